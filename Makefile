@@ -23,14 +23,21 @@ export OMPI_MCA_mpi_yield_when_idle := 1
 HAVE_MPI = pkg-config --exists ompi-c 2>/dev/null && command -v cc >/dev/null
 TAGS     = $$($(HAVE_MPI) && echo mpi)
 
-# Packages whose code runs in several goroutines.
-RACE := ./runtime/... ./ir/... ./cmd/flowrun/...
+# Packages without the paths of this folder are compiled once for all copies of the tree;
+# .ci/generated makes a copy.
+export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS 2>/dev/null) -trimpath)
+
+# Packages whose code runs in several goroutines, and tests that run whole programs in one process,
+# with every technique and in sessions.
+RACE   := ./runtime/... ./ir/... ./cmd/flowrun/...
+RACING := 'ChangeNoByte|TestSession[^I]'
 
 SOAK_SECONDS ?= 300
 PREFIX ?= /usr/local
 
 # When a test is taken for one that hangs: a machine ten times slower than the slowest that was tried ends before.
-HANGS := -timeout 40m
+# lint has vetted what is tested.
+TEST := test -vet=off -timeout 40m
 
 .PHONY: demo test build install bench soak lint fmt setup generated unit race mpi nocgo
 
@@ -60,15 +67,15 @@ nocgo:
 	@test $$(stat -c %s bin/flowrun-nocgo) -le 45000000 || { echo "flowrun is larger than 45 MB"; exit 1; }
 
 unit: build
-	$(GO) test $(HANGS) ./...
+	$(GO) $(TEST) ./...
 
 race:
-	@if command -v cc >/dev/null; then $(GO) test -race -short $(HANGS) $(RACE); \
+	@if command -v cc >/dev/null; then $(GO) $(TEST) -race -short $(RACE) && $(GO) $(TEST) -race -short -run $(RACING) .; \
 	else echo "make: no C compiler, so the race detector is left out"; fi
 
 # The conformance suite and the golden programs over real ranks, more ranks than cores among them.
 mpi: build
-	@if $(HAVE_MPI); then $(GO) test -tags mpi $(HANGS) ./runtime/dist/... && $(GO) test -tags mpi $(HANGS) -run MPI . ./cmd/flowrun; \
+	@if $(HAVE_MPI); then $(GO) $(TEST) -tags mpi ./runtime/dist/transport/mpi && $(GO) $(TEST) -tags mpi -run MPI . ./cmd/flowrun ./runtime/dist; \
 	else echo "make: no MPI development files, so the tests on MPI ranks are left out"; fi
 
 lint: generated

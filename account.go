@@ -11,7 +11,8 @@ import (
 	"flow/runtime/trace"
 )
 
-// This file defines Account: what a run that was observed says of its loops and of itself, against the ideal.
+// This file defines Account: what a run that was observed says of its loops and of itself, against
+// the ideal.
 
 // Account says where the time of a run went, and how fast it could have been. Times are seconds.
 type Account struct {
@@ -22,25 +23,35 @@ type Account struct {
 
 // LoopAccount is one operator whose rows were run as loops.
 type LoopAccount struct {
-	*replay.Operator
-	schedule.Account
-	// Oracle is the technique that would have been fastest, and how long it would have taken; "" if finding it would
-	// take too long. It is about all executions, or about the longest one alone.
+	Name      string           // of the operator
+	Where     string           // file:line:column, "" if unknown
+	Rank      int              // that ran it
+	Technique string           // of the last execution
+	Sum       schedule.Account // of all executions together
+	// Oracle is the technique that would have been fastest, and how long it would have taken; "" if
+	// finding it would take too long. It is about all executions, or about the longest one alone.
 	Oracle     string
 	OracleTime float64 // of that technique
 	OracleAll  bool    // whether it is about all executions
 	Named      bool    // the program names a technique for it
+
+	recorded *replay.Operator
 }
+
+// Recorded is what was recorded of the executions, for tools that replay them.
+func (l *LoopAccount) Recorded() *replay.Operator { return l.recorded }
 
 // RunAccount is a whole run. Workers * Time = Busy + Sched + Idle.
 type RunAccount struct {
 	Workers           int     // of all ranks
 	Time              float64 // from the first task to the last
 	Busy, Sched, Idle float64 // in tasks, handing out chunks, and without either, summed over the workers
-	// Area is Busy spread evenly. CriticalPath is the longest chain of tasks that depend on each other, each as long as
-	// it took; of a task that was a loop only its largest leaf. No schedule of the same tasks is faster than either.
+	// Area is Busy spread evenly. CriticalPath is the longest chain of tasks that depend on each
+	// other, each as long as it took; of a task that was a loop only its largest leaf. No schedule
+	// of the same tasks is faster than either.
 	Area, CriticalPath float64
-	// Inflation is Busy over the busy time of the program's last observed run on one worker; 0: there was none.
+	// Inflation is Busy over the busy time of the program's last observed run on one worker; 0:
+	// there was none.
 	Inflation float64
 }
 
@@ -55,8 +66,9 @@ func (r *RunAccount) Bound() (float64, string) {
 // oracleBudget is how many units of loops an Account replays to find oracles, over all operators.
 const oracleBudget = 1 << 20
 
-// Account accounts for a run with RunOptions.Stats or Trace; oracles asks for those too, which can take some seconds,
-// and for work inflation, for which a run on one worker is remembered in the cache.
+// Account accounts for a run with RunOptions.Stats or Trace; oracles asks for those too, which can
+// take some seconds, and for work inflation, for which a run on one worker is remembered in the
+// cache.
 func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 	a := &Account{}
 	named := map[string]bool{}
@@ -73,7 +85,7 @@ func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 		operators := replay.FromRecords(rank.Rank, rank.Loops, replay.Quick)
 		for i := range operators {
 			o := &operators[i]
-			l := LoopAccount{Operator: o, Account: o.Account(), Named: named[o.Name+" "+o.Where]}
+			l := LoopAccount{Name: o.Name, Where: o.Where, Rank: o.Rank, Technique: o.Technique, Sum: o.Account(), recorded: o, Named: named[o.Name+" "+o.Where]}
 			if oracles && replayed <= oracleBudget {
 				var err error
 				if l.Oracle, l.OracleTime, l.OracleAll, err = replay.Oracle(o); err != nil {
@@ -82,7 +94,7 @@ func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 				replayed += o.Units()
 			}
 			a.Loops = append(a.Loops, l)
-			a.Sum = a.Sum.Plus(l.Account)
+			a.Sum = a.Sum.Plus(l.Sum)
 		}
 	}
 	run := &a.Run
@@ -117,7 +129,7 @@ func (p *Program) OwnSchedules() []OwnSchedule {
 		for i := range g.Nodes {
 			n := &g.Nodes[i]
 			if t := n.Attrs.Str("schedule"); t != "" {
-				file, line, column := p.Files.Position(n.Span.From)
+				file, line, column := p.made.Files.Position(n.Span.From)
 				o := OwnSchedule{n.Op.Name, fmt.Sprintf("%s:%d:%d", file, line, column), t}
 				if !slices.Contains(out, o) {
 					out = append(out, o)
@@ -128,14 +140,14 @@ func (p *Program) OwnSchedules() []OwnSchedule {
 			}
 		}
 	}
-	walk(p.Plan.Graph)
+	walk(p.made.Plan.Graph)
 	return out
 }
 
-// locate says where the operators of loops stand: one in the body of an iterate where it is written, not at the
-// iterate.
+// locate says where the operators of loops stand: one in the body of an iterate where it is
+// written, not at the iterate.
 func (p *Program) locate(loops []trace.LoopRecord) {
-	g := p.Plan.Graph
+	g := p.made.Plan.Graph
 	for i := range loops {
 		l := &loops[i]
 		at := source.Pos(l.At)
@@ -143,17 +155,18 @@ func (p *Program) locate(loops []trace.LoopRecord) {
 			at = g.Nodes[l.Node].Span.From
 		}
 		if l.Where == "" && at > 0 {
-			if file, line, column := p.Files.Position(at); line > 0 {
+			if file, line, column := p.made.Files.Position(at); line > 0 {
 				l.Where = fmt.Sprintf("%s:%d:%d", file, line, column)
 			}
 		}
 	}
 }
 
-// criticalPath is the longest path through the graph with the measured length of every task. Executions of a node
-// follow each other, so their lengths add up. It is 0 if no events were recorded, or not all.
+// criticalPath is the longest path through the graph with the measured length of every task.
+// Executions of a node follow each other, so their lengths add up. It is 0 if no events were
+// recorded, or not all.
 func (p *Program) criticalPath(r *Report, loops []LoopAccount) float64 {
-	g := p.Plan.Graph
+	g := p.made.Plan.Graph
 	length := make([]float64, g.Len())
 	any := false
 	for _, rec := range r.Recordings {
@@ -176,17 +189,18 @@ func (p *Program) criticalPath(r *Report, loops []LoopAccount) float64 {
 		return 0
 	}
 	for i := range loops {
-		for k := range loops[i].Operator.Loops {
-			l := &loops[i].Operator.Loops[k]
+		for k := range loops[i].recorded.Loops {
+			l := &loops[i].recorded.Loops[k]
 			if id := l.Record.Node; id >= 0 && int(id) < len(length) {
-				// The task's event is the opener's share, and so is not how long the result took at least.
+				// The task's event is the opener's share, and so is not how long the result took at
+				// least.
 				length[id] = 0
 			}
 		}
 	}
 	for i := range loops {
-		for k := range loops[i].Operator.Loops {
-			l := &loops[i].Operator.Loops[k]
+		for k := range loops[i].recorded.Loops {
+			l := &loops[i].recorded.Loops[k]
 			if id := l.Record.Node; id >= 0 && int(id) < len(length) {
 				length[id] += l.Largest()
 			}

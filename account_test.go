@@ -41,15 +41,15 @@ func TestAccount(t *testing.T) {
 		}
 		for i := range a.Loops {
 			l := &a.Loops[i]
-			parts := l.Busy + l.Sched + l.Idle + l.Other
-			if want := 3 * l.Time; math.Abs(parts-want) > 1e-6*want || l.Busy <= 0 || l.Chunks == 0 || l.Technique != name {
-				t.Errorf("%s: busy, scheduling, idle and other of %s are %g of %g: %+v", name, l.Name, parts, want, l.Account)
+			parts := l.Sum.Busy + l.Sum.Sched + l.Sum.Idle + l.Sum.Other
+			if want := 3 * l.Sum.Time; math.Abs(parts-want) > 1e-6*want || l.Sum.Busy <= 0 || l.Sum.Chunks == 0 || l.Technique != name {
+				t.Errorf("%s: busy, scheduling, idle and other of %s are %g of %g: %+v", name, l.Name, parts, want, l.Sum)
 			}
-			if l.Bound > l.Time || l.Bound > l.LPT*(1+1e-9) || l.LPT > 2*l.Bound || l.Bound > l.BestBlock*(1+1e-9) {
-				t.Errorf("%s: bounds of %s are out of order: %+v", name, l.Name, l.Account)
+			if l.Sum.Bound > l.Sum.Time || l.Sum.Bound > l.Sum.LPT*(1+1e-9) || l.Sum.LPT > 2*l.Sum.Bound || l.Sum.Bound > l.Sum.BestBlock*(1+1e-9) {
+				t.Errorf("%s: bounds of %s are out of order: %+v", name, l.Name, l.Sum)
 			}
-			if l.Oracle == "" || !l.OracleAll || l.OracleTime < l.Bound*(1-1e-9) {
-				t.Errorf("%s: oracle %s %g, bound %g", name, l.Oracle, l.OracleTime, l.Bound)
+			if l.Oracle == "" || !l.OracleAll || l.OracleTime < l.Sum.Bound*(1-1e-9) {
+				t.Errorf("%s: oracle %s %g, bound %g", name, l.Oracle, l.OracleTime, l.Sum.Bound)
 			}
 			if !strings.HasPrefix(l.Where, "loop.flow:") {
 				t.Errorf("%s stands at %q", l.Name, l.Where)
@@ -77,8 +77,8 @@ func TestAccount(t *testing.T) {
 			t.Fatalf("%s: %d operators in the trace, %d in the account", name, len(back), len(a.Loops))
 		}
 		for i := range back {
-			if got := back[i].Account(); got != a.Loops[i].Account {
-				t.Errorf("%s: from the trace %+v, from the run %+v", name, got, a.Loops[i].Account)
+			if got := back[i].Account(); got != a.Loops[i].Sum {
+				t.Errorf("%s: from the trace %+v, from the run %+v", name, got, a.Loops[i].Sum)
 			}
 		}
 	}

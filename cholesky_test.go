@@ -22,8 +22,8 @@ func kernelCounts(t *testing.T, text string, sets ...Setting) map[string]int {
 		t.Fatal(err)
 	}
 	n := map[string]int{}
-	for i := range p.Plan.Graph.Nodes {
-		n[p.Plan.Graph.Nodes[i].Op.Name]++
+	for i := range p.made.Plan.Graph.Nodes {
+		n[p.made.Plan.Graph.Nodes[i].Op.Name]++
 	}
 	return n
 }
@@ -61,7 +61,7 @@ func TestCholeskyLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := plan.Summarise(p.Plan, nil, 1); !(s.LoadRatio <= 1.2) || s.BusyRanks != 16 {
+	if s := plan.Summarise(p.made.Plan, nil, 1); !(s.LoadRatio <= 1.2) || s.BusyRanks != 16 {
 		t.Errorf("load max/mean %.3f on %d ranks, want at most 1.2 on 16", s.LoadRatio, s.BusyRanks)
 	}
 }
@@ -106,7 +106,7 @@ func factorTasks(t *testing.T, text string, sets []Setting) map[string]int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := p.Plan.Graph
+	g := p.made.Plan.Graph
 	kernel := map[string]bool{"potrf": true, "trsm": true, "syrk": true, "gemm": true}
 	form := make([]string, g.Len())
 	out := map[string]int{}

@@ -59,7 +59,7 @@ func codesOf(text string, o CompileOptions) map[source.Code]bool {
 	codes := map[source.Code]bool{}
 	p, err := Compile(context.Background(), "p.flow", []byte(text), o)
 	if err == nil {
-		for _, d := range p.Warnings {
+		for _, d := range p.made.Warnings {
 			codes[d.Code] = true
 		}
 		_, err = p.Run(context.Background(), RunOptions{Stdout: io.Discard, Threads: 1})

@@ -32,24 +32,26 @@ var allowed = map[string]string{
 
 	"ir/loop":          "ir/types ir/value",
 	"ir/loop/looptest": "ir/loop ir/types ir/value",
-	"ir/op":            "ir/types ir/value ir/sparsity memory",
+	"ir/op":            "ir/loop ir/types ir/value ir/sparsity memory",
 	"ir":               "ir/types ir/op ir/sparsity lang/source",
 	"ir/plan":          "ir ir/types ir/op lang/source",
 	"ir/eval":          "ir ir/value ir/op",
 
-	"kernels/exact":      "kernels/vec",
-	"kernels/vec":        "golang.org/x/sys/cpu",
-	"kernels/asm":        "github.com/mmcloughlin/avo/...",
-	"kernels/vec/gen":    "kernels/asm github.com/mmcloughlin/avo/...",
-	"kernels/loop/amd64": "ir/loop ir/types",
-	"kernels/loop/code":  "golang.org/x/sys/unix",
-	"kernels/blas":       "kernels/blas/openblas golang.org/x/sys/cpu gonum.org/v1/gonum/...",
-	"kernels/spectrum":   "kernels/blas gonum.org/v1/gonum/...",
-	"kernels/blas/gen":   "kernels/asm github.com/mmcloughlin/avo/...",
+	"kernels/exact":       "kernels/vec",
+	"kernels/vec":         "golang.org/x/sys/cpu",
+	"kernels/asm":         "github.com/mmcloughlin/avo/...",
+	"kernels/vec/gen":     "kernels/asm github.com/mmcloughlin/avo/...",
+	"kernels/loop/amd64":  "ir/loop ir/types golang.org/x/arch/x86/x86asm",
+	"kernels/loop/code":   "golang.org/x/sys/unix",
+	"kernels/loop/interp": "ir/loop ir/types ir/value kernels/vec kernels/exact",
+	"kernels/loop/launch": "ir/loop ir/types ir/value kernels/exact kernels/loop/amd64 kernels/loop/interp kernels/loop/code golang.org/x/sys/cpu",
+	"kernels/blas":        "kernels/blas/openblas golang.org/x/sys/cpu gonum.org/v1/gonum/...",
+	"kernels/spectrum":    "kernels/blas gonum.org/v1/gonum/...",
+	"kernels/blas/gen":    "kernels/asm github.com/mmcloughlin/avo/...",
 
 	"kernels/blas/openblas": "",
 	"kernels/format":        "ir/types ir/value lang/source memory",
-	"kernels":               "ir/types ir/value ir/op ir/sparsity kernels/exact kernels/vec kernels/blas kernels/spectrum kernels/format memory figure",
+	"kernels":               "ir/loop ir/types ir/value ir/op ir/sparsity kernels/loop/launch kernels/exact kernels/vec kernels/blas kernels/spectrum kernels/format memory figure",
 
 	"stdlib":   "",
 	"examples": "", // programs, embedded for the manual, and their tests
@@ -79,9 +81,9 @@ var allowed = map[string]string{
 	// The root is wiring over everything; the command adds what concerns a terminal.
 	"": "memory lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/blas stdlib compiler " +
 		"runtime/trace runtime/local runtime/schedule runtime/replay runtime/dist runtime/dist/transport",
-	"cmd/flowrun": "lang lang/ast lang/source ir ir/op ir/plan kernels kernels/blas stdlib examples compiler " +
+	"cmd/flowrun": "lang lang/ast lang/source ir ir/types ir/loop ir/op ir/plan kernels kernels/blas kernels/loop/launch stdlib examples compiler " +
 		"runtime/dist runtime/dist/transport/mpi " +
-		"runtime/schedule runtime/replay runtime/trace sweep figure github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/reeflective/readline golang.org/x/term .",
+		"runtime/schedule runtime/replay runtime/trace sweep figure github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/reeflective/readline golang.org/x/term golang.org/x/sys/unix .",
 	"bench": "ir/op ir/plan kernels kernels/vec runtime/local runtime/replay runtime/schedule runtime/trace",
 
 	// Comparing schedules and drawing them: plain numbers in, text and figures out.
@@ -91,18 +93,22 @@ var allowed = map[string]string{
 
 // allowedInTests lists what the tests of a package may import besides; tests of the root may import all.
 var allowedInTests = map[string]string{
+	"ir/loop":                    "ir/loop/looptest",
 	"ir":                         "ir/value",
 	"compiler":                   "kernels stdlib compiler/check runtime/local runtime/dist runtime/dist/calm runtime/schedule", // the oracle runs what it compiles
 	"compiler/lower":             "kernels",
 	"lang":                       "runtime/dist/calm",
 	"compiler/rule":              "kernels ir/eval",
+	"kernels":                    "kernels/loop/interp",
 	"kernels/loop/amd64":         "ir/value ir/loop/looptest kernels/loop/code golang.org/x/sys/cpu",
 	"kernels/loop/code":          "kernels/loop/amd64 golang.org/x/sys/cpu",
+	"kernels/loop/interp":        "ir/loop/looptest",
+	"kernels/loop/launch":        "ir/loop/looptest",
 	"runtime/local":              "lang/source runtime/local/enginetest",
 	"runtime/dist":               "runtime/local/enginetest runtime/dist/calm",
 	"runtime/dist/transport/mem": "runtime/dist/transport/transporttest",
 	"runtime/dist/transport/mpi": "runtime/dist/transport/transporttest",
-	"cmd/flowrun":                "runtime/dist/calm github.com/rogpeppe/go-internal/...",
+	"cmd/flowrun":                "runtime/dist/calm github.com/rogpeppe/go-internal/... github.com/creack/pty",
 	"stdlib":                     ". gonum.org/v1/gonum/...",
 	"examples":                   ". ir",
 }

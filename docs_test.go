@@ -38,7 +38,7 @@ func TestTutorial(t *testing.T) {
 			for i, b := range blocks {
 				name := fmt.Sprintf("%s:%d", path, 1+strings.Count(string(text[:b[2]]), "\n"))
 				list := engines(uint64(10*n + i))
-				got := everywhere(t, name, text[b[2]:b[3]], nil, []engine{list[0], list[2], list[6], list[10], list[11]})
+				got := everywhere(t, name, text[b[2]:b[3]], nil, []engine{list[0], list[2], list[5], list[9], list[10]})
 				if want := string(text[b[4]:b[5]]); got != want && !*update {
 					t.Errorf("%s prints\n%swant\n%s", name, got, want)
 				}

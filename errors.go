@@ -7,11 +7,11 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines the two errors that Compile and Run return: the user's mistakes, with their places,
-// and Flow's own.
+// This file defines the two errors that Compile and Run return: the user's mistakes, with their
+// places, and Flow's own.
 
-// Refusal is an error that the user can do something about: what is wrong with the program, its params, its
-// data or its surroundings, each with a place in the text where there is one.
+// Refusal is an error that the user can do something about: what is wrong with the program, its
+// params, its data or its surroundings, each with a place in the text where there is one.
 type Refusal struct {
 	Files       *source.FileSet    // the texts that the diagnostics point into
 	Diagnostics source.Diagnostics // at least one, in the order of the text
@@ -43,7 +43,8 @@ func (b *Bug) Error() string { return b.Text }
 // codeBug is the diagnostic by which the compiler blames one of its passes.
 const codeBug = "B001"
 
-// bugOf is the Bug that the compiler's diagnostic is about; the stack is in its note where FLOW_DEBUG asked for one.
+// bugOf is the Bug that the compiler's diagnostic is about; the stack is in its note where
+// FLOW_DEBUG asked for one.
 func bugOf(d source.Diagnostic) *Bug {
 	b := &Bug{Text: strings.TrimPrefix(d.Message, "this is a bug in Flow: ")}
 	for _, n := range d.Notes {

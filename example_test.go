@@ -29,6 +29,32 @@ emit sum(seq(0, n)) as "sum"
 	// Output: sum: 10
 }
 
+// A program says what it can be given, and what the compiler remarks of it.
+func ExampleProgram_Params() {
+	p, err := flow.Compile(context.Background(), "grid.flow", []byte(`
+param n: i64 = 3 "points a side"
+param h: f64 = 0.5 "distance"
+empty = sum(for i in 3..0 => i * h)
+emit empty + n
+`), flow.CompileOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, param := range p.Params() {
+		fmt.Println(param.Name, param.Type, param.Doc)
+	}
+	fmt.Print(p.Warnings())
+	// Output:
+	// n i64 points a side
+	// h f64 distance
+	// warning[W005]: the range 3..0 is empty
+	//  --> grid.flow:4:22
+	//   |
+	// 4 | empty = sum(for i in 3..0 => i * h)
+	//   |                      ^^^^
+	//   = help: a range that descends has a step: `3..0 by -1`
+}
+
 // Go values go in by name, and what is emitted comes out as Go values.
 func ExampleProgram_Values() {
 	ctx := context.Background()

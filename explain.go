@@ -24,7 +24,7 @@ func explain(p *Program, err error) error {
 	if errors.As(err, &refusal) || errors.As(err, &bug) {
 		return err
 	}
-	g, node, rank := p.Plan.Graph, ir.None, -1
+	g, node, rank := p.made.Plan.Graph, ir.None, -1
 	var within []ir.Step
 	unsettled := false
 	var task *local.TaskFailure
@@ -34,22 +34,22 @@ func explain(p *Program, err error) error {
 		node, rank, within = task.Node, task.Rank, task.Within
 		unsettled = task.Unsettled
 	case errors.As(err, &defined):
-		g, node, within = p.Program, defined.Node, defined.Within
+		g, node, within = p.made.Program, defined.Node, defined.Within
 	}
 	var failure *op.Failure
 	if errors.As(err, &failure) {
 		d := source.Diagnostic{Code: source.Code(failure.Code), Message: failure.Msg, Help: failure.Help}
 		if node != ir.None && int(node) < g.Len() {
-			d = p.Files.ToUser(place(d, p, g, node, within, failure.At, rank))
+			d = p.made.Files.ToUser(place(d, p, g, node, within, failure.At, rank))
 		}
 		if unsettled {
 			d = d.WithNote(source.Span{}, "an earlier failure may exist: what comes before was still running when the run ended (--grace)")
 		}
-		return &Refusal{Files: p.Files, Diagnostics: source.Diagnostics{d}, Ran: true}
+		return &Refusal{Files: p.made.Files, Diagnostics: source.Diagnostics{d}, Ran: true}
 	}
 	var failed *dist.Failure
 	if errors.As(err, &failed) && node == ir.None && failed.Code != "" {
-		return explainRanks(p.Files, failed)
+		return explainRanks(p.made.Files, failed)
 	}
 	if node == ir.None || errors.Is(err, context.Canceled) {
 		return err
@@ -63,8 +63,8 @@ func explain(p *Program, err error) error {
 	return b
 }
 
-// during is a message with where its task came from: a channel element, or the indices of loops alone, which come before those
-// that a parfor has put into the message.
+// during is a message with where its task came from: a channel element, or the indices of loops
+// alone, which come before those that a parfor has put into the message.
 func during(message, where string) string {
 	indices, alone := strings.CutPrefix(where, "(")
 	body, own, inside := strings.Cut(message, " (at ")
@@ -91,7 +91,15 @@ func explainRanks(files *source.FileSet, f *dist.Failure) *Refusal {
 	return &Refusal{Files: files, Diagnostics: source.Diagnostics{d}, Ran: !mismatch, cause: f}
 }
 
-// place adds to d where node came from, or the node in its regions that within leads to; place is where in its body, if anywhere.
+// wrote reports whether the user may know the operator of n: not where another sign made it, as +
+// of texts makes fmt.
+func wrote(files *source.FileSet, n *ir.Node) bool {
+	f := files.File(n.Span.From)
+	return n.Op.Infix != "" || f == nil || f.Library || strings.Contains(files.Text(n.Span), n.Op.Source())
+}
+
+// place adds to d where node came from, or the node in its regions that within leads to; place is
+// where in its body, if anywhere.
 func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir.Step, place op.Place, rank int) source.Diagnostic {
 	outer := &plan.Plan{Graph: g}
 	in, at, ok := g.Follow(node, within)
@@ -103,9 +111,11 @@ func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir
 	if place != (op.Place{}) {
 		d.Span = source.Span{From: source.Pos(place.From), To: source.Pos(place.To)}
 	}
-	d.Message = n.Op.Told(d.Message)
+	if wrote(p.made.Files, n) {
+		d.Message = n.Op.Told(d.Message)
+	}
 	d.Message = during(d.Message, outer.WhereWithin(node, within))
-	if p.Plan.Ranks > 1 && rank >= 0 {
+	if p.made.Plan.Ranks > 1 && rank >= 0 {
 		d = d.WithNote(source.Span{}, "on rank %d", rank)
 	}
 	for k := len(within); k >= 0; k-- { // the calls in which the node lies, then those in which its loop does

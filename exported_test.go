@@ -55,6 +55,10 @@ func TestEveryExportedNameIsDocumented(t *testing.T) {
 							continue
 						}
 						for _, field := range fields.Fields.List {
+							// What is embedded is part of this package's promise, with all that it has.
+							if name, foreign := embedded(field); foreign {
+								t.Errorf("%s: %s embeds %s, which is another package's", set.Position(field.Pos()), s.Name.Name, name)
+							}
 							for _, n := range field.Names {
 								want(n.Pos(), n.Name, field.Doc, field.Comment)
 							}
@@ -67,4 +71,20 @@ func TestEveryExportedNameIsDocumented(t *testing.T) {
 	if seen < 50 {
 		t.Errorf("%d exported names", seen)
 	}
+}
+
+// embedded is the type that a field embeds, and whether it is of another package.
+func embedded(field *ast.Field) (name string, foreign bool) {
+	if len(field.Names) > 0 {
+		return "", false
+	}
+	x := field.Type
+	if star, ok := x.(*ast.StarExpr); ok {
+		x = star.X
+	}
+	s, ok := x.(*ast.SelectorExpr)
+	if !ok {
+		return "", false
+	}
+	return s.X.(*ast.Ident).Name + "." + s.Sel.Name, true
 }

@@ -117,7 +117,7 @@ func compileSmall(table *op.Table, text string, w way) (*Program, error) {
 	if ds.HasErrors() {
 		return nil, &Refusal{Files: r.Files, Diagnostics: ds}
 	}
-	return &Program{Result: r, table: table}, nil
+	return &Program{made: r, table: table}, nil
 }
 
 // toldBy is what a run prints, and its whole diagnostic but for the rank.
@@ -176,11 +176,11 @@ func (by pools) tells(p *Program, e engineWay) (string, []string) {
 		o.Schedule = Scheduling{Plan: schedule.Plan{Technique: t, Grain: 1}, Forget: true}
 	}
 	var err error
-	if p.Plan.Ranks > 1 {
+	if p.made.Plan.Ranks > 1 {
 		_, err = p.Run(context.Background(), o)
 	} else {
 		out := NewOutput(&printed)
-		_, err = local.RunPlan(context.Background(), by[e.threads], p.Plan, local.EngineOptions{Env: out, Schedule: o.Schedule.Plan, Grace: patient})
+		_, err = local.RunPlan(context.Background(), by[e.threads], p.made.Plan, local.EngineOptions{Env: out, Schedule: o.Schedule.Plan, Grace: patient})
 		err = finish(out, true, p, err)
 	}
 	return toldBy(&printed, err), taken()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"flow/compiler"
@@ -17,16 +18,20 @@ import (
 	"flow/ir/plan"
 	"flow/ir/value"
 	"flow/kernels"
+	"flow/lang/source"
 	"flow/memory"
 	"flow/runtime/schedule"
 	"flow/stdlib"
 )
 
-// This file defines what a Go program calls: Compile, then Run or Evaluate. It is wiring; the work is done by the
-// packages it imports.
+// This file defines what a Go program calls: Compile, then Run or Evaluate. It is wiring; the work
+// is done by the packages it imports.
 
 // Setting is one `--set name=value`.
 type Setting = compiler.Setting
+
+// Param is a param of a program.
+type Param = compiler.Param
 
 // CompileOptions says what else a program depends on. The zero value is the common case.
 type CompileOptions struct {
@@ -39,25 +44,29 @@ type CompileOptions struct {
 	Verify   bool                           // check every invariant after every pass
 	Dump     func(pass string, g *ir.Graph) // called after each pass; for tools
 	Rates    plan.Rates                     // measured costs; nil: guesses
-	// Memory is what one value of the plan may take: Compile refuses a program that stores more. The zero value is no
-	// limit; MostMemory is this process's.
+	// Memory is what one value of the plan may take: Compile refuses a program that stores more.
+	// The zero value is no limit; MostMemory is this process's.
 	Memory memory.Limit
 	// Load reads an imported file; nil: from the file system, at most source.MostText bytes.
 	Load func(path string) ([]byte, error)
-	// Path lists the directories in which an imported file is looked up that does not lie beside the importing one; nil: those of the
-	// environment variable FLOWPATH, which separates them as PATH does.
+	// Path lists the directories in which an imported file is looked up that does not lie beside
+	// the importing one; nil: those of the environment variable FLOWPATH, which separates them as
+	// PATH does.
 	Path []string
-	// Input is where the program finds standard input and other streams; nil: the standard input of this process. Programs
-	// with one Input see the same contents.
+	// Input is where the program finds standard input and other streams; nil: the standard input of
+	// this process. Programs with one Input see the same contents.
 	Input *Input
-	// Values are what the program is given by name: a scalar (float64, float32, int, int64, bool, string) is the value of the param
-	// of that name, as by Set; any other is a matrix that the program gets by read("name"). A slice is a column; a slice of slices
-	// of one length is a matrix with a row for each; a Matrix, a Sparse and whatever has Dims and At, as gonum's matrices have, is
-	// what it says. Elements may be float64, float32, int, int64 and bool. Memory of a []float64, []float32, []int64 or of a Matrix
-	// of these is not copied: what is in it when the program runs is what the program reads, and nobody may write there meanwhile.
-	// A name that the program neither declares nor reads is an error.
+	// Values are what the program is given by name: a scalar (float64, float32, int, int64, bool,
+	// string) is the value of the param of that name, as by Set; any other is a matrix that the
+	// program gets by read("name"). A slice is a column; a slice of slices of one length is a
+	// matrix with a row for each; a Matrix, a Sparse and whatever has Dims and At, as gonum's
+	// matrices have, is what it says. Elements may be float64, float32, int, int64 and bool. Memory
+	// of a []float64, []float32, []int64 or of a Matrix of these is not copied: what is in it when
+	// the program runs is what the program reads, and it must not be written to meanwhile. A name
+	// that the program neither declares nor reads is an error.
 	Values map[string]any
 	store  *kernels.Store // of a session; nil: there is none
+	apart  bool           // the ranks of the session share no memory
 	// Operators are rows of the caller's own, after those of Flow.
 	Operators []Operator
 }
@@ -65,7 +74,8 @@ type CompileOptions struct {
 // Input is where programs find what can be read once only, such as pipes.
 type Input = kernels.Input
 
-// MostMemory is the memory that this process could use if all others were idle: by machine, control group and ulimit.
+// MostMemory is the memory that this process could use if all others were idle: by machine, control
+// group and ulimit.
 func MostMemory() memory.Limit { return memory.Most() }
 
 // options is o for the compiler.
@@ -86,7 +96,7 @@ func (o CompileOptions) options() (co compiler.Options, in *Input, err error) {
 		return co, nil, err
 	}
 	if o.store != nil {
-		rows = append(rows, kernels.Keeping(o.store)...)
+		rows = append(rows, kernels.Keeping(o.store, o.apart)...)
 	}
 	table, err := kernels.TableReading(o.Kernels, in, rows...)
 	if err != nil {
@@ -108,10 +118,9 @@ func knownSchedule(name string) error {
 	return err
 }
 
-// Program is a compiled program. It is read-only and may be run any number of times. The Result in it is what the compiler made, for
-// tools that look at plans, as the command does; who only runs programs needs nothing of it.
+// Program is a compiled program. It is read-only and may be run any number of times.
 type Program struct {
-	*compiler.Result
+	made    *compiler.Result
 	table   *op.Table
 	kernels string                 // the set in table
 	given   map[string]value.Value // the matrices that it was given
@@ -119,16 +128,34 @@ type Program struct {
 	name    string // what Compile was given
 	text    []byte
 	options CompileOptions
+	earlier int // how many of Files are of earlier entries of a session
 }
 
-// Compile makes a plan of a program; name is for messages, text is read once. The error is a *Refusal for a
-// program that is wrong, a *Bug for one that Flow is wrong about. Params that --set gives are plan-time constants,
-// so another value needs another Compile; headers of input files are read here.
+// Warnings is what the compiler remarks of the program, as the command prints it, without colour; ""
+// if there is nothing.
+func (p *Program) Warnings() string {
+	var b strings.Builder
+	source.RenderAll(&b, p.made.Files, p.made.Warnings, false)
+	return b.String()
+}
+
+// Params are the params of the program, in the order of its text.
+func (p *Program) Params() []Param { return p.made.Params }
+
+// Compiled is what the compiler made of the program, for tools that look at plans, as the command
+// does. It changes as the compiler does, and must not be changed.
+func (p *Program) Compiled() *compiler.Result { return p.made }
+
+// Compile makes a plan of a program; name is for messages, text is read once. The error is a
+// *Refusal for a program that is wrong, a *Bug for one that Flow is wrong about. Params that --set
+// gives are plan-time constants, so another value needs another Compile; headers of input files are
+// read here.
 func Compile(ctx context.Context, name string, text []byte, o CompileOptions) (p *Program, err error) {
 	co, in, err := o.options()
 	if err != nil {
 		return nil, err
 	}
+	in.Until(ctx.Done())
 	p, err = compile(ctx, name, text, o, co)
 	if err != nil {
 		return nil, err
@@ -140,8 +167,24 @@ func Compile(ctx context.Context, name string, text []byte, o CompileOptions) (p
 	return p, nil
 }
 
-// compile is Compile with the options for the compiler that it has made of o.
-func compile(ctx context.Context, name string, text []byte, o CompileOptions, co compiler.Options) (p *Program, err error) {
+// compile is Compile with the options for the compiler that it has made of o. It returns soon after
+// the end of ctx; what the compiler is doing then ends by itself.
+func compile(ctx context.Context, name string, text []byte, o CompileOptions, co compiler.Options) (*Program, error) {
+	type compiled struct {
+		p   *Program
+		err error
+	}
+	c, late := soon(ctx, func() (c compiled) {
+		c.p, c.err = compileNow(ctx, name, text, o, co)
+		return c
+	})
+	if late != nil {
+		return nil, context.Cause(ctx)
+	}
+	return c.p, c.err
+}
+
+func compileNow(ctx context.Context, name string, text []byte, o CompileOptions, co compiler.Options) (p *Program, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			p, err = nil, &Bug{Text: fmt.Sprintf("compiling %s: %v", name, v), Stack: debug.Stack()}
@@ -159,11 +202,11 @@ func compile(ctx context.Context, name string, text []byte, o CompileOptions, co
 	if ds.HasErrors() {
 		return nil, &Refusal{Files: r.Files, Diagnostics: ds, looked: lookedAt(co.Table)}
 	}
-	return &Program{Result: r, table: co.Table, kernels: o.Kernels, name: name, text: text, options: o}, nil
+	return &Program{made: r, table: co.Table, kernels: o.Kernels, name: name, text: text, options: o}, nil
 }
 
 // Params lists a program's params without running or planning it.
-func Params(name string, text []byte, o CompileOptions) ([]compiler.Param, error) {
+func Params(name string, text []byte, o CompileOptions) ([]Param, error) {
 	co, _, err := o.options()
 	if err != nil {
 		return nil, err
@@ -175,17 +218,19 @@ func Params(name string, text []byte, o CompileOptions) ([]compiler.Param, error
 	return list, nil
 }
 
-// RunOptions says how a program is run. The zero value runs it on all processors and throws its output away.
+// RunOptions says how a program is run. The zero value runs it on all processors and throws its
+// output away.
 type RunOptions struct {
 	Stdout io.Writer // where emit prints; nil: nowhere
-	// Take is called with each value that is emitted to standard output, in the order of the program, in place of its being printed;
-	// of several ranks, rank 0 calls it. nil: values are printed.
+	// Take is called with each value that is emitted to standard output, in the order of the
+	// program, in place of its being printed; of several ranks, rank 0 calls it. nil: values are
+	// printed.
 	Take    func(Result)
 	Threads int // 0: one a processor
 	// Schedule says how loops are handed out to the threads.
 	Schedule Scheduling
-	// Output is where files go; nil: an Output over Stdout that the run commits. A caller that gives one commits it
-	// itself, or discards it when the run fails.
+	// Output is where files go; nil: an Output over Stdout that the run commits. A caller that
+	// gives one commits it itself, or discards it when the run fails.
 	Output *Output
 	// Stats asks for busy times and arithmetic, by kernel and by call.
 	Stats bool
@@ -197,13 +242,14 @@ type RunOptions struct {
 	// rank: that it has been silent for ten seconds, or is heard again. Of several ranks, one calls
 	// it.
 	Notice func(text string)
-	// Grace is for how long after a failure what comes before it in the program may still run, so that the first failure in the text
-	// is reported and all is printed that comes before it; 0 means ten seconds. A failure that is reported without says so.
+	// Grace is for how long after a failure what comes before it in the program may still run, so
+	// that the first failure in the text is reported and all is printed that comes before it; 0
+	// means ten seconds. A failure that is reported without says so.
 	Grace time.Duration
 }
 
-// Scheduling says how the loops of a run are handed out to its threads. The result is the same, to the bit, whatever it
-// says. The zero value is the default technique and one queue.
+// Scheduling says how the loops of a run are handed out to its threads. The result is the same, to
+// the bit, whatever it says. The zero value is the default technique and one queue.
 type Scheduling struct {
 	Plan schedule.Plan // Groups are those of the machine
 	Pin  bool          // bind each thread to a processor
@@ -213,12 +259,13 @@ type Scheduling struct {
 	OneThreadPerCore bool
 }
 
-// Run executes the plan in this process, a plan for several ranks as goroutines that exchange messages. Files appear
-// when all of it has succeeded. The error is a *Refusal when the run failed for a reason that is the user's, a *Bug
-// otherwise, or the context's. The report is there also after a failure of a task.
+// Run executes the plan in this process, a plan for several ranks as goroutines that exchange
+// messages. Files appear when all of it has succeeded. The error is a *Refusal when the run failed
+// for a reason that is the user's, a *Bug otherwise, or the context's. The report is there also
+// after a failure of a task.
 func (p *Program) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	out, own := o.output()
-	err := p.canStart(o, p.Plan.Ranks)
+	err := p.canStart(o, p.made.Plan.Ranks)
 	if err == nil {
 		err = p.checkSinks(out)
 	}
@@ -228,7 +275,7 @@ func (p *Program) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	var report *Report
 	err = p.withChoices(o.Schedule, func(s Scheduling) (err error) {
 		o := o
-		if o.Schedule = s; p.Plan.Ranks > 1 {
+		if o.Schedule = s; p.made.Plan.Ranks > 1 {
 			report, err = p.runMem(ctx, out, o)
 		} else {
 			report, err = p.runLocal(ctx, out, o)
@@ -265,22 +312,22 @@ func finish(out *Output, own bool, p *Program, err error) error {
 	return p.Explain(err)
 }
 
-// Evaluate runs the program by the definitions of its operators, one node at a time: slow, and what every engine is
-// compared with. It prints what Run prints.
+// Evaluate runs the program by the definitions of its operators, one node at a time: slow, and what
+// every engine is compared with. It prints what Run prints.
 func (p *Program) Evaluate(stdout io.Writer) error {
-	if p.Program == nil {
+	if p.made.Program == nil {
 		return &Bug{Text: "a program that was compiled with PlanOnly is evaluated by its definition"}
 	}
 	out := NewOutput(stdout)
 	if err := p.checkSinks(out); err != nil {
 		return finish(out, true, p, err)
 	}
-	_, err := eval.Run(p.Program, out)
+	_, err := eval.Run(p.made.Program, out)
 	return finish(out, true, p, err)
 }
 
-// Explain puts the error of a run into the user's terms: *Refusal, *Bug, or err itself when it is neither's
-// (a cancelled context, a transport).
+// Explain puts the error of a run into the user's terms: *Refusal, *Bug, or err itself when it is
+// neither's (a cancelled context, a transport).
 func (p *Program) Explain(err error) error {
 	if err == nil {
 		return nil

@@ -48,3 +48,24 @@ func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
 }
+
+// TestLoopsThatOnlyAssert: a loop whose values nobody reads still asserts in each round, with those of its carried values that it needs.
+func TestLoopsThatOnlyAssert(t *testing.T) {
+	const given = "x = seq(0, 3)\nA = ones(2, 2) * 3\nb = fill(28, 1, 12)\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"one value becomes another of another type", "iterate u = b, v = A times 4 with (unroll = 0) { assert min(x) >= 0\nnext u = b + i64(v[0, 0])\nnext v = v + 1 }", "5"},
+		{"values change places", "iterate u = b, v = 2 * b times 4 with (unroll = 0) { assert min(x) >= 0\nnext u = v\nnext v = u }", "5"},
+		{"all become the last", "iterate u = b, v = b, w = b times 4 with (unroll = 0) { assert min(x) >= 0\nnext u = v\nnext v = w\nnext w = w }", "5"},
+		{"an assertion reads one", "iterate u = 1, v = 7 times 4 with (unroll = 0) { assert v > 4\nnext u = v\nnext v = v - 1 }", "FAILED: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			text := []byte(given + "y = if sum(b) > 1 { " + c.text + "\n5 } else { 6 }\nemit y\n")
+			for _, e := range []engine{{ranks: 1, eval: true}, {ranks: 1, threads: 2}, {ranks: 1, threads: 1, disable: []string{"fuse", "fuse-loops"}}, {ranks: 2, threads: 1}} {
+				if out := e.output("t.flow", text, nil); !strings.HasPrefix(out, c.want) {
+					t.Errorf("%+v says\n%s\nwant %s", e, out, c.want)
+				}
+			}
+		})
+	}
+}

@@ -160,7 +160,7 @@ func told(text string) (source.Diagnostics, *source.FileSet, string) {
 	var ds source.Diagnostics
 	var fs *source.FileSet
 	if err == nil {
-		ds, fs = p.Warnings, p.Files
+		ds, fs = p.made.Warnings, p.made.Files
 		_, err = p.Run(context.Background(), RunOptions{Stdout: &out, Threads: 1})
 	}
 	var refused *Refusal

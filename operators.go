@@ -13,23 +13,27 @@ import (
 
 // This file defines operators of a Go program's own.
 
-// Operator is a row that a Go program adds to the operator table. It has Each, or Shape and Apply. What it computes must depend
-// on its arguments alone: Flow calls it as often as it likes, several workers at once, on any rank, and leaves out calls whose result
-// nobody needs. Ranks of their own processes must have the same operators; their code is compared with the build.
+// Operator is a row that a Go program adds to the operator table. It has Each, or Shape and Apply.
+// What it computes must depend on its arguments alone: Flow calls it as often as it likes, several
+// workers at once, on any rank, and leaves out calls whose result is not needed. Ranks of their own
+// processes must have the same operators; their code is compared with the build.
 type Operator struct {
 	Name string   // what programs call it; no operator of Flow has it
 	Doc  string   // for whoever lists the table
 	Args []string // the names of the arguments, at least one
 
-	// Each makes an elementwise operator of a function of numbers, one for each argument: shapes broadcast, integers and truth values
-	// become f64, and a result of f32 arguments is rounded to f32. It takes part in fusion and in bodies of loops. It must not keep x.
+	// Each makes an elementwise operator of a function of numbers, one for each argument: shapes
+	// broadcast, integers and truth values become f64, and a result of f32 arguments is rounded to
+	// f32. It takes part in fusion and in bodies of loops. It must not keep x.
 	Each func(x []float64) float64
 
-	// Shape is the shape of the result for those of the arguments, which are known before the run: numbers and dense matrices, whose
-	// elements Apply gets as float64. An error refuses the program, with this text.
+	// Shape is the shape of the result for those of the arguments, which are known before the run:
+	// numbers and dense matrices, whose elements Apply gets as float64. An error refuses the
+	// program, with this text.
 	Shape func(in []Shape) (Shape, error)
-	// Apply fills out, which begins as zeros and has the promised shape, from the arguments; scalars are 1 x 1. It must not write to
-	// the arguments, which may be values of the program, and not keep them. An error fails the run, with this text.
+	// Apply fills out, which begins as zeros and has the promised shape, from the arguments;
+	// scalars are 1 x 1. It must not write to the arguments, which may be values of the program,
+	// and not keep them. An error fails the run, with this text.
 	Apply func(out Matrix[float64], in []Matrix[float64]) error
 }
 

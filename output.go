@@ -30,14 +30,15 @@ const codeWrite = "E507"
 // may be new and others old.
 type Output struct {
 	stdout io.Writer
-	take   func(Result) // takes what would be printed; nil: nobody does
+	take   func(Result) // takes what would be printed; nil: it is printed
 	mu     sync.Mutex
 	files  []*sink
 	swept  map[string]chan struct{} // directories; closed when what killed runs have left there is gone
 	over   bool                     // committed or discarded
 }
 
-// sink is one file in progress. Its fields are protected by Output.mu, except file while a writer has it.
+// sink is one file in progress. Its fields are protected by Output.mu, except file while a writer
+// has it.
 type sink struct {
 	name string // what the program calls it
 	path string // where it shall be, links resolved
@@ -54,9 +55,10 @@ func (o *Output) Stdout() io.Writer { return o.stdout }
 // Path is path itself: relative paths belong to the working directory.
 func (o *Output) Path(path string) string { return path }
 
-// Create opens a sink for path. A second Create of the same file goes on where the first ended: two emits
-// to one sink follow each other. By another name (a link, a path from the root) it is refused: emits to different names are in no
-// order. Closing the writer does not make the file appear, Commit does.
+// Create opens a sink for path. A second Create of the same file goes on where the first ended: two
+// emits to one sink follow each other. By another name (a link, a path from the root) it is
+// refused: emits to different names are in no order. Closing the writer does not make the file
+// appear, Commit does.
 func (o *Output) Create(path string) (io.WriteCloser, error) {
 	target, there, err := resolve(path)
 	if err != nil {
@@ -116,6 +118,10 @@ func (o *Output) sweep(dir string) {
 // that of a link that leads nowhere, because links form a circle.
 func resolve(path string) (target string, info fs.FileInfo, err error) {
 	target = filepath.Clean(path)
+	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		target, err = filepath.Abs(target) // the link of /dev/stdout to a pipe has a target that is no path
+		return target, info, err
+	}
 	for range maxLinks {
 		if real, err := filepath.EvalSymlinks(target); err == nil {
 			target = real
@@ -170,15 +176,17 @@ func plainly(err error) error {
 	return err
 }
 
-// Commit makes all files appear and ends the Output. At the first failure it removes what has not appeared.
+// Commit makes all files appear and ends the Output. At the first failure it removes what has not
+// appeared.
 func (o *Output) Commit() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.over {
 		return nil
 	}
-	// Sync everything before the first rename, so that a full disk is noticed while nothing has appeared. A temporary file is closed
-	// after it has its name: without its lock another run's sweep would take it for one that is left.
+	// Sync everything before the first rename, so that a full disk is noticed while nothing has
+	// appeared. A temporary file is closed after it has its name: without its lock another run's
+	// sweep would take it for one that is left.
 	for _, s := range o.files {
 		var err error
 		if s.temp != "" {
@@ -209,8 +217,8 @@ func (o *Output) Commit() error {
 	return nil
 }
 
-// Sum hashes the files in progress: their paths, in order, and what was written so far. What is written directly, to a device or a pipe,
-// counts by its path alone. Nobody may be writing.
+// Sum hashes the files in progress: their paths, in order, and what was written so far. What is
+// written directly, to a device or a pipe, counts by its path alone. No write may be under way.
 func (o *Output) Sum(h io.Writer) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -234,8 +242,8 @@ func (o *Output) Sum(h io.Writer) error {
 	return nil
 }
 
-// Discard removes all files in progress and ends the Output. It may be called at any time, also after Commit,
-// when it does nothing, and more than once.
+// Discard removes all files in progress and ends the Output. It may be called at any time, also
+// after Commit, when it does nothing, and more than once.
 func (o *Output) Discard() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -250,7 +258,7 @@ func (o *Output) discard() {
 	for _, s := range o.files {
 		_ = s.file.Close() // what could not be written is removed now
 		if s.temp != "" {
-			_ = os.Remove(s.temp) // best effort: there is nobody left to tell
+			_ = os.Remove(s.temp) // best effort: an error could not be reported any more
 		}
 	}
 }

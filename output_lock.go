@@ -13,8 +13,8 @@ import (
 )
 
 // This file makes the temporary files of Output, and removes those that a killed run has left.
-// Whoever writes one holds a lock on it, which ends with its process, however that ends: a
-// temporary file without a lock is nobody's.
+// The process that writes one holds a lock on it, which ends with the process, however that ends: a
+// temporary file without a lock has no writer.
 
 // leftover matches the names that temporary gives: the file's own name, the host's number, the
 // file's.
@@ -37,7 +37,7 @@ func temporary(target string, perm fs.FileMode) (string, *os.File, error) {
 		if isAt(f, name) {
 			return name, f, nil
 		}
-		_ = f.Close() // somebody has swept it between the two calls
+		_ = f.Close() // another process has swept it between the two calls
 	}
 	return "", nil, fmt.Errorf("no free temporary name beside %s", target)
 }
@@ -94,6 +94,6 @@ func removeUnlocked(name string) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && info.Mode().IsRegular() && syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && isAt(f, name) {
-		_ = os.Remove(name) // with the lock held, so that whoever has just made it sees that it is gone
+		_ = os.Remove(name) // with the lock held, so that a process that has just made it sees that it is gone
 	}
 }

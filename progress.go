@@ -9,12 +9,15 @@ import (
 type Progress struct {
 	// Done and Total are tasks; a loop of the run is one.
 	Done, Total int
-	// What is the statement that runs and its line, "" where nothing does; the fields below are about it.
+	// What is the statement that runs and its line, "" where nothing does; the fields below are
+	// about it.
 	What string
-	// Looping says that an iterate runs, of which Rounds have ended of Times; Times is -1 where its condition says how many.
+	// Looping says that an iterate runs, of which Rounds have ended of Times; Times is -1 where its
+	// condition says how many.
 	Looping       bool
 	Rounds, Times int64 // without meaning where none runs
-	// Iterations have ended of the Of iterations of the parallel loop that runs; 0 of 0 where none does.
+	// Iterations have ended of the Of iterations of the parallel loop that runs; 0 of 0 where none
+	// does.
 	Iterations, Of int64
 }
 

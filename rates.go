@@ -15,17 +15,18 @@ import (
 	"flow/kernels/blas"
 )
 
-// This file defines what kernels cost on this machine: measured in a few milliseconds, kept in the user's cache
-// directory. Costs steer the order of tasks and predictions, never a bit of a result.
+// This file defines what kernels cost on this machine: measured in a few milliseconds, kept in the
+// user's cache directory. Costs steer the order of tasks and predictions, never a bit of a result.
 
 // ratesVersion is part of the file name: a file of another version is as good as none.
 const ratesVersion = 1
 
-// measureBudget bounds the time of one rate class, so that all together stay below 50 ms on a fast set.
+// measureBudget bounds the time of one rate class, so that all together stay below 50 ms on a fast
+// set.
 const measureBudget = 6 * time.Millisecond
 
-// Rates are measured kernel costs of one kernel set. It implements plan.Rates. It is immutable once made and safe
-// for concurrent use.
+// Rates are measured kernel costs of one kernel set. It implements plan.Rates. It is immutable once
+// made and safe for concurrent use.
 type Rates struct {
 	Set     string             `json:"set"`              // of kernels
 	CPU     string             `json:"cpu"`              // on which they were measured
@@ -36,8 +37,8 @@ type Rates struct {
 // overhead is what any task costs beside its work: queue, counters, buffers.
 const overhead = 0.5e-6
 
-// Seconds is the predicted time of one task of a rate class with this work. The f64 rates stand for all element
-// types, so f32 kernels come out at half their speed; the order of tasks does not mind.
+// Seconds is the predicted time of one task of a rate class with this work. The f64 rates stand for
+// all element types, so f32 kernels come out at half their speed; the order of tasks does not mind.
 func (r *Rates) Seconds(class string, w op.Work) float64 {
 	if per, ok := r.PerFlop[class]; ok && w.Flops > 0 {
 		return overhead + per*w.Flops
@@ -45,8 +46,9 @@ func (r *Rates) Seconds(class string, w op.Work) float64 {
 	return overhead + r.PerByte*w.Bytes
 }
 
-// LoadRates returns the costs that an earlier measurement of this kernel set on this kind of CPU has left in the cache, nil
-// when there are none that can be used. It takes well under a millisecond and never measures.
+// LoadRates returns the costs that an earlier measurement of this kernel set on this kind of CPU
+// has left in the cache, nil when there are none that can be used. It takes well under a
+// millisecond and never measures.
 func LoadRates(set string) *Rates {
 	path, cpu, err := ratesPath(set)
 	if err != nil {
@@ -98,7 +100,8 @@ func saveCache(path string, text []byte) error {
 	return o.Commit()
 }
 
-// ratesPath is the cache file of a kernel set, and the description of the CPU that it must name. FLOW_CACHE overrides the directory.
+// ratesPath is the cache file of a kernel set, and the description of the CPU that it must name.
+// FLOW_CACHE overrides the directory.
 func ratesPath(set string) (path, cpu string, err error) {
 	s, err := blas.Select(set)
 	if err != nil {
@@ -121,7 +124,8 @@ func cacheDir() (string, error) {
 	return filepath.Join(dir, "flow"), err
 }
 
-// measured lists the rate classes that have a kernel of their own, as calls on tiles of one order. Everything else streams.
+// measured lists the rate classes that have a kernel of their own, as calls on tiles of one order.
+// Everything else streams.
 var measured = [...]struct {
 	class string
 	in    int // inputs, all of the same shape
@@ -197,7 +201,8 @@ func timeKernel(table *op.Table, row string, inputs int, attrs *op.Attrs, elem t
 	return least, work, nil
 }
 
-// tame is a matrix of f64 or f32 that no kernel can object to: diagonally dominant, positive definite, a usable triangle.
+// tame is a matrix of f64 or f32 that no kernel can object to: diagonally dominant, positive
+// definite, a usable triangle.
 func tame(elem types.Elem, order, salt int) *value.Dense {
 	d := value.New(elem, order, order)
 	for i := range order {
@@ -224,10 +229,12 @@ type TileSpeed struct {
 	Gflops []float64  // one a tile
 }
 
-// tuneTiles are the orders that TuneTiles tries: the micro-kernels like multiples of 24 and 48, users powers of two.
+// tuneTiles are the orders that TuneTiles tries: the micro-kernels like multiples of 24 and 48,
+// users powers of two.
 var tuneTiles = [...]int{96, 128, 192, 256, 384, 512, 768, 1024}
 
-// TuneTiles times every tile kernel of a set over tile orders, f64 and f32, on one core. It takes seconds.
+// TuneTiles times every tile kernel of a set over tile orders, f64 and f32, on one core. It takes
+// seconds.
 func TuneTiles(set string) ([]TileSpeed, error) {
 	table, err := kernels.Table(set)
 	if err != nil {

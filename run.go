@@ -18,8 +18,8 @@ import (
 	"flow/runtime/trace"
 )
 
-// This file defines how a plan meets its engine: on this machine, on ranks in this process, or as one rank of
-// a group.
+// This file defines how a plan meets its engine: on this machine, on ranks in this process, or as
+// one rank of a group.
 
 // Report is what a run did.
 type Report struct {
@@ -35,7 +35,7 @@ func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Rep
 	if o.Trace || o.Stats { // a critical path takes the events
 		eo.Trace = trace.New(0, pool.Workers())
 	}
-	r, err := local.RunPlan(ctx, pool, p.Plan, eo)
+	r, err := local.RunPlan(ctx, pool, p.made.Plan, eo)
 	report := &Report{}
 	if r != nil {
 		report.Ranks = []dist.RankReport{{Report: r}}
@@ -46,8 +46,8 @@ func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Rep
 	return report, err
 }
 
-// canStart refuses a run on so many ranks of this process whose threads the system would not start: the Go runtime would
-// end the process.
+// canStart refuses a run on so many ranks of this process whose threads the system would not start:
+// the Go runtime would end the process.
 func (p *Program) canStart(o RunOptions, ranks int) error {
 	n := o.Threads
 	if n < 1 {
@@ -58,7 +58,7 @@ func (p *Program) canStart(o RunOptions, ranks int) error {
 		return nil
 	}
 	d := source.Errorf("E610", source.Span{}, "%v", err).WithHelp("--threads N runs on fewer, with the same result")
-	return &Refusal{Files: p.Files, Diagnostics: source.Diagnostics{d}, Ran: true}
+	return &Refusal{Files: p.made.Files, Diagnostics: source.Diagnostics{d}, Ran: true}
 }
 
 // pool is how the pool of a run is made.
@@ -69,12 +69,13 @@ func (s Scheduling) pool() local.PoolOptions {
 // Parallelism is how many threads a run of one rank has where RunOptions.Threads is 0.
 func (s Scheduling) Parallelism() int { return local.Parallelism(s.OneThreadPerCore) }
 
-// runMem runs all ranks of a plan as goroutines. Threads are those of each rank; 0 shares the processors among them.
+// runMem runs all ranks of a plan as goroutines. Threads are those of each rank; 0 shares the
+// processors among them.
 func (p *Program) runMem(ctx context.Context, out *Output, o RunOptions) (*Report, error) {
 	if o.Threads < 1 {
-		o.Threads = max(1, o.Schedule.Parallelism()/p.Plan.Ranks)
+		o.Threads = max(1, o.Schedule.Parallelism()/p.made.Plan.Ranks)
 	}
-	r, err := dist.RunInProcess(ctx, p.Plan, o.Threads, func(rank int) dist.Options {
+	r, err := dist.RunInProcess(ctx, p.made.Plan, o.Threads, func(rank int) dist.Options {
 		ro := o
 		if rank > 0 {
 			ro.Progress = nil // one bar is enough
@@ -100,12 +101,21 @@ func reportOf(r *dist.Report) *Report {
 	return &Report{Ranks: r.Ranks, Recordings: r.Recordings}
 }
 
-// RunRank executes one rank's part of the plan, together with the other ranks of comm, which must run the same
-// program: what differs is named before anything runs. The plan must be for comm.Size() ranks. Output is as in Run;
-// ranks other than 0 print nothing. On rank 0 the report has all ranks.
+// RunRank executes one rank's part of the plan, together with the other ranks of comm, which must
+// run the same program: what differs is named before anything runs. The plan must be for
+// comm.Size() ranks. Output is as in Run; ranks other than 0 print nothing. On rank 0 the report
+// has all ranks.
 func (p *Program) RunRank(ctx context.Context, comm transport.Comm, o RunOptions) (*Report, error) {
-	if p.Plan.Ranks != comm.Size() {
-		return nil, fmt.Errorf("the plan is for %d ranks, and there are %d", p.Plan.Ranks, comm.Size())
+	return p.runRank(comm, o, func(why string) error { return dist.Refuse(ctx, comm, why) },
+		func(pool *local.Pool, do dist.Options) (*dist.Report, error) {
+			return dist.Run(ctx, comm, pool, p.made.Plan, do)
+		})
+}
+
+// runRank is RunRank by the given ways to refuse a run and to run.
+func (p *Program) runRank(comm transport.Comm, o RunOptions, refuse func(why string) error, run func(*local.Pool, dist.Options) (*dist.Report, error)) (*Report, error) {
+	if p.made.Plan.Ranks != comm.Size() {
+		return nil, fmt.Errorf("the plan is for %d ranks, and there are %d", p.made.Plan.Ranks, comm.Size())
 	}
 	out, own := o.output()
 	err := p.canStart(o, 1)
@@ -113,7 +123,7 @@ func (p *Program) RunRank(ctx context.Context, comm transport.Comm, o RunOptions
 		err = p.checkSinks(out)
 	}
 	if err != nil {
-		if e := dist.Refuse(ctx, comm, err.Error()); e != nil {
+		if e := refuse(err.Error()); e != nil {
 			err = e
 		}
 		return nil, finish(out, own, p, err)
@@ -124,14 +134,15 @@ func (p *Program) RunRank(ctx context.Context, comm transport.Comm, o RunOptions
 	err = p.withChoices(o.Schedule, func(s Scheduling) (err error) {
 		o := o
 		o.Schedule = s
-		r, err = dist.Run(ctx, comm, pool, p.Plan, p.rankOptions(comm.Rank(), pool.Workers(), out, o))
+		r, err = run(pool, p.rankOptions(comm.Rank(), pool.Workers(), out, o))
 		return err
 	})
 	return reportOf(r), finish(out, own, p, err)
 }
 
-// fingerprint is what ranks compare beside the plan: a param that only changes an input's contents changes no task, and
-// neither does a kernel set. Sets that keep the order of every sum (blas.Set.Chain) may be mixed.
+// fingerprint is what ranks compare beside the plan: a param that only changes an input's contents
+// changes no task, and neither does a kernel set. Sets that keep the order of every sum
+// (blas.Set.Chain) may be mixed.
 func (p *Program) fingerprint() []dist.Item {
 	order := "chain"
 	if set, err := blas.Select(p.kernels); err == nil && !set.Chain() {
@@ -141,10 +152,13 @@ func (p *Program) fingerprint() []dist.Item {
 		{Name: "operator table", Hash: dist.TableHash(p.table)},
 		{Name: "kernel set", Hash: sha256.Sum256([]byte(order))},
 	}
-	for _, f := range p.Files.Files() {
+	for _, f := range p.made.Files.Files()[p.earlier:] {
+		if p.options.store != nil && f.Library {
+			continue // an entry that was not run may have read it on one rank; the build is the same
+		}
 		items = append(items, dist.Item{Name: "the text of " + f.Name, Hash: sha256.Sum256([]byte(f.Text))})
 	}
-	for _, prm := range p.Params {
+	for _, prm := range p.made.Params {
 		items = append(items, dist.Item{Name: "param " + prm.Name, Hash: sha256.Sum256([]byte(prm.Value))})
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.given)) {
@@ -155,8 +169,8 @@ func (p *Program) fingerprint() []dist.Item {
 	return items
 }
 
-// WriteTrace writes the recordings in the format of Chrome's tracing, which Perfetto opens: a process a rank, a track a
-// worker.
+// WriteTrace writes the recordings in the format of Chrome's tracing, which Perfetto opens: a
+// process a rank, a track a worker.
 func (r *Report) WriteTrace(w io.Writer, p *Program) error {
 	for _, rec := range r.Recordings {
 		if rec != nil {
@@ -170,7 +184,7 @@ func (r *Report) WriteTrace(w io.Writer, p *Program) error {
 		}
 	}
 	describe := func(rank int, e *trace.Event) []trace.Arg {
-		if int(e.ID) >= p.Plan.Graph.Len() || e.ID < 0 {
+		if int(e.ID) >= p.made.Plan.Graph.Len() || e.ID < 0 {
 			return nil
 		}
 		kernel := ""
@@ -178,10 +192,10 @@ func (r *Report) WriteTrace(w io.Writer, p *Program) error {
 			kernel = all[e.Name]
 		}
 		args := []trace.Arg{{Key: trace.NameKey, Text: p.statement(ir.ID(e.ID), kernel)}}
-		if where := p.Plan.Where(ir.ID(e.ID)); where != "" {
+		if where := p.made.Plan.Where(ir.ID(e.ID)); where != "" {
 			args = append(args, trace.Arg{Key: "where", Text: where})
 		}
-		if file, line, _ := p.Files.Position(p.Plan.Graph.Nodes[e.ID].Span.From); line > 0 {
+		if file, line, _ := p.made.Files.Position(p.made.Plan.Graph.Nodes[e.ID].Span.From); line > 0 {
 			args = append(args, trace.Arg{Key: "source", Text: fmt.Sprintf("%s:%d", file, line)})
 		}
 		return args
@@ -198,9 +212,9 @@ func (r *Report) Traffic() (messages, bytes int64) {
 	return messages, bytes
 }
 
-// Waiting is the seconds, summed over workers, in which no worker of a rank had a task while a message of that rank was
-// under way, and the share of all communication time in which some worker had one. Both are 0 for a run that recorded
-// nothing.
+// Waiting is the seconds, summed over workers, in which no worker of a rank had a task while a
+// message of that rank was under way, and the share of all communication time in which some worker
+// had one. Both are 0 for a run that recorded nothing.
 func (r *Report) Waiting() (seconds, hidden float64) {
 	if len(r.Recordings) == 0 || len(r.Ranks) < 2 {
 		return 0, 0

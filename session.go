@@ -16,24 +16,31 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines Session, a program that grows by entries and keeps its values: what the REPL is made of.
+// This file defines Session, a program that grows by entries and keeps its values: what the REPL is
+// made of.
 
-// Session is a program that is entered piece by piece. Each entry is compiled and run once. Names keep their values, which
-// later entries read where they lie, and an expression whose value is still there is not computed again. A name may be
-// bound again: what was made from its old value stays as it is. Values that no name means are freed, but for the last
-// small ones. It is not safe for concurrent use.
+// Session is a program that is entered piece by piece. Each entry is compiled and run once. Names
+// keep their values, which later entries read where they lie, and an expression whose value is
+// still there is not computed again. A name may be bound again: what was made from its old value
+// stays as it is. Values that no name means are freed, but for the last small ones. It is not safe
+// for concurrent use.
 type Session struct {
 	names   *compiler.Session
 	options CompileOptions
 	co      compiler.Options
 	store   kernels.Store
+	ranks   *sessionRanks // nil: all is done in this process
+	// compiling is closed when a compilation that was interrupted has ended, which has the names
+	// until then; nil: none was.
+	compiling <-chan struct{}
+	variables []Variable // before the last compilation began
 }
 
 // Variable is a name of a session: see Session.Variables.
 type Variable = compiler.Variable
 
-// NewSession is an empty session. Ranks other than 1 run its entries on so many ranks; Set and Values are
-// ignored, see Session.Set.
+// NewSession is an empty session. Ranks other than 1 run its entries on so many ranks; Set and
+// Values are ignored, see Session.Set.
 func NewSession(o CompileOptions) (*Session, error) {
 	s := &Session{names: compiler.NewSession()}
 	o.PlanOnly, o.Set, o.Values, o.store = true, nil, nil, &s.store
@@ -46,22 +53,27 @@ func NewSession(o CompileOptions) (*Session, error) {
 	return s, err
 }
 
-// SessionEntry is an entry that has been compiled and not been run. Run or Abort must be called before the next is compiled.
+// SessionEntry is an entry that has been compiled and not been run. Run or Abort must be called
+// before the next is compiled.
 type SessionEntry struct {
 	*Program
 	s *Session
 	e *compiler.Entry
 	// Text is what was entered.
 	Text string
+	name string // of the text, in messages
+	sets []Setting
+	next int // the slot that was given next before the entry
 }
 
-// Compile compiles an entry; name is for messages. An expression that stands alone is shown, and is then called `_`. After an
-// error, which is as in Compile, the session is as it was.
+// Compile compiles an entry; name is for messages. An expression that stands alone is shown, and is
+// then called `_`. After an error, which is as in Compile, the session is as it was.
 func (s *Session) Compile(ctx context.Context, name, text string) (*SessionEntry, error) {
 	return s.compile(ctx, name, text, s.co)
 }
 
-// CompileWith is Compile for somebody who wants to see the plan: with measured costs, and the graph after each pass.
+// CompileWith is Compile for showing a plan: with measured costs, and the graph
+// after each pass.
 func (s *Session) CompileWith(ctx context.Context, name, text string, dump func(pass string, g *ir.Graph)) (*SessionEntry, error) {
 	co := s.co
 	co.Dump = dump
@@ -71,8 +83,51 @@ func (s *Session) CompileWith(ctx context.Context, name, text string, dump func(
 	return s.compile(ctx, name, text, co)
 }
 
-func (s *Session) compile(ctx context.Context, name, text string, co compiler.Options) (entry *SessionEntry, err error) {
+// compile compiles an entry. It returns soon after the end of ctx.
+func (s *Session) compile(ctx context.Context, name, text string, co compiler.Options) (*SessionEntry, error) {
+	if s.compiling != nil {
+		select {
+		case <-s.compiling:
+			s.compiling = nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	s.variables = s.namesNow()
+	s.options.Input.Until(ctx.Done())
+	type compiled struct {
+		entry *SessionEntry
+		err   error
+	}
+	c, late := soon(ctx, func() (c compiled) {
+		c.entry, c.err = s.compileNow(ctx, name, text, co)
+		return c
+	})
+	if late == nil {
+		return c.entry, c.err
+	}
+	over := make(chan struct{})
+	s.compiling = over
+	go func() {
+		defer close(over)
+		if c := <-late; c.entry != nil {
+			c.entry.Abort()
+		}
+	}()
+	return nil, context.Cause(ctx)
+}
+
+// settled waits for a compilation that was interrupted.
+func (s *Session) settled() {
+	if s.compiling != nil {
+		<-s.compiling
+		s.compiling = nil
+	}
+}
+
+func (s *Session) compileNow(ctx context.Context, name, text string, co compiler.Options) (entry *SessionEntry, err error) {
 	var e *compiler.Entry
+	next, earlier := s.names.Next(), len(s.names.Files.Files())
 	defer func() {
 		if v := recover(); v != nil {
 			if e != nil {
@@ -96,48 +151,73 @@ func (s *Session) compile(ctx context.Context, name, text string, co compiler.Op
 	if ds.HasErrors() {
 		return nil, &Refusal{Files: r.Files, Diagnostics: ds, looked: lookedAt(co.Table)}
 	}
-	p := &Program{Result: r, table: co.Table, kernels: s.options.Kernels, name: name, text: []byte(text), options: s.options}
-	return &SessionEntry{Program: p, s: s, e: e, Text: text}, nil
+	p := &Program{made: r, table: co.Table, kernels: s.options.Kernels, name: name, text: []byte(text), options: s.options, earlier: earlier}
+	return &SessionEntry{Program: p, s: s, e: e, Text: text, name: name, sets: co.Sets, next: next}, nil
 }
 
-// smallResult is the greatest number of bytes of a value that is kept for a while because it was shown.
+// smallResult is the greatest number of bytes of a value that is kept for a while because it was
+// shown.
 const smallResult = 64 << 10
 
-// interrupted is how long Run waits for a run to end that has been cancelled. A kernel that takes no notice ends later, by
-// itself: what it makes is thrown away.
+// interrupted is how long Run waits for a run to end that has been cancelled. A kernel that takes
+// no notice ends later, by itself: what it makes is thrown away.
 const interrupted = 300 * time.Millisecond
 
-// Run runs an entry as Program.Run does, and makes it a part of the session. After an error the session is as it was. It
-// returns soon after the end of ctx, whatever is being computed.
+// soon calls f and returns what it returns. If f takes longer than interrupted after the end of
+// ctx, late is not nil, and f's result comes there.
+func soon[T any](ctx context.Context, f func() T) (result T, late <-chan T) {
+	if ctx.Done() == nil {
+		return f(), nil
+	}
+	ended := make(chan T, 1)
+	go func() { ended <- f() }()
+	select {
+	case result = <-ended:
+		return result, nil
+	case <-ctx.Done():
+	}
+	select {
+	case result = <-ended:
+		return result, nil
+	case <-time.After(interrupted):
+		return result, ended
+	}
+}
+
+// Run runs an entry as Program.Run does, and makes it a part of the session. After an error the
+// session is as it was. It returns soon after the end of ctx, whatever is being computed.
 func (e *SessionEntry) Run(ctx context.Context, o RunOptions) error {
-	if e.Plan.Graph.Len() > 0 {
-		if err := e.run(ctx, o); err != nil {
+	run := e.run
+	if e.s.ranks != nil {
+		run = e.runOnRanks
+	}
+	if e.made.Plan.Graph.Len() > 0 || e.s.ranks != nil {
+		if err := run(ctx, o); err != nil {
 			e.Abort()
 			return err
 		}
 	}
-	needed := e.e.Commit(func(slot int) bool { return bytesOf(e.s.store.Get(slot)) <= smallResult })
+	small := false
+	needed := e.e.Commit(func(slot int) bool {
+		small = bytesOf(e.s.store.Get(slot)) <= smallResult
+		return small
+	})
+	if e.s.ranks != nil {
+		e.s.ranks.committed(e, small)
+	}
 	e.s.store.Retain(needed)
 	return nil
 }
 
 func (e *SessionEntry) run(ctx context.Context, o RunOptions) error {
-	ended := make(chan error, 1)
-	go func() {
+	err, late := soon(ctx, func() error {
 		_, err := e.Program.Run(ctx, o)
-		ended <- err
-	}()
-	select {
-	case err := <-ended:
 		return err
-	case <-ctx.Done():
-	}
-	select {
-	case err := <-ended:
-		return err
-	case <-time.After(interrupted):
+	})
+	if late != nil {
 		return context.Cause(ctx)
 	}
+	return err
 }
 
 // Abort gives an entry up that was not run.
@@ -146,15 +226,29 @@ func (e *SessionEntry) Abort() {
 	e.s.retain("")
 }
 
-// retain frees what is not needed any more when a name is gone.
+// retain frees what is not needed any more when a name is gone. It must not be called while a
+// compilation has the names.
 func (s *Session) retain(drop string) (found bool) {
 	needed, found := s.names.Drop(drop)
 	s.store.Retain(needed)
 	return found
 }
 
-// Variables is the names of the session and what they mean, in the order in which they were first bound.
+// Variables is the names of the session and what they mean, in the order in which they were first
+// bound.
 func (s *Session) Variables() []Variable {
+	if s.compiling != nil {
+		select {
+		case <-s.compiling:
+			s.compiling = nil
+		default:
+			return s.variables // an interrupted entry has bound nothing
+		}
+	}
+	return s.namesNow()
+}
+
+func (s *Session) namesNow() []Variable {
 	return s.names.Variables(func(slot int) types.Type {
 		if v := s.store.Get(slot); v != nil {
 			return v.Type()
@@ -185,10 +279,14 @@ func bytesOf(v value.Value) int64 {
 }
 
 // Params is the params that have been entered, with their values.
-func (s *Session) Params() []compiler.Param { return s.names.Params() }
+func (s *Session) Params() []Param {
+	s.settled()
+	return s.names.Params()
+}
 
 // Set gives a param of the session another value. What was made from the old one stays as it is.
 func (s *Session) Set(ctx context.Context, name, value string) error {
+	s.settled()
 	text := s.names.ParamText(name)
 	if text == "" {
 		d := source.Errorf("E120", source.Span{}, "no param `%s`  (--set %s=%s)", name, name, value)
@@ -216,10 +314,30 @@ func (s *Session) Set(ctx context.Context, name, value string) error {
 
 // Drop forgets a name. What was made from it stays.
 func (s *Session) Drop(name string) error {
+	s.settled()
 	if !s.retain(name) {
 		return errors.New("nothing is called " + fmt.Sprintf("%q", name) + " here")
 	}
+	if s.ranks != nil {
+		s.ranks.change(sessionChange{Drop: name})
+	}
 	return nil
+}
+
+// Clear forgets all names and values.
+func (s *Session) Clear() {
+	s.settled()
+	s.clear()
+	if s.ranks != nil {
+		s.ranks.change(sessionChange{Clear: true})
+	}
+}
+
+func (s *Session) clear() {
+	next := s.names.Next() // a run that was interrupted may still store a value under an older number
+	s.names = compiler.NewSession()
+	s.names.SetNext(next)
+	s.store.Retain(nil)
 }
 
 // Type is the type of an expression, which is not computed, as it is written.

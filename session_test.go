@@ -142,8 +142,8 @@ func TestSessionComputesOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Abort()
-		for i := range e.Plan.Graph.Nodes {
-			if e.Plan.Graph.Nodes[i].Op.Name == operator {
+		for i := range e.made.Plan.Graph.Nodes {
+			if e.made.Plan.Graph.Nodes[i].Op.Name == operator {
 				return true
 			}
 		}
@@ -271,5 +271,63 @@ func TestSessionVariables(t *testing.T) {
 	answers(t, s, "k", "7\n")
 	if typ, err := s.Type(context.Background(), "input", "x @ t.hi[0..2, :]"); err != nil || typ != "f64[3,2]" {
 		t.Errorf("the type is %q, %v", typ, err)
+	}
+}
+
+// Ctrl-C while an entry is compiled returns at once, however long the compiler needs, and the session is as it was.
+func TestSessionInterruptedWhileCompiling(t *testing.T) {
+	begun, release := make(chan struct{}), make(chan struct{})
+	s := newSession(t, CompileOptions{Load: func(string) ([]byte, error) {
+		close(begun)
+		<-release
+		return []byte("fn f(x) { x + 1 }"), nil
+	}})
+	answers(t, s, "x = 2; y = x * 3", "")
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		<-begun
+		stop()
+	}()
+	_, err := s.Compile(ctx, "input", "x = 5\nimport \"slow.flow\" as slow") // the library file is read until the test ends it
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("the entry ends with %v", err)
+	}
+	if names := s.Variables(); len(names) != 2 || names[0].Const.I != 2 {
+		t.Errorf("while the compiler still has them the names are %v", names)
+	}
+	again, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := s.Compile(again, "input", "x"); !errors.Is(err, context.Canceled) {
+		t.Errorf("the next entry, interrupted, ends with %v", err)
+	}
+	close(release)
+	answers(t, s, "x", "2\n", "y + 1", "7\n")
+}
+
+// A program whose compilation waits for a pipe can be interrupted, and so can an entry; who reads the pipe later gets all of it.
+func TestCompileInterruptedAtPipe(t *testing.T) {
+	for _, session := range []bool{false, true} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		in := &Input{Stdin: r, Waiting: func(string) { stop() }} // after two seconds without a byte
+		if session {
+			s := newSession(t, CompileOptions{Input: in})
+			if _, err = s.Compile(ctx, "input", "x = read(\"-\")"); !errors.Is(err, context.Canceled) {
+				t.Errorf("the entry ends with %v", err)
+			}
+			if _, err := w.WriteString("1,2\n3,4\n"); err != nil {
+				t.Fatal(err)
+			}
+			w.Close()
+			answers(t, s, "x = read(\"-\"); sum(x)", "10\n")
+		} else if _, err := Compile(ctx, "p.flow", []byte("emit sum(read(\"-\"))"), CompileOptions{Input: in}); !errors.Is(err, context.Canceled) {
+			t.Errorf("the program ends with %v", err)
+		}
+		stop()
+		w.Close()
+		r.Close()
 	}
 }

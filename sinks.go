@@ -10,14 +10,15 @@ import (
 
 // This file looks before a run at the directories of the files that it will write.
 
-// checkSinks refuses a run that would write a file into a directory that is not there, or one file by two names: at once, and
-// not after hours of work. It asks for the emits that every run reaches, not for those in branches. Create has the last word: what
-// happens to the directory during the run is not known here.
+// checkSinks refuses a run that would write a file into a directory that is not there, or one file
+// by two names: at once, and not after hours of work. It asks for the emits that every run reaches,
+// not for those in branches. Create has the last word: what happens to the directory during the run
+// is not known here.
 func (p *Program) checkSinks(out *Output) error {
 	var found source.Diagnostics
 	first := map[string]*ir.Node{} // by the file that a path means
-	for i := range p.Plan.Graph.Nodes {
-		n := &p.Plan.Graph.Nodes[i]
+	for i := range p.made.Plan.Graph.Nodes {
+		n := &p.made.Plan.Graph.Nodes[i]
 		if n.Op.Name != "emit" {
 			continue
 		}
@@ -59,5 +60,5 @@ func (p *Program) checkSinks(out *Output) error {
 	if len(found) == 0 {
 		return nil
 	}
-	return &Refusal{Files: p.Files, Diagnostics: found, Ran: true}
+	return &Refusal{Files: p.made.Files, Diagnostics: found, Ran: true}
 }

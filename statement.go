@@ -14,21 +14,22 @@ import (
 // mostStatement is the most characters of a statement in a name.
 const mostStatement = 60
 
-// statement is the statement that node id of the plan comes from and its line, `A = t(X) @ X (line 4)`. A node that comes from
-// the library has the statement of the user's call and the kernel, which tells its tasks apart, and so have those in a loop.
+// statement is the statement that node id of the plan comes from and its line, `A = t(X) @ X (line
+// 4)`. A node that comes from the library has the statement of the user's call and the kernel,
+// which tells its tasks apart, and so have those in a loop.
 func (p *Program) statement(id ir.ID, kernel string) string {
-	g := p.Plan.Graph
+	g := p.made.Plan.Graph
 	n := &g.Nodes[id]
 	at := n.Span
 	inLibrary := func(s source.Span) bool {
-		f := p.Files.File(s.From)
+		f := p.made.Files.File(s.From)
 		return f == nil || f.Library
 	}
 	told := kernel != "" && (inLibrary(at) || n.Op.Control != op.NoControl)
 	for call := n.Call; call > 0 && inLibrary(at); call = g.Calls[call].Parent {
 		at = g.Calls[call].Span
 	}
-	f := p.Files.File(at.From)
+	f := p.made.Files.File(at.From)
 	if f == nil {
 		return n.Op.Source()
 	}
@@ -39,7 +40,7 @@ func (p *Program) statement(id ir.ID, kernel string) string {
 	if r := []rune(text); len(r) > mostStatement {
 		text = string(r[:mostStatement]) + ".."
 	}
-	_, line, _ := p.Files.Position(at.From)
+	_, line, _ := p.made.Files.Position(at.From)
 	name := fmt.Sprintf("%s (line %d)", text, line)
 	if told {
 		name += ": " + kernel
@@ -47,8 +48,8 @@ func (p *Program) statement(id ir.ID, kernel string) string {
 	return name
 }
 
-// statementAround is the statement in text around the bytes from..to-1, on one line: from the last line end, semicolon or brace
-// before it to the next one behind it.
+// statementAround is the statement in text around the bytes from..to-1, on one line: from the last
+// line end, semicolon or brace before it to the next one behind it.
 func statementAround(text string, from, to int) string {
 	begin := strings.LastIndexAny(text[:from], "\n;{") + 1
 	end := to

@@ -15,8 +15,8 @@ import (
 
 // This file defines values as a Go program has them, and how a program in Flow is given them.
 
-// Matrix is a dense matrix: element (i, j) is Data[i*Cols+j]. Of gonum's, mat.NewDense(m.Rows, m.Cols, m.Data) is the same matrix
-// in the same memory.
+// Matrix is a dense matrix: element (i, j) is Data[i*Cols+j]. Of gonum's, mat.NewDense(m.Rows,
+// m.Cols, m.Data) is the same matrix in the same memory.
 type Matrix[E Element] struct {
 	Rows, Cols int // at least 0
 	Data       []E // Rows*Cols elements
@@ -38,9 +38,9 @@ func (m Matrix[E]) At(i, j int) E {
 // Row is row i, in the matrix's memory.
 func (m Matrix[E]) Row(i int) []E { return m.Data[i*m.Cols : (i+1)*m.Cols : (i+1)*m.Cols] }
 
-// Sparse is a sparse matrix of f64 by what is not zero: entry k, Value[k], is in row Row[k] and column Col[k]. As a result its
-// entries are in the order of rows and, within a row, of columns. As an input they may have any order, but no place twice; zeros are
-// left out.
+// Sparse is a sparse matrix of f64 by what is not zero: entry k, Value[k], is in row Row[k] and
+// column Col[k]. As a result its entries are in the order of rows and, within a row, of columns. As
+// an input they may have any order, but no place twice; zeros are left out.
 type Sparse struct {
 	Rows, Cols int       // at least 0
 	Row, Col   []int     // of the entries, counted from 0
@@ -90,7 +90,8 @@ func textOf(v any) (text string, ok bool) {
 	return "", false
 }
 
-// valueOf is a matrix of a Go program as the engine has it, in the same memory where that is possible.
+// valueOf is a matrix of a Go program as the engine has it, in the same memory where that is
+// possible.
 func valueOf(v any) (value.Value, error) {
 	switch v := v.(type) {
 	case []float64:

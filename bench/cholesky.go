@@ -48,12 +48,12 @@ func cholesky(b *bench) error {
 		var omp, starpu []contestant
 		for _, t := range peerTiles {
 			label := fmt.Sprintf("tile %d", t)
-			omp = append(omp, b.peers.peer(label, "omp_chol_"+elem, peerEnv(), fmt.Sprint(n), fmt.Sprint(t)))
-			starpu = append(starpu, b.peers.peer(label, "starpu_chol_"+elem, peerEnv(), fmt.Sprint(n), fmt.Sprint(t)))
+			omp = append(omp, b.peers.peer(label, "cholesky_omp_"+elem, peerEnv(), fmt.Sprint(n), fmt.Sprint(t)))
+			starpu = append(starpu, b.peers.peer(label, "cholesky_starpu_"+elem, peerEnv(), fmt.Sprint(n), fmt.Sprint(t)))
 		}
 		b.table(fmt.Sprintf("n = %d, %s, two threads", n, elem), choleskyWork(n), contest(b.reps, []contestant{
 			b.flowCholesky("Flow, no C library, default tile", n, elem, 0),
-			b.peers.script("OpenBLAS potrf", "a_cholesky/lapack.py", peerEnv("OPENBLAS_NUM_THREADS=2"), fmt.Sprint(n), elem),
+			b.peers.script("OpenBLAS potrf", "cholesky_lapack.py", peerEnv("OPENBLAS_NUM_THREADS=2"), fmt.Sprint(n), elem),
 			best("OpenMP tasks on OpenBLAS", omp),
 			best("StarPU on OpenBLAS", starpu),
 		}))
@@ -73,13 +73,13 @@ func ranks(b *bench) error {
 					"--ranks=2", "--threads=1", fmt.Sprintf("--set=n=%d", n), "--set=elem="+elem)
 			}},
 			best("ScaLAPACK", []contestant{
-				b.peers.onRanks("block 64", "scalapack_chol_"+elem, 2, fmt.Sprint(n), "64", "1"),
-				b.peers.onRanks("block 128", "scalapack_chol_"+elem, 2, fmt.Sprint(n), "128", "1"),
-				b.peers.onRanks("block 256", "scalapack_chol_"+elem, 2, fmt.Sprint(n), "256", "1"),
+				b.peers.onRanks("block 64", "cholesky_scalapack_"+elem, 2, fmt.Sprint(n), "64", "1"),
+				b.peers.onRanks("block 128", "cholesky_scalapack_"+elem, 2, fmt.Sprint(n), "128", "1"),
+				b.peers.onRanks("block 256", "cholesky_scalapack_"+elem, 2, fmt.Sprint(n), "256", "1"),
 			}),
 			best("Dask distributed", []contestant{
-				b.peers.script("chunk 512", "a_cholesky/dask_chol.py", peerEnv(), fmt.Sprint(n), elem, "512", "distributed"),
-				b.peers.script("chunk 1024", "a_cholesky/dask_chol.py", peerEnv(), fmt.Sprint(n), elem, "1024", "distributed"),
+				b.peers.script("chunk 512", "cholesky_dask.py", peerEnv(), fmt.Sprint(n), elem, "512"),
+				b.peers.script("chunk 1024", "cholesky_dask.py", peerEnv(), fmt.Sprint(n), elem, "1024"),
 			}),
 		}))
 		return nil

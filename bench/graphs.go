@@ -18,7 +18,7 @@ func (b *bench) rmat(scale int) (string, error) {
 	if exists(bin) {
 		return bin, nil
 	}
-	generate, err := b.peers.binary("gen_rmat")
+	generate, err := b.peers.binary("rmat")
 	if err != nil {
 		return "", err
 	}
@@ -51,7 +51,7 @@ func (b *bench) graph(scale int) (string, error) {
 func (b *bench) notreDame() (flow, peers string, err error) {
 	edges := filepath.Join(b.root, "..", "shared", "data", "web-NotreDame.txt.gz")
 	if !exists(edges) {
-		return "", "", fmt.Errorf("%s is not there", edges)
+		return "", "", fmt.Errorf("web-NotreDame of SNAP is not at %s", edges)
 	}
 	flow, peers = filepath.Join(b.dir, "notredame.csr"), filepath.Join(b.dir, "notredame.bin")
 	if _, err := launch(nil, b.flowrun, b.program("symmetric.flow"), "--set=edges="+edges, "--set=file="+flow); err != nil {
@@ -86,10 +86,10 @@ func (b *bench) labels(name, flow, peers string) {
 	schedules := [][]string{{"static", "0"}, {"dynamic", "64"}, {"dynamic", "1024"}, {"guided", "1"}}
 	b.table("maximum labels to a fixpoint, "+name+", two threads", 0, contest(b.reps, []contestant{
 		b.flowWork("Flow, i64 labels", "components.flow", "--set=graph="+flow),
-		b.scan("C, OpenMP, f64 labels", "cc_omp_f64", []string{peers}, schedules...),
-		b.scan("C, OpenMP, i32 labels", "cc_omp_i32", []string{peers}, schedules...),
-		b.peers.peer("SuiteSparse:GraphBLAS, f64 labels", "cc_graphblas_f64", peerEnv(), peers, "2"),
-		b.peers.script("SciPy, connected_components", "d_components/cc_scipy.py", peerEnv(), peers, "csgraph"),
+		b.scan("C, OpenMP, f64 labels", "components_f64", []string{peers}, schedules...),
+		b.scan("C, OpenMP, i32 labels", "components_i32", []string{peers}, schedules...),
+		b.peers.peer("SuiteSparse:GraphBLAS, f64 labels", "components_graphblas", peerEnv(), peers, "2"),
+		b.peers.script("SciPy, connected_components", "components_scipy.py", peerEnv(), peers),
 	}))
 }
 

@@ -4,8 +4,8 @@
 //	go run ./bench -only cholesky -reps 7
 //
 // Contestants take turns (A B A B ...), so that a machine that drifts drifts under all alike. Peers
-// are the programs of FLOW_PEERS (default ../shared/peers), built with their own Makefile;
-// what is missing is left out with a sentence. The accepted figures are in RESULTS.md.
+// are the programs in bench/peers, built with the Makefile there; what is missing is left out with
+// a sentence. The accepted figures are in RESULTS.md.
 package main
 
 import (
@@ -40,6 +40,8 @@ var sections = [...]section{
 	{"components", "connected components beside C, GraphBLAS and SciPy", components},
 	{"nbody", "n-body beside C and numba", nbody},
 	{"learning", "k-means and linear regression beside C, NumPy and Dask", learning},
+	{"loops", "loops in natural words beside C", loops},
+	{"everyday", "loops that are never tuned on, beside C", everyday},
 	{"irregular", "an irregular loop under self-scheduling techniques beside C", irregular},
 	{"techniques", "self-scheduling techniques against the ideal, in virtual time on up to 1024 workers", techniques},
 	{"order", "sorting, selecting and taking beside NumPy", order},
@@ -63,14 +65,15 @@ type bench struct {
 	peers   peers
 	reps    int
 	sizes   []int
-	match   string // of the sections about Cholesky, of operators and oversubscribed
+	match   string // of the sections about Cholesky, of operators, oversubscribed, loops and everyday
 }
 
 func main() {
 	only := flag.String("only", "", "sections to run, separated by commas (default: all)")
 	reps := flag.Int("reps", 5, "repetitions of each contestant")
 	sizes := flag.String("n", "4096,8192", "matrix orders of the Cholesky sections")
-	match := flag.String("match", "", "a regular expression: the operators of the section operators, on `group: operator`, the tables of the sections cholesky, ranks and tile, on n and type as in \"8192, f64\", or the rows of the section oversubscribed, as in \"web-NotreDame, 4\"")
+	match := flag.String("match", "", "a regular expression: the operators of the section operators, on `group: operator`, the tables of the sections cholesky, ranks and tile, on n and type as in \"8192, f64\", the rows of the section oversubscribed, as in \"web-NotreDame, 4\", or the loops of the sections loops and everyday")
+	binary := flag.String("flowrun", "", "the flowrun to measure, without C (default: built from this tree)")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench [flags]")
 		flag.PrintDefaults()
@@ -79,18 +82,18 @@ func main() {
 		}
 	}
 	flag.Parse()
-	if err := run(*only, *match, *reps, *sizes); err != nil {
+	if err := run(*only, *match, *binary, *reps, *sizes); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only, match string, reps int, sizes string) error {
+func run(only, match, binary string, reps int, sizes string) error {
 	chosen, err := choose(only)
 	if err != nil {
 		return err
 	}
-	b := &bench{out: os.Stdout, reps: reps, match: match}
+	b := &bench{out: os.Stdout, reps: reps, match: match, flowrun: binary}
 	for _, s := range strings.Split(sizes, ",") {
 		var n int
 		if _, err := fmt.Sscan(s, &n); err != nil {
@@ -167,17 +170,19 @@ func projectRoot() (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
 
-// build makes the flowrun that all ratios are about, which has no C in it, and one with MPI for the sections
-// over ranks.
+// build makes the flowrun that all ratios are about, which has no C in it, unless one is given, and one with MPI for
+// the sections over ranks.
 func (b *bench) build() error {
-	b.flowrun = filepath.Join(b.dir, "flowrun")
-	cmd := exec.Command("go", "build", "-o", b.flowrun, "./cmd/flowrun")
-	cmd.Dir, cmd.Env = b.root, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("building flowrun: %w\n%s", err, out)
+	if b.flowrun == "" {
+		b.flowrun = filepath.Join(b.dir, "flowrun")
+		cmd := exec.Command("go", "build", "-o", b.flowrun, "./cmd/flowrun")
+		cmd.Dir, cmd.Env = b.root, append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("building flowrun: %w\n%s", err, out)
+		}
 	}
 	b.mpi = filepath.Join(b.dir, "flowrun-mpi")
-	cmd = exec.Command("go", "build", "-tags", "mpi", "-o", b.mpi, "./cmd/flowrun")
+	cmd := exec.Command("go", "build", "-tags", "mpi", "-o", b.mpi, "./cmd/flowrun")
 	cmd.Dir = b.root
 	if _, err := cmd.CombinedOutput(); err != nil {
 		b.mpi = ""

@@ -34,7 +34,7 @@ func (p peers) bestBLAS() (chosen string, err error) {
 	}
 	trial := func(set ...string) (float64, error) {
 		env := peerEnv(append(set, "OPENBLAS_NUM_THREADS=1", "PEER_REPS=3")...)
-		return peerSeconds(env, "/usr/bin/python3", filepath.Join(p.source, "a_cholesky", "lapack.py"), "3072", "f64")
+		return peerSeconds(env, "/usr/bin/python3", filepath.Join(p.source, "cholesky_lapack.py"), "3072", "f64")
 	}
 	least, err := trial()
 	if err != nil {
@@ -51,23 +51,18 @@ func (p peers) bestBLAS() (chosen string, err error) {
 	return chosen, err
 }
 
-// findPeers looks for the sources (FLOW_PEERS) and builds what can be built. Everything may be missing.
+// findPeers builds what can be built of the programs in bench/peers. Libraries may be missing.
 func findPeers(root string) peers {
-	p := peers{source: os.Getenv("FLOW_PEERS")}
-	if p.source == "" {
-		p.source = filepath.Join(root, "..", "shared", "peers")
-	}
+	p := peers{source: filepath.Join(root, "bench", "peers")}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
 	}
-	p.build = filepath.Join(cache, "flow-peers", "build")
-	if _, err := os.Stat(filepath.Join(p.source, "Makefile")); err == nil {
-		// Keep going: one peer whose library is missing must not cost the others.
-		cmd := exec.Command("make", "-k", "B="+p.build)
-		cmd.Dir = p.source
-		_ = cmd.Run() // what is not built is noticed when it is asked for
-	}
+	p.build = filepath.Join(cache, "flow-bench", "build")
+	// Keep going: one peer whose library is missing must not cost the others.
+	cmd := exec.Command("make", "-k", "B="+p.build)
+	cmd.Dir = p.source
+	_ = cmd.Run() // what is not built is noticed when it is asked for
 	return p
 }
 
@@ -75,15 +70,14 @@ func findPeers(root string) peers {
 func (p peers) binary(name string) (string, error) {
 	path := filepath.Join(p.build, name)
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("peer %s is not built: install its libraries (%s)", name, filepath.Join(p.source, "install.sh"))
+		return "", fmt.Errorf("peer %s is not built: install its libraries (%s)", name, filepath.Join(p.source, "README.md"))
 	}
 	return path, nil
 }
 
 // figure is the part of a peer's JSON line that counts.
 type figure struct {
-	Seconds   float64 `json:"seconds"`
-	MicroTask float64 `json:"us_per_task"`
+	Seconds float64 `json:"seconds"`
 }
 
 // peer is a contestant that runs a built peer.

@@ -42,12 +42,12 @@ func fused(b *bench) error {
 	for _, mode := range []string{"sum", "y"} {
 		kept := fmt.Sprintf("--set=kept=%t", mode == "y")
 		python := func(label, what string, more ...string) contestant {
-			return b.peers.script(label, "c_fused/fused_py.py", warmEnv(), append([]string{what, n, mode}, more...)...)
+			return b.peers.script(label, "fused.py", warmEnv(), append([]string{what, mode, n}, more...)...)
 		}
 		results := contest(b.reps, []contestant{
 			b.flowWork("Flow", "fused.flow", kept),
-			b.peers.peer("C, OpenMP, one loop", "fused_omp", warmEnv(), n, mode),
-			b.peers.peer("the same in huge pages", "fused_omp", warmEnv("GLIBC_TUNABLES=glibc.malloc.hugetlb=1"), n, mode),
+			b.peers.peer("C, OpenMP, one loop", "fused", warmEnv(), n, mode),
+			b.peers.peer("the same in huge pages", "fused", warmEnv("GLIBC_TUNABLES=glibc.malloc.hugetlb=1"), n, mode),
 			python("numba", "numba", "2"),
 			python("numexpr", "numexpr", "2"),
 			python("NumPy", "numpy"),
@@ -70,7 +70,7 @@ func transpose(b *bench) error {
 	blocked := func(label string, env []string) contestant {
 		var list []contestant
 		for _, block := range []string{"32", "64", "128"} {
-			list = append(list, b.peers.peer(block, "tadd_omp", env, "8192", block, "stream"))
+			list = append(list, b.peers.peer(block, "transpose", env, "8192", block))
 		}
 		return best(label, list)
 	}
@@ -78,7 +78,7 @@ func transpose(b *bench) error {
 		b.flowWork("Flow", "transpose.flow"),
 		blocked("C, OpenMP, streaming stores, block", warmEnv()),
 		blocked("the same in huge pages, block", warmEnv("GLIBC_TUNABLES=glibc.malloc.hugetlb=1")),
-		b.peers.script("NumPy", "b_transpose_add/numpy_tadd.py", warmEnv(), "8192"),
+		b.peers.script("NumPy", "transpose.py", warmEnv(), "8192"),
 	})
 	b.table("x + t(x), 8192 x 8192 f64, two threads", 0, results)
 	b.shares(16*8192*8192, copied, results)
@@ -101,8 +101,8 @@ func epilogue(b *bench) error {
 func nbody(b *bench) error {
 	b.table("n-body, 2000 bodies, 100 steps, two threads", 0, contest(b.reps, []contestant{
 		b.flowWork("Flow", "nbody.flow"),
-		b.peers.peer("C, OpenMP", "nbody_omp", peerEnv(), "2000", "100"),
-		b.peers.script("numba", "e_nbody/nbody_py.py", peerEnv(), "numba", "2000", "100", "2"),
+		b.peers.peer("C, OpenMP", "nbody", peerEnv(), "2000", "100"),
+		b.peers.script("numba", "nbody.py", peerEnv(), "2000", "100", "2"),
 	}))
 	return nil
 }
@@ -110,20 +110,20 @@ func nbody(b *bench) error {
 func learning(b *bench) error {
 	b.table("k-means, 1e6 x 20, k = 10, 20 rounds, two threads", 0, contest(b.reps, []contestant{
 		b.flowWork("Flow", "kmeans.flow"),
-		b.peers.peer("C, OpenMP", "kmeans_omp", peerEnv()),
-		b.peers.script("NumPy", "f_ml/numpy_ml.py", threaded(), "kmeans"),
-		b.peers.script("Dask, threads", "f_ml/dask_ml.py", peerEnv(), "kmeans", "threads", "delayed"),
+		b.peers.peer("C, OpenMP", "kmeans", peerEnv()),
+		b.peers.script("NumPy", "learning.py", threaded(), "kmeans"),
+		b.peers.script("Dask, threads", "learning_dask.py", peerEnv(), "kmeans"),
 	}))
 	b.table("least squares by normal equations, 2e6 x 50, two threads", 0, contest(b.reps, []contestant{
 		b.flowWork("Flow", "regression.flow"),
-		b.peers.script("NumPy", "f_ml/numpy_ml.py", threaded(), "linreg"),
-		b.peers.script("Dask, threads", "f_ml/dask_ml.py", peerEnv(), "linreg", "threads", "array"),
+		b.peers.script("NumPy", "learning.py", threaded(), "linreg"),
+		b.peers.script("Dask, threads", "learning_dask.py", peerEnv(), "linreg"),
 	}))
 	return nil
 }
 
 func irregular(b *bench) error {
-	list := []contestant{b.scan("C, OpenMP", "mandel_omp", []string{"2048", "1000"}, []string{"static", "1"}, []string{"dynamic", "1"}, []string{"guided", "1"})}
+	list := []contestant{b.scan("C, OpenMP", "escape", []string{"2048", "1000"}, []string{"static", "1"}, []string{"dynamic", "1"}, []string{"guided", "1"})}
 	for _, technique := range []string{"STATIC", "GSS", "FAC2", "COST", "AUTO"} {
 		list = append(list, b.flowWork("Flow, "+technique, "irregular.flow", "--partitioning="+technique))
 	}

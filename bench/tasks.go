@@ -144,7 +144,7 @@ func (b *bench) others(name string, list []edge) ([]contestant, error) {
 	if name != "random" {
 		tasks := fmt.Sprint(emptyTasks)
 		return []contestant{
-			b.peers.peer("OpenMP tasks (gcc)", "tasks_gomp", unbound, name, tasks),
+			b.peers.peer("OpenMP tasks (gcc)", "tasks_gcc", unbound, name, tasks),
 			b.peers.peer("OpenMP tasks (llvm)", "tasks_llvm", unbound, name, tasks),
 			b.peers.peer("StarPU", "tasks_starpu", peerEnv(), name, tasks),
 		}, nil

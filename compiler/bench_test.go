@@ -47,7 +47,8 @@ func compileTiles(tb testing.TB, nt, nb, ranks int, dump func(string, *ir.Graph)
 	return r
 }
 
-// Task counts are the closed form, and the load is even: at most 1.2 times the mean for 40 x 40 tiles on 16 ranks.
+// Task counts are the closed form, and the load is even: at most 1.2 times the mean for 40 x 40
+// tiles on 16 ranks.
 func TestTiledCholeskyPlan(t *testing.T) {
 	const nt = 40
 	r := compileTiles(t, nt, 256, 16, nil)
@@ -79,7 +80,8 @@ func residentPeak() int64 {
 	return kb << 10
 }
 
-// BenchmarkElaborate compiles 1.2 million tasks. Goals: under 3 s and 600 MB for the whole compilation.
+// BenchmarkElaborate compiles 1.2 million tasks. Goals: under 3 s and 600 MB for the whole
+// compilation.
 func BenchmarkElaborate(b *testing.B) {
 	const nt = 192
 	b.ReportAllocs()
@@ -131,7 +133,8 @@ func BenchmarkPasses(b *testing.B) {
 	}
 }
 
-// BenchmarkStart is a program of twenty lines from text to plan: what a user waits for before anything is computed.
+// BenchmarkStart is a program of twenty lines from text to plan: what a user waits for before
+// anything is computed.
 func BenchmarkStart(b *testing.B) {
 	text, err := os.ReadFile("../examples/cholesky.flow")
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A column and a row make the matrix of their pairs, of any element types, by any elementwise operator, on every engine; the sizes
-// may be known in the run alone.
+// A column and a row make the matrix of their pairs, of any element types, by any elementwise
+// operator, on every engine; the sizes may be known in the run alone.
 func TestColumnWithRow(t *testing.T) {
 	columns := []string{"x", "f32(x)", "i64(9 * x)", "(x < 0.5)", "unique(x)", "x[0..n, :]"}
 	rows := []string{"t(y)", "t(i64(9 * y))", "(t(y) < 0.3)", "t(unique(y))"}

@@ -11,7 +11,8 @@ import (
 	"flow/ir/types"
 )
 
-// A mistake in a row or a pass is reported as one of Flow's, with the pass to blame, and never as a panic.
+// A mistake in a row or a pass is reported as one of Flow's, with the pass to blame, and never as a
+// panic.
 func TestBugsAreBlamed(t *testing.T) {
 	for _, c := range []struct {
 		name   string

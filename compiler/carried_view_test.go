@@ -2,8 +2,8 @@ package compiler_test
 
 import "testing"
 
-// What a loop or branch hands over outlives what it was taken from: a window of a captured matrix is a copy then, though elsewhere it may
-// be a view.
+// What a loop or branch hands over outlives what it was taken from: a window of a captured matrix
+// is a copy then, though elsewhere it may be a view.
 func TestWindowsThatAreHandedOver(t *testing.T) {
 	table := tinyTable(t)
 	for _, text := range []string{

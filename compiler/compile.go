@@ -33,7 +33,8 @@ type Options struct {
 	Table *op.Table
 	Ranks int // at least 1; 0 means 1
 	Sets  []Setting
-	// Disable lists passes and exact rules to leave out; naming a required, canonical or unknown one is an error.
+	// Disable lists passes and exact rules to leave out; naming a required, canonical or unknown
+	// one is an error.
 	Disable []string
 	// Verify checks every invariant after every pass. It costs about as much as the passes.
 	Verify bool
@@ -41,15 +42,18 @@ type Options struct {
 	Dump func(pass string, g *ir.Graph)
 	// Rates are measured kernel costs; nil takes guesses.
 	Rates plan.Rates
-	// PlanOnly leaves Result.Program nil: nobody will evaluate the definition, and the memory of a large one serves its plan.
+	// PlanOnly leaves Result.Program nil: nobody will evaluate the definition, and the memory of a
+	// large one serves its plan.
 	PlanOnly bool
 	// MaxTasks bounds the unrolled program; 0 is two million.
 	MaxTasks int
-	// Unshared are files, as the program names them, of which the ranks may have different copies: rank 0 alone reads them.
+	// Unshared are files, as the program names them, of which the ranks may have different copies:
+	// rank 0 alone reads them.
 	Unshared []string
 	// Sizes make blocks tiny, for tests; the zero value is the one for programs.
 	Sizes pass.Sizes
-	// Blocks cuts every large matrix, as for several ranks, also what loops would share out: for tests, and to compare.
+	// Blocks cuts every large matrix, as for several ranks, also what loops would share out: for
+	// tests, and to compare.
 	Blocks bool
 	// Memory is what one value of the plan may take; the zero value is no limit.
 	Memory memory.Limit
@@ -57,9 +61,11 @@ type Options struct {
 	Std fs.FS
 	// Load reads imported files; nil is source.ReadFile.
 	Load func(path string) ([]byte, error)
-	// Path lists the directories in which an imported file is looked up that does not lie beside the importing one.
+	// Path lists the directories in which an imported file is looked up that does not lie beside
+	// the importing one.
 	Path []string
-	// Schedule says what is wrong with the name of a self-scheduling technique in a program's hints; nil takes all names.
+	// Schedule says what is wrong with the name of a self-scheduling technique in a program's
+	// hints; nil takes all names.
 	Schedule func(name string) error
 }
 
@@ -188,6 +194,9 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 		if slices.Contains(o.Disable, p.Name) {
 			continue
 		}
+		if ctx.Err() != nil {
+			return append(ds, interrupted())
+		}
 		t, before := time.Now(), s.g.Len()
 		if err := p.run(s); err != nil {
 			var many *pass.TooMany
@@ -234,7 +243,7 @@ func idleRanks(p *plan.Plan) (d source.Diagnostic, ok bool) {
 	}
 	busy := make([]bool, p.Ranks)
 	for i, r := range p.Owner {
-		if p.Graph.Nodes[i].Op.Name != "exchange" {
+		if p.Graph.Nodes[i].Op.Role != op.Exchange {
 			busy[r] = true
 		}
 	}
@@ -248,7 +257,8 @@ func idleRanks(p *plan.Plan) (d source.Diagnostic, ok bool) {
 	return d.WithHelp("fewer ranks, or a smaller tile edge"), idle > 0
 }
 
-// tooMany tells of a program that has too many tasks when its matrices are cut, and how large the one is that was to be cut then.
+// tooMany tells of a program that has too many tasks when its matrices are cut, and how large the
+// one is that was to be cut then.
 func tooMany(e *pass.TooMany, limit int) source.Diagnostic {
 	d := source.Errorf("E410", e.At.Span, "cut into blocks, the program has more than %d tasks", limit)
 	if t := e.Of; t.IsMatrix() && t.Known() {

@@ -8,8 +8,9 @@ import (
 	"flow/kernels"
 )
 
-// A product that a statement named is a value of its own, inside a function as outside: moving lines into a function
-// changes no bit. One that is written where it is used accumulates, also across a call.
+// A product that a statement named is a value of its own, inside a function as outside: moving
+// lines into a function changes no bit. One that is written where it is used accumulates, also
+// across a call.
 func TestNamedProducts(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"flow/runtime/local"
 )
 
-// A parfor that reads its own rows of a constructor gives what it gives when the matrix is stored, whatever part of it is read, in
-// loops and branches of the body, on any number of workers, and fails in the same iteration.
+// A parfor that reads its own rows of a constructor gives what it gives when the matrix is stored,
+// whatever part of it is read, in loops and branches of the body, on any number of workers, and
+// fails in the same iteration.
 func TestParforDraws(t *testing.T) {
 	table := tinyTable(t)
 	made := []string{"rand(%d, 3, seed = 1)", "randn(%d, 3, seed = 2)", "seq(0, %d)", "zeros(%d, 3)", "fill(2, %d, 3)", "eye(%d)[:, 0..3]", "ones(%d, 3)"}
@@ -32,7 +33,8 @@ func TestParforDraws(t *testing.T) {
 	}
 }
 
-// What is not the iteration's own row is not made by it: rows beyond the matrix, counted from its end, or of other iterations.
+// What is not the iteration's own row is not made by it: rows beyond the matrix, counted from its
+// end, or of other iterations.
 func TestParforDrawsItsOwnRows(t *testing.T) {
 	table := tinyTable(t)
 	for _, c := range []struct {

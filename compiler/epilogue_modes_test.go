@@ -2,7 +2,8 @@ package compiler_test
 
 import "testing"
 
-// A block of one row reads the row beside it as a whole, and one of several rows reads it again for each: the two are chains of their own.
+// A block of one row reads the row beside it as a whole, and one of several rows reads it again for
+// each: the two are chains of their own.
 func TestChainsOnBlocksOfOneRow(t *testing.T) {
 	const text = `X = rand(21, 3, seed = 16)
 b = rand(1, 3, seed = 2)

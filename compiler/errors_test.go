@@ -92,7 +92,8 @@ var elsewhere = map[source.Code]bool{"E410": true, "E608": true, "E706": true, "
 	"L011": true, // every operator of the grammar has a row
 }
 
-// A long line of functions that call one another is no recursion, and one that gets itself as an argument is.
+// A long line of functions that call one another is no recursion, and one that gets itself as an
+// argument is.
 func TestDeepCalls(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("fn f0(x) = x\n")
@@ -194,7 +195,8 @@ func codesOf(t *testing.T) []source.Code {
 	return out
 }
 
-// doubling is a chain of n functions of which each calls the one before twice: 2^n calls that make no task.
+// doubling is a chain of n functions of which each calls the one before twice: 2^n calls that make
+// no task.
 func doubling(n int) string {
 	text := "fn f0(x) = x + 1\n"
 	for i := 1; i <= n; i++ {

@@ -14,11 +14,12 @@ import (
 	"flow/runtime/local"
 )
 
-// This file holds passes that move what may fail to the program's order: of several failures the first is told, with its
-// place, and what is emitted before it and no more has been printed by then.
+// This file holds passes that move what may fail to the program's order: of several failures the
+// first is told, with its place, and what is emitted before it and no more has been printed by
+// then.
 
-// firstFailures are programs in which two things fail, or an emit stands between what fails and what it is fused with.
-// k is 9 and z is 0, which only the run knows.
+// firstFailures are programs in which two things fail, or an emit stands between what fails and
+// what it is fused with. k is 9 and z is 0, which only the run knows.
 var firstFailures = []string{
 	// What stands between a loop and the operators behind it.
 	"p = parfor i in 0..5 { A[i + k, 0] }\nemit A\nemit p + A",
@@ -40,7 +41,8 @@ var firstFailures = []string{
 	"p = B % (B - 3)\nq = parfor i in 0..5 { A[i + k, 0] }\nemit p * 2 - q",
 	"p = ceildiv(B, B)\nc = p * 2\nemit A[k, 0]\nemit c as \"c\"\nemit rowsum(c + 1)",
 	"p = B // 2\nemit 7\nemit p + 1\nemit A[k, 0]",
-	// Floats that are no i64. Which of several is told does not depend on what the operator is fused with, or how it is cut.
+	// Floats that are no i64. Which of several is told does not depend on what the operator is
+	// fused with, or how it is cut.
 	"emit 7\np = i64(A / z)\nemit 8\nemit p + 1",
 	"p = i64(f32(B) * f32(nan))\nassert z > 0, \"between\"\nemit sum(p * 2)",
 	"p = f64(i64(C * 1e19)) / 2 + C\nemit p\nemit A[k, 0]",
@@ -141,7 +143,8 @@ func TestFirstFailure(t *testing.T) {
 	}
 }
 
-// The same of random programs of loops, divisions, chains, asserts and emits, some of which fail, in any order.
+// The same of random programs of loops, divisions, chains, asserts and emits, some of which fail,
+// in any order.
 func TestFirstFailureOfMany(t *testing.T) {
 	failures := 0
 	for seed := range uint64(60) {

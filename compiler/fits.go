@@ -12,11 +12,12 @@ import (
 
 // This file refuses plans that store more than there is memory for.
 
-// tooLarge returns the first node of a plan, in program order, whose value alone or whose operands together take more
-// than the limit; ok is false if there is none. A matrix that fusion leaves out has no node, so it may be of any size.
+// tooLarge returns the first node of a plan, in program order, whose value alone or whose operands
+// together take more than the limit; ok is false if there is none. A matrix that fusion leaves out
+// has no node, so it may be of any size.
 //
-// What lies in regions is not looked at: a branch that is not taken, or a loop without rounds, takes no memory. Sizes
-// that only the run knows are refused in the run.
+// What lies in regions is not looked at: a branch that is not taken, or a loop without rounds,
+// takes no memory. Sizes that only the run knows are refused in the run.
 func tooLarge(g *ir.Graph, limit memory.Limit) (d source.Diagnostic, ok bool) {
 	var in []ir.ID
 	for i := range g.Nodes {
@@ -51,7 +52,8 @@ func tooMuch(n *ir.Node, what string, size float64, limit memory.Limit) source.D
 		WithHelp("choose smaller sizes, or reduce the matrix where it is made: `sum` of a constructor stores nothing; a machine with more memory takes it as it is")
 }
 
-// stored is the memory of a node's value in bytes, 0 where it is not known, small, or that of an operand.
+// stored is the memory of a node's value in bytes, 0 where it is not known, small, or that of an
+// operand.
 func stored(g *ir.Graph, id ir.ID) float64 {
 	t := g.Type(id)
 	if t.Kind != types.Matrix || t.Repr != types.Dense || !t.Known() || g.Nodes[id].Op.Look != nil {

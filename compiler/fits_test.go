@@ -11,8 +11,8 @@ import (
 	"flow/memory"
 )
 
-// A plan that stores a value, or reads values together, that no memory holds is refused at the operator; what is not stored or not
-// reached is not looked at.
+// A plan that stores a value, or reads values together, that no memory holds is refused at the
+// operator; what is not stored or not reached is not looked at.
 func TestPlansThatFitNoMemory(t *testing.T) {
 	const stored = "x = sort(rand(100, 100, 1), 0)\n" // 78 KiB
 	table, err := kernels.Table("")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A parfor with elementwise neighbours gives what each gives by itself, whatever part of them goes into its body, on
-// any number of workers and ranks, and fails in the same iteration.
+// A parfor with elementwise neighbours gives what each gives by itself, whatever part of them goes
+// into its body, on any number of workers and ranks, and fails in the same iteration.
 func TestParforNeighbours(t *testing.T) {
 	table := tinyTable(t)
 	for seed := range uint64(40) {
@@ -22,7 +22,8 @@ func TestParforNeighbours(t *testing.T) {
 	}
 }
 
-// neighbours is a program of one parfor over n x m places, or over n rows, with chains before and after it.
+// neighbours is a program of one parfor over n x m places, or over n rows, with chains before and
+// after it.
 func neighbours(rng *rand.Rand, n, m int) string {
 	pick := func(from ...string) string { return from[rng.IntN(len(from))] }
 	var b strings.Builder

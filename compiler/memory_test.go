@@ -11,8 +11,8 @@ import (
 	"flow/stdlib"
 )
 
-// Fusion saves the memory that it says it does: how many matrices of n x n are lent in all, fused and not. The bytes printed are
-// the same, on any number of workers.
+// Fusion saves the memory that it says it does: how many matrices of n x n are lent in all, fused
+// and not. The bytes printed are the same, on any number of workers.
 func TestFusionLendsLess(t *testing.T) {
 	const n = 800 // large enough that scalars and lines do not count, and for blocks of rows
 	table, err := kernels.Table("")
@@ -76,7 +76,7 @@ emit sum(X * 3)`, 1, 3},
 	} {
 		text := fmt.Sprintf("n = %d\n%s\n", n, c.text)
 		var printed string
-		for k, disable := range [][]string{nil, {"fuse", "row-blocks", "fuse-epilogues"}} {
+		for k, disable := range [][]string{nil, {"fuse", "row-blocks", "fuse-epilogues", "group"}} {
 			r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Disable: disable, Verify: true, Std: stdlib.Files})
 			if ds.HasErrors() {
 				t.Fatal(c.name, ds)

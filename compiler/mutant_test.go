@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"flow/compiler"
+	"flow/ir/op"
 	"flow/kernels"
 	"flow/lang/source"
 	"flow/runtime/dist/calm"
@@ -24,7 +25,8 @@ import (
 
 var word = regexp.MustCompile(`[A-Za-z_][A-Za-z_0-9]*|[0-9][0-9_.e]*|"[^"\n]*"|\|>|<-|\.\.=?|[=!<>]=|=>|->|//|#[^\n]*|\n|[ \t]+|.`)
 
-// textsInTree is where the programs of this tree lie; those of the first pattern are without mistakes.
+// textsInTree is where the programs of this tree lie; those of the first pattern are without
+// mistakes.
 var textsInTree = []string{"../examples/*.flow", "../lang/testdata/programs/*.flow", "testdata/errors/*.flow", "../stdlib/*.flow"}
 
 // eachText gives do every program in the files that match, made small.
@@ -106,57 +108,64 @@ func mutate(rng *rand.Rand, all [][]string, sound int) string {
 	return strings.Join(w, "")
 }
 
-// TestMutants compiles programs that are nearly right: each gives a plan or diagnostics,
-// in little time of the machine's (package calm; of several tries one is undisturbed), and Flow never finds a bug in itself.
+// TestMutants compiles programs that are nearly right: each gives a plan or diagnostics, in little
+// time of the machine's (package calm; of several tries one is undisturbed), and Flow never finds a
+// bug in itself.
 func TestMutants(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	all, sound := corpus(t)
-	limit := *oracleTime / 5
-	if testing.Short() {
-		limit = min(limit, 2*time.Second)
+	programs, planned := 300, 0
+	if *oracleSeed != 0 {
+		programs = 1
 	}
-	end := time.Now().Add(limit)
-	programs, planned := 0, 0
-	for seed := max(*oracleSeed, 1); programs < 50 || time.Now().Before(end); seed++ {
-		rng := rand.New(rand.NewPCG(seed, 2))
-		text := mutate(rng, all, sound)
-		programs++
-		watch := time.AfterFunc(5*time.Minute, func() { panic(fmt.Sprintf("seed %d does not end:\n%s", seed, text)) })
-		ranks := 1 + rng.IntN(4)
-		var r *compiler.Result
-		var ds source.Diagnostics
-		least := time.Hour
-		for try := 0; try < 8 && least > 3*time.Second; try++ {
-			clock := calm.Start()
-			r, ds = compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Verify: true, Std: stdlib.Files,
-				Ranks: ranks, Sizes: tinySizes, MaxTasks: 2000, Load: load})
-			source.RenderAll(io.Discard, r.Files, ds, false) // every span must be one that can be shown
-			least = min(least, clock.Stop())
-		}
-		watch.Stop()
-		for _, d := range ds {
-			if d.Code == "B001" {
-				t.Errorf("seed %d: %s\nin\n%s", seed, d.Message, text)
-			}
-			if _, ok := source.Lookup(d.Code); !ok && d.Code != "B001" {
-				t.Errorf("seed %d: code %s is not in the table", seed, d.Code)
-			}
-		}
-		switch {
-		case !ds.HasErrors() && r.Plan == nil:
-			t.Errorf("seed %d: neither a plan nor a diagnostic for\n%s", seed, text)
-		case !ds.HasErrors():
+	for k := range programs {
+		if mutantEnds(t, table, all, sound, max(*oracleSeed, 1)+uint64(k)) {
 			planned++
 		}
-		if least > 3*time.Second {
-			t.Errorf("seed %d: %v for\n%s", seed, least, text)
-		}
-		if t.Failed() && *oracleSeed == 0 {
-			break
+		if t.Failed() {
+			return
 		}
 	}
 	t.Logf("%d programs, %d with a plan", programs, planned)
+}
+
+// mutantEnds compiles the mutant of a seed, and reports whether there is a plan.
+func mutantEnds(t *testing.T, table *op.Table, all [][]string, sound int, seed uint64) (planned bool) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 2))
+	text := mutate(rng, all, sound)
+	watch := time.AfterFunc(5*time.Minute, func() { panic(fmt.Sprintf("seed %d does not end:\n%s", seed, text)) })
+	ranks := 1 + rng.IntN(4)
+	var r *compiler.Result
+	var ds source.Diagnostics
+	least := time.Hour
+	for try := 0; try < 8 && least > 3*time.Second; try++ {
+		clock := calm.Start()
+		r, ds = compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Verify: true, Std: stdlib.Files,
+			Ranks: ranks, Sizes: tinySizes, MaxTasks: 2000, Load: load})
+		source.RenderAll(io.Discard, r.Files, ds, false) // every span must be one that can be shown
+		least = min(least, clock.Stop())
+	}
+	watch.Stop()
+	for _, d := range ds {
+		if d.Code == "B001" {
+			t.Errorf("seed %d: %s\nin\n%s", seed, d.Message, text)
+		}
+		if _, ok := source.Lookup(d.Code); !ok && d.Code != "B001" {
+			t.Errorf("seed %d: code %s is not in the table", seed, d.Code)
+		}
+	}
+	switch {
+	case !ds.HasErrors() && r.Plan == nil:
+		t.Errorf("seed %d: neither a plan nor a diagnostic for\n%s", seed, text)
+	case !ds.HasErrors():
+		planned = true
+	}
+	if least > 3*time.Second {
+		t.Errorf("seed %d: %v for\n%s", seed, least, text)
+	}
+	return planned
 }

@@ -17,8 +17,8 @@ import (
 	"flow/stdlib"
 )
 
-// This file tests the generator of random programs: what it draws provokes every pass and every exact rule, so that the oracle compares
-// programs with and without each of them.
+// This file tests the generator of random programs: what it draws provokes every pass and every
+// exact rule, so that the oracle compares programs with and without each of them.
 
 // coverage counts in how many programs each pass changes the graph, and each rule applies.
 type coverage struct {
@@ -75,16 +75,20 @@ var oraclePrograms = flag.Int("oracle.programs", 100, "of how many random progra
 // mostPrograms is how many programs may be drawn until each pass and rule has had its turn.
 const mostPrograms = 500
 
-// TestOracleProvokes prints how many programs each pass changes and each rule applies to; none may be spared.
+// TestOracleProvokes prints how many programs each pass changes and each rule applies to; none may
+// be spared.
 func TestOracleProvokes(t *testing.T) {
 	c := &coverage{table: tinyTable(t), passes: map[string]int{}, rules: map[string]int{}}
 	drawn := 0
 	for ; drawn < *oraclePrograms || drawn < mostPrograms && len(c.spared()) > 0; drawn++ {
 		seed := uint64(drawn + 1)
 		rng := rand.New(rand.NewPCG(seed, 1))
-		p := newProgram(rng, c.table, 6+rng.IntN(20))
-		if err := c.compile(p.text(), 1+drawn%3/2*2); err != nil { // every third program is for 3 ranks
-			t.Fatalf("seed %d: %v\nin\n%s", seed, err, p.text())
+		text := newProgram(rng, c.table, 6+rng.IntN(20)).text()
+		if drawn%20 == 19 {
+			text = stencil(rng)
+		}
+		if err := c.compile(text, 1+drawn%3/2*2); err != nil { // every third program is for 3 ranks
+			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}
 	}
 	for _, name := range c.spared() {

@@ -6,7 +6,8 @@ import (
 	"flow/ir/types"
 )
 
-// This file draws forms of the language that no row of the table stands for: pairs of a column and a row.
+// This file draws forms of the language that no row of the table stands for: pairs of a column and
+// a row.
 
 // form draws one of them.
 func (g *generator) form() {
@@ -28,7 +29,8 @@ func (g *generator) vector(n int) string {
 	return x
 }
 
-// pairs binds f of every element of a column and every element of a row, alone, in a chain, and with what has its shape.
+// pairs binds f of every element of a column and every element of a row, alone, in a chain, and
+// with what has its shape.
 func (g *generator) pairs() {
 	n, m := g.size(), g.size()
 	x, y := g.vector(n), "t("+g.vector(m)+")"
@@ -53,7 +55,8 @@ func (g *generator) pairs() {
 	}
 }
 
-// parts binds parts of a tuple with names, of one that the run chooses, or of one that a function gives.
+// parts binds parts of a tuple with names, of one that the run chooses, or of one that a function
+// gives.
 func (g *generator) parts() {
 	a := g.pick()
 	if a.open || a.typ.Elem == types.Str || a.typ.IsSparse() {

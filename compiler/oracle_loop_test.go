@@ -7,9 +7,11 @@ import (
 	"flow/ir/types"
 )
 
-// This file draws loops and branches of the run: their bodies are drawn as programs are, from what is in sight.
+// This file draws loops and branches of the run: their bodies are drawn as programs are, from what
+// is in sight.
 
-// inside draws a body of about n statements: its lines, and what is bound in it. Names outside are in sight.
+// inside draws a body of about n statements: its lines, and what is bound in it. Names outside are
+// in sight.
 func (g *generator) inside(n, depth int, carried ...variable) (lines []string, vars []variable) {
 	outer, seen := g.out.lines, g.vars
 	g.out.lines, g.vars = nil, append(append([]variable(nil), seen...), carried...)

@@ -7,8 +7,9 @@ import (
 	"flow/ir/types"
 )
 
-// This file draws parfor for random programs: bodies of numbers over what is in sight, bodies that read their own rows of a constructor,
-// bodies with work that is the same in every iteration, and bodies of rows and matrices.
+// This file draws parfor for random programs: bodies of numbers over what is in sight, bodies that
+// read their own rows of a constructor, bodies with work that is the same in every iteration, and
+// bodies of rows and matrices.
 
 // parallel binds a parfor, or what it is reduced to at once.
 func (g *generator) parallel() {
@@ -30,7 +31,8 @@ func (g *generator) parallel() {
 	}
 }
 
-// body is a drawer of blocks over a matrix and what is always in sight. Its names are none that another body of the program has.
+// body is a drawer of blocks over a matrix and what is always in sight. Its names are none that
+// another body of the program has.
 func (g *generator) body(a variable, f64 ...string) *bodies {
 	g.names++
 	b := &bodies{rng: g.rng, names: 1000 * g.names, fail: g.rng.IntN(12) == 0, i64: []string{"i", "i", "3"},
@@ -81,7 +83,8 @@ func sumOf(elem types.Elem) types.Type {
 	return types.ScalarOf(elem)
 }
 
-// lanes is a body of numbers over one or two indices, with a step, whose first value may be negative.
+// lanes is a body of numbers over one or two indices, with a step, whose first value may be
+// negative.
 func (g *generator) lanes(a variable) {
 	b := g.body(a)
 	n, lo, by := []int{0, 1, 7, 33, 70}[g.rng.IntN(5)], g.rng.IntN(9)-4, 1+g.rng.IntN(3)
@@ -121,7 +124,8 @@ func (g *generator) lanes(a variable) {
 	g.given("parfor "+head+" { "+b.block(2, value)+" }", elem, rows, cols)
 }
 
-// drawn reads rows of a constructor: those of the index alone, or others besides, in all iterations or in a branch.
+// drawn reads rows of a constructor: those of the index alone, or others besides, in all iterations
+// or in a branch.
 func (g *generator) drawn() {
 	n, lo, seed := 1+g.rng.IntN(70), g.rng.IntN(3), g.rng.IntN(100)
 	made := []string{"rand(%d, 2, seed = %d)", "randn(%d, 2, seed = %d)", "abs(fill(%[2]d, %[1]d, 2))", "ones(%d, 2) * 1", "rand(%d, 2, seed = %d) - 0.5"}
@@ -175,7 +179,8 @@ func (g *generator) kept(a variable) {
 	g.given(fmt.Sprintf("parfor i in 0..%s { %s }", bound, b.block(3, (*bodies).float)), types.F64, n, 1)
 }
 
-// ofRows computes with the rows of a matrix: differences from each, products of each with a matrix, slices that move, loops of matrices.
+// ofRows computes with the rows of a matrix: differences from each, products of each with a matrix,
+// slices that move, loops of matrices.
 func (g *generator) ofRows(a variable) {
 	n, m := a.typ.Rows, a.typ.Cols
 	w, ok := g.matrix(func(v variable) bool {

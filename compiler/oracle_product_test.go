@@ -65,7 +65,8 @@ func (g *generator) product() {
 	}
 }
 
-// epilogue binds a chain on a product: beside it a matrix, read transposed or not, a row, a column or a number, or what is drawn.
+// epilogue binds a chain on a product: beside it a matrix, read transposed or not, a row, a column
+// or a number, or what is drawn.
 func (g *generator) epilogue(prod string, t types.Type) {
 	n, m := t.Rows, t.Cols
 	beside := fmt.Sprintf("%d.5", g.rng.IntN(3))

@@ -41,12 +41,22 @@ var oracleSizes = []int{0, 1, 1, 2, 3, 4, 5, 7, 8, 8, 9, 12, 13}
 
 // newProgram makes a program of about n statements.
 func newProgram(rng *rand.Rand, table *op.Table, n int) generated {
-	g := &generator{rng: rng, table: table}
+	return newProgramOf(rng, table, drawable(table), n)
+}
+
+// drawable returns the rows that the generator applies to any values.
+func drawable(table *op.Table) (rows []*op.Def) {
 	for _, d := range table.Rows() {
 		if !d.Hidden && d.Type != nil && !notDrawn[d.Name] {
-			g.rows = append(g.rows, d)
+			rows = append(rows, d)
 		}
 	}
+	return rows
+}
+
+// newProgramOf is newProgram with these rows alone.
+func newProgramOf(rng *rand.Rand, table *op.Table, rows []*op.Def, n int) generated {
+	g := &generator{rng: rng, table: table, rows: rows}
 	g.out.lines = append(g.out.lines, guards...)
 	for range 3 {
 		g.source()
@@ -111,7 +121,8 @@ func (g *generator) provoke(k int) {
 	}
 }
 
-// notDrawn are rows that the other methods make programs of, that touch files, or that give pictures, which only emit reads.
+// notDrawn are rows that the other methods make programs of, that touch files, or that give
+// pictures, which only emit reads.
 var notDrawn = map[string]bool{
 	"read": true, "emit": true, "assert": true, "fmt": true, "tiles": true, "untile": true, "reshape": true, "reverse": true,
 	"zeros": true, "ones": true, "fill": true, "eye": true, "seq": true, "rand": true, "randn": true, "randexp": true, "randint": true, "rand_spd": true, "synth_linear": true,
@@ -131,8 +142,8 @@ func (g *generator) bindOpen(text string, t types.Type) {
 	g.vars[len(g.vars)-1].open = !t.IsScalar()
 }
 
-// bind names an expression. Now and then it stays an expression, to be written out where it is read: a
-// program whose every operator has a name has nothing to contract.
+// bind names an expression. Now and then it stays an expression, to be written out where it is
+// read: a program whose every operator has a name has nothing to contract.
 func (g *generator) bind(text string, t types.Type) {
 	if len(text) < 90 && g.rng.IntN(5) < 2 {
 		g.vars = append(g.vars, variable{text: "(" + text + ")", typ: t})

@@ -9,7 +9,8 @@ import (
 
 // This file draws what single passes and rules look for, so that none of them is spared.
 
-// tall binds what passes make of matrices with many rows: sums of panels, sums by code, pipes that make their product.
+// tall binds what passes make of matrices with many rows: sums of panels, sums by code, pipes that
+// make their product.
 func (g *generator) tall() {
 	n, m, seed := 9+g.rng.IntN(25), 1+g.rng.IntN(4), g.rng.IntN(50)
 	x := fmt.Sprintf("X%d", g.names)
@@ -60,7 +61,8 @@ func (g *generator) narrowed() {
 	g.name(fmt.Sprintf(of[g.rng.IntN(len(of))], n, x), variable{typ: t})
 }
 
-// invariant is a loop with work that is the same in all rounds, and in the rounds of the loop around it.
+// invariant is a loop with work that is the same in all rounds, and in the rounds of the loop
+// around it.
 func (g *generator) invariant() {
 	a, ok := g.matrix(func(v variable) bool {
 		return v.typ.Elem == types.F64 && v.typ.Count() > 0 && !strings.HasPrefix(v.text, "(")
@@ -83,7 +85,8 @@ func (g *generator) invariant() {
 	g.vars = append(g.vars, variable{text: x, typ: a.typ}, variable{text: k, typ: types.ScalarOf(types.I64)})
 }
 
-// tilesOfLoops cuts the result of a loop into tiles, sends over them, and gives what is laid together to a loop.
+// tilesOfLoops cuts the result of a loop into tiles, sends over them, and gives what is laid
+// together to a loop.
 func (g *generator) tilesOfLoops() {
 	a, ok := g.matrix(func(v variable) bool { return v.typ.Elem == types.F64 && v.typ.Count() > 0 })
 	if !ok {
@@ -122,8 +125,8 @@ const (
 	corner
 )
 
-// idioms are what rules rewrite, at least one for every rule: x and y are matrices of one shape and of f64, %[3]s is x
-// < y.
+// idioms are what rules rewrite, at least one for every rule: x and y are matrices of one shape and
+// of f64, %[3]s is x < y.
 var idioms = []struct {
 	text  string
 	gives int

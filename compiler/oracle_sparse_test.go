@@ -41,7 +41,8 @@ func (g *generator) sparse() {
 	}
 }
 
-// sparseProduct is a product or a chain of them, and readers of it of which some let it be dense and some do not.
+// sparseProduct is a product or a chain of them, and readers of it of which some let it be dense
+// and some do not.
 func (g *generator) sparseProduct(n, m, seed int) {
 	k := g.size()
 	density := []float64{0.2, 0.9}[g.rng.IntN(2)]
@@ -115,7 +116,8 @@ func (g *generator) sparseMove(seed int) {
 	}
 }
 
-// fold is what fold-rows makes one operator of, and what it must leave alone: a product that is read again, a matrix for a row.
+// fold is what fold-rows makes one operator of, and what it must leave alone: a product that is
+// read again, a matrix for a row.
 func (g *generator) fold(seed int) {
 	s, ok := g.anySparse()
 	if !ok {

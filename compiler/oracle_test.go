@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"flow/compiler"
 	"flow/compiler/pass"
@@ -33,10 +32,7 @@ import (
 // evaluator on the program's meaning, by the evaluator on its plan, by the local
 // engine, and on ranks, whatever passes are switched off.
 
-var (
-	oracleTime = flag.Duration("oracle.time", 20*time.Second, "how long random programs are drawn")
-	oracleSeed = flag.Uint64("oracle.seed", 0, "draw the program of this seed alone; 0: from 1 on")
-)
+var oracleSeed = flag.Uint64("oracle.seed", 0, "draw the program of this seed alone; 0: from 1 on")
 
 // tinyTable is the operator table with a default tile edge of 4, so that matrices of a
 // few elements are cut.
@@ -113,7 +109,8 @@ func evaluated(how string, g *ir.Graph) (o outcome) {
 
 func ran(r *compiler.Result, workers int) outcome { return scheduled(r, workers, "") }
 
-// scheduled runs a plan with the chunks of a technique, those of every other in queues of the workers' own; "" is the default.
+// scheduled runs a plan with the chunks of a technique, those of every other in queues of the
+// workers' own; "" is the default.
 func scheduled(r *compiler.Result, workers int, technique string) outcome {
 	p := &printer{}
 	how := fmt.Sprintf("%d ranks of %d workers", r.Plan.Ranks, workers)
@@ -139,8 +136,8 @@ func scheduled(r *compiler.Result, workers int, technique string) outcome {
 	return outcome{how, p.out.String(), err != nil, err}
 }
 
-// runs says how a program is run: ranks, workers, passes and exact rules left out, whether one rank's plan is cut into blocks too, and
-// by which technique loops are handed out.
+// runs says how a program is run: ranks, workers, passes and exact rules left out, whether one
+// rank's plan is cut into blocks too, and by which technique loops are handed out.
 type runs []struct {
 	ranks, workers int
 	disable        []string
@@ -211,7 +208,8 @@ func (rs runs) differ(table *op.Table, text string) (meant outcome, err error) {
 	return meant, nil
 }
 
-// alike reports that two runs failed for the same reason at the same place: the first in the order of the program.
+// alike reports that two runs failed for the same reason at the same place: the first in the order
+// of the program.
 func alike(a, b error) bool {
 	var x, y *op.Failure
 	return errors.As(a, &x) && errors.As(b, &y) && *x == *y
@@ -247,43 +245,44 @@ func difference(want, got string) string {
 	return "more lines than wanted"
 }
 
-// TestOracle draws programs until its time is over; every seed's program is the same
-// on every machine.
+// TestOracle draws programs; every seed's program is the same on every machine. TestSoakPrograms
+// draws others.
 func TestOracle(t *testing.T) {
 	table := tinyTable(t)
-	limit := *oracleTime
-	if testing.Short() {
-		limit = min(limit, 3*time.Second)
+	if *oracleSeed != 0 {
+		text, o := drawnAgrees(t, table, *oracleSeed)
+		t.Log(text, o.out, o.err)
+		return
 	}
-	end := time.Now().Add(limit)
-	programs, failed, printed := 0, 0, 0
-	for seed := max(*oracleSeed, 1); programs < 30 || time.Now().Before(end); seed++ {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		p := newProgram(rng, table, 6+rng.IntN(20))
-		rs := drawRuns(rng)
-		o, err := rs.differ(table, p.text())
-		if err != nil {
-			p = smaller(p, func(q generated) bool { _, err := rs.differ(table, q.text()); return err != nil && !unbound(err) })
-			_, err = rs.differ(table, p.text())
-			t.Errorf("seed %d: %v\nin\n%s", seed, err, p.text())
-			if failed++; failed > 3 {
-				break
-			}
+	const programs = 150
+	printed := 0
+	for seed := range uint64(programs) {
+		if _, o := drawnAgrees(t, table, seed+1); !o.failed {
+			printed++
 		}
-		programs++
-		if o.failed {
-			printed--
-		}
-		printed++
-		if *oracleSeed != 0 {
-			t.Log(p.text(), o.out, o.err)
-			break
+		if t.Failed() {
+			return
 		}
 	}
 	t.Logf("%d programs, %d ran to their end", programs, printed)
-	if *oracleSeed == 0 && printed < programs*2/3 {
+	if printed < programs*2/3 {
 		t.Errorf("only %d of %d programs ran to their end: the generator draws too many that fail", printed, programs)
 	}
+}
+
+// drawnAgrees draws the program of a seed and demands that it does the same in all ways.
+func drawnAgrees(t *testing.T, table *op.Table, seed uint64) (text string, o outcome) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	p := newProgram(rng, table, 6+rng.IntN(20))
+	rs := drawRuns(rng)
+	o, err := rs.differ(table, p.text())
+	if err != nil {
+		p = smaller(p, func(q generated) bool { _, err := rs.differ(table, q.text()); return err != nil && !unbound(err) })
+		_, err = rs.differ(table, p.text())
+		t.Errorf("seed %d: %v\nin\n%s", seed, err, p.text())
+	}
+	return p.text(), o
 }
 
 // unbound is the error of a program from which a line too many was taken.

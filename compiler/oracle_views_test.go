@@ -2,7 +2,8 @@ package compiler_test
 
 import "testing"
 
-// A slice that is a view of its matrix is the loop's own once a loop carries it: the matrix may be gone before the first round.
+// A slice that is a view of its matrix is the loop's own once a loop carries it: the matrix may be
+// gone before the first round.
 func TestCarriedSlices(t *testing.T) {
 	const text = `A = i64(10 * rand(1, 1, seed = 99))
 n = rownunique(A[0, :])

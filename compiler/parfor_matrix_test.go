@@ -7,7 +7,8 @@ import (
 	"flow/ir/op"
 )
 
-// matrixBodies are bodies of matrices whose loops carry values that lie in each other's memory, or in what they began with.
+// matrixBodies are bodies of matrices whose loops carry values that lie in each other's memory, or
+// in what they began with.
 var matrixBodies = []struct{ name, text string }{
 	{"swapped", "iterate X = A + i, Y = B - i, k = 0 until k >= i + 3 { next X = Y; next Y = X * 0.5 + Y; next k = k + 1 }; M = X - 2 * Y"},
 	{"in a ring", "iterate X = A + i, Y = B, Z = A * 2, k = 0 until k >= i + 5 { next X = Y; next Y = Z; next Z = X; next k = k + 1 }; M = X + 3 * Y + 7 * Z"},
@@ -25,8 +26,8 @@ var matrixBodies = []struct{ name, text string }{
 	{"a failure late", "iterate X = A, k = 0 until k >= i + 2 { next X = X + A[k % (5 - i), 0] + k // (5 - i); next k = k + 1 }; M = X"},
 }
 
-// The memory that iterations and rounds use again is never that of a value which somebody still reads: bodies of matrices give by kernels
-// what they are by definition.
+// The memory that iterations and rounds use again is never that of a value which somebody still
+// reads: bodies of matrices give by kernels what they are by definition.
 func TestParforMatrices(t *testing.T) {
 	table := tinyTable(t)
 	for _, c := range matrixBodies {

@@ -22,11 +22,13 @@ var endless = []struct{ name, text string }{
 	{"in a branch", "if i >= 0 { iterate X = A + i until sum(X) < 0 { next X = X + 1 }; sum(X) } else { 0.0 }"},
 }
 
-// hangs is how long a run takes that nobody can stop: a thousand times what these take on a machine at rest.
+// hangs is how long a run takes that nobody can stop: a thousand times what these take on a machine
+// at rest.
 const hangs = 2 * time.Minute
 
-// runStopped runs a program whose loops end by nothing that is in them, and cancels it with stop. A run that hangs is a failure.
-// The tasks before a failed one have longer than that, so a failure ends the run by itself, or not at all.
+// runStopped runs a program whose loops end by nothing that is in them, and cancels it with stop. A
+// run that hangs is a failure. The tasks before a failed one have longer than that, so a failure
+// ends the run by itself, or not at all.
 func runStopped(t *testing.T, text string, workers int, stop bool) error {
 	t.Helper()
 	c, err := compileTiny(tinyTable(t), text, 1, false, nil)
@@ -69,7 +71,8 @@ func TestEndlessBodyIsCancelled(t *testing.T) {
 	}
 }
 
-// It ends as well when a task before it fails, long before the time is over that is given to tasks before a failed one.
+// It ends as well when a task before it fails, long before the time is over that is given to tasks
+// before a failed one.
 func TestEndlessBodyAfterAFailure(t *testing.T) {
 	for _, c := range endless { // two iterations leave a worker to the others
 		text := "A = ones(8, 8)\nB = rand(40, 40)\nassert sum(B @ B @ B) < 0.0, \"too much\"\nemit parfor i in 0..2 { " + c.text + " }\n"

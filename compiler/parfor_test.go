@@ -2,23 +2,20 @@ package compiler_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"flow/ir/op"
 	"flow/ir/types"
 )
 
-// This file tests parfor by random bodies: what a program prints by definition is what it prints by lanes, and in chunks on
-// several workers.
+// This file tests parfor by random bodies: what a program prints by definition is what it prints by
+// lanes, and in chunks on several workers.
 
-var parforTime = flag.Duration("parfor.time", 5*time.Second, "how long random bodies of parfor are drawn")
-
-// bodies draws bodies of scalars. Names are new everywhere, for a block may not bind a name that is visible around it.
+// bodies draws bodies of scalars. Names are new everywhere, for a block may not bind a name that is
+// visible around it.
 type bodies struct {
 	rng   *rand.Rand
 	names int
@@ -154,7 +151,8 @@ func (b *bodies) let(list *[]string, text string) string {
 	return n + " = " + text
 }
 
-// iterate is a loop of few rounds, of which there are more in some lanes than in others. Its names are in sight after it.
+// iterate is a loop of few rounds, of which there are more in some lanes than in others. Its names
+// are in sight after it.
 func (b *bodies) iterate(depth int) string {
 	x, k := b.name(), b.name()
 	head := fmt.Sprintf("iterate %s = 1.0 * %s, %s = 0", x, b.of(b.f64), k)
@@ -201,31 +199,33 @@ func drawParfor(rng *rand.Rand, mats []matrixName, scalars []string, fail bool) 
 
 func TestParfor(t *testing.T) {
 	table := tinyTable(t)
-	limit := *parforTime
-	if testing.Short() {
-		limit = min(limit, 2*time.Second)
-	}
-	end := time.Now().Add(limit)
-	drawn, failed := 0, 0
-	for seed := uint64(1); seed <= 30 || time.Now().Before(end); seed++ {
-		rng := rand.New(rand.NewPCG(seed, 7))
-		loop, _ := drawParfor(rng, []matrixName{{"X", 5, 3}, {"Y", 1, 4}, {"Z", 6, 1}}, []string{"s", "u"}, seed%3 == 0)
-		text := "X = randn(5, 3, seed = 1)\nY = 10 * rand(1, 4, seed = 2)\nZ = seq(0, 6) - 2.5\ns = sum(X)\nu = 1.5\nv = " + loop + "\nemit v\nemit v[0..0, :]\n"
-		o, err := runs{{1, 1, nil, true, ""}, {1, 3, nil, false, ""}, {2, 1, nil, false, ""}}.differ(table, text)
-		if err != nil {
-			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
-		}
-		if c, _ := compileTiny(table, text, 1, false, nil); o.failed { // the same iteration, for the same reason
-			var want, have *op.Failure
-			if got := ran(c, 3); !errors.As(o.err, &want) || !errors.As(got.err, &have) || *want != *have {
-				t.Fatalf("seed %d: by definition it fails so:\n%+v\nand in a run\n%+v\nin\n%s", seed, want, have, text)
-			}
-		}
-		if drawn++; o.failed {
+	const programs = 150
+	failed := 0
+	for seed := range uint64(programs) {
+		if parforAgrees(t, table, seed+1) {
 			failed++
 		}
 	}
-	t.Logf("%d programs, %d failed in the run", drawn, failed)
+	t.Logf("%d programs, %d failed in the run", programs, failed)
+}
+
+// parforAgrees runs the loop of a seed in several ways, and reports whether it fails.
+func parforAgrees(t *testing.T, table *op.Table, seed uint64) (failed bool) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 7))
+	loop, _ := drawParfor(rng, []matrixName{{"X", 5, 3}, {"Y", 1, 4}, {"Z", 6, 1}}, []string{"s", "u"}, seed%3 == 0)
+	text := "X = randn(5, 3, seed = 1)\nY = 10 * rand(1, 4, seed = 2)\nZ = seq(0, 6) - 2.5\ns = sum(X)\nu = 1.5\nv = " + loop + "\nemit v\nemit v[0..0, :]\n"
+	o, err := runs{{1, 1, nil, true, ""}, {1, 3, nil, false, ""}, {2, 1, nil, false, ""}}.differ(table, text)
+	if err != nil {
+		t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
+	}
+	if c, _ := compileTiny(table, text, 1, false, nil); o.failed { // the same iteration, for the same reason
+		var want, have *op.Failure
+		if got := ran(c, 3); !errors.As(o.err, &want) || !errors.As(got.err, &have) || *want != *have {
+			t.Fatalf("seed %d: by definition it fails so:\n%+v\nand in a run\n%+v\nin\n%s", seed, want, have, text)
+		}
+	}
+	return o.failed
 }
 
 // rowBody draws a body over tall matrices, whose value is a row or a scalar.
@@ -275,7 +275,8 @@ func rowBody(rng *rand.Rand, n int) string {
 	return strings.Join(append(out, value), "; ")
 }
 
-// rowData are bodies' positions P and weights m of n rows: ordinary numbers, and those that a fast sum must notice.
+// rowData are bodies' positions P and weights m of n rows: ordinary numbers, and those that a fast
+// sum must notice.
 var rowData = []string{
 	"P = randn(%[1]d, 3, seed = 1)\nm = randn(%[1]d, 1, seed = 3)\n",
 	"P = randn(%[1]d, 3, seed = 1)\nm = randn(%[1]d, 1, seed = 3)\n",

@@ -16,8 +16,8 @@ type PassInfo struct {
 	Doc  string
 	// Required passes cannot be switched off: later ones or the runtime need their form.
 	Required bool
-	// Canonical passes define the meaning of a program; the reference evaluator sees what they made.
-	// All others keep every bit.
+	// Canonical passes define the meaning of a program; the reference evaluator sees what they
+	// made. All others keep every bit.
 	Canonical bool
 	// After says which passes must come before, and why.
 	After []After
@@ -48,7 +48,7 @@ type step struct {
 var pipeline = []step{
 	{PassInfo{Name: "drop-dead", Canonical: true, Required: true,
 		Doc: "drops what no emit or assert needs"},
-		deep(func(_ *state, g *ir.Graph) *ir.Graph { return pass.DropDead(g) })},
+		everywhere(func(_ *state, g *ir.Graph) *ir.Graph { return pass.DropDead(g) })},
 	{PassInfo{Name: "fold-panels",
 		Doc:   "makes one loop of a product over a long inner size and the sum of its panels, where its operands are not cut",
 		After: []After{{"drop-dead", "a panel that only dead nodes read else would seem to have two readers"}}},
@@ -97,6 +97,10 @@ var pipeline = []step{
 		Doc:   "lets a pipe that reduces rows make the product of a tall matrix that it reads",
 		After: []After{{"fuse", "there are pipes then"}}},
 		whole(pass.FuseProducts)},
+	{PassInfo{Name: "group",
+		Doc:   "makes one loop of chains of elementwise operators and the slices and borders between them",
+		After: []After{{"fuse", "a fused chain is one member of a group"}, {"fuse-products", "a product that a pipe makes is none that a chain reads"}}},
+		whole(pass.Group)},
 	{PassInfo{Name: "partition",
 		Doc:   "cuts large matrices into blocks and operators on them into tasks",
 		After: []After{{"fuse", "a fused chain is cut once instead of operator by operator"}}},
@@ -217,6 +221,7 @@ var pipeline = []step{
 				s.parts = &pass.Partitioned{Graph: s.g, Block: make([]pass.Block, s.g.Len())}
 			}
 			s.parts.Unshared = s.o.Unshared
+			s.parts.Rooted = slices.ContainsFunc(s.o.Table.Rows(), func(d *op.Def) bool { return d.Root })
 			p := pass.Place(s.parts, s.o.Ranks, s.o.Table)
 			s.g, s.owner = p.Graph, p.Owner
 			return nil
@@ -246,8 +251,8 @@ func everywhere(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
 	}
 }
 
-// whole is a pass on what is not cut into blocks: bodies of loops, which one rank runs, and the program if there is one
-// rank.
+// whole is a pass on what is not cut into blocks: bodies of loops, which one rank runs, and the
+// program if there is one rank.
 func whole(f func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph) func(s *state) error {
 	return func(s *state) error {
 		if s.o.Blocks {
@@ -263,8 +268,8 @@ func whole(f func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph) fun
 	}
 }
 
-// simplifyRounds bounds how often the rules go over a graph: a second time finds what has one reader only since the
-// first dropped the others.
+// simplifyRounds bounds how often the rules go over a graph: a second time finds what has one
+// reader only since the first dropped the others.
 const simplifyRounds = 3
 
 // simplify applies the exact rules that are on, and merges the equal expressions that they leave.

@@ -2,8 +2,8 @@ package compiler_test
 
 import "testing"
 
-// Reductions of rows in the body of a loop make a new graph of the program, and epilogues then drop nodes of it: the places of what is
-// left stay in step, so that every emit is on rank 0.
+// Reductions of rows in the body of a loop make a new graph of the program, and epilogues then drop
+// nodes of it: the places of what is left stay in step, so that every emit is on rank 0.
 func TestPlacesStayInStep(t *testing.T) {
 	const text = `v0 = rand(4, 8, seed = 16) < 0.4
 v1 = rand(13, 1, seed = 41) < 0.4

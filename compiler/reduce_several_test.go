@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Several reductions of a stored matrix make one pass over it, of any element type, whole or a part of another.
+// Several reductions of a stored matrix make one pass over it, of any element type, whole or a part
+// of another.
 func TestReductionsOfAStoredMatrix(t *testing.T) {
 	table := tinyTable(t)
 	of := map[string][]string{

@@ -21,8 +21,8 @@ type Variable = lower.Variable
 // NewSession is a session without names.
 func NewSession() *Session { return lower.NewSession() }
 
-// CompileEntry is Compile of an entry of a session. After an error the session is as it was; else the caller calls Commit
-// of the entry, after its run, or Abort.
+// CompileEntry is Compile of an entry of a session. After an error the session is as it was; else
+// the caller calls Commit of the entry, after its run, or Abort.
 func CompileEntry(ctx context.Context, s *Session, name string, text []byte, o Options) (*Result, *Entry, source.Diagnostics) {
 	if o.Ranks == 0 {
 		o.Ranks = 1

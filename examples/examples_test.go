@@ -179,7 +179,7 @@ func sends(t *testing.T, text, set string) map[string]int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, n := p.Plan.Graph, map[string]int{}
+	g, n := p.Compiled().Plan.Graph, map[string]int{}
 	for i := range g.Nodes {
 		if _, _, _, sent := g.Dest(ir.ID(i)); sent {
 			n[g.Nodes[i].Op.Name]++
@@ -205,7 +205,7 @@ func TestCholeskyTwoWays(t *testing.T) {
 			t.Errorf("cholesky.flow with %d x %d tiles sends %v, want %v", nt, nt, got, want)
 		}
 	}
-	const emit = "\nemit L1 as \"factor\"\n"
+	const emit = "\nemit all L1 as \"factor\"\n"
 	for _, w := range []way{{threads: 2}, {eval: true}} {
 		a, err := run(loops+emit, "n=61 nb=8", w)
 		if err != nil {

@@ -15,9 +15,9 @@ func TestGuards(t *testing.T) {
 	always := func(*op.Attrs) bool { return true }
 	named := func(a *op.Attrs) bool { return a.Str("to") == "" }
 	table, err := op.NewTable([]*op.Def{
-		{Name: "const", Laws: total}, {Name: "safe", Laws: total}, {Name: "may", Laws: partial}, {Name: "exchange", Laws: total},
+		{Name: "const", Role: op.Constant, Laws: total}, {Name: "safe", Laws: total}, {Name: "may", Laws: partial}, {Name: "exchange", Role: op.Exchange, Laws: total},
 		{Name: "show", Laws: op.Effectful, Shows: always}, {Name: "emit", Laws: op.Effectful, Shows: named}, {Name: "assert", Laws: op.Effectful},
-		{Name: "arg", Laws: total}, {Name: "select", Laws: op.Pure, Control: op.Select}, {Name: "part", Laws: op.Pure, Control: op.Part},
+		{Name: "arg", Role: op.Argument, Laws: total}, {Name: "select", Laws: op.Pure, Control: op.Select}, {Name: "part", Laws: op.Pure, Control: op.Part},
 	})
 	if err != nil {
 		t.Fatal(err)

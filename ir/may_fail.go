@@ -17,8 +17,28 @@ func (at indices) of(g *Graph, id ID) (r [2]int64, ok bool) {
 	if r, ok = at[id]; ok {
 		return r, true
 	}
-	c, ok := wholeConst(g, id)
-	return [2]int64{c, c}, ok
+	if c, ok := wholeConst(g, id); ok || at == nil {
+		return [2]int64{c, c}, ok
+	}
+	if r, ok = at.computed(g, id); ok {
+		at[id] = r
+	}
+	return r, ok
+}
+
+// computed is the range of what a row makes of integers whose ranges are known.
+func (at indices) computed(g *Graph, id ID) (r [2]int64, ok bool) {
+	n, in := &g.Nodes[id], g.In(id)
+	if n.Op.Body == nil || len(in) != 2 || g.Type(id) != types.ScalarOf(types.I64) {
+		return r, false
+	}
+	var of [2][2]int64
+	for k, x := range in {
+		if of[k], ok = at.of(g, x); !ok || g.Type(x) != g.Type(id) {
+			return r, false
+		}
+	}
+	return n.Op.Span(of)
 }
 
 // below reports that subscript id is known to be one of 0..n.
@@ -31,7 +51,7 @@ func (at indices) below(g *Graph, id ID, n int) bool {
 func wholeConst(g *Graph, id ID) (c int64, ok bool) {
 	n := &g.Nodes[id]
 	v, is := n.Attrs.Get("value")
-	return v.I, n.Op.Name == "const" && is && v.Kind == op.IntVal
+	return v.I, n.Op.Role == op.Constant && is && v.Kind == op.IntVal
 }
 
 // MayFail reports a node of g that may fail in the run, or is or holds an effect. A loop that does not end does not fail.
@@ -41,9 +61,9 @@ func MayFail(g *Graph, id ID) bool { return mayFail(g, id, nil) }
 func mayFail(g *Graph, id ID, at indices) bool {
 	n, in := &g.Nodes[id], g.In(id)
 	switch {
-	case n.Op.Name == "arg" || n.Op.Name == "const" || n.Op.Name == "exchange" || n.Op.Control == op.Part:
+	case n.Op.Role == op.Argument || n.Op.Role == op.Constant || n.Op.Role == op.Exchange || n.Op.Control == op.Part:
 		return false
-	case n.Op.Name == "parfor" || n.Op.Control == op.Iterate || n.Op.Control == op.Select:
+	case n.Op.Role == op.Points || n.Op.Control == op.Iterate || n.Op.Control == op.Select:
 		return bodiesMayFail(g, id, at)
 	case !n.Op.Laws.Has(op.Pure) || !sized(g.Type(id)):
 		return true
@@ -94,7 +114,7 @@ func bodiesMayFail(g *Graph, id ID, at indices) bool {
 	first := 0 // the input that is the first of those which all rounds read as they are, and where it is among the arguments
 	var own indices
 	switch {
-	case n.Op.Name != "parfor":
+	case n.Op.Role != op.Points:
 		first = max(n.Carried(), n.FirstArg())
 	case n.Attrs.Ints("lo") == nil || !sized(g.Type(id)):
 		return true

@@ -50,7 +50,7 @@ var table = func() *op.Table {
 				}
 				return x, nil
 			}},
-		{Name: "arg"},
+		{Name: "arg", Role: op.Argument},
 		{Name: "iterate", Control: op.Iterate},
 		{Name: "select", Control: op.Select},
 		{Name: "part", Control: op.Part},

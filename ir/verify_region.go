@@ -12,13 +12,13 @@ import (
 func (r *Region) verify() error {
 	arg := make(map[ID]bool, len(r.Args))
 	for _, a := range r.Args {
-		if a < 0 || int(a) >= r.Graph.Len() || r.Graph.Nodes[a].Op.Name != "arg" {
+		if a < 0 || int(a) >= r.Graph.Len() || r.Graph.Nodes[a].Op.Role != op.Argument {
 			return fmt.Errorf("argument %%%d is no arg node", a)
 		}
 		arg[a] = true
 	}
 	for i := range r.Graph.Nodes {
-		if r.Graph.Nodes[i].Op.Name == "arg" && !arg[ID(i)] {
+		if r.Graph.Nodes[i].Op.Role == op.Argument && !arg[ID(i)] {
 			return fmt.Errorf("arg node %%%d is not listed", i)
 		}
 	}

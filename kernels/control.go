@@ -12,6 +12,7 @@ import (
 func controls() []*op.Def {
 	return []*op.Def{{
 		Name:   "arg",
+		Role:   op.Argument,
 		Hidden: true,
 		Doc:    "arg is a parameter of a region (the body of a map, a loop or a branch): the region's node gives its value.",
 		Laws:   op.Pure | op.Total, // it is there before the region runs

@@ -2,9 +2,11 @@
 //
 //	elementwise*.go  arithmetic, functions, comparison, selection, conversion, fmt
 //	fused*.go        map, the chain that fusion makes, and the batch executor that runs it and every elementwise row; fused_links.go: what the
-//	                 chain machine does of it
+//	                 chain machine does of it; nest_*.go: the same as a loop (package launch), once there is work enough
 //	pipe*.go         the reductions that read a chain, in its pass; byrows.go: what is done row by row, by blocks of rows
-//	parfor*.go       parfor: bodies of scalars on lanes (lanes*.go), bodies over tall matrices as one pass (inner*.go)
+//	nest_row.go      nest: chains and the operators that move elements between them as one loop, whose borders are loops of their own (nest_space.go)
+//	parfor*.go       parfor: its body as a nest (nest_*.go), compiled or, where there is little work, interpreted; rows by phases (nest_phase*.go); what no nest computes an
+//	                 operator at a time; inner*.go, lanes*.go: the one pass that a loop of package vec runs
 //	control.go       the rows that are no operators: iterate, select, part; loop.go: windows and passes of loops
 //	reduce*.go       sum, mean, norm ... of a matrix, of its rows, of its columns; partial results that merge exactly
 //	construct*.go    zeros, rand, seq ...: every block from its place alone; nrow, ncol, auto_tile, eps
@@ -14,10 +16,10 @@
 //	inout*.go        read, emit, assert
 //	stats*.go        var, stddev, cut like sum; quantile, nunique, argmin ... of a whole list (order*.go: keys, their
 //	                 sort on one worker and on several, and the search for one of them)
-//	cumulative.go    cumsum ... down columns and along rows
+//	cumulative.go    cumsum ... down columns and along rows; scan_nest.go: as loops
 //	reorder.go       sort, argsort, take, unique
 //	fourier.go       fft, ifft; fourier_plan.go: by factors, or as a convolution
-//	encode.go        bin, recode, ctable (encode_weights.go: with weights, cropped); onehot.go: onehot, and sums and counts by code without it
+//	encode.go        bin (bin_nest.go: as loops), recode, ctable (encode_weights.go: with weights, cropped); onehot.go: onehot, and sums and counts by code without it
 //	outer.go         outer of any elementwise operator, kron; sample.go: sample
 //	covariance.go    cov, cor, trace; decompose.go: eigenvalues and singular values (package spectrum)
 //	sparse*.go       what takes or makes sparse matrices: forms, maps, moves, products, reductions, generators, semirings; sparse_cut.go: how their

@@ -6,6 +6,7 @@ package kernels
 // operator alone and the same operator fused cannot differ in a bit.
 
 import (
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -24,6 +25,7 @@ type row struct {
 	rule              elementRule
 	elt               func(x []value.Scalar) value.Scalar
 	loops             op.Loops
+	body              func(b *loop.Builder, out types.Elem, in []loop.Val) loop.Val
 	laws              op.Laws
 	partial           op.Partial
 	flops             float64 // per element
@@ -34,7 +36,7 @@ type row struct {
 func (r row) def(run *engine) *op.Def {
 	d := &op.Def{
 		Name: r.name, Word: r.word, Infix: r.infix, Doc: r.doc, Eg: r.eg,
-		Elt: r.elt, Loops: r.loops,
+		Elt: r.elt, Loops: r.loops, Body: r.body,
 		Partial: r.partial, Laws: r.laws | op.Pure | op.Elementwise, Flow: op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardAligned},
 		Alias: true,
@@ -48,8 +50,8 @@ func (r row) def(run *engine) *op.Def {
 	d.Type = func(s *op.Sig) (types.Type, error) { return elementwiseType(s, r.rule) }
 	d.Ref = func(c *op.Call) (value.Value, error) { return broadcastRef(d, c) }
 	d.Cost = func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, r.flops) }
-	d.Kernel = func(c *op.Call) error { return run.single(d, c) }
-	d.Loop = elementLoop(run, programOf)
+	d.Kernel = run.runSingle
+	d.Loop = elementLoop(run, run.programOf)
 	return d
 }
 
@@ -214,7 +216,7 @@ func noValue(d *op.Def, out types.Elem, x []value.Scalar) error {
 	case d.Partial == op.NotByZero && x[1].I == 0:
 		return op.Failf(codeData, "%s: integer division by zero", sourceName(d))
 	case d.Partial == op.InWords && x[0].F != x[0].F:
-		return op.Failf(codeData, "%s: nan is no integer", sourceName(d))
+		return op.Failf(codeData, "%s: nan is no integer", sourceName(d)).WithHelp("replace(x, nan, 0) has another number in its place")
 	case d.Partial == op.InWords && !vec.IsWord(x[0].F):
 		return op.Failf(codeData, "%s: %v is outside of the integers of i64, which go from -2^63 to 2^63 - 1", sourceName(d), x[0])
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -31,6 +32,7 @@ func function(name, doc string, flops float64, example, output string) row {
 	r := unary(name, doc, f.F, flops, example, output)
 	r.doc += accuracy(f.Ulps, f.Tiny)
 	r.loops = op.Loops{F64x1: f.LoopF64(), F32x1: f.LoopF32()}
+	r.body = applies(name, narrowFunction(name))
 	wide, narrow := on1(f.F, nil), on1(f.F32, nil)
 	r.elt = func(x []value.Scalar) value.Scalar {
 		if x[0].Elem == types.F32 {
@@ -51,7 +53,7 @@ func accuracy(ulps, below float64) string {
 }
 
 // withLoops gives r, of floats, the definition and loops of the function of two numbers that has its name; on is its definition on integers.
-func (r row) withLoops(on func(a, b int64) int64, loop func(dst, a, b []int64)) row {
+func (r row) withLoops(on func(a, b int64) int64, ints func(dst, a, b []int64)) row {
 	f, ok := vec.Function2Named(r.name)
 	if !ok {
 		panic("BUG: package vec has no function " + r.name)
@@ -63,7 +65,7 @@ func (r row) withLoops(on func(a, b int64) int64, loop func(dst, a, b []int64)) 
 		}
 		return wide(x)
 	}
-	r.loops = op.Loops{F64x2: f.LoopF64(), F32x2: f.LoopF32(), I64x2: loop}
+	r.loops = op.Loops{F64x2: f.LoopF64(), F32x2: f.LoopF32(), I64x2: ints}
 	if f.Ulps > 0 {
 		r.doc += accuracy(f.Ulps, f.Tiny)
 	}
@@ -71,13 +73,14 @@ func (r row) withLoops(on func(a, b int64) int64, loop func(dst, a, b []int64)) 
 }
 
 // rounding is a row that makes floats integral and leaves integers alone.
-func rounding(name, doc string, f func(float64) float64, loop func(dst, a []float64), example, output string) row {
+func rounding(name, doc string, f func(float64) float64, lp func(dst, a []float64), code loop.Code, example, output string) row {
 	return row{
 		name: name, args: []string{"x"}, rule: numeric, flops: 2,
 		doc: name + " is " + doc, eg: eg(example, output),
 		elt: on1(f, func(x int64) int64 { return x }),
-		loops: op.Loops{F64x1: loop, F32x1: vec.Map1F32(f),
+		loops: op.Loops{F64x1: lp, F32x1: vec.Map1F32(f),
 			I64x1: func(dst, a []int64) { copy(dst, a) }},
+		body: byType(operation(code), func(_ *loop.Builder, _ types.Elem, in []loop.Val) loop.Val { return in[0] }),
 	}
 }
 
@@ -93,7 +96,7 @@ func functions() []row {
 				}
 				return x
 			}),
-			loops: op.Loops{F64x1: vec.AbsF64, F32x1: vec.AbsF32, I64x1: vec.AbsI64},
+			loops: op.Loops{F64x1: vec.AbsF64, F32x1: vec.AbsF32, I64x1: vec.AbsI64}, body: operation(loop.Abs),
 		},
 		{
 			name: "sign", args: []string{"x"}, rule: numeric, flops: 2,
@@ -108,23 +111,23 @@ func functions() []row {
 				}
 				return 0
 			}),
-			loops: op.Loops{F64x1: vec.Map1F64(vec.Sign), F32x1: vec.Map1F32(vec.Sign), I64x1: vec.SignI64},
+			loops: op.Loops{F64x1: vec.Map1F64(vec.Sign), F32x1: vec.Map1F32(vec.Sign), I64x1: vec.SignI64}, body: signBody,
 		},
 		{
 			name: "sqrt", args: []string{"x"}, rule: asFloat, flops: 5,
 			doc:   "sqrt is the square root, correctly rounded; nan below zero.",
 			eg:    eg(`sqrt(16)`, "4"),
 			elt:   on1(math.Sqrt, nil),
-			loops: op.Loops{F64x1: vec.SqrtF64, F32x1: vec.SqrtF32},
+			loops: op.Loops{F64x1: vec.SqrtF64, F32x1: vec.SqrtF32}, body: operation(loop.Sqrt),
 		},
 		row{
-			name: "atan2", args: []string{"y", "x"}, rule: asFloat, flops: 30,
+			name: "atan2", args: []string{"y", "x"}, rule: asFloat, flops: 30, body: applies("atan2", "atan232"),
 			doc: "atan2 is the angle of the point (x, y) in radians, in -pi to pi.",
 			eg:  eg(`atan2(0, 1)`, "0"),
 		}.withLoops(nil, nil),
-		rounding("round", "the nearest integral number, halves to the even one.", math.RoundToEven, vec.RoundF64, `round(2.5)`, "2"),
-		rounding("floor", "the greatest integral number that is not above x.", math.Floor, vec.FloorF64, `floor(-2.5)`, "-3"),
-		rounding("ceil", "the least integral number that is not below x.", math.Ceil, vec.CeilF64, `ceil(2.5)`, "3"),
+		rounding("round", "the nearest integral number, halves to the even one.", math.RoundToEven, vec.RoundF64, loop.Nearest, `round(2.5)`, "2"),
+		rounding("floor", "the greatest integral number that is not above x.", math.Floor, vec.FloorF64, loop.Floor, `floor(-2.5)`, "-3"),
+		rounding("ceil", "the least integral number that is not below x.", math.Ceil, vec.CeilF64, loop.Ceil, `ceil(2.5)`, "3"),
 	}
 	rows = append(rows,
 		function("exp", "e to the power x.", 15, `exp(0)`, "1"),
@@ -147,7 +150,7 @@ func functions() []row {
 	)
 	return append(rows,
 		row{
-			name: "isnan", args: []string{"x"}, rule: predicate, flops: 1,
+			name: "isnan", args: []string{"x"}, rule: predicate, flops: 1, body: nanBody,
 			doc: "isnan is true where x is not a number.",
 			eg:  eg(`isnan(0 / 0)`, "true"),
 			elt: func(x []value.Scalar) value.Scalar { return value.Bool(math.IsNaN(x[0].Float())) },
@@ -159,7 +162,7 @@ func functions() []row {
 			},
 		},
 		row{
-			name: "isinf", args: []string{"x"}, rule: predicate, flops: 1,
+			name: "isinf", args: []string{"x"}, rule: predicate, flops: 1, body: infBody,
 			doc: "isinf is true where x is inf or -inf.",
 			eg:  eg(`isinf(1 / 0)`, "true"),
 			elt: func(x []value.Scalar) value.Scalar { return value.Bool(math.IsInf(x[0].Float(), 0)) },

@@ -25,16 +25,16 @@ func shorthands() []*op.Def {
 			doc:   "relu is x where it is above 0, else 0; nan stays nan.",
 			eg:    eg("relu(seq(-1, 2))", "0\n0\n1\n"),
 			elt:   on1(func(x float64) float64 { return greater(x, 0) }, func(x int64) int64 { return max(x, 0) }),
-			loops: op.Loops{F64x1: rectify[float64], F32x1: rectify[float32], I64x1: rectify[int64]},
+			loops: op.Loops{F64x1: rectify[float64], F32x1: rectify[float32], I64x1: rectify[int64]}, body: rectifyBody,
 		},
 		{
 			name: "ew.log", word: "log", args: []string{"x", "base"}, rule: asFloat, flops: 35,
 			doc: "log of two arguments is log(x) / log(base), element by element.",
 			eg:  eg("log(8, 2)", "3"),
-			elt: on2(log, nil), loops: op.Loops{F64x2: vec.Map2F64(log), F32x2: vec.Map2F32(log)},
+			elt: on2(log, nil), loops: op.Loops{F64x2: vec.Map2F64(log), F32x2: vec.Map2F32(log)}, body: logBody,
 		},
 		{
-			name: "clamp", args: []string{"x", "lo", "hi"}, rule: ordered, flops: 4,
+			name: "clamp", args: []string{"x", "lo", "hi"}, rule: ordered, flops: 4, body: clampBody,
 			doc: "clamp is x brought into lo to hi: min(max(x, lo), hi), element by element; nan stays nan.",
 			eg:  eg("clamp(seq(0, 4), 1, 2)", "1\n1\n2\n2\n"),
 			elt: func(x []value.Scalar) value.Scalar {
@@ -45,7 +45,7 @@ func shorthands() []*op.Def {
 			},
 		},
 		{
-			name: "replace", args: []string{"x", "old", "new"}, flops: 2,
+			name: "replace", args: []string{"x", "old", "new"}, flops: 2, body: replaceBody,
 			rule: ordered,
 			doc:  "replace is new where x equals old, and x elsewhere, element by element; nan equals nan here: replace(x, nan, 0).",
 			eg:   eg("replace(seq(0, 3), 1, 7)", "0\n7\n2\n"),
@@ -58,11 +58,6 @@ func shorthands() []*op.Def {
 		},
 	} {
 		out = append(out, r.def(run))
-	}
-	for _, d := range out {
-		if steps := expansionOf(d.Name); steps != nil {
-			expand(run, d, steps)
-		}
 	}
 	return out
 }
@@ -101,45 +96,6 @@ func (s expansion) elem(e types.Elem) types.Elem {
 		return types.Bool
 	}
 	return e
-}
-
-// expand makes d run as the given steps. The element type of a predicate is bool, of all else the result's.
-func expand(run *engine, d *op.Def, steps []expansion) {
-	program := func(c *op.Call, one *op.Program) (*op.Program, []value.Value, error) {
-		for _, v := range c.In { // of other types each base row would compute in a type of its own
-			if t := v.Type(); t.IsDense() && t.Elem != c.Type.Elem {
-				return programOf(c, one)
-			}
-		}
-		p := &op.Program{}
-		in := make([]value.Value, len(c.In))
-		for i, v := range c.In {
-			mode, ok := modeOf(v, c.Result())
-			if !ok {
-				return nil, nil, op.Failf("E211", "shapes of `%s` do not agree: %v and %v", sourceName(d), v.Type(), c.Type)
-			}
-			in[i] = v
-			if s, ok := v.(value.Scalar); ok {
-				in[i] = s.Convert(c.Type.Elem)
-			}
-			p.In = append(p.In, op.Operand{Elem: in[i].Type().Elem, Mode: mode})
-		}
-		for _, s := range steps {
-			p.Steps = append(p.Steps, op.Step{Def: s.def, Args: s.args, Elem: s.elem(c.Type.Elem)})
-		}
-		return p, in, nil
-	}
-	d.Kernel = func(c *op.Call) error {
-		if c.Type.Kind == types.Scalar {
-			return run.single(d, c)
-		}
-		p, in, err := program(c, &op.Program{})
-		if err != nil {
-			return err
-		}
-		return run.execute(p, in, c.Result(), offset{})
-	}
-	d.Loop = elementLoop(run, program)
 }
 
 // rectify is the loop of relu.

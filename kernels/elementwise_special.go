@@ -10,21 +10,22 @@ import (
 
 // specials is the rows of this file.
 func specials() []row {
-	docs := map[string][3]string{
-		"erf":  {"the error function, 2 / sqrt(pi) times the integral of exp(-t^2) over t from 0 to x.", "erf(0)", "0"},
-		"erfc": {"1 - erf(x), which keeps its digits where erf(x) is near 1.", "erfc(0)", "1"},
+	docs := map[string]struct{ doc, example, value, arg string }{
+		"erf":  {"the error function, 2 / sqrt(pi) times the integral of exp(-t^2) over t from 0 to x.", "erf(0)", "0", "x"},
+		"erfc": {"1 - erf(x), which keeps its digits where erf(x) is near 1.", "erfc(0)", "1", "x"},
 		"gamma": {"the gamma function, (x - 1)! of whole x; inf or -inf at a zero, as its sign says, and nan at the negative integers, where the " +
-			"sides have different signs.", "gamma(5)", "24"},
-		"lgamma":       {"the natural logarithm of the absolute value of gamma(x), which does not overflow; inf at 0, -1, -2, ..", "lgamma(1)", "0"},
-		"normcdf":      {"the probability that a standard normal number is at most x.", "normcdf(0)", "0.5"},
-		"normquantile": {"the x with normcdf(x) = p, for p from 0 to 1: -inf at 0, inf at 1, nan outside.", "normquantile(0.5)", "0"},
+			"sides have different signs.", "gamma(5)", "24", "x"},
+		"lgamma":       {"the natural logarithm of the absolute value of gamma(x), which does not overflow; inf at 0, -1, -2, ..", "lgamma(1)", "0", "x"},
+		"normcdf":      {"the probability that a standard normal number is at most x.", "normcdf(0)", "0.5", "x"},
+		"normquantile": {"the x with normcdf(x) = p, for p from 0 to 1: -inf at 0, inf at 1, nan outside.", "normquantile(0.5)", "0", "p"},
 	}
 	var rows []row
 	for _, f := range vec.Special {
 		d := docs[f.Name]
-		r := unary(f.Name, d[0], f.F, 40, d[1], d[2])
-		if f.Name == "normquantile" {
-			r.args = []string{"p"}
+		r := unary(f.Name, d.doc, f.F, 40, d.example, d.value)
+		r.args = []string{d.arg}
+		if compute := specialBodies[f.Name]; compute != nil {
+			r.body = specialBody(compute)
 		}
 		r.doc += fmt.Sprintf(" In f64 it is within %v ulp of the exact value where that is above 2.2e-308 in size", f.Ulps)
 		if f.Near > 0 {

@@ -239,6 +239,7 @@ func binCost(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 10) 
 
 // binByList is bin with a list of edges.
 func binByList() *op.Def {
+	kernel := binByEdges(&binner{})
 	return &op.Def{
 		Name: "bin",
 		Doc: "bin is the interval in which each element lies, as i64: the number of edges that are not above it, from 0 (below all edges) " +
@@ -268,12 +269,13 @@ func binByList() *op.Def {
 			}), err
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: binCost,
-		Kernel: binByEdges, Loop: windowLoop(binByEdges, partSame, partWhole),
+		Kernel: kernel, Loop: windowLoop(kernel, partSame, partWhole),
 	}
 }
 
 // binEvenly is bin with a number of equal intervals.
 func binEvenly() *op.Def {
+	kernel := evenBins(&binner{})
 	return &op.Def{
 		Name: "bin.even", Word: "bin",
 		Doc: "bin of four arguments is the interval in which each element lies, as i64, of k of equal width from lo to hi: " +
@@ -311,62 +313,32 @@ func binEvenly() *op.Def {
 			}), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Shard: op.Shard{Kind: op.ShardAligned}, Cost: binCost,
-		Kernel: evenBins, Loop: windowLoop(evenBins, partSame),
+		Kernel: kernel, Loop: windowLoop(kernel, partSame),
 	}
 }
 
 // evenBins is the kernel of bin for intervals of one width.
-func evenBins(c *op.Call) error {
-	lo, hi := c.Scalar(1).Float(), c.Scalar(2).Float()
-	if err := checkEnds(lo, hi); err != nil {
-		return err
-	}
-	k, width := float64(c.Attrs.Int("k")), hi-lo
-	place := func(x float64) int64 {
-		switch p := float64((x - lo) / width * k); {
-		case p < 0:
-			return 0
-		case p < k:
-			return int64(p)
+func evenBins(s *binner) func(c *op.Call) error {
+	return func(c *op.Call) error {
+		lo, hi := c.Scalar(1).Float(), c.Scalar(2).Float()
+		if err := checkEnds(lo, hi); err != nil {
+			return err
 		}
-		return int64(k) - 1
-	}
-	if closedRight(c.Attrs) {
-		return binKernel(c, func(x float64) int64 {
-			switch p := float64((x - lo) / width * k); {
-			case p <= 1:
-				return 0
-			case p < k:
-				return int64(math.Ceil(p)) - 1
+		k, width, right := float64(c.Attrs.Int("k")), hi-lo, closedRight(c.Attrs)
+		if x, is := c.In[0].(*value.Dense); is && s.worth(x) {
+			key := binKey{elem: x.Elem, right: right, even: true}
+			if s.run(key, c.Result(), x, value.F64(lo), value.F64(width), value.F64(k)) {
+				return nil
 			}
-			return int64(k) - 1
+		}
+		return binKernel(c, func(x float64) int64 {
+			p := float64((x - lo) / width * k)
+			if right {
+				p = math.Ceil(p) - 1
+			}
+			return int64(max(0, min(p, k-1)))
 		})
 	}
-	if c.Type.Kind == types.Scalar || c.Dense(0).Elem == types.F32 {
-		return binKernel(c, place)
-	}
-	in, out := gridOf[float64](widened(c.Dense(0), types.F64)), gridOf[int64](c.Result())
-	if in.ld == in.cols && out.ld == out.cols { // without gaps: as one row
-		in, out = in.flat(), out.flat()
-	}
-	for i := range in.rows {
-		to := out.row(i)
-		for j, x := range in.row(i)[:len(to)] {
-			p := float64((x - lo) / width * k)
-			n := int64(min(max(p, 0), k-1)) // of nan it is replaced
-			if x != x {
-				n = -1
-			}
-			to[j] = n
-		}
-	}
-	return nil
-}
-
-// flat is a grid without gaps as one row.
-func (g grid[T]) flat() grid[T] {
-	n := g.rows * g.cols
-	return grid[T]{x: g.x, rows: min(1, g.rows), cols: n, ld: n}
 }
 
 func checkEnds(lo, hi float64) error {
@@ -409,15 +381,21 @@ func eachElement(c *op.Call, f func(x float64) int64) value.Value {
 	return out
 }
 
-func binByEdges(c *op.Call) error {
-	edges, err := edgesOf(c)
-	if err != nil {
-		return err
+// binByEdges is the kernel of bin for a list of edges.
+func binByEdges(s *binner) func(c *op.Call) error {
+	return func(c *op.Call) error {
+		edges, err := edgesOf(c)
+		if err != nil {
+			return err
+		}
+		right := closedRight(c.Attrs)
+		if x, is := c.In[0].(*value.Dense); is && s.worth(x) && s.byEdges(c.Result(), x, edges, right) {
+			return nil
+		}
+		return binKernel(c, func(x float64) int64 {
+			return int64(sort.Search(len(edges), func(i int) bool { return edges[i] > x || right && edges[i] == x }))
+		})
 	}
-	right := closedRight(c.Attrs)
-	return binKernel(c, func(x float64) int64 {
-		return int64(sort.Search(len(edges), func(i int) bool { return edges[i] > x || right && edges[i] == x }))
-	})
 }
 
 // binKernel is eachElement on the rows of a matrix as f64.
@@ -432,9 +410,6 @@ func binKernel(c *op.Call, f func(x float64) int64) error {
 		return nil
 	}
 	in, out := gridOf[float64](widened(x, types.F64)), gridOf[int64](c.Result())
-	if in.ld == in.cols && out.ld == out.cols {
-		in, out = in.flat(), out.flat()
-	}
 	for i := range in.rows {
 		to := out.row(i)
 		for j, v := range in.row(i) {

@@ -40,8 +40,9 @@ func fused() []*op.Def {
 			}
 			return run.execute(c.Body, c.In, c.Result(), placeOf(c))
 		},
-		Loop: elementLoop(run, programOf),
-	}, pipeRow(run), byRows()}
+		Loop:  elementLoop(run, run.programOf),
+		Nests: mapNests,
+	}, pipeRow(run), byRows(), nestRow()}
 }
 
 // mapRef evaluates the chain element by element.

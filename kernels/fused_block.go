@@ -84,7 +84,7 @@ func (m *machine) both(x *execution, a area) error {
 
 // inBlocks reports that the chain machine can run the program on blocks.
 func (m *machine) inBlocks(x *execution) bool {
-	if !vec.HaveBlocks || !m.pure || m.drawn > 0 || x.elem != types.F64 {
+	if !vec.HaveBlocks || m.drawn > 0 || x.elem != types.F64 || !m.isPure() {
 		return false
 	}
 	for _, p := range m.segs[0].protos {

@@ -90,7 +90,9 @@ func partial(p *op.Program) (n int) {
 
 // Comparisons, logic, selections, conversions and functions in chains of elements of one type or of several give the bits of their
 // definitions, whoever reads a result: the next link, one after it, memory, or an instruction that is in no chain.
-func TestRandomChains(t *testing.T) {
+func TestRandomChains(t *testing.T) { onNests(t, testRandomChains) }
+
+func testRandomChains(t *testing.T) {
 	defs := chainRows()
 	mapRow := fused()[0]
 	for _, elems := range [][]types.Elem{{types.F64}, {types.F32}, {types.I64}, {types.F64, types.F32}, {types.F64, types.I64}, {types.F64, types.F32, types.I64}} {
@@ -107,7 +109,7 @@ func TestRandomChains(t *testing.T) {
 			want, err := mapRow.Ref(c)
 			m := &machine{}
 			m.prepare(p, in, rows, cols)
-			if m.pure {
+			if m.isPure() {
 				pure++
 				if e == types.Bool {
 					truths++

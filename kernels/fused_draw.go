@@ -64,7 +64,7 @@ func (m *machine) draw(p *op.Program, from offset) {
 // drawBlock brings rows i0.. and columns j0.. of the index space into register k, one row after the other.
 func (m *machine) drawBlock(k, i0, rows, j0, cols int) {
 	x := &m.in[k].source
-	x.window(m.elems[k], 0, i0, rows, j0, cols)
+	x.window(m.prog.In[k].Elem, 0, i0, rows, j0, cols)
 	m.regs[k] = cut(x.room, 0, rows*cols)
 }
 
@@ -79,7 +79,7 @@ func (m *machine) drawRun(k, at, n int) {
 		if j == 0 && n-to >= x.cols {
 			rows = (n - to) / x.cols
 		}
-		x.window(m.elems[k], to, i, rows, j, cols)
+		x.window(m.prog.In[k].Elem, to, i, rows, j, cols)
 		to += rows * cols
 	}
 }

@@ -65,7 +65,7 @@ func (m *machine) strips(count int) {
 	at := 0
 	for k := range m.in {
 		if x := &m.in[k]; x.mode == op.Trans {
-			x.strip = slabOver(m.strip[at:], m.elems[k], size)
+			x.strip = slabOver(m.strip[at:], m.prog.In[k].Elem, size)
 			at += size
 		}
 	}

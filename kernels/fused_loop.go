@@ -63,7 +63,7 @@ func elementLoop(run *engine, program programmer) *op.Loop {
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 			x := run.execution()
-			p, in, err := program(c, &x.one)
+			p, in, err := program(c)
 			if err != nil {
 				run.bodies.Put(x)
 				return nil, err
@@ -76,15 +76,16 @@ func elementLoop(run *engine, program programmer) *op.Loop {
 	}
 }
 
-// programmer makes the program of a call, in one if there is none yet, and its operands.
-type programmer func(c *op.Call, one *op.Program) (*op.Program, []value.Value, error)
+// programmer is the program of a call, and its operands.
+type programmer func(c *op.Call) (*op.Program, []value.Value, error)
 
 // programOf is the call's own program, of a fused chain, or that of its operator alone.
-func programOf(c *op.Call, one *op.Program) (*op.Program, []value.Value, error) {
+func (e *engine) programOf(c *op.Call) (*op.Program, []value.Value, error) {
 	if c.Body != nil {
 		return c.Body, c.In, nil
 	}
-	return one, c.In, single(one, c)
+	p, err := e.single(c)
+	return p, c.In, err
 }
 
 // lendsMemory reports that out, which is not empty, lies in the memory of an operand.
@@ -98,26 +99,6 @@ func lendsMemory(in []value.Value, out *value.Dense) bool {
 		}
 	}
 	return false
-}
-
-// single makes p the program of c's operator alone.
-func single(p *op.Program, c *op.Call) error {
-	d := c.Def
-	p.In = p.In[:0]
-	if p.Steps == nil {
-		p.Steps = []op.Step{{Args: make([]int, 0, 3)}}
-	}
-	s := &p.Steps[0]
-	s.Def, s.Elem, s.Args = d, c.Type.Elem, s.Args[:0]
-	for i, v := range c.In {
-		mode, ok := modeOf(v, c.Result())
-		if !ok {
-			return op.Failf(codeShape, "shapes of `%s` do not agree: %v and %v", sourceName(d), v.Type(), c.Type)
-		}
-		p.In = append(p.In, op.Operand{Elem: v.Type().Elem, Mode: mode})
-		s.Args = append(s.Args, i)
-	}
-	return nil
 }
 
 // space cuts the index space into iterations: a function of the shape, and of whether an operand is read transposed.
@@ -180,7 +161,6 @@ type execution struct {
 	c       *op.Call
 	workers []*machine // nil: that one has not had a chunk yet
 	stream  bool
-	one     op.Program // of a single operator
 }
 
 // execution is one that is idle, or a new one.

@@ -20,26 +20,31 @@ import (
 
 // engine executes chains. It keeps machines for reuse, so that a call allocates nothing once it is warm. It is safe
 // for concurrent use.
-type engine struct{ idle, bodies sync.Pool }
+type engine struct {
+	idle, bodies sync.Pool
+	singles      singles
+}
 
 // machine is the state of one worker in one execution.
 type machine struct {
-	prog  *op.Program  // what is compiled
-	elems []types.Elem // of every register
-	code  []instr
-	slot  []int // of every register
-	last  []int // the last instruction that reads it
-	spare []int
-	sizes []int // of every slot: the bytes of an element
-	slots int
-	regs  []slab
-	walk  []bool   // of every register: element k of a batch lies at k; false: one value serves all
-	words []uint64 // the slabs' memory
-	strip []uint64 // the transposed strips' memory
-	draws []uint64 // the drawn operands' memory
-	in    []operand
-	one   op.Program // of a single operator
-	x     [3]value.Scalar
+	prog *op.Program // what is run
+	laid bool        // the registers are those of prog and of the call
+	// compiled is the program of what follows.
+	compiled *op.Program
+	elems    []types.Elem // of every register
+	code     []instr
+	slot     []int // of every register
+	last     []int // the last instruction that reads it
+	spare    []int
+	sizes    []int // of every slot: the bytes of an element
+	slots    int
+	regs     []slab
+	walk     []bool   // of every register: element k of a batch lies at k; false: one value serves all
+	words    []uint64 // the slabs' memory
+	strip    []uint64 // the transposed strips' memory
+	draws    []uint64 // the drawn operands' memory
+	in       []operand
+	x        [mostArgs]value.Scalar
 
 	// The chain machine: see fused_chain.go.
 	constants []constant
@@ -62,6 +67,8 @@ type machine struct {
 	drawn      int  // elements that are drawn at a time; 0: none are
 	dense      bool // every operand is a constant or lies in memory like the index space, without gaps
 
+	nest nestWork // see nest_machine.go
+
 	f      []folder // of the reductions of a pipeline, which share:
 	made   blockRoom
 	blocks blockCode
@@ -74,26 +81,6 @@ type operand struct {
 	scalar value.Scalar
 	strip  slab // Trans with long rows: the current 64 rows
 	source source
-}
-
-// single executes one elementwise operator.
-func (e *engine) single(d *op.Def, c *op.Call) error {
-	if c.Type.Kind == types.Scalar {
-		x := make([]value.Scalar, len(c.In))
-		for i := range c.In {
-			x[i] = c.Scalar(i)
-		}
-		y, err := applyElt(d, c.Type.Elem, x)
-		c.Out = y
-		return err
-	}
-	out := c.Result()
-	m := e.machine()
-	defer e.idle.Put(m)
-	if err := single(&m.one, c); err != nil {
-		return err
-	}
-	return m.execute(&m.one, c.In, out, offset{})
 }
 
 // modeOf is how v lies in the index space of out.
@@ -139,17 +126,12 @@ func (m *machine) execute(p *op.Program, in []value.Value, out *value.Dense, fro
 	return m.area(area{0, out.Rows, 0, out.Cols}, target{d: out})
 }
 
-// prepare compiles p, if it was another before, and binds the operands of an index space that is not empty.
+// prepare binds the operands of an index space that is not empty.
 func (m *machine) prepare(p *op.Program, in []value.Value, rows, cols int) {
-	if m.prog != p {
-		m.compile(p)
-		m.assign(len(p.In))
-		m.link(p.In)
-		if m.prog = p; len(p.Steps) < 2 { // perhaps one of single, whose contents change
-			m.prog = nil
-		}
-	}
+	m.prog, m.laid = p, false
 	m.rows, m.cols = rows, cols
+	m.nest.line.asked, m.nest.grid.asked = false, false
+	m.nest.program = nestsOf(p)
 	m.bind(p, in)
 	m.drawn = 0
 }
@@ -161,11 +143,29 @@ func (m *machine) release() {
 	clear(m.shifted[:cap(m.shifted)])
 	clear(m.links[:cap(m.links)])
 	m.aside = slab{}
+	m.nest.line.forget()
+	m.nest.grid.forget()
 	m.blocks.release()
 }
 
-// bind lays the registers over slabs and looks at the operands.
-func (m *machine) bind(p *op.Program, in []value.Value) {
+// isPure reports that the machine runs the program as one segment.
+func (m *machine) isPure() bool {
+	m.lay()
+	return m.pure
+}
+
+// lay compiles the program, if it was another before, and lays the registers over slabs. It is put off until the machine runs something itself.
+func (m *machine) lay() {
+	if m.laid {
+		return
+	}
+	m.laid = true
+	if m.compiled != m.prog {
+		m.compile(m.prog)
+		m.assign(len(m.prog.In))
+		m.link(m.prog.In)
+		m.compiled = m.prog
+	}
 	if need := m.slots*batch + 8; len(m.words) < need {
 		m.words = aligned(make([]uint64, need+8))
 	}
@@ -180,6 +180,20 @@ func (m *machine) bind(p *op.Program, in []value.Value) {
 	for _, c := range m.constants {
 		m.walk[c.reg] = false
 	}
+	for k := range m.in {
+		switch x := &m.in[k]; x.mode {
+		case op.Single:
+			m.walk[k] = false
+			m.setConstants(k, x.scalar, batch)
+		case op.ColVec:
+			m.walk[k] = false
+		}
+	}
+}
+
+// bind looks at the operands.
+func (m *machine) bind(p *op.Program, in []value.Value) {
+	m.regs = resized(m.regs, max(len(p.In), len(m.regs)))
 	m.in, m.dense = m.in[:0], true
 	for k, o := range p.In {
 		x := operand{mode: o.Mode}
@@ -203,11 +217,6 @@ func (m *machine) bind(p *op.Program, in []value.Value) {
 		}
 		switch x.mode {
 		case op.Single:
-			m.walk[k] = false
-			m.setConstants(k, x.scalar, batch)
-		case op.ColVec:
-			m.walk[k] = false
-			m.dense = false
 		case op.Full:
 			m.dense = m.dense && (x.d.Stride == m.cols || m.rows == 1)
 		default:
@@ -283,6 +292,10 @@ func (m *machine) alone() bool {
 
 // area runs the program there.
 func (m *machine) area(a area, t target) error {
+	if done, err := m.nested(a, t); done {
+		return err
+	}
+	m.lay()
 	width := batch
 	if m.pure {
 		width = longPiece

@@ -67,7 +67,9 @@ func randomProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, [
 }
 
 // The chain in batches gives the bits of the chain element by element, and of its rows one after the other.
-func TestMapEqualsDefinition(t *testing.T) {
+func TestMapEqualsDefinition(t *testing.T) { onNests(t, testMapEqualsDefinition) }
+
+func testMapEqualsDefinition(t *testing.T) {
 	defs := append(elementwise(), shorthands()...)
 	mapRow := fused()[0]
 	r := rand.New(rand.NewPCG(11, 12))
@@ -171,7 +173,9 @@ func describe(p *op.Program) string {
 }
 
 // A warm engine allocates nothing, whatever the number of batches.
-func TestMapDoesNotAllocate(t *testing.T) {
+func TestMapDoesNotAllocate(t *testing.T) { onNests(t, testMapDoesNotAllocate) }
+
+func testMapDoesNotAllocate(t *testing.T) {
 	c := sqrtChain(300, 300)
 	d := fused()[0]
 	if n := testing.AllocsPerRun(20, func() {
@@ -237,7 +241,9 @@ func BenchmarkMap(b *testing.B) {
 }
 
 // One table serves all workers.
-func TestMapIsConcurrent(t *testing.T) {
+func TestMapIsConcurrent(t *testing.T) { onNests(t, testMapIsConcurrent) }
+
+func testMapIsConcurrent(t *testing.T) {
 	d := fused()[0]
 	base := sqrtChain(70, 90)
 	want, err := d.Ref(base)

@@ -86,7 +86,7 @@ func compileInner(b *op.Body, varies []bool) (c *innerCode) {
 	c = &innerCode{rows: n, powers: map[int]float64{}}
 	c.matrix = len(varies)
 	k := &innerCompiler{in: c, body: b, varies: varies, env: map[int]innerRef{}, wide: map[int]int{}, zero: -1}
-	k.c, k.seen, k.konst = &c.laneCode, map[laneKey]int{}, map[constKey]int{}
+	k.c = &c.laneCode
 	defer func() {
 		if r := recover(); r != nil {
 			if _, is := r.(notLanes); !is {
@@ -95,13 +95,12 @@ func compileInner(b *op.Body, varies []bool) (c *innerCode) {
 			c = nil
 		}
 	}()
-	c.index[0] = k.register(types.I64)
-	c.index[1] = c.index[0]
-	k.env[0] = innerRef{regs: []int{c.index[0]}}
+	c.index = k.register(types.I64)
+	k.env[0] = innerRef{regs: []int{c.index}}
 	for i := range b.Acts {
 		a, r := &b.Acts[i], len(b.Args)+i
 		if !varies[r] {
-			if a.Def.Name == "const" && isNumber(a.Type) {
+			if a.Def.Role == op.Constant && isNumber(a.Type) {
 				c.powers[r] = a.Attrs.Float("value")
 			}
 			continue
@@ -123,7 +122,7 @@ func (k *innerCompiler) place() {
 	p := &laneSlots{c: k.c}
 	pass := map[int]bool{}
 	for i := range k.c.block {
-		k.c.block[i].defines(func(r int) { pass[r] = true })
+		pass[k.c.block[i].dst] = true
 	}
 	for r := range k.c.elems {
 		if !pass[r] {

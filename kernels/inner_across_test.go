@@ -123,7 +123,7 @@ var acrossBodies = map[string]func(b *bodyOf) int{
 }
 
 // beginAcross begins a loop over that body. Some elements of P are no numbers.
-func beginAcross(t testing.TB, name string, n, odd int) (*op.Call, *parforRun, *innerWorker) {
+func beginAcross(t testing.TB, name string, n, odd int) (*op.Call, *parforRun) {
 	t.Helper()
 	table, err := Table("")
 	if err != nil {
@@ -143,11 +143,7 @@ func beginAcross(t testing.TB, name string, n, odd int) (*op.Call, *parforRun, *
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, is := run.(*parforRun).work[0].(*innerWorker)
-	if !is {
-		t.Fatalf("%s runs as %T", name, run.(*parforRun).work[0])
-	}
-	return c, run.(*parforRun), w
+	return c, run.(*parforRun)
 }
 
 // Forces by the square of the distance are one loop, whichever way the difference is written and whether bodies have
@@ -155,62 +151,41 @@ func beginAcross(t testing.TB, name string, n, odd int) (*op.Call, *parforRun, *
 func TestForcesAreFound(t *testing.T) {
 	for name, want := range map[string]bool{"gravity, as a quotient": true, "gravity, from the body": true, "gravity, with masses": true,
 		"gravity": false, "gravity, softened by the body": false, "gravity, along other axes": false, "a root that is read otherwise, too": false} {
-		_, _, w := beginAcross(t, name, 40, 0)
-		if got := w.across != nil && w.across.forces != nil; got != (want && vec.HaveForces()) {
+		_, r := beginAcross(t, name, 40, 0)
+		if _, got := r.work[0].(*innerWorker); got != (want && vec.HaveForces()) {
 			t.Errorf("%s: one loop: %v", name, got)
 		}
 	}
 }
 
-// Lanes that are iterations give the bits of the definition, and so do the steps without them, whatever the chunks.
+// Bodies that go over all rows give the bits of the definition, whatever the chunks.
 func TestAcrossIterations(t *testing.T) {
 	for name := range acrossBodies {
 		for _, n := range []int{16, 33, 70, 130} {
 			for _, odd := range []int{0, 1, n / 8} {
 				t.Run(fmt.Sprintf("%s/%d/%d", name, n, odd), func(t *testing.T) {
-					c, r, w := beginAcross(t, name, n, odd)
-					if vec.HavePass && w.across == nil {
-						t.Fatal("there is no program for the body")
-					}
+					c, r := beginAcross(t, name, n, odd)
 					want, err := parforRef(c)
 					if err != nil {
 						t.Fatal(err)
 					}
 					for _, chunks := range [][]int{{0, n}, {0, 1, 9, n}, {0, n / 2, n - 1, n}} {
-						for _, machine := range []bool{true, false} {
-							if !machine {
-								w.across = nil
-							}
-							for i := range r.out.F64 {
-								r.out.F64[i] = -7
-							}
-							for k := range chunks[1:] {
-								if err := r.Chunk(0, chunks[k], chunks[k+1]); err != nil {
-									t.Fatal(err)
-								}
-							}
-							for i, x := range want.(*value.Dense).F64 {
-								if y := r.out.F64[i]; math.Float64bits(x) != math.Float64bits(y) && !(math.IsNaN(x) && math.IsNaN(y)) {
-									t.Fatalf("machine %v, chunks %v, element %d: %v, want %v", machine, chunks, i, y, x)
-								}
+						for i := range r.out.F64 {
+							r.out.F64[i] = -7
+						}
+						for k := range chunks[1:] {
+							if err := r.Chunk(0, chunks[k], chunks[k+1]); err != nil {
+								t.Fatal(err)
 							}
 						}
-						if w.across = w.acrossWorker(); w.across != nil {
-							w.across.begin(w)
+						for i, x := range want.(*value.Dense).F64 {
+							if y := r.out.F64[i]; math.Float64bits(x) != math.Float64bits(y) && !(math.IsNaN(x) && math.IsNaN(y)) {
+								t.Fatalf("chunks %v, element %d: %v, want %v", chunks, i, y, x)
+							}
 						}
 					}
 				})
 			}
 		}
-	}
-}
-
-func BenchmarkAcross(b *testing.B) {
-	const n, rounds = 2000, 64
-	for name := range acrossBodies {
-		b.Run(name, func(b *testing.B) {
-			_, r, _ := beginAcross(b, name, n, 0)
-			leastPair(b, n*rounds, func() error { return r.Chunk(0, 64, 64+rounds) })
-		})
 	}
 }

@@ -4,7 +4,7 @@ import "testing"
 
 // BenchmarkOpen is the opening of a loop of products over rows for two workers: beside its iterations it has to be short, for nobody helps with it.
 func BenchmarkOpen(b *testing.B) {
-	c, _, _ := beginAcross(b, "gravity, from the body", 2000, 0)
+	c, _ := beginAcross(b, "gravity, from the body", 2000, 0)
 	b.ReportAllocs()
 	for b.Loop() {
 		r, err := beginParfor(c, 2)

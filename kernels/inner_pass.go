@@ -106,7 +106,7 @@ func newPassCompiler(c *innerCode) *passCompiler {
 		p.columns[x.reg] = i
 	}
 	for _, f := range c.fills {
-		k.zero[f.reg] = f.konst == nil && f.body < 0 && f.number.Elem == types.F64 && f.number.F == 0
+		k.zero[f.reg] = f.body < 0 && f.number.Elem == types.F64 && f.number.F == 0
 		k.constant(f.reg)
 	}
 	for _, m := range c.spread {
@@ -116,7 +116,7 @@ func newPassCompiler(c *innerCode) *passCompiler {
 	p.constants = len(p.registers)
 	for i := range c.block {
 		s := &c.block[i]
-		s.defines(func(r int) { k.def[r] = i })
+		k.def[s.dst] = i
 		s.reads(func(r int) { k.uses[r]++ })
 	}
 	return k

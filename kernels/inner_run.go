@@ -118,7 +118,7 @@ func (w *innerWorker) each(from, to int, out *value.Dense) error {
 		if w.r.stopped(w.number) {
 			return op.ErrStopped
 		}
-		w.regs[w.in.index[0]].i64[0] = w.r.space.at(0, p)
+		w.regs[w.in.index].i64[0] = w.r.space.at(0, p)
 		if !w.exec(w.in.before, 1) || !w.pass() || !w.exec(w.in.after, 1) {
 			return errLane
 		}

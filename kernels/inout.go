@@ -5,6 +5,7 @@ package kernels
 import (
 	"errors"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -89,6 +90,10 @@ func assertRow() *op.Def {
 		return nil, op.Failf(codeAssert, "assertion failed")
 	}
 	d.Kernel = func(c *op.Call) error { _, err := d.Ref(c); return err }
+	d.Elements = func(e *op.Elements) op.Element {
+		e.B.Check(0, e.In[0].At(loop.Num(0), loop.Num(0)))
+		return nil
+	}
 	return d
 }
 

@@ -23,7 +23,7 @@ import (
 func emitRow() *op.Def {
 	return &op.Def{
 		Name: "emit",
-		Doc: "emit prints a value, or writes it to a file: `emit x`, `emit x as \"label\"`, `emit x to \"x.csv\"`. A matrix of more than 10000 elements is printed by its type, its first and its last rows and columns; `emit all x` prints " +
+		Doc: "emit prints a value, or writes it to a file: `emit x`, `emit x as \"label\"`, `emit x to \"x.csv\"`. A matrix of more than 1000 elements is printed by its type, its first and its last rows and columns; `emit all x` prints " +
 			"everything, as files have it. The extension tells the format as for read. " +
 			"A picture is printed as characters, 80 wide, or drawn to .svg, .png or .html; a matrix to .png is an image, a pixel an element. " +
 			"Emits to the same place happen in the order of the program; a file appears only when the whole run has succeeded.",

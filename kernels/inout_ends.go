@@ -15,7 +15,7 @@ import (
 
 const (
 	// mostShown is how many elements emit prints unless all are asked for.
-	mostShown = 10_000
+	mostShown = 1000
 	// shownEnd is how many rows and columns are shown at each end.
 	shownEnd = 5
 	// gap stands for what is left out.

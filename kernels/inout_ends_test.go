@@ -21,7 +21,7 @@ func (e *shownEnv) Path(path string) string                    { return path }
 // A large matrix is shown by its ends, by kernel and definition alike, unless all of it is asked for.
 func TestEmitEnds(t *testing.T) {
 	tall, wide, square := value.New(types.F64, 10_001, 1), value.New(types.I64, 1, 10_001), value.New(types.F64, 101, 100)
-	some, few := value.New(types.F64, 100, 100), value.New(types.Bool, 11, 1000)
+	some, few := value.New(types.F64, 10, 100), value.New(types.Bool, 11, 1000)
 	for i := range 10_001 {
 		tall.F64[i] = float64(i) / 4
 		wide.I64[i] = int64(i) - 10
@@ -44,7 +44,7 @@ func TestEmitEnds(t *testing.T) {
 		{wide, false, 2, "i64[1,10001], its ends (emit all shows everything)\n-10 -9 -8 -7 -6 .. 9986 9987 9988 9989 9990\n"},
 		{square, false, 12, "f64[101,100], its ends (emit all shows everything)\n        0         1         4"},
 		{square, true, 101, "0 1 4 9"},
-		{some, false, 100, "0 0 0"},
+		{some, false, 10, "0 0 0"},
 		{few, false, 12, "bool[11,1000], its ends"},
 		{stored, false, 12, "sparse f64[101,100], 10099 stored; the first and last of them (emit all shows everything)\n0 1 1\n0 2 4\n0 3 9\n0 4 16\n0 5 25\n..\n100 95 "},
 		{stored, true, 10_100, "sparse f64[101,100], 10099 stored\n0 1 1\n"},
@@ -66,6 +66,16 @@ func TestEmitEnds(t *testing.T) {
 		}
 		if n := strings.Count(got[0], "\n"); n != c.lines || !strings.HasPrefix(got[0], c.want) {
 			t.Errorf("%v, all %v: %d lines, want %d:\n%.600s\nwant\n%s", c.x.Type(), c.all, n, c.lines, got[0], c.want)
+		}
+	}
+}
+
+// A matrix of 1000 elements is printed whole, one more is too many.
+func TestMostShown(t *testing.T) {
+	for rows, want := range map[int]bool{1000: false, 1001: true} {
+		c := &op.Call{Attrs: op.MakeAttrs(op.Attr{Name: "all", Val: op.Bool(false)}), In: []value.Value{value.New(types.F64, rows, 1)}}
+		if endsAlone(c) != want {
+			t.Errorf("%d elements are shortened: %v", rows, !want)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 type Store struct {
 	mu     sync.Mutex
 	values map[int]value.Value
+	types  map[int]types.Type // of values that another process has
 }
 
 // Get is the value of a number, nil if there is none.
@@ -35,6 +36,27 @@ func (s *Store) Put(slot int, v value.Value) {
 	s.values[slot] = v
 }
 
+// Expect notes the type of a value that another process has.
+func (s *Store) Expect(slot int, t types.Type) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.types == nil {
+		s.types = map[int]types.Type{}
+	}
+	s.types[slot] = t
+}
+
+// Type returns the type of a value that was stored or is expected; false if there is none.
+func (s *Store) Type(slot int) (types.Type, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if v := s.values[slot]; v != nil {
+		return v.Type(), true
+	}
+	t, ok := s.types[slot]
+	return t, ok
+}
+
 // Retain forgets the values whose numbers needed does not have.
 func (s *Store) Retain(needed map[int]bool) {
 	s.mu.Lock()
@@ -44,10 +66,16 @@ func (s *Store) Retain(needed map[int]bool) {
 			delete(s.values, slot)
 		}
 	}
+	for slot := range s.types {
+		if !needed[slot] {
+			delete(s.types, slot)
+		}
+	}
 }
 
-// Keeping is the rows of a session whose values are in s, for TableReading.
-func Keeping(s *Store) []*op.Def {
+// Keeping returns the rows of a session whose values are in s, for TableReading. apart says that the
+// ranks share no memory: rank 0 stores the values, and the others know their types (Store.Expect).
+func Keeping(s *Store, apart bool) []*op.Def {
 	slot := op.Arg{Name: "slot", Attr: true, Kind: op.IntVal, Doc: "the number of the value"}
 	kept := func(c *op.Call) (value.Value, error) {
 		v := s.Get(c.Attrs.Int("slot"))
@@ -75,11 +103,10 @@ func Keeping(s *Store) []*op.Def {
 		Doc:    "kept is a value that an earlier entry of a session has made. It is read where it lies, without a copy.",
 		Args:   []op.Arg{slot},
 		Type: func(c *op.Sig) (types.Type, error) {
-			v := s.Get(c.Attrs.Int("slot"))
-			if v == nil {
+			t, ok := s.Type(c.Attrs.Int("slot"))
+			if !ok {
 				return types.Type{}, op.Faultf(-1, codeAttr, "BUG: no value %d is kept", c.Attrs.Int("slot"))
 			}
-			t := v.Type()
 			if w, ok := windowOf(c.Attrs, "at"); ok {
 				t.Rows, t.Cols = w.rows, w.cols
 			}
@@ -93,6 +120,7 @@ func Keeping(s *Store) []*op.Def {
 			return v, err
 		},
 		Laws:  op.Pure | op.Total,
+		Root:  apart,
 		Shard: op.Shard{Kind: op.ShardGenerate},
 		Cost:  func(*op.Sig, types.Type) op.Work { return op.Work{} },
 		Look: func(c *op.Call) (*value.Dense, error) {

@@ -88,7 +88,9 @@ func drawEpilogue(r *rand.Rand) epilogue {
 }
 
 // A chain on a product equals its definition, and the product and the map one after the other, as a kernel and as a loop.
-func TestEpilogues(t *testing.T) {
+func TestEpilogues(t *testing.T) { onNests(t, testEpilogues) }
+
+func testEpilogues(t *testing.T) {
 	r := rand.New(rand.NewPCG(91, 92))
 	for _, set := range chainSets(t) {
 		rows := linalg(set)
@@ -151,7 +153,9 @@ func unfused(t *testing.T, rows []*op.Def, c *op.Call) value.Value {
 
 // The result may lie in the memory of an input as the compiler says: by strips in that of everything that is read along the rows, else in
 // that of what the product is added to.
-func TestEpiloguesInPlace(t *testing.T) {
+func TestEpiloguesInPlace(t *testing.T) { onNests(t, testEpiloguesInPlace) }
+
+func testEpiloguesInPlace(t *testing.T) {
 	r := rand.New(rand.NewPCG(93, 94))
 	d := rowNamed(t, linalg(chainSets(t)[0]), "map.product")
 	for range 60 {

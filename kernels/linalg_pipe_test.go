@@ -39,7 +39,9 @@ func productCall(r *rand.Rand, d *op.Def, e types.Elem, fold string, mode op.Mod
 }
 
 // A pipe that makes its product equals the product and the pipe one after the other, as a kernel and as a loop.
-func TestPipesOfProducts(t *testing.T) {
+func TestPipesOfProducts(t *testing.T) { onNests(t, testPipesOfProducts) }
+
+func testPipesOfProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 72))
 	for _, set := range chainSets(t) {
 		d := rowNamed(t, linalg(set), "pipe.product")

@@ -274,7 +274,7 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 func TestLargeLoops(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for _, d := range rows(t) {
-		if d.Name == "parfor" || d.Name == "byrows" { // their body is a region: tested by package compiler
+		if d.Name == "parfor" || d.Name == "byrows" || d.Name == "nest" { // their body is a region: tested by package compiler
 			continue
 		}
 		if d.Loop == nil || d.Elt != nil || d.Name == "map" || d.Name == "pipe" || d.Name == "pipe.product" || d.Name == "map.product" || strings.HasPrefix(d.Name, "sp.") || d.Name == "semiring" { // tested by sparse_test.go and pipe_test.go
@@ -369,7 +369,7 @@ func TestMapLoopAllocatesNothing(t *testing.T) {
 	if n <= leaf {
 		t.Fatal("one chunk")
 	}
-	allocs := testing.AllocsPerRun(20, func() {
+	run := func() {
 		body, err := mapRow.Loop.Begin(c, 2)
 		if err != nil {
 			t.Fatal(err)
@@ -382,7 +382,11 @@ func TestMapLoopAllocatesNothing(t *testing.T) {
 		if err := body.End(); err != nil {
 			t.Fatal(err)
 		}
-	})
+	}
+	for range 30 { // until the chain has been compiled
+		run()
+	}
+	allocs := testing.AllocsPerRun(20, run)
 	if allocs > 2 { // a garbage collection may empty the pools
 		t.Errorf("%v allocations of %s", allocs, describe(p))
 	}

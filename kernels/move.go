@@ -7,6 +7,7 @@ package kernels
 import (
 	"strings"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -25,6 +26,9 @@ func move() []*op.Def {
 				t.Rows, t.Cols = t.Cols, t.Rows
 				return t, err
 			},
+			Elements: func(e *op.Elements) op.Element {
+				return func(i, j loop.Lin) loop.Val { return e.In[0].At(j, i) }
+			},
 			Ref: transposeRef, Laws: op.Pure | op.Total | op.View | op.Involution,
 			Shard: op.Shard{Kind: op.ShardTranspose}, Rate: "transpose", Cost: copyWork, Kernel: transposeKernel,
 			Loop: windowLoop(transposeKernel, partTurn),
@@ -34,7 +38,11 @@ func move() []*op.Def {
 			Doc: "slice is a window of a matrix; the compiler writes it for `x[r0..r1, c0..c1]` and for the tiles of `tiles`.",
 			Args: []op.Arg{{Name: "a", Doc: "n x m"},
 				{Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
-			Eg:   []op.Example{{Program: "emit (ones(3, 3) + eye(3))[1..3, 0..2]", Output: "1 2\n1 1\n"}},
+			Eg: []op.Example{{Program: "emit (ones(3, 3) + eye(3))[1..3, 0..2]", Output: "1 2\n1 1\n"}},
+			Elements: func(e *op.Elements) op.Element {
+				at := e.Attrs.Ints("at")
+				return func(i, j loop.Lin) loop.Val { return e.In[0].At(i.Plus(loop.Num(at[0])), j.Plus(loop.Num(at[1]))) }
+			},
 			Type: sliceType, Ref: sliceRef, Laws: op.Pure | op.Total | op.View,
 			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: copyWork, Kernel: sliceKernel, Loop: rectLoop(sliceRect),
 			Look: func(c *op.Call) (*value.Dense, error) {

@@ -58,6 +58,9 @@ func cutRange(c *op.Call, k, n int) (at, size int, err error) {
 	if c.Attrs.Ints("through")[k] != 0 && to < math.MaxInt64 { // which is outside with or without
 		to++
 	}
+	if from > to && to == int64(n) {
+		return 0, 0, badIndex("%ss from %d on of a matrix with %d", what, from, n)
+	}
 	if from < 0 || to > int64(n) || from > to {
 		return 0, 0, badIndex("%ss %d to %d of a matrix with %d", what, from, to, n)
 	}

@@ -4,10 +4,23 @@ package kernels
 // const.
 
 import (
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 )
+
+// listElements are scalars.
+func listElements(e *op.Elements) op.Element {
+	list := make([]loop.Val, len(e.In))
+	for k, in := range e.In {
+		list[k] = convertBody(e.B, storage(e.Out.Elem), in.At(loop.Num(0), loop.Num(0)))
+	}
+	return func(i, j loop.Lin) loop.Val { return e.Pick(list, i, j) }
+}
+
+// same is the elements of a result that is its operand.
+func same(e *op.Elements) op.Element { return e.In[0].At }
 
 func identities() []*op.Def {
 	return []*op.Def{
@@ -16,7 +29,12 @@ func identities() []*op.Def {
 			Doc: "item is one element of a matrix as a scalar; the compiler writes it for `x[i, j]`.",
 			Args: []op.Arg{{Name: "a", Doc: "n x m"},
 				{Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[row, column]"}},
-			Eg:    []op.Example{{Program: "emit (2 * eye(2))[1, 1]", Output: "2\n"}},
+			Eg: []op.Example{{Program: "emit (2 * eye(2))[1, 1]", Output: "2\n"}},
+			Elements: func(e *op.Elements) op.Element {
+				at := e.Attrs.Ints("at")
+				x := e.In[0].At(loop.Num(at[0]), loop.Num(at[1]))
+				return func(loop.Lin, loop.Lin) loop.Val { return x }
+			},
 			Type:  itemType,
 			Ref:   itemRef,
 			Laws:  op.Pure | op.Total,
@@ -25,11 +43,12 @@ func identities() []*op.Def {
 			Kernel: func(c *op.Call) (err error) { c.Out, err = itemRef(c); return err },
 		},
 		{
-			Name: "dense",
-			Doc:  "dense is a matrix in dense representation; a dense one is returned as it is.",
-			Args: []op.Arg{{Name: "x", Doc: "matrix"}},
-			Eg:   []op.Example{{Program: "emit dense(eye(2))", Output: "1 0\n0 1\n"}},
-			Type: denseType, Ref: identityRef, Laws: op.Pure | op.Total | op.View, Accum: 1,
+			Name:     "dense",
+			Doc:      "dense is a matrix in dense representation; a dense one is returned as it is.",
+			Args:     []op.Arg{{Name: "x", Doc: "matrix"}},
+			Eg:       []op.Example{{Program: "emit dense(eye(2))", Output: "1 0\n0 1\n"}},
+			Elements: same,
+			Type:     denseType, Ref: identityRef, Laws: op.Pure | op.Total | op.View, Accum: 1,
 			Shard: op.Shard{Kind: op.ShardAligned}, Rate: "copy", Cost: copyWork,
 			Kernel: identityKernel, Loop: windowLoop(identityKernel, partSame),
 		},
@@ -37,14 +56,15 @@ func identities() []*op.Def {
 			Name: "materialize",
 			Doc: "materialize is x, stored: nothing is fused across it. It never changes a result; it is for expressions that many readers " +
 				"would otherwise compute again.",
-			Args: []op.Arg{{Name: "x", Doc: "matrix"}},
-			Eg:   []op.Example{{Program: "Y = materialize(eye(2) + 1)\nemit sum(Y) + max(Y)", Output: "8\n"}},
-			Type: denseType, Ref: identityRef, Laws: op.Pure | op.View, Accum: 1,
+			Args:     []op.Arg{{Name: "x", Doc: "matrix"}},
+			Eg:       []op.Example{{Program: "Y = materialize(eye(2) + 1)\nemit sum(Y) + max(Y)", Output: "8\n"}},
+			Elements: same,
+			Type:     denseType, Ref: identityRef, Laws: op.Pure | op.View, Accum: 1,
 			Shard: op.Shard{Kind: op.ShardAligned}, Rate: "copy", Cost: copyWork,
 			Kernel: identityKernel, Loop: windowLoop(identityKernel, partSame),
 		},
 		{
-			Name: "exchange", Hidden: true,
+			Name: "exchange", Role: op.Exchange, Hidden: true,
 			Doc: "exchange is its input, brought from one set of ranks to another. Placement writes it; within one rank it is the identity.",
 			Args: []op.Arg{{Name: "a", Doc: "any value"},
 				{Name: "to", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "ranks that need it"}},
@@ -59,12 +79,13 @@ func identities() []*op.Def {
 			Doc: "list is a matrix of scalars, row after row; the compiler writes it for a list that stands where a matrix is wanted. Element types meet as in arithmetic.",
 			Args: []op.Arg{{Name: "x", Rest: true, Doc: "scalars"},
 				{Name: "size", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns]"}},
-			Eg:   []op.Example{{Program: "emit [[1, 2], [3, 4]] @ [1, 0.5]", Output: "2\n5\n"}},
-			Type: listType, Ref: listRef, Laws: op.Pure | op.Total, Rate: "copy", Cost: copyWork,
+			Eg:       []op.Example{{Program: "emit [[1, 2], [3, 4]] @ [1, 0.5]", Output: "2\n5\n"}},
+			Elements: listElements,
+			Type:     listType, Ref: listRef, Laws: op.Pure | op.Total, Rate: "copy", Cost: copyWork,
 			Kernel: listKernel,
 		},
 		{
-			Name: "const", Hidden: true,
+			Name: "const", Role: op.Constant, Hidden: true,
 			Doc: "const is a plan-time constant as a scalar.",
 			Args: []op.Arg{{Name: "value", Attr: true, Doc: "an i64, f64, bool or str"},
 				{Name: "elem", Attr: true, Kind: op.StrVal, Optional: true, Doc: "element type, where it is not the value's own: f32"}},

@@ -6,6 +6,7 @@ package kernels
 import (
 	"math"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -20,6 +21,11 @@ func indexings() []*op.Def {
 			Doc:  "element is one element of a matrix as a scalar; the compiler writes it for `x[i, j]` with subscripts that only the run knows.",
 			Args: at,
 			Eg:   []op.Example{{Program: "x = 2 * eye(2)\nemit x[i64(sum(x)) - 3, 1]", Output: "2\n"}},
+			Elements: func(e *op.Elements) op.Element {
+				i, j := e.Index(1, 1, e.In[0].Rows), e.Index(2, 1, e.In[0].Cols)
+				x := e.In[0].At(i, j)
+				return func(loop.Lin, loop.Lin) loop.Val { return x }
+			},
 			Type: elementType, Ref: elementRef, Laws: op.Pure, Rate: "copy",
 			Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 8} },
 			Kernel: func(c *op.Call) error {
@@ -36,6 +42,14 @@ func indexings() []*op.Def {
 			Doc:  "window is a part of a matrix of a size known before the run; the compiler writes it for `x[i..i+2, :]` where only the run knows i.",
 			Args: append(at, op.Arg{Name: "size", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns]"}),
 			Eg:   []op.Example{{Program: "x = seq(0, 5)\ni = i64(sum(x)) - 8\nemit x[i..i + 2, :]", Output: "2\n3\n"}},
+			Elements: func(e *op.Elements) op.Element {
+				r, c := e.Index(1, e.Out.Rows, e.In[0].Rows), e.Index(2, e.Out.Cols, e.In[0].Cols)
+				if e.Out.Count() > 0 { // all of it lies in the matrix, though perhaps little of it is read
+					e.In[0].At(r, c)
+					e.In[0].At(r.Plus(loop.Num(int64(e.Out.Rows-1))), c.Plus(loop.Num(int64(e.Out.Cols-1))))
+				}
+				return func(i, j loop.Lin) loop.Val { return e.In[0].At(i.Plus(r), j.Plus(c)) }
+			},
 			Type: windowType, Ref: windowRef, Laws: op.Pure | op.View, Rate: "copy", Cost: copyWork,
 			Kernel: func(c *op.Call) error {
 				a := c.Dense(0)

@@ -3,6 +3,7 @@ package kernels
 // This file defines reshape, cbind, rbind and reverse.
 
 import (
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -16,8 +17,9 @@ func rearrangements() []*op.Def {
 			Doc:  "reshape is the same elements, row after row, as an n x m matrix.",
 			Args: []op.Arg{{Name: "a", Doc: "matrix of n * m elements"},
 				{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}, {Name: "m", Attr: true, Kind: op.IntVal, Doc: "columns"}},
-			Eg:   []op.Example{{Program: "emit reshape(eye(2), 1, 4)", Output: "1 0 0 1\n"}},
-			Type: reshapeType, Ref: reshapeRef, Laws: op.Pure | op.Total | op.View, Rate: "copy", Cost: copyWork, Kernel: reshapeKernel,
+			Eg:       []op.Example{{Program: "emit reshape(eye(2), 1, 4)", Output: "1 0 0 1\n"}},
+			Elements: reshapeElements,
+			Type:     reshapeType, Ref: reshapeRef, Laws: op.Pure | op.Total | op.View, Rate: "copy", Cost: copyWork, Kernel: reshapeKernel,
 			Look: func(c *op.Call) (*value.Dense, error) {
 				a := c.Dense(0)
 				if a.Stride != a.Cols || a.Rows == 0 {
@@ -29,24 +31,26 @@ func rearrangements() []*op.Def {
 			},
 		},
 		{
-			Name: "cbind",
-			Doc:  "cbind is matrices side by side; all have the same number of rows. Element types meet as in arithmetic.",
-			Args: []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
-			Eg:   []op.Example{{Program: "emit cbind(eye(2), ones(2, 1))", Output: "1 0 1\n0 1 1\n"}},
-			Type: func(s *op.Sig) (types.Type, error) { return bindType(s, false) },
-			Ref:  func(c *op.Call) (value.Value, error) { return bindRef(c, false), nil },
-			Laws: op.Pure | op.Total, Rate: "copy", Cost: copyWork,
+			Name:     "cbind",
+			Doc:      "cbind is matrices side by side; all have the same number of rows. Element types meet as in arithmetic.",
+			Args:     []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
+			Eg:       []op.Example{{Program: "emit cbind(eye(2), ones(2, 1))", Output: "1 0 1\n0 1 1\n"}},
+			Elements: func(e *op.Elements) op.Element { return bindElements(e, false) },
+			Type:     func(s *op.Sig) (types.Type, error) { return bindType(s, false) },
+			Ref:      func(c *op.Call) (value.Value, error) { return bindRef(c, false), nil },
+			Laws:     op.Pure | op.Total, Rate: "copy", Cost: copyWork,
 			Kernel: func(c *op.Call) error { return bindKernel(c, false) },
 			Loop:   rectLoop(func(c *op.Call, w window) { bindRect(c, w, false) }),
 		},
 		{
-			Name: "rbind",
-			Doc:  "rbind is matrices one below the other; all have the same number of columns. Element types meet as in arithmetic.",
-			Args: []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
-			Eg:   []op.Example{{Program: "emit rbind(eye(2), ones(1, 2))", Output: "1 0\n0 1\n1 1\n"}},
-			Type: func(s *op.Sig) (types.Type, error) { return bindType(s, true) },
-			Ref:  func(c *op.Call) (value.Value, error) { return bindRef(c, true), nil },
-			Laws: op.Pure | op.Total, Rate: "copy", Cost: copyWork,
+			Name:     "rbind",
+			Doc:      "rbind is matrices one below the other; all have the same number of columns. Element types meet as in arithmetic.",
+			Args:     []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
+			Eg:       []op.Example{{Program: "emit rbind(eye(2), ones(1, 2))", Output: "1 0\n0 1\n1 1\n"}},
+			Elements: func(e *op.Elements) op.Element { return bindElements(e, true) },
+			Type:     func(s *op.Sig) (types.Type, error) { return bindType(s, true) },
+			Ref:      func(c *op.Call) (value.Value, error) { return bindRef(c, true), nil },
+			Laws:     op.Pure | op.Total, Rate: "copy", Cost: copyWork,
 			Kernel: func(c *op.Call) error { return bindKernel(c, true) },
 			Loop:   rectLoop(func(c *op.Call, w window) { bindRect(c, w, true) }),
 		},
@@ -62,6 +66,19 @@ func rearrangements() []*op.Def {
 					return t, err
 				}
 				return t, oneOf(1, "by", reverseBy(s.Attrs), "rows", "cols", "both")
+			},
+			Elements: func(e *op.Elements) op.Element {
+				by, x := reverseBy(e.Attrs), e.In[0]
+				back := func(n, i loop.Lin) loop.Lin { return n.Plus(loop.Num(-1)).Plus(i.Times(-1)) }
+				return func(i, j loop.Lin) loop.Val {
+					if by != "cols" {
+						i = back(x.Rows, i)
+					}
+					if by != "rows" {
+						j = back(x.Cols, j)
+					}
+					return x.At(i, j)
+				}
 			},
 			Ref: reverseRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: copyWork, Kernel: rectKernel(reverseRect),
 			Loop: rectLoop(reverseRect),
@@ -271,4 +288,49 @@ func reverseRow[T cell](x []T) {
 	for a, b := 0, len(x)-1; a < b; a, b = a+1, b-1 {
 		x[a], x[b] = x[b], x[a]
 	}
+}
+
+// reshapeElements are those of a vector, or of a matrix at places that are known before the run.
+func reshapeElements(e *op.Elements) op.Element {
+	in, cols := e.In[0], int64(e.Out.Cols)
+	return func(i, j loop.Lin) loop.Val {
+		at := i.Times(cols).Plus(j)
+		switch {
+		case in.Type.Cols == 1:
+			return in.At(at, loop.Num(0))
+		case in.Type.Rows == 1:
+			return in.At(loop.Num(0), at)
+		case in.Type.Cols == e.Out.Cols:
+			return in.At(i, j)
+		case at.Known() && in.Type.Known():
+			return in.At(loop.Num(at.Const/int64(in.Type.Cols)), loop.Num(at.Const%int64(in.Type.Cols)))
+		}
+		panic(noBody{"an element of `reshape` at a place that only the run knows"})
+	}
+}
+
+// bindElements are those of the operand that lies at a place known before the run.
+func bindElements(e *op.Elements, below bool) op.Element {
+	var from func(in []op.Source, i, j loop.Lin) loop.Val
+	from = func(in []op.Source, i, j loop.Lin) loop.Val {
+		here := func() loop.Val { return convertBody(e.B, storage(e.Out.Elem), in[0].At(i, j)) }
+		at, size := j, in[0].Cols
+		if below {
+			at, size = i, in[0].Rows
+		}
+		behind := func() loop.Val {
+			if below {
+				return from(in[1:], i.Plus(size.Times(-1)), j)
+			}
+			return from(in[1:], i, j.Plus(size.Times(-1)))
+		}
+		switch {
+		case len(in) == 1 || at.Known() && size.Known() && at.Const < size.Const:
+			return here()
+		case at.Known() && size.Known():
+			return behind()
+		}
+		return e.Below(at, size, here, behind)
+	}
+	return func(i, j loop.Lin) loop.Val { return from(e.In, i, j) }
 }

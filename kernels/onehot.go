@@ -121,7 +121,8 @@ func (c codeColumn) at(i int) (int, error) {
 func onehotSums() *op.Def {
 	return &op.Def{
 		Name: "onehot.sums", Hidden: true,
-		Doc: "onehot.sums is t(onehot(a, k)) @ x, in panels as the product is. The compiler makes it where nothing else needs the matrix of codes.",
+		Doc: "onehot.sums is t(onehot(a, k)) @ x, in panels as the product is; with panels of 0 terms it is the product of a sparse onehot, whose " +
+			"sums are one chain of what is stored. The compiler makes it where nothing else needs the matrix of codes.",
 		Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, {Name: "x", Doc: "n x m"}, manyCodes,
 			{Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
 		Type: func(s *op.Sig) (types.Type, error) {
@@ -140,6 +141,9 @@ func onehotSums() *op.Def {
 			if err != nil {
 				return nil, err
 			}
+			if c.Attrs.Int("panel") == 0 {
+				return refTransposedProduct(&op.Call{In: []value.Value{keptRef(h.(*value.Dense)), c.In[1]}, Type: c.Type})
+			}
 			attrs := op.MakeAttrs(op.Attr{Name: "ta", Val: op.Bool(true)}, op.Attr{Name: "panel", Val: op.Int(c.Attrs.Int("panel"))})
 			return panelsRef(&op.Call{In: []value.Value{h, c.In[1]}, Attrs: attrs, Type: c.Type})
 		},
@@ -157,7 +161,12 @@ func onehotSums() *op.Def {
 			return b.End()
 		},
 		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) { return beginCut(c).panels, 1 },
+			Space: func(c *op.Call) (n, leaf int) {
+				if p := beginCut(c); p.panel > 0 {
+					return p.panels, 1
+				}
+				return 0, 1 // one chain for each sum
+			},
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return beginSums(c), nil },
 		},
 	}
@@ -186,10 +195,16 @@ type sumsBody struct {
 	codes codeColumn
 	x     grid[float64]
 	sums  []grid[float64]
+	// stored says that rows of other codes are no terms of a sum, as in a product with a sparse matrix: a sum is the chain of its
+	// own rows, whatever the others are.
+	stored bool
 }
 
 func beginSums(c *op.Call) *sumsBody {
 	b := &sumsBody{panelGrid: beginCut(c), c: c, codes: codeColumn{c.Dense(0), c.Attrs.Int("k")}, x: gridOf[float64](c.Dense(1))}
+	if b.stored = b.panel == 0; b.stored && b.k > 0 {
+		b.panel, b.panels = b.k, 1
+	}
 	rows, cols := c.Type.Rows, c.Type.Cols
 	ld := roundUp(cols, 8) // panels of two workers share no line of memory
 	room := make([]float64, b.panels*(rows*ld+8))
@@ -206,7 +221,7 @@ func (b *sumsBody) Chunk(_, lo, hi int) error {
 		if err := b.add(b.sums[lo], from, to); err != nil {
 			return err
 		}
-		for j := range b.x.cols {
+		for j := 0; j < b.x.cols && !b.stored; j++ {
 			for p := range b.sums[lo].rows {
 				if s := b.sums[lo].x[p*b.sums[lo].ld+j]; s-s != 0 { // infinite or NaN
 					if err := b.column(b.sums[lo], j, from, to); err != nil {

@@ -104,7 +104,7 @@ func (o *outerProduct) cost(s *op.Sig, out types.Type) op.Work {
 }
 
 func (o *outerProduct) kernel(c *op.Call) error {
-	p, in, err := o.program(c, nil)
+	p, in, err := o.program(c)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (o *outerProduct) kernel(c *op.Call) error {
 }
 
 // program is the operator on a column and a row.
-func (o *outerProduct) program(c *op.Call, _ *op.Program) (*op.Program, []value.Value, error) {
+func (o *outerProduct) program(c *op.Call) (*op.Program, []value.Value, error) {
 	a, b := c.Dense(0), c.Dense(1)
 	if a.Cols != 1 {
 		a = turnedVector(a)
@@ -120,10 +120,9 @@ func (o *outerProduct) program(c *op.Call, _ *op.Program) (*op.Program, []value.
 	if b.Rows != 1 {
 		b = turnedVector(b)
 	}
-	return &op.Program{
-		In:    []op.Operand{{Elem: a.Elem, Mode: op.ColVec}, {Elem: b.Elem, Mode: op.RowVec}},
-		Steps: []op.Step{{Def: o.by[c.Attrs.Str("op")], Args: []int{0, 1}, Elem: c.Type.Elem}},
-	}, []value.Value{a, b}, nil
+	k := singleKey{def: o.by[c.Attrs.Str("op")], out: c.Type.Elem, n: 2, in: [mostArgs]types.Elem{a.Elem, b.Elem},
+		mode: [mostArgs]op.Mode{op.ColVec, op.RowVec}}
+	return o.run.singles.program(k), []value.Value{a, b}, nil
 }
 
 func kron() *op.Def {

@@ -1,14 +1,14 @@
 package kernels
 
-// This file defines the row `parfor`: its index space, its definition, and how its kernel is run in chunks. A body that
-// computes scalars is run on batches of iterations (lanes.go), any other one iteration after the other
-// (parfor_each.go).
+// This file defines the row `parfor`: its index space, its definition, and how its kernel is run in chunks: as a nest
+// (nest_loop.go), or one iteration after the other (parfor_each.go).
 
 import (
 	"errors"
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"flow/ir/op"
@@ -20,6 +20,7 @@ import (
 func loops() []*op.Def {
 	return []*op.Def{{
 		Name:   "parfor",
+		Role:   op.Points,
 		Hidden: true,
 		Doc:    "parfor evaluates a body for every point of an index space of one or two dimensions and collects the values; the compiler writes it for `parfor i in a..b { .. }`.",
 		Args: []op.Arg{
@@ -58,7 +59,8 @@ func loops() []*op.Def {
 			}
 			return r.End()
 		},
-		Loop: &op.Loop{Space: parforSpace, Group: parforGroup, Points: true, Begin: beginParfor},
+		Loop:  &op.Loop{Space: parforSpace, Group: parforGroup, Points: true, Begin: beginParfor},
+		Nests: parforNests,
 	}, pairs()}
 }
 
@@ -193,8 +195,7 @@ func parforRef(c *op.Call) (value.Value, error) {
 }
 
 // parforSpace is the space of the first index. Rows of a matrix of scalars are worth a chunk each; single scalars are
-// taken 256 at a time where there are many, for a batch is what the lanes are fast on; products over rows a group of
-// the pass machine.
+// taken 256 at a time where there are many.
 func parforSpace(c *op.Call) (n, leaf int) {
 	s := spaceOf(c)
 	if _, err := s.result(c); err != nil {
@@ -215,24 +216,24 @@ func parforSpace(c *op.Call) (n, leaf int) {
 	return s.n[0], min(max(1, s.n[0]/64), 256)
 }
 
-// parforGroup is how many rows of points fill whole batches of lanes, but for one part in lanesLost. A batch of few
+// parforGroup is how many rows of points fill whole batches, but for one part in lanesLost. A batch of few
 // lanes takes about as long as one of many where a loop of the body runs until the last has ended, so a row of 192
 // points by itself takes a third longer than as a part of four.
 func parforGroup(c *op.Call) int {
 	s := spaceOf(c)
 	width := s.width()
-	if s.dims == 1 || width == 0 || width >= lanesLost*laneCount {
-		return 1
-	}
-	if c.Bodies[0].Compiled(func(b *op.Body) any { return compileBody(b, 2) }).(*bodyCode).lanes == nil {
+	if s.dims == 1 || width == 0 || width >= lanesLost*batchPoints {
 		return 1
 	}
 	for rows := 1; ; rows++ {
-		if points := rows * width; -points&(laneCount-1)*lanesLost <= points {
+		if points := rows * width; -points&(batchPoints-1)*lanesLost <= points {
 			return rows
 		}
 	}
 }
+
+// batchPoints is how many points a target takes at a time at most.
+const batchPoints = 64
 
 // lanesLost is which part of the lanes may be empty for want of points.
 const lanesLost = 32
@@ -247,6 +248,9 @@ type parforRun struct {
 	work   []iterations
 	kept   kept
 	inner  *innerState // of an innerCode; nil for another form
+	// whole is when drawn constructors were made.
+	whole    sync.Once
+	drawnErr error
 	// chunk is where the chunk of each worker begins, failed the least of those that have failed. Chunks after that are
 	// given up: no failure of theirs is the first, and one of their iterations may be without end.
 	chunk  []int
@@ -289,8 +293,23 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 	}
 	r.chunk = make([]int, workers)
 	r.code, r.kept = code, kept{r: r, cells: code.cells, state: make([]keptValue, len(code.cells))}
+	if code.inner != nil {
+		for i := range workers {
+			r.work = append(r.work, code.inner.worker(r, i))
+		}
+		return r, nil
+	}
+	if n := code.nest.begin(r); n != nil {
+		for i := range workers {
+			r.work = append(r.work, n.worker(i))
+		}
+		return r, nil
+	}
+	if err := r.complete(); err != nil {
+		return nil, err
+	}
 	for i := range workers {
-		r.work = append(r.work, code.worker(r, i))
+		r.work = append(r.work, code.each().worker(r, i))
 	}
 	return r, nil
 }
@@ -307,6 +326,21 @@ func (r *parforRun) uniform(code *bodyCode) error {
 	copy(p.reg[r.space.dims:], r.c.In[r.space.lead:])
 	r.values = p.reg
 	return p.run()
+}
+
+// complete makes the constructors that a nest draws as it goes, for who reads them whole.
+func (r *parforRun) complete() error {
+	r.whole.Do(func() {
+		b := r.c.Bodies[0]
+		p := newPerformer(b, r.code.drawn, true, r.c, nil, nil)
+		for _, k := range r.code.drawn {
+			if r.drawnErr != nil {
+				return
+			}
+			r.values[len(b.Args)+k], r.drawnErr = p.act(k)
+		}
+	})
+	return r.drawnErr
 }
 
 // Chunk runs the iterations lo..hi-1 of the first index.

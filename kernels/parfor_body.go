@@ -1,33 +1,24 @@
 package kernels
 
-// This file sorts the actions of a loop's body: what is the same in every iteration is computed once, the rest by lanes
-// where it is all scalars, or else one iteration after the other.
+// This file sorts the actions of a loop's body: what is the same in every iteration is computed once, the rest by a nest, or one iteration
+// after the other.
 
 import (
-	"slices"
+	"sync"
 
 	"flow/ir/op"
 	"flow/ir/types"
 )
 
-// bodyCode is a compiled body of a parfor. It is read-only.
+// bodyCode is a compiled body. It is safe for concurrent use.
 type bodyCode struct {
-	uniform []int      // actions whose values are the same in every iteration, in order
+	uniform []int      // actions whose values are the same in every iteration, in order, but for those that are drawn
+	drawn   []int      // constructors of which every iteration reads its own row
 	cells   []keepCell // what nested bodies compute the same in every iteration
 	keep    *keepMap
-	lanes   *laneCode
-	inner   *innerCode // if lanes is nil
-	each    *eachCode  // if inner is nil, too
-}
-
-func (c *bodyCode) worker(r *parforRun, number int) iterations {
-	if c.lanes != nil {
-		return c.lanes.worker(r, number)
-	}
-	if c.inner != nil {
-		return c.inner.worker(r, number)
-	}
-	return c.each.worker(r, number)
+	nest    *nestCode
+	each    func() *eachCode
+	inner   *innerCode // a pass that one loop of package vec runs; nil for any other body
 }
 
 // compileBody compiles a body whose first dims arguments are the indices.
@@ -42,19 +33,21 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 		for _, x := range b.Acts[k].Args {
 			v = v || varies[x]
 		}
-		if varies[len(b.Args)+k] = v; !v {
+		switch varies[len(b.Args)+k] = v; {
+		case v:
+		case b.Acts[k].Attrs.Bool("drawn"):
+			c.drawn = append(c.drawn, k)
+		default:
 			c.uniform = append(c.uniform, k)
 		}
 	}
 	c.cells, c.keep = keptIn(b, varies)
-	if c.lanes = compileLanes(b, varies, dims, c.keep); c.lanes == nil && dims == 1 {
-		c.inner = compileInner(b, varies)
-	}
-	if c.lanes != nil && len(c.lanes.draws) > 0 {
-		c.uniform = slices.DeleteFunc(c.uniform, func(k int) bool { return b.Acts[k].Attrs.Bool("drawn") })
-	}
-	if c.lanes == nil && c.inner == nil {
-		c.each = compileEach(b, varies)
+	c.nest = compileNest(b, varies, c.keep, dims)
+	c.each = sync.OnceValue(func() *eachCode { return compileEach(b, varies) })
+	if dims == 1 {
+		if p := compileInner(b, varies); p != nil && p.across != nil && p.across.forces != nil {
+			c.inner = p
+		}
 	}
 	return c
 }

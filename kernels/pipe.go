@@ -32,6 +32,7 @@ func pipeRow(run *engine) *op.Def {
 		Ref:   pipeRef,
 		Laws:  op.Pure,
 		Flow:  op.Flow{Rate: op.Once},
+		Nests: pipeNests,
 		Shard: op.Shard{Kind: op.ShardWhole}, // Partition cuts it as its reduction is cut
 		Cost:  pipeCost,
 		// As in map. Results of reductions are written when the elements that they are of have been made.

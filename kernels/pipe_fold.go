@@ -214,7 +214,7 @@ func (m *machine) reduceAll(x *execution, a area) error {
 		a = area{0, 1, a.i0*x.cols + a.j0, (a.i1-1)*x.cols + a.j1}
 		m.rows, m.cols = 1, x.rows*x.cols
 	}
-	if m.pure && x.elem == types.F64 {
+	if m.isPure() && x.elem == types.F64 {
 		return a.split(loopUnit, maxTailRows, func(a area) error { return m.reduceArea(x, a) })
 	}
 	return m.addBlocks(x, a)
@@ -253,7 +253,7 @@ func (m *machine) make(x *execution, a area) (*value.Dense, error) {
 		return b, m.area(a, target{d: x.out})
 	}
 	b := m.made.over(x.elem, slabOver(m.made.words, x.elem, a.rows()*a.cols()), a)
-	if m.pure && x.out != nil && x.elem.IsFloat() { // from registers to both
+	if x.out != nil && x.elem.IsFloat() && m.isPure() { // from registers to both
 		m.end.again = x.storing()
 		return b, m.area(a, target{b, a.i0, a.j0, x.out})
 	}

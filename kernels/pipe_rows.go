@@ -66,7 +66,7 @@ func (f *folder) rowsOf(d *value.Dense, i, n int) *value.Dense {
 
 // longRow reduces row i piece by piece.
 func (m *machine) longRow(x *execution, i int) error {
-	inRegisters := m.pure && x.elem == types.F64 && x.cols >= registerRow
+	inRegisters := x.elem == types.F64 && x.cols >= registerRow && m.isPure()
 	for k := range m.f {
 		m.f[k].beginRow()
 		inRegisters = inRegisters && !m.f[k].arg

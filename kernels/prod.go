@@ -10,6 +10,7 @@ import (
 	"math"
 	"sync"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -35,6 +36,16 @@ func prod() *op.Def {
 		Type: func(s *op.Sig) (types.Type, error) { return whole{elem: summed}.typ(s, 0) },
 		Ref:  func(c *op.Call) (value.Value, error) { return refProd(elements(c.In[0]), c.Type.Elem), nil },
 		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},
+		Elements: func(e *op.Elements) op.Element {
+			x := e.In[0]
+			if !x.Rows.Known() || !x.Cols.Known() {
+				return nil
+			}
+			y := e.Fold(loop.Product, e.Out.Elem, int(x.Rows.Const), int(x.Cols.Const), func(i, j loop.Lin) []loop.Val {
+				return []loop.Val{convertBody(e.B, storage(e.Out.Elem), x.At(i, j))}
+			})
+			return func(loop.Lin, loop.Lin) loop.Val { return y }
+		},
 		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
 		Kernel: func(c *op.Call) error {
 			b := newProdBody(c, asDense(c.In[0]))
@@ -220,6 +231,9 @@ func lineProduct() statistic {
 			return canonical(p)
 		},
 		lines: linesProducts,
+		elements: func(e *op.Elements, rows, cols bool) op.Element {
+			return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return lineProductBody(e.B, storage(e.Out.Elem), x) })
+		},
 	}
 }
 

@@ -7,6 +7,7 @@ package kernels
 // integers, minima.
 
 import (
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -45,6 +46,7 @@ type whole struct {
 	// shared is the family whose .part and .join rows this one uses; "" has its own.
 	shared string
 	flops  float64
+	class  loop.Class
 }
 
 // defs is the row and its hidden parts.
@@ -64,7 +66,7 @@ func (w whole) defs() []*op.Def {
 			}
 			return w.ref(x, c.Type.Elem), nil
 		},
-		Laws: w.laws(), Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll,
+		Laws: w.laws(), Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll, Class: w.class,
 		Shard: op.Shard{Kind: op.ShardReduce, Partial: family + ".part", Combine: family + ".join", Finish: w.name + ".done"},
 		Rate:  "reduce." + family,
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return readCost(s, w.flops) },

@@ -6,6 +6,7 @@ package kernels
 import (
 	"math"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -58,7 +59,7 @@ func axisRow(w whole, word string, byRow bool) *op.Def {
 		Doc:  prefix + word + " is " + word + " of each " + each + ", " + shape + ".",
 		Args: []op.Arg{{Name: "x", Doc: "n x m"}},
 		Type: func(s *op.Sig) (types.Type, error) { return axisType(s, byRow, w.nonempty, w.elem) },
-		Laws: w.laws(), Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix,
+		Laws: w.laws(), Flow: op.Flow{Rate: op.Once}, Class: w.class, Rate: "reduce." + prefix,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, w.flops) },
 	}
 	d.Shard.Kind, d.Fold, d.Eg = op.ShardCols, op.FoldCols, axisExample(word, byRow)
@@ -222,6 +223,11 @@ func argRow(word string, byRow, least bool) *op.Def {
 		Shard: op.Shard{Kind: op.ShardCols}, Fold: op.FoldCols,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
 	}
+	class := loop.ArgGreatest
+	if least {
+		class = loop.ArgLeast
+	}
+	d.Elements = func(e *op.Elements) op.Element { return extremePlace(e, class, byRow, !byRow) }
 	if byRow {
 		d.Shard.Kind, d.Fold = op.ShardRows, op.FoldRows
 	}

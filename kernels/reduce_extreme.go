@@ -5,6 +5,7 @@ package kernels
 import (
 	"math"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -25,8 +26,12 @@ func extremum(name, which, output string, least bool) whole {
 		return b
 	}
 	join := func(acc, b *value.Dense) { acc.Set(0, 0, canonical(better(acc.At(0, 0), b.At(0, 0)))) }
+	class := loop.Greatest
+	if least {
+		class = loop.Least
+	}
 	return whole{
-		name: name, flops: 1, elem: itself, acc: oneSame, nonempty: true,
+		name: name, class: class, flops: 1, elem: itself, acc: oneSame, nonempty: true,
 		doc: name + " of one argument is the " + which + " element; nan if there is one. Of two it is elementwise.",
 		eg:  eg(name+`(ones(2, 2))`, output),
 		part: func(acc, a *value.Dense) {

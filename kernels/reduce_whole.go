@@ -3,6 +3,7 @@ package kernels
 // This file lists the reductions that have an accumulator.
 
 import (
+	"flow/ir/loop"
 	"math"
 	"math/big"
 
@@ -57,7 +58,7 @@ func zero(acc *value.Dense) {
 func wholes() []whole {
 	return []whole{
 		{
-			name: "sum", flops: 4, elem: summed, acc: exactAcc,
+			name: "sum", class: loop.Sum, flops: 4, elem: summed, acc: exactAcc,
 			doc: "sum is the sum of all elements. Of floats it is the exact sum, correctly rounded once: the order, the blocks and the ranks do " +
 				"not matter. Integers wrap, bools are counted.",
 			eg:   eg(`sum(ones(3, 2))`, "6"),
@@ -75,7 +76,7 @@ func wholes() []whole {
 			},
 		},
 		{
-			name: "mean", flops: 4, elem: averaged, acc: wordsAcc,
+			name: "mean", class: loop.Mean, flops: 4, elem: averaged, acc: wordsAcc,
 			doc:  "mean is the sum of all elements, rounded once, divided by their number; nan for none.",
 			eg:   eg(`mean(seq(0, 5))`, "2"),
 			part: addExact, join: joinExact, empty: zero,
@@ -88,7 +89,7 @@ func wholes() []whole {
 			},
 		},
 		{
-			name: "norm", flops: 8, elem: averaged, acc: wordsAcc,
+			name: "norm", class: loop.Norm, flops: 8, elem: averaged, acc: wordsAcc,
 			doc:  "norm is the square root of the sum of all squares (Frobenius); the sum is exact and rounded once before the root.",
 			eg:   eg(`norm(2 * ones(2, 2))`, "4"),
 			part: addSquares, join: joinExact, empty: zero,
@@ -101,7 +102,7 @@ func wholes() []whole {
 			},
 		},
 		{
-			name: "count", flops: 1, elem: counted, acc: oneI64,
+			name: "count", class: loop.Count, flops: 1, elem: counted, acc: oneI64,
 			doc:   "count is the number of elements that are not 0; nan counts.",
 			eg:    eg(`count(eye(3))`, "3"),
 			part:  func(acc, a *value.Dense) { acc.I64[0] += nonZeros(a) },
@@ -119,7 +120,7 @@ func wholes() []whole {
 			},
 		},
 		{
-			name: "any", flops: 1, elem: truth, acc: oneBool,
+			name: "any", class: loop.Any, flops: 1, elem: truth, acc: oneBool,
 			doc:   "any is true if some element is not 0.",
 			eg:    eg(`any(eye(2) > 1)`, "false"),
 			part:  func(acc, a *value.Dense) { acc.Bool[0] |= truthBit(nonZeros(a) > 0) },
@@ -136,7 +137,7 @@ func wholes() []whole {
 			},
 		},
 		{
-			name: "all", flops: 1, elem: truth, acc: oneBool,
+			name: "all", class: loop.All, flops: 1, elem: truth, acc: oneBool,
 			doc:   "all is true if no element is 0.",
 			eg:    eg(`all(ones(2, 2) == 1)`, "true"),
 			part:  func(acc, a *value.Dense) { acc.Bool[0] &= truthBit(nonZeros(a) == int64(a.Rows*a.Cols)) },

@@ -4,6 +4,7 @@ package kernels
 // unique.
 
 import (
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -75,7 +76,7 @@ func reorder() []*op.Def {
 			Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "rows", Doc: "k x 1 of i64"}},
 			Eg:   eg("take(eye(3), argsort(seq(0, 3), desc = true))", "0 0 1\n0 1 0\n1 0 0\n"),
 			Type: takeType, Ref: takeRef, Laws: op.Pure, Flow: once, Rate: "copy", Cost: copyWork, Kernel: takeKernel,
-			Loop: windowLoop(takeKernel, partWhole, partRows),
+			Loop: windowLoop(takeKernel, partWhole, partRows), Elements: takeElements,
 		},
 		{
 			Name: "unique",
@@ -298,6 +299,23 @@ func takeRef(c *op.Call) (value.Value, error) {
 }
 
 func takeKernel(c *op.Call) error { return takeInto(c.Result(), c.Dense(0), c.Dense(1)) }
+
+// takeElements is rows at computed places, all of which are looked at before the first is read.
+func takeElements(e *op.Elements) op.Element {
+	x, rows := e.In[0], e.In[1]
+	if !rows.Type.Known() {
+		return nil
+	}
+	if n := rows.Type.Rows; n > 0 {
+		least, most := e.B.Const(types.I64, 0), e.Number(x.Rows)
+		inside := func(i, _ loop.Lin) []loop.Val {
+			p := rows.At(i, loop.Num(0))
+			return []loop.Val{e.B.Op(loop.And, e.B.Op(loop.Le, least, p), e.B.Op(loop.Lt, p, most))}
+		}
+		e.B.Check(0, e.Fold(loop.All, types.Bool, n, 1, inside))
+	}
+	return func(i, j loop.Lin) loop.Val { return x.At(loop.Of(loop.ValSym, int(rows.At(i, loop.Num(0)))), j) }
+}
 
 // takeInto makes out the rows of x that the column rows names.
 func takeInto(out, x, rows *value.Dense) error {

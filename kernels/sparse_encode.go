@@ -38,13 +38,14 @@ func refInForm(ref func(c *op.Call) (value.Value, error)) func(c *op.Call) (valu
 
 // beginOnehot makes a sparse onehot: one element a row.
 func beginOnehot(c *op.Call, units int) op.LoopBody {
-	a, k := c.Dense(0), c.Attrs.Int("k")
-	out := value.NewCSR(types.F64, a.Rows, k, a.Rows)
+	a := c.Dense(0)
+	codes := codeColumn{a, c.Attrs.Int("k")}
+	out := value.NewCSR(types.F64, a.Rows, codes.k, a.Rows)
 	return &unitLoop{
 		rowCut: rowCut{a.Rows, units, func(i int) int64 { return int64(i) }},
 		run: func(_, lo, hi int) error {
 			for i := lo; i < hi; i++ {
-				p, err := code("onehot", a.At(i, 0), k)
+				p, err := codes.at(i)
 				if err != nil {
 					return err
 				}

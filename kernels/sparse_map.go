@@ -161,7 +161,7 @@ func sparseMapKernel(d *op.Def, c *op.Call, run *engine) error {
 		return allOf(beginSparseMap(d, c, run, p, full, 1, 1), 1)
 	}
 	l := beginWideMap(d, c, run, [3]bool{}, 1) // whole, of any shape that the run finds
-	return run.single(d, &op.Call{Def: d, In: l.in, Type: c.Type, Out: c.Out})
+	return run.runSingle(&op.Call{Def: d, In: l.in, Type: c.Type, Out: c.Out})
 }
 
 func sparseMapLoop(d *op.Def, run *engine) *op.Loop {

@@ -205,7 +205,7 @@ func (l *mapLoop) piece(w *mapWorker, lo, hi int) error {
 	}
 	l.val.Window(&w.out, 0, p, 1, q-p)
 	w.call = op.Call{Def: l.d, In: w.args, Type: w.out.Type(), Out: &w.out}
-	if err := l.run.single(l.d, &w.call); err != nil {
+	if err := l.run.runSingle(&w.call); err != nil {
 		return err
 	}
 	if hasZero(&w.out) && !l.zero.Load() {
@@ -442,7 +442,7 @@ func (l *wideLoop) Chunk(worker, lo, hi int) error {
 		}
 		out.Window(&w.out, lo, 0, n, out.Cols)
 		w.call = op.Call{Def: l.d, In: w.args, Type: w.out.Type(), Out: &w.out}
-		if err := l.run.single(l.d, &w.call); err != nil {
+		if err := l.run.runSingle(&w.call); err != nil {
 			return err
 		}
 	}

@@ -39,22 +39,7 @@ func sparseTransposedProduct() *op.Def {
 			}
 			return denseResult(s, t)
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			a, b := everyElement(c.In[0]), everyElement(c.In[1])
-			out := value.New(c.Type.Elem, a.Cols, b.Cols)
-			for i := range out.Rows {
-				for j := range out.Cols {
-					z := value.Scalar{Elem: out.Elem}
-					for k := range a.Rows {
-						if x := a.At(k, i); x.True() {
-							z = stepRef(out.Elem, false, x, b.At(k, j), z)
-						}
-					}
-					out.Set(i, j, z)
-				}
-			}
-			return out, nil
-		},
+		Ref:  refTransposedProduct,
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := sparseCost(0)(s, out)
@@ -67,6 +52,24 @@ func sparseTransposedProduct() *op.Def {
 			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginTransposedProduct(c, workers), nil },
 		},
 	}
+}
+
+// refTransposedProduct is the definition: every element is a chain of the entries that are stored.
+func refTransposedProduct(c *op.Call) (value.Value, error) {
+	a, b := everyElement(c.In[0]), everyElement(c.In[1])
+	out := value.New(c.Type.Elem, a.Cols, b.Cols)
+	for i := range out.Rows {
+		for j := range out.Cols {
+			z := value.Scalar{Elem: out.Elem}
+			for k := range a.Rows {
+				if x := a.At(k, i); x.True() {
+					z = stepRef(out.Elem, false, x, b.At(k, j), z)
+				}
+			}
+			out.Set(i, j, z)
+		}
+	}
+	return out, nil
 }
 
 // columnSpace is the index space of a product whose result has a row for each column of a sparse matrix of type t.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -53,7 +54,7 @@ func variances() []whole {
 	}
 	return []whole{
 		{
-			name: "var", flops: 8, elem: averaged, acc: acc, part: part, join: join, empty: zero,
+			name: "var", class: loop.Var, flops: 8, elem: averaged, acc: acc, part: part, join: join, empty: zero,
 			doc: "var is the variance of all elements, the mean of the squared distances from the mean (divided by n, not n - 1): exact, " +
 				"rounded once, whatever the order, the blocks and the ranks. nan for no elements and where one is not finite; a square " +
 				"that f64 cannot hold counts as inf.",
@@ -70,7 +71,7 @@ func variances() []whole {
 			},
 		},
 		{
-			name: "stddev", shared: "var", flops: 8, elem: averaged, acc: acc, part: part, join: join, empty: zero,
+			name: "stddev", shared: "var", class: loop.Stddev, flops: 8, elem: averaged, acc: acc, part: part, join: join, empty: zero,
 			doc: "stddev is the standard deviation of all elements: the square root of var, which divides by n.",
 			eg:  eg(`stddev(2 * seq(0, 2))`, "1"),
 			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {

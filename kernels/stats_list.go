@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -30,6 +31,8 @@ type statistic struct {
 	lines func(out, a *value.Dense, byRow bool)
 	// loop is how the form of all elements is run by several workers.
 	loop *op.Loop
+	// elements writes one of the forms into a loop: by row, by column, or of all elements.
+	elements func(e *op.Elements, rows, cols bool) op.Element
 	// call is the argument list of the example after the matrix; whole, row, col what the example prints.
 	call            string
 	whole, row, col string
@@ -91,7 +94,16 @@ func (s statistic) wholeRow() *op.Def {
 		return nil
 	}
 	d.Loop = s.loop
+	d.Elements = s.form(false, false)
 	return d
+}
+
+// form is how a form of the statistic is written into a loop; nil if it is not.
+func (s statistic) form(rows, cols bool) func(e *op.Elements) op.Element {
+	if s.elements == nil {
+		return nil
+	}
+	return func(e *op.Elements) op.Element { return s.elements(e, rows, cols) }
 }
 
 func ofNothing(name string) error { return op.Failf("E606", "%s of an empty matrix", name) }
@@ -153,6 +165,7 @@ func (s statistic) lineRow(byRow bool) *op.Def {
 		}
 		return nil
 	}
+	d.Elements = s.form(byRow, !byRow)
 	switch {
 	case byRow:
 		d.Loop = windowLoop(d.Kernel, partRows)
@@ -292,6 +305,12 @@ func argExtreme(name, which, output string, least bool) statistic {
 			return value.I64(int64(b.first(argPlace{at: -1}, line, 0).at))
 		},
 		loop: argLoop(least),
+		elements: func(e *op.Elements, rows, cols bool) op.Element {
+			if least {
+				return extremePlace(e, loop.ArgLeast, rows, cols)
+			}
+			return extremePlace(e, loop.ArgGreatest, rows, cols)
+		},
 	}
 }
 
@@ -314,6 +333,9 @@ func listStatistics() []statistic {
 				return value.I64(countRuns(sortedKeys(line, room)))
 			},
 			loop: &op.Loop{Space: sortAll, Begin: beginNunique},
+			elements: func(e *op.Elements, rows, cols bool) op.Element {
+				return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return nuniqueBody(e.B, x) })
+			},
 		},
 		{
 			name: "quantile", elem: averaged, nonempty: true, flops: 20,
@@ -332,6 +354,9 @@ func listStatistics() []statistic {
 				return quantileOf(a.Float("q"), line, e, room)
 			},
 			loop: quantileLoop(func(a *op.Attrs) float64 { return a.Float("q") }),
+			elements: func(e *op.Elements, rows, cols bool) op.Element {
+				return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return quantileBody(e.B, e.Attrs.Float("q"), x) })
+			},
 		},
 		{
 			name: "median", elem: averaged, nonempty: true, flops: 20,
@@ -342,6 +367,9 @@ func listStatistics() []statistic {
 				return quantileOf(0.5, line, e, room)
 			},
 			loop: quantileLoop(func(*op.Attrs) float64 { return 0.5 }),
+			elements: func(e *op.Elements, rows, cols bool) op.Element {
+				return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return quantileBody(e.B, 0.5, x) })
+			},
 		},
 		lineProduct(),
 		argExtreme("argmin", "least", "0", true),

@@ -36,8 +36,23 @@ type Input struct {
 	Waiting func(name string)
 
 	mu      sync.Mutex
+	until   <-chan struct{}
 	streams []*stream
 	asked   map[string]bool // the given matrices that a program reads
+}
+
+// Until has reads that wait for a stream fail once done is closed, instead of waiting on. The stream is read on: who reads it the same
+// way later gets all of it.
+func (in *Input) Until(done <-chan struct{}) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.until = done
+}
+
+func (in *Input) done() <-chan struct{} {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.until
 }
 
 // Unread is the names of the given matrices that no program has read, sorted.
@@ -60,7 +75,7 @@ func (in *Input) given(name string) *stream {
 	if !ok {
 		return nil
 	}
-	s := &stream{in: in, name: name, read: true, given: true}
+	s := &stream{in: in, name: name, given: true}
 	switch v := v.(type) {
 	case *value.Dense:
 		s.dense = v
@@ -101,9 +116,10 @@ type stream struct {
 	info fs.FileInfo // nil: standard input, and what is given
 
 	mu     sync.Mutex
-	read   bool
-	given  bool    // not read from anywhere
-	way    fileKey // how it was read
+	ending chan struct{} // closed when it has been read; nil: nobody has begun
+	failed any           // what reading it has panicked with
+	given  bool          // not read from anywhere
+	way    fileKey       // how it was read
 	dense  *value.Dense
 	sparse *value.CSR
 	err    error
@@ -149,11 +165,27 @@ func (s *stream) contents(k fileKey, o format.Options) (*value.Dense, *value.CSR
 	case s.given && k.kind == sparseFile && s.sparse == nil:
 		return nil, nil, &format.Error{Cause: format.Unreadable, File: s.name, Msg: "is a dense matrix that the program is given", Help: "sparse(read(\"" + s.name + "\")) makes it sparse"}
 	case s.given:
-	case !s.read:
-		s.read, s.way = true, k
-		s.err = s.parse(o)
-	case s.way != k:
+	case s.ending != nil && s.way != k:
 		return nil, nil, &format.Error{Cause: format.Unreadable, File: s.name, Msg: "cannot be read in two ways: it is read once", Help: "write it to a file and read that"}
+	case s.ending == nil:
+		s.way, s.ending = k, make(chan struct{})
+		go func() {
+			defer func() {
+				s.failed = recover() // of whoever waits for it
+				close(s.ending)
+			}()
+			s.err = s.parse(o)
+		}()
+	}
+	if s.ending != nil {
+		select {
+		case <-s.ending:
+		case <-s.in.done():
+			return nil, nil, &format.Error{Cause: format.Unreadable, File: s.name, Msg: "was not waited for any longer"}
+		}
+	}
+	if s.failed != nil {
+		panic(s.failed)
 	}
 	return s.dense, s.sparse, s.err
 }

@@ -19,7 +19,7 @@ func TableReading(set string, in *Input, own ...*op.Def) (*op.Table, error) {
 		return nil, err
 	}
 	maps := elementwise()
-	maps = append(append(maps, shorthands()...), texts())
+	maps = told(append(append(maps, shorthands()...), texts()))
 	return op.NewTable(possible(bounded(resolved(maps), resolved(reduce()), construct(), fused(), loops(), resolved(linalg(kernels)), resolved(move()), inout(in),
 		controls(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), sample(), resolved(decompositions(kernels)),
 		resolved(covariances(kernels)), pictures(), resolved(fourier()), resolved(sparseRows(maps)),

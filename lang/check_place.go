@@ -61,7 +61,8 @@ func (c *placer) stmts(list []ast.Stmt, p place) {
 	}
 }
 
-// lonePlus reports a statement that starts with `+`: it was meant to continue the line above, and would have no effect.
+// lonePlus reports a statement that starts with `+`: it was meant to continue the line above, and
+// would have no effect.
 func (c *placer) lonePlus(st *ast.ExprStmt) {
 	at := st.Span().From
 	ast.Walk(st.Expr, func(n ast.Node) bool {

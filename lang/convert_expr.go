@@ -152,7 +152,8 @@ func (c converter) prim(g *gPrim) ast.Expr {
 	return &ast.Tuple{Src: src, Parts: c.args(g.Tuple)}
 }
 
-// literal cannot fail: the scanner has reported numbers that do not fit, and their value is not used.
+// literal cannot fail: the scanner has reported numbers that do not fit, and their value is not
+// used.
 func (c converter) literal(g *gPrim) ast.Expr {
 	src, tok := c.src(g.at), g.Tokens[0]
 	digits := strings.ReplaceAll(tok.Value, "_", "")

@@ -1,6 +1,7 @@
 package lang
 
-// This file writes syntax files for editors from the scanner's tables, so that no reserved word and no operator is missing in one.
+// This file writes syntax files for editors from the scanner's tables, so that no reserved word and
+// no operator is missing in one.
 
 import (
 	"encoding/json"

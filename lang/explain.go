@@ -331,7 +331,8 @@ func explainBody(s scene) (source.Diagnostic, bool) {
 	return d, true
 }
 
-// braceBelow is where the next line starts with `{`, if the token that does not fit is the end of its line; 0 elsewhere.
+// braceBelow is where the next line starts with `{`, if the token that does not fit is the end of
+// its line; 0 elsewhere.
 func (s scene) braceBelow() int {
 	at := s.found.Pos.Offset
 	for at < len(s.src) && strings.IndexByte(" \t\r\n;", s.src[at]) >= 0 {
@@ -417,7 +418,8 @@ func explainOperand(s scene) (source.Diagnostic, bool) {
 	return d, true
 }
 
-// notOperand is where the operand of a `not` ends that stands right of an operator, as in `a * not b`; 0 elsewhere.
+// notOperand is where the operand of a `not` ends that stands right of an operator, as in `a * not
+// b`; 0 elsewhere.
 func (s scene) notOperand() int {
 	if !isOp(s.found, "not") || !isInfix(s.prev) || isOp(s.prev, "=", "<-", "=>", "..", "..=") {
 		return 0

@@ -10,7 +10,8 @@ import (
 
 // This file recognises numbers, types, conversions, targets of bindings and misspelt words.
 
-// A number with a decimal comma, 3,5, or with commas between groups of digits; a range as a value, 1:10.
+// A number with a decimal comma, 3,5, or with commas between groups of digits; a range as a value,
+// 1:10.
 func explainNumbers(s scene) (source.Diagnostic, bool) {
 	k := s.i
 	if k-1 < s.from || k+1 >= len(s.toks) {
@@ -84,7 +85,8 @@ func explainDeclaration(s scene) (source.Diagnostic, bool) {
 	return source.Diagnostic{}, false
 }
 
-// What stands left of a binding and is no name: [q, r] = .., x[0, 0] = .., learning-rate = .., my.name = ..; a = b = 3.
+// What stands left of a binding and is no name: [q, r] = .., x[0, 0] = .., learning-rate = ..,
+// my.name = ..; a = b = 3.
 func explainTarget(s scene) (source.Diagnostic, bool) {
 	if !isOp(s.found, "=") || s.depth() > 0 || s.i == s.from || s.is(s.from, "fn", "emit", "if", "for", "param") {
 		return source.Diagnostic{}, false

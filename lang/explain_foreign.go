@@ -9,19 +9,20 @@ import (
 	"flow/lang/source"
 )
 
-// This file recognises statements and expressions of other languages (Python, MATLAB, Julia, R, C) and says how they are
-// written here. Wherever it can, a help holds the user's own text, rewritten, in backquotes: it replaces the text at the
-// caret.
+// This file recognises statements and expressions of other languages (Python, MATLAB, Julia, R, C)
+// and says how they are written here. Wherever it can, a help holds the user's own text, rewritten,
+// in backquotes: it replaces the text at the caret.
 
-// foreignForms are tried before the explainers of Flow's own grammar, in this order. None may take a text that is nearly
-// right: each asks for a form that no program in Flow has.
+// foreignForms are tried before the explainers of Flow's own grammar, in this order. None may take
+// a text that is nearly right: each asks for a form that no program in Flow has.
 var foreignForms = [...]func(scene) (source.Diagnostic, bool){
 	explainComment, explainImport, explainEmitList, explainFStrings, explainLambda, explainFunction, explainComprehension,
 	explainSlice, explainMatrix, explainForHead, explainIfHead, explainChoice, explainNumbers, explainDeclaration, explainTarget,
 	explainConversion, explainRounds, explainWord,
 }
 
-// rewritten is a diagnostic at tokens a to b (b included), whose help proposes a text in their place.
+// rewritten is a diagnostic at tokens a to b (b included), whose help proposes a text in their
+// place.
 func (s scene) rewritten(a, b int, text, format string, args ...any) source.Diagnostic {
 	return source.Errorf("E100", s.span(a, b), format, args...).WithHelp("write `%s`", text)
 }
@@ -115,7 +116,8 @@ func (s scene) is(k int, values ...string) bool {
 	return k >= 0 && k < len(s.toks) && isOp(s.toks[k], values...)
 }
 
-// A comment of C, MATLAB or LaTeX: // text, /* text, % text; alone on its line or after a statement.
+// A comment of C, MATLAB or LaTeX: // text, /* text, % text; alone on its line or after a
+// statement.
 func explainComment(s scene) (source.Diagnostic, bool) {
 	k := s.from
 	if !s.is(k, "//", "/", "%") || s.is(k, "/") && !s.is(k+1, "*") {
@@ -208,7 +210,8 @@ func fields(text string) (form string, args []string) {
 	}
 }
 
-// isToken reports a token that stands in the text as it is: the end of a line is a `;` that does not.
+// isToken reports a token that stands in the text as it is: the end of a line is a `;` that does
+// not.
 func isToken(t lexer.Token, src, text string) bool {
 	return t.Pos.Offset < len(src) && strings.HasPrefix(src[t.Pos.Offset:], text)
 }

@@ -7,9 +7,11 @@ import (
 	"flow/lang/source"
 )
 
-// This file recognises ranges, comprehensions, matrices and the heads of loops and choices of other languages.
+// This file recognises ranges, comprehensions, matrices and the heads of loops and choices of other
+// languages.
 
-// rangeText is tokens a to b as a range of Flow: range(n), 1:n, 1:s:n, seq_len(n). What is none of these stays as it is.
+// rangeText is tokens a to b as a range of Flow: range(n), 1:n, 1:s:n, seq_len(n). What is none of
+// these stays as it is.
 func (s scene) rangeText(a, b int) string {
 	if s.isWord(a, "range", "xrange", "seq_len") && s.is(a+1, "(") && s.match(a+1) == b-1 {
 		args := s.split(a+2, b-1, ",")
@@ -184,7 +186,8 @@ func (s scene) words(a, b int) []string {
 	return out
 }
 
-// head is where the head of a loop or choice at token k ends (a brace, or the end of its line), and whether a brace stands there.
+// head is where the head of a loop or choice at token k ends (a brace, or the end of its line), and
+// whether a brace stands there.
 func (s scene) head(k int) (stop int, brace bool) {
 	line := s.lineEnd(k)
 	if s.is(k+1, "(") { // for (..; ..; ..)
@@ -196,7 +199,8 @@ func (s scene) head(k int) (stop int, brace bool) {
 	return line, false
 }
 
-// The head of a loop: for i in range(n):, for i = 1:n, for (i in 1:n) {, for (int i = 0; i < n; i++) {.
+// The head of a loop: for i in range(n):, for i = 1:n, for (i in 1:n) {, for (int i = 0; i < n;
+// i++) {.
 func explainForHead(s scene) (source.Diagnostic, bool) {
 	k := s.from
 	for ; k <= s.i && k < len(s.toks) && !s.is(k, "for", "parfor"); k++ {

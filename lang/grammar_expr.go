@@ -158,7 +158,8 @@ type gIndex struct {
 	Subs []*gSub `parser:"'[' @@ { ',' @@ } ']'"`
 }
 
-// gSub is `:`, `i`, `2..5`, `2..=5`, `5..2 by -1`, `2..` or `2.. by 2`. After the dots `by` is no name.
+// gSub is `:`, `i`, `2..5`, `2..=5`, `5..2 by -1`, `2..` or `2.. by 2`. After the dots `by` is no
+// name.
 type gSub struct {
 	at
 	All  bool   `parser:"@':'"`

@@ -149,8 +149,8 @@ type gCarry struct {
 	Init *gExpr  `parser:"'=' @@"`
 }
 
-// gEmit is `emit w to "beta.csv" as "weights"`, or `emit all w`. Before what cannot begin an expression, and before a bracket
-// or a sign, all is a name: `emit all(x)` is a reduction.
+// gEmit is `emit w to "beta.csv" as "weights"`, or `emit all w`. Before what cannot begin an
+// expression, and before a bracket or a sign, all is a name: `emit all(x)` is a reduction.
 type gEmit struct {
 	at
 	All  bool     `parser:"'emit' [ @'all' (?= Ident | Int | Float | String | 'if' | 'parfor') ]"`

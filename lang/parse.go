@@ -27,8 +27,19 @@ func Parse(f *source.File) (*ast.File, source.Diagnostics) {
 		return &ast.File{Src: at, Name: f.Name, Stmts: []ast.Stmt{&ast.Bad{Src: at}}},
 			source.Diagnostics{source.Errorf("E136", source.Span{}, "%s: %v", f.Name, source.ErrTooLong)}
 	}
-	s := scan(f)
-	out := &ast.File{Src: ast.Src{At: f.Span(0, len(f.Text))}, Name: f.Name, Comments: s.comments}
+	return parsed(scan(f), 0)
+}
+
+// ParseRange is Parse of f.Text[from:to]: whole statements of the top level, from the beginning of
+// a line on. Places are those in f.
+func ParseRange(f *source.File, from, to int) (*ast.File, source.Diagnostics) {
+	return parsed(scanRange(f, from, to), from)
+}
+
+// parsed is the tree of what s has scanned from an offset on.
+func parsed(s *scanner, start int) (*ast.File, source.Diagnostics) {
+	f := s.file
+	out := &ast.File{Src: ast.Src{At: f.Span(start, len(s.src))}, Name: f.Name, Comments: s.comments}
 	toks, ok := s.layout()
 	if !ok {
 		out.Stmts = []ast.Stmt{&ast.Bad{Src: out.Src}}
@@ -51,7 +62,7 @@ func Parse(f *source.File) (*ast.File, source.Diagnostics) {
 			}
 		}
 		if i > from {
-			stop := min(end(toks[i-1]), len(f.Text)) // a mistake at the end is shown there, not lines further down
+			stop := min(end(toks[i-1]), len(s.src)) // a mistake at the end is shown there, not lines further down
 			out.Stmts = append(out.Stmts, p.statement(toks[from:i], stop)...)
 		}
 		from = i + 1
@@ -108,7 +119,8 @@ func (p *parser) statement(toks []lexer.Token, stop int) []ast.Stmt {
 		i := p.find(toks, err)
 		from, to := around(toks, i)
 		for i < len(toks) && toks[i].Type == tokBad && from > 0 {
-			// The placeholder itself is in the way: it stands where no statement can, as in a record.
+			// The placeholder itself is in the way: it stands where no statement can, as in a
+			// record.
 			from, to = around(toks, from-1)
 			i = from
 		}
@@ -190,7 +202,8 @@ func around(toks []lexer.Token, i int) (from, to int) {
 	return 0, len(toks)
 }
 
-// opensBlock reports whether a "{" after these tokens opens a block rather than a record or its type.
+// opensBlock reports whether a "{" after these tokens opens a block rather than a record or its
+// type.
 func opensBlock(before []lexer.Token) bool {
 	n := len(before)
 	if n == 0 || before[n-1].Value == "frame" && n > 1 && !endsStatement(before[n-2]) {

@@ -23,7 +23,8 @@ const (
 	levelPost
 )
 
-// levels is the level of an operator and the lowest levels its operands may have without parentheses.
+// levels is the level of an operator and the lowest levels its operands may have without
+// parentheses.
 func levels(op string) (own, left, right int) {
 	switch op {
 	case "|>":

@@ -92,16 +92,23 @@ type scanner struct {
 	poison   map[int]bool // offsets at which a mistake was reported: no second message near them
 }
 
-func scan(f *source.File) *scanner {
-	s := &scanner{file: f, src: f.Text, first: true, poison: map[int]bool{}}
-	s.at = len(s.src) - len(strings.TrimPrefix(s.src, "\ufeff")) // a byte order mark at the start is no text
-	if bad := invalidUTF8(s.src); bad >= 0 {
-		// Strings and comments count, too, or the output would not be text either. Nothing else is said of such a
-		// file: it is a binary one, or in another encoding, and every line would have its message.
+func scan(f *source.File) *scanner { return scanRange(f, 0, len(f.Text)) }
+
+// scanRange scans f.Text[from:to], which begins a line; offsets are those in f.
+func scanRange(f *source.File, from, to int) *scanner {
+	s := &scanner{file: f, src: f.Text[:to], at: from, line: from, first: true, poison: map[int]bool{}}
+	if from == 0 {
+		s.at = len(s.src) - len(strings.TrimPrefix(s.src, "\ufeff")) // a byte order mark at the start is no text
+	}
+	if bad := invalidUTF8(s.src[from:]); bad >= 0 {
+		bad += from
+		// Strings and comments count, too, or the output would not be text either. Nothing else is
+		// said of such a file: it is a binary one, or in another encoding, and every line would
+		// have its message.
 		s.report("E110", bad, bad+1, "this is not UTF-8 text").Help = "save the file as UTF-8"
 		s.at = len(s.src)
 	}
-	s.toks = make([]raw, 0, len(s.src)/4)
+	s.toks = make([]raw, 0, (to-from)/4)
 	for s.at < len(s.src) {
 		s.next()
 	}
@@ -164,7 +171,8 @@ func (s *scanner) next() {
 	}
 }
 
-// digits skips digits and underscores and reports whether every underscore has a digit on both sides.
+// digits skips digits and underscores and reports whether every underscore has a digit on both
+// sides.
 func (s *scanner) digits() bool {
 	from := s.at
 	for isDigit(s.peek(0)) || s.peek(0) == '_' {

@@ -7,12 +7,12 @@ import (
 	"flow/lang/source"
 )
 
-// This file recognises spellings of other languages whose meaning depends on what stands around them: a quote as the
-// transpose, a dot before an operator, `!` before its operand, numbers in other notations. The table `foreign` has those
-// that mean the same everywhere.
+// This file recognises spellings of other languages whose meaning depends on what stands around
+// them: a quote as the transpose, a dot before an operator, `!` before its operand, numbers in
+// other notations. The table `foreign` has those that mean the same everywhere.
 
-// operand is the text of the operand that begins at from: a name or number with the brackets and fields behind it, or a
-// bracket; "" if none begins there.
+// operand is the text of the operand that begins at from: a name or number with the brackets and
+// fields behind it, or a bracket; "" if none begins there.
 func (s *scanner) operand(from int) string {
 	at, depth := from, 0
 	for ; at < len(s.src); at++ {
@@ -155,7 +155,8 @@ func (s *scanner) other(n int, meant, help string) {
 	s.emit(tokOp, from, meant)
 }
 
-// choice completes the diagnostic of `c ? a : b` on one line: where it begins, and what it would be.
+// choice completes the diagnostic of `c ? a : b` on one line: where it begins, and what it would
+// be.
 func (s *scanner) choice(d *source.Diagnostic, question int) {
 	start := question
 	depth := 0

@@ -8,7 +8,8 @@ import (
 	"flow/lang/source"
 )
 
-// This file is the part of the scanner that reads operators, and what it says of those of other languages.
+// This file is the part of the scanner that reads operators, and what it says of those of other
+// languages.
 
 // operators, longest first.
 const operators2 = "|> <- -> => .. == != <= >= //"
@@ -41,7 +42,8 @@ var foreign = [...]struct{ text, meant, help string }{
 	{"\u00a0", "", "it came with a copied text: write a plain blank, ` `"},
 }
 
-// afterValue reports whether a value may end right before here, so that a dot would take a field of it.
+// afterValue reports whether a value may end right before here, so that a dot would take a field of
+// it.
 func (s *scanner) afterValue() bool {
 	if len(s.toks) == 0 {
 		return false

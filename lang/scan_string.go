@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// This file is the part of the scanner that reads string literals, and the quoting and unquoting of their text.
+// This file is the part of the scanner that reads string literals, and the quoting and unquoting of
+// their text.
 
 // str scans a string; its token keeps the quotes, because participle matches
 // literals by value: the unquoted "-" would be a minus sign.

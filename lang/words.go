@@ -6,7 +6,7 @@ import (
 	"flow/lang/source"
 )
 
-// This file tells what the words of a text are, for whoever colours it.
+// This file tells what the words of a text are, for colouring it.
 
 // Kind is what a word is to a reader.
 type Kind uint8

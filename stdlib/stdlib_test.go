@@ -56,9 +56,10 @@ func spaced(text string) []string {
 // printed is what a program emitted under labels, read back: numbers are printed so that nothing is lost.
 type printed map[string]*mat.Dense
 
-// values runs a program whose emits all have labels.
+// values runs a program whose emits all have labels, and begin a line.
 func values(t *testing.T, text, set string) printed {
 	t.Helper()
+	text = strings.ReplaceAll("\n"+text, "\nemit ", "\nemit all ")
 	out, err := run(text, set, way{})
 	if err != nil {
 		t.Fatalf("%v\nof\n%s", err, text)

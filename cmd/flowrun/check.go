@@ -27,7 +27,14 @@ func (s *session) checkCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(s.out, "%s: ok, %s\n", p.Files.Files()[0].Name, count(p.Plan.Graph.Len(), "task"))
+			fmt.Fprintf(s.out, "%s: ok, %s\n", p.Compiled().Files.Files()[0].Name, count(p.Compiled().Plan.Graph.Len(), "task"))
+			bodies, err := interpretedBodies(p)
+			if err != nil {
+				return err
+			}
+			for _, b := range bodies {
+				fmt.Fprintln(s.out, b.text())
+			}
 			if c.Bool("timing") {
 				s.timing(p, 0)
 			}

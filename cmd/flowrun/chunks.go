@@ -12,8 +12,8 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file defines `flowrun chunks`: the sequence of chunks that a self-scheduling technique hands out, and the list
-// of techniques.
+// This file defines `flowrun chunks`: the sequence of chunks that a self-scheduling technique hands
+// out, and the list of techniques.
 
 func (s *session) chunksCommand() *cli.Command {
 	return &cli.Command{

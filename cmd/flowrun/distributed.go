@@ -21,8 +21,8 @@ import (
 	"flow/runtime/dist/transport/mpi"
 )
 
-// This file defines --distributed: ranks in this process (mem), ranks that a launcher has started (mpi), or ranks
-// that this command starts itself.
+// This file defines --distributed: ranks in this process (mem), ranks that a launcher has started
+// (mpi), or ranks that this command starts itself.
 
 // defaultMemRanks is how many ranks --backend=mem runs without --ranks.
 const defaultMemRanks = 2
@@ -42,17 +42,23 @@ func (s *session) runDistributed(c *cli.Context, req runRequest, o flow.CompileO
 	o.Input.NoStreams = noStreams
 	switch {
 	case !mpi.Available():
-		d := source.Errorf("E703", source.Span{}, "this flowrun was built without MPI").
-			WithHelp("build it with -tags mpi (make build does), or use --backend=mem")
-		return &flow.Refusal{Files: source.NewFileSet(), Diagnostics: source.Diagnostics{d}}
+		return withoutMPI()
 	case mpi.Launched():
 		return s.join(c, req, o)
 	}
 	return s.launch(c, req, o)
 }
 
-// join is this process's part as a rank that a launcher has started. All ranks meet the same mistakes of the
-// program, so rank 0 alone tells them; a failure of the run is told by the rank that it names as the speaker.
+// withoutMPI is what a command says that needs MPI in a build that has none.
+func withoutMPI() error {
+	d := source.Errorf("E703", source.Span{}, "this flowrun was built without MPI").
+		WithHelp("build it with -tags mpi (make build does), or use --backend=mem")
+	return &flow.Refusal{Files: source.NewFileSet(), Diagnostics: source.Diagnostics{d}}
+}
+
+// join is this process's part as a rank that a launcher has started. All ranks meet the same
+// mistakes of the program, so rank 0 alone tells them; a failure of the run is told by the rank
+// that it names as the speaker.
 func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) error {
 	comm, err := mpi.Init()
 	if err != nil {
@@ -63,7 +69,8 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	if req.threads == 0 {
 		req.threads = shareOf(req.schedule.Parallelism())
 	}
-	// Beside the workers there is the engine that moves messages, which must not wait for one of them to be preempted.
+	// Beside the workers there is the engine that moves messages, which must not wait for one of
+	// them to be preempted.
 	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), req.threads+1))
 	stderr := s.err
 	notice := func(text string) { fmt.Fprintf(stderr, "flowrun: %s\n", text) }
@@ -108,12 +115,13 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 		s.err = stderr
 	}
 	if failure != nil && !failure.Clean {
-		comm.Abort(dist.Leave(s.tell(err))) // requests are left that nobody will answer: the job ends here
+		comm.Abort(dist.Leave(s.tell(err))) // open requests will not be answered: the job ends here
 	}
 	return s.tellAndClose(err, comm)
 }
 
-// sharedText lets all ranks have the program that rank 0 reads from standard input: launchers give the others none.
+// sharedText lets all ranks have the program that rank 0 reads from standard input: launchers give
+// the others none.
 func (s *session) sharedText(rank int, share func(mine []byte) ([]byte, error)) error {
 	var mine []byte
 	var own error
@@ -131,9 +139,9 @@ func (s *session) sharedText(rank int, share func(mine []byte) ([]byte, error)) 
 	return nil
 }
 
-// tellAndClose ends a rank's part in order: it tells what is wrong first. Close waits for the other ranks, so none of
-// them has ended by then; the first that ends with a code other than 0 makes a launcher stop those that are left, who
-// must have nothing to tell any more.
+// tellAndClose ends a rank's part in order: it tells what is wrong first. Close waits for the other
+// ranks, so none of them has ended by then; the first that ends with a code other than 0 makes a
+// launcher stop those that are left, who must have nothing to tell any more.
 func (s *session) tellAndClose(err error, comm io.Closer) error {
 	if err == nil {
 		return comm.Close()
@@ -164,8 +172,8 @@ func reason(err error) string {
 	return text
 }
 
-// launch starts ranks on this machine that run this very command. The program is compiled here first, so that its
-// mistakes are told once and without starting anything.
+// launch starts ranks on this machine that run this very command. The program is compiled here
+// first, so that its mistakes are told once and without starting anything.
 func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) error {
 	o.Ranks = req.ranks
 	if o.Ranks == 0 {
@@ -183,11 +191,17 @@ func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) 
 	if s.text != nil { // rank 0 hands it on
 		lo.Stdin = bytes.NewReader(s.text)
 	}
-	code, err := dist.Launch(c.Context, lo)
+	return s.launched(c.Context, lo, told)
+}
+
+// launched runs the ranks and says what they have left to be said. told is where their standard
+// error goes.
+func (s *session) launched(ctx context.Context, lo dist.LaunchOptions, told *lookout) error {
+	code, err := dist.Launch(ctx, lo)
 	if err != nil {
 		var f *op.Failure
 		if errors.As(err, &f) {
-			if f.Code == "E702" && told.seen() { // by the launcher, which somebody has told to stop; it waits for nobody's end
+			if f.Code == "E702" && told.seen() { // the launcher was told to stop, and does not wait for the ranks
 				return exit(128 + int(syscall.SIGTERM))
 			}
 			d := source.Errorf(source.Code(f.Code), source.Span{}, "%s", f.Msg).WithHelp("%s", f.Help)
@@ -195,8 +209,8 @@ func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) 
 		}
 		return err
 	}
-	if code > 128 && !told.seen() { // no rank came to it: none had begun, or the launcher lost it
-		fmt.Fprintf(stderr, "%s%v\n", stoppedBy, syscall.Signal(code-128))
+	if code > 128 && !told.seen() && !told.passed { // no rank came to it: none had begun, or the launcher lost it
+		fmt.Fprintf(told.to, "%s%v\n", stoppedBy, syscall.Signal(code-128))
 	}
 	if code != 0 {
 		return exit(code)
@@ -206,8 +220,9 @@ func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) 
 
 // lookout passes bytes on and looks out for a text among them.
 type lookout struct {
-	to   io.Writer
-	text string
+	to     io.Writer
+	text   string
+	passed bool // rank 0 writes to a terminal, past this
 
 	mu    sync.Mutex
 	tail  []byte // the last bytes, as many as may begin the text
@@ -229,8 +244,8 @@ func (l *lookout) seen() bool {
 	return l.found
 }
 
-// shareOf is how many threads a rank runs without --threads: its part of the processors, or cores, that it may use,
-// which are those of the whole machine unless the launcher has bound it.
+// shareOf is how many threads a rank runs without --threads: its part of the processors, or cores,
+// that it may use, which are those of the whole machine unless the launcher has bound it.
 func shareOf(processors int) int {
 	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"} {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {

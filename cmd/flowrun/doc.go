@@ -18,8 +18,8 @@ import (
 	"flow/stdlib"
 )
 
-// This file defines `flowrun doc`: the manual, read from the rows of the operator table and the comments of the
-// standard library.
+// This file defines `flowrun doc`: the manual, read from the rows of the operator table and the
+// comments of the standard library.
 
 func (s *session) docCommand() *cli.Command {
 	return &cli.Command{
@@ -59,7 +59,8 @@ type function struct {
 	params                     []string
 }
 
-// libraryFunctions reads the standard library; each function's manual is the comment right above it.
+// libraryFunctions reads the standard library; each function's manual is the comment right above
+// it.
 func libraryFunctions() ([]function, error) {
 	var out []function
 	err := fs.WalkDir(stdlib.Files, ".", func(file string, d fs.DirEntry, err error) error {

@@ -63,7 +63,8 @@ func (s *session) docExampleNamed(name string) (bool, error) {
 	return false, err
 }
 
-// docSearch lists everything of the manual in which all words of text occur, those whose name has them first. Case does not count.
+// docSearch lists everything of the manual in which all words of text occur, those whose name has
+// them first. Case does not count.
 func (s *session) docSearch(text string, table *op.Table, library []function) error {
 	sought := strings.Fields(strings.ToLower(text))
 	if len(sought) == 0 {

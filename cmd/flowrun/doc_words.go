@@ -7,8 +7,8 @@ import (
 	"flow/ir/op"
 )
 
-// This file is the manual of the words of the language, which are no operators: what `flowrun doc parfor` prints. The reference is
-// lang/spec.md; a test goes over both.
+// This file is the manual of the words of the language, which are no operators: what `flowrun doc
+// parfor` prints. The reference is lang/spec.md; a test goes over both.
 
 // word is a reserved word, or one that means something in its place.
 type word struct {

@@ -12,7 +12,8 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines `flowrun explain`: what a diagnostic code or a rewrite rule means, or what a program is after a pass.
+// This file defines `flowrun explain`: what a diagnostic code or a rewrite rule means, or what a
+// program is after a pass.
 
 func (s *session) explainCommand() *cli.Command {
 	return &cli.Command{
@@ -20,7 +21,7 @@ func (s *session) explainCommand() *cli.Command {
 		Usage:     "say what a diagnostic code or a rewrite rule means, or print a program after a compiler pass",
 		ArgsUsage: "CODE | RULE | --rules | FILE --pass=NAME",
 		Flags: append(programFlags(), ranksFlag(),
-			&cli.StringFlag{Name: "pass", Usage: "print the graph after the pass `NAME`, one of: " + passesOf() + "; or fused: what fuse and fuse-loops put together, with its places"},
+			&cli.StringFlag{Name: "pass", Usage: "print the graph after the pass `NAME`, one of: " + passesOf() + "; or fused: what fuse and fuse-loops put together, with its places; loops: the loops of the plan; code: these with their machine code"},
 			&cli.BoolFlag{Name: "rules", DisableDefaultText: true, Usage: "list the rewrite rules"}),
 		Action: func(c *cli.Context) error {
 			if c.Bool("rules") && c.NArg() == 0 && !c.IsSet("pass") {
@@ -85,6 +86,14 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 	if err != nil {
 		return err
 	}
+	if pass == loopsPass || pass == codePass {
+		all, err := planLoops(p.Compiled().Plan.Graph, func(*ir.Node) bool { return true })
+		if err != nil {
+			return err
+		}
+		printLoops(s.out, all, p.Compiled().Files, pass == codePass)
+		return nil
+	}
 	if text == "" {
 		for _, d := range o.Disable {
 			if d == pass {
@@ -94,7 +103,7 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 		return unknownPass(pass, known)
 	}
 	if inGroups {
-		printFused(s.out, fusedGroups(fused, decisions{products, p.Apart}), p.Files)
+		printFused(s.out, fusedGroups(fused, decisions{products, p.Compiled().Apart}), p.Compiled().Files)
 		return nil
 	}
 	_, err = fmt.Fprint(s.out, text)

@@ -130,7 +130,7 @@ func groupOf(g *ir.Graph, id ir.ID, d decisions) fusedGroup {
 // takenBy is the nodes of a parfor's body that stood outside of it: operators that fuse-loops put there, constructors
 // that draw did.
 func takenBy(n *ir.Node) (taken []ir.ID) {
-	if n.Op.Name != "parfor" {
+	if n.Op.Role != op.Points {
 		return nil
 	}
 	for _, t := range n.Attrs.Ints("taken") {

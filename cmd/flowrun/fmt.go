@@ -76,7 +76,8 @@ func (s *session) formatProgram(c *cli.Context) error {
 	return err
 }
 
-// format formats one file and reports whether that changes it. A file with a syntax error is left alone.
+// format formats one file and reports whether that changes it. A file with a syntax error is left
+// alone.
 func (s *session) format(name string, write, compare bool) (changed bool, err error) {
 	text, err := s.read(name)
 	if err != nil {

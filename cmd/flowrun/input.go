@@ -8,7 +8,7 @@ import (
 
 // This file defines what programs read that can be read once: standard input, pipes.
 
-// input is the streams of this command. A stream that nobody writes to is told, so that the command
+// input is the streams of this command. A stream without a writer is told, so that the command
 // does not hang in silence.
 func (s *session) input() *flow.Input {
 	stderr := s.err

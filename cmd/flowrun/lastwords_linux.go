@@ -6,18 +6,19 @@ import (
 	"unsafe"
 )
 
-// This file puts one sentence in the place of the Go runtime's dump when the runtime finds no memory or no thread. See
-// "What says the last sentence of a process without memory?" in RATIONALE.md.
+// This file puts one sentence in the place of the Go runtime's dump when the runtime finds no
+// memory or no thread. See "What says the last sentence of a process without memory?" in
+// RATIONALE.md.
 
-// overrideWrite is the hook of the Go runtime for what it writes itself, print and the dump of a fatal error; it keeps
-// the name and type of the hook for those who link to it. It is set before anything runs: the runtime may fail to
-// reserve its first memory.
+// overrideWrite is the hook of the Go runtime for what it writes itself, print and the dump of a
+// fatal error; it keeps the name and type of the hook for those who link to it. It is set before
+// anything runs: the runtime may fail to reserve its first memory.
 //
 //go:linkname overrideWrite runtime.overrideWrite
 var overrideWrite func(fd uintptr, p unsafe.Pointer, n int32) int32 = lastWords
 
-// fatalText is what the runtime has said that may be the beginning of a fatal error. The runtime writes under a lock of its
-// own, or from the one thread that is dying.
+// fatalText is what the runtime has said that may be the beginning of a fatal error. The runtime
+// writes under a lock of its own, or from the one thread that is dying.
 type fatalText struct {
 	text [1024]byte
 	n    int
@@ -45,8 +46,8 @@ const (
 		"  = help: where it could start no thread, ulimit -u and ulimit -v say how many there may be; FLOW_DEBUG=1 shows where\n"
 )
 
-// lastWords takes what the runtime writes. It runs where nothing may be allocated and the stack may not grow, possibly
-// in a signal handler or before the runtime is there.
+// lastWords takes what the runtime writes. It runs where nothing may be allocated and the stack may
+// not grow, possibly in a signal handler or before the runtime is there.
 //
 //go:nosplit
 //go:norace
@@ -67,7 +68,8 @@ func lastWords(fd uintptr, p unsafe.Pointer, n int32) int32 {
 	return n
 }
 
-// hear takes a byte and returns the sentence that is to be said instead of all there is; "" if there is none yet.
+// hear takes a byte and returns the sentence that is to be said instead of all there is; "" if
+// there is none yet.
 //
 //go:nosplit
 //go:norace

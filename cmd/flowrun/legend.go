@@ -10,10 +10,11 @@ import (
 	"flow/kernels"
 )
 
-// This file defines the legends below the tables of plan, --stats and simulate: the words of schedulers and of this compiler
-// that stand in them.
+// This file defines the legends below the tables of plan, --stats and simulate: the words of
+// schedulers and of this compiler that stand in them.
 
-// kernelLegend explains the kernels of a table that a program cannot name: those that the compiler makes of others.
+// kernelLegend explains the kernels of a table that a program cannot name: those that the compiler
+// makes of others.
 func kernelLegend(w io.Writer, names []string) {
 	table, err := kernels.Table("")
 	if err != nil {

@@ -35,7 +35,8 @@ func usagef(format string, args ...any) *usageError {
 // badValue is what package flag says about a value: the value quoted, the flag, the reason.
 var badValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-([\w-]+): (.*)$`)
 
-// badFlag is an error of the library that reads flags, of which these are a command's, in our words where it is about a value.
+// badFlag is an error of the library that reads flags, of which these are a command's, in our words
+// where it is about a value.
 func badFlag(flags []cli.Flag, err error) error {
 	m := badValue.FindStringSubmatch(err.Error())
 	if m == nil {
@@ -170,7 +171,8 @@ func valueWhenBare(name string) (string, bool) {
 	return "", false
 }
 
-// checkFlags refuses flags that the command does not have. Without a command (help) any command's will do.
+// checkFlags refuses flags that the command does not have. Without a command (help) any command's
+// will do.
 func checkFlags(app *cli.App, command string, given []string, values map[string]string) error {
 	var known []string
 	for _, c := range app.Commands {

@@ -11,11 +11,11 @@ import (
 	"flow/lang/source"
 )
 
-// This file says what flags and commands of other programs are here, and what a name on the command line was probably
-// meant to be.
+// This file says what flags and commands of other programs are here, and what a name on the command
+// line was probably meant to be.
 
-// otherFlags are flags of launchers, of other languages and of DAPHNE, and what they are here; "" where a sentence stands in
-// otherHelp.
+// otherFlags are flags of launchers, of other languages and of DAPHNE, and what they are here; ""
+// where a sentence stands in otherHelp.
 var otherFlags = map[string]string{
 	"np": "ranks", "n": "ranks", "ntasks": "ranks", "num-ranks": "ranks", "nprocs": "ranks", "workers": "threads", "j": "threads", "jobs": "threads", "t": "threads",
 	"nthreads": "threads", "cores": "threads", "dist-backend": "backend", "distributed-backend": "backend", "schedule": "partitioning", "scheduler": "partitioning",

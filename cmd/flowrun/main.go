@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"flow"
+	"flow/kernels/loop/launch"
 	"flow/lang/source"
 	"flow/runtime/dist"
 )
@@ -67,6 +68,12 @@ func invoke(args []string, began time.Time) (code int) {
 	if err != nil {
 		return s.tell(err)
 	}
+	if _, err := launch.Target(); err != nil {
+		return s.tell(usagef("%v", err))
+	}
+	if err := launch.CheckError(); err != nil {
+		return s.tell(usagef("%v", err))
+	}
 	ctx, stop := s.watchSignals()
 	defer stop()
 	switch {
@@ -101,7 +108,8 @@ func (s *session) tell(err error) int {
 		return exitOK
 	case errors.As(err, &code):
 		return int(code)
-	// A failure that has a reason of its own goes before the signal: a launcher sends one to all when a rank is lost.
+	// A failure that has a reason of its own goes before the signal: a launcher sends one to all
+	// when a rank is lost.
 	case s.signal.caught() && !errors.As(err, &refused):
 		return s.signal.report(s.err)
 	case errors.As(err, &usage):

@@ -63,11 +63,12 @@ func midwayOnRanks(ts *testscript.TestScript, args []string) (cmd *exec.Cmd, std
 	stderr = new(bytes.Buffer)
 	cmd.Stderr = stderr
 	ts.Check(cmd.Start())
-	for deadline := time.Now().Add(startsWithin); (rank == 0 || processorTime(rank) < midway) && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(startsWithin); (rank == 0 || processorTime(rank) < midway) && !hasEnded(cmd.Process.Pid) && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		rank = rankProcess(ts, "1", args[0])
 	}
 	if rank == 0 {
 		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()         // what it has said is looked at below
 		ts.Fatalf("rank 1 did not start: %s", stderr.String())
 	}
 	return cmd, stderr, rank

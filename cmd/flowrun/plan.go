@@ -59,9 +59,9 @@ func (s *session) planCommand() *cli.Command {
 			case c.Bool("dot"):
 				err = writeDot(s.out, p)
 			case c.Bool("json"):
-				err = json.NewEncoder(s.out).Encode(plan.Summarise(p.Plan, o.Rates, threads))
+				err = json.NewEncoder(s.out).Encode(plan.Summarise(p.Compiled().Plan, o.Rates, threads))
 			default:
-				s.printSummary(p, plan.Summarise(p.Plan, o.Rates, threads), threads, c.Bool("verbose"))
+				s.printSummary(p, plan.Summarise(p.Compiled().Plan, o.Rates, threads), threads, c.Bool("verbose"))
 			}
 			if c.Bool("timing") {
 				s.timing(p, 0)
@@ -84,7 +84,7 @@ const dotLimit = 5000
 
 // writeDot prints the tasks of a plan as a graph, one colour a rank.
 func writeDot(w io.Writer, p *flow.Program) error {
-	g := p.Plan.Graph
+	g := p.Compiled().Plan.Graph
 	if g.Len() > dotLimit {
 		e := usagef("a picture of %d tasks helps nobody", g.Len())
 		e.help = "use a larger tile or a smaller matrix; flowrun plan FILE counts any size"
@@ -95,10 +95,10 @@ func writeDot(w io.Writer, p *flow.Program) error {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		label := g.Nodes[i].Op.Name
-		if where := p.Plan.Where(id); where != "" {
+		if where := p.Compiled().Plan.Where(id); where != "" {
 			label += "\n" + where
 		}
-		fmt.Fprintf(b, "  n%d [label=%s, fillcolor=%d];\n", i, strconv.Quote(label), 1+p.Plan.Rank(id)%12)
+		fmt.Fprintf(b, "  n%d [label=%s, fillcolor=%d];\n", i, strconv.Quote(label), 1+p.Compiled().Plan.Rank(id)%12)
 		for _, in := range g.In(id) {
 			fmt.Fprintf(b, "  n%d -> n%d;\n", in, i)
 		}

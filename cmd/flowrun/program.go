@@ -194,7 +194,7 @@ func (s *session) compile(ctx context.Context, c *cli.Context, o flow.CompileOpt
 	if err != nil {
 		return nil, err
 	}
-	source.RenderAll(s.err, p.Files, p.Warnings, s.color)
+	source.RenderAll(s.err, p.Compiled().Files, p.Compiled().Warnings, s.color)
 	return p, nil
 }
 
@@ -268,7 +268,8 @@ func (s *session) columns(rows [][]string) {
 	}
 }
 
-// listed is the names in the values of a flag that may be repeated and may have several names, divided by commas.
+// listed is the names in the values of a flag that may be repeated and may have several names,
+// divided by commas.
 func listed(values []string) []string {
 	var names []string
 	for _, v := range values {

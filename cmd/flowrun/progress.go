@@ -13,9 +13,10 @@ import (
 	"flow"
 )
 
-// This file defines the progress line: on a terminal, for what takes longer than a second, and nowhere else. It names the
-// statement that runs and counts its rounds or iterations. The time that is left is told of what is counted, from the speed since
-// that began, and not told where nobody knows how much there is.
+// This file defines the progress line: on a terminal, for what takes longer than a second, and
+// nowhere else. It names the statement that runs and counts its rounds or iterations. The time that
+// is left is told of what is counted, from the speed since that began, and not told where nobody
+// knows how much there is.
 
 // patience is how long a run is left alone before it gets a line.
 const patience = time.Second
@@ -87,7 +88,8 @@ func (l *progressLine) counts() func(done, total int) {
 	return func(done, total int) { draw(flow.Progress{Done: done, Total: total}) }
 }
 
-// counted is what is counted: where it is, out of how many (-1: nobody knows), what it is called, and which count it is.
+// counted is what is counted: where it is, out of how many (-1: not known), what it is called,
+// and which count it is.
 func counted(p flow.Progress) (at, of int64, what, key string) {
 	switch {
 	case p.Looping && p.Times != 1:
@@ -122,7 +124,8 @@ func (h *progressPhase) text(p flow.Progress, now time.Time) string {
 	return b.String()
 }
 
-// left is how long the count will take from at to its end at the speed that it had so far. ok is false where nobody can know yet.
+// left is how long the count will take from at to its end at the speed that it had so far. ok is
+// false where that is not known yet.
 func (h *progressPhase) left(at, of int64, now time.Time) (left time.Duration, ok bool) {
 	took := now.Sub(h.since)
 	if of <= 0 || at <= h.from || at >= of || took < patience/2 {
@@ -157,8 +160,8 @@ func (l *progressLine) clear() {
 	}
 }
 
-// above is w for output during the run: where both are the terminal, a value would be printed behind the progress, which
-// comes back at the next report.
+// above is w for output during the run: where both are the terminal, a value would be printed
+// behind the progress, which comes back at the next report.
 func (l *progressLine) above(w io.Writer) io.Writer {
 	if l.to == nil {
 		return w

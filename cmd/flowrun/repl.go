@@ -19,8 +19,9 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines the REPL: each entry is run once, and its names keep their values (flow.Session). repl_commands.go has
-// the commands, repl_program.go the text that was entered, repl_line.go and repl_edit.go the editing of blocks.
+// This file defines the REPL: each entry is run once, and its names keep their values
+// (flow.Session). repl_commands.go has the commands, repl_program.go the text that was entered,
+// repl_line.go and repl_edit.go the editing of blocks.
 
 func (s *session) replCommand() *cli.Command {
 	return &cli.Command{
@@ -29,8 +30,8 @@ func (s *session) replCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "kernels", Usage: "use the kernel set `NAME` (flowrun version lists them)"},
 			&cli.IntFlag{Name: "threads", Aliases: []string{"num-threads"}, Usage: "run on `N` threads, in each rank", DefaultText: "one a processor"},
-			&cli.BoolFlag{Name: "distributed", DisableDefaultText: true, Usage: "run entries on several ranks of this process"},
-			&cli.StringFlag{Name: "backend", Usage: "how ranks talk: mem (all ranks in this process)", Value: "mem"},
+			&cli.BoolFlag{Name: "distributed", DisableDefaultText: true, Usage: "run entries on several ranks"},
+			&cli.StringFlag{Name: "backend", Usage: "how ranks talk: mem (all ranks in this process), or mpi", Value: "mem"},
 			&cli.IntFlag{Name: "ranks", Usage: "run on `N` ranks", DefaultText: "2"},
 		},
 		Action: func(c *cli.Context) error {
@@ -49,8 +50,11 @@ func (s *session) replCommand() *cli.Command {
 			if r.options.Ranks, err = sessionRanks(c); err != nil {
 				return err
 			}
-			if r.options.Ranks > 1 && !c.IsSet("threads") {
+			if c.Bool("distributed") && !c.IsSet("threads") {
 				r.threads = 0 // the ranks share the processors
+			}
+			if strings.EqualFold(c.String("backend"), "mpi") {
+				return r.overMPI(c)
 			}
 			if r.session, err = flow.NewSession(r.options); err != nil {
 				return err
@@ -60,8 +64,7 @@ func (s *session) replCommand() *cli.Command {
 	}
 }
 
-// sessionRanks is on how many ranks the entries run. They are goroutines that exchange messages: a session is one process,
-// whose names outlive a run, and jobs of MPI end with their run.
+// sessionRanks is on how many ranks the entries run; 0 leaves it to the launcher of the ranks.
 func sessionRanks(c *cli.Context) (int, error) {
 	switch backend := strings.ToLower(c.String("backend")); {
 	case !c.Bool("distributed") && (c.IsSet("ranks") || c.IsSet("backend")):
@@ -71,11 +74,9 @@ func sessionRanks(c *cli.Context) (int, error) {
 	case !c.Bool("distributed"):
 		return 1, nil
 	case backend == "mpi":
-		e := usagef("a session runs on the ranks of one process, without MPI")
-		e.help = "leave --backend out; a program that :save has written runs by flowrun --distributed"
-		return 0, e
+		return ranks(c, 0)
 	case backend != "mem":
-		return 0, usagef("--backend=%s: a session has mem", backend)
+		return 0, usagef("--backend=%s: there are mem and mpi", backend)
 	}
 	return ranks(c, defaultMemRanks)
 }
@@ -86,6 +87,7 @@ type repl struct {
 	in      lineReader
 	options flow.CompileOptions
 	session *flow.Session
+	ranks   *replRanks // nil: this process is all
 	threads int
 	timed   bool
 	entered []statement // what became part of the session
@@ -106,12 +108,16 @@ func (r *repl) loop(ctx context.Context) error {
 	}
 	r.in = in
 	defer in.close()
-	r.s.signal.endAtOnce(in.close)
+	if r.ranks != nil {
+		ctx = r.ranks.endInOrder(ctx, r)
+	} else {
+		r.s.signal.endAtOnce(in.close)
+	}
 	if in.interactive() {
 		fmt.Fprintf(r.s.out, "flowrun %s. An expression shows its value, and `_` is the last one. help tells more, exit or Ctrl-D ends.\n", buildVersion())
 	}
 	for {
-		entry, err := r.in.read()
+		entry, err := r.read(ctx)
 		switch {
 		case errors.Is(err, errLineAborted):
 			continue
@@ -131,7 +137,11 @@ func (r *repl) loop(ctx context.Context) error {
 			continue
 		}
 		in.remember(entry)
-		err = r.one(ctx, entry)
+		if r.ranks != nil {
+			err = r.ranks.one(ctx, r, entry)
+		} else {
+			err = r.one(ctx, entry)
+		}
 		var end exit
 		if errors.As(err, &end) {
 			return nil
@@ -140,6 +150,14 @@ func (r *repl) loop(ctx context.Context) error {
 			r.code = r.s.tell(err)
 		}
 	}
+}
+
+// read reads the next entry.
+func (r *repl) read(ctx context.Context) (string, error) {
+	if r.ranks != nil {
+		defer r.ranks.watch(ctx, r)()
+	}
+	return r.in.read()
 }
 
 // one does what an entry says: a command, or statements.
@@ -156,8 +174,8 @@ var wordCommands = map[string]string{
 	"exit": "quit", "exit()": "quit", "quit": "quit", "quit()": "quit", "help": "help", "help()": "help", "?": "help", "who": "who", "clear": "clear",
 }
 
-// commandOf is the command that an entry is: a line that begins with a colon or a question mark, or a word such as exit,
-// unless a name is called so.
+// commandOf is the command that an entry is: a line that begins with a colon or a question mark, or
+// a word such as exit, unless a name is called so.
 func (r *repl) commandOf(text string) (command string, ok bool) {
 	if rest, ok := strings.CutPrefix(text, ":"); ok {
 		return rest, true
@@ -178,7 +196,8 @@ func (r *repl) commandOf(text string) (command string, ok bool) {
 	return command, ok
 }
 
-// unfinished tells whether a text must go on: in a bracket, or behind an operator or a comma. Text in quotes and comments does not count.
+// unfinished tells whether a text must go on: in a bracket, or behind an operator or a comma. Text
+// in quotes and comments does not count.
 func unfinished(text string) bool {
 	depth := 0
 	last := ""
@@ -209,7 +228,8 @@ func unfinished(text string) bool {
 	return depth > 0 || last != "" && strings.Contains("=+-*/@,<>|&^%.", last)
 }
 
-// enter runs an entry and makes it part of the session. Ctrl-C ends it, and the session is then as it was.
+// enter runs an entry and makes it part of the session. Ctrl-C ends it, and the session is then as
+// it was.
 func (r *repl) enter(ctx context.Context, entry string, timed bool) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
@@ -230,8 +250,8 @@ func (r *repl) execute(ctx context.Context, entry string, timed bool) error {
 	out := flow.NewOutput(gate)
 	defer out.Discard()
 	r.s.signal.onExit(out.Discard)
-	warnings := slices.DeleteFunc(e.Warnings, func(d source.Diagnostic) bool { return d.Code == "W002" }) // an entry need not keep all ranks busy
-	source.RenderAll(r.s.err, e.Files, warnings, r.s.color)
+	warnings := slices.DeleteFunc(e.Compiled().Warnings, func(d source.Diagnostic) bool { return d.Code == "W002" }) // an entry need not keep all ranks busy
+	source.RenderAll(r.s.err, e.Compiled().Files, warnings, r.s.color)
 	start := time.Now()
 	err = e.Run(ctx, flow.RunOptions{Threads: r.threads, Output: out, Progress: line.report()})
 	gate.closed.Store(err != nil)
@@ -243,13 +263,13 @@ func (r *repl) execute(ctx context.Context, entry string, timed bool) error {
 		return err
 	}
 	if timed {
-		fmt.Fprintf(r.s.err, "compilation %.3g s, execution %.3g s\n", e.CompileSeconds, time.Since(start).Seconds())
+		fmt.Fprintf(r.s.err, "compilation %.3g s, execution %.3g s\n", e.Compiled().CompileSeconds, time.Since(start).Seconds())
 	}
 	r.note(entry)
 	return nil
 }
 
-// gate stops the output of a run that goes on though nobody waits for it any more.
+// gate passes the output of a run on until the run is given up.
 type gate struct {
 	to     io.Writer
 	closed atomic.Bool

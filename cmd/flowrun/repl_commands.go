@@ -116,11 +116,8 @@ func (r *repl) command(ctx context.Context, line string) error {
 	case "drop":
 		return r.drop(rest)
 	case "clear":
-		session, err := flow.NewSession(r.options)
-		if err != nil {
-			return err
-		}
-		r.session, r.entered, r.last, r.shown = session, nil, "", nil
+		r.session.Clear()
+		r.entered, r.last, r.shown = nil, "", nil
 		return nil
 	case "time":
 		if rest != "" {
@@ -164,7 +161,7 @@ func (r *repl) plan(ctx context.Context, entry string) error {
 	if known := flow.LoadRates(r.options.Kernels); known != nil {
 		rates = known
 	}
-	r.s.printSummary(p.Program, plan.Summarise(p.Plan, rates, r.threads), r.threads, false)
+	r.s.printSummary(p.Program, plan.Summarise(p.Compiled().Plan, rates, r.threads), r.threads, false)
 	return nil
 }
 

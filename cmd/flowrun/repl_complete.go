@@ -13,7 +13,8 @@ import (
 	"flow/lang"
 )
 
-// This file completes words in the REPL: commands, names, what stands behind a dot, files in quotes, and the arguments of calls.
+// This file completes words in the REPL: commands, names, what stands behind a dot, files in
+// quotes, and the arguments of calls.
 
 // completion is what a word may become, and what that is.
 type completion struct{ text, doc string }
@@ -91,7 +92,8 @@ func openString(line string) (text string, ok bool) {
 	return text, ok
 }
 
-// files is what lies in a directory by names that begin as path ends: directories, and files with the extension; "": all.
+// files is what lies in a directory by names that begin as path ends: directories, and files with
+// the extension; "": all.
 func files(path, ext string) (out []completion) {
 	dir, _ := filepath.Split(path)
 	entries, err := os.ReadDir(filepath.Join(".", dir))

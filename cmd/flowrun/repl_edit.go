@@ -12,7 +12,8 @@ import (
 	"flow/lang"
 )
 
-// This file defines the editor of the REPL on a terminal: blocks of several lines, in colours, with completion and history.
+// This file defines the editor of the REPL on a terminal: blocks of several lines, in colours, with
+// completion and history.
 
 // editor edits entries.
 type editor struct {
@@ -44,12 +45,14 @@ func newEditor(r *repl) (*editor, error) {
 		for _, c := range found {
 			pairs = append(pairs, stem+c.text, c.doc)
 		}
-		out := readline.CompleteValuesDescribed(pairs...).NoSpace().JustifyDescriptions()
+		// NoSpace would let the key after a completion delete the last character of the word.
+		out := readline.CompleteValuesDescribed(pairs...).JustifyDescriptions()
 		out.PREFIX = stem + word
 		return out
 	}
 	e.shell.Keymap.Register(map[string]func(){"block-up": e.up, "block-down": e.down})
-	// An inputrc spells a key by escape or by meta, a rune with 128 added; the library has defaults for either.
+	// An inputrc spells a key by escape or by meta, a rune with 128 added; the library has defaults
+	// for either.
 	for _, keymap := range []string{"emacs", "emacs-standard", "vi-insert"} {
 		for _, before := range []string{"\x1b[", "\x1bO", "\u00db", "\u00cf"} {
 			for key, action := range map[string]string{"A": "block-up", "B": "block-down"} {
@@ -137,8 +140,8 @@ func (e *editor) interactive() bool { return true }
 // close gives the terminal back.
 func (e *editor) close() { _ = term.Restore(int(os.Stdin.Fd()), e.state) }
 
-// paint is the colours of the kinds of words, as sequences of a terminal; what has none is left as it is. They are those
-// that are read on light and dark ground.
+// paint is the colours of the kinds of words, as sequences of a terminal; what has none is left as
+// it is. They are those that are read on light and dark ground.
 var paint = map[lang.Kind]string{
 	lang.Declaring: "\x1b[35m", lang.Steering: "\x1b[35m", lang.Joining: "\x1b[35m", lang.Constant: "\x1b[36m",
 	lang.Number: "\x1b[36m", lang.Text: "\x1b[32m", lang.Comment: "\x1b[2m", lang.Call: "\x1b[34m",

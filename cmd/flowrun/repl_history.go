@@ -16,10 +16,12 @@ type history struct {
 	entries []string
 }
 
-// mostHistory is how many entries are kept; twice as many may lie in the file before it is written anew.
+// mostHistory is how many entries are kept; twice as many may lie in the file before it is written
+// anew.
 const mostHistory = 5000
 
-// lineEnd stands in the file for the line ends within an entry. Entries cannot have it: it is no character of the language.
+// lineEnd stands in the file for the line ends within an entry. Entries cannot have it: it is no
+// character of the language.
 const lineEnd = "\u2028"
 
 // historyFile lies beside the cache of measured costs; "" if there is no place for it.

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// This file defines how the REPL gets its entries: edited on a terminal (repl_edit.go), or plainly from anything else.
+// This file defines how the REPL gets its entries: edited on a terminal (repl_edit.go), or plainly
+// from anything else.
 
 // lineReader is where entries come from.
 type lineReader interface {
@@ -30,7 +31,8 @@ func (s *session) newLineReader(r *repl) (lineReader, error) {
 	return newEditor(r)
 }
 
-// complete reports whether a block is an entry: a command, brackets closed, no operator at the end, no "\" at the end.
+// complete reports whether a block is an entry: a command, brackets closed, no operator at the end,
+// no "\" at the end.
 func complete(block string) bool {
 	text := strings.TrimSpace(block)
 	if strings.HasPrefix(text, ":") || strings.HasPrefix(text, "?") {

@@ -10,10 +10,10 @@ import (
 	"flow/lang/source"
 )
 
-// This file keeps what was entered as the text of a program, for :list and :save. A name that was bound again stands in it
-// under another name before that, because in a program a name has one value. A function reads a name as it is when it is
-// called, so one that was declared before a name in it was bound again means something else in a program: such a session
-// has no text.
+// This file keeps what was entered as the text of a program, for :list and :save. A name that was
+// bound again stands in it under another name before that, because in a program a name has one
+// value. A function reads a name as it is when it is called, so one that was declared before a name
+// in it was bound again means something else in a program: such a session has no text.
 
 // statement is one statement that became part of the session.
 type statement struct {
@@ -138,7 +138,8 @@ func (r *repl) program(shown []string) (string, error) {
 	return strings.Join(lines, "\n") + "\n", nil
 }
 
-// outdated finds a function in force that mentions a name which was bound again after its declaration.
+// outdated finds a function in force that mentions a name which was bound again after its
+// declaration.
 func (r *repl) outdated() (fn, name string, ok bool) {
 	binds := func(st statement, name string) bool {
 		return slices.ContainsFunc(st.names, func(id ast.Ident) bool { return id.Name == name })
@@ -158,31 +159,10 @@ func (r *repl) outdated() (fn, name string, ok bool) {
 	return "", "", false
 }
 
-// bound is what a statement gives a name.
+// bound returns the names that a statement binds, also those of imports.
 func bound(st ast.Stmt) []ast.Ident {
-	switch st := st.(type) {
-	case *ast.Bind:
-		return st.Names
-	case *ast.Param:
-		return []ast.Ident{st.Name}
-	case *ast.FnDecl:
-		return []ast.Ident{st.Name}
-	case *ast.Stage:
-		return []ast.Ident{st.Name}
-	case *ast.TypeDef:
-		return []ast.Ident{st.Name}
-	case *ast.Chan:
-		return []ast.Ident{st.Name}
-	case *ast.Import:
-		if st.As != nil {
-			return []ast.Ident{*st.As}
-		}
-	case *ast.Iterate:
-		var ids []ast.Ident
-		for _, c := range st.Carry {
-			ids = append(ids, c.Name)
-		}
-		return ids
+	if imported, ok := st.(*ast.Import); ok && imported.As != nil {
+		return []ast.Ident{*imported.As}
 	}
-	return nil
+	return ast.Bound(st)
 }

@@ -72,7 +72,7 @@ func (s *session) runRequest(c *cli.Context) (runRequest, error) {
 		if r.grace = c.Duration("grace"); r.grace < 0 {
 			return r, usagef("--grace %v: a time is at least 0s", r.grace)
 		}
-		r.grace = max(r.grace, 1) // 0 is what nobody has said
+		r.grace = max(r.grace, 1) // 0 means that the flag is absent
 	}
 	if err := canWrite(r.trace); err != nil {
 		return r, usagef("--trace: %v", err)
@@ -118,7 +118,8 @@ func (s *session) run(c *cli.Context) error {
 	return s.execute(c.Context, p, o, req, p.Run)
 }
 
-// execute runs a compiled program by run and reports on it as asked. Files appear when all has succeeded.
+// execute runs a compiled program by run and reports on it as asked. Files appear when all has
+// succeeded.
 func (s *session) execute(ctx context.Context, p *flow.Program, o flow.CompileOptions, req runRequest, run func(context.Context, flow.RunOptions) (*flow.Report, error)) error {
 	line := s.progress()
 	out := flow.NewOutput(line.above(s.out))
@@ -155,11 +156,13 @@ func (s *session) execute(ctx context.Context, p *flow.Program, o flow.CompileOp
 	return err
 }
 
-// longRun is from how many seconds on a run may be followed by a measurement of the kernels, which takes up to 50 ms.
+// longRun is from how many seconds on a run may be followed by a measurement of the kernels, which
+// takes up to 50 ms.
 const longRun = 3
 
-// measureForNextTime leaves kernel costs in the cache if there are none, so that the next run is planned by them. It is never on the
-// way to a result, and nobody needs to know when it fails: the next run guesses again.
+// measureForNextTime leaves kernel costs in the cache if there are none, so that the next run is
+// planned by them. It is never on the way to a result, and its failure is not reported: the
+// next run guesses again.
 func (s *session) measureForNextTime(o flow.CompileOptions) {
 	if o.Rates != nil {
 		return
@@ -169,7 +172,8 @@ func (s *session) measureForNextTime(o flow.CompileOptions) {
 	}
 }
 
-// canWrite says before a run that a file could not be written after it. It makes nothing and changes nothing; "" is no file.
+// canWrite says before a run that a file could not be written after it. It makes nothing and
+// changes nothing; "" is no file.
 func canWrite(path string) error {
 	if path == "" {
 		return nil
@@ -188,9 +192,10 @@ func canWrite(path string) error {
 	return f.Close()
 }
 
-// writeTrace writes the recordings to a file, also those of a run that failed or was interrupted: what ran until then. The file appears
-// whole or not at all. Of a run that a rank's death has ended it has rank 0 alone, and is not there if that is the dead one. What the
-// run itself was writing must have been committed or discarded.
+// writeTrace writes the recordings to a file, also those of a run that failed or was interrupted:
+// what ran until then. The file appears whole or not at all. Of a run that a rank's death has ended
+// it has rank 0 alone, and is not there if that is the dead one. What the run itself was writing
+// must have been committed or discarded.
 func (s *session) writeTrace(path string, p *flow.Program, report *flow.Report) error {
 	if len(report.Recordings) == 0 {
 		return nil
@@ -198,6 +203,8 @@ func (s *session) writeTrace(path string, p *flow.Program, report *flow.Report) 
 	file := flow.NewOutput(io.Discard)
 	defer file.Discard()
 	s.signal.onExit(file.Discard)
+	s.signal.writes("the trace " + path)
+	defer s.signal.writes("")
 	w, err := file.Create(path)
 	if err == nil {
 		err = report.WriteTrace(w, p)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -24,14 +25,18 @@ import (
 var update = flag.Bool("update", false, "rewrite the goldens in testdata")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"flowrun": main})
+	testscript.Main(m, map[string]func(){"flowrun": main, "patient": func() {
+		grace = time.Hour
+		main()
+	}})
 }
 
 func TestScript(t *testing.T) {
 	testscript.Run(t, params(filepath.Join("testdata", "script")))
 }
 
-// params are the settings of all script tests.
+// params are the settings of all script tests. A process takes ten times as long under the race
+// detector, so scripts that have little to do with goroutines are left out under it ([race] skip).
 func params(dir string) testscript.Params {
 	return testscript.Params{
 		Dir:           dir,
@@ -58,6 +63,8 @@ func params(dir string) testscript.Params {
 				return mpi.Available(), nil
 			case "ulimit": // the race detector wants terabytes of addresses
 				return runtime.GOOS == "linux" && !raceDetector, nil
+			case "race":
+				return raceDetector, nil
 			case "data":
 				_, err := os.Stat(realInputs())
 				return err == nil, nil
@@ -70,8 +77,10 @@ func params(dir string) testscript.Params {
 			"traced":       traced,
 			"repaired":     repaired,
 			"interrupted":  interrupted,
+			"stopped":      stopped,
 			"killedmidway": killedMidway,
 			"survivors":    survivors,
+			"terminal":     terminal,
 		},
 	}
 }

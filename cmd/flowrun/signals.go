@@ -20,20 +20,21 @@ import (
 // stoppedBy and the name of a signal is what the command says when one has ended it.
 const stoppedBy = "flowrun: stopped by "
 
-const (
-	// grace is how long a cancelled run may take to end by itself; the contract is two seconds in all.
-	grace = 1500 * time.Millisecond
-	// graceTicks is in how many parts it is counted. Each counts once, however late its end is seen: of a process that
-	// the machine holds up meanwhile nothing is taken away that it could have used. More of them would be more often
-	// late by the ten milliseconds that a busy processor is.
-	graceTicks = 15
-)
+// grace is how long a cancelled run may take to end by itself; the contract is two seconds in all.
+// A variable for tests of what it does when it has the time.
+var grace = 1500 * time.Millisecond
+
+// graceTicks is in how many parts the grace is counted. Each counts once, however late its end is
+// seen: of a process that the machine holds up meanwhile nothing is taken away that it could have
+// used. More of them would be more often late by the ten milliseconds that a busy processor is.
+const graceTicks = 15
 
 // interruption is the signal that ended this command, if one did.
 type interruption struct {
 	number  atomic.Int32
 	discard atomic.Pointer[func()] // removes files in progress, should the run not come to it
-	silent  atomic.Bool            // somebody else says it, or it has been said
+	writing atomic.Pointer[string] // what of the user's is being written after the run; nil: nothing
+	silent  atomic.Bool            // another process says it, or it has been said
 	code    atomic.Int32           // what the command ends with, once it has told why; 0: it has not
 	ending  atomic.Bool            // the watcher is ending the process
 	left    chan struct{}          // closed by leave
@@ -52,6 +53,7 @@ func (s *session) watchSignals() (ctx context.Context, stop func()) {
 		select {
 		case sig := <-caught:
 			s.signal.number.Store(int32(sig.(syscall.Signal)))
+			dist.Leaving(128 + int(sig.(syscall.Signal)))
 			cancel()
 		case <-s.signal.left:
 			signal.Stop(caught)
@@ -100,7 +102,8 @@ func (i *interruption) endAtOnce(clean func()) {
 	}()
 }
 
-// outOfGrace waits for the end of the grace or another signal; false if the run ends before. After is time.After.
+// outOfGrace waits for the end of the grace or another signal; false if the run ends before. After
+// is time.After.
 func outOfGrace(caught <-chan os.Signal, done <-chan struct{}, after func(time.Duration) <-chan time.Time) bool {
 	for range graceTicks {
 		select {
@@ -117,28 +120,42 @@ func outOfGrace(caught <-chan os.Signal, done <-chan struct{}, after func(time.D
 // caught reports whether a signal came; a nil interruption never was.
 func (i *interruption) caught() bool { return i != nil && i.number.Load() != 0 }
 
-// wait does not return when the watcher is ending the process: what fails from then on fails because its files were
-// closed, and has nothing to tell.
+// wait does not return when the watcher is ending the process: what fails from then on fails
+// because its files were closed, and has nothing to tell.
 func (i *interruption) wait() {
 	if i != nil && i.ending.Load() {
 		select {}
 	}
 }
 
-// onExit gives the function that removes files in progress; it must be safe to call at any time and more than once.
+// onExit gives the function that removes files in progress; it must be safe to call at any time and
+// more than once.
 func (i *interruption) onExit(discard func()) {
 	if i != nil {
 		i.discard.Store(&discard)
 	}
 }
 
+// writes notes what is written from now on, which an end of the process leaves unwritten; "" is
+// nothing.
+func (i *interruption) writes(what string) {
+	switch {
+	case i == nil:
+	case what == "":
+		i.writing.Store(nil)
+	default:
+		i.writing.Store(&what)
+	}
+}
+
 // silence makes report say nothing, for ranks beside rank 0.
 func (i *interruption) silence() { i.silent.Store(true) }
 
-// leave gives signals up: whoever asks for them next decides what they mean. At most once.
+// leave gives signals up: the next signal.Notify decides what they mean. At most once.
 func (i *interruption) leave() { close(i.left) }
 
-// told notes that the command has said why it ends, and with which code: a signal that comes now changes neither.
+// told notes that the command has said why it ends, and with which code: a signal that comes now
+// changes neither.
 func (i *interruption) told(code int) {
 	i.code.Store(int32(code))
 	i.silence()
@@ -149,6 +166,9 @@ func (i *interruption) report(w io.Writer) int {
 	sig := syscall.Signal(i.number.Load())
 	if !i.silent.Swap(true) {
 		fmt.Fprintf(w, "%s%v\n", stoppedBy, sig)
+		if lost := i.writing.Load(); lost != nil && i.ending.Load() {
+			fmt.Fprintf(w, "  = note: there was no time to write %s\n", *lost)
+		}
 	}
 	if code := int(i.code.Load()); code != 0 {
 		return code

@@ -30,42 +30,48 @@ const startsWithin = 3 * time.Minute
 // interrupted SIGNAL DIR FILE ARGS... starts flowrun with FILE and ARGS, or as a session if FILE is
 // "repl", with the script's stdin.txt as its input, waits until it has begun to write into DIR or
 // is midway, sends the signal and demands 128 + the signal within two seconds of the machine's time
-// (package calm), and DIR empty.
+// (package calm), and DIR empty. Of several tries one must be as fast: what else runs on the machine
+// may hold up any.
 func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: interrupted SIGNAL DIR FILE ARGS...")
 	}
-	sig := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}[args[0]]
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // whoever is caught here is not ignored there, as nohup would have it
-	dir := ts.MkAbs(args[1])
-	path, err := exec.LookPath(filepath.Join(binDir(ts), "flowrun"))
-	ts.Check(err)
-	cmd := exec.Command(path, args[2:]...)
-	cmd.Dir = ts.MkAbs(".")
-	if args[2] == "repl" {
-		in, err := os.Open(ts.MkAbs("stdin.txt"))
-		ts.Check(err)
-		defer in.Close()
-		cmd.Stdin = in
+	bound := 2 * time.Second
+	if onRanks(args) {
+		bound += 2500 * time.Millisecond // the ranks have ended by then, and Open MPI's mpirun takes two seconds more to say so
 	}
-	cmd.Env = append(os.Environ(), "FLOW_CACHE="+ts.Getenv("FLOW_CACHE"), "PATH="+ts.Getenv("PATH"),
-		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	ts.Check(cmd.Start())
-	onRanks := strings.Contains(strings.Join(args, " "), "backend=mpi")
-	for deadline := time.Now().Add(startsWithin); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	const tries = 6
+	for try := 1; ; try++ {
+		took, held := interruptedOnce(ts, args)
+		if took <= bound {
+			return
+		}
+		if try == tries {
+			ts.Fatalf("took %v to end, besides %v without a processor, and longer than %v %d times before", took, held, bound, tries-1)
+		}
+	}
+}
+
+// onRanks reports that the command line args starts processes over MPI.
+func onRanks(args []string) bool { return strings.Contains(strings.Join(args, " "), "backend=mpi") }
+
+// interruptedOnce is one try of interrupted; it took so long to end, and was held up for so long beside that.
+func interruptedOnce(ts *testscript.TestScript, args []string) (took, held time.Duration) {
+	dir := ts.MkAbs(args[1])
+	cmd, stderr := begin(ts, "flowrun", args[2:])
+	for deadline := time.Now().Add(startsWithin); !hasEnded(cmd.Process.Pid) && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 			break
 		}
 		worker := cmd.Process.Pid
-		if onRanks {
+		if onRanks(args) {
 			worker = rankProcess(ts, "1", args[2])
 		}
 		if processorTime(worker) >= midway {
 			break
 		}
 	}
+	sig := signalOf[args[0]]
 	ts.Check(cmd.Process.Signal(sig))
 	clock := calm.Start()
 	gone := make(chan struct{})
@@ -73,25 +79,73 @@ func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 		_ = cmd.Wait() // the exit code is looked at below
 		close(gone)
 	}()
-	held := heldUp(cmd.Process.Pid, gone)
-	took := clock.Stop() - held
+	held = heldUp(cmd.Process.Pid, gone)
+	took = clock.Stop() - held
+	leftNothing(ts, cmd, sig, dir, stderr.String())
+	return took, held
+}
+
+// stopped SIGNAL DIR FILE ARGS... starts a flowrun whose grace does not end, waits until it has
+// printed a line, sends the signal, and demands what interrupted demands, however long it takes:
+// what a run does in its grace when it has the time, on any machine.
+func stopped(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: stopped SIGNAL DIR FILE ARGS...")
+	}
+	r, w, err := os.Pipe()
+	ts.Check(err)
+	defer r.Close()
+	cmd, stderr := begin(ts, "patient", args[2:], w)
+	ts.Check(w.Close())
+	if _, err := r.Read(make([]byte, 1)); err != nil {
+		_ = cmd.Wait() // its words say more
+		ts.Fatalf("it prints nothing: %v\n%s", err, stderr)
+	}
+	sig := signalOf[args[0]]
+	ts.Check(cmd.Process.Signal(sig))
+	_ = cmd.Wait() // the exit code is looked at below
+	leftNothing(ts, cmd, sig, ts.MkAbs(args[1]), stderr.String())
+}
+
+// signalOf are the signals of scripts.
+var signalOf = map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}
+
+// begin starts a command with the script's stdin.txt as its input if it is "repl".
+func begin(ts *testscript.TestScript, command string, args []string, out ...*os.File) (cmd *exec.Cmd, stderr *bytes.Buffer) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // whoever is caught here is not ignored there, as nohup would have it
+	path, err := exec.LookPath(filepath.Join(binDir(ts), command))
+	ts.Check(err)
+	cmd = exec.Command(path, args...)
+	cmd.Dir = ts.MkAbs(".")
+	if args[0] == "repl" {
+		in, err := os.Open(ts.MkAbs("stdin.txt"))
+		ts.Check(err)
+		defer in.Close()
+		cmd.Stdin = in
+	}
+	for _, f := range out {
+		cmd.Stdout = f
+	}
+	cmd.Env = append(os.Environ(), "FLOW_CACHE="+ts.Getenv("FLOW_CACHE"), "PATH="+ts.Getenv("PATH"),
+		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	stderr = new(bytes.Buffer)
+	cmd.Stderr = stderr
+	ts.Check(cmd.Start())
+	return cmd, stderr
+}
+
+// leftNothing demands of a command that a signal has ended its code, its words, and nothing in dir.
+func leftNothing(ts *testscript.TestScript, cmd *exec.Cmd, sig syscall.Signal, dir, said string) {
 	if code := cmd.ProcessState.ExitCode(); code != 128+int(sig) {
-		ts.Fatalf("exits with %d, want %d\n%s", code, 128+int(sig), stderr.String())
-	}
-	bound := 2 * time.Second
-	if onRanks {
-		bound += 2500 * time.Millisecond // the ranks have ended by then, and Open MPI's mpirun takes two seconds more to say so
-	}
-	if took > bound {
-		ts.Fatalf("took %v to end, besides %v without a processor", took, held)
+		ts.Fatalf("exits with %d, want %d\n%s", code, 128+int(sig), said)
 	}
 	entries, err := os.ReadDir(dir)
 	ts.Check(err)
 	for _, e := range entries {
 		ts.Fatalf("left %s behind", e.Name())
 	}
-	if !strings.Contains(stderr.String(), "stopped by") {
-		ts.Fatalf("does not say that a signal stopped it:\n%s", stderr.String())
+	if !strings.Contains(said, "stopped by") {
+		ts.Fatalf("does not say that a signal stopped it:\n%s", said)
 	}
 }
 
@@ -221,6 +275,12 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
+// hasEnded reports that a process is gone, or has nobody yet who asked how it ended.
+func hasEnded(pid int) bool {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	return err != nil || bytes.HasPrefix(bytes.TrimSpace(b[bytes.LastIndexByte(b, ')')+1:]), []byte("Z"))
+}
+
 // rankProcess is the process of an Open MPI rank that runs the file, 0 if there is none yet.
 func rankProcess(ts *testscript.TestScript, rank, file string) int {
 	for _, pid := range processesOf(ts, file) {
@@ -254,4 +314,27 @@ func processesOf(ts *testscript.TestScript, word string) []int {
 		}
 	}
 	return out
+}
+
+// A command that ends before it has written what the user wants says so; one that has written it does not.
+func TestInterruptionNamesWhatIsLost(t *testing.T) {
+	for _, c := range []struct {
+		ending, done bool
+		want         string
+	}{
+		{true, false, "flowrun: stopped by terminated\n  = note: there was no time to write the trace a.json\n"},
+		{false, false, "flowrun: stopped by terminated\n"},
+		{true, true, "flowrun: stopped by terminated\n"},
+	} {
+		var i interruption
+		i.number.Store(int32(syscall.SIGTERM))
+		i.ending.Store(c.ending)
+		if i.writes("the trace a.json"); c.done {
+			i.writes("")
+		}
+		var said strings.Builder
+		if code := i.report(&said); code != 143 || said.String() != c.want {
+			t.Errorf("%+v: exit code %d, %q", c, code, said.String())
+		}
+	}
 }

@@ -21,7 +21,8 @@ import (
 	"flow/runtime/trace"
 )
 
-// This file defines `flowrun simulate`: the loops of a recorded run, or costs from a file, under any technique on any number of workers.
+// This file defines `flowrun simulate`: the loops of a recorded run, or costs from a file, under
+// any technique on any number of workers.
 
 func (s *session) simulateCommand() *cli.Command {
 	return &cli.Command{

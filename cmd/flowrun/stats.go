@@ -35,6 +35,8 @@ type runStats struct {
 	Run           boundStats    `json:"run"`
 	Loops         []loopStats   `json:"loops"` // by operator
 	LoopSum       *loopStats    `json:"loops_total,omitempty"`
+	// Interpreted is the bodies that no loop computes.
+	Interpreted []interpretedBody `json:"interpreted,omitempty"`
 
 	account *flow.Account
 	assumed bool // the plan assumes the rounds of a loop
@@ -59,10 +61,11 @@ type callStats struct {
 	Gflops  float64 `json:"gflops"`
 }
 
-// stats prints what the run did. The bound is the plan's: no schedule on these workers is faster than the critical path, nor
-// than all work spread evenly, at the cost of the kernels that was measured before, and with as many rounds as the plan
-// assumes. A run may be faster than that, so no share of it is printed: what a run could have been is measured in it
-// (boundStats), and it is never faster than that.
+// stats prints what the run did. The bound is the plan's: no schedule on these workers is faster
+// than the critical path, nor than all work spread evenly, at the cost of the kernels that was
+// measured before, and with as many rounds as the plan assumes. A run may be faster than that, so
+// no share of it is printed: what a run could have been is measured in it (boundStats), and it is
+// never faster than that.
 func (s *session) stats(p *flow.Program, o flow.CompileOptions, report *flow.Report, seconds float64, asJSON bool) error {
 	if o.Rates == nil {
 		r, err := flow.MeasureRates(o.Kernels)
@@ -78,7 +81,11 @@ func (s *session) stats(p *flow.Program, o flow.CompileOptions, report *flow.Rep
 		return err
 	}
 	st.addLoops()
-	// The time of the run is that of the slowest rank, without starting threads and reading reports.
+	if st.Interpreted, err = interpretedBodies(p); err != nil {
+		return err
+	}
+	// The time of the run is that of the slowest rank, without starting threads and reading
+	// reports.
 	for _, r := range report.Ranks {
 		st.Execution = max(st.Execution, r.Seconds)
 	}
@@ -86,7 +93,7 @@ func (s *session) stats(p *flow.Program, o flow.CompileOptions, report *flow.Rep
 		st.Execution = seconds
 	}
 	workers := max(st.Workers/max(st.Ranks, 1), 1)
-	sum := plan.Summarise(p.Plan, o.Rates, workers)
+	sum := plan.Summarise(p.Compiled().Plan, o.Rates, workers)
 	st.Bound = sum.Bound
 	for _, l := range sum.Loops {
 		st.assumed = st.assumed || l.Assumed
@@ -110,7 +117,8 @@ func (s *session) stats(p *flow.Program, o flow.CompileOptions, report *flow.Rep
 	return nil
 }
 
-// gather adds up the ranks. Busy and Communication are seconds and Gflops is work until stats divides them.
+// gather adds up the ranks. Busy and Communication are seconds and Gflops is work until stats
+// divides them.
 func gather(p *flow.Program, report *flow.Report) *runStats {
 	st := &runStats{Ranks: len(report.Ranks)}
 	kernel := map[string]int{}
@@ -140,7 +148,7 @@ func gather(p *flow.Program, report *flow.Report) *runStats {
 			if !ok {
 				i = len(st.Calls)
 				call[c.Call] = i
-				file, line, _ := p.Files.Position(c.Span.From)
+				file, line, _ := p.Compiled().Files.Position(c.Span.From)
 				st.Calls = append(st.Calls, callStats{Name: c.Name, Line: line, File: file, First: c.First, Last: c.Last})
 			}
 			sum := &st.Calls[i]
@@ -202,6 +210,9 @@ func (st *runStats) text() string {
 			fmt.Fprintf(w, "%s\t%d\t%d\t%.4g\t%.4g\t%.1f\t\n", c.Name, c.Line, c.Tasks, c.Seconds, c.Busy, c.Gflops)
 		}
 		_ = w.Flush()
+	}
+	for _, x := range st.Interpreted {
+		fmt.Fprintln(&b, x.text())
 	}
 	st.loopText(&b)
 	return b.String()

@@ -22,8 +22,8 @@ type boundStats struct {
 	Inflation    float64 `json:"work_inflation,omitempty"` // busy time over that of the last run on one worker; left out if there was none
 }
 
-// loopStats is one operator, or the sum over all. Workers * seconds = busy + scheduling + idle + other, of each
-// execution.
+// loopStats is one operator, or the sum over all. Workers * seconds = busy + scheduling + idle +
+// other, of each execution.
 type loopStats struct {
 	Name       string  `json:"name"`
 	Where      string  `json:"where,omitempty"`
@@ -73,11 +73,12 @@ func (st *runStats) addLoops() {
 	st.Loops = []loopStats{}
 	for i := range a.Loops {
 		o := &a.Loops[i]
-		l := newLoopStats(o.Name, o.Account)
-		l.Where, l.Rank, l.Technique, l.Overlap = o.Where, o.Rank, o.Technique, o.Overlap()
-		if r := o.Operator.Loops[0].Record; r != nil {
+		l := newLoopStats(o.Name, o.Sum)
+		l.Where, l.Rank, l.Technique, l.Overlap = o.Where, o.Rank, o.Technique, o.Recorded().Overlap()
+		executions := o.Recorded().Loops
+		if r := executions[0].Record; r != nil {
 			l.Layout, l.Victim = r.Layout, r.Victim
-			switch last := o.Operator.Loops[len(o.Operator.Loops)-1].Record; {
+			switch last := executions[len(executions)-1].Record; {
 			case last != nil && last.Chosen:
 				l.By = schedule.Auto.Name
 			case o.Named:
@@ -116,7 +117,7 @@ func (st *runStats) loopText(b *strings.Builder) {
 				fmt.Fprint(b, ", some at the same time: T is their sum, and p.i. counts workers that were in others")
 			}
 		}
-		fmt.Fprintf(b, "\n%s", indent(o.Text(oracleText(o)...)))
+		fmt.Fprintf(b, "\n%s", indent(o.Sum.Text(oracleText(o)...)))
 	}
 	if len(a.Loops) > 1 {
 		fmt.Fprintf(b, "all loops, %d executions\n%s", a.Sum.Executions, indent(a.Sum.Text()))
@@ -148,7 +149,7 @@ func oracleText(o *flow.LoopAccount) []string {
 	case o.OracleAll:
 		return []string{fmt.Sprintf("oracle %s %s", o.Oracle, schedule.Seconds(o.OracleTime))}
 	}
-	longest := o.Longest().Account()
+	longest := o.Recorded().Longest().Account()
 	return []string{fmt.Sprintf("oracle %s %s (longest execution: %s)", o.Oracle, schedule.Seconds(o.OracleTime), schedule.Seconds(longest.Time))}
 }
 

@@ -12,7 +12,8 @@ import (
 
 // This file defines the text that `flowrun plan` prints.
 
-// printSummary writes the plan; with verbose also the passes of the compiler, with the nodes before and after each.
+// printSummary writes the plan; with verbose also the passes of the compiler, with the nodes before
+// and after each.
 func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int, verbose bool) {
 	fmt.Fprintf(s.out, "%s, %s", count(sum.Tasks, "task"), count(sum.Edges, "edge"))
 	if sum.Ranks > 1 {
@@ -49,12 +50,12 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int, v
 		fmt.Fprintf(s.out, "load max/mean      %.3f, %d of %s with work\n", sum.LoadRatio, sum.BusyRanks, count(sum.Ranks, "rank"))
 	}
 	fmt.Fprint(s.out, planLegend)
-	if len(p.Passes) == 0 || !verbose {
+	if len(p.Compiled().Passes) == 0 || !verbose {
 		return
 	}
 	w = tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "pass\tnodes before\tafter\tms\t")
-	for _, ps := range p.Passes {
+	for _, ps := range p.Compiled().Passes {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t\n", ps.Name, ps.Before, ps.After, 1e3*ps.Seconds)
 	}
 	_ = w.Flush()
@@ -62,12 +63,13 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int, v
 
 // whereIs is where a node of a plan comes from.
 func whereIs(p *flow.Program, id ir.ID) string {
-	file, line, col := p.Files.Position(p.Plan.Graph.Nodes[id].Span.From)
+	file, line, col := p.Compiled().Files.Position(p.Compiled().Plan.Graph.Nodes[id].Span.From)
 	return fmt.Sprintf("%s:%d:%d", file, line, col)
 }
 
-// printSparse prints what is known of sparse matrices before the run: how many elements they have, on what that rests, what they take, and what they
-// would take in the other form. A matrix without an S in its form is a product of sparse ones that pass represent made dense.
+// printSparse prints what is known of sparse matrices before the run: how many elements they have,
+// on what that rests, what they take, and what they would take in the other form. A matrix without
+// an S in its form is a product of sparse ones that pass represent made dense.
 func printSparse(out io.Writer, edges []plan.SparseEdge, where func(ir.ID) string) {
 	if len(edges) == 0 {
 		return

@@ -21,7 +21,8 @@ import (
 	"flow/sweep"
 )
 
-// This file defines `flowrun sweep`: one program under many schedules, compared. sweep_figures.go draws what it finds.
+// This file defines `flowrun sweep`: one program under many schedules, compared. sweep_figures.go
+// draws what it finds.
 
 func (s *session) sweepCommand() *cli.Command {
 	return &cli.Command{
@@ -220,7 +221,8 @@ func nameList(text string, all []string, parse func(string) (string, error)) ([]
 	return out, nil
 }
 
-// baseline is the index of the config with which one is compared: STATIC on as many threads, in the first layout.
+// baseline is the index of the config with which one is compared: STATIC on as many threads, in the
+// first layout.
 func (w *sweeping) baseline(c sweep.Config) int {
 	b := w.first
 	b.Threads = c.Threads
@@ -266,8 +268,8 @@ func (w *sweeping) once(ctx context.Context, c sweep.Config, stats bool) (sweep.
 	return sweep.Measurement{Seconds: report.Ranks[0].Seconds, Output: hex.EncodeToString(h.Sum(nil))}, report, nil
 }
 
-// hasLoops runs the baseline once, which is the first warm-up too, and refuses a program in which there is nothing to
-// schedule.
+// hasLoops runs the baseline once, which is the first warm-up too, and refuses a program in which
+// there is nothing to schedule.
 func (w *sweeping) hasLoops(ctx context.Context) error {
 	_, report, err := w.once(ctx, w.first, true)
 	if err != nil {
@@ -281,10 +283,12 @@ func (w *sweeping) hasLoops(ctx context.Context) error {
 	return nil
 }
 
-// looks is how often a config is run to be observed; the fastest run is kept, as the one in which least else happened.
+// looks is how often a config is run to be observed; the fastest run is kept, as the one in which
+// least else happened.
 const looks = 3
 
-// observe runs every config some more times, with a record of its chunks, in rounds like those that were timed.
+// observe runs every config some more times, with a record of its chunks, in rounds like those that
+// were timed.
 func (w *sweeping) observe(ctx context.Context, t *sweep.Table, report func(done, total int)) error {
 	w.observed = make([]observation, len(t.Rows))
 	before := (t.Rounds + t.Warmup) * len(t.Rows)
@@ -379,7 +383,8 @@ func (w *sweeping) write(c *cli.Context, stdout io.Writer, t *sweep.Table) error
 	return nil
 }
 
-// overridden says where a run would use a technique that the program names: a sweep tries all of them there too.
+// overridden says where a run would use a technique that the program names: a sweep tries all of
+// them there too.
 func (w *sweeping) overridden() (lines []string) {
 	for _, o := range w.program.OwnSchedules() {
 		lines = append(lines, fmt.Sprintf("%s at %s names its technique, %s, which a run uses whatever --partitioning says; here it has each of the table's",

@@ -21,7 +21,8 @@ import (
 	"flow/sweep"
 )
 
-// This file draws a sweep: times, chunk sizes and workers as figures, and a report in HTML with all of them.
+// This file draws a sweep: times, chunk sizes and workers as figures, and a report in HTML with all
+// of them.
 
 // draw writes the figures to FILE, FILE-chunks and FILE-workers.
 func (w *sweeping) draw(file string, t *sweep.Table) error {
@@ -41,8 +42,8 @@ func (w *sweeping) draw(file string, t *sweep.Table) error {
 	return nil
 }
 
-// times is the bars: techniques beside each other, a panel for each layout and victim, a colour for each number of
-// threads.
+// times is the bars: techniques beside each other, a panel for each layout and victim, a colour for
+// each number of threads.
 func (w *sweeping) times(t *sweep.Table) *figure.Page {
 	var names, groups, series []string
 	add := func(list *[]string, name string) int {
@@ -89,8 +90,8 @@ func label(name string) string {
 	return name
 }
 
-// slowest is the operator whose loops took most time under the baseline, as it was executed by each technique in the
-// first layout on the most threads.
+// slowest is the operator whose loops took most time under the baseline, as it was executed by each
+// technique in the first layout on the most threads.
 func (w *sweeping) slowest() (name string, list []observation, loops []*replay.Loop) {
 	threads := 0
 	for _, o := range w.observed {
@@ -101,8 +102,8 @@ func (w *sweeping) slowest() (name string, list []observation, loops []*replay.L
 	for _, o := range w.observed {
 		if o.Technique == w.first.Technique && o.Group() == w.first.Group() && o.Threads == threads {
 			for i := range o.account.Loops {
-				if l := &o.account.Loops[i]; l.Time > most {
-					best, most = l.Operator, l.Time
+				if l := &o.account.Loops[i]; l.Sum.Time > most {
+					best, most = l.Recorded(), l.Sum.Time
 				}
 			}
 		}
@@ -117,7 +118,7 @@ func (w *sweeping) slowest() (name string, list []observation, loops []*replay.L
 		for i := range o.account.Loops {
 			if l := &o.account.Loops[i]; l.Name == best.Name && l.Where == best.Where {
 				list = append(list, o)
-				loops = append(loops, l.Longest())
+				loops = append(loops, l.Recorded().Longest())
 				break
 			}
 		}
@@ -125,7 +126,8 @@ func (w *sweeping) slowest() (name string, list []observation, loops []*replay.L
 	return place(best), list, loops
 }
 
-// chunkSizes draws what each technique handed out of the slowest loop, in the order in which it began.
+// chunkSizes draws what each technique handed out of the slowest loop, in the order in which it
+// began.
 func (w *sweeping) chunkSizes() *figure.Page {
 	name, list, loops := w.slowest()
 	if len(loops) == 0 {
@@ -222,7 +224,7 @@ func (w *sweeping) html(out io.Writer, t *sweep.Table) error {
 	}
 	type param struct{ Name, Value string }
 	var params []param
-	for _, p := range w.program.Params {
+	for _, p := range w.program.Params() {
 		params = append(params, param{p.Name, fmt.Sprint(p.Value)})
 	}
 	return page.Execute(out, map[string]any{

@@ -12,7 +12,8 @@ import (
 	"flow/lang/source"
 )
 
-// This file finds the text of the program that a command line means: a file, standard input, or the text of -e.
+// This file finds the text of the program that a command line means: a file, standard input, or the
+// text of -e.
 
 const (
 	// stdinName is what diagnostics call a program from standard input.
@@ -26,8 +27,8 @@ func textFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "e", Usage: "the program is `TEXT` instead of a FILE; several are its lines"}
 }
 
-// program returns the text of the program that a command line means, and its name in diagnostics. Standard input is read once
-// and kept.
+// program returns the text of the program that a command line means, and its name in diagnostics.
+// Standard input is read once and kept.
 func (s *session) program(c *cli.Context) (name string, text []byte, err error) {
 	if lines := c.StringSlice("e"); len(lines) > 0 {
 		if c.NArg() > 0 {
@@ -50,8 +51,8 @@ func (s *session) program(c *cli.Context) (name string, text []byte, err error) 
 	return name, text, err
 }
 
-// fromStdin reports a command line whose program comes from standard input: it says so by a file named -, or is that of run
-// and names none. A terminal is meant only by -.
+// fromStdin reports a command line whose program comes from standard input: it says so by a file
+// named -, or is that of run and names none. A terminal is meant only by -.
 func (s *session) fromStdin(c *cli.Context, terminal bool) bool {
 	if len(c.StringSlice("e")) > 0 {
 		return false
@@ -59,7 +60,8 @@ func (s *session) fromStdin(c *cli.Context, terminal bool) bool {
 	return c.NArg() == 0 && c.Command.Name == "run" && !terminal || c.NArg() == 1 && c.Args().First() == "-"
 }
 
-// waitsForText is how long standard input may deliver nothing until the command says what it waits for.
+// waitsForText is how long standard input may deliver nothing until the command says what it waits
+// for.
 const waitsForText = 2 * time.Second
 
 // stdin is all of standard input as the text of a program.

@@ -39,7 +39,7 @@ func beforeMain() time.Duration {
 // timing prints the line for a program whose execution took so long. Startup is what went before the compiler: it is
 // what is left of the time until compilation ended.
 func (s *session) timing(p *flow.Program, execution float64) {
-	t := times{Parsing: p.ParseSeconds, Compilation: p.CompileSeconds, Execution: execution}
+	t := times{Parsing: p.Compiled().ParseSeconds, Compilation: p.Compiled().CompileSeconds, Execution: execution}
 	t.Total = (time.Since(s.began) + s.loaded).Seconds()
 	t.Startup = (s.compiling.Sub(s.began) + s.loaded).Seconds()
 	line, err := json.Marshal(t)

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"flow/kernels/blas"
+	"flow/kernels/loop/launch"
 	"flow/runtime/dist/transport/mpi"
 )
 
@@ -17,7 +19,7 @@ import (
 func (s *session) versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "version",
-		Usage: "say what is in this build: kernels, CPU features, MPI, OpenBLAS",
+		Usage: "say what is in this build: kernels, targets of loops, CPU features, MPI, OpenBLAS",
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return usagef("flowrun version takes no %s", c.Args().First())
@@ -33,6 +35,12 @@ func (s *session) version() error {
 		return err
 	}
 	names := blas.Names()
+	target, err := launch.Target()
+	if err != nil {
+		return err
+	}
+	targets := slices.Clone(launch.Targets())
+	targets[slices.Index(targets, target)] += " (selected)"
 	openblas := "no OpenBLAS in this build (build with -tags openblas)"
 	for i, n := range names {
 		if n == selected.Name() {
@@ -53,6 +61,7 @@ func (s *session) version() error {
 	fmt.Fprintf(s.out, "flowrun   %s\n", buildVersion())
 	fmt.Fprintf(s.out, "go        %s %s/%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	fmt.Fprintf(s.out, "kernels   %s\n", strings.Join(names, ", "))
+	fmt.Fprintf(s.out, "loops     %s\n", strings.Join(targets, ", "))
 	fmt.Fprintf(s.out, "cpu       %s (%d processors)\n", features, runtime.NumCPU())
 	fmt.Fprintf(s.out, "mpi       %s\n", lib)
 	fmt.Fprintf(s.out, "openblas  %s\n", openblas)

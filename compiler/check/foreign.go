@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// foreign says what a name of other languages and libraries is in Flow: help for people who come from there. What Flow
-// has goes before a row of the same name. A row is one of three:
+// foreign says what a name of other languages and libraries is in Flow: help for people who come
+// from there. What Flow has goes before a row of the same name. A row is one of three:
 //
 //	a word          Flow's name for the same, with the same arguments
-//	a form          a text with $1, $2 for the arguments of a call, $* for all of them, and {1}, {2} where an argument
-//	                that is no name, number or call stands in parentheses; "; " and a sentence may follow
+//	a form          a text with $1, $2 for the arguments of a call, $* for all of them, and {1},
+//	                {2} where an argument that is no name, number or call stands in
+//	                parentheses; "; " and a sentence may follow
 //	a sentence      anything else; it holds a blank, and neither $ nor {1}
 var foreign = map[string]string{
 	"True": "true", "TRUE": "true", "False": "false", "FALSE": "false", "NaN": "nan", "NA": "nan", "Inf": "inf", "Infinity": "inf",
@@ -42,13 +43,10 @@ var foreign = map[string]string{
 	"zeros_like": "zeros({1}.rows, {1}.cols)", "ones_like": "ones({1}.rows, {1}.cols)", "full_like": "fill($2, {1}.rows, {1}.cols)", "seq_len": "seq(1, {1} + 1)",
 	"exponential": "randexp", "rexp": "randexp", "randi": "randint", "randperm": "permutation", "gammaln": "lgamma", "loggamma": "lgamma", "ndtr": "normcdf", "pnorm": "normcdf",
 	"ndtri": "normquantile", "qnorm": "normquantile", "norminv": "normquantile", "convolve": "conv", "fftconvolve": "fftconv", "rfft": "fft", "interp1": "interp",
-	"normal": "randn", "uniform": "rand", "randint": "floor(rand(n, m) * k) has integers below k", "seed": "each generator has a seed of its own: `rand(n, m, seed = 1)`",
+	"normal": "randn", "uniform": "rand", "seed": "each generator has a seed of its own: `rand(n, m, seed = 1)`",
 	"meshgrid": "ones(n, 1) @ t(x) repeats a column as rows: `outer(x, y, \"+\")` has a value for every pair",
 
 	"where": "ifelse($1, $2, $3)", "IF": "if $1 { $2 } else { $3 }", "iif": "if $1 { $2 } else { $3 }",
-	"linspace": "{1} + ({2} - {1}) / ({3} - 1) * seq(0, $3)", "diff": "{1}[1.., :] - {1}[0..-1, :]", "roll": "rbind({1}[-{2}.., :], {1}[0..-{2}, :])",
-	"shuffle": "take($1, sample({1}.rows, {1}.rows))", "permutation": "sample(n, n)", "lstsq": "lm", "hist": "bin(x, edges) numbers the intervals, and colsum(onehot(codes, k)) counts them",
-	"histogram": "bin(x, edges) numbers the intervals, and colsum(onehot(codes, k)) counts them",
 	"transpose": "t", "dot": "{1} @ {2}", "mm": "{1} @ {2}", "MMULT": "{1} @ {2}", "einsum": "a sum over an inner index is `a @ b`, over rows rowsum(a * b)",
 	"inner": "sum({1} * {2})", "vdot": "sum({1} * {2})", "crossprod": "t($1) @ {2}", "multiply": "{1} * {2}", "divide": "{1} / {2}", "subtract": "{1} - {2}",
 	"concat": "rbind($*); side by side it is cbind", "concatenate": "rbind($*); side by side it is cbind", "hstack": "cbind($*)", "vstack": "rbind($*)",
@@ -127,8 +125,8 @@ func fill(form string, args []string) string {
 	return strings.ReplaceAll(form, "$*", strings.Join(args, ", "))
 }
 
-// Foreign is help for a name of another language that stands alone or before arguments that are not known; "" for all
-// other names. A word of Flow's, in backquotes, takes the place of the name.
+// Foreign is help for a name of another language that stands alone or before arguments that are not
+// known; "" for all other names. A word of Flow's, in backquotes, takes the place of the name.
 func Foreign(name string) string {
 	row, ok := foreign[name]
 	_, form := isForm(row)
@@ -148,8 +146,8 @@ func Foreign(name string) string {
 	return row
 }
 
-// ForeignCall is Foreign of a call whose arguments are known. Written reports whether the text in backquotes takes the
-// place of the whole call.
+// ForeignCall is Foreign of a call whose arguments are known. Written reports whether the text in
+// backquotes takes the place of the whole call.
 func ForeignCall(name string, args []string) (help string, written bool) {
 	row := foreign[name]
 	places, form := isForm(row)

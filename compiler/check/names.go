@@ -11,8 +11,8 @@ import (
 type World interface {
 	// Value reports a name that may stand for itself, such as a function of the library.
 	Value(name string) bool
-	// Callable reports a name that may be called: an operator, a form of the language, a function of the
-	// library, or a word that is not built yet and gets its own diagnostic.
+	// Callable reports a name that may be called: an operator, a form of the language, a function
+	// of the library, or a word that is not built yet and gets its own diagnostic.
 	Callable(name string) bool
 	// Words is every name of the world, for did-you-mean.
 	Words() []string
@@ -86,37 +86,10 @@ func (c *names) visible(name string) bool {
 	return false
 }
 
-// bound is the names that a statement binds for those after it.
-func bound(st ast.Stmt) []ast.Ident {
-	switch st := st.(type) {
-	case *ast.Bind:
-		return st.Names
-	case *ast.Chan:
-		return []ast.Ident{st.Name}
-	case *ast.Param:
-		return []ast.Ident{st.Name}
-	case *ast.FnDecl:
-		return []ast.Ident{st.Name}
-	case *ast.Stage:
-		return []ast.Ident{st.Name}
-	case *ast.TypeDef:
-		return []ast.Ident{st.Name}
-	case *ast.State:
-		return []ast.Ident{st.Name}
-	case *ast.Iterate:
-		var out []ast.Ident
-		for _, k := range st.Carry {
-			out = append(out, k.Name)
-		}
-		return out
-	}
-	return nil
-}
-
 func (c *names) stmts(list []ast.Stmt) {
 	later := map[string]source.Span{}
 	for i := len(list) - 1; i >= 0; i-- {
-		for _, id := range bound(list[i]) {
+		for _, id := range ast.Bound(list[i]) {
 			later[id.Name] = id.At
 		}
 	}
@@ -192,12 +165,12 @@ func (c *names) stmt(st ast.Stmt) {
 			c.expr(k.Init)
 		}
 		c.expr(st.Times)
-		for _, id := range bound(st) {
+		for _, id := range ast.Bound(st) {
 			c.bind(id)
 		}
 		c.expr(st.Until)
 		outer := c.carried
-		c.carried = bound(st)
+		c.carried = ast.Bound(st)
 		c.block(st.Body)
 		c.carried = outer
 	case *ast.Emit:
@@ -319,10 +292,28 @@ func (c *names) ranges(rs []ast.Range) {
 		c.expr(r.Lo)
 		c.expr(r.Hi)
 		c.expr(r.By)
+		c.descends(r)
 		if r.Name != nil {
 			c.bind(*r.Name)
 		}
 	}
+}
+
+// descends warns of a range that has no index because its bounds, both written as numbers, descend.
+// Bounds that are computed may well do so, as in k+1..n.
+func (c *names) descends(r ast.Range) {
+	lo, isLo := r.Lo.(*ast.Int)
+	hi, isHi := r.Hi.(*ast.Int)
+	if !isLo || !isHi || r.By != nil || lo.Value <= hi.Value {
+		return
+	}
+	dots := ".."
+	if r.Inclusive {
+		dots = "..="
+	}
+	at := lo.Span().Join(hi.Span())
+	c.diags = append(c.diags, source.Errorf("W005", at, "the range %s%s%s is empty", lo.Text, dots, hi.Text).
+		WithHelp("a range that descends has a step: `%s%s%s by -1`", lo.Text, dots, hi.Text))
 }
 
 // with reads hints, whose values are words of their own: place = cyclic2d.
@@ -435,7 +426,8 @@ func Recursion(name string, at source.Span) source.Diagnostic {
 		WithHelp("a function is instantiated where it is called, before the run: loop with `for` or `iterate`")
 }
 
-// boundLater reports a name that a statement further down binds: above it, a program that binds e itself does not mean the library's e.
+// boundLater reports a name that a statement further down binds: above it, a program that binds e
+// itself does not mean the library's e.
 func (c *names) boundLater(name string) bool {
 	if slices.ContainsFunc(c.binding, func(id ast.Ident) bool { return id.Name == name }) {
 		return false

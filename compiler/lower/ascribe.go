@@ -1,6 +1,7 @@
 package lower
 
-// This file defines how a value gets the type that the program writes for it: parameters, results, bindings.
+// This file defines how a value gets the type that the program writes for it: parameters, results,
+// bindings.
 
 import (
 	"fmt"
@@ -50,7 +51,8 @@ func (l *lowerer) ascribe(v val, t ast.Type, at source.Span) val {
 	return v
 }
 
-// ascribeSparse checks that v is sparse, and the rest as of a dense matrix. A representation is never converted unasked.
+// ascribeSparse checks that v is sparse, and the rest as of a dense matrix. A representation is
+// never converted unasked.
 func (l *lowerer) ascribeSparse(v val, t *ast.SparseType, at source.Span) val {
 	named, ok := t.Elem.(*ast.NamedType)
 	if !ok || len(named.Dims) == 0 {
@@ -87,7 +89,11 @@ func (l *lowerer) ascribeNamed(v val, t *ast.NamedType, at source.Span) val {
 			l.failf("E200", at, "a scalar %v is wanted, this is %s", e, l.what(v))
 		}
 	} else if !have.IsMatrix() {
-		l.failf("E200", at, "a matrix of %v is wanted, this is %s", e, l.what(v))
+		d := source.Errorf("E200", at, "a matrix of %v is wanted, this is %s", e, l.what(v))
+		if have.IsScalar() {
+			d = d.WithHelp("a matrix of one element is `[%s]`", l.text(at))
+		}
+		l.fail(d)
 	} else {
 		l.unify(v, t, at)
 	}

@@ -9,7 +9,8 @@ import (
 	"flow/lang/source"
 )
 
-// This file elaborates `if`: one branch of it when the condition is known before the run, else a node with both as regions.
+// This file elaborates `if`: one branch of it when the condition is known before the run, else a
+// node with both as regions.
 
 // branch elaborates an `if`, as a value or as a statement.
 func (l *lowerer) branch(e *ast.If, wantValue bool) val {
@@ -89,7 +90,8 @@ type union struct {
 	a, b        []ir.ID
 }
 
-// meet pairs what the branches give. The result has the shape of both, with the number of a part for each edge.
+// meet pairs what the branches give. The result has the shape of both, with the number of a part
+// for each edge.
 func (u *union) meet(a, b val) val {
 	l := u.l
 	if a.kind == poison || b.kind == poison {

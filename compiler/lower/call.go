@@ -31,7 +31,7 @@ func (l *lowerer) callExpr(e *ast.Call) val {
 		if v, ok := l.library(n.Name); ok {
 			return l.callVal(e, v)
 		}
-		if _, written := check.ForeignCall(n.Name, l.texts(e.Args, true)); !written || isText(e.Args[0].Value) {
+		if _, written := check.ForeignCall(n.Name, l.texts(e.Args, joins(n.Name))); !written || isText(e.Args[0].Value) {
 			if d, ok := notBuilt(n.Name, n.Span()); ok {
 				l.fail(d)
 			}
@@ -133,7 +133,8 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 	return v
 }
 
-// argument elaborates an argument and brings it into canonical form, as a function may send what it computes with it.
+// argument elaborates an argument and brings it into canonical form, as a function may send what it
+// computes with it.
 func (l *lowerer) argument(e ast.Expr) val {
 	return l.canonical(e, l.in.Argument)
 }
@@ -143,13 +144,15 @@ func (l *lowerer) canonical(e ast.Expr, form func(g *ir.Graph, from, root ir.ID,
 	from, before := ir.ID(l.g.Len()), l.sends
 	v := l.expr(e)
 	if v.kind == edge {
-		// Tokens sent meanwhile (by a function, by equations asked for) are named in channel arrays.
+		// Tokens sent meanwhile (by a function, by equations asked for) are named in channel
+		// arrays.
 		v.id = form(l.g, from, v.id, l.sends == before)
 	}
 	return v
 }
 
-// argsOf is the argument of each parameter of f in the call, by position or by name; nil where there is none.
+// argsOf is the argument of each parameter of f in the call, by position or by name; nil where
+// there is none.
 func (l *lowerer) argsOf(e *ast.Call, f *fun) []*ast.Arg {
 	args := make([]*ast.Arg, len(f.params))
 	for i := range e.Args {
@@ -255,7 +258,7 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 			in, spans, args = append(in, v), append(spans, a.Value.Span()), append(args, i)
 			continue
 		}
-		if v.kind == edge && d.Seeded != "" && d.Args[i].Name == "seed" { // a seed of the run
+		if v.kind == edge && d.Seeded != "" && d.Args[i].Name == op.SeedArg { // a seed of the run
 			seed, seedAt = &v, a.Value.Span()
 			continue
 		}
@@ -284,7 +287,8 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 	return l.apply(d, op.MakeAttrs(attrs...), e.Span(), in, spans)
 }
 
-// inOrder is the inputs of a call, and where they stand, in the order of the row's arguments: names may come in any.
+// inOrder is the inputs of a call, and where they stand, in the order of the row's arguments: names
+// may come in any.
 func inOrder(in []val, spans []source.Span, args []int) (ordered []val, at []source.Span) {
 	by := make([]int, len(args))
 	for k := range by {
@@ -297,8 +301,8 @@ func inOrder(in []val, spans []source.Span, args []int) (ordered []val, at []sou
 	return ordered, at
 }
 
-// rowOf is which of the rows of one word a call means: of those that take as many positional arguments the first that knows most of the
-// named ones.
+// rowOf is which of the rows of one word a call means: of those that take as many positional
+// arguments the first that knows most of the named ones.
 func rowOf(e *ast.Call, rows []*op.Def) *op.Def {
 	positional := 0
 	for _, a := range e.Args {
@@ -347,10 +351,9 @@ func (l *lowerer) noArgument(d *op.Def, a ast.Arg) {
 	diag := source.Errorf("E128", a.Name.At, "%s has no argument `%s`", d.Source(), a.Name.Name).WithHelp("%s", usage(d))
 	if s, ok := source.Suggest(a.Name.Name, names); ok {
 		diag = diag.WithHelp("did you mean `%s`? %s", s, usage(d))
-	} else if a.Name.Name == "dtype" {
-		diag = diag.WithHelp("the result converts: f32(%s(..)), i64(%s(..))", d.Source(), d.Source())
-	} else if word := d.Source(); a.Name.Name == "axis" && len(l.table.Word("row"+word)) > 0 {
-		diag = diag.WithHelp("by rows it is row%s(x), by columns col%s(x)", word, word)
+	} else if help := check.ForeignArgument(a.Name.Name, d.Source(), func(word string) bool { return len(l.table.Word(word)) > 0 },
+		func(word string) bool { return slices.Contains(names, word) }); help != "" {
+		diag = diag.WithHelp("%s", help)
 	}
 	l.fail(diag)
 }

@@ -10,14 +10,16 @@ import (
 	"flow/lang/source"
 )
 
-// This file lowers reductions of lists: `sum([a, b])` of scalars or matrices is a chain of the operator.
+// This file lowers reductions of lists: `sum([a, b])` of scalars or matrices is a chain of the
+// operator.
 
 // holdsMatrices reports a list of values of which one at least is a matrix.
 func (l *lowerer) holdsMatrices(xs []val) bool {
 	return slices.ContainsFunc(xs, func(x val) bool { return x.kind == edge && l.typeOf(x).IsMatrix() })
 }
 
-// foldStep is the operator of two arguments with which a reduction goes over a list of plan time; nil if it has none.
+// foldStep is the operator of two arguments with which a reduction goes over a list of plan time;
+// nil if it has none.
 func (l *lowerer) foldStep(word string) *op.Def {
 	switch word {
 	case "sum":

@@ -82,11 +82,12 @@ type written struct {
 	at   source.Span // where; of several, the last
 }
 
-// form is the format of a sink: csv, npy, .. as its extension or the program says; "" is standard output.
+// form is the format of a sink: csv, npy, .. as its extension or the program says; "" is standard
+// output.
 type form string
 
-// severalFit reports whether a sink of the format takes several values, one after the other. A second value in any other file would make one
-// that nobody can read.
+// severalFit reports whether a sink of the format takes several values, one after the other. A
+// second value in any other file would make one that nobody can read.
 func (f form) severalFit() bool { return f == "" || f == "csv" || f == "tsv" }
 
 func formOf(attrs []op.Attr, sink string) form {
@@ -98,7 +99,8 @@ func formOf(attrs []op.Attr, sink string) form {
 	return form(strings.TrimPrefix(filepath.Ext(strings.TrimSuffix(sink, ".gz")), "."))
 }
 
-// writtenOnce refuses the second of two emits to one sink if either writes a format that holds one matrix.
+// writtenOnce refuses the second of two emits to one sink if either writes a format that holds one
+// matrix.
 func (l *lowerer) writtenOnce(sink string, first, second written) {
 	one := second.form
 	if one.severalFit() {

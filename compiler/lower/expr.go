@@ -167,8 +167,8 @@ func (l *lowerer) binary(e *ast.Binary) val {
 	return l.apply(d, nil, e.Span(), []val{x, y}, []source.Span{e.X.Span(), e.Y.Span()})
 }
 
-// isWholePower reports an x of the run whose elements are integers or bools, and a y known before it that is a whole
-// number, not negative.
+// isWholePower reports an x of the run whose elements are integers or bools, and a y known before
+// it that is a whole number, not negative.
 func (l *lowerer) isWholePower(x, y val) bool {
 	if x.kind != edge || !y.isInt() || y.s.I < 0 {
 		return false
@@ -177,9 +177,9 @@ func (l *lowerer) isWholePower(x, y val) bool {
 	return e == types.I64 || e == types.Bool
 }
 
-// wholePower is x, which stands at from, to the power n of integers, at: products, of which integers do not round one
-// and which wrap alike in any order, by squaring. A power that only the run knows may be negative, so those are floats
-// (pow).
+// wholePower is x, which stands at from, to the power n of integers, at: products, of which
+// integers do not round one and which wrap alike in any order, by squaring. A power that only the
+// run knows may be negative, so those are floats (pow).
 func (l *lowerer) wholePower(x val, n int64, at, from source.Span) val {
 	apply := func(d *op.Def, in ...val) val {
 		return l.apply(d, nil, at, in, []source.Span{from, from}[:len(in)])

@@ -9,11 +9,12 @@ import (
 	"flow/lang/source"
 )
 
-// This file completes what an operator says of its arguments by what only the program's text tells: how the user's own
-// expression would be right.
+// This file completes what an operator says of its arguments by what only the program's text tells:
+// how the user's own expression would be right.
 
-// faultHelp adds help to d, the diagnostic of a call of the operator def at `at` whose arguments stand at spans; bad is the
-// argument that is wrong, -1 if it is none alone. l.types are the types of the arguments.
+// faultHelp adds help to d, the diagnostic of a call of the operator def at `at` whose arguments
+// stand at spans; bad is the argument that is wrong, -1 if it is none alone. l.types are the types
+// of the arguments.
 func (l *lowerer) faultHelp(d source.Diagnostic, def *op.Def, bad int, at source.Span, spans []source.Span) source.Diagnostic {
 	text := func(i int) string {
 		if i < 0 || i >= len(spans) {
@@ -50,7 +51,7 @@ func (l *lowerer) faultHelp(d source.Diagnostic, def *op.Def, bad int, at source
 		return d.WithHelp("figure(p, q) puts pictures over each other, panels(p, q) beside each other; nothing else is done with them but emit")
 	case isText || two && (a.Elem == types.Str || b.Elem == types.Str):
 		return d.WithHelp("texts are compared, joined by + and made by fmt(\"{} {}\", a, b); nothing else is done with them")
-	case def.Infix == "not" || def.Name == "not":
+	case def.Infix == "not":
 		d.Span = at
 		return d.WithHelp("numbers are no truth values: write `%s == 0`", text(0))
 	case d.Code == "E211" && (def.Source() == "rbind" || def.Source() == "cbind"):

@@ -10,8 +10,9 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines what is said of names, methods and fields of other languages. Where it can, the help holds the user's
-// own text as it should be, in backquotes, and the place of the diagnostic is the text that it replaces.
+// This file defines what is said of names, methods and fields of other languages. Where it can, the
+// help holds the user's own text as it should be, in backquotes, and the place of the diagnostic is
+// the text that it replaces.
 
 // text is what the user wrote at a place.
 func (l *lowerer) text(at source.Span) string {
@@ -37,7 +38,8 @@ func (l *lowerer) afterSlashes(at source.Span) bool {
 	return f != nil && strings.HasSuffix(strings.TrimRight(f.Text[:f.Offset(at.From)], " \t"), "//")
 }
 
-// equality refuses x == e as a statement, where nothing is called x: a binding with one sign too many.
+// equality refuses x == e as a statement, where nothing is called x: a binding with one sign too
+// many.
 func (l *lowerer) equality(s *ast.ExprStmt) {
 	b, ok := s.Expr.(*ast.Binary)
 	if !ok || b.Op != "==" {
@@ -51,8 +53,8 @@ func (l *lowerer) equality(s *ast.ExprStmt) {
 	}
 }
 
-// texts is the arguments of a call as the user wrote them. A list or tuple that is the only one stands for its elements, as
-// in concatenate([a, b]), if flat says so.
+// texts is the arguments of a call as the user wrote them. A list or tuple that is the only one
+// stands for its elements, as in concatenate([a, b]), if flat says so.
 func (l *lowerer) texts(args []ast.Arg, flat bool) []string {
 	var out []string
 	for _, a := range args {
@@ -81,6 +83,11 @@ func (l *lowerer) texts(args []ast.Arg, flat bool) []string {
 	return out
 }
 
+// joins reports a name that other systems call with one list of what is to be joined.
+func joins(name string) bool {
+	return slices.Contains(strings.Fields("concat concatenate hstack vstack stack horzcat vertcat hcat vcat column_stack"), name)
+}
+
 // known reports a word that can be called.
 func (l *lowerer) known(word string) bool {
 	_, lib := l.library(word)
@@ -90,7 +97,7 @@ func (l *lowerer) known(word string) bool {
 // unknownCall is the diagnostic of a call of a name that nothing has.
 func (l *lowerer) unknownCall(e *ast.Call, n *ast.Name) source.Diagnostic {
 	d := source.Errorf("E116", n.Span(), "no function or operator is called `%s`", n.Name)
-	if help, written := check.ForeignCall(n.Name, l.texts(e.Args, strings.Contains("concat concatenate hstack vstack stack horzcat vertcat hcat vcat column_stack", n.Name))); help != "" {
+	if help, written := check.ForeignCall(n.Name, l.texts(e.Args, joins(n.Name))); help != "" {
 		if written {
 			d.Span = e.Span()
 		}
@@ -99,12 +106,12 @@ func (l *lowerer) unknownCall(e *ast.Call, n *ast.Name) source.Diagnostic {
 	return d.WithHelp("%s", l.near(n.Name))
 }
 
-// near is the help for a name that nothing has: the nearest of the names that the program binds, or of the words of the
-// language.
+// near is the help for a name that nothing has: the nearest of the names that the program binds, or
+// of the words of the language.
 func (l *lowerer) near(name string) string {
-	words := append(l.table.Words(), formNames...)
+	words := l.words()
 	if l.std != nil {
-		words = append(words, l.std.names...)
+		words = append(words, l.std.words...)
 	}
 	return check.Near(name, l.scope.visible(), words)
 }
@@ -153,7 +160,7 @@ func (l *lowerer) method(e *ast.Call, f *ast.Field) {
 	args := []string{value}
 	axis := ""
 	for _, a := range e.Args {
-		if a.Name != nil && a.Name.Name == "axis" {
+		if a.Name != nil && a.Name.Name == check.AxisArgument {
 			axis = map[string]string{"0": "col", "1": "row"}[l.text(a.Value.Span())]
 			continue
 		}
@@ -259,7 +266,8 @@ func (l *lowerer) doubleSubscript(e *ast.Index) {
 		WithHelp("write `%s[%s, %s]`", n.Name, l.text(inner.Subs[0].Span()), l.text(e.Subs[0].Span())))
 }
 
-// square is the diagnostic of a matrix that a parameter f64[n,n] does not take; not ok: that is not the mistake.
+// square is the diagnostic of a matrix that a parameter f64[n,n] does not take; not ok: that is not
+// the mistake.
 func square(t *ast.NamedType, have types.Type, at source.Span) (source.Diagnostic, bool) {
 	if len(t.Dims) != 2 {
 		return source.Diagnostic{}, false
@@ -272,5 +280,6 @@ func square(t *ast.NamedType, have types.Type, at source.Span) (source.Diagnosti
 	return source.Errorf("E213", at, "a square matrix is wanted; this has %d rows and %d columns", have.Rows, have.Cols), true
 }
 
-// Foreign returns what a name of another language or library is in Flow, as a sentence; "" for all other names.
+// Foreign returns what a name of another language or library is in Flow, as a sentence; "" for all
+// other names.
 func Foreign(name string) string { return check.Foreign(name) }

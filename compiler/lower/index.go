@@ -112,8 +112,9 @@ func sliceAttrs(r0, c0, rows, cols int) *op.Attrs {
 	return op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0, rows, cols)})
 }
 
-// subscript is one subscript: size indices from lo on, or, when only the run knows, from the value of edge from on. An open
-// one has a size that only the run knows: it ends before the value of edge to, or with it where through is 1.
+// subscript is one subscript: size indices from lo on, or, when only the run knows, from the value
+// of edge from on. An open one has a size that only the run knows: it ends before the value of edge
+// to, or with it where through is 1.
 type subscript struct {
 	lo      int
 	from    ir.ID // ir.None: lo
@@ -122,7 +123,8 @@ type subscript struct {
 	open    bool
 	to      ir.ID
 	through int
-	// picked is the positions that a vector names, a column; ir.None: no vector. The rest is then that of `:`.
+	// picked is the positions that a vector names, a column; ir.None: no vector. The rest is then
+	// that of `:`.
 	picked ir.ID
 	all    bool // `:`
 	step   int  // of the indices of a range, one of step is taken, from the last one on where it is negative; 0: all
@@ -173,7 +175,8 @@ func (l *lowerer) sub(s ast.Sub, x val, k int) subscript {
 	return l.interval(s, lo, hi, n, what)
 }
 
-// interval is the subscript s, a single index or a range, with the bounds lo and hi; what names what the axis counts, n of them.
+// interval is the subscript s, a single index or a range, with the bounds lo and hi; what names
+// what the axis counts, n of them.
 func (l *lowerer) interval(s ast.Sub, lo, hi val, n int, what string) subscript {
 	if lo.kind == edge || hi.kind == edge || n == types.Unknown {
 		return l.dynamicSub(s, lo, hi)
@@ -206,6 +209,12 @@ func (l *lowerer) interval(s ast.Sub, lo, hi val, n int, what string) subscript 
 			l.fail(d)
 		}
 		d := source.Errorf("E212", at, "%ss %d to %d of a matrix with %s", what, a, b, counted(n, what))
+		if s.Hi == nil && a > n {
+			d = source.Errorf("E212", at, "%ss from %d on of a matrix with %s", what, a, counted(n, what))
+			if n > 0 {
+				d = d.WithHelp("%ss are numbered from 0: the last is `%d`", what, n-1)
+			}
+		}
 		if a >= 0 && a <= n && b > n {
 			d = d.WithHelp("up to the last it is `%d..%d`", a, n)
 		} else if a > b && a < n && b >= 0 && s.By == nil {
@@ -226,7 +235,8 @@ func (l *lowerer) wholeAxis(s ast.Sub, x val, n int, count string) subscript {
 	return subscript{from: ir.None, size: n, picked: ir.None, all: true}
 }
 
-// integer is the value of e, an integer that is known before the run or not; anything else is told code, where what names its place.
+// integer is the value of e, an integer that is known before the run or not; anything else is told
+// code, where what names its place.
 func (l *lowerer) integer(e ast.Expr, code source.Code, what string) val {
 	return l.integerOf(l.expr(e), e, code, what)
 }
@@ -247,8 +257,8 @@ func (l *lowerer) integerOf(v val, e ast.Expr, code source.Code, what string) va
 	return val{}
 }
 
-// dynamicSub is a subscript that only the run knows. A range has a size that is known before if its bounds differ by a
-// constant, as in i..i+3.
+// dynamicSub is a subscript that only the run knows. A range has a size that is known before if its
+// bounds differ by a constant, as in i..i+3.
 func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
 	out := subscript{from: l.toEdge(lo, s.Lo.Span()), size: 1, one: !s.IsRange, picked: ir.None}
 	if out.one {
@@ -313,7 +323,7 @@ func (l *lowerer) sameValue(a, b ir.ID) bool {
 	}
 	x, y := &l.g.Nodes[a], &l.g.Nodes[b]
 	p, q := l.g.In(a), l.g.In(b)
-	if x.Op != y.Op || !x.Op.Laws.Has(op.Pure) || x.Region != nil || y.Region != nil || x.Op.Name == "arg" || len(p) != len(q) || !x.Attrs.Equal(y.Attrs) {
+	if x.Op != y.Op || !x.Op.Laws.Has(op.Pure) || x.Region != nil || y.Region != nil || x.Op.Role == op.Argument || len(p) != len(q) || !x.Attrs.Equal(y.Attrs) {
 		return false
 	}
 	for i := range p {

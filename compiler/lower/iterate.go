@@ -10,11 +10,13 @@ import (
 	"flow/lang/source"
 )
 
-// This file elaborates `iterate`: one node with a region for the body and one for the condition. Carried names are values of
-// the run, whatever they start as, so that a program does not depend on how its loop is run.
+// This file elaborates `iterate`: one node with a region for the body and one for the condition.
+// Carried names are values of the run, whatever they start as, so that a program does not depend on
+// how its loop is run.
 
-// unrolled is the greatest number of rounds, known before the run, that become so many copies of the body instead of a loop:
-// a few rounds of tiled work then overlap, and spread over ranks. `with (unroll = n)` says otherwise.
+// unrolled is the greatest number of rounds, known before the run, that become so many copies of
+// the body instead of a loop: a few rounds of tiled work then overlap, and spread over ranks. `with
+// (unroll = n)` says otherwise.
 const unrolled = 4
 
 // carried is an iterate being elaborated.
@@ -174,8 +176,8 @@ func (l *lowerer) unrollHint(s *ast.Iterate) int {
 	return most
 }
 
-// settled elaborates the body as a region. Literals among the initial values take the type of their `next`, which may
-// depend on theirs: the body is elaborated again until they agree.
+// settled elaborates the body as a region. Literals among the initial values take the type of their
+// `next`, which may depend on theirs: the body is elaborated again until they agree.
 func (l *lowerer) settled(c *carried) (*region, []ir.ID) {
 	warnings := len(l.diags)
 	for {
@@ -221,8 +223,8 @@ func (l *lowerer) round(c *carried, args []ir.ID) []val {
 	return vals
 }
 
-// keeps is the next value of carried name i as an edge of its type. A literal start takes another type if it can: again is then
-// true.
+// keeps is the next value of carried name i as an edge of its type. A literal start takes another
+// type if it can: again is then true.
 func (l *lowerer) keeps(c *carried, i int, v val) (id ir.ID, again bool) {
 	k := c.s.Carry[i]
 	var nx *ast.Next
@@ -275,8 +277,8 @@ func becomes(a, b types.Elem) bool {
 	return a == b || a == types.I64 && b.IsFloat() || a.IsFloat() && b.IsFloat()
 }
 
-// unrolledRounds elaborates the body as often as it is run. It has been elaborated as a region before, so the same programs
-// are right, whatever the number of rounds.
+// unrolledRounds elaborates the body as often as it is run. It has been elaborated as a region
+// before, so the same programs are right, whatever the number of rounds.
 func (l *lowerer) unrolledRounds(c *carried, times int64, warnings int) []ir.ID {
 	at := c.edges(l)
 	seen := len(l.diags)
@@ -295,8 +297,8 @@ func (l *lowerer) unrolledRounds(c *carried, times int64, warnings int) []ir.ID 
 	return at
 }
 
-// untilNode makes the node of a loop that stops when its condition holds, or after a count that the run knows: a carried
-// number of rounds that nobody else sees.
+// untilNode makes the node of a loop that stops when its condition holds, or after a count that the
+// run knows: a carried number of rounds that nobody else sees.
 func (l *lowerer) untilNode(c *carried, body *region, next []ir.ID, count val) []ir.ID {
 	init, ts := c.edges(l), append([]types.Type(nil), c.typ...)
 	cond := l.newRegion()

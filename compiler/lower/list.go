@@ -8,13 +8,15 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines what a list is where a matrix is wanted: [1, 2, 3] is a column, [[1, 2], [3, 4]] a matrix of two rows. Everywhere
-// else a list stays one of plan time, over which loops go and from which elements are taken.
+// This file defines what a list is where a matrix is wanted: [1, 2, 3] is a column, [[1, 2], [3,
+// 4]] a matrix of two rows. Everywhere else a list stays one of plan time, over which loops go and
+// from which elements are taken.
 
 // isRows reports a list of lists.
 func (v val) isRows() bool { return v.kind == list && len(v.elems) > 0 && v.elems[0].kind == list }
 
-// matrixOf makes a matrix of a list. Numbers that are written in it take the type meet, if it is one, unless others have types.
+// matrixOf makes a matrix of a list. Numbers that are written in it take the type meet, if it is
+// one, unless others have types.
 func (l *lowerer) matrixOf(v val, meet types.Elem, at source.Span) val {
 	rows := v.elems
 	if !v.isRows() {

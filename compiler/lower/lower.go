@@ -26,21 +26,24 @@ type Input struct {
 	Std fs.FS
 	// Load reads an imported file by path.
 	Load func(path string) ([]byte, error)
-	// Path lists the directories in which Load finds what does not lie beside the importing file, in order.
+	// Path lists the directories in which Load finds what does not lie beside the importing file,
+	// in order.
 	Path []string
 	// List is what lies in a directory from which Load reads, for suggestions; nil: unknown.
 	List func(path string) ([]fs.DirEntry, error)
-	// Contract makes the canonical form of one expression: the nodes from `from` on, of which root is the
-	// value; it says where root went. With compact, nodes that root does not need are dropped. See
-	// pass.Contraction; it runs statement by statement, so that a sent expression is one node when the
-	// next is elaborated and a million sends need the memory of a million nodes.
+	// Contract makes the canonical form of one expression: the nodes from `from` on, of which root
+	// is the value; it says where root went. With compact, nodes that root does not need are
+	// dropped. See pass.Contraction; it runs statement by statement, so that a sent expression is
+	// one node when the next is elaborated and a million sends need the memory of a million nodes.
 	Contract func(g *ir.Graph, from, root ir.ID, compact bool) ir.ID
-	// Argument is Contract of an argument, which the expression around the call may still take up: pass.Contraction.Argument.
+	// Argument is Contract of an argument, which the expression around the call may still take up:
+	// pass.Contraction.Argument.
 	Argument func(g *ir.Graph, from, root ir.ID, compact bool) ir.ID
-	// Schedule says what is wrong with the name of a self-scheduling technique; nil takes all names.
+	// Schedule says what is wrong with the name of a self-scheduling technique; nil takes all
+	// names.
 	Schedule func(name string) error
-	// Rules are the canonical rewrite rules, which are applied where a product is written as an operand; nil for none.
-	// Without them chains of products are computed from left to right.
+	// Rules are the canonical rewrite rules, which are applied where a product is written as an
+	// operand; nil for none. Without them chains of products are computed from left to right.
 	Rules *rule.Set
 }
 
@@ -98,7 +101,7 @@ type lowerer struct {
 
 	top    *scope // the program's own names
 	scope  *scope
-	std    *scope // the library's functions; nil until first asked for
+	std    *library // the library's functions; nil until first asked for
 	loop   uint32
 	loopAt []int // the loop indices in force, as a loop context holds them (indexOf)
 	nest   int   // scope number of the loop nest in force, -1 outside loops
@@ -134,8 +137,9 @@ func newLowerer(ctx context.Context, in Input) *lowerer {
 	return l
 }
 
-// refuted is an assert whose condition is known to be false before the run. It fails the run, so what cannot even be elaborated
-// after it in the same statement is none of the user's business: a function that says first what it wants is heard first.
+// refuted is an assert whose condition is known to be false before the run. It fails the run, so
+// what cannot even be elaborated after it in the same statement is none of the user's business: a
+// function that says first what it wants is heard first.
 type refuted struct {
 	at      source.Span
 	message string
@@ -243,8 +247,9 @@ func (l *lowerer) konst(s value.Scalar, at source.Span) ir.ID {
 // expression about one is left when the passes are done.
 func (l *lowerer) limit() int { return 4 * l.in.MaxTasks }
 
-// work counts a call of a function or a round of a `for`: what a program makes the compiler do before the run is bounded even where it makes
-// no task, as a chain of functions that call the one before twice.
+// work counts a call of a function or a round of a `for`: what a program makes the compiler do
+// before the run is bounded even where it makes no task, as a chain of functions that call the one
+// before twice.
 func (l *lowerer) work(at source.Span) {
 	most := workPerTask * l.in.MaxTasks
 	switch l.worked++; {
@@ -256,8 +261,8 @@ func (l *lowerer) work(at source.Span) {
 	}
 }
 
-// workPerTask is how many calls and rounds a program may have for each task that it may have. Of two million tasks the bound is
-// reached after 5 to 10 seconds.
+// workPerTask is how many calls and rounds a program may have for each task that it may have. Of
+// two million tasks the bound is reached after 5 to 10 seconds.
 const workPerTask = 8
 
 // add makes a node after asking the operator's type rule. spans are those of the
@@ -328,7 +333,8 @@ func (l *lowerer) fault(d *op.Def, err error, at source.Span, spans []source.Spa
 	l.fail(diag)
 }
 
-// takesDense reports that a row has refused a sparse argument whose dense form it takes. l.sig is the call.
+// takesDense reports that a row has refused a sparse argument whose dense form it takes. l.sig is
+// the call.
 func (l *lowerer) takesDense(d *op.Def, f *op.Fault) bool {
 	if f.Arg < 0 || f.Arg >= len(l.types) || !l.types[f.Arg].IsSparse() || l.sig.Def != d {
 		return false

@@ -9,7 +9,8 @@ import (
 	"flow/lang/ast"
 )
 
-// This file keeps the loop context of what is elaborated: the values of all loop indices, which failures print.
+// This file keeps the loop context of what is elaborated: the values of all loop indices, which
+// failures print.
 
 // nestKey names the scope of a loop's indices: the loop, and the scope of the loops around it.
 type nestKey struct {
@@ -17,7 +18,8 @@ type nestKey struct {
 	loop  ast.Node
 }
 
-// nestOf is the scope number of a loop: the indices of the loops around it, then its own. It is made once.
+// nestOf is the scope number of a loop: the indices of the loops around it, then its own. It is
+// made once.
 func (l *lowerer) nestOf(loop ast.Node, ranges []ast.Range) int {
 	key := nestKey{l.nest, loop}
 	nest, ok := l.nests[key]
@@ -36,8 +38,9 @@ func (l *lowerer) nestOf(loop ast.Node, ranges []ast.Range) int {
 	return nest
 }
 
-// rounds elaborates body once for every point of the ranges of a loop. The indices are bound in a scope of their own, which
-// is the current one while body runs. Nodes that body makes and failures in it carry the values of the indices.
+// rounds elaborates body once for every point of the ranges of a loop. The indices are bound in a
+// scope of their own, which is the current one while body runs. Nodes that body makes and failures
+// in it carry the values of the indices.
 func (l *lowerer) rounds(loop ast.Node, ranges []ast.Range, body func()) {
 	nest := -1
 	outerScope, outerLoop, outerNest, outerAt := l.scope, l.loop, l.nest, l.loopAt
@@ -64,8 +67,8 @@ func (l *lowerer) rounds(loop ast.Node, ranges []ast.Range, body func()) {
 // mostIndexText is the most characters of an index's value in a failure.
 const mostIndexText = 60
 
-// indexOf is what a loop context holds for an index of range r whose value is v. A value that only the run knows is told by
-// the text of the list's element, or by its position.
+// indexOf is what a loop context holds for an index of range r whose value is v. A value that only
+// the run knows is told by the text of the list's element, or by its position.
 func (l *lowerer) indexOf(v val, r ast.Range, position int) int {
 	if v.isInt() && ir.SmallIndex(v.s.I) {
 		return int(v.s.I)
@@ -112,7 +115,8 @@ func (l *lowerer) written(v val) string {
 	return ""
 }
 
-// indices is the loop indices in force as a failure tells them, ` (at i = 1, s = "a")`; "" outside of loops.
+// indices is the loop indices in force as a failure tells them, ` (at i = 1, s = "a")`; "" outside
+// of loops.
 func (l *lowerer) indices() string {
 	if l.nest < 0 || len(l.loopAt) == 0 {
 		return ""

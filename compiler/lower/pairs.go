@@ -8,9 +8,9 @@ import (
 	"flow/lang/ast"
 )
 
-// This file elaborates `parfor i in 0..n, j in 0..i { e }`, whose second range depends on its first index: a parfor over the
-// list of the pairs, in order of i and, for each, of j. It has no shape of two dimensions, so its value is a column, or the
-// rows of e below each other.
+// This file elaborates `parfor i in 0..n, j in 0..i { e }`, whose second range depends on its first
+// index: a parfor over the list of the pairs, in order of i and, for each, of j. It has no shape of
+// two dimensions, so its value is a column, or the rows of e below each other.
 
 // dependent reports that the second range of a parfor reads its first index.
 func dependent(e *ast.Parfor) (found bool) {
@@ -78,8 +78,8 @@ func (l *lowerer) overPairs(e *ast.Parfor, hints []op.Attr) val {
 	return l.edgeVal(id)
 }
 
-// boundsOf is the matrix of i and the bounds of j for each i, and how many pairs there are: types.Unknown unless the bounds
-// are numbers, or i plus a number.
+// boundsOf is the matrix of i and the bounds of j for each i, and how many pairs there are:
+// types.Unknown unless the bounds are numbers, or i plus a number.
 func (l *lowerer) boundsOf(first, second ast.Range, outer extent, step int) (id ir.ID, total int) {
 	head := &ast.Parfor{Src: second.Src, Ranges: []ast.Range{first}}
 	r, pure := l.newRegion(), l.pure

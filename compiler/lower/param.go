@@ -224,7 +224,8 @@ func (l *lowerer) importFile(s *ast.Import) {
 	l.declare(id, moduleVal(m))
 }
 
-// notImported says why a file cannot be imported, and which one there is with a name that is nearly the same.
+// notImported says why a file cannot be imported, and which one there is with a name that is nearly
+// the same.
 func (l *lowerer) notImported(p *ast.String, err error) source.Diagnostic {
 	var of *fs.PathError
 	if errors.As(err, &of) {
@@ -268,7 +269,8 @@ func (l *lowerer) inLibrary(base string) bool {
 	return err == nil
 }
 
-// list is what lies in the directory of an import, or in the library's; nothing where files come from elsewhere.
+// list is what lies in the directory of an import, or in the library's; nothing where files come
+// from elsewhere.
 func (l *lowerer) list(dir string, at source.Span) ([]fs.DirEntry, error) {
 	switch rest, library := strings.CutPrefix(dir, "std/"); {
 	case library && l.in.Std != nil:
@@ -289,8 +291,8 @@ func (l *lowerer) directory(at source.Span) string {
 	return "."
 }
 
-// load finds an imported file: beside the importing one, then in the directories of Input.Path. A path that begins with std/ is one
-// of the library.
+// load finds an imported file: beside the importing one, then in the directories of Input.Path. A
+// path that begins with std/ is one of the library.
 func (l *lowerer) load(p string, at source.Span) (text []byte, name string, err error) {
 	if rest, ok := strings.CutPrefix(p, "std/"); ok && l.in.Std != nil {
 		text, err = fs.ReadFile(l.in.Std, rest)
@@ -336,49 +338,4 @@ func (l *lowerer) file(name string, text []byte, at source.Span, as string) *sco
 	l.imports = l.imports[:len(l.imports)-1]
 	l.scope = outer
 	return m
-}
-
-// library is a function of the embedded library. Every program sees them, after its
-// own names and the operators; the library is parsed when first asked.
-func (l *lowerer) library(name string) (val, bool) {
-	if l.std == nil {
-		l.std = &scope{}
-		if l.in.Std != nil {
-			l.loadStd()
-		}
-	}
-	if v, ok := l.std.lookup(name); ok {
-		return *v, true
-	}
-	return val{}, false
-}
-
-func (l *lowerer) loadStd() {
-	paths, err := fs.Glob(l.in.Std, "*.flow")
-	if err != nil {
-		return
-	}
-	std := l.std
-	for _, p := range paths {
-		text, err := fs.ReadFile(l.in.Std, p)
-		if err != nil {
-			continue
-		}
-		f := l.in.Files.Add("std/"+p, string(text))
-		f.Library = true
-		tree, ds := lang.Parse(f)
-		if ds.HasErrors() {
-			l.diags = append(l.diags, ds...)
-			panic(bail{})
-		}
-		for _, s := range tree.Stmts {
-			switch s := s.(type) {
-			case *ast.FnDecl:
-				std.bind(s.Name.Name, funVal(&fun{name: s.Name.Name, params: s.Params, result: s.Result,
-					expr: s.Expr, body: s.Body, env: std, span: s.Name.At}), s.Name.At)
-			case *ast.Bind: // a number
-				std.bind(s.Names[0].Name, l.expr(s.Expr), s.Names[0].At)
-			}
-		}
-	}
 }

@@ -12,10 +12,11 @@ import (
 	"flow/lang/source"
 )
 
-// This file elaborates `parfor i in a..b { e }`: one node, whose body is elaborated once, for an index that only the run
-// knows. The arguments of the body are the indices and then what it captures; the inputs of the node are the bounds that
-// only the run knows (a lower and an upper one for each index, if any is such) and then what is captured. Attribute `through`
-// is 1 for each index whose upper bound is included: one more than that may be no i64.
+// This file elaborates `parfor i in a..b { e }`: one node, whose body is elaborated once, for an
+// index that only the run knows. The arguments of the body are the indices and then what it
+// captures; the inputs of the node are the bounds that only the run knows (a lower and an upper one
+// for each index, if any is such) and then what is captured. Attribute `through` is 1 for each
+// index whose upper bound is included: one more than that may be no i64.
 
 // extent is the range of one index: first + k step for k = 0 .. count-1.
 type extent struct {
@@ -51,7 +52,8 @@ func (l *lowerer) parfor(e *ast.Parfor) val {
 	return l.edgeVal(l.loopNode(e, space, hints, r, v, t))
 }
 
-// loopNode is the node of a parfor over the index space with the body r, of which v is the value, and the result type t.
+// loopNode is the node of a parfor over the index space with the body r, of which v is the value,
+// and the result type t.
 func (l *lowerer) loopNode(e *ast.Parfor, space []extent, hints []op.Attr, r *region, v ir.ID, t types.Type) ir.ID {
 	body, captured := trimmed(r, v)
 
@@ -107,7 +109,8 @@ func (l *lowerer) extent(r ast.Range) extent {
 	return x
 }
 
-// progression is the column lo, lo + step, .. before hi, of bounds that only the run knows: a parfor with its index as the body.
+// progression is the column lo, lo + step, .. before hi, of bounds that only the run knows: a
+// parfor with its index as the body.
 func (l *lowerer) progression(lo, hi val, step int, at source.Span) ir.ID {
 	r := l.newRegion()
 	var index ir.ID
@@ -210,8 +213,8 @@ func (l *lowerer) hints(w *ast.With) (out []op.Attr) {
 	return out
 }
 
-// trimmed is the body of r, with value as its yield, without what the value does not need: nodes, and captured edges with
-// their arguments. It gives the captured edges that are left.
+// trimmed is the body of r, with value as its yield, without what the value does not need: nodes,
+// and captured edges with their arguments. It gives the captured edges that are left.
 func trimmed(r *region, value ir.ID) (*ir.Region, []ir.ID) {
 	g := r.g
 	keep := make([]bool, g.Len())

@@ -11,8 +11,9 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines products: `A @ B @ C @ v` written without parentheses is a chain, whose order is the cheapest one
-// (rule order-chain). Parentheses, names and calls end a chain: `(A @ B) @ v` is computed as it stands.
+// This file defines products: `A @ B @ C @ v` written without parentheses is a chain, whose order
+// is the cheapest one (rule order-chain). Parentheses, names and calls end a chain: `(A @ B) @ v`
+// is computed as it stands.
 
 // product elaborates a product of two factors, or a chain.
 func (l *lowerer) product(e *ast.Binary) val {
@@ -52,8 +53,9 @@ type chain struct {
 	signs []source.Span
 }
 
-// order is the cheapest order where rules are on, all shapes are known and agree, and all factors have one element
-// type, so that no order converts what another does not; else left to right, which says best what is wrong.
+// order is the cheapest order where rules are on, all shapes are known and agree, and all factors
+// have one element type, so that no order converts what another does not; else left to right, which
+// says best what is wrong.
 func (c *chain) order() *rule.Split {
 	plain := &rule.Split{}
 	for k := range c.vals[1:] {
@@ -77,8 +79,8 @@ func (c *chain) order() *rule.Split {
 	return rule.Chain(es)
 }
 
-// estimate is where factor k is not zero, by what is known before the run: counts from the head of a file or of the graph in it, what a
-// generator was asked for, and what operators make of those.
+// estimate is where factor k is not zero, by what is known before the run: counts from the head of
+// a file or of the graph in it, what a generator was asked for, and what operators make of those.
 func (c *chain) estimate(k int) sparsity.Estimate {
 	v, t := c.vals[k], c.l.typeOf(c.vals[k])
 	if !t.IsSparse() {

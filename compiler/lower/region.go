@@ -7,8 +7,9 @@ import (
 	"flow/lang/source"
 )
 
-// This file elaborates regions: the bodies of loops and the branches that only the run chooses. A region is a graph of its
-// own, which sees what is outside through arguments: a name that is bound outside becomes one where it is first read.
+// This file elaborates regions: the bodies of loops and the branches that only the run chooses. A
+// region is a graph of its own, which sees what is outside through arguments: a name that is bound
+// outside becomes one where it is first read.
 
 // region is a region being elaborated, and after that, what it captured.
 type region struct {
@@ -36,7 +37,8 @@ func (l *lowerer) level() int32 {
 	return l.region.level
 }
 
-// newRegion is an empty region of the graph being made. Its nodes lie under the same loop indices as the node will.
+// newRegion is an empty region of the graph being made. Its nodes lie under the same loop indices
+// as the node will.
 func (l *lowerer) newRegion() *region {
 	r := &region{g: ir.New(), level: l.level() + 1, up: l.region, above: l.g, arg: map[ir.ID]ir.ID{}, grids: map[*grid]*grid{},
 		effect: map[string]written{}, assert: ir.None, nest: -1, nests: map[nestKey]int{}}
@@ -128,8 +130,9 @@ func (l *lowerer) seen(r *region, g *grid) *grid {
 	return &x
 }
 
-// close makes a node of regions, which read the inputs in and what they captured, and gives its parts, one for each of ts. at is
-// its place. What was emitted or asserted inside has happened when the node is done.
+// close makes a node of regions, which read the inputs in and what they captured, and gives its
+// parts, one for each of ts. at is its place. What was emitted or asserted inside has happened when
+// the node is done.
 func (l *lowerer) close(d *op.Def, attrs *op.Attrs, at source.Span, in []ir.ID, ts []types.Type, yields [][]ir.ID, rs ...*region) []ir.ID {
 	effects, sinks := l.effects(rs)
 	if effects {
@@ -183,8 +186,8 @@ func (l *lowerer) close(d *op.Def, attrs *op.Attrs, at source.Span, in []ir.ID, 
 	return parts
 }
 
-// effects reports whether regions emit or assert, and to which sinks. They then come after what was emitted to these sinks and
-// asserted before.
+// effects reports whether regions emit or assert, and to which sinks. They then come after what was
+// emitted to these sinks and asserted before.
 func (l *lowerer) effects(rs []*region) (any bool, sinks map[string]written) {
 	sinks = map[string]written{}
 	for _, r := range rs {

@@ -17,17 +17,18 @@ import (
 	"flow/lang/source"
 )
 
-// This file elaborates the entries of a session: programs of which each sees the names of those before it. Values of the
-// run that have a name at the end of an entry are stored under a number, its slot, and the next entry reads them. The
-// graph of an entry has what is new alone.
+// This file elaborates the entries of a session: programs of which each sees the names of those
+// before it. Values of the run that have a name at the end of an entry are stored under a number,
+// its slot, and the next entry reads them. The graph of an entry has what is new alone.
 
 // Session is the names that entries have bound. Between entries the ID of an edge in it is a slot.
 type Session struct {
 	Files *source.FileSet // the texts of all entries: functions are elaborated where they are called
 	top   *scope
-	std   *scope
+	std   *library
 	next  int // the slot that is given next
-	// key of a slot says how its value was computed, and at is the slot of a key: what is computed already is read.
+	// key of a slot says how its value was computed, and at is the slot of a key: what is computed
+	// already is read.
 	key map[int]string
 	at  map[string]int
 	// recent is the slots of what was shown last, whose values are kept though no name has them.
@@ -41,8 +42,8 @@ func NewSession() *Session {
 	return &Session{Files: source.NewFileSet(), top: &scope{session: true}, key: map[int]string{}, at: map[string]int{}, texts: map[string]string{}}
 }
 
-// Entry is an elaborated entry. The session has its names only after Commit; Abort makes all as it was. One of the two
-// must be called before the next entry.
+// Entry is an elaborated entry. The session has its names only after Commit; Abort makes all as it
+// was. One of the two must be called before the next entry.
 type Entry struct {
 	Output
 	Last ir.ID // the value that was shown last; ir.None if none was
@@ -60,13 +61,14 @@ type before struct {
 	grids  map[*grid]grid
 }
 
-// Enter elaborates an entry. With an error among the diagnostics the entry is nil and the session as it was.
+// Enter elaborates an entry. With an error among the diagnostics the entry is nil and the session
+// as it was.
 func (s *Session) Enter(ctx context.Context, in Input) (e *Entry, ds source.Diagnostics) {
 	l := newLowerer(ctx, in)
 	e = &Entry{s: s, before: s.snapshot(), slots: map[ir.ID]int{}, Last: ir.None, texts: map[string]string{}}
 	complete := false
 	defer func(e *Entry) {
-		if !complete { // also after a panic: whoever reports the bug goes on with the session as it was
+		if !complete { // also after a panic: the session goes on as it was
 			e.Abort()
 		}
 	}(e)
@@ -198,7 +200,8 @@ func (l *lowerer) signature(v val) string {
 	return "fn " + v.fn.name + "(" + strings.Join(ps, ", ") + ")"
 }
 
-// does tells an `if` that does something, or may do nothing, from an expression that has a value to show.
+// does tells an `if` that does something, or may do nothing, from an expression that has a value to
+// show.
 func does(e ast.Expr) bool {
 	top, is := e.(*ast.If)
 	if !is {
@@ -239,9 +242,10 @@ func (e *Entry) keep(l *lowerer) {
 	}, nil)
 }
 
-// reuse reads what an earlier entry has computed, and says of all nodes how they are computed: their operators, attributes
-// and inputs, by hash. A node without such a key is computed again: loops and branches, whose regions would have to be
-// compared, effects, and what reads a file, which may have changed.
+// reuse reads what an earlier entry has computed, and says of all nodes how they are computed:
+// their operators, attributes and inputs, by hash. A node without such a key is computed again:
+// loops and branches, whose regions would have to be compared, effects, and what reads a file,
+// which may have changed.
 func (e *Entry) reuse(l *lowerer) {
 	g := l.g
 	e.keys = make([]string, g.Len())
@@ -275,8 +279,8 @@ func (e *Entry) reuse(l *lowerer) {
 	}
 }
 
-// Commit makes the entry a part of the session, after its run: the values of the run are stored. It returns the slots that
-// are still needed.
+// Commit makes the entry a part of the session, after its run: the values of the run are stored. It
+// returns the slots that are still needed.
 func (e *Entry) Commit(small func(slot int) bool) map[int]bool {
 	s := e.s
 	maps.Copy(s.texts, e.texts)
@@ -331,7 +335,8 @@ func (s *Session) forget(needed map[int]bool) {
 	}
 }
 
-// recentResults is how many small results that were shown, and that no name has, are not computed again.
+// recentResults is how many small results that were shown, and that no name has, are not computed
+// again.
 const recentResults = 256
 
 // Abort makes the session what it was before the entry.
@@ -344,7 +349,8 @@ func (e *Entry) Abort() {
 	}
 }
 
-// reach replaces the ID of every edge that names of the session mean. of is told every array, once; nil: nobody is.
+// reach replaces the ID of every edge that names of the session mean. of is called with every
+// array, once; nil: it is not.
 func (s *Session) reach(f func(ir.ID) ir.ID, of func(*grid)) {
 	w := &walk{edge: f, array: of, scopes: map[*scope]bool{}, grids: map[*grid]bool{}}
 	w.scope(s.top)
@@ -420,7 +426,8 @@ type Variable struct {
 	Name string
 	What string     // such as "a function"; "" of values
 	Type types.Type // of a value
-	// Slot is the number of a value of the run; -1 of one that was known before the run, which is Const.
+	// Slot is the number of a value of the run; -1 of one that was known before the run, which is
+	// Const.
 	Slot  int
 	Const value.Scalar
 	Parts []Variable // of a tuple or list
@@ -429,8 +436,8 @@ type Variable struct {
 	Fields []string
 }
 
-// Variables is the names of the session with what they mean now, in the order in which they were first bound. typeOf is the
-// type of the value in a slot.
+// Variables is the names of the session with what they mean now, in the order in which they were
+// first bound. typeOf is the type of the value in a slot.
 func (s *Session) Variables(typeOf func(slot int) types.Type) (out []Variable) {
 	for i, name := range s.top.names {
 		out = append(out, variable(name, s.top.vals[i], typeOf))
@@ -469,13 +476,21 @@ func variable(name string, v val, typeOf func(int) types.Type) Variable {
 	return out
 }
 
+// Next returns the slot that is given next.
+func (s *Session) Next() int { return s.next }
+
+// SetNext sets the slot that is given next. The sessions of several ranks give the same slots,
+// although rank 0 alone elaborates entries that are not run.
+func (s *Session) SetNext(slot int) { s.next = slot }
+
 // Params is the params of the session, with their values.
 func (s *Session) Params() []Param { return s.params }
 
 // ParamText is the statement that declares a param of the session; "" if none does.
 func (s *Session) ParamText(name string) string { return s.texts[name] }
 
-// Drop forgets a name, and reports whether there was one. It returns the slots that are still needed.
+// Drop forgets a name, and reports whether there was one. It returns the slots that are still
+// needed.
 func (s *Session) Drop(name string) (needed map[int]bool, ok bool) {
 	if ok = s.top.find(name) >= 0; ok {
 		s.top.unbind(name)

@@ -203,8 +203,8 @@ func (l *lowerer) unroll(s *ast.For) {
 	})
 }
 
-// ranges runs body for every point of nested ranges, binding the indices in head;
-// set is told each index as it changes: of a range its value twice, of a list the position and the element.
+// ranges runs body for every point of nested ranges, binding the indices in head; set is told each
+// index as it changes: of a range its value twice, of a list the position and the element.
 func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int, v val), body func()) {
 	if len(rs) == 0 {
 		if l.ctx.Err() != nil {
@@ -245,7 +245,8 @@ func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int, v v
 	}
 }
 
-// bounds is a range as its first value, a step and how many values there are: more than an int counts, perhaps.
+// bounds is a range as its first value, a step and how many values there are: more than an int
+// counts, perhaps.
 func (l *lowerer) bounds(r ast.Range) (lo, by int, count uint64) {
 	bound := func(e ast.Expr) int {
 		v := l.expr(e)
@@ -270,8 +271,8 @@ func (l *lowerer) bounds(r ast.Range) (lo, by int, count uint64) {
 	return lo, by, steps(int64(lo), int64(hi), int64(by), r.Inclusive)
 }
 
-// steps is how many values lo, lo + by, .. come before hi, or not after it: at most 2^64 - 1, also of all 2^64. With a
-// negative by they descend.
+// steps is how many values lo, lo + by, .. come before hi, or not after it: at most 2^64 - 1, also
+// of all 2^64. With a negative by they descend.
 func steps(lo, hi, by int64, inclusive bool) uint64 {
 	if by < 0 { // as many as ascend from the other side
 		lo, hi, by = hi, lo, -by // of -2^63, too: as a uint64 it is 2^63

@@ -137,7 +137,8 @@ type mosaic struct {
 	g       *grid
 	at, arg source.Span // of the untile and of its argument
 	elem    types.Elem
-	// The rows of tiles by their number, the columns of tiles by theirs: elements along the side, -1 where there is no tile.
+	// The rows of tiles by their number, the columns of tiles by theirs: elements along the side,
+	// -1 where there is no tile.
 	height, width []int
 }
 
@@ -178,8 +179,8 @@ func (m *mosaic) measure() {
 	}
 }
 
-// offsets is where the tiles along one side of the matrix begin, and where the last ends. Where there is no tile, what tiles() cut a side
-// of n elements into counts.
+// offsets is where the tiles along one side of the matrix begin, and where the last ends. Where
+// there is no tile, what tiles() cut a side of n elements into counts.
 func (m *mosaic) offsets(sizes []int, n int) (at []int, end int) {
 	at = make([]int, len(sizes))
 	for i, s := range sizes {

@@ -16,7 +16,8 @@ func (v val) with(elems []val) val {
 	return val{kind: v.kind, compound: &compound{elems: elems, names: v.names}}
 }
 
-// tuple elaborates `(a, b)` and `(ok = a, bad = b)`. Each part is contracted by itself, as if it stood alone.
+// tuple elaborates `(a, b)` and `(ok = a, bad = b)`. Each part is contracted by itself, as if it
+// stood alone.
 func (l *lowerer) tuple(e *ast.Tuple) val {
 	parts := make([]val, len(e.Parts))
 	var names []string
@@ -29,8 +30,9 @@ func (l *lowerer) tuple(e *ast.Tuple) val {
 	return val{kind: tuple, compound: &compound{elems: parts, names: names}}
 }
 
-// ascribeTuple gives a tuple the types and names that the program writes for its parts. A tuple that has names already
-// keeps its own where the type has none; it must have the same ones in the same order otherwise.
+// ascribeTuple gives a tuple the types and names that the program writes for its parts. A tuple
+// that has names already keeps its own where the type has none; it must have the same ones in the
+// same order otherwise.
 func (l *lowerer) ascribeTuple(v val, t *ast.TupleType, at source.Span) val {
 	parts, names := make([]val, len(t.Fields)), []string(nil)
 	for i, f := range t.Fields {
@@ -144,7 +146,8 @@ func (l *lowerer) aliases() (names []string) {
 	return names
 }
 
-// resolved is the type that t stands for, with the scope of its sizes in force until leave is called.
+// resolved is the type that t stands for, with the scope of its sizes in force until leave is
+// called.
 func (l *lowerer) resolved(t ast.Type) (_ ast.Type, leave func()) {
 	outer := l.scope
 	leave = func() { l.scope = outer }
@@ -176,8 +179,9 @@ func (l *lowerer) sized(n *ast.NamedType, a *alias) ast.Type {
 	return nil
 }
 
-// ascribeAlias is ascribe with the type that a use t of the alias a stands for. A size that the declaration names and
-// that is bound nowhere is a number of this use alone: `type Square = f64[n,n]`.
+// ascribeAlias is ascribe with the type that a use t of the alias a stands for. A size that the
+// declaration names and that is bound nowhere is a number of this use alone: `type Square =
+// f64[n,n]`.
 func (l *lowerer) ascribeAlias(v val, t *ast.NamedType, a *alias, at source.Span) val {
 	typ := l.sized(t, a)
 	if len(t.Dims) > 0 {

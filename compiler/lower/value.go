@@ -26,7 +26,8 @@ const (
 	typeName
 )
 
-// val is an elaboration-time value. It is passed by value, a dozen times for every task of a program, and so it is small.
+// val is an elaboration-time value. It is passed by value, a dozen times for every task of a
+// program, and so it is small.
 type val struct {
 	kind      kind
 	untyped   bool         // of konst: a literal, which takes the type its context wants
@@ -37,7 +38,8 @@ type val struct {
 	*compound              // of all other kinds; nil of these
 }
 
-// compound is what a value holds that is neither one constant nor one edge. It is not changed once a value has it.
+// compound is what a value holds that is neither one constant nor one edge. It is not changed once
+// a value has it.
 type compound struct {
 	grid  *grid    // of array
 	fn    *fun     // of function
@@ -121,7 +123,8 @@ func (s *scope) lookup(name string) (*val, bool) {
 	return nil, false
 }
 
-// find is where s itself has a name, the last place if it was bound again after an error; -1: nowhere.
+// find is where s itself has a name, the last place if it was bound again after an error; -1:
+// nowhere.
 func (s *scope) find(name string) int {
 	if s.index != nil {
 		if i, ok := s.index[name]; ok {

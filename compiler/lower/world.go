@@ -13,7 +13,8 @@ import (
 // world is an elaboration as a check.World.
 type world struct{ l *lowerer }
 
-// Value is a function of the library, as an argument, or what an earlier entry of a session has bound.
+// Value is a function of the library, as an argument, or what an earlier entry of a session has
+// bound.
 func (w world) Value(name string) bool {
 	if _, ok := w.l.library(name); ok || w.l.session == nil {
 		return ok
@@ -38,9 +39,20 @@ func (w world) Callable(name string) bool {
 
 // Words is all of them but those to come.
 func (w world) Words() []string {
-	words := append(append(append([]string(nil), w.l.table.Words()...), formNames...), w.l.std.names...)
+	words := append(w.l.words(), w.l.std.words...)
 	if w.l.session != nil {
 		words = append(words, w.l.top.names...)
+	}
+	return words
+}
+
+// words is the names of forms and operators that a program calls: sub(x, y) is written x - y.
+func (l *lowerer) words() []string {
+	words := slices.Clone(formNames)
+	for _, word := range l.table.Words() {
+		if l.table.Word(word)[0].Infix == "" {
+			words = append(words, word)
+		}
 	}
 	return words
 }
@@ -60,8 +72,8 @@ func (l *lowerer) checkNames() {
 	}
 }
 
-// unknownAt is the diagnostic of elaboration that knows no name where d, which has seen the whole file, knows that it is
-// bound too late; -1: there is none.
+// unknownAt is the diagnostic of elaboration that knows no name where d, which has seen the whole
+// file, knows that it is bound too late; -1: there is none.
 func (l *lowerer) unknownAt(d source.Diagnostic) int {
 	if d.Code != "E117" {
 		return -1

@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -13,15 +15,16 @@ func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) bool {
 	n := &g.Nodes[id]
 	k := n.Carried()
 	needed := neededCarried(g, id, parts, uses)
+	if k > 0 && !slices.Contains(needed, true) { // a loop that only asserts keeps one, and what that becomes
+		needed[0] = true
+		nextRounds(n.Region, needed)
+	}
 	keep := make([]bool, len(g.In(id)))
 	left := 0
 	for i := range keep {
 		if keep[i] = i >= k || needed[i]; keep[i] && i < k {
 			left++
 		}
-	}
-	if left == 0 { // a loop that only asserts keeps one
-		keep[0], needed[0], left = true, true, 1
 	}
 	if left == k {
 		return false
@@ -89,6 +92,12 @@ func neededCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) []bool {
 		}
 		markArgs(r, effects, needed)
 	}
+	nextRounds(body, needed)
+	return needed
+}
+
+// nextRounds adds what the needed values of a round become in the next ones.
+func nextRounds(body *ir.Region, needed []bool) {
 	for again := true; again; {
 		var from []ir.ID
 		before := 0
@@ -107,7 +116,6 @@ func neededCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) []bool {
 		}
 		again = after > before
 	}
-	return needed
 }
 
 // markArgs marks the carried arguments that nodes of r depend on.

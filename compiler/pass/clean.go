@@ -162,7 +162,7 @@ func equals(g *ir.Graph) *merging {
 func (m *merging) single(id ir.ID) bool {
 	n := &m.g.Nodes[id]
 	_, _, _, sent := m.g.Dest(id)
-	return !sent && n.Region == nil && !n.Op.Laws.Has(op.Effectful) && n.Op.Name != "arg"
+	return !sent && n.Region == nil && !n.Op.Laws.Has(op.Effectful) && n.Op.Role != op.Argument
 }
 
 // first is the first node that computes what id does, which is noted if it is id itself.

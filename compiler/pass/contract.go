@@ -383,5 +383,35 @@ func (c *Contraction) sweep(root ir.ID) ir.ID {
 	}
 	c.to, c.uses = to, live
 	g.Sweep(c.from, live, to)
+	c.resettle()
 	return to[root-c.from]
+}
+
+// resettle moves the ranges of settled statements with their nodes, which c.to has the new places
+// of. Those that stay keep their order, so a range is one again.
+func (c *Contraction) resettle() {
+	first := len(c.settled)
+	for first > 0 && c.settled[first-1] > c.from {
+		first -= 2
+	}
+	kept := c.settled[:first]
+	for i := first; i < len(c.settled); i += 2 {
+		from, to := c.settled[i], c.settled[i+1]
+		lo, hi := ir.None, ir.None
+		if from < c.from {
+			lo, hi = from, c.from
+		}
+		for id := max(from, c.from); id < to; id++ {
+			if x := c.to[id-c.from]; x != ir.None {
+				if lo == ir.None {
+					lo = x
+				}
+				hi = x + 1
+			}
+		}
+		if lo != ir.None {
+			kept = append(kept, lo, hi)
+		}
+	}
+	c.settled = kept
 }

@@ -18,6 +18,6 @@
 //	region.go carry.go        passes inside of loops; what loops carry, in blocks
 //
 // Nodes that a pass makes keep the origin of those that they replace. The package knows a
-// few rows by name, those that passes make (map, pipe, map.product, byrows, slice, lay, exchange ...) or fold; all else
+// few rows by name, those that passes make (map, pipe, map.product, byrows, nest, slice, lay, exchange ...) or fold; all else
 // it reads from the rows.
 package pass

@@ -28,7 +28,7 @@ func Draw(g *ir.Graph) *ir.Graph {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		n := &g.Nodes[i]
-		if n.Op.Name != "parfor" || !oneByOne(n) || !onNumbers(n.Region.Graph, n.Region.Args) {
+		if n.Op.Role != op.Points || !oneByOne(n) || !onNumbers(n.Region.Graph, n.Region.Args) {
 			continue
 		}
 		var take []int
@@ -73,7 +73,7 @@ func onNumbers(g *ir.Graph, args []ir.ID) bool {
 					return false
 				}
 			}
-		case !t.IsScalar() || n.Op.Elt == nil && n.Op.Name != "const" && n.Op.Name != "element":
+		case !t.IsScalar() || n.Op.Elt == nil && n.Op.Role != op.Constant && n.Op.Name != "element":
 			return false
 		}
 	}

@@ -79,7 +79,7 @@ func (f *fusion) square(id ir.ID) bool {
 		return false
 	}
 	in := g.In(id)
-	if c := &g.Nodes[in[1]]; c.Op.Name != "const" || c.Attrs.Str("elem") != "" {
+	if c := &g.Nodes[in[1]]; c.Op.Role != op.Constant || c.Attrs.Str("elem") != "" {
 		return false
 	} else if v, ok := c.Attrs.Get("value"); !ok || (v.Kind != op.IntVal || v.I != 2) && (v.Kind != op.FloatVal || v.F != 2) {
 		return false

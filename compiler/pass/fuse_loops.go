@@ -81,7 +81,7 @@ func (f *looping) find() {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		n := &g.Nodes[i]
-		if n.Op.Name != "parfor" || !fromZero(n) || f.sent(id) || !onNumbers(n.Region.Graph, n.Region.Args) {
+		if n.Op.Role != op.Points || !fromZero(n) || f.sent(id) || !onNumbers(n.Region.Graph, n.Region.Args) {
 			continue
 		}
 		l := &loop{id: id, at: id, before: map[ir.ID]int64{}}
@@ -271,7 +271,7 @@ func (p *places) own(g *ir.Graph, in []ir.ID, index map[ir.ID]int) bool {
 	if d, ok := index[in[2]]; !ok {
 		c := &g.Nodes[in[2]]
 		v, is := c.Attrs.Get("value")
-		if c.Op.Name != "const" || !is || v.Kind != op.IntVal || v.I < 0 {
+		if c.Op.Role != op.Constant || !is || v.Kind != op.IntVal || v.I < 0 {
 			return false
 		}
 		col = v.I

@@ -12,25 +12,38 @@ import (
 //	->  %3 = onehot.sums(%0, %1) {k=10, panel=32768};  %4 = onehot.counts(%0) {k=10}
 //
 // The rows mean the two operators one after the other, to the bit: a product adds each row to one sum instead of multiplying most of them
-// by 0. Where the matrix has other readers it is made for them alone. What fails is a code, so the new nodes stand where `onehot` stood.
+// by 0. A product with a sparse matrix of codes has no panels: each sum is one chain over the elements that are stored. Where the matrix has
+// other readers it is made for them alone. What fails is a code, so the new nodes stand where `onehot` stood.
 // It would be wrong for a product that is sent (one `<-` is one task), and pointless for one whose operands are cut, so panel bounds the rows
 // of a product that is none of panels.
 func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	sizes = sizes.filled()
 	var out *ir.Graph
-	sums, counts := table.Must("onehot.sums"), table.Must("onehot.counts")
+	sums, counts, stored := table.Must("onehot.sums"), table.Must("onehot.counts"), table.Must("sp.tmatmul")
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		n, in := &g.Nodes[i], g.In(id)
-		if len(in) == 0 || g.Nodes[in[0]].Op.Name != "onehot" || !sameSend(g, in[0], id) || !g.Type(in[0]).Known() || !g.Type(in[0]).IsDense() {
+		if len(in) == 0 || g.Nodes[in[0]].Op.Name != "onehot" || !sameSend(g, in[0], id) || !g.Type(in[0]).Known() {
 			continue
 		}
 		h := in[0]
+		word := n.Op.Name
+		if n.Op.For != "" {
+			word = n.Op.For
+		}
 		row, attrs, x := counts, op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(g.Nodes[h].Attrs.Int("k"))}), []ir.ID{g.In(h)[0]}
-		switch n.Op.Name {
+		switch word {
+		case stored.Name:
+			if t := g.Type(in[1]); in[1] == h || !t.IsDense() || t.Elem != types.F64 || !t.Known() {
+				continue
+			}
+			row, attrs, x = sums, attrs.With("panel", op.Int(0)), append(x, in[1])
 		case "colsum":
 		case "matmul", "matmul.panels":
 			t, panel := g.Type(in[1]), sizes.Panel
+			if !g.Type(h).IsDense() {
+				continue
+			}
 			if n.Op.Name == "matmul.panels" {
 				panel = n.Attrs.Int("panel")
 			} else if t.Rows > panel || t.Count() > sizes.Block {
@@ -47,7 +60,11 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 			out = g.Clone() // the definition of the program keeps what it had
 		}
 		out.Replace(id, row, attrs, x...)
-		out.SetOrigin(id, g.Origin(h))
+		at, own := g.Origin(h), g.Origin(id)
+		if g.Calls[at.Call].Name == g.Calls[own.Call].Name { // another call of the function may have made the same matrix before
+			at.Call = own.Call
+		}
+		out.SetOrigin(id, at)
 	}
 	if out == nil {
 		return g

@@ -192,7 +192,7 @@ func harmless(g *ir.Graph, id ir.ID) bool {
 	if _, _, _, sent := g.Dest(id); sent || !d.Laws.Has(op.Pure) || d.Control != op.NoControl || d.Name == "read" {
 		return false
 	}
-	if d.Name == "const" {
+	if d.Role == op.Constant {
 		return true
 	}
 	if n.Region != nil { // a parfor may fail; chains are made later

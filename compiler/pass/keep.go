@@ -114,7 +114,7 @@ func worthKeeping(g *ir.Graph, id ir.ID) bool {
 	if n.Op.Control != op.NoControl || !n.Op.Laws.Has(op.Pure) || !t.IsScalar() && !t.IsMatrix() {
 		return false
 	}
-	if n.Op.Name == "const" || n.Op.Name == "arg" || n.Attrs.Bool("drawn") {
+	if n.Op.Role == op.Constant || n.Op.Role == op.Argument || n.Attrs.Bool("drawn") {
 		return false
 	}
 	if t.IsMatrix() && !t.Known() || n.Op.Cost == nil {

@@ -20,6 +20,8 @@ type Partitioned struct {
 	Block []Block // of every node; placement reads them
 	// Unshared are files that rank 0 alone may read.
 	Unshared []string
+	// Rooted reports that the operator table has rows with Root.
+	Rooted bool
 }
 
 // Block is a task's place in the block grid of its matrix: the coordinates of its result and the number of blocks

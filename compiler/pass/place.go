@@ -104,7 +104,7 @@ func exchangeTo(ranks []int32) *op.Attrs {
 	return op.MakeAttrs(op.Attr{Name: "to", Val: op.Ints(to...)})
 }
 
-func isConst(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Name == "const" }
+func isConst(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Role == op.Constant }
 
 // rankGrid is the P x Q grid of ranks nearest to square, P <= Q.
 func rankGrid(ranks int) (p, q int) {
@@ -157,12 +157,12 @@ func owners(p *Partitioned, ranks int) []int32 {
 	return owner
 }
 
-// readsUnshared reports whether a node reads one of the files that only rank 0 may read, itself or in a region.
+// readsUnshared reports whether a node reads what only rank 0 has, itself or in a region.
 func (p *Partitioned) readsUnshared(n *ir.Node) bool {
-	if len(p.Unshared) == 0 {
+	if len(p.Unshared) == 0 && !p.Rooted {
 		return false
 	}
-	if n.Op.Reads != nil && slices.Contains(p.Unshared, n.Op.Reads(n.Attrs)) {
+	if n.Op.Root || n.Op.Reads != nil && slices.Contains(p.Unshared, n.Op.Reads(n.Attrs)) {
 		return true
 	}
 	for r := n.Region; r != nil; r = r.Next {

@@ -177,7 +177,8 @@ func (p *plan) scalar(s value.Scalar) ref {
 	return ^ref(len(p.nodes) - 1)
 }
 
-// constantAttrs are the attributes of the const row for a number or bool, as elaboration writes them.
+// constantAttrs are the attributes of the const row for a number or bool, as elaboration writes
+// them.
 func constantAttrs(s value.Scalar) *op.Attrs {
 	switch s.Elem {
 	case types.F64:
@@ -192,8 +193,9 @@ func constantAttrs(s value.Scalar) *op.Attrs {
 	return op.MakeAttrs(op.Attr{Name: "value", Val: op.Val{Kind: op.IntVal, I: s.I}})
 }
 
-// make adds the planned nodes through emit and gives the result. A node whose operator was matched keeps the span of
-// the matched one, so that a failure names the expression that fails; loop and channel are those of the root.
+// make adds the planned nodes through emit and gives the result. A node whose operator was matched
+// keeps the span of the matched one, so that a failure names the expression that fails; loop and
+// channel are those of the root.
 func (p *plan) make(emit func(n planned, o ir.Origin, in []ir.ID) ir.ID) ir.ID {
 	if p.root >= 0 {
 		return ir.ID(p.root)

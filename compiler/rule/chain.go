@@ -10,17 +10,20 @@ import (
 // program means: they look at shapes and element types, at nothing that depends on a
 // machine, and must not follow measurements.
 
-// Split is a product of a chain: of the products (or single factors) Left and Right, which are both below it.
+// Split is a product of a chain: of the products (or single factors) Left and Right, which are both
+// below it.
 type Split struct {
 	Factor      int // the index of the factor, where Left and Right are nil
 	Left, Right *Split
 }
 
-// Chain is the cheapest order of a @ b @ c @ .. by multiplications, for factors whose shapes are known and agree
-// (dynamic programming over all ways to place parentheses; Cormen, Leiserson, Rivest and Stein, 15.2). Of orders that
-// cost the same it takes the one that is nearest to left to right, which is how the language reads the signs.
+// Chain is the cheapest order of a @ b @ c @ .. by multiplications, for factors whose shapes are
+// known and agree (dynamic programming over all ways to place parentheses; Cormen, Leiserson,
+// Rivest and Stein, 15.2). Of orders that cost the same it takes the one that is nearest to left to
+// right, which is how the language reads the signs.
 //
-// What products of sparse factors take follows from the estimates (ir/sparsity); a product with a dense factor is dense.
+// What products of sparse factors take follows from the estimates (ir/sparsity); a product with a
+// dense factor is dense.
 func Chain(factors []sparsity.Estimate) *Split {
 	n := len(factors)
 	type cell struct {

@@ -63,7 +63,8 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// Of two sparse factors and a full one, the sparse ones come first although their product alone has more elements.
+// Of two sparse factors and a full one, the sparse ones come first although their product alone has
+// more elements.
 func TestChainBySparsity(t *testing.T) {
 	sparse := func(n, m int) types.Type {
 		x := types.DenseOf(types.F64, n, m)
@@ -78,7 +79,8 @@ func TestChainBySparsity(t *testing.T) {
 	if s := Chain(es); s.Right.Left != nil {
 		t.Error("sparse: (A @ B) @ C is cheaper")
 	}
-	// A hub, all of whose edges come in and go out: the square is full, whatever the density says, so the vector goes first.
+	// A hub, all of whose edges come in and go out: the square is full, whatever the density says,
+	// so the vector goes first.
 	hub, one := make([]float64, 1000), make([]float64, 1000)
 	for k := range hub {
 		hub[k], one[k] = 0, 1

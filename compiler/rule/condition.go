@@ -23,8 +23,9 @@ var classes = map[string]func(d *op.Def) bool{
 		_, is := types.ElemNamed(d.Name)
 		return is && d.Laws.Has(op.Pure)
 	},
-	// A reduction of a whole matrix that is cut into blocks knows no order of elements: its partial results may be
-	// joined in any (op.Shard). var is cut so too, but its row asks for two passes; its sums are exact.
+	// A reduction of a whole matrix that is cut into blocks knows no order of elements: its partial
+	// results may be joined in any (op.Shard). var is cut so too, but its row asks for two passes;
+	// its sums are exact.
 	"Reduction": func(d *op.Def) bool { return d.Shard.Kind == op.ShardReduce && len(d.Args) == 1 && !d.Hidden },
 	"Rowwise":   func(d *op.Def) bool { return d.Shard.Kind == op.ShardRows },
 	"Colwise":   func(d *op.Def) bool { return d.Shard.Kind == op.ShardCols },
@@ -74,8 +75,8 @@ func isClass(name string) bool { _, ok := classes[name]; return ok }
 
 // conditionWords are what Where may say.
 var conditionWords = map[string]func(x []operand) bool{
-	// total(x): neither x nor what it is computed from can fail. Without it a rewrite that leaves x out would make a
-	// failing program succeed. total(Class): the matched rows cannot.
+	// total(x): neither x nor what it is computed from can fail. Without it a rewrite that leaves x
+	// out would make a failing program succeed. total(Class): the matched rows cannot.
 	"total": func(x []operand) bool {
 		if x[0].val.S != "" {
 			for _, d := range x[0].m.class {
@@ -110,14 +111,15 @@ var conditionWords = map[string]func(x []operand) bool{
 		return true
 	},
 	"either": func(x []operand) bool { return x[0].val.I != 0 || x[1].val.I != 0 },
-	// power(c): a constant that is a power of two whose reciprocal is one too, both far from what underflows.
+	// power(c): a constant that is a power of two whose reciprocal is one too, both far from what
+	// underflows.
 	"power": func(x []operand) bool {
 		v, ok := constantOf(x[0].m.s.g, x[0].id)
 		f, e := math.Frexp(v.Float())
 		return ok && math.Abs(f) == 0.5 && e > -120 && e < 120
 	},
-	// cancels(Class): transposing the inputs instead of the result leaves fewer transposes, as far as one can see through
-	// elementwise operators that nothing else reads.
+	// cancels(Class): transposing the inputs instead of the result leaves fewer transposes, as far
+	// as one can see through elementwise operators that nothing else reads.
 	"cancels": func(x []operand) bool {
 		gone, made := x[0].m.turns(x[0].m.rest, 8)
 		return gone > 0 && made < 1+gone
@@ -172,7 +174,8 @@ var attributeWords = map[string]func(x []operand) (op.Val, bool){
 		}
 		return op.Ints(p[0], p[1], p[2], p[3]), true
 	},
-	// rows(p, a, f): the rows of window p of a product whose left factor is a, transposed if f; cols the same of the right.
+	// rows(p, a, f): the rows of window p of a product whose left factor is a, transposed if f;
+	// cols the same of the right.
 	"rows": func(x []operand) (op.Val, bool) { return band(x, true) },
 	"cols": func(x []operand) (op.Val, bool) { return band(x, false) },
 	// lines(p, x): whole rows of x, those of window p of a column; columns(p, x) the same of a row.
@@ -210,8 +213,8 @@ func band(x []operand, left bool) (op.Val, bool) {
 	return op.Ints(0, first, t.Rows, n), true
 }
 
-// turns counts the transposes that vanish and that arise when inputs are transposed, seen through depth operators.
-// Scalars and vectors count nothing.
+// turns counts the transposes that vanish and that arise when inputs are transposed, seen through
+// depth operators. Scalars and vectors count nothing.
 func (m *match) turns(in []ir.ID, depth int) (gone, made int) {
 	g := m.s.g
 	for _, id := range in {

@@ -14,7 +14,8 @@ import (
 	"flow/kernels"
 )
 
-// This file draws random graphs that a pattern matches: inputs are rows of the test, made of special values.
+// This file draws random graphs that a pattern matches: inputs are rows of the test, made of
+// special values.
 
 var testTable = sync.OnceValue(func() *op.Table {
 	table, err := kernels.Table("portable")
@@ -67,7 +68,8 @@ func dataRow() *op.Def {
 				return one(t.Elem), nil
 			}
 			d := value.New(t.Elem, t.Rows, t.Cols)
-			// Half of the matrices have no more than two different values: nan and inf hide what others show.
+			// Half of the matrices have no more than two different values: nan and inf hide what
+			// others show.
 			few := []value.Scalar{one(t.Elem), one(t.Elem)}
 			for i := range t.Rows {
 				for j := range t.Cols {
@@ -346,7 +348,8 @@ func regexpSections(text string) (before, after string, ok bool) {
 	return before, after, ok1 && ok2
 }
 
-// chained is a graph of products from left to right, whose last node is the result, in the order of Chain.
+// chained is a graph of products from left to right, whose last node is the result, in the order of
+// Chain.
 func chained(t *testing.T, g *ir.Graph) *ir.Graph {
 	var factors []ir.ID
 	at := ir.ID(g.Len() - 1)

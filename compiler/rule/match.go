@@ -31,7 +31,8 @@ type site struct {
 	total func(ir.ID) bool
 }
 
-// inside reports that a node belongs to the site's task: it sends to no channel element, or to the same.
+// inside reports that a node belongs to the site's task: it sends to no channel element, or to the
+// same.
 func (s *site) inside(id ir.ID) bool {
 	grid, version, at, ok := s.g.Dest(id)
 	if !ok {
@@ -87,7 +88,7 @@ func quick(p *pattern, s *site) bool {
 	}
 	for k, a := range p.args {
 		switch {
-		case a.shape == literal && s.g.Nodes[s.in[k]].Op.Name != "const",
+		case a.shape == literal && s.g.Nodes[s.in[k]].Op.Role != op.Constant,
 			a.shape == node && a.def != nil && !listing(a) && s.g.Nodes[s.in[k]].Op != a.def:
 			return false
 		}
@@ -100,8 +101,8 @@ func listing(p *pattern) bool {
 	return p.shape == rest || p.shape == node && !p.class && len(p.args) == 1 && listing(p.args[0])
 }
 
-// known reports that all shapes are (of a dimension that only the run will tell, equal types say nothing), and that the
-// rule is for these representations.
+// known reports that all shapes are (of a dimension that only the run will tell, equal types say
+// nothing), and that the rule is for these representations.
 func (m *match) known() bool {
 	fits := func(t types.Type) bool {
 		return !t.IsMatrix() || t.Known() && (t.IsDense() || m.f.rule.Sparse)
@@ -191,7 +192,8 @@ func (m *match) one(p *pattern, id ir.ID) bool {
 	return true
 }
 
-// attributes matches a node's attributes: those that the pattern does not name must be what absence means.
+// attributes matches a node's attributes: those that the pattern does not name must be what absence
+// means.
 func (m *match) attributes(p *pattern, d *op.Def, attrs *op.Attrs) bool {
 	if p.all != "" {
 		if old, ok := m.alls[p.all]; ok {
@@ -255,7 +257,7 @@ func absent(d *op.Def, name string) op.Val {
 // constantOf is the value of a const node.
 func constantOf(g *ir.Graph, id ir.ID) (value.Scalar, bool) {
 	n := &g.Nodes[id]
-	if n.Op.Name != "const" || n.Op.Ref == nil {
+	if n.Op.Role != op.Constant || n.Op.Ref == nil {
 		return value.Scalar{}, false
 	}
 	v, err := n.Op.Ref(&op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id)})

@@ -16,9 +16,10 @@ import (
 //	        | number | true | false | nan       a constant: 1 is one of any numeric type, 0 is not -0
 //	        | row "(" list ")" attributes "!"   a node; ! asks that nothing else reads it
 //	        | Class "(" list ")" attributes     a row with that law; the same class is the same row
-//	list    = pattern, .. | ".."                ".." is all inputs, of which t(..) asks that each be a t;
-//	                                            scalars pass as they are
-//	attributes = "{" name "=" value, .. "}"     literals, letters, in replacements also words of condition.go
+//	list    = pattern, .. | ".."                ".." is all inputs, of which t(..) asks that each be
+//	                                            a t; scalars pass as they are
+//	attributes = "{" name "=" value, .. "}"     literals, letters, in replacements also words of
+//	                                            condition.go
 //	        | "{" Letter "}"                    all attributes
 //
 // Attributes that a pattern does not name must be absent (or false, or what they default to).

@@ -11,22 +11,25 @@ const (
 
 func (c Class) String() string { return [...]string{"exact", "canonical"}[c] }
 
-// Rule is one row of the table. testdata/NAME.txtar is its example: a graph, and what the rule alone makes of it.
+// Rule is one row of the table. testdata/NAME.txtar is its example: a graph, and what the rule
+// alone makes of it.
 type Rule struct {
 	// Name is a verb phrase, for --disable and reports.
 	Name  string
 	Class Class
-	// Doc says in one or two sentences what it wins, and why it is allowed: why the bits stay, or, of a
-	// canonical rule, why the result is not less accurate.
+	// Doc says in one or two sentences what it wins, and why it is allowed: why the bits stay, or,
+	// of a canonical rule, why the result is not less accurate.
 	Doc string
-	// Rewrites are `pattern -> replacement`. The replacement's type must be that of what it replaces, or
-	// the rewrite does not apply: so `mul(x, 1) -> x` leaves a bool x, of which the product is an i64, alone.
+	// Rewrites are `pattern -> replacement`. The replacement's type must be that of what it
+	// replaces, or the rewrite does not apply: so `mul(x, 1) -> x` leaves a bool x, of which the
+	// product is an i64, alone.
 	Rewrites []string
 	// Sparse rules apply to sparse matrices, too; all others to dense ones and scalars.
 	Sparse bool
 	// Where are conditions that must hold besides (condition.go).
 	Where []string
-	// Wrong are rewrites that look alike and are no rules; a test finds values for which each gives other bits.
+	// Wrong are rewrites that look alike and are no rules; a test finds values for which each gives
+	// other bits.
 	Wrong []Wrong
 }
 

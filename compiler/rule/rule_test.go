@@ -15,9 +15,9 @@ import (
 	"flow/ir/value"
 )
 
-// This file tests the table: every rule keeps every bit on random data full of -0, nan and inf (canonical ones on
-// small integers, where all orders are exact), does what its example says, does nothing when it is off; and every
-// counterexample is one.
+// This file tests the table: every rule keeps every bit on random data full of -0, nan and inf
+// (canonical ones on small integers, where all orders are exact), does what its example says, does
+// nothing when it is off; and every counterexample is one.
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
@@ -225,7 +225,8 @@ func TestFixpoint(t *testing.T) {
 		out = out.Compact(keep)
 		again := New(table, Exact, nil)
 		if twice, _ := again.Simplify(out); twice != out {
-			// What has one reader only once the dead are gone may be rewritten then; twice is enough.
+			// What has one reader only once the dead are gone may be rewritten then; twice is
+			// enough.
 			if thrice, _ := New(table, Exact, nil).Simplify(twice); thrice.Len() > twice.Len()+8 {
 				t.Fatalf("no end:\n%s\nthen\n%s\nthen\n%s", out, twice, thrice)
 			}

@@ -10,7 +10,8 @@ import (
 	"flow/ir/value"
 )
 
-// Set is the rules of one class that are on, compiled for a table. It may be used for many graphs, by one goroutine.
+// Set is the rules of one class that are on, compiled for a table. It may be used for many graphs,
+// by one goroutine.
 type Set struct {
 	constant *op.Def
 	buckets  map[*op.Def]*bucket
@@ -21,13 +22,15 @@ type Set struct {
 	Deepest int
 }
 
-// bucket is the forms whose root is one operator. Those that ask for an operator at some input are found by it.
+// bucket is the forms whose root is one operator. Those that ask for an operator at some input are
+// found by it.
 type bucket struct {
 	any  []*form
 	kids []kid
 }
 
-// kid is the forms that ask for an operator at one input: a handful, so that a list is faster than a map.
+// kid is the forms that ask for an operator at one input: a handful, so that a list is faster than
+// a map.
 type kid struct {
 	input int
 	by    []asked
@@ -41,7 +44,8 @@ type asked struct {
 // foldConstants is a rule that code does and no text says: an operator on constants is a constant.
 const foldConstants = "fold-constants"
 
-// New compiles the rules of a class but those that off names. A mistake in the text of a rule is a panic.
+// New compiles the rules of a class but those that off names. A mistake in the text of a rule is a
+// panic.
 func New(table *op.Table, class Class, off []string) *Set {
 	return newSet(table, Rules(), func(r *Rule) bool { return r.Class == class && !slices.Contains(off, r.Name) })
 }
@@ -71,8 +75,8 @@ func newSet(table *op.Table, rules []Rule, on func(*Rule) bool) *Set {
 	return set
 }
 
-// compile makes the forms of rewrites: each with the inputs of commuting operators either way round. Those that name
-// rows which the table lacks are left out.
+// compile makes the forms of rewrites: each with the inputs of commuting operators either way
+// round. Those that name rows which the table lacks are left out.
 func compile(r *Rule, rewrites, where []string, table *op.Table) (out []*form, err error) {
 	var conditions []condition
 	for _, w := range where {
@@ -216,7 +220,8 @@ func (set *Set) first(forms []*form, s *site) *plan {
 	return nil
 }
 
-// folded is the value of an operator on constants, by its definition; ok is false where it is none, or fails.
+// folded is the value of an operator on constants, by its definition; ok is false where it is none,
+// or fails.
 func (set *Set) folded(s *site) (value.Scalar, bool) {
 	no := value.Scalar{}
 	if !set.fold || len(s.in) == 0 || s.g.Nodes[s.in[0]].Op != set.constant || !s.def.Laws.Has(op.Pure) || s.def.Ref == nil || !s.typ.IsScalar() {
@@ -238,9 +243,9 @@ func (set *Set) folded(s *site) (value.Scalar, bool) {
 // Concerns reports that a rule of the set may apply to an operator.
 func (set *Set) Concerns(d *op.Def) bool { return set.buckets[d] != nil }
 
-// Rewrite applies the first rule that matches an operator which is about to be added to g, and gives the node that
-// stands in its place; the replacement's nodes are added and are not rewritten again. single reports nodes that nothing
-// else reads nor will.
+// Rewrite applies the first rule that matches an operator which is about to be added to g, and
+// gives the node that stands in its place; the replacement's nodes are added and are not rewritten
+// again. single reports nodes that nothing else reads nor will.
 func (set *Set) Rewrite(g *ir.Graph, d *op.Def, attrs *op.Attrs, in []ir.ID, at ir.Origin, single func(ir.ID) bool) (ir.ID, bool) {
 	if set.buckets[d] == nil {
 		return ir.None, false

@@ -6,12 +6,13 @@ import (
 	"flow/ir/types"
 )
 
-// Simplify rewrites a graph until no rule of the set applies, and gives the graph and where each old node went. Nodes
-// that nothing reads any more stay, for the pass that drops them. g itself is not changed, and is the result when no
-// rule applies to it.
+// Simplify rewrites a graph until no rule of the set applies, and gives the graph and where each
+// old node went. Nodes that nothing reads any more stay, for the pass that drops them. g itself is
+// not changed, and is the result when no rule applies to it.
 //
-// Nodes are visited in order, so that the inputs of a node are final when it is tried; what replaces it is tried
-// again, node by node. A rule must therefore make the expression smaller by some measure (the tests look at Deepest).
+// Nodes are visited in order, so that the inputs of a node are final when it is tried; what
+// replaces it is tried again, node by node. A rule must therefore make the expression smaller by
+// some measure (the tests look at Deepest).
 func (set *Set) Simplify(g *ir.Graph) (*ir.Graph, []ir.ID) {
 	if !set.applies(g) {
 		to := make([]ir.ID, g.Len())
@@ -93,7 +94,8 @@ type builder struct {
 	readers, waiting []int32
 }
 
-// maxDepth bounds how often a replacement is replaced: a slice sinks through an expression as deep as this, no deeper.
+// maxDepth bounds how often a replacement is replaced: a slice sinks through an expression as deep
+// as this, no deeper.
 const maxDepth = 1000
 
 // single reports a node whose only reader is the one that is being emitted.
@@ -126,8 +128,8 @@ func (b *builder) emit(n planned, o ir.Origin, in []ir.ID) ir.ID {
 	return b.add(n, o, in)
 }
 
-// replace gives up what was matched and emits the replacement. Nodes that it will read wait for that, as the inputs of
-// old nodes do.
+// replace gives up what was matched and emits the replacement. Nodes that it will read wait for
+// that, as the inputs of old nodes do.
 func (b *builder) replace(p *plan) ir.ID {
 	hold := func(r ref, by int32) {
 		if r >= 0 {

@@ -33,7 +33,7 @@ func run(g *ir.Graph, vals []value.Value, env op.Env) error {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		n := &g.Nodes[i]
-		if vals[i] != nil || n.Op.Name == "arg" { // of a region; that of an effect has no value
+		if vals[i] != nil || n.Op.Role == op.Argument { // of a region; that of an effect has no value
 			continue
 		}
 		c := &op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id), Env: env}

@@ -27,7 +27,7 @@ func number(name string, args int, f func(x []value.Scalar) value.Scalar) *op.De
 func table(t *testing.T) *op.Table {
 	t.Helper()
 	tab, err := op.NewTable([]*op.Def{
-		{Name: "const", Ref: func(c *op.Call) (value.Value, error) { return value.F64(c.Attrs.Float("v")), nil }},
+		{Name: "const", Role: op.Constant, Ref: func(c *op.Call) (value.Value, error) { return value.F64(c.Attrs.Float("v")), nil }},
 		number("add", 2, func(x []value.Scalar) value.Scalar { return value.F64(x[0].F + x[1].F) }),
 		number("half", 1, func(x []value.Scalar) value.Scalar { return value.F64(x[0].F / 2) }),
 		{Name: "print", Laws: op.Effectful, Ref: func(c *op.Call) (value.Value, error) {
@@ -50,7 +50,7 @@ func table(t *testing.T) *op.Table {
 			}
 			return reg[len(reg)-1], nil
 		}},
-		{Name: "arg"},
+		{Name: "arg", Role: op.Argument},
 		{Name: "undefined"},
 	})
 	if err != nil {

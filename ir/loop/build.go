@@ -108,6 +108,10 @@ type rewriter struct {
 	now  []Val // of each value of the old nest
 	// replace writes other statements for s and returns true, or returns false.
 	replace func(s *Stmt) bool
+	// blocks, if not nil, writes the statements of a block of a statement.
+	blocks func(b *Block)
+	names  map[int]int   // of indices that others stand for
+	fixed  map[int]int64 // indices that have become constants
 }
 
 // rewritten is a copy of n in which replace has had its way.
@@ -132,12 +136,27 @@ func (r *rewriter) values(list []Val) []Val {
 func (r *rewriter) form(l Lin) Lin {
 	out := Lin{Const: l.Const}
 	for _, t := range l.Terms {
-		if t.Sym.Kind == ValSym {
+		if x, ok := r.fixed[t.Sym.N]; ok && t.Sym.Kind == IndexSym {
+			out.Const += t.Coef * x
+			continue
+		}
+		switch t.Sym.Kind {
+		case ValSym:
 			t.Sym.N = int(r.now[t.Sym.N])
+		case IndexSym:
+			t.Sym.N = r.name(t.Sym.N)
 		}
 		out = out.Plus(Lin{Terms: []Term{t}})
 	}
 	return out
+}
+
+// name is the index that stands for one of the old nest.
+func (r *rewriter) name(n int) int {
+	if k, ok := r.names[n]; ok {
+		return k
+	}
+	return n
 }
 
 func (r *rewriter) rng(x Range) Range {
@@ -165,6 +184,9 @@ func (r *rewriter) set(s *Stmt, list []Val) {
 func (r *rewriter) copy(s *Stmt) {
 	c := *s
 	c.Args = r.values(s.Args)
+	if s.Code == IndexOf || s.Code == Column || s.Code == Entry {
+		c.Imm = uint64(r.name(int(s.Imm)))
+	}
 	c.At = nil
 	for _, l := range s.At {
 		c.At = append(c.At, r.form(l))
@@ -183,7 +205,14 @@ func (r *rewriter) copy(s *Stmt) {
 			return nil
 		}
 		out := &Block{}
-		r.inside(out, func() []Val { r.block(b); return r.values(b.Yield) })
+		r.inside(out, func() []Val {
+			if r.blocks != nil {
+				r.blocks(b)
+			} else {
+				r.block(b)
+			}
+			return r.values(b.Yield)
+		})
 		return out
 	}
 	switch s.Code {

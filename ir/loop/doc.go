@@ -23,5 +23,6 @@
 //   - The schedule (vector index, unrolling, strips) is no part of a nest.
 //
 // The package knows neither operators nor kernels. Start reading with form.go; op.go lists the
-// scalar operations, reduce.go the reductions, eval.go is the definition.
+// scalar operations, reduce.go the reductions, eval.go is the definition. For targets, state.go carries
+// reductions in a few words, and unroll.go writes short loops out.
 package loop

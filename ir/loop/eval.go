@@ -253,8 +253,8 @@ func (e *evaluator) sym(s Sym) int64 {
 	return int64(t.Cols)
 }
 
-// wordOf is a scalar as a word.
-func wordOf(s value.Scalar) Word {
+// WordOf is a scalar as a word.
+func WordOf(s value.Scalar) Word {
 	if s.Elem.IsFloat() {
 		return fromFloat(s.Elem, s.F)
 	}

@@ -205,14 +205,14 @@ func (e *evaluator) load(s *Stmt) Word {
 	if s.Mem.Kind == LocalMem {
 		d := e.locals[s.Mem.N]
 		i, j := e.at(s, d.Rows, d.Cols)
-		return wordOf(d.At(i, j))
+		return WordOf(d.At(i, j))
 	}
 	switch a := e.in[s.Mem.N].(type) {
 	case *value.Dense:
 		i, j := e.at(s, a.Rows, a.Cols)
-		return wordOf(a.At(i, j))
+		return WordOf(a.At(i, j))
 	case value.Scalar:
-		return wordOf(a)
+		return WordOf(a)
 	}
 	panic("BUG: load of neither scalar nor matrix")
 }
@@ -222,7 +222,7 @@ func (e *evaluator) value(s *Stmt) Word {
 	en := e.entry[s.Imm]
 	for side := range en.param {
 		if en.param[side] == s.Mem.N && en.at[side] >= 0 {
-			return wordOf(e.in[s.Mem.N].(*value.CSR).Entry(en.at[side]))
+			return WordOf(e.in[s.Mem.N].(*value.CSR).Entry(en.at[side]))
 		}
 	}
 	return 0

@@ -27,7 +27,7 @@ const (
 	Floor
 	Ceil
 	Trunc
-	Scale // a * 2^b, rounded once; b is integral
+	Scale // a * 2^b, rounded once; b is integral, or infinite if a is no nan, or nan
 	IDiv  // rounded towards minus infinity; the divisor is not 0
 	Mod   // a - (a // b) b; the divisor is not 0
 	MulHigh
@@ -92,7 +92,7 @@ var operations = [lastOp - firstOp]Operation{
 	Div - firstOp: {Name: "div", Args: 2, On: floats, eval: on2(func(a, b float64) float64 { return a / b }, func(a, b float32) float32 { return a / b }, nil)},
 	FMA - firstOp: {Name: "fma", Args: 3, On: floats, eval: func(e types.Elem, a []Word) Word {
 		if e == types.F32 {
-			return fromF32(fma32(toF32(a[0]), toF32(a[1]), toF32(a[2])))
+			return fromF32(FMA32(toF32(a[0]), toF32(a[1]), toF32(a[2])))
 		}
 		return math.Float64bits(math.FMA(toF64(a[0]), toF64(a[1]), toF64(a[2])))
 	}},
@@ -294,9 +294,9 @@ func compare(holds func(order int) bool) func(types.Elem, []Word) Word {
 	}
 }
 
-// fma32 is a*b + c rounded once to f32. The product is exact in f64; the sum may round twice there, so it is
+// FMA32 is a*b + c rounded once to f32. The product is exact in f64; the sum may round twice there, so it is
 // rounded to odd first (S. Boldo & G. Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
-func fma32(a, b, c float32) float32 {
+func FMA32(a, b, c float32) float32 {
 	p, z := float64(a)*float64(b), float64(c)
 	s := p + z
 	if math.IsInf(s, 0) || s != s {

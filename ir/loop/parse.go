@@ -5,7 +5,6 @@ package loop
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,8 +39,6 @@ func ParseLibrary(text string) (lib Functions, err error) {
 	return lib, nil
 }
 
-var token = regexp.MustCompile(`#[^\n]*|\n|[ \t\r]+|[A-Za-z_][A-Za-z0-9_]*|[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?|"(?:\\.|[^"\\])*"|\.\.|.`)
-
 type parser struct {
 	tokens []string
 	lines  []int // of each token
@@ -61,16 +58,7 @@ type syntaxError struct{ error }
 
 func newParser(text string, lib Library) *parser {
 	p := &parser{lib: lib}
-	line := 1
-	for _, t := range token.FindAllString(text, -1) {
-		switch {
-		case t == "\n":
-			line++
-		case strings.TrimSpace(t) == "" || t[0] == '#':
-		default:
-			p.tokens, p.lines = append(p.tokens, t), append(p.lines, line)
-		}
-	}
+	p.tokens, p.lines = scan(text)
 	return p
 }
 

@@ -298,12 +298,17 @@ func exactly(e types.Elem, in []Word, squares bool) (sum *big.Float, special flo
 // rounded is the sum of numbers of e, or of their squares, rounded once to the type to. A sum of 0 is +0.
 func rounded(e, to types.Elem, in []Word, squares bool) Word {
 	sum, special := exactly(e, in, squares)
+	return nearest(to, sum, special)
+}
+
+// nearest is the exact sum rounded once to e, or what is not finite among what was added.
+func nearest(e types.Elem, sum *big.Float, special float64) Word {
 	switch {
 	case special != 0:
-		return fromFloat(to, special)
+		return fromFloat(e, special)
 	case sum.Sign() == 0:
 		return 0
-	case to == types.F32:
+	case e == types.F32:
 		x, _ := sum.Float32()
 		return fromF32(x)
 	}
@@ -315,14 +320,19 @@ func rounded(e, to types.Elem, in []Word, squares bool) Word {
 // nothing and where a number is not finite, infinite where a square is not.
 func variance(e types.Elem, in []Word, narrow bool) float64 {
 	s, special := exactly(e, in, false)
-	if len(in) == 0 || special != 0 {
+	q, specialSquare := exactly(e, in, true)
+	return varianceOf(s, special, q, specialSquare, len(in), narrow)
+}
+
+// varianceOf is the variance of n numbers of which these are the exact sum and sum of squares.
+func varianceOf(s *big.Float, special float64, q *big.Float, specialSquare float64, count int, narrow bool) float64 {
+	if count == 0 || special != 0 {
 		return math.NaN()
 	}
-	q, special := exactly(e, in, true)
-	if special != 0 {
+	if specialSquare != 0 {
 		return math.Inf(1)
 	}
-	n := new(big.Rat).SetInt64(int64(len(in)))
+	n := new(big.Rat).SetInt64(int64(count))
 	sum, _ := s.Rat(nil)
 	squares, _ := q.Rat(nil)
 	sum.Mul(sum, sum)

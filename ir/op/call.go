@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"flow/ir/types"
 	"flow/ir/value"
@@ -183,6 +184,15 @@ type Taker interface {
 type Program struct {
 	In    []Operand
 	Steps []Step
+
+	once sync.Once
+	code any
+}
+
+// Compiled is what make gives for the program, made once: a kernel's own forms of it. The program does not change afterwards.
+func (p *Program) Compiled(make func(*Program) any) any {
+	p.once.Do(func() { p.code = make(p) })
+	return p.code
 }
 
 // Elem is the element type of the result.

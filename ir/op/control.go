@@ -18,3 +18,20 @@ const (
 	// Part is one part, attribute `at`, of the tuple that an Iterate or Select gives.
 	Part
 )
+
+// Role says what a row is in a graph, beside what it computes. Passes and engines ask for it, and for no row's name.
+type Role uint8
+
+// The rows that a graph is built of.
+const (
+	// NoRole is a row that is known by its laws alone.
+	NoRole Role = iota
+	// Argument is an argument of a region. It is no task.
+	Argument
+	// Constant is a number or a text, its attribute `value`.
+	Constant
+	// Exchange takes a value to the ranks that its attribute `to` lists.
+	Exchange
+	// Points evaluates its region for every point of an index space.
+	Points
+)

@@ -3,6 +3,7 @@ package op
 import (
 	"strings"
 
+	"flow/ir/loop"
 	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -36,6 +37,17 @@ type Def struct {
 	// Elt is the definition of an elementwise operator on scalars of one element type; Ref follows from
 	// it (Broadcast). nil for all others.
 	Elt func(x []value.Scalar) value.Scalar
+	// Body writes the operator into a loop, for one element: its operands, of the types in which it computes a result of type out, and
+	// not those of which it has no value (Partial). It gives the bits of Elt, all nans being one. nil where a loop cannot compute it.
+	Body func(b *loop.Builder, out types.Elem, in []loop.Val) loop.Val
+	// Elements writes what the result's elements are into a loop, for rows that are not elementwise: what comes once for a call, such as checks of
+	// subscripts, at once, and an element when it is asked for. nil, or a nil result, where a loop cannot compute it.
+	Elements func(e *Elements) Element
+	// Nests is the loops that a call with arguments of these types runs as once there is work enough, or what is in no loop: for people who
+	// ask, and without the arguments' values. Both are nothing where no loop is wanted. nil where the row writes no loops.
+	Nests func(c *Call, in []types.Type) (loops []*loop.Nest, why string)
+	// Class, of a reduction with a Fold, is how a loop reduces.
+	Class loop.Class
 	// Loops are the vector loops of an elementwise operator; a missing one falls back on Elt.
 	Loops Loops
 
@@ -91,6 +103,10 @@ type Def struct {
 	// has looked at, in the order of their names.
 	Reads  func(a *Attrs) string
 	Looked func() []Looked
+	// Root says that rank 0 alone has what the row reads: its tasks run there, and what they make is sent.
+	Root bool
+	// Role is what the row is in a graph, where its laws do not say so.
+	Role Role
 	// Control is the meaning of the rows that are no operators (iterate, select, part).
 	Control Control
 	// Loop runs the kernel's work in chunks on several workers; nil if one worker does it all.
@@ -120,6 +136,9 @@ func (d *Def) Told(message string) string {
 	}
 	return name + ": " + message
 }
+
+// SeedArg is the name of the argument that Def.Seeded is about.
+const SeedArg = "seed"
 
 // Arg is one parameter of an operator.
 type Arg struct {

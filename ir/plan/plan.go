@@ -47,7 +47,7 @@ func (p *Plan) Rank(id ir.ID) int {
 // value there. To the reference evaluator an exchange is the identity.
 func (p *Plan) Exchange(id ir.ID) (to []int64, ok bool) {
 	n := &p.Graph.Nodes[id]
-	if n.Op.Name != "exchange" {
+	if n.Op.Role != op.Exchange {
 		return nil, false
 	}
 	return n.Attrs.Ints("to"), true

@@ -20,10 +20,10 @@ var table = func() *op.Table {
 		{Name: "task", Type: any, Cost: cost},
 		{Name: "tile", Cost: cost},
 		{Name: "rated", Type: any, Rate: "gemm", Cost: cost},
-		{Name: "exchange"},
+		{Name: "exchange", Role: op.Exchange},
 		{Name: "free", Type: any},
 		{Name: "map", Type: any},
-		{Name: "arg"},
+		{Name: "arg", Role: op.Argument},
 	})
 	if err != nil {
 		panic(err)

@@ -35,7 +35,7 @@ func roundOf(n *ir.Node, r Rates) (round roundCost) {
 		for i, tail := range Critical(g, cost) {
 			x.Critical = max(x.Critical, tail)
 			x.Total += total(&g.Nodes[i], cost[i], r)
-			if d := g.Nodes[i].Op; d.Control != op.Part && d.Name != "arg" {
+			if d := g.Nodes[i].Op; d.Control != op.Part && d.Role != op.Argument {
 				x.Tasks++
 			}
 		}

@@ -179,7 +179,7 @@ func (t *bins) add(s *Sum, x []float64) {
 
 // Square is x*x as h + l, h being the rounded square; l is 0 when h is no finite number.
 func Square(x float64) (h, l float64) {
-	h = x * x
+	h = float64(x * x) // not fused with an addition that follows
 	if h > math.MaxFloat64 || h != h {
 		return h, 0
 	}

@@ -39,7 +39,7 @@ func (p *Parts) usable() bool {
 
 // product is a * b as the rounded product and its error.
 func product(a, b float64) (h, l float64) {
-	h = a * b
+	h = float64(a * b) // not fused with an addition that follows
 	return h, math.FMA(a, b, -h)
 }
 

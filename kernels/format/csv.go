@@ -229,7 +229,11 @@ func (r *csvReader) width(n int) error {
 	if n == r.cols {
 		return nil
 	}
-	return r.fail(0, "%d fields, line %d has %d", n, r.first, r.cols)
+	fields := "fields"
+	if n == 1 {
+		fields = "field"
+	}
+	return r.fail(0, "%d %s, line %d has %d", n, fields, r.first, r.cols)
 }
 
 func writeCSV(w *bufio.Writer, d *value.Dense, o Options) error {

@@ -157,7 +157,7 @@ func TestBadFiles(t *testing.T) {
 		{"a.csv.gz", gzipped(strings.Repeat("1,2\n", 1000))[:25], Gzip, "the compressed data end before the text does"},
 		{"a.csv", "", CSV, ": the file is empty"},
 		{"a.csv", "\n\n", CSV, ": the file has no lines with fields"},
-		{"a.csv", "1,2\n3\n", CSV, ":2: 1 fields, line 1 has 2"},
+		{"a.csv", "1,2\n3\n", CSV, ":2: 1 field, line 1 has 2"},
 		{"a.csv", "1,2\n3,4,5\n", CSV, ":2: 3 fields, line 1 has 2"},
 		{"a.csv", "1,2\n3,x4\n", CSV, `:2:3: field 2: a number is wanted, found "x4"`},
 		{"a.csv", "1,2\n3,1e999\n", CSV, `:2:3: field 2: a number is wanted, found "1e999"`},

@@ -43,10 +43,14 @@ func appendNumber(text []byte, d *value.Dense, at int) []byte {
 	return strconv.AppendInt(text, d.I64[at], 10)
 }
 
-// appendFloat writes a number as value.FormatFloat does: nan, inf and -inf in lower case.
+// appendFloat appends a number as value.FormatFloat writes it, without allocating.
 func appendFloat(text []byte, x float64, bits int) []byte {
 	if x-x != 0 { // nan or infinite
 		return append(text, value.FormatFloat(x, bits)...)
 	}
-	return strconv.AppendFloat(text, x, 'g', -1, bits)
+	form := byte('g')
+	if value.Counted(x, bits) {
+		form = 'f'
+	}
+	return strconv.AppendFloat(text, x, form, -1, bits)
 }

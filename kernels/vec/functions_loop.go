@@ -70,9 +70,8 @@ func (f Function) LoopF64() func(dst, a []float64) {
 	if !HaveChain {
 		return plain
 	}
-	return func(dst, a []float64) {
-		chained(dst, a, a, f.Link, func(dst, a, _ []float64) { plain(dst, a) })
-	}
+	rest := func(dst, a, _ []float64) { plain(dst, a) }
+	return func(dst, a []float64) { chained(dst, a, a, f.Link, rest) }
 }
 
 // LoopF32 is the loop on float32.
@@ -81,9 +80,8 @@ func (f Function) LoopF32() func(dst, a []float32) {
 	if !HaveChain {
 		return plain
 	}
-	return func(dst, a []float32) {
-		chained(dst, a, a, f.Link32, func(dst, a, _ []float32) { plain(dst, a) })
-	}
+	rest := func(dst, a, _ []float32) { plain(dst, a) }
+	return func(dst, a []float32) { chained(dst, a, a, f.Link32, rest) }
 }
 
 // fewElements is how many are left to the plain loop: a group of the machine costs about as much as that many.

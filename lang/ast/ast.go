@@ -85,7 +85,8 @@ type (
 		Name Ident
 		Type Type
 	}
-	// FnDecl is `fn name(p: T = d) -> U = expr` or with a block. Exactly one of Expr and Body is set.
+	// FnDecl is `fn name(p: T = d) -> U = expr` or with a block. Exactly one of Expr and Body is
+	// set.
 	FnDecl struct {
 		Src
 		Name   Ident
@@ -124,8 +125,8 @@ type (
 		Name Ident
 		Expr Expr
 	}
-	// Chan is `chan L[i in 0..n, ..]: T = e with (..)`. Ranges is empty for the plain form; with named
-	// ranges it is the equation form.
+	// Chan is `chan L[i in 0..n, ..]: T = e with (..)`. Ranges is empty for the plain form; with
+	// named ranges it is the equation form.
 	Chan struct {
 		Src
 		Name   Ident
@@ -267,7 +268,8 @@ type (
 		Op string
 		X  Expr
 	}
-	// Binary is an infix operator: + - * / // % @ ^ == != <= >= < > and or |>. OpAt is the operator's own span.
+	// Binary is an infix operator: + - * / // % @ ^ == != <= >= < > and or |>. OpAt is the
+	// operator's own span.
 	Binary struct {
 		Src
 		Op   string
@@ -354,7 +356,8 @@ type FieldInit struct {
 	Value Expr
 }
 
-// Sub is one subscript: `:` (All), a single index (Lo), or a range Lo..Hi by By whose Hi may be absent (`2..`).
+// Sub is one subscript: `:` (All), a single index (Lo), or a range Lo..Hi by By whose Hi may be
+// absent (`2..`).
 type Sub struct {
 	Src
 	All       bool

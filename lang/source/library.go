@@ -2,9 +2,10 @@ package source
 
 // This file points a diagnostic that lies in the text of the library at the user's own text.
 
-// ToUser returns d with the user's call first where d lies in a file of the library, which the user has not got: the
-// innermost place of the notes that is in a file of the user becomes the place of d, and the line of the library a note.
-// Notes on other lines of the library are dropped. d stays as it is if no note is in a file of the user.
+// ToUser returns d with the user's call first where d lies in a file of the library, which the user
+// has not got: the innermost place of the notes that is in a file of the user becomes the place of
+// d, and the line of the library a note. Notes on other lines of the library are dropped. d stays
+// as it is if no note is in a file of the user.
 func (fs *FileSet) ToUser(d Diagnostic) Diagnostic {
 	inLibrary := func(s Span) bool {
 		f := fs.File(s.From)

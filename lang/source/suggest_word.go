@@ -4,10 +4,11 @@ import "strings"
 
 // This file defines SuggestWord, the did-you-mean among names that the user has not chosen.
 
-// SuggestWord is Suggest for a long list of words that the user need not know, such as all operators: nearly every short
-// word is one letter away from one of them, so it asks for more. The case of letters does not count. A name of up to three
-// letters differs by case or by two neighbours that changed places. A longer one differs by one edit and begins alike, or
-// is the word with up to two letters more or less at its end; from eight letters on two edits are a slip, too.
+// SuggestWord is Suggest for a long list of words that the user need not know, such as all
+// operators: nearly every short word is one letter away from one of them, so it asks for more. The
+// case of letters does not count. A name of up to three letters differs by case or by two
+// neighbours that changed places. A longer one differs by one edit and begins alike, or is the word
+// with up to two letters more or less at its end; from eight letters on two edits are a slip, too.
 func SuggestWord(name string, words []string) (string, bool) {
 	if len(name) > 100 {
 		return "", false
@@ -23,6 +24,7 @@ func SuggestWord(name string, words []string) (string, bool) {
 		switch {
 		case low == lw:
 		case d == 1 && len(low) == len(lw) && swapped(low, lw):
+		case d == 1 && len(low) == 3 && len(lw) == 3 && lw[:2] == low[:2]: // of short words the last letter alone: ans is no abs
 		case len(low) <= 3 || lw[0] != low[0]:
 			continue
 		case d == 1:
@@ -37,7 +39,8 @@ func SuggestWord(name string, words []string) (string, bool) {
 	return best, best != ""
 }
 
-// swapped reports two words of one length, one edit apart, that differ by two neighbours in the other order.
+// swapped reports two words of one length, one edit apart, that differ by two neighbours in the
+// other order.
 func swapped(a, b string) bool {
 	for i := 0; i+1 < len(a); i++ {
 		if a[i] != b[i] {

@@ -13,8 +13,9 @@ import (
 	"sync"
 )
 
-// Build identifies the executable that runs: ranks of two builds may compute different bytes. The text says what it is for people;
-// what is compared is the hash of all: module version, revision, whether that was modified, the tool chain, and the executable.
+// Build identifies the executable that runs: ranks of two builds may compute different bytes. The
+// text says what it is for people; what is compared is the hash of all: module version, revision,
+// whether that was modified, the tool chain, and the executable.
 var Build = sync.OnceValue(func() Item {
 	version, rest := "unknown", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -26,7 +27,8 @@ var Build = sync.OnceValue(func() Item {
 	return Item{Name: "build of flowrun", Hash: sum, Text: fmt.Sprintf("%s (%x)", version, sum[:4])}
 })
 
-// describe is a build in words: its version, its revision, and whether the sources had been modified.
+// describe is a build in words: its version, its revision, and whether the sources had been
+// modified.
 func describe(info *debug.BuildInfo) string {
 	version := info.Main.Version
 	if version == "" || version == "(devel)" {
@@ -43,8 +45,9 @@ func describe(info *debug.BuildInfo) string {
 	return version
 }
 
-// executable tells the file of this process from others: its size, and the hash of its contents that the go command has written into
-// it, or one of all its bytes where it has not (-ldflags=-buildid=) or the file has another form. Reading the first takes 0.1 ms, hashing 30 MB
+// executable tells the file of this process from others: its size, and the hash of its contents
+// that the go command has written into it, or one of all its bytes where it has not
+// (-ldflags=-buildid=) or the file has another form. Reading the first takes 0.1 ms, hashing 30 MB
 // 20 ms, on every rank.
 func executable() []byte {
 	f, err := os.Open("/proc/self/exe") // also where the file has been replaced since
@@ -75,7 +78,8 @@ func identify(f *os.File) []byte {
 	return h.Sum(nil)
 }
 
-// buildID is the note of the go command in an ELF file, nil if it has none. It ends with a hash of the contents.
+// buildID is the note of the go command in an ELF file, nil if it has none. It ends with a hash of
+// the contents.
 func buildID(f io.ReaderAt) []byte {
 	e, err := elf.NewFile(f)
 	if err != nil {

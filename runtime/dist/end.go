@@ -83,15 +83,17 @@ func (r *rank) note(f *failure) {
 	case taskFailed:
 		r.eng.Fail(f.task())
 	case interrupted:
-		r.ending.limit = time.Now().Add(r.o.patience)
+		if !r.persists {
+			r.ending.limit = time.Now().Add(r.o.patience)
+		}
 		r.eng.Cancel(&InterruptError{Rank: f.Rank})
 	default:
 		r.eng.Cancel(f.public())
 	}
 }
 
-// interrupted is called when this rank's context has ended. A launcher tells the ranks to stop also because one of them has
-// died: then that is what to report.
+// interrupted is called when this rank's context has ended. A launcher tells the ranks to stop also
+// because one of them has died: then that is what to report.
 func (r *rank) interrupted(cause error) {
 	for range 6 {
 		if r.look(); r.ending.failure != nil {
@@ -154,7 +156,8 @@ func (r *rank) listen() (worked bool) {
 	return worked
 }
 
-// step moves the end on. over is true when the run has ended on this rank. See Note [Ending together].
+// step moves the end on. over is true when the run has ended on this rank. See Note [Ending
+// together].
 func (r *rank) step(now time.Time) (f *Failure, over bool) {
 	e := &r.ending
 	r.failMu.Lock()
@@ -271,7 +274,7 @@ func (r *rank) settled(f *failure) *failure {
 func (r *rank) over(w *failure) (*Failure, bool) {
 	r.ending.said.Store(true)
 	clean := false
-	if w != nil && w.Severity == interrupted {
+	if w != nil && w.Severity == interrupted && !r.persists {
 		clean = r.flush(time.Second) // all in all there are two
 	} else {
 		clean = r.settle()
@@ -303,8 +306,8 @@ func (r *rank) flush(limit time.Duration) bool {
 	return true
 }
 
-// settle polls until nothing is under way, however long the others take over it: they may have to wait for a processor. False if one of
-// them is gone.
+// settle polls until nothing is under way, however long the others take over it: they may have to
+// wait for a processor. False if one of them is gone.
 func (r *rank) settle() bool {
 	for range settleFor {
 		if r.flush(time.Second) {
@@ -317,7 +320,7 @@ func (r *rank) settle() bool {
 	return false
 }
 
-// settleFor bounds settle, in seconds, for deaths that nobody here can see.
+// settleFor bounds settle, in seconds, for deaths that cannot be seen from here.
 const settleFor = 30
 
 // awaitsTheGone reports whether a transfer is under way with a rank that no longer runs.
@@ -364,17 +367,21 @@ func (r *rank) gathered() *Report {
 
 // Note [Ending together]
 //
-// Success: a rank whose tasks have ended and that has nothing under way tells rank 0 (done); when all have, rank 0
-// says end. A failed rank never says so, so nobody leaves while a failure is on its way.
+// Success: a rank whose tasks have ended and that has nothing under way tells rank 0 (done); when
+// all have, rank 0 says end. A failed rank never says so, so no rank leaves while a failure is on
+// its way.
 //
-// Failure of a task: the rank tells every other rank, once. Each goes on with the tasks before the failed one, for a bounded
-// time (local, Note [The first failure]), then freezes: it starts no message and posts no receive. Requests cannot be
-// taken back, and buffers belong to the transport until theirs are finished; so each rank tells each other what it has
-// posted and started (drain), and both sides supply what is missing: fillers for receives, scratch receives for
-// sends. How much that is, is bounded by the budget of receives, and by what was under way. Then all requests
-// finish, everyone says done, rank 0 says end with the failure that comes first, and the Comm is as new.
+// Failure of a task: the rank tells every other rank, once. Each goes on with the tasks before the
+// failed one, for a bounded time (local, Note [The first failure]), then freezes: it starts no
+// message and posts no receive. Requests cannot be taken back, and buffers belong to the transport
+// until theirs are finished; so each rank tells each other what it has posted and started (drain),
+// and both sides supply what is missing: fillers for receives, scratch receives for sends. How much
+// that is, is bounded by the budget of receives, and by what was under way. Then all requests
+// finish, everyone says done, rank 0 says end with the failure that comes first, and the Comm is as
+// new.
 //
-// Interruption goes the same way, without the tasks before; if it takes longer than `goodbye` each rank leaves alone.
+// Interruption goes the same way, without the tasks before; if it takes longer than `goodbye` each
+// rank leaves alone.
 //
-// A death: nobody can supply the dead rank's part. The one who notices tells the others, and all leave with
-// Clean false.
+// A death: the dead rank's part cannot be supplied. The rank that notices tells the others, and all
+// leave with Clean false.

@@ -18,10 +18,11 @@ import (
 type Failure struct {
 	// Code is that of the diagnostics table; "" for an interruption.
 	Code string
-	// Err is a *local.TaskFailure, *DeathError, *MismatchError, *InterruptError, or the transport's error.
+	// Err is a *local.TaskFailure, *DeathError, *MismatchError, *InterruptError, or the transport's
+	// error.
 	Err error
-	// Clean says that no request is left: the Comm can be closed, or used for another run. If not, the caller should print
-	// what there is to print and then Abort.
+	// Clean says that no request is left: the Comm can be closed, or used for another run. If not,
+	// the caller should print what there is to print and then Abort.
 	Clean bool
 	// Speaker is the rank that should print it: 0 unless 0 is dead.
 	Speaker int

@@ -37,8 +37,8 @@ type verdict struct {
 
 var errUnfinished = errors.New("transfers were still under way at the end of the run")
 
-// TableHash identifies an operator table by what the rows claim; kernels have no hash, so the version of the
-// program belongs into the fingerprint as well.
+// TableHash identifies an operator table by what the rows claim; kernels have no hash, so the
+// version of the program belongs into the fingerprint as well.
 func TableHash(t *op.Table) [32]byte {
 	h := sha256.New()
 	for _, d := range t.Rows() {
@@ -59,10 +59,11 @@ type Introduction struct {
 	Notice func(text string)
 }
 
-// Agree compares what the ranks run and read. It blocks until all ranks have called it or Run. unshared lists the inputs that are equal as far
-// as was looked, but not one file on all ranks. If they are to run, all call Run next, with plans in which rank 0 reads those. The error
-// is a *Failure: a *MismatchError, which names what differs, or why a rank cannot run its program; after one that is not
-// Clean the job is to be aborted.
+// Agree compares what the ranks run and read. It blocks until all ranks have called it or Run.
+// unshared lists the inputs that are equal as far as was looked, but not one file on all ranks. If
+// they are to run, all call Run next, with plans in which rank 0 reads those. The error is a
+// *Failure: a *MismatchError, which names what differs, or why a rank cannot run its program; after
+// one that is not Clean the job is to be aborted.
 func Agree(ctx context.Context, comm transport.Comm, mine Introduction) (unshared []string, err error) {
 	r := newRank(comm, nil, Options{Notice: mine.Notice})
 	v, f := r.greet(ctx, hello{From: r.me, Process: thisProcess(), Build: Build(), Items: mine.Items, Inputs: mine.Inputs, Refusal: mine.Refusal})
@@ -82,9 +83,10 @@ func (r *rank) handshake(ctx context.Context) *Failure {
 	return f
 }
 
-// Refuse is what a rank calls instead of Run when it has nothing to run: the other ranks would wait for it for ever, and learn why instead.
-// It blocks until all ranks have called it or Run. nil means that all of them know, and that comm can be closed; after a
-// *Failure the job is to be aborted.
+// Refuse is what a rank calls instead of Run when it has nothing to run: the other ranks would wait
+// for it for ever, and learn why instead. It blocks until all ranks have called it or Run. nil
+// means that all of them know, and that comm can be closed; after a *Failure the job is to be
+// aborted.
 func Refuse(ctx context.Context, comm transport.Comm, why string) error {
 	if why == "" {
 		why = "it has no program"
@@ -112,7 +114,8 @@ func (r *rank) greet(ctx context.Context, mine hello) (*verdict, *Failure) {
 	}
 	r.epoch, r.peers = v.Epoch, v.Peers
 	if r.peers[0].Host != r.peers[r.me].Host {
-		// Wrong by the time that the verdict was under way, up to a millisecond: enough to lay traces beside each other.
+		// Wrong by the time that the verdict was under way, up to a millisecond: enough to lay
+		// traces beside each other.
 		r.offset = v.Wall - time.Now().UnixNano()
 	}
 	if v.Mismatch != "" {
@@ -126,13 +129,10 @@ func (r *rank) greet(ctx context.Context, mine hello) (*verdict, *Failure) {
 
 // unsettled is why transfers cannot end: the death of a rank, if one is seen to be gone.
 func (r *rank) unsettled() *Failure {
-	me := r.peers[r.me]
-	for i, p := range r.peers {
-		if i != r.me && p.Space == me.Space && p.Space != "" && p.Pid != me.Pid && p.gone() {
-			f := &failure{Severity: rankDied, Rank: i}
-			r.describe(f)
-			return f.public()
-		}
+	if i := firstGone(r.peers, r.me); i >= 0 {
+		f := &failure{Severity: rankDied, Rank: i}
+		r.describe(f)
+		return f.public()
 	}
 	return &Failure{Code: "E705", Err: errUnfinished}
 }
@@ -169,7 +169,8 @@ func (r *rank) judge(ctx context.Context, mine hello) (*verdict, *Failure) {
 	return v, nil
 }
 
-// awaitVerdict is everybody else's. Ranks that know already may speak before rank 0's answer arrives here.
+// awaitVerdict is everybody else's. Ranks that know already may speak before rank 0's answer
+// arrives here.
 func (r *rank) awaitVerdict(ctx context.Context) (*verdict, *Failure) {
 	for {
 		m, f := r.hearing(ctx, nil)
@@ -182,9 +183,11 @@ func (r *rank) awaitVerdict(ctx context.Context) (*verdict, *Failure) {
 	}
 }
 
-// hearing waits for the next control message of the handshake; what belongs to the run is kept for it.
+// hearing waits for the next control message of the handshake; what belongs to the run is kept for
+// it.
 //
-// late lists who is waited for, to be mentioned after long; nil: nobody is.
+// late lists the ranks that are waited for, to be mentioned after ten seconds; nil: none is
+// mentioned.
 func (r *rank) hearing(ctx context.Context, late func() []int) (*message, *Failure) {
 	var pause transport.Backoff
 	wait := lateness{last: time.Now()}
@@ -226,8 +229,8 @@ func (r *rank) hearing(ctx context.Context, late func() []int) (*message, *Failu
 	}
 }
 
-// compare decides: builds first, because what another build says may mean something else, then files, because they may be why a rank
-// cannot run its program, then everything else.
+// compare decides: builds first, because what another build says may mean something else, then
+// files, because they may be why a rank cannot run its program, then everything else.
 func (v *verdict) compare(all []*hello) {
 	if v.Mismatch = compareItems(all, func(h *hello) []Item { return []Item{h.Build} }); v.Mismatch != "" {
 		return
@@ -247,8 +250,8 @@ func (v *verdict) compare(all []*hello) {
 	}
 }
 
-// compareItems says what differs from rank 0, "" if nothing. The first item that differs anywhere is named, with all ranks that have
-// another one.
+// compareItems says what differs from rank 0, "" if nothing. The first item that differs anywhere
+// is named, with all ranks that have another one.
 func compareItems(all []*hello, of func(h *hello) []Item) string {
 	first := all[0]
 	who := func(differs func(h *hello) bool) string {

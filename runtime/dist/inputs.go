@@ -18,15 +18,18 @@ type Input struct {
 	Path string // as the program says it
 	Head string // what its format announces, such as f64[1000,20]
 	Size int64  // bytes
-	// Sample is a hash of at most sampleBlocks blocks, Whole of all bytes; the zero value: it was not asked for.
+	// Sample is a hash of at most sampleBlocks blocks, Whole of all bytes; the zero value: it was
+	// not asked for.
 	Sample, Whole [32]byte
-	// Device, Inode and the times, in nanoseconds since 1970, tell whether two ranks see the same file.
+	// Device, Inode and the times, in nanoseconds since 1970, tell whether two ranks see the same
+	// file.
 	Device, Inode     uint64
 	Modified, Changed int64
 }
 
 const (
-	// sampleBlocks blocks of sampleBytes are compared of each file: 1 MiB, which takes a millisecond; a smaller file is compared whole.
+	// sampleBlocks blocks of sampleBytes are compared of each file: 1 MiB, which takes a
+	// millisecond; a smaller file is compared whole.
 	sampleBlocks = 64
 	sampleBytes  = 16 << 10
 )
@@ -56,7 +59,8 @@ func InputOf(path, head string, whole bool) (Input, error) {
 	return in, err
 }
 
-// sample hashes blocks at places that follow from the size: the first, the last, and others at equal distances between them.
+// sample hashes blocks at places that follow from the size: the first, the last, and others at
+// equal distances between them.
 func sample(f io.ReaderAt, size int64) (sum [32]byte, err error) {
 	h := sha256.New()
 	_ = binary.Write(h, binary.LittleEndian, size) // a hash takes everything
@@ -73,8 +77,9 @@ func sample(f io.ReaderAt, size int64) (sum [32]byte, err error) {
 	return [32]byte(h.Sum(nil)), nil
 }
 
-// isFile reports whether two inputs, of ranks on the same machine or not, are one file. Device numbers mean nothing on another machine;
-// a copy that keeps the other time still has another time of change.
+// isFile reports whether two inputs, of ranks on the same machine or not, are one file. Device
+// numbers mean nothing on another machine; a copy that keeps the other time still has another time
+// of change.
 func (in Input) isFile(o Input, sameMachine bool) bool {
 	return in.Inode != 0 && in.Inode == o.Inode && in.Size == o.Size && in.Modified == o.Modified && in.Changed == o.Changed &&
 		(!sameMachine || in.Device == o.Device)
@@ -93,8 +98,8 @@ func (in Input) differs(first Input) string {
 	return ""
 }
 
-// compareInputs says which file differs between ranks that read it, and lists those that are equal, as far as was looked, but are not one
-// file on all ranks.
+// compareInputs says which file differs between ranks that read it, and lists those that are equal,
+// as far as was looked, but are not one file on all ranks.
 func compareInputs(all []*hello) (mismatch string, unshared []string) {
 	byPath := func(h *hello, path string) (Input, bool) {
 		k := slices.IndexFunc(h.Inputs, func(in Input) bool { return in.Path == path })
@@ -141,12 +146,14 @@ func (p process) sameMachine(o process) bool {
 
 // Note [Inputs]
 //
-// Ranks that read different contents under one name would mix them: half of a matrix from each. So before the first task all ranks say
-// what they see of each file that the program reads, and rank 0 compares: size, what the format's head announces, and hashes of
-// 64 blocks at places that the size fixes. That finds every difference in small files and in heads, and is likely to find one file
-// in the place of another; it does not find a single number that differs in a large file. Where all ranks see one file there is nothing to
-// find: same inode, times of modification and of change, size, and on one machine the same device. Where they do not,
-// rank 0 alone reads it, and sends what the others need (plan: tasks that read it belong to rank 0), so that what was not compared cannot
-// be mixed either. --verify-inputs hashes all of every file, and then says what differs.
+// Ranks that read different contents under one name would mix them: half of a matrix from each. So
+// before the first task all ranks say what they see of each file that the program reads, and rank 0
+// compares: size, what the format's head announces, and hashes of 64 blocks at places that the size
+// fixes. That finds every difference in small files and in heads, and is likely to find one file in
+// the place of another; it does not find a single number that differs in a large file. Where all
+// ranks see one file there is nothing to find: same inode, times of modification and of change,
+// size, and on one machine the same device. Where they do not, rank 0 alone reads it, and sends
+// what the others need (plan: tasks that read it belong to rank 0), so that what was not compared
+// cannot be mixed either. --verify-inputs hashes all of every file, and then says what differs.
 //
 // Wrong if a file is written to between the comparison and the reading.

@@ -8,7 +8,8 @@ import (
 	"flow/memory"
 )
 
-// killings counts the processes that the kernel has killed for want of memory since begin. The zero value has not begun.
+// killings counts the processes that the kernel has killed for want of memory since begin. The zero
+// value has not begun.
 type killings struct {
 	count  func() int64 // memory.Kills, but in tests
 	before atomic.Int64
@@ -25,8 +26,9 @@ func (k *killings) begin() {
 	}
 }
 
-// suspected is the end of a message about a process that was lost: empty, or that the kernel has killed one since begin.
-// The number is the machine's, so that another process may have been meant; who was it, the kernel tells root alone.
+// suspected is the end of a message about a process that was lost: empty, or that the kernel has
+// killed one since begin. The number is the machine's, so that another process may have been meant;
+// who was it, the kernel tells root alone.
 func (k *killings) suspected() string {
 	if !k.begun.Load() || k.count() <= k.before.Load() {
 		return ""

@@ -1,7 +1,7 @@
 package dist
 
-// This file starts the ranks of a job on this machine: it runs mpirun on this very program, hands signals to the ranks,
-// and leaves nothing behind.
+// This file starts the ranks of a job on this machine: it runs mpirun on this very program, hands
+// signals to the ranks, and leaves nothing behind.
 
 import (
 	"context"
@@ -30,22 +30,27 @@ type LaunchOptions struct {
 	Args    []string
 	// Env is added to the environment.
 	Env []string
-	// Stdin goes to rank 0, Stdout and Stderr come from all. nil means this process's own; a terminal as standard
-	// input is not handed on, because the ranks are not in its foreground.
+	// Stdin goes to rank 0, Stdout and Stderr come from all. nil means this process's own; a
+	// terminal as standard input is not handed on, because the ranks are not in its foreground.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Leaves says that every rank ends by os.Exit(Leave(code)), whatever the reason. A job that fails then ends at once
-	// instead of 2 s later, and one that hangs because a rank was killed is ended; see Note [Exit codes]. It has no effect where the
-	// launcher may start ranks on other machines.
+	// Leaves says that every rank ends by os.Exit(Leave(code)), whatever the reason. A job that
+	// fails then ends at once instead of 2 s later, and one that hangs because a rank was killed is
+	// ended; see Note [Exit codes]. It has no effect where the launcher may start ranks on other
+	// machines.
 	Leaves bool
-	// Listening is called when Launch receives the signals that it forwards: until then they are the caller's. nil is nobody.
+	// Listening is called when Launch receives the signals that it forwards: until then they are
+	// the caller's. nil is not called.
 	Listening func()
+	// Session says that an interrupt (SIGINT) does not end the job: the ranks decide what it means.
+	Session bool
 	// Mpirun is the launcher; "" looks for mpirun and mpiexec in PATH.
 	Mpirun string
 }
 
 const (
-	// killAfter is how long the ranks may take to end after a signal before they are killed: they have 2 s by contract.
+	// killAfter is how long the ranks may take to end after a signal before they are killed: they
+	// have 2 s by contract.
 	killAfter = 3 * time.Second
 	// lateRank is the period of looking for ranks that had not been started when a signal came.
 	lateRank = 100 * time.Millisecond
@@ -59,10 +64,11 @@ func DefaultRanks() int {
 	return max(len(nodes), 2)
 }
 
-// Launch runs the job to its end and returns the exit code: that of a rank that failed, or 128 and the number of the signal
-// that ended it. It forwards SIGINT, SIGTERM and SIGHUP to the ranks; ctx's end counts as SIGTERM. An *op.Failure with code E704 says
-// that there is no launcher, one with code E507 that standard output could not be written, one with code E702 that a rank has died and
-// none has said so. Do not call it in a process that a launcher has started (mpi.Launched).
+// Launch runs the job to its end and returns the exit code: that of a rank that failed, or 128 and
+// the number of the signal that ended it. It forwards SIGINT, SIGTERM and SIGHUP to the ranks;
+// ctx's end counts as SIGTERM. An *op.Failure with code E704 says that there is no launcher, one
+// with code E507 that standard output could not be written, one with code E702 that a rank has died
+// and none has said so. Do not call it in a process that a launcher has started (mpi.Launched).
 func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 	ofKernel.begin()
 	if o.Ranks <= 0 {
@@ -129,15 +135,15 @@ type job struct {
 	cmd     *exec.Cmd
 	filter  *noiseFilter
 	out     *outlet
-	inward  bool // nobody outside this machine may reach the job
+	inward  bool // the job cannot be reached from outside this machine
 
 	watch    *watch           // with Leaves
 	first    syscall.Signal   // that was forwarded; 0: none
 	heard    map[int]bool     // the processes that it was forwarded to
-	kill     <-chan time.Time // when whoever still runs is killed
+	kill     <-chan time.Time // when the ranks that still run are killed
 	killed   bool             // that time has come
 	broken   error            // standard output's
-	deserted error            // the launcher was killed, by somebody else
+	deserted error            // the launcher was killed, not by this process
 }
 
 // start starts the launcher, in a thread that stays until over is closed: the kernel ends the
@@ -164,6 +170,7 @@ func (j *job) loop(ctx context.Context, signals <-chan os.Signal) error {
 	ended := make(chan error, 1)
 	go func() { ended <- j.cmd.Wait() }()
 	var looks <-chan time.Time
+	var clock patientClock
 	if j.o.Leaves {
 		j.watch = newWatch(j.cmd.Process.Pid, j.o.Ranks, j.status)
 		looks = time.After(j.watch.period())
@@ -178,20 +185,25 @@ func (j *job) loop(ctx context.Context, signals <-chan os.Signal) error {
 		case <-late:
 			j.signalRanks(j.first, j.heard)
 		case s := <-signals:
+			if s == syscall.SIGINT && j.o.Session {
+				j.signalRanks(syscall.SIGINT, nil)
+				continue
+			}
 			j.forward(s.(syscall.Signal))
 		case <-done:
 			done = nil
 			j.forward(syscall.SIGTERM)
 		case j.broken = <-j.out.broken:
-			j.filter.silence() // the ranks would tell of a signal that nobody has sent
+			j.filter.silence() // the ranks would tell of a signal that the user has not sent
 			j.forward(syscall.SIGTERM)
 		case <-j.kill:
 			j.killed = true
 			j.signalRanks(syscall.SIGKILL, nil)
 			_ = j.cmd.Process.Kill() // it may have ended by itself
 		case now := <-looks:
+			at := clock.at(now, j.watch.period())
 			looks = time.After(j.watch.period())
-			switch j.watch.look(now, j.first != 0, j.out.idle(launcherStays) && j.filter.idle(launcherStays)) {
+			switch j.watch.look(at, j.first != 0, j.out.idle(launcherStays) && j.filter.idle(launcherStays)) {
 			case stopTheOthers:
 				j.filter.silence()
 				j.signalRanks(syscall.SIGTERM, nil)
@@ -206,7 +218,8 @@ func (j *job) loop(ctx context.Context, signals <-chan os.Signal) error {
 	}
 }
 
-// forward hands a signal to the ranks, and not to mpirun, which would kill them a second later, in the middle of their clean-up.
+// forward hands a signal to the ranks, and not to mpirun, which would kill them a second later, in
+// the middle of their clean-up.
 func (j *job) forward(s syscall.Signal) {
 	if j.first == 0 {
 		j.first = s
@@ -225,7 +238,19 @@ func (j *job) signalRanks(s syscall.Signal, except map[int]bool) {
 	}
 }
 
-func (j *job) killAfter(d time.Duration) { j.kill = time.After(d) }
+// killAfter counts in ticks, each of which counts once, however late it comes: the ranks have been
+// held up as well.
+func (j *job) killAfter(d time.Duration) {
+	const ticks = 15
+	over := make(chan time.Time, 1)
+	go func() {
+		for range ticks {
+			time.Sleep(d / ticks)
+		}
+		over <- time.Now()
+	}()
+	j.kill = over
+}
 
 // outcome is what Launch returns after the launcher's end.
 func (j *job) outcome(err error) (exit int, failure error) {
@@ -244,7 +269,14 @@ func (j *job) outcome(err error) (exit int, failure error) {
 		return 1, j.deserted
 	}
 	if j.first == 0 && left != 0 { // the launcher knows less, above all if it was ended
-		if lost := j.watch.atEnd(); lost != nil && !j.filter.hasTold() {
+		lost := j.watch.atEnd()
+		if left > 128 && !j.watch.told && !j.watch.ended && (lost == nil || lost.stopped) {
+			// The launcher was told to stop, and told the ranks. One without time to note its code
+			// is not to blame. One that died before they were told is: another has failed over it.
+			return left, nil
+		}
+		// In a session rank 0 may write to a terminal, past the filter.
+		if lost != nil && !j.filter.hasTold() && !(j.o.Session && j.watch.hasLeft(0)) {
 			return 1, lost.failure()
 		}
 		return left, nil
@@ -255,14 +287,18 @@ func (j *job) outcome(err error) (exit int, failure error) {
 	return exitCode(err, j.first, left)
 }
 
-// lostLauncher says that the launcher was killed by somebody else: its ranks, which lived, are
+// lostLauncher says that the launcher was killed from outside: its ranks, which lived, are
 // blamed for nothing. err is what it ended with; nil is any other end.
 func (j *job) lostLauncher(err error) error {
 	var e *exec.ExitError
-	if !errors.As(err, &e) || j.killed || j.first != 0 || j.watch == nil || j.watch.ended || j.watch.lost != nil {
+	if !errors.As(err, &e) || j.killed || j.first != 0 || j.watch == nil || j.watch.ended || j.watch.told {
 		return nil
 	}
-	if s, ok := e.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+	// The ranks of a launcher that is being killed may be gone before it is. It is another matter
+	// if mpirun fails over a rank that it has lost, or the kernel kills for want of memory.
+	s, ok := e.Sys().(syscall.WaitStatus)
+	lost := j.watch.lost
+	if ok && s.Signaled() && (lost == nil || s.Signal() == syscall.SIGKILL && lost.killed == "") {
 		return &op.Failure{Code: "E707", Msg: fmt.Sprintf("the launcher of the ranks (%s, process %d) was killed: %v", filepath.Base(j.cmd.Path), e.Pid(), s.Signal()),
 			Help: "no rank has failed; they were stopped, because nobody could end them in order any more"}
 	}
@@ -332,7 +368,8 @@ func isTerminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// exitCode is what the whole job ends with. first is the signal that was forwarded, or 0; left is what the ranks left.
+// exitCode is what the whole job ends with. first is the signal that was forwarded, or 0; left is
+// what the ranks left.
 func exitCode(err error, first syscall.Signal, left int) (int, error) {
 	var e *exec.ExitError
 	switch {

@@ -61,7 +61,7 @@ func (f *folder) remove() {
 	_ = f.lock.Close()
 }
 
-// sweepFolders removes the folders of this user that nobody has a lock on.
+// sweepFolders removes the folders of this user that no process has a lock on.
 func sweepFolders(base string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {
@@ -94,7 +94,7 @@ func own(f *os.File) bool {
 }
 
 // settleHere prepares a job whose ranks are all on this machine: it leaves nothing behind, and
-// nobody elsewhere can reach it.
+// it cannot be reached from elsewhere.
 func (j *job) settleHere() error {
 	f, err := newFolder(os.TempDir())
 	if err != nil {

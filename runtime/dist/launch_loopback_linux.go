@@ -104,7 +104,7 @@ func (c *confinement) serve() {
 			return
 		case wait[0].Revents&unix.POLLIN != 0:
 			c.next()
-		case wait[0].Revents != 0: // nobody is left who could call
+		case wait[0].Revents != 0: // no caller is left
 			wait[0].Fd = -1
 		}
 		wait[0].Revents, wait[1].Revents = 0, 0

@@ -10,32 +10,38 @@ import (
 )
 
 const (
-	// lookAtRanks is the period of looking at the processes of the ranks, searchRanks while they are not known yet: a look costs
-	// 0.1 ms, a search 2 ms.
+	// lookAtRanks is the period of looking at the processes of the ranks, searchRanks while they
+	// are not known yet: a look costs 0.1 ms, a search 2 ms.
 	lookAtRanks = 100 * time.Millisecond
 	searchRanks = 25 * time.Millisecond
-	// othersNotice is how long after a death the other ranks may take to end by themselves: they look for each other every
-	// lookEvery, twice, and then have things to tell and to remove. All in all they have 5 s by contract.
+	// othersNotice is how long after a death the other ranks may take to end by themselves: they
+	// look for each other every lookEvery, twice, and then have things to tell and to remove. All
+	// in all they have 5 s by contract.
 	othersNotice = 2500 * time.Millisecond
 	// othersStay is how much longer they may take when they have been told.
 	othersStay = 1700 * time.Millisecond
-	// launcherStays is how long a launcher may do nothing after the last rank, when the job has failed.
+	// launcherStays is how long a launcher may do nothing after the last rank, when the job has
+	// failed.
 	launcherStays = 300 * time.Millisecond
-	// launcherStaysAfterSuccess is the same when all ranks have left their codes. This is not known to happen.
+	// launcherStaysAfterSuccess is the same when all ranks have left their codes. This is not known
+	// to happen.
 	launcherStaysAfterSuccess = 5 * time.Second
-	// launcherStaysFromStart is the same when no rank was ever seen: either all died between two looks, or it has not started any yet.
+	// launcherStaysFromStart is the same when no rank was ever seen: either all died between two
+	// looks, or it has not started any yet.
 	launcherStaysFromStart = 10 * time.Second
 )
 
-// watch knows which ranks run. All are children of the launcher, as with Open MPI's: elsewhere LaunchOptions.Leaves is of no use.
+// watch knows which ranks run. All are children of the launcher, as with Open MPI's: elsewhere
+// LaunchOptions.Leaves is of no use.
 type watch struct {
 	launcher, ranks int
 	status          string
 	seen            map[int]watched // by process
 	known           bool            // all of them, with their numbers
-	newest          time.Time       // when one was last seen for the first time
+	newest          time.Time       // when one was last seen for the first time, or the launcher had something to do
 	lost            *lostRank       // the first that was found gone without an exit code
 	told            bool            // the others, of it
+	stopping        bool            // a rank had noted at the last look that it was told to stop
 	alone           time.Time       // since when the launcher has no ranks and does nothing; zero: it has
 	ended           bool            // the launcher, by advice
 }
@@ -50,6 +56,7 @@ type watched struct {
 type lostRank struct {
 	rank, pid int
 	found     time.Time
+	stopped   bool   // ranks had been told to stop before
 	killed    string // that the kernel may have killed it, see killings.suspected
 }
 
@@ -85,9 +92,11 @@ func newWatch(launcher, ranks int, status string) *watch {
 	return &watch{launcher: launcher, ranks: ranks, status: status, seen: map[int]watched{}}
 }
 
-// look looks at the ranks once. stopped says that the job is being stopped, silent that no output is under way.
+// look looks at the ranks once. stopped says that the job is being stopped, silent that no output
+// is under way.
 //
-// Ranks that end after their launcher end because of it, so nothing is looked at any more once that has ended.
+// Ranks that end after their launcher end because of it, so nothing is looked at any more once that
+// has ended.
 func (w *watch) look(now time.Time, stopped, silent bool) advice {
 	if _, runs := processStart(w.launcher); !runs {
 		return carryOn
@@ -95,7 +104,9 @@ func (w *watch) look(now time.Time, stopped, silent bool) advice {
 	if !w.known {
 		w.meet(now)
 	}
-	if w.count(now) > 0 {
+	alive := w.count(now)
+	w.stopping = collect(w.status, w.ranks) > 128
+	if alive > 0 {
 		if w.lost != nil && !w.told && !stopped && now.Sub(w.lost.found) > othersNotice {
 			w.told = true
 			return stopTheOthers
@@ -120,9 +131,12 @@ func (w *watch) meet(now time.Time) {
 	for _, x := range w.seen {
 		w.known = w.known && x.rank >= 0
 	}
-	// The launcher starts them one right after the other.
+	// The launcher starts them one right after the other, once it has a processor.
+	if !asleep(w.launcher) {
+		w.newest = now
+	}
 	if len(w.seen) > 0 && len(w.seen) < w.ranks && w.lost == nil && now.Sub(w.newest) > othersNotice-time.Second {
-		w.lost = &lostRank{w.missing(), 0, w.newest, ofKernel.suspected()}
+		w.lost = &lostRank{w.missing(), 0, w.newest, w.stopping, ofKernel.suspected()}
 	}
 }
 
@@ -152,7 +166,7 @@ func (w *watch) count(now time.Time) (alive int) {
 		x.gone = true
 		w.seen[pid] = x
 		if !hasLeft(w.status, pid) && (lost == nil || x.rank < lost.rank) {
-			lost = &lostRank{x.rank, pid, now, ofKernel.suspected()}
+			lost = &lostRank{x.rank, pid, now, w.stopping, ofKernel.suspected()}
 		}
 	}
 	if w.lost == nil {
@@ -161,14 +175,39 @@ func (w *watch) count(now time.Time) (alive int) {
 	return alive
 }
 
-// atEnd is the rank that was lost first, once the launcher has ended. nil if all have left their codes, or the launcher ended
-// by itself before one was seen.
+// hasLeft reports whether a rank has noted its exit code.
+func (w *watch) hasLeft(rank int) bool {
+	for pid, x := range w.seen {
+		if x.rank == rank && hasLeft(w.status, pid) {
+			return true
+		}
+	}
+	return false
+}
+
+// atEnd is the rank that was lost first, once the launcher has ended. nil if all have left their
+// codes, or the launcher ended by itself before one was seen.
 func (w *watch) atEnd() *lostRank {
 	w.count(time.Now())
 	if w.ended && w.lost == nil && len(w.seen) == 0 {
 		return &lostRank{rank: -1, killed: ofKernel.suspected()}
 	}
 	return w.lost
+}
+
+// patientClock is a clock for looks: it does not show what is missing when one comes late. A machine
+// that stands still for a while has stopped those that are looked at as well.
+type patientClock struct{ last, shown time.Time }
+
+// at is what the clock shows at a look that was due after period.
+func (c *patientClock) at(now time.Time, period time.Duration) time.Time {
+	if c.shown.IsZero() {
+		c.shown = now
+	} else {
+		c.shown = c.shown.Add(min(now.Sub(c.last), 2*period))
+	}
+	c.last = now
+	return c.shown
 }
 
 // withoutRanks is the part of look when all ranks that were seen are gone, or none was.

@@ -3,9 +3,11 @@ package dist
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -155,6 +157,66 @@ func TestWatchStopsTheOthersInTime(t *testing.T) {
 	}
 }
 
+// A look that comes late is none of the ranks' fault: a clock for looks shows of the time between two no more than twice
+// the period.
+func TestLateLooksCountOnce(t *testing.T) {
+	start := time.Now()
+	var c patientClock
+	want := start
+	for _, step := range []struct{ after, counts time.Duration }{
+		{0, 0}, {searchRanks, searchRanks}, {time.Hour, 2 * searchRanks}, {2 * searchRanks, 2 * searchRanks}, {time.Millisecond, time.Millisecond},
+	} {
+		start, want = start.Add(step.after), want.Add(step.counts)
+		if got := c.at(start, searchRanks); got != want {
+			t.Errorf("%v later it shows %v more, want %v", step.after, got.Sub(want)+step.counts, step.counts)
+		}
+	}
+}
+
+// A launcher that works may still start a rank, however long it takes; one that sleeps does not.
+func TestWatchWaitsForALauncherThatWorks(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are watched on Linux")
+	}
+	launcher := exec.Command("sh", "-c", "sleep 600 & read go; while :; do :; done")
+	launcher.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := launcher.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := launcher.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = syscall.Kill(-launcher.Process.Pid, syscall.SIGKILL)
+		_ = launcher.Wait() // its exit code tells of the kill
+	}()
+	await := func(what func() bool) {
+		for until := time.Now().Add(guard); !what() && time.Now().Before(until); time.Sleep(time.Millisecond) {
+		}
+	}
+	await(func() bool { return len(childrenOf(launcher.Process.Pid)) == 1 && asleep(launcher.Process.Pid) })
+	start := time.Now()
+	sleeps := newWatch(launcher.Process.Pid, 2, t.TempDir())
+	for _, after := range []time.Duration{0, time.Minute} {
+		sleeps.look(start.Add(after), false, true)
+	}
+	if sleeps.lost == nil {
+		t.Error("a launcher that sleeps is waited for")
+	}
+	if _, err := in.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	await(func() bool { return !asleep(launcher.Process.Pid) })
+	works := newWatch(launcher.Process.Pid, 2, t.TempDir())
+	for _, after := range []time.Duration{0, time.Minute, time.Hour} {
+		works.look(start.Add(after), false, true)
+	}
+	if works.lost != nil {
+		t.Errorf("a rank is lost that the launcher may be about to start: %+v", works.lost)
+	}
+}
+
 // Ranks on other machines cannot be watched, and nothing changes for them.
 func TestLaunchOverMachinesIsNotWatched(t *testing.T) {
 	t.Setenv("PBS_NODEFILE", "/dev/null")
@@ -175,6 +237,105 @@ func TestWatchNamesTheRankThatNeverCame(t *testing.T) {
 		}
 		if got := w.missing(); got != c.want {
 			t.Errorf("of %b in %d: %d, want %d", c.seen, c.ranks, got, c.want)
+		}
+	}
+}
+
+// A launcher that is told to stop tells its ranks, and kills them soon after. No rank is to blame,
+// be it that some have had no time to note what they were told.
+func TestLauncherThatIsToldToStopBlamesNoRank(t *testing.T) {
+	script := "sleep 600 & a=$!; sleep 600 & b=$!; printf 143 > $FLOWRUN_STATUS_DIR/$a; sleep 1; kill -KILL $a $b; exit 1"
+	exit, err := Launch(context.Background(), LaunchOptions{Ranks: 2, Leaves: true, Mpirun: fakeLauncher(t, script)})
+	if exit != 128+int(syscall.SIGTERM) || err != nil {
+		t.Errorf("exit code %d, %v", exit, err)
+	}
+}
+
+// A rank that died before the others were told to stop is to blame: Open MPI ends a job when a rank
+// fails in MPI_Init over one that has died.
+func TestWhoDiesFirstIsToBlame(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are watched on Linux")
+	}
+	for _, deadFirst := range []bool{true, false} {
+		launcher := exec.Command("sh", "-c", "sleep 600 & sleep 600 & wait")
+		launcher.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		if err := launcher.Start(); err != nil {
+			t.Fatal(err)
+		}
+		until := time.Now().Add(guard)
+		var ranks []int
+		for ; len(ranks) < 2 && time.Now().Before(until); time.Sleep(time.Millisecond) {
+			ranks = childrenOf(launcher.Process.Pid)
+		}
+		j := &job{o: LaunchOptions{Ranks: 2, Leaves: true}, status: t.TempDir(), out: &outlet{}, filter: &noiseFilter{to: t.Output()}}
+		j.watch = newWatch(launcher.Process.Pid, 2, j.status)
+		look := func() { j.watch.look(time.Now(), false, true) }
+		stop := func() {
+			if err := os.WriteFile(filepath.Join(j.status, strconv.Itoa(ranks[1])), []byte("143"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		look()
+		if !deadFirst {
+			stop()
+			look()
+		}
+		if err := syscall.Kill(ranks[0], syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		for alive := true; alive && time.Now().Before(until); time.Sleep(time.Millisecond) {
+			_, alive = processStart(ranks[0])
+		}
+		if deadFirst {
+			stop() // before the next look
+		}
+		look()
+		exit, err := j.outcome(nil)
+		var f *op.Failure
+		if errors.As(err, &f) != deadFirst || exit != map[bool]int{true: 1, false: 143}[deadFirst] {
+			t.Errorf("dead before the others were told, %v: exit code %d, %v", deadFirst, exit, err)
+		}
+		_ = syscall.Kill(-launcher.Process.Pid, syscall.SIGKILL)
+		_ = launcher.Wait() // its exit code tells of the kill
+	}
+}
+
+func TestLeavingIsNotTheLastWord(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(statusVariable, dir)
+	Leaving(143)
+	if got := collect(dir, 1); got != 143 {
+		t.Errorf("collected %d, want 143", got)
+	}
+	Leave(0)
+	Leaving(143)
+	if got := collect(dir, 1); got != 0 {
+		t.Errorf("collected %d, want what was left at the end", got)
+	}
+}
+
+// The ranks of a launcher that is killed may go before it does. A rank whose death the others have
+// been told of, or that the kernel may have killed, was lost before.
+func TestLauncherIsKilledWithItsRanks(t *testing.T) {
+	for _, c := range []struct {
+		signal string
+		watch  watch
+		named  bool
+	}{
+		{"KILL", watch{}, true},
+		{"SEGV", watch{}, true},
+		{"KILL", watch{lost: &lostRank{}}, true},
+		{"SEGV", watch{lost: &lostRank{}}, false},
+		{"KILL", watch{lost: &lostRank{killed: "for want of memory"}}, false},
+		{"KILL", watch{lost: &lostRank{}, told: true}, false},
+		{"KILL", watch{ended: true}, false},
+	} {
+		launcher := exec.Command("sh", "-c", "kill -"+c.signal+" $$")
+		err := (&job{cmd: launcher, watch: &c.watch}).lostLauncher(launcher.Run())
+		var f *op.Failure
+		if errors.As(err, &f) != c.named || c.named && f.Code != "E707" {
+			t.Errorf("%s, %+v: %v", c.signal, c.watch, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package dist
 
-// This file knows who is alive. A rank is dead when its process is gone: never because it is slow, silent or stopped.
+// This file knows who is alive. A rank is dead when its process is gone: never because it is slow,
+// silent or stopped.
 
 import (
 	"fmt"
@@ -36,6 +37,17 @@ func (p process) gone() bool {
 	return !alive || start != p.Start
 }
 
+// firstGone returns the first rank whose process can be looked at from rank me and no longer runs,
+// or -1.
+func firstGone(peers []process, me int) int {
+	for i, p := range peers {
+		if i != me && p.Space == peers[me].Space && p.Space != "" && p.Pid != peers[me].Pid && p.gone() {
+			return i
+		}
+	}
+	return -1
+}
+
 // beat is a heartbeat: what a rank is doing.
 type beat struct {
 	From     int
@@ -45,9 +57,10 @@ type beat struct {
 	heard    time.Time
 }
 
-// sendBeat tells the next ranks, all if they are few, what this one is doing. Not when its tasks have ended: there is nothing to tell, and
-// the end waits until nothing is under way, which heartbeats would put off for ever where a round of the loop takes longer than their
-// period. Nor to a rank that has not taken the last one yet: it could not keep up.
+// sendBeat tells the next ranks, all if they are few, what this one is doing. Not when its tasks
+// have ended: there is nothing to tell, and the end waits until nothing is under way, which
+// heartbeats would put off for ever where a round of the loop takes longer than their period. Nor
+// to a rank that has not taken the last one yet: it could not keep up.
 func (r *rank) sendBeat() {
 	if r.ending.idle {
 		return
@@ -85,8 +98,8 @@ func (r *rank) localRanks() (n int) {
 	return n
 }
 
-// look looks for processes that are gone. A rank may leave once the end has been said, and its word may still be on the way to
-// us: so a process must be found gone twice, some time apart.
+// look looks for processes that are gone. A rank may leave once the end has been said, and its word
+// may still be on the way to us: so a process must be found gone twice, some time apart.
 func (r *rank) look() {
 	me := r.peers[r.me]
 	for i, p := range r.peers {

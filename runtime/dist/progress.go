@@ -1,6 +1,7 @@
 package dist
 
-// This file drives what is under way: receives are posted ahead, and whoever has time polls.
+// This file drives what is under way: receives are posted ahead, and every goroutine with time
+// polls.
 
 import (
 	"errors"
@@ -31,8 +32,8 @@ func (r *rank) between(now int64) {
 	}
 }
 
-// idle polls for a worker without a task. It keeps the worker awake for a while after each message: the next is likely to come soon,
-// and waking a thread costs more than a message.
+// idle polls for a worker without a task. It keeps the worker awake for a while after each message:
+// the next is likely to come soon, and waking a thread costs more than a message.
 func (r *rank) idle() bool {
 	if r.pending.Load()+r.newFresh.Load() == 0 {
 		r.leave()
@@ -50,7 +51,8 @@ func (r *rank) idle() bool {
 	return false
 }
 
-// poll drives everything that is under way, unless somebody else does. True if something happened.
+// poll drives everything that is under way, unless another goroutine does. True if something
+// happened.
 func (r *rank) poll() bool {
 	if !r.pollMu.TryLock() {
 		return false
@@ -63,8 +65,8 @@ func (r *rank) poll() bool {
 		worked = true
 	}
 	r.adopt()
-	// The oldest are the likeliest, and the others have their turn. Looking at each of 256 posted receives in every poll
-	// cost 10 us a message.
+	// The oldest are the likeliest, and the others have their turn. Looking at each of 256 posted
+	// receives in every poll cost 10 us a message.
 	if r.test(r.oldest, r.oldest+testAtOnce) {
 		worked = true
 	}
@@ -105,7 +107,8 @@ func (r *rank) adopt() {
 // testAtOnce is how many requests one Testsome looks at.
 const testAtOnce = 16
 
-// test looks at requests from lo on, below hi. True if a value arrived or was sent: heartbeats must not keep an idle rank awake.
+// test looks at requests from lo on, below hi. True if a value arrived or was sent: heartbeats must
+// not keep an idle rank awake.
 func (r *rank) test(lo, hi int) (worked bool) {
 	hi = min(hi, len(r.reqs))
 	if lo >= hi {
@@ -270,9 +273,10 @@ func (r *rank) post() (worked bool) {
 	return worked
 }
 
-// placedFrom is the size in bytes from which a matrix gets its memory when it arrives. Posted long before, it would lie in pages that
-// nobody has touched yet, and the first touch costs as much as the copy or ten times that; at arrival there is memory that an earlier
-// one has left. Below it would only be one more thing to ask.
+// placedFrom is the size in bytes from which a matrix gets its memory when it arrives. Posted long
+// before, it would lie in pages that were never touched, and the first touch costs as much as
+// the copy or ten times that; at arrival there is memory that an earlier one has left. Below it
+// would only be one more thing to ask.
 const placedFrom = 16 << 10
 
 // placed is the memory of a matrix that is being received, once there is any.
@@ -280,10 +284,11 @@ type placed struct {
 	r      *rank
 	x      *receive
 	dense  *value.Dense
-	wasted bool // nobody reads it, and it lies in rank.waste
+	wasted bool // no task reads it, and it lies in rank.waste
 }
 
-// place finds the memory, within the budget but for what the next task needs. The poller calls it, inside Testsome.
+// place finds the memory, within the budget but for what the next task needs. The poller calls it,
+// inside Testsome.
 func (p *placed) place() []byte {
 	r, x := p.r, p.x
 	if r.ending.frozen.Load() {
@@ -304,7 +309,8 @@ func (p *placed) place() []byte {
 		if r.starved == nil {
 			r.starved = &local.TaskFailure{Node: x.exchange, Rank: r.me, Err: op.NoMemory(err)}
 		}
-		// What has been sent must be received, or the other ranks would wait: from the heap, if that has it.
+		// What has been sent must be received, or the other ranks would wait: from the heap, if
+		// that has it.
 		p.dense = value.Over(make([]byte, x.bytes), t.Elem, t.Rows, t.Cols)
 		p.dense.Buf = nil
 	}
@@ -312,8 +318,8 @@ func (p *placed) place() []byte {
 	return p.dense.Bytes()
 }
 
-// discard lets what nobody will read be received nevertheless, one after the other into the same memory: hundreds of tiles in fresh
-// memory took longer than a run has to end.
+// discard receives messages that no task will read, one after the other into the same
+// memory: hundreds of tiles in fresh memory took longer than a run has to end.
 func (p *placed) discard() []byte {
 	r := p.r
 	if r.wasting {
@@ -409,18 +415,21 @@ func (r *rank) broken(err error) {
 
 // Note [Receives cannot deadlock]
 //
-// Receives are posted in the order of pos, the first task on any rank that reads the exchange, and per pair of ranks
-// messages are numbered in that order. The budget may stop posting, and keep what has arrived from being placed, except for what
-// comes before the rank's own first unfinished task.
+// Receives are posted in the order of pos, the first task on any rank that reads the exchange, and
+// per pair of ranks messages are numbered in that order. The budget may stop posting, and keep what
+// has arrived from being placed, except for what comes before the rank's own first unfinished task.
 //
-// Claim: while tasks are unfinished, something moves. Let T be the unfinished task that comes first in the program, over
-// all ranks. What T reads was produced by tasks before T, so it has been produced, and so has everything with pos <= T,
-// for an exchange is produced before its first reader. Let e have pos <= T, and let rank r be next on e's way down
-// the tree. All tasks of r before T are finished, so r's first unfinished task is not before T, so the budget does not stop r
-// from posting e and everything before e in its order, nor from placing them. Everything before e has pos <= T as well. Its sends have
-// started at their owners: the window may hold message m for message m - window, which comes earlier in the order and
-// has been produced too. Hence by induction over the order and over the depth in the tree, e arrives, T's inputs are complete, and
+// Claim: while tasks are unfinished, something moves. Let T be the unfinished task that comes first
+// in the program, over all ranks. What T reads was produced by tasks before T, so it has been
+// produced, and so has everything with pos <= T, for an exchange is produced before its first
+// reader. Let e have pos <= T, and let rank r be next on e's way down the tree. All tasks of r
+// before T are finished, so r's first unfinished task is not before T, so the budget does not stop
+// r from posting e and everything before e in its order, nor from placing them. Everything before e
+// has pos <= T as well. Its sends have started at their owners: the window may hold message m for
+// message m - window, which comes earlier in the order and has been produced too. Hence by
+// induction over the order and over the depth in the tree, e arrives, T's inputs are complete, and
 // T runs: executors do not wait for anything else.
 //
-// When it would be wrong: if posting were in the order of arrival, or if a value that was received early could hold
-// the budget against what T needs. That is why the exception exists and is not bounded.
+// When it would be wrong: if posting were in the order of arrival, or if a value that was received
+// early could hold the budget against what T needs. That is why the exception exists and is not
+// bounded.

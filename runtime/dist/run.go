@@ -1,6 +1,7 @@
 package dist
 
-// This file defines Run: its options, what it reports, and the loop of a rank from the handshake to the end.
+// This file defines Run: its options, what it reports, and the loop of a rank from the handshake to
+// the end.
 
 import (
 	"context"
@@ -24,11 +25,12 @@ import (
 type Options struct {
 	// Env is the world outside, for the tasks that this rank owns.
 	Env op.Env
-	// Fingerprint is compared between ranks before anything runs: the program's version, the operator table, parameters,
-	// headers of inputs. The same names in the same order on every rank. The plan's hash need not be listed.
+	// Fingerprint is compared between ranks before anything runs: the program's version, the
+	// operator table, parameters, headers of inputs. The same names in the same order on every
+	// rank. The plan's hash need not be listed.
 	Fingerprint []Item
-	// Budget bounds the bytes of what has been received and is read later, or lies ready to receive small values; 0 means 256 MiB.
-	// What the next task needs is received even beyond it.
+	// Budget bounds the bytes of what has been received and is read later, or lies ready to receive
+	// small values; 0 means 256 MiB. What the next task needs is received even beyond it.
 	Budget int64
 	// MaxPosted bounds the number of posted receives, 0 means 256: every poll looks at each.
 	MaxPosted int
@@ -43,7 +45,7 @@ type Options struct {
 	Schedule   schedule.Plan
 
 	// Notice is told, by rank 0 and by rank 1 of rank 0, that a rank has been silent for long, or
-	// is heard again; nil: nobody is.
+	// is heard again; nil: it is not called.
 	Notice func(text string)
 
 	// patience, beats, looks and placed replace goodbye, beatEvery, lookEvery and placedFrom, in
@@ -62,27 +64,31 @@ type Item struct {
 const (
 	defaultBudget    = 256 << 20
 	defaultMaxPosted = 256
-	// beatEvery is the period of heartbeats, which carry what a rank is doing, for the message about its death.
+	// beatEvery is the period of heartbeats, which carry what a rank is doing, for the message
+	// about its death.
 	beatEvery = time.Second
 	// lookEvery is the period of looking whether the other processes of this machine exist.
 	lookEvery = 500 * time.Millisecond
-	// goodbye is how long the ranks may take to end together after an interruption; then each ends alone.
+	// goodbye is how long the ranks may take to end together after an interruption; then each ends
+	// alone.
 	goodbye = 1500 * time.Millisecond
 	// pollEvery is the least time between two polls by workers that have tasks.
 	pollEvery = 20 * time.Microsecond
-	// sayFirst is how much later the others return from a run after which the job is aborted: who speaks for all must have
-	// spoken before the launcher kills it.
+	// sayFirst is how much later the others return from a run after which the job is aborted: who
+	// speaks for all must have spoken before the launcher kills it.
 	sayFirst = 300 * time.Millisecond
-	// traceFirst is how much later still if there is a trace to be written: for the tasks of rank 0 to end, and for the file.
+	// traceFirst is how much later still if there is a trace to be written: for the tasks of rank 0
+	// to end, and for the file.
 	traceFirst = 1500 * time.Millisecond
-	// haltFor is how long rank 0 waits for its running tasks when a rank has died. Its trace is lost if they take longer.
+	// haltFor is how long rank 0 waits for its running tasks when a rank has died. Its trace is
+	// lost if they take longer.
 	haltFor = 700 * time.Millisecond
 	// beatPeers bounds how many ranks a heartbeat goes to.
 	beatPeers = 32
 )
 
-// Report is what a run did. On rank 0 it has all ranks, elsewhere this one alone. A rank that has nothing to
-// report is left out.
+// Report is what a run did. On rank 0 it has all ranks, elsewhere this one alone. A rank that has
+// nothing to report is left out.
 type Report struct {
 	Ranks      []RankReport
 	Recordings []*trace.Recording // of the ranks that traced
@@ -138,7 +144,7 @@ type rank struct {
 	inbox        []*message          // for Run's goroutine
 	used         atomic.Int64
 	starved      *local.TaskFailure // there was no memory for what has arrived
-	waste        []byte             // of what is received though nobody reads it
+	waste        []byte             // of messages that no task reads
 	wasting      bool               // a request has it
 	lastPoll     atomic.Int64
 	attended     atomic.Bool // a worker has polled since Run's goroutine last looked
@@ -157,6 +163,7 @@ type rank struct {
 	failMu   sync.Mutex
 	toTell   []*failure // failures of this rank that the others do not know yet
 	ending   ending
+	persists bool // an interruption waits for all ranks, so that no request is left
 	silences *silences
 	beats    []beat            // last heard, by rank
 	beating  []atomic.Bool     // a heartbeat to the rank is under way
@@ -190,19 +197,24 @@ const (
 	receiving
 	control
 	heartbeat
-	filler   // of the end: nobody wants the bytes
+	filler   // of the end: the bytes are not used
 	finished // about to be forgotten
 )
 
-// Run executes the tasks of p that belong to comm's rank, together with the other ranks, who must call it as well with the
-// same plan. It blocks until the run has ended on all of them. The error is a *Failure, the same on every rank
-// that is alive.
+// Run executes the tasks of p that belong to comm's rank, together with the other ranks, who must
+// call it as well with the same plan. It blocks until the run has ended on all of them. The error
+// is a *Failure, the same on every rank that is alive.
 func Run(ctx context.Context, comm transport.Comm, pool *local.Pool, p *plan.Plan, o Options) (*Report, error) {
 	ofKernel.begin()
 	r := newRank(comm, p, o)
 	if f := r.handshake(ctx); f != nil {
 		return nil, f
 	}
+	return r.run(ctx, pool)
+}
+
+// run is Run after the handshake.
+func (r *rank) run(ctx context.Context, pool *local.Pool) (*Report, error) {
 	f := r.prepare()
 	if f == nil {
 		f = r.loop(ctx, pool)
@@ -285,8 +297,9 @@ func (r *rank) prepare() *Failure {
 
 // loop is the progress engine: it polls unless workers do, listens, and naps when nothing happens.
 func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
-	// Cancellation is ours to handle, so that all ranks end together: the engine's context is another.
-	// Threads that wait for messages must not take cores from those that compute what they wait for.
+	// Cancellation is ours to handle, so that all ranks end together: the engine's context is
+	// another. Threads that wait for messages must not take cores from those that compute what they
+	// wait for.
 	if r.localRanks()*pool.Workers() <= runtime.NumCPU() {
 		r.keen = keenly
 	}
@@ -336,29 +349,31 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 	}
 }
 
-// How Run's goroutine naps. It never polls at full speed: workers without a task do (idle), and workers with tasks poll between
-// them.
+// How Run's goroutine naps. It never polls at full speed: workers without a task do (idle), and
+// workers with tasks poll between them.
 const (
-	// firstSpell and longestSpell bound naps while workers poll, which double. Where every processor has a worker, each look
-	// takes one of them away from its kernel; measured, two ranks on two processors, tasks of 1 ms: looks every millisecond
-	// kept the clock of Go's scheduler at 20 us and took a tenth of the time.
+	// firstSpell and longestSpell bound naps while workers poll, which double. Where every
+	// processor has a worker, each look takes one of them away from its kernel; measured, two ranks
+	// on two processors, tasks of 1 ms: looks every millisecond kept the clock of Go's scheduler at
+	// 20 us and took a tenth of the time.
 	firstSpell   = 500 * time.Microsecond
 	longestSpell = 8 * time.Millisecond
 	firstNap     = 20 * time.Microsecond
 	// longestNap bounds the delay in noticing a message.
 	longestNap = time.Millisecond
-	// After a long idle time naps grow to a fiftieth of it, up to deepestNap. Measured: waking a goroutine that sleeps costs
-	// 50 us here, so naps of 1 ms cost 5 % of a core.
+	// After a long idle time naps grow to a fiftieth of it, up to deepestNap. Measured: waking a
+	// goroutine that sleeps costs 50 us here, so naps of 1 ms cost 5 % of a core.
 	deepestNap = 20 * time.Millisecond
-	// sendingTime is how long a send under way is attended to closely: transports without remote access need both ends for
-	// each piece of a large message.
+	// sendingTime is how long a send under way is attended to closely: transports without remote
+	// access need both ends for each piece of a large message.
 	sendingTime = 10 * time.Millisecond
 	// keenly is how long workers without a task poll after the last message; then they sleep.
 	keenly = 300 * time.Microsecond
 )
 
-// napAt is how long to let pass after a fruitless poll: the longer the longer nothing has happened, an eighth of that time, so that
-// waiting grows by no more than that. While workers poll (attended) only their ceasing to has to be noticed.
+// napAt is how long to let pass after a fruitless poll: the longer the longer nothing has happened,
+// an eighth of that time, so that waiting grows by no more than that. While workers poll (attended)
+// only their ceasing to has to be noticed.
 func (r *rank) napAt(now time.Time, attended bool) time.Duration {
 	if attended {
 		r.spell = min(max(2*r.spell, firstSpell), longestSpell)
@@ -393,7 +408,8 @@ func (r *rank) pause(nap time.Duration, engineDone, quit <-chan struct{}) {
 	r.relying.Store(false)
 }
 
-// nudge ends a long nap: there is something to poll for. Workers that poll, or a shorter nap, see to it without.
+// nudge ends a long nap: there is something to poll for. Workers that poll, or a shorter nap, see
+// to it without.
 func (r *rank) nudge() {
 	if r.dozing.Load() {
 		r.rouse()
@@ -428,7 +444,7 @@ func (r *rank) finish(f *Failure) *Report {
 		report, _ := r.eng.Wait()
 		r.stats.Report = report
 		if err := r.eng.Close(); err != nil && f == nil {
-			// Memory that nobody gave back: wrong, though the results are right.
+			// Memory was not given back: wrong, though the results are right.
 			panic(fmt.Sprintf("BUG: after a run: %v", err))
 		}
 	}

@@ -1,6 +1,7 @@
 package dist
 
-// This file starts messages: values right in the worker that made them, and what ranks say to each other.
+// This file starts messages: values right in the worker that made them, and what ranks say to each
+// other.
 
 import (
 	"flow/ir"
@@ -9,7 +10,8 @@ import (
 	"flow/runtime/local"
 )
 
-// produced starts the messages that carry value id. It is called by workers, and by the poller for received values.
+// produced starts the messages that carry value id. It is called by workers, and by the poller for
+// received values.
 func (r *rank) produced(id ir.ID, v value.Value) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,7 +48,8 @@ func (r *rank) start(s send, id ir.ID, v value.Value) {
 	r.launch(f)
 }
 
-// launch starts f, and what was held for it: messages of one tag must start in the order of their numbers. mu is held.
+// launch starts f, and what was held for it: messages of one tag must start in the order of their
+// numbers. mu is held.
 func (r *rank) launch(f flight) {
 	for {
 		f.started = r.now()
@@ -77,7 +80,8 @@ func (r *rank) track(q transport.Request, f flight) {
 
 func (r *rank) hasBegun(dst, num int32) bool { return r.begun[dst][num/64]&(1<<(num%64)) != 0 }
 
-// cleared tells a rank that the tasks of this one have succeeded that its node shown waits for. It is called by workers.
+// cleared tells a rank that the tasks of this one have succeeded that its node shown waits for. It
+// is called by workers.
 func (r *rank) cleared(shown ir.ID, to int) {
 	b := putClear(r.epoch, shown)
 	r.mu.Lock()

@@ -10,13 +10,16 @@ import (
 	"flow/runtime/dist/transport"
 )
 
+// shareTag is the tag of what is shared.
+const shareTag = 0
+
 // ErrNotShared says that rank 0 has nothing to share.
 var ErrNotShared = errors.New("rank 0 could not read it")
 
-// Share returns rank 0's bytes on every rank of comm, all of which call it, before Agree and Run. nil on rank 0 means that it
-// has none: the error is then ErrNotShared on all ranks. It waits for rank 0 as long as ctx allows.
+// Share returns rank 0's bytes on every rank of comm, all of which call it, before Agree and Run.
+// nil on rank 0 means that it has none: the error is then ErrNotShared on all ranks. It waits for
+// rank 0 as long as ctx allows.
 func Share(ctx context.Context, comm transport.Comm, mine []byte) ([]byte, error) {
-	const tag = 0
 	size := make([]byte, 8)
 	if comm.Rank() == 0 {
 		n := int64(-1)
@@ -26,9 +29,9 @@ func Share(ctx context.Context, comm transport.Comm, mine []byte) ([]byte, error
 		binary.LittleEndian.PutUint64(size, uint64(n))
 		var sent []transport.Request
 		for to := 1; to < comm.Size(); to++ {
-			sent = append(sent, comm.Isend(transport.Data, to, tag, size))
+			sent = append(sent, comm.Isend(transport.Data, to, shareTag, size))
 			if n > 0 {
-				sent = append(sent, comm.Isend(transport.Data, to, tag, mine))
+				sent = append(sent, comm.Isend(transport.Data, to, shareTag, mine))
 			}
 		}
 		if err := transport.WaitAll(ctx, comm, sent); err != nil {
@@ -39,7 +42,7 @@ func Share(ctx context.Context, comm transport.Comm, mine []byte) ([]byte, error
 		}
 		return mine, nil
 	}
-	if err := transport.WaitAll(ctx, comm, []transport.Request{comm.Irecv(transport.Data, 0, tag, size)}); err != nil {
+	if err := transport.WaitAll(ctx, comm, []transport.Request{comm.Irecv(transport.Data, 0, shareTag, size)}); err != nil {
 		return nil, err
 	}
 	n := int64(binary.LittleEndian.Uint64(size))
@@ -48,7 +51,7 @@ func Share(ctx context.Context, comm transport.Comm, mine []byte) ([]byte, error
 	}
 	text := make([]byte, n)
 	if n > 0 {
-		if err := transport.WaitAll(ctx, comm, []transport.Request{comm.Irecv(transport.Data, 0, tag, text)}); err != nil {
+		if err := transport.WaitAll(ctx, comm, []transport.Request{comm.Irecv(transport.Data, 0, shareTag, text)}); err != nil {
 			return nil, err
 		}
 	}

@@ -52,7 +52,7 @@ func (r *rank) watched() (from, to int) {
 	return 0, 0
 }
 
-// heardFrom notes a sign of life. It is called by whoever polls.
+// heardFrom notes a sign of life. It is called by the goroutine that polls.
 func (r *rank) heardFrom(src int) { r.silences.heard[src].Store(r.silences.looks.Load()) }
 
 // listenForSilence is one look at who is silent. It belongs to Run's goroutine.

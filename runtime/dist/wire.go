@@ -1,6 +1,7 @@
 package dist
 
-// This file encodes what does not travel in place: scalars, values of unknown size, and control messages.
+// This file encodes what does not travel in place: scalars, values of unknown size, and control
+// messages.
 
 import (
 	"bytes"
@@ -45,14 +46,15 @@ func getScalar(b []byte, e types.Elem) value.Scalar {
 	return value.Scalar{Elem: e, F: math.Float64frombits(binary.LittleEndian.Uint64(b)), I: int64(binary.LittleEndian.Uint64(b[8:]))}
 }
 
-// The header of a value over Control: epoch, exchange, kind, element, rows, columns; then the data. A sparse matrix has
-// sparseKind for its kind, and its data are row pointers, columns and values.
+// The header of a value over Control: epoch, exchange, kind, element, rows, columns; then the data.
+// A sparse matrix has sparseKind for its kind, and its data are row pointers, columns and values.
 const (
 	valueHeader = 8 + 4 + 1 + 1 + 8 + 8
 	sparseKind  = types.Kind(255)
 )
 
-// putValue encodes a value of variable form. Kinds of values that it does not know are a limit of this version.
+// putValue encodes a value of variable form. Kinds of values that it does not know are a limit of
+// this version.
 func putValue(epoch uint64, id ir.ID, v value.Value) ([]byte, error) {
 	head := func(n int, kind types.Kind, e types.Elem, rows, cols int) []byte {
 		b := make([]byte, 0, valueHeader+n)
@@ -113,7 +115,8 @@ func getValue(b []byte) (epoch uint64, id ir.ID, v value.Value, err error) {
 	return 0, 0, nil, damaged
 }
 
-// message is anything said on Control but values. One of the pointers is set. Epoch tells runs on one Comm apart.
+// message is anything said on Control but values. One of the pointers is set. Epoch tells runs on
+// one Comm apart.
 type message struct {
 	Epoch   uint64
 	Hello   *hello
@@ -127,7 +130,8 @@ type message struct {
 	beat *beat // goes by itself
 }
 
-// The first byte of a message. A heartbeat is not worth the half millisecond that gob takes to learn its type.
+// The first byte of a message. A heartbeat is not worth the half millisecond that gob takes to
+// learn its type.
 const (
 	byGob byte = iota
 	aBeat

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// BenchmarkEmptyTasks measures the executor alone: a million tasks that do nothing. The B/task column is the memory of
-// the graph and of the run together.
+// BenchmarkEmptyTasks measures the executor alone: a million tasks that do nothing. The B/task
+// column is the memory of the graph and of the run together.
 func BenchmarkEmptyTasks(b *testing.B) {
 	const n = 1000000
 	shapes := []struct {

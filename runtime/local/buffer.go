@@ -3,8 +3,9 @@ package local
 // This file defines BufferPool: memory for tiles and blocks, lent and taken back, outside of the
 // garbage collector's heap.
 //
-// Why not make([]byte): fresh pages cost a fault each on first touch (0.5 to 1.1 GB/s, slower than most kernels
-// compute), the collector would hold a tile until its next cycle, and every tile would move its pacing.
+// Why not make([]byte): fresh pages cost a fault each on first touch (0.5 to 1.1 GB/s, slower than
+// most kernels compute), the collector would hold a tile until its next cycle, and every tile would
+// move its pacing.
 
 import (
 	"fmt"
@@ -17,10 +18,10 @@ import (
 	"flow/memory"
 )
 
-// BufferPool lends byte buffers aligned to 64 bytes, by size classes at most 25 % apart (multiples of 64 below 256
-// bytes, 7 % from 64 MiB on). A buffer is not cleared. It must not hold Go pointers: the collector does not see it. A buffer that was put
-// back, or whose pool was closed, must not be used, and nothing checks that. Safe for concurrent use; Get and Put do
-// not block.
+// BufferPool lends byte buffers aligned to 64 bytes, by size classes at most 25 % apart (multiples
+// of 64 below 256 bytes, 7 % from 64 MiB on). A buffer is not cleared. It must not hold Go
+// pointers: the collector does not see it. A buffer that was put back, or whose pool was closed,
+// must not be used, and nothing checks that. Safe for concurrent use; Get and Put do not block.
 type BufferPool struct {
 	limit    int64
 	system   *systemLimit // where limit is 0; nil is none
@@ -43,7 +44,8 @@ type bufferClass struct {
 	lent addressSet
 }
 
-// BufferStats counts, in bytes where it does not say otherwise, by size class and not by what was asked for.
+// BufferStats counts, in bytes where it does not say otherwise, by size class and not by what was
+// asked for.
 type BufferStats struct {
 	Live     int64 // lent now
 	Peak     int64 // most lent at once
@@ -68,8 +70,9 @@ func (e *LimitError) Error() string {
 
 const (
 	bufferAlign = 64
-	// fineFrom is the power of two from which classes are 16 for each power: what a buffer is larger than asked for counts
-	// against the memory of the machine. Below it are four, so that more buffers are used again.
+	// fineFrom is the power of two from which classes are 16 for each power: what a buffer is
+	// larger than asked for counts against the memory of the machine. Below it are four, so that
+	// more buffers are used again.
 	fineFrom      = 26
 	coarseClasses = 4 + 4*(fineFrom-8)
 	bufferClasses = coarseClasses + 16*(48-fineFrom)
@@ -80,7 +83,8 @@ const (
 	firstSlab, lastSlab = 2 << 20, 32 << 20
 )
 
-// NewBufferPool makes a pool that keeps at most limit bytes, lent or kept for reuse; 0 means no limit.
+// NewBufferPool makes a pool that keeps at most limit bytes, lent or kept for reuse; 0 means no
+// limit.
 func NewBufferPool(limit int64) *BufferPool { return &BufferPool{limit: limit} }
 
 // newSystemPool makes a pool that keeps no more than the memory that the process can get.
@@ -88,8 +92,8 @@ func newSystemPool() *BufferPool {
 	return &BufferPool{system: &systemLimit{from: unmeasured, measure: memory.Reach}}
 }
 
-// systemLimit bounds a pool by the memory that is free. It is measured when the pool first comes to be large, and again
-// before a buffer is refused: other processes may have ended meanwhile.
+// systemLimit bounds a pool by the memory that is free. It is measured when the pool first comes to
+// be large, and again before a buffer is refused: other processes may have ended meanwhile.
 type systemLimit struct {
 	from    int64 // the size of the pool below which nothing is measured
 	measure func() memory.Limit
@@ -122,8 +126,8 @@ func (p *BufferPool) refuses(size int64) (memory.Limit, bool) {
 	return p.system.refuses(size)
 }
 
-// sizeClass returns the class of n > 0 bytes and its size: multiples of 64 up to 256, then four steps for each power of
-// two, and 16 from 64 MiB on.
+// sizeClass returns the class of n > 0 bytes and its size: multiples of 64 up to 256, then four
+// steps for each power of two, and 16 from 64 MiB on.
 func sizeClass(n int) (class, size int) {
 	if n <= 4*bufferAlign {
 		class = (n - 1) / bufferAlign
@@ -140,8 +144,8 @@ func sizeClass(n int) (class, size int) {
 	return 4 + (k-9)*4 + q - 1, 1<<(k-1) + q*step
 }
 
-// Get lends a buffer of n bytes with unspecified contents. Its capacity may be larger and may be used. The error is a
-// *LimitError, or the system's when it has no memory.
+// Get lends a buffer of n bytes with unspecified contents. Its capacity may be larger and may be
+// used. The error is a *LimitError, or the system's when it has no memory.
 func (p *BufferPool) Get(n int) ([]byte, error) {
 	b, _, err := p.get(n)
 	return b, err
@@ -220,7 +224,8 @@ func (p *BufferPool) fresh(c *bufferClass, size int) ([]byte, error) {
 	return b, nil
 }
 
-// carve takes size bytes that were never used: a mapping of their own, or the next piece of the slab.
+// carve takes size bytes that were never used: a mapping of their own, or the next piece of the
+// slab.
 func (p *BufferPool) carve(size int) ([]byte, error) {
 	if size >= ownMapping {
 		return mapMemory(size)
@@ -254,9 +259,9 @@ func (c *bufferClass) lend(b []byte) {
 	c.lent.add(uintptr(unsafe.Pointer(unsafe.SliceData(b))))
 }
 
-// Put takes back a buffer that Get lent, of any length but with its first byte and capacity unchanged; nil and empty
-// ones from Get(0) are ignored. A buffer that is not out is a bug, and a panic: two owners of one buffer would compute
-// wrong results silently.
+// Put takes back a buffer that Get lent, of any length but with its first byte and capacity
+// unchanged; nil and empty ones from Get(0) are ignored. A buffer that is not out is a bug, and a
+// panic: two owners of one buffer would compute wrong results silently.
 func (p *BufferPool) Put(b []byte) {
 	if cap(b) == 0 {
 		return
@@ -279,8 +284,8 @@ func (p *BufferPool) Put(b []byte) {
 	p.live.Add(-int64(size))
 }
 
-// Trim gives the memory of all free buffers of 16 KiB and more back to the system. Their next use pays for first touch
-// again.
+// Trim gives the memory of all free buffers of 16 KiB and more back to the system. Their next use
+// pays for first touch again.
 func (p *BufferPool) Trim() {
 	for i := range p.classes {
 		c := &p.classes[i]
@@ -308,8 +313,8 @@ func (p *BufferPool) Stats() BufferStats {
 	return BufferStats{Live: p.live.Load(), Peak: p.peak.Load(), Resident: p.resident.Load(), Gets: p.gets.Load(), Reused: p.reused.Load()}
 }
 
-// Close gives all memory back. It fails, and does nothing, while buffers are lent. The pool must not be in use; it may
-// be used again after.
+// Close gives all memory back. It fails, and does nothing, while buffers are lent. The pool must
+// not be in use; it may be used again after.
 func (p *BufferPool) Close() error {
 	if n := p.live.Load(); n != 0 {
 		return fmt.Errorf("local: %d bytes of buffers are still lent", n)

@@ -2,20 +2,20 @@ package local
 
 import "math/bits"
 
-// This file defines addressSet, which knows the buffers of a class that are lent. A launch of a task asks it twice, and
-// a map of the language takes five times as many instructions.
+// This file defines addressSet, which knows the buffers of a class that are lent. A launch of a
+// task asks it twice, and a map of the language takes five times as many instructions.
 
-// addressSet is a set of addresses, multiples of bufferAlign above 0: open addressing with linear probing, which
-// deletes by moving back what would not be found any more (D. Knuth, The Art of Computer Programming 3, 6.4, algorithm
-// R). The zero value is empty.
+// addressSet is a set of addresses, multiples of bufferAlign above 0: open addressing with linear
+// probing, which deletes by moving back what would not be found any more (D. Knuth, The Art of
+// Computer Programming 3, 6.4, algorithm R). The zero value is empty.
 type addressSet struct {
 	slots []uintptr // 0: empty; as many as a power of two
 	n     int       // of them taken
 	shift uint8     // 64 - log2(len(slots))
 }
 
-// place is the slot where the search for an address begins: the upper bits of its product with 2^64 over the golden
-// ratio.
+// place is the slot where the search for an address begins: the upper bits of its product with 2^64
+// over the golden ratio.
 func (s *addressSet) place(a uintptr) int {
 	return int(uint64(a/bufferAlign) * 0x9e3779b97f4a7c15 >> s.shift)
 }
@@ -59,8 +59,8 @@ func (s *addressSet) remove(a uintptr) bool {
 		}
 		i = (i + 1) & last
 	}
-	// What comes after the gap, up to the next one, moves into it if its search would begin before: if the gap is not
-	// beyond its way.
+	// What comes after the gap, up to the next one, moves into it if its search would begin before:
+	// if the gap is not beyond its way.
 	for k := (i + 1) & last; s.slots[k] != 0; k = (k + 1) & last {
 		if way := (k - s.place(s.slots[k])) & last; way >= (k-i)&last {
 			s.slots[i] = s.slots[k]

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAddressSet compares with a map, over sets that stay small and sets that grow, of addresses that lie close
-// together and of some that begin their search at the same place.
+// TestAddressSet compares with a map, over sets that stay small and sets that grow, of addresses
+// that lie close together and of some that begin their search at the same place.
 func TestAddressSet(t *testing.T) {
 	for _, most := range []int{3, 6, 50, 3000} {
 		r := rand.New(rand.NewPCG(uint64(most), 1))

@@ -1,6 +1,7 @@
 package local_test
 
-// These tests run loops and branches on the engine and compare what they give with the reference evaluator.
+// These tests run loops and branches on the engine and compare what they give with the reference
+// evaluator.
 
 import (
 	"context"
@@ -223,7 +224,8 @@ func TestControls(t *testing.T) {
 	}
 }
 
-// loopOf is a loop that adds %1 to %0 until the first element is at least v, with what end says after that.
+// loopOf is a loop that adds %1 to %0 until the first element is at least v, with what end says
+// after that.
 func loopOf(body string, v int, after string) string {
 	return fmt.Sprintf(`
 %%0 = fill() {v=1.0} : f64[64,64]
@@ -266,8 +268,8 @@ func TestLoopsTakeMemoryOnce(t *testing.T) {
 	}
 }
 
-// A failure in a loop names the node and the round; of several the first in program order is reported, and whatever comes after the
-// loop in the program does not count.
+// A failure in a loop names the node and the round; of several the first in program order is
+// reported, and whatever comes after the loop in the program does not count.
 func TestFailureInALoop(t *testing.T) {
 	for _, c := range []struct {
 		name, body, after string

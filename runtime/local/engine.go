@@ -1,8 +1,8 @@
 package local
 
-// This file defines Engine, which executes the part of a plan that one rank owns: what it is told, what it keeps,
-// and how it starts and ends. engine_build.go derives the task graph, engine_task.go runs one task, engine_fail.go
-// decides which failure is reported, engine_report.go counts.
+// This file defines Engine, which executes the part of a plan that one rank owns: what it is told,
+// what it keeps, and how it starts and ends. engine_build.go derives the task graph, engine_task.go
+// runs one task, engine_fail.go decides which failure is reported, engine_report.go counts.
 
 import (
 	"context"
@@ -19,7 +19,8 @@ import (
 	"flow/runtime/trace"
 )
 
-// EngineOptions says how a plan is executed. The zero value runs rank 0 of a plan that needs no world outside.
+// EngineOptions says how a plan is executed. The zero value runs rank 0 of a plan that needs no
+// world outside.
 type EngineOptions struct {
 	Env op.Env
 	// Buffers lends the memory of results; nil: a pool of the engine's own, which ends with it.
@@ -32,24 +33,26 @@ type EngineOptions struct {
 	Rank int
 	// OnProgress is called from one goroutine, a few times a second and once at the end.
 	OnProgress func(Progress)
-	// Observe sees each result as its task ends, in the task's worker, before anybody reads it. The value may not be
-	// kept: its memory is lent again.
+	// Observe sees each result as its task ends, in the task's worker, before anybody reads it. The
+	// value may not be kept: its memory is lent again.
 	Observe func(id ir.ID, v value.Value)
-	// Grace is for how long after a failure the tasks before it may still run, so that the first failure in program
-	// order is the one reported; 0 means DefaultGrace. Past it those that have not ended are passed over, and the failure is
-	// reported as TaskFailure.Unsettled if one of them may have failed.
+	// Grace is for how long after a failure the tasks before it may still run, so that the first
+	// failure in program order is the one reported; 0 means DefaultGrace. Past it those that have
+	// not ended are passed over, and the failure is reported as TaskFailure.Unsettled if one of
+	// them may have failed.
 	Grace time.Duration
-	// Schedule says how the loops of tasks are handed out in chunks; its Groups are those of the pool.
+	// Schedule says how the loops of tasks are handed out in chunks; its Groups are those of the
+	// pool.
 	Schedule schedule.Plan
 	// Remote connects the engine to other ranks; nil for a plan of one rank.
 	Remote *Remote
 }
 
-// Remote is what an engine needs of whoever moves values between ranks. All functions must be set. They
-// may be called by several workers at once and must not block.
+// Remote is what an engine needs of whoever moves values between ranks. All functions must be set.
+// They may be called by several workers at once and must not block.
 type Remote struct {
-	// Sends is how many messages will carry value id, of this rank or received by it: each holds the value until
-	// Engine.Release.
+	// Sends is how many messages will carry value id, of this rank or received by it: each holds
+	// the value until Engine.Release.
 	Sends func(id ir.ID) int
 	// Produced is called when a value with Sends above zero is there.
 	Produced func(id ir.ID, v value.Value)
@@ -59,17 +62,19 @@ type Remote struct {
 	Between func(now int64)
 	// Idle is Options.Idle of the executor.
 	Idle func() bool
-	// Failed is called when a task of this rank failed and no task before it is known to have failed.
+	// Failed is called when a task of this rank failed and no task before it is known to have
+	// failed.
 	Failed func(*TaskFailure)
-	// Cleared is called when all tasks of this rank have succeeded that node shown, of rank to, waits for without reading them:
-	// Engine.Clear tells that rank.
+	// Cleared is called when all tasks of this rank have succeeded that node shown, of rank to,
+	// waits for without reading them: Engine.Clear tells that rank.
 	Cleared func(shown ir.ID, to int)
 }
 
 // DefaultGrace is EngineOptions.Grace where nothing is said.
 const DefaultGrace = 10 * time.Second
 
-// Engine executes one rank's part of one plan, once. Its methods are safe for concurrent use after Start.
+// Engine executes one rank's part of one plan, once. Its methods are safe for concurrent use after
+// Start.
 type Engine struct {
 	p       *plan.Plan
 	o       EngineOptions
@@ -149,7 +154,7 @@ func (e *Engine) Start(ctx context.Context, pool *Pool) {
 	if e.o.Remote != nil {
 		opts.Idle = e.o.Remote.Idle
 	}
-	pool.steady()
+	steady()
 	e.processors = min(len(e.scratch), runtime.GOMAXPROCS(0))
 	e.started = time.Now()
 	e.startMu.Lock()
@@ -170,8 +175,9 @@ func (e *Engine) running() *Run {
 // Done is closed when no task will run any more.
 func (e *Engine) Done() <-chan struct{} { return e.running().Done() }
 
-// Wait blocks until the run has ended and reports on it. The error is a *TaskFailure, or the cause of the context's
-// end. Every call returns the same. Values that somebody has not released yet are released by Close.
+// Wait blocks until the run has ended and reports on it. The error is a *TaskFailure, or the cause
+// of the context's end. Every call returns the same. Values that somebody has not released yet are
+// released by Close.
 func (e *Engine) Wait() (*Report, error) {
 	e.once.Do(func() {
 		stop := e.showProgress()
@@ -196,7 +202,8 @@ func (e *Engine) Wait() (*Report, error) {
 	return e.report, e.err
 }
 
-// Close gives all memory back. After Wait, when no message is under way from or into a value of the engine.
+// Close gives all memory back. After Wait, when no message is under way from or into a value of the
+// engine.
 func (e *Engine) Close() error {
 	for i, v := range e.slot {
 		if v != nil {
@@ -242,8 +249,8 @@ func (e *Engine) Current() []ir.ID {
 	return out
 }
 
-// RunPlan executes p, or the part of it that o.Rank owns, on pool and waits for the end. The report is there
-// also when a task failed.
+// RunPlan executes p, or the part of it that o.Rank owns, on pool and waits for the end. The report
+// is there also when a task failed.
 func RunPlan(ctx context.Context, pool *Pool, p *plan.Plan, o EngineOptions) (*Report, error) {
 	e, err := NewEngine(p, o)
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"flow/runtime/schedule"
 )
 
-// BenchmarkLoops measures what a loop costs beside its work, of a plan of a thousand loops one after the other. One chunk: the launch. Many:
-// what a chunk of seven additions costs with all that is around it.
+// BenchmarkLoops measures what a loop costs beside its work, of a plan of a thousand loops one
+// after the other. One chunk: the launch. Many: what a chunk of seven additions costs with all that
+// is around it.
 func BenchmarkLoops(b *testing.B) {
 	const loops = 1000
 	for _, workers := range []int{1, 2} {

@@ -1,7 +1,8 @@
 package local
 
-// This file derives from a plan the task graph of one rank. An exchange is no task: on the rank that owns it, it is
-// another name of its input (root); elsewhere it is an external input of its readers.
+// This file derives from a plan the task graph of one rank. An exchange is no task: on the rank
+// that owns it, it is another name of its input (root); elsewhere it is an external input of its
+// readers.
 
 import (
 	"fmt"
@@ -36,7 +37,8 @@ const (
 // maxNode is above every node.
 const maxNode = math.MaxInt64
 
-// NewEngine prepares the tasks of o.Rank. It costs some tens of nanoseconds a node, with or without work in it.
+// NewEngine prepares the tasks of o.Rank. It costs some tens of nanoseconds a node, with or without
+// work in it.
 func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	if o.Rank < 0 || o.Rank >= p.Ranks {
 		return nil, fmt.Errorf("BUG: rank %d of a plan for %d", o.Rank, p.Ranks)
@@ -92,8 +94,8 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	return e, nil
 }
 
-// number finds the tasks and gives each its kind and flags, and every exchange its root. Tasks of the plan's nodes come
-// first.
+// number finds the tasks and gives each its kind and flags, and every exchange its root. Tasks of
+// the plan's nodes come first.
 func (e *Engine) number() error {
 	p := e.p
 	n := p.Graph.Len()
@@ -113,7 +115,7 @@ func (e *Engine) number() error {
 	for i := range n {
 		id := ir.ID(i)
 		node := &e.g.Nodes[i]
-		if exchange == nil && node.Op.Name == "exchange" {
+		if exchange == nil && node.Op.Role == op.Exchange {
 			exchange = node.Op
 			e.root = make([]ir.ID, e.g.Len())
 			for j := range e.root {
@@ -145,7 +147,8 @@ type numbering struct {
 	programs map[*ir.Region]bool
 }
 
-// add makes a task of node id. A part of several results is none: the end of what makes them puts it into its slot.
+// add makes a task of node id. A part of several results is none: the end of what makes them puts
+// it into its slot.
 func (b *numbering) add(id ir.ID) error {
 	e, g := b.e, b.e.g
 	node := &g.Nodes[id]
@@ -184,8 +187,8 @@ func (b *numbering) add(id ir.ID) error {
 	return nil
 }
 
-// kind makes lastKind the number of an operator. Neighbours often have one operator, and a lookup costs as much as all
-// else of a task.
+// kind makes lastKind the number of an operator. Neighbours often have one operator, and a lookup
+// costs as much as all else of a task.
 func (b *numbering) kind(d *op.Def) error {
 	if d == b.lastDef {
 		return nil
@@ -230,9 +233,9 @@ func flagsOf(g *ir.Graph, id ir.ID) (f uint16) {
 	return f
 }
 
-// mayLook reports that the result of id should be a view of its first input rather than a copy of a part of it. A view
-// keeps all of the input alive, so it is to be a good part of it; and no view of a view, of which the parts would
-// shrink.
+// mayLook reports that the result of id should be a view of its first input rather than a copy of a
+// part of it. A view keeps all of the input alive, so it is to be a good part of it; and no view of
+// a view, of which the parts would shrink.
 func mayLook(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.Look == nil || !t.Sized() || g.Asks(id) {
@@ -306,7 +309,8 @@ func (e *Engine) connect() {
 	}
 }
 
-// receive lists the received values: those with uses but no task here, and those that only pass through.
+// receive lists the received values: those with uses but no task here, and those that only pass
+// through.
 func (e *Engine) receive() (ext map[ir.ID]int32) {
 	ext = make(map[ir.ID]int32)
 	total := 0

@@ -1,7 +1,8 @@
 package local
 
-// This file makes tasks of loops (iterate) and branches (select) out of their regions, so that one pool runs all levels: workers
-// go on stealing, and tasks outside of a loop overlap with those in it.
+// This file makes tasks of loops (iterate) and branches (select) out of their regions, so that one
+// pool runs all levels: workers go on stealing, and tasks outside of a loop overlap with those in
+// it.
 //
 // A loop with a condition becomes
 //
@@ -10,13 +11,16 @@ package local
 //	              |             +--go on--> [body] --> join
 //	              +--------------------------------------+
 //
-// The brackets are the nodes of the regions. Their tasks have their counters set anew for each round (Worker.Arm), and those that
-// wait for nothing but the round are enabled by a list (Worker.Fire). A join waits for all tasks of its region and decides what
-// comes next: it hands the carried values over and begins another region, or fires the exit, a list with leave alone. A counted
-// loop has no condition, and a branch two regions of which one is run. leave is the task of the node itself; it alone is counted.
+// The brackets are the nodes of the regions. Their tasks have their counters set anew for each
+// round (Worker.Arm), and those that wait for nothing but the round are enabled by a list
+// (Worker.Fire). A join waits for all tasks of its region and decides what comes next: it hands the
+// carried values over and begins another region, or fires the exit, a list with leave alone. A
+// counted loop has no condition, and a branch two regions of which one is run. leave is the task of
+// the node itself; it alone is counted.
 //
-// A region's values live in slots of their own. Arguments are nodes with a slot: that of a captured value refers to the
-// value outside, for which enter holds one use until leave; that of a carried value owns it for one round.
+// A region's values live in slots of their own. Arguments are nodes with a slot: that of a captured
+// value refers to the value outside, for which enter holds one use until leave; that of a carried
+// value owns it for one round.
 
 import (
 	"math"
@@ -99,7 +103,8 @@ const (
 // pinned is the use count of an argument that nobody may free or take over.
 const pinned = math.MaxInt32 / 2
 
-// flatten makes Engine.g: the plan's graph, followed by what lies in regions of this rank's loops and branches.
+// flatten makes Engine.g: the plan's graph, followed by what lies in regions of this rank's loops
+// and branches.
 func (e *Engine) flatten() {
 	e.g = e.p.Graph
 	var mine []ir.ID
@@ -175,7 +180,8 @@ func (e *Engine) unfold(id ir.ID) {
 	lp.shape = make([]types.Type, lp.carry)
 }
 
-// orderNodes gives nodes their place in program order: those of a region come before the node that they lie in.
+// orderNodes gives nodes their place in program order: those of a region come before the node that
+// they lie in.
 func (e *Engine) orderNodes(at map[ir.ID]*control) {
 	e.order = make([]int64, e.g.Len())
 	next := int64(0)
@@ -286,7 +292,8 @@ func (e *Engine) handed(x ir.ID) bool {
 // extraEdge is an edge that no input makes.
 type extraEdge struct{ from, to int32 }
 
-// connectControls adds the edges between a region's tasks and what begins and ends it. Counts of successors lie in SuccOff[t+1].
+// connectControls adds the edges between a region's tasks and what begins and ends it. Counts of
+// successors lie in SuccOff[t+1].
 func (e *Engine) connectControls() (extra []extraEdge) {
 	d := &e.dag
 	edge := func(from, to int32) {
@@ -376,8 +383,8 @@ func (e *Engine) keepUses() {
 	}
 }
 
-// prioritiseControls makes the tasks of a region as urgent as its node, and among them those with the longest way to the region's
-// end most.
+// prioritiseControls makes the tasks of a region as urgent as its node, and among them those with
+// the longest way to the region's end most.
 func (e *Engine) prioritiseControls() {
 	for _, lp := range e.controls {
 		base := e.dag.Prio[e.index[lp.node]]
@@ -388,7 +395,8 @@ func (e *Engine) prioritiseControls() {
 			for _, t := range tail {
 				longest = max(longest, t)
 			}
-			// A sixteenth of the distance to the program's end is told apart when priorities are ranked.
+			// A sixteenth of the distance to the program's end is told apart when priorities are
+			// ranked.
 			spread := float64(max(base/16, 1000))
 			for t := r.from; t < r.to; t++ {
 				p := float64(base)

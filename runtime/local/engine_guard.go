@@ -1,7 +1,7 @@
 package local
 
-// This file lets a task that shows something (op.Def.Shows) wait for the tasks before it in program order that may fail.
-// See Note [The first failure].
+// This file lets a task that shows something (op.Def.Shows) wait for the tasks before it in program
+// order that may fail. See Note [The first failure].
 
 import (
 	"sync/atomic"
@@ -9,7 +9,8 @@ import (
 	"flow/ir"
 )
 
-// A clearance counts this rank's tasks that must succeed before a node of another rank shows something.
+// A clearance counts this rank's tasks that must succeed before a node of another rank shows
+// something.
 type clearance struct {
 	shown ir.ID
 	left  atomic.Int32
@@ -27,8 +28,9 @@ type grant struct {
 	from  int
 }
 
-// connectGuards adds the edges between what may fail and what shows something. Counts of successors lie in SuccOff[t+1]. Of guards on
-// other ranks it notes what they have to say, and of those on this rank for others what is to be said.
+// connectGuards adds the edges between what may fail and what shows something. Counts of successors
+// lie in SuccOff[t+1]. Of guards on other ranks it notes what they have to say, and of those on
+// this rank for others what is to be said.
 func (e *Engine) connectGuards() (extra []extraEdge) {
 	enter := map[ir.ID]int32{}
 	for _, lp := range e.controls {
@@ -75,8 +77,8 @@ func (e *Engine) connectGuards() (extra []extraEdge) {
 	return extra
 }
 
-// mustClear notes that a task of this rank must succeed before a node of another one shows something. made is what was noted last:
-// guards of one node come one after the other.
+// mustClear notes that a task of this rank must succeed before a node of another one shows
+// something. made is what was noted last: guards of one node come one after the other.
 func (e *Engine) mustClear(g ir.Guard, made *clearance) *clearance {
 	if e.clears == nil {
 		e.clears = map[int32]*clearance{}
@@ -99,7 +101,8 @@ func (e *Engine) cleared(t int32) {
 	}
 }
 
-// Clear says that all tasks of rank from that node shown waits for, and that it does not read, have succeeded.
+// Clear says that all tasks of rank from that node shown waits for, and that it does not read, have
+// succeeded.
 func (e *Engine) Clear(shown ir.ID, from int) {
 	if a := e.awaits[grant{shown, from}]; a != nil && a.given.CompareAndSwap(false, true) {
 		e.running().Satisfy(a.task)

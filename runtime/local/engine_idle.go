@@ -1,9 +1,9 @@
 package local
 
-// This file finds the state for an execution of a loop. Making one takes memory, and the technique's sums, some
-// thousand instructions; so it is used again: by the same task where something was learned, else by whatever loop of
-// the run is cut alike, of which there are many in most programs. What a worker has just used is in its cache, so each
-// keeps a few.
+// This file finds the state for an execution of a loop. Making one takes memory, and the
+// technique's sums, some thousand instructions; so it is used again: by the same task where
+// something was learned, else by whatever loop of the run is cut alike, of which there are many in
+// most programs. What a worker has just used is in its cache, so each keeps a few.
 
 import (
 	"slices"
@@ -21,14 +21,14 @@ type cut struct {
 const (
 	// idleLoops is how many states each worker keeps to itself.
 	idleLoops = 8
-	// spareLoops is how many they keep together beside. A program whose loops have another length in each round would
-	// fill the memory; it begins again.
+	// spareLoops is how many they keep together beside. A program whose loops have another length
+	// in each round would fill the memory; it begins again.
 	spareLoops = 256
 )
 
-// loopOf finds or makes the state of the loop of task t, which has so many units of leaf iterations. What its technique
-// has learned is kept for as long as the number of units stays. Only one worker at a time runs a task, so its place in
-// loops needs no lock.
+// loopOf finds or makes the state of the loop of task t, which has so many units of leaf
+// iterations. What its technique has learned is kept for as long as the number of units stays. Only
+// one worker at a time runs a task, so its place in loops needs no lock.
 func (e *Engine) loopOf(s *workerState, t int32, n *ir.Node, units, leaf int) (*nodeLoop, error) {
 	l := e.loops[t]
 	if l == nil || l.cut.units != units {
@@ -61,8 +61,9 @@ func (e *Engine) newLoop(t int32, n *ir.Node, c cut) (*nodeLoop, error) {
 	return l, nil
 }
 
-// cutOf is how a loop of n, of so many units of leaf iterations, is cut: as the run says, unless the node says
-// otherwise by its attributes schedule and grain, the least number of iterations a chunk.
+// cutOf is how a loop of n, of so many units of leaf iterations, is cut: as the run says, unless
+// the node says otherwise by its attributes schedule and grain, the least number of iterations a
+// chunk.
 func (e *Engine) cutOf(n *ir.Node, units, leaf int) cut {
 	c := cut{units: units, grain: e.o.Schedule.Grain, technique: own(&e.o.Schedule, n)}
 	if g := n.Attrs.Int("grain"); g > 0 {
@@ -98,8 +99,8 @@ func (e *Engine) planOf(l *nodeLoop, n *ir.Node) error {
 	return nil
 }
 
-// unused is a state for a loop that is cut so which no execution uses: the one that the worker of s used last, else one
-// that workers had too many of.
+// unused is a state for a loop that is cut so which no execution uses: the one that the worker of s
+// used last, else one that workers had too many of.
 func (e *Engine) unused(s *workerState, c cut) *nodeLoop {
 	for i := len(s.idle) - 1; i >= 0; i-- {
 		if l := s.idle[i]; l.cut == c {
@@ -124,7 +125,8 @@ func (e *Engine) unused(s *workerState, c cut) *nodeLoop {
 	return l
 }
 
-// rest notes that the worker of s has completed an execution of l, and that nobody uses it any more.
+// rest notes that the worker of s has completed an execution of l, and that nobody uses it any
+// more.
 func (e *Engine) rest(s *workerState, l *nodeLoop) {
 	if l.learns {
 		return
@@ -152,8 +154,8 @@ type executions struct {
 	n     int32
 }
 
-// executed is the number, from 0 on, of an execution of the loop of task t that goes on record: it counts on for as
-// long as the number of units stays.
+// executed is the number, from 0 on, of an execution of the loop of task t that goes on record: it
+// counts on for as long as the number of units stays.
 func (e *Engine) executed(t int32, units int) int32 {
 	x := &e.rounds[t]
 	if x.units != units {

@@ -12,7 +12,8 @@ import (
 	"flow/runtime/schedule"
 )
 
-// rounds is a plan that goes through kinds loops of different lengths, two of each, again and again.
+// rounds is a plan that goes through kinds loops of different lengths, two of each, again and
+// again.
 func rounds(t *testing.T, kinds, times int) *plan.Plan {
 	t.Helper()
 	var s, body strings.Builder
@@ -44,9 +45,9 @@ func rounds(t *testing.T, kinds, times int) *plan.Plan {
 	return p
 }
 
-// Loops that learn nothing take over what others have used that are cut alike, more kinds of them than a worker keeps
-// too; those that learn keep their own. The results are the evaluator's, and each task's executions are numbered by
-// themselves.
+// Loops that learn nothing take over what others have used that are cut alike, more kinds of them
+// than a worker keeps too; those that learn keep their own. The results are the evaluator's, and
+// each task's executions are numbered by themselves.
 func TestLoopsUseStatesAgain(t *testing.T) {
 	const kinds, times = idleLoops + 4, 9 // all numbers stay exact
 	p := rounds(t, kinds, times)
@@ -108,7 +109,8 @@ func TestFewStatesAreKept(t *testing.T) {
 	}
 }
 
-// statesOf checks which states an engine has made: of each task its own, or few in all, none of them twice.
+// statesOf checks which states an engine has made: of each task its own, or few in all, none of
+// them twice.
 func statesOf(t *testing.T, e *Engine, name string, kinds, workers int) {
 	t.Helper()
 	seen := map[*nodeLoop]bool{}
@@ -140,7 +142,8 @@ func statesOf(t *testing.T, e *Engine, name string, kinds, workers int) {
 	}
 	switch name {
 	case "GSS", "SS", "StaticSteal":
-		// Of each kind one for each worker that has one under way, and what the others keep meanwhile.
+		// Of each kind one for each worker that has one under way, and what the others keep
+		// meanwhile.
 		if own != 0 || len(seen) < kinds || len(seen) > kinds*workers+idleLoops*workers {
 			t.Errorf("%s on %d workers: %d own states, %d others", name, workers, own, len(seen))
 		}
@@ -151,8 +154,8 @@ func statesOf(t *testing.T, e *Engine, name string, kinds, workers int) {
 	}
 }
 
-// numbered checks that the executions of each task are 0, 1, 2 and so on: in all rounds two additions of a length, and
-// one sum at the end.
+// numbered checks that the executions of each task are 0, 1, 2 and so on: in all rounds two
+// additions of a length, and one sum at the end.
 func numbered(t *testing.T, r *Report, kinds, times int) {
 	t.Helper()
 	type execution struct {
@@ -181,15 +184,15 @@ func numbered(t *testing.T, r *Report, kinds, times int) {
 	}
 }
 
-// Runs that follow each other on a pool do not each begin a collection.
+// Runs that follow each other do not each begin a collection, though each has a pool of its own.
 func TestRunsShareTheBallast(t *testing.T) {
 	if ballast == 0 {
 		t.Skip("the race detector has none")
 	}
 	p := rounds(t, 2, 2)
-	pool := NewPool(1)
-	defer pool.Close()
 	run := func() {
+		pool := NewPool(1)
+		defer pool.Close()
 		if _, err := RunPlan(context.Background(), pool, p, EngineOptions{Env: &enginetest.Env{}}); err != nil {
 			t.Fatal(err)
 		}

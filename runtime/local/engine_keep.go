@@ -1,8 +1,9 @@
 package local
 
-// This file keeps what the compiler has marked as the same in all rounds of a loop (attribute keep, pass Keep): a marked task is run when
-// its region is first begun since the loop was entered, and passed over in later rounds. Only what some unmarked node reads stays in
-// its slot until then; the tiles that a factorisation goes through are freed and taken over as ever.
+// This file keeps what the compiler has marked as the same in all rounds of a loop (attribute keep,
+// pass Keep): a marked task is run when its region is first begun since the loop was entered, and
+// passed over in later rounds. Only what some unmarked node reads stays in its slot until then; the
+// tiles that a factorisation goes through are freed and taken over as ever.
 
 import (
 	"slices"
@@ -10,7 +11,8 @@ import (
 	"flow/ir"
 )
 
-// repeat says whether the marked nodes of a region that are the same in all rounds of one loop have been run since that was entered.
+// repeat says whether the marked nodes of a region that are the same in all rounds of one loop have
+// been run since that was entered.
 type repeat struct {
 	loop  *control
 	seen  int64 // control.entered when the region was last begun

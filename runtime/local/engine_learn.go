@@ -1,8 +1,8 @@
 package local
 
-// This file defines what an execution of a loop leaves to the next one of the same node: the queues, whose techniques
-// learn; the moments of its iterations, for techniques that are given them; and the choice of the technique, if that is
-// asked for.
+// This file defines what an execution of a loop leaves to the next one of the same node: the
+// queues, whose techniques learn; the moments of its iterations, for techniques that are given
+// them; and the choice of the technique, if that is asked for.
 
 import (
 	"fmt"
@@ -14,7 +14,8 @@ import (
 	"flow/runtime/schedule"
 )
 
-// nodeLoop is what the engine keeps of a node that was run as a loop, and the memory of an execution.
+// nodeLoop is what the engine keeps of a node that was run as a loop, and the memory of an
+// execution.
 type nodeLoop struct {
 	loopRun
 	queues *schedule.Queues
@@ -45,8 +46,8 @@ func (m *moments) add(units int, seconds, claiming float64) {
 	m.chunks++
 }
 
-// params are N and P, and mean and deviation of the time of a unit and the mean time of claiming, as the execution
-// before measured them; the deviation is estimated from chunk totals, as AF does.
+// params are N and P, and mean and deviation of the time of a unit and the mean time of claiming,
+// as the execution before measured them; the deviation is estimated from chunk totals, as AF does.
 func (l *nodeLoop) params(workers int) schedule.Params {
 	p := schedule.Params{N: l.cut.units, P: workers, Processors: l.e.processors}
 	var sum moments
@@ -68,8 +69,8 @@ func (l *nodeLoop) params(workers int) schedule.Params {
 	return p
 }
 
-// noChunk is the failure of a technique that cannot cut the loop of n; the advice is to change what chose the
-// technique.
+// noChunk is the failure of a technique that cannot cut the loop of n; the advice is to change what
+// chose the technique.
 func noChunk(plan *schedule.Plan, n *ir.Node, err error) *op.Failure {
 	f := &op.Failure{Code: codeNoChunk, Msg: err.Error(), Help: "choose another technique with --partitioning"}
 	if own(plan, n) != "" {

@@ -1,7 +1,7 @@
 package local
 
-// This file runs a task whose row has a Loop: its iterations are claimed in chunks by all workers that have nothing
-// better to do, under the technique of the run or of the node.
+// This file runs a task whose row has a Loop: its iterations are claimed in chunks by all workers
+// that have nothing better to do, under the technique of the run or of the node.
 
 import (
 	"math"
@@ -43,7 +43,8 @@ type loopRun struct {
 	log    *nodeLoop
 }
 
-// open makes task t a loop if it is one; false if its kernel should run. It takes over the call of s.
+// open makes task t a loop if it is one; false if its kernel should run. It takes over the call of
+// s.
 func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64, out value.Value) (opened bool, err error) {
 	c := &s.call
 	n, leaf := c.Def.Loop.Space(c)
@@ -84,11 +85,12 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	return true, nil
 }
 
-// groupsPerWorker is how many groups of leaves each worker that has a processor has at least where loops are cut
-// between groups: with fewer the workers would end too far apart.
+// groupsPerWorker is how many groups of leaves each worker that has a processor has at least where
+// loops are cut between groups: with fewer the workers would end too far apart.
 const groupsPerWorker = 8
 
-// grouped is the iterations of a unit of the loop: a leaf, or a group of leaves where there are groups enough.
+// grouped is the iterations of a unit of the loop: a leaf, or a group of leaves where there are
+// groups enough.
 func grouped(c *op.Call, n, leaf, workers int) int {
 	if c.Def.Loop.Group == nil {
 		return leaf
@@ -114,8 +116,8 @@ func (l *loopRun) observe() {
 	}
 }
 
-// Again begins the next pass of a body that has one. A pass counts as an execution of the loop, in reports and for
-// techniques that learn.
+// Again begins the next pass of a body that has one. A pass counts as an execution of the loop, in
+// reports and for techniques that learn.
 func (l *loopRun) Again(w *Worker) bool {
 	p, ok := l.steps.(op.Passes)
 	if !ok || l.err != nil || l.e.over(l.id) || l.log.queues.Err() != nil {
@@ -160,8 +162,9 @@ func (l *loopRun) next(p op.Passes) (again bool) {
 	return again && err == nil
 }
 
-// lightLeaves is from how many leaves on a light loop is shared when nobody has asked for a technique: some fifty
-// microseconds of work. Blocks of a matrix that is cut are smaller, and each is a task already.
+// lightLeaves is from how many leaves on a light loop is shared when nobody has asked for a
+// technique: some fifty microseconds of work. Blocks of a matrix that is cut are smaller, and each
+// is a task already.
 const lightLeaves = 10
 
 // forget lets go of the values of an execution.
@@ -253,9 +256,9 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 	}
 }
 
-// fail records the failure of the chunk that begins at iteration at. Of several the first in the order of iterations
-// counts; chunks after it are passed over, those before it run, so which one is reported does not depend on the
-// workers.
+// fail records the failure of the chunk that begins at iteration at. Of several the first in the
+// order of iterations counts; chunks after it are passed over, those before it run, so which one is
+// reported does not depend on the workers.
 func (l *loopRun) fail(at int64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,7 +15,8 @@ import (
 	"flow/runtime/trace"
 )
 
-// TestLoopsEqualTheEvaluator runs random plans; each technique gets other layouts, victims and grains in turn.
+// TestLoopsEqualTheEvaluator runs random plans; each technique gets other layouts, victims and
+// grains in turn.
 func TestLoopsEqualTheEvaluator(t *testing.T) {
 	techniques := append(schedule.Techniques(), *lookup(t, "expr: max(1, R/(2*P) - i % 3)"))
 	for workers := 1; workers <= 8; workers++ {
@@ -106,8 +107,8 @@ func TestFirstFailingChunk(t *testing.T) {
 	}
 }
 
-// Chunks after the bad one take a millisecond each, ten seconds together: time for the worker of the bad one to tell,
-// should the system not let it run.
+// Chunks after the bad one take a millisecond each, ten seconds together: time for the worker of
+// the bad one to tell, should the system not let it run.
 func TestLoopStopsAtTheNextChunk(t *testing.T) {
 	pool := local.NewPool(2)
 	defer pool.Close()
@@ -177,8 +178,8 @@ func TestScheduleOfANode(t *testing.T) {
 	}
 }
 
-// The groups of the pool are those of the queues: of two groups each has a half of the loop, so its first chunk is half
-// as large.
+// The groups of the pool are those of the queues: of two groups each has a half of the loop, so its
+// first chunk is half as large.
 func TestGroupsOfThePool(t *testing.T) {
 	pool := local.NewPool(2)
 	defer pool.Close()

@@ -14,7 +14,8 @@ import (
 	"flow/runtime/trace"
 )
 
-// Report is what one rank did in one run. It holds no pointer into the plan, so that it can be sent.
+// Report is what one rank did in one run. It holds no pointer into the plan, so that it can be
+// sent.
 type Report struct {
 	Rank    int
 	Workers int
@@ -134,7 +135,8 @@ func (e *Engine) makeReport(wall time.Duration) *Report {
 	return r
 }
 
-// reportCalls adds every call to its caller, then lists those that ran anything. A call comes after its caller.
+// reportCalls adds every call to its caller, then lists those that ran anything. A call comes after
+// its caller.
 func (e *Engine) reportCalls(r *Report, calls []callCount, flops []float64) {
 	list := e.g.Calls
 	begin := e.started.Sub(e.epoch).Nanoseconds()
@@ -164,8 +166,8 @@ func (e *Engine) reportCalls(r *Report, calls []callCount, flops []float64) {
 	}
 }
 
-// flops sums the work of all tasks by kind and by call. Neighbouring tasks are mostly alike, so the last answer of
-// each kind is kept.
+// flops sums the work of all tasks by kind and by call. Neighbouring tasks are mostly alike, so the
+// last answer of each kind is kept.
 func (e *Engine) flops() (byKind, byCall []float64) {
 	g := e.g
 	byKind = make([]float64, len(e.kinds))
@@ -212,7 +214,8 @@ func (e *Engine) flops() (byKind, byCall []float64) {
 	return byKind, byCall
 }
 
-// fusedFlops is the work of a map: one operation an element and a step. That of a chain which makes a product its row says.
+// fusedFlops is the work of a map: one operation an element and a step. That of a chain which makes
+// a product its row says.
 func (e *Engine) fusedFlops(id ir.ID) float64 {
 	n := &e.g.Nodes[id]
 	r := n.Region

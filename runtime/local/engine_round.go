@@ -10,7 +10,8 @@ import (
 	"flow/ir/value"
 )
 
-// steerTask runs a task that decides what comes next. After a failure before it in program order it ends the loop.
+// steerTask runs a task that decides what comes next. After a failure before it in program order it
+// ends the loop.
 func (e *Engine) steerTask(w *Worker, t int32) error {
 	st := e.steer[t]
 	lp, s := st.loop, &e.scratch[w.index]
@@ -196,7 +197,8 @@ func (e *Engine) give(s *workerState, lp *control, r *region) error {
 	return nil
 }
 
-// leave ends a loop or branch: its results are those of the last round, and what it captured is freed.
+// leave ends a loop or branch: its results are those of the last round, and what it captured is
+// freed.
 func (e *Engine) leave(s *workerState, lp *control, t int32) {
 	lp.told.Store(0)
 	if e.place(lp.node) > e.failedAt.Load() {
@@ -257,8 +259,8 @@ func (e *Engine) deliver(s *workerState, lp *control, at int, v value.Value) err
 	return nil
 }
 
-// keep ends a use of x, the caller's, and gives its value for the caller to keep: the value itself if nobody else reads it, else
-// a copy.
+// keep ends a use of x, the caller's, and gives its value for the caller to keep: the value itself
+// if nobody else reads it, else a copy.
 func (e *Engine) keep(s *workerState, x ir.ID) (value.Value, error) {
 	v := e.slot[x]
 	if d, ok := v.(*value.Dense); ok && e.takeable(x, d) {
@@ -276,7 +278,8 @@ func (e *Engine) keep(s *workerState, x ir.ID) (value.Value, error) {
 	return v, err
 }
 
-// outside is the node whose value a captured argument refers to, through all loops and branches that captured it; x itself for all else.
+// outside is the node whose value a captured argument refers to, through all loops and branches
+// that captured it; x itself for all else.
 func (e *Engine) outside(x ir.ID) ir.ID {
 	for e.handed(x) {
 		lp := e.home[int(x)-e.p.Graph.Len()].loop
@@ -289,7 +292,8 @@ func (e *Engine) outside(x ir.ID) ir.ID {
 	return x
 }
 
-// copied is a copy of what lies in memory of the pool, as a view does, and v itself for all that nobody writes to.
+// copied is a copy of what lies in memory of the pool, as a view does, and v itself for all that
+// nobody writes to.
 func (e *Engine) copied(s *workerState, v value.Value, view bool) (value.Value, error) {
 	d, ok := v.(*value.Dense)
 	if !ok || len(d.Buf) == 0 && !view {

@@ -1,6 +1,7 @@
 package local
 
-// This file runs one task: inputs from slots, memory for the result, the kernel, and what becomes free after it.
+// This file runs one task: inputs from slots, memory for the result, the kernel, and what becomes
+// free after it.
 
 import (
 	"fmt"
@@ -40,8 +41,9 @@ func (s *workerState) init(e *Engine, i int) {
 	}
 }
 
-// body is the Body of the run. It never returns an error: a failed task fails the engine, whose later tasks are
-// then passed over, so that the run ends by itself once the tasks before the failed one are through.
+// body is the Body of the run. It never returns an error: a failed task fails the engine, whose
+// later tasks are then passed over, so that the run ends by itself once the tasks before the failed
+// one are through.
 func (e *Engine) body(w *Worker, t int32) error {
 	if e.flags[t]&steers != 0 {
 		return e.steerTask(w, t)
@@ -129,7 +131,8 @@ func (e *Engine) now(s *workerState) int64 {
 	return e.Now()
 }
 
-// execute makes the result of node id, or opens a loop that will. A panic in a kernel becomes an error that says so.
+// execute makes the result of node id, or opens a loop that will. A panic in a kernel becomes an
+// error that says so.
 func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int64) (v value.Value, opened bool, err error) {
 	g := e.g
 	n := &g.Nodes[id]
@@ -162,8 +165,8 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 	return v, opened, err
 }
 
-// perform makes the call of execute, which gives back the memory that is lent for its result, out, should it fail or
-// panic.
+// perform makes the call of execute, which gives back the memory that is lent for its result, out,
+// should it fail or panic.
 func (e *Engine) perform(w *Worker, s *workerState, t int32, id ir.ID, start int64, out *value.Value) (v value.Value, opened bool, err error) {
 	n, c, f := &e.g.Nodes[id], &s.call, e.flags[t]
 	if f&looks != 0 {
@@ -204,7 +207,8 @@ func (e *Engine) perform(w *Worker, s *workerState, t int32, id ir.ID, start int
 	return v, false, err
 }
 
-// called is what the kernel of a call makes. A row without one is slow, not wrong: its definition makes the value.
+// called is what the kernel of a call makes. A row without one is slow, not wrong: its definition
+// makes the value.
 func called(c *op.Call) (value.Value, error) {
 	switch {
 	case c.Def.Kernel != nil:
@@ -248,7 +252,8 @@ func (e *Engine) checkedAll(c *op.Call, out value.Tuple, v value.Value) error {
 	return nil
 }
 
-// lendAll gives what is to be made of type t its memory: a dense matrix, or each of several results that is one.
+// lendAll gives what is to be made of type t its memory: a dense matrix, or each of several results
+// that is one.
 func (e *Engine) lendAll(s *workerState, n *ir.Node, id ir.ID, t types.Type) (value.Value, error) {
 	if t.Kind != types.Tuple {
 		return nilIfFailed(e.lend(s, n, id, t))
@@ -276,11 +281,12 @@ func nilIfFailed(d *value.Dense, err error) (value.Value, error) {
 	return d, nil
 }
 
-// lend gives a result of n its memory: that of an input whose last reader n is, where the row allows it, or
-// fresh memory, with the contents of the accumulated-into input.
+// lend gives a result of n its memory: that of an input whose last reader n is, where the row
+// allows it, or fresh memory, with the contents of the accumulated-into input.
 //
-// An input is taken when one use is left, and that one is ours: nobody can add uses, and all other readers have
-// ended, counted down after their last read. An input that n reads twice counts twice, so it is never taken.
+// An input is taken when one use is left, and that one is ours: nobody can add uses, and all other
+// readers have ended, counted down after their last read. An input that n reads twice counts twice,
+// so it is never taken.
 func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *value.Dense, err error) {
 	in := e.g.In(id)
 	if a := n.Op.Accum; a > 0 {
@@ -318,7 +324,8 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 	return e.fresh(s, t)
 }
 
-// takeable reports whether the caller, a reader of x, is its last one and x lies in memory of the pool.
+// takeable reports whether the caller, a reader of x, is its last one and x lies in memory of the
+// pool.
 func (e *Engine) takeable(x ir.ID, d *value.Dense) bool {
 	return len(d.Buf) > 0 && atomic.LoadInt32(&e.uses[x]) == 1
 }
@@ -343,7 +350,8 @@ func (e *Engine) fresh(s *workerState, t types.Type) (*value.Dense, error) {
 	return value.Over(b, t.Elem, t.Rows, t.Cols), nil
 }
 
-// settle stores the result, starts what waits for it elsewhere, and frees inputs that were read for the last time.
+// settle stores the result, starts what waits for it elsewhere, and frees inputs that were read for
+// the last time.
 func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
 	kept := ir.None
 	if e.isView(id, v) && e.uses[id] != 0 { // no message carries a view: the count is ours to read
@@ -368,8 +376,8 @@ func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
 	}
 }
 
-// isView reports whether v, the result of id, lies in the memory of id's first input. All other results of tasks that
-// may look are in memory of the pool.
+// isView reports whether v, the result of id, lies in the memory of id's first input. All other
+// results of tasks that may look are in memory of the pool.
 func (e *Engine) isView(id ir.ID, v value.Value) bool {
 	t := e.index[id]
 	if t < 0 || e.flags[t]&looks == 0 || e.task[t] != id || len(e.g.In(id)) == 0 {
@@ -436,8 +444,9 @@ func (e *Engine) discard(v value.Value) {
 	}
 }
 
-// unshare copies a result that a kernel made itself if it lies in the memory of an input, which is lent again when
-// the input has had its last reader. Lent results need no look: they are the memory that was lent.
+// unshare copies a result that a kernel made itself if it lies in the memory of an input, which is
+// lent again when the input has had its last reader. Lent results need no look: they are the memory
+// that was lent.
 func unshare(v value.Value, in []value.Value) value.Value {
 	d, ok := v.(*value.Dense)
 	if !ok {

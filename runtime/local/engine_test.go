@@ -20,7 +20,8 @@ import (
 	"flow/runtime/trace"
 )
 
-// guard is how long tests wait for what must happen, and tasks before a failed one may take: only what hangs takes that long.
+// guard is how long tests wait for what must happen, and tasks before a failed one may take: only
+// what hangs takes that long.
 const guard = 2 * time.Minute
 
 func parse(t testing.TB, text string) *plan.Plan {
@@ -91,7 +92,8 @@ func TestAccumulationInPlace(t *testing.T) {
 	}
 }
 
-// A view has no memory of its own, and what it is a view of is neither given back nor written before the view has had its last reader.
+// A view has no memory of its own, and what it is a view of is neither given back nor written
+// before the view has had its last reader.
 func TestViews(t *testing.T) {
 	const text = `
 %0 = fill() {v=1.0} : f64[8,8]
@@ -116,7 +118,8 @@ func TestViews(t *testing.T) {
 		if err != nil || o.Err() != nil {
 			t.Fatal(err, o.Err())
 		}
-		// %0, %2 (of which a view lives), %4 (likewise, unless %5 has ended) and %5 take memory; the views take none.
+		// %0, %2 (of which a view lives), %4 (likewise, unless %5 has ended) and %5 take memory;
+		// the views take none.
 		if r.BytesLent > 4*512 || r.BytesLent < 3*512 {
 			t.Errorf("%d bytes lent", r.BytesLent)
 		}
@@ -126,7 +129,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// What a view was a view of is given back when the view has had its last reader, not at the end of the run.
+// What a view was a view of is given back when the view has had its last reader, not at the end of
+// the run.
 func TestViewsGiveBack(t *testing.T) {
 	text := "%0 = fill() {v=1.0} : f64[8,8]\n"
 	for k := range 20 {
@@ -145,8 +149,9 @@ func TestViewsGiveBack(t *testing.T) {
 }
 
 func TestFirstFailureInProgramOrderIsReported(t *testing.T) {
-	// The task that fails first on the clock is the last in the program; %1 fails after it, and %2 fails
-	// only because it sleeps longest. %8 would fail too, but reads a failed task's neighbour late.
+	// The task that fails first on the clock is the last in the program; %1 fails after it, and %2
+	// fails only because it sleeps longest. %8 would fail too, but reads a failed task's neighbour
+	// late.
 	const text = `
 %0 = fill() {v=5.0} : f64[2,2]
 %1 = check(%0) {ms=20} : f64[2,2]
@@ -174,7 +179,8 @@ func TestFirstFailureInProgramOrderIsReported(t *testing.T) {
 	}
 }
 
-// Of twenty seconds of tasks before the failed one no more runs than the grace allows, and what it takes to end them.
+// Of twenty seconds of tasks before the failed one no more runs than the grace allows, and what it
+// takes to end them.
 func TestGraceBoundsTheWaitForTasksBefore(t *testing.T) {
 	const tasks = 2000
 	var b strings.Builder

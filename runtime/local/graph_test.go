@@ -42,7 +42,8 @@ func fan(n int) *DAG {
 	return graph(n, edges, nil)
 }
 
-// random gives each task up to degree predecessors among the window tasks before it, and a random priority if asked.
+// random gives each task up to degree predecessors among the window tasks before it, and a random
+// priority if asked.
 func random(n, degree, window int, prio bool, seed uint64) *DAG {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	edges := make([][2]int32, 0, n*degree)
@@ -61,7 +62,8 @@ func random(n, degree, window int, prio bool, seed uint64) *DAG {
 	return d
 }
 
-// wavefront is a side x side grid, each task after its upper and left neighbour, the priority its distance to the end.
+// wavefront is a side x side grid, each task after its upper and left neighbour, the priority its
+// distance to the end.
 func wavefront(side int) *DAG {
 	edges := make([][2]int32, 0, 2*side*side)
 	for i := range side {

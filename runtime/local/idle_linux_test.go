@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestIdlePoolUsesNoProcessor measures the process's own CPU time, between runs and inside a run that waits for an input. Whatever else the process
-// has to do, a collection of what other tests have left above all, it does once: one quiet time of many is enough.
+// TestIdlePoolUsesNoProcessor measures the process's own CPU time, between runs and inside a run
+// that waits for an input. Whatever else the process has to do, a collection of what other tests
+// have left above all, it does once: one quiet time of many is enough.
 func TestIdlePoolUsesNoProcessor(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()

@@ -16,7 +16,8 @@ func mapMemory(n int) ([]byte, error) {
 		return nil, &memory.Error{Need: float64(n), Have: memory.Room()}
 	}
 	if n >= hugePage {
-		// One fault for 512 pages. Advice only: a kernel without huge pages says no, and nothing else changes.
+		// One fault for 512 pages. Advice only: a kernel without huge pages says no, and nothing
+		// else changes.
 		_ = unix.Madvise(b, unix.MADV_HUGEPAGE)
 	}
 	return b, nil

@@ -4,21 +4,26 @@ import "time"
 
 // This file decides how long a worker looks for work inside a run before it sleeps.
 //
-// To be woken takes as long as some spinning: 10 us where the system is at rest, 100 us and more in a virtual machine, for a sleeping
-// thread's processor is given away. To spin as long as a wake-up takes is never worse than twice the best choice (A. Karlin et al.,
-// "Empirical studies of competitive spinning for a shared-memory multiprocessor", SOSP 1991), and what the last waits took tells more: the rounds
-// of a loop have the same gaps again and again. So a worker whose last waits were all short spins for as long as such gaps are, else for
-// the pool's time. It gives that up as soon as a wait is long, or when it finds that somebody else wants its processor.
+// To be woken takes as long as some spinning: 10 us where the system is at rest, 100 us and more in
+// a virtual machine, for a sleeping thread's processor is given away. To spin as long as a wake-up
+// takes is never worse than twice the best choice (A. Karlin et al., "Empirical studies of
+// competitive spinning for a shared-memory multiprocessor", SOSP 1991), and what the last waits
+// took tells more: the rounds of a loop have the same gaps again and again. So a worker whose last
+// waits were all short spins for as long as such gaps are, else for the pool's time. It gives that
+// up as soon as a wait is long, or when it finds that somebody else wants its processor.
 
 const (
-	// longSpin is the longest time to spin, and shortWait the longest wait that speaks for it: who slept was woken late.
+	// longSpin is the longest time to spin, and shortWait the longest wait that speaks for it: who
+	// slept was woken late.
 	longSpin  = 200 * time.Microsecond
 	shortWait = 2 * longSpin
 	// trust is how many short waits in a row a worker wants to have seen.
 	trust = 3
-	// taken is a gap between two looks at the clock, a microsecond or two apart, that tells that another thread had the processor.
+	// taken is a gap between two looks at the clock, a microsecond or two apart, that tells that
+	// another thread had the processor.
 	taken = 100 * time.Microsecond
-	// distrust is how many short waits in a row it takes, besides, after that; twice as many each time, up to mostDistrust.
+	// distrust is how many short waits in a row it takes, besides, after that; twice as many each
+	// time, up to mostDistrust.
 	distrust, mostDistrust = 64, 1 << 14
 	// forgiven is how many it takes for the next time to be the first again.
 	forgiven = 1 << 12

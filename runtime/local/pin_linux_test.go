@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestPin reads back where workers may run, and checks that the threads of the process keep their freedom after Close.
+// TestPin reads back where workers may run, and checks that the threads of the process keep their
+// freedom after Close.
 func TestPin(t *testing.T) {
 	var before, after unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &before); err != nil {

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"flow/memory"
 )
 
 // Pool is a set of workers that outlives its runs. Its methods are safe for concurrent use.
@@ -29,7 +27,6 @@ type Pool struct {
 	procs   atomic.Int64 // workers that can run at a time
 
 	count, link []int32 // memory of the current run, kept for the next
-	ballast     []byte  // see steady; under mu
 
 	_         [cacheLine]byte
 	searching atomic.Int32 // workers inside a run that look for work
@@ -41,25 +38,28 @@ type Pool struct {
 
 // PoolOptions changes how a pool is made. The zero value is the common case.
 type PoolOptions struct {
-	// Pin binds worker i to the i-th processor, in turn, that the caller of NewPool may use, where the system can:
-	// first one of every core, then the second ones. Against: two processes that pin take the same processors.
+	// Pin binds worker i to the i-th processor, in turn, that the caller of NewPool may use, where
+	// the system can: first one of every core, then the second ones. Against: two processes that
+	// pin take the same processors.
 	Pin bool
-	// Spin is how long a worker looks for work before it sleeps; 0 means 50 us, and inside a run some times that while
-	// its waits are short (patience.go); negative means never. Waking a thread costs about 10 us, so the default loses
-	// a few times that once. Workers never spin while more of them than GOMAXPROCS are awake.
+	// Spin is how long a worker looks for work before it sleeps; 0 means 50 us, and inside a run
+	// some times that while its waits are short (patience.go); negative means never. Waking a
+	// thread costs about 10 us, so the default loses a few times that once. Workers never spin
+	// while more of them than GOMAXPROCS are awake.
 	Spin time.Duration
-	// OneThreadPerCore makes a pool without a number of workers have as many as there are cores, not processors.
+	// OneThreadPerCore makes a pool without a number of workers have as many as there are cores,
+	// not processors.
 	OneThreadPerCore bool
 }
 
 const defaultSpin = 50 * time.Microsecond
 
-// NewPool starts a pool of workers threads; values below one mean GOMAXPROCS. At most one options value counts. Close
-// ends it.
+// NewPool starts a pool of workers threads; values below one mean GOMAXPROCS. At most one options
+// value counts. Close ends it.
 //
-// With workers = GOMAXPROCS every other goroutine (timers, cancellation, a network) waits until a worker sleeps
-// or the scheduler preempts it, up to 10 ms. Programs that need those promptly set GOMAXPROCS above the number of
-// workers.
+// With workers = GOMAXPROCS every other goroutine (timers, cancellation, a network) waits until a
+// worker sleeps or the scheduler preempts it, up to 10 ms. Programs that need those promptly set
+// GOMAXPROCS above the number of workers.
 func NewPool(workers int, options ...PoolOptions) *Pool {
 	p := &Pool{slot: make(chan struct{}, 1), closed: make(chan struct{})}
 	if len(options) > 0 {
@@ -87,8 +87,8 @@ func NewPool(workers int, options ...PoolOptions) *Pool {
 	return p
 }
 
-// Parallelism is how many workers a pool has that is not told: one a processor that the process may use and has a quota
-// for, or one a core.
+// Parallelism is how many workers a pool has that is not told: one a processor that the process may
+// use and has a quota for, or one a core.
 func Parallelism(oneThreadPerCore bool) int {
 	return parallelism(oneThreadPerCore, func() []processor { return topology(sysfs, processors()) })
 }
@@ -104,18 +104,8 @@ func parallelism(oneThreadPerCore bool, machine func() []processor) int {
 	return n
 }
 
-// steady gives the heap its ballast, until the pool is closed. Runs that begin and end in quick succession must not
-// each have their own: to allocate so much begins a collection.
-func (p *Pool) steady() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ballast == nil && memory.Reserve(ballast) == nil { // a process with few addresses does without
-		p.ballast = make([]byte, ballast)
-	}
-}
-
-// Groups is the number of the group, from 0 on, of each worker: workers of one group share memory that is nearer to
-// them than to others.
+// Groups is the number of the group, from 0 on, of each worker: workers of one group share memory
+// that is nearer to them than to others.
 func (p *Pool) Groups() []int { return p.groups() }
 
 // Workers is the number of workers.
@@ -131,16 +121,17 @@ func (p *Pool) Close() {
 		for _, w := range p.sleepers {
 			w.wake <- struct{}{}
 		}
-		p.sleepers, p.ballast = nil, nil
+		p.sleepers = nil
 		p.asleep.Store(0)
 		p.mu.Unlock()
 		p.alive.Wait()
 	})
 }
 
-// Start runs the tasks of d and returns at once; if another run is in flight it first waits for its end. At most one
-// options value counts. A run that cannot start is returned ended, with its error. The caller must see to it that the
-// run ends: all external inputs arrive, a task fails, or ctx is cancelled.
+// Start runs the tasks of d and returns at once; if another run is in flight it first waits for its
+// end. At most one options value counts. A run that cannot start is returned ended, with its error.
+// The caller must see to it that the run ends: all external inputs arrive, a task fails, or ctx is
+// cancelled.
 func (p *Pool) Start(ctx context.Context, d *DAG, body Body, options ...Options) *Run {
 	r := &Run{pool: p, dag: d, body: body, errTask: -1, done: make(chan struct{})}
 	if len(options) > 0 {
@@ -198,8 +189,8 @@ func (p *Pool) take(ctx context.Context, d *DAG, body Body) error {
 	}
 }
 
-// deal puts the tasks that wait for nothing into the queues, in blocks: neighbours share data. Blocks go around, so
-// that each worker has a share of the important ones, wherever these lie.
+// deal puts the tasks that wait for nothing into the queues, in blocks: neighbours share data.
+// Blocks go around, so that each worker has a share of the important ones, wherever these lie.
 func (p *Pool) deal(r *Run) {
 	for _, w := range p.workers {
 		w.queue.reset(p.link[:r.dag.N])
@@ -242,7 +233,8 @@ func (p *Pool) ready() bool {
 	return false
 }
 
-// wakeForWork is called after a task was made ready. Somebody who searches will find it, else a sleeper is woken.
+// wakeForWork is called after a task was made ready. Somebody who searches will find it, else a
+// sleeper is woken.
 func (p *Pool) wakeForWork() {
 	if p.asleep.Load() > 0 && p.searching.Load() == 0 {
 		p.wakeOne()
@@ -263,7 +255,8 @@ func (p *Pool) wakeOne() {
 	p.mu.Unlock()
 }
 
-// sleep blocks w until there may be something to do; false when the pool is closed. See Note [Sleeping].
+// sleep blocks w until there may be something to do; false when the pool is closed. See Note
+// [Sleeping].
 func (p *Pool) sleep(w *Worker) bool {
 	p.mu.Lock()
 	select {
@@ -299,9 +292,10 @@ func (p *Pool) sleep(w *Worker) bool {
 
 // Note [Sleeping]
 //
-// A task made ready must not wait while a worker sleeps. Whoever makes one ready (1) puts it into a queue and then (2)
-// reads asleep and searching. A worker that gives up (a) takes itself from searching, (b) adds itself to asleep, and
-// then (c) looks into all queues again. The operations are sequentially consistent, so if (2) misses (b) then (c) sees
-// (1); and if (2) sees a searcher and leaves the task to it, that searcher either finds the task or comes to (c) after
-// (1). A searcher that finds something and was the last one wakes a sleeper if more is ready. So a million tasks
-// enabled at once cost one wake-up a worker, made by one after the other, not a million.
+// A task made ready must not wait while a worker sleeps. Whoever makes one ready (1) puts it into a
+// queue and then (2) reads asleep and searching. A worker that gives up (a) takes itself from
+// searching, (b) adds itself to asleep, and then (c) looks into all queues again. The operations
+// are sequentially consistent, so if (2) misses (b) then (c) sees (1); and if (2) sees a searcher
+// and leaves the task to it, that searcher either finds the task or comes to (c) after (1). A
+// searcher that finds something and was the last one wakes a sleeper if more is ready. So a million
+// tasks enabled at once cost one wake-up a worker, made by one after the other, not a million.

@@ -13,10 +13,12 @@ import (
 	"time"
 )
 
-// guard is how long tests wait for what must happen: hundreds of times what it takes on a machine at rest, so that it ends only what hangs.
+// guard is how long tests wait for what must happen: hundreds of times what it takes on a machine
+// at rest, so that it ends only what hangs.
 const guard = 2 * time.Minute
 
-// checked returns a Body that verifies what the executor promises: once, and after all predecessors.
+// checked returns a Body that verifies what the executor promises: once, and after all
+// predecessors.
 func checked(t *testing.T, d *DAG) (Body, func()) {
 	done := make([]atomic.Int32, d.N)
 	preds := make([][]int32, d.N)
@@ -73,7 +75,8 @@ func TestRandomGraphs(t *testing.T) {
 	}
 }
 
-// TestSatisfy runs graphs whose tasks also wait for inputs from outside, brought by two goroutines and by Idle.
+// TestSatisfy runs graphs whose tasks also wait for inputs from outside, brought by two goroutines
+// and by Idle.
 func TestSatisfy(t *testing.T) {
 	for _, polled := range []bool{false, true} {
 		for workers := 1; workers <= 4; workers++ {
@@ -130,7 +133,8 @@ func TestSatisfy(t *testing.T) {
 	}
 }
 
-// TestManySmallRuns looks for lost wake-ups: each run ends before or after workers fall asleep, by all ways a run can end.
+// TestManySmallRuns looks for lost wake-ups: each run ends before or after workers fall asleep, by
+// all ways a run can end.
 func TestManySmallRuns(t *testing.T) {
 	rounds := 3000
 	if testing.Short() {
@@ -338,8 +342,9 @@ func TestWrongGraphs(t *testing.T) {
 	}
 }
 
-// TestPriority checks that tasks run in the order of what they matter: exactly on one worker, and nearly on two, which take turns (inSteps), so that
-// neither gets ahead while the system does not let the other run.
+// TestPriority checks that tasks run in the order of what they matter: exactly on one worker, and
+// nearly on two, which take turns (inSteps), so that neither gets ahead while the system does not
+// let the other run.
 func TestPriority(t *testing.T) {
 	const n = 3000
 	d := fan(n)

@@ -1,7 +1,8 @@
 package local
 
-// This file tells how far a run is. Workers note what they have done in memory of their own, a store for each chunk and each
-// round; a goroutine reads it a few times a second, and only where somebody asks for progress.
+// This file tells how far a run is. Workers note what they have done in memory of their own, a
+// store for each chunk and each round; a goroutine reads it a few times a second, and only where
+// somebody asks for progress.
 
 import (
 	"slices"
@@ -17,9 +18,11 @@ type Progress struct {
 	Done, Total int
 	// Node is the node of the plan that the rest is about; ir.None where nothing runs.
 	Node ir.ID
-	// Rounds have ended of the outermost iterate that runs, which has Times; -1: its condition says, -2: none runs.
+	// Rounds have ended of the outermost iterate that runs, which has Times; -1: its condition
+	// says, -2: none runs.
 	Rounds, Times int64
-	// Iterations have ended of the Of iterations of the parallel loop that runs; 0 of 0 where none does.
+	// Iterations have ended of the Of iterations of the parallel loop that runs; 0 of 0 where none
+	// does.
 	Iterations, Of int64
 }
 
@@ -62,8 +65,8 @@ func (c *loopCount) ran(worker, n int) {
 	}
 }
 
-// Progress is how far the run is. It may be called while it runs; what it returns is some microseconds old, and its parts are
-// not of one moment.
+// Progress is how far the run is. It may be called while it runs; what it returns is some
+// microseconds old, and its parts are not of one moment.
 func (e *Engine) Progress() Progress {
 	p := Progress{Done: e.Finished(), Total: e.Tasks(), Node: ir.None, Times: NoRounds}
 	if running := e.Current(); len(running) > 0 {

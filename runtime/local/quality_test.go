@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// cholesky is the graph of a tiled factorisation of t x t tiles, priorities the longest path to the end in units of a task.
+// cholesky is the graph of a tiled factorisation of t x t tiles, priorities the longest path to the
+// end in units of a task.
 func cholesky(t int) *DAG {
 	id := map[[3]int]int32{}
 	n := int32(0)
@@ -48,7 +49,8 @@ func cholesky(t int) *DAG {
 	return d
 }
 
-// longest is the number of tasks on the longest path from each task to an end; tasks are numbered in topological order.
+// longest is the number of tasks on the longest path from each task to an end; tasks are numbered
+// in topological order.
 func longest(d *DAG) []int32 {
 	l := make([]int32, d.N)
 	for t := d.N - 1; t >= 0; t-- {
@@ -60,9 +62,11 @@ func longest(d *DAG) []int32 {
 	return l
 }
 
-// TestScheduleLength measures the length of schedules in steps, not in time: a task ends when the step ends, and a step ends when as many tasks run as there are workers or tasks that can run.
-// A pool that leaves a worker asleep beside a ready task does not come that far, and one that takes unimportant tasks first needs more steps. The lower bounds are the longest path, and
-// all tasks spread evenly.
+// TestScheduleLength measures the length of schedules in steps, not in time: a task ends when the
+// step ends, and a step ends when as many tasks run as there are workers or tasks that can run. A
+// pool that leaves a worker asleep beside a ready task does not come that far, and one that takes
+// unimportant tasks first needs more steps. The lower bounds are the longest path, and all tasks
+// spread evenly.
 func TestScheduleLength(t *testing.T) {
 	for name, d := range map[string]*DAG{"cholesky": cholesky(12), "wavefront": wavefront(20), "fan": fan(200)} {
 		const workers = 8
@@ -83,8 +87,9 @@ func TestScheduleLength(t *testing.T) {
 	}
 }
 
-// inSteps runs d on a pool and returns the number of steps; saw, if not nil, gets the tasks of each. The error says that workers sleep while tasks are ready, for
-// so long that no load of the machine explains it.
+// inSteps runs d on a pool and returns the number of steps; saw, if not nil, gets the tasks of
+// each. The error says that workers sleep while tasks are ready, for so long that no load of the
+// machine explains it.
 func inSteps(d *DAG, workers int, saw func(tasks []int32)) (steps int, err error) {
 	p := NewPool(workers)
 	defer p.Close()
@@ -139,8 +144,9 @@ func inSteps(d *DAG, workers int, saw func(tasks []int32)) (steps int, err error
 	return steps, r.Wait()
 }
 
-// BenchmarkSatisfy measures how long an input from outside takes to make a sleeping or busy pool run its task, and how late
-// the goroutine that brings it wakes beside busy workers (us-late), with and without a processor to spare in the scheduler's eyes.
+// BenchmarkSatisfy measures how long an input from outside takes to make a sleeping or busy pool
+// run its task, and how late the goroutine that brings it wakes beside busy workers (us-late), with
+// and without a processor to spare in the scheduler's eyes.
 func BenchmarkSatisfy(b *testing.B) {
 	for _, busy := range []bool{false, true} {
 		name := "idle"

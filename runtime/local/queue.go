@@ -10,11 +10,13 @@ import (
 	"sync/atomic"
 )
 
-// cacheLine is twice the line of current processors: the adjacent-line prefetcher of x86 pairs them.
+// cacheLine is twice the line of current processors: the adjacent-line prefetcher of x86 pairs
+// them.
 const cacheLine = 128
 
-// queue is a set of ready tasks ordered by class, last in first out within a class. Its spin lock is held for some
-// tens of nanoseconds (for one batch: about a microsecond), never over a call of foreign code.
+// queue is a set of ready tasks ordered by class, last in first out within a class. Its spin lock
+// is held for some tens of nanoseconds (for one batch: about a microsecond), never over a call of
+// foreign code.
 type queue struct {
 	_    [cacheLine]byte
 	best atomic.Int32 // 1 + class of the best task, 0 when empty; exact under the lock, a hint without
@@ -103,7 +105,8 @@ func (q *queue) pop() int32 {
 // enough to spread the cost of moving cache lines, small enough to keep the lock short.
 const stealWindow = 64
 
-// steal takes the upper half of the best class, at most limit tasks, as a chain of class c; first is -1 if there is none.
+// steal takes the upper half of the best class, at most limit tasks, as a chain of class c; first
+// is -1 if there is none.
 func (q *queue) steal(limit int) (first, last int32, c int) {
 	q.acquire()
 	if q.sum == 0 {

@@ -1,9 +1,9 @@
 package local
 
-// This file reads how much processor time the process has by the quotas of its control groups. The Go runtime heeds
-// them too (runtime.GOMAXPROCS), but never goes below two threads, so that its garbage collector runs beside the
-// program: two workers in the time of one processor are stopped for half of each period, and whoever waits for the one
-// that is stopped is stopped as well.
+// This file reads how much processor time the process has by the quotas of its control groups. The
+// Go runtime heeds them too (runtime.GOMAXPROCS), but never goes below two threads, so that its
+// garbage collector runs beside the program: two workers in the time of one processor are stopped
+// for half of each period, and whoever waits for the one that is stopped is stopped as well.
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// quota is how many processors the process may keep busy, 0 if nothing says. Root is where the system's files are, "/"
-// but in tests.
+// quota is how many processors the process may keep busy, 0 if nothing says. Root is where the
+// system's files are, "/" but in tests.
 func quota(root string) float64 {
 	groups, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
 	mounts, merr := os.ReadFile(filepath.Join(root, "proc/self/mountinfo"))
@@ -62,8 +62,8 @@ type mount struct {
 	unified    bool   // version 2
 }
 
-// controlMount reads a line of mountinfo (proc(5)): id, parent, device, root, mount point, options, optional fields,
-// "-", type, source, options of the type.
+// controlMount reads a line of mountinfo (proc(5)): id, parent, device, root, mount point, options,
+// optional fields, "-", type, source, options of the type.
 func controlMount(line string) (m mount, ok bool) {
 	head, tail, found := strings.Cut(line, " - ")
 	h, t := strings.Fields(head), strings.Fields(tail)
@@ -74,8 +74,8 @@ func controlMount(line string) (m mount, ok bool) {
 	return m, m.unified || t[0] == "cgroup" && len(t) > 2 && listed(t[2], "cpu")
 }
 
-// groupOf is the path below the mount point of the group that the process is in, found in the lines of
-// /proc/self/cgroup: number, controllers, path.
+// groupOf is the path below the mount point of the group that the process is in, found in the lines
+// of /proc/self/cgroup: number, controllers, path.
 func (m mount) groupOf(groups string) (path string, ok bool) {
 	for line := range strings.Lines(groups) {
 		f := strings.SplitN(strings.TrimSpace(line), ":", 3)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A quota is found in both versions of control groups, in the process's own group and in those around it, and where a
-// container shows a part of the tree.
+// A quota is found in both versions of control groups, in the process's own group and in those
+// around it, and where a container shows a part of the tree.
 func TestQuota(t *testing.T) {
 	const (
 		v2   = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"

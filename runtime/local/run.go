@@ -13,17 +13,18 @@ import (
 	"flow/ir/op"
 )
 
-// Body runs task t on worker w. It must not block on other tasks, nor call Start or Wait. An error cancels the run.
-// It is called by several workers at once, for different tasks.
+// Body runs task t on worker w. It must not block on other tasks, nor call Start or Wait. An error
+// cancels the run. It is called by several workers at once, for different tasks.
 type Body func(w *Worker, t int32) error
 
 // Options changes how one run behaves. The zero value is the common case.
 type Options struct {
-	// Idle, if not nil, is called again and again by workers that find no task, before they sleep: a place to poll
-	// a network. True means that something happened: look again and do not sleep yet. It must not
-	// block, several workers may be in it at once, and it may call Satisfy. It is never called after
-	// Wait has returned. A run whose inputs arrive only by Idle would stop for good once all workers sleep, so
-	// return true while inputs are outstanding and nothing else will call Satisfy.
+	// Idle, if not nil, is called again and again by workers that find no task, before they sleep:
+	// a place to poll a network. True means that something happened: look again and do not sleep
+	// yet. It must not block, several workers may be in it at once, and it may call Satisfy. It is
+	// never called after Wait has returned. A run whose inputs arrive only by Idle would stop for
+	// good once all workers sleep, so return true while inputs are outstanding and nothing else
+	// will call Satisfy.
 	Idle func() bool
 }
 
@@ -46,7 +47,8 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("BUG: panic: %v\n%s", e.Value, e.Stack) }
 
-// panicked is the error of a Body that panicked with v. It must be called while the stack of the panic is there.
+// panicked is the error of a Body that panicked with v. It must be called while the stack of the
+// panic is there.
 func panicked(v any) error {
 	if f := op.Panicked(v); f != nil {
 		return f
@@ -121,8 +123,8 @@ func (r *Run) leave() bool {
 	return false
 }
 
-// stuck reports whether no task can run any more, though some are left. It looks only when nobody is inside (s),
-// and believes what it saw only if nobody came in meanwhile.
+// stuck reports whether no task can run any more, though some are left. It looks only when nobody
+// is inside (s), and believes what it saw only if nobody came in meanwhile.
 func (r *Run) stuck(s uint64) bool {
 	return r.left.Load() > 0 && r.away.Load() == 0 && !r.pool.ready() && r.state.Load() == s
 }
@@ -154,7 +156,8 @@ func (r *Run) finish() bool {
 	return true
 }
 
-// fail records err and ends the run. An error of a task goes before one of the context, a smaller task before a larger.
+// fail records err and ends the run. An error of a task goes before one of the context, a smaller
+// task before a larger.
 func (r *Run) fail(t int32, err error) {
 	r.mu.Lock()
 	switch {
@@ -168,9 +171,9 @@ func (r *Run) fail(t int32, err error) {
 	r.end()
 }
 
-// Satisfy says that one external input of t arrived; when it was the last, t becomes ready. It does not block, and
-// may be called by any goroutine, also from a Body or Idle, and also after the run has ended, when it does nothing.
-// What the caller wrote before is visible to the Body of t.
+// Satisfy says that one external input of t arrived; when it was the last, t becomes ready. It does
+// not block, and may be called by any goroutine, also from a Body or Idle, and also after the run
+// has ended, when it does nothing. What the caller wrote before is visible to the Body of t.
 func (r *Run) Satisfy(t int32) {
 	if !r.join() {
 		return
@@ -200,9 +203,10 @@ func (r *Run) classOf(t int32) int {
 	return int(r.class[t])
 }
 
-// Wait blocks until the run has ended: all tasks finished, or one failed, or the context was cancelled; no
-// Body is running any more. The error is that of the failing task with the smallest index among those seen, as a
-// *TaskError, else the context's. May be called by several goroutines, and more than once.
+// Wait blocks until the run has ended: all tasks finished, or one failed, or the context was
+// cancelled; no Body is running any more. The error is that of the failing task with the smallest
+// index among those seen, as a *TaskError, else the context's. May be called by several goroutines,
+// and more than once.
 func (r *Run) Wait() error {
 	<-r.done
 	return r.err
@@ -231,10 +235,11 @@ func (r *Run) watch(ctx context.Context) {
 
 // Note [Ending a run]
 //
-// The memory of a run (counters, links, queues) belongs to the pool and goes to the next run, so nobody
-// may touch it after the end: not a worker that is late, not a Satisfy from a network. Everyone therefore joins before
-// and leaves after. The state word holds, in one atomic integer, the ending flag, how many joined ever, and how
-// many are inside. A run is over when the flag is set and nobody is inside; whoever makes that true finishes it. It can
-// become true more than once (a late joiner sees the flag and leaves), so finish happens under its own flag.
-// Joins are counted so that stuck can tell that nobody came in while it looked.
-// Workers that sleep are not inside: ending a run does not wait for them to wake.
+// The memory of a run (counters, links, queues) belongs to the pool and goes to the next run, so
+// nobody may touch it after the end: not a worker that is late, not a Satisfy from a network.
+// Everyone therefore joins before and leaves after. The state word holds, in one atomic integer,
+// the ending flag, how many joined ever, and how many are inside. A run is over when the flag is
+// set and nobody is inside; whoever makes that true finishes it. It can become true more than once
+// (a late joiner sees the flag and leaves), so finish happens under its own flag. Joins are counted
+// so that stuck can tell that nobody came in while it looked. Workers that sleep are not inside:
+// ending a run does not wait for them to wake.

@@ -39,8 +39,8 @@ func (c *counted) Done(w *Worker) error {
 	return c.err
 }
 
-// TestSharedTasks checks that every chunk of every shared task runs once, before any successor, over random graphs in
-// which some tasks are shared, some not, and some fail to find help.
+// TestSharedTasks checks that every chunk of every shared task runs once, before any successor,
+// over random graphs in which some tasks are shared, some not, and some fail to find help.
 func TestSharedTasks(t *testing.T) {
 	for workers := 1; workers <= 8; workers++ {
 		t.Run(fmt.Sprint(workers), func(t *testing.T) {
@@ -88,9 +88,9 @@ func TestSharedTasks(t *testing.T) {
 	}
 }
 
-// All workers come to a shared task, also those that sleep: its chunks wait for all of them. Nobody spins, and the task
-// begins when all others sleep, so whoever comes, and who shares the task, must have woken the next before the first
-// chunk: else nobody ever would.
+// All workers come to a shared task, also those that sleep: its chunks wait for all of them. Nobody
+// spins, and the task begins when all others sleep, so whoever comes, and who shares the task, must
+// have woken the next before the first chunk: else nobody ever would.
 func TestSharedTaskGetsAllWorkers(t *testing.T) {
 	const workers = 4
 	p := NewPool(workers, PoolOptions{Spin: -1})
@@ -132,7 +132,8 @@ func TestSharedTaskGetsAllWorkers(t *testing.T) {
 	}
 }
 
-// TestSharedTaskAtMost: no more workers than that are inside at a time, and as many come: the first chunks wait for each other.
+// TestSharedTaskAtMost: no more workers than that are inside at a time, and as many come: the first
+// chunks wait for each other.
 func TestSharedTaskAtMost(t *testing.T) {
 	const workers, chunks = 5, 64
 	p := NewPool(workers)
@@ -206,7 +207,8 @@ func TestSharedTaskIsCancelled(t *testing.T) {
 	}
 }
 
-// BenchmarkSharedTask measures what a shared task costs beside its chunks, and a chunk with one atomic operation.
+// BenchmarkSharedTask measures what a shared task costs beside its chunks, and a chunk with one
+// atomic operation.
 func BenchmarkSharedTask(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		for _, chunks := range []int64{2, 1000} {
@@ -263,8 +265,8 @@ func (r *repeated) Again(*Worker) bool {
 	return true
 }
 
-// Passes of a shared task follow each other: none begins before all chunks of the one before are done, and the task
-// ends after the last.
+// Passes of a shared task follow each other: none begins before all chunks of the one before are
+// done, and the task ends after the last.
 func TestSharedTaskOfSeveralPasses(t *testing.T) {
 	for workers := 1; workers <= 8; workers++ {
 		p := NewPool(workers)

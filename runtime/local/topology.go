@@ -1,7 +1,8 @@
 package local
 
-// This file reads which processors share a core, a socket and a memory node, as Linux tells it under /sys. Elsewhere, or where it is not told, all
-// processors are cores of their own in one group.
+// This file reads which processors share a core, a socket and a memory node, as Linux tells it
+// under /sys. Elsewhere, or where it is not told, all processors are cores of their own in one
+// group.
 
 import (
 	"cmp"
@@ -22,8 +23,8 @@ type processor struct {
 	sibling            int // how many of the list before it are of the same core
 }
 
-// topology describes the processors of a list, in the order in which workers take them: first one of every core, then the second ones.
-// Tests give another root.
+// topology describes the processors of a list, in the order in which workers take them: first one
+// of every core, then the second ones. Tests give another root.
 func topology(root string, cpus []int) []processor {
 	node := memoryNodes(root)
 	out := make([]processor, 0, len(cpus))
@@ -99,7 +100,8 @@ func cores(list []processor) int {
 	return n
 }
 
-// groupsOf numbers the groups of workers that take the processors in turn: memory nodes if there are several, else sockets.
+// groupsOf numbers the groups of workers that take the processors in turn: memory nodes if there
+// are several, else sockets.
 func groupsOf(list []processor, workers int) []int {
 	out := make([]int, workers)
 	if len(list) == 0 {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// machine writes the files of a machine with the given sockets of nodes of cores of two threads; thread t of core c has
-// number c + t * cores, as on most of them.
+// machine writes the files of a machine with the given sockets of nodes of cores of two threads;
+// thread t of core c has number c + t * cores, as on most of them.
 func machine(t *testing.T, sockets, nodes, perNode int) string {
 	t.Helper()
 	root := t.TempDir()

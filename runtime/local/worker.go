@@ -33,8 +33,8 @@ type Worker struct {
 	_       [cacheLine - 8]byte
 }
 
-// reportEvery bounds how many finished tasks a worker keeps to itself. Only progress displays need it at all: a worker
-// reports before it looks for work elsewhere, so the last one always does.
+// reportEvery bounds how many finished tasks a worker keeps to itself. Only progress displays need
+// it at all: a worker reports before it looks for work elsewhere, so the last one always does.
 const reportEvery = 1024
 
 // main serves runs until the pool closes.
@@ -97,7 +97,8 @@ func (w *Worker) await() bool {
 	return false
 }
 
-// serve works on r, which w has joined, until it finds nothing for a while or r ends. Panics end here.
+// serve works on r, which w has joined, until it finds nothing for a while or r ends. Panics end
+// here.
 func (w *Worker) serve(r *Run) {
 	w.task, w.fires, w.done, w.clean, w.run, w.sharing = -1, -1, 0, false, r, nil
 	defer func() {
@@ -117,7 +118,8 @@ func (w *Worker) serve(r *Run) {
 	w.clean = true
 }
 
-// work runs tasks. One call of body is one ordinary Go frame a task, where the garbage collector can stop the worker.
+// work runs tasks. One call of body is one ordinary Go frame a task, where the garbage collector
+// can stop the worker.
 func (w *Worker) work(r *Run) {
 	t, s := w.take(r)
 	if w.pool.ready() {
@@ -154,8 +156,9 @@ func (w *Worker) work(r *Run) {
 	}
 }
 
-// release tells the successors of t that it has finished. Of those that became ready the best is returned, to run next:
-// its input is warm in the cache, and a chain never touches a queue. -1 if none, or if the queue holds a better one.
+// release tells the successors of t that it has finished. Of those that became ready the best is
+// returned, to run next: its input is warm in the cache, and a chain never touches a queue. -1 if
+// none, or if the queue holds a better one.
 func (w *Worker) release(r *Run, t int32) int32 {
 	d := r.dag
 	counted := int(t) < d.counted()
@@ -164,7 +167,8 @@ func (w *Worker) release(r *Run, t int32) int32 {
 	}
 	best, n := int32(-1), 0
 	for _, s := range d.Succ[d.SuccOff[t]:d.SuccOff[t+1]] {
-		// Whoever reads 1 brings the last input, nobody else can write any more: no locked operation.
+		// Whoever reads 1 brings the last input, nobody else can write any more: no locked
+		// operation.
 		if atomic.LoadInt32(&r.count[s]) == 1 {
 			r.count[s] = 0
 		} else if c := atomic.AddInt32(&r.count[s], -1); c > 0 {
@@ -207,7 +211,8 @@ func (w *Worker) release(r *Run, t int32) int32 {
 	return best
 }
 
-// push moves the first n tasks of the batch into the queue, so that they come out in the order of the batch.
+// push moves the first n tasks of the batch into the queue, so that they come out in the order of
+// the batch.
 func (w *Worker) push(r *Run, n int) {
 	q := &w.queue
 	q.acquire()
@@ -219,13 +224,13 @@ func (w *Worker) push(r *Run, n int) {
 	w.pool.wakeForWork()
 }
 
-// take finds the next task: from the own queue unless another has a better one, else from any, or a shared one that w
-// has entered. -1 and nil when the run ended or nothing came up while spinning.
+// take finds the next task: from the own queue unless another has a better one, else from any, or a
+// shared one that w has entered. -1 and nil when the run ended or nothing came up while spinning.
 func (w *Worker) take(r *Run) (int32, *Shared) {
 	if own := w.queue.best.Load(); own != 0 {
 		if r.class != nil && len(w.pool.workers) > 1 {
-			// One worker in turn is looked at: its line may be in another cache, all of them would be
-			// dear with many workers.
+			// One worker in turn is looked at: its line may be in another cache, all of them would
+			// be dear with many workers.
 			v := w.next()
 			if s := v.offered.Load(); s != nil && s.class.Load() > own && s.enter() {
 				return -1, s
@@ -261,8 +266,8 @@ func (w *Worker) next() *Worker {
 	return all[w.victim]
 }
 
-// steal takes from the worker, itself included, whose best task is best. A shared task that is as good goes before: to
-// help finishes something, to begin more takes memory.
+// steal takes from the worker, itself included, whose best task is best. A shared task that is as
+// good goes before: to help finishes something, to begin more takes memory.
 func (w *Worker) steal() (int32, *Shared) {
 	var victim *Worker
 	best := w.queue.best.Load()

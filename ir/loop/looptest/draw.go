@@ -20,8 +20,14 @@ type Case struct {
 	Nest        *loop.Nest
 	In          []value.Value
 	Rows, Lanes int
-	elems       []types.Elem
+	shapes      []shape // of the results
 	one         bool
+}
+
+// shape is the size of a result.
+type shape struct {
+	elem       types.Elem
+	rows, cols int
 }
 
 // margin is how many rows and columns of a result lie around what a nest stores.
@@ -33,18 +39,14 @@ const guard = 77
 // Results makes memory for the results: each a window of a larger matrix, so that Untouched sees what was written beside it.
 func (c *Case) Results() []*value.Dense {
 	var out []*value.Dense
-	for _, e := range c.elems {
-		rows, cols := c.Rows, c.Lanes
-		if c.one {
-			rows, cols = c.Lanes, 1
-		}
-		around := value.New(e, rows+2*margin, cols+2*margin)
+	for _, s := range c.shapes {
+		around := value.New(s.elem, s.rows+2*margin, s.cols+2*margin)
 		for i := range around.Rows {
 			for j := range around.Cols {
 				around.Set(i, j, value.I64(guard))
 			}
 		}
-		d := around.View(margin, margin, rows, cols)
+		d := around.View(margin, margin, s.rows, s.cols)
 		d.Buf = around.Bytes() // the whole of it
 		out = append(out, d)
 	}
@@ -54,7 +56,7 @@ func (c *Case) Results() []*value.Dense {
 // Untouched reports an element beside result k that was written.
 func (c *Case) Untouched(k int, d *value.Dense) error {
 	rows, cols := d.Rows+2*margin, d.Cols+2*margin
-	around := value.Over(d.Buf, c.elems[k], rows, cols)
+	around := value.Over(d.Buf, d.Elem, rows, cols)
 	for i := range rows {
 		for j := range cols {
 			inside := i >= margin && i < rows-margin && j >= margin && j < cols-margin
@@ -123,6 +125,10 @@ type drawing struct {
 	visible []val
 	params  []types.Elem
 	sites   int
+	locals  []types.Elem
+	keen    bool    // on locals
+	open    []round // the loops around a statement
+	results []string
 }
 
 func (d *drawing) line(format string, args ...any) {
@@ -165,11 +171,15 @@ func (d *drawing) text(c *Case) {
 		places.I64[k] = int64(d.IntN(rows))
 	}
 	c.In = append(c.In, places, d.scalar(types.F64), d.scalar(types.I64))
+	d.sparse(rows)
 	var params []string
 	for k, v := range c.In {
 		t := v.Type()
 		s := fmt.Sprintf("%%%d: %v", k, t.Elem)
-		if t.IsMatrix() {
+		switch {
+		case t.IsSparse():
+			s = fmt.Sprintf("%%%d: sparse %v[]", k, t.Elem)
+		case t.IsMatrix():
 			s += "[]"
 		}
 		params = append(params, s)
@@ -180,24 +190,27 @@ func (d *drawing) text(c *Case) {
 	}
 	d.line("nest(%s) (%s) {", strings.Join(params, ", "), space)
 	d.depth++
+	d.declareLocals()
 	d.load(false)
 	for range 3 + d.IntN(12) {
 		d.statement(0)
 	}
-	var results []string
-	for k := range 1 + d.IntN(2) {
+	d.reductions()
+	for range 1 + d.IntN(2) {
 		v := d.visible[d.IntN(len(d.visible))]
-		c.elems = append(c.elems, v.e)
+		k := len(d.results)
+		c.shapes = append(c.shapes, shape{v.e, c.Rows, c.Lanes})
 		if c.one {
 			d.line("store out%d[j, 0] v%d", k, v.n)
-			results = append(results, fmt.Sprintf("%v[%%0.rows-2, 1]", v.e))
+			d.results = append(d.results, fmt.Sprintf("%v[%%0.rows-2, 1]", v.e))
+			c.shapes[k] = shape{v.e, c.Lanes, 1}
 		} else {
 			d.line("store out%d[i, j] v%d", k, v.n)
-			results = append(results, fmt.Sprintf("%v[%%0.rows-2, %%0.cols-2]", v.e))
+			d.results = append(d.results, fmt.Sprintf("%v[%%0.rows-2, %%0.cols-2]", v.e))
 		}
 	}
 	d.depth--
-	d.line("} : (%s)", strings.Join(results, ", "))
+	d.line("} : (%s)", strings.Join(d.results, ", "))
 }
 
 func (d *drawing) scalar(e types.Elem) value.Scalar {
@@ -249,7 +262,17 @@ func (d *drawing) load(masked bool) {
 	case d.IntN(6) == 0:
 		j = "0" // one element a row
 	}
-	if e != types.Bool && d.IntN(6) == 0 { // a gather by places that lie inside
+	if q := d.inner(d.c.Rows + 2); q != "" && !d.c.one {
+		i = q
+	}
+	if q := d.inner(d.c.Lanes + 2); q != "" {
+		if d.c.one {
+			i = q
+		} else {
+			j = q
+		}
+	}
+	if d.IntN(6) == 0 { // a gather by places that lie inside
 		at := "j"
 		p := d.fresh(types.I64)
 		d.line("v%d = load %%3[%s, 0]", p, at)
@@ -259,8 +282,7 @@ func (d *drawing) load(masked bool) {
 }
 
 // unsafe operations are defined on part of their operands alone; the bits of a nan are those of any nan.
-var unsafe = map[loop.Code]bool{loop.IDiv: true, loop.Mod: true, loop.ToI64: true, loop.MulHigh: true, loop.MulHighU: true, loop.TrailingZeros: true,
-	loop.Ones: true, loop.Scale: true, loop.Bits: true}
+var unsafe = map[loop.Code]bool{loop.ToI64: true, loop.Scale: true, loop.Bits: true}
 
 func (d *drawing) statement(level int) {
 	switch k := d.IntN(20); {
@@ -272,8 +294,14 @@ func (d *drawing) statement(level int) {
 		d.loop(level)
 	case k == 9 && level < 2:
 		d.fold(level)
+	case (k == 10 || k == 11 || k > 13 && d.keen) && len(d.locals) > 0:
+		d.local()
 	case k == 6:
 		d.line("v%d = index j", d.fresh(types.I64))
+	case k == 13 && level < 2:
+		d.entries(level)
+	case k == 12 && d.IntN(3) == 0:
+		d.reductions()
 	case k == 7 && d.sites < 2 && d.IntN(4) == 0:
 		d.sites++
 		d.line("check %d v%d", d.sites, d.of(types.Bool))
@@ -303,6 +331,10 @@ func (d *drawing) operation() {
 			gives = d.elem()
 			args = []string{fmt.Sprintf("v%d", d.of(types.Bool)), fmt.Sprintf("v%d", d.of(gives)), fmt.Sprintf("v%d", d.of(gives))}
 		} else {
+			if c == loop.IDiv || c == loop.Mod {
+				d.division(o.Name)
+				return
+			}
 			for range o.Args {
 				args = append(args, fmt.Sprintf("v%d", d.of(e)))
 			}
@@ -310,6 +342,23 @@ func (d *drawing) operation() {
 		d.line("v%d = %s %s", d.fresh(gives), o.Name, strings.Join(args, ", "))
 		return
 	}
+}
+
+// division draws a division by a number that is not 0: one with a bit set, or a constant.
+func (d *drawing) division(name string) {
+	a := d.of(types.I64)
+	by := d.of(types.I64)
+	set := d.fresh(types.I64)
+	if d.IntN(2) == 0 {
+		d.line("v%d = i64 %d", set, []int64{1, -1, 2, 8, 10, -7, 1 << 40, -1 << 63}[d.IntN(8)])
+		by = set
+	} else {
+		d.line("v%d = i64 %d", set, 1<<d.IntN(3))
+		or := d.fresh(types.I64)
+		d.line("v%d = or v%d, v%d", or, by, set)
+		by = or
+	}
+	d.line("v%d = %s v%d, v%d", d.fresh(types.I64), name, a, by)
 }
 
 // inside draws the statements of a block and returns one visible value of each type.
@@ -368,8 +417,10 @@ func (d *drawing) fold(level int) {
 	d.count++
 	d.loops++
 	outer := len(d.visible)
-	d.line("v%d = fold %s q%d: 0..%d {", result, c.Name, d.loops, d.IntN(9))
+	rounds := d.IntN(9)
+	d.line("v%d = fold %s q%d: 0..%d {", result, c.Name, d.loops, rounds)
 	d.depth++
+	d.open = append(d.open, round{fmt.Sprintf("q%d", d.loops), rounds})
 	if d.params[0] != types.Bool && d.IntN(2) == 0 {
 		at := fmt.Sprintf("%%0[i, q%d]", d.loops)
 		if d.c.one {
@@ -385,6 +436,7 @@ func (d *drawing) fold(level int) {
 	if class == loop.ArgLeast || class == loop.ArgGreatest {
 		yields[1] = fmt.Sprintf("v%d", index)
 	}
+	d.open = d.open[:len(d.open)-1]
 	d.line("yield %s", strings.Join(yields, ", "))
 	d.depth--
 	d.line("}")
@@ -398,12 +450,20 @@ func (d *drawing) loop(level int) {
 	for _, e := range want {
 		inits = append(inits, fmt.Sprintf("v%d", d.of(e)))
 	}
-	bound := fmt.Sprint(d.IntN(6))
-	if d.IntN(3) == 0 { // 0 to 7 rounds, by the data
+	end := d.IntN(6)
+	rng := fmt.Sprintf("0..%d", end)
+	switch d.IntN(5) {
+	case 0: // downwards
+		rng = fmt.Sprintf("%d..-1 by -1", end-1)
+	case 1: // from an operand's size on, which is at least that of the margin
+		end = 0
+		rng = "%0.rows..%0.rows+3 by 2"
+	case 2, 3: // 0 to 7 rounds, by the data
 		x, seven := d.of(types.I64), d.count
 		d.line("v%d = i64 7", d.fresh(types.I64))
 		d.line("v%d = and v%d, v%d", d.fresh(types.I64), x, seven)
-		bound = fmt.Sprintf("v%d", d.count-1)
+		end = 8
+		rng = fmt.Sprintf("0..v%d", d.count-1)
 	}
 	first := d.count
 	for range want {
@@ -417,13 +477,20 @@ func (d *drawing) loop(level int) {
 		carried = append(carried, fmt.Sprintf("v%d", d.count))
 		pairs = append(pairs, fmt.Sprintf("v%d = %s", d.fresh(e), inits[k]))
 	}
-	d.line("%s = for q%d: 0..%s (%s) {", strings.Join(results, ", "), d.loops, bound, strings.Join(pairs, ", "))
+	d.line("%s = for q%d: %s (%s) {", strings.Join(results, ", "), d.loops, rng, strings.Join(pairs, ", "))
 	d.depth++
-	if d.IntN(2) == 0 {
-		d.line("break v%d", d.of(types.Bool))
+	if end > 0 {
+		d.open = append(d.open, round{fmt.Sprintf("q%d", d.loops), end})
+		defer func() { d.open = d.open[:len(d.open)-1] }()
 	}
 	if d.IntN(2) == 0 {
 		d.line("v%d = index q%d", d.fresh(types.I64), d.loops)
+	}
+	if d.IntN(2) == 0 { // by a value of the round, half of the time
+		for range d.IntN(2) * 3 {
+			d.operation()
+		}
+		d.line("break v%d", d.of(types.Bool))
 	}
 	yields := d.inside(level, want)
 	if d.IntN(4) == 0 && len(want) > 1 && want[0] == want[1] {

@@ -2,7 +2,7 @@ package amd64
 
 // This file assigns registers by linear scan (M. Poletto & V. Sarkar, "Linear scan register allocation", 1999): one
 // interval a virtual register, in the order of the steps. What does not fit lives in scratch memory and passes
-// through registers that are kept free.
+// through registers that are kept free; readers that can take it from there do.
 
 import (
 	"cmp"
@@ -13,7 +13,12 @@ import (
 type interval struct {
 	v        virt
 	from, to int
+	// cost is how many steps make or read it, a step in a loop counting loopWeight times.
+	cost float64
 }
+
+// loopWeight is how many rounds of a loop the choice of registers expects.
+const loopWeight = 8
 
 // assignment says where every virtual register lives.
 type assignment struct {
@@ -25,103 +30,129 @@ type assignment struct {
 // registers is what may be assigned of each class.
 type registers struct {
 	vectors, masks int
+	general        []Reg
 }
 
 // intervals finds where virtual registers live. A value that is made before a loop and read inside lives until the loop's end;
 // one that is written inside and read before it there lives through the whole loop, too, because its first
 // write, before the loop, is what starts it.
 func (p *program) intervals() []interval {
-	from, to := make([]int, len(p.classes)), make([]int, len(p.classes))
-	for v := range from {
-		from[v] = -1
+	all := make([]interval, len(p.classes))
+	for v := range all {
+		all[v] = interval{v: virt(v), from: -1}
 	}
-	type span struct{ from, to int }
-	var loops []span
 	var open []int
+	weight := 1.0
+	// touched lists the registers that are read inside of a loop and made before it, by the depth of the loop.
+	var touched [][]virt
 	for k := range p.steps {
 		s := &p.steps[k]
 		if s.enters {
 			open = append(open, k)
+			touched = append(touched, nil)
+			weight *= loopWeight
+		}
+		use := func(v virt) {
+			x := &all[v]
+			x.to = max(x.to, k)
+			x.cost += weight
+			if d := len(open) - 1; d >= 0 && x.from >= 0 && x.from < open[d] {
+				touched[d] = append(touched[d], v)
+			}
+		}
+		s.reads(use)
+		if s.dst != 0 {
+			if all[s.dst].from < 0 {
+				all[s.dst].from = k
+			}
+			use(s.dst)
 		}
 		if s.leaves {
-			loops = append(loops, span{open[len(open)-1], k})
-			open = open[:len(open)-1]
-		}
-		s.reads(func(v virt) { to[v] = k })
-		if s.dst != 0 {
-			if from[s.dst] < 0 {
-				from[s.dst] = k
+			d := len(open) - 1
+			for _, v := range touched[d] {
+				all[v].to = k
+				if d > 0 && all[v].from < open[d-1] {
+					touched[d-1] = append(touched[d-1], v)
+				}
 			}
-			to[s.dst] = max(to[s.dst], k)
+			open, touched = open[:d], touched[:d]
+			weight /= loopWeight
 		}
 	}
-	// Inner loops come before those that hold them, so one pass extends through all.
-	for _, l := range loops {
-		for v := range from {
-			if from[v] >= 0 && from[v] < l.from && to[v] > l.from {
-				to[v] = max(to[v], l.to)
-			}
-		}
-	}
-	var out []interval
-	for v := range from {
-		if from[v] >= 0 {
-			out = append(out, interval{virt(v), from[v], to[v]})
+	out := all[:0]
+	for _, x := range all {
+		if x.from >= 0 {
+			out = append(out, x)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b interval) int { return cmp.Compare(a.from, b.from) })
 	return out
 }
 
-// allocate assigns registers 0..vectors-1 and masks 1..masks.
+// spillCost is what it costs if x has no register, for each step that its register would be busy.
+func (p *program) spillCost(x interval) float64 {
+	cost := x.cost
+	if p.hasSource(x.v) {
+		cost /= 2 // nothing is stored, and most readers take an element of memory in all lanes
+	}
+	return cost / float64(x.to-x.from+1)
+}
+
+// allocate assigns vector registers 0..vectors-1, masks 1..masks and the general registers that are free.
 func (p *program) allocate(r registers) assignment {
 	a := assignment{reg: make([]Reg, len(p.classes)), slot: make([]int, len(p.classes))}
 	for v := range a.reg {
 		a.reg[v] = NoReg
 	}
-	free := [2][]Reg{}
+	var free [classCount][]Reg
 	for k := r.vectors - 1; k >= 0; k-- {
 		free[vectorClass] = append(free[vectorClass], V(k))
 	}
 	for k := r.masks; k >= 1; k-- {
 		free[maskClass] = append(free[maskClass], K(k))
 	}
-	var active []interval // in ascending order of their ends
-	for _, x := range p.intervals() {
-		// An operand that dies where the result is made gives its register to it.
-		for len(active) > 0 && active[0].to <= x.from {
-			c := p.classes[active[0].v]
-			free[c] = append(free[c], a.reg[active[0].v])
-			active = active[1:]
+	free[generalClass] = slices.Clone(r.general)
+	var active [classCount][]interval
+	spill := func(v virt) {
+		a.reg[v] = NoReg
+		if !p.hasSource(v) {
+			a.slot[v] = a.slots
+			a.slots++
 		}
+	}
+	for _, x := range p.intervals() {
 		c := p.classes[x.v]
+		// An operand that dies where the result is made gives its register to it.
+		live := active[c][:0]
+		for _, y := range active[c] {
+			if y.to <= x.from {
+				free[c] = append(free[c], a.reg[y.v])
+			} else {
+				live = append(live, y)
+			}
+		}
+		active[c] = live
 		if n := len(free[c]); n > 0 {
 			a.reg[x.v] = free[c][n-1]
 			free[c] = free[c][:n-1]
-			active = inserted(active, x)
+			active[c] = append(active[c], x)
 			continue
 		}
-		// The one that lives longest goes to memory.
-		last := -1
-		for k, y := range active {
-			if p.classes[y.v] == c {
-				last = k
+		// The cheapest goes to memory.
+		cheapest, least := -1, p.spillCost(x)
+		for k, y := range active[c] {
+			if cost := p.spillCost(y); cost < least {
+				cheapest, least = k, cost
 			}
 		}
-		if active[last].to > x.to {
-			y := active[last]
-			a.reg[x.v], a.reg[y.v] = a.reg[y.v], NoReg
-			a.slot[y.v] = a.slots
-			active = inserted(slices.Delete(active, last, last+1), x)
-		} else {
-			a.slot[x.v] = a.slots
+		if cheapest < 0 {
+			spill(x.v)
+			continue
 		}
-		a.slots++
+		y := active[c][cheapest]
+		a.reg[x.v] = a.reg[y.v]
+		spill(y.v)
+		active[c][cheapest] = x
 	}
 	return a
-}
-
-func inserted(list []interval, x interval) []interval {
-	at, _ := slices.BinarySearchFunc(list, x, func(a, b interval) int { return cmp.Compare(a.to, b.to) })
-	return slices.Insert(list, at, x)
 }

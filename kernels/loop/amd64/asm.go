@@ -14,6 +14,9 @@ type Asm struct {
 	jumps  []fixup
 	consts []constant
 	uses   []fixup // of constants
+	// vexOnly says that the processor has no AVX-512: Emit panics with a BUG for what needs it.
+	vexOnly bool
+	list    *[]listed // nil: nobody wants to read the code
 }
 
 // Label is a place to jump to.
@@ -28,6 +31,7 @@ type fixup struct {
 // constant is words in memory beside the code, broadcast to as many as a vector of 64 bytes holds, or a table.
 type constant struct {
 	words []uint64
+	used  bool
 	at    int // offset when finished
 }
 
@@ -41,10 +45,17 @@ func (a *Asm) Len() int { return len(a.code) }
 
 // Emit appends a vector or mask instruction.
 func (a *Asm) Emit(i Inst) {
+	from := len(a.code)
 	var at int
 	a.code, at = encode(a.code, &i)
+	if a.vexOnly && (a.code[from] == evexByte || forms[i.Op].ofMasks()) {
+		panic("BUG: " + forms[i.Op].name + " needs AVX-512")
+	}
 	if at >= 0 {
 		a.uses = append(a.uses, fixup{at, len(a.code) - at - 4, i.Mem.Constant - 1})
+	}
+	if a.list != nil {
+		*a.list = append(*a.list, listed{from, len(a.code), i.text()})
 	}
 }
 
@@ -96,9 +107,22 @@ func (a *Asm) Finish() ([]byte, error) {
 		}
 		binary.LittleEndian.PutUint32(a.code[j.at:], uint32(int32(to-(j.at+4+j.more))))
 	}
+	for _, u := range a.uses {
+		a.consts[u.target].used = true
+	}
 	for k := range a.consts {
 		c := &a.consts[k]
-		for len(a.code)%64 != 0 && (len(c.words) > 1 || len(a.code)%8 != 0) {
+		if !c.used {
+			continue
+		}
+		align := 64
+		switch len(c.words) {
+		case 1:
+			align = 8
+		case 4:
+			align = 32
+		}
+		for len(a.code)%align != 0 {
 			a.code = append(a.code, 0xcc) // int3
 		}
 		c.at = len(a.code)

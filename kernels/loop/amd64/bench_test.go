@@ -4,100 +4,111 @@ package amd64
 
 import (
 	"math"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"flow/ir/loop"
-	"flow/ir/types"
-	"flow/ir/value"
 )
 
-// benchmarks are loops in the words of nobody's program: a chain of arithmetic, a function, a stencil, an escape time.
-var benchmarks = []struct{ name, text string }{
-	{"chain", `
-nest(%0: f64[], %1: f64, %2: f64) (i: 0..%0.rows, j: 0..%0.cols-2) {
-  v0 = load %0[i, j]
-  v1 = load %1
-  v2 = mul v0, v1
-  v3 = load %2
-  v4 = add v2, v3
-  v5 = sqrt v4
-  v6 = mul v5, v3
-  v7 = sub v6, v1
-  store out0[i, j] v7
-} : (f64[%0.rows, %0.cols-2])`},
-	{"exp", `
-nest(%0: f64[], %1: f64, %2: f64) (i: 0..%0.rows, j: 0..%0.cols-2) {
-  v0 = load %0[i, j]
-  v1 = call exp(v0)
-  store out0[i, j] v1
-} : (f64[%0.rows, %0.cols-2])`},
-	{"stencil", `
-nest(%0: f64[], %1: f64, %2: f64) (i: 0..%0.rows, j: 0..%0.cols-2) {
-  v0 = load %0[i, j]
-  v1 = load %0[i, j+1]
-  v2 = load %0[i, j+2]
-  v3 = add v0, v2
-  v4 = f64 0.25
-  v5 = mul v3, v4
-  v6 = f64 0.5
-  v7 = mul v1, v6
-  v8 = add v5, v7
-  store out0[i, j] v8
-} : (f64[%0.rows, %0.cols-2])`},
-	{"escape", `
-nest(%0: f64[], %1: f64, %2: f64) (i: 0..%0.rows, j: 0..%0.cols-2) {
-  v0 = load %0[i, j]
-  v1 = f64 0
-  v2, v3 = for k: 0..200 (v4 = v1, v5 = v1) {
-    v6 = mul v4, v4
-    v7 = f64 4
-    v8 = lt v7, v6
-    break v8
-    v9 = mul v6, v4
-    v10 = add v9, v0
-    v11 = f64 1
-    v12 = add v5, v11
-    next v10, v12
-  }
-  store out0[i, j] v3
-} : (f64[%0.rows, %0.cols-2])`},
+// BenchmarkShapes measures each shape beside the C program in testdata/shapes.c, where gcc is installed. Both report the least time
+// of a point over many calls, which the load of the machine changes least; they take turns.
+func BenchmarkShapes(b *testing.B) {
+	for target, arch := range map[*target]string{avx512: "native", avx2: "haswell"} {
+		b.Run(string(target.name), func(b *testing.B) { benchmarkShapes(b, target, arch) })
+	}
 }
 
-func BenchmarkCode(b *testing.B) {
-	m := needAVX512(b)
-	const rows, cols = 16, 1026
-	x := value.New(types.F64, rows, cols)
-	for k := range x.F64 {
-		x.F64[k] = math.Mod(float64(k)*0.618, 2) - 1
-	}
-	in := []value.Value{x, value.F64(1.5), value.F64(2.5)}
-	for _, c := range benchmarks {
-		b.Run(c.name, func(b *testing.B) {
-			n, err := loop.Parse(c.text, loop.Standard{})
+func benchmarkShapes(b *testing.B, target *target, arch string) {
+	m := need(b, target)
+	c := shapesInC(b, arch)
+	for _, s := range shapes {
+		b.Run(s.name, func(b *testing.B) {
+			n, err := loop.Parse(s.nest(), loop.Standard{})
 			if err != nil {
 				b.Fatal(err)
 			}
-			out := value.New(types.F64, rows, cols-2)
-			f, err := compile(m, avx512, n, in, []*value.Dense{out})
+			in, out := s.operands(shapeRows, shapeCols)
+			f, err := compile(m, target, n, in, out)
 			if err != nil {
 				b.Fatal(err)
 			}
+			rows, cols := out[0].Rows, out[0].Cols
+			least, peer := math.Inf(1), math.Inf(1)
 			for range b.N {
-				f.run(0, rows, 0, cols-2)
+				for range 3 {
+					least = min(least, f.least(rows, cols))
+					if c != "" {
+						peer = min(peer, runC(b, c, s.name))
+					}
+				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(rows*(cols-2)), "ns/point")
+			b.ReportMetric(least, "ns/point")
+			b.ReportMetric(peer, "C-ns/point")
+			b.ReportMetric(peer/least, "of-C")
 			b.ReportMetric(float64(f.Size()), "bytes")
+			b.ReportMetric(0, "ns/op")
 		})
 	}
-	b.Run("compile", func(b *testing.B) {
-		n, err := loop.Parse(benchmarks[1].text, loop.Standard{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		for range b.N {
-			if _, err := compileFor(avx512, n, make([]Layout, 3), make([]Layout, 1)); err != nil {
+}
+
+// least is the least time of a point in nanoseconds, over calls for a twentieth of a second.
+func (x *compiled) least(rows, cols int) float64 {
+	least, begin := time.Hour, time.Now()
+	for round := 0; round < 5 || time.Since(begin) < time.Second/20; round++ {
+		t := time.Now()
+		x.run(0, rows, 0, cols)
+		least = min(least, time.Since(t))
+	}
+	return float64(least.Nanoseconds()) / float64(rows*cols)
+}
+
+// shapesInC is the C program for an instruction set, or "" where there is no compiler.
+func shapesInC(b *testing.B, arch string) string {
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		return ""
+	}
+	out := filepath.Join(b.TempDir(), "shapes")
+	if text, err := exec.Command(gcc, "-O3", "-march="+arch, "-ffast-math", "-o", out, "testdata/shapes.c", "-lm").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, text)
+	}
+	return out
+}
+
+func runC(b *testing.B, program, shape string) float64 {
+	text, err := exec.Command(program, shape).Output()
+	if err != nil {
+		b.Fatal(shape, err)
+	}
+	ns, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return ns
+}
+
+// BenchmarkCompile measures how long it takes to make the code of each shape.
+func BenchmarkCompile(b *testing.B) {
+	for _, s := range shapes {
+		b.Run(s.name, func(b *testing.B) {
+			n, err := loop.Parse(s.nest(), loop.Standard{})
+			if err != nil {
 				b.Fatal(err)
 			}
-		}
-	})
+			in, out := s.operands(shapeRows, shapeCols)
+			least := time.Hour
+			for b.Loop() {
+				t := time.Now()
+				if _, err := compileFor(avx512, n, make([]Layout, len(in)), make([]Layout, len(out)), loop.FastLevels, Schedule{}); err != nil {
+					b.Fatal(err)
+				}
+				least = min(least, time.Since(t))
+			}
+			b.ReportMetric(float64(least.Nanoseconds())/1000, "least-us")
+		})
+	}
 }

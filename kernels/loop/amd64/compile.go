@@ -3,8 +3,6 @@ package amd64
 // This file drives the making of code: the loops over the window around the body.
 
 import (
-	"fmt"
-
 	"flow/ir/loop"
 	"flow/ir/types"
 )
@@ -12,56 +10,69 @@ import (
 // Code is the machine code of a nest, and what its caller has to know.
 type Code struct {
 	Text []byte
-	// Scratch is how many bytes of scratch memory a call needs, at an address that is a multiple of 64.
+	// Scratch is how many bytes of scratch memory a call needs, at an address that is a multiple of 64, beside what locals need
+	// whose size is known at run time alone: see ScratchFor.
 	Scratch int
 	// Words is the length of the block of arguments.
 	Words int
+	// Fuel is for how many rounds a call gets fuel, so that it takes some 20 us at most.
+	Fuel  int
+	sized []sizedLocal
+	// States are those of the results that are reduced, by number. A result that no statement contributes to has none.
+	States map[int]*loop.State
 }
 
-// Compile makes code for the points of a window: of nests over two indices the lanes are the last one, of nests over one its
-// points. The operands and results are laid out as the layouts say. An error is an *Unsupported, or a bug.
+// Compile makes code of a target for the points of a window: of nests over two indices the lanes are the last one unless the
+// schedule says otherwise, of nests over one its points. The operands and results are laid out as the layouts say. An error is an *Unsupported, or a bug.
 //
 // The code reads a block of words (see argRow and the others), evaluates points of the window and returns: when the window is
 // ended, when a check failed, or when its fuel is spent. Then it is called again with the same block and new fuel, and goes on. It touches
 // no memory but that of the points; subscripts are not checked, so the caller proves them from the window first.
-func Compile(n *loop.Nest, params, results []Layout) (*Code, error) {
-	return compileFor(avx512, n, params, results)
+func Compile(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (*Code, error) {
+	return compileFor(targetNamed(t), n, params, results, loop.FastLevels, plan)
 }
 
-func compileFor(t *target, n *loop.Nest, params, results []Layout) (code *Code, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			u, ok := r.(*Unsupported)
-			if !ok {
-				panic(r)
-			}
-			code, err = nil, u
-		}
-	}()
-	n = loop.ExpandFolds(n)
-	m := &maker{target: t}
-	l := &lowering{target: t, nest: n, params: params, results: results, asm: m, inner: map[int]virt{}, lanes: -1, rows: -1}
-	switch len(n.Space) {
-	case 1:
-		l.lanes = n.Space[0].Name
-	case 2:
-		l.rows, l.lanes = n.Space[0].Name, n.Space[1].Name
-	default:
-		return nil, &Unsupported{What: fmt.Sprintf("a space of %d indices", len(n.Space))}
-	}
-	for _, x := range n.Space {
-		if x.Range.Kind != loop.Steps || x.Range.By != 1 {
-			return nil, &Unsupported{What: "a space with steps"}
+func targetNamed(t Target) *target {
+	for _, x := range []*target{avx512, avx2} {
+		if x.name == t {
+			return x
 		}
 	}
-	if len(n.Locals) > 0 {
-		return nil, &Unsupported{What: "locals"}
+	panic("BUG: no target " + string(t))
+}
+
+// CompileDeep is Compile with states of exact sums that lose nothing of numbers of very different size: for windows whose fast states
+// say that they did.
+func CompileDeep(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (*Code, error) {
+	return compileFor(targetNamed(t), n, params, results, loop.DeepLevels, plan)
+}
+
+// straight is up to how many statements inner loops of known rounds are written out: short ones wait for nothing then, and the
+// subscripts of locals are constants.
+const straight = 160
+
+func compileFor(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) (code *Code, err error) {
+	defer refused(&err)
+	return lowered(t, n, params, results, levels, plan).code()
+}
+
+// refused makes an error of a panic with an *Unsupported.
+func refused(err *error) {
+	if r := recover(); r != nil {
+		u, ok := r.(*Unsupported)
+		if !ok {
+			panic(r)
+		}
+		*err = u
 	}
-	l.window()
-	l.prune()
+}
+
+// code writes the code of the program.
+func (l *lowering) code() (*Code, error) {
+	m := l.asm
 	m.at = l.allocate(m.registers)
 	m.leave = m.Label()
-	m.spills = savedBytes
+	m.spills = l.localsEnd
 	m.enter()
 	m.write(&l.program)
 	m.end()
@@ -69,53 +80,51 @@ func compileFor(t *target, n *loop.Nest, params, results []Layout) (code *Code, 
 	if err != nil {
 		return nil, err
 	}
-	return &Code{Text: text, Scratch: savedBytes + m.at.slots*slotBytes, Words: argMemory + memoryWords*(len(n.Params)+len(n.Results))}, nil
+	return &Code{Text: text, Scratch: m.spills + m.at.slots*slotBytes, Words: argMemory + memoryWords*(len(l.nest.Params)+len(l.nest.Results)+len(l.nest.Locals)),
+		Fuel: l.fuel(), sized: l.sized(), States: l.states}, nil
 }
 
-// window writes the loops over rows and lanes: whole vectors, then what is left under a mask.
-func (l *lowering) window() {
-	scalar := func(f func(m *maker)) { l.emit(step{scalar: func(m *maker, _ Reg, _ []Reg) { f(m) }}) }
-	nextRow, end := l.asm.Label(), l.asm.Label()
-	scalar(func(m *maker) {
-		m.LoadG(rowReg, argMem(8*argRow))
-		m.LoadG(rowEndReg, argMem(8*argRowEnd))
-		m.LoadG(laneEndReg, argMem(8*argLaneEnd))
-	})
-	l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ []Reg) {
-		m.Bind(nextRow)
-		m.ArithG(CmpG, rowReg, rowEndReg)
-		m.Jump(GreaterEq, end)
-		m.LoadG(laneReg, argMem(8*argLane))
-	}})
-	whole, rest, done := l.asm.Label(), l.asm.Label(), l.asm.Label()
-	l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ []Reg) {
-		m.Bind(whole)
-		m.Lea(RAX, At(laneReg, int32(m.lanes)))
-		m.ArithG(CmpG, RAX, laneEndReg)
-		m.Jump(Greater, rest)
-	}})
-	l.points(0)
-	l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) {
-		m.ArithImm(AddG, laneReg, int32(m.lanes))
-		m.again(whole)
-		m.Bind(rest)
-		m.ArithG(CmpG, laneReg, laneEndReg)
-		m.Jump(GreaterEq, done)
-	}})
-	left := l.broadcastG(func(m *maker) { m.Mov(RAX, laneEndReg) })
-	tail := l.compare(VPCMPQ, types.I64, operand{elem: types.I64, v: l.indexVector(l.lanes, loop.Origin{})}, operand{elem: types.I64, v: left}, 1)
-	l.points(tail)
-	l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) {
-		m.Bind(done)
-		m.ArithImm(AddG, rowReg, 1)
-		m.Goto(nextRow)
-		m.Bind(end)
-	}})
-}
-
-// points lowers the body for the lanes of a mask, or for all.
-func (l *lowering) points(mask virt) {
-	l.frame = &frame{make([]operand, len(l.nest.Types)), l.nest.Types, l.nest.Tables}
-	l.active = mask
-	l.block(&l.nest.Body)
+// lowered is the program of a nest. It panics with an *Unsupported.
+func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) *lowering {
+	n = loop.Unroll(loop.ExpandFolds(n), straight)
+	m := &maker{target: t}
+	m.Asm.vexOnly = t.vexOnly()
+	m.streams = plan.Stream
+	l := &lowering{target: t, nest: n, params: params, results: results, asm: m, counters: map[int]counter{}, lanes: -1, rows: -1,
+		levels: levels, states: map[int]*loop.State{}, stateOf: map[int]types.Elem{}, reductions: map[contribution]*reduction{}, appends: map[int]*loop.Stmt{}}
+	switch len(n.Space) {
+	case 0: // one point: the first lane
+	case 1:
+		l.lanes = n.Space[0].Name
+	case 2:
+		l.rows, l.lanes = n.Space[0].Name, n.Space[1].Name
+	default:
+		unsupported(loop.Origin{}, "a space of %d indices", len(n.Space))
+	}
+	if plan.First {
+		if !canTurn(n) {
+			unsupported(loop.Origin{}, "lanes along the first index")
+		}
+		l.rows, l.lanes = l.lanes, l.rows
+	}
+	for k, x := range n.Space {
+		if entries := x.Range.Kind == loop.Row && k == 1; !entries && (x.Range.Kind != loop.Steps || x.Range.By != 1) {
+			unsupported(loop.Origin{}, "a space with steps, or of rows of entries")
+		}
+	}
+	l.target = singles(t, l)
+	m.target = l.target
+	l.placeLocals()
+	l.together = l.choose(plan)
+	l.window()
+	l.dropStores()
+	if l.few() && l.together > 1 && l.pressure() >= l.vectors { // one for a mask on the way
+		l.group()
+	}
+	if t.rewrite != nil {
+		t.rewrite(&l.program, &m.Asm)
+	}
+	l.prune()
+	l.hoist()
+	return l
 }

@@ -2,29 +2,20 @@ package amd64
 
 // This file writes a program as machine code, its registers being assigned.
 
-// target is one instruction set.
-type target struct {
-	name   string
-	length Len // of vectors of 64-bit elements
-	lanes  int
-	registers
-	spare [3]Reg // vector registers through which values in scratch memory pass
-	// spareMask are the mask registers through which they pass. The second limits no instruction.
-	spareMask [2]Reg
-}
-
-var avx512 = &target{name: "avx512", length: L512, lanes: 8, registers: registers{vectors: 29, masks: 6}, spare: [3]Reg{29, 30, 31}, spareMask: [2]Reg{K0 + 7, K0}}
-
 // General registers with a fixed role. RAX, R9, R10 and R11 are free within a step.
 const (
 	argsReg    = RDI // the block of arguments
 	laneReg    = RSI // the vector index of the first lane
-	laneEndReg = RDX // where the vector index ends
 	rowReg     = RCX // the other index of the space
-	rowEndReg  = R8
 	fuelReg    = R15 // rounds that may still be made
 	scratchReg = RBX
 )
+
+// generalRegs are the registers that may be assigned.
+var generalRegs = []Reg{R14, R13, R12, RDX, R8}
+
+// spareGeneral are the registers in which a step finds addresses that live in scratch memory. RAX is also that of its result.
+var spareGeneral = [2]Reg{RAX, R9}
 
 // maker writes steps.
 type maker struct {
@@ -36,6 +27,9 @@ type maker struct {
 	leave  Label
 	start  Label
 	resume []suspension
+	uses   []Reg // of the step that is being written
+	// streams says that results are stored past the caches.
+	streams bool
 }
 
 // slotBytes is the size of a slot: a vector, or a mask.
@@ -53,14 +47,60 @@ func (m *maker) load(v virt, spare int) Reg {
 	if r := m.at.reg[v]; r != NoReg {
 		return r
 	}
-	if m.p.classes[v] == maskClass {
+	switch m.p.classes[v] {
+	case maskClass:
 		r := m.spareMask[spare&1]
 		m.Emit(Inst{Op: KMOVW, Dst: r, InMem: true, Mem: m.slotMem(v)})
 		return r
+	case generalClass:
+		m.LoadG(spareGeneral[spare], m.slotMem(v))
+		return spareGeneral[spare]
 	}
 	r := m.spare[spare]
-	m.Emit(Inst{Op: VMOVUPD, Len: m.length, Dst: r, InMem: true, Mem: m.slotMem(v)})
+	if m.p.hasSource(v) {
+		m.fromSource(r, m.p.source[v])
+	} else {
+		m.Emit(Inst{Op: VMOVUPD, Len: m.length, Dst: r, InMem: true, Mem: m.slotMem(v)})
+	}
 	return r
+}
+
+// fromSource repeats one element of memory over all lanes of r.
+func (m *maker) fromSource(r Reg, at Mem) {
+	op := VBROADCASTSD
+	if at.Scale == 4 {
+		op = VBROADCASTSS
+	}
+	at.Broadcast = false
+	m.Emit(Inst{Op: op, Len: m.length, Dst: r, InMem: true, Mem: at})
+}
+
+// fromMemory makes v the last operand of i where it has no register and the instruction takes it from memory; else it reports false.
+func (m *maker) fromMemory(i *Inst, v virt) bool {
+	if v == 0 || i.InMem || m.at.reg[v] != NoReg || m.p.classes[v] != vectorClass {
+		return false
+	}
+	f := &forms[i.Op]
+	if f.pat != rvm && f.pat != rm || f.src != wFull {
+		return false
+	}
+	if !m.p.hasSource(v) {
+		i.InMem, i.Mem = true, m.slotMem(v)
+		return true
+	}
+	at := m.p.source[v]
+	switch {
+	case f.tuple != tFull:
+		return false
+	case m.embeds && f.evexW != no && f.elem == at.Scale:
+		i.InMem, i.Mem = true, at
+		return true
+	case m.Asm.vexOnly && at.Constant != 0: // the constant as long as a vector
+		w := m.consts[at.Constant-1].words[0]
+		i.InMem, i.Mem = true, m.Const(w, w, w, w)
+		return true
+	}
+	return false
 }
 
 // store brings a result from its spare register to scratch memory if it lives there.
@@ -68,8 +108,12 @@ func (m *maker) store(v virt, r Reg) {
 	if v == 0 || m.at.reg[v] != NoReg {
 		return
 	}
-	if m.p.classes[v] == maskClass {
+	switch m.p.classes[v] {
+	case maskClass:
 		m.Emit(Inst{Op: KMOVWStore, A: r, InMem: true, Mem: m.slotMem(v)})
+		return
+	case generalClass:
+		m.StoreG(m.slotMem(v), r)
 		return
 	}
 	m.Emit(Inst{Op: VMOVUPDStore, Len: m.length, A: r, InMem: true, Mem: m.slotMem(v)})
@@ -83,17 +127,18 @@ func (m *maker) write(p *program) {
 }
 
 func (m *maker) step(s *step) {
+	if s.dst != 0 && m.at.reg[s.dst] == NoReg && m.p.hasSource(s.dst) {
+		return // its readers read memory
+	}
 	if s.scalar != nil {
-		regs := make([]Reg, len(s.uses))
-		masks := 0
+		m.uses = append(m.uses[:0], make([]Reg, len(s.uses))...)
+		regs := m.uses
+		var count [classCount]int
 		for k := len(s.uses) - 1; k >= 0; k-- { // the last mask is the one that may limit an instruction
 			v := s.uses[k]
-			if m.p.classes[v] == maskClass {
-				regs[k] = m.load(v, masks)
-				masks++
-			} else {
-				regs[k] = m.load(v, k)
-			}
+			c := m.p.classes[v]
+			regs[k] = m.load(v, count[c])
+			count[c]++
 		}
 		dst := Reg(0)
 		if s.dst != 0 {
@@ -113,7 +158,7 @@ func (m *maker) step(s *step) {
 	if s.a != 0 {
 		i.A = m.load(s.a, 0)
 	}
-	if s.b != 0 {
+	if s.b != 0 && (s.c != 0 || !m.fromMemory(&i, s.b)) {
 		i.B = m.load(s.b, 1)
 	}
 	if s.c != 0 {
@@ -133,14 +178,19 @@ func (m *maker) step(s *step) {
 			}
 		}
 	}
-	m.Emit(i)
+	if i.Op != VMOVAPD || i.InMem || i.Dst != i.B || i.Mask != 0 {
+		m.Emit(i)
+	}
 	m.store(s.dst, i.Dst)
 }
 
 // spareFor is the register that a result passes through on its way to scratch memory.
 func (m *maker) spareFor(v virt) Reg {
-	if m.p.classes[v] == maskClass {
+	switch m.p.classes[v] {
+	case maskClass:
 		return m.spareMask[0]
+	case generalClass:
+		return RAX
 	}
 	return m.spare[2]
 }
@@ -171,43 +221,51 @@ func (m *maker) fuse(s *step) {
 	if dst == NoReg {
 		dst = m.spare[2]
 	}
-	a := m.load(s.a, 0)
-	emit := func(order int, x Reg, y Reg, inMem bool) {
-		m.Emit(Inst{Op: ops[order][sign], Len: s.Len, Dst: dst, A: x, B: y, InMem: inMem, Mem: s.Mem})
+	// What has no register is read from memory by the instruction, if it is one of the last two operands of a form.
+	a, b, c := s.a, s.b, s.c
+	if m.at.reg[a] == NoReg {
+		a, b = b, a
+	}
+	inst := Inst{Len: s.Len, Dst: dst, Op: ops[0][sign]}
+	in := func(v virt) bool { return m.fromMemory(&inst, v) }
+	emit := func(order int, x, y Reg) {
+		inst.Op, inst.A, inst.B = ops[order][sign], x, y
+		m.Emit(inst)
 	}
 	move := func(r Reg) {
 		if r != dst {
 			m.Emit(Inst{Op: VMOVAPD, Len: s.Len, Dst: dst, B: r})
 		}
 	}
-	switch f.in {
-	case 'c': // dst = a * b + memory
-		b := m.load(s.b, 1)
-		if dst == b {
-			a, b = b, a
+	ra := m.load(a, 0)
+	switch {
+	case c == 0:
+		panic("BUG: a multiply-add without an addend")
+	case in(c): // dst = a * b + memory
+		rb := m.load(b, 1)
+		if dst == rb {
+			ra, rb = rb, ra
 		}
-		move(a)
-		emit(1, b, 0, true)
-	case 'b': // dst = a * memory + c
-		c := m.load(s.c, 1)
-		if dst == a {
-			emit(0, c, 0, true)
+		move(ra)
+		emit(1, rb, 0)
+	case in(b): // dst = a * memory + c
+		rc := m.load(c, 1)
+		if dst == ra {
+			emit(0, rc, 0)
 			break
 		}
-		move(c)
-		emit(2, a, 0, true)
+		move(rc)
+		emit(2, ra, 0)
 	default:
-		b := m.load(s.b, 1)
+		rb, rc := m.load(b, 1), m.load(c, 2)
 		switch {
-		case s.c == 0:
-			panic("BUG: a multiply-add without an addend")
-		case dst == a && m.at.reg[s.c] != dst:
-			emit(1, b, m.load(s.c, 2), false)
-		case dst == b && m.at.reg[s.c] != dst:
-			emit(1, a, m.load(s.c, 2), false)
+		case dst == ra && rc != dst:
+			emit(1, rb, rc)
+		case dst == rb && rc != dst:
+			emit(1, ra, rc)
 		default:
-			move(m.load(s.c, 2))
-			emit(2, a, b, false)
+			move(rc)
+			emit(2, ra, rb)
 		}
 	}
 	m.store(s.dst, dst)

@@ -69,6 +69,13 @@ const (
 	wG32
 )
 
+// unmasked forms have an EVEX encoding that takes no mask: a processor refuses one.
+var unmasked = [lastOp]bool{
+	VPSADBW:  true,
+	VMOVNTPD: true, VMOVNTDQ: true, VMOVQ: true, VMOVQStore: true, VMOVD: true, VMOVDStore: true, VCVTSI2SDQ: true, VCVTSI2SSQ: true,
+	VCVTTSD2SIQ: true, VPMOVM2Q: true, VPMOVQ2M: true, VPMOVM2D: true, VMOVSD: true, VMOVSDStore: true, VMOVSS: true, VMOVSSStore: true,
+}
+
 // Encode appends the instruction to b. It panics with a BUG for operands that the instruction does not have.
 func Encode(b []byte, i *Inst) []byte {
 	b, _ = encode(b, i)
@@ -101,6 +108,9 @@ func encode(b []byte, i *Inst) ([]byte, int) {
 	}
 	long := i.Len == L512 && f.pat != krvm || i.Mask != 0 || i.Zero || high(reg) || high(vvvv) || mem == nil && high(rmReg) ||
 		mem != nil && (f.pat == vmi || mem.Broadcast || mem.Index.isV() && high(mem.Index))
+	if i.Mask != 0 && unmasked[i.Op] {
+		panic("BUG: " + f.name + " takes no mask")
+	}
 	if f.vexW == no || long {
 		if f.evexW == no {
 			panic("BUG: " + f.name + " has no EVEX form for these operands")
@@ -157,6 +167,12 @@ func vex(b []byte, i *Inst, f *form, reg, vvvv, rmReg Reg, mem *Mem) ([]byte, in
 	return b, at
 }
 
+// evexByte is the first byte of the EVEX form.
+const evexByte = 0x62
+
+// ofMasks reports an instruction on mask registers.
+func (f *form) ofMasks() bool { return f.pat == krvm || f.pat == krm || f.pat == kmr }
+
 func evex(b []byte, i *Inst, f *form, reg, vvvv, rmReg Reg, mem *Mem) ([]byte, int) {
 	x, bb := extends(rmReg, mem)
 	v := vvvv.num()
@@ -175,7 +191,7 @@ func evex(b []byte, i *Inst, f *form, reg, vvvv, rmReg Reg, mem *Mem) ([]byte, i
 		cast = 1
 	}
 	w := uint8(f.evexW)
-	b = append(b, 0x62,
+	b = append(b, evexByte,
 		(bit3(reg)^1)<<7|(x^1)<<6|(bb^1)<<5|(bit4(reg)^1)<<4|f.mm,
 		w<<7|(v&15^15)<<3|1<<2|f.pp,
 		z<<7|uint8(i.Len)<<5|cast<<4|(v4^1)<<3|i.Mask.num()&7,

@@ -3,7 +3,6 @@ package amd64
 import (
 	"bytes"
 	"debug/elf"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -17,16 +16,7 @@ import (
 var lengths = map[Op][]Len{
 	VPERMPDI: {L256, L512}, VPERMQI: {L256, L512}, VPERMD: {L256, L512}, VPERMPD: {L256, L512}, VPERMQ: {L256, L512},
 	VBROADCASTSD: {L256, L512}, VSHUFF64X2: {L256, L512},
-	VPERM2F128: {L256}, VEXTRACTF128: {L256}, VINSERTF128: {L256}, VEXTRACTF64X4: {L512}, VINSERTF64X4: {L512},
-}
-
-// suffixed forms are named by the length of their source.
-var suffixed = map[Op]bool{VCVTPD2PS: true, VCVTTPD2DQ: true, VCVTQQ2PS: true}
-
-// noMask forms have an EVEX encoding that takes no mask.
-var noMask = map[Op]bool{
-	VMOVNTPD: true, VMOVNTDQ: true, VMOVQ: true, VMOVQStore: true, VMOVD: true, VMOVDStore: true, VCVTSI2SDQ: true, VCVTSI2SSQ: true,
-	VCVTTSD2SIQ: true, VPMOVM2Q: true, VPMOVQ2M: true, VPMOVM2D: true, VMOVSD: true, VMOVSDStore: true, VMOVSS: true, VMOVSSStore: true,
+	VPTEST: {L128, L256}, VPBLENDD: {L128, L256}, VPERM2F128: {L256}, VEXTRACTF128: {L256}, VINSERTF128: {L256}, VEXTRACTF64X4: {L512}, VINSERTF64X4: {L512},
 }
 
 // noCast forms have a full tuple and take no broadcast.
@@ -146,92 +136,12 @@ func (d drawer) inst(op Op) (i Inst, ok bool) {
 		}
 		return i, true
 	}
-	if f.evexW != no && !noMask[op] && d.IntN(3) == 0 {
+	if f.evexW != no && !unmasked[op] && d.IntN(3) == 0 {
 		i.Mask = K(1 + d.IntN(7))
 		stores := i.InMem && (f.pat == mr)
 		i.Zero = f.dst != wK && !stores && d.IntN(2) == 0
 	}
 	return i, true
-}
-
-func regName(r Reg, w width, l Len) string {
-	switch w {
-	case wX:
-		l = L128
-	case wHalf, wQuarter, wEighth:
-		l = L128 + Len(max(0, int(l)-int(w-wFull)))
-	}
-	switch {
-	case r.isK():
-		return fmt.Sprintf("K%d", r.num())
-	case r.isG():
-		return [...]string{"AX", "CX", "DX", "BX", "SP", "BP", "SI", "DI", "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15"}[r.num()]
-	}
-	return fmt.Sprintf("%c%d", "XYZ"[l], r.num())
-}
-
-// text is the instruction as the Go assembler reads it: operands from the last to the first.
-func (i *Inst) text() string {
-	f := &forms[i.Op]
-	name := f.name
-	if suffixed[i.Op] && i.Len != L512 {
-		name += string("XY"[i.Len])
-	}
-	if i.InMem && i.Mem.Broadcast {
-		name += ".BCST"
-	}
-	if i.Zero {
-		name += ".Z"
-	}
-	mem := ""
-	if i.InMem {
-		mem = fmt.Sprintf("%d(%s)", i.Mem.Disp, regName(i.Mem.Base, wFull, 0))
-		if x := i.Mem.Index; x != NoReg {
-			w := wFull
-			if f.pat == gather && f.src == wHalf {
-				w = wHalf
-			}
-			mem += fmt.Sprintf("(%s*%d)", regName(x, w, i.Len), i.Mem.Scale)
-		}
-	}
-	or := func(m, r string) string {
-		if i.InMem {
-			return m
-		}
-		return r
-	}
-	dst, a, b := regName(i.Dst, f.dst, i.Len), regName(i.A, wFull, i.Len), regName(i.B, f.src, i.Len)
-	if f.dst == wX {
-		a = regName(i.A, wX, i.Len)
-	}
-	var ops []string
-	if f.imm {
-		ops = append(ops, fmt.Sprintf("$%d", i.Imm))
-	}
-	switch f.pat {
-	case rvm, krvm:
-		ops = append(ops, or(mem, b), a, dst)
-	case rvmr:
-		ops = append(ops, regName(i.C, wFull, i.Len), or(mem, b), a, dst)
-	case rm, krm, vmi:
-		ops = append(ops, or(mem, b), dst)
-	case mr, kmr:
-		ops = append(ops, regName(i.A, f.src, i.Len), or(mem, dst))
-	case mvr:
-		ops = append(ops, b, a, mem)
-	case gather:
-		if i.Mask == 0 {
-			ops = append(ops, regName(i.A, f.dst, i.Len))
-		}
-		ops = append(ops, mem, dst)
-	case scatter:
-		ops = append(ops, regName(i.A, f.dst, i.Len), mem)
-	}
-	if i.Mask != 0 {
-		last := len(ops) - 1
-		ops = append(ops[:last:last], fmt.Sprintf("K%d", i.Mask.num()), ops[last])
-	}
-	return name + " " + strings.Join(ops, ", ")
 }
 
 // assembled is the machine code of a list of lines by the Go toolchain.

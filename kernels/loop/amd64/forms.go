@@ -110,6 +110,7 @@ const (
 	VPCMPEQQ
 	VPCMPGTQ
 	VPCMPEQB
+	VPTEST
 	VPTESTMQ
 	VPTESTNMQ
 	VPTESTMB
@@ -117,12 +118,15 @@ const (
 	VROUNDPS
 	VRNDSCALEPD
 	VRNDSCALEPS
+	VRANGEPD
+	VRANGEPS
 	VSCALEFPD
 	VSCALEFPS
 	VGETEXPPD
 	VBLENDVPD
 	VBLENDVPS
 	VPBLENDVB
+	VPBLENDD
 	VBLENDMPD
 	VBLENDMPS
 	VPBLENDMQ
@@ -187,6 +191,7 @@ const (
 	VPMULDQ
 	VPMULLD
 	VPMULLQ
+	VPMINSD
 	VPMINSQ
 	VPMAXSQ
 	VPMINUQ
@@ -205,6 +210,8 @@ const (
 	VPOR
 	VPXOR
 	VPABSQ
+	VPSHUFB
+	VPSADBW
 	VPLZCNTQ
 	VPTERNLOGQ
 	VPSLLQ
@@ -386,6 +393,7 @@ var forms = [lastOp]form{
 	VPCMPEQQ:        {name: "VPCMPEQQ", pat: rvm, pp: p66, mm: m38, op: 0x29, vexW: 0, evexW: no, tuple: tFull, elem: 8},
 	VPCMPGTQ:        {name: "VPCMPGTQ", pat: rvm, pp: p66, mm: m38, op: 0x37, vexW: 0, evexW: no, tuple: tFull, elem: 8},
 	VPCMPEQB:        {name: "VPCMPEQB", pat: rvm, pp: p66, mm: m0F, op: 0x74, vexW: 0, evexW: no, tuple: tMem, elem: 1},
+	VPTEST:          {name: "VPTEST", pat: rm, pp: p66, mm: m38, op: 0x17, vexW: 0, evexW: no, tuple: tMem, elem: 8},
 	VPTESTMQ:        {name: "VPTESTMQ", pat: rvm, pp: p66, mm: m38, op: 0x27, vexW: no, evexW: 1, tuple: tFull, elem: 8, dst: wK},
 	VPTESTNMQ:       {name: "VPTESTNMQ", pat: rvm, pp: pF3, mm: m38, op: 0x27, vexW: no, evexW: 1, tuple: tFull, elem: 8, dst: wK},
 	VPTESTMB:        {name: "VPTESTMB", pat: rvm, pp: p66, mm: m38, op: 0x26, vexW: no, evexW: 0, tuple: tMem, elem: 1, dst: wK},
@@ -393,12 +401,15 @@ var forms = [lastOp]form{
 	VROUNDPS:        {name: "VROUNDPS", pat: rm, pp: p66, mm: m3A, op: 0x08, vexW: 0, evexW: no, tuple: tFull, elem: 4, imm: true},
 	VRNDSCALEPD:     {name: "VRNDSCALEPD", pat: rm, pp: p66, mm: m3A, op: 0x09, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true},
 	VRNDSCALEPS:     {name: "VRNDSCALEPS", pat: rm, pp: p66, mm: m3A, op: 0x08, vexW: no, evexW: 0, tuple: tFull, elem: 4, imm: true},
+	VRANGEPD:        {name: "VRANGEPD", pat: rvm, pp: p66, mm: m3A, op: 0x50, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true},
+	VRANGEPS:        {name: "VRANGEPS", pat: rvm, pp: p66, mm: m3A, op: 0x50, vexW: no, evexW: 0, tuple: tFull, elem: 4, imm: true},
 	VSCALEFPD:       {name: "VSCALEFPD", pat: rvm, pp: p66, mm: m38, op: 0x2c, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VSCALEFPS:       {name: "VSCALEFPS", pat: rvm, pp: p66, mm: m38, op: 0x2c, vexW: no, evexW: 0, tuple: tFull, elem: 4},
 	VGETEXPPD:       {name: "VGETEXPPD", pat: rm, pp: p66, mm: m38, op: 0x42, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VBLENDVPD:       {name: "VBLENDVPD", pat: rvmr, pp: p66, mm: m3A, op: 0x4b, vexW: 0, evexW: no, tuple: tFull, elem: 8},
 	VBLENDVPS:       {name: "VBLENDVPS", pat: rvmr, pp: p66, mm: m3A, op: 0x4a, vexW: 0, evexW: no, tuple: tFull, elem: 4},
 	VPBLENDVB:       {name: "VPBLENDVB", pat: rvmr, pp: p66, mm: m3A, op: 0x4c, vexW: 0, evexW: no, tuple: tFull, elem: 1},
+	VPBLENDD:        {name: "VPBLENDD", pat: rvm, pp: p66, mm: m3A, op: 0x02, vexW: 0, evexW: no, tuple: tFull, elem: 4, imm: true},
 	VBLENDMPD:       {name: "VBLENDMPD", pat: rvm, pp: p66, mm: m38, op: 0x65, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VBLENDMPS:       {name: "VBLENDMPS", pat: rvm, pp: p66, mm: m38, op: 0x65, vexW: no, evexW: 0, tuple: tFull, elem: 4},
 	VPBLENDMQ:       {name: "VPBLENDMQ", pat: rvm, pp: p66, mm: m38, op: 0x64, vexW: no, evexW: 1, tuple: tFull, elem: 8},
@@ -463,6 +474,7 @@ var forms = [lastOp]form{
 	VPMULDQ:         {name: "VPMULDQ", pat: rvm, pp: p66, mm: m38, op: 0x28, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
 	VPMULLD:         {name: "VPMULLD", pat: rvm, pp: p66, mm: m38, op: 0x40, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VPMULLQ:         {name: "VPMULLQ", pat: rvm, pp: p66, mm: m38, op: 0x40, vexW: no, evexW: 1, tuple: tFull, elem: 8},
+	VPMINSD:         {name: "VPMINSD", pat: rvm, pp: p66, mm: m38, op: 0x39, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VPMINSQ:         {name: "VPMINSQ", pat: rvm, pp: p66, mm: m38, op: 0x39, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPMAXSQ:         {name: "VPMAXSQ", pat: rvm, pp: p66, mm: m38, op: 0x3d, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPMINUQ:         {name: "VPMINUQ", pat: rvm, pp: p66, mm: m38, op: 0x3b, vexW: no, evexW: 1, tuple: tFull, elem: 8},
@@ -481,6 +493,8 @@ var forms = [lastOp]form{
 	VPOR:            {name: "VPOR", pat: rvm, pp: p66, mm: m0F, op: 0xeb, vexW: 0, evexW: no, tuple: tFull, elem: 8},
 	VPXOR:           {name: "VPXOR", pat: rvm, pp: p66, mm: m0F, op: 0xef, vexW: 0, evexW: no, tuple: tFull, elem: 8},
 	VPABSQ:          {name: "VPABSQ", pat: rm, pp: p66, mm: m38, op: 0x1f, vexW: no, evexW: 1, tuple: tFull, elem: 8},
+	VPSHUFB:         {name: "VPSHUFB", pat: rvm, pp: p66, mm: m38, op: 0x00, vexW: 0, evexW: 0, tuple: tMem, elem: 1},
+	VPSADBW:         {name: "VPSADBW", pat: rvm, pp: p66, mm: m0F, op: 0xf6, vexW: 0, evexW: 0, tuple: tMem, elem: 1},
 	VPLZCNTQ:        {name: "VPLZCNTQ", pat: rm, pp: p66, mm: m38, op: 0x44, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPTERNLOGQ:      {name: "VPTERNLOGQ", pat: rvm, pp: p66, mm: m3A, op: 0x25, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true},
 	VPSLLQ:          {name: "VPSLLQ", pat: vmi, pp: p66, mm: m0F, op: 0x73, ext: 6, vexW: 0, evexW: 1, tuple: tFull, elem: 8, imm: true},

@@ -100,6 +100,17 @@ func (a *Asm) LoadG(dst Reg, m Mem) { a.op(1, false, 0x8b, dst, 0, &m, 0) }
 // StoreG stores 8 bytes.
 func (a *Asm) StoreG(m Mem, src Reg) { a.op(1, false, 0x89, src, 0, &m, 0) }
 
+// StoreG32 stores the low 4 bytes.
+func (a *Asm) StoreG32(m Mem, src Reg) { a.op(0, false, 0x89, src, 0, &m, 0) }
+
+// StoreG8 stores the low byte of RAX, RCX, RDX, RBX or R8 to R15.
+func (a *Asm) StoreG8(m Mem, src Reg) {
+	if src >= RSP && src <= RDI {
+		panic("BUG: the low byte of such a register has no name without a prefix")
+	}
+	a.op(0, false, 0x88, src, 0, &m, 0)
+}
+
 // LoadG32 loads 4 bytes and widens them with their sign.
 func (a *Asm) LoadG32(dst Reg, m Mem) { a.op(1, false, 0x63, dst, 0, &m, 0) }
 
@@ -167,6 +178,21 @@ func (a *Asm) ShiftImm(op Shift, dst Reg, n uint8) {
 	a.code = append(a.code, n)
 }
 
+// SignExtend widens RAX to RDX and RAX.
+func (a *Asm) SignExtend() { a.code = append(a.code, 0x48, 0x99) }
+
+// IDiv divides RDX and RAX by src: the quotient, rounded towards 0, is in RAX, the rest in RDX.
+func (a *Asm) IDiv(src Reg) { a.op(1, false, 0xf7, 7, src, nil, 0) }
+
+// BitScan is the number of the lowest bit of src that is set; there is one.
+func (a *Asm) BitScan(dst, src Reg) { a.op(1, true, 0xbc, dst, src, nil, 0) }
+
+// PopCount is the number of bits of src that are set.
+func (a *Asm) PopCount(dst, src Reg) {
+	a.code = append(a.code, 0xf3)
+	a.op(1, true, 0xb8, dst, src, nil, 0)
+}
+
 // Neg is dst = -dst.
 func (a *Asm) Neg(dst Reg) { a.op(1, false, 0xf7, 3, dst, nil, 0) }
 
@@ -201,6 +227,9 @@ func (a *Asm) Prefetch(m Mem, second bool) {
 
 // ZeroUpper clears the upper halves of the vector registers: code of legacy encodings would be slow behind it otherwise.
 func (a *Asm) ZeroUpper() { a.code = append(a.code, 0xc5, 0xf8, 0x77) }
+
+// StoreFence waits until stores past the caches are visible.
+func (a *Asm) StoreFence() { a.code = append(a.code, 0x0f, 0xae, 0xf8) }
 
 // Return leaves the code.
 func (a *Asm) Return() { a.code = append(a.code, 0xc3) }

@@ -44,6 +44,10 @@ func TestScalarForms(t *testing.T) {
 		add(fmt.Sprintf("MOVQ %s, %s", name(s), name(r)), func() { asm.Mov(r, s) })
 		add(fmt.Sprintf("MOVQ %s, %s", place(m), name(r)), func() { asm.LoadG(r, m) })
 		add(fmt.Sprintf("MOVQ %s, %s", name(r), place(m)), func() { asm.StoreG(m, r) })
+		add(fmt.Sprintf("MOVL %s, %s", name(r), place(m)), func() { asm.StoreG32(m, r) })
+		if r < RSP || r > RDI {
+			add(fmt.Sprintf("MOVB %s, %s", name(r), place(m)), func() { asm.StoreG8(m, r) })
+		}
 		add(fmt.Sprintf("MOVLQSX %s, %s", place(m), name(r)), func() { asm.LoadG32(r, m) })
 		add(fmt.Sprintf("MOVBLZX %s, %s", place(m), name(r)), func() { asm.LoadG8(r, m) })
 		add(fmt.Sprintf("LEAQ %s, %s", place(m), name(r)), func() { asm.Lea(r, m) })
@@ -69,6 +73,10 @@ func TestScalarForms(t *testing.T) {
 			n := uint8(1 + d.IntN(63))
 			add(fmt.Sprintf("%s $%d, %s", text, n, name(r)), func() { asm.ShiftImm(op, r, n) })
 		}
+		add(fmt.Sprintf("IDIVQ %s", name(r)), func() { asm.IDiv(r) })
+		add("CQO", asm.SignExtend)
+		add(fmt.Sprintf("POPCNTQ %s, %s", name(s), name(r)), func() { asm.PopCount(r, s) })
+		add(fmt.Sprintf("BSFQ %s, %s", name(s), name(r)), func() { asm.BitScan(r, s) })
 		add(fmt.Sprintf("NEGQ %s", name(r)), func() { asm.Neg(r) })
 		for c, text := range conds {
 			add(fmt.Sprintf("CMOVQ%s %s, %s", text, name(s), name(r)), func() { asm.Cmov(c, r, s) })
@@ -76,6 +84,7 @@ func TestScalarForms(t *testing.T) {
 		add(fmt.Sprintf("PREFETCHT0 %s", place(m)), func() { asm.Prefetch(m, false) })
 		add(fmt.Sprintf("PREFETCHT1 %s", place(m)), func() { asm.Prefetch(m, true) })
 		add("VZEROUPPER", asm.ZeroUpper)
+		add("SFENCE", asm.StoreFence)
 	}
 	compare(t, lines, func(b []byte, k int) []byte { return append(b, asm.code[len(b):ends[k]]...) })
 }

@@ -24,7 +24,12 @@ type Layout struct {
 }
 
 // Words of the block of arguments, each of 8 bytes. The memory of operand or result k begins at argMemory + k*memoryWords, operands
-// first: address, bytes from row to row, rows, columns; of a scalar the word itself.
+// first: address, bytes from row to row, rows, columns; of a scalar the word itself; of a sparse
+// operand the address of its row pointers, that of the addresses of its columns (of 32 bits) and values, rows, columns. Memory of a reduced result holds the states of its
+// elements (see Code.States), which the caller begins with State.Empty and every call adds to: word k of all elements is a matrix of
+// 8-byte words, and lies k times as many bytes behind the first as the matrix has. Of an appended result the last word counts the rows that
+// have been appended: the memory has room for one a point, and the caller sets it to 0. Windows of a nest with an ordered state are
+// evaluated in the order of their rows.
 const (
 	argRow      = 0 // the window: rows argRow to argRowEnd-1, lanes argLane to argLaneEnd-1
 	argRowEnd   = 1
@@ -44,7 +49,9 @@ type operand struct {
 	konst  bool
 	word   loop.Word
 	v      virt
-	negate virt // of f64: the value whose negation it is
+	negate virt      // of f64: the value whose negation it is
+	form   *loop.Lin // of i64: the linear form that it is known to be, or nil
+	less   [2]virt   // of a comparison of floats: those of which the first is less; 0: it is another
 }
 
 // lowering is the state of one nest.
@@ -58,9 +65,27 @@ type lowering struct {
 	lanes int // the name of the index that the lanes count, or -1
 	rows  int // the name of the other index of the space, or -1
 
-	frame  *frame
-	active virt // the mask of the lanes that count, or 0: all
-	inner  map[int]virt
+	part                     // the vectors that are lowered now
+	parts    []part          // all that are lowered together
+	square   bool            // the parts are rows: see squares
+	together int             // how many vectors are lowered together, but for the last ones of a row
+	counters map[int]counter // of the indices of inner loops that are the same in all lanes, by name
+	locals   []local
+	known    knownLocals
+	// localsEnd is the offset of what follows the locals of a constant size in scratch memory.
+	localsEnd int
+	top       virt // the mask of the lanes of the window, or 0: all
+	nested    int  // how many inner loops the statement is in
+
+	invariants
+	uncut []operand // see cut
+
+	levels     int                         // of exact sums in results
+	states     map[int]*loop.State         // of reduced results
+	stateOf    map[int]types.Elem          // what contributes to them
+	reductions map[contribution]*reduction // whose states are in registers
+	reduced    []*reduction                // the same, in order
+	appends    map[int]*loop.Stmt          // what appends to each result
 }
 
 // frame is the values of one body: of the nest or of a function.
@@ -68,6 +93,12 @@ type frame struct {
 	vals   []operand
 	types  []types.Elem
 	tables []loop.Table
+	body   *loop.Block
+	nest   bool         // not of a function
+	inner  map[int]virt // the indices of inner loops that are counted in every lane
+	read   []int        // of body: see reads
+	// entries are the indices over stored entries that are visible.
+	entries map[int]*entries
 }
 
 func unsupported(o loop.Origin, format string, args ...any) {
@@ -76,14 +107,18 @@ func unsupported(o loop.Origin, format string, args ...any) {
 
 // emit appends a step.
 func (l *lowering) emit(s step) virt {
+	if s.scalar != nil && s.dst == 0 && (len(s.uses) == 0 || s.enters || s.leaves) { // perhaps a label
+		l.sums = l.sums[:0]
+	}
+	s.part = l.part.number
 	l.steps = append(l.steps, s)
 	return s.dst
 }
 
-// vlen is the length of vectors of e: as many lanes as there are of 64 bits.
+// vlen is the length of vectors of e.
 func (l *lowering) vlen(e types.Elem) Len {
 	if e == types.F32 {
-		return l.length - 1
+		return l.single()
 	}
 	return l.length
 }
@@ -110,33 +145,18 @@ func (l *lowering) vector(o operand) virt {
 	if !o.konst {
 		return o.v
 	}
-	v := l.fresh(l.classOf(o.elem))
-	if o.elem == types.Bool {
-		op := KXORW
-		if o.word != 0 {
-			op = KXNORW
-		}
-		l.emit(step{Inst: Inst{Op: op, A: K(0), B: K(0)}, dst: v})
-		return v
+	if o.elem != types.Bool {
+		return l.constantVector(o.elem, o.word)
 	}
-	m := l.constant(o.elem, o.word)
-	m.Broadcast = false
-	op := VBROADCASTSD
-	if o.elem == types.F32 {
-		op = VBROADCASTSS
+	op := KXORW
+	if o.word != 0 {
+		op = KXNORW
 	}
-	l.emit(step{Inst: Inst{Op: op, Len: l.vlen(o.elem), InMem: true, Mem: m}, dst: v})
-	return v
+	return l.emit(step{Inst: Inst{Op: op, A: K(0), B: K(0)}, dst: l.fresh(maskClass)})
 }
 
-// second sets the last source of a step: a constant from memory, or a register.
-func (l *lowering) second(s *step, o operand) {
-	if o.konst && o.elem != types.Bool {
-		s.InMem, s.Mem = true, l.constant(o.elem, o.word)
-		return
-	}
-	s.b = l.vector(o)
-}
+// second sets the last source of a step.
+func (l *lowering) second(s *step, o operand) { s.b = l.vector(o) }
 
 // binary is dst = a op b on vectors of e.
 func (l *lowering) binary(op Op, e types.Elem, a, b operand, imm uint8) virt {
@@ -175,10 +195,20 @@ func (l *lowering) block(b *loop.Block) {
 }
 
 func (l *lowering) args(s *loop.Stmt) []operand {
-	out := make([]operand, len(s.Args))
+	out := l.cut(len(s.Args))
 	for k, v := range s.Args {
 		out[k] = l.frame.vals[v]
 	}
+	return out
+}
+
+// cut is memory for n operands, cut from a larger piece.
+func (l *lowering) cut(n int) []operand {
+	if len(l.uncut) < n {
+		l.uncut = make([]operand, max(n, 128))
+	}
+	out := l.uncut[:n:n]
+	l.uncut = l.uncut[n:]
 	return out
 }
 
@@ -188,24 +218,7 @@ func (l *lowering) set(v loop.Val, o operand) {
 }
 
 func (l *lowering) stmt(s *loop.Stmt) {
-	switch {
-	case s.Code.IsOp():
-		l.set(s.Dst, l.operation(s, l.args(s)))
-		return
-	}
 	switch s.Code {
-	case loop.Const:
-		l.set(s.Dst, operand{konst: true, word: s.Imm})
-	case loop.IndexOf:
-		l.set(s.Dst, operand{v: l.indexVector(int(s.Imm), s.Origin)})
-	case loop.Load:
-		l.set(s.Dst, operand{v: l.load(s)})
-	case loop.Store:
-		l.store(s)
-	case loop.Look:
-		l.set(s.Dst, operand{v: l.look(s, l.args(s)[0])})
-	case loop.Check:
-		l.check(l.args(s)[0])
 	case loop.Apply:
 		l.apply(s)
 	case loop.If:
@@ -213,26 +226,100 @@ func (l *lowering) stmt(s *loop.Stmt) {
 	case loop.For:
 		l.loop(s)
 	default:
-		unsupported(s.Origin, "statement %d", s.Code)
+		if l.square && l.turned(s) {
+			return
+		}
+		l.each(func(int) { l.simple(s) })
 	}
+}
+
+// simple lowers a statement that holds no others, for one part.
+func (l *lowering) simple(s *loop.Stmt) {
+	switch {
+	case s.Code.IsOp():
+		in := l.args(s)
+		o := l.operation(s, in)
+		o.form = l.affine(s, in)
+		l.set(s.Dst, o)
+		return
+	}
+	switch s.Code {
+	case loop.Const:
+		l.set(s.Dst, operand{konst: true, word: s.Imm})
+	case loop.IndexOf:
+		l.set(s.Dst, operand{v: l.indexVector(int(s.Imm), s.Origin), form: l.affine(s, nil)})
+	case loop.Load:
+		if s.Mem.Kind == loop.LocalMem {
+			l.set(s.Dst, l.loadLocal(s))
+			return
+		}
+		l.set(s.Dst, operand{v: l.load(s), form: l.affine(s, nil)})
+	case loop.Store:
+		l.store(s)
+	case loop.Column:
+		l.set(s.Dst, l.column(s))
+	case loop.Entry:
+		l.set(s.Dst, l.entry(s))
+	case loop.Reduce:
+		l.reduce(s)
+	case loop.Append:
+		l.append(s)
+	case loop.Look:
+		l.set(s.Dst, operand{v: l.look(s, l.args(s)[0])})
+	case loop.Check:
+		l.check(l.args(s)[0])
+	default:
+		unsupported(s.Origin, "%s", unknown(s))
+	}
+}
+
+// unknown says in words what kind of statement has no code.
+func unknown(s *loop.Stmt) string {
+	switch s.Code {
+	case loop.Fold:
+		return "a fold of class " + s.Loop.Class.Info().Name
+	case loop.Once:
+		return "what is done once for all points"
+	case loop.CallRow:
+		return "a call of an operator"
+	}
+	return fmt.Sprintf("statement %d", s.Code)
 }
 
 // apply lowers the body of a function in its place.
 func (l *lowering) apply(s *loop.Stmt) {
-	args := l.args(s)
-	outer := l.frame
 	f := s.Func
-	l.frame = &frame{make([]operand, len(f.Types)), f.Types, f.Tables}
-	copy(l.frame.vals, args)
+	outer := make([]*frame, len(l.parts))
+	l.each(func(k int) {
+		args := l.args(s)
+		outer[k] = l.frame
+		l.frame = &frame{vals: l.cut(len(f.Types)), types: f.Types, tables: f.Tables, body: &f.Body}
+		copy(l.frame.vals, args)
+	})
 	l.block(&f.Body)
+	l.each(func(k int) {
+		inside := l.frame
+		l.frame = outer[k]
+		for i, v := range f.Body.Yield {
+			l.set(s.Dst+loop.Val(i), inside.vals[v])
+		}
+	})
+}
+
+// call lowers the body of a function for the present part alone and returns its results.
+func (l *lowering) call(f *loop.Function, args []operand) []operand {
+	outer, parts := l.frame, l.parts
+	inside := &frame{vals: l.cut(len(f.Types)), types: f.Types, tables: f.Tables, body: &f.Body}
+	copy(inside.vals, args)
+	l.frame = inside
+	l.parts = []part{l.part}
+	l.block(&f.Body)
+	l.frame, l.parts = outer, parts
 	out := make([]operand, len(f.Body.Yield))
 	for k, v := range f.Body.Yield {
-		out[k] = l.frame.vals[v]
+		out[k] = inside.vals[v]
 	}
-	l.frame = outer
-	for k, o := range out {
-		l.set(s.Dst+loop.Val(k), o)
-	}
+	return out
 }
 
 // merged is a in the lanes of c, b in the others.
@@ -254,46 +341,52 @@ func (l *lowering) merged(c virt, a, b operand) virt {
 
 // branch lowers an if: each block runs if some lane takes it, and its lanes alone count.
 func (l *lowering) branch(s *loop.Stmt) {
-	c := l.vector(l.args(s)[0])
-	outer := l.active
-	yes := l.under(c)
-	var not virt
-	if outer == 0 {
-		not = l.emit(step{Inst: Inst{Op: KNOTW}, b: c, dst: l.fresh(maskClass)})
-	} else {
-		not = l.mask(KANDNW, c, outer)
-	}
-	results := make([]virt, s.N)
-	for k := range results {
-		results[k] = l.fresh(l.classOf(l.frame.types[int(s.Dst)+k]))
-	}
-	side := func(mask virt, b *loop.Block, first bool) {
-		if len(b.Stmts) > 0 {
-			skip := l.asm.Label()
-			if !first || len(results) == 0 { // the first block makes the results, so it always runs
-				l.jumpIfNone(mask, skip)
-			}
-			l.active = mask
-			l.block(b)
-			l.yields(mask, b, results, first)
-			l.emit(step{scalar: func(m *maker, _ Reg, _ []Reg) { m.Bind(skip) }})
-			l.active = outer
-			return
+	if o := l.args(s)[0]; o.konst { // of all parts: as where a function is applied to a constant
+		b := s.Then
+		if o.word == 0 {
+			b = s.Else
 		}
-		l.yields(mask, b, results, first)
+		l.block(b)
+		l.each(func(int) {
+			for k, v := range b.Yield {
+				l.set(s.Dst+loop.Val(k), l.frame.vals[v])
+			}
+		})
+		return
+	}
+	outer, yes, not := make([]virt, len(l.parts)), make([]virt, len(l.parts)), make([]virt, len(l.parts))
+	l.each(func(k int) {
+		c := l.vector(l.args(s)[0])
+		outer[k], yes[k] = l.active, l.under(c)
+		if l.active == 0 {
+			not[k] = l.emit(step{Inst: Inst{Op: KNOTW}, b: c, dst: l.fresh(maskClass)})
+		} else {
+			not[k] = l.mask(KANDNW, c, l.active)
+		}
+		for i := range s.N {
+			l.set(s.Dst+loop.Val(i), operand{v: l.fresh(l.classOf(l.frame.types[int(s.Dst)+i]))})
+		}
+	})
+	side := func(masks []virt, b *loop.Block, first bool) {
+		skip := l.asm.Label()
+		if len(b.Stmts) > 0 {
+			if !first || s.N == 0 { // the first block makes the results, so it always runs
+				l.jumpIfNone(skip, masks...)
+			}
+			l.each(func(k int) { l.active = masks[k] })
+			l.block(b)
+		}
+		l.each(func(k int) {
+			for i, x := range b.Yield {
+				l.move(l.frame.vals[int(s.Dst)+i].v, l.frame.vals[x], masks[k], first)
+			}
+			l.active = outer[k]
+		})
+		l.scalar(func(m *maker) { m.Bind(skip) })
+		l.forgetStored(b)
 	}
 	side(not, s.Else, true)
 	side(yes, s.Then, false)
-	for k, v := range results {
-		l.set(s.Dst+loop.Val(k), operand{v: v})
-	}
-}
-
-// yields moves the values of a block to the results: all lanes first, then those of the mask.
-func (l *lowering) yields(mask virt, b *loop.Block, results []virt, first bool) {
-	for k, x := range b.Yield {
-		l.move(results[k], l.frame.vals[x], mask, first)
-	}
 }
 
 // move sets to in the lanes of mask, or in all.
@@ -320,10 +413,12 @@ func (l *lowering) move(to virt, o operand, mask virt, everywhere bool) {
 	l.emit(s)
 }
 
-// jumpIfNone leaves where no lane of the mask counts.
-func (l *lowering) jumpIfNone(mask virt, to Label) {
-	l.emit(step{uses: []virt{mask}, scalar: func(m *maker, _ Reg, r []Reg) {
-		m.Emit(Inst{Op: KORTESTB, Dst: r[0], B: r[0]})
+// jumpIfNone leaves where no lane of any of the masks counts.
+func (l *lowering) jumpIfNone(to Label, masks ...virt) {
+	for ; len(masks) > 1; masks = append(masks[2:len(masks):len(masks)], l.mask(KORW, masks[0], masks[1])) {
+	}
+	l.emit(step{uses: []virt{masks[0]}, scalar: func(m *maker, _ Reg, r []Reg) {
+		m.vec.none(m, r[0])
 		m.Jump(Equal, to)
 	}})
 }
@@ -336,97 +431,11 @@ func (l *lowering) check(c operand) {
 	}
 	l.emit(step{uses: []virt{not}, scalar: func(m *maker, _ Reg, r []Reg) {
 		fine := m.Label()
-		m.Emit(Inst{Op: KORTESTB, Dst: r[0], B: r[0]})
+		m.vec.none(m, r[0])
 		m.Jump(Equal, fine)
 		m.MovImm(RAX, 1)
 		m.StoreG(At(argsReg, 8*argFlags), RAX)
 		m.Goto(m.leave)
 		m.Bind(fine)
 	}})
-}
-
-// loop lowers a for: as long as a lane has a round left, the round is made for all, and counts in these alone.
-func (l *lowering) loop(s *loop.Stmt) {
-	x := s.Loop
-	r := x.Index.Range
-	if r.Kind != loop.Steps && r.Kind != loop.Forever {
-		unsupported(s.Origin, "a loop over entries")
-	}
-	carried := make([]virt, len(x.Init))
-	for k, v := range x.Init {
-		o := l.frame.vals[v]
-		carried[k] = l.fresh(l.classOf(o.elem))
-		l.move(carried[k], o, 0, true)
-	}
-	outer := l.active
-	left := l.fresh(maskClass) // the lanes that have rounds left
-	if outer == 0 {
-		l.move(left, operand{elem: types.Bool, konst: true, word: 1}, 0, true)
-	} else {
-		l.emit(step{Inst: Inst{Op: KMOVW}, b: outer, dst: left, effect: true})
-	}
-	count := l.fresh(vectorClass)
-	l.inner[x.Index.Name] = count
-	defer delete(l.inner, x.Index.Name)
-	if r.Kind == loop.Steps {
-		l.move(count, operand{elem: types.I64, v: l.lin(r.From, s.Origin)}, 0, true)
-	} else {
-		l.move(count, operand{elem: types.I64, konst: true}, 0, true)
-	}
-	top, end := l.asm.Label(), l.asm.Label()
-	l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ []Reg) { m.Bind(top) }})
-	if r.Kind == loop.Steps {
-		to := l.lin(r.To, s.Origin)
-		less := uint8(1)
-		if r.By < 0 {
-			less = 6 // not less or equal
-		}
-		l.emit(step{Inst: Inst{Op: VPCMPQ, Len: l.length, Imm: less}, a: count, b: to, mask: left, dst: left, effect: true})
-	}
-	l.jumpIfNone(left, end)
-	l.active = left
-	for k, v := range carried {
-		l.set(x.Carry+loop.Val(k), operand{v: v})
-	}
-	for i := range x.Body.Stmts {
-		if b := &x.Body.Stmts[i]; b.Code == loop.Break {
-			c := l.vector(l.args(b)[0])
-			l.emit(step{Inst: Inst{Op: KANDNW}, a: c, b: left, dst: left, keeps: true, effect: true})
-			l.jumpIfNone(left, end)
-			continue
-		}
-		l.stmt(&x.Body.Stmts[i])
-	}
-	// All next values are read before one is changed.
-	next := make([]operand, len(carried))
-	for k, v := range x.Body.Yield {
-		o := l.frame.vals[v]
-		for _, c := range carried {
-			if !o.konst && o.v == c && carried[k] != c {
-				copied := l.fresh(l.classOf(o.elem))
-				l.move(copied, o, 0, true)
-				o.v = copied
-				break
-			}
-		}
-		next[k] = o
-	}
-	for k, o := range next {
-		if o.konst || o.v != carried[k] {
-			l.move(carried[k], o, left, false)
-		}
-	}
-	step1 := operand{elem: types.I64, konst: true, word: loop.Word(r.By)}
-	add := step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: count, dst: count, effect: true}
-	l.second(&add, step1)
-	l.emit(add)
-	l.emit(step{scalar: func(m *maker, _ Reg, _ []Reg) { m.again(top) }})
-	l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) { m.Bind(end) }})
-	l.active = outer
-	for k, v := range carried {
-		// A register of its own: the carried one changes when the loop is entered again.
-		out := l.fresh(l.classOf(l.frame.types[int(s.Dst)+k]))
-		l.move(out, operand{elem: l.frame.types[int(s.Dst)+k], v: v}, 0, true)
-		l.set(s.Dst+loop.Val(k), operand{v: out})
-	}
 }

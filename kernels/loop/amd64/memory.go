@@ -17,6 +17,10 @@ type memory struct {
 }
 
 func (l *lowering) memory(m loop.Mem) memory {
+	if m.Kind == loop.ResultMem && l.nest.Results[m.N].Class != loop.NoClass { // words of states
+		cols := l.nest.Results[m.N].Cols
+		return memory{types.I64, cols.Known() && cols.Const == 1, 8 * int32(argMemory+memoryWords*(len(l.nest.Params)+m.N))}
+	}
 	if m.Kind == loop.ResultMem {
 		return memory{l.nest.Results[m.N].Elem, l.results[m.N].Unit, 8 * int32(argMemory+memoryWords*(len(l.nest.Params)+m.N))}
 	}
@@ -32,7 +36,7 @@ func (l *lowering) varies(f loop.Lin) bool {
 		case loop.ValSym:
 			return true
 		case loop.IndexSym:
-			if _, inner := l.inner[t.Sym.N]; inner || t.Sym.N == l.lanes {
+			if _, inner := l.frame.inner[t.Sym.N]; inner || t.Sym.N == l.lanes {
 				return true
 			}
 		}
@@ -44,6 +48,10 @@ func (l *lowering) varies(f loop.Lin) bool {
 func (l *lowering) symbolMem(s loop.Sym) (m Mem, ok bool) {
 	at := 8 * int32(argMemory+memoryWords*s.N)
 	switch s.Kind {
+	case loop.IndexSym:
+		if c, ok := l.counters[s.N]; ok {
+			return c.mem(), true
+		}
 	case loop.ParamSym:
 		return argMem(at), true
 	case loop.RowsSym:
@@ -56,6 +64,14 @@ func (l *lowering) symbolMem(s loop.Sym) (m Mem, ok bool) {
 
 // scalarLin writes code that leaves a form, the same in all lanes, in dst. It uses R11.
 func (l *lowering) scalarLin(m *maker, dst Reg, f loop.Lin) {
+	if f.Const == 0 && len(f.Terms) == 1 && f.Terms[0].Coef == 1 {
+		if from, ok := l.symbolMem(f.Terms[0].Sym); ok {
+			m.LoadG(dst, from)
+		} else {
+			m.Mov(dst, rowReg)
+		}
+		return
+	}
 	m.MovImm(dst, f.Const)
 	for _, t := range f.Terms {
 		r := rowReg
@@ -80,29 +96,37 @@ func (l *lowering) scalarLin(m *maker, dst Reg, f loop.Lin) {
 
 // broadcastG is a general register in all lanes, written by code that leaves it in RAX.
 func (l *lowering) broadcastG(write func(m *maker)) virt {
-	return l.emit(step{dst: l.fresh(vectorClass), scalar: func(m *maker, dst Reg, _ []Reg) {
+	return l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ []Reg) {
 		write(m)
-		m.Emit(Inst{Op: VPBROADCASTQG, Len: m.length, Dst: dst, B: RAX})
+		m.vec.splat(m, dst)
 	}})
 }
 
+// counting64 counts the lanes of all parts.
+var counting64 = func() (list [8 * maxParts]uint64) {
+	for k := range list {
+		list[k] = uint64(k)
+	}
+	return list
+}()
+
 // indexVector is an index as i64.
 func (l *lowering) indexVector(name int, o loop.Origin) virt {
-	if v, ok := l.inner[name]; ok {
+	if v, ok := l.frame.inner[name]; ok {
 		out := l.fresh(vectorClass) // the counter changes
 		l.move(out, operand{elem: types.I64, v: v}, 0, true)
 		return out
 	}
+	if c, ok := l.counters[name]; ok && l.frame.nest {
+		return l.everyLane(c)
+	}
 	switch name {
 	case l.lanes:
 		first := l.broadcastG(func(m *maker) { m.Mov(RAX, laneReg) })
-		words := make([]uint64, l.target.lanes)
-		for k := range words {
-			words[k] = uint64(k)
-		}
-		return l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: l.asm.Const(words...)}, a: first, dst: l.fresh(vectorClass)})
+		from := l.number * l.target.lanes
+		return l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: l.asm.Const(counting64[from:][:l.target.lanes]...)}, a: first, dst: l.fresh(vectorClass)})
 	case l.rows:
-		return l.broadcastG(func(m *maker) { m.Mov(RAX, rowReg) })
+		return l.formVector(l.ofRow(loop.Of(loop.IndexSym, name)))
 	}
 	unsupported(o, "index %s", l.nest.Names[name])
 	return 0
@@ -110,6 +134,7 @@ func (l *lowering) indexVector(name int, o loop.Origin) virt {
 
 // lin is a form in every lane.
 func (l *lowering) lin(f loop.Lin, o loop.Origin) virt {
+	f = l.form(f)
 	same := loop.Lin{Const: f.Const}
 	var sum virt
 	add := func(v virt) {
@@ -131,7 +156,11 @@ func (l *lowering) lin(f loop.Lin, o loop.Origin) virt {
 		} else {
 			x.v = l.indexVector(t.Sym.N, o)
 		}
-		if t.Coef != 1 {
+		switch {
+		case t.Coef > 1 && t.Coef&(t.Coef-1) == 0:
+			x.v = l.emit(step{Inst: Inst{Op: VPSLLQ, Len: l.length, Imm: uint8(bits.TrailingZeros64(uint64(t.Coef)))}, b: l.vector(x), dst: l.fresh(vectorClass)})
+			x.konst = false
+		case t.Coef != 1:
 			x = operand{elem: types.I64, v: l.binary(VPMULLQ, types.I64, operand{elem: types.I64, v: l.vector(x)}, operand{elem: types.I64, konst: true, word: loop.Word(t.Coef)}, 0)}
 		}
 		add(l.vector(x))
@@ -142,7 +171,7 @@ func (l *lowering) lin(f loop.Lin, o loop.Origin) virt {
 		}
 		return sum
 	}
-	add(l.broadcastG(func(m *maker) { l.scalarLin(m, RAX, same) }))
+	add(l.formVector(same))
 	return sum
 }
 
@@ -153,11 +182,12 @@ type place struct {
 	col    loop.Lin
 	lanes  bool // contiguous
 	gather bool
+	plane  int // of the states of a reduced result: which word
 }
 
 func (l *lowering) place(s *loop.Stmt) place {
 	p := place{mem: l.memory(s.Mem)}
-	p.row, p.col = s.At[0], s.At[1]
+	p.row, p.col = l.ofRow(l.form(s.At[0])), l.ofRow(l.form(s.At[1]))
 	if p.mem.unit { // rows and columns count the same elements
 		p.row, p.col = loop.Lin{}, p.row.Plus(p.col)
 	}
@@ -173,38 +203,11 @@ func (l *lowering) place(s *loop.Stmt) place {
 	return p
 }
 
-// pointer writes code that leaves the address of a place in RAX: of its first lane where lanes are contiguous. Constant
-// columns are returned as a displacement.
-func (l *lowering) pointer(m *maker, p place) (disp int32) {
-	size := int64(p.mem.elem.Size())
-	col := p.col
-	if c := col.Const * size; c == int64(int32(c)) {
-		disp, col = int32(c), loop.Lin{Terms: col.Terms}
-	}
-	switch {
-	case p.mem.unit || p.row.Known() && p.row.Const == 0:
-		m.LoadG(RAX, argMem(p.mem.arg))
-	default:
-		l.scalarLin(m, RAX, p.row)
-		m.LoadG(R11, argMem(p.mem.arg+8))
-		m.IMul(RAX, R11)
-		m.ArithMem(AddG, RAX, argMem(p.mem.arg))
-	}
-	if len(col.Terms) > 0 || col.Const != 0 {
-		l.scalarLin(m, R9, col)
-		m.Lea(RAX, Indexed(RAX, R9, uint8(size), 0))
-	}
-	return disp
-}
-
 // load lowers a load: of what the lanes hold side by side, of one element for all, or of an element a lane.
 func (l *lowering) load(s *loop.Stmt) virt {
-	if s.Mem.Kind != loop.ParamMem {
-		unsupported(s.Origin, "locals")
-	}
 	e := l.nest.Params[s.Mem.N].Elem
 	if l.nest.Params[s.Mem.N].Kind == loop.ScalarParam {
-		return l.everywhere(e, func(*maker) Mem { return argMem(8 * int32(argMemory+memoryWords*s.Mem.N)) })
+		return l.scalarOperand(e, 8*int32(argMemory+memoryWords*s.Mem.N))
 	}
 	p := l.place(s)
 	switch {
@@ -213,56 +216,28 @@ func (l *lowering) load(s *loop.Stmt) virt {
 	case p.gather:
 		return l.gathered(p, s.Origin)
 	}
-	if l.active != 0 { // the element may lie outside where no lane counts
-		return l.gathered(p, s.Origin)
-	}
-	return l.everywhere(e, func(m *maker) Mem { return At(RAX, l.pointer(m, p)) })
+	return l.uniform(p)
 }
 
-// everywhere is one element in all lanes.
-func (l *lowering) everywhere(e types.Elem, address func(m *maker) Mem) virt {
-	return l.emit(step{dst: l.fresh(l.classOf(e)), scalar: func(m *maker, dst Reg, _ []Reg) {
-		at := address(m)
-		switch e {
-		case types.Bool:
-			m.LoadG8(RAX, at)
-			m.Neg(RAX)
-			m.Emit(Inst{Op: KMOVWFromG, Dst: dst, B: RAX})
-		case types.F32:
-			m.Emit(Inst{Op: VBROADCASTSS, Len: m.length - 1, Dst: dst, InMem: true, Mem: at})
-		default:
-			m.Emit(Inst{Op: VBROADCASTSD, Len: m.length, Dst: dst, InMem: true, Mem: at})
-		}
-	}})
+// lanesAt is the place of lanes that lie side by side; its base is an address.
+func (l *lowering) lanesAt(p place) (base virt, at Mem) {
+	base, disp := l.pointer(p)
+	size := p.mem.elem.Size()
+	return base, Mem{Index: laneReg, Scale: uint8(size), Disp: disp + int32(l.number*l.target.lanes*size)}
 }
 
 // contiguous loads lanes that lie side by side; lanes that do not count are 0 and are not touched.
 func (l *lowering) contiguous(p place) virt {
 	e := p.mem.elem
 	dst := l.fresh(l.classOf(e))
-	st := step{dst: dst}
+	base, at := l.lanesAt(p)
+	st := step{dst: dst, pure: true, uses: []virt{base}}
 	if l.active != 0 {
-		st.uses = []virt{l.active}
+		st.uses = append(st.uses, l.active)
 	}
 	st.scalar = func(m *maker, dst Reg, r []Reg) {
-		at := Indexed(RAX, laneReg, uint8(e.Size()), 0)
-		at.Disp = l.pointer(m, p)
-		i := Inst{Op: VMOVUPD, Len: m.length, Dst: dst, InMem: true, Mem: at}
-		if len(r) > 0 {
-			i.Mask, i.Zero = r[0], true
-		}
-		switch e {
-		case types.F32:
-			i.Op, i.Len = VMOVUPS, m.length-1
-		case types.Bool:
-			i.Op, i.Len, i.Dst = VMOVDQU8, L128, m.spare[0]
-			if len(r) == 0 {
-				i.Op = VMOVQ
-			}
-			m.Emit(i)
-			i = Inst{Op: VPTESTMB, Len: L128, Dst: dst, A: m.spare[0], B: m.spare[0]}
-		}
-		m.Emit(i)
+		at.Base = r[0]
+		m.vec.load(m, e, dst, maskAt(r, 1), at)
 	}
 	return l.emit(st)
 }
@@ -287,38 +262,30 @@ func (l *lowering) addresses(p place, o loop.Origin) virt {
 // gathered loads an element a lane.
 func (l *lowering) gathered(p place, o loop.Origin) virt {
 	e := p.mem.elem
+	base := func(m *maker) { m.LoadG(RAX, argMem(p.mem.arg)) }
 	if e == types.Bool {
-		unsupported(o, "a gather of bools")
+		return l.gatherBools(l.addresses(p, o), base)
 	}
-	return l.gather(e, l.addresses(p, o), 1, func(m *maker) { m.LoadG(RAX, argMem(p.mem.arg)) })
+	return l.gather(e, l.addresses(p, o), 1, base)
 }
 
-// gather loads from base + index*scale; base leaves its address in RAX. A gather clears its mask, so it gets a copy.
+// maskAt is the mask among the registers of a step that may have one there, or NoReg.
+func maskAt(r []Reg, k int) Reg {
+	if k < len(r) {
+		return r[k]
+	}
+	return NoReg
+}
+
+// gather loads from base + index*scale; base leaves its address in RAX.
 func (l *lowering) gather(e types.Elem, index virt, scale uint8, base func(m *maker)) virt {
-	st := step{dst: l.fresh(vectorClass), uses: []virt{index}}
+	st := step{dst: l.fresh(vectorClass), uses: []virt{index}, pure: true}
 	if l.active != 0 {
 		st.uses = append(st.uses, l.active)
 	}
 	st.scalar = func(m *maker, dst Reg, r []Reg) {
-		to := dst
-		if to == r[0] { // the two may not be one
-			to = m.spare[2]
-		}
-		if len(r) > 1 {
-			m.Emit(Inst{Op: KMOVW, Dst: m.spareMask[0], B: r[1]})
-		} else {
-			m.Emit(Inst{Op: KXNORW, Dst: m.spareMask[0], A: K(0), B: K(0)})
-		}
 		base(m)
-		m.Emit(Inst{Op: VXORPD, Len: m.length, Dst: to, A: to, B: to})
-		op := VGATHERQPD
-		if e == types.F32 {
-			op = VGATHERQPS
-		}
-		m.Emit(Inst{Op: op, Len: m.length, Dst: to, InMem: true, Mem: Indexed(RAX, r[0], scale, 0), Mask: m.spareMask[0]})
-		if to != dst {
-			m.Emit(Inst{Op: VMOVAPD, Len: m.length, Dst: dst, B: to})
-		}
+		m.vec.gather(m, e, dst, maskAt(r, 1), Indexed(RAX, r[0], scale, 0))
 	}
 	return l.emit(st)
 }
@@ -326,67 +293,101 @@ func (l *lowering) gather(e types.Elem, index virt, scale uint8, base func(m *ma
 // look lowers a look into a table, which lies beside the code.
 func (l *lowering) look(s *loop.Stmt, at operand) virt {
 	t := l.frame.tables[s.Mem.N]
-	if t.Elem == types.Bool || t.Elem == types.F32 {
-		unsupported(s.Origin, "a table of %v", t.Elem)
-	}
 	table := l.asm.Const(t.Words...)
-	return l.gather(t.Elem, l.vector(at), 8, func(m *maker) { m.Lea(RAX, table) })
+	v := l.gather(types.I64, l.vector(at), 8, func(m *maker) { m.Lea(RAX, table) })
+	switch t.Elem {
+	case types.F32:
+		v = l.emit(step{Inst: Inst{Op: VPMOVQD, Len: l.length}, a: v, dst: l.fresh(vectorClass)})
+	case types.Bool:
+		v = l.compare(VPCMPQ, types.I64, operand{elem: types.I64, v: v}, operand{elem: types.I64, konst: true}, 4)
+	}
+	return v
 }
 
 // store lowers a store of lanes that lie side by side, or of an element a lane.
 func (l *lowering) store(s *loop.Stmt) {
-	if s.Mem.Kind != loop.ResultMem {
-		unsupported(s.Origin, "locals")
+	if s.Mem.Kind == loop.LocalMem {
+		l.storeLocal(s)
+		return
 	}
 	p := l.place(s)
 	e := p.mem.elem
 	v := l.vector(l.args(s)[0])
-	st := step{uses: []virt{v}}
-	if l.active != 0 {
-		st.uses = append(st.uses, l.active)
-	}
 	if p.lanes {
-		st.scalar = func(m *maker, _ Reg, r []Reg) { l.storeLanes(m, p, r) }
+		base, at := l.lanesAt(p)
+		st := step{uses: []virt{v, base}}
+		if l.active != 0 {
+			st.uses = append(st.uses, l.active)
+		}
+		whole := l.active == 0 && e.Size()*l.target.lanes == l.length.Bytes()
+		st.scalar = func(m *maker, _ Reg, r []Reg) {
+			if at.Base = r[1]; m.streams && whole {
+				m.stream(r[0], at)
+			} else {
+				m.vec.store(m, e, r[0], maskAt(r, 2), at)
+			}
+		}
 		l.emit(st)
 		return
 	}
-	if e == types.Bool {
-		unsupported(s.Origin, "a scattered store of bools")
+	if l.lanes < 0 && !p.gather && e != types.Bool {
+		l.storeFirst(v, p)
+		return
 	}
-	index := l.addresses(p, s.Origin)
-	st.uses = append([]virt{v, index}, st.uses[1:]...)
+	base := func(m *maker) { m.LoadG(RAX, argMem(p.mem.arg)) }
+	if e == types.Bool {
+		l.scatterBools(v, l.addresses(p, s.Origin), base)
+		return
+	}
+	l.scatter(e, v, l.addresses(p, s.Origin), base)
+}
+
+// storeFirst stores the first lane, which is the one point of a nest without indices, if it counts.
+func (l *lowering) storeFirst(v virt, p place) {
+	base, disp := l.pointer(p)
+	st := step{uses: []virt{v, base}}
+	if l.active != l.top {
+		st.uses = append(st.uses, l.active)
+	}
+	op := VMOVSDStore
+	if p.mem.elem == types.F32 {
+		op = VMOVSSStore
+	}
 	st.scalar = func(m *maker, _ Reg, r []Reg) {
+		skip := m.Label()
 		if len(r) > 2 {
-			m.Emit(Inst{Op: KMOVW, Dst: m.spareMask[0], B: r[2]})
-		} else {
-			m.Emit(Inst{Op: KXNORW, Dst: m.spareMask[0], A: K(0), B: K(0)})
+			m.vec.none(m, r[2])
+			m.Jump(Equal, skip)
 		}
-		m.LoadG(RAX, argMem(p.mem.arg))
-		op := VSCATTERQPD
-		if e == types.F32 {
-			op = VSCATTERQPS
-		}
-		m.Emit(Inst{Op: op, Len: m.length, A: r[0], InMem: true, Mem: Indexed(RAX, r[1], 1, 0), Mask: m.spareMask[0]})
+		m.Emit(Inst{Op: op, A: r[0], InMem: true, Mem: At(r[1], disp)})
+		m.Bind(skip)
 	}
 	l.emit(st)
 }
 
-// storeLanes writes lanes side by side; those that do not count are not touched.
-func (l *lowering) storeLanes(m *maker, p place, r []Reg) {
-	e := p.mem.elem
-	at := Indexed(RAX, laneReg, uint8(e.Size()), 0)
-	at.Disp = l.pointer(m, p)
-	i := Inst{Op: VMOVUPDStore, Len: m.length, A: r[0], InMem: true, Mem: at}
-	if len(r) > 1 {
-		i.Mask = r[1]
+// stream stores a vector past the caches if its place is aligned.
+func (m *maker) stream(v Reg, at Mem) {
+	apart, done := m.Label(), m.Label()
+	m.Lea(RAX, at)
+	m.Mov(R9, RAX)
+	m.ArithImm(AndG, R9, int32(m.length.Bytes()-1))
+	m.Jump(NotEqual, apart)
+	m.Emit(Inst{Op: VMOVNTPD, Len: m.length, A: v, InMem: true, Mem: At(RAX, 0)})
+	m.Goto(done)
+	m.Bind(apart)
+	m.Emit(Inst{Op: VMOVUPDStore, Len: m.length, A: v, InMem: true, Mem: At(RAX, 0)})
+	m.Bind(done)
+}
+
+// scatter stores v at base + index in the lanes that count; base leaves its address in RAX.
+func (l *lowering) scatter(e types.Elem, v, index virt, base func(m *maker)) {
+	st := step{uses: []virt{v, index}}
+	if l.active != 0 {
+		st.uses = append(st.uses, l.active)
 	}
-	switch e {
-	case types.F32:
-		i.Op, i.Len = VMOVUPSStore, m.length-1
-	case types.Bool: // a byte a lane: all bits of a quadword, then one, then its low byte
-		m.Emit(Inst{Op: VPMOVM2Q, Len: m.length, Dst: m.spare[0], B: r[0]})
-		m.Emit(Inst{Op: VPSRLQ, Len: m.length, Dst: m.spare[0], B: m.spare[0], Imm: 63})
-		i.Op, i.A = VPMOVQB, m.spare[0]
+	st.scalar = func(m *maker, _ Reg, r []Reg) {
+		base(m)
+		m.vec.scatter(m, e, r[0], maskAt(r, 2), Indexed(RAX, r[1], 1, 0))
 	}
-	m.Emit(i)
+	l.emit(st)
 }

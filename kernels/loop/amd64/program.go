@@ -11,6 +11,8 @@ type class uint8
 const (
 	vectorClass class = iota
 	maskClass
+	generalClass // addresses and counters
+	classCount
 )
 
 // step is one instruction on virtual registers, or a label, a jump or scalar code between them.
@@ -24,15 +26,23 @@ type step struct {
 	index virt
 	// keeps says that dst is read too: what a mask leaves out stays.
 	keeps bool
-	// effect says that the step counts though nobody reads dst.
+	// effect says that dst is made by more than one step, so that the step stays where it is.
 	effect bool
 	// fused is a*b + c: how the product and the addend are signed.
 	fused *fusedStep
-	// scalar is code of general registers, labels and jumps. It may read masks: see uses.
+	// scalar is code of general registers, labels and jumps. It may read virtual registers: see uses.
 	scalar func(m *maker, dst Reg, regs []Reg)
 	uses   []virt
+	// local is 1 + the number of the local that the step does nothing but store to, or 0.
+	local int
+	// pure says that scalar does nothing but make dst.
+	pure bool
+	// part is the number of the part that it belongs to.
+	part int
 	// enters and leaves mark a loop: a value that is made before it and read inside lives until its end.
 	enters, leaves bool
+	// anchor marks where steps of inner loops that do not depend on them may move: behind what they read, on every way into the loops.
+	anchor bool
 }
 
 // fusedStep is a multiply-add. Its form depends on which operand dies, so it is chosen when registers are known.
@@ -40,23 +50,27 @@ type fusedStep struct {
 	single       bool // of f32
 	minusProduct bool
 	minusAddend  bool
-	// in says which operand is Mem: 'b', 'c' or 0, none.
-	in byte
 }
 
 // program is the steps of a body.
 type program struct {
 	steps   []step
 	classes []class // by virt
+	// source is the element in memory that is in all lanes of a virtual register, by virt; its Base and Constant are 0 where
+	// there is none. Such a register is made before the loops; without a register, its readers read memory.
+	source []Mem
 }
 
 func (p *program) fresh(c class) virt {
 	if len(p.classes) == 0 {
-		p.classes = append(p.classes, 0)
+		p.classes, p.source = append(p.classes, 0), append(p.source, Mem{})
 	}
-	p.classes = append(p.classes, c)
+	p.classes, p.source = append(p.classes, c), append(p.source, Mem{})
 	return virt(len(p.classes) - 1)
 }
+
+// hasSource reports that v is one element of memory in all lanes.
+func (p *program) hasSource(v virt) bool { return p.source[v].Broadcast }
 
 // reads calls f for every virtual register that the step reads.
 func (s *step) reads(f func(v virt)) {
@@ -73,29 +87,48 @@ func (s *step) reads(f func(v virt)) {
 	}
 }
 
-// prune drops steps whose results nobody reads.
+// reading reports that the step reads v.
+func (s *step) reading(v virt) (found bool) {
+	s.reads(func(x virt) { found = found || x == v })
+	return found
+}
+
+// root reports a step that counts whoever reads its result.
+func (s *step) root() bool { return s.dst == 0 || s.scalar != nil && !s.pure }
+
+// prune drops steps whose results do not reach a root.
 func (p *program) prune() {
-	read := make([]bool, len(p.classes))
-	// A value that a loop hands on is read by a step above the one that makes it, so reads are collected until
-	// nothing changes.
-	for changed := true; changed; {
-		changed = false
-		for k := len(p.steps) - 1; k >= 0; k-- {
-			s := &p.steps[k]
-			if s.dst != 0 && !s.effect && s.scalar == nil && !read[s.dst] {
-				continue
-			}
-			s.reads(func(v virt) {
-				if !read[v] && !(s.keeps && v == s.dst) {
-					read[v], changed = true, true
-				}
-			})
+	first := make([]int32, len(p.classes)) // 1 + the last step that makes a virtual register
+	next := make([]int32, len(p.steps))    // 1 + the one before it
+	needed := make([]bool, len(p.steps))
+	var work []int32
+	for k := range p.steps {
+		s := &p.steps[k]
+		if s.dst != 0 {
+			next[k], first[s.dst] = first[s.dst], int32(k)+1
+		}
+		if s.root() {
+			needed[k] = true
+			work = append(work, int32(k))
 		}
 	}
+	for len(work) > 0 {
+		k := work[len(work)-1]
+		work = work[:len(work)-1]
+		p.steps[k].reads(func(v virt) {
+			for d := first[v]; d != 0; d = next[d-1] {
+				if !needed[d-1] {
+					needed[d-1] = true
+					work = append(work, d-1)
+				}
+			}
+			first[v] = 0
+		})
+	}
 	kept := p.steps[:0]
-	for _, s := range p.steps {
-		if s.dst == 0 || s.effect || s.scalar != nil || read[s.dst] {
-			kept = append(kept, s)
+	for k := range p.steps {
+		if needed[k] {
+			kept = append(kept, p.steps[k])
 		}
 	}
 	p.steps = kept

@@ -7,22 +7,27 @@ package amd64
 // suspension is a place where the code may return.
 type suspension struct{ leave, back Label }
 
-// What is saved in scratch memory, in this order: the vector registers, the masks, the position in the window.
+// What is saved in scratch memory, in this order: the vector registers, the masks, the position in the window, the general
+// registers that are assigned. Counters of inner loops follow, the room of lane-by-lane code, locals, and values that have no
+// register: they stay where they are.
 const (
 	savedMasks = 32 * slotBytes
 	savedRow   = savedMasks + 8*8
 	savedLane  = savedRow + 8
-	savedBytes = savedMasks + 2*slotBytes
+	savedG     = savedLane + 8
+	countersAt = savedMasks + 3*slotBytes
+	roomAt     = countersAt + 16*maxCounters
+	rowEndAt   = roomAt + 3*slotBytes + 32 // behind the words of lane-by-lane code
+	localsAt   = roomAt + 4*slotBytes
 )
 
-// again goes back to the top of a loop, as long as there is fuel.
-func (m *maker) again(top Label) {
+// refuel leaves the code where no fuel is left; with new fuel it goes on.
+func (m *maker) refuel() {
 	s := suspension{m.Label(), m.Label()}
 	m.resume = append(m.resume, s)
 	m.ArithImm(SubG, fuelReg, 1)
 	m.Jump(LessEqual, s.leave)
 	m.Bind(s.back)
-	m.Goto(top)
 }
 
 // enter writes what a call begins with: it starts the window, or goes on where the last call returned.
@@ -40,8 +45,7 @@ func (m *maker) end() {
 	m.Bind(m.leave)
 	m.MovImm(RAX, 0)
 	m.StoreG(argMem(8*argResume), RAX)
-	m.ZeroUpper()
-	m.Return()
+	m.exit()
 
 	save := m.Label()
 	for k, s := range m.resume {
@@ -53,20 +57,23 @@ func (m *maker) end() {
 	m.StoreG(argMem(8*argResume), RAX)
 	m.StoreG(At(scratchReg, savedRow), rowReg)
 	m.StoreG(At(scratchReg, savedLane), laneReg)
+	for k, r := range m.general {
+		m.StoreG(At(scratchReg, int32(savedG+8*k)), r)
+	}
 	for k := range m.vectors {
 		m.Emit(Inst{Op: VMOVUPDStore, Len: m.length, A: V(k), InMem: true, Mem: At(scratchReg, int32(k*slotBytes))})
 	}
 	for k := 1; k <= m.masks; k++ {
 		m.Emit(Inst{Op: KMOVWStore, A: K(k), InMem: true, Mem: At(scratchReg, int32(savedMasks+8*k))})
 	}
-	m.ZeroUpper()
-	m.Return()
+	m.exit()
 
 	m.Bind(m.start)
 	m.LoadG(rowReg, At(scratchReg, savedRow))
 	m.LoadG(laneReg, At(scratchReg, savedLane))
-	m.LoadG(rowEndReg, argMem(8*argRowEnd))
-	m.LoadG(laneEndReg, argMem(8*argLaneEnd))
+	for k, r := range m.general {
+		m.LoadG(r, At(scratchReg, int32(savedG+8*k)))
+	}
 	for k := range m.vectors {
 		m.Emit(Inst{Op: VMOVUPD, Len: m.length, Dst: V(k), InMem: true, Mem: At(scratchReg, int32(k*slotBytes))})
 	}
@@ -78,4 +85,13 @@ func (m *maker) end() {
 		m.Jump(Equal, s.back)
 	}
 	m.Return() // no such place: never reached
+}
+
+// exit returns. What was stored past the caches is seen by whoever the caller tells, on whichever processor it goes on.
+func (m *maker) exit() {
+	if m.streams {
+		m.StoreFence()
+	}
+	m.ZeroUpper()
+	m.Return()
 }

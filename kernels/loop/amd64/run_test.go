@@ -5,8 +5,11 @@ package amd64
 import (
 	"fmt"
 	"math"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -31,10 +34,20 @@ func base(d *value.Dense) unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(d.I64))
 }
 
-func needAVX512(t testing.TB) *code.Memory {
+// has reports that the processor has the instructions of a target.
+func has(target *target) bool {
+	x := cpu.X86
+	if target.vexOnly() {
+		return x.HasAVX2 && x.HasFMA
+	}
+	return x.HasAVX512F && x.HasAVX512BW && x.HasAVX512CD && x.HasAVX512DQ && x.HasAVX512VL
+}
+
+// need skips the test if the processor does not have the instructions of a target.
+func need(t testing.TB, target *target) *code.Memory {
 	t.Helper()
-	if x := cpu.X86; !x.HasAVX512F || !x.HasAVX512BW || !x.HasAVX512CD || !x.HasAVX512DQ || !x.HasAVX512VL {
-		t.Skip("the processor has no AVX-512")
+	if !has(target) {
+		t.Skipf("the processor has no %s", target.name)
 	}
 	m, err := code.New()
 	if err != nil {
@@ -50,13 +63,24 @@ type compiled struct {
 	*code.Func
 	args    []uint64
 	scratch []byte
+	behind  []byte // the bytes behind what the code may use: guardBytes
 	pin     []any
+	reduced []reducedResult
+	first   bool   // the lanes are the first index
 	fuel    uint64 // of a call; 0: as much as it needs
 	calls   int
 }
 
+// guardBytes is what lies behind scratch memory.
+const guardBytes = "nothing is written behind scratch memory"
+
 // compile makes code for these operands and results.
 func compile(m *code.Memory, target *target, n *loop.Nest, in []value.Value, out []*value.Dense) (*compiled, error) {
+	return compileAs(Schedule{}, m, target, n, in, out, loop.FastLevels)
+}
+
+// compileAs makes code with a schedule and states of so many levels.
+func compileAs(plan Schedule, m *code.Memory, target *target, n *loop.Nest, in []value.Value, out []*value.Dense, levels int) (*compiled, error) {
 	var params, results []Layout
 	for _, v := range in {
 		l := Layout{}
@@ -68,7 +92,7 @@ func compile(m *code.Memory, target *target, n *loop.Nest, in []value.Value, out
 	for _, d := range out {
 		results = append(results, unit(d))
 	}
-	c, err := compileFor(target, n, params, results)
+	c, err := compileFor(target, n, params, results, levels, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +100,7 @@ func compile(m *code.Memory, target *target, n *loop.Nest, in []value.Value, out
 	if err != nil {
 		return nil, err
 	}
-	x := &compiled{Func: f, args: make([]uint64, c.Words), scratch: make([]byte, c.Scratch+64)}
-	x.args[argScratch] = uint64((uintptr(unsafe.Pointer(&x.scratch[0])) + 63) &^ 63)
+	x := &compiled{Func: f, args: make([]uint64, c.Words), first: plan.First}
 	matrix := func(at int, d *value.Dense) {
 		x.args[at] = uint64(uintptr(base(d)))
 		x.args[at+1] = uint64(d.Stride * d.Elem.Size())
@@ -89,6 +112,8 @@ func compile(m *code.Memory, target *target, n *loop.Nest, in []value.Value, out
 		switch v := v.(type) {
 		case *value.Dense:
 			matrix(at, v)
+		case *value.CSR:
+			x.sparse(at, v)
 		case value.Scalar:
 			switch {
 			case v.Elem == types.F64:
@@ -101,16 +126,115 @@ func compile(m *code.Memory, target *target, n *loop.Nest, in []value.Value, out
 		}
 		at += memoryWords
 	}
-	for _, d := range out {
-		matrix(at, d)
+	for k, d := range out {
+		if matrix(at, d); n.Results[k].Class != loop.NoClass {
+			if c.States[k] == nil { // nothing contributes
+				fill(d, n.Results[k].Class.Fold(d.Elem, make([][]loop.Word, n.Results[k].Class.Info().Args)))
+			} else {
+				x.reduced = append(x.reduced, reducedResult{d, c.States[k], x.states(at, d, c.States[k])})
+			}
+		}
 		at += memoryWords
 	}
+	room, err := c.ScratchFor(x.args[argMemory:])
+	if err != nil {
+		return nil, err
+	}
+	x.scratch = make([]byte, room+64+len(guardBytes))
+	first := (uintptr(unsafe.Pointer(&x.scratch[0])) + 63) &^ 63
+	x.args[argScratch] = uint64(first)
+	x.behind = x.scratch[first-uintptr(unsafe.Pointer(&x.scratch[0]))+uintptr(room):][:len(guardBytes)]
+	copy(x.behind, guardBytes)
 	return x, nil
+}
+
+// sparse sets the words of a sparse operand.
+func (x *compiled) sparse(at int, m *value.CSR) {
+	values := unsafe.Pointer(unsafe.SliceData(m.F64))
+	switch m.Elem {
+	case types.F32:
+		values = unsafe.Pointer(unsafe.SliceData(m.F32))
+	case types.I64:
+		values = unsafe.Pointer(unsafe.SliceData(m.I64))
+	}
+	both := &[2]uint64{uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.Col)))), uint64(uintptr(values))}
+	x.args[at], x.args[at+1] = uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.Ptr)))), uint64(uintptr(unsafe.Pointer(both)))
+	x.args[at+2], x.args[at+3] = uint64(m.Rows), uint64(m.Cols)
+	x.pin = append(x.pin, m, both)
+}
+
+// reducedResult is a result and the memory of its states.
+type reducedResult struct {
+	to    *value.Dense
+	state *loop.State
+	words []uint64
+}
+
+// states makes memory for the states of a result, with a word behind it that nothing may change, and sets their words.
+func (x *compiled) states(at int, d *value.Dense, st *loop.State) []uint64 {
+	plane := d.Rows * d.Cols
+	words := make([]uint64, plane*len(st.Types)+1)
+	for k, w := range st.Empty {
+		for i := range plane {
+			words[k*plane+i] = w
+		}
+	}
+	words[len(words)-1] = untouched
+	x.args[at], x.args[at+1] = uint64(uintptr(unsafe.Pointer(&words[0]))), uint64(8*d.Cols)
+	x.pin = append(x.pin, words)
+	return words
+}
+
+const untouched = 0x5a5a5a5a5a5a5a5a
+
+// scalarOf is a word as a scalar.
+func scalarOf(e types.Elem, word loop.Word) value.Scalar {
+	x := value.Scalar{Elem: e, I: int64(word)}
+	switch e {
+	case types.F64:
+		x.F = math.Float64frombits(word)
+	case types.F32:
+		x.F = float64(math.Float32frombits(uint32(word)))
+	}
+	return x
+}
+
+// fill sets all elements.
+func fill(d *value.Dense, word loop.Word) {
+	for i := range d.Rows {
+		for j := range d.Cols {
+			d.Set(i, j, scalarOf(d.Elem, word))
+		}
+	}
+}
+
+// finish sets the reduced results; exact is false where a state lost something.
+func (x *compiled) finish() (exact bool) {
+	exact = true
+	for _, r := range x.reduced {
+		plane := r.to.Rows * r.to.Cols
+		if r.words[len(r.words)-1] != untouched {
+			panic("the code wrote behind the states")
+		}
+		for i := range plane {
+			var words []uint64
+			for k := range r.state.Types {
+				words = append(words, r.words[k*plane+i])
+			}
+			exact = exact && r.state.Exact(words)
+			word := r.state.Finish([][]loop.Word{words})
+			r.to.Set(i/r.to.Cols, i%r.to.Cols, scalarOf(r.to.Elem, word))
+		}
+	}
+	return exact
 }
 
 // run evaluates rows r0 to r1-1 and lanes l0 to l1-1; it reports whether a check failed. The code is called until the window
 // is ended, with so much fuel a call.
 func (x *compiled) run(r0, r1, l0, l1 int) bool {
+	if x.first {
+		r0, r1, l0, l1 = l0, l1, r0, r1
+	}
 	x.args[argRow], x.args[argRowEnd], x.args[argLane], x.args[argLaneEnd] = uint64(r0), uint64(r1), uint64(l0), uint64(l1)
 	x.args[argFlags], x.args[argResume] = 0, 0
 	fuel := x.fuel
@@ -121,6 +245,9 @@ func (x *compiled) run(r0, r1, l0, l1 int) bool {
 		x.args[argFuel] = fuel
 		x.Call(unsafe.Pointer(&x.args[0]))
 		if x.calls++; x.args[argResume] == 0 {
+			if string(x.behind) != guardBytes {
+				panic("the code wrote behind scratch memory")
+			}
 			return x.args[argFlags] != 0
 		}
 	}
@@ -141,78 +268,131 @@ func same(a, b *value.Dense) error {
 	return nil
 }
 
-// starved is AVX-512 with so few registers that most values pass through scratch memory.
-func starved() *target {
-	t := *avx512
-	t.registers = registers{vectors: 3, masks: 2}
+// starved is a target with so few registers that most values pass through scratch memory.
+func starved(of *target) *target {
+	t := *of
+	t.registers = registers{vectors: 3, masks: min(2, t.masks)}
 	return &t
 }
 
 // TestAgainstDefinition compares the code of random nests with the evaluator, on the whole window and on parts of it, and
 // looks that nothing beside the window is written.
 func TestAgainstDefinition(t *testing.T) {
-	t.Run("avx512", func(t *testing.T) { againstDefinition(t, avx512) })
-	t.Run("starved", func(t *testing.T) { againstDefinition(t, starved()) })
+	for _, target := range []*target{avx512, avx2} {
+		t.Run(string(target.name), func(t *testing.T) { againstDefinition(t, target) })
+		t.Run(string(target.name)+" starved", func(t *testing.T) { againstDefinition(t, starved(target)) })
+	}
+}
+
+// tally counts what became of nests.
+type tally struct {
+	made, failed, resumed, reduced, lost, deep int
+	refused                                    map[string]int
 }
 
 func againstDefinition(t *testing.T, target *target) {
-	m := needAVX512(t)
+	m := need(t, target)
 	cases := 1500
 	if testing.Short() {
 		cases = 200
 	}
-	made, failed, resumed, refused := 0, 0, 0, map[string]int{}
+	n := tally{refused: map[string]int{}}
 	for seed := range cases {
-		x := looptest.Draw(uint64(seed))
-		out := x.Results()
-		f, err := compile(m, target, x.Nest, x.In, out)
-		if err != nil {
-			refused[err.Error()]++
-			continue
-		}
-		made++
-		want, err := x.Nest.Eval(x.In, loop.Env{})
-		f.fuel = []uint64{0, 1, 3, 50}[seed%4]
-		rows, lanes := x.Rows, x.Lanes
-		var flagged bool
-		if seed%3 == 0 && rows > 0 { // in four parts
-			r, l := rows/2, lanes/3
-			for _, w := range [][4]int{{0, r, 0, l}, {r, rows, 0, l}, {0, r, l, lanes}, {r, rows, l, lanes}} {
-				flagged = f.run(w[0], w[1], w[2], w[3]) || flagged
-			}
-		} else {
-			flagged = f.run(0, rows, 0, lanes)
-		}
-		if f.calls > 4 {
-			resumed++
-		}
-		if flagged && err == nil {
-			_, err = loop.ExpandFolds(x.Nest).Eval(x.In, loop.Env{}) // an exact sum of numbers that are too far apart
-		}
-		if flagged != (err != nil) {
-			t.Fatalf("seed %d: the code says failed = %v, the definition %v\n%s", seed, flagged, err, x.Nest)
-		}
-		if flagged {
-			failed++
-			continue
-		}
-		for k, d := range out {
-			if err := same(d, want[k].(*value.Dense)); err != nil {
-				t.Fatalf("seed %d, result %d: %v\n%s", seed, k, err, x.Nest)
-			}
-			if err := x.Untouched(k, d); err != nil {
-				t.Fatalf("seed %d, result %d: %v\n%s", seed, k, err, x.Nest)
+		n.compare(t, m, target, uint64(seed))
+	}
+	if n.made < cases*2/3 || n.failed == 0 || n.resumed < cases/8 || n.reduced < cases/4 || n.lost == 0 || n.deep > n.lost/4 {
+		t.Errorf("%d of %d nests have code, %d failed, %d were resumed; %d results were reduced, %d with loss, %d of them in deep states too; refused: %v",
+			n.made, cases, n.failed, n.resumed, n.reduced, n.lost, n.deep, n.refused)
+	}
+}
+
+// TestSoakNests compares the code of nests that no other run has seen with the evaluator, for FLOW_SOAK seconds (make soak).
+func TestSoakNests(t *testing.T) {
+	seconds, err := strconv.Atoi(os.Getenv("FLOW_SOAK"))
+	if err != nil {
+		t.Skip("FLOW_SOAK is not set to a number of seconds")
+	}
+	m := need(t, avx2)
+	n, stop := tally{refused: map[string]int{}}, time.Now().Add(time.Duration(seconds)*time.Second)
+	seed := uint64(time.Now().UnixNano())
+	for ; time.Now().Before(stop) && !t.Failed(); seed++ {
+		for _, target := range []*target{avx512, avx2, starved(avx512), starved(avx2)} {
+			if has(target) {
+				n.compare(t, m, target, seed)
 			}
 		}
 	}
-	if made < cases*2/3 || failed == 0 || resumed < cases/8 {
-		t.Errorf("%d of %d nests have code, %d failed, %d were resumed; refused: %v", made, cases, failed, resumed, refused)
+	t.Logf("%d runs of nests, the last of seed %d", n.made, seed-1)
+}
+
+// compare runs the nest of a seed and compares its results with those of the evaluator.
+func (n *tally) compare(t *testing.T, m *code.Memory, target *target, seed uint64) {
+	x := looptest.Draw(seed)
+	out := x.Results()
+	plan := Schedule{together: int(seed % (maxParts + 1))}
+	f, err := compileAs(plan, m, target, x.Nest, x.In, out, loop.FastLevels)
+	if err != nil {
+		n.refused[err.Error()]++
+		return
+	}
+	n.made++
+	want, err := x.Nest.Eval(x.In, loop.Env{})
+	f.fuel = []uint64{0, 1, 3, 50}[seed%4]
+	rows, lanes := x.Rows, x.Lanes
+	var flagged bool
+	if seed%3 == 0 && rows > 0 { // in four parts
+		r, l := rows/2, lanes/3
+		for _, w := range [][4]int{{0, r, 0, l}, {r, rows, 0, l}, {0, r, l, lanes}, {r, rows, l, lanes}} {
+			flagged = f.run(w[0], w[1], w[2], w[3]) || flagged
+		}
+	} else {
+		flagged = f.run(0, rows, 0, lanes)
+	}
+	if f.calls > 4 {
+		n.resumed++
+	}
+	if flagged && err == nil {
+		_, err = loop.ExpandFolds(x.Nest).Eval(x.In, loop.Env{}) // an exact sum of numbers that are too far apart
+	}
+	if flagged != (err != nil) {
+		t.Fatalf("seed %d: the code says failed = %v, the definition %v\n%s", seed, flagged, err, x.Nest)
+	}
+	if flagged {
+		n.failed++
+		return
+	}
+	n.reduced += len(f.reduced)
+	if !f.finish() { // exact sums of numbers that are too far apart, or not finite
+		n.lost++
+		f, err = compileAs(plan, m, target, x.Nest, x.In, out, loop.DeepLevels)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		f.run(0, rows, 0, lanes)
+		if !f.finish() {
+			n.deep++
+			return
+		}
+	}
+	for k, d := range out {
+		if err := same(d, want[k].(*value.Dense)); err != nil {
+			t.Fatalf("seed %d, result %d: %v\n%s", seed, k, err, x.Nest)
+		}
+		if err := x.Untouched(k, d); err != nil {
+			t.Fatalf("seed %d, result %d: %v\n%s", seed, k, err, x.Nest)
+		}
 	}
 }
 
 // TestFunctions compares all functions of the library with the evaluator.
 func TestFunctions(t *testing.T) {
-	m := needAVX512(t)
+	for _, target := range []*target{avx512, avx2} {
+		t.Run(string(target.name), func(t *testing.T) { functions(t, target) })
+	}
+}
+
+func functions(t *testing.T, target *target) {
+	m := need(t, target)
 	for _, name := range (loop.Standard{}).Names() {
 		f := loop.Standard{}.Function(name)
 		args := []string{"v0", "v1"}[:len(f.Params)]
@@ -237,7 +417,7 @@ nest(%0: f64[], %1: f64[]) (i: 0..%0.rows) {
 			}
 		}
 		out := value.New(types.F64, 211, 1)
-		c, err := compile(m, avx512, n, []value.Value{x, y}, []*value.Dense{out})
+		c, err := compile(m, target, n, []value.Value{x, y}, []*value.Dense{out})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

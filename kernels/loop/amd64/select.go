@@ -43,7 +43,12 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	}
 	c := s.Code
 	switch {
+	case c == loop.Select && in[0].konst:
+		return in[2-in[0].word]
 	case c == loop.Select:
+		if v := l.lesser(in); v != 0 {
+			return operand{v: v}
+		}
 		return operand{v: l.merged(l.vector(in[0]), in[1], in[2])}
 	case e == types.Bool:
 		return operand{v: l.logic(s, in)}
@@ -53,6 +58,9 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	switch {
 	case floatBinary[c] != pair{}:
 		return operand{v: l.binary(floatBinary[c].of(e), e, in[0], in[1], 0)}
+	case c == loop.Lt:
+		v := l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, in[0], in[1], ordered[c])
+		return operand{v: v, less: [2]virt{l.vector(in[0]), l.vector(in[1])}}
 	case ordered[c] != 0 || c == loop.Eq:
 		return operand{v: l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, in[0], in[1], ordered[c])}
 	case rounding[c] != 0:
@@ -93,14 +101,36 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	return operand{}
 }
 
+// lesser is a select between the two numbers that its condition compares, or 0. The instructions give the second number where the
+// comparison is false, as the select does.
+func (l *lowering) lesser(in []operand) virt {
+	e := in[1].elem
+	if in[0].less[0] == 0 || !e.IsFloat() {
+		return 0
+	}
+	x, y := in[1], in[2]
+	switch [2]virt{l.vector(x), l.vector(y)} {
+	case [2]virt{in[0].less[0], in[0].less[1]}:
+		return l.binary(pair{VMINPD, VMINPS}.of(e), e, x, y, 0)
+	case [2]virt{in[0].less[1], in[0].less[0]}:
+		return l.binary(pair{VMAXPD, VMAXPS}.of(e), e, x, y, 0)
+	}
+	return 0
+}
+
 // folded computes an operation on constants.
 func (l *lowering) folded(s *loop.Stmt, in []operand, e types.Elem) (operand, bool) {
-	words := make([]loop.Word, len(in))
-	for k, o := range in {
+	for _, o := range in {
 		if !o.konst {
 			return operand{}, false
 		}
+	}
+	words := make([]loop.Word, len(in))
+	for k, o := range in {
 		words[k] = o.word
+	}
+	if (s.Code == loop.IDiv || s.Code == loop.Mod) && words[1] == 0 { // behind a check that fails
+		return operand{konst: true}, true
 	}
 	return operand{konst: true, word: s.Code.Eval(e, words...)}, true
 }
@@ -133,27 +163,16 @@ func (l *lowering) fma(e types.Elem, in []operand) virt {
 	positive(&a, &f.minusProduct)
 	positive(&b, &f.minusProduct)
 	positive(&c, &f.minusAddend)
-	if a.konst {
-		a, b = b, a
-	}
 	s := step{Inst: Inst{Len: l.vlen(e)}, fused: f}
 	s.a = l.vector(a)
-	switch {
-	case b.konst:
-		f.in, s.Mem = 'b', l.constant(e, b.word)
-		s.c = l.vector(c)
-	case c.konst:
-		f.in, s.Mem = 'c', l.constant(e, c.word)
-		s.b = l.vector(b)
-	default:
-		s.b, s.c = l.vector(b), l.vector(c)
-	}
+	s.b, s.c = l.vector(b), l.vector(c)
 	s.dst = l.fresh(vectorClass)
 	return l.emit(s)
 }
 
-// extreme is the lesser or greater of two floats as the language has it. The instruction gives its second operand where the two
-// compare equal or one is nan, so zeros are combined by their bits and nans by a sum.
+// extreme is the lesser or greater of two floats as the language has it. VRANGE orders zeros but ignores a nan, which a sum of the
+// two is. VMIN and VMAX give their second operand where the two compare equal or one is nan, so there zeros are combined by
+// their bits, too.
 func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	op, bits := pair{VMINPD, VMINPS}, pair{VORPD, VORPS}
 	if c == loop.Max {
@@ -161,11 +180,21 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	}
 	a.v, b.v = l.vector(a), l.vector(b)
 	a.konst, b.konst = false, false
-	out := l.binary(op.of(e), e, a, b, 0)
-	for _, fix := range []struct {
+	var out virt
+	fixes := []struct {
 		op  pair
 		imm uint8
-	}{{bits, ordered[loop.Eq]}, {pair{VADDPD, VADDPS}, unorderedImm}} {
+	}{{bits, ordered[loop.Eq]}, {pair{VADDPD, VADDPS}, unorderedImm}}
+	if l.embeds {
+		lesser := uint8(4) // the sign is that of the result
+		if c == loop.Max {
+			lesser = 5
+		}
+		out, fixes = l.binary(pair{VRANGEPD, VRANGEPS}.of(e), e, a, b, lesser), fixes[1:]
+	} else {
+		out = l.binary(op.of(e), e, a, b, 0)
+	}
+	for _, fix := range fixes {
 		where := l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, a, b, fix.imm)
 		l.emit(step{Inst: Inst{Op: fix.op.of(e), Len: l.vlen(e)}, a: a.v, b: b.v, mask: where, dst: out, keeps: true, effect: true})
 	}
@@ -228,6 +257,14 @@ func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 		return l.binary(VPXORQ, e, in[0], operand{elem: e, konst: true, word: math.MaxUint64}, 0)
 	case loop.Abs:
 		return l.unary(VPABSQ, e, in[0], 0)
+	case loop.IDiv, loop.Mod:
+		return l.divide(s, in[0], in[1])
+	case loop.MulHigh, loop.MulHighU:
+		return words{l}.mulHigh(in[0], in[1], c == loop.MulHigh)
+	case loop.Ones:
+		return words{l}.ones(in[0])
+	case loop.TrailingZeros:
+		return words{l}.trailingZeros(in[0])
 	case loop.LeadingZeros:
 		return l.unary(VPLZCNTQ, e, in[0], 0)
 	case loop.ToF64:

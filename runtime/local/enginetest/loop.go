@@ -14,7 +14,8 @@ import (
 // leaf is small and odd, so that small matrices have several chunks and most a shorter last one.
 const leaf = 7
 
-// elements is a loop over the elements of the result, or of the first input where the result is a scalar.
+// elements is a loop over the elements of the result, or of the first input where the result is a
+// scalar.
 func elements(chunk func(c *op.Call, lo, hi int) error) *op.Loop {
 	return &op.Loop{
 		Space: func(c *op.Call) (int, int) {
@@ -67,8 +68,8 @@ func (s *sums) End() error {
 // Chunks counts the chunks of `picky`, for tests that want to see how soon a loop stops.
 var Chunks atomic.Int64
 
-// picky fails for elements that are attribute `bad`, or any of `worse`, and panics for `terrible`. Attribute `after` is how many
-// microseconds a chunk behind the bad element takes.
+// picky fails for elements that are attribute `bad`, or any of `worse`, and panics for `terrible`.
+// Attribute `after` is how many microseconds a chunk behind the bad element takes.
 func picky(c *op.Call, lo, hi int) error {
 	Chunks.Add(1)
 	for i, x := range c.Dense(0).F64[lo:hi] {

@@ -16,13 +16,15 @@ import (
 	"flow/ir/value"
 )
 
-// Random makes a plan of about n tasks for ranks ranks. Its values are of every sort that engines treat differently:
-// matrices of a few sizes, also none, scalars, strings, shapes known only in the run.
+// Random makes a plan of about n tasks for ranks ranks. Its values are of every sort that engines
+// treat differently: matrices of a few sizes, also none, scalars, strings, shapes known only in the
+// run.
 func Random(seed uint64, n, ranks int) *plan.Plan {
 	return newRandom(seed, ranks).plan(seed, n, func() {})
 }
 
-// RandomShown is Random with nodes of rank 0 between the others that print numbers, in the order of the plan.
+// RandomShown is Random with nodes of rank 0 between the others that print numbers, in the order of
+// the plan.
 func RandomShown(seed uint64, n, ranks int) *plan.Plan {
 	r := newRandom(seed, ranks)
 	last := ir.None
@@ -102,7 +104,7 @@ func (r *random) bring(x ir.ID, rank int32) ir.ID {
 	}
 	for e := int(x) + 1; e < r.g.Len(); e++ {
 		id := ir.ID(e)
-		if n := &r.g.Nodes[e]; n.Op.Name == "exchange" && r.g.In(id)[0] == x && slices.Contains(n.Attrs.Ints("to"), int64(rank)) {
+		if n := &r.g.Nodes[e]; n.Op.Role == op.Exchange && r.g.In(id)[0] == x && slices.Contains(n.Attrs.Ints("to"), int64(rank)) {
 			return id
 		}
 	}
@@ -186,7 +188,8 @@ func (r *random) region() *ir.Region {
 	return &ir.Region{Graph: g, Args: []ir.ID{a, b}, Yields: []ir.ID{y}}
 }
 
-// Oracle holds what the reference evaluator says, and compares what an engine observes. Safe for concurrent use.
+// Oracle holds what the reference evaluator says, and compares what an engine observes. Safe for
+// concurrent use.
 type Oracle struct {
 	p    *plan.Plan
 	want []value.Value
@@ -227,7 +230,7 @@ func (o *Oracle) ErrOf(mine func(id int) bool) error {
 	}
 	for i, s := range o.seen {
 		d := o.p.Graph.Nodes[i].Op
-		if !s && mine(i) && d.Name != "exchange" && d.Control != op.Iterate && d.Control != op.Select { // of those the parts are seen
+		if !s && mine(i) && d.Role != op.Exchange && d.Control != op.Iterate && d.Control != op.Select { // of those the parts are seen
 			return fmt.Errorf("%s did not run", o.p.Graph.Line(ir.ID(i)))
 		}
 	}

@@ -1,5 +1,6 @@
-// Package enginetest holds what the tests of every engine share: a small operator table that has one row for each
-// thing an engine must get right, and random plans over it. Tests compare an engine's values with ir/eval.
+// Package enginetest holds what the tests of every engine share: a small operator table that has
+// one row for each thing an engine must get right, and random plans over it. Tests compare an
+// engine's values with ir/eval.
 package enginetest
 
 import (
@@ -122,7 +123,7 @@ func rows() []*op.Def {
 			runBody(c, out, func(in, i, j int) value.Scalar { return c.Dense(in).At(i, j) })
 			return out, nil
 		}},
-		{Name: "arg"},
+		{Name: "arg", Role: op.Argument},
 		{Name: "iterate", Control: op.Iterate},
 		{Name: "select", Control: op.Select},
 		{Name: "part", Control: op.Part},
@@ -130,7 +131,7 @@ func rows() []*op.Def {
 		{Name: "next", Kernel: set(next), Ref: next},
 		{Name: "atleast", Kernel: set(atLeast), Ref: atLeast},
 		{Name: "first", Kernel: set(first), Ref: first},
-		{Name: "exchange", Ref: func(c *op.Call) (value.Value, error) { return c.In[0], nil }},
+		{Name: "exchange", Role: op.Exchange, Ref: func(c *op.Call) (value.Value, error) { return c.In[0], nil }},
 		{Name: "crash", Kernel: func(c *op.Call) error { var none *value.Dense; none.Rows++; return nil },
 			Ref: func(c *op.Call) (value.Value, error) { return nil, fmt.Errorf("crash") }},
 		{Name: "starve", Kernel: set(starve), Ref: starve},

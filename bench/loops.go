@@ -1,0 +1,360 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// This file defines the sections about loops that no table of operators foresees, each in natural
+// words of the language and beside one plain C program. bench/loops/programs.txt and
+// bench/everyday/programs.txt list them.
+
+// loopLimit is the longest that a process of these sections may take, data and warm-up included.
+const loopLimit = 25 * time.Second
+
+// loopSlow is what a loop counts at least that did not end within loopLimit, in seconds. A process
+// runs the loop twice, after some seconds of making data.
+const loopSlow = 10
+
+// loop is a row of a programs.txt.
+type loop struct {
+	name string
+	flow string // the Flow program, without its folder and extension
+	peer string // the C program; "" where this is another formulation of the loop twin
+	// sizes and small are the params of the benchmark and of the tests, "name=value" each. C takes
+	// the values in this order.
+	sizes, small []string
+	tolerance    float64 // how far apart the two results may be, relative to their size
+	twin         string  // the loop that this one formulates in other words; "" for none
+}
+
+// readPrograms reads the list of a folder.
+func readPrograms(folder string) ([]loop, error) {
+	text, err := os.ReadFile(filepath.Join(folder, "programs.txt"))
+	if err != nil {
+		return nil, err
+	}
+	var list []loop
+	known := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) == 0 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if len(f) != 6 {
+			return nil, fmt.Errorf("%s/programs.txt: %d fields in %q", folder, len(f), line)
+		}
+		l := loop{name: f[0], flow: f[1], peer: f[1], sizes: strings.Split(f[2], ","), small: strings.Split(f[3], ",")}
+		if l.tolerance, err = strconv.ParseFloat(f[4], 64); err != nil {
+			return nil, fmt.Errorf("%s/programs.txt: %w", folder, err)
+		}
+		if f[5] != "-" {
+			l.twin, l.peer = f[5], ""
+			if !known[l.twin] {
+				return nil, fmt.Errorf("%s/programs.txt: %s comes before %s", folder, l.name, l.twin)
+			}
+		}
+		known[l.name] = l.peer != ""
+		list = append(list, l)
+	}
+	return list, nil
+}
+
+// params returns the settings as arguments of flowrun.
+func params(sizes []string) (args []string) {
+	for _, s := range sizes {
+		args = append(args, "--set="+s)
+	}
+	return args
+}
+
+// values returns what the settings set, as arguments of a C program.
+func values(sizes []string) (args []string) {
+	for _, s := range sizes {
+		_, v, _ := strings.Cut(s, "=")
+		args = append(args, v)
+	}
+	return args
+}
+
+// errSlow is the error of a program that did not end within loopLimit.
+var errSlow = errors.New("it did not end")
+
+// within runs a program for at most loopLimit.
+func within(env []string, name string, args ...string) (stdout, stderr []byte, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), loopLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err = cmd.Run(); ctx.Err() != nil {
+		return nil, nil, errSlow
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w: %s", filepath.Base(name), err, strings.TrimSpace(errs.String()))
+	}
+	return out.Bytes(), errs.Bytes(), nil
+}
+
+// compared is a contestant that also gives a result to compare.
+type compared struct {
+	contestant
+	check *string
+}
+
+// flowLoop runs a loop by Flow on two threads.
+func (b *bench) flowLoop(folder string, l loop) compared {
+	check := new(string)
+	run := func() (float64, error) {
+		args := append([]string{filepath.Join(folder, l.flow+".flow"), "--threads=2", "--stats=json"}, params(l.sizes)...)
+		out, errs, err := within(nil, b.flowrun, args...)
+		if err != nil {
+			return 0, err
+		}
+		_, *check, _ = strings.Cut(strings.TrimSpace(string(out)), "check: ")
+		var s stats
+		if err := lastJSON(errs, &s); err != nil {
+			return 0, err
+		}
+		return s.callSeconds("work")
+	}
+	return compared{contestant{name: "Flow", run: run}, check}
+}
+
+// cLoop runs a loop in C on two threads.
+func cLoop(binary string, l loop) compared {
+	check := new(string)
+	run := func() (float64, error) {
+		out, _, err := within([]string{"OMP_NUM_THREADS=2", "OMP_PROC_BIND=true"}, binary, values(l.sizes)...)
+		if err != nil {
+			return 0, err
+		}
+		var f struct {
+			Seconds float64     `json:"seconds"`
+			Check   jsonLiteral `json:"check"`
+		}
+		if err := lastJSON(out, &f); err != nil {
+			return 0, err
+		}
+		*check = string(f.Check)
+		return f.Seconds, nil
+	}
+	return compared{contestant{name: "C", run: run}, check}
+}
+
+// jsonLiteral is a value as its text.
+type jsonLiteral string
+
+func (j *jsonLiteral) UnmarshalJSON(b []byte) error { *j = jsonLiteral(b); return nil }
+
+// agree reports whether two results are numbers that differ by at most tolerance of their size.
+func agree(a, b string, tolerance float64) bool {
+	x, err1 := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	return err1 == nil && err2 == nil && math.Abs(x-y) <= tolerance*math.Max(math.Abs(x), math.Abs(y))
+}
+
+// buildLoops compiles every C program of a folder and returns where they are.
+func (b *bench) buildLoops(folder string) (dir string, err error) {
+	if dir, err = os.MkdirTemp(b.dir, "loops-"); err != nil {
+		return "", err
+	}
+	sources, err := filepath.Glob(filepath.Join(folder, "*.c"))
+	if err != nil || len(sources) == 0 {
+		return "", fmt.Errorf("no C programs in %s: %v", folder, err)
+	}
+	for _, src := range sources {
+		args := []string{"-O3", "-march=native", "-ffast-math", "-fopenmp", "-Wall", "-I", b.peers.source,
+			"-o", filepath.Join(dir, strings.TrimSuffix(filepath.Base(src), ".c")), src, "-lm"}
+		if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("gcc %s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return dir, nil
+}
+
+func loops(b *bench) error {
+	return b.besideC(filepath.Join(b.root, "bench", "loops"), filepath.Join(b.peers.source, "loops"))
+}
+
+func everyday(b *bench) error {
+	folder := filepath.Join(b.root, "bench", "everyday")
+	return b.besideC(folder, folder)
+}
+
+// besideC prints the table of the loops of a folder: the seconds of C and Flow, the ratio, whether
+// the results agree, and the geometric mean of the ratios. Other formulations of a loop are measured
+// in turn with it and are not in the mean; a second table compares them with each other. The error
+// says that results differ.
+func (b *bench) besideC(folder, source string) error {
+	list, err := readPrograms(folder)
+	if err != nil {
+		return err
+	}
+	match, err := regexp.Compile(b.match)
+	if err != nil {
+		return err
+	}
+	dir, err := b.buildLoops(source)
+	if err != nil {
+		b.skip("the loops: %v", err)
+		return nil
+	}
+	fmt.Fprintf(b.out, "C: gcc -O3 -march=native -ffast-math -fopenmp. \"Times Flow's\" is C's time over Flow's: above 1 Flow is faster.\n\n")
+	fmt.Fprintf(b.out, "| loop | C s | Flow s | times Flow's | results |\n|---|---|---|---|---|\n")
+	var ratios []float64
+	atMost, differ := "", 0
+	rows := map[string]*loopRow{}
+	for i, l := range list {
+		if l.twin != "" || !match.MatchString(l.name) {
+			continue
+		}
+		group := []loop{l}
+		for _, other := range list[i+1:] {
+			if other.twin == l.name {
+				group = append(group, other)
+			}
+		}
+		for k, m := range b.measure(folder, filepath.Join(dir, l.peer), group) {
+			rows[group[k].name] = m
+			fmt.Fprintf(b.out, "| %s | %s | %s | %s | %s |\n", group[k].name, m.c, m.flow, m.ratioText(), m.verdict)
+			if m.differ {
+				differ++
+			}
+			if k == 0 && m.ratio > 0 {
+				ratios = append(ratios, m.ratio)
+				if m.slow {
+					atMost = "at most "
+				}
+			}
+		}
+	}
+	if len(ratios) > 0 {
+		fmt.Fprintf(b.out, "\nGeometric mean over %d loops: %s%.2f.\n\n", len(ratios), atMost, geometricMean(ratios))
+	}
+	if differ += b.formulations(list, rows); differ > 0 {
+		return fmt.Errorf("%d results differ", differ)
+	}
+	return nil
+}
+
+// loopRow is a row of the table.
+type loopRow struct {
+	c, flow string // the medians as printed
+	check   string // Flow's result
+	seconds float64
+	ratio   float64 // C's time over Flow's; 0: one of them failed
+	slow    bool    // Flow did not end in time, so that ratio is an upper bound
+	differ  bool    // the results are too far apart
+	verdict string
+}
+
+func (m *loopRow) ratioText() string {
+	switch {
+	case m.ratio == 0:
+		return ""
+	case m.slow:
+		return fmt.Sprintf("< %.2g", m.ratio)
+	}
+	if m.ratio < 0.1 {
+		return fmt.Sprintf("%.2g", m.ratio)
+	}
+	return fmt.Sprintf("%.2f", m.ratio)
+}
+
+// measure runs the formulations of a loop and the C program in turn.
+func (b *bench) measure(folder, binary string, group []loop) (rows []*loopRow) {
+	theirs := cLoop(binary, group[0])
+	all := []compared{theirs}
+	for _, l := range group {
+		all = append(all, b.flowLoop(folder, l))
+	}
+	var list []contestant
+	for _, c := range all {
+		list = append(list, c.contestant)
+	}
+	out := entered(list)
+	takeTurns(b.reps, list, out)
+	for k, l := range group {
+		rows = append(rows, beside(out[0], out[k+1], *theirs.check, *all[k+1].check, l.tolerance))
+	}
+	return rows
+}
+
+// beside returns the row of Flow's result beside C's.
+func beside(c, flow *result, theirs, ours string, tolerance float64) *loopRow {
+	text := func(r *result) string {
+		if r.err != nil {
+			return "failed: " + firstLine(r.err)
+		}
+		return fmt.Sprintf("%.4f", r.median())
+	}
+	m := &loopRow{check: ours, flow: text(flow), c: text(c), verdict: "not compared"}
+	switch {
+	case c.err != nil || flow.err != nil && flow.err != errSlow:
+	case flow.err == errSlow:
+		m.flow, m.seconds, m.slow = fmt.Sprintf("more than %d", loopSlow), loopSlow, true
+		m.ratio = c.median() / loopSlow
+	default:
+		m.seconds = flow.median()
+		m.ratio, m.verdict = c.median()/m.seconds, "agree"
+		if !agree(ours, theirs, tolerance) {
+			m.differ, m.verdict = true, fmt.Sprintf("DIFFER: %s and %s", ours, theirs)
+		}
+	}
+	return m
+}
+
+// formulations prints how far two formulations of one computation are apart, and returns how many
+// give different results.
+func (b *bench) formulations(list []loop, rows map[string]*loopRow) (differ int) {
+	head := false
+	for _, l := range list {
+		a, other := rows[l.twin], rows[l.name]
+		if l.twin == "" || a == nil || other == nil {
+			continue
+		}
+		if !head {
+			fmt.Fprintf(b.out, "| loop | in other words | times the faster one | results |\n|---|---|---|---|\n")
+			head = true
+		}
+		slower, same := "", "not compared"
+		if a.seconds > 0 && other.seconds > 0 && !(a.slow && other.slow) {
+			slower = fmt.Sprintf("%.2f", math.Max(a.seconds/other.seconds, other.seconds/a.seconds))
+			if a.slow || other.slow {
+				slower = "more than " + slower
+			}
+		}
+		if a.check != "" && other.check != "" {
+			same = "same"
+			if a.check != other.check {
+				differ++
+				same = fmt.Sprintf("DIFFER: %s and %s", a.check, other.check)
+			}
+		}
+		fmt.Fprintf(b.out, "| %s | %s | %s | %s |\n", l.twin, l.name, slower, same)
+	}
+	if head {
+		fmt.Fprintln(b.out)
+	}
+	return differ
+}
+
+func geometricMean(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += math.Log(v)
+	}
+	return math.Exp(s / float64(len(x)))
+}

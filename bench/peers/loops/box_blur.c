@@ -1,0 +1,20 @@
+#include "peer.h"
+
+static void work(long n, const double *X, double *out) {
+	const long m = n - 4;
+#pragma omp parallel for
+	for (long i = 0; i < m; i++)
+		for (long j = 0; j < m; j++) {
+			const double *x = X + i * n + j;
+			double s = 0;
+			for (long a = 0; a < 5; a++)
+				for (long b = 0; b < 5; b++) s += x[a * n + b];
+			out[i * m + j] = s / 25;
+		}
+}
+
+int main(int argc, char **argv) {
+	long n = size(argv, 1);
+	double *X = uniforms(n * n, 1, 0, 1), *out = DOUBLES(n * n);
+	TIME(work(n, X, out), sum((n - 4) * (n - 4), out));
+}

@@ -1,0 +1,165 @@
+package flow
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// This file tests the programs of the benchmark sections `loops` and `everyday`: small sizes, every
+// engine, the C programs beside them.
+
+// benchLoop is a line of a programs.txt: name, program, sizes, small sizes, tolerance, twin.
+type benchLoop struct {
+	name, program string
+	small         []Setting
+	tolerance     float64
+	twin          string
+}
+
+func benchLoops(t *testing.T, folder string) (list []benchLoop) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, "programs.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) == 0 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if len(f) != 6 {
+			t.Fatalf("%d fields in %q", len(f), line)
+		}
+		l := benchLoop{name: f[0], program: f[1], twin: strings.TrimPrefix(f[5], "-")}
+		for _, s := range strings.Split(f[3], ",") {
+			name, value, _ := strings.Cut(s, "=")
+			l.small = append(l.small, Setting{Name: name, Text: value})
+		}
+		if l.tolerance, err = strconv.ParseFloat(f[4], 64); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+// Every loop gives the same bytes on several engines, another formulation gives the bytes of the
+// first one, and C gives the same number within the tolerance that the table uses.
+func TestBenchLoops(t *testing.T) {
+	for folder, source := range map[string]string{"bench/loops": "bench/peers/loops", "bench/everyday": "bench/everyday"} {
+		list := benchLoops(t, folder)
+		if want := map[string]int{"bench/loops": 40, "bench/everyday": 10}[folder]; len(list) < want {
+			t.Errorf("%s lists %d loops, want %d", folder, len(list), want)
+		}
+		used := map[string]bool{}
+		printed := map[string]string{}
+		for _, l := range list {
+			used[l.program+".flow"] = true
+			text, err := os.ReadFile(filepath.Join(folder, l.program+".flow"))
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			all := engines(1)
+			out := everywhere(t, l.name, append(text, "emit all r as \"all\"\n"...), l.small, []engine{all[0], all[2], all[6], all[10]})
+			if strings.Contains(out, "FAILED") || !strings.HasPrefix(out, "check: ") {
+				t.Errorf("%s prints\n%s", l.name, clip(out))
+			}
+			printed[l.name] = out
+			if first := printed[l.twin]; l.twin != "" && first != out {
+				t.Errorf("%s is no formulation of %s: it prints\n%swant\n%s", l.name, l.twin, clip(out), clip(first))
+			}
+		}
+		files, err := filepath.Glob(filepath.Join(folder, "*.flow"))
+		if err != nil || len(files) != len(used) {
+			t.Errorf("%d programs in %s, %d in its list: %v", len(files), folder, len(used), err)
+		}
+		t.Run("C", func(t *testing.T) {
+			if _, err := exec.LookPath("gcc"); err != nil {
+				t.Skip("no gcc")
+			}
+			for _, l := range list {
+				if l.twin == "" {
+					compareWithC(t, source, l, printed[l.name])
+				}
+			}
+		})
+	}
+}
+
+// runC compiles a C program of a benchmark and returns the number that it prints.
+func runC(t *testing.T, source string, args ...string) (check float64, ok bool) {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "program")
+	out, err := exec.Command("gcc", "-O1", "-fopenmp", "-I", "bench/peers", "-o", bin, source, "-lm").CombinedOutput()
+	if err != nil {
+		t.Errorf("%s: %v\n%s", source, err, out)
+		return 0, false
+	}
+	if out, err = exec.Command(bin, args...).Output(); err != nil {
+		t.Errorf("%s: %v", source, err)
+		return 0, false
+	}
+	var line struct{ Seconds, Check float64 }
+	if err := json.Unmarshal(out, &line); err != nil {
+		t.Errorf("%s prints %q: %v", source, out, err)
+	}
+	return line.Check, err == nil
+}
+
+// nearC reports whether C's number is Flow's within a tolerance. A number that is 0 compares nothing.
+func nearC(printed string, c, tolerance float64) bool {
+	first, _, _ := strings.Cut(printed, "\n")
+	ours, err := strconv.ParseFloat(first, 64)
+	return err == nil && ours != 0 && math.Abs(ours-c) <= tolerance*math.Abs(ours)
+}
+
+// compareWithC compares a loop's C program at the small sizes with what Flow printed.
+func compareWithC(t *testing.T, source string, l benchLoop, printed string) {
+	t.Helper()
+	var args []string
+	for _, s := range l.small {
+		args = append(args, s.Text)
+	}
+	c, ok := runC(t, filepath.Join(source, l.program+".c"), args...)
+	if ours := strings.TrimPrefix(printed, "check: "); ok && !nearC(ours, c, l.tolerance) {
+		t.Errorf("%s: Flow gives %s, C %.17g", l.name, clip(ours), c)
+	}
+}
+
+// The C programs of the other sections do the work of the Flow programs that they are measured beside.
+func TestBenchPeers(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("no gcc")
+	}
+	for _, p := range []struct{ source, args, program, sets, label string }{
+		{"fused", "1000 sum", "fused", "n=1000", "sum"},
+		{"fused", "1000 y", "fused", "n=1000 kept=true", "sum"},
+		{"transpose", "56 16", "transpose", "n=56", "check"},
+		{"nbody", "30 4", "nbody", "n=30 steps=4", "sum of the positions"},
+		{"kmeans", "200 3", "kmeans", "n=200 rounds=3", "sum of the centroids"},
+		{"escape", "30 50 dynamic 1", "irregular", "n=30 cap=50", "rounds"},
+	} {
+		text, err := os.ReadFile(filepath.Join("bench", p.program+".flow"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sets []Setting
+		for _, s := range strings.Fields(p.sets) {
+			name, value, _ := strings.Cut(s, "=")
+			sets = append(sets, Setting{Name: name, Text: value})
+		}
+		printed := engines(1)[2].output(p.program, text, sets)
+		c, ok := runC(t, filepath.Join("bench", "peers", p.source+".c"), strings.Fields(p.args)...)
+		_, ours, labelled := strings.Cut(printed, p.label+": ")
+		if ok && (!labelled || !nearC(ours, c, 1e-9)) {
+			t.Errorf("%s %s: Flow prints %s, C %.17g", p.source, p.args, clip(printed), c)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"flow/ir"
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/kernels/loop/launch"
+	"flow/lang/source"
+)
+
+// This file defines `flowrun explain FILE --pass=loops` and `--pass=code`: the loops that the plan
+// runs, with their places in the text, their schedule, and the machine code that they become.
+
+// These are no passes: they print what the operators of the plan write.
+const (
+	loopsPass = "loops"
+	codePass  = "code"
+)
+
+// A planLoop is a loop of the plan, or a node that has none.
+type planLoop struct {
+	node  string
+	at    source.Span
+	loops []*loop.Nest
+	why   string // there are none
+	count int    // how many nodes are alike
+}
+
+// planLoops is the loops of g and of its regions: of every node that is asked for and whose row
+// writes one.
+func planLoops(g *ir.Graph, asked func(n *ir.Node) bool) (all []*planLoop, err error) {
+	var walk func(g *ir.Graph) error
+	walk = func(g *ir.Graph) error {
+		for i := range g.Nodes {
+			n, id := &g.Nodes[i], ir.ID(i)
+			if n.Op.Nests == nil {
+				for r := n.Region; r != nil && !n.IsChain(); r = r.Next {
+					if err := walk(r.Graph); err != nil {
+						return err
+					}
+				}
+				continue
+			}
+			if !asked(n) {
+				continue
+			}
+			l, err := loopOf(g, id)
+			if err != nil {
+				return err
+			}
+			if len(l.loops) == 0 && l.why == "" {
+				continue
+			}
+			same := func(x *planLoop) bool {
+				return x.at == l.at && x.why == l.why && slices.EqualFunc(x.loops, l.loops, func(a, b *loop.Nest) bool { return a.String() == b.String() })
+			}
+			if k := slices.IndexFunc(all, same); k >= 0 {
+				all[k].count++
+			} else {
+				all = append(all, l)
+			}
+		}
+		return nil
+	}
+	return all, walk(g)
+}
+
+func loopOf(g *ir.Graph, id ir.ID) (*planLoop, error) {
+	n := &g.Nodes[id]
+	c := &op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id)}
+	if err := n.Enter(c); err != nil {
+		return nil, err
+	}
+	var in []types.Type
+	for _, x := range g.In(id) {
+		in = append(in, g.Type(x))
+	}
+	l := &planLoop{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id)), at: n.Span, count: 1}
+	l.loops, l.why = n.Op.Nests(c, in)
+	return l, nil
+}
+
+// printLoops writes a paragraph a loop: the node, its place, the loop and its schedule, and with
+// code the machine code.
+func printLoops(w io.Writer, all []*planLoop, files *source.FileSet, code bool) {
+	loops := 0
+	for _, l := range all {
+		fmt.Fprint(w, l.node)
+		if l.count > 1 {
+			fmt.Fprintf(w, "   and %d alike", l.count-1)
+		}
+		place, text := placeAndText(l.at, files)
+		fmt.Fprintf(w, "\n  %s  %s\n", place, text)
+		if l.why != "" {
+			fmt.Fprintf(w, "  no loop, because of %s\n", l.why)
+		}
+		for _, nest := range l.loops {
+			loops++
+			fmt.Fprintln(w, indented(nest.String()))
+			schedule, listing, err := launch.Listing(nest)
+			if err != nil {
+				schedule = "interp: " + err.Error()
+			}
+			fmt.Fprintf(w, "  %s\n", schedule)
+			if code && listing != "" {
+				fmt.Fprintln(w, "\n"+indented(listing))
+			}
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w, count(loops, "loop"))
+}
+
+// indented is lines with two spaces before each.
+func indented(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
+}

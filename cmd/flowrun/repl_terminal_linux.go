@@ -1,0 +1,40 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// This file hands the terminal from the command that starts ranks to rank 0, which is in a process
+// group of its own, and back. A shell does the same with its jobs.
+
+// adoptTerminal makes the terminal this process's: Ctrl-C comes here. which has the numbers of the
+// standard files that become it.
+func adoptTerminal(which string) error {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if unix.Getpgrp() != os.Getpid() { // others in the group would get Ctrl-C as well
+		if err := unix.Setpgid(0, 0); err != nil {
+			return err
+		}
+	}
+	signal.Ignore(syscall.SIGTTIN, syscall.SIGTSTP) // the shell waits for another process, and would not notice
+	takeTerminal(tty)
+	for _, number := range which {
+		if err := unix.Dup3(int(tty.Fd()), int(number-'0'), 0); err != nil {
+			return err
+		}
+	}
+	return tty.Close()
+}
+
+// takeTerminal makes this process's group the one that reads from a terminal.
+func takeTerminal(tty *os.File) {
+	signal.Ignore(syscall.SIGTTOU)                                             // or asking for it would stop this process
+	_ = unix.IoctlSetPointerInt(int(tty.Fd()), unix.TIOCSPGRP, unix.Getpgrp()) // a terminal that has gone needs no reader
+}

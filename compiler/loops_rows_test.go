@@ -1,0 +1,46 @@
+package compiler_test
+
+import (
+	"testing"
+
+	"flow/kernels"
+)
+
+// rowBodies are bodies that give rows of U: they run as loops over rows and columns.
+var rowBodies = []string{
+	`min(U[i, :], U[i, 0] + U[0, :])`,
+	`e = exp(U[i, :] - max(U[i, :]))
+	 e / sum(e)`,
+	`c = U[i, :] - mean(U[i, :])
+	 c / sqrt(mean(c ^ 2) + 1e-9)`,
+	`(U[i, :] - y[i]) / stddev(U[i, :]) + norm(U[i, :])`,
+	`e = exp(U[i, :])
+	 reverse(e) / sum(e) + e`,
+	`e = f32(exp(U[i, :]))
+	 s = sum(e)
+	 f64(log(e) / s) + min(U[i, :])`,
+	`w = U[i, :] @ U
+	 w / sum(w) + w / max(w * w)`,
+	`t(U[:, i]) * f64(count(U[i, :] > 0.5)) + f64(any(U[:, i] > 0.99))`,
+	`a = U[i, :] ^ 150
+	 U[i, :] / sum(a)`,
+	`U[i, :] * sum([1e300, -1, 1e-300] * x[i, :]) - max(i64(9 * U[i, :]))`,
+	`U[i, :] / y[2 * i + 1] - max(U[i, :])`,
+	`U[i, :] - f64(10 // (k[i] - 3)) * sum(U[i, :])`,
+}
+
+// TestRowBodies: bodies that give rows run by phases and give what the definition gives.
+func TestRowBodies(t *testing.T) {
+	table := tinyTable(t)
+	for _, body := range rowBodies {
+		text := "n = 40\nx = materialize(rand(n, 3, seed = 1))\ny = materialize(rand(n, 1, seed = 2))\nk = materialize(i64(9 * rand(n, 1, seed = 3)))\nU = materialize(rand(n, n, seed = 4))\n" +
+			"v = parfor i in 0..n {\n " + body + "\n}\nemit v\n"
+		before := kernels.RowsBegun()
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"hoist", "keep"}, false, "SS"}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+		if kernels.RowsBegun() == before {
+			t.Errorf("no loop runs by phases\n%s", text)
+		}
+	}
+}

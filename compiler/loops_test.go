@@ -1,0 +1,190 @@
+package compiler_test
+
+import (
+	"strings"
+	"testing"
+
+	"flow/kernels"
+)
+
+// The programs of these tests are small: their loops are compiled all the same.
+func init() { kernels.LoopsFrom(0) }
+
+// loopBodies are bodies of `parfor i in 0..n`, over x (n x 3), y (n x 1), k (n x 1, i64) and U (n x
+// n), all of which run as compiled loops. Those at the end fail.
+var loopBodies = []string{
+	`y[-1 - i] * 2 + x[i, 1]`,
+	`sum(x[i, :])`,
+	`sum((x - x[i, :]) ^ 2)`,
+	`d = x - x[i, :]
+	 sum(exp(-rowsum(d * d)) * y)`,
+	`mean(U[i, :]) + max(U[:, i]) - min(U[i, 2..5])`,
+	`W = U[max(i - 1, 0)..max(i - 1, 0) + 2, 1..4]
+	 max(W) - mean(W)`,
+	`iterate z = 0.0, r = 0 until z > 4 or r >= 50 { next z = z * z + y[i]; next r = r + 1 }
+	 r`,
+	`iterate p = x[i, :], v = zeros(1, 3) times 7 { next p = p + 0.1 * v; next v = v - 0.1 * p }
+	 sum(p * v)`,
+	`iterate v = U[:, i] times 3 { next v = (U @ v) / 10 }
+	 sum(v)`,
+	`M = [[y[i], 1], [2, x[i, 0]]]
+	 (M @ M)[0, 1] + (M @ t(M))[1, 1] + prod(M)`,
+	`if k[i] % 2 == 0 { y[i] } else { iterate a = y[i] times 3 { next a = sqrt(a) }
+	  a }`,
+	`k[i] // 3 + k[i] % 5 - count(x[i, :] > 0.5)`,
+	`x[i, :] / sum(x[i, :])`,
+	`cbind(x[i, :], x[i, 0..1] * 2)`,
+	`sum(reverse(x)[i, :] * x[i, :]) + sum(rbind(x[i, :], x[0, :]))`,
+	`any(x[i, :] > 0.9) or all(U[i, :] > 0.01)`,
+	`sum(1e200 * x[i, :]) + sum([1e16, y[i], -1e16]) + norm(x[i, :])`,
+	`median(U[max(i - 1, 0)..max(i - 1, 0) + 2, 1..4]) + median(x[i, :])`,
+	`quantile(U[i, 0..5], 0.3) + f64(median(i64(9 * x[i, :])))`,
+	`median(f32(x[i, :])) + quantile(f32([y[i], 2, 3, nan]), 0.7)`,
+	`median([y[i], -0.0, 0.0 / y[i], if k[i] > 4 { nan } else { -inf }])`,
+	`nunique([y[i], -0.0, 0.0, inf, if k[i] > 4 { nan } else { y[i] }]) + nunique(x[i, :] > 0.5) + nunique(i64(3 * x[i, :]))`,
+	`rowmedian(t(U[0..1, 0..3]) * y[i] + U[0..1, 0..4])[1, 0] + colmedian(rbind(x[i, :], x[0, :]))[0, 1]`,
+	`argmax(x[i, :]) + 10 * argmin(U[i, 0..5]) + 100 * rowargmax(rbind(x[i, :], x[0, :]))[1, 0] + 1000 * colargmin(rbind(x[i, :], x[0, :]))[0, 1]`,
+	`colprod(rbind(x[i, :], x[0, :]))[0, 1] + rowprod(rbind(x[i, :], x[0, :]))[1, 0]`,
+	`iterate V = max(y[i] - 0.5 + t(cbind(U[0, :], U[0, :])), 0.0), s = 0.0, r = 0 times 7 {
+	   next V = max(0.3 * rbind(V[1.., :], V[-1, :]) + 0.6 * V, y[i] * 0.4)
+	   next s = s + sum(cbind(V[2.., 0], V[0..-2, 0]))
+	   next r = r + 1
+	 }
+	 s + V[0, 0]`,
+	`if i > 0 and i < 12 { y[i - 1] + x[min(i + 1, x.rows - 1), 0] } else { y[0] }`,
+	`max(cumsum(y * y[i])) + cumprod(1 + x / 9)[2 * (n // 9), 1] - rowcummin(U)[i, 3] + f64(sum(rowcummax(f32(x[i, :]))))`,
+	`sum(rowcumsum(x[i, :] > 0.5)) + sum(cumsum(t(U[i, :]))) + sum(cumsum(k // (i + 1)))`,
+	`y[-1 - i] + x[i - 1, 2]`,
+	`a = f32(y[-1 - i])
+	 a * a + f32(2)`,
+	`i64(1e18 * y[-1 - i]) * 100`,
+	`10 // (k[i] - 3)`,
+	`y[i + 1]`,
+	`U[i..i + 2, 0..3][0, 0]`,
+	`if i > 5 { y[2 * i] } else { 0.0 }`,
+}
+
+// TestLoopBodies: bodies in everyday words run as compiled loops and give what the definition
+// gives, on threads and ranks.
+func TestLoopBodies(t *testing.T) {
+	table := tinyTable(t)
+	for _, n := range []string{"13", "1", "40"} {
+		for _, body := range loopBodies {
+			text := "n = " + n + "\nx = materialize(rand(n, 3, seed = 1))\ny = materialize(rand(n, 1, seed = 2))\nk = materialize(i64(9 * rand(n, 1, seed = 3)))\nU = materialize(rand(n, max(n, 5), seed = 4))\n" +
+				"v = parfor i in 0..n {\n " + body + "\n}\nemit v\n"
+			if n == "1" && (strings.Contains(body, "U[i..") || strings.Contains(body, "i - 1, 0)")) || strings.Contains(body, "U @ v") && n == "1" {
+				continue // what is out of range is known before the run
+			}
+			before := kernels.LoopsBegun()
+			if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"hoist", "keep"}, false, "SS"}}).differ(table, text); err != nil {
+				t.Errorf("%v\nin\n%s", err, text)
+			}
+			if kernels.LoopsBegun() == before {
+				t.Errorf("no compiled loop runs\n%s", text)
+			}
+		}
+	}
+}
+
+// TestLoopsOfManyRounds: few iterations are worth compiling where each of them is a loop, of unknown or of many rounds.
+func TestLoopsOfManyRounds(t *testing.T) {
+	kernels.LoopsFrom(10_000)
+	defer kernels.LoopsFrom(0)
+	table := tinyTable(t)
+	for _, c := range []struct {
+		rounds   string
+		compiled bool
+	}{{"until k == 300", true}, {"times 300", true}, {"times 5", false}} {
+		text := `
+y = materialize(rand(40, 1, seed = 2))
+v = parfor i in 0..40 {
+  iterate z = 0.5, k = 0 ` + c.rounds + ` { next z = 0.9 * z + 0.1 * y[i]; next k = k + 1 }
+  z
+}
+emit v
+`
+		before := kernels.LoopsBegun()
+		if _, err := (runs{{1, 2, nil, false, ""}}).differ(table, text); err != nil {
+			t.Error(err)
+		}
+		if compiled := kernels.LoopsBegun() > before; compiled != c.compiled {
+			t.Errorf("a loop %s runs compiled: %v", c.rounds, compiled)
+		}
+	}
+}
+
+// loopPrograms are programs whose loops all run compiled: over pairs, of values that are the same in every iteration and needed in some, and
+// of rows of constructors.
+var loopPrograms = []string{
+	`x = materialize(rand(20, 3, seed = 1))
+	 emit parfor i in 0..20, j in 0..i { sum((x[i, :] - x[j, :]) ^ 2) + f64(10 * i + j) }`,
+	`x = materialize(rand(20, 3, seed = 1))
+	 emit parfor i in 0..20, j in i..20 { x[j, 1] / (x[i, 0] - 0.5) }`,
+	`u = materialize(rand(50, 4, seed = 2))
+	 emit parfor i in 0..50 { if u[i, 0] > 0.9 { f64(rowargmax(u)[i, 0]) } else { 0.0 } }`,
+	`u = materialize(rand(50, 4, seed = 2))
+	 emit parfor i in 0..50 { if u[i, 0] > 2 { f64(rowargmax(u)[i, 0]) } else { 1e200 * sum([1e16, u[i, 1], -1e16]) } }`,
+	`u = materialize(rand(50, 4, seed = 2))
+	 emit parfor i in 0..50 {
+	   iterate a = 0.0, r = 0 until r >= 3 { next a = a + (if u[i, 0] > 0.5 { cumsum(u)[i, r] } else { sum(sort(u[:, 1])[0..2, 0]) }); next r = r + 1 }
+	   a
+	 }`,
+	`x = rand(700, 2, seed = 3)
+	 emit parfor i in 0..700 { x[i, 0] ^ 2 + x[i, 1] ^ 2 < 1 }`,
+	`x = rand(700, 1, seed = 3)
+	 emit parfor i in 5..605 { x[i, 0] * 3 }`,
+	`x = rand(300, 2, seed = 3)
+	 k = materialize(i64(5 * rand(300, 1, seed = 4)))
+	 emit parfor i in 0..300 { 10 // (k[i] - 7) + i64(x[i, 0]) + i64(1e17 * sum([x[i, 0], 1e16, -1e16])) }`,
+}
+
+// loopEffects is programs with asserts, and with rows at computed places. The last ones fail.
+var loopEffects = []string{
+	`fn guard(x) { assert x >= 0, fmt("{} is below {:.3f}", x, 0.0); x }
+	 x = materialize(rand(200, 6, seed = 1))
+	 emit parfor i in 0..200 { s = guard(x[i, 0]); s + 1 }`,
+	`fn guard(x) { assert x >= 0, fmt("{} is below {:.3f}", x, 0.0); x }
+	 x = materialize(rand(200, 6, seed = 1))
+	 emit parfor i in 0..200 {
+	   s = if x[i, 1] > 0.5 { guard(x[i, 0]) } else { -2.0 }
+	   iterate a = abs(s) times 9 { next a = guard(a) * 0.5 }
+	   a + s
+	 }`,
+	`x = materialize(rand(50, 3, seed = 1))
+	 k = materialize(i64(49 * rand(50, 4, seed = 2)))
+	 emit parfor i in 0..50 { sum(take(x, t(k[i, :]))) + take(x, t(k[i, 1..3]))[1, 2] }`,
+	`x = materialize(rand(300, 3, seed = 1))
+	 k = materialize(i64(299 * rand(300, 1, seed = 2)))
+	 emit parfor i in 0..50 { sum(take(x, k) * x[i, :]) }`,
+	`fn guard(x) { assert x < 0.97, fmt("{} is too large", x); x }
+	 x = materialize(rand(200, 6, seed = 1))
+	 emit parfor i in 0..200 { if x[i, 1] > 0.3 { guard(x[i, 0]) } else { 3.0 } }`,
+	`x = materialize(rand(50, 3, seed = 1))
+	 k = materialize(i64(70 * rand(50, 4, seed = 2)))
+	 emit parfor i in 0..50 { sum(take(x, t(k[i, :]))[0..2, :]) }`,
+	`x = materialize(rand(50, 3, seed = 1))
+	 k = materialize(i64(9 * rand(50, 4, seed = 2)) - 1)
+	 emit parfor i in 0..50 { take(x, t(k[i, :]))[0, 0] }`,
+}
+
+func TestLoopEffects(t *testing.T) { differCompiled(t, loopEffects) }
+
+func TestLoopPrograms(t *testing.T) { differCompiled(t, loopPrograms) }
+
+// differCompiled runs programs compiled and interpreted.
+func differCompiled(t *testing.T, programs []string) {
+	table := tinyTable(t)
+	for _, text := range programs {
+		for _, from := range []int64{0, 1 << 60} { // machine code and the interpreter
+			kernels.LoopsFrom(from)
+			before := kernels.LoopsBegun()
+			if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}}).differ(table, text); err != nil {
+				t.Errorf("%v\nin\n%s", err, text)
+			}
+			if got := kernels.LoopsBegun() > before; got != (from == 0) {
+				t.Errorf("compiled loops ran: %v\n%s", got, text)
+			}
+		}
+	}
+	kernels.LoopsFrom(0)
+}

@@ -1,0 +1,328 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// Group makes one loop of elementwise chains, loops over points that compute numbers, and the
+// operators between them that only move elements:
+//
+//	%5 = map(%1, %2) {..};  %6 = cbind(%3, %5, %4);  %7 = rbind(%0, %6)   ->   %7 = nest(%0, ..) { the same }
+//
+// What lies between is not stored: an element of the last result is computed where it is read from,
+// so that a stencil is one pass over memory, its borders included. Bits stay, as each element is
+// the same operations. An operator joins its readers if all of them are in one group; what is read
+// at several places, as by two slices, is computed again at each, if that is cheaper than to store
+// it.
+//
+// It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
+// at another place. Matrices that are cut into blocks are left alone.
+func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
+	f := &grouping{g: g, kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
+	if !f.any() {
+		return g
+	}
+	f.whole = wholes(g, sizes.filled().Block, wishes(g))
+	f.join()
+	if f.groups = f.worthwhile(); len(f.groups) == 0 {
+		return g
+	}
+	return f.build(table)
+}
+
+type memberKind uint8
+
+const (
+	unasked memberKind = iota
+	noMember
+	chainMember // elementwise
+	pointMember // a loop over points, each of which computes a number from elements of its operands
+	moveMember  // its elements are those of its operands
+)
+
+const (
+	// againSteps is the most operations of a chain, times how often it is computed, in a group:
+	// code that is longer than a cache of instructions.
+	againSteps = 400
+	// mostReads is the most places at which one element is read.
+	mostReads = 16
+)
+
+type grouping struct {
+	g     *ir.Graph
+	kind  []memberKind
+	flops []float64 // of an element, of chains
+	whole []bool    // nil: all are
+	head  []ir.ID
+	reads []int // at how many places a member is read for one element of the result of its group
+	// groups is the members of each, by the last.
+	groups map[ir.ID][]ir.ID
+}
+
+// any reports whether something reads what a chain gives, or a border, by moving or computing its
+// elements. Most graphs have nothing of that, and are large where they are tiled.
+func (f *grouping) any() bool {
+	g := f.g
+	for i := range g.Nodes {
+		if id := ir.ID(i); f.moves(id) || f.computes(id) {
+			for _, x := range g.In(id) {
+				if (f.computes(x) && f.moves(id) || f.moves(x) && g.Nodes[x].Op.Look == nil) && f.of(x) != noMember && f.of(id) != noMember {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// chain reports a map or an elementwise operator.
+func (f *grouping) chain(id ir.ID) bool {
+	n := &f.g.Nodes[id]
+	return n.Region != nil && n.IsChain() && n.Op.Laws.Has(op.Pure) && n.Op.Fold == op.NoFold && n.Attrs.Str("fold") == "" && !n.Draws() ||
+		n.Region == nil && n.Attrs == nil && n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise)
+}
+
+// computes reports an operator that may compute its elements.
+func (f *grouping) computes(id ir.ID) bool { return f.chain(id) || f.points(id) }
+
+// points reports a loop of known bounds over numbers, for which nobody asks a technique.
+func (f *grouping) points(id ir.ID) bool {
+	n := &f.g.Nodes[id]
+	if n.Region == nil || n.Op.Control != op.NoControl || n.Attrs.Ints("lo") == nil || n.Attrs.Bool("pairs") || n.Attrs.Str("schedule") != "" || n.Attrs.Int("grain") != 0 {
+		return false
+	}
+	g := n.Region.Graph
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		if g.Nodes[i].Region != nil || g.Type(id).IsMatrix() && !slices.Contains(n.Region.Args, id) {
+			return false
+		}
+	}
+	return true
+}
+
+// moves reports an operator that may have pieces.
+func (f *grouping) moves(id ir.ID) bool {
+	d := f.g.Nodes[id].Op
+	return d.Elements != nil && d.Laws.Has(op.Pure|op.Total) && d.Shard.Kind != op.ShardContract && d.Class == 0
+}
+
+// of is what a node is in a group.
+func (f *grouping) of(id ir.ID) memberKind {
+	if f.kind[id] == unasked {
+		f.kind[id] = f.look(id)
+	}
+	return f.kind[id]
+}
+
+func (f *grouping) look(id ir.ID) memberKind {
+	g, t := f.g, f.g.Type(id)
+	n := &g.Nodes[id]
+	if _, _, _, sent := g.Dest(id); sent || !t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.Size() == 0 || g.Asks(id) || ir.MayFail(g, id) {
+		return noMember
+	}
+	if f.whole != nil && !f.whole[id] {
+		return noMember
+	}
+	var in []types.Type
+	for _, x := range g.In(id) {
+		t := g.Type(x)
+		if !t.IsScalar() && !(t.IsDense() && t.Known()) || t.Elem.Size() == 0 {
+			return noMember
+		}
+		in = append(in, t)
+	}
+	switch {
+	case f.chain(id):
+		f.flops[id] = chainFlops(g, id)
+		return chainMember
+	case f.points(id):
+		f.flops[id] = chainFlops(g, id)
+		return pointMember
+	case f.moves(id):
+		if _, ok := n.Op.Pieces(n.Attrs, in, t); ok {
+			return moveMember
+		}
+	}
+	return noMember
+}
+
+// chainFlops is how many operations an element of a chain costs.
+func chainFlops(g *ir.Graph, id ir.ID) (flops float64) {
+	of := func(g *ir.Graph, id ir.ID) {
+		d := g.Nodes[id].Op
+		if d.Cost == nil || !d.Laws.Has(op.Elementwise) {
+			return
+		}
+		s := &op.Sig{Def: d, Attrs: g.Nodes[id].Attrs}
+		for _, x := range g.In(id) {
+			s.In = append(s.In, types.ScalarOf(g.Type(x).Elem))
+		}
+		flops += max(1, d.Cost(s, types.ScalarOf(g.Type(id).Elem)).Flops)
+	}
+	r := g.Nodes[id].Region
+	if r == nil {
+		of(g, id)
+		return flops
+	}
+	for i := range r.Graph.Nodes {
+		of(r.Graph, ir.ID(i))
+	}
+	return flops
+}
+
+// join puts every member into the group of its readers, if all of them are in one.
+func (f *grouping) join() {
+	g := f.g
+	const nobody, apart = ir.None, ir.None - 1
+	of := make([]ir.ID, g.Len())
+	for i := range of {
+		of[i] = nobody
+	}
+	clear(f.kind) // what is cut was not known
+	f.head, f.reads = make([]ir.ID, g.Len()), make([]int, g.Len())
+	moved, aligned := make([]int, g.Len()), make([]int, g.Len())
+	steps := make([]float64, g.Len()) // of groups, by the head
+	for i := g.Len() - 1; i >= 0; i-- {
+		id := ir.ID(i)
+		f.head[i], f.reads[i] = id, 1
+		reads := moved[i] + aligned[i]
+		if h := of[i]; h >= 0 && reads <= mostReads && f.of(id) != noMember && float64(reads-1)*f.flops[id] <= againFlops &&
+			steps[h]+float64(reads)*f.flops[id] <= againSteps {
+			f.head[i], f.reads[i] = h, reads
+		}
+		steps[f.head[i]] += float64(f.reads[i]) * f.flops[id]
+		kind := noMember
+		for k, x := range g.In(id) {
+			if !g.Type(x).IsDense() {
+				continue
+			}
+			if kind == noMember {
+				kind = f.of(id)
+			}
+			switch {
+			case kind == noMember || kind == chainMember && !f.aligned(id, k) || of[x] != nobody && of[x] != f.head[i]:
+				of[x] = apart
+				continue
+			case kind == chainMember:
+				aligned[x] = max(aligned[x], f.reads[i])
+			case kind == pointMember:
+				moved[x] += f.reads[i] * f.elements(id, k)
+			default:
+				moved[x] += f.reads[i]
+			}
+			of[x] = f.head[i]
+		}
+	}
+}
+
+// aligned reports that a chain reads operand k element by element.
+func (f *grouping) aligned(id ir.ID, k int) bool {
+	n := &f.g.Nodes[id]
+	if n.Region != nil && op.Mode(n.Attrs.Ints("modes")[k]) != op.Full {
+		return false
+	}
+	return sameShape(f.g.Type(f.g.In(id)[k]), f.g.Type(id))
+}
+
+// elements is how many elements of operand k a point of loop id reads.
+func (f *grouping) elements(id ir.ID, k int) (n int) {
+	r := f.g.Nodes[id].Region
+	arg := r.Args[len(r.Args)-len(f.g.In(id))+k]
+	for i := range r.Graph.Nodes {
+		for _, x := range r.Graph.In(ir.ID(i)) {
+			if x == arg {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// worthwhile lists the groups in which something is no longer stored.
+func (f *grouping) worthwhile() map[ir.ID][]ir.ID {
+	g := f.g
+	members, stored := map[ir.ID][]ir.ID{}, map[ir.ID]int{}
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		h := f.head[i]
+		if h == id && len(members[h]) == 0 || f.of(id) == noMember {
+			continue
+		}
+		members[h] = append(members[h], id)
+		if g.Nodes[i].Op.Look == nil {
+			stored[h]++
+		}
+	}
+	for h := range members {
+		if stored[h] < 2 {
+			delete(members, h)
+		}
+	}
+	return members
+}
+
+// build copies the graph with a node for each group.
+func (f *grouping) build(table *op.Table) *ir.Graph {
+	g := f.g
+	out := ir.New()
+	out.CopyTables(g)
+	to := make([]ir.ID, g.Len())
+	var in []ir.ID
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		m := f.groups[f.head[i]]
+		switch {
+		case len(m) > 0 && f.head[i] != id:
+			to[i] = ir.None
+			continue
+		case len(m) > 0:
+			to[i] = f.emit(out, table, to, m)
+			continue
+		}
+		in = in[:0]
+		for _, x := range g.In(id) {
+			in = append(in, to[x])
+		}
+		to[i] = out.CopyNode(g, id, in...)
+	}
+	return out
+}
+
+// emit adds the node of a group.
+func (f *grouping) emit(out *ir.Graph, table *op.Table, to, members []ir.ID) ir.ID {
+	g := f.g
+	body := ir.New()
+	r := &ir.Region{Graph: body}
+	inner, member := map[ir.ID]ir.ID{}, map[ir.ID]bool{}
+	for _, x := range members {
+		member[x] = true
+	}
+	var in []ir.ID
+	for _, x := range members {
+		for _, y := range g.In(x) {
+			if _, ok := inner[y]; !ok && !member[y] {
+				inner[y] = body.Add(table.Must("arg"), nil, g.Type(y), ir.Origin{})
+				r.Args, in = append(r.Args, inner[y]), append(in, to[y])
+			}
+		}
+	}
+	for _, x := range members {
+		var args []ir.ID
+		for _, y := range g.In(x) {
+			args = append(args, inner[y])
+		}
+		n := &g.Nodes[x]
+		inner[x] = body.Add(n.Op, n.Attrs, g.Type(x), ir.Origin{Span: n.Span}, args...)
+		body.Nodes[inner[x]].Region = n.Region
+	}
+	last := members[len(members)-1]
+	r.Yields = []ir.ID{inner[last]}
+	id := out.Add(table.Must("nest"), nil, g.Type(last), g.Origin(last), in...)
+	out.Nodes[id].Region = r
+	return id
+}

@@ -1,0 +1,36 @@
+package compiler_test
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"flow/kernels"
+)
+
+// TestSoakPrograms draws random programs of every kind for FLOW_SOAK seconds (make soak), other
+// ones than the tests do.
+func TestSoakPrograms(t *testing.T) {
+	seconds, err := strconv.Atoi(os.Getenv("FLOW_SOAK"))
+	if err != nil {
+		t.Skip("FLOW_SOAK is not set to a number of seconds")
+	}
+	tiny := tinyTable(t)
+	whole, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, sound := corpus(t)
+	first := uint64(time.Now().UnixNano())
+	rounds := uint64(0)
+	for stop := time.Now().Add(time.Duration(seconds) * time.Second); time.Now().Before(stop) && !t.Failed(); rounds++ {
+		seed := first + rounds
+		drawnAgrees(t, tiny, seed)
+		mutantEnds(t, whole, all, sound, seed)
+		contractionIsExact(t, tiny, seed, true)
+		parforAgrees(t, tiny, seed)
+		keepAgrees(t, tiny, seed)
+	}
+	t.Logf("%d programs of each kind from seed %d on", rounds, first)
+}

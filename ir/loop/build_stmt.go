@@ -1,0 +1,160 @@
+package loop
+
+// This file builds the statements that are no scalar operations.
+
+import (
+	"fmt"
+	"slices"
+
+	"flow/ir/types"
+)
+
+// New begins a nest of nothing.
+func New() *Builder {
+	n := &Nest{}
+	return &Builder{Nest: n, open: []*Block{&n.Body}}
+}
+
+// Type is the element type of a value.
+func (b *Builder) Type(v Val) types.Elem { return b.Nest.Types[v] }
+
+// Param adds an operand and returns its number.
+func (b *Builder) Param(kind ParamKind, e types.Elem) int {
+	b.Nest.Params = append(b.Nest.Params, Param{kind, e})
+	return len(b.Nest.Params) - 1
+}
+
+// Local adds a matrix of the body and returns its number.
+func (b *Builder) Local(e types.Elem, rows, cols Lin) int {
+	b.Nest.Locals = append(b.Nest.Locals, Local{Elem: e, Rows: rows, Cols: cols})
+	return len(b.Nest.Locals) - 1
+}
+
+// Result adds a result that is stored, every element once, and returns its number.
+func (b *Builder) Result(e types.Elem, rows, cols Lin) int {
+	b.Nest.Results = append(b.Nest.Results, Result{Elem: e, Rows: rows, Cols: cols, Over: -1})
+	return len(b.Nest.Results) - 1
+}
+
+// Reduced adds a result of a class and returns its number.
+func (b *Builder) Reduced(c Class, e types.Elem, rows, cols Lin) int {
+	k := b.Result(e, rows, cols)
+	b.Nest.Results[k].Class = c
+	return k
+}
+
+// Reduce contributes to an element of a result that has a class.
+func (b *Builder) Reduce(m Mem, row, col Lin, args ...Val) {
+	b.add(Stmt{Code: Reduce, Dst: NoVal, Mem: m, At: []Lin{row, col}, Args: args})
+}
+
+// Name makes the name of an index. Names are unique: one that exists gets a number.
+func (b *Builder) Name(name string) int {
+	for k, try := 1, name; ; k++ {
+		if !slices.Contains(b.Nest.Names, try) {
+			b.Nest.Names = append(b.Nest.Names, try)
+			return len(b.Nest.Names) - 1
+		}
+		try = fmt.Sprintf("%s%d", name, k)
+	}
+}
+
+// Index adds an index to the space, within the ones before, and returns its name.
+func (b *Builder) Index(name string, r Range) int {
+	k := b.Name(name)
+	b.Nest.Space = append(b.Nest.Space, Index{k, r})
+	return k
+}
+
+// IndexValue is an index as a number.
+func (b *Builder) IndexValue(name int) Val {
+	v := b.fresh(types.I64)
+	b.add(Stmt{Code: IndexOf, Dst: v, N: 1, Imm: uint64(name)})
+	return v
+}
+
+// Load reads an element: of a scalar operand without subscripts, of a matrix with two.
+func (b *Builder) Load(m Mem, at ...Lin) Val {
+	e := types.NoElem
+	if m.Kind == LocalMem {
+		e = b.Nest.Locals[m.N].Elem
+	} else {
+		e = b.Nest.Params[m.N].Elem
+	}
+	v := b.fresh(e)
+	b.add(Stmt{Code: Load, Dst: v, N: 1, Mem: m, At: at})
+	return v
+}
+
+// Table adds constant memory and returns its number.
+func (b *Builder) Table(e types.Elem, words []uint64) int {
+	b.Nest.Tables = append(b.Nest.Tables, Table{e, words})
+	return len(b.Nest.Tables) - 1
+}
+
+// Look reads a word of a table; at is one of its places.
+func (b *Builder) Look(table int, at Val) Val {
+	v := b.fresh(b.Nest.Tables[table].Elem)
+	b.add(Stmt{Code: Look, Dst: v, N: 1, Mem: Mem{Kind: TableMem, N: table}, Args: []Val{at}})
+	return v
+}
+
+// Store writes an element.
+func (b *Builder) Store(m Mem, row, col Lin, v Val) {
+	b.add(Stmt{Code: Store, Dst: NoVal, Mem: m, At: []Lin{row, col}, Args: []Val{v}})
+}
+
+// Apply is a function of scalars.
+func (b *Builder) Apply(f *Function, args ...Val) []Val {
+	list := f.Results()
+	first := b.fresh(list...)
+	b.add(Stmt{Code: Apply, Dst: first, N: len(list), Func: f, Args: args})
+	return consecutive(first, len(list))
+}
+
+// Break leaves the innermost For if c holds. It stands in the body of that loop, not in a block within.
+func (b *Builder) Break(c Val) { b.add(Stmt{Code: Break, Dst: NoVal, Args: []Val{c}}) }
+
+// If is the yields of one of two blocks, which have these types.
+func (b *Builder) If(c Val, gives []types.Elem, then, other func() []Val) []Val {
+	s := Stmt{Code: If, Dst: b.fresh(gives...), N: len(gives), Args: []Val{c}, Then: &Block{}, Else: &Block{}}
+	where := b.where
+	b.inside(s.Then, then)
+	b.inside(s.Else, other)
+	b.where = where
+	b.add(s)
+	return consecutive(max(0, s.Dst), s.N)
+}
+
+// Fold is a reduction over an inner index, of type gives: body returns the contribution.
+func (b *Builder) Fold(c Class, gives types.Elem, x Index, body func() []Val) Val {
+	s := Stmt{Code: Fold, Dst: b.fresh(gives), N: 1, Loop: &Loop{Index: x, Class: c, Carry: NoVal}}
+	where := b.where
+	b.inside(&s.Loop.Body, body)
+	b.where = where
+	b.add(s)
+	return s.Dst
+}
+
+// Mark is where a builder stands, for Drop.
+type Mark struct{ stmts, types, names int }
+
+// Mark notes where the builder stands.
+func (b *Builder) Mark() Mark {
+	return Mark{len(b.open[len(b.open)-1].Stmts), len(b.Nest.Types), len(b.Nest.Names)}
+}
+
+// Drop takes back what was written since a mark in the same block.
+func (b *Builder) Drop(m Mark) {
+	block := b.open[len(b.open)-1]
+	block.Stmts = block.Stmts[:m.stmts]
+	b.Nest.Types, b.Nest.Names = b.Nest.Types[:m.types], b.Nest.Names[:m.names]
+}
+
+// Since calls f for what was written since a mark in the same block.
+func (b *Builder) Since(m Mark, f func(s *Stmt)) {
+	list := b.open[len(b.open)-1].Stmts
+	for k := m.stmts; k < len(list); k++ {
+		f(&list[k])
+	}
+}

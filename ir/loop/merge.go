@@ -1,0 +1,274 @@
+package loop
+
+// This file writes a nest without what is computed twice: loops over the same range that stand in one block become one loop, and an
+// operation on the same operands is done once.
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// Merge is n with inner loops of one range merged and equal operations done once. Every value is as before, so every result is; of several
+// checks that fail another may be met first.
+func Merge(n *Nest) *Nest {
+	m := &merger{rewriter: &rewriter{Builder: NewBuilder(n), from: n, now: make([]Val, len(n.Types)), names: map[int]int{}}}
+	m.rewriter.replace = func(*Stmt) bool { return false }
+	for v := range m.now {
+		m.now[v] = NoVal
+	}
+	m.scope(func() { m.statements(&n.Body) })
+	if err := m.Nest.Verify(); err != nil {
+		panic(fmt.Sprintf("BUG: %v after merging\n%s\ninto\n%s", err, n, m.Nest))
+	}
+	return m.Nest
+}
+
+type merger struct {
+	*rewriter
+	// seen is, for each block that is open, the operations that it has done, by their text.
+	seen []map[string]Val
+}
+
+func (m *merger) scope(f func()) {
+	m.seen = append(m.seen, map[string]Val{})
+	f()
+	m.seen = m.seen[:len(m.seen)-1]
+}
+
+// statements writes a block.
+func (m *merger) statements(b *Block) {
+	done := make([]bool, len(b.Stmts))
+	for i := range b.Stmts {
+		if !done[i] {
+			m.statement(b, i, done)
+		}
+	}
+}
+
+// statement writes statement i of b, and with a loop those that merge with it.
+func (m *merger) statement(b *Block, i int, done []bool) {
+	s := &b.Stmts[i]
+	done[i] = true
+	m.where = s.Origin
+	switch {
+	case s.Code == For:
+		m.loops(b, i, done)
+	case s.Code == If, s.Code == Once, s.Code == Fold:
+		m.within(s)
+	case s.N == 1 && pure(s):
+		key := m.key(s)
+		for k := len(m.seen) - 1; k >= 0; k-- {
+			if v, ok := m.seen[k][key]; ok {
+				m.now[s.Dst] = v
+				return
+			}
+		}
+		m.copy(s)
+		m.seen[len(m.seen)-1][key] = m.now[s.Dst]
+	default:
+		m.copy(s)
+	}
+}
+
+// pure reports a statement that gives one value which follows from its operands and from memory that no statement writes.
+func pure(s *Stmt) bool {
+	switch s.Code {
+	case Const, IndexOf, Column, Entry, Look, Apply:
+		return true
+	case Load:
+		return s.Mem.Kind == ParamMem
+	}
+	return s.Code.IsOp()
+}
+
+// key is a pure statement as text, in terms of the new values.
+func (m *merger) key(s *Stmt) string {
+	b := make([]byte, 0, 64)
+	word := func(x int64) { b = binary.AppendVarint(b, x) }
+	word(int64(s.Code))
+	if s.Code == Const {
+		word(int64(m.from.Types[s.Dst]))
+	}
+	imm := int64(s.Imm)
+	if s.Code == IndexOf || s.Code == Column || s.Code == Entry {
+		imm = int64(m.name(int(s.Imm)))
+	}
+	word(imm)
+	word(int64(s.Mem.Kind)<<32 | int64(s.Mem.N))
+	for _, v := range s.Args {
+		word(int64(m.now[v]))
+	}
+	if s.Func != nil {
+		b = append(b, s.Func.Name...)
+	}
+	for _, l := range s.At {
+		l = m.form(l)
+		word(l.Const)
+		word(int64(len(l.Terms)))
+		for _, t := range l.Terms {
+			word(t.Coef)
+			word(int64(t.Sym.Kind)<<32 | int64(t.Sym.N))
+		}
+	}
+	return string(b)
+}
+
+// within writes a statement with blocks of its own: an if, a once, a fold.
+func (m *merger) within(s *Stmt) {
+	block := m.rewriter.blocks
+	m.rewriter.blocks = func(b *Block) { m.scope(func() { m.statements(b) }) }
+	m.copy(s)
+	m.rewriter.blocks = block
+}
+
+// loops writes loop i of b together with the later ones of the block that go over the same range and need nothing that comes
+// between.
+func (m *merger) loops(b *Block, i int, done []bool) {
+	first := &b.Stmts[i]
+	group := []*Stmt{first}
+	if mergeable(first) {
+		for j := i + 1; j < len(b.Stmts); j++ {
+			s := &b.Stmts[j]
+			if !done[j] && s.Code == For && mergeable(s) && sameRange(first.Loop.Index.Range, s.Loop.Index.Range) && m.early(b, i, j, done) {
+				done[j] = true
+				group = append(group, s)
+			}
+		}
+	}
+	x := first.Loop.Index
+	x.Range = m.rng(x.Range)
+	var init []Val
+	for _, s := range group {
+		init = append(init, m.values(s.Loop.Init)...)
+		m.names[s.Loop.Index.Name] = x.Name
+	}
+	out := m.For(x, init, func(carried []Val) (next []Val) {
+		m.scope(func() {
+			for _, s := range group {
+				for k := range s.Loop.Init {
+					m.now[int(s.Loop.Carry)+k] = carried[k]
+				}
+				carried = carried[len(s.Loop.Init):]
+			}
+			for _, s := range group {
+				m.statements(&s.Loop.Body)
+			}
+			for _, s := range group {
+				next = append(next, m.values(s.Loop.Body.Yield)...)
+			}
+		})
+		return next
+	})
+	for _, s := range group {
+		m.set(s, out)
+		out = out[s.N:]
+	}
+}
+
+// mergeable reports a loop whose number of rounds follows from its range alone, and whose rounds write nothing.
+func mergeable(s *Stmt) bool {
+	if s.Loop.Index.Range.Kind != Steps {
+		return false
+	}
+	fine := true
+	eachStmt(&s.Loop.Body, func(t *Stmt) {
+		switch t.Code {
+		case Break, Store, Reduce, Append, CallRow, Once:
+			fine = false
+		case Load:
+			fine = fine && t.Mem.Kind == ParamMem
+		}
+	})
+	return fine
+}
+
+// eachStmt calls f for every statement of a block and of the blocks within.
+func eachStmt(b *Block, f func(s *Stmt)) {
+	if b == nil {
+		return
+	}
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		f(s)
+		eachStmt(s.Then, f)
+		eachStmt(s.Else, f)
+		if s.Loop != nil {
+			eachStmt(&s.Loop.Body, f)
+		}
+	}
+}
+
+func sameRange(a, b Range) bool {
+	return a.Kind == b.Kind && a.By == b.By && a.From.Equal(b.From) && a.To.Equal(b.To)
+}
+
+// early reports that loop j of b can stand where loop i does. It writes the pure statements between that the loop needs.
+func (m *merger) early(b *Block, i, j int, done []bool) bool {
+	at := map[Val]int{} // of values that are defined between: the statement
+	for k := i; k < j; k++ {
+		if !done[k] || k == i {
+			for n := range b.Stmts[k].N {
+				at[b.Stmts[k].Dst+Val(n)] = k
+			}
+		}
+	}
+	var list []int // statements to be written first, in order
+	var needs func(s *Stmt) bool
+	value := func(v Val) bool {
+		k, between := at[v]
+		if !between || slices.Contains(list, k) {
+			return true
+		}
+		s := &b.Stmts[k]
+		if k == i || s.N != 1 || !pure(s) || !needs(s) {
+			return false
+		}
+		list = append(list, k)
+		return true
+	}
+	needs = func(s *Stmt) bool {
+		fine := true
+		for _, l := range [][]Lin{s.At, rangeForms(s)} {
+			for _, f := range l {
+				for _, t := range f.Terms {
+					fine = fine && (t.Sym.Kind != ValSym || value(Val(t.Sym.N)))
+				}
+			}
+		}
+		for _, v := range s.Args {
+			fine = fine && value(v)
+		}
+		for _, block := range []*Block{s.Then, s.Else} {
+			if block != nil {
+				for _, v := range block.Yield {
+					fine = fine && value(v)
+				}
+			}
+		}
+		if s.Loop != nil {
+			for _, v := range slices.Concat(s.Loop.Init, s.Loop.Body.Yield) {
+				fine = fine && value(v)
+			}
+		}
+		return fine
+	}
+	s := &b.Stmts[j]
+	fine := needs(s)
+	eachStmt(&s.Loop.Body, func(t *Stmt) { fine = fine && needs(t) })
+	if !fine {
+		return false
+	}
+	for _, k := range list {
+		m.statement(b, k, done)
+	}
+	return true
+}
+
+func rangeForms(s *Stmt) []Lin {
+	if s.Loop == nil {
+		return nil
+	}
+	r := s.Loop.Index.Range
+	return []Lin{r.From, r.To, r.At, r.BAt}
+}

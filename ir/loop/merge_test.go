@@ -1,0 +1,79 @@
+package loop_test
+
+import (
+	"strings"
+	"testing"
+
+	"flow/ir/loop"
+	"flow/ir/loop/looptest"
+	"flow/ir/value"
+)
+
+// TestMerge: merged nests give what they gave before.
+func TestMerge(t *testing.T) {
+	shorter := 0
+	for seed := range 1000 {
+		x := looptest.Draw(uint64(seed))
+		m := loop.Merge(x.Nest)
+		if len(m.Types) < len(x.Nest.Types) {
+			shorter++
+		}
+		want, err := x.Nest.Eval(x.In, loop.Env{})
+		got, failed := m.Eval(x.In, loop.Env{})
+		if (err != nil) != (failed != nil) {
+			t.Fatalf("seed %d: %v, merged %v\n%s\nmerged\n%s", seed, err, failed, x.Nest, m)
+		}
+		if err != nil {
+			continue
+		}
+		for k := range want {
+			a, b := want[k].(*value.Dense), got[k].(*value.Dense)
+			for i := range a.Rows {
+				for j := range a.Cols {
+					if !a.At(i, j).Same(b.At(i, j)) {
+						t.Fatalf("seed %d, result %d: element (%d, %d) is %v, want %v\n%s\nmerged\n%s", seed, k, i, j, b.At(i, j), a.At(i, j), x.Nest, m)
+					}
+				}
+			}
+		}
+	}
+	if shorter < 100 {
+		t.Errorf("%d of 1000 nests have fewer values", shorter)
+	}
+}
+
+// TestMergeLoops: two reductions over one range become one loop that computes what they share once; one that needs the other does not.
+func TestMergeLoops(t *testing.T) {
+	n, err := loop.Parse(`
+nest(%0: f64[]) (i: 0..%0.rows) {
+  v0 = f64 0
+  v1 = for j: 0..%0.rows (v2 = v0) {
+    v3 = load %0[j, 0]
+    v4 = sqrt v3
+    v5 = add v2, v4
+    next v5
+  }
+  v6 = f64 1
+  v7 = for k: 0..%0.rows (v8 = v6) {
+    v9 = load %0[k, 0]
+    v10 = sqrt v9
+    v11 = mul v8, v10
+    next v11
+  }
+  v12 = for l: 0..%0.rows (v13 = v0) {
+    v14 = load %0[l, 0]
+    v15 = mul v14, v1
+    v16 = max v13, v15
+    next v16
+  }
+  v17 = add v7, v12
+  store out0[i, 0] v17
+} : (f64[%0.rows, 1])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := loop.Merge(n).String()
+	if strings.Count(text, "for ") != 2 || strings.Count(text, "sqrt") != 1 {
+		t.Errorf("merged:\n%s", text)
+	}
+}

@@ -1,0 +1,253 @@
+package loop
+
+// This file carries a reduction as a few words, so that targets need to know no class: what a contribution does to them, how two
+// states become one, and what result they stand for.
+//
+// An exact sum is a cascade: every word takes the rounding error of the one before (T. Ogita, S. Rump & S. Oishi, "Accurate sum and
+// dot product", 2005), and the error of the last word is watched. As long as it is 0, the sum of the words is that of the contributions.
+
+import (
+	"math"
+
+	"flow/ir/types"
+)
+
+const (
+	// FastLevels is how many words a cascade has that numbers of similar size need.
+	FastLevels = 2
+	// DeepLevels is enough for numbers whose exponents are within some 600 of each other.
+	DeepLevels = 12
+)
+
+// State is how the contributions to one element of a result are carried. All words are of f64 or i64.
+type State struct {
+	Types []types.Elem
+	Empty []Word // before the first contribution
+	// Lost is the word that is not 0, its sign aside, where the state does not stand for its contributions; -1: it always does.
+	Lost int
+	// Ordered says that contributions come in their order, and that states do not merge.
+	Ordered bool
+
+	class  Class
+	elem   types.Elem // of the first value of a contribution
+	op     Code       // of one word: it merges two
+	add    func(b *Builder, s, in []Val) []Val
+	merge  func(b *Builder, s, t []Val) []Val
+	end    func(b *Builder, s []Val) Val
+	finish func(states [][]Word) Word
+
+	sum, squares cascade
+	count        int // the word that counts contributions, or -1
+}
+
+// StateOf is the state of a class for contributions of e, whose exact sums have so many levels, or nil: panels, and products of
+// floats, need more than a few words.
+func StateOf(c Class, e types.Elem, levels int) *State {
+	s := exactState(c, e, levels)
+	if s == nil {
+		s = plainState(c, e)
+	}
+	if s != nil {
+		s.class, s.elem = c, e
+	}
+	return s
+}
+
+// Add is the function of a state and a contribution that gives the next state.
+func (s *State) Add() *Function {
+	params := append(append([]types.Elem{}, s.Types...), s.contribution()...)
+	return functionOf("add", params, func(b *Builder, v []Val) []Val { return s.add(b, v[:len(s.Types)], v[len(s.Types):]) })
+}
+
+// Merge is the function of two states that gives one.
+func (s *State) Merge() *Function {
+	params := append(append([]types.Elem{}, s.Types...), s.Types...)
+	return functionOf("merge", params, func(b *Builder, v []Val) []Val { return s.merge(b, v[:len(s.Types)], v[len(s.Types):]) })
+}
+
+// Exact reports that the words stand for their contributions.
+func (s *State) Exact(words []Word) bool { return s.Lost < 0 || words[s.Lost]<<1 == 0 }
+
+// Finish is the result of several states of one element, each of which is exact.
+func (s *State) Finish(states [][]Word) Word { return s.finish(states) }
+
+func (s *State) contribution() []types.Elem {
+	list := []types.Elem{s.elem, s.elem}[:s.class.Info().Args]
+	if s.class == ArgLeast || s.class == ArgGreatest {
+		list[1] = types.I64
+	}
+	return list
+}
+
+// functionOf makes a function whose body is built.
+func functionOf(name string, params []types.Elem, body func(b *Builder, v []Val) []Val) *Function {
+	b := New()
+	b.Nest.Body.Yield = body(b, consecutive(b.fresh(params...), len(params)))
+	return &Function{Name: name, Params: params, Body: b.Nest.Body, Types: b.Nest.Types}
+}
+
+// Eval is the function of these words: its body loads nothing and applies nothing.
+func (f *Function) Eval(args ...Word) []Word {
+	e := &evaluator{frame: newFrame(f.Types, f.Names, f.Tables)}
+	copy(e.vals, args)
+	if _, err := e.block(&f.Body); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return e.words(f.Body.Yield)
+}
+
+// plainState is the state of a class without rounding, or in order.
+func plainState(c Class, e types.Elem) *State {
+	one := func(word types.Elem, empty Word, op Code) *State {
+		step := func(b *Builder, s, in []Val) []Val { return []Val{b.Op(op, s[0], b.to(word, in[0]))} }
+		return &State{Types: []types.Elem{word}, Empty: []Word{empty}, Lost: -1, op: op, add: step, merge: step}
+	}
+	wide := types.F64
+	if !e.IsFloat() {
+		wide = types.I64
+	}
+	var s *State
+	switch {
+	case (c == Least || c == Greatest) && e.IsFloat():
+		s = rankState(e, c == Least)
+	case c == Sum && e == types.I64, c == Count:
+		s = one(types.I64, 0, Add)
+	case c == Product && e == types.I64:
+		s = one(types.I64, 1, Mul)
+	case c == Any, c == Greatest && e == types.Bool:
+		s = one(types.I64, 0, Or)
+	case c == All, c == Least && e == types.Bool:
+		s = one(types.I64, 1, And)
+	case c == Least:
+		s = one(types.I64, extreme(e, 1), Min)
+	case c == Greatest:
+		s = one(types.I64, extreme(e, -1), Max)
+	case c == ArgLeast || c == ArgGreatest:
+		s = argState(e, wide, c == ArgLeast)
+	case (c == Chain || c == Panels) && e == types.I64:
+		s = one(types.I64, 0, Add)
+		s.add = func(b *Builder, s, in []Val) []Val { return []Val{b.Op(Add, s[0], b.Op(Mul, in[0], in[1]))} }
+	case c == Chain:
+		s = &State{Types: []types.Elem{types.F64}, Empty: []Word{0}, Lost: -1, Ordered: true}
+		s.add = func(b *Builder, s, in []Val) []Val {
+			return []Val{b.to(types.F64, b.Op(FMA, in[0], in[1], b.to(e, s[0])))}
+		}
+	default:
+		return nil
+	}
+	if s.end == nil {
+		s.end = func(b *Builder, s []Val) Val { return b.to(c.Gives(e), s[0]) }
+	}
+	s.finish = func(states [][]Word) Word {
+		w := states[0]
+		for _, t := range states[1:] {
+			w = s.Merge().Eval(append(append([]Word{}, w...), t...)...)
+		}
+		return functionOf("end", s.Types, func(b *Builder, v []Val) []Val { return []Val{s.end(b, v)} }).Eval(w...)[0]
+	}
+	return s
+}
+
+// rank is an integer that orders floats by their bits: -0 is below 0. Applied to the integer it gives the bits.
+func rank(b *Builder, bits Val) Val {
+	sign := b.Op(Sar, bits, b.Const(types.I64, 63))
+	return b.Op(Xor, bits, b.Op(Shr, sign, b.Const(types.I64, 1)))
+}
+
+// rankState carries the rank of the least or greatest float: integers are compared in one instruction. That of a nan is beyond all.
+func rankState(e types.Elem, least bool) *State {
+	op, beyond, sign := Max, Word(math.MaxInt64), -1
+	if least {
+		op, beyond, sign = Min, 1<<63, 1
+	}
+	none := functionOf("rank", []types.Elem{types.I64}, func(b *Builder, v []Val) []Val { return []Val{rank(b, v[0])} }).Eval(extreme(types.F64, sign))
+	return &State{
+		Types: []types.Elem{types.I64}, Empty: none, Lost: -1, op: op,
+		add: func(b *Builder, s, in []Val) []Val {
+			x := b.to(types.F64, in[0])
+			r := b.Op(Select, b.Op(Ne, x, x), b.Const(types.I64, beyond), rank(b, b.Op(Bits, x)))
+			return []Val{b.Op(op, s[0], r)}
+		},
+		merge: func(b *Builder, s, t []Val) []Val { return []Val{b.Op(op, s[0], t[0])} },
+		end:   func(b *Builder, s []Val) Val { return b.to(e, b.Op(F64Bits, rank(b, s[0]))) },
+	}
+}
+
+// Result is the result of one state that loses nothing.
+func (s *State) Result(words []Word) Word {
+	switch {
+	case len(s.Types) > 1: // the index of an extreme
+		return words[1]
+	case (s.class == Least || s.class == Greatest) && s.elem.IsFloat():
+		bits := int64(words[0])
+		x := toF64(Word(bits ^ int64(uint64(bits>>63)>>1)))
+		if x != x {
+			x = math.NaN()
+		}
+		return fromFloat(s.elem, x)
+	case s.Types[0] == types.F64:
+		return fromFloat(s.elem, toF64(words[0]))
+	}
+	return words[0]
+}
+
+// to converts a value to another element type, or is the value.
+func (b *Builder) to(e types.Elem, v Val) Val {
+	if b.Type(v) == e {
+		return v
+	}
+	return b.Op(map[types.Elem]Code{types.F64: ToF64, types.F32: ToF32, types.I64: ToI64, types.Bool: ToBool}[e], v)
+}
+
+// argState carries the best value and its index, -1 before the first. A nan is ahead of every number; of equals the
+// least index wins.
+func argState(e, wide types.Elem, least bool) *State {
+	choose := func(b *Builder, s, in []Val, some Val) []Val {
+		in = []Val{b.to(wide, in[0]), in[1]}
+		x, y := in[0], s[0]
+		if !least {
+			x, y = y, x
+		}
+		ahead, level := b.Op(Lt, x, y), b.Op(Eq, x, y)
+		if e.IsFloat() {
+			nan, was := b.Op(Ne, in[0], in[0]), b.Op(Ne, s[0], s[0])
+			ahead = b.Op(Or, ahead, b.Op(And, nan, b.Op(Not, was)))
+			level = b.Op(Or, level, b.Op(And, nan, was))
+		}
+		lower := b.Op(And, level, b.Op(Lt, in[1], s[1]))
+		none := b.Op(Lt, s[1], b.Const(types.I64, 0))
+		take := b.Op(Or, b.Op(Or, ahead, lower), none)
+		if some != NoVal {
+			take = b.Op(And, take, some)
+		}
+		return []Val{b.Op(Select, take, in[0], s[0]), b.Op(Select, take, in[1], s[1])}
+	}
+	return &State{
+		Types: []types.Elem{wide, types.I64}, Empty: []Word{0, math.MaxUint64}, Lost: -1,
+		add: func(b *Builder, s, in []Val) []Val { return choose(b, s, in, NoVal) },
+		merge: func(b *Builder, s, t []Val) []Val {
+			return choose(b, s, t, b.Op(Le, b.Const(types.I64, 0), t[1]))
+		},
+		end: func(_ *Builder, s []Val) Val { return s[1] },
+	}
+}
+
+// MergeAll merges states of places with others, whose words are matrices one behind the other.
+func (s *State) MergeAll(words, with []Word, places int) {
+	if len(s.Types) > 1 {
+		merge := s.Merge()
+		args := make([]Word, 2*len(s.Types))
+		for i := range places {
+			for k := range s.Types {
+				args[k], args[len(s.Types)+k] = words[k*places+i], with[k*places+i]
+			}
+			for k, w := range merge.Eval(args...) {
+				words[k*places+i] = w
+			}
+		}
+		return
+	}
+	for i, w := range with[:places] {
+		words[i] = s.op.Eval(s.Types[0], words[i], w)
+	}
+}

@@ -1,0 +1,284 @@
+package loop
+
+// This file carries exact sums: of numbers, and of their squares.
+
+import (
+	"math"
+	"math/big"
+
+	"flow/ir/types"
+)
+
+// cascade is an exact sum among the words of a state: levels words from the first on, and where they are deep one for what is not finite.
+type cascade struct {
+	first, levels int
+	deep          bool
+}
+
+// two is x + y, rounded, and its error (D. Knuth, TAOCP 2, 4.2.2, theorem B).
+func two(b *Builder, x, y Val) (sum, err Val) {
+	sum = b.Op(Add, x, y)
+	v := b.Op(Sub, sum, x)
+	return sum, b.Op(Add, b.Op(Sub, x, b.Op(Sub, sum, v)), b.Op(Sub, y, v))
+}
+
+// push adds x to the words from a level on, and what is lost to the bits that are collected.
+func (c cascade) push(b *Builder, s []Val, level int, x, lost Val) Val {
+	for k := c.first + level; k < c.first+c.levels; k++ {
+		s[k], x = two(b, s[k], x)
+	}
+	return b.Op(Or, lost, b.Op(Bits, x))
+}
+
+// add adds a contribution.
+func (c cascade) add(b *Builder, s []Val, x, lost Val) Val {
+	if c.deep {
+		finite := b.Op(Lt, b.Op(Abs, x), b.Const(types.F64, math.Float64bits(math.Inf(1))))
+		zero := b.Const(types.F64, 0)
+		special := c.first + c.levels
+		s[special] = b.Op(Add, s[special], b.Op(Select, finite, zero, x))
+		x = b.Op(Select, finite, x, zero)
+	}
+	return c.push(b, s, 0, x, lost)
+}
+
+func (c cascade) merge(b *Builder, s, t []Val, lost Val) Val {
+	for k := range c.levels {
+		lost = c.push(b, s, k, t[c.first+k], lost)
+	}
+	if c.deep {
+		s[c.first+c.levels] = b.Op(Add, s[c.first+c.levels], t[c.first+c.levels])
+	}
+	return lost
+}
+
+// exactly is the sum of the words of states, as the function of that name has it.
+func (c cascade) exactly(states [][]Word) (sum *big.Float, special float64) {
+	var words []Word
+	for _, s := range states {
+		words = append(words, s[c.first:c.first+c.levels]...)
+		if c.deep {
+			special += toF64(s[c.first+c.levels])
+		}
+	}
+	sum, other := exactly(types.F64, words, false)
+	return sum, special + other
+}
+
+// exactState is the state of a class of exact sums, or nil.
+func exactState(c Class, e types.Elem, levels int) *State {
+	sums, squares, counts := false, false, false
+	switch {
+	case e == types.Bool || c == Sum && e == types.I64:
+		return nil
+	case c == Sum:
+		sums = true
+	case c == Mean:
+		sums, counts = true, true
+	case c == Norm:
+		squares = true
+	case c == Var || c == Stddev:
+		sums, squares, counts = true, true, true
+	default:
+		return nil
+	}
+	st := &State{}
+	word := func(e types.Elem) int {
+		st.Types, st.Empty = append(st.Types, e), append(st.Empty, 0)
+		return len(st.Types) - 1
+	}
+	place := func(levels int) cascade {
+		x := cascade{len(st.Types), levels, levels > FastLevels+1}
+		for range levels {
+			word(types.F64)
+		}
+		if x.deep {
+			word(types.F64)
+		}
+		return x
+	}
+	var sum, square cascade
+	if sums {
+		sum = place(levels)
+	}
+	if squares {
+		square = place(levels + 1)
+	}
+	st.Lost = word(types.I64)
+	count := -1
+	if counts {
+		count = word(types.I64)
+	}
+	st.sum, st.squares, st.count = sum, square, count
+	st.add = func(b *Builder, s, in []Val) []Val {
+		s = append([]Val{}, s...)
+		lost := s[st.Lost]
+		for _, x := range parts(b, in[0]) {
+			if sums {
+				lost = sum.add(b, s, x, lost)
+			}
+			if squares {
+				h := b.Op(Mul, x, x)
+				lost = square.add(b, s, h, lost)
+				if e != types.F32 { // the square of an f32 is exact
+					lost = square.push(b, s, 1, restOfSquare(b, x, h, square.deep), lost)
+				}
+			}
+		}
+		s[st.Lost] = lost
+		if counts {
+			s[count] = b.Op(Add, s[count], b.Const(types.I64, 1))
+		}
+		return s
+	}
+	st.merge = func(b *Builder, s, t []Val) []Val {
+		s = append([]Val{}, s...)
+		lost := b.Op(Or, s[st.Lost], t[st.Lost])
+		if sums {
+			lost = sum.merge(b, s, t, lost)
+		}
+		if squares {
+			lost = square.merge(b, s, t, lost)
+		}
+		s[st.Lost] = lost
+		if counts {
+			s[count] = b.Op(Add, s[count], t[count])
+		}
+		return s
+	}
+	st.end = func(b *Builder, s []Val) Val {
+		b.Check(Uncertain, b.Op(Eq, b.Op(Shl, s[st.Lost], b.Const(types.I64, 1)), b.Const(types.I64, 0)))
+		switch c {
+		case Sum:
+			if levels > FastLevels {
+				return b.Op(Add, roundThree(b, s[0], s[1], s[2]), b.Const(types.F64, 0)) // a sum of 0 is +0
+			}
+			return roundTwo(b, c.Gives(e), s[0], s[1])
+		case Mean:
+			total := b.Op(Add, s[0], s[1])
+			if levels > FastLevels {
+				total = roundThree(b, s[0], s[1], s[2])
+			}
+			return b.to(c.Gives(e), b.Op(Div, total, b.to(types.F64, s[count])))
+		}
+		return b.to(e, b.Op(Sqrt, roundThree(b, s[0], s[1], s[2])))
+	}
+	st.finish = func(states [][]Word) Word {
+		n := 0
+		for _, s := range states {
+			if counts {
+				n += int(s[count])
+			}
+		}
+		var s, q *big.Float
+		var specialSum, specialSquare float64
+		if sums {
+			s, specialSum = sum.exactly(states)
+		}
+		if squares {
+			q, specialSquare = square.exactly(states)
+		}
+		switch c {
+		case Sum:
+			return nearest(e, s, specialSum)
+		case Mean:
+			return fromFloat(floatOf(e), toF64(nearest(types.F64, s, specialSum))/float64(n))
+		case Norm:
+			return fromFloat(e, math.Sqrt(toF64(nearest(types.F64, q, specialSquare))))
+		}
+		narrow := c == Var && e == types.F32
+		v := varianceOf(s, specialSum, q, specialSquare, n, narrow)
+		if c == Stddev {
+			v = math.Sqrt(v)
+		}
+		return fromFloat(e, v)
+	}
+	if c == Var || c == Stddev {
+		st.end = nil
+	}
+	return st
+}
+
+// parts are f64 numbers whose exact sum is x.
+func parts(b *Builder, x Val) []Val {
+	if b.Type(x) != types.I64 {
+		return []Val{b.to(types.F64, x)}
+	}
+	half := b.Const(types.I64, 32)
+	high := b.to(types.F64, b.Op(Sar, x, half))
+	low := b.to(types.F64, b.Op(And, x, b.Const(types.I64, math.MaxUint32)))
+	return []Val{b.Op(Mul, high, b.Const(types.F64, math.Float64bits(1<<32))), low}
+}
+
+// restOfSquare is what the square h of x lacks: nothing where h is not finite.
+func restOfSquare(b *Builder, x, h Val, deep bool) Val {
+	rest := b.Op(FMA, x, x, b.Op(Neg, h))
+	if !deep { // nan is noticed
+		return rest
+	}
+	finite := b.Op(Lt, h, b.Const(types.F64, math.Float64bits(math.Inf(1))))
+	return b.Op(Select, finite, rest, b.Const(types.F64, 0))
+}
+
+// roundTwo is s + t rounded once to e. To round an f64 to f32 once, it is rounded to odd first (S. Boldo & G. Melquiond, "Emulation of
+// FMA and correctly rounded sums", 2008).
+func roundTwo(b *Builder, e types.Elem, s, t Val) Val {
+	if e == types.F64 {
+		return b.Op(Add, s, t)
+	}
+	s, t = two(b, s, t)
+	zero, one := b.Const(types.I64, 0), b.Const(types.I64, 1)
+	bits := b.Op(Bits, s)
+	even := b.Op(Eq, b.Op(And, bits, one), zero)
+	rest := b.Op(Ne, t, b.Const(types.F64, 0))
+	alike := b.Op(Le, zero, b.Op(Xor, bits, b.Op(Bits, t)))
+	by := b.Op(Select, alike, one, b.Const(types.I64, math.MaxUint64))
+	by = b.Op(Select, b.Op(And, even, rest), by, zero)
+	return b.to(e, b.Op(F64Bits, b.Op(Add, bits, by)))
+}
+
+// roundThree is the f64 nearest to s + t + u. With the three made to follow on one another, s is the sum's rounding unless t is
+// just half a unit in its last place, when u decides; such a t is a power of two.
+func roundThree(b *Builder, s, t, u Val) Val {
+	t, u = two(b, t, u)
+	s, t = two(b, s, t)
+	t, u = two(b, t, u)
+	follow := b.Op(Eq, b.Op(Add, s, t), s)
+	fraction := b.Op(And, b.Op(Bits, t), b.Const(types.I64, 1<<52-1))
+	sure := b.Op(Or, b.Op(Eq, u, b.Const(types.F64, 0)), b.Op(Ne, fraction, b.Const(types.I64, 0)))
+	b.Check(Uncertain, b.Op(And, follow, sure))
+	return s
+}
+
+// Sums adds the exact sums of state i of places, whose words are matrices one behind the other, and returns the number of its
+// contributions, 0 where the class does not need it.
+func (s *State) Sums(words []Word, places, i int, sum, square func(x float64)) int64 {
+	add := func(c cascade, to func(x float64)) {
+		n := c.levels
+		if c.deep {
+			n++
+		}
+		for k := c.first; k < c.first+n; k++ {
+			to(toF64(words[k*places+i]))
+		}
+	}
+	add(s.sum, sum)
+	add(s.squares, square)
+	if s.count < 0 {
+		return 0
+	}
+	return int64(words[s.count*places+i])
+}
+
+// Rounded is the sum of state i of places, rounded once to f64, where it has two words: their sum is that of the contributions. ok is
+// false where it has more, is not finite or is not a sum.
+func (s *State) Rounded(words []Word, places, i int) (sum float64, n int64, ok bool) {
+	if s.sum.levels != FastLevels || s.squares.levels > 0 {
+		return 0, 0, false
+	}
+	sum = toF64(words[s.sum.first*places+i]) + toF64(words[(s.sum.first+1)*places+i]) + 0 // a sum of 0 is +0
+	if s.count >= 0 {
+		n = int64(words[s.count*places+i])
+	}
+	return sum, n, sum-sum == 0
+}

@@ -1,0 +1,109 @@
+package loop
+
+// This file writes inner loops of few rounds as their rounds, one after the other, for targets whose code is then straight.
+
+// Unroll is n with every For whose rounds are known, and that is not left early, written out, as long as that is not more than so many
+// statements. What one round computes as another did is computed once.
+func Unroll(n *Nest, most int) *Nest {
+	if !writtenOut(&n.Body, most) {
+		return n
+	}
+	fixed := map[int]int64{} // the values of indices that have been written out
+	return Merge(rewritten(n, func(r *rewriter, s *Stmt) bool {
+		r.fixed = fixed
+		if s.Code == IndexOf {
+			v, ok := fixed[int(s.Imm)]
+			if ok {
+				r.set(s, []Val{r.Const(r.from.Types[s.Dst], Word(v))})
+			}
+			return ok
+		}
+		if !short(s, most) {
+			return false
+		}
+		rounds, _ := knownRounds(s)
+		l := s.Loop
+		carried := r.values(l.Init)
+		for k := range rounds {
+			fixed[l.Index.Name] = l.Index.Range.From.Const + k*l.Index.Range.By
+			for i, v := range carried {
+				r.now[int(l.Carry)+i] = v
+			}
+			r.block(&l.Body)
+			carried = r.values(l.Body.Yield)
+		}
+		delete(fixed, l.Index.Name)
+		r.set(s, carried)
+		return true
+	}))
+}
+
+// knownRounds is how many rounds a statement makes if it is a For without a break.
+func knownRounds(s *Stmt) (rounds int64, ok bool) {
+	if s.Code != For || s.Loop.Index.Range.Kind != Steps {
+		return 0, false
+	}
+	x := s.Loop.Index.Range
+	if !x.From.Known() || !x.To.Known() {
+		return 0, false
+	}
+	for i := range s.Loop.Body.Stmts {
+		if s.Loop.Body.Stmts[i].Code == Break {
+			return 0, false
+		}
+	}
+	const far = 1 << 40
+	if from, to := x.From.Const, x.To.Const; from > far || from < -far || to > far || to < -far || x.By > far || x.By < -far {
+		return 0, false
+	}
+	if x.By > 0 {
+		return max(0, (x.To.Const-x.From.Const+x.By-1)/x.By), true
+	}
+	return max(0, (x.To.Const-x.From.Const+x.By+1)/x.By), true
+}
+
+// length is how many statements a block has, the known rounds of inner loops and the bodies of functions counting.
+func length(b *Block) int {
+	if b == nil {
+		return 0
+	}
+	n := 0
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		n += 1 + length(s.Then) + length(s.Else)
+		switch {
+		case s.Loop != nil:
+			rounds := int64(1)
+			if r, ok := knownRounds(s); ok {
+				rounds = min(r, 1<<20)
+			}
+			n += int(rounds) * length(&s.Loop.Body)
+		case s.Func != nil:
+			n += length(&s.Func.Body)
+		}
+		if n > 1<<30 {
+			return 1 << 30
+		}
+	}
+	return n
+}
+
+// writtenOut reports a For in a block that Unroll writes out.
+func writtenOut(b *Block, most int) bool {
+	if b == nil {
+		return false
+	}
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		if short(s, most) || writtenOut(s.Then, most) || writtenOut(s.Else, most) || s.Loop != nil && writtenOut(&s.Loop.Body, most) {
+			return true
+		}
+	}
+	return false
+}
+
+// short reports a For of known rounds that have so many statements at most.
+func short(s *Stmt, most int) bool {
+	rounds, ok := knownRounds(s)
+	return ok && rounds*int64(length(&s.Loop.Body)) <= int64(most)
+}

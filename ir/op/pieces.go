@@ -1,0 +1,155 @@
+package op
+
+import (
+	"flow/ir/loop"
+	"flow/ir/types"
+)
+
+// This file finds out where a row takes its elements from, of rows that only move them.
+
+// Piece is a rectangle of a result, whose elements are those of one operand at a fixed distance:
+// element (i, j) of the result is element (i + Down, j + Right) of operand In.
+type Piece struct {
+	Row, Col, Rows, Cols int
+	In                   int
+	Down, Right          int
+}
+
+// mostPieces is the most pieces that a result is cut into.
+const mostPieces = 16
+
+// Cut asks for a rectangle to be cut: at row or column At of the index space, by Axis.
+type Cut struct{ Axis, At int }
+
+// Before decides whether a is below b in a rectangle of a space of two indices, which are symbols 0
+// and 1: rows from lo[0] to below hi[0], columns from lo[1] to below hi[1]. It panics with a Cut
+// where the answer depends on the row alone or the column alone, and ok is false where it depends
+// on more.
+func Before(a, b loop.Lin, lo, hi [2]int) (below, ok bool) {
+	d := a.Plus(b.Times(-1))
+	if d.Known() {
+		return d.Const < 0, true
+	}
+	if len(d.Terms) > 1 || d.Terms[0].Sym.Kind != loop.IndexSym || d.Terms[0].Sym.N > 1 {
+		return false, false
+	}
+	axis, c := d.Terms[0].Sym.N, d.Terms[0].Coef
+	first, last := d.Const+c*int64(lo[axis]) < 0, d.Const+c*int64(hi[axis]-1) < 0
+	if first == last {
+		return first, true
+	}
+	// The least place from which on the answer is another one.
+	at := (-d.Const + c - 1) / c
+	if c < 0 {
+		at = d.Const/-c + 1
+	}
+	panic(Cut{axis, int(at)})
+}
+
+// Pieces cuts the result of a call into rectangles of which each is taken from one operand, in its
+// order of rows and columns; ok is false of a row that does anything else. Sizes are known.
+func (d *Def) Pieces(attrs *Attrs, in []types.Type, out types.Type) (list []Piece, ok bool) {
+	if d.Elements == nil || out.Rows == 0 || out.Cols == 0 {
+		return nil, false
+	}
+	todo := []Piece{{Rows: out.Rows, Cols: out.Cols}}
+	for len(todo) > 0 {
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		cut, ok := d.piece(attrs, in, out, &p)
+		switch {
+		case !ok || len(list)+len(todo) >= mostPieces:
+			return nil, false
+		case cut == nil:
+			list = append(list, p)
+			continue
+		}
+		a, b := p, p
+		if cut.Axis == 0 {
+			a.Rows = cut.At - p.Row
+			b.Row, b.Rows = cut.At, p.Rows-a.Rows
+		} else {
+			a.Cols = cut.At - p.Col
+			b.Col, b.Cols = cut.At, p.Cols-a.Cols
+		}
+		todo = append(todo, b, a)
+	}
+	return list, true
+}
+
+// NoElement is what a row panics with that has no element of its result for a loop.
+type NoElement interface{ NoElement() string }
+
+// notMoved is the panic of an element that is none of an operand.
+type notMoved struct{}
+
+func (notMoved) NoElement() string { return "an element that is computed" }
+
+// piece sets where p comes from, or says where it has to be cut.
+func (d *Def) piece(attrs *Attrs, in []types.Type, out types.Type, p *Piece) (cut *Cut, ok bool) {
+	b := loop.New()
+	type source struct {
+		in   int
+		i, j loop.Lin
+	}
+	from := map[loop.Val]source{}
+	lo, hi := [2]int{p.Row, p.Col}, [2]int{p.Row + p.Rows, p.Col + p.Cols}
+	e := &Elements{B: b, Attrs: attrs, Out: out, Index: func(int, int, loop.Lin) loop.Lin { panic(notMoved{}) },
+		Chain: func(loop.Val, int, func(loop.Lin) (x, y loop.Val)) loop.Val { panic(notMoved{}) },
+		Pick:  func([]loop.Val, loop.Lin, loop.Lin) loop.Val { panic(notMoved{}) },
+		Fold:  func(loop.Class, types.Elem, int, int, func(i, j loop.Lin) []loop.Val) loop.Val { panic(notMoved{}) }}
+	e.Below = func(x, y loop.Lin, then, other func() loop.Val) loop.Val {
+		below, ok := Before(x, y, lo, hi)
+		switch {
+		case !ok:
+			panic(notMoved{})
+		case below:
+			return then()
+		}
+		return other()
+	}
+	for k, t := range in {
+		if !t.IsDense() {
+			return nil, false
+		}
+		e.In = append(e.In, Source{Type: t, Rows: loop.Num(int64(t.Rows)), Cols: loop.Num(int64(t.Cols)), At: func(i, j loop.Lin) loop.Val {
+			v := b.Const(stored(t.Elem), 0)
+			from[v] = source{k, i, j}
+			return v
+		}})
+	}
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case Cut:
+			cut, ok = &x, true
+		case NoElement:
+			cut, ok = nil, false
+		default:
+			panic(x)
+		}
+	}()
+	row, col := loop.Of(loop.IndexSym, 0), loop.Of(loop.IndexSym, 1)
+	at := d.Elements(e)
+	if at == nil {
+		return nil, false
+	}
+	s, moved := from[at(row, col)]
+	if !moved {
+		return nil, false
+	}
+	down, right := s.i.Plus(row.Times(-1)), s.j.Plus(col.Times(-1))
+	if !down.Known() || !right.Known() {
+		return nil, false
+	}
+	p.In, p.Down, p.Right = s.in, int(down.Const), int(right.Const)
+	return nil, true
+}
+
+// stored is how e lies in memory, for which a loop has operations.
+func stored(e types.Elem) types.Elem {
+	if e == types.Time || e == types.Dur {
+		return types.I64
+	}
+	return e
+}

@@ -1,0 +1,43 @@
+package op
+
+import (
+	"slices"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+)
+
+// This file finds the ranges of integers.
+
+// farIndex is beyond every size of a matrix; what is further off is not followed.
+const farIndex = 1 << 45
+
+// Span is the least and the greatest value of an elementwise row of two integers that lie in
+// ranges; ok is false of rows that are no sum, difference or product in a loop, and of numbers that
+// are far off.
+func (d *Def) Span(of [2][2]int64) (r [2]int64, ok bool) {
+	b := loop.New()
+	for _, x := range of {
+		if x[0] < -farIndex || x[1] > farIndex {
+			return r, false
+		}
+		b.Const(types.I64, 0)
+	}
+	d.Body(b, types.I64, []loop.Val{0, 1})
+	if len(b.Nest.Body.Stmts) != 3 {
+		return r, false
+	}
+	x, y := of[0], of[1]
+	switch s := &b.Nest.Body.Stmts[2]; {
+	case !slices.Equal(s.Args, []loop.Val{0, 1}):
+		return r, false
+	case s.Code == loop.Add:
+		return [2]int64{x[0] + y[0], x[1] + y[1]}, true
+	case s.Code == loop.Sub:
+		return [2]int64{x[0] - y[1], x[1] - y[0]}, true
+	case s.Code == loop.Mul && max(x[1], -x[0], y[1], -y[0]) < 1<<22:
+		p := []int64{x[0] * y[0], x[0] * y[1], x[1] * y[0], x[1] * y[1]}
+		return [2]int64{slices.Min(p), slices.Max(p)}, true
+	}
+	return r, false
+}

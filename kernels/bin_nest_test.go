@@ -1,0 +1,94 @@
+package kernels
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// TestBins: the loops of bin give what the definition gives, for edges at equal distances and others,
+// at the edges themselves and beside them.
+func TestBins(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(from int64) { compileFrom = from }(compileFrom)
+	rng := rand.New(rand.NewPCG(3, 4))
+	inf := math.Inf(1)
+	lists := [][]float64{{0}, {1, 1}, {-inf, 0, inf}, {0, 0, 0, 1, 1, 2}, {math.Copysign(0, -1), 0, 1, 2, 3}}
+	for _, k := range []int{2, 4, 7, 33, 257} {
+		even, uneven := make([]float64, k), make([]float64, k)
+		lo, width := rng.NormFloat64(), math.Exp(20*rng.NormFloat64())
+		for i := range k {
+			even[i] = lo + width*float64(i)/float64(k-1)
+			uneven[i] = rng.NormFloat64()
+		}
+		slices.Sort(uneven)
+		lists = append(lists, even, uneven)
+	}
+	guesses := 0
+	for _, edges := range lists {
+		if _, _, ok := guessed(edges); ok {
+			guesses++
+		}
+		x := []float64{0, math.Copysign(0, -1), inf, -inf, math.NaN(), 1e300}
+		for _, e := range edges {
+			x = append(x, e, math.Nextafter(e, inf), math.Nextafter(e, -inf))
+		}
+		for range 60 {
+			x = append(x, edges[0]+(edges[len(edges)-1]-edges[0])*(2*rng.Float64()-0.5))
+		}
+		list := value.New(types.F64, len(edges), 1)
+		copy(list.F64, edges)
+		for _, e := range []types.Elem{types.F64, types.F32, types.I64} {
+			for _, cols := range []int{1, 3} {
+				in := value.New(e, len(x)/cols, cols+1).View(0, 1, len(x)/cols, cols)
+				for i := range in.Rows * in.Cols {
+					v := value.F64(x[i])
+					if e == types.I64 {
+						v = value.F64(math.Trunc(max(-1e6, min(1e6, x[i]))))
+						if math.IsNaN(v.F) {
+							v = value.F64(7)
+						}
+					}
+					in.Set(i/cols, i%cols, v.Convert(e))
+				}
+				for _, closed := range []string{"left", "right"} {
+					for name, call := range map[string]*op.Call{
+						"bin": {In: []value.Value{in, list}, Attrs: op.MakeAttrs(op.Attr{Name: "closed", Val: op.Str(closed)})},
+						"bin.even": {In: []value.Value{in, value.F64(-1.5), value.F64(2.25)},
+							Attrs: op.MakeAttrs(op.Attr{Name: "closed", Val: op.Str(closed)}, op.Attr{Name: "k", Val: op.Int(len(edges) + 2)})},
+					} {
+						call.Def, call.Type = table.Must(name), types.DenseOf(types.I64, in.Rows, in.Cols)
+						want, err := call.Def.Ref(call)
+						if err != nil {
+							t.Fatal(err)
+						}
+						for _, compileFrom = range []int64{0, math.MaxInt64} {
+							begun := LoopsBegun()
+							call.Out = value.New(types.I64, in.Rows, in.Cols)
+							if err := call.Def.Kernel(call); err != nil {
+								t.Fatal(err)
+							}
+							if s := differ(call.Out, want); s != "" {
+								t.Errorf("%s of %v, %s, by %v: %s", name, in.Type(), closed, edges, s)
+							}
+							if ran := LoopsBegun() > begun; ran != (compileFrom == 0) {
+								t.Errorf("%s by %v: a loop ran: %v", name, edges, ran)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if guesses < 4 || guesses == len(lists) {
+		t.Errorf("%d of %d lists are guessed", guesses, len(lists))
+	}
+}

@@ -1,0 +1,151 @@
+package amd64
+
+// This file keeps the indices of inner loops that are the same in all lanes: each is a counter in scratch memory, from which
+// addresses are computed by scalar instructions. A vector of it is made only where its value is read.
+
+import (
+	"math"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+)
+
+// maxCounters is the room for counters in scratch memory.
+const maxCounters = 64
+
+// counter is two words in scratch memory: the index, and where it ends.
+type counter int32
+
+// mem is where the index lies.
+func (c counter) mem() Mem { return At(scratchReg, countersAt+16*int32(c)) }
+
+// end is where its end lies.
+func (c counter) end() Mem { return At(scratchReg, countersAt+16*int32(c)+8) }
+
+// counter is that of an index of the nest; ok is false where it is not the same in all lanes, or there is no room.
+func (l *lowering) counter(x loop.Index) (c counter, ok bool) {
+	if !l.frame.nest || l.varies(l.form(x.Range.From)) {
+		return 0, false
+	}
+	return l.wordNamed(x.Name)
+}
+
+// wordNamed is the counter of a name; ok is false where there is no room.
+func (l *lowering) wordNamed(name int) (c counter, ok bool) {
+	c, ok = l.counters[name]
+	if !ok && len(l.counters) < maxCounters {
+		c, ok = counter(len(l.counters)), true
+		l.counters[name] = c
+	}
+	return c, ok
+}
+
+// scalar emits code of general registers that makes no value.
+func (l *lowering) scalar(write func(m *maker)) {
+	l.emit(step{scalar: func(m *maker, _ Reg, _ []Reg) { write(m) }})
+}
+
+// setWord sets a word of scratch memory to a form that is the same in all lanes.
+func (l *lowering) setWord(to Mem, f loop.Lin) {
+	l.scalar(func(m *maker) {
+		l.scalarLin(m, RAX, f)
+		m.StoreG(to, RAX)
+	})
+}
+
+// everyLane is a counter as a vector.
+func (l *lowering) everyLane(c counter) virt {
+	return l.emit(step{Inst: Inst{Op: VBROADCASTSD, Len: l.length, InMem: true, Mem: c.mem()}, dst: l.fresh(vectorClass)})
+}
+
+// breaks reports a break that belongs to the loop of b.
+func breaks(b *loop.Block) bool {
+	for i := range b.Stmts {
+		if b.Stmts[i].Code == loop.Break {
+			return true
+		}
+	}
+	return false
+}
+
+// form is f with values replaced by the linear forms that they are known to be. A form that needs the vector of an index is left.
+func (l *lowering) form(f loop.Lin) loop.Lin {
+	out := loop.Lin{Const: f.Const}
+	for _, t := range f.Terms {
+		one := loop.Lin{Terms: []loop.Term{t}}
+		if t.Sym.Kind == loop.ValSym {
+			o := l.frame.vals[t.Sym.N]
+			switch {
+			case o.konst:
+				one = loop.Num(int64(o.word)).Times(t.Coef)
+			case o.form != nil && !l.counted(*o.form):
+				one = o.form.Times(t.Coef)
+			}
+		}
+		out = out.Plus(one)
+	}
+	return out
+}
+
+// counted reports a form with an index that is counted a lane.
+func (l *lowering) counted(f loop.Lin) bool {
+	for _, t := range f.Terms {
+		if _, inner := l.frame.inner[t.Sym.N]; inner && t.Sym.Kind == loop.IndexSym {
+			return true
+		}
+	}
+	return false
+}
+
+// affine is the linear form of a value of the nest, or nil: an index, an operand, a constant, and sums and multiples of them.
+func (l *lowering) affine(s *loop.Stmt, in []operand) *loop.Lin {
+	if !l.frame.nest || s.N != 1 || l.frame.types[s.Dst] != types.I64 {
+		return nil
+	}
+	known := make([]loop.Lin, len(in))
+	for k, o := range in {
+		switch {
+		case o.elem != types.I64:
+			return nil
+		case o.konst:
+			known[k] = loop.Num(int64(o.word))
+		case o.form != nil:
+			known[k] = *o.form
+		default:
+			return nil
+		}
+	}
+	var f loop.Lin
+	switch s.Code {
+	case loop.IndexOf:
+		f = loop.Of(loop.IndexSym, int(s.Imm))
+	case loop.Load:
+		if s.Mem.Kind != loop.ParamMem || l.nest.Params[s.Mem.N].Kind != loop.ScalarParam {
+			return nil
+		}
+		f = loop.Of(loop.ParamSym, s.Mem.N)
+	case loop.Add:
+		f = known[0].Plus(known[1])
+	case loop.Sub:
+		f = known[0].Plus(known[1].Times(-1))
+	case loop.Neg:
+		f = known[0].Times(-1)
+	case loop.Mul:
+		switch {
+		case known[0].Known():
+			f = known[1].Times(known[0].Const)
+		case known[1].Known():
+			f = known[0].Times(known[1].Const)
+		default:
+			return nil
+		}
+	default:
+		return nil
+	}
+	for _, t := range f.Terms { // an instruction multiplies by 32 bits
+		if t.Coef > math.MaxInt32 || t.Coef < math.MinInt32 {
+			return nil
+		}
+	}
+	return &f
+}

@@ -1,0 +1,148 @@
+package amd64
+
+// This file moves instructions out of the loops in which their operands do not change, and makes those that are equal there once.
+
+// loopSteps is a loop while its steps are walked; the outermost is no loop.
+type loopSteps struct {
+	steps []step
+	// before are the steps that move in front of the loop. Where its steps have an anchor, those of the loops inside move there
+	// instead, which is where no jump passes them.
+	before []step
+	anchor int // a place in steps, or -1
+	moved  []step
+	made   map[pureStep]virt
+}
+
+// pureStep is what the result of a step depends on.
+type pureStep struct {
+	op            Op
+	length        Len
+	imm           uint8
+	zero          bool
+	constant      int32
+	a, b, c, mask virt
+	fused         fusedStep
+}
+
+// hoist moves steps.
+func (p *program) hoist() {
+	// depth is in how many loops a register is made, at most; defs how often.
+	depth, defs, at := make([]int16, len(p.classes)), make([]uint8, len(p.classes)), int16(0)
+	for k := range p.steps {
+		s := &p.steps[k]
+		if s.enters {
+			at++
+		}
+		if s.dst != 0 {
+			defs[s.dst] = min(defs[s.dst]+1, 2)
+			depth[s.dst] = max(depth[s.dst], at)
+		}
+		if s.leaves {
+			at--
+		}
+	}
+	if !p.moves(depth, defs) {
+		return
+	}
+	same := make([]virt, len(p.classes)) // what stands for a register that is made no more
+	now := func(v *virt) {
+		if same[*v] != 0 {
+			*v = same[*v]
+		}
+	}
+	open := []*loopSteps{{anchor: -1, steps: make([]step, 0, len(p.steps))}}
+	for k := range p.steps {
+		s := &p.steps[k]
+		for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask, &s.index} {
+			now(v)
+		}
+		for i := range s.uses {
+			now(&s.uses[i])
+		}
+		if s.enters {
+			open = append(open, &loopSteps{anchor: -1})
+		}
+		in := open[len(open)-1]
+		if to := len(open) - 1; s.movable() && defs[s.dst] == 1 {
+			least := int16(0)
+			s.reads(func(v virt) { least = max(least, depth[v]) })
+			if int(least) < to {
+				p.move(s, open, int(least), same)
+				depth[s.dst] = least
+				continue
+			}
+		}
+		if s.anchor {
+			in.anchor = len(in.steps)
+		}
+		in.steps = append(in.steps, *s)
+		if s.leaves {
+			open = open[:len(open)-1]
+			out := open[len(open)-1]
+			out.steps = append(append(out.steps, in.before...), in.joined()...)
+		}
+	}
+	p.steps = open[0].joined()
+}
+
+// moves reports that some step moves.
+func (p *program) moves(depth []int16, defs []uint8) bool {
+	at := int16(0)
+	for k := range p.steps {
+		s := &p.steps[k]
+		if s.enters {
+			at++
+		}
+		if at > 0 && s.movable() && defs[s.dst] == 1 {
+			least := int16(0)
+			s.reads(func(v virt) { least = max(least, depth[v]) })
+			if least < at {
+				return true
+			}
+		}
+		if s.leaves {
+			at--
+		}
+	}
+	return false
+}
+
+// movable reports an instruction that does nothing but make its result, from registers or a constant. One that reads nothing is as
+// cheap as a register that is kept.
+func (s *step) movable() bool {
+	return s.dst != 0 && s.scalar == nil && !s.keeps && !s.effect && (s.a != 0 || s.b != 0 || s.c != 0) && s.index == 0 &&
+		(!s.InMem || s.Mem.Constant != 0)
+}
+
+// move puts a step behind the loops at a depth, unless one is there that makes the same.
+func (p *program) move(s *step, open []*loopSteps, depth int, same []virt) {
+	to, list := open[depth], &open[depth].moved
+	if to.anchor < 0 {
+		to, list = open[depth+1], &open[depth+1].before
+	}
+	key := pureStep{op: s.Op, length: s.Len, imm: s.Imm, zero: s.Zero, constant: 0, a: s.a, b: s.b, c: s.c, mask: s.mask}
+	if s.InMem {
+		key.constant = s.Mem.Constant
+	}
+	if s.fused != nil {
+		key.fused = *s.fused
+	}
+	if v, ok := to.made[key]; ok {
+		same[s.dst] = v
+		return
+	}
+	if to.made == nil {
+		to.made = map[pureStep]virt{}
+	}
+	to.made[key] = s.dst
+	*list = append(*list, *s)
+}
+
+// joined is the steps of the loop with those that moved to its anchor.
+func (l *loopSteps) joined() []step {
+	if len(l.moved) == 0 {
+		return l.steps
+	}
+	out := make([]step, 0, len(l.steps)+len(l.moved))
+	return append(append(append(out, l.steps[:l.anchor]...), l.moved...), l.steps[l.anchor:]...)
+}

@@ -1,0 +1,286 @@
+package amd64
+
+// This file makes what is the same at many points once: constants, elements of operands, addresses of rows.
+
+import (
+	"math/bits"
+	"slices"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+)
+
+// invariants is what has been made before the loops.
+type invariants struct {
+	head    []step // before the rows
+	rowHead []step // at the begin of each row
+	consts  map[word]virt
+	made    []invariant
+	sums    []sum // see recent
+}
+
+// word is a constant: what 64 bits repeat.
+type word struct {
+	single bool // of f32
+	bits   loop.Word
+}
+
+// invariant is a value that depends on operands and the row alone.
+type invariant struct {
+	kind     invariantKind
+	elem     types.Elem
+	arg      int32 // the words of an operand or result
+	row, col loop.Lin
+	plane    int
+	v        virt
+}
+
+type invariantKind uint8
+
+const (
+	addressKind invariantKind = iota // of an element
+	elementKind                      // an element in all lanes
+	entriesKind                      // the address of the columns or values of a sparse operand
+	formKind                         // a linear form in all lanes: row + col
+)
+
+// find is the value of x, or 0.
+func (l *lowering) find(x invariant) virt {
+	for k := range l.made {
+		y := &l.made[k]
+		if y.kind == x.kind && y.elem == x.elem && y.arg == x.arg && y.plane == x.plane && y.row.Equal(x.row) && y.col.Equal(x.col) {
+			return y.v
+		}
+	}
+	return 0
+}
+
+// once is the value of x, made by f the first time. f returns a step without its result.
+func (l *lowering) once(x invariant, c class, f func() step) virt {
+	if v := l.find(x); v != 0 {
+		return v
+	}
+	s := f()
+	s.pure = s.scalar != nil
+	s.dst = l.fresh(c)
+	if x.v = s.dst; l.perRow(x.row) || l.perRow(x.col) {
+		l.rowHead = append(l.rowHead, s)
+	} else {
+		l.head = append(l.head, s)
+	}
+	l.made = append(l.made, x)
+	return x.v
+}
+
+// perRow reports that a form changes with the row.
+func (l *lowering) perRow(f loop.Lin) bool {
+	return slices.ContainsFunc(f.Terms, func(t loop.Term) bool { return t.Sym.Kind == loop.IndexSym && t.Sym.N == l.rows })
+}
+
+// steady splits a form that is the same in all lanes: into what all rounds of inner loops share, and the rest.
+func (l *lowering) steady(f loop.Lin) (same, moving loop.Lin) {
+	same.Const = f.Const
+	for _, t := range f.Terms {
+		if _, counts := l.counters[t.Sym.N]; counts && t.Sym.Kind == loop.IndexSym {
+			moving.Terms = append(moving.Terms, t)
+		} else {
+			same.Terms = append(same.Terms, t)
+		}
+	}
+	return same, moving
+}
+
+// constantVector is a constant in all lanes.
+func (l *lowering) constantVector(e types.Elem, w loop.Word) virt {
+	k := word{e == types.F32, w}
+	if v, ok := l.consts[k]; ok {
+		return v
+	}
+	at := l.constant(e, w)
+	at.Scale = uint8(e.Size())
+	v := l.fromWord(at)
+	if l.consts == nil {
+		l.consts = map[word]virt{}
+	}
+	l.consts[k] = v
+	return v
+}
+
+// fromWord is an element in memory that no point changes, in all lanes. Scale of the place is its size.
+func (l *lowering) fromWord(at Mem) virt {
+	v := l.fresh(vectorClass)
+	l.source[v] = at
+	l.source[v].Broadcast = true
+	l.head = append(l.head, step{dst: v, pure: true, scalar: func(m *maker, dst Reg, _ []Reg) { m.fromSource(dst, at) }})
+	return v
+}
+
+// pointer is the address of an element: of the first lane where lanes are contiguous, which is the lanes' index away from it. The
+// constant part of the column is the displacement.
+func (l *lowering) pointer(p place) (v virt, disp int32) {
+	size := int64(p.mem.elem.Size())
+	row, moving := l.steady(p.row)
+	col, across := l.steady(p.col)
+	if c := col.Const * size; c == int64(int32(c)) {
+		disp, col = int32(c), loop.Lin{Terms: col.Terms}
+	}
+	v = l.once(invariant{kind: addressKind, arg: p.mem.arg, row: row, col: col, plane: p.plane}, generalClass, func() step {
+		return step{scalar: func(m *maker, dst Reg, _ []Reg) {
+			m.LoadG(dst, argMem(p.mem.arg))
+			if p.plane > 0 {
+				m.planes(R9, p.mem.arg, p.plane)
+				m.ArithG(AddG, dst, R9)
+			}
+			l.advance(m, dst, p.mem, row, col)
+		}}
+	})
+	if len(moving.Terms) > 0 || len(across.Terms) > 0 {
+		v = l.moved(v, l.offset(p.mem, moving, across))
+	}
+	return v, disp
+}
+
+// offset is how many bytes an address moves in the rounds of inner loops.
+func (l *lowering) offset(mem memory, rows, cols loop.Lin) virt {
+	x := sum{row: rows, col: cols, size: mem.elem.Size()}
+	if len(rows.Terms) > 0 {
+		x.arg = mem.arg
+	}
+	return l.recent(x, func() step {
+		return step{scalar: func(m *maker, dst Reg, _ []Reg) {
+			if len(rows.Terms) > 0 {
+				l.scalarLin(m, R9, rows)
+				m.LoadG(R11, argMem(mem.arg+8))
+				m.IMul(R9, R11)
+			}
+			if len(cols.Terms) > 0 {
+				l.scalarLin(m, dst, cols)
+				m.ShiftImm(ShlG, dst, uint8(bits.TrailingZeros(uint(x.size))))
+			}
+			switch {
+			case len(cols.Terms) == 0:
+				m.Mov(dst, R9)
+			case len(rows.Terms) > 0:
+				m.ArithG(AddG, dst, R9)
+			}
+		}}
+	})
+}
+
+// moved is an address and an offset.
+func (l *lowering) moved(v, offset virt) virt {
+	return l.recent(sum{address: v, offset: offset}, func() step {
+		return step{uses: []virt{v, offset}, scalar: func(m *maker, dst Reg, r []Reg) { m.Lea(dst, Indexed(r[0], r[1], 1, 0)) }}
+	})
+}
+
+// sum is an offset, or an address and an offset.
+type sum struct {
+	row, col        loop.Lin
+	size            int
+	arg             int32
+	address, offset virt
+	v               virt
+}
+
+// recent is the value of x, made by f unless it has been since the last label: all ways to here make it, and no counter has changed.
+func (l *lowering) recent(x sum, f func() step) virt {
+	for k := range l.sums {
+		y := &l.sums[k]
+		if y.address == x.address && y.offset == x.offset && y.arg == x.arg && y.size == x.size && y.row.Equal(x.row) && y.col.Equal(x.col) {
+			return y.v
+		}
+	}
+	s := f()
+	s.dst, s.pure = l.fresh(generalClass), true
+	x.v = l.emit(s)
+	l.sums = append(l.sums, x)
+	return x.v
+}
+
+// advance moves an address on by rows and columns. It changes R9, R10 and R11.
+func (l *lowering) advance(m *maker, dst Reg, mem memory, rows, cols loop.Lin) {
+	if len(rows.Terms) > 0 || rows.Const != 0 {
+		l.scalarLin(m, R9, rows)
+		m.LoadG(R11, argMem(mem.arg+8))
+		m.IMul(R9, R11)
+		m.ArithG(AddG, dst, R9)
+	}
+	if len(cols.Terms) > 0 || cols.Const != 0 {
+		l.scalarLin(m, R9, cols)
+		m.Lea(dst, Indexed(dst, R9, uint8(mem.elem.Size()), 0))
+	}
+}
+
+// uniform is an element in all lanes that count.
+func (l *lowering) uniform(p place) virt {
+	e := p.mem.elem
+	base, disp := l.pointer(p)
+	load := func(m *maker, dst Reg, r []Reg) { m.everywhere(e, dst, At(r[0], disp)) }
+	_, moving := l.steady(p.row.Plus(p.col))
+	certain := l.active == l.top // a lane counts
+	if certain && l.nested == 0 && len(moving.Terms) == 0 {
+		return l.once(invariant{kind: elementKind, elem: e, arg: p.mem.arg, row: p.row, col: p.col}, l.classOf(e), func() step {
+			return step{uses: []virt{base}, scalar: load}
+		})
+	}
+	s := step{dst: l.fresh(l.classOf(e)), pure: true, uses: []virt{base}, scalar: load}
+	if !certain { // it may lie outside where no lane counts
+		s.uses = append(s.uses, l.active)
+		s.scalar = func(m *maker, dst Reg, r []Reg) {
+			skip := m.Label()
+			m.vec.none(m, r[1])
+			m.Jump(Equal, skip)
+			load(m, dst, r)
+			m.Bind(skip)
+		}
+	}
+	return l.emit(s)
+}
+
+// scalarOperand is a scalar operand in all lanes.
+func (l *lowering) scalarOperand(e types.Elem, arg int32) virt {
+	x := invariant{kind: elementKind, elem: e, arg: arg}
+	if e == types.Bool {
+		return l.once(x, maskClass, func() step {
+			return step{scalar: func(m *maker, dst Reg, _ []Reg) { m.everywhere(e, dst, argMem(arg)) }}
+		})
+	}
+	if v := l.find(x); v != 0 {
+		return v
+	}
+	at := argMem(arg)
+	at.Scale = uint8(e.Size())
+	x.v = l.fromWord(at)
+	l.made = append(l.made, x)
+	return x.v
+}
+
+// everywhere loads an element into all lanes.
+func (m *maker) everywhere(e types.Elem, dst Reg, at Mem) {
+	switch e {
+	case types.Bool:
+		m.LoadG8(RAX, at)
+		m.vec.truth(m, dst)
+	case types.F32:
+		m.Emit(Inst{Op: VBROADCASTSS, Len: m.single(), Dst: dst, InMem: true, Mem: at})
+	default:
+		m.Emit(Inst{Op: VBROADCASTSD, Len: m.length, Dst: dst, InMem: true, Mem: at})
+	}
+}
+
+// formVector is a form that is the same in all lanes, as a vector.
+func (l *lowering) formVector(f loop.Lin) virt {
+	if len(f.Terms) == 0 {
+		return l.constantVector(types.I64, loop.Word(f.Const))
+	}
+	if _, moving := l.steady(f); len(moving.Terms) > 0 {
+		return l.broadcastG(func(m *maker) { l.scalarLin(m, RAX, f) })
+	}
+	return l.once(invariant{kind: formKind, row: f}, vectorClass, func() step {
+		return step{scalar: func(m *maker, dst Reg, _ []Reg) {
+			l.scalarLin(m, RAX, f)
+			m.vec.splat(m, dst)
+		}}
+	})
+}

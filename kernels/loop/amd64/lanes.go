@@ -1,0 +1,132 @@
+package amd64
+
+// This file chooses which index of a space of two the lanes are.
+
+import "flow/ir/loop"
+
+// LanesFirst reports that points of a space of so many rows and columns are evaluated faster if the lanes are the first index.
+// A row of few columns would leave most lanes of a vector without a point.
+func LanesFirst(n *loop.Nest, params, results []Layout, rows, cols int) bool {
+	if !canTurn(n) || rows < 2 {
+		return false
+	}
+	c := laneCost{nest: n, params: params, results: results}
+	c.block(&n.Body)
+	own := weigh(&n.Body).cost
+	last := c.points(rows, cols, own+c.access[1])
+	first := c.points(cols, rows, own+c.access[0])
+	return first+first/4 < last
+}
+
+// canTurn reports a space whose two indices may change places.
+func canTurn(n *loop.Nest) bool {
+	if len(n.Space) != 2 {
+		return false
+	}
+	for _, x := range n.Space {
+		if x.Range.Kind != loop.Steps || x.Range.By != 1 {
+			return false
+		}
+		for _, f := range []loop.Lin{x.Range.From, x.Range.To} {
+			if f.Coef(loop.Sym{Kind: loop.IndexSym, N: n.Space[0].Name}) != 0 {
+				return false
+			}
+		}
+	}
+	for _, r := range n.Results {
+		if r.Class != loop.NoClass || r.Append {
+			return false
+		}
+	}
+	return true
+}
+
+// What an access costs beside the instruction, and what a row costs beside its vectors, in the units of the cost model. On a Zen 4, rows of
+// three columns of one product and sum take 8 cycles each, and 8 such points of a column that lies apart take 30.
+const (
+	gatherCost  = 10
+	scatterCost = 16
+	rowCost     = 4
+)
+
+// laneCost adds up what accesses cost more than those of lanes that lie side by side, by which index the lanes are.
+type laneCost struct {
+	nest            *loop.Nest
+	params, results []Layout
+	access          [2]int
+}
+
+func (c *laneCost) block(b *loop.Block) {
+	if b == nil {
+		return
+	}
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		switch {
+		case s.Code == loop.Load && s.Mem.Kind == loop.ParamMem && len(s.At) == 2:
+			c.add(s, c.params[s.Mem.N].Unit, gatherCost)
+		case s.Code == loop.Store && s.Mem.Kind == loop.ResultMem:
+			c.add(s, c.results[s.Mem.N].Unit, scatterCost)
+		}
+		c.block(s.Then)
+		c.block(s.Else)
+		if s.Loop != nil {
+			c.block(&s.Loop.Body)
+		}
+	}
+}
+
+// add counts an access for both choices of the lanes.
+func (c *laneCost) add(s *loop.Stmt, unit bool, apart int) {
+	for k, x := range c.nest.Space {
+		lane := loop.Sym{Kind: loop.IndexSym, N: x.Name}
+		row, col := s.At[0].Coef(lane), s.At[1].Coef(lane)
+		if !s.At[0].Affine() || !s.At[1].Affine() || row != 0 && !unit || row+col > 1 || row+col < 0 {
+			c.access[k] += apart
+		}
+	}
+}
+
+// points is the cost of rows of so many lanes, cost being that of a vector.
+func (c *laneCost) points(rows, lanes, cost int) int {
+	return rows * ((lanes+avx512.lanes-1)/avx512.lanes*cost + rowCost)
+}
+
+// Flat reports that every access is at the point itself and nothing else depends on the indices. Then whole rows of a window may be passed
+// as one row 0, where all matrices are as wide as the space and in one piece: rows r0 to r1-1 of c columns are the lanes r0*c to r1*c-1.
+func Flat(n *loop.Nest) bool {
+	return canTurn(n) && atPoint(&n.Body, n.Space[0].Name, n.Space[1].Name)
+}
+
+func atPoint(b *loop.Block, i, j int) bool {
+	if b == nil {
+		return true
+	}
+	point := [2]loop.Lin{loop.Of(loop.IndexSym, i), loop.Of(loop.IndexSym, j)}
+	depends := func(f loop.Lin) bool {
+		return f.Coef(point[0].Terms[0].Sym) != 0 || f.Coef(point[1].Terms[0].Sym) != 0
+	}
+	for k := range b.Stmts {
+		s := &b.Stmts[k]
+		switch {
+		case s.Code == loop.IndexOf && (int(s.Imm) == i || int(s.Imm) == j):
+			return false
+		case len(s.At) == 2 && (s.Mem.Kind == loop.ParamMem || s.Mem.Kind == loop.ResultMem):
+			if !s.At[0].Equal(point[0]) || !s.At[1].Equal(point[1]) {
+				return false
+			}
+		case len(s.At) > 0 && (depends(s.At[0]) || len(s.At) > 1 && depends(s.At[1])):
+			return false
+		}
+		if x := s.Loop; x != nil {
+			r := x.Index.Range
+			if r.Kind != loop.Steps && r.Kind != loop.Forever || depends(r.From) || depends(r.To) || !atPoint(&x.Body, i, j) {
+				return false
+			}
+		}
+		if !atPoint(s.Then, i, j) || !atPoint(s.Else, i, j) {
+			return false
+		}
+	}
+	return true
+}

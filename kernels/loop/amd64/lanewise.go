@@ -1,0 +1,148 @@
+package amd64
+
+// This file writes what no vector instruction does: general registers do it for one lane after the other, operands and results in
+// scratch memory.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/types"
+)
+
+// room is vector k of the scratch memory of lane-by-lane code.
+func room(k int32) Mem { return At(scratchReg, roomAt+k*slotBytes) }
+
+// roomLane is the word of lane R11 of that vector.
+func roomLane(k int32) Mem { return Indexed(scratchReg, R11, 8, roomAt+k*slotBytes) }
+
+// keepRoom stores vectors of words where lane-by-lane code finds them, from vector first on.
+func (l *lowering) keepRoom(first int32, list ...virt) {
+	l.emit(step{uses: list, scalar: func(m *maker, _ Reg, r []Reg) {
+		for k := range r {
+			m.vec.store(m, types.I64, r[k], NoReg, room(first+int32(k)))
+		}
+	}})
+}
+
+// eachLane writes a loop over the lanes of a mask, at least one. It has the number of the lane in R11; body may change RAX, RDX and R10.
+func (m *maker) eachLane(mask Reg, body func()) {
+	m.StoreG(room(3), RDX)
+	m.vec.bits(m, mask)
+	m.Mov(R9, RAX)
+	top := m.Label()
+	m.Bind(top)
+	m.BitScan(R11, R9)
+	body()
+	m.Lea(R10, At(R9, -1))
+	m.ArithG(AndG, R9, R10)
+	m.Jump(NotEqual, top)
+	m.LoadG(RDX, room(3))
+}
+
+// divide lowers a division of integers that rounds down, or its rest. The quotient of two numbers below 2^52 rounded to f64 reaches no
+// integer that the true one does not: that is at least 1/|b| away, and half a unit in the last place of a/b is less. Others
+// are divided lane by lane.
+func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
+	e, rest := types.I64, s.Code == loop.Mod
+	if n := b.word; b.konst && int64(n) > 0 && n&(n-1) == 0 {
+		if rest {
+			return l.binary(VPANDQ, e, a, operand{elem: e, konst: true, word: n - 1}, 0)
+		}
+		shift := uint8(0)
+		for n>>shift != 1 {
+			shift++
+		}
+		return l.emit(step{Inst: Inst{Op: VPSRAQ, Len: l.length, Imm: shift}, b: l.vector(a), dst: l.fresh(vectorClass)})
+	}
+	vec := func(v virt, e types.Elem) operand { return operand{elem: e, v: v} }
+	a, b = vec(l.vector(a), e), vec(l.vector(b), e)
+	x, y := l.unary(VCVTQQ2PD, e, a, 0), l.unary(VCVTQQ2PD, e, b, 0)
+	q := l.unary(VRNDSCALEPD, types.F64, vec(l.binary(VDIVPD, types.F64, vec(x, types.F64), vec(y, types.F64), 0), types.F64), rounding[loop.Floor])
+	if rest { // exact
+		q = l.emit(step{Inst: Inst{Len: l.length}, fused: &fusedStep{minusProduct: true}, a: q, b: y, c: x, dst: l.fresh(vectorClass)})
+	}
+	near := l.unary(VCVTTPD2QQ, types.F64, vec(q, types.F64), 0)
+	out := l.fresh(vectorClass)
+	l.move(out, vec(near, e), 0, true)
+
+	size := l.binary(VPORQ, e, vec(l.unary(VPABSQ, e, a, 0), e), vec(l.unary(VPABSQ, e, b, 0), e), 0)
+	far := l.under(l.compare(VPCMPUQ, e, vec(size, e), operand{elem: e, konst: true, word: 1 << 52}, 5)) // not below
+	skip := l.asm.Label()
+	l.jumpIfNone(skip, far)
+	l.keepRoom(0, a.v, b.v)
+	l.emit(step{uses: []virt{out, far}, dst: out, effect: true, scalar: func(m *maker, dst Reg, r []Reg) {
+		m.vec.store(m, types.I64, r[0], NoReg, room(2))
+		m.eachLane(r[1], func() { m.divideLane(rest) })
+		m.vec.load(m, types.I64, dst, NoReg, room(2))
+	}})
+	l.scalar(func(m *maker) { m.Bind(skip) })
+	return out
+}
+
+// divideLane divides word R11 of vector 0 of the room by that of vector 1. The instruction traps on -2^63 / -1 and on 0.
+func (m *maker) divideLane(rest bool) {
+	minus, exact, store, next := m.Label(), m.Label(), m.Label(), m.Label()
+	m.LoadG(RAX, roomLane(0))
+	m.LoadG(R10, roomLane(1))
+	m.Test(R10, R10)
+	m.Jump(Equal, next)
+	m.ArithImm(CmpG, R10, -1)
+	m.Jump(Equal, minus)
+	m.SignExtend()
+	m.IDiv(R10)
+	m.Test(RDX, RDX)
+	m.Jump(Equal, exact)
+	m.ArithG(XorG, R10, RDX) // the rest has the sign of the dividend: of another sign than the divisor it is one short
+	m.Jump(Sign.Not(), exact)
+	m.ArithImm(SubG, RAX, 1)
+	m.ArithMem(AddG, RDX, roomLane(1))
+	m.Bind(exact)
+	if rest {
+		m.Mov(RAX, RDX)
+	}
+	m.Goto(store)
+	m.Bind(minus)
+	m.Neg(RAX)
+	if rest {
+		m.MovImm(RAX, 0)
+	}
+	m.Bind(store)
+	m.StoreG(roomLane(2), RAX)
+	m.Bind(next)
+}
+
+// scatterBools stores a byte a lane at base + index in the lanes that count; base leaves its address in RAX.
+func (l *lowering) scatterBools(v, index virt, base func(m *maker)) {
+	l.keepRoom(0, l.emit(step{Inst: Inst{Op: VPMOVM2Q, Len: l.length}, b: v, dst: l.fresh(vectorClass)}), index)
+	st := step{}
+	skip := l.asm.Label()
+	if l.active != 0 {
+		st.uses = []virt{l.active}
+		l.jumpIfNone(skip, l.active)
+	}
+	st.scalar = func(m *maker, _ Reg, r []Reg) {
+		base(m)
+		m.StoreG(room(2), RAX)
+		m.eachLane(maskAt(r, 0), func() {
+			m.LoadG(R10, roomLane(1))
+			m.ArithMem(AddG, R10, room(2))
+			m.LoadG(RAX, roomLane(0))
+			m.ArithImm(AndG, RAX, 1)
+			m.StoreG8(At(R10, 0), RAX)
+		})
+		m.Bind(skip)
+	}
+	l.emit(st)
+}
+
+// gatherBools loads a byte a lane from base + index. The word of 8 bytes that holds it lies on the same page.
+func (l *lowering) gatherBools(index virt, base func(m *maker)) virt {
+	e := types.I64
+	vec := func(v virt) operand { return operand{elem: e, v: v} }
+	konst := func(w loop.Word) operand { return operand{elem: e, konst: true, word: w} }
+	at := vec(l.binary(VPADDQ, e, vec(index), vec(l.broadcastG(base)), 0))
+	aligned := l.binary(VPANDQ, e, at, konst(^loop.Word(7)), 0)
+	words := l.gather(e, aligned, 1, func(m *maker) { m.MovImm(RAX, 0) })
+	shift := l.emit(step{Inst: Inst{Op: VPSLLQ, Len: l.length, Imm: 3}, b: l.binary(VPANDQ, e, at, konst(7), 0), dst: l.fresh(vectorClass)})
+	byt := l.binary(VPANDQ, e, vec(l.binary(VPSRLVQ, e, vec(words), vec(shift), 0)), konst(0xff), 0)
+	return l.compare(VPCMPQ, e, vec(byt), konst(0), 4)
+}

@@ -1,0 +1,123 @@
+package amd64
+
+// This file holds the rules for operations on 64-bit integers that AVX2 lacks.
+
+import "math/bits"
+
+// signBit is what turns an unsigned order into a signed one.
+const signBit = 1 << 63
+
+// compareWords makes signed comparisons of "greater" and "equal".
+func compareWords(g *legalizer, s *step) virt {
+	equal := Inst{Op: VPCMPEQQ, Len: L256, InMem: s.InMem, Mem: s.Mem}
+	greater := Inst{Op: VPCMPGTQ, Len: L256, InMem: s.InMem, Mem: s.Mem}
+	switch s.Imm {
+	case 0:
+		return g.emit(step{Inst: equal, a: s.a, b: s.b})
+	case 4:
+		return g.not(g.emit(step{Inst: equal, a: s.a, b: s.b}))
+	case 1: // less
+		return g.op(VPCMPGTQ, L256, g.second(s), s.a)
+	case 5:
+		return g.not(g.op(VPCMPGTQ, L256, g.second(s), s.a))
+	case 2: // not greater
+		return g.not(g.emit(step{Inst: greater, a: s.a, b: s.b}))
+	case 6:
+		return g.emit(step{Inst: greater, a: s.a, b: s.b})
+	}
+	panic("BUG: an unknown comparison of words")
+}
+
+func compareUnsigned(g *legalizer, s *step) virt {
+	x := *s
+	x.a = g.with(VPXOR, s.a, signBit, 0)
+	if w, ok := g.word(s); ok {
+		w ^= signBit
+		x.b, x.InMem, x.Mem = 0, true, g.asm.Const(w, w, w, w)
+	} else {
+		x.b, x.InMem = g.with(VPXOR, g.second(s), signBit, 0), false
+	}
+	return compareWords(g, &x)
+}
+
+// multiply makes the low 64 bits of a product from products of halves: the two mixed products count in the upper half alone.
+func multiply(g *legalizer, s *step) virt {
+	w, known := g.word(s)
+	power := func(w uint64) bool { return w&(w-1) == 0 && w != 0 }
+	times := func(w uint64) virt { return g.shift(VPSLLQ, s.a, uint8(bits.TrailingZeros64(w))) }
+	switch {
+	case !known:
+	case power(w):
+		return times(w)
+	case power(w - 1):
+		return g.op(VPADDQ, L256, times(w-1), s.a)
+	case power(w + 1):
+		return g.op(VPSUBQ, L256, times(w+1), s.a)
+	}
+	b := g.second(s)
+	mixed := g.op(VPMULUDQ, L256, g.shift(VPSRLQ, s.a, 32), b)
+	if !known || w>>32 != 0 {
+		mixed = g.op(VPADDQ, L256, mixed, g.op(VPMULUDQ, L256, g.shift(VPSRLQ, b, 32), s.a))
+	}
+	return g.op(VPADDQ, L256, g.shift(VPSLLQ, mixed, 32), g.op(VPMULUDQ, L256, s.a, b))
+}
+
+// extremeWord is the lesser or greater of two words.
+func extremeWord(g *legalizer, s *step) virt {
+	b := g.second(s)
+	greater := g.op(VPCMPGTQ, L256, s.a, b)
+	if s.Op == VPMINSQ {
+		return g.blend(false, s.a, b, greater)
+	}
+	return g.blend(false, b, s.a, greater)
+}
+
+// sign is all ones in the lanes that are negative.
+func (g *legalizer) sign(v virt) virt { return g.op(VPCMPGTQ, L256, g.constant(0), v) }
+
+// shiftArithmetic shifts the bits that differ from the sign without sign. A shift by 64 and more leaves none of them.
+func shiftArithmetic(g *legalizer, s *step) virt {
+	from := s.a
+	if s.Op == VPSRAQ {
+		from = s.b
+	}
+	sign := g.sign(from)
+	if s.Op == VPSRAQ && s.Imm >= 63 {
+		return sign
+	}
+	x := g.op(VPXOR, L256, from, sign)
+	if s.Op == VPSRAQ {
+		x = g.shift(VPSRLQ, x, s.Imm)
+	} else {
+		x = g.emit(step{Inst: Inst{Op: VPSRLVQ, Len: L256, InMem: s.InMem, Mem: s.Mem}, a: x, b: s.b})
+	}
+	return g.op(VPXOR, L256, x, sign)
+}
+
+func absolute(g *legalizer, s *step) virt {
+	x := g.second(s)
+	sign := g.sign(x)
+	return g.op(VPSUBQ, L256, g.op(VPXOR, L256, x, sign), sign)
+}
+
+// leadingZeros reads the exponent of the number as f64. The bit below the first is cleared before, so that rounding carries no
+// number to the next power of two. 0 has the exponent 0, which gives more than 64.
+func leadingZeros(g *legalizer, s *step) virt {
+	x := g.second(s)
+	x = g.op(VPANDN, L256, g.shift(VPSRLQ, x, 1), x)
+	upper := g.with(VPOR, g.shift(VPSRLQ, x, 32), upperWord, 0)
+	exponent := g.shift(VPSRLQ, g.fromHalves(x, g.with(VSUBPD, upper, upperOffset, 0)), 52)
+	return g.with(VPMINSD, g.op(VPSUBQ, L256, g.constant(1023+63), exponent), 64, 0)
+}
+
+// lowHalves packs the low half of each lane.
+func lowHalves(g *legalizer, s *step) virt { return g.narrow(s.a) }
+
+// turn moves every lane down by some places, the lowest to the top: both operands are one vector.
+func turn(g *legalizer, s *step) virt {
+	imm := uint8(0)
+	for k := range uint8(4) {
+		imm |= (k + s.Imm) & 3 << (2 * k)
+	}
+	return g.emit(step{Inst: Inst{Op: VPERMQI, Len: L256, Imm: imm}, b: s.b})
+}

@@ -1,0 +1,318 @@
+package amd64
+
+// This file lowers the small matrices of a body. Every lane has its own: element (r, c) is a vector of the lanes in scratch
+// memory, so a subscript that is the same in all lanes is a plain load. Bools are words whose sign counts.
+
+import (
+	"fmt"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+)
+
+// maxLocalBytes is the room for the locals of a nest: what a second-level cache holds beside the operands.
+const maxLocalBytes = 1 << 19
+
+// local is where a local lies.
+type local struct {
+	elem types.Elem
+	wide int64    // bytes of an element: those of all lanes
+	cols loop.Lin // elements of a row
+	at   int32    // offset in scratch memory; of one of a constant size
+	arg  int32    // offset of its words in the block of arguments: address, bytes of a row, rows, columns; 0: of a constant size
+}
+
+// sizedLocal is a local whose size is known at run time alone.
+type sizedLocal struct {
+	rows, cols loop.Lin
+	wide       int64
+}
+
+// placeLocals gives locals of a constant size their places in scratch memory.
+func (l *lowering) placeLocals() {
+	l.localsEnd = localsAt
+	for k, x := range l.nest.Locals {
+		if x.Once {
+			unsupported(loop.Origin{}, "a local that is filled once")
+		}
+		m := local{elem: x.Elem, wide: int64(l.target.lanes) * int64(wordBytes(x.Elem)), cols: x.Cols, at: int32(l.localsEnd)}
+		if !x.Rows.Known() || !x.Cols.Known() {
+			m.arg = 8 * int32(argMemory+memoryWords*(len(l.nest.Params)+len(l.nest.Results)+k))
+		} else {
+			rows, cols := max(0, x.Rows.Const), max(0, x.Cols.Const)
+			if rows > maxLocalBytes || cols > maxLocalBytes || int64(l.localsEnd)+rows*cols*m.wide > maxLocalBytes {
+				unsupported(loop.Origin{}, "locals of more than %d bytes", maxLocalBytes)
+			}
+			l.localsEnd += int(rows*cols*m.wide+slotBytes-1) &^ (slotBytes - 1)
+		}
+		l.locals = append(l.locals, m)
+	}
+}
+
+// wordBytes is how many bytes an element of e has in a vector.
+func wordBytes(e types.Elem) int {
+	if e == types.F32 {
+		return 4
+	}
+	return 8
+}
+
+// sized lists the locals whose size is known at run time alone.
+func (l *lowering) sized() (out []sizedLocal) {
+	for k, m := range l.locals {
+		if m.arg != 0 {
+			out = append(out, sizedLocal{l.nest.Locals[k].Rows, l.nest.Locals[k].Cols, m.wide})
+		}
+	}
+	return out
+}
+
+// ScratchFor is how many bytes of scratch memory calls on these operands need: the words of the block of arguments from the first operand
+// on. The error is an *Unsupported where locals are too large.
+func (c *Code) ScratchFor(operands []uint64) (int, error) {
+	eval := func(f loop.Lin) int64 {
+		sum := f.Const
+		for _, t := range f.Terms {
+			at := memoryWords * t.Sym.N
+			switch t.Sym.Kind {
+			case loop.RowsSym:
+				at += 2
+			case loop.ColsSym:
+				at += 3
+			}
+			sum += t.Coef * int64(operands[at])
+		}
+		return max(0, sum)
+	}
+	bytes := int64(c.Scratch)
+	for _, s := range c.sized {
+		rows, cols := eval(s.rows), eval(s.cols)
+		if rows > maxLocalBytes || cols > maxLocalBytes || rows*cols*s.wide > maxLocalBytes {
+			return 0, &Unsupported{What: fmt.Sprintf("locals of %d x %d", rows, cols)}
+		}
+		bytes += (rows*cols*s.wide + slotBytes - 1) &^ (slotBytes - 1)
+	}
+	return int(bytes), nil
+}
+
+// findLocals writes code that finds the places of locals whose size is known at run time alone: one after the other behind the rest
+// of scratch memory.
+func (l *lowering) findLocals() {
+	first := true
+	for k, m := range l.locals {
+		if m.arg == 0 {
+			continue
+		}
+		begin, x := first, l.nest.Locals[k]
+		first = false
+		l.scalar(func(mk *maker) {
+			if begin {
+				mk.Lea(R9, At(scratchReg, int32(mk.spills+mk.at.slots*slotBytes)))
+			}
+			mk.StoreG(argMem(m.arg), R9)
+			// R9 moves on by rows * columns, each at least 0.
+			size := func(f loop.Lin, to int32) {
+				l.scalarLin(mk, RAX, f)
+				mk.MovImm(R11, 0)
+				mk.ArithG(CmpG, RAX, R11)
+				mk.Cmov(Less, RAX, R11)
+				mk.StoreG(argMem(to), RAX)
+			}
+			size(x.Rows, m.arg+16)
+			size(x.Cols, m.arg+24)
+			mk.IMulImm(RAX, RAX, int32(m.wide))
+			mk.StoreG(argMem(m.arg+8), RAX)
+			mk.LoadG(R11, argMem(m.arg+16))
+			mk.IMul(RAX, R11)
+			mk.ArithImm(AddG, RAX, slotBytes-1)
+			mk.ArithImm(AndG, RAX, -slotBytes)
+			mk.ArithG(AddG, R9, RAX)
+		})
+	}
+}
+
+// clearLocals writes code that makes all locals zero: every point begins so.
+func (l *lowering) clearLocals() {
+	l.beginKnown()
+	for k, m := range l.locals {
+		x := l.nest.Locals[k]
+		zero := l.fresh(vectorClass)
+		l.emit(step{dst: zero, pure: true, scalar: func(m *maker, dst Reg, _ []Reg) {
+			m.Emit(Inst{Op: VXORPD, Len: m.length, Dst: dst, A: dst, B: dst})
+		}})
+		if m.arg == 0 {
+			wide := int64(l.length.Bytes())
+			vectors := (max(0, x.Rows.Const)*max(0, x.Cols.Const)*m.wide + wide - 1) / wide
+			if vectors <= 32 {
+				for v := range vectors {
+					l.emit(step{Inst: Inst{Op: VMOVUPDStore, Len: l.length, InMem: true, Mem: At(scratchReg, m.at+int32(v*wide))}, a: zero, local: k + 1})
+				}
+				continue
+			}
+			l.emit(step{uses: []virt{zero}, local: k + 1, scalar: func(mk *maker, _ Reg, r []Reg) {
+				mk.Lea(RAX, At(scratchReg, m.at))
+				mk.Lea(R11, At(RAX, int32(vectors*wide)))
+				mk.clear(r[0])
+			}})
+			continue
+		}
+		l.emit(step{uses: []virt{zero}, local: k + 1, scalar: func(mk *maker, _ Reg, r []Reg) {
+			mk.LoadG(RAX, argMem(m.arg))
+			mk.LoadG(R11, argMem(m.arg+8))
+			mk.LoadG(R10, argMem(m.arg+16))
+			mk.IMul(R11, R10)
+			mk.ArithG(AddG, R11, RAX)
+			mk.clear(r[0])
+		}})
+	}
+}
+
+// clear stores vectors from RAX to R11.
+func (m *maker) clear(zero Reg) {
+	top, end := m.Label(), m.Label()
+	m.Bind(top)
+	m.ArithG(CmpG, RAX, R11)
+	m.Jump(AboveEqual, end)
+	m.Emit(Inst{Op: VMOVUPDStore, Len: m.length, A: zero, InMem: true, Mem: At(RAX, 0)})
+	m.ArithImm(AddG, RAX, int32(m.length.Bytes()))
+	m.Goto(top)
+	m.Bind(end)
+}
+
+// element is where an element of a local lies: in bytes from the local, as far as rows have a constant size.
+type element struct {
+	*local
+	row, col loop.Lin
+	varies   bool // from lane to lane
+}
+
+func (l *lowering) element(s *loop.Stmt) element {
+	m := &l.locals[s.Mem.N]
+	e := element{local: m, row: l.form(s.At[0]), col: l.form(s.At[1])}
+	if m.arg == 0 {
+		e.row, e.col = loop.Lin{}, e.row.Times(m.cols.Const).Plus(e.col)
+	}
+	e.col = e.col.Times(m.wide)
+	e.varies = l.varies(e.row) || l.varies(e.col)
+	return e
+}
+
+// elementMem writes code that finds an element whose place is the same in all lanes.
+func (l *lowering) elementMem(m *maker, e element) Mem {
+	base, at := scratchReg, e.at
+	col := e.col
+	if c := col.Const + int64(at); c == int64(int32(c)) {
+		at, col = int32(c), loop.Lin{Terms: col.Terms}
+	}
+	if e.arg != 0 {
+		base, at = RAX, 0
+		col = e.col
+		m.LoadG(RAX, argMem(e.arg))
+		if len(e.row.Terms) > 0 || e.row.Const != 0 {
+			l.scalarLin(m, R9, e.row)
+			m.LoadG(R11, argMem(e.arg+8))
+			m.IMul(R9, R11)
+			m.ArithG(AddG, RAX, R9)
+		}
+	}
+	if len(col.Terms) > 0 || col.Const != 0 {
+		l.scalarLin(m, R9, col)
+		m.Lea(RAX, Indexed(base, R9, 1, 0))
+		base = RAX
+	}
+	return At(base, at)
+}
+
+// elementVector is the place of an element in every lane, in bytes from the local.
+func (l *lowering) elementVector(e element, o loop.Origin) virt {
+	// Lane k has its own element k of the vector.
+	words := make([]uint64, l.target.lanes)
+	for k := range words {
+		words[k] = uint64(k * wordBytes(e.elem))
+	}
+	at := l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length, InMem: true, Mem: l.asm.Const(words...)}, a: l.lin(e.col, o), dst: l.fresh(vectorClass)})
+	if e.arg == 0 || len(e.row.Terms) == 0 && e.row.Const == 0 {
+		return at
+	}
+	stride := argMem(e.arg + 8)
+	stride.Broadcast = true
+	row := l.emit(step{Inst: Inst{Op: VPMULLQ, Len: l.length, InMem: true, Mem: stride}, a: l.lin(e.row, o), dst: l.fresh(vectorClass)})
+	return l.emit(step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: row, b: at, dst: l.fresh(vectorClass)})
+}
+
+// begins writes code that leaves the address of the local in RAX.
+func (e element) begins(m *maker) {
+	if e.arg != 0 {
+		m.LoadG(RAX, argMem(e.arg))
+	} else {
+		m.Lea(RAX, At(scratchReg, e.at))
+	}
+}
+
+// wideElem is the type of the vectors in which the local lies.
+func (e element) wideElem() types.Elem {
+	if e.elem == types.Bool {
+		return types.I64
+	}
+	return e.elem
+}
+
+// loadLocal lowers a load from a local.
+func (l *lowering) loadLocal(s *loop.Stmt) operand {
+	if p, ok := l.constantPlace(s); ok {
+		if o, ok := l.knownElement(p); ok {
+			return o
+		}
+	}
+	l.known.loaded[s.Mem.N] = true
+	e := l.element(s)
+	var v virt
+	wide := e.wideElem()
+	if e.varies {
+		v = l.gather(wide, l.elementVector(e, s.Origin), 1, e.begins)
+	} else {
+		st := step{dst: l.fresh(vectorClass), pure: true}
+		if l.active != l.top && l.active != 0 { // it may lie outside where no lane counts
+			st.uses = []virt{l.active}
+		}
+		st.scalar = func(m *maker, dst Reg, r []Reg) {
+			m.vec.load(m, wide, dst, maskAt(r, 0), l.elementMem(m, e))
+		}
+		v = l.emit(st)
+	}
+	if e.elem == types.Bool {
+		v = l.emit(step{Inst: Inst{Op: VPMOVQ2M, Len: l.length}, b: v, dst: l.fresh(maskClass)})
+	}
+	return operand{v: v}
+}
+
+// storeLocal lowers a store to a local. Lanes that do not count keep what they have.
+func (l *lowering) storeLocal(s *loop.Stmt) {
+	l.noteStore(s, l.args(s)[0])
+	e := l.element(s)
+	v := l.vector(l.args(s)[0])
+	begin := len(l.steps)
+	defer func() {
+		for k := begin; k < len(l.steps); k++ {
+			if t := &l.steps[k]; t.dst == 0 {
+				t.local = 1 + s.Mem.N
+			}
+		}
+	}()
+	if e.elem == types.Bool {
+		v = l.emit(step{Inst: Inst{Op: VPMOVM2Q, Len: l.length}, b: v, dst: l.fresh(vectorClass)})
+	}
+	wide := e.wideElem()
+	if e.varies {
+		l.scatter(wide, v, l.elementVector(e, s.Origin), e.begins)
+		return
+	}
+	st := step{uses: []virt{v}}
+	if l.active != 0 {
+		st.uses = append(st.uses, l.active)
+	}
+	st.scalar = func(m *maker, _ Reg, r []Reg) {
+		m.vec.store(m, wide, r[0], maskAt(r, 1), l.elementMem(m, e))
+	}
+	l.emit(st)
+}

@@ -1,0 +1,353 @@
+package amd64
+
+// This file lowers inner loops. Lanes that have no round left are masked; a loop whose bounds are the same in all lanes and that
+// is not left early needs no mask of its own.
+
+import (
+	"slices"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+)
+
+// loop lowers a for: as long as a lane has a round left, the round is made for all, and counts in these alone.
+func (l *lowering) loop(s *loop.Stmt) {
+	x := s.Loop
+	if isEntries(x.Index.Range) {
+		l.entryLoop(s)
+		return
+	}
+	outer, carried := make([]virt, len(l.parts)), make([][]virt, len(l.parts))
+	counts := make([]*counting, len(l.parts))
+	l.each(func(k int) {
+		outer[k] = l.active
+		for _, v := range x.Init {
+			o := l.frame.vals[v]
+			c := l.fresh(l.classOf(o.elem))
+			l.move(c, o, 0, true)
+			carried[k] = append(carried[k], c)
+		}
+		counts[k] = l.count(s)
+	})
+	left := make([]virt, len(l.parts))
+	for k, c := range counts {
+		left[k] = c.left
+	}
+	c := counts[0]
+	top, end := l.asm.Label(), l.asm.Label()
+	if outer[0] != l.top { // perhaps no lane counts
+		l.jumpIfNone(end, outer...)
+	}
+	c.begin(l)
+	l.forgetStored(&x.Body)
+	defer l.forgetStored(&x.Body)
+	if c.scalar {
+		l.scalar(func(m *maker) {
+			m.LoadG(RAX, c.word.mem())
+			c.compareShared(m)
+			m.Jump(c.ended(), end)
+		})
+	}
+	l.nested++
+	l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ []Reg) { m.Bind(top) }})
+	l.each(func(k int) { counts[k].test(l) })
+	if c.to != 0 {
+		l.jumpIfNone(end, left...)
+	}
+	rounds := l.rounds(s, c)
+	c.rng.By *= int64(rounds)
+	for range rounds {
+		begin := len(l.steps)
+		l.each(func(k int) {
+			for i, v := range carried[k] {
+				l.set(x.Carry+loop.Val(i), operand{v: v})
+			}
+		})
+		for i := range x.Body.Stmts {
+			if b := &x.Body.Stmts[i]; b.Code == loop.Break {
+				l.each(func(k int) { l.leaveIf(b.Args[0], left[k]) })
+				if rounds == 1 {
+					l.jumpIfNone(end, left...)
+				}
+			} else {
+				l.stmt(b)
+			}
+		}
+		for k := range l.parts {
+			l.postpone(left[k], carried[k], begin)
+		}
+		l.each(func(k int) { l.carry(s, carried[k], left[k], begin) })
+	}
+	if rounds > 1 && c.left != 0 {
+		l.jumpIfNone(end, left...)
+	}
+	if !c.shared {
+		l.each(func(k int) { counts[k].advance(l) })
+	}
+	l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) {
+		m.refuel()
+		if c.shared {
+			c.advanceShared(m)
+		}
+		if c.scalar {
+			c.compareShared(m)
+			m.Jump(c.ended().Not(), top)
+		} else {
+			m.Goto(top)
+		}
+		m.Bind(end)
+	}})
+	l.nested--
+	l.each(func(k int) {
+		l.active = outer[k]
+		delete(l.frame.inner, x.Index.Name)
+		for i, v := range carried[k] {
+			l.set(s.Dst+loop.Val(i), operand{v: v})
+		}
+	})
+}
+
+// leaveIf takes the lanes in which v is true from left. A comparison that nothing else reads does it itself: it is made the other way
+// round, in the lanes of left alone.
+func (l *lowering) leaveIf(v loop.Val, left virt) {
+	o := l.frame.vals[v]
+	if !o.konst && l.frame.reads(v) == 1 {
+		for k := len(l.steps) - 1; k >= 0; k-- {
+			s := &l.steps[k]
+			if s.dst == o.v {
+				if s.Op != VCMPPDK && s.Op != VCMPPSK && s.Op != VPCMPQ && s.Op != VPCMPUQ || s.mask != 0 {
+					break
+				}
+				s.Imm ^= 4
+				s.dst, s.mask, s.effect = left, left, true
+				return
+			}
+			if s.reading(left) || s.scalar != nil && !s.pure {
+				break
+			}
+		}
+	}
+	l.emit(step{Inst: Inst{Op: KANDNW}, a: l.vector(o), b: left, dst: left, effect: true})
+}
+
+// postpone moves a comparison that takes lanes from left to the end of the round where nothing reads left before: a processor works on
+// the oldest instruction first, and the next round waits for others. What is compared needs a register until then.
+func (l *lowering) postpone(left virt, carried []virt, begin int) {
+	if left == 0 || l.few() {
+		return
+	}
+	for k := len(l.steps) - 1; k >= begin; k-- {
+		s := l.steps[k]
+		if s.dst == left {
+			if s.scalar == nil && forms[s.Op].dst == wK && !slices.Contains(carried, s.a) && !slices.Contains(carried, s.b) {
+				l.steps = append(slices.Delete(l.steps, k, k+1), s)
+			}
+			return
+		}
+		if s.reading(left) || s.scalar != nil && !s.pure {
+			return
+		}
+	}
+}
+
+// carry moves the values of a round to those that the next one begins with, in the lanes of left, which is 0 where all lanes make the
+// same rounds. The steps of the body begin at begin.
+func (l *lowering) carry(s *loop.Stmt, carried []virt, left virt, begin int) {
+	// All next values are read before one is changed.
+	next := make([]operand, len(carried))
+	for k, v := range s.Loop.Body.Yield {
+		o := l.frame.vals[v]
+		for _, c := range carried {
+			if !o.konst && o.v == c && carried[k] != c {
+				copied := l.fresh(l.classOf(o.elem))
+				l.move(copied, o, 0, true)
+				o.v = copied
+				break
+			}
+		}
+		next[k] = o
+	}
+	for k, o := range next {
+		if !o.konst && o.v == carried[k] {
+			continue
+		}
+		mask := left
+		// Lanes that have left may hold anything; of two rows lanes sit out rounds and come back.
+		if l.frame.reads(s.Dst+loop.Val(k)) == 0 && s.Loop.Index.Range.Kind != loop.Both {
+			mask = 0
+		}
+		once := 0
+		for _, other := range next {
+			if !other.konst && other.v == o.v {
+				once++
+			}
+		}
+		if once > 1 || !l.redirect(carried[k], o, mask, begin) {
+			l.move(carried[k], o, mask, mask == 0)
+		}
+	}
+}
+
+// redirect makes the step that makes o write to instead, in the lanes of mask, if it is a step from begin on behind which neither is
+// read and no jump leaves. It reports whether it did.
+func (l *lowering) redirect(to virt, o operand, mask virt, begin int) bool {
+	if o.konst || l.classOf(o.elem) != vectorClass {
+		return false
+	}
+	late := false // the mask changes behind the step
+	for k := len(l.steps) - 1; k >= begin; k-- {
+		s := &l.steps[k]
+		if s.dst == o.v {
+			if s.effect || s.keeps || s.mask != 0 || mask != 0 && !l.maskable(s, o.elem) {
+				return false
+			}
+			if late && slices.ContainsFunc(l.steps[k+1:], func(x step) bool { return x.dst != 0 && s.reading(x.dst) }) {
+				return false // what it reads changes, too
+			}
+			if mask != 0 {
+				s.mask, s.keeps = mask, true
+			}
+			if s.dst, s.effect = to, true; late {
+				moved := *s
+				l.steps = append(slices.Delete(l.steps, k, k+1), moved)
+			}
+			return true
+		}
+		late = late || mask != 0 && s.dst == mask
+		if s.scalar != nil && (s.dst == 0 || !s.pure) || s.reading(to) || s.reading(o.v) {
+			return false
+		}
+	}
+	return false
+}
+
+// maskable reports an instruction that leaves lanes of its result as they are, as many as vectors of e have.
+func (l *lowering) maskable(s *step, e types.Elem) bool {
+	f := &forms[s.Op]
+	return s.scalar == nil && s.fused == nil && f.evexW != no && !unmasked[s.Op] && f.pat != mr && s.Len == l.vlen(e) &&
+		(f.tuple != tFull || int(f.elem) == e.Size())
+}
+
+// counting is how the rounds of a loop are counted, for one part.
+type counting struct {
+	rng    loop.Range
+	left   virt    // the lanes that have rounds left, or 0: those that count outside
+	shared bool    // the index is the same in all lanes: word
+	word   counter // of a shared index
+	scalar bool    // its end, too
+	vector virt    // of another
+	to     virt    // the end in every lane, where it is not shared
+}
+
+// count decides how the rounds of a loop are counted.
+func (l *lowering) count(s *loop.Stmt) *counting {
+	x := s.Loop
+	c := &counting{rng: x.Index.Range}
+	c.rng.From, c.rng.To = l.form(c.rng.From), l.form(c.rng.To)
+	c.word, c.shared = l.counter(x.Index)
+	ends := c.rng.Kind == loop.Steps
+	if !c.shared {
+		c.vector = l.fresh(vectorClass)
+		from := operand{elem: types.I64, konst: true}
+		if ends {
+			from = operand{elem: types.I64, v: l.lin(c.rng.From, s.Origin)}
+		}
+		l.move(c.vector, from, 0, true)
+		if l.frame.inner == nil {
+			l.frame.inner = map[int]virt{}
+		}
+		l.frame.inner[x.Index.Name] = c.vector
+	}
+	c.scalar = c.shared && ends && !l.varies(c.rng.To)
+	if c.scalar && !breaks(&x.Body) {
+		return c
+	}
+	if ends && !c.scalar {
+		c.to = l.lin(c.rng.To, s.Origin)
+	}
+	c.left = l.fresh(maskClass)
+	if l.active == 0 {
+		l.move(c.left, operand{elem: types.Bool, konst: true, word: 1}, 0, true)
+	} else {
+		l.emit(step{Inst: Inst{Op: KMOVW}, b: l.active, dst: c.left, effect: true})
+	}
+	return c
+}
+
+// begin is what precedes the first round.
+func (c *counting) begin(l *lowering) {
+	if !c.shared {
+		return
+	}
+	l.setWord(c.word.mem(), c.rng.From)
+	if c.scalar && !c.rng.To.Known() {
+		l.setWord(c.word.end(), c.rng.To)
+	}
+}
+
+// compareShared compares the index that all lanes share, which is in RAX, with its end.
+func (c *counting) compareShared(m *maker) {
+	switch to := c.rng.To; {
+	case !to.Known():
+		m.ArithMem(CmpG, RAX, c.word.end())
+	case to.Const == int64(int32(to.Const)):
+		m.ArithImm(CmpG, RAX, int32(to.Const))
+	default:
+		m.MovImm(R11, to.Const)
+		m.ArithG(CmpG, RAX, R11)
+	}
+}
+
+// ended is the condition that the comparison leaves at the end.
+func (c *counting) ended() Cond {
+	if c.rng.By < 0 {
+		return LessEqual
+	}
+	return GreaterEq
+}
+
+// test limits left to the lanes that have a round left.
+func (c *counting) test(l *lowering) {
+	if c.to != 0 {
+		down := c.rng.By < 0
+		s := step{mask: c.left, dst: c.left, effect: true}
+		if c.shared { // the end is compared with the index, from memory
+			at := c.word.mem()
+			at.Broadcast = true
+			s.Inst = Inst{Op: VPCMPQ, Len: l.length, Imm: 6, InMem: true, Mem: at} // greater
+			s.a = c.to
+			if down {
+				s.Imm = 1
+			}
+		} else {
+			s.Inst = Inst{Op: VPCMPQ, Len: l.length, Imm: 1} // less
+			s.a, s.b = c.vector, c.to
+			if down {
+				s.Imm = 6
+			}
+		}
+		l.emit(s)
+	}
+	if c.left != 0 {
+		l.active = c.left
+	}
+}
+
+// advance goes to the next index of every lane.
+func (c *counting) advance(l *lowering) {
+	add := step{Inst: Inst{Op: VPADDQ, Len: l.length}, a: c.vector, dst: c.vector, effect: true}
+	l.second(&add, operand{elem: types.I64, konst: true, word: loop.Word(c.rng.By)})
+	l.emit(add)
+}
+
+// advanceShared goes to the next index that all lanes share, and leaves it in RAX.
+func (c *counting) advanceShared(m *maker) {
+	m.LoadG(RAX, c.word.mem())
+	if by := c.rng.By; by == int64(int32(by)) {
+		m.ArithImm(AddG, RAX, int32(by))
+	} else {
+		m.MovImm(R11, by)
+		m.ArithG(AddG, RAX, R11)
+	}
+	m.StoreG(c.word.mem(), RAX)
+}

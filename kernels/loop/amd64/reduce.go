@@ -1,0 +1,275 @@
+package amd64
+
+// This file lowers contributions to reduced results. Where an element belongs to all lanes, every lane has a state of its own, in
+// registers; at the end of the row, or of the window, the lanes are merged. Where the lanes have elements side by side, the states are in
+// memory. Other elements are taken lane by lane.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/types"
+)
+
+// reduction is one statement that contributes, whose element belongs to all lanes.
+type reduction struct {
+	*loop.State
+	place place
+	row   bool // the element changes with the row
+	words []virt
+	parts []*reduction // those of the other vectors that are lowered together
+}
+
+// contribution is a statement that contributes, in one of the vectors that are lowered together.
+type contribution struct {
+	*loop.Stmt
+	part int
+}
+
+// state is the state of the result that s contributes to.
+func (l *lowering) state(s *loop.Stmt) *loop.State {
+	n, e := s.Mem.N, l.frame.types[s.Args[0]]
+	if st := l.states[n]; st != nil {
+		if l.stateOf[n] != e {
+			unsupported(s.Origin, "contributions of two types to one result")
+		}
+		return st
+	}
+	class := l.nest.Results[n].Class
+	st := loop.StateOf(class, e, l.levels)
+	if st == nil {
+		unsupported(s.Origin, "the reduction %s of %v", class.Info().Name, e)
+	}
+	l.states[n], l.stateOf[n] = st, e
+	return st
+}
+
+// reduce lowers a contribution.
+func (l *lowering) reduce(s *loop.Stmt) {
+	st := l.state(s)
+	p := l.place(s)
+	_, moving := l.steady(p.row.Plus(p.col))
+	switch {
+	case p.lanes:
+		l.reduceSideBySide(s, st, p)
+		return
+	case st.Ordered:
+		unsupported(s.Origin, "an ordered reduction across lanes")
+	case p.gather || len(moving.Terms) > 0:
+		l.reduceScattered(s, st, p)
+		return
+	}
+	r := l.reductions[contribution{s, l.number}]
+	if r == nil {
+		r = &reduction{State: st, place: p, row: l.perRow(p.row) || l.perRow(p.col)}
+		before := &l.head
+		if r.row {
+			before = &l.rowHead
+		}
+		for k, e := range st.Types {
+			v := l.fresh(vectorClass)
+			*before = append(*before, step{Inst: Inst{Op: VMOVAPD, Len: l.length}, b: l.constantVector(e, st.Empty[k]), dst: v, effect: true})
+			r.words = append(r.words, v)
+		}
+		l.reductions[contribution{s, l.number}] = r
+		if l.number == 0 {
+			l.reduced = append(l.reduced, r)
+		} else {
+			first := l.reductions[contribution{s, 0}]
+			first.parts = append(first.parts, r)
+		}
+	}
+	next := l.call(st.Add(), append(r.operands(), l.args(s)...))
+	for k, v := range r.words {
+		l.move(v, next[k], l.active, l.active == 0)
+	}
+}
+
+func (r *reduction) operands() []operand { return stateOperands(r.State, r.words) }
+
+func stateOperands(st *loop.State, words []virt) []operand {
+	out := make([]operand, len(words))
+	for k, v := range words {
+		out[k] = operand{elem: st.Types[k], v: v}
+	}
+	return out
+}
+
+// finishReductions merges the lanes of the states that end with the row, or with the window, into the states in memory.
+func (l *lowering) finishReductions(row bool) {
+	l.part, l.top = part{}, 0
+	for _, r := range l.reduced {
+		if r.row != row {
+			continue
+		}
+		merge := r.Merge()
+		words := r.operands()
+		for _, other := range r.parts {
+			words = l.call(merge, append(words, other.operands()...))
+		}
+		for by := l.target.lanes / 2; by > 0; by /= 2 {
+			turned := make([]virt, len(words))
+			for k, o := range words {
+				v := l.vector(o)
+				turned[k] = l.emit(step{Inst: Inst{Op: VALIGNQ, Len: l.length, Imm: uint8(by)}, a: v, b: v, dst: l.fresh(vectorClass)})
+			}
+			words = l.call(merge, append(words, stateOperands(r.State, turned)...))
+		}
+		total := l.call(merge, append(l.loadState(r.State, r.place, 0, true), words...))
+		for k, o := range total {
+			at := r.place
+			at.plane = k
+			base, disp := l.pointer(at)
+			l.emit(step{uses: []virt{l.vector(o), base}, scalar: func(m *maker, _ Reg, r []Reg) {
+				m.Emit(Inst{Op: VMOVSDStore, A: r[0], InMem: true, Mem: At(r[1], disp)})
+			}})
+		}
+	}
+}
+
+// loadState reads a state from memory: the same element in all lanes, or those of the lanes that count side by side.
+func (l *lowering) loadState(st *loop.State, p place, mask virt, same bool) []operand {
+	out := make([]operand, len(st.Types))
+	for k, e := range st.Types {
+		p.plane = k
+		base, at := l.lanesAt(p)
+		s := step{dst: l.fresh(vectorClass), uses: []virt{base}, pure: true}
+		if mask != 0 {
+			s.uses = append(s.uses, mask)
+		}
+		s.scalar = func(m *maker, dst Reg, r []Reg) {
+			if same {
+				m.everywhere(types.I64, dst, At(r[0], at.Disp))
+				return
+			}
+			at.Base = r[0]
+			m.vec.load(m, types.I64, dst, maskAt(r, 1), at)
+		}
+		out[k] = operand{elem: e, v: l.emit(s)}
+	}
+	return out
+}
+
+// reduceSideBySide takes the state of every lane from memory and puts it back.
+func (l *lowering) reduceSideBySide(s *loop.Stmt, st *loop.State, p place) {
+	next := l.call(st.Add(), append(l.loadState(st, p, l.active, false), l.args(s)...))
+	for k, o := range next {
+		p.plane = k
+		base, at := l.lanesAt(p)
+		put := step{uses: []virt{l.vector(o), base}}
+		if l.active != 0 {
+			put.uses = append(put.uses, l.active)
+		}
+		put.scalar = func(m *maker, _ Reg, r []Reg) {
+			at.Base = r[1]
+			m.vec.store(m, types.I64, r[0], maskAt(r, 2), at)
+		}
+		l.emit(put)
+	}
+}
+
+// Words of the room that a loop over lanes uses beside its vectors.
+func laneBits() Mem   { return At(scratchReg, roomAt+3*slotBytes+8) }
+func laneNumber() Mem { return At(scratchReg, roomAt+3*slotBytes+16) }
+func laneState() Mem  { return At(scratchReg, roomAt+3*slotBytes+24) }
+
+// reduceScattered takes the lanes that count one after the other, since two may contribute to one element.
+func (l *lowering) reduceScattered(s *loop.Stmt, st *loop.State, p place) {
+	p.plane = 0
+	room := []virt{l.addresses(p, s.Origin)}
+	in := l.args(s)
+	for _, o := range in {
+		room = append(room, l.toWords(o))
+	}
+	for k, v := range room {
+		l.keepRoom(int32(k), v)
+	}
+	begin := step{}
+	if l.active != 0 {
+		begin.uses = []virt{l.active}
+	}
+	begin.scalar = func(m *maker, _ Reg, r []Reg) {
+		m.vec.bits(m, maskAt(r, 0))
+		m.StoreG(laneBits(), RAX)
+	}
+	l.emit(begin)
+	outer, top, end := l.active, l.asm.Label(), l.asm.Label()
+	l.active = 0
+	l.nested++
+	l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ []Reg) {
+		m.Bind(top)
+		m.LoadG(RAX, laneBits())
+		m.Test(RAX, RAX)
+		m.Jump(Equal, end)
+		m.BitScan(R11, RAX)
+		m.Lea(R10, At(RAX, -1))
+		m.ArithG(AndG, RAX, R10)
+		m.StoreG(laneBits(), RAX)
+		m.StoreG(laneNumber(), R11)
+		m.LoadG(RAX, roomLane(0))
+		m.ArithMem(AddG, RAX, argMem(p.mem.arg))
+		m.StoreG(laneState(), RAX)
+	}})
+	for k, o := range in {
+		v := l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ []Reg) {
+			m.LoadG(R11, laneNumber())
+			m.everywhere(types.I64, dst, roomLane(int32(k+1)))
+		}})
+		in[k] = l.fromWords(o.elem, v)
+	}
+	// plane leaves the address of word k of the state in RAX.
+	plane := func(m *maker, k int) {
+		m.LoadG(RAX, laneState())
+		if k > 0 {
+			m.planes(R10, p.mem.arg, k)
+			m.ArithG(AddG, RAX, R10)
+		}
+	}
+	var words []operand
+	for k, e := range st.Types {
+		words = append(words, operand{elem: e, v: l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ []Reg) {
+			plane(m, k)
+			m.everywhere(types.I64, dst, At(RAX, 0))
+		}})})
+	}
+	for k, o := range l.call(st.Add(), append(words, in...)) {
+		l.emit(step{uses: []virt{l.vector(o)}, scalar: func(m *maker, _ Reg, r []Reg) {
+			plane(m, k)
+			m.Emit(Inst{Op: VMOVSDStore, A: r[0], InMem: true, Mem: At(RAX, 0)})
+		}})
+	}
+	l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) {
+		m.Goto(top)
+		m.Bind(end)
+	}})
+	l.nested--
+	l.active = outer
+}
+
+// planes sets dst to the bytes of k planes of the states of a result. It changes R11.
+func (m *maker) planes(dst Reg, arg int32, k int) {
+	m.LoadG(dst, argMem(arg+8))
+	m.LoadG(R11, argMem(arg+16))
+	m.IMul(dst, R11)
+	m.IMulImm(dst, dst, int32(k))
+}
+
+// toWords is a value as a vector of 64-bit words, from which fromWords makes it again.
+func (l *lowering) toWords(o operand) virt {
+	v := l.vector(o)
+	switch o.elem {
+	case types.F32:
+		return l.unary(VCVTPS2PD, types.F64, operand{elem: types.F32, v: v}, 0)
+	case types.Bool:
+		return l.emit(step{Inst: Inst{Op: VPMOVM2Q, Len: l.length}, b: v, dst: l.fresh(vectorClass)})
+	}
+	return v
+}
+
+func (l *lowering) fromWords(e types.Elem, v virt) operand {
+	switch e {
+	case types.F32:
+		v = l.unary(VCVTPD2PS, types.F64, operand{elem: types.F64, v: v}, 0)
+	case types.Bool:
+		v = l.emit(step{Inst: Inst{Op: VPMOVQ2M, Len: l.length}, b: v, dst: l.fresh(maskClass)})
+	}
+	return operand{elem: e, v: v}
+}

@@ -1,0 +1,153 @@
+package amd64
+
+// This file chooses how a nest is scheduled on vectors.
+
+import "flow/ir/loop"
+
+// Schedule is how a nest is run on vectors. The zero Schedule suits most.
+type Schedule struct {
+	// First says that the lanes are the first index of a space of two, and the rows of a window the second: see LanesFirst.
+	First bool
+	// Stream says that results are stored past the caches, where whole vectors lie on their own lines: for results that no cache holds.
+	Stream bool
+	// together is how many vectors are lowered together; 0: as many as choose says.
+	together int
+}
+
+// maxParts is how many vectors are lowered together at most.
+const maxParts = 4
+
+// The cost model. A cost is about the number of instructions of one vector, dividers counting for what they take.
+
+// costs are those of statements that take more than an instruction.
+var costs = map[loop.Code]int{loop.Div: 8, loop.Sqrt: 8, loop.Min: 5, loop.Max: 5, loop.IDiv: 20, loop.Mod: 20, loop.MulHigh: 12, loop.MulHighU: 12,
+	loop.Reduce: 12, loop.Look: 10}
+
+// weight is what is known of a block.
+type weight struct {
+	cost  int
+	inner int // the cost of the costliest block of an inner loop that holds no other, 0: there is none
+}
+
+// weigh adds up a block.
+func weigh(b *loop.Block) (w weight) {
+	if b == nil {
+		return w
+	}
+	add := func(x weight) {
+		w.cost += x.cost
+		w.inner = max(w.inner, x.inner)
+	}
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		switch s.Code {
+		case loop.Const, loop.IndexOf:
+		case loop.Apply:
+			add(weigh(&s.Func.Body))
+		case loop.For:
+			x := weigh(&s.Loop.Body)
+			if x.inner == 0 {
+				x.inner = x.cost + 2
+			}
+			add(x)
+		case loop.If:
+			add(weigh(s.Then))
+			add(weigh(s.Else))
+		default:
+			w.cost += max(1, costs[s.Code])
+		}
+	}
+	return w
+}
+
+// few says that the target has few registers, for which vectors that are lowered together compete.
+func (l *lowering) few() bool { return l.vectors < 29 }
+
+// choose says how many vectors are lowered together. A loop of few instructions waits for results most of the time, and
+// counts and jumps for each vector: measured on a Zen 4, four vectors make escape times 2.7 times as fast as one, and a call of exp
+// 1.1 times. With few registers three vectors make escape times 2.7 times as fast as one, and exp is slower with two. Long bodies
+// fill the window in which the processor looks for work by themselves.
+func (l *lowering) choose(plan Schedule) int {
+	w := weigh(&l.nest.Body)
+	switch {
+	case len(l.nest.Locals) > 0, loopsOverEntries(&l.nest.Body): // they have room for one vector
+		return 1
+	case l.lanes < 0: // there is one point
+		return 1
+	case plan.together > 0:
+		return plan.together
+	case l.few() && w.inner > 0 && w.inner <= 40:
+		return 3
+	case l.few() && w.inner == 0 && w.cost <= 16:
+		return 2
+	case l.few():
+		return 1
+	case w.inner > 0 && w.inner <= 16, w.inner == 0 && w.cost <= 16:
+		return 4
+	case w.inner > 0 && w.inner <= 40, w.inner == 0 && w.cost <= 100:
+		return 3
+	case w.inner == 0 && w.cost <= 400:
+		return 2
+	}
+	return 1
+}
+
+// rounds says how many rounds of an inner loop are made between two tests of whether it has ended. All lanes share the number of rounds,
+// which is a multiple, and nothing in the body tells one round from the next but what it carries.
+func (l *lowering) rounds(s *loop.Stmt, c *counting) int {
+	x, r := s.Loop, c.rng
+	if !c.scalar || !r.From.Known() || !r.To.Known() || readsIndex(&x.Body, x.Index.Name) {
+		return 1
+	}
+	n := (r.To.Const - r.From.Const) / r.By
+	w := weigh(&x.Body)
+	if w.inner > 0 || n <= 0 || n*r.By != r.To.Const-r.From.Const {
+		return 1
+	}
+	for k := 4; k > 1; k-- {
+		if n%int64(k) == 0 && w.cost*k <= 40 {
+			return k
+		}
+	}
+	return 1
+}
+
+// readsIndex reports a block that reads an index, or holds what is not known to read none.
+func readsIndex(b *loop.Block, name int) bool {
+	if b == nil {
+		return false
+	}
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		switch {
+		case s.Code == loop.IndexOf && int(s.Imm) == name, s.Code == loop.For, s.Code == loop.Check:
+			return true
+		}
+		for _, f := range s.At {
+			if f.Coef(loop.Sym{Kind: loop.IndexSym, N: name}) != 0 {
+				return true
+			}
+		}
+		if readsIndex(s.Then, name) || readsIndex(s.Else, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// loopsOverEntries reports an inner loop over stored entries.
+func loopsOverEntries(b *loop.Block) bool {
+	if b == nil {
+		return false
+	}
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		if x := s.Loop; x != nil && (isEntries(x.Index.Range) || loopsOverEntries(&x.Body)) {
+			return true
+		}
+		if loopsOverEntries(s.Then) || loopsOverEntries(s.Else) {
+			return true
+		}
+	}
+	return false
+}

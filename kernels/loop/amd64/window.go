@@ -1,0 +1,128 @@
+package amd64
+
+// This file writes the loops over a window around the body.
+
+import "flow/ir/loop"
+
+// window writes the loops over rows and lanes: squares where an operand is read across, then rows.
+func (l *lowering) window() {
+	end := l.asm.Label()
+	l.scalar(func(m *maker) { // an empty window touches nothing
+		m.LoadG(rowReg, argMem(8*argRow))
+		m.ArithMem(CmpG, rowReg, argMem(8*argRowEnd))
+		m.Jump(GreaterEq, end)
+		m.LoadG(laneReg, argMem(8*argLane))
+		m.ArithMem(CmpG, laneReg, argMem(8*argLaneEnd))
+		m.Jump(GreaterEq, end)
+	})
+	l.findLocals()
+	begin := l.steps
+	var loops []step
+	if l.squares() {
+		l.square = true
+		loops = l.rowLoop(squareRows, 1)
+		l.square = false
+		l.forgetRow()
+	}
+	loops = append(loops, l.rowLoop(1, l.together)...)
+	l.steps = nil
+	l.finishReductions(false)
+	l.scalar(func(m *maker) { m.Bind(end) })
+	last := l.steps
+	l.steps = make([]step, 0, len(begin)+len(l.head)+len(loops)+len(last)+1)
+	l.steps = append(append(l.steps, begin...), l.head...)
+	l.anchor()
+	l.steps = append(append(l.steps, loops...), last...)
+}
+
+// anchor is a step to which those of inner loops may move.
+func (l *lowering) anchor() { l.emit(step{anchor: true, scalar: func(*maker, Reg, []Reg) {}}) }
+
+// rowLoop is the loop over rows, so many at a time as long as there are as many: whole vectors, so many together, then what is left
+// under a mask.
+func (l *lowering) rowLoop(rows, together int) []step {
+	enter := func(f func(m *maker)) {
+		l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ []Reg) { f(m) }})
+	}
+	leave := func(f func(m *maker)) {
+		l.emit(step{leaves: true, scalar: func(m *maker, _ Reg, _ []Reg) { f(m) }})
+	}
+	row, whole, rest, left, done, end := l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label(), l.asm.Label()
+	fits := func(m *maker) { // compares the end of the next lanes with the end of all
+		m.Lea(RAX, At(laneReg, int32(m.lanes*together)))
+		m.ArithMem(CmpG, RAX, l.laneEnd())
+	}
+	more := func(m *maker) { // compares the last of the next rows with the end of all
+		m.Lea(RAX, At(rowReg, int32(rows-1)))
+		m.ArithMem(CmpG, RAX, argMem(8*argRowEnd))
+	}
+	l.steps = make([]step, 0, 64+(weigh(&l.nest.Body).cost+16)*(max(rows, together)+1)*5/4)
+	enter(func(m *maker) { m.Bind(whole) })
+	l.points(max(rows, together), 0)
+	leave(func(m *maker) {
+		m.ArithImm(AddG, laneReg, int32(m.lanes*together))
+		m.refuel()
+		fits(m)
+		m.Jump(LessEqual, whole)
+	})
+	l.scalar(func(m *maker) {
+		m.Bind(rest)
+		m.LoadG(RAX, l.laneEnd())
+		m.ArithG(SubG, RAX, laneReg)
+		m.Jump(LessEqual, done)
+	})
+	enter(func(m *maker) { m.Bind(left) })
+	l.points(rows, l.firstLanes())
+	leave(func(m *maker) {
+		m.ArithImm(AddG, laneReg, int32(m.lanes))
+		m.refuel()
+		m.LoadG(RAX, l.laneEnd())
+		m.ArithG(SubG, RAX, laneReg)
+		m.Jump(Greater, left)
+		m.Bind(done)
+	})
+	l.finishReductions(true)
+	leave(func(m *maker) {
+		m.ArithImm(AddG, rowReg, int32(rows))
+		more(m)
+		m.Jump(Less, row)
+		m.Bind(end)
+	})
+	body := l.steps
+	l.steps = make([]step, 0, len(body)+len(l.rowHead)+4)
+	l.scalar(func(m *maker) {
+		more(m)
+		m.Jump(GreaterEq, end)
+	})
+	enter(func(m *maker) { m.Bind(row) })
+	l.steps = append(l.steps, l.rowHead...)
+	l.anchor()
+	l.scalar(func(m *maker) {
+		l.firstLane(m)
+		fits(m)
+		m.Jump(Greater, rest)
+	})
+	return append(l.steps, body...)
+}
+
+// firstLanes is the mask of the lanes before the end of the window, of which RAX holds the number.
+func (l *lowering) firstLanes() virt {
+	return l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ []Reg) {
+		some := m.Label()
+		m.ArithImm(CmpG, RAX, int32(m.lanes))
+		m.Jump(LessEqual, some)
+		m.MovImm(RAX, int64(m.lanes))
+		m.Bind(some)
+		m.vec.first(m, dst)
+	}})
+}
+
+// points lowers the body for the lanes of a mask, or for all of so many vectors.
+func (l *lowering) points(parts int, mask virt) {
+	l.begin(parts, mask)
+	l.clearLocals()
+	if r := l.laneRange(); isEntries(r) {
+		l.each(func(int) { l.enterEntries(l.lanes, &entries{kind: loop.Row, of: [2]int{r.A, -1}}) })
+	}
+	l.block(&l.nest.Body)
+}

@@ -1,0 +1,138 @@
+package interp
+
+// This file defines what a nest is compiled to, and what a worker gets before its first window.
+
+import (
+	"fmt"
+	"sync"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+const (
+	// batchLanes is the greatest number of lanes of a batch. A register of f64 takes 4 KiB then:
+	// some of them stay in the first-level cache, and a chain takes 0.8 of the time that it takes
+	// with 256 lanes.
+	batchLanes = 512
+	// leastLanes is the least number of lanes that large locals reduce a batch to.
+	leastLanes = 8
+	// localBytes is the memory of the locals of a batch from which batches are shorter.
+	localBytes = 1 << 20
+	// shortRow is the length below which rows share a batch.
+	shortRow = 48
+)
+
+// Unsupported is the error of Compile for a nest that the package cannot run.
+type Unsupported struct{ What string }
+
+func (u *Unsupported) Error() string { return "interp: no code for " + u.What }
+
+// Code is a compiled nest. It is read-only and safe for concurrent use.
+type Code struct {
+	nest *loop.Nest
+	// along takes batches from one row; it is nil where an index over entries is the second one.
+	along *program
+	// across takes batches from several rows; it is nil for a nest with fewer than two indices.
+	across *program
+	idle   sync.Pool
+}
+
+// program is the steps of a nest for one kind of batch.
+type program struct {
+	begin *block // once a worker
+	row   *block // at the first batch of each row
+	head  *block // at each batch, before the body
+	body  *block
+	regs  []register
+	slots [types.Picture + 1]int // by element type
+	// known lists the parts of subscripts that operands alone decide.
+	known []loop.Lin
+	// index holds the cell of the first index in programs along rows; -1 if nothing reads it.
+	index int
+	// entries are the registers of a second index over entries, if it is one.
+	entries cursor
+	lists   int // loops and branches that pack lanes
+	onces   int
+	folds   []foldInfo
+	tables  []*value.Dense
+	// contributions are the statements that contribute to results.
+	contributions []reducedInfo
+}
+
+// foldInfo is a reduction inside a point.
+type foldInfo struct {
+	class loop.Class
+	elem  types.Elem
+}
+
+// Compile makes code for a nest that Verify accepts. An error is an *Unsupported.
+func Compile(n *loop.Nest) (code *Code, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			u, ok := r.(*Unsupported)
+			if !ok {
+				panic(r)
+			}
+			code, err = nil, u
+		}
+	}()
+	checkSharing(n)
+	for k, x := range n.Space {
+		if x.Range.Kind == loop.Forever || k == 0 && x.Range.Kind != loop.Steps {
+			return nil, &Unsupported{fmt.Sprintf("index %s of the space without bounds known before the first point", n.Names[x.Name])}
+		}
+	}
+	code = &Code{nest: n}
+	if len(n.Space) < 2 || n.Space[1].Range.Kind == loop.Steps {
+		code.along = compileProgram(n, false)
+	}
+	if len(n.Space) >= 2 {
+		code.across = compileProgram(n, true)
+	}
+	return code, nil
+}
+
+// checkSharing refuses a nest that loads an operand after it has stored to a result that may share
+// its memory: the load would see the new element.
+func checkSharing(n *loop.Nest) {
+	stored := map[int]bool{} // operands
+	var walk func(b *loop.Block)
+	walk = func(b *loop.Block) {
+		if b == nil {
+			return
+		}
+		for i := range b.Stmts {
+			s := &b.Stmts[i]
+			switch {
+			case s.Code == loop.Load && s.Mem.Kind == loop.ParamMem && stored[s.Mem.N]:
+				panic(&Unsupported{fmt.Sprintf("a load of %%%d after a store to a result that shares its memory", s.Mem.N)})
+			case s.Code == loop.Store && s.Mem.Kind == loop.ResultMem:
+				if p := n.Results[s.Mem.N].Over; p >= 0 {
+					stored[p] = true
+				}
+			}
+			walk(s.Then)
+			walk(s.Else)
+			if s.Loop != nil {
+				walk(&s.Loop.Body)
+			}
+		}
+	}
+	walk(&n.Body)
+}
+
+// Begin makes a worker for these operands and results. A stored result is written by Window. A
+// reduced one is written by Finish, and an appended one is read by Rows; their places in out may be
+// nil. The memory of operands and results must not change size or place while the worker is used.
+//
+// call runs operators on locals, as loop.Env.Call does; it may be nil for a nest that calls none.
+func (c *Code) Begin(in []value.Value, out []*value.Dense, call func(row int, in []*value.Dense, out *value.Dense) error) *Worker {
+	w, ok := c.idle.Get().(*Worker)
+	if !ok {
+		w = &Worker{code: c}
+	}
+	w.begin(in, out, call)
+	return w
+}

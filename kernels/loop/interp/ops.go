@@ -1,0 +1,289 @@
+package interp
+
+// This file lists the loops of scalar operations: one row an operation, one column an element type.
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/kernels/vec"
+)
+
+// operation is the loop of a scalar operation over n lanes. dst may be one of the operands.
+type operation func(dst, a, b, c *slab, n int)
+
+// row holds the loops of an operation by the element type of its operands; nil: it is not defined
+// there.
+type row struct{ f64, f32, i64, b operation }
+
+var rows = map[loop.Code]row{
+	loop.Add:     {f64: doubles2(vec.AddF64), f32: singles2(vec.AddF32), i64: words2(vec.AddI64)},
+	loop.Sub:     {f64: doubles2(vec.SubF64), f32: singles2(vec.SubF32), i64: words2(vec.SubI64)},
+	loop.Mul:     {f64: doubles2(vec.MulF64), f32: singles2(vec.MulF32), i64: words2(vec.MulI64)},
+	loop.Div:     {f64: doubles2(vec.DivF64), f32: singles2(vec.DivF32)},
+	loop.FMA:     {f64: fuseF64, f32: fuseF32},
+	loop.Neg:     {f64: doubles1(vec.Neg), f32: singles1(vec.Neg), i64: words1(vec.Neg)},
+	loop.Abs:     {f64: doubles1(vec.AbsF64), f32: singles1(vec.AbsF32), i64: words1(vec.AbsI64)},
+	loop.Sqrt:    {f64: doubles1(vec.SqrtF64), f32: singles1(vec.SqrtF32)},
+	loop.Min:     {f64: doubles2(vec.MinF64), f32: singles2(vec.MinF32), i64: words2(vec.Min)},
+	loop.Max:     {f64: doubles2(vec.MaxF64), f32: singles2(vec.MaxF32), i64: words2(vec.Max)},
+	loop.Nearest: {f64: doubles1(vec.RoundF64), f32: singles1(vec.Map1F32(math.RoundToEven))},
+	loop.Floor:   {f64: doubles1(vec.FloorF64), f32: singles1(vec.Map1F32(math.Floor))},
+	loop.Ceil:    {f64: doubles1(vec.CeilF64), f32: singles1(vec.Map1F32(math.Ceil))},
+	loop.Trunc:   {f64: doubles1(vec.Map1F64(math.Trunc)), f32: singles1(vec.Map1F32(math.Trunc))},
+	loop.Scale:   {f64: doubles2(vec.Map2F64(scale))},
+
+	loop.IDiv:          {i64: words2(vec.IDivI64)},
+	loop.Mod:           {i64: words2(vec.ModI64)},
+	loop.MulHigh:       {i64: each2(mulHigh)},
+	loop.MulHighU:      {i64: each2(mulHighU)},
+	loop.Shl:           {i64: each2(func(a, b int64) int64 { return a << uint64(b) })},
+	loop.Shr:           {i64: each2(func(a, b int64) int64 { return int64(uint64(a) >> uint64(b)) })},
+	loop.Sar:           {i64: each2(func(a, b int64) int64 { return a >> uint64(b) })},
+	loop.LeadingZeros:  {i64: each1(func(a int64) int64 { return int64(bits.LeadingZeros64(uint64(a))) })},
+	loop.TrailingZeros: {i64: each1(func(a int64) int64 { return int64(bits.TrailingZeros64(uint64(a))) })},
+	loop.Ones:          {i64: each1(func(a int64) int64 { return int64(bits.OnesCount64(uint64(a))) })},
+	loop.And:           {i64: words2(and), b: bools2(vec.And)},
+	loop.Or:            {i64: words2(or), b: bools2(vec.Or)},
+	loop.Xor:           {i64: words2(xor), b: bools2(vec.NeBool)},
+	loop.Not:           {i64: each1(func(a int64) int64 { return ^a }), b: bools1(vec.Not)},
+
+	loop.Lt:  {f64: doublesTest(vec.LtF64), f32: singlesTest(vec.Lt), i64: wordsTest(vec.LtI64), b: bools2(vec.LtBool)},
+	loop.Le:  {f64: doublesTest(vec.LeF64), f32: singlesTest(vec.Le), i64: wordsTest(vec.LeI64), b: bools2(vec.LeBool)},
+	loop.Eq:  {f64: doublesTest(vec.EqF64), f32: singlesTest(vec.Eq), i64: wordsTest(vec.EqI64), b: bools2(vec.EqBool)},
+	loop.Ne:  {f64: doublesTest(vec.NeF64), f32: singlesTest(vec.Ne), i64: wordsTest(vec.NeI64), b: bools2(vec.NeBool)},
+	loop.LtU: {i64: wordsTest(below)},
+
+	loop.ToF64: {
+		f32: func(d, a, _, _ *slab, n int) { vec.Convert(d.f64[:n], a.f32[:n]) },
+		i64: func(d, a, _, _ *slab, n int) { vec.F64OfI64(d.f64[:n], a.i64[:n]) },
+		b:   func(d, a, _, _ *slab, n int) { vec.Convert(d.f64[:n], a.b[:n]) },
+	},
+	loop.ToF32: {
+		f64: func(d, a, _, _ *slab, n int) { vec.Convert(d.f32[:n], a.f64[:n]) },
+		i64: func(d, a, _, _ *slab, n int) { vec.Convert(d.f32[:n], a.i64[:n]) },
+		b:   func(d, a, _, _ *slab, n int) { vec.Convert(d.f32[:n], a.b[:n]) },
+	},
+	// Lanes that have left a loop may hold numbers out of range. Go converts them to any integer.
+	loop.ToI64: {
+		f64: func(d, a, _, _ *slab, n int) { truncate(d.i64[:n], a.f64[:n]) },
+		f32: func(d, a, _, _ *slab, n int) { truncate(d.i64[:n], a.f32[:n]) },
+		b:   func(d, a, _, _ *slab, n int) { vec.Convert(d.i64[:n], a.b[:n]) },
+	},
+	loop.ToBool: {
+		f64: func(d, a, _, _ *slab, n int) { vec.NonZero(d.b[:n], a.f64[:n]) },
+		f32: func(d, a, _, _ *slab, n int) { vec.NonZero(d.b[:n], a.f32[:n]) },
+		i64: func(d, a, _, _ *slab, n int) { vec.NonZero(d.b[:n], a.i64[:n]) },
+	},
+	loop.Bits: {
+		f64: func(d, a, _, _ *slab, n int) {
+			turn(d.i64[:n], a.f64, func(x float64) int64 { return int64(f64Word(x)) })
+		},
+		f32: func(d, a, _, _ *slab, n int) {
+			turn(d.i64[:n], a.f32, func(x float32) int64 { return int64(f32Word(x)) })
+		},
+	},
+	loop.F64Bits: {i64: func(d, a, _, _ *slab, n int) {
+		turn(d.f64[:n], a.i64, func(x int64) float64 { return wordF64(loop.Word(x)) })
+	}},
+	loop.F32Bits: {i64: func(d, a, _, _ *slab, n int) {
+		turn(d.f32[:n], a.i64, func(x int64) float32 { return wordF32(loop.Word(x)) })
+	}},
+}
+
+// selects are the loops of Select, by the type of what it selects.
+var selects = row{
+	f64: func(d, c, a, b *slab, n int) { vec.SelectF64(d.f64[:n], c.b[:n], a.f64[:n], b.f64[:n]) },
+	f32: func(d, c, a, b *slab, n int) { vec.SelectF32(d.f32[:n], c.b[:n], a.f32[:n], b.f32[:n]) },
+	i64: func(d, c, a, b *slab, n int) { vec.SelectI64(d.i64[:n], c.b[:n], a.i64[:n], b.i64[:n]) },
+	b:   func(d, c, a, b *slab, n int) { vec.SelectBool(d.b[:n], c.b[:n], a.b[:n], b.b[:n]) },
+}
+
+// of is the loop on elements of e.
+func (r row) of(e types.Elem) operation {
+	switch e {
+	case types.F64:
+		return r.f64
+	case types.F32:
+		return r.f32
+	case types.I64:
+		return r.i64
+	}
+	return r.b
+}
+
+// operationOf is the loop of a scalar operation on these types. It panics with an *Unsupported
+// where there is none.
+func operationOf(c loop.Code, in []types.Elem) operation {
+	r, e := rows[c], in[0]
+	if c == loop.Select {
+		r, e = selects, in[1]
+	}
+	f := r.of(e)
+	if f == nil {
+		panic(&Unsupported{fmt.Sprintf("%s of a %v", c.Operation().Name, e)})
+	}
+	return f
+}
+
+// functionLoop is the loop of package vec that gives the same bytes as the body of a function of
+// the standard library, or nil.
+func functionLoop(f *loop.Function) operation {
+	if len(f.Params) == 0 || (loop.Standard{}).Function(f.Name) != f {
+		return nil
+	}
+	if g, ok := vec.FunctionNamed(f.Name); ok && len(f.Params) == 1 {
+		return doubles1(g.LoopF64())
+	}
+	if g, ok := vec.Function2Named(f.Name); ok && len(f.Params) == 2 {
+		return doubles2(g.LoopF64())
+	}
+	return nil
+}
+
+func doubles1(f func(dst, a []float64)) operation {
+	return func(d, a, _, _ *slab, n int) { f(d.f64[:n], a.f64[:n]) }
+}
+
+func doubles2(f func(dst, a, b []float64)) operation {
+	return func(d, a, b, _ *slab, n int) { f(d.f64[:n], a.f64[:n], b.f64[:n]) }
+}
+
+func singles1(f func(dst, a []float32)) operation {
+	return func(d, a, _, _ *slab, n int) { f(d.f32[:n], a.f32[:n]) }
+}
+
+func singles2(f func(dst, a, b []float32)) operation {
+	return func(d, a, b, _ *slab, n int) { f(d.f32[:n], a.f32[:n], b.f32[:n]) }
+}
+
+func words1(f func(dst, a []int64)) operation {
+	return func(d, a, _, _ *slab, n int) { f(d.i64[:n], a.i64[:n]) }
+}
+
+func words2(f func(dst, a, b []int64)) operation {
+	return func(d, a, b, _ *slab, n int) { f(d.i64[:n], a.i64[:n], b.i64[:n]) }
+}
+
+func bools1(f func(dst, a []uint8)) operation {
+	return func(d, a, _, _ *slab, n int) { f(d.b[:n], a.b[:n]) }
+}
+
+func bools2(f func(dst, a, b []uint8)) operation {
+	return func(d, a, b, _ *slab, n int) { f(d.b[:n], a.b[:n], b.b[:n]) }
+}
+
+func doublesTest(f func(dst []uint8, a, b []float64)) operation {
+	return func(d, a, b, _ *slab, n int) { f(d.b[:n], a.f64[:n], b.f64[:n]) }
+}
+
+func singlesTest(f func(dst []uint8, a, b []float32)) operation {
+	return func(d, a, b, _ *slab, n int) { f(d.b[:n], a.f32[:n], b.f32[:n]) }
+}
+
+func wordsTest(f func(dst []uint8, a, b []int64)) operation {
+	return func(d, a, b, _ *slab, n int) { f(d.b[:n], a.i64[:n], b.i64[:n]) }
+}
+
+// each1 and each2 are for operations that package vec has no loop for: a call an element.
+func each1(f func(a int64) int64) operation {
+	return func(d, a, _, _ *slab, n int) { turn(d.i64[:n], a.i64, f) }
+}
+
+func each2(f func(a, b int64) int64) operation {
+	return func(d, a, b, _ *slab, n int) {
+		dst, x, y := d.i64[:n], a.i64[:n], b.i64[:n]
+		for k := range dst {
+			dst[k] = f(x[k], y[k])
+		}
+	}
+}
+
+func turn[D, S vec.Element](dst []D, a []S, f func(x S) D) {
+	a = a[:len(dst)]
+	for k, x := range a {
+		dst[k] = f(x)
+	}
+}
+
+func truncate[T vec.Float](dst []int64, a []T) {
+	a = a[:len(dst)]
+	for k, x := range a {
+		dst[k] = int64(x)
+	}
+}
+
+func below(dst []uint8, a, b []int64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for k := range dst {
+		dst[k] = 0
+		if uint64(a[k]) < uint64(b[k]) {
+			dst[k] = 1
+		}
+	}
+}
+
+func and(dst, a, b []int64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for k := range dst {
+		dst[k] = a[k] & b[k]
+	}
+}
+
+func or(dst, a, b []int64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for k := range dst {
+		dst[k] = a[k] | b[k]
+	}
+}
+
+func xor(dst, a, b []int64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for k := range dst {
+		dst[k] = a[k] ^ b[k]
+	}
+}
+
+func mulHigh(a, b int64) int64 {
+	h, _ := bits.Mul64(uint64(a), uint64(b))
+	return int64(h) - a>>63&b - b>>63&a
+}
+
+func mulHighU(a, b int64) int64 {
+	h, _ := bits.Mul64(uint64(a), uint64(b))
+	return int64(h)
+}
+
+// scale is a * 2^n rounded once. A power of two that is a normal number is exact, so that one
+// product rounds once, also to a subnormal number.
+func scale(a, n float64) float64 {
+	switch {
+	case n >= -1022 && n <= 1023:
+		return a * math.Float64frombits(uint64(int64(n)+1023)<<52)
+	case a != a || n != n || math.IsInf(n, 1) && a == 0 || math.IsInf(n, -1) && math.IsInf(a, 0):
+		return math.NaN()
+	}
+	return math.Ldexp(a, int(max(-1<<12, min(1<<12, n))))
+}
+
+func fuseF64(d, a, b, c *slab, n int) {
+	dst, x, y, z := d.f64[:n], a.f64[:n], b.f64[:n], c.f64[:n]
+	for k := range dst {
+		dst[k] = math.FMA(x[k], y[k], z[k])
+	}
+}
+
+func fuseF32(d, a, b, c *slab, n int) {
+	dst, x, y, z := d.f32[:n], a.f32[:n], b.f32[:n], c.f32[:n]
+	for k := range dst {
+		dst[k] = loop.FMA32(x[k], y[k], z[k])
+	}
+}
+
+func f64Word(x float64) loop.Word { return math.Float64bits(x) }
+func wordF64(w loop.Word) float64 { return math.Float64frombits(w) }
+func f32Word(x float32) loop.Word { return loop.Word(math.Float32bits(x)) }
+func wordF32(w loop.Word) float32 { return math.Float32frombits(uint32(w)) }

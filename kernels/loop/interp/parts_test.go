@@ -1,0 +1,143 @@
+package interp
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"flow/ir/loop"
+	"flow/ir/value"
+)
+
+// compareWith runs a nest beside the evaluator and reports that both failed.
+func compareWith(t *testing.T, c *Code, n *loop.Nest, in []value.Value, cut bool, r *rand.Rand) bool {
+	t.Helper()
+	want, err := n.Eval(in, loop.Env{Call: negate})
+	var failure *loop.Failure
+	if err != nil && !errors.As(err, &failure) {
+		t.Fatal(err)
+	}
+	operands := append([]value.Value(nil), in...)
+	out := make([]*value.Dense, len(n.Results))
+	for k, res := range n.Results {
+		switch {
+		case res.Over >= 0:
+			out[k] = in[res.Over].(*value.Dense).Clone()
+			operands[res.Over] = out[k]
+		case !res.Append:
+			rows, cols := sizeOf(want, k)
+			out[k] = value.New(res.Elem, rows, cols)
+		}
+	}
+	rows, cols := in[0].Type().Rows, in[0].Type().Cols
+	windows := [][4]int{{0, rows, 0, max(rows, cols)}}
+	if len(n.Space) == 1 {
+		windows = [][4]int{{0, 1, 0, max(rows, cols)}}
+	} else if len(n.Space) == 0 {
+		windows = [][4]int{{0, 1, 0, 1}}
+	}
+	if n.Space != nil && n.Names[n.Space[0].Name] == "j" { // columns first
+		windows[0][1] = max(windows[0][1], cols)
+	}
+	workers := []*Worker{c.Begin(operands, out, negate)}
+	if cut && len(n.Space) > 0 {
+		workers = append(workers, c.Begin(operands, out, negate), c.Begin(operands, out, negate))
+		windows = cutWindows(windows[0], len(n.Space) == 1, n.Space[0].Range.By < 0, r)
+	}
+	appended := make([][]*value.Dense, len(n.Results))
+	flagged := false
+	for _, v := range windows {
+		w := workers[0]
+		if ordered := strings.Contains(n.String(), "chain f64[%0.cols"); !ordered {
+			w = workers[r.IntN(len(workers))]
+		}
+		f, err := w.Window(v[0], v[1], v[2], v[3], func() bool { return false })
+		if err != nil {
+			t.Fatal(err)
+		}
+		flagged = flagged || f
+		for k, res := range n.Results {
+			if res.Append {
+				appended[k] = append(appended[k], w.Rows(k))
+			}
+		}
+	}
+	if flagged != (err != nil) {
+		t.Fatalf("failed = %v, the definition says %v", flagged, err)
+	}
+	if flagged {
+		return true
+	}
+	for _, w := range workers[1:] {
+		workers[0].Merge(w)
+		w.Free()
+	}
+	workers[0].Finish()
+	workers[0].Free()
+	for k, res := range n.Results {
+		d := out[k]
+		if res.Append {
+			d = joined(appended[k])
+		}
+		if err := same(d, want[k].(*value.Dense)); err != nil {
+			t.Fatalf("result %d of %d x %d, windows %v: %v", k, rows, cols, windows, err)
+		}
+	}
+	return false
+}
+
+// sizeOf is the size of a result, or enough where the nest fails.
+func sizeOf(want []value.Value, k int) (rows, cols int) {
+	if want == nil {
+		return 1 << 10, 1 << 10
+	}
+	t := want[k].Type()
+	return t.Rows, t.Cols
+}
+
+// cutWindows cuts a window into parts, in the order of the points.
+func cutWindows(v [4]int, one, descending bool, r *rand.Rand) (out [][4]int) {
+	if one {
+		for l := v[2]; l < v[3]; {
+			next := min(v[3], l+1+r.IntN(400))
+			out = append(out, [4]int{0, 1, l, next})
+			l = next
+		}
+		return out
+	}
+	for i := v[0]; i < v[1]; {
+		next := min(v[1], i+1+r.IntN(60))
+		part := [4]int{i, next, v[2], v[3]}
+		if next == i+1 && v[3] > 2 { // a part of a row
+			out = append(out, [4]int{i, next, v[2], v[3] / 2})
+			part[2] = v[3] / 2
+		}
+		out = append(out, part)
+		i = next
+	}
+	if descending {
+		for a, b := 0, len(out)-1; a < b; a, b = a+1, b-1 {
+			out[a], out[b] = out[b], out[a]
+		}
+	}
+	return out
+}
+
+func joined(list []*value.Dense) *value.Dense {
+	rows := 0
+	for _, d := range list {
+		rows += d.Rows
+	}
+	out := value.New(list[0].Elem, rows, list[0].Cols)
+	at := 0
+	for _, d := range list {
+		for i := range d.Rows {
+			for j := range d.Cols {
+				out.Set(at, j, d.At(i, j))
+			}
+			at++
+		}
+	}
+	return out
+}

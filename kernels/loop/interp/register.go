@@ -1,0 +1,238 @@
+package interp
+
+// This file defines registers, and what is done to them whatever the type of their elements is.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/vec"
+)
+
+// slab is a register: the elements of the lanes, in the field of their type.
+type slab struct {
+	f64 []float64
+	f32 []float32
+	i64 []int64
+	b   []uint8
+}
+
+// register describes a register of a program.
+type register struct {
+	elem types.Elem
+	// cell says that it has one element, which all lanes share.
+	cell bool
+	// fixed says that it keeps its memory from Begin on.
+	fixed bool
+	// ctx is the context whose lanes it has.
+	ctx *context
+	// def and last are the positions of the steps between which the register holds a value.
+	def, last int
+	read      bool // by some step
+	// view says that it may show memory of an operand.
+	view bool
+	// pair is a register that it changes places with; -1: none.
+	pair int
+	slot int
+}
+
+// access is what can be done with registers and memory of one element type. Memory is a Dense of
+// which only the elements count: places are offsets.
+type access interface {
+	fresh(n int) slab
+	cut(s *slab, from, to int) slab
+	copy(dst, src *slab, n int)
+	// fill sets n elements to the first of src.
+	fill(dst, src *slab, n int)
+	setWord(dst *slab, w loop.Word)
+	word(src *slab, k int) loop.Word
+	// collect is dst[k] = src[at[k]]. Places ascend, so the registers may be the same.
+	collect(dst, src *slab, at []int)
+	// scatter is dst[at[k]] = src[k].
+	scatter(dst, src *slab, at []int)
+	// view makes dst the n elements of memory from place at on.
+	view(dst *slab, d *value.Dense, at, n int)
+	// load reads every step-th element from place at on.
+	load(dst *slab, d *value.Dense, at, step, n int)
+	// gather reads the elements at these places.
+	gather(dst *slab, d *value.Dense, at []int)
+	// look reads the words of a table.
+	look(dst *slab, d *value.Dense, at []int64)
+	store(d *value.Dense, at, step int, src *slab, n int)
+	storeAt(d *value.Dense, at []int, src *slab)
+	// differs is the first of n lanes whose element is not the one at its place, all nans being
+	// one; -1: none.
+	differs(d *value.Dense, at, step int, src *slab, n int) int
+	differsAt(d *value.Dense, at []int, src *slab) int
+	// entries reads stored entries of a sparse matrix; 0 where the place is negative.
+	entries(dst *slab, m *value.CSR, at []int64)
+}
+
+// kind is the access to elements of type T.
+type kind[T vec.Element] struct {
+	of     func(s *slab) *[]T
+	mem    func(d *value.Dense) []T
+	stored func(m *value.CSR) []T
+	to     func(x T) loop.Word
+	from   func(w loop.Word) T
+}
+
+var (
+	f64s = kind[float64]{
+		func(s *slab) *[]float64 { return &s.f64 },
+		func(d *value.Dense) []float64 { return d.F64 },
+		func(m *value.CSR) []float64 { return m.F64 },
+		f64Word, wordF64,
+	}
+	f32s = kind[float32]{
+		func(s *slab) *[]float32 { return &s.f32 },
+		func(d *value.Dense) []float32 { return d.F32 },
+		func(m *value.CSR) []float32 { return m.F32 },
+		f32Word, wordF32,
+	}
+	i64s = kind[int64]{
+		func(s *slab) *[]int64 { return &s.i64 },
+		func(d *value.Dense) []int64 { return d.I64 },
+		func(m *value.CSR) []int64 { return m.I64 },
+		func(x int64) loop.Word { return loop.Word(x) }, func(w loop.Word) int64 { return int64(w) },
+	}
+	bools = kind[uint8]{
+		func(s *slab) *[]uint8 { return &s.b },
+		func(d *value.Dense) []uint8 { return d.Bool },
+		nil, // a stored bool is true
+		func(x uint8) loop.Word { return loop.Word(x) }, func(w loop.Word) uint8 { return uint8(w) },
+	}
+)
+
+// accessTo is the access to elements of e.
+func accessTo(e types.Elem) access {
+	switch e {
+	case types.F64:
+		return &f64s
+	case types.F32:
+		return &f32s
+	case types.I64:
+		return &i64s
+	}
+	return &bools
+}
+
+func (a *kind[T]) fresh(n int) (s slab) {
+	*a.of(&s) = make([]T, n)
+	return s
+}
+
+func (a *kind[T]) cut(s *slab, from, to int) (part slab) {
+	*a.of(&part) = (*a.of(s))[from:to:to]
+	return part
+}
+
+func (a *kind[T]) copy(dst, src *slab, n int) { copy((*a.of(dst))[:n], (*a.of(src))[:n]) }
+
+func (a *kind[T]) fill(dst, src *slab, n int) { vec.Fill((*a.of(dst))[:n], (*a.of(src))[0]) }
+
+func (a *kind[T]) setWord(dst *slab, w loop.Word) { (*a.of(dst))[0] = a.from(w) }
+
+func (a *kind[T]) word(src *slab, k int) loop.Word { return a.to((*a.of(src))[k]) }
+
+func (a *kind[T]) collect(dst, src *slab, at []int) {
+	d, s := (*a.of(dst))[:len(at)], *a.of(src)
+	for k, i := range at {
+		d[k] = s[i]
+	}
+}
+
+func (a *kind[T]) scatter(dst, src *slab, at []int) {
+	d, s := *a.of(dst), (*a.of(src))[:len(at)]
+	for k, i := range at {
+		d[i] = s[k]
+	}
+}
+
+func (a *kind[T]) view(dst *slab, d *value.Dense, at, n int) { *a.of(dst) = a.mem(d)[at : at+n : at+n] }
+
+func (a *kind[T]) load(dst *slab, d *value.Dense, at, step, n int) {
+	x, m := (*a.of(dst))[:n], a.mem(d)
+	switch step {
+	case 0:
+		vec.Fill(x, m[at])
+	case 1:
+		copy(x, m[at:at+n])
+	default:
+		for k := range x {
+			x[k] = m[at]
+			at += step
+		}
+	}
+}
+
+func (a *kind[T]) gather(dst *slab, d *value.Dense, at []int) {
+	x, m := (*a.of(dst))[:len(at)], a.mem(d)
+	for k, i := range at {
+		x[k] = m[i]
+	}
+}
+
+func (a *kind[T]) look(dst *slab, d *value.Dense, at []int64) {
+	x, m := (*a.of(dst))[:len(at)], a.mem(d)
+	for k, i := range at {
+		x[k] = m[i]
+	}
+}
+
+func (a *kind[T]) store(d *value.Dense, at, step int, src *slab, n int) {
+	x, m := (*a.of(src))[:n], a.mem(d)
+	if step == 1 {
+		copy(m[at:at+n], x)
+		return
+	}
+	for _, v := range x {
+		m[at] = v
+		at += step
+	}
+}
+
+func (a *kind[T]) storeAt(d *value.Dense, at []int, src *slab) {
+	x, m := (*a.of(src))[:len(at)], a.mem(d)
+	for k, i := range at {
+		m[i] = x[k]
+	}
+}
+
+func (a *kind[T]) differs(d *value.Dense, at, step int, src *slab, n int) int {
+	m := a.mem(d)
+	for k, x := range (*a.of(src))[:n] {
+		if y := m[at+k*step]; a.to(x) != a.to(y) && (x == x || y == y) {
+			return k
+		}
+	}
+	return -1
+}
+
+func (a *kind[T]) differsAt(d *value.Dense, at []int, src *slab) int {
+	m, x := a.mem(d), *a.of(src)
+	for k, i := range at {
+		if y := m[i]; a.to(x[k]) != a.to(y) && (x[k] == x[k] || y == y) {
+			return k
+		}
+	}
+	return -1
+}
+
+func (a *kind[T]) entries(dst *slab, m *value.CSR, at []int64) {
+	x := (*a.of(dst))[:len(at)]
+	var of []T
+	if a.stored != nil {
+		of = a.stored(m)
+	}
+	for k, i := range at {
+		switch {
+		case i < 0:
+			x[k] = 0
+		case a.stored == nil:
+			x[k] = 1
+		default:
+			x[k] = of[i]
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package interp
+
+// This file keeps what a worker has of results that are reduced or appended.
+
+import (
+	"slices"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// result is a worker's part of a result.
+type result struct {
+	loop.Result
+	rows, cols int
+	state      state // of a reduced one that some statement contributes to
+	elem       types.Elem
+	// lanes and words are the rows that the batch has appended, in the order of the steps; lanes is
+	// empty if that is the order of the points.
+	lanes []int64
+	words []loop.Word
+	// made are the rows of the window.
+	made []loop.Word
+	// kept are contributions whose order counts and which the batch makes in another order.
+	kept  []contribution
+	order []int
+	one   [2]slab
+
+	fresh bool // there are no states yet
+	// byRow says that states are those of the rows of the window: row i contributes to row i + offset of the result. base is the place of
+	// the first of them.
+	byRow  bool
+	offset int
+	base   int
+}
+
+// contribution is one to a place, at a lane of the batch.
+type contribution struct {
+	lane int64
+	at   int
+	word [2]loop.Word
+}
+
+func (r *result) begin(of loop.Result, rows, cols int64) {
+	if r.Class != of.Class {
+		r.state = nil
+	}
+	r.Result, r.rows, r.cols = of, int(rows), int(cols)
+	r.elem, r.byRow, r.base = types.NoElem, false, 0
+}
+
+// reduces makes the state for contributions of e.
+func (r *result) reduces(e types.Elem) {
+	if r.elem == e {
+		return
+	}
+	r.elem = e
+	r.state = newState(r.Class, e)
+	r.fresh = true
+	r.one = [2]slab{accessTo(e).fresh(1), accessTo(e).fresh(1)}
+}
+
+// ready makes empty states where there are none yet.
+func (r *result) ready() {
+	if r.state != nil && r.fresh {
+		r.state.reset(r.rows * r.cols)
+		r.fresh = false
+	}
+}
+
+// window begins a window of rows r0 to r1-1.
+func (r *result) window(r0, r1 int) {
+	switch {
+	case r.byRow && r.state != nil:
+		r.base = (r0 + r.offset) * r.cols
+		r.state.reset(max(0, r1-r0) * r.cols)
+	default:
+		r.ready()
+	}
+	r.made, r.lanes, r.words, r.kept = r.made[:0], r.lanes[:0], r.words[:0], r.kept[:0]
+}
+
+// keep remembers contributions until the batch has made all.
+func (r *result) keep(lane []int64, at []int, elems []types.Elem, x, y *slab) {
+	a, b := accessTo(elems[0]), accessTo(elems[len(elems)-1])
+	for k, place := range at {
+		r.kept = append(r.kept, contribution{lane[k], place, [2]loop.Word{a.word(x, k), b.word(y, k)}})
+	}
+}
+
+// flush puts what a batch has appended and contributed in the order of the points.
+func (r *result) flush() {
+	if len(r.kept) > 0 {
+		slices.SortStableFunc(r.kept, func(a, b contribution) int { return int(a.lane - b.lane) })
+		a := accessTo(r.elem)
+		for _, c := range r.kept {
+			a.setWord(&r.one[0], c.word[0])
+			a.setWord(&r.one[1], c.word[1])
+			r.state.all(c.at, &r.one[0], &r.one[1], 1)
+		}
+		r.kept = r.kept[:0]
+	}
+	if len(r.lanes) == 0 {
+		r.made = append(r.made, r.words...)
+	} else {
+		r.inOrder()
+	}
+	r.lanes, r.words = r.lanes[:0], r.words[:0]
+}
+
+// inOrder appends the rows of the batch by lanes, those of a lane as they came.
+func (r *result) inOrder() {
+	r.order = room(r.order, len(r.lanes))
+	for k := range r.order {
+		r.order[k] = k
+	}
+	slices.SortStableFunc(r.order, func(a, b int) int { return int(r.lanes[a] - r.lanes[b]) })
+	for _, k := range r.order {
+		r.made = append(r.made, r.words[k*r.cols:(k+1)*r.cols]...)
+	}
+}
+
+// Rows returns a copy of the rows that the last window has appended to result k.
+func (w *Worker) Rows(k int) *value.Dense {
+	r := &w.results[k]
+	rows := 0
+	if r.cols > 0 {
+		rows = len(r.made) / r.cols
+	}
+	d := value.New(r.Elem, rows, r.cols)
+	a := accessTo(r.Elem)
+	one := a.fresh(1)
+	for i, word := range r.made {
+		a.setWord(&one, word)
+		a.store(d, i, 1, &one, 1)
+	}
+	return d
+}
+
+// Merge adds what another worker of the same operands has of reduced results. Of a result whose
+// order counts, all contributions to an element must come from one worker, window after window in
+// the order of the points.
+func (w *Worker) Merge(o *Worker) {
+	for k := range w.results {
+		if r := &w.results[k]; r.state != nil && !r.byRow {
+			r.ready()
+			o.results[k].ready()
+			r.state.merge(o.results[k].state)
+		}
+	}
+}
+
+// ByRow says that row i of the space contributes to row i + offset of reduced result k alone, and that windows hold whole rows: the rows of
+// the result are there at the end of the window, and not by Finish.
+func (w *Worker) ByRow(k, offset int) {
+	w.results[k].byRow, w.results[k].offset = true, offset
+}
+
+// Finish writes the reduced results. The worker must not be used for windows afterwards.
+func (w *Worker) Finish() {
+	for k := range w.results {
+		r := &w.results[k]
+		if r.Class == loop.NoClass {
+			continue
+		}
+		if r.state == nil { // no statement contributes
+			r.reduces(r.Elem)
+		}
+		if !r.byRow {
+			r.ready()
+			w.write(k, 0, r.rows)
+		}
+	}
+}
+
+// write writes rows from to to-1 of reduced result k.
+func (w *Worker) write(k, from, to int) {
+	r := &w.results[k]
+	d, a := w.out[k], accessTo(r.Elem)
+	part := &w.spare[r.Elem]
+	for i := from; i < to; i++ {
+		for j := 0; j < r.cols; j += w.most {
+			n := min(w.most, r.cols-j)
+			r.state.result(part, i*r.cols+j-r.base, n)
+			a.store(d, i*d.Stride+j, 1, part, n)
+		}
+	}
+}
+
+// Free gives the worker's memory to the next Begin.
+func (w *Worker) Free() {
+	clear(w.dense)
+	clear(w.sparse)
+	clear(w.out)
+	w.in, w.call, w.stopped = nil, nil, nil
+	w.code.idle.Put(w)
+}

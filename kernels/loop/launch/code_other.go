@@ -1,0 +1,9 @@
+//go:build !linux || !amd64
+
+package launch
+
+import "flow/ir/loop"
+
+func machineTargets() []string { return nil }
+
+func compiled(n *loop.Nest, _ layout, _ bool) (executable, error) { return interpretedCode(n) }

@@ -1,0 +1,85 @@
+package launch
+
+// This file says which elements of a reduced result a window contributes to.
+
+import "flow/ir/loop"
+
+// extent is which elements of a reduced result a window contributes to.
+type extent uint8
+
+const (
+	anywhere extent = iota // all of them, maybe
+	oneEach                // element (i, 0) in row i of the window
+	oneInAll               // the same in all windows
+)
+
+// perRow reports a result with an element a row: it has one also where there are no lanes.
+func (r *Run) perRow() bool { return len(r.loop.byRow) > 0 }
+
+// rowResult is a result of which row i of the space makes element (i + offset, 0).
+type rowResult struct{ result, offset int }
+
+// rowResults are those of a nest.
+func rowResults(n *loop.Nest) (list []rowResult) {
+	for k, res := range n.Results {
+		if res.Class == loop.NoClass {
+			continue
+		}
+		if e, offset, some := extentOf(n, k); some && e == oneEach {
+			list = append(list, rowResult{k, int(offset)})
+		}
+	}
+	return list
+}
+
+// extentOf says which elements of result k a window contributes to; some is false where no statement contributes.
+func extentOf(n *loop.Nest, k int) (all extent, offset int64, some bool) {
+	eachReduce(&n.Body, k, func(s *loop.Stmt) {
+		e, by := extentOfOne(n, s)
+		if some && (e != all || by != offset) {
+			e = anywhere
+		}
+		all, offset, some = e, by, true
+	})
+	return all, offset, some
+}
+
+// eachReduce visits the statements that contribute to result k.
+func eachReduce(b *loop.Block, k int, visit func(s *loop.Stmt)) {
+	if b == nil {
+		return
+	}
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		if s.Code == loop.Reduce && s.Mem.N == k {
+			visit(s)
+		}
+		eachReduce(s.Then, k, visit)
+		eachReduce(s.Else, k, visit)
+		if s.Loop != nil {
+			eachReduce(&s.Loop.Body, k, visit)
+		}
+	}
+}
+
+// extentOfOne is that of one statement, and its offset.
+func extentOfOne(n *loop.Nest, s *loop.Stmt) (extent, int64) {
+	row, col := s.At[0], s.At[1]
+	fixed := func(l loop.Lin) bool {
+		for _, t := range l.Terms {
+			if t.Sym.Kind == loop.IndexSym || t.Sym.Kind == loop.ValSym {
+				return false
+			}
+		}
+		return true
+	}
+	if fixed(row) && fixed(col) {
+		return oneInAll, 0
+	}
+	res := n.Results[s.Mem.N]
+	one := res.Cols.Known() && res.Cols.Const == 1 && col.Known()
+	if one && len(n.Space) == 2 && row.Plus(loop.Of(loop.IndexSym, n.Space[0].Name).Times(-1)).Known() {
+		return oneEach, row.Const
+	}
+	return anywhere, 0
+}

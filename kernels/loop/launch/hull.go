@@ -1,0 +1,313 @@
+package launch
+
+// This file proves that accesses stay inside their matrices: it evaluates subscripts in intervals.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/value"
+)
+
+// span is the numbers from lo to hi; empty where hi < lo. Ends are far from overflow: see wide.
+type span struct{ lo, hi int64 }
+
+// wide is beyond every size of a matrix, and far below what overflows.
+const wide = 1 << 45
+
+var anything = span{-wide, wide}
+
+func (s span) empty() bool { return s.hi < s.lo }
+
+// hull is what is known while a nest is walked.
+type hull struct {
+	nest  *loop.Nest
+	in    []value.Value
+	out   []*value.Dense
+	index map[int]span
+	// facts are what holds within the branches of the nest; nil: nothing is known.
+	facts branches
+	saved []narrowed
+}
+
+// branches are the forms that are not negative in the two blocks of each if, where there are any.
+type branches map[*loop.Stmt]*[2][]loop.Lin
+
+// narrowed is what an index was before a branch said more.
+type narrowed struct {
+	name int
+	span span
+}
+
+// inside reports that every affine access of a nest stays inside its matrix, whatever the body computes.
+func inside(n *loop.Nest, in []value.Value, out []*value.Dense) bool {
+	return (&hull{facts: branchesOf(n)}).inside(n, in, out)
+}
+
+// inside is the function inside, in memory that is used again.
+func (h *hull) inside(n *loop.Nest, in []value.Value, out []*value.Dense) bool {
+	h.nest, h.in, h.out = n, in, out
+	if h.index == nil {
+		h.index = map[int]span{}
+	}
+	clear(h.index)
+	for _, x := range n.Space {
+		if !h.stored(x.Range) {
+			return false
+		}
+		if r := h.rng(x.Range); r.empty() {
+			return true
+		} else {
+			h.index[x.Name] = r
+		}
+	}
+	return h.block(&n.Body)
+}
+
+// rng is the values of an index, that of an index over entries is nothing that a subscript may use.
+func (h *hull) rng(r loop.Range) span {
+	switch r.Kind {
+	case loop.Steps:
+		from, to := h.lin(r.From), h.lin(r.To)
+		if r.By > 0 {
+			return span{from.lo, to.hi - 1}
+		}
+		return span{to.lo + 1, from.hi}
+	case loop.Forever:
+		return span{0, wide}
+	}
+	return anything
+}
+
+func (h *hull) lin(l loop.Lin) span {
+	s := span{l.Const, l.Const}
+	for _, t := range l.Terms {
+		x := h.sym(t.Sym)
+		if t.Coef < 0 {
+			x.lo, x.hi = x.hi, x.lo
+		}
+		lo, ok1 := scaled(x.lo, t.Coef)
+		hi, ok2 := scaled(x.hi, t.Coef)
+		if !ok1 || !ok2 {
+			return anything
+		}
+		if s = (span{s.lo + lo, s.hi + hi}); s.lo < -wide || s.hi > wide {
+			return anything
+		}
+	}
+	return s
+}
+
+// scaled is x * c, if that is within the wide numbers.
+func scaled(x, c int64) (int64, bool) {
+	if x < -wide || x > wide || c < -wide || c > wide {
+		return 0, false
+	}
+	if x != 0 && (c > wide/abs(x) || c < -wide/abs(x)) {
+		return 0, false
+	}
+	return x * c, true
+}
+
+func abs(x int64) int64 { return max(x, -x) }
+
+func (h *hull) sym(s loop.Sym) span {
+	exactly := func(x int64) span { return span{x, x} }
+	switch s.Kind {
+	case loop.IndexSym:
+		if r, ok := h.index[s.N]; ok {
+			return r
+		}
+	case loop.ParamSym:
+		if x := h.in[s.N].(value.Scalar).I; abs(x) <= wide && x > -wide {
+			return exactly(x)
+		}
+	case loop.RowsSym:
+		return exactly(int64(h.in[s.N].Type().Rows))
+	case loop.ColsSym:
+		return exactly(int64(h.in[s.N].Type().Cols))
+	}
+	return anything
+}
+
+func (h *hull) block(b *loop.Block) bool {
+	if b == nil {
+		return true
+	}
+	for i := range b.Stmts {
+		if !h.stmt(&b.Stmts[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (h *hull) stmt(s *loop.Stmt) bool {
+	switch s.Code {
+	case loop.Load, loop.Store, loop.Reduce:
+		return len(s.At) < 2 || h.access(s)
+	case loop.For, loop.Fold:
+		x := s.Loop.Index
+		if !h.stored(x.Range) {
+			return false
+		}
+		r := h.rng(x.Range)
+		if r.empty() {
+			return true
+		}
+		h.index[x.Name] = r
+		defer delete(h.index, x.Name)
+		return h.block(&s.Loop.Body)
+	}
+	known := h.facts[s]
+	if known == nil {
+		return h.block(s.Then) && h.block(s.Else)
+	}
+	for k, b := range [...]*loop.Block{s.Then, s.Else} {
+		mark := len(h.saved)
+		fine := !h.assume(known[k]) || h.block(b)
+		for len(h.saved) > mark {
+			last := h.saved[len(h.saved)-1]
+			h.index[last.name] = last.span
+			h.saved = h.saved[:len(h.saved)-1]
+		}
+		if !fine {
+			return false
+		}
+	}
+	return true
+}
+
+// branchesOf finds what the conditions of a nest say.
+func branchesOf(n *loop.Nest) branches {
+	var out branches
+	var f *loop.Facts
+	var block func(b *loop.Block)
+	block = func(b *loop.Block) {
+		if b == nil {
+			return
+		}
+		for i := range b.Stmts {
+			s := &b.Stmts[i]
+			if s.Loop != nil {
+				block(&s.Loop.Body)
+			}
+			block(s.Then)
+			block(s.Else)
+			if s.Code != loop.If {
+				continue
+			}
+			if f == nil {
+				f, out = loop.FactsOf(n), branches{}
+			}
+			if x := [2][]loop.Lin{f.Where(s.Args[0], true), f.Where(s.Args[0], false)}; len(x[0])+len(x[1]) > 0 {
+				out[s] = &x
+			}
+		}
+	}
+	block(&n.Body)
+	return out
+}
+
+// assume narrows indices to the values at which none of the forms is negative. It reports whether there may be such values.
+func (h *hull) assume(forms []loop.Lin) bool {
+	for _, f := range forms {
+		if !h.exact(f) {
+			continue
+		}
+		all := h.lin(f)
+		if all == anything {
+			continue
+		}
+		if all.hi < 0 {
+			return false
+		}
+		for _, t := range f.Terms {
+			x, ok := h.index[t.Sym.N]
+			if t.Sym.Kind != loop.IndexSym || !ok {
+				continue
+			}
+			// t is at least -rest, where rest is the greatest of the other terms.
+			now := x
+			if t.Coef > 0 {
+				rest := all.hi - t.Coef*x.hi
+				now.lo = max(x.lo, -floorDiv(rest, t.Coef))
+			} else {
+				rest := all.hi - t.Coef*x.lo
+				now.hi = min(x.hi, floorDiv(rest, -t.Coef))
+			}
+			if now.empty() {
+				return false
+			}
+			if now != x {
+				h.saved = append(h.saved, narrowed{t.Sym.N, x})
+				h.index[t.Sym.N] = now
+				all = h.lin(f)
+			}
+		}
+	}
+	return true
+}
+
+// floorDiv is a/b rounded down; b is positive.
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if q*b > a {
+		q--
+	}
+	return q
+}
+
+// exact reports a form of indices and of operands that are far from overflow.
+func (h *hull) exact(f loop.Lin) bool {
+	for _, t := range f.Terms {
+		switch t.Sym.Kind {
+		case loop.ParamSym:
+			if x := h.in[t.Sym.N].(value.Scalar).I; x <= -wide || x >= wide {
+				return false
+			}
+		case loop.ValSym:
+			return false
+		}
+	}
+	return true
+}
+
+// stored reports that the rows of a range over entries are rows of its operands.
+func (h *hull) stored(r loop.Range) bool {
+	within := func(k int, at loop.Lin) bool {
+		s := h.lin(at)
+		return !at.Affine() || s.lo >= 0 && s.hi < int64(h.in[k].Type().Rows)
+	}
+	switch r.Kind {
+	case loop.Row:
+		return within(r.A, r.At)
+	case loop.Both, loop.Either:
+		return within(r.A, r.At) && within(r.B, r.BAt)
+	}
+	return true
+}
+
+// access checks the affine subscripts of one access; the others are the body's to check.
+func (h *hull) access(s *loop.Stmt) bool {
+	var rows, cols int64
+	switch s.Mem.Kind {
+	case loop.ParamMem:
+		t := h.in[s.Mem.N].Type()
+		rows, cols = int64(t.Rows), int64(t.Cols)
+	case loop.ResultMem:
+		rows, cols = int64(h.out[s.Mem.N].Rows), int64(h.out[s.Mem.N].Cols)
+	case loop.LocalMem:
+		l := h.nest.Locals[s.Mem.N]
+		r, c := h.lin(l.Rows), h.lin(l.Cols)
+		rows, cols = r.lo, c.lo
+	default:
+		return true
+	}
+	for k, limit := range []int64{rows, cols} {
+		if l := s.At[k]; l.Affine() {
+			if r := h.lin(l); r.lo < 0 || r.hi >= limit {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,272 @@
+package launch
+
+// This file runs loops by the interpreter: as a target, and beside machine code in order to check
+// it.
+
+import (
+	"slices"
+	"unsafe"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/loop/interp"
+)
+
+// interpreted is a nest on the target Interp.
+type interpreted struct {
+	nest *loop.Nest
+	code *interp.Code
+}
+
+func interpretedCode(n *loop.Nest) (executable, error) {
+	c, err := interpretedNest(n)
+	if err != nil {
+		return nil, err
+	}
+	return &interpreted{n, c}, nil
+}
+
+// interpretedNest compiles a nest for the interpreter, but refuses what a Run has no way for.
+func interpretedNest(n *loop.Nest) (*interp.Code, error) {
+	if calls(&n.Body) {
+		return nil, &interp.Unsupported{What: "an operator that a run calls"}
+	}
+	return interp.Compile(n)
+}
+
+// calls reports a call of an operator.
+func calls(b *loop.Block) bool {
+	return b != nil && slices.ContainsFunc(b.Stmts, func(s loop.Stmt) bool {
+		return s.Code == loop.CallRow || calls(s.Then) || calls(s.Else) || s.Loop != nil && calls(&s.Loop.Body)
+	})
+}
+
+func (c *interpreted) worker() *Worker {
+	return &Worker{args: make([]uint64, firstOperand+wordsOfOperand*(len(c.nest.Params)+len(c.nest.Results)))}
+}
+
+func (c *interpreted) ScratchFor([]uint64) (int, error) { return 0, nil }
+
+// states are none: the interpreter keeps its own.
+func (c *interpreted) states() map[int]*loop.State { return nil }
+
+// ordered reports a reduced result whose order counts.
+func ordered(n *loop.Nest) bool {
+	for k, r := range n.Results {
+		found := false
+		eachReduce(&n.Body, k, func(s *loop.Stmt) { found = found || !r.Class.Free(n.Types[s.Args[0]]) })
+		if r.Class != loop.NoClass && found {
+			return true
+		}
+	}
+	return false
+}
+
+// beside is an interpreter that evaluates windows of a launch worker. Like machine code it finds
+// matrices by the words of the worker: what Begin was told may be gone, but for sparse operands and
+// reduced results.
+type beside struct {
+	*interp.Worker
+	run   *Run
+	hull  hull           // operands and results without elements
+	heads []value.Dense  // of hull, results after operands
+	parts []value.Dense  // what of them a window touches
+	out   []*value.Dense // what the interpreter is told
+}
+
+// bind begins the interpreter for a run with these results.
+func (b *beside) bind(r *Run, code *interp.Code, out []*value.Dense) {
+	n := r.loop.nest
+	b.run, b.heads, b.parts = r, emptied(b.heads, len(r.in)+len(out)), emptied(b.parts, len(r.in)+len(out))
+	if b.hull.index == nil {
+		b.hull.index = map[int]span{}
+	}
+	b.hull.nest, b.hull.in, b.hull.out, b.out = n, b.hull.in[:0], b.hull.out[:0], append(b.out[:0], out...)
+	head := func(k int, d *value.Dense) *value.Dense {
+		b.heads[k] = value.Dense{Elem: d.Elem, Rows: d.Rows, Cols: d.Cols, Stride: d.Stride}
+		return &b.heads[k]
+	}
+	for k, v := range r.in {
+		if d, ok := v.(*value.Dense); ok {
+			v = head(k, d)
+		}
+		b.hull.in = append(b.hull.in, v)
+	}
+	for k, d := range out {
+		b.hull.out = append(b.hull.out, head(len(r.in)+k, d))
+		if n.Results[k].Class == loop.NoClass {
+			b.out[k] = b.hull.out[k]
+		}
+	}
+	b.Worker = code.Begin(b.hull.in, b.out, nil)
+}
+
+// free lets go of the run.
+func (b *beside) free() {
+	b.Worker.Free()
+	clear(b.hull.in)
+	clear(b.out)
+	b.Worker, b.run = nil, nil
+}
+
+// interpret gives a worker what it needs where the run is interpreted or checked.
+func (w *Worker) interpret() {
+	w.check = nil
+	if c, ok := w.run.v.code.(*interpreted); ok {
+		if w.beside == nil {
+			w.beside = &beside{}
+		}
+		w.beside.bind(w.run, c.code, w.run.out)
+		for _, x := range w.run.loop.byRow {
+			w.beside.ByRow(x.result, x.offset)
+		}
+	} else if Checks() {
+		w.check = newCheck(w.run)
+	}
+}
+
+// forget lets go of the interpreters.
+func (w *Worker) forget() {
+	if w.beside != nil {
+		w.beside.free()
+	}
+	if w.check != nil {
+		w.check.free()
+	}
+	w.check = nil
+}
+
+// window is Worker.Window on the target Interp.
+func (b *beside) window(w *Worker, r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
+	b.follow(w, r0, r1, l0, l1)
+	if flagged, err = b.Window(r0, r1, l0, l1, stopped); err == loop.ErrStopped {
+		err = ErrStopped
+	}
+	b.let()
+	return flagged, err
+}
+
+// follow tells the interpreter of the matrices and scalars that the words of the worker name, for a
+// window.
+func (b *beside) follow(w *Worker, r0, r1, l0, l1 int) {
+	n := b.hull.nest
+	for k, p := range n.Params {
+		switch now := w.args[firstOperand+wordsOfOperand*k:]; p.Kind {
+		case loop.ScalarParam:
+			b.Scalar(k, now[0])
+		case loop.DenseParam:
+			b.place(k, loop.Mem{Kind: loop.ParamMem, N: k}, p.Elem, now, r0, r1, l0, l1)
+		}
+	}
+	for k, r := range n.Results {
+		if number := len(n.Params) + k; r.Class == loop.NoClass && !r.Append {
+			b.place(number, loop.Mem{Kind: loop.ResultMem, N: k}, r.Elem, w.args[firstOperand+wordsOfOperand*number:], r0, r1, l0, l1)
+		}
+	}
+}
+
+func (b *beside) place(number int, mem loop.Mem, e types.Elem, words []uint64, r0, r1, l0, l1 int) {
+	stride := int64(words[1]) / int64(e.Size())
+	if from, to := b.touched(mem, stride, r0, r1, l0, l1); from <= to {
+		setOver(&b.parts[number], words[0], e, from, to, int(stride))
+		b.Place(number, &b.parts[number], int(from))
+	}
+}
+
+// let lets go of the memory that the window was evaluated in.
+func (b *beside) let() {
+	n := b.hull.nest
+	for k, p := range n.Params {
+		if p.Kind == loop.DenseParam {
+			b.Place(k, &b.heads[k], 0)
+		}
+	}
+	for k, r := range n.Results {
+		if r.Class == loop.NoClass && !r.Append {
+			b.Place(len(n.Params)+k, b.hull.out[k], 0)
+		}
+	}
+	clear(b.parts)
+}
+
+// touched are the numbers of the first and the last element of a matrix that a window touches: row
+// * stride + column.
+func (b *beside) touched(mem loop.Mem, stride int64, r0, r1, l0, l1 int) (from, to int64) {
+	h := &b.hull
+	clear(h.index)
+	for level, x := range h.nest.Space {
+		s := h.rng(x.Range)
+		if level == 0 && len(h.nest.Space) > 1 {
+			s = span{max(s.lo, int64(r0)), min(s.hi, int64(r1-1))}
+		} else if level < 2 {
+			s = span{max(s.lo, int64(l0)), min(s.hi, int64(l1-1))}
+		}
+		h.index[x.Name] = s
+	}
+	all := h.accesses(&h.nest.Body, mem, stride, span{1, 0})
+	return all.lo, all.hi
+}
+
+// accesses is the span of the elements, row * stride + column, that a block touches of a matrix,
+// joined with all.
+func (h *hull) accesses(b *loop.Block, mem loop.Mem, stride int64, all span) span {
+	if b == nil {
+		return all
+	}
+	var t types.Type
+	if mem.Kind == loop.ParamMem {
+		t = h.in[mem.N].Type()
+	} else {
+		t = h.out[mem.N].Type()
+	}
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		if s.Mem == mem && len(s.At) == 2 {
+			row, col := h.within(s.At[0], t.Rows), h.within(s.At[1], t.Cols)
+			if !row.empty() && !col.empty() {
+				x := span{row.lo*stride + col.lo, row.hi*stride + col.hi}
+				if all.empty() {
+					all = x
+				}
+				all = span{min(all.lo, x.lo), max(all.hi, x.hi)}
+			}
+		}
+		if s.Loop == nil {
+			all = h.accesses(s.Then, mem, stride, all)
+			all = h.accesses(s.Else, mem, stride, all)
+			continue
+		}
+		if r := h.rng(s.Loop.Index.Range); !r.empty() {
+			h.index[s.Loop.Index.Name] = r
+			all = h.accesses(&s.Loop.Body, mem, stride, all)
+			delete(h.index, s.Loop.Index.Name)
+		}
+	}
+	return all
+}
+
+// within is the values of a subscript that are inside a size.
+func (h *hull) within(l loop.Lin, size int) span {
+	x := h.lin(l)
+	return span{max(x.lo, 0), min(x.hi, int64(size)-1)}
+}
+
+// setOver makes d the memory from element number from to element number to of a matrix whose
+// element 0 would have this address.
+func setOver(d *value.Dense, address uint64, e types.Elem, from, to int64, stride int) {
+	first := uintptr(address) + uintptr(from*int64(e.Size()))
+	p := *(*unsafe.Pointer)(unsafe.Pointer(&first)) // the caller keeps the memory alive, as for machine code
+	n := int(to - from + 1)
+	*d = value.Dense{Elem: e, Rows: 1, Cols: n, Stride: stride}
+	switch e {
+	case types.F64:
+		d.F64 = unsafe.Slice((*float64)(p), n)
+	case types.F32:
+		d.F32 = unsafe.Slice((*float32)(p), n)
+	case types.Bool:
+		d.Bool = unsafe.Slice((*uint8)(p), n)
+	default:
+		d.I64 = unsafe.Slice((*int64)(p), n)
+	}
+}

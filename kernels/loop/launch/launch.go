@@ -1,0 +1,382 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/loop/amd64"
+	"flow/kernels/loop/interp"
+)
+
+// ErrOutside says that an access cannot be proved to stay inside its matrix.
+var ErrOutside = errors.New("an access may leave its matrix")
+
+// ErrStopped says that a window was given up because the run was stopped.
+var ErrStopped = errors.New("the run was stopped")
+
+// Loop is a nest that can be run. It is safe for concurrent use.
+type Loop struct {
+	nest   *loop.Nest
+	flat   bool // see amd64.Flat
+	facts  branches
+	byRow  []rowResult
+	small  bool // it is interpreted, whatever the target
+	mu     sync.Mutex
+	made   map[layout]*variant
+	deeper map[layout]*variant // with deep states of exact sums
+	// beside is the nest for the interpreter, which checks machine code.
+	beside func() (*interp.Code, error)
+}
+
+// New makes a Loop of a nest, which has been verified.
+func New(n *loop.Nest) *Loop {
+	n = loop.Split(n)
+	l := &Loop{nest: n, facts: branchesOf(n), flat: amd64.Flat(n), byRow: rowResults(n), made: map[layout]*variant{}, deeper: map[layout]*variant{}}
+	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interpretedNest(n) })
+	return l
+}
+
+// Interpreted makes a Loop that is interpreted on every machine, for work that is done before machine code is made.
+func Interpreted(n *loop.Nest) *Loop {
+	l := New(n)
+	l.small = true
+	return l
+}
+
+// Nest is what the loop runs.
+func (l *Loop) Nest() *loop.Nest { return l.nest }
+
+// layout says of every operand and result, a bit each, whether it is a column in one piece, and which index the lanes are: what machine
+// code depends on.
+type layout uint64
+
+// most is how many operands and results a layout has room for.
+const most = 62
+
+// variant is a loop compiled for operands of one layout.
+type variant struct {
+	code executable
+	err  error
+	idle sync.Pool // of *Worker
+}
+
+// executable is the code of a target.
+type executable interface {
+	// worker makes the state of a worker.
+	worker() *Worker
+	// ScratchFor is how many bytes of scratch memory a worker needs for operands with these words.
+	ScratchFor(operands []uint64) (int, error)
+	// states are those of the reduced results, by number.
+	states() map[int]*loop.State
+}
+
+// Run is one execution of a loop on given operands and results.
+type Run struct {
+	v    *variant
+	in   []value.Value
+	out  []*value.Dense
+	args []uint64 // the words of the operands and results, as machine code reads them
+	room int      // bytes of scratch memory of a worker
+	hull hull
+
+	entries []*[2]uint64 // of sparse operands: the addresses of columns and values
+	loop    *Loop
+	lay     layout
+	lanes   [2]int // where the lanes of the space begin and end
+	reduced []reducing
+	wide    int // of rows that are one row of memory: see schedule
+}
+
+// Begin binds operands and results. Every result has the size that the nest says; an appended one is read by Rows, and an empty matrix
+// stands for it. An error is ErrOutside, or why the nest
+// can run on no target.
+func (l *Loop) Begin(in []value.Value, out []*value.Dense) (*Run, error) {
+	r := &Run{}
+	if err := l.Bind(r, in, out); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Bind is Begin in the memory of an earlier execution, which has ended: it allocates nothing once a loop was bound before.
+func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
+	n := l.nest
+	if len(in) != len(n.Params) || len(out) != len(n.Results) {
+		return fmt.Errorf("BUG: %d operands and %d results for a loop of %d and %d", len(in), len(out), len(n.Params), len(n.Results))
+	}
+	if r.hull.facts = l.facts; !r.hull.inside(n, in, out) {
+		return ErrOutside
+	}
+	var lay layout
+	bit := layout(1)
+	for _, v := range in {
+		if d, ok := v.(*value.Dense); ok && column(d) {
+			lay |= bit
+		}
+		bit <<= 1
+	}
+	for _, d := range out {
+		if column(d) {
+			lay |= bit
+		}
+		bit <<= 1
+	}
+	lay, wide := l.schedule(in, out, l.streams(out, lay))
+	v, err := l.variant(l.made, lay, false)
+	if err != nil {
+		return err
+	}
+	r.v, r.in, r.out, r.args, r.loop, r.lay, r.reduced, r.entries = v, in, out, r.args[:0], l, lay, nil, r.entries[:0]
+	r.wide = wide
+	if err := r.reduces(); err != nil {
+		return err
+	}
+	for _, x := range in {
+		r.operand(x)
+	}
+	for _, d := range out {
+		r.operand(d)
+	}
+	r.room, err = v.code.ScratchFor(r.args)
+	return err
+}
+
+// Again binds other operands and results of the same sizes and distances between rows, which Begin has proved to be in range, and whose scalars
+// may differ where they are no integers. It reports whether they are such; if not, r is as it was.
+func (r *Run) Again(in []value.Value, out []*value.Dense) bool {
+	if len(r.reduced) > 0 || len(r.entries) > 0 || len(in) != len(r.in) || len(out) != len(r.out) {
+		return false
+	}
+	like := func(k int, d *value.Dense) bool {
+		a := r.args[wordsOfOperand*k:]
+		return a[1] == uint64(d.Stride*d.Elem.Size()) && a[2] == uint64(d.Rows) && a[3] == uint64(d.Cols)
+	}
+	for k, v := range in {
+		switch v := v.(type) {
+		case value.Scalar:
+			if w := r.args[wordsOfOperand*k]; v.Elem != r.loop.nest.Params[k].Elem || v.Elem == types.I64 && w != loop.WordOf(v) {
+				return false
+			}
+		case *value.Dense:
+			if !like(k, v) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	for k, d := range out {
+		if !like(len(in)+k, d) {
+			return false
+		}
+	}
+	for k, v := range in {
+		switch v := v.(type) {
+		case value.Scalar:
+			r.args[wordsOfOperand*k] = loop.WordOf(v)
+		case *value.Dense:
+			r.args[wordsOfOperand*k] = uint64(uintptr(base(v)))
+		}
+	}
+	for k, d := range out {
+		r.args[wordsOfOperand*(len(in)+k)] = uint64(uintptr(base(d)))
+	}
+	r.in, r.out = in, out
+	return true
+}
+
+// column reports a column in one piece.
+func column(d *value.Dense) bool { return d.Cols == 1 && d.Stride == 1 }
+
+// deep is the code with deep states.
+func (l *Loop) deep(lay layout) (executable, error) {
+	v, err := l.variant(l.deeper, lay, true)
+	return v.code, err
+}
+
+func (l *Loop) variant(made map[layout]*variant, lay layout, deep bool) (*variant, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := made[lay]
+	if v == nil {
+		v = &variant{}
+		if l.small {
+			v.code, v.err = interpretedCode(l.nest)
+		} else {
+			v.code, v.err = compiled(l.nest, lay, deep)
+		}
+		made[lay] = v
+	}
+	return v, v.err
+}
+
+// operand appends the words of an operand or result: address, bytes from row to row, rows, columns; of a scalar its word.
+func (r *Run) operand(v value.Value) {
+	var w [wordsOfOperand]uint64
+	switch v := v.(type) {
+	case *value.Dense:
+		w = [wordsOfOperand]uint64{uint64(uintptr(base(v))), uint64(v.Stride * v.Elem.Size()), uint64(v.Rows), uint64(v.Cols)}
+	case *value.CSR:
+		entries := &[2]uint64{uint64(uintptr(unsafe.Pointer(unsafe.SliceData(v.Col)))), uint64(uintptr(values(v)))}
+		r.entries = append(r.entries, entries)
+		w = [wordsOfOperand]uint64{uint64(uintptr(unsafe.Pointer(unsafe.SliceData(v.Ptr)))), uint64(uintptr(unsafe.Pointer(entries))), uint64(v.Rows), uint64(v.Cols)}
+	case value.Scalar:
+		w[0] = loop.WordOf(v)
+	}
+	r.args = append(r.args, w[:]...)
+}
+
+// base is where the elements of a matrix lie.
+func base(d *value.Dense) unsafe.Pointer {
+	switch d.Elem {
+	case types.F64:
+		return unsafe.Pointer(unsafe.SliceData(d.F64))
+	case types.F32:
+		return unsafe.Pointer(unsafe.SliceData(d.F32))
+	case types.Bool:
+		return unsafe.Pointer(unsafe.SliceData(d.Bool))
+	}
+	return unsafe.Pointer(unsafe.SliceData(d.I64))
+}
+
+// values is where the values of entries lie.
+func values(m *value.CSR) unsafe.Pointer {
+	switch m.Elem {
+	case types.F64:
+		return unsafe.Pointer(unsafe.SliceData(m.F64))
+	case types.F32:
+		return unsafe.Pointer(unsafe.SliceData(m.F32))
+	}
+	return unsafe.Pointer(unsafe.SliceData(m.I64))
+}
+
+// Worker is what a worker needs to run windows of a Run.
+type Worker struct {
+	run  *Run
+	call func(w *Worker) // one call into machine code
+	args []uint64
+	keep []byte // scratch memory
+	fuel uint64
+
+	parts []part         // of reduced results
+	rows  []*value.Dense // room for the rows that a window appends, by result
+	deep  *Worker
+
+	beside *beside // the interpreter, where it is the target
+	check  *check  // nil where machine code is not checked
+}
+
+// Worker lends a worker's state; Free gives it back.
+func (r *Run) Worker() *Worker {
+	w, ok := r.v.idle.Get().(*Worker)
+	if !ok {
+		w = r.v.code.worker()
+	}
+	w.run = r
+	copy(w.args[firstOperand:], r.args)
+	w.scratch(r.room)
+	w.parts = append(w.parts[:cap(w.parts)], make([]part, max(0, len(r.reduced)-cap(w.parts)))...)[:len(r.reduced)]
+	for k := range r.reduced {
+		w.parts[k].begin(&r.reduced[k])
+	}
+	w.interpret()
+	return w
+}
+
+// scratch makes room for so many bytes of scratch memory.
+func (w *Worker) scratch(room int) {
+	if need := room + alignment; len(w.keep) < need {
+		w.keep = make([]byte, need)
+		w.args[argScratch] = uint64((uintptr(unsafe.Pointer(&w.keep[0])) + alignment - 1) &^ (alignment - 1))
+	}
+}
+
+// alignment is that of scratch memory.
+const alignment = 64
+
+// Free gives the worker's memory to the next execution.
+func (w *Worker) Free() {
+	v := w.run.v
+	w.forget()
+	w.run = nil
+	clear(w.args[firstOperand:])
+	if w.deep != nil {
+		w.deep.run = nil
+		clear(w.deep.args[firstOperand:])
+	}
+	v.idle.Put(w)
+}
+
+// askEvery is after how many calls a worker asks whether the run was stopped.
+const askEvery = 64
+
+// Window evaluates rows r0 to r1-1 and lanes l0 to l1-1 of the index space: values of the indices. Of a space of one index
+// these are lanes, and rows are 0 to 1. flagged says that a check failed: what has been stored is then undefined, and the caller
+// evaluates the window in order to say what failed. stopped may be nil.
+//
+// Windows of a nest with a reduced result that has an element a row hold whole rows, and make these elements. The other reduced results are
+// there after Merge and Finish.
+// The error is ErrStopped or ErrInexact.
+func (w *Worker) Window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
+	switch {
+	case r0 >= r1 || l0 >= l1 && !w.run.perRow():
+		w.beginRows(0)
+		return false, nil
+	case w.beside != nil:
+		return w.beside.window(w, r0, r1, l0, l1, stopped)
+	}
+	w.beginRows((r1 - r0) * (l1 - l0))
+	switch {
+	case len(w.parts) > 0:
+		flagged, err = w.reduce(r0, r1, l0, l1, stopped)
+	default:
+		flagged, err = w.window(r0, r1, l0, l1, stopped)
+	}
+	if w.check != nil {
+		w.check.after(w, flagged || err != nil, r0, r1, l0, l1)
+	}
+	return flagged, err
+}
+
+// window evaluates points.
+func (w *Worker) window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
+	if wide := w.run.wide; wide > 0 && l0 == 0 && l1 == wide { // whole rows are one
+		r0, r1, l0, l1 = 0, 1, r0*wide, r1*wide
+	}
+	if w.run.lay&lanesFirst != 0 {
+		r0, r1, l0, l1 = l0, l1, r0, r1
+	}
+	a := w.args
+	a[argRow], a[argRowEnd], a[argLane], a[argLaneEnd] = uint64(r0), uint64(r1), uint64(l0), uint64(l1)
+	a[argFlags], a[argResume] = 0, 0
+	for n := 1; ; n++ {
+		a[argFuel] = w.fuel
+		w.call(w)
+		if a[argResume] == 0 {
+			return a[argFlags] != 0, nil
+		}
+		if n%askEvery == 0 && stopped != nil && stopped() {
+			return false, ErrStopped
+		}
+	}
+}
+
+// The words of the block of arguments: as package amd64 has them.
+const (
+	argRow = iota
+	argRowEnd
+	argLane
+	argLaneEnd
+	argScratch
+	argFlags
+	argFuel
+	argResume
+	firstOperand
+
+	wordsOfOperand = 4
+)

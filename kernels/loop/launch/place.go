@@ -1,0 +1,30 @@
+package launch
+
+// This file lets a worker meet operands and results window by window, where they do not lie in memory as a whole.
+
+import (
+	"unsafe"
+
+	"flow/ir/loop"
+	"flow/ir/value"
+)
+
+// Place makes element (i0, j0) of a matrix begin where d begins, and rows follow one another as in d. The number of the matrix counts
+// operands first, then results. Begin must have been told a matrix of the whole size, whose memory is then never touched; the caller runs
+// windows that stay inside d, and keeps d alive. No matrix that is placed may be a column in one piece for Begin.
+func (w *Worker) Place(number int, d *value.Dense, i0, j0 int) {
+	size := d.Elem.Size()
+	a := w.args[firstOperand+wordsOfOperand*number:]
+	a[0] = uint64(uintptr(base(d))) - uint64((i0*d.Stride+j0)*size)
+	a[1] = uint64(d.Stride * size)
+}
+
+// Scalar makes v scalar operand number. No range and no subscript of the nest may depend on it.
+func (w *Worker) Scalar(number int, v value.Scalar) {
+	w.args[firstOperand+wordsOfOperand*number] = loop.WordOf(v)
+}
+
+// PlaceAt is Place of a row in one piece that begins at p, for windows of one row.
+func (w *Worker) PlaceAt(number int, p unsafe.Pointer, bytes int) {
+	w.args[firstOperand+wordsOfOperand*number] = uint64(uintptr(p)) - uint64(bytes)
+}

@@ -1,0 +1,417 @@
+package launch
+
+// This file makes reduced results of the states that machine code keeps. What one window gives is taken over at its end where rounding
+// could lose something, so that the window can be run again with deeper states; the rest is kept until the workers merge.
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/exact"
+)
+
+// ErrInexact says that a sum of numbers that are too far apart, or that overflows on the way, has been given up: another target takes it.
+var ErrInexact = errors.New("an exact sum is beyond what machine code keeps")
+
+// reducing is a reduced result of a run.
+type reducing struct {
+	result     int
+	class      loop.Class
+	fast, deep *loop.State
+	extent     extent
+	offset     int64 // of oneEach: the element of row i is i + offset
+	out        *value.Dense
+	rows, cols int
+}
+
+// exact reports states that can lose something.
+func (r *reducing) exact() bool { return r.fast.Lost >= 0 }
+
+// reducingOf lists the reduced results of a run.
+func reducingOf(n *loop.Nest, fast, deep map[int]*loop.State, out []*value.Dense) (list []reducing) {
+	for k, res := range n.Results {
+		if res.Class == loop.NoClass || fast[k] == nil {
+			continue
+		}
+		r := reducing{result: k, class: res.Class, fast: fast[k], deep: deep[k], out: out[k], rows: out[k].Rows, cols: out[k].Cols}
+		r.extent, r.offset, _ = extentOf(n, k)
+		list = append(list, r)
+	}
+	return list
+}
+
+// reduces finds the reduced results of a run.
+func (r *Run) reduces() error {
+	n := r.loop.nest
+	fast := r.v.code.states()
+	if len(fast) == 0 {
+		return nil
+	}
+	deep, exact, over := fast, false, false
+	for _, st := range fast {
+		exact = exact || st.Lost >= 0
+	}
+	for _, res := range n.Results {
+		over = over || res.Over >= 0
+	}
+	if exact {
+		if over {
+			return errOver
+		}
+		code, err := r.loop.deep(r.lay)
+		if err != nil {
+			return err
+		}
+		deep = code.states()
+	}
+	r.reduced = reducingOf(n, fast, deep, r.out)
+	h := &hull{nest: n, in: r.in, out: r.out, index: map[int]span{}}
+	for _, x := range n.Space {
+		s := h.rng(x.Range)
+		h.index[x.Name] = s
+		r.lanes = [2]int{int(s.lo), int(s.hi) + 1}
+		if x.Range.Kind == loop.Row {
+			r.lanes = [2]int{0, r.in[x.Range.A].Type().Cols}
+		}
+	}
+	return nil
+}
+
+// Ordered reports a reduced result whose order counts: all contributions to an element come from one worker, window after window in the
+// order of the rows.
+func (r *Run) Ordered() bool {
+	if _, ok := r.v.code.(*interpreted); ok {
+		return ordered(r.loop.nest)
+	}
+	return slices.ContainsFunc(r.reduced, func(x reducing) bool { return x.fast.Ordered })
+}
+
+// errOver says that a window cannot be run again.
+var errOver = errors.New("an exact sum beside a result in the memory of an operand")
+
+// part is what a worker has of a reduced result.
+type part struct {
+	words        []uint64 // the states of the last window of exact sums, of all windows otherwise
+	sum, squares []exact.Sum
+	n            []int64
+	one          accumulator
+}
+
+// accumulator is room for one element.
+type accumulator struct{ sum, squares exact.Sum }
+
+// begin makes a part empty.
+func (p *part) begin(r *reducing) {
+	if r.extent == oneEach {
+		return
+	}
+	places := r.rows * r.cols
+	p.clear(r.fast, places)
+	if r.exact() {
+		p.sum, p.squares, p.n = emptied(p.sum, places), emptied(p.squares, places), emptied(p.n, places)
+	}
+}
+
+func emptied[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
+
+// clear makes the states of so many elements empty.
+func (p *part) clear(st *loop.State, places int) {
+	if need := places * len(st.Types); cap(p.words) < need {
+		p.words = make([]uint64, need)
+	} else {
+		p.words = p.words[:need]
+	}
+	for k, w := range st.Empty {
+		plane := p.words[k*places:][:places]
+		for i := range plane {
+			plane[i] = w
+		}
+	}
+}
+
+// bind prepares the states for a window of rows r0 to r1-1 and sets the words of the result in the block of arguments.
+func (p *part) bind(r *reducing, st *loop.State, args []uint64, r0, r1 int) {
+	rows, skip := r.rows, 0
+	if r.extent == oneEach {
+		rows, skip = r1-r0, r0+int(r.offset)
+	}
+	if r.extent == oneEach || r.exact() {
+		p.clear(st, rows*r.cols)
+	}
+	if len(p.words) == 0 {
+		p.words = append(p.words, 0) // an address
+	}
+	args[0] = uint64(uintptr(unsafe.Pointer(&p.words[0]))) - uint64(8*skip*r.cols)
+	args[1], args[2], args[3] = uint64(8*r.cols), uint64(rows), uint64(r.cols)
+}
+
+// lost reports a state of the window that does not stand for its contributions.
+func (p *part) lost(st *loop.State) bool {
+	if st.Lost < 0 {
+		return false
+	}
+	places := len(p.words) / len(st.Types)
+	var bad uint64
+	for _, w := range p.words[st.Lost*places:][:places] {
+		bad |= w << 1
+	}
+	return bad != 0
+}
+
+// take takes over what a window gave: states of rows from r0 on are results, exact sums are added.
+func (p *part) take(r *reducing, st *loop.State, r0 int) {
+	places := len(p.words) / len(st.Types)
+	if r.extent == oneEach {
+		for i := range places {
+			to := r0 + int(r.offset) + i
+			if !r.exact() {
+				r.put(to, p.words, places, i)
+				continue
+			}
+			if r.putRounded(to, st, p.words, places, i) {
+				continue
+			}
+			p.one = accumulator{}
+			n := st.Sums(p.words, places, i, p.one.sum.Add, p.one.squares.Add)
+			r.putExact(to, &p.one.sum, &p.one.squares, n)
+		}
+		return
+	}
+	if !r.exact() {
+		return
+	}
+	for i := range places {
+		p.n[i] += st.Sums(p.words, places, i, p.sum[i].Add, p.squares[i].Add)
+	}
+}
+
+// put sets element number i of the result to that of state k of places.
+func (r *reducing) put(i int, words []uint64, places, k int) {
+	var state [2]loop.Word
+	for n := range r.fast.Types {
+		state[n] = words[n*places+k]
+	}
+	r.out.Set(i/r.cols, i%r.cols, scalarOf(r.out.Elem, r.fast.Result(state[:])))
+}
+
+// scalarOf is a word as a scalar.
+func scalarOf(e types.Elem, w loop.Word) value.Scalar {
+	switch e {
+	case types.F64:
+		return value.F64(math.Float64frombits(w))
+	case types.F32:
+		return value.F64(float64(math.Float32frombits(uint32(w)))).Convert(e)
+	case types.Bool:
+		return value.Bool(w != 0)
+	}
+	return value.I64(int64(w))
+}
+
+// putRounded sets element number i of the result to a sum of f64 numbers that is state k of places, where that is one addition.
+func (r *reducing) putRounded(i int, st *loop.State, words []uint64, places, k int) bool {
+	if r.out.Elem != types.F64 {
+		return false
+	}
+	x, n, ok := st.Rounded(words, places, k)
+	if !ok {
+		return false
+	}
+	if r.class == loop.Mean {
+		x /= float64(n)
+	}
+	r.out.F64[i/r.cols*r.out.Stride+i%r.cols] = x
+	return true
+}
+
+// putExact sets element number i of the result.
+func (r *reducing) putExact(i int, sum, squares *exact.Sum, n int64) {
+	var x float64
+	narrow := r.out.Elem == types.F32
+	switch r.class {
+	case loop.Mean:
+		x = sum.Round() / float64(n)
+	case loop.Norm:
+		x = math.Sqrt(squares.Round())
+	case loop.Var:
+		x = exact.VarianceOf(sum, squares, int(n), narrow)
+	case loop.Stddev:
+		x = math.Sqrt(exact.VarianceOf(sum, squares, int(n), false))
+	default:
+		if x = 0; narrow {
+			x = float64(sum.Round32())
+		} else {
+			x = sum.Round()
+		}
+	}
+	r.out.Set(i/r.cols, i%r.cols, value.F64(x).Convert(r.out.Elem))
+}
+
+// merge adds what o has.
+func (p *part) merge(r *reducing, o *part) {
+	switch {
+	case r.extent == oneEach:
+	case r.exact():
+		for i := range p.sum {
+			p.sum[i].Merge(&o.sum[i])
+			p.squares[i].Merge(&o.squares[i])
+			p.n[i] += o.n[i]
+		}
+	case r.fast.Ordered: // each element has its contributions from one worker
+		for i, w := range o.words {
+			p.words[i] |= w
+		}
+	default:
+		r.fast.MergeAll(p.words, o.words, r.rows*r.cols)
+	}
+}
+
+// finish sets the elements that are complete only after the last window.
+func (p *part) finish(r *reducing) {
+	if r.extent == oneEach {
+		return
+	}
+	places := r.rows * r.cols
+	for i := range places {
+		if r.exact() {
+			r.putExact(i, &p.sum[i], &p.squares[i], p.n[i])
+		} else {
+			r.put(i, p.words, places, i)
+		}
+	}
+}
+
+// Merge adds what another worker of the same run has of reduced results.
+func (w *Worker) Merge(o *Worker) {
+	if w.beside != nil {
+		w.beside.Merge(o.beside.Worker)
+		return
+	}
+	if w.check != nil {
+		w.check.merge(o.check)
+	}
+	for k := range w.run.reduced {
+		w.parts[k].merge(&w.run.reduced[k], &o.parts[k])
+	}
+}
+
+// Finish writes the reduced results that the worker has, after it has merged all others. It runs no windows afterwards.
+func (w *Worker) Finish() {
+	if w.beside != nil {
+		w.beside.Finish()
+		return
+	}
+	if w.check != nil {
+		defer w.check.finish()
+	}
+	for k := range w.run.reduced {
+		w.parts[k].finish(&w.run.reduced[k])
+	}
+	for k, res := range w.run.loop.nest.Results {
+		if res.Class != loop.NoClass && w.run.v.code.states()[k] == nil { // nothing contributes
+			fillEmpty(w.run.out[k], res)
+		}
+	}
+}
+
+// fillEmpty sets a result that no statement contributes to.
+func fillEmpty(out *value.Dense, res loop.Result) {
+	x := scalarOf(res.Elem, res.Class.Fold(res.Elem, make([][]loop.Word, res.Class.Info().Args)))
+	for i := range out.Rows {
+		for j := range out.Cols {
+			out.Set(i, j, x)
+		}
+	}
+}
+
+// reduce runs a window of a nest with reduced results.
+func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
+	list := w.run.reduced
+	for k := range list {
+		if r := &list[k]; r.extent == oneEach && (l0 > w.run.lanes[0] || l1 < w.run.lanes[1]) {
+			return false, fmt.Errorf("BUG: a window of lanes %d to %d of %v, and result %d is of whole rows", l0, l1, w.run.lanes, r.result)
+		}
+		w.parts[k].bind(&list[k], list[k].fast, w.resultWords(list[k].result), r0, r1)
+	}
+	if flagged, err = w.window(r0, r1, l0, l1, stopped); flagged || err != nil {
+		return flagged, err
+	}
+	lost := false
+	for k := range list {
+		lost = lost || w.parts[k].lost(list[k].fast)
+	}
+	if lost {
+		return w.again(r0, r1, l0, l1, stopped)
+	}
+	for k := range list {
+		w.parts[k].take(&list[k], list[k].fast, r0)
+	}
+	return false, nil
+}
+
+// again runs a window with deep states; of results that lose nothing it keeps what there is.
+func (w *Worker) again(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
+	code, err := w.run.loop.deep(w.run.lay)
+	if err != nil {
+		return false, err
+	}
+	if w.deep == nil {
+		w.deep = code.worker()
+	}
+	d := w.deep
+	d.run = w.run
+	copy(d.args[firstOperand:], w.run.args)
+	room, err := code.ScratchFor(w.run.args)
+	if err != nil {
+		return false, err
+	}
+	d.scratch(room)
+	list := w.run.reduced
+	parts := make([]part, len(list))
+	for k := range list {
+		r := &list[k]
+		parts[k].clear(r.deep, r.rows*r.cols)
+		parts[k].bind(r, r.deep, d.resultWords(r.result), r0, r1)
+	}
+	d.beginRows((r1 - r0) * (l1 - l0))
+	if flagged, err = d.window(r0, r1, l0, l1, stopped); flagged || err != nil {
+		return flagged, err
+	}
+	for k := range list {
+		if parts[k].lost(list[k].deep) {
+			return false, ErrInexact
+		}
+	}
+	w.rows, d.rows = d.rows, w.rows
+	for k, res := range w.run.loop.nest.Results {
+		if res.Append {
+			copy(w.resultWords(k), d.resultWords(k))
+		}
+	}
+	for k := range list {
+		if !list[k].exact() {
+			w.parts[k].take(&list[k], list[k].fast, r0)
+			continue
+		}
+		w.parts[k].words = parts[k].words
+		w.parts[k].take(&list[k], list[k].deep, r0)
+	}
+	return false, nil
+}
+
+// resultWords is the words of a result in the block of arguments.
+func (w *Worker) resultWords(k int) []uint64 {
+	return w.args[firstOperand+4*(len(w.run.in)+k):][:4]
+}

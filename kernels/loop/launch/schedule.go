@@ -1,0 +1,95 @@
+package launch
+
+// This file chooses how the index space of a run is scheduled.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/value"
+	"flow/kernels/loop/amd64"
+)
+
+// Bits of a layout: that the lanes are the first index of the space, and that results are stored past the caches.
+const (
+	lanesFirst = layout(1) << most
+	streamed   = lanesFirst << 1
+)
+
+// streamFrom is the size of results that are stored past the caches: they would not stay there.
+const streamFrom = 32 << 20
+
+// streams adds to a layout whether results are stored past the caches. One that shares memory with an operand has its lines in a cache.
+func (l *Loop) streams(out []*value.Dense, lay layout) layout {
+	large := false
+	for k, d := range out {
+		if l.nest.Results[k].Over >= 0 || l.nest.Results[k].Class != loop.NoClass {
+			return lay
+		}
+		large = large || d.Rows*d.Cols*d.Elem.Size() >= streamFrom
+	}
+	if large {
+		lay |= streamed
+	}
+	return lay
+}
+
+// extents is the size of a space of two indices; ok is false where it has others or does not begin at 0.
+func extents(n *loop.Nest, in []value.Value) (rows, cols int, ok bool) {
+	h := hull{nest: n, in: in} // a range that depends on another index is anything
+	var size [2]int
+	for k, x := range n.Space {
+		r := h.rng(x.Range)
+		if k > 1 || r.lo != 0 || r.empty() || r.hi >= wide {
+			return 0, 0, false
+		}
+		size[k] = int(r.hi) + 1
+	}
+	return size[0], size[1], len(n.Space) == 2
+}
+
+// fewColumns is below how many columns a row may be too short for lanes.
+const fewColumns = 64
+
+// schedule says how a run is scheduled: wide is how many columns all rows have, if they are one row of memory and may be passed as one,
+// else 0; lay gets the bit lanesFirst.
+func (l *Loop) schedule(in []value.Value, out []*value.Dense, lay layout) (with layout, wide int) {
+	rows, cols, ok := extents(l.nest, in)
+	if !ok || rows < 2 {
+		return lay, 0
+	}
+	if l.flat && inOnePiece(in, out, cols) {
+		return lay, cols
+	}
+	if cols < fewColumns {
+		params, results := layouts(l.nest, lay)
+		if amd64.LanesFirst(l.nest, params, results, rows, cols) {
+			lay |= lanesFirst
+		}
+	}
+	return lay, 0
+}
+
+// inOnePiece reports that all matrices have so many columns and no gap between their rows.
+func inOnePiece(in []value.Value, out []*value.Dense, cols int) bool {
+	for _, v := range in {
+		if d, ok := v.(*value.Dense); ok && (d.Cols != cols || d.Stride != cols) {
+			return false
+		}
+	}
+	for _, d := range out {
+		if d.Cols != cols || d.Stride != cols {
+			return false
+		}
+	}
+	return true
+}
+
+// layouts are those of the operands and results.
+func layouts(n *loop.Nest, lay layout) (params, results []amd64.Layout) {
+	for range n.Params {
+		params, lay = append(params, amd64.Layout{Unit: lay&1 != 0}), lay>>1
+	}
+	for range n.Results {
+		results, lay = append(results, amd64.Layout{Unit: lay&1 != 0}), lay>>1
+	}
+	return params, results
+}

@@ -1,0 +1,34 @@
+package launch
+
+// This file chooses the target that loops run on.
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Variable is the environment variable that names the target of all loops of the process, for tests and comparisons.
+const Variable = "FLOW_TARGET"
+
+// Interp is the target without machine code, which every machine has.
+const Interp = "interp"
+
+// Targets lists what loops can run on here, the fastest first: machine code for the processor's instruction sets, where the system
+// lets a process execute what it wrote, and Interp.
+var Targets = sync.OnceValue(func() []string { return append(machineTargets(), Interp) })
+
+// Target is what loops run on: the first of Targets, or what the environment names. It fails if this is no target of the machine.
+var Target = sync.OnceValues(func() (string, error) { return chosen(os.Getenv(Variable), Targets()) })
+
+func chosen(name string, have []string) (string, error) {
+	switch {
+	case name == "":
+		return have[0], nil
+	case slices.Contains(have, name):
+		return name, nil
+	}
+	return "", fmt.Errorf("%s=%s is no target of this machine, which has %s", Variable, name, strings.Join(have, ", "))
+}

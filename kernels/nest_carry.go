@@ -1,0 +1,205 @@
+package kernels
+
+// This file says where matrices of a body lie: in registers, in memory, or nowhere; and what the rounds of a loop in a body carry.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"slices"
+)
+
+// laidElements is the most elements of a matrix of the body that lies in memory. Each lane has its own, so that eight of them fill 256 KiB.
+const laidElements = 4096
+
+// local is memory for a matrix of the body.
+func (x *nestBuilder) local(t types.Type) (loop.Mem, nestRef) {
+	if !t.IsDense() || !t.Known() || t.Count() > laidElements {
+		panic(noBody{"a matrix of the body of " + t.String()})
+	}
+	m := loop.Mem{Kind: loop.LocalMem, N: x.Local(storage(t.Elem), loop.Num(int64(t.Rows)), loop.Num(int64(t.Cols)))}
+	return m, x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(m, i, j) })
+}
+
+// laid is a matrix in memory, where all its elements have been written.
+func (x *nestBuilder) laid(r nestRef) nestRef {
+	m, ref := x.local(r.t)
+	x.lay(m, r)
+	return ref
+}
+
+// lay writes all elements of a matrix.
+func (x *nestBuilder) lay(m loop.Mem, r nestRef) {
+	e := x.Nest.Locals[m.N].Elem
+	store := func(i, j loop.Lin) { x.Store(m, i, j, convertBody(x.Builder, e, r.at(i, j))) }
+	row := func(i loop.Lin) {
+		if r.t.Cols <= writtenCols {
+			for j := range r.t.Cols {
+				store(i, loop.Num(int64(j)))
+			}
+			return
+		}
+		x.rounds("c", r.t.Cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { store(i, j); return nil })
+	}
+	if r.t.Rows == 1 {
+		row(loop.Num(0))
+		return
+	}
+	x.rounds("r", r.t.Rows, nil, func(i loop.Lin, _ []loop.Val) []loop.Val { row(i); return nil })
+}
+
+// carrying is the carried values of a loop.
+type carrying struct {
+	x     *nestBuilder
+	types []types.Type
+	elems []types.Elem // of those in registers
+	place []loop.Mem   // of those in memory; NoMem of the others
+	spare []loop.Mem   // where the next value of one in memory is made
+}
+
+func (x *nestBuilder) carry(ts []types.Type) *carrying {
+	c := &carrying{x: x, types: ts, place: make([]loop.Mem, len(ts)), spare: make([]loop.Mem, len(ts))}
+	for k, t := range ts {
+		if t.Elem.Size() == 0 || !t.IsScalar() && (!t.IsDense() || !t.Known()) {
+			panic(noBody{"a carried " + t.String()})
+		}
+		if t.IsDense() && !holdable(t) {
+			c.place[k], _ = x.local(t)
+			c.spare[k], _ = x.local(t)
+			continue
+		}
+		n := 1
+		if t.IsDense() {
+			n = t.Count()
+		}
+		for range n {
+			c.elems = append(c.elems, storage(t.Elem))
+		}
+	}
+	return c
+}
+
+// begin is the values before the first round, those in memory written.
+func (c *carrying) begin(in []nestRef) []loop.Val {
+	for k, r := range in {
+		if c.place[k].Kind != loop.NoMem {
+			c.x.lay(c.place[k], c.checked(k, r))
+		}
+	}
+	return c.registers(in)
+}
+
+// checked is r, which has the type that is carried.
+func (c *carrying) checked(k int, r nestRef) nestRef {
+	if r.at == nil || !sameSize(r.t, c.types[k]) {
+		panic(noBody{"a carried matrix that changes its size"})
+	}
+	return r
+}
+
+// registers is the values that are no memory.
+func (c *carrying) registers(in []nestRef) (vals []loop.Val) {
+	for k, r := range in {
+		if c.place[k].Kind == loop.NoMem {
+			vals = append(vals, c.x.spread([]nestRef{r})...)
+		}
+	}
+	if len(vals) != len(c.elems) {
+		panic(noBody{"a carried matrix that changes its size"})
+	}
+	for k := range vals {
+		vals[k] = convertBody(c.x.Builder, c.elems[k], vals[k])
+	}
+	return vals
+}
+
+// refs is the carried values, those in registers as given.
+func (c *carrying) refs(vals []loop.Val) (out []nestRef) {
+	for k, t := range c.types {
+		if m := c.place[k]; m.Kind != loop.NoMem {
+			out = append(out, c.x.sized(t, func(i, j loop.Lin) loop.Val { return c.x.Load(m, i, j) }))
+			continue
+		}
+		n := 1
+		if t.IsDense() {
+			n = t.Count()
+		}
+		out = append(out, c.x.held(t, vals[:n:n]))
+		vals = vals[n:]
+	}
+	return out
+}
+
+// next hands values on. Those in memory are made beside what they replace, for each may read all.
+func (c *carrying) next(in []nestRef) []loop.Val {
+	vals := c.registers(in)
+	for k, r := range in {
+		if c.place[k].Kind != loop.NoMem {
+			c.x.lay(c.spare[k], c.checked(k, r))
+		}
+	}
+	for k, t := range c.types {
+		if m := c.spare[k]; c.place[k].Kind != loop.NoMem {
+			c.x.lay(c.place[k], c.x.sized(t, func(i, j loop.Lin) loop.Val { return c.x.Load(m, i, j) }))
+		}
+	}
+	return vals
+}
+
+// settled is a matrix of the body: held where it is small and read more than once, in memory of the iteration where it is large and dear to
+// make again, else written where it is read. What fails must be made, read or not.
+func (x *nestBuilder) settled(b *op.Body, k int, m nestRef, fails, dear bool) nestRef {
+	readers := readersOf(b, k)
+	dear = dear && (readers > 1 || !readOnce(b, k))
+	switch {
+	case x.extent != nil:
+		return m
+	case x.phase != nil && (!holdable(m.t) || x.phase.plan.wide(m.t)):
+		if fails && (m.t.Rows != 1 || !x.phase.plan.wide(m.t)) {
+			panic(noBody{"a matrix that may fail"})
+		}
+		if fails { // all its elements are made, read or not
+			m.at(loop.Num(0), x.phase.column)
+		}
+	case holdable(m.t) && (fails || readers > 1 || dear && m.t.Count() <= writtenCols):
+		return x.held(m.t, x.hold(m))
+	case fails || dear:
+		return x.laid(m)
+	}
+	return m
+}
+
+// readOnce reports that each element of action k is read once: by an elementwise operator of its shape, or a reduction.
+func readOnce(b *op.Body, k int) bool {
+	r := len(b.Args) + k
+	for i := range b.Acts {
+		a := &b.Acts[i]
+		if slices.Contains(a.Args, r) && !(a.Def.Class != loop.NoClass || a.Def.Laws.Has(op.Elementwise) && sameSize(a.Type, b.Register(r))) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameSize(a, b types.Type) bool { return a.Rows == b.Rows && a.Cols == b.Cols }
+
+// readersOf is how many actions and yields of a body read action k.
+func readersOf(b *op.Body, k int) int {
+	n, r := 0, len(b.Args)+k
+	for i := range b.Acts {
+		for _, x := range b.Acts[i].Args {
+			if x == r {
+				n++
+				if b.Acts[i].Bodies != nil { // within, it may be read any number of times
+					n++
+				}
+			}
+		}
+	}
+	for _, y := range b.Yields {
+		if y == r {
+			n++
+		}
+	}
+	return n
+}

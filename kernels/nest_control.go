@@ -1,0 +1,131 @@
+package kernels
+
+// This file writes loops and branches within a body.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// body writes a body within and gives what it yields.
+func (x *nestBuilder) body(b *op.Body, args []nestRef, keep *keepMap) []nestRef {
+	around := x.keep
+	x.keep = keep
+	defer func() { x.keep = around }()
+	env := append(make([]nestRef, 0, len(b.Args)+len(b.Acts)), args...)
+	for k := range b.Acts {
+		env = append(env, x.act(b, k, env))
+	}
+	out := make([]nestRef, len(b.Yields))
+	for k, y := range b.Yields {
+		out[k] = env[y]
+	}
+	return out
+}
+
+// spread is scalars and small matrices as numbers, and the types of these.
+func (x *nestBuilder) spread(list []nestRef) (vals []loop.Val) {
+	for _, r := range list {
+		if r.parts != nil || r.val == loop.NoVal && r.at == nil || r.t.Elem.Size() == 0 {
+			panic(noBody{"a carried " + r.t.String()})
+		}
+		vals = append(vals, x.hold(r)...)
+	}
+	return vals
+}
+
+// gathered is the inverse of spread.
+func (x *nestBuilder) gathered(ts []types.Type, vals []loop.Val) (out []nestRef) {
+	for _, t := range ts {
+		n := 1
+		if t.IsDense() {
+			n = t.Count()
+		}
+		out = append(out, x.held(t, vals[:n:n]))
+		vals = vals[n:]
+	}
+	return out
+}
+
+// iterate writes a loop with carried values. Scalars and small matrices are carried in registers, large ones lie in memory.
+func (x *nestBuilder) iterate(a *op.Action, env []nestRef, keep []*keepMap) nestRef {
+	n := a.Attrs.Int("carry")
+	var in []nestRef
+	for _, r := range a.Args {
+		in = append(in, env[r])
+	}
+	carried := a.Bodies[0].Args[:n]
+	r := loop.Range{Kind: loop.Forever, By: 1}
+	times, counted := a.Attrs.Get("times")
+	if counted {
+		r = loop.Range{Kind: loop.Steps, To: loop.Num(times.I), By: 1}
+	}
+	c := x.carry(carried)
+	init := c.begin(in[:n])
+	out := x.For(loop.Index{Name: x.Name("round"), Range: r}, init, func(state []loop.Val) []loop.Val {
+		return x.inner(func() []loop.Val {
+			args := append(c.refs(state), in[n:]...)
+			if !counted {
+				x.Break(x.body(a.Bodies[1], args, keep[1])[0].val)
+			}
+			return c.next(x.body(a.Bodies[0], args, keep[0]))
+		})
+	})
+	return nestRef{t: a.Type, val: loop.NoVal, parts: c.refs(out)}
+}
+
+// choose writes a branch: both sides and a choice where they are a few operators and cannot fail.
+func (x *nestBuilder) choose(a *op.Action, env []nestRef, keep []*keepMap) nestRef {
+	c := env[a.Args[0]].val
+	if c == loop.NoVal {
+		panic(noBody{"a condition that is no scalar"})
+	}
+	var in []nestRef
+	for _, r := range a.Args[1:] {
+		in = append(in, env[r])
+	}
+	var ts []types.Type
+	for _, y := range a.Bodies[0].Yields {
+		ts = append(ts, a.Bodies[0].Register(y))
+	}
+	side := func(k int) []loop.Val { return x.spread(x.body(a.Bodies[k], in, keep[k])) }
+	if simple(a.Bodies[0], 0) && simple(a.Bodies[1], 0) {
+		keep = make([]*keepMap, 2) // a few operators: they are written again
+		yes, no := side(0), side(1)
+		out := make([]loop.Val, len(yes))
+		for k := range yes {
+			out[k] = x.Op(loop.Select, c, yes[k], no[k])
+		}
+		return nestRef{t: a.Type, val: loop.NoVal, parts: x.gathered(ts, out)}
+	}
+	var elems []types.Elem
+	for _, t := range ts {
+		for range max(1, t.Count()) {
+			elems = append(elems, storage(t.Elem))
+		}
+	}
+	out := x.If(c, elems, func() []loop.Val { return x.inner(func() []loop.Val { return side(0) }) },
+		func() []loop.Val { return x.inner(func() []loop.Val { return side(1) }) })
+	return nestRef{t: a.Type, val: loop.NoVal, parts: x.gathered(ts, out)}
+}
+
+// simple reports a body of a few operators that cannot fail.
+func simple(b *op.Body, depth int) bool {
+	if len(b.Acts) > 12 || depth > 2 {
+		return false
+	}
+	for i := range b.Acts {
+		a := &b.Acts[i]
+		switch {
+		case a.Def.Control == op.Part || a.Def.Role == op.Constant:
+		case a.Def.Control == op.Select:
+			if !simple(a.Bodies[0], depth+1) || !simple(a.Bodies[1], depth+1) {
+				return false
+			}
+		case a.Def.Elt == nil || a.Def.Fails(b.Register(a.Args[0]).Elem, a.Type.Elem):
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,348 @@
+package kernels
+
+// This file runs parfors whose bodies are nests.
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"flow/ir/op"
+	"flow/ir/value"
+	"flow/kernels/loop/launch"
+)
+
+// nestCode is a body as nests, one for each form that was needed. It is safe for concurrent use.
+type nestCode struct {
+	body   *op.Body
+	varies []bool
+	keep   *keepMap
+	acts   int          // actions of the body, those within included
+	seen   atomic.Int64 // actions that executions so far have run
+	wide   atomic.Bool  // exact sums of two words were not enough
+	plan   *rowPlan     // of a body that gives rows by phases; nil of others
+	apart  atomic.Bool  // numbers of a row were too far apart for the sums of phases
+	mu     sync.Mutex
+	forms  map[nestKey]*nestMade
+	rows   map[nestKey]*rowForm
+}
+
+type nestKey struct {
+	nestForm
+	dims int
+	by   [2]int
+}
+
+// nestMade is a body as a nest that can be run, or why it is none.
+type nestMade struct {
+	loop  *launch.Loop // on the target of the process
+	small *launch.Loop // interpreted
+	body  *nestOfBody
+	why   string
+}
+
+func compileNest(b *op.Body, varies []bool, keep *keepMap, dims int) *nestCode {
+	c := &nestCode{body: b, varies: varies, keep: keep, acts: actionsOf(b), forms: map[nestKey]*nestMade{}}
+	if dims == 1 {
+		c.plan = planRows(b, varies)
+	}
+	return c
+}
+
+const (
+	// someRounds is how many rounds a loop in a body is taken to make where that is not known.
+	someRounds = 64
+	// mostRounds is up to how many rounds count.
+	mostRounds = 1 << 16
+)
+
+// actionsOf is how many actions an iteration runs, about.
+func actionsOf(b *op.Body) int {
+	n := 0
+	for k := range b.Acts {
+		n++
+		rounds := 1
+		if b.Acts[k].Def.Control == op.Iterate {
+			rounds = someRounds
+			if times, ok := b.Acts[k].Attrs.Get("times"); ok {
+				rounds = int(min(max(times.I, 1), mostRounds))
+			}
+		}
+		for _, inner := range b.Acts[k].Bodies {
+			n += min(rounds*actionsOf(inner), 1<<30)
+		}
+		if t := b.Acts[k].Type; t.IsDense() && t.Known() {
+			n += t.Count()
+		}
+	}
+	return n
+}
+
+// nestWrittenFrom is from how many actions on a body is written as a nest, which the interpreter runs: so long does it take to write it.
+const nestWrittenFrom = 2000
+
+// nestFrom is from how many actions on a loop is worth being compiled: some ten times as long as compiling takes.
+const nestFrom = 200_000
+
+// loopsFrom is nestFrom, but for tests.
+var loopsFrom atomic.Int64
+
+func init() { loopsFrom.Store(nestFrom) }
+
+// nestsBegun counts the executions of bodies that ran as nests, rowsBegun those by phases.
+var nestsBegun, rowsBegun atomic.Int64
+
+// LoopsBegun is how many executions of loops in this process have run compiled, for tests.
+func LoopsBegun() int64 { return nestsBegun.Load() }
+
+// RowsBegun is how many of them have gone over rows and columns by phases.
+func RowsBegun() int64 { return rowsBegun.Load() }
+
+// LoopsFrom sets from how many actions on the bodies of loops are compiled, for tests: 0 compiles all. What is computed does not change.
+func LoopsFrom(actions int64) { loopsFrom.Store(actions) }
+
+// form is the body in one form, made when it is first asked for.
+func (c *nestCode) form(k nestKey, names string) *nestMade {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.forms[k]
+	if m == nil {
+		m = &nestMade{}
+		if m.body, m.why = writeBody(c.body, c.varies, c.keep, k.dims, k.by, names, k.nestForm); m.body != nil {
+			m.loop, m.small = loopOf(m.body.nest), launch.Interpreted(m.body.nest)
+		}
+		c.forms[k] = m
+	}
+	return m
+}
+
+// nestBound is a body as nests that are bound to an execution.
+type nestBound interface{ worker(number int) iterations }
+
+// begin binds the body as nests to an execution; nil if the body has to be run in another way. Little work is interpreted.
+func (c *nestCode) begin(r *parforRun) nestBound {
+	from, work := loopsFrom.Load(), c.seen.Add(int64(c.acts)*int64(r.space.n[0])*int64(r.space.width()))
+	if work < min(from, nestWrittenFrom) {
+		return nil
+	}
+	n := &nestRun{code: c, r: r, words: c.words(), small: work < from}
+	if !n.small {
+		if x := c.beginRows(r); x != nil {
+			nestsBegun.Add(1)
+			rowsBegun.Add(1)
+			return x
+		}
+	}
+	for _, affine := range []bool{true, false} {
+		run, err := n.bind(affine, n.words)
+		switch {
+		case err == nil:
+			n.run = run
+			if !n.small {
+				nestsBegun.Add(1)
+			}
+			return n
+		case !errors.Is(err, launch.ErrOutside):
+			return nil
+		}
+	}
+	return nil
+}
+
+// wideWords is of how many words exact sums are where two are not enough.
+const wideWords = 3
+
+// words is of how many words exact sums are.
+func (c *nestCode) words() int {
+	if c.wide.Load() {
+		return wideWords
+	}
+	return 2
+}
+
+// nestRun is one execution of a body as a nest.
+type nestRun struct {
+	code     *nestCode
+	r        *parforRun
+	run      *launch.Run
+	affine   bool
+	small    bool // it is interpreted
+	words    int  // of the sums of run
+	operands []nestOperand
+	strip    int // how many iterations a window has; 0: any number
+	// again is the same with sums of three words, made when two were not enough.
+	once  sync.Once
+	again *launch.Run
+}
+
+// errNoNest says that a body is no nest.
+var errNoNest = errors.New("the body is no nest")
+
+func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
+	r := n.r
+	m := n.code.form(nestKey{nestForm{affine, words}, r.space.dims, r.space.by}, r.c.Attrs.Str("names"))
+	if m.loop == nil {
+		return nil, errNoNest
+	}
+	n.affine = affine
+	var in []value.Value
+	for d := range r.space.dims {
+		in = append(in, value.I64(int64(r.space.lo[d])), value.I64(int64(r.space.n[d])))
+	}
+	n.operands = m.body.operands
+	n.strip = n.strips()
+	for _, o := range n.operands {
+		in = append(in, n.operand(o))
+	}
+	l := m.loop
+	if n.small {
+		l = m.small
+	}
+	return l.Begin(in, []*value.Dense{r.out})
+}
+
+// of is the operand where it comes from outside the loop.
+func (o nestOperand) of(values []value.Value) value.Value {
+	v := values[o.register]
+	switch t := v.Type(); o.what {
+	case itsRows:
+		return value.I64(int64(t.Rows))
+	case itsCols:
+		return value.I64(int64(t.Cols))
+	}
+	return v
+}
+
+// nestWorker is one worker.
+type nestWorker struct {
+	n      *nestRun
+	number int
+	first  *launch.Worker // of sums as they are begun
+	wide   *launch.Worker // of three words; nil until it is needed
+	slow   iterations     // for points of which the nest says nothing; nil until it is needed
+	// known says of cells that the worker has their values, rows is memory of constructors; both by operand.
+	known []bool
+	rows  []*value.Dense
+	asked bool // what a point needed was known: there may be cells that none needs
+}
+
+func (n *nestRun) worker(number int) iterations {
+	k := len(n.operands)
+	return &nestWorker{n: n, number: number, known: make([]bool, k), rows: make([]*value.Dense, k)}
+}
+
+// free gives the workers' memory back.
+func (w *nestWorker) free() {
+	for _, x := range []*launch.Worker{w.first, w.wide} {
+		if x != nil {
+			x.Free()
+		}
+	}
+	w.first, w.wide = nil, nil
+	if f, ok := w.slow.(interface{ free() }); ok {
+		f.free()
+	}
+}
+
+func (w *nestWorker) stopped() bool { return w.n.r.stopped(w.number) }
+
+// run evaluates points, row after row: parts of rows at the ends and whole rows between them. Results are written even where out is
+// nil: they are what they were.
+func (w *nestWorker) run(from, to int, _ *value.Dense) error {
+	width := w.n.r.space.width()
+	if w.n.r.space.dims == 1 {
+		return w.part(0, 1, from, to)
+	}
+	for from < to {
+		i, j := from/width, from%width
+		rows, cols := (to-from)/width, width
+		if j > 0 || rows == 0 {
+			rows, cols = 1, min(width-j, to-from)
+		}
+		if err := w.part(i, i+rows, j, j+cols); err != nil {
+			return err
+		}
+		from += rows * cols
+	}
+	return nil
+}
+
+// part evaluates rows r0..r1-1 and lanes l0..l1-1. Where a check fails it halves the part, until it has found the points that fail.
+func (w *nestWorker) part(r0, r1, l0, l1 int) error {
+	flagged, err := w.window(r0, r1, l0, l1)
+	switch {
+	case err != nil:
+		return op.ErrStopped
+	case !flagged:
+		return nil
+	case r1-r0 > 1:
+		if err := w.part(r0, (r0+r1)/2, l0, l1); err != nil {
+			return err
+		}
+		return w.part((r0+r1)/2, r1, l0, l1)
+	case l1-l0 > 1:
+		if err := w.part(r0, r1, l0, (l0+l1)/2); err != nil {
+			return err
+		}
+		return w.part(r0, r1, (l0+l1)/2, l1)
+	}
+	p := r0*w.n.r.space.width() + l0
+	if w.n.r.space.dims == 1 {
+		p = l0
+	}
+	return w.point(p)
+}
+
+// point evaluates a point of which the nest says nothing. It computes the cells that the point needs.
+func (w *nestWorker) point(p int) error {
+	if w.slow == nil {
+		if err := w.n.r.complete(); err != nil {
+			return err
+		}
+		w.slow = w.n.r.code.each().worker(w.n.r, w.number)
+	}
+	if err := w.slow.run(p, p+1, w.n.r.out); err != nil {
+		return err
+	}
+	w.asked = !w.learn(w.first)
+	return nil
+}
+
+// window runs the nest, and again with wider sums where those of two words were not exact.
+func (w *nestWorker) window(r0, r1, l0, l1 int) (flagged bool, err error) {
+	n := w.n
+	if w.wide == nil {
+		if w.first == nil {
+			w.first = n.run.Worker()
+		}
+		flagged, err = w.strips(w.first, r0, r1, l0, l1)
+		if !flagged || err != nil || n.words == wideWords || !w.asked && w.ignorant() {
+			return flagged, err
+		}
+		n.once.Do(func() { n.again, _ = n.bind(n.affine, wideWords) })
+		if n.again == nil {
+			return true, nil
+		}
+		w.wide = n.again.Worker()
+		clear(w.known)
+	}
+	if flagged, err = w.strips(w.wide, r0, r1, l0, l1); !flagged && err == nil {
+		n.code.wide.Store(true)
+	}
+	return flagged, err
+}
+
+// strips runs a window in strips for which constructors are drawn.
+func (w *nestWorker) strips(x *launch.Worker, r0, r1, l0, l1 int) (flagged bool, err error) {
+	w.learn(x)
+	width := w.n.strip
+	if width == 0 {
+		return x.Window(r0, r1, l0, l1, w.stopped)
+	}
+	for ; l0 < l1 && !flagged && err == nil; l0 += width {
+		to := min(l0+width, l1)
+		w.draw(x, l0, to)
+		flagged, err = x.Window(r0, r1, l0, to, w.stopped)
+	}
+	return flagged, err
+}

@@ -1,0 +1,433 @@
+package kernels
+
+// This file runs the nest of a program where its machine is asked for a part of the index space. Operands that do not lie in memory as the
+// index space wants them (transposed ones, elements of constructors) are made tile by tile and placed for each window.
+
+import (
+	"math"
+	"unsafe"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/loop/launch"
+	"flow/kernels/vec"
+)
+
+// nestWork is what a machine needs to run nests.
+type nestWork struct {
+	program *programNests
+	line    boundNest // the index space as one row: all elements follow on one another
+	grid    boundNest
+	room    []uint64 // for results that may not be written yet
+	view    value.Dense
+}
+
+// boundNest is a nest bound to operands. It stays bound for calls that differ in the places of their operands alone.
+type boundNest struct {
+	asked  bool // whether there is one for the call at work
+	prog   *op.Program
+	shape  nestShape
+	lines  uint64 // a bit an operand: it is a column in one piece
+	run    launch.Run
+	worker *launch.Worker // nil: none
+	in     []value.Value
+	out    []*value.Dense
+	heads  []value.Dense // of operands and results whose places change
+	rows   int
+	cols   int
+	// scalars is operands of the call before, which are used again: to make one allocates.
+	scalars []value.Value
+}
+
+// tallBelow is the number of columns below which vectors go along the rows: they would not be full.
+const tallBelow = 16
+
+// failWindow is the most elements of a window of a program that may fail: so many are looked at to say what failed.
+const failWindow = 1 << 14
+
+// forget lets go of the operands.
+func (b *boundNest) forget() {
+	clear(b.in)
+	clear(b.heads)
+	b.asked = false
+}
+
+// nestWorker is the worker of the nest that runs on the index space as a line or as a grid, or nil where the machine's own code is to run.
+func (m *machine) nestWorker(line, beside bool) *launch.Worker {
+	b := &m.nest.grid
+	if line {
+		b = &m.nest.line
+	}
+	rows, cols := m.rows, m.cols
+	if line {
+		rows, cols = 1, m.rows*m.cols
+	}
+	if b.asked && b.shape.beside == beside && b.rows == rows && b.cols == cols {
+		return b.worker
+	}
+	b.asked = true
+	shape, lines, ok := m.nestShape(line, beside, rows, cols)
+	if ok && b.worker != nil && b.prog == m.prog && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols {
+		b.again(m)
+		return b.worker
+	}
+	if b.worker != nil {
+		b.worker.Free()
+		b.worker = nil
+	}
+	b.prog, b.rows, b.cols, b.shape, b.lines = m.prog, rows, cols, shape, lines
+	if !ok {
+		return nil
+	}
+	loop := m.nest.program.nest(m.prog, b.shape, rows*cols)
+	if loop == nil {
+		return nil
+	}
+	b.operands(m, line, rows, cols)
+	if loop.Bind(&b.run, b.in, b.out) != nil {
+		m.nest.program.refuse(b.shape)
+		return nil
+	}
+	b.worker = b.run.Worker()
+	return b.worker
+}
+
+// nestShape is the shape of the nest for an index space, and which operands are columns in one piece; ok is false where no nest is to run.
+func (m *machine) nestShape(line, beside bool, rows, cols int) (s nestShape, lines uint64, ok bool) {
+	if len(m.in) > mostIn {
+		return s, 0, false
+	}
+	s.beside = beside
+	placed := false
+	for k := range m.in {
+		x := &m.in[k]
+		mode := x.mode
+		switch {
+		case mode == op.Trans || mode == op.Drawn:
+			placed, mode = true, op.Full
+		case mode != op.Single && x.d.Cols == 1 && x.d.Stride == 1:
+			lines |= 1 << k
+		}
+		s.modes |= uint64(mode) << (modeBits * k)
+	}
+	narrow := !line && cols < tallBelow
+	s.tall = narrow && rows >= 2*cols
+	return s, lines, !placed || !narrow
+}
+
+// again places the operands of another call.
+func (b *boundNest) again(m *machine) {
+	for k := range m.in {
+		switch x := &m.in[k]; x.mode {
+		case op.Single:
+			b.worker.Scalar(k, x.scalar)
+		case op.Trans, op.Drawn:
+		default:
+			b.worker.Place(k, x.d, 0, 0)
+		}
+	}
+}
+
+// operands sets what the nest is bound to.
+func (b *boundNest) operands(m *machine, line bool, rows, cols int) {
+	b.in, b.out = b.in[:0], b.out[:0]
+	b.heads = resized(b.heads, len(m.in)+2)
+	b.scalars = resized(b.scalars, len(m.in)+2)
+	scalar := func(k int, v value.Scalar) value.Value {
+		if old, ok := b.scalars[k].(value.Scalar); !ok || old != v || math.Signbit(old.F) != math.Signbit(v.F) { // -0 == 0
+			b.scalars[k] = v
+		}
+		return b.scalars[k]
+	}
+	// head is a matrix of the size of the index space whose place is told later; no column in one piece.
+	head := func(k int, e types.Elem) *value.Dense {
+		b.heads[k] = value.Dense{Elem: storage(e), Rows: rows, Cols: cols, Stride: cols + 1}
+		return &b.heads[k]
+	}
+	for k := range m.in {
+		x, v := &m.in[k], value.Value(nil)
+		switch e := m.prog.In[k].Elem; x.mode {
+		case op.Single:
+			v = scalar(k, x.scalar)
+		case op.Trans, op.Drawn:
+			v = head(k, e)
+		case op.Full:
+			v = x.d
+			if line {
+				d := head(k, e)
+				*d = *x.d
+				d.Rows, d.Cols, d.Stride = 1, cols, cols
+				v = d
+			}
+		default:
+			v = x.d
+		}
+		b.in = append(b.in, v)
+	}
+	b.in = append(b.in, scalar(len(m.in), value.I64(int64(rows))), scalar(len(m.in)+1, value.I64(int64(cols))))
+	b.out = append(b.out, head(len(m.in), m.prog.Elem()))
+	if b.shape.beside {
+		b.out = append(b.out, head(len(m.in)+1, m.prog.Elem()))
+	}
+}
+
+// result is the number of a result among the operands and results of the nest.
+func (m *machine) result(k int) int { return len(m.in) + 2 + k }
+
+// nested runs the program's nest there, if there is one.
+func (m *machine) nested(a area, t target) (done bool, err error) {
+	if t.d == nil || len(m.end.ends) > 0 || m.end.store == vec.LinkStream || t.beside != nil && m.end.again == vec.LinkStream {
+		return false, nil
+	}
+	line := m.dense && (a.rows() == 1 || a.cols() == m.cols && t.contiguous(m.cols))
+	if m.nest.program.fails && m.overlaps(t) {
+		if m.nestWorker(line, false) == nil {
+			return false, nil
+		}
+		return true, m.nestedApart(a, t)
+	}
+	w := m.nestWorker(line, t.beside != nil)
+	if w == nil {
+		return false, nil
+	}
+	if line {
+		return true, m.nestedLine(w, a, t)
+	}
+	return true, m.nestedGrid(w, a, t)
+}
+
+// overlaps reports that results go to the memory of an operand.
+func (m *machine) overlaps(t target) bool {
+	for k := range m.in {
+		if d := m.in[k].d; d != nil && (shareMemory(d, t.d) || t.beside != nil && shareMemory(d, t.beside)) {
+			return true
+		}
+	}
+	return false
+}
+
+// shareMemory reports that two matrices that are not empty have memory in common.
+func shareMemory(a, b *value.Dense) bool {
+	span := func(d *value.Dense) (from, to uintptr) {
+		s := slabOf(d, 0, 1)
+		from = uintptr(s.pointer())
+		return from, from + uintptr(((d.Rows-1)*d.Stride+d.Cols)*d.Elem.Size())
+	}
+	a0, a1 := span(a)
+	b0, b1 := span(b)
+	return a0 < b1 && b0 < a1
+}
+
+// nestedApart runs a program that may fail where its result would destroy the operands that say what failed: the elements of some rows are
+// copied to their place when all of them have values.
+func (m *machine) nestedApart(a area, t target) error {
+	e := m.prog.Elem()
+	cols := min(a.cols(), batch)
+	rows := max(1, batch/cols)
+	if need := rows * cols; len(m.nest.room) < need {
+		m.nest.room = make([]uint64, need)
+	}
+	for i := a.i0; i < a.i1; i += rows {
+		for j := a.j0; j < a.j1; j += cols {
+			p := area{i, min(i+rows, a.i1), j, min(j+cols, a.j1)}
+			n := p.cols()
+			d := denseOver(slabOver(m.nest.room, e, p.rows()*n), e, p.rows(), n, n)
+			own := target{d: &d, i0: i, j0: j}
+			line := m.dense && (p.rows() == 1 || n == m.cols)
+			w := m.nestWorker(line, false)
+			err := error(nil)
+			if line {
+				err = m.nestedLine(w, p, own)
+			} else {
+				err = m.nestedGrid(w, p, own)
+			}
+			if err != nil {
+				return err
+			}
+			for r := range p.rows() {
+				from, to, aside := slabOf(&d, r*n, n), t.at(i+r, j, n), t.aside(i+r, j, n)
+				copySlab(&to, e, 0, from)
+				if t.beside != nil {
+					copySlab(&aside, e, 0, from)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// denseOver is a matrix over a slab.
+func denseOver(s slab, e types.Elem, rows, cols, stride int) value.Dense {
+	return value.Dense{Elem: e, Rows: rows, Cols: cols, Stride: stride, F64: s.f64, F32: s.f32, I64: s.i64, Bool: s.b}
+}
+
+// nestedLine runs an area whose elements follow on one another, in every operand and in the target.
+func (m *machine) nestedLine(w *launch.Worker, a area, t target) error {
+	at, end := a.i0*m.cols+a.j0, (a.i1-1)*m.cols+a.j1
+	size := m.prog.Elem().Size()
+	w.PlaceAt(m.result(0), pointerTo(t.d, a.i0-t.i0, a.j0-t.j0), at*size)
+	if t.beside != nil {
+		w.PlaceAt(m.result(1), pointerTo(t.beside, a.i0, a.j0), at*size)
+	}
+	width := end - at
+	if m.drawn > 0 {
+		width = m.drawn
+	}
+	if m.nest.program.fails {
+		width = min(width, failWindow)
+	}
+	for ; at < end; at += width {
+		to := min(at+width, end)
+		for k := range m.in {
+			if m.in[k].mode == op.Drawn {
+				m.drawRun(k, at, to-at)
+				w.PlaceAt(k, m.regs[k].pointer(), at*m.prog.In[k].Elem.Size())
+			}
+		}
+		flagged, err := w.Window(0, 1, at, to, nil)
+		if err != nil {
+			return err
+		}
+		if flagged {
+			for ; at < to; at++ {
+				if err := m.elementFailure(at/m.cols, at%m.cols); err != nil {
+					return err
+				}
+			}
+			return errNoFailure
+		}
+	}
+	return nil
+}
+
+// pointerTo is the address of an element.
+func pointerTo(d *value.Dense, i, j int) unsafe.Pointer {
+	s := slabOf(d, i*d.Stride+j, 1)
+	return s.pointer()
+}
+
+// nestedGrid runs an area row by row.
+func (m *machine) nestedGrid(w *launch.Worker, a area, t target) error {
+	w.Place(m.result(0), t.d, t.i0, t.j0)
+	if t.beside != nil {
+		w.Place(m.result(1), t.beside, 0, 0)
+	}
+	rows, cols, turned := a.rows(), a.cols(), 0
+	for k := range m.in {
+		if m.in[k].mode == op.Trans {
+			turned++
+		}
+	}
+	if turned > 0 {
+		rows, cols = panel, min(cols, panelCols)
+		m.strips(turned)
+	}
+	if m.drawn > 0 {
+		cols = min(cols, m.drawn)
+	}
+	for i := a.i0; i < a.i1; i += rows {
+		for j := a.j0; j < a.j1; j += cols {
+			p := area{i, min(i+rows, a.i1), j, min(j+cols, a.j1)}
+			if turned > 0 {
+				m.turnTo(w, p)
+			}
+			if err := m.nestedTile(w, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// turnTo turns a tile of the transposed operands and places it.
+func (m *machine) turnTo(w *launch.Worker, p area) {
+	m.turn(p.i0, p.rows(), p.j0, p.cols())
+	for k := range m.in {
+		if x := &m.in[k]; x.mode == op.Trans {
+			m.nest.view = denseOver(x.strip, m.prog.In[k].Elem, panel, panelCols, panelStride)
+			w.Place(k, &m.nest.view, p.i0, p.j0)
+		}
+	}
+}
+
+// nestedTile runs a tile, in parts for which elements of constructors are drawn and in which a failure is found soon.
+func (m *machine) nestedTile(w *launch.Worker, p area) error {
+	rows, cols := p.rows(), p.cols()
+	if m.drawn > 0 {
+		rows = max(1, m.drawn/cols)
+	}
+	if m.nest.program.fails {
+		cols = min(cols, failWindow)
+		rows = min(rows, max(1, failWindow/cols))
+	}
+	for i := p.i0; i < p.i1; i += rows {
+		for j := p.j0; j < p.j1; j += cols {
+			if err := m.nestedWindow(w, area{i, min(i+rows, p.i1), j, min(j+cols, p.j1)}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *machine) nestedWindow(w *launch.Worker, p area) error {
+	for k := range m.in {
+		if m.in[k].mode == op.Drawn {
+			m.drawBlock(k, p.i0, p.rows(), p.j0, p.cols())
+			m.nest.view = denseOver(m.regs[k], m.prog.In[k].Elem, p.rows(), p.cols(), p.cols())
+			w.Place(k, &m.nest.view, p.i0, p.j0)
+		}
+	}
+	at := p
+	if m.nest.grid.shape.tall {
+		at = p.mirror()
+	}
+	flagged, err := w.Window(at.i0, at.i1, at.j0, at.j1, nil)
+	if err != nil || !flagged {
+		return err
+	}
+	for i := p.i0; i < p.i1; i++ {
+		for j := p.j0; j < p.j1; j++ {
+			if err := m.elementFailure(i, j); err != nil {
+				return err
+			}
+		}
+	}
+	return errNoFailure
+}
+
+// errNoFailure is a bug: a window failed, and by definition no element of it does.
+var errNoFailure = op.Failf(codeData, "BUG: a loop has no value of an element of which its row has one")
+
+// elementFailure is why the program has no value at an element, by definition, or nil.
+func (m *machine) elementFailure(i, j int) error {
+	regs := make([]value.Scalar, 0, len(m.prog.In)+len(m.prog.Steps))
+	for k, o := range m.prog.In {
+		var v value.Scalar
+		switch x := &m.in[k]; x.mode {
+		case op.Single:
+			v = x.scalar
+		case op.Trans:
+			v = x.d.At(j, i)
+		case op.Drawn:
+			m.drawBlock(k, i, 1, j, 1)
+			v = m.regs[k].at(o.Elem, 0)
+		default:
+			v = elementAt(x.d, i, j)
+		}
+		regs = append(regs, v)
+	}
+	for _, s := range m.prog.Steps {
+		x := make([]value.Scalar, len(s.Args))
+		for a, r := range s.Args {
+			x[a] = regs[r]
+		}
+		y, err := applyElt(s.Def, s.Elem, x)
+		if err != nil {
+			return err
+		}
+		regs = append(regs, y)
+	}
+	return nil
+}

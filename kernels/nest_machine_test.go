@@ -1,0 +1,209 @@
+package kernels
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/loop/launch"
+	"flow/kernels/vec"
+)
+
+// onNests runs a test twice: where programs are too little work to be compiled, and where nests run from their first element on.
+func onNests(t *testing.T, test func(t *testing.T)) {
+	defer func(from int64) { compileFrom = from }(compileFrom)
+	compileFrom = math.MaxInt64
+	t.Run("batches", test)
+	compileFrom = 0
+	t.Run("nests", test)
+}
+
+// needCode skips a test of nests where no machine code runs.
+func needCode(t *testing.T) {
+	t.Helper()
+	if target, err := launch.Target(); err != nil || target == launch.Interp {
+		t.Skip("no machine code here")
+	}
+}
+
+// TestNestsRun: however the operands of a chain lie, a nest runs, once enough work has been seen.
+func TestNestsRun(t *testing.T) {
+	needCode(t)
+	defer func(from int64) { compileFrom = from }(compileFrom)
+	add := rowNamed(t, elementwise(), "add")
+	f := types.F64
+	for _, c := range []struct {
+		name       string
+		rows, cols int
+		mode       op.Mode
+		line, tall bool
+	}{
+		{"line", 30, 40, op.Full, true, false},
+		{"rows", 30, 40, op.RowVec, false, false},
+		{"columns", 30, 40, op.ColVec, false, false},
+		{"tall", 300, 3, op.RowVec, false, true},
+		{"square", 10, 10, op.RowVec, false, false},
+		{"transposed", 30, 40, op.Trans, false, false},
+		{"a number", 30, 40, op.Single, true, false},
+	} {
+		p := &op.Program{In: []op.Operand{{Elem: f}, {Elem: f, Mode: c.mode}}, Steps: []op.Step{{Def: add, Args: []int{0, 1}, Elem: f}}}
+		n, k := operandShape(c.mode, c.rows, c.cols)
+		in := []value.Value{value.New(f, c.rows, c.cols), value.New(f, n, k)}
+		out := value.New(f, c.rows, c.cols)
+		m := &machine{}
+		calls := 0
+		for compileFrom = 2500; ; calls++ {
+			m.prepare(p, in, c.rows, c.cols)
+			m.end = terminal{store: vec.LinkStore}
+			b := &m.nest.grid
+			if m.dense {
+				b = &m.nest.line
+			}
+			if err := m.area(area{0, c.rows, 0, c.cols}, target{d: out}); err != nil {
+				t.Fatal(err)
+			}
+			if b.worker != nil {
+				if m.dense != c.line || b.shape.tall != c.tall {
+					t.Errorf("%s: a line is %v, tall is %v", c.name, m.dense, b.shape.tall)
+				}
+				break
+			}
+			if calls > 2500/(c.rows*c.cols)+1 {
+				t.Errorf("%s: no nest ran", c.name)
+				break
+			}
+		}
+		if calls == 0 {
+			t.Errorf("%s: compiled for %d elements", c.name, c.rows*c.cols)
+		}
+	}
+}
+
+// TestNestFails: a nest that has no value of an element says of which one, also where the result goes to the operand's memory.
+func TestNestFails(t *testing.T) {
+	needCode(t)
+	defer func(from int64) { compileFrom = from }(compileFrom)
+	compileFrom = 0
+	idiv, mapRow := rowNamed(t, elementwise(), "idiv"), fused()[0]
+	for _, mode := range []op.Mode{op.Full, op.RowVec} {
+		p := &op.Program{In: []op.Operand{{Elem: types.I64}, {Elem: types.I64, Mode: mode}},
+			Steps: []op.Step{{Def: idiv, Args: []int{0, 1}, Elem: types.I64}, {Def: rowNamed(t, elementwise(), "add"), Args: []int{2, 0}, Elem: types.I64}}}
+		for _, inPlace := range []bool{false, true} {
+			n, k := operandShape(mode, 50, 700)
+			x, y := value.New(types.I64, 50, 700), value.New(types.I64, n, k)
+			for i := range x.I64 {
+				x.I64[i] = int64(i)
+			}
+			for i := range y.I64 {
+				y.I64[i] = int64(i%7 - 8)
+			}
+			c := &op.Call{Def: mapRow, In: []value.Value{x, y}, Body: p, Type: x.Type(), Out: value.New(types.I64, 50, 700)}
+			if inPlace {
+				c.Out = x
+			}
+			want, err := mapRow.Ref(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := mapRow.Kernel(c); err != nil {
+				t.Fatal(err)
+			}
+			if msg := differ(c.Out, want); msg != "" {
+				t.Errorf("%v, in place %v: %s", mode, inPlace, msg)
+			}
+			y.I64[len(y.I64)-3] = 0
+			_, want2 := mapRow.Ref(c)
+			got := mapRow.Kernel(c)
+			if want2 == nil || got == nil || got.Error() != want2.Error() {
+				t.Errorf("%v, in place %v: fails with %v, want %v", mode, inPlace, got, want2)
+			}
+		}
+	}
+}
+
+// TestSinglesStay: the program of one operator is the same from call to call, so that what was compiled for it stays.
+func TestSinglesStay(t *testing.T) {
+	e := &engine{}
+	add := rowNamed(t, elementwise(), "add")
+	x, v := value.New(types.F64, 4, 5), value.New(types.F64, 1, 5)
+	program := func(in ...value.Value) *op.Program {
+		p, err := e.single(&op.Call{Def: add, In: in, Type: x.Type(), Out: value.New(types.F64, 4, 5)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	first, again, other := program(x, v), program(x, v), program(x, x)
+	if first != again || first == other {
+		t.Error("programs of single operators are not kept by the way in which their operands lie")
+	}
+}
+
+// TestSpecialNests: the special functions that have bodies give the bits of package vec on every way through them.
+func TestSpecialNests(t *testing.T) {
+	needCode(t)
+	defer func(from int64) { compileFrom = from }(compileFrom)
+	compileFrom = 0
+	r := rand.New(rand.NewPCG(71, 72))
+	x := value.New(types.F64, 1, 20000)
+	for i := range x.F64 {
+		switch i % 5 {
+		case 0:
+			x.F64[i] = r.Float64()
+		case 1:
+			x.F64[i] = r.NormFloat64()
+		case 2:
+			x.F64[i] = 60 * (r.Float64() - 0.5)
+		case 3:
+			x.F64[i] = math.Ldexp(r.Float64(), -r.IntN(1080)) // tails of the quantile
+		default:
+			x.F64[i] = special[r.IntN(len(special))]
+		}
+	}
+	ran := 0
+	for _, f := range vec.Special {
+		if specialBodies[f.Name] == nil {
+			continue
+		}
+		ran++
+		d := rowNamed(t, elementwise(), f.Name)
+		c := &op.Call{Def: d, In: []value.Value{x}, Type: x.Type(), Out: value.New(types.F64, 1, 20000)}
+		if err := d.Kernel(c); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range x.F64 {
+			if got, want := c.Result().F64[i], f.F(v); math.Float64bits(got) != math.Float64bits(want) && (got == got || want == want) {
+				t.Fatalf("%s(%v) is %v, want %v", f.Name, v, got, want)
+			}
+		}
+	}
+	if ran != 4 {
+		t.Errorf("%d special functions have bodies", ran)
+	}
+}
+
+// TestNestScalars: the scalars of a call are its own, also where they are equal to those of the call before, as -0 is to 0.
+func TestNestScalars(t *testing.T) {
+	needCode(t)
+	defer func(from int64) { compileFrom = from }(compileFrom)
+	compileFrom = 0
+	f := types.F64
+	p := &op.Program{In: []op.Operand{{Elem: f}, {Elem: f, Mode: op.Single}}, Steps: []op.Step{{Def: rowNamed(t, elementwise(), "ew.min"), Args: []int{0, 1}, Elem: f}}}
+	m := &machine{}
+	for k, x := range []float64{0, math.Copysign(0, -1), 0, 1, -1} {
+		cols := 20 + k // each is bound anew
+		out := value.New(f, 1, cols)
+		m.prepare(p, []value.Value{value.New(f, 1, cols), value.F64(x)}, 1, cols)
+		m.end = terminal{store: vec.LinkStore}
+		if err := m.area(area{0, 1, 0, cols}, target{d: out}); err != nil {
+			t.Fatal(err)
+		}
+		want := lesser(0, x)
+		if got := out.F64[7]; math.Float64bits(got) != math.Float64bits(want) {
+			t.Errorf("call %d: min(0, %v) is %v, want %v", k, x, got, want)
+		}
+	}
+}

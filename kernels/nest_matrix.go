@@ -1,0 +1,409 @@
+package kernels
+
+// This file writes matrices of a loop's body. A matrix is what its elements are; an element is written where it is read, and once in
+// a scope. Small matrices that are carried, chosen or read often are held element by element, in registers.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+const (
+	// unrolled is the most elements of a matrix that is held, and the most terms of a reduction that is written out.
+	unrolled = 64
+	// writtenCols is up to how many columns the rows of a reduction are written out.
+	writtenCols = 16
+	// bodyStatements is the most statements of a loop: code beyond that fits into no cache.
+	bodyStatements = 12000
+)
+
+// nestRef is what a register of a body is in a loop: a scalar, a matrix, or the results of a loop or branch.
+type nestRef struct {
+	t     types.Type
+	val   loop.Val
+	at    op.Element // of matrices
+	rows  loop.Lin   // its size
+	cols  loop.Lin
+	parts []nestRef
+}
+
+// elementKey is an element that a scope has written.
+type elementKey struct {
+	matrix int
+	i, j   string
+}
+
+// nestBuilder writes bodies into a nest.
+type nestBuilder struct {
+	*loop.Builder
+	words    int // of an exact sum
+	affine   bool
+	made     int // matrices so far
+	scopes   []map[elementKey]loop.Val
+	lins     map[loop.Val]loop.Lin // of integers that are linear in indices and operands
+	operands []nestOperand         // behind the bounds
+	extent   *[2]int               // of the space, where it is a rectangle of a result: see nest_space.go
+	phase    *rowPhase             // of a body by phases, which has no matrices in memory of the point
+	keep     *keepMap              // of the body that is written; nil: it keeps nothing
+}
+
+// inner writes what f writes in a scope of its own.
+func (x *nestBuilder) inner(f func() []loop.Val) []loop.Val {
+	x.scopes = append(x.scopes, map[elementKey]loop.Val{})
+	out := f()
+	x.scopes = x.scopes[:len(x.scopes)-1]
+	return out
+}
+
+// matrix is a matrix of the body with these elements.
+func (x *nestBuilder) matrix(t types.Type, at op.Element) nestRef {
+	if !t.Known() {
+		panic(noBody{"a matrix of a size that the run tells"})
+	}
+	x.made++
+	id := x.made
+	return x.sized(t, func(i, j loop.Lin) loop.Val {
+		key := elementKey{id, formKey(i), formKey(j)}
+		for k := len(x.scopes) - 1; k >= 0; k-- {
+			if v, ok := x.scopes[k][key]; ok {
+				return v
+			}
+		}
+		v := at(i, j)
+		x.scopes[len(x.scopes)-1][key] = v
+		return v
+	})
+}
+
+// sized is a matrix of a known size.
+func (x *nestBuilder) sized(t types.Type, at op.Element) nestRef {
+	return nestRef{t: t, val: loop.NoVal, at: at, rows: loop.Num(int64(t.Rows)), cols: loop.Num(int64(t.Cols))}
+}
+
+// nestOperand is an operand of a nest: a register of the loop's body or something of it, what phases have made of it, or a cell.
+type nestOperand struct {
+	register int
+	what     operandPart
+	row, col int // where a view begins
+}
+
+type operandPart uint8
+
+const (
+	itsValue operandPart = iota
+	itsRows
+	itsCols
+	itsReduced   // what a phase has reduced of it, a column with an element for each iteration
+	itsKept      // what a phase has stored of it, a matrix with a row for each iteration
+	itsDrawnRows // a constructor, of which each window has its rows
+	cellKnown    // 1 if the cell has a value, 0 if not yet
+	cellValue    // follows cellKnown
+)
+
+// formKey is a linear form as a key.
+func formKey(l loop.Lin) string {
+	b := make([]byte, 0, 24)
+	word := func(n int64) {
+		for k := range 8 {
+			b = append(b, byte(n>>(8*k)))
+		}
+	}
+	word(l.Const)
+	for _, t := range l.Terms {
+		word(t.Coef)
+		word(int64(t.Sym.Kind)<<56 | int64(t.Sym.N))
+	}
+	return string(b)
+}
+
+// holdable reports a matrix that may be held.
+func holdable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() <= unrolled }
+
+// hold writes all elements of a small matrix now.
+func (x *nestBuilder) hold(r nestRef) []loop.Val {
+	if r.at == nil {
+		return []loop.Val{r.val}
+	}
+	if !holdable(r.t) {
+		panic(noBody{"a matrix of the body of " + r.t.String()})
+	}
+	var out []loop.Val
+	for i := range r.t.Rows {
+		for j := range r.t.Cols {
+			out = append(out, r.at(loop.Num(int64(i)), loop.Num(int64(j))))
+		}
+		x.bounded()
+	}
+	return out
+}
+
+// bounded gives up where the loop grows too long.
+func (x *nestBuilder) bounded() {
+	if len(x.Nest.Types) > bodyStatements {
+		panic(noBody{"so long a body"})
+	}
+}
+
+// held is a scalar or a matrix of given elements.
+func (x *nestBuilder) held(t types.Type, list []loop.Val) nestRef {
+	if !t.IsDense() {
+		return nestRef{t: t, val: list[0]}
+	}
+	return x.sized(t, func(i, j loop.Lin) loop.Val {
+		if i.Known() && j.Known() {
+			return list[int(i.Const)*t.Cols+int(j.Const)]
+		}
+		return x.chosen(t, list, i, j)
+	})
+}
+
+// chosen is an element at a place that only the run knows, found by comparisons.
+func (x *nestBuilder) chosen(t types.Type, list []loop.Val, i, j loop.Lin) loop.Val {
+	if len(list) > writtenCols || len(list) == 0 {
+		panic(noBody{"a subscript that the run tells, of a matrix of the body"})
+	}
+	at := x.value(i.Times(int64(t.Cols)).Plus(j))
+	v := list[0]
+	for k := 1; k < len(list); k++ {
+		v = x.Op(loop.Select, x.Op(loop.Eq, at, x.Const(types.I64, uint64(k))), list[k], v)
+	}
+	return v
+}
+
+// value is a linear form as a number.
+func (x *nestBuilder) value(l loop.Lin) loop.Val {
+	var sum loop.Val = loop.NoVal
+	add := func(v loop.Val) {
+		if sum == loop.NoVal {
+			sum = v
+		} else {
+			sum = x.Op(loop.Add, sum, v)
+		}
+	}
+	for _, t := range l.Terms {
+		var v loop.Val
+		switch t.Sym.Kind {
+		case loop.IndexSym:
+			v = x.IndexValue(t.Sym.N)
+		case loop.ValSym:
+			v = loop.Val(t.Sym.N)
+		case loop.ParamSym:
+			v = x.Load(loop.Mem{Kind: loop.ParamMem, N: t.Sym.N})
+		default:
+			panic(noBody{"a size as a number"})
+		}
+		if t.Coef != 1 {
+			v = x.Op(loop.Mul, v, x.Const(types.I64, uint64(t.Coef)))
+		}
+		add(v)
+	}
+	if l.Const != 0 || sum == loop.NoVal {
+		add(x.Const(types.I64, uint64(l.Const)))
+	}
+	x.lins[sum] = l
+	return sum
+}
+
+// sourceAt is element (i, j) of r, stretched to the shape of t.
+func sourceAt(r nestRef, t types.Type, i, j loop.Lin) loop.Val {
+	if r.at == nil {
+		return r.val
+	}
+	if r.t.Rows == 1 && t.Rows != 1 {
+		i = loop.Num(0)
+	}
+	if r.t.Cols == 1 && t.Cols != 1 {
+		j = loop.Num(0)
+	}
+	return r.at(i, j)
+}
+
+// fold reduces the contributions of a rows x cols space: see op.Elements.Fold.
+func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	n := rows * cols
+	if c == loop.Product && n <= unrolled && out.IsFloat() {
+		return x.product(out, rows, cols, f)
+	}
+	if n > 0 && n <= unrolled && x.exactPair(c, out, n) {
+		return x.pair(c, out, rows, cols, f)
+	}
+	var s *loop.Terms
+	var state []loop.Val
+	begin := func(first []loop.Val) {
+		if s = loop.TermsOf(c, x.Type(first[0]), x.words); s == nil {
+			panic(noBody{c.Info().Name + " of " + x.Type(first[0]).String()})
+		}
+	}
+	if n <= unrolled {
+		for i := range rows {
+			for j := range cols {
+				in := f(loop.Num(int64(i)), loop.Num(int64(j)))
+				if s == nil {
+					begin(in)
+					state = s.First(x.Builder, in)
+				} else {
+					state = s.Add(x.Builder, state, in)
+				}
+				x.bounded()
+			}
+		}
+		if s == nil {
+			panic(noBody{"a reduction of nothing"})
+		}
+		return convertBody(x.Builder, storage(out), s.End(x.Builder, state))
+	}
+	// The type of a contribution is known once one is written: one that nobody reads.
+	x.inner(func() []loop.Val {
+		mark := x.Mark()
+		begin(f(loop.Num(0), loop.Num(0)))
+		x.drop(mark)
+		return nil
+	})
+	switch {
+	case cols == 1:
+		state = x.rounds("r", rows, s.Begin(x.Builder), func(i loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, loop.Num(0))) })
+	case cols <= writtenCols:
+		state = x.rounds("r", rows, s.Begin(x.Builder), func(i loop.Lin, st []loop.Val) []loop.Val {
+			for j := range cols {
+				st = s.Add(x.Builder, st, f(i, loop.Num(int64(j))))
+			}
+			return st
+		})
+	case rows == 1:
+		state = x.rounds("c", cols, s.Begin(x.Builder), func(j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(loop.Num(0), j)) })
+	default:
+		state = x.rounds("r", rows, s.Begin(x.Builder), func(i loop.Lin, outer []loop.Val) []loop.Val {
+			return x.rounds("c", cols, outer, func(j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, j)) })
+		})
+	}
+	return convertBody(x.Builder, storage(out), s.End(x.Builder, state))
+}
+
+// drop takes back what was written since a mark.
+func (x *nestBuilder) drop(m loop.Mark) {
+	x.Drop(m)
+	for v := range x.lins {
+		if int(v) >= len(x.Nest.Types) {
+			delete(x.lins, v)
+		}
+	}
+}
+
+// rounds is an inner loop over 0..n.
+func (x *nestBuilder) rounds(name string, n int, state []loop.Val, body func(i loop.Lin, state []loop.Val) []loop.Val) []loop.Val {
+	k := loop.Index{Name: x.Name(name), Range: loop.Range{Kind: loop.Steps, To: loop.Num(int64(n)), By: 1}}
+	return x.For(k, state, func(carried []loop.Val) []loop.Val {
+		return x.inner(func() []loop.Val { return body(loop.Of(loop.IndexSym, k.Name), carried) })
+	})
+}
+
+// exactPair reports a sum of one or two floats: one addition rounds it once.
+func (x *nestBuilder) exactPair(c loop.Class, out types.Elem, n int) bool {
+	return n <= 2 && out.IsFloat() && (c == loop.Sum || c == loop.Mean && out == types.F64)
+}
+
+func (x *nestBuilder) pair(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	sum := f(loop.Num(0), loop.Num(0))[0]
+	if x.Type(sum) != out {
+		panic(noBody{c.Info().Name + " of " + x.Type(sum).String()})
+	}
+	if rows*cols == 2 {
+		sum = x.Op(loop.Add, sum, f(loop.Num(int64(rows-1)), loop.Num(int64(cols-1)))[0])
+		if c == loop.Mean {
+			return x.Op(loop.Div, x.Op(loop.Add, sum, numeral(x.Builder, out, 0)), numeral(x.Builder, out, 2))
+		}
+	}
+	return x.Op(loop.Add, sum, numeral(x.Builder, out, 0)) // a sum of 0 is +0
+}
+
+// product multiplies at most as many floats as a run has chains: each is a chain of one, and they are multiplied by halves.
+func (x *nestBuilder) product(out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	var list []loop.Val
+	for i := range rows {
+		for j := range cols {
+			list = append(list, f(loop.Num(int64(i)), loop.Num(int64(j)))[0])
+		}
+	}
+	if len(list) == 0 {
+		return numeral(x.Builder, out, 1)
+	}
+	for half := loop.ProductChains / 2; half > 0; half /= 2 {
+		for k := range half {
+			if k+half < len(list) {
+				list[k] = x.Op(loop.Mul, list[k], list[k+half])
+			}
+		}
+		list = list[:min(len(list), half)]
+	}
+	return list[0]
+}
+
+// chain is from + a b for n pairs, in order: see op.Elements.Chain.
+func (x *nestBuilder) chain(from loop.Val, n int, pair func(k loop.Lin) (a, b loop.Val)) loop.Val {
+	step := func(s loop.Val, k loop.Lin) loop.Val {
+		a, b := pair(k)
+		if x.Type(s).IsFloat() {
+			return x.Op(loop.FMA, a, b, s)
+		}
+		return x.Op(loop.Add, s, x.Op(loop.Mul, a, b))
+	}
+	if n > unrolled {
+		return x.rounds("k", n, []loop.Val{from}, func(k loop.Lin, s []loop.Val) []loop.Val { return []loop.Val{step(s[0], k)} })[0]
+	}
+	for k := range n {
+		from = step(from, loop.Num(int64(k)))
+		x.bounded()
+	}
+	return from
+}
+
+// below is a choice by the place of an element: see op.Elements.Below.
+func (x *nestBuilder) below(a, b loop.Lin, then, other func() loop.Val) loop.Val {
+	if x.extent != nil {
+		if below, ok := op.Before(a, b, [2]int{}, *x.extent); ok && below {
+			return then()
+		} else if ok {
+			return other()
+		}
+	}
+	var e types.Elem
+	x.inner(func() []loop.Val { // of which type both are, one tells that is taken back
+		mark := x.Mark()
+		e = x.Type(then())
+		x.drop(mark)
+		return nil
+	})
+	side := func(f func() loop.Val) func() []loop.Val {
+		return func() []loop.Val { return x.inner(func() []loop.Val { return []loop.Val{f()} }) }
+	}
+	return x.If(x.Op(loop.Lt, x.value(a), x.value(b)), []types.Elem{e}, side(then), side(other))[0]
+}
+
+// chainElements is the elements of a product: a chain of fused multiply-adds from +0, or from the elements of c.
+func chainElements(e *op.Elements, in []op.Source, c op.Element) op.Element {
+	a, b := in[0], in[1]
+	ta, tb, sub := e.Attrs.Bool("ta"), e.Attrs.Bool("tb"), c != nil && e.Attrs.Bool("sub")
+	_, n := turned(a.Type, ta)
+	elem := storage(e.Out.Elem)
+	return func(i, j loop.Lin) loop.Val {
+		from := numeral(e.B, elem, 0)
+		if c != nil {
+			from = convertBody(e.B, elem, c(i, j))
+		}
+		return e.Chain(from, n, func(k loop.Lin) (x, y loop.Val) {
+			ai, ak, bk, bj := i, k, k, j
+			if ta {
+				ai, ak = ak, ai
+			}
+			if tb {
+				bk, bj = bj, bk
+			}
+			x, y = convertBody(e.B, elem, a.At(ai, ak)), convertBody(e.B, elem, b.At(bk, bj))
+			if sub {
+				x = e.B.Op(loop.Neg, x)
+			}
+			return x, y
+		})
+	}
+}

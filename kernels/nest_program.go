@@ -1,0 +1,166 @@
+package kernels
+
+// This file writes the program of a chain as a nest of the loop form, and keeps the nests with their program: one for each way in which its
+// operands may lie.
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/kernels/loop/launch"
+)
+
+// nestShape is what the nest of a program depends on beside the program.
+type nestShape struct {
+	modes  uint64 // three bits an operand, as they are bound: see machine.bind
+	beside bool   // the elements are stored twice
+	tall   bool   // vectors go along the rows: of matrices that are higher than wide
+}
+
+const (
+	modeBits = 3
+	mostIn   = 64 / modeBits
+)
+
+// mode is how operand k lies.
+func (s nestShape) mode(k int) op.Mode { return op.Mode(s.modes >> (modeBits * k) & (1<<modeBits - 1)) }
+
+// programNest is a nest of a program, which is made when enough work has been seen.
+type programNest struct {
+	seen atomic.Int64 // steps on elements so far
+	once sync.Once
+	loop *launch.Loop // nil: there is none
+	bad  atomic.Bool  // no target runs it
+}
+
+// programNests is the nests of a program.
+type programNests struct {
+	mu    sync.Mutex
+	by    map[nestShape]*programNest
+	fails bool // a step may have no value of its operands
+}
+
+// nestsOf is the nests of a program, which stay with it.
+func nestsOf(p *op.Program) *programNests {
+	return p.Compiled(func(p *op.Program) any {
+		n := &programNests{by: map[nestShape]*programNest{}}
+		for _, s := range p.Steps {
+			n.fails = n.fails || s.Def.Partial != op.Everywhere
+		}
+		return n
+	}).(*programNests)
+}
+
+// compileFrom is how many steps on elements of a program justify machine code: ten times what it takes to make it, which is some 80 us for a
+// few operators, where a step takes some 0.3 ns. callSteps is what a call counts for beside its elements. Tests set compileFrom.
+var compileFrom int64 = 1 << 20
+
+const callSteps = 1 << 10
+
+// nest is the loop of a program in some shape, or nil as long as little work has been seen, and where there is none. work is how many elements
+// it is about to run on.
+func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
+	n.mu.Lock()
+	x := n.by[s]
+	if x == nil {
+		x = &programNest{}
+		n.by[s] = x
+	}
+	n.mu.Unlock()
+	if x.bad.Load() {
+		return nil
+	}
+	if x.seen.Load() < compileFrom && x.seen.Add(int64(work*max(1, len(p.Steps)))+callSteps) < compileFrom {
+		return nil
+	}
+	x.once.Do(func() {
+		if nest := writeNest(p, s); nest != nil {
+			x.loop = loopOf(nest)
+		}
+	})
+	return x.loop
+}
+
+// refuse says that no target runs the nest of that shape.
+func (n *programNests) refuse(s nestShape) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.by[s].bad.Store(true)
+}
+
+// writeNest is the nest of a program, or nil where a step has no body. Its operands are those of the program, then the rows and the columns of
+// the index space; a check that fails has the number of its step.
+func writeNest(p *op.Program, s nestShape) (nest *loop.Nest) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(noBody); !ok {
+				panic(r)
+			}
+			nest = nil
+		}
+	}()
+	b := loop.New()
+	for k, o := range p.In {
+		kind := loop.DenseParam
+		if s.mode(k) == op.Single {
+			kind = loop.ScalarParam
+		}
+		b.Param(kind, storage(o.Elem))
+	}
+	rows := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
+	cols := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
+	index := func(name string, to loop.Lin) loop.Lin {
+		return loop.Of(loop.IndexSym, b.Index(name, loop.Range{Kind: loop.Steps, To: to, By: 1}))
+	}
+	var i, j loop.Lin
+	if s.tall {
+		j = index("j", cols)
+		i = index("i", rows)
+	} else {
+		i = index("i", rows)
+		j = index("j", cols)
+	}
+	var regs []loop.Val
+	var elems []types.Elem
+	for k, o := range p.In {
+		m := loop.Mem{Kind: loop.ParamMem, N: k}
+		var v loop.Val
+		switch s.mode(k) {
+		case op.Single:
+			v = b.Load(m)
+		case op.RowVec:
+			v = b.Load(m, loop.Num(0), j)
+		case op.ColVec:
+			v = b.Load(m, i, loop.Num(0))
+		default:
+			v = b.Load(m, i, j)
+		}
+		regs, elems = append(regs, v), append(elems, o.Elem)
+	}
+	for k, x := range p.Steps {
+		in, types := make([]loop.Val, len(x.Args)), make([]types.Elem, len(x.Args))
+		for a, r := range x.Args {
+			in[a], types[a] = regs[r], elems[r]
+		}
+		regs, elems = append(regs, nestStep(b, x.Def, x.Elem, in, types, k)), append(elems, x.Elem)
+	}
+	last := regs[len(regs)-1]
+	if len(p.Steps) == 0 {
+		last = regs[0]
+	}
+	results := 1
+	if s.beside {
+		results = 2
+	}
+	for range results {
+		r := b.Result(storage(p.Elem()), rows, cols)
+		b.Store(loop.Mem{Kind: loop.ResultMem, N: r}, i, j, last)
+	}
+	if err := b.Nest.Verify(); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return b.Nest
+}

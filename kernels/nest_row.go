@@ -1,0 +1,253 @@
+package kernels
+
+// This file defines the row `nest`: operators on whole matrices that are one loop over the elements
+// of the last one's result.
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/loop/launch"
+)
+
+// nestRow is the row. Its body is the operators on whole matrices, which cannot fail.
+func nestRow() *op.Def {
+	space := func(c *op.Call) windows { return windowsOf(c.Type, false) }
+	return &op.Def{
+		Name:   "nest",
+		Hidden: true,
+		Doc:    "nest runs operators that compute and move elements as one loop over the elements of their result; the pass group makes it.",
+		Args:   []op.Arg{{Name: "x", Rest: true}},
+		Type:   ownType,
+		Ref: func(c *op.Call) (value.Value, error) {
+			out, err := c.Bodies[0].Eval(c.In, c)
+			if err != nil {
+				return nil, err
+			}
+			return out[0], nil
+		},
+		Laws:  op.Pure,
+		Flow:  op.Flow{Rate: op.Once},
+		Shard: op.Shard{Kind: op.ShardWhole},
+		Cost:  func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 8) },
+		Kernel: func(c *op.Call) error {
+			x, err := beginNest(c, 1)
+			if err != nil {
+				return err
+			}
+			if err := x.Chunk(0, 0, space(c).n); err != nil {
+				return err
+			}
+			return x.End()
+		},
+		Loop: &op.Loop{
+			Light: true,
+			Space: func(c *op.Call) (n, leaf int) {
+				w := space(c)
+				return w.n, w.leaf
+			},
+			Begin: beginNest,
+		},
+		Nests: spaceNests,
+	}
+}
+
+// spaceCode is a body as loops, which are written when enough work has been seen.
+type spaceCode struct {
+	body  *op.Body
+	steps int64        // of an element, about
+	seen  atomic.Int64 // steps on elements in executions so far
+	once  sync.Once
+	rects []spaceRect // none: the body is run in another way
+	idle  sync.Pool   // of *nestSpace
+}
+
+// nestSteps is how many steps on elements count as one action of LoopsFrom: to write and compile
+// the loops of a body takes some milliseconds.
+const nestSteps = 10
+
+func spaceCodeOf(b *op.Body) *spaceCode {
+	c := &spaceCode{body: b}
+	for k := range b.Acts {
+		switch a := &b.Acts[k]; {
+		case a.Chain != nil:
+			c.steps += int64(len(a.Chain.Steps))
+		case a.Bodies != nil:
+			c.steps += int64(len(a.Bodies[0].Acts))
+		default:
+			c.steps++
+		}
+	}
+	return c
+}
+
+// worthwhile counts an execution on so many elements, and reports that it is to run as loops.
+func (code *spaceCode) worthwhile(elements int) bool {
+	if code.seen.Add(code.steps*int64(elements)) < nestSteps*loopsFrom.Load() {
+		return false
+	}
+	return len(code.written()) > 0
+}
+
+// written is the loops.
+func (code *spaceCode) written() []spaceRect {
+	code.once.Do(func() { code.rects = writeSpace(code.body) })
+	return code.rects
+}
+
+// nestSpace is one execution. It stays bound for the next one, which mostly differs in where its
+// operands lie.
+type nestSpace struct {
+	windows
+	code    *spaceCode
+	c       *op.Call
+	rects   []spaceRun // none: the result has been made
+	workers []*launch.Worker
+}
+
+// spaceRun is an execution of the loop of a rectangle, if it is no copy.
+type spaceRun struct {
+	*spaceRect
+	run   launch.Run
+	bound bool
+	in    []value.Value
+	views []value.Dense // operands, from where they are read on
+	view  value.Dense
+	out   []*value.Dense // view
+}
+
+// beginNest binds the loops. Until enough work has been seen the operators run one after the other.
+func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
+	code := c.Bodies[0].Compiled(func(b *op.Body) any { return spaceCodeOf(b) }).(*spaceCode)
+	if c.Type.Count() == 0 {
+		return &nestSpace{windows: windowsOf(c.Type, false), c: c}, nil
+	}
+	if code.worthwhile(c.Type.Count()) {
+		x := code.space(c)
+		if x.bind() {
+			nestsBegun.Add(1)
+			x.workers = resized(x.workers, workers*len(x.rects))
+			clear(x.workers)
+			return x, nil
+		}
+	}
+	p := newPerformer(c.Bodies[0], nil, false, c, nil, nil)
+	out, err := p.on(c.In)
+	if err == nil {
+		c.Result().CopyFrom(out[0].(*value.Dense))
+	}
+	return &nestSpace{windows: windowsOf(c.Type, false), c: c}, err
+}
+
+// space is an execution that has been before, or a new one.
+func (code *spaceCode) space(c *op.Call) *nestSpace {
+	if x, ok := code.idle.Get().(*nestSpace); ok {
+		x.c = c
+		return x
+	}
+	x := &nestSpace{windows: windowsOf(c.Type, false), code: code, c: c, rects: make([]spaceRun, len(code.rects))}
+	for k := range x.rects {
+		r := &x.rects[k]
+		r.spaceRect, r.out = &code.rects[k], []*value.Dense{&r.view}
+		r.in = []value.Value{value.I64(int64(r.rows)), value.I64(int64(r.cols))}
+		r.in = append(r.in, make([]value.Value, len(r.operands))...)
+		r.views = make([]value.Dense, len(r.operands))
+	}
+	return x
+}
+
+// bind binds all loops to operands and result, if there is a target for them.
+func (x *nestSpace) bind() bool {
+	for k := range x.rects {
+		r := &x.rects[k]
+		if r.loop == nil {
+			continue
+		}
+		x.c.Result().Window(&r.view, r.r0, r.c0, r.rows, r.cols)
+		for k, o := range r.operands {
+			r.in[2+k] = x.c.In[o.register]
+			if d, ok := r.in[2+k].(*value.Dense); ok {
+				d.Window(&r.views[k], o.row, o.col, d.Rows-o.row, d.Cols-o.col)
+				r.in[2+k] = &r.views[k]
+			}
+		}
+		if r.bound && r.run.Again(r.in, r.out) {
+			continue
+		}
+		if r.bound = r.loop.Bind(&r.run, r.in, r.out) == nil; !r.bound {
+			return false
+		}
+	}
+	return true
+}
+
+// Chunk makes windows lo..hi-1 of the result.
+func (x *nestSpace) Chunk(worker, lo, hi int) error {
+	if len(x.rects) == 0 {
+		return nil
+	}
+	if x.segs == 1 {
+		return x.window(worker, window{lo, 0, hi - lo, x.width})
+	}
+	for ; lo < hi; lo++ {
+		j := lo % x.segs * x.width
+		if err := x.window(worker, window{lo / x.segs, j, 1, min(x.width, x.c.Type.Cols-j)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// window makes the parts of the rectangles that lie in w.
+func (x *nestSpace) window(worker int, w window) error {
+	for k := range x.rects {
+		r := &x.rects[k]
+		r0, r1 := max(w.r0, r.r0), min(w.r0+w.rows, r.r0+r.rows)
+		c0, c1 := max(w.c0, r.c0), min(w.c0+w.cols, r.c0+r.cols)
+		if r0 >= r1 || c0 >= c1 {
+			continue
+		}
+		if r.loop == nil {
+			copyRect(x.c.Result(), window{r0, c0, r1 - r0, c1 - c0}, x.c.Dense(r.from), r.i+r0-r.r0, r.j+c0-r.c0)
+			continue
+		}
+		at := &x.workers[worker*len(x.rects)+k]
+		if *at == nil {
+			*at = r.run.Worker()
+		}
+		flagged, err := (*at).Window(r0-r.r0, r1-r.r0, c0-r.c0, c1-r.c0, x.c.Stopped)
+		switch {
+		case err != nil:
+			return op.ErrStopped
+		case flagged:
+			return errNoFailure
+		}
+	}
+	return nil
+}
+
+// End gives the workers' memory back and keeps no value alive.
+func (x *nestSpace) End() error {
+	for _, w := range x.workers {
+		if w != nil {
+			w.Free()
+		}
+	}
+	if x.code == nil {
+		return nil
+	}
+	for k := range x.rects {
+		r := &x.rects[k]
+		r.view = value.Dense{}
+		if r.loop != nil {
+			clear(r.in[2:])
+			clear(r.views)
+		}
+	}
+	x.c = nil
+	x.code.idle.Put(x)
+	return nil
+}

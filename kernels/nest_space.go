@@ -1,0 +1,213 @@
+package kernels
+
+// This file writes a matrix of a body as loops over its elements: operators that move elements say
+// where they come from, chains what is made of them. Where that depends on the place, as at the
+// border of a stencil, the matrix is cut into rectangles, each a loop of its own.
+
+import (
+	"slices"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/kernels/loop/launch"
+)
+
+// mostRects is the most rectangles that a result is cut into.
+const mostRects = 64
+
+// spaceRect is a rectangle of the result, and the loop that makes it.
+type spaceRect struct {
+	window
+	loop     *launch.Loop // nil: it is a copy
+	operands []nestOperand
+	// A copy is of operand from, from row i and column j on.
+	from, i, j int
+}
+
+// writeSpace is the first yield of a body as loops, or nil where a loop cannot compute it.
+func writeSpace(b *op.Body) (list []spaceRect) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, is := r.(noBody); !is {
+				panic(r)
+			}
+			list = nil
+		}
+	}()
+	t := b.Type()
+	todo := []window{{0, 0, t.Rows, t.Cols}}
+	for len(todo) > 0 {
+		w := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		r, cut := writeRect(b, w)
+		switch {
+		case len(list)+len(todo) >= mostRects:
+			panic(noBody{"so many rectangles"})
+		case cut == nil:
+			list = append(list, r)
+			continue
+		}
+		first, second := w, w
+		if cut.Axis == 0 {
+			first.rows = cut.At
+			second.r0, second.rows = w.r0+cut.At, w.rows-cut.At
+		} else {
+			first.cols = cut.At
+			second.c0, second.cols = w.c0+cut.At, w.cols-cut.At
+		}
+		todo = append(todo, second, first)
+	}
+	return list
+}
+
+// writeRect writes the loop of a rectangle, or says where it has to be cut.
+func writeRect(b *op.Body, w window) (out spaceRect, cut *op.Cut) {
+	defer func() {
+		if r := recover(); r != nil {
+			c, is := r.(op.Cut)
+			if !is {
+				panic(r)
+			}
+			cut = &c
+		}
+	}()
+	x := &nestBuilder{Builder: loop.New(), words: 2, affine: true, lins: map[loop.Val]loop.Lin{}, scopes: []map[elementKey]loop.Val{{}},
+		extent: &[2]int{w.rows, w.cols}}
+	var at, size [2]loop.Lin
+	for d, name := range []string{"i", "j"} {
+		size[d] = loop.Of(loop.ParamSym, x.Param(loop.ScalarParam, types.I64))
+		at[d] = loop.Of(loop.IndexSym, x.Index(name, loop.Range{Kind: loop.Steps, To: size[d], By: 1}))
+	}
+	var env []nestRef
+	for r := range b.Args {
+		env = append(env, x.outer(b, r))
+	}
+	for k := range b.Acts {
+		env = append(env, x.act(b, k, env))
+	}
+	y := env[b.Yields[0]]
+	if y.at == nil || y.t.Elem.Size() == 0 {
+		panic(noBody{"a result of " + y.t.String()})
+	}
+	v := y.at(at[0].Plus(loop.Num(int64(w.r0))), at[1].Plus(loop.Num(int64(w.c0))))
+	out = spaceRect{window: w, from: -1}
+	if s := &x.Nest.Body.Stmts[len(x.Nest.Body.Stmts)-1]; s.Code == loop.Load && s.Dst == v && len(s.At) == 2 {
+		down, right := s.At[0].Plus(at[0].Times(-1)), s.At[1].Plus(at[1].Times(-1))
+		if down.Known() && right.Known() {
+			o := x.operands[s.Mem.N-2]
+			out.from, out.i, out.j = o.register, o.row+int(down.Const), o.col+int(right.Const)
+			return out, nil
+		}
+	}
+	result := loop.Mem{Kind: loop.ResultMem, N: x.Result(storage(y.t.Elem), size[0], size[1])}
+	x.Store(result, at[0], at[1], v)
+	if err := x.Nest.Verify(); err != nil {
+		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
+	}
+	out.operands, out.loop = x.operands, loopOf(x.Nest)
+	return out, nil
+}
+
+// mostViews is the most operands that are views. Each takes a register for its address.
+const mostViews = 16
+
+// viewed is matrix r from outside. A distance at which its elements are read is no part of the loop
+// but says where the operand begins, so that the rectangles of a border, and many stencils, have
+// one code.
+func (x *nestBuilder) viewed(t types.Type, r int) nestRef {
+	return x.matrix(t, func(i, j loop.Lin) loop.Val {
+		o := nestOperand{register: r}
+		if len(x.operands) < mostViews {
+			o.row, i = begins(i)
+			o.col, j = begins(j)
+		}
+		k := slices.Index(x.operands, o)
+		if k < 0 {
+			k = len(x.operands)
+			x.operands = append(x.operands, o)
+			x.Param(loop.DenseParam, storage(t.Elem))
+		}
+		return x.Load(loop.Mem{Kind: loop.ParamMem, N: 2 + k}, i, j)
+	})
+}
+
+// begins is the least value of a form that ascends with the indices, and the rest of it.
+func begins(l loop.Lin) (least int, rest loop.Lin) {
+	for _, t := range l.Terms {
+		if t.Sym.Kind != loop.IndexSym || t.Coef < 0 {
+			return 0, l
+		}
+	}
+	if l.Const < 0 {
+		return 0, l
+	}
+	return int(l.Const), loop.Lin{Terms: l.Terms}
+}
+
+// chained writes a chain of elementwise operators.
+func (x *nestBuilder) chained(a *op.Action, env []nestRef) nestRef {
+	in := x.reads(a, env)
+	p := a.Chain
+	if len(p.In) != len(in) || !a.Type.IsDense() {
+		panic(noBody{"`" + sourceName(a.Def) + "`"})
+	}
+	return x.matrix(a.Type, func(i, j loop.Lin) loop.Val {
+		var regs []loop.Val
+		var elems []types.Elem
+		for k, o := range p.In {
+			v := in[k].val
+			switch r, zero := &in[k], loop.Num(0); {
+			case r.at == nil:
+			case o.Mode == op.Single:
+				v = r.at(zero, zero)
+			case o.Mode == op.Trans:
+				v = r.at(j, i)
+			case o.Mode == op.RowVec:
+				v = r.at(zero, j)
+			case o.Mode == op.ColVec:
+				v = r.at(i, zero)
+			default:
+				v = r.at(i, j)
+			}
+			regs, elems = append(regs, v), append(elems, o.Elem)
+		}
+		for _, s := range p.Steps {
+			args, of := make([]loop.Val, len(s.Args)), make([]types.Elem, len(s.Args))
+			for k, r := range s.Args {
+				args[k], of[k] = regs[r], elems[r]
+			}
+			regs, elems = append(regs, nestStep(x.Builder, s.Def, s.Elem, args, of, 0)), append(elems, s.Elem)
+		}
+		x.bounded()
+		return regs[len(regs)-1]
+	})
+}
+
+// points writes a loop over points as the elements of its result.
+func (x *nestBuilder) points(a *op.Action, env []nestRef) nestRef {
+	by, lo := a.Attrs.Ints("by"), a.Attrs.Ints("lo")
+	if lo == nil || len(a.Bodies) != 1 || a.Attrs.Bool("pairs") || !a.Type.IsDense() {
+		panic(noBody{"`" + sourceName(a.Def) + "`"})
+	}
+	b, in := a.Bodies[0], x.reads(a, env)
+	return x.matrix(a.Type, func(i, j loop.Lin) loop.Val {
+		at := []loop.Lin{i, j}
+		var inner []nestRef
+		for d := range by {
+			inner = append(inner, nestRef{t: types.ScalarOf(types.I64), val: x.value(at[d].Times(by[d]).Plus(loop.Num(lo[d])))})
+		}
+		inner = append(inner, in...)
+		around := x.keep
+		x.keep = nil // no cell keeps what is within
+		defer func() { x.keep = around }()
+		for k := range b.Acts {
+			inner = append(inner, x.act(b, k, inner))
+		}
+		y := inner[b.Yields[0]]
+		if y.at != nil || y.parts != nil {
+			panic(noBody{"a result of " + y.t.String()})
+		}
+		return y.val
+	})
+}

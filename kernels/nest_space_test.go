@@ -1,0 +1,104 @@
+package kernels
+
+import (
+	"math"
+	"testing"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// TestPieces: where a row says that elements come from, its definition takes them.
+func TestPieces(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := func(rows, cols int) types.Type { return types.DenseOf(types.F64, rows, cols) }
+	for _, c := range []struct {
+		row    string
+		attrs  *op.Attrs
+		in     []types.Type
+		pieces int // 0: it does not only move, or not by one distance
+	}{
+		{"slice", op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(1, 2, 3, 4)}), []types.Type{m(5, 7)}, 1},
+		{"rbind", nil, []types.Type{m(1, 4), m(3, 4), m(2, 4)}, 3},
+		{"cbind", nil, []types.Type{m(3, 1), m(3, 1), m(3, 5), m(3, 2)}, 4},
+		{"cbind", nil, []types.Type{m(3, 2)}, 1},
+		{"reverse", nil, []types.Type{m(3, 2)}, 0},
+		{"t", nil, []types.Type{m(3, 2)}, 0},
+		{"matmul", nil, []types.Type{m(3, 2), m(2, 4)}, 0},
+		{"rbind", nil, []types.Type{m(1, 2), types.DenseOf(types.I64, 3, 2)}, 0},
+	} {
+		d := table.Must(c.row)
+		var in []value.Value
+		for k, t := range c.in {
+			x := value.New(t.Elem, t.Rows, t.Cols)
+			for i := range x.Rows {
+				for j := range x.Cols {
+					x.Set(i, j, value.F64(float64(100*k+10*i+j)).Convert(t.Elem))
+				}
+			}
+			in = append(in, x)
+		}
+		out, err := d.Type(&op.Sig{Def: d, In: c.in, Attrs: c.attrs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, ok := d.Pieces(c.attrs, c.in, out)
+		if ok != (c.pieces > 0) || len(list) != c.pieces {
+			t.Errorf("%s has %d pieces, want %d", c.row, len(list), c.pieces)
+			continue
+		}
+		want, err := d.Ref(&op.Call{Def: d, Attrs: c.attrs, In: in, Type: out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		for _, p := range list {
+			seen += p.Rows * p.Cols
+			for i := p.Row; i < p.Row+p.Rows; i++ {
+				for j := p.Col; j < p.Col+p.Cols; j++ {
+					there := in[p.In].(*value.Dense).At(i+p.Down, j+p.Right)
+					if !there.Same(want.(*value.Dense).At(i, j)) {
+						t.Errorf("%s: element (%d, %d) is %v", c.row, i, j, there)
+					}
+				}
+			}
+		}
+		if ok && seen != out.Count() {
+			t.Errorf("%s: pieces of %d elements, want %d", c.row, seen, out.Count())
+		}
+	}
+}
+
+// TestLoopsByText: the same loop written twice is one, and loops that differ in a bit are two.
+func TestLoopsByText(t *testing.T) {
+	nest := func(e types.Elem, c loop.Word, from int64) *loop.Nest {
+		b := loop.New()
+		x := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, e)}
+		n := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
+		i := loop.Of(loop.IndexSym, b.Index("i", loop.Range{Kind: loop.Steps, To: n, By: 1}))
+		r := loop.Mem{Kind: loop.ResultMem, N: b.Result(e, n, loop.Num(1))}
+		b.Store(r, i, loop.Num(0), b.Op(loop.Mul, b.Load(x, i.Plus(loop.Num(from)), loop.Num(0)), b.Const(e, c)))
+		if err := b.Nest.Verify(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Nest
+	}
+	zero, minus := math.Float64bits(0), math.Float64bits(math.Copysign(0, -1))
+	third := math.Float64bits(1.0 / 3)
+	different := []*loop.Nest{nest(types.F64, zero, 0), nest(types.F64, minus, 0), nest(types.F64, third, 0), nest(types.F64, third+1, 0),
+		nest(types.F64, third, 1), nest(types.F32, 0, 0), nest(types.I64, 0, 0)}
+	again := []*loop.Nest{nest(types.F64, zero, 0), nest(types.F64, minus, 0), nest(types.F64, third, 0), nest(types.F64, third+1, 0),
+		nest(types.F64, third, 1), nest(types.F32, 0, 0), nest(types.I64, 0, 0)}
+	for i := range different {
+		for j := range again {
+			if same := loopOf(different[i]) == loopOf(again[j]); same != (i == j) {
+				t.Errorf("loops %d and %d: the same is %v\n%s%s", i, j, same, different[i], again[j])
+			}
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package kernels
+
+// This file writes one call of an elementwise row into a loop: conversions of its operands, the check that it has a value, its body.
+
+import (
+	"math"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// noBody is the panic of what a loop cannot compute; who builds a loop recovers it.
+type noBody struct{ why string }
+
+// NoElement is why.
+func (n noBody) NoElement() string { return n.why }
+
+// nestStep appends d on the values in, whose element types are elems as the program has them, with a result of type out. A check that
+// fails has the number of the site.
+func nestStep(b *loop.Builder, d *op.Def, out types.Elem, in []loop.Val, elems []types.Elem, site int) loop.Val {
+	if d.Body == nil {
+		panic(noBody{"`" + sourceName(d) + "`"})
+	}
+	wide := widest(elems)
+	x := make([]loop.Val, len(in))
+	computes := out
+	for k, v := range in {
+		computes = operandElem(d, k, elems[k], wide, out)
+		x[k] = convertBody(b, storage(computes), v)
+	}
+	if d.Fails(computes, out) {
+		b.Check(site, hasValue(b, d, x), x...)
+	}
+	return d.Body(b, storage(out), x)
+}
+
+// hasValue is whether d has a value of x.
+func hasValue(b *loop.Builder, d *op.Def, x []loop.Val) loop.Val {
+	if d.Partial == op.NotByZero {
+		return b.Op(loop.Ne, x[1], numeral(b, types.I64, 0))
+	}
+	// From -2^63 on and below 2^63; nothing of that holds of a nan.
+	e := b.Type(x[0])
+	limit := func(f float64) loop.Val {
+		if e == types.F32 {
+			return b.Const(e, uint64(math.Float32bits(float32(f))))
+		}
+		return b.Const(e, math.Float64bits(f))
+	}
+	return b.Op(loop.And, b.Op(loop.Le, limit(-1<<63), x[0]), b.Op(loop.Lt, x[0], limit(1<<63)))
+}

@@ -1,0 +1,148 @@
+package dist
+
+// These tests end runs early: by an interruption, the death of a rank, a lost message.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"flow/ir"
+	"flow/ir/value"
+	"flow/runtime/dist/transport"
+	"flow/runtime/dist/transport/mem"
+	"flow/runtime/local"
+	"flow/runtime/local/enginetest"
+	"flow/runtime/trace"
+)
+
+// slow is a plan of which every rank does something for so many hundredths of a second.
+func slow(ranks, tasks int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "plan ranks %d\nown", ranks)
+	for i := range tasks * ranks {
+		fmt.Fprintf(&b, " %d", i%ranks)
+	}
+	b.WriteString("\n")
+	for i := range tasks * ranks {
+		fmt.Fprintf(&b, "%%%d = sleep() {us=10000} : i64\n", i)
+	}
+	return b.String()
+}
+
+// onceAllRun is what each of so many ranks observes: f is called when all have finished a task, and tasks counts them.
+func onceAllRun(ranks int, tasks *atomic.Int32, f func()) func(rank int) func(ir.ID, value.Value) {
+	var begun atomic.Int32
+	return func(int) func(ir.ID, value.Value) {
+		var first sync.Once
+		return func(ir.ID, value.Value) {
+			tasks.Add(1)
+			first.Do(func() {
+				if begun.Add(1) == int32(ranks) {
+					f()
+				}
+			})
+		}
+	}
+}
+
+// Of ten seconds of tasks little runs after the interruption, and the ranks end together however long it takes.
+func TestInterruptionEndsAllRanks(t *testing.T) {
+	const ranks, tasks = 4, 1000
+	comms := mem.New(ranks, mem.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	var ran atomic.Int32
+	observe := onceAllRun(ranks, &ran, cancel)
+	report, err := RunGroup(ctx, comms, parse(t, slow(ranks, tasks)), 1, func(rank int) Options {
+		return Options{Trace: trace.New(rank, 1), Observe: observe(rank), patience: 2 * guard}
+	})
+	if f, ok := err.(*Failure); !ok || !errors.Is(err, context.Canceled) || !f.Clean {
+		t.Errorf("the error is %v", err)
+	}
+	if n := ran.Load(); n > ranks*tasks/2 {
+		t.Errorf("%d of %d tasks ran", n, ranks*tasks)
+	}
+	if report == nil || len(report.Recordings) != ranks || len(report.Ranks) != ranks {
+		t.Errorf("not all ranks report what they have done until then: %+v", report)
+	}
+	closeAll(t, comms)
+}
+
+// The others know of a death long before their ten seconds of tasks are over.
+func TestDeathIsNamed(t *testing.T) {
+	const ranks, tasks = 4, 1000
+	for _, dead := range []int{0, 2} {
+		g := mem.NewGroup(ranks, mem.Options{Faults: mem.Faults{Notice: 5 * time.Millisecond}})
+		comms := make([]transport.Comm, ranks)
+		for i := range comms {
+			comms[i] = g.Comm(i)
+		}
+		var ran atomic.Int32
+		observe := onceAllRun(ranks, &ran, func() { go g.Kill(dead) })
+		for rank, err := range runAll(context.Background(), comms, parse(t, slow(ranks, tasks)), func(rank int) Options {
+			return Options{Observe: observe(rank)}
+		}) {
+			var d *DeathError
+			if !errors.As(err, &d) || d.Rank != dead || err.(*Failure).Clean || err.(*Failure).Code != "E702" {
+				t.Errorf("rank %d: %v, want the death of rank %d", rank, err, dead)
+			}
+		}
+		if n := ran.Load(); n > ranks*tasks/2 {
+			t.Errorf("%d of %d tasks ran", n, ranks*tasks)
+		}
+	}
+}
+
+// Of a run that a rank's death has ended, rank 0 has what it recorded itself.
+func TestDeathLeavesTheTraceOfRankZero(t *testing.T) {
+	g := mem.NewGroup(2, mem.Options{Faults: mem.Faults{Notice: 5 * time.Millisecond}})
+	var reports [2]*Report
+	var all sync.WaitGroup
+	var kill sync.Once
+	for rank := range 2 {
+		all.Go(func() {
+			pool := local.NewPool(1)
+			defer pool.Close()
+			reports[rank], _ = Run(context.Background(), g.Comm(rank), pool, parse(t, slow(2, 1000)), Options{Trace: trace.New(rank, 1),
+				Observe: func(ir.ID, value.Value) {
+					if rank == 0 {
+						kill.Do(func() { g.Kill(1) })
+					}
+				}})
+		})
+	}
+	all.Wait()
+	if r := reports[0]; r == nil || len(r.Recordings) != 1 || r.Recordings[0].Rank != 0 || !recorded(r.Recordings[0]) {
+		t.Errorf("rank 0 reports %+v", r)
+	}
+}
+
+// recorded reports whether there is an event in rec.
+func recorded(rec *trace.Recording) bool {
+	for i := range rec.Tracks {
+		for range rec.Tracks[i].Events() {
+			return true
+		}
+	}
+	return false
+}
+
+func TestLostMessageEndsTheRun(t *testing.T) {
+	comms := mem.New(3, mem.Options{Faults: mem.Faults{Seed: 1, Loss: 0.2}})
+	within(t, func() {
+		failed := false
+		for _, err := range runAll(context.Background(), comms, enginetest.Random(9, 300, 3), func(int) Options {
+			return Options{Env: &enginetest.Env{}}
+		}) {
+			failed = failed || err != nil
+		}
+		if !failed {
+			t.Error("no rank noticed")
+		}
+	})
+}
