@@ -373,27 +373,34 @@ emit s
 	}
 }
 
-// TestLoopsAreCutBetweenGroups: chunks of a loop over rows of 192 points have whole batches of lanes, four rows each,
-// where every worker has some of them; with more workers they have any number of rows. Outputs are the same bytes.
+// TestLoopsAreCutBetweenGroups: chunks of a loop over rows of 12 points, whose lanes may be along its rows, have whole vectors
+// of rows where every worker has some of them; with more workers, and where rows are wide enough to have lanes of their own, they
+// have any number of rows. Outputs are the same bytes.
 func TestLoopsAreCutBetweenGroups(t *testing.T) {
-	const text = `
-a = parfor y in 0..192, x in 0..192 {
+	for _, space := range []struct{ rows, width, group int }{{384, 12, 16}, {96, 192, 1}} {
+		cutBetweenGroups(t, space.rows, space.width, space.group)
+	}
+}
+
+func cutBetweenGroups(t *testing.T, rows, width, together int) {
+	text := fmt.Sprintf(`
+a = parfor y in 0..%d, x in 0..%d {
   iterate z = 0.0, j = 0 until z * z > 4.0 or j == 40 {
     next z = z * z - 2.0 + 0.002 * x + 0.001 * y
     next j = j + 1
   }
   j
 }
-emit sum(a * seq(1, 193))
-`
+emit sum(a * seq(0, %[1]d))
+`, rows, width)
 	p, err := Compile(context.Background(), "x.flow", []byte(text), CompileOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var first string
 	for _, threads := range []int{1, 2, 4, 8} {
-		group := int64(4)
-		if 192/4 < 8*min(threads, runtime.GOMAXPROCS(0)) {
+		group := int64(together)
+		if rows/together < 8*min(threads, runtime.GOMAXPROCS(0)) {
 			group = 1
 		}
 		for _, name := range []string{"FAC2", "SS", "COST"} {

@@ -14,6 +14,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/loop/launch"
 )
 
 // loops is the rows of loops that are one node.
@@ -216,27 +217,18 @@ func parforSpace(c *op.Call) (n, leaf int) {
 	return s.n[0], min(max(1, s.n[0]/64), 256)
 }
 
-// parforGroup is how many rows of points fill whole batches, but for one part in lanesLost. A batch of few
-// lanes takes about as long as one of many where a loop of the body runs until the last has ended, so a row of 192
-// points by itself takes a third longer than as a part of four.
+// parforGroup is how many rows of points are evaluated together. The lanes of rows of few points may be along the first
+// index (launch.FewColumns), and a chunk of few rows leaves some of them empty. Longer rows have lanes of their own.
 func parforGroup(c *op.Call) int {
 	s := spaceOf(c)
-	width := s.width()
-	if s.dims == 1 || width == 0 || width >= lanesLost*batchPoints {
-		return 1
+	if w := s.width(); s.dims == 2 && w > 0 && w < launch.FewColumns {
+		return rowsTogether
 	}
-	for rows := 1; ; rows++ {
-		if points := rows * width; -points&(batchPoints-1)*lanesLost <= points {
-			return rows
-		}
-	}
+	return 1
 }
 
-// batchPoints is how many points a target takes at a time at most.
-const batchPoints = 64
-
-// lanesLost is which part of the lanes may be empty for want of points.
-const lanesLost = 32
+// rowsTogether is the number of f64 in two vectors of AVX-512.
+const rowsTogether = 16
 
 // parforRun is one execution.
 type parforRun struct {

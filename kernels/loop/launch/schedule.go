@@ -46,8 +46,8 @@ func extents(n *loop.Nest, in []value.Value) (rows, cols int, ok bool) {
 	return size[0], size[1], len(n.Space) == 2
 }
 
-// fewColumns is below how many columns a row may be too short for lanes.
-const fewColumns = 64
+// FewColumns is below how many columns a row may be too short for lanes.
+const FewColumns = 64
 
 // schedule says how a run is scheduled: wide is how many columns all rows have, if they are one row of memory and may be passed as one,
 // else 0; lay gets the bit lanesFirst.
@@ -59,7 +59,7 @@ func (l *Loop) schedule(in []value.Value, out []*value.Dense, lay layout) (with 
 	if l.flat && inOnePiece(in, out, cols) {
 		return lay, cols
 	}
-	if cols < fewColumns {
+	if cols < FewColumns {
 		params, results := layouts(l.nest, lay)
 		if amd64.LanesFirst(l.nest, params, results, rows, cols) {
 			lay |= lanesFirst
