@@ -20,7 +20,7 @@ var unbuilt = [...]struct {
 		"fold collect first last zip concat merge latest deal partition buffer pmap",
 		"a file of numbers is read whole by `read(path)`; a list is gone over by [for v in xs => e], and operators go over all elements of a matrix"},
 	{"L002", "frames are", "where select derive join group head to_matrix from_matrix",
-		"a table of numbers is a matrix: `read(path)`, columns by number X[:, j], rows by take(X, rows), groups by encode and onehot"},
+		"a table of numbers is a matrix: `read(path)`, columns by number X[:, j], rows by number take(X, rows) or by condition X[X[:, j] > 0, :], groups by encode and onehot"},
 	{"L005", "the parameter server is", "paramserver", "one program on many ranks shares its work by itself: `flowrun --distributed`"},
 	{"L010", "operators on text are", "split len", "texts are compared, joined by `+` and made by fmt"},
 }
