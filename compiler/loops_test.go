@@ -53,6 +53,10 @@ var loopBodies = []string{
 	 s + V[0, 0]`,
 	`if i > 0 and i < 12 { y[i - 1] + x[min(i + 1, x.rows - 1), 0] } else { y[0] }`,
 	`max(cumsum(y * y[i])) + cumprod(1 + x / 9)[2 * (n // 9), 1] - rowcummin(U)[i, 3] + f64(sum(rowcummax(f32(x[i, :]))))`,
+	`(y[i] - mean(x[i, :])) / stddev(x[i, :]) + var(U[max(i - 1, 0)..max(i - 1, 0) + 2, 1..4] * 1e3 + 1e6)`,
+	`f64(var(f32(x[i, :]))) + f64(stddev(f32(U[i, 0..5]))) + var(i64(9 * x[i, :])) + stddev(x[i, :] > 0.5) + var(U[i, :])`,
+	`W = rbind(x[i, :], x[0, :] * 3)
+	 colvar(W)[0, 1] + rowstddev(W)[1, 0] + var([y[i], y[i], y[i]]) + var([y[i], nan]) + stddev([1e200 * y[i], 1]) + var([1e-200 * y[i], 0])`,
 	`sum(rowcumsum(x[i, :] > 0.5)) + sum(cumsum(t(U[i, :]))) + sum(cumsum(k // (i + 1)))`,
 	`y[-1 - i] + x[i - 1, 2]`,
 	`a = f32(y[-1 - i])

@@ -4,6 +4,8 @@ package kernels
 // a scope. Small matrices that are carried, chosen or read often are held element by element, in registers.
 
 import (
+	"fmt"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -228,6 +230,9 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 	if n > 0 && n <= unrolled && x.exactPair(c, out, n) {
 		return x.pair(c, out, rows, cols, f)
 	}
+	if c == loop.Var || c == loop.Stddev {
+		return x.deviation(c, out, rows, cols, f)
+	}
 	var s *loop.Terms
 	var state []loop.Val
 	begin := func(first []loop.Val) {
@@ -260,22 +265,51 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 		x.drop(mark)
 		return nil
 	})
-	switch {
-	case cols == 1:
-		state = x.rounds("r", rows, s.Begin(x.Builder), func(i loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, loop.Num(0))) })
-	case cols <= writtenCols:
-		state = x.rounds("r", rows, s.Begin(x.Builder), func(i loop.Lin, st []loop.Val) []loop.Val {
+	state = x.over(rows, cols, s.Begin(x.Builder), func(i, j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, j)) })
+	return convertBody(x.Builder, storage(out), s.End(x.Builder, state))
+}
+
+// over carries a state over the points of a rows x cols space by inner loops.
+func (x *nestBuilder) over(rows, cols int, state []loop.Val, step func(i, j loop.Lin, st []loop.Val) []loop.Val) []loop.Val {
+	if cols <= writtenCols {
+		return x.rounds("r", rows, state, func(i loop.Lin, st []loop.Val) []loop.Val {
 			for j := range cols {
-				st = s.Add(x.Builder, st, f(i, loop.Num(int64(j))))
+				st = step(i, loop.Num(int64(j)), st)
 			}
 			return st
 		})
-	case rows == 1:
-		state = x.rounds("c", cols, s.Begin(x.Builder), func(j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(loop.Num(0), j)) })
-	default:
-		state = x.rounds("r", rows, s.Begin(x.Builder), func(i loop.Lin, outer []loop.Val) []loop.Val {
-			return x.rounds("c", cols, outer, func(j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, j)) })
-		})
+	}
+	row := func(i loop.Lin, outer []loop.Val) []loop.Val {
+		return x.rounds("c", cols, outer, func(j loop.Lin, st []loop.Val) []loop.Val { return step(i, j, st) })
+	}
+	if rows == 1 {
+		return row(loop.Num(0), state)
+	}
+	return x.rounds("r", rows, state, row)
+}
+
+// deviation is a variance or its root.
+func (x *nestBuilder) deviation(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	n := rows * cols
+	if n == 0 {
+		panic(noBody{"a reduction of nothing"})
+	}
+	first := f(loop.Num(0), loop.Num(0))[0]
+	s := loop.SpreadOf(x.Builder, c, n, first)
+	if s == nil {
+		panic(noBody{fmt.Sprintf("%s of %d elements", c.Info().Name, n)})
+	}
+	state := s.Begin(x.Builder)
+	step := func(i, j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, j)[0]) }
+	if n <= unrolled {
+		for i := range rows {
+			for j := range cols {
+				state = step(loop.Num(int64(i)), loop.Num(int64(j)), state)
+			}
+			x.bounded()
+		}
+	} else {
+		state = x.over(rows, cols, state, step)
 	}
 	return convertBody(x.Builder, storage(out), s.End(x.Builder, state))
 }

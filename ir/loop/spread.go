@@ -1,0 +1,116 @@
+package loop
+
+// This file carries the variance of a known number of elements of one point. Sums of the differences from the first element and of their
+// squares are carried as pairs of floats, whose errors have a bound: the variance is that of the differences, and of n numbers n times as
+// much cancels at most (P. Samuelson, "How deviant can you be?", 1968). It is rounded where that bound leaves no doubt, as package
+// kernels/exact has it; elsewhere the check Uncertain fails.
+
+import (
+	"math"
+
+	"flow/ir/types"
+)
+
+// MostSpread is the most elements for which the bound leaves little doubt.
+const MostSpread = 1 << 13
+
+// Spread carries a variance.
+type Spread struct {
+	class Class
+	elem  types.Elem // of the elements
+	n     int
+	pivot Val // the first element as f64
+}
+
+// SpreadOf carries Var or Stddev of n elements, of which the first is given; nil where n has no room in the bound. Elements that
+// are no floats count as f64.
+func SpreadOf(b *Builder, c Class, n int, first Val) *Spread {
+	if c != Var && c != Stddev || n < 1 || n > MostSpread {
+		return nil
+	}
+	return &Spread{c, b.Type(first), n, b.to(types.F64, first)}
+}
+
+// The words of the state: sum and error of the differences and of their squares, and the bits of all differences.
+const (
+	spreadSum = iota
+	spreadSumError
+	spreadSquare
+	spreadSquareError
+	spreadBits
+)
+
+// Begin is the state of no elements.
+func (s *Spread) Begin(b *Builder) []Val {
+	zero := b.Const(types.F64, 0)
+	return []Val{zero, zero, zero, zero, b.Const(types.I64, 0)}
+}
+
+// Add is the state after one more element. An error is that of the sum, of the square, and what they lack because the difference
+// is a pair; the square of the second of the pair is below all bounds.
+func (s *Spread) Add(b *Builder, st []Val, x Val) []Val {
+	d, rest := two(b, b.to(types.F64, x), b.Op(Neg, s.pivot))
+	sum, e := two(b, st[spreadSum], d)
+	h := b.Op(Mul, d, d)
+	l := b.Op(FMA, b.Op(Add, d, d), rest, b.Op(FMA, d, d, b.Op(Neg, h)))
+	square, f := two(b, st[spreadSquare], h)
+	return []Val{
+		sum, b.Op(Add, st[spreadSumError], b.Op(Add, e, rest)),
+		square, b.Op(Add, st[spreadSquareError], b.Op(Add, f, l)),
+		b.Op(Or, st[spreadBits], b.Op(Bits, d)),
+	}
+}
+
+// End is the variance, or its root. Write u for 2^-53, d for the differences, S and Q for the sums of d and d^2. A step errs in S by less than
+// 4 u^2 sum(|d|) and u times the error carried, which is below 2 n u sum(|d|); likewise in Q. As sum(|d|)^2 <= n Q, n Q - S^2 errs by less
+// than (4 n^2 + 64 n + 64) u^2 n Q, what is rounded here included.
+func (s *Spread) End(b *Builder, st []Val) Val {
+	float := func(f float64) Val { return b.Const(types.F64, math.Float64bits(f)) }
+	n := float64(s.n)
+	sum, sumRest := two(b, st[spreadSum], st[spreadSumError])
+	square, squareRest := two(b, st[spreadSquare], st[spreadSquareError])
+	a := b.Op(Mul, float(n), square)
+	aRest := b.Op(FMA, float(n), squareRest, b.Op(FMA, float(n), square, b.Op(Neg, a)))
+	c := b.Op(Mul, sum, sum)
+	cRest := b.Op(FMA, b.Op(Add, sum, sum), sumRest, b.Op(FMA, sum, sum, b.Op(Neg, c)))
+	high, rest := two(b, a, b.Op(Neg, c))
+	high, low := two(b, high, b.Op(Add, rest, b.Op(Sub, aRest, cRest)))
+	slack := b.Op(Mul, a, float((4*n*n+64*n+64)*0x1p-106))
+
+	v := b.Op(Div, high, float(n*n))
+	p := b.Op(Mul, v, float(n*n))
+	w := b.Op(Sub, b.Op(Sub, high, p), b.Op(FMA, v, float(n*n), b.Op(Neg, p)))
+	w = b.Op(Div, b.Op(Add, w, low), float(n*n))
+	high, low = two(b, v, w)
+	slack = b.Op(Add, b.Op(Mul, slack, float(2/(n*n))), b.Op(Mul, high, float(0x1p-98)))
+
+	// Squares that f64 cannot hold, or not exactly, are none of this: neither of elements nor of differences.
+	size := b.Op(Abs, s.pivot)
+	all := func(list ...Val) Val {
+		out := list[0]
+		for _, v := range list[1:] {
+			out = b.Op(And, out, v)
+		}
+		return out
+	}
+	inRange := b.Op(And, b.Op(Le, size, float(0x1p500)), b.Op(Le, square, float(0x1p1000)))
+	equal := b.Op(Eq, b.Op(Shl, st[spreadBits], b.Const(types.I64, 1)), b.Const(types.I64, 0))
+	exact := b.Op(Or, b.Op(Eq, size, float(0)), b.Op(Le, float(0x1p-450), size))
+	normal := b.Op(Le, float(0x1p-900), high)
+	var out, sure Val
+	if s.class == Var && s.elem == types.F32 { // rounded once
+		bits, one := b.Op(Bits, high), b.Const(types.I64, 1)
+		below := b.to(types.F32, b.Op(F64Bits, b.Op(Sub, bits, one)))
+		above := b.to(types.F32, b.Op(F64Bits, b.Op(Add, bits, one)))
+		sure = all(normal, b.Op(Eq, below, above), b.Op(Lt, slack, b.Op(Mul, high, float(0x1p-54))))
+		out = b.Op(Select, equal, b.Const(types.F32, 0), below)
+	} else {
+		sure = all(normal, b.Op(Eq, b.Op(Add, high, b.Op(Add, low, slack)), high), b.Op(Eq, b.Op(Add, high, b.Op(Sub, low, slack)), high))
+		out = b.Op(Select, equal, float(0), high)
+	}
+	b.Check(Uncertain, b.Op(And, inRange, b.Op(Or, b.Op(And, equal, exact), sure)))
+	if s.class == Stddev {
+		out = b.to(floatOf(s.elem), b.Op(Sqrt, out))
+	}
+	return out
+}
