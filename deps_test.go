@@ -51,7 +51,8 @@ var allowed = map[string]string{
 
 	"kernels/blas/openblas": "",
 	"kernels/format":        "ir/types ir/value lang/source memory",
-	"kernels":               "ir/loop ir/types ir/value ir/op ir/sparsity kernels/loop/launch kernels/exact kernels/vec kernels/blas kernels/spectrum kernels/format memory figure",
+	"kernels/dense":         "ir/types ir/value kernels/vec",
+	"kernels":               "ir/loop ir/types ir/value ir/op ir/sparsity kernels/loop/launch kernels/dense kernels/exact kernels/vec kernels/blas kernels/spectrum kernels/format memory figure",
 
 	"stdlib":   "",
 	"examples": "", // programs, embedded for the manual, and their tests

@@ -12,6 +12,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 )
 
@@ -72,7 +73,7 @@ func (s *binner) run(k binKey, out, x *value.Dense, operands ...value.Value) boo
 //	else: the edges between two nans, and for a guess the first edge, the intervals in a unit, the number of edges
 func binNest(k binKey) *loop.Nest {
 	b := loop.New()
-	x := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, storage(k.elem))}
+	x := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, dense.Storage(k.elem))}
 	rows, cols := loop.Of(loop.RowsSym, x.N), loop.Of(loop.ColsSym, x.N)
 	scalar := func() loop.Val {
 		return b.Load(loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.ScalarParam, types.F64)})

@@ -10,6 +10,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // construct is the rows of the constructor family.
@@ -24,9 +25,9 @@ func construct() []*op.Def {
 			elem:  func(*op.Attrs) types.Elem { return types.F64 },
 			at:    func(_ *op.Attrs, i, j int) value.Scalar { return value.F64(x) },
 			fill: func(_ *op.Attrs, out *value.Dense, _, _ int) {
-				eachRun(out, func(s slab, _ int) {
-					for i := range s.f64 {
-						s.f64[i] = x
+				dense.EachRun(out, func(s dense.Slab, _ int) {
+					for i := range s.F64 {
+						s.F64[i] = x
 					}
 				})
 			},
@@ -54,7 +55,7 @@ func construct() []*op.Def {
 			at: func(a *op.Attrs, i, j int) value.Scalar { return attrScalar(a, "x") },
 			fill: func(a *op.Attrs, out *value.Dense, _, _ int) {
 				x := attrScalar(a, "x")
-				eachRun(out, func(s slab, n int) { fill(&s, out.Elem, x, 0, n) })
+				dense.EachRun(out, func(s dense.Slab, n int) { dense.Fill(&s, out.Elem, x, 0, n) })
 			},
 		}.def(),
 		generator{

@@ -10,6 +10,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 )
 
@@ -29,7 +30,7 @@ func covariances(set blas.Set) []*op.Def {
 				return op.Work{Flops: 2 * elementCount(s.In[0]) * math.Max(float64(s.In[0].Cols), 0), Bytes: 3*8*elementCount(s.In[0]) + copyBytes(out)}
 			},
 			Ref:    func(c *op.Call) (value.Value, error) { return ref(c), nil },
-			Kernel: func(c *op.Call) error { copyInto(c.Result(), kernel(c)); return nil },
+			Kernel: func(c *op.Call) error { dense.Copy(c.Result(), kernel(c)); return nil },
 		}
 	}
 	x := op.Arg{Name: "x", Doc: "n x m, a variable a column"}
@@ -90,11 +91,11 @@ func (l *linear) cov(c *op.Call) *value.Dense {
 		}
 	}
 	d := value.New(e, a.Rows, a.Cols)
-	copyInto(d, widened(a, e))
+	dense.Copy(d, dense.Widened(a, e))
 	if e == types.F32 {
-		center(gridOf[float32](d), mean.F32)
+		center(dense.GridOf[float32](d), mean.F32)
 	} else {
-		center(gridOf[float64](d), mean.F64)
+		center(dense.GridOf[float64](d), mean.F64)
 	}
 	l.accumulate(out, d, d, true, false, false)
 	n := divisor(c)
@@ -107,10 +108,10 @@ func (l *linear) cov(c *op.Call) *value.Dense {
 	return out
 }
 
-func center[T precision](d grid[T], mean []T) {
-	for i := range d.rows {
+func center[T dense.Precision](d dense.Grid[T], mean []T) {
+	for i := range d.Rows {
 		for j, m := range mean {
-			d.x[i*d.ld+j] -= m
+			d.X[i*d.LD+j] -= m
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // chain is the part of a cumulative row that differs.
@@ -154,11 +155,11 @@ func (c chain) alongRows(out, a *value.Dense) bool {
 	}
 	switch out.Elem {
 	case types.F64:
-		accumulateRows(gridOf[float64](out), gridOf[float64](a), product)
+		accumulateRows(dense.GridOf[float64](out), dense.GridOf[float64](a), product)
 	case types.F32:
-		accumulateRows(gridOf[float32](out), gridOf[float32](a), product)
+		accumulateRows(dense.GridOf[float32](out), dense.GridOf[float32](a), product)
 	case types.I64:
-		accumulateRows(gridOf[int64](out), gridOf[int64](a), product)
+		accumulateRows(dense.GridOf[int64](out), dense.GridOf[int64](a), product)
 	default:
 		return false
 	}
@@ -167,15 +168,15 @@ func (c chain) alongRows(out, a *value.Dense) bool {
 
 // accumulateRows goes along two rows at a time, but for sums of integers, of which a step takes no longer than its
 // loop: more rows, and as many streams of memory, took longer.
-func accumulateRows[T float32 | float64 | int64](out, a grid[T], product bool) {
-	i, pairs := 0, a.rows&^1
-	if _, integers := any(a.x).([]int64); integers && !product {
+func accumulateRows[T float32 | float64 | int64](out, a dense.Grid[T], product bool) {
+	i, pairs := 0, a.Rows&^1
+	if _, integers := any(a.X).([]int64); integers && !product {
 		pairs = 0
 	}
 	for ; i < pairs; i += 2 {
-		x := a.row(i)
+		x := a.Row(i)
 		n := len(x)
-		z, y, w := a.row(i + 1)[:n], out.row(i)[:n], out.row(i + 1)[:n]
+		z, y, w := a.Row(i + 1)[:n], out.Row(i)[:n], out.Row(i + 1)[:n]
 		s, t := x[0], z[0]
 		y[0], w[0] = s, t
 		if product {
@@ -192,9 +193,9 @@ func accumulateRows[T float32 | float64 | int64](out, a grid[T], product bool) {
 			y[j], w[j] = s, t
 		}
 	}
-	for ; i < a.rows; i++ {
-		x := a.row(i)
-		y := out.row(i)[:len(x)]
+	for ; i < a.Rows; i++ {
+		x := a.Row(i)
+		y := out.Row(i)[:len(x)]
 		s := x[0]
 		y[0] = s
 		if product {
@@ -212,13 +213,13 @@ func accumulateRows[T float32 | float64 | int64](out, a grid[T], product bool) {
 }
 
 // scanLine makes n elements running values, each with the element so far before it.
-func scanLine[T cell](x []T, at, n, back int, step func(s, x T) T) {
+func scanLine[T dense.Cell](x []T, at, n, back int, step func(s, x T) T) {
 	for k := at; k < at+n; k++ {
 		x[k] = step(x[k-back], x[k])
 	}
 }
 
-func added[T cell](s, x T) T      { return s + x }
-func multiplied[T cell](s, x T) T { return s * x }
-func smaller[T cell](s, x T) T    { return min(s, x) }
-func larger[T cell](s, x T) T     { return max(s, x) }
+func added[T dense.Cell](s, x T) T      { return s + x }
+func multiplied[T dense.Cell](s, x T) T { return s * x }
+func smaller[T dense.Cell](s, x T) T    { return min(s, x) }
+func larger[T dense.Cell](s, x T) T     { return max(s, x) }

@@ -11,6 +11,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
+	"flow/kernels/dense"
 	"flow/kernels/spectrum"
 )
 
@@ -128,10 +129,10 @@ func beginEigen(set blas.Set, vectors bool) beginning {
 	return func(c *op.Call, out *value.Dense, workers int) (*decomposed, error) {
 		d := &decomposed{c: c}
 		a, err := finiteCopy(c, true)
-		if err != nil || a.rows == 0 {
+		if err != nil || a.Rows == 0 {
 			return d, err
 		}
-		p := spectrum.NewEigen(set, workers, a.rows, a.x, vectors)
+		p := spectrum.NewEigen(set, workers, a.Rows, a.X, vectors)
 		d.m = p.Machine
 		if !vectors {
 			d.end = func() error {
@@ -140,10 +141,10 @@ func beginEigen(set blas.Set, vectors bool) beginning {
 			}
 			return d, nil
 		}
-		d.columns = a.rows
+		d.columns = a.Rows
 		d.write = func(lo, hi int) {
-			v := grid[float64]{rows: a.rows, cols: a.rows, ld: a.rows, x: p.Vectors}
-			setColumns(out, v, lo, hi, func(i int) bool { return !headPositive(v.row(i)) })
+			v := dense.Grid[float64]{Rows: a.Rows, Cols: a.Rows, LD: a.Rows, X: p.Vectors}
+			setColumns(out, v, lo, hi, func(i int) bool { return !headPositive(v.Row(i)) })
 		}
 		return d, nil
 	}
@@ -154,10 +155,10 @@ func beginSingular(set blas.Set, vectors bool, store func(d *decomposed, p *spec
 	return func(c *op.Call, out *value.Dense, workers int) (*decomposed, error) {
 		d := &decomposed{c: c}
 		a, err := finiteCopy(c, false)
-		if err != nil || len(a.x) == 0 {
+		if err != nil || len(a.X) == 0 {
 			return d, err
 		}
-		p := spectrum.NewSingular(set, workers, a.rows, a.cols, a.x, vectors)
+		p := spectrum.NewSingular(set, workers, a.Rows, a.Cols, a.X, vectors)
 		d.m = p.Machine
 		store(d, p, out)
 		return d, nil
@@ -171,7 +172,7 @@ func storeVectors(d *decomposed, p *spectrum.Singular, out *value.Dense, of func
 	d.write = func(lo, hi int) {
 		v, left := of(), p.Left
 		m := len(left) / k
-		setColumns(out, grid[float64]{rows: k, cols: out.Rows, ld: out.Rows, x: v}, lo, hi, func(i int) bool { return !headPositive(left[i*m : (i+1)*m]) })
+		setColumns(out, dense.Grid[float64]{Rows: k, Cols: out.Rows, LD: out.Rows, X: v}, lo, hi, func(i int) bool { return !headPositive(left[i*m : (i+1)*m]) })
 	}
 }
 
@@ -258,15 +259,15 @@ func pinv(set blas.Set, tol op.Arg) *op.Def {
 					v[i*rows+j] = p.Right[i*n+lo+j] / s
 				}
 			}
-			x := grid[float64]{rows: rows, cols: out.Cols, ld: out.Cols, x: make([]float64, rows*out.Cols)}
-			set.GemmTNF64(&blas.Workspace{}, false, rows, out.Cols, k, v, rows, p.Left, out.Cols, x.x, x.ld)
+			x := dense.Grid[float64]{Rows: rows, Cols: out.Cols, LD: out.Cols, X: make([]float64, rows*out.Cols)}
+			set.GemmTNF64(&blas.Workspace{}, false, rows, out.Cols, k, v, rows, p.Left, out.Cols, x.X, x.LD)
 			for i := range rows {
 				if out.Elem == types.F32 {
-					for j, v := range x.row(i) {
+					for j, v := range x.Row(i) {
 						out.F32[(lo+i)*out.Stride+j] = float32(v)
 					}
 				} else {
-					copy(out.F64[(lo+i)*out.Stride:], x.row(i))
+					copy(out.F64[(lo+i)*out.Stride:], x.Row(i))
 				}
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/spectrum"
 )
 
@@ -101,11 +102,11 @@ var _ op.Passes = (*decomposed)(nil)
 
 // finiteCopy is the first input as f64 without gaps; what is not finite fails. lower: above the diagonal nothing is
 // read, and there are zeros.
-func finiteCopy(c *op.Call, lower bool) (grid[float64], error) {
+func finiteCopy(c *op.Call, lower bool) (dense.Grid[float64], error) {
 	a := c.Dense(0)
-	g := grid[float64]{rows: a.Rows, cols: a.Cols, ld: a.Cols, x: make([]float64, a.Rows*a.Cols)}
+	g := dense.Grid[float64]{Rows: a.Rows, Cols: a.Cols, LD: a.Cols, X: make([]float64, a.Rows*a.Cols)}
 	for i := range a.Rows {
-		row := g.row(i)
+		row := g.Row(i)
 		if len(row) == 0 {
 			break
 		}
@@ -143,7 +144,7 @@ func headPositive(x []float64) bool {
 }
 
 // setColumns stores rows lo..hi-1 of v, each times -1 where negative says so, as those columns of out.
-func setColumns(out *value.Dense, v grid[float64], lo, hi int, negative func(i int) bool) {
+func setColumns(out *value.Dense, v dense.Grid[float64], lo, hi int, negative func(i int) bool) {
 	sign := make([]float64, hi-lo)
 	for i := range sign {
 		sign[i] = 1
@@ -151,18 +152,18 @@ func setColumns(out *value.Dense, v grid[float64], lo, hi int, negative func(i i
 			sign[i] = -1
 		}
 	}
-	for r0 := 0; r0 < v.cols; r0 += transposeBlock {
-		for r := r0; r < min(r0+transposeBlock, v.cols); r++ {
+	for r0 := 0; r0 < v.Cols; r0 += dense.TransposeBlock {
+		for r := r0; r < min(r0+dense.TransposeBlock, v.Cols); r++ {
 			if out.Elem == types.F32 {
 				to := out.F32[r*out.Stride+lo:][:hi-lo]
 				for i := range to {
-					to[i] = float32(v.x[(lo+i)*v.ld+r]*sign[i]) + 0
+					to[i] = float32(v.X[(lo+i)*v.LD+r]*sign[i]) + 0
 				}
 				continue
 			}
 			to := out.F64[r*out.Stride+lo:][:hi-lo]
 			for i := range to {
-				to[i] = v.x[(lo+i)*v.ld+r]*sign[i] + 0 // no -0 from a changed sign
+				to[i] = v.X[(lo+i)*v.LD+r]*sign[i] + 0 // no -0 from a changed sign
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // encode is the rows of this file.
@@ -406,13 +407,13 @@ func binKernel(c *op.Call, f func(x float64) int64) error {
 	}
 	x := c.Dense(0)
 	if x.Elem == types.F32 {
-		copyInto(c.Result(), eachElement(c, f).(*value.Dense))
+		dense.Copy(c.Result(), eachElement(c, f).(*value.Dense))
 		return nil
 	}
-	in, out := gridOf[float64](widened(x, types.F64)), gridOf[int64](c.Result())
-	for i := range in.rows {
-		to := out.row(i)
-		for j, v := range in.row(i) {
+	in, out := dense.GridOf[float64](dense.Widened(x, types.F64)), dense.GridOf[int64](c.Result())
+	for i := range in.Rows {
+		to := out.Row(i)
+		for j, v := range in.Row(i) {
 			if v != v {
 				to[j] = -1
 				continue

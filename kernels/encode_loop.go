@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -119,9 +120,9 @@ func countPairs(c *op.Call) error {
 	if err := roomForPairs(c, n, m); err != nil {
 		return err
 	}
-	clearDense(c.Result())
-	out := gridOf[int64](c.Result())
-	addPairs(out.x, out.ld, a, b, 0, a.Rows, n, m)
+	dense.Clear(c.Result())
+	out := dense.GridOf[int64](c.Result())
+	addPairs(out.X, out.LD, a, b, 0, a.Rows, n, m)
 	return nil
 }
 
@@ -250,15 +251,15 @@ func (l *pairsBody) End() error {
 			return wrongCode(l.c, sizeOf(l.c.Attrs, "n"), sizeOf(l.c.Attrs, "m"))
 		}
 	}
-	clearDense(l.c.Result())
-	out := gridOf[int64](l.c.Result())
+	dense.Clear(l.c.Result())
+	out := dense.GridOf[int64](l.c.Result())
 	for _, w := range l.by {
 		if w.counts == nil {
 			continue
 		}
-		for i := range out.rows {
+		for i := range out.Rows {
 			for j, n := range w.counts[i*l.m:][:l.m] {
-				out.row(i)[j] += n
+				out.Row(i)[j] += n
 			}
 		}
 	}
@@ -341,8 +342,8 @@ func (b *recodeBody) area(i, j, rows, cols int) {
 		b.words(to.I64[:rows*cols], from.I64[:rows*cols])
 		return
 	}
-	copyInto(&to, widened(&from, to.Elem))
-	wide := widened(&from, b.e)
+	dense.Copy(&to, dense.Widened(&from, to.Elem))
+	wide := dense.Widened(&from, b.e)
 	var keys [512]uint64
 	for at, n := 0, rows*cols; at < n; at += len(keys) {
 		k := keys[:min(len(keys), n-at)]

@@ -11,6 +11,7 @@ import (
 	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 func ctableOfWeights() *op.Def {
@@ -59,7 +60,7 @@ func ctableOfWeights() *op.Def {
 				return err
 			}
 			out := c.Result()
-			clearDense(out)
+			dense.Clear(out)
 			for _, at := range cells {
 				addTo(out, at)
 			}
@@ -195,7 +196,7 @@ func sparseCells(e types.Elem, cells []weighted, n, m int) *value.CSR {
 	row := 0
 	for i := 0; i < len(cells); {
 		at := cells[i]
-		clearDense(sum)
+		dense.Clear(sum)
 		for ; i < len(cells) && cells[i].p == at.p && cells[i].q == at.q; i++ {
 			addTo(sum, weighted{w: cells[i].w})
 		}

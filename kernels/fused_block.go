@@ -13,6 +13,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -249,7 +250,7 @@ func (m *machine) image(x *execution, a area, mirrored bool) {
 		case p.reg < len(m.in):
 			add(p.op, b.at[p.reg])
 		default:
-			add(p.op, lie{base: m.regs[p.reg].pointer(), stride: lineBytes})
+			add(p.op, lie{base: m.regs[p.reg].Pointer(), stride: lineBytes})
 		}
 	}
 	add(m.end.store, lieIn(x.out, a.i0, a.j0))
@@ -277,13 +278,13 @@ func (m *machine) lieOf(k int, a area) lie {
 		at := m.blocks.used
 		l := m.blocks.slab(n)
 		l.down = slabBytes
-		s := slabOver(m.blocks.slabs[at:], types.F64, n*slabWords).f64
+		s := dense.SlabOver(m.blocks.slabs[at:], types.F64, n*slabWords).F64
 		for i := range a.rows() {
 			vec.Fill(s[i*vec.Block:][:vec.Block], x.d.F64[(a.i0+i)*x.d.Stride])
 		}
 		return l
 	}
-	return lie{base: m.regs[k].pointer(), stride: lineBytes}
+	return lie{base: m.regs[k].Pointer(), stride: lineBytes}
 }
 
 // slab takes n slabs.

@@ -12,6 +12,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -158,7 +159,7 @@ func (m *machine) worthwhile(k, l int) bool {
 
 // chain runs a segment on n elements: whole groups by the machine, the rest instruction by instruction. end is for the
 // segment that makes the program's result, at dst.
-func (m *machine) chain(s *segment, n int, dst *slab) error {
+func (m *machine) chain(s *segment, n int, dst *dense.Slab) error {
 	group := vec.ChainBytes / s.lane()
 	whole := n - n%group
 	if whole > 0 {
@@ -189,7 +190,7 @@ func (m *machine) chain(s *segment, n int, dst *slab) error {
 func (m *machine) failure(i *instr, n int) error {
 	for e := range n {
 		for a, r := range i.arg[:i.n] {
-			m.x[a] = m.regs[r].at(m.elems[r], e)
+			m.x[a] = m.regs[r].At(m.elems[r], e)
 		}
 		if err := noValue(i.def, i.out, m.x[:i.n]); err != nil {
 			return err
@@ -198,7 +199,7 @@ func (m *machine) failure(i *instr, n int) error {
 	return op.Failf(codeData, "BUG: a loop has no value of an element of which its row has one")
 }
 
-func (m *machine) fillLinks(s *segment, dst *slab) {
+func (m *machine) fillLinks(s *segment, dst *dense.Slab) {
 	m.links = m.links[:0]
 	m.pairs = m.pairs[:0]
 	if need := (len(s.protos) + 1) / 2; cap(m.pairs) < need {
@@ -210,7 +211,7 @@ func (m *machine) fillLinks(s *segment, dst *slab) {
 		case inTemp:
 			l.Base = unsafe.Pointer(&m.temps[p.reg*tempWords])
 		case inSlab:
-			l.Base = m.regs[p.reg].pointer()
+			l.Base = m.regs[p.reg].Pointer()
 			if m.walk[p.reg] {
 				l.Walk = ^uint64(0)
 			} else {
@@ -226,10 +227,10 @@ func (m *machine) fillLinks(s *segment, dst *slab) {
 	}
 	if s.last == len(m.code)-1 {
 		if m.end.store != vec.LinkEnd {
-			m.links = append(m.links, vec.Link{Op: m.storing(s, m.end.store), Base: dst.pointer(), Walk: ^uint64(0)})
+			m.links = append(m.links, vec.Link{Op: m.storing(s, m.end.store), Base: dst.Pointer(), Walk: ^uint64(0)})
 		}
-		if m.aside.len() > 0 {
-			m.links = append(m.links, vec.Link{Op: m.storing(s, m.end.again), Base: m.aside.pointer(), Walk: ^uint64(0)})
+		if m.aside.Len() > 0 {
+			m.links = append(m.links, vec.Link{Op: m.storing(s, m.end.again), Base: m.aside.Pointer(), Walk: ^uint64(0)})
 		}
 		m.links = append(m.links, m.end.ends...)
 	}
@@ -272,7 +273,7 @@ func (m *machine) ask(s *segment) {
 		if x.mode != op.Full || x.d.Rows*x.d.Cols*s.lane() < askFrom {
 			continue
 		}
-		l := vec.Link{Op: vec.LinkAsk, Base: m.regs[p.reg].pointer(), Walk: ^uint64(0)}
+		l := vec.Link{Op: vec.LinkAsk, Base: m.regs[p.reg].Pointer(), Walk: ^uint64(0)}
 		if load := &m.links[0]; load.Op == vec.LinkLoad && load.Base == l.Base {
 			load.Op = vec.LinkLoadAsk
 			continue
@@ -296,22 +297,22 @@ func (m *machine) storing(s *segment, store uint64) uint64 {
 
 // rest runs the instructions of a segment on n elements from at on: fewer than a group. Registers that the chain kept to
 // itself use the start of their slabs.
-func (m *machine) rest(s *segment, at, n int, dst *slab) error {
+func (m *machine) rest(s *segment, at, n int, dst *dense.Slab) error {
 	keep := m.regs
 	defer func() { m.regs = keep }()
 	m.shifted = append(m.shifted[:0], m.regs...)
 	for r := range m.shifted {
-		if x := &m.shifted[r]; m.walk[r] && x.len() >= at+n {
-			*x = cut(*x, at, n)
+		if x := &m.shifted[r]; m.walk[r] && x.Len() >= at+n {
+			*x = dense.Cut(*x, at, n)
 		}
 	}
 	m.regs = m.shifted
 	if s.last == len(m.code)-1 {
 		d := &m.regs[m.code[s.last].dst]
 		if m.end.store != vec.LinkEnd {
-			*d = cut(*dst, at, n)
+			*d = dense.Cut(*dst, at, n)
 		} else {
-			*d = slab{f64: m.tails[m.tail : m.tail+n]}
+			*d = dense.Slab{F64: m.tails[m.tail : m.tail+n]}
 		}
 		if len(m.end.ends) > 0 {
 			m.tail += n
@@ -322,29 +323,14 @@ func (m *machine) rest(s *segment, at, n int, dst *slab) error {
 			return m.failure(&m.code[k], n)
 		}
 	}
-	if s.last == len(m.code)-1 && m.aside.len() > 0 {
-		copySlab(&m.aside, m.code[s.last].out, at, m.regs[m.code[s.last].dst])
+	if s.last == len(m.code)-1 && m.aside.Len() > 0 {
+		dense.CopySlab(&m.aside, m.code[s.last].out, at, m.regs[m.code[s.last].dst])
 	}
 	if s.last == len(m.code)-1 && m.end.store != vec.LinkEnd && len(m.end.ends) > 0 {
-		copy(m.tails[m.tail-n:m.tail], m.regs[m.code[s.last].dst].f64)
+		copy(m.tails[m.tail-n:m.tail], m.regs[m.code[s.last].dst].F64)
 	}
 	return nil
 }
-
-// pointer is the address of the first element.
-func (s *slab) pointer() unsafe.Pointer {
-	switch {
-	case s.f64 != nil:
-		return unsafe.Pointer(unsafe.SliceData(s.f64))
-	case s.f32 != nil:
-		return unsafe.Pointer(unsafe.SliceData(s.f32))
-	case s.i64 != nil:
-		return unsafe.Pointer(unsafe.SliceData(s.i64))
-	}
-	return unsafe.Pointer(unsafe.SliceData(s.b))
-}
-
-func (s *slab) len() int { return len(s.f64) + len(s.f32) + len(s.i64) + len(s.b) }
 
 // constantOf is the register of scalar input r as elements of e, or -1 where r is no scalar.
 func (m *machine) constantOf(p *op.Program, r int, e types.Elem) int {
@@ -363,10 +349,10 @@ func (m *machine) constantOf(p *op.Program, r int, e types.Elem) int {
 
 // setConstants fills the registers that hold scalar input k.
 func (m *machine) setConstants(k int, v value.Scalar, n int) {
-	fill(&m.regs[k], m.elems[k], v, 0, n)
+	dense.Fill(&m.regs[k], m.elems[k], v, 0, n)
 	for _, c := range m.constants {
 		if c.in == k {
-			fill(&m.regs[c.reg], m.elems[c.reg], v.Convert(m.elems[c.reg]), 0, n)
+			dense.Fill(&m.regs[c.reg], m.elems[c.reg], v.Convert(m.elems[c.reg]), 0, n)
 		}
 	}
 }

@@ -4,11 +4,9 @@ package kernels
 // elements, which stay in the first-level cache from step to step.
 
 import (
-	"unsafe"
-
 	"flow/ir/op"
 	"flow/ir/types"
-	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -16,50 +14,11 @@ const (
 	// batch is the most elements that an instruction handles at a time: 4 KiB of f64, so that half a dozen live
 	// slabs fit into 32 KiB; the cost of dispatch, some 3 ns, is spread over it.
 	batch = 512
-	// panel is the edge of the sub-blocks in which transposed operands are read.
-	panel = 64
 	// panelCols is the batch of programs with a transposed operand, and panelStride the distance of panel rows: the
 	// padding keeps rows off one another's cache sets.
 	panelCols   = 256
 	panelStride = panelCols + 8
 )
-
-// slab is a vector of one element type: the slice of that type is set, the others are nil.
-type slab struct {
-	f64 []float64
-	f32 []float32
-	i64 []int64
-	b   []uint8
-}
-
-// slabOver lays a slab of n elements of e over 8-byte words.
-func slabOver(words []uint64, e types.Elem, n int) slab {
-	p := unsafe.Pointer(unsafe.SliceData(words))
-	switch {
-	case n == 0:
-		return slab{}
-	case e == types.F64:
-		return slab{f64: unsafe.Slice((*float64)(p), n)}
-	case e == types.F32:
-		return slab{f32: unsafe.Slice((*float32)(p), n)}
-	case e == types.Bool:
-		return slab{b: unsafe.Slice((*uint8)(p), n)}
-	}
-	return slab{i64: unsafe.Slice((*int64)(p), n)}
-}
-
-// slabOf is n elements of d's memory from element at.
-func slabOf(d *value.Dense, at, n int) slab {
-	switch d.Elem {
-	case types.F64:
-		return slab{f64: d.F64[at : at+n]}
-	case types.F32:
-		return slab{f32: d.F32[at : at+n]}
-	case types.Bool:
-		return slab{b: d.Bool[at : at+n]}
-	}
-	return slab{i64: d.I64[at : at+n]}
-}
 
 // opcode says which loop of a row an instruction calls.
 type opcode uint8
@@ -97,18 +56,10 @@ type instr struct {
 	n     int // arguments
 }
 
-// storage is how e lies in memory: time and dur are int64.
-func storage(e types.Elem) types.Elem {
-	if e == types.Time || e == types.Dur {
-		return types.I64
-	}
-	return e
-}
-
 // selectLoop chooses the loop of d for n arguments of type in and a result of type out.
 func selectLoop(d *op.Def, n int, in, out types.Elem) opcode {
 	l := &d.Loops
-	in, out = storage(in), storage(out)
+	in, out = dense.Storage(in), dense.Storage(out)
 	pick := func(have bool, c opcode) opcode {
 		if have {
 			return c
@@ -300,52 +251,52 @@ func (m *machine) step(i *instr, n int) bool {
 	d, a, b, c := &m.regs[i.dst], &m.regs[i.arg[0]], &m.regs[i.arg[1]], &m.regs[i.arg[2]]
 	switch i.code {
 	case opF64x2:
-		l.F64x2(d.f64[:n], a.f64[:n], b.f64[:n])
+		l.F64x2(d.F64[:n], a.F64[:n], b.F64[:n])
 	case opF64x1:
-		l.F64x1(d.f64[:n], a.f64[:n])
+		l.F64x1(d.F64[:n], a.F64[:n])
 	case opF32x2:
-		l.F32x2(d.f32[:n], a.f32[:n], b.f32[:n])
+		l.F32x2(d.F32[:n], a.F32[:n], b.F32[:n])
 	case opF32x1:
-		l.F32x1(d.f32[:n], a.f32[:n])
+		l.F32x1(d.F32[:n], a.F32[:n])
 	case opI64x2:
-		if i.guard && vec.HasZero(b.i64[:n]) {
+		if i.guard && vec.HasZero(b.I64[:n]) {
 			return false
 		}
-		l.I64x2(d.i64[:n], a.i64[:n], b.i64[:n])
+		l.I64x2(d.I64[:n], a.I64[:n], b.I64[:n])
 	case opI64x1:
-		l.I64x1(d.i64[:n], a.i64[:n])
+		l.I64x1(d.I64[:n], a.I64[:n])
 	case opBoolx2:
-		l.Boolx2(d.b[:n], a.b[:n], b.b[:n])
+		l.Boolx2(d.Bool[:n], a.Bool[:n], b.Bool[:n])
 	case opBoolx1:
-		l.Boolx1(d.b[:n], a.b[:n])
+		l.Boolx1(d.Bool[:n], a.Bool[:n])
 	case opCmpF64:
 		if i.n == 1 {
 			b = a
 		}
-		l.CmpF64(d.b[:n], a.f64[:n], b.f64[:n])
+		l.CmpF64(d.Bool[:n], a.F64[:n], b.F64[:n])
 	case opCmpF32:
 		if i.n == 1 {
 			b = a
 		}
-		l.CmpF32(d.b[:n], a.f32[:n], b.f32[:n])
+		l.CmpF32(d.Bool[:n], a.F32[:n], b.F32[:n])
 	case opCmpI64:
 		if i.n == 1 {
 			b = a
 		}
-		l.CmpI64(d.b[:n], a.i64[:n], b.i64[:n])
+		l.CmpI64(d.Bool[:n], a.I64[:n], b.I64[:n])
 	case opSelF64:
-		l.SelF64(d.f64[:n], a.b[:n], b.f64[:n], c.f64[:n])
+		l.SelF64(d.F64[:n], a.Bool[:n], b.F64[:n], c.F64[:n])
 	case opSelF32:
-		l.SelF32(d.f32[:n], a.b[:n], b.f32[:n], c.f32[:n])
+		l.SelF32(d.F32[:n], a.Bool[:n], b.F32[:n], c.F32[:n])
 	case opSelI64:
-		l.SelI64(d.i64[:n], a.b[:n], b.i64[:n], c.i64[:n])
+		l.SelI64(d.I64[:n], a.Bool[:n], b.I64[:n], c.I64[:n])
 	case opSelBool:
-		vec.SelectBool(d.b[:n], a.b[:n], b.b[:n], c.b[:n])
+		vec.SelectBool(d.Bool[:n], a.Bool[:n], b.Bool[:n], c.Bool[:n])
 	case opConvert:
 		if i.guard {
-			return toWords(d.i64[:n], a, i.elem)
+			return dense.ToWords(d.I64[:n], a, i.elem)
 		}
-		convert(d, i.out, a, i.elem, n)
+		dense.Convert(d, i.out, a, i.elem, n)
 	default:
 		return m.element(i, n)
 	}

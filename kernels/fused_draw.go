@@ -7,6 +7,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // drawnElems is how many elements are drawn at a time: 16 KiB of f64. The call of a constructor, some 50 ns, is spread over them.
@@ -29,7 +30,7 @@ type source struct {
 	attrs *op.Attrs
 	from  offset // of the index space in the whole
 	cols  int    // of the index space
-	room  slab
+	room  dense.Slab
 	block value.Dense // over room
 }
 
@@ -56,7 +57,7 @@ func (m *machine) draw(p *op.Program, from offset) {
 		}
 		r0, c0 := origin(o.Attrs)
 		m.in[k].source = source{gen: o.Gen, attrs: o.Attrs, from: offset{r0 + from.row, c0 + from.col}, cols: m.cols,
-			room: slabOver(m.draws[n*drawnElems:], o.Elem, drawnElems)}
+			room: dense.SlabOver(m.draws[n*drawnElems:], o.Elem, drawnElems)}
 		n++
 	}
 }
@@ -65,14 +66,14 @@ func (m *machine) draw(p *op.Program, from offset) {
 func (m *machine) drawBlock(k, i0, rows, j0, cols int) {
 	x := &m.in[k].source
 	x.window(m.prog.In[k].Elem, 0, i0, rows, j0, cols)
-	m.regs[k] = cut(x.room, 0, rows*cols)
+	m.regs[k] = dense.Cut(x.room, 0, rows*cols)
 }
 
 // drawRun brings n elements of the index space into register k, from number at on, row by row: what is left of a row, whole
 // rows, and a part of one.
 func (m *machine) drawRun(k, at, n int) {
 	x := &m.in[k].source
-	m.regs[k] = cut(x.room, 0, n)
+	m.regs[k] = dense.Cut(x.room, 0, n)
 	for to := 0; to < n; {
 		i, j := (at+to)/x.cols, (at+to)%x.cols
 		rows, cols := 1, min(n-to, x.cols-j)
@@ -86,8 +87,8 @@ func (m *machine) drawRun(k, at, n int) {
 
 // window draws a window of the index space to the room from element to on.
 func (x *source) window(e types.Elem, to, i0, rows, j0, cols int) {
-	s := cut(x.room, to, rows*cols)
-	x.block = value.Dense{Elem: e, Rows: rows, Cols: cols, Stride: cols, F64: s.f64, F32: s.f32, I64: s.i64, Bool: s.b}
+	s := dense.Cut(x.room, to, rows*cols)
+	x.block = value.Dense{Elem: e, Rows: rows, Cols: cols, Stride: cols, F64: s.F64, F32: s.F32, I64: s.I64, Bool: s.Bool}
 	x.gen.Window(x.attrs, &x.block, x.from.row+i0, x.from.col+j0)
 }
 

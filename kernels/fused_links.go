@@ -4,6 +4,7 @@ package kernels
 
 import (
 	"flow/ir/types"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -71,7 +72,7 @@ func linksOf(i *instr) linking {
 	}
 	switch i.code {
 	case opConvert:
-		return conversion(storage(i.elem), storage(i.out))
+		return conversion(dense.Storage(i.elem), dense.Storage(i.out))
 	case opSelF64, opSelI64, opSelF32:
 		if i.def.Name == "ifelse" {
 			return linking{vec.LinkChoose, vec.LinkChoose, widthsOf(i.out), false}

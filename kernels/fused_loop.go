@@ -7,6 +7,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -45,7 +46,7 @@ func windowsOf(t types.Type, trans bool) windows {
 	}
 	w.leaf = max(1, leafElements/w.width)
 	if trans && w.segs == 1 {
-		w.leaf = (w.leaf + panel - 1) / panel * panel
+		w.leaf = (w.leaf + dense.Panel - 1) / dense.Panel * dense.Panel
 	}
 	return w
 }
@@ -90,10 +91,10 @@ func (e *engine) programOf(c *op.Call) (*op.Program, []value.Value, error) {
 
 // lendsMemory reports that out, which is not empty, lies in the memory of an operand.
 func lendsMemory(in []value.Value, out *value.Dense) bool {
-	at := slabOf(out, 0, 1)
+	at := dense.SlabOf(out, 0, 1)
 	for _, v := range in {
 		if d, ok := v.(*value.Dense); ok && d.Rows*d.Cols > 0 && d.Elem == out.Elem {
-			if s := slabOf(d, 0, 1); s.pointer() == at.pointer() {
+			if s := dense.SlabOf(d, 0, 1); s.Pointer() == at.Pointer() {
 				return true
 			}
 		}
@@ -121,7 +122,7 @@ func (j *job) space() (n, leaf int) {
 	}
 	leaf = max(1, least/j.cols)
 	if j.transposes() { // strips of transposed operands are read in full
-		leaf = (leaf + panel - 1) / panel * panel
+		leaf = (leaf + dense.Panel - 1) / dense.Panel * dense.Panel
 	}
 	return j.rows, leaf
 }
@@ -191,8 +192,8 @@ func (j *job) streams() bool {
 
 // wholeLines reports that d, and every row of it, begins with a cache line.
 func wholeLines(d *value.Dense) bool {
-	first := slabOf(d, 0, 1)
-	return uintptr(first.pointer())%64 == 0 && (d.Rows == 1 || d.Stride*d.Elem.Size()%64 == 0)
+	first := dense.SlabOf(d, 0, 1)
+	return uintptr(first.Pointer())%64 == 0 && (d.Rows == 1 || d.Stride*d.Elem.Size()%64 == 0)
 }
 
 // worker is the machine of worker k.

@@ -15,6 +15,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -38,7 +39,7 @@ type machine struct {
 	spare    []int
 	sizes    []int // of every slot: the bytes of an element
 	slots    int
-	regs     []slab
+	regs     []dense.Slab
 	walk     []bool   // of every register: element k of a batch lies at k; false: one value serves all
 	words    []uint64 // the slabs' memory
 	strip    []uint64 // the transposed strips' memory
@@ -56,9 +57,9 @@ type machine struct {
 	links     []vec.Link
 	pairs     [][2]uint64 // operands of links that have two
 	temps     []uint64
-	shifted   []slab
+	shifted   []dense.Slab
 	end       terminal
-	aside     slab       // where the elements of the batch go besides
+	aside     dense.Slab // where the elements of the batch go besides
 	ends      []vec.Link // memory for those of end
 	tails     []float64  // elements of reductions that filled no group: tails[:tail]
 	tail      int
@@ -79,7 +80,7 @@ type operand struct {
 	mode   op.Mode
 	d      *value.Dense // nil for a scalar
 	scalar value.Scalar
-	strip  slab // Trans with long rows: the current 64 rows
+	strip  dense.Slab // Trans with long rows: the current 64 rows
 	source source
 }
 
@@ -142,7 +143,7 @@ func (m *machine) release() {
 	clear(m.regs[:cap(m.regs)])
 	clear(m.shifted[:cap(m.shifted)])
 	clear(m.links[:cap(m.links)])
-	m.aside = slab{}
+	m.aside = dense.Slab{}
 	m.nest.line.forget()
 	m.nest.grid.forget()
 	m.blocks.release()
@@ -174,7 +175,7 @@ func (m *machine) lay() {
 	for r, s := range m.slot {
 		m.walk[r] = true
 		if s >= 0 {
-			m.regs[r] = slabOver(m.words[s*batch:], m.elems[r], batch)
+			m.regs[r] = dense.SlabOver(m.words[s*batch:], m.elems[r], batch)
 		}
 	}
 	for _, c := range m.constants {
@@ -251,19 +252,19 @@ type target struct {
 }
 
 // at is room for n elements from (i, j) on.
-func (t *target) at(i, j, n int) slab {
+func (t *target) at(i, j, n int) dense.Slab {
 	if t.d == nil {
-		return slab{}
+		return dense.Slab{}
 	}
-	return slabOf(t.d, (i-t.i0)*t.d.Stride+j-t.j0, n)
+	return dense.SlabOf(t.d, (i-t.i0)*t.d.Stride+j-t.j0, n)
 }
 
 // aside is room for n elements from (i, j) on in the other matrix.
-func (t *target) aside(i, j, n int) slab {
+func (t *target) aside(i, j, n int) dense.Slab {
 	if t.beside == nil {
-		return slab{}
+		return dense.Slab{}
 	}
-	return slabOf(t.beside, i*t.beside.Stride+j, n)
+	return dense.SlabOf(t.beside, i*t.beside.Stride+j, n)
 }
 
 // contiguous reports that rows of that many elements follow on one another.
@@ -324,7 +325,7 @@ func (m *machine) area(a area, t target) error {
 	}
 	group := 1
 	if trans > 0 {
-		group = panel
+		group = dense.Panel
 		m.strips(trans)
 	}
 	for i0 := a.i0; i0 < a.i1; i0 += group {
@@ -370,17 +371,17 @@ func (m *machine) line(a area, t target, width int) error {
 		for k := range m.in {
 			switch m.in[k].mode {
 			case op.Full:
-				m.regs[k] = slabOf(m.in[k].d, at, n)
+				m.regs[k] = dense.SlabOf(m.in[k].d, at, n)
 			case op.Drawn:
 				m.drawRun(k, at, n)
 			}
 		}
-		dst := slab{}
+		dst := dense.Slab{}
 		if t.d != nil {
-			dst = slabOf(t.d, to, n)
+			dst = dense.SlabOf(t.d, to, n)
 		}
-		if m.aside = (slab{}); t.beside != nil {
-			m.aside = slabOf(t.beside, aside, n)
+		if m.aside = (dense.Slab{}); t.beside != nil {
+			m.aside = dense.SlabOf(t.beside, aside, n)
 		}
 		if err := m.run(dst, n); err != nil {
 			return err
@@ -397,7 +398,7 @@ func (m *machine) packed(a area, t target, per int) error {
 		case op.RowVec:
 			m.regs[k] = m.ownSlab(k)
 			for r := range min(per, a.rows()) {
-				copySlab(&m.regs[k], m.elems[k], r*cols, slabOf(x.d, a.j0, cols))
+				dense.CopySlab(&m.regs[k], m.elems[k], r*cols, dense.SlabOf(x.d, a.j0, cols))
 			}
 		case op.ColVec: // a batch has several of its elements
 			m.walk[k] = true
@@ -418,7 +419,7 @@ func (m *machine) packed(a area, t target, per int) error {
 }
 
 // run executes the instructions on one batch; the last writes to dst.
-func (m *machine) run(dst slab, n int) error {
+func (m *machine) run(dst dense.Slab, n int) error {
 	end := len(m.code) - 1
 	m.regs[m.code[end].dst] = dst
 	for k := 0; k <= end; k++ {

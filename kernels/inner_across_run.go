@@ -48,7 +48,7 @@ func (p *acrossWorker) begin(w *innerWorker) {
 	c := p.in.across
 	for i, r := range c.registers[:c.constants] {
 		if _, ok := c.spread[r]; !ok {
-			vec.Fill(p.register(i), w.regs[r].f64[0])
+			vec.Fill(p.register(i), w.regs[r].F64[0])
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (p *acrossWorker) operand(w *innerWorker, a passArg) vec.PassOperand {
 	case noArg:
 		return vec.PassOperand{}
 	case argInRow:
-		return vec.PassOperand{Base: unsafe.Pointer(&w.columns[c.columns[a.reg]].f64[0]), At: vec.PassRow}
+		return vec.PassOperand{Base: unsafe.Pointer(&w.columns[c.columns[a.reg]].F64[0]), At: vec.PassRow}
 	case argDot:
 		return vec.PassOperand{Base: unsafe.Pointer(&p.chains(a.reg)[0]), At: vec.PassHere}
 	}
@@ -81,7 +81,7 @@ func (p *acrossWorker) run(w *innerWorker, from, n int, out *value.Dense) error 
 	for _, m := range w.in.spread {
 		if at, ok := p.in.across.at[m.to]; ok {
 			lanes := p.register(at)
-			copy(lanes, w.regs[m.from].f64[:n])
+			copy(lanes, w.regs[m.from].F64[:n])
 			vec.Fill(lanes[n:], lanes[n-1]) // nobody looks at these lanes
 		}
 	}
@@ -95,7 +95,7 @@ func (p *acrossWorker) run(w *innerWorker, from, n int, out *value.Dense) error 
 	sure := true
 	for i, d := range w.in.dots {
 		chains := p.chains(i)[:n]
-		copy(w.regs[d.to].f64, chains)
+		copy(w.regs[d.to].F64, chains)
 		for _, v := range chains {
 			sure = sure && v == v
 		}

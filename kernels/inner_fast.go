@@ -62,7 +62,7 @@ func (p *passWorker) begin(w *innerWorker) {
 	c := w.in.pass
 	for i, r := range c.registers[:c.constants] {
 		if _, ok := c.spread[r]; !ok {
-			vec.Fill(p.memory[2*vec.PassRows*i:][:vec.PassRows], w.regs[r].f64[0])
+			vec.Fill(p.memory[2*vec.PassRows*i:][:vec.PassRows], w.regs[r].F64[0])
 		}
 	}
 }
@@ -89,7 +89,7 @@ func (p *passWorker) operand(w *innerWorker, a passArg) vec.PassOperand {
 	case noArg:
 		return vec.PassOperand{}
 	case argNumber:
-		return vec.PassOperand{Base: unsafe.Pointer(&w.regs[a.reg].f64[0])}
+		return vec.PassOperand{Base: unsafe.Pointer(&w.regs[a.reg].F64[0])}
 	case argState:
 		return vec.PassOperand{Base: unsafe.Pointer(&p.columns[a.reg].State[0])}
 	}
@@ -98,7 +98,7 @@ func (p *passWorker) operand(w *innerWorker, a passArg) vec.PassOperand {
 		if a.kind == argBefore {
 			at = vec.PassBefore
 		}
-		return vec.PassOperand{Base: unsafe.Pointer(&w.columns[i].f64[0]), At: at}
+		return vec.PassOperand{Base: unsafe.Pointer(&w.columns[i].F64[0]), At: at}
 	}
 	at := vec.PassThis
 	if i := c.at[a.reg]; i < c.constants {
@@ -132,7 +132,7 @@ func (p *passWorker) run(w *innerWorker) bool {
 			}
 			return false
 		}
-		w.regs[w.in.sums[i].to].f64[0] = sum
+		w.regs[w.in.sums[i].to].F64[0] = sum
 	}
 	p.failures = 0
 	return true

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"flow/ir/op"
-	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
 )
@@ -16,8 +16,8 @@ import (
 type innerWorker struct {
 	laneWorker
 	in      *innerCode
-	columns []slab      // of the matrices that are the same in every iteration, whole
-	terms   [][]float64 // columns to be summed, whole, one for each register of sums; nil until the machine leaves a point to the steps
+	columns []dense.Slab // of the matrices that are the same in every iteration, whole
+	terms   [][]float64  // columns to be summed, whole, one for each register of sums; nil until the machine leaves a point to the steps
 	summed  []int
 	sum     exact.Sum
 	fast    *passWorker
@@ -26,7 +26,7 @@ type innerWorker struct {
 
 // innerState is what an execution leaves to the next: to make it anew took longer than to fill it again, by far, for it is a hundred kilobytes.
 type innerState struct {
-	columns []slab // of the matrices that are the same in every iteration, whole; shared by all workers
+	columns []dense.Slab // of the matrices that are the same in every iteration, whole; shared by all workers
 	workers []*innerWorker
 }
 
@@ -36,11 +36,11 @@ func (c *innerCode) state(r *parforRun) *innerState {
 	if !ok {
 		s = &innerState{}
 		for _, x := range c.columns {
-			s.columns = append(s.columns, slabOver(aligned(make([]uint64, c.padded()+8)), r.values[x.from].(*value.Dense).Elem, c.padded()))
+			s.columns = append(s.columns, dense.SlabOver(aligned(make([]uint64, c.padded()+8)), r.values[x.from].(*value.Dense).Elem, c.padded()))
 		}
 	}
 	for i, x := range c.columns {
-		s.columns[i].column(r.values[x.from].(*value.Dense), x.col)
+		s.columns[i].Column(r.values[x.from].(*value.Dense), x.col)
 	}
 	return s
 }
@@ -68,7 +68,7 @@ func (c *innerCode) worker(r *parforRun, number int) iterations {
 		w.begin(r, innerLanes)
 	}
 	for _, x := range c.items {
-		fill(&w.regs[x.reg], w.elems[x.reg], r.values[x.from].(*value.Dense).At(0, x.col), 0, innerLanes)
+		dense.Fill(&w.regs[x.reg], w.elems[x.reg], r.values[x.from].(*value.Dense).At(0, x.col), 0, innerLanes)
 	}
 	if w.fast != nil {
 		w.fast.begin(w)
@@ -83,19 +83,6 @@ func (c *innerCode) worker(r *parforRun, number int) iterations {
 func (w *innerWorker) free() {
 	w.r = nil
 	clear(w.mat)
-}
-
-// column makes s column j of m. Zeros lie behind it.
-func (s *slab) column(m *value.Dense, j int) {
-	if m.Elem == types.F64 {
-		for i := range m.Rows {
-			s.f64[i] = m.F64[i*m.Stride+j]
-		}
-		return
-	}
-	for i := range m.Rows {
-		s.set(m.Elem, i, m.At(i, j))
-	}
 }
 
 func (w *innerWorker) run(from, to int, out *value.Dense) error {
@@ -118,7 +105,7 @@ func (w *innerWorker) each(from, to int, out *value.Dense) error {
 		if w.r.stopped(w.number) {
 			return op.ErrStopped
 		}
-		w.regs[w.in.index].i64[0] = w.r.space.at(0, p)
+		w.regs[w.in.index].I64[0] = w.r.space.at(0, p)
 		if !w.exec(w.in.before, 1) || !w.pass() || !w.exec(w.in.after, 1) {
 			return errLane
 		}
@@ -132,7 +119,7 @@ func (w *innerWorker) each(from, to int, out *value.Dense) error {
 // store puts the result of a point, which is in that lane, into its row of out.
 func (w *innerWorker) store(point, lane int, out *value.Dense) {
 	for j, r := range w.in.out {
-		put(&slab{f64: out.F64, f32: out.F32, i64: out.I64, b: out.Bool}, point*out.Stride+j, &w.regs[r], lane)
+		put(&dense.Slab{F64: out.F64, F32: out.F32, I64: out.I64, Bool: out.Bool}, point*out.Stride+j, &w.regs[r], lane)
 	}
 }
 
@@ -147,16 +134,16 @@ func (w *innerWorker) pass() bool {
 		}
 	}
 	for _, m := range w.in.spread {
-		fill(&w.regs[m.to], w.elems[m.to], w.regs[m.from].at(w.elems[m.from], 0), 0, innerLanes)
+		dense.Fill(&w.regs[m.to], w.elems[m.to], w.regs[m.from].At(w.elems[m.from], 0), 0, innerLanes)
 	}
 	rows := w.in.rows
 	for k := 0; k < rows; k += innerLanes {
 		n := min(innerLanes, rows-k)
 		for i, x := range w.in.columns {
-			w.regs[x.reg] = cut(w.columns[i], k, n)
+			w.regs[x.reg] = dense.Cut(w.columns[i], k, n)
 		}
 		for i, r := range w.summed {
-			w.regs[r] = slab{f64: w.terms[i][k : k+n]}
+			w.regs[r] = dense.Slab{F64: w.terms[i][k : k+n]}
 		}
 		if !w.exec(w.in.block, n) {
 			return false
@@ -169,14 +156,14 @@ func (w *innerWorker) pass() bool {
 			w.sum.AddSlice(w.terms[i])
 			i++
 		}
-		w.regs[s.to].f64[0] = w.sum.Round()
+		w.regs[s.to].F64[0] = w.sum.Round()
 	}
 	for _, d := range w.in.dots {
 		chain, a, b := 0.0, w.terms[i], w.terms[i+1]
 		for k, v := range a {
 			chain = math.FMA(v, b[k], chain)
 		}
-		w.regs[d.to].f64[0] = chain
+		w.regs[d.to].F64[0] = chain
 		i += 2
 	}
 	if w.fast != nil {
@@ -187,8 +174,8 @@ func (w *innerWorker) pass() bool {
 
 // sum3 is the sum of each row of three columns, rounded once.
 func (w *laneWorker) sum3(s *laneStep, n int) {
-	dst := w.regs[s.dst].f64[:n]
-	a, b, c := w.regs[s.arg[0]].f64[:n], w.regs[s.arg[1]].f64[:n], w.regs[s.arg[2]].f64[:n]
+	dst := w.regs[s.dst].F64[:n]
+	a, b, c := w.regs[s.arg[0]].F64[:n], w.regs[s.arg[1]].F64[:n], w.regs[s.arg[2]].F64[:n]
 	done, ok := vec.Sum3F64(dst, a, b, c)
 	if !ok {
 		done = 0
@@ -201,7 +188,7 @@ func (w *laneWorker) sum3(s *laneStep, n int) {
 
 // root3 is x ^ 1.5 as the row pow has it.
 func (w *laneWorker) root3(s *laneStep, n int) {
-	dst, x := w.regs[s.dst].f64[:n], w.regs[s.arg[0]].f64[:n]
+	dst, x := w.regs[s.dst].F64[:n], w.regs[s.arg[0]].F64[:n]
 	var signs uint64
 	for _, v := range x {
 		signs |= math.Float64bits(v)

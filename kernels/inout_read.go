@@ -15,6 +15,7 @@ import (
 	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/format"
 )
 
@@ -178,7 +179,7 @@ func (f *fileCache) readKernel(c *op.Call) error {
 	if d.Elem != out.Elem || !w.within(d.Rows, d.Cols) || !ok && (d.Rows != out.Rows || d.Cols != out.Cols) {
 		return changed(path)
 	}
-	copyInto(out, w.of(d))
+	dense.Copy(out, w.of(d))
 	return nil
 }
 

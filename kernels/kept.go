@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // Store holds the values of a session, by numbers that are never given twice. The zero value is empty. It is safe for
@@ -134,7 +135,7 @@ func Keeping(s *Store, apart bool) []*op.Def {
 				return err
 			}
 			if d, ok := v.(*value.Dense); ok && c.Out != nil {
-				copyInto(c.Result(), d)
+				dense.Copy(c.Result(), d)
 				return nil
 			}
 			c.Out = v

@@ -6,6 +6,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -27,10 +28,10 @@ func (c *laneCode) registers(r *parforRun, number, lanes int) *laneWorker {
 	} else {
 		w.words = make([]uint64, c.slots*lanes)
 	}
-	w.regs = make([]slab, len(c.elems))
+	w.regs = make([]dense.Slab, len(c.elems))
 	for i, e := range c.elems {
 		if c.slot[i] >= 0 {
-			w.regs[i] = slabOver(w.words[c.slot[i]*lanes:], e, lanes)
+			w.regs[i] = dense.SlabOver(w.words[c.slot[i]*lanes:], e, lanes)
 		}
 	}
 	w.begin(r, lanes)
@@ -51,7 +52,7 @@ func (w *laneWorker) begin(r *parforRun, lanes int) {
 		if !ok {
 			panic("BUG: a number of a loop's body is none")
 		}
-		fill(&w.regs[f.reg], c.elems[f.reg], v, 0, lanes)
+		dense.Fill(&w.regs[f.reg], c.elems[f.reg], v, 0, lanes)
 	}
 	for i := range c.matrix {
 		w.mat[i], _ = r.values[i].(*value.Dense)
@@ -79,13 +80,13 @@ func (w *laneWorker) exec(block []laneStep, n int) bool {
 		case stepPick:
 			ok = w.pick(s, n)
 		case stepCopy:
-			copySlab(&w.regs[s.dst], s.out, 0, cut(w.regs[s.arg[0]], 0, n))
+			dense.CopySlab(&w.regs[s.dst], s.out, 0, dense.Cut(w.regs[s.arg[0]], 0, n))
 		case stepSum3:
 			w.sum3(s, n)
 		case stepRoot3:
 			w.root3(s, n)
 		case stepCube:
-			vec.CubeF64(w.regs[s.dst].f64[:n], w.regs[s.arg[0]].f64[:n])
+			vec.CubeF64(w.regs[s.dst].F64[:n], w.regs[s.arg[0]].F64[:n])
 		}
 		if !ok {
 			return false
@@ -97,17 +98,17 @@ func (w *laneWorker) exec(block []laneStep, n int) bool {
 // pick reads elements of a matrix; false if a subscript is out of range.
 func (w *laneWorker) pick(s *laneStep, n int) bool {
 	m := w.mat[s.pick.from]
-	row, col := w.regs[s.pick.row].i64[:n], w.regs[s.pick.col].i64[:n]
+	row, col := w.regs[s.pick.row].I64[:n], w.regs[s.pick.col].I64[:n]
 	dst := &w.regs[s.dst]
-	switch storage(m.Elem) {
+	switch dense.Storage(m.Elem) {
 	case types.F64:
-		return take(dst.f64[:n], m.F64, m, row, col)
+		return take(dst.F64[:n], m.F64, m, row, col)
 	case types.F32:
-		return take(dst.f32[:n], m.F32, m, row, col)
+		return take(dst.F32[:n], m.F32, m, row, col)
 	case types.Bool:
-		return take(dst.b[:n], m.Bool, m, row, col)
+		return take(dst.Bool[:n], m.Bool, m, row, col)
 	}
-	return take(dst.i64[:n], m.I64, m, row, col)
+	return take(dst.I64[:n], m.I64, m, row, col)
 }
 
 func take[T any](dst, from []T, m *value.Dense, row, col []int64) bool {
@@ -133,22 +134,22 @@ func take[T any](dst, from []T, m *value.Dense, row, col []int64) bool {
 // index sets the register of the index for the points from, from+1, ..
 func (w *laneWorker) index(from, n int) {
 	s := &w.r.space
-	first := w.regs[w.code.index].i64
+	first := w.regs[w.code.index].I64
 	for k, x, by := 0, s.at(0, from), int64(s.by[0]); k < n; k, x = k+1, x+by {
 		first[k] = x
 	}
 }
 
 // put copies element k of src to element at of dst.
-func put(dst *slab, at int, src *slab, k int) {
+func put(dst *dense.Slab, at int, src *dense.Slab, k int) {
 	switch {
-	case src.f64 != nil:
-		dst.f64[at] = src.f64[k]
-	case src.i64 != nil:
-		dst.i64[at] = src.i64[k]
-	case src.f32 != nil:
-		dst.f32[at] = src.f32[k]
+	case src.F64 != nil:
+		dst.F64[at] = src.F64[k]
+	case src.I64 != nil:
+		dst.I64[at] = src.I64[k]
+	case src.F32 != nil:
+		dst.F32[at] = src.F32[k]
 	default:
-		dst.b[at] = src.b[k]
+		dst.Bool[at] = src.Bool[k]
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
+	"flow/kernels/dense"
 )
 
 // linear is the kernels of one blas set with their scratch memory. It is safe for concurrent use.
@@ -191,7 +192,7 @@ func syrkType(s *op.Sig) (types.Type, error) {
 
 func (l *linear) matmul(c *op.Call) error {
 	out := c.Result()
-	clearDense(out)
+	dense.Clear(out)
 	l.accumulate(out, c.Dense(0), c.Dense(1), c.Attrs.Bool("ta"), c.Attrs.Bool("tb"), false)
 	return nil
 }
@@ -203,108 +204,108 @@ func (l *linear) gemm(c *op.Call) error {
 
 // accumulate adds op(a) @ op(b) into out, or subtracts it.
 func (l *linear) accumulate(out, a, b *value.Dense, ta, tb, sub bool) {
-	a, b = widened(a, out.Elem), widened(b, out.Elem)
+	a, b = dense.Widened(a, out.Elem), dense.Widened(b, out.Elem)
 	switch out.Elem {
 	case types.F64:
 		s := l.pool.get()
-		gemmInto(l.f64, s, gridOf[float64](out), gridOf[float64](a), gridOf[float64](b), ta, tb, sub)
+		gemmInto(l.f64, s, dense.GridOf[float64](out), dense.GridOf[float64](a), dense.GridOf[float64](b), ta, tb, sub)
 		l.pool.put(s)
 	case types.F32:
 		s := l.pool.get()
-		gemmInto(l.f32, s, gridOf[float32](out), gridOf[float32](a), gridOf[float32](b), ta, tb, sub)
+		gemmInto(l.f32, s, dense.GridOf[float32](out), dense.GridOf[float32](a), dense.GridOf[float32](b), ta, tb, sub)
 		l.pool.put(s)
 	default:
-		gemmI64(gridOf[int64](out), gridOf[int64](a), gridOf[int64](b), ta, tb, sub)
+		gemmI64(dense.GridOf[int64](out), dense.GridOf[int64](a), dense.GridOf[int64](b), ta, tb, sub)
 	}
 }
 
 func (l *linear) syrk(c *op.Call) error {
-	out, a := c.Result(), widened(c.Dense(1), c.Result().Elem)
+	out, a := c.Result(), dense.Widened(c.Dense(1), c.Result().Elem)
 	ta, sub := c.Attrs.Bool("ta"), c.Attrs.Bool("sub")
 	switch out.Elem {
 	case types.F64:
 		s := l.pool.get()
-		syrkInto(l.f64, s, gridOf[float64](out), gridOf[float64](a), ta, sub)
+		syrkInto(l.f64, s, dense.GridOf[float64](out), dense.GridOf[float64](a), ta, sub)
 		l.pool.put(s)
 	case types.F32:
 		s := l.pool.get()
-		syrkInto(l.f32, s, gridOf[float32](out), gridOf[float32](a), ta, sub)
+		syrkInto(l.f32, s, dense.GridOf[float32](out), dense.GridOf[float32](a), ta, sub)
 		l.pool.put(s)
 	default:
-		syrkI64(gridOf[int64](out), gridOf[int64](a), ta, sub)
+		syrkI64(dense.GridOf[int64](out), dense.GridOf[int64](a), ta, sub)
 	}
 	return nil
 }
 
 // gemmInto is c ± op(a)@op(b) on the set's kernels. They have no form for two transposes: then a is turned first.
-func gemmInto[T precision](k solver[T], s *scratch, c, a, b grid[T], ta, tb, sub bool) {
+func gemmInto[T dense.Precision](k solver[T], s *scratch, c, a, b dense.Grid[T], ta, tb, sub bool) {
 	if ta && tb {
-		at := scratchGrid[T](s, a.cols, a.rows)
-		transpose(at, a)
+		at := scratchGrid[T](s, a.Cols, a.Rows)
+		dense.Transpose(at, a)
 		a, ta = at, false
 	}
-	inner := a.cols
+	inner := a.Cols
 	if ta {
-		inner = a.rows
+		inner = a.Rows
 	}
-	if c.rows == 0 || c.cols == 0 || inner == 0 {
+	if c.Rows == 0 || c.Cols == 0 || inner == 0 {
 		return
 	}
 	if ta {
-		k.gemmTN(&s.ws, sub, c.rows, c.cols, inner, a.x, a.ld, b.x, b.ld, c.x, c.ld)
+		k.gemmTN(&s.ws, sub, c.Rows, c.Cols, inner, a.X, a.LD, b.X, b.LD, c.X, c.LD)
 		return
 	}
-	k.gemm(&s.ws, tb, sub, c.rows, c.cols, inner, a.x, a.ld, b.x, b.ld, c.x, c.ld)
+	k.gemm(&s.ws, tb, sub, c.Rows, c.Cols, inner, a.X, a.LD, b.X, b.LD, c.X, c.LD)
 }
 
 // syrkInto is the lower triangle of c ± a@t(a).
-func syrkInto[T precision](k solver[T], s *scratch, c, a grid[T], ta, sub bool) {
+func syrkInto[T dense.Precision](k solver[T], s *scratch, c, a dense.Grid[T], ta, sub bool) {
 	if ta {
-		at := scratchGrid[T](s, a.cols, a.rows)
-		transpose(at, a)
+		at := scratchGrid[T](s, a.Cols, a.Rows)
+		dense.Transpose(at, a)
 		a = at
 	}
-	if a.rows > 0 && a.cols > 0 {
-		k.syrk(&s.ws, sub, a.rows, a.cols, a.x, a.ld, c.x, c.ld)
+	if a.Rows > 0 && a.Cols > 0 {
+		k.syrk(&s.ws, sub, a.Rows, a.Cols, a.X, a.LD, c.X, c.LD)
 	}
 }
 
 // gemmI64 is the product of integers modulo 2^64. The order of terms is free there; row by row is fast enough
 // for what integers are used for (counts, paths), about 1 G multiply-adds a second.
-func gemmI64(c, a, b grid[int64], ta, tb, sub bool) {
+func gemmI64(c, a, b dense.Grid[int64], ta, tb, sub bool) {
 	if ta {
-		a = turnedCopy(a)
+		a = dense.TurnedCopy(a)
 	}
 	if tb {
-		b = turnedCopy(b)
+		b = dense.TurnedCopy(b)
 	}
-	for i := range c.rows {
-		row := c.row(i)
-		for k, x := range a.row(i) {
+	for i := range c.Rows {
+		row := c.Row(i)
+		for k, x := range a.Row(i) {
 			if sub {
 				x = -x
 			}
-			for j, y := range b.row(k) {
+			for j, y := range b.Row(k) {
 				row[j] += x * y
 			}
 		}
 	}
 }
 
-func syrkI64(c, a grid[int64], ta, sub bool) {
+func syrkI64(c, a dense.Grid[int64], ta, sub bool) {
 	if ta {
-		a = turnedCopy(a)
+		a = dense.TurnedCopy(a)
 	}
-	for i := range c.rows {
+	for i := range c.Rows {
 		for j := range i + 1 {
 			var sum int64
-			for k, x := range a.row(i) {
-				sum += x * a.row(j)[k]
+			for k, x := range a.Row(i) {
+				sum += x * a.Row(j)[k]
 			}
 			if sub {
 				sum = -sum
 			}
-			c.row(i)[j] += sum
+			c.Row(i)[j] += sum
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 func (l *linear) factorizations() []*op.Def {
@@ -82,28 +83,28 @@ func (l *linear) potrf(c *op.Call) error {
 	s := l.pool.get()
 	defer l.pool.put(s)
 	if out := c.Result(); out.Elem == types.F32 {
-		return potrfInto(l.f32, s, gridOf[float32](out), out.Elem)
+		return potrfInto(l.f32, s, dense.GridOf[float32](out), out.Elem)
 	}
-	return potrfInto(l.f64, s, gridOf[float64](c.Result()), types.F64)
+	return potrfInto(l.f64, s, dense.GridOf[float64](c.Result()), types.F64)
 }
 
-func potrfInto[T precision](k solver[T], s *scratch, a grid[T], e types.Elem) error {
-	if a.rows == 0 {
+func potrfInto[T dense.Precision](k solver[T], s *scratch, a dense.Grid[T], e types.Elem) error {
+	if a.Rows == 0 {
 		return nil
 	}
-	diagonal := scratchGrid[T](s, 1, a.rows).x
+	diagonal := scratchGrid[T](s, 1, a.Rows).X
 	for i := range diagonal {
-		diagonal[i] = a.x[i*a.ld+i]
+		diagonal[i] = a.X[i*a.LD+i]
 	}
-	minor := k.potrf(&s.ws, a.rows, a.x, a.ld)
+	minor := k.potrf(&s.ws, a.Rows, a.X, a.LD)
 	if minor == 0 {
 		return nil
 	}
 	// The set says which minor failed and no more. Row minor-1 of the factor is complete before its pivot in
 	// every order of elimination, so the pivot's chain can be run again for the message.
 	i := minor - 1
-	for p, x := range a.row(i)[:i] {
-		k.axpy(-x, a.row(i)[p:p+1], diagonal[i:i+1])
+	for p, x := range a.Row(i)[:i] {
+		k.axpy(-x, a.Row(i)[p:p+1], diagonal[i:i+1])
 	}
 	return notDefinite(minor, value.Scalar{Elem: e, F: float64(diagonal[i])})
 }
@@ -113,14 +114,14 @@ func (l *linear) getrf(c *op.Call) error {
 	defer l.pool.put(s)
 	k := 0
 	if out := c.Result(); out.Elem == types.F32 {
-		k = getrfInto(l.f32, s, gridOf[float32](out))
+		k = getrfInto(l.f32, s, dense.GridOf[float32](out))
 	} else {
-		k = getrfInto(l.f64, s, gridOf[float64](out))
+		k = getrfInto(l.f64, s, dense.GridOf[float64](out))
 	}
 	switch {
 	case k == 0:
 	case c.Attrs.Bool("singular"):
-		clearDense(c.Result())
+		dense.Clear(c.Result())
 	default:
 		return zeroPivot(k)
 	}
@@ -134,47 +135,47 @@ const getrfBlock = 24
 
 // getrfInto factors a in place and returns 0, or the 1-based number of the zero pivot it met. Right-looking: the
 // trailing matrix always holds chains that are as long as the columns done, so the order is that of getrfRef.
-func getrfInto[T precision](k solver[T], s *scratch, a grid[T]) (zero int) {
-	n := a.rows
-	turned := scratchGrid[T](s, 1, n*getrfBlock).x
-	corner := scratchGrid[T](s, 1, getrfBlock*getrfBlock).x
+func getrfInto[T dense.Precision](k solver[T], s *scratch, a dense.Grid[T]) (zero int) {
+	n := a.Rows
+	turned := scratchGrid[T](s, 1, n*getrfBlock).X
+	corner := scratchGrid[T](s, 1, getrfBlock*getrfBlock).X
 	for j := 0; j < n; j += getrfBlock {
 		w := min(getrfBlock, n-j)
 		rest := n - j - w
-		d := a.part(j, j, w, w)
+		d := a.Part(j, j, w, w)
 		if bad := eliminate(k, d); bad > 0 {
 			return j + bad
 		}
 		if rest == 0 {
 			break
 		}
-		below, right := a.part(j+w, j, rest, w), a.part(j, j+w, w, rest)
-		t := grid[T]{rows: w, cols: w, ld: w, x: corner}
-		transpose(t, d) // below = below @ inverse(U): trsm with t(U)
-		k.trsm(&s.ws, rest, w, t.x, t.ld, below.x, below.ld)
-		r := grid[T]{rows: rest, cols: w, ld: w, x: turned}
-		transpose(r, right) // right = inverse(L) @ right, as t(right) @ inverse(t(L)), L with a unit diagonal
+		below, right := a.Part(j+w, j, rest, w), a.Part(j, j+w, w, rest)
+		t := dense.Grid[T]{Rows: w, Cols: w, LD: w, X: corner}
+		dense.Transpose(t, d) // below = below @ inverse(U): trsm with t(U)
+		k.trsm(&s.ws, rest, w, t.X, t.LD, below.X, below.LD)
+		r := dense.Grid[T]{Rows: rest, Cols: w, LD: w, X: turned}
+		dense.Transpose(r, right) // right = inverse(L) @ right, as t(right) @ inverse(t(L)), L with a unit diagonal
 		for i := range w {
-			copy(t.row(i), d.row(i))
-			t.row(i)[i] = 1
+			copy(t.Row(i), d.Row(i))
+			t.Row(i)[i] = 1
 		}
-		k.trsm(&s.ws, rest, w, t.x, t.ld, r.x, r.ld)
-		transpose(right, r)
-		c := a.part(j+w, j+w, rest, rest)
-		k.gemm(&s.ws, true, true, rest, rest, w, below.x, below.ld, r.x, r.ld, c.x, c.ld)
+		k.trsm(&s.ws, rest, w, t.X, t.LD, r.X, r.LD)
+		dense.Transpose(right, r)
+		c := a.Part(j+w, j+w, rest, rest)
+		k.gemm(&s.ws, true, true, rest, rest, w, below.X, below.LD, r.X, r.LD, c.X, c.LD)
 	}
 	return 0
 }
 
 // eliminate is LU of a small block, row operations in ascending order of the pivot.
-func eliminate[T precision](k solver[T], a grid[T]) (zero int) {
-	for p := range a.rows {
-		from := a.row(p)
+func eliminate[T dense.Precision](k solver[T], a dense.Grid[T]) (zero int) {
+	for p := range a.Rows {
+		from := a.Row(p)
 		if from[p] == 0 {
 			return p + 1
 		}
-		for i := p + 1; i < a.rows; i++ {
-			to := a.row(i)
+		for i := p + 1; i < a.Rows; i++ {
+			to := a.Row(i)
 			to[p] /= from[p]
 			k.axpy(-to[p], from[p+1:], to[p+1:])
 		}

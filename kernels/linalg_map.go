@@ -7,6 +7,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // mapProduct is the row. Its inputs are those of the chain, in the place `place` what the product is added to or, if there is no such
@@ -97,7 +98,7 @@ func mapProductRef(c *op.Call) (value.Value, error) {
 	p := productIn(c.Attrs, c.Dense, len(c.In))
 	product := value.New(c.Body.In[at].Elem, c.Type.Rows, c.Type.Cols)
 	if c.Attrs.Bool("acc") {
-		copyInto(product, c.Dense(at))
+		dense.Copy(product, c.Dense(at))
 	}
 	productRef(product, p.a, p.b, p.ta, p.tb, c.Attrs.Bool("sub"), false)
 	m := *c
@@ -129,9 +130,9 @@ func (f *productMaps) whole(c *op.Call) error {
 	}
 	switch acc := c.Dense(at); {
 	case !c.Attrs.Bool("acc"):
-		clearDense(product)
+		dense.Clear(product)
 	case product != out || !lendsMemory(c.In[at:at+1], out):
-		copyInto(product, acc)
+		dense.Copy(product, acc)
 	}
 	f.accumulate(product, p.a, p.b, p.ta, p.tb, c.Attrs.Bool("sub"))
 	in := chainIn(c)

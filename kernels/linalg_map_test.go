@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // epilogue is a call of map.product: an n x m product over k, alone or added to a matrix, and a chain that reads it and an operand beside it.
@@ -137,7 +138,7 @@ func unfused(t *testing.T, rows []*op.Def, c *op.Call) value.Value {
 		p.Def, p.In = rowNamed(t, rows, "gemm"), []value.Value{c.In[at], c.In[n-2], c.In[n-1]}
 	}
 	if lend(p); acc {
-		copyInto(p.Result(), c.Dense(at))
+		dense.Copy(p.Result(), c.Dense(at))
 	}
 	if err := p.Def.Kernel(p); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // pipeProduct is the row. Its inputs are those of the pipe, with the product's left factor in the place of the product, and then its right
@@ -140,15 +141,15 @@ func (b *productBody) Chunk(worker, lo, hi int) error {
 // rows reduces n rows from row i on.
 func (w *productWorker) rows(b *productBody, i, n int) error {
 	for k, o := range b.job.p.In {
-		d, dense := b.job.in[k].(*value.Dense)
+		d, isDense := b.job.in[k].(*value.Dense)
 		switch {
 		case k == b.place:
 			w.product.Window(&w.view[k], 0, 0, n, b.job.cols)
 			w.in[k] = &w.view[k]
-			clearDense(&w.view[k])
+			dense.Clear(&w.view[k])
 			b.a.Window(&w.left, i, 0, n, b.a.Cols)
 			b.f.accumulate(&w.view[k], &w.left, b.b, false, b.tb, false)
-		case dense && (o.Mode == op.Full || o.Mode == op.ColVec) && d.Rows == b.job.rows:
+		case isDense && (o.Mode == op.Full || o.Mode == op.ColVec) && d.Rows == b.job.rows:
 			d.Window(&w.view[k], i, 0, n, d.Cols)
 			w.in[k] = &w.view[k]
 		}

@@ -13,6 +13,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // triangular describes one of the solves.
@@ -114,9 +115,9 @@ func (l *linear) solve(c *op.Call, f triangular) error {
 	out, t := c.Result(), c.Dense(0)
 	unit := c.Attrs.Bool("unit")
 	if out.Elem == types.F32 {
-		solveInto(l.f32, s, f, unit, gridOf[float32](t), gridOf[float32](out))
+		solveInto(l.f32, s, f, unit, dense.GridOf[float32](t), dense.GridOf[float32](out))
 	} else {
-		solveInto(l.f64, s, f, unit, gridOf[float64](t), gridOf[float64](out))
+		solveInto(l.f64, s, f, unit, dense.GridOf[float64](t), dense.GridOf[float64](out))
 	}
 	return nil
 }
@@ -126,9 +127,9 @@ func (l *linear) solve(c *op.Call, f triangular) error {
 //	rows of unknowns (left):   turn b, solve, turn back
 //	descending:                reverse the order of equations and unknowns in m and in b, which makes it ascending
 //	equations are columns:     turn m
-func solveInto[T precision](k solver[T], s *scratch, f triangular, unit bool, t, b grid[T]) {
-	n := t.rows
-	if n == 0 || b.rows == 0 || b.cols == 0 {
+func solveInto[T dense.Precision](k solver[T], s *scratch, f triangular, unit bool, t, b dense.Grid[T]) {
+	n := t.Rows
+	if n == 0 || b.Rows == 0 || b.Cols == 0 {
 		return
 	}
 	m := t
@@ -137,52 +138,52 @@ func solveInto[T precision](k solver[T], s *scratch, f triangular, unit bool, t,
 		lowerCopy(m, t, f.turn, f.backward)
 		if unit {
 			for i := range n {
-				m.row(i)[i] = 1
+				m.Row(i)[i] = 1
 			}
 		}
 	}
 	x := b
 	if f.left {
-		x = scratchGrid[T](s, b.cols, n)
-		transpose(x, b)
+		x = scratchGrid[T](s, b.Cols, n)
+		dense.Transpose(x, b)
 		if f.backward {
 			mirror(x)
 		}
 	}
-	k.trsm(&s.ws, x.rows, n, m.x, m.ld, x.x, x.ld)
+	k.trsm(&s.ws, x.Rows, n, m.X, m.LD, x.X, x.LD)
 	if f.left {
 		if f.backward {
 			mirror(x)
 		}
-		transpose(b, x)
+		dense.Transpose(b, x)
 	}
 }
 
 // lowerCopy fills the lower triangle of m with the coefficients t, turned and with rows and columns in reverse as
 // asked. Above the diagonal m is left as it is.
-func lowerCopy[T precision](m, t grid[T], turn, back bool) {
-	n := m.rows
+func lowerCopy[T dense.Precision](m, t dense.Grid[T], turn, back bool) {
+	n := m.Rows
 	for i := range n {
-		row := m.row(i)
+		row := m.Row(i)
 		e, step := i, 1 // equation, and direction of the unknowns
 		first := 0
 		if back {
 			e, first, step = n-1-i, n-1, -1
 		}
-		at, move := e*t.ld+first, step
+		at, move := e*t.LD+first, step
 		if turn {
-			at, move = first*t.ld+e, step*t.ld
+			at, move = first*t.LD+e, step*t.LD
 		}
 		for k := range i + 1 {
-			row[k] = t.x[at]
+			row[k] = t.X[at]
 			at += move
 		}
 	}
 }
 
 // mirror reverses every row of g.
-func mirror[T precision](g grid[T]) {
-	for i := range g.rows {
-		reverseRow(g.row(i))
+func mirror[T dense.Precision](g dense.Grid[T]) {
+	for i := range g.Rows {
+		reverseRow(g.Row(i))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -16,10 +17,10 @@ import (
 const stripElements = 1 << 13
 
 // stripRows is the rows of a strip: a multiple of those of every micro-tile and of those of transposed operands that are turned at a time.
-func stripRows(out types.Type) int { return roundUp(max(1, stripElements/out.Cols), panel) }
+func stripRows(out types.Type) int { return roundUp(max(1, stripElements/out.Cols), dense.Panel) }
 
 // stripBody is one execution.
-type stripBody[T precision] struct {
+type stripBody[T dense.Precision] struct {
 	f       *productMaps
 	by      solver[T]
 	job     job  // the chain; its operand `place` is the strip at work
@@ -27,7 +28,7 @@ type stripBody[T precision] struct {
 	stream  bool // the result goes past the caches
 	place   int
 	acc     *value.Dense // or nil
-	a, b    grid[T]
+	a, b    dense.Grid[T]
 	tb, sub bool
 	packed  []T // the right factor; nil where the kernels cannot
 	shared  *scratch
@@ -35,7 +36,7 @@ type stripBody[T precision] struct {
 }
 
 // stripWorker is a worker's part: a strip of the product, windows of the operands that lie along the rows, and a machine for the chain.
-type stripWorker[T precision] struct {
+type stripWorker[T dense.Precision] struct {
 	s     *scratch
 	m     *machine
 	room  []T // for a strip, and TallCols elements behind it
@@ -46,17 +47,17 @@ type stripWorker[T precision] struct {
 	_     [128]byte
 }
 
-func beginStrips[T precision](f *productMaps, by solver[T], c *op.Call, workers int) *stripBody[T] {
+func beginStrips[T dense.Precision](f *productMaps, by solver[T], c *op.Call, workers int) *stripBody[T] {
 	p := productIn(c.Attrs, c.Dense, len(c.In))
 	out := c.Result()
-	b := &stripBody[T]{f: f, by: by, height: min(stripRows(c.Type), out.Rows), place: c.Attrs.Int("place"), a: gridOf[T](p.a), b: gridOf[T](p.b),
+	b := &stripBody[T]{f: f, by: by, height: min(stripRows(c.Type), out.Rows), place: c.Attrs.Int("place"), a: dense.GridOf[T](p.a), b: dense.GridOf[T](p.b),
 		tb: p.tb, sub: c.Attrs.Bool("sub"), shared: f.pool.get(), by1: make([]stripWorker[T], workers)}
 	b.job = job{p: c.Body, in: chainIn(c), rows: out.Rows, cols: out.Cols, elem: out.Elem, out: out, from: placeOf(c), alias: lendsMemory(c.In, out)}
 	if c.Attrs.Bool("acc") {
 		b.acc = c.Dense(b.place)
 	}
 	if by.pack != nil {
-		b.packed = by.pack(&b.shared.ws, b.tb, out.Cols, b.a.cols, b.b.x, b.b.ld)
+		b.packed = by.pack(&b.shared.ws, b.tb, out.Cols, b.a.Cols, b.b.X, b.b.LD)
 	}
 	b.stream = b.job.streams()
 	return b
@@ -67,7 +68,7 @@ func (b *stripBody[T]) worker(k int) *stripWorker[T] {
 	w := &b.by1[k]
 	if w.s == nil {
 		w.s, w.m = b.f.pool.get(), b.f.run.machine()
-		w.room = scratchGrid[T](w.s, 1, b.height*b.job.cols+blas.TallCols).x
+		w.room = scratchGrid[T](w.s, 1, b.height*b.job.cols+blas.TallCols).X
 		w.in = append([]value.Value(nil), b.job.in...)
 		w.view = make([]value.Dense, len(w.in))
 	}
@@ -93,25 +94,25 @@ func (b *stripBody[T]) Chunk(worker, lo, hi int) error {
 // product makes n rows of the product from row i on.
 func (w *stripWorker[T]) product(b *stripBody[T], i, n int) {
 	cols := b.job.cols
-	c := grid[T]{rows: n, cols: cols, ld: cols, x: w.room[:n*cols]}
+	c := dense.Grid[T]{Rows: n, Cols: cols, LD: cols, X: w.room[:n*cols]}
 	w.strip = value.Dense{Elem: b.job.p.In[b.place].Elem, Rows: n, Cols: cols, Stride: cols}
-	switch x := any(c.x).(type) {
+	switch x := any(c.X).(type) {
 	case []float64:
 		w.strip.F64 = x
 	case []float32:
 		w.strip.F32 = x
 	}
 	if b.acc == nil {
-		clear(c.x)
+		clear(c.X)
 	} else {
-		from := gridOf[T](b.acc)
+		from := dense.GridOf[T](b.acc)
 		for r := range n {
-			copy(c.row(r), from.row(i+r))
+			copy(c.Row(r), from.Row(i+r))
 		}
 	}
-	a := b.a.part(i, 0, n, b.a.cols)
+	a := b.a.Part(i, 0, n, b.a.Cols)
 	if b.packed != nil {
-		b.by.packed(&w.s.ws, b.sub, n, cols, a.cols, a.x, a.ld, b.packed, w.room[:n*cols+blas.TallCols], cols)
+		b.by.packed(&w.s.ws, b.sub, n, cols, a.Cols, a.X, a.LD, b.packed, w.room[:n*cols+blas.TallCols], cols)
 		return
 	}
 	gemmInto(b.by, w.s, c, a, b.b, false, b.tb, b.sub)

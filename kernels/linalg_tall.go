@@ -7,6 +7,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
+	"flow/kernels/dense"
 )
 
 // panels is the row of products over more than a panel.
@@ -58,7 +59,7 @@ func panelGridOf(c *op.Call) panelGrid {
 func (l *linear) panelsKernel(c *op.Call) error {
 	n := panelGridOf(c).count()
 	if n == 0 {
-		clearDense(c.Result())
+		dense.Clear(c.Result())
 		return nil
 	}
 	b := l.beginPanels(c, 1)
@@ -80,7 +81,7 @@ func (l *linear) beginPanels(c *op.Call, workers int) op.LoopBody {
 }
 
 // panelBody is the product of floats. Every panel has a result of its own, and End adds them up.
-type panelBody[T precision] struct {
+type panelBody[T dense.Precision] struct {
 	panelGrid
 	l     *linear
 	by    solver[T]
@@ -88,16 +89,16 @@ type panelBody[T precision] struct {
 	lower bool // t(a) @ a is symmetric to the bit, as fma(x, y, z) is fma(y, x, z)
 	ta    bool
 	tb    bool
-	sums  []grid[T]
+	sums  []dense.Grid[T]
 }
 
-func beginPanels[T precision](l *linear, by solver[T], c *op.Call) *panelBody[T] {
+func beginPanels[T dense.Precision](l *linear, by solver[T], c *op.Call) *panelBody[T] {
 	b := &panelBody[T]{panelGrid: panelGridOf(c), l: l, by: by, c: c, ta: c.Attrs.Bool("ta"), tb: c.Attrs.Bool("tb")}
 	b.lower = c.In[0] == c.In[1] && b.ta && !b.tb
 	rows, cols := roundUp(c.Type.Rows, blas.TallRows), roundUp(c.Type.Cols, blas.TallCols)
 	room := make([]T, b.panels*rows*cols)
 	for p := range b.panels {
-		b.sums = append(b.sums, grid[T]{rows: c.Type.Rows, cols: c.Type.Cols, ld: cols, x: room[p*rows*cols:][:rows*cols]})
+		b.sums = append(b.sums, dense.Grid[T]{Rows: c.Type.Rows, Cols: c.Type.Cols, LD: cols, X: room[p*rows*cols:][:rows*cols]})
 	}
 	return b
 }
@@ -119,22 +120,22 @@ func (b *panelBody[T]) Chunk(_, lo, hi int) error {
 }
 
 // strip1 computes rows i0..i1-1 of the product of k terms from the one at from on.
-func (b *panelBody[T]) strip1(s *scratch, sum grid[T], i0, i1, from, k int) {
+func (b *panelBody[T]) strip1(s *scratch, sum dense.Grid[T], i0, i1, from, k int) {
 	x, y := inner[T](b.c.Dense(0), b.ta, from, k), inner[T](b.c.Dense(1), !b.tb, from, k)
 	if b.ta && !b.tb {
-		b.by.tall(&s.ws, b.lower, i0, i1, sum.cols, k, x.x, x.ld, y.x, y.ld, sum.x, sum.ld)
+		b.by.tall(&s.ws, b.lower, i0, i1, sum.Cols, k, x.X, x.LD, y.X, y.LD, sum.X, sum.LD)
 		return
 	}
 	if b.ta {
-		x = x.part(0, i0, k, i1-i0)
+		x = x.Part(0, i0, k, i1-i0)
 	} else {
-		x = x.part(i0, 0, i1-i0, k)
+		x = x.Part(i0, 0, i1-i0, k)
 	}
-	gemmInto(b.by, s, sum.part(i0, 0, i1-i0, sum.cols), x, y, b.ta, b.tb, false)
+	gemmInto(b.by, s, sum.Part(i0, 0, i1-i0, sum.Cols), x, y, b.ta, b.tb, false)
 }
 
 // inner is the part of d with k terms of the inner size, which is that of its rows or of its columns.
-func inner[T precision](d *value.Dense, rows bool, from, k int) grid[T] {
+func inner[T dense.Precision](d *value.Dense, rows bool, from, k int) dense.Grid[T] {
 	var v value.Dense
 	if rows {
 		d.Window(&v, from, 0, k, d.Cols)
@@ -146,17 +147,17 @@ func inner[T precision](d *value.Dense, rows bool, from, k int) grid[T] {
 	if _, single := any(zero).(float32); single {
 		e = types.F32
 	}
-	return gridOf[T](widened(&v, e))
+	return dense.GridOf[T](dense.Widened(&v, e))
 }
 
 // addPanels adds the results of panels into the first: pairs, then pairs of pairs.
-func addPanels[T precision](sums []grid[T]) grid[T] {
+func addPanels[T dense.Precision](sums []dense.Grid[T]) dense.Grid[T] {
 	for len(sums) > 1 {
 		next := sums[:0]
 		for i := 0; i < len(sums); i += 2 {
 			if i+1 < len(sums) {
-				for r := range sums[i].rows {
-					x, y := sums[i].row(r), sums[i+1].row(r)
+				for r := range sums[i].Rows {
+					x, y := sums[i].Row(r), sums[i+1].Row(r)
 					for j := range x {
 						x[j] += y[j]
 					}
@@ -172,13 +173,13 @@ func addPanels[T precision](sums []grid[T]) grid[T] {
 // End adds the panels and mirrors what is symmetric.
 func (b *panelBody[T]) End() error {
 	sum := addPanels(b.sums)
-	out := gridOf[T](b.c.Result())
-	for i := range out.rows {
-		row := out.row(i)
-		copy(row, sum.row(i))
+	out := dense.GridOf[T](b.c.Result())
+	for i := range out.Rows {
+		row := out.Row(i)
+		copy(row, sum.Row(i))
 		if b.lower {
-			for j := i + 1; j < out.cols; j++ {
-				row[j] = sum.row(j)[i]
+			for j := i + 1; j < out.Cols; j++ {
+				row[j] = sum.Row(j)[i]
 			}
 		}
 	}
@@ -205,33 +206,33 @@ func (b *panelBodyI64) Chunk(worker, lo, hi int) error {
 		k, rows := min(b.panel, b.k-from), min(b.strip, b.c.Type.Rows-i)
 		x := innerI64(b.c.Dense(0), ta, from, k)
 		if ta {
-			x = x.part(0, i, k, rows)
+			x = x.Part(0, i, k, rows)
 		} else {
-			x = x.part(i, 0, rows, k)
+			x = x.Part(i, 0, rows, k)
 		}
-		gemmI64(gridOf[int64](b.sums[worker]).part(i, 0, rows, b.c.Type.Cols), x, innerI64(b.c.Dense(1), !tb, from, k), ta, tb, false)
+		gemmI64(dense.GridOf[int64](b.sums[worker]).Part(i, 0, rows, b.c.Type.Cols), x, innerI64(b.c.Dense(1), !tb, from, k), ta, tb, false)
 	}
 	return nil
 }
 
-func innerI64(d *value.Dense, rows bool, from, k int) grid[int64] {
+func innerI64(d *value.Dense, rows bool, from, k int) dense.Grid[int64] {
 	if rows {
-		return gridOf[int64](widened(d.View(from, 0, k, d.Cols), types.I64))
+		return dense.GridOf[int64](dense.Widened(d.View(from, 0, k, d.Cols), types.I64))
 	}
-	return gridOf[int64](widened(d.View(0, from, d.Rows, k), types.I64))
+	return dense.GridOf[int64](dense.Widened(d.View(0, from, d.Rows, k), types.I64))
 }
 
 // End adds the workers' sums.
 func (b *panelBodyI64) End() error {
-	out := gridOf[int64](b.c.Result())
-	clearDense(b.c.Result())
+	out := dense.GridOf[int64](b.c.Result())
+	dense.Clear(b.c.Result())
 	for _, s := range b.sums {
 		if s == nil {
 			continue
 		}
-		for i := range out.rows {
-			for j, v := range gridOf[int64](s).row(i) {
-				out.row(i)[j] += v
+		for i := range out.Rows {
+			for j, v := range dense.GridOf[int64](s).Row(i) {
+				out.Row(i)[j] += v
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 func triangles() []*op.Def {
@@ -106,7 +107,7 @@ func upperRect(c *op.Call, w window) {
 	strict := offDiagonal(c.Attrs)
 	for i := w.r0; i < w.r0+w.rows; i++ {
 		from := min(max(i+strict, w.c0), w.c0+w.cols)
-		clearDense(c.Result().View(i, w.c0, 1, from-w.c0))
+		dense.Clear(c.Result().View(i, w.c0, 1, from-w.c0))
 		copyOrClear(c, i, from, w.c0+w.cols, w.c0+w.cols)
 	}
 }
@@ -115,8 +116,8 @@ func upperRect(c *op.Call, w window) {
 // copied.
 func copyOrClear(c *op.Call, i, lo, mid, hi int) bool {
 	mid = max(mid, lo)
-	copyInto(c.Result().View(i, lo, 1, mid-lo), c.Dense(0).View(i, lo, 1, mid-lo))
-	clearDense(c.Result().View(i, mid, 1, hi-mid))
+	dense.Copy(c.Result().View(i, lo, 1, mid-lo), c.Dense(0).View(i, lo, 1, mid-lo))
+	dense.Clear(c.Result().View(i, mid, 1, hi-mid))
 	return mid > lo
 }
 
@@ -157,7 +158,7 @@ func diagRef(c *op.Call) (value.Value, error) {
 
 func diagKernel(c *op.Call) error {
 	out, a := c.Result(), c.Dense(0)
-	clearDense(out)
+	dense.Clear(out)
 	to, from := out.Stride+1, a.Stride
 	if !spreads(a.Type()) {
 		to, from = out.Stride, a.Stride+1

@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // part says which window of an operand a window of the result needs.
@@ -234,7 +235,7 @@ func copyRect(dst *value.Dense, w window, src *value.Dense, i, j int) {
 	if src.Elem == dst.Elem {
 		to.CopyFrom(&from)
 	} else {
-		to.CopyFrom(widened(&from, dst.Elem))
+		to.CopyFrom(dense.Widened(&from, dst.Elem))
 	}
 }
 

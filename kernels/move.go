@@ -11,6 +11,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // move is the rows of data movement.
@@ -84,13 +85,13 @@ func transposeKernel(c *op.Call) error {
 	out, a := c.Result(), c.Dense(0)
 	switch a.Elem {
 	case types.F64:
-		transpose(gridOf[float64](out), gridOf[float64](a))
+		dense.Transpose(dense.GridOf[float64](out), dense.GridOf[float64](a))
 	case types.F32:
-		transpose(gridOf[float32](out), gridOf[float32](a))
+		dense.Transpose(dense.GridOf[float32](out), dense.GridOf[float32](a))
 	case types.Bool:
-		transpose(gridOf[uint8](out), gridOf[uint8](a))
+		dense.Transpose(dense.GridOf[uint8](out), dense.GridOf[uint8](a))
 	default:
-		transpose(gridOf[int64](out), gridOf[int64](a))
+		dense.Transpose(dense.GridOf[int64](out), dense.GridOf[int64](a))
 	}
 	return nil
 }
@@ -145,7 +146,7 @@ func sliceRef(c *op.Call) (value.Value, error) {
 
 func sliceKernel(c *op.Call) error {
 	w, _ := windowOf(c.Attrs, "at")
-	copyInto(c.Result(), w.of(c.Dense(0)))
+	dense.Copy(c.Result(), w.of(c.Dense(0)))
 	return nil
 }
 
@@ -201,11 +202,11 @@ func layRef(c *op.Call) (value.Value, error) {
 func layKernel(c *op.Call) error {
 	out := c.Result()
 	if !covers(c.Attrs, len(c.In), out) {
-		clearDense(out)
+		dense.Clear(out)
 	}
 	for k := range c.In {
 		from, to := boxOf(c.Attrs, k)
-		copyInto(to.of(out), from.of(c.Dense(k)))
+		dense.Copy(to.of(out), from.of(c.Dense(k)))
 	}
 	return nil
 }

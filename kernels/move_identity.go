@@ -8,13 +8,14 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // listElements are scalars.
 func listElements(e *op.Elements) op.Element {
 	list := make([]loop.Val, len(e.In))
 	for k, in := range e.In {
-		list[k] = convertBody(e.B, storage(e.Out.Elem), in.At(loop.Num(0), loop.Num(0)))
+		list[k] = convertBody(e.B, dense.Storage(e.Out.Elem), in.At(loop.Num(0), loop.Num(0)))
 	}
 	return func(i, j loop.Lin) loop.Val { return e.Pick(list, i, j) }
 }
@@ -200,10 +201,10 @@ func listRef(c *op.Call) (value.Value, error) {
 
 func listKernel(c *op.Call) error {
 	at := 0
-	eachRun(c.Result(), func(s slab, n int) {
+	dense.EachRun(c.Result(), func(s dense.Slab, n int) {
 		for k := range n {
 			x := c.In[at].(value.Scalar).Convert(c.Result().Elem)
-			fill(&s, c.Result().Elem, x, k, 1)
+			dense.Fill(&s, c.Result().Elem, x, k, 1)
 			at++
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // This file defines the rows of subscripts that are vectors: pick.rows and pick.cols, which take rows or columns by a list of
@@ -117,21 +118,21 @@ func pickColumnsKernel(c *op.Call) error {
 	}
 	switch x.Elem {
 	case types.F64:
-		takeColumns(gridOf[float64](out), gridOf[float64](x), at)
+		takeColumns(dense.GridOf[float64](out), dense.GridOf[float64](x), at)
 	case types.F32:
-		takeColumns(gridOf[float32](out), gridOf[float32](x), at)
+		takeColumns(dense.GridOf[float32](out), dense.GridOf[float32](x), at)
 	case types.Bool:
-		takeColumns(gridOf[uint8](out), gridOf[uint8](x), at)
+		takeColumns(dense.GridOf[uint8](out), dense.GridOf[uint8](x), at)
 	default:
-		takeColumns(gridOf[int64](out), gridOf[int64](x), at)
+		takeColumns(dense.GridOf[int64](out), dense.GridOf[int64](x), at)
 	}
 	return nil
 }
 
 // takeColumns copies the columns of x at the places to out.
-func takeColumns[T cell](out, x grid[T], at []int64) {
-	for i := range out.rows {
-		to, from := out.row(i), x.row(i)
+func takeColumns[T dense.Cell](out, x dense.Grid[T], at []int64) {
+	for i := range out.Rows {
+		to, from := out.Row(i), x.Row(i)
 		for k, p := range at {
 			to[k] = from[p]
 		}
@@ -197,17 +198,17 @@ func placesKernel(c *op.Call) error {
 	if err != nil {
 		return err
 	}
-	g := gridOf[uint8](m)
+	g := dense.GridOf[uint8](m)
 	n := 0
-	for i := range g.rows {
-		for _, b := range g.row(i) {
+	for i := range g.Rows {
+		for _, b := range g.Row(i) {
 			n += int(b & 1)
 		}
 	}
 	out := value.New(types.I64, n, 1)
 	k, at := 0, int64(0)
-	for i := range g.rows {
-		for _, b := range g.row(i) {
+	for i := range g.Rows {
+		for _, b := range g.Row(i) {
 			if b != 0 {
 				out.I64[k] = at
 				k++

@@ -7,6 +7,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 func rearrangements() []*op.Def {
@@ -124,7 +125,7 @@ func reshapeKernel(c *op.Call) error {
 	out, a := c.Result(), c.Dense(0)
 	same := *out
 	same.Rows, same.Cols, same.Stride = a.Rows, a.Cols, a.Cols
-	copyInto(&same, a)
+	dense.Copy(&same, a)
 	return nil
 }
 
@@ -189,12 +190,12 @@ func bindRef(c *op.Call, down bool) value.Value {
 func bindKernel(c *op.Call, down bool) error {
 	out, at := c.Result(), 0
 	for k := range c.In {
-		a := widened(c.Dense(k), out.Elem)
+		a := dense.Widened(c.Dense(k), out.Elem)
 		if down {
-			copyInto(out.View(at, 0, a.Rows, a.Cols), a)
+			dense.Copy(out.View(at, 0, a.Rows, a.Cols), a)
 			at += a.Rows
 		} else {
-			copyInto(out.View(0, at, a.Rows, a.Cols), a)
+			dense.Copy(out.View(0, at, a.Rows, a.Cols), a)
 			at += a.Cols
 		}
 	}
@@ -258,33 +259,33 @@ func reverseRect(c *op.Call, w window) {
 	out, a := c.Result(), c.Dense(0)
 	switch a.Elem {
 	case types.F64:
-		reverseInto(gridOf[float64](out), gridOf[float64](a), reverseBy(c.Attrs), w)
+		reverseInto(dense.GridOf[float64](out), dense.GridOf[float64](a), reverseBy(c.Attrs), w)
 	case types.F32:
-		reverseInto(gridOf[float32](out), gridOf[float32](a), reverseBy(c.Attrs), w)
+		reverseInto(dense.GridOf[float32](out), dense.GridOf[float32](a), reverseBy(c.Attrs), w)
 	case types.Bool:
-		reverseInto(gridOf[uint8](out), gridOf[uint8](a), reverseBy(c.Attrs), w)
+		reverseInto(dense.GridOf[uint8](out), dense.GridOf[uint8](a), reverseBy(c.Attrs), w)
 	default:
-		reverseInto(gridOf[int64](out), gridOf[int64](a), reverseBy(c.Attrs), w)
+		reverseInto(dense.GridOf[int64](out), dense.GridOf[int64](a), reverseBy(c.Attrs), w)
 	}
 }
 
-func reverseInto[T cell](dst, src grid[T], by string, w window) {
+func reverseInto[T dense.Cell](dst, src dense.Grid[T], by string, w window) {
 	for i := w.r0; i < w.r0+w.rows; i++ {
-		from, row := i, dst.row(i)[w.c0:w.c0+w.cols]
+		from, row := i, dst.Row(i)[w.c0:w.c0+w.cols]
 		if by != "cols" {
-			from = src.rows - 1 - i
+			from = src.Rows - 1 - i
 		}
 		if by == "rows" {
-			copy(row, src.row(from)[w.c0:])
+			copy(row, src.Row(from)[w.c0:])
 			continue
 		}
-		copy(row, src.row(from)[src.cols-w.c0-w.cols:])
+		copy(row, src.Row(from)[src.Cols-w.c0-w.cols:])
 		reverseRow(row)
 	}
 }
 
 // reverseRow reverses x in place.
-func reverseRow[T cell](x []T) {
+func reverseRow[T dense.Cell](x []T) {
 	for a, b := 0, len(x)-1; a < b; a, b = a+1, b-1 {
 		x[a], x[b] = x[b], x[a]
 	}
@@ -313,7 +314,7 @@ func reshapeElements(e *op.Elements) op.Element {
 func bindElements(e *op.Elements, below bool) op.Element {
 	var from func(in []op.Source, i, j loop.Lin) loop.Val
 	from = func(in []op.Source, i, j loop.Lin) loop.Val {
-		here := func() loop.Val { return convertBody(e.B, storage(e.Out.Elem), in[0].At(i, j)) }
+		here := func() loop.Val { return convertBody(e.B, dense.Storage(e.Out.Elem), in[0].At(i, j)) }
 		at, size := j, in[0].Cols
 		if below {
 			at, size = i, in[0].Rows

@@ -10,6 +10,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // nestForm is how a body is written.
@@ -81,7 +82,7 @@ func (x *nestBuilder) yield(y nestRef, at []loop.Lin, dims int) {
 	case dims == 2:
 		cols = loop.Of(loop.ParamSym, 3)
 	}
-	r := loop.Mem{Kind: loop.ResultMem, N: x.Result(storage(y.t.Elem), loop.Of(loop.ParamSym, 1), cols)}
+	r := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.t.Elem), loop.Of(loop.ParamSym, 1), cols)}
 	if y.at == nil {
 		x.Store(r, at[0], at[1], y.val)
 		return
@@ -151,7 +152,7 @@ func (x *nestBuilder) constant(a *op.Action) (nestRef, bool) {
 	if err != nil {
 		return nestRef{}, false
 	}
-	e := storage(a.Type.Elem)
+	e := dense.Storage(a.Type.Elem)
 	number := func(s value.Scalar) loop.Val {
 		v := x.Const(e, loop.WordOf(s))
 		if e == types.I64 {

@@ -3,10 +3,12 @@ package kernels
 // This file says where matrices of a body lie: in registers, in memory, or nowhere; and what the rounds of a loop in a body carry.
 
 import (
+	"slices"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
-	"slices"
+	"flow/kernels/dense"
 )
 
 // laidElements is the most elements of a matrix of the body that lies in memory. Each lane has its own, so that eight of them fill 256 KiB.
@@ -17,7 +19,7 @@ func (x *nestBuilder) local(t types.Type) (loop.Mem, nestRef) {
 	if !t.IsDense() || !t.Known() || t.Count() > laidElements {
 		panic(noBody{"a matrix of the body of " + t.String()})
 	}
-	m := loop.Mem{Kind: loop.LocalMem, N: x.Local(storage(t.Elem), loop.Num(int64(t.Rows)), loop.Num(int64(t.Cols)))}
+	m := loop.Mem{Kind: loop.LocalMem, N: x.Local(dense.Storage(t.Elem), loop.Num(int64(t.Rows)), loop.Num(int64(t.Cols)))}
 	return m, x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(m, i, j) })
 }
 
@@ -73,7 +75,7 @@ func (x *nestBuilder) carry(ts []types.Type) *carrying {
 			n = t.Count()
 		}
 		for range n {
-			c.elems = append(c.elems, storage(t.Elem))
+			c.elems = append(c.elems, dense.Storage(t.Elem))
 		}
 	}
 	return c

@@ -6,6 +6,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/dense"
 )
 
 // body writes a body within and gives what it yields.
@@ -102,7 +103,7 @@ func (x *nestBuilder) choose(a *op.Action, env []nestRef, keep []*keepMap) nestR
 	var elems []types.Elem
 	for _, t := range ts {
 		for range max(1, t.Count()) {
-			elems = append(elems, storage(t.Elem))
+			elems = append(elems, dense.Storage(t.Elem))
 		}
 	}
 	out := x.If(c, elems, func() []loop.Val { return x.inner(func() []loop.Val { return side(0) }) },

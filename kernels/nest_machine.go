@@ -10,6 +10,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 	"flow/kernels/vec"
 )
@@ -142,7 +143,7 @@ func (b *boundNest) operands(m *machine, line bool, rows, cols int) {
 	}
 	// head is a matrix of the size of the index space whose place is told later; no column in one piece.
 	head := func(k int, e types.Elem) *value.Dense {
-		b.heads[k] = value.Dense{Elem: storage(e), Rows: rows, Cols: cols, Stride: cols + 1}
+		b.heads[k] = value.Dense{Elem: dense.Storage(e), Rows: rows, Cols: cols, Stride: cols + 1}
 		return &b.heads[k]
 	}
 	for k := range m.in {
@@ -210,8 +211,8 @@ func (m *machine) overlaps(t target) bool {
 // shareMemory reports that two matrices that are not empty have memory in common.
 func shareMemory(a, b *value.Dense) bool {
 	span := func(d *value.Dense) (from, to uintptr) {
-		s := slabOf(d, 0, 1)
-		from = uintptr(s.pointer())
+		s := dense.SlabOf(d, 0, 1)
+		from = uintptr(s.Pointer())
 		return from, from + uintptr(((d.Rows-1)*d.Stride+d.Cols)*d.Elem.Size())
 	}
 	a0, a1 := span(a)
@@ -232,7 +233,7 @@ func (m *machine) nestedApart(a area, t target) error {
 		for j := a.j0; j < a.j1; j += cols {
 			p := area{i, min(i+rows, a.i1), j, min(j+cols, a.j1)}
 			n := p.cols()
-			d := denseOver(slabOver(m.nest.room, e, p.rows()*n), e, p.rows(), n, n)
+			d := denseOver(dense.SlabOver(m.nest.room, e, p.rows()*n), e, p.rows(), n, n)
 			own := target{d: &d, i0: i, j0: j}
 			line := m.dense && (p.rows() == 1 || n == m.cols)
 			w := m.nestWorker(line, false)
@@ -246,10 +247,10 @@ func (m *machine) nestedApart(a area, t target) error {
 				return err
 			}
 			for r := range p.rows() {
-				from, to, aside := slabOf(&d, r*n, n), t.at(i+r, j, n), t.aside(i+r, j, n)
-				copySlab(&to, e, 0, from)
+				from, to, aside := dense.SlabOf(&d, r*n, n), t.at(i+r, j, n), t.aside(i+r, j, n)
+				dense.CopySlab(&to, e, 0, from)
 				if t.beside != nil {
-					copySlab(&aside, e, 0, from)
+					dense.CopySlab(&aside, e, 0, from)
 				}
 			}
 		}
@@ -258,8 +259,8 @@ func (m *machine) nestedApart(a area, t target) error {
 }
 
 // denseOver is a matrix over a slab.
-func denseOver(s slab, e types.Elem, rows, cols, stride int) value.Dense {
-	return value.Dense{Elem: e, Rows: rows, Cols: cols, Stride: stride, F64: s.f64, F32: s.f32, I64: s.i64, Bool: s.b}
+func denseOver(s dense.Slab, e types.Elem, rows, cols, stride int) value.Dense {
+	return value.Dense{Elem: e, Rows: rows, Cols: cols, Stride: stride, F64: s.F64, F32: s.F32, I64: s.I64, Bool: s.Bool}
 }
 
 // nestedLine runs an area whose elements follow on one another, in every operand and in the target.
@@ -282,7 +283,7 @@ func (m *machine) nestedLine(w *launch.Worker, a area, t target) error {
 		for k := range m.in {
 			if m.in[k].mode == op.Drawn {
 				m.drawRun(k, at, to-at)
-				w.PlaceAt(k, m.regs[k].pointer(), at*m.prog.In[k].Elem.Size())
+				w.PlaceAt(k, m.regs[k].Pointer(), at*m.prog.In[k].Elem.Size())
 			}
 		}
 		flagged, err := w.Window(0, 1, at, to, nil)
@@ -303,8 +304,8 @@ func (m *machine) nestedLine(w *launch.Worker, a area, t target) error {
 
 // pointerTo is the address of an element.
 func pointerTo(d *value.Dense, i, j int) unsafe.Pointer {
-	s := slabOf(d, i*d.Stride+j, 1)
-	return s.pointer()
+	s := dense.SlabOf(d, i*d.Stride+j, 1)
+	return s.Pointer()
 }
 
 // nestedGrid runs an area row by row.
@@ -320,7 +321,7 @@ func (m *machine) nestedGrid(w *launch.Worker, a area, t target) error {
 		}
 	}
 	if turned > 0 {
-		rows, cols = panel, min(cols, panelCols)
+		rows, cols = dense.Panel, min(cols, panelCols)
 		m.strips(turned)
 	}
 	if m.drawn > 0 {
@@ -345,7 +346,7 @@ func (m *machine) turnTo(w *launch.Worker, p area) {
 	m.turn(p.i0, p.rows(), p.j0, p.cols())
 	for k := range m.in {
 		if x := &m.in[k]; x.mode == op.Trans {
-			m.nest.view = denseOver(x.strip, m.prog.In[k].Elem, panel, panelCols, panelStride)
+			m.nest.view = denseOver(x.strip, m.prog.In[k].Elem, dense.Panel, panelCols, panelStride)
 			w.Place(k, &m.nest.view, p.i0, p.j0)
 		}
 	}
@@ -412,7 +413,7 @@ func (m *machine) elementFailure(i, j int) error {
 			v = x.d.At(j, i)
 		case op.Drawn:
 			m.drawBlock(k, i, 1, j, 1)
-			v = m.regs[k].at(o.Elem, 0)
+			v = m.regs[k].At(o.Elem, 0)
 		default:
 			v = elementAt(x.d, i, j)
 		}

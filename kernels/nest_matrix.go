@@ -9,6 +9,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/dense"
 )
 
 const (
@@ -256,7 +257,7 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 		if s == nil {
 			panic(noBody{"a reduction of nothing"})
 		}
-		return convertBody(x.Builder, storage(out), s.End(x.Builder, state))
+		return convertBody(x.Builder, dense.Storage(out), s.End(x.Builder, state))
 	}
 	// The type of a contribution is known once one is written: one that nobody reads.
 	x.inner(func() []loop.Val {
@@ -266,7 +267,7 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 		return nil
 	})
 	state = x.over(rows, cols, s.Begin(x.Builder), func(i, j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, j)) })
-	return convertBody(x.Builder, storage(out), s.End(x.Builder, state))
+	return convertBody(x.Builder, dense.Storage(out), s.End(x.Builder, state))
 }
 
 // over carries a state over the points of a rows x cols space by inner loops.
@@ -311,7 +312,7 @@ func (x *nestBuilder) deviation(c loop.Class, out types.Elem, rows, cols int, f 
 	} else {
 		state = x.over(rows, cols, state, step)
 	}
-	return convertBody(x.Builder, storage(out), s.End(x.Builder, state))
+	return convertBody(x.Builder, dense.Storage(out), s.End(x.Builder, state))
 }
 
 // drop takes back what was written since a mark.
@@ -419,7 +420,7 @@ func chainElements(e *op.Elements, in []op.Source, c op.Element) op.Element {
 	a, b := in[0], in[1]
 	ta, tb, sub := e.Attrs.Bool("ta"), e.Attrs.Bool("tb"), c != nil && e.Attrs.Bool("sub")
 	_, n := turned(a.Type, ta)
-	elem := storage(e.Out.Elem)
+	elem := dense.Storage(e.Out.Elem)
 	return func(i, j loop.Lin) loop.Val {
 		from := numeral(e.B, elem, 0)
 		if c != nil {

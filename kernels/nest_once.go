@@ -8,6 +8,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 )
 
@@ -18,7 +19,7 @@ func (x *nestBuilder) param(t types.Type, o nestOperand) int {
 		kind = loop.ScalarParam
 	}
 	x.operands = append(x.operands, o)
-	return x.Param(kind, storage(t.Elem))
+	return x.Param(kind, dense.Storage(t.Elem))
 }
 
 // once is action k of a nested body, whose value a cell keeps. What only such actions read is not written.

@@ -8,6 +8,7 @@ import (
 
 	"flow/ir/loop"
 	"flow/ir/types"
+	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 )
 
@@ -54,7 +55,7 @@ func writePhase(p *rowPlan, number, by int, names string, affine bool) *rowPhase
 	}
 	if number == p.last {
 		y := env[b.Yields[0]]
-		out := x.Result(storage(y.t.Elem), loop.Of(loop.ParamSym, n), loop.Num(int64(p.width)))
+		out := x.Result(dense.Storage(y.t.Elem), loop.Of(loop.ParamSym, n), loop.Num(int64(p.width)))
 		x.Store(loop.Mem{Kind: loop.ResultMem, N: out}, at[0], at[1], y.at(loop.Num(0), at[1]))
 	}
 	if err := x.Nest.Verify(); err != nil {
@@ -80,10 +81,10 @@ func (x *nestBuilder) inPhase(r int, env []nestRef, at [2]loop.Lin) nestRef {
 		return nestRef{t: t, val: loop.NoVal}
 	case p.cut(k):
 		c := b.Acts[k].Def.Class
-		m := x.bring(r, itsReduced, c.Gives(takenAs(c, storage(b.Register(b.Acts[k].Args[0]).Elem))))
-		return nestRef{t: t, val: convertBody(x.Builder, storage(t.Elem), x.Load(m, at[0], loop.Num(0)))}
+		m := x.bring(r, itsReduced, c.Gives(takenAs(c, dense.Storage(b.Register(b.Acts[k].Args[0]).Elem))))
+		return nestRef{t: t, val: convertBody(x.Builder, dense.Storage(t.Elem), x.Load(m, at[0], loop.Num(0)))}
 	case p.kept[r] && p.level[r] < f.number:
-		m := x.bring(r, itsKept, storage(t.Elem))
+		m := x.bring(r, itsKept, dense.Storage(t.Elem))
 		return x.sized(t, func(_, j loop.Lin) loop.Val {
 			f.apart[r] = f.apart[r] || !j.Equal(at[1])
 			return x.Load(m, at[0], j)
@@ -97,9 +98,9 @@ func (x *nestBuilder) inPhase(r int, env []nestRef, at [2]loop.Lin) nestRef {
 		}
 	})
 	if p.kept[r] {
-		out := x.Result(storage(t.Elem), loop.Of(loop.ParamSym, 1), loop.Num(int64(p.width)))
+		out := x.Result(dense.Storage(t.Elem), loop.Of(loop.ParamSym, 1), loop.Num(int64(p.width)))
 		f.results = append(f.results, nestOperand{register: r, what: itsKept})
-		x.Store(loop.Mem{Kind: loop.ResultMem, N: out}, at[0], at[1], convertBody(x.Builder, storage(t.Elem), y.at(loop.Num(0), at[1])))
+		x.Store(loop.Mem{Kind: loop.ResultMem, N: out}, at[0], at[1], convertBody(x.Builder, dense.Storage(t.Elem), y.at(loop.Num(0), at[1])))
 	}
 	return y
 }

@@ -9,6 +9,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/dense"
 )
 
 const (
@@ -155,7 +156,7 @@ func statements(a *op.Action, b *op.Body) (n int) {
 		if e.Size() == 0 {
 			return 1
 		}
-		in, elems = append(in, x.Const(storage(e), 0)), append(elems, e)
+		in, elems = append(in, x.Const(dense.Storage(e), 0)), append(elems, e)
 	}
 	m := x.Mark()
 	nestStep(x, a.Def, a.Type.Elem, in, elems, 0)

@@ -8,6 +8,7 @@ import (
 
 	"flow/ir/op"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 )
 
@@ -44,7 +45,7 @@ func (f *rowForm) share() {
 	p := last.plan
 	y := p.body.Register(p.body.Yields[0]).Elem
 	for r, kept := range p.kept {
-		if kept && !last.apart[r] && storage(p.body.Register(r).Elem) == storage(y) {
+		if kept && !last.apart[r] && dense.Storage(p.body.Register(r).Elem) == dense.Storage(y) {
 			f.store = r
 			return
 		}
@@ -86,7 +87,7 @@ func (c *nestCode) beginRows(r *parforRun) *rowRun {
 // head is the matrix of all rows of a kept register, of which no memory exists.
 func (x *rowRun) head(r int) *value.Dense {
 	w := x.code.plan.width
-	return &value.Dense{Elem: storage(x.code.body.Register(r).Elem), Rows: x.r.space.n[0], Cols: w, Stride: w + 1}
+	return &value.Dense{Elem: dense.Storage(x.code.body.Register(r).Elem), Rows: x.r.space.n[0], Cols: w, Stride: w + 1}
 }
 
 func (x *rowRun) bind() error {
@@ -152,7 +153,7 @@ func (w *phaseWorker) begin() {
 		w.workers = append(w.workers, r.Worker())
 	}
 	for _, r := range w.x.kept {
-		w.kept = append(w.kept, value.New(storage(w.x.code.body.Register(r).Elem), w.x.height, w.x.code.plan.width))
+		w.kept = append(w.kept, value.New(dense.Storage(w.x.code.body.Register(r).Elem), w.x.height, w.x.code.plan.width))
 	}
 }
 

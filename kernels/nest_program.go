@@ -10,6 +10,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 )
 
@@ -108,7 +109,7 @@ func writeNest(p *op.Program, s nestShape) (nest *loop.Nest) {
 		if s.mode(k) == op.Single {
 			kind = loop.ScalarParam
 		}
-		b.Param(kind, storage(o.Elem))
+		b.Param(kind, dense.Storage(o.Elem))
 	}
 	rows := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
 	cols := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
@@ -156,7 +157,7 @@ func writeNest(p *op.Program, s nestShape) (nest *loop.Nest) {
 		results = 2
 	}
 	for range results {
-		r := b.Result(storage(p.Elem()), rows, cols)
+		r := b.Result(dense.Storage(p.Elem()), rows, cols)
 		b.Store(loop.Mem{Kind: loop.ResultMem, N: r}, i, j, last)
 	}
 	if err := b.Nest.Verify(); err != nil {

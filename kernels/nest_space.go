@@ -10,6 +10,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 )
 
@@ -100,7 +101,7 @@ func writeRect(b *op.Body, w window) (out spaceRect, cut *op.Cut) {
 			return out, nil
 		}
 	}
-	result := loop.Mem{Kind: loop.ResultMem, N: x.Result(storage(y.t.Elem), size[0], size[1])}
+	result := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.t.Elem), size[0], size[1])}
 	x.Store(result, at[0], at[1], v)
 	if err := x.Nest.Verify(); err != nil {
 		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
@@ -126,7 +127,7 @@ func (x *nestBuilder) viewed(t types.Type, r int) nestRef {
 		if k < 0 {
 			k = len(x.operands)
 			x.operands = append(x.operands, o)
-			x.Param(loop.DenseParam, storage(t.Elem))
+			x.Param(loop.DenseParam, dense.Storage(t.Elem))
 		}
 		return x.Load(loop.Mem{Kind: loop.ParamMem, N: 2 + k}, i, j)
 	})

@@ -8,6 +8,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/dense"
 )
 
 // noBody is the panic of what a loop cannot compute; who builds a loop recovers it.
@@ -27,12 +28,12 @@ func nestStep(b *loop.Builder, d *op.Def, out types.Elem, in []loop.Val, elems [
 	computes := out
 	for k, v := range in {
 		computes = operandElem(d, k, elems[k], wide, out)
-		x[k] = convertBody(b, storage(computes), v)
+		x[k] = convertBody(b, dense.Storage(computes), v)
 	}
 	if d.Fails(computes, out) {
 		b.Check(site, hasValue(b, d, x), x...)
 	}
-	return d.Body(b, storage(out), x)
+	return d.Body(b, dense.Storage(out), x)
 }
 
 // hasValue is whether d has a value of x.

@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // onehots is the rows of this file.
@@ -88,13 +89,13 @@ func onehotRef(c *op.Call) (value.Value, error) {
 
 func onehotKernel(c *op.Call) error {
 	codes := codeColumn{c.Dense(0), c.Attrs.Int("k")}
-	out := gridOf[float64](c.Result())
-	for i := range out.rows {
+	out := dense.GridOf[float64](c.Result())
+	for i := range out.Rows {
 		p, err := codes.at(i)
 		if err != nil {
 			return err
 		}
-		row := out.row(i)
+		row := out.Row(i)
 		clear(row)
 		row[p] = 1
 	}
@@ -193,15 +194,15 @@ type sumsBody struct {
 	panelGrid
 	c     *op.Call
 	codes codeColumn
-	x     grid[float64]
-	sums  []grid[float64]
+	x     dense.Grid[float64]
+	sums  []dense.Grid[float64]
 	// stored says that rows of other codes are no terms of a sum, as in a product with a sparse matrix: a sum is the chain of its
 	// own rows, whatever the others are.
 	stored bool
 }
 
 func beginSums(c *op.Call) *sumsBody {
-	b := &sumsBody{panelGrid: beginCut(c), c: c, codes: codeColumn{c.Dense(0), c.Attrs.Int("k")}, x: gridOf[float64](c.Dense(1))}
+	b := &sumsBody{panelGrid: beginCut(c), c: c, codes: codeColumn{c.Dense(0), c.Attrs.Int("k")}, x: dense.GridOf[float64](c.Dense(1))}
 	if b.stored = b.panel == 0; b.stored && b.k > 0 {
 		b.panel, b.panels = b.k, 1
 	}
@@ -209,7 +210,7 @@ func beginSums(c *op.Call) *sumsBody {
 	ld := roundUp(cols, 8) // panels of two workers share no line of memory
 	room := make([]float64, b.panels*(rows*ld+8))
 	for p := range b.panels {
-		b.sums = append(b.sums, grid[float64]{rows: rows, cols: cols, ld: ld, x: room[p*(rows*ld+8):][:rows*ld]})
+		b.sums = append(b.sums, dense.Grid[float64]{Rows: rows, Cols: cols, LD: ld, X: room[p*(rows*ld+8):][:rows*ld]})
 	}
 	return b
 }
@@ -221,9 +222,9 @@ func (b *sumsBody) Chunk(_, lo, hi int) error {
 		if err := b.add(b.sums[lo], from, to); err != nil {
 			return err
 		}
-		for j := 0; j < b.x.cols && !b.stored; j++ {
-			for p := range b.sums[lo].rows {
-				if s := b.sums[lo].x[p*b.sums[lo].ld+j]; s-s != 0 { // infinite or NaN
+		for j := 0; j < b.x.Cols && !b.stored; j++ {
+			for p := range b.sums[lo].Rows {
+				if s := b.sums[lo].X[p*b.sums[lo].LD+j]; s-s != 0 { // infinite or NaN
 					if err := b.column(b.sums[lo], j, from, to); err != nil {
 						return err
 					}
@@ -236,14 +237,14 @@ func (b *sumsBody) Chunk(_, lo, hi int) error {
 }
 
 // add adds rows from..to-1 to the sums of their codes.
-func (b *sumsBody) add(sums grid[float64], from, to int) error {
+func (b *sumsBody) add(sums dense.Grid[float64], from, to int) error {
 	for i := from; i < to; i++ {
 		p, err := b.codes.at(i)
 		if err != nil {
 			return err
 		}
-		x := b.x.row(i)
-		s := sums.x[p*sums.ld:][:len(x)]
+		x := b.x.Row(i)
+		s := sums.X[p*sums.LD:][:len(x)]
 		for j, v := range x {
 			s[j] += v
 		}
@@ -252,8 +253,8 @@ func (b *sumsBody) add(sums grid[float64], from, to int) error {
 }
 
 // column is the definition of column j.
-func (b *sumsBody) column(sums grid[float64], j, from, to int) error {
-	for p := range sums.rows {
+func (b *sumsBody) column(sums dense.Grid[float64], j, from, to int) error {
+	for p := range sums.Rows {
 		s := 0.0
 		for i := from; i < to; i++ {
 			at, err := b.codes.at(i)
@@ -264,23 +265,23 @@ func (b *sumsBody) column(sums grid[float64], j, from, to int) error {
 			if at == p {
 				h = 1
 			}
-			s = math.FMA(h, b.x.row(i)[j], s)
+			s = math.FMA(h, b.x.Row(i)[j], s)
 		}
-		sums.x[p*sums.ld+j] = s
+		sums.X[p*sums.LD+j] = s
 	}
 	return nil
 }
 
 // End adds the panels.
 func (b *sumsBody) End() error {
-	out := gridOf[float64](b.c.Result())
-	if b.panels == 0 || out.rows == 0 || out.cols == 0 {
-		clearDense(b.c.Result())
+	out := dense.GridOf[float64](b.c.Result())
+	if b.panels == 0 || out.Rows == 0 || out.Cols == 0 {
+		dense.Clear(b.c.Result())
 		return nil
 	}
 	sum := addPanels(b.sums)
-	for i := range out.rows {
-		copy(out.row(i), sum.row(i))
+	for i := range out.Rows {
+		copy(out.Row(i), sum.Row(i))
 	}
 	return nil
 }
@@ -356,7 +357,7 @@ func (b *countsBody) Chunk(worker, lo, hi int) error {
 
 // End adds the counts.
 func (b *countsBody) End() error {
-	out := gridOf[float64](b.c.Result()).row(0)
+	out := dense.GridOf[float64](b.c.Result()).Row(0)
 	clear(out)
 	for _, ns := range b.ns {
 		for p, n := range ns {

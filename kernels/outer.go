@@ -10,6 +10,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // pairings is the rows of this file. binary lists the elementwise rows; outer can use those of two numbers.
@@ -167,14 +168,14 @@ func kron() *op.Def {
 // kronRect makes window w of the result.
 func kronRect(c *op.Call, w window) {
 	out := c.Result()
-	a, b := widened(c.Dense(0), out.Elem), widened(c.Dense(1), out.Elem)
+	a, b := dense.Widened(c.Dense(0), out.Elem), dense.Widened(c.Dense(1), out.Elem)
 	switch out.Elem {
 	case types.F64:
-		kronInto(gridOf[float64](out), gridOf[float64](a), gridOf[float64](b), w)
+		kronInto(dense.GridOf[float64](out), dense.GridOf[float64](a), dense.GridOf[float64](b), w)
 	case types.F32:
-		kronInto(gridOf[float32](out), gridOf[float32](a), gridOf[float32](b), w)
+		kronInto(dense.GridOf[float32](out), dense.GridOf[float32](a), dense.GridOf[float32](b), w)
 	default:
-		kronInto(gridOf[int64](out), gridOf[int64](a), gridOf[int64](b), w)
+		kronInto(dense.GridOf[int64](out), dense.GridOf[int64](a), dense.GridOf[int64](b), w)
 	}
 }
 
@@ -186,16 +187,16 @@ func dimTimes(n, m int) int {
 	return types.Times(n, m)
 }
 
-func kronInto[T cell](out, a, b grid[T], w window) {
-	if w.cols == 0 || b.cols == 0 {
+func kronInto[T dense.Cell](out, a, b dense.Grid[T], w window) {
+	if w.cols == 0 || b.Cols == 0 {
 		return
 	}
 	for i := w.r0; i < w.r0+w.rows; i++ {
-		x, y, to := a.row(i/b.rows), b.row(i%b.rows), out.row(i)[w.c0:w.c0+w.cols]
-		j, l := w.c0/b.cols, w.c0%b.cols
+		x, y, to := a.Row(i/b.Rows), b.Row(i%b.Rows), out.Row(i)[w.c0:w.c0+w.cols]
+		j, l := w.c0/b.Cols, w.c0%b.Cols
 		for len(to) > 0 {
 			u := x[j]
-			n := min(len(to), b.cols-l)
+			n := min(len(to), b.Cols-l)
 			for k, v := range y[l : l+n] {
 				to[k] = u * v
 			}

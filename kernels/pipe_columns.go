@@ -7,6 +7,7 @@ import (
 
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
 )
@@ -50,8 +51,8 @@ func (s *columnState) begin(f *folder, c0, c1 int) {
 		if s.best == nil || s.best.Elem != f.elem || s.best.Cols != n {
 			s.best = value.New(f.elem, 1, n)
 		}
-		b := slabOf(s.best, 0, n)
-		fill(&b, f.elem, f.one.At(0, 0), 0, n)
+		b := dense.SlabOf(s.best, 0, n)
+		dense.Fill(&b, f.elem, f.one.At(0, 0), 0, n)
 	default: // a count, or a sum of integers
 		s.n = resized(s.n, n)
 		clear(s.n)

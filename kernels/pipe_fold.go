@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
 )
@@ -152,8 +153,8 @@ func (f *folder) ofColumns(of *fold, d *value.Dense) {
 }
 
 // over makes block the elements of an area, which lie in s one after the other.
-func (r *blockRoom) over(e types.Elem, s slab, a area) *value.Dense {
-	r.block = value.Dense{Elem: e, Rows: a.rows(), Cols: a.cols(), Stride: a.cols(), F64: s.f64, F32: s.f32, I64: s.i64, Bool: s.b}
+func (r *blockRoom) over(e types.Elem, s dense.Slab, a area) *value.Dense {
+	r.block = value.Dense{Elem: e, Rows: a.rows(), Cols: a.cols(), Stride: a.cols(), F64: s.F64, F32: s.F32, I64: s.I64, Bool: s.Bool}
 	return &r.block
 }
 
@@ -165,7 +166,7 @@ func (f *folder) add(b *value.Dense) {
 			f.sums[k].add(b)
 		}
 	case f.extreme():
-		eachRun(b, func(s slab, _ int) {
+		dense.EachRun(b, func(s dense.Slab, _ int) {
 			setExtreme(f.one, s, f.w.name == "min")
 			f.w.join(f.acc, f.one)
 		})
@@ -242,17 +243,17 @@ func (m *machine) make(x *execution, a area) (*value.Dense, error) {
 	if len(x.p.Steps) == 0 && x.out == nil && m.in[0].mode == op.Full && m.in[0].d.Elem == x.elem {
 		d := m.in[0].d
 		if m.rows == 1 && d.Rows != 1 { // a part of the one long row that reduceAll makes of it
-			return m.made.over(x.elem, slabOf(d, a.j0, a.cols()), a), nil
+			return m.made.over(x.elem, dense.SlabOf(d, a.j0, a.cols()), a), nil
 		}
 		d.Window(&m.made.block, a.i0, a.j0, a.rows(), a.cols())
 		return &m.made.block, nil
 	}
 	m.end = terminal{store: vec.LinkStore}
 	if x.out != nil && !x.stream && (a.rows() == 1 || x.out.Stride == a.cols()) { // made where it belongs
-		b := m.made.over(x.elem, slabOf(x.out, a.i0*x.out.Stride+a.j0, a.rows()*a.cols()), a)
+		b := m.made.over(x.elem, dense.SlabOf(x.out, a.i0*x.out.Stride+a.j0, a.rows()*a.cols()), a)
 		return b, m.area(a, target{d: x.out})
 	}
-	b := m.made.over(x.elem, slabOver(m.made.words, x.elem, a.rows()*a.cols()), a)
+	b := m.made.over(x.elem, dense.SlabOver(m.made.words, x.elem, a.rows()*a.cols()), a)
 	if x.out != nil && x.elem.IsFloat() && m.isPure() { // from registers to both
 		m.end.again = x.storing()
 		return b, m.area(a, target{b, a.i0, a.j0, x.out})
@@ -268,29 +269,29 @@ func (m *machine) make(x *execution, a area) (*value.Dense, error) {
 func (m *machine) store(x *execution, b *value.Dense, a area) {
 	n := a.cols()
 	for i := range a.rows() {
-		to, from := slabOf(x.out, (a.i0+i)*x.out.Stride+a.j0, n), slabOf(b, i*n, n)
+		to, from := dense.SlabOf(x.out, (a.i0+i)*x.out.Stride+a.j0, n), dense.SlabOf(b, i*n, n)
 		if x.stream {
 			streamSlab(&to, &from, x.elem, n)
 		} else {
-			copySlab(&to, x.elem, 0, from)
+			dense.CopySlab(&to, x.elem, 0, from)
 		}
 	}
 }
 
 // streamSlab copies n floats past the caches; to begins with a cache line.
-func streamSlab(to, from *slab, e types.Elem, n int) {
+func streamSlab(to, from *dense.Slab, e types.Elem, n int) {
 	whole := n - n%(vec.ChainBytes/e.Size())
 	if whole > 0 {
 		walk := ^uint64(0)
-		links := [...]vec.Link{{Op: vec.LinkLoad, Base: from.pointer(), Walk: walk}, {Op: vec.LinkStream, Base: to.pointer(), Walk: walk}, {Op: vec.LinkEnd}}
+		links := [...]vec.Link{{Op: vec.LinkLoad, Base: from.Pointer(), Walk: walk}, {Op: vec.LinkStream, Base: to.Pointer(), Walk: walk}, {Op: vec.LinkEnd}}
 		if e == types.F64 {
 			vec.ChainF64(links[:], whole)
 		} else {
 			vec.ChainF32(links[:], whole)
 		}
 	}
-	rest := cut(*to, whole, n-whole)
-	copySlab(&rest, e, 0, cut(*from, whole, n-whole))
+	rest := dense.Cut(*to, whole, n-whole)
+	dense.CopySlab(&rest, e, 0, dense.Cut(*from, whole, n-whole))
 }
 
 // addBlocks adds an area to the results over all elements, block by block.

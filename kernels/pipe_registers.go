@@ -8,6 +8,7 @@ import (
 
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
 )
@@ -241,7 +242,7 @@ func (m *machine) take(x *execution, a area, f *folder, tails *value.Dense) erro
 func (m *machine) addAgain(x *execution, a area, r *running) error {
 	if x.out != nil {
 		for i := range a.rows() {
-			s := slabOf(x.out, (a.i0+i)*x.out.Stride+a.j0, a.cols())
+			s := dense.SlabOf(x.out, (a.i0+i)*x.out.Stride+a.j0, a.cols())
 			r.add(m.made.over(x.elem, s, area{0, 1, 0, a.cols()}))
 		}
 		return nil
@@ -259,7 +260,7 @@ func (m *machine) addAgain(x *execution, a area, r *running) error {
 func (m *machine) sample(x *execution, a area) error {
 	m.end = terminal{store: vec.LinkStore}
 	a.i1, a.j1 = a.i0+1, min(a.j1, a.j0+sampleElems)
-	b := m.made.over(x.elem, slabOver(m.made.words, x.elem, a.cols()), a)
+	b := m.made.over(x.elem, dense.SlabOver(m.made.words, x.elem, a.cols()), a)
 	if err := m.area(a, target{d: b, i0: a.i0, j0: a.j0}); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package kernels
 import (
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 )
 
@@ -59,8 +60,8 @@ func (f *folder) reduceRows(b *value.Dense, i int) {
 
 // rowsOf is n elements of a column from i on.
 func (f *folder) rowsOf(d *value.Dense, i, n int) *value.Dense {
-	s := slabOf(d, i, n)
-	f.view = value.Dense{Elem: d.Elem, Rows: n, Cols: 1, Stride: 1, F64: s.f64, F32: s.f32, I64: s.i64, Bool: s.b}
+	s := dense.SlabOf(d, i, n)
+	f.view = value.Dense{Elem: d.Elem, Rows: n, Cols: 1, Stride: 1, F64: s.F64, F32: s.F32, I64: s.I64, Bool: s.Bool}
 	return &f.view
 }
 

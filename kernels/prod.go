@@ -14,6 +14,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -42,7 +43,7 @@ func prod() *op.Def {
 				return nil
 			}
 			y := e.Fold(loop.Product, e.Out.Elem, int(x.Rows.Const), int(x.Cols.Const), func(i, j loop.Lin) []loop.Val {
-				return []loop.Val{convertBody(e.B, storage(e.Out.Elem), x.At(i, j))}
+				return []loop.Val{convertBody(e.B, dense.Storage(e.Out.Elem), x.At(i, j))}
 			})
 			return func(loop.Lin, loop.Lin) loop.Val { return y }
 		},
@@ -147,20 +148,20 @@ func (b *prodBody) Chunk(_, lo, hi int) error {
 		s := room.run(b.in, at, min(prodRun, total-at))
 		switch b.in.Elem {
 		case types.F64:
-			b.runs[r] = value.F64(chainsOf(room.f64[:], s.f64, vec.MulF64))
+			b.runs[r] = value.F64(chainsOf(room.f64[:], s.F64, vec.MulF64))
 		case types.F32:
-			b.runs[r] = value.Scalar{Elem: types.F32, F: float64(chainsOf(room.f32[:], s.f32, vec.MulF32))}
+			b.runs[r] = value.Scalar{Elem: types.F32, F: float64(chainsOf(room.f32[:], s.F32, vec.MulF32))}
 		case types.Bool:
-			b.runs[r] = value.I64(int64(truthBit(vec.CountTrue(s.b) == int64(len(s.b)))))
+			b.runs[r] = value.I64(int64(truthBit(vec.CountTrue(s.Bool) == int64(len(s.Bool)))))
 		default:
-			b.runs[r] = value.I64(chainsOf(room.i64[:], s.i64, vec.MulI64))
+			b.runs[r] = value.I64(chainsOf(room.i64[:], s.I64, vec.MulI64))
 		}
 	}
 	return nil
 }
 
 // run is elements at..at+n-1 of d in row-major order, one after the other.
-func (r *prodRoom) run(d *value.Dense, at, n int) slab {
+func (r *prodRoom) run(d *value.Dense, at, n int) dense.Slab {
 	if d.Stride != d.Cols {
 		if r.gathered == nil || r.gathered.Elem != d.Elem {
 			r.gathered = value.New(d.Elem, 1, prodRun)
@@ -168,13 +169,13 @@ func (r *prodRoom) run(d *value.Dense, at, n int) slab {
 		for k := 0; k < n; {
 			i, j := (at+k)/d.Cols, (at+k)%d.Cols
 			m := min(n-k, d.Cols-j)
-			to := slabOf(r.gathered, k, m)
-			copySlab(&to, d.Elem, 0, slabOf(d, i*d.Stride+j, m))
+			to := dense.SlabOf(r.gathered, k, m)
+			dense.CopySlab(&to, d.Elem, 0, dense.SlabOf(d, i*d.Stride+j, m))
 			k += m
 		}
 		d, at = r.gathered, 0
 	}
-	return slabOf(d, at, n)
+	return dense.SlabOf(d, at, n)
 }
 
 // chainsOf is the product of a run x, which is not empty.
@@ -232,7 +233,7 @@ func lineProduct() statistic {
 		},
 		lines: linesProducts,
 		elements: func(e *op.Elements, rows, cols bool) op.Element {
-			return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return lineProductBody(e.B, storage(e.Out.Elem), x) })
+			return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return lineProductBody(e.B, dense.Storage(e.Out.Elem), x) })
 		},
 	}
 }
@@ -244,10 +245,10 @@ func linesProducts(out, a *value.Dense, byRow bool) {
 	}
 	switch a.Elem {
 	case types.F64:
-		multiplyLines(out.F64, gridOf[float64](a), byRow, vec.MulF64)
+		multiplyLines(out.F64, dense.GridOf[float64](a), byRow, vec.MulF64)
 		oneNaN(out.F64)
 	case types.F32:
-		multiplyLines(out.F32, gridOf[float32](a), byRow, vec.MulF32)
+		multiplyLines(out.F32, dense.GridOf[float32](a), byRow, vec.MulF32)
 		oneNaN(out.F32)
 	case types.Bool: // 1 if none is 0
 		countLines(out.I64, a, byRow)
@@ -259,7 +260,7 @@ func linesProducts(out, a *value.Dense, byRow bool) {
 			out.I64[i] = int64(truthBit(n == whole))
 		}
 	default:
-		multiplyLines(out.I64, gridOf[int64](a), byRow, vec.MulI64)
+		multiplyLines(out.I64, dense.GridOf[int64](a), byRow, vec.MulI64)
 	}
 }
 
@@ -273,24 +274,24 @@ func oneNaN[T vec.Float](x []T) {
 }
 
 // multiplyLines writes the products of a's lines, each a chain, to out: columns by whole rows, and eight rows beside each other.
-func multiplyLines[T vec.Number](out []T, a grid[T], byRow bool, mul func(dst, a, b []T)) {
-	if vec.Fill(out, 1); a.cols == 0 { // and perhaps no memory
+func multiplyLines[T vec.Number](out []T, a dense.Grid[T], byRow bool, mul func(dst, a, b []T)) {
+	if vec.Fill(out, 1); a.Cols == 0 { // and perhaps no memory
 		return
 	}
 	if !byRow {
-		out = out[:a.cols]
-		for i := range a.rows {
-			mul(out, out, a.row(i))
+		out = out[:a.Cols]
+		for i := range a.Rows {
+			mul(out, out, a.Row(i))
 		}
 		return
 	}
 	i := 0
-	for ; i+8 <= a.rows; i += 8 {
+	for ; i+8 <= a.Rows; i += 8 {
 		*(*[8]T)(out[i:]) = eightProducts(a, i)
 	}
-	for ; i < a.rows; i++ {
+	for ; i < a.Rows; i++ {
 		p := T(1)
-		for _, v := range a.row(i) {
+		for _, v := range a.Row(i) {
 			p *= v
 		}
 		out[i] = p
@@ -298,11 +299,11 @@ func multiplyLines[T vec.Number](out []T, a grid[T], byRow bool, mul func(dst, a
 }
 
 // eightProducts is the products of rows i..i+7: of chains in step none waits for its own last multiplication.
-func eightProducts[T vec.Number](a grid[T], i int) [8]T {
-	r0 := a.row(i)
+func eightProducts[T vec.Number](a dense.Grid[T], i int) [8]T {
+	r0 := a.Row(i)
 	n := len(r0)
-	r1, r2, r3, r4 := a.row(i + 1)[:n], a.row(i + 2)[:n], a.row(i + 3)[:n], a.row(i + 4)[:n]
-	r5, r6, r7 := a.row(i + 5)[:n], a.row(i + 6)[:n], a.row(i + 7)[:n]
+	r1, r2, r3, r4 := a.Row(i + 1)[:n], a.Row(i + 2)[:n], a.Row(i + 3)[:n], a.Row(i + 4)[:n]
+	r5, r6, r7 := a.Row(i + 5)[:n], a.Row(i + 6)[:n], a.Row(i + 7)[:n]
 	var p0, p1, p2, p3, p4, p5, p6, p7 T = 1, 1, 1, 1, 1, 1, 1, 1
 	for k, v := range r0 {
 		p0, p1, p2, p3 = p0*v, p1*r1[k], p2*r2[k], p3*r3[k]

@@ -266,19 +266,5 @@ func asDense(v value.Value) *value.Dense {
 	return v.(*value.Dense)
 }
 
-// eachRun calls f with the storage of every maximal contiguous piece of d.
-func eachRun(d *value.Dense, f func(s slab, n int)) {
-	if d.Rows == 0 || d.Cols == 0 {
-		return
-	}
-	if d.Stride == d.Cols {
-		f(slabOf(d, 0, d.Rows*d.Cols), d.Rows*d.Cols)
-		return
-	}
-	for i := range d.Rows {
-		f(slabOf(d, i*d.Stride, d.Cols), d.Cols)
-	}
-}
-
 // sumOf is the exact sum that acc carries.
 func sumOf(acc *value.Dense) exact.Sum { return exact.FromWords(acc.I64[:exact.Words]) }

@@ -157,11 +157,6 @@ func (w whole) rows(out, a *value.Dense, r *lineRoom) {
 	}
 }
 
-// turnInto makes dst, contiguous, the transpose of src.
-func turnInto(dst, src *value.Dense) {
-	turnBlock(slabOf(dst, 0, dst.Rows*dst.Cols), dst.Stride, src, 0, 0, dst.Rows, dst.Cols)
-}
-
 // exactCols reduces columns by exact sums, a few at a time. Reductions of columns that are made of none have loops (lines).
 func (w whole) exactCols(out, a *value.Dense) {
 	c := columnPool.Get().(*columnSums)

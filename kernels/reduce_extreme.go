@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -35,7 +36,7 @@ func extremum(name, which, output string, least bool) whole {
 		doc: name + " of one argument is the " + which + " element; nan if there is one. Of two it is elementwise.",
 		eg:  eg(name+`(ones(2, 2))`, output),
 		part: func(acc, a *value.Dense) {
-			eachRun(a, func(s slab, n int) {
+			dense.EachRun(a, func(s dense.Slab, n int) {
 				one := value.New(a.Elem, 1, 1)
 				setExtreme(one, s, least)
 				join(acc, one)
@@ -94,16 +95,16 @@ func choose(least bool) choice {
 }
 
 // setExtreme sets one, 1 x 1, to the least or greatest element of s, which is not empty.
-func setExtreme(one *value.Dense, s slab, least bool) {
+func setExtreme(one *value.Dense, s dense.Slab, least bool) {
 	switch one.Elem {
 	case types.F64:
-		one.F64[0] = extremeOf(s.f64, least)
+		one.F64[0] = extremeOf(s.F64, least)
 	case types.F32:
-		one.F32[0] = extremeOf(s.f32, least)
+		one.F32[0] = extremeOf(s.F32, least)
 	case types.Bool:
-		one.Bool[0] = extremeOf(s.b, least)
+		one.Bool[0] = extremeOf(s.Bool, least)
 	default:
-		one.I64[0] = extremeOf(s.i64, least)
+		one.I64[0] = extremeOf(s.I64, least)
 	}
 }
 

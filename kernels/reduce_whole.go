@@ -3,12 +3,13 @@ package kernels
 // This file lists the reductions that have an accumulator.
 
 import (
-	"flow/ir/loop"
 	"math"
 	"math/big"
 
+	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
 )
@@ -167,8 +168,8 @@ func truthBit(b bool) uint8 {
 
 func nonZeros(a *value.Dense) int64 {
 	n := int64(0)
-	eachRun(a, func(s slab, _ int) {
-		n += vec.CountNonZero(s.f64) + vec.CountNonZero(s.f32) + vec.CountNonZero(s.i64) + vec.CountTrue(s.b)
+	dense.EachRun(a, func(s dense.Slab, _ int) {
+		n += vec.CountNonZero(s.F64) + vec.CountNonZero(s.F32) + vec.CountNonZero(s.I64) + vec.CountTrue(s.Bool)
 	})
 	return n
 }
@@ -179,8 +180,8 @@ func addSum(acc, a *value.Dense) {
 		addExact(acc, a)
 		return
 	}
-	eachRun(a, func(s slab, _ int) {
-		acc.I64[0] += vec.SumI64(s.i64) + vec.CountTrue(s.b)
+	dense.EachRun(a, func(s dense.Slab, _ int) {
+		acc.I64[0] += vec.SumI64(s.I64) + vec.CountTrue(s.Bool)
 	})
 }
 
@@ -193,13 +194,13 @@ func addExact(acc, a *value.Dense) {
 
 // exactTo adds a block of any numeric type to x.
 func exactTo(x *exact.Sum, a *value.Dense) {
-	eachRun(a, func(s slab, _ int) {
-		x.AddSlice(s.f64)
-		x.AddSlice32(s.f32)
-		if len(s.i64) > 0 {
-			x.AddInts(s.i64)
+	dense.EachRun(a, func(s dense.Slab, _ int) {
+		x.AddSlice(s.F64)
+		x.AddSlice32(s.F32)
+		if len(s.I64) > 0 {
+			x.AddInts(s.I64)
 		}
-		if n := vec.CountTrue(s.b); n > 0 {
+		if n := vec.CountTrue(s.Bool); n > 0 {
 			x.AddInt(n)
 		}
 	})
@@ -214,17 +215,17 @@ func addSquares(acc, a *value.Dense) {
 
 // squaresTo adds the squares of a block to x.
 func squaresTo(x *exact.Sum, a *value.Dense) {
-	eachRun(a, func(s slab, _ int) {
-		x.AddSquares(s.f64)
-		x.AddSquares32(s.f32)
-		for i := s.i64; len(i) > 0; { // as floats, as the language widens them
+	dense.EachRun(a, func(s dense.Slab, _ int) {
+		x.AddSquares(s.F64)
+		x.AddSquares32(s.F32)
+		for i := s.I64; len(i) > 0; { // as floats, as the language widens them
 			var buf [1024]float64
 			n := min(len(i), len(buf))
 			vec.F64OfI64(buf[:n], i[:n])
 			x.AddSquares(buf[:n])
 			i = i[n:]
 		}
-		x.AddInt(vec.CountTrue(s.b))
+		x.AddInt(vec.CountTrue(s.Bool))
 	})
 }
 

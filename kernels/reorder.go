@@ -8,6 +8,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 )
 
 // codeIndex is an index in data that lies outside the matrix.
@@ -319,29 +320,29 @@ func takeElements(e *op.Elements) op.Element {
 
 // takeInto makes out the rows of x that the column rows names.
 func takeInto(out, x, rows *value.Dense) error {
-	at := gridOf[int64](rows)
+	at := dense.GridOf[int64](rows)
 	switch x.Elem {
 	case types.F64:
-		return takeRows(gridOf[float64](out), gridOf[float64](x), at)
+		return takeRows(dense.GridOf[float64](out), dense.GridOf[float64](x), at)
 	case types.F32:
-		return takeRows(gridOf[float32](out), gridOf[float32](x), at)
+		return takeRows(dense.GridOf[float32](out), dense.GridOf[float32](x), at)
 	case types.Bool:
-		return takeRows(gridOf[uint8](out), gridOf[uint8](x), at)
+		return takeRows(dense.GridOf[uint8](out), dense.GridOf[uint8](x), at)
 	}
-	return takeRows(gridOf[int64](out), gridOf[int64](x), at)
+	return takeRows(dense.GridOf[int64](out), dense.GridOf[int64](x), at)
 }
 
 // takeRows copies the rows of x that rows names.
-func takeRows[T cell](out, x grid[T], rows grid[int64]) error {
-	for i := range out.rows {
-		p := rows.x[i*rows.ld]
-		if uint64(p) >= uint64(x.rows) {
-			return checkPlace(p, x.rows)
+func takeRows[T dense.Cell](out, x dense.Grid[T], rows dense.Grid[int64]) error {
+	for i := range out.Rows {
+		p := rows.X[i*rows.LD]
+		if uint64(p) >= uint64(x.Rows) {
+			return checkPlace(p, x.Rows)
 		}
-		if x.cols == 1 { // a call of copy for each number would cost three times what the number does
-			out.x[i*out.ld] = x.x[int(p)*x.ld]
+		if x.Cols == 1 { // a call of copy for each number would cost three times what the number does
+			out.X[i*out.LD] = x.X[int(p)*x.LD]
 		} else {
-			copy(out.row(i), x.row(int(p)))
+			copy(out.Row(i), x.Row(int(p)))
 		}
 	}
 	return nil

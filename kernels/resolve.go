@@ -10,6 +10,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/memory"
 )
 
@@ -92,7 +93,7 @@ func open(t types.Type) bool { return t.Kind == types.Matrix && t.Repr == types.
 func lendOwn(d *op.Def, c *op.Call) {
 	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 	if d.Accum > 0 {
-		copyInto(out, c.Dense(d.Accum-1))
+		dense.Copy(out, c.Dense(d.Accum-1))
 	}
 	c.Out = out
 }

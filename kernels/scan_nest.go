@@ -12,6 +12,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 )
 
@@ -91,12 +92,12 @@ func (s *scanner) loop(k scanKey) *launch.Loop {
 // before them.
 func scanNest(k scanKey, step scanStep) *loop.Nest {
 	b := loop.New()
-	x := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, storage(k.in))}
-	before := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, storage(k.out))}
+	x := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, dense.Storage(k.in))}
+	before := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, dense.Storage(k.out))}
 	rows, cols := loop.Of(loop.RowsSym, x.N), loop.Of(loop.ColsSym, x.N)
-	out := loop.Mem{Kind: loop.ResultMem, N: b.Result(storage(k.out), rows, cols)}
+	out := loop.Mem{Kind: loop.ResultMem, N: b.Result(dense.Storage(k.out), rows, cols)}
 	next := func(s loop.Val, i, j loop.Lin) loop.Val {
-		s = step(b, s, convertBody(b, storage(k.out), b.Load(x, i, j)))
+		s = step(b, s, convertBody(b, dense.Storage(k.out), b.Load(x, i, j)))
 		b.Store(out, i, j, s)
 		return s
 	}
@@ -248,7 +249,7 @@ func (s *scanner) scan(out, a *value.Dense, byRow bool) bool {
 
 // scanElements writes the running values of a matrix of the body into its memory.
 func scanElements(e *op.Elements, byRow bool, step scanStep) op.Element {
-	x, elem := e.In[0], storage(e.Out.Elem)
+	x, elem := e.In[0], dense.Storage(e.Out.Elem)
 	if !x.Rows.Known() || !x.Cols.Known() || x.Rows.Const == 0 || x.Cols.Const == 0 {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 	"flow/memory"
 )
@@ -288,7 +289,7 @@ func compress[T vec.Element](c *op.Call, d *value.Dense, units int, x []T) *pass
 
 // spread fills out, of m's shape and element type, with the elements of m.
 func spread(out *value.Dense, m *value.CSR) {
-	clearDense(out)
+	dense.Clear(out)
 	for i := range m.Rows {
 		cols, at := m.Row(i)
 		to := i * out.Stride

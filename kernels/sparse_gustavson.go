@@ -16,6 +16,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
+	"flow/kernels/dense"
 )
 
 // beginGustavson prepares the product of the two sparse arguments of a call, in so many units of rows.
@@ -32,7 +33,7 @@ func beginGustavson(c *op.Call, units, workers int) *passLoop {
 }
 
 // gustavson is a product in the making.
-type gustavson[T cell] struct {
+type gustavson[T dense.Cell] struct {
 	c    *op.Call
 	a, b *value.CSR
 	x, y []T                                     // the values of a and b; nil: all are one
@@ -43,7 +44,7 @@ type gustavson[T cell] struct {
 	zero atomic.Bool     // a sum came out as zero
 }
 
-func newGustavson[T cell](c *op.Call, units, workers int, x, y []T, add func(sum []T, u T, cols []int32, v []T)) *passLoop {
+func newGustavson[T dense.Cell](c *op.Call, units, workers int, x, y []T, add func(sum []T, u T, cols []int32, v []T)) *passLoop {
 	g := &gustavson[T]{c: c, a: c.In[0].(*value.CSR), b: c.In[1].(*value.CSR), x: x, y: y, add: add, by: make([]scatterRow[T], workers)}
 	work := make([]int64, g.a.Rows+1)
 	for i := range g.a.Rows {
@@ -144,7 +145,7 @@ func (g *gustavson[T]) finish() (last bool, err error) {
 
 // scatterRow is a row in the making: its sums lie where their columns are. Two levels of bits say which columns have been touched, so that they
 // come out in order without being sorted: top has a bit for each word of bits. Between rows all of it is zero.
-type scatterRow[T cell] struct {
+type scatterRow[T dense.Cell] struct {
 	sum       []T
 	bits, top []uint64
 	lo, hi    int32 // words of top with bits

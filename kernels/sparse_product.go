@@ -12,6 +12,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -128,19 +129,19 @@ func beginDenseProduct(c *op.Call, units int) *unitLoop {
 	var rows rowLoop
 	switch e := out.Elem; e {
 	case types.F64:
-		rows = productRows(gridOf[float64](out), a, b, numbersOf[float64](a, e), numbersOf[float64](b, e), addF64)
+		rows = productRows(dense.GridOf[float64](out), a, b, numbersOf[float64](a, e), numbersOf[float64](b, e), addF64)
 	case types.F32:
-		rows = productRows(gridOf[float32](out), a, b, numbersOf[float32](a, e), numbersOf[float32](b, e), addF32)
+		rows = productRows(dense.GridOf[float32](out), a, b, numbersOf[float32](a, e), numbersOf[float32](b, e), addF32)
 	default:
-		rows = productRows(gridOf[int64](out), a, b, numbersOf[int64](a, e), numbersOf[int64](b, e), addI64)
+		rows = productRows(dense.GridOf[int64](out), a, b, numbersOf[int64](a, e), numbersOf[int64](b, e), addI64)
 	}
 	return &unitLoop{rowCut: cutByEntries(units, a), run: func(_, lo, hi int) error { rows(lo, hi); return nil }}
 }
 
-func productRows[T float32 | float64 | int64](out grid[T], a, b *value.CSR, x, y []T, add func(sum []T, u T, cols []int32, v []T)) rowLoop {
+func productRows[T float32 | float64 | int64](out dense.Grid[T], a, b *value.CSR, x, y []T, add func(sum []T, u T, cols []int32, v []T)) rowLoop {
 	return func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row := out.row(i)
+			row := out.Row(i)
 			clear(row)
 			rows, at := a.Row(i)
 			for p, k := range rows {
@@ -175,7 +176,7 @@ func beginSparseProduct(c *op.Call) rowLoop {
 	if a, ok := c.In[0].(*value.CSR); ok {
 		return sparseTimesDense(c.Result(), a, c.Dense(1))
 	}
-	return denseTimesSparse(c.Result(), widened(c.Dense(0), c.Type.Elem), c.In[1].(*value.CSR))
+	return denseTimesSparse(c.Result(), dense.Widened(c.Dense(0), c.Type.Elem), c.In[1].(*value.CSR))
 }
 
 func sparseProductRef(c *op.Call) (value.Value, error) {
@@ -234,7 +235,7 @@ func (r rowLoop) End() error                { return nil }
 
 // sparseTimesDense is out = a @ b by rows.
 func sparseTimesDense(out *value.Dense, a *value.CSR, b *value.Dense) rowLoop {
-	b = widened(b, out.Elem)
+	b = dense.Widened(b, out.Elem)
 	vector := b.Cols == 1 && b.Stride == 1 && out.Stride == 1
 	switch out.Elem {
 	case types.F64:
@@ -242,18 +243,18 @@ func sparseTimesDense(out *value.Dense, a *value.CSR, b *value.Dense) rowLoop {
 		if vector {
 			return spmvF64(out.F64, a, val, b.F64)
 		}
-		to, from := gridOf[float64](out), gridOf[float64](b)
+		to, from := dense.GridOf[float64](out), dense.GridOf[float64](b)
 		return func(lo, hi int) {
 			vec.DotLines(linesOfGrid(to, lo), a.Ptr[lo:hi+1], a.Col, val, linesOfGrid(from, 0))
 		}
 	case types.F32:
-		return spmm(gridOf[float32](out), a, numbersOf[float32](a, types.F32), gridOf[float32](b), blas.Axpy[float32])
+		return spmm(dense.GridOf[float32](out), a, numbersOf[float32](a, types.F32), dense.GridOf[float32](b), blas.Axpy[float32])
 	}
 	val := numbersOf[int64](a, types.I64)
 	if vector {
 		return spmvI64(out.I64, a, val, b.I64)
 	}
-	return spmm(gridOf[int64](out), a, val, gridOf[int64](b), axpyI64)
+	return spmm(dense.GridOf[int64](out), a, val, dense.GridOf[int64](b), axpyI64)
 }
 
 func axpyI64(x int64, y, c []int64) {
@@ -294,10 +295,10 @@ func spmvI64(out []int64, a *value.CSR, val, x []int64) rowLoop {
 }
 
 // spmm is out = a @ b: row i of out continues its chains with one row of b for every entry of row i of a.
-func spmm[T cell](out grid[T], a *value.CSR, val []T, b grid[T], axpy func(x T, y, c []T)) rowLoop {
+func spmm[T dense.Cell](out dense.Grid[T], a *value.CSR, val []T, b dense.Grid[T], axpy func(x T, y, c []T)) rowLoop {
 	return func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row := out.row(i)
+			row := out.Row(i)
 			clear(row)
 			if len(row) == 0 {
 				continue
@@ -308,7 +309,7 @@ func spmm[T cell](out grid[T], a *value.CSR, val []T, b grid[T], axpy func(x T, 
 				if val != nil {
 					v = val[at+k]
 				}
-				axpy(v, b.row(int(j)), row)
+				axpy(v, b.Row(int(j)), row)
 			}
 		}
 	}
@@ -318,19 +319,19 @@ func spmm[T cell](out grid[T], a *value.CSR, val []T, b grid[T], axpy func(x T, 
 func denseTimesSparse(out, a *value.Dense, b *value.CSR) rowLoop {
 	switch out.Elem {
 	case types.F64:
-		return scatterRows(gridOf[float64](out), gridOf[float64](a), b, numbersOf[float64](b, types.F64), addF64)
+		return scatterRows(dense.GridOf[float64](out), dense.GridOf[float64](a), b, numbersOf[float64](b, types.F64), addF64)
 	case types.F32:
-		return scatterRows(gridOf[float32](out), gridOf[float32](a), b, numbersOf[float32](b, types.F32), addF32)
+		return scatterRows(dense.GridOf[float32](out), dense.GridOf[float32](a), b, numbersOf[float32](b, types.F32), addF32)
 	}
-	return scatterRows(gridOf[int64](out), gridOf[int64](a), b, numbersOf[int64](b, types.I64), addI64)
+	return scatterRows(dense.GridOf[int64](out), dense.GridOf[int64](a), b, numbersOf[int64](b, types.I64), addI64)
 }
 
-func scatterRows[T cell](out, a grid[T], b *value.CSR, val []T, add func(sum []T, u T, cols []int32, v []T)) rowLoop {
+func scatterRows[T dense.Cell](out, a dense.Grid[T], b *value.CSR, val []T, add func(sum []T, u T, cols []int32, v []T)) rowLoop {
 	return func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row := out.row(i)
+			row := out.Row(i)
 			clear(row)
-			for k, x := range a.row(i) {
+			for k, x := range a.Row(i) {
 				cols, at := b.Row(k)
 				if val == nil {
 					add(row, x, cols, nil)

@@ -15,6 +15,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -82,38 +83,40 @@ func columnSpace(t types.Type) (n, leaf int) {
 
 // beginTransposedProduct is t(a) @ b.
 func beginTransposedProduct(c *op.Call, workers int) op.LoopBody {
-	a, b, out := c.In[0].(*value.CSR), widened(c.Dense(1), c.Type.Elem), c.Result()
+	a, b, out := c.In[0].(*value.CSR), dense.Widened(c.Dense(1), c.Type.Elem), c.Result()
 	switch e := out.Elem; e {
 	case types.F64:
-		return newColumnProduct(a, linesF64(gridOf[float64](out), a, gridOf[float64](b)), workers)
+		return newColumnProduct(a, linesF64(dense.GridOf[float64](out), a, dense.GridOf[float64](b)), workers)
 	case types.F32:
-		return newColumnProduct(a, linesOf(gridOf[float32](out), a, numbersOf[float32](a, e), gridOf[float32](b), blas.Axpy[float32]), workers)
+		return newColumnProduct(a, linesOf(dense.GridOf[float32](out), a, numbersOf[float32](a, e), dense.GridOf[float32](b), blas.Axpy[float32]), workers)
 	}
-	return newColumnProduct(a, linesOf(gridOf[int64](out), a, numbersOf[int64](a, types.I64), gridOf[int64](b), axpyI64), workers)
+	return newColumnProduct(a, linesOf(dense.GridOf[int64](out), a, numbersOf[int64](a, types.I64), dense.GridOf[int64](b), axpyI64), workers)
 }
 
 // beginRowProduct is v @ b of a dense row v, which is t(t(b) @ t(v)).
 func beginRowProduct(c *op.Call, workers int) op.LoopBody {
-	v, b, out := widened(c.Dense(0), c.Type.Elem), c.In[1].(*value.CSR), c.Result()
+	v, b, out := dense.Widened(c.Dense(0), c.Type.Elem), c.In[1].(*value.CSR), c.Result()
 	switch e := out.Elem; e {
 	case types.F64:
-		return newColumnProduct(b, linesF64(turnedRow(gridOf[float64](out)), b, turnedRow(gridOf[float64](v))), workers)
+		return newColumnProduct(b, linesF64(turnedRow(dense.GridOf[float64](out)), b, turnedRow(dense.GridOf[float64](v))), workers)
 	case types.F32:
-		return newColumnProduct(b, linesOf(turnedRow(gridOf[float32](out)), b, numbersOf[float32](b, e), turnedRow(gridOf[float32](v)), blas.Axpy[float32]), workers)
+		return newColumnProduct(b, linesOf(turnedRow(dense.GridOf[float32](out)), b, numbersOf[float32](b, e), turnedRow(dense.GridOf[float32](v)), blas.Axpy[float32]), workers)
 	}
-	return newColumnProduct(b, linesOf(turnedRow(gridOf[int64](out)), b, numbersOf[int64](b, types.I64), turnedRow(gridOf[int64](v)), axpyI64), workers)
+	return newColumnProduct(b, linesOf(turnedRow(dense.GridOf[int64](out)), b, numbersOf[int64](b, types.I64), turnedRow(dense.GridOf[int64](v)), axpyI64), workers)
 }
 
 // turnedRow is a row as a column.
-func turnedRow[T cell](g grid[T]) grid[T] { return grid[T]{rows: g.cols, cols: 1, ld: 1, x: g.x} }
+func turnedRow[T dense.Cell](g dense.Grid[T]) dense.Grid[T] {
+	return dense.Grid[T]{Rows: g.Cols, Cols: 1, LD: 1, X: g.X}
+}
 
 // linesF64 computes rows c0..c1-1 of out = t(a) @ b.
-func linesF64(out grid[float64], a *value.CSR, b grid[float64]) func(c0, c1 int) {
+func linesF64(out dense.Grid[float64], a *value.CSR, b dense.Grid[float64]) func(c0, c1 int) {
 	val := numbersOf[float64](a, types.F64)
 	return func(c0, c1 int) {
-		out.clear(c0, c1)
-		if out.cols == 1 && out.ld == 1 && b.ld == 1 {
-			vec.AddRowsF64(out.x, a.Ptr, a.Col, val, b.x, int32(c0), int32(c1))
+		out.Clear(c0, c1)
+		if out.Cols == 1 && out.LD == 1 && b.LD == 1 {
+			vec.AddRowsF64(out.X, a.Ptr, a.Col, val, b.X, int32(c0), int32(c1))
 		} else {
 			vec.AddLines(linesOfGrid(out, 0), a.Ptr, a.Col, val, linesOfGrid(b, 0), int32(c0), int32(c1))
 		}
@@ -121,10 +124,10 @@ func linesF64(out grid[float64], a *value.CSR, b grid[float64]) func(c0, c1 int)
 }
 
 // linesOf is linesF64 of other elements; val = nil: ones.
-func linesOf[T float32 | int64](out grid[T], a *value.CSR, val []T, b grid[T], axpy func(x T, y, c []T)) func(c0, c1 int) {
+func linesOf[T float32 | int64](out dense.Grid[T], a *value.CSR, val []T, b dense.Grid[T], axpy func(x T, y, c []T)) func(c0, c1 int) {
 	return func(c0, c1 int) {
-		out.clear(c0, c1)
-		if out.cols == 0 {
+		out.Clear(c0, c1)
+		if out.Cols == 0 {
 			return
 		}
 		for k := range a.Rows {
@@ -133,13 +136,13 @@ func linesOf[T float32 | int64](out grid[T], a *value.CSR, val []T, b grid[T], a
 			if s == e {
 				continue
 			}
-			y := b.row(k)
+			y := b.Row(k)
 			for p, j := range cols[s:e] {
 				v := T(1)
 				if val != nil {
 					v = val[at+s+p]
 				}
-				axpy(v, y, out.row(int(j)))
+				axpy(v, y, out.Row(int(j)))
 			}
 		}
 	}
@@ -191,10 +194,10 @@ func (l *columnProduct) Chunk(_, lo, hi int) error {
 func (l *columnProduct) End() error { return nil }
 
 // linesOfGrid is the rows of g from row i on.
-func linesOfGrid(g grid[float64], i int) vec.Lines {
-	l := vec.Lines{Cols: g.cols, Stride: g.ld}
-	if g.cols > 0 && i < g.rows {
-		l.X = g.x[i*g.ld:]
+func linesOfGrid(g dense.Grid[float64], i int) vec.Lines {
+	l := vec.Lines{Cols: g.Cols, Stride: g.LD}
+	if g.Cols > 0 && i < g.Rows {
+		l.X = g.X[i*g.LD:]
 	}
 	return l
 }

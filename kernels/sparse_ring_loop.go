@@ -8,6 +8,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
 )
@@ -22,14 +23,14 @@ func beginRowfold(c *op.Call, workers int) op.LoopBody {
 	if of == "sum" {
 		switch out.Elem {
 		case types.F64:
-			return sumRowsF64(out.F64, a, numbersOf[float64](a, types.F64), widened(x, types.F64).F64)
+			return sumRowsF64(out.F64, a, numbersOf[float64](a, types.F64), dense.Widened(x, types.F64).F64)
 		case types.F32:
 			return sumRowsF32(out.F32, a, numbersOf[float32](a, types.F32), x.F32)
 		}
-		return spmvI64(out.I64, a, numbersOf[int64](a, types.I64), widened(x, types.I64).I64)
+		return spmvI64(out.I64, a, numbersOf[int64](a, types.I64), dense.Widened(x, types.I64).I64)
 	}
 	fold := ringFold{least: of == "min", zeros: true}
-	x = widened(x, out.Elem)
+	x = dense.Widened(x, out.Elem)
 	var base *value.Dense
 	if len(c.In) > 2 {
 		base = flatVector(c.Dense(2))
@@ -71,7 +72,7 @@ func beginSemiring(c *op.Call, workers int) op.LoopBody {
 		return anyRows(out.Bool, a, x.Bool)
 	}
 	fold := ringFold{least: ring[:3] == "min", adds: ring[4] == '+', empty: ringZero(ring, out.Elem)}
-	if x = widened(x, out.Elem); fold.extremal(out, a) {
+	if x = dense.Widened(x, out.Elem); fold.extremal(out, a) {
 		return beginExtreme(fold, out, a, x, nil, workers)
 	}
 	return fold.begin(out, a, x)

@@ -11,6 +11,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 )
 
@@ -39,7 +40,7 @@ func variances() []whole {
 	half := func(acc *value.Dense, k int) *value.Dense { return acc.View(0, k*exact.Words, 1, exact.Words) }
 	part := func(acc, a *value.Dense) {
 		if a.Elem == types.I64 { // as floats, like the squares
-			a = widened(a, types.F64)
+			a = dense.Widened(a, types.F64)
 		}
 		addExact(half(acc, 0), a)
 		addSquares(half(acc, 1), a)

@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -101,30 +102,30 @@ func (b *argBody) before(p, q argPlace) bool {
 func (b *argBody) first(best argPlace, x *value.Dense, at int) argPlace {
 	for i := range x.Rows {
 		for j := 0; j < x.Cols; j += argBlock {
-			s := slabOf(x, i*x.Stride+j, min(argBlock, x.Cols-j))
+			s := dense.SlabOf(x, i*x.Stride+j, min(argBlock, x.Cols-j))
 			p := argPlace{at: at + i*b.in.Cols + j}
 			switch x.Elem {
 			case types.F64:
-				p.f64 = extremeOf(s.f64, b.least)
+				p.f64 = extremeOf(s.F64, b.least)
 			case types.F32:
-				p.f64 = float64(extremeOf(s.f32, b.least))
+				p.f64 = float64(extremeOf(s.F32, b.least))
 			case types.Bool:
-				p.i64 = int64(extremeOf(s.b, b.least))
+				p.i64 = int64(extremeOf(s.Bool, b.least))
 			default:
-				p.i64 = extremeOf(s.i64, b.least)
+				p.i64 = extremeOf(s.I64, b.least)
 			}
 			if best.at >= 0 && !b.before(p, best) {
 				continue
 			}
 			switch x.Elem {
 			case types.F64:
-				p.at += firstAt(s.f64, p.f64)
+				p.at += firstAt(s.F64, p.f64)
 			case types.F32:
-				p.at += firstAt(s.f32, float32(p.f64))
+				p.at += firstAt(s.F32, float32(p.f64))
 			case types.Bool:
-				p.at += firstAt(s.b, uint8(p.i64))
+				p.at += firstAt(s.Bool, uint8(p.i64))
 			default:
-				p.at += firstAt(s.i64, p.i64)
+				p.at += firstAt(s.I64, p.i64)
 			}
 			if best.at < 0 || b.before(p, best) {
 				best = p

@@ -9,6 +9,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/dense"
 )
 
 // lineElements writes the three forms of a statistic: line gives the result for the elements of one
@@ -35,7 +36,7 @@ func lineElements(e *op.Elements, rows, cols bool, line func(x []loop.Val) loop.
 				list = append(list, x.At(i.Plus(loop.Num(int64(r))), j.Plus(loop.Num(int64(c)))))
 			}
 		}
-		return convertBody(e.B, storage(e.Out.Elem), line(list))
+		return convertBody(e.B, dense.Storage(e.Out.Elem), line(list))
 	}
 	if rows || cols {
 		return at

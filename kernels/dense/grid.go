@@ -1,0 +1,136 @@
+package dense
+
+// This file defines Grid, a dense matrix as a slice of Go elements, and what copies, clears, widens and transposes.
+
+import (
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// Precision is the element types that factorisations compute in.
+type Precision interface{ float32 | float64 }
+
+// Cell is how an element of a dense matrix lies in memory.
+type Cell interface {
+	float32 | float64 | int64 | uint8
+}
+
+// Grid is a dense matrix as a slice of its elements; it shares the matrix's memory.
+type Grid[T Cell] struct {
+	Rows, Cols, LD int
+	X              []T
+}
+
+// GridOf is d's elements; d's element type must lie in memory as T.
+func GridOf[T Cell](d *value.Dense) Grid[T] {
+	g := Grid[T]{Rows: d.Rows, Cols: d.Cols, LD: d.Stride}
+	switch x := any(&g.X).(type) {
+	case *[]float64:
+		*x = d.F64
+	case *[]float32:
+		*x = d.F32
+	case *[]int64:
+		*x = d.I64
+	case *[]uint8:
+		*x = d.Bool
+	}
+	return g
+}
+
+// Row is row i; empty where the grid has no columns, as a view of nothing has no memory at all.
+func (g Grid[T]) Row(i int) []T {
+	if g.Cols == 0 {
+		return nil
+	}
+	return g.X[i*g.LD:][:g.Cols]
+}
+
+// Clear makes rows lo..hi-1 zero.
+func (g Grid[T]) Clear(lo, hi int) {
+	if lo < hi && g.Cols == g.LD {
+		clear(g.X[lo*g.LD : hi*g.LD])
+		return
+	}
+	for i := lo; i < hi; i++ {
+		clear(g.Row(i))
+	}
+}
+
+// Part is the window of rows x cols at (i, j).
+func (g Grid[T]) Part(i, j, rows, cols int) Grid[T] {
+	p := Grid[T]{Rows: rows, Cols: cols, LD: g.LD}
+	if rows > 0 && cols > 0 {
+		p.X = g.X[i*g.LD+j:][:(rows-1)*g.LD+cols]
+	}
+	return p
+}
+
+// TurnedCopy is t(g) on the heap.
+func TurnedCopy[T Cell](g Grid[T]) Grid[T] {
+	c := Grid[T]{Rows: g.Cols, Cols: g.Rows, LD: g.Rows, X: make([]T, g.Rows*g.Cols)}
+	Transpose(c, g)
+	return c
+}
+
+// TransposeBlock is the edge of the square that transpose turns at a time: 8 elements are a cache line of f64. Rows a
+// power of two apart fall on the same few lines of the first-level cache, so larger squares evict themselves:
+// n = 512 moves 18 GB/s with 8, 6 with 32.
+const TransposeBlock = 8
+
+// Transpose stores t(src) in dst.
+func Transpose[T Cell](dst, src Grid[T]) {
+	for i0 := 0; i0 < src.Rows; i0 += TransposeBlock {
+		i1 := min(i0+TransposeBlock, src.Rows)
+		for j0 := 0; j0 < src.Cols; j0 += TransposeBlock {
+			j1 := min(j0+TransposeBlock, src.Cols)
+			for j := j0; j < j1; j++ {
+				to := dst.X[j*dst.LD:][:dst.Cols]
+				from := i0*src.LD + j
+				for i := i0; i < i1; i++ {
+					to[i] = src.X[from]
+					from += src.LD
+				}
+			}
+		}
+	}
+}
+
+// Widened is d in element type e: d itself, or a converted copy.
+func Widened(d *value.Dense, e types.Elem) *value.Dense {
+	if d.Elem == e {
+		return d
+	}
+	c := value.New(e, d.Rows, d.Cols)
+	for i := range d.Rows {
+		at, from := i*c.Stride, i*d.Stride
+		for j := range d.Cols {
+			switch {
+			case d.Elem == types.I64 && e == types.F64:
+				c.F64[at+j] = float64(d.I64[from+j])
+			case d.Elem == types.Bool && e == types.F64:
+				c.F64[at+j] = float64(d.Bool[from+j])
+			case d.Elem == types.Bool && e == types.I64:
+				c.I64[at+j] = int64(d.Bool[from+j])
+			default:
+				panic("BUG: no widening of " + d.Elem.String() + " to " + e.String())
+			}
+		}
+	}
+	return c
+}
+
+// Clear sets all elements of a contiguous matrix to zero.
+func Clear(d *value.Dense) { clear(d.Bytes()) }
+
+// Copy copies src into dst, of the same type. Unlike Dense.CopyFrom it takes windows without elements, which
+// have no memory to index.
+func Copy(dst, src *value.Dense) {
+	if src.Rows > 0 && src.Cols > 0 {
+		dst.CopyFrom(src)
+	}
+}
+
+// TurnInto makes dst, contiguous, the transpose of src.
+func TurnInto(dst, src *value.Dense) {
+	TurnBlock(SlabOf(dst, 0, dst.Rows*dst.Cols), dst.Stride, src, 0, 0, dst.Rows, dst.Cols)
+}

@@ -1,0 +1,224 @@
+package dense
+
+// This file defines Slab, a vector of any element type, and its loops: fill, copy, convert and transpose.
+
+import (
+	"unsafe"
+
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/vec"
+)
+
+// Panel is the edge of the sub-blocks in which transposed operands are read.
+const Panel = 64
+
+// Slab is a vector of one element type: the slice of that type is set, the others are nil.
+type Slab struct {
+	F64  []float64
+	F32  []float32
+	I64  []int64
+	Bool []uint8
+}
+
+// SlabOver lays a slab of n elements of e over 8-byte words.
+func SlabOver(words []uint64, e types.Elem, n int) Slab {
+	p := unsafe.Pointer(unsafe.SliceData(words))
+	switch {
+	case n == 0:
+		return Slab{}
+	case e == types.F64:
+		return Slab{F64: unsafe.Slice((*float64)(p), n)}
+	case e == types.F32:
+		return Slab{F32: unsafe.Slice((*float32)(p), n)}
+	case e == types.Bool:
+		return Slab{Bool: unsafe.Slice((*uint8)(p), n)}
+	}
+	return Slab{I64: unsafe.Slice((*int64)(p), n)}
+}
+
+// SlabOf is n elements of d's memory from element at.
+func SlabOf(d *value.Dense, at, n int) Slab {
+	switch d.Elem {
+	case types.F64:
+		return Slab{F64: d.F64[at : at+n]}
+	case types.F32:
+		return Slab{F32: d.F32[at : at+n]}
+	case types.Bool:
+		return Slab{Bool: d.Bool[at : at+n]}
+	}
+	return Slab{I64: d.I64[at : at+n]}
+}
+
+// Storage is how e lies in memory: time and dur are int64.
+func Storage(e types.Elem) types.Elem {
+	if e == types.Time || e == types.Dur {
+		return types.I64
+	}
+	return e
+}
+
+// TurnBlock writes elements (j0+j, i0+i) of d to dst[i*ld+j], i < rows, j < cols.
+func TurnBlock(dst Slab, ld int, d *value.Dense, j0, i0, rows, cols int) {
+	at := j0*d.Stride + i0
+	switch d.Elem {
+	case types.F64:
+		vec.TransposeF64(dst.F64, ld, d.F64[at:], d.Stride, rows, cols)
+	case types.F32:
+		vec.Transpose(dst.F32, ld, d.F32[at:], d.Stride, rows, cols)
+	case types.Bool:
+		vec.Transpose(dst.Bool, ld, d.Bool[at:], d.Stride, rows, cols)
+	default:
+		vec.Transpose(dst.I64, ld, d.I64[at:], d.Stride, rows, cols)
+	}
+}
+
+// Cut is n elements of s from at on.
+func Cut(s Slab, at, n int) Slab {
+	switch {
+	case s.F64 != nil:
+		return Slab{F64: s.F64[at : at+n]}
+	case s.F32 != nil:
+		return Slab{F32: s.F32[at : at+n]}
+	case s.Bool != nil:
+		return Slab{Bool: s.Bool[at : at+n]}
+	}
+	return Slab{I64: s.I64[at : at+n]}
+}
+
+// CopySlab copies src to the elements of dst from at on.
+func CopySlab(dst *Slab, e types.Elem, at int, src Slab) {
+	switch Storage(e) {
+	case types.F64:
+		copy(dst.F64[at:], src.F64)
+	case types.F32:
+		copy(dst.F32[at:], src.F32)
+	case types.Bool:
+		copy(dst.Bool[at:], src.Bool)
+	default:
+		copy(dst.I64[at:], src.I64)
+	}
+}
+
+// Fill sets n elements of s from at on to v, which is of type e.
+func Fill(s *Slab, e types.Elem, v value.Scalar, at, n int) {
+	switch Storage(e) {
+	case types.F64:
+		vec.Fill(s.F64[at:at+n], v.F)
+	case types.F32:
+		vec.Fill(s.F32[at:at+n], float32(v.F))
+	case types.Bool:
+		vec.Fill(s.Bool[at:at+n], uint8(v.I))
+	default:
+		vec.Fill(s.I64[at:at+n], v.I)
+	}
+}
+
+// Convert stores n elements of a, which are of type from, in d as type to.
+func Convert(d *Slab, to types.Elem, a *Slab, from types.Elem, n int) {
+	switch Storage(from) {
+	case types.F64:
+		convertFrom(d, to, a.F64[:n])
+	case types.F32:
+		convertFrom(d, to, a.F32[:n])
+	case types.Bool:
+		convertFrom(d, to, a.Bool[:n])
+	case types.I64:
+		if to == types.F64 {
+			vec.F64OfI64(d.F64[:n], a.I64[:n])
+			return
+		}
+		convertFrom(d, to, a.I64[:n])
+	}
+}
+
+// ToWords stores a, floats of type from, in dst as integers. It returns false when one of them is outside of i64.
+func ToWords(dst []int64, a *Slab, from types.Elem) bool {
+	if from == types.F32 {
+		return vec.Words(dst, a.F32[:len(dst)])
+	}
+	return vec.Words(dst, a.F64[:len(dst)])
+}
+
+func convertFrom[S vec.Element](d *Slab, to types.Elem, a []S) {
+	switch Storage(to) {
+	case types.F64:
+		vec.Convert(d.F64[:len(a)], a)
+	case types.F32:
+		vec.Convert(d.F32[:len(a)], a)
+	case types.Bool:
+		vec.NonZero(d.Bool[:len(a)], a)
+	default:
+		vec.Convert(d.I64[:len(a)], a)
+	}
+}
+
+// At returns element i of a slab whose elements are of type e.
+func (s *Slab) At(e types.Elem, i int) value.Scalar {
+	switch Storage(e) {
+	case types.F64:
+		return value.F64(s.F64[i])
+	case types.F32:
+		return value.Scalar{Elem: e, F: float64(s.F32[i])}
+	case types.Bool:
+		return value.Scalar{Elem: e, I: int64(s.Bool[i])}
+	}
+	return value.Scalar{Elem: e, I: s.I64[i]}
+}
+
+// Set makes v element i of a slab whose elements are of type e.
+func (s *Slab) Set(e types.Elem, i int, v value.Scalar) {
+	switch Storage(e) {
+	case types.F64:
+		s.F64[i] = v.F
+	case types.F32:
+		s.F32[i] = float32(v.F)
+	case types.Bool:
+		s.Bool[i] = uint8(v.I)
+	default:
+		s.I64[i] = v.I
+	}
+}
+
+// Pointer returns the address of the first element.
+func (s *Slab) Pointer() unsafe.Pointer {
+	switch {
+	case s.F64 != nil:
+		return unsafe.Pointer(unsafe.SliceData(s.F64))
+	case s.F32 != nil:
+		return unsafe.Pointer(unsafe.SliceData(s.F32))
+	case s.I64 != nil:
+		return unsafe.Pointer(unsafe.SliceData(s.I64))
+	}
+	return unsafe.Pointer(unsafe.SliceData(s.Bool))
+}
+
+// Len returns the number of elements.
+func (s *Slab) Len() int { return len(s.F64) + len(s.F32) + len(s.I64) + len(s.Bool) }
+
+// Column makes s column j of m. Zeros lie behind it.
+func (s *Slab) Column(m *value.Dense, j int) {
+	if m.Elem == types.F64 {
+		for i := range m.Rows {
+			s.F64[i] = m.F64[i*m.Stride+j]
+		}
+		return
+	}
+	for i := range m.Rows {
+		s.Set(m.Elem, i, m.At(i, j))
+	}
+}
+
+// EachRun calls f with the storage of every maximal contiguous piece of d.
+func EachRun(d *value.Dense, f func(s Slab, n int)) {
+	if d.Rows == 0 || d.Cols == 0 {
+		return
+	}
+	if d.Stride == d.Cols {
+		f(SlabOf(d, 0, d.Rows*d.Cols), d.Rows*d.Cols)
+		return
+	}
+	for i := range d.Rows {
+		f(SlabOf(d, i*d.Stride, d.Cols), d.Cols)
+	}
+}
