@@ -5,10 +5,10 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines the rules about where a statement may stand that a grammar of
-// one token of lookahead cannot say: they need no names and no types.
+// This file checks where statements may be used. The grammar, with one token of lookahead, cannot.
+// The checks need no names and no types.
 
-// place is the kind of block a statement is in.
+// place is the kind of block that holds a statement.
 type place struct {
 	top     bool // the file itself, not a block
 	fn      bool // inside a function or lambda
@@ -18,8 +18,8 @@ type place struct {
 	parfor  bool // inside a parfor
 }
 
-// checkPlaces reports statements that stand where they mean nothing, and sends to
-// what is no element of a named array.
+// checkPlaces reports statements in blocks where they have no meaning, and sends to anything but an
+// element of a named array.
 func checkPlaces(f *ast.File) source.Diagnostics {
 	c := &placer{}
 	c.stmts(f.Stmts, place{top: true})
@@ -32,7 +32,7 @@ func (c *placer) wrong(n ast.Node, what, where string) {
 	c.diags = append(c.diags, source.Errorf("E114", head(n), "`%s` is not allowed here", what).WithHelp("`%s` stands %s", what, where))
 }
 
-// head is the first word of a statement: the whole of a long body is no caret.
+// head is the span of a statement's first word. The whole of a long body would be no useful caret.
 func head(n ast.Node) source.Span {
 	s := n.Span()
 	word := 0
@@ -61,7 +61,7 @@ func (c *placer) stmts(list []ast.Stmt, p place) {
 	}
 }
 
-// lonePlus reports a statement that starts with `+`: it was meant to continue the line above, and
+// lonePlus reports a statement that starts with `+`. It was meant to continue the line above and
 // would have no effect.
 func (c *placer) lonePlus(st *ast.ExprStmt) {
 	at := st.Span().From
@@ -77,7 +77,7 @@ func (c *placer) lonePlus(st *ast.ExprStmt) {
 	})
 }
 
-// tuple reports parts of which some have names and others none, and a single one with a name.
+// tuple reports a tuple that mixes named and unnamed parts, and a single named part.
 func (c *placer) tuple(t *ast.Tuple) {
 	named := 0
 	for _, a := range t.Parts {
@@ -194,7 +194,7 @@ func (c *placer) stmt(st ast.Stmt, p place) {
 	}
 }
 
-// in looks for blocks inside an expression.
+// in checks the blocks inside an expression.
 func (c *placer) in(e ast.Expr, p place) {
 	ast.Walk(e, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -8,8 +8,8 @@ import (
 	"flow/lang/ast"
 )
 
-// This file turns the productions of expressions into the tree of package ast: the
-// tower of precedence levels becomes Binary and Unary nodes.
+// This file converts productions of expressions to the tree of package ast. Precedence levels
+// become Binary and Unary nodes.
 
 func (c converter) exprs(gs []*gExpr) []ast.Expr {
 	var out []ast.Expr
@@ -30,7 +30,7 @@ func (c converter) expr(g *gExpr) ast.Expr {
 	return x
 }
 
-// binary joins x and y by the operator that tail starts with.
+// binary joins x and y by the operator at the start of tail.
 func (c converter) binary(x ast.Expr, tail at, op string, y ast.Expr) ast.Expr {
 	return &ast.Binary{Src: ast.Src{At: x.Span().Join(y.Span())}, Op: op, OpAt: c.token(tail.Tokens[0]), X: x, Y: y}
 }
@@ -152,8 +152,8 @@ func (c converter) prim(g *gPrim) ast.Expr {
 	return &ast.Tuple{Src: src, Parts: c.args(g.Tuple)}
 }
 
-// literal cannot fail: the scanner has reported numbers that do not fit, and their value is not
-// used.
+// literal converts a literal. It cannot fail: the scanner has reported numbers out of range, and
+// their values are not used.
 func (c converter) literal(g *gPrim) ast.Expr {
 	src, tok := c.src(g.at), g.Tokens[0]
 	digits := strings.ReplaceAll(tok.Value, "_", "")
@@ -178,7 +178,7 @@ func (c converter) literal(g *gPrim) ast.Expr {
 	return &ast.Bool{Src: src, Value: tok.Value == "true"}
 }
 
-// nanos is the length of a duration literal; whole numbers stay exact.
+// nanos returns a duration literal in nanoseconds. Whole numbers stay exact.
 func nanos(s string) int64 {
 	i := strings.LastIndexAny(s, "0123456789") + 1
 	unit := unitNanos(s[i:])

@@ -7,20 +7,20 @@ import (
 	"flow/lang/source"
 )
 
-// This file turns the productions of statements into the tree of package ast.
+// This file converts productions of statements to the tree of package ast.
 
-// converter makes positions of offsets.
+// converter converts offsets to positions.
 type converter struct{ file *source.File }
 
 func (c converter) token(t lexer.Token) source.Span { return c.file.Span(t.Pos.Offset, end(t)) }
 
-// src is the span of a production: no production is empty, and none ends in a ";" of layout.
+// src returns the span of a production. No production is empty or ends in a ";" of layout.
 func (c converter) src(a at) ast.Src {
 	if len(a.Tokens) == 0 {
 		return ast.Src{}
 	}
 	from, to := a.Tokens[0].Pos.Offset, end(a.Tokens[len(a.Tokens)-1])
-	// Tokens that stand for a mistake may be longer than the text.
+	// A token that replaces a mistake may be longer than the text.
 	return ast.Src{At: c.file.Span(from, max(from, min(to, len(c.file.Text))))}
 }
 
@@ -104,7 +104,7 @@ func (c converter) stmt(g gStmt) ast.Stmt {
 		}
 		return &ast.ExprStmt{Src: c.src(g.at), Expr: c.expr(g.Target)}
 	}
-	// Only gBad is left: what recovery put in.
+	// Only gBad is left, which recovery inserted.
 	return &ast.Bad{Src: c.src(at{g.tokens()})}
 }
 
@@ -139,7 +139,7 @@ func (c converter) args(gs []*gArg) []ast.Arg {
 	return out
 }
 
-// typ returns a nil interface for a nil production, as do all of these.
+// typ returns a nil interface for a nil production, as do the functions below.
 func (c converter) typ(g *gType) ast.Type {
 	if g == nil {
 		return nil

@@ -1,7 +1,7 @@
 package lang
 
-// This file writes syntax files for editors from the scanner's tables, so that no reserved word and
-// no operator is missing in one.
+// This file generates syntax files for editors from the scanner's tables, so that they list every
+// reserved word and operator.
 
 import (
 	"encoding/json"
@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// contextual words are names that mean something at their place; types are the element types.
+// contextual lists the words that are reserved only in some places. types lists the element types.
 var (
 	contextual = []string{"sparse", "frame", "grid", "of", "by", "end"}
 	typeWords  = []string{"f64", "f32", "i64", "bool", "str", "time", "dur"}
 )
 
-// What numbers and times look like; the scanner reads the same.
+// Patterns of numbers and times, as the scanner reads them.
 const (
 	numberPattern = `\d[\d_]*(\.\d[\d_]*)?([eE][-+]?\d[\d_]*)?`
 	unitPattern   = `(ns|us|ms|s|m|h|d)`
 )
 
-// Vim is a syntax file for Vim and Neovim.
+// Vim returns a syntax file for Vim and Neovim.
 func Vim() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -54,7 +54,7 @@ func Vim() string {
 	return b.String()
 }
 
-// signs is the operators that are coloured: all but brackets and what separates.
+// signs returns the operators to colour: all but brackets and separators.
 func signs() []string {
 	out := append([]string{"..="}, strings.Fields(operators2)...)
 	for _, c := range operators1 {
@@ -73,7 +73,7 @@ func vimOperators() []string {
 	return out
 }
 
-// TextMate is a grammar for editors that read TextMate's: VS Code, Sublime Text, GitHub's Linguist.
+// TextMate returns a TextMate grammar, for VS Code, Sublime Text and GitHub's Linguist.
 func TextMate() string {
 	words := func(list ...string) string { return `\b(` + strings.Join(list, "|") + `)\b` }
 	var ops []string

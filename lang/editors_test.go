@@ -18,8 +18,8 @@ func TestEditorGoldens(t *testing.T) {
 	golden(t, "editors/flow.tmLanguage.json", TextMate())
 }
 
-// TestTextMateColours runs the grammar's patterns over all examples: every token but names, brackets and separators is matched whole
-// by one of them, at its place.
+// TestTextMateColours runs the grammar's patterns over all examples: every token but names,
+// brackets and separators is matched whole by one of them, at its place.
 func TestTextMateColours(t *testing.T) {
 	var grammar struct {
 		Patterns []struct{ Name, Match, Begin string }

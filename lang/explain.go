@@ -14,29 +14,29 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines what a syntax error says. The parser knows a token it could not
-// use and a production that it wanted there; the mistake is usually recognised by
-// the token, the one before it and the statement around.
+// This file explains syntax errors. The parser reports a token that it could not use and the
+// production that it wanted. The token, the one before it and the statement around usually identify
+// the mistake.
 
-// scene is what an explanation is made from.
+// scene is the input of an explanation.
 type scene struct {
 	*parser
 	toks  []lexer.Token
-	i     int         // the token that does not fit; len(toks) at the end
+	i     int         // the unexpected token; len(toks) at the end
 	from  int         // the first token of the statement around
 	found lexer.Token // toks[i], or one of type EOF
-	prev  lexer.Token // the one before, of type EOF at the statement's start
+	prev  lexer.Token // the token before it, of type EOF at the statement's start
 	want  string      // the production wanted, "" when unknown
 }
 
-// explainers are tried in order; the first that recognises the mistake says it.
-// The order is from the particular to the general.
+// explainers are tried in order, specific ones first. The first that recognises the mistake reports
+// it.
 var explainers = [...]func(scene) (source.Diagnostic, bool){
 	explainElse, explainLineEnd, explainReserved, explainEquals, explainChain, explainSend,
 	explainBody, explainLabel, explainOperand, explainNeighbours, explainAnything,
 }
 
-// mistake reports err, which the grammar gave for toks.
+// mistake reports err, the grammar's error for toks.
 func (p *parser) mistake(toks []lexer.Token, stop int, err error) {
 	sc := scene{parser: p, toks: toks, i: p.find(toks, err), want: wanted(err)}
 	sc.from, _ = around(toks, sc.i)
@@ -60,7 +60,8 @@ func (p *parser) mistake(toks []lexer.Token, stop int, err error) {
 	}
 }
 
-// wanted is the production that err wanted next, as the grammar names it: `Pow`, `"="`, `<ident>`.
+// wanted returns the production that err expected, as the grammar names it: `Pow`, `"="`,
+// `<ident>`.
 func wanted(err error) string {
 	var u *participle.UnexpectedTokenError
 	if !errors.As(err, &u) {
@@ -73,7 +74,7 @@ func wanted(err error) string {
 	return strings.TrimPrefix(m[1], "G")
 }
 
-// words says a production for people.
+// words describes a production for users.
 func words(production string) string {
 	if strings.HasPrefix(production, `"`) {
 		return "`" + strings.Trim(production, `"`) + "`"
@@ -111,7 +112,7 @@ func (s scene) at(t lexer.Token) source.Span {
 	return s.file.Span(t.Pos.Offset, min(end(t), len(s.src)))
 }
 
-// say names a token in a message.
+// say describes a token in a message.
 func (s scene) say(t lexer.Token) string {
 	switch {
 	case t.EOF() && s.i < len(s.toks), t.Type == tokOp && t.Value == ";" && s.src[min(t.Pos.Offset, len(s.src)-1)] != ';':
@@ -148,7 +149,7 @@ func (s scene) next() lexer.Token {
 	return lexer.EOFToken(lexer.Position{Offset: len(s.src)})
 }
 
-// lineBreak reports whether a line end lies between tokens k and k+1.
+// lineBreak reports whether a line ends between tokens k and k+1.
 func (s scene) lineBreak(k int) bool {
 	return k >= 0 && k+1 < len(s.toks) && strings.Contains(s.src[end(s.toks[k]):s.toks[k+1].Pos.Offset], "\n")
 }
@@ -161,8 +162,8 @@ func explainElse(s scene) (source.Diagnostic, bool) {
 		WithHelp("`else` stands right after the closing brace of `if c { .. }`"), true
 }
 
-// `a = 1 +` and on the next line `b = 2`: the line end does not end the statement,
-// so the grammar fails at the second `=`, far from the mistake.
+// explainLineEnd recognises `a = 1 +` followed by a line `b = 2`. The line end does not end the
+// statement, so the grammar fails at the second `=`, far from the mistake.
 func explainLineEnd(s scene) (source.Diagnostic, bool) {
 	k := s.i - 2
 	if !isOp(s.found, "=", "<-", ",", ":") || k < s.from || !s.lineBreak(k) || endsStatement(s.toks[k]) || !isInfix(s.toks[k]) && s.toks[k].Type != tokKeyword {
@@ -194,7 +195,7 @@ func explainReserved(s scene) (source.Diagnostic, bool) {
 		WithHelp("choose another name, such as `%s_`", word.Value), true
 }
 
-// usedAsName reports whether the token that does not fit is a word in the place of an operand.
+// usedAsName reports whether the unexpected token is a word in the place of an operand.
 func (s scene) usedAsName() bool {
 	if s.found.Type != tokKeyword || s.lineBreak(s.i-1) ||
 		isOp(s.found, "true", "false", "inf", "nan", "fn", "if", "for", "parfor", "not", "and", "or", "else", "with") {
@@ -226,7 +227,7 @@ func explainEquals(s scene) (source.Diagnostic, bool) {
 	return d, true
 }
 
-// first is the token that the statement starts with.
+// first is the first token of the statement.
 func (s scene) first() lexer.Token {
 	if s.from < len(s.toks) {
 		return s.toks[s.from]
@@ -234,7 +235,7 @@ func (s scene) first() lexer.Token {
 	return lexer.EOFToken(lexer.Position{Offset: len(s.src)})
 }
 
-// depth is the number of brackets open between the statement's start and the found token.
+// depth returns the number of brackets open between the statement's start and the unexpected token.
 func (s scene) depth() int {
 	n := 0
 	for _, t := range s.toks[s.from:s.i] {
@@ -277,7 +278,7 @@ func explainChain(s scene) (source.Diagnostic, bool) {
 	return source.Diagnostic{}, false
 }
 
-// operandStart is the first token of the operand of a comparison that ends before token k.
+// operandStart returns the first token of the comparison operand that ends before token k.
 func (s scene) operandStart(k int) int {
 	depth := 0
 	for ; k > s.from; k-- {
@@ -304,7 +305,7 @@ func explainSend(s scene) (source.Diagnostic, bool) {
 		WithHelp("for \"less than minus\" write `< -`; a send is a statement of its own: `L[i,j] <- value`"), true
 }
 
-// A statement that needs `{` met something else.
+// explainBody recognises a statement that needs `{` and has something else.
 func explainBody(s scene) (source.Diagnostic, bool) {
 	decl := isOp(s.first(), "fn") && s.want == `"="`
 	if !decl && s.want != "Block" && s.want != `"{"` && !isOp(s.prev, "else") {
@@ -331,8 +332,8 @@ func explainBody(s scene) (source.Diagnostic, bool) {
 	return d, true
 }
 
-// braceBelow is where the next line starts with `{`, if the token that does not fit is the end of
-// its line; 0 elsewhere.
+// braceBelow returns the offset of a `{` at the start of the next line, if the unexpected token
+// ends its line, and else 0.
 func (s scene) braceBelow() int {
 	at := s.found.Pos.Offset
 	for at < len(s.src) && strings.IndexByte(" \t\r\n;", s.src[at]) >= 0 {
@@ -344,7 +345,7 @@ func (s scene) braceBelow() int {
 	return 0
 }
 
-// A label that is not a string as it stands: emit x as name, emit x as "a" + b.
+// explainLabel recognises a label that is no string literal: emit x as name, emit x as "a" + b.
 func explainLabel(s scene) (source.Diagnostic, bool) {
 	as := s.prev
 	if as.Type == tokString && s.i-2 > s.from {
@@ -418,8 +419,8 @@ func explainOperand(s scene) (source.Diagnostic, bool) {
 	return d, true
 }
 
-// notOperand is where the operand of a `not` ends that stands right of an operator, as in `a * not
-// b`; 0 elsewhere.
+// notOperand returns the end of the operand of a `not` to the right of an operator, as in `a * not
+// b`, and else 0.
 func (s scene) notOperand() int {
 	if !isOp(s.found, "not") || !isInfix(s.prev) || isOp(s.prev, "=", "<-", "=>", "..", "..=") {
 		return 0
@@ -427,7 +428,7 @@ func (s scene) notOperand() int {
 	return min(s.lineEnd(s.i), s.findOp(s.i+1, len(s.toks), "*", "/", "//", "%", "+", "-", "@", "^", "==", "!=", "<", "<=", ">", ">=", "and", "or", "|>", ",", ")", "]", "{", "}", ";"))
 }
 
-// Two operands side by side.
+// explainNeighbours recognises two operands side by side.
 func explainNeighbours(s scene) (source.Diagnostic, bool) {
 	starts := s.found.Type == tokIdent || s.found.Type == tokInt || s.found.Type == tokFloat || s.found.Type == tokString || s.found.Type == tokDuration ||
 		isOp(s.found, "(", "[", "{", "if", "fn", "for", "parfor", "true", "false", "inf", "nan", "not", ".")
@@ -445,7 +446,7 @@ func explainNeighbours(s scene) (source.Diagnostic, bool) {
 	return d, true
 }
 
-// statementWords are the words that a statement may start with.
+// statementWords returns the words that may start a statement.
 func statementWords() []string {
 	return []string{"param", "import", "type", "fn", "stage", "state", "on", "next", "chan", "for", "parfor", "iterate", "if", "emit", "assert"}
 }

@@ -8,10 +8,11 @@ import (
 	"flow/lang/source"
 )
 
-// This file recognises numbers, types, conversions, targets of bindings and misspelt words.
+// This file recognises mistakes in numbers, types, conversions and binding targets, and misspelt
+// words.
 
-// A number with a decimal comma, 3,5, or with commas between groups of digits; a range as a value,
-// 1:10.
+// explainNumbers recognises a decimal comma (3,5), commas between groups of digits, and a range as
+// a value (1:10).
 func explainNumbers(s scene) (source.Diagnostic, bool) {
 	k := s.i
 	if k-1 < s.from || k+1 >= len(s.toks) {
@@ -41,7 +42,7 @@ func explainNumbers(s scene) (source.Diagnostic, bool) {
 	return source.Diagnostic{}, false
 }
 
-// depthOf is the number of brackets of one kind open before the found token.
+// depthOf counts the brackets of one kind that are open before the unexpected token.
 func (s scene) depthOf(open string) int {
 	n := 0
 	for _, t := range s.toks[s.from:s.i] {
@@ -54,12 +55,13 @@ func (s scene) depthOf(open string) int {
 	return n
 }
 
-// typeNames are the element types of other languages and their names here.
+// typeNames maps element types of other languages to those of Flow.
 var typeNames = map[string]string{"int": "i64", "long": "i64", "int64": "i64", "size_t": "i64", "integer": "i64", "Int": "i64", "Int64": "i64", "double": "f64", "float": "f64",
 	"float64": "f64", "Float64": "f64", "Float32": "f32", "float32": "f32", "real": "f64", "bool": "bool", "boolean": "bool", "Bool": "bool", "string": "str", "String": "str",
 	"char": "str", "str": "str", "f64": "f64", "f32": "f32", "i64": "i64"}
 
-// A type before or behind a name: int n = 3, x::Float64 = 3, fn f(i64 n); a cast: (int) x.
+// explainDeclaration recognises a type before or after a name (int n = 3, x::Float64 = 3, fn f(i64
+// n)) and a cast ((int) x).
 func explainDeclaration(s scene) (source.Diagnostic, bool) {
 	k := s.i
 	if k >= len(s.toks) {
@@ -85,8 +87,8 @@ func explainDeclaration(s scene) (source.Diagnostic, bool) {
 	return source.Diagnostic{}, false
 }
 
-// What stands left of a binding and is no name: [q, r] = .., x[0, 0] = .., learning-rate = ..,
-// my.name = ..; a = b = 3.
+// explainTarget recognises a binding target that is no name: [q, r] = .., x[0, 0] = ..,
+// learning-rate = .., my.name = ..; a = b = 3.
 func explainTarget(s scene) (source.Diagnostic, bool) {
 	if !isOp(s.found, "=") || s.depth() > 0 || s.i == s.from || s.is(s.from, "fn", "emit", "if", "for", "param") {
 		return source.Diagnostic{}, false
@@ -113,7 +115,7 @@ func explainTarget(s scene) (source.Diagnostic, bool) {
 	return source.Diagnostic{}, false
 }
 
-// A conversion with as: 3 as f64, as.f64(3).
+// explainConversion recognises a conversion with as: 3 as f64, as.f64(3).
 func explainConversion(s scene) (source.Diagnostic, bool) {
 	k := s.i
 	switch {
@@ -134,7 +136,7 @@ func explainConversion(s scene) (source.Diagnostic, bool) {
 	return source.Diagnostic{}, false
 }
 
-// An iterate that does not say when it ends, or says it by `while`.
+// explainRounds recognises an iterate without an end condition, or with `while`.
 func explainRounds(s scene) (source.Diagnostic, bool) {
 	if !s.is(s.from, "iterate") {
 		return source.Diagnostic{}, false
@@ -149,7 +151,7 @@ func explainRounds(s scene) (source.Diagnostic, bool) {
 	return source.Diagnostic{}, false
 }
 
-// negated is the contrary of the condition of tokens a to b.
+// negated returns the negation of the condition in tokens a to b.
 func (s scene) negated(a, b int) string {
 	contrary := map[string]string{"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}
 	if k := s.findOp(a, b, "<", ">", "<=", ">=", "==", "!=", "and", "or", "not"); k < b && contrary[s.toks[k].Value] != "" && s.findOp(k+1, b, "and", "or") == b {
@@ -158,7 +160,8 @@ func (s scene) negated(a, b int) string {
 	return "not (" + s.text(a, b) + ")"
 }
 
-// Two words side by side of which the first is misspelt or belongs to another language.
+// explainWord recognises two adjacent words of which the first is misspelt or from another
+// language.
 func explainWord(s scene) (source.Diagnostic, bool) {
 	k := s.i - 1
 	switch {

@@ -10,29 +10,29 @@ import (
 )
 
 // This file recognises statements and expressions of other languages (Python, MATLAB, Julia, R, C)
-// and says how they are written here. Wherever it can, a help holds the user's own text, rewritten,
-// in backquotes: it replaces the text at the caret.
+// and shows the Flow form. Where possible the help holds the user's own text, rewritten, in
+// backquotes; it replaces the text at the caret.
 
-// foreignForms are tried before the explainers of Flow's own grammar, in this order. None may take
-// a text that is nearly right: each asks for a form that no program in Flow has.
+// foreignForms are tried in order, before the explainers of Flow's own grammar. Each recognises a
+// form that no Flow program has, so it cannot capture a text that is nearly right.
 var foreignForms = [...]func(scene) (source.Diagnostic, bool){
 	explainComment, explainImport, explainEmitList, explainFStrings, explainLambda, explainFunction, explainComprehension,
 	explainSlice, explainMatrix, explainForHead, explainIfHead, explainChoice, explainNumbers, explainDeclaration, explainTarget,
 	explainConversion, explainRounds, explainWord,
 }
 
-// rewritten is a diagnostic at tokens a to b (b included), whose help proposes a text in their
-// place.
+// rewritten returns a diagnostic at tokens a to b (inclusive). Its help proposes a replacement
+// text.
 func (s scene) rewritten(a, b int, text, format string, args ...any) source.Diagnostic {
 	return source.Errorf("E100", s.span(a, b), format, args...).WithHelp("write `%s`", text)
 }
 
-// span is the place of tokens a to b, b included.
+// span is the span of tokens a to b, inclusive.
 func (s scene) span(a, b int) source.Span {
 	return s.file.Span(s.toks[a].Pos.Offset, min(end(s.toks[b]), len(s.src)))
 }
 
-// text is the text of tokens a to b, b excluded, as the user wrote it.
+// text is the user's text of tokens a to b, b excluded.
 func (s scene) text(a, b int) string {
 	if a >= b {
 		return ""
@@ -40,7 +40,7 @@ func (s scene) text(a, b int) string {
 	return s.src[s.toks[a].Pos.Offset:min(end(s.toks[b-1]), len(s.src))]
 }
 
-// match is the index of the bracket that closes the one at k; len(s.toks) if there is none.
+// match returns the index of the bracket that closes the one at k, or len(s.toks).
 func (s scene) match(k int) int {
 	depth := 0
 	for j := k; j < len(s.toks); j++ {
@@ -56,7 +56,7 @@ func (s scene) match(k int) int {
 	return len(s.toks)
 }
 
-// split cuts tokens a to b at every sep outside of brackets.
+// split splits tokens a to b at every sep outside brackets.
 func (s scene) split(a, b int, sep string) [][2]int {
 	var out [][2]int
 	depth, from := 0, a
@@ -73,7 +73,7 @@ func (s scene) split(a, b int, sep string) [][2]int {
 	return append(out, [2]int{from, b})
 }
 
-// findOp is the first of the words among tokens a to b outside of brackets, b if there is none.
+// findOp returns the first of the words among tokens a to b outside brackets, or b.
 func (s scene) findOp(a, b int, words ...string) int {
 	depth := 0
 	for k := a; k < b; k++ {
@@ -92,7 +92,7 @@ func (s scene) findOp(a, b int, words ...string) int {
 	return b
 }
 
-// lineEnd is the first token after k that stands on a later line, or the end of the statement.
+// lineEnd returns the first token after k on a later line, or the end of the statement.
 func (s scene) lineEnd(k int) int {
 	for ; k < len(s.toks); k++ {
 		if s.lineBreak(k) || isOp(s.toks[k], ";") {
@@ -111,13 +111,13 @@ func (s scene) isWord(k int, words ...string) bool {
 
 func (s scene) isIdent(k int) bool { return k >= 0 && k < len(s.toks) && s.toks[k].Type == tokIdent }
 
-// is reports an operator or reserved word at k.
+// is reports whether an operator or reserved word among values is at k.
 func (s scene) is(k int, values ...string) bool {
 	return k >= 0 && k < len(s.toks) && isOp(s.toks[k], values...)
 }
 
-// A comment of C, MATLAB or LaTeX: // text, /* text, % text; alone on its line or after a
-// statement.
+// explainComment recognises a comment of C, MATLAB or LaTeX (// text, /* text, % text), alone on
+// its line or after a statement.
 func explainComment(s scene) (source.Diagnostic, bool) {
 	k := s.from
 	if !s.is(k, "//", "/", "%") || s.is(k, "/") && !s.is(k+1, "*") {
@@ -141,11 +141,12 @@ func explainComment(s scene) (source.Diagnostic, bool) {
 	return d.WithHelp("a comment starts with `#`; `%s` is %s", what, map[string]string{"//": "the division of integers", "%": "the remainder"}[what]), true
 }
 
-// ownModules are names of other languages' libraries whose functions stand for themselves in Flow.
+// ownModules lists libraries of other languages whose functions Flow has without a prefix.
 var ownModules = []string{"numpy", "np", "math", "cmath", "scipy", "pandas", "pd", "torch", "tensorflow", "jax", "random", "time", "sys", "os",
 	"matplotlib", "LinearAlgebra", "Statistics", "Random", "stats", "Plots", "Base", "itertools", "functools"}
 
-// `import numpy as np`, `from math import sqrt`, `using LinearAlgebra`, `import lib`.
+// explainImport recognises `import numpy as np`, `from math import sqrt`, `using LinearAlgebra`,
+// `import lib`.
 func explainImport(s scene) (source.Diagnostic, bool) {
 	k := s.from
 	if !(s.is(k, "import") || s.isWord(k, "from", "using", "include", "require")) || !s.isIdent(k+1) {
@@ -160,7 +161,7 @@ func explainImport(s scene) (source.Diagnostic, bool) {
 	return d.WithHelp("write `import \"%s.flow\" as %s`; the library needs no import", name, name), true
 }
 
-// `emit a, b`.
+// explainEmitList recognises `emit a, b`.
 func explainEmitList(s scene) (source.Diagnostic, bool) {
 	if !s.is(s.from, "emit") || !isOp(s.found, ",") || s.depth() > 0 {
 		return source.Diagnostic{}, false
@@ -175,7 +176,7 @@ func explainEmitList(s scene) (source.Diagnostic, bool) {
 	return s.rewritten(s.from, stop-1, strings.Join(each, "; "), "`emit` takes one value"), true
 }
 
-// f"x is {x}" and """text""".
+// explainFStrings recognises f"x is {x}" and """text""".
 func explainFStrings(s scene) (source.Diagnostic, bool) {
 	if s.found.Type != tokString || s.i == s.from || end(s.prev) != s.found.Pos.Offset {
 		return source.Diagnostic{}, false
@@ -194,7 +195,7 @@ func explainFStrings(s scene) (source.Diagnostic, bool) {
 	return source.Diagnostic{}, false
 }
 
-// fields takes the names out of the braces of an f-string.
+// fields extracts the names in the braces of an f-string.
 func fields(text string) (form string, args []string) {
 	for {
 		a := strings.IndexByte(text, '{')
@@ -210,8 +211,7 @@ func fields(text string) (form string, args []string) {
 	}
 }
 
-// isToken reports a token that stands in the text as it is: the end of a line is a `;` that does
-// not.
+// isToken reports whether a token is literally in the text. The `;` of a line end is not.
 func isToken(t lexer.Token, src, text string) bool {
 	return t.Pos.Offset < len(src) && strings.HasPrefix(src[t.Pos.Offset:], text)
 }

@@ -6,10 +6,10 @@ import (
 	"flow/lang/source"
 )
 
-// This file recognises functions as other languages write them, as values and as declarations.
+// This file recognises function values and declarations of other languages.
 
-// A function as a value: lambda x: e, x -> e, x => e, @(x) e, function(x) e. As the whole right
-// side of a binding it becomes a function that is declared.
+// explainLambda recognises a function value: lambda x: e, x -> e, x => e, @(x) e, function(x) e. As
+// the whole right side of a binding it becomes a declared function.
 func explainLambda(s scene) (source.Diagnostic, bool) {
 	start, params, body := s.i, "", 0
 	switch k := s.i; {
@@ -55,8 +55,8 @@ func explainLambda(s scene) (source.Diagnostic, bool) {
 	return s.rewritten(start, stop-1, fmt.Sprintf("fn(%s) %s%s", params, arrow, s.text(body, stop)), "a function as an argument is written with `fn`"), true
 }
 
-// A function that is declared as elsewhere: def f(x): e, function y = f(x), f(x) = e, fn f(x) => e,
-// fn f(x): f64 = e, fn f(x) e.
+// explainFunction recognises a function declaration: def f(x): e, function y = f(x), f(x) = e, fn
+// f(x) => e, fn f(x): f64 = e, fn f(x) e.
 func explainFunction(s scene) (source.Diagnostic, bool) {
 	k := s.from
 	switch {

@@ -7,11 +7,10 @@ import (
 	"flow/lang/source"
 )
 
-// This file recognises ranges, comprehensions, matrices and the heads of loops and choices of other
-// languages.
+// This file recognises ranges, comprehensions, matrices, loops and branches of other languages.
 
-// rangeText is tokens a to b as a range of Flow: range(n), 1:n, 1:s:n, seq_len(n). What is none of
-// these stays as it is.
+// rangeText rewrites tokens a to b as a Flow range: range(n), 1:n, 1:s:n, seq_len(n). It returns
+// other texts unchanged.
 func (s scene) rangeText(a, b int) string {
 	if s.isWord(a, "range", "xrange", "seq_len") && s.is(a+1, "(") && s.match(a+1) == b-1 {
 		args := s.split(a+2, b-1, ",")
@@ -38,7 +37,7 @@ func (s scene) rangeText(a, b int) string {
 	return s.text(a, b)
 }
 
-// [e for i in r].
+// explainComprehension recognises [e for i in r].
 func explainComprehension(s scene) (source.Diagnostic, bool) {
 	if !isOp(s.found, "for") || s.i == s.from || !endsStatement(s.prev) {
 		return source.Diagnostic{}, false
@@ -69,12 +68,13 @@ func explainComprehension(s scene) (source.Diagnostic, bool) {
 	return s.rewritten(open, close, text, "the list of values begins with its range"), true
 }
 
-// subscript reports that the bracket at k stands right behind what it takes an element of.
+// subscript reports whether the bracket at k is a subscript: it directly follows an operand.
 func (s scene) subscript(k int) bool {
 	return k > s.from && s.is(k, "[") && endsStatement(s.toks[k-1]) && end(s.toks[k-1]) == s.toks[k].Pos.Offset
 }
 
-// A slice with colons: x[a:b], x[a:], x[:b], x[::2], and with nothing for all: x[0:2, ].
+// explainSlice recognises a slice with colons (x[a:b], x[a:], x[:b], x[::2]) and an empty subscript
+// (x[0:2, ]).
 func explainSlice(s scene) (source.Diagnostic, bool) {
 	open := min(s.i, len(s.toks)) - 1
 	for ; open >= s.from && !(isOp(s.toks[open], "[") && s.match(open) >= s.i); open-- {
@@ -118,7 +118,8 @@ func explainSlice(s scene) (source.Diagnostic, bool) {
 	}
 }
 
-// A matrix with its rows between semicolons or its elements between blanks: [1 2; 3 4].
+// explainMatrix recognises a matrix with semicolons between rows or blanks between elements: [1 2;
+// 3 4].
 func explainMatrix(s scene) (source.Diagnostic, bool) {
 	open := s.i - 1
 	for ; open >= s.from && !(isOp(s.toks[open], "[") && s.match(open) >= s.i); open-- {
@@ -161,7 +162,7 @@ func explainMatrix(s scene) (source.Diagnostic, bool) {
 	return d, true
 }
 
-// words cuts tokens a to b where two operands stand side by side.
+// words splits tokens a to b between adjacent operands.
 func (s scene) words(a, b int) []string {
 	var out []string
 	depth, from := 0, a
@@ -186,8 +187,8 @@ func (s scene) words(a, b int) []string {
 	return out
 }
 
-// head is where the head of a loop or choice at token k ends (a brace, or the end of its line), and
-// whether a brace stands there.
+// head returns the end of the loop or branch head at token k (a brace, or the end of its line), and
+// whether it is a brace.
 func (s scene) head(k int) (stop int, brace bool) {
 	line := s.lineEnd(k)
 	if s.is(k+1, "(") { // for (..; ..; ..)
@@ -199,8 +200,8 @@ func (s scene) head(k int) (stop int, brace bool) {
 	return line, false
 }
 
-// The head of a loop: for i in range(n):, for i = 1:n, for (i in 1:n) {, for (int i = 0; i < n;
-// i++) {.
+// explainForHead recognises for i in range(n):, for i = 1:n, for (i in 1:n) {, for (int i = 0; i <
+// n; i++) {.
 func explainForHead(s scene) (source.Diagnostic, bool) {
 	k := s.from
 	for ; k <= s.i && k < len(s.toks) && !s.is(k, "for", "parfor"); k++ {
@@ -242,7 +243,7 @@ func explainForHead(s scene) (source.Diagnostic, bool) {
 	return d, true
 }
 
-// if c: and, without a brace, if c; elif and elsif; a body that begins on the next line.
+// explainIfHead recognises if c:, if c without a brace, elif, elsif, and a body on the next line.
 func explainIfHead(s scene) (source.Diagnostic, bool) {
 	if s.i < len(s.toks) && s.isWord(s.i, "elif", "elsif", "elseif") {
 		return s.rewritten(s.i, s.i, "else if", "a choice goes on with `else if`"), true
@@ -268,7 +269,7 @@ func explainIfHead(s scene) (source.Diagnostic, bool) {
 	return d, true
 }
 
-// a if c else b.
+// explainChoice recognises a if c else b.
 func explainChoice(s scene) (source.Diagnostic, bool) {
 	if !isOp(s.found, "if") || s.i == s.from || !endsStatement(s.prev) {
 		return source.Diagnostic{}, false

@@ -1,6 +1,6 @@
 package lang
 
-// elsewhere is help for a word that starts a statement in other languages.
+// elsewhere returns help for a word that starts a statement in other languages.
 func elsewhere(word string) string {
 	switch word {
 	case "let", "var", "const", "val", "auto", "local", "global":

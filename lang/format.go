@@ -10,13 +10,13 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines Format. It prints the tree for the spaces, takes line ends and
-// comments from the text, and indents. It never joins or splits lines, except that a
-// block which is not on one line gets its braces on lines of their own.
+// This file defines Format. It prints the tree to get the spaces, takes line ends and comments from
+// the text, and indents. It keeps lines as they are, except that a block over several lines gets
+// its braces on lines of their own.
 
-// Format is src, whose tree is f, in canonical form. Comments stay, of several empty
-// lines one stays. It is idempotent, and the result has the same tree. A text with
-// syntax errors is returned as it is.
+// Format returns src, whose tree is f, in canonical form. It keeps comments and reduces empty lines
+// to one. It is idempotent, and the result has the same tree. A text with syntax errors is returned
+// unchanged.
 func Format(f *ast.File, src string) []byte {
 	set := source.NewFileSet()
 	s := scan(set.Add("", src))
@@ -45,8 +45,8 @@ func hasBadStmt(f *ast.File) bool {
 	return bad
 }
 
-// merge gives the printed tokens the line ends and comments of the text. The two
-// sequences differ only in ";" at the end of a block and in trailing commas.
+// merge adds the line ends and comments of the text to the printed tokens. The two sequences differ
+// only in ";" at the end of a block and in trailing commas.
 func merge(s *scanner, toks []lexer.Token, printed []item) ([]item, bool) {
 	var out []item
 	last := 0 // end of the last token or comment taken
@@ -71,12 +71,12 @@ func merge(s *scanner, toks []lexer.Token, printed []item) ([]item, bool) {
 				out = append(out, item{text: ";", kind: sep})
 				printed = printed[1:]
 			}
-			continue // the line end that it stands for is still counted before the next token
+			continue // its line end is counted before the next token
 		}
 		flush(t.Pos.Offset)
 		brk := ends(t.Pos.Offset)
 		if t.Type == tokOp && t.Value == "," && j.text != "," {
-			// A trailing comma stays where a line end follows it.
+			// A trailing comma stays before a line end.
 			last = end(t)
 			if i+1 < len(toks) && strings.Contains(s.src[last:toks[i+1].Pos.Offset], "\n") {
 				out = append(out, item{text: ",", brk: brk})
@@ -97,8 +97,8 @@ func merge(s *scanner, toks []lexer.Token, printed []item) ([]item, bool) {
 	return out, len(printed) == 0
 }
 
-// breakBlocks gives a block with line ends between its statements, or with comments
-// between them, lines for its braces, and takes empty lines at its ends away.
+// breakBlocks puts the braces of a block with line ends or comments between its statements on lines
+// of their own, and removes empty lines at its ends.
 func breakBlocks(items []item) {
 	type block struct {
 		open  int
@@ -129,7 +129,7 @@ func breakBlocks(items []item) {
 				}
 			}
 			if b.lines && b.open+1 < i {
-				// A comment right behind the brace stays there.
+				// A comment directly after the brace stays there.
 				first := b.open + 1
 				if items[first].comment && items[first].brk == 0 {
 					first++
@@ -150,7 +150,7 @@ func breakBlocks(items []item) {
 	}
 }
 
-// level of indentation.
+// frame is a level of indentation.
 type frame struct {
 	block bool
 	line  int // indent of the line with the bracket
@@ -160,7 +160,7 @@ type frame struct {
 	ifs   int // indent of the line with the last `if` inside the bracket
 }
 
-// indent lays items out in lines.
+// indent formats items in lines.
 func indent(items []item) []byte {
 	var lines []line
 	cur := strings.Builder{}
@@ -233,7 +233,7 @@ func indent(items []item) []byte {
 	return alignComments(lines)
 }
 
-// lineIndent is the indent of a line that starts with items[0].
+// lineIndent returns the indent of a line that starts with items[0].
 func lineIndent(items []item, stack []frame, fresh bool) int {
 	top := stack[len(stack)-1]
 	next := 0
@@ -269,7 +269,7 @@ type line struct {
 	blank         bool
 }
 
-// alignComments puts the comments at the ends of neighbouring lines under each other.
+// alignComments aligns the comments at the ends of adjacent lines.
 func alignComments(lines []line) []byte {
 	var b strings.Builder
 	for i := 0; i < len(lines); {

@@ -1,7 +1,6 @@
 package lang
 
-// This file defines the productions of expressions, one a level of precedence,
-// loosest first.
+// This file defines the productions of expressions, one a precedence level, loosest first.
 
 // gExpr is `orders |> where(.amount > 10) |> head(10)`.
 type gExpr struct {
@@ -158,8 +157,8 @@ type gIndex struct {
 	Subs []*gSub `parser:"'[' @@ { ',' @@ } ']'"`
 }
 
-// gSub is `:`, `i`, `2..5`, `2..=5`, `5..2 by -1`, `2..` or `2.. by 2`. After the dots `by` is no
-// name.
+// gSub is `:`, `i`, `2..5`, `2..=5`, `5..2 by -1`, `2..` or `2.. by 2`. After the dots `by` is not
+// a name.
 type gSub struct {
 	at
 	All  bool   `parser:"@':'"`

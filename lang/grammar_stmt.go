@@ -2,20 +2,19 @@ package lang
 
 import "github.com/alecthomas/participle/v2/lexer"
 
-// This file defines the productions of statements. In every production Tokens is
-// the text it was made from (participle fills it), and the tags are the grammar:
-// Grammar prints them. With one token of lookahead every statement but Bind and
-// Send is known by its first word, and Bind by its second token.
+// This file defines the productions of statements. Tokens is the text of a production (participle
+// fills it in), and the tags are the grammar, which Grammar prints. With one token of lookahead the
+// first word identifies every statement but Bind and Send, and the second token Bind.
 
-// at gives a production its tokens.
+// at holds the tokens of a production.
 type at struct{ Tokens []lexer.Token }
 
 func (a at) tokens() []lexer.Token { return a.Tokens }
 
-// gStmt is any statement. Send is last: an expression may start with anything.
+// gStmt is any statement. Send is last, because an expression may start with anything.
 type gStmt interface{ tokens() []lexer.Token }
 
-// gFile is a whole file; its ";" come from layout.
+// gFile is a whole file. Its ";" come from layout.
 type gFile struct {
 	at
 	Stmts []gStmt `parser:"[ @@ { ';' @@ } [ ';' ] ]"`
@@ -149,8 +148,8 @@ type gCarry struct {
 	Init *gExpr  `parser:"'=' @@"`
 }
 
-// gEmit is `emit w to "beta.csv" as "weights"`, or `emit all w`. Before what cannot begin an
-// expression, and before a bracket or a sign, all is a name: `emit all(x)` is a reduction.
+// gEmit is `emit w to "beta.csv" as "weights"`, or `emit all w`. all is a name before a token that
+// cannot begin an expression, and before a bracket or sign: `emit all(x)` is a reduction.
 type gEmit struct {
 	at
 	All  bool     `parser:"'emit' [ @'all' (?= Ident | Int | Float | String | 'if' | 'parfor') ]"`
@@ -180,14 +179,14 @@ type gBind struct {
 	Expr  *gExpr    `parser:"'=' @@"`
 }
 
-// gSend is `L[i,j] <- e`, or an expression: a block's value.
+// gSend is `L[i,j] <- e`, or an expression, which is a block's value.
 type gSend struct {
 	at
 	Target *gExpr `parser:"@@"`
 	Expr   *gExpr `parser:"[ '<-' @@ ]"`
 }
 
-// gBad stands where recovery cut out a statement; no text has it.
+// gBad replaces a statement that recovery removed. No text produces it.
 type gBad struct {
 	at
 	Text string `parser:"@Bad"`
@@ -199,7 +198,7 @@ type gIdent struct {
 	Name string `parser:"@Ident"`
 }
 
-// gString is `"tile edge"`, quotes kept.
+// gString is `"tile edge"`, with its quotes.
 type gString struct {
 	at
 	Text string `parser:"@String"`

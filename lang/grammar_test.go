@@ -266,7 +266,8 @@ func TestParseExprErrors(t *testing.T) {
 	}
 }
 
-// A program of twenty lines has to start computing within 100 ms; reading it must be a small part of that.
+// A program of twenty lines has to start computing within 100 ms; reading it must be a small part
+// of that.
 func BenchmarkParse20Lines(b *testing.B) {
 	text := programs(b)["cholesky.flow"]
 	parse(text)

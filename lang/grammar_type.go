@@ -1,7 +1,7 @@
 package lang
 
-// This file defines the productions of types. The words sparse, grid, of and frame
-// are identifiers elsewhere.
+// This file defines the productions of types. Elsewhere the words sparse, grid, of and frame are
+// identifiers.
 
 // gType is any type. Named is last, because its name may be any identifier.
 type gType struct {

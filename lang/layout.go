@@ -8,22 +8,23 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines layout: where a line end becomes the ";" that ends a statement.
+// This file defines layout: which line ends become the ";" that ends a statement. A line end does
+// not if
 //
-// It does not when
-//   (a) the innermost open bracket is ( or [,
-//   (b) the token before cannot end a statement: an operator, a comma, an open
-//       bracket, most keywords,
-//   (c) the next line starts with  |> } ) ] else until times with to as and or -> in
-// It also matches brackets, because only it can say where an unclosed one was
-// opened; what is missing is put in so that the grammar goes on.
+//	(a) the innermost open bracket is ( or [,
+//	(b) the token before cannot end a statement: an operator, a comma, an open
+//	    bracket, most keywords,
+//	(c) the next line starts with |> } ) ] else until times with to as and or -> in
+//
+// Layout also matches brackets, because it knows where an unclosed one was opened, and inserts
+// missing ones so that the grammar can continue.
 
-// maxNesting bounds brackets and right recursion, so that no text can exhaust the stack.
+// maxNesting bounds brackets and right recursion, so that no text exhausts the stack.
 const maxNesting = 200
 
 type open struct {
 	tok    raw
-	column int // of the first token of the statement that the bracket is in
+	column int // of the first token of the bracket's statement
 	deep   int // right-recursive operators since the last statement end at this level
 }
 
@@ -60,8 +61,8 @@ func continues(t lexer.Token) bool {
 	return false
 }
 
-// layout returns the tokens of s with statement ends put in and without repeated
-// ones; false means the text nests too deeply to be parsed at all.
+// layout returns the tokens of s with statement ends inserted and repeated ones removed. It returns
+// false if the text nests too deeply.
 func (s *scanner) layout() ([]lexer.Token, bool) {
 	unclosed, stray, ok := s.match()
 	if !ok {
@@ -80,8 +81,8 @@ func (s *scanner) layout() ([]lexer.Token, bool) {
 			deep, top.deep = deep-top.deep, 0
 		}
 	}
-	after := 0 // where the text of the last token taken ends
-	// closeMissing puts in the closers of unclosed brackets on top of the stack.
+	after := 0 // where the text of the last token ends
+	// closeMissing closes the unclosed brackets on top of the stack.
 	closeMissing := func(braces bool) {
 		for len(stack) > 0 && unclosed[top.tok.Pos.Offset] && (braces || top.tok.Value != "{") {
 			p := lexer.Position{Offset: after, Line: 1, Column: 1}
@@ -134,9 +135,8 @@ func (s *scanner) layout() ([]lexer.Token, bool) {
 	return out, true
 }
 
-// startsStatement guesses whether the token at a line's start begins a new
-// statement although a bracket is open. It is asked only for brackets that are known
-// to be unclosed, so a wrong guess makes a message worse and never a program.
+// startsStatement guesses whether the token at a line's start begins a statement although a bracket
+// is open. The bracket is known to be unclosed, so a wrong guess only makes a message worse.
 func startsStatement(t raw, column int) bool {
 	if t.Type == tokKeyword && neverInside(t.Value) {
 		return true
@@ -152,7 +152,7 @@ func (s *scanner) tooDeep(t raw) {
 	s.report("E113", t.Pos.Offset, t.stop, "this is nested more than %d deep", maxNesting).Help = "bind parts of it to names"
 }
 
-// neverInside reports whether a word cannot be directly inside ( or [ in any program.
+// neverInside reports whether no program has this word directly inside ( or [.
 func neverInside(word string) bool {
 	switch word {
 	case "param", "import", "type", "stage", "state", "on", "next", "iterate", "emit", "assert":
@@ -161,9 +161,8 @@ func neverInside(word string) bool {
 	return false
 }
 
-// match pairs the brackets and reports those without a partner: the offsets of
-// open ones that are never closed, and of closing ones that nothing opened.
-// It gives up where they nest too deeply.
+// match pairs brackets. It returns the offsets of those never closed and of those never opened. ok
+// is false if they nest too deeply.
 func (s *scanner) match() (unclosed, stray map[int]bool, ok bool) {
 	unclosed, stray = map[int]bool{}, map[int]bool{}
 	var stack []raw

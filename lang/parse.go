@@ -11,16 +11,17 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines Parse and how it goes on after a mistake: the text is cut at
-// the ";" of the top level, every piece is parsed alone, and in a piece that fails
-// the innermost statement around the mistake is cut out and the rest parsed again.
+// This file defines Parse and its recovery. The text is split at top-level ";" and each piece is
+// parsed alone. In a piece that fails, the innermost statement around the mistake is removed and
+// the rest parsed again.
 
-// maxMistakes is how many statements are cut out of one top-level statement before it is given up.
+// maxMistakes is the number of statements removed from one top-level statement before the parser
+// gives up on it.
 const maxMistakes = 10
 
-// Parse makes the tree of f. It never panics and always returns a tree; in it a
-// Bad stands for each statement that did not parse. The diagnostics are sorted.
-// A tree with errors is fit for finding more errors, not for running.
+// Parse returns the tree of f and sorted diagnostics. It never panics and always returns a tree; a
+// Bad replaces each statement that did not parse. A tree with errors serves to find more errors,
+// not to run.
 func Parse(f *source.File) (*ast.File, source.Diagnostics) {
 	if len(f.Text) > source.MostText {
 		at := ast.Src{At: f.Span(0, 0)}
@@ -30,13 +31,13 @@ func Parse(f *source.File) (*ast.File, source.Diagnostics) {
 	return parsed(scan(f), 0)
 }
 
-// ParseRange is Parse of f.Text[from:to]: whole statements of the top level, from the beginning of
-// a line on. Places are those in f.
+// ParseRange parses f.Text[from:to]: whole top-level statements, from the beginning of a line.
+// Positions are those in f.
 func ParseRange(f *source.File, from, to int) (*ast.File, source.Diagnostics) {
 	return parsed(scanRange(f, from, to), from)
 }
 
-// parsed is the tree of what s has scanned from an offset on.
+// parsed returns the tree of the text that s scanned from offset start.
 func parsed(s *scanner, start int) (*ast.File, source.Diagnostics) {
 	f := s.file
 	out := &ast.File{Src: ast.Src{At: f.Span(start, len(s.src))}, Name: f.Name, Comments: s.comments}
@@ -62,7 +63,7 @@ func parsed(s *scanner, start int) (*ast.File, source.Diagnostics) {
 			}
 		}
 		if i > from {
-			stop := min(end(toks[i-1]), len(s.src)) // a mistake at the end is shown there, not lines further down
+			stop := min(end(toks[i-1]), len(s.src)) // a mistake at the end is shown there, not lines below
 			out.Stmts = append(out.Stmts, p.statement(toks[from:i], stop)...)
 		}
 		from = i + 1
@@ -73,8 +74,8 @@ func parsed(s *scanner, start int) (*ast.File, source.Diagnostics) {
 	return out, s.diags.Sort()
 }
 
-// ParseExpr makes the tree of a text that is one expression: a value of --set, or
-// what a REPL line holds. The expression is nil if there are diagnostics.
+// ParseExpr parses a single expression: a value of --set or a REPL line. It returns nil if there
+// are diagnostics.
 func ParseExpr(f *source.File) (ast.Expr, source.Diagnostics) {
 	s := scan(f)
 	toks, ok := s.layout()
@@ -98,7 +99,7 @@ type parser struct {
 	reported []int // scanner.poison in order
 }
 
-// newParser takes over what scanning and layout have found.
+// newParser takes the results of scanning and layout.
 func newParser(s *scanner) *parser {
 	p := &parser{scanner: s, conv: converter{s.file}}
 	for off := range s.poison {
@@ -108,7 +109,7 @@ func newParser(s *scanner) *parser {
 	return p
 }
 
-// statement parses the tokens of one top-level statement, whose text ends at stop.
+// statement parses the tokens of one top-level statement. Its text ends at stop.
 func (p *parser) statement(toks []lexer.Token, stop int) []ast.Stmt {
 	whole := p.conv.src(at{toks})
 	for n := 0; n <= maxMistakes; n++ {
@@ -119,8 +120,7 @@ func (p *parser) statement(toks []lexer.Token, stop int) []ast.Stmt {
 		i := p.find(toks, err)
 		from, to := around(toks, i)
 		for i < len(toks) && toks[i].Type == tokBad && from > 0 {
-			// The placeholder itself is in the way: it stands where no statement can, as in a
-			// record.
+			// The placeholder is where no statement can be, for example in a record.
 			from, to = around(toks, from-1)
 			i = from
 		}
@@ -143,9 +143,9 @@ func (p *parser) statement(toks []lexer.Token, stop int) []ast.Stmt {
 	return []ast.Stmt{&ast.Bad{Src: whole}}
 }
 
-// mistakeIn reports err, which is about the statement toks[from:to]. Parsed alone the
-// statement often fails further on: inside a block participle gives up an optional
-// part, and complains about its first token, where a whole text gives the deepest failure.
+// mistakeIn reports err, which concerns the statement toks[from:to]. Parsed alone, the statement
+// often fails further on: inside a block participle abandons an optional part and complains about
+// its first token, while for a whole text it reports the deepest failure.
 func (p *parser) mistakeIn(toks []lexer.Token, from, to, stop int, err error) {
 	if from < to && from > 0 {
 		inner := stop
@@ -171,7 +171,7 @@ func (p *parser) parse(toks []lexer.Token, stop int) (*gFile, error) {
 	return grammar().file.ParseFromLexer(lex)
 }
 
-// find is the index of the token that err is about; len(toks) is the end.
+// find returns the index of the token that err names, or len(toks) for the end.
 func (p *parser) find(toks []lexer.Token, err error) int {
 	var perr participle.Error
 	if !errors.As(err, &perr) {
@@ -181,8 +181,8 @@ func (p *parser) find(toks []lexer.Token, err error) int {
 	return sort.Search(len(toks), func(i int) bool { return toks[i].Pos.Offset >= off })
 }
 
-// around is the innermost statement around token i: the tokens between two ";" of
-// the innermost braces, or all of toks.
+// around returns the innermost statement around token i: the tokens between two ";" of the
+// innermost braces, or all of toks.
 func around(toks []lexer.Token, i int) (from, to int) {
 	depth := 0
 	from = min(i, len(toks))
@@ -194,7 +194,8 @@ func around(toks []lexer.Token, i int) (from, to int) {
 		case depth > 0 && (t.Value == "(" || t.Value == "[" || t.Value == "{"):
 			depth--
 		case t.Value == "(" || t.Value == "[":
-			// Unbalanced from here on: the mistake is inside; go on to the brace around.
+			// Unbalanced from here on: the mistake is inside. Continue with the
+			// enclosing brace.
 		case depth == 0 && (t.Value == ";" || t.Value == "{" && opensBlock(toks[:from-1])):
 			return from, after(toks, from, i)
 		}
@@ -212,7 +213,7 @@ func opensBlock(before []lexer.Token) bool {
 	return endsStatement(before[n-1]) || before[n-1].Value == "else"
 }
 
-// after is the end of the statement that starts at from and has token i in it.
+// after returns the end of the statement that starts at from and contains token i.
 func after(toks []lexer.Token, from, i int) int {
 	depth := 0
 	for k := from; k < len(toks); k++ {
@@ -229,7 +230,7 @@ func after(toks []lexer.Token, from, i int) int {
 	return len(toks)
 }
 
-// poisoned reports whether the scanner or layout has already reported something in these tokens.
+// poisoned reports whether the scanner or layout already reported a mistake in these tokens.
 func (p *parser) poisoned(toks []lexer.Token) bool {
 	if len(toks) == 0 {
 		return false

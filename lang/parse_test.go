@@ -92,7 +92,8 @@ func TestProgramsParse(t *testing.T) {
 	}
 }
 
-// Bytes that are no text have one message, wherever they stand; characters that a terminal does not show are named.
+// Bytes that are no text have one message, wherever they stand; characters that a terminal does not
+// show are named.
 func TestTooMuchText(t *testing.T) {
 	f, ds, fs := parse(strings.Repeat(" ", source.MostText+1))
 	if text := rendered(fs, ds); len(f.Stmts) != 1 || text != "error[E136]: t.flow: it is longer than 16 MiB, the most that is read\n" {

@@ -11,15 +11,15 @@ import (
 	"flow/lang/source"
 )
 
-// This file builds the participle parser, once and when first needed: building
-// takes about as long as parsing a small program.
+// This file builds the participle parser once, when it is first needed: building takes about as
+// long as parsing a small program.
 
-// definition is the scanner and layout as participle sees them.
+// definition adapts scanner and layout to participle.
 type definition struct{}
 
 func (definition) Symbols() map[string]lexer.TokenType { return symbols() }
 
-// Lex is the whole way from text to tokens; mistakes in it are errors here, Parse reports them better.
+// Lex scans a text and applies layout. Mistakes are errors here; Parse reports them better.
 func (definition) Lex(filename string, r io.Reader) (lexer.Lexer, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -33,7 +33,7 @@ func (definition) Lex(filename string, r io.Reader) (lexer.Lexer, error) {
 	return &tokens{toks, len(text)}, nil
 }
 
-// tokens is a lexer.Lexer over tokens; size is where the end of the text is.
+// tokens is a lexer.Lexer over tokens. size is the offset of the text's end.
 type tokens struct {
 	rest []lexer.Token
 	size int
@@ -53,8 +53,8 @@ type parsers struct {
 	expr *participle.Parser[gExpr]
 }
 
-// grammar is the parser. Its construction fails only if the tags are wrong, which
-// every test would show, so Must is no panic that a user can meet.
+// grammar is the parser. Building fails only if the tags are wrong, which every test shows, so
+// users never see Must panic.
 var grammar = sync.OnceValue(build)
 
 func build() parsers {
@@ -71,7 +71,7 @@ func build() parsers {
 	return parsers{file, expr}
 }
 
-// Grammar is the grammar in EBNF as the running parser has it; its ";" come from layout.
+// Grammar returns the grammar in EBNF as the parser has it. Its ";" come from layout.
 func Grammar() string {
 	return regexp.MustCompile(`\bG([A-Z])`).ReplaceAllString(grammar().file.String(), "$1") + "\n"
 }

@@ -7,11 +7,11 @@ import (
 	"flow/lang/ast"
 )
 
-// This file defines the printer: a tree to tokens with canonical spaces. Print and
-// Format share it. Format prints the tree of a text and gets the text's own tokens
-// in the same order, so it can keep line ends and comments where they were.
+// This file defines the printer: a tree to tokens with canonical spaces. Print and Format use it.
+// Format prints the tree of a text, which gives the text's tokens in the same order, and keeps line
+// ends and comments.
 
-// kind of a printed token.
+// kind is the kind of a printed token.
 type kind uint8
 
 const (
@@ -21,15 +21,15 @@ const (
 	closeBlock
 )
 
-// item is a printed token: space means one before it unless it starts a line, brk how
-// many line ends come before it.
+// item is a printed token. space: a space before it unless it starts a line. brk: line ends before
+// it.
 type item struct {
 	text    string
 	kind    kind
 	space   bool
 	brk     int
 	comment bool
-	iterate bool // until or times of an iterate: aligned with it
+	iterate bool // until or times of an iterate, aligned with it
 }
 
 type printer struct {
@@ -37,10 +37,9 @@ type printer struct {
 	space bool
 }
 
-// Print is the canonical text of a node: of a file or block in lines, of anything
-// else in one line where blocks of one statement allow it. Parsing it gives the node
-// back, except that parentheses are added where a tree that no text gave needs them.
-// Comments are not part of nodes; Format keeps them.
+// Print returns the canonical text of a node: a file or block in lines, anything else in one line
+// if blocks of one statement allow it. Parsing the text gives the node back; a tree that no text
+// has gets parentheses where needed. Nodes hold no comments; Format keeps them.
 func Print(n ast.Node) string {
 	p := &printer{}
 	switch n := n.(type) {
@@ -70,7 +69,7 @@ func (p *printer) w(texts ...string) {
 	}
 }
 
-// s puts a space before the next token.
+// s requests a space before the next token.
 func (p *printer) s() { p.space = true }
 
 // sw writes a token with a space before and after.
@@ -80,7 +79,7 @@ func (p *printer) sw(t string) {
 	p.s()
 }
 
-// brackets writes n things between brackets, with commas; tight ones without spaces.
+// brackets writes n comma-separated things in brackets, without spaces if tight.
 func (p *printer) brackets(open string, n int, each func(int), close string, tight bool) {
 	p.w(open)
 	for i := range n {
@@ -108,7 +107,7 @@ func (p *printer) stmts(list []ast.Stmt, lines bool) {
 	}
 }
 
-// mark sets the line ends before what f prints first.
+// mark sets the number of line ends before the first token that f prints.
 func (p *printer) mark(brk int, f func()) {
 	at := len(p.out)
 	p.s()
@@ -118,7 +117,7 @@ func (p *printer) mark(brk int, f func()) {
 	}
 }
 
-// block writes a block, in lines when it has several statements or one with such a block in it.
+// block writes a block, in lines if it has several statements or one that contains such a block.
 func (p *printer) block(b *ast.Block) {
 	at := len(p.out)
 	p.out = append(p.out, item{text: "{", kind: openBlock, space: p.space})
@@ -146,7 +145,7 @@ func (p *printer) typed(t ast.Type) {
 	}
 }
 
-// clause writes ` word e` when e is there.
+// clause writes ` word e` unless e is nil.
 func (p *printer) clause(word string, e ast.Expr) {
 	if e != nil {
 		p.sw(word)
@@ -283,7 +282,7 @@ func (p *printer) stmt(st ast.Stmt) {
 	}
 }
 
-// declaration prints what begins with a word and declares a name.
+// declaration prints a statement that begins with a word and declares a name.
 func (p *printer) declaration(st ast.Stmt) {
 	switch st := st.(type) {
 	case *ast.Import:
@@ -391,7 +390,7 @@ func (p *printer) iterate(st *ast.Iterate) {
 	p.body(st.Body)
 }
 
-// number is the shortest text of a float that reads back as the same float literal.
+// number returns the shortest text that reads back as the same float literal.
 func number(f float64) string {
 	switch {
 	case math.IsInf(f, 0):

@@ -8,7 +8,7 @@ import (
 
 // This file prints expressions and types.
 
-// Levels of precedence as in the grammar, loosest first.
+// Precedence levels of the grammar, loosest first.
 const (
 	levelPipe = iota + 1
 	levelOr
@@ -23,7 +23,7 @@ const (
 	levelPost
 )
 
-// levels is the level of an operator and the lowest levels its operands may have without
+// levels returns the level of an operator and the lowest levels that its operands may have without
 // parentheses.
 func levels(op string) (own, left, right int) {
 	switch op {
@@ -67,7 +67,7 @@ func level(e ast.Expr) int {
 	return levelPost
 }
 
-// expr writes e, in parentheses if it binds looser than the place it stands in.
+// expr writes e, in parentheses if it binds looser than its context.
 func (p *printer) expr(e ast.Expr, place int) {
 	if level(e) < place {
 		p.w("(")
@@ -104,7 +104,7 @@ func (p *printer) expr(e ast.Expr, place int) {
 	}
 }
 
-// left writes a left operand: a lambda or comprehension there would swallow the operator.
+// left writes a left operand. A lambda or comprehension there would swallow the operator.
 func (p *printer) left(e ast.Expr, place int) {
 	open := false
 	switch e := e.(type) {
@@ -198,7 +198,7 @@ func (p *printer) ifExpr(e *ast.If) {
 	}
 }
 
-// subs writes subscripts: `[i,j]` tight when all are plain indices, `[0..4, :]` otherwise.
+// subs writes subscripts: `[i,j]` tight if all are plain indices, else `[0..4, :]`.
 func (p *printer) subs(subs []ast.Sub) {
 	tight := true
 	for _, s := range subs {
@@ -221,7 +221,7 @@ func (p *printer) subs(subs []ast.Sub) {
 	}, "]", tight)
 }
 
-// isVector reports a subscript that names several rows or columns by its form: a list or a mask.
+// isVector reports a subscript that selects several rows or columns by its form: a list or a mask.
 func isVector(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.List:
@@ -235,7 +235,7 @@ func isVector(e ast.Expr) bool {
 	return false
 }
 
-// bound writes an end of a range or a subscript: `k+1` without spaces if it is as simple as that.
+// bound writes a bound of a range or subscript, without spaces if it is simple: `k+1`.
 func (p *printer) bound(e ast.Expr) {
 	from, gap := len(p.out), p.space
 	p.expr(e, 0)
@@ -247,7 +247,7 @@ func (p *printer) bound(e ast.Expr) {
 	}
 }
 
-// simple reports whether e is arithmetic on names and numbers alone.
+// simple reports whether e is arithmetic on names and numbers only.
 func simple(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Name, *ast.Int:

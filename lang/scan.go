@@ -12,13 +12,13 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines the scanner: text to raw tokens and comments. It is written by
-// hand because participle's regular-expression lexer is slower than the rest of
-// start-up together, and because every lexical mistake has its own message here.
-// After a mistake it goes on with what was probably meant.
+// This file defines the scanner: text to raw tokens and comments. It is written by hand, because
+// participle's regular-expression lexer takes longer than the rest of start-up, and because each
+// lexical mistake has its own message. After a mistake the scanner continues with what was probably
+// meant.
 
-// Token types. Keywords have their own, ahead of identifiers, so that @Ident
-// never swallows one; contextual words (sparse frame grid of by end) are Idents.
+// Token types. Keywords have their own, before identifiers, so that @Ident never matches one.
+// Contextual words (sparse frame grid of by end) are Idents.
 const (
 	tokIdent lexer.TokenType = lexer.EOF - 1 - iota
 	tokKeyword
@@ -27,7 +27,7 @@ const (
 	tokDuration
 	tokString
 	tokOp
-	tokBad // stands for a statement that did not parse
+	tokBad // replaces a statement that did not parse
 )
 
 // symbols names the token types for the grammar's tags.
@@ -36,7 +36,7 @@ func symbols() map[string]lexer.TokenType {
 		"Float": tokFloat, "Duration": tokDuration, "String": tokString, "Op": tokOp, "Bad": tokBad}
 }
 
-// The reserved words, by what they are to a reader.
+// The reserved words, by their role.
 var (
 	declaring = []string{"param", "import", "type", "fn", "stage", "state", "on", "next", "chan", "emit", "assert"}
 	steering  = []string{"for", "parfor", "in", "iterate", "until", "times", "if", "else", "to", "as", "with"}
@@ -44,7 +44,7 @@ var (
 	constants = []string{"true", "false", "inf", "nan"}
 )
 
-// reserved is all of them.
+// reserved holds all reserved words.
 var reserved = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range slices.Concat(declaring, steering, joining, constants) {
@@ -56,8 +56,8 @@ var reserved = func() map[string]bool {
 // isKeyword reports whether a word is reserved.
 func isKeyword(s string) bool { return reserved[s] }
 
-// raw is a token as scanned; first means it is the first on its line, stop is where
-// its text ends (a token that stands for a foreign spelling may be longer or shorter).
+// raw is a scanned token. first: it is the first on its line. stop is the end of its text; a token
+// that replaces a foreign spelling may be longer or shorter.
 type raw struct {
 	lexer.Token
 	first bool
@@ -65,7 +65,7 @@ type raw struct {
 	col   int // from the start of the line, in bytes
 }
 
-// invalidUTF8 is the offset of the first byte that belongs to no character, -1 if there is none.
+// invalidUTF8 returns the offset of the first invalid byte, or -1.
 func invalidUTF8(s string) int {
 	if utf8.ValidString(s) {
 		return -1
@@ -89,22 +89,22 @@ type scanner struct {
 	toks     []raw
 	comments []ast.Comment
 	diags    source.Diagnostics
-	poison   map[int]bool // offsets at which a mistake was reported: no second message near them
+	poison   map[int]bool // offsets of reported mistakes: no second message near them
 }
 
 func scan(f *source.File) *scanner { return scanRange(f, 0, len(f.Text)) }
 
-// scanRange scans f.Text[from:to], which begins a line; offsets are those in f.
+// scanRange scans f.Text[from:to], which begins a line. Offsets are those in f.
 func scanRange(f *source.File, from, to int) *scanner {
 	s := &scanner{file: f, src: f.Text[:to], at: from, line: from, first: true, poison: map[int]bool{}}
 	if from == 0 {
-		s.at = len(s.src) - len(strings.TrimPrefix(s.src, "\ufeff")) // a byte order mark at the start is no text
+		s.at = len(s.src) - len(strings.TrimPrefix(s.src, "\ufeff")) // skip a byte order mark
 	}
 	if bad := invalidUTF8(s.src[from:]); bad >= 0 {
 		bad += from
-		// Strings and comments count, too, or the output would not be text either. Nothing else is
-		// said of such a file: it is a binary one, or in another encoding, and every line would
-		// have its message.
+		// Strings and comments count too, or the output would not be text. The file is
+		// binary or in another encoding, so nothing else is reported: every line would have
+		// its message.
 		s.report("E110", bad, bad+1, "this is not UTF-8 text").Help = "save the file as UTF-8"
 		s.at = len(s.src)
 	}
@@ -115,7 +115,7 @@ func scanRange(f *source.File, from, to int) *scanner {
 	return s
 }
 
-// report files a mistake at [from, to); the caller adds a label or help.
+// report records a mistake at [from, to). The caller adds a label or help.
 func (s *scanner) report(code source.Code, from, to int, format string, args ...any) *source.Diagnostic {
 	s.poison[from] = true
 	s.diags = append(s.diags, source.Errorf(code, s.file.Span(from, to), format, args...))
@@ -130,7 +130,7 @@ func (s *scanner) emit(typ lexer.TokenType, from int, value string) {
 func isLetter(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 
-// peek is the byte n ahead, or 0.
+// peek returns the byte n ahead, or 0.
 func (s *scanner) peek(n int) byte {
 	if s.at+n < len(s.src) {
 		return s.src[s.at+n]
@@ -171,7 +171,7 @@ func (s *scanner) next() {
 	}
 }
 
-// digits skips digits and underscores and reports whether every underscore has a digit on both
+// digits skips digits and underscores. It reports whether every underscore has a digit on both
 // sides.
 func (s *scanner) digits() bool {
 	from := s.at
@@ -182,8 +182,8 @@ func (s *scanner) digits() bool {
 	return !strings.HasPrefix(t, "_") && !strings.HasSuffix(t, "_") && !strings.Contains(t, "__")
 }
 
-// number scans `4_096`, `0.5`, `1e-3` and `10s`. A dot without a digit after it is
-// not part of the number: `0..n` is a range and `x.0` no field.
+// number scans `4_096`, `0.5`, `1e-3` and `10s`. A dot without a digit after it is not part of the
+// number: `0..n` is a range.
 func (s *scanner) number() {
 	from, typ := s.at, tokInt
 	ok := s.digits()
@@ -236,7 +236,7 @@ func (s *scanner) number() {
 		}
 	}
 	if s.poison[from] {
-		typ = tokInt // the tree is not used after a mistake; the grammar goes on
+		typ = tokInt // the tree is not used after a mistake; the grammar continues
 	}
 	if s.peek(0) == '.' && s.peek(1) != '.' && !isLetter(s.peek(1)) && typ != tokDuration {
 		s.report("E107", from, s.at+1, "`%s.` is not a number: a digit is missing after the dot", text).Help = "write `" + text + ".0`"
@@ -247,7 +247,7 @@ func (s *scanner) number() {
 	s.emit(typ, from, text)
 }
 
-// unitNanos is the length of a unit of time, 0 for what is none.
+// unitNanos returns the nanoseconds of a unit of time, 0 for anything else.
 func unitNanos(u string) int64 {
 	switch u {
 	case "ns":

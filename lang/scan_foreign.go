@@ -7,12 +7,12 @@ import (
 	"flow/lang/source"
 )
 
-// This file recognises spellings of other languages whose meaning depends on what stands around
-// them: a quote as the transpose, a dot before an operator, `!` before its operand, numbers in
-// other notations. The table `foreign` has those that mean the same everywhere.
+// This file recognises foreign spellings whose meaning depends on their context: a quote as the
+// transpose, a dot before an operator, `!` before its operand, other number notations. The table
+// `foreign` has those that mean the same everywhere.
 
-// operand is the text of the operand that begins at from: a name or number with the brackets and
-// fields behind it, or a bracket; "" if none begins there.
+// operand returns the text of the operand that begins at from, or "": a name or number with its
+// brackets and fields, or a bracket.
 func (s *scanner) operand(from int) string {
 	at, depth := from, 0
 	for ; at < len(s.src); at++ {
@@ -32,7 +32,7 @@ func (s *scanner) operand(from int) string {
 	return s.src[from:at]
 }
 
-// before is the text of the operand that ends with the last token, and where it begins.
+// before returns the operand that ends with the last token, and its offset.
 func (s *scanner) before() (text string, from int) {
 	depth, from := 0, s.at
 	for k := len(s.toks) - 1; k >= 0; k-- {
@@ -63,7 +63,7 @@ func (s *scanner) before() (text string, from int) {
 // endsOperand reports whether an operand may end with token k.
 func (s *scanner) endsOperand(k int) bool { return endsStatement(s.toks[k].Token) }
 
-// foreignSpelling reads a foreign spelling and reports it; false: there is none.
+// foreignSpelling reads and reports a foreign spelling. It returns false if there is none.
 func (s *scanner) foreignSpelling() bool {
 	from, rest := s.at, s.src[s.at:]
 	adjacent := len(s.toks) > 0 && s.toks[len(s.toks)-1].stop == from && s.afterValue()
@@ -147,7 +147,7 @@ func (s *scanner) foreignSpelling() bool {
 	return true
 }
 
-// other reports an operator of n bytes of another language that means one of Flow.
+// other reports a foreign operator of n bytes that means an operator of Flow.
 func (s *scanner) other(n int, meant, help string) {
 	from := s.at
 	s.at += n
@@ -155,8 +155,7 @@ func (s *scanner) other(n int, meant, help string) {
 	s.emit(tokOp, from, meant)
 }
 
-// choice completes the diagnostic of `c ? a : b` on one line: where it begins, and what it would
-// be.
+// choice completes the diagnostic of `c ? a : b` on one line: its start and its Flow form.
 func (s *scanner) choice(d *source.Diagnostic, question int) {
 	start := question
 	depth := 0
@@ -193,7 +192,7 @@ scan:
 	s.at = stop
 }
 
-// otherNumber is help for a number in the notation of another language; "" if it is none.
+// otherNumber returns help for a number in a foreign notation, or "".
 func otherNumber(text, digits, suffix string) string {
 	low := strings.ToLower(text)
 	if strings.HasPrefix(low, "0x") || strings.HasPrefix(low, "0b") || strings.HasPrefix(low, "0o") {

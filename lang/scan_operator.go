@@ -8,15 +8,14 @@ import (
 	"flow/lang/source"
 )
 
-// This file is the part of the scanner that reads operators, and what it says of those of other
-// languages.
+// This file scans operators and reports those of other languages.
 
-// operators, longest first.
+// operators2 lists the operators of two characters.
 const operators2 = "|> <- -> => .. == != <= >= //"
 const operators1 = "+-*/^%@<>=(){}[],:;."
 
-// foreign are spellings of other languages: what they are here, and the words of help.
-// The token in meant replaces them, so that one slip gives one message.
+// foreign lists spellings of other languages, the Flow token that replaces them, and help. The
+// replacement keeps one slip to one message.
 var foreign = [...]struct{ text, meant, help string }{
 	{"===", "==", "equality is `==`"},
 	{"!==", "!=", "inequality is `!=`"},
@@ -42,8 +41,7 @@ var foreign = [...]struct{ text, meant, help string }{
 	{"\u00a0", "", "it came with a copied text: write a plain blank, ` `"},
 }
 
-// afterValue reports whether a value may end right before here, so that a dot would take a field of
-// it.
+// afterValue reports whether a value may end here, so that a dot would select a field.
 func (s *scanner) afterValue() bool {
 	if len(s.toks) == 0 {
 		return false
@@ -57,14 +55,14 @@ func (s *scanner) operator() {
 	if s.foreignSpelling() {
 		return
 	}
-	// `a ==-b` and the like are well formed: a foreign spelling counts only where no own one fits,
-	// except `===`, `:=`, `**` and the compound assignments, which no program can mean.
+	// `a ==-b` and the like are well formed. A foreign spelling counts only where no own one
+	// fits, except `===`, `:=`, `**` and compound assignments, which no program can mean.
 	for _, f := range foreign {
 		if !strings.HasPrefix(rest, f.text) || f.text == "|" && strings.HasPrefix(rest, "|>") {
 			continue
 		}
 		if f.text == "++" && strings.HasPrefix(rest, "++") && len(rest) > 2 && strings.TrimLeft(rest[2:], " \t\r") != "" && strings.TrimLeft(rest[2:], " \t\r")[0] != '\n' {
-			continue // `a ++b` is a missing operand, said by the grammar
+			continue // `a ++b` is a missing operand, which the grammar reports
 		}
 		code := source.Code("E110")
 		if f.meant == "=" || f.text == "++" {
@@ -112,7 +110,7 @@ func (s *scanner) operator() {
 	s.unexpected(from, rest)
 }
 
-// unexpected reports a character, or a run of them that are no ASCII, and skips it.
+// unexpected reports and skips a character, or a run of non-ASCII ones.
 func (s *scanner) unexpected(from int, rest string) {
 	r, size := utf8.DecodeRuneInString(rest)
 	if r == '\'' || r == '`' || r == '“' || r == '”' {

@@ -6,11 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// This file is the part of the scanner that reads string literals, and the quoting and unquoting of
-// their text.
+// This file scans string literals, and quotes and unquotes strings.
 
-// str scans a string; its token keeps the quotes, because participle matches
-// literals by value: the unquoted "-" would be a minus sign.
+// str scans a string. Its token keeps the quotes, because participle matches literals by value: an
+// unquoted "-" would be a minus sign.
 func (s *scanner) str() {
 	from := s.at
 	for s.at++; ; s.at++ {
@@ -39,7 +38,7 @@ func (s *scanner) str() {
 				}
 			}
 			if s.peek(1) == '\n' || s.at+1 >= len(s.src) {
-				continue // the string is not closed either, which is the better message
+				continue // the string is unclosed too, which is the better message
 			}
 			s.report("E109", s.at, s.at+1+size, "`%s` is not an escape", s.src[s.at:s.at+1+size]).Help = `the escapes are \n \t \r \" \\ and \u{1F600}; a backslash is written \\`
 			s.at += size
@@ -47,7 +46,7 @@ func (s *scanner) str() {
 	}
 }
 
-// escapeLen is the length of the escape that s starts with, 0 if it is none.
+// escapeLen returns the length of the escape at the start of s, 0 if there is none.
 func escapeLen(s string) int {
 	if len(s) < 2 {
 		return 0
@@ -65,7 +64,7 @@ func escapeLen(s string) int {
 	return 0
 }
 
-// unquote is the value of a string token; after a reported mistake it is what can be made of it.
+// unquote returns the value of a string token. After a reported mistake it returns a best effort.
 func unquote(text string) string {
 	body := strings.TrimPrefix(text, `"`)
 	if len(text) > 1 {
@@ -102,7 +101,7 @@ func unquote(text string) string {
 	return b.String()
 }
 
-// quote is the inverse of unquote: the shortest text of a string.
+// quote is the inverse of unquote: the shortest literal of a string.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -6,9 +6,9 @@ import (
 	"flow/lang/source"
 )
 
-// This file tells what the words of a text are, for colouring it.
+// This file classifies the words of a text, to colour it.
 
-// Kind is what a word is to a reader.
+// Kind is the role of a word.
 type Kind uint8
 
 // The kinds of words.
@@ -32,7 +32,7 @@ type Word struct {
 	From, To int
 }
 
-// Words is the words of a text in order, also of one that does not parse.
+// Words returns the words of a text in order, even if it does not parse.
 func Words(text string) []Word {
 	s := scan(source.NewFileSet().Add("", text))
 	var out []Word
@@ -73,5 +73,5 @@ func keywordKind(word string) Kind {
 	return Constant
 }
 
-// Keywords is the reserved words, in no order that means anything.
+// Keywords returns the reserved words, unsorted.
 func Keywords() []string { return slices.Concat(declaring, steering, joining, constants) }

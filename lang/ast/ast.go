@@ -1,11 +1,9 @@
-// Package ast is the syntax tree of a .flow program: one struct a construct,
-// with the span of text it came from. It is what package lang makes from text
-// and what lang's formatter and the compiler read. It knows no operator: a call
-// of `potrf` and a call of a user's function look the same here.
+// Package ast defines the syntax tree of a .flow program: one struct a construct, each with its
+// span in the text. Package lang builds it; lang's formatter and the compiler read it. It knows no
+// operator: a call of `potrf` and a call of a user's function look the same.
 //
-// The participle productions that text is parsed into live in package lang; they
-// follow the grammar's precedence levels one by one, and a tree with a dozen
-// levels around every name is no tree to write a compiler on.
+// The participle productions, one a precedence level, are in package lang. They are too deep to
+// compile from.
 package ast
 
 import "flow/lang/source"
@@ -13,7 +11,7 @@ import "flow/lang/source"
 // Node is any part of a program.
 type Node interface{ Span() source.Span }
 
-// Src carries a node's span; every struct of this package embeds it.
+// Src is a node's span. Every struct of this package embeds it.
 type Src struct{ At source.Span }
 
 // Span is the text that the node came from.
@@ -85,8 +83,8 @@ type (
 		Name Ident
 		Type Type
 	}
-	// FnDecl is `fn name(p: T = d) -> U = expr` or with a block. Exactly one of Expr and Body is
-	// set.
+	// FnDecl is `fn name(p: T = d) -> U = expr` or with a block. Exactly one of Expr and Body
+	// is set.
 	FnDecl struct {
 		Src
 		Name   Ident
@@ -125,8 +123,8 @@ type (
 		Name Ident
 		Expr Expr
 	}
-	// Chan is `chan L[i in 0..n, ..]: T = e with (..)`. Ranges is empty for the plain form; with
-	// named ranges it is the equation form.
+	// Chan is `chan L[i in 0..n, ..]: T = e with (..)`. Ranges is empty for the plain form;
+	// with named ranges it is the equation form.
 	Chan struct {
 		Src
 		Name   Ident
@@ -141,8 +139,8 @@ type (
 		Ranges []Range
 		Body   *Block
 	}
-	// Iterate is the loop; exactly one of Until and Times is set. It is a statement: its carried
-	// names are bound after it.
+	// Iterate is a loop. Exactly one of Until and Times is set. Its carried names are bound
+	// after it.
 	Iterate struct {
 		Src
 		Carry []Carry
@@ -178,12 +176,12 @@ type (
 		Target Expr
 		Expr   Expr
 	}
-	// ExprStmt is an expression as a statement: a block's value, or in the REPL something to show.
+	// ExprStmt is an expression as a statement: a block's value, or a REPL entry to print.
 	ExprStmt struct {
 		Src
 		Expr Expr
 	}
-	// Bad stands where a statement did not parse; its diagnostic has been reported.
+	// Bad replaces a statement that did not parse. Its diagnostic has been reported.
 	Bad struct{ Src }
 )
 
@@ -220,7 +218,7 @@ type With struct {
 	Args []Arg
 }
 
-// Arg is an argument of a call or a part of a tuple; Name is nil for one without a name.
+// Arg is an argument of a call or a part of a tuple. Name is nil without a name.
 type Arg struct {
 	Src
 	Name  *Ident
@@ -250,7 +248,7 @@ type (
 		Src
 		Value bool
 	}
-	// String is a quoted literal, unquoted here.
+	// String is a string literal, unquoted.
 	String struct {
 		Src
 		Value string
@@ -269,7 +267,7 @@ type (
 		X  Expr
 	}
 	// Binary is an infix operator: + - * / // % @ ^ == != <= >= < > and or |>. OpAt is the
-	// operator's own span.
+	// operator's span.
 	Binary struct {
 		Src
 		Op   string
@@ -320,7 +318,7 @@ type (
 		Ranges []Range
 		Expr   Expr
 	}
-	// Parfor is one node with an index space.
+	// Parfor is a parallel loop: one node with an index space.
 	Parfor struct {
 		Src
 		Ranges []Range
@@ -342,7 +340,7 @@ type (
 		Src
 		Parts []Arg
 	}
-	// Paren is `(e)`; kept so that the formatter prints what was written.
+	// Paren is `(e)`. The formatter prints it as written.
 	Paren struct {
 		Src
 		X Expr

@@ -1,7 +1,7 @@
 package ast
 
-// Bound returns the names that a statement binds for those after it. An import is left out: its
-// name may follow from its path.
+// Bound returns the names that a statement binds for the statements after it. It leaves out
+// imports, whose name may follow from their path.
 func Bound(st Stmt) []Ident {
 	switch st := st.(type) {
 	case *Bind:

@@ -2,9 +2,9 @@ package ast
 
 // This file defines Walk, the one traversal of the tree.
 
-// Walk calls f for n and, where f returns true, for the nodes below it, in the order
-// of the text. Nodes that are values inside others (Ident, Par, Arg, Sub, Range, ..)
-// are not visited themselves, the expressions and types in them are. A nil n is fine.
+// Walk calls f for n and, where f returns true, for the nodes below it, in textual order. It visits
+// expressions and types inside values such as Ident, Par, Arg, Sub and Range, but not these values.
+// n may be nil.
 func Walk(n Node, f func(Node) bool) {
 	if isNil(n) || !f(n) {
 		return
@@ -139,7 +139,7 @@ func walkExpr(n Node, f func(Node) bool) {
 	}
 }
 
-// isNil sees through the typed nils that optional fields of pointer type make.
+// isNil also recognises typed nils, which optional pointer fields give.
 func isNil(n Node) bool {
 	switch n := n.(type) {
 	case nil:

@@ -2,17 +2,15 @@ package source
 
 import "strings"
 
-// This file defines the table of diagnostic codes. It is one long table on
-// purpose: `flowrun explain E402` prints a row, the manual lists all of them, and a
-// test goes over it. A code's number never changes its meaning.
+// This file defines the table of diagnostic codes. `flowrun explain E402` prints a row, the manual
+// lists all, and a test checks them, so it is one long table. A code never changes its meaning.
 
-// Code is a stable name of a kind of finding: E1xx names, parameters and syntax;
-// E2xx types and shapes; E3xx streams; E4xx channels, loops and the graph; E5xx
-// files and data; E6xx run time; E7xx distributed runs; Lxxx what Flow cannot do
-// yet; Wxxx warnings.
+// Code is the stable name of a kind of finding: E1xx names, parameters and syntax; E2xx types and
+// shapes; E3xx streams; E4xx channels, loops and the graph; E5xx files and data; E6xx run time;
+// E7xx distributed runs; Lxxx limits of Flow; Wxxx warnings.
 type Code string
 
-// Severity is the severity that the code's letter stands for.
+// Severity returns the severity of the code's letter.
 func (c Code) Severity() Severity {
 	switch {
 	case strings.HasPrefix(string(c), "L"):
@@ -27,12 +25,12 @@ func (c Code) Severity() Severity {
 type CodeRow struct {
 	Code    Code
 	Title   string // a few words
-	Explain string // sentences: what the rule is and what to do
-	Program string // the smallest program that provokes it; empty when only Command or the outside world does
-	Command string // arguments of flowrun that provoke it, when a program alone does not
+	Explain string // the rule and what to do, in sentences
+	Program string // the smallest program that provokes it; empty if only Command or the environment can
+	Command string // flowrun arguments that provoke it, if a program alone does not
 }
 
-// Lookup is the row of c.
+// Lookup returns the row of c.
 func Lookup(c Code) (CodeRow, bool) {
 	for _, r := range codes {
 		if r.Code == c {
@@ -42,10 +40,10 @@ func Lookup(c Code) (CodeRow, bool) {
 	return CodeRow{}, false
 }
 
-// Codes are all rows, in the order of their codes' families.
+// Codes returns all rows, grouped by family.
 func Codes() []CodeRow { return append([]CodeRow(nil), codes[:]...) }
 
-// codes is never modified; it is an array so that nothing can append to it.
+// codes is an array, so that nothing can append to it. It is never modified.
 var codes = [...]CodeRow{
 	// Syntax.
 	{"E100", "unexpected text", "Something stands where the grammar does not allow it. The message says what was found and what was wanted.", "a = 1 2", ""},
@@ -168,7 +166,7 @@ var codes = [...]CodeRow{
 	{"E706", "impossible number of ranks", "--ranks is at least 1.", "emit 1", "--distributed --ranks 0"},
 	{"E707", "the launcher of the ranks was lost", "mpirun was killed by somebody else, and its ranks were stopped; none of them has failed.", "", ""},
 
-	// Limits: right programs that Flow cannot run yet.
+	// Limits: valid programs that Flow cannot run yet.
 	{"L001", "streams", "Stream sources and operators are not built yet. Read a finite file with `read`.", `emit lines("-")`, ""},
 	{"L002", "frames and records", "Tables with named columns are not built yet. Read numeric files as matrices.", "type T = {a: i64}\na = read(\"x.csv\", T)", ""},
 	{"L003", "too many columns for a sparse matrix", "Column indices have 31 bits. Transpose the problem, or number the columns anew.", "emit nnz(rand_graph(3_000_000_000, 1))", ""},

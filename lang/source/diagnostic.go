@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// This file defines Diagnostic, the one form in which Flow tells a user that
-// something is wrong with a program, its parameters or its data.
+// This file defines Diagnostic, the only form in which Flow tells a user that a program, its
+// parameters or its data are wrong.
 
 // Severity is the kind of a diagnostic.
 type Severity uint8
 
 const (
 	Error   Severity = iota // the program, a parameter or the data is wrong
-	Limit                   // the program is right, Flow cannot do it yet; Help has the workaround
-	Warning                 // the program runs; something in it is probably not meant
+	Limit                   // the program is valid, Flow cannot run it yet; Help has the workaround
+	Warning                 // the program runs; something in it is probably unintended
 )
 
-// String is the word that a rendered diagnostic starts with.
+// String returns the first word of a rendered diagnostic.
 func (s Severity) String() string {
 	switch s {
 	case Limit:
@@ -29,42 +29,41 @@ func (s Severity) String() string {
 	return "error"
 }
 
-// Note adds to a diagnostic: a second place (Span valid; Text stands at its
-// underline), or only a sentence.
+// Note adds a second place (Span is valid, Text labels its underline) or only a sentence.
 type Note struct {
 	Span Span
 	Text string
 }
 
-// Diagnostic is one finding. Message says what is wrong in one line, without the
-// place; Label is what stands at the caret; Help says what to write instead.
+// Diagnostic is one finding. Message says in one line what is wrong, without the place. Label is
+// the text at the caret. Help says what to write instead.
 type Diagnostic struct {
 	Code     Code
 	Severity Severity
-	Span     Span // not valid: about no text, e.g. a command-line flag
+	Span     Span // invalid: not about a text, e.g. a command-line flag
 	Message  string
 	Label    string
 	Notes    []Note
 	Help     string
 }
 
-// Error is the diagnostic in one line, without its place.
+// Error returns the diagnostic in one line, without its place.
 func (d Diagnostic) Error() string {
 	return fmt.Sprintf("%s[%s]: %s", d.Severity, d.Code, d.Message)
 }
 
-// Errorf is a Diagnostic of severity Error; a code L… gives a Limit, W… a Warning.
+// Errorf returns a Diagnostic with the severity of its code.
 func Errorf(code Code, at Span, format string, args ...any) Diagnostic {
 	return Diagnostic{Code: code, Severity: code.Severity(), Span: at, Message: fmt.Sprintf(format, args...)}
 }
 
-// WithLabel returns d with a text at its caret.
+// WithLabel returns d with a label at its caret.
 func (d Diagnostic) WithLabel(format string, args ...any) Diagnostic {
 	d.Label = fmt.Sprintf(format, args...)
 	return d
 }
 
-// WithNote returns d with one more note; an invalid span makes it a sentence.
+// WithNote returns d with one more note. An invalid span makes it a sentence.
 func (d Diagnostic) WithNote(at Span, format string, args ...any) Diagnostic {
 	d.Notes = append(d.Notes[:len(d.Notes):len(d.Notes)], Note{at, fmt.Sprintf(format, args...)})
 	return d
@@ -76,12 +75,12 @@ func (d Diagnostic) WithHelp(format string, args ...any) Diagnostic {
 	return d
 }
 
-// Diagnostics is what a phase found. A nil one is no error; use Err to return
-// it as an error, because a nil Diagnostics in an error interface is not nil.
+// Diagnostics are the findings of a phase. Return them as an error through Err: a nil Diagnostics
+// in an error interface is not nil.
 type Diagnostics []Diagnostic
 
-// Sort returns ds by position, those without a place last, without repetitions
-// (same code at the same place with the same message).
+// Sort returns ds by position, those without a place last, without duplicates (same code, place and
+// message).
 func (ds Diagnostics) Sort() Diagnostics {
 	out := append(Diagnostics(nil), ds...)
 	sort.SliceStable(out, func(i, j int) bool {
@@ -106,8 +105,7 @@ func (ds Diagnostics) Sort() Diagnostics {
 	return kept
 }
 
-// HasErrors reports whether anything in ds stops the program from running:
-// an error or a limit.
+// HasErrors reports whether ds has an error or a limit, which stop the program from running.
 func (ds Diagnostics) HasErrors() bool {
 	for _, d := range ds {
 		if d.Severity != Warning {
@@ -117,7 +115,7 @@ func (ds Diagnostics) HasErrors() bool {
 	return false
 }
 
-// Err is ds as an error, nil when nothing in it is worse than a warning.
+// Err returns ds as an error, or nil if it has only warnings.
 func (ds Diagnostics) Err() error {
 	if !ds.HasErrors() {
 		return nil
@@ -125,8 +123,7 @@ func (ds Diagnostics) Err() error {
 	return ds
 }
 
-// Error lists the findings, one a line, without places (those need the FileSet;
-// see Render).
+// Error lists the findings, one a line, without places, which need the FileSet (see Render).
 func (ds Diagnostics) Error() string {
 	lines := make([]string, len(ds))
 	for i, d := range ds {

@@ -1,4 +1,3 @@
-// Package source holds what every diagnostic needs: files, positions, spans, the
-// table of codes, and the renderer that prints a caret under the text. It imports
-// nothing of Flow.
+// Package source defines files, positions, spans, diagnostics with their table of codes, and the
+// renderer that prints a caret under the text. It imports nothing of Flow.
 package source

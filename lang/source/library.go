@@ -1,11 +1,11 @@
 package source
 
-// This file points a diagnostic that lies in the text of the library at the user's own text.
+// This file moves a diagnostic in library text to the user's text.
 
-// ToUser returns d with the user's call first where d lies in a file of the library, which the user
-// has not got: the innermost place of the notes that is in a file of the user becomes the place of
-// d, and the line of the library a note. Notes on other lines of the library are dropped. d stays
-// as it is if no note is in a file of the user.
+// ToUser moves a diagnostic in a library file, which users do not have, to the user's call. The
+// place of d becomes the innermost note in a file of the user, and the library line becomes a note.
+// Other notes in the library are dropped. d is returned unchanged if no note is in a file of the
+// user.
 func (fs *FileSet) ToUser(d Diagnostic) Diagnostic {
 	inLibrary := func(s Span) bool {
 		f := fs.File(s.From)

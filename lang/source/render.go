@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// This file defines Render: a diagnostic as text, with the source line and the
-// places in it underlined.
+// This file defines Render, which prints a diagnostic with its source lines, underlined.
 
-// mark is one underlined place on one source line, in display columns.
+// mark is an underlined part of a source line, in display columns.
 type mark struct {
 	from, to int
 	label    string
@@ -106,7 +105,7 @@ type places struct {
 
 func (p *places) last() int { return p.lines[len(p.lines)-1] }
 
-// placesByFile groups what d points at, the primary span's file first.
+// placesByFile groups the places of d by file, the primary span's file first.
 func placesByFile(fs *FileSet, d Diagnostic) []*places {
 	var out []*places
 	add := func(l labelled) {
@@ -140,16 +139,16 @@ func placesByFile(fs *FileSet, d Diagnostic) []*places {
 	return out
 }
 
-// maxColumns is the widest source line printed whole; of a wider one the part
-// around the primary mark is shown, so that a file of one huge line stays readable.
+// maxColumns is the widest source line printed whole. Of a wider one the part around the primary
+// mark is printed.
 const maxColumns = 160
 
-// layLine is the line as displayed (tabs as 4 columns, control characters as a
-// dot) and its marks in display columns.
+// layLine returns the line as displayed (tabs as 4 columns, control characters as dots) and its
+// marks in display columns.
 func layLine(f *File, ln int, spans []labelled) (string, []mark) {
 	text, start := f.lineText(ln)
 	col := make([]int, len(text)+1) // byte offset -> display column
-	var cells []string              // what each display column shows; a wide rune fills two
+	var cells []string              // one per display column; a wide rune fills two
 	for i, r := range text {
 		for j := i; j < len(text) && j < i+len(string(r)); j++ {
 			col[j] = len(cells)
@@ -188,7 +187,7 @@ func layLine(f *File, ln int, spans []labelled) (string, []mark) {
 	return strings.Join(cells, ""), marks
 }
 
-// over is the layer that m is painted in: 0, the primary 1, and 2 for a label that belongs to a part of the primary.
+// over returns the layer of m: 0, 1 for the primary, 2 for a label inside the primary.
 func (m mark) over(marks []mark) int {
 	if m.primary {
 		return 1
@@ -201,8 +200,8 @@ func (m mark) over(marks []mark) int {
 	return 0
 }
 
-// markRows are the rows under a source line: the underlines with the rightmost
-// label beside them, then one row a remaining label, from right to left.
+// markRows returns the rows under a source line: the underlines with the rightmost label, then one
+// row a remaining label, from right to left.
 func markRows(marks []mark, p paint, head func(string) string) []string {
 	sort.SliceStable(marks, func(i, j int) bool { return marks[i].from < marks[j].from })
 	width := 0
@@ -210,7 +209,7 @@ func markRows(marks []mark, p paint, head func(string) string) []string {
 		width = max(width, m.to)
 	}
 	under := []byte(strings.Repeat(" ", width))
-	for pass := range 3 { // the primary over the others; what is labelled within it over that, so that both are seen
+	for pass := range 3 { // the primary over the others, labels inside it over the primary, so that all are visible
 		for _, m := range marks {
 			if m.over(marks) == pass {
 				for c := m.from; c < m.to; c++ {
@@ -247,7 +246,7 @@ func markRows(marks []mark, p paint, head func(string) string) []string {
 			rest = append(rest, m)
 		}
 	}
-	// The rightmost label stands beside the underlines, if its mark is the last.
+	// The rightmost label follows the underlines if its mark is the last.
 	if n := len(rest); n > 0 && rest[n-1].to == width {
 		first.WriteString(" " + tone(rest[n-1])(rest[n-1].label))
 		rest = rest[:n-1]
@@ -284,9 +283,9 @@ func markRows(marks []mark, p paint, head func(string) string) []string {
 	return rows
 }
 
-// runeWidth is the number of terminal columns of r: 0 for combining marks, 2 for
-// the East Asian wide blocks and emoji. It is an approximation by blocks (Unicode
-// Standard Annex 11 has the exact table); a wrong guess moves a caret by one.
+// runeWidth returns the terminal columns of r: 0 for combining marks, 2 for East Asian wide blocks
+// and emoji. It approximates by blocks (Unicode Standard Annex 11 has the exact table); an error
+// moves a caret by one.
 func runeWidth(r rune) int {
 	switch {
 	case r >= 0x300 && r <= 0x36f, r >= 0x200b && r <= 0x200f, r >= 0xfe00 && r <= 0xfe0f, r >= 0x20d0 && r <= 0x20ff:
@@ -299,7 +298,7 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// paint colors text when on.
+// paint colours text if on.
 type paint struct{ on bool }
 
 func (p paint) wrap(code, s string) string {

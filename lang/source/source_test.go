@@ -117,7 +117,8 @@ func TestSortDropsRepetitions(t *testing.T) {
 	}
 }
 
-// A name that nobody typed is not compared letter by letter: two of 100 kB took minutes. These would take hours, which no test has.
+// A name that nobody typed is not compared letter by letter: two of 100 kB took minutes. These
+// would take hours, which no test has.
 func TestSuggestIsQuickForLongNames(t *testing.T) {
 	long := strings.Repeat("a", 1_000_000)
 	for _, name := range []string{long, "sum"} {

@@ -2,15 +2,14 @@ package source
 
 import "strings"
 
-// This file defines Suggest, the did-you-mean of every message about a name.
+// This file defines Suggest, the did-you-mean of all messages about names.
 
-// Suggest is the candidate nearest to name by edit distance (a swap of two
-// neighbours counts as one edit), if it is near enough to be a likely slip: a
-// third of the name's length, and one edit for names of up to three letters.
-// Of equally near ones it takes the first that begins alike, for the first letter is
-// seldom mistaken, and otherwise the first: then the caller's order decides.
+// Suggest returns the candidate nearest to name by edit distance (a swap of neighbours is one
+// edit), if it is a likely slip: at most a third of the name's length, and one edit for names of up
+// to three letters. Among equally near candidates one with the same first letter wins, then the
+// first in the caller's order.
 //
-// Names of more than 100 letters have none: the distance takes their product, and nobody types them.
+// Names of more than 100 letters get no suggestion, because the distance is quadratic.
 func Suggest(name string, candidates []string) (string, bool) {
 	if len(name) > 100 {
 		return "", false
@@ -19,13 +18,13 @@ func Suggest(name string, candidates []string) (string, bool) {
 	begins := func(c string) bool { return c != "" && name != "" && c[0] == name[0] }
 	for _, c := range candidates {
 		if c == name || c == "" || max(len(name)-len(c), len(c)-len(name)) > at {
-			continue // lengths that differ by more than the edits allowed: the rest is quadratic
+			continue // lengths differ by more than the allowed edits; the rest is quadratic
 		}
 		d := distance(name, c)
 		if strings.EqualFold(name, c) {
 			d = 0 // a slip of case is the nearest there is
 		} else if d >= len(name) {
-			continue // every letter differs: nothing was misspelt
+			continue // every letter differs: not a misspelling
 		}
 		if d < at || d == at && best != "" && begins(c) && !begins(best) {
 			best, at = c, d
@@ -34,7 +33,7 @@ func Suggest(name string, candidates []string) (string, bool) {
 	return best, best != ""
 }
 
-// distance is the optimal string alignment distance over bytes.
+// distance returns the optimal string alignment distance over bytes.
 func distance(a, b string) int {
 	prev2, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range prev {

@@ -2,13 +2,13 @@ package source
 
 import "strings"
 
-// This file defines SuggestWord, the did-you-mean among names that the user has not chosen.
+// This file defines SuggestWord, the did-you-mean among names that the user did not choose.
 
-// SuggestWord is Suggest for a long list of words that the user need not know, such as all
-// operators: nearly every short word is one letter away from one of them, so it asks for more. The
-// case of letters does not count. A name of up to three letters differs by case or by two
-// neighbours that changed places. A longer one differs by one edit and begins alike, or is the word
-// with up to two letters more or less at its end; from eight letters on two edits are a slip, too.
+// SuggestWord is Suggest for a long list of unfamiliar words, such as all operators. Nearly every
+// short word is one letter away from one of them, so it is stricter. Case does not count. A name of
+// up to three letters may differ by case or by two swapped neighbours. A longer one may differ by
+// one edit if the first letters agree, or by up to two letters added or missing at its end; from
+// eight letters on, two edits are allowed.
 func SuggestWord(name string, words []string) (string, bool) {
 	if len(name) > 100 {
 		return "", false
@@ -24,7 +24,7 @@ func SuggestWord(name string, words []string) (string, bool) {
 		switch {
 		case low == lw:
 		case d == 1 && len(low) == len(lw) && swapped(low, lw):
-		case d == 1 && len(low) == 3 && len(lw) == 3 && lw[:2] == low[:2]: // of short words the last letter alone: ans is no abs
+		case d == 1 && len(low) == 3 && len(lw) == 3 && lw[:2] == low[:2]: // in short words only the last letter: ans is no abs
 		case len(low) <= 3 || lw[0] != low[0]:
 			continue
 		case d == 1:
@@ -39,8 +39,8 @@ func SuggestWord(name string, words []string) (string, bool) {
 	return best, best != ""
 }
 
-// swapped reports two words of one length, one edit apart, that differ by two neighbours in the
-// other order.
+// swapped reports whether two words of equal length and one edit apart differ by two swapped
+// neighbours.
 func swapped(a, b string) bool {
 	for i := 0; i+1 < len(a); i++ {
 		if a[i] != b[i] {

@@ -6,15 +6,14 @@ import (
 	"os"
 )
 
-// MostText is the number of bytes of the longest program text. Positions are 32 bits wide, and a
-// device has no end.
+// MostText is the size of the longest program text in bytes. Positions have 32 bits, and a device
+// may never end.
 const MostText = 16 << 20
 
-// ErrTooLong says that a text is longer than MostText.
+// ErrTooLong reports a text longer than MostText.
 var ErrTooLong = errors.New("it is longer than 16 MiB, the most that is read")
 
-// ReadText reads a program, or a text about one, to the end, but no further than MostText: then the
-// error is ErrTooLong.
+// ReadText reads a program to the end, or fails with ErrTooLong after MostText bytes.
 func ReadText(r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, MostText+1))
 	if err == nil && len(text) > MostText {
@@ -23,7 +22,7 @@ func ReadText(r io.Reader) ([]byte, error) {
 	return text, err
 }
 
-// ReadFile is ReadText of a file.
+// ReadFile is ReadText for a file.
 func ReadFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
