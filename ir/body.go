@@ -6,8 +6,8 @@ import (
 	"flow/ir/op"
 )
 
-// Enter gives a call of the node what its region says: the chain of a map, the bodies of a loop or a branch. It is safe
-// for concurrent use; what it gives is made once and shared.
+// Enter adds to a call of the node what its regions mean: the chain of a map, the bodies of a loop
+// or branch. They are made once and shared. It is safe for concurrent use.
 func (n *Node) Enter(c *op.Call) error {
 	if n.Region == nil {
 		return nil
@@ -27,13 +27,14 @@ func (n *Node) Enter(c *op.Call) error {
 	return nil
 }
 
-// IsChain reports a fused chain of elementwise operators: its attribute modes says how it reads its arguments.
+// IsChain reports a fused chain of elementwise operators. Its attribute modes says how it reads its
+// arguments.
 func (n *Node) IsChain() bool {
 	_, is := n.Attrs.Get("modes")
 	return is
 }
 
-// Body is the region as definitions and kernels see it. It is made once.
+// Body returns the region as definitions and kernels see it. It is made once.
 func (r *Region) Body() (*op.Body, error) {
 	r.once.Do(func() { r.body, r.err = r.actions() })
 	return r.body, r.err

@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// This file stores loop contexts and destinations: a few integers for every task of a tiled program.
+// This file stores loop contexts and destinations: a few integers for each task of a tiled program.
 
-// contexts is lists of integers, named by where they begin; 0 names none. A list never changes once it is there. They lie in
-// chunks, which are never moved, so that a million lists cost no copies and no room for growth.
+// contexts stores lists of integers, named by their place; 0 names none. A list never changes.
+// Lists are in chunks that never move, so a million lists cost no copies and no spare room.
 type contexts struct{ chunks [][]int32 }
 
 const (
@@ -17,7 +17,7 @@ const (
 	chunkSize = 1 << chunkBits // integers; far more than any list has
 )
 
-// add stores the list of first and then at, and gives its name.
+// add stores the list first, at and returns its name.
 func (c *contexts) add(first []int32, at []int) uint32 {
 	n := len(first) + len(at)
 	k := len(c.chunks) - 1
@@ -38,29 +38,31 @@ func (c *contexts) add(first []int32, at []int) uint32 {
 	return name
 }
 
-// from is the chunk of a list from the list on.
+// from returns a list and the rest of its chunk.
 func (c *contexts) from(name uint32) []int32 { return c.chunks[name>>chunkBits][name&(chunkSize-1):] }
 
-// drop takes back the list that add gave last.
+// drop removes the list added last.
 func (c *contexts) drop(name uint32) {
 	k := name >> chunkBits
 	c.chunks[k] = c.chunks[k][:name&(chunkSize-1)]
 }
 
-// texts is the values of loop indices that are no small integers, such as the elements of a list, as a program would write them.
-// All graphs of a program share one table, and none writes to it once the program is elaborated.
+// texts holds the loop index values that are no small integers, such as list elements, as a program
+// would write them. All graphs of a program share one table. It does not change once the program is
+// elaborated.
 type texts struct {
 	list []string
 	at   map[string]int
 }
 
-// firstText is the index in a loop context that stands for the first text; firstText - k stands for text k.
+// firstText represents the first text in a loop context; firstText - k represents text k.
 const firstText = -1 << 30
 
-// SmallIndex reports an integer that a loop context holds as it is. Every other value of an index is a text (TextIndex).
+// SmallIndex reports whether a loop context holds an integer directly. Every other index value is a
+// text (TextIndex).
 func SmallIndex(v int64) bool { return v > firstText && v <= math.MaxInt32 }
 
-// TextIndex is what stands in a loop context for an index with the value text.
+// TextIndex returns what represents an index with the value text in a loop context.
 func (g *Graph) TextIndex(text string) int {
 	if g.texts == nil {
 		g.texts = &texts{at: map[string]int{}}
@@ -74,7 +76,7 @@ func (g *Graph) TextIndex(text string) int {
 	return firstText - k
 }
 
-// IndexText is the value of a loop index as a program would write it.
+// IndexText returns the value of a loop index as a program would write it.
 func (g *Graph) IndexText(at int) string {
 	if k := firstText - at; k >= 0 && g.texts != nil && k < len(g.texts.list) {
 		return g.texts.list[k]
@@ -82,8 +84,8 @@ func (g *Graph) IndexText(at int) string {
 	return strconv.Itoa(at)
 }
 
-// ShareTexts lets g, which has no text of its own yet, have those of another graph of the program: the same index means the
-// same in both.
+// ShareTexts gives g, which has no text yet, the texts of another graph of the program, so that an
+// index means the same in both.
 func (g *Graph) ShareTexts(with *Graph) {
 	if with.texts == nil {
 		with.texts = &texts{at: map[string]int{}}
@@ -91,7 +93,7 @@ func (g *Graph) ShareTexts(with *Graph) {
 	g.texts = with.texts
 }
 
-// shared is contexts with the same lists; what either gets later the other does not.
+// shared returns contexts with the same lists. Later additions to either are not in the other.
 func (c *contexts) shared() contexts {
 	out := contexts{slices.Clone(c.chunks)}
 	if k := len(out.chunks) - 1; k >= 0 {

@@ -5,20 +5,22 @@ import (
 	"flow/ir/sparsity"
 )
 
-// This file estimates where the matrices on the edges of a graph are not zero, each from those it is made of, by what the rows say (op.Def.Stored).
+// This file estimates the nonzeros of the matrices on the edges of a graph, from their inputs and
+// their rows (op.Def.Stored).
 
-// Estimator estimates the edges of one graph, which may grow meanwhile. Edges that nobody asks for, and that no estimate needs, cost nothing.
+// Estimator estimates the edges of one graph, which may grow meanwhile. It computes only the edges
+// that are asked for or needed.
 type Estimator struct {
 	g     *Graph
 	known map[ID]sparsity.Estimate
 }
 
-// NewEstimator is an Estimator of g.
+// NewEstimator returns an Estimator of g.
 func NewEstimator(g *Graph) *Estimator {
 	return &Estimator{g: g, known: map[ID]sparsity.Estimate{}}
 }
 
-// Of is the estimate of an edge; of anything but a matrix an empty one.
+// Of returns the estimate of an edge, empty if it is no matrix.
 func (e *Estimator) Of(id ID) sparsity.Estimate {
 	t := e.g.Type(id)
 	if !t.IsMatrix() {

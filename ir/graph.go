@@ -15,8 +15,8 @@ type ID int32
 // None is no node.
 const None ID = -1
 
-// Node is one operator applied to edges. It is small on purpose: a tiled program
-// has a million of them. Everything variable in length lies in the graph.
+// Node is one operator applied to edges. A tiled program has a million nodes, so it is small;
+// everything of variable length is in the graph.
 type Node struct {
 	Op     *op.Def
 	Attrs  *op.Attrs
@@ -29,8 +29,8 @@ type Node struct {
 	Call   int32  // index into Graph.Calls; 0: the program itself
 }
 
-// Edge is what a node's output carries: its type, as an index into the graph's types,
-// of which even a program of a million tasks has a handful.
+// Edge is the type of a node's output, as an index into the graph's types. Even a program of a
+// million tasks has few types.
 type Edge struct{ typ uint32 }
 
 // Graph is a list of nodes in topological order: inputs have smaller IDs.
@@ -67,15 +67,15 @@ type Call struct {
 	Parent int32
 }
 
-// New is an empty graph.
+// New returns an empty graph.
 func New() *Graph {
 	return &Graph{Calls: []Call{{Name: "program"}}, typeOf: map[types.Type]uint32{}}
 }
 
-// Len is the number of nodes.
+// Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.Nodes) }
 
-// NumEdges is the number of (producer, consumer) pairs.
+// NumEdges returns the number of (producer, consumer) pairs.
 func (g *Graph) NumEdges() int {
 	n := 0
 	for i := range g.Nodes {
@@ -84,20 +84,21 @@ func (g *Graph) NumEdges() int {
 	return n
 }
 
-// In is the inputs of a node. The caller may overwrite entries, not append.
+// In returns the inputs of a node. The caller may overwrite entries, not append.
 func (g *Graph) In(id ID) []ID {
 	n := &g.Nodes[id]
 	return g.ins[n.in : n.in+uint32(n.nin) : n.in+uint32(n.nin)]
 }
 
-// Type is the type of an edge.
+// Type returns the type of an edge.
 func (g *Graph) Type(id ID) types.Type { return g.types[g.Edges[id].typ] }
 
-// SetType gives an edge another type.
+// SetType sets the type of an edge.
 func (g *Graph) SetType(id ID, t types.Type) { g.Edges[id] = g.edge(t) }
 
-// Asks reports a node whose arguments only the run can tell to fit together: sizes of them are open, and that of the result
-// is not. Its call is settled before it runs. (Where the result is open too, rows settle themselves; an effect takes any size.)
+// Asks reports a node whose argument shapes must be checked in the run: sizes of arguments are
+// open, and that of the result is not. Call.Settle does it before the kernel runs. (Rows whose
+// result is open too check for themselves; an effect takes any size.)
 func (g *Graph) Asks(id ID) bool {
 	n := &g.Nodes[id]
 	if t := g.Type(id); n.Region != nil || n.Op.Control != op.NoControl || t.Kind == types.Effect || t.IsMatrix() && !t.Known() {
@@ -111,12 +112,11 @@ func (g *Graph) Asks(id ID) bool {
 	return false
 }
 
-// TypeIndex is a number that edges of the same type share: two types with an Ext may be
-// equal and have two.
+// TypeIndex returns a number that edges of the same type share. Two equal types with an Ext may
+// have two numbers.
 func (g *Graph) TypeIndex(id ID) uint32 { return g.Edges[id].typ }
 
-// edge is an edge of type t. Types with an Ext, of which there are few, share an entry
-// only where they share the Ext.
+// edge returns an edge of type t. Types with an Ext share an entry only if they share the Ext.
 func (g *Graph) edge(t types.Type) Edge {
 	if n := len(g.Edges); n > 0 && t.Ext == nil && g.types[g.Edges[n-1].typ] == t {
 		return g.Edges[n-1]
@@ -130,13 +130,13 @@ func (g *Graph) edge(t types.Type) Edge {
 	return Edge{i}
 }
 
-// Add appends a node; its inputs must exist. at carries span, call, loop and
-// destination, copied from another node or made by the setters.
+// Add appends a node. Its inputs must exist. at holds span, call, loop and destination, copied from
+// another node or made by the setters.
 func (g *Graph) Add(d *op.Def, attrs *op.Attrs, t types.Type, at Origin, in ...ID) ID {
 	id := ID(len(g.Nodes))
 	off := uint32(len(g.ins))
 	if len(g.Nodes) == cap(g.Nodes) {
-		g.Grow(max(64, len(g.Nodes)/2)) // append grows large slices by a quarter, which copies a big graph more often
+		g.Grow(max(64, len(g.Nodes)/2)) // append would grow a large slice by a quarter, and so copy it more often
 	}
 	g.ins = append(g.ins, in...)
 	g.Nodes = append(g.Nodes, Node{Op: d, Attrs: attrs, in: off, nin: int32(len(in)),
@@ -152,14 +152,14 @@ func (g *Graph) Grow(n int) {
 	g.ins = slices.Grow(g.ins, 2*n)
 }
 
-// Clip gives back the room for more nodes where there is much of it, as when a graph has grown node by node.
+// Clip frees spare room for nodes if there is much of it, as after node-by-node growth.
 func (g *Graph) Clip() {
 	if cap(g.Nodes)-len(g.Nodes) > len(g.Nodes)/8 {
 		g.Nodes, g.Edges, g.ins = slices.Clone(g.Nodes), slices.Clone(g.Edges), slices.Clone(g.ins)
 	}
 }
 
-// Origin is where a node came from.
+// Origin says where a node came from.
 type Origin struct {
 	Span source.Span
 	Call int32
@@ -167,7 +167,7 @@ type Origin struct {
 	dest uint32
 }
 
-// Origin is the origin of a node, to give to the nodes that replace it.
+// Origin returns the origin of a node, for the nodes that replace it.
 func (g *Graph) Origin(id ID) Origin {
 	n := &g.Nodes[id]
 	return Origin{n.Span, n.Call, n.loop, n.dest}
@@ -179,7 +179,7 @@ func (g *Graph) SetOrigin(id ID, o Origin) {
 	n.Span, n.Call, n.loop, n.dest = o.Span, o.Call, o.loop, o.dest
 }
 
-// Replace makes a node another operator on other inputs, in place.
+// Replace changes the operator and inputs of a node in place.
 func (g *Graph) Replace(id ID, d *op.Def, attrs *op.Attrs, in ...ID) {
 	n := &g.Nodes[id]
 	n.Op, n.Attrs = d, attrs
@@ -192,26 +192,25 @@ func (g *Graph) Replace(id ID, d *op.Def, attrs *op.Attrs, in ...ID) {
 	n.nin = int32(len(in))
 }
 
-// Loop is a loop context: indices of a scope. The result can be given to many origins.
+// Loop returns a loop context: indices of a scope. Many origins can share it.
 func (g *Graph) Loop(scope int, at []int) uint32 { return g.ctx.add([]int32{int32(scope)}, at) }
 
-// DropLoop takes back what Loop gave last. No node may have been made since.
+// DropLoop removes the last result of Loop. No node may have been made since.
 func (g *Graph) DropLoop(loop uint32) { g.ctx.drop(loop) }
 
-// InLoop is o in the loop context that Loop gave.
+// InLoop returns o in a loop context made by Loop.
 func (o Origin) InLoop(loop uint32) Origin { o.loop = loop; return o }
 
-// Sends is o as a send to element at of a grid, becoming its given version.
+// Sends returns o as a send to element at of a grid, which becomes the given version.
 func (g *Graph) Sends(o Origin, grid, version int, at []int) Origin {
 	o.dest = g.ctx.add([]int32{int32(grid), int32(version)}, at)
 	return o
 }
 
-// NoDest is o without a destination.
+// NoDest returns o without a destination.
 func (o Origin) NoDest() Origin { o.dest = 0; return o }
 
-// Indices is the names and values of the loop indices a node lies under, outermost
-// first; nil for none.
+// Indices returns the names and values of the loop indices around a node, outermost first, or nil.
 func (g *Graph) Indices(id ID) (names []string, at []int32) {
 	off := g.Nodes[id].loop
 	if off == 0 {
@@ -222,12 +221,12 @@ func (g *Graph) Indices(id ID) (names []string, at []int32) {
 	return names, l[1 : 1+len(names)]
 }
 
-// Dest is the channel element that a node sends to; ok is false if it sends to none.
+// Dest returns the channel element that a node sends to. ok is false if it sends to none.
 func (g *Graph) Dest(id ID) (grid int, version int, at []int32, ok bool) {
 	return g.OriginDest(Origin{dest: g.Nodes[id].dest})
 }
 
-// OriginDest is the channel element that a node of this origin sends to.
+// OriginDest returns the channel element that a node of this origin sends to.
 func (g *Graph) OriginDest(o Origin) (grid int, version int, at []int32, ok bool) {
 	off := o.dest
 	if off == 0 {
@@ -249,17 +248,17 @@ func (g *Graph) Uses() []int32 {
 	return uses
 }
 
-// Sweep drops the nodes of the range from `from` on for which live is 0 and moves the
-// others up; to receives the new ID of each node of the range, None for dropped ones.
-// Live nodes must not read dropped ones, and nobody else may hold IDs of the range.
-// The memory of the dropped is used again.
+// Sweep drops the nodes from `from` on for which live is 0 and moves the others up. to receives the
+// new ID of each node of the range, None for dropped ones. Live nodes must not read dropped ones,
+// and the caller must hold no other IDs of the range. The freed memory is reused.
 func (g *Graph) Sweep(from ID, live []int32, to []ID) {
 	n := len(g.Nodes) - int(from)
 	if n == 0 {
 		return
 	}
 	base, inOrder := g.inputsFrom(from)
-	// Where no node's inputs lie before those of an earlier one, they move up in place; else by way of a copy.
+	// If the nodes' inputs are in the order of the nodes they move up in place, else through a
+	// copy.
 	ins := g.ins[base:base]
 	if !inOrder {
 		ins = slices.Grow(g.scratch[:0], len(g.ins)-int(base))
@@ -294,7 +293,8 @@ func (g *Graph) Sweep(from ID, live []int32, to []ID) {
 	g.Nodes, g.Edges = g.Nodes[:at], g.Edges[:at]
 }
 
-// inputsFrom is where the inputs of the nodes from `from` on begin, and whether they lie in the order of the nodes.
+// inputsFrom returns where the inputs of the nodes from `from` on begin, and whether they are in
+// the order of the nodes.
 func (g *Graph) inputsFrom(from ID) (base uint32, inOrder bool) {
 	base, inOrder = g.Nodes[from].in, true
 	end := base
@@ -307,14 +307,14 @@ func (g *Graph) inputsFrom(from ID) (base uint32, inOrder bool) {
 	return base, inOrder
 }
 
-// CopyTables shares the tables that nodes refer to, so that nodes of old can be
-// added to g with their origins.
+// CopyTables shares the tables that nodes refer to, so that nodes of old can be added to g with
+// their origins.
 func (g *Graph) CopyTables(old *Graph) {
 	g.Scopes, g.Grids, g.Calls = old.Scopes, old.Grids, old.Calls
 	g.ctx, g.texts = old.ctx.shared(), old.texts
 }
 
-// CopyNode appends node id of old with inputs in; tables must have been copied.
+// CopyNode appends node id of old with inputs in. The tables must have been copied.
 func (g *Graph) CopyNode(old *Graph, id ID, in ...ID) ID {
 	n := &old.Nodes[id]
 	out := g.Add(n.Op, n.Attrs, old.Type(id), old.Origin(id), in...)
@@ -322,7 +322,7 @@ func (g *Graph) CopyNode(old *Graph, id ID, in ...ID) ID {
 	return out
 }
 
-// Clone is a copy whose nodes may be changed.
+// Clone returns a copy whose nodes may be changed.
 func (g *Graph) Clone() *Graph {
 	out := New()
 	out.CopyTables(g)
@@ -336,8 +336,7 @@ func (g *Graph) Clone() *Graph {
 	return out
 }
 
-// Compact keeps the nodes for which keep is true, in order. Kept nodes must not
-// read dropped ones.
+// Compact keeps the nodes for which keep is true, in order. They must not read dropped ones.
 func (g *Graph) Compact(keep []bool) *Graph {
 	out := New()
 	out.CopyTables(g)

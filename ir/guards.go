@@ -2,15 +2,16 @@ package ir
 
 import "flow/ir/op"
 
-// This file tells what an effect waits for beside its inputs, so that a run that fails has shown what the reference evaluator shows
-// before the failure, and no more.
+// This file determines what an effect waits for beside its inputs, so that a failing run shows
+// exactly what the reference evaluator shows before the failure.
 
 // Guard says that node Shown happens only after node By has succeeded.
 type Guard struct{ By, Shown ID }
 
-// Guards lists, for the nodes lo..hi-1 of g, what those that show something wait for: every node above them that may fail. A node
-// that Shown reads, through any number of nodes, is left out, and so is a node that another guard reads: each has succeeded by then.
-// The effects shown are one chain, so a guard holds back the first of them below it alone. Linear in the nodes and their inputs.
+// Guards lists what the visible effects among nodes lo..hi-1 of g wait for: every node above them
+// that may fail. It omits nodes that Shown reads, directly or not, and nodes that another guard
+// reads, since these have succeeded by then. Visible effects form one chain, so a guard holds back
+// only the first below it. It takes linear time in nodes and inputs.
 func Guards(g *Graph, lo, hi ID) (guards []Guard) {
 	var shown []ID
 	for id := lo; id < hi; id++ {
@@ -21,7 +22,7 @@ func Guards(g *Graph, lo, hi ID) (guards []Guard) {
 	if len(shown) == 0 {
 		return nil
 	}
-	waits := make([]bool, shown[len(shown)-1]+1-lo) // of the node, the effect below it waits anyhow
+	waits := make([]bool, shown[len(shown)-1]+1-lo) // the effect below the node waits for it anyway
 	for k := len(shown) - 1; k >= 0; k-- {
 		from := lo
 		if k > 0 {
@@ -45,7 +46,8 @@ func Guards(g *Graph, lo, hi ID) (guards []Guard) {
 	return guards
 }
 
-// Shows reports a node that shows something before the run has ended, or a loop or branch in which one does.
+// Shows reports whether a node shows something before the run ends, or is a loop or branch that
+// does.
 func (g *Graph) Shows(id ID) bool {
 	n := &g.Nodes[id]
 	if n.Op.Control == op.NoControl {

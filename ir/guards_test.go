@@ -8,8 +8,8 @@ import (
 	"flow/ir/op"
 )
 
-// What is shown waits for what may fail above it, but not for what it reads, nor for what another guard reads; the effect before it
-// counts as a node that may fail.
+// What is shown waits for what may fail above it, but not for what it reads, nor for what another
+// guard reads; the effect before it counts as a node that may fail.
 func TestGuards(t *testing.T) {
 	total, partial := op.Pure|op.Total, op.Pure
 	always := func(*op.Attrs) bool { return true }
@@ -30,7 +30,8 @@ func TestGuards(t *testing.T) {
 		{"%0 = const() : f64\n%1 = may() : f64\n%2 = show(%0) : effect\n%3 = show(%1, %2) : effect\n", []ir.Guard{{By: 1, Shown: 2}}},
 		// A chain: its last node alone. What cannot fail is no guard, but what it reads is.
 		{"%0 = may() : f64\n%1 = may(%0) : f64\n%2 = safe(%1) : f64\n%3 = const() : f64\n%4 = show(%3) : effect\n", []ir.Guard{{By: 1, Shown: 4}}},
-		// An exchange and a file are waited for by nothing; writing the file is waited for, since it may fail.
+		// An exchange and a file are waited for by nothing; writing the file is waited for,
+		// since it may fail.
 		{"%0 = may() : f64\n%1 = exchange(%0) : f64\n%2 = emit(%1) {to=\"f.csv\"} : effect\n%3 = assert(%0) : effect\n%4 = emit() : effect\n",
 			[]ir.Guard{{By: 2, Shown: 4}, {By: 3, Shown: 4}}},
 		// Two chains of effects are in the order of the program.

@@ -5,14 +5,14 @@ import (
 	"flow/ir/types"
 )
 
-// This file tells which nodes may fail in the run. The order of nodes is that of the program, and of several failures a run tells the
-// first. So a pass may not move such a node over another one, or over an effect, and an engine lets an effect that the user sees wait
-// for those before it (Guards).
+// This file determines which nodes may fail in the run. Nodes are in program order, and a run
+// reports its first failure. So a pass may not move such a node across another one or across an
+// effect, and an engine lets a visible effect wait for those before it (Guards).
 
-// indices is the least and the greatest value of arguments of a region that are indices of loops around it, or constants.
+// indices holds the ranges of region arguments that are constants or indices of enclosing loops.
 type indices map[ID][2]int64
 
-// of is the range of node id, if it is known.
+// of returns the range of node id, if known.
 func (at indices) of(g *Graph, id ID) (r [2]int64, ok bool) {
 	if r, ok = at[id]; ok {
 		return r, true
@@ -26,7 +26,7 @@ func (at indices) of(g *Graph, id ID) (r [2]int64, ok bool) {
 	return r, ok
 }
 
-// computed is the range of what a row makes of integers whose ranges are known.
+// computed returns the range of a row's result for integers of known ranges.
 func (at indices) computed(g *Graph, id ID) (r [2]int64, ok bool) {
 	n, in := &g.Nodes[id], g.In(id)
 	if n.Op.Body == nil || len(in) != 2 || g.Type(id) != types.ScalarOf(types.I64) {
@@ -41,23 +41,24 @@ func (at indices) computed(g *Graph, id ID) (r [2]int64, ok bool) {
 	return n.Op.Span(of)
 }
 
-// below reports that subscript id is known to be one of 0..n.
+// below reports whether subscript id is known to be in 0..n.
 func (at indices) below(g *Graph, id ID, n int) bool {
 	r, ok := at.of(g, id)
 	return ok && r[0] >= 0 && r[1] < int64(n)
 }
 
-// wholeConst is the value of a constant that is an integer.
+// wholeConst returns the value of an integer constant.
 func wholeConst(g *Graph, id ID) (c int64, ok bool) {
 	n := &g.Nodes[id]
 	v, is := n.Attrs.Get("value")
 	return v.I, n.Op.Role == op.Constant && is && v.Kind == op.IntVal
 }
 
-// MayFail reports a node of g that may fail in the run, or is or holds an effect. A loop that does not end does not fail.
+// MayFail reports whether a node of g may fail in the run, or is or contains an effect. A loop that
+// does not end does not fail.
 func MayFail(g *Graph, id ID) bool { return mayFail(g, id, nil) }
 
-// mayFail is MayFail; at is what is known of the arguments of a region.
+// mayFail is MayFail with what is known of a region's arguments.
 func mayFail(g *Graph, id ID, at indices) bool {
 	n, in := &g.Nodes[id], g.In(id)
 	switch {
@@ -73,7 +74,7 @@ func mayFail(g *Graph, id ID, at indices) bool {
 			return true
 		}
 	}
-	if n.Region != nil { // a chain, or a group of rows: it fails where an operator of it does
+	if n.Region != nil { // a chain or a group of rows fails where one of its operators does
 		for i := range n.Region.Graph.Nodes {
 			if mayFail(n.Region.Graph, ID(i), nil) {
 				return true
@@ -95,7 +96,8 @@ func mayFail(g *Graph, id ID, at indices) bool {
 	return !n.Op.Laws.Has(op.View) || n.Op.Shard.Kind != op.ShardAligned // materialize
 }
 
-// elementFails reports an elementwise operator that has no value of some elements, which its inputs may have.
+// elementFails reports an elementwise operator without a value for some elements that its inputs
+// may have.
 func elementFails(g *Graph, id ID) bool {
 	n, in := &g.Nodes[id], g.In(id)
 	if !n.Op.Fails(g.Type(in[0]).Elem, g.Type(id).Elem) {
@@ -105,13 +107,13 @@ func elementFails(g *Graph, id ID) bool {
 	return n.Op.Partial != op.NotByZero || !known || c == 0
 }
 
-// sized reports a type whose sizes are known before the run.
+// sized reports whether the sizes of a type are known before the run.
 func sized(t types.Type) bool { return !t.IsMatrix() || t.Known() }
 
-// bodiesMayFail is mayFail of a loop or branch.
+// bodiesMayFail is mayFail for a loop or branch.
 func bodiesMayFail(g *Graph, id ID, at indices) bool {
 	n := &g.Nodes[id]
-	first := 0 // the input that is the first of those which all rounds read as they are, and where it is among the arguments
+	first := 0 // first: the first input that is constant over all rounds, and its place among the arguments
 	var own indices
 	switch {
 	case n.Op.Role != op.Points:
@@ -132,7 +134,7 @@ func bodiesMayFail(g *Graph, id ID, at indices) bool {
 			inner[a] = v
 		}
 		in := g.In(id)
-		shift := len(r.Args) - len(in) // arguments that are no inputs, less inputs that are no arguments
+		shift := len(r.Args) - len(in) // arguments that are no inputs, minus inputs that are no arguments
 		for k := first; k < len(in); k++ {
 			if v, ok := at.of(g, in[k]); ok {
 				inner[r.Args[k+shift]] = v

@@ -10,8 +10,8 @@ import (
 	"flow/lang/source"
 )
 
-// Parse reads the text form that Print writes; operators are looked up in table.
-// Blank lines and lines that begin with # are skipped. Errors name the line.
+// Parse reads the output of Print and looks operators up in table. It skips blank lines and lines
+// that begin with #. Errors name the line.
 func Parse(text string, table *op.Table) (*Graph, error) {
 	p := &parser{lines: strings.Split(text, "\n"), table: table}
 	g, _, err := p.graph(false)
@@ -29,7 +29,7 @@ func (p *parser) errorf(format string, args ...any) error {
 	return fmt.Errorf("ir text line %d: %s", p.at, fmt.Sprintf(format, args...))
 }
 
-// next is the next line with content, trimmed.
+// next returns the next line with content, trimmed.
 func (p *parser) next() (string, bool) {
 	for p.at < len(p.lines) {
 		l := strings.TrimSpace(p.lines[p.at])
@@ -220,7 +220,7 @@ func (p *parser) node(g *Graph, l string) error {
 	return nil
 }
 
-// indexed reads `3(1,2)` or `3(1,2)v4`: the first result holds 3 and, when present, 4.
+// indexed reads `3(1,2)` or `3(1,2)v4`. head holds 3 and, if present, 4.
 func indexed(s string) (head, at []int, err error) {
 	h, rest, ok := strings.Cut(s, "(")
 	idx, rest, ok2 := strings.Cut(rest, ")")
@@ -270,7 +270,7 @@ func span(s string) (source.Span, error) {
 	return source.Span{From: source.Pos(x), To: source.Pos(y)}, err
 }
 
-// parseAttrs reads `{a=1, b="x,}"}` and gives what follows it.
+// parseAttrs reads `{a=1, b="x,}"}` and returns the rest.
 func parseAttrs(s string) (*op.Attrs, string, error) {
 	var list []op.Attr
 	depth, quoted, start := 0, false, 1

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// String is the text form of g.
+// String returns the text form of g.
 func (g *Graph) String() string {
 	var b strings.Builder
 	g.Print(&b) // a strings.Builder never fails
@@ -65,7 +65,7 @@ func (g *Graph) print(b *bufio.Writer, indent string) {
 	}
 }
 
-// Line is one node as Print writes it, without its region.
+// Line returns one node as Print writes it, without its region.
 func (g *Graph) Line(id ID) string {
 	var s strings.Builder
 	b := bufio.NewWriter(&s)

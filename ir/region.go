@@ -10,17 +10,17 @@ import (
 	"flow/ir/types"
 )
 
-// Region is a body: a graph of its own. It reads nothing but Args, which are nodes
-// of the row `arg`; Yields are its results. It is read-only once a node has it: passes make new ones.
+// Region is a body: a graph that reads only Args, which are nodes of the row `arg`. Yields are its
+// results. It is read-only once a node has it; passes make new ones.
 //
-// What a node's regions mean its row says (op.Def.Control):
+// A node's row defines its regions (op.Def.Control):
 //
 //	none      a fused map: one region, run for every element
-//	iterate   the body of a loop, then, if the count is not an attribute, its condition
-//	select    what is done when the condition holds, then what is done when not
+//	iterate   the body of a loop, then, unless an attribute counts the rounds, its condition
+//	select    the branch for true, then the branch for false
 //
-// Those of an iterate have an argument for each input of the node, of the same type; those of a select for each but the first,
-// which is the condition.
+// The regions of an iterate have an argument of the same type for each input of the node; those of
+// a select for each but the first, the condition.
 type Region struct {
 	Graph  *Graph
 	Args   []ID
@@ -34,16 +34,18 @@ type Region struct {
 	err  error
 }
 
-// Carried is how many of an iterate's inputs change from round to round: the first ones. The others are captured.
+// Carried returns how many of an iterate's inputs, the first ones, change from round to round. The
+// others are captured.
 func (n *Node) Carried() int { return n.Attrs.Int("carry") }
 
-// Times is the number of rounds of an iterate for which it is known before the run.
+// Times returns the number of rounds of an iterate, if known before the run.
 func (n *Node) Times() (rounds int64, known bool) {
 	v, ok := n.Attrs.Get("times")
 	return v.I, ok
 }
 
-// FirstArg is the input of an iterate or select that is the first argument of its regions: a branch keeps its condition to itself.
+// FirstArg returns the input of an iterate or select that is the first argument of its regions.
+// Branches do not see the condition.
 func (n *Node) FirstArg() int {
 	if n.Op.Control == op.Select {
 		return 1
@@ -51,11 +53,11 @@ func (n *Node) FirstArg() int {
 	return 0
 }
 
-// Results is the types of the parts of an iterate or select: the carried values, or what the branches give, and an effect at
-// the end if there is one inside, which is there when all of the region is done.
+// Results returns the types of the parts of an iterate or select: carried values or yields, and, if
+// the region has an effect, an effect at the end, which is ready when the whole region is done.
 func (g *Graph) Results(id ID) []types.Field { return g.Type(id).Ext.Fields }
 
-// Effects reports whether node id is an effect, or a loop or branch that has one among its results.
+// Effects reports whether node id is an effect, or a loop or branch with one among its results.
 func (g *Graph) Effects(id ID) bool {
 	n := &g.Nodes[id]
 	if n.Op.Laws.Has(op.Effectful) {
@@ -68,8 +70,9 @@ func (g *Graph) Effects(id ID) bool {
 	return len(f) > 0 && f[len(f)-1].Type.Kind == types.Effect
 }
 
-// Required reports whether node id must be kept though nothing reads it: it is an effect, or one is in its regions. Unlike those
-// with an effect among their results (Effects), a parfor of which iterations assert orders nothing after it.
+// Required reports whether node id must be kept though nothing reads it: it is an effect or
+// contains one. A parfor whose iterations assert is Required and not in Effects: it orders nothing
+// after it.
 func (g *Graph) Required(id ID) bool {
 	n := &g.Nodes[id]
 	if n.Op.Laws.Has(op.Effectful) {
@@ -88,7 +91,7 @@ func (g *Graph) Required(id ID) bool {
 	return false
 }
 
-// Controls reports whether some node of g is an iterate or a select.
+// Controls reports whether a node of g is an iterate or a select.
 func (g *Graph) Controls() bool {
 	for i := range g.Nodes {
 		if c := g.Nodes[i].Op.Control; c == op.Iterate || c == op.Select {
@@ -98,8 +101,9 @@ func (g *Graph) Controls() bool {
 	return false
 }
 
-// Splice appends the nodes of a region to g, with args in place of its arguments, and returns the nodes that its nodes
-// became. Loop indices, channel arrays and calls come along; calls of the program itself become those of call.
+// Splice appends the nodes of a region to g, with args in place of its arguments, and returns their
+// new IDs. Loop indices, channel arrays and calls are copied; nodes of the program itself get the
+// given call.
 func (g *Graph) Splice(r *Region, args []ID, call int32) []ID {
 	old := r.Graph
 	to := make([]ID, old.Len())
@@ -171,7 +175,8 @@ type Step struct {
 	Round  int64 // of an iterate: rounds that were complete
 }
 
-// Follow is the graph and node that steps lead to from node id of g; ok is false if they lead nowhere.
+// Follow returns the graph and node that steps lead to from node id of g. ok is false if they lead
+// nowhere.
 func (g *Graph) Follow(id ID, steps []Step) (in *Graph, at ID, ok bool) {
 	for _, s := range steps {
 		if id < 0 || int(id) >= g.Len() {
@@ -191,8 +196,7 @@ func (g *Graph) Follow(id ID, steps []Step) (in *Graph, at ID, ok bool) {
 	return g, id, id >= 0 && int(id) < g.Len()
 }
 
-// Into is steps and then those to the action at which the kernel or definition of the node that they lead to has failed, if err
-// tells one.
+// Into appends to steps those to the action whose failure is err, if err has any.
 func (g *Graph) Into(id ID, steps []Step, err error) []Step {
 	var f *op.BodyFailure
 	if !errors.As(err, &f) {
@@ -220,7 +224,7 @@ func (g *Graph) Into(id ID, steps []Step, err error) []Step {
 	return out
 }
 
-// acting is the node that action k of the region's body is made of.
+// acting returns the node of action k of the region's body.
 func (r *Region) acting(k int) ID {
 	for i := range r.Graph.Nodes {
 		if slices.Contains(r.Args, ID(i)) {
@@ -234,8 +238,8 @@ func (r *Region) acting(k int) ID {
 	return None
 }
 
-// KeepsShape is the check of a round's end for values whose sizes only the run tells: a carried value has one shape in all
-// rounds. The error is an *op.Failure.
+// KeepsShape checks a round's end for values whose sizes only the run knows: a carried value keeps
+// its shape. The error is an *op.Failure.
 func KeepsShape(was, now types.Type) error {
 	if now != was && was.Kind == types.Matrix {
 		return op.Failf("E415", "a carried value was %v and would become %v", was, now).
@@ -244,9 +248,9 @@ func KeepsShape(was, now types.Type) error {
 	return nil
 }
 
-// Program is the body of a fused node as a program: the nodes of its region, which must
-// all be elementwise, or constructors that are drawn from, read as the attribute modes says. It is made once for a region,
-// whichever of the nodes that share it asks first, and is safe for concurrent use.
+// Program returns the body of a fused node as a program. All nodes of its region must be
+// elementwise, or constructors that are drawn, read as the attribute modes says. It is made once
+// for a region, by the first node that asks, and is safe for concurrent use.
 func (n *Node) Program() (*op.Program, error) {
 	r := n.Region
 	r.once.Do(func() {
@@ -294,8 +298,8 @@ func (n *Node) Program() (*op.Program, error) {
 	return r.prog, r.err
 }
 
-// Draws reports a fused chain that makes elements of constructors by their places: its attribute origin is where its index
-// space lies in that of the constructors, row and column.
+// Draws reports a fused chain that computes elements of constructors. Its attribute origin is the
+// place of its index space in that of the constructors, row and column.
 func (n *Node) Draws() bool {
 	if n.Region == nil || !n.IsChain() {
 		return false

@@ -97,7 +97,8 @@ func TestVerifyControls(t *testing.T) {
 	}
 }
 
-// Splice brings a region's nodes with their loop indices and calls; Follow finds them where they were.
+// Splice brings a region's nodes with their loop indices and calls; Follow finds them where they
+// were.
 func TestSpliceAndFollow(t *testing.T) {
 	g := parse(looped)
 	out := ir.New()

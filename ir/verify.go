@@ -8,10 +8,10 @@ import (
 	"flow/ir/types"
 )
 
-// Verify checks the invariants that every pass must keep: inputs come before their
-// node; every operator accepts its inputs and its type rule gives the edge's type;
-// effects are read by effectful nodes only; a region sees its arguments alone and
-// yields what exists; chains that share a region read their operands alike. The error names the node and prints it.
+// Verify checks the invariants that every pass must keep: inputs come before their node; every
+// operator accepts its inputs and its type rule gives the edge's type; only effectful nodes read
+// effects; a region reads only its arguments and yields existing nodes; chains that share a region
+// read their operands alike. The error names the node and prints it.
 func (g *Graph) Verify() error {
 	if len(g.Nodes) != len(g.Edges) {
 		return fmt.Errorf("BUG: %d nodes, %d edges", len(g.Nodes), len(g.Edges))
@@ -61,7 +61,7 @@ func (g *Graph) Verify() error {
 				return bad("region: %v", err)
 			}
 		}
-		if n.Region != nil && n.IsChain() { // the program of a region is made once, of the first node's modes
+		if n.Region != nil && n.IsChain() { // the program of a region is made once, from the first node's modes
 			now := n.Attrs.Ints("modes")
 			if was, shared := modes[n.Region]; shared && !slices.Equal(was, now) {
 				return bad("shares its region with a node that reads it by modes %v", was)
@@ -75,8 +75,7 @@ func (g *Graph) Verify() error {
 	return nil
 }
 
-// arity says what is wrong with a node of n inputs; rows without arguments, as tests
-// make them, take any number.
+// arity describes a wrong number of inputs. Rows without arguments, as in tests, take any number.
 func arity(d *op.Def, n int) string {
 	least, most := 0, 0
 	for _, a := range d.Args {
@@ -97,7 +96,7 @@ func arity(d *op.Def, n int) string {
 	return ""
 }
 
-// compatible is equality where both are known; an unknown size fits any.
+// compatible compares two types. An unknown size fits any.
 func compatible(a, b types.Type) bool {
 	if a.Kind == types.Matrix && b.Kind == types.Matrix {
 		if a.Rows == types.Unknown || b.Rows == types.Unknown {

@@ -30,7 +30,7 @@ func (r *Region) verify() error {
 	return r.Graph.Verify()
 }
 
-// verifyControl checks what a node of an iterate, a select or a part is.
+// verifyControl checks an iterate, a select or a part.
 func (g *Graph) verifyControl(id ID) error {
 	n := &g.Nodes[id]
 	switch n.Op.Control {
@@ -118,7 +118,7 @@ func (r *Region) takes(g *Graph, in []ID) error {
 	return nil
 }
 
-// gives checks what a region yields against the node's type: n values, and then perhaps an effect.
+// gives checks a region's yields against the node's type: n values, then possibly an effect.
 func (r *Region) gives(t types.Type, n int) error {
 	if t.Kind != types.Tuple || t.Ext == nil {
 		return fmt.Errorf("its type is %v, not a tuple", t)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Kills is how many processes the kernel of this machine has killed for want of memory since it was started, of this or
-// any other user, by the machine's memory or a control group's; 0 where the system does not tell. A parent that compares
-// it before and after can say why a child that was killed may have been.
+// Kills returns how many processes of any user the kernel has killed for lack of memory since boot,
+// by the machine's or a control group's limit; 0 if the system does not tell. A parent compares it
+// before and after to guess why a child was killed.
 func Kills() int64 { return system.kills() }
 
 func (s source) kills() int64 {

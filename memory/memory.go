@@ -1,7 +1,7 @@
-// Package memory finds how much memory this process may use, and refuses an allocation that cannot succeed before the
-// Go runtime, which ends the process instead of returning an error, is asked for it.
+// Package memory finds how much memory this process may use, and refuses impossible allocations
+// before they reach the Go runtime, which would end the process.
 //
-// Start reading at Most (before a run) and Reserve (in one).
+// Start at Most (before a run) and Reserve (in one).
 package memory
 
 import (
@@ -20,13 +20,13 @@ import (
 // unknown is the limit on a system that does not tell its memory: any 48-bit address.
 const unknown = 1 << 48
 
-// Limit is a number of bytes and the bound that it comes from.
+// Limit is a number of bytes and its cause.
 type Limit struct {
 	Bytes int64
 	By    string // as a noun phrase: "this machine", "ulimit -v"
 }
 
-// String is the limit as a message quotes it: `23.5 GiB, this machine`.
+// String returns the limit as messages quote it: `23.5 GiB, this machine`.
 func (l Limit) String() string {
 	if l.By == "" {
 		return types.InBytes(float64(l.Bytes))
@@ -34,7 +34,7 @@ func (l Limit) String() string {
 	return types.InBytes(float64(l.Bytes)) + ", " + l.By
 }
 
-// The bounds.
+// The causes.
 const (
 	machine   = "this machine"
 	container = "the memory limit of its control group"
@@ -49,15 +49,15 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if e.Need <= float64(e.Have.Bytes) { // a limit of which this package knows nothing
+	if e.Need <= float64(e.Have.Bytes) { // an unknown limit
 		return fmt.Sprintf("the system gives no %s", types.InBytes(e.Need))
 	}
 	return fmt.Sprintf("%s are more than there is (%v)", types.InBytes(e.Need), e.Have)
 }
 
-// source is where the bounds are read; tests make their own.
+// source is where limits are read. Tests make their own.
 type source struct {
-	root   string                            // of the file system that has /proc and /sys
+	root   string                            // the file system that has /proc and /sys
 	rlimit func(what int) (n int64, ok bool) // the soft limit of a resource; ok is false if there is none
 }
 
@@ -71,17 +71,17 @@ func softLimit(what int) (int64, bool) {
 	return int64(r.Cur), true
 }
 
-// Most is the memory that this process could use if all others were idle: the least of the machine's memory with its
-// swap, the limits of the control groups around the process, and what RLIMIT_AS and RLIMIT_DATA leave. A value that
-// is larger fits nowhere. It reads some ten small files.
+// Most returns the memory that this process could use if all others were idle: the least of the
+// machine's memory with swap, its control groups' limits, and what RLIMIT_AS and RLIMIT_DATA leave.
+// It reads some ten small files.
 func Most() Limit { return system.most() }
 
-// Room is the memory that this process can still get now. It changes as this and other processes allocate; memory
-// that was mapped and never touched counts as free. It reads some ten small files.
+// Room returns the memory that this process can still get now. Memory that was mapped and never
+// touched counts as free. It reads some ten small files.
 func Room() Limit { return system.room() }
 
-// Reach is the memory that large values of this process can take in all, those that there are included: what is free,
-// and what the process has already but for its heap. It does not say whether there are addresses for them.
+// Reach returns the memory that large values of this process can take in all: what is free, and
+// what the process has except its heap. It ignores address limits.
 func Reach() Limit {
 	l := system.free()
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
@@ -111,7 +111,7 @@ func (s source) most() Limit {
 
 func (s source) room() Limit { return s.addressSpace(s.free()) }
 
-// free is the memory that is free, whatever addresses the process may have.
+// free returns the free memory, without regard to address limits.
 func (s source) free() Limit {
 	info := s.meminfo()
 	l := Limit{unknown, ""}
@@ -128,7 +128,7 @@ func (s source) free() Limit {
 	return l
 }
 
-// or is the lesser of l and n bytes.
+// or returns the lesser of l and n bytes.
 func (l Limit) or(n int64, by string) Limit {
 	if n >= l.Bytes {
 		return l
@@ -136,7 +136,7 @@ func (l Limit) or(n int64, by string) Limit {
 	return Limit{max(n, 0), by}
 }
 
-// addressSpace is l or what the limits of the process leave, if that is less.
+// addressSpace returns l or what the process's address limits leave, if that is less.
 func (s source) addressSpace(l Limit) Limit {
 	if n, ok := s.rlimit(syscall.RLIMIT_AS); ok {
 		l = l.or(n-s.mapped("VmSize"), space)
@@ -147,7 +147,7 @@ func (s source) addressSpace(l Limit) Limit {
 	return l
 }
 
-// mapped is a size that /proc/self/status tells, 0 if it does not.
+// mapped returns a size from /proc/self/status, 0 if it is missing.
 func (s source) mapped(name string) int64 { return s.sizes("proc/self/status")[name] }
 
 func (s source) meminfo() map[string]int64 { return s.sizes("proc/meminfo") }
@@ -171,7 +171,8 @@ func (s source) sizes(file string) map[string]int64 {
 	return m
 }
 
-// limit is the memory and swap that the group may use, of a machine with so much swap; ok is false if nothing bounds it.
+// limit returns the memory and swap that the group may use on a machine with that much swap. ok is
+// false without a limit.
 func (g group) limit(swap int64) (n int64, ok bool) {
 	if g.unified {
 		if n, ok = g.number("memory.max"); !ok {
@@ -192,7 +193,8 @@ func (g group) limit(swap int64) (n int64, ok bool) {
 	return n, true
 }
 
-// used is what the processes of the group use and cannot give back: files in the page cache that were not read lately do not count.
+// used returns what the processes of the group use and cannot give back. Inactive files in the page
+// cache do not count.
 func (g group) used() int64 {
 	current, files := "memory.current", "inactive_file "
 	if !g.unified {
@@ -216,7 +218,7 @@ func (g group) used() int64 {
 	return n
 }
 
-// sum is a + b, or the greatest number where that is greater.
+// sum returns a + b, or the greatest number on overflow.
 func sum(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

@@ -94,7 +94,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// On this machine, whatever it is, what is free is no more than what there is, and a few bytes can be had.
+// On this machine, whatever it is, what is free is no more than what there is, and a few bytes can
+// be had.
 func TestThisMachine(t *testing.T) {
 	most, room := Most(), Room()
 	if most.Bytes <= 0 || room.Bytes <= 0 || room.Bytes > most.Bytes {

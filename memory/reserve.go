@@ -11,18 +11,19 @@ import (
 )
 
 const (
-	// asked is the size from which the system is asked whether it maps so much: some microseconds.
+	// asked is the size from which the system is asked whether it can map so much: some
+	// microseconds.
 	asked = 8 << 20
-	// counted is the size from which free memory is counted as well: a tenth of a millisecond, a hundredth of what it
-	// takes to write to so much memory.
+	// counted is the size from which free memory is read too: a tenth of a millisecond, a
+	// hundredth of the time to write so much memory.
 	counted = 64 << 20
 	// arena is the unit in which the Go heap asks for addresses, on 64-bit systems but Windows.
 	arena = 64 << 20
 )
 
-// Reserve reports whether the Go heap can take n bytes more: nil, or an *Error. Ask it before any allocation whose size
-// comes from data. Small sizes are not looked at. It allocates nothing itself, so another goroutine may be faster; the
-// Go runtime's own message is then what is left.
+// Reserve reports whether the Go heap can take n bytes more: nil, or an *Error. Call it before any
+// allocation whose size comes from data. It ignores small sizes. It allocates nothing, so another
+// goroutine may be faster; then the Go runtime ends the process.
 func Reserve(n int64) error {
 	if n < asked {
 		return nil
@@ -30,7 +31,7 @@ func Reserve(n int64) error {
 	if reserve(n) == nil {
 		return nil
 	}
-	// Garbage may be what is in the way. The heap keeps the addresses of what is collected, and uses them again.
+	// Garbage may be in the way. The heap reuses the addresses of what is collected.
 	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -40,8 +41,8 @@ func Reserve(n int64) error {
 	return reserve(n)
 }
 
-// MustProduct panics with the *Error of ReserveProduct, for functions that return no error. Those who call kernels
-// recover it.
+// MustProduct panics with the *Error of ReserveProduct, for functions that return no error. Callers
+// of kernels recover it.
 func MustProduct(a, b int) {
 	if hi, lo := bits.Mul64(uint64(a), uint64(b)); hi == 0 && lo < asked {
 		return
@@ -60,7 +61,7 @@ func ReserveProduct(a, b int64) error {
 	return Reserve(int64(lo))
 }
 
-// reserve is Reserve without a look at garbage.
+// reserve is Reserve without collecting garbage.
 func reserve(n int64) error {
 	if n >= counted {
 		if room := Room(); n > room.Bytes {
@@ -86,12 +87,13 @@ func Make[T any](n int) ([]T, error) {
 	return make([]T, n), nil
 }
 
-// Grow returns s with room for n elements more, as slices.Grow does, or an *Error. T holds no pointers.
+// Grow returns s with room for n more elements, as slices.Grow does, or an *Error. T holds no
+// pointers.
 func Grow[T any](s []T, n int) ([]T, error) {
 	if n <= cap(s)-len(s) {
 		return s, nil
 	}
-	// What append would allocate, at most: a quarter more, and a size class.
+	// append would allocate at most a quarter more, and a size class.
 	want := max(len(s)+n, len(s)+len(s)/4)
 	if err := ReserveProduct(int64(want), int64(unsafe.Sizeof(*new(T)))); err != nil {
 		return s, err

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// ThreadError says that a process may not start as many threads as it is asked to.
+// ThreadError says that a process may not start that many threads.
 type ThreadError struct {
 	Want, Have int
 	By         string // the bound, as a noun phrase
@@ -21,12 +21,12 @@ func (e *ThreadError) Error() string {
 	return fmt.Sprintf("%d threads are more than may be started (%d, %s)", e.Want, e.Have, e.By)
 }
 
-// Threads reports whether this process may start n threads more: nil, or a *ThreadError. It knows the limits of control
-// groups on the number of tasks, ulimit -u and the addresses that stacks take. What other processes start at the same
-// time it does not know: the Go runtime's message is then what is left.
+// Threads reports whether this process may start n more threads: nil, or a *ThreadError. It checks
+// the task limits of control groups, ulimit -u and the addresses for stacks. It does not know what
+// other processes start meanwhile.
 func Threads(n int) error { return system.threads(n) }
 
-// stack is what a thread of the C library takes of the addresses where ulimit -s does not say.
+// stack is the address space of a C thread's stack if ulimit -s does not say.
 const stack = 8 << 20
 
 func (s source) threads(n int) error {
@@ -58,9 +58,9 @@ func (s source) threads(n int) error {
 	return &ThreadError{n, int(have), by}
 }
 
-// groupsOf returns the control groups around this process of the hierarchy that has a controller: its own and those
-// around it. A process in a container may see its own group at the root of the file system of groups, whatever it is
-// told of its path; that is one of them.
+// groupsOf returns the control groups around this process in the hierarchy of a controller. In a
+// container the process may see its own group at the root of the file system of groups, whatever
+// its path says; that is one of them.
 func (s source) groupsOf(controller string) (groups []group) {
 	text, err := os.ReadFile(filepath.Join(s.root, "proc/self/cgroup"))
 	if err != nil {
@@ -89,13 +89,13 @@ func (s source) groupsOf(controller string) (groups []group) {
 	return groups
 }
 
-// group is a control group that this process is in.
+// group is a control group that contains this process.
 type group struct {
 	dir     string
 	unified bool // version 2
 }
 
-// number reads a file of one number; ok is false for "max".
+// number reads a file of one number. ok is false for "max".
 func (g group) number(file string) (n int64, ok bool) {
 	text, err := os.ReadFile(filepath.Join(g.dir, file))
 	if err != nil {

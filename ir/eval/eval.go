@@ -9,7 +9,7 @@ import (
 	"flow/ir/value"
 )
 
-// Error is a failure of one node. Within leads from it to the node in its regions that failed.
+// Error is a failure of one node. Within leads to the failing node in its regions.
 type Error struct {
 	Node   ir.ID
 	Within []ir.Step
@@ -18,11 +18,11 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap is the operator's own error.
+// Unwrap returns the operator's own error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Run evaluates every node of g in order and returns all values, by ID. Effects go
-// to env. It stops at the first failure, an *Error.
+// Run evaluates every node of g in order and returns all values, by ID. Effects go to env. It stops
+// at the first failure, an *Error.
 func Run(g *ir.Graph, env op.Env) ([]value.Value, error) {
 	vals := make([]value.Value, g.Len())
 	return vals, run(g, vals, env)
@@ -33,7 +33,7 @@ func run(g *ir.Graph, vals []value.Value, env op.Env) error {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		n := &g.Nodes[i]
-		if vals[i] != nil || n.Op.Role == op.Argument { // of a region; that of an effect has no value
+		if vals[i] != nil || n.Op.Role == op.Argument { // an argument of a region; an effect's has no value
 			continue
 		}
 		c := &op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id), Env: env}
@@ -69,7 +69,7 @@ func run(g *ir.Graph, vals []value.Value, env op.Env) error {
 	return nil
 }
 
-// region evaluates a region of a node on values of its arguments. The step is where a failure in it lies.
+// region evaluates a region of a node on its arguments. step locates failures in it.
 func region(r *ir.Region, args []value.Value, env op.Env, step ir.Step) (yields []value.Value, err error) {
 	vals := make([]value.Value, r.Graph.Len())
 	for i, a := range r.Args {
@@ -89,8 +89,8 @@ func region(r *ir.Region, args []value.Value, env op.Env, step ir.Step) (yields 
 	return yields, nil
 }
 
-// iterate evaluates a loop: until the condition holds for the carried values, or for as many rounds as it says, they become
-// what the body makes of them.
+// iterate evaluates a loop: the body replaces the carried values until the condition holds, or for
+// the given number of rounds.
 func iterate(g *ir.Graph, id ir.ID, in []value.Value, env op.Env) (value.Value, error) {
 	n := &g.Nodes[id]
 	k := n.Carried()
@@ -136,7 +136,7 @@ func choose(g *ir.Graph, id ir.ID, in []value.Value, env op.Env) (value.Value, e
 	return results(g, id, out), nil
 }
 
-// results is the tuple of a loop or branch; the effect at its end, if there is one, is no value.
+// results returns the tuple of a loop or branch. An effect at its end has no value.
 func results(g *ir.Graph, id ir.ID, v []value.Value) value.Tuple {
 	out := make(value.Tuple, len(g.Results(id)))
 	copy(out, v)

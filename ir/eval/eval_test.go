@@ -96,7 +96,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// The first failure ends it, and says where; what came before has happened, what comes after has not.
+// The first failure ends it, and says where; what came before has happened, what comes after has
+// not.
 func TestFailure(t *testing.T) {
 	_, out, err := run(t, "%0 = const() {v=1.0} : f64\n%1 = print(%0) : effect\n%2 = fail(%0) : f64\n%3 = print(%0) : effect\n")
 	var at *eval.Error

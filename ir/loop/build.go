@@ -9,7 +9,8 @@ import (
 	"flow/ir/types"
 )
 
-// Builder appends statements to a nest. Values are numbered as they are made, which is the order that Verify wants.
+// Builder appends statements to a nest. Values are numbered as they are made, which is the order
+// that Verify wants.
 type Builder struct {
 	Nest  *Nest
 	open  []*Block // the innermost is the last
@@ -56,7 +57,8 @@ func (b *Builder) Const(e types.Elem, w Word) Val {
 	return v
 }
 
-// Op is a scalar operation. It panics with a BUG where the operation is not defined on the types of its operands.
+// Op is a scalar operation. It panics with a BUG where the operation is not defined on the types of
+// its operands.
 func (b *Builder) Op(c Code, args ...Val) Val {
 	e, err := opType(c, b.typesOf(args))
 	if err != nil {
@@ -81,7 +83,8 @@ func consecutive(first Val, n int) []Val {
 	return out
 }
 
-// For is an inner loop: body gets the carried values and returns the next ones. The results are the last ones.
+// For is an inner loop: body gets the carried values and returns the next ones. The results are the
+// last ones.
 func (b *Builder) For(x Index, init []Val, body func(carried []Val) []Val) []Val {
 	list := b.typesOf(init)
 	s := Stmt{Code: For, Dst: b.fresh(list...), N: len(list)}

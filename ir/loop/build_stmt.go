@@ -112,7 +112,8 @@ func (b *Builder) Apply(f *Function, args ...Val) []Val {
 	return consecutive(first, len(list))
 }
 
-// Break leaves the innermost For if c holds. It stands in the body of that loop, not in a block within.
+// Break leaves the innermost For if c holds. It stands in the body of that loop, not in a block
+// within.
 func (b *Builder) Break(c Val) { b.add(Stmt{Code: Break, Dst: NoVal, Args: []Val{c}}) }
 
 // If is the yields of one of two blocks, which have these types.

@@ -1,7 +1,7 @@
 package loop
 
-// This file is the definition: it evaluates a nest point after point, statement after statement. It is slow, obvious,
-// and what every target is compared with.
+// This file is the definition: it evaluates a nest point after point, statement after statement. It
+// is slow, obvious, and what every target is compared with.
 
 import (
 	"errors"
@@ -44,10 +44,12 @@ func (f *Failure) Error() string {
 // Unwrap is the error of the operator.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Eval computes the results for these operands. Points are evaluated in ascending order, the last index first.
+// Eval computes the results for these operands. Points are evaluated in ascending order, the last
+// index first.
 //
-// Of several failures it reports the first of the unfused program, which does each statement, and each round of an
-// inner loop, for all points before the next: the first by statement and round, then by point.
+// Of several failures it reports the first of the unfused program, which does each statement, and
+// each round of an inner loop, for all points before the next: the first by statement and round,
+// then by point.
 func (n *Nest) Eval(in []value.Value, env Env) ([]value.Value, error) {
 	if len(in) != len(n.Params) {
 		return nil, fmt.Errorf("BUG: %d operands for a nest of %d", len(in), len(n.Params))
@@ -97,7 +99,8 @@ type frame struct {
 	path   []int   // statements and rounds that hold the statement
 }
 
-// entry is where a range over entries is: a column, and the place of its value in one or two operands, -1 where one stores none.
+// entry is where a range over entries is: a column, and the place of its value in one or two
+// operands, -1 where one stores none.
 type entry struct {
 	column int64
 	param  [2]int

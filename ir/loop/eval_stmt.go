@@ -125,7 +125,8 @@ func (e *evaluator) stmt(s *Stmt) (broke bool, err error) {
 	return false, nil
 }
 
-// canonical makes all nans one: which nan an operation gives is the processor's business. Operations on bits keep theirs.
+// canonical makes all nans one: which nan an operation gives is the processor's business.
+// Operations on bits keep theirs.
 func canonical(t types.Elem, c Code, w Word) Word {
 	if c != F64Bits && c != F32Bits && c != Select && t.IsFloat() && toFloat(t, w) != toFloat(t, w) {
 		return fromFloat(t, math.NaN())
@@ -192,7 +193,8 @@ func (e *evaluator) apply(s *Stmt, in []Word) error {
 	return err
 }
 
-// at is the place of a memory access. A nest whose access leaves its memory is wrong: it lacks a check.
+// at is the place of a memory access. A nest whose access leaves its memory is wrong: it lacks a
+// check.
 func (e *evaluator) at(s *Stmt, rows, cols int) (i, j int) {
 	i, j = int(e.lin(s.At[0])), int(e.lin(s.At[1]))
 	if i < 0 || i >= rows || j < 0 || j >= cols {

@@ -1,13 +1,14 @@
 package loop
 
-// This file writes reductions inside a point as loops that carry a state, for targets that know loops alone.
+// This file writes reductions inside a point as loops that carry a state, for targets that know
+// loops alone.
 
-// Uncertain is the site of checks that say of a state whether it holds the exact result. Where one fails, the point has not failed:
-// it is to be evaluated by the definition.
+// Uncertain is the site of checks that say of a state whether it holds the exact result. Where one
+// fails, the point has not failed: it is to be evaluated by the definition.
 const Uncertain = 1 << 30
 
-// ExpandFolds is n with each Fold written as a For where a state of a few values can be carried. What stays a Fold is
-// Var, Stddev, Panels and Product of floats.
+// ExpandFolds is n with each Fold written as a For where a state of a few values can be carried.
+// What stays a Fold is Var, Stddev, Panels and Product of floats.
 func ExpandFolds(n *Nest) *Nest {
 	return rewritten(n, func(r *rewriter, s *Stmt) bool {
 		if s.Code != Fold {

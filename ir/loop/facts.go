@@ -1,10 +1,12 @@
 package loop
 
-// This file finds what conditions on indices say: which linear forms are not negative where they hold.
+// This file finds what conditions on indices say: which linear forms are not negative where they
+// hold.
 
 import "flow/ir/types"
 
-// Facts knows the statement of every value of a nest, and so the linear forms that integers of the body are.
+// Facts knows the statement of every value of a nest, and so the linear forms that integers of the
+// body are.
 type Facts struct {
 	nest *Nest
 	made []*Stmt // by value; nil: carried, or one of several results
@@ -22,7 +24,8 @@ func FactsOf(n *Nest) *Facts {
 	return f
 }
 
-// Forms are small enough that no operation wraps, so that they are what the body computes: sizes and indices are below 2^45.
+// Forms are small enough that no operation wraps, so that they are what the body computes: sizes
+// and indices are below 2^45.
 const (
 	smallCoef  = 1 << 12
 	smallConst = 1 << 45
@@ -32,8 +35,8 @@ const (
 // none is the form of a value that has none.
 var none = &Lin{}
 
-// Lin is the linear form, of indices and scalar operands, that a value is known to be. It is what the body computes
-// where these are below 2^45.
+// Lin is the linear form, of indices and scalar operands, that a value is known to be. It is what
+// the body computes where these are below 2^45.
 func (f *Facts) Lin(v Val) (Lin, bool) {
 	if f.lins[v] == nil {
 		f.lins[v] = none

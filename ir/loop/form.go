@@ -4,8 +4,8 @@ package loop
 
 import "flow/ir/types"
 
-// Nest is a loop: operands, an index space, a body that is evaluated at every point of the space, and
-// results. It is immutable once verified and safe for concurrent use.
+// Nest is a loop: operands, an index space, a body that is evaluated at every point of the space,
+// and results. It is immutable once verified and safe for concurrent use.
 type Nest struct {
 	Params  []Param  // operands, %0, %1, ..
 	Space   []Index  // outermost first; empty: one point
@@ -59,12 +59,13 @@ type Table struct {
 type Result struct {
 	Elem       types.Elem
 	Rows, Cols Lin // of operand sizes and scalar operands alone; Rows of an appended result is its greatest length
-	// Class says how several contributions to one element meet; NoClass: every element is stored once.
+	// Class says how several contributions to one element meet; NoClass: every element is
+	// stored once.
 	Class Class
 	// Append says that rows are appended in the order of the points.
 	Append bool
-	// Over is the operand whose memory the result may share, or -1. Every load of that operand must then be
-	// at the place of the store.
+	// Over is the operand whose memory the result may share, or -1. Every load of that operand
+	// must then be at the place of the store.
 	Over int
 }
 
@@ -92,7 +93,8 @@ type Term struct {
 	Sym  Sym
 }
 
-// Lin is a linear form: Const plus its terms, each symbol once, in ascending order of kind and number.
+// Lin is a linear form: Const plus its terms, each symbol once, in ascending order of kind and
+// number.
 type Lin struct {
 	Const int64
 	Terms []Term
@@ -193,8 +195,8 @@ type Stmt struct {
 	Origin
 }
 
-// Origin is where in the program a statement comes from: a range of its text, and the call of a function through
-// which it came, as numbers of the graph that holds the nest. Zero: unknown.
+// Origin is where in the program a statement comes from: a range of its text, and the call of a
+// function through which it came, as numbers of the graph that holds the nest. Zero: unknown.
 type Origin struct{ From, To, Call int32 }
 
 // Loop is an inner loop of For or Fold.

@@ -10,7 +10,8 @@ import (
 	"flow/ir/types"
 )
 
-// Function is a function of scalars, such as exp. Its values are numbered on their own: the parameters come first.
+// Function is a function of scalars, such as exp. Its values are numbered on their own: the
+// parameters come first.
 type Function struct {
 	Name string
 	// Doc begins with the name and says what the function is.
@@ -46,8 +47,8 @@ func (l Functions) Function(name string) *Function { return l[name] }
 //go:embed functions.txt
 var standardText string
 
-// standard is the text of each function of the library, and what has been read of it. Reading a function takes some
-// hundred microseconds, so each is read when it is first needed.
+// standard is the text of each function of the library, and what has been read of it. Reading a
+// function takes some hundred microseconds, so each is read when it is first needed.
 var standard = struct {
 	texts func() map[string]string
 	read  sync.Map // *Function by name
@@ -60,8 +61,9 @@ var standard = struct {
 	return out
 })}
 
-// Standard is the library of elementary functions: exp, log, sin and the like on f64; those whose names end in 32 take
-// an f32 as an f64 and are exact enough to be rounded to f32. None applies another.
+// Standard is the library of elementary functions: exp, log, sin and the like on f64; those whose
+// names end in 32 take an f32 as an f64 and are exact enough to be rounded to f32. None applies
+// another.
 type Standard struct{}
 
 // Function is the function of that name, or nil.

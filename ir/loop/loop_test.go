@@ -181,8 +181,8 @@ func TestLibraryReadsBack(t *testing.T) {
 	}
 }
 
-// TestFirstFailure: the failure of the earliest statement is reported, though a later statement failed at an earlier point; of
-// one statement the earliest round, then the earliest point.
+// TestFirstFailure: the failure of the earliest statement is reported, though a later statement
+// failed at an earlier point; of one statement the earliest round, then the earliest point.
 func TestFirstFailure(t *testing.T) {
 	n, err := Parse(`
 nest(%0: i64[], %1: i64[]) (i: 0..%0.rows) {
@@ -284,7 +284,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOperations: every row says what it is defined on, and gives a word of the type that it promises.
+// TestOperations: every row says what it is defined on, and gives a word of the type that it
+// promises.
 func TestOperations(t *testing.T) {
 	words := map[types.Elem][]Word{types.Bool: {0, 1}, types.I64: {0, 1, 3, ^Word(0), 1 << 63, 1<<63 - 1}}
 	for _, x := range []float64{0, math.Copysign(0, -1), 1, -2.5, 3e38, math.Inf(1), math.NaN(), 5e-324} {
@@ -418,7 +419,8 @@ func TestLin(t *testing.T) {
 	}
 }
 
-// TestStandardReadsBack: every function of the library is read, accepted, and prints as it was written.
+// TestStandardReadsBack: every function of the library is read, accepted, and prints as it was
+// written.
 func TestStandardReadsBack(t *testing.T) {
 	names := Standard{}.Names()
 	if len(names) < 40 {

@@ -1,7 +1,7 @@
 package loop
 
-// This file writes a nest without what is computed twice: loops over the same range that stand in one block become one loop, and an
-// operation on the same operands is done once.
+// This file writes a nest without what is computed twice: loops over the same range that stand in
+// one block become one loop, and an operation on the same operands is done once.
 
 import (
 	"encoding/binary"
@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Merge is n with inner loops of one range merged and equal operations done once. Every value is as before, so every result is; of several
-// checks that fail another may be met first.
+// Merge is n with inner loops of one range merged and equal operations done once. Every value is as
+// before, so every result is; of several checks that fail another may be met first.
 func Merge(n *Nest) *Nest {
 	m := &merger{rewriter: &rewriter{Builder: NewBuilder(n), from: n, now: make([]Val, len(n.Types)), names: map[int]int{}}}
 	m.rewriter.replace = func(*Stmt) bool { return false }
@@ -71,7 +71,8 @@ func (m *merger) statement(b *Block, i int, done []bool) {
 	}
 }
 
-// pure reports a statement that gives one value which follows from its operands and from memory that no statement writes.
+// pure reports a statement that gives one value which follows from its operands and from memory
+// that no statement writes.
 func pure(s *Stmt) bool {
 	switch s.Code {
 	case Const, IndexOf, Column, Entry, Look, Apply:
@@ -122,8 +123,8 @@ func (m *merger) within(s *Stmt) {
 	m.rewriter.blocks = block
 }
 
-// loops writes loop i of b together with the later ones of the block that go over the same range and need nothing that comes
-// between.
+// loops writes loop i of b together with the later ones of the block that go over the same range
+// and need nothing that comes between.
 func (m *merger) loops(b *Block, i int, done []bool) {
 	first := &b.Stmts[i]
 	group := []*Stmt{first}
@@ -166,7 +167,8 @@ func (m *merger) loops(b *Block, i int, done []bool) {
 	}
 }
 
-// mergeable reports a loop whose number of rounds follows from its range alone, and whose rounds write nothing.
+// mergeable reports a loop whose number of rounds follows from its range alone, and whose rounds
+// write nothing.
 func mergeable(s *Stmt) bool {
 	if s.Loop.Index.Range.Kind != Steps {
 		return false
@@ -203,7 +205,8 @@ func sameRange(a, b Range) bool {
 	return a.Kind == b.Kind && a.By == b.By && a.From.Equal(b.From) && a.To.Equal(b.To)
 }
 
-// early reports that loop j of b can stand where loop i does. It writes the pure statements between that the loop needs.
+// early reports that loop j of b can stand where loop i does. It writes the pure statements between
+// that the loop needs.
 func (m *merger) early(b *Block, i, j int, done []bool) bool {
 	at := map[Val]int{} // of values that are defined between: the statement
 	for k := i; k < j; k++ {

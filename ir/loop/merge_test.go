@@ -42,7 +42,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestMergeLoops: two reductions over one range become one loop that computes what they share once; one that needs the other does not.
+// TestMergeLoops: two reductions over one range become one loop that computes what they share once;
+// one that needs the other does not.
 func TestMergeLoops(t *testing.T) {
 	n, err := loop.Parse(`
 nest(%0: f64[]) (i: 0..%0.rows) {

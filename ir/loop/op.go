@@ -66,8 +66,8 @@ type Operation struct {
 	Name string
 	// Args is how many operands there are.
 	Args int
-	// On lists the element types for which the operation is defined. All operands have the same one, but that Select takes a
-	// bool and two operands of any type.
+	// On lists the element types for which the operation is defined. All operands have the same
+	// one, but that Select takes a bool and two operands of any type.
 	On []types.Elem
 	// Gives is the element type of the result; NoElem: that of the first operand.
 	Gives types.Elem
@@ -239,8 +239,9 @@ func truth(b bool) Word {
 	return 0
 }
 
-// on1 makes an operation of one operand. The function of f64 gives the one of f32 too: the functions here
-// are exact or correctly rounded in f32 after rounding in f64 (S. Figueroa, 1995, for the square root).
+// on1 makes an operation of one operand. The function of f64 gives the one of f32 too: the
+// functions here are exact or correctly rounded in f32 after rounding in f64 (S. Figueroa, 1995,
+// for the square root).
 func on1(f func(float64) float64, i func(int64) int64) func(types.Elem, []Word) Word {
 	return func(e types.Elem, a []Word) Word {
 		if e == types.I64 {
@@ -262,7 +263,8 @@ func on2(f func(a, b float64) float64, g func(a, b float32) float32, i func(a, b
 	}
 }
 
-// lesser is the minimum as the language has it: nan wins, -0 is below 0. The built-in min says the same.
+// lesser is the minimum as the language has it: nan wins, -0 is below 0. The built-in min says the
+// same.
 func lesser[T float64 | float32 | int64](a, b T) T { return min(a, b) }
 
 // greater is the maximum as the language has it.
@@ -294,8 +296,9 @@ func compare(holds func(order int) bool) func(types.Elem, []Word) Word {
 	}
 }
 
-// FMA32 is a*b + c rounded once to f32. The product is exact in f64; the sum may round twice there, so it is
-// rounded to odd first (S. Boldo & G. Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+// FMA32 is a*b + c rounded once to f32. The product is exact in f64; the sum may round twice there,
+// so it is rounded to odd first (S. Boldo & G. Melquiond, "Emulation of FMA and correctly rounded
+// sums", 2008).
 func FMA32(a, b, c float32) float32 {
 	p, z := float64(a)*float64(b), float64(c)
 	s := p + z

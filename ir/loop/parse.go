@@ -12,7 +12,8 @@ import (
 	"flow/ir/types"
 )
 
-// Parse reads what Nest.String writes; functions are looked up in lib, which may be nil. The nest is verified. Errors name the line.
+// Parse reads what Nest.String writes; functions are looked up in lib, which may be nil. The nest
+// is verified. Errors name the line.
 func Parse(text string, lib Library) (n *Nest, err error) {
 	p := newParser(text, lib)
 	defer p.recovered(&err)

@@ -4,7 +4,8 @@ package loop
 
 import "flow/ir/types"
 
-// block reads statements up to the closing brace; yield is the word before the values that it hands out, or "".
+// block reads statements up to the closing brace; yield is the word before the values that it hands
+// out, or "".
 func (p *parser) block(yield string) (b Block) {
 	for !p.accept("}") {
 		if yield != "" && p.accept(yield) {
@@ -205,7 +206,8 @@ func (p *parser) typesOf(list []Val) []types.Elem {
 	return out
 }
 
-// memElem is the element type of memory that is read; results are declared behind the body, and are not read.
+// memElem is the element type of memory that is read; results are declared behind the body, and are
+// not read.
 func (p *parser) memElem(m Mem) types.Elem {
 	switch {
 	case m.Kind == ParamMem && m.N < len(p.params):

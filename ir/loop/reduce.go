@@ -1,8 +1,8 @@
 package loop
 
-// This file defines the reduction classes: what each one takes, what it gives, and its meaning on the
-// contributions in the order of the points. A class that is free gives the same bytes in any order, so
-// parts of it may be made apart and merged; the others are ordered.
+// This file defines the reduction classes: what each one takes, what it gives, and its meaning on
+// the contributions in the order of the points. A class that is free gives the same bytes in any
+// order, so parts of it may be made apart and merged; the others are ordered.
 
 import (
 	"math"
@@ -44,9 +44,11 @@ type ClassInfo struct {
 	On []types.Elem
 	// Gives is the element type of the result; NoElem: that of the first value.
 	Gives types.Elem
-	// Free says that the order of the contributions does not count. Integers are free in every class.
+	// Free says that the order of the contributions does not count. Integers are free in every
+	// class.
 	Free bool
-	// fold is the meaning: the result of the contributions, of which each value has its own list.
+	// fold is the meaning: the result of the contributions, of which each value has its own
+	// list.
 	fold func(e types.Elem, in [][]Word) Word
 }
 
@@ -142,7 +144,8 @@ func floatOf(e types.Elem) types.Elem {
 	return types.F64
 }
 
-// Fold is the meaning of a class: its result for contributions of e, in[k] being the k-th value of each, in order.
+// Fold is the meaning of a class: its result for contributions of e, in[k] being the k-th value of
+// each, in order.
 func (c Class) Fold(e types.Elem, in [][]Word) Word { return classes[c].fold(e, in) }
 
 func classNamed(name string) (Class, bool) {
@@ -218,7 +221,8 @@ func chain(e types.Elem, a, b []Word) Word {
 	return s
 }
 
-// neighbours combines neighbour with neighbour until one is left; a last one without a neighbour waits.
+// neighbours combines neighbour with neighbour until one is left; a last one without a neighbour
+// waits.
 func neighbours(e types.Elem, x []Word, op Code) Word {
 	for len(x) > 1 {
 		var next []Word
@@ -234,8 +238,9 @@ func neighbours(e types.Elem, x []Word, op Code) Word {
 	return x[0]
 }
 
-// product multiplies runs of PanelTerms contributions. Contribution k of a run belongs to chain k mod
-// ProductChains; the chains of a run are multiplied by halves, the runs neighbour with neighbour.
+// product multiplies runs of PanelTerms contributions. Contribution k of a run belongs to chain k
+// mod ProductChains; the chains of a run are multiplied by halves, the runs neighbour with
+// neighbour.
 func product(e types.Elem, in [][]Word) Word {
 	one := Word(1)
 	if e.IsFloat() {
@@ -264,9 +269,9 @@ func product(e types.Elem, in [][]Word) Word {
 // exactBits is enough for every sum of f64 numbers and of the two parts of their squares.
 const exactBits = 4400
 
-// exactly is the sum of numbers of e, or of their squares, without rounding. special is the sum of what is not
-// finite, 0 if all is. A square is its rounded value and the rest, so one that overflows is infinite and
-// what lies below the least f64 is rounded off.
+// exactly is the sum of numbers of e, or of their squares, without rounding. special is the sum of
+// what is not finite, 0 if all is. A square is its rounded value and the rest, so one that
+// overflows is infinite and what lies below the least f64 is rounded off.
 func exactly(e types.Elem, in []Word, squares bool) (sum *big.Float, special float64) {
 	sum = new(big.Float).SetPrec(exactBits)
 	add := func(x float64) {
@@ -295,7 +300,8 @@ func exactly(e types.Elem, in []Word, squares bool) (sum *big.Float, special flo
 	return sum, special
 }
 
-// rounded is the sum of numbers of e, or of their squares, rounded once to the type to. A sum of 0 is +0.
+// rounded is the sum of numbers of e, or of their squares, rounded once to the type to. A sum of 0
+// is +0.
 func rounded(e, to types.Elem, in []Word, squares bool) Word {
 	sum, special := exactly(e, in, squares)
 	return nearest(to, sum, special)
@@ -316,8 +322,8 @@ func nearest(e types.Elem, sum *big.Float, special float64) Word {
 	return math.Float64bits(x)
 }
 
-// variance is (squares - sum^2 / n) / n of the exact sums, rounded once to f64, or to f32 if narrow: nan of
-// nothing and where a number is not finite, infinite where a square is not.
+// variance is (squares - sum^2 / n) / n of the exact sums, rounded once to f64, or to f32 if
+// narrow: nan of nothing and where a number is not finite, infinite where a square is not.
 func variance(e types.Elem, in []Word, narrow bool) float64 {
 	s, special := exactly(e, in, false)
 	q, specialSquare := exactly(e, in, true)

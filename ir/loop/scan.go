@@ -80,7 +80,8 @@ func number(s string) int {
 	return n
 }
 
-// quoted is the length of the quoted text that a text begins with: 1, the quote alone, if it has no end.
+// quoted is the length of the quoted text that a text begins with: 1, the quote alone, if it has no
+// end.
 func quoted(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {

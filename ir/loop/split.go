@@ -1,6 +1,7 @@
 package loop
 
-// This file cuts inner loops where conditions on their index change: at borders. What is left of such a condition is one of its sides.
+// This file cuts inner loops where conditions on their index change: at borders. What is left of
+// such a condition is one of its sides.
 
 import (
 	"slices"
@@ -11,8 +12,8 @@ import (
 // mostCut is how many statements the cutting of one loop may add.
 const mostCut = 600
 
-// Split is n with inner loops over known ranges cut in pieces in which conditions on their index are known, and these
-// conditions gone. Every value is as before.
+// Split is n with inner loops over known ranges cut in pieces in which conditions on their index
+// are known, and these conditions gone. Every value is as before.
 func Split(n *Nest) *Nest {
 	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}}
 	if !c.cuts(&n.Body) {
@@ -148,7 +149,8 @@ func (c *cutter) places(s *Stmt) (list []int64) {
 	return list
 }
 
-// changes is where comparisons within a condition change if an index grows that is all they depend on.
+// changes is where comparisons within a condition change if an index grows that is all they depend
+// on.
 func (c *cutter) changes(v Val, index int) (list []int64) {
 	s := c.facts.made[v]
 	if s == nil {

@@ -31,7 +31,8 @@ func sameResults(t *testing.T, n, m *loop.Nest, in []value.Value) {
 	}
 }
 
-// TestSplit: loops are cut where conditions on their index change, so that none of these is left, and give what they gave.
+// TestSplit: loops are cut where conditions on their index change, so that none of these is left,
+// and give what they gave.
 func TestSplit(t *testing.T) {
 	number := func(b *loop.Builder, x int64) loop.Val { return b.Const(types.I64, uint64(x)) }
 	for k, c := range []struct {

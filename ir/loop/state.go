@@ -1,10 +1,11 @@
 package loop
 
-// This file carries a reduction as a few words, so that targets need to know no class: what a contribution does to them, how two
-// states become one, and what result they stand for.
+// This file carries a reduction as a few words, so that targets need to know no class: what a
+// contribution does to them, how two states become one, and what result they stand for.
 //
-// An exact sum is a cascade: every word takes the rounding error of the one before (T. Ogita, S. Rump & S. Oishi, "Accurate sum and
-// dot product", 2005), and the error of the last word is watched. As long as it is 0, the sum of the words is that of the contributions.
+// An exact sum is a cascade: every word takes the rounding error of the one before (T. Ogita, S.
+// Rump & S. Oishi, "Accurate sum and dot product", 2005), and the error of the last word is
+// watched. As long as it is 0, the sum of the words is that of the contributions.
 
 import (
 	"math"
@@ -19,11 +20,13 @@ const (
 	DeepLevels = 12
 )
 
-// State is how the contributions to one element of a result are carried. All words are of f64 or i64.
+// State is how the contributions to one element of a result are carried. All words are of f64 or
+// i64.
 type State struct {
 	Types []types.Elem
 	Empty []Word // before the first contribution
-	// Lost is the word that is not 0, its sign aside, where the state does not stand for its contributions; -1: it always does.
+	// Lost is the word that is not 0, its sign aside, where the state does not stand for its
+	// contributions; -1: it always does.
 	Lost int
 	// Ordered says that contributions come in their order, and that states do not merge.
 	Ordered bool
@@ -40,8 +43,8 @@ type State struct {
 	count        int // the word that counts contributions, or -1
 }
 
-// StateOf is the state of a class for contributions of e, whose exact sums have so many levels, or nil: panels, and products of
-// floats, need more than a few words.
+// StateOf is the state of a class for contributions of e, whose exact sums have so many levels, or
+// nil: panels, and products of floats, need more than a few words.
 func StateOf(c Class, e types.Elem, levels int) *State {
 	s := exactState(c, e, levels)
 	if s == nil {
@@ -148,13 +151,15 @@ func plainState(c Class, e types.Elem) *State {
 	return s
 }
 
-// rank is an integer that orders floats by their bits: -0 is below 0. Applied to the integer it gives the bits.
+// rank is an integer that orders floats by their bits: -0 is below 0. Applied to the integer it
+// gives the bits.
 func rank(b *Builder, bits Val) Val {
 	sign := b.Op(Sar, bits, b.Const(types.I64, 63))
 	return b.Op(Xor, bits, b.Op(Shr, sign, b.Const(types.I64, 1)))
 }
 
-// rankState carries the rank of the least or greatest float: integers are compared in one instruction. That of a nan is beyond all.
+// rankState carries the rank of the least or greatest float: integers are compared in one
+// instruction. That of a nan is beyond all.
 func rankState(e types.Elem, least bool) *State {
 	op, beyond, sign := Max, Word(math.MaxInt64), -1
 	if least {
@@ -199,8 +204,8 @@ func (b *Builder) to(e types.Elem, v Val) Val {
 	return b.Op(map[types.Elem]Code{types.F64: ToF64, types.F32: ToF32, types.I64: ToI64, types.Bool: ToBool}[e], v)
 }
 
-// argState carries the best value and its index, -1 before the first. A nan is ahead of every number; of equals the
-// least index wins.
+// argState carries the best value and its index, -1 before the first. A nan is ahead of every
+// number; of equals the least index wins.
 func argState(e, wide types.Elem, least bool) *State {
 	choose := func(b *Builder, s, in []Val, some Val) []Val {
 		in = []Val{b.to(wide, in[0]), in[1]}

@@ -9,7 +9,8 @@ import (
 	"flow/ir/types"
 )
 
-// cascade is an exact sum among the words of a state: levels words from the first on, and where they are deep one for what is not finite.
+// cascade is an exact sum among the words of a state: levels words from the first on, and where
+// they are deep one for what is not finite.
 type cascade struct {
 	first, levels int
 	deep          bool
@@ -220,8 +221,8 @@ func restOfSquare(b *Builder, x, h Val, deep bool) Val {
 	return b.Op(Select, finite, rest, b.Const(types.F64, 0))
 }
 
-// roundTwo is s + t rounded once to e. To round an f64 to f32 once, it is rounded to odd first (S. Boldo & G. Melquiond, "Emulation of
-// FMA and correctly rounded sums", 2008).
+// roundTwo is s + t rounded once to e. To round an f64 to f32 once, it is rounded to odd first (S.
+// Boldo & G. Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
 func roundTwo(b *Builder, e types.Elem, s, t Val) Val {
 	if e == types.F64 {
 		return b.Op(Add, s, t)
@@ -237,8 +238,9 @@ func roundTwo(b *Builder, e types.Elem, s, t Val) Val {
 	return b.to(e, b.Op(F64Bits, b.Op(Add, bits, by)))
 }
 
-// roundThree is the f64 nearest to s + t + u. With the three made to follow on one another, s is the sum's rounding unless t is
-// just half a unit in its last place, when u decides; such a t is a power of two.
+// roundThree is the f64 nearest to s + t + u. With the three made to follow on one another, s is
+// the sum's rounding unless t is just half a unit in its last place, when u decides; such a t is a
+// power of two.
 func roundThree(b *Builder, s, t, u Val) Val {
 	t, u = two(b, t, u)
 	s, t = two(b, s, t)
@@ -250,8 +252,8 @@ func roundThree(b *Builder, s, t, u Val) Val {
 	return s
 }
 
-// Sums adds the exact sums of state i of places, whose words are matrices one behind the other, and returns the number of its
-// contributions, 0 where the class does not need it.
+// Sums adds the exact sums of state i of places, whose words are matrices one behind the other, and
+// returns the number of its contributions, 0 where the class does not need it.
 func (s *State) Sums(words []Word, places, i int, sum, square func(x float64)) int64 {
 	add := func(c cascade, to func(x float64)) {
 		n := c.levels
@@ -270,8 +272,8 @@ func (s *State) Sums(words []Word, places, i int, sum, square func(x float64)) i
 	return int64(words[s.count*places+i])
 }
 
-// Rounded is the sum of state i of places, rounded once to f64, where it has two words: their sum is that of the contributions. ok is
-// false where it has more, is not finite or is not a sum.
+// Rounded is the sum of state i of places, rounded once to f64, where it has two words: their sum
+// is that of the contributions. ok is false where it has more, is not finite or is not a sum.
 func (s *State) Rounded(words []Word, places, i int) (sum float64, n int64, ok bool) {
 	if s.sum.levels != FastLevels || s.squares.levels > 0 {
 		return 0, 0, false

@@ -31,8 +31,9 @@ func drawWord(r *rand.Rand, e types.Elem, wide bool) Word {
 	return fromFloat(e, math.Ldexp(r.NormFloat64(), r.IntN(scale)-scale/2))
 }
 
-// TestStates: contributions dealt to several states that are merged, or finished together, give what the class says; a state that
-// lost something says so, and what is of similar size loses nothing.
+// TestStates: contributions dealt to several states that are merged, or finished together, give
+// what the class says; a state that lost something says so, and what is of similar size loses
+// nothing.
 func TestStates(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
 	tried, lost, rounded := 0, 0, 0

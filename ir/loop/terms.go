@@ -1,14 +1,15 @@
 package loop
 
-// This file gives reductions whose contributions are written one by one, where a Fold would hide what a caller knows of their number.
+// This file gives reductions whose contributions are written one by one, where a Fold would hide
+// what a caller knows of their number.
 
 import "flow/ir/types"
 
 // Terms is a reduction as values that a loop may carry.
 type Terms struct{ s *State }
 
-// TermsOf is a reduction of contributions of e, or nil where no few values carry it. Exact sums have so many levels, 2 or 3; of f32 they
-// have 2. What goes beyond them fails the check Uncertain.
+// TermsOf is a reduction of contributions of e, or nil where no few values carry it. Exact sums
+// have so many levels, 2 or 3; of f32 they have 2. What goes beyond them fails the check Uncertain.
 func TermsOf(c Class, e types.Elem, levels int) *Terms {
 	if e == types.F32 {
 		levels = FastLevels
@@ -29,12 +30,14 @@ func (t *Terms) Begin(b *Builder) []Val {
 	return out
 }
 
-// sums reports an exact sum of f64, of which the first words are at the head of the state, then what was lost and, of a mean, the count.
+// sums reports an exact sum of f64, of which the first words are at the head of the state, then
+// what was lost and, of a mean, the count.
 func (t *Terms) sums() bool {
 	return (t.s.class == Sum || t.s.class == Mean) && t.s.elem == types.F64
 }
 
-// First is the state after the first contribution. Words that are still 0 are NoVal: a state that began so is carried by no loop.
+// First is the state after the first contribution. Words that are still 0 are NoVal: a state that
+// began so is carried by no loop.
 func (t *Terms) First(b *Builder, in []Val) []Val {
 	if !t.sums() {
 		return t.s.add(b, t.Begin(b), in)

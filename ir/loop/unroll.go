@@ -1,9 +1,11 @@
 package loop
 
-// This file writes inner loops of few rounds as their rounds, one after the other, for targets whose code is then straight.
+// This file writes inner loops of few rounds as their rounds, one after the other, for targets
+// whose code is then straight.
 
-// Unroll is n with every For whose rounds are known, and that is not left early, written out, as long as that is not more than so many
-// statements. What one round computes as another did is computed once.
+// Unroll is n with every For whose rounds are known, and that is not left early, written out, as
+// long as that is not more than so many statements. What one round computes as another did is
+// computed once.
 func Unroll(n *Nest, most int) *Nest {
 	if !writtenOut(&n.Body, most) {
 		return n
@@ -62,7 +64,8 @@ func knownRounds(s *Stmt) (rounds int64, ok bool) {
 	return max(0, (x.To.Const-x.From.Const+x.By+1)/x.By), true
 }
 
-// length is how many statements a block has, the known rounds of inner loops and the bodies of functions counting.
+// length is how many statements a block has, the known rounds of inner loops and the bodies of
+// functions counting.
 func length(b *Block) int {
 	if b == nil {
 		return 0

@@ -9,7 +9,8 @@ import (
 	"flow/ir/types"
 )
 
-// Verify reports the first rule that the nest breaks: numbering, scopes, element types, what may stand where.
+// Verify reports the first rule that the nest breaks: numbering, scopes, element types, what may
+// stand where.
 func (n *Nest) Verify() error {
 	v := &verifier{nest: n, types: n.Types, names: n.Names, tables: n.Tables, index: map[int]bool{}}
 	return v.run(func() {
@@ -35,7 +36,8 @@ func (n *Nest) Verify() error {
 	})
 }
 
-// Verify reports the first rule that the function breaks. A function reads its parameters and tables alone.
+// Verify reports the first rule that the function breaks. A function reads its parameters and
+// tables alone.
 func (f *Function) Verify() error {
 	v := &verifier{types: f.Types, names: f.Names, tables: f.Tables, index: map[int]bool{}}
 	err := v.run(func() {
@@ -159,8 +161,8 @@ func (v *verifier) outside(l Lin, format string, args ...any) {
 	}
 }
 
-// block checks the statements of a block and returns the types that it yields. What it defines is not visible behind it.
-// breaks says that it is the body of a For.
+// block checks the statements of a block and returns the types that it yields. What it defines is
+// not visible behind it. breaks says that it is the body of a For.
 func (v *verifier) block(b *Block, breaks bool) []types.Elem {
 	from := v.defined
 	for i := range b.Stmts {

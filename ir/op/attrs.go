@@ -36,13 +36,13 @@ type Val struct {
 	L    []int64
 }
 
-// Int is an i64 attribute.
+// Int returns an i64 attribute.
 func Int(x int) Val { return Val{Kind: IntVal, I: int64(x)} }
 
-// Float is an f64 attribute.
+// Float returns an f64 attribute.
 func Float(x float64) Val { return Val{Kind: FloatVal, F: x} }
 
-// Bool is a bool attribute.
+// Bool returns a bool attribute.
 func Bool(x bool) Val {
 	if x {
 		return Val{Kind: BoolVal, I: 1}
@@ -50,10 +50,10 @@ func Bool(x bool) Val {
 	return Val{Kind: BoolVal}
 }
 
-// Str is a str attribute.
+// Str returns a str attribute.
 func Str(x string) Val { return Val{Kind: StrVal, S: x} }
 
-// Ints is a list attribute.
+// Ints returns a list attribute.
 func Ints(x ...int) Val {
 	l := make([]int64, len(x))
 	for i, v := range x {
@@ -62,7 +62,7 @@ func Ints(x ...int) Val {
 	return Val{Kind: IntsVal, L: l}
 }
 
-// Equal reports the same kind and bits.
+// Equal reports whether kinds and bits are equal.
 func (v Val) Equal(o Val) bool {
 	if v.Kind != o.Kind || v.I != o.I || v.S != o.S || math.Float64bits(v.F) != math.Float64bits(o.F) || len(v.L) != len(o.L) {
 		return false
@@ -75,7 +75,7 @@ func (v Val) Equal(o Val) bool {
 	return true
 }
 
-// String is the value in printed IR; floats always show a point, an exponent or a word, so
+// String returns the value in printed IR. Floats always have a point, an exponent or a word, so
 // that they read back as floats.
 func (v Val) String() string {
 	switch v.Kind {
@@ -101,8 +101,8 @@ func (v Val) String() string {
 	return "none"
 }
 
-// Attrs are the attributes of a node: named constants, sorted by name, immutable
-// and shared between nodes. A nil *Attrs is empty.
+// Attrs are the attributes of a node: named constants, sorted by name. They are immutable and
+// shared between nodes. A nil *Attrs is empty.
 type Attrs struct{ list []Attr }
 
 // Attr is one attribute.
@@ -111,7 +111,7 @@ type Attr struct {
 	Val  Val
 }
 
-// MakeAttrs is the set of these attributes; later ones of the same name win.
+// MakeAttrs returns the set of these attributes. Later ones of the same name win.
 func MakeAttrs(list ...Attr) *Attrs {
 	if len(list) == 0 {
 		return nil
@@ -137,12 +137,12 @@ func find(list []Attr, name string) int {
 	return -1
 }
 
-// With is a with one more or changed attribute; a is unchanged.
+// With returns a with one more or changed attribute. a is unchanged.
 func (a *Attrs) With(name string, v Val) *Attrs {
 	return MakeAttrs(append(append([]Attr(nil), a.List()...), Attr{name, v})...)
 }
 
-// List is the attributes in order; the caller must not change it.
+// List returns the attributes in order. The caller must not change it.
 func (a *Attrs) List() []Attr {
 	if a == nil {
 		return nil
@@ -150,7 +150,7 @@ func (a *Attrs) List() []Attr {
 	return a.list
 }
 
-// Get is the attribute of that name.
+// Get returns the attribute of that name.
 func (a *Attrs) Get(name string) (Val, bool) {
 	if a != nil {
 		if i := find(a.list, name); i >= 0 {
@@ -160,10 +160,10 @@ func (a *Attrs) Get(name string) (Val, bool) {
 	return Val{}, false
 }
 
-// Int is an i64 attribute, 0 when absent.
+// Int returns an i64 attribute, 0 if absent.
 func (a *Attrs) Int(name string) int { v, _ := a.Get(name); return int(v.I) }
 
-// Float is an f64 attribute (an i64 one widened), 0 when absent.
+// Float returns an f64 attribute (or a widened i64), 0 if absent.
 func (a *Attrs) Float(name string) float64 {
 	v, _ := a.Get(name)
 	if v.Kind == IntVal {
@@ -172,16 +172,16 @@ func (a *Attrs) Float(name string) float64 {
 	return v.F
 }
 
-// Bool is a bool attribute, false when absent.
+// Bool returns a bool attribute, false if absent.
 func (a *Attrs) Bool(name string) bool { v, _ := a.Get(name); return v.I != 0 }
 
-// Str is a str attribute, "" when absent.
+// Str returns a str attribute, "" if absent.
 func (a *Attrs) Str(name string) string { v, _ := a.Get(name); return v.S }
 
-// Ints is a list attribute, nil when absent; the caller must not change it.
+// Ints returns a list attribute, nil if absent. The caller must not change it.
 func (a *Attrs) Ints(name string) []int64 { v, _ := a.Get(name); return v.L }
 
-// Equal reports the same names and values.
+// Equal reports whether names and values are equal.
 func (a *Attrs) Equal(b *Attrs) bool {
 	x, y := a.List(), b.List()
 	if len(x) != len(y) {
@@ -195,7 +195,7 @@ func (a *Attrs) Equal(b *Attrs) bool {
 	return true
 }
 
-// String is the attributes in printed IR: `{n=4, seed=7}`, "" when empty.
+// String returns the attributes in printed IR, `{n=4, seed=7}`, or "".
 func (a *Attrs) String() string {
 	if len(a.List()) == 0 {
 		return ""
@@ -207,7 +207,7 @@ func (a *Attrs) String() string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// ParseVal reads what Val.String wrote.
+// ParseVal reads the output of Val.String.
 func ParseVal(s string) (Val, error) {
 	switch {
 	case s == "true" || s == "false":

@@ -9,8 +9,9 @@ import (
 	"flow/ir/value"
 )
 
-// Body is a region as definitions and kernels see it: a list of actions over registers. Registers 0..len(Args)-1 are
-// the arguments, action k writes register len(Args)+k. It is immutable and safe for concurrent use.
+// Body is a region as definitions and kernels see it: a list of actions over registers. Registers
+// 0..len(Args)-1 are the arguments; action k writes register len(Args)+k. It is immutable and safe
+// for concurrent use.
 type Body struct {
 	Args   []types.Type
 	Acts   []Action
@@ -26,25 +27,26 @@ type Action struct {
 	Attrs *Attrs
 	Type  types.Type
 	Args  []int
-	// Chain is the program of a map, Bodies are the regions of loops and branches.
+	// Chain is the program of a map. Bodies are the regions of loops and branches.
 	Chain  *Program
 	Bodies []*Body
 	At     Place
-	// Asks says that the call is settled before it runs: see Call.Settle.
+	// Asks: the call's argument shapes are checked before it runs (Call.Settle).
 	Asks bool
 }
 
-// Place is a range of the source text, as positions of lang/source; zero if there is none.
+// Place is a range of the source text, as positions of lang/source, or zero.
 type Place struct{ From, To int32 }
 
-// Compiled is what make gives for the body, made once: a kernel's own form of it.
+// Compiled returns make's result for the body, made once: a kernel's own form of it.
 func (b *Body) Compiled(make func(*Body) any) any {
 	b.once.Do(func() { b.code = make(b) })
 	return b.code
 }
 
-// Eval is the meaning of a body: its yields for these arguments, every action by its definition, in order. A failure
-// says where in the text the action stands. Of the call in which this happens it takes the environment and whether it is stopped.
+// Eval defines a body: it evaluates every action in order by its definition and returns the yields.
+// A failure names the place of its action in the text. within gives the environment and whether the
+// call is stopped.
 func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
 	reg := make([]value.Value, len(b.Args)+len(b.Acts))
 	if copy(reg, args) != len(b.Args) {
@@ -69,11 +71,11 @@ func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
 	return out, nil
 }
 
-// eval is the action by its definition.
+// eval evaluates the action by its definition.
 func (a *Action) eval(in []value.Value, within *Call) (value.Value, error) {
 	switch a.Def.Control {
 	case Part:
-		if a.Type.Kind == types.Effect { // it orders actions, which run one after the other anyway
+		if a.Type.Kind == types.Effect { // it orders actions, which run in sequence anyway
 			return nil, nil
 		}
 		return in[0].(value.Tuple)[a.Attrs.Int("at")], nil
@@ -130,7 +132,8 @@ func (a *Action) iterate(in []value.Value, within *Call) (value.Value, error) {
 	return value.Tuple(args[:carry:carry]), nil
 }
 
-// failed is err as the failure of action k, which a is: with its place, unless an action further in has said its own.
+// failed returns err as the failure of action k, with its place unless an inner action has given
+// its own.
 func (a *Action) failed(k int, err error) error {
 	var f *Failure
 	if !errors.As(err, &f) {
@@ -148,7 +151,7 @@ func (a *Action) failed(k int, err error) error {
 	return &BodyFailure{&g, path}
 }
 
-// inBody is err, which Eval of a body has given, with the number of the body and the rounds before.
+// inBody adds to err, from Eval of a body, the number of the body and the completed rounds.
 func inBody(err error, body int, round int64) error {
 	if f, ok := err.(*BodyFailure); ok {
 		f.Path[0].Body, f.Path[0].Round = body, round
@@ -156,7 +159,7 @@ func inBody(err error, body int, round int64) error {
 	return err
 }
 
-// Register is the type of register r.
+// Register returns the type of register r.
 func (b *Body) Register(r int) types.Type {
 	if r < len(b.Args) {
 		return b.Args[r]
@@ -164,5 +167,5 @@ func (b *Body) Register(r int) types.Type {
 	return b.Acts[r-len(b.Args)].Type
 }
 
-// Type is the type of the first yield.
+// Type returns the type of the first yield.
 func (b *Body) Type() types.Type { return b.Register(b.Yields[0]) }

@@ -11,19 +11,19 @@ import (
 	"flow/memory"
 )
 
-// Sig is what a type rule and a cost function see of a call.
+// Sig is the part of a call that a type rule and a cost function see.
 type Sig struct {
 	Def   *Def
 	In    []types.Type
 	Attrs *Attrs
-	// Consts holds the value of each input that is a plan-time constant, else nil; it may be nil altogether.
+	// Consts holds the value of each input that is a plan-time constant, else nil. It may be
+	// nil.
 	Consts []value.Value
 }
 
-// Fault is a type rule's refusal. The compiler turns it into a diagnostic at the
-// argument it names.
+// Fault is a type rule's refusal. The compiler turns it into a diagnostic at argument Arg.
 type Fault struct {
-	Arg  int    // index of the argument at fault, values first then attributes; -1: the whole call
+	Arg  int    // the argument at fault, values before attributes; -1: the whole call
 	Code string // a code of the diagnostics table, such as "E210"
 	Msg  string
 	Help string
@@ -42,18 +42,19 @@ func (f *Fault) WithHelp(format string, args ...any) *Fault {
 	return f
 }
 
-// Failure is a run-time failure that is the user's to see: a matrix that is not
-// positive definite, a file that ends early. The runtime adds line, loop indices
-// and rank.
+// Failure is a run-time failure that users see: a matrix that is not positive definite, a file that
+// ends early. The runtime adds line, loop indices and rank.
 type Failure struct {
 	Code string
 	Msg  string
 	Help string
-	// At is where in the text, when that is not where the node comes from: an action in the body of a loop.
+	// At is the failing place in the text if it is not the node's own: an action in a loop
+	// body.
 	At Place
 }
 
-// BodyFailure is a Failure of an action in a body. Path leads from the call of the operator that evaluates bodies to the action.
+// BodyFailure is a Failure of an action in a body. Path leads from the call of the operator that
+// evaluates bodies to the action.
 type BodyFailure struct {
 	*Failure
 	Path []BodyStep
@@ -62,8 +63,8 @@ type BodyFailure struct {
 // Unwrap returns the failure.
 func (f *BodyFailure) Unwrap() error { return f.Failure }
 
-// BodyStep leads to an action of a body: of that number among the call's, or among those of the action of the step before.
-// Round is how many rounds of an iterate were complete.
+// BodyStep leads to an action of a body: the number of the body among the call's, or among those of
+// the previous step's action. Round is the number of complete rounds of an iterate.
 type BodyStep struct {
 	Body, Act int
 	Round     int64
@@ -76,14 +77,15 @@ func Failf(code, format string, args ...any) *Failure {
 	return &Failure{Code: code, Msg: fmt.Sprintf(format, args...)}
 }
 
-// NoMemory is the failure of a call for whose result, or for what it needs on the way, there is no memory.
+// NoMemory returns the failure of a call that lacks memory for its result or for intermediate
+// values.
 func NoMemory(err error) *Failure {
 	return &Failure{Code: "E605", Msg: "no memory for the result: " + err.Error(),
 		Help: "choose smaller sizes, raise the limit, or use more ranks on other machines"}
 }
 
-// Panicked returns the failure that a kernel has panicked with, nil where it panicked for any other reason: allocations
-// deep in a kernel, which return no error, panic with a *memory.Error.
+// Panicked returns the failure of a kernel's panic, or nil if it panicked for another reason.
+// Allocations deep in a kernel panic with a *memory.Error.
 func Panicked(v any) *Failure {
 	if e, ok := v.(*memory.Error); ok {
 		return NoMemory(e)
@@ -104,36 +106,37 @@ type Call struct {
 	In    []value.Value
 	// Type is the result's type.
 	Type types.Type
-	// Out: for a dense result the runtime lends a contiguous matrix before Kernel runs (see Def.Accum for its
-	// contents); for every other kind Kernel sets it.
+	// Out is the result. For a dense result the runtime lends a contiguous matrix before Kernel
+	// runs (see Def.Accum for its contents); Kernel sets every other kind.
 	Out value.Value
-	// Body is the fused program of a map node; nil for all others.
+	// Body is the fused program of a map node, else nil.
 	Body *Program
-	// Bodies are the regions of a loop or a branch; nil for all others.
+	// Bodies are the regions of a loop or branch, else nil.
 	Bodies []*Body
-	// Env is the world outside, for effectful operators and read.
+	// Env is the environment of effectful operators and read.
 	Env Env
-	// Stopped says that nobody will see the result any more; nil: somebody will. What may go on for long, such as a loop in a
-	// body, asks now and then (it costs some nanoseconds) and gives up with ErrStopped.
+	// Stopped reports that the result is dead: no later node reads it. It may be nil. Long
+	// work, such as a loop in a body, asks now and then (some nanoseconds) and returns
+	// ErrStopped.
 	Stopped func() bool
 }
 
-// ErrStopped is the error of a call that has been given up because it was stopped. It tells a user nothing: why the run ends,
-// somebody else says.
+// ErrStopped is the error of an abandoned call. Users do not see it, since the reason for the end
+// is reported elsewhere.
 var ErrStopped = errors.New("the run has ended")
 
-// Ended reports that the call is stopped.
+// Ended reports whether the call is stopped.
 func (c *Call) Ended() bool { return c.Stopped != nil && c.Stopped() }
 
-// Dense is input i as a dense matrix.
+// Dense returns input i as a dense matrix.
 func (c *Call) Dense(i int) *value.Dense { return c.In[i].(*value.Dense) }
 
-// Scalar is input i as a scalar.
+// Scalar returns input i as a scalar.
 func (c *Call) Scalar(i int) value.Scalar { return c.In[i].(value.Scalar) }
 
-// Settle asks the type rule again, with the arguments at hand, for a call of which the sizes of arguments were not known
-// before the run. It puts the result's type into c.Type where that was open. Arguments that turn out not to fit are a
-// *Failure, with what the rule would have said before the run.
+// Settle applies the type rule to the actual arguments of a call whose argument sizes were unknown
+// before the run, and sets c.Type where it was open. If the arguments do not fit it returns a
+// *Failure with the type rule's message.
 func (c *Call) Settle() error {
 	if c.Def.Type == nil {
 		return nil
@@ -151,36 +154,37 @@ func (c *Call) Settle() error {
 		return err
 	}
 	if c.Type.IsMatrix() && !c.Type.Known() {
-		c.Type = t.With(c.Type.Elem) // element types may follow from constants, which are not at hand here
+		c.Type = t.With(c.Type.Elem) // element types may follow from constants, which are unknown here
 	}
 	return nil
 }
 
-// Result is the lent output matrix.
+// Result returns the lent output matrix.
 func (c *Call) Result() *value.Dense { return c.Out.(*value.Dense) }
 
-// Env is what effectful operators may touch. Calls come in program order per sink.
+// Env is what effectful operators may use. Calls come in program order per sink.
 type Env interface {
 	// Stdout is where emit prints.
 	Stdout() io.Writer
-	// Create opens a file sink: written under a temporary name, renamed when the whole run has
-	// succeeded, removed when it has not.
+	// Create opens a file sink: a temporary file, renamed when the whole run has succeeded and
+	// removed otherwise.
 	Create(path string) (io.WriteCloser, error)
-	// Path resolves a path of the program (relative paths belong to the working directory).
+	// Path resolves a path of the program, relative to the working directory.
 	Path(path string) string
 }
 
-// Taker is an Env that may take a value as it is, in place of its text on Stdout. Calls come in the order of the program. The value
-// is the caller's and holds during the call alone.
+// Taker is an Env that can take a value instead of its text on Stdout. Calls come in program order.
+// The value belongs to the caller and is valid only during the call.
 type Taker interface {
 	Env
-	// Take takes what would be printed under a label, "" for none, or reports that it is to be printed.
+	// Take takes a value that would be printed under a label ("" for none). It returns false if
+	// the value is to be printed.
 	Take(label string, v value.Value) bool
 }
 
-// Program is a fused chain of elementwise operators over one index space: a list of
-// steps over registers. Registers 0..len(In)-1 are the inputs, Drawn ones, which no call has, at the end; step k writes
-// register len(In)+k; the last step is the result.
+// Program is a fused chain of elementwise operators over one index space: a list of steps over
+// registers. Registers 0..len(In)-1 are the inputs; Drawn ones, which are not in a call, come last.
+// Step k writes register len(In)+k. The last step is the result.
 type Program struct {
 	In    []Operand
 	Steps []Step
@@ -189,13 +193,14 @@ type Program struct {
 	code any
 }
 
-// Compiled is what make gives for the program, made once: a kernel's own forms of it. The program does not change afterwards.
+// Compiled returns make's result for the program, made once: a kernel's own forms of it. The
+// program does not change afterwards.
 func (p *Program) Compiled(make func(*Program) any) any {
 	p.once.Do(func() { p.code = make(p) })
 	return p.code
 }
 
-// Elem is the element type of the result.
+// Elem returns the element type of the result.
 func (p *Program) Elem() types.Elem {
 	if n := len(p.Steps); n > 0 {
 		return p.Steps[n-1].Elem
@@ -207,12 +212,12 @@ func (p *Program) Elem() types.Elem {
 type Operand struct {
 	Elem types.Elem
 	Mode Mode
-	// Gen is the constructor of a Drawn operand, with its attributes.
+	// Gen is the constructor of a Drawn operand, Attrs its attributes.
 	Gen   *Def
 	Attrs *Attrs
 }
 
-// Mode is how an operand lies in the index space.
+// Mode maps the index space to an operand.
 type Mode uint8
 
 // The modes of an operand.

@@ -1,36 +1,38 @@
 package op
 
-// Control says that a row is no operator: engines, the reference evaluator and passes give it its meaning. A program has few of
-// them.
+// Control marks a row that is no operator: engines, the reference evaluator and passes define its
+// meaning.
 type Control uint8
 
-// The rows with a meaning of their own.
+// The control rows.
 const (
 	// NoControl is an operator.
 	NoControl Control = iota
-	// Iterate runs its region round by round: inputs are the carried values (as many as the attribute `carry` says), then what
-	// the region captures; the result is the tuple of the final values. The number of rounds is the attribute `times`, or a
-	// second region says before each round whether to stop.
+	// Iterate runs its region round by round. Its inputs are the carried values (attribute
+	// `carry` counts them), then what the region captures. Its result is the tuple of the final
+	// values. The attribute `times` is the number of rounds, or a second region decides before
+	// each round whether to stop.
 	Iterate
-	// Select runs one of its two regions; the first input, a bool, says which. Other inputs are what the regions capture; the
-	// result is the tuple of what they yield.
+	// Select runs one of its two regions. The first input, a bool, chooses; the others are
+	// captured. Its result is the tuple of the yields.
 	Select
-	// Part is one part, attribute `at`, of the tuple that an Iterate or Select gives.
+	// Part selects part `at` of the tuple of an Iterate or Select.
 	Part
 )
 
-// Role says what a row is in a graph, beside what it computes. Passes and engines ask for it, and for no row's name.
+// Role is what a row does in a graph beside its computation. Passes and engines test it instead of
+// names.
 type Role uint8
 
-// The rows that a graph is built of.
+// The roles.
 const (
-	// NoRole is a row that is known by its laws alone.
+	// NoRole is a row described by its laws alone.
 	NoRole Role = iota
 	// Argument is an argument of a region. It is no task.
 	Argument
-	// Constant is a number or a text, its attribute `value`.
+	// Constant is a number or text, its attribute `value`.
 	Constant
-	// Exchange takes a value to the ranks that its attribute `to` lists.
+	// Exchange sends a value to the ranks in its attribute `to`.
 	Exchange
 	// Points evaluates its region for every point of an index space.
 	Points

@@ -1,9 +1,7 @@
-// Package op is the schema of the operator table: what a row must say of an
-// operator. It holds no rows; those are in package kernels, beside their code, and
-// reach the compiler and the runtimes as an argument (a *Table).
+// Package op is the schema of the operator table. The rows are in package kernels beside their
+// code; the compiler and the runtimes get them as an argument (a *Table).
 //
-// Everything that other rooms want to know of an operator is read from its row:
-// name lookup, checking, folding, fusion, placement, cost, manual. So a new
-// operator is one row and its loop; if a second place had to change, the schema
-// here is what is wrong.
+// Everything about an operator is read from its row: name lookup, checking, folding, fusion,
+// placement, cost, manual. A new operator is one row and its loop. If it needs a second place, this
+// schema is wrong.
 package op

@@ -2,44 +2,47 @@ package op
 
 import "flow/ir/types"
 
-// Loop says how a kernel is run by several workers at once: as a loop over an index space of which the workers
-// take chunks, claimed under whatever self-scheduling technique the run asks for.
+// Loop lets several workers run a kernel: a loop over an index space in chunks, claimed under any
+// self-scheduling technique.
 //
-// The result may not depend, in any bit, on the chunks, their order or who ran them. So an iteration writes what belongs
-// to it alone, or adds to an accumulator for which order does not matter (an exact sum, a maximum, a count).
+// No bit of the result may depend on the chunks, their order or the workers. So an iteration writes
+// only its own elements, or adds to an accumulator whose order does not matter (an exact sum, a
+// maximum, a count).
 type Loop struct {
-	// Space is the index space of a call: n iterations, and how many of them are a leaf. A chunk begins at a multiple of
-	// leaf and ends at one or at n; both are functions of the types and attributes alone. n is 0 for a call that is no
-	// loop: Kernel runs it.
+	// Space returns the index space of a call: n iterations, in leaves. A chunk begins at a
+	// multiple of leaf and ends at one or at n. Both depend only on types and attributes. n =
+	// 0: the call is no loop and Kernel runs it.
 	Space func(c *Call) (n, leaf int)
-	// Group is how many leaves are computed together, if it is more than one: a chunk of fewer, or of some beyond a multiple, takes longer than its part of them.
-	// A loop that has many groups for each worker is cut between groups. nil: 1. A function of the types and attributes alone.
+	// Group returns how many leaves are computed together. A chunk of fewer, or with a
+	// remainder, takes longer than its share. A loop with many groups a worker is cut between
+	// groups. It depends only on types and attributes. nil: 1.
 	Group func(c *Call) int
-	// Points says that a leaf is for speed alone: a chunk may begin and end at any iteration. A technique that claims one at a time gets
-	// one then.
+	// Points: leaves are for speed only, so a chunk may begin and end at any iteration. A
+	// technique that claims one iteration gets one.
 	Points bool
-	// Takes says of which calls, whose shapes are known, Space is not empty, for a row whose other calls are cut into blocks;
-	// nil: where its operands are dense, of all.
+	// Takes reports whether a call of known shapes has a nonempty Space, for a row whose other
+	// calls are cut into blocks. nil means every call with dense operands does.
 	Takes func(s *Sig, out types.Type) bool
-	// Light says that a leaf takes some microseconds: a loop of few leaves is not worth sharing.
+	// Light: a leaf takes some microseconds, so a loop of few leaves is not shared.
 	Light bool
-	// Begin prepares one execution; dense results are lent already. Chunks are numbered by workers 0..workers-1.
+	// Begin prepares one execution. Dense results are lent already. Workers are numbered
+	// 0..workers-1.
 	Begin func(c *Call, workers int) (LoopBody, error)
 }
 
 // LoopBody is one execution of a loop.
 type LoopBody interface {
-	// Chunk runs iterations lo..hi-1. Several workers are in it at once, each under its own number; each iteration is
-	// run once. It must not allocate.
+	// Chunk runs iterations lo..hi-1. Several workers call it at once, each with its own
+	// number. Each iteration runs once. It must not allocate.
 	Chunk(worker, lo, hi int) error
-	// End is called once, after the last chunk of all workers, and completes the result in the call.
+	// End is called once, after the last chunk, and completes the result in the call.
 	End() error
 }
 
-// Passes is a LoopBody that goes over its index space several times: to count before it fills, or to sum up what has been counted. All
-// iterations of a pass have been run before one of the next begins.
+// Passes is a LoopBody that goes over its index space several times, for example to count and then
+// to fill. A pass begins after all iterations of the one before.
 type Passes interface {
 	LoopBody
-	// Next is called by one worker after every pass, and says whether another follows.
+	// Next is called by one worker after every pass. again: another pass follows.
 	Next() (again bool, err error)
 }

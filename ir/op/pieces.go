@@ -5,26 +5,25 @@ import (
 	"flow/ir/types"
 )
 
-// This file finds out where a row takes its elements from, of rows that only move them.
+// This file determines where the elements of a result come from, for rows that only move elements.
 
-// Piece is a rectangle of a result, whose elements are those of one operand at a fixed distance:
-// element (i, j) of the result is element (i + Down, j + Right) of operand In.
+// Piece is a rectangle of a result that is a shifted part of one operand: element (i, j) of the
+// result is element (i + Down, j + Right) of operand In.
 type Piece struct {
 	Row, Col, Rows, Cols int
 	In                   int
 	Down, Right          int
 }
 
-// mostPieces is the most pieces that a result is cut into.
+// mostPieces is the most pieces of a result.
 const mostPieces = 16
 
-// Cut asks for a rectangle to be cut: at row or column At of the index space, by Axis.
+// Cut asks for a rectangle to be cut at row or column At of the index space, by Axis.
 type Cut struct{ Axis, At int }
 
-// Before decides whether a is below b in a rectangle of a space of two indices, which are symbols 0
-// and 1: rows from lo[0] to below hi[0], columns from lo[1] to below hi[1]. It panics with a Cut
-// where the answer depends on the row alone or the column alone, and ok is false where it depends
-// on more.
+// Before decides whether a is below b in a rectangle of a space of two indices (symbols 0 and 1):
+// rows lo[0]..hi[0], columns lo[1]..hi[1]. It panics with a Cut if the answer depends on the row
+// alone or the column alone, and ok is false if it depends on more.
 func Before(a, b loop.Lin, lo, hi [2]int) (below, ok bool) {
 	d := a.Plus(b.Times(-1))
 	if d.Known() {
@@ -38,7 +37,7 @@ func Before(a, b loop.Lin, lo, hi [2]int) (below, ok bool) {
 	if first == last {
 		return first, true
 	}
-	// The least place from which on the answer is another one.
+	// at is the first place with the other answer.
 	at := (-d.Const + c - 1) / c
 	if c < 0 {
 		at = d.Const/-c + 1
@@ -46,8 +45,8 @@ func Before(a, b loop.Lin, lo, hi [2]int) (below, ok bool) {
 	panic(Cut{axis, int(at)})
 }
 
-// Pieces cuts the result of a call into rectangles of which each is taken from one operand, in its
-// order of rows and columns; ok is false of a row that does anything else. Sizes are known.
+// Pieces cuts the result of a call into rectangles, each taken from one operand in its order of
+// rows and columns. ok is false for a row that does anything else. Sizes are known.
 func (d *Def) Pieces(attrs *Attrs, in []types.Type, out types.Type) (list []Piece, ok bool) {
 	if d.Elements == nil || out.Rows == 0 || out.Cols == 0 {
 		return nil, false
@@ -77,15 +76,15 @@ func (d *Def) Pieces(attrs *Attrs, in []types.Type, out types.Type) (list []Piec
 	return list, true
 }
 
-// NoElement is what a row panics with that has no element of its result for a loop.
+// NoElement is the panic of a row that has no element of its result for a loop.
 type NoElement interface{ NoElement() string }
 
-// notMoved is the panic of an element that is none of an operand.
+// notMoved is the panic of an element that is not an operand's.
 type notMoved struct{}
 
 func (notMoved) NoElement() string { return "an element that is computed" }
 
-// piece sets where p comes from, or says where it has to be cut.
+// piece sets the origin of p, or returns where it has to be cut.
 func (d *Def) piece(attrs *Attrs, in []types.Type, out types.Type, p *Piece) (cut *Cut, ok bool) {
 	b := loop.New()
 	type source struct {
@@ -146,7 +145,7 @@ func (d *Def) piece(attrs *Attrs, in []types.Type, out types.Type, p *Piece) (cu
 	return nil, true
 }
 
-// stored is how e lies in memory, for which a loop has operations.
+// stored returns the storage type of e, for which a loop has operations.
 func stored(e types.Elem) types.Elem {
 	if e == types.Time || e == types.Dur {
 		return types.I64

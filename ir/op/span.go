@@ -7,14 +7,13 @@ import (
 	"flow/ir/types"
 )
 
-// This file finds the ranges of integers.
+// This file computes ranges of integers.
 
-// farIndex is beyond every size of a matrix; what is further off is not followed.
+// farIndex is beyond every matrix size. Values beyond it are not followed.
 const farIndex = 1 << 45
 
-// Span is the least and the greatest value of an elementwise row of two integers that lie in
-// ranges; ok is false of rows that are no sum, difference or product in a loop, and of numbers that
-// are far off.
+// Span returns the range of an elementwise row of two integers in ranges. ok is false unless the
+// row is a sum, difference or product in a loop, and for numbers beyond farIndex.
 func (d *Def) Span(of [2][2]int64) (r [2]int64, ok bool) {
 	b := loop.New()
 	for _, x := range of {

@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// Table is the operator table as one value. It is immutable once made.
+// Table is the operator table. It is immutable once made.
 type Table struct {
 	rows  []*Def
 	names map[string]*Def
@@ -14,7 +14,7 @@ type Table struct {
 	forms map[string]*Def // by Def.For
 }
 
-// NewTable makes a table of families of rows; it refuses two rows of one name or sign.
+// NewTable makes a table of families of rows. It refuses two rows of one name or sign.
 func NewTable(families ...[]*Def) (*Table, error) {
 	t := &Table{names: map[string]*Def{}, words: map[string][]*Def{}, infix: map[string]*Def{}, forms: map[string]*Def{}}
 	for _, rows := range families {
@@ -44,16 +44,17 @@ func NewTable(families ...[]*Def) (*Table, error) {
 	return t, nil
 }
 
-// Rows is every row, in table order; the caller must not change it.
+// Rows returns every row, in table order. The caller must not change it.
 func (t *Table) Rows() []*Def { return t.rows }
 
-// Named is the row of that IR name, or nil.
+// Named returns the row of that IR name, or nil.
 func (t *Table) Named(name string) *Def { return t.names[name] }
 
-// Sparse is the row that takes a call of d with sparse arguments, or nil: then d itself accepts or refuses them.
+// Sparse returns the row that takes calls of d with sparse arguments, or nil: then d itself accepts
+// or refuses them.
 func (t *Table) Sparse(d *Def) *Def { return t.forms[d.Name] }
 
-// Must is the row of that IR name; a missing one is a bug in the table.
+// Must returns the row of that IR name. It panics if there is none.
 func (t *Table) Must(name string) *Def {
 	if d := t.names[name]; d != nil {
 		return d
@@ -61,13 +62,13 @@ func (t *Table) Must(name string) *Def {
 	panic("BUG: the operator table has no row " + name)
 }
 
-// Word is the rows that a program means by word.
+// Word returns the rows that a program means by word.
 func (t *Table) Word(word string) []*Def { return t.words[word] }
 
-// Infix is the row of an operator sign, or nil.
+// Infix returns the row of an operator sign, or nil.
 func (t *Table) Infix(sign string) *Def { return t.infix[sign] }
 
-// Words is every word of the table, sorted: for completion and did-you-mean.
+// Words returns every word of the table, sorted, for completion and did-you-mean.
 func (t *Table) Words() []string {
 	out := make([]string, 0, len(t.words))
 	for w := range t.words {
@@ -77,7 +78,7 @@ func (t *Table) Words() []string {
 	return out
 }
 
-// Arity is the least and greatest number of positional arguments; most is -1 for any number.
+// Arity returns the least and greatest number of positional arguments. most is -1 for any number.
 func (d *Def) Arity() (least, most int) {
 	for _, a := range d.Args {
 		if a.Rest {

@@ -2,10 +2,12 @@ package op
 
 import "flow/ir/types"
 
-// MostText is the number of bytes of the longest str that is computed. Doubling one forty times would ask for 5 TB.
+// MostText is the size of the longest computed str in bytes. Doubling one forty times would need 5
+// TB.
 const MostText = 16 << 20
 
-// TextTooLong is the failure of a call whose result would be a str of size bytes, nil where it may be.
+// TextTooLong returns the failure of a call whose result would be a str of size bytes, or nil if it
+// is allowed.
 func TextTooLong(size int) error {
 	if size <= MostText {
 		return nil

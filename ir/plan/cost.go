@@ -5,18 +5,18 @@ import (
 	"flow/ir/op"
 )
 
-// Rates turns work into seconds on this machine: measured once per kernel set, or
-// guessed. They steer order and predictions, never what is computed.
+// Rates converts work to seconds on this machine, measured once per kernel set or guessed. They
+// affect order and predictions, never results.
 type Rates interface {
-	// Seconds is the time of one call of that rate class (Def.Rate, or its name).
+	// Seconds returns the time of one call of that rate class (Def.Rate, or its name).
 	Seconds(rate string, w op.Work) float64
 }
 
-// Guess is rates of a middling core, for when nothing has been measured: 20 GFLOP/s
-// in products, a quarter of that in factorisations, 5 GB/s in memory.
+// Guess is the rates of an average core, used without measurements: 20 GFLOP/s in products, a
+// quarter of that in factorisations, 5 GB/s in memory.
 type Guess struct{}
 
-// Seconds is the larger of the time to compute and the time to move, and 1 us at least.
+// Seconds returns the larger of compute and transfer time, at least 1 us.
 func (Guess) Seconds(rate string, w op.Work) float64 {
 	flops := 2e9
 	switch rate {
@@ -30,8 +30,8 @@ func (Guess) Seconds(rate string, w op.Work) float64 {
 	return max(1e-6, w.Flops/flops, w.Bytes/5e9)
 }
 
-// Costs is the predicted seconds of every task. A loop takes the longest path of a round as often as it has rounds, as if there
-// were workers enough.
+// Costs returns the predicted seconds of every task. A loop costs the longest path of a round times
+// its rounds, as if there were enough workers.
 func Costs(g *ir.Graph, r Rates) []float64 {
 	if r == nil {
 		r = Guess{}
@@ -40,7 +40,7 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 	type key struct {
 		d     *op.Def
 		attrs *op.Attrs
-		t     uint32 // of types; a type itself is five times the size to hash
+		t     uint32 // type number; a type is five times as large to hash
 		n     int
 		in    [3]uint32
 	}
@@ -85,8 +85,8 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 	return out
 }
 
-// Critical is, for every task, the longest path in seconds from its start to the end
-// of the program (its own cost included). The largest is the critical path.
+// Critical returns for every task the longest path in seconds from its start to the end of the
+// program, its own cost included. The maximum is the critical path.
 func Critical(g *ir.Graph, cost []float64) []float64 {
 	tail := make([]float64, g.Len())
 	for i := g.Len() - 1; i >= 0; i-- {

@@ -14,18 +14,18 @@ import (
 	"flow/lang/source"
 )
 
-// Plan is a program ready to run on Ranks ranks. It is read-only once made, and
-// the same on every rank.
+// Plan is a program ready to run on Ranks ranks. It is read-only once made, and equal on every
+// rank.
 type Plan struct {
-	// Graph holds one node a task, in program order, which is a topological order.
-	// Nodes of the row `exchange` move a value between ranks: see Exchange.
+	// Graph has one node a task, in program order, which is a topological order. Nodes of the
+	// row `exchange` move a value between ranks (see Exchange).
 	Graph *ir.Graph
-	// Ranks is the number of ranks the plan is for, at least 1.
+	// Ranks is the number of ranks, at least 1.
 	Ranks int
 	// Owner[i] is the rank that runs node i; nil when Ranks is 1.
 	Owner []int32
-	// Prio[i] orders ready tasks, larger first; nil for program order. It steers order alone and is no
-	// part of the hash, because it comes from measured costs.
+	// Prio[i] orders ready tasks, larger first; nil for program order. It affects only the
+	// order and is not in the hash, because it comes from measured costs.
 	Prio []int32
 	// Uses[i] is the number of inputs that read the result of node i, over all ranks.
 	Uses []int32
@@ -33,7 +33,7 @@ type Plan struct {
 	Files *source.FileSet
 }
 
-// Rank is the owner of node id.
+// Rank returns the owner of node id.
 func (p *Plan) Rank(id ir.ID) int {
 	if p.Owner == nil {
 		return 0
@@ -41,10 +41,10 @@ func (p *Plan) Rank(id ir.ID) int {
 	return int(p.Owner[id])
 }
 
-// Exchange is what the row `exchange` says: attribute `to` lists the ranks, ascending,
-// that read the node's result, besides or instead of the owner of its input, who is the
-// owner of the node. Readers of the exchange lie on those ranks; the runtime moves the
-// value there. To the reference evaluator an exchange is the identity.
+// Exchange returns the ranks, ascending, of an exchange node's attribute `to`, which read its
+// result besides or instead of its owner. The owner of the node is the owner of its input. Readers
+// of the exchange are on those ranks; the runtime moves the value there. The reference evaluator
+// treats an exchange as the identity.
 func (p *Plan) Exchange(id ir.ID) (to []int64, ok bool) {
 	n := &p.Graph.Nodes[id]
 	if n.Op.Role != op.Exchange {
@@ -53,7 +53,7 @@ func (p *Plan) Exchange(id ir.ID) (to []int64, ok bool) {
 	return n.Attrs.Ints("to"), true
 }
 
-// Verify checks the graph and that every edge that crosses ranks goes through an exchange.
+// Verify checks the graph and that every edge across ranks has an exchange.
 func (p *Plan) Verify() error {
 	if err := p.Graph.Verify(); err != nil {
 		return err
@@ -80,9 +80,8 @@ func (p *Plan) Verify() error {
 	return nil
 }
 
-// Hash identifies the plan: operators, attributes, edges, shapes, owners. Ranks
-// compare it before anything runs. Source positions, loop indices and priorities
-// take no part.
+// Hash identifies the plan: operators, attributes, edges, shapes, owners. Ranks compare it before
+// anything runs. Source positions, loop indices and priorities are not in it.
 func (p *Plan) Hash() [32]byte {
 	h := sha256.New()
 	w := bufio.NewWriterSize(h, 1<<16)
@@ -133,8 +132,8 @@ func (p *Plan) Hash() [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// Print writes the text form: the graph, then a line `own` with the owners and a
-// line `prio` with the priorities.
+// Print writes the text form: the graph, a line `own` with the owners and a line `prio` with the
+// priorities.
 func (p *Plan) Print(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "plan ranks %d\n", p.Ranks)
@@ -208,7 +207,8 @@ func int32s(f []string) ([]int32, error) {
 	return out, nil
 }
 
-// WhereWithin says where the node that steps lead to from node id came from, and in which rounds of loops it was.
+// WhereWithin describes the origin of the node that steps lead to from node id, and its rounds of
+// loops.
 func (p *Plan) WhereWithin(id ir.ID, steps []ir.Step) string {
 	g, at, ok := p.Graph.Follow(id, steps)
 	if !ok {
@@ -227,7 +227,7 @@ func (p *Plan) WhereWithin(id ir.ID, steps []ir.Step) string {
 	return s
 }
 
-// Where says where a node came from, for messages: `L[3,3] version 3 (k = 3)`.
+// Where describes the origin of a node, for messages: `L[3,3] version 3 (k = 3)`.
 func (p *Plan) Where(id ir.ID) string {
 	g := p.Graph
 	var s string

@@ -163,13 +163,15 @@ func TestSummarise(t *testing.T) {
 	if s := plan.Summarise(parse(t, diamond), exact{}, 2); !near(s.Makespan, 5) || !near(s.Bound, 5) {
 		t.Errorf("two workers: %+v", s)
 	}
-	// Greedy scheduling starts the longer of the two first: 1 + max(3, 2 + 2) with the short ones after each other.
+	// Greedy scheduling starts the longer of the two first: 1 + max(3, 2 + 2) with the short
+	// ones after each other.
 	fan := diamond + "%4 = task(%0) {s=2} : f64\n"
 	if s := plan.Summarise(parse(t, fan), exact{}, 2); !near(s.Makespan, 5) || !near(s.TotalSeconds, 9) {
 		t.Errorf("a fan of three on two workers: %+v", s)
 	}
 	s = plan.Summarise(parse(t, crossing), exact{}, 1)
-	// 2 on rank 0, across, 1 on ranks 1 and 2, back, 4 on rank 0; 800 bytes to two ranks and 8 to one.
+	// 2 on rank 0, across, 1 on ranks 1 and 2, back, 4 on rank 0; 800 bytes to two ranks and 8
+	// to one.
 	if s.Tasks != 4 || s.Messages != 3 || s.Bytes != 2*800+8 || !near(s.Makespan, 7) || !near(s.CriticalPath, 7) || s.BusyRanks != 3 || !near(s.LoadRatio, 6*3/8.0) {
 		t.Errorf("three ranks: %+v", s)
 	}

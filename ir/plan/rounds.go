@@ -7,19 +7,19 @@ import (
 
 // This file predicts loops and branches.
 
-// assumedRounds is how many rounds a loop is taken to have whose condition is tested in the run: enough for what it does in a
-// round to weigh more than what is done once.
+// assumedRounds is the assumed number of rounds of a loop whose condition is tested in the run. It
+// makes the work of a round outweigh what is done once.
 const assumedRounds = 10
 
-// roundCost is what one round of a loop, or one run of a branch, costs.
+// roundCost is the cost of one round of a loop, or one run of a branch.
 type roundCost struct {
 	Tasks    int
 	Total    float64 // seconds of all tasks
 	Critical float64 // seconds of the longest path
 }
 
-// roundOf predicts a round of an iterate, its condition included, or of the dearer branch of a select. Loops inside of it count with
-// all their rounds.
+// roundOf predicts a round of an iterate with its condition, or the more expensive branch of a
+// select. Inner loops count with all their rounds.
 func roundOf(n *ir.Node, r Rates) (round roundCost) {
 	for b := n.Region; b != nil; b = b.Next {
 		g := b.Graph
@@ -49,7 +49,7 @@ func roundOf(n *ir.Node, r Rates) (round roundCost) {
 	return round
 }
 
-// roundsOf is how many rounds a node is taken to have; known is false where that is an assumption.
+// roundsOf returns the rounds of a node. known is false if they are assumed.
 func roundsOf(n *ir.Node) (rounds int64, known bool) {
 	if n.Op.Control != op.Iterate {
 		return 1, true
@@ -63,7 +63,7 @@ func roundsOf(n *ir.Node) (rounds int64, known bool) {
 // controls reports a node that has regions of tasks.
 func controls(n *ir.Node) bool { return n.Op.Control == op.Iterate || n.Op.Control == op.Select }
 
-// total is the seconds of all tasks of a node that costs so much.
+// total returns the seconds of all tasks of a node.
 func total(n *ir.Node, cost float64, r Rates) float64 {
 	if !controls(n) {
 		return cost

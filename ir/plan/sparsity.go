@@ -5,7 +5,8 @@ import (
 	"flow/ir/types"
 )
 
-// SparseEdge is a sparse matrix of a plan, or a product of sparse ones that was made dense, by what is known before the run.
+// SparseEdge is a sparse matrix of a plan, or a product of sparse ones that was made dense, as
+// estimated before the run.
 type SparseEdge struct {
 	Node  ir.ID   `json:"node"`
 	Op    string  `json:"op"`
@@ -16,7 +17,7 @@ type SparseEdge struct {
 	Other float64 `json:"bytes_as_other"` // in the other form: dense or sparse
 }
 
-// SparseEdges estimates the sparse matrices of a graph, those of regions left out.
+// SparseEdges estimates the sparse matrices of a graph, without its regions.
 func SparseEdges(g *ir.Graph) (out []SparseEdge) {
 	estimates := ir.NewEstimator(g)
 	for i := range g.Nodes {

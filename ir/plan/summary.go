@@ -8,7 +8,7 @@ import (
 	"flow/ir/op"
 )
 
-// Summary is what a plan will do, predicted before it runs.
+// Summary predicts what a plan will do.
 type Summary struct {
 	Ranks        int           `json:"ranks"`
 	Workers      int           `json:"workers_per_rank"`
@@ -20,7 +20,7 @@ type Summary struct {
 	CriticalLen  int           `json:"critical_path_tasks"`
 	Parallelism  float64       `json:"mean_parallelism"` // total / critical path
 	Makespan     float64       `json:"predicted_makespan_seconds"`
-	Bound        float64       `json:"bound_seconds"` // max(critical path, total / workers): no schedule is shorter
+	Bound        float64       `json:"bound_seconds"` // max(critical path, total / workers): a lower bound of any schedule
 	Bytes        int64         `json:"bytes_between_ranks"`
 	Messages     int           `json:"messages"`
 	Load         []float64     `json:"load_seconds_by_rank"`
@@ -30,7 +30,7 @@ type Summary struct {
 	Sparse       []SparseEdge  `json:"sparse,omitempty"`
 }
 
-// KernelCount is the tasks of one kernel.
+// KernelCount counts the tasks of one kernel.
 type KernelCount struct {
 	Name    string  `json:"name"`
 	Tasks   int     `json:"tasks"`
@@ -38,7 +38,8 @@ type KernelCount struct {
 	Flops   float64 `json:"-"`
 }
 
-// LoopCount is what a loop at the top of a program does. Its tasks are not among the Summary's: it is one of them.
+// LoopCount describes a loop at the top of a program. Its tasks are not counted in the Summary: the
+// loop is one task.
 type LoopCount struct {
 	Node    ir.ID   `json:"node"`
 	Rounds  int64   `json:"rounds"`
@@ -53,8 +54,8 @@ const (
 	bandwidth = 4e9
 )
 
-// Summarise predicts a run with that many workers a rank. The makespan is that of the
-// runtime's own rule, greedy by priority, on the predicted costs.
+// Summarise predicts a run with that many workers a rank. The makespan is that of the runtime's
+// rule, greedy by priority, on the predicted costs.
 func Summarise(p *Plan, r Rates, workers int) Summary {
 	g := p.Graph
 	cost := Costs(g, r)
@@ -112,7 +113,8 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	return s
 }
 
-// loop is the work of a node; of a loop or branch it adds to the list of loops, and makes the node as long as the workers need for it.
+// loop returns the work of a node. A loop or branch is added to the list of loops, and its cost
+// becomes the time that the workers need.
 func (s *Summary) loop(p *Plan, id ir.ID, r Rates, workers int, cost []float64) float64 {
 	n := &p.Graph.Nodes[id]
 	if !controls(n) {
@@ -128,7 +130,7 @@ func (s *Summary) loop(p *Plan, id ir.ID, r Rates, workers int, cost []float64) 
 	return work
 }
 
-// pathLength is the number of tasks on the critical path.
+// pathLength returns the number of tasks on the critical path.
 func pathLength(g *ir.Graph, cost, tail []float64) int {
 	at, best := -1, -1.0
 	for i := range tail {
@@ -157,7 +159,7 @@ func pathLength(g *ir.Graph, cost, tail []float64) int {
 	return n
 }
 
-// event is a task that ends, or a ready task in a queue.
+// event is the end of a task, or a ready task in a queue.
 type event struct {
 	key  float64
 	task int32
@@ -173,9 +175,8 @@ func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
 func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
 func (e *events) Pop() any     { l := *e; x := l[len(l)-1]; *e = l[:len(l)-1]; return x }
 
-// simulate is greedy list scheduling: a free worker of a rank takes the ready task
-// with the longest path to the end. An exchange ends its latency and transfer later,
-// and occupies nobody.
+// simulate performs greedy list scheduling: a free worker of a rank takes the ready task with the
+// longest path to the end. An exchange ends after its latency and transfer and occupies no worker.
 func simulate(p *Plan, cost, tail []float64, workers int) float64 {
 	g := p.Graph
 	n := g.Len()

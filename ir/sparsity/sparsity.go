@@ -1,13 +1,14 @@
-// Package sparsity estimates how many elements of a matrix are not zero before it is computed. The order of chains of products, the form of
-// intermediate results and the predicted memory rest on it; no result does.
+// Package sparsity estimates the number of nonzeros of a matrix before it is computed. The order of
+// product chains, the form of intermediate results and the predicted memory depend on it; no value
+// does.
 //
-// An Estimate is a count and, where the matrix itself was there to be looked at, how the count is spread over rows and columns: the sketch of
-// J. Sommer, M. Boehm, A. Evfimievski, B. Reinwald, P. Haas, "MNC: Structure-exploiting sparsity estimation for matrix expressions", SIGMOD 2019.
-// Without it elements are taken to lie anywhere with equal probability, which for graphs whose degrees differ by orders of magnitude is far too
-// little: squares of such graphs are filled by their hubs.
+// An Estimate is a count and, if the matrix itself is available, its distribution over rows and
+// columns: the sketch of J. Sommer, M. Boehm, A. Evfimievski, B. Reinwald, P. Haas, "MNC:
+// Structure-exploiting sparsity estimation for matrix expressions", SIGMOD 2019. Without it the
+// nonzeros are assumed to be uniform, which underestimates squares of graphs with hubs by far.
 //
-// All is computed by additions, multiplications and divisions in one order, never fused, so that every machine comes to the same numbers: the
-// order of a chain is part of what a program means.
+// All computations are additions, multiplications and divisions in one order, never fused, so all
+// machines get the same numbers: the order of a chain is part of what a program means.
 package sparsity
 
 import "math"
@@ -15,53 +16,54 @@ import "math"
 // Basis says what an estimate rests on.
 type Basis uint8
 
-// The bases, the worst last: an estimate made of two has the worse.
+// The bases, worst last. An estimate made of two has the worse.
 const (
 	Counted   Basis = iota // the number itself
-	Estimated              // computed from counts or from what a generator was asked for
+	Estimated              // computed from counts or from a generator's arguments
 	Guessed                // nothing is known before the run
 )
 
 func (b Basis) String() string { return [...]string{"counted", "estimated", "guessed"}[b] }
 
-// Estimate is what is known of where a matrix is not zero.
+// Estimate is what is known of the nonzeros of a matrix.
 type Estimate struct {
 	Rows, Cols int
 	NNZ        float64 // elements that are not zero
-	Full       bool    // stored as a dense matrix: every element takes part in what is computed with it
+	Full       bool    // dense: every element takes part in operations on it
 	Basis      Basis
-	// MostRow and MostCol are the most elements in a row and a column; 0 if not known.
+	// MostRow and MostCol are the most nonzeros in a row and a column; 0 if unknown.
 	MostRow, MostCol float64
 
-	row, col *counts // nil: spread evenly. They are of another matrix with the same proportions: see share
+	row, col *counts // nil: uniform. They may be of another matrix with the same proportions: see share
 }
 
-// counts is how many elements each row or column has.
+// counts is the number of nonzeros of each row or column.
 type counts struct {
 	n    []float64
 	sum  float64
 	some float64 // how many have any
 }
 
-// guess is the density of a matrix of which nothing is known: one element of a hundred. It is part of what chains of products mean.
+// guess is the density of a matrix of which nothing is known. It is part of what chains of products
+// mean.
 const guess = 0.01
 
-// Unknown is a sparse matrix of which nothing is known.
+// Unknown returns the estimate of a sparse matrix of which nothing is known.
 func Unknown(rows, cols int) Estimate {
 	return Estimate{Rows: rows, Cols: cols, NNZ: guess * cells(rows, cols), Basis: Guessed}
 }
 
-// Dense is a dense matrix of which nothing is known.
+// Dense returns the estimate of a dense matrix of which nothing is known.
 func Dense(rows, cols int) Estimate {
 	return Estimate{Rows: rows, Cols: cols, NNZ: cells(rows, cols), Full: true, Basis: Guessed}
 }
 
-// Uniform is nnz elements anywhere.
+// Uniform returns the estimate of nnz nonzeros at random places.
 func Uniform(rows, cols int, nnz float64, b Basis) Estimate {
 	return Estimate{Rows: rows, Cols: cols, NNZ: min(nnz, cells(rows, cols)), Basis: b}
 }
 
-// Counts is a matrix with so many elements in each row and column.
+// Counts returns the estimate of a matrix with these nonzeros in each row and column.
 func Counts(byRow, byCol []float64) Estimate {
 	e := Estimate{Rows: len(byRow), Cols: len(byCol), row: count(byRow), col: count(byCol)}
 	e.NNZ = e.row.sum
@@ -87,7 +89,7 @@ func count(n []float64) *counts {
 
 func cells(rows, cols int) float64 { return float64(max(rows, 0)) * float64(max(cols, 0)) }
 
-// Density is the share of the elements that are not zero.
+// Density returns the share of nonzeros.
 func (e *Estimate) Density() float64 {
 	if n := cells(e.Rows, e.Cols); n > 0 {
 		return e.NNZ / n
@@ -95,7 +97,7 @@ func (e *Estimate) Density() float64 {
 	return 0
 }
 
-// share is element k of c, of n rows or columns, for a matrix with nnz elements in all.
+// share returns element k of c, of n rows or columns, for a matrix with nnz nonzeros.
 func (c *counts) share(k, n int, nnz float64) float64 {
 	switch {
 	case c == nil:
@@ -106,7 +108,7 @@ func (c *counts) share(k, n int, nnz float64) float64 {
 	return float64(c.n[k]*nnz) / c.sum
 }
 
-// filled is how many of n rows or columns have elements, of nnz.
+// filled returns how many of n rows or columns have nonzeros, of nnz.
 func (c *counts) filled(n int, nnz float64) float64 {
 	if c == nil {
 		return min(float64(n), nnz)
@@ -114,13 +116,13 @@ func (c *counts) filled(n int, nnz float64) float64 {
 	return c.some
 }
 
-// T is the transpose.
+// T estimates the transpose.
 func (e Estimate) T() Estimate {
 	e.Rows, e.Cols, e.row, e.col, e.MostRow, e.MostCol = e.Cols, e.Rows, e.col, e.row, e.MostCol, e.MostRow
 	return e
 }
 
-// Window is rows x cols elements from (r0, c0) on.
+// Window estimates the rows x cols elements from (r0, c0) on.
 func (e Estimate) Window(r0, c0, rows, cols int) Estimate {
 	if r0 == 0 && c0 == 0 && rows == e.Rows && cols == e.Cols {
 		return e
@@ -149,8 +151,8 @@ func (e Estimate) Window(r0, c0, rows, cols int) Estimate {
 	return w
 }
 
-// meets is the probability that an element of a row of a meets one of b in the same column, as MNC estimates it: sum of the products of column
-// counts over the product of their sums.
+// meets returns the probability that an element of a row of a meets one of b in the same column, as
+// MNC estimates it: the sum of the products of column counts over the product of their sums.
 func meets(a, b *Estimate) float64 {
 	if a.col == nil || b.col == nil {
 		return 1 / float64(max(a.Cols, 1))
@@ -165,7 +167,7 @@ func meets(a, b *Estimate) float64 {
 	return s / a.col.sum / b.col.sum
 }
 
-// Meet is an elementwise product of two matrices of one shape.
+// Meet estimates an elementwise product of two matrices of one shape.
 func Meet(a, b Estimate) Estimate {
 	switch {
 	case b.Full:
@@ -189,7 +191,7 @@ func Meet(a, b Estimate) Estimate {
 	return e
 }
 
-// Join is where one of two matrices of one shape is not zero.
+// Join estimates the union of the nonzeros of two matrices of one shape.
 func Join(a, b Estimate) Estimate {
 	p := meets(&a, &b)
 	e := Estimate{Rows: a.Rows, Cols: a.Cols, Basis: max(a.Basis, b.Basis, Estimated)}
@@ -215,7 +217,8 @@ func Join(a, b Estimate) Estimate {
 	return e
 }
 
-// Work is the multiplications of a @ b: of each k the elements in column k of a times those in row k of b.
+// Work returns the multiplications of a @ b: the sum over k of nonzeros in column k of a times
+// those in row k of b.
 func Work(a, b *Estimate) float64 {
 	switch {
 	case a.Full && b.Full:
@@ -234,9 +237,10 @@ func Work(a, b *Estimate) float64 {
 	return s
 }
 
-// Product is a @ b. With p rows of a and columns of b that have elements at all, k makes an element (i, j) not zero with probability
-// (elements of column k of a) (elements of row k of b) / p, each k for itself. If rows of a or columns of b have one element
-// at most no two k make the same, and the number of multiplications is exact (MNC, theorem 3.1).
+// Product estimates a @ b. With p nonempty pairs of rows of a and columns of b, each k makes an
+// element nonzero with probability (nonzeros of column k of a) (nonzeros of row k of b) / p,
+// independently. If rows of a or columns of b have at most one nonzero, the number of
+// multiplications is exact (MNC, theorem 3.1).
 func Product(a, b Estimate) Estimate {
 	if a.Full || b.Full {
 		return Estimate{Rows: a.Rows, Cols: b.Cols, NNZ: cells(a.Rows, b.Cols), Full: true, Basis: Guessed}
@@ -266,7 +270,7 @@ func Product(a, b Estimate) Estimate {
 	return e
 }
 
-// power is x to the k by squaring; math.Pow is not the same on all machines.
+// power returns x to the k by squaring. math.Pow differs between machines.
 func power(x float64, k int) float64 {
 	y := 1.0
 	for ; k > 0; k >>= 1 {
@@ -278,7 +282,8 @@ func power(x float64, k int) float64 {
 	return y
 }
 
-// Bytes is the memory of the matrix in its form, with elements of so many bytes in a dense one and stored ones in a sparse one.
+// Bytes returns the memory of the matrix, with the given bytes for an element of a dense and a
+// stored element of a sparse one.
 func (e *Estimate) Bytes(element, stored int) float64 {
 	if e.Full {
 		return cells(e.Rows, e.Cols) * float64(element)

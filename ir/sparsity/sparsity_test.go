@@ -78,8 +78,9 @@ var shapes = []func(i, j int) float64{
 	func(int, int) float64 { return 0 },
 }
 
-// Multiplications are counted, and estimates of random matrices whose rows and columns differ in length are near what they estimate. Of
-// products of such they are too large, since all elements are taken to be filled alike.
+// Multiplications are counted, and estimates of random matrices whose rows and columns differ in
+// length are near what they estimate. Of products of such they are too large, since all elements
+// are taken to be filled alike.
 func TestEstimatesOfRandomMatrices(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	near := func(what string, a, b int, got Estimate, want float64) {
@@ -122,7 +123,8 @@ func TestEstimatesOfRandomMatrices(t *testing.T) {
 	}
 }
 
-// A product with a permutation or with rows of one element is counted, not estimated: MNC, theorem 3.1.
+// A product with a permutation or with rows of one element is counted, not estimated: MNC, theorem
+// 3.1.
 func TestProductsWithOneElementARow(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	at := make([]int, 80)

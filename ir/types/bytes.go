@@ -2,7 +2,7 @@ package types
 
 import "fmt"
 
-// InBytes is a number of bytes for people.
+// InBytes formats a number of bytes.
 func InBytes(n float64) string {
 	units := [...]string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"}
 	unit := 0

@@ -2,7 +2,7 @@ package types
 
 import "fmt"
 
-// Elem is the type of one element of a matrix, or of a scalar.
+// Elem is the type of a scalar or a matrix element.
 type Elem uint8
 
 // The element types of the language. A new one is a row in elems.
@@ -15,11 +15,11 @@ const (
 	Str
 	Time    // nanoseconds since the epoch, UTC
 	Dur     // nanoseconds
-	Picture // what emit draws; a scalar, and never an element of a matrix
+	Picture // drawn by emit; a scalar, never a matrix element
 )
 
 // elems is the table of element types, by Elem: the word in source and printed IR, the size in
-// bytes in memory (0: not of fixed size), and the rank in implicit widening (0: takes no part).
+// bytes (0: not fixed), and the rank in implicit widening (0: none).
 var elems = [...]struct {
 	name string
 	size int
@@ -43,16 +43,16 @@ func (e Elem) String() string {
 	return fmt.Sprintf("elem(%d)", uint8(e))
 }
 
-// Size is the number of bytes of one element in a dense matrix; 0 for str and picture.
+// Size returns the bytes of one element in a dense matrix; 0 for str and picture.
 func (e Elem) Size() int { return elems[e].size }
 
 // IsFloat reports f32 or f64.
 func (e Elem) IsFloat() bool { return e == F32 || e == F64 }
 
-// IsNumeric reports whether arithmetic is defined: bool counts as 0 and 1.
+// IsNumeric reports whether arithmetic is defined. bool counts as 0 and 1.
 func (e Elem) IsNumeric() bool { return e >= Bool && e <= F64 }
 
-// ElemNamed is the element type of that name.
+// ElemNamed returns the element type of that name.
 func ElemNamed(name string) (Elem, bool) {
 	for e := Bool; int(e) < len(elems); e++ {
 		if elems[e].name == name {
@@ -62,8 +62,8 @@ func ElemNamed(name string) (Elem, bool) {
 	return NoElem, false
 }
 
-// Widen is the element type in which a and b meet in arithmetic: bool -> i64 -> f64
-// is implicit, everything else must be equal (language reference, "Conversions").
+// Widen returns the common type of a and b in arithmetic: bool -> i64 -> f64 is implicit,
+// everything else must be equal (language reference, "Conversions").
 func Widen(a, b Elem) (Elem, bool) {
 	if a == b {
 		return a, true

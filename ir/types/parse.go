@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Parse reads what String wrote: Parse(t.String()) equals t.
+// Parse reads the output of String: Parse(t.String()) equals t.
 func Parse(s string) (Type, error) {
 	p := &parser{s: s}
 	t, err := p.typ()

@@ -5,11 +5,12 @@ import (
 	"math/bits"
 )
 
-// MaxSide is the most rows, columns, and elements of a dense matrix: their bytes are an int.
+// MaxSide is the most rows, columns, and elements of a dense matrix, so that their bytes fit an
+// int.
 const MaxSide = 1<<60 - 1
 
-// Possible reports a type whose matrices may exist: no dimension is negative, but for Unknown, or beyond MaxSide, and a
-// dense matrix has no more than MaxSide elements, a sparse one no more than an int counts.
+// Possible reports whether matrices of a type may exist: no dimension is negative (except Unknown)
+// or beyond MaxSide, a dense matrix has at most MaxSide elements, a sparse one at most an int.
 func (t Type) Possible() bool {
 	if !t.IsMatrix() {
 		return true
@@ -23,7 +24,8 @@ func (t Type) Possible() bool {
 	return n <= MaxSide || t.IsSparse() && n < math.MaxInt
 }
 
-// Plus is a + b of sizes, neither negative, or the greatest int if there is none: no Type with it is Possible.
+// Plus returns a + b of nonnegative sizes, or the greatest int on overflow: no Type with it is
+// Possible.
 func Plus(a, b int) int {
 	if a > math.MaxInt-b {
 		return math.MaxInt
@@ -31,7 +33,8 @@ func Plus(a, b int) int {
 	return a + b
 }
 
-// Times is a b of sizes, neither negative, or the greatest int if there is none: no Type with it is Possible.
+// Times returns a b of nonnegative sizes, or the greatest int on overflow: no Type with it is
+// Possible.
 func Times(a, b int) int {
 	if high, low := bits.Mul64(uint64(a), uint64(b)); high == 0 && low <= math.MaxInt {
 		return int(low)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind says what sort of thing an edge carries.
+// Kind is the kind of thing that an edge carries.
 type Kind uint8
 
 // The kinds of edges.
@@ -17,10 +17,10 @@ const (
 	Frame
 	Tuple
 	Stream // 0..inf tokens of Ext.Token, then close
-	Effect // nothing but order: the edge between an assert and the emit that it guards
+	Effect // order only: the edge between an assert and the emit that it guards
 )
 
-// Repr is how a matrix lies in memory.
+// Repr is the storage form of a matrix.
 type Repr uint8
 
 // The representations of matrices.
@@ -29,11 +29,10 @@ const (
 	CSR               // compressed sparse rows
 )
 
-// Unknown is a dimension that only the run will tell.
+// Unknown is a dimension that only the run knows.
 const Unknown = -1
 
-// Type is the type of an edge. Types are compared with ==, but for those with an
-// Ext, which Equal compares by content.
+// Type is the type of an edge. Compare types with ==, or with Equal if they have an Ext.
 type Type struct {
 	Kind       Kind
 	Elem       Elem
@@ -42,35 +41,35 @@ type Type struct {
 	Ext        *Ext
 }
 
-// Ext is the rest of a type that two numbers cannot say.
+// Ext is the part of a type that two numbers cannot express.
 type Ext struct {
 	Fields []Field // of Record, Frame and Tuple
 	Token  *Type   // of Stream
 }
 
-// Field is one named part; tuples may leave Name empty.
+// Field is one named part. Tuples may leave Name empty.
 type Field struct {
 	Name string
 	Type Type
 }
 
-// ScalarOf is the type of one e.
+// ScalarOf returns the type of one e.
 func ScalarOf(e Elem) Type { return Type{Kind: Scalar, Elem: e} }
 
-// DenseOf is the type of a dense rows x cols matrix of e.
+// DenseOf returns the type of a dense rows x cols matrix of e.
 func DenseOf(e Elem, rows, cols int) Type {
 	return Type{Kind: Matrix, Elem: e, Repr: Dense, Rows: rows, Cols: cols}
 }
 
-// SparseOf is the type of a sparse rows x cols matrix of e.
+// SparseOf returns the type of a sparse rows x cols matrix of e.
 func SparseOf(e Elem, rows, cols int) Type {
 	return Type{Kind: Matrix, Elem: e, Repr: CSR, Rows: rows, Cols: cols}
 }
 
-// EffectType is the type of an edge that carries only order.
+// EffectType returns the type of an edge that carries only order.
 func EffectType() Type { return Type{Kind: Effect} }
 
-// TupleOf is the type of several values in one.
+// TupleOf returns the type of several values in one.
 func TupleOf(parts ...Type) Type {
 	ext := &Ext{}
 	for _, t := range parts {
@@ -91,16 +90,17 @@ func (t Type) IsDense() bool { return t.Kind == Matrix && t.Repr == Dense }
 // IsSparse reports a sparse matrix.
 func (t Type) IsSparse() bool { return t.Kind == Matrix && t.Repr == CSR }
 
-// Sized reports a dense matrix that has a number of bytes: what memory is lent for, and what travels as it lies.
+// Sized reports a dense matrix of fixed size in bytes, for which memory is lent and which is sent
+// as it is.
 func (t Type) Sized() bool { return t.IsDense() && t.Known() && t.Elem.Size() > 0 }
 
-// With is t with another element type.
+// With returns t with another element type.
 func (t Type) With(e Elem) Type { t.Elem = e; return t }
 
-// Known reports whether both dimensions are numbers.
+// Known reports whether both dimensions are known.
 func (t Type) Known() bool { return t.Rows >= 0 && t.Cols >= 0 }
 
-// Count is the number of elements; 1 for a scalar.
+// Count returns the number of elements; 1 for a scalar.
 func (t Type) Count() int {
 	if t.Kind == Matrix {
 		return t.Rows * t.Cols
@@ -108,7 +108,7 @@ func (t Type) Count() int {
 	return 1
 }
 
-// Bytes is the size of a dense matrix or scalar in memory.
+// Bytes returns the size of a dense matrix or scalar in memory.
 func (t Type) Bytes() int { return t.Count() * t.Elem.Size() }
 
 // Equal reports whether two types are the same.
@@ -132,7 +132,7 @@ func (t Type) Equal(o Type) bool {
 	return t.Ext.Token == nil || t.Ext.Token.Equal(*o.Ext.Token)
 }
 
-// String is the type as it is written in programs and in printed IR.
+// String returns the type as programs and printed IR write it.
 func (t Type) String() string {
 	switch t.Kind {
 	case Scalar:

@@ -11,13 +11,13 @@ import (
 	"flow/memory"
 )
 
-// CSR is a sparse matrix in compressed sparse rows: the elements of row i that are stored are entries
-// Ptr[i]..Ptr[i+1]-1 of Col (columns, ascending) and of the one slice of values that its element type names. Bool has
-// no values: what is stored is true. Everything else is zero.
+// CSR is a sparse matrix in compressed sparse rows. The nonzeros of row i are entries
+// Ptr[i]..Ptr[i+1]-1 of Col (columns, ascending) and of the one value slice that its element type
+// names. Bool has no values: stored elements are true.
 //
-// No stored element is zero (of either sign), so that a matrix has one form: equal matrices have equal arrays, and the
-// number of entries is the number of elements that are not zero. Ptr need not begin at 0: a range of rows shares Col
-// and the values with the matrix that it was cut from.
+// No stored element is zero (of either sign), so equal matrices have equal arrays, and the number
+// of entries is the number of nonzeros. Ptr need not begin at 0: a range of rows shares Col and the
+// values with its matrix.
 type CSR struct {
 	Elem       types.Elem
 	Rows, Cols int
@@ -31,11 +31,11 @@ type CSR struct {
 // MaxSparseCols is the greatest number of columns: a column index is an int32.
 const MaxSparseCols = math.MaxInt32
 
-// Type is the matrix's type.
+// Type returns the matrix's type.
 func (m *CSR) Type() types.Type { return types.SparseOf(m.Elem, m.Rows, m.Cols) }
 
-// NewCSR is a matrix with room for n entries and a zero row pointer. It panics for an element type that is not numeric,
-// and with a *memory.Error where there is no memory for it.
+// NewCSR returns a matrix with room for n entries and a zero row pointer. It panics for an element
+// type that is not numeric, and with a *memory.Error if memory is short.
 func NewCSR(e types.Elem, rows, cols, n int) *CSR {
 	memory.MustProduct(rows, 8)
 	memory.MustProduct(n, 4+valueBytes(e))
@@ -54,13 +54,13 @@ func NewCSR(e types.Elem, rows, cols, n int) *CSR {
 	return m
 }
 
-// NNZ is the number of stored elements.
+// NNZ returns the number of stored elements.
 func (m *CSR) NNZ() int { return int(m.Ptr[m.Rows] - m.Ptr[0]) }
 
-// Bytes is the memory that the matrix takes: what a message of it moves.
+// Bytes returns the memory of the matrix, which is what a message of it moves.
 func (m *CSR) Bytes() int { return 8*(m.Rows+1) + m.NNZ()*(4+valueBytes(m.Elem)) }
 
-// valueBytes is the size of one stored value.
+// valueBytes returns the size of one stored value.
 func valueBytes(e types.Elem) int {
 	if e == types.Bool {
 		return 0
@@ -68,7 +68,7 @@ func valueBytes(e types.Elem) int {
 	return e.Size()
 }
 
-// View is rows r0..r0+rows-1, sharing memory.
+// View returns rows r0..r0+rows-1, sharing memory.
 func (m *CSR) View(r0, rows int) *CSR {
 	if r0 < 0 || rows < 0 || r0+rows > m.Rows {
 		panic(fmt.Sprintf("BUG: rows %d+%d of a %v", r0, rows, m.Type()))
@@ -78,13 +78,13 @@ func (m *CSR) View(r0, rows int) *CSR {
 	return &v
 }
 
-// Row is the columns of the entries of row i and the place of the first.
+// Row returns the columns of the entries of row i and the place of the first.
 func (m *CSR) Row(i int) (cols []int32, at int) {
 	return m.Col[m.Ptr[i]:m.Ptr[i+1]], int(m.Ptr[i])
 }
 
-// SamePlaces reports that m and b store elements at the same places and share the memory that says so: that such lists
-// are equal is not looked for.
+// SamePlaces reports whether m and b share the memory of their row pointers and columns. It does
+// not compare contents.
 func (m *CSR) SamePlaces(b *CSR) bool {
 	n := m.NNZ()
 	if m.Rows != b.Rows || m.Cols != b.Cols || n != b.NNZ() {
@@ -108,7 +108,7 @@ func (m *CSR) SamePlaces(b *CSR) bool {
 	return true
 }
 
-// Entry is the value at a place of the arrays: for printing, tests and reference code.
+// Entry returns the value at a place of the arrays, for printing, tests and reference code.
 func (m *CSR) Entry(at int) Scalar {
 	switch m.Elem {
 	case types.F64:
@@ -134,7 +134,7 @@ func (m *CSR) SetEntry(at int, s Scalar) {
 	}
 }
 
-// At is element (i, j).
+// At returns element (i, j).
 func (m *CSR) At(i, j int) Scalar {
 	cols, at := m.Row(i)
 	k := sort.Search(len(cols), func(k int) bool { return int(cols[k]) >= j })
@@ -144,8 +144,8 @@ func (m *CSR) At(i, j int) Scalar {
 	return Scalar{Elem: m.Elem}
 }
 
-// Values is the stored values in the order of their places, as a 1 x NNZ dense matrix over the same memory; nil for
-// bool, which has none.
+// Values returns the stored values in order as a 1 x NNZ dense matrix over the same memory, or nil
+// for bool.
 func (m *CSR) Values() *Dense {
 	lo, hi := m.Ptr[0], m.Ptr[m.Rows]
 	d := &Dense{Elem: m.Elem, Rows: 1, Cols: int(hi - lo), Stride: int(hi - lo)}
@@ -162,7 +162,7 @@ func (m *CSR) Values() *Dense {
 	return d
 }
 
-// Check says what breaks the form of a matrix, nil if nothing does. A matrix that came from outside passes through it.
+// Check returns what is malformed, or nil. Every matrix from outside is checked.
 func (m *CSR) Check() error {
 	if m.Rows < 0 || m.Cols < 0 || m.Cols > MaxSparseCols || len(m.Ptr) != m.Rows+1 {
 		return fmt.Errorf("%d row pointers in a %v", len(m.Ptr), m.Type())
@@ -193,7 +193,7 @@ func (m *CSR) Check() error {
 	return nil
 }
 
-// sameCSR compares two matrices of one type by bits; all nans are one.
+// sameCSR compares two matrices of one type by bits. All NaNs are equal.
 func sameCSR(a, b *CSR) bool {
 	if a.Type() != b.Type() || a.NNZ() != b.NNZ() {
 		return false
@@ -211,8 +211,8 @@ func sameCSR(a, b *CSR) bool {
 	return a.Elem == types.Bool || Same(a.Values(), b.Values())
 }
 
-// Parts is the arrays of a matrix as bytes for a message, without a copy: row lengths are told by pointers that begin
-// at any number, so the receiver takes them relative to the first.
+// Parts returns the arrays of a matrix as bytes for a message, without a copy. Row pointers may
+// begin at any number; the receiver takes them relative to the first.
 func (m *CSR) Parts() (ptr, col, val []byte) {
 	bytesOf := func(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
 	ptr = bytesOf(unsafe.Pointer(&m.Ptr[0]), 8*len(m.Ptr))
@@ -225,7 +225,8 @@ func (m *CSR) Parts() (ptr, col, val []byte) {
 	return ptr, col, val
 }
 
-// CSRFromParts is the matrix that Parts took apart, on the heap. The error says why the bytes are no such matrix.
+// CSRFromParts returns the matrix that Parts took apart, on the heap. The error says what is
+// malformed.
 func CSRFromParts(e types.Elem, rows, cols int, data []byte) (*CSR, error) {
 	size := int64(len(data)) - 8*(int64(rows)+1)
 	per := int64(4 + valueBytes(e))

@@ -8,9 +8,8 @@ import (
 	"flow/memory"
 )
 
-// Dense is a row-major matrix. Element (i, j) is at i*Stride+j of the one slice
-// that its element type names; the others are nil. Bool is one byte, 0 or 1.
-// I64 also holds time and dur.
+// Dense is a row-major matrix. Element (i, j) is at i*Stride+j of the one slice that its element
+// type names; the others are nil. Bool is one byte, 0 or 1. I64 also holds time and dur.
 type Dense struct {
 	Elem       types.Elem
 	Rows, Cols int
@@ -19,15 +18,15 @@ type Dense struct {
 	F32        []float32
 	I64        []int64
 	Bool       []uint8
-	// Buf is the memory as it was lent, for whoever lent it; nil for heap memory and views.
+	// Buf is the lent memory, for its lender; nil for heap memory and views.
 	Buf []byte
 }
 
-// Type is the matrix's type.
+// Type returns the matrix's type.
 func (d *Dense) Type() types.Type { return types.DenseOf(d.Elem, d.Rows, d.Cols) }
 
-// New is a zero matrix on the heap. It panics for an element type without a fixed size, and with a *memory.Error where
-// there is no memory for it: whoever runs kernels makes that a failure of the run.
+// New returns a zero matrix on the heap. It panics for an element type without a fixed size, and
+// with a *memory.Error if memory is short; callers of kernels turn that into a failure of the run.
 func New(e types.Elem, rows, cols int) *Dense {
 	d := &Dense{Elem: e, Rows: rows, Cols: cols, Stride: cols}
 	n := rows * cols
@@ -47,8 +46,8 @@ func New(e types.Elem, rows, cols int) *Dense {
 	return d
 }
 
-// Over lays a rows x cols matrix over buf, which must be long enough and aligned
-// to the element; the contents are what buf held. The matrix remembers buf.
+// Over returns a rows x cols matrix over buf, which must be long enough and aligned. The contents
+// are those of buf. The matrix keeps buf.
 func Over(buf []byte, e types.Elem, rows, cols int) *Dense {
 	d := &Dense{Elem: e, Rows: rows, Cols: cols, Stride: cols, Buf: buf}
 	n := rows * cols
@@ -74,8 +73,8 @@ func Over(buf []byte, e types.Elem, rows, cols int) *Dense {
 	return d
 }
 
-// Bytes is the memory of a contiguous matrix (Stride == Cols), not a copy: for
-// messages and hashes. It panics for a view with gaps.
+// Bytes returns the memory of a contiguous matrix (Stride == Cols), not a copy, for messages and
+// hashes. It panics for a view with gaps.
 func (d *Dense) Bytes() []byte {
 	if d.Stride != d.Cols && d.Rows > 1 {
 		panic("BUG: bytes of a strided view")
@@ -95,7 +94,7 @@ func (d *Dense) Bytes() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&d.I64[0])), 8*n)
 }
 
-// View is the window of rows x cols at (r0, c0), sharing memory.
+// View returns the window of rows x cols at (r0, c0), sharing memory.
 func (d *Dense) View(r0, c0, rows, cols int) *Dense {
 	v := new(Dense)
 	d.Window(v, r0, c0, rows, cols)
@@ -148,14 +147,14 @@ func (d *Dense) CopyFrom(s *Dense) {
 	}
 }
 
-// Clone is a contiguous copy on the heap.
+// Clone returns a contiguous copy on the heap.
 func (d *Dense) Clone() *Dense {
 	c := New(d.Elem, d.Rows, d.Cols)
 	c.CopyFrom(d)
 	return c
 }
 
-// At is element (i, j) as a scalar: for printing, tests and reference code, not for loops that matter.
+// At returns element (i, j) as a scalar, for printing, tests and reference code. It is slow.
 func (d *Dense) At(i, j int) Scalar {
 	at := i*d.Stride + j
 	switch d.Elem {
@@ -185,9 +184,8 @@ func (d *Dense) Set(i, j int, s Scalar) {
 	}
 }
 
-// Same reports that two values have the same type and the same bits: all NaNs are
-// one value, -0 and 0 are two. It is the oracle's comparison and what the language
-// calls identical.
+// Same reports whether two values have the same type and bits. All NaNs are equal, -0 and 0 differ.
+// It is the oracle's comparison and the language's identical.
 func Same(a, b Value) bool {
 	switch x := a.(type) {
 	case Scalar:
