@@ -1,6 +1,6 @@
 package loop
 
-// This file builds nests statement by statement, and rewrites them.
+// This file builds and rewrites nests statement by statement.
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"flow/ir/types"
 )
 
-// Builder appends statements to a nest. Values are numbered as they are made, which is the order
-// that Verify wants.
+// Builder appends statements to a nest. Values are numbered as they are made, which Verify
+// requires.
 type Builder struct {
 	Nest  *Nest
 	open  []*Block // the innermost is the last
@@ -23,7 +23,7 @@ func NewBuilder(like *Nest) *Builder {
 	return &Builder{Nest: n, open: []*Block{&n.Body}}
 }
 
-// At sets the origin of the statements to come.
+// At sets the origin of the next statements.
 func (b *Builder) At(o Origin) { b.where = o }
 
 // fresh makes values of these types with consecutive numbers and returns the first.
@@ -50,15 +50,15 @@ func (b *Builder) typesOf(list []Val) []types.Elem {
 	return out
 }
 
-// Const is a constant.
+// Const writes a constant.
 func (b *Builder) Const(e types.Elem, w Word) Val {
 	v := b.fresh(e)
 	b.add(Stmt{Code: Const, Dst: v, N: 1, Imm: w})
 	return v
 }
 
-// Op is a scalar operation. It panics with a BUG where the operation is not defined on the types of
-// its operands.
+// Op writes a scalar operation. It panics with a BUG if the operation is not defined on the types
+// of its operands.
 func (b *Builder) Op(c Code, args ...Val) Val {
 	e, err := opType(c, b.typesOf(args))
 	if err != nil {
@@ -69,12 +69,12 @@ func (b *Builder) Op(c Code, args ...Val) Val {
 	return v
 }
 
-// Check fails at a site unless c holds.
+// Check writes a check that fails at a site unless c holds.
 func (b *Builder) Check(site int, c Val, args ...Val) {
 	b.add(Stmt{Code: Check, Dst: NoVal, Imm: uint64(site), Args: append([]Val{c}, args...)})
 }
 
-// consecutive is n values from the first on.
+// consecutive returns n values from first on.
 func consecutive(first Val, n int) []Val {
 	out := make([]Val, n)
 	for k := range out {
@@ -83,8 +83,8 @@ func consecutive(first Val, n int) []Val {
 	return out
 }
 
-// For is an inner loop: body gets the carried values and returns the next ones. The results are the
-// last ones.
+// For writes an inner loop. body takes the carried values and returns the next ones. The results
+// are the last ones.
 func (b *Builder) For(x Index, init []Val, body func(carried []Val) []Val) []Val {
 	list := b.typesOf(init)
 	s := Stmt{Code: For, Dst: b.fresh(list...), N: len(list)}
@@ -97,14 +97,14 @@ func (b *Builder) For(x Index, init []Val, body func(carried []Val) []Val) []Val
 	return consecutive(max(0, s.Dst), s.N)
 }
 
-// inside appends to a block of a statement and sets what it yields.
+// inside appends to a block of a statement and sets its yields.
 func (b *Builder) inside(block *Block, body func() []Val) {
 	b.open = append(b.open, block)
 	block.Yield = body()
 	b.open = b.open[:len(b.open)-1]
 }
 
-// rewriter copies the statements of a nest into a builder; replace may take the place of a copy.
+// rewriter copies the statements of a nest to a builder. replace may write something else instead.
 type rewriter struct {
 	*Builder
 	from *Nest
@@ -117,7 +117,7 @@ type rewriter struct {
 	fixed  map[int]int64 // indices that have become constants
 }
 
-// rewritten is a copy of n in which replace has had its way.
+// rewritten returns a copy of n, rewritten by replace.
 func rewritten(n *Nest, replace func(r *rewriter, s *Stmt) bool) *Nest {
 	r := &rewriter{Builder: NewBuilder(n), from: n, now: make([]Val, len(n.Types))}
 	r.replace = func(s *Stmt) bool { return replace(r, s) }
@@ -154,7 +154,7 @@ func (r *rewriter) form(l Lin) Lin {
 	return out
 }
 
-// name is the index that stands for one of the old nest.
+// name returns the new index of an old one.
 func (r *rewriter) name(n int) int {
 	if k, ok := r.names[n]; ok {
 		return k
@@ -177,7 +177,7 @@ func (r *rewriter) block(b *Block) {
 	}
 }
 
-// set makes new values stand for the results of s.
+// set maps the results of s to new values.
 func (r *rewriter) set(s *Stmt, list []Val) {
 	for k := range s.N {
 		r.now[int(s.Dst)+k] = list[k]

@@ -1,6 +1,6 @@
 package loop
 
-// This file builds the statements that are no scalar operations.
+// This file builds the statements that are not scalar operations.
 
 import (
 	"fmt"
@@ -9,13 +9,13 @@ import (
 	"flow/ir/types"
 )
 
-// New begins a nest of nothing.
+// New begins an empty nest.
 func New() *Builder {
 	n := &Nest{}
 	return &Builder{Nest: n, open: []*Block{&n.Body}}
 }
 
-// Type is the element type of a value.
+// Type returns the element type of a value.
 func (b *Builder) Type(v Val) types.Elem { return b.Nest.Types[v] }
 
 // Param adds an operand and returns its number.
@@ -30,25 +30,25 @@ func (b *Builder) Local(e types.Elem, rows, cols Lin) int {
 	return len(b.Nest.Locals) - 1
 }
 
-// Result adds a result that is stored, every element once, and returns its number.
+// Result adds a result whose elements are stored once each, and returns its number.
 func (b *Builder) Result(e types.Elem, rows, cols Lin) int {
 	b.Nest.Results = append(b.Nest.Results, Result{Elem: e, Rows: rows, Cols: cols, Over: -1})
 	return len(b.Nest.Results) - 1
 }
 
-// Reduced adds a result of a class and returns its number.
+// Reduced adds a result of a reduction class and returns its number.
 func (b *Builder) Reduced(c Class, e types.Elem, rows, cols Lin) int {
 	k := b.Result(e, rows, cols)
 	b.Nest.Results[k].Class = c
 	return k
 }
 
-// Reduce contributes to an element of a result that has a class.
+// Reduce contributes to an element of a reduced result.
 func (b *Builder) Reduce(m Mem, row, col Lin, args ...Val) {
 	b.add(Stmt{Code: Reduce, Dst: NoVal, Mem: m, At: []Lin{row, col}, Args: args})
 }
 
-// Name makes the name of an index. Names are unique: one that exists gets a number.
+// Name makes a unique name of an index. A name in use gets a number.
 func (b *Builder) Name(name string) int {
 	for k, try := 1, name; ; k++ {
 		if !slices.Contains(b.Nest.Names, try) {
@@ -59,14 +59,14 @@ func (b *Builder) Name(name string) int {
 	}
 }
 
-// Index adds an index to the space, within the ones before, and returns its name.
+// Index adds an index to the space, inside the ones before, and returns its name.
 func (b *Builder) Index(name string, r Range) int {
 	k := b.Name(name)
 	b.Nest.Space = append(b.Nest.Space, Index{k, r})
 	return k
 }
 
-// IndexValue is an index as a number.
+// IndexValue writes an index as a number.
 func (b *Builder) IndexValue(name int) Val {
 	v := b.fresh(types.I64)
 	b.add(Stmt{Code: IndexOf, Dst: v, N: 1, Imm: uint64(name)})
@@ -92,7 +92,7 @@ func (b *Builder) Table(e types.Elem, words []uint64) int {
 	return len(b.Nest.Tables) - 1
 }
 
-// Look reads a word of a table; at is one of its places.
+// Look reads a word of a table. at must be inside it.
 func (b *Builder) Look(table int, at Val) Val {
 	v := b.fresh(b.Nest.Tables[table].Elem)
 	b.add(Stmt{Code: Look, Dst: v, N: 1, Mem: Mem{Kind: TableMem, N: table}, Args: []Val{at}})
@@ -104,7 +104,7 @@ func (b *Builder) Store(m Mem, row, col Lin, v Val) {
 	b.add(Stmt{Code: Store, Dst: NoVal, Mem: m, At: []Lin{row, col}, Args: []Val{v}})
 }
 
-// Apply is a function of scalars.
+// Apply applies a function of scalars.
 func (b *Builder) Apply(f *Function, args ...Val) []Val {
 	list := f.Results()
 	first := b.fresh(list...)
@@ -112,11 +112,10 @@ func (b *Builder) Apply(f *Function, args ...Val) []Val {
 	return consecutive(first, len(list))
 }
 
-// Break leaves the innermost For if c holds. It stands in the body of that loop, not in a block
-// within.
+// Break leaves the innermost For if c holds. It must be directly in the body of that loop.
 func (b *Builder) Break(c Val) { b.add(Stmt{Code: Break, Dst: NoVal, Args: []Val{c}}) }
 
-// If is the yields of one of two blocks, which have these types.
+// If returns the yields of one of two blocks, which have these types.
 func (b *Builder) If(c Val, gives []types.Elem, then, other func() []Val) []Val {
 	s := Stmt{Code: If, Dst: b.fresh(gives...), N: len(gives), Args: []Val{c}, Then: &Block{}, Else: &Block{}}
 	where := b.where
@@ -127,7 +126,7 @@ func (b *Builder) If(c Val, gives []types.Elem, then, other func() []Val) []Val 
 	return consecutive(max(0, s.Dst), s.N)
 }
 
-// Fold is a reduction over an inner index, of type gives: body returns the contribution.
+// Fold writes a reduction over an inner index, of type gives. body returns the contribution.
 func (b *Builder) Fold(c Class, gives types.Elem, x Index, body func() []Val) Val {
 	s := Stmt{Code: Fold, Dst: b.fresh(gives), N: 1, Loop: &Loop{Index: x, Class: c, Carry: NoVal}}
 	where := b.where
@@ -137,15 +136,15 @@ func (b *Builder) Fold(c Class, gives types.Elem, x Index, body func() []Val) Va
 	return s.Dst
 }
 
-// Mark is where a builder stands, for Drop.
+// Mark is a position of a builder, for Drop.
 type Mark struct{ stmts, types, names int }
 
-// Mark notes where the builder stands.
+// Mark returns the current position.
 func (b *Builder) Mark() Mark {
 	return Mark{len(b.open[len(b.open)-1].Stmts), len(b.Nest.Types), len(b.Nest.Names)}
 }
 
-// Drop takes back what was written since a mark in the same block.
+// Drop removes what was written since a mark in the same block.
 func (b *Builder) Drop(m Mark) {
 	block := b.open[len(b.open)-1]
 	block.Stmts = block.Stmts[:m.stmts]

@@ -1,5 +1,5 @@
-// Package loop defines the loop form: one value that says what a computation over an index space
-// means, element by element. Fusion makes loops, self-scheduling cuts them, ranks share them and
+// Package loop defines the loop form: a value that says, element by element, what a computation
+// over an index space means. Fusion makes loops, self-scheduling cuts them, ranks share them and
 // targets run them.
 //
 // A Nest has an index space, operands, results and a body. The body is a list of statements in
@@ -16,13 +16,13 @@
 //
 // Invariants:
 //
-//   - The meaning of a nest is what Eval computes: point after point in ascending order of the
-//     indices, statement after statement. Every target gives the same bytes.
-//   - The text form goes both ways: Parse reads what String writes.
+//   - Eval defines a nest: point by point in ascending order of the indices, statement by
+//     statement. Every target gives the same bytes.
+//   - Parse reads what String writes.
 //   - Verify accepts a nest before anything else reads it.
-//   - The schedule (vector index, unrolling, strips) is no part of a nest.
+//   - The schedule (vector index, unrolling, strips) is not part of a nest.
 //
-// The package knows neither operators nor kernels. Start reading with form.go; op.go lists the
-// scalar operations, reduce.go the reductions, eval.go is the definition. For targets, state.go carries
-// reductions in a few words, and unroll.go writes short loops out.
+// The package knows neither operators nor kernels. Start at form.go. op.go lists the scalar
+// operations, reduce.go the reductions, eval.go is the definition. For targets, state.go carries
+// reductions in a few words, and unroll.go unrolls short loops.
 package loop

@@ -1,7 +1,7 @@
 package loop
 
-// This file is the definition: it evaluates a nest point after point, statement after statement. It
-// is slow, obvious, and what every target is compared with.
+// This file is the definition. It evaluates a nest point by point, statement by statement. It is
+// slow and obvious, and every target is compared with it.
 
 import (
 	"errors"
@@ -12,18 +12,18 @@ import (
 	"flow/ir/value"
 )
 
-// Env is what a nest needs of whoever evaluates it.
+// Env is what a nest needs from its caller.
 type Env struct {
-	// Call runs operator number row on locals; nil where the nest calls none.
+	// Call runs operator number row on locals. nil if the nest calls none.
 	Call func(row int, in []*value.Dense, out *value.Dense) error
-	// Stopped reports that the run has been stopped; nil: never.
+	// Stopped reports that the run has been stopped. nil: never.
 	Stopped func() bool
 }
 
 // ErrStopped is the error of an evaluation that was stopped.
 var ErrStopped = errors.New("the run was stopped")
 
-// Failure is a check that did not hold, or an operator that failed.
+// Failure is a failed check or operator.
 type Failure struct {
 	Site  int          // the number of the check
 	Args  []Word       // its values
@@ -41,13 +41,13 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("check %d failed at %v", f.Site, f.Point)
 }
 
-// Unwrap is the error of the operator.
+// Unwrap returns the error of the operator.
 func (f *Failure) Unwrap() error { return f.Err }
 
 // Eval computes the results for these operands. Points are evaluated in ascending order, the last
-// index first.
+// index fastest.
 //
-// Of several failures it reports the first of the unfused program, which does each statement, and
+// Of several failures it reports the first of the unfused program, which runs each statement, and
 // each round of an inner loop, for all points before the next: the first by statement and round,
 // then by point.
 func (n *Nest) Eval(in []value.Value, env Env) ([]value.Value, error) {
@@ -89,18 +89,18 @@ type evaluator struct {
 	first  *Failure
 }
 
-// frame is the state of one body: of the nest or of a function.
+// frame is the state of one body: a nest's or a function's.
 type frame struct {
 	types  []types.Elem
 	tables []Table
 	vals   []Word
 	index  []int64 // by name
 	entry  []entry // by name, of ranges over entries
-	path   []int   // statements and rounds that hold the statement
+	path   []int   // the enclosing statements and rounds
 }
 
-// entry is where a range over entries is: a column, and the place of its value in one or two
-// operands, -1 where one stores none.
+// entry is the current entry of a range: a column, and the place of its value in one or two
+// operands, -1 if one stores none.
 type entry struct {
 	column int64
 	param  [2]int
@@ -143,7 +143,7 @@ func (e *evaluator) local(l Local) *value.Dense {
 	return value.New(l.Elem, int(e.lin(l.Rows)), int(e.lin(l.Cols)))
 }
 
-// each runs body for every value of an index, with the number of the round, until it says to stop.
+// each runs body for every value of an index, with the number of the round, until it returns stop.
 func (e *evaluator) each(x Index, body func(round int) (stop bool, err error)) error {
 	r := x.Range
 	round := 0
@@ -187,7 +187,7 @@ func (e *evaluator) each(x Index, body func(round int) (stop bool, err error)) e
 	return nil
 }
 
-// entries lists what a range over stored entries runs over.
+// entries lists the entries of a range over stored entries.
 func (e *evaluator) entries(r Range) []entry {
 	places := func(k int, row Lin) map[int64]int {
 		cols, at := e.in[k].(*value.CSR).Row(int(e.lin(row)))
@@ -256,7 +256,7 @@ func (e *evaluator) sym(s Sym) int64 {
 	return int64(t.Cols)
 }
 
-// WordOf is a scalar as a word.
+// WordOf returns a scalar as a word.
 func WordOf(s value.Scalar) Word {
 	if s.Elem.IsFloat() {
 		return fromFloat(s.Elem, s.F)
@@ -264,7 +264,7 @@ func WordOf(s value.Scalar) Word {
 	return Word(s.I)
 }
 
-// scalarOf is a word as a scalar of e.
+// scalarOf returns a word as a scalar of e.
 func scalarOf(e types.Elem, w Word) value.Scalar {
 	if e.IsFloat() {
 		return value.Scalar{Elem: e, F: toFloat(e, w)}

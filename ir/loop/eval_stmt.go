@@ -11,7 +11,7 @@ import (
 	"flow/ir/value"
 )
 
-// block evaluates statements in order; broke says that a break has been taken.
+// block evaluates statements in order. broke: a break was taken.
 func (e *evaluator) block(b *Block) (broke bool, err error) {
 	e.path = append(e.path, 0)
 	for i := range b.Stmts {
@@ -125,8 +125,8 @@ func (e *evaluator) stmt(s *Stmt) (broke bool, err error) {
 	return false, nil
 }
 
-// canonical makes all nans one: which nan an operation gives is the processor's business.
-// Operations on bits keep theirs.
+// canonical makes all NaNs equal, since the processor decides the bits of a NaN. Operations on bits
+// keep them.
 func canonical(t types.Elem, c Code, w Word) Word {
 	if c != F64Bits && c != F32Bits && c != Select && t.IsFloat() && toFloat(t, w) != toFloat(t, w) {
 		return fromFloat(t, math.NaN())
@@ -134,7 +134,7 @@ func canonical(t types.Elem, c Code, w Word) Word {
 	return w
 }
 
-// loop is a For: the carried values go from round to round.
+// loop evaluates a For: the carried values go from round to round.
 func (e *evaluator) loop(s *Stmt) error {
 	l := s.Loop
 	carried := e.words(l.Init)
@@ -158,7 +158,7 @@ func (e *evaluator) loop(s *Stmt) error {
 	return err
 }
 
-// fold is a Fold: it collects all contributions and reduces them.
+// fold evaluates a Fold: it collects all contributions and reduces them.
 func (e *evaluator) fold(s *Stmt) error {
 	l := s.Loop
 	in := make([][]Word, len(l.Body.Yield))
@@ -193,8 +193,7 @@ func (e *evaluator) apply(s *Stmt, in []Word) error {
 	return err
 }
 
-// at is the place of a memory access. A nest whose access leaves its memory is wrong: it lacks a
-// check.
+// at returns the place of a memory access. It panics outside the memory: the nest lacks a check.
 func (e *evaluator) at(s *Stmt, rows, cols int) (i, j int) {
 	i, j = int(e.lin(s.At[0])), int(e.lin(s.At[1]))
 	if i < 0 || i >= rows || j < 0 || j >= cols {
@@ -219,7 +218,7 @@ func (e *evaluator) load(s *Stmt) Word {
 	panic("BUG: load of neither scalar nor matrix")
 }
 
-// value is what the entry of a range stores in an operand; 0 where it stores none.
+// value returns what the entry of a range stores in an operand; 0 if it stores none.
 func (e *evaluator) value(s *Stmt) Word {
 	en := e.entry[s.Imm]
 	for side := range en.param {
@@ -230,7 +229,7 @@ func (e *evaluator) value(s *Stmt) Word {
 	return 0
 }
 
-// output is a result that is being made.
+// output is a result under construction.
 type output struct {
 	Result
 	rows, cols int
@@ -266,7 +265,7 @@ func (o *output) contribute(i, j int, of types.Elem, in []Word) {
 
 func (o *output) append(row []Word) { o.rowsMade = append(o.rowsMade, slices.Clone(row)) }
 
-// finish is the result after the last point.
+// finish returns the result after the last point.
 func (o *output) finish() value.Value {
 	switch {
 	case o.Append:

@@ -1,14 +1,14 @@
 package loop
 
-// This file writes reductions inside a point as loops that carry a state, for targets that know
-// loops alone.
+// This file rewrites reductions inside a point as loops that carry a state, for targets that
+// support only loops.
 
-// Uncertain is the site of checks that say of a state whether it holds the exact result. Where one
-// fails, the point has not failed: it is to be evaluated by the definition.
+// Uncertain is the site of checks that a state holds the exact result. Where one fails, the point
+// has not failed: it must be evaluated by the definition.
 const Uncertain = 1 << 30
 
-// ExpandFolds is n with each Fold written as a For where a state of a few values can be carried.
-// What stays a Fold is Var, Stddev, Panels and Product of floats.
+// ExpandFolds returns n with each Fold rewritten as a For, if a few values can carry its state.
+// Var, Stddev, Panels and Product of floats stay Folds.
 func ExpandFolds(n *Nest) *Nest {
 	return rewritten(n, func(r *rewriter, s *Stmt) bool {
 		if s.Code != Fold {

@@ -1,12 +1,11 @@
 package loop
 
-// This file finds what conditions on indices say: which linear forms are not negative where they
-// hold.
+// This file derives facts from conditions on indices: which linear forms are not negative where a
+// condition holds.
 
 import "flow/ir/types"
 
-// Facts knows the statement of every value of a nest, and so the linear forms that integers of the
-// body are.
+// Facts knows the statement of every value of a nest, and so the linear forms of its integers.
 type Facts struct {
 	nest *Nest
 	made []*Stmt // by value; nil: carried, or one of several results
@@ -24,19 +23,19 @@ func FactsOf(n *Nest) *Facts {
 	return f
 }
 
-// Forms are small enough that no operation wraps, so that they are what the body computes: sizes
-// and indices are below 2^45.
+// Limits of forms. Sizes and indices are below 2^45, so no operation wraps and a form is what the
+// body computes.
 const (
 	smallCoef  = 1 << 12
 	smallConst = 1 << 45
 	smallTerms = 6
 )
 
-// none is the form of a value that has none.
+// none marks a value without a form.
 var none = &Lin{}
 
-// Lin is the linear form, of indices and scalar operands, that a value is known to be. It is what
-// the body computes where these are below 2^45.
+// Lin returns the linear form, of indices and scalar operands, that a value is known to be. It
+// equals what the body computes if these are below 2^45.
 func (f *Facts) Lin(v Val) (Lin, bool) {
 	if f.lins[v] == nil {
 		f.lins[v] = none
@@ -92,7 +91,7 @@ func (f *Facts) form(v Val) (Lin, bool) {
 	return Lin{}, false
 }
 
-// scaled is c * l where that is far from wrapping.
+// scaled returns c * l if that is far from wrapping.
 func (l Lin) scaled(c int64) (Lin, bool) {
 	if c < -smallCoef || c > smallCoef {
 		return Lin{}, false
@@ -100,7 +99,7 @@ func (l Lin) scaled(c int64) (Lin, bool) {
 	return l.Times(c), true
 }
 
-// Where lists forms that are not negative where the bool v is truth.
+// Where lists forms that are not negative if the bool v is truth.
 func (f *Facts) Where(v Val, truth bool) []Lin {
 	s := f.made[v]
 	if s == nil || len(s.Args) == 0 {
@@ -133,7 +132,7 @@ func (f *Facts) Where(v Val, truth bool) []Lin {
 	return nil
 }
 
-// difference is the second operand of a comparison of integers less the first.
+// difference returns the second operand of an integer comparison minus the first.
 func (f *Facts) difference(s *Stmt) (Lin, bool) {
 	if s.Code != Lt && s.Code != Le && s.Code != Eq && s.Code != Ne || f.nest.Types[s.Args[0]] != types.I64 {
 		return Lin{}, false

@@ -4,8 +4,8 @@ package loop
 
 import "flow/ir/types"
 
-// Nest is a loop: operands, an index space, a body that is evaluated at every point of the space,
-// and results. It is immutable once verified and safe for concurrent use.
+// Nest is a loop: operands, an index space, a body that is evaluated at every point, and results.
+// It is immutable once verified and safe for concurrent use.
 type Nest struct {
 	Params  []Param  // operands, %0, %1, ..
 	Space   []Index  // outermost first; empty: one point
@@ -22,10 +22,10 @@ type Nest struct {
 // Val is the number of a value in single-assignment form.
 type Val int32
 
-// NoVal says that there is no value.
+// NoVal is no value.
 const NoVal Val = -1
 
-// ParamKind says how an operand lies in memory.
+// ParamKind is the storage form of an operand.
 type ParamKind uint8
 
 // The kinds of operands.
@@ -41,28 +41,28 @@ type Param struct {
 	Elem types.Elem
 }
 
-// Local is a matrix of the body. Every point starts with zeros. A local that is Once belongs to all
-// points: the first `once` statement that is reached fills it.
+// Local is a matrix of the body. It starts with zeros at every point. A local that is Once belongs
+// to all points: the first `once` statement that is reached fills it.
 type Local struct {
 	Elem       types.Elem
 	Rows, Cols Lin // of operand sizes and scalar operands alone
 	Once       bool
 }
 
-// Table is constant memory for functions: words that `look` reads.
+// Table is constant memory for functions, which `look` reads.
 type Table struct {
 	Elem  types.Elem
 	Words []uint64 // as Word has them
 }
 
-// Result is a matrix that the nest makes.
+// Result is a matrix that the nest computes.
 type Result struct {
 	Elem       types.Elem
-	Rows, Cols Lin // of operand sizes and scalar operands alone; Rows of an appended result is its greatest length
-	// Class says how several contributions to one element meet; NoClass: every element is
-	// stored once.
+	Rows, Cols Lin // of operand sizes and scalar operands; Rows of an appended result is its greatest length
+	// Class reduces several contributions to one element. NoClass: every element is stored
+	// once.
 	Class Class
-	// Append says that rows are appended in the order of the points.
+	// Append: rows are appended in the order of the points.
 	Append bool
 	// Over is the operand whose memory the result may share, or -1. Every load of that operand
 	// must then be at the place of the store.
@@ -100,19 +100,19 @@ type Lin struct {
 	Terms []Term
 }
 
-// RangeKind says what an index runs over.
+// RangeKind is the kind of an index's range.
 type RangeKind uint8
 
 // The kinds of ranges.
 const (
 	Steps   RangeKind = iota // From, From+By, .. before To
-	Row                      // the stored entries of row At of the sparse operand A, in order of columns
+	Row                      // the stored entries of row At of the sparse operand A, by column
 	Both                     // columns stored in row At of A and in row BAt of B
 	Either                   // columns stored in row At of A or in row BAt of B, ascending
 	Forever                  // 0, 1, .. until a break
 )
 
-// Range is what an index runs over. Entry ranges give the number of the entry; `column` and `value`
+// Range is the range of an index. Entry ranges give the number of the entry; `column` and `value`
 // read it.
 type Range struct {
 	Kind     RangeKind
@@ -131,7 +131,7 @@ type Index struct {
 // Code is the kind of a statement: a scalar operation of the table in op.go, or one of these.
 type Code uint8
 
-// The statements that are no scalar operations.
+// The statements that are not scalar operations.
 const (
 	Const   Code = iota // Dst = the word Imm
 	IndexOf             // Dst = the index with the name Imm, as i64
@@ -140,7 +140,7 @@ const (
 	Reduce              // contributes Args to the result Mem at At
 	Append              // appends the row Args to the result Mem
 	Column              // Dst = the column of entry Imm, the name of an index over entries
-	Entry               // Dst = the value of entry Imm in operand Mem; 0 where it stores none
+	Entry               // Dst = the value of entry Imm in operand Mem; 0 if it stores none
 	Look                // Dst = word Args[0] of the table Mem
 	Check               // fails at site Imm, with the values Args[1:], unless Args[0]
 	Break               // leaves the innermost For if Args[0]
@@ -153,7 +153,7 @@ const (
 	firstOp
 )
 
-// MemKind says which memory a statement means.
+// MemKind is the kind of memory that a statement accesses.
 type MemKind uint8
 
 // The kinds of memory.
@@ -171,23 +171,23 @@ type Mem struct {
 	N    int
 }
 
-// Block is a list of statements and the values that it hands to the statement that holds it.
+// Block is a list of statements and the values that it yields to its statement.
 type Block struct {
 	Stmts []Stmt
 	Yield []Val
 }
 
-// Stmt is one statement. Which fields count follows from Code.
+// Stmt is one statement. Code determines which fields it uses.
 type Stmt struct {
 	Code Code
-	// Dst is the first result; the N results have consecutive numbers.
+	// Dst is the first result. N results have consecutive numbers.
 	Dst  Val
 	N    int
 	Args []Val
 	Imm  uint64
 	Mem  Mem
 	At   []Lin
-	Mems []Mem // of CallRow: locals that are read, then the one that is written
+	Mems []Mem // of CallRow: the locals read, then the one written
 	Func *Function
 	Loop *Loop
 	Then *Block
@@ -195,11 +195,11 @@ type Stmt struct {
 	Origin
 }
 
-// Origin is where in the program a statement comes from: a range of its text, and the call of a
-// function through which it came, as numbers of the graph that holds the nest. Zero: unknown.
+// Origin is the source of a statement: a range of the program text, and the call of a function that
+// led to it, as numbers of the graph that holds the nest. Zero: unknown.
 type Origin struct{ From, To, Call int32 }
 
-// Loop is an inner loop of For or Fold.
+// Loop is the inner loop of For or Fold.
 type Loop struct {
 	Index Index
 	Class Class // of Fold

@@ -1,6 +1,6 @@
 package loop
 
-// This file defines functions: bodies that a statement applies to scalars, and the library of them.
+// This file defines functions of scalars and their library.
 
 import (
 	_ "embed" // the text of the library
@@ -10,11 +10,10 @@ import (
 	"flow/ir/types"
 )
 
-// Function is a function of scalars, such as exp. Its values are numbered on their own: the
-// parameters come first.
+// Function is a function of scalars, such as exp. It numbers its own values, parameters first.
 type Function struct {
 	Name string
-	// Doc begins with the name and says what the function is.
+	// Doc begins with the name and describes the function.
 	Doc    string
 	Params []types.Elem
 	Tables []Table
@@ -23,7 +22,7 @@ type Function struct {
 	Names  []string // of the indices of its inner loops
 }
 
-// Results are the element types that the function gives.
+// Results returns the element types of the results.
 func (f *Function) Results() []types.Elem {
 	out := make([]types.Elem, len(f.Body.Yield))
 	for i, v := range f.Body.Yield {
@@ -34,21 +33,21 @@ func (f *Function) Results() []types.Elem {
 
 // Library finds functions by name.
 type Library interface {
-	// Function is the function of that name, or nil.
+	// Function returns the function of that name, or nil.
 	Function(name string) *Function
 }
 
-// Functions is a library that has been read.
+// Functions is a library that has been parsed.
 type Functions map[string]*Function
 
-// Function is the function of that name, or nil.
+// Function returns the function of that name, or nil.
 func (l Functions) Function(name string) *Function { return l[name] }
 
 //go:embed functions.txt
 var standardText string
 
-// standard is the text of each function of the library, and what has been read of it. Reading a
-// function takes some hundred microseconds, so each is read when it is first needed.
+// standard holds the text of each library function and its parsed form. Parsing one takes some
+// hundred microseconds, so each is parsed when first needed.
 var standard = struct {
 	texts func() map[string]string
 	read  sync.Map // *Function by name
@@ -61,12 +60,12 @@ var standard = struct {
 	return out
 })}
 
-// Standard is the library of elementary functions: exp, log, sin and the like on f64; those whose
+// Standard is the library of elementary functions: exp, log, sin and the like on f64. Those whose
 // names end in 32 take an f32 as an f64 and are exact enough to be rounded to f32. None applies
 // another.
 type Standard struct{}
 
-// Function is the function of that name, or nil.
+// Function returns the function of that name, or nil.
 func (Standard) Function(name string) *Function {
 	if f, ok := standard.read.Load(name); ok {
 		return f.(*Function)

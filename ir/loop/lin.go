@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// Num is the constant form c.
+// Num returns the constant form c.
 func Num(c int64) Lin { return Lin{Const: c} }
 
-// Of is the form of one symbol.
+// Of returns the form of one symbol.
 func Of(kind SymKind, n int) Lin { return Lin{Terms: []Term{{1, Sym{kind, n}}}} }
 
-// Plus is l + m.
+// Plus returns l + m.
 func (l Lin) Plus(m Lin) Lin {
 	out := Lin{Const: l.Const + m.Const}
 	terms := slices.Concat(l.Terms, m.Terms)
@@ -34,7 +34,7 @@ func (l Lin) Plus(m Lin) Lin {
 	return out
 }
 
-// Times is c * l.
+// Times returns c * l.
 func (l Lin) Times(c int64) Lin {
 	out := Lin{Const: c * l.Const}
 	if c == 0 {
@@ -49,12 +49,13 @@ func (l Lin) Times(c int64) Lin {
 // Known reports a form without symbols.
 func (l Lin) Known() bool { return len(l.Terms) == 0 }
 
-// Affine reports that no value of the body occurs: the form is known before the point is evaluated.
+// Affine reports whether the form contains no value of the body, so that it is known before the
+// point is evaluated.
 func (l Lin) Affine() bool {
 	return !slices.ContainsFunc(l.Terms, func(t Term) bool { return t.Sym.Kind == ValSym })
 }
 
-// Coef is the coefficient of a symbol, 0 where it does not occur.
+// Coef returns the coefficient of a symbol, 0 if it does not occur.
 func (l Lin) Coef(s Sym) int64 {
 	for _, t := range l.Terms {
 		if t.Sym == s {
@@ -64,5 +65,5 @@ func (l Lin) Coef(s Sym) int64 {
 	return 0
 }
 
-// Equal reports the same form.
+// Equal reports whether the forms are equal.
 func (l Lin) Equal(m Lin) bool { return l.Const == m.Const && slices.Equal(l.Terms, m.Terms) }

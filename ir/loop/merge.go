@@ -1,7 +1,7 @@
 package loop
 
-// This file writes a nest without what is computed twice: loops over the same range that stand in
-// one block become one loop, and an operation on the same operands is done once.
+// This file removes repeated work: loops over the same range in one block become one loop, and an
+// operation on the same operands is done once.
 
 import (
 	"encoding/binary"
@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Merge is n with inner loops of one range merged and equal operations done once. Every value is as
-// before, so every result is; of several checks that fail another may be met first.
+// Merge returns n with inner loops of one range merged and equal operations done once. All values
+// and results stay the same; of several failing checks another may fail first.
 func Merge(n *Nest) *Nest {
 	m := &merger{rewriter: &rewriter{Builder: NewBuilder(n), from: n, now: make([]Val, len(n.Types)), names: map[int]int{}}}
 	m.rewriter.replace = func(*Stmt) bool { return false }
@@ -26,7 +26,7 @@ func Merge(n *Nest) *Nest {
 
 type merger struct {
 	*rewriter
-	// seen is, for each block that is open, the operations that it has done, by their text.
+	// seen holds, for each open block, the operations done, by their text.
 	seen []map[string]Val
 }
 
@@ -46,7 +46,7 @@ func (m *merger) statements(b *Block) {
 	}
 }
 
-// statement writes statement i of b, and with a loop those that merge with it.
+// statement writes statement i of b. A loop is written with those that merge with it.
 func (m *merger) statement(b *Block, i int, done []bool) {
 	s := &b.Stmts[i]
 	done[i] = true
@@ -71,8 +71,8 @@ func (m *merger) statement(b *Block, i int, done []bool) {
 	}
 }
 
-// pure reports a statement that gives one value which follows from its operands and from memory
-// that no statement writes.
+// pure reports a statement with one value that depends only on its operands and on memory that no
+// statement writes.
 func pure(s *Stmt) bool {
 	switch s.Code {
 	case Const, IndexOf, Column, Entry, Look, Apply:
@@ -83,7 +83,7 @@ func pure(s *Stmt) bool {
 	return s.Code.IsOp()
 }
 
-// key is a pure statement as text, in terms of the new values.
+// key returns a pure statement as text, in terms of the new values.
 func (m *merger) key(s *Stmt) string {
 	b := make([]byte, 0, 64)
 	word := func(x int64) { b = binary.AppendVarint(b, x) }
@@ -123,8 +123,8 @@ func (m *merger) within(s *Stmt) {
 	m.rewriter.blocks = block
 }
 
-// loops writes loop i of b together with the later ones of the block that go over the same range
-// and need nothing that comes between.
+// loops writes loop i of b together with later loops of the block over the same range that need
+// nothing in between.
 func (m *merger) loops(b *Block, i int, done []bool) {
 	first := &b.Stmts[i]
 	group := []*Stmt{first}
@@ -167,8 +167,8 @@ func (m *merger) loops(b *Block, i int, done []bool) {
 	}
 }
 
-// mergeable reports a loop whose number of rounds follows from its range alone, and whose rounds
-// write nothing.
+// mergeable reports a loop whose number of rounds depends only on its range, and whose rounds write
+// nothing.
 func mergeable(s *Stmt) bool {
 	if s.Loop.Index.Range.Kind != Steps {
 		return false
@@ -185,7 +185,7 @@ func mergeable(s *Stmt) bool {
 	return fine
 }
 
-// eachStmt calls f for every statement of a block and of the blocks within.
+// eachStmt calls f for every statement of a block and of its inner blocks.
 func eachStmt(b *Block, f func(s *Stmt)) {
 	if b == nil {
 		return
@@ -205,10 +205,10 @@ func sameRange(a, b Range) bool {
 	return a.Kind == b.Kind && a.By == b.By && a.From.Equal(b.From) && a.To.Equal(b.To)
 }
 
-// early reports that loop j of b can stand where loop i does. It writes the pure statements between
+// early reports whether loop j of b can move to loop i. It writes the pure statements in between
 // that the loop needs.
 func (m *merger) early(b *Block, i, j int, done []bool) bool {
-	at := map[Val]int{} // of values that are defined between: the statement
+	at := map[Val]int{} // the statements that define values in between
 	for k := i; k < j; k++ {
 		if !done[k] || k == i {
 			for n := range b.Stmts[k].N {
@@ -216,7 +216,7 @@ func (m *merger) early(b *Block, i, j int, done []bool) bool {
 			}
 		}
 	}
-	var list []int // statements to be written first, in order
+	var list []int // statements to write first, in order
 	var needs func(s *Stmt) bool
 	value := func(v Val) bool {
 		k, between := at[v]

@@ -1,7 +1,7 @@
 package loop
 
-// This file defines the scalar operations, each in one row: its word in the text, the element types
-// that it takes and gives, and its meaning on words.
+// This file defines the scalar operations, one row each: the word in the text, the element types of
+// operands and result, and the meaning on words.
 
 import (
 	"math"
@@ -11,7 +11,7 @@ import (
 	"flow/ir/types"
 )
 
-// The scalar operations. A statement holds one as its Code.
+// The scalar operations, as Codes of statements.
 const (
 	Add Code = firstOp + iota
 	Sub
@@ -64,14 +64,14 @@ type Word = uint64
 // Operation is a row of the table of scalar operations.
 type Operation struct {
 	Name string
-	// Args is how many operands there are.
+	// Args is the number of operands.
 	Args int
-	// On lists the element types for which the operation is defined. All operands have the same
-	// one, but that Select takes a bool and two operands of any type.
+	// On lists the element types of the operands. All operands have the same type, except that
+	// Select takes a bool and two operands of any type.
 	On []types.Elem
-	// Gives is the element type of the result; NoElem: that of the first operand.
+	// Gives is the element type of the result. NoElem: that of the first operand.
 	Gives types.Elem
-	// eval is the meaning for a first operand of e.
+	// eval defines the operation for a first operand of e.
 	eval func(e types.Elem, a []Word) Word
 }
 
@@ -193,16 +193,16 @@ var operations = [lastOp - firstOp]Operation{
 	F32Bits - firstOp: {Name: "f32_bits", Args: 1, On: ints, Gives: types.F32, eval: func(_ types.Elem, a []Word) Word { return a[0] & (1<<32 - 1) }},
 }
 
-// IsOp reports that c is a scalar operation.
+// IsOp reports whether c is a scalar operation.
 func (c Code) IsOp() bool { return c >= firstOp && c < lastOp }
 
-// Operation is the row of a scalar operation.
+// Operation returns the row of a scalar operation.
 func (c Code) Operation() *Operation { return &operations[c-firstOp] }
 
-// Eval is the meaning of a scalar operation for a first operand of e.
+// Eval evaluates a scalar operation with a first operand of e.
 func (c Code) Eval(e types.Elem, args ...Word) Word { return c.Operation().eval(e, args) }
 
-// opNamed finds a scalar operation by its word.
+// opNamed returns the scalar operation of a word.
 func opNamed(name string) (Code, bool) {
 	for i := range operations {
 		if operations[i].Name == name {
@@ -224,7 +224,7 @@ func toFloat(e types.Elem, w Word) float64 {
 	return toF64(w)
 }
 
-// fromFloat is x, rounded to e if that is narrower.
+// fromFloat returns x, rounded to e if that is narrower.
 func fromFloat(e types.Elem, x float64) Word {
 	if e == types.F32 {
 		return fromF32(float32(x))
@@ -239,9 +239,9 @@ func truth(b bool) Word {
 	return 0
 }
 
-// on1 makes an operation of one operand. The function of f64 gives the one of f32 too: the
-// functions here are exact or correctly rounded in f32 after rounding in f64 (S. Figueroa, 1995,
-// for the square root).
+// on1 makes an operation of one operand. The f64 function also serves f32: the functions here are
+// exact, or correctly rounded in f32 after rounding in f64 (S. Figueroa, 1995, for the square
+// root).
 func on1(f func(float64) float64, i func(int64) int64) func(types.Elem, []Word) Word {
 	return func(e types.Elem, a []Word) Word {
 		if e == types.I64 {
@@ -263,11 +263,10 @@ func on2(f func(a, b float64) float64, g func(a, b float32) float32, i func(a, b
 	}
 }
 
-// lesser is the minimum as the language has it: nan wins, -0 is below 0. The built-in min says the
-// same.
+// lesser is the language's minimum: nan wins, -0 is below 0. The built-in min agrees.
 func lesser[T float64 | float32 | int64](a, b T) T { return min(a, b) }
 
-// greater is the maximum as the language has it.
+// greater is the language's maximum.
 func greater[T float64 | float32 | int64](a, b T) T { return max(a, b) }
 
 func onInts(f func(a, b int64) int64) func(types.Elem, []Word) Word {
@@ -276,7 +275,7 @@ func onInts(f func(a, b int64) int64) func(types.Elem, []Word) Word {
 
 var equal = compare(func(c int) bool { return c == 0 })
 
-// compare makes an operation of the order of two numbers; nothing holds of a nan.
+// compare makes a comparison of two numbers. It is false for NaNs.
 func compare(holds func(order int) bool) func(types.Elem, []Word) Word {
 	order := func(less, more bool) int {
 		if less {
@@ -296,9 +295,9 @@ func compare(holds func(order int) bool) func(types.Elem, []Word) Word {
 	}
 }
 
-// FMA32 is a*b + c rounded once to f32. The product is exact in f64; the sum may round twice there,
-// so it is rounded to odd first (S. Boldo & G. Melquiond, "Emulation of FMA and correctly rounded
-// sums", 2008).
+// FMA32 returns a*b + c rounded once to f32. The product is exact in f64; the sum may round twice
+// there, so it is rounded to odd first (S. Boldo & G. Melquiond, "Emulation of FMA and correctly
+// rounded sums", 2008).
 func FMA32(a, b, c float32) float32 {
 	p, z := float64(a)*float64(b), float64(c)
 	s := p + z
@@ -317,7 +316,8 @@ func FMA32(a, b, c float32) float32 {
 	return float32(s)
 }
 
-// ldexp is a * 2^n rounded once; n is integral, or nan or infinite as a processor's scaling has it.
+// ldexp returns a * 2^n rounded once. n is integral, NaN or infinite, as the processor's scaling
+// instruction defines it.
 func ldexp(a, n float64) float64 {
 	switch {
 	case a != a || n != n:

@@ -12,8 +12,8 @@ import (
 	"flow/ir/types"
 )
 
-// Parse reads what Nest.String writes; functions are looked up in lib, which may be nil. The nest
-// is verified. Errors name the line.
+// Parse reads what Nest.String writes and verifies it. Functions are looked up in lib, which may be
+// nil. Errors name the line.
 func Parse(text string, lib Library) (n *Nest, err error) {
 	p := newParser(text, lib)
 	defer p.recovered(&err)
@@ -22,7 +22,7 @@ func Parse(text string, lib Library) (n *Nest, err error) {
 	return n, n.Verify()
 }
 
-// ParseLibrary reads functions, each of which may apply those above it.
+// ParseLibrary reads functions. Each may apply those above it.
 func ParseLibrary(text string) (lib Functions, err error) {
 	lib = Functions{}
 	p := newParser(text, lib)
@@ -54,7 +54,7 @@ type parser struct {
 	tables []Table
 }
 
-// syntaxError is how the parser leaves its recursion.
+// syntaxError is the parser's panic.
 type syntaxError struct{ error }
 
 func newParser(text string, lib Library) *parser {
@@ -99,7 +99,7 @@ func (p *parser) next() string {
 	return t
 }
 
-// accept takes the token t if it is the next one.
+// accept consumes the token t if it is the next one.
 func (p *parser) accept(t string) bool {
 	if p.peek() == t {
 		p.at++
@@ -171,7 +171,7 @@ func (p *parser) word(e types.Elem) Word {
 	return fromFloat(e, x)
 }
 
-// number reads a word such as v12 or out3: the prefix and a number.
+// number reads a word such as v12 or out3: a prefix and a number.
 func (p *parser) number(prefix string) int {
 	t := p.next()
 	n, err := strconv.Atoi(strings.TrimPrefix(t, prefix))
@@ -189,7 +189,7 @@ func isNumbered(t, prefix string) bool {
 
 func (p *parser) val() Val { return Val(p.number("v")) }
 
-// vals reads v1, v2, ..; none where the next token is no value.
+// vals reads v1, v2, .., or nothing if the next token is no value.
 func (p *parser) vals() []Val {
 	var out []Val
 	for isNumbered(p.peek(), "v") {
@@ -469,7 +469,7 @@ func (p *parser) origin() (o Origin) {
 	return o
 }
 
-// define gives a value its type; values are numbered in the order of the text.
+// define sets the type of a value. Values are numbered in textual order.
 func (p *parser) define(v Val, e types.Elem) {
 	if int(v) != len(p.types) {
 		p.fail("v%d stands where v%d is defined", v, len(p.types))

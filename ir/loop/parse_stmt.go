@@ -4,8 +4,8 @@ package loop
 
 import "flow/ir/types"
 
-// block reads statements up to the closing brace; yield is the word before the values that it hands
-// out, or "".
+// block reads statements up to the closing brace. yield is the word before the yielded values, or
+// "".
 func (p *parser) block(yield string) (b Block) {
 	for !p.accept("}") {
 		if yield != "" && p.accept(yield) {
@@ -42,7 +42,7 @@ func (p *parser) stmt() Stmt {
 	return s
 }
 
-// body reads the statement after its results and returns their types.
+// body reads a statement after its results and returns their types.
 func (p *parser) body(s *Stmt) []types.Elem {
 	word := p.next()
 	if e, ok := types.ElemNamed(word); ok {
@@ -206,8 +206,8 @@ func (p *parser) typesOf(list []Val) []types.Elem {
 	return out
 }
 
-// memElem is the element type of memory that is read; results are declared behind the body, and are
-// not read.
+// memElem returns the element type of memory that is read. Results are declared after the body and
+// are not read.
 func (p *parser) memElem(m Mem) types.Elem {
 	switch {
 	case m.Kind == ParamMem && m.N < len(p.params):
@@ -221,7 +221,7 @@ func (p *parser) memElem(m Mem) types.Elem {
 	return types.NoElem
 }
 
-// opType is the type of the result of a scalar operation.
+// opType returns the result type of a scalar operation.
 func (p *parser) opType(s *Stmt) (types.Elem, error) {
 	return opType(s.Code, p.typesOf(s.Args))
 }

@@ -11,7 +11,7 @@ import (
 	"flow/ir/types"
 )
 
-// String is the text form of a nest; Parse reads it.
+// String returns the text form of a nest, which Parse reads.
 func (n *Nest) String() string {
 	p := &printer{names: n.Names, types: n.Types}
 	p.memory(n.Tables)
@@ -37,7 +37,7 @@ func (n *Nest) String() string {
 	return head + p.b.String() + "} : (" + strings.Join(results, ", ") + ")\n"
 }
 
-// String is the text form of a function; ParseLibrary reads it.
+// String returns the text form of a function, which ParseLibrary reads.
 func (f *Function) String() string {
 	p := &printer{names: f.Names, types: f.Types}
 	p.memory(f.Tables)
@@ -109,7 +109,7 @@ func (p *printer) block(b *Block, yield string) {
 	}
 }
 
-// inner prints a block of a statement, of which head has been printed, up to its closing brace.
+// inner prints a block of a statement up to its closing brace. Its head has been printed.
 func (p *printer) inner(b *Block, yield string) {
 	p.depth++
 	p.block(b, yield)
@@ -300,7 +300,7 @@ func vals(list []Val) string {
 	return strings.Join(s, ", ")
 }
 
-// wordText is a constant as it reads back to the same bits, but that all nans are one.
+// wordText returns a constant that reads back to the same bits. All NaNs are equal.
 func wordText(e types.Elem, w Word) string {
 	switch e {
 	case types.I64:

@@ -1,8 +1,8 @@
 package loop
 
-// This file defines the reduction classes: what each one takes, what it gives, and its meaning on
-// the contributions in the order of the points. A class that is free gives the same bytes in any
-// order, so parts of it may be made apart and merged; the others are ordered.
+// This file defines the reduction classes: their operands, their result, and their meaning on the
+// contributions in the order of the points. A free class gives the same bytes in any order, so
+// partial results can be merged. The others are ordered.
 
 import (
 	"math"
@@ -18,37 +18,36 @@ type Class uint8
 const (
 	NoClass Class = iota
 	Sum           // floats: exact, rounded once; i64: wraps
-	Mean          // the exact sum, rounded, over the number of contributions, rounded; of i64 an f64
+	Mean          // the rounded exact sum over the number of contributions, rounded; of i64 an f64
 	Norm          // of floats: the root of the exact sum of squares, each rounded once
-	Var           // of floats: the exact variance over the number of contributions, rounded once
+	Var           // of floats: the exact variance (divisor n), rounded once
 	Stddev        // of floats: the root of Var in f64
 	Least
 	Greatest
 	Any
 	All
 	Count    // how many contributions are true
-	ArgLeast // of (x, index), no index below 0: the index of the least x, the least index of equals; a nan wins
+	ArgLeast // of (x, index >= 0): the index of the least x, the least index of equals; a nan wins
 	ArgGreatest
 	Chain   // of (a, b): one chain of fused multiply-adds from +0, in order
-	Panels  // of (a, b): a chain for every 32768 contributions, added neighbour with neighbour
-	Product // floats: chains and trees as prod has them; i64: wraps
+	Panels  // of (a, b): a chain for every 32768 contributions, added in a balanced tree
+	Product // floats: chains and trees as in prod; i64: wraps
 	lastClass
 )
 
 // ClassInfo is a row of the table of reduction classes.
 type ClassInfo struct {
 	Name string
-	// Args is how many values a contribution has.
+	// Args is the number of values of a contribution.
 	Args int
 	// On lists the element types of the first value.
 	On []types.Elem
-	// Gives is the element type of the result; NoElem: that of the first value.
+	// Gives is the element type of the result. NoElem: that of the first value.
 	Gives types.Elem
-	// Free says that the order of the contributions does not count. Integers are free in every
-	// class.
+	// Free: the order of the contributions does not matter. Integers are free in every class.
 	Free bool
-	// fold is the meaning: the result of the contributions, of which each value has its own
-	// list.
+	// fold defines the class: the result of the contributions, one list for each of their
+	// values.
 	fold func(e types.Elem, in [][]Word) Word
 }
 
@@ -119,13 +118,13 @@ var classes = [lastClass]ClassInfo{
 	Product: {Name: "prod", Args: 1, On: numbers, fold: product},
 }
 
-// Info is the row of a class.
+// Info returns the row of a class.
 func (c Class) Info() *ClassInfo { return &classes[c] }
 
-// Free reports that contributions of e may come in any order.
+// Free reports whether contributions of e may come in any order.
 func (c Class) Free(e types.Elem) bool { return classes[c].Free || e == types.I64 }
 
-// Gives is the element type of the result of contributions of e.
+// Gives returns the result type for contributions of e.
 func (c Class) Gives(e types.Elem) types.Elem {
 	if g := classes[c].Gives; g != types.NoElem {
 		return g
@@ -136,7 +135,7 @@ func (c Class) Gives(e types.Elem) types.Elem {
 	return e
 }
 
-// floatOf is the float type in which a mean of e is: e itself, or f64.
+// floatOf returns the float type of a mean of e: e itself, or f64.
 func floatOf(e types.Elem) types.Elem {
 	if e.IsFloat() {
 		return e
@@ -144,8 +143,7 @@ func floatOf(e types.Elem) types.Elem {
 	return types.F64
 }
 
-// Fold is the meaning of a class: its result for contributions of e, in[k] being the k-th value of
-// each, in order.
+// Fold evaluates a class for contributions of e. in[k] holds the k-th value of each, in order.
 func (c Class) Fold(e types.Elem, in [][]Word) Word { return classes[c].fold(e, in) }
 
 func classNamed(name string) (Class, bool) {
@@ -157,10 +155,10 @@ func classNamed(name string) (Class, bool) {
 	return NoClass, false
 }
 
-// gt is the order of ArgGreatest: the operands of Lt the other way round.
+// gt is the order of ArgGreatest: Lt with swapped operands.
 const gt = lastOp
 
-// place is the index that wins; -1 of none.
+// place returns the winning index, -1 without contributions.
 func place(e types.Elem, in [][]Word, order Code) Word {
 	best := -1
 	ahead := func(a, b Word) bool {
@@ -185,7 +183,8 @@ func place(e types.Elem, in [][]Word, order Code) Word {
 	return in[1][best]
 }
 
-// chosen folds with an operation that knows no order; bools are compared as the integers 0 and 1.
+// chosen folds with an operation whose order does not matter. Bools are compared as the integers 0
+// and 1.
 func chosen(e types.Elem, in []Word, op Code, of Word) Word {
 	if e == types.Bool && (op == Min || op == Max) {
 		e = types.I64
@@ -196,7 +195,7 @@ func chosen(e types.Elem, in []Word, op Code, of Word) Word {
 	return of
 }
 
-// extreme is what a minimum (sign 1) or maximum (sign -1) of nothing is.
+// extreme returns the minimum (sign 1) or maximum (sign -1) of nothing.
 func extreme(e types.Elem, sign int) Word {
 	switch {
 	case e.IsFloat():
@@ -221,8 +220,8 @@ func chain(e types.Elem, a, b []Word) Word {
 	return s
 }
 
-// neighbours combines neighbour with neighbour until one is left; a last one without a neighbour
-// waits.
+// neighbours combines adjacent values until one is left. A last one without a neighbour is kept for
+// the next level.
 func neighbours(e types.Elem, x []Word, op Code) Word {
 	for len(x) > 1 {
 		var next []Word
@@ -239,8 +238,7 @@ func neighbours(e types.Elem, x []Word, op Code) Word {
 }
 
 // product multiplies runs of PanelTerms contributions. Contribution k of a run belongs to chain k
-// mod ProductChains; the chains of a run are multiplied by halves, the runs neighbour with
-// neighbour.
+// mod ProductChains. The chains of a run are multiplied by halves, the runs pairwise.
 func product(e types.Elem, in [][]Word) Word {
 	one := Word(1)
 	if e.IsFloat() {
@@ -266,12 +264,12 @@ func product(e types.Elem, in [][]Word) Word {
 	return neighbours(e, runs, Mul)
 }
 
-// exactBits is enough for every sum of f64 numbers and of the two parts of their squares.
+// exactBits suffices for every sum of f64 numbers and of the two parts of their squares.
 const exactBits = 4400
 
-// exactly is the sum of numbers of e, or of their squares, without rounding. special is the sum of
-// what is not finite, 0 if all is. A square is its rounded value and the rest, so one that
-// overflows is infinite and what lies below the least f64 is rounded off.
+// exactly returns the sum of numbers of e, or of their squares, without rounding. special is the
+// sum of the non-finite ones, or 0. A square is its rounded value and the rest, so one that
+// overflows is infinite and what is below the least f64 is rounded off.
 func exactly(e types.Elem, in []Word, squares bool) (sum *big.Float, special float64) {
 	sum = new(big.Float).SetPrec(exactBits)
 	add := func(x float64) {
@@ -300,14 +298,14 @@ func exactly(e types.Elem, in []Word, squares bool) (sum *big.Float, special flo
 	return sum, special
 }
 
-// rounded is the sum of numbers of e, or of their squares, rounded once to the type to. A sum of 0
+// rounded returns the sum of numbers of e, or of their squares, rounded once to type to. A sum of 0
 // is +0.
 func rounded(e, to types.Elem, in []Word, squares bool) Word {
 	sum, special := exactly(e, in, squares)
 	return nearest(to, sum, special)
 }
 
-// nearest is the exact sum rounded once to e, or what is not finite among what was added.
+// nearest returns the exact sum rounded once to e, or the non-finite part.
 func nearest(e types.Elem, sum *big.Float, special float64) Word {
 	switch {
 	case special != 0:
@@ -322,15 +320,15 @@ func nearest(e types.Elem, sum *big.Float, special float64) Word {
 	return math.Float64bits(x)
 }
 
-// variance is (squares - sum^2 / n) / n of the exact sums, rounded once to f64, or to f32 if
-// narrow: nan of nothing and where a number is not finite, infinite where a square is not.
+// variance returns (squares - sum^2 / n) / n of the exact sums, rounded once to f64, or to f32 if
+// narrow. It is NaN for no numbers and for a non-finite number, and infinite if a square is.
 func variance(e types.Elem, in []Word, narrow bool) float64 {
 	s, special := exactly(e, in, false)
 	q, specialSquare := exactly(e, in, true)
 	return varianceOf(s, special, q, specialSquare, len(in), narrow)
 }
 
-// varianceOf is the variance of n numbers of which these are the exact sum and sum of squares.
+// varianceOf returns the variance of n numbers from their exact sum and sum of squares.
 func varianceOf(s *big.Float, special float64, q *big.Float, specialSquare float64, count int, narrow bool) float64 {
 	if count == 0 || special != 0 {
 		return math.NaN()

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// This file cuts the text form into tokens. Every process that makes the operator table reads much
-// of the library of functions, which has a hundred kilobytes. So there is no regular expression
-// here: one took a quarter of the time of a small program.
+// This file scans the text form. Each process that makes the operator table reads much of the
+// hundred-kilobyte function library, so there is no regular expression here: one took a quarter of
+// the time of a small program.
 
 // scan returns the tokens of a text and their lines: names, numbers, quoted texts, "..", and
-// characters. Spaces and comments from # to the end of a line are none.
+// characters. It skips spaces and comments from # to the end of a line.
 func scan(text string) (tokens []string, lines []int) {
 	line := 1
 	for i := 0; i < len(text); {
@@ -51,7 +51,7 @@ func scan(text string) (tokens []string, lines []int) {
 func letter(c byte) bool { return c == '_' || 'a' <= c|' ' && c|' ' <= 'z' }
 func digit(c byte) bool  { return '0' <= c && c <= '9' }
 
-// digits is how many digits a text begins with.
+// digits returns the number of digits at the start of a text.
 func digits(s string) (n int) {
 	for n < len(s) && digit(s[n]) {
 		n++
@@ -59,8 +59,8 @@ func digits(s string) (n int) {
 	return n
 }
 
-// number is the length of the number that a text begins with: digits, then perhaps a fraction and
-// an exponent. The point of a range is none of it.
+// number returns the length of the number at the start of a text: digits, and optionally a fraction
+// and an exponent. The dots of a range are not part of it.
 func number(s string) int {
 	n := digits(s)
 	if n < len(s) && s[n] == '.' {
@@ -80,8 +80,7 @@ func number(s string) int {
 	return n
 }
 
-// quoted is the length of the quoted text that a text begins with: 1, the quote alone, if it has no
-// end.
+// quoted returns the length of the quoted text at the start of a text, or 1 if it is unclosed.
 func quoted(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {

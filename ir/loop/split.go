@@ -1,7 +1,7 @@
 package loop
 
-// This file cuts inner loops where conditions on their index change: at borders. What is left of
-// such a condition is one of its sides.
+// This file cuts inner loops where conditions on their index change: at borders. In each piece such
+// a condition is constant and disappears.
 
 import (
 	"slices"
@@ -9,11 +9,11 @@ import (
 	"flow/ir/types"
 )
 
-// mostCut is how many statements the cutting of one loop may add.
+// mostCut is the most statements that cutting one loop may add.
 const mostCut = 600
 
-// Split is n with inner loops over known ranges cut in pieces in which conditions on their index
-// are known, and these conditions gone. Every value is as before.
+// Split returns n with inner loops over known ranges cut into pieces in which conditions on their
+// index are constant, and without these conditions. All values stay the same.
 func Split(n *Nest) *Nest {
 	c := &cutter{facts: FactsOf(n), ranges: map[int][2]int64{}}
 	if !c.cuts(&n.Body) {
@@ -28,13 +28,13 @@ func Split(n *Nest) *Nest {
 	})
 }
 
-// cutter is what is known of indices while a nest is walked.
+// cutter holds what is known of indices during a walk over a nest.
 type cutter struct {
 	facts  *Facts
-	ranges map[int][2]int64 // of indices over known ranges, by name: the least and the greatest
+	ranges map[int][2]int64 // ranges of indices over known ranges, by name: least and greatest
 }
 
-// cuts reports that something of a block is known, or can be by cutting.
+// cuts reports whether a condition in a block is constant, or can become so by cutting.
 func (c *cutter) cuts(b *Block) bool {
 	if b == nil {
 		return false
@@ -54,7 +54,7 @@ func (c *cutter) cuts(b *Block) bool {
 	})
 }
 
-// decided is the truth of the condition of an if or a select, as 0 or 1, or -1.
+// decided returns the truth of the condition of an if or a select as 0 or 1, or -1 if unknown.
 func (c *cutter) decided(s *Stmt) int {
 	if s.Code != If && s.Code != Select {
 		return -1
@@ -62,7 +62,7 @@ func (c *cutter) decided(s *Stmt) int {
 	return c.truth(s.Args[0])
 }
 
-// truth is what a bool is, 0 or 1, or -1: unknown.
+// truth returns the value of a bool, 0 or 1, or -1 if unknown.
 func (c *cutter) truth(v Val) int {
 	s := c.facts.made[v]
 	if s == nil || len(s.Args) == 0 {
@@ -89,7 +89,7 @@ func (c *cutter) truth(v Val) int {
 		}
 		return -1
 	}
-	for t := range 2 { // a comparison is so where none of these forms is negative
+	for t := range 2 { // a comparison is t if none of these forms is negative
 		forms := c.facts.Where(v, t == 1)
 		always := len(forms) > 0
 		for _, f := range forms {
@@ -107,7 +107,7 @@ func (c *cutter) truth(v Val) int {
 	return -1
 }
 
-// most is the greatest value of a form of indices over known ranges.
+// most returns the greatest value of a form of indices over known ranges.
 func (c *cutter) most(f Lin) (int64, bool) {
 	sum := f.Const
 	for _, t := range f.Terms {
@@ -120,7 +120,7 @@ func (c *cutter) most(f Lin) (int64, bool) {
 	return sum, true
 }
 
-// steps is the least and greatest index of a loop over a known range that is not empty.
+// steps returns the least and greatest index of a loop over a known range that is not empty.
 func (c *cutter) steps(s *Stmt) ([2]int64, bool) {
 	r := s.Loop.Index.Range
 	if r.Kind != Steps || r.By != 1 || !r.From.Known() || !r.To.Known() || !r.From.small() || !r.To.small() || r.From.Const >= r.To.Const {
@@ -129,7 +129,7 @@ func (c *cutter) steps(s *Stmt) ([2]int64, bool) {
 	return [2]int64{r.From.Const, r.To.Const - 1}, true
 }
 
-// places is where a loop is to be cut: the first indices of its pieces but the first one.
+// places returns where a loop is cut: the first indices of its pieces except the first.
 func (c *cutter) places(s *Stmt) (list []int64) {
 	r, ok := c.ranges[s.Loop.Index.Name]
 	if !ok || s.Code != For || slices.ContainsFunc(s.Loop.Body.Stmts, func(t Stmt) bool { return t.Code == Break }) {
@@ -149,8 +149,8 @@ func (c *cutter) places(s *Stmt) (list []int64) {
 	return list
 }
 
-// changes is where comparisons within a condition change if an index grows that is all they depend
-// on.
+// changes returns where comparisons in a condition change with an index, if they depend on nothing
+// else.
 func (c *cutter) changes(v Val, index int) (list []int64) {
 	s := c.facts.made[v]
 	if s == nil {
@@ -177,7 +177,7 @@ func (c *cutter) changes(v Val, index int) (list []int64) {
 	return list
 }
 
-// floorDiv is a/b rounded down; b is positive.
+// floorDiv returns a/b rounded down; b is positive.
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if q*b > a {
@@ -186,7 +186,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// replace writes a loop as its pieces, and of a condition that is known the side that counts.
+// replace writes a loop as its pieces, and of a constant condition the side that is taken.
 func (c *cutter) replace(r *rewriter, s *Stmt) bool {
 	if t := c.decided(s); t >= 0 {
 		if s.Code == Select {

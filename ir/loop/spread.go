@@ -1,9 +1,10 @@
 package loop
 
-// This file carries the variance of a known number of elements of one point. Sums of the differences from the first element and of their
-// squares are carried as pairs of floats, whose errors have a bound: the variance is that of the differences, and of n numbers n times as
-// much cancels at most (P. Samuelson, "How deviant can you be?", 1968). It is rounded where that bound leaves no doubt, as package
-// kernels/exact has it; elsewhere the check Uncertain fails.
+// This file carries the variance of a known number of elements of one point. Sums of the
+// differences from the first element and of their squares are carried as pairs of floats, whose
+// errors have a bound: the variance is that of the differences, and of n numbers n times as much
+// cancels at most (P. Samuelson, "How deviant can you be?", 1968). It is rounded where that bound
+// leaves no doubt, as package kernels/exact has it; elsewhere the check Uncertain fails.
 
 import (
 	"math"
@@ -22,8 +23,8 @@ type Spread struct {
 	pivot Val // the first element as f64
 }
 
-// SpreadOf carries Var or Stddev of n elements, of which the first is given; nil where n has no room in the bound. Elements that
-// are no floats count as f64.
+// SpreadOf carries Var or Stddev of n elements, of which the first is given; nil where n has no
+// room in the bound. Elements that are no floats count as f64.
 func SpreadOf(b *Builder, c Class, n int, first Val) *Spread {
 	if c != Var && c != Stddev || n < 1 || n > MostSpread {
 		return nil
@@ -31,7 +32,8 @@ func SpreadOf(b *Builder, c Class, n int, first Val) *Spread {
 	return &Spread{c, b.Type(first), n, b.to(types.F64, first)}
 }
 
-// The words of the state: sum and error of the differences and of their squares, and the bits of all differences.
+// The words of the state: sum and error of the differences and of their squares, and the bits of
+// all differences.
 const (
 	spreadSum = iota
 	spreadSumError
@@ -46,8 +48,9 @@ func (s *Spread) Begin(b *Builder) []Val {
 	return []Val{zero, zero, zero, zero, b.Const(types.I64, 0)}
 }
 
-// Add is the state after one more element. An error is that of the sum, of the square, and what they lack because the difference
-// is a pair; the square of the second of the pair is below all bounds.
+// Add is the state after one more element. An error is that of the sum, of the square, and what
+// they lack because the difference is a pair; the square of the second of the pair is below all
+// bounds.
 func (s *Spread) Add(b *Builder, st []Val, x Val) []Val {
 	d, rest := two(b, b.to(types.F64, x), b.Op(Neg, s.pivot))
 	sum, e := two(b, st[spreadSum], d)
@@ -61,9 +64,10 @@ func (s *Spread) Add(b *Builder, st []Val, x Val) []Val {
 	}
 }
 
-// End is the variance, or its root. Write u for 2^-53, d for the differences, S and Q for the sums of d and d^2. A step errs in S by less than
-// 4 u^2 sum(|d|) and u times the error carried, which is below 2 n u sum(|d|); likewise in Q. As sum(|d|)^2 <= n Q, n Q - S^2 errs by less
-// than (4 n^2 + 64 n + 64) u^2 n Q, what is rounded here included.
+// End is the variance, or its root. Write u for 2^-53, d for the differences, S and Q for the sums
+// of d and d^2. A step errs in S by less than 4 u^2 sum(|d|) and u times the error carried, which
+// is below 2 n u sum(|d|); likewise in Q. As sum(|d|)^2 <= n Q, n Q - S^2 errs by less than (4 n^2
+// + 64 n + 64) u^2 n Q, what is rounded here included.
 func (s *Spread) End(b *Builder, st []Val) Val {
 	float := func(f float64) Val { return b.Const(types.F64, math.Float64bits(f)) }
 	n := float64(s.n)
@@ -84,7 +88,8 @@ func (s *Spread) End(b *Builder, st []Val) Val {
 	high, low = two(b, v, w)
 	slack = b.Op(Add, b.Op(Mul, slack, float(2/(n*n))), b.Op(Mul, high, float(0x1p-98)))
 
-	// Squares that f64 cannot hold, or not exactly, are none of this: neither of elements nor of differences.
+	// Squares that f64 cannot hold, or not exactly, are none of this: neither of elements nor
+	// of differences.
 	size := b.Op(Abs, s.pivot)
 	all := func(list ...Val) Val {
 		out := list[0]

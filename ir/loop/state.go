@@ -1,11 +1,11 @@
 package loop
 
-// This file carries a reduction as a few words, so that targets need to know no class: what a
-// contribution does to them, how two states become one, and what result they stand for.
+// This file represents a reduction by a few words, so that targets need to know no class: how a
+// contribution changes them, how two states merge, and which result they stand for.
 //
 // An exact sum is a cascade: every word takes the rounding error of the one before (T. Ogita, S.
 // Rump & S. Oishi, "Accurate sum and dot product", 2005), and the error of the last word is
-// watched. As long as it is 0, the sum of the words is that of the contributions.
+// watched. As long as it is 0, the words add up to the exact sum.
 
 import (
 	"math"
@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	// FastLevels is how many words a cascade has that numbers of similar size need.
+	// FastLevels is the number of words of a cascade for numbers of similar size.
 	FastLevels = 2
-	// DeepLevels is enough for numbers whose exponents are within some 600 of each other.
+	// DeepLevels suffices for numbers whose exponents are within some 600 of each other.
 	DeepLevels = 12
 )
 
-// State is how the contributions to one element of a result are carried. All words are of f64 or
-// i64.
+// State describes the words that carry the contributions to one element of a result. All words are
+// f64 or i64.
 type State struct {
 	Types []types.Elem
 	Empty []Word // before the first contribution
-	// Lost is the word that is not 0, its sign aside, where the state does not stand for its
-	// contributions; -1: it always does.
+	// Lost is the word that is nonzero (apart from its sign) if the state lost bits; -1: it
+	// never does.
 	Lost int
-	// Ordered says that contributions come in their order, and that states do not merge.
+	// Ordered: contributions must come in order, and states do not merge.
 	Ordered bool
 
 	class  Class
@@ -43,8 +43,8 @@ type State struct {
 	count        int // the word that counts contributions, or -1
 }
 
-// StateOf is the state of a class for contributions of e, whose exact sums have so many levels, or
-// nil: panels, and products of floats, need more than a few words.
+// StateOf returns the state of a class for contributions of e, with this many levels for exact
+// sums. It is nil for panels and products of floats, which need more than a few words.
 func StateOf(c Class, e types.Elem, levels int) *State {
 	s := exactState(c, e, levels)
 	if s == nil {
@@ -56,22 +56,22 @@ func StateOf(c Class, e types.Elem, levels int) *State {
 	return s
 }
 
-// Add is the function of a state and a contribution that gives the next state.
+// Add returns the function of a state and a contribution that gives the next state.
 func (s *State) Add() *Function {
 	params := append(append([]types.Elem{}, s.Types...), s.contribution()...)
 	return functionOf("add", params, func(b *Builder, v []Val) []Val { return s.add(b, v[:len(s.Types)], v[len(s.Types):]) })
 }
 
-// Merge is the function of two states that gives one.
+// Merge returns the function that merges two states.
 func (s *State) Merge() *Function {
 	params := append(append([]types.Elem{}, s.Types...), s.Types...)
 	return functionOf("merge", params, func(b *Builder, v []Val) []Val { return s.merge(b, v[:len(s.Types)], v[len(s.Types):]) })
 }
 
-// Exact reports that the words stand for their contributions.
+// Exact reports whether the words lost nothing.
 func (s *State) Exact(words []Word) bool { return s.Lost < 0 || words[s.Lost]<<1 == 0 }
 
-// Finish is the result of several states of one element, each of which is exact.
+// Finish returns the result of several exact states of one element.
 func (s *State) Finish(states [][]Word) Word { return s.finish(states) }
 
 func (s *State) contribution() []types.Elem {
@@ -82,14 +82,14 @@ func (s *State) contribution() []types.Elem {
 	return list
 }
 
-// functionOf makes a function whose body is built.
+// functionOf makes a function from a builder of its body.
 func functionOf(name string, params []types.Elem, body func(b *Builder, v []Val) []Val) *Function {
 	b := New()
 	b.Nest.Body.Yield = body(b, consecutive(b.fresh(params...), len(params)))
 	return &Function{Name: name, Params: params, Body: b.Nest.Body, Types: b.Nest.Types}
 }
 
-// Eval is the function of these words: its body loads nothing and applies nothing.
+// Eval evaluates the function. Its body loads nothing and applies nothing.
 func (f *Function) Eval(args ...Word) []Word {
 	e := &evaluator{frame: newFrame(f.Types, f.Names, f.Tables)}
 	copy(e.vals, args)
@@ -99,7 +99,7 @@ func (f *Function) Eval(args ...Word) []Word {
 	return e.words(f.Body.Yield)
 }
 
-// plainState is the state of a class without rounding, or in order.
+// plainState returns the state of a class without rounding, or of an ordered one.
 func plainState(c Class, e types.Elem) *State {
 	one := func(word types.Elem, empty Word, op Code) *State {
 		step := func(b *Builder, s, in []Val) []Val { return []Val{b.Op(op, s[0], b.to(word, in[0]))} }
@@ -151,15 +151,14 @@ func plainState(c Class, e types.Elem) *State {
 	return s
 }
 
-// rank is an integer that orders floats by their bits: -0 is below 0. Applied to the integer it
-// gives the bits.
+// rank returns an integer that orders floats by their bits, -0 below 0. It is its own inverse.
 func rank(b *Builder, bits Val) Val {
 	sign := b.Op(Sar, bits, b.Const(types.I64, 63))
 	return b.Op(Xor, bits, b.Op(Shr, sign, b.Const(types.I64, 1)))
 }
 
-// rankState carries the rank of the least or greatest float: integers are compared in one
-// instruction. That of a nan is beyond all.
+// rankState carries the rank of the least or greatest float, since one instruction compares
+// integers. The rank of a NaN is beyond all others.
 func rankState(e types.Elem, least bool) *State {
 	op, beyond, sign := Max, Word(math.MaxInt64), -1
 	if least {
@@ -178,7 +177,7 @@ func rankState(e types.Elem, least bool) *State {
 	}
 }
 
-// Result is the result of one state that loses nothing.
+// Result returns the result of one state that loses nothing.
 func (s *State) Result(words []Word) Word {
 	switch {
 	case len(s.Types) > 1: // the index of an extreme
@@ -196,7 +195,7 @@ func (s *State) Result(words []Word) Word {
 	return words[0]
 }
 
-// to converts a value to another element type, or is the value.
+// to converts a value to another element type if needed.
 func (b *Builder) to(e types.Elem, v Val) Val {
 	if b.Type(v) == e {
 		return v
@@ -204,8 +203,8 @@ func (b *Builder) to(e types.Elem, v Val) Val {
 	return b.Op(map[types.Elem]Code{types.F64: ToF64, types.F32: ToF32, types.I64: ToI64, types.Bool: ToBool}[e], v)
 }
 
-// argState carries the best value and its index, -1 before the first. A nan is ahead of every
-// number; of equals the least index wins.
+// argState carries the best value and its index, -1 before the first. A NaN precedes every number;
+// of equals the least index wins.
 func argState(e, wide types.Elem, least bool) *State {
 	choose := func(b *Builder, s, in []Val, some Val) []Val {
 		in = []Val{b.to(wide, in[0]), in[1]}
@@ -237,7 +236,7 @@ func argState(e, wide types.Elem, least bool) *State {
 	}
 }
 
-// MergeAll merges states of places with others, whose words are matrices one behind the other.
+// MergeAll merges states of places with others. Their words are matrices, one after the other.
 func (s *State) MergeAll(words, with []Word, places int) {
 	if len(s.Types) > 1 {
 		merge := s.Merge()

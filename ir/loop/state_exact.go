@@ -1,6 +1,6 @@
 package loop
 
-// This file carries exact sums: of numbers, and of their squares.
+// This file represents exact sums of numbers and of squares.
 
 import (
 	"math"
@@ -9,21 +9,21 @@ import (
 	"flow/ir/types"
 )
 
-// cascade is an exact sum among the words of a state: levels words from the first on, and where
-// they are deep one for what is not finite.
+// cascade is an exact sum among the words of a state: levels words from first on, and with deep one
+// more for non-finite numbers.
 type cascade struct {
 	first, levels int
 	deep          bool
 }
 
-// two is x + y, rounded, and its error (D. Knuth, TAOCP 2, 4.2.2, theorem B).
+// two returns x + y, rounded, and its error (D. Knuth, TAOCP 2, 4.2.2, theorem B).
 func two(b *Builder, x, y Val) (sum, err Val) {
 	sum = b.Op(Add, x, y)
 	v := b.Op(Sub, sum, x)
 	return sum, b.Op(Add, b.Op(Sub, x, b.Op(Sub, sum, v)), b.Op(Sub, y, v))
 }
 
-// push adds x to the words from a level on, and what is lost to the bits that are collected.
+// push adds x to the words from a level on, and the lost bits to lost.
 func (c cascade) push(b *Builder, s []Val, level int, x, lost Val) Val {
 	for k := c.first + level; k < c.first+c.levels; k++ {
 		s[k], x = two(b, s[k], x)
@@ -53,7 +53,7 @@ func (c cascade) merge(b *Builder, s, t []Val, lost Val) Val {
 	return lost
 }
 
-// exactly is the sum of the words of states, as the function of that name has it.
+// exactly returns the sum of the words of states, as in the function exactly.
 func (c cascade) exactly(states [][]Word) (sum *big.Float, special float64) {
 	var words []Word
 	for _, s := range states {
@@ -66,7 +66,7 @@ func (c cascade) exactly(states [][]Word) (sum *big.Float, special float64) {
 	return sum, special + other
 }
 
-// exactState is the state of a class of exact sums, or nil.
+// exactState returns the state of a class of exact sums, or nil.
 func exactState(c Class, e types.Elem, levels int) *State {
 	sums, squares, counts := false, false, false
 	switch {
@@ -200,7 +200,7 @@ func exactState(c Class, e types.Elem, levels int) *State {
 	return st
 }
 
-// parts are f64 numbers whose exact sum is x.
+// parts returns f64 numbers whose exact sum is x.
 func parts(b *Builder, x Val) []Val {
 	if b.Type(x) != types.I64 {
 		return []Val{b.to(types.F64, x)}
@@ -211,7 +211,7 @@ func parts(b *Builder, x Val) []Val {
 	return []Val{b.Op(Mul, high, b.Const(types.F64, math.Float64bits(1<<32))), low}
 }
 
-// restOfSquare is what the square h of x lacks: nothing where h is not finite.
+// restOfSquare returns x*x - h for the rounded square h, 0 if h is not finite.
 func restOfSquare(b *Builder, x, h Val, deep bool) Val {
 	rest := b.Op(FMA, x, x, b.Op(Neg, h))
 	if !deep { // nan is noticed
@@ -221,8 +221,8 @@ func restOfSquare(b *Builder, x, h Val, deep bool) Val {
 	return b.Op(Select, finite, rest, b.Const(types.F64, 0))
 }
 
-// roundTwo is s + t rounded once to e. To round an f64 to f32 once, it is rounded to odd first (S.
-// Boldo & G. Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+// roundTwo returns s + t rounded once to e. For f32 the f64 sum is rounded to odd first (S. Boldo &
+// G. Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
 func roundTwo(b *Builder, e types.Elem, s, t Val) Val {
 	if e == types.F64 {
 		return b.Op(Add, s, t)
@@ -238,9 +238,8 @@ func roundTwo(b *Builder, e types.Elem, s, t Val) Val {
 	return b.to(e, b.Op(F64Bits, b.Op(Add, bits, by)))
 }
 
-// roundThree is the f64 nearest to s + t + u. With the three made to follow on one another, s is
-// the sum's rounding unless t is just half a unit in its last place, when u decides; such a t is a
-// power of two.
+// roundThree returns the f64 nearest to s + t + u. After renormalisation s is the rounded sum
+// unless t is exactly half a unit in its last place; such a t is a power of two, and u decides.
 func roundThree(b *Builder, s, t, u Val) Val {
 	t, u = two(b, t, u)
 	s, t = two(b, s, t)
@@ -252,8 +251,8 @@ func roundThree(b *Builder, s, t, u Val) Val {
 	return s
 }
 
-// Sums adds the exact sums of state i of places, whose words are matrices one behind the other, and
-// returns the number of its contributions, 0 where the class does not need it.
+// Sums adds the exact sums of state i of places, whose words are matrices one after the other. It
+// returns the number of contributions, 0 if the class does not need it.
 func (s *State) Sums(words []Word, places, i int, sum, square func(x float64)) int64 {
 	add := func(c cascade, to func(x float64)) {
 		n := c.levels
@@ -272,8 +271,8 @@ func (s *State) Sums(words []Word, places, i int, sum, square func(x float64)) i
 	return int64(words[s.count*places+i])
 }
 
-// Rounded is the sum of state i of places, rounded once to f64, where it has two words: their sum
-// is that of the contributions. ok is false where it has more, is not finite or is not a sum.
+// Rounded returns the sum of state i of places, rounded once to f64, if it has two words. ok is
+// false if it has more, is not finite or is not a sum.
 func (s *State) Rounded(words []Word, places, i int) (sum float64, n int64, ok bool) {
 	if s.sum.levels != FastLevels || s.squares.levels > 0 {
 		return 0, 0, false

@@ -1,15 +1,15 @@
 package loop
 
-// This file gives reductions whose contributions are written one by one, where a Fold would hide
-// what a caller knows of their number.
+// This file offers reductions whose contributions are written one by one, for callers that know
+// their number.
 
 import "flow/ir/types"
 
 // Terms is a reduction as values that a loop may carry.
 type Terms struct{ s *State }
 
-// TermsOf is a reduction of contributions of e, or nil where no few values carry it. Exact sums
-// have so many levels, 2 or 3; of f32 they have 2. What goes beyond them fails the check Uncertain.
+// TermsOf returns a reduction of contributions of e, or nil if a few values cannot carry it. Exact
+// sums have this many levels, 2 or 3 (f32: 2). Bits lost beyond them fail the check Uncertain.
 func TermsOf(c Class, e types.Elem, levels int) *Terms {
 	if e == types.F32 {
 		levels = FastLevels
@@ -21,7 +21,7 @@ func TermsOf(c Class, e types.Elem, levels int) *Terms {
 	return &Terms{s}
 }
 
-// Begin is the state before the first contribution.
+// Begin returns the state before the first contribution.
 func (t *Terms) Begin(b *Builder) []Val {
 	var out []Val
 	for k, e := range t.s.Types {
@@ -30,14 +30,14 @@ func (t *Terms) Begin(b *Builder) []Val {
 	return out
 }
 
-// sums reports an exact sum of f64, of which the first words are at the head of the state, then
-// what was lost and, of a mean, the count.
+// sums reports an exact sum of f64. Its state starts with the words of the sum, then the lost bits
+// and, for a mean, the count.
 func (t *Terms) sums() bool {
 	return (t.s.class == Sum || t.s.class == Mean) && t.s.elem == types.F64
 }
 
-// First is the state after the first contribution. Words that are still 0 are NoVal: a state that
-// began so is carried by no loop.
+// First returns the state after the first contribution. Words that are still 0 are NoVal: no loop
+// carries such a state.
 func (t *Terms) First(b *Builder, in []Val) []Val {
 	if !t.sums() {
 		return t.s.add(b, t.Begin(b), in)
@@ -53,7 +53,7 @@ func (t *Terms) First(b *Builder, in []Val) []Val {
 	return s
 }
 
-// Add is the state after one more contribution.
+// Add returns the state after one more contribution.
 func (t *Terms) Add(b *Builder, s, in []Val) []Val {
 	if !t.sums() || s[t.s.Lost] != NoVal {
 		return t.s.add(b, s, in)
@@ -75,7 +75,7 @@ func (t *Terms) Add(b *Builder, s, in []Val) []Val {
 	return t.s.add(b, t.whole(b, s), in)
 }
 
-// whole is a state without NoVal.
+// whole replaces NoVal in a state.
 func (t *Terms) whole(b *Builder, s []Val) []Val {
 	s = append([]Val{}, s...)
 	for k, v := range s {
@@ -86,5 +86,5 @@ func (t *Terms) whole(b *Builder, s []Val) []Val {
 	return s
 }
 
-// End is the result.
+// End returns the result.
 func (t *Terms) End(b *Builder, s []Val) Val { return t.s.end(b, t.whole(b, s)) }

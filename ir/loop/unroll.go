@@ -1,16 +1,14 @@
 package loop
 
-// This file writes inner loops of few rounds as their rounds, one after the other, for targets
-// whose code is then straight.
+// This file unrolls inner loops of few rounds, for targets whose code is then straight.
 
-// Unroll is n with every For whose rounds are known, and that is not left early, written out, as
-// long as that is not more than so many statements. What one round computes as another did is
-// computed once.
+// Unroll returns n with every For of known rounds and without a break unrolled, up to this many
+// statements. What two rounds compute alike is computed once.
 func Unroll(n *Nest, most int) *Nest {
 	if !writtenOut(&n.Body, most) {
 		return n
 	}
-	fixed := map[int]int64{} // the values of indices that have been written out
+	fixed := map[int]int64{} // the values of unrolled indices
 	return Merge(rewritten(n, func(r *rewriter, s *Stmt) bool {
 		r.fixed = fixed
 		if s.Code == IndexOf {
@@ -40,7 +38,7 @@ func Unroll(n *Nest, most int) *Nest {
 	}))
 }
 
-// knownRounds is how many rounds a statement makes if it is a For without a break.
+// knownRounds returns the rounds of a For without a break, if known.
 func knownRounds(s *Stmt) (rounds int64, ok bool) {
 	if s.Code != For || s.Loop.Index.Range.Kind != Steps {
 		return 0, false
@@ -64,8 +62,8 @@ func knownRounds(s *Stmt) (rounds int64, ok bool) {
 	return max(0, (x.To.Const-x.From.Const+x.By+1)/x.By), true
 }
 
-// length is how many statements a block has, the known rounds of inner loops and the bodies of
-// functions counting.
+// length returns the number of statements of a block, counting known rounds of inner loops and
+// bodies of functions.
 func length(b *Block) int {
 	if b == nil {
 		return 0
@@ -91,7 +89,7 @@ func length(b *Block) int {
 	return n
 }
 
-// writtenOut reports a For in a block that Unroll writes out.
+// writtenOut reports a For in a block that Unroll unrolls.
 func writtenOut(b *Block, most int) bool {
 	if b == nil {
 		return false
@@ -105,7 +103,7 @@ func writtenOut(b *Block, most int) bool {
 	return false
 }
 
-// short reports a For of known rounds that have so many statements at most.
+// short reports a For of known rounds with at most this many statements.
 func short(s *Stmt, most int) bool {
 	rounds, ok := knownRounds(s)
 	return ok && rounds*int64(length(&s.Loop.Body)) <= int64(most)

@@ -9,8 +9,8 @@ import (
 	"flow/ir/types"
 )
 
-// Verify reports the first rule that the nest breaks: numbering, scopes, element types, what may
-// stand where.
+// Verify reports the first rule that the nest breaks: numbering, scopes, element types, places of
+// statements.
 func (n *Nest) Verify() error {
 	v := &verifier{nest: n, types: n.Types, names: n.Names, tables: n.Tables, index: map[int]bool{}}
 	return v.run(func() {
@@ -36,8 +36,8 @@ func (n *Nest) Verify() error {
 	})
 }
 
-// Verify reports the first rule that the function breaks. A function reads its parameters and
-// tables alone.
+// Verify reports the first rule that the function breaks. A function reads only its parameters and
+// tables.
 func (f *Function) Verify() error {
 	v := &verifier{types: f.Types, names: f.Names, tables: f.Tables, index: map[int]bool{}}
 	err := v.run(func() {
@@ -59,13 +59,13 @@ type verifier struct {
 	types   []types.Elem
 	names   []string
 	tables  []Table
-	index   map[int]bool // names that are visible; true: of entries
+	index   map[int]bool // visible names; true: of entries
 	visible []bool       // of each value
 	defined int
 	once    bool // inside a once statement
 }
 
-// violation is how the verifier leaves its recursion.
+// violation is the verifier's panic.
 type violation struct{ error }
 
 func (v *verifier) run(f func()) (err error) {
@@ -110,7 +110,7 @@ func (v *verifier) reads(list []Val) []types.Elem {
 	return out
 }
 
-// enter makes an index visible after its range has been checked.
+// enter makes an index visible after checking its range.
 func (v *verifier) enter(x Index) {
 	v.check(x.Name >= 0 && x.Name < len(v.names), "index %d has no name", x.Name)
 	_, seen := v.index[x.Name]
@@ -161,8 +161,8 @@ func (v *verifier) outside(l Lin, format string, args ...any) {
 	}
 }
 
-// block checks the statements of a block and returns the types that it yields. What it defines is
-// not visible behind it. breaks says that it is the body of a For.
+// block checks the statements of a block and returns the types that it yields. Its definitions are
+// not visible after it. breaks: it is the body of a For.
 func (v *verifier) block(b *Block, breaks bool) []types.Elem {
 	from := v.defined
 	for i := range b.Stmts {
@@ -177,7 +177,7 @@ func (v *verifier) block(b *Block, breaks bool) []types.Elem {
 	return out
 }
 
-// opType is the type of the result of a scalar operation on operands of these types.
+// opType returns the result type of a scalar operation on operands of these types.
 func opType(c Code, in []types.Elem) (types.Elem, error) {
 	o := c.Operation()
 	if len(in) != o.Args || !slices.Contains(o.On, in[0]) {

@@ -111,7 +111,7 @@ func (v *verifier) loop(s *Stmt) []types.Elem {
 	return carried
 }
 
-// contribution reports that the values behind the first have the types that the class takes.
+// contribution reports whether the values after the first have the types that the class takes.
 func (v *verifier) contribution(c Class, in []types.Elem) bool {
 	switch c {
 	case ArgLeast, ArgGreatest:
@@ -136,7 +136,7 @@ func (v *verifier) subscripts(s *Stmt, n int) {
 	}
 }
 
-// ofSpace reports that the name is one of an index of the space.
+// ofSpace reports whether the name is that of an index of the space.
 func (v *verifier) ofSpace(name int) bool {
 	return slices.ContainsFunc(v.nest.Space, func(x Index) bool { return x.Name == name })
 }

@@ -1,7 +1,8 @@
-// Package looptest draws random nests with operands, for comparing targets of the loop form with its evaluator.
+// Package looptest draws random nests with operands, to compare targets of the loop form with its
+// evaluator.
 //
-// A nest is a function of its seed alone. It is well formed, its subscripts stay inside, and its loops end. About one in
-// ten has a check that fails.
+// A nest depends on its seed alone. It is well formed, its subscripts stay inside, and its loops
+// end. About one in ten has a check that fails.
 package looptest
 
 import (
@@ -15,7 +16,7 @@ import (
 	"flow/ir/value"
 )
 
-// Case is a nest, its operands, and the size of its space: Rows is 1 for a space of one index.
+// Case is a nest, its operands, and the size of its space. Rows is 1 for a space of one index.
 type Case struct {
 	Nest        *loop.Nest
 	In          []value.Value
@@ -30,13 +31,14 @@ type shape struct {
 	rows, cols int
 }
 
-// margin is how many rows and columns of a result lie around what a nest stores.
+// margin is the number of rows and columns around what a nest stores in a result.
 const margin = 1
 
-// guard is what they hold.
+// guard is the value in the margin.
 const guard = 77
 
-// Results makes memory for the results: each a window of a larger matrix, so that Untouched sees what was written beside it.
+// Results makes memory for the results: windows of larger matrices, so that Untouched finds writes
+// beside them.
 func (c *Case) Results() []*value.Dense {
 	var out []*value.Dense
 	for _, s := range c.shapes {
@@ -53,7 +55,7 @@ func (c *Case) Results() []*value.Dense {
 	return out
 }
 
-// Untouched reports an element beside result k that was written.
+// Untouched reports a write beside result k.
 func (c *Case) Untouched(k int, d *value.Dense) error {
 	rows, cols := d.Rows+2*margin, d.Cols+2*margin
 	around := value.Over(d.Buf, d.Elem, rows, cols)
@@ -68,7 +70,7 @@ func (c *Case) Untouched(k int, d *value.Dense) error {
 	return nil
 }
 
-// Numbers is a column of n numbers of all sizes, the special ones among them.
+// Numbers returns a column of n numbers of all sizes, with special values.
 func Numbers(n int, seed uint64) *value.Dense {
 	r := rand.New(rand.NewPCG(seed, 1))
 	d := value.New(types.F64, n, 1)
@@ -92,7 +94,7 @@ func number(r *rand.Rand) float64 {
 	return r.NormFloat64()
 }
 
-// Draw makes the nest of a seed.
+// Draw returns the nest of a seed.
 func Draw(seed uint64) *Case {
 	d := &drawing{Rand: rand.New(rand.NewPCG(seed, 2))}
 	c := &Case{Rows: 1 + d.IntN(4), Lanes: d.IntN(40), one: d.IntN(3) == 0}
@@ -109,7 +111,7 @@ func Draw(seed uint64) *Case {
 	return c
 }
 
-// val is a value that is visible.
+// val is a visible value.
 type val struct {
 	n int
 	e types.Elem
@@ -146,8 +148,8 @@ var elems = []types.Elem{types.F64, types.F64, types.I64, types.F32, types.Bool}
 
 func (d *drawing) elem() types.Elem { return elems[d.IntN(len(elems))] }
 
-// text writes the nest: two matrices of the size of the space with a margin, a row, a column of places and a scalar of each
-// type as operands, statements, and stores.
+// text writes the nest: operands (two matrices of the size of the space with a margin, a row, a
+// column of places, a scalar of each type), statements, and stores.
 func (d *drawing) text(c *Case) {
 	matrix := func(e types.Elem, rows, cols int) {
 		m := value.New(e, rows, cols)
@@ -226,7 +228,7 @@ func (d *drawing) scalar(e types.Elem) value.Scalar {
 	return value.F64(number(d.Rand)).Convert(e)
 }
 
-// of finds a visible value of e, or makes a constant.
+// of returns a visible value of e, or makes a constant.
 func (d *drawing) of(e types.Elem) int {
 	for range 8 {
 		if v := d.visible[d.IntN(len(d.visible))]; v.e == e {
@@ -281,7 +283,7 @@ func (d *drawing) load(masked bool) {
 	d.line("v%d = load %%%d[%s, %s]", d.fresh(e), k, i, j)
 }
 
-// unsafe operations are defined on part of their operands alone; the bits of a nan are those of any nan.
+// unsafe operations are defined only on part of their operands, or depend on the bits of a NaN.
 var unsafe = map[loop.Code]bool{loop.ToI64: true, loop.Scale: true, loop.Bits: true}
 
 func (d *drawing) statement(level int) {
@@ -344,7 +346,7 @@ func (d *drawing) operation() {
 	}
 }
 
-// division draws a division by a number that is not 0: one with a bit set, or a constant.
+// division draws a division by a nonzero number: one with a bit set, or a constant.
 func (d *drawing) division(name string) {
 	a := d.of(types.I64)
 	by := d.of(types.I64)
@@ -395,7 +397,7 @@ func (d *drawing) branch(level int) {
 	}
 }
 
-// fold draws a reduction over a few rounds, half of them over what an operand holds.
+// fold draws a reduction over a few rounds, half of them over an operand.
 func (d *drawing) fold(level int) {
 	classes := []loop.Class{loop.Sum, loop.Sum, loop.Mean, loop.Least, loop.Greatest, loop.Any, loop.All, loop.Count, loop.ArgLeast, loop.ArgGreatest, loop.Chain}
 	c := classes[d.IntN(len(classes))].Info()
@@ -443,7 +445,7 @@ func (d *drawing) fold(level int) {
 	d.visible = append(d.visible[:outer], val{result, class.Gives(e)})
 }
 
-// loop draws a loop of few rounds, with a break that depends on the data or a bound that does.
+// loop draws a loop of few rounds, with a break or a bound that depends on the data.
 func (d *drawing) loop(level int) {
 	want := []types.Elem{d.elem(), types.F64, types.I64}[:1+d.IntN(3)]
 	var inits, results, carried []string
@@ -455,7 +457,7 @@ func (d *drawing) loop(level int) {
 	switch d.IntN(5) {
 	case 0: // downwards
 		rng = fmt.Sprintf("%d..-1 by -1", end-1)
-	case 1: // from an operand's size on, which is at least that of the margin
+	case 1: // from an operand's size on, at least that of the margin
 		end = 0
 		rng = "%0.rows..%0.rows+3 by 2"
 	case 2, 3: // 0 to 7 rounds, by the data

@@ -10,10 +10,10 @@ import (
 	"flow/ir/value"
 )
 
-// sparseCols is the number of columns of sparse operands: at most those of a local.
+// sparseCols is the number of columns of sparse operands, at most that of a local.
 const sparseCols = localCols
 
-// sparse draws two sparse operands of so many rows.
+// sparse draws two sparse operands with this number of rows.
 func (d *drawing) sparse(rows int) {
 	for range 2 {
 		e := []types.Elem{types.F64, types.F32, types.I64, types.Bool}[d.IntN(4)]
@@ -43,7 +43,7 @@ func (d *drawing) sparse(rows int) {
 	}
 }
 
-// sparseRow is a row of a sparse operand: one for all points, or their own.
+// sparseRow draws a row of a sparse operand: the same for all points, or the point's own.
 func (d *drawing) sparseRow() string {
 	switch d.IntN(3) {
 	case 0:

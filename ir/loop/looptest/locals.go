@@ -1,6 +1,6 @@
 package looptest
 
-// This file draws locals and what reads and writes them.
+// This file draws locals and their loads and stores.
 
 import (
 	"fmt"
@@ -8,10 +8,11 @@ import (
 	"flow/ir/types"
 )
 
-// localRows and localCols are the sizes of locals: powers of two, so that bits of a value make a subscript that lies inside.
+// localRows and localCols are the sizes of locals: powers of two, so that the low bits of a value
+// are a valid subscript.
 const localRows, localCols = 2, 4
 
-// declareLocals draws no local, or one or two; some have the size of an operand.
+// declareLocals draws up to two locals. Some have the size of an operand.
 func (d *drawing) declareLocals() {
 	d.keen = d.IntN(3) == 0
 	for range d.IntN(4) - 1 {
@@ -40,7 +41,7 @@ func (d *drawing) local() {
 	d.line("v%d = load %s", d.fresh(d.locals[k]), at)
 }
 
-// subscript is a place below n, a power of two: constant, of an inner loop, or by the data.
+// subscript draws a place below n, a power of two: constant, from an inner loop, or from the data.
 func (d *drawing) subscript(n int) string {
 	if d.keen && d.IntN(4) > 0 { // the same few elements again and again
 		return "1"
@@ -61,13 +62,13 @@ func (d *drawing) subscript(n int) string {
 	return fmt.Sprint(d.IntN(n))
 }
 
-// round is the index of an inner loop, which stays below end.
+// round is the index of an inner loop, below end.
 type round struct {
 	name string
 	end  int
 }
 
-// inner is the index of a loop around the statement that stays below n, or "".
+// inner returns the index of an enclosing loop that stays below n, or "".
 func (d *drawing) inner(n int) string {
 	for _, q := range d.open {
 		if q.end <= n && d.IntN(2) == 0 {

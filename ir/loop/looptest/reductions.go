@@ -12,7 +12,8 @@ import (
 var reduced = []loop.Class{loop.Sum, loop.Sum, loop.Mean, loop.Norm, loop.Var, loop.Stddev, loop.Least, loop.Greatest, loop.Any, loop.All, loop.Count,
 	loop.ArgLeast, loop.ArgGreatest, loop.Product, loop.Chain}
 
-// reductions draws contributions to a result or two: one for all points, one a row, one a lane, or one that the data choose.
+// reductions draws contributions to one or two results: one for all points, one a row, one a lane,
+// or chosen by the data.
 func (d *drawing) reductions() {
 	for range d.IntN(3) {
 		class := reduced[d.IntN(len(reduced))]
@@ -34,7 +35,7 @@ func (d *drawing) reductions() {
 		at, size := "0, 0", "1, 1"
 		free := class.Free(e)
 		switch k := d.IntN(5); {
-		case !free || k == 0: // in one result a lane, the order is that of the rows
+		case !free || k == 0: // one result a lane: the order is that of the rows
 			at, size, s.cols = "0, j", "1, %0.cols-2", d.c.Lanes
 			if d.c.one {
 				at, size, s.rows, s.cols = "j, 0", "%0.rows-2, 1", d.c.Lanes, 1
