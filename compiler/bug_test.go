@@ -21,7 +21,8 @@ func TestBugsAreBlamed(t *testing.T) {
 	}{
 		{"sum", func(d *op.Def) { d.Shard.Partial = "nosuch" }, "this is a bug in Flow: pass partition: BUG: the operator table has no row nosuch"},
 		{"sum", func(d *op.Def) { d.Type = func(*op.Sig) (types.Type, error) { panic("oops") } }, "this is a bug in Flow: pass elaborate: oops"},
-		// A type rule that changes its mind: Verify blames the pass after which it was asked.
+		// A type rule that changes its mind: Verify blames the pass after which it was
+		// asked.
 		{"sqrt", func(d *op.Def) {
 			rule, calls := d.Type, 0
 			d.Type = func(s *op.Sig) (types.Type, error) {

@@ -28,44 +28,44 @@ type Setting = lower.Setting
 // Param is a parameter of a program.
 type Param = lower.Param
 
-// Options is everything besides the text that a compilation depends on.
+// Options are the inputs of a compilation beside the text.
 type Options struct {
 	Table *op.Table
 	Ranks int // at least 1; 0 means 1
 	Sets  []Setting
-	// Disable lists passes and exact rules to leave out; naming a required, canonical or unknown
-	// one is an error.
+	// Disable lists passes and exact rules to leave out. A required, canonical or unknown one
+	// is an error.
 	Disable []string
-	// Verify checks every invariant after every pass. It costs about as much as the passes.
+	// Verify checks every invariant after every pass, which takes about as long as the passes.
 	Verify bool
 	// Dump is called with the graph after each pass, `elaborate` first.
 	Dump func(pass string, g *ir.Graph)
-	// Rates are measured kernel costs; nil takes guesses.
+	// Rates are measured kernel costs; nil for guesses.
 	Rates plan.Rates
-	// PlanOnly leaves Result.Program nil: nobody will evaluate the definition, and the memory of a
-	// large one serves its plan.
+	// PlanOnly leaves Result.Program nil, which frees the memory of the definition for the
+	// plan.
 	PlanOnly bool
 	// MaxTasks bounds the unrolled program; 0 is two million.
 	MaxTasks int
-	// Unshared are files, as the program names them, of which the ranks may have different copies:
-	// rank 0 alone reads them.
+	// Unshared lists files, as the program names them, of which the ranks may have different
+	// copies: only rank 0 reads them.
 	Unshared []string
-	// Sizes make blocks tiny, for tests; the zero value is the one for programs.
+	// Sizes makes blocks tiny, for tests. The zero value has the sizes for programs.
 	Sizes pass.Sizes
-	// Blocks cuts every large matrix, as for several ranks, also what loops would share out: for
-	// tests, and to compare.
+	// Blocks cuts every large matrix, as for several ranks, even where a loop would do. For
+	// tests and comparisons.
 	Blocks bool
-	// Memory is what one value of the plan may take; the zero value is no limit.
+	// Memory is the limit for one value of the plan; zero is no limit.
 	Memory memory.Limit
 	// Std is the embedded library.
 	Std fs.FS
 	// Load reads imported files; nil is source.ReadFile.
 	Load func(path string) ([]byte, error)
-	// Path lists the directories in which an imported file is looked up that does not lie beside
-	// the importing one.
+	// Path lists the directories to search for an imported file that is not beside the
+	// importing one.
 	Path []string
-	// Schedule says what is wrong with the name of a self-scheduling technique in a program's
-	// hints; nil takes all names.
+	// Schedule checks the name of a self-scheduling technique in a program's hints; nil accepts
+	// all names.
 	Schedule func(name string) error
 }
 
@@ -73,30 +73,29 @@ type Options struct {
 type Result struct {
 	Files  *source.FileSet
 	Params []Param
-	// Program is the graph after the canonical passes: what the program means, and what the
-	// reference evaluator evaluates. Options.PlanOnly leaves it out.
+	// Program is the graph after the canonical passes: what the program means, and the input of
+	// the reference evaluator. nil with Options.PlanOnly.
 	Program  *ir.Graph
 	Plan     *plan.Plan
 	Passes   []PassStat
-	Apart    []Apart // what the pass fuse decided against, for whoever explains its groups
+	Apart    []Apart // chains that the pass fuse did not join with a reduction
 	Warnings source.Diagnostics
-	// ParseSeconds is the time to parse, CompileSeconds all the rest.
+	// ParseSeconds is the time to parse, CompileSeconds the rest.
 	ParseSeconds, CompileSeconds float64
 }
 
 // Apart is a reduction that was not fused with the chain that it reads.
 type Apart = pass.Apart
 
-// PassStat is what one pass did.
+// PassStat describes one run of a pass.
 type PassStat struct {
 	Name          string
 	Seconds       float64
 	Before, After int // nodes
 }
 
-// Compile makes a plan of a program's text. The result's Files are there even when it
-// fails, for rendering the diagnostics. A bug in a pass is reported as such, with the
-// pass's name.
+// Compile makes a plan of a program's text. The result has Files even if compilation fails, for
+// rendering the diagnostics. A bug in a pass is reported with the pass's name.
 func Compile(ctx context.Context, name string, text []byte, o Options) (*Result, source.Diagnostics) {
 	if o.Ranks == 0 {
 		o.Ranks = 1
@@ -166,12 +165,12 @@ func inputOf(files *source.FileSet, o Options) lower.Input {
 	return in
 }
 
-// compile elaborates and runs the passes; a panic is a bug and says in which pass.
+// compile elaborates and runs the passes. A panic is reported as a bug of the current pass.
 func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower.Output, source.Diagnostics)) (ds source.Diagnostics) {
 	at := "elaborate"
 	defer func() {
 		p := recover()
-		if f := op.Panicked(p); f != nil { // a constant of the program, or a file that is read for its size
+		if f := op.Panicked(p); f != nil { // a constant of the program, or a file read for its size
 			ds = append(ds, source.Errorf(source.Code(f.Code), source.Span{}, "compiling: %s", f.Msg).WithHelp("%s", f.Help))
 		} else if p != nil {
 			ds = append(ds, bug(fmt.Sprintf("pass %s: %v", at, p), debug.Stack()))
@@ -236,7 +235,7 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 	return ds
 }
 
-// idleRanks warns of ranks that have nothing to do.
+// idleRanks warns of ranks without work.
 func idleRanks(p *plan.Plan) (d source.Diagnostic, ok bool) {
 	if p.Ranks == 1 {
 		return d, false
@@ -257,8 +256,7 @@ func idleRanks(p *plan.Plan) (d source.Diagnostic, ok bool) {
 	return d.WithHelp("fewer ranks, or a smaller tile edge"), idle > 0
 }
 
-// tooMany tells of a program that has too many tasks when its matrices are cut, and how large the
-// one is that was to be cut then.
+// tooMany reports a program with too many tasks, and the matrix whose cutting exceeded the limit.
 func tooMany(e *pass.TooMany, limit int) source.Diagnostic {
 	d := source.Errorf("E410", e.At.Span, "cut into blocks, the program has more than %d tasks", limit)
 	if t := e.Of; t.IsMatrix() && t.Known() {
@@ -305,7 +303,7 @@ func bug(what string, stack []byte) source.Diagnostic {
 	return d.WithHelp("please report it with the program; FLOW_DEBUG=1 shows where it happened")
 }
 
-// Params is a program's parameters, for help: nothing else is elaborated.
+// Params returns a program's parameters, for help. It elaborates nothing else.
 func Params(name string, text []byte, o Options) ([]Param, *source.FileSet, source.Diagnostics) {
 	files := source.NewFileSet()
 	tree, ds := lang.Parse(files.Add(name, string(text)))

@@ -1,5 +1,5 @@
-// Package compiler turns a program's text into a plan: parse, elaborate, passes. It
-// never imports kernels or a runtime; the operator table is an argument and the plan
-// is the result. pipeline.go is the ordered list of passes with the reasons for the
-// order; compile.go drives them: run, dump, verify and blame the pass by name, time.
+// Package compiler compiles a program's text to a plan: parse, elaborate, passes. It never imports
+// kernels or a runtime: the operator table is an argument and the plan the result. pipeline.go
+// lists the passes with the reasons for their order. compile.go runs, dumps, times and verifies
+// them, and blames a failing pass by name.
 package compiler

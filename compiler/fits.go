@@ -10,21 +10,21 @@ import (
 	"flow/memory"
 )
 
-// This file refuses plans that store more than there is memory for.
+// This file refuses plans that need more memory than there is.
 
-// tooLarge returns the first node of a plan, in program order, whose value alone or whose operands
-// together take more than the limit; ok is false if there is none. A matrix that fusion leaves out
-// has no node, so it may be of any size.
+// tooLarge returns the first node of a plan, in program order, whose value or operands together
+// exceed the limit. ok is false if there is none. A matrix that fusion eliminates has no node, so
+// it may be of any size.
 //
-// What lies in regions is not looked at: a branch that is not taken, or a loop without rounds,
-// takes no memory. Sizes that only the run knows are refused in the run.
+// Regions are not checked: a branch may not be taken, and a loop may have no rounds. Sizes that
+// only the run knows are checked in the run.
 func tooLarge(g *ir.Graph, limit memory.Limit) (d source.Diagnostic, ok bool) {
 	var in []ir.ID
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		if t, size := g.Type(id), stored(g, id); size > float64(limit.Bytes) {
 			n := &g.Nodes[i]
-			if n.Op.Hidden && len(g.In(id)) > 0 { // it brings together what another made, of which the program speaks
+			if n.Op.Hidden && len(g.In(id)) > 0 { // an internal node; the program names the one it reads
 				n = &g.Nodes[g.In(id)[0]]
 			}
 			return tooMuch(n, fmt.Sprintf("a %v takes", t), size, limit), true
@@ -52,8 +52,7 @@ func tooMuch(n *ir.Node, what string, size float64, limit memory.Limit) source.D
 		WithHelp("choose smaller sizes, or reduce the matrix where it is made: `sum` of a constructor stores nothing; a machine with more memory takes it as it is")
 }
 
-// stored is the memory of a node's value in bytes, 0 where it is not known, small, or that of an
-// operand.
+// stored returns the memory of a node's value in bytes, 0 if it is unknown, small, or an operand's.
 func stored(g *ir.Graph, id ir.ID) float64 {
 	t := g.Type(id)
 	if t.Kind != types.Matrix || t.Repr != types.Dense || !t.Known() || g.Nodes[id].Op.Look != nil {

@@ -2,6 +2,5 @@ package compiler
 
 import "flow/compiler/lower"
 
-// Foreign returns what a name of another language or library is in Flow, as a sentence; "" for all
-// other names.
+// Foreign returns the Flow form of a name of another language or library as a sentence, or "".
 func Foreign(name string) string { return lower.Foreign(name) }

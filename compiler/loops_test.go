@@ -90,7 +90,8 @@ func TestLoopBodies(t *testing.T) {
 	}
 }
 
-// TestLoopsOfManyRounds: few iterations are worth compiling where each of them is a loop, of unknown or of many rounds.
+// TestLoopsOfManyRounds: few iterations are worth compiling where each of them is a loop, of
+// unknown or of many rounds.
 func TestLoopsOfManyRounds(t *testing.T) {
 	kernels.LoopsFrom(10_000)
 	defer kernels.LoopsFrom(0)
@@ -117,8 +118,8 @@ emit v
 	}
 }
 
-// loopPrograms are programs whose loops all run compiled: over pairs, of values that are the same in every iteration and needed in some, and
-// of rows of constructors.
+// loopPrograms are programs whose loops all run compiled: over pairs, of values that are the same
+// in every iteration and needed in some, and of rows of constructors.
 var loopPrograms = []string{
 	`x = materialize(rand(20, 3, seed = 1))
 	 emit parfor i in 0..20, j in 0..i { sum((x[i, :] - x[j, :]) ^ 2) + f64(10 * i + j) }`,

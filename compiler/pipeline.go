@@ -14,22 +14,22 @@ import (
 type PassInfo struct {
 	Name string
 	Doc  string
-	// Required passes cannot be switched off: later ones or the runtime need their form.
+	// Required passes cannot be switched off: later passes or the runtime need their form.
 	Required bool
-	// Canonical passes define the meaning of a program; the reference evaluator sees what they
-	// made. All others keep every bit.
+	// Canonical passes define the meaning of a program; the reference evaluator sees their
+	// result. All others keep every bit.
 	Canonical bool
-	// After says which passes must come before, and why.
+	// After lists the passes that must come before, and why.
 	After []After
 }
 
 // After is an ordering constraint.
 type After struct{ Pass, Why string }
 
-// state is what passes hand on.
+// state is passed from pass to pass.
 type state struct {
 	g       *ir.Graph
-	program *ir.Graph // after the canonical passes: nobody may change it any more; nil where it is not kept
+	program *ir.Graph // after the canonical passes, no longer changed; nil if not kept
 	parts   *pass.Partitioned
 	owner   []int32
 	prio    []int32
@@ -43,8 +43,8 @@ type step struct {
 	run func(s *state) error
 }
 
-// pipeline is every pass, in order. `elaborate` and `contract`, which is a part of it,
-// come before (compile.go), because they make the graph that the others take.
+// pipeline lists the passes in order. `elaborate` and its part `contract` come first (compile.go),
+// because they make the graph.
 var pipeline = []step{
 	{PassInfo{Name: "drop-dead", Canonical: true, Required: true,
 		Doc: "drops what no emit or assert needs"},
@@ -110,7 +110,7 @@ var pipeline = []step{
 			cut := func(g *ir.Graph, sizes pass.Sizes) (*pass.Partitioned, error) {
 				return pass.Partition(s.ctx, g, s.o.Table, sizes, 2*s.o.maxTasks())
 			}
-			// A body that has been cut changes what its loop takes and gives.
+			// Cutting a body changes what its loop takes and gives.
 			around := func(g *ir.Graph) *ir.Graph {
 				g = pass.CarryBlocks(g, s.o.Table)
 				if !slices.Contains(s.o.Disable, "hoist") {
@@ -118,7 +118,7 @@ var pipeline = []step{
 				}
 				return g
 			}
-			inside := sizes // one rank runs a loop, whatever their number
+			inside := sizes // one rank runs a loop, however many there are
 			inside.Whole = !s.o.Blocks
 			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) {
 				p, err := cut(around(g), inside)
@@ -144,7 +144,7 @@ var pipeline = []step{
 		func(s *state) error {
 			rows := func(g *ir.Graph) (*ir.Graph, error) { return pass.RowBlocks(g, s.o.Table, s.o.Sizes), nil }
 			run := pass.Deep
-			if s.o.Ranks > 1 || s.o.Blocks { // a rank owns blocks; what lies in loops is on one
+			if s.o.Ranks > 1 || s.o.Blocks { // a rank owns blocks; loops are on one rank
 				run = pass.Bodies
 			}
 			g, err := run(s.g, rows)
@@ -186,7 +186,7 @@ var pipeline = []step{
 		Doc:   "computes the lower triangle alone where nothing else is read (gemm to syrk)",
 		After: []After{{"partition", "only tiles on the diagonal qualify, so there must be tiles"}}},
 		func(s *state) error {
-			if s.g == s.program { // nothing was cut or fused: Narrow changes nodes in place
+			if s.g == s.program { // nothing was cut or fused; Narrow changes nodes in place
 				s.g = s.g.Clone()
 			}
 			narrow := func(g *ir.Graph) (*ir.Graph, error) { return pass.Narrow(g, s.o.Table), nil }
@@ -235,7 +235,7 @@ var pipeline = []step{
 		}},
 }
 
-// deep is a pass that is run on every region, too.
+// deep runs a pass on every region too.
 func deep(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
 	return func(s *state) (err error) {
 		s.g, err = pass.Deep(s.g, func(g *ir.Graph) (*ir.Graph, error) { return f(s, g), nil })
@@ -243,7 +243,7 @@ func deep(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
 	}
 }
 
-// everywhere is deep for a pass that is run on the bodies of parfor as well.
+// everywhere is deep, with the bodies of parfor.
 func everywhere(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
 	return func(s *state) (err error) {
 		s.g, err = pass.Everywhere(s.g, func(g *ir.Graph) (*ir.Graph, error) { return f(s, g), nil })
@@ -251,8 +251,8 @@ func everywhere(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
 	}
 }
 
-// whole is a pass on what is not cut into blocks: bodies of loops, which one rank runs, and the
-// program if there is one rank.
+// whole runs a pass on graphs whose matrices are not cut into blocks: bodies of loops, which one
+// rank runs, and the program on one rank.
 func whole(f func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph) func(s *state) error {
 	return func(s *state) error {
 		if s.o.Blocks {
@@ -268,11 +268,11 @@ func whole(f func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph) fun
 	}
 }
 
-// simplifyRounds bounds how often the rules go over a graph: a second time finds what has one
-// reader only since the first dropped the others.
+// simplifyRounds bounds the passes of the rules over a graph. A second pass finds nodes that have
+// one reader only since the first.
 const simplifyRounds = 3
 
-// simplify applies the exact rules that are on, and merges the equal expressions that they leave.
+// simplify applies the enabled exact rules, and merges the equal expressions that they leave.
 func simplify(g *ir.Graph, o *Options) *ir.Graph {
 	rules := rule.New(o.Table, rule.Exact, o.Disable)
 	for range simplifyRounds {
@@ -291,10 +291,10 @@ func simplify(g *ir.Graph, o *Options) *ir.Graph {
 // Rule is a row of the table of rewrite rules.
 type Rule = rule.Rule
 
-// Rules is the table, for help and tests that switch rules off.
+// Rules returns the table, for help and for tests that switch rules off.
 func Rules() []Rule { return rule.Rules() }
 
-// Passes is the pipeline, for help and tests.
+// Passes returns the pipeline, for help and tests.
 func Passes() []PassInfo {
 	out := []PassInfo{
 		{Name: "elaborate", Doc: "instantiates functions, unrolls for, versions channel arrays", Required: true, Canonical: true},

@@ -12,17 +12,17 @@ import (
 // Session is the names that entries have bound: see lower.Session.
 type Session = lower.Session
 
-// Entry is an entry that waits for its run.
+// Entry is an entry before its run.
 type Entry = lower.Entry
 
 // Variable is a name of a session.
 type Variable = lower.Variable
 
-// NewSession is a session without names.
+// NewSession returns a session without names.
 func NewSession() *Session { return lower.NewSession() }
 
-// CompileEntry is Compile of an entry of a session. After an error the session is as it was; else
-// the caller calls Commit of the entry, after its run, or Abort.
+// CompileEntry compiles an entry of a session. After an error the session is unchanged; else the
+// caller calls the entry's Commit after its run, or Abort.
 func CompileEntry(ctx context.Context, s *Session, name string, text []byte, o Options) (*Result, *Entry, source.Diagnostics) {
 	if o.Ranks == 0 {
 		o.Ranks = 1

@@ -10,8 +10,8 @@ import (
 
 // This file defines the diagnostics that this package and elaboration share.
 
-// TwiceBound is the diagnostic of a name that is bound already; outer: above the loop in whose body
-// it is bound again. free reports a name that nothing has.
+// TwiceBound is the diagnostic of a name that is already bound. outer: the first binding is above
+// the loop that binds it again. free reports an unused name.
 func TwiceBound(id ast.Ident, first source.Span, outer bool, free func(string) bool) source.Diagnostic {
 	d := source.Errorf("E115", id.At, "%s is bound twice", id.Name).WithNote(first, "bound here first")
 	if outer {
@@ -30,11 +30,10 @@ func ForgottenNext(id ast.Ident) source.Diagnostic {
 	return source.Errorf("E412", id.At, "%s is carried: its value in the next round is given by `next`", id.Name).WithHelp("write `next %s`", id.Name)
 }
 
-// Near is the help for a name that nothing has: the nearest of the names that the program binds, or
-// of the words of the language, or what a word of another language is that it is nearest to; "" if
-// nothing is near.
+// Near returns help for an unknown name: the nearest name of the program or word of the language,
+// or the Flow form of the nearest word of another language; "" if nothing is near.
 func Near(name string, own, words []string) string {
-	slices.Sort(own) // the first of the nearest is suggested, every time the same
+	slices.Sort(own) // so that equally near names always give the same suggestion
 	if s, ok := source.Suggest(name, own); ok {
 		return "did you mean `" + s + "`?"
 	}

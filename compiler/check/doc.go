@@ -1,5 +1,5 @@
-// Package check finds mistakes that need no values: names that nothing binds, names
-// bound twice, used above their binding, functions that call themselves. Elaboration
-// finds them too, but only in what it comes by; a function that is never called, a
-// branch not taken and a loop of no rounds are checked here.
+// Package check finds mistakes that need no values: unbound names, names bound twice, names used
+// above their binding, recursive functions. Elaboration finds them too, but only in what it
+// elaborates. This package also checks functions that are never called, branches that are not taken
+// and loops without rounds.
 package check

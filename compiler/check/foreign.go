@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// foreign says what a name of other languages and libraries is in Flow: help for people who come
-// from there. What Flow has goes before a row of the same name. A row is one of three:
+// foreign maps names of other languages and libraries to Flow. Names that Flow has take precedence.
+// A row is one of three:
 //
 //	a word          Flow's name for the same, with the same arguments
 //	a form          a text with $1, $2 for the arguments of a call, $* for all of them, and {1},
-//	                {2} where an argument that is no name, number or call stands in
-//	                parentheses; "; " and a sentence may follow
+//	                {2} for an argument in parentheses unless it is a name, number or call;
+//	                "; " and a sentence may follow
 //	a sentence      anything else; it holds a blank, and neither $ nor {1}
 var foreign = map[string]string{
 	"True": "true", "TRUE": "true", "False": "false", "FALSE": "false", "NaN": "nan", "NA": "nan", "Inf": "inf", "Infinity": "inf",
@@ -89,23 +89,23 @@ var foreign = map[string]string{
 	"semilogx": "plot(x, y, log = \"x\")", "semilogy": "plot(x, y, log = \"y\")", "loglog": "plot(x, y, log = \"xy\")", "quit": "leave it out: a program ends with its text",
 }
 
-// modules are names of other languages' libraries: np.sum is sum.
+// modules lists names of other languages' libraries: np.sum is sum.
 var modules = []string{"np", "numpy", "math", "cmath", "scipy", "sp", "pd", "pandas", "torch", "tf", "jnp", "jax", "Math", "std", "random", "rng", "Base", "LinearAlgebra", "Statistics",
 	"plt", "matplotlib", "time", "os", "sys", "set", "as", "is"}
 
 // Module reports a name of another language's library.
 func Module(name string) bool { return slices.Contains(modules, name) }
 
-// ForeignNames is all of these names, sorted.
+// ForeignNames returns all foreign names, sorted.
 func ForeignNames() []string { return slices.Sorted(maps.Keys(foreign)) }
 
-// argument is a place for one in a form.
+// argument matches the place of an argument in a form.
 var argument = regexp.MustCompile(`\$([0-9])|\{([0-9])\}`)
 
-// atom is an argument that needs no parentheses beside an operator.
+// atom matches an argument that needs no parentheses beside an operator.
 var atom = regexp.MustCompile(`^[\w.]+(\([^()]*\)|\[[^\[\]]*\])?$`)
 
-// isForm reports a row with places for arguments, and how many it wants.
+// isForm reports a row with places for arguments, and their number.
 func isForm(row string) (places int, ok bool) {
 	for _, m := range argument.FindAllStringSubmatch(row, -1) {
 		n, _ := strconv.Atoi(m[1] + m[2])
@@ -114,7 +114,7 @@ func isForm(row string) (places int, ok bool) {
 	return places, places > 0 || strings.Contains(row, "$*")
 }
 
-// fill puts arguments into a form.
+// fill inserts arguments into a form.
 func fill(form string, args []string) string {
 	form = argument.ReplaceAllStringFunc(form, func(place string) string {
 		n, _ := strconv.Atoi(strings.Trim(place, "${}"))
@@ -126,8 +126,8 @@ func fill(form string, args []string) string {
 	return strings.ReplaceAll(form, "$*", strings.Join(args, ", "))
 }
 
-// Foreign is help for a name of another language that stands alone or before arguments that are not
-// known; "" for all other names. A word of Flow's, in backquotes, takes the place of the name.
+// Foreign returns help for a foreign name that is alone or before unknown arguments, or "". A word
+// of Flow in backquotes replaces the name.
 func Foreign(name string) string {
 	row, ok := foreign[name]
 	_, form := isForm(row)

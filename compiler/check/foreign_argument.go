@@ -2,12 +2,11 @@ package check
 
 import "strings"
 
-// AxisArgument is how other systems say whether a reduction goes over rows or columns.
+// AxisArgument is the argument of other systems that chooses between rows and columns.
 const AxisArgument = "axis"
 
-// foreignArguments says what named arguments of other systems are in Flow. $f is the function that
-// is called. A row applies where the word that it needs exists, and the function takes the argument
-// that it names.
+// foreignArguments maps named arguments of other systems to Flow. $f is the called function. A row
+// applies if the word that it needs exists and the function takes the argument that it names.
 var foreignArguments = map[string]struct{ help, needs, takes string }{
 	"dtype":        {help: "the result converts: f32($f(..)), i64($f(..))"},
 	AxisArgument:   {help: "by rows it is row$f(x), by columns col$f(x)", needs: "row$f"},
@@ -19,8 +18,8 @@ var foreignArguments = map[string]struct{ help, needs, takes string }{
 	"random_state": {help: "write `seed`", takes: "seed"},
 }
 
-// ForeignArgument returns what an argument of another system is in Flow, in a call of f; "" for all
-// other arguments. known reports the names of operators, takes those of the arguments of f.
+// ForeignArgument returns the Flow form of a foreign argument in a call of f, or "". known reports
+// operator names, takes the arguments of f.
 func ForeignArgument(name, f string, known, takes func(word string) bool) string {
 	row, ok := foreignArguments[name]
 	if !ok || row.needs != "" && !known(strings.ReplaceAll(row.needs, "$f", f)) || row.takes != "" && !takes(row.takes) {

@@ -9,17 +9,17 @@ import (
 
 // World is the names that a program need not bind.
 type World interface {
-	// Value reports a name that may stand for itself, such as a function of the library.
+	// Value reports a name that is a value by itself, such as a library function.
 	Value(name string) bool
-	// Callable reports a name that may be called: an operator, a form of the language, a function
-	// of the library, or a word that is not built yet and gets its own diagnostic.
+	// Callable reports a name that may be called: an operator, a form of the language, a
+	// library function, or a word that is not built yet and gets its own diagnostic.
 	Callable(name string) bool
-	// Words is every name of the world, for did-you-mean.
+	// Words returns every name of the world, for did-you-mean.
 	Words() []string
 }
 
-// Names reports wrong uses of names in a file, sorted. It knows no types: what depends
-// on a value is elaboration's.
+// Names reports wrong uses of names in a file, sorted. It knows no types; elaboration checks what
+// depends on a value.
 func Names(f *ast.File, w World) source.Diagnostics {
 	c := &names{world: w}
 	c.push()
@@ -27,23 +27,23 @@ func Names(f *ast.File, w World) source.Diagnostics {
 	return c.diags.Sort()
 }
 
-// names is the walk. Scopes are few and small: a list of them, innermost last.
+// names walks a file. Scopes are few and small, so they are a list, innermost last.
 type names struct {
 	world  World
 	scopes []scope
 	diags  source.Diagnostics
-	fns    []string // the functions whose bodies are being read, innermost last
+	fns    []string // the functions whose bodies are being checked, innermost last
 	stage  bool     // inside a stage, whose outputs have names of their own
 
 	loops   int         // `for`s around
 	carried []ast.Ident // of the innermost iterate
-	binding []ast.Ident // the names of the binding whose right side is being read
+	binding []ast.Ident // the names of the binding whose right side is being checked
 }
 
 type scope struct {
 	at    map[string]source.Span
 	later map[string]source.Span // bound by a statement further down
-	fn    bool                   // the parameters of a function: names outside may be bound again
+	fn    bool                   // the parameters of a function, which may reuse outer names
 }
 
 func (c *names) push() *scope {
@@ -53,7 +53,7 @@ func (c *names) push() *scope {
 
 func (c *names) pop() { c.scopes = c.scopes[:len(c.scopes)-1] }
 
-// bind declares a name that must be new in every scope in sight, up to a function's.
+// bind declares a name that must be new in every visible scope, up to a function's.
 func (c *names) bind(id ast.Ident) {
 	for i := len(c.scopes) - 1; i >= 0; i-- {
 		if at, ok := c.scopes[i].at[id.Name]; ok {
@@ -70,7 +70,7 @@ func (c *names) bind(id ast.Ident) {
 // free reports a name that neither the program nor the language has.
 func (c *names) free(name string) bool { return !c.visible(name) && !c.world.Callable(name) }
 
-// here declares a name whatever is in sight: parameters may reuse outer names.
+// here declares a name that may shadow: parameters may reuse outer names.
 func (c *names) here(id ast.Ident) {
 	s := &c.scopes[len(c.scopes)-1]
 	s.at[id.Name] = id.At
@@ -199,7 +199,7 @@ func (c *names) stmt(st ast.Stmt) {
 	}
 }
 
-// ImportName is the name that an import binds: that after `as`, or the file's.
+// ImportName returns the name that an import binds: that after `as`, or the file's.
 func ImportName(s *ast.Import) ast.Ident {
 	if s.As != nil {
 		return *s.As
@@ -217,7 +217,7 @@ func ImportName(s *ast.Import) ast.Ident {
 	return ast.Ident{Src: ast.Src{At: s.Path.Span()}, Name: name}
 }
 
-// function reads a body with its parameters, and the sizes that their types name.
+// function checks a body with its parameters and the sizes in their types.
 func (c *names) function(params []ast.Par, result ast.Type, e ast.Expr, body *ast.Block) {
 	c.push().fn = true
 	for _, p := range params {
@@ -236,7 +236,7 @@ func (c *names) function(params []ast.Par, result ast.Type, e ast.Expr, body *as
 	c.pop()
 }
 
-// sizes binds the names of dimensions, which a signature gives: f64[n,m].
+// sizes binds the dimension names of a signature: f64[n,m].
 func (c *names) sizes(t ast.Type) {
 	each(t, func(d ast.Expr) {
 		if n, ok := d.(*ast.Name); ok && (n.Name == "_" || !c.visible(n.Name)) {
@@ -247,7 +247,7 @@ func (c *names) sizes(t ast.Type) {
 	})
 }
 
-// typ reads a written type. A size that is named for the first time is bound by it.
+// typ checks a written type. A size that is named for the first time is bound by it.
 func (c *names) typ(t ast.Type) { c.sizes(t) }
 
 // each calls f for every dimension in a type.
@@ -282,7 +282,7 @@ func each(t ast.Type, f func(ast.Expr)) {
 	}
 }
 
-// ranges binds loop indices; a bound may use the indices before it.
+// ranges binds loop indices. A bound may use the indices before it.
 func (c *names) ranges(rs []ast.Range) {
 	for _, r := range rs {
 		if n, ok := r.Lo.(*ast.Name); ok && r.Name == nil && r.Hi == nil { // for x, y in ..: elaboration refuses it
@@ -299,8 +299,8 @@ func (c *names) ranges(rs []ast.Range) {
 	}
 }
 
-// descends warns of a range that has no index because its bounds, both written as numbers, descend.
-// Bounds that are computed may well do so, as in k+1..n.
+// descends warns of a range that is empty because its literal bounds descend. Computed bounds may
+// do so, as in k+1..n.
 func (c *names) descends(r ast.Range) {
 	lo, isLo := r.Lo.(*ast.Int)
 	hi, isHi := r.Hi.(*ast.Int)
@@ -316,7 +316,7 @@ func (c *names) descends(r ast.Range) {
 		WithHelp("a range that descends has a step: `%s%s%s by -1`", lo.Text, dots, hi.Text))
 }
 
-// with reads hints, whose values are words of their own: place = cyclic2d.
+// with checks hints, whose values are words of their own: place = cyclic2d.
 func (c *names) with(w *ast.With) {
 	if w == nil {
 		return
@@ -328,7 +328,7 @@ func (c *names) with(w *ast.With) {
 	}
 }
 
-// sink reads `to csv("f", sep = ";")`, whose function is a word of its own.
+// sink checks `to csv("f", sep = ";")`, whose function is a word of its own.
 func (c *names) sink(e ast.Expr) {
 	if call, ok := e.(*ast.Call); ok {
 		c.args(call)
@@ -358,7 +358,7 @@ func (c *names) expr(e ast.Expr) {
 			if f, ok := n.Fun.(*ast.Name); ok {
 				c.called(f, n.Span())
 				if !c.visible(f.Name) && !c.world.Callable(f.Name) && Foreign(f.Name) != "" {
-					return false // library(stats): what a call of another language has as arguments is not ours
+					return false // library(stats): the arguments of a foreign call are not names of Flow
 				}
 			} else {
 				c.expr(n.Fun)
@@ -399,7 +399,7 @@ func (c *names) expr(e ast.Expr) {
 	})
 }
 
-// called is the use of a name as a function.
+// called checks a name that is used as a function.
 func (c *names) called(n *ast.Name, call source.Span) {
 	for _, f := range c.fns {
 		if f == n.Name && c.outermost(n.Name) {
@@ -410,7 +410,7 @@ func (c *names) called(n *ast.Name, call source.Span) {
 	c.use(n, c.world.Callable)
 }
 
-// outermost reports whether a name means what the file binds, not a parameter.
+// outermost reports whether a name is the file's, not a parameter.
 func (c *names) outermost(name string) bool {
 	for i := len(c.scopes) - 1; i > 0; i-- {
 		if _, ok := c.scopes[i].at[name]; ok {
@@ -426,8 +426,8 @@ func Recursion(name string, at source.Span) source.Diagnostic {
 		WithHelp("a function is instantiated where it is called, before the run: loop with `for` or `iterate`")
 }
 
-// boundLater reports a name that a statement further down binds: above it, a program that binds e
-// itself does not mean the library's e.
+// boundLater reports a name that a later statement binds: above that statement, a program that
+// binds e does not mean the library's e.
 func (c *names) boundLater(name string) bool {
 	if slices.ContainsFunc(c.binding, func(id ast.Ident) bool { return id.Name == name }) {
 		return false
@@ -452,7 +452,7 @@ func (c *names) use(n *ast.Name, known func(string) bool) {
 		}
 	}
 	if c.world.Callable(n.Name) {
-		return // an operator where a value should be: elaboration knows whether it may be one
+		return // an operator as a value: elaboration decides
 	}
 	d := source.Errorf("E116", n.Span(), "nothing is called `%s` here", n.Name)
 	if h := Foreign(n.Name); h != "" {

@@ -1,7 +1,6 @@
 package lower
 
-// This file defines how a value gets the type that the program writes for it: parameters, results,
-// bindings.
+// This file gives a value the type that the program writes for it: parameters, results, bindings.
 
 import (
 	"fmt"
@@ -11,8 +10,8 @@ import (
 	"flow/lang/source"
 )
 
-// ascribe checks a value against a written type and gives it that type: literals
-// take it, bool and i64 widen. Dimension names are bound or compared.
+// ascribe checks a value against a written type and converts it: literals take the type, bool and
+// i64 widen. Dimension names are bound or compared.
 func (l *lowerer) ascribe(v val, t ast.Type, at source.Span) val {
 	if v.kind == poison {
 		panic(bail{})
@@ -51,8 +50,8 @@ func (l *lowerer) ascribe(v val, t ast.Type, at source.Span) val {
 	return v
 }
 
-// ascribeSparse checks that v is sparse, and the rest as of a dense matrix. A representation is
-// never converted unasked.
+// ascribeSparse checks that v is sparse, and the rest as for a dense matrix. It never converts the
+// storage form.
 func (l *lowerer) ascribeSparse(v val, t *ast.SparseType, at source.Span) val {
 	named, ok := t.Elem.(*ast.NamedType)
 	if !ok || len(named.Dims) == 0 {
@@ -116,7 +115,7 @@ func (l *lowerer) ascribeNamed(v val, t *ast.NamedType, at source.Span) val {
 	return val{}
 }
 
-// noType reports a name that no type has.
+// noType reports an unknown type name.
 func (l *lowerer) noType(t *ast.NamedType) {
 	var names []string
 	for x := types.Bool; x <= types.Dur; x++ {
@@ -130,8 +129,8 @@ func (l *lowerer) noType(t *ast.NamedType) {
 	l.fail(d)
 }
 
-// unify compares a matrix's sizes with those written; a name that is not bound yet
-// becomes a plan-time integer of that size, or a value of the run where only that knows it.
+// unify compares a matrix's sizes with the written ones. An unbound name becomes a plan-time
+// integer of that size, or a value of the run if only the run knows it.
 func (l *lowerer) unify(v val, t *ast.NamedType, at source.Span) {
 	have := l.typeOf(v)
 	dims, rows := []int{have.Rows, have.Cols}, []string{"nrow", "ncol"}

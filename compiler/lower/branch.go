@@ -9,10 +9,10 @@ import (
 	"flow/lang/source"
 )
 
-// This file elaborates `if`: one branch of it when the condition is known before the run, else a
-// node with both as regions.
+// This file elaborates `if`: one branch if the condition is known before the run, else a node with
+// both as regions.
 
-// branch elaborates an `if`, as a value or as a statement.
+// branch elaborates an `if` as a value or a statement.
 func (l *lowerer) branch(e *ast.If, wantValue bool) val {
 	for {
 		c := l.whole(e.Cond)
@@ -70,7 +70,7 @@ func (l *lowerer) choose(e *ast.If, cond ir.ID, wantValue bool) val {
 	return u.fill(v, parts)
 }
 
-// blockWhole is block, with the value brought into canonical form inside of the region.
+// blockWhole is block with the value in canonical form inside the region.
 func (l *lowerer) blockWhole(b *ast.Block, wantValue bool) val {
 	from, before := ir.ID(l.g.Len()), l.sends
 	v := l.block(b, wantValue)
@@ -80,7 +80,7 @@ func (l *lowerer) blockWhole(b *ast.Block, wantValue bool) val {
 	return v
 }
 
-// union is the values that two branches give, part by part.
+// union is the values of two branches, part by part.
 type union struct {
 	l           *lowerer
 	then, other *region
@@ -90,8 +90,8 @@ type union struct {
 	a, b        []ir.ID
 }
 
-// meet pairs what the branches give. The result has the shape of both, with the number of a part
-// for each edge.
+// meet pairs the values of two branches. The result has their common shape, with the number of a
+// part for each edge.
 func (u *union) meet(a, b val) val {
 	l := u.l
 	if a.kind == poison || b.kind == poison {
@@ -147,7 +147,7 @@ func (u *union) name(v val, t types.Type) string {
 	return t.String()
 }
 
-// fill puts the parts of the node where meet left their numbers.
+// fill replaces meet's numbers by the parts of the node.
 func (u *union) fill(v val, parts []ir.ID) val {
 	switch v.kind {
 	case edge:

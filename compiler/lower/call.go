@@ -14,8 +14,8 @@ import (
 	"flow/lang/source"
 )
 
-// callExpr elaborates f(args): a user's function, a form of the language, or an
-// operator of the table, in this order.
+// callExpr elaborates f(args): a user's function, a form of the language, or an operator of the
+// table, in this order.
 func (l *lowerer) callExpr(e *ast.Call) val {
 	n, isName := e.Fun.(*ast.Name)
 	if isName {
@@ -47,7 +47,7 @@ func (l *lowerer) callExpr(e *ast.Call) val {
 	return l.callVal(e, l.expr(e.Fun))
 }
 
-// isText reports a literal text.
+// isText reports a string literal.
 func isText(e ast.Expr) bool {
 	_, is := e.(*ast.String)
 	return is
@@ -64,10 +64,10 @@ func (l *lowerer) callVal(e *ast.Call, v val) val {
 	return val{}
 }
 
-// maxDepth bounds instantiation: few programs nest functions this deep but recursive ones.
+// maxDepth bounds instantiation. Only recursive programs nest functions this deep.
 const maxDepth = 64
 
-// callFn instantiates a function: its body is elaborated anew for these arguments.
+// callFn instantiates a function: it elaborates the body for these arguments.
 func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 	if len(l.calls) >= maxDepth {
 		trail := l.calls
@@ -125,7 +125,7 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 		inner.signature = true
 		v = l.ascribe(v, f.result, e.Span())
 	}
-	if l.g.Len() == before && l.g == g { // a constant: no node asks in which call it lies
+	if l.g.Len() == before && l.g == g { // a constant: no node needs to know its call
 		l.g.Calls = l.g.Calls[:calls]
 	}
 	l.scope, l.call = outer, outerCall
@@ -133,26 +133,25 @@ func (l *lowerer) callFn(e *ast.Call, f *fun) val {
 	return v
 }
 
-// argument elaborates an argument and brings it into canonical form, as a function may send what it
-// computes with it.
+// argument elaborates an argument in canonical form, because the function may send what it computes
+// with it.
 func (l *lowerer) argument(e ast.Expr) val {
 	return l.canonical(e, l.in.Argument)
 }
 
-// canonical elaborates an expression and brings it into a canonical form.
+// canonical elaborates an expression and makes it canonical.
 func (l *lowerer) canonical(e ast.Expr, form func(g *ir.Graph, from, root ir.ID, compact bool) ir.ID) val {
 	from, before := ir.ID(l.g.Len()), l.sends
 	v := l.expr(e)
 	if v.kind == edge {
-		// Tokens sent meanwhile (by a function, by equations asked for) are named in channel
-		// arrays.
+		// Channel arrays name the tokens that were sent meanwhile (by a function, or by
+		// equations on demand).
 		v.id = form(l.g, from, v.id, l.sends == before)
 	}
 	return v
 }
 
-// argsOf is the argument of each parameter of f in the call, by position or by name; nil where
-// there is none.
+// argsOf returns the argument of each parameter of f in the call, by position or by name, or nil.
 func (l *lowerer) argsOf(e *ast.Call, f *fun) []*ast.Arg {
 	args := make([]*ast.Arg, len(f.params))
 	for i := range e.Args {
@@ -186,7 +185,7 @@ func (l *lowerer) argsOf(e *ast.Call, f *fun) []*ast.Arg {
 	return args
 }
 
-// counted is "1 argument", "2 arguments".
+// counted returns "1 argument", "2 arguments".
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -194,7 +193,7 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// typed is signature with the types as they are written.
+// typed is signature with the written types.
 func (l *lowerer) typed(f *fun) string {
 	var p []string
 	for _, x := range f.params {
@@ -211,15 +210,15 @@ func signature(f *fun) string {
 	return f.name + "(" + strings.Join(p, ", ") + ")"
 }
 
-// callOp applies an operator: positional arguments first, then named ones; values
-// become inputs, attributes must be plan-time constants.
+// callOp applies an operator: positional arguments first, then named ones. Values become inputs;
+// attributes must be plan-time constants.
 func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 	d := rowOf(e, rows)
 	var few [4]val
 	var where [4]source.Span
 	var places [4]int
 	var buf [8]bool
-	in, spans, args := few[:0], where[:0], places[:0] // args: of each input, its place in d.Args
+	in, spans, args := few[:0], where[:0], places[:0] // args: the place of each input in d.Args
 	var attrs []op.Attr
 	var seed *val
 	var seedAt source.Span
@@ -287,8 +286,8 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 	return l.apply(d, op.MakeAttrs(attrs...), e.Span(), in, spans)
 }
 
-// inOrder is the inputs of a call, and where they stand, in the order of the row's arguments: names
-// may come in any.
+// inOrder returns the inputs of a call and their spans in the order of the row's arguments; named
+// ones may come in any.
 func inOrder(in []val, spans []source.Span, args []int) (ordered []val, at []source.Span) {
 	by := make([]int, len(args))
 	for k := range by {
@@ -301,8 +300,8 @@ func inOrder(in []val, spans []source.Span, args []int) (ordered []val, at []sou
 	return ordered, at
 }
 
-// rowOf is which of the rows of one word a call means: of those that take as many positional
-// arguments the first that knows most of the named ones.
+// rowOf selects the row that a call means: of those that take as many positional arguments, the
+// first that knows most of the named ones.
 func rowOf(e *ast.Call, rows []*op.Def) *op.Def {
 	positional := 0
 	for _, a := range e.Args {
@@ -328,7 +327,7 @@ func rowOf(e *ast.Call, rows []*op.Def) *op.Def {
 	return best
 }
 
-// argNamed is the place of the argument that a names.
+// argNamed returns the place of the argument that a names.
 func (l *lowerer) argNamed(d *op.Def, a ast.Arg, given []bool) int {
 	for i := range d.Args {
 		if d.Args[i].Name != a.Name.Name {
@@ -361,7 +360,7 @@ func (l *lowerer) noArgument(d *op.Def, a ast.Arg) {
 // knownBefore says what may be a size.
 const knownBefore = "params, literals, the sizes of inputs and what follows from them are known; a number that the data tell becomes a param, set with --set"
 
-// toInteger is help for a float where an integer is wanted.
+// toInteger returns help for a float where an integer is wanted.
 func (l *lowerer) toInteger(at source.Span) string {
 	if text := l.text(at); strings.Count(text, "/") == 1 && !strings.Contains(text, "//") {
 		return "`/` divides to a float: write `" + strings.Replace(text, "/", "//", 1) + "`"
@@ -384,7 +383,7 @@ func arity(d *op.Def) string {
 	return fmt.Sprintf("%d to %d arguments", least, most)
 }
 
-// usage is an operator's signature as a program would write it.
+// usage returns an operator's signature as a program would write it.
 func usage(d *op.Def) string {
 	var p []string
 	for _, a := range d.Args {
@@ -400,7 +399,7 @@ func usage(d *op.Def) string {
 	return d.Source() + "(" + strings.Join(p, ", ") + ")"
 }
 
-// attr is a plan-time constant as an attribute of the kind that the operator wants.
+// attr returns a plan-time constant as an attribute of the kind that the operator wants.
 func (l *lowerer) attr(v val, k op.ValKind, at source.Span, name string) op.Val {
 	switch v.kind {
 	case edge:

@@ -13,13 +13,12 @@ import (
 // This file lowers reductions of lists: `sum([a, b])` of scalars or matrices is a chain of the
 // operator.
 
-// holdsMatrices reports a list of values of which one at least is a matrix.
+// holdsMatrices reports a list with at least one matrix.
 func (l *lowerer) holdsMatrices(xs []val) bool {
 	return slices.ContainsFunc(xs, func(x val) bool { return x.kind == edge && l.typeOf(x).IsMatrix() })
 }
 
-// foldStep is the operator of two arguments with which a reduction goes over a list of plan time;
-// nil if it has none.
+// foldStep returns the operator of two arguments that folds a list for a reduction, or nil.
 func (l *lowerer) foldStep(word string) *op.Def {
 	switch word {
 	case "sum":
@@ -40,9 +39,8 @@ func (l *lowerer) foldStep(word string) *op.Def {
 	return nil
 }
 
-// foldList is an operator over a list of plan time: sum(for k in a..b => e) adds in
-// index order, one after the other, and is the untyped constant 0 when empty; min,
-// max, any and all fold alike.
+// foldList folds an operator over a plan-time list: sum(for k in a..b => e) adds in index order and
+// is the untyped constant 0 if empty; min, max, any and all fold alike.
 func (l *lowerer) foldList(e *ast.Call, step *op.Def, word string, xs []val, at source.Span) val {
 	if len(xs) == 0 {
 		switch word {

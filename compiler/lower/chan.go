@@ -11,9 +11,8 @@ import (
 	"flow/lang/source"
 )
 
-// grid is a channel array: for every element the edge of its latest token, in
-// program order. A send makes a new edge and forgets the old one; there is no
-// storage, so there is nothing to alias.
+// grid is a channel array: for every element the edge of its latest token, in program order. A send
+// makes a new edge and forgets the old one. There is no storage, so there is no aliasing.
 type grid struct {
 	name string
 	span source.Span
@@ -21,10 +20,10 @@ type grid struct {
 	dims []int
 	cur  []ir.ID // latest token, ir.None before the first
 	ver  []int32
-	// typ is the element type that every token must have; Invalid: each element's first token says.
+	// typ is the element type of every token. Invalid: each element's first token decides.
 	typ []types.Type
 
-	// of tiles: the matrix and its cuts
+	// tiled arrays: the matrix and its cuts
 	tiled      bool
 	elem       types.Elem
 	rows, cols int
@@ -33,11 +32,11 @@ type grid struct {
 
 	eq *equation
 
-	level int32 // how many regions the graph of its tokens lies in
-	outer bool  // it is of a graph outside and is seen from a region: it can be read alone
+	level int32 // how many regions enclose the graph of its tokens
+	outer bool  // it belongs to an outer graph and can only be read
 }
 
-// offset is the place of an element, or -1 outside the array.
+// offset returns the place of an element, or -1 outside the array.
 func (g *grid) offset(at []int) int {
 	o := 0
 	for i, x := range at {
@@ -51,7 +50,7 @@ func (g *grid) offset(at []int) int {
 
 func (g *grid) at(off int) []int { return g.subscripts(off, nil) }
 
-// subscripts is at in the memory of buf.
+// subscripts returns the subscripts of an offset in the memory of buf.
 func (g *grid) subscripts(off int, buf []int) []int {
 	at := append(buf[:0], g.dims...)
 	for i := len(g.dims) - 1; i >= 0; i-- {
@@ -99,7 +98,7 @@ func (l *lowerer) channel(s *ast.Chan) {
 		if v.kind != array || v.grid.eq != nil {
 			l.fail(source.Errorf("E401", s.Expr.Span(), "`chan` declares an array of channels, this is %s", l.what(v)).WithHelp("chan %s = tiles(..)", s.Name.Name))
 		}
-		// A copy: the array that it is made from keeps its own tokens.
+		// A copy: the source array keeps its own tokens.
 		g := *v.grid
 		g.name, g.span, g.outer = s.Name.Name, s.Name.At, false
 		g.cur, g.ver, g.typ = append([]ir.ID(nil), g.cur...), make([]int32, len(g.cur)), append([]types.Type(nil), g.typ...)
@@ -150,7 +149,7 @@ func (l *lowerer) checkWith(w *ast.With) {
 	}
 }
 
-// writtenType is a type whose sizes are all written as numbers.
+// writtenType returns a type whose sizes are all written as numbers.
 func (l *lowerer) writtenType(t ast.Type) types.Type {
 	if s, ok := t.(*ast.SparseType); ok {
 		if out := l.writtenType(s.Elem); out.IsDense() {
@@ -180,7 +179,7 @@ func (l *lowerer) writtenType(t ast.Type) types.Type {
 	return types.Type{}
 }
 
-// element is the array and place that a target or a read names.
+// element returns the place of the element that a target or a read names.
 func (l *lowerer) element(e *ast.Index, g *grid) (off int) {
 	if len(e.Subs) != len(g.dims) {
 		l.failf("E218", e.Span(), "%s has %d subscripts, this gives %d", g.name, len(g.dims), len(e.Subs))
@@ -248,8 +247,8 @@ func (l *lowerer) send(s *ast.Send) {
 	l.sends++
 }
 
-// sent elaborates an expression that becomes one task: contracted at once, and
-// marked as the element's next version.
+// sent elaborates an expression that becomes one task: it is contracted at once and marked as the
+// element's next version.
 func (l *lowerer) sent(g *grid, off int, e ast.Expr) ir.ID {
 	from := ir.ID(l.g.Len())
 	v := l.whole(e)
@@ -258,14 +257,14 @@ func (l *lowerer) sent(g *grid, off int, e ast.Expr) ir.ID {
 	}
 	id := l.toEdge(v, e.Span())
 	if id < from {
-		return id // only another name for a token that exists: no task
+		return id // another name for an existing token: no task
 	}
 	if _, _, _, taken := l.g.Dest(id); !taken {
 		g.ver[off]++
 		var buf [4]int
 		at := g.subscripts(off, buf[:])
 		l.g.SetOrigin(id, l.g.Sends(l.g.Origin(id), g.num, int(g.ver[off]), at))
-		for x := from; x < id; x++ { // what could not become one node is still this send's work; constants are anybody's
+		for x := from; x < id; x++ { // nodes that could not be merged belong to this send; constants to none
 			if _, _, _, taken := l.g.Dest(x); !taken && l.g.Nodes[x].Op.Shard.Kind != op.ShardMove && l.g.Nodes[x].Op != l.constant {
 				l.g.SetOrigin(x, l.g.Sends(l.g.Origin(x), g.num, int(g.ver[off]), at))
 			}
@@ -274,10 +273,10 @@ func (l *lowerer) sent(g *grid, off int, e ast.Expr) ir.ID {
 	return id
 }
 
-// whole elaborates a statement's expression and brings it into canonical form.
+// whole elaborates a statement's expression in canonical form.
 func (l *lowerer) whole(e ast.Expr) val { return l.canonical(e, l.in.Contract) }
 
-// read is the latest token of an element.
+// read returns the latest token of an element.
 func (l *lowerer) read(g *grid, off int, at source.Span) ir.ID {
 	if g.cur[off] == ir.None && g.eq != nil && !g.outer {
 		l.solve(g, off, at)

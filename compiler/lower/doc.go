@@ -1,11 +1,9 @@
-// Package lower elaborates a checked program into the graph: an interpreter over
-// plan-time values (integers, shapes, channel arrays, functions) whose side effect
-// is nodes. Params are bound and input headers read first, so every shape is a
-// number here; functions are templates instantiated per call; `for` is unrolled;
-// the channel arrays are versioned by program order, so the order in which nodes
-// come out is a topological order for free.
+// Package lower elaborates a checked program into the graph. It interprets plan-time values
+// (integers, shapes, channel arrays, functions), and its side effect is nodes. Params are bound and
+// input headers read first, so shapes are numbers. Functions are templates instantiated per call,
+// and `for` is unrolled. Program order versions channel arrays, so nodes are made in topological
+// order.
 //
-// It knows operators only through the table it is given. The few words that are
-// not operators but forms of the language on channel arrays and graphs (tiles,
-// untile) are in tiles.go; unbuilt.go has the words that no row answers to yet.
+// The package knows operators only through its table. tiles.go has the words that are forms of the
+// language rather than operators (tiles, untile); unbuilt.go has the words without a row.
 package lower

@@ -11,10 +11,10 @@ import (
 	"flow/lang/source"
 )
 
-// This file elaborates emit: effects in program order, one chain for each sink.
+// This file elaborates emit: effects in program order, one chain a sink.
 
-// emit makes an emit node, after the last one of the same sink and after every
-// assert above it: an assert guards the output below it.
+// emit makes an emit node after the last one of the same sink and after every assert above it: an
+// assert guards the output below it.
 func (l *lowerer) emit(s *ast.Emit) {
 	l.emitsOne(s)
 	v := l.whole(s.Expr)
@@ -75,7 +75,7 @@ func (l *lowerer) emitsOne(s *ast.Emit) {
 	l.fail(d.WithHelp("write `%s`", strings.Join(each, "; ")))
 }
 
-// written is what was emitted to a sink.
+// written describes what was emitted to a sink.
 type written struct {
 	by   ir.ID // the effect after which the next one comes
 	form form
@@ -86,8 +86,8 @@ type written struct {
 // output.
 type form string
 
-// severalFit reports whether a sink of the format takes several values, one after the other. A
-// second value in any other file would make one that nobody can read.
+// severalFit reports whether a sink of the format takes several values in sequence. In any other
+// file a second value would make it unreadable.
 func (f form) severalFit() bool { return f == "" || f == "csv" || f == "tsv" }
 
 func formOf(attrs []op.Attr, sink string) form {
@@ -99,8 +99,7 @@ func formOf(attrs []op.Attr, sink string) form {
 	return form(strings.TrimPrefix(filepath.Ext(strings.TrimSuffix(sink, ".gz")), "."))
 }
 
-// writtenOnce refuses the second of two emits to one sink if either writes a format that holds one
-// matrix.
+// writtenOnce refuses the second of two emits to one sink if either format holds one matrix.
 func (l *lowerer) writtenOnce(sink string, first, second written) {
 	one := second.form
 	if one.severalFit() {
@@ -119,7 +118,7 @@ func (l *lowerer) writtenOnce(sink string, first, second written) {
 		WithHelp("give each a name of its own, or write .csv, where one follows below the other"))
 }
 
-// sink is the attributes of `to`: a path, or a call such as csv("f", sep = ";").
+// sink returns the attributes of `to`: a path, or a call such as csv("f", sep = ";").
 func (l *lowerer) sink(e ast.Expr) []op.Attr {
 	sinks := []string{"csv", "mtx", "npy", "pgm", "png", "svg", "html"}
 	if c, ok := e.(*ast.Call); ok {

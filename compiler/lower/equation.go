@@ -8,10 +8,10 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines the equation form of channel arrays, chan L[i in 0..n] = e:
-// demand-driven, memoised, with cycles detected.
+// This file elaborates the equation form of channel arrays, chan L[i in 0..n] = e: on demand,
+// memoised, with cycle detection.
 
-// equation is the equation form: one expression per element, evaluated on demand.
+// equation is the equation form: one expression an element, evaluated on demand.
 type equation struct {
 	decl  *ast.Chan
 	env   *scope
@@ -19,17 +19,16 @@ type equation struct {
 	at    []int
 	call  int32
 	calls []*ast.Call
-	state []uint8 // per element: 0 not asked for, 1 being evaluated, 2 done, 3 outside the domain
+	state []uint8 // per element: 0 not requested, 1 being evaluated, 2 done, 3 outside the domain
 	path  []int   // elements being evaluated, outermost first
 }
 
-// equations declares an array by one equation per element. Nothing is evaluated
-// until it is asked for.
+// equations declares an array by one equation an element. Nothing is evaluated yet.
 func (l *lowerer) equations(s *ast.Chan) {
 	if s.Expr == nil {
 		l.failf("E401", s.Span(), "the equation form needs `= e`")
 	}
-	// The array spans the box of all indices; elements outside the domain stay empty.
+	// The array spans the box of all indices. Elements outside the domain stay empty.
 	var points [][]int
 	head := &scope{parent: l.scope}
 	outer := l.scope
@@ -67,7 +66,7 @@ func (l *lowerer) equations(s *ast.Chan) {
 	l.openGrid(g)
 	l.declare(s.Name, arrayVal(g))
 	g.eq.env = l.scope
-	// All elements, in order of their indices; each asks for what it needs.
+	// All elements in order of their indices. Each requests what it needs.
 	for _, p := range points {
 		if off := g.offset(p); g.eq.state[off] == 0 {
 			l.solve(g, off, s.Name.At)
@@ -75,8 +74,8 @@ func (l *lowerer) equations(s *ast.Chan) {
 	}
 }
 
-// maxChain bounds how deep elements may ask for elements that are not solved yet: each
-// takes a few kilobytes of stack.
+// maxChain bounds the recursion of elements that need unsolved ones: each takes a few kilobytes of
+// stack.
 const maxChain = 10_000
 
 // solve evaluates the equation of one element.

@@ -44,7 +44,7 @@ func (l *lowerer) expr(e ast.Expr) val {
 		return funVal(&fun{name: "fn", params: e.Params, expr: e.Expr, body: e.Body, env: l.scope, span: e.Span()})
 	case *ast.List:
 		if len(e.Elems) == 1 {
-			if c, is := e.Elems[0].(*ast.Comp); is { // [for ..] is the list of the values, not a list with a list in it
+			if c, is := e.Elems[0].(*ast.Comp); is { // [for ..] is the list of the values, not a list in a list
 				return seqVal(list, l.comprehension(c))
 			}
 		}
@@ -152,7 +152,7 @@ func (l *lowerer) binary(e *ast.Binary) val {
 		}
 	}
 	if e.Op == "-" && x.kind == edge && y.isInt() && y.untyped && y.s.I == 0 && l.typeOf(x).Elem.IsNumeric() && l.typeOf(x).Elem != types.Bool {
-		return x // bit for bit, -0 and nan included: so an empty sum costs no task (x + 0 would lose the sign of -0)
+		return x // bit for bit, -0 and nan included, so an empty sum costs no task
 	}
 	if e.Op == "^" && l.isWholePower(x, y) {
 		return l.wholePower(x, y.s.I, e.Span(), e.X.Span())
@@ -167,8 +167,8 @@ func (l *lowerer) binary(e *ast.Binary) val {
 	return l.apply(d, nil, e.Span(), []val{x, y}, []source.Span{e.X.Span(), e.Y.Span()})
 }
 
-// isWholePower reports an x of the run whose elements are integers or bools, and a y known before
-// it that is a whole number, not negative.
+// isWholePower reports a run-time x of integers or bools and a nonnegative whole y known before the
+// run.
 func (l *lowerer) isWholePower(x, y val) bool {
 	if x.kind != edge || !y.isInt() || y.s.I < 0 {
 		return false
@@ -177,9 +177,8 @@ func (l *lowerer) isWholePower(x, y val) bool {
 	return e == types.I64 || e == types.Bool
 }
 
-// wholePower is x, which stands at from, to the power n of integers, at: products, of which
-// integers do not round one and which wrap alike in any order, by squaring. A power that only the
-// run knows may be negative, so those are floats (pow).
+// wholePower returns x to the power n of integers, as products by squaring: exact, and wrapping
+// alike in any order. A power that only the run knows may be negative, so those are floats (pow).
 func (l *lowerer) wholePower(x val, n int64, at, from source.Span) val {
 	apply := func(d *op.Def, in ...val) val {
 		return l.apply(d, nil, at, in, []source.Span{from, from}[:len(in)])
@@ -208,7 +207,7 @@ func (l *lowerer) wholePower(x val, n int64, at, from source.Span) val {
 	return power
 }
 
-// ints is the fast path for index arithmetic: what elaboration does most.
+// ints is the fast path for index arithmetic, the most frequent operation of elaboration.
 func (l *lowerer) ints(e *ast.Binary, a, b int64) (val, bool) {
 	switch e.Op {
 	case "+":
@@ -258,12 +257,12 @@ func (l *lowerer) ints(e *ast.Binary, a, b int64) (val, bool) {
 	return val{}, false
 }
 
-// overflow reports an integer that is too large, known before the run.
+// overflow reports an integer, known before the run, that is too large.
 func (l *lowerer) overflow(at source.Span, format string, args ...any) {
 	l.fail(source.Errorf("E220", at, format, args...).WithHelp("a float is rounded and has a larger range: one operand as 2.0 or f64(..)"))
 }
 
-// powerFits reports whether a to the power b, which is not negative, is an i64.
+// powerFits reports whether a to the nonnegative power b is an i64.
 func powerFits(a, b int64) bool {
 	if a >= -1 && a <= 1 {
 		return true
@@ -279,7 +278,7 @@ func powerFits(a, b int64) bool {
 	return true
 }
 
-// pipe is x |> f(a) = f(x, a).
+// pipe elaborates x |> f(a) as f(x, a).
 func (l *lowerer) pipe(e *ast.Binary) val {
 	c, ok := e.Y.(*ast.Call)
 	if !ok {
@@ -302,7 +301,7 @@ func (l *lowerer) ifExpr(e *ast.If) val {
 	return l.branch(e, true)
 }
 
-// comprehension is the list of its values.
+// comprehension returns the list of its values.
 func (l *lowerer) comprehension(e *ast.Comp) []val {
 	var out []val
 	for _, r := range e.Ranges {
@@ -319,7 +318,7 @@ func (l *lowerer) comprehension(e *ast.Comp) []val {
 	return out
 }
 
-// apply makes a node of an operator, or folds it when all its inputs are constants.
+// apply makes a node of an operator, or folds it if all its inputs are constants.
 func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, spans []source.Span) val {
 	constant, lists := d.Laws.Has(op.Pure), false
 	for i, v := range in {
@@ -365,7 +364,7 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 		looked = looked || v.product
 	}
 	if looked && l.in.Rules != nil && l.in.Rules.Concerns(d) {
-		var written []ir.ID // of its own, like the list below: else the arguments of every call would be on the heap
+		var written []ir.ID // a list of its own, or the arguments of every call would be on the heap
 		for _, v := range in {
 			if v.product {
 				written = append(written, v.id)
@@ -379,8 +378,8 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 	return l.edgeVal(l.add(d, attrs, at, spans, list...))
 }
 
-// meet is the floating type that literals among the inputs should take: f32 when a
-// typed input is f32, as in `2 * X`; otherwise none.
+// meet returns the float type that literals among the inputs should take: f32 if a typed input is
+// f32, as in `2 * X`, else none.
 func (l *lowerer) meet(in []val) types.Elem {
 	for _, v := range in {
 		if v.kind == konst && v.untyped || v.kind == list {
@@ -437,7 +436,7 @@ func (l *lowerer) fold(d *op.Def, attrs *op.Attrs, at source.Span, in []val, spa
 	return val{kind: konst, s: s, untyped: untyped && s.Elem.IsNumeric() && s.Elem != types.Bool}, ok
 }
 
-// shape is a function of the argument types alone; not ok: of sizes that only the run knows.
+// shape computes a function of the argument types alone. ok is false if sizes are open.
 func (l *lowerer) shape(d *op.Def, at source.Span, in []val, spans []source.Span) (v val, ok bool) {
 	l.types = l.types[:0]
 	for _, v := range in {
@@ -456,9 +455,9 @@ func (l *lowerer) shape(d *op.Def, at source.Span, in []val, spans []source.Span
 	return konstVal(out.(value.Scalar)), true
 }
 
-// intArg is an integer known before the run.
+// intArg returns an integer known before the run.
 func (l *lowerer) intArg(e ast.Expr, what string) int {
-	if n, ok := e.(*ast.Name); ok { // the subscripts of a million tasks: without copies of the value
+	if n, ok := e.(*ast.Name); ok { // the subscripts of a million tasks: no copies of the value
 		if v, ok := l.scope.lookup(n.Name); ok && v.isInt() {
 			return int(v.s.I)
 		}
@@ -476,7 +475,7 @@ func (l *lowerer) intArg(e ast.Expr, what string) int {
 	return int(v.s.I)
 }
 
-// strArg is a text known before the run.
+// strArg returns a text known before the run.
 func (l *lowerer) strArg(e ast.Expr, what string) string {
 	v := l.expr(e)
 	if v.kind == poison {

@@ -9,12 +9,11 @@ import (
 	"flow/lang/source"
 )
 
-// This file completes what an operator says of its arguments by what only the program's text tells:
-// how the user's own expression would be right.
+// This file adds help from the program's text to an operator's complaint about its arguments: the
+// user's own expression, corrected.
 
-// faultHelp adds help to d, the diagnostic of a call of the operator def at `at` whose arguments
-// stand at spans; bad is the argument that is wrong, -1 if it is none alone. l.types are the types
-// of the arguments.
+// faultHelp adds help to d, the diagnostic of a call of def at `at` with arguments at spans. bad is
+// the wrong argument, or -1. l.types are the argument types.
 func (l *lowerer) faultHelp(d source.Diagnostic, def *op.Def, bad int, at source.Span, spans []source.Span) source.Diagnostic {
 	text := func(i int) string {
 		if i < 0 || i >= len(spans) {
@@ -68,7 +67,7 @@ func (l *lowerer) faultHelp(d source.Diagnostic, def *op.Def, bad int, at source
 	return d
 }
 
-// count is the number of elements of a matrix type, in words.
+// count returns the number of elements of a matrix type, in words.
 func count(t types.Type) string {
 	if t.Rows < 0 || t.Cols < 0 {
 		return "those of the matrix"

@@ -8,9 +8,9 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines what stands behind a dot: sizes, and names of an import.
+// This file elaborates fields: sizes, and names of an import.
 
-// size is a size of a matrix: n, or the value of row d of it where n is types.Unknown.
+// size returns a size of a matrix: n, or the value of row d if n is types.Unknown.
 func (l *lowerer) size(n int, d string, x val, at source.Span) val {
 	if n == types.Unknown {
 		return l.edgeVal(l.add(l.table.Must(d), nil, at, []source.Span{at}, x.id))
@@ -18,7 +18,7 @@ func (l *lowerer) size(n int, d string, x val, at source.Span) val {
 	return intVal(n)
 }
 
-// field is .rows and .cols of matrices, lists and channel arrays, and names of an import.
+// field elaborates .rows and .cols of matrices, lists and channel arrays, and names of an import.
 func (l *lowerer) field(e *ast.Field) val {
 	l.unknownModule(e, nil)
 	x := l.expr(e.X)

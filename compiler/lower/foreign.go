@@ -10,11 +10,10 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines what is said of names, methods and fields of other languages. Where it can, the
-// help holds the user's own text as it should be, in backquotes, and the place of the diagnostic is
-// the text that it replaces.
+// This file reports names, methods and fields of other languages. Where possible the help holds the
+// user's own text, corrected, in backquotes, and the diagnostic is at the text that it replaces.
 
-// text is what the user wrote at a place.
+// text returns the user's text of a span.
 func (l *lowerer) text(at source.Span) string {
 	if l.in.Files == nil || !at.IsValid() {
 		return ""
@@ -26,20 +25,19 @@ func (l *lowerer) text(at source.Span) string {
 	return f.Text[f.Offset(at.From):f.Offset(at.To)]
 }
 
-// ownText reports a place in the user's files, not in the library.
+// ownText reports a span in the user's files, not in the library.
 func (l *lowerer) ownText(at source.Span) bool {
 	f := l.in.Files.File(at.From)
 	return f != nil && !strings.HasPrefix(f.Name, "std/")
 }
 
-// afterSlashes reports that // stands before a place on its line, as before a comment of C.
+// afterSlashes reports a span after // on its line, as before a C comment.
 func (l *lowerer) afterSlashes(at source.Span) bool {
 	f := l.in.Files.File(at.From)
 	return f != nil && strings.HasSuffix(strings.TrimRight(f.Text[:f.Offset(at.From)], " \t"), "//")
 }
 
-// equality refuses x == e as a statement, where nothing is called x: a binding with one sign too
-// many.
+// equality refuses x == e as a statement if x is unbound: a binding with one sign too many.
 func (l *lowerer) equality(s *ast.ExprStmt) {
 	b, ok := s.Expr.(*ast.Binary)
 	if !ok || b.Op != "==" {
@@ -53,8 +51,8 @@ func (l *lowerer) equality(s *ast.ExprStmt) {
 	}
 }
 
-// texts is the arguments of a call as the user wrote them. A list or tuple that is the only one
-// stands for its elements, as in concatenate([a, b]), if flat says so.
+// texts returns the arguments of a call as the user wrote them. With flat, a list or tuple that is
+// the only argument is replaced by its elements, as in concatenate([a, b]).
 func (l *lowerer) texts(args []ast.Arg, flat bool) []string {
 	var out []string
 	for _, a := range args {
@@ -83,7 +81,7 @@ func (l *lowerer) texts(args []ast.Arg, flat bool) []string {
 	return out
 }
 
-// joins reports a name that other systems call with one list of what is to be joined.
+// joins reports a name that other systems call with one list of things to join.
 func joins(name string) bool {
 	return slices.Contains(strings.Fields("concat concatenate hstack vstack stack horzcat vertcat hcat vcat column_stack"), name)
 }
@@ -94,7 +92,7 @@ func (l *lowerer) known(word string) bool {
 	return lib || len(l.table.Word(word)) > 0 || slices.Contains(formNames, word)
 }
 
-// unknownCall is the diagnostic of a call of a name that nothing has.
+// unknownCall is the diagnostic of a call of an unknown name.
 func (l *lowerer) unknownCall(e *ast.Call, n *ast.Name) source.Diagnostic {
 	d := source.Errorf("E116", n.Span(), "no function or operator is called `%s`", n.Name)
 	if help, written := check.ForeignCall(n.Name, l.texts(e.Args, joins(n.Name))); help != "" {
@@ -106,8 +104,7 @@ func (l *lowerer) unknownCall(e *ast.Call, n *ast.Name) source.Diagnostic {
 	return d.WithHelp("%s", l.near(n.Name))
 }
 
-// near is the help for a name that nothing has: the nearest of the names that the program binds, or
-// of the words of the language.
+// near returns help for an unknown name: the nearest name of the program or word of the language.
 func (l *lowerer) near(name string) string {
 	words := l.words()
 	if l.std != nil {
@@ -116,7 +113,7 @@ func (l *lowerer) near(name string) string {
 	return check.Near(name, l.scope.visible(), words)
 }
 
-// unknownModule reports np.f(x) and np.linalg.f(x) where nothing is called np.
+// unknownModule reports np.f(x) and np.linalg.f(x) if np is unbound.
 func (l *lowerer) unknownModule(f *ast.Field, e *ast.Call) {
 	root := ast.Expr(f)
 	for {
@@ -153,7 +150,7 @@ func (l *lowerer) unknownModule(f *ast.Field, e *ast.Call) {
 	l.fail(d)
 }
 
-// method reports x.f(a) where x is a value: functions are not found in values.
+// method reports x.f(a) where x is a value: values have no methods.
 func (l *lowerer) method(e *ast.Call, f *ast.Field) {
 	d := source.Errorf("E132", e.Span(), "values have no functions of their own: `.%s(..)`", f.Name.Name)
 	word, value := f.Name.Name, l.text(f.X.Span())
@@ -190,7 +187,7 @@ func (l *lowerer) method(e *ast.Call, f *ast.Field) {
 	l.fail(d.WithHelp("an operator or function is called with the value: f(%s)", value))
 }
 
-// matrixFields are the fields that other languages have, as Flow writes them of x.
+// matrixFields maps fields of other languages to Flow forms of x.
 var matrixFields = map[string]string{"T": "t($)", "shape": "[$.rows, $.cols]", "size": "ncell($)", "length": "ncell($)", "len": "ncell($)", "nrow": "$.rows", "nrows": "$.rows",
 	"row": "$.rows", "ncol": "$.cols", "ncols": "$.cols", "columns": "$.cols", "col": "$.cols", "width": "$.cols", "height": "$.rows", "real": "$", "values": "$", "flat": "reshape($, ncell($), 1)"}
 
@@ -230,7 +227,7 @@ func (l *lowerer) notCalled(e *ast.Call, v val) source.Diagnostic {
 	return d
 }
 
-// tooFewSubscripts is the diagnostic of X[i] and X[mask] of a matrix of type t.
+// tooFewSubscripts is the diagnostic of X[i] and X[mask] for a matrix of type t.
 func (l *lowerer) tooFewSubscripts(e *ast.Index, t types.Type) source.Diagnostic {
 	d := source.Errorf("E218", e.Span(), "matrices take two subscripts")
 	if len(e.Subs) != 1 {
@@ -248,7 +245,7 @@ func (l *lowerer) tooFewSubscripts(e *ast.Index, t types.Type) source.Diagnostic
 	return d.WithHelp("write `%s[%s, :]` for rows; X[:, j] is a column, X[mask, :] the rows that a mask chooses", x, sub)
 }
 
-// doubleSubscript refuses X[i][j] of a matrix before X[i] is.
+// doubleSubscript refuses X[i][j] of a matrix before X[i] is refused.
 func (l *lowerer) doubleSubscript(e *ast.Index) {
 	inner, ok := e.X.(*ast.Index)
 	if !ok || len(inner.Subs) != 1 || len(e.Subs) != 1 {
@@ -266,8 +263,8 @@ func (l *lowerer) doubleSubscript(e *ast.Index) {
 		WithHelp("write `%s[%s, %s]`", n.Name, l.text(inner.Subs[0].Span()), l.text(e.Subs[0].Span())))
 }
 
-// square is the diagnostic of a matrix that a parameter f64[n,n] does not take; not ok: that is not
-// the mistake.
+// square is the diagnostic of a matrix that a parameter f64[n,n] does not take. ok is false if that
+// is not the mistake.
 func square(t *ast.NamedType, have types.Type, at source.Span) (source.Diagnostic, bool) {
 	if len(t.Dims) != 2 {
 		return source.Diagnostic{}, false
@@ -280,6 +277,5 @@ func square(t *ast.NamedType, have types.Type, at source.Span) (source.Diagnosti
 	return source.Errorf("E213", at, "a square matrix is wanted; this has %d rows and %d columns", have.Rows, have.Cols), true
 }
 
-// Foreign returns what a name of another language or library is in Flow, as a sentence; "" for all
-// other names.
+// Foreign returns the Flow form of a name of another language or library as a sentence, or "".
 func Foreign(name string) string { return check.Foreign(name) }

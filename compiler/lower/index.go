@@ -11,7 +11,7 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines x[..]: elements of channel arrays and lists, slices of matrices.
+// This file elaborates x[..]: elements of channel arrays and lists, slices of matrices.
 
 // index elaborates x[subs]: an element of a channel array, a scalar, or a slice.
 func (l *lowerer) index(e *ast.Index) val {
@@ -66,7 +66,7 @@ func (l *lowerer) index(e *ast.Index) val {
 	return l.part(e, x, subs, row, col)
 }
 
-// part is the rectangle of x that two subscripts name, or the element.
+// part returns the rectangle of x that two subscripts name, or the element.
 func (l *lowerer) part(e *ast.Index, x val, subs []ast.Sub, row, col subscript) val {
 	spans := []source.Span{e.X.Span()}
 	one := row.one && col.one
@@ -88,7 +88,7 @@ func (l *lowerer) part(e *ast.Index, x val, subs []ast.Sub, row, col subscript) 
 	return l.edgeVal(l.add(l.table.Must("slice"), sliceAttrs(row.lo, col.lo, row.size, col.size), e.Span(), spans, x.id))
 }
 
-// cut is a slice of which the run knows how large it is.
+// cut returns a slice whose size only the run knows.
 func (l *lowerer) cut(e *ast.Index, x val, row, col subscript) val {
 	in, spans := []ir.ID{x.id}, []source.Span{e.X.Span()}
 	var size, through []int
@@ -112,9 +112,9 @@ func sliceAttrs(r0, c0, rows, cols int) *op.Attrs {
 	return op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0, rows, cols)})
 }
 
-// subscript is one subscript: size indices from lo on, or, when only the run knows, from the value
-// of edge from on. An open one has a size that only the run knows: it ends before the value of edge
-// to, or with it where through is 1.
+// subscript is size indices from lo on, or, if only the run knows it, from the value of edge from
+// on. The size of an open one is known only in the run: it ends before the value of edge to, or
+// with it if through is 1.
 type subscript struct {
 	lo      int
 	from    ir.ID // ir.None: lo
@@ -123,19 +123,19 @@ type subscript struct {
 	open    bool
 	to      ir.ID
 	through int
-	// picked is the positions that a vector names, a column; ir.None: no vector. The rest is then
-	// that of `:`.
+	// picked is the column of positions that a vector names; ir.None: no vector. The other
+	// fields are then those of `:`.
 	picked ir.ID
 	all    bool // `:`
-	step   int  // of the indices of a range, one of step is taken, from the last one on where it is negative; 0: all
+	step   int  // take every step-th index of a range, from the last if negative; 0: all
 }
 
-// picks reports a subscript that takes more than a rectangle.
+// picks reports a subscript that is no interval.
 func (s subscript) picks() bool { return s.picked != ir.None || s.step != 0 }
 
 func (s subscript) dynamic() bool { return s.from != ir.None }
 
-// start is the first index as an edge.
+// start returns the first index as an edge.
 func (l *lowerer) start(s subscript, at source.Span) ir.ID {
 	if s.dynamic() {
 		return s.from
@@ -143,7 +143,7 @@ func (l *lowerer) start(s subscript, at source.Span) ir.ID {
 	return l.konst(value.I64(int64(s.lo)), at)
 }
 
-// sub elaborates subscript k of x, 0 for rows; a negative index counts from the end.
+// sub elaborates subscript k of x, 0 for rows. A negative index counts from the end.
 func (l *lowerer) sub(s ast.Sub, x val, k int) subscript {
 	t := l.g.Type(x.id)
 	n, what, count := t.Rows, "row", "nrow"
@@ -175,8 +175,8 @@ func (l *lowerer) sub(s ast.Sub, x val, k int) subscript {
 	return l.interval(s, lo, hi, n, what)
 }
 
-// interval is the subscript s, a single index or a range, with the bounds lo and hi; what names
-// what the axis counts, n of them.
+// interval returns the subscript s, a single index or a range, with bounds lo and hi. what names
+// the axis, of length n.
 func (l *lowerer) interval(s ast.Sub, lo, hi val, n int, what string) subscript {
 	if lo.kind == edge || hi.kind == edge || n == types.Unknown {
 		return l.dynamicSub(s, lo, hi)
@@ -225,7 +225,7 @@ func (l *lowerer) interval(s ast.Sub, lo, hi val, n int, what string) subscript 
 	return subscript{lo: a, from: ir.None, size: b - a, one: one, picked: ir.None}
 }
 
-// wholeAxis is the subscript `:` of an axis of n.
+// wholeAxis returns the subscript `:` of an axis of n.
 func (l *lowerer) wholeAxis(s ast.Sub, x val, n int, count string) subscript {
 	if n == types.Unknown {
 		out := l.openSub(s, intVal(0), l.size(n, count, x, s.Span()))
@@ -235,13 +235,13 @@ func (l *lowerer) wholeAxis(s ast.Sub, x val, n int, count string) subscript {
 	return subscript{from: ir.None, size: n, picked: ir.None, all: true}
 }
 
-// integer is the value of e, an integer that is known before the run or not; anything else is told
-// code, where what names its place.
+// integer returns the value of e, an integer known before the run or not. Anything else is reported
+// with code; what names its place.
 func (l *lowerer) integer(e ast.Expr, code source.Code, what string) val {
 	return l.integerOf(l.expr(e), e, code, what)
 }
 
-// integerOf is v, the value of e, if it is an integer.
+// integerOf returns v, the value of e, if it is an integer.
 func (l *lowerer) integerOf(v val, e ast.Expr, code source.Code, what string) val {
 	switch {
 	case v.kind == poison:
@@ -257,8 +257,8 @@ func (l *lowerer) integerOf(v val, e ast.Expr, code source.Code, what string) va
 	return val{}
 }
 
-// dynamicSub is a subscript that only the run knows. A range has a size that is known before if its
-// bounds differ by a constant, as in i..i+3.
+// dynamicSub returns a subscript that only the run knows. A range has a known size if its bounds
+// differ by a constant, as in i..i+3.
 func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
 	out := subscript{from: l.toEdge(lo, s.Lo.Span()), size: 1, one: !s.IsRange, picked: ir.None}
 	if out.one {
@@ -281,7 +281,7 @@ func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
 	return out
 }
 
-// openSub is a range of a size that only the run knows.
+// openSub returns a range whose size only the run knows.
 func (l *lowerer) openSub(s ast.Sub, lo, hi val) subscript {
 	out := subscript{from: l.toEdge(lo, s.Span()), to: l.toEdge(hi, s.Span()), size: types.Unknown, open: true, picked: ir.None}
 	if s.Inclusive {
@@ -290,7 +290,7 @@ func (l *lowerer) openSub(s ast.Sub, lo, hi val) subscript {
 	return out
 }
 
-// offset is v as an edge plus a constant; the edge is ir.None for a constant alone.
+// offset splits v into an edge plus a constant. The edge is ir.None for a constant alone.
 func (l *lowerer) offset(v val) (base ir.ID, c int64) {
 	if v.kind == konst {
 		return ir.None, v.s.I
@@ -316,7 +316,7 @@ func (l *lowerer) offset(v val) (base ir.ID, c int64) {
 	}
 }
 
-// sameValue reports that two edges carry the same value because they are the same expression.
+// sameValue reports whether two edges are the same expression, and so the same value.
 func (l *lowerer) sameValue(a, b ir.ID) bool {
 	if a == b || a == ir.None || b == ir.None {
 		return a == b

@@ -14,9 +14,8 @@ import (
 // Carried names are values of the run, whatever they start as, so that a program does not depend on
 // how its loop is run.
 
-// unrolled is the greatest number of rounds, known before the run, that become so many copies of
-// the body instead of a loop: a few rounds of tiled work then overlap, and spread over ranks. `with
-// (unroll = n)` says otherwise.
+// unrolled is the greatest number of known rounds that are unrolled into copies of the body: a few
+// rounds of tiled work then overlap and spread over ranks. `with (unroll = n)` overrides it.
 const unrolled = 4
 
 // carried is an iterate being elaborated.
@@ -64,7 +63,7 @@ func (l *lowerer) iterate(s *ast.Iterate) {
 	}
 }
 
-// add elaborates what a carried name starts as.
+// add elaborates the initial value of a carried name.
 func (c *carried) add(l *lowerer, k ast.Carry) {
 	v := l.whole(k.Init)
 	if v.kind == poison {
@@ -84,7 +83,7 @@ func (c *carried) add(l *lowerer, k ast.Carry) {
 	c.literal = append(c.literal, v.kind == konst && v.untyped)
 }
 
-// edges is the initial values as edges of their types.
+// edges returns the initial values as edges of their types.
 func (c *carried) edges(l *lowerer) []ir.ID {
 	out := make([]ir.ID, len(c.init))
 	for i, v := range c.init {
@@ -96,7 +95,7 @@ func (c *carried) edges(l *lowerer) []ir.ID {
 	return out
 }
 
-// nexts checks that each carried name has one `next`, and that none stands under a condition.
+// nexts checks that each carried name has exactly one `next`, and none under a condition.
 func (l *lowerer) nexts(s *ast.Iterate) {
 	given := make([]source.Span, len(s.Carry))
 	for _, st := range s.Body.Stmts {
@@ -145,7 +144,7 @@ func carriedAt(s *ast.Iterate, name string) int {
 	return -1
 }
 
-// nestedNext reports a `next` in a block of the body that is not a loop of its own.
+// nestedNext reports a `next` in an inner block of the body that is no loop of its own.
 func (l *lowerer) nestedNext(st ast.Stmt) {
 	ast.Walk(st, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -159,7 +158,7 @@ func (l *lowerer) nestedNext(st ast.Stmt) {
 	})
 }
 
-// unrollHint is the number of rounds up to which the loop is unrolled.
+// unrollHint returns the number of rounds up to which the loop is unrolled.
 func (l *lowerer) unrollHint(s *ast.Iterate) int {
 	if s.With == nil {
 		return unrolled
@@ -176,8 +175,8 @@ func (l *lowerer) unrollHint(s *ast.Iterate) int {
 	return most
 }
 
-// settled elaborates the body as a region. Literals among the initial values take the type of their
-// `next`, which may depend on theirs: the body is elaborated again until they agree.
+// settled elaborates the body as a region. Literal initial values take the type of their `next`,
+// which may depend on theirs: the body is elaborated again until they agree.
 func (l *lowerer) settled(c *carried) (*region, []ir.ID) {
 	warnings := len(l.diags)
 	for {
@@ -203,7 +202,7 @@ func (l *lowerer) settled(c *carried) (*region, []ir.ID) {
 	}
 }
 
-// round elaborates the body once on carried values; what it gives are their next ones.
+// round elaborates the body once on carried values and returns their next ones.
 func (l *lowerer) round(c *carried, args []ir.ID) []val {
 	outer := l.scope
 	l.scope = &scope{parent: outer}
@@ -223,8 +222,8 @@ func (l *lowerer) round(c *carried, args []ir.ID) []val {
 	return vals
 }
 
-// keeps is the next value of carried name i as an edge of its type. A literal start takes another
-// type if it can: again is then true.
+// keeps returns the next value of carried name i as an edge of its type. again: a literal start
+// took another type.
 func (l *lowerer) keeps(c *carried, i int, v val) (id ir.ID, again bool) {
 	k := c.s.Carry[i]
 	var nx *ast.Next
@@ -266,19 +265,19 @@ func (l *lowerer) keeps(c *carried, i int, v val) (id ir.ID, again bool) {
 	return ir.None, false
 }
 
-// fits reports sizes that may be the same in the run.
+// fits reports sizes that may be equal in the run.
 func fits(a, b types.Type) bool {
 	return (a.Rows == b.Rows || a.Rows == types.Unknown || b.Rows == types.Unknown) &&
 		(a.Cols == b.Cols || a.Cols == types.Unknown || b.Cols == types.Unknown)
 }
 
-// becomes reports that a literal of one type may be one of another.
+// becomes reports whether a literal of one type may be one of another.
 func becomes(a, b types.Elem) bool {
 	return a == b || a == types.I64 && b.IsFloat() || a.IsFloat() && b.IsFloat()
 }
 
-// unrolledRounds elaborates the body as often as it is run. It has been elaborated as a region
-// before, so the same programs are right, whatever the number of rounds.
+// unrolledRounds elaborates the body for each round. It has been elaborated as a region before, so
+// which programs are valid does not depend on the number of rounds.
 func (l *lowerer) unrolledRounds(c *carried, times int64, warnings int) []ir.ID {
 	at := c.edges(l)
 	seen := len(l.diags)
@@ -298,7 +297,7 @@ func (l *lowerer) unrolledRounds(c *carried, times int64, warnings int) []ir.ID 
 }
 
 // untilNode makes the node of a loop that stops when its condition holds, or after a count that the
-// run knows: a carried number of rounds that nobody else sees.
+// run knows: then a hidden carried value counts the rounds.
 func (l *lowerer) untilNode(c *carried, body *region, next []ir.ID, count val) []ir.ID {
 	init, ts := c.edges(l), append([]types.Type(nil), c.typ...)
 	cond := l.newRegion()

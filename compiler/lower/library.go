@@ -9,25 +9,23 @@ import (
 	"flow/lang/source"
 )
 
-// This file reads the embedded library. To parse all of it takes longer than to compile most
-// programs, so a declaration is parsed when a program first asks for it, and with it those whose
-// names it mentions.
+// This file reads the embedded library. Parsing all of it takes longer than compiling most
+// programs, so a declaration is parsed when a program first uses it, with those that it mentions.
 
-// library is the library as one elaboration, or a session, has it.
+// library is the library of one elaboration or session.
 type library struct {
 	scope *scope
 	words []string // of all declarations, in the order of the files
 	rest  map[string]declaration
 }
 
-// declaration is one that has not been parsed.
+// declaration is an unparsed declaration.
 type declaration struct {
 	file     *source.File
 	from, to int
 }
 
-// library is a function of the embedded library. Every program sees them, after its
-// own names and the operators.
+// library returns a library function. Programs find them after their own names and the operators.
 func (l *lowerer) library(name string) (val, bool) {
 	if l.std == nil {
 		l.std = &library{scope: &scope{}, rest: map[string]declaration{}}
@@ -42,8 +40,7 @@ func (l *lowerer) library(name string) (val, bool) {
 	return val{}, false
 }
 
-// indexLibrary notes where declarations begin: at the words "fn NAME" or "NAME =" at the
-// beginning of a line.
+// indexLibrary finds the declarations: "fn NAME" or "NAME =" at the beginning of a line.
 func (l *lowerer) indexLibrary() {
 	paths, err := fs.Glob(l.in.Std, "*.flow")
 	if err != nil {
@@ -76,7 +73,7 @@ func (l *lowerer) indexLibrary() {
 	}
 }
 
-// declared is the name that a line begins to declare, or "".
+// declared returns the name that a line begins to declare, or "".
 func declared(line string) string {
 	rest, function := strings.CutPrefix(line, "fn ")
 	n := 0
@@ -93,7 +90,7 @@ func nameByte(c byte) bool {
 	return c == '_' || 'a' <= c|' ' && c|' ' <= 'z' || '0' <= c && c <= '9'
 }
 
-// need parses a declaration that has not been parsed, and all that it mentions.
+// need parses an unparsed declaration and all that it mentions.
 func (l *lowerer) need(name string) {
 	d, ok := l.std.rest[name]
 	if !ok {

@@ -8,15 +8,14 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines what a list is where a matrix is wanted: [1, 2, 3] is a column, [[1, 2], [3,
-// 4]] a matrix of two rows. Everywhere else a list stays one of plan time, over which loops go and
-// from which elements are taken.
+// This file converts lists where a matrix is wanted: [1, 2, 3] is a column, [[1, 2], [3, 4]] a
+// matrix of two rows. Elsewhere a list stays a plan-time list, for loops and elements.
 
 // isRows reports a list of lists.
 func (v val) isRows() bool { return v.kind == list && len(v.elems) > 0 && v.elems[0].kind == list }
 
-// matrixOf makes a matrix of a list. Numbers that are written in it take the type meet, if it is
-// one, unless others have types.
+// matrixOf makes a matrix of a list. Number literals in it take the type meet, if it is one, unless
+// other elements have types.
 func (l *lowerer) matrixOf(v val, meet types.Elem, at source.Span) val {
 	rows := v.elems
 	if !v.isRows() {
@@ -52,7 +51,7 @@ func (l *lowerer) matrixOf(v val, meet types.Elem, at source.Span) val {
 	return l.apply(l.table.Must("list"), size, at, in, spans)
 }
 
-// matrices is the arguments of an operator with a matrix in the place of every list.
+// matrices returns the arguments of an operator with lists converted to matrices.
 func (l *lowerer) matrices(in []val, spans []source.Span) []val {
 	out, meet := slices.Clone(in), l.meet(in)
 	for i, v := range in {
@@ -63,7 +62,7 @@ func (l *lowerer) matrices(in []val, spans []source.Span) []val {
 	return out
 }
 
-// listElement is x, if a matrix can have it as an element.
+// listElement returns x if it can be an element of a matrix.
 func (l *lowerer) listElement(x val, at source.Span) val {
 	if x.kind == poison {
 		panic(bail{})

@@ -15,35 +15,33 @@ import (
 	"flow/lang/source"
 )
 
-// Input is a program and all that its meaning depends on.
+// Input is a program and everything that its meaning depends on.
 type Input struct {
 	File     *ast.File
 	Files    *source.FileSet
 	Table    *op.Table
 	Sets     []Setting
 	MaxTasks int
-	// Std holds the library, whose functions every program sees.
+	// Std holds the library, which every program sees.
 	Std fs.FS
 	// Load reads an imported file by path.
 	Load func(path string) ([]byte, error)
-	// Path lists the directories in which Load finds what does not lie beside the importing file,
-	// in order.
+	// Path lists the directories that Load searches after that of the importing file, in order.
 	Path []string
-	// List is what lies in a directory from which Load reads, for suggestions; nil: unknown.
+	// List lists a directory from which Load reads, for suggestions; nil: unknown.
 	List func(path string) ([]fs.DirEntry, error)
-	// Contract makes the canonical form of one expression: the nodes from `from` on, of which root
-	// is the value; it says where root went. With compact, nodes that root does not need are
-	// dropped. See pass.Contraction; it runs statement by statement, so that a sent expression is
-	// one node when the next is elaborated and a million sends need the memory of a million nodes.
+	// Contract makes the canonical form of one expression: the nodes from `from` on, with value
+	// root. It returns the new root. With compact it drops nodes that root does not need. See
+	// pass.Contraction. It runs statement by statement, so that a sent expression is one node
+	// before the next is elaborated, and a million sends need the memory of a million nodes.
 	Contract func(g *ir.Graph, from, root ir.ID, compact bool) ir.ID
-	// Argument is Contract of an argument, which the expression around the call may still take up:
-	// pass.Contraction.Argument.
+	// Argument is Contract for an argument, which the expression around the call may still
+	// absorb: pass.Contraction.Argument.
 	Argument func(g *ir.Graph, from, root ir.ID, compact bool) ir.ID
-	// Schedule says what is wrong with the name of a self-scheduling technique; nil takes all
-	// names.
+	// Schedule checks the name of a self-scheduling technique; nil accepts all names.
 	Schedule func(name string) error
-	// Rules are the canonical rewrite rules, which are applied where a product is written as an
-	// operand; nil for none. Without them chains of products are computed from left to right.
+	// Rules are the canonical rewrite rules, applied to products written as operands. Without
+	// them chains of products are computed from left to right.
 	Rules *rule.Set
 }
 
@@ -63,8 +61,7 @@ type Output struct {
 	Params []Param
 }
 
-// Run elaborates a program. Diagnostics are sorted; with an error among them the
-// graph is nil.
+// Run elaborates a program. Diagnostics are sorted. With an error among them the graph is nil.
 func Run(ctx context.Context, in Input) (Output, source.Diagnostics) {
 	l := newLowerer(ctx, in)
 	l.noteFile(in.File)
@@ -80,7 +77,7 @@ func Run(ctx context.Context, in Input) (Output, source.Diagnostics) {
 	return out, ds
 }
 
-// Params evaluates nothing but the program's params: for help.
+// Params evaluates only the program's params, for help.
 func Params(in Input) ([]Param, source.Diagnostics) {
 	l := newLowerer(context.Background(), in)
 	l.onlyParams = true
@@ -101,28 +98,28 @@ type lowerer struct {
 
 	top    *scope // the program's own names
 	scope  *scope
-	std    *library // the library's functions; nil until first asked for
+	std    *library // the library's functions; nil until first used
 	loop   uint32
-	loopAt []int // the loop indices in force, as a loop context holds them (indexOf)
-	nest   int   // scope number of the loop nest in force, -1 outside loops
+	loopAt []int // the current loop indices, as a loop context holds them (indexOf)
+	nest   int   // scope number of the current loop nest, -1 outside loops
 	nests  map[nestKey]int
 	call   int32
 	calls  []*ast.Call        // the instantiation trail
-	callee *fun               // whose parameter's type is being compared
+	callee *fun               // the function whose parameter's type is being compared
 	effect map[string]written // what was emitted to each sink, by its cleaned path; "" is standard output
 	assert ir.ID
-	// refuted is the first assert of the statement that is known to be false; nil: none
+	// refuted is the statement's first assert that is known to be false, or nil
 	refuted *refuted
-	region  *region // the loop or branch of the run that is being elaborated; nil: the program
+	region  *region // the loop or branch being elaborated; nil: the program
 
 	pure       bool // in the body of a parfor
 	worked     int  // calls and rounds so far
 	sends      int  // sends and channel arrays so far: nodes that others may name
-	broken     bool // a loop ended early: do not report what it failed to send
+	broken     bool // a loop ended early: do not report missing sends
 	onlyParams bool
 	imports    []string
 	checked    []*ast.File // the program and what it imports
-	session    *Entry      // the entry of a session that is being elaborated; nil: a program
+	session    *Entry      // the session entry being elaborated; nil: a program
 	ahead      []string    // functions that the entry declares
 
 	sig   op.Sig // scratch of apply
@@ -137,9 +134,9 @@ func newLowerer(ctx context.Context, in Input) *lowerer {
 	return l
 }
 
-// refuted is an assert whose condition is known to be false before the run. It fails the run, so
-// what cannot even be elaborated after it in the same statement is none of the user's business: a
-// function that says first what it wants is heard first.
+// refuted is an assert that is known to be false before the run. It fails the run, so a later fault
+// of the same statement does not matter: a function that first asserts what it wants is heard
+// first.
 type refuted struct {
 	at      source.Span
 	message string
@@ -147,7 +144,7 @@ type refuted struct {
 	where   string
 }
 
-// because is the diagnostic of the assert in the place of d, a mistake that comes after it.
+// because returns the diagnostic of the assert instead of d, a later mistake.
 func (r *refuted) because(d source.Diagnostic) source.Diagnostic {
 	text := "assertion failed"
 	if r.message != "" {
@@ -156,11 +153,11 @@ func (r *refuted) because(d source.Diagnostic) source.Diagnostic {
 	return source.Errorf("E603", r.at, "%s", text).WithHelp("after it: %s", d.Message)
 }
 
-// bail unwinds to the statement being elaborated; its diagnostic is recorded.
+// bail unwinds to the statement being elaborated. Its diagnostic is recorded.
 type bail struct{}
 
-// fail records a diagnostic and gives up the statement. The trail of calls that led
-// here is added, innermost first.
+// fail records a diagnostic and abandons the statement. It adds the trail of calls, innermost
+// first.
 func (l *lowerer) fail(d source.Diagnostic) {
 	where := l.indices()
 	if r := l.refuted; r != nil {
@@ -178,7 +175,7 @@ func (l *lowerer) failf(code source.Code, at source.Span, format string, args ..
 	l.fail(source.Errorf(code, at, format, args...))
 }
 
-// try runs f and reports whether it came to its end without a bail.
+// try runs f and reports whether it ended without a bail.
 func (l *lowerer) try(f func()) (ok bool) {
 	if len(l.calls) == 0 {
 		l.refuted = nil
@@ -200,12 +197,12 @@ func (l *lowerer) try(f func()) (ok bool) {
 	return true
 }
 
-// origin is where a node that is made now comes from.
+// origin returns the origin of a node made now.
 func (l *lowerer) origin(at source.Span) ir.Origin {
 	return ir.Origin{Span: at, Call: l.call}.InLoop(l.loop)
 }
 
-// toEdge makes a value of the run out of v; constants become const nodes.
+// toEdge makes v a value of the run. Constants become const nodes.
 func (l *lowerer) toEdge(v val, at source.Span) ir.ID {
 	switch v.kind {
 	case edge:
@@ -223,7 +220,7 @@ func (l *lowerer) toEdge(v val, at source.Span) ir.ID {
 	return ir.None
 }
 
-// konst is a const node.
+// konst makes a const node.
 func (l *lowerer) konst(s value.Scalar, at source.Span) ir.ID {
 	var a []op.Attr
 	switch s.Elem {
@@ -243,13 +240,12 @@ func (l *lowerer) konst(s value.Scalar, at source.Span) ir.ID {
 	return l.g.Add(l.constant, op.MakeAttrs(a...), types.ScalarOf(s.Elem), l.origin(at))
 }
 
-// limit bounds the nodes of the graph, and lists and arrays: of the nodes of a task's
-// expression about one is left when the passes are done.
+// limit bounds the nodes of the graph, and lists and arrays. The passes leave about one node of a
+// task's expression.
 func (l *lowerer) limit() int { return 4 * l.in.MaxTasks }
 
-// work counts a call of a function or a round of a `for`: what a program makes the compiler do
-// before the run is bounded even where it makes no task, as a chain of functions that call the one
-// before twice.
+// work counts a function call or a round of a `for`. It bounds the compiler's work even where a
+// program makes no tasks, as in a chain of functions that each call the one before twice.
 func (l *lowerer) work(at source.Span) {
 	most := workPerTask * l.in.MaxTasks
 	switch l.worked++; {
@@ -261,12 +257,12 @@ func (l *lowerer) work(at source.Span) {
 	}
 }
 
-// workPerTask is how many calls and rounds a program may have for each task that it may have. Of
-// two million tasks the bound is reached after 5 to 10 seconds.
+// workPerTask is the number of calls and rounds allowed per allowed task. With two million tasks
+// the bound is reached after 5 to 10 seconds.
 const workPerTask = 8
 
-// add makes a node after asking the operator's type rule. spans are those of the
-// arguments, for the diagnostic.
+// add makes a node after applying the operator's type rule. spans are those of the arguments, for
+// the diagnostic.
 func (l *lowerer) add(d *op.Def, attrs *op.Attrs, at source.Span, spans []source.Span, in ...ir.ID) ir.ID {
 	if l.g.Len() >= l.limit() {
 		l.failf("E410", at, "the program unrolls to more than %d tasks", l.in.MaxTasks)
@@ -284,7 +280,7 @@ func (l *lowerer) add(d *op.Def, attrs *op.Attrs, at source.Span, spans []source
 	return l.g.Add(d, attrs, t, l.origin(at), in...)
 }
 
-// sparseRow is the row that takes a call of d with arguments of l.types.
+// sparseRow returns the row for a call of d with arguments of l.types.
 func (l *lowerer) sparseRow(d *op.Def) *op.Def {
 	for _, t := range l.types {
 		if t.IsSparse() {
@@ -297,7 +293,7 @@ func (l *lowerer) sparseRow(d *op.Def) *op.Def {
 	return d
 }
 
-// fault reports a type rule's refusal, with the types of the arguments as labels.
+// fault reports a type rule's refusal, with the argument types as labels.
 func (l *lowerer) fault(d *op.Def, err error, at source.Span, spans []source.Span) {
 	var f *op.Fault
 	if !errors.As(err, &f) {
@@ -333,8 +329,8 @@ func (l *lowerer) fault(d *op.Def, err error, at source.Span, spans []source.Spa
 	l.fail(diag)
 }
 
-// takesDense reports that a row has refused a sparse argument whose dense form it takes. l.sig is
-// the call.
+// takesDense reports a row that refused a sparse argument whose dense form it takes. l.sig is the
+// call.
 func (l *lowerer) takesDense(d *op.Def, f *op.Fault) bool {
 	if f.Arg < 0 || f.Arg >= len(l.types) || !l.types[f.Arg].IsSparse() || l.sig.Def != d {
 		return false

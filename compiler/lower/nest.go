@@ -9,17 +9,16 @@ import (
 	"flow/lang/ast"
 )
 
-// This file keeps the loop context of what is elaborated: the values of all loop indices, which
-// failures print.
+// This file keeps the loop context of elaboration: the values of all loop indices, which failures
+// print.
 
-// nestKey names the scope of a loop's indices: the loop, and the scope of the loops around it.
+// nestKey names the scope of a loop's indices: the loop, and the enclosing scope.
 type nestKey struct {
 	outer int
 	loop  ast.Node
 }
 
-// nestOf is the scope number of a loop: the indices of the loops around it, then its own. It is
-// made once.
+// nestOf returns the scope number of a loop: the enclosing indices, then its own. It is made once.
 func (l *lowerer) nestOf(loop ast.Node, ranges []ast.Range) int {
 	key := nestKey{l.nest, loop}
 	nest, ok := l.nests[key]
@@ -38,9 +37,8 @@ func (l *lowerer) nestOf(loop ast.Node, ranges []ast.Range) int {
 	return nest
 }
 
-// rounds elaborates body once for every point of the ranges of a loop. The indices are bound in a
-// scope of their own, which is the current one while body runs. Nodes that body makes and failures
-// in it carry the values of the indices.
+// rounds elaborates body once for every point of the ranges of a loop, with the indices bound in a
+// scope of their own. Nodes and failures carry the index values.
 func (l *lowerer) rounds(loop ast.Node, ranges []ast.Range, body func()) {
 	nest := -1
 	outerScope, outerLoop, outerNest, outerAt := l.scope, l.loop, l.nest, l.loopAt
@@ -57,18 +55,18 @@ func (l *lowerer) rounds(loop ast.Node, ranges []ast.Range, body func()) {
 		l.loop = l.g.Loop(nest, at)
 		body()
 		if l.g.Len() == nodes {
-			l.g.DropLoop(l.loop) // a round that does nothing takes no memory
+			l.g.DropLoop(l.loop) // a round without nodes takes no memory
 		}
 		l.scope, l.loopAt, l.nest = head, at, outerNest
 	})
 	l.scope, l.loop, l.nest, l.loopAt = outerScope, outerLoop, outerNest, outerAt
 }
 
-// mostIndexText is the most characters of an index's value in a failure.
+// mostIndexText is the most characters of an index value in a failure.
 const mostIndexText = 60
 
-// indexOf is what a loop context holds for an index of range r whose value is v. A value that only
-// the run knows is told by the text of the list's element, or by its position.
+// indexOf returns the loop-context entry of an index of range r with value v. A value that only the
+// run knows is shown by the text of the list element, or by its position.
 func (l *lowerer) indexOf(v val, r ast.Range, position int) int {
 	if v.isInt() && ir.SmallIndex(v.s.I) {
 		return int(v.s.I)
@@ -88,7 +86,7 @@ func (l *lowerer) indexOf(v val, r ast.Range, position int) int {
 	return l.g.TextIndex(text)
 }
 
-// written is v as a program would write it; "" for what only the run knows.
+// written returns v as a program would write it, "" if only the run knows it.
 func (l *lowerer) written(v val) string {
 	switch v.kind {
 	case konst:
@@ -115,8 +113,7 @@ func (l *lowerer) written(v val) string {
 	return ""
 }
 
-// indices is the loop indices in force as a failure tells them, ` (at i = 1, s = "a")`; "" outside
-// of loops.
+// indices returns the current loop indices as a failure prints them, ` (at i = 1, s = "a")`, or "".
 func (l *lowerer) indices() string {
 	if l.nest < 0 || len(l.loopAt) == 0 {
 		return ""

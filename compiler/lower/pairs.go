@@ -9,10 +9,10 @@ import (
 )
 
 // This file elaborates `parfor i in 0..n, j in 0..i { e }`, whose second range depends on its first
-// index: a parfor over the list of the pairs, in order of i and, for each, of j. It has no shape of
-// two dimensions, so its value is a column, or the rows of e below each other.
+// index: a parfor over the list of pairs, in order of i and then j. Its value is a column, or the
+// rows of e below each other.
 
-// dependent reports that the second range of a parfor reads its first index.
+// dependent reports whether the second range of a parfor reads its first index.
 func dependent(e *ast.Parfor) (found bool) {
 	if len(e.Ranges) != 2 || e.Ranges[0].Name == nil {
 		return false
@@ -78,7 +78,7 @@ func (l *lowerer) overPairs(e *ast.Parfor, hints []op.Attr) val {
 	return l.edgeVal(id)
 }
 
-// boundsOf is the matrix of i and the bounds of j for each i, and how many pairs there are:
+// boundsOf returns the matrix of i and the bounds of j for each i, and the number of pairs:
 // types.Unknown unless the bounds are numbers, or i plus a number.
 func (l *lowerer) boundsOf(first, second ast.Range, outer extent, step int) (id ir.ID, total int) {
 	head := &ast.Parfor{Src: second.Src, Ranges: []ast.Range{first}}
@@ -122,5 +122,5 @@ func (l *lowerer) boundsOf(first, second ast.Range, outer extent, step int) (id 
 	return l.loopNode(head, []extent{outer}, nil, r, y, types.DenseOf(types.I64, outer.count, 3)), total
 }
 
-// mostCounted is how many values of the first index are counted over before the run.
+// mostCounted is the most values of the first index that are counted before the run.
 const mostCounted = 1 << 22

@@ -18,7 +18,7 @@ import (
 	"flow/lang/source"
 )
 
-// param binds a parameter: the setting of that name, or the default.
+// param binds a parameter to its setting or default.
 func (l *lowerer) param(s *ast.Param) {
 	name := s.Name.Name
 	p := Param{Name: l.prefix() + name, Span: s.Name.At, Required: s.Default == nil}
@@ -72,13 +72,13 @@ func (l *lowerer) param(s *ast.Param) {
 	l.declare(s.Name, v)
 }
 
-// noScalarParam is the diagnostic of a param that is to be a matrix, a list or a tuple.
+// noScalarParam is the diagnostic of a param that should be a matrix, list or tuple.
 func noScalarParam(at source.Span) source.Diagnostic {
 	return source.Errorf("E200", at, "a param is a scalar: f64, f32, i64, bool or str").
 		WithHelp("bind a name without `param`, or read the values from a file that a param of type str names")
 }
 
-// scalarType is the element type that the type of a param names.
+// scalarType returns the element type of a param.
 func (l *lowerer) scalarType(t ast.Type) types.Elem {
 	t, leave := l.resolved(t)
 	defer leave()
@@ -93,7 +93,7 @@ func (l *lowerer) scalarType(t ast.Type) types.Elem {
 	return e
 }
 
-// setting is the value that --set gives p, the last one if there are several.
+// setting returns the last value that --set gives p.
 func (l *lowerer) setting(p Param, want types.Elem) (v val, found bool) {
 	for _, set := range l.in.Sets {
 		if set.Name != p.Name {
@@ -111,7 +111,7 @@ func (l *lowerer) setting(p Param, want types.Elem) (v val, found bool) {
 	return v, found
 }
 
-// setAs is help for a text that is no value of a type: the value that was probably meant.
+// setAs returns help for a text that is no value of a type: the value that was probably meant.
 func setAs(set Setting, want types.Elem) string {
 	text := strings.TrimSpace(set.Text)
 	if first, rest, several := strings.Cut(text, ","); several && strings.Contains(rest, "=") {
@@ -157,8 +157,8 @@ func (l *lowerer) choice(s *ast.Param, p Param, v val) {
 	l.fail(source.Errorf("E123", s.Name.At, "%s = %s is not among %s", p.Name, v.s, p.In))
 }
 
-// parseScalar reads a scalar of a type from the command line: a str is the text as
-// it is, everything else a literal, with underscores in numbers as in programs.
+// parseScalar parses a scalar from the command line: a str is the text itself, everything else a
+// literal, with underscores in numbers.
 func parseScalar(text string, e types.Elem) (value.Scalar, bool) {
 	plain := strings.ReplaceAll(text, "_", "")
 	switch e {
@@ -200,7 +200,7 @@ func (l *lowerer) unusedSets() {
 	}
 }
 
-// prefix is what params of an imported file are called by on the command line.
+// prefix returns the prefix of an imported file's params on the command line.
 func (l *lowerer) prefix() string {
 	if len(l.imports) == 0 {
 		return ""
@@ -224,8 +224,7 @@ func (l *lowerer) importFile(s *ast.Import) {
 	l.declare(id, moduleVal(m))
 }
 
-// notImported says why a file cannot be imported, and which one there is with a name that is nearly
-// the same.
+// notImported says why a file cannot be imported, and suggests a file with a similar name.
 func (l *lowerer) notImported(p *ast.String, err error) source.Diagnostic {
 	var of *fs.PathError
 	if errors.As(err, &of) {
@@ -269,8 +268,7 @@ func (l *lowerer) inLibrary(base string) bool {
 	return err == nil
 }
 
-// list is what lies in the directory of an import, or in the library's; nothing where files come
-// from elsewhere.
+// list lists the directory of an import, or of the library; nothing if files come from elsewhere.
 func (l *lowerer) list(dir string, at source.Span) ([]fs.DirEntry, error) {
 	switch rest, library := strings.CutPrefix(dir, "std/"); {
 	case library && l.in.Std != nil:
@@ -283,7 +281,7 @@ func (l *lowerer) list(dir string, at source.Span) ([]fs.DirEntry, error) {
 	return l.in.List(path.Join(l.directory(at), dir))
 }
 
-// directory is where the paths of the file around at begin.
+// directory returns the base of relative paths in the file around at.
 func (l *lowerer) directory(at source.Span) string {
 	if f := l.in.Files.File(at.From); f != nil {
 		return path.Dir(f.Name)
@@ -292,7 +290,7 @@ func (l *lowerer) directory(at source.Span) string {
 }
 
 // load finds an imported file: beside the importing one, then in the directories of Input.Path. A
-// path that begins with std/ is one of the library.
+// path that begins with std/ is in the library.
 func (l *lowerer) load(p string, at source.Span) (text []byte, name string, err error) {
 	if rest, ok := strings.CutPrefix(p, "std/"); ok && l.in.Std != nil {
 		text, err = fs.ReadFile(l.in.Std, rest)

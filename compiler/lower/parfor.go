@@ -13,16 +13,16 @@ import (
 )
 
 // This file elaborates `parfor i in a..b { e }`: one node, whose body is elaborated once, for an
-// index that only the run knows. The arguments of the body are the indices and then what it
-// captures; the inputs of the node are the bounds that only the run knows (a lower and an upper one
-// for each index, if any is such) and then what is captured. Attribute `through` is 1 for each
-// index whose upper bound is included: one more than that may be no i64.
+// unknown index. The body's arguments are the indices, then what it captures. The node's inputs are
+// the bounds that only the run knows (a lower and an upper one for each index, if any), then what
+// is captured. Attribute `through` is 1 for each index whose upper bound is included, since one
+// more may be no i64.
 
 // extent is the range of one index: first + k step for k = 0 .. count-1.
 type extent struct {
 	lo, hi    val
 	step      int
-	count     int // types.Unknown when a bound is known only in the run
+	count     int // types.Unknown if a bound is known only in the run
 	inclusive bool
 }
 
@@ -52,8 +52,8 @@ func (l *lowerer) parfor(e *ast.Parfor) val {
 	return l.edgeVal(l.loopNode(e, space, hints, r, v, t))
 }
 
-// loopNode is the node of a parfor over the index space with the body r, of which v is the value,
-// and the result type t.
+// loopNode makes the node of a parfor over the index space with body r, its value v, and the result
+// type t.
 func (l *lowerer) loopNode(e *ast.Parfor, space []extent, hints []op.Attr, r *region, v ir.ID, t types.Type) ir.ID {
 	body, captured := trimmed(r, v)
 
@@ -109,7 +109,7 @@ func (l *lowerer) extent(r ast.Range) extent {
 	return x
 }
 
-// progression is the column lo, lo + step, .. before hi, of bounds that only the run knows: a
+// progression returns the column lo, lo + step, .. before hi for bounds that only the run knows: a
 // parfor with its index as the body.
 func (l *lowerer) progression(lo, hi val, step int, at source.Span) ir.ID {
 	r := l.newRegion()
@@ -122,7 +122,7 @@ func (l *lowerer) progression(lo, hi val, step int, at source.Span) ir.ID {
 	return id
 }
 
-// many is n, of which steps knows no more than that it is the greatest uint64.
+// many formats n, where the greatest uint64 means at least that.
 func many(n uint64) string {
 	if n == math.MaxUint64 {
 		return "2^64"
@@ -130,7 +130,7 @@ func many(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// body elaborates the block with its indices and gives the edge of its value in r.
+// body elaborates the block with its indices and returns the edge of its value in r.
 func (l *lowerer) body(e *ast.Parfor, r *region) (value ir.ID) {
 	outer := l.pure
 	l.pure = true
@@ -144,7 +144,7 @@ func (l *lowerer) body(e *ast.Parfor, r *region) (value ir.ID) {
 	return value
 }
 
-// collected is the type of a parfor whose body has type t.
+// collected returns the type of a parfor whose body has type t.
 func (l *lowerer) collected(e *ast.Parfor, space []extent, t types.Type) types.Type {
 	at := e.Body.Stmts[len(e.Body.Stmts)-1].Span()
 	if t.IsScalar() && t.Elem.Size() == 0 {
@@ -168,7 +168,7 @@ func (l *lowerer) collected(e *ast.Parfor, space []extent, t types.Type) types.T
 	return t
 }
 
-// hints are the attributes of `with (schedule = .., grain = ..)`.
+// hints returns the attributes of `with (schedule = .., grain = ..)`.
 func (l *lowerer) hints(w *ast.With) (out []op.Attr) {
 	if w == nil {
 		return nil
@@ -213,8 +213,8 @@ func (l *lowerer) hints(w *ast.With) (out []op.Attr) {
 	return out
 }
 
-// trimmed is the body of r, with value as its yield, without what the value does not need: nodes,
-// and captured edges with their arguments. It gives the captured edges that are left.
+// trimmed returns the body of r, with value as its yield, without unneeded nodes and captures, and
+// the remaining captured edges.
 func trimmed(r *region, value ir.ID) (*ir.Region, []ir.ID) {
 	g := r.g
 	keep := make([]bool, g.Len())

@@ -11,19 +11,19 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines products: `A @ B @ C @ v` written without parentheses is a chain, whose order
-// is the cheapest one (rule order-chain). Parentheses, names and calls end a chain: `(A @ B) @ v`
-// is computed as it stands.
+// This file elaborates products. `A @ B @ C @ v` without parentheses is a chain in its cheapest
+// order (rule order-chain). Parentheses, names and calls end a chain: `(A @ B) @ v` is computed as
+// written.
 
 // product elaborates a product of two factors, or a chain.
 func (l *lowerer) product(e *ast.Binary) val {
-	if x, ok := e.X.(*ast.Binary); !ok || x.Op != "@" { // of two factors, as in a million tasks: without lists
+	if x, ok := e.X.(*ast.Binary); !ok || x.Op != "@" { // two factors, as in a million tasks: without lists
 		v := l.apply(l.table.Infix("@"), nil, e.OpAt, []val{l.expr(e.X), l.expr(e.Y)}, []source.Span{e.X.Span(), e.Y.Span()})
 		v.product = v.kind == edge
 		return v
 	}
 	var factors []ast.Expr
-	var signs []source.Span // signs[k] stands between factors k and k + 1
+	var signs []source.Span // signs[k] is between factors k and k + 1
 	left := e
 	for {
 		factors, signs = append(factors, left.Y), append(signs, left.OpAt)
@@ -53,9 +53,9 @@ type chain struct {
 	signs []source.Span
 }
 
-// order is the cheapest order where rules are on, all shapes are known and agree, and all factors
-// have one element type, so that no order converts what another does not; else left to right, which
-// says best what is wrong.
+// order returns the cheapest order if rules are enabled, all shapes are known and agree, and all
+// factors have one element type, so that conversions do not depend on the order. Else it is left to
+// right, which gives the best messages.
 func (c *chain) order() *rule.Split {
 	plain := &rule.Split{}
 	for k := range c.vals[1:] {
@@ -79,21 +79,21 @@ func (c *chain) order() *rule.Split {
 	return rule.Chain(es)
 }
 
-// estimate is where factor k is not zero, by what is known before the run: counts from the head of
-// a file or of the graph in it, what a generator was asked for, and what operators make of those.
+// estimate returns what is known of the nonzeros of factor k before the run: counts from a file's
+// head or graph, a generator's arguments, and what operators make of those.
 func (c *chain) estimate(k int) sparsity.Estimate {
 	v, t := c.vals[k], c.l.typeOf(c.vals[k])
 	if !t.IsSparse() {
 		return sparsity.Dense(t.Rows, t.Cols)
 	}
 	g, r := c.l.g, c.l.region
-	for r != nil && r.level > v.level { // a value from outside, which will be captured
+	for r != nil && r.level > v.level { // an outer value, which will be captured
 		g, r = r.above, r.up
 	}
 	return ir.NewEstimator(g).Of(v.id)
 }
 
-// build makes the products of an order; last is the index of its last factor.
+// build makes the products of an order. last is the index of its last factor.
 func (c *chain) build(s *rule.Split) (v val, last int) {
 	if s.Left == nil {
 		return c.vals[s.Factor], s.Factor

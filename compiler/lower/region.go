@@ -7,19 +7,19 @@ import (
 	"flow/lang/source"
 )
 
-// This file elaborates regions: the bodies of loops and the branches that only the run chooses. A
-// region is a graph of its own, which sees what is outside through arguments: a name that is bound
-// outside becomes one where it is first read.
+// This file elaborates regions: bodies of loops, and branches that only the run chooses. A region
+// is a graph of its own that reads outer values through arguments: an outer name becomes one when
+// it is first read.
 
-// region is a region being elaborated, and after that, what it captured.
+// region is a region during elaboration, and later its captures.
 type region struct {
 	g     *ir.Graph
 	level int32
-	up    *region // the region that it lies in; nil: the program
+	up    *region // the enclosing region; nil: the program
 	above *ir.Graph
 	arg   map[ir.ID]ir.ID // edges of the graph above -> arguments
 	caps  []ir.ID         // the captured edges, in order of their arguments
-	own   []ir.ID         // arguments that capture nothing: the carried values
+	own   []ir.ID         // arguments that are no captures: the carried values
 	grids map[*grid]*grid
 
 	effect map[string]written
@@ -29,7 +29,7 @@ type region struct {
 	nests  map[nestKey]int
 }
 
-// level is how many regions the graph being made lies in.
+// level returns how many regions enclose the current graph.
 func (l *lowerer) level() int32 {
 	if l.region == nil {
 		return 0
@@ -37,8 +37,8 @@ func (l *lowerer) level() int32 {
 	return l.region.level
 }
 
-// newRegion is an empty region of the graph being made. Its nodes lie under the same loop indices
-// as the node will.
+// newRegion returns an empty region of the current graph. Its nodes get the loop indices of the
+// future node.
 func (l *lowerer) newRegion() *region {
 	r := &region{g: ir.New(), level: l.level() + 1, up: l.region, above: l.g, arg: map[ir.ID]ir.ID{}, grids: map[*grid]*grid{},
 		effect: map[string]written{}, assert: ir.None, nest: -1, nests: map[nestKey]int{}}
@@ -50,7 +50,7 @@ func (l *lowerer) newRegion() *region {
 	return r
 }
 
-// within elaborates in r what f does, in a scope of its own.
+// within runs f to elaborate in r, in a scope of its own.
 func (l *lowerer) within(r *region, f func()) {
 	g, in, nests, nest, loop, call, effect, assert, sc := l.g, l.region, l.nests, l.nest, l.loop, l.call, l.effect, l.assert, l.scope
 	l.g, l.region, l.nests, l.nest, l.loop, l.call, l.effect, l.assert = r.g, r, r.nests, r.nest, r.loop, 0, r.effect, r.assert
@@ -60,14 +60,14 @@ func (l *lowerer) within(r *region, f func()) {
 	l.g, l.region, l.nests, l.nest, l.loop, l.call, l.effect, l.assert, l.scope = g, in, nests, nest, loop, call, effect, assert, sc
 }
 
-// carry gives r an argument that captures nothing.
+// carry adds an argument that is no capture to r.
 func (l *lowerer) carry(r *region, t types.Type) ir.ID {
 	a := r.g.Add(l.table.Must("arg"), nil, t, ir.Origin{})
 	r.own = append(r.own, a)
 	return a
 }
 
-// here is v as a value of the graph being made: what lies outside of the region is captured.
+// here returns v as a value of the current graph. Outer values are captured.
 func (l *lowerer) here(v val) val {
 	if l.region == nil {
 		return v
@@ -91,7 +91,7 @@ func (l *lowerer) here(v val) val {
 	return v
 }
 
-// capture is the argument of r for an edge of a graph outside, which lies in so many regions.
+// capture returns the argument of r for an edge of the outer graph at that level.
 func (l *lowerer) capture(r *region, id ir.ID, level int32) ir.ID {
 	if level < r.level-1 {
 		id = l.capture(r.up, id, level)
@@ -106,7 +106,7 @@ func (l *lowerer) capture(r *region, id ir.ID, level int32) ir.ID {
 	return a
 }
 
-// seen is a channel array as a region sees it: its latest tokens, without a send end.
+// seen returns a channel array as a region sees it: its latest tokens, read-only.
 func (l *lowerer) seen(r *region, g *grid) *grid {
 	if g.level == r.level {
 		return g
@@ -130,9 +130,8 @@ func (l *lowerer) seen(r *region, g *grid) *grid {
 	return &x
 }
 
-// close makes a node of regions, which read the inputs in and what they captured, and gives its
-// parts, one for each of ts. at is its place. What was emitted or asserted inside has happened when
-// the node is done.
+// close makes a node of regions, which read the inputs in and their captures, and returns its
+// parts, one for each of ts. Effects inside have happened when the node is done.
 func (l *lowerer) close(d *op.Def, attrs *op.Attrs, at source.Span, in []ir.ID, ts []types.Type, yields [][]ir.ID, rs ...*region) []ir.ID {
 	effects, sinks := l.effects(rs)
 	if effects {
@@ -186,8 +185,8 @@ func (l *lowerer) close(d *op.Def, attrs *op.Attrs, at source.Span, in []ir.ID, 
 	return parts
 }
 
-// effects reports whether regions emit or assert, and to which sinks. They then come after what was
-// emitted to these sinks and asserted before.
+// effects reports whether regions emit or assert, and to which sinks. They come after earlier emits
+// to these sinks and earlier asserts.
 func (l *lowerer) effects(rs []*region) (any bool, sinks map[string]written) {
 	sinks = map[string]written{}
 	for _, r := range rs {

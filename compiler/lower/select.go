@@ -8,11 +8,10 @@ import (
 	"flow/lang/source"
 )
 
-// This file elaborates subscripts that are vectors: positions, x[[2, 0], :], and masks, x[x > 0,
-// :]. With one on each axis the result is the elements in which a chosen row meets a chosen column.
+// This file elaborates vector subscripts: positions, x[[2, 0], :], and masks, x[x > 0, :]. With one
+// on each axis the result has the elements where a chosen row meets a chosen column.
 
-// vector reports a value that names several rows or columns; t is its type, that of no matrix for a
-// list.
+// vector reports a value that names several rows or columns. t is its type, no matrix for a list.
 func (v val) vector(l *lowerer) (t types.Type, several bool) {
 	if v.kind == list {
 		return t, true
@@ -21,8 +20,8 @@ func (v val) vector(l *lowerer) (t types.Type, several bool) {
 	return t, t.IsMatrix()
 }
 
-// positions is the column of positions that v, subscript s of axis k of x, names. n is the length
-// of the axis.
+// positions returns the column of positions that v, subscript s of axis k of x, names. n is the
+// length of the axis.
 func (l *lowerer) positions(s ast.Sub, v val, t types.Type, n, k int, x val) ir.ID {
 	at := s.Lo.Span()
 	what := [...]string{"row", "column"}[k]
@@ -47,7 +46,7 @@ func (l *lowerer) positions(s ast.Sub, v val, t types.Type, n, k int, x val) ir.
 	return v.id
 }
 
-// places is the positions at which a mask is true.
+// places returns the positions where a mask is true.
 func (l *lowerer) places(s ast.Sub, mask val, t types.Type, n, k int, x val) ir.ID {
 	at := s.Lo.Span()
 	what := [...]string{"row", "column"}[k]
@@ -59,8 +58,8 @@ func (l *lowerer) places(s ast.Sub, mask val, t types.Type, n, k int, x val) ir.
 	return l.add(l.table.Must("places"), attrs, at, []source.Span{at}, mask.id, l.toEdge(size, at))
 }
 
-// selection is x[rows, cols] where one at least is a vector: the other is cut first, so that no
-// more is copied than needed.
+// selection returns x[rows, cols] where at least one is a vector. The other is cut first, to copy
+// no more than needed.
 func (l *lowerer) selection(e *ast.Index, x val, row, col subscript) val {
 	rows, cols, steps := row.picked, col.picked, [...]int{row.step, col.step}
 	if !row.all || !col.all {
@@ -87,8 +86,8 @@ func (l *lowerer) selection(e *ast.Index, x val, row, col subscript) val {
 	return l.edgeVal(out)
 }
 
-// steppedSub is the range lo..hi by a step of axis k of x: the interval that it lies in, of which
-// selection takes every step-th index. Descending, lo..hi by -1 lies in hi+1..=lo.
+// steppedSub returns the range lo..hi by a step of axis k of x: the enclosing interval, of which
+// selection takes every step-th index. Descending, lo..hi by -1 is in hi+1..=lo.
 func (l *lowerer) steppedSub(s ast.Sub, x val, k int, lo, hi val) subscript {
 	t := l.typeOf(x)
 	n, what, count := t.Rows, "row", "nrow"
@@ -122,7 +121,7 @@ func (l *lowerer) steppedSub(s ast.Sub, x val, k int, lo, hi val) subscript {
 	return out
 }
 
-// fromStart is a constant index of an axis of n, counted from its start.
+// fromStart returns a constant index of an axis of n, counted from its start.
 func (l *lowerer) fromStart(v val, n int) int {
 	if v.kind == konst && v.s.I < 0 {
 		return int(v.s.I) + n
@@ -130,7 +129,7 @@ func (l *lowerer) fromStart(v val, n int) int {
 	return int(v.s.I)
 }
 
-// after is the index that follows v, which counts from the end of the axis where it is negative.
+// after returns the index that follows v. A negative v counts from the end of the axis.
 func (l *lowerer) after(v val, n int, count string, x val, at source.Span) val {
 	if v.kind == konst && (v.s.I >= 0 || n != types.Unknown) {
 		return intVal(l.fromStart(v, n) + 1)
@@ -142,8 +141,8 @@ func (l *lowerer) after(v val, n int, count string, x val, at source.Span) val {
 	return l.apply(l.table.Infix("+"), nil, at, []val{v, intVal(1)}, spans)
 }
 
-// strided is the positions 0, step, 2 step, .. of axis k of x, or for a negative step those from
-// the last one down.
+// strided returns the positions 0, step, 2 step, .. of axis k of x, or for a negative step those
+// from the last one down.
 func (l *lowerer) strided(x val, k, step int, at source.Span) ir.ID {
 	t := l.typeOf(x)
 	n, count := t.Rows, "nrow"

@@ -17,36 +17,36 @@ import (
 	"flow/lang/source"
 )
 
-// This file elaborates the entries of a session: programs of which each sees the names of those
-// before it. Values of the run that have a name at the end of an entry are stored under a number,
-// its slot, and the next entry reads them. The graph of an entry has what is new alone.
+// This file elaborates the entries of a session: programs that see the names of earlier entries.
+// Named run-time values at the end of an entry are stored under a number, their slot, and later
+// entries read them. The graph of an entry holds only what is new.
 
 // Session is the names that entries have bound. Between entries the ID of an edge in it is a slot.
 type Session struct {
-	Files *source.FileSet // the texts of all entries: functions are elaborated where they are called
+	Files *source.FileSet // the texts of all entries: functions are elaborated when called
 	top   *scope
 	std   *library
 	next  int // the slot that is given next
-	// key of a slot says how its value was computed, and at is the slot of a key: what is computed
-	// already is read.
+	// key describes how the value of a slot was computed; at maps keys to slots, so that
+	// nothing is computed twice.
 	key map[int]string
 	at  map[string]int
-	// recent is the slots of what was shown last, whose values are kept though no name has them.
+	// recent lists the slots of recently shown values, which are kept although unnamed.
 	recent []int
 	params []Param
-	texts  map[string]string // the statements that declare params, by their names
+	texts  map[string]string // the statements that declare params, by name
 }
 
-// NewSession is a session without names.
+// NewSession returns a session without names.
 func NewSession() *Session {
 	return &Session{Files: source.NewFileSet(), top: &scope{session: true}, key: map[int]string{}, at: map[string]int{}, texts: map[string]string{}}
 }
 
-// Entry is an elaborated entry. The session has its names only after Commit; Abort makes all as it
-// was. One of the two must be called before the next entry.
+// Entry is an elaborated entry. The session has its names only after Commit; Abort restores the
+// session. One of the two must be called before the next entry.
 type Entry struct {
 	Output
-	Last ir.ID // the value that was shown last; ir.None if none was
+	Last ir.ID // the value shown last; ir.None if none was
 	s    *Session
 	before
 	slots map[ir.ID]int
@@ -55,20 +55,20 @@ type Entry struct {
 	texts map[string]string
 }
 
-// before is what a session was, scope by scope.
+// before is the state of a session before an entry, scope by scope.
 type before struct {
 	scopes map[*scope]scope
 	grids  map[*grid]grid
 }
 
 // Enter elaborates an entry. With an error among the diagnostics the entry is nil and the session
-// as it was.
+// unchanged.
 func (s *Session) Enter(ctx context.Context, in Input) (e *Entry, ds source.Diagnostics) {
 	l := newLowerer(ctx, in)
 	e = &Entry{s: s, before: s.snapshot(), slots: map[ir.ID]int{}, Last: ir.None, texts: map[string]string{}}
 	complete := false
 	defer func(e *Entry) {
-		if !complete { // also after a panic: the session goes on as it was
+		if !complete { // also after a panic: the session is unchanged
 			e.Abort()
 		}
 	}(e)
@@ -124,7 +124,7 @@ func (s *Session) Enter(ctx context.Context, in Input) (e *Entry, ds source.Diag
 	return e, ds
 }
 
-// entered elaborates a statement. An expression that stands alone is shown.
+// entered elaborates a statement. A lone expression is shown.
 func (l *lowerer) entered(st ast.Stmt) {
 	e, ok := st.(*ast.ExprStmt)
 	if !ok || does(e.Expr) {
@@ -171,7 +171,7 @@ func (l *lowerer) entered(st ast.Stmt) {
 	}
 }
 
-// Shown is the type of what the entry shows last, "" if it shows nothing.
+// Shown returns the type of the value shown last, or "".
 func (e *Entry) Shown() string { return e.typ }
 
 // shown emits a value by the name `_`.
@@ -184,7 +184,7 @@ func (l *lowerer) shown(e *ast.ExprStmt, v val, label string) {
 	l.emit(emit)
 }
 
-// signature is what a function or another thing that is no value is.
+// signature describes a function or another thing that is no value.
 func (l *lowerer) signature(v val) string {
 	if v.kind != function {
 		return l.what(v)
@@ -200,8 +200,8 @@ func (l *lowerer) signature(v val) string {
 	return "fn " + v.fn.name + "(" + strings.Join(ps, ", ") + ")"
 }
 
-// does tells an `if` that does something, or may do nothing, from an expression that has a value to
-// show.
+// does distinguishes an `if` that has an effect, or may do nothing, from an expression with a value
+// to show.
 func does(e ast.Expr) bool {
 	top, is := e.(*ast.If)
 	if !is {
@@ -222,12 +222,12 @@ func does(e ast.Expr) bool {
 	return found
 }
 
-// slotAttr is the attribute of kept and keep.
+// slotAttr returns the attribute of kept and keep.
 func slotAttr(slot int) *op.Attrs {
 	return op.MakeAttrs(op.Attr{Name: "slot", Val: op.Int(slot)})
 }
 
-// keep makes a sink of every value of the run that has a name and is not stored yet.
+// keep makes a sink of every named run-time value that is not stored yet.
 func (e *Entry) keep(l *lowerer) {
 	d := l.table.Must("keep")
 	e.s.reach(func(id ir.ID) ir.ID {
@@ -242,10 +242,10 @@ func (e *Entry) keep(l *lowerer) {
 	}, nil)
 }
 
-// reuse reads what an earlier entry has computed, and says of all nodes how they are computed:
-// their operators, attributes and inputs, by hash. A node without such a key is computed again:
-// loops and branches, whose regions would have to be compared, effects, and what reads a file,
-// which may have changed.
+// reuse reads values that earlier entries computed, and computes the key of every node: a hash of
+// its operator, attributes and inputs. A node without a key is computed again: loops and branches,
+// whose regions would have to be compared, effects, and file reads, since the file may have
+// changed.
 func (e *Entry) reuse(l *lowerer) {
 	g := l.g
 	e.keys = make([]string, g.Len())
@@ -279,8 +279,8 @@ func (e *Entry) reuse(l *lowerer) {
 	}
 }
 
-// Commit makes the entry a part of the session, after its run: the values of the run are stored. It
-// returns the slots that are still needed.
+// Commit adds the entry to the session after its run, when its values are stored. It returns the
+// slots that are still needed.
 func (e *Entry) Commit(small func(slot int) bool) map[int]bool {
 	s := e.s
 	maps.Copy(s.texts, e.texts)
@@ -320,7 +320,7 @@ func (e *Entry) Commit(small func(slot int) bool) map[int]bool {
 	return needed
 }
 
-// forget takes the keys away of values that are not needed, nor recent.
+// forget removes the keys of values that are neither needed nor recent.
 func (s *Session) forget(needed map[int]bool) {
 	for _, slot := range s.recent {
 		needed[slot] = true
@@ -335,11 +335,10 @@ func (s *Session) forget(needed map[int]bool) {
 	}
 }
 
-// recentResults is how many small results that were shown, and that no name has, are not computed
-// again.
+// recentResults is the number of small unnamed results that were shown and are not computed again.
 const recentResults = 256
 
-// Abort makes the session what it was before the entry.
+// Abort restores the session to its state before the entry.
 func (e *Entry) Abort() {
 	for s, was := range e.scopes {
 		*s = was
@@ -349,14 +348,14 @@ func (e *Entry) Abort() {
 	}
 }
 
-// reach replaces the ID of every edge that names of the session mean. of is called with every
-// array, once; nil: it is not.
+// reach replaces the ID of every edge that names of the session refer to. of, if not nil, is called
+// once for every array.
 func (s *Session) reach(f func(ir.ID) ir.ID, of func(*grid)) {
 	w := &walk{edge: f, array: of, scopes: map[*scope]bool{}, grids: map[*grid]bool{}}
 	w.scope(s.top)
 }
 
-// walk goes over what names mean: also through the scopes that functions were written in.
+// walk visits what names refer to, also through the scopes of functions.
 type walk struct {
 	edge   func(ir.ID) ir.ID
 	array  func(*grid)
@@ -403,7 +402,7 @@ func (w *walk) val(v val) val {
 	return v
 }
 
-// snapshot copies all that an entry may change.
+// snapshot copies everything that an entry may change.
 func (s *Session) snapshot() before {
 	b := before{scopes: map[*scope]scope{}, grids: map[*grid]grid{}}
 	w := &walk{edge: func(id ir.ID) ir.ID { return id }, scopes: map[*scope]bool{}, grids: map[*grid]bool{}}
@@ -426,18 +425,17 @@ type Variable struct {
 	Name string
 	What string     // such as "a function"; "" of values
 	Type types.Type // of a value
-	// Slot is the number of a value of the run; -1 of one that was known before the run, which is
-	// Const.
+	// Slot is the number of a run-time value; -1 for a plan-time value, which is Const.
 	Slot  int
 	Const value.Scalar
 	Parts []Variable // of a tuple or list
 	Args  []string   // of a function, the names of its parameters
-	// Fields is the names behind a dot, of tuples and modules.
+	// Fields lists the parts of tuples and modules.
 	Fields []string
 }
 
-// Variables is the names of the session with what they mean now, in the order in which they were
-// first bound. typeOf is the type of the value in a slot.
+// Variables returns the names of the session with their values, in the order in which they were
+// first bound. typeOf returns the type of the value in a slot.
 func (s *Session) Variables(typeOf func(slot int) types.Type) (out []Variable) {
 	for i, name := range s.top.names {
 		out = append(out, variable(name, s.top.vals[i], typeOf))
@@ -476,21 +474,20 @@ func variable(name string, v val, typeOf func(int) types.Type) Variable {
 	return out
 }
 
-// Next returns the slot that is given next.
+// Next returns the next slot.
 func (s *Session) Next() int { return s.next }
 
-// SetNext sets the slot that is given next. The sessions of several ranks give the same slots,
-// although rank 0 alone elaborates entries that are not run.
+// SetNext sets the next slot. The sessions of several ranks use the same slots, although only rank
+// 0 elaborates entries that are not run.
 func (s *Session) SetNext(slot int) { s.next = slot }
 
-// Params is the params of the session, with their values.
+// Params returns the params of the session with their values.
 func (s *Session) Params() []Param { return s.params }
 
-// ParamText is the statement that declares a param of the session; "" if none does.
+// ParamText returns the statement that declares a param of the session, or "".
 func (s *Session) ParamText(name string) string { return s.texts[name] }
 
-// Drop forgets a name, and reports whether there was one. It returns the slots that are still
-// needed.
+// Drop forgets a name and reports whether it existed. It returns the slots that are still needed.
 func (s *Session) Drop(name string) (needed map[int]bool, ok bool) {
 	if ok = s.top.find(name) >= 0; ok {
 		s.top.unbind(name)

@@ -13,8 +13,8 @@ import (
 	"flow/lang/source"
 )
 
-// program elaborates a file's statements, each on its own: an error in one leaves
-// its names erroneous, and what uses them is not reported again.
+// program elaborates a file's statements one by one. A failing statement poisons its names, so that
+// their uses are not reported again.
 func (l *lowerer) program(f *ast.File) {
 	for _, s := range f.Stmts {
 		if l.ctx.Err() != nil {
@@ -40,7 +40,7 @@ func (l *lowerer) poisonNames(s ast.Stmt) {
 		if v, ok := l.scope.lookup(id.Name); !ok {
 			l.scope.bind(id.Name, val{}, id.At)
 		} else if v.kind == array && v.grid.eq != nil && v.grid.span == id.At {
-			*v = val{} // equations that failed after the array had its name
+			*v = val{} // equations that failed after the array was named
 		}
 	}
 	switch s := s.(type) {
@@ -95,7 +95,7 @@ func (l *lowerer) stmt(s ast.Stmt) {
 			return
 		}
 		l.equality(s)
-		l.expr(s.Expr) // checked; a value that nothing reads costs nothing
+		l.expr(s.Expr) // checked; an unread value costs nothing
 	case *ast.TypeDef:
 		l.typeDef(s)
 	case *ast.Stage:
@@ -113,8 +113,8 @@ func (l *lowerer) stmt(s ast.Stmt) {
 	}
 }
 
-// declare binds a name that must be new in every scope in sight (a block may not
-// rebind a visible name); a fn's body starts afresh, for it may reuse outer names.
+// declare binds a name that must be new in every visible scope: a block may not rebind a visible
+// name. A fn's body starts afresh and may reuse outer names.
 func (l *lowerer) declare(id ast.Ident, v val) {
 	for s := l.scope; s != nil && !s.session; s = s.parent {
 		if i := s.find(id.Name); i >= 0 && s.vals[i].kind != poison {
@@ -156,7 +156,7 @@ func (l *lowerer) bind(s *ast.Bind) {
 	}
 }
 
-// block elaborates statements in a scope of their own and gives the value of the last.
+// block elaborates statements in a scope of their own and returns the value of the last.
 func (l *lowerer) block(b *ast.Block, wantValue bool) val {
 	outer := l.scope
 	l.scope = &scope{parent: outer}
@@ -203,8 +203,8 @@ func (l *lowerer) unroll(s *ast.For) {
 	})
 }
 
-// ranges runs body for every point of nested ranges, binding the indices in head; set is told each
-// index as it changes: of a range its value twice, of a list the position and the element.
+// ranges runs body for every point of nested ranges, binding the indices in head. set gets each
+// changed index: for a range its value twice, for a list the position and the element.
 func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int, v val), body func()) {
 	if len(rs) == 0 {
 		if l.ctx.Err() != nil {
@@ -240,13 +240,12 @@ func (l *lowerer) ranges(rs []ast.Range, head *scope, set func(depth, x int, v v
 	}
 	lo, by, count := l.bounds(r)
 	for k := range count {
-		x := lo + int(k)*by // modulo 2^64, and in between lo and the upper bound
+		x := lo + int(k)*by // modulo 2^64, and between lo and the upper bound
 		each(intVal(x), x)
 	}
 }
 
-// bounds is a range as its first value, a step and how many values there are: more than an int
-// counts, perhaps.
+// bounds returns a range as its first value, a step and a count, which may exceed an int.
 func (l *lowerer) bounds(r ast.Range) (lo, by int, count uint64) {
 	bound := func(e ast.Expr) int {
 		v := l.expr(e)
@@ -271,8 +270,8 @@ func (l *lowerer) bounds(r ast.Range) (lo, by int, count uint64) {
 	return lo, by, steps(int64(lo), int64(hi), int64(by), r.Inclusive)
 }
 
-// steps is how many values lo, lo + by, .. come before hi, or not after it: at most 2^64 - 1, also
-// of all 2^64. With a negative by they descend.
+// steps counts the values lo, lo + by, .. before hi, or up to it if inclusive, at most 2^64 - 1.
+// With a negative by they descend.
 func steps(lo, hi, by int64, inclusive bool) uint64 {
 	if by < 0 { // as many as ascend from the other side
 		lo, hi, by = hi, lo, -by // of -2^63, too: as a uint64 it is 2^63
@@ -291,7 +290,7 @@ func steps(lo, hi, by int64, inclusive bool) uint64 {
 	return n + 1
 }
 
-// typeOf is the type of a constant or edge.
+// typeOf returns the type of a constant or edge.
 func (l *lowerer) typeOf(v val) types.Type {
 	switch v.kind {
 	case konst:
@@ -339,5 +338,5 @@ func (l *lowerer) assertion(s *ast.Assert) {
 		in = append(in, l.assert)
 	}
 	l.assert = l.add(l.table.Must("assert"), attrs, s.Span(), spans, in...)
-	l.sends++ // what comes after holds the ID: no statement may move it
+	l.sends++ // later effects hold the ID: no statement may move it
 }

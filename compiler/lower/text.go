@@ -8,14 +8,13 @@ import (
 	"flow/lang/source"
 )
 
-// This file elaborates texts: the sign + that joins two of them, and formats that are known before
-// the run.
+// This file elaborates texts: concatenation by +, and formats known before the run.
 
 // isText reports a scalar str, known before the run or not.
 func (l *lowerer) isText(v val) bool { return l.typeOf(v) == types.ScalarOf(types.Str) }
 
-// joined elaborates x + y of which one at least is a str. A number does not become one by itself:
-// of "1" + 2 nobody knows whether it is 12 or 3.
+// joined elaborates x + y where at least one is a str. A number is not converted, since "1" + 2
+// could mean 12 or 3.
 func (l *lowerer) joined(e *ast.Binary, x, y val) val {
 	for _, v := range []val{x, y} {
 		if v.kind == poison {
@@ -43,9 +42,8 @@ func (l *lowerer) joined(e *ast.Binary, x, y val) val {
 	return l.apply(l.table.Must("fmt"), nil, e.Span(), []val{konstVal(value.Str("{}{}")), x, y}, spans)
 }
 
-// checkFormat asks the type rule of an operator whose first argument is a str known before the run,
-// with that str: what is wrong with a format is said before the run even if what it formats is not
-// known.
+// checkFormat applies the type rule of an operator whose first argument is a known str, so that a
+// wrong format is reported before the run even if its arguments are unknown.
 func (l *lowerer) checkFormat(d *op.Def, attrs *op.Attrs, at source.Span, in []val, spans []source.Span) {
 	l.types = l.types[:0]
 	for _, v := range in {

@@ -12,10 +12,9 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines the forms that make channel arrays of matrices and matrices of
-// channel arrays: tiles and untile.
+// This file elaborates tiles and untile, which convert between matrices and channel arrays.
 
-// formNames are the words that mean something to elaboration itself.
+// formNames lists the words with a meaning in elaboration itself.
 var formNames = []string{"tiles", "untile"}
 
 // form elaborates a call of one of them.
@@ -52,8 +51,8 @@ func (l *lowerer) args(e *ast.Call, names ...string) []ast.Expr {
 	return out
 }
 
-// tiles cuts a matrix into an array of tiles of edge nb; the last row and column of
-// tiles may be smaller.
+// tiles cuts a matrix into an array of tiles of edge nb. The last row and column of tiles may be
+// smaller.
 func (l *lowerer) tiles(e *ast.Call) val {
 	a := l.args(e, "x", "nb", "part")
 	if a[0] == nil {
@@ -112,8 +111,8 @@ func (l *lowerer) tiles(e *ast.Call) val {
 	return arrayVal(g)
 }
 
-// untile lays the latest tokens of an array of tiles into one matrix; elements that
-// were left out (part = "lower", the domain of an equation) are zero.
+// untile assembles the latest tokens of an array of tiles into one matrix. Missing elements (part =
+// "lower", outside an equation's domain) are zero.
 func (l *lowerer) untile(e *ast.Call) val {
 	a := l.args(e, "c")
 	if a[0] == nil {
@@ -131,14 +130,14 @@ func (l *lowerer) untile(e *ast.Call) val {
 	return m.lay()
 }
 
-// mosaic is the tiles of a channel array on their way into one matrix.
+// mosaic is the tiles of a channel array to be assembled.
 type mosaic struct {
 	l       *lowerer
 	g       *grid
 	at, arg source.Span // of the untile and of its argument
 	elem    types.Elem
-	// The rows of tiles by their number, the columns of tiles by theirs: elements along the side,
-	// -1 where there is no tile.
+	// The height of each row of tiles and the width of each column, in elements; -1 without a
+	// tile.
 	height, width []int
 }
 
@@ -179,8 +178,8 @@ func (m *mosaic) measure() {
 	}
 }
 
-// offsets is where the tiles along one side of the matrix begin, and where the last ends. Where
-// there is no tile, what tiles() cut a side of n elements into counts.
+// offsets returns where the tiles along one side of the matrix begin, and where the last ends.
+// Missing tiles have the size that tiles() gives a side of n elements.
 func (m *mosaic) offsets(sizes []int, n int) (at []int, end int) {
 	at = make([]int, len(sizes))
 	for i, s := range sizes {
@@ -193,7 +192,7 @@ func (m *mosaic) offsets(sizes []int, n int) (at []int, end int) {
 	return at, end
 }
 
-// lay makes the matrix.
+// lay assembles the matrix.
 func (m *mosaic) lay() val {
 	l, g := m.l, m.g
 	r0, rows := m.offsets(m.height, g.rows)
@@ -229,7 +228,7 @@ func (m *mosaic) lay() val {
 	return l.edgeVal(l.add(l.table.Must("lay"), attrs, m.at, nil, in...))
 }
 
-// yes is the 1 x 1 matrix of true: ifelse(yes, x, x) is the scalar x as a matrix, in every bit.
+// yes returns the 1 x 1 matrix of true: ifelse(yes, x, x) is the scalar x as a matrix, bit for bit.
 func (l *lowerer) yes(at source.Span) ir.ID {
 	one := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(1)}, op.Attr{Name: "m", Val: op.Int(1)})
 	return l.add(l.table.Must("bool"), nil, at, nil, l.add(l.table.Must("ones"), one, at, nil))

@@ -9,15 +9,14 @@ import (
 	"flow/lang/source"
 )
 
-// This file elaborates tuples, with and without names, and the sign plus.
+// This file elaborates tuples, with and without names, type names, and the unary plus.
 
 // with returns v, a list or tuple, with other elements.
 func (v val) with(elems []val) val {
 	return val{kind: v.kind, compound: &compound{elems: elems, names: v.names}}
 }
 
-// tuple elaborates `(a, b)` and `(ok = a, bad = b)`. Each part is contracted by itself, as if it
-// stood alone.
+// tuple elaborates `(a, b)` and `(ok = a, bad = b)`. Each part is contracted by itself.
 func (l *lowerer) tuple(e *ast.Tuple) val {
 	parts := make([]val, len(e.Parts))
 	var names []string
@@ -30,9 +29,8 @@ func (l *lowerer) tuple(e *ast.Tuple) val {
 	return val{kind: tuple, compound: &compound{elems: parts, names: names}}
 }
 
-// ascribeTuple gives a tuple the types and names that the program writes for its parts. A tuple
-// that has names already keeps its own where the type has none; it must have the same ones in the
-// same order otherwise.
+// ascribeTuple gives a tuple the types and names that the program writes for its parts. A named
+// tuple keeps its names if the type has none; otherwise both must agree in order.
 func (l *lowerer) ascribeTuple(v val, t *ast.TupleType, at source.Span) val {
 	parts, names := make([]val, len(t.Fields)), []string(nil)
 	for i, f := range t.Fields {
@@ -52,7 +50,7 @@ func (l *lowerer) ascribeTuple(v val, t *ast.TupleType, at source.Span) val {
 	return val{kind: tuple, compound: &compound{elems: parts, names: names}}
 }
 
-// noPart is the diagnostic of a field that a tuple does not have.
+// noPart is the diagnostic of a missing part of a tuple.
 func (l *lowerer) noPart(x val, e *ast.Field) source.Diagnostic {
 	if len(x.names) == 0 {
 		return source.Errorf("E132", e.Name.At, "the parts of this tuple have no names").
@@ -65,7 +63,7 @@ func (l *lowerer) noPart(x val, e *ast.Field) source.Diagnostic {
 	return d
 }
 
-// plus is x, if x is something that has a sign.
+// plus elaborates unary plus: x, if x is numeric.
 func (l *lowerer) plus(x val, e *ast.Unary) val {
 	if x.kind == list {
 		x = l.matrixOf(x, types.NoElem, e.X.Span())
@@ -82,7 +80,7 @@ func (l *lowerer) plus(x val, e *ast.Unary) val {
 	return x
 }
 
-// alias is a name that `type` declares, and where its sizes are looked up.
+// alias is a name that `type` declares, and the scope of its sizes.
 type alias struct {
 	name string
 	typ  ast.Type
@@ -90,7 +88,7 @@ type alias struct {
 	at   source.Span
 }
 
-// typeDef declares a name of a type.
+// typeDef declares a type name.
 func (l *lowerer) typeDef(s *ast.TypeDef) {
 	if _, ok := s.Type.(*ast.RecordType); ok {
 		l.failf("L002", s.Span(), "records and frames are not built yet (type %s)", s.Name.Name)
@@ -106,7 +104,7 @@ func (l *lowerer) typeDef(s *ast.TypeDef) {
 	l.declare(s.Name, val{kind: typeName, compound: &compound{alias: &alias{s.Name.Name, s.Type, l.scope, s.Name.At}}})
 }
 
-// aliasOf is what t names, if that was declared by `type`; nil for element types and unknown names.
+// aliasOf returns the declaration that t names, nil for element types and unknown names.
 func (l *lowerer) aliasOf(t *ast.NamedType) *alias {
 	if t.Module != nil {
 		m, ok := l.scope.lookup(t.Module.Name)
@@ -134,7 +132,7 @@ func (l *lowerer) aliasOf(t *ast.NamedType) *alias {
 	return nil
 }
 
-// aliases are the names of types in sight.
+// aliases returns the visible type names.
 func (l *lowerer) aliases() (names []string) {
 	for s := l.scope; s != nil; s = s.parent {
 		for i, v := range s.vals {
@@ -146,7 +144,7 @@ func (l *lowerer) aliases() (names []string) {
 	return names
 }
 
-// resolved is the type that t stands for, with the scope of its sizes in force until leave is
+// resolved returns the type that t stands for. The scope of its sizes is current until leave is
 // called.
 func (l *lowerer) resolved(t ast.Type) (_ ast.Type, leave func()) {
 	outer := l.scope
@@ -167,7 +165,7 @@ func (l *lowerer) resolved(t ast.Type) (_ ast.Type, leave func()) {
 	}
 }
 
-// sized is what a use n of the alias a stands for: sizes go with the name of an element type alone.
+// sized returns the type of a use n of the alias a. Only element type names take sizes.
 func (l *lowerer) sized(n *ast.NamedType, a *alias) ast.Type {
 	if len(n.Dims) == 0 {
 		return a.typ
@@ -179,9 +177,8 @@ func (l *lowerer) sized(n *ast.NamedType, a *alias) ast.Type {
 	return nil
 }
 
-// ascribeAlias is ascribe with the type that a use t of the alias a stands for. A size that the
-// declaration names and that is bound nowhere is a number of this use alone: `type Square =
-// f64[n,n]`.
+// ascribeAlias is ascribe for a use t of the alias a. An unbound size in the declaration is bound
+// for this use alone: `type Square = f64[n,n]`.
 func (l *lowerer) ascribeAlias(v val, t *ast.NamedType, a *alias, at source.Span) val {
 	typ := l.sized(t, a)
 	if len(t.Dims) > 0 {

@@ -6,10 +6,10 @@ import (
 	"flow/lang/source"
 )
 
-// This file lists the words of the language that no row answers to yet, so that a
-// program that uses one hears of a limit and not of an unknown name.
+// This file lists the words of the language without a row, so that their use reports a limit and
+// not an unknown name.
 
-// unbuilt is, for families of words, the code of the limit and what is missing.
+// unbuilt lists families of words with the code of their limit and what is missing.
 var unbuilt = [...]struct {
 	code    source.Code
 	what    string
@@ -25,7 +25,7 @@ var unbuilt = [...]struct {
 	{"L010", "operators on text are", "split len", "texts are compared, joined by `+` and made by fmt"},
 }
 
-// notBuilt is the limit that a word meets.
+// notBuilt returns the limit that a word meets.
 func notBuilt(word string, at source.Span) (d source.Diagnostic, ok bool) {
 	for _, u := range unbuilt {
 		for _, w := range strings.Fields(u.words) {

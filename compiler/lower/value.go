@@ -11,11 +11,11 @@ import (
 	"flow/lang/source"
 )
 
-// kind is what an elaboration-time value is.
+// kind is the kind of an elaboration-time value.
 type kind uint8
 
 const (
-	poison kind = iota // stands for what already got a diagnostic
+	poison kind = iota // replaces what already got a diagnostic
 	konst              // a plan-time scalar
 	edge               // a value of the run
 	array              // a channel array
@@ -26,20 +26,19 @@ const (
 	typeName
 )
 
-// val is an elaboration-time value. It is passed by value, a dozen times for every task of a
-// program, and so it is small.
+// val is an elaboration-time value. It is small, because it is passed by value a dozen times for
+// every task of a program.
 type val struct {
 	kind      kind
-	untyped   bool         // of konst: a literal, which takes the type its context wants
-	product   bool         // of edge: a product that has no name, which canonical rules may look into
+	untyped   bool         // of konst: a literal, which takes the type of its context
+	product   bool         // of edge: an unnamed product, which canonical rules may change
 	id        ir.ID        // of edge
-	level     int32        // of edge: how many regions the graph of id lies in
+	level     int32        // of edge: how many regions enclose the graph of id
 	s         value.Scalar // of konst
 	*compound              // of all other kinds; nil of these
 }
 
-// compound is what a value holds that is neither one constant nor one edge. It is not changed once
-// a value has it.
+// compound is the content of a value that is neither one constant nor one edge. It is immutable.
 type compound struct {
 	grid  *grid    // of array
 	fn    *fun     // of function
@@ -62,7 +61,7 @@ func (v *val) isInt() bool        { return v.kind == konst && v.s.Elem == types.
 func (v val) isNaN() bool         { return v.kind == konst && v.s.F != v.s.F }
 func (v val) isStr() bool         { return v.kind == konst && v.s.Elem == types.Str }
 
-// what names a value's kind for messages.
+// what names a value's kind in messages.
 func (l *lowerer) what(v val) string {
 	switch v.kind {
 	case konst:
@@ -88,7 +87,7 @@ func (l *lowerer) what(v val) string {
 	return "an erroneous value"
 }
 
-// fun is a function: a declaration or a lambda, with the scope it was written in.
+// fun is a function: a declaration or a lambda, with its defining scope.
 type fun struct {
 	name   string
 	params []ast.Par
@@ -99,18 +98,18 @@ type fun struct {
 	span   source.Span
 }
 
-// scope is a block's names. Scopes are small (a handful of names each), so a linear
-// search beats a map; the file's own scope, which may be large, has one.
+// scope is a block's names. Most scopes have a handful of names, where a linear search beats a map.
+// The file's scope may be large and has one.
 type scope struct {
 	parent *scope
 	names  []string
 	vals   []val
 	spans  []source.Span
 	index  map[string]int // only in large scopes
-	fn     bool           // the body of a fn: its parameters may shadow, its parent is the defining scope
-	// signature: the types of a fn's parameters or result are being checked against its arguments.
+	fn     bool           // the body of a fn: its parameters may shadow; its parent is the defining scope
+	// signature: the types of a fn's parameters or result are being checked.
 	signature bool
-	// session: the names of a session, which are bound again by whoever comes later.
+	// session: the names of a session, which later entries may bind again.
 	session bool
 }
 
@@ -123,8 +122,8 @@ func (s *scope) lookup(name string) (*val, bool) {
 	return nil, false
 }
 
-// find is where s itself has a name, the last place if it was bound again after an error; -1:
-// nowhere.
+// find returns the place of a name in s itself, the last if it was bound again after an error, or
+// -1.
 func (s *scope) find(name string) int {
 	if s.index != nil {
 		if i, ok := s.index[name]; ok {
@@ -159,14 +158,14 @@ func (s *scope) bind(name string, v val, at source.Span) {
 	}
 }
 
-// unbind forgets a name of s itself.
+// unbind removes a name from s itself.
 func (s *scope) unbind(name string) {
 	if i := s.find(name); i >= 0 {
 		s.names, s.vals, s.spans, s.index = slices.Delete(s.names, i, i+1), slices.Delete(s.vals, i, i+1), slices.Delete(s.spans, i, i+1), nil
 	}
 }
 
-// visible is every name in sight, for did-you-mean.
+// visible returns every visible name, for did-you-mean.
 func (s *scope) visible() []string {
 	var out []string
 	for ; s != nil; s = s.parent {

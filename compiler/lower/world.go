@@ -10,11 +10,10 @@ import (
 
 // This file defines the names that a program need not bind, for compiler/check.
 
-// world is an elaboration as a check.World.
+// world implements check.World for an elaboration.
 type world struct{ l *lowerer }
 
-// Value is a function of the library, as an argument, or what an earlier entry of a session has
-// bound.
+// Value reports a library function, as an argument, or a name of an earlier entry of a session.
 func (w world) Value(name string) bool {
 	if _, ok := w.l.library(name); ok || w.l.session == nil {
 		return ok
@@ -23,7 +22,7 @@ func (w world) Value(name string) bool {
 	return ok || slices.Contains(w.l.ahead, name)
 }
 
-// Callable is an operator, a form, a function of the library or a word to come.
+// Callable reports an operator, a form, a library function or an unbuilt word.
 func (w world) Callable(name string) bool {
 	if len(w.l.table.Word(name)) > 0 {
 		return true
@@ -37,7 +36,7 @@ func (w world) Callable(name string) bool {
 	return w.Value(name)
 }
 
-// Words is all of them but those to come.
+// Words returns all callable names except unbuilt ones.
 func (w world) Words() []string {
 	words := append(w.l.words(), w.l.std.words...)
 	if w.l.session != nil {
@@ -46,7 +45,7 @@ func (w world) Words() []string {
 	return words
 }
 
-// words is the names of forms and operators that a program calls: sub(x, y) is written x - y.
+// words returns the names of forms and operators that programs call: sub(x, y) is written x - y.
 func (l *lowerer) words() []string {
 	words := slices.Clone(formNames)
 	for _, word := range l.table.Words() {
@@ -57,9 +56,8 @@ func (l *lowerer) words() []string {
 	return words
 }
 
-// checkNames reports what elaboration did not come by: mistakes in functions that nothing
-// calls, in branches not taken. What it has reported stays, for it knows the calls and
-// the loop indices.
+// checkNames reports mistakes in text that was not elaborated: uncalled functions, branches not
+// taken. Diagnostics of elaboration take precedence, since they know calls and loop indices.
 func (l *lowerer) checkNames() {
 	for _, f := range l.checked {
 		for _, d := range check.Names(f, world{l}) {
@@ -72,8 +70,8 @@ func (l *lowerer) checkNames() {
 	}
 }
 
-// unknownAt is the diagnostic of elaboration that knows no name where d, which has seen the whole
-// file, knows that it is bound too late; -1: there is none.
+// unknownAt returns elaboration's diagnostic of an unknown name that d, which has seen the whole
+// file, knows to be bound too late; -1 if there is none.
 func (l *lowerer) unknownAt(d source.Diagnostic) int {
 	if d.Code != "E117" {
 		return -1
@@ -90,5 +88,5 @@ func (l *lowerer) reported(d source.Diagnostic) bool {
 	return false
 }
 
-// noteFile remembers a file for checkNames.
+// noteFile stores a file for checkNames.
 func (l *lowerer) noteFile(f *ast.File) { l.checked = append(l.checked, f) }

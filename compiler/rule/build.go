@@ -9,8 +9,8 @@ import (
 	"flow/ir/value"
 )
 
-// This file makes a replacement: first as a plan, whose types are asked of the rows, so
-// that a rewrite that does not fit leaves no trace in the graph; then as nodes.
+// This file makes a replacement: first as a plan, whose types come from the rows, so that a rewrite
+// that does not fit leaves no trace in the graph; then as nodes.
 
 // ref is a node of the graph (at least 0) or of the plan (^index).
 type ref int32
@@ -23,14 +23,14 @@ type planned struct {
 	typ   types.Type
 }
 
-// plan is a replacement: its last node, or a node of the graph, is the result.
+// plan is a replacement. Its result is its last node, or a node of the graph.
 type plan struct {
 	m     *match
 	nodes []planned
 	root  ref
 }
 
-// plan makes the replacement of a match; nil if it does not fit.
+// plan makes the replacement of a match, or nil if it does not fit.
 func (m *match) plan() *plan {
 	p := &plan{m: m}
 	var ok bool
@@ -52,7 +52,7 @@ func (p *plan) typeOf(r ref) types.Type {
 	return p.nodes[^r].typ
 }
 
-// add plans a pattern; current is the input that `..` stands for.
+// add plans a pattern. current is the input that `..` stands for.
 func (p *plan) add(pat *pattern, current ir.ID) (ref, bool) {
 	m := p.m
 	switch pat.shape {
@@ -104,7 +104,7 @@ func (p *plan) add(pat *pattern, current ir.ID) (ref, bool) {
 	return p.node(d, attrs, in)
 }
 
-// node plans an operator, or finds it among the nodes that were matched.
+// node plans an operator, or finds it among the matched nodes.
 func (p *plan) node(d *op.Def, attrs *op.Attrs, in []ref) (ref, bool) {
 	g := p.m.s.g
 	for _, id := range p.m.inner {
@@ -157,7 +157,7 @@ func (p *plan) attributes(pat *pattern, current ir.ID) (*op.Attrs, bool) {
 	return op.MakeAttrs(list...), true
 }
 
-// constant plans a literal, of f32 where that is what is computed in.
+// constant plans a literal, as f32 if the computation is in f32.
 func (p *plan) constant(pat *pattern) (ref, bool) {
 	switch x := pat.val; {
 	case pat.truth:
@@ -177,7 +177,7 @@ func (p *plan) scalar(s value.Scalar) ref {
 	return ^ref(len(p.nodes) - 1)
 }
 
-// constantAttrs are the attributes of the const row for a number or bool, as elaboration writes
+// constantAttrs returns the attributes of the const row for a number or bool, as elaboration writes
 // them.
 func constantAttrs(s value.Scalar) *op.Attrs {
 	switch s.Elem {
@@ -193,9 +193,9 @@ func constantAttrs(s value.Scalar) *op.Attrs {
 	return op.MakeAttrs(op.Attr{Name: "value", Val: op.Val{Kind: op.IntVal, I: s.I}})
 }
 
-// make adds the planned nodes through emit and gives the result. A node whose operator was matched
-// keeps the span of the matched one, so that a failure names the expression that fails; loop and
-// channel are those of the root.
+// make adds the planned nodes through emit and returns the result. A node whose operator was
+// matched keeps its span, so that a failure names the failing expression. Loop and channel are
+// those of the root.
 func (p *plan) make(emit func(n planned, o ir.Origin, in []ir.ID) ir.ID) ir.ID {
 	if p.root >= 0 {
 		return ir.ID(p.root)
@@ -205,7 +205,7 @@ func (p *plan) make(emit func(n planned, o ir.Origin, in []ir.ID) ir.ID) ir.ID {
 	for i, n := range p.nodes {
 		o := p.m.s.origin
 		if ^p.root != ref(i) && (n.def.Shard.Kind == op.ShardMove || n.def == p.m.set.constant) {
-			o = o.NoDest() // as elaboration has it: constants and windows are anybody's
+			o = o.NoDest() // as in elaboration, constants and windows belong to no send
 		}
 		for _, id := range p.m.inner {
 			if g.Nodes[id].Op == n.def {

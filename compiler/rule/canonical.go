@@ -1,12 +1,11 @@
 package rule
 
-// This file defines the canonical rules. They change how a result is rounded, so they
-// are part of the meaning of the text: elaboration applies them where a product is
-// written as the operand, never to one that has a name (its other readers would see
-// other numbers), and in every run alike. A textbook rule is here only if it saves an
-// order of operations and its error bound is no larger; refused.go has the others.
+// This file defines the canonical rules. They change rounding, so they are part of the meaning of
+// the text: elaboration applies them in every run, to a product written as an operand and never to
+// a named one (its other readers would see other numbers). A rule is here only if it saves an order
+// of operations and its error bound is no larger. refused.go has the others.
 
-// orderChain is the rule that code does (Chain): its text shows one step.
+// orderChain is the rule that Chain implements. Its text shows one step.
 const orderChain = "order-chain"
 
 func canonical() []Rule {

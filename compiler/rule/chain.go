@@ -5,25 +5,22 @@ import (
 	"flow/ir/types"
 )
 
-// This file defines the order in which a product of several matrices is computed, and
-// the counts of operations that canonical rules compare. Both are part of what a
-// program means: they look at shapes and element types, at nothing that depends on a
-// machine, and must not follow measurements.
+// This file chooses the order of a product of several matrices and counts operations for canonical
+// rules. Both are part of what a program means: they read shapes and element types, never machine
+// properties or measurements.
 
-// Split is a product of a chain: of the products (or single factors) Left and Right, which are both
-// below it.
+// Split is a product of a chain, of Left and Right.
 type Split struct {
-	Factor      int // the index of the factor, where Left and Right are nil
+	Factor      int // the factor's index, if Left and Right are nil
 	Left, Right *Split
 }
 
-// Chain is the cheapest order of a @ b @ c @ .. by multiplications, for factors whose shapes are
-// known and agree (dynamic programming over all ways to place parentheses; Cormen, Leiserson,
-// Rivest and Stein, 15.2). Of orders that cost the same it takes the one that is nearest to left to
-// right, which is how the language reads the signs.
+// Chain returns the order of a @ b @ c @ .. with the fewest multiplications, for factors of known,
+// matching shapes (dynamic programming; Cormen, Leiserson, Rivest and Stein, 15.2). Ties go to the
+// order nearest to left to right, the language's default.
 //
-// What products of sparse factors take follows from the estimates (ir/sparsity); a product with a
-// dense factor is dense.
+// Estimates (ir/sparsity) give the cost of products of sparse factors; a product with a dense
+// factor is dense.
 func Chain(factors []sparsity.Estimate) *Split {
 	n := len(factors)
 	type cell struct {
@@ -60,7 +57,7 @@ func Chain(factors []sparsity.Estimate) *Split {
 	return split(0, n-1)
 }
 
-// operations counts what a row computes, for the rows that canonical rules name.
+// operations counts the operations of the rows that canonical rules name.
 func operations(name string, in []types.Type, out types.Type, ta bool) float64 {
 	count := func(t types.Type) float64 {
 		if t.IsMatrix() {
@@ -87,7 +84,7 @@ func operations(name string, in []types.Type, out types.Type, ta bool) float64 {
 	panic("BUG: canonical rules do not count " + name)
 }
 
-// cheaper reports that the replacement of a match has fewer operations than what was matched.
+// cheaper reports whether the replacement of a match has fewer operations.
 func (m *match) cheaper() bool {
 	p := m.plan()
 	if p == nil {

@@ -79,8 +79,8 @@ func TestChainBySparsity(t *testing.T) {
 	if s := Chain(es); s.Right.Left != nil {
 		t.Error("sparse: (A @ B) @ C is cheaper")
 	}
-	// A hub, all of whose edges come in and go out: the square is full, whatever the density says,
-	// so the vector goes first.
+	// A hub, all of whose edges come in and go out: the square is full, whatever the density
+	// says, so the vector goes first.
 	hub, one := make([]float64, 1000), make([]float64, 1000)
 	for k := range hub {
 		hub[k], one[k] = 0, 1

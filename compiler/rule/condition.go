@@ -11,10 +11,10 @@ import (
 	"flow/ir/value"
 )
 
-// This file defines the words that rules use beside rows: classes of rows, conditions,
-// and functions of attributes and constants.
+// This file defines the words that rules use beside rows: classes of rows, conditions, and
+// functions of attributes and constants.
 
-// classes are sets of rows, told by what the rows themselves say.
+// classes are sets of rows, by their properties.
 var classes = map[string]func(d *op.Def) bool{
 	"Elementwise": func(d *op.Def) bool { return d.Laws.Has(op.Elementwise|op.Pure) && d.Elt != nil },
 	"Involution":  func(d *op.Def) bool { return d.Laws.Has(op.Involution | op.Pure) },
@@ -23,15 +23,15 @@ var classes = map[string]func(d *op.Def) bool{
 		_, is := types.ElemNamed(d.Name)
 		return is && d.Laws.Has(op.Pure)
 	},
-	// A reduction of a whole matrix that is cut into blocks knows no order of elements: its partial
-	// results may be joined in any (op.Shard). var is cut so too, but its row asks for two passes;
-	// its sums are exact.
+	// A reduction of a whole matrix that is cut into blocks does not depend on order: its
+	// partial results merge in any (op.Shard). var is cut so too, with two passes and exact
+	// sums.
 	"Reduction": func(d *op.Def) bool { return d.Shard.Kind == op.ShardReduce && len(d.Args) == 1 && !d.Hidden },
 	"Rowwise":   func(d *op.Def) bool { return d.Shard.Kind == op.ShardRows },
 	"Colwise":   func(d *op.Def) bool { return d.Shard.Kind == op.ShardCols },
 }
 
-// operand is a letter of a rule as a word gets it: a node, or an attribute.
+// operand is what a letter of a rule is bound to: a node or an attribute.
 type operand struct {
 	val op.Val
 	id  ir.ID
@@ -39,7 +39,7 @@ type operand struct {
 	m   *match
 }
 
-// operand is the node or attribute that a letter is bound to; ".." is the current input.
+// operand returns the binding of a letter. ".." is the current input.
 func (m *match) operand(name string, current ir.ID) operand {
 	switch {
 	case name == "..":
@@ -73,10 +73,10 @@ func (c condition) holds(m *match) bool {
 
 func isClass(name string) bool { _, ok := classes[name]; return ok }
 
-// conditionWords are what Where may say.
+// conditionWords are the words of Where.
 var conditionWords = map[string]func(x []operand) bool{
-	// total(x): neither x nor what it is computed from can fail. Without it a rewrite that leaves x
-	// out would make a failing program succeed. total(Class): the matched rows cannot.
+	// total(x): neither x nor its inputs, at any depth, can fail. Without it a rewrite that
+	// drops x would make a failing program succeed. total(Class): the matched rows cannot fail.
 	"total": func(x []operand) bool {
 		if x[0].val.S != "" {
 			for _, d := range x[0].m.class {
@@ -101,7 +101,7 @@ var conditionWords = map[string]func(x []operand) bool{
 	"doubles": func(x []operand) bool {
 		return x[0].typ.Elem == types.F64
 	},
-	// alike(a, b): the same element type, so that no conversion comes between.
+	// alike(a, b): the same element type, so no conversion is needed.
 	"alike": func(x []operand) bool {
 		for _, o := range x {
 			if o.typ.Elem != x[0].typ.Elem {
@@ -111,20 +111,20 @@ var conditionWords = map[string]func(x []operand) bool{
 		return true
 	},
 	"either": func(x []operand) bool { return x[0].val.I != 0 || x[1].val.I != 0 },
-	// power(c): a constant that is a power of two whose reciprocal is one too, both far from what
-	// underflows.
+	// power(c): a constant that is a power of two, as is its reciprocal, both far from
+	// underflow.
 	"power": func(x []operand) bool {
 		v, ok := constantOf(x[0].m.s.g, x[0].id)
 		f, e := math.Frexp(v.Float())
 		return ok && math.Abs(f) == 0.5 && e > -120 && e < 120
 	},
-	// cancels(Class): transposing the inputs instead of the result leaves fewer transposes, as far
-	// as one can see through elementwise operators that nothing else reads.
+	// cancels(Class): transposing the inputs instead of the result leaves fewer transposes,
+	// looking through elementwise operators with one reader.
 	"cancels": func(x []operand) bool {
 		gone, made := x[0].m.turns(x[0].m.rest, 8)
 		return gone > 0 && made < 1+gone
 	},
-	// cheaper(root): the replacement has fewer operations, by the fixed counts of chain.go.
+	// cheaper(root): the replacement has fewer operations by the fixed counts of chain.go.
 	"cheaper": func(x []operand) bool { return x[0].m.cheaper() },
 }
 
@@ -139,7 +139,7 @@ var constantWords = map[string]func(v value.Scalar) (value.Scalar, bool){
 	},
 }
 
-// attributeWords compute attributes of a replacement; false gives the rewrite up.
+// attributeWords compute attributes of a replacement; false abandons the rewrite.
 var attributeWords = map[string]func(x []operand) (op.Val, bool){
 	"not": func(x []operand) (op.Val, bool) { return op.Bool(x[0].val.I == 0), true },
 	// within(p, q): window q of window p.
@@ -152,7 +152,7 @@ var attributeWords = map[string]func(x []operand) (op.Val, bool){
 		p, q := window(x[0]), window(x[1])
 		return op.Ints(p[0]+q[0], p[1]+q[1]), true
 	},
-	// turned(p): the window in the transpose; of an element [i, j] it is [j, i].
+	// turned(p): the window in the transpose; for an element, [j, i].
 	"turned": func(x []operand) (op.Val, bool) {
 		p := window(x[0])
 		if len(x[0].val.L) == 2 {
@@ -160,7 +160,8 @@ var attributeWords = map[string]func(x []operand) (op.Val, bool){
 		}
 		return op.Ints(p[1], p[0], p[3], p[2]), true
 	},
-	// cut(p, ..): what window p of the result sees of an input that may be stretched along an axis.
+	// cut(p, ..): the part of an input, possibly stretched along an axis, that window p of the
+	// result reads.
 	"cut": func(x []operand) (op.Val, bool) {
 		p, t, whole := window(x[0]), x[1].typ, x[1].m.shapeCut()
 		if t.Rows == 1 && whole.Rows != 1 {
@@ -174,11 +175,12 @@ var attributeWords = map[string]func(x []operand) (op.Val, bool){
 		}
 		return op.Ints(p[0], p[1], p[2], p[3]), true
 	},
-	// rows(p, a, f): the rows of window p of a product whose left factor is a, transposed if f;
-	// cols the same of the right.
+	// rows(p, a, f): the rows of window p of a product with left factor a, transposed if f.
+	// cols: the same for the right factor.
 	"rows": func(x []operand) (op.Val, bool) { return band(x, true) },
 	"cols": func(x []operand) (op.Val, bool) { return band(x, false) },
-	// lines(p, x): whole rows of x, those of window p of a column; columns(p, x) the same of a row.
+	// lines(p, x): the whole rows of x in window p of a column. columns(p, x): the same for a
+	// row.
 	"lines": func(x []operand) (op.Val, bool) {
 		p := window(x[0])
 		return op.Ints(p[0], 0, p[2], x[1].typ.Cols), p[3] == 1
@@ -200,21 +202,21 @@ func window(o operand) [4]int {
 	return w
 }
 
-// band is the rows (or columns) of a factor that a window of the product needs.
+// band returns the rows (or columns) of a factor that a window of the product needs.
 func band(x []operand, left bool) (op.Val, bool) {
 	p, t, turned := window(x[0]), x[1].typ, x[2].val.I != 0
 	first, n := p[0], p[2]
 	if !left {
 		first, n = p[1], p[3]
 	}
-	if left != turned { // the window lies along the rows of what is stored
+	if left != turned { // the window is along the rows of the stored matrix
 		return op.Ints(first, 0, n, t.Cols), true
 	}
 	return op.Ints(0, first, t.Rows, n), true
 }
 
-// turns counts the transposes that vanish and that arise when inputs are transposed, seen through
-// depth operators. Scalars and vectors count nothing.
+// turns counts the transposes that vanish and those that appear if the inputs are transposed,
+// looking through depth operators. Scalars and vectors do not count.
 func (m *match) turns(in []ir.ID, depth int) (gone, made int) {
 	g := m.s.g
 	for _, id := range in {
@@ -233,7 +235,7 @@ func (m *match) turns(in []ir.ID, depth int) (gone, made int) {
 	return gone, made
 }
 
-// shapeCut is the type of the node that a slice or item at the root cuts from.
+// shapeCut returns the type of the node that a slice or item at the root cuts from.
 func (m *match) shapeCut() types.Type { return m.s.g.Type(m.s.in[0]) }
 
 // checkWords reports a word that this file does not define.
@@ -254,7 +256,7 @@ func checkWords(p *pattern) error {
 	return nil
 }
 
-// compileCondition reads one condition.
+// compileCondition parses one condition.
 func compileCondition(text string) (condition, error) {
 	word, args, err := parseCondition(text)
 	if err == nil && conditionWords[word] == nil {

@@ -1,14 +1,12 @@
-// Package rule holds the table of rewrite rules: algebra on the graph, written in the
-// text of the IR.
+// Package rule is the table of rewrite rules: algebra on the graph, written in the text of the IR.
 //
 //	sub(a, neg(b)) -> add(a, b)
 //	slice(Elementwise(..)!){at=p} -> Elementwise(slice(..){at=cut(p, ..)})
 //
-// A rule is exact or canonical. An exact one keeps every bit (all nans are one value,
-// -0 and 0 are two), so it can be switched off, and the pass simplify runs all that
-// are not. A canonical one changes how results are rounded, so it is part of what a
-// program means: elaboration applies it while it reads an expression, before the
-// reference evaluator sees anything, and nobody can switch it off.
+// An exact rule keeps every bit (all NaNs are equal, -0 and 0 differ). It can be switched off; the
+// pass simplify runs the rest. A canonical rule changes rounding, so it is part of what a program
+// means: elaboration applies it while it reads an expression, before the reference evaluator, and
+// it cannot be switched off.
 //
 //	rule.go exact_*.go canonical.go   the table: one row a rule, with the nearby rewrite
 //	                                  that is wrong and an example before and after
@@ -18,6 +16,6 @@
 //	set.go simplify.go                rules by the operator at their root; a whole graph
 //	chain.go                          the order of A @ B @ C @ v
 //
-// The package knows rows by the names that its rules use and by their laws; a rule
-// that names a row which the table lacks is left out (tests use small tables).
+// The package knows rows by their laws and by the names in its rules. A rule that names a missing
+// row is left out (tests use small tables).
 package rule

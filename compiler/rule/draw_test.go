@@ -68,8 +68,8 @@ func dataRow() *op.Def {
 				return one(t.Elem), nil
 			}
 			d := value.New(t.Elem, t.Rows, t.Cols)
-			// Half of the matrices have no more than two different values: nan and inf hide what
-			// others show.
+			// Half of the matrices have no more than two different values: nan and inf
+			// hide what others show.
 			few := []value.Scalar{one(t.Elem), one(t.Elem)}
 			for i := range t.Rows {
 				for j := range t.Cols {

@@ -1,8 +1,8 @@
 package rule
 
-// This file defines the exact rules of arithmetic, element by element. IEEE 754 keeps
-// few of the rules of algebra: what is not here mostly fails on -0, nan, inf, or where
-// a conversion of the element type comes between, and stands as a counterexample.
+// This file defines the exact rules of elementwise arithmetic. IEEE 754 keeps few rules of algebra:
+// most others fail on -0, nan or inf, or where an element type is converted between, and are listed
+// as counterexamples.
 
 func elementwise() []Rule {
 	return []Rule{

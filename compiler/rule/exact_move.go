@@ -1,7 +1,7 @@
 package rule
 
-// This file defines the exact rules of operators that move elements: what is moved
-// later or not at all costs nothing, and what is cut away first is not computed.
+// This file defines the exact rules of operators that move elements. Moving later or not at all
+// costs nothing, and what is cut away first is not computed.
 
 func moves() []Rule {
 	return []Rule{

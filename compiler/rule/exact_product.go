@@ -1,9 +1,9 @@
 package rule
 
-// This file defines the exact rules of products. Every element is one chain of fused
-// multiply-adds in ascending k, and fma(a, b, c) is fma(b, a, c): a transposed product
-// is the product the other way round, bit for bit. (The kernel sets gonum and openblas,
-// which add in orders of their own, give up these bits together with those of tiles.)
+// This file defines the exact rules of products. Every element is one chain of fused multiply-adds
+// in ascending k, and fma(a, b, c) is fma(b, a, c), so a transposed product is the product of the
+// transposes, bit for bit. (The kernel sets gonum and openblas add in orders of their own and do
+// not keep these bits.)
 
 func products() []Rule {
 	return []Rule{

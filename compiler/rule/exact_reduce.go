@@ -1,10 +1,10 @@
 package rule
 
-// This file defines the exact rules of reductions. Float sums are exact sums rounded
-// once, so the order of elements never matters; but a sum of rounded sums is rounded
-// twice, and an exact sum of nothing but -0 is 0.
+// This file defines the exact rules of reductions. Float sums are exact sums rounded once, so the
+// order of elements never matters. But a sum of rounded sums is rounded twice, and an exact sum of
+// only -0 is 0.
 
-// linewise are the words that have a form by rows and one by columns, which mirror each other.
+// linewise lists the words with a form by rows and one by columns.
 var linewise = []string{"sum", "mean", "norm", "count", "any", "all", "min", "max", "argmin", "argmax", "var", "stddev", "nunique", "median", "prod"}
 
 func reductions() []Rule {

@@ -17,7 +17,7 @@ type form struct {
 	where []condition
 }
 
-// site is where a rewrite is tried: a node that stands in the graph or is about to.
+// site is where a rewrite is tried: a node in the graph or about to be added.
 type site struct {
 	g      *ir.Graph
 	def    *op.Def
@@ -25,14 +25,14 @@ type site struct {
 	in     []ir.ID
 	typ    types.Type
 	origin ir.Origin
-	// single reports that nothing but the matched node above reads a node.
+	// single reports whether only the matched node above reads a node.
 	single func(ir.ID) bool
-	// total reports that neither a node nor what it is computed from can fail.
+	// total reports whether neither a node nor its inputs, at any depth, can fail.
 	total func(ir.ID) bool
 }
 
-// inside reports that a node belongs to the site's task: it sends to no channel element, or to the
-// same.
+// inside reports whether a node belongs to the site's task: it sends to no channel element, or to
+// the same.
 func (s *site) inside(id ir.ID) bool {
 	grid, version, at, ok := s.g.Dest(id)
 	if !ok {
@@ -64,9 +64,9 @@ type match struct {
 	inner []ir.ID // the nodes that the pattern names, without the root
 }
 
-// try matches form f at the site; nil if it does not.
+// try matches form f at the site. It returns nil if f does not match.
 func (set *Set) try(f *form, s *site) *match {
-	if !quick(f.from, s) { // most nodes fail here, before anything is allocated
+	if !quick(f.from, s) { // most nodes fail here, without an allocation
 		return nil
 	}
 	m := &match{set: set, s: s, f: f, vars: map[string]ir.ID{}}
@@ -81,7 +81,7 @@ func (set *Set) try(f *form, s *site) *match {
 	return m
 }
 
-// quick looks at the operators of the root's inputs alone.
+// quick compares only the operators of the root's inputs.
 func quick(p *pattern, s *site) bool {
 	if len(p.args) != len(s.in) {
 		return len(p.args) == 1 && listing(p.args[0])
@@ -96,13 +96,13 @@ func quick(p *pattern, s *site) bool {
 	return true
 }
 
-// listing reports a pattern that stands for all inputs: `..`, `t(..)`.
+// listing reports a pattern for all inputs: `..`, `t(..)`.
 func listing(p *pattern) bool {
 	return p.shape == rest || p.shape == node && !p.class && len(p.args) == 1 && listing(p.args[0])
 }
 
-// known reports that all shapes are (of a dimension that only the run will tell, equal types say
-// nothing), and that the rule is for these representations.
+// known reports whether all shapes are known (equal types with an unknown dimension prove nothing)
+// and the rule applies to these storage forms.
 func (m *match) known() bool {
 	fits := func(t types.Type) bool {
 		return !t.IsMatrix() || t.Known() && (t.IsDense() || m.f.rule.Sparse)
@@ -169,7 +169,7 @@ func (m *match) edge(p *pattern, id ir.ID) bool {
 	return m.take(p, id) && m.node(p, g.Nodes[id].Op, g.Nodes[id].Attrs, g.In(id))
 }
 
-// take reports that an inner node may be looked through.
+// take reports whether the match may include an inner node.
 func (m *match) take(p *pattern, id ir.ID) bool {
 	if m.s.g.Nodes[id].Region != nil || !m.s.inside(id) || p.single && !m.s.single(id) {
 		return false
@@ -192,8 +192,8 @@ func (m *match) one(p *pattern, id ir.ID) bool {
 	return true
 }
 
-// attributes matches a node's attributes: those that the pattern does not name must be what absence
-// means.
+// attributes matches a node's attributes. Those that the pattern does not name must have their
+// default.
 func (m *match) attributes(p *pattern, d *op.Def, attrs *op.Attrs) bool {
 	if p.all != "" {
 		if old, ok := m.alls[p.all]; ok {
@@ -241,7 +241,7 @@ func names(p *pattern, attr string) bool {
 	return false
 }
 
-// absent is what the absence of an attribute means.
+// absent returns the value of an absent attribute.
 func absent(d *op.Def, name string) op.Val {
 	for _, a := range d.Args {
 		if a.Name == name && a.Default != nil {
@@ -254,7 +254,7 @@ func absent(d *op.Def, name string) op.Val {
 	return op.Val{}
 }
 
-// constantOf is the value of a const node.
+// constantOf returns the value of a const node.
 func constantOf(g *ir.Graph, id ir.ID) (value.Scalar, bool) {
 	n := &g.Nodes[id]
 	if n.Op.Role != op.Constant || n.Op.Ref == nil {

@@ -31,10 +31,10 @@ const (
 	variable shape = iota
 	literal
 	node
-	rest // all inputs of the node around it, one by one
+	rest // all inputs of the enclosing node, one by one
 )
 
-// pattern is one node of a match tree, or of a replacement.
+// pattern is one node of a match tree or a replacement.
 type pattern struct {
 	shape  shape
 	name   string // of a variable, row or class
@@ -73,7 +73,7 @@ func (s *scanner) skip() {
 	}
 }
 
-// take reads sign if it comes next.
+// take consumes sign if it is next.
 func (s *scanner) take(sign string) bool {
 	s.skip()
 	if strings.HasPrefix(s.text[s.at:], sign) {
@@ -138,7 +138,7 @@ func (s *scanner) pattern() (*pattern, error) {
 		}
 		p.args = append(p.args, a)
 	}
-	// The single-reader sign may stand before or after the attributes.
+	// The single-reader sign may be before or after the attributes.
 	p.single = s.take("!")
 	if s.take("{") {
 		if err := s.attributes(p); err != nil {

@@ -1,6 +1,6 @@
 package rule
 
-// Class says what a rule may do to bits.
+// Class says whether a rule keeps bits.
 type Class uint8
 
 // The classes.
@@ -11,24 +11,23 @@ const (
 
 func (c Class) String() string { return [...]string{"exact", "canonical"}[c] }
 
-// Rule is one row of the table. testdata/NAME.txtar is its example: a graph, and what the rule
-// alone makes of it.
+// Rule is one row of the table. testdata/NAME.txtar is its example: a graph, and the result of the
+// rule alone.
 type Rule struct {
 	// Name is a verb phrase, for --disable and reports.
 	Name  string
 	Class Class
-	// Doc says in one or two sentences what it wins, and why it is allowed: why the bits stay, or,
-	// of a canonical rule, why the result is not less accurate.
+	// Doc says in one or two sentences what the rule gains and why it is allowed: why the bits
+	// stay, or, for a canonical rule, why the result is no less accurate.
 	Doc string
-	// Rewrites are `pattern -> replacement`. The replacement's type must be that of what it
-	// replaces, or the rewrite does not apply: so `mul(x, 1) -> x` leaves a bool x, of which the
-	// product is an i64, alone.
+	// Rewrites are `pattern -> replacement`. A rewrite applies only if the types agree: `mul(x,
+	// 1) -> x` does not apply to a bool x, whose product is an i64.
 	Rewrites []string
-	// Sparse rules apply to sparse matrices, too; all others to dense ones and scalars.
+	// Sparse rules also apply to sparse matrices, the others only to dense ones and scalars.
 	Sparse bool
-	// Where are conditions that must hold besides (condition.go).
+	// Where lists further conditions (condition.go).
 	Where []string
-	// Wrong are rewrites that look alike and are no rules; a test finds values for which each gives
+	// Wrong lists similar rewrites that are no rules. A test finds values for which each gives
 	// other bits.
 	Wrong []Wrong
 }
@@ -40,7 +39,7 @@ type Wrong struct {
 	Why     string
 }
 
-// Rules is every rule, exact ones first, in the order in which they are tried.
+// Rules returns every rule in the order in which they are tried, exact ones first.
 func Rules() []Rule {
 	var out []Rule
 	for _, family := range [][]Rule{elementwise(), choices(), moves(), reductions(), products(), canonical()} {

@@ -225,8 +225,8 @@ func TestFixpoint(t *testing.T) {
 		out = out.Compact(keep)
 		again := New(table, Exact, nil)
 		if twice, _ := again.Simplify(out); twice != out {
-			// What has one reader only once the dead are gone may be rewritten then; twice is
-			// enough.
+			// What has one reader only once the dead are gone may be rewritten then;
+			// twice is enough.
 			if thrice, _ := New(table, Exact, nil).Simplify(twice); thrice.Len() > twice.Len()+8 {
 				t.Fatalf("no end:\n%s\nthen\n%s\nthen\n%s", out, twice, thrice)
 			}

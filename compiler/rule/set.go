@@ -10,8 +10,8 @@ import (
 	"flow/ir/value"
 )
 
-// Set is the rules of one class that are on, compiled for a table. It may be used for many graphs,
-// by one goroutine.
+// Set is the enabled rules of one class, compiled for a table. One goroutine may use it for many
+// graphs.
 type Set struct {
 	constant *op.Def
 	buckets  map[*op.Def]*bucket
@@ -22,14 +22,13 @@ type Set struct {
 	Deepest int
 }
 
-// bucket is the forms whose root is one operator. Those that ask for an operator at some input are
-// found by it.
+// bucket holds the forms with one root operator, indexed by an operator at some input.
 type bucket struct {
 	any  []*form
 	kids []kid
 }
 
-// kid is the forms that ask for an operator at one input: a handful, so that a list is faster than
+// kid holds the forms that ask for an operator at one input. They are few, so a list is faster than
 // a map.
 type kid struct {
 	input int
@@ -41,11 +40,10 @@ type asked struct {
 	forms []*form
 }
 
-// foldConstants is a rule that code does and no text says: an operator on constants is a constant.
+// foldConstants is a rule implemented in code: an operator on constants is a constant.
 const foldConstants = "fold-constants"
 
-// New compiles the rules of a class but those that off names. A mistake in the text of a rule is a
-// panic.
+// New compiles the rules of a class except those in off. A mistake in the text of a rule panics.
 func New(table *op.Table, class Class, off []string) *Set {
 	return newSet(table, Rules(), func(r *Rule) bool { return r.Class == class && !slices.Contains(off, r.Name) })
 }
@@ -75,8 +73,8 @@ func newSet(table *op.Table, rules []Rule, on func(*Rule) bool) *Set {
 	return set
 }
 
-// compile makes the forms of rewrites: each with the inputs of commuting operators either way
-// round. Those that name rows which the table lacks are left out.
+// compile makes the forms of rewrites, with the inputs of commuting operators in both orders. Forms
+// that name missing rows are left out.
 func compile(r *Rule, rewrites, where []string, table *op.Table) (out []*form, err error) {
 	var conditions []condition
 	for _, w := range where {
@@ -107,7 +105,7 @@ func compile(r *Rule, rewrites, where []string, table *op.Table) (out []*form, e
 	return out, nil
 }
 
-// resolve looks up the rows of a pattern; false when the table lacks one.
+// resolve looks up the rows of a pattern. It returns false if the table lacks one.
 func resolve(p *pattern, table *op.Table) bool {
 	if p.shape == node && !p.class && constantWords[p.name] == nil {
 		if p.def = table.Named(p.name); p.def == nil {
@@ -122,7 +120,7 @@ func resolve(p *pattern, table *op.Table) bool {
 	return true
 }
 
-// commuted is p with the inputs of every commuting operator in both orders, p itself first.
+// commuted returns p with the inputs of every commuting operator in both orders, p itself first.
 func commuted(p *pattern) []*pattern {
 	out := []*pattern{p}
 	for k, a := range p.args {
@@ -143,7 +141,7 @@ func commuted(p *pattern) []*pattern {
 	return out
 }
 
-// put files a form under its root.
+// put stores a form under its root.
 func (set *Set) put(f *form, table *op.Table) {
 	for _, d := range table.Rows() {
 		if f.from.class && !classes[f.from.name](d) || !f.from.class && d != f.from.def {
@@ -184,7 +182,7 @@ func (b *bucket) put(f *form, constant *op.Def) {
 	b.any = append(b.any, f)
 }
 
-// find is the first rewrite that applies at a site; nil if none does.
+// find returns the first rewrite that applies at a site, or nil.
 func (set *Set) find(s *site) *plan { return set.buckets[s.def].find(set, s) }
 
 func (b *bucket) find(set *Set, s *site) *plan {
@@ -220,8 +218,8 @@ func (set *Set) first(forms []*form, s *site) *plan {
 	return nil
 }
 
-// folded is the value of an operator on constants, by its definition; ok is false where it is none,
-// or fails.
+// folded returns the value of an operator on constants by its definition. ok is false if it has
+// none, or fails.
 func (set *Set) folded(s *site) (value.Scalar, bool) {
 	no := value.Scalar{}
 	if !set.fold || len(s.in) == 0 || s.g.Nodes[s.in[0]].Op != set.constant || !s.def.Laws.Has(op.Pure) || s.def.Ref == nil || !s.typ.IsScalar() {
@@ -240,12 +238,12 @@ func (set *Set) folded(s *site) (value.Scalar, bool) {
 	return out, err == nil && ok && out.Type() == s.typ
 }
 
-// Concerns reports that a rule of the set may apply to an operator.
+// Concerns reports whether a rule of the set may apply to an operator.
 func (set *Set) Concerns(d *op.Def) bool { return set.buckets[d] != nil }
 
-// Rewrite applies the first rule that matches an operator which is about to be added to g, and
-// gives the node that stands in its place; the replacement's nodes are added and are not rewritten
-// again. single reports nodes that nothing else reads nor will.
+// Rewrite applies the first rule that matches an operator about to be added to g, and returns the
+// node to use instead. The replacement's nodes are added and not rewritten again. single reports
+// nodes without another reader, now or later.
 func (set *Set) Rewrite(g *ir.Graph, d *op.Def, attrs *op.Attrs, in []ir.ID, at ir.Origin, single func(ir.ID) bool) (ir.ID, bool) {
 	if set.buckets[d] == nil {
 		return ir.None, false
@@ -268,7 +266,7 @@ func (set *Set) Rewrite(g *ir.Graph, d *op.Def, attrs *op.Attrs, in []ir.ID, at 
 	return p.make(func(n planned, o ir.Origin, in []ir.ID) ir.ID { return g.Add(n.def, n.attrs, n.typ, o, in...) }), true
 }
 
-// totals remembers of the nodes of a growing graph whether they can fail.
+// totals caches, for the nodes of a growing graph, whether they can fail.
 type totals struct {
 	g    *ir.Graph
 	memo []bool
@@ -289,7 +287,7 @@ func (t *totals) of(id ir.ID) bool {
 	return t.memo[id]
 }
 
-// never reports a node that does not fail of inputs of its types.
+// never reports a node that cannot fail for inputs of its types.
 func (t *totals) never(id ir.ID) bool {
 	d, in := t.g.Nodes[id].Op, t.g.In(id)
 	return d.Laws.Has(op.Total) || len(in) > 0 && d.TotalOn(t.g.Type(in[0]).Elem, t.g.Type(id).Elem)

@@ -6,13 +6,13 @@ import (
 	"flow/ir/types"
 )
 
-// Simplify rewrites a graph until no rule of the set applies, and gives the graph and where each
-// old node went. Nodes that nothing reads any more stay, for the pass that drops them. g itself is
-// not changed, and is the result when no rule applies to it.
+// Simplify rewrites a graph until no rule of the set applies. It returns the graph and the new ID
+// of each old node. Unread nodes stay, for the pass that drops them. g is not changed; it is the
+// result if no rule applies.
 //
-// Nodes are visited in order, so that the inputs of a node are final when it is tried; what
-// replaces it is tried again, node by node. A rule must therefore make the expression smaller by
-// some measure (the tests look at Deepest).
+// Nodes are visited in order, so the inputs of a node are final when it is tried. Its replacement
+// is tried again, node by node. So a rule must make the expression smaller by some measure (the
+// tests check Deepest).
 func (set *Set) Simplify(g *ir.Graph) (*ir.Graph, []ir.ID) {
 	if !set.applies(g) {
 		to := make([]ir.ID, g.Len())
@@ -23,7 +23,7 @@ func (set *Set) Simplify(g *ir.Graph) (*ir.Graph, []ir.ID) {
 	}
 	b := &builder{set: set, out: ir.New(), old: g.Uses()}
 	b.out.CopyTables(g)
-	room := g.Len() + g.Len()/64 // replacements are few; where they are not, room grows
+	room := g.Len() + g.Len()/64 // replacements are usually few
 	b.out.Grow(room)
 	b.readers, b.waiting = make([]int32, 0, room), make([]int32, 0, room)
 	b.totals = newTotals(b.out)
@@ -47,7 +47,7 @@ func (set *Set) Simplify(g *ir.Graph) (*ir.Graph, []ir.ID) {
 	return b.out, to
 }
 
-// applies reports whether any rule does. It is all that most graphs cost, and they are large.
+// applies reports whether any rule does. Most graphs cost only this.
 func (set *Set) applies(g *ir.Graph) bool {
 	var uses []int32
 	s := &site{g: g}
@@ -88,17 +88,17 @@ type builder struct {
 	old    []int32 // readers of the old nodes
 	totals *totals
 	depth  int
-	sites  []*site // one a depth, used again and again: there are a million nodes
+	sites  []*site // one a depth, reused: there are a million nodes
 
-	// By new node: readers that it has, and old readers that are still to come.
+	// By new node: its readers, and old readers still to come.
 	readers, waiting []int32
 }
 
-// maxDepth bounds how often a replacement is replaced: a slice sinks through an expression as deep
-// as this, no deeper.
+// maxDepth bounds how often a replacement is replaced: a slice sinks at most this deep into an
+// expression.
 const maxDepth = 1000
 
-// single reports a node whose only reader is the one that is being emitted.
+// single reports a node whose only reader is the one being emitted.
 func (b *builder) single(id ir.ID) bool { return b.readers[id] == 0 && b.waiting[id] == 0 }
 
 func (b *builder) emit(n planned, o ir.Origin, in []ir.ID) ir.ID {
@@ -128,8 +128,8 @@ func (b *builder) emit(n planned, o ir.Origin, in []ir.ID) ir.ID {
 	return b.add(n, o, in)
 }
 
-// replace gives up what was matched and emits the replacement. Nodes that it will read wait for
-// that, as the inputs of old nodes do.
+// replace releases the matched nodes and emits the replacement. Nodes that it will read are kept
+// until then, as the inputs of old nodes are.
 func (b *builder) replace(p *plan) ir.ID {
 	hold := func(r ref, by int32) {
 		if r >= 0 {
@@ -174,7 +174,7 @@ func (b *builder) grew(in []ir.ID) {
 	b.readers, b.waiting = append(b.readers, 0), append(b.waiting, 0)
 }
 
-// release gives up a matched node that nothing reads any more, so that its inputs do not count it.
+// release releases a matched node without readers, so that its inputs do not count it.
 func (b *builder) release(id ir.ID) {
 	if b.readers[id] != 0 || b.waiting[id] != 0 {
 		return
