@@ -50,60 +50,60 @@ var pipeline = []step{
 		Doc: "drops what no emit or assert needs"},
 		everywhere(func(_ *state, g *ir.Graph) *ir.Graph { return pass.DropDead(g) })},
 	{PassInfo{Name: "fold-panels",
-		Doc:   "makes one loop of a product over a long inner size and the sum of its panels, where its operands are not cut",
-		After: []After{{"drop-dead", "a panel that only dead nodes read else would seem to have two readers"}}},
+		Doc:   "makes a product over a long inner size and the sum of its panels one loop, if its operands are not cut",
+		After: []After{{"drop-dead", "a panel that dead nodes read too would seem to have two readers"}}},
 		whole(pass.FoldPanels)},
 	{PassInfo{Name: "hoist",
-		Doc:   "computes before a loop what is the same in all its rounds",
-		After: []After{{"drop-dead", "what nothing needs is not moved"}, {"fold-panels", "a panel that is moved away is no part of its product any more"}}},
+		Doc:   "moves what is the same in all rounds of a loop in front of it",
+		After: []After{{"drop-dead", "dead nodes are not moved"}, {"fold-panels", "a panel that has moved away cannot be folded"}}},
 		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Hoist(g, s.o.Table) })},
 	{PassInfo{Name: "merge-equal",
 		Doc:   "computes equal pure expressions once; never merges sends",
-		After: []After{{"drop-dead", "dead copies would be merged for nothing"}, {"hoist", "what two loops have in common is then in one place"}}},
+		After: []After{{"drop-dead", "dead copies need no merging"}, {"hoist", "what two loops share is then in one place"}}},
 		everywhere(func(_ *state, g *ir.Graph) *ir.Graph { return pass.MergeEqual(g) })},
 	{PassInfo{Name: "simplify",
-		Doc:   "applies the exact rewrite rules (flowrun explain --rules), each of which can be switched off by its name",
+		Doc:   "applies the exact rewrite rules (flowrun explain --rules); each can be switched off by name",
 		After: []After{{"merge-equal", "rules ask whether two inputs are the same node"}}},
 		everywhere(func(s *state, g *ir.Graph) *ir.Graph { return simplify(g, s.o) })},
 	{PassInfo{Name: "fold-rows",
-		Doc:   "never builds a sparse product of which only the rows' maxima, minima or sums are wanted",
-		After: []After{{"merge-equal", "a product that is read twice is built; merging shows which are"}, {"simplify", "rules know operators, not what is folded of them"}}},
+		Doc:   "computes maxima, minima and sums of the rows of a sparse product without building it",
+		After: []After{{"merge-equal", "a product with two readers is built; merging shows which are"}, {"simplify", "rules know operators, not folded ones"}}},
 		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.FoldRows(g, s.o.Table) })},
 	{PassInfo{Name: "represent",
-		Doc:   "makes products of sparse matrices dense that are estimated to be nearly full and of which a program cannot tell",
-		After: []After{{"merge-equal", "all readers of a product are asked"}, {"fold-rows", "a product that is not built has no form"}}},
+		Doc:   "makes nearly full products of sparse matrices dense where no program can tell",
+		After: []After{{"merge-equal", "all readers of a product must agree"}, {"fold-rows", "a product that is not built has no storage form"}}},
 		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Represent(g, s.o.Table) })},
 	{PassInfo{Name: "fold-groups",
-		Doc:   "adds rows by code without building the matrix of codes that they are multiplied by",
-		After: []After{{"fold-panels", "the sum of panels is one product then"}, {"merge-equal", "a product computed twice would be folded twice"}}},
+		Doc:   "adds rows by group in place of a product with a matrix of codes",
+		After: []After{{"fold-panels", "the sum of panels is then one product"}, {"merge-equal", "a repeated product would be folded twice"}}},
 		whole(pass.FoldGroups)},
 	{PassInfo{Name: "fuse-loops",
-		Doc:   "lets the lanes of a parfor compute the elementwise operators on its index space before and after it",
-		After: []After{{"hoist", "what is the same in all rounds has left the loop, and is stored once"}, {"merge-equal", "what has two readers is stored; merging shows which do"}, {"simplify", "rules know operators, not bodies of which they are parts"}}},
+		Doc:   "moves the elementwise operators on a parfor's index space, before and after it, into its body",
+		After: []After{{"hoist", "loop invariants have left the loop and are stored once"}, {"merge-equal", "a value with two readers is stored; merging shows which are"}, {"simplify", "rules do not look into bodies"}}},
 		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.DropDead(pass.FuseLoops(g, s.o.Table)) })},
 	{PassInfo{Name: "draw",
-		Doc:   "lets the lanes of a parfor make the rows of a constructor that they read, and stores none of them",
-		After: []After{{"hoist", "a constructor in a loop has left it, and is stored once"}, {"fuse-loops", "a constructor that a chain reads is then read by the loop"}, {"merge-equal", "a constructor with two readers is stored; merging shows which are"}, {"simplify", "which rewrites bodies, and might move a constructor out again"}}},
+		Doc:   "moves a constructor whose rows a parfor reads into its body, so that it is not stored",
+		After: []After{{"hoist", "a constructor in a loop has left it and is stored once"}, {"fuse-loops", "a loop then reads the constructors of chains that it absorbed"}, {"merge-equal", "a constructor with two readers is stored; merging shows which are"}, {"simplify", "it rewrites bodies and might move a constructor out again"}}},
 		deep(func(_ *state, g *ir.Graph) *ir.Graph { return pass.Draw(g) })},
 	{PassInfo{Name: "fuse",
-		Doc:   "makes one map of a chain of elementwise operators",
-		After: []After{{"simplify", "rules know operators, not the maps made of them"}, {"merge-equal", "an expression read twice is stored, not computed twice; merging shows which are"}}},
+		Doc:   "makes a chain of elementwise operators one map",
+		After: []After{{"simplify", "rules know operators, not maps"}, {"merge-equal", "an expression with two readers is stored; merging shows which are"}}},
 		deep(func(s *state, g *ir.Graph) *ir.Graph {
 			g, apart := pass.Fuse(g, s.o.Table)
 			s.apart = append(s.apart, apart...)
 			return pass.DropDead(g)
 		})},
 	{PassInfo{Name: "fuse-products",
-		Doc:   "lets a pipe that reduces rows make the product of a tall matrix that it reads",
-		After: []After{{"fuse", "there are pipes then"}}},
+		Doc:   "computes a tall product inside the map-reduce over its rows that reads it",
+		After: []After{{"fuse", "it makes the map-reduces"}}},
 		whole(pass.FuseProducts)},
 	{PassInfo{Name: "group",
-		Doc:   "makes one loop of chains of elementwise operators and the slices and borders between them",
-		After: []After{{"fuse", "a fused chain is one member of a group"}, {"fuse-products", "a product that a pipe makes is none that a chain reads"}}},
+		Doc:   "makes chains of elementwise operators and the slices and borders between them one loop",
+		After: []After{{"fuse", "a fused chain is one member of a group"}, {"fuse-products", "a product inside a map-reduce is not read by a chain"}}},
 		whole(pass.Group)},
 	{PassInfo{Name: "partition",
 		Doc:   "cuts large matrices into blocks and operators on them into tasks",
-		After: []After{{"fuse", "a fused chain is cut once instead of operator by operator"}}},
+		After: []After{{"fuse", "a fused chain is cut once, not operator by operator"}}},
 		func(s *state) error {
 			sizes := s.o.Sizes
 			sizes.Whole = s.o.Ranks == 1 && !s.o.Blocks
@@ -139,8 +139,8 @@ var pipeline = []step{
 			return nil
 		}},
 	{PassInfo{Name: "row-blocks",
-		Doc:   "runs reductions of rows and what is made of their results by blocks of rows, between which nothing is stored",
-		After: []After{{"partition", "matrices that it has cut are in blocks already"}, {"fuse", "a chain is one member of a group"}}},
+		Doc:   "runs reductions of rows and operators on their results by blocks of rows, without storing intermediate matrices",
+		After: []After{{"partition", "the matrices that it cuts are in blocks already"}, {"fuse", "a chain is one member of a group"}}},
 		func(s *state) error {
 			rows := func(g *ir.Graph) (*ir.Graph, error) { return pass.RowBlocks(g, s.o.Table, s.o.Sizes), nil }
 			run := pass.Deep
@@ -162,9 +162,9 @@ var pipeline = []step{
 			return nil
 		}},
 	{PassInfo{Name: "fuse-epilogues",
-		Doc: "runs a chain of elementwise operators on each part of a product while a cache has it",
-		After: []After{{"partition", "a block of a product is a product, of which the chain's block is made"},
-			{"row-blocks", "what joins such a group goes over memory with it"}}},
+		Doc: "runs a chain of elementwise operators on each part of a product while it is in a cache",
+		After: []After{{"partition", "the chain runs on blocks of products"},
+			{"row-blocks", "operators that join a group of rows are read with it"}}},
 		func(s *state) error {
 			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) { // one rank runs a loop
 				return pass.DropDead(pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, 1, nil)), nil
@@ -183,8 +183,8 @@ var pipeline = []step{
 			return nil
 		}},
 	{PassInfo{Name: "narrow",
-		Doc:   "computes the lower triangle alone where nothing else is read (gemm to syrk)",
-		After: []After{{"partition", "only tiles on the diagonal qualify, so there must be tiles"}}},
+		Doc:   "computes only the lower triangle where nothing else is read (gemm to syrk)",
+		After: []After{{"partition", "only diagonal tiles qualify"}}},
 		func(s *state) error {
 			if s.g == s.program { // nothing was cut or fused; Narrow changes nodes in place
 				s.g = s.g.Clone()
@@ -204,8 +204,8 @@ var pipeline = []step{
 			return nil
 		}},
 	{PassInfo{Name: "keep",
-		Doc:   "lets a loop keep what it needs first in some round, as in a branch, and what is the same in the others",
-		After: []After{{"hoist", "what cannot fail and is always needed is computed before the loop"}, {"fuse", "a fused chain is kept as a whole"}, {"partition", "what is marked is not cut any more"}}},
+		Doc:   "stores loop invariants that may fail or are in a branch when they are first computed",
+		After: []After{{"hoist", "what cannot fail and is always needed has left the loop"}, {"fuse", "a fused chain is stored as a whole"}, {"partition", "marked nodes are no longer cut"}}},
 		func(s *state) error {
 			s.g = pass.Keep(s.g)
 			if s.parts != nil {
@@ -214,8 +214,8 @@ var pipeline = []step{
 			return nil
 		}},
 	{PassInfo{Name: "place", Required: true,
-		Doc:   "gives tasks to ranks and puts exchanges where values cross",
-		After: []After{{"partition", "ranks own blocks"}, {"narrow", "an exchange reads the whole of what it sends"}}},
+		Doc:   "assigns tasks to ranks and inserts exchanges where values cross",
+		After: []After{{"partition", "ranks own blocks"}, {"narrow", "an exchange reads all of its input"}}},
 		func(s *state) error {
 			if s.parts == nil || s.parts.Graph != s.g {
 				s.parts = &pass.Partitioned{Graph: s.g, Block: make([]pass.Block, s.g.Len())}
@@ -227,7 +227,7 @@ var pipeline = []step{
 			return nil
 		}},
 	{PassInfo{Name: "order",
-		Doc:   "gives every task the priority of its longest path to the end, by measured cost",
+		Doc:   "sets each task's priority to its longest path to the end, by measured cost",
 		After: []After{{"place", "exchanges are on the path"}}},
 		func(s *state) error {
 			s.prio = pass.Priorities(s.g, s.o.Rates)
