@@ -8,14 +8,14 @@ import (
 	"flow/ir/types"
 )
 
-// dropCarried drops the carried values of loop id that come to nothing: no part of the loop's results that somebody reads, no
-// condition and no effect depends on them, through any number of rounds. uses counts the readers of g's nodes; parts lists the
-// parts of the loop. It reports whether it dropped any.
+// dropCarried drops the carried values of loop id that nothing depends on, over any number of
+// rounds: no result that is read, no condition and no effect. uses counts the readers of g's nodes;
+// parts lists the parts of the loop. It reports whether it dropped any.
 func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) bool {
 	n := &g.Nodes[id]
 	k := n.Carried()
 	needed := neededCarried(g, id, parts, uses)
-	if k > 0 && !slices.Contains(needed, true) { // a loop that only asserts keeps one, and what that becomes
+	if k > 0 && !slices.Contains(needed, true) { // a loop that only asserts keeps one carried value and its next
 		needed[0] = true
 		nextRounds(n.Region, needed)
 	}
@@ -70,7 +70,7 @@ func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) bool {
 	return true
 }
 
-// neededCarried is which carried values a loop needs.
+// neededCarried returns which carried values a loop needs.
 func neededCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) []bool {
 	n := &g.Nodes[id]
 	needed := make([]bool, n.Carried())
@@ -96,7 +96,7 @@ func neededCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) []bool {
 	return needed
 }
 
-// nextRounds adds what the needed values of a round become in the next ones.
+// nextRounds adds the values that the next values of needed ones depend on.
 func nextRounds(body *ir.Region, needed []bool) {
 	for again := true; again; {
 		var from []ir.ID
@@ -126,7 +126,7 @@ func markArgs(r *ir.Region, from []ir.ID, needed []bool) {
 	}
 }
 
-// reached is the nodes that those of from depend on, themselves included.
+// reached returns the nodes that those of from depend on, and those of from.
 func reached(g *ir.Graph, from []ir.ID) []bool {
 	out := make([]bool, g.Len())
 	for _, x := range from {
@@ -142,7 +142,7 @@ func reached(g *ir.Graph, from []ir.ID) []bool {
 	return out
 }
 
-// swept is r without the nodes that neither its yields nor an effect needs. Arguments stay.
+// swept returns r without the nodes that neither its yields nor an effect needs. Arguments stay.
 func swept(r *ir.Region) *ir.Region {
 	from := append([]ir.ID(nil), r.Yields...)
 	for i := range r.Graph.Nodes {

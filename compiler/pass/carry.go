@@ -6,13 +6,14 @@ import (
 	"flow/ir/types"
 )
 
-// CarryBlocks lets a loop whose body has been cut into blocks carry the blocks:
+// CarryBlocks lets a loop whose body was cut into blocks carry the blocks:
 //
 //	iterate(%c) { %1 = slice(%0); %2 = slice(%0); ..; %9 = lay(%7, %8) }   ->   iterate(%c1, %c2) { ..; yield %7 %8 }
 //
-// Otherwise each round would lay the blocks into a whole and cut that again, two copies of the value. The cuts are those of what
-// the body yields; a window that lies across them is laid together from its pieces. It does so only for values that all
-// regions read by windows: a reader of the whole would have it laid together each time.
+// Otherwise each round would assemble the blocks and cut the whole again, two copies of the value.
+// The cuts are those of the body's yields; a window across them is assembled from its pieces. Only
+// values that all regions read by windows are carried so: a reader of the whole would assemble it
+// each time.
 func CarryBlocks(g *ir.Graph, table *op.Table) *ir.Graph {
 	if !g.Controls() {
 		return g
@@ -66,10 +67,11 @@ type carrying struct {
 	slice, lay, arg, part *op.Def
 	to                    []ir.ID
 	shift                 map[ir.ID][]int         // of a loop: the new number of each result
-	whole                 map[ir.ID]map[int]ir.ID // of a loop: the results laid together again, by old number
+	whole                 map[ir.ID]map[int]ir.ID // of a loop: the assembled results, by old number
 }
 
-// splits is where each carried value of a loop is cut, the zero value where it is not; nil if none is.
+// splits returns where each carried value of a loop is cut, the zero value if it is not; nil if
+// none is.
 func (c *carrying) splits(n *ir.Node) []cutting {
 	k := n.Carried()
 	out := make([]cutting, k)
@@ -122,7 +124,7 @@ func (c *carrying) splitOf(n *ir.Node, i int) (cutting, bool) {
 	return w, true
 }
 
-// loop copies the loop id with the values that split cuts carried as blocks.
+// loop copies the loop id with the cut values carried as blocks.
 func (c *carrying) loop(id ir.ID, split []cutting) {
 	n := &c.old.Nodes[id]
 	o := c.old.Origin(id)
@@ -176,7 +178,7 @@ func (c *carrying) loop(id ir.ID, split []cutting) {
 	}
 }
 
-// region is r on blocks. Of a body the yields are blocks, too.
+// region rewrites r for blocks. The yields of a body become blocks too.
 func (c *carrying) region(r *ir.Region, split []cutting, body bool) *ir.Region {
 	old := r.Graph
 	out := &ir.Region{Graph: ir.New()}
@@ -232,7 +234,7 @@ func (c *carrying) region(r *ir.Region, split []cutting, body bool) *ir.Region {
 	return out
 }
 
-// window is the slice id of a value in blocks: a block, a part of one, or pieces laid together.
+// window returns the slice id of a value in blocks: a block, a part of one, or assembled pieces.
 func (c *carrying) window(g, old *ir.Graph, id ir.ID, w cutting, blocks []ir.ID) ir.ID {
 	at := old.Nodes[id].Attrs.Ints("at")
 	r0, c0, rows, cols := int(at[0]), int(at[1]), int(at[2]), int(at[3])
@@ -257,7 +259,7 @@ func (c *carrying) window(g, old *ir.Graph, id ir.ID, w cutting, blocks []ir.ID)
 	return g.Add(c.lay, layAttrs(t, boxes), t, o, pieces...)
 }
 
-// boxes is the cells of a cutting, row by row, as windows of the whole that lie where they are.
+// boxes returns the cells of a cutting, row by row, as windows of the whole at their own places.
 func (c cutting) boxes() []box {
 	var out []box
 	for i := range len(c.rc) - 1 {
@@ -268,12 +270,12 @@ func (c cutting) boxes() []box {
 	return out
 }
 
-// attrs is the window of a box, for slice.
+// attrs returns the window of a box, for slice.
 func (b box) attrs() *op.Attrs {
 	return op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(b.sr, b.sc, b.rows, b.cols)})
 }
 
-// layAttrs is the attributes of a lay that makes a t of boxes.
+// layAttrs returns the attributes of a lay that makes a t of boxes.
 func layAttrs(t types.Type, boxes []box) *op.Attrs {
 	l := make([]int, 0, 6*len(boxes))
 	for _, b := range boxes {

@@ -7,11 +7,10 @@ import (
 	"flow/ir/op"
 )
 
-// DropDead drops the nodes that no effect needs: a binding that nothing emits or
-// asserts costs nothing.
+// DropDead drops the nodes that no effect needs, so an unused binding costs nothing.
 func DropDead(g *ir.Graph) *ir.Graph {
 	if g.Controls() {
-		for again := true; again; { // a loop that is gone may have been the only reader of another's result
+		for again := true; again; { // a dropped loop may have been the only reader of another's result
 			if keep := alive(g); keep != nil {
 				g = g.Compact(keep)
 			}
@@ -24,7 +23,7 @@ func DropDead(g *ir.Graph) *ir.Graph {
 	return g
 }
 
-// SweepDead is DropDead in the memory of g, which nobody else may hold.
+// SweepDead is DropDead in the memory of g, which the caller must own.
 func SweepDead(g *ir.Graph) *ir.Graph {
 	if g.Controls() {
 		return DropDead(g)
@@ -43,10 +42,10 @@ func SweepDead(g *ir.Graph) *ir.Graph {
 	return g
 }
 
-// alive says which nodes some effect needs; nil when all are.
+// alive returns which nodes some effect needs; nil if all are.
 func alive(g *ir.Graph) []bool { return aliveAnd(g, g.Required) }
 
-// aliveAnd says which nodes those need that are required; nil when all are.
+// aliveAnd returns which nodes the required ones need; nil if all are.
 func aliveAnd(g *ir.Graph, required func(ir.ID) bool) []bool {
 	keep := make([]bool, g.Len())
 	all := true
@@ -69,14 +68,13 @@ func aliveAnd(g *ir.Graph, required func(ir.ID) bool) []bool {
 	return keep
 }
 
-// MergeEqual makes one node of pure nodes with the same operator, attributes and
-// inputs (common subexpressions):
+// MergeEqual merges pure nodes with equal operator, attributes and inputs (common subexpressions):
 //
 //	%3 = t(%1);  %5 = t(%1);  f(%3, %5)   ->   %3 = t(%1);  f(%3, %3)
 //
-// A node that sends to a channel stays: one `<-` is one task, and a program that
-// computes the same thing by two task graphs to compare them wants both computed.
-// Nodes with a region stay too; fusion comes later and makes few.
+// A node that sends to a channel stays: one `<-` is one task, and a program that computes the same
+// thing by two task graphs to compare them wants both. Nodes with a region stay too; fusion comes
+// later and makes few.
 func MergeEqual(g *ir.Graph) *ir.Graph {
 	m := equals(g)
 	if m.merged == 0 {
@@ -100,7 +98,7 @@ func MergeEqual(g *ir.Graph) *ir.Graph {
 	return out
 }
 
-// SweepEqual is MergeEqual in the memory of g, which nobody else may hold.
+// SweepEqual is MergeEqual in the memory of g, which the caller must own.
 func SweepEqual(g *ir.Graph) *ir.Graph {
 	m := equals(g)
 	if m.merged == 0 {
@@ -121,13 +119,14 @@ func SweepEqual(g *ir.Graph) *ir.Graph {
 	return g
 }
 
-// merging is the nodes of a graph that compute the same: to[i] is the first that computes what node i does.
+// merging maps each node i of a graph to to[i], the first node that computes the same.
 type merging struct {
 	g      *ir.Graph
 	to     []ir.ID
 	merged int // nodes that are not the first
 
-	// The first nodes by hash: the last of each chain, and of each the one before it. Arrays, for there may be a million.
+	// The first nodes by hash: the last of each chain, and the predecessor of each. Arrays,
+	// since there may be a million.
 	last []ir.ID
 	prev []ir.ID
 }
@@ -158,14 +157,14 @@ func equals(g *ir.Graph) *merging {
 	return m
 }
 
-// single reports a node that may be the same as another.
+// single reports a node that may equal another.
 func (m *merging) single(id ir.ID) bool {
 	n := &m.g.Nodes[id]
 	_, _, _, sent := m.g.Dest(id)
 	return !sent && n.Region == nil && !n.Op.Laws.Has(op.Effectful) && n.Op.Role != op.Argument
 }
 
-// first is the first node that computes what id does, which is noted if it is id itself.
+// first returns the first node that computes what id does, which may be id.
 func (m *merging) first(id ir.ID) ir.ID {
 	h := m.hash(id)
 	chain := &m.last[(h^h>>32)&uint64(len(m.last)-1)]

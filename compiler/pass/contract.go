@@ -6,26 +6,25 @@ import (
 	"flow/ir/types"
 )
 
-// Contraction makes products accumulate. It is run on one expression at a time (a
-// statement's right side), on the nodes from `from` on that elaboration has just made:
+// Contraction makes products accumulate. It runs on one expression at a time (a statement's right
+// side), on the nodes from `from` on that elaboration has just made:
 //
 //	t(b) read by @                 ->  matmul{tb}           (and ta)
 //	c - a @ b,  c + a @ b          ->  gemm(c, a, b){sub}   if nothing else reads a @ b
 //	c - (a0@b0 + a1@b1 + ..)       ->  gemm(gemm(c, a0, b0){sub}, a1, b1){sub} ..
 //	a @ b over k > Sizes.Panel     ->  (a0@b0 + a1@b1) + (a2@b2 + a3@b3) ..
 //
-// This form is the *meaning* of those expressions (every element one chain of fused
-// multiply-adds from c in ascending k), not an optimisation of it: the pass is
-// canonical and its result is what the reference evaluator evaluates. So it may look
-// at the expression alone. It would be wrong to contract a product that is read twice
-// (its other reader would see other bits than if the product had been written twice),
-// one that another statement named, and where c broadcasts.
+// This form is the meaning of those expressions (each element one chain of fused multiply-adds from
+// c in ascending k), so the pass is canonical, and the reference evaluator evaluates its result. It
+// may read only the expression. It would be wrong to contract a product that is read twice (its
+// other reader would see other bits than if the product had been written twice), one that another
+// statement named, and where c broadcasts.
 type Contraction struct {
 	gemm, mm, plus, slice, panelsRow *op.Def
 	panel                            int
 
-	// flags are the attributes of products that have no others, by bits: shared, because there are a
-	// million such nodes.
+	// flags are the attributes of products that have no others, by bits. They are shared, since
+	// there are a million such nodes.
 	flags [8]*op.Attrs
 
 	g    *ir.Graph
@@ -37,10 +36,11 @@ type Contraction struct {
 
 	paneled bool // the expression has a product that was cut into panels
 
-	// settled is pairs of IDs: ranges of nodes whose statements are done. A call is elaborated within the
-	// expression that it stands in, so that expression's range has nodes that statements of the function named.
+	// settled holds pairs of IDs: ranges of nodes whose statements are done. A call is
+	// elaborated inside its expression, so that expression's range contains nodes that
+	// statements of the function named.
 	settled []ir.ID
-	// away holds the ranges of graphs that are left for the regions in them.
+	// away holds the settled ranges of the graphs around the current region.
 	away map[*ir.Graph][]ir.ID
 }
 
@@ -51,7 +51,7 @@ const (
 	sub
 )
 
-// flip is attrs with the named flags turned over.
+// flip returns attrs with the given flags inverted.
 func (c *Contraction) flip(attrs *op.Attrs, bits int) *op.Attrs {
 	if attrs != nil {
 		for i, name := range [...]string{"ta", "tb", "sub"} {
@@ -63,8 +63,8 @@ func (c *Contraction) flip(attrs *op.Attrs, bits int) *op.Attrs {
 	return c.flags[bits]
 }
 
-// NewContraction is a contraction for the operators of a table. It keeps scratch
-// memory from one expression to the next.
+// NewContraction returns a contraction for the operators of a table. It reuses scratch memory
+// between expressions.
 func NewContraction(table *op.Table, sizes Sizes) *Contraction {
 	mm := table.Infix("@")
 	c := &Contraction{mm: mm, gemm: table.Must(mm.Shard.Accum), plus: table.Infix("+"), slice: table.Must("slice"), panelsRow: table.Must("matmul.panels"),
@@ -81,17 +81,18 @@ func NewContraction(table *op.Table, sizes Sizes) *Contraction {
 	return c
 }
 
-// Run contracts the expression whose value is root. With compact, the nodes that the
-// expression does not need any more are dropped and later ones move up, so nobody may
-// hold IDs of the range but root, whose new ID is the result.
+// Run contracts the expression with value root. With compact it drops the nodes that the expression
+// no longer needs and moves later ones up, so the caller may hold no ID of the range but root. The
+// result is root's new ID.
 func (c *Contraction) Run(g *ir.Graph, from, root ir.ID, compact bool) ir.ID {
 	root = c.Argument(g, from, root, compact)
 	c.settle(from)
 	return root
 }
 
-// Argument is Run of an argument of a call, which the expression that the call stands in may still take up: in f(a @ b) with
-// fn f(p) = c - p the product accumulates. It comes before the body is elaborated, whose sends fix the nodes that they read.
+// Argument is Run for an argument of a call, which the surrounding expression may still absorb: in
+// f(a @ b) with fn f(p) = c - p the product accumulates. It comes before the body is elaborated,
+// whose sends fix the nodes that they read.
 func (c *Contraction) Argument(g *ir.Graph, from, root ir.ID, compact bool) ir.ID {
 	if c.g != g {
 		if c.away == nil {
@@ -104,20 +105,20 @@ func (c *Contraction) Argument(g *ir.Graph, from, root ir.ID, compact bool) ir.I
 	if root >= from {
 		root = c.contract(g, from, root, compact)
 	}
-	if c.paneled { // the sums of its panels are no sums of products that the program wrote
+	if c.paneled { // sums of panels are not sums of products that the program wrote
 		c.settle(from)
 	}
 	return root
 }
 
-// settle notes that the statement that the nodes from `from` on belong to is done.
+// settle marks the statement of the nodes from `from` on as done.
 func (c *Contraction) settle(from ir.ID) {
 	s := c.settled
 	for len(s) > 0 && s[len(s)-2] >= from {
 		s = s[:len(s)-2]
 	}
 	if end := ir.ID(c.g.Len()); len(s) > 0 && s[len(s)-1] >= from {
-		s[len(s)-1] = end // neighbours become one range: a million sends must not be a million ranges
+		s[len(s)-1] = end // adjacent ranges merge: a million sends must not be a million ranges
 	} else if end > from {
 		s = append(s, from, end)
 	}
@@ -161,15 +162,15 @@ func (c *Contraction) contract(g *ir.Graph, from, root ir.ID, compact bool) ir.I
 	return root
 }
 
-// rewrite gives a node's final form: itself, changed in place or not, or nodes added
-// at the end of the graph.
+// rewrite returns a node's final form: itself, possibly changed in place, or nodes added at the end
+// of the graph.
 func (c *Contraction) rewrite(id ir.ID) ir.ID {
 	g := c.g
 	in := g.In(id)
 	moved := false
 	for k, x := range in {
 		if x >= c.from && c.to[x-c.from] != x {
-			if !moved { // a copy: the old node may stay, and must not read what comes after it
+			if !moved { // a copy: the old node may stay, and must not read later nodes
 				in = append([]ir.ID(nil), in...)
 			}
 			moved = true
@@ -205,7 +206,7 @@ func (c *Contraction) rewrite(id ir.ID) ir.ID {
 	return c.again(id, d, attrs, append([]ir.ID(nil), in...)...)
 }
 
-// again adds a node in place of id, read as often.
+// again adds a node in place of id, with as many readers.
 func (c *Contraction) again(id ir.ID, d *op.Def, attrs *op.Attrs, in ...ir.ID) ir.ID {
 	to := c.g.Add(d, attrs, c.g.Type(id), c.g.Origin(id), in...)
 	c.g.Nodes[to].Region = c.g.Nodes[id].Region
@@ -213,9 +214,9 @@ func (c *Contraction) again(id ir.ID, d *op.Def, attrs *op.Attrs, in ...ir.ID) i
 	return to
 }
 
-// panels rewrites a product over a long k (Sizes.Panel). The cut is a function of the
-// shape alone: a k that only the run knows is not cut, and where only the run knows how
-// many rows or columns the product has, the row that means the same tree stands for it.
+// panels rewrites a product over a long k (Sizes.Panel). The cut depends only on the shape. A k
+// that only the run knows is not cut; if only the run knows the rows or columns of the product, the
+// row that means the same tree is used.
 func (c *Contraction) panels(id ir.ID, attrs *op.Attrs, a, b ir.ID) (ir.ID, bool) {
 	g, t := c.g, c.g.Type(id)
 	ta, tb := attrs.Bool("ta"), attrs.Bool("tb")
@@ -269,7 +270,7 @@ func (c *Contraction) panels(id ir.ID, attrs *op.Attrs, a, b ir.ID) (ir.ID, bool
 	return sums[0], true
 }
 
-// transposed is what a view t(x) views.
+// transposed returns x for a view t(x).
 func (c *Contraction) transposed(id ir.ID) (ir.ID, bool) {
 	if c.g.Nodes[id].Op.Shard.Kind == op.ShardTranspose {
 		return c.g.In(id)[0], true
@@ -277,9 +278,8 @@ func (c *Contraction) transposed(id ir.ID) (ir.ID, bool) {
 	return 0, false
 }
 
-// accumulate rewrites acc +/- chain, where chain is a product or a sum of products.
-// For + the chain may stand on either side; the left one is the accumulator when both
-// could be.
+// accumulate rewrites acc +/- chain, where chain is a product or a sum of products. For + the chain
+// may be on either side; if both qualify, the left one is the accumulator.
 func (c *Contraction) accumulate(id ir.ID, in []ir.ID, minus, moved bool) (ir.ID, bool) {
 	g, typ := c.g, c.g.Type(id)
 	acc, ch := in[0], in[1]
@@ -302,7 +302,7 @@ func (c *Contraction) accumulate(id ir.ID, in []ir.ID, minus, moved bool) (ir.ID
 		}
 		o := t.origin
 		if len(terms) == 1 {
-			o = g.Origin(id) // the whole expression; of several terms each is a task with its own place
+			o = g.Origin(id) // the whole expression; each of several terms is a task of its own
 		}
 		acc = g.Add(c.gemm, attrs, typ, o, acc, t.a, t.b)
 		c.uses = append(c.uses, 1)
@@ -317,9 +317,8 @@ type term struct {
 	origin ir.Origin
 }
 
-// chain is the terms of a product, or of a sum of products that starts with one, in
-// order, if each is read once and made for this expression. They are good until the
-// next call.
+// chain returns the terms of a product, or of a sum of products that starts with one, in order, if
+// each is read once and made for this expression. They are valid until the next call.
 func (c *Contraction) chain(id ir.ID, want types.Type) (terms []term, ok bool) {
 	g := c.g
 	terms = c.terms[:0]
@@ -355,7 +354,7 @@ func (c *Contraction) chain(id ir.ID, want types.Type) (terms []term, ok bool) {
 	return nil, false
 }
 
-// sweep keeps of the range what root needs and effects.
+// sweep keeps what root and effects need of the range.
 func (c *Contraction) sweep(root ir.ID) ir.ID {
 	g, n := c.g, c.g.Len()-int(c.from)
 	live := c.uses[:0]
@@ -387,8 +386,8 @@ func (c *Contraction) sweep(root ir.ID) ir.ID {
 	return to[root-c.from]
 }
 
-// resettle moves the ranges of settled statements with their nodes, which c.to has the new places
-// of. Those that stay keep their order, so a range is one again.
+// resettle moves the ranges of settled statements to the new places of their nodes (c.to). Nodes
+// keep their order, so a range stays one.
 func (c *Contraction) resettle() {
 	first := len(c.settled)
 	for first > 0 && c.settled[first-1] > c.from {

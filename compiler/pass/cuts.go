@@ -9,8 +9,8 @@ import (
 	"flow/ir/value"
 )
 
-// This file decides where matrices are cut. The cuts are a function of the program and
-// its shapes alone; they change how a result is computed and never its bits.
+// This file decides where matrices are cut. The cuts depend on the program and its shapes alone.
+// They change how a result is computed and never its bits.
 
 // cutting is where one matrix is cut.
 type cutting struct{ rc, cc []int }
@@ -19,8 +19,8 @@ func (c cutting) single() bool { return len(c.rc) <= 2 && len(c.cc) <= 2 }
 
 type cuts struct {
 	by    map[ir.ID]cutting
-	wish  map[ir.ID]cutting // of readers in tiles
-	tiled map[ir.ID]bool    // pipes that store what others need in blocks
+	preferred  map[ir.ID]cutting // of readers in tiles
+	tiled map[ir.ID]bool    // map-reduces that store what others need in blocks
 	g     *ir.Graph
 	sizes Sizes
 	limit int   // of tasks
@@ -42,7 +42,7 @@ func hashInts(l []int) uint64 {
 	return h
 }
 
-// of is where node id's result is cut.
+// of returns where node id's result is cut.
 func (c *cuts) of(id ir.ID) cutting {
 	if x, ok := c.by[id]; ok {
 		return x
@@ -51,15 +51,14 @@ func (c *cuts) of(id ir.ID) cutting {
 	return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
 }
 
-// chooseCuts decides for every large matrix: first by those who read it in tiles
-// (backwards, through operators that keep the place of elements), else by what it is
-// made of (forwards), else by its shape.
+// chooseCuts decides for every large matrix: by readers that want tiles (backwards, through
+// operators that keep the place of elements), else by its inputs (forwards), else by its shape.
 func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
-	wish := wishes(g)
-	c := &cuts{sizes: sizes.filled(), limit: max(limit, leastLimit), by: map[ir.ID]cutting{}, wish: wish, tiled: map[ir.ID]bool{}, g: g, done: map[recutKey]*parts{}}
+	preferred := preferredCuts(g)
+	c := &cuts{sizes: sizes.filled(), limit: max(limit, leastLimit), by: map[ir.ID]cutting{}, preferred: preferred, tiled: map[ir.ID]bool{}, g: g, done: map[recutKey]*parts{}}
 	var whole []bool
 	if sizes.Whole {
-		whole = wholes(g, c.sizes.Block, wish)
+		whole = wholes(g, c.sizes.Block, preferred)
 	}
 	for i := range g.Nodes {
 		if pipe, ok := storedPart(g, ir.ID(i)); ok && whole != nil && !whole[i] {
@@ -76,16 +75,16 @@ func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
 			continue
 		}
 		c.at = id
-		if x, ok := c.choose(id, t, wish, table); ok {
+		if x, ok := c.choose(id, t, preferred, table); ok {
 			c.by[id] = x
 		}
 	}
 	return c
 }
 
-// wishes is where those who read matrices in tiles want them cut.
-func wishes(g *ir.Graph) map[ir.ID]cutting {
-	wish := map[ir.ID]cutting{}
+// preferredCuts returns the preferred layout of matrices that are read in tiles.
+func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
+	preferred := map[ir.ID]cutting{}
 	windows := map[ir.ID][]box{}
 	for i := range g.Nodes {
 		id := ir.ID(i)
@@ -99,14 +98,14 @@ func wishes(g *ir.Graph) map[ir.ID]cutting {
 		id := ir.ID(i)
 		t := g.Type(id)
 		if w, ok := windowGrid(windows[id], t); ok {
-			wish[id] = w
+			preferred[id] = w
 		}
-		w, ok := wish[id]
+		w, ok := preferred[id]
 		if !ok {
 			continue
 		}
 		if x, stored := storedPart(g, id); stored {
-			wishFor(wish, x, w)
+			wishFor(preferred, x, w)
 			continue
 		}
 		switch g.Nodes[i].Op.Shard.Kind {
@@ -116,23 +115,23 @@ func wishes(g *ir.Graph) map[ir.ID]cutting {
 			}
 			for _, in := range g.In(id) {
 				if x := g.Type(in); x.Rows == t.Rows && x.Cols == t.Cols {
-					wishFor(wish, in, w)
+					wishFor(preferred, in, w)
 				}
 			}
 		case op.ShardTranspose:
-			wishFor(wish, g.In(id)[0], cutting{w.cc, w.rc})
+			wishFor(preferred, g.In(id)[0], cutting{w.cc, w.rc})
 		}
 	}
-	return wish
+	return preferred
 }
 
-func wishFor(wish map[ir.ID]cutting, id ir.ID, w cutting) {
-	if _, ok := wish[id]; !ok {
-		wish[id] = w
+func wishFor(preferred map[ir.ID]cutting, id ir.ID, w cutting) {
+	if _, ok := preferred[id]; !ok {
+		preferred[id] = w
 	}
 }
 
-func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.Table) (cutting, bool) {
+func (c *cuts) choose(id ir.ID, t types.Type, preferred map[ir.ID]cutting, table *op.Table) (cutting, bool) {
 	g := c.g
 	n := &g.Nodes[id]
 	kind := shardOf(n.Op)
@@ -147,9 +146,9 @@ func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.
 	}
 	in := g.In(id)
 	if kind == op.ShardTriangle || kind == op.ShardDiagonal {
-		return c.square(id, t, wish)
+		return c.square(id, t, preferred)
 	}
-	if w, ok := wish[id]; ok {
+	if w, ok := preferred[id]; ok {
 		return w, true
 	}
 	switch kind {
@@ -181,7 +180,8 @@ func (c *cuts) choose(id ir.ID, t types.Type, wish map[ir.ID]cutting, table *op.
 	return c.byShape(t, table), true
 }
 
-// moved is the cuts of what moves elements, where they follow from where it takes them.
+// moved returns the cuts of operators that move elements, if they follow from where the elements
+// come from.
 func (c *cuts) moved(id ir.ID, t types.Type, table *op.Table) (w cutting, ok, decided bool) {
 	boxes, _, ok := boxesOf(c.g, id)
 	if !ok {
@@ -191,14 +191,16 @@ func (c *cuts) moved(id ir.ID, t types.Type, table *op.Table) (w cutting, ok, de
 	if w, ok := laidGrid(boxes, t); ok && name == "lay" {
 		return w, true, true
 	}
-	// A panel of a tall matrix that is a block already: cut again it would be copied piece by piece.
+	// A panel of a tall matrix that is already a block: cut again, it would be copied piece by
+	// piece.
 	if name == "slice" && t.Cols <= autoTile(table, t) && c.isBlock(c.g.In(id)[0], boxes[0]) {
 		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}, true, true
 	}
 	return cutting{}, false, false
 }
 
-// aligned is the cuts of the first operand of an elementwise operator that is cut and has the result's shape, as it is read.
+// aligned returns the cuts of the first operand of an elementwise operator that is cut and has the
+// result's shape as it is read.
 func (c *cuts) aligned(id ir.ID, t types.Type) (cutting, bool) {
 	n := &c.g.Nodes[id]
 	for k, x := range c.g.In(id) {
@@ -216,7 +218,8 @@ func (c *cuts) aligned(id ir.ID, t types.Type) (cutting, bool) {
 	return cutting{}, false
 }
 
-// product is the cuts of a product: those of what it is added to, else of its factors, else by its shape.
+// product returns the cuts of a product: those of its accumulator, else of its factors, else by its
+// shape.
 func (c *cuts) product(id ir.ID, t types.Type, table *op.Table) cutting {
 	n, in := &c.g.Nodes[id], c.g.In(id)
 	if len(in) == 3 {
@@ -242,22 +245,23 @@ func (c *cuts) product(id ir.ID, t types.Type, table *op.Table) cutting {
 	return d
 }
 
-// Sizes are what the shapes of blocks follow from; 0 is the default. They are part of
-// what a program means (a long product is summed panel by panel), so only tests, which
-// want many blocks of small matrices, set them.
+// Sizes determine the shapes of blocks; 0 is the default. They are part of what a program means (a
+// long product is summed panel by panel), so only tests set them, to get many blocks from small
+// matrices.
 type Sizes struct {
-	// Block is about how many elements a block of a matrix that is not square in shape gets:
+	// Block is the approximate number of elements of a block of a matrix that is not square:
 	// 512 KiB of f64, half of a core's second-level cache.
 	Block int
-	// Panel is the longest summed dimension that is one chain. A longer one, as in t(X) @ X of a tall
-	// X, would leave nothing to do in parallel, and its rounding error would grow with its length; it
-	// is cut into panels whose products are added in a balanced tree.
+	// Panel is the longest summed dimension that is one chain. A longer one, as in t(X) @ X of
+	// a tall X, would leave nothing to do in parallel, and its rounding error would grow with
+	// its length. It is cut into panels whose products a balanced tree adds.
 	Panel int
-	// Whole leaves matrices in one piece that only loops make and read: for plans of one rank. It changes no result.
+	// Whole keeps matrices whole that only loops make and read, for plans of one rank. It
+	// changes no result.
 	Whole bool
 }
 
-// filled is s with the sizes of every program where it says nothing.
+// filled returns s with defaults for zero fields.
 func (s Sizes) filled() Sizes {
 	if s.Block == 0 {
 		s.Block = 1 << 16
@@ -268,15 +272,15 @@ func (s Sizes) filled() Sizes {
 	return s
 }
 
-// square cuts what is defined along the diagonal of a square matrix: rows as columns, or
-// blocks off the diagonal would hold pieces of it. Of other matrices (diag of a column,
-// which makes a matrix) it is done in one piece.
-func (c *cuts) square(id ir.ID, t types.Type, wish map[ir.ID]cutting) (cutting, bool) {
+// square cuts operators along the diagonal of a square matrix, with equal cuts of rows and columns
+// so that the diagonal meets only diagonal blocks. Other matrices (diag of a column, which makes a
+// matrix) stay whole.
+func (c *cuts) square(id ir.ID, t types.Type, preferred map[ir.ID]cutting) (cutting, bool) {
 	in := c.g.In(id)[0]
 	if x := c.g.Type(in); x.Rows != x.Cols {
 		return cutting{}, false
 	}
-	w, ok := wish[id]
+	w, ok := preferred[id]
 	if !ok {
 		w, ok = c.by[in]
 	}
@@ -286,9 +290,9 @@ func (c *cuts) square(id ir.ID, t types.Type, wish map[ir.ID]cutting) (cutting, 
 	return cutting{w.rc, w.rc}, ok
 }
 
-// byShape is the default: square tiles of the default edge; a narrow matrix gets
-// blocks of whole rows, a power of two of them, so that long summed dimensions are cut
-// where panels are. More cuts than there may be tasks stop the pass: even a list of them may be more memory than there is.
+// byShape returns the default cuts: square tiles of the default edge; for a narrow matrix blocks of
+// whole rows, a power of two of them, so that long summed dimensions are cut where panels are. More
+// cuts than allowed tasks stop the pass, since their list might not fit in memory.
 func (c *cuts) byShape(t types.Type, table *op.Table) cutting {
 	e := autoTile(table, t)
 	if t.Rows <= 2*e && t.Cols <= 2*e && t.Count() <= 2*c.sizes.Block {
@@ -310,7 +314,8 @@ func (c *cuts) byShape(t types.Type, table *op.Table) cutting {
 	return cutting{every(t.Rows, h), every(t.Cols, w)}
 }
 
-// leastLimit is how many cuts a matrix may have whatever the limit of tasks: one that stays in one piece has cuts, too.
+// leastLimit is the number of cuts that a matrix may have whatever the limit of tasks: one that
+// stays whole has cuts too.
 const leastLimit = 1 << 21
 
 func every(n, step int) []int {
@@ -321,11 +326,11 @@ func every(n, step int) []int {
 	return append(out, n)
 }
 
-// box is a window (sr, sc, rows, cols) of an input that lies at (dr, dc) of a result.
+// box is a window (sr, sc, rows, cols) of an input at (dr, dc) of a result.
 type box struct{ sr, sc, rows, cols, dr, dc int }
 
-// shardOf is how an operator is cut: as its row says, but that cbind and rbind, which
-// are defined on whole values, lay boxes side by side.
+// shardOf returns how an operator is cut: as its row says, except that cbind and rbind, which are
+// defined on whole values, put boxes side by side.
 func shardOf(d *op.Def) op.ShardKind {
 	if d.Name == "cbind" || d.Name == "rbind" {
 		return op.ShardMove
@@ -333,8 +338,8 @@ func shardOf(d *op.Def) op.ShardKind {
 	return d.Shard.Kind
 }
 
-// boxesOf is a moving operator as boxes: slice, lay, cbind and rbind all are. Others
-// (reverse, reshape) move elements one by one and are done in one piece.
+// boxesOf returns a moving operator as boxes: slice, lay, cbind and rbind. Others (reverse,
+// reshape) move single elements and stay whole.
 func boxesOf(g *ir.Graph, id ir.ID) ([]box, []ir.ID, bool) {
 	n := &g.Nodes[id]
 	in := g.In(id)
@@ -371,8 +376,8 @@ func boxesOf(g *ir.Graph, id ir.ID) ([]box, []ir.ID, bool) {
 	return nil, nil, false
 }
 
-// windowGrid is the grid that windows of a value make, if they are tiles of one: three or
-// more of them, each exactly one cell.
+// windowGrid returns the grid that windows of a value make, if they are tiles of one: at least
+// three, each exactly one cell.
 func windowGrid(ws []box, t types.Type) (cutting, bool) {
 	if len(ws) < 3 || !t.IsDense() || !t.Known() {
 		return cutting{}, false
@@ -385,7 +390,7 @@ func windowGrid(ws []box, t types.Type) (cutting, bool) {
 	return cells(ws, rc, cc, func(w box) (int, int) { return w.sr, w.sc })
 }
 
-// isBlock reports that a window of node id's result is one of the blocks that it is cut into.
+// isBlock reports whether a window of node id's result is one of its blocks.
 func (c *cuts) isBlock(id ir.ID, w box) bool {
 	x, ok := c.by[id]
 	if !ok || x.single() {
@@ -396,7 +401,7 @@ func (c *cuts) isBlock(id ir.ID, w box) bool {
 	return okR && okC && i+1 < len(x.rc) && j+1 < len(x.cc) && x.rc[i+1] == w.sr+w.rows && x.cc[j+1] == w.sc+w.cols
 }
 
-// laidGrid is the grid that the inputs of a lay make in its result.
+// laidGrid returns the grid that the inputs of a lay make in its result.
 func laidGrid(ws []box, t types.Type) (cutting, bool) {
 	rc, cc := []int{0, t.Rows}, []int{0, t.Cols}
 	for _, w := range ws {
@@ -424,7 +429,7 @@ func cells(ws []box, rc, cc []int, at func(box) (int, int)) (cutting, bool) {
 	return cutting{rc, cc}, true
 }
 
-// autoTile is the default tile edge for a shape: the table's own function.
+// autoTile returns the default tile edge for a shape, from the table's own function.
 func autoTile(table *op.Table, t types.Type) int {
 	v, err := table.Must("auto_tile").Shape([]types.Type{t})
 	if err != nil {

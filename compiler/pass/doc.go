@@ -1,23 +1,26 @@
-// Package pass holds the compiler's passes, one file each. A pass takes a graph to a
-// graph with the same outputs bit for bit, or, for the canonical ones, makes the form
-// that defines the outputs; which is which, and the order, says pipeline.go above.
+// Package pass defines the compiler's passes, one file each. A pass keeps the outputs of a graph
+// bit for bit, or, if it is canonical, makes the form that defines them. pipeline.go in package
+// compiler says which is which, and the order.
 //
 //	contract.go               products accumulate; run by elaboration, expression by expression
-//	clean.go carried.go       drop-dead and merge-equal; carried values that come to nothing
-//	hoist.go                  what is the same in all rounds of a loop
+//	clean.go carried.go       drop-dead and merge-equal; unneeded carried values
+//	hoist.go                  loop invariants
 //	panels.go groups.go       one operator of a product's panels; products with a matrix of codes
-//	rowfold.go represent.go   reductions of products that are not built; the form of sparse products
-//	fuse*.go products.go      one map of a chain and what it draws, one pass of several readers; products inside of pipes
-//	fuse_loops*.go draw.go    chains and constructors that the lanes of a parfor compute
-//	cuts.go partition*.go     where matrices are cut, and the operators on their blocks; whole.go: what is left in one piece
-//	row_blocks.go             what is done row by row, a block of rows at a time
-//	epilogues.go              chains that run on a product while a cache has it
-//	narrow.go                 the lower triangle alone
+//	rowfold.go represent.go   reductions of sparse products; the storage form of sparse products
+//	fuse*.go products.go      maps, map-reduces, several results a pass; products inside a map-reduce
+//	fuse_loops*.go draw.go    chains and constructors in the body of a parfor
+//	group.go                  chains, slices and borders as one loop
+//	cuts.go partition*.go     where matrices are cut, and operators on blocks; whole.go: what stays whole
+//	row_blocks.go             row by row programs, a block of rows at a time
+//	epilogues.go              chains that run on a product while it is in a cache
+//	narrow.go                 only the lower triangle
+//	keep.go                   invariants that are stored when first computed
 //	place.go order.go         owners and exchanges; priorities
-//	stops.go                  over what no node that may fail can be moved
-//	region.go carry.go        passes inside of loops; what loops carry, in blocks
+//	stops.go                  where nodes that may fail cannot move
+//	region.go carry.go        passes inside loops; blocks as carried values
 //
-// Nodes that a pass makes keep the origin of those that they replace. The package knows a
-// few rows by name, those that passes make (map, pipe, map.product, byrows, nest, slice, lay, exchange ...) or fold; all else
-// it reads from the rows.
+// New nodes keep the origin of those that they replace. The package names only rows that passes
+// make (map, pipe, map.product, byrows, nest, slice, lay, exchange ...) or fold. It reads
+// everything else from the rows. A pipe is a map-reduce: a chain of elementwise operators that ends
+// in reductions.
 package pass

@@ -6,22 +6,23 @@ import (
 	"flow/ir/types"
 )
 
-// mostDrawnCols is the most columns of a constructor that a parfor draws: its lanes draw whole rows.
+// mostDrawnCols is the most columns of a constructor that a parfor computes, since it computes
+// whole rows.
 const mostDrawnCols = 16
 
-// Draw takes into the body of a parfor the constructors of which every iteration reads its own row:
+// Draw moves a constructor into the body of a parfor if every iteration reads only its own row:
 //
 //	%0 = rand {n=1000, m=2};  %1 = parfor(%0) {lo=[0], n=[1000], by=[1]} (%i, %x) { %2 = element(%x, %i, 0); .. }
 //	->  %1 = parfor() {..} (%i) { %x = rand {n=1000, m=2, drawn=true}; %2 = element(%x, %i, 0); .. }
 //
-// Its lanes make the rows of a batch when they get to them, and nobody stores the matrix. It would be wrong, or dear,
-// where
+// The body computes the rows of a batch of iterations on demand, and the matrix is not stored. It
+// would be wrong or slow where
 //
-//   - an iteration reads another row than its own, X[i+1, 0]: rows of a batch would not be enough, and reading might
-//     fail;
-//   - somebody else reads the matrix, or reads it whole: then it is there anyway;
-//   - the step is not 1 or the bounds are not known: what is drawn is rows that follow each other;
-//   - the body computes matrices, which lanes do not: each iteration would make the whole.
+//   - an iteration reads another row, X[i+1, 0]: the rows of the batch would not suffice, and
+//     reading might fail;
+//   - the matrix has another reader, or is read whole: then it is stored anyway;
+//   - the step is not 1 or the bounds are unknown: only consecutive rows are computed;
+//   - the body computes matrices: each iteration would compute the whole constructor.
 func Draw(g *ir.Graph) *ir.Graph {
 	var out *ir.Graph
 	uses := g.Uses()
@@ -41,7 +42,7 @@ func Draw(g *ir.Graph) *ir.Graph {
 			continue
 		}
 		if out == nil {
-			out = g.Clone() // the definition of the program keeps what it had
+			out = g.Clone() // the program's definition must not change
 		}
 		takeIn(out, id, take)
 	}
@@ -51,13 +52,13 @@ func Draw(g *ir.Graph) *ir.Graph {
 	return DropDead(out)
 }
 
-// oneByOne reports a parfor of one index whose values are known and follow each other.
+// oneByOne reports a parfor over one known range with step 1.
 func oneByOne(n *ir.Node) bool {
 	by := n.Attrs.Ints("by")
 	return len(by) == 1 && by[0] == 1 && n.Attrs.Ints("lo") != nil
 }
 
-// onNumbers reports a body that lanes can run: all but its arguments are numbers, made one from another.
+// onNumbers reports a body in which everything but the arguments is a scalar.
 func onNumbers(g *ir.Graph, args []ir.ID) bool {
 	isArg := make([]bool, g.Len())
 	for _, a := range args {
@@ -93,8 +94,8 @@ func drawnByRows(g *ir.Graph, x ir.ID, n *ir.Node) bool {
 	return lo >= 0 && lo+count <= int64(t.Rows)
 }
 
-// readsOwnRow reports that the body reads of argument a elements of the row of the index alone, and those not in a loop
-// or branch.
+// readsOwnRow reports whether the body reads only elements of argument a in the row of the index,
+// outside inner loops and branches.
 func readsOwnRow(r *ir.Region, a ir.ID) bool {
 	for _, y := range r.Yields {
 		if y == a {
@@ -112,7 +113,7 @@ func readsOwnRow(r *ir.Region, a ir.ID) bool {
 	return true
 }
 
-// takeIn puts inputs of the parfor id into its body.
+// takeIn moves inputs of the parfor id into its body.
 func takeIn(g *ir.Graph, id ir.ID, take []int) {
 	n := &g.Nodes[id]
 	in := g.In(id)

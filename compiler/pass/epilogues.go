@@ -9,18 +9,21 @@ import (
 	"flow/ir/types"
 )
 
-// FuseEpilogues runs a chain of elementwise operators on a product while a cache has the part of it that has just been made:
+// FuseEpilogues runs a chain of elementwise operators on each part of a product while it is in a
+// cache:
 //
 //	%2 = matmul(%0, %1);  %4 = map(%2, %3) { max(a + b, 0) }   ->   %4 = map.product(%0, %3, %1) {place=0} { the same }
 //	%3 = gemm(%2, %0, %1);  %4 = exp(%3)                       ->   %4 = map.product(%2, %0, %1) {place=0, acc} { exp(a) }
 //
-// The product is not stored; bits stay, as every element of it is the chain of multiply-adds that it was. It would be wrong for a product that
-// somebody else reads, and across a send: one `<-` is one task. A chain that reads the product transposed is left alone, as are products of
-// integers and of sparse matrices, and what `materialize` keeps apart.
+// The product is not stored. Bits stay, since each element remains its chain of multiply-adds. It
+// would be wrong for a product with another reader, and across a send: one `<-` is one task. It
+// skips products that the chain reads transposed, products of integers and of sparse matrices, and
+// those behind `materialize`.
 //
-// It comes after Partition, and so takes blocks of matrices that are cut as it takes whole ones, and after RowBlocks, which stores a
-// product but goes over what is made of it once. On several ranks, which block tells, the product and the chain must have one place: the factors
-// of a product can be many times its size, and would have to be sent to where the chain is.
+// It runs after Partition, so it handles blocks and whole matrices alike, and after RowBlocks,
+// which stores a product but makes one pass over the operators on it. On several ranks product and
+// chain must have one place (block): the factors can be many times the product's size and would
+// have to be sent.
 func FuseEpilogues(g *ir.Graph, table *op.Table, sizes Sizes, ranks int, block []Block) *ir.Graph {
 	f := &epilogues{g: g, table: table, row: table.Must("map.product"), shareable: 2 * sizes.filled().Block, ranks: ranks, block: block,
 		attrs: map[epilogueKey]*op.Attrs{}, regions: map[regionKey]*ir.Region{}}
@@ -42,14 +45,14 @@ func FuseEpilogues(g *ir.Graph, table *op.Table, sizes Sizes, ranks int, block [
 type epilogues struct {
 	g, out    *ir.Graph
 	uses      []int32
-	cost      []float64 // of each node, and when its result is there at the earliest, in seconds of a guess that is the same everywhere
+	cost      []float64 // of each node, and the earliest time of its result, by a guess that is equal everywhere
 	ready     []float64
 	ranks     int
 	block     []Block
 	table     *op.Table
 	row       *op.Def
-	shareable int                       // elements of a chain's result from which on several workers might have shared it
-	attrs     map[epilogueKey]*op.Attrs // of nodes made; a tiled program has a million of a few kinds
+	shareable int                       // elements of a chain's result from which on several workers might share it
+	attrs     map[epilogueKey]*op.Attrs // of new nodes; a tiled program has a million of a few kinds
 	regions   map[regionKey]*ir.Region
 }
 
@@ -60,7 +63,7 @@ type epilogueKey struct {
 	held           string
 }
 
-// regionKey is a chain and the text of what tells it from others like it.
+// regionKey identifies a chain and its variant.
 type regionKey struct {
 	of  *ir.Region // nil: one operator
 	how string
@@ -75,7 +78,7 @@ func (f *epilogues) chain(id ir.ID) bool {
 	return n.Op.Name == "map" || n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise) && n.Region == nil && n.Attrs == nil && !f.g.Asks(id)
 }
 
-// modes is how a chain reads its operands.
+// modes returns how a chain reads its operands.
 func (f *epilogues) modes(id ir.ID) []int {
 	var out []int
 	if n := &f.g.Nodes[id]; n.Region != nil {
@@ -90,8 +93,8 @@ func (f *epilogues) modes(id ir.ID) []int {
 	return out
 }
 
-// product is the place of an operand that is a product which the chain alone reads, once, element by element; -1: none is. Of several the
-// last is taken: the others have been made before.
+// product returns the place of an operand that is a product read only by the chain, once, element
+// by element, or -1. Of several it returns the last, since the others have been computed before.
 func (f *epilogues) product(id ir.ID) int {
 	g, t := f.g, f.g.Type(id)
 	in := g.In(id)
@@ -122,7 +125,7 @@ func (f *epilogues) uniform(x ir.ID) bool {
 	return true
 }
 
-// together reports that product x and chain id run on one rank.
+// together reports whether product x and chain id run on one rank.
 func (f *epilogues) together(id, x ir.ID) bool {
 	if f.ranks == 1 {
 		return true
@@ -133,14 +136,16 @@ func (f *epilogues) together(id, x ir.ID) bool {
 	return f.block != nil && f.block[id].Rows > 0 && f.block[id] == f.block[x]
 }
 
-// lateness is the part of a product that a chain may make it wait, and soon is a time in seconds that does not count.
+// lateness is the part of a product's time that a chain may delay it. soon is a delay in seconds
+// that does not matter.
 const (
 	lateness = 1.0 / 16
 	soon     = 5e-6
 )
 
-// waits reports that product x would begin later as a part of chain id, because the chain reads what is made at the same time: another
-// panel of a long product, say. Then both had better be made at once.
+// waits reports whether product x would begin later as a part of chain id, because the chain reads
+// a value computed at the same time, such as another panel of a long product. Then both should run
+// at once.
 func (f *epilogues) waits(id, x ir.ID) bool {
 	if f.ready == nil {
 		f.cost = plan.Costs(f.g, plan.Guess{})
@@ -161,12 +166,14 @@ func (f *epilogues) waits(id, x ir.ID) bool {
 	return false
 }
 
-// chainShare is how many operations of the product there must be for one of a chain that several workers could have shared.
+// chainShare is the least number of product operations for one operation of a chain that several
+// workers could have shared.
 const chainShare = 16
 
-// worthwhile weighs a chain on product x. By strips the chain costs what it did, less the memory that the product went through. A product that
-// is made as a whole is a task of one worker, and so becomes the chain; that does not count where several would not have shared it,
-// or where it is little beside the product.
+// worthwhile weighs a chain on product x. In strips the chain costs as before, less the memory
+// traffic of the product. A product computed as a whole is a task of one worker, and so becomes the
+// chain. That does not matter if the chain would not have been shared, or is little beside the
+// product.
 func (f *epilogues) worthwhile(id, x ir.ID) bool {
 	g := f.g
 	if g.Type(id).Count() <= f.shareable {
@@ -185,7 +192,7 @@ func (f *epilogues) worthwhile(id, x ir.ID) bool {
 	return 2*float64(k) >= chainShare*f.flops(id)
 }
 
-// flops is the operations of a chain for one element.
+// flops returns the operations of a chain for one element.
 func (f *epilogues) flops(id ir.ID) float64 {
 	body, nodes := f.g, []ir.ID{id}
 	if r := f.g.Nodes[id].Region; r != nil {
@@ -208,7 +215,7 @@ func (f *epilogues) flops(id ir.ID) float64 {
 func (f *epilogues) fuse(id ir.ID, place int) {
 	g := f.g
 	if f.out == nil {
-		f.out = g.Clone() // the definition of the program keeps what it had
+		f.out = g.Clone() // the program's definition must not change
 	}
 	in := append([]ir.ID(nil), g.In(id)...)
 	x := in[place]
@@ -220,8 +227,8 @@ func (f *epilogues) fuse(id ir.ID, place int) {
 	f.out.Nodes[id].Region = f.region(id, place, f.modes(id))
 }
 
-// region is the chain, of which the argument at place tells where in the text the product stands. Blocks of one matrix that read their
-// operands by other modes have other regions: of a row of the result, a row beside it is read as a whole.
+// region returns the chain. Its argument at place has the origin of the product. Blocks of one
+// matrix that read their operands by other modes have other regions.
 func (f *epilogues) region(id ir.ID, place int, modes []int) *ir.Region {
 	g := f.g
 	n := &g.Nodes[id]
@@ -248,7 +255,7 @@ func (f *epilogues) region(id ir.ID, place int, modes []int) *ir.Region {
 	return r
 }
 
-// single is an operator as a chain.
+// single returns an operator as a chain.
 func (f *epilogues) single(id ir.ID) *ir.Region {
 	g := f.g
 	body := ir.New()
@@ -260,7 +267,7 @@ func (f *epilogues) single(id ir.ID) *ir.Region {
 	return r
 }
 
-// attributes is those of the chain and of the product, and which inputs are held.
+// attributes returns those of the chain and of the product, and which inputs are held.
 func (f *epilogues) attributes(id ir.ID, place int, acc bool, modes []int, in []ir.ID) *op.Attrs {
 	g := f.g
 	n, p := &g.Nodes[id], &g.Nodes[g.In(id)[place]]
@@ -282,8 +289,9 @@ func (f *epilogues) attributes(id ir.ID, place int, acc bool, modes []int, in []
 	return f.attrs[key]
 }
 
-// held is 0 for each of n inputs in whose memory the result may lie. By strips, what is read along the rows has been read when they are written:
-// the left factor, too. A product made as a whole lies in the result, so that only what it is added to may give its memory.
+// held is 0 for each of n inputs whose memory the result may use. In strips, operands along the
+// rows, and the left factor, have been read when their rows are written. A product computed as a
+// whole is in the result, so only its accumulator may give its memory.
 func (f *epilogues) held(place int, acc, strips bool, modes []int, n int) []int {
 	out := make([]int, n)
 	for k := range out {

@@ -8,36 +8,35 @@ import (
 	"flow/ir/types"
 )
 
-// Fuse makes one map of a chain of elementwise operators on matrices of one shape, and
-// one pipe of a chain and the reductions that read it:
+// Fuse makes a chain of elementwise operators on matrices of one shape one map, and a chain and the
+// reductions that read it one map-reduce (row pipe):
 //
 //	%3 = add(%1, %2);  %4 = sqrt(%3);  %5 = mul(%4, %0)
 //	->  %5 = map(%1, %2, %0) { sqrt(a + b) * c }
 //	%6 = sum(%5)
 //	->  %6 = pipe(%1, %2, %0) {fold="sum"} { sqrt(a + b) * c }
 //
-// It goes over memory once instead of once an operator, and keeps every bit: the map
-// computes the same operations on each element, and a reduction that may end a pipe has
-// the same bits in any order. A transpose read by the chain becomes a way of reading
-// (mode Trans). It would be wrong to fuse across a send: one `<-` is one task.
+// It reads memory once instead of once an operator and keeps every bit: the map computes the same
+// operations on each element, and a reduction that may end a pipe does not depend on order. A
+// transpose that the chain reads becomes a mode (Trans). It would be wrong to fuse across a send:
+// one `<-` is one task.
 //
-// An operator joins its readers if all are in one group: y / (1 + y) is one map of what y
-// is made of. What several groups read is made and stored once; the reductions among its
+// An operator joins its readers if all are in one group: y / (1 + y) becomes one map with y's
+// operators. A value that several groups read is computed and stored once; the reductions among its
 // readers take their elements in the same pass (fuse_several.go):
 //
 //	%6 = sum(%5);  %7 = emit(%5)
 //	->  %6 = pipe(%1, %2, %0) {fold="store sum"} { .. };  %7 = part(%6) {at=0};  %8 = part(%6) {at=1}
 //
-// A chain stands where its last operator stood. So one that may fail, a division of integers, joins only if nothing between
-// it and that place may fail or has an effect: a run fails as it would without this pass, and tells the place of the
-// division. Of two in a chain a run by elements would tell the second one's failure first where its element comes first, so there
-// is but one.
+// A chain is placed at its last operator. So an operator that may fail, a division of integers,
+// joins only if nothing between it and that place may fail or has an effect: a run then fails as
+// without this pass, and reports the place of the division. A chain has at most one such operator,
+// because with two an element-wise run could fail at the second one first.
 //
-// A constructor is no operand of a chain but a part of it, where that is cheaper than storing it (fuse_draw.go).
+// A constructor becomes part of a chain where that is cheaper than storing it (fuse_draw.go).
+// `materialize` forces storing.
 //
-// `materialize` asks for storing.
-//
-// apart is the reductions that could have gone along with a chain and were not let.
+// apart lists the reductions that could have joined a chain and were kept apart.
 func Fuse(g *ir.Graph, table *op.Table) (fused *ir.Graph, apart []Apart) {
 	f := &fusion{g: g, uses: g.Uses(), head: make([]ir.ID, g.Len())}
 	groups := f.join()
@@ -62,13 +61,13 @@ func Fuse(g *ir.Graph, table *op.Table) (fused *ir.Graph, apart []Apart) {
 	return f.build(table), f.apart
 }
 
-// join puts every operator into the group of its readers, if all of them are in one, and reports whether any joined. A
-// member whose value has left the group would come back through a reader outside: so there is none.
+// join puts every operator into the group of its readers, if all of them are in one, and reports
+// whether any joined. So no value leaves a group and comes back through an outside reader.
 func (f *fusion) join() (groups bool) {
 	g := f.g
 	// of[x] is the group that all readers of x so far are in and that x may join.
-	const nobody, apart = ir.None, ir.None - 1
-	of := slices.Repeat([]ir.ID{nobody}, g.Len())
+	const noReader, apart = ir.None, ir.None - 1
+	of := slices.Repeat([]ir.ID{noReader}, g.Len())
 	for i := g.Len() - 1; i >= 0; i-- {
 		id := ir.ID(i)
 		f.head[i] = id
@@ -78,7 +77,7 @@ func (f *fusion) join() (groups bool) {
 		}
 		for _, x := range g.In(id) {
 			switch {
-			case !f.mayJoin(x, id), of[x] != nobody && of[x] != f.head[i], f.late(x, f.head[i]):
+			case !f.mayJoin(x, id), of[x] != noReader && of[x] != f.head[i], f.late(x, f.head[i]):
 				of[x] = apart
 			default:
 				of[x] = f.head[i]
@@ -88,13 +87,14 @@ func (f *fusion) join() (groups bool) {
 	return groups
 }
 
-// mayJoin reports that x may be in the group of its reader r, by their types.
+// mayJoin reports whether x may be in the group of its reader r, by their types.
 func (f *fusion) mayJoin(x, r ir.ID) bool {
 	g := f.g
 	return (f.fusable(r) && sameShape(g.Type(x), g.Type(r)) || f.folds(r) && g.Type(x).Count() != 1) && sameSend(g, x, r)
 }
 
-// late reports an operator x that may fail, and would do so after something that it comes before if it were at the place of h.
+// late reports an operator x that may fail and that, moved to h, would fail after something that it
+// precedes.
 func (f *fusion) late(x, h ir.ID) bool {
 	if !f.divides(x) {
 		return false
@@ -113,29 +113,30 @@ func (f *fusion) divides(x ir.ID) bool {
 type fusion struct {
 	g     *ir.Graph
 	uses  []int32
-	head  []ir.ID // the last node of the group that a node is in
+	head  []ir.ID // the last node of each node's group
 	stops stops   // made when something may fail
-	// shared is the pipes of what several read, by the node at whose place they come.
+	// shared holds the map-reduces of values with several readers, by the node at whose place
+	// they come.
 	shared map[ir.ID][]sharing
 	apart  []Apart
 	tiled  []bool // products or factorisations read it
-	// drawn is the constructors whose elements the chains that read them make; numbers is those of one number, as
-	// scalars.
+	// drawn holds the constructors that the chains which read them compute. numbers holds those
+	// of one number, as scalars.
 	drawn   map[ir.ID]bool
 	numbers map[ir.ID]ir.ID
 }
 
-// fusable is an elementwise operator with a dense result of known shape.
+// fusable reports an elementwise operator with a dense result of known shape.
 func (f *fusion) fusable(id ir.ID) bool {
 	n, t := &f.g.Nodes[id], f.g.Type(id)
 	if !n.Op.Laws.Has(op.Elementwise) || !t.IsDense() || !t.Known() || n.Region != nil || n.Attrs != nil || t.Elem == types.Str {
 		return false
 	}
-	return n.Op.Elt != nil && !f.g.Asks(id) // how a chain reads an argument follows from its shape
+	return n.Op.Elt != nil && !f.g.Asks(id) // how a chain reads an argument depends on its shape
 }
 
-// folds is a reduction that a pipe may end with. Its own head it stays: nothing joins a
-// reader through it.
+// folds reports a reduction that a pipe may end with. It stays its own head: nothing joins a reader
+// through it.
 func (f *fusion) folds(id ir.ID) bool {
 	n := &f.g.Nodes[id]
 	return n.Op.Fold != op.NoFold && len(f.g.In(id)) == 1 && n.Attrs == nil && n.Region == nil
@@ -143,7 +144,7 @@ func (f *fusion) folds(id ir.ID) bool {
 
 func sameShape(a, b types.Type) bool { return a.Rows == b.Rows && a.Cols == b.Cols }
 
-// sameSend reports that two nodes belong to one send, or to none.
+// sameSend reports whether two nodes belong to one send, or to none.
 func sameSend(g *ir.Graph, a, b ir.ID) bool {
 	ga, va, ia, oka := g.Dest(a)
 	gb, vb, ib, okb := g.Dest(b)
@@ -161,8 +162,8 @@ func sameSend(g *ir.Graph, a, b ir.ID) bool {
 	return ga == gb && va == vb
 }
 
-// build copies the graph with every group of two or more, or with a transposed
-// operand, as a map at the place of its last node.
+// build copies the graph with every group of two or more, or with a transposed operand, as a map at
+// the place of its last node.
 func (f *fusion) build(table *op.Table) *ir.Graph {
 	g := f.g
 	out := ir.New()
@@ -202,9 +203,9 @@ func (f *fusion) build(table *op.Table) *ir.Graph {
 	return out
 }
 
-// stored is a `materialize`, which has done its work once nothing was fused across it: left in, it would copy what has
-// other readers. The token of a send keeps it, and so does a product that it alone reads, which later passes would else
-// make part of what reads it; that is copied nowhere.
+// stored reports a `materialize` to be dropped, since it has prevented fusion: it would only copy a
+// value that has other readers. It stays for the token of a send, and for a product with no other
+// reader, which later passes would otherwise fuse; there it copies nothing.
 func (f *fusion) stored(id ir.ID) bool {
 	if f.g.Nodes[id].Op.Name != "materialize" {
 		return false
@@ -223,7 +224,7 @@ func (f *fusion) readsTransposed(id ir.ID) bool {
 	return false
 }
 
-// members lists what each group is made of.
+// members lists the members of each group.
 func (f *fusion) members() map[ir.ID][]ir.ID {
 	out := map[ir.ID][]ir.ID{}
 	for i := range f.g.Nodes {
@@ -235,8 +236,8 @@ func (f *fusion) members() map[ir.ID][]ir.ID {
 	return out
 }
 
-// emit adds the map of a group, whose last member is its result, or the pipe of one
-// whose last member reduces the one before.
+// emit adds the map of a group, whose last member is its result, or the pipe of one whose last
+// member reduces the one before.
 func (f *fusion) emit(out *ir.Graph, table *op.Table, to []ir.ID, m []ir.ID) ir.ID {
 	g := f.g
 	last := m[len(m)-1]
@@ -250,7 +251,7 @@ func (f *fusion) emit(out *ir.Graph, table *op.Table, to []ir.ID, m []ir.ID) ir.
 	return f.pipe(out, table, to, m[:len(m)-1], g.In(last)[0], g.Nodes[last].Op.Name, g.Type(last), g.Origin(last))
 }
 
-// pipe adds a pipe of the chain m with the result x, with a result of type t.
+// pipe adds a pipe of the chain m with the value x and a result of type t.
 func (f *fusion) pipe(out *ir.Graph, table *op.Table, to, m []ir.ID, x ir.ID, fold string, t types.Type, o ir.Origin) ir.ID {
 	r, modes, in := f.chain(out, table, to, m, x)
 	space := f.g.Type(x)
@@ -261,7 +262,8 @@ func (f *fusion) pipe(out *ir.Graph, table *op.Table, to, m []ir.ID, x ir.ID, fo
 	return id
 }
 
-// told is the origin of a node made of the members m: that of the one which may fail, else o.
+// told returns the origin of a node made of the members m: that of the member which may fail, else
+// o.
 func (f *fusion) told(m []ir.ID, o ir.Origin) ir.Origin {
 	for _, x := range m {
 		if f.divides(x) {
@@ -271,8 +273,8 @@ func (f *fusion) told(m []ir.ID, o ir.Origin) ir.Origin {
 	return o
 }
 
-// chain is the members of a group, of which value is the result, as a region, what it reads and how. Without members it
-// is a region that yields its one argument, value.
+// chain returns the members of a group with result value as a region, what it reads and how.
+// Without members the region yields its one argument, value.
 func (f *fusion) chain(out *ir.Graph, table *op.Table, to, m []ir.ID, value ir.ID) (r *ir.Region, how op.Val, in []ir.ID) {
 	b := making{f: f, out: out, table: table, to: to, value: value, body: ir.New(), inner: map[ir.ID]ir.ID{}}
 	member := map[ir.ID]bool{}
@@ -284,7 +286,7 @@ func (f *fusion) chain(out *ir.Graph, table *op.Table, to, m []ir.ID, value ir.I
 	if len(m) == 0 {
 		reads = []ir.ID{value}
 	}
-	for _, y := range reads { // arguments first, so that they are the first nodes of the body
+	for _, y := range reads { // arguments come first in the body
 		if _, ok := b.inner[y]; !ok && !member[y] && !f.drawn[y] {
 			b.argument(y)
 		}
@@ -301,7 +303,7 @@ func (f *fusion) chain(out *ir.Graph, table *op.Table, to, m []ir.ID, value ir.I
 	return &ir.Region{Graph: b.body, Args: b.args, Yields: []ir.ID{b.inner[value]}}, op.Ints(b.modes...), b.in
 }
 
-// making is the region of a group in the making.
+// making is the region of a group under construction.
 type making struct {
 	f     *fusion
 	out   *ir.Graph
@@ -309,7 +311,7 @@ type making struct {
 	to    []ir.ID
 	value ir.ID // the result of the group
 	body  *ir.Graph
-	inner map[ir.ID]ir.ID // of every member and every value from outside
+	inner map[ir.ID]ir.ID // the inner node of every member and every outside value
 	args  []ir.ID
 	modes []int   // how each argument is read
 	in    []ir.ID // what it is outside

@@ -8,35 +8,36 @@ import (
 	"flow/ir/types"
 )
 
-// This file is the part of Fuse that weighs: what to compute again rather than store, and
-// what a body computes more cheaply.
+// This file is the part of Fuse that weighs recomputation against storing.
 
-// againFlops is how many operations an element may cost to compute again: about what
-// memory takes for the 16 bytes of storing it and reading it once.
+// againFlops is how many operations an element may cost to be computed again: about what memory
+// takes to store and read 16 bytes.
 const againFlops = 24
 
 const (
-	// wideColumns is from how many columns on a pass over columns takes groups of them, all rows of one group before the next: as in package
-	// kernels, where the sums of all columns would fill a second-level cache.
+	// wideColumns is from how many columns on a pass over columns takes groups of them, all
+	// rows of one group before the next: as in package kernels, where the sums of all columns
+	// would fill a second-level cache.
 	wideColumns = 4 << 10
-	// exactFlops is how many operations an element costs that is added exactly; extremes and counts cost one.
+	// exactFlops is the operations of adding an element exactly. Extremes and counts cost one.
 	exactFlops = 4
 )
 
-// Apart is a reduction that Fuse did not let go along with storing what it reduces.
+// Apart is a reduction that Fuse kept apart from storing what it reduces.
 type Apart struct {
 	Stored    ir.Origin  // of the chain whose elements are stored
-	Type      types.Type // of what is stored: a function may be called with matrices of several sizes
+	Type      types.Type // of the stored value: a function may be called with matrices of several sizes
 	Reduction ir.Origin
 	Why       string // a clause without a full stop
 }
 
-// whyApart is the one reason that there is: see reducedApart.
+// whyApart is the only reason: see reducedApart.
 var whyApart = fmt.Sprintf("to sum the columns of a matrix of %d columns or more while storing it costs more than to read it again", wideColumns)
 
-// reducedApart reports a reduction r of the columns of a matrix of that type, stored, that had better read it afterwards: an exact sum of wide
-// rows. A pass that takes both writes short pieces of rows, a page or so each, which costs the processors as much as reading whole rows again saves; the sums
-// keep them busy meanwhile. Extremes and counts leave them time: those go along. RATIONALE has the figures.
+// reducedApart reports a reduction r of the columns of a stored matrix that should read it
+// afterwards: an exact sum of wide rows. A pass for both would write short pieces of rows, about a
+// page each, which costs as much as reading again saves, while the sums keep the processors busy.
+// Extremes and counts are cheap and join. RATIONALE has the figures.
 func reducedApart(g *ir.Graph, r ir.ID, stored types.Type) bool {
 	n := &g.Nodes[r]
 	if n.Op.Fold != op.FoldCols || n.Op.Cost == nil || stored.Cols < wideColumns {
@@ -46,8 +47,8 @@ func reducedApart(g *ir.Graph, r ir.ID, stored types.Type) bool {
 	return w.Flops >= exactFlops*float64(stored.Count())
 }
 
-// cheaper reports that a chain of members with the head x had better be computed in each of two passes over its
-// operands than stored in one and read in the other.
+// cheaper reports whether a chain of members with head x should be computed in each of two passes
+// over its operands rather than stored.
 func (f *fusion) cheaper(x ir.ID, members []ir.ID) bool {
 	g := f.g
 	n := float64(g.Type(x).Count())
@@ -72,7 +73,7 @@ func (f *fusion) cheaper(x ir.ID, members []ir.ID) bool {
 	return flops <= againFlops*n && read <= store+float64(g.Type(x).Bytes())
 }
 
-// square reports x ^ 2 of floats, which is x * x in every bit by the definition of `^`.
+// square reports x ^ 2 of floats, which is x * x bit for bit by the definition of `^`.
 func (f *fusion) square(id ir.ID) bool {
 	g := f.g
 	if g.Nodes[id].Op.Name != "pow" {
@@ -88,7 +89,7 @@ func (f *fusion) square(id ir.ID) bool {
 	return e.IsFloat() && g.Type(in[0]).Elem == e && g.Type(in[0]).IsDense()
 }
 
-// reads is the inputs that a member of a group reads: not the exponent of a square.
+// reads returns the inputs that a member of a group reads: not the exponent of a square.
 func (f *fusion) reads(id ir.ID) []ir.ID {
 	in := f.g.In(id)
 	if f.square(id) {

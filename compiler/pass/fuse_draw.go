@@ -11,13 +11,15 @@ import (
 //	%0 = rand {n=1000, m=1000};  %1 = sqrt(%0);  %2 = sum(%1)
 //	->  %2 = pipe() {fold="sum"} { sqrt(rand) }
 //
-// Their elements follow from their places alone, so that a chain makes each when it gets there, and nobody stores them. A matrix
-// of one number is read as that number. It would be wrong where a chain reads a constructor transposed or as a vector beside a
-// matrix: what it draws is the element at its own place.
+// Their elements follow from their places, so a chain computes them on demand and nothing is
+// stored. A matrix of one number is read as that number. It would be wrong where a chain reads a
+// constructor transposed or as a vector beside a matrix: it computes only the element at its own
+// place.
 
-// draws finds the constructors that the chains which read them make: those of one reader, if they are not sent elsewhere. One of
-// several is drawn by each if that is less work than to store it and to read it again, and if none of them reduces
-// rows: those and what is made of their results may run by blocks of rows, which want it stored (RowBlocks).
+// draws finds the constructors that chains compute: those with one reader that are not sent
+// elsewhere. One with several readers is computed by each if that is cheaper than storing and
+// reading it, and if none of them reduces rows: those may run by blocks of rows, which want it
+// stored (RowBlocks).
 func (f *fusion) draws() {
 	g := f.g
 	f.drawn = map[ir.ID]bool{}
@@ -46,17 +48,17 @@ func (f *fusion) draws() {
 	}
 }
 
-// mostDrawn is the most elements that a chain draws: an hour of work. A larger matrix is a slip, which the limit of tasks tells at
-// once if it is to be cut into blocks.
+// mostDrawn is the most elements that a chain computes: an hour of work. A larger matrix is a
+// mistake, which the limit of tasks reports if it is cut into blocks.
 const mostDrawn = 1 << 42
 
-// drawable reports a constructor's type that chains may draw.
+// drawable reports the type of a constructor that chains may compute.
 func drawable(t types.Type) bool {
 	return t.IsDense() && t.Known() && t.Count() > 1 && t.Count() <= mostDrawn
 }
 
-// units names the passes over memory that compute a node once groups and sharings are known: two of a chain that is cheaper to
-// compute again than to store.
+// units returns the passes over memory that compute a node, once groups and sharings are known: two
+// for a chain that is cheaper to compute again than to store.
 func (f *fusion) units() func(ir.ID) []ir.ID {
 	passes := map[ir.ID][]ir.ID{}
 	for _, list := range f.shared {
@@ -79,13 +81,13 @@ func (f *fusion) units() func(ir.ID) []ir.ID {
 	}
 }
 
-// mayDraw reports that the chain of reader id may make the elements of the constructor x.
+// mayDraw reports whether the chain of reader id may compute the constructor x.
 func (f *fusion) mayDraw(x, id ir.ID) bool {
 	g := f.g
 	return (f.fusable(id) && sameShape(g.Type(x), g.Type(id)) || f.folds(id)) && sameSend(g, x, id)
 }
 
-// drawnAgain reports that several passes had better draw the constructor x each.
+// drawnAgain reports whether several passes should each compute the constructor x.
 func (f *fusion) drawnAgain(x ir.ID, passes map[ir.ID]bool) bool {
 	g := f.g
 	for p := range passes {
@@ -98,7 +100,7 @@ func (f *fusion) drawnAgain(x ir.ID, passes map[ir.ID]bool) bool {
 	return float64(len(passes)-1)*work.Flops <= againFlops/4*float64(t.Count())
 }
 
-// number is the value of a constructor whose elements are all one number.
+// number returns the value of a constructor of one number.
 func (f *fusion) number(x ir.ID) (v op.Val, ok bool) {
 	n := &f.g.Nodes[x]
 	if t := f.g.Type(x); !drawable(t) {
@@ -120,7 +122,8 @@ func (f *fusion) isNumber(x ir.ID) bool {
 	return ok
 }
 
-// constant is x as a scalar in out, if it is a matrix of one number that a chain of type t reads at its own places.
+// constant returns x as a scalar in out, if it is a matrix of one number that a chain of type t
+// reads at its own places.
 func (f *fusion) constant(out *ir.Graph, table *op.Table, x ir.ID, t types.Type) (id ir.ID, ok bool) {
 	v, ok := f.number(x)
 	if !ok || !sameShape(f.g.Type(x), t) {
@@ -137,7 +140,8 @@ func (f *fusion) constant(out *ir.Graph, table *op.Table, x ir.ID, t types.Type)
 	return id, true
 }
 
-// readsDrawn reports an operator or a reduction that makes elements of a constructor that it reads, or takes them for a number.
+// readsDrawn reports an operator or a reduction that computes a constructor that it reads, or reads
+// it as a number.
 func (f *fusion) readsDrawn(id ir.ID) bool {
 	for _, x := range f.g.In(id) {
 		if f.drawn[x] {

@@ -8,8 +8,8 @@ import (
 	"flow/ir/types"
 )
 
-// FuseLoops takes elementwise operators on the index space of a parfor into its body, those whose result each iteration
-// reads at its own place and those that read the loop's result:
+// FuseLoops moves elementwise operators on the index space of a parfor into its body: those whose
+// result each iteration reads only at its own place, and those that read the loop's result:
 //
 //	%2 = mul(%0, %1)
 //	%3 = parfor(%2) {lo=[0], n=[7], by=[1]} (%i, %x) { %4 = element(%x, %i, 0); yield sqrt(%4) }
@@ -18,20 +18,21 @@ import (
 //	      %6 = element(%a, %i, 0); %2 = mul(%6, %b); %4 = sqrt(%2); yield add(%4, %6)
 //	    }
 //
-// The lanes of the loop compute the same operations on each element, so bits stay; what lay between in memory is not
-// stored. It would be wrong, or dear, where
+// The same operations run on each element, so bits stay, and the values in between are not stored.
+// It would be wrong or slow where
 //
-//   - an iteration reads another place than its own, or the matrix as a whole: then all of it must be there;
-//   - somebody else reads what would go: it is stored anyway; another loop may have taken it;
-//   - an operator may fail: which of two failures comes first would change, and the place that it tells;
-//   - the loop does not go over all rows (columns) from 0 on by 1, or its bounds are the run's: places and indices
-//     differ;
-//   - the body computes matrices, which lanes do not;
+//   - an iteration reads another place, or the matrix as a whole: then all of it is needed;
+//   - the value has another reader: it is stored anyway;
+//   - an operator may fail: another failure could come first, at another place;
+//   - the loop does not go over all rows (columns) from 0 by 1, or its bounds are unknown: places
+//     and indices differ;
+//   - the body computes matrices;
 //   - the body may fail, and would then fail after something that comes behind the loop.
 //
-// The last is seldom so: the loop stands where it stood, or at the first place behind it where all is there that the
-// operators behind it read. They cannot fail, so earlier is right for them; the body may only be moved where nothing on
-// the way may fail or has an effect (ir.MayFail). So a run fails as it would without this pass.
+// The last is rare: the loop stays in place, or moves to the first place behind it where the
+// operands of the operators behind it exist. These cannot fail, so they may run earlier; the body
+// moves only past what cannot fail and has no effect (ir.MayFail). So a run fails as without this
+// pass.
 func FuseLoops(g *ir.Graph, table *op.Table) *ir.Graph {
 	f := &looping{table: table, fusion: fusion{g: g, uses: g.Uses()}, at: map[ir.ID][]*loop{}, gone: make([]bool, g.Len()), of: slices.Repeat([]ir.ID{ir.None}, g.Len())}
 	f.find()
@@ -41,12 +42,12 @@ func FuseLoops(g *ir.Graph, table *op.Table) *ir.Graph {
 	return f.build()
 }
 
-// loop is a parfor that takes operators in.
+// loop is a parfor that absorbs operators.
 type loop struct {
 	id ir.ID
-	at ir.ID // where it comes: at its own place, or behind this node
-	// before is the matrices that it reads at its own places alone, and of each at which column: ownColumn where the
-	// second index says it.
+	at ir.ID // where it is placed: its own place, or behind this node
+	// before holds the matrices that it reads only at its own places, with the column of each:
+	// ownColumn where the second index gives it.
 	before map[ir.ID]int64
 	after  []ir.ID // the operators on its result, each of which reads the one before
 }
@@ -61,7 +62,7 @@ type looping struct {
 	fusion
 	table *op.Table
 	at    map[ir.ID][]*loop // by the node where they come
-	gone  []bool            // nodes that are in a loop from now on, or come where a loop does
+	gone  []bool            // nodes that are now in a loop, or move with one
 	of    []ir.ID           // the loop that a node is in
 	now   ir.ID             // the loop whose neighbours are looked at
 }
@@ -72,7 +73,7 @@ func (f *looping) find() {
 	several := make([]bool, g.Len())
 	for i := range g.Nodes {
 		for _, x := range g.In(ir.ID(i)) {
-			if reader[x] == 0 { // which nothing reads with: it is the first node
+			if reader[x] == 0 { // it has no reader: it is the first node
 				reader[x] = ir.ID(i)
 			}
 			several[x] = several[x] || reader[x] != ir.ID(i)
@@ -102,7 +103,7 @@ func (f *looping) find() {
 		if len(l.before) == 0 && len(l.after) == 0 {
 			continue
 		}
-		if l.at == id { // before those that come behind it, which may read it
+		if l.at == id { // before the nodes behind it, which may read it
 			f.at[id] = append([]*loop{l}, f.at[id]...)
 		} else {
 			f.at[l.at] = append(f.at[l.at], l)
@@ -111,7 +112,8 @@ func (f *looping) find() {
 	}
 }
 
-// latest is the last node that must be there before operator r, which reads the loop's result x, goes into the loop.
+// latest returns the last node that must exist before operator r, which reads the loop's result x,
+// joins the loop.
 func (f *looping) latest(r, x ir.ID) ir.ID {
 	at := ir.ID(0)
 	for _, y := range f.g.In(r) {
@@ -126,7 +128,7 @@ func (f *looping) latest(r, x ir.ID) ir.ID {
 	return at
 }
 
-// moves puts loop l behind node at, if it comes after it and nothing fails or is seen in another order then.
+// moves moves loop l behind node at if that is later and does not reorder failures or effects.
 func (f *looping) moves(l *loop, at ir.ID) bool {
 	if at <= l.at {
 		return true
@@ -143,7 +145,7 @@ func (f *looping) moves(l *loop, at ir.ID) bool {
 	return true
 }
 
-// takeIn marks what goes into the body of l.
+// takeIn marks what joins the body of l.
 func (f *looping) takeIn(l *loop) {
 	for x := range l.before {
 		f.swallow(x)
@@ -170,7 +172,7 @@ func fromZero(n *ir.Node) bool {
 	return len(by) > 0
 }
 
-// takes reports an operator that the body may compute, and no other one does.
+// takes reports an operator that the body may compute and no other body does.
 func (f *looping) takes(x ir.ID) bool {
 	if f.of[x] != ir.None && f.of[x] != f.now {
 		return false
@@ -181,7 +183,8 @@ func (f *looping) takes(x ir.ID) bool {
 	return f.g.Nodes[x].Op.TotalOn(f.g.Type(f.g.In(x)[0]).Elem, f.g.Type(x).Elem)
 }
 
-// readable reports that the inputs of an operator are scalars, or matrices of sizes that say how they are stretched.
+// readable reports whether the inputs of an operator are scalars, or matrices whose sizes determine
+// how they are stretched.
 func (f *looping) readable(x ir.ID) bool {
 	return !slices.ContainsFunc(f.g.In(x), func(y ir.ID) bool {
 		t := f.g.Type(y)
@@ -189,12 +192,12 @@ func (f *looping) readable(x ir.ID) bool {
 	})
 }
 
-// within reports an input y of an operator r that goes where r goes.
+// within reports an input y of an operator r that moves with r.
 func (f *looping) within(y, r ir.ID) bool {
 	return f.uses[y] == 1 && f.takes(y) && sameShape(f.g.Type(y), f.g.Type(r))
 }
 
-// swallow marks x and the operators that go with it.
+// swallow marks x and the operators that move with it.
 func (f *looping) swallow(x ir.ID) {
 	f.gone[x], f.of[x] = true, f.now
 	for _, y := range f.g.In(x) {
@@ -204,7 +207,7 @@ func (f *looping) swallow(x ir.ID) {
 	}
 }
 
-// inside reports that all places that the loop n reads of x, which are in column col or its own, exist.
+// inside reports whether all places that the loop n reads of x, in column col or its own, exist.
 func (f *looping) inside(x ir.ID, n *ir.Node, col int64) bool {
 	t, count := f.g.Type(x), n.Attrs.Ints("n")
 	if count[0] > int64(t.Rows) {
@@ -216,8 +219,8 @@ func (f *looping) inside(x ir.ID, n *ir.Node, col int64) bool {
 	return col >= 0 && col < int64(t.Cols)
 }
 
-// ownPlace reports that the loop n reads of its input k nothing but the elements at its own place, and in which column
-// they are.
+// ownPlace reports whether the loop n reads of its input k only the elements at its own place, and
+// their column.
 func (f *looping) ownPlace(n *ir.Node, k int) (col int64, ok bool) {
 	dims := len(n.Attrs.Ints("by"))
 	p := places{noColumn}
@@ -231,10 +234,10 @@ func (f *looping) ownPlace(n *ir.Node, k int) (col int64, ok bool) {
 	return p.col, true
 }
 
-// places is how a body and those in it read a matrix: all at their own row, in this column.
+// places describes how a body and its inner bodies read a matrix: at their own row, in this column.
 type places struct{ col int64 }
 
-// look goes over the readers of argument a, index being the indices of the loop by what they are called there.
+// look checks the readers of argument a. index maps the nodes that are indices of the loop.
 func (p *places) look(r *ir.Region, a ir.ID, index map[ir.ID]int) bool {
 	if slices.Contains(r.Yields, a) {
 		return false
@@ -262,7 +265,7 @@ func (p *places) look(r *ir.Region, a ir.ID, index map[ir.ID]int) bool {
 	return true
 }
 
-// own notes an element that is read, if it is at the place of the iteration.
+// own records an element that is read, if it is at the iteration's place.
 func (p *places) own(g *ir.Graph, in []ir.ID, index map[ir.ID]int) bool {
 	if d, ok := index[in[1]]; !ok || d != 0 {
 		return false
@@ -285,7 +288,7 @@ func (p *places) own(g *ir.Graph, in []ir.ID, index map[ir.ID]int) bool {
 	return true
 }
 
-// enter looks into the regions of node n, a loop or a branch whose input k is the matrix.
+// enter checks the regions of node n, a loop or a branch whose input k is the matrix.
 func (p *places) enter(n *ir.Node, in []ir.ID, k int, index map[ir.ID]int) bool {
 	first := n.FirstArg()
 	for r := n.Region; r != nil; r = r.Next {
@@ -330,7 +333,7 @@ func (f *looping) build() *ir.Graph {
 	return out
 }
 
-// last is the node whose value the loop has.
+// last returns the node whose value the loop has.
 func (l *loop) last() ir.ID {
 	if len(l.after) == 0 {
 		return l.id

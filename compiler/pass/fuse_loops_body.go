@@ -10,7 +10,7 @@ import (
 
 // This file is the part of FuseLoops that makes the new bodies.
 
-// loopBody is the body of a loop in the making.
+// loopBody is a body under construction.
 type loopBody struct {
 	f         *looping
 	l         *loop
@@ -25,7 +25,7 @@ type loopBody struct {
 	taken     []int // the operators of the body that were outside
 }
 
-// place is an element of a value from outside that the body computes: in a column, or its own.
+// place is an element of an outside value that the body computes: in a column, or its own.
 type place struct {
 	x   ir.ID
 	col int64
@@ -39,7 +39,7 @@ func newLoopBody(f *looping, l *loop) *loopBody {
 	for range dims {
 		b.indices = append(b.indices, b.arg(types.ScalarOf(types.I64)))
 	}
-	for _, x := range f.g.In(l.id) { // arguments first, so that they are the first nodes of the body
+	for _, x := range f.g.In(l.id) { // arguments come first in the body
 		if _, ok := l.before[x]; ok {
 			b.needs(x)
 		} else {
@@ -82,12 +82,12 @@ func (b *loopBody) arg(t types.Type) ir.ID {
 	return b.body.Add(b.f.table.Must("arg"), nil, t, ir.Origin{})
 }
 
-// result reports that y is what operator k of those on the loop's result reads of it.
+// result reports whether y is what operator k on the loop's result reads of it.
 func (b *loopBody) result(k int, y ir.ID) bool {
 	return k == 0 && y == b.l.id || k > 0 && y == b.l.after[k-1]
 }
 
-// ownColumn is where the loop's own place is in a matrix of the shape of its result.
+// ownColumn returns the loop's own column in a matrix of its result's shape.
 func (b *loopBody) ownColumn() int64 {
 	if len(b.indices) == 2 {
 		return ownColumn
@@ -103,14 +103,14 @@ func (b *loopBody) input(x ir.ID) {
 	}
 }
 
-// needs makes arguments of what x, which goes into the body, is made of.
+// needs makes arguments of the inputs of x, which joins the body.
 func (b *loopBody) needs(x ir.ID) {
 	for _, y := range b.f.g.In(x) {
 		b.needed(y, x)
 	}
 }
 
-// needed makes an argument of y, which r reads, or of what it is made of.
+// needed makes an argument of y, which r reads, or of its inputs.
 func (b *loopBody) needed(y, r ir.ID) {
 	if b.f.within(y, r) {
 		b.needs(y)
@@ -119,7 +119,8 @@ func (b *loopBody) needed(y, r ir.ID) {
 	}
 }
 
-// value is the element of x, which goes into the body or is an argument of it, at the iteration's row and that column.
+// value returns the element of x, which joins the body or is an argument, at the iteration's row
+// and that column.
 func (b *loopBody) value(x ir.ID, col int64) ir.ID {
 	if v, ok := b.made[place{x, col}]; ok {
 		return v
@@ -168,7 +169,7 @@ func (b *loopBody) constant(c int64) ir.ID {
 	return b.constants[c]
 }
 
-// copyOld copies the old body; scalars is the elements that arguments which were matrices have become.
+// copyOld copies the old body. scalars maps arguments that were matrices to their elements.
 func (b *loopBody) copyOld(scalars map[ir.ID]ir.ID) (yield ir.ID) {
 	to := slices.Repeat([]ir.ID{ir.None}, b.old.Graph.Len())
 	for d, a := range b.indices {
@@ -187,8 +188,8 @@ func (b *loopBody) copyOld(scalars map[ir.ID]ir.ID) (yield ir.ID) {
 	return to[b.old.Yields[0]]
 }
 
-// copyReading adds the nodes of g that to has no place for to out. The nodes of gone were matrices and are the elements
-// that were read of them: an element of one is itself.
+// copyReading adds the nodes of g without an entry in to to out. The nodes of gone were matrices
+// and are now elements: an element of one is itself.
 func copyReading(out, g *ir.Graph, to []ir.ID, gone map[ir.ID]bool) {
 	for i := range g.Nodes {
 		id := ir.ID(i)
@@ -222,7 +223,7 @@ func copyReading(out, g *ir.Graph, to []ir.ID, gone map[ir.ID]bool) {
 	}
 }
 
-// withScalars is a region some of whose arguments, matrices, have become the elements that are read of them.
+// withScalars returns a region some of whose matrix arguments have become elements.
 func withScalars(r *ir.Region, scalar map[int]bool) *ir.Region {
 	out := ir.New()
 	out.CopyTables(r.Graph)

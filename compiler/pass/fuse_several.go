@@ -9,23 +9,23 @@ import (
 	"flow/ir/types"
 )
 
-// This file is the part of Fuse that makes one pass of several readers of a value.
+// This file is the part of Fuse that makes one pass for several readers of a value.
 //
-// Reductions of all elements go along with those of rows or with those of columns, not with both: a pass hands out whole
-// rows or groups of columns. Which two of the three make a pass the larger number says.
+// Reductions of all elements join those of rows or those of columns, not both: a pass produces
+// whole rows or groups of columns. The more numerous of the two wins.
 
-// stores is what the attribute fold of a pipe calls the elements themselves.
+// stores is the name of the elements themselves in the attribute fold of a pipe.
 const stores = "store"
 
 // sharing is a pipe with several results, or one of several pipes that compute the same chain.
 type sharing struct {
-	of    ir.ID   // what is reduced: the head of a chain or, of stored ones, any matrix
+	of    ir.ID   // the reduced value: the head of a chain or, if stored, any matrix
 	chain bool    // the chain is part of the pipe
 	store bool    // its elements are a result, the first
 	folds []ir.ID // the reductions
 }
 
-// several finds what several read.
+// several finds the values with several readers.
 func (f *fusion) several() {
 	g := f.g
 	readers := make(map[ir.ID][]ir.ID)
@@ -65,7 +65,7 @@ func (f *fusion) sent(id ir.ID) bool {
 	return sent
 }
 
-// sharings decides for the reductions of x, of which members are the chain if it is the head of one.
+// sharings decides for the reductions of x. members is the chain if x is the head of one.
 func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 	first, second := f.passes(reductions)
 	chain := f.fusable(x) && f.head[x] == x && !f.sent(x)
@@ -90,7 +90,8 @@ func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 	}
 }
 
-// storing divides reductions of one pass into those that had better go along with storing x and those that read it afterwards.
+// storing splits the reductions of one pass into those that join storing x and those that read it
+// afterwards.
 func (f *fusion) storing(x ir.ID, reductions []ir.ID) (along, apart []ir.ID) {
 	for _, r := range reductions {
 		if reducedApart(f.g, r, f.g.Type(x)) {
@@ -103,10 +104,10 @@ func (f *fusion) storing(x ir.ID, reductions []ir.ID) (along, apart []ir.ID) {
 	return along, apart
 }
 
-// addSharing notes a pipe at the place where all that it reads has been made.
+// addSharing places a pipe where all its operands exist.
 func (f *fusion) addSharing(s sharing) {
 	if !s.chain && len(s.folds) < 2 || len(s.folds) == 0 {
-		return // a reduction of what is stored is an operator already
+		return // a reduction of a stored value is already an operator
 	}
 	at := s.of
 	if !s.chain {
@@ -115,7 +116,7 @@ func (f *fusion) addSharing(s sharing) {
 	f.shared[at] = append(f.shared[at], s)
 }
 
-// passes divides reductions into those of one pass and those of another.
+// passes splits reductions into those of one pass and those of another.
 func (f *fusion) passes(reductions []ir.ID) (first, second []ir.ID) {
 	over := map[op.Fold]int{}
 	for _, r := range reductions {
@@ -135,8 +136,8 @@ func (f *fusion) passes(reductions []ir.ID) (first, second []ir.ID) {
 	return first, second
 }
 
-// overAll divides reductions into those of all elements and the others. Of the others those of rows come in one pass, if there
-// are any.
+// overAll splits reductions into those of all elements and the others: those of rows in one pass,
+// if there are any.
 func (f *fusion) overAll(reductions []ir.ID) (all, others []ir.ID) {
 	for _, r := range reductions {
 		if f.g.Nodes[r].Op.Fold == op.FoldAll {
@@ -149,14 +150,14 @@ func (f *fusion) overAll(reductions []ir.ID) (all, others []ir.ID) {
 	return all, others
 }
 
-// mirrored reports a chain on square matrices that reads one transposed: as a map it visits pairs of blocks, which reads
-// each from memory once, and no reduction goes that way.
+// mirrored reports a chain on square matrices that reads one transposed. As a map it visits pairs
+// of blocks, reading each from memory once; reductions do not support that order.
 func (f *fusion) mirrored(x ir.ID, members []ir.ID) bool {
 	t := f.g.Type(x)
 	return t.Rows == t.Cols && slices.ContainsFunc(members, f.readsTransposed)
 }
 
-// share adds the pipe s to out; the nodes that it gives are those of its results from then on.
+// share adds the pipe s to out. Its results replace the nodes in given.
 func (f *fusion) share(out *ir.Graph, table *op.Table, to []ir.ID, given []bool, members []ir.ID, s sharing) {
 	g := f.g
 	var results []ir.ID

@@ -6,16 +6,17 @@ import (
 	"flow/ir/types"
 )
 
-// FoldGroups computes products with a matrix of codes, and its column sums, of the codes:
+// FoldGroups computes products with a matrix of codes, and its column sums, from the codes:
 //
 //	%2 = onehot(%0) {k=10};  %3 = matmul.panels(%2, %1) {ta, panel=32768};  %4 = colsum(%2)
 //	->  %3 = onehot.sums(%0, %1) {k=10, panel=32768};  %4 = onehot.counts(%0) {k=10}
 //
-// The rows mean the two operators one after the other, to the bit: a product adds each row to one sum instead of multiplying most of them
-// by 0. A product with a sparse matrix of codes has no panels: each sum is one chain over the elements that are stored. Where the matrix has
-// other readers it is made for them alone. What fails is a code, so the new nodes stand where `onehot` stood.
-// It would be wrong for a product that is sent (one `<-` is one task), and pointless for one whose operands are cut, so panel bounds the rows
-// of a product that is none of panels.
+// The rows mean the two operators in sequence, bit for bit: each row is added to one sum instead of
+// multiplied mostly by 0. A product with a sparse matrix of codes has no panels: each sum is one
+// chain over the stored elements. Other readers of the matrix keep it. A code may fail, so the new
+// nodes take the place of `onehot`. It would be wrong for a product that is sent (one `<-` is one
+// task), and pointless if the operands are cut, so panel bounds the rows of a product without
+// panels.
 func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	sizes = sizes.filled()
 	var out *ir.Graph
@@ -57,7 +58,7 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 			continue
 		}
 		if out == nil {
-			out = g.Clone() // the definition of the program keeps what it had
+			out = g.Clone() // the program's definition must not change
 		}
 		out.Replace(id, row, attrs, x...)
 		at, own := g.Origin(h), g.Origin(id)

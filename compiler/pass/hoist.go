@@ -6,13 +6,13 @@ import (
 	"flow/ir/types"
 )
 
-// Hoist computes before a loop what is the same in all of its rounds:
+// Hoist moves loop invariants in front of the loop:
 //
 //	iterate(%c, %G) { %2 = t(%G); %3 = mul(%2, %c); .. }   ->   %5 = t(%G);  iterate(%c, %5) { %3 = mul(%5', %c); .. }
 //
-// It would be wrong for what may fail: the loop may have no round, and then the program does not fail. It would be dear for what
-// a branch may not need, so nothing leaves a branch; and pointless for a matrix that the body hands to the next round as it is,
-// which would be copied every time.
+// It would be wrong for what may fail: a loop without rounds does not fail. It could waste work on
+// what a branch may not need, so nothing leaves a branch. It skips a matrix that the body passes
+// unchanged to the next round, which would be copied every time.
 func Hoist(g *ir.Graph, table *op.Table) *ir.Graph {
 	if !g.Controls() {
 		return g
@@ -51,7 +51,7 @@ type hoisting struct {
 	moved  int
 }
 
-// loop copies the loop id with what is invariant in its regions before it.
+// loop copies the loop id and moves invariants of its regions in front of it.
 func (h *hoisting) loop(id ir.ID, in []ir.ID) ir.ID {
 	n := &h.old.Nodes[id]
 	origin := h.old.Origin(id).NoDest()
@@ -79,13 +79,14 @@ func (h *hoisting) loop(id ir.ID, in []ir.ID) ir.ID {
 	return to
 }
 
-// outside is nodes of a region that are computed before the loop, as far as the region still reads them, and where they are there.
+// outside lists nodes of a region that are computed before the loop and still read in the region,
+// and their new places.
 type outside struct {
 	ids, at []ir.ID
 	moved   []bool // of the region's nodes: computed outside
 }
 
-// invariants moves what is invariant in r to the graph outside.
+// invariants moves the invariants of r to the outer graph.
 func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.Origin) (out outside) {
 	g := r.Graph
 	at := make([]ir.ID, g.Len())
@@ -140,7 +141,8 @@ func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.O
 	return out
 }
 
-// rewritten is region k with arguments in place of what was moved out of it, and one for each thing moved out of another.
+// rewritten returns region k with arguments for what was moved out of it, and for what was moved
+// out of the others.
 func (h *hoisting) rewritten(r *ir.Region, more []outside, k int) *ir.Region {
 	out := &ir.Region{Graph: ir.New()}
 	g := out.Graph
@@ -185,7 +187,7 @@ func (h *hoisting) rewritten(r *ir.Region, more []outside, k int) *ir.Region {
 	return out
 }
 
-// harmless reports an operator that cannot fail on these inputs, whatever they hold.
+// harmless reports an operator that cannot fail on these inputs.
 func harmless(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
 	d := n.Op

@@ -8,24 +8,28 @@ import (
 	"flow/ir/types"
 )
 
-// keepFrom is the least work, in operations and bytes, that is worth keeping: what finds a kept value costs some tens of nanoseconds.
+// keepFrom is the least work, in operations and bytes, that is worth keeping: finding a kept value
+// costs some tens of nanoseconds.
 const keepFrom = 64
 
-// Keep marks what is left in a loop and is the same in all of its rounds, for the engines to compute at most once: when it is first
-// needed.
+// Keep marks the loop invariants that remain in a loop, so that engines compute them at most once,
+// when first needed.
 //
 //	parfor(%u) { %2 = select(%1, %u, %i) {..} { %3 = rowargmax(%u); %4 = element(%3, %i) } }   ->   .. %3 = rowargmax(%u) {keep=1} ..
 //
-// The attribute keep counts the loops, innermost first, in all of whose rounds the value stays the same. It is the answer to what Hoist
-// must leave: work in a branch, which may never be taken, and operators that may fail, where the loop may have no round. A marked node
-// stays where it is, so it runs when its branch is first taken and fails there, in the order of the text.
+// The attribute keep counts the loops, innermost first, in all of whose rounds the value is
+// invariant. Hoist leaves two kinds: work in a branch, which may never be taken, and operators that
+// may fail, since the loop may have no round. A marked node stays in place, so it runs when its
+// branch is first taken and fails there, in textual order.
 //
-// It would be wrong to mark `rowargmax(%c)` where %c is carried, or a node that reads one such through an operator too cheap to be marked:
+// It would be wrong to mark `rowargmax(%c)` where %c is carried, or a node that reads it through an
+// operator too cheap to be marked:
 //
 //	iterate(%c) { %1 = c[0,:]; %2 = rowargmax(%1) }
 //
-// so every node is given a count, and only those that are dear get the mark. The parts of a tuple are not kept, nor are the results of a
-// loop or branch as a whole: what lies in it is, if it is the same in the loop around.
+// so every node gets a count, and only expensive ones get the mark. Parts of a tuple and whole
+// results of loops and branches are not kept; what is inside them is, if it is invariant in the
+// outer loop.
 func Keep(g *ir.Graph) *ir.Graph {
 	k := keeping{}
 	out := g.Clone()
@@ -47,8 +51,8 @@ func isLoop(n *ir.Node) bool {
 
 type keeping struct{ any bool }
 
-// enter puts marked copies in place of the regions of node id of g. For nodes of g, same says in how many loops, innermost first, they
-// are the same; around is how many loops there are.
+// enter replaces the regions of node id of g by marked copies. same gives for each node of g the
+// number of loops, innermost first, in which it is invariant; around is the number of loops.
 func (k *keeping) enter(g *ir.Graph, id ir.ID, same []int, around int) {
 	n, in := &g.Nodes[id], g.In(id)
 	if isLoop(n) {
@@ -67,7 +71,7 @@ func (k *keeping) enter(g *ir.Graph, id ir.ID, same []int, around int) {
 			for a := n.Carried(); a < len(args); a++ {
 				args[a] = 1 + same[in[a]]
 			}
-		default: // indices come first, and bounds before what is read
+		default: // indices come first, and bounds before captured values
 			for a, lead := len(n.Attrs.Ints("by")), len(in)-len(args); a < len(args); a++ {
 				args[a] = 1 + same[in[lead+a]]
 			}
@@ -78,7 +82,8 @@ func (k *keeping) enter(g *ir.Graph, id ir.ID, same []int, around int) {
 	n.Region = first
 }
 
-// region is r with its marks, where args says in how many of the loops around it each argument is the same.
+// region returns r with marks. args gives the number of surrounding loops in which each argument is
+// invariant.
 func (k *keeping) region(r *ir.Region, args []int, around int) *ir.Region {
 	out := &ir.Region{Graph: r.Graph.Clone(), Args: r.Args, Yields: r.Yields}
 	g := out.Graph
@@ -108,7 +113,7 @@ func (k *keeping) region(r *ir.Region, args []int, around int) *ir.Region {
 	return out
 }
 
-// worthKeeping reports a node that gives one value, without an effect, and not for nothing.
+// worthKeeping reports a node with one value, without an effect, that is not cheap.
 func worthKeeping(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.Control != op.NoControl || !n.Op.Laws.Has(op.Pure) || !t.IsScalar() && !t.IsMatrix() {

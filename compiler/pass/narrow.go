@@ -7,18 +7,17 @@ import (
 	"flow/ir/op"
 )
 
-// Narrow computes the lower triangle alone where nothing else is read:
+// Narrow computes only the lower triangle where nothing else is read:
 //
 //	%4 = gemm(%3, %1, %1){sub, tb};  potrf(%4)   ->   %4 = syrk(%3, %1){sub};  potrf(%4)
 //
-// Rows say of which inputs they read only the lower triangle (Def.Lower) and which row
-// computes only that (Def.Narrow). A chain of such updates narrows as a whole, for a
-// syrk reads only the lower triangle of what it accumulates into. It would be wrong if
-// any reader, a rank's included, saw the whole matrix: the part above the diagonal is
-// then not what the program says.
+// Rows declare the inputs of which they read only the lower triangle (Def.Lower) and the row that
+// computes only that (Def.Narrow). A chain of such updates narrows as a whole, because a syrk reads
+// only the lower triangle of its accumulator. It would be wrong if any reader, also on another
+// rank, saw the whole matrix: the part above the diagonal is then not what the program says.
 func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 	n := g.Len()
-	full := make([]bool, n) // somebody reads more than the lower triangle
+	full := make([]bool, n) // a reader uses more than the lower triangle
 	for i := n - 1; i >= 0; i-- {
 		id := ir.ID(i)
 		node := &g.Nodes[i]
@@ -39,7 +38,7 @@ func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 	return g
 }
 
-// narrowed is the attributes of the narrow row; there are four, shared by all nodes.
+// narrowed returns the attributes of the narrow row. There are four, shared by all nodes.
 func narrowed(sub, ta bool) *op.Attrs {
 	switch {
 	case sub && ta:

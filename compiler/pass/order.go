@@ -7,10 +7,10 @@ import (
 	"flow/ir/plan"
 )
 
-// Priorities is each task's longest path to the end of the program in predicted
-// seconds, scaled to integers: list scheduling by it keeps the critical path busy
-// (Hu's and CP scheduling; Adam, Chandy, Dickson, CACM 17(12), 1974). It steers order
-// alone. Where the rates are wrong by a constant factor nothing changes.
+// Priorities returns each task's longest path to the end of the program in predicted seconds,
+// scaled to integers: list scheduling by it keeps the critical path busy (Hu's and CP scheduling;
+// Adam, Chandy, Dickson, CACM 17(12), 1974). It affects only the order. A constant factor in the
+// rates changes nothing.
 func Priorities(g *ir.Graph, rates plan.Rates) []int32 {
 	tail := plan.Critical(g, plan.Costs(g, rates))
 	longest := 0.0

@@ -7,33 +7,34 @@ import (
 	"flow/ir/op"
 )
 
-// FoldPanels makes one operator again of a product over a long inner size, which Contraction has written as a tree of sums of
-// the products of its panels:
+// FoldPanels makes a product over a long inner size one operator again, which Contraction wrote as
+// a tree of sums of panels:
 //
 //	add(matmul(slice %0, slice %1) {ta}, matmul(slice %0, slice %1) {ta})   ->   matmul.panels(%0, %1) {ta, panel=32768}
 //
-// The row means the same tree, to the bit. Its loop shares the panels out among the workers, so the operands stay in one piece and
-// nothing is copied. A result of more than mostPanelSum elements keeps the tree: its panels are enough work to be cut into tiles. So does
-// a product whose operands are cut for another reader, which would have to be laid together for it.
+// The row means the same tree, bit for bit. Its loop shares the panels among the workers, so the
+// operands stay whole and nothing is copied. A result of more than mostPanelSum elements keeps the
+// tree: its panels are enough work to be cut into tiles. So does a product whose operands are cut
+// for another reader, since they would have to be assembled.
 func FoldPanels(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	sizes = sizes.filled()
 	f := &panelFolding{g: g, mm: table.Infix("@"), plus: table.Infix("+"), panel: sizes.Panel}
 	found := f.find()
 	row := table.Must("matmul.panels")
 	for len(found) > 0 {
-		out := g.Clone()                 // the definition of the program keeps what it had
-		made := map[*op.Attrs]panelSum{} // by attributes that no other node has: contraction makes such rows of matrices of open sizes
+		out := g.Clone()                 // the program's definition must not change
+		made := map[*op.Attrs]panelSum{} // by unique attributes: contraction makes such rows for matrices of open sizes
 		for _, p := range found {
 			attrs := p.attrs.With("panel", op.Int(f.panel))
 			out.Replace(p.root, row, attrs, p.a, p.b)
 			made[attrs] = p
 		}
 		out = DropDead(out)
-		whole := wholes(out, sizes.Block, wishes(out))
+		whole := wholes(out, sizes.Block, preferredCuts(out))
 		if whole == nil {
 			return out
 		}
-		// What stays a tree may cut the operands of another.
+		// A remaining tree may cut the operands of another.
 		kept := found[:0:0]
 		for i := range out.Nodes {
 			p, ok := made[out.Nodes[i].Attrs]
@@ -49,7 +50,7 @@ func FoldPanels(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	return g
 }
 
-// mostPanelSum bounds the result of a folded product: of each panel there is one in memory.
+// mostPanelSum bounds the result of a folded product: each panel has one in memory.
 const mostPanelSum = 1 << 16
 
 type panelFolding struct {
@@ -66,7 +67,7 @@ type panelSum struct {
 	a, b  ir.ID
 }
 
-// find is the products in the order of their roots.
+// find returns the products in the order of their roots.
 func (f *panelFolding) find() (found []panelSum) {
 	f.uses = f.g.Uses()
 	for i := range f.g.Nodes {
@@ -82,8 +83,8 @@ func (f *panelFolding) find() (found []panelSum) {
 	return found
 }
 
-// sum is the product that root and the tree below it compute. The tree of a product over k terms is a function of k, so its
-// first panel tells what all others must be.
+// sum returns the product of root and the tree below it. The tree of a product over k terms depends
+// on k alone, so its first panel determines all others.
 func (f *panelFolding) sum(root ir.ID) (p panelSum, ok bool) {
 	first := root
 	for f.g.Nodes[first].Op == f.plus {
@@ -107,7 +108,7 @@ func (f *panelFolding) sum(root ir.ID) (p panelSum, ok bool) {
 	return p, f.matches(root, root, p, k, 0, (k+f.panel-1)/f.panel)
 }
 
-// inner is the size of x along rows or columns; -1 of what is no dense matrix of known shape.
+// inner returns the size of x along rows or columns, -1 unless it is a dense matrix of known shape.
 func (f *panelFolding) inner(x ir.ID, rows bool) int {
 	switch t := f.g.Type(x); {
 	case !t.IsDense() || !t.Known():
@@ -119,7 +120,8 @@ func (f *panelFolding) inner(x ir.ID, rows bool) int {
 	}
 }
 
-// matches reports that id is the sum of panels lo..hi-1 of p, and that nobody else reads what is below the root.
+// matches reports whether id is the sum of panels lo..hi-1 of p and everything below the root has
+// one reader.
 func (f *panelFolding) matches(root, id ir.ID, p panelSum, k, lo, hi int) bool {
 	n, in := &f.g.Nodes[id], f.g.In(id)
 	if id != root && f.uses[id] != 1 || !sameSend(f.g, id, root) {
@@ -135,7 +137,7 @@ func (f *panelFolding) matches(root, id ir.ID, p panelSum, k, lo, hi int) bool {
 		f.window(in[0], p.a, ta, from, to) && f.window(in[1], p.b, !tb, from, to)
 }
 
-// window reports that x is rows (or columns) from..to-1 of the matrix of.
+// window reports whether x is rows (or columns) from..to-1 of the matrix of.
 func (f *panelFolding) window(x, of ir.ID, rows bool, from, to int) bool {
 	if f.g.Nodes[x].Op.Name != "slice" || f.g.In(x)[0] != of {
 		return false

@@ -11,33 +11,31 @@ import (
 	"flow/ir/types"
 )
 
-// This file defines Partition, which turns nodes on large matrices into nodes on
-// blocks. How each operator is cut its row says (op.Shard); cuts.go decides where.
+// This file defines Partition, which rewrites nodes on large matrices as nodes on blocks. The row
+// of each operator says how it is cut (op.Shard); cuts.go decides where.
 
-// Partitioned is a graph of tasks and where each lies in its matrix.
+// Partitioned is a graph of tasks and the place of each in its matrix.
 type Partitioned struct {
 	Graph *ir.Graph
 	Block []Block // of every node; placement reads them
-	// Unshared are files that rank 0 alone may read.
+	// Unshared lists files that only rank 0 may read.
 	Unshared []string
-	// Rooted reports that the operator table has rows with Root.
+	// Rooted: the operator table has rows with Root.
 	Rooted bool
 }
 
-// Block is a task's place in the block grid of its matrix: the coordinates of its result and the number of blocks
-// along each side, all 0 for what has no place (scalars, whole matrices).
+// Block is a task's place in the block grid of its matrix: the coordinates of its result and the
+// number of blocks along each side. All are 0 for scalars and whole matrices.
 type Block struct{ Row, Col, Rows, Cols int32 }
 
-// Partition cuts large matrices into blocks and every operator on them into
-// operators on blocks:
+// Partition cuts large matrices into blocks and every operator on them into operators on blocks:
 //
 //	%3 = add(%1, %2) : f64[512,512]   ->   %7 = add(%3, %5) : f64[256,512] ..
 //	slice of lay of blocks            ->   the block itself where the cuts agree
 //
-// Bits stay: a block of a constructor is computed from its place, contractions are
-// chains over ascending k whichever way k is cut, sums are exact. A node that sends to
-// a channel is one task whatever its size (one `<-` is one task), and so is an
-// operator whose row says ShardWhole.
+// Bits stay: a block of a constructor follows from its place, contractions are chains over
+// ascending k however k is cut, sums are exact. A node that sends to a channel is one task of any
+// size (one `<-` is one task), and so is an operator whose row says ShardWhole.
 func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes Sizes, limit int) (*Partitioned, error) {
 	p := &partitioner{limit: limit, old: g, g: ir.New(), table: table, one: make([]ir.ID, g.Len()), parts: map[ir.ID]*parts{}, several: map[ir.ID]*parts{}}
 	p.g.CopyTables(g)
@@ -54,15 +52,15 @@ func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes Sizes, l
 	return &Partitioned{Graph: p.g, Block: p.block}, nil
 }
 
-// DropDead drops blocks that no effect needs and that cannot fail, in place, keeping the table of places in
-// step. A block that may fail is computed although nobody reads it, because the matrix that it is a part of fails with
-// it in the definition.
+// DropDead drops blocks that no effect needs and that cannot fail, in place, and updates the table
+// of places. An unread block that may fail is computed, because in the definition its matrix fails
+// with it.
 func (p *Partitioned) DropDead() *Partitioned {
 	keep := aliveAnd(p.Graph, func(id ir.ID) bool { return p.Graph.Required(id) || ir.MayFail(p.Graph, id) })
 	if keep == nil {
 		return p
 	}
-	// In place: the graph is the partitioner's own, and may be most of the memory there is.
+	// In place: the graph is the partitioner's own and may fill most of the memory.
 	live, to := make([]int32, len(keep)), make([]ir.ID, len(keep))
 	blocks := p.Block[:0]
 	for i, k := range keep {
@@ -76,7 +74,8 @@ func (p *Partitioned) DropDead() *Partitioned {
 	return p
 }
 
-// parts is a value cut in blocks: block (i, j) has rows rc[i]..rc[i+1] and columns cc[j]..cc[j+1].
+// parts is a value cut into blocks: block (i, j) has rows rc[i]..rc[i+1] and columns
+// cc[j]..cc[j+1].
 type parts struct {
 	rc, cc []int
 	ids    []ir.ID
@@ -90,16 +89,16 @@ type partitioner struct {
 	g     *ir.Graph
 	table *op.Table
 	cuts  *cuts
-	one   []ir.ID          // of old nodes in one piece: the new node; ir.None for those in parts
+	one   []ir.ID          // the new node of each whole old node; ir.None for those in parts
 	parts map[ir.ID]*parts // of old nodes in several
-	// several is the blocks of old pipes with several results, which nodes of the row part stand for.
+	// several holds the blocks of old pipes with several results, which part nodes select.
 	several map[ir.ID]*parts
 	block   []Block
 	from    ir.ID // the old node being cut
 	limit   int
 }
 
-// TooMany is the error of a program whose matrices have more blocks than tasks are allowed.
+// TooMany is the error of a program whose matrices have more blocks than allowed tasks.
 type TooMany struct {
 	At    ir.Origin // of what was to be cut
 	Of    types.Type
@@ -111,7 +110,7 @@ func (e *TooMany) Error() string { return fmt.Sprintf("more than %d tasks", e.Li
 // stop unwinds from deep in a product of 10^9 block products.
 type stop struct{ err error }
 
-// caught is f's error, or that of a stop in it.
+// caught returns f's error, or that of a stop in it.
 func caught(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -125,7 +124,7 @@ func caught(f func() error) (err error) {
 	return f()
 }
 
-// cut is node, or an error when it makes too many or the compilation was given up.
+// cut is node, with an error if it makes too many or the compilation was cancelled.
 func (p *partitioner) cut(ctx context.Context, id ir.ID) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -133,8 +132,8 @@ func (p *partitioner) cut(ctx context.Context, id ir.ID) error {
 	return caught(func() error { return p.node(id) })
 }
 
-// grid is room for the blocks of a matrix. Each will be a task, so it is known beforehand that there are too many: a list
-// of 10^11 would be more memory than there is.
+// grid returns room for the blocks of a matrix, or stops if there are too many tasks: a list of
+// 10^11 would not fit in memory.
 func (p *partitioner) grid(rows, cols int) []ir.ID {
 	if rows*cols > p.limit-p.g.Len() {
 		panic(stop{&TooMany{p.old.Origin(p.from), p.old.Type(p.from), p.limit}})
@@ -153,7 +152,7 @@ func (p *partitioner) add(d *op.Def, attrs *op.Attrs, t types.Type, b Block, in 
 	return id
 }
 
-// typed makes a node whose type its row says.
+// typed makes a node whose type comes from its row.
 func (p *partitioner) typed(d *op.Def, attrs *op.Attrs, b Block, in ...ir.ID) (ir.ID, error) {
 	ts := make([]types.Type, len(in))
 	for i, x := range in {
@@ -166,14 +165,14 @@ func (p *partitioner) typed(d *op.Def, attrs *op.Attrs, b Block, in ...ir.ID) (i
 	return p.add(d, attrs, t, b, in...), nil
 }
 
-// known reports that a node's result and inputs have sizes: what only the run will
-// tell stays in one piece, for cuts are numbers.
+// known reports whether a node's result and inputs have known sizes. Others stay whole, because
+// cuts are numbers.
 func (p *partitioner) known(id ir.ID) bool {
 	unknown := func(x ir.ID) bool { t := p.old.Type(x); return t.IsMatrix() && !t.Known() }
 	return !unknown(id) && !slices.ContainsFunc(p.old.In(id), unknown)
 }
 
-// node makes what stands for node id: blocks where it is cut, else one piece that is made of whole inputs.
+// node makes the replacement of node id: blocks if it is cut, else one node on whole inputs.
 func (p *partitioner) node(id ir.ID) error {
 	p.from = id
 	_, _, _, sent := p.old.Dest(id)
@@ -192,7 +191,8 @@ func (p *partitioner) node(id ir.ID) error {
 	return nil
 }
 
-// inBlocks makes the blocks of node id by the rule of its row; done is false where the node stays in one piece.
+// inBlocks makes the blocks of node id by the rule of its row. done is false if the node stays
+// whole.
 func (p *partitioner) inBlocks(id ir.ID) (done bool, err error) {
 	n, t, cut := &p.old.Nodes[id], p.old.Type(id), p.cuts.of(id)
 	if n.Op.Name == "pipe" {
@@ -273,7 +273,7 @@ func (p *partitioner) set(id ir.ID, x *parts) {
 	p.parts[id] = x
 }
 
-// get is an old value's parts.
+// get returns an old value's parts.
 func (p *partitioner) get(id ir.ID) *parts {
 	if x := p.parts[id]; x != nil {
 		return x
@@ -282,7 +282,7 @@ func (p *partitioner) get(id ir.ID) *parts {
 	return &parts{[]int{0, t.Rows}, []int{0, t.Cols}, []ir.ID{p.one[id]}}
 }
 
-// whole is an old value in one piece.
+// whole returns an old value in one piece.
 func (p *partitioner) whole(id ir.ID) ir.ID {
 	if p.one[id] != ir.None {
 		return p.one[id]
@@ -305,7 +305,7 @@ func (p *partitioner) triangle(id ir.ID, n *ir.Node, t types.Type, c cutting) er
 	})
 }
 
-// item takes an element from the block that it lies in.
+// item takes an element from its block.
 func (p *partitioner) item(id ir.ID, n *ir.Node, x *parts) error {
 	at := n.Attrs.Ints("at")
 	i, j := first(x.rc, int(at[0])), first(x.cc, int(at[1]))
@@ -328,8 +328,8 @@ func (p *partitioner) aligned(id ir.ID, n *ir.Node, t types.Type, c cutting) err
 	})
 }
 
-// operands cuts the operands of an elementwise operator or of a fused chain over an index
-// space of type t, which is cut in c, and returns those of a block.
+// operands cuts the operands of an elementwise operator or a fused chain over an index space of
+// type t with cuts c, and returns those of a block.
 func (p *partitioner) operands(id ir.ID, n *ir.Node, t types.Type, c cutting) func(i, j int) []ir.ID {
 	in := p.old.In(id)
 	modes := n.Attrs.Ints("modes")
@@ -375,7 +375,7 @@ func (p *partitioner) operands(id ir.ID, n *ir.Node, t types.Type, c cutting) fu
 	}
 }
 
-// modeOf is how an operand of type x lies in a result of type t.
+// modeOf returns how a result of type t reads an operand of type x.
 func modeOf(x, t types.Type) op.Mode {
 	switch {
 	case !x.IsMatrix() || x.Rows == 1 && x.Cols == 1 && (t.Rows != 1 || t.Cols != 1):

@@ -8,11 +8,11 @@ import (
 	"flow/ir/types"
 )
 
-// This file is the part of Partition that moves elements: values cut anew, slices and
-// assemblies, as windows of blocks that lie in blocks.
+// This file is the part of Partition that moves elements: recutting, slices and assemblies, as
+// windows of blocks in blocks.
 
-// recut is an old value with other cuts: blocks whose cuts agree are taken as they
-// are, the others are laid out of those that they overlap, once for all that ask.
+// recut returns an old value with other cuts. Blocks whose cuts agree are reused; others are
+// assembled from those that they overlap, once for all readers.
 func (p *partitioner) recut(id ir.ID, rc, cc []int) *parts {
 	x := p.get(id)
 	if slices.Equal(x.rc, rc) && slices.Equal(x.cc, cc) {
@@ -35,7 +35,7 @@ func (p *partitioner) recut(id ir.ID, rc, cc []int) *parts {
 	return out
 }
 
-// piece is a window of a value that lies in a result: window (sr, sc, rows, cols) of x at (r, c).
+// piece is a window of a value in a result: window (sr, sc, rows, cols) of x at (r, c).
 type piece struct {
 	x          *parts
 	r, c       int
@@ -74,7 +74,7 @@ func (p *partitioner) lay(t types.Type, src []piece, rows, cols int, b Block) ir
 	return p.add(p.table.Must("lay"), attrs, out, b, in...)
 }
 
-// zeros is a block of zeros of any element type.
+// zeros returns a block of zeros of any element type.
 func (p *partitioner) zeros(e types.Elem, rows, cols int, b Block) ir.ID {
 	x := p.add(p.table.Must("zeros"), op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, op.Attr{Name: "m", Val: op.Int(cols)}), types.DenseOf(types.F64, rows, cols), b)
 	if e == types.F64 {
@@ -83,7 +83,7 @@ func (p *partitioner) zeros(e types.Elem, rows, cols int, b Block) ir.ID {
 	return p.add(p.table.Must(e.String()), nil, types.DenseOf(e, rows, cols), b, x)
 }
 
-// first is the block that position x lies in.
+// first returns the block that contains position x.
 func first(cuts []int, x int) int {
 	i, ok := slices.BinarySearch(cuts, x)
 	if ok {
@@ -92,9 +92,9 @@ func first(cuts []int, x int) int {
 	return max(i-1, 0)
 }
 
-// move lays pieces of the inputs into the result's blocks.
+// move puts pieces of the inputs into the result's blocks.
 func (p *partitioner) move(id ir.ID, t types.Type, c cutting, boxes []box, in []ir.ID) error {
-	// Which boxes touch which block: an untile has as many boxes as blocks.
+	// The boxes that touch each block: an untile has as many boxes as blocks.
 	cols := len(c.cc) - 1
 	touch := make([][]int32, (len(c.rc)-1)*cols)
 	for k, x := range boxes {

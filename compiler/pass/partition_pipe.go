@@ -1,8 +1,7 @@
 package pass
 
-// This file is the part of Partition that cuts pipes: chains of elementwise operators that
-// end with a reduction. Their index space is cut as that of a map would be; what a block
-// makes is a partial result.
+// This file is the part of Partition that cuts pipes (map-reduces). Their index space is cut like
+// that of a map; a block makes a partial result.
 
 import (
 	"strings"
@@ -12,13 +11,13 @@ import (
 	"flow/ir/types"
 )
 
-// pipeSpace is the type of what a pipe reduces.
+// pipeSpace returns the type of what a pipe reduces.
 func pipeSpace(n *ir.Node) types.Type {
 	y := n.Region.Graph.Type(n.Region.Yields[0])
 	return types.DenseOf(y.Elem, n.Attrs.Int("rows"), n.Attrs.Int("cols"))
 }
 
-// pipeFolds is the reductions of a pipe; nil stands for its elements.
+// pipeFolds returns the reductions of a pipe; nil is its elements.
 func pipeFolds(table *op.Table, n *ir.Node) []*op.Def {
 	var out []*op.Def
 	for _, name := range strings.Fields(n.Attrs.Str("fold")) {
@@ -31,7 +30,7 @@ func pipeFolds(table *op.Table, n *ir.Node) []*op.Def {
 	return out
 }
 
-// axisOf is what folds go over: an axis if one of them does.
+// axisOf returns the range of the folds: an axis if one of them has one.
 func axisOf(folds []*op.Def) op.Fold {
 	for _, d := range folds {
 		if d != nil && d.Fold != op.FoldAll {
@@ -41,7 +40,7 @@ func axisOf(folds []*op.Def) op.Fold {
 	return op.FoldAll
 }
 
-// storedPart is the pipe of which node id is the elements.
+// storedPart returns the pipe whose elements node id selects.
 func storedPart(g *ir.Graph, id ir.ID) (pipe ir.ID, ok bool) {
 	n := &g.Nodes[id]
 	if n.Op.Control != op.Part || n.Attrs.Int("at") != 0 {
@@ -52,8 +51,8 @@ func storedPart(g *ir.Graph, id ir.ID) (pipe ir.ID, ok bool) {
 	return pipe, p.Op.Name == "pipe" && strings.HasPrefix(p.Attrs.Str("fold"), stores+" ")
 }
 
-// resultCut is where a result of type t of a pipe is cut whose index space is cut in w: one along an axis where its blocks
-// are, one scalar nowhere. d is nil for the elements.
+// resultCut returns where a result of type t of a pipe with index-space cuts w is cut: a result
+// along an axis as its blocks, a scalar nowhere. d is nil for the elements.
 func resultCut(w cutting, d *op.Def, t types.Type) (cutting, bool) {
 	if d == nil {
 		return w, !w.single()
@@ -67,15 +66,15 @@ func resultCut(w cutting, d *op.Def, t types.Type) (cutting, bool) {
 	return cutting{}, false
 }
 
-// pipe is where the index space of a pipe is cut: as who reads its elements in tiles wants it, as an operand that lies like
-// it, else by its shape; blocks of a reduction along an axis hold whole lines.
+// pipe returns the cuts of a pipe's index space: as readers of its elements prefer, as an aligned
+// operand, else by its shape. Blocks of a reduction along an axis hold whole lines.
 func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 	n := &c.g.Nodes[id]
 	t := pipeSpace(n)
 	if t.Rows == 0 || t.Cols == 0 {
 		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
 	}
-	out, found := c.wish[id]
+	out, found := c.preferred[id]
 	for k, x := range c.g.In(id) {
 		w, ok := c.by[x]
 		switch op.Mode(n.Attrs.Ints("modes")[k]) {
@@ -138,8 +137,8 @@ func (p *partitioner) pipe(id ir.ID, n *ir.Node, t types.Type) error {
 	return nil
 }
 
-// pipeBlocks makes the pipes of the blocks of an index space that is cut in c. What they give of reductions of all elements is
-// partial results.
+// pipeBlocks makes the pipes of the blocks of an index space with cuts c. Reductions of all
+// elements give partial results.
 func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cutting) (*parts, error) {
 	space := pipeSpace(n)
 	at := p.operands(id, n, space, c)
@@ -186,8 +185,8 @@ func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cuttin
 	return made, nil
 }
 
-// result puts together a result of type t of a pipe: that of the reduction d, or, where d is nil, its elements, of type
-// space. f gives what a block made of it.
+// result assembles a result of type t of a pipe: that of the reduction d, or its elements, of type
+// space, if d is nil. f returns a block's contribution.
 func (p *partitioner) result(id ir.ID, d *op.Def, space, t types.Type, c cutting, f func(i, j int, b Block) (ir.ID, error)) error {
 	switch {
 	case d == nil:
@@ -200,7 +199,7 @@ func (p *partitioner) result(id ir.ID, d *op.Def, space, t types.Type, c cutting
 	return p.blocks(id, t, cutting{[]int{0, t.Rows}, c.cc}, f)
 }
 
-// part is a result of a pipe with several.
+// part returns a result of a pipe with several.
 func (p *partitioner) part(id ir.ID, n *ir.Node, t types.Type) error {
 	from := p.old.In(id)[0]
 	made := p.several[from]

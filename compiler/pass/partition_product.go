@@ -7,7 +7,7 @@ import (
 
 // This file is the part of Partition that cuts products.
 
-// contract cuts a product into one chain of block products per block of the result.
+// contract cuts a product into one chain of block products a block of the result.
 func (p *partitioner) contract(id ir.ID, n *ir.Node, t types.Type, c cutting) error {
 	in := p.old.In(id)
 	a, b := in[len(in)-2], in[len(in)-1]
@@ -61,7 +61,7 @@ func (p *partitioner) contract(id ir.ID, n *ir.Node, t types.Type, c cutting) er
 	})
 }
 
-// kCuts is where the summed dimension is cut: where the larger operand already is.
+// kCuts returns where the summed dimension is cut: where the larger operand already is.
 func (p *partitioner) kCuts(a, b ir.ID, ta, tb bool) []int {
 	x, y := p.get(a), p.get(b)
 	kx, ky := x.cc, y.rc

@@ -8,12 +8,12 @@ import (
 
 // This file is the part of Partition that cuts reductions.
 
-// reduce cuts a reduction of a whole matrix: partials of blocks, combined over each
-// row of blocks, then over all, then finished.
+// reduce cuts a reduction of a whole matrix: partials of blocks, combined over each row of blocks,
+// then over all, then finished.
 func (p *partitioner) reduce(id ir.ID, n *ir.Node) error {
 	in := p.old.In(id)
 	x := p.get(in[0])
-	alike := true // of inputs of two shapes (identical: false) blocks correspond to nothing
+	alike := true // with inputs of two shapes (identical: false) blocks do not correspond
 	for _, other := range in[1:] {
 		alike = alike && sameShape(p.old.Type(other), p.old.Type(in[0]))
 		if y := p.get(other); len(y.ids) > len(x.ids) {
@@ -43,9 +43,8 @@ func (p *partitioner) reduce(id ir.ID, n *ir.Node) error {
 	})
 }
 
-// partials is the result of a reduction d, of a value of type t that is cut in c, from the
-// partial results of its blocks: combined over each row of blocks, then over all, then
-// finished.
+// partials returns the result of a reduction d of a value of type t with cuts c from the partial
+// results of its blocks: combined over each row of blocks, then over all, then finished.
 func (p *partitioner) partials(id ir.ID, d *op.Def, t types.Type, c cutting, f func(i, j int, b Block) (ir.ID, error)) error {
 	combine := p.table.Must(d.Shard.Combine)
 	rows, cols := len(c.rc)-1, len(c.cc)-1
@@ -76,7 +75,7 @@ func (p *partitioner) partials(id ir.ID, d *op.Def, t types.Type, c cutting, f f
 		}
 	}
 	if d.Shard.Finish != "" {
-		// What a mean divides by is no matter of the accumulator: it is an attribute.
+		// The accumulator does not hold the divisor of a mean: it is an attribute.
 		attrs := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(t.Count())}, op.Attr{Name: "elem", Val: op.Str(t.Elem.String())})
 		if sum, err = p.typed(p.table.Must(d.Shard.Finish), attrs, Block{}, sum); err != nil {
 			return err

@@ -8,25 +8,23 @@ import (
 	"flow/ir/op"
 )
 
-// Placed is a graph whose every edge between ranks is an exchange, and who owns what.
+// Placed is a graph with an exchange on every edge between ranks, and the owners.
 type Placed struct {
 	Graph *ir.Graph
 	Owner []int32
 }
 
-// Place gives every task to a rank and puts an exchange on every edge that crosses:
+// Place assigns every task to a rank and inserts an exchange on every edge between ranks:
 //
 //	%4 = trsm(%1, %3) on 0;  %9 = gemm(%8, %4, %5) on 2
 //	->  %5 = exchange(%4) {to=[2]} on 0;  %10 = gemm(%9, %5, %6) on 2
 //
-// Owner computes: a task runs where its result lives, and results live on a 2-D
-// block-cyclic grid of ranks as near to square as ranks allow (a matrix of one column
-// or row of blocks: in contiguous shares of it). That bounds what one rank sends to
-// (P + Q) per step of a factorisation instead of P Q, and spreads the shrinking rest
-// over all. What has no place (scalars, whole matrices, effects) lives on rank 0, where
-// output goes. Constants are computed wherever they are read: they cost less than a
-// message. What reads a file that not all ranks share runs on rank 0, and what it makes is
-// sent.
+// Owner computes: a task runs on the owner of its result, and results are distributed on a 2-D
+// block-cyclic grid of ranks, as square as possible (a matrix of one column or row of blocks: in
+// contiguous shares). That bounds what one rank sends in a step of a factorisation by P + Q instead
+// of P Q, and balances the shrinking rest. Scalars, whole matrices and effects are on rank 0, where
+// output goes. Constants are computed wherever they are read, which costs less than a message.
+// Tasks that read a file that not all ranks share run on rank 0, which sends their results.
 func Place(p *Partitioned, ranks int, table *op.Table) *Placed {
 	g := p.Graph
 	owner := owners(p, ranks)
@@ -80,7 +78,7 @@ func Place(p *Partitioned, ranks int, table *op.Table) *Placed {
 	return out
 }
 
-// ranksReading is the other ranks that read the result of each node, ascending.
+// ranksReading returns the other ranks that read the result of each node, ascending.
 func ranksReading(g *ir.Graph, owner []int32) [][]int32 {
 	reach := make([][]int32, g.Len())
 	for i := range g.Nodes {
@@ -95,7 +93,7 @@ func ranksReading(g *ir.Graph, owner []int32) [][]int32 {
 	return reach
 }
 
-// exchangeTo is the attributes of an exchange that sends to these ranks.
+// exchangeTo returns the attributes of an exchange that sends to these ranks.
 func exchangeTo(ranks []int32) *op.Attrs {
 	to := make([]int, len(ranks))
 	for k, r := range ranks {
@@ -106,7 +104,7 @@ func exchangeTo(ranks []int32) *op.Attrs {
 
 func isConst(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Role == op.Constant }
 
-// rankGrid is the P x Q grid of ranks nearest to square, P <= Q.
+// rankGrid returns the P x Q grid of ranks nearest to square, P <= Q.
 func rankGrid(ranks int) (p, q int) {
 	for p = 1; (p+1)*(p+1) <= ranks; p++ {
 	}
@@ -133,8 +131,8 @@ func owners(p *Partitioned, ranks int) []int32 {
 		}
 		owner[i] = int32(ownerOf(b, gp, gq, ranks))
 	}
-	// A result of one piece lives with its largest input rather than with rank 0, unless it is an
-	// effect, or a loop or branch with one inside: a scalar made of a tile stays by the tile.
+	// A whole result is placed with its largest input rather than on rank 0, unless it is an
+	// effect, or a loop or branch with one: a scalar made of a tile stays with the tile.
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		if g.Nodes[i].Op.Control == op.Part { // several results lie where they are made

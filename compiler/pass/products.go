@@ -5,13 +5,14 @@ import (
 	"flow/ir/op"
 )
 
-// FuseProducts lets a pipe that reduces rows make the product that it reads, block by block:
+// FuseProducts computes a product inside the map-reduce over rows that reads it, block by block:
 //
 //	%2 = matmul(%0, %1) {tb};  %4 = pipe(%3, %2) {fold="rowargmin", ..}
 //	->  %4 = pipe.product(%3, %0, %1) {fold="rowargmin", .., place=1, tb}
 //
-// It would be wrong for a product that somebody else reads, and one that is sent. A product that is no loop over the rows of its left
-// factor is left alone, and so is one whose left factor is cut: blocks of it would have to be laid together.
+// It would be wrong for a product with another reader, and one that is sent. It skips a product
+// that is no loop over the rows of its left factor, and one whose left factor is cut, since its
+// blocks would have to be assembled.
 func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	var out *ir.Graph
 	var whole []bool
@@ -30,7 +31,7 @@ func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 			continue
 		}
 		if out == nil {
-			whole = wholes(g, sizes.filled().Block, wishes(g))
+			whole = wholes(g, sizes.filled().Block, preferredCuts(g))
 		}
 		p := g.In(id)[place]
 		a, b := g.In(p)[0], g.In(p)[1]
@@ -38,7 +39,7 @@ func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 			continue
 		}
 		if out == nil {
-			out = g.Clone() // the definition of the program keeps what it had
+			out = g.Clone() // the program's definition must not change
 		}
 		in := append(append([]ir.ID(nil), g.In(id)...), b)
 		in[place] = a
@@ -51,8 +52,8 @@ func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	return DropDead(out)
 }
 
-// productIn is the operand of a pipe that is a product which the pipe alone reads, once. A transposed operand beside it is read across
-// all rows.
+// productIn returns the operand of a pipe that is a product read only by the pipe, once. A
+// transposed operand beside it is read across all rows.
 func productIn(g *ir.Graph, id ir.ID, uses []int32) (place int, ok bool) {
 	n, in := &g.Nodes[id], g.In(id)
 	place = -1

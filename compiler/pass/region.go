@@ -10,17 +10,17 @@ import (
 
 // This file runs passes on regions.
 
-// Deep runs a pass on the bodies of g's loops and branches, innermost first, and then on g itself. f gets graphs of its own to
-// change where it is given a region's; g it must copy before it changes it.
+// Deep runs a pass on the bodies of g's loops and branches, innermost first, and then on g itself.
+// f may change the graphs of regions; g it must copy first.
 //
-// A region's graph is closed while f has it: a last node reads all arguments and yields, so that f sees them as read and where
-// they went can be told.
+// While f has it, a region's graph is closed: a last node reads all arguments and yields, so that f
+// sees them as read and their new places are known.
 func Deep(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
 	return deep(g, isControl, f)
 }
 
-// Everywhere is Deep that enters the bodies of parfor as well. Their kernel compiles them from operators and knows what the same in all
-// iterations is, so only passes that rewrite operators into operators gain there: what others make of them it could not compile.
+// Everywhere is Deep with the bodies of parfor. Their kernel compiles operators and finds
+// invariants itself, so only passes that rewrite operators into operators help there.
 func Everywhere(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
 	return deep(g, func(n *ir.Node) bool { return n.Region != nil && !n.IsChain() }, f)
 }
@@ -32,7 +32,7 @@ func Bodies(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, err
 
 func isControl(n *ir.Node) bool { return n.Op.Control == op.Iterate || n.Op.Control == op.Select }
 
-// deep runs f on the bodies of the nodes that enters says, and on g.
+// deep runs f on the bodies of the nodes that enters selects, and on g.
 func deep(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
 	g, err := bodies(g, enters, f)
 	if err != nil {
@@ -66,7 +66,8 @@ func bodies(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) (*ir.
 	return g, nil
 }
 
-// closing is the row of the node that closes a region's graph. No table has it, and no graph keeps it.
+// closing is the row of the node that closes a region's graph. It is in no table, and no graph
+// keeps it.
 var closing = &op.Def{Name: "close", Laws: op.Effectful, Control: op.NoControl}
 
 func body(r *ir.Region, enters func(n *ir.Node) bool, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Region, error) {
@@ -90,8 +91,8 @@ func body(r *ir.Region, enters func(n *ir.Node) bool, f func(g *ir.Graph) (*ir.G
 	return &ir.Region{Graph: g.Compact(keep), Args: held[:k:k], Yields: held[k:]}, nil
 }
 
-// dropUnused drops the inputs of loops and branches that none of their regions reads, and the carried values that come to
-// nothing. It reports whether results of a loop were dropped, whose nodes are dead then.
+// dropUnused drops the inputs of loops and branches that no region reads, and unneeded carried
+// values. It reports whether results of a loop were dropped, whose nodes are then dead.
 func dropUnused(g *ir.Graph) (out *ir.Graph, results bool) {
 	if !g.Controls() {
 		return g, false
@@ -118,7 +119,7 @@ func dropUnused(g *ir.Graph) (out *ir.Graph, results bool) {
 	return g, results
 }
 
-// dropInputs drops what node id captures for nothing. An effect stays: it orders.
+// dropInputs drops what node id captures without need. An effect stays, because it orders.
 func dropInputs(g *ir.Graph, id ir.ID) {
 	n := &g.Nodes[id]
 	in := g.In(id)
@@ -136,7 +137,7 @@ func dropInputs(g *ir.Graph, id ir.ID) {
 		}
 		all = all && keep[k]
 	}
-	same := map[ir.ID]int{} // a value that is captured twice is one argument
+	same := map[ir.ID]int{} // a value captured twice is one argument
 	var twice [][2]int
 	for k := fixed; k < len(in); k++ {
 		if first, ok := same[in[k]]; ok && keep[k] {
@@ -166,7 +167,7 @@ func dropInputs(g *ir.Graph, id ir.ID) {
 	g.Nodes[id].Region = first
 }
 
-// unified is r with the second argument of each pair replaced by the first, or the first by the second where that comes earlier.
+// unified returns r with each pair of arguments replaced by the earlier one.
 func unified(r *ir.Region, twice [][2]int) *ir.Region {
 	if len(twice) == 0 {
 		return r
@@ -219,7 +220,7 @@ func reads(r *ir.Region, a ir.ID) bool {
 	return false
 }
 
-// without is r without the arguments for which keep is false, which nothing reads.
+// without returns r without the unread arguments for which keep is false.
 func without(r *ir.Region, keep []bool) *ir.Region {
 	stays := make([]bool, r.Graph.Len())
 	for i := range stays {

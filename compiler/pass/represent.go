@@ -9,13 +9,14 @@ import (
 	"flow/ir/types"
 )
 
-// Represent makes a product of sparse matrices dense that is estimated to be nearly full and that only reductions and conversions read:
+// Represent makes a product of sparse matrices dense if it is estimated to be nearly full and only
+// reductions and conversions read it:
 //
 //	%2 = sp.matmul(%0, %1) : sparse f64[n,m];  %3 = sp.rowmax(%2)   ->   %2 = sp.product(%0, %1) : f64[n,m];  %3 = rowmax(%2)
 //
-// A program cannot tell: what it names as sparse stays sparse, and both forms of a reduction mean the same, to the bit. Elements of a dense
-// product go where they belong without columns beside them, and need no pass that counts them. It would be wrong for readers that want a sparse
-// argument, and to go by a guess.
+// No program can tell: what it names as sparse stays sparse, and both forms of a reduction mean the
+// same, bit for bit. A dense product stores elements in place, without columns and without a
+// counting pass. It would be wrong for readers that want a sparse argument, and on a mere guess.
 func Represent(g *ir.Graph, table *op.Table) *ir.Graph {
 	var out *ir.Graph
 	var readers [][]ir.ID
@@ -32,7 +33,7 @@ func Represent(g *ir.Graph, table *op.Table) *ir.Graph {
 			continue
 		}
 		if out == nil {
-			out = g.Clone() // the definition of the program keeps what it had
+			out = g.Clone() // the program's definition must not change
 		}
 		out.Replace(p, table.Must("sp.product"), nil, g.In(p)...)
 		t := g.Type(p)
@@ -49,10 +50,12 @@ func Represent(g *ir.Graph, table *op.Table) *ir.Graph {
 	return out
 }
 
-// mostDense is the most elements of a product that is made dense: estimating costs time too, and graphs of millions are never that full.
+// mostDense is the most elements of a product that is made dense. Estimating costs time too, and
+// graphs of millions of vertices are never that full.
 const mostDense = 1 << 30
 
-// worthDense reports that a matrix takes no more memory dense than sparse, by an estimate that is more than a guess.
+// worthDense reports whether a matrix takes no more memory dense than sparse, by an estimate that
+// is more than a guess.
 func worthDense(e sparsity.Estimate, t types.Type) bool {
 	sparse, dense := e, e
 	sparse.Full, dense.Full = false, true
@@ -63,7 +66,8 @@ func worthDense(e sparsity.Estimate, t types.Type) bool {
 	return e.Basis < sparsity.Guessed && dense.Bytes(t.Elem.Size(), stored) <= sparse.Bytes(t.Elem.Size(), stored)
 }
 
-// readsEither reports a reader that has a row of the same meaning for dense matrices: reductions, dense(x), single elements and counts.
+// readsEither reports a reader with a row of the same meaning for dense matrices: reductions,
+// dense(x), single elements and counts.
 func readsEither(g *ir.Graph, table *op.Table, r ir.ID) bool {
 	d := g.Nodes[r].Op
 	if d.Name == "nnz" {

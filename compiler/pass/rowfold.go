@@ -7,13 +7,14 @@ import (
 	"flow/ir/op"
 )
 
-// FoldRows makes one operator of a reduction of each row of a product that nobody else reads, and of the maximum with it:
+// FoldRows makes a row reduction of a product that has no other reader one operator, and the
+// maximum with it:
 //
 //	%3 = t(%1);  %4 = sp.mul(%0, %3);  %5 = sp.rowmax(%4)   ->   %5 = sp.rowfold(%0, %1) {of="max"}
 //
-// for a sparse matrix and a row of numbers, so that the product, as large as the matrix, is never built. The row sp.rowfold means
-// the two operators one after the other, to the bit. It would be wrong for a product whose other factor is a matrix or a column:
-// then the factor of an element depends on its row too.
+// for a sparse matrix and a row of numbers, so that the product, as large as the matrix, is never
+// built. The row sp.rowfold means the two operators in sequence, bit for bit. It would be wrong if
+// the other factor is a matrix or a column: then the factor of an element depends on its row too.
 func FoldRows(g *ir.Graph, table *op.Table) *ir.Graph {
 	var out *ir.Graph
 	uses := g.Uses()
@@ -33,7 +34,7 @@ func FoldRows(g *ir.Graph, table *op.Table) *ir.Graph {
 			continue
 		}
 		if out == nil {
-			out = g.Clone() // the definition of the program keeps what it had
+			out = g.Clone() // the program's definition must not change
 		}
 		out.Replace(id, fold, op.MakeAttrs(op.Attr{Name: "of", Val: op.Str(of)}), a, x)
 	}
@@ -44,7 +45,7 @@ func FoldRows(g *ir.Graph, table *op.Table) *ir.Graph {
 	return DropDead(out)
 }
 
-// ontoBases takes the maximum with a column into the fold that is read by it alone, in place:
+// ontoBases adds a maximum with a column to the fold that only it reads, in place:
 //
 //	%5 = sp.rowfold(%0, %1) {of="max"};  %6 = ew.max(%1, %5)   ->   %6 = sp.rowfold(%0, %1, %1) {of="max"}
 //
@@ -68,7 +69,8 @@ func ontoBases(g *ir.Graph, fold *op.Def) {
 	}
 }
 
-// foldOf is the reduction that a row computes of each row of a sparse matrix, and the product that it may be of.
+// foldOf returns the reduction that a row computes of each row of a sparse matrix, and the product
+// that it may be of.
 func foldOf(name string) (of, by string) {
 	switch of, _ = strings.CutPrefix(name, "sp.row"); of {
 	case "max", "min", "sum":
@@ -79,7 +81,8 @@ func foldOf(name string) (of, by string) {
 	return "", ""
 }
 
-// rowFactor is the sparse matrix and the row of numbers of a product; of a transposed column the column.
+// rowFactor returns the sparse matrix and the row of numbers of a product; for a transposed column,
+// the column.
 func rowFactor(g *ir.Graph, p ir.ID) (a, x ir.ID, ok bool) {
 	in := g.In(p)
 	a, x = in[0], in[1]

@@ -2,9 +2,10 @@ package pass
 
 import "flow/ir"
 
-// This file tells over which places no node that may fail can be moved: over another such node, and over an effect.
+// This file finds where nodes that may fail cannot move: past another such node, and past an
+// effect.
 
-// stops counts, up to each node of a graph, those that may fail or have an effect.
+// stops counts, up to each node of a graph, the nodes that may fail or have an effect.
 type stops []int32
 
 func stopsOf(g *ir.Graph) stops {
@@ -19,5 +20,5 @@ func stopsOf(g *ir.Graph) stops {
 	return s
 }
 
-// between reports that there is one after node a that does not come after node b.
+// between reports such a node after node a and not after node b.
 func (s stops) between(a, b ir.ID) bool { return s[a] < s[b] }

@@ -5,20 +5,23 @@ import (
 	"flow/ir/op"
 )
 
-// This file decides which large matrices are not cut: those that only loops make and read. A loop shares the whole out
-// among the workers when it runs, under whatever technique the run asks for, so tasks on blocks would gain nothing.
+// This file decides which large matrices are not cut: those that only loops make and read. A loop
+// shares the whole among the workers under any technique, so tasks on blocks would gain nothing.
 
-// wholes are the nodes whose results stay in one piece, as a set; nil for none. Matrices that keep the place of each other's elements (the operands
-// and results of elementwise operators and transposes) are one family, since blocks of one are made of blocks of the others. A family is cut if
-// one of it is
+// wholes returns the nodes whose results stay whole, as a set; nil for none. Matrices whose
+// elements correspond in place (operands and results of elementwise operators and transposes) are
+// one family, because blocks of one are made of blocks of the others. A family is cut if one of it
+// is
 //
-//   - the operand or result of a product that is no loop, of a factorisation or another operator that works by tiles,
-//   - read in tiles (slices that make a grid), or laid out of tiles,
-//   - the operand or result of an operator that can be cut and has no loop: blocks are all the parallelism there is,
-//   - larger than mostWhole: of blocks only those that somebody still needs are in memory.
+//   - the operand or result of a product that is no loop, of a factorisation or another operator
+//     that works by tiles,
+//   - read in tiles (slices that make a grid), or assembled from tiles,
+//   - the operand or result of an operator that can be cut and has no loop: blocks are its only
+//     parallelism,
+//   - larger than mostWhole: of blocks only the live ones are in memory.
 //
-// wish is where readers in tiles want cuts.
-func wholes(g *ir.Graph, least int, wish map[ir.ID]cutting) []bool {
+// preferred holds the layouts that readers in tiles prefer.
+func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting) []bool {
 	w := &families{g: g, parent: make([]int32, g.Len()), cut: make([]bool, g.Len())}
 	any := false
 	var large []ir.ID
@@ -33,7 +36,7 @@ func wholes(g *ir.Graph, least int, wish map[ir.ID]cutting) []bool {
 	if !any {
 		return nil
 	}
-	for id := range wish {
+	for id := range preferred {
 		w.mark(id)
 	}
 	for _, id := range large {
@@ -50,8 +53,8 @@ func wholes(g *ir.Graph, least int, wish map[ir.ID]cutting) []bool {
 	return whole
 }
 
-// mostWhole is the size in bytes of f64 from which on a matrix is cut although loops could do. It is a number of its own, and not a part of the
-// machine's memory, so that a program has one plan everywhere.
+// mostWhole is the size in bytes of f64 from which on a matrix is cut although loops could process
+// it. It does not depend on the machine's memory, so that a program has one plan everywhere.
 const mostWhole = 2 << 30
 
 // families are sets of nodes, as trees.
@@ -59,7 +62,7 @@ type families struct {
 	g      *ir.Graph
 	parent []int32
 	cut    []bool // of the roots
-	sig    op.Sig // of the node at hand, whose memory serves them all: a quarter of what compiling a million tasks allocates otherwise
+	sig    op.Sig // of the current node, reused: a quarter of the allocations of compiling a million tasks
 }
 
 func (w *families) find(i int32) int32 {
@@ -80,7 +83,7 @@ func (w *families) join(a, b ir.ID) {
 
 func (w *families) mark(id ir.ID) { w.cut[w.find(int32(id))] = true }
 
-// node joins and marks what one operator says of its operands and its result.
+// node joins and marks what one operator implies for its operands and its result.
 func (w *families) node(id ir.ID) {
 	n, in := &w.g.Nodes[id], w.g.In(id)
 	t := w.g.Type(id)
@@ -97,7 +100,7 @@ func (w *families) node(id ir.ID) {
 	switch shardOf(n.Op) {
 	case op.ShardContract, op.ShardTriangle, op.ShardDiagonal:
 		if loop && n.Op.Loop.Takes != nil && n.Op.Loop.Takes(sigInto(&w.sig, w.g, id), t) {
-			if in := w.g.In(id); len(in) == 3 { // accumulates into a matrix that lies like the result
+			if in := w.g.In(id); len(in) == 3 { // accumulates into a matrix with the result's layout
 				w.join(id, in[0])
 			}
 			return
@@ -130,7 +133,7 @@ func (w *families) node(id ir.ID) {
 	}
 }
 
-// sigOf is what the row of node id is asked about.
+// sigOf returns what the row of node id is asked about.
 func sigOf(g *ir.Graph, id ir.ID) *op.Sig { return sigInto(new(op.Sig), g, id) }
 
 // sigInto is sigOf in the memory of s, which is overwritten.
