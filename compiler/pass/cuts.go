@@ -105,7 +105,7 @@ func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
 			continue
 		}
 		if x, stored := storedPart(g, id); stored {
-			wishFor(preferred, x, w)
+			prefer(preferred, x, w)
 			continue
 		}
 		switch g.Nodes[i].Op.Shard.Kind {
@@ -115,17 +115,17 @@ func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
 			}
 			for _, in := range g.In(id) {
 				if x := g.Type(in); x.Rows == t.Rows && x.Cols == t.Cols {
-					wishFor(preferred, in, w)
+					prefer(preferred, in, w)
 				}
 			}
 		case op.ShardTranspose:
-			wishFor(preferred, g.In(id)[0], cutting{w.cc, w.rc})
+			prefer(preferred, g.In(id)[0], cutting{w.cc, w.rc})
 		}
 	}
 	return preferred
 }
 
-func wishFor(preferred map[ir.ID]cutting, id ir.ID, w cutting) {
+func prefer(preferred map[ir.ID]cutting, id ir.ID, w cutting) {
 	if _, ok := preferred[id]; !ok {
 		preferred[id] = w
 	}

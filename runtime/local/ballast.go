@@ -2,9 +2,8 @@
 
 package local
 
-// ballast is bytes of the Go heap that nobody touches, and so no memory is behind them. Matrices
-// lie outside of that heap, which would be some megabytes otherwise: the garbage of a few
-// executions of a loop would have it collected, 30 times a second in a program whose rounds take 2
-// ms, each time at the cost of a quarter of a core for 5 ms. With it tens of megabytes of garbage
-// come together first.
+// ballast is bytes of the Go heap that are never touched, so no memory is behind them. Matrices are
+// outside the Go heap, which would otherwise be a few megabytes: the garbage of a few loop
+// executions would trigger a collection, 30 times a second in a program with rounds of 2 ms, each a
+// quarter of a core for 5 ms. The ballast lets tens of megabytes of garbage accumulate first.
 const ballast = 32 << 20

@@ -2,5 +2,5 @@
 
 package local
 
-// ballast is none: the race detector writes down every byte that is allocated.
+// ballast is empty, because the race detector records every allocated byte.
 const ballast = 0

@@ -1,11 +1,11 @@
 package local
 
-// This file defines BufferPool: memory for tiles and blocks, lent and taken back, outside of the
-// garbage collector's heap.
+// This file defines BufferPool, which lends memory for tiles and blocks outside the garbage
+// collector's heap.
 //
-// Why not make([]byte): fresh pages cost a fault each on first touch (0.5 to 1.1 GB/s, slower than
-// most kernels compute), the collector would hold a tile until its next cycle, and every tile would
-// move its pacing.
+// Why not make([]byte): each fresh page faults on first touch (0.5 to 1.1 GB/s, slower than most
+// kernels compute), the collector would hold a tile until its next cycle, and every tile would move
+// its pacing.
 
 import (
 	"fmt"
@@ -18,10 +18,11 @@ import (
 	"flow/memory"
 )
 
-// BufferPool lends byte buffers aligned to 64 bytes, by size classes at most 25 % apart (multiples
-// of 64 below 256 bytes, 7 % from 64 MiB on). A buffer is not cleared. It must not hold Go
-// pointers: the collector does not see it. A buffer that was put back, or whose pool was closed,
-// must not be used, and nothing checks that. Safe for concurrent use; Get and Put do not block.
+// BufferPool lends byte buffers aligned to 64 bytes, in size classes at most 25 % apart (multiples
+// of 64 below 256 bytes, 7 % from 64 MiB on). Buffers are not cleared. They must not hold Go
+// pointers, which the collector would not see. A buffer that was put back, or whose pool was
+// closed, must not be used; nothing checks that. It is safe for concurrent use. Get and Put do not
+// block.
 type BufferPool struct {
 	limit    int64
 	system   *systemLimit // where limit is 0; nil is none
@@ -40,12 +41,11 @@ type BufferPool struct {
 type bufferClass struct {
 	mu   sync.Mutex
 	hot  [][]byte // put back, last in first out: the last may still be in a cache
-	cold [][]byte // given back to the system by Trim, all zero, no memory behind
+	cold [][]byte // discarded by Trim, all zero, no memory behind
 	lent addressSet
 }
 
-// BufferStats counts, in bytes where it does not say otherwise, by size class and not by what was
-// asked for.
+// BufferStats counts bytes unless stated otherwise, by size class, not by requested size.
 type BufferStats struct {
 	Live     int64 // lent now
 	Peak     int64 // most lent at once
@@ -70,42 +70,42 @@ func (e *LimitError) Error() string {
 
 const (
 	bufferAlign = 64
-	// fineFrom is the power of two from which classes are 16 for each power: what a buffer is
-	// larger than asked for counts against the memory of the machine. Below it are four, so that
-	// more buffers are used again.
+	// fineFrom is the power of two from which each power has 16 classes, since unused bytes of
+	// a class count against the machine's memory. Below it there are four, so that more buffers
+	// are reused.
 	fineFrom      = 26
 	coarseClasses = 4 + 4*(fineFrom-8)
 	bufferClasses = coarseClasses + 16*(48-fineFrom)
 	pageSize      = 4096
-	// ownMapping is the size from which a buffer is a mapping by itself, which Trim unmaps.
+	// ownMapping is the size from which a buffer is a mapping of its own, which Trim unmaps.
 	ownMapping = 2 << 20
-	// Slabs begin small, so that a small program stays small, and grow to whole huge pages.
+	// Slabs start small, so that a small program stays small, and grow to whole huge pages.
 	firstSlab, lastSlab = 2 << 20, 32 << 20
 )
 
-// NewBufferPool makes a pool that keeps at most limit bytes, lent or kept for reuse; 0 means no
+// NewBufferPool makes a pool that holds at most limit bytes, lent or kept for reuse. 0 means no
 // limit.
 func NewBufferPool(limit int64) *BufferPool { return &BufferPool{limit: limit} }
 
-// newSystemPool makes a pool that keeps no more than the memory that the process can get.
+// newSystemPool makes a pool limited by the memory that the process can get.
 func newSystemPool() *BufferPool {
 	return &BufferPool{system: &systemLimit{from: unmeasured, measure: memory.Reach}}
 }
 
-// systemLimit bounds a pool by the memory that is free. It is measured when the pool first comes to
-// be large, and again before a buffer is refused: other processes may have ended meanwhile.
+// systemLimit bounds a pool by the free memory, measured when the pool first gets large, and again
+// before a buffer is refused: other processes may have ended meanwhile.
 type systemLimit struct {
-	from    int64 // the size of the pool below which nothing is measured
+	from    int64 // pool size below which nothing is measured
 	measure func() memory.Limit
 
 	mu   sync.Mutex
-	last memory.Limit // as it was last measured, Bytes 0: not yet
+	last memory.Limit // the last measurement, Bytes 0: none yet
 }
 
-// unmeasured is the size of a pool that is small on every machine.
+// unmeasured is a pool size that is small on every machine.
 const unmeasured = 64 << 20
 
-// refuses returns the limit that a pool of so many bytes exceeds.
+// refuses returns the limit that a pool of this size exceeds.
 func (s *systemLimit) refuses(size int64) (l memory.Limit, is bool) {
 	if s == nil || size <= s.from {
 		return l, false
@@ -118,7 +118,7 @@ func (s *systemLimit) refuses(size int64) (l memory.Limit, is bool) {
 	return s.last, size > s.last.Bytes
 }
 
-// refuses returns the limit of the pool that size bytes exceed.
+// refuses returns the pool's limit that size bytes exceed.
 func (p *BufferPool) refuses(size int64) (memory.Limit, bool) {
 	if p.limit > 0 {
 		return memory.Limit{Bytes: p.limit, By: "the limit of the pool"}, size > p.limit
@@ -127,7 +127,7 @@ func (p *BufferPool) refuses(size int64) (memory.Limit, bool) {
 }
 
 // sizeClass returns the class of n > 0 bytes and its size: multiples of 64 up to 256, then four
-// steps for each power of two, and 16 from 64 MiB on.
+// steps a power of two, and 16 from 64 MiB on.
 func sizeClass(n int) (class, size int) {
 	if n <= 4*bufferAlign {
 		class = (n - 1) / bufferAlign
@@ -145,13 +145,13 @@ func sizeClass(n int) (class, size int) {
 }
 
 // Get lends a buffer of n bytes with unspecified contents. Its capacity may be larger and may be
-// used. The error is a *LimitError, or the system's when it has no memory.
+// used. The error is a *LimitError, or the system's.
 func (p *BufferPool) Get(n int) ([]byte, error) {
 	b, _, err := p.get(n)
 	return b, err
 }
 
-// GetZeroed is Get with the n bytes cleared; memory fresh from the system is not cleared again.
+// GetZeroed is Get with the n bytes cleared. Fresh memory from the system is not cleared again.
 func (p *BufferPool) GetZeroed(n int) ([]byte, error) {
 	b, zero, err := p.get(n)
 	if !zero {
@@ -193,7 +193,7 @@ func (p *BufferPool) get(n int) (b []byte, zero bool, err error) {
 // fresh finds a zero buffer for which memory must be reserved.
 func (p *BufferPool) fresh(c *bufferClass, size int) ([]byte, error) {
 	if _, is := p.refuses(p.resident.Add(int64(size))); is {
-		// What is kept for reuse in other classes may be enough.
+		// Free buffers of other classes may suffice.
 		p.Trim()
 		if limit, is := p.refuses(p.resident.Load()); is {
 			p.resident.Add(-int64(size))
@@ -224,8 +224,7 @@ func (p *BufferPool) fresh(c *bufferClass, size int) ([]byte, error) {
 	return b, nil
 }
 
-// carve takes size bytes that were never used: a mapping of their own, or the next piece of the
-// slab.
+// carve takes size unused bytes: a mapping of their own, or the next piece of the slab.
 func (p *BufferPool) carve(size int) ([]byte, error) {
 	if size >= ownMapping {
 		return mapMemory(size)
@@ -254,14 +253,14 @@ func (p *BufferPool) carve(size int) ([]byte, error) {
 	return b, nil
 }
 
-// lend notes that b is out. The lock is held.
+// lend records that b is lent. The lock is held.
 func (c *bufferClass) lend(b []byte) {
 	c.lent.add(uintptr(unsafe.Pointer(unsafe.SliceData(b))))
 }
 
-// Put takes back a buffer that Get lent, of any length but with its first byte and capacity
-// unchanged; nil and empty ones from Get(0) are ignored. A buffer that is not out is a bug, and a
-// panic: two owners of one buffer would compute wrong results silently.
+// Put takes back a buffer from Get, of any length but with its first byte and capacity unchanged.
+// It ignores nil and empty ones from Get(0). It panics for a buffer that is not lent: two owners of
+// one buffer would compute wrong results silently.
 func (p *BufferPool) Put(b []byte) {
 	if cap(b) == 0 {
 		return
@@ -308,13 +307,13 @@ func (p *BufferPool) Trim() {
 	}
 }
 
-// Stats returns the counters; each is exact, but they are not read at one instant.
+// Stats returns the counters. Each is exact, but they are not read at one instant.
 func (p *BufferPool) Stats() BufferStats {
 	return BufferStats{Live: p.live.Load(), Peak: p.peak.Load(), Resident: p.resident.Load(), Gets: p.gets.Load(), Reused: p.reused.Load()}
 }
 
 // Close gives all memory back. It fails, and does nothing, while buffers are lent. The pool must
-// not be in use; it may be used again after.
+// not be in use; it may be used again afterwards.
 func (p *BufferPool) Close() error {
 	if n := p.live.Load(); n != 0 {
 		return fmt.Errorf("local: %d bytes of buffers are still lent", n)

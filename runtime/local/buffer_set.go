@@ -2,25 +2,25 @@ package local
 
 import "math/bits"
 
-// This file defines addressSet, which knows the buffers of a class that are lent. A launch of a
-// task asks it twice, and a map of the language takes five times as many instructions.
+// This file defines addressSet, the set of the lent buffers of a class. Each task launch asks it
+// twice, and a Go map takes five times as many instructions.
 
-// addressSet is a set of addresses, multiples of bufferAlign above 0: open addressing with linear
-// probing, which deletes by moving back what would not be found any more (D. Knuth, The Art of
-// Computer Programming 3, 6.4, algorithm R). The zero value is empty.
+// addressSet is a set of addresses, nonzero multiples of bufferAlign: open addressing with linear
+// probing, where deletion moves entries back (D. Knuth, The Art of Computer Programming 3, 6.4,
+// algorithm R). The zero value is empty.
 type addressSet struct {
 	slots []uintptr // 0: empty; as many as a power of two
 	n     int       // of them taken
 	shift uint8     // 64 - log2(len(slots))
 }
 
-// place is the slot where the search for an address begins: the upper bits of its product with 2^64
-// over the golden ratio.
+// place returns the slot where the search for an address begins: the upper bits of its product with
+// 2^64 over the golden ratio.
 func (s *addressSet) place(a uintptr) int {
 	return int(uint64(a/bufferAlign) * 0x9e3779b97f4a7c15 >> s.shift)
 }
 
-// add puts an address in that is not there.
+// add adds an address that is not in the set.
 func (s *addressSet) add(a uintptr) {
 	if 4*s.n >= 3*len(s.slots) {
 		s.grow()
@@ -33,7 +33,7 @@ func (s *addressSet) add(a uintptr) {
 	s.n++
 }
 
-// grow makes room for twice as many.
+// grow doubles the room.
 func (s *addressSet) grow() {
 	old := s.slots
 	s.slots = make([]uintptr, max(8, 2*len(old)))
@@ -46,7 +46,7 @@ func (s *addressSet) grow() {
 	}
 }
 
-// remove takes an address out; false if it is not there.
+// remove removes an address. It returns false if it is not in the set.
 func (s *addressSet) remove(a uintptr) bool {
 	if s.n == 0 {
 		return false
@@ -59,8 +59,8 @@ func (s *addressSet) remove(a uintptr) bool {
 		}
 		i = (i + 1) & last
 	}
-	// What comes after the gap, up to the next one, moves into it if its search would begin before:
-	// if the gap is not beyond its way.
+	// An entry after the gap, up to the next one, moves into it if its search begins at or
+	// before the gap.
 	for k := (i + 1) & last; s.slots[k] != 0; k = (k + 1) & last {
 		if way := (k - s.place(s.slots[k])) & last; way >= (k-i)&last {
 			s.slots[i] = s.slots[k]

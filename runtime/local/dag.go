@@ -1,7 +1,7 @@
 package local
 
-// This file defines DAG, the graph of a run, and what is derived from it once: its roots, the
-// number of its external inputs, and the priority class of each task.
+// This file defines DAG, the graph of a run, and its derived data: its roots, the number of its
+// external inputs, and the priority class of each task.
 
 import (
 	"fmt"
@@ -9,19 +9,19 @@ import (
 	"sync"
 )
 
-// DAG describes N tasks, numbered 0 to N-1, and what waits for what. The slices belong to the
-// caller, are only read, may be shared by several DAGs and runs, and must not change after the
-// first Start: derived data is cached. A DAG must not be copied after that. At most 2^31-1 tasks
-// and as many edges.
+// DAG describes the dependences of N tasks, numbered 0 to N-1. The slices belong to the caller, are
+// only read, may be shared by several DAGs and runs, and must not change after the first Start:
+// derived data is cached. A DAG must not be copied after that. It has at most 2^31-1 tasks and as
+// many edges.
 type DAG struct {
 	N       int
-	Waits   []int32 // Waits[t] inputs must arrive before t runs: predecessors in this graph plus external inputs
-	SuccOff []int32 // length N+1; successors of t are Succ[SuccOff[t]:SuccOff[t+1]]
+	Waits   []int32 // inputs that must arrive before t runs: predecessors in this graph plus external inputs
+	SuccOff []int32 // length N+1; the successors of t are Succ[SuccOff[t]:SuccOff[t+1]]
 	Succ    []int32 // a successor that needs two inputs of t is listed twice
 	Prio    []int32 // larger runs first; nil: all equal
-	// Counted is how many tasks, the first ones, run exactly once: the run is over when they have.
-	// Those after them run when a list of theirs is fired (Worker.Fire), any number of times. 0:
-	// all are counted.
+	// Counted is how many tasks, the first ones, run exactly once; the run ends when they have.
+	// Later tasks run when a list of theirs is fired (Worker.Fire), any number of times. 0: all
+	// are counted.
 	Counted int
 
 	once     sync.Once
@@ -36,14 +36,14 @@ type prepared struct {
 	class    []uint16 // nil: one class
 }
 
-// classes bounds the number of priority classes. 64*64, so that a two-level bitmap finds the
+// classes bounds the number of priority classes. It is 64*64, so that a two-level bitmap finds the
 // best non-empty one with two leading-zero counts.
 const classes = 64 * 64
 
-// prioBins is the resolution at which priorities are told apart before they are ranked.
+// prioBins is the resolution of priorities before they are ranked.
 const prioBins = 1 << 16
 
-// counted is the number of tasks that run exactly once.
+// counted returns the number of tasks that run exactly once.
 func (d *DAG) counted() int {
 	if d.Counted == 0 {
 		return d.N
@@ -51,7 +51,7 @@ func (d *DAG) counted() int {
 	return d.Counted
 }
 
-// prepare checks the shape of d and derives its cached data. Safe for concurrent use.
+// prepare checks the shape of d and derives its cached data. It is safe for concurrent use.
 func (d *DAG) prepare() *prepared {
 	d.once.Do(func() {
 		d.prepared.err = d.check()
@@ -73,9 +73,9 @@ func (d *DAG) prepare() *prepared {
 	return &d.prepared
 }
 
-// check finds what would make the executor read outside of its memory. That Waits agrees with the
-// edges is not checked here, it would cost a pass of random access: too small a value is reported
-// when the counter goes below zero, too large a value when the run can make no more progress.
+// check finds what would make the executor read outside its memory. It does not compare Waits with
+// the edges, a pass of random access: too small a value is reported when the counter goes below
+// zero, too large a value when the run can make no progress.
 func (d *DAG) check() error {
 	switch {
 	case d.N < 0 || d.N >= math.MaxInt32:
@@ -102,10 +102,10 @@ func (d *DAG) check() error {
 	return nil
 }
 
-// rank maps priorities to classes, a larger class for a larger priority. Up to 4096 distinct
-// priorities keep their exact order, unless two differ by less than 1/65536 of the spread; more are
-// merged into classes of about equal population. Linear time, so that a graph that runs once does
-// not pay for a sort. Nil if all priorities are equal.
+// rank maps priorities to classes, larger for larger. Up to 4096 distinct priorities keep their
+// exact order, unless two differ by less than 1/65536 of the spread; more are merged into classes
+// of about equal population. It takes linear time, since a graph that runs once should not pay for
+// a sort. It returns nil if all priorities are equal.
 func rank(prio []int32) []uint16 {
 	if len(prio) == 0 {
 		return nil
@@ -130,8 +130,8 @@ func rank(prio []int32) []uint16 {
 		}
 		*b++
 	}
-	// Each filled bin is replaced by its class. With few bins: consecutive numbers. With many: the
-	// share of tasks below it.
+	// Each filled bin gets its class: with few bins consecutive numbers, with many the share of
+	// tasks below it.
 	seen, next := int64(0), 0
 	for i, n := range bins {
 		if n == 0 {

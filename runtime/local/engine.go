@@ -1,8 +1,8 @@
 package local
 
-// This file defines Engine, which executes the part of a plan that one rank owns: what it is told,
-// what it keeps, and how it starts and ends. engine_build.go derives the task graph, engine_task.go
-// runs one task, engine_fail.go decides which failure is reported, engine_report.go counts.
+// This file defines Engine, which executes one rank's part of a plan: options, state, start and
+// end. engine_build.go derives the task graph, engine_task.go runs one task, engine_fail.go decides
+// which failure is reported, engine_report.go counts.
 
 import (
 	"context"
@@ -19,42 +19,42 @@ import (
 	"flow/runtime/trace"
 )
 
-// EngineOptions says how a plan is executed. The zero value runs rank 0 of a plan that needs no
-// world outside.
+// EngineOptions says how a plan is executed. The zero value runs rank 0 of a plan without an
+// environment.
 type EngineOptions struct {
 	Env op.Env
 	// Buffers lends the memory of results; nil: a pool of the engine's own, which ends with it.
 	Buffers *BufferPool
-	// Stats asks for busy times and flops; counts are always there. Two clock reads a task.
+	// Stats asks for busy times and flops, at two clock reads a task. Counts are always
+	// available.
 	Stats bool
 	// Trace records every task; nil is off. It needs a track a worker.
 	Trace *trace.Recorder
-	// Rank is whose tasks of the plan are run.
+	// Rank is the rank whose tasks are run.
 	Rank int
 	// OnProgress is called from one goroutine, a few times a second and once at the end.
 	OnProgress func(Progress)
-	// Observe sees each result as its task ends, in the task's worker, before anybody reads it. The
-	// value may not be kept: its memory is lent again.
+	// Observe gets each result as its task ends, in the task's worker, before it is read. It
+	// must not keep the value, whose memory is lent again.
 	Observe func(id ir.ID, v value.Value)
-	// Grace is for how long after a failure the tasks before it may still run, so that the first
-	// failure in program order is the one reported; 0 means DefaultGrace. Past it those that have
-	// not ended are passed over, and the failure is reported as TaskFailure.Unsettled if one of
-	// them may have failed.
+	// Grace is how long after a failure the tasks before it may still run, so that the first
+	// failure in program order is reported; 0 means DefaultGrace. After it the remaining ones
+	// are skipped, and the failure is TaskFailure.Unsettled if one of them may have failed.
 	Grace time.Duration
-	// Schedule says how the loops of tasks are handed out in chunks; its Groups are those of the
-	// pool.
+	// Schedule says how the loops of tasks are handed out in chunks. Its Groups are those of
+	// the pool.
 	Schedule schedule.Plan
 	// Remote connects the engine to other ranks; nil for a plan of one rank.
 	Remote *Remote
 }
 
-// Remote is what an engine needs of whoever moves values between ranks. All functions must be set.
-// They may be called by several workers at once and must not block.
+// Remote is what an engine needs from the transport. All functions must be set. Several workers may
+// call them at once, and they must not block.
 type Remote struct {
-	// Sends is how many messages will carry value id, of this rank or received by it: each holds
-	// the value until Engine.Release.
+	// Sends returns how many messages will carry value id, made or received by this rank. Each
+	// holds the value until Engine.Release.
 	Sends func(id ir.ID) int
-	// Produced is called when a value with Sends above zero is there.
+	// Produced is called when a value with Sends above zero exists.
 	Produced func(id ir.ID, v value.Value)
 	// Freed is called when a received value has had its last reader.
 	Freed func(id ir.ID)
@@ -62,15 +62,15 @@ type Remote struct {
 	Between func(now int64)
 	// Idle is Options.Idle of the executor.
 	Idle func() bool
-	// Failed is called when a task of this rank failed and no task before it is known to have
+	// Failed is called when a task of this rank failed and no earlier one is known to have
 	// failed.
 	Failed func(*TaskFailure)
 	// Cleared is called when all tasks of this rank have succeeded that node shown, of rank to,
-	// waits for without reading them: Engine.Clear tells that rank.
+	// waits for without reading them. Engine.Clear informs that rank.
 	Cleared func(shown ir.ID, to int)
 }
 
-// DefaultGrace is EngineOptions.Grace where nothing is said.
+// DefaultGrace is the default of EngineOptions.Grace.
 const DefaultGrace = 10 * time.Second
 
 // Engine executes one rank's part of one plan, once. Its methods are safe for concurrent use after
@@ -83,14 +83,14 @@ type Engine struct {
 	epoch   time.Time
 	clock   bool // tasks read it
 
-	g        *ir.Graph                 // the plan's, and after its nodes those of its loops and branches
-	shown    atomic.Pointer[loopCount] // of the loop that began last; nil: none has, or nobody asks
+	g        *ir.Graph                 // the plan's, followed by the nodes of its loops and branches
+	shown    atomic.Pointer[loopCount] // the loop that began last; nil: none, or no progress is wanted
 	controls []*control                // loops and branches, outer ones first; see engine_control.go
 	home     []home                    // of g's nodes that are not the plan's
 	order    []int64                   // node -> its place in program order; nil: the node's number
 	steer    map[int32]steer
 	turns    atomic.Int64      // rounds of all loops
-	several  map[ir.ID][]ir.ID // of tasks with several results: the node that stands for each, ir.None: nobody reads it
+	several  map[ir.ID][]ir.ID // of tasks with several results: the node of each, ir.None without a reader
 
 	dag     DAG
 	task    []ir.ID           // task -> node
@@ -106,7 +106,7 @@ type Engine struct {
 	extTask  []int32
 	extState []atomic.Uint32 // 0 awaited, 1 arrived or given up
 
-	awaits map[grant]*awaited   // what other ranks must say before nodes of this one show something
+	awaits map[grant]*awaited   // what other ranks must report before nodes of this one show something
 	clears map[int32]*clearance // by task
 
 	slot []value.Value   // by node
@@ -134,16 +134,16 @@ type Engine struct {
 	started    time.Time
 	failMu     sync.Mutex
 	failure    *TaskFailure
-	failedAt   atomic.Int64 // place after which tasks are passed over; maxNode: none; -1: all are, for the grace is over
+	failedAt   atomic.Int64 // place after which tasks are skipped; maxNode: none; -1: all, since the grace is over
 	grace      *time.Timer
 	expired    bool // the grace is over
-	unsettled  bool // a task before failure that may fail was passed over
+	unsettled  bool // a task before failure that may fail was skipped
 	once       sync.Once
 	report     *Report
 	err        error
 }
 
-// Start runs the tasks on pool and returns. Call it once, and Wait after it.
+// Start starts the tasks on pool and returns. Call it once, and then Wait.
 func (e *Engine) Start(ctx context.Context, pool *Pool) {
 	e.pool = pool
 	e.scratch = make([]workerState, pool.Workers())
@@ -162,7 +162,8 @@ func (e *Engine) Start(ctx context.Context, pool *Pool) {
 	e.run.Store(pool.Start(ctx, &e.dag, e.body, opts))
 }
 
-// running is the run. A task may fail, and a value arrive, before the pool's Start has returned it.
+// running returns the run. A task may fail, and a value arrive, before the pool's Start has
+// returned it.
 func (e *Engine) running() *Run {
 	if r := e.run.Load(); r != nil {
 		return r
@@ -176,8 +177,7 @@ func (e *Engine) running() *Run {
 func (e *Engine) Done() <-chan struct{} { return e.running().Done() }
 
 // Wait blocks until the run has ended and reports on it. The error is a *TaskFailure, or the cause
-// of the context's end. Every call returns the same. Values that somebody has not released yet are
-// released by Close.
+// of the context's end. Every call returns the same. Close releases the values that are left.
 func (e *Engine) Wait() (*Report, error) {
 	e.once.Do(func() {
 		stop := e.showProgress()
@@ -202,8 +202,8 @@ func (e *Engine) Wait() (*Report, error) {
 	return e.report, e.err
 }
 
-// Close gives all memory back. After Wait, when no message is under way from or into a value of the
-// engine.
+// Close gives all memory back. Call it after Wait, when no message from or into a value of the
+// engine is under way.
 func (e *Engine) Close() error {
 	for i, v := range e.slot {
 		if v != nil {
@@ -217,19 +217,19 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// Now is the engine's clock: nanoseconds, monotonic, of no particular origin.
+// Now returns the engine's clock: nanoseconds, monotonic, with an arbitrary origin.
 func (e *Engine) Now() int64 { return int64(time.Since(e.epoch)) }
 
-// Buffers is the pool that the engine takes memory from.
+// Buffers returns the pool that the engine takes memory from.
 func (e *Engine) Buffers() *BufferPool { return e.buffers }
 
-// Tasks is the number of tasks of this rank; a loop or branch is one, whatever runs in it.
+// Tasks returns the number of tasks of this rank. A loop or branch is one.
 func (e *Engine) Tasks() int { return e.dag.counted() }
 
-// Rounds is how many rounds of loops have ended, of all loops together.
+// Rounds returns how many rounds have ended, over all loops.
 func (e *Engine) Rounds() int { return int(e.turns.Load()) }
 
-// Finished is how many of them have ended.
+// Finished returns how many tasks have ended.
 func (e *Engine) Finished() int {
 	n := int64(0)
 	for i := range e.scratch {
@@ -238,7 +238,7 @@ func (e *Engine) Finished() int {
 	return int(n)
 }
 
-// Current lists the nodes that workers are in at this moment.
+// Current lists the nodes that workers are executing.
 func (e *Engine) Current() []ir.ID {
 	var out []ir.ID
 	for i := range e.scratch {
@@ -249,8 +249,8 @@ func (e *Engine) Current() []ir.ID {
 	return out
 }
 
-// RunPlan executes p, or the part of it that o.Rank owns, on pool and waits for the end. The report
-// is there also when a task failed.
+// RunPlan executes o.Rank's part of p on pool and waits for the end. It returns the report even if
+// a task failed.
 func RunPlan(ctx context.Context, pool *Pool, p *plan.Plan, o EngineOptions) (*Report, error) {
 	e, err := NewEngine(p, o)
 	if err != nil {

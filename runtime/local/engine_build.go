@@ -1,8 +1,7 @@
 package local
 
-// This file derives from a plan the task graph of one rank. An exchange is no task: on the rank
-// that owns it, it is another name of its input (root); elsewhere it is an external input of its
-// readers.
+// This file derives the task graph of one rank from a plan. An exchange is no task: on its owner it
+// is another name of its input (root), elsewhere an external input of its readers.
 
 import (
 	"fmt"
@@ -22,23 +21,23 @@ import (
 // Flags of a task.
 const (
 	sent     = 1 << iota // messages carry its result
-	lent                 // the result is Sized: memory of the pool is lent before the kernel runs
+	lent                 // the result is Sized: the pool lends memory before the kernel runs
 	fused                // it has a body
 	effect               // the result may be nil
-	asks                 // only the run can tell whether its arguments fit together
+	asks                 // only the run can check whether its arguments fit
 	steers               // of a loop or branch: it decides what runs next
-	constant             // a scalar of no inputs: there from the start, whatever call it stands in
-	looks                // the result may lie in the memory of the first input, or of nobody here
-	several              // it has several results, for which nodes of the row part stand
+	constant             // a scalar without inputs: available from the start
+	looks                // the result may share the memory of the first input, or of another owner
+	several              // it has several results, selected by part nodes
 	kept                 // the result is the same in several rounds: see engine_keep.go
-	clears               // a node of another rank shows something only after it has succeeded: see engine_guard.go
+	clears               // a node of another rank waits for its success: see engine_guard.go
 )
 
 // maxNode is above every node.
 const maxNode = math.MaxInt64
 
-// NewEngine prepares the tasks of o.Rank. It costs some tens of nanoseconds a node, with or without
-// work in it.
+// NewEngine prepares the tasks of o.Rank. It costs some tens of nanoseconds a node, whether or not
+// the node is a task.
 func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	if o.Rank < 0 || o.Rank >= p.Ranks {
 		return nil, fmt.Errorf("BUG: rank %d of a plan for %d", o.Rank, p.Ranks)
@@ -94,8 +93,8 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	return e, nil
 }
 
-// number finds the tasks and gives each its kind and flags, and every exchange its root. Tasks of
-// the plan's nodes come first.
+// number finds the tasks, their kinds and flags, and the root of every exchange. Tasks of the
+// plan's nodes come first.
 func (e *Engine) number() error {
 	p := e.p
 	n := p.Graph.Len()
@@ -138,7 +137,7 @@ func (e *Engine) number() error {
 	return b.controls()
 }
 
-// numbering gives tasks their numbers.
+// numbering assigns task numbers.
 type numbering struct {
 	e        *Engine
 	kindOf   map[*op.Def]uint16
@@ -147,8 +146,8 @@ type numbering struct {
 	programs map[*ir.Region]bool
 }
 
-// add makes a task of node id. A part of several results is none: the end of what makes them puts
-// it into its slot.
+// add makes a task of node id. A part of several results is no task: the task that makes them fills
+// its slot.
 func (b *numbering) add(id ir.ID) error {
 	e, g := b.e, b.e.g
 	node := &g.Nodes[id]
@@ -187,8 +186,8 @@ func (b *numbering) add(id ir.ID) error {
 	return nil
 }
 
-// kind makes lastKind the number of an operator. Neighbours often have one operator, and a lookup
-// costs as much as all else of a task.
+// kind sets lastKind to the number of an operator. Neighbours often have one operator, and a lookup
+// costs as much as the rest of a task.
 func (b *numbering) kind(d *op.Def) error {
 	if d == b.lastDef {
 		return nil
@@ -205,7 +204,7 @@ func (b *numbering) kind(d *op.Def) error {
 	return nil
 }
 
-// flagsOf is what the engine asks of a task each time it comes to it.
+// flagsOf returns what the engine checks each time it runs a task.
 func flagsOf(g *ir.Graph, id ir.ID) (f uint16) {
 	node, t := &g.Nodes[id], g.Type(id)
 	plain := node.Op.Control == op.NoControl
@@ -233,15 +232,15 @@ func flagsOf(g *ir.Graph, id ir.ID) (f uint16) {
 	return f
 }
 
-// mayLook reports that the result of id should be a view of its first input rather than a copy of a
-// part of it. A view keeps all of the input alive, so it is to be a good part of it; and no view of
-// a view, of which the parts would shrink.
+// mayLook reports whether the result of id should be a view of its first input instead of a copy. A
+// view keeps the whole input alive, so it must be a large part of it and the input no view itself,
+// or parts would shrink further.
 func mayLook(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.Look == nil || !t.Sized() || g.Asks(id) {
 		return false
 	}
-	if len(g.In(id)) == 0 { // a view of memory that is not the engine's, and stays
+	if len(g.In(id)) == 0 { // a view of memory that is not the engine's and stays
 		return true
 	}
 	x := g.In(id)[0]
@@ -249,7 +248,7 @@ func mayLook(g *ir.Graph, id ir.ID) bool {
 	return from.Sized() && t.Bytes() > 0 && 4*t.Bytes() >= from.Bytes() && g.Nodes[x].Op.Look == nil
 }
 
-// at is the node whose slot holds the value of id on this rank.
+// at returns the node whose slot holds the value of id on this rank.
 func (e *Engine) at(id ir.ID) ir.ID {
 	if e.root == nil {
 		return id

@@ -1,8 +1,7 @@
 package local
 
-// This file makes tasks of loops (iterate) and branches (select) out of their regions, so that one
-// pool runs all levels: workers go on stealing, and tasks outside of a loop overlap with those in
-// it.
+// This file makes tasks of loops (iterate) and branches (select) from their regions, so that one
+// pool runs all levels: stealing goes on, and tasks outside a loop overlap with those inside.
 //
 // A loop with a condition becomes
 //
@@ -11,16 +10,15 @@ package local
 //	              |             +--go on--> [body] --> join
 //	              +--------------------------------------+
 //
-// The brackets are the nodes of the regions. Their tasks have their counters set anew for each
-// round (Worker.Arm), and those that wait for nothing but the round are enabled by a list
-// (Worker.Fire). A join waits for all tasks of its region and decides what comes next: it hands the
-// carried values over and begins another region, or fires the exit, a list with leave alone. A
-// counted loop has no condition, and a branch two regions of which one is run. leave is the task of
-// the node itself; it alone is counted.
+// The brackets are the nodes of the regions. Each round resets the counters of their tasks
+// (Worker.Arm) and enables those without inputs through a list (Worker.Fire). A join waits for all
+// tasks of its region and decides what follows: it hands over the carried values and begins another
+// region, or fires the exit, a list with only leave. A counted loop has no condition; a branch has
+// two regions, of which one runs. leave is the task of the node itself, and only it is counted.
 //
-// A region's values live in slots of their own. Arguments are nodes with a slot: that of a captured
-// value refers to the value outside, for which enter holds one use until leave; that of a carried
-// value owns it for one round.
+// A region's values have slots of their own. Arguments are nodes with a slot: a captured value's
+// refers to the outer value, of which enter holds one use until leave; a carried value's owns it
+// for one round.
 
 import (
 	"math"
@@ -33,7 +31,7 @@ import (
 	"flow/ir/value"
 )
 
-// control is an iterate or select whose node is this rank's.
+// control is an iterate or select of this rank.
 type control struct {
 	node    ir.ID // of Engine.g
 	regions []*region
@@ -47,7 +45,7 @@ type control struct {
 	place   int64     // of enter in program order
 
 	entered  int64        // how often
-	told     atomic.Int64 // 1 + round while the loop runs, for progress; 0: it does not
+	told     atomic.Int64 // 1 + round while the loop runs, for progress; else 0
 	retained []ir.ID      // nodes whose values stay until the loop ends
 
 	round int64        // rounds that have ended
@@ -55,7 +53,8 @@ type control struct {
 	vals  []value.Value
 }
 
-// skip is how many inputs of the node come before the first argument: the condition of a branch.
+// skip returns how many inputs of the node precede the first argument: 1 for a branch, whose first
+// input is the condition.
 func (lp *control) skip() int {
 	if lp.branch {
 		return 1
@@ -78,7 +77,7 @@ type region struct {
 	repeats  []*repeat
 }
 
-// home says where a node that is not the plan's comes from.
+// home locates a node that is not in the plan's graph.
 type home struct {
 	loop   *control
 	region int
@@ -100,11 +99,11 @@ const (
 	leaves
 )
 
-// pinned is the use count of an argument that nobody may free or take over.
+// pinned is the use count of an argument that must not be freed or taken over.
 const pinned = math.MaxInt32 / 2
 
-// flatten makes Engine.g: the plan's graph, followed by what lies in regions of this rank's loops
-// and branches.
+// flatten makes Engine.g: the plan's graph, followed by the regions of this rank's loops and
+// branches.
 func (e *Engine) flatten() {
 	e.g = e.p.Graph
 	var mine []ir.ID
@@ -180,8 +179,7 @@ func (e *Engine) unfold(id ir.ID) {
 	lp.shape = make([]types.Type, lp.carry)
 }
 
-// orderNodes gives nodes their place in program order: those of a region come before the node that
-// they lie in.
+// orderNodes assigns nodes their place in program order: those of a region precede their node.
 func (e *Engine) orderNodes(at map[ir.ID]*control) {
 	e.order = make([]int64, e.g.Len())
 	next := int64(0)
@@ -191,7 +189,7 @@ func (e *Engine) orderNodes(at map[ir.ID]*control) {
 			if lp := at[id]; lp != nil {
 				lp.place = next
 				next++
-				for k := len(lp.regions) - 1; k >= 0; k-- { // the condition is tested before the body is run
+				for k := len(lp.regions) - 1; k >= 0; k-- { // the condition is tested before the body runs
 					r := lp.regions[k]
 					visit(r.lo, r.hi)
 					r.place = next
@@ -249,7 +247,7 @@ func (b *numbering) controls() error {
 
 func (b *numbering) entry(lp *control) { lp.enter = b.steers(steer{enters, lp, 0}, lp.node) }
 
-// steers adds a task that has no node of its own.
+// steers adds a task without a node of its own.
 func (b *numbering) steers(s steer, of ir.ID) int32 {
 	e := b.e
 	t := int32(len(e.task))
@@ -270,7 +268,7 @@ func (b *numbering) list() int32 {
 	return t
 }
 
-// reads is what task t waits for: the inputs of its node, or of the loop that it enters.
+// reads returns what task t waits for: the inputs of its node, or of the loop that it enters.
 func (e *Engine) reads(t int32) []ir.ID {
 	if e.flags[t]&steers != 0 {
 		if s, ok := e.steer[t]; !ok || s.role != enters {
@@ -280,7 +278,7 @@ func (e *Engine) reads(t int32) []ir.ID {
 	return e.g.In(e.task[t])
 }
 
-// handed reports whether x is an argument, which is there when its region begins.
+// handed reports whether x is an argument, which exists when its region begins.
 func (e *Engine) handed(x ir.ID) bool {
 	if int(x) < e.p.Graph.Len() {
 		return false
@@ -292,8 +290,8 @@ func (e *Engine) handed(x ir.ID) bool {
 // extraEdge is an edge that no input makes.
 type extraEdge struct{ from, to int32 }
 
-// connectControls adds the edges between a region's tasks and what begins and ends it. Counts of
-// successors lie in SuccOff[t+1].
+// connectControls adds the edges between a region's tasks and its begin and end. SuccOff[t+1] holds
+// counts of successors.
 func (e *Engine) connectControls() (extra []extraEdge) {
 	d := &e.dag
 	edge := func(from, to int32) {
@@ -352,7 +350,7 @@ func (e *Engine) countReads(lp *control, r *region) {
 	}
 }
 
-// sendParts notes which of several results of a node other ranks wait for.
+// sendParts records which of several results of a node other ranks wait for.
 func (e *Engine) sendParts() {
 	if e.o.Remote == nil {
 		return
@@ -374,7 +372,7 @@ func (e *Engine) sendParts() {
 	}
 }
 
-// keepUses remembers the use counts that a region begins with.
+// keepUses stores the initial use counts of each region.
 func (e *Engine) keepUses() {
 	for _, lp := range e.controls {
 		for _, r := range lp.regions {
@@ -383,8 +381,8 @@ func (e *Engine) keepUses() {
 	}
 }
 
-// prioritiseControls makes the tasks of a region as urgent as its node, and among them those with
-// the longest way to the region's end most.
+// prioritiseControls makes the tasks of a region as urgent as its node, those with the longest path
+// to the region's end first.
 func (e *Engine) prioritiseControls() {
 	for _, lp := range e.controls {
 		base := e.dag.Prio[e.index[lp.node]]
@@ -395,8 +393,7 @@ func (e *Engine) prioritiseControls() {
 			for _, t := range tail {
 				longest = max(longest, t)
 			}
-			// A sixteenth of the distance to the program's end is told apart when priorities are
-			// ranked.
+			// Ranking distinguishes a sixteenth of the distance to the program's end.
 			spread := float64(max(base/16, 1000))
 			for t := r.from; t < r.to; t++ {
 				p := float64(base)
@@ -409,7 +406,7 @@ func (e *Engine) prioritiseControls() {
 	}
 }
 
-// place is where node id comes in program order.
+// place returns the place of node id in program order.
 func (e *Engine) place(id ir.ID) int64 {
 	if e.order == nil {
 		return int64(id)
@@ -417,7 +414,7 @@ func (e *Engine) place(id ir.ID) int64 {
 	return e.order[id]
 }
 
-// planned is the plan's node that id is or lies in.
+// planned returns the plan's node that is or contains id.
 func (e *Engine) planned(id ir.ID) ir.ID {
 	n := e.p.Graph.Len()
 	for int(id) >= n {
@@ -438,7 +435,7 @@ func (e *Engine) path(id ir.ID) []ir.Step {
 	return out
 }
 
-// runs is how often the task of node id was run.
+// runs returns how often the task of node id ran.
 func (e *Engine) runs(id ir.ID) float64 {
 	n := e.p.Graph.Len()
 	if int(id) < n {

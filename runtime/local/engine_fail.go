@@ -1,6 +1,6 @@
 package local
 
-// This file decides which failure is reported, and takes in what other ranks send.
+// This file decides which failure is reported, and handles messages from other ranks.
 
 import (
 	"errors"
@@ -16,16 +16,16 @@ import (
 	"flow/lang/source"
 )
 
-// TaskFailure says which task of a plan failed, and where. Err is an *op.Failure where the user is
-// to blame, a *PanicError or another error where Flow is.
+// TaskFailure says which task of a plan failed, and where. Err is an *op.Failure if the user is to
+// blame, and a *PanicError or another error if Flow is.
 type TaskFailure struct {
 	Node ir.ID
 	Rank int
 	Err  error
-	// Within leads from Node, a loop or branch, to the node in its regions that failed.
+	// Within leads from Node, a loop or branch, to the failing node in its regions.
 	Within []ir.Step
-	// Unsettled says that tasks before it in the program that may fail were given up, so that it
-	// need not be the first failure.
+	// Unsettled: earlier tasks that may fail were skipped, so this may not be the first
+	// failure.
 	Unsettled bool
 
 	place int64 // 1 + the engine's place of it in program order; 0: that of Node
@@ -38,8 +38,8 @@ func (f *TaskFailure) Error() string {
 // Unwrap returns the kernel's error.
 func (f *TaskFailure) Unwrap() error { return f.Err }
 
-// Message is the failure as a user reads it: `potrf: leading minor 17 is not positive definite, in
-// L[3,3] version 3 (k = 3), cholesky.flow:11:13`. Parts that p does not know are left out.
+// Message returns the failure as users read it: `potrf: leading minor 17 is not positive definite,
+// in L[3,3] version 3 (k = 3), cholesky.flow:11:13`. It omits what p does not know.
 func (f *TaskFailure) Message(p *plan.Plan) string {
 	g, id, ok := p.Graph.Follow(f.Node, f.Within)
 	if !ok {
@@ -57,7 +57,7 @@ func (f *TaskFailure) Message(p *plan.Plan) string {
 	return s
 }
 
-// Span is where in the text the failure happened: at the node, or at an action in its body.
+// Span returns the place of the failure in the text: the node, or an action in its body.
 func (f *TaskFailure) Span(p *plan.Plan) source.Span {
 	var x *op.Failure
 	if errors.As(f.Err, &x) && x.At != (op.Place{}) {
@@ -66,8 +66,8 @@ func (f *TaskFailure) Span(p *plan.Plan) source.Span {
 	return p.Graph.Nodes[f.Node].Span
 }
 
-// Fail makes f the engine's failure unless a task before f.Node has failed already. f may be
-// another rank's. See Note [The first failure].
+// Fail makes f the engine's failure unless an earlier task has failed already. f may be another
+// rank's. See Note [The first failure].
 func (e *Engine) Fail(f *TaskFailure) {
 	e.failMu.Lock()
 	if f.place == 0 {
@@ -91,7 +91,7 @@ func (e *Engine) Fail(f *TaskFailure) {
 	e.giveUp(f.place - 1)
 }
 
-// expire ends the time for tasks before the failed one: all that have not begun are passed over.
+// expire ends the time for tasks before the failed one: all that have not begun are skipped.
 func (e *Engine) expire() {
 	e.failMu.Lock()
 	e.expired = true
@@ -100,8 +100,7 @@ func (e *Engine) expire() {
 	e.giveUp(-1)
 }
 
-// passOver is called for the node of a task that is not executed, or gives up, because of a
-// failure.
+// passOver is called for the node of a task that is skipped or stopped because of a failure.
 func (e *Engine) passOver(id ir.ID) {
 	if e.failedAt.Load() >= 0 {
 		return // the grace is not over, so the task comes after the failed one
@@ -113,11 +112,11 @@ func (e *Engine) passOver(id ir.ID) {
 	}
 }
 
-// Place orders failures of one node: the one with the lesser place comes first in the program.
+// Place orders failures of one node: the lesser place comes first in the program.
 func (f *TaskFailure) Place() int64 { return f.place }
 
-// Unsettled reports that tasks of this rank before node id that may fail have not succeeded. Only
-// with Remote.
+// Unsettled reports whether tasks of this rank before node id that may fail have not succeeded. It
+// needs Remote.
 func (e *Engine) Unsettled(id ir.ID) bool {
 	for t, x := range e.task[:e.dag.counted()] {
 		if x >= id {
@@ -132,32 +131,32 @@ func (e *Engine) Unsettled(id ir.ID) bool {
 	return e.unsettled // a task of a loop
 }
 
-// over reports that nobody will see what the task of node id makes: the run is ending, or a task
-// before it has failed.
+// over reports that the result of node id is dead: the run is ending, or an earlier task has
+// failed.
 func (e *Engine) over(id ir.ID) bool {
 	return e.place(id) > e.failedAt.Load() || e.running().stopping()
 }
 
-// Failure is the failure so far, nil if there is none.
+// Failure returns the failure so far, or nil.
 func (e *Engine) Failure() *TaskFailure {
 	e.failMu.Lock()
 	defer e.failMu.Unlock()
 	return e.failure
 }
 
-// Cancel ends the run with err, which Wait then returns unless a task has failed.
+// Cancel ends the run with err, which Wait returns unless a task has failed.
 func (e *Engine) Cancel(err error) { e.running().Cancel(err) }
 
-// externalAt is the position of exchange id among those whose values this rank receives; ok is
-// false for all others.
+// externalAt returns the position of exchange id among the values that this rank receives. ok is
+// false for others.
 func (e *Engine) externalAt(id ir.ID) (i int, ok bool) {
 	i = sort.Search(len(e.external), func(i int) bool { return e.external[i] >= id })
 	return i, i < len(e.external) && e.external[i] == id
 }
 
-// Deliver says that the value of exchange id arrived. The engine owns it from now on, and its
-// memory if the engine's Buffers lent it. It is an error to deliver twice, or what this rank does
-// not receive.
+// Deliver hands over the value of exchange id. The engine owns it from now on, and its memory if
+// the engine's Buffers lent it. It fails if the value was delivered before, or is not received by
+// this rank.
 func (e *Engine) Deliver(id ir.ID, v value.Value) error {
 	i, ok := e.externalAt(id)
 	if !ok {
@@ -167,7 +166,7 @@ func (e *Engine) Deliver(id ir.ID, v value.Value) error {
 		if e.Failure() == nil {
 			return fmt.Errorf("BUG: rank %d received %%%d twice", e.o.Rank, id)
 		}
-		if e.o.Remote.Sends(id) > 0 { // given up here, but others may need it; Close frees it
+		if e.o.Remote.Sends(id) > 0 { // skipped here, but others may need it; Close frees it
 			e.slot[id] = v
 			e.o.Remote.Produced(id, v)
 		} else {
@@ -188,7 +187,7 @@ func (e *Engine) Deliver(id ir.ID, v value.Value) error {
 	return nil
 }
 
-// satisfy tells the readers of external i that it is there.
+// satisfy tells the readers of external i that it has arrived.
 func (e *Engine) satisfy(i int) {
 	r := e.running()
 	for _, t := range e.extTask[e.extOff[i]:e.extOff[i+1]] {
@@ -196,8 +195,8 @@ func (e *Engine) satisfy(i int) {
 	}
 }
 
-// giveUp ends the wait for values that only tasks after a place in program order read: those are
-// passed over.
+// giveUp ends the wait for values that only tasks after a place in program order read, which are
+// skipped.
 func (e *Engine) giveUp(place int64) {
 	for i := range e.external {
 		from, to := e.extOff[i], e.extOff[i+1]
@@ -212,8 +211,8 @@ func (e *Engine) giveUp(place int64) {
 	}
 }
 
-// FirstUnfinished is a node before which all of this rank's tasks have ended, and which grows as
-// they end; the number of nodes when all have. One goroutine at a time. Only with Remote.
+// FirstUnfinished returns a node before which all of this rank's tasks have ended, or the number of
+// nodes at the end. It grows. Call it from one goroutine at a time. It needs Remote.
 func (e *Engine) FirstUnfinished() ir.ID {
 	for e.low < e.dag.counted() {
 		w := e.done[e.low/32].Load() >> (e.low % 32)
@@ -231,23 +230,21 @@ func (e *Engine) FirstUnfinished() ir.ID {
 
 // Note [The first failure]
 //
-// Which of several failing tasks fails first on the clock depends on threads and ranks; which comes
-// first in the program does not. Node numbers are program order and a topological order, so: a
-// failure of node f passes over all tasks after f, whose results nobody will see (readers of
-// skipped tasks come after them, so they are skipped as well), while tasks before f run on. One of
-// them may fail and take f's place. When the graph has drained, every task before the failure that
-// is left has succeeded: it is the first in program order, on every engine. Values from other ranks
-// that only tasks after f read are given up; the others still arrive, since the other ranks do the
-// same.
+// Which of several failing tasks fails first on the clock depends on threads and ranks; the program
+// order does not. Node numbers are program order and a topological order. So a failure of node f
+// skips all tasks after f, whose results are dead (readers of skipped tasks come after them, so
+// they are skipped too), while tasks before f run on. One of them may fail and replace f. When the
+// graph has drained, every task before the remaining failure has succeeded: it is the first in
+// program order, on every engine. Values from other ranks that only tasks after f read are no
+// longer awaited; the others still arrive, since the other ranks do the same.
 //
-// What the user sees of a run that fails is what the reference evaluator shows before the failure:
-// a task that shows something waits for every task before it that may fail (ir.Guards), by edges of
-// the task graph. It is not enough that it comes before the failed one, for it may end before the
-// failure is known. Guards on other ranks say so in a message (Remote.Cleared), a rank one for each
-// node that shows something, once all of them have succeeded; after a failure that never happens,
-// and the wait is given up. A loop or branch in which something is shown waits as a whole. Of tasks
-// that show nothing, none waits.
+// A failing run shows what the reference evaluator shows before the failure: a visible effect waits
+// for every earlier task that may fail (ir.Guards), by edges of the task graph. Program order alone
+// does not suffice, since the effect may happen before the failure is known. Guards on other ranks
+// send one message for each visible effect (Remote.Cleared), once all of them have succeeded; after
+// a failure that never happens, and the wait is abandoned. A loop or branch with a visible effect
+// waits as a whole. Tasks that show nothing never wait.
 //
-// The price is that a failure waits for tasks before it, which EngineOptions.Grace bounds. Past it
-// all tasks are passed over that have not begun, and the first failure seen is reported as
-// Unsettled if one of them may have failed.
+// The price is that a failure waits for earlier tasks, which EngineOptions.Grace bounds. After it
+// all tasks that have not begun are skipped, and the first failure seen is reported as Unsettled if
+// one of them may have failed.

@@ -1,7 +1,7 @@
 package local
 
-// This file lets a task that shows something (op.Def.Shows) wait for the tasks before it in program
-// order that may fail. See Note [The first failure].
+// This file lets a task that shows something (op.Def.Shows) wait for the earlier tasks that may
+// fail. See Note [The first failure].
 
 import (
 	"sync/atomic"
@@ -9,14 +9,14 @@ import (
 	"flow/ir"
 )
 
-// A clearance counts this rank's tasks that must succeed before a node of another rank shows
+// clearance counts this rank's tasks that must succeed before a node of another rank shows
 // something.
 type clearance struct {
 	shown ir.ID
 	left  atomic.Int32
 }
 
-// An awaited clearance lets a task of this rank run, as far as another rank is concerned.
+// awaited lets a task of this rank run as far as another rank is concerned.
 type awaited struct {
 	task  int32
 	given atomic.Bool // or given up
@@ -28,9 +28,9 @@ type grant struct {
 	from  int
 }
 
-// connectGuards adds the edges between what may fail and what shows something. Counts of successors
-// lie in SuccOff[t+1]. Of guards on other ranks it notes what they have to say, and of those on
-// this rank for others what is to be said.
+// connectGuards adds the edges from what may fail to what shows something. SuccOff[t+1] holds
+// counts of successors. It also records what guards on other ranks have to report, and what this
+// rank has to report to others.
 func (e *Engine) connectGuards() (extra []extraEdge) {
 	enter := map[ir.ID]int32{}
 	for _, lp := range e.controls {
@@ -77,8 +77,8 @@ func (e *Engine) connectGuards() (extra []extraEdge) {
 	return extra
 }
 
-// mustClear notes that a task of this rank must succeed before a node of another one shows
-// something. made is what was noted last: guards of one node come one after the other.
+// mustClear records that a task of this rank must succeed before a node of another one shows
+// something. made is the last record: guards of one node are consecutive.
 func (e *Engine) mustClear(g ir.Guard, made *clearance) *clearance {
 	if e.clears == nil {
 		e.clears = map[int32]*clearance{}
@@ -101,7 +101,7 @@ func (e *Engine) cleared(t int32) {
 	}
 }
 
-// Clear says that all tasks of rank from that node shown waits for, and that it does not read, have
+// Clear records that all tasks of rank from that node shown waits for, and does not read, have
 // succeeded.
 func (e *Engine) Clear(shown ir.ID, from int) {
 	if a := e.awaits[grant{shown, from}]; a != nil && a.given.CompareAndSwap(false, true) {

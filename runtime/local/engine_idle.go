@@ -1,9 +1,8 @@
 package local
 
-// This file finds the state for an execution of a loop. Making one takes memory, and the
-// technique's sums, some thousand instructions; so it is used again: by the same task where
-// something was learned, else by whatever loop of the run is cut alike, of which there are many in
-// most programs. What a worker has just used is in its cache, so each keeps a few.
+// This file reuses the state of loop executions. Making one takes memory, and the technique's sums
+// some thousand instructions. A state that has learned goes to the same task, others to any loop of
+// the run with the same cut. Each worker keeps the few that it used last, which are in its cache.
 
 import (
 	"slices"
@@ -12,23 +11,23 @@ import (
 	"flow/runtime/schedule"
 )
 
-// cut is what decides, beside the options of a run, how a loop is cut into chunks.
+// cut is what determines, beside the options of a run, how a loop is cut into chunks.
 type cut struct {
 	units, grain int    // grain in units
-	technique    string // that the node asks for, and gets; "": that of the run
+	technique    string // that the node asks for and gets; "": that of the run
 }
 
 const (
 	// idleLoops is how many states each worker keeps to itself.
 	idleLoops = 8
-	// spareLoops is how many they keep together beside. A program whose loops have another length
-	// in each round would fill the memory; it begins again.
+	// spareLoops is how many states the workers share. Loops with another length in each round
+	// would fill the memory, so the list is then cleared.
 	spareLoops = 256
 )
 
-// loopOf finds or makes the state of the loop of task t, which has so many units of leaf
-// iterations. What its technique has learned is kept for as long as the number of units stays. Only
-// one worker at a time runs a task, so its place in loops needs no lock.
+// loopOf finds or makes the state of the loop of task t, with this many units of leaf iterations.
+// What its technique has learned is kept as long as the number of units stays. Only one worker at a
+// time runs a task, so its entry in loops needs no lock.
 func (e *Engine) loopOf(s *workerState, t int32, n *ir.Node, units, leaf int) (*nodeLoop, error) {
 	l := e.loops[t]
 	if l == nil || l.cut.units != units {
@@ -43,7 +42,7 @@ func (e *Engine) loopOf(s *workerState, t int32, n *ir.Node, units, leaf int) (*
 	return l, nil
 }
 
-// newLoop makes the state of the loop of task t, ready for its first execution.
+// newLoop makes the state of the loop of task t for its first execution.
 func (e *Engine) newLoop(t int32, n *ir.Node, c cut) (*nodeLoop, error) {
 	l := &nodeLoop{cut: c}
 	l.log, l.e = l, e
@@ -61,9 +60,8 @@ func (e *Engine) newLoop(t int32, n *ir.Node, c cut) (*nodeLoop, error) {
 	return l, nil
 }
 
-// cutOf is how a loop of n, of so many units of leaf iterations, is cut: as the run says, unless
-// the node says otherwise by its attributes schedule and grain, the least number of iterations a
-// chunk.
+// cutOf returns how a loop of n, with this many units of leaf iterations, is cut: as the run says,
+// unless the node's attributes schedule and grain (the least iterations a chunk) say otherwise.
 func (e *Engine) cutOf(n *ir.Node, units, leaf int) cut {
 	c := cut{units: units, grain: e.o.Schedule.Grain, technique: own(&e.o.Schedule, n)}
 	if g := n.Attrs.Int("grain"); g > 0 {
@@ -76,12 +74,12 @@ func (e *Engine) cutOf(n *ir.Node, units, leaf int) cut {
 func (e *Engine) single(n *ir.Node) bool {
 	t := e.o.Schedule.Technique
 	if name := own(&e.o.Schedule, n); name != "" {
-		t, _ = schedule.Lookup(name) // another name is told when the loop is planned
+		t, _ = schedule.Lookup(name) // an unknown name is reported when the loop is planned
 	}
 	return t != nil && t.Single()
 }
 
-// planOf makes the plan of a loop that is cut as l says.
+// planOf makes the plan of a loop with the cut of l.
 func (e *Engine) planOf(l *nodeLoop, n *ir.Node) error {
 	l.plan = e.o.Schedule
 	l.plan.Grain = l.cut.grain
@@ -99,8 +97,8 @@ func (e *Engine) planOf(l *nodeLoop, n *ir.Node) error {
 	return nil
 }
 
-// unused is a state for a loop that is cut so which no execution uses: the one that the worker of s
-// used last, else one that workers had too many of.
+// unused returns an idle state for a cut: the one that the worker of s used last, else a shared
+// one, else nil.
 func (e *Engine) unused(s *workerState, c cut) *nodeLoop {
 	for i := len(s.idle) - 1; i >= 0; i-- {
 		if l := s.idle[i]; l.cut == c {
@@ -125,8 +123,7 @@ func (e *Engine) unused(s *workerState, c cut) *nodeLoop {
 	return l
 }
 
-// rest notes that the worker of s has completed an execution of l, and that nobody uses it any
-// more.
+// rest returns l to the worker of s, which has completed an execution of it.
 func (e *Engine) rest(s *workerState, l *nodeLoop) {
 	if l.learns {
 		return
@@ -148,14 +145,14 @@ func (e *Engine) rest(s *workerState, l *nodeLoop) {
 	e.spares.Add(1)
 }
 
-// executions counts those of a task's loop that has so many units.
+// executions counts those of a task's loop with this number of units.
 type executions struct {
 	units int
 	n     int32
 }
 
-// executed is the number, from 0 on, of an execution of the loop of task t that goes on record: it
-// counts on for as long as the number of units stays.
+// executed returns the number, from 0 on, of a recorded execution of the loop of task t. It counts
+// on as long as the number of units stays.
 func (e *Engine) executed(t int32, units int) int32 {
 	x := &e.rounds[t]
 	if x.units != units {

@@ -1,9 +1,9 @@
 package local
 
-// This file keeps what the compiler has marked as the same in all rounds of a loop (attribute keep,
-// pass Keep): a marked task is run when its region is first begun since the loop was entered, and
-// passed over in later rounds. Only what some unmarked node reads stays in its slot until then; the
-// tiles that a factorisation goes through are freed and taken over as ever.
+// This file runs loop invariants once (attribute keep, pass Keep): a marked task runs when its
+// region first begins after the loop was entered, and is skipped in later rounds. Only values that
+// unmarked nodes read stay in their slots; the tiles inside a factorisation are freed and reused as
+// usual.
 
 import (
 	"slices"
@@ -11,11 +11,11 @@ import (
 	"flow/ir"
 )
 
-// repeat says whether the marked nodes of a region that are the same in all rounds of one loop have
-// been run since that was entered.
+// repeat says whether the marked nodes of a region that are invariant in one loop have run since it
+// was entered.
 type repeat struct {
 	loop  *control
-	seen  int64 // control.entered when the region was last begun
+	seen  int64 // control.entered when the region last began
 	again bool
 	runs  int64 // how often they have been run
 }
@@ -37,7 +37,7 @@ func (e *Engine) keepIn(lp *control, r *region) {
 		}
 		return e.g.Nodes[id].Attrs.Int("keep")
 	}
-	stays := map[ir.ID]bool{} // read by a node that is run again, or by what comes after the region
+	stays := map[ir.ID]bool{} // read by a node that runs again, or after the region
 	for _, y := range r.yields {
 		stays[y] = true
 	}
@@ -65,13 +65,13 @@ func (e *Engine) keepIn(lp *control, r *region) {
 		e.flags[t] |= kept
 		if stays[id] {
 			e.flags[t] &^= looks // the memory of an input ends before
-			e.uses[id]++         // which nobody ends: no reader frees the value or takes its memory over
+			e.uses[id]++         // a use that never ends: no reader frees the value or takes its memory
 			outer.retained = append(outer.retained, id)
 		}
 	}
 }
 
-// outward is the loop that is that many loops out from a region of lp, or the last.
+// outward returns the loop that is this many loops out from a region of lp, or the last.
 func (e *Engine) outward(lp *control, loops int) *control {
 	for {
 		if !lp.branch {
@@ -86,7 +86,7 @@ func (e *Engine) outward(lp *control, loops int) *control {
 	}
 }
 
-// beginKept says of the marked nodes of r, which begins, whether they are run.
+// beginKept decides whether the marked nodes of r, which begins, run.
 func (r *region) beginKept() {
 	for _, p := range r.repeats {
 		p.again = p.seen == p.loop.entered

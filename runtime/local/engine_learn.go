@@ -1,8 +1,8 @@
 package local
 
 // This file defines what an execution of a loop leaves to the next one of the same node: the
-// queues, whose techniques learn; the moments of its iterations, for techniques that are given
-// them; and the choice of the technique, if that is asked for.
+// queues, whose techniques learn; the moments of its iterations, for techniques that need them; and
+// the choice of the technique.
 
 import (
 	"fmt"
@@ -14,21 +14,20 @@ import (
 	"flow/runtime/schedule"
 )
 
-// nodeLoop is what the engine keeps of a node that was run as a loop, and the memory of an
-// execution.
+// nodeLoop is the engine's state of a node that ran as a loop, and the memory of an execution.
 type nodeLoop struct {
 	loopRun
 	queues *schedule.Queues
 	plan   schedule.Plan
 	cut    cut
-	learns bool // the next execution of the same task is to have it; else any loop that is cut alike
+	learns bool // it goes to the next execution of the same task; else to any loop with the same cut
 
 	by     map[*schedule.Technique]*schedule.Queues // that have been chosen
 	auto   *schedule.Selector                       // nil: the technique is given
 	key    schedule.Key
 	record bool // this execution is recorded for the choice
 
-	did []moments // of each worker, if the technique or the choice wants them
+	did []moments // of each worker, if the technique or the choice needs them
 }
 
 // moments sums up the chunks of one worker: n units in t seconds, q the sum of t^2/n.
@@ -46,8 +45,8 @@ func (m *moments) add(units int, seconds, claiming float64) {
 	m.chunks++
 }
 
-// params are N and P, and mean and deviation of the time of a unit and the mean time of claiming,
-// as the execution before measured them; the deviation is estimated from chunk totals, as AF does.
+// params returns N and P, mean and deviation of the time of a unit and the mean time of claiming,
+// as the last execution measured them. The deviation is estimated from chunk totals, as in AF.
 func (l *nodeLoop) params(workers int) schedule.Params {
 	p := schedule.Params{N: l.cut.units, P: workers, Processors: l.e.processors}
 	var sum moments
@@ -69,7 +68,7 @@ func (l *nodeLoop) params(workers int) schedule.Params {
 	return p
 }
 
-// noChunk is the failure of a technique that cannot cut the loop of n; the advice is to change what
+// noChunk is the failure of a technique that cannot cut the loop of n. Its advice is to change what
 // chose the technique.
 func noChunk(plan *schedule.Plan, n *ir.Node, err error) *op.Failure {
 	f := &op.Failure{Code: codeNoChunk, Msg: err.Error(), Help: "choose another technique with --partitioning"}
@@ -79,16 +78,16 @@ func noChunk(plan *schedule.Plan, n *ir.Node, err error) *op.Failure {
 	return f
 }
 
-// codeNoChunk is a technique that hands out no chunk.
+// codeNoChunk is the code of a technique that hands out no chunk.
 const codeNoChunk = "E609"
 
-// prepare makes the queues ready for an execution.
+// prepare readies the queues for an execution.
 func (l *nodeLoop) prepare() (err error) {
 	if l.auto != nil {
 		l.plan.Technique, l.record = l.auto.Choose(l.key)
 		l.queues = l.by[l.plan.Technique]
 	}
-	if l.queues != nil && l.auto == nil && l.did == nil { // what is measured makes new queues each time
+	if l.queues != nil && l.auto == nil && l.did == nil { // with measured parameters each execution makes new queues
 		l.queues.Reset()
 		return nil
 	}
@@ -110,7 +109,7 @@ func (l *nodeLoop) prepare() (err error) {
 	return err
 }
 
-// choose says who chooses the technique of the loops of n, if somebody does.
+// choose sets what chooses the technique of the loops of n, if anything.
 func (l *nodeLoop) choose(n *ir.Node) {
 	if l.plan.Technique != schedule.Auto {
 		return
@@ -121,7 +120,7 @@ func (l *nodeLoop) choose(n *ir.Node) {
 	l.key = schedule.KeyOf(nameOf(n), l.cut.units, len(l.e.scratch))
 }
 
-// own is the name of the technique that the node asks for and gets, or "".
+// own returns the technique that the node asks for and gets, or "".
 func own(plan *schedule.Plan, n *ir.Node) string {
 	if plan.Override {
 		return ""
@@ -129,7 +128,7 @@ func own(plan *schedule.Plan, n *ir.Node) string {
 	return n.Attrs.Str("schedule")
 }
 
-// nameOf tells operators apart whose loops are not alike: those with a body by a hash of it.
+// nameOf identifies operators whose loops are alike. Those with a body are identified by its hash.
 func nameOf(n *ir.Node) string {
 	if n.Region == nil {
 		return n.Op.Name
@@ -141,7 +140,7 @@ func nameOf(n *ir.Node) string {
 	return fmt.Sprintf("%s-%08x", n.Op.Name, h.Sum32())
 }
 
-// learn tells who chooses techniques how long the loop took, from start to end in nanoseconds.
+// learn tells the selector how long the loop took, from start to end in nanoseconds.
 func (l *nodeLoop) learn(start, end int64) {
 	if l.auto == nil {
 		return

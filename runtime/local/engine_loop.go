@@ -1,7 +1,7 @@
 package local
 
-// This file runs a task whose row has a Loop: its iterations are claimed in chunks by all workers
-// that have nothing better to do, under the technique of the run or of the node.
+// This file runs a task whose row has a Loop: idle workers claim its iterations in chunks, under
+// the technique of the run or of the node.
 
 import (
 	"math"
@@ -33,7 +33,7 @@ type loopRun struct {
 
 	stopped func() bool // of the call
 
-	failed atomic.Int64 // first iteration of the chunk that failed, the least of them; maxNode: none
+	failed atomic.Int64 // first iteration of the first failed chunk; maxNode: none
 	mu     sync.Mutex
 	err    error // of that chunk
 
@@ -43,8 +43,8 @@ type loopRun struct {
 	log    *nodeLoop
 }
 
-// open makes task t a loop if it is one; false if its kernel should run. It takes over the call of
-// s.
+// open makes task t a loop if it is one, and then takes over the call of s. It returns false if the
+// kernel should run.
 func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64, out value.Value) (opened bool, err error) {
 	c := &s.call
 	n, leaf := c.Def.Loop.Space(c)
@@ -85,12 +85,12 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	return true, nil
 }
 
-// groupsPerWorker is how many groups of leaves each worker that has a processor has at least where
-// loops are cut between groups: with fewer the workers would end too far apart.
+// groupsPerWorker is the least number of groups of leaves for each worker with a processor in loops
+// that are cut between groups: with fewer the workers would finish too far apart.
 const groupsPerWorker = 8
 
-// grouped is the iterations of a unit of the loop: a leaf, or a group of leaves where there are
-// groups enough.
+// grouped returns the iterations of a unit of the loop: a leaf, or a group of leaves if there are
+// enough groups.
 func grouped(c *op.Call, n, leaf, workers int) int {
 	if c.Def.Loop.Group == nil {
 		return leaf
@@ -101,7 +101,7 @@ func grouped(c *op.Call, n, leaf, workers int) int {
 	return leaf
 }
 
-// observe says what is noted of the chunks of a pass.
+// observe sets what is recorded of the chunks of a pass.
 func (l *loopRun) observe() {
 	e := l.e
 	l.timed = e.clock || l.log.queues.Learns() || l.log.did != nil
@@ -162,12 +162,11 @@ func (l *loopRun) next(p op.Passes) (again bool) {
 	return again && err == nil
 }
 
-// lightLeaves is from how many leaves on a light loop is shared when nobody has asked for a
-// technique: some fifty microseconds of work. Blocks of a matrix that is cut are smaller, and each
-// is a task already.
+// lightLeaves is from how many leaves on a light loop is shared by default: some fifty microseconds
+// of work. Blocks of a cut matrix are smaller, and each is already a task.
 const lightLeaves = 10
 
-// forget lets go of the values of an execution.
+// forget drops the values of an execution.
 func (l *loopRun) forget() {
 	l.call.In, l.call.Out, l.out, l.steps = nil, nil, nil, nil
 	clear(l.in)
@@ -189,7 +188,7 @@ func (l *loopRun) Work(w *Worker) {
 	s.current.Store(0)
 }
 
-// timeShare accounts for a worker's part of a loop that began at start.
+// timeShare accounts for a worker's part of a loop, which began at start.
 func (e *Engine) timeShare(s *workerState, t int32, id ir.ID, start int64) {
 	var end int64
 	if s.track != nil {
@@ -256,9 +255,9 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 	}
 }
 
-// fail records the failure of the chunk that begins at iteration at. Of several the first in the
-// order of iterations counts; chunks after it are passed over, those before it run, so which one is
-// reported does not depend on the workers.
+// fail records the failure of the chunk that begins at iteration at. Of several the first in
+// iteration order counts: chunks after it are skipped, those before it run, so the workers do not
+// determine which is reported.
 func (l *loopRun) fail(at int64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -289,7 +288,7 @@ func (l *loopRun) Done(w *Worker) error {
 		e.addLoop(l, end, err != nil)
 	}
 	out, t, id := l.out, l.t, l.id
-	l.forget() // the loop may be begun again as soon as the task is settled
+	l.forget() // the loop may begin again as soon as the task is settled
 	e.rest(s, l.log)
 	if err != nil {
 		if out != nil {
@@ -303,7 +302,7 @@ func (l *loopRun) Done(w *Worker) error {
 	return nil
 }
 
-// result is what the loop made.
+// result returns the result of the loop.
 func (l *loopRun) result() (v value.Value, err error) {
 	switch {
 	case l.err != nil:
@@ -325,7 +324,7 @@ func (l *loopRun) result() (v value.Value, err error) {
 	return l.e.checked(&l.call, l.t, l.out, l.call.Out)
 }
 
-// addLoop keeps the record of a loop.
+// addLoop stores the record of a loop.
 func (e *Engine) addLoop(l *loopRun, end int64, failed bool) {
 	n := 0
 	for _, c := range l.chunks {
@@ -352,5 +351,5 @@ func (e *Engine) addLoop(l *loopRun, end int64, failed bool) {
 	}
 }
 
-// maxChunks bounds the chunks that an engine keeps for its report: 48 bytes each.
+// maxChunks bounds the chunks that an engine stores for its report, 48 bytes each.
 const maxChunks = math.MaxInt32 / 256

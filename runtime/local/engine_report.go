@@ -14,12 +14,12 @@ import (
 	"flow/runtime/trace"
 )
 
-// Report is what one rank did in one run. It holds no pointer into the plan, so that it can be
+// Report says what one rank did in one run. It holds no pointer into the plan, so that it can be
 // sent.
 type Report struct {
 	Rank    int
 	Workers int
-	Tasks   int // run to their end, in every round of a loop
+	Tasks   int // completed, counting every round of a loop
 	Rounds  int // of all loops
 	Edges   int // between tasks of this rank
 	Seconds float64
@@ -30,11 +30,11 @@ type Report struct {
 	Loops   []trace.LoopRecord // with EngineOptions.Stats or Trace, in the order of their ends
 
 	BytesLent   int64 // memory lent for results, sum over all
-	BytesReused int64 // results that took over the memory of an input
+	BytesReused int64 // results that reused the memory of an input
 	BytesPeak   int64 // most memory lent at once, by the buffer pool
 }
 
-// KernelReport sums up the tasks of one operator. Sorted by busy time, then name.
+// KernelReport sums up the tasks of one operator. Reports are sorted by busy time, then name.
 type KernelReport struct {
 	Name  string
 	Tasks int64
@@ -42,7 +42,7 @@ type KernelReport struct {
 	Flops float64
 }
 
-// CallReport sums up the tasks of one function call, calls inside of it included.
+// CallReport sums up the tasks of one function call, inner calls included.
 type CallReport struct {
 	Call  int32 // index into ir.Graph.Calls
 	Name  string
@@ -77,7 +77,7 @@ func (c *callCount) share(start, end int64) {
 	c.busy += end - start
 }
 
-// plus widens c by o, which covers other tasks.
+// plus extends c by o, which covers other tasks.
 func (c *callCount) plus(o callCount) {
 	if !o.any {
 		return
@@ -141,7 +141,7 @@ func (e *Engine) reportCalls(r *Report, calls []callCount, flops []float64) {
 	list := e.g.Calls
 	begin := e.started.Sub(e.epoch).Nanoseconds()
 	if t := e.o.Trace; t != nil {
-		// Times were read from the trace's clock: what it shows now, less what has passed since.
+		// Times are those of the trace's clock: now minus the time since the start.
 		begin = t.Communication().Now() - time.Since(e.started).Nanoseconds()
 	}
 	for i := len(list) - 1; i > 0; i-- {
@@ -166,8 +166,8 @@ func (e *Engine) reportCalls(r *Report, calls []callCount, flops []float64) {
 	}
 }
 
-// flops sums the work of all tasks by kind and by call. Neighbouring tasks are mostly alike, so the
-// last answer of each kind is kept.
+// flops sums the work of all tasks by kind and by call. Adjacent tasks are mostly alike, so the
+// last answer of each kind is cached.
 func (e *Engine) flops() (byKind, byCall []float64) {
 	g := e.g
 	byKind = make([]float64, len(e.kinds))
@@ -214,8 +214,8 @@ func (e *Engine) flops() (byKind, byCall []float64) {
 	return byKind, byCall
 }
 
-// fusedFlops is the work of a map: one operation an element and a step. That of a chain which makes
-// a product its row says.
+// fusedFlops returns the work of a map: one operation an element and a step. The row of a chain
+// that computes a product gives its own.
 func (e *Engine) fusedFlops(id ir.ID) float64 {
 	n := &e.g.Nodes[id]
 	r := n.Region

@@ -10,7 +10,7 @@ import (
 	"flow/ir/value"
 )
 
-// steerTask runs a task that decides what comes next. After a failure before it in program order it
+// steerTask runs a task that decides what comes next. After an earlier failure in program order it
 // ends the loop.
 func (e *Engine) steerTask(w *Worker, t int32) error {
 	st := e.steer[t]
@@ -54,7 +54,7 @@ func (e *Engine) steerTask(w *Worker, t int32) error {
 	return nil
 }
 
-// capture lets the arguments that are not carried refer to the values outside.
+// capture lets the arguments that are not carried refer to the outer values.
 func (e *Engine) capture(lp *control) {
 	in := e.g.In(lp.node)[lp.skip():]
 	for i := lp.carry; i < len(lp.args); i++ {
@@ -62,7 +62,7 @@ func (e *Engine) capture(lp *control) {
 	}
 }
 
-// choose begins the branch that the condition says.
+// choose begins the branch that the condition selects.
 func (e *Engine) choose(w *Worker, lp *control) {
 	c := e.at(e.g.In(lp.node)[0])
 	k := 1
@@ -75,7 +75,7 @@ func (e *Engine) choose(w *Worker, lp *control) {
 	e.begin(w, lp, k)
 }
 
-// enterLoop takes the initial values over and begins the first round.
+// enterLoop takes over the initial values and begins the first round.
 func (e *Engine) enterLoop(w *Worker, s *workerState, lp *control) error {
 	e.capture(lp)
 	for i, x := range e.g.In(lp.node)[:lp.carry] {
@@ -105,7 +105,7 @@ func (e *Engine) nextRound(w *Worker, lp *control) {
 	}
 }
 
-// begin makes the tasks of a region wait again and enables the first of them.
+// begin resets the tasks of a region and enables the first of them.
 func (e *Engine) begin(w *Worker, lp *control, k int) {
 	r := lp.regions[k]
 	w.Arm(r.from, r.to)
@@ -126,7 +126,7 @@ func (e *Engine) begin(w *Worker, lp *control, k int) {
 	w.Fire(r.begin)
 }
 
-// test goes on or stops, as the condition says.
+// test continues or stops by the condition.
 func (e *Engine) test(w *Worker, lp *control) {
 	y := e.at(lp.regions[1].yields[0])
 	stop := e.slot[y].(value.Scalar).True()
@@ -138,7 +138,7 @@ func (e *Engine) test(w *Worker, lp *control) {
 	e.begin(w, lp, 0)
 }
 
-// endRound hands what the body made over to the next round.
+// endRound hands the body's results to the next round.
 func (e *Engine) endRound(w *Worker, s *workerState, lp *control) error {
 	if err := e.yields(s, lp, lp.regions[0]); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (e *Engine) endRound(w *Worker, s *workerState, lp *control) error {
 	return nil
 }
 
-// yields takes a region's results over, into lp.vals.
+// yields takes over a region's results, into lp.vals.
 func (e *Engine) yields(s *workerState, lp *control, r *region) (err error) {
 	for i, y := range r.yields {
 		if lp.vals[i], err = e.keep(s, e.at(y)); err != nil {
@@ -172,7 +172,7 @@ func (e *Engine) yields(s *workerState, lp *control, r *region) (err error) {
 	return nil
 }
 
-// drop gives up results that were taken over.
+// drop releases results that were taken over.
 func (e *Engine) drop(lp *control) {
 	for i, v := range lp.vals {
 		if v != nil {
@@ -197,8 +197,7 @@ func (e *Engine) give(s *workerState, lp *control, r *region) error {
 	return nil
 }
 
-// leave ends a loop or branch: its results are those of the last round, and what it captured is
-// freed.
+// leave ends a loop or branch: its results are those of the last round, and its captures are freed.
 func (e *Engine) leave(s *workerState, lp *control, t int32) {
 	lp.told.Store(0)
 	if e.place(lp.node) > e.failedAt.Load() {
@@ -226,7 +225,7 @@ func (e *Engine) leave(s *workerState, lp *control, t int32) {
 	}
 }
 
-// deliver puts a result into the slots of the nodes that stand for it.
+// deliver puts a result into the slots of its nodes.
 func (e *Engine) deliver(s *workerState, lp *control, at int, v value.Value) error {
 	given := false
 	for _, id := range lp.parts[at] {
@@ -259,8 +258,8 @@ func (e *Engine) deliver(s *workerState, lp *control, at int, v value.Value) err
 	return nil
 }
 
-// keep ends a use of x, the caller's, and gives its value for the caller to keep: the value itself
-// if nobody else reads it, else a copy.
+// keep ends the caller's use of x and returns its value for the caller to keep: the value itself
+// without other readers, else a copy.
 func (e *Engine) keep(s *workerState, x ir.ID) (value.Value, error) {
 	v := e.slot[x]
 	if d, ok := v.(*value.Dense); ok && e.takeable(x, d) {
@@ -278,8 +277,8 @@ func (e *Engine) keep(s *workerState, x ir.ID) (value.Value, error) {
 	return v, err
 }
 
-// outside is the node whose value a captured argument refers to, through all loops and branches
-// that captured it; x itself for all else.
+// outside returns the node whose value a captured argument refers to, through all loops and
+// branches; x itself for others.
 func (e *Engine) outside(x ir.ID) ir.ID {
 	for e.handed(x) {
 		lp := e.home[int(x)-e.p.Graph.Len()].loop
@@ -292,8 +291,8 @@ func (e *Engine) outside(x ir.ID) ir.ID {
 	return x
 }
 
-// copied is a copy of what lies in memory of the pool, as a view does, and v itself for all that
-// nobody writes to.
+// copied returns a copy of a value in memory of the pool, such as a view, and v itself if it is
+// never written.
 func (e *Engine) copied(s *workerState, v value.Value, view bool) (value.Value, error) {
 	d, ok := v.(*value.Dense)
 	if !ok || len(d.Buf) == 0 && !view {
@@ -307,7 +306,7 @@ func (e *Engine) copied(s *workerState, v value.Value, view bool) (value.Value, 
 	return out, nil
 }
 
-// failOrGiveUp reports the failure of a task of node id, unless it has only been stopped.
+// failOrGiveUp reports the failure of a task of node id, unless it was only stopped.
 func (e *Engine) failOrGiveUp(id ir.ID, err error) {
 	if err == op.ErrStopped {
 		e.passOver(id)

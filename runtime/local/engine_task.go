@@ -1,7 +1,7 @@
 package local
 
-// This file runs one task: inputs from slots, memory for the result, the kernel, and what becomes
-// free after it.
+// This file runs one task: inputs from slots, memory for the result, the kernel, and releasing what
+// it no longer needs.
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 	"flow/runtime/trace"
 )
 
-// workerState is what one worker of a run has to itself.
+// workerState is the private state of one worker of a run.
 type workerState struct {
 	_        [cacheLine]byte
 	call     op.Call // of the task in its kernel
@@ -28,7 +28,7 @@ type workerState struct {
 	kinds    []kindCount
 	calls    []callCount
 	lent     int64 // bytes
-	reused   int64 // bytes of results that took over an input's memory
+	reused   int64 // bytes of results that reused an input's memory
 	_        [cacheLine]byte
 }
 
@@ -41,9 +41,8 @@ func (s *workerState) init(e *Engine, i int) {
 	}
 }
 
-// body is the Body of the run. It never returns an error: a failed task fails the engine, whose
-// later tasks are then passed over, so that the run ends by itself once the tasks before the failed
-// one are through.
+// body is the Body of the run. It never returns an error: a failed task fails the engine, which
+// skips later tasks, so the run ends by itself after the tasks before the failed one.
 func (e *Engine) body(w *Worker, t int32) error {
 	if e.flags[t]&steers != 0 {
 		return e.steerTask(w, t)
@@ -77,7 +76,7 @@ func (e *Engine) body(w *Worker, t int32) error {
 	return nil
 }
 
-// finish accounts for a task that began at start, and hands its result on.
+// finish accounts for a task that began at start, and hands on its result.
 func (e *Engine) finish(s *workerState, t int32, id ir.ID, v value.Value, start int64) {
 	end := start
 	if e.clock {
@@ -93,7 +92,7 @@ func (e *Engine) finish(s *workerState, t int32, id ir.ID, v value.Value, start 
 		}
 	}
 	s.kinds[e.kind[t]].tasks++
-	if int(id) >= e.p.Graph.Len() { // of a loop's or branch's body: neither counted nor seen
+	if int(id) >= e.p.Graph.Len() { // in a loop's or branch's body: neither counted nor observed
 		e.settle(s, t, id, v)
 		s.current.Store(0)
 		if e.o.Remote != nil {
@@ -132,7 +131,7 @@ func (e *Engine) now(s *workerState) int64 {
 }
 
 // execute makes the result of node id, or opens a loop that will. A panic in a kernel becomes an
-// error that says so.
+// error.
 func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int64) (v value.Value, opened bool, err error) {
 	g := e.g
 	n := &g.Nodes[id]
@@ -165,8 +164,8 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 	return v, opened, err
 }
 
-// perform makes the call of execute, which gives back the memory that is lent for its result, out,
-// should it fail or panic.
+// perform makes the call of execute. If it fails or panics it gives back out, the memory lent for
+// its result.
 func (e *Engine) perform(w *Worker, s *workerState, t int32, id ir.ID, start int64, out *value.Value) (v value.Value, opened bool, err error) {
 	n, c, f := &e.g.Nodes[id], &s.call, e.flags[t]
 	if f&looks != 0 {
@@ -207,8 +206,8 @@ func (e *Engine) perform(w *Worker, s *workerState, t int32, id ir.ID, start int
 	return v, false, err
 }
 
-// called is what the kernel of a call makes. A row without one is slow, not wrong: its definition
-// makes the value.
+// called returns the result of a call's kernel. For a row without one its definition computes the
+// value, slowly.
 func called(c *op.Call) (value.Value, error) {
 	switch {
 	case c.Def.Kernel != nil:
@@ -220,7 +219,8 @@ func called(c *op.Call) (value.Value, error) {
 	return nil, fmt.Errorf("BUG: %s has neither kernel nor definition", c.Def.Name)
 }
 
-// checked is the result v of a call as it may be kept; out is the memory that was lent for it.
+// checked returns the result v of a call as it may be stored. out is the memory that was lent for
+// it.
 func (e *Engine) checked(c *op.Call, t int32, out, v value.Value) (value.Value, error) {
 	switch {
 	case e.flags[t]&several != 0:
@@ -235,7 +235,7 @@ func (e *Engine) checked(c *op.Call, t int32, out, v value.Value) (value.Value, 
 	return v, nil
 }
 
-// checkedAll says what is wrong with several results; out is what was lent for them.
+// checkedAll reports malformed multiple results. out is what was lent for them.
 func (e *Engine) checkedAll(c *op.Call, out value.Tuple, v value.Value) error {
 	made, ok := v.(value.Tuple)
 	if !ok || len(made) != len(out) {
@@ -252,8 +252,8 @@ func (e *Engine) checkedAll(c *op.Call, out value.Tuple, v value.Value) error {
 	return nil
 }
 
-// lendAll gives what is to be made of type t its memory: a dense matrix, or each of several results
-// that is one.
+// lendAll lends the memory of a result of type t: a dense matrix, or each dense matrix of several
+// results.
 func (e *Engine) lendAll(s *workerState, n *ir.Node, id ir.ID, t types.Type) (value.Value, error) {
 	if t.Kind != types.Tuple {
 		return nilIfFailed(e.lend(s, n, id, t))
@@ -281,12 +281,12 @@ func nilIfFailed(d *value.Dense, err error) (value.Value, error) {
 	return d, nil
 }
 
-// lend gives a result of n its memory: that of an input whose last reader n is, where the row
-// allows it, or fresh memory, with the contents of the accumulated-into input.
+// lend gives a result of n its memory: that of an input whose last reader n is, if the row allows
+// it, or fresh memory, with the contents of the accumulated-into input.
 //
-// An input is taken when one use is left, and that one is ours: nobody can add uses, and all other
-// readers have ended, counted down after their last read. An input that n reads twice counts twice,
-// so it is never taken.
+// An input is taken when one use is left, which is n's: no use can be added, and all other readers
+// have ended, since they count down after their last read. An input that n reads twice counts
+// twice, so it is never taken.
 func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *value.Dense, err error) {
 	in := e.g.In(id)
 	if a := n.Op.Accum; a > 0 {
@@ -306,13 +306,13 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 	if n.Op.Alias {
 		var modes []int64
 		if n.Region != nil {
-			if modes = n.Attrs.Ints("held"); modes == nil { // of what is read to the end, or elsewhere than it is written
+			if modes = n.Attrs.Ints("held"); modes == nil { // inputs read elsewhere than written
 				modes = n.Attrs.Ints("modes")
 			}
 		}
 		for j, x := range in {
 			if modes != nil && op.Mode(modes[j]) != op.Full {
-				continue // a transposed operand of a square map is read elsewhere than it is written
+				continue // a transposed operand of a square map is read elsewhere than written
 			}
 			if d, ok := s.in[j].(*value.Dense); ok && d.Elem == t.Elem && d.Rows == t.Rows && d.Cols == t.Cols {
 				if x = e.at(x); e.slot[x] != nil && e.takeable(x, d) { // nil: another result of n has it
@@ -324,13 +324,13 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 	return e.fresh(s, t)
 }
 
-// takeable reports whether the caller, a reader of x, is its last one and x lies in memory of the
+// takeable reports whether the caller, a reader of x, is its last one and x is in memory of the
 // pool.
 func (e *Engine) takeable(x ir.ID, d *value.Dense) bool {
 	return len(d.Buf) > 0 && atomic.LoadInt32(&e.uses[x]) == 1
 }
 
-// take moves the memory of x to a result; the header goes along.
+// take moves the memory of x, with its header, to a result.
 func (e *Engine) take(s *workerState, x ir.ID, d *value.Dense) *value.Dense {
 	e.slot[x] = nil
 	s.reused += int64(len(d.Buf))
@@ -350,16 +350,16 @@ func (e *Engine) fresh(s *workerState, t types.Type) (*value.Dense, error) {
 	return value.Over(b, t.Elem, t.Rows, t.Cols), nil
 }
 
-// settle stores the result, starts what waits for it elsewhere, and frees inputs that were read for
-// the last time.
+// settle stores the result, starts what waits for it elsewhere, and frees inputs after their last
+// read.
 func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
 	kept := ir.None
-	if e.isView(id, v) && e.uses[id] != 0 { // no message carries a view: the count is ours to read
+	if e.isView(id, v) && e.uses[id] != 0 { // no message carries a view, so the count is ours to read
 		kept = e.g.In(id)[0] // until the view has had its last reader
 	}
 	if e.flags[t]&several != 0 {
 		e.spread(id, v.(value.Tuple))
-	} else if e.uses[id] == 0 { // nobody else writes it before the value is there
+	} else if e.uses[id] == 0 { // nothing else writes it before the value exists
 		e.discard(v)
 	} else {
 		e.slot[id] = v
@@ -376,8 +376,8 @@ func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
 	}
 }
 
-// isView reports whether v, the result of id, lies in the memory of id's first input. All other
-// results of tasks that may look are in memory of the pool.
+// isView reports whether v, the result of id, shares the memory of id's first input. Other results
+// of tasks that may look are in memory of the pool.
 func (e *Engine) isView(id ir.ID, v value.Value) bool {
 	t := e.index[id]
 	if t < 0 || e.flags[t]&looks == 0 || e.task[t] != id || len(e.g.In(id)) == 0 {
@@ -387,7 +387,7 @@ func (e *Engine) isView(id ir.ID, v value.Value) bool {
 	return ok && len(d.Buf) == 0
 }
 
-// spread stores the results of node id, each in the slot of the node that stands for it.
+// spread stores the results of node id, each in the slot of its node.
 func (e *Engine) spread(id ir.ID, results value.Tuple) {
 	for k, part := range e.several[id] {
 		v := results[k]
@@ -406,7 +406,8 @@ func (e *Engine) spread(id ir.ID, results value.Tuple) {
 	}
 }
 
-// Release ends one use of the value of node id: a task that read it, or a message that carried it.
+// Release ends one use of the value of node id: by a task that read it, or a message that carried
+// it.
 func (e *Engine) Release(id ir.ID) {
 	if atomic.AddInt32(&e.uses[id], -1) != 0 {
 		return
@@ -444,9 +445,8 @@ func (e *Engine) discard(v value.Value) {
 	}
 }
 
-// unshare copies a result that a kernel made itself if it lies in the memory of an input, which is
-// lent again when the input has had its last reader. Lent results need no look: they are the memory
-// that was lent.
+// unshare copies a result that a kernel allocated itself if it shares memory with an input, which
+// is lent again after the input's last reader. Lent results need no check.
 func unshare(v value.Value, in []value.Value) value.Value {
 	d, ok := v.(*value.Dense)
 	if !ok {
@@ -458,7 +458,7 @@ func unshare(v value.Value, in []value.Value) value.Value {
 		if !ok {
 			continue
 		}
-		from, size := address(i), span(i) // of a view, or of memory of the heap, for which a copy is not needed and does no harm
+		from, size := address(i), span(i) // a view, or heap memory, for which a copy is harmless
 		if len(i.Buf) > 0 {
 			from, size = uintptr(unsafe.Pointer(unsafe.SliceData(i.Buf))), uintptr(cap(i.Buf))
 		}
@@ -474,12 +474,12 @@ func unshare(v value.Value, in []value.Value) value.Value {
 	return v
 }
 
-// span is the bytes from the first element to the end of the last.
+// span returns the bytes from the first element to the end of the last.
 func span(d *value.Dense) uintptr {
 	return uintptr(len(d.F64)*8 + len(d.F32)*4 + len(d.I64)*8 + len(d.Bool))
 }
 
-// address is the address of the first element, 0 if there is none.
+// address returns the address of the first element, or 0.
 func address(d *value.Dense) uintptr {
 	switch {
 	case len(d.F64) > 0:

@@ -118,8 +118,8 @@ func TestViews(t *testing.T) {
 		if err != nil || o.Err() != nil {
 			t.Fatal(err, o.Err())
 		}
-		// %0, %2 (of which a view lives), %4 (likewise, unless %5 has ended) and %5 take memory;
-		// the views take none.
+		// %0, %2 (of which a view lives), %4 (likewise, unless %5 has ended) and %5 take
+		// memory; the views take none.
 		if r.BytesLent > 4*512 || r.BytesLent < 3*512 {
 			t.Errorf("%d bytes lent", r.BytesLent)
 		}
@@ -149,9 +149,9 @@ func TestViewsGiveBack(t *testing.T) {
 }
 
 func TestFirstFailureInProgramOrderIsReported(t *testing.T) {
-	// The task that fails first on the clock is the last in the program; %1 fails after it, and %2
-	// fails only because it sleeps longest. %8 would fail too, but reads a failed task's neighbour
-	// late.
+	// The task that fails first on the clock is the last in the program; %1 fails after it, and
+	// %2 fails only because it sleeps longest. %8 would fail too, but reads a failed task's
+	// neighbour late.
 	const text = `
 %0 = fill() {v=5.0} : f64[2,2]
 %1 = check(%0) {ms=20} : f64[2,2]

@@ -6,18 +6,18 @@ import (
 	"flow/memory"
 )
 
-// hugePage is the size from which asking for huge pages makes sense on x86-64 and arm64.
+// hugePage is the size from which huge pages make sense on x86-64 and arm64.
 const hugePage = 2 << 20
 
-// mapMemory returns n bytes of zero memory, page-aligned, outside of the Go heap.
+// mapMemory returns n bytes of zero memory, page-aligned, outside the Go heap.
 func mapMemory(n int) ([]byte, error) {
 	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return nil, &memory.Error{Need: float64(n), Have: memory.Room()}
 	}
 	if n >= hugePage {
-		// One fault for 512 pages. Advice only: a kernel without huge pages says no, and nothing
-		// else changes.
+		// One fault for 512 pages. A kernel without huge pages refuses the advice, which is
+		// harmless.
 		_ = unix.Madvise(b, unix.MADV_HUGEPAGE)
 	}
 	return b, nil
@@ -26,5 +26,5 @@ func mapMemory(n int) ([]byte, error) {
 // unmapMemory gives back what mapMemory returned.
 func unmapMemory(b []byte) error { return unix.Munmap(b) }
 
-// discardMemory gives back the memory behind whole pages; they read as zero from now on.
+// discardMemory gives back the memory behind whole pages, which read as zero from now on.
 func discardMemory(b []byte) error { return unix.Madvise(b, unix.MADV_DONTNEED) }

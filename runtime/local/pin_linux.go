@@ -2,8 +2,8 @@ package local
 
 import "golang.org/x/sys/unix"
 
-// processors lists those that the calling thread may use. It must not be asked of the process: that
-// is its main thread, which may itself be a pinned worker.
+// processors lists those that the calling thread may use. It must not ask for the process, whose
+// main thread may be a pinned worker.
 func processors() []int {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) != nil {

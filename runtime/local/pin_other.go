@@ -2,7 +2,7 @@
 
 package local
 
-// processors knows none where the system has no call for it; then workers are not pinned.
+// processors returns none on systems without the call. Workers are then not pinned.
 func processors() []int { return nil }
 
 func pin(int) bool { return false }

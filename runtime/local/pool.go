@@ -23,10 +23,10 @@ type Pool struct {
 	once    sync.Once
 	alive   sync.WaitGroup
 	current atomic.Pointer[Run]
-	spin    atomic.Int64 // ns that a worker looks for work before it sleeps
+	spin    atomic.Int64 // ns that a worker spins for work before it sleeps
 	procs   atomic.Int64 // workers that can run at a time
 
-	count, link []int32 // memory of the current run, kept for the next
+	count, link []int32 // memory of the current run, reused by the next
 
 	_         [cacheLine]byte
 	searching atomic.Int32 // workers inside a run that look for work
@@ -38,17 +38,17 @@ type Pool struct {
 
 // PoolOptions changes how a pool is made. The zero value is the common case.
 type PoolOptions struct {
-	// Pin binds worker i to the i-th processor, in turn, that the caller of NewPool may use, where
-	// the system can: first one of every core, then the second ones. Against: two processes that
-	// pin take the same processors.
+	// Pin binds worker i to the i-th processor that the caller of NewPool may use, if the
+	// system can: first one of every core, then the second ones. Two processes that pin take
+	// the same processors.
 	Pin bool
-	// Spin is how long a worker looks for work before it sleeps; 0 means 50 us, and inside a run
-	// some times that while its waits are short (patience.go); negative means never. Waking a
-	// thread costs about 10 us, so the default loses a few times that once. Workers never spin
-	// while more of them than GOMAXPROCS are awake.
+	// Spin is how long a worker spins for work before it sleeps. 0 means 50 us, and inside a
+	// run several times that while its waits are short (patience.go); negative means never.
+	// Waking a thread costs about 10 us, so the default loses a few times that once. Workers
+	// never spin while more than GOMAXPROCS of them are awake.
 	Spin time.Duration
-	// OneThreadPerCore makes a pool without a number of workers have as many as there are cores,
-	// not processors.
+	// OneThreadPerCore makes the default number of workers that of the cores instead of the
+	// processors.
 	OneThreadPerCore bool
 }
 
@@ -87,14 +87,14 @@ func NewPool(workers int, options ...PoolOptions) *Pool {
 	return p
 }
 
-// Parallelism is how many workers a pool has that is not told: one a processor that the process may
-// use and has a quota for, or one a core.
+// Parallelism returns the default number of workers: one a processor that the process may use and
+// has a quota for, or one a core.
 func Parallelism(oneThreadPerCore bool) int {
 	return parallelism(oneThreadPerCore, func() []processor { return topology(sysfs, processors()) })
 }
 
 func parallelism(oneThreadPerCore bool, machine func() []processor) int {
-	n := runtime.GOMAXPROCS(0) // heeds the affinity mask, and quotas of two processors and more
+	n := runtime.GOMAXPROCS(0) // respects the affinity mask, and quotas of two processors and more
 	if os.Getenv("GOMAXPROCS") == "" {
 		n = within(n, "/")
 	}
@@ -104,14 +104,14 @@ func parallelism(oneThreadPerCore bool, machine func() []processor) int {
 	return n
 }
 
-// Groups is the number of the group, from 0 on, of each worker: workers of one group share memory
-// that is nearer to them than to others.
+// Groups returns the group number, from 0 on, of each worker. Workers of one group share near
+// memory.
 func (p *Pool) Groups() []int { return p.groups() }
 
-// Workers is the number of workers.
+// Workers returns the number of workers.
 func (p *Pool) Workers() int { return len(p.workers) }
 
-// Close waits for the run in flight, if any, and for the workers to stop. Later runs fail with
+// Close waits for the current run, if any, and for the workers to stop. Later runs fail with
 // ErrClosed. It may be called more than once.
 func (p *Pool) Close() {
 	p.once.Do(func() {
@@ -128,10 +128,9 @@ func (p *Pool) Close() {
 	})
 }
 
-// Start runs the tasks of d and returns at once; if another run is in flight it first waits for its
-// end. At most one options value counts. A run that cannot start is returned ended, with its error.
-// The caller must see to it that the run ends: all external inputs arrive, a task fails, or ctx is
-// cancelled.
+// Start runs the tasks of d and returns at once; it first waits for the end of another run. At most
+// one options value counts. A run that cannot start is returned ended, with its error. The caller
+// must ensure that the run ends: all external inputs arrive, a task fails, or ctx is cancelled.
 func (p *Pool) Start(ctx context.Context, d *DAG, body Body, options ...Options) *Run {
 	r := &Run{pool: p, dag: d, body: body, errTask: -1, done: make(chan struct{})}
 	if len(options) > 0 {
@@ -161,9 +160,9 @@ func (p *Pool) Start(ctx context.Context, d *DAG, body Body, options ...Options)
 		r.end()
 	}
 	p.current.Store(r)
-	r.leave() // an empty run ends here, and one without a task to begin with fails
+	r.leave() // an empty run ends here, and one without an initial task fails
 	if p.ready() || r.idle != nil {
-		p.wakeOne() // who finds more wakes the next; with nothing to find yet one has to ask idle
+		p.wakeOne() // each worker that finds more wakes the next; without work yet, one must call idle
 	}
 	return r
 }
@@ -189,14 +188,14 @@ func (p *Pool) take(ctx context.Context, d *DAG, body Body) error {
 	}
 }
 
-// deal puts the tasks that wait for nothing into the queues, in blocks: neighbours share data.
-// Blocks go around, so that each worker has a share of the important ones, wherever these lie.
+// deal puts the tasks without predecessors into the queues, in blocks, since neighbours share data.
+// Blocks are dealt round robin, so that each worker gets a share of the important ones.
 func (p *Pool) deal(r *Run) {
 	for _, w := range p.workers {
 		w.queue.reset(p.link[:r.dag.N])
 	}
 	block := min(max(r.dag.prepared.roots/(8*len(p.workers)), 1), 1024)
-	// From the back, so that stacks give them out from the front.
+	// From the back, so that stacks pop them from the front.
 	n := r.dag.prepared.roots
 	for t := r.dag.counted() - 1; n > 0; t-- {
 		if r.dag.Waits[t] != 0 {
@@ -220,7 +219,8 @@ func (p *Pool) spinTime() int64 {
 	return int64(p.options.Spin)
 }
 
-// crowded reports that workers are awake that have no processor: who spins takes it from them.
+// crowded reports whether workers without a processor are awake: a spinning worker would take it
+// from them.
 func (p *Pool) crowded() bool { return int64(len(p.workers))-int64(p.asleep.Load()) > p.procs.Load() }
 
 // ready reports whether some queue holds a task, or a shared task is open.
@@ -233,7 +233,7 @@ func (p *Pool) ready() bool {
 	return false
 }
 
-// wakeForWork is called after a task was made ready. Somebody who searches will find it, else a
+// wakeForWork is called after a task was made ready. A searching worker will find it; else a
 // sleeper is woken.
 func (p *Pool) wakeForWork() {
 	if p.asleep.Load() > 0 && p.searching.Load() == 0 {
@@ -255,7 +255,7 @@ func (p *Pool) wakeOne() {
 	p.mu.Unlock()
 }
 
-// sleep blocks w until there may be something to do; false when the pool is closed. See Note
+// sleep blocks w until there may be work. It returns false when the pool is closed. See Note
 // [Sleeping].
 func (p *Pool) sleep(w *Worker) bool {
 	p.mu.Lock()
@@ -268,7 +268,7 @@ func (p *Pool) sleep(w *Worker) bool {
 	p.sleepers = append(p.sleepers, w)
 	p.asleep.Add(1)
 	p.mu.Unlock()
-	// A run that began between is not known to w: Start may have seen nobody asleep.
+	// A run that began meanwhile does not know w: Start may have seen no sleepers.
 	if r := p.current.Load(); r != nil && !r.ended() && (p.ready() || r.idle != nil && w.run != r) {
 		p.mu.Lock()
 		for i, s := range p.sleepers {
@@ -279,7 +279,7 @@ func (p *Pool) sleep(w *Worker) bool {
 				return true
 			}
 		}
-		p.mu.Unlock() // somebody took w off the list: the token is in the channel
+		p.mu.Unlock() // another worker took w off the list: the token is in the channel
 	}
 	<-w.wake
 	select {
@@ -292,10 +292,10 @@ func (p *Pool) sleep(w *Worker) bool {
 
 // Note [Sleeping]
 //
-// A task made ready must not wait while a worker sleeps. Whoever makes one ready (1) puts it into a
-// queue and then (2) reads asleep and searching. A worker that gives up (a) takes itself from
-// searching, (b) adds itself to asleep, and then (c) looks into all queues again. The operations
-// are sequentially consistent, so if (2) misses (b) then (c) sees (1); and if (2) sees a searcher
-// and leaves the task to it, that searcher either finds the task or comes to (c) after (1). A
-// searcher that finds something and was the last one wakes a sleeper if more is ready. So a million
-// tasks enabled at once cost one wake-up a worker, made by one after the other, not a million.
+// A ready task must not wait while a worker sleeps. The maker of a ready task (1) puts it into a
+// queue and then (2) reads asleep and searching. A worker that gives up (a) leaves searching, (b)
+// adds itself to asleep, and then (c) looks into all queues again. The operations are sequentially
+// consistent, so if (2) misses (b) then (c) sees (1). If (2) sees a searcher and leaves the task to
+// it, that searcher finds the task or comes to (c) after (1). The last searcher that finds
+// something wakes a sleeper if more is ready. So a million tasks enabled at once cost one wake-up a
+// worker, one after the other, not a million.

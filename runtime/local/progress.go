@@ -1,8 +1,7 @@
 package local
 
-// This file tells how far a run is. Workers note what they have done in memory of their own, a
-// store for each chunk and each round; a goroutine reads it a few times a second, and only where
-// somebody asks for progress.
+// This file reports progress. Workers count in memory of their own, one store a chunk and a round;
+// a goroutine reads it a few times a second, only if progress is wanted.
 
 import (
 	"slices"
@@ -14,22 +13,21 @@ import (
 
 // Progress is how far this rank's part of a run is.
 type Progress struct {
-	// Done and Total are tasks; a loop or branch is one.
+	// Done and Total count tasks. A loop or branch is one.
 	Done, Total int
-	// Node is the node of the plan that the rest is about; ir.None where nothing runs.
+	// Node is the plan's node that the other fields describe; ir.None if nothing runs.
 	Node ir.ID
-	// Rounds have ended of the outermost iterate that runs, which has Times; -1: its condition
-	// says, -2: none runs.
+	// Rounds of the outermost running iterate have ended, of Times; -1: its condition decides,
+	// -2: none runs.
 	Rounds, Times int64
-	// Iterations have ended of the Of iterations of the parallel loop that runs; 0 of 0 where none
-	// does.
+	// Iterations of the running parallel loop have ended, of Of; 0 of 0 without one.
 	Iterations, Of int64
 }
 
-// NoRounds is Progress.Times where no iterate runs.
+// NoRounds is Progress.Times if no iterate runs.
 const NoRounds = -2
 
-// loopCount is how many iterations of an execution of a loop each worker has run.
+// loopCount counts the iterations of a loop execution that each worker has run.
 type loopCount struct {
 	node ir.ID // of the plan
 	of   atomic.Int64
@@ -41,7 +39,7 @@ type paddedCount struct {
 	_ [56]byte // a cache line each
 }
 
-// counted makes l the loop whose iterations are told, for n of them.
+// counted makes l the loop whose n iterations are reported.
 func (l *loopRun) counted(n int) {
 	e := l.e
 	if e.o.OnProgress == nil {
@@ -57,7 +55,7 @@ func (l *loopRun) counted(n int) {
 	e.shown.Store(l.count)
 }
 
-// ran notes iterations that a worker has run.
+// ran counts iterations that a worker has run.
 func (c *loopCount) ran(worker, n int) {
 	if c != nil {
 		d := &c.done[worker]
@@ -65,7 +63,7 @@ func (c *loopCount) ran(worker, n int) {
 	}
 }
 
-// Progress is how far the run is. It may be called while it runs; what it returns is some
+// Progress returns how far the run is. It may be called during the run. The result is some
 // microseconds old, and its parts are not of one moment.
 func (e *Engine) Progress() Progress {
 	p := Progress{Done: e.Finished(), Total: e.Tasks(), Node: ir.None, Times: NoRounds}

@@ -2,7 +2,7 @@ package local
 
 // This file defines queue, the ready tasks of one worker: a stack per priority class, threaded
 // through one link array that all queues of a run share. A task is in at most one queue, so a queue
-// needs no memory of its own, and moving a run of tasks to a thief moves no task.
+// needs no memory of its own, and stealing many tasks moves none.
 
 import (
 	"math/bits"
@@ -10,27 +10,27 @@ import (
 	"sync/atomic"
 )
 
-// cacheLine is twice the line of current processors: the adjacent-line prefetcher of x86 pairs
-// them.
+// cacheLine is twice the line of current processors, because the adjacent-line prefetcher of x86
+// pairs them.
 const cacheLine = 128
 
 // queue is a set of ready tasks ordered by class, last in first out within a class. Its spin lock
-// is held for some tens of nanoseconds (for one batch: about a microsecond), never over a call of
+// is held for some tens of nanoseconds (about a microsecond for a batch), never over a call of
 // foreign code.
 type queue struct {
 	_    [cacheLine]byte
-	best atomic.Int32 // 1 + class of the best task, 0 when empty; exact under the lock, a hint without
+	best atomic.Int32 // 1 + class of the best task, 0 if empty; exact under the lock, else a hint
 	_    [cacheLine - 4]byte
 	lock atomic.Int32
 	link []int32 // link[t] is the task below t, -1 at the end; shared by the queues of a run
 	sum  uint64  // bit i: words[i] is not zero
-	// bit c%64 of words[c/64]: class c is not empty, and only then head[c] means something
+	// bit c%64 of words[c/64]: class c is not empty, and only then head[c] is valid
 	words [classes / 64]uint64
 	head  [classes]int32
 	_     [cacheLine]byte
 }
 
-// acquire takes the lock. It yields when the holder seems to have been descheduled.
+// acquire takes the lock. It yields if the holder seems to be descheduled.
 func (q *queue) acquire() {
 	for spins := 0; !q.lock.CompareAndSwap(0, 1); {
 		for q.lock.Load() != 0 {
@@ -42,7 +42,7 @@ func (q *queue) acquire() {
 	}
 }
 
-// release publishes the best class and gives the lock back.
+// release publishes the best class and unlocks.
 func (q *queue) release() {
 	b := int32(0)
 	if q.sum != 0 {
@@ -54,13 +54,13 @@ func (q *queue) release() {
 	q.lock.Store(0)
 }
 
-// top is the best non-empty class. The lock is held and the queue is not empty.
+// top returns the best non-empty class. The lock is held and the queue is not empty.
 func (q *queue) top() int {
 	i := 63 - bits.LeadingZeros64(q.sum)
 	return i<<6 | (63 - bits.LeadingZeros64(q.words[i]))
 }
 
-// push puts the chain first..last, already linked, on top of class c. The lock is held.
+// push puts the linked chain first..last on top of class c. The lock is held.
 func (q *queue) push(first, last int32, c int) {
 	i, bit := c>>6, uint64(1)<<(c&63)
 	if q.words[i]&bit != 0 {
@@ -101,11 +101,11 @@ func (q *queue) pop() int32 {
 	return t
 }
 
-// stealWindow bounds how much of a stack a thief looks at; it takes half of what it sees. Large
-// enough to spread the cost of moving cache lines, small enough to keep the lock short.
+// stealWindow bounds how much of a stack a thief looks at; it takes half of it. It is large enough
+// to spread the cost of moving cache lines and small enough to keep the lock short.
 const stealWindow = 64
 
-// steal takes the upper half of the best class, at most limit tasks, as a chain of class c; first
+// steal takes the upper half of the best class, at most limit tasks, as a chain of class c. first
 // is -1 if there is none.
 func (q *queue) steal(limit int) (first, last int32, c int) {
 	q.acquire()
@@ -128,7 +128,7 @@ func (q *queue) steal(limit int) (first, last int32, c int) {
 	return first, last, c
 }
 
-// reset empties the queue for a new run. Nobody else uses it.
+// reset empties the queue for a new run. It must not be in use.
 func (q *queue) reset(link []int32) {
 	q.link = link
 	q.sum = 0

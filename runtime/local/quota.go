@@ -1,9 +1,9 @@
 package local
 
-// This file reads how much processor time the process has by the quotas of its control groups. The
-// Go runtime heeds them too (runtime.GOMAXPROCS), but never goes below two threads, so that its
-// garbage collector runs beside the program: two workers in the time of one processor are stopped
-// for half of each period, and whoever waits for the one that is stopped is stopped as well.
+// This file reads the processor quotas of the process's control groups. The Go runtime respects
+// them too (runtime.GOMAXPROCS), but never goes below two threads, so that its collector runs
+// beside the program. Two workers with one processor's time are stopped for half of each period,
+// and so is whoever waits for the stopped one.
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// quota is how many processors the process may keep busy, 0 if nothing says. Root is where the
-// system's files are, "/" but in tests.
+// quota returns how many processors the process may keep busy, 0 without a quota. Tests set root to
+// another directory than "/".
 func quota(root string) float64 {
 	groups, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
 	mounts, merr := os.ReadFile(filepath.Join(root, "proc/self/mountinfo"))
@@ -33,7 +33,7 @@ func quota(root string) float64 {
 		if !ok {
 			continue
 		}
-		for dir := path; ; dir = filepath.Dir(dir) { // the limits of all groups around hold too
+		for dir := path; ; dir = filepath.Dir(dir) { // the limits of all enclosing groups apply too
 			if limit := m.limit(filepath.Join(root, m.point, dir)); limit > 0 {
 				least = min(least, limit)
 			}
@@ -48,7 +48,7 @@ func quota(root string) float64 {
 	return least
 }
 
-// within is so many workers, or fewer if a quota says so.
+// within returns workers, or fewer if a quota says so.
 func within(workers int, root string) int {
 	if q := quota(root); q > 0 {
 		return min(workers, max(1, int(math.Ceil(q))))
@@ -56,14 +56,14 @@ func within(workers int, root string) int {
 	return workers
 }
 
-// mount is where a hierarchy of control groups is to be seen that can limit processor time.
+// mount is a mount point of a hierarchy of control groups that can limit processor time.
 type mount struct {
 	top, point string // the group that is at the mount point
 	unified    bool   // version 2
 }
 
-// controlMount reads a line of mountinfo (proc(5)): id, parent, device, root, mount point, options,
-// optional fields, "-", type, source, options of the type.
+// controlMount parses a line of mountinfo (proc(5)): id, parent, device, root, mount point,
+// options, optional fields, "-", type, source, options of the type.
 func controlMount(line string) (m mount, ok bool) {
 	head, tail, found := strings.Cut(line, " - ")
 	h, t := strings.Fields(head), strings.Fields(tail)
@@ -74,8 +74,8 @@ func controlMount(line string) (m mount, ok bool) {
 	return m, m.unified || t[0] == "cgroup" && len(t) > 2 && listed(t[2], "cpu")
 }
 
-// groupOf is the path below the mount point of the group that the process is in, found in the lines
-// of /proc/self/cgroup: number, controllers, path.
+// groupOf returns the process's group as a path below the mount point, from the lines of
+// /proc/self/cgroup: number, controllers, path.
 func (m mount) groupOf(groups string) (path string, ok bool) {
 	for line := range strings.Lines(groups) {
 		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -83,14 +83,14 @@ func (m mount) groupOf(groups string) (path string, ok bool) {
 			continue
 		}
 		if path, ok = strings.CutPrefix(f[2], strings.TrimSuffix(m.top, "/")); !ok || path != "" && path[0] != '/' {
-			path = "" // the mount shows something else: what it shows at its top is all there is
+			path = "" // the mount shows another part: use its top
 		}
 		return filepath.Clean("/" + path), true
 	}
 	return "", false
 }
 
-// limit is the processors that a group may use, 0 if it says nothing.
+// limit returns the processors that a group may use, 0 without a limit.
 func (m mount) limit(dir string) float64 {
 	read := func(name string) []string {
 		text, err := os.ReadFile(filepath.Join(dir, name))
@@ -116,7 +116,7 @@ func (m mount) limit(dir string) float64 {
 	return quota / period
 }
 
-// listed says whether a list with commas has a word.
+// listed reports whether a comma-separated list has a word.
 func listed(list, word string) bool {
 	return slices.Contains(strings.Split(list, ","), word)
 }

@@ -14,21 +14,21 @@ import (
 )
 
 // Body runs task t on worker w. It must not block on other tasks, nor call Start or Wait. An error
-// cancels the run. It is called by several workers at once, for different tasks.
+// cancels the run. Several workers call it at once, for different tasks.
 type Body func(w *Worker, t int32) error
 
 // Options changes how one run behaves. The zero value is the common case.
 type Options struct {
-	// Idle, if not nil, is called again and again by workers that find no task, before they sleep:
-	// a place to poll a network. True means that something happened: look again and do not sleep
-	// yet. It must not block, several workers may be in it at once, and it may call Satisfy. It is
-	// never called after Wait has returned. A run whose inputs arrive only by Idle would stop for
-	// good once all workers sleep, so return true while inputs are outstanding and nothing else
-	// will call Satisfy.
+	// Idle, if not nil, is called repeatedly by workers without a task before they sleep, for
+	// example to poll a network. It returns true if something happened, and the worker then
+	// searches again. It must not block, several workers may be in it at once, and it may call
+	// Satisfy. It is never called after Wait has returned. A run whose inputs arrive only by
+	// Idle would stop once all workers sleep, so it must return true while inputs are
+	// outstanding and nothing else calls Satisfy.
 	Idle func() bool
 }
 
-// TaskError says which task failed. Unwrap gives the error its Body returned.
+// TaskError says which task failed. Unwrap returns the error of its Body.
 type TaskError struct {
 	Task int32
 	Err  error
@@ -47,8 +47,8 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("BUG: panic: %v\n%s", e.Value, e.Stack) }
 
-// panicked is the error of a Body that panicked with v. It must be called while the stack of the
-// panic is there.
+// panicked returns the error of a Body that panicked with v. It must be called while the stack of
+// the panic exists.
 func panicked(v any) error {
 	if f := op.Panicked(v); f != nil {
 		return f
@@ -92,11 +92,11 @@ type Run struct {
 
 const (
 	ending  = 1 << 63       // state: no new task starts
-	joined  = 1<<16 | 1     // state: what a join adds: one more join, one more inside
+	joined  = 1<<16 | 1     // added to state by a join: one more join, one more inside
 	insides = (1 << 16) - 1 // state: how many are inside
 )
 
-// join enters r; false if r is ending, and then nothing of r may be touched.
+// join enters r. It returns false if r is ending; then nothing of r may be touched.
 func (r *Run) join() bool {
 	if r.state.Load()&ending != 0 {
 		return false
@@ -108,7 +108,7 @@ func (r *Run) join() bool {
 	return true
 }
 
-// leave undoes join. The last to leave an ending run finishes it; true if it was this call.
+// leave undoes join. The last to leave an ending run finishes it, and leave then returns true.
 func (r *Run) leave() bool {
 	s := r.state.Add(^uint64(0))
 	if s&insides != 0 {
@@ -123,22 +123,23 @@ func (r *Run) leave() bool {
 	return false
 }
 
-// stuck reports whether no task can run any more, though some are left. It looks only when nobody
-// is inside (s), and believes what it saw only if nobody came in meanwhile.
+// stuck reports whether no task can run any more, though some are left. It looks only if nobody is
+// inside (s), and is valid only if no worker entered meanwhile.
 func (r *Run) stuck(s uint64) bool {
 	return r.left.Load() > 0 && r.away.Load() == 0 && !r.pool.ready() && r.state.Load() == s
 }
 
 func (r *Run) ended() bool { return r.state.Load()&ending != 0 }
 
-// end lets no further task start. The last one inside finishes the run, this call if nobody is.
+// end lets no further task start. The last one inside finishes the run, or this call if there is
+// none.
 func (r *Run) end() {
 	if r.state.Or(ending)&insides == 0 {
 		r.finish()
 	}
 }
 
-// finish gives the pool back and wakes the waiters, once; nobody is inside.
+// finish frees the pool and wakes the waiters, once. No worker is inside.
 func (r *Run) finish() bool {
 	r.mu.Lock()
 	again := r.over
@@ -156,8 +157,8 @@ func (r *Run) finish() bool {
 	return true
 }
 
-// fail records err and ends the run. An error of a task goes before one of the context, a smaller
-// task before a larger.
+// fail records err and ends the run. A task's error takes precedence over the context's, a smaller
+// task over a larger.
 func (r *Run) fail(t int32, err error) {
 	r.mu.Lock()
 	switch {
@@ -171,9 +172,9 @@ func (r *Run) fail(t int32, err error) {
 	r.end()
 }
 
-// Satisfy says that one external input of t arrived; when it was the last, t becomes ready. It does
-// not block, and may be called by any goroutine, also from a Body or Idle, and also after the run
-// has ended, when it does nothing. What the caller wrote before is visible to the Body of t.
+// Satisfy says that one external input of t arrived. After the last one t becomes ready. It does
+// not block. Any goroutine may call it, a Body or Idle too, and also after the run has ended, when
+// it does nothing. The caller's earlier writes are visible to the Body of t.
 func (r *Run) Satisfy(t int32) {
 	if !r.join() {
 		return
@@ -204,9 +205,9 @@ func (r *Run) classOf(t int32) int {
 }
 
 // Wait blocks until the run has ended: all tasks finished, or one failed, or the context was
-// cancelled; no Body is running any more. The error is that of the failing task with the smallest
-// index among those seen, as a *TaskError, else the context's. May be called by several goroutines,
-// and more than once.
+// cancelled, and no Body is running. The error is that of the failing task with the smallest index
+// among those seen, as a *TaskError, else the context's. Several goroutines may call it, more than
+// once.
 func (r *Run) Wait() error {
 	<-r.done
 	return r.err
@@ -215,14 +216,14 @@ func (r *Run) Wait() error {
 // Done returns a channel that is closed when Wait would return at once.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
-// Cancel ends the run with err, as cancelling its context would. Err is not nil.
+// Cancel ends the run with err, as cancelling its context would. err is not nil.
 func (r *Run) Cancel(err error) { r.fail(-1, err) }
 
-// Finished is the number of tasks that have finished, for showing progress: it lags by up to a
-// thousand tasks a worker.
+// Finished returns the number of finished tasks, for progress. It lags by up to a thousand tasks a
+// worker.
 func (r *Run) Finished() int { return r.dag.counted() - int(r.left.Load()) }
 
-// Steals is how often a worker took tasks from another's queue. Final after Wait.
+// Steals returns how often a worker took tasks from another's queue. It is final after Wait.
 func (r *Run) Steals() int { return int(r.steals.Load()) }
 
 // watch ends r when ctx is cancelled.
@@ -235,11 +236,11 @@ func (r *Run) watch(ctx context.Context) {
 
 // Note [Ending a run]
 //
-// The memory of a run (counters, links, queues) belongs to the pool and goes to the next run, so
-// nobody may touch it after the end: not a worker that is late, not a Satisfy from a network.
-// Everyone therefore joins before and leaves after. The state word holds, in one atomic integer,
-// the ending flag, how many joined ever, and how many are inside. A run is over when the flag is
-// set and nobody is inside; whoever makes that true finishes it. It can become true more than once
-// (a late joiner sees the flag and leaves), so finish happens under its own flag. Joins are counted
-// so that stuck can tell that nobody came in while it looked. Workers that sleep are not inside:
-// ending a run does not wait for them to wake.
+// The memory of a run (counters, links, queues) belongs to the pool and is reused, so nothing may
+// touch it after the end: no late worker and no Satisfy from a network. So everyone joins before
+// and leaves after. The state word holds, in one atomic integer, the ending flag, how many joined
+// ever, and how many are inside. A run is over when the flag is set and nobody is inside; whoever
+// makes that true finishes it. It can become true more than once (a late joiner sees the flag and
+// leaves), so finish has a flag of its own. Joins are counted so that stuck can tell that nobody
+// entered while it looked. Sleeping workers are not inside: ending a run does not wait for them to
+// wake.

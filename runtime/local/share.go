@@ -10,22 +10,21 @@ import (
 
 // Sharer is what a shared task does.
 type Sharer interface {
-	// Work takes part until nothing is left for w to begin. Several workers are in it at once. It
-	// should look at Worker.Stopping now and then. It must not panic.
+	// Work takes part until w finds nothing left to begin. Several workers call it at once. It
+	// should check Worker.Stopping now and then. It must not panic.
 	Work(w *Worker)
-	// Done is called once, by the last worker that came out of Work, also when the run is ending.
-	// An error cancels the run.
+	// Done is called once, by the last worker to leave Work, also if the run is ending. An
+	// error cancels the run.
 	Done(w *Worker) error
 }
 
-// Repeater is a Sharer that may have more to share out when all that it had is done: Again is asked
-// before Done, by the worker that would call that. If it says true the task is offered once more
-// and Work begins anew.
+// Repeater is a Sharer with several passes. The worker that would call Done first calls Again. If
+// that returns true the task is offered once more and Work begins anew.
 type Repeater interface {
 	Again(w *Worker) bool
 }
 
-// Shared is the state of a shared task. The zero value is ready for Worker.Share; after Done it may
+// Shared is the state of a shared task. The zero value is ready for Worker.Share. After Done it may
 // be shared again.
 type Shared struct {
 	body  Sharer
@@ -40,23 +39,22 @@ type Shared struct {
 
 const open = 1 << 62 // state: workers may enter; the rest counts those inside
 
-// Share makes the task that w is running a shared one: after its Body has returned nil, w and
-// others that have nothing better to do call b.Work, and the task has finished when b.Done has.
-// Only in a Body, once.
+// Share makes the current task of w a shared one: after its Body has returned nil, w and idle
+// workers call b.Work, and the task finishes with b.Done. Call it only in a Body, once.
 func (w *Worker) Share(s *Shared, b Sharer) {
 	s.body = b
 	w.sharing = s
 }
 
-// AtMost lets only so many workers take part in what is shared from now on; 0: all who come. Who
-// leaves has found nothing left to begin, so nobody takes that place.
+// AtMost limits the number of workers that take part from now on; 0: no limit. A worker that leaves
+// is not replaced, since it has found nothing left to begin.
 func (s *Shared) AtMost(workers int) {
 	if most := int32(workers); s.most.Load() != most {
 		s.most.Store(most)
 	}
 }
 
-// Index is the number of the worker in its pool.
+// Index returns the number of the worker in its pool.
 func (w *Worker) Index() int { return w.index }
 
 // Stopping reports that the run is ending: a shared task should begin nothing more. It costs some
@@ -70,7 +68,7 @@ func (r *Run) stopping() bool {
 	}
 	if r.quit != nil {
 		select {
-		case <-r.quit: // the goroutine that will tell so may still wait for a processor
+		case <-r.quit: // the goroutine that reports it may still wait for a processor
 			return true
 		default:
 		}
@@ -78,7 +76,7 @@ func (r *Run) stopping() bool {
 	return false
 }
 
-// halted is Stopping for the worker itself, which ends a run whose context is the reason.
+// halted is Stopping for the worker itself. It ends a run whose context is the reason.
 func (w *Worker) halted() bool {
 	if !w.Stopping() {
 		return false
@@ -89,7 +87,7 @@ func (w *Worker) halted() bool {
 	return true
 }
 
-// offer publishes the shared task t, which w is inside of, and wakes somebody for it.
+// offer publishes the shared task t of w and wakes a worker for it.
 func (w *Worker) offer(r *Run, s *Shared, t int32) {
 	s.task, s.owner = t, w
 	if c := int32(r.classOf(t)) + 1; s.class.Load() != c { // a store costs as much as the rest of this function
@@ -103,8 +101,8 @@ func (w *Worker) offer(r *Run, s *Shared, t int32) {
 	w.pool.wakeForWork() // who comes and sees it brings the next
 }
 
-// enter goes into s if it is still open and not full. Who takes the last place takes the offer
-// back: nobody need be woken for it.
+// enter joins s if it is still open and not full. Taking the last place withdraws the offer, so
+// that no worker is woken for it.
 func (s *Shared) enter() bool {
 	for {
 		n := s.state.Load()
@@ -121,8 +119,8 @@ func (s *Shared) enter() bool {
 	}
 }
 
-// leave closes s, which has nothing left to begin, and comes out of it; true if nobody else is
-// inside.
+// leave closes s, which has nothing left to begin, and leaves it. It returns true if no worker is
+// left inside.
 func (s *Shared) leave() bool {
 	if s.state.Load() == open|1 && s.state.CompareAndSwap(open|1, 0) {
 		return true // one atomic operation for who was alone
@@ -131,14 +129,14 @@ func (s *Shared) leave() bool {
 	return s.state.Add(-1) == 0
 }
 
-// takePart works on s, inside of which w is. If w is the last to leave it completes the task, which
-// is returned; else -1.
+// takePart works on s, which w has entered. The last worker to leave completes the task, which is
+// returned; else -1.
 func (w *Worker) takePart(r *Run, s *Shared) int32 {
 	w.task = s.task
 	for {
 		s.body.Work(w)
-		// The offer is taken back before s closes, while s cannot be shared again: it may be the
-		// next offer of the same worker.
+		// Withdraw the offer before s closes and could be shared again: it may be the next
+		// offer of the same worker.
 		if s.owner.offered.Load() == s {
 			s.owner.offered.CompareAndSwap(s, nil)
 		}
@@ -146,7 +144,7 @@ func (w *Worker) takePart(r *Run, s *Shared) int32 {
 			w.task = -1
 			return -1
 		}
-		// Nobody else is inside, and nobody enters what is closed.
+		// No worker is inside, and none enters a closed task.
 		if b, repeats := s.body.(Repeater); !repeats || !b.Again(w) {
 			break
 		}
@@ -165,8 +163,8 @@ func (w *Worker) takePart(r *Run, s *Shared) int32 {
 	return t
 }
 
-// join enters the most important shared task that is open, if it is of at least class best (1 +
-// class; 0: any).
+// join enters the most important open shared task, if it is of at least class best (1 + class; 0:
+// any).
 func (w *Worker) join(best int32) *Shared {
 	all := w.pool.workers
 	var found *Shared
@@ -189,12 +187,11 @@ func (w *Worker) join(best int32) *Shared {
 
 // Note [Leaving a shared task]
 //
-// The state counts the workers inside, with a bit that says whether more may enter. Who comes out
-// of Work has seen that nothing is left to begin, so it closes the task and leaves. Nobody enters a
-// closed task, so the count falls to zero once, and whoever makes it zero knows that all chunks
-// have been executed: a chunk that was claimed is executed by a worker inside. That worker
-// completes the task, the others have long gone on to something else; nobody waits.
+// The state counts the workers inside, with a bit that says whether more may enter. A worker that
+// returns from Work has seen that nothing is left to begin, so it closes the task and leaves.
+// Nobody enters a closed task, so the count falls to zero once, and the worker that makes it zero
+// knows that all chunks have been executed: a claimed chunk is executed by a worker inside. That
+// worker completes the task while the others have long gone on; nobody waits.
 //
-// A Shared is used again, so a worker that looked at an offer may find another task under it when
-// it enters. That is as good: it is one of the same run, since the run cannot end while the worker
-// is inside of the run.
+// A Shared is reused, so a worker that saw an offer may enter another task of it. That task is one
+// of the same run, since the run cannot end while the worker is inside it.

@@ -12,13 +12,13 @@ var heap struct {
 	ballast []byte
 }
 
-// steady gives the heap its ballast. All pools share one, which stays when they are closed: to
-// allocate so much begins a collection, and clears what the heap used before. A program that runs
-// once is likely to run again.
+// steady gives the heap its ballast. All pools share one, which stays after they close: allocating
+// so much begins a collection and clears old heap memory, and a program that runs once is likely to
+// run again.
 func steady() {
 	heap.mu.Lock()
 	defer heap.mu.Unlock()
-	// A process with few addresses does without.
+	// A process with few addresses goes without.
 	if heap.ballast == nil && memory.Reserve(ballast) == nil {
 		heap.ballast = make([]byte, ballast)
 	}

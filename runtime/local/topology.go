@@ -1,8 +1,7 @@
 package local
 
-// This file reads which processors share a core, a socket and a memory node, as Linux tells it
-// under /sys. Elsewhere, or where it is not told, all processors are cores of their own in one
-// group.
+// This file reads from Linux's /sys which processors share a core, a socket and a memory node.
+// Without it every processor is a core of its own in one group.
 
 import (
 	"cmp"
@@ -13,18 +12,18 @@ import (
 	"strings"
 )
 
-// sysfs is where the system tells its topology.
+// sysfs is where the system describes its topology.
 const sysfs = "/sys/devices/system"
 
-// processor is one that threads can be bound to.
+// processor is a processor that threads can be bound to.
 type processor struct {
 	id                 int
 	core, socket, node int
-	sibling            int // how many of the list before it are of the same core
+	sibling            int // how many earlier ones in the list are of the same core
 }
 
-// topology describes the processors of a list, in the order in which workers take them: first one
-// of every core, then the second ones. Tests give another root.
+// topology describes the processors of a list in the order in which workers take them: first one of
+// every core, then the second ones. Tests use another root.
 func topology(root string, cpus []int) []processor {
 	node := memoryNodes(root)
 	out := make([]processor, 0, len(cpus))
@@ -57,7 +56,7 @@ func memoryNodes(root string) map[int]int {
 	return out
 }
 
-// cpuList reads a list such as 0-3,8,10-11; what is no list is left out.
+// cpuList parses a list such as 0-3,8,10-11 and skips malformed parts.
 func cpuList(text string) (out []int) {
 	for _, part := range strings.Split(strings.TrimSpace(text), ",") {
 		first, last, isRange := strings.Cut(part, "-")
@@ -76,7 +75,7 @@ func cpuList(text string) (out []int) {
 	return out
 }
 
-// number reads a file that holds one.
+// number reads a file that holds one number.
 func number(dir, name string, otherwise int) int {
 	text, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
@@ -89,7 +88,7 @@ func number(dir, name string, otherwise int) int {
 	return n
 }
 
-// cores is how many of the processors are the first of their core.
+// cores returns how many of the processors are the first of their core.
 func cores(list []processor) int {
 	n := 0
 	for _, p := range list {
@@ -100,8 +99,7 @@ func cores(list []processor) int {
 	return n
 }
 
-// groupsOf numbers the groups of workers that take the processors in turn: memory nodes if there
-// are several, else sockets.
+// groupsOf numbers the groups of workers: memory nodes if there are several, else sockets.
 func groupsOf(list []processor, workers int) []int {
 	out := make([]int, workers)
 	if len(list) == 0 {

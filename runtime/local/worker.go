@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// Worker is one thread of a pool. A Body may use the one it is given until it returns.
+// Worker is one thread of a pool. A Body may use its worker until it returns.
 type Worker struct {
 	pool    *Pool
 	index   int
 	wake    chan struct{}
-	victim  int   // where the last look at another queue was
-	fires   int32 // the list that the task in its Body fires; -1: its own successors are enabled
-	task    int32 // the task in its Body, -1 outside: whom to blame for a panic
+	victim  int   // the queue looked at last
+	fires   int32 // the list that the current task fires; -1: its own successors
+	task    int32 // the current task, -1: none; whom to blame for a panic
 	done    int32 // tasks finished and not yet reported to the run
 	seeks   bool  // counted in Pool.searching
-	clean   bool  // work returned by itself, neither by a panic nor by Goexit
+	clean   bool  // work returned normally, neither by a panic nor by Goexit
 	steals  int64
 	waits   patience
 	run     *Run       // while in serve
@@ -33,8 +33,8 @@ type Worker struct {
 	_       [cacheLine - 8]byte
 }
 
-// reportEvery bounds how many finished tasks a worker keeps to itself. Only progress displays need
-// it at all: a worker reports before it looks for work elsewhere, so the last one always does.
+// reportEvery bounds how many finished tasks a worker counts privately. Only progress displays need
+// more: a worker reports before it looks for work elsewhere, so the last one always does.
 const reportEvery = 1024
 
 // main serves runs until the pool closes.
@@ -42,14 +42,14 @@ func (w *Worker) main() {
 	runtime.LockOSThread()
 	cpus := w.pool.cpus
 	pinned := len(cpus) > 0 && pin(cpus[w.index%len(cpus)])
-	debug.SetPanicOnFault(true) // a truncated mapped file is a failed task, not a dead process
+	debug.SetPanicOnFault(true) // a truncated mapped file fails a task, not the process
 	returned := false
 	defer func() {
 		if !returned { // a Body called runtime.Goexit; work has reported it
 			go w.main()
 			return
 		}
-		if !pinned { // the thread of a pinned worker ends with it: nobody else wants its affinity
+		if !pinned { // the thread of a pinned worker ends with it, because of its affinity
 			runtime.UnlockOSThread()
 		}
 		w.pool.alive.Done()
@@ -65,8 +65,8 @@ func (w *Worker) main() {
 			last = r.leave()
 		}
 		switch {
-		case r != nil && !r.ended(): // serve has already looked around for a while
-		case last: // measured, 2 processors: who waits for the run is woken 2.5 times sooner where this worker was
+		case r != nil && !r.ended(): // serve has already searched for a while
+		case last: // measured, 2 processors: the waiter is woken 2.5 times sooner on this worker's processor
 		case w.await():
 			continue
 		}
@@ -78,7 +78,7 @@ func (w *Worker) main() {
 	}
 }
 
-// await spins between runs; true when one has started, false when it is time to sleep.
+// await spins between runs. It returns true when one has started, false when it is time to sleep.
 func (w *Worker) await() bool {
 	spin := time.Duration(w.pool.spin.Load())
 	if spin == 0 {
@@ -105,7 +105,7 @@ func (w *Worker) serve(r *Run) {
 		if w.clean {
 			return
 		}
-		// recover gives nil for Goexit, which goes on after this function.
+		// recover returns nil for Goexit, which goes on after this function.
 		if v := recover(); v != nil {
 			r.fail(w.task, panicked(v))
 		} else {
@@ -118,12 +118,12 @@ func (w *Worker) serve(r *Run) {
 	w.clean = true
 }
 
-// work runs tasks. One call of body is one ordinary Go frame a task, where the garbage collector
-// can stop the worker.
+// work runs tasks. Each call of body has an ordinary Go frame, where the garbage collector can stop
+// the worker.
 func (w *Worker) work(r *Run) {
 	t, s := w.take(r)
 	if w.pool.ready() {
-		w.pool.wakeForWork() // each who comes in and sees more brings the next
+		w.pool.wakeForWork() // each worker that sees more brings the next
 	}
 	for {
 		if t < 0 && s == nil {
@@ -156,9 +156,9 @@ func (w *Worker) work(r *Run) {
 	}
 }
 
-// release tells the successors of t that it has finished. Of those that became ready the best is
-// returned, to run next: its input is warm in the cache, and a chain never touches a queue. -1 if
-// none, or if the queue holds a better one.
+// release tells the successors of t that it has finished. It returns the best of those that became
+// ready, to run next: its input is warm in the cache, and a chain never touches a queue. It returns
+// -1 if there is none, or if the queue holds a better one.
 func (w *Worker) release(r *Run, t int32) int32 {
 	d := r.dag
 	counted := int(t) < d.counted()
@@ -167,8 +167,8 @@ func (w *Worker) release(r *Run, t int32) int32 {
 	}
 	best, n := int32(-1), 0
 	for _, s := range d.Succ[d.SuccOff[t]:d.SuccOff[t+1]] {
-		// Whoever reads 1 brings the last input, nobody else can write any more: no locked
-		// operation.
+		// Reading 1 means bringing the last input; no other worker can still write, so no
+		// locked operation is needed.
 		if atomic.LoadInt32(&r.count[s]) == 1 {
 			r.count[s] = 0
 		} else if c := atomic.AddInt32(&r.count[s], -1); c > 0 {
@@ -225,12 +225,13 @@ func (w *Worker) push(r *Run, n int) {
 }
 
 // take finds the next task: from the own queue unless another has a better one, else from any, or a
-// shared one that w has entered. -1 and nil when the run ended or nothing came up while spinning.
+// shared one, which w has then entered. It returns -1 and nil when the run ended or nothing came up
+// while spinning.
 func (w *Worker) take(r *Run) (int32, *Shared) {
 	if own := w.queue.best.Load(); own != 0 {
 		if r.class != nil && len(w.pool.workers) > 1 {
-			// One worker in turn is looked at: its line may be in another cache, all of them would
-			// be dear with many workers.
+			// Look at one worker in turn: its line may be in another cache, and looking
+			// at all would be slow with many workers.
 			v := w.next()
 			if s := v.offered.Load(); s != nil && s.class.Load() > own && s.enter() {
 				return -1, s
@@ -266,8 +267,8 @@ func (w *Worker) next() *Worker {
 	return all[w.victim]
 }
 
-// steal takes from the worker, itself included, whose best task is best. A shared task that is as
-// good goes before: to help finishes something, to begin more takes memory.
+// steal takes from the worker, itself included, with the best task. An equally good shared task
+// goes first: helping finishes something, beginning more takes memory.
 func (w *Worker) steal() (int32, *Shared) {
 	var victim *Worker
 	best := w.queue.best.Load()
@@ -307,7 +308,7 @@ func (w *Worker) rob(v *Worker, limit int) int32 {
 	return first
 }
 
-// search looks for work until the spin time is over, calling the run's Idle as it goes.
+// search looks for work until the spin time is over, calling the run's Idle meanwhile.
 func (w *Worker) search(r *Run) (int32, *Shared) {
 	p := w.pool
 	w.seeks = true
@@ -361,7 +362,7 @@ func (w *Worker) found() bool {
 	return w.pool.searching.Add(-1) == 0
 }
 
-// report tells the run how many tasks have finished, and ends it with the last.
+// report adds the finished tasks to the run's count, and ends the run with the last.
 func (w *Worker) report(r *Run) {
 	if w.done == 0 {
 		return

@@ -1,6 +1,6 @@
 package enginetest
 
-// This file gives rows loops, so that engines run them in chunks: of elements, seven to a leaf.
+// This file gives rows loops, so that engines run them in chunks of elements, seven a leaf.
 
 import (
 	"math"
@@ -14,7 +14,7 @@ import (
 // leaf is small and odd, so that small matrices have several chunks and most a shorter last one.
 const leaf = 7
 
-// elements is a loop over the elements of the result, or of the first input where the result is a
+// elements is a loop over the elements of the result, or of the first input if the result is a
 // scalar.
 func elements(chunk func(c *op.Call, lo, hi int) error) *op.Loop {
 	return &op.Loop{
@@ -36,7 +36,7 @@ type body struct {
 func (b *body) Chunk(_, lo, hi int) error { return b.chunk(b.c, lo, hi) }
 func (b *body) End() error                { return nil }
 
-// summing is the loop of total: a sum of integers for each worker, put together at the end.
+// summing is the loop of total: a sum of integers for each worker, added at the end.
 func summing() *op.Loop {
 	return &op.Loop{
 		Space: func(c *op.Call) (int, int) { return c.In[0].Type().Count(), leaf },
@@ -51,7 +51,7 @@ type sums struct {
 
 func (s *sums) Chunk(worker, lo, hi int) error {
 	for _, x := range s.c.Dense(0).F64[lo:hi] {
-		s.of[worker] += int64(x) // all numbers of random plans are integers, and of the others' fill
+		s.of[worker] += int64(x) // random plans hold integers only
 	}
 	return nil
 }
@@ -65,11 +65,11 @@ func (s *sums) End() error {
 	return nil
 }
 
-// Chunks counts the chunks of `picky`, for tests that want to see how soon a loop stops.
+// Chunks counts the chunks of `picky`, for tests of how soon a loop stops.
 var Chunks atomic.Int64
 
-// picky fails for elements that are attribute `bad`, or any of `worse`, and panics for `terrible`.
-// Attribute `after` is how many microseconds a chunk behind the bad element takes.
+// picky fails for elements equal to attribute `bad`, or in `worse`, and panics for `terrible`.
+// Attribute `after` is the microseconds of a chunk after the bad element.
 func picky(c *op.Call, lo, hi int) error {
 	Chunks.Add(1)
 	for i, x := range c.Dense(0).F64[lo:hi] {

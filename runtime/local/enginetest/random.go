@@ -17,14 +17,13 @@ import (
 )
 
 // Random makes a plan of about n tasks for ranks ranks. Its values are of every sort that engines
-// treat differently: matrices of a few sizes, also none, scalars, strings, shapes known only in the
-// run.
+// treat differently: matrices of a few sizes including none, scalars, strings, shapes known only in
+// the run.
 func Random(seed uint64, n, ranks int) *plan.Plan {
 	return newRandom(seed, ranks).plan(seed, n, func() {})
 }
 
-// RandomShown is Random with nodes of rank 0 between the others that print numbers, in the order of
-// the plan.
+// RandomShown is Random with nodes of rank 0 that print numbers in the order of the plan.
 func RandomShown(seed uint64, n, ranks int) *plan.Plan {
 	r := newRandom(seed, ranks)
 	last := ir.None
@@ -41,10 +40,10 @@ func RandomShown(seed uint64, n, ranks int) *plan.Plan {
 	})
 }
 
-// Printed is what the reference evaluator prints of p, before its failure if it fails.
+// Printed returns what the reference evaluator prints of p, up to a failure.
 func Printed(p *plan.Plan) string {
 	e := &Env{}
-	_, _ = eval.Run(p.Graph, e) // the failure is what runs are compared with otherwise
+	_, _ = eval.Run(p.Graph, e) // other tests compare the failure with runs
 	return e.Printed()
 }
 
@@ -52,7 +51,7 @@ func newRandom(seed uint64, ranks int) *random {
 	return &random{rng: rand.New(rand.NewPCG(seed, 7)), t: Table(), g: ir.New(), ranks: ranks}
 }
 
-// plan draws about n tasks, after each of which also is called.
+// plan draws about n tasks and calls also after each.
 func (r *random) plan(seed uint64, n int, also func()) *plan.Plan {
 	for r.g.Len() < n {
 		r.task()
@@ -87,7 +86,7 @@ type random struct {
 	vecs  []ir.ID // f64[_,1]
 }
 
-// node adds a node on a random rank; inputs from elsewhere come through exchanges.
+// node adds a node on a random rank. Inputs from elsewhere come through exchanges.
 func (r *random) node(name string, attrs *op.Attrs, t types.Type, in ...ir.ID) ir.ID {
 	rank := r.rng.Int32N(int32(r.ranks))
 	for i, x := range in {
@@ -120,7 +119,7 @@ func (r *random) bring(x ir.ID, rank int32) ir.ID {
 
 var sizes = []int{0, 1, 3, 8, 30}
 
-// mat is a matrix of the wanted type, among the newest, or a new one.
+// mat returns a matrix of the wanted type, among the newest, or a new one.
 func (r *random) mat(t types.Type) ir.ID {
 	for try := 0; try < 6 && len(r.mats) > 0; try++ {
 		if x := r.mats[max(0, len(r.mats)-1-r.rng.IntN(20))]; r.g.Type(x) == t {
@@ -177,7 +176,7 @@ func (r *random) task() {
 	}
 }
 
-// region is fn(a, b) => a + neg(b).
+// region returns fn(a, b) => a + neg(b).
 func (r *random) region() *ir.Region {
 	g := ir.New()
 	f := types.ScalarOf(types.F64)
@@ -188,8 +187,8 @@ func (r *random) region() *ir.Region {
 	return &ir.Region{Graph: g, Args: []ir.ID{a, b}, Yields: []ir.ID{y}}
 }
 
-// Oracle holds what the reference evaluator says, and compares what an engine observes. Safe for
-// concurrent use.
+// Oracle holds the values of the reference evaluator and compares them with an engine's. It is safe
+// for concurrent use.
 type Oracle struct {
 	p    *plan.Plan
 	want []value.Value
@@ -218,10 +217,10 @@ func (o *Oracle) Observe(id ir.ID, v value.Value) {
 	o.seen[id] = true
 }
 
-// Err is the first difference, or a task that did not run.
+// Err returns the first difference, or a task that did not run.
 func (o *Oracle) Err() error { return o.ErrOf(func(int) bool { return true }) }
 
-// ErrOf is Err for the tasks that mine says ran here.
+// ErrOf is Err for the tasks that mine selects.
 func (o *Oracle) ErrOf(mine func(id int) bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -237,7 +236,7 @@ func (o *Oracle) ErrOf(mine func(id int) bool) error {
 	return nil
 }
 
-// Env is an op.Env that keeps what was printed.
+// Env is an op.Env that stores what was printed.
 type Env struct {
 	mu  sync.Mutex
 	out bytes.Buffer
@@ -253,7 +252,7 @@ func (e *Env) Write(b []byte) (int, error) {
 	return e.out.Write(b)
 }
 
-// Printed is what was written so far.
+// Printed returns what was written so far.
 func (e *Env) Printed() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

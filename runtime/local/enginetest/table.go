@@ -1,6 +1,6 @@
-// Package enginetest holds what the tests of every engine share: a small operator table that has
-// one row for each thing an engine must get right, and random plans over it. Tests compare an
-// engine's values with ir/eval.
+// Package enginetest holds what the tests of all engines share: a small operator table with one row
+// for each thing that an engine must get right, and random plans over it. Tests compare an engine's
+// values with ir/eval.
 package enginetest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"flow/ir/value"
 )
 
-// Table is the operator table of the tests: rows.
+// Table returns the operator table of the tests: rows.
 func Table() *op.Table {
 	t, err := op.NewTable(rows())
 	if err != nil {
@@ -143,7 +143,7 @@ func rows() []*op.Def {
 // starve asks for more memory than any machine has.
 func starve(*op.Call) (value.Value, error) { return value.New(types.F64, 1<<20, 1<<36), nil }
 
-// set makes a kernel of a function that makes its result itself.
+// set makes a kernel of a function that allocates its result.
 func set(f func(c *op.Call) (value.Value, error)) func(c *op.Call) error {
 	return func(c *op.Call) (err error) { c.Out, err = f(c); return err }
 }
@@ -167,7 +167,7 @@ func total(c *op.Call) (value.Value, error) {
 	return value.F64(math.Mod(s, 1000)), nil
 }
 
-// evens has a shape that only the run tells.
+// evens has a shape that only the run knows.
 func evens(c *op.Call) (value.Value, error) {
 	var keep []float64
 	for _, x := range c.Dense(0).F64 {
@@ -182,7 +182,7 @@ func evens(c *op.Call) (value.Value, error) {
 
 func count(c *op.Call) (value.Value, error) { return value.I64(int64(c.Dense(0).Rows)), nil }
 
-// self returns its input, which an engine must not let become two owners of one memory.
+// self returns its input, which must not get two owners.
 func self(c *op.Call) (value.Value, error) { return c.In[0], nil }
 
 func label(c *op.Call) (value.Value, error) {
@@ -197,7 +197,7 @@ func one(*op.Call) (value.Value, error) { return value.I64(1), nil }
 
 func next(c *op.Call) (value.Value, error) { return value.I64(c.Scalar(0).I + 1), nil }
 
-// atLeast compares with attribute v; past attribute `until` it fails.
+// atLeast compares with attribute v and fails beyond attribute `until`.
 func atLeast(c *op.Call) (value.Value, error) {
 	x := c.Scalar(0).Float()
 	if end, ok := c.Attrs.Get("until"); ok && x >= float64(end.I) {
@@ -206,7 +206,7 @@ func atLeast(c *op.Call) (value.Value, error) {
 	return value.Bool(x >= c.Attrs.Float("v")), nil
 }
 
-// first is an element as a scalar, or the failure that attribute `until` asks for at that value.
+// first returns an element as a scalar, or fails at attribute `until`.
 func first(c *op.Call) (value.Value, error) {
 	x := c.Dense(0).At(0, 0)
 	if end, ok := c.Attrs.Get("until"); ok && x.F >= float64(end.I) {
@@ -240,7 +240,7 @@ func sleep(c *op.Call) (value.Value, error) {
 
 func mapKernel(c *op.Call) error {
 	out := c.Result()
-	// Operands that are read elsewhere than written would show memory taken over wrongly.
+	// Operands that are read elsewhere than written reveal memory that was taken over wrongly.
 	runBody(c, out, func(in, i, j int) value.Scalar { return c.Dense(in).At(i, j) })
 	return nil
 }
