@@ -18,14 +18,14 @@ type cutting struct{ rc, cc []int }
 func (c cutting) single() bool { return len(c.rc) <= 2 && len(c.cc) <= 2 }
 
 type cuts struct {
-	by    map[ir.ID]cutting
-	preferred  map[ir.ID]cutting // of readers in tiles
-	tiled map[ir.ID]bool    // map-reduces that store what others need in blocks
-	g     *ir.Graph
-	sizes Sizes
-	limit int   // of tasks
-	at    ir.ID // the node whose cuts are being chosen
-	done  map[recutKey]*parts
+	by        map[ir.ID]cutting
+	preferred map[ir.ID]cutting // of readers in tiles
+	tiled     map[ir.ID]bool    // map-reduces that store what others need in blocks
+	g         *ir.Graph
+	sizes     Sizes
+	limit     int   // of tasks
+	at        ir.ID // the node whose cuts are being chosen
+	done      map[recutKey]*parts
 }
 
 type recutKey struct {
