@@ -30,7 +30,8 @@ func wantWeights(t *testing.T, c Adaptive, want ...float64) {
 	}
 }
 
-// wantChunks lets each worker claim once, in order, while `left` iterations are left, and then `after`.
+// wantChunks lets each worker claim once, in order, while `left` iterations are left, and then
+// `after`.
 func wantChunks(t *testing.T, c Adaptive, left int, chunks []int, after int) {
 	t.Helper()
 	for w, want := range chunks {
@@ -120,7 +121,8 @@ func TestAWFTimeSteps(t *testing.T) {
 	wantWeights(t, c, 1.4204, 1.4204, .7102, .4491)
 }
 
-// TestAWFGuards: a clock that stands still makes nobody infinitely fast, and a worker without data has the mean speed.
+// TestAWFGuards: a clock that stands still makes nobody infinitely fast, and a worker without data
+// has the mean speed.
 func TestAWFGuards(t *testing.T) {
 	c := adaptive(t, "AWF-C", loop1000)
 	c.Report(0, 0, 50, 0, 0)
@@ -134,7 +136,8 @@ func TestAWFGuards(t *testing.T) {
 	wantWeights(t, c, .5, 1.5, 1, 1)
 }
 
-// feed gives worker w records with mean mu and deviation sigma: two chunks of m iterations, as far off the mean as makes the estimate sigma.
+// feed gives worker w records with mean mu and deviation sigma: two chunks of m iterations, as far
+// off the mean as makes the estimate sigma.
 func feed(c Adaptive, w int, mu, sigma float64) {
 	const m = 50.0
 	off := sigma * math.Sqrt(m/2)
@@ -210,9 +213,10 @@ func TestAFMoments(t *testing.T) {
 func TestBOLD(t *testing.T) {
 	now := 0.0
 	c := adaptive(t, "BOLD", Params{N: 1000, P: 4, Mu: 1, Sigma: 1, H: .5, Now: func() float64 { return now }})
-	// a = 2, b = 16 ln 16 = 44.361, c1 = .72135, c2 = 1.80815, c3 = .59230; R = r = M = 1000, Q = t = 250, v = .84930,
-	// d = 1000/(1 + .18111 - .84930) = 3013.8, s = 2 (8.01096 - .59230)(1 + .25) = 18.5467,
-	// W = ln(.84930 * 5.52146) + 3.79236 = 5.33766, k = 250 + 3.85032 + 9.27335 - sqrt(18.5467 (250 + 4.63668)) = 194.40.
+	// a = 2, b = 16 ln 16 = 44.361, c1 = .72135, c2 = 1.80815, c3 = .59230; R = r = M = 1000, Q
+	// = t = 250, v = .84930, d = 1000/(1 + .18111 - .84930) = 3013.8, s = 2 (8.01096 -
+	// .59230)(1 + .25) = 18.5467, W = ln(.84930 * 5.52146) + 3.79236 = 5.33766, k = 250 +
+	// 3.85032 + 9.27335 - sqrt(18.5467 (250 + 4.63668)) = 194.40.
 	if k := c.Next(0, 0, 1000); k != 195 {
 		t.Errorf("first chunk %d, want 195", k)
 	}
@@ -229,7 +233,8 @@ func TestBOLD(t *testing.T) {
 	}
 }
 
-// TestPSSLocked: where the counters of PSS_MEASURED do not fit into a word, they do the same behind a lock.
+// TestPSSLocked: where the counters of PSS_MEASURED do not fit into a word, they do the same behind
+// a lock.
 func TestPSSLocked(t *testing.T) {
 	for _, p := range []Params{{N: 5000, P: 3}, {N: 1 << 20, P: 64}, {N: 100, P: 8, MinChunk: 7}, {N: 3, P: 256}, {N: 1 << 15, P: 1024}} {
 		word, locked := claimer(t, "PSS_MEASURED", p), claimer(t, "PSS_MEASURED", p)
@@ -261,7 +266,8 @@ func TestPSSLocked(t *testing.T) {
 	}
 }
 
-// TestBOLDOpening: the chunks before the first report are those of the formula, in every execution; and Next, which is told what is left, gives the same.
+// TestBOLDOpening: the chunks before the first report are those of the formula, in every execution;
+// and Next, which is told what is left, gives the same.
 func TestBOLDOpening(t *testing.T) {
 	p := Params{N: 100000, P: 6, Mu: 1, Sigma: 2, H: .5}
 	c := claimer(t, "BOLD", p)

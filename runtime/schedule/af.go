@@ -2,13 +2,15 @@ package schedule
 
 import "math"
 
-// This file defines AF, adaptive factoring, from mean and variance of each worker's own iterations, and AF_CAP, the same with a bound.
+// This file defines AF, adaptive factoring by the mean and variance of each worker's own
+// iterations, and AF_CAP, the same with a bound.
 
-// af estimates mu and sigma from chunk totals, so no iteration is timed: mu = sum t/sum n, sigma^2 = 1/(m-1) sum (t_c - n_c mu)^2/n_c. That is
-// unbiased if iterations are independent and grows with their correlation, which is what sizes should do.
+// af estimates mu and sigma from chunk totals, so no iteration is timed: mu = sum t/sum n, sigma^2
+// = 1/(m-1) sum (t_c - n_c mu)^2/n_c. That is unbiased for independent iterations and grows with
+// their correlation, as sizes should.
 //
-// It would be wrong to form sum sigma/mu instead of sum sigma^2/mu as one implementation does: a pure number, added to times, so that sizes
-// depend on the unit of time.
+// It would be wrong to form sum sigma/mu instead of sum sigma^2/mu, as one implementation does: a
+// pure number added to times, so sizes depend on the unit of time.
 type af struct {
 	loop
 	rates
@@ -16,7 +18,7 @@ type af struct {
 	each   float64 // 1/2P
 	probe  int     // size of a worker's first two chunks: there is no variance before
 
-	// D and T as of the last report, with the caution of rates.perRate.
+	// D and T as of the last report, aligned as in rates.perRate.
 	_               [128]byte
 	noise, together number
 	_               [128 - 2*8]byte
@@ -27,8 +29,9 @@ func newAF(p Params) (Calculator, error) {
 	return makeAF(p, false, ceilDiv(p.N, 10*p.P))
 }
 
-// newAFCap probes with 1 % of N/P and never exceeds the weighted factoring share w R/(2P). AF takes iterations to be exchangeable; on
-// costs that fall along the loop the early ones deceive it, and the cap keeps enough back.
+// newAFCap probes with 1 % of N/P and never exceeds the weighted factoring share w R/(2P). AF
+// assumes exchangeable iterations; costs that fall along the loop deceive it at first, and the cap
+// keeps enough back.
 func newAFCap(p Params) (Calculator, error) {
 	return makeAF(p, true, ceilDiv(p.N, 100*p.P))
 }
@@ -53,14 +56,15 @@ func (c *af) Next(worker, _, remaining int) int {
 	return c.clip(ceil(k), remaining)
 }
 
-// share is (D + 2TR - sqrt(D^2 + 4DTR))/(2 mu) with D = sum sigma^2/mu and T = 1/sum(1/mu), mu of the worker; 0 if it has reported nothing. It
-// divides by nothing, and multiplies by R last: what could be computed before was.
+// share returns (D + 2TR - sqrt(D^2 + 4DTR))/(2 mu) with D = sum sigma^2/mu and T = 1/sum(1/mu), mu
+// of the worker; 0 before its first report. It multiplies by R last and does not divide, since the
+// rest is precomputed.
 func (c *af) share(worker, remaining int) float64 {
 	d, t, r := c.noise.get(), c.together.get(), float64(remaining)
 	return (d + 2*t*r - math.Sqrt(d*d+4*d*t*r)) * (c.inverse[worker].get() / 2)
 }
 
-// moments are mean and variance of the time of a worker's iterations; 0 if nothing is known.
+// moments returns mean and variance of the time of a worker's iterations; 0 if unknown.
 func (c *af) moments(worker int) (mu, variance float64) {
 	w := &c.of[worker]
 	if w.n == 0 {
@@ -73,7 +77,8 @@ func (c *af) moments(worker int) (mu, variance float64) {
 	return mu, variance
 }
 
-// Report adds a record and sums up anew. Workers that have reported nothing are taken to be like the mean of the others.
+// Report adds a record and recomputes the sums. Workers that have not reported count as the mean of
+// the others.
 func (c *af) Report(worker, _, n int, seconds, _ float64) {
 	c.record(worker, n, seconds)
 	mu, variance := c.moments(worker)

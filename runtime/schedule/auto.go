@@ -8,35 +8,36 @@ import (
 	"sync"
 )
 
-// This file defines Selector, which finds the technique for each operator by trying: AUTO. To choose is a noisy
-// best-arm problem without state, so there is no learning from states here:
+// This file defines Selector, the technique AUTO, which finds the technique for each operator by
+// trying. Choosing is a noisy, stateless best-arm problem:
 //
-//  1. The first execution runs in small chunks of one size, which no order of costs can hurt much, and is recorded.
-//  2. The portfolio is replayed on the recorded costs in virtual time; the best few are kept (pruning by model).
-//  3. These are tried in turn; after each round the slower half by median time is dropped (successive halving: Karnin,
-//     Koren, Somekh, ICML 2013). Which of two that cannot be told apart by their times is the slower one, the replay has
-//     said.
-//  4. The winner stays until the loop gets slower than it was, for long enough (a one-sided CUSUM, Page 1954, of the
-//     logarithm of the time of a unit). Then it begins anew.
+//  1. The first execution runs in small chunks of one size, which no order of costs can hurt much,
+//     and is recorded.
+//  2. The portfolio is replayed on the recorded costs in virtual time; the best few are kept.
+//  3. These are tried in turn. After each round the slower half by median time is dropped
+//     (successive halving: Karnin, Koren, Somekh, ICML 2013). The replay decides between
+//     indistinguishable times.
+//  4. The winner stays until the loop has been slower than it was for long enough (a one-sided
+//     CUSUM, Page 1954, of the log time of a unit). Then the choice starts anew.
 //
-// Wrong where executions of one key differ at random by more than techniques do, and the recorded one was not like the
-// others.
+// It is wrong if executions of one key differ at random by more than techniques do, and the
+// recorded one was untypical.
 
-// Auto is the technique that is none: it asks for a Selector's choice. Lookup knows it, Techniques does not list it,
-// and New fails.
+// Auto stands for a Selector's choice. Lookup knows it, Techniques does not list it, and New fails.
 var Auto = &Technique{Name: "AUTO", Class: "choice", Doc: "a technique for each loop, found by trying", Source: "this project",
 	build: func(Params) (Calculator, error) {
 		return nil, errors.New("AUTO has no chunks of its own: it chooses a technique for each loop as it runs")
 	}}
 
-// Key says which executions are alike: the operator and what is fused into it, the size as a power of two, the workers.
+// Key says which executions are alike: the operator and what is fused into it, the size as a power
+// of two, the workers.
 type Key struct {
 	Op     string `json:"op"`
 	Bucket int    `json:"bucket"`
 	P      int    `json:"p"`
 }
 
-// KeyOf is the key of a loop of so many units.
+// KeyOf returns the key of a loop with this many units.
 func KeyOf(op string, units, workers int) Key {
 	return Key{op, int(math.Round(math.Log2(float64(max(units, 1))))), workers}
 }
@@ -44,12 +45,12 @@ func KeyOf(op string, units, workers int) Key {
 const (
 	survivors = 4    // of the pruning
 	tries     = 3    // of each technique in a round
-	maxCosts  = 2048 // units that are told apart in a replay on few workers
+	maxCosts  = 2048 // units that a replay on few workers distinguishes
 	perWorker = 64   // and of each of many workers
-	worthTime = 5e-4 // seconds of an execution from which on replaying is worth its time at once
-	worthSum  = 2e-2 // seconds of all executions from which on it is: about what it takes (see wait)
-	slack     = 0.05 // slowdown that CUSUM forgives, as a logarithm, where executions do not differ by more
-	alarm     = 1.0  // where it ends: 20 executions at 10 %, five however slow they are
+	worthTime = 5e-4 // seconds of an execution from which replaying pays at once
+	worthSum  = 2e-2 // seconds of all executions from which it pays: about its own cost (see wait)
+	slack     = 0.05 // slowdown that CUSUM forgives, as a logarithm, where executions differ by less
+	alarm     = 1.0  // CUSUM's threshold: 20 executions at 10 %, five however slow they are
 )
 
 // Selector chooses techniques. It is safe for concurrent use.
@@ -58,24 +59,24 @@ type Selector struct {
 	arms map[Key]*trial
 }
 
-// trial is what is known of one key.
+// trial is the state of one key.
 type trial struct {
 	candidates []*Technique // as the replay ranks them
 	times      [][]float64  // of a unit, by candidate, in this round
-	untaught   []int        // executions of each candidate that do not count in the first round; nil: none
+	untaught   []int        // executions of each candidate that do not count in the first round, or nil
 	next       int
 	spent      float64                  // seconds of short executions before the first candidate
 	seen       map[*Technique][]float64 // times of all rounds
 	spread     float64                  // relative deviation of the times of one technique
 	reference  float64                  // seconds of a unit under the chosen technique; 0: not chosen
 	cusum      float64
-	dropped    bool // there was a choice, which is no good any more; files must hear of it
+	dropped    bool // an earlier choice was dropped; files must record that
 }
 
-// NewSelector knows nothing yet.
+// NewSelector returns an empty Selector.
 func NewSelector() *Selector { return &Selector{arms: map[Key]*trial{}} }
 
-// recorder is the technique of executions that are recorded.
+// recorder is the technique of recorded executions.
 var recorder = sync.OnceValue(func() *Technique { return mustLookup("AUTO_CHUNK") })
 
 func mustLookup(name string) *Technique {
@@ -86,7 +87,8 @@ func mustLookup(name string) *Technique {
 	return t
 }
 
-// Choose is the technique for the next execution of a loop; record asks for its chunks (see Done).
+// Choose returns the technique for the next execution of a loop. record asks for its chunks (see
+// Done).
 func (s *Selector) Choose(k Key) (t *Technique, record bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +102,7 @@ func (s *Selector) Choose(k Key) (t *Technique, record bool) {
 	return a.candidates[a.turn()], false
 }
 
-// turn is the candidate whose turn it is: one that has not been tried often enough in this round.
+// turn returns the candidate that has not been tried often enough in this round.
 func (a *trial) turn() int {
 	n := len(a.candidates)
 	for k := range n {
@@ -111,8 +113,8 @@ func (a *trial) turn() int {
 	return a.next % n
 }
 
-// Done says that a loop of so many units took so many seconds under t. The chunks are those of a recorded execution,
-// nil for others; overhead is the mean time of claiming one.
+// Done reports that a loop of units took seconds under t. chunks are those of a recorded execution,
+// else nil; overhead is the mean time of claiming one.
 func (s *Selector) Done(k Key, t *Technique, units int, seconds float64, chunks []Executed, overhead float64) {
 	if units <= 0 || !(seconds > 0) {
 		return
@@ -138,8 +140,8 @@ func (s *Selector) Done(k Key, t *Technique, units int, seconds float64, chunks 
 	}
 }
 
-// wait adds up the time of short executions, and says whether it is too little to care. (The rule of those who rent
-// skis: buy when the rent has come to the price.)
+// wait adds up the time of short executions, and reports whether it is still less than a replay
+// costs (ski rental: at most twice the optimal cost).
 func (s *Selector) wait(k Key, seconds float64) bool {
 	a := s.arms[k]
 	if a == nil {
@@ -150,14 +152,14 @@ func (s *Selector) wait(k Key, seconds float64) bool {
 	return a.spent < worthSum
 }
 
-// tried notes a time, and ends the round when all candidates have theirs.
+// tried records a time, and ends the round when all candidates have theirs.
 func (a *trial) tried(t *Technique, per float64) {
 	i := slices.IndexFunc(a.candidates, func(c *Technique) bool { return c.Name == t.Name })
 	if i < 0 {
 		return // chosen before the round ended
 	}
 	a.next = i + 1
-	if a.untaught != nil && a.untaught[i] > 0 { // what it takes before it has learned anything does not count
+	if a.untaught != nil && a.untaught[i] > 0 { // executions before it has learned do not count
 		a.untaught[i]--
 		return
 	}
@@ -180,9 +182,8 @@ func (a *trial) tried(t *Technique, per float64) {
 	}
 }
 
-// faster is the faster half of the candidates, as they are ranked. Those that are behind the best by less than chance
-// explains are as good as it, and go by their rank: medians of three differ by about as much as one time does from
-// another.
+// faster returns the faster half of the candidates in rank order. Those behind the best by less
+// than chance explains keep their rank: medians of three differ by about as much as single times.
 func (a *trial) faster() (list []*Technique) {
 	var medians, ranges []float64
 	for _, x := range a.times {
@@ -207,11 +208,11 @@ func (a *trial) faster() (list []*Technique) {
 // rangeOfThree is the mean range of three normal variables of deviation 1.
 const rangeOfThree = 1.69
 
-// watch looks out for a loop that has become slower.
+// watch detects a loop that has become slower.
 func (a *trial) watch(s *Selector, k Key, per float64) {
 	x := math.Log(per / a.reference)
 	chance := max(slack, a.spread)
-	if x < -2*chance || a.spread < slack && x < -slack { // it was slow when it was measured: the reference follows down
+	if x < -2*chance || a.spread < slack && x < -slack { // it was measured in a slow moment: the reference follows down
 		a.reference *= math.Exp(x / 8)
 	}
 	if a.cusum = max(0, a.cusum+min(x, alarm/4)-chance); a.cusum > alarm {
@@ -219,8 +220,8 @@ func (a *trial) watch(s *Selector, k Key, per float64) {
 	}
 }
 
-// lessons is after how many executions a technique has learned. COST believes what two executions have in common, and
-// each may be learned beside some others.
+// lessons returns after how many executions a technique has learned. COST believes what two
+// executions have in common, and each may be learned beside others.
 func lessons(t *Technique) int {
 	switch t.Class {
 	case "adaptive":
@@ -237,8 +238,8 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// prune replays the portfolio on recorded chunks and returns the best, best first, and COST. Techniques that learn do
-// so first.
+// prune replays the portfolio on recorded chunks and returns the best, best first, and COST.
+// Techniques that learn do so first.
 func prune(chunks []Executed, units, workers int, overhead float64) []*Technique {
 	tr := NewTrace(coarse(chunks, units, min(units, max(maxCosts, perWorker*workers))))
 	m := recordedOn(tr, workers, overhead)
@@ -266,7 +267,7 @@ func prune(chunks []Executed, units, workers int, overhead float64) []*Technique
 	slices.SortStableFunc(results, func(a, b result) int { return cmp.Compare(a.T, b.T) })
 	var list []*Technique
 	for i, r := range results {
-		// COST stays in any case: chunks hide how costs lie inside of them, which only it will learn.
+		// COST always stays: chunks hide the costs inside them, which only COST will learn.
 		if i < survivors || r.t.Class == "cost" {
 			list = append(list, r.t)
 		}
@@ -274,12 +275,12 @@ func prune(chunks []Executed, units, workers int, overhead float64) []*Technique
 	return list
 }
 
-// lineTime is what it takes to have a line of memory that another worker wrote last: two workers on one socket,
-// measured. Where it takes longer, techniques with one counter look better than they are.
+// lineTime is the time to fetch a cache line that another worker wrote last: two workers on one
+// socket, measured. Where it is longer, techniques with one counter look better than they are.
 const lineTime = 20e-9
 
-// recordedOn is the machine that a recorded execution ran on: what its claims took beside waiting for each other is
-// found by replaying it.
+// recordedOn returns the machine of a recorded execution. A replay separates the time of claims
+// from waiting for others.
 func recordedOn(tr *Trace, workers int, overhead float64) Machine {
 	m := Machine{P: workers, H: overhead, Serial: min(lineTime, overhead/2)}
 	if workers == 1 {
@@ -299,7 +300,7 @@ func recordedOn(tr *Trace, workers int, overhead float64) Machine {
 	return m
 }
 
-// coarse spreads the time of chunks of a loop of so many units over n bins of equally many units.
+// coarse spreads the time of chunks of a loop with this many units over n equal bins.
 func coarse(chunks []Executed, units, n int) []float64 {
 	costs := make([]float64, n)
 	scale := float64(n) / float64(units)

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// This file defines how a Selector is kept in a file: what was chosen, what is still being tried, and what is no good
-// any more. A program that executes a loop once a run finds its technique over some thirty runs.
+// This file stores a Selector in a file: choices, unfinished explorations, and dropped choices. A
+// program that executes its loop once a run finds its technique over some thirty runs.
 
-// kept is one key in a file. Of a choice it has Technique; of an exploration Trying; a key without either has lost the
-// choice it had.
+// kept is one key in a file. A choice has Technique, an exploration Trying; a key without either
+// lost its choice.
 type kept struct {
 	Key
 	Technique string    `json:"technique,omitempty"`
@@ -22,13 +22,13 @@ type kept struct {
 	Next      int       `json:"next,omitempty"` // which of them is next
 }
 
-// attempt is a candidate and its times in this round, of a unit in seconds.
+// attempt is a candidate and its times in this round, in seconds a unit.
 type attempt struct {
 	Technique string    `json:"technique"`
 	PerUnit   []float64 `json:"seconds_per_unit"`
 }
 
-// MarshalJSON writes all but what is known of loops that have been too short to be explored.
+// MarshalJSON writes everything except loops that have been too short to explore.
 func (s *Selector) MarshalJSON() ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,8 +54,8 @@ func (s *Selector) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// UnmarshalJSON adds what was written, in place of what is known of the same keys. What is no technique any more, and
-// what cannot be, is left out.
+// UnmarshalJSON adds what was written, replacing the same keys. It skips unknown techniques and
+// impossible values.
 func (s *Selector) UnmarshalJSON(text []byte) error {
 	var list []kept
 	if err := json.Unmarshal(text, &list); err != nil {
@@ -79,8 +79,9 @@ func (s *Selector) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// trial is what was kept, nil if it makes no sense. Candidates that learn are no longer excused from their first
-// execution: what is explored in more than one run is executed a few times a run, so that is what it will take.
+// trial returns what was stored, nil if it makes no sense. Candidates that learn are not excused
+// from their first execution: a loop explored over several runs has few executions a run, so these
+// are what it will get.
 func (x *kept) trial() *trial {
 	if !(x.Spread >= 0) {
 		return nil
@@ -103,10 +104,10 @@ func (x *kept) trial() *trial {
 	return a
 }
 
-// isTime says whether a time can have been measured.
+// isTime reports whether a time can have been measured.
 func isTime(t float64) bool { return t > 0 && !math.IsInf(t, 0) }
 
-// candidate is a technique that may have been chosen, nil if there is none of this name.
+// candidate returns a technique that may have been chosen, or nil.
 func candidate(name string) *Technique {
 	if t, err := Lookup(name); err == nil && t != Auto && t.Class != "expression" {
 		return t

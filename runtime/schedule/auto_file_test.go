@@ -19,9 +19,9 @@ func throughFile(t *testing.T, s *Selector) *Selector {
 	return again
 }
 
-// A program that executes a loop once a run finds its technique over many runs, notices over some more that the loop
-// became slower, and then looks for another. Nothing but the file goes from run to run: techniques that learn begin
-// anew in each.
+// A program that executes a loop once a run finds its technique over many runs, notices over some
+// more that the loop became slower, and then looks for another. Nothing but the file goes from run
+// to run: techniques that learn begin anew in each.
 func TestAutoOverRuns(t *testing.T) {
 	for _, shape := range []string{"random", "falling", "clustered"} {
 		s := NewSelector()
@@ -72,7 +72,8 @@ func TestAutoOverRuns(t *testing.T) {
 	}
 }
 
-// What cannot have been written is left out, each key by itself; a key that lost its choice takes it from who reads on.
+// What cannot have been written is left out, each key by itself; a key that lost its choice takes
+// it from who reads on.
 func TestAutoDamagedFile(t *testing.T) {
 	for _, text := range []string{
 		`{"technique":"NONE","seconds_per_unit":1}`,

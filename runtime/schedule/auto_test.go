@@ -128,8 +128,8 @@ func TestAutoDrift(t *testing.T) {
 	}
 }
 
-// Of candidates that differ by less than each does from execution to execution the one that the replay ranks first is
-// chosen; one that is faster by more is not passed over.
+// Of candidates that differ by less than each does from execution to execution the one that the
+// replay ranks first is chosen; one that is faster by more is not passed over.
 func TestAutoRanks(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -156,8 +156,8 @@ func TestAutoRanks(t *testing.T) {
 	}
 }
 
-// What was measured decides, not what was simulated: whichever candidate turns out to be fast is chosen, whatever its
-// place in the list was; and it takes as many executions as halving takes.
+// What was measured decides, not what was simulated: whichever candidate turns out to be fast is
+// chosen, whatever its place in the list was; and it takes as many executions as halving takes.
 func TestAutoHalving(t *testing.T) {
 	for want := range survivors {
 		s := NewSelector()
@@ -176,15 +176,16 @@ func TestAutoHalving(t *testing.T) {
 		if got, _ := s.Choose(l.key); got != candidates[want] {
 			t.Errorf("%s is chosen, %s was fastest", got.Name, candidates[want].Name)
 		}
-		// Rounds of 5, 3 and 2 candidates, tries of each; more of those that have not learned yet.
+		// Rounds of 5, 3 and 2 candidates, tries of each; more of those that have not
+		// learned yet.
 		if most := (5 + 3 + 2) * tries; runs < most || runs > most+survivors*lessons(mustLookup("AWF"))+lessons(mustLookup("COST")) {
 			t.Errorf("%d executions to choose one of %d", runs, len(candidates))
 		}
 	}
 }
 
-// A loop that was slow by chance when it was measured is expected to be as fast as it turns out to be: later it cannot
-// become as slow again unnoticed.
+// A loop that was slow by chance when it was measured is expected to be as fast as it turns out to
+// be: later it cannot become as slow again unnoticed.
 func TestAutoReferenceFollows(t *testing.T) {
 	s := NewSelector()
 	gss, _ := Lookup("GSS")
@@ -201,8 +202,8 @@ func TestAutoReferenceFollows(t *testing.T) {
 	}
 }
 
-// A loop whose executions differ at random is not looked at again for that, whatever it does for long; one that becomes
-// half as slow again is.
+// A loop whose executions differ at random is not looked at again for that, whatever it does for
+// long; one that becomes half as slow again is.
 func TestAutoHeedsNoise(t *testing.T) {
 	s := NewSelector()
 	rng := rand.New(rand.NewPCG(5, 6))

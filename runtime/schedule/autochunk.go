@@ -5,11 +5,12 @@ import (
 	"math/bits"
 )
 
-// This file defines AUTO_CHUNK, the expert's fixed size: between N/P and 1 at the golden ratio of the exponents.
+// This file defines AUTO_CHUNK, the expert's fixed size: between N/P and 1 at the golden ratio of
+// the exponents.
 
 func newAutoChunk(p Params) (Calculator, error) { return newFixed(p, autoChunk(p.N, p.P)), nil }
 
-// autoChunk is N div (2^(m+1) P) with m = int(0.618 log2(N div P)); 1 where N < P, whose logarithm would be that of 0.
+// autoChunk returns N div (2^(m+1) P) with m = int(0.618 log2(N div P)), or 1 if N < P.
 func autoChunk(n, p int) int {
 	q := n / p
 	if q == 0 {
@@ -17,7 +18,7 @@ func autoChunk(n, p int) int {
 	}
 	log := math.Log2(float64(q))
 	if q&(q-1) == 0 {
-		log = float64(bits.TrailingZeros(uint(q))) // exact for powers of two whatever the library does
+		log = float64(bits.TrailingZeros(uint(q))) // exact for powers of two, independent of the library
 	}
 	return max(1, n/(p<<(int(0.618*log)+1)))
 }

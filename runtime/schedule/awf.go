@@ -5,12 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// This file defines the five AWF techniques, adaptive weighted factoring: one rule for weights (rates.go) and five settings.
+// This file defines the five AWF techniques, adaptive weighted factoring: one rule for weights
+// (rates.go) and five settings.
 
-// awf is the part of R that factoring hands out, R/2P, times the weight of the worker that asks.
+// awf returns R/2P, factoring's share of R, times the weight of the asking worker.
 //
-// R is what is really left when a batch begins. Halving N/2P batch by batch instead ends before the loop does once weights fluctuate, and the
-// rest goes out one by one: 22776 chunks against 248 in a simulation.
+// R is what is really left when a batch begins. Halving N/2P batch by batch instead ends before the
+// loop does once weights fluctuate, and the rest goes out one by one: 22776 chunks against 248 in a
+// simulation.
 type awf struct {
 	loop
 	rates
@@ -18,25 +20,25 @@ type awf struct {
 	by2P divisor
 
 	batch atomic.Pointer[weighting] // read without a lock; nil before the first batch
-	turn  sync.Mutex                // taken to begin a batch; guards what follows
-	ready []*weighting              // to be filled by batches of this execution and the next ones
-	begun int                       // how many of them are in use: what was published in an execution does not change in it
+	turn  sync.Mutex                // taken to begin a batch; guards the fields below
+	ready []*weighting              // memory for batches of this execution and the next ones
+	begun int                       // how many of them are in use; a published one does not change within an execution
 
 	did []timeStep // AWF: what each worker did in this execution
 }
 
-// weighting is the sizes of one batch. It does not change.
+// weighting holds the sizes of one batch. It does not change.
 type weighting struct {
 	batch int
 	end   int   // step at which the next begins
 	size  []int // ceil(w * base) of each worker
 }
 
-// awfSetting tells the five apart.
+// awfSetting distinguishes the five.
 type awfSetting struct {
-	perRequest bool // C, E: base and weights anew for each request; otherwise per batch of P requests
+	perRequest bool // C, E: new base and weights for each request; otherwise per batch of P requests
 	overhead   bool // D, E: a record includes the time of claiming
-	timeStep   bool // AWF: a record is a whole execution, weights are those of the executions before
+	timeStep   bool // AWF: a record is a whole execution, weights come from earlier executions
 }
 
 // timeStep is written by its worker alone.
@@ -114,11 +116,11 @@ func (c *awf) Report(worker, _, n int, seconds, overhead float64) {
 	}
 }
 
-// stepless: techniques that reckon anew for each request do not ask for the step.
+// stepless: techniques that compute sizes for each request ignore the step.
 func (c *awf) stepless() bool { return c.perRequest }
 
-// Restart closes the record of an execution. The other techniques begin with what the last execution
-// measured as their first record: most of what they lose, they lose in the first batch.
+// Restart closes the record of an execution. The other techniques begin with the last execution as
+// their first record, because they lose most in the first batch.
 func (c *awf) Restart() {
 	c.batch.Store(nil)
 	c.begun = 0

@@ -6,26 +6,29 @@ import (
 	"sync/atomic"
 )
 
-// This file defines BOLD: the size that minimises expected wasted time, bolder than factoring while much is left. It follows the two algorithms of Hagerup's
-// paper: constants computed once, and the work at a request.
+// This file defines BOLD: the size that minimises expected wasted time, bolder than factoring while
+// much is left. It follows the two algorithms of Hagerup's paper: constants computed once, and the
+// work at a request.
 
-// bold keeps two estimates of the iterations that are not done: m counts down when chunks are reported, nb all the time, at the speed
-// that the chunks on their way should have.
+// bold keeps two estimates of the iterations not done: m counts down when chunks are reported, nb
+// continuously, at the expected speed of the running chunks.
 //
-// A chunk depends on these and on what is left, not on who asks, and they change only when something is reported. So a report computes the chunk that comes next, and the claim that follows,
-// as claims follow reports, takes it with one compare-and-swap. Until the first report chunks depend on what is left alone: they are kept from the first execution on. Where a clock is
-// given, each claim computes its own.
+// A chunk depends on these and on what is left, not on the worker, and they change only with a
+// report. So a report computes the next chunk, and the following claim takes it with one
+// compare-and-swap. Until the first report chunks depend only on what is left, so they are kept
+// from the first execution on. With a clock, each claim computes its own.
 type bold struct {
 	loop
 	a, lnb, b, c1, c2, c3 float64
 
-	// What a claim looks at lies in one line: who claims has changed or will change most of it.
+	// What a claim reads is in one cache line, most of which the claim changes.
 	_      [128]byte
-	next   atomic.Uint64 // first iteration not handed out, above it the number of chunks handed out, as Claimer.next
-	ready  atomic.Uint64 // the size of a chunk, above it the number of those before it; 0: none is computed
+	next   atomic.Uint64 // first unclaimed iteration, with the number of claimed chunks above it, as Claimer.next
+	ready  atomic.Uint64 // the size of a chunk, with the number of those before it above; 0: none is computed
 	n      int           // N
-	opened atomic.Int64  // how many chunks of the opening are known; 0 from the first report on
-	// opening is the sizes of the first chunks of every execution, as far as any has come without a report. Those that are known do not change.
+	opened atomic.Int64  // known chunks of the opening; 0 from the first report on
+	// opening holds the sizes of the first chunks of every execution, as far as any execution
+	// got without a report. Known ones do not change.
 	opening []uint32
 	_       [128 - 7*8]byte
 
@@ -33,14 +36,14 @@ type bold struct {
 	known int        // chunks of the opening
 	m, nb float64
 	spent []float64 // seconds that each worker has reported, overhead included
-	clock float64   // the most of them: what has passed since the loop began, without reading a clock
+	clock float64   // the maximum of them: the time since the loop began, without reading a clock
 	last  float64   // when nb was brought up to date
-	total float64   // iterations a second that the chunks under way should have
+	total float64   // expected iterations a second of the running chunks
 	seen  uint64    // next when total was brought up to date
 	far   int       // next of loops that it cannot count
 }
 
-// maxOpening bounds what is kept of an opening.
+// maxOpening bounds the stored opening.
 const maxOpening = 1 << 10
 
 func newBOLD(p Params) (Calculator, error) {
@@ -60,7 +63,7 @@ func newBOLD(p Params) (Calculator, error) {
 	return c, nil
 }
 
-// Next is for those who count the iterations themselves.
+// Next is for callers that count the iterations themselves.
 func (c *bold) Next(_, _, remaining int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +119,7 @@ func (c *bold) compute() (start, size int, ok bool) {
 	}
 }
 
-// open keeps a chunk of the opening.
+// open stores a chunk of the opening.
 func (c *bold) open(step, size int) {
 	if opened := int(c.opened.Load()); step != opened || step > 0 && opened == 0 || step == maxOpening || c.Now != nil || c.m != float64(c.N) {
 		return
@@ -129,7 +132,7 @@ func (c *bold) open(step, size int) {
 	c.opened.Store(int64(c.known))
 }
 
-// speed is the iterations a second that a chunk of so many should have, its overhead included.
+// speed returns the expected iterations a second of a chunk of this size, its overhead included.
 func (c *bold) speed(size int) float64 {
 	if t := float64(size)*c.Mu + c.H; t > 0 {
 		return float64(size) / t
@@ -137,7 +140,8 @@ func (c *bold) speed(size int) float64 {
 	return 0
 }
 
-// account adds the chunks to total that were taken since without the lock: one that was ready, or any number of an opening.
+// account adds to total the chunks that were taken without the lock: one that was ready, or any
+// number of an opening.
 func (c *bold) account() {
 	word := c.next.Load()
 	from, to := c.seen>>32, word>>32
@@ -165,8 +169,8 @@ func (c *bold) advance() {
 // sized computes a chunk of what is left.
 func (c *bold) sized(left int) int { return c.clip(ceil(c.size(float64(left))), left) }
 
-// now is the clock that the params have, or the reported one. A worker reports what it has done before it asks, so the reported one is late only
-// while all are in long chunks.
+// now returns the clock of the params, or the reported time. Workers report before they ask, so the
+// reported time is late only while all are in long chunks.
 func (c *bold) now() float64 {
 	if c.Now != nil {
 		return c.Now()
@@ -174,7 +178,8 @@ func (c *bold) now() float64 {
 	return c.clock
 }
 
-// size has two limits beside the formula: without overhead single iterations are best, and where it is not a number, the share is taken.
+// size has two limits beside the formula: without overhead it is one iteration, and if the result
+// is not a number, the share.
 func (c *bold) size(left float64) float64 {
 	p := float64(c.P)
 	q := left / p
@@ -203,7 +208,7 @@ func (c *bold) size(left float64) float64 {
 	return k
 }
 
-// Report takes finished iterations off, moves the clock, and computes the chunk that comes next.
+// Report subtracts finished iterations, advances the clock, and computes the next chunk.
 func (c *bold) Report(worker, _, n int, seconds, overhead float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,7 +225,7 @@ func (c *bold) Report(worker, _, n int, seconds, overhead float64) {
 	}
 }
 
-// Restart begins with all iterations undone and no worker under way.
+// Restart begins with all iterations undone and no running chunk.
 func (c *bold) Restart() {
 	c.m, c.nb, c.total = float64(c.N), float64(c.N), 0
 	clear(c.spent)
@@ -231,5 +236,5 @@ func (c *bold) Restart() {
 	c.last = c.now()
 }
 
-// Expected is equal speeds.
+// Expected returns equal speeds.
 func (c *bold) Expected() []float64 { return c.Weights }

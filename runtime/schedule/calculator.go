@@ -7,55 +7,56 @@ import (
 	"slices"
 )
 
-// This file defines what a technique is given, Params, and the kinds of calculators it can make.
+// This file defines Params, the input of a technique, and the kinds of calculators.
 
-// MaxN and MaxP bound a loop. Below MaxN every count is exact as a float64, and no formula overflows an int.
+// MaxN and MaxP bound a loop. Below MaxN every count is exact as a float64, and no formula
+// overflows an int.
 const (
 	MaxN = 1 << 53
 	MaxP = 1 << 20
 )
 
-// Params describe one loop to a technique. N and P are always read, the rest by the techniques whose row says so; a
-// field left 0 has the default given here. Slices are read and never kept.
+// Params describe one loop to a technique. All techniques read N and P, and the other fields if
+// their row says so. A field of 0 has the default given here. Slices are read and not kept.
 type Params struct {
 	N, P     int // iterations and workers
-	MinChunk int // no chunk but the last is smaller; default 1, or what StaticSteal thinks best
+	MinChunk int // least size of all chunks but the last; default 1, or StaticSteal's choice
 
-	// Processors is how many workers can work at a time, from 1 to P: COST cuts for so many, whoever they are. Default
-	// P.
+	// Processors is how many workers can run at a time, from 1 to P: COST cuts for that many.
+	// Default P.
 	Processors int
 
-	// H is the time of one scheduling operation, Mu and Sigma are mean and standard deviation of the time of an
-	// iteration, all in one unit. All three 0 means that nothing was measured; then Mu = 1, Sigma = H = 0.5 is assumed,
-	// with which the golden lists were made.
+	// H is the time of one scheduling operation, Mu and Sigma are mean and standard deviation
+	// of the time of an iteration, in one unit. All 0 means that nothing was measured; then Mu
+	// = 1 and Sigma = H = 0.5, as in the golden lists.
 	H, Mu, Sigma float64
 
 	Alpha       float64   // TAP: deviations of head room; default 1.3
 	Seed        uint64    // RAND, PSS_SEEDED: default 42
 	Weights     []float64 // relative speed of each worker; default equal, scaled to sum P
-	SWR         float64   // PLS: part handed out as static workload, 0 < SWR <= 1; default 0.5
+	SWR         float64   // PLS: static part of the loop, 0 < SWR <= 1; default 0.5
 	First, Last int       // TSS, TFSS: first and last chunk; default ceil(N/2P) and 1
 	Stages      int       // FISS: number of stages; default 3
 	Divisor     int       // VISS: the first stage is N/(Divisor*P); default 4
 	Idle        float64   // PSS: mean number of workers that ask at a time; default P
 
-	// Profile is what COST expects the loop to cost: element b is the time of the iterations from b*N/len to
-	// (b+1)*N/len, at speed 1. Default: unknown.
+	// Profile is the cost that COST expects: element b is the time of the iterations from
+	// b*N/len to (b+1)*N/len, at speed 1. Default: unknown.
 	Profile []float64
 
-	// Aside runs what COST has one worker learn beside the executions that follow, so many seconds by its price list,
-	// and returns at once: a simulation does so in its own time. Default: the last worker learns when it claims, or a
-	// goroutine does.
+	// Aside runs a lesson of COST, which one worker learns beside the next executions, and
+	// returns at once; seconds is its estimated cost. A simulation runs it in virtual time.
+	// Default: the last worker learns when it claims, or a goroutine does.
 	Aside func(seconds float64, learn func())
 
-	// Now is the clock of BOLD, in the unit of Mu; default the time that the worker furthest on has reported. It is
-	// called under a lock.
+	// Now is the clock of BOLD, in the unit of Mu; default the greatest time that a worker has
+	// reported. It is called under a lock.
 	Now func() float64
 
 	unsized bool // MinChunk was not given
 }
 
-// checked refuses impossible params and fills in the defaults.
+// checked refuses impossible params and sets the defaults.
 func (p Params) checked() (Params, error) {
 	bad := func(format string, args ...any) (Params, error) { return p, fmt.Errorf(format, args...) }
 	switch {
@@ -114,7 +115,7 @@ func (p Params) checked() (Params, error) {
 	return p, nil
 }
 
-// normalised is the weights of p workers, of which the mean is 1; all are 1 if there are none.
+// normalised returns the weights of p workers scaled to mean 1; all 1 if there are none.
 func normalised(weights []float64, p int) ([]float64, error) {
 	if len(weights) == 0 {
 		return slices.Repeat([]float64{1}, p), nil
@@ -141,67 +142,67 @@ func orElse[T int | uint64 | float64](x *T, d T) {
 	}
 }
 
-// Calculator is what a technique computes for one loop. It is one of three kinds, and whoever hands out chunks asks
-// which: Stepped, Stealing or Adaptive; but COST, which is Learning, has claims of its own. Loop returns the params
-// with their defaults filled in.
+// Calculator is a technique's computation for one loop. It is Stepped, Stealing or Adaptive, except
+// COST, which is Learning and claims for itself. Loop returns the params with their defaults.
 type Calculator interface {
 	Loop() Params
 }
 
-// Stepped is a calculator whose chunks are a function of the step alone: any process finds its chunk from one
-// shared step counter. All methods may be called concurrently.
+// Stepped is a calculator whose chunks depend on the step alone: any process finds its chunk from a
+// shared step counter. All methods are safe for concurrent use.
 type Stepped interface {
 	Calculator
-	// Chunk is the range handed out at step i >= 0; ok is false from the end of the loop on. The ranges of
-	// ascending steps lie one behind the other, none is empty, together they are [0, N).
+	// Chunk returns the range of step i >= 0. ok is false from the end of the loop on. The
+	// ranges of ascending steps are consecutive and nonempty and cover [0, N).
 	Chunk(i int) (start, size int, ok bool)
-	// Err says why Chunk ended before N; only an expression can fail, after its first steps.
+	// Err says why Chunk ended before N. Only an expression can fail, after its first steps.
 	Err() error
 }
 
-// Adaptive is a calculator whose chunks depend on the worker that asks and on what workers reported. Whoever hands out
-// chunks keeps two counters, steps and iterations, and adds the size that Next returns to the second: ranges are
+// Adaptive is a calculator whose chunks depend on the asking worker and on reports. The caller
+// keeps two counters, steps and iterations, and adds the size from Next to the second. Ranges are
 // disjoint and cover [0, N) whatever the sizes, so stale reports are harmless.
 type Adaptive interface {
 	Learning
-	// Next is the size of worker's next chunk, from 1 to remaining, given that step chunks have been asked for before
-	// and remaining >= 1 iterations have not been handed out. It may be called concurrently.
+	// Next returns the size of worker's next chunk, from 1 to remaining, after step requests
+	// and with remaining >= 1 unclaimed iterations. It is safe for concurrent use.
 	Next(worker, step, remaining int) int
 }
 
-// Learning is a calculator that is told what workers did.
+// Learning is a calculator that learns from reports.
 type Learning interface {
 	Calculator
-	// Report says that worker did the n iterations from start in so many seconds, without the overhead of claiming
-	// them. Calls for one worker must not overlap; calls for different workers may, and chunks may be claimed beside
-	// them.
+	// Report says that worker executed the n iterations from start in this many seconds,
+	// without the overhead of claiming them. Calls for one worker must not overlap; calls for
+	// different workers, and claims, may.
 	Report(worker, start, n int, seconds, overhead float64)
-	// Restart begins the next execution of the same loop and keeps what was learned. Nothing else may run beside it.
+	// Restart begins the next execution of the same loop and keeps what was learned. It must
+	// not overlap with other calls.
 	Restart()
-	// Expected is the relative speed of every worker as known now; the sum is P.
+	// Expected returns the current relative speed of every worker; the sum is P.
 	Expected() []float64
 }
 
-// Stealing is a calculator under which every worker owns a block of consecutive units, takes pieces from its front, and
-// robs others from the back when nothing else is left.
+// Stealing is a calculator under which every worker owns a block of consecutive units, takes pieces
+// from its front, and steals from the back of others when its own is empty.
 type Stealing interface {
 	Calculator
 	Unit() int                       // iterations in a unit; N/Unit() is below 2^31
 	Initial(worker int) (lo, hi int) // units that a worker owns at the start; together all units or none
 	Piece(worker, lo, hi int) int    // units that the worker takes of its lo..hi, from 1 to hi-lo
-	Loot(lo, hi int) int             // units that a thief takes of lo..hi, from 1 to hi-lo
+	Steal(lo, hi int) int            // units that a thief takes of lo..hi, from 1 to hi-lo
 }
 
 // loop is embedded by all calculators.
 type loop struct{ Params }
 
-// Loop returns the params with their defaults filled in.
+// Loop returns the params with their defaults.
 func (l *loop) Loop() Params { return l.Params }
 
-// clip is a proposal within [MinChunk, r].
+// clip returns k limited to [MinChunk, r].
 func (l *loop) clip(k, r int) int { return min(max(k, l.MinChunk), r) }
 
-// ceilDiv is ceil(a/b) for a >= 0, b > 0.
+// ceilDiv returns ceil(a/b) for a >= 0, b > 0.
 func ceilDiv(a, b int) int {
 	q := a / b
 	if a%b != 0 {
@@ -210,7 +211,7 @@ func ceilDiv(a, b int) int {
 	return q
 }
 
-// divisor divides by a number that is known long before: by a multiplication, which takes a fourth of the time.
+// divisor divides by a constant through a multiplication, in a fourth of the time.
 type divisor struct {
 	d       int
 	inverse uint64 // 2^64/d rounded down; 2^64 - 1 for 1
@@ -237,9 +238,9 @@ func (v divisor) ceil(a int) int {
 	return q
 }
 
-// ceil rounds a computed size up. The products of weights and counts carry rounding errors in both directions, so what
-// lies above an integer by less than 1e-12 of itself, and by less than a thousandth, is that integer. Not a number and
-// negative numbers are 0: clip makes them a chunk.
+// ceil rounds a computed size up. Products of weights and counts have rounding errors, so a value
+// above an integer by less than 1e-12 of itself, and by less than a thousandth, is that integer.
+// NaN and negative numbers are 0, which clip makes a chunk.
 func ceil(x float64) int {
 	switch {
 	case !(x > 0):

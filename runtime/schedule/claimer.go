@@ -4,15 +4,15 @@ import "sync/atomic"
 
 // This file defines Claimer, which hands the chunks of one loop to the workers of one process.
 
-// Claimer gives each iteration of a loop to exactly one call of Claim, whatever the workers do. A chunk of a Stepped
+// Claimer gives each iteration of a loop to exactly one call of Claim. A chunk of a Stepped
 // technique costs one atomic add.
 //
-// Claim and Report may be called by all workers at once, by each worker (0 <= worker < P) for itself only; Reset by
-// nobody beside them.
+// All workers may call Claim and Report at once, each worker (0 <= worker < P) only for itself.
+// Reset must not overlap with them.
 type Claimer struct {
 	calc     Calculator
 	n        int
-	prefix   *prefix // these: the kind of calc, one of them set
+	prefix   *prefix // the kind of calc: one of these is set
 	stepped  Stepped
 	adaptive Adaptive
 	stealing Stealing
@@ -22,26 +22,26 @@ type Claimer struct {
 	blocks   *blocks  // of stealing
 	unit     int      // and its iterations a unit
 	stepless bool     // adaptive, and sizes do not depend on the step
-	packed   bool     // step and next of an adaptive technique are both in next, so that a claim is one atomic operation
+	packed   bool     // step and next of an adaptive technique are both in next, so a claim is one atomic operation
 
-	_    [128]byte // the counters are written by all workers, what stands above is read by all
+	_    [128]byte // all workers write the counters and read what is above
 	step atomic.Int64
 	_    [120]byte
-	next atomic.Uint64 // first iteration, or unit, not handed out: adaptive techniques; if packed the lower half, above it the step
+	next atomic.Uint64 // first unclaimed iteration, or unit, of adaptive techniques; if packed the lower half, with the step above
 	_    [120]byte
 }
 
-// packedUnits is how many iterations or units a packed counter can count. Where it lies in the upper half, steps are.
+// packedUnits is the most iterations or units of a packed counter, and the most steps.
 const packedUnits = 1<<32 - 1
 
-// ownClaims is an Adaptive technique that counts iterations along with what else a request changes, in one atomic
-// operation or under one lock.
+// ownClaims is an Adaptive technique that counts iterations together with its other state, in one
+// atomic operation or under one lock.
 type ownClaims interface {
 	claim(worker int) (start, size int, ok bool)
 }
 
-// NewClaimer makes a claimer for a calculator. An Adaptive calculator belongs to the claimer from then on; a Stepped
-// one may be shared.
+// NewClaimer makes a claimer for a calculator. It takes over an Adaptive calculator; a Stepped one
+// may be shared.
 func NewClaimer(calc Calculator) *Claimer {
 	c := &Claimer{calc: calc, n: calc.Loop().N}
 	c.learning, _ = calc.(Learning)
@@ -54,7 +54,7 @@ func NewClaimer(calc Calculator) *Claimer {
 		c.cost = calc
 	case Stealing:
 		c.stealing, c.unit = calc, calc.Unit()
-		c.blocks = &blocks{loot: calc.Loot, choices: 1, own: make([]ownBlock, calc.Loop().P)}
+		c.blocks = &blocks{amount: calc.Steal, choices: 1, own: make([]ownBlock, calc.Loop().P)}
 		c.deal()
 	case ownClaims:
 		c.own = calc
@@ -67,7 +67,7 @@ func NewClaimer(calc Calculator) *Claimer {
 	return c
 }
 
-// deal gives every worker the block that it owns at the start.
+// deal gives every worker its initial block.
 func (c *Claimer) deal() {
 	c.blocks.empty()
 	for i := range c.blocks.own {
@@ -75,9 +75,9 @@ func (c *Claimer) deal() {
 	}
 }
 
-// Claim hands the next chunk to a worker. It never blocks on other workers' chunks; ok is false when nothing is left
-// for this worker to begin, though others may still be at work. A worker that has claimed goes on until then: what COST
-// has put into its hand for the next claim nobody else can take.
+// Claim hands the next chunk to a worker. It never blocks. ok is false when nothing is left for
+// this worker to begin, though others may still work. A worker that has claimed must go on until
+// then: under COST nobody else can take the rest of its last piece.
 func (c *Claimer) Claim(worker int) (start, size int, ok bool) {
 	switch {
 	case c.prefix != nil:
@@ -106,7 +106,7 @@ func (c *Claimer) Claim(worker int) (start, size int, ok bool) {
 		step = int(c.step.Add(1) - 1)
 	}
 	size = c.adaptive.Next(worker, step, left)
-	// left may be out of date by now: the add decides where the chunk lies, and the end of the loop cuts it.
+	// left may be stale: the add decides the chunk, and the end of the loop cuts it.
 	start = int(c.next.Add(uint64(size))) - size
 	if start >= c.n {
 		return c.n, 0, false
@@ -114,8 +114,8 @@ func (c *Claimer) Claim(worker int) (start, size int, ok bool) {
 	return start, min(size, c.n-start), true
 }
 
-// claimPacked claims from an adaptive technique with one compare-and-swap of step and next iteration, so left is exact.
-// Whoever is overtaken computes again.
+// claimPacked claims from an adaptive technique with one compare-and-swap of step and next
+// iteration, so left is exact. An overtaken worker computes again.
 func (c *Claimer) claimPacked(worker int) (start, size int, ok bool) {
 	for {
 		word := c.next.Load()
@@ -130,7 +130,7 @@ func (c *Claimer) claimPacked(worker int) (start, size int, ok bool) {
 	}
 }
 
-// claimBlock takes a piece of the worker's block, which it first fills, if it must, from another's.
+// claimBlock takes a piece of the worker's block, after stealing if the block is empty.
 func (c *Claimer) claimBlock(worker int) (start, size int, ok bool) {
 	word := &c.blocks.own[worker].word
 	for {
@@ -150,8 +150,8 @@ func (c *Claimer) claimBlock(worker int) (start, size int, ok bool) {
 	}
 }
 
-// touches is what the claims of a worker had to do with lines of memory that others write, since it was asked last; own
-// says that the worker has a line of its own beside.
+// touches returns how a worker's claims since the last call used cache lines that others write.
+// own: the worker also has a line of its own.
 func (c *Claimer) touches(worker int) (t touched, own bool) {
 	b := c.owned()
 	if b == nil {
@@ -161,14 +161,14 @@ func (c *Claimer) touches(worker int) (t touched, own bool) {
 	return t, true
 }
 
-// pace makes claims that look for something to steal come back now and then; see touched.again.
+// pace makes claims that search for work to steal return now and then; see touched.again.
 func (c *Claimer) pace() {
 	if b := c.owned(); b != nil {
 		b.paced = true
 	}
 }
 
-// owned is the workers' blocks, nil if they have none.
+// owned returns the workers' blocks, or nil.
 func (c *Claimer) owned() *blocks {
 	if c.cost != nil {
 		return c.cost.own
@@ -176,8 +176,8 @@ func (c *Claimer) owned() *blocks {
 	return c.blocks
 }
 
-// learned is how long nobody could work at the last Reset, in seconds, for what was learned. Techniques whose learning
-// is a few operations on numbers are not charged.
+// learned returns how long, in seconds, all workers waited for learning at the last Reset.
+// Techniques that learn by a few operations are not charged.
 func (c *Claimer) learned() float64 {
 	if c.cost != nil {
 		return c.cost.learning()
@@ -185,18 +185,19 @@ func (c *Claimer) learned() float64 {
 	return 0
 }
 
-// ordered says that chunks are claimed in the order of the iterations; else some are stolen.
+// ordered reports whether chunks are claimed in the order of the iterations, that is without
+// stealing.
 func (c *Claimer) ordered() bool { return c.stealing == nil && c.cost == nil }
 
-// Report passes on how long a chunk took, in seconds: executing it, and claiming it. Techniques that learn nothing
-// ignore it.
+// Report passes on how long a chunk took, in seconds: executing and claiming it. Techniques that do
+// not learn ignore it.
 func (c *Claimer) Report(worker, start, n int, seconds, overhead float64) {
 	if c.learning != nil {
 		c.learning.Report(worker, start, n, seconds, overhead)
 	}
 }
 
-// Learns says whether Report does anything: if not, chunks need not be timed for the technique's sake.
+// Learns reports whether Report has an effect. If not, the technique needs no timing of chunks.
 func (c *Claimer) Learns() bool {
 	_, fixedWeights := c.calc.(*wf2)
 	return c.learning != nil && !fixedWeights
@@ -214,8 +215,8 @@ func (c *Claimer) Reset() {
 	}
 }
 
-// Err is why a loop ended before all iterations were handed out: the step at which an expression failed. A runtime asks
-// after the loop.
+// Err says why a loop ended before all iterations were claimed: the step at which an expression
+// failed. A runtime asks after the loop.
 func (c *Claimer) Err() error {
 	if s, ok := c.calc.(Stepped); ok {
 		return s.Err()

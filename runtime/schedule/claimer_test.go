@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// This file checks that each iteration is handed out exactly once whatever the workers do, and what a claim costs.
+// This file checks that each iteration is handed out exactly once whatever the workers do, and what
+// a claim costs.
 
 func claimer(tb testing.TB, name string, p Params) *Claimer {
 	tb.Helper()
@@ -69,7 +70,8 @@ func TestExactlyOnce(t *testing.T) {
 	}
 }
 
-// TestSharedCalculator: one stepped calculator serves many processes' claims at once; all see the same ranges.
+// TestSharedCalculator: one stepped calculator serves many processes' claims at once; all see the
+// same ranges.
 func TestSharedCalculator(t *testing.T) {
 	for _, name := range []string{"GSS", "PSS_SEEDED", "RAND", "FAC"} {
 		tech, err := Lookup(name)
@@ -128,7 +130,8 @@ func TestClaimAllocates(t *testing.T) {
 	}
 }
 
-// overtaken is a technique in which, while the first worker's chunk is computed, another one claims nearly all.
+// overtaken is a technique in which, while the first worker's chunk is computed, another one claims
+// nearly all.
 type overtaken struct {
 	loop
 	c *Claimer
@@ -164,7 +167,8 @@ func (c *Claimer) drained(worker int) bool {
 	return ok
 }
 
-// BenchmarkClaim is one uncontended claim; a loop of 2^20 iterations is claimed again and again by one worker of 8.
+// BenchmarkClaim is one uncontended claim; a loop of 2^20 iterations is claimed again and again by
+// one worker of 8.
 func BenchmarkClaim(b *testing.B) {
 	for _, name := range []string{"STATIC", "SS", "MFSC", "GSS", "FAC2", "TSS", "RAND", "WF2", "AWF-B", "AWF-C", "AF_CAP", "StaticSteal", "COST", "expr: R/(1.5*P)"} {
 		b.Run(name, func(b *testing.B) {

@@ -6,32 +6,32 @@ import (
 	"slices"
 )
 
-// This file defines COST: factoring in cost space. Where the published techniques take half of the remaining
-// iterations in a batch, it takes half of the remaining time, as the previous execution of the same loop
-// measured it, in shares by the speeds that were measured with it. Blocks are executed in pieces, and what is
-// predicted wrong is stolen.
+// This file defines COST: factoring in cost space. Published techniques take half of the remaining
+// iterations in a batch; COST takes half of the remaining time, as measured in the last execution
+// of the same loop, in shares by measured speeds. Blocks are executed in pieces, and stealing
+// corrects wrong predictions.
 
-// cost is a Learning calculator that hands out its chunks itself (cost_claim.go): blocks are filled by
-// factoring, served in pieces, and robbed. What it learns from an execution is in cost_learn.go, when in
-// cost_when.go, what a chunk costs beyond its iterations in cost_fixed.go.
+// cost is a Learning calculator that claims for itself (cost_claim.go): blocks are filled by
+// factoring, served in pieces, and stolen from. cost_learn.go defines what it learns from an
+// execution, cost_when.go when, cost_fixed.go what a chunk costs beyond its iterations.
 //
-// It is wrong where an execution says nothing about the next one: costs that move at random. Then it is
-// weighted factoring with stealing.
+// It is wrong where an execution predicts nothing about the next one. Then it is weighted factoring
+// with stealing.
 type cost struct {
 	loop
-	belief // of who learns, while it is learned from an execution beside others
+	model // of the learner, while it learns beside running executions
 	ledger
 	did  []costLog
-	deaf bool // what is reported is not kept: something is being learned already
+	deaf bool // reports are dropped: a lesson is already running
 	costClaims
 }
 
-// belief is what COST believes of a loop.
-type belief struct {
-	profile *profile // what is expected; nil before the first execution
+// model is COST's model of a loop.
+type model struct {
+	profile *profile // expected costs; nil before the first execution
 	was     *profile // what was expected before
 	last    *profile // what the last execution cost
-	chance  float64  // variance of an iteration that is not foreseen, in squares of what is expected
+	chance  float64  // unpredicted variance of an iteration, in squares of its expected cost
 	weights []float64
 	trends  []trend // of weights
 	claimed float64 // seconds that claiming took, as measured; 0: unknown
@@ -39,11 +39,11 @@ type belief struct {
 	heard   []costLog // of the execution that is learned from
 	plan    costPlan  // that came of it
 	old     []*profile
-	spare   []*profile // memory of profiles that no plan has any more
+	spare   []*profile // memory of unused profiles
 	table   []int      // and of cuts
 }
 
-// costLog is what one worker did in this execution; only it writes here.
+// costLog records what one worker did in this execution; only that worker writes it.
 type costLog struct {
 	chunks   []costRecord
 	claiming float64 // seconds of the shortest claim; 0: none
@@ -59,9 +59,9 @@ type costRecord struct {
 	t        float64
 }
 
-// piecesPerShare is how many pieces a worker's share of the loop has where claims cost next to nothing: what is
-// claimed cannot be stolen, so a wrong prediction costs at most about one part in so many. Shares of fewer than
-// so many iterations are singles pieces, one each: there a piece of several is long.
+// piecesPerShare is the number of pieces of a worker's share if claims are free: a claimed piece
+// cannot be stolen, so a wrong prediction costs about one part in this many. Shares with fewer
+// iterations have singles pieces of one iteration each, because there a piece of several is long.
 const (
 	piecesPerShare = 8
 	singles        = 64
@@ -69,9 +69,9 @@ const (
 
 func newCost(p Params) (Calculator, error) {
 	c := &cost{loop: loop{p}, did: make([]costLog, p.P)}
-	c.belief = belief{weights: slices.Clone(p.Weights), trends: make([]trend, p.P), heard: make([]costLog, p.P)}
-	c.costPlan, c.hand = evenly(p), make([]costHand, p.P)
-	c.own = &blocks{own: make([]ownBlock, p.P), loot: c.half, choices: richest}
+	c.model = model{weights: slices.Clone(p.Weights), trends: make([]trend, p.P), heard: make([]costLog, p.P)}
+	c.costPlan, c.rest = evenly(p), make([]costRest, p.P)
+	c.own = &blocks{own: make([]ownBlock, p.P), amount: c.half, choices: victimChoices}
 	if len(p.Profile) > 0 {
 		c.last = newProfile(p.N, p.Profile)
 		c.expect(c.last)
@@ -81,9 +81,9 @@ func newCost(p Params) (Calculator, error) {
 	return c, nil
 }
 
-// expect makes p the profile of the execution to come, and plans how finely it is cut. With m pieces a share,
-// chunks take m times what each takes beyond its iterations, and what cannot be stolen is one part in m: the
-// sum is least at a square root.
+// expect sets p as the profile of the next execution, and plans how finely it is cut. With m pieces
+// a share, chunks cost m times what each costs beyond its iterations, and what cannot be stolen is
+// one part in m: the sum is least at a square root.
 func (c *cost) expect(p *profile) {
 	c.was, c.profile = c.profile, p
 	procs := float64(c.Processors)
@@ -111,7 +111,7 @@ func (c *cost) expect(p *profile) {
 	c.plan.dealBlocks()
 }
 
-// without is p where some bins cost nothing.
+// without returns p with zero cost in some bins.
 func (c *cost) without(p *profile, bins []int) *profile {
 	cut := c.fresh(len(p.bins) - 1)
 	copy(cut.bins, p.bins)
@@ -122,10 +122,10 @@ func (c *cost) without(p *profile, bins []int) *profile {
 	return cut
 }
 
-// dearest is the bins that cost more than a small part of a worker's even share, the dearest first and in their
-// order. What begins late ends late, whatever is stolen from whom, so they come first (Graham's rule of the
-// longest processing time). To hand one out costs a chunk, and a claim from a counter that all share: none is
-// dear that does not cost many of these.
+// dearest returns the bins that cost more than a small part of a worker's even share, the most
+// expensive first, and in their order. They run first (Graham's longest processing time first),
+// because what begins late ends late whatever is stolen. Each needs a chunk and a claim from a
+// shared counter, so a bin must cost many of these to qualify.
 func (c *cost) dearest(p *profile, even, each float64) (order, bins []int) {
 	many := len(p.bins)-1 > few*c.Processors
 	if c.MinChunk > 1 || many && c.fixed.precision == 0 && c.claimed > 0 { // not before it is known what chunks cost
@@ -153,32 +153,32 @@ func (c *cost) dearest(p *profile, even, each float64) (order, bins []int) {
 	return order, bins
 }
 
-// The part of an even share, one in so many, by which what begins last may be late on a slow worker: an
-// iteration, or a bin of several, which takes as long only if one of them does.
+// The part of an even share by which the last chunk may be late on a slow worker: an iteration, or
+// a bin of several, which takes as long only if one iteration has all its cost.
 const (
 	dearIteration = 32
 	dearBins      = 8
-	uncommon      = 3  // nothing is dear that does not cost so many times the mean: where many are alike each would be a chunk, and others balance the end
-	few           = 16 // but where a worker has no more than so many bins
+	uncommon      = 3  // least multiple of the mean cost: alike iterations would each be a chunk, and others balance the end
+	few           = 16 // except with at most this many bins a worker
 )
 
-// worth is how many times what it takes beyond its iterations the smallest piece has: to divide a smaller one
-// takes as long as it may save.
+// worth is the least cost of the smallest piece, in multiples of its fixed cost: dividing a smaller
+// one costs as much as it may save.
 const worth = 4
 
-// finest is how many of the smallest pieces a worker's share has at most: what ends late by one of these is not
-// worth the chunk.
+// finest is the most pieces of the smallest size in a worker's share: ending late by one of these
+// is not worth a chunk.
 const finest = 256
 
-// dear is how many times that make up a worker's share where halving it again and again does not pay: each has
-// its part at once, and the rest is stealing.
+// dear is the number of claims that a worker's share must be worth for repeated halving to pay.
+// Below it each worker gets its part at once, and the rest is stealing.
 const dear = 16
 
-// crowd times the workers is how many claims make up a worker's share where the workers would wait for each
-// other at a counter: to pass it once takes them all a part of a claim each.
+// crowd times the workers is the number of claims in a worker's share below which workers would
+// wait for each other at a counter.
 const crowd = 8
 
-// Report remembers a piece.
+// Report stores a piece.
 func (c *cost) Report(worker, start, n int, seconds, overhead float64) {
 	if n > 0 && seconds >= 0 && !c.deaf {
 		did := &c.did[worker]
@@ -195,12 +195,12 @@ func (c *cost) Report(worker, start, n int, seconds, overhead float64) {
 	}
 }
 
-// Expected is the measured speeds. Nobody may be learning.
+// Expected returns the measured speeds. No lesson may be running.
 func (c *cost) Expected() []float64 { return slices.Clone(c.weights) }
 
-// Profile is what COST has learned: the expected time of each of equally many iterations, in order, at speed 1.
-// It is nil before the first Restart that learns. Another loop of the same operator can begin with it
-// (Params.Profile).
+// Profile returns what COST has learned: the expected time of each of equally many iterations, in
+// order, at speed 1. It is nil before the first Restart that learns. Another loop of the same
+// operator can begin with it (Params.Profile).
 func (c *cost) Profile() []float64 {
 	if c.profile == nil {
 		return nil

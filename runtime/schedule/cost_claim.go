@@ -6,41 +6,41 @@ import (
 	"sync/atomic"
 )
 
-// This file defines how COST is claimed: blocks are filled by factoring from one counter, served to their
-// owners in pieces, and robbed by others. All count in units of equal expected cost (cuts.go), so a claim is
-// one compare-and-swap and a few operations on integers.
+// This file defines the claims of COST: blocks are filled by factoring from one counter, served to
+// their owners in pieces, and stolen from. All count in units of equal expected cost (cuts.go), so
+// a claim is one compare-and-swap and a few integer operations.
 
-// costPlan is what the claims of an execution are computed from. They do not change it.
+// costPlan holds the constants of an execution from which claims are computed.
 type costPlan struct {
 	cuts
 	least   int     // iterations of the smallest chunk
 	floor   int     // units of so many on average
-	tail    int     // units of the smallest pieces and blocks, but for what is left
-	most    int     // iterations of the largest piece: where the profile says that thousands cost nothing, it may be out of date
-	cards   cards   // of an execution of which nothing is known
-	atOnce  int     // workers that work at a time: as many as there are processors
-	parts   int     // 2: a batch is half of what is left, or less (see portion); 1: everything is dealt at the beginning
-	spread2 float64 // units by (P cv/2)^2, cv of an iteration's cost as far as it is not foreseen: b of factoring is the root of spread2 over the units left
+	tail    int     // units of the smallest pieces and blocks, except the last
+	most    int     // iterations of the largest piece: a profile that says that thousands cost nothing may be stale
+	deal    deal    // of an execution without a profile
+	atOnce  int     // workers that run at a time: as many as there are processors
+	parts   int     // 2: a batch is half of what is left, or less (see portion); 1: everything is dealt at the start
+	spread2 float64 // units by (P cv/2)^2, cv of an iteration's unpredicted cost: factoring's b is the root of spread2 over the units left
 	worker  []costWorker
 
-	// dear is the iterations that are handed out before all blocks, the dearest first; dearAt is the same in
-	// their order. In units they have next to no width.
+	// dear holds the iterations that are handed out before all blocks, the most expensive
+	// first; dearAt has them in order. They have almost no width in units.
 	dear, dearAt []iterations
 	away         int // 1: the last worker is expected late, if at all
 }
 
-// costClaims is a plan, and what the claims of an execution change.
+// costClaims is a plan and the state that claims change.
 type costClaims struct {
 	costPlan
 	own  *blocks
-	hand []costHand
+	rest []costRest
 
 	_     [128]byte
 	dealt atomic.Int64 // how many dear iterations were asked for
 	_     [120]byte
-	next  atomic.Uint64 // first unit not handed out, above it the number of blocks handed out, as Claimer.next of adaptive techniques
+	next  atomic.Uint64 // first unclaimed unit, with the number of claimed blocks above it, as in Claimer.next
 	_     [120]byte
-	batch atomic.Uint64 // units of a block for weight 1 in the present batch, above them the number of blocks after which the next begins
+	batch atomic.Uint64 // units of a block of weight 1 in the current batch, with the number of blocks after which the next begins above
 	_     [120]byte
 }
 
@@ -51,52 +51,53 @@ type costWorker struct {
 	lo, hi int // its block of the first batch
 }
 
-// costHand is the iterations of a worker's last piece that lie behind dear ones. Nobody can steal them: the
-// worker's next claim is for them.
-type costHand struct {
+// costRest is the iterations of a worker's last piece behind expensive ones. Nobody can steal them:
+// the worker's next claim takes them.
+type costRest struct {
 	rest, past int
 	_          [112]byte
 }
 
 const weightOne = 1 << 16
 
-// evenly is the plan of an execution of which nothing is known. Chunks are those of AUTO_CHUNK, small enough
-// for any order of costs and to learn the profile from, and dealt like cards: a worker's block is one chunk of
-// every P, so blocks cost about the same wherever what is dear lies, workers can be compared, and there is no
-// counter.
+// evenly returns the plan of an execution without a profile. It uses the chunks of AUTO_CHUNK,
+// small enough for any order of costs and for learning the profile, dealt in rounds: a worker's
+// block is one chunk of every P. So blocks cost about the same wherever the expensive iterations
+// are, workers can be compared, and no counter is needed.
 func evenly(p Params) costPlan {
 	cut := evenCuts(p.N, max(autoChunk(p.N, p.P), p.MinChunk, ceilDiv(p.N, maxUnits)))
-	c := costPlan{cuts: cut, floor: 1, least: p.MinChunk, parts: 1, cards: newCards(cut.units, p.P), atOnce: p.Processors, worker: make([]costWorker, p.P)}
+	c := costPlan{cuts: cut, floor: 1, least: p.MinChunk, parts: 1, deal: newDeal(cut.units, p.P), atOnce: p.Processors, worker: make([]costWorker, p.P)}
 	c.dealBlocks()
 	return c
 }
 
-// cards is units as they are dealt to so many blocks: each P of them to all blocks. They count by block and by
-// the order within it.
-type cards struct {
-	blocks, each, more int // the first blocks have one more than each
+// deal assigns units to blocks in rounds: one of each P units to each block. Positions count by
+// block and by the order within it.
+type deal struct {
+	blocks, each, more int // the first more blocks have each + 1 units
 }
 
-func newCards(units, blocks int) cards { return cards{blocks, units / blocks, units % blocks} }
+func newDeal(units, blocks int) deal { return deal{blocks, units / blocks, units % blocks} }
 
-// dealt says that units are.
-func (d *cards) dealt() bool { return d.blocks > 0 }
+// active reports whether units are dealt.
+func (d *deal) active() bool { return d.blocks > 0 }
 
-// first is where a block begins.
-func (d *cards) first(block int) int { return block*d.each + min(block, d.more) }
+// first returns the position where a block begins.
+func (d *deal) first(block int) int { return block*d.each + min(block, d.more) }
 
-// block is whose a card is, where it is not known.
-func (d *cards) block(card int) int {
-	if longer := d.more * (d.each + 1); card >= longer {
-		return d.more + (card-longer)/d.each
+// block returns the block of a position.
+func (d *deal) block(pos int) int {
+	if longer := d.more * (d.each + 1); pos >= longer {
+		return d.more + (pos-longer)/d.each
 	}
-	return card / (d.each + 1)
+	return pos / (d.each + 1)
 }
 
-// unit is which unit a card of a block is. It divides by nothing, for it is most of a claim.
-func (d *cards) unit(block, card int) int {
-	round := card - d.first(block)
-	if round < d.each { // a round may be as long as a row of an image: each begins with another block
+// unit returns the unit at a position of a block. It does not divide, because it is most of a
+// claim.
+func (d *deal) unit(block, pos int) int {
+	round := pos - d.first(block)
+	if round < d.each { // a round may be as long as a row of an image, so each begins with another block
 		block += int(uint64(uint32(round)*0x9E3779B9) * uint64(d.blocks) >> 32)
 		if block >= d.blocks {
 			block -= d.blocks
@@ -105,14 +106,14 @@ func (d *cards) unit(block, card int) int {
 	return round*d.blocks + block
 }
 
-// richest is of how many blocks a thief takes the largest: to look costs less than an iteration is worth, and
-// the largest is where the loop would end late.
-const richest = 4
+// victimChoices is from how many blocks a thief chooses the largest: looking costs less than an
+// iteration is worth, and the largest is where the loop would end late.
+const victimChoices = 4
 
-// half is what a thief takes: the half, or all where that or the other half has fewer iterations than a chunk.
+// half returns what a thief takes: half, or all if either half has fewer iterations than a chunk.
 func (c *costClaims) half(lo, hi int) int {
 	mid := lo + (hi-lo)>>1
-	if c.cards.dealt() {
+	if c.deal.active() {
 		return hi - mid
 	}
 	switch start, at, past := c.at(lo), c.at(mid), c.at(hi); {
@@ -124,8 +125,8 @@ func (c *costClaims) half(lo, hi int) int {
 	return hi - mid
 }
 
-// planBy is a plan whose units are t. A worker's share of them by its weight has m pieces, and no piece has
-// more than 2/m of an even share of the iterations. No piece costs less than tail but for want of more.
+// planBy returns a plan with units t. A worker's share by its weight has m pieces, and no piece has
+// more than 2/m of an even share of the iterations. No piece costs less than tail except the last.
 func planBy(t cuts, p Params, weights []float64, m float64, parts int, tail float64) costPlan {
 	c := costPlan{cuts: t, least: p.MinChunk, parts: parts, atOnce: p.Processors, worker: make([]costWorker, p.P)}
 	share := float64(t.units) / c.procs()
@@ -138,17 +139,17 @@ func planBy(t cuts, p Params, weights []float64, m float64, parts int, tail floa
 	return c
 }
 
-// dealBlocks makes the first batch: each worker that is expected begins with a block of its own, for which it
-// need not ask.
+// dealBlocks makes the first batch: each expected worker begins with a block of its own, without a
+// claim.
 func (c *costPlan) dealBlocks() {
 	here := c.worker[:len(c.worker)-c.away]
 	if c.away == 1 {
 		c.worker[len(here)].lo, c.worker[len(here)].hi = c.units, c.units
 	}
-	if c.cards.dealt() {
-		c.cards = newCards(c.units, len(here))
+	if c.deal.active() {
+		c.deal = newDeal(c.units, len(here))
 		for i := range here {
-			here[i].lo, here[i].hi = c.cards.first(i), c.cards.first(i+1)
+			here[i].lo, here[i].hi = c.deal.first(i), c.deal.first(i+1)
 		}
 		return
 	}
@@ -178,21 +179,21 @@ func (c *costPlan) dealBlocks() {
 	}
 }
 
-// begin begins an execution. Nobody claims beside it.
+// begin begins an execution. No claim may overlap with it.
 func (c *costClaims) begin() {
 	c.next.Store(0)
 	c.batch.Store(0)
 	c.dealt.Store(0)
 	c.own.empty()
-	clear(c.hand)
-	if c.parts > 1 && (len(c.dear) > 0 || c.atOnce+c.away < len(c.worker)) { // who has a dear iteration for long, or no processor, shall not have a block that others would find last
+	clear(c.rest)
+	if c.parts > 1 && (len(c.dear) > 0 || c.atOnce+c.away < len(c.worker)) { // a worker busy with an expensive iteration, or without a processor, must not hold a block that others would find last
 		return
 	}
 	here := c.worker[:len(c.worker)-c.away]
 	for i := range here {
 		c.own.give(i, makeBlock(here[i].lo, here[i].hi))
 	}
-	c.next.Store(uint64(len(here))<<32 | uint64(here[len(here)-1].hi)) // cards: nothing is left
+	c.next.Store(uint64(len(here))<<32 | uint64(here[len(here)-1].hi)) // dealt: nothing is left
 }
 
 // claim is Claimer.Claim.
@@ -201,7 +202,7 @@ func (c *costClaims) claim(worker int) (start, size int, ok bool) {
 		start, past, ok := c.claimRange(worker)
 		return start, past - start, ok
 	}
-	w := &c.hand[worker]
+	w := &c.rest[worker]
 	for {
 		for w.rest < w.past {
 			start = w.rest
@@ -226,8 +227,8 @@ func (c *costClaims) claim(worker int) (start, size int, ok bool) {
 	}
 }
 
-// some is how many units of a worker's block a piece has. Pieces get smaller with the block where no batches
-// follow, or where it was stolen: then the loop is near its end.
+// some returns how many units of a worker's block a piece has. Pieces shrink with the block if no
+// batches follow, or if it was stolen: then the loop is near its end.
 func (c *costClaims) some(worker, lo, hi int) int {
 	take := c.worker[worker].piece
 	switch {
@@ -239,21 +240,21 @@ func (c *costClaims) some(worker, lo, hi int) int {
 	return take
 }
 
-// claimRange claims a piece. Where an iteration is dearer than a piece, pieces without iterations lie before it
-// and are passed over.
+// claimRange claims a piece. Where an iteration costs more than a piece, empty pieces precede it
+// and are skipped.
 func (c *costClaims) claimRange(worker int) (start, past int, ok bool) {
 	word := &c.own.own[worker].word
 	take := c.worker[worker].piece
 	for {
 		old := Block(word.Load())
 		if lo, hi := old.Bounds(); lo < hi {
-			if c.cards.dealt() {
+			if c.deal.active() {
 				if word.CompareAndSwap(uint64(old), uint64(makeBlock(lo+1, hi))) {
 					block := worker
 					if w := &c.worker[worker]; lo < w.lo || lo >= w.hi { // stolen
-						block = c.cards.block(lo)
+						block = c.deal.block(lo)
 					}
-					u := c.cards.unit(block, lo)
+					u := c.deal.unit(block, lo)
 					return c.at(u), c.at(u + 1), true
 				}
 				continue
@@ -283,7 +284,8 @@ func (c *costClaims) claimRange(worker int) (start, past int, ok bool) {
 	}
 }
 
-// block takes the next block from the counter, and says which iterations it has; ok is false if nothing is left there.
+// block takes the next block from the counter, and returns its iterations. ok is false if nothing
+// is left there.
 func (c *costClaims) block(worker int) (lo, hi, start, past int, ok bool) {
 	for {
 		word := c.next.Load()
@@ -308,8 +310,8 @@ func (c *costClaims) block(worker int) (lo, hi, start, past int, ok bool) {
 	}
 }
 
-// portion is how many blocks make up what is left: twice the workers, and more where costs are partly chance,
-// as factoring has it (see fac.go).
+// portion returns how many blocks make up what is left: twice the workers, and more if costs are
+// partly random, as in factoring (see fac.go).
 func (c *costPlan) portion(left int) float64 {
 	if c.parts == 1 {
 		return c.procs()
@@ -318,13 +320,14 @@ func (c *costPlan) portion(left int) float64 {
 	return c.procs() * min(2+b2+math.Sqrt(b2*(b2+4)), mostParts)
 }
 
-// mostParts bounds the effect of chance, which a thread that lost its processor looks like, too.
+// mostParts bounds the effect of randomness, which a thread that lost its processor also looks
+// like.
 const mostParts = 8
 
-// procs is atOnce.
+// procs is atOnce as a float.
 func (c *costPlan) procs() float64 { return float64(c.atOnce) }
 
-// absent deals the blocks without the last worker, and present with it.
+// absent deals the blocks without the last worker, present with it.
 func (c *costPlan) absent() {
 	if c.away == 0 {
 		c.away = 1
@@ -341,7 +344,7 @@ func (c *costPlan) present() {
 	}
 }
 
-// whole is the unit nearest to u that leaves no units of an iteration behind that lies before.
+// whole returns the unit nearest to u that does not split the units of an earlier iteration.
 func (c *costPlan) whole(u int) int {
 	if c.first != nil && c.floor > 1 { // else no iteration has many units
 		return c.snapped(u)
@@ -349,7 +352,8 @@ func (c *costPlan) whole(u int) int {
 	return u
 }
 
-// nextBatch begins a batch with what is left, unless another worker has just done so: then old is out of date.
+// nextBatch begins a batch with what is left, unless another worker has just done so and old is
+// stale.
 func (c *costClaims) nextBatch(old, step uint64, left int) uint64 {
 	p := uint64(c.atOnce)
 	now := (step/p+1)*p<<32 | uint64(max(1, int(float64(left)/c.portion(left))))
@@ -359,8 +363,8 @@ func (c *costClaims) nextBatch(old, step uint64, left int) uint64 {
 	return c.batch.Load()
 }
 
-// piece is the part of lo..hi up to end that is claimed at once, and its iterations: k units, or what comes
-// near to that with a number of iterations that a piece may have.
+// piece returns the part of lo..hi up to end that is claimed at once, and its iterations: about k
+// units, with an allowed number of iterations.
 func (c *costClaims) piece(lo, hi, k int) (end, start, past int) {
 	end = min(lo+k, hi)
 	start, past = c.at(lo), c.at(end)
@@ -375,8 +379,8 @@ func (c *costClaims) piece(lo, hi, k int) (end, start, past int) {
 	return c.atLeast(lo, hi, k)
 }
 
-// atLeast is k units of lo..hi, or more if these are fewer than the smallest number of iterations. It goes on
-// in small steps, since the units beyond may be those of another dear iteration.
+// atLeast returns k units of lo..hi, or more if these have too few iterations. It grows in small
+// steps, since the next units may be those of another expensive iteration.
 func (c *costClaims) atLeast(lo, hi, k int) (end, start, past int) {
 	start = c.at(lo)
 	for {

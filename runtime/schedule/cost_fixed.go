@@ -4,33 +4,34 @@ import (
 	"math"
 )
 
-// This file defines fixedCost, what a chunk takes beyond claiming it and its iterations: groups of lanes that
-// it leaves half empty, inner loops that it enters cold. Whoever cuts finely without looking at it has the
-// better balance and the longer time.
+// This file defines fixedCost, the cost of a chunk beyond claiming and its iterations: groups of
+// lanes that it leaves half empty, inner loops that it enters cold. Cutting finely without it gives
+// better balance and a longer time.
 
-// fixedCost is learned from the chunks of each execution by a regression of what they took over what their
-// iterations were expected to take. It is the intercept, averaged over executions by what each tells (chunks
-// that are all alike tell nothing), less its standard error: only what is significant counts.
+// fixedCost is learned by regressing the measured time of an execution's chunks on their expected
+// time. It is the intercept, averaged over executions by their information (equal chunks have
+// none), minus its standard error, so only a significant value counts.
 type fixedCost struct {
 	seconds   float64
 	mean      float64
-	precision float64 // 1 over its variance; 0: nothing is known
+	precision float64 // 1 over its variance; 0: unknown
 	asked     int     // executions
 }
 
-// keeps is how much of what executions told counts after one more.
+// keeps is the weight of earlier executions after one more.
 const keeps = 0.8
 
-// enough is how many chunks a regression needs.
+// enough is the least number of chunks of a regression.
 const enough = 6
 
-// outlier is how many robust standard deviations off a chunk counts no more.
+// outlier is the number of robust standard deviations beyond which a chunk is dropped.
 const outlier = 3
 
-// less is what the iterations of a chunk took that took t: what is fixed is never all of it.
+// less returns the time of a chunk's iterations, given the chunk's time t. The fixed cost is never
+// all of it.
 func (f *fixedCost) less(t float64) float64 { return max(t-f.seconds, t/4) }
 
-// add is another estimate with its standard error.
+// add adds an estimate with its standard error.
 func (f *fixedCost) add(seconds, deviation float64) {
 	deviation = max(deviation, math.Abs(seconds)/100, 1e-12)
 	before, now := keeps*f.precision, 1/(deviation*deviation)
@@ -39,7 +40,7 @@ func (f *fixedCost) add(seconds, deviation float64) {
 	f.seconds = max(f.mean-1/math.Sqrt(f.precision), 0)
 }
 
-// learnFixed learns what a chunk of the last execution took beside its iterations.
+// learnFixed learns the fixed cost of a chunk from the last execution.
 func (c *cost) learnFixed() {
 	if c.profile == nil {
 		return
@@ -56,7 +57,8 @@ func (c *cost) learnFixed() {
 	}
 }
 
-// regression is t = a + s x + e, where e has a variance in proportion to x: the sum of as many independent iterations.
+// regression is t = a + s x + e, where the variance of e is proportional to x, as for sums of
+// independent iterations.
 type regression struct{ x, t []float64 }
 
 func (g *regression) add(x, t float64) {
@@ -65,8 +67,8 @@ func (g *regression) add(x, t float64) {
 	}
 }
 
-// intercept is a and its standard error, by weighted least squares: over all points, then again and again over
-// those that are not far off the line before.
+// intercept returns a and its standard error by weighted least squares: over all points, then
+// repeatedly over those near the last line.
 func (g *regression) intercept() (a, deviation float64, ok bool) {
 	most, s := math.Inf(1), 0.0
 	off := make([]float64, len(g.x))
@@ -82,13 +84,13 @@ func (g *regression) intercept() (a, deviation float64, ok bool) {
 	return a, deviation, ok
 }
 
-// fits is how many lines are tried.
+// fits is the number of lines tried.
 const fits = 4
 
 // normalQuartile is the median of the absolute values of a standard normal variable.
 const normalQuartile = 0.6745
 
-// fit uses the points that are at most so many roots of x off the line a0 + s0 x.
+// fit uses the points at most this many roots of x off the line a0 + s0 x.
 func (g *regression) fit(most, a0, s0 float64) (a, s, deviation float64, ok bool) {
 	var n, w, x, tw, t, tt float64 // sums of 1, 1/x, x, t/x, t, t^2/x
 	for i, xi := range g.x {

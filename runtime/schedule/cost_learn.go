@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// This file defines what COST learns from an execution: costs, speeds, and how far both can be believed.
+// This file defines what COST learns from an execution: costs, speeds, and how reliable both are.
 
-// learn makes a plan of the execution that was heard, with a profile of so many bins: first the speeds, then
-// the costs at speed 1. It reports false if there is nothing to learn from.
+// learn makes a plan from the reported execution, with this many bins: first the speeds, then the
+// costs at speed 1. It returns false if there is nothing to learn from.
 func (c *cost) learn(bins int) bool {
 	done := 0
 	for i := range c.heard {
@@ -30,7 +30,8 @@ func (c *cost) learn(bins int) bool {
 	return true
 }
 
-// learnCosts is the costs of the last execution in so many bins; complete says that all of it was reported.
+// learnCosts returns the costs of the last execution in this many bins. complete: all of it was
+// reported.
 func (c *cost) learnCosts(bins int, complete bool) *profile {
 	next := c.fresh(bins)
 	clear(next.bins)
@@ -50,7 +51,7 @@ func (c *cost) learnCosts(bins int, complete bool) *profile {
 	return next
 }
 
-// average takes what nobody reported for average.
+// average sets unreported bins to the average.
 func average(bins []bin, covered []float64) {
 	cost, seen := 0.0, 0.0
 	for b := range bins {
@@ -64,7 +65,7 @@ func average(bins []bin, covered []float64) {
 	}
 }
 
-// nearer is p with differences between iterations that are only so large a part of its own.
+// nearer returns p with the differences between iterations scaled by part.
 func (c *cost) nearer(p *profile, part float64) *profile {
 	if part == 1 {
 		return p
@@ -78,7 +79,7 @@ func (c *cost) nearer(p *profile, part float64) *profile {
 	return q
 }
 
-// fresh is a profile of the loop with so many bins of any cost, in memory that was used before if there is some.
+// fresh returns a profile of the loop with undefined costs, in reused memory if possible.
 func (c *cost) fresh(bins int) *profile {
 	for i, p := range c.spare {
 		if len(p.bins) == bins+1 {
@@ -90,7 +91,7 @@ func (c *cost) fresh(bins int) *profile {
 	return emptyProfile(c.N, bins)
 }
 
-// room is a slice of that length, in the memory of s if it is large enough.
+// room returns a slice of that length, in the memory of s if it is large enough.
 func room(s []int, n int) []int {
 	if cap(s) < n {
 		return make([]int, n)
@@ -98,10 +99,10 @@ func room(s []int, n int) []int {
 	return s[:n]
 }
 
-// trust is how much of the differences between iterations of the last execution but one was there again in the
-// last: the slope of what pieces cost over what they had cost, both less what as many average iterations do. It
-// is the best predictor's share of the differences where they are partly chance: 0 where costs are drawn anew,
-// near 1 where they stay. 1 too if nothing is known.
+// trust returns which part of the differences between iterations in the execution before the last
+// recurred in the last: the slope of pieces' costs over their earlier costs, both relative to the
+// average. It is the best linear predictor under randomness: 0 if costs are redrawn, near 1 if they
+// stay. It is 1 if nothing is known.
 func (c *cost) trust() (part, chance float64) {
 	if c.last == nil {
 		return 1, 0
@@ -131,7 +132,7 @@ func (c *cost) trust() (part, chance float64) {
 	if xx > alike*alike*all {
 		part = min(max(xy/xx, 0), 1)
 	}
-	var off []float64 // what was not foreseen of each piece: variances of an iteration
+	var off []float64 // unpredicted part of each piece: variances of an iteration
 	for i := range c.heard {
 		for _, r := range c.heard[i].chunks {
 			even := float64(r.n) * mean
@@ -141,15 +142,16 @@ func (c *cost) trust() (part, chance float64) {
 			}
 		}
 	}
-	// The median over that of chi squared of one degree: a piece whose worker lost its processor says nothing
-	// about iterations.
+	// The median over that of chi squared with one degree of freedom, since a piece whose
+	// worker lost its processor says nothing about iterations.
 	return part, median(off) / (normalQuartile * normalQuartile)
 }
 
-// alike is the relative deviation of pieces below which it does not matter what is trusted.
+// alike is the relative deviation of pieces below which trust does not matter.
 const alike = 0.01
 
-// learnClaims is the time of a claim that had not to wait for others: the median over workers of the shortest.
+// learnClaims returns the time of a claim without waiting for others: the median over workers of
+// the shortest.
 func (c *cost) learnClaims() {
 	var shortest []float64
 	for i := range c.heard {
@@ -163,13 +165,13 @@ func (c *cost) learnClaims() {
 	}
 }
 
-// maxMove is how far a weight moves in one execution, as a logarithm: a factor of 4.
+// maxMove is the limit of a weight's change in one execution, as a logarithm: a factor of 4.
 const maxMove = 1.3863
 
-// trend is how a worker was off its weight in the last executions.
+// trend is a worker's deviation from its weight in the last executions.
 type trend struct{ mean, square float64 }
 
-// add is one more, and says how much of it stays: 1 if it is as before, near 0 if it was here and there.
+// add adds a deviation and returns its stable part: 1 if it is as before, near 0 if it varies.
 // Threads that wait for a processor are slow now and then.
 func (t *trend) add(off float64) float64 {
 	if t.square == 0 {
@@ -183,16 +185,16 @@ func (t *trend) add(off float64) float64 {
 // misfit is the variance of a worker's ratio from which on a profile does not fit.
 const misfit = 0.1
 
-// learnSpeeds moves each weight towards predicted over measured time; it reports false if there is nothing to
-// learn from. Without a profile the iterations are the prediction, which is fair since chunks were small and
-// the workers' interleaved.
+// learnSpeeds moves each weight towards predicted over measured time. It returns false if there is
+// nothing to learn from. Without a profile the number of iterations is the prediction, which is
+// fair because chunks were small and interleaved.
 //
-// A worker is slow, or its iterations cost more than before: both look alike. They differ in that a slow worker
-// is slow everywhere. So a weight moves the less the more the ratio varies between the places that the worker
-// has been at: by d^2/(d^2 + 4e^2) of the way d (in logarithms), where e is the standard error of the ratio
-// over places, the worker's own or the mean of all, and consecutive pieces are one place. Without that, costs
-// that move leave weights that are wrong by factors. Where the ratios of all workers are that uncertain the
-// profile does not fit: then the costs are learned, and the speeds from the next execution.
+// A slow worker and costlier iterations look alike, except that a slow worker is slow everywhere.
+// So a weight moves less the more the ratio varies between the worker's places: by d^2/(d^2 + 4e^2)
+// of the way d (in logarithms), where e is the standard error of the ratio over places, the
+// worker's own or the mean of all, and consecutive pieces are one place. Without that, moving costs
+// leave weights wrong by factors. If the ratios of all workers are that uncertain the profile does
+// not fit: then the costs are learned, and the speeds from the next execution.
 func (c *cost) learnSpeeds() bool {
 	ratio, unsure := make([]float64, c.P), make([]float64, c.P)
 	known, sum, pooled, workers := 0.0, 0.0, 0.0, 0.0
@@ -227,9 +229,9 @@ func (c *cost) learnSpeeds() bool {
 	return true
 }
 
-// speed is predicted over measured time of a worker's pieces, and the square of its relative standard error.
-// The ratio is 0 if there is none. Pieces that took far longer than the others, by what was predicted, lost
-// their processor to somebody else: they say nothing of the worker.
+// speed returns predicted over measured time of a worker's pieces, 0 without any, and the square of
+// its relative standard error. Pieces that took far longer than the others relative to the
+// prediction lost their processor and do not count.
 func (c *cost) speed(chunks []costRecord) (ratio, variance float64) {
 	predicted, measured, most := 0.0, 0.0, math.Inf(1)
 	if c.profile != nil {
@@ -265,10 +267,10 @@ func (c *cost) speed(chunks []costRecord) (ratio, variance float64) {
 	return ratio, squares / (predicted * predicted) * places / (places - 1)
 }
 
-// disturbed is how many times longer than the median a piece took that does not count.
+// disturbed is how many times the median a piece must take to be dropped.
 const disturbed = 2
 
-// slowness is the median of measured over predicted time of pieces.
+// slowness returns the median of measured over predicted time of pieces.
 func (c *cost) slowness(chunks []costRecord) float64 {
 	var list []float64
 	for _, r := range chunks {
@@ -282,7 +284,7 @@ func (c *cost) slowness(chunks []costRecord) float64 {
 	return median(list)
 }
 
-// predicted is what a piece was expected to cost; without a profile its iterations.
+// predicted returns the expected cost of a piece, or its iterations without a profile.
 func (c *cost) predicted(r costRecord) float64 {
 	if c.profile == nil {
 		return float64(r.n)
@@ -290,15 +292,15 @@ func (c *cost) predicted(r costRecord) float64 {
 	return c.profile.between(r.start, r.start+r.n)
 }
 
-// spread adds the cost of a piece to the bins it lies in, and to covered, if there is any, the part of each
-// that it covers. Within it costs keep the proportions of the old profile, so that what was learned from small
-// pieces is not lost by measuring larger ones.
+// spread adds the cost of a piece to its bins, and to covered, if not nil, the part of each bin
+// that it covers. Within a piece, costs keep the proportions of the old profile, so that large
+// pieces do not erase what small ones taught.
 func (c *cost) spread(r costRecord, t float64, bins []bin, covered []float64) {
 	m, n := float64(len(bins)), float64(c.N)
 	from, to := float64(r.start)*m/n, float64(r.start+r.n)*m/n
 	whole := c.predicted(r)
 	known := whole > 0 && c.profile != nil
-	var as []bin // costs in proportion to these, else known says if to those of the old profile
+	var as []bin // costs in proportion to these, or, with known, to the old profile
 	if known && len(c.profile.bins) == len(bins)+1 {
 		as = c.profile.bins
 	}

@@ -30,7 +30,8 @@ func again(t *testing.T, m Machine, times int, costs func(execution int) []float
 	return list, s.claimer.cost
 }
 
-// noisyCosts are the costs of n iterations of mean seconds, alternating by the factor and with noise.
+// noisyCosts are the costs of n iterations of mean seconds, alternating by the factor and with
+// noise.
 func noisyCosts(n int, mean, noise float64) func(int) []float64 {
 	return func(execution int) []float64 {
 		r := rand.New(rand.NewPCG(uint64(execution), 3))
@@ -42,9 +43,9 @@ func noisyCosts(n int, mean, noise float64) func(int) []float64 {
 	}
 }
 
-// TestLearningPaysForItself: what a loop learns costs it at most its part of the time of all workers, however
-// short it is; the first times it may cost what was lost before. Claims cost nothing here, so what a simulation
-// counts as scheduling is learning.
+// TestLearningPaysForItself: what a loop learns costs it at most its part of the time of all
+// workers, however short it is; the first times it may cost what was lost before. Claims cost
+// nothing here, so what a simulation counts as scheduling is learning.
 func TestLearningPaysForItself(t *testing.T) {
 	for _, p := range []int{2, asideFrom, 32} {
 		for _, mean := range []float64{2e-9, 5e-8, 1e-6, 1e-4} {
@@ -81,8 +82,9 @@ func TestLearningPaysForItself(t *testing.T) {
 	}
 }
 
-// TestLearningAside: from some workers on one learns while the others work. It has no block then and comes
-// late, the executions meanwhile have the plan that they had, and the one after has the new one.
+// TestLearningAside: from some workers on one learns while the others work. It has no block then
+// and comes late, the executions meanwhile have the plan that they had, and the one after has the
+// new one.
 func TestLearningAside(t *testing.T) {
 	const n, p = 4096, 8
 	costs := noisyCosts(n, 1e-9, .1)
@@ -104,7 +106,7 @@ func TestLearningAside(t *testing.T) {
 		if c.away != 1 || c.procs() != p-1 || c.worker[p-1].lo < c.worker[p-1].hi {
 			t.Fatalf("execution %d: the last worker learns, and %g workers are planned for", executions, c.procs())
 		}
-		if !c.cards.dealt() {
+		if !c.deal.active() {
 			t.Fatal("the plan changed before anything was learned")
 		}
 		if out.Sched <= 0 || out.Sched > out.Makespan*(1+1e-9) {
@@ -120,12 +122,13 @@ func TestLearningAside(t *testing.T) {
 	if _, err := s.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if c.cards.dealt() || c.away != 0 || c.procs() != p {
+	if c.deal.active() || c.away != 0 || c.procs() != p {
 		t.Error("what was learned is not the plan")
 	}
 }
 
-// TestJudge: a plan that loses more than the one before makes room for that again; one that does not stays.
+// TestJudge: a plan that loses more than the one before makes room for that again; one that does
+// not stays.
 func TestJudge(t *testing.T) {
 	for _, bad := range []bool{false, true} {
 		const n, p = 4096, 8
@@ -163,7 +166,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestWhoStudies: what is to be learned beside an execution the last worker learns when it claims, nobody else; if it does not come, a goroutine does after that execution.
+// TestWhoStudies: what is to be learned beside an execution the last worker learns when it claims,
+// nobody else; if it does not come, a goroutine does after that execution.
 func TestWhoStudies(t *testing.T) {
 	for _, comes := range []bool{true, false} {
 		const n, p = 4096, 8
@@ -191,13 +195,14 @@ func TestWhoStudies(t *testing.T) {
 				runtime.Gosched()
 			}
 		}
-		if c.Restart(); c.beside || c.away != 0 || c.cards.dealt() {
+		if c.Restart(); c.beside || c.away != 0 || c.deal.active() {
 			t.Errorf("comes: %v; what was learned is not the plan", comes)
 		}
 	}
 }
 
-// TestMost: COST has something to do for as many workers as there are processors, the others for all.
+// TestMost: COST has something to do for as many workers as there are processors, the others for
+// all.
 func TestMost(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -213,8 +218,8 @@ func TestMost(t *testing.T) {
 	}
 }
 
-// TestStudy: in a real loop the last worker learns at a claim, or a goroutine does if it does not come or has
-// no time, and each iteration is done once all the while.
+// TestStudy: in a real loop the last worker learns at a claim, or a goroutine does if it does not
+// come or has no time, and each iteration is done once all the while.
 func TestStudy(t *testing.T) {
 	for _, absent := range []bool{false, true} {
 		const n, p = 6000, 8
@@ -247,7 +252,7 @@ func TestStudy(t *testing.T) {
 				}
 			}
 			c.Reset()
-			if !c.cost.cards.dealt() {
+			if !c.cost.deal.active() {
 				learned++
 			}
 		}
@@ -257,8 +262,8 @@ func TestStudy(t *testing.T) {
 	}
 }
 
-// TestNothingToLearn: an execution that lost next to nothing is not learned from, so no time is spent between
-// executions.
+// TestNothingToLearn: an execution that lost next to nothing is not learned from, so no time is
+// spent between executions.
 func TestNothingToLearn(t *testing.T) {
 	list, c := again(t, Machine{P: 4, H: 1e-8}, 6, noisyCosts(4000, 1e-5, .1))
 	if c.learning() != 0 {
@@ -270,8 +275,8 @@ func TestNothingToLearn(t *testing.T) {
 	}
 }
 
-// TestLearningIsCharged: a simulation lets all wait while COST learns between executions, and counts that as
-// scheduling.
+// TestLearningIsCharged: a simulation lets all wait while COST learns between executions, and
+// counts that as scheduling.
 func TestLearningIsCharged(t *testing.T) {
 	const p = asideFrom - 1
 	list, _ := again(t, Machine{P: p}, 2, noisyCosts(4000, 1e-6, .9))
@@ -286,8 +291,8 @@ func TestLearningIsCharged(t *testing.T) {
 	}
 }
 
-// TestFixedCost: where a chunk costs something by itself COST learns how much, cuts into fewer chunks, and is
-// nearer to the ideal than its chunks for nothing would be.
+// TestFixedCost: where a chunk costs something by itself COST learns how much, cuts into fewer
+// chunks, and is nearer to the ideal than its chunks for nothing would be.
 func TestFixedCost(t *testing.T) {
 	const fixed = 2e-4
 	costs := noisyCosts(4000, 1e-5, .3)
@@ -308,7 +313,8 @@ func TestFixedCost(t *testing.T) {
 	}
 }
 
-// TestRegression: the intercept is found whatever a few points are off, and points that are all alike say nothing.
+// TestRegression: the intercept is found whatever a few points are off, and points that are all
+// alike say nothing.
 func TestRegression(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var g regression
@@ -333,27 +339,28 @@ func TestRegression(t *testing.T) {
 	}
 }
 
-// TestCards: the deal is a permutation, each block has one unit of each P in a row, and rounds differ in which.
+// TestCards: the deal is a permutation, each block has one unit of each P in a row, and rounds
+// differ in which.
 func TestCards(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {3, 7}, {64, 8}, {1000, 7}, {4097, 16}} {
 		units, blocks := size[0], size[1]
-		d := newCards(units, blocks)
+		d := newDeal(units, blocks)
 		if d.first(0) != 0 || d.first(blocks) != units {
 			t.Fatalf("%v: blocks are %d..%d", size, d.first(0), d.first(blocks))
 		}
 		did := make([]bool, units)
 		shifts := map[int]bool{}
 		for b := range blocks {
-			for card := d.first(b); card < d.first(b+1); card++ {
-				if got := d.block(card); got != b {
-					t.Fatalf("%v: card %d is of block %d, not %d", size, card, got, b)
+			for pos := d.first(b); pos < d.first(b+1); pos++ {
+				if got := d.block(pos); got != b {
+					t.Fatalf("%v: pos %d is of block %d, not %d", size, pos, got, b)
 				}
-				u := d.unit(b, card)
+				u := d.unit(b, pos)
 				if u < 0 || u >= units || did[u] {
-					t.Fatalf("%v: card %d is unit %d", size, card, u)
+					t.Fatalf("%v: pos %d is unit %d", size, pos, u)
 				}
 				did[u] = true
-				if round := card - d.first(b); u/blocks != round {
+				if round := pos - d.first(b); u/blocks != round {
 					t.Fatalf("%v: unit %d in round %d", size, u, round)
 				}
 				if b == 0 {
@@ -367,8 +374,8 @@ func TestCards(t *testing.T) {
 	}
 }
 
-// TestFewProcessors: with more workers than processors COST cuts for the processors, whichever workers come,
-// and each iteration is still done once.
+// TestFewProcessors: with more workers than processors COST cuts for the processors, whichever
+// workers come, and each iteration is still done once.
 func TestFewProcessors(t *testing.T) {
 	const n, p = 4000, 8
 	costs := noisyCosts(n, 1e-5, .3)(0)

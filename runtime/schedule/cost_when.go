@@ -2,11 +2,11 @@ package schedule
 
 import "sync/atomic"
 
-// This file defines when COST learns, and who: all wait for it between two executions, or one learns while the
-// others are at the executions that follow.
+// This file decides when COST learns, and who: all workers wait for a lesson between two
+// executions, or one worker learns while the others run the next executions.
 
-// What learning takes, in seconds: anything at all, a bin of the profile with its part of the table of cuts, a
-// chunk, and a chunk of the first execution (BenchmarkCostRestart).
+// The cost of learning in seconds: a lesson, a bin of the profile with its part of the table of
+// cuts, a chunk, and a chunk of the first execution (BenchmarkCostRestart).
 const (
 	oncePrice  = 4e-6
 	binPrice   = 20e-9
@@ -14,31 +14,32 @@ const (
 	firstPrice = 10e-9
 )
 
-// learningPart is the part of a worker's time that is given to learning. What is not spent is saved for later
-// executions, so the costs of a loop that is too short to learn in each execution are learned in some.
+// learningPart is the part of a worker's time spent on learning. The unspent part is saved, so a
+// loop too short to learn in each execution learns in some.
 const learningPart = 1. / 256
 
-// firstPart is the part of an execution's time that is spent besides to learn for the first time: what is
-// learned then is of use for long. Where one learns beside the others that is so each of the first times, until
-// two executions have told how far one foretells the next.
+// firstPart is the part of an execution's time spent additionally on learning for the first time,
+// which is useful for long. With learning beside others it applies each of the first times, until
+// two executions have shown how well one predicts the next.
 const (
 	firstPart  = 1. / 16
 	firstTimes = 3
 )
 
-// balanced is the part of a worker's time that an execution may have lost which there is no need to learn from.
+// balanced is the loss, as a part of a worker's time, below which nothing is learned.
 const balanced = 0.01
 
-// surely is how many executions tell what a chunk costs before nothing is learned.
+// surely is how many executions must measure the fixed cost of chunks before learning may stop.
 const surely = 2
 
-// asideFrom is from how many processors on one learns beside the others: of fewer it is a large part.
+// asideFrom is from how many processors on one worker learns beside the others: of fewer it would
+// be a large part.
 const asideFrom = 4
 
-// How finely a profile is kept. There are no more bins than what a worker's share needs to be cut well, or than
-// make no difference to the time: where iterations differ much, what a bin hides is what cuts are off by. A
-// profile with fewer than coarsest bins a share says too little. Who learns beside the others has time for
-// more, but a table of cuts beyond the first-level cache makes each claim slower.
+// The resolution of a profile. It has no more bins than cutting a worker's share well needs, or
+// than matter for the time: where iterations differ much, cuts are off by the differences inside a
+// bin. Fewer than coarsest bins a share say too little. Learning beside others affords more bins,
+// but a table of cuts beyond the first-level cache slows each claim.
 const (
 	leastBins    = 1 << 9
 	binsPerShare = 1 << 7
@@ -46,7 +47,7 @@ const (
 	maxBins      = 1 << 14
 	worthBin     = 5e-5 // seconds of an execution
 	coarsest     = 8
-	rarely       = 8 // a profile that could only be learned every so many executions is made coarser
+	rarely       = 8 // a profile that could be learned only this rarely gets fewer bins
 )
 
 // ledger is what learning has cost and may cost, in seconds.
@@ -60,15 +61,15 @@ type ledger struct {
 	beside bool    // somebody learns
 	useful bool    // there was something to learn
 
-	lesson func()      // that the last worker has at its next claim; nil: none
+	lesson func()      // of the last worker at its next claim, or nil
 	begun  atomic.Bool // somebody has taken it
 	ready  atomic.Bool // and is through
 }
 
-// executed is what an execution was, as far as it was reported.
+// executed describes an execution, as far as it was reported.
 type executed struct {
 	busy   float64 // seconds of all workers
-	bound  float64 // seconds of an even part of that, or of the longest iteration
+	bound  float64 // seconds of an even share, or of the longest iteration
 	lost   float64 // seconds that it was longer than that
 	single bool    // the longest iteration is the bound
 	chunks int
@@ -89,7 +90,7 @@ func (c *cost) executed() (e executed) {
 	return e
 }
 
-// Restart learns from what was reported, if it is worth the time, or takes over what was learned meanwhile.
+// Restart learns from the reports if it is worth the time, or adopts what was learned meanwhile.
 func (c *cost) Restart() {
 	c.spent = 0
 	switch e := c.executed(); {
@@ -118,7 +119,7 @@ func (c *cost) Restart() {
 	c.begin()
 }
 
-// former is a plan that another has taken the place of.
+// former is a plan that was replaced.
 type former struct {
 	plan    costPlan
 	profile *profile
@@ -131,12 +132,12 @@ func (c *cost) takeOver() {
 	c.costPlan = c.plan
 }
 
-// worse is how much more of the bound a new plan may lose than the one before did.
+// worse is how much more of the bound than its predecessor a new plan may lose.
 const worse = 0.02
 
-// judge decides on a plan by its first execution: one that loses more than the one before, which the noise of
-// an execution or a wrong idea of what chunks cost can make of it, makes room for that again. It may be the
-// costs that have changed: what the execution took can be learned from as always.
+// judge withdraws a plan whose first execution loses more than the one before did, because of noise
+// in one execution or a wrong fixed cost. The costs may have changed instead; the execution can be
+// learned from in any case.
 func (c *cost) judge(e executed) {
 	lost, f := e.lost/e.bound, c.former
 	if f == nil {
@@ -158,8 +159,8 @@ func (c *cost) judge(e executed) {
 	c.old = c.old[:0]
 }
 
-// enough says that nothing is to be won by learning: the execution took as long as it must. What chunks cost is
-// no loss, but part of what is even, so that is first learned too, where it matters.
+// enough reports that learning gains nothing: the execution took as long as it must. The fixed cost
+// of chunks is part of an even share and no loss, so it is learned first where it matters.
 func (c *cost) enough(e executed) bool {
 	return e.lost < balanced*e.bound && (e.single || c.fixed.asked >= surely)
 }
@@ -182,12 +183,12 @@ func (c *cost) learnNow(bins int, price float64) {
 	c.forget(c.heard)
 }
 
-// aside says that one can learn beside the others. It is the last worker, which has then no block to begin with
-// and comes late.
+// aside reports whether one worker can learn beside the others. It is the last worker, which then
+// has no initial block and comes late.
 func (c *cost) aside() bool { return c.Processors >= asideFrom }
 
-// restartAside is Restart where one can. All wait only for what takes less than the execution has lost, so that
-// to let it lose as much again would be no better.
+// restartAside is Restart with learning beside others. All wait only for a lesson that costs less
+// than the execution has lost: losing as much again would be no better.
 func (c *cost) restartAside(e executed) {
 	first := c.times < firstTimes
 	bins := c.bins(e, asideBins)
@@ -234,19 +235,19 @@ func (c *cost) restartAside(e executed) {
 	c.absent()
 }
 
-// study is what the last worker does at a claim: it learns if there is something to learn.
+// study runs the last worker's lesson at a claim, if there is one.
 func (c *cost) study(worker int) {
 	if worker == c.P-1 && c.lesson != nil && c.begun.CompareAndSwap(false, true) {
 		c.lesson()
 	}
 }
 
-// bins is how many a profile shall have, at least so many a share.
+// bins returns the number of bins of a profile, at least share for each share.
 func (c *cost) bins(e executed, share int) int {
 	return min(c.N, min(max(leastBins, share*c.Processors, int(min(e.busy/c.procs()/worthBin, maxBins))), maxBins))
 }
 
-// price is what it takes to learn an execution of so many chunks, with so many bins.
+// price returns the cost of learning an execution with this many chunks and bins.
 func (c *cost) price(bins, chunks int) float64 {
 	each := chunkPrice
 	if c.profile == nil {
@@ -255,10 +256,8 @@ func (c *cost) price(bins, chunks int) float64 {
 	return oncePrice + float64(chunks)*each + float64(bins)*binPrice
 }
 
-// afford is with how many bins an execution shall be learned while all wait; 0: not at all. The first time a
-// loop is learned for what was lost so far, too: nobody knows whether the loop will be executed again, but who
-// has lost as much as learning takes loses at most twice as much as who had known (the rule of those who rent
-// skis).
+// afford returns with how many bins an execution is learned while all wait; 0: not at all. Learning
+// starts once the accumulated loss exceeds its cost (ski rental; at most twice the optimal cost).
 func (c *cost) afford(e executed) (bins int, price float64) {
 	even := e.busy / c.procs()
 	income := even * learningPart
@@ -293,5 +292,5 @@ func (c *cost) afford(e executed) (bins int, price float64) {
 	return bins, price
 }
 
-// learning is what the last Restart let all wait, in seconds, by the price list: 0 if nothing was learned then.
+// learning returns how long the last Restart let all wait, in estimated seconds.
 func (c *cost) learning() float64 { return c.spent }

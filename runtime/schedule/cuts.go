@@ -2,35 +2,35 @@ package schedule
 
 import "math"
 
-// This file defines cuts, a loop in units of equal expected cost. COST counts in such units, so a claim
-// computes with integers: where half of what is left ends, or a sixteenth of a worker's share, is an addition,
-// and the iterations of a range of units are two look-ups.
+// This file defines cuts, a loop in units of equal expected cost. COST counts in units, so a claim
+// computes with integers: half of what is left is a shift, and the iterations of a range of units
+// are two look-ups.
 
-// cuts maps units to iterations: unit u begins at iteration at(u). An iteration that costs much has many units,
-// and belongs to the last that begins at it; those before it have no iterations. In the other direction a unit
-// has many iterations that cost little.
+// cuts maps units to iterations: unit u begins at iteration at(u). An expensive iteration has many
+// units and belongs to the last that begins at it; those before have no iterations. Conversely a
+// unit may have many cheap iterations.
 type cuts struct {
 	units int // at(0) = 0, at(units) = n
 	n     int
 	each  int // without a table: iterations a unit
 	by    *profile
-	rate  float64 // units a unit of cost; 0: none costs anything
-	first []int   // first iteration of each part of 2^cutBits units; between two of them iterations are taken to cost the same
+	rate  float64 // units per unit of cost; 0: nothing has a cost
+	first []int   // first iteration of each part of 2^cutBits units, interpolated linearly in between
 }
 
-// cutBits is how finely a part is divided, as a power of two: fine enough for single iterations of loops of
-// eight million. The product with a number of iterations does not overflow.
+// cutBits is the resolution within a part, as a power of two: single iterations of loops of eight
+// million. Its product with a number of iterations does not overflow.
 const cutBits = 9
 
-// dearBin is how many parts' cost a bin apart from others has that is not cut: it is likely to have that cost
-// for the sake of one iteration, and nobody knows which.
+// dearBin is the cost, in parts, from which a bin unlike its neighbours is not cut: one unknown
+// iteration is likely to have all its cost.
 const dearBin = 4
 
-// evenCuts are units of equally many iterations.
+// evenCuts returns units of equally many iterations.
 func evenCuts(n, each int) cuts { return cuts{units: ceilDiv(n, each), n: n, each: each} }
 
-// newCuts are as many parts as the profile has bins. The error of the interpolation is below the cost of a
-// part. The table lies in memory for two numbers more than bins.
+// newCuts returns as many parts as the profile has bins. The interpolation error is below the cost
+// of a part. The table is in memory, which has room for two numbers more than bins.
 func newCuts(p *profile, memory []int) cuts {
 	parts := len(p.bins) - 1
 	t := cuts{units: parts << cutBits, n: p.n, by: p, first: memory}
@@ -58,7 +58,7 @@ func newCuts(p *profile, memory []int) cuts {
 		case in > cost/2:
 			x += p.per
 		}
-		if !(x < float64(p.n)) { // rounding, at the end of the last bin that costs anything
+		if !(x < float64(p.n)) { // rounding, at the end of the last bin with a cost
 			x = float64(p.n)
 		}
 		t.first[k] = max(int(x+0.5), t.first[k-1])
@@ -66,7 +66,7 @@ func newCuts(p *profile, memory []int) cuts {
 	return t
 }
 
-// at is the iteration at which a unit begins, for 0 <= u <= units. It never falls.
+// at returns the iteration at which a unit begins, for 0 <= u <= units. It is monotone.
 func (t *cuts) at(u int) int {
 	if t.first == nil {
 		return min(u*t.each, t.n)
@@ -76,8 +76,9 @@ func (t *cuts) at(u int) int {
 	return from + ((t.first[k+1]-from)*(u&(1<<cutBits-1))+1<<(cutBits-1))>>cutBits
 }
 
-// snapped is the unit at whose place the iteration that unit u begins at begins: to count on from there leaves
-// no units of an iteration behind that is handed out already. It is u where the table cannot tell.
+// snapped returns the unit at the beginning of the iteration where unit u begins, so that counting
+// on from there leaves no units of a claimed iteration behind. It returns u if the table cannot
+// tell.
 func (t *cuts) snapped(u int) int {
 	i := t.at(u)
 	if t.rate == 0 || i >= t.n {

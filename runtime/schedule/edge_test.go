@@ -71,7 +71,8 @@ func TestEdgeCases(t *testing.T) {
 			t.Errorf("%s (%s): %v, want %v", c.name, c.what, got, c.want)
 		}
 	}
-	// A trapezoid whose number of steps is rounded down ends early and leaves thousands of single iterations.
+	// A trapezoid whose number of steps is rounded down ends early and leaves thousands of
+	// single iterations.
 	if got := sequence(t, "TSS", Params{N: 1_000_000, P: 16}); len(got) != 63 {
 		t.Errorf("TSS: %d chunks, want 63", len(got))
 	}
@@ -244,8 +245,8 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// TestEndless: a technique that is told to make too many chunks ends with an error before they fill the memory, and
-// claims what came before.
+// TestEndless: a technique that is told to make too many chunks ends with an error before they fill
+// the memory, and claims what came before.
 func TestEndless(t *testing.T) {
 	tech, err := Lookup("expr: 1 + 0*i")
 	if err != nil {
@@ -266,8 +267,8 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestTrapezoidMean: the sum in closed form is the sum, for the largest loops without overflow, and for as many workers
-// as there may be at once.
+// TestTrapezoidMean: the sum in closed form is the sum, for the largest loops without overflow, and
+// for as many workers as there may be at once.
 func TestTrapezoidMean(t *testing.T) {
 	for _, p := range []Params{{N: 1000, P: 4}, {N: 999, P: 13}, {N: 1_000_000, P: 16}, {N: 5000, P: 7, First: 300, Last: 20}, {N: 100, P: 3, First: 40, Last: 40}, {N: 7, P: 8}} {
 		p, err := p.checked()
@@ -290,8 +291,8 @@ func TestTrapezoidMean(t *testing.T) {
 	}
 }
 
-// TestSequenceLearns: techniques that learn are told of workers as fast as their weights, of each chunk when the next
-// one is asked for.
+// TestSequenceLearns: techniques that learn are told of workers as fast as their weights, of each
+// chunk when the next one is asked for.
 func TestSequenceLearns(t *testing.T) {
 	p := Params{N: 8000, P: 4, Weights: []float64{1, 1, 1, 5}}
 	first := func(name string, n int) (sizes []int) {
@@ -306,7 +307,8 @@ func TestSequenceLearns(t *testing.T) {
 	if got := first("AWF-B", 8); !slices.Equal(got, []int{500, 500, 500, 2500, 250, 250, 250, 1250}) {
 		t.Errorf("AWF-B begins with %v", got)
 	}
-	// Two probes of 200 each tell AF that one is five times as fast: T R/mu = 6400/8 and 5/8 of what is left then.
+	// Two probes of 200 each tell AF that one is five times as fast: T R/mu = 6400/8 and 5/8 of
+	// what is left then.
 	if got := first("AF", 12); !slices.Equal(got[8:], []int{800, 700, 613, 2680}) {
 		t.Errorf("AF goes on with %v", got[8:])
 	}

@@ -11,13 +11,14 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines the techniques that a user writes: `expr: ceil(R/(1.5*P))`, the size of a chunk as an expression of the language over N, P, R
-// (remaining), i (step), h, mu and sigma. All arithmetic is in float64; a fractional size is rounded up.
+// This file defines users' techniques: `expr: ceil(R/(1.5*P))`, the size of a chunk as an
+// expression of the language over N, P, R (remaining), i (step), h, mu and sigma. All arithmetic is
+// in float64; a fractional size is rounded up.
 
-// exprPrefix begins the name of such a technique.
+// exprPrefix starts the name of such a technique.
 const exprPrefix = "expr:"
 
-// variables are what an expression may name.
+// variables are the names in an expression.
 type variables struct{ n, p, r, i, h, mu, sigma float64 }
 
 // formula evaluates a part of an expression.
@@ -51,13 +52,14 @@ func exprTechnique(name string) (*Technique, error) {
 	}, nil
 }
 
-// eager is how many steps of an expression are computed when the loop is set up, so that most mistakes are told before it begins.
+// eager is how many steps of an expression are computed at set-up, so that most mistakes are
+// reported before the loop begins.
 const eager = 4096
 
 func (c *exprCompiler) calculator(p Params, f formula) (Calculator, error) {
 	v := variables{n: float64(p.N), p: float64(p.P), h: p.H, mu: p.Mu, sigma: p.Sigma}
 	size := func(a at) (int, error) {
-		v := v // as seen by one step: prefix calls under its lock, but calculators may be shared
+		v := v // for one step: prefix calls under its lock, but calculators may be shared
 		v.r, v.i = float64(a.remaining), float64(a.step)
 		k := f(&v)
 		if !(k > 0) || math.IsInf(k, 0) {
@@ -78,7 +80,7 @@ func (c *exprCompiler) calculator(p Params, f formula) (Calculator, error) {
 	return t, t.Err()
 }
 
-// exprCompiler turns a tree into closures.
+// exprCompiler compiles a tree to closures.
 type exprCompiler struct {
 	text     string
 	moves    bool // R or i occurs

@@ -2,7 +2,8 @@ package schedule
 
 import "math"
 
-// This file defines FAC, factoring: batches of P equal chunks, each batch as large as mu and sigma let it be without risking imbalance.
+// This file defines FAC, factoring: batches of P equal chunks, each batch as large as mu and sigma
+// let it be without risking imbalance.
 
 // newFAC with sigma = 0 hands out everything in the first batch: x is 1.
 func newFAC(p Params) (Calculator, error) {

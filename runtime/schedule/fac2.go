@@ -1,9 +1,9 @@
 package schedule
 
-// This file defines FAC2: factoring that hands out half of the rest in each batch. Of the five conventions in use it is the closed form:
-// batches then need no state, and "halve with ceil" gives the same numbers.
+// This file defines FAC2: factoring that hands out half of the rest in each batch. Of the five
+// conventions in use it is the closed form, which needs no state and agrees with "halve with ceil".
 
-// fac2 is ceil(n / (p * 2^(batch+1))), without overflow: a ceiling of a ceiling is a ceiling.
+// fac2 returns ceil(n / (p * 2^(batch+1))) without overflow: a ceiling of a ceiling is a ceiling.
 func fac2(n, p, batch int) int {
 	if batch >= 62 {
 		return 1

@@ -1,8 +1,10 @@
 package schedule
 
-// This file defines FISS, fixed increase: sizes grow by the same amount from stage to stage of P chunks.
+// This file defines FISS, fixed increase: sizes grow by the same amount from stage to stage of P
+// chunks.
 
-// newFISS makes the last stage share what is left: with the rounded increment it would leave a remainder (LB4OMP: 50 83 116 and 4).
+// newFISS makes the last stage share what is left, because the rounded increment would leave a
+// remainder (LB4OMP: 50 83 116 and 4).
 func newFISS(p Params) (Calculator, error) {
 	b := p.Stages
 	x := b + 2

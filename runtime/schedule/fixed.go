@@ -2,7 +2,7 @@ package schedule
 
 // This file defines the calculator of techniques whose chunks all have one size.
 
-// fixed hands out chunks of one size; the last is what is left.
+// fixed hands out chunks of one size. The last is what is left.
 type fixed struct {
 	loop
 	size  int
@@ -14,7 +14,7 @@ func newFixed(p Params, size int) *fixed {
 	return &fixed{loop: loop{p}, size: size, count: ceilDiv(p.N, size)}
 }
 
-// Chunk is i*size and what of size is left there.
+// Chunk returns i*size and what of size is left there.
 func (f *fixed) Chunk(i int) (start, size int, ok bool) {
 	if i >= f.count {
 		return f.N, 0, false
@@ -23,5 +23,5 @@ func (f *fixed) Chunk(i int) (start, size int, ok bool) {
 	return start, min(f.size, f.N-start), true
 }
 
-// Err is nil: a size fits every loop.
+// Err returns nil: a size fits every loop.
 func (f *fixed) Err() error { return nil }

@@ -2,10 +2,11 @@ package schedule
 
 import "math"
 
-// This file defines FSC, the fixed size that balances the overhead of many chunks against the idle time of large ones.
+// This file defines FSC, the fixed size that balances the overhead of many chunks against the idle
+// time of large ones.
 
-// newFSC has two limits where the formula divides by zero: ln P for one worker, and sigma for iterations that are all alike. In both nothing
-// is gained by more than one chunk a worker.
+// newFSC handles the two divisions by zero of the formula: ln P for one worker, and sigma for equal
+// iterations. In both cases more than one chunk a worker gains nothing.
 func newFSC(p Params) (Calculator, error) {
 	if p.P == 1 || p.Sigma == 0 {
 		return newFixed(p, ceilDiv(p.N, p.P)), nil

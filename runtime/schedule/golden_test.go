@@ -9,10 +9,12 @@ import (
 	"testing"
 )
 
-// This file compares every technique with the golden sequences, and checks what all sequences have in common.
+// This file compares every technique with the golden sequences, and checks what all sequences have
+// in common.
 
-// goldenKeys are the keys of the file that say how a technique is meant to round, with the params that they were made with. A
-// technique that is not here depends on measurements and has no sequence to publish.
+// goldenKeys are the keys of the file that say how a technique is meant to round, with the params
+// that they were made with. A technique that is not here depends on measurements and has no
+// sequence to publish.
 func goldenKeys(p int) map[string]struct {
 	technique string
 	params    Params
@@ -81,8 +83,8 @@ func (r *Run) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// TestSums runs every technique over 405 sizes and 9 numbers of workers: sizes are positive and their sum is N. The sizes are small ones and neighbours of powers, where
-// rounding goes wrong.
+// TestSums runs every technique over 405 sizes and 9 numbers of workers: sizes are positive and
+// their sum is N. The sizes are small ones and neighbours of powers, where rounding goes wrong.
 func TestSums(t *testing.T) {
 	var sizes []int
 	for n := range 300 {

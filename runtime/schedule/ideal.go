@@ -6,15 +6,15 @@ import (
 	"sort"
 )
 
-// This file defines the ideal: how fast a loop with known costs could have been on a machine, as lower bounds that no schedule beats and as schedules that
-// exist. All are without overhead.
+// This file defines the ideal: how fast a loop with known costs could have been on a machine, as
+// lower bounds and as actual schedules, all without overhead.
 
-// Ideal is what a loop is measured against. The best possible makespan lies between Bound and LPT.
+// Ideal is what a loop is measured against. The best possible makespan is between Bound and LPT.
 type Ideal struct {
 	Area      float64 // all workers busy until the end, work divisible at will
 	Largest   float64 // the largest iterations, which cannot be divided
 	LPT       float64 // longest processing time first: a schedule that knows all costs
-	BestBlock float64 // the best schedule with one block of consecutive iterations a worker, in their order
+	BestBlock float64 // the best schedule with one block of consecutive iterations a worker, in order
 }
 
 // The names of the bounds.
@@ -23,15 +23,15 @@ const (
 	largestJob = "largest job"
 )
 
-// Bound is the larger lower bound and which of them it is, "area" or "largest job".
+// Bound returns the larger lower bound and its name, "area" or "largest job".
 func (i Ideal) Bound() (float64, string) {
-	if i.Largest > i.Area*(1+1e-12) { // one worker: the same sum, added up in another order
+	if i.Largest > i.Area*(1+1e-12) { // one worker: the same sum in another order
 		return i.Largest, largestJob
 	}
 	return i.Area, areaBound
 }
 
-// Percent is 100 * bound / makespan, "percent of ideal".
+// Percent returns 100 * bound / makespan, "percent of ideal".
 func (i Ideal) Percent(makespan float64) float64 {
 	if makespan <= 0 {
 		return 100
@@ -60,7 +60,7 @@ func NewIdeal(tr *Trace, m Machine) Ideal {
 	}
 }
 
-// AreaBound is the smallest T with sum over workers of speed * max(0, T - arrival) >= work.
+// AreaBound returns the smallest T with sum over workers of speed * max(0, T - arrival) >= work.
 func AreaBound(work float64, m Machine) float64 {
 	if work <= 0 {
 		return 0
@@ -69,7 +69,8 @@ func AreaBound(work float64, m Machine) float64 {
 	for i := range order {
 		order[i] = i
 	}
-	// With the first k workers there, their area grows linearly; the first k whose T lies before the next arrival is it.
+	// With the first k workers present, their area grows linearly. The answer is the first k
+	// whose T precedes the next arrival.
 	speed, offset := 0.0, 0.0
 	q := m.arrivals(order)
 	for k, s := range q {
@@ -83,8 +84,8 @@ func AreaBound(work float64, m Machine) float64 {
 	return 0
 }
 
-// largestBound has two parts. The largest job takes its time on the fastest worker, from that worker's or an earlier arrival on. And of identical
-// workers, one gets k+1 of the kP+1 largest jobs, for every k.
+// largestBound has two parts. The largest job runs on the fastest worker, from that worker's or an
+// earlier arrival on. Of identical workers, one gets k+1 of the kP+1 largest jobs, for every k.
 func largestBound(sorted []float64, m Machine) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -105,9 +106,10 @@ func largestBound(sorted []float64, m Machine) float64 {
 	return best
 }
 
-// lpt gives the jobs, longest first, each to the worker that completes it first. On identical workers that is within (4/3 - 1/(3P)) of the optimum (Graham 1969).
+// lpt gives the jobs, longest first, each to the worker that completes it first. On identical
+// workers that is within (4/3 - 1/(3P)) of the optimum (Graham 1969).
 func lpt(sorted []float64, m Machine) float64 {
-	groups := map[float64][]int{} // workers of one speed: of these, the first to be free
+	groups := map[float64][]int{} // by speed, the first to be free
 	var speeds []float64
 	for w := range m.P {
 		v := m.speed(w)
@@ -135,17 +137,19 @@ func lpt(sorted []float64, m Machine) float64 {
 	return end
 }
 
-// InOrder is the makespan of jobs that are given, one after the other and in their order, to the worker that completes each first. Where costs are not known before, no
-// schedule of equally distributed jobs does better on average: larger portions only bind more of them to a worker that may be late.
+// InOrder returns the makespan of jobs that are given in their order to the worker that completes
+// each first. Without known costs no schedule of identically distributed jobs does better on
+// average: larger portions only bind more of them to a worker that may be late.
 func InOrder(costs []float64, m Machine) float64 { return lpt(costs, m) }
 
-// bestBlock is the smallest possible makespan with one block of consecutive iterations a worker, worker by worker (the chains-on-chains problem): what a
-// perfect profile alone could make of STATIC. It bisects over the bottleneck and fills greedily.
+// bestBlock returns the smallest makespan with one block of consecutive iterations a worker (the
+// chains-on-chains problem): what a perfect profile alone could make of STATIC. It bisects over the
+// bottleneck and fills greedily.
 func bestBlock(tr *Trace, m Machine) float64 {
 	if tr.Total() <= 0 {
 		return 0
 	}
-	// fill is the makespan of the greedy partition under a limit; ok if it covers the loop.
+	// fill returns the makespan of the greedy partition under a limit. ok: it covers the loop.
 	fill := func(limit float64) (worst float64, ok bool) {
 		from := 0
 		for w := 0; w < m.P && from < len(tr.costs); w++ {

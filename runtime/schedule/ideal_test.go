@@ -62,7 +62,8 @@ func TestIdealKnownCases(t *testing.T) {
 	}
 }
 
-// TestIdealOrder: the bounds and schedules lie in the order that they must, on random loops and machines.
+// TestIdealOrder: the bounds and schedules lie in the order that they must, on random loops and
+// machines.
 func TestIdealOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -139,8 +140,9 @@ func mandelbrot(x, y, size int) float64 {
 	return 1000
 }
 
-// TestPublishedSimulations compares with a table of percent of ideal and percent imbalance at P = 16, claiming 0.1 of
-// an iteration. Loops with random or fractal costs are other instances than the table's, hence their margins.
+// TestPublishedSimulations compares with a table of percent of ideal and percent imbalance at P =
+// 16, claiming 0.1 of an iteration. Loops with random or fractal costs are other instances than the
+// table's, hence their margins.
 func TestPublishedSimulations(t *testing.T) {
 	loops := testLoops()
 	m := Machine{P: 16, H: 0.1, Serial: 0.005}
@@ -255,7 +257,8 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestCostNoisyProfile: a profile that is 20 % wrong in every part is good enough from the first execution on.
+// TestCostNoisyProfile: a profile that is 20 % wrong in every part is good enough from the first
+// execution on.
 func TestCostNoisyProfile(t *testing.T) {
 	tr := testLoops()["mandelbrot"]
 	r := rand.New(rand.NewPCG(5, 6))
@@ -281,8 +284,8 @@ func TestCostNoisyProfile(t *testing.T) {
 	}
 }
 
-// TestCostFollows: when the costs move, the next execution but one is near the ideal again, and stealing keeps the one
-// between bearable.
+// TestCostFollows: when the costs move, the next execution but one is near the ideal again, and
+// stealing keeps the one between bearable.
 func TestCostFollows(t *testing.T) {
 	loops := testLoops()
 	m := Machine{P: 16, H: 0.1, Serial: 0.005}
@@ -338,8 +341,8 @@ func simulate(tr *Trace, t *Technique, p Params, m Machine) (Outcome, error) {
 	return s.Run()
 }
 
-// oracle is the fastest of some techniques on costs, from nothing known; of equally fast ones the first. It is the best
-// that a choice of technique could have done.
+// oracle is the fastest of some techniques on costs, from nothing known; of equally fast ones the
+// first. It is the best that a choice of technique could have done.
 func oracle(tr *Trace, portfolio []Technique, p Params, m Machine) (best *Technique, out Outcome, err error) {
 	for i := range portfolio {
 		got, err := simulate(tr, &portfolio[i], p, m)

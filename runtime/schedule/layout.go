@@ -8,16 +8,16 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines where the chunks of a loop wait to be claimed, and whose are taken by a worker that has none left
-// of its own.
+// This file defines the queues of a loop's chunks, and the order in which a worker with an empty
+// queue searches the others.
 
-// Layout says how many queues there are. The names are those of DAPHNE.
+// Layout says how many queues there are, with DAPHNE's names.
 type Layout uint8
 
 // The layouts.
 const (
 	Centralized Layout = iota // one queue
-	PerGroup                  // a queue for each group of workers that share memory (a NUMA node, else a socket)
+	PerGroup                  // a queue for each group of workers with shared memory (a NUMA node, else a socket)
 	PerCPU                    // a queue for each worker
 )
 
@@ -25,8 +25,8 @@ var layoutNames = []string{"CENTRALIZED", "PERGROUP", "PERCPU"}
 
 func (l Layout) String() string { return layoutNames[l] }
 
-// Victim says in which order a worker looks into other queues when its own is empty. Each is looked into until it is
-// empty too, so every order ends with nothing left to claim.
+// Victim is the order in which a worker with an empty queue searches the others. It empties each it
+// finds, so every order ends with nothing left to claim.
 type Victim uint8
 
 // The orders.
@@ -41,19 +41,19 @@ var victimNames = []string{"SEQ", "SEQPRI", "RANDOM", "RANDOMPRI"}
 
 func (v Victim) String() string { return victimNames[v] }
 
-// Layouts and Victims list the names, for help.
+// Layouts lists the names, for help.
 func Layouts() []string { return slices.Clone(layoutNames) }
 
 // Victims lists the names of the orders.
 func Victims() []string { return slices.Clone(victimNames) }
 
-// ParseLayout finds a layout by its name. The error is an *UnknownError.
+// ParseLayout returns the layout of a name. The error is an *UnknownError.
 func ParseLayout(name string) (Layout, error) {
 	i, err := named("queue layout", layoutNames, name)
 	return Layout(i), err
 }
 
-// ParseVictim finds an order by its name. The error is an *UnknownError.
+// ParseVictim returns the order of a name. The error is an *UnknownError.
 func ParseVictim(name string) (Victim, error) {
 	i, err := named("victim selection", victimNames, name)
 	return Victim(i), err
@@ -68,20 +68,20 @@ func named(what string, names []string, name string) (int, error) {
 	return 0, e
 }
 
-// Plan is everything that says how the loops of a run are handed out.
+// Plan says how the loops of a run are handed out.
 type Plan struct {
 	Technique    *Technique // nil: the default, Default()
-	Override     bool       // Technique goes before the one that a node of the program names
-	Selector     *Selector  // chooses for each loop, if the technique is Auto; nil: whoever runs it has one of its own
+	Override     bool       // Technique overrides the one that a node of the program names
+	Selector     *Selector  // chooses for each loop if the technique is Auto; nil: the runtime has its own
 	Layout       Layout
 	Victim       Victim
 	Grain        int    // the smallest chunk, in units; 0: 1
 	PrePartition bool   // each queue gets its share of the loop before it is cut, see NewQueues
-	Groups       []int  // of each worker: the number of its group, from 0 on; nil: all in one
+	Groups       []int  // the group number of each worker, from 0 on; nil: all in one
 	Seed         uint64 // of random victims
 }
 
-// queues is how many queues a plan makes for so many workers.
+// queues returns how many queues a plan makes for this many workers.
 func (p *Plan) queues(workers int) int {
 	switch p.Layout {
 	case PerCPU:

@@ -2,19 +2,20 @@ package schedule
 
 import "slices"
 
-// This file defines the machine and the costs that simulations and bounds are about.
+// This file defines the machine and the costs of simulations and bounds.
 
-// Machine is what a loop runs on in a simulation. Times are in one unit throughout, the unit of the costs.
+// Machine is the machine of a simulation. All times are in the unit of the costs.
 type Machine struct {
 	P        int
 	Speeds   []float64 // work in a unit of time of each worker; default 1
 	Arrivals []float64 // when each worker comes free; default 0
 	H        float64   // time of claiming a chunk
-	Chunk    float64   // work of a chunk beyond its iterations: the ideal knows nothing of it
+	Chunk    float64   // work of a chunk beyond its iterations; not in the ideal
 
-	// Serial is what it takes, beside H, to have a line of memory that another worker wrote last. Whoever writes one
-	// keeps all others waiting who want to write it: a counter is written in each claim from it, a worker's block by
-	// its owner and by thieves, who first read those of others.
+	// Serial is the time, beside H, to fetch a cache line that another worker wrote last. A
+	// writer delays all others that want to write the line: each claim from a counter writes
+	// it, and a worker's block is written by its owner and by thieves, who first read the
+	// blocks of others.
 	Serial float64
 }
 
@@ -32,7 +33,7 @@ func (m Machine) arrival(worker int) float64 {
 	return m.Arrivals[worker]
 }
 
-// Trace is what each iteration of a loop costs at speed 1.
+// Trace holds the cost of each iteration of a loop at speed 1.
 type Trace struct {
 	costs []float64
 	pre   []float64 // prefix sums
@@ -47,13 +48,13 @@ func NewTrace(costs []float64) *Trace {
 	return t
 }
 
-// Costs are the costs of the iterations, not to be changed.
+// Costs returns the costs of the iterations. Do not change them.
 func (t *Trace) Costs() []float64 { return t.costs }
 
-// Total is the sum of the costs.
+// Total returns the sum of the costs.
 func (t *Trace) Total() float64 { return t.pre[len(t.costs)] }
 
-// of is the cost of a range.
+// of returns the cost of a range.
 func (t *Trace) of(start, n int) float64 { return t.pre[start+n] - t.pre[start] }
 
 // Executed is a chunk as a run recorded it.
@@ -63,7 +64,7 @@ type Executed struct {
 	Seconds  float64
 }
 
-// queue is a heap of workers by the time at which they come free; of equal times the lower worker is first.
+// queue is a heap of workers by the time at which they become free, then by number.
 type queue []slot
 
 type slot struct {
@@ -73,7 +74,7 @@ type slot struct {
 
 func (a slot) before(b slot) bool { return a.time < b.time || a.time == b.time && a.worker < b.worker }
 
-// arrivals is the queue of some workers before the loop.
+// arrivals returns the queue of some workers before the loop.
 func (m Machine) arrivals(workers []int) queue {
 	q := make(queue, 0, len(workers))
 	for _, w := range workers {
@@ -100,7 +101,7 @@ func (q queue) notBefore(time float64) queue {
 	return q.sorted()
 }
 
-// late lets one worker come so much later.
+// late delays one worker.
 func (q queue) late(worker int, seconds float64) queue {
 	for i := range q {
 		if q[i].worker == worker {
@@ -110,7 +111,7 @@ func (q queue) late(worker int, seconds float64) queue {
 	return q.sorted()
 }
 
-// sink puts the first slot, which came to be later, into its place.
+// sink restores the heap after the first slot became later.
 func (q queue) sink() {
 	for at := 0; ; {
 		next := 2*at + 1

@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// This file defines prefix, random access by step into a sequence that is defined by a recurrence. A non-adaptive
-// sequence is a function of the params alone, so each process can replay it: no closed form needs to stand in for the
-// published recurrence.
+// This file defines prefix, random access by step into a sequence defined by a recurrence. A
+// non-adaptive sequence depends only on the params, so each process can replay the published
+// recurrence; no closed form is needed.
 
-// at is where a recurrence stands.
+// at is a state of a recurrence.
 type at struct {
 	step      int // chunks handed out before
 	remaining int // iterations not handed out, at least 1
@@ -18,17 +18,18 @@ type at struct {
 	atBatch   int // remaining when the batch began
 }
 
-// prefix remembers where each chunk starts, as far as anyone has asked. Reading is one atomic load and no lock.
+// prefix stores the start of each chunk up to the last one requested. Reading is one atomic load
+// without a lock.
 //
-// It holds 8 bytes a chunk. That is a few kilobytes for published techniques (about P ln(N/P) chunks), and would be
-// wrong for a technique of N chunks: those of one size are fixed. Only an expression can be worse, and TSS if it is
-// told so; they end at maxKnown chunks.
+// It takes 8 bytes a chunk: a few kilobytes for published techniques (about P ln(N/P) chunks). It
+// would be wrong for a technique of N chunks, but those of one size are fixed. Only an expression,
+// or TSS with such parameters, can be worse; they end at maxKnown chunks.
 type prefix struct {
 	loop
-	raw func(at) (int, error) // the proposal; must depend on nothing else
+	raw func(at) (int, error) // the proposal, a pure function
 
-	// starts has one more element than chunks are known; the array behind it is only ever written beyond the length of
-	// what was published.
+	// starts has one element more than known chunks. Its array is written only beyond the
+	// published length.
 	starts atomic.Pointer[[]int]
 
 	most int // chunks
@@ -51,7 +52,7 @@ func newPrefixErr(p Params, raw func(at) (int, error)) *prefix {
 	return t
 }
 
-// Chunk finds step i in the table, which it extends if nobody has come so far.
+// Chunk finds step i in the table, which it extends if needed.
 func (t *prefix) Chunk(i int) (start, size int, ok bool) {
 	known := *t.starts.Load()
 	if i+1 < len(known) {
@@ -63,7 +64,7 @@ func (t *prefix) Chunk(i int) (start, size int, ok bool) {
 	return t.extend(i)
 }
 
-// extend computes the steps up to i, and as many again as are known, so that few calls come here.
+// extend computes the steps up to i, and as many again as are known, so that it is called rarely.
 func (t *prefix) extend(i int) (start, size int, ok bool) {
 	t.extending.Lock()
 	defer t.extending.Unlock()
@@ -95,7 +96,7 @@ func (t *prefix) extend(i int) (start, size int, ok bool) {
 	return known[len(known)-1], 0, false
 }
 
-// Err is the error of the recurrence.
+// Err returns the error of the recurrence.
 func (t *prefix) Err() error {
 	t.extending.Lock()
 	defer t.extending.Unlock()

@@ -1,6 +1,6 @@
 package schedule
 
-// This file defines profile, what COST expects of a loop: how much the iterations before one cost.
+// This file defines profile, COST's expectation of a loop: the cumulative cost of the iterations.
 
 // profile is a piecewise constant cost over the iterations, with prefix sums.
 type profile struct {
@@ -10,7 +10,7 @@ type profile struct {
 	rate float64 // bins an iteration
 }
 
-// bin is so many iterations. What a look-up needs of it lies in one cache line.
+// bin is a range of iterations. A look-up needs one cache line.
 type bin struct{ before, cost float64 } // the sum of all before it, its own
 
 func newProfile(n int, cost []float64) *profile {
@@ -22,12 +22,12 @@ func newProfile(n int, cost []float64) *profile {
 	return p
 }
 
-// emptyProfile is one in which nothing costs anything.
+// emptyProfile returns a profile in which nothing has a cost.
 func emptyProfile(n, bins int) *profile {
 	return &profile{n: n, bins: make([]bin, bins+1), per: float64(n) / float64(bins), rate: float64(bins) / float64(n)}
 }
 
-// sum makes the sums right again after costs have changed.
+// sum recomputes the prefix sums after costs have changed.
 func (p *profile) sum() {
 	before := 0.0
 	for i := range p.bins {
@@ -36,10 +36,10 @@ func (p *profile) sum() {
 	}
 }
 
-// iterations is a range of them.
+// iterations is a range of iterations.
 type iterations struct{ start, past int }
 
-// ranges is the iterations that begin in each of some bins, one by one.
+// ranges returns the iterations that begin in each of some bins.
 func (p *profile) ranges(bins []int) []iterations {
 	var list []iterations
 	for _, b := range bins {
@@ -50,11 +50,11 @@ func (p *profile) ranges(bins []int) []iterations {
 	return list
 }
 
-// begin is the first iteration that begins in a bin.
+// begin returns the first iteration that begins in a bin.
 func (p *profile) begin(b int) int { return ceilDiv(b*p.n, len(p.bins)-1) }
 
-// apart says that a bin's cost may be that of one iteration: it has few, or costs twice as much as those beside
-// it. Else all around cost much.
+// apart reports whether one iteration may have all of a bin's cost: it has few iterations, or costs
+// twice as much as its neighbours.
 func (p *profile) apart(b int) bool {
 	if p.per <= fewIterations {
 		return true
@@ -63,10 +63,10 @@ func (p *profile) apart(b int) bool {
 	return (b == 0 || c > 2*p.bins[b-1].cost) && (b == len(p.bins)-2 || c > 2*p.bins[b+1].cost)
 }
 
-// fewIterations is so many of a bin that the cost of it is that of one.
+// fewIterations is the most iterations of a bin whose cost may be that of one.
 const fewIterations = 4
 
-// costs are the bins' costs, to keep.
+// costs returns a copy of the bins' costs.
 func (p *profile) costs() []float64 {
 	list := make([]float64, len(p.bins)-1)
 	for i := range list {
@@ -77,10 +77,10 @@ func (p *profile) costs() []float64 {
 
 func (p *profile) total() float64 { return p.bins[len(p.bins)-1].before }
 
-// between is the cost of the iterations from start to before past.
+// between returns the cost of the iterations from start to before past.
 func (p *profile) between(start, past int) float64 { return p.until(past) - p.until(start) }
 
-// until is the cost of the first i iterations.
+// until returns the cost of the first i iterations.
 func (p *profile) until(i int) float64 { return p.at(float64(i)) }
 
 func (p *profile) at(x float64) float64 {

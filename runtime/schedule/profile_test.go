@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestCuts: units lie in order, are together the loop, and each cut is off by less than a part and the iteration, or half of the dear bin, that it lies in.
+// TestCuts: units lie in order, are together the loop, and each cut is off by less than a part and
+// the iteration, or half of the dear bin, that it lies in.
 func TestCuts(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	only := func(c float64, when func(i int) bool) func(int) float64 {
@@ -104,7 +105,8 @@ func TestCostHeedsClaims(t *testing.T) {
 	}
 }
 
-// TestAutoShortLoops: loops that are too short to explore at once are explored when together they have taken long enough.
+// TestAutoShortLoops: loops that are too short to explore at once are explored when together they
+// have taken long enough.
 func TestAutoShortLoops(t *testing.T) {
 	s := NewSelector()
 	k := KeyOf("map", 100, 4)
@@ -131,7 +133,8 @@ func TestAutoShortLoops(t *testing.T) {
 	}
 }
 
-// TestCostDearest: iterations that are dearer than a small part of a share are handed out first, the dearest before the others, and all exactly once, whoever else claims.
+// TestCostDearest: iterations that are dearer than a small part of a share are handed out first,
+// the dearest before the others, and all exactly once, whoever else claims.
 func TestCostDearest(t *testing.T) {
 	const n, p = 500, 8
 	profile := make([]float64, n)

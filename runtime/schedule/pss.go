@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// This file defines PSS, probabilistic self-scheduling, ceil(R/(1.5 E)), where E is the mean number of idle workers at a request. Three forms
-// differ in E: PSS takes Params.Idle (P by default), PSS_SEEDED draws it, PSS_MEASURED counts.
+// This file defines PSS, probabilistic self-scheduling, ceil(R/(1.5 E)), where E is the mean number
+// of idle workers at a request. Three forms differ in E: PSS takes Params.Idle (P by default),
+// PSS_SEEDED draws it, PSS_MEASURED counts.
 
 func newPSS(p Params) (Calculator, error) {
 	if p.Idle == float64(p.P) {
@@ -17,8 +18,9 @@ func newPSS(p Params) (Calculator, error) {
 	return newPrefix(p, func(a at) int { return ceil(float64(a.remaining) / (1.5 * p.Idle)) }), nil
 }
 
-// newPSSSeeded models the idle workers of request i as 1 + Binomial(P-1, 1/2): the one bits among P-1 random ones. The mean over the requests so far
-// needs their sum, which the recurrence carries from step to step: steps are computed in order and once.
+// newPSSSeeded models the idle workers of request i as 1 + Binomial(P-1, 1/2): the one bits among
+// P-1 random ones. The mean over the requests so far needs their sum, which the recurrence carries:
+// steps are computed in order and once.
 func newPSSSeeded(p Params) (Calculator, error) {
 	words := ceilDiv(p.P-1, 64)
 	sum := 0
@@ -39,9 +41,10 @@ func newPSSSeeded(p Params) (Calculator, error) {
 	}), nil
 }
 
-// pssMeasured counts the workers that have no chunk. A worker that asks has finished what it had.
+// pssMeasured counts the workers without a chunk. A worker that asks has finished its chunk.
 //
-// All that a claim changes is in one word, where it fits: as long as few iterations or few workers are about. Else it is behind a lock.
+// All that a claim changes is in one word if it fits, for few iterations or few workers. Else it is
+// behind a lock.
 type pssMeasured struct {
 	loop
 	running []pssWorker
@@ -55,21 +58,22 @@ type pssMeasured struct {
 	state pssState
 }
 
-// pssState is what a request changes.
+// pssState is the state that a request changes.
 type pssState struct {
 	next     int // first iteration not handed out
 	busy     int // workers that have a chunk
 	requests int
-	idle     int // sum over requests of the idle workers, the asking one included
+	idle     int // sum over requests of the idle workers, including the asking one
 }
 
-// pssWorker is whether a worker has a chunk. Only the worker looks.
+// pssWorker says whether a worker has a chunk. Only the worker reads it.
 type pssWorker struct {
 	busy bool
 	_    [63]byte
 }
 
-// pssLayout is where the numbers lie in a word: next from bit 0 on, each other one from its bit on, idle to the end. Masks are of the numbers' widths.
+// pssLayout gives the places of the numbers in a word: next from bit 0 on, each other one from its
+// bit on, idle to the end. Masks have the numbers' widths.
 type pssLayout struct {
 	busy, requests, idle             uint8
 	nextMask, busyMask, requestsMask uint64
@@ -77,7 +81,8 @@ type pssLayout struct {
 
 func newPSSMeasured(p Params) (Calculator, error) {
 	c := &pssMeasured{loop: loop{p}, running: make([]pssWorker, p.P)}
-	// Each request takes at least one part in 1.5 P of what is left, and from 1.5 P iterations on one of them: there are at most 1.5 P (1 + ln(N/1.5 P)).
+	// Each request takes at least one part in 1.5 P of what is left, and below 1.5 P iterations
+	// one of them: there are at most 1.5 P (1 + ln(N/1.5 P)) requests.
 	share := 1.5 * float64(p.P)
 	requests := bits.Len(uint(2 + 1.01*share*(1+math.Log(max(1, float64(p.N)/share)))))
 	next, busy := bits.Len(uint(p.N)), bits.Len(uint(p.P))
@@ -87,12 +92,12 @@ func newPSSMeasured(p Params) (Calculator, error) {
 	return c, nil
 }
 
-// size is the size of a chunk once the request for it is counted.
+// size returns the size of a chunk after its request is counted.
 func (c *pssMeasured) size(requests, idle, remaining int) int {
 	return c.clip(ceil(float64(remaining)*float64(requests)/(1.5*float64(idle))), remaining)
 }
 
-// packed is the word after a request of a worker that had a chunk or not, and the size of its next one.
+// packed returns the word after a request, and the size of the chunk. had: the worker had a chunk.
 func (c *pssMeasured) packed(word uint64, had bool, remaining int) (size int, then uint64) {
 	busy := word >> (c.at.busy & 63) & c.at.busyMask
 	then = word + 1<<(c.at.requests&63)
@@ -105,7 +110,7 @@ func (c *pssMeasured) packed(word uint64, had bool, remaining int) (size int, th
 	return c.size(int(then>>(c.at.requests&63)&c.at.requestsMask), int(then>>(c.at.idle&63)), remaining), then
 }
 
-// request is packed where the word is too narrow.
+// request is packed for a state that does not fit in a word.
 func (c *pssMeasured) request(had bool, remaining int) (size int) {
 	s := &c.state
 	if had {
@@ -117,7 +122,7 @@ func (c *pssMeasured) request(had bool, remaining int) (size int) {
 	return c.size(s.requests, s.idle, remaining)
 }
 
-// Next is for those who count the iterations themselves.
+// Next is for callers that count the iterations themselves.
 func (c *pssMeasured) Next(worker, _, remaining int) (size int) {
 	had := &c.running[worker].busy
 	if c.locked {
@@ -185,12 +190,13 @@ func (c *pssMeasured) Report(worker, _, _ int, _, _ float64) {
 	*had = false
 }
 
-// Restart forgets the mean: at the start all workers are idle, which the rest of an execution would hide from the next one.
+// Restart resets the mean: at the start all workers are idle, which the rest of an execution would
+// hide from the next one.
 func (c *pssMeasured) Restart() {
 	clear(c.running)
 	c.word.Store(0)
 	c.state = pssState{}
 }
 
-// Expected is equal speeds: nothing is known of them.
+// Expected returns equal speeds, since none are known.
 func (c *pssMeasured) Expected() []float64 { return c.Weights }

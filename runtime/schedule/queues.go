@@ -5,20 +5,23 @@ import (
 	"sync/atomic"
 )
 
-// This file defines Queues, which hand the chunks of one loop to the workers of one process under a queue layout. With
-// one queue it is a Claimer and costs what that costs.
+// This file defines Queues, which hand the chunks of one loop to the workers of one process under a
+// queue layout. With one queue it is a Claimer at the same cost.
 //
-// Nothing is listed: a queue is a counter and a rule that says which chunks are its own. There are two rules.
+// Chunks are not listed: a queue is a counter and a rule that says which chunks are its own. There
+// are two rules.
 //
-//   - Dealt: the technique cuts the whole loop, and queue q of Q has its chunks q, q+Q, q+2Q, ... A claim is one atomic
-//     add, in the own queue or in another's. It takes a technique whose chunks are a function of the step.
-//   - Shares: queue q has the q-th of Q equal parts of the loop, and the technique cuts each part by itself, for all P
-//     workers, so that it is cut finely enough to be robbed. That is DAPHNE's pre-partitioning; adaptive and stealing
-//     techniques always go this way.
+//   - Dealt: the technique cuts the whole loop, and queue q of Q has its chunks q, q+Q, q+2Q, ... A
+//     claim is one atomic add, in the own queue or in another's. The technique's chunks must be a
+//     function of the step.
+//   - Shares: queue q has the q-th of Q equal parts of the loop, and the technique cuts each part
+//     for all P workers, so that it is cut finely enough to be stolen from. That is DAPHNE's
+//     pre-partitioning; adaptive and stealing techniques always use it.
 //
 // With one queue, pre-partitioning makes P shares which are emptied one after the other.
 
-// Queues gives each iteration of a loop to exactly one call of Claim. Who may call what is as for a Claimer.
+// Queues gives each iteration of a loop to exactly one call of Claim. The rules for callers are
+// those of Claimer.
 type Queues struct {
 	one    *Claimer // set: all there is
 	n, p   int
@@ -30,7 +33,8 @@ type Queues struct {
 	thiefs []thief
 }
 
-// chunkQueue is one queue. Its counter is the next step of a dealt technique, or the first share that may not be empty.
+// chunkQueue is one queue. Its counter is the next step of a dealt technique, or the first share
+// that may be nonempty.
 type chunkQueue struct {
 	next     atomic.Int64
 	from, to int // its shares
@@ -43,19 +47,19 @@ type share struct {
 	base    int
 }
 
-// thief is what a worker knows of the other queues in one execution.
+// thief is a worker's view of the other queues in one execution.
 type thief struct {
 	rng     rand.PCG
 	victims []int32 // queues not known to be empty; the first pri are of the worker's group
 	pri     int
 	home    int
 	begun   bool // victims is of this execution
-	past    int  // of one queue of several shares, under a technique that steals: these have nothing left for this worker
+	past    int  // of a queue of several shares under a stealing technique: these are empty for this worker
 	_       [56]byte
 }
 
-// NewQueues makes the queues of a loop of p.N units for p.P workers. The error is that of Technique.New, which
-// is also made for an expression that fails within its first steps.
+// NewQueues makes the queues of a loop of p.N units for p.P workers. Its error is that of
+// Technique.New, or of an expression that fails within its first steps.
 func NewQueues(plan *Plan, p Params) (*Queues, error) {
 	if err := plan.check(); err != nil {
 		return nil, err
@@ -102,7 +106,7 @@ func NewQueues(plan *Plan, p Params) (*Queues, error) {
 	return q, nil
 }
 
-// share cuts the loop into parts, the first ones a unit larger if it must be.
+// share cuts the loop into parts, the first ones a unit larger if needed.
 func (q *Queues) share(t *Technique, p Params, parts int) error {
 	at, profile := 0, p.Profile
 	for i := range parts {
@@ -127,8 +131,8 @@ func (q *Queues) share(t *Technique, p Params, parts int) error {
 	return nil
 }
 
-// Claim hands the next chunk to a worker. It never waits; ok is false when nothing is left for this worker to begin.
-// Stolen chunks are from another queue than the worker's own.
+// Claim hands the next chunk to a worker. It never waits. ok is false when nothing is left for this
+// worker to begin. stolen: the chunk is from another queue.
 func (q *Queues) Claim(worker int) (start, size int, stolen, ok bool) {
 	if q.one != nil {
 		start, size, ok = q.one.Claim(worker)
@@ -172,9 +176,9 @@ func (q *Queues) from(queue, worker int) (start, size int, ok bool) {
 	return 0, 0, false
 }
 
-// fromStolen claims under a technique that steals. That a worker finds nothing in a share says nothing about the
-// others: one of them may have stolen units in hand that it is about to put into its block there. So each has its own
-// opinion of which shares are empty.
+// fromStolen claims under a stealing technique. An empty share proves nothing about other workers:
+// one may have stolen units that it is about to put into its block there. So each worker has its
+// own view of which shares are empty.
 func (q *Queues) fromStolen(c *chunkQueue, worker int) (start, size int, ok bool) {
 	t := &q.thiefs[worker]
 	i := c.from
@@ -210,7 +214,7 @@ func (q *Queues) prepare(t *thief, worker int) {
 	}
 }
 
-// group is the group whose workers a queue belongs to.
+// group returns the group of a queue's workers.
 func (q *Queues) group(queue int) int {
 	if q.layout.Layout == PerGroup {
 		return queue
@@ -230,7 +234,7 @@ func (q *Queues) pick(t *thief) int {
 	return int(t.rng.Uint64() % uint64(among)) // the bias is below 2^-40
 }
 
-// drop takes an empty queue from the list, keeping the order.
+// drop removes an empty queue from the list, keeping the order.
 func (t *thief) drop(i int) {
 	if i < t.pri {
 		t.pri--
@@ -257,7 +261,7 @@ func (q *Queues) Report(worker, start, n int, seconds, overhead float64) {
 	q.shares[i].claimer.Report(worker, start-q.shares[i].base, n, seconds, overhead)
 }
 
-// Learns says whether Report does anything.
+// Learns reports whether Report has an effect.
 func (q *Queues) Learns() bool {
 	if q.one != nil {
 		return q.one.Learns()
@@ -265,7 +269,7 @@ func (q *Queues) Learns() bool {
 	return len(q.shares) > 0 && q.shares[0].claimer.Learns()
 }
 
-// Ordered says that chunks are claimed in the order of the iterations: after one, none before it is left to claim.
+// Ordered reports whether chunks are claimed in the order of the iterations.
 func (q *Queues) Ordered() bool { return q.one != nil && q.one.ordered() }
 
 // Reset begins the next execution of the same loop. Adaptive techniques keep what they learned.
@@ -289,8 +293,8 @@ func (q *Queues) Reset() {
 	}
 }
 
-// Most is how many workers have something to do at a time; 0: all. COST cuts for as many as there are processors and
-// has no use for more.
+// Most returns how many workers have something to do at a time; 0: all. COST cuts for as many as
+// there are processors and needs no more.
 func (q *Queues) Most() int {
 	if q.one != nil && q.one.cost != nil {
 		if l := q.one.cost.Params; l.Processors < l.P {
@@ -300,7 +304,7 @@ func (q *Queues) Most() int {
 	return 0
 }
 
-// Err is why a loop ended before all iterations were handed out.
+// Err says why a loop ended before all iterations were claimed.
 func (q *Queues) Err() error {
 	if q.one != nil {
 		return q.one.Err()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestQueuesExactlyOnce lets all workers claim under every technique, layout and victim, execution after execution,
-// with more workers than iterations and without any iterations too.
+// TestQueuesExactlyOnce lets all workers claim under every technique, layout and victim, execution
+// after execution, with more workers than iterations and without any iterations too.
 func TestQueuesExactlyOnce(t *testing.T) {
 	names := []string{"expr: max(1, R/(2*P) - i % 3)"}
 	for _, row := range techniques() {
@@ -102,8 +102,8 @@ func claims(t *testing.T, plan *Plan, p Params, worker int) (chunks [][2]int, st
 	}
 }
 
-// The own queue comes first, then the others in the order of the policy. Chunks of SS are dealt in turn, so a chunk
-// tells its queue.
+// The own queue comes first, then the others in the order of the policy. Chunks of SS are dealt in
+// turn, so a chunk tells its queue.
 func TestVictimOrder(t *testing.T) {
 	ss, _ := Lookup("SS")
 	groups := []int{0, 1, 0, 1, 0, 1}
@@ -148,7 +148,8 @@ func TestVictimOrder(t *testing.T) {
 	}
 }
 
-// Pre-partitioning cuts every queue's share by itself: the second queue of two begins in the middle.
+// Pre-partitioning cuts every queue's share by itself: the second queue of two begins in the
+// middle.
 func TestShares(t *testing.T) {
 	gss, _ := Lookup("GSS")
 	plan := &Plan{Technique: gss, Layout: PerCPU, PrePartition: true}
@@ -168,8 +169,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestGrain: under every technique and layout no chunk is smaller than the grain, but the last of a loop, or of a share
-// of it that is cut by itself.
+// TestGrain: under every technique and layout no chunk is smaller than the grain, but the last of a
+// loop, or of a share of it that is cut by itself.
 func TestGrain(t *testing.T) {
 	const n, p, grain = 5003, 6, 37
 	for _, tech := range techniques() {
@@ -242,8 +243,9 @@ func TestNamesOfLayouts(t *testing.T) {
 	}
 }
 
-// TestStolenInHand: while a thief has units in hand, between taking them from a block and putting them into its own,
-// others see all blocks empty. The thief must find its units again whatever the others concluded from that.
+// TestStolenInHand: while a thief has units in hand, between taking them from a block and putting
+// them into its own, others see all blocks empty. The thief must find its units again whatever the
+// others concluded from that.
 func TestStolenInHand(t *testing.T) {
 	for _, plan := range []Plan{{Layout: PerCPU}, {PrePartition: true}, {Layout: PerCPU, Victim: RandomPri}} {
 		plan.Technique = mustLookup("StaticSteal")

@@ -2,10 +2,10 @@ package schedule
 
 import "math/bits"
 
-// This file defines RAND and the generator of the seeded techniques. Word n is a function of seed and n: random access, so each process finds the same
-// sequence from a step counter.
+// This file defines RAND and the generator of the seeded techniques. Word n is a function of seed
+// and n, so each process finds the same sequence from a step counter.
 
-// word is output n of splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
+// word returns output n of splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
 func word(seed uint64, n int) uint64 {
 	z := seed + (uint64(n)+1)*0x9E3779B97F4A7C15
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9

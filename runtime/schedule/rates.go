@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// This file defines rates, how fast each worker has been. It is the shared part of the adaptive techniques.
+// This file defines rates, the measured speeds of the workers, shared by the adaptive techniques.
 
-// rate is what one worker reported; only the worker looks at it. Padding keeps the lines of two workers apart, and their neighbours that the processor
-// fetches along.
+// rate is what one worker reported; only that worker reads it. Padding separates the lines of two
+// workers, including the adjacent ones that processors prefetch.
 type rate struct {
 	a, b, n, t, q float64 // sum s*t and sum s*n over records s = 1, 2, ...: later records weigh more; sum n, sum t, sum t^2/n
 	s             float64 // records so far
-	pending       int     // iterations whose time was too short to be seen
+	pending       int     // iterations whose time was too short to measure
 	_             [128 - 7*8]byte
 }
 
@@ -27,20 +27,20 @@ type rates struct {
 	prior []float64 // weights before anything is known
 	of    []rate
 
-	// What is published of each worker: others read numbers that may belong to different reports, which changes sizes, never coverage. They lie side by side, since
-	// whoever reads one reads all.
+	// The published values of each worker. A reader may see values of different reports, which
+	// changes sizes, never coverage. They are adjacent, since a reader needs all of them.
 	speeds          []number // iterations a second, b/a; 0: unknown
 	inverse, spread []number // 1/mu and sigma^2/mu, for AF alone; 0: unknown
 
-	// What makes weights of speeds, as of the last rescale, so that a claim has to look at one worker only. Reports that overtake each other may leave it without
-	// one of them, until the next.
+	// What turns speeds into weights, as of the last rescale, so that a claim reads one worker
+	// only. Overlapping reports may miss one of them until the next.
 	_       [128]byte
 	perRate number // P over the sum of all speeds
 	unknown number // see scale
 	_       [128 - 2*8]byte
 }
 
-// published is n numbers on lines of their own.
+// published returns n numbers on lines of their own.
 func published(n int) []number { return make([]number, (n+31)&^15)[8:][:n] }
 
 func (r *rates) begin(p Params) {
@@ -48,8 +48,8 @@ func (r *rates) begin(p Params) {
 	r.rescale()
 }
 
-// record adds a record of n iterations in t seconds. A clock that has not moved would make a worker infinitely fast, so such iterations
-// wait for the next record.
+// record adds a record of n iterations in t seconds. If the clock has not moved the worker would be
+// infinitely fast, so such iterations wait for the next record.
 func (r *rates) record(worker, n int, t float64) {
 	w := &r.of[worker]
 	if n += w.pending; n <= 0 || !(t > 0) || math.IsInf(t, 0) {
@@ -67,7 +67,7 @@ func (r *rates) record(worker, n int, t float64) {
 	r.speeds[worker].set(w.b / w.a)
 }
 
-// condense makes one first record of all that a worker did, for the next execution to begin with.
+// condense makes everything that a worker did the first record of the next execution.
 func (r *rates) condense() {
 	for i := range r.of {
 		w := &r.of[i]
@@ -78,7 +78,7 @@ func (r *rates) condense() {
 	}
 }
 
-// total is the sum of all speeds; 0 if one is unknown.
+// total returns the sum of all speeds; 0 if one is unknown.
 func (r *rates) total() float64 {
 	var even, odd float64 // additions wait for each other
 	n := len(r.speeds) &^ 1
@@ -100,8 +100,9 @@ func (r *rates) total() float64 {
 	return even + odd
 }
 
-// scale returns what is needed to make speeds weights: the sum of all speeds, and the speed of a worker of prior weight 1 of which nothing is known.
-// Such workers have the mean speed of the known ones; unknown is 0 if there are none.
+// scale returns what turns speeds into weights: the sum of all speeds, and the speed of an unknown
+// worker of prior weight 1. Unknown workers have the mean speed of the known ones; unknown is 0 if
+// there are none.
 func (r *rates) scale() (sum, unknown float64) {
 	if sum = r.total(); sum > 0 {
 		return sum, 0
@@ -122,7 +123,7 @@ func (r *rates) scale() (sum, unknown float64) {
 	return sum + missing*unknown, unknown
 }
 
-// rescale publishes the scale of now.
+// rescale publishes the current scale.
 func (r *rates) rescale() {
 	sum, unknown := r.scale()
 	r.perRate.set(float64(len(r.of)) / sum)
@@ -131,7 +132,7 @@ func (r *rates) rescale() {
 	}
 }
 
-// weight is P * speed / sum of speeds, the sum as of the last rescale.
+// weight returns P * speed / sum of speeds, the sum as of the last rescale.
 func (r *rates) weight(worker int) float64 {
 	v := r.speeds[worker].get()
 	if v == 0 {
@@ -149,5 +150,5 @@ func (r *rates) weights(dst []float64) []float64 {
 	return dst
 }
 
-// Expected is the relative speed of every worker as known now.
+// Expected returns the current relative speed of every worker.
 func (r *rates) Expected() []float64 { return r.weights(make([]float64, len(r.of))) }

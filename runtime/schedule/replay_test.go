@@ -11,11 +11,14 @@ import (
 	"testing"
 )
 
-// This file checks that what techniques hand out is a function of what was reported, and stays what it was: the chunks of executions on a scripted machine are kept as hashes in testdata/replay.json.
+// This file checks that what techniques hand out is a function of what was reported, and stays what
+// it was: the chunks of executions on a scripted machine are kept as hashes in
+// testdata/replay.json.
 
 var update = flag.Bool("update", false, "write the hashes of replayed executions anew")
 
-// replayed runs several executions of a loop of uneven costs on workers of uneven speeds, and returns a hash of who was given which iterations in each, with their number.
+// replayed runs several executions of a loop of uneven costs on workers of uneven speeds, and
+// returns a hash of who was given which iterations in each, with their number.
 func replayed(t *testing.T, name string, n, p int, clock, zero bool) []string {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(n), uint64(p)))

@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// This file defines Account, what is said of a finished loop: where its time went, and how near to the ideal it came.
+// This file defines Account, the report on a finished loop: where its time went, and how near to
+// the ideal it came.
 
-// Account is one execution of a loop, or several that followed each other, real or simulated. Times are seconds.
+// Account is one execution of a loop, or several in sequence, real or simulated. Times are seconds.
 //
-// P * Time = Busy + Sched + Idle + Other, P the workers. Other is what a real execution has beside: workers that came late or were at
-// other work, and what they did between two chunks.
+// P * Time = Busy + Sched + Idle + Other for P workers. Other occurs in real executions only:
+// workers that came late or were busy elsewhere, and time between chunks.
 type Account struct {
 	Executions                 int
 	Workers                    int // the most of any execution
@@ -23,7 +24,8 @@ type Account struct {
 	boundByArea, workerSeconds float64
 }
 
-// Account compares one execution with the ideal of the same costs. Idle is what the execution says it is; what is missing to P * T is Other.
+// Account compares one execution with the ideal of the same costs. Idle is taken from the
+// execution; the rest of P * T is Other.
 func (i Ideal) Account(o Outcome) Account {
 	bound, which := i.Bound()
 	p := float64(len(o.Finish))
@@ -37,7 +39,8 @@ func (i Ideal) Account(o Outcome) Account {
 	return a
 }
 
-// Plus is both accounts, one after the other with a barrier between. The bounds are sums then: the ideal with barriers.
+// Plus returns both accounts in sequence with a barrier between. The bounds add up: the ideal with
+// barriers.
 func (a Account) Plus(b Account) Account {
 	mean := func(x, y float64) float64 {
 		if a.Time+b.Time <= 0 {
@@ -60,7 +63,7 @@ func (a Account) Binds() string {
 	return largestJob
 }
 
-// Percent is the percent of ideal, 100 Bound/Time.
+// Percent returns the percent of ideal, 100 Bound/Time.
 func (a Account) Percent() float64 {
 	if a.Time <= 0 {
 		return 100
@@ -68,7 +71,7 @@ func (a Account) Percent() float64 {
 	return 100 * a.Bound / a.Time
 }
 
-// Share is the percentage that t is of all workers' time.
+// Share returns t as a percentage of all workers' time.
 func (a Account) Share(t float64) float64 {
 	if a.workerSeconds <= 0 {
 		return 0
@@ -76,7 +79,7 @@ func (a Account) Share(t float64) float64 {
 	return 100 * t / a.workerSeconds
 }
 
-// Text is two lines on the account. More is what else the first line is to say, such as the oracle.
+// Text returns two lines on the account. more is added to the first line, such as the oracle.
 func (a Account) Text(more ...string) string {
 	parts := append([]string{fmt.Sprintf("T %s | ideal %s (%s) -> %.1f %% of ideal | LPT %s | best block %s",
 		Seconds(a.Time), Seconds(a.Bound), a.Binds(), a.Percent(), Seconds(a.LPT), Seconds(a.BestBlock))}, more...)
@@ -84,7 +87,7 @@ func (a Account) Text(more ...string) string {
 		a.Share(a.Busy), a.Share(a.Sched), a.Share(a.Idle), a.Share(a.Other), a.Imbalance, a.COV, a.Chunks)
 }
 
-// Seconds is a time with four digits in its unit.
+// Seconds formats a time with four digits in its unit.
 func Seconds(t float64) string {
 	switch {
 	case t >= 1 || t <= 0:

@@ -17,7 +17,8 @@ func TestAccount(t *testing.T) {
 	if got := short.Account(Outcome{}).Text(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	// Two in a row: the identity holds for the sum, and the bound is named after what most of it is.
+	// Two in a row: the identity holds for the sum, and the bound is named after what most of
+	// it is.
 	b := Ideal{Area: .1, Largest: .5}.Account(Outcome{Makespan: 1, Busy: .2, Sched: .3, Idle: 3.5, Chunks: 2, Finish: []float64{1, 0, 0, 0}})
 	sum := a.Plus(b)
 	if got := sum.Busy + sum.Sched + sum.Idle + sum.Other; !near(got, 2*1.234+4*1, 1e-12) || !near(sum.Share(got), 100, 1e-12) {
@@ -31,7 +32,8 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// TestCostPartialReports: executions of COST that report nothing, or only some chunks, learn nothing wrong.
+// TestCostPartialReports: executions of COST that report nothing, or only some chunks, learn
+// nothing wrong.
 func TestCostPartialReports(t *testing.T) {
 	c := claimer(t, "COST", Params{N: 1000, P: 4})
 	c.Reset()

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// BenchmarkCostRestart is what COST does between two executions of a loop, during which nobody works: the first time it learns, and later, beside what it takes to learn by its price list.
+// BenchmarkCostRestart is what COST does between two executions of a loop, during which nobody
+// works: the first time it learns, and later, beside what it takes to learn by its price list.
 func BenchmarkCostRestart(b *testing.B) {
 	for _, size := range []struct{ n, p int }{{512, 2}, {5000, 2}, {maxBins, 8}, {maxBins, 64}} {
 		calc, err := mustLookup("COST").New(Params{N: size.n, P: size.p})

@@ -2,18 +2,18 @@ package schedule
 
 import "fmt"
 
-// This file defines Sequence, the list of chunks that a technique hands out, for people and golden files. No runtime
-// lists chunks: they are claimed.
+// This file defines Sequence, the list of chunks of a technique, for people and golden files. No
+// runtime lists chunks.
 
-// Run is so many chunks of one size in a row.
+// Run is Repeat chunks of one size in a row.
 type Run struct{ Size, Repeat int }
 
 // maxListed is how many chunks Sequence lists one by one.
 const maxListed = 10_000_000
 
-// Sequence lists the chunks in the order of their claiming. A technique whose chunks depend on who asks is asked by the
-// workers in turn, each of which reports its last chunk when it asks for the next. An iteration takes Mu on a worker of
-// weight 1, and a claim takes H. Equal neighbours make one Run.
+// Sequence lists the chunks in the order of claiming. An adaptive technique is asked by the workers
+// in turn; each reports its last chunk when it asks for the next. An iteration takes Mu on a worker
+// of weight 1, and a claim takes H. Equal neighbours make one Run.
 func Sequence(t *Technique, p Params) ([]Run, error) {
 	calc, err := t.New(p)
 	if err != nil {

@@ -5,31 +5,31 @@ import (
 	"math"
 )
 
-// This file defines Simulation: a loop whose costs are known, executed in virtual time by the same claimers that
-// real loops use.
+// This file defines Simulation: a loop with known costs, executed in virtual time by the claimers
+// of real loops.
 
 // Outcome is a simulated execution. P * Makespan = Busy + Sched + Idle.
 type Outcome struct {
 	Makespan          float64
 	Busy, Sched, Idle float64 // sums over workers: iterating, claiming or waiting to, neither
 	Chunks            int
-	Finish            []float64 // when each worker ended its last chunk; its arrival if it had none
+	Finish            []float64 // when each worker ended its last chunk, or its arrival
 }
 
-// Simulation is a loop that is executed again and again, by a technique that may learn.
+// Simulation executes a loop repeatedly with a technique that may learn.
 type Simulation struct {
 	claimer *Claimer
 	trace   *Trace
 	machine Machine
 	now     float64
 	ran     bool
-	lesson  func()  // what a worker is learning beside the others; nil: nothing
+	lesson  func()  // what a worker is learning beside the others, or nil
 	away    float64 // for how long it still will
 }
 
-// NewSimulation is a loop with the costs of tr, of which nothing is known yet. N and P of p are those of trace
-// and machine; mu, sigma and h are measured from them unless p has any. Time starts when the first worker
-// could.
+// NewSimulation returns a loop with the costs of tr, of which nothing is known yet. N and P of p
+// are those of trace and machine; mu, sigma and h are measured from them unless p has any. Time
+// starts with the first arrival.
 func NewSimulation(tr *Trace, t *Technique, p Params, m Machine) (*Simulation, error) {
 	if len(m.Speeds) > 0 && len(m.Speeds) != m.P || len(m.Arrivals) > 0 && len(m.Arrivals) != m.P {
 		return nil, fmt.Errorf("%d speeds and %d arrival times for %d workers", len(m.Speeds), len(m.Arrivals), m.P)
@@ -53,14 +53,14 @@ func NewSimulation(tr *Trace, t *Technique, p Params, m Machine) (*Simulation, e
 	return s, nil
 }
 
-// Learns says that an execution changes the next one.
+// Learns reports whether an execution changes the next one.
 func (s *Simulation) Learns() bool { return s.claimer.Learns() }
 
-// SetTrace changes the costs of the executions to come; the number of iterations stays.
+// SetTrace changes the costs of later executions; the number of iterations stays.
 func (s *Simulation) SetTrace(tr *Trace) { s.trace = tr }
 
-// Run executes the loop once more. Each worker in turn of its coming free claims a chunk: it waits for those
-// who are before it at the counter or at a block, takes H, and is busy for cost/speed.
+// Run executes the loop once more. Workers claim chunks in the order in which they become free:
+// each waits for its predecessors at the counter or block, takes H, and is busy for cost/speed.
 func (s *Simulation) Run() (Outcome, error) {
 	m := s.machine
 	s.now = 0
@@ -133,8 +133,8 @@ func (s *Simulation) Run() (Outcome, error) {
 	return out, s.claimer.Err()
 }
 
-// learn goes on with what a worker is learning beside an execution that took so long, and returns how much of
-// that it was at it.
+// learn continues a lesson that a worker learns beside an execution, and returns how much of the
+// makespan it took.
 func (s *Simulation) learn(makespan float64) float64 {
 	if s.lesson == nil {
 		return 0
@@ -147,7 +147,7 @@ func (s *Simulation) learn(makespan float64) float64 {
 	return at
 }
 
-// lines is the lines of memory that workers claim from: when each is free, and who wrote it last.
+// lines are the cache lines that workers claim from: when each is free, and its last writer.
 type lines struct {
 	serial float64
 	shared float64 // when the counters are free
@@ -163,8 +163,8 @@ func newLines(workers int, serial float64) *lines {
 	return l
 }
 
-// pass is when a worker that claims at time t has had all the lines that it needs. It reads those that others
-// are reading too without keeping them.
+// pass returns when a worker that claims at time t has had all its lines. Reading a shared line
+// does not delay others.
 func (l *lines) pass(worker int, t float64, did touched, own bool) float64 {
 	for range did.shared {
 		l.shared = max(l.shared, t) + l.serial
@@ -186,7 +186,7 @@ func (l *lines) pass(worker int, t float64, did touched, own bool) float64 {
 	return t
 }
 
-// moments are mean and standard deviation of the population.
+// moments returns mean and standard deviation of the population.
 func moments(x []float64) (mean, deviation float64) {
 	if len(x) == 0 {
 		return 0, 0
@@ -202,8 +202,9 @@ func moments(x []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(sum / float64(len(x)))
 }
 
-// Imbalance is the percent imbalance of finish times, (1 - mean/max) P/(P-1) 100 (DeRose, Homer, Johnson 2007):
-// 0 if all end together, 100 if one worker did everything. One worker is never out of balance.
+// Imbalance returns the percent imbalance of finish times, (1 - mean/max) P/(P-1) 100 (DeRose,
+// Homer, Johnson 2007): 0 if all end together, 100 if one worker did everything. One worker is
+// always balanced.
 func Imbalance(finish []float64) float64 {
 	latest, sum := 0.0, 0.0
 	for _, f := range finish {
@@ -217,7 +218,7 @@ func Imbalance(finish []float64) float64 {
 	return (1 - sum/p/latest) * p / (p - 1) * 100
 }
 
-// COV is the coefficient of variation of finish times, with the deviation of the population.
+// COV returns the coefficient of variation of finish times, with the deviation of the population.
 func COV(finish []float64) float64 {
 	mean, deviation := moments(finish)
 	if mean == 0 {

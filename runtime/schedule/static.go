@@ -1,9 +1,10 @@
 package schedule
 
-// This file defines STATIC: one block a worker, sizes as even as they can be. The rounding matters: ceil(N/P) with a
-// shorter last block leaves workers without work (N = 9, P = 8: 2 2 2 2 1), floor(N/P) makes one block too many.
+// This file defines STATIC: one block a worker, sizes as even as possible. The rounding matters:
+// ceil(N/P) with a shorter last block leaves workers without work (N = 9, P = 8: 2 2 2 2 1),
+// floor(N/P) makes one block too many.
 
-// static is q+1 for the first r workers and q for the others, where q, r = divmod(N, P).
+// static gives the first r workers q+1 iterations and the others q, where q, r = divmod(N, P).
 type static struct {
 	loop
 	q, r, count int
@@ -17,7 +18,7 @@ func newStatic(p Params) (Calculator, error) {
 	return s, nil
 }
 
-// Chunk is block i.
+// Chunk returns block i.
 func (s *static) Chunk(i int) (start, size int, ok bool) {
 	if i >= s.count {
 		return s.N, 0, false

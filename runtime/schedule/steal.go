@@ -2,16 +2,16 @@ package schedule
 
 import "sync/atomic"
 
-// This file defines Block, a range that its owner eats from the front and thieves from the back, in one word:
-// each change is one compare-and-swap, of a process's memory or of a window of MPI.
+// This file defines Block, a range that its owner takes from the front and thieves from the back,
+// in one word: each change is one compare-and-swap, in a process's memory or in a window of MPI.
 
-// maxUnits is how many units a packed range can count.
+// maxUnits is the most units of a packed range.
 const maxUnits = 1<<31 - 1
 
 // Block is a packed range of units lo..hi; the zero Block is empty.
 type Block uint64
 
-// makeBlock packs 0 <= lo <= hi < 2^31. Empty blocks are all the same.
+// makeBlock packs 0 <= lo <= hi < 2^31. All empty blocks are equal.
 func makeBlock(lo, hi int) Block {
 	if lo >= hi {
 		return 0
@@ -19,7 +19,7 @@ func makeBlock(lo, hi int) Block {
 	return Block(uint64(lo)<<32 | uint64(hi))
 }
 
-// Bounds are lo and hi.
+// Bounds returns lo and hi.
 func (b Block) Bounds() (lo, hi int) { return int(b >> 32), int(b & (1<<32 - 1)) }
 
 // Front takes k units off the front.
@@ -36,26 +36,26 @@ func (b Block) Back(k int) (taken, rest Block) {
 
 // blocks are the blocks of all workers.
 type blocks struct {
-	loot    func(lo, hi int) int // units that a thief takes; 0: there is nothing in the block to take
-	choices int                  // of how many blocks a thief takes the largest
+	amount  func(lo, hi int) int // units that a thief takes; 0: nothing in the block to take
+	choices int                  // from how many blocks a thief chooses the largest
 	own     []ownBlock
-	paced   bool // in a simulation: a thief that finds nothing for a while asks again
+	paced   bool // in a simulation: a thief that finds nothing for a while returns
 }
 
 type ownBlock struct {
 	word   atomic.Uint64
-	victim int // where the owner looks next, to begin with where it stole last; these: only the owner looks
-	empty  int // blocks that it found empty one after the other
+	victim int // where the owner looks next, at first where it stole last; only the owner reads these
+	empty  int // consecutive empty blocks that it found
 	touched
 	stolen bool // the block was another's
 	_      [64]byte
 }
 
-// touched is what a worker's claims had to do beside its own block, since a simulation asked last.
+// touched is how a worker's claims used other cache lines since a simulation asked last.
 type touched struct {
 	shared int  // claims from counters that all share
 	looked int  // looks into blocks of others
-	robbed int  // of these, 1 + the last one from which something was taken; 0: none
+	robbed int  // 1 + the last victim; 0: none
 	again  bool // nothing was found yet
 }
 
@@ -68,16 +68,17 @@ func (b *blocks) empty() {
 	}
 }
 
-// give makes got the block of a worker whose block is empty. Only the owner fills a block, and thieves leave
-// empty ones alone, so a plain store loses nothing.
+// give sets the block of a worker whose block is empty. Only the owner fills a block, and thieves
+// leave empty ones alone, so a plain store loses nothing.
 func (b *blocks) give(worker int, got Block) { b.own[worker].word.Store(uint64(got)) }
 
-// steal fills the worker's empty block from another's: of the first few that are not empty, counted from the
-// last victim, the largest. It reports false if all blocks were empty when it looked: units that another thief
-// has in hand are that thief's to do. Where claims are paced it also gives up, for now, after some looks:
-// touched.again says so.
+// steal fills the worker's empty block from another's: the largest of the first few nonempty ones,
+// counted from the last victim. It returns false if all blocks were empty when it looked; units
+// that another thief holds are that thief's. If claims are paced it also gives up for now after
+// some looks, and sets touched.again.
 //
-// A word that was changed and has come to be the same again is no danger: a word is all there is to know of a block.
+// A word that changed and returned to its old value is no danger: the word is the whole state of a
+// block.
 func (b *blocks) steal(worker int) bool {
 	own := &b.own[worker]
 	for {
@@ -94,7 +95,7 @@ func (b *blocks) steal(worker int) bool {
 	}
 }
 
-// choose is the block to rob, as it was, and how many units of it; -1 if there is none.
+// choose returns the block to steal from, as read, and how many units to take; -1 if there is none.
 func (b *blocks) choose(own *ownBlock, worker int) (victim, units int, old Block) {
 	victim, found := -1, 0
 	for looks := 0; own.empty < len(b.own)-1 && found < b.choices; {
@@ -107,7 +108,7 @@ func (b *blocks) choose(own *ownBlock, worker int) (victim, units int, old Block
 			looks++
 			own.looked++
 			now := Block(b.own[v].word.Load())
-			if k := b.lootOf(now); k > 0 {
+			if k := b.amountOf(now); k > 0 {
 				found++
 				if k > units {
 					victim, units, old = v, k, now
@@ -126,13 +127,13 @@ func (b *blocks) choose(own *ownBlock, worker int) (victim, units int, old Block
 	return victim, units, old
 }
 
-// pace is after how many looks a simulation goes on with other workers.
+// pace is after how many looks a simulation continues with other workers.
 const pace = 8
 
-// lootOf is what a thief takes of a block.
-func (b *blocks) lootOf(x Block) int {
+// amountOf returns what a thief takes of a block.
+func (b *blocks) amountOf(x Block) int {
 	if lo, hi := x.Bounds(); lo < hi {
-		return b.loot(lo, hi)
+		return b.amount(lo, hi)
 	}
 	return 0
 }

@@ -9,12 +9,13 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines the table of techniques, one row each, and how a name is looked up. The formula's code is in the file of the row's name.
+// This file defines the table of techniques, one row each, and looks names up. The file of a row's
+// name has its formula.
 
 // Technique is a way to cut a loop into chunks. Rows are read-only.
 type Technique struct {
 	Name    string
-	Aliases []string // other names in use; all names are compared without case, "-" and "_"
+	Aliases []string // other names in use; comparison ignores case, "-" and "_"
 	Class   string   // static, fixed, decreasing, increasing, random, weighted, adaptive, stealing, cost, expression
 	Needs   string   // the fields of Params that it reads
 	Doc     string   // the size of a chunk
@@ -22,7 +23,8 @@ type Technique struct {
 	build   func(Params) (Calculator, error)
 }
 
-// In Doc, R is what is left, j = i div P the batch (stage) of step i, R_j what was left when it began, w the weight of the worker that asks.
+// In Doc, R is what is left, j = i div P the batch (stage) of step i, R_j what was left when it
+// began, w the weight of the asking worker.
 func techniques() []Technique {
 	return []Technique{
 		{"STATIC", nil, "static", "N, P", "q+1 for the first r workers, q for the others; q, r = divmod(N, P)", "folklore", newStatic},
@@ -58,10 +60,11 @@ func techniques() []Technique {
 	}
 }
 
-// Techniques lists all techniques, as a table of their own to keep.
+// Techniques returns a new table of all techniques.
 func Techniques() []Technique { return techniques() }
 
-// New makes the calculator for a loop. It refuses impossible params with an error that names the field and its value.
+// New makes the calculator for a loop. It refuses impossible params with an error that names the
+// field and its value.
 func (t *Technique) New(p Params) (Calculator, error) {
 	p, err := p.checked()
 	if err != nil {
@@ -70,7 +73,7 @@ func (t *Technique) New(p Params) (Calculator, error) {
 	return t.build(p)
 }
 
-// UnknownError is a name that nothing has.
+// UnknownError is an unknown name.
 type UnknownError struct {
 	What    string // "technique", "queue layout" or "victim selection"
 	Name    string
@@ -96,16 +99,16 @@ func (e *UnknownError) Help() string {
 	return "flowrun chunks lists the techniques"
 }
 
-// Measured says that the technique's chunks follow from the times of iterations and of claiming, Params.Mu, Sigma and H.
+// Measured reports whether the technique's chunks depend on measured times, Params.Mu, Sigma and H.
 func (t *Technique) Measured() bool { return strings.Contains(t.Needs, "sigma") }
 
-// Default is the technique of loops for which nobody asks for another.
+// Default is the technique of loops that name none.
 var Default = sync.OnceValue(func() *Technique {
 	return mustLookup("AUTO_CHUNK")
 })
 
-// Lookup finds a technique by one of its names, or makes one of an expression that begins with "expr:". The
-// error is an *UnknownError or says what is wrong with the expression.
+// Lookup returns the technique of a name, or makes one of an expression that begins with "expr:".
+// The error is an *UnknownError or says what is wrong with the expression.
 func Lookup(name string) (*Technique, error) {
 	if name = strings.TrimSpace(name); len(name) >= len(exprPrefix) && strings.EqualFold(name[:len(exprPrefix)], exprPrefix) {
 		return exprTechnique(name)
@@ -133,7 +136,7 @@ func Lookup(name string) (*Technique, error) {
 	return nil, e
 }
 
-// plain is a name as names are compared.
+// plain returns a name in the form that is compared.
 func plain(name string) string {
 	return strings.ToUpper(strings.NewReplacer("-", "", "_", "", " ", "").Replace(name))
 }

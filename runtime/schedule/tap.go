@@ -2,7 +2,8 @@ package schedule
 
 import "math"
 
-// This file defines TAP, tapering: GSS with head room for the variance of a chunk. Sigma = 0 is GSS.
+// This file defines TAP, tapering: GSS with head room for the variance of a chunk. Sigma = 0 is
+// GSS.
 
 func newTAP(p Params) (Calculator, error) {
 	v := p.Alpha * p.Sigma / p.Mu

@@ -2,7 +2,8 @@ package schedule
 
 import "testing"
 
-// BenchmarkTaught is an uncontended claim under every technique as bench/claims.go measures it: eight workers in turn claim from loops that were executed twice before.
+// BenchmarkTaught is an uncontended claim under every technique as bench/claims.go measures it:
+// eight workers in turn claim from loops that were executed twice before.
 func BenchmarkTaught(b *testing.B) {
 	const n, p, atLeast = 1 << 20, 8, 5000
 	claim := func(c *Claimer, w int, report bool) bool {

@@ -1,7 +1,7 @@
 package schedule
 
-// This file defines TFSS, trapezoid factoring: batches of P chunks, each the mean of the P sizes that TSS would have
-// handed out.
+// This file defines TFSS, trapezoid factoring: batches of P chunks, each the mean of the P sizes
+// that TSS would have handed out.
 
 func newTFSS(p Params) (Calculator, error) {
 	t := newTrapezoid(p)

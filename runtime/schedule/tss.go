@@ -2,12 +2,12 @@ package schedule
 
 // This file defines TSS, trapezoid self-scheduling: sizes fall linearly from First to Last.
 
-// trapezoid is the size at each step before clipping: max(f - i*d, l).
+// trapezoid gives the size at each step before clipping: max(f - i*d, l).
 type trapezoid struct{ f, l, d int }
 
-// newTrapezoid rounds the number of steps up. Rounded down, the decrement becomes too large for some loops, the
-// trapezoid ends before the loop does, and the rest goes out in chunks of l: 15625 chunks instead of 63 for N =
-// 1000000, P = 16.
+// newTrapezoid rounds the number of steps up. Rounded down, the decrement would be too large for
+// some loops: the trapezoid ends before the loop, and the rest goes out in chunks of l: 15625
+// chunks instead of 63 for N = 1000000, P = 16.
 func newTrapezoid(p Params) trapezoid {
 	t := trapezoid{f: min(p.First, max(p.N, 1)), l: min(p.Last, p.First, max(p.N, 1))}
 	if s := ceilDiv(2*p.N, t.f+t.l); s > 1 {
@@ -23,7 +23,8 @@ func (t trapezoid) size(i int) int {
 	return t.f - i*t.d
 }
 
-// mean is the mean of count sizes from step i on, rounded down: what lies above l is an arithmetic series.
+// mean returns the mean of count sizes from step i on, rounded down. The part above l is an
+// arithmetic series.
 func (t trapezoid) mean(i, count int) int {
 	if t.d == 0 {
 		return t.f

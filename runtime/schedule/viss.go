@@ -1,6 +1,7 @@
 package schedule
 
-// This file defines VISS, variable increase: each stage of P chunks grows by half of what the one before grew by.
+// This file defines VISS, variable increase: each stage of P chunks grows by half of what the one
+// before grew by.
 
 // newVISS computes floor(c(2 - 2^-j)) as 2c - ceil(c/2^j), which is exact.
 func newVISS(p Params) (Calculator, error) {

@@ -1,6 +1,7 @@
 package schedule
 
-// This file defines WF2, weighted factoring: the chunks of FAC2 times the weight of the worker that asks.
+// This file defines WF2, weighted factoring: the chunks of FAC2 times the weight of the asking
+// worker.
 
 type wf2 struct {
 	loop
@@ -20,11 +21,11 @@ func (c *wf2) Next(worker, step, remaining int) int {
 	return c.clip(ceil(c.Weights[worker]*base), remaining)
 }
 
-// Report is not needed: the weights are given.
+// Report does nothing: the weights are given.
 func (c *wf2) Report(_, _, _ int, _, _ float64) {}
 
-// Restart has nothing to forget.
+// Restart does nothing.
 func (c *wf2) Restart() {}
 
-// Expected is the given weights.
+// Expected returns the given weights.
 func (c *wf2) Expected() []float64 { return c.Weights }
