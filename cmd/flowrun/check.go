@@ -43,7 +43,7 @@ func (s *session) checkCommand() *cli.Command {
 	}
 }
 
-// ranks reads --ranks; absent means otherwise.
+// ranks reads --ranks, or returns otherwise.
 func ranks(c *cli.Context, otherwise int) (int, error) {
 	if !c.IsSet("ranks") {
 		return otherwise, nil
@@ -51,7 +51,7 @@ func ranks(c *cli.Context, otherwise int) (int, error) {
 	return between("ranks", c.Int("ranks"), mostRanks)
 }
 
-// count is a number with its noun.
+// count formats a number with its noun.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -62,7 +62,7 @@ func (s *session) chunksCommand() *cli.Command {
 	}
 }
 
-// technique looks a name up; a wrong one is a mistake on the command line.
+// technique looks a name up. A wrong one is a usage error.
 func technique(name string) (*schedule.Technique, error) {
 	t, err := schedule.Lookup(name)
 	if err == nil {
@@ -134,7 +134,7 @@ func chunkParams(c *cli.Context) (p schedule.Params, err error) {
 		switch *f.to, err = strconv.Atoi(text); {
 		case err != nil:
 			return p, usagef("--%s %s is not a count", f.name, text)
-		case *f.to < 1 && f.name != "n" && f.name != "p": // of which the technique says what they can be
+		case *f.to < 1 && f.name != "n" && f.name != "p": // the technique limits these itself
 			return p, usagef("--%s %s: it is at least 1", f.name, text)
 		}
 	}

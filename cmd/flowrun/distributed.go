@@ -21,10 +21,10 @@ import (
 	"flow/runtime/dist/transport/mpi"
 )
 
-// This file defines --distributed: ranks in this process (mem), ranks that a launcher has started
-// (mpi), or ranks that this command starts itself.
+// This file defines --distributed: ranks in this process (mem), ranks of a launcher (mpi), or ranks
+// that this command starts itself.
 
-// defaultMemRanks is how many ranks --backend=mem runs without --ranks.
+// defaultMemRanks is the number of ranks of --backend=mem without --ranks.
 const defaultMemRanks = 2
 
 func (s *session) runDistributed(c *cli.Context, req runRequest, o flow.CompileOptions) error {
@@ -49,16 +49,16 @@ func (s *session) runDistributed(c *cli.Context, req runRequest, o flow.CompileO
 	return s.launch(c, req, o)
 }
 
-// withoutMPI is what a command says that needs MPI in a build that has none.
+// withoutMPI is the error of a command that needs MPI in a build without it.
 func withoutMPI() error {
 	d := source.Errorf("E703", source.Span{}, "this flowrun was built without MPI").
 		WithHelp("build it with -tags mpi (make build does), or use --backend=mem")
 	return &flow.Refusal{Files: source.NewFileSet(), Diagnostics: source.Diagnostics{d}}
 }
 
-// join is this process's part as a rank that a launcher has started. All ranks meet the same
-// mistakes of the program, so rank 0 alone tells them; a failure of the run is told by the rank
-// that it names as the speaker.
+// join runs this process as a rank that a launcher has started. All ranks find the same mistakes in
+// the program, so only rank 0 reports them. The rank that a failure of the run names as speaker
+// reports it.
 func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) error {
 	comm, err := mpi.Init()
 	if err != nil {
@@ -69,8 +69,8 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	if req.threads == 0 {
 		req.threads = shareOf(req.schedule.Parallelism())
 	}
-	// Beside the workers there is the engine that moves messages, which must not wait for one of
-	// them to be preempted.
+	// Beside the workers there is the engine that moves messages, which must not wait for a
+	// worker to be preempted.
 	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), req.threads+1))
 	stderr := s.err
 	notice := func(text string) { fmt.Fprintf(stderr, "flowrun: %s\n", text) }
@@ -120,8 +120,8 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 	return s.tellAndClose(err, comm)
 }
 
-// sharedText lets all ranks have the program that rank 0 reads from standard input: launchers give
-// the others none.
+// sharedText gives all ranks the program that rank 0 reads from standard input: launchers give the
+// others none.
 func (s *session) sharedText(rank int, share func(mine []byte) ([]byte, error)) error {
 	var mine []byte
 	var own error
@@ -139,9 +139,9 @@ func (s *session) sharedText(rank int, share func(mine []byte) ([]byte, error)) 
 	return nil
 }
 
-// tellAndClose ends a rank's part in order: it tells what is wrong first. Close waits for the other
-// ranks, so none of them has ended by then; the first that ends with a code other than 0 makes a
-// launcher stop those that are left, who must have nothing to tell any more.
+// tellAndClose ends a rank's part in order: it reports errors first. Close waits for the other
+// ranks, so none has ended by then. The first that ends with a nonzero code makes a launcher stop
+// the rest, which must have nothing left to report.
 func (s *session) tellAndClose(err error, comm io.Closer) error {
 	if err == nil {
 		return comm.Close()
@@ -152,7 +152,7 @@ func (s *session) tellAndClose(err error, comm io.Closer) error {
 	return exit(code)
 }
 
-// reason is a mistake of a program in one line, for those who cannot see the program.
+// reason returns a program's mistake in one line, without the program text.
 func reason(err error) string {
 	var refused *flow.Refusal
 	if !errors.As(err, &refused) || len(refused.Diagnostics) == 0 {
@@ -172,8 +172,8 @@ func reason(err error) string {
 	return text
 }
 
-// launch starts ranks on this machine that run this very command. The program is compiled here
-// first, so that its mistakes are told once and without starting anything.
+// launch starts ranks on this machine that run this command. The program is compiled here first, so
+// that its mistakes are reported once and nothing is started.
 func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) error {
 	o.Ranks = req.ranks
 	if o.Ranks == 0 {
@@ -186,7 +186,7 @@ func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) 
 		return err
 	}
 	told := &lookout{to: stderr, text: stoppedBy}
-	// From Listening on the ranks end by themselves, and Launch sees to it.
+	// From Listening on the ranks end by themselves, and Launch ensures it.
 	lo := dist.LaunchOptions{Ranks: o.Ranks, Leaves: true, Stderr: told, Listening: s.signal.leave}
 	if s.text != nil { // rank 0 hands it on
 		lo.Stdin = bytes.NewReader(s.text)
@@ -194,8 +194,7 @@ func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) 
 	return s.launched(c.Context, lo, told)
 }
 
-// launched runs the ranks and says what they have left to be said. told is where their standard
-// error goes.
+// launched runs the ranks and reports what they left unsaid. told is their standard error.
 func (s *session) launched(ctx context.Context, lo dist.LaunchOptions, told *lookout) error {
 	code, err := dist.Launch(ctx, lo)
 	if err != nil {
@@ -209,7 +208,7 @@ func (s *session) launched(ctx context.Context, lo dist.LaunchOptions, told *loo
 		}
 		return err
 	}
-	if code > 128 && !told.seen() && !told.passed { // no rank came to it: none had begun, or the launcher lost it
+	if code > 128 && !told.seen() && !told.passed { // no rank reported it: none had begun, or the launcher lost it
 		fmt.Fprintf(told.to, "%s%v\n", stoppedBy, syscall.Signal(code-128))
 	}
 	if code != 0 {
@@ -218,7 +217,7 @@ func (s *session) launched(ctx context.Context, lo dist.LaunchOptions, told *loo
 	return nil
 }
 
-// lookout passes bytes on and looks out for a text among them.
+// lookout passes bytes on and searches them for a text.
 type lookout struct {
 	to     io.Writer
 	text   string
@@ -244,8 +243,8 @@ func (l *lookout) seen() bool {
 	return l.found
 }
 
-// shareOf is how many threads a rank runs without --threads: its part of the processors, or cores,
-// that it may use, which are those of the whole machine unless the launcher has bound it.
+// shareOf returns the threads of a rank without --threads: its share of the processors or cores
+// that it may use, which are the whole machine's unless the launcher has bound it.
 func shareOf(processors int) int {
 	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"} {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {

@@ -18,8 +18,8 @@ import (
 	"flow/stdlib"
 )
 
-// This file defines `flowrun doc`: the manual, read from the rows of the operator table and the
-// comments of the standard library.
+// This file defines `flowrun doc`: the manual, from the rows of the operator table and the comments
+// of the standard library.
 
 func (s *session) docCommand() *cli.Command {
 	return &cli.Command{
@@ -59,8 +59,7 @@ type function struct {
 	params                     []string
 }
 
-// libraryFunctions reads the standard library; each function's manual is the comment right above
-// it.
+// libraryFunctions reads the standard library. A function's manual is the comment right above it.
 func libraryFunctions() ([]function, error) {
 	var out []function
 	err := fs.WalkDir(stdlib.Files, ".", func(file string, d fs.DirEntry, err error) error {
@@ -103,7 +102,7 @@ func libraryFunctions() ([]function, error) {
 	return out, err
 }
 
-// commentAbove is the block of comment lines that a text ends with.
+// commentAbove returns the block of comment lines at the end of a text.
 func commentAbove(text string) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	var out []string
@@ -114,7 +113,7 @@ func commentAbove(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// sentence is the first sentence of a text, in one line.
+// sentence returns the first sentence of a text, in one line.
 func sentence(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if i := strings.Index(text, ". "); i >= 0 {
@@ -150,7 +149,7 @@ func (s *session) docList(table *op.Table, library []function) error {
 	return nil
 }
 
-// title is the word of a row and its sign, if it has one.
+// title returns the word of a row and its sign, if any.
 func title(d *op.Def) string {
 	if d.Infix != "" && d.Infix != d.Source() {
 		return d.Source() + "  " + d.Infix
@@ -228,7 +227,7 @@ func (s *session) docRow(d *op.Def, more bool) {
 	}
 }
 
-// docExample prints an example and what it prints, if that is anything.
+// docExample prints an example and its output, if any.
 func (s *session) docExample(eg op.Example) {
 	fmt.Fprintln(s.out)
 	for _, l := range strings.Split(strings.TrimRight(eg.Program, "\n"), "\n") {
@@ -242,7 +241,7 @@ func (s *session) docExample(eg op.Example) {
 	}
 }
 
-// signature is how a row is called.
+// signature returns how a row is called.
 func signature(d *op.Def) string {
 	var args []string
 	for _, a := range d.Args {

@@ -10,7 +10,7 @@ import (
 	"flow/ir/op"
 )
 
-// This file defines what `flowrun doc` knows of the example programs, and its search.
+// This file defines the examples and the search of `flowrun doc`.
 
 // example is an example program.
 type example struct{ name, about, text string }
@@ -51,7 +51,7 @@ func (s *session) docExamples() error {
 	return nil
 }
 
-// docExampleNamed prints an example program and reports whether there is one of that name.
+// docExampleNamed prints the example program of that name. It returns false if there is none.
 func (s *session) docExampleNamed(name string) (bool, error) {
 	programs, err := examplePrograms()
 	for _, e := range programs {
@@ -63,8 +63,8 @@ func (s *session) docExampleNamed(name string) (bool, error) {
 	return false, err
 }
 
-// docSearch lists everything of the manual in which all words of text occur, those whose name has
-// them first. Case does not count.
+// docSearch lists the parts of the manual that contain all words of text, those with the words in
+// the name first. Case does not count.
 func (s *session) docSearch(text string, table *op.Table, library []function) error {
 	sought := strings.Fields(strings.ToLower(text))
 	if len(sought) == 0 {

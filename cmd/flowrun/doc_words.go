@@ -7,10 +7,10 @@ import (
 	"flow/ir/op"
 )
 
-// This file is the manual of the words of the language, which are no operators: what `flowrun doc
-// parfor` prints. The reference is lang/spec.md; a test goes over both.
+// This file is the manual of the words of the language: what `flowrun doc parfor` prints. The
+// reference is lang/spec.md; a test compares both.
 
-// word is a reserved word, or one that means something in its place.
+// word is a reserved or contextual word.
 type word struct {
 	name string
 	form string // how it is written
@@ -73,7 +73,7 @@ var words = []word{
 	{"to", `emit e to "file.csv"`, "to names the file that an emit writes.", op.Example{}, "11. What a program shows, and when it is the same"},
 }
 
-// wordOf is the manual of a word, if it is one.
+// wordOf returns the manual of a word.
 func wordOf(name string) (word, bool) {
 	if name == "false" {
 		name = "true"

@@ -12,8 +12,8 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines `flowrun explain`: what a diagnostic code or a rewrite rule means, or what a
-// program is after a pass.
+// This file defines `flowrun explain`: the meaning of a diagnostic code or a rewrite rule, or a
+// program after a pass.
 
 func (s *session) explainCommand() *cli.Command {
 	return &cli.Command{
@@ -162,7 +162,7 @@ func (s *session) listRules() {
 	fmt.Fprintln(s.out, "\nexact rules keep every bit and can be left out by --disable=RULE; canonical ones define what a program means.")
 }
 
-// explainRule prints a rule; false when there is none of that name.
+// explainRule prints a rule. It returns false if there is none of that name.
 func (s *session) explainRule(name string) bool {
 	for _, r := range compiler.Rules() {
 		if r.Name != name {

@@ -13,20 +13,20 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines `flowrun explain FILE --pass=fused`: which operators the pass fuse put together, and where they
-// stand in the program.
+// This file defines `flowrun explain FILE --pass=fused`: which operators the pass fuse combined,
+// and their places in the program.
 
-// fusedPass is no pass: it is what fuse and fuse-loops left, by groups and with the text of the program, where fuse
-// prints the whole graph. A product that fuse-epilogues made a part of a chain stands with it, as one of the whole
-// matrix even where that is cut.
+// fusedPass is no pass: it prints the groups that fuse and fuse-loops made, with the text of the
+// program, while fuse prints the whole graph. It includes products that fuse-epilogues made part of
+// a chain, as whole matrices even if they are cut.
 const fusedPass = "fused"
 
-// A fusedGroup is a node that computes several operators in one pass over memory.
+// fusedGroup is a node that computes several operators in one pass over memory.
 type fusedGroup struct {
 	node      string
 	reads     []string
 	operators []fusedOperator
-	apart     []compiler.Apart // reductions of what it stores that stay operators of their own
+	apart     []compiler.Apart // reductions of its stored value that stay separate
 }
 
 type fusedOperator struct {
@@ -34,16 +34,17 @@ type fusedOperator struct {
 	at   source.Span
 }
 
-// decisions are what the compiler tells of its groups besides the graph that fuse left.
+// decisions is what the compiler says about its groups beside the graph.
 type decisions struct {
 	products map[epilogue]string // of fuse-epilogues
 	apart    []compiler.Apart    // of fuse
 }
 
-// An epilogue is where a chain stands in the program, and the product that it was fused with.
+// epilogue is the place of a chain in the program, and the product that it was fused with.
 type epilogue struct{ chain, product source.Span }
 
-// epilogues are those of the nodes that fuse-epilogues made in g and in the bodies of its loops, by their row.
+// epilogues returns those that fuse-epilogues made in g and in the bodies of its loops, by their
+// row.
 func epilogues(g *ir.Graph, found map[epilogue]string) map[epilogue]string {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
@@ -59,7 +60,7 @@ func epilogues(g *ir.Graph, found map[epilogue]string) map[epilogue]string {
 	return found
 }
 
-// fusedGroups are the groups of g and of the bodies of its loops.
+// fusedGroups returns the groups of g and of the bodies of its loops.
 func fusedGroups(g *ir.Graph, d decisions) (all []fusedGroup) {
 	for i := range g.Nodes {
 		n, id := &g.Nodes[i], ir.ID(i)
@@ -80,7 +81,8 @@ func fusedGroups(g *ir.Graph, d decisions) (all []fusedGroup) {
 	return all
 }
 
-// productOf is the operand of node id that is made as a part of it, and the row that does both; "": none is.
+// productOf returns the operand of node id that is computed as a part of it, and the row of both,
+// or "".
 func productOf(g *ir.Graph, id ir.ID, products map[epilogue]string) (x ir.ID, row string) {
 	for _, x := range g.In(id) {
 		if g.Nodes[x].Op.Shard.Kind == op.ShardContract {
@@ -127,8 +129,8 @@ func groupOf(g *ir.Graph, id ir.ID, d decisions) fusedGroup {
 	return f
 }
 
-// takenBy is the nodes of a parfor's body that stood outside of it: operators that fuse-loops put there, constructors
-// that draw did.
+// takenBy returns the nodes of a parfor's body that were outside: operators that fuse-loops moved,
+// constructors that draw moved.
 func takenBy(n *ir.Node) (taken []ir.ID) {
 	if n.Op.Role != op.Points {
 		return nil
@@ -144,7 +146,7 @@ func takenBy(n *ir.Node) (taken []ir.ID) {
 	return taken
 }
 
-// groupOfLoop is a parfor and what of its body stood outside of it, in the order of the text.
+// groupOfLoop returns a parfor and the nodes that were outside, in textual order.
 func groupOfLoop(g *ir.Graph, id ir.ID, taken []ir.ID) fusedGroup {
 	n := &g.Nodes[id]
 	f := fusedGroup{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id))}
@@ -160,13 +162,13 @@ func groupOfLoop(g *ir.Graph, id ir.ID, taken []ir.ID) fusedGroup {
 	return f
 }
 
-// apartFrom is the reductions of what node id stores that fuse kept out of its pass.
+// apartFrom returns the reductions of node id's stored value that fuse kept out of its pass.
 func apartFrom(g *ir.Graph, id ir.ID, all []compiler.Apart) (apart []compiler.Apart) {
 	stored := g.Type(id)
 	if stored.Ext != nil && len(stored.Ext.Fields) > 0 { // of a pipe: its first result
 		stored = stored.Ext.Fields[0].Type
 	}
-	told := map[source.Span]bool{} // calls of one function leave a record each
+	told := map[source.Span]bool{} // each call of a function leaves a record
 	for _, a := range all {
 		if a.Stored.Span == g.Nodes[id].Span && a.Type == stored && !told[a.Reduction.Span] {
 			told[a.Reduction.Span] = true
@@ -176,7 +178,7 @@ func apartFrom(g *ir.Graph, id ir.ID, all []compiler.Apart) (apart []compiler.Ap
 	return apart
 }
 
-// resultOf is where result k of node id is wanted.
+// resultOf returns where result k of node id is used.
 func resultOf(g *ir.Graph, id ir.ID, k int) source.Span {
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; n.Op.Control == op.Part && g.In(ir.ID(i))[0] == id && n.Attrs.Int("at") == k {
@@ -198,7 +200,7 @@ func printFused(w io.Writer, groups []fusedGroup, files *source.FileSet) {
 		for _, o := range f.operators {
 			place, text := placeAndText(o.at, files)
 			fmt.Fprintf(w, "  %-9s %-20s  %s\n", o.name, place, text)
-			if o.name != "store" { // of what the pass writes to memory besides
+			if o.name != "store" { // what the pass also writes to memory
 				operators++
 			}
 		}
@@ -221,7 +223,7 @@ func printFused(w io.Writer, groups []fusedGroup, files *source.FileSet) {
 	}
 }
 
-// placeAndText is where an operator stands, and its text cut to what a line of a terminal has room for.
+// placeAndText returns an operator's place, and its text cut to fit a terminal line.
 func placeAndText(at source.Span, files *source.FileSet) (place, text string) {
 	const most = 60
 	if at.IsValid() {

@@ -14,8 +14,8 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines `flowrun explain FILE --pass=loops` and `--pass=code`: the loops that the plan
-// runs, with their places in the text, their schedule, and the machine code that they become.
+// This file defines `flowrun explain FILE --pass=loops` and `--pass=code`: the loops of the plan
+// with their places in the text, their schedule, and their machine code.
 
 // These are no passes: they print what the operators of the plan write.
 const (
@@ -23,7 +23,7 @@ const (
 	codePass  = "code"
 )
 
-// A planLoop is a loop of the plan, or a node that has none.
+// planLoop is a loop of the plan, or a node without one.
 type planLoop struct {
 	node  string
 	at    source.Span
@@ -32,7 +32,7 @@ type planLoop struct {
 	count int    // how many nodes are alike
 }
 
-// planLoops is the loops of g and of its regions: of every node that is asked for and whose row
+// planLoops returns the loops of g and its regions, of every node that asked selects and whose row
 // writes one.
 func planLoops(g *ir.Graph, asked func(n *ir.Node) bool) (all []*planLoop, err error) {
 	var walk func(g *ir.Graph) error
@@ -117,7 +117,7 @@ func printLoops(w io.Writer, all []*planLoop, files *source.FileSet, code bool) 
 	fmt.Fprintln(w, count(loops, "loop"))
 }
 
-// indented is lines with two spaces before each.
+// indented returns lines with two spaces before each.
 func indented(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
 }

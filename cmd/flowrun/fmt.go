@@ -12,7 +12,7 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines `flowrun fmt`: a program in its one layout.
+// This file defines `flowrun fmt`, which prints programs in the standard layout.
 
 func (s *session) fmtCommand() *cli.Command {
 	return &cli.Command{
@@ -50,7 +50,7 @@ func (s *session) fmtCommand() *cli.Command {
 	}
 }
 
-// formatted is a program in the standard layout.
+// formatted returns a program in the standard layout.
 func formatted(name string, text []byte) ([]byte, error) {
 	files := source.NewFileSet()
 	tree, ds := lang.Parse(files.Add(name, string(text)))
@@ -76,8 +76,8 @@ func (s *session) formatProgram(c *cli.Context) error {
 	return err
 }
 
-// format formats one file and reports whether that changes it. A file with a syntax error is left
-// alone.
+// format formats one file and reports whether that changes it. It does not touch a file with a
+// syntax error.
 func (s *session) format(name string, write, compare bool) (changed bool, err error) {
 	text, err := s.read(name)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"flow"
 )
 
-// This file defines what programs read that can be read once: standard input, pipes.
+// This file defines input that can be read only once: standard input and pipes.
 
-// input is the streams of this command. A stream without a writer is told, so that the command
-// does not hang in silence.
+// input returns the streams of this command. It reports a stream without a writer, so that the
+// command does not hang in silence.
 func (s *session) input() *flow.Input {
 	stderr := s.err
 	return &flow.Input{Stdin: s.in, Waiting: func(name string) {
@@ -17,6 +17,6 @@ func (s *session) input() *flow.Input {
 	}}
 }
 
-// noStreams is why ranks that are processes of their own read no stream: one of them would get all
-// of it.
+// noStreams says why ranks in processes of their own read no stream: one of them would get all of
+// it.
 const noStreams = "ranks are processes of their own and cannot share it (--backend=mem runs them in one)"

@@ -6,9 +6,8 @@ import (
 	"unsafe"
 )
 
-// This file puts one sentence in the place of the Go runtime's dump when the runtime finds no
-// memory or no thread. See "What says the last sentence of a process without memory?" in
-// RATIONALE.md.
+// This file replaces the Go runtime's dump by one sentence when the runtime finds no memory or no
+// thread. See "What prints the last sentence of a process without memory?" in RATIONALE.md.
 
 // overrideWrite is the hook of the Go runtime for what it writes itself, print and the dump of a
 // fatal error; it keeps the name and type of the hook for those who link to it. It is set before
@@ -17,8 +16,8 @@ import (
 //go:linkname overrideWrite runtime.overrideWrite
 var overrideWrite func(fd uintptr, p unsafe.Pointer, n int32) int32 = lastWords
 
-// fatalText is what the runtime has said that may be the beginning of a fatal error. The runtime
-// writes under a lock of its own, or from the one thread that is dying.
+// fatalText is the runtime's output so far, which may be the beginning of a fatal error. The
+// runtime writes under a lock of its own, or from the dying thread.
 type fatalText struct {
 	text [1024]byte
 	n    int
@@ -33,7 +32,7 @@ var (
 
 func init() { last.pass = os.Getenv("FLOW_DEBUG") != "" }
 
-// speakAs sets the name of a rank before the last sentence.
+// speakAs sets the name of a rank for the last sentence.
 func speakAs(name string) { rankN = copy(rank[:], name+": ") }
 
 // The last sentences.

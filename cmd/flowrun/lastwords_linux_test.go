@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What the runtime says, as Go 1.26 and older versions say it, and what is said instead of it; "" where a bug of Flow is told as it is.
+// What the runtime says, as Go 1.26 and older versions say it, and what is said instead of it; ""
+// where a bug of Flow is told as it is.
 func TestLastWords(t *testing.T) {
 	for _, c := range []struct{ name, said, want string }{
 		{"a large allocation", "runtime: out of memory: cannot allocate 1342177280-byte block (1354334208 in use)\nfatal error: out of memory\n", noMemory},

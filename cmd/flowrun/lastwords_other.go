@@ -2,5 +2,5 @@
 
 package main
 
-// speakAs is for systems where the Go runtime's own last words are replaced.
+// speakAs does nothing on systems where the Go runtime's messages are not replaced.
 func speakAs(string) {}

@@ -10,15 +10,14 @@ import (
 	"flow/kernels"
 )
 
-// This file defines the legends below the tables of plan, --stats and simulate: the words of
-// schedulers and of this compiler that stand in them.
+// This file defines the legends below the tables of plan, --stats and simulate, which explain their
+// terms.
 
-// kernelLegend explains the kernels of a table that a program cannot name: those that the compiler
-// makes of others.
+// kernelLegend explains the kernels of a table that programs cannot name.
 func kernelLegend(w io.Writer, names []string) {
 	table, err := kernels.Table("")
 	if err != nil {
-		return // only a build with two rows of one name gives an error, which its own test finds
+		return // only a build with two rows of one name fails, and a test finds that
 	}
 	var lines []string
 	parts := map[string][]string{} // of a reduction by blocks: norm -> part join done
@@ -46,7 +45,7 @@ func kernelLegend(w io.Writer, names []string) {
 	}
 }
 
-// firstClause is a text up to its first full stop or semicolon.
+// firstClause returns a text up to its first full stop or semicolon.
 func firstClause(text string) string {
 	for i, r := range text {
 		if r == ';' || r == '.' && (i+1 == len(text) || text[i+1] == ' ' || text[i+1] == '\n') {

@@ -7,7 +7,8 @@ import (
 	"flow/kernels"
 )
 
-// Every kernel that the compiler makes of others has a line in the legend, of one sentence, that says more than its name.
+// Every kernel that the compiler makes of others has a line in the legend, of one sentence, that
+// says more than its name.
 func TestKernelLegend(t *testing.T) {
 	table, err := kernels.Table("")
 	if err != nil {
@@ -34,7 +35,8 @@ func TestKernelLegend(t *testing.T) {
 	}
 }
 
-// A run may be faster than its plan holds for possible. It says so and why, and prints no share of it.
+// A run may be faster than its plan holds for possible. It says so and why, and prints no share of
+// it.
 func TestFasterThanThePlan(t *testing.T) {
 	for _, c := range []struct {
 		st   runStats

@@ -11,15 +11,15 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// This file defines how a command line is read before urfave/cli sees it: flags may stand
-// anywhere, also after FILE; a line that names no command means run; a flag that does not
-// exist is a mistake with a suggestion; --help beside a file is about the file.
+// This file parses a command line before urfave/cli sees it: flags may be anywhere, also after
+// FILE; a line without a command means run; an unknown flag gets a suggestion; --help beside a file
+// describes the file.
 
-// line is a command line taken apart.
+// line is a parsed command line.
 type line struct {
-	command string   // the command's name; "" when nothing was named
+	command string   // the command's name, or ""
 	flags   []string // as cli wants them
-	files   []string // positional arguments, the command's name not among them
+	files   []string // positional arguments without the command's name
 	help    bool
 }
 
@@ -32,11 +32,11 @@ func usagef(format string, args ...any) *usageError {
 	return &usageError{text: fmt.Sprintf(format, args...)}
 }
 
-// badValue is what package flag says about a value: the value quoted, the flag, the reason.
+// badValue matches package flag's message about a value: the quoted value, the flag, the reason.
 var badValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-([\w-]+): (.*)$`)
 
-// badFlag is an error of the library that reads flags, of which these are a command's, in our words
-// where it is about a value.
+// badFlag returns an error of the flag library in our words if it concerns a value. flags are the
+// command's.
 func badFlag(flags []cli.Flag, err error) error {
 	m := badValue.FindStringSubmatch(err.Error())
 	if m == nil {
@@ -73,7 +73,7 @@ func kindOf(f cli.Flag) string {
 	return "another kind of value"
 }
 
-// usageOf is a flag's line of help: --threads N: run on N threads.
+// usageOf returns a flag's line of help: --threads N: run on N threads.
 func usageOf(f cli.Flag, name string) string {
 	d, ok := f.(cli.DocGenerationFlag)
 	if !ok {

@@ -11,11 +11,11 @@ import (
 	"flow/lang/source"
 )
 
-// This file says what flags and commands of other programs are here, and what a name on the command
-// line was probably meant to be.
+// This file maps flags and commands of other programs to Flow's, and guesses what a name on the
+// command line was meant to be.
 
-// otherFlags are flags of launchers, of other languages and of DAPHNE, and what they are here; ""
-// where a sentence stands in otherHelp.
+// otherFlags maps flags of launchers, other languages and DAPHNE to Flow's; "" if otherHelp has a
+// sentence.
 var otherFlags = map[string]string{
 	"np": "ranks", "n": "ranks", "ntasks": "ranks", "num-ranks": "ranks", "nprocs": "ranks", "workers": "threads", "j": "threads", "jobs": "threads", "t": "threads",
 	"nthreads": "threads", "cores": "threads", "dist-backend": "backend", "distributed-backend": "backend", "schedule": "partitioning", "scheduler": "partitioning",
@@ -23,7 +23,7 @@ var otherFlags = map[string]string{
 	"define": "set", "D": "set", "config": "set-file", "statistics": "stats", "profile": "stats", "time": "timing", "no-fusion": "no-fuse", "chunk-size": "grain-size", "kernel": "kernels",
 }
 
-// otherHelp is help for flags that have no like.
+// otherHelp is help for flags without an equivalent.
 var otherHelp = map[string]string{
 	"o": "what a program writes, it says itself: emit e to \"f.csv\"", "output": "what a program writes, it says itself: emit e to \"f.csv\"",
 	"debug": "the environment variable FLOW_DEBUG=1 verifies after every pass", "log": "--trace FILE writes when each task ran, --stats what the run did",
@@ -32,7 +32,7 @@ var otherHelp = map[string]string{
 	"e": "a program comes from standard input as flowrun -", "c": "a program comes from standard input as flowrun -", "i": "flowrun without a FILE reads line by line",
 }
 
-// flagHelp is help for a flag that a command does not have; value is what stood behind its =.
+// flagHelp returns help for a flag that a command does not have. value is the text after its =.
 func flagHelp(app *cli.App, command, given, value string, known []string) string {
 	name := strings.ReplaceAll(given, "_", "-")
 	if low := strings.ToLower(name); slices.Contains(known, name) || slices.Contains(known, low) {
@@ -59,11 +59,11 @@ func flagHelp(app *cli.App, command, given, value string, known []string) string
 	return strings.TrimSpace("flowrun "+command) + " --help lists the flags"
 }
 
-// otherCommands are words for the commands in other tools.
+// otherCommands maps other tools' names of commands.
 var otherCommands = map[string]string{"lint": "check", "vet": "check", "validate": "check", "compile": "plan", "build": "plan", "format": "fmt", "exec": "run", "execute": "run", "bench": "sweep",
 	"benchmark": "sweep", "man": "doc", "docs": "doc", "methods": "chunks", "techniques": "chunks", "interactive": "repl", "shell": "repl", "graph": "plan", "tune": "sweep"}
 
-// misspeltCommand refuses a first word that is no file and is near to a command.
+// misspeltCommand refuses a first word that is no file and is similar to a command.
 func misspeltCommand(app *cli.App, files []string) *usageError {
 	if len(files) == 0 || files[0] == "" || strings.ContainsAny(files[0], "./\\ ") {
 		return nil
@@ -89,7 +89,7 @@ func misspeltCommand(app *cli.App, files []string) *usageError {
 	return e
 }
 
-// nearFile is help for the name of a program that is not there.
+// nearFile returns help for a program file that does not exist.
 func nearFile(name string) string {
 	dir := filepath.Dir(name)
 	entries, err := os.ReadDir(dir)
@@ -112,7 +112,7 @@ func nearFile(name string) string {
 	return ""
 }
 
-// setHelp is help for a --set that is no name=value: next is the word behind it.
+// setHelp returns help for a --set that is no name=value. next is the following word.
 func setHelp(text, next string) string {
 	for _, sign := range []string{":", " "} {
 		if name, value, ok := strings.Cut(text, sign); ok && name != "" && value != "" {

@@ -8,7 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A flag that two commands share takes a value in both or in neither: readLine tells values from files by that.
+// A flag that two commands share takes a value in both or in neither: readLine tells values from
+// files by that.
 func TestFlagsAgree(t *testing.T) {
 	valued := map[string]string{}
 	for _, c := range (&session{}).app().Commands {

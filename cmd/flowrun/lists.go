@@ -14,9 +14,10 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file reads the lists that sweep and simulate take, and writes their files.
+// This file parses the lists of sweep and simulate, and writes their files.
 
-// techniqueList is "all", or names and expressions with commas between. A comma within parentheses belongs to an expression.
+// techniqueList parses "all", or comma-separated names and expressions. A comma in parentheses
+// belongs to an expression.
 func techniqueList(text string) ([]*schedule.Technique, error) {
 	var out []*schedule.Technique
 	if strings.EqualFold(text, "all") {
@@ -41,7 +42,7 @@ func techniqueList(text string) ([]*schedule.Technique, error) {
 	return out, nil
 }
 
-// splitList splits at commas outside of parentheses.
+// splitList splits at commas outside parentheses.
 func splitList(text string) []string {
 	var out []string
 	depth, from := 0, 0
@@ -61,7 +62,8 @@ func splitList(text string) []string {
 	return out
 }
 
-// numbers reads a list of counts. ".." between two goes on as those before it do: by a factor if they have one, else by a difference.
+// numbers parses a list of counts. ".." between two continues the numbers before: by a factor if
+// they have one, else by a difference.
 func numbers(flag, text string, most int) ([]int, error) {
 	var out []int
 	words := splitList(text)
@@ -108,14 +110,14 @@ func number(flag, word string, most int) (int, error) {
 	return n, nil
 }
 
-// mostThreads is how many workers one process has at most: each is bound to a thread of the operating system, and the
-// Go runtime ends a process that has 10000 of them. mostRanks is how many ranks are planned for.
+// mostThreads is the most workers of one process: each needs a thread, and the Go runtime ends a
+// process with 10000. mostRanks is the most ranks of a plan.
 const (
 	mostThreads = 4096
 	mostRanks   = 1 << 20
 )
 
-// between is n, the value of a flag that goes from 1 to most.
+// between returns n, the value of a flag from 1 to most, or an error.
 func between(flag string, n, most int) (int, error) {
 	switch {
 	case n < 1:
@@ -126,10 +128,10 @@ func between(flag string, n, most int) (int, error) {
 	return n, nil
 }
 
-// maxNumbers is how long a list may grow.
+// maxNumbers is the longest list.
 const maxNumbers = 1000
 
-// goOn is what follows the numbers up to last, which is among it.
+// goOn returns the numbers that follow up to last, inclusive.
 func goOn(before []int, last int) ([]int, error) {
 	a := before[len(before)-1]
 	next := func(x int) int { return x + 1 }
@@ -155,7 +157,7 @@ func goOn(before []int, last int) ([]int, error) {
 	return append(out, last), nil
 }
 
-// figureFlag refuses files whose ending is no format of figures.
+// figureFlag refuses a file whose extension is no figure format.
 func figureFlag(c *cli.Context, flag string) error {
 	if !c.IsSet(flag) {
 		return nil
@@ -166,7 +168,7 @@ func figureFlag(c *cli.Context, flag string) error {
 	return writable(c, flag)
 }
 
-// writable refuses flags whose files could not be written: before the work, and not with its results.
+// writable refuses flags whose files could not be written, before the work is done.
 func writable(c *cli.Context, flags ...string) error {
 	for _, flag := range flags {
 		if err := canWrite(c.String(flag)); err != nil {
@@ -176,7 +178,7 @@ func writable(c *cli.Context, flags ...string) error {
 	return nil
 }
 
-// savePage writes a figure; its file has a right ending.
+// savePage writes a figure. The extension of its file has been checked.
 func savePage(file string, p *figure.Page) error {
 	format, _ := figure.Format(file)
 	return writeFile(file, func(w io.Writer) error { return p.Write(w, format) })

@@ -1,7 +1,7 @@
-// Command flowrun runs, checks, explains and formats programs in Flow. It holds flags
-// and wiring; what it does is done by package flow and the packages below it.
+// Command flowrun runs, checks, explains and formats Flow programs. It holds flags and wiring;
+// package flow and the packages below it do the work.
 //
-// Start reading at session (main.go), then the file named like the command.
+// Start at session (main.go), then the file named like the command.
 package main
 
 import (
@@ -29,7 +29,7 @@ const (
 	exitProgram = 2 // the program, a param or the command line is wrong
 )
 
-// exit ends the command with a code; what there is to say has been said.
+// exit ends the command with a code, silently.
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
@@ -37,10 +37,10 @@ func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 // session is one invocation of the command.
 type session struct {
 	began     time.Time     // when main began
-	loaded    time.Duration // how long the process took to come to main
+	loaded    time.Duration // the time until main began
 	compiling time.Time     // when the compiler began
 	in        io.Reader
-	text      []byte // a program read from in; nil: none was read
+	text      []byte // a program read from in, or nil
 	out       io.Writer
 	err       io.Writer
 	color     bool // on err
@@ -61,7 +61,7 @@ func invoke(args []string, began time.Time) (code int) {
 	}()
 	app := s.app()
 	if last := args[len(args)-1]; len(args) > 1 && last == completionFlag {
-		_ = app.Run(args) // a shell asks; what it cannot be told it does without
+		_ = app.Run(args) // a shell asks for completions; errors are useless to it
 		return exitOK
 	}
 	l, err := readLine(app, args[1:])
@@ -108,8 +108,8 @@ func (s *session) tell(err error) int {
 		return exitOK
 	case errors.As(err, &code):
 		return int(code)
-	// A failure that has a reason of its own goes before the signal: a launcher sends one to all
-	// when a rank is lost.
+	// A failure with a reason of its own takes precedence over the signal: a launcher signals
+	// all ranks when one is lost.
 	case s.signal.caught() && !errors.As(err, &refused):
 		return s.signal.report(s.err)
 	case errors.As(err, &usage):
@@ -133,11 +133,11 @@ func (s *session) tell(err error) int {
 	return exitFailed
 }
 
-// bug reports a mistake of Flow's own, without a trace of stacks unless FLOW_DEBUG asks for it.
+// bug reports a bug in Flow, with stack traces only if FLOW_DEBUG is set.
 func (s *session) bug(err error, stack []byte) int {
 	fmt.Fprintf(s.err, "flowrun: this is a bug in Flow: %v\n", err)
 	if os.Getenv("FLOW_DEBUG") != "" {
-		_, _ = s.err.Write(stack) // nowhere left to say that stderr is closed
+		_, _ = s.err.Write(stack) // stderr may be closed; then nothing can be reported
 	} else {
 		fmt.Fprintln(s.err, "  = help: please report it with the program and its params; FLOW_DEBUG=1 adds a stack trace")
 	}
@@ -189,7 +189,7 @@ func (s *session) commands() []*cli.Command {
 	return list
 }
 
-// file is the one program that a command line names.
+// file returns the one program of a command line.
 func (s *session) file(c *cli.Context) (string, error) {
 	switch c.NArg() {
 	case 0:
@@ -205,7 +205,7 @@ func (s *session) file(c *cli.Context) (string, error) {
 	return "", e
 }
 
-// read is the text of a program; "-" is standard input.
+// read returns the text of a program; "-" is standard input.
 func (s *session) read(name string) ([]byte, error) {
 	if name == "-" {
 		return s.stdin()

@@ -22,7 +22,8 @@ import (
 	"flow/runtime/dist/calm"
 )
 
-// This file runs the scripts of testdata/mpi: whole jobs over MPI ranks that this command or mpirun starts.
+// This file runs the scripts of testdata/mpi: whole jobs over MPI ranks that this command or mpirun
+// starts.
 
 func TestMPIScript(t *testing.T) {
 	if _, err := exec.LookPath("mpirun"); err != nil {
@@ -33,8 +34,9 @@ func TestMPIScript(t *testing.T) {
 	testscript.Run(t, p)
 }
 
-// killed FILE ARGS... starts flowrun on ranks, kills one rank with SIGKILL, and demands that the job ends within five
-// seconds of the machine's time with a code that is not zero, and names the rank.
+// killed FILE ARGS... starts flowrun on ranks, kills one rank with SIGKILL, and demands that the
+// job ends within five seconds of the machine's time with a code that is not zero, and names the
+// rank.
 func killed(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: killed FILE ARGS...")
@@ -173,8 +175,8 @@ func jobKilled(ts *testscript.TestScript, neg bool, args []string) {
 	for _, dir := range left {
 		f, err := os.Open(dir)
 		ts.Check(err)
-		// The lock goes with the last thread of the launcher, a while after the process has been
-		// killed.
+		// The lock goes with the last thread of the launcher, a while after the process has
+		// been killed.
 		for deadline := time.Now().Add(startsWithin); syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil && time.Now().Before(deadline); {
 			time.Sleep(10 * time.Millisecond)
 		}

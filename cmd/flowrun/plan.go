@@ -44,7 +44,7 @@ func (s *session) planCommand() *cli.Command {
 			if c.Bool("json") && c.Bool("dot") {
 				return usagef("flowrun plan: --json and --dot exclude each other")
 			}
-			// A prediction is worth a measurement, which a run does not wait for.
+			// A prediction is worth a measurement; a run does not wait for one.
 			if o.Rates == nil && !c.Bool("dot") {
 				if r, err := flow.MeasureRates(o.Kernels); err == nil {
 					_ = r.Save() // the next run does without
@@ -71,7 +71,7 @@ func (s *session) planCommand() *cli.Command {
 	}
 }
 
-// threads reads --threads; absent means one a processor, as far as quotas allow.
+// threads reads --threads. The default is one a processor, as far as quotas allow.
 func threads(c *cli.Context) (int, error) {
 	if !c.IsSet("threads") {
 		return flow.Scheduling{}.Parallelism(), nil

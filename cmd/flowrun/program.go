@@ -20,7 +20,7 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines what all commands about a program share: its params, passes and kernels.
+// This file defines the flags that all commands about a program share: params, passes and kernels.
 
 // programFlags are the flags that change what a program is compiled to.
 func programFlags() []cli.Flag {
@@ -35,7 +35,7 @@ func programFlags() []cli.Flag {
 	}
 }
 
-// ranksFlag is the number of ranks a plan is for.
+// ranksFlag is the number of ranks of a plan.
 func ranksFlag() cli.Flag {
 	return &cli.IntFlag{Name: "ranks", Usage: "plan for `N` ranks", DefaultText: "1"}
 }
@@ -90,7 +90,7 @@ func kernelError(name string) error {
 	return e
 }
 
-// checkPasses refuses to leave out passes and rules that do not exist or must be there.
+// checkPasses refuses to disable unknown and required passes and rules.
 func checkPasses(names []string) error {
 	var known, rules []string
 	required, canonical := map[string]bool{}, map[string]bool{}
@@ -149,14 +149,14 @@ func notSettings(path string, err error) error {
 	return e
 }
 
-// settingsOf reads a JSON object of params, leaving out those that are given already.
+// settingsOf reads a JSON object of params, without those that are already given.
 func settingsOf(path string, given []flow.Setting) ([]flow.Setting, error) {
 	text, err := source.ReadFile(path)
 	if err != nil {
 		return nil, usagef("--set-file %s: %v", path, err)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber() // 4096 stays an integer, 1e-7 stays what was written
+	d.UseNumber() // keep 4096 an integer and 1e-7 as written
 	var object map[string]any
 	if err := d.Decode(&object); err != nil {
 		return nil, notSettings(path, err)
@@ -180,7 +180,7 @@ func settingsOf(path string, given []flow.Setting) ([]flow.Setting, error) {
 	return out, nil
 }
 
-// compile reads and compiles the program that the line names, and prints its warnings.
+// compile compiles the program of the command line and prints its warnings.
 func (s *session) compile(ctx context.Context, c *cli.Context, o flow.CompileOptions) (*flow.Program, error) {
 	name, text, err := s.program(c)
 	if err != nil {
@@ -235,7 +235,7 @@ func (s *session) describe(name string) error {
 	return nil
 }
 
-// headComment is the comment that a text begins with, without its marks.
+// headComment returns the comment at the beginning of a text, without its marks.
 func headComment(text string) string {
 	var lines []string
 	for _, l := range strings.Split(text, "\n") {
@@ -268,8 +268,7 @@ func (s *session) columns(rows [][]string) {
 	}
 }
 
-// listed is the names in the values of a flag that may be repeated and may have several names,
-// divided by commas.
+// listed returns the names in the values of a repeatable, comma-separated flag.
 func listed(values []string) []string {
 	var names []string
 	for _, v := range values {

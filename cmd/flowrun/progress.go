@@ -13,18 +13,17 @@ import (
 	"flow"
 )
 
-// This file defines the progress line: on a terminal, for what takes longer than a second, and
-// nowhere else. It names the statement that runs and counts its rounds or iterations. The time that
-// is left is told of what is counted, from the speed since that began, and not told where nobody
-// knows how much there is.
+// This file defines the progress line, which a terminal gets when a run takes longer than a second.
+// It names the running statement and counts its rounds or iterations. The time left is extrapolated
+// from the count, if its end is known.
 
-// patience is how long a run is left alone before it gets a line.
+// patience is how long a run goes without a line.
 const patience = time.Second
 
-// progressLine is the line of one run. It may be used from several goroutines.
+// progressLine is the line of one run. It is safe for concurrent use.
 type progressLine struct {
-	to    io.Writer // nil where there is no terminal, and then no line
-	what  string    // what is counted where not a run's tasks are
+	to    io.Writer // nil without a terminal: no line
+	what  string    // what is counted, if not a run's tasks
 	width func() int
 	start time.Time
 	phase progressPhase
@@ -33,7 +32,7 @@ type progressLine struct {
 	mid   bool // output has stopped within a line, which the progress would overwrite
 }
 
-// progressPhase is the stretch of a run in which one thing is counted.
+// progressPhase is the part of a run in which one thing is counted.
 type progressPhase struct {
 	key         string
 	since, last time.Time
@@ -55,7 +54,7 @@ func (s *session) progress() *progressLine {
 	return l
 }
 
-// report draws how far the run is; nil where nothing is to be drawn.
+// report returns the function that draws the progress of a run, or nil.
 func (l *progressLine) report() func(flow.Progress) {
 	if l.to == nil {
 		return nil
@@ -79,7 +78,7 @@ func (l *progressLine) report() func(flow.Progress) {
 	}
 }
 
-// counts is report for what else is counted.
+// counts is report for other counts.
 func (l *progressLine) counts() func(done, total int) {
 	draw := l.report()
 	if draw == nil {
@@ -88,8 +87,7 @@ func (l *progressLine) counts() func(done, total int) {
 	return func(done, total int) { draw(flow.Progress{Done: done, Total: total}) }
 }
 
-// counted is what is counted: where it is, out of how many (-1: not known), what it is called,
-// and which count it is.
+// counted returns the position and end (-1: unknown) of the count, its name, and its key.
 func counted(p flow.Progress) (at, of int64, what, key string) {
 	switch {
 	case p.Looping && p.Times != 1:
@@ -100,10 +98,10 @@ func counted(p flow.Progress) (at, of int64, what, key string) {
 	return int64(p.Done), int64(p.Total), "tasks", "tasks"
 }
 
-// text is the line for progress p at a moment.
+// text returns the line for progress p.
 func (h *progressPhase) text(p flow.Progress, now time.Time) string {
 	at, of, what, key := counted(p)
-	if key != h.key || at < h.at { // another thing is counted, or the same one again
+	if key != h.key || at < h.at { // a new count, or the same one again
 		*h = progressPhase{key: key, since: now, from: at}
 	}
 	h.at, h.last = at, now
@@ -124,8 +122,8 @@ func (h *progressPhase) text(p flow.Progress, now time.Time) string {
 	return b.String()
 }
 
-// left is how long the count will take from at to its end at the speed that it had so far. ok is
-// false where that is not known yet.
+// left extrapolates the time until a count at `at` reaches its end. ok is false if that is not
+// known yet.
 func (h *progressPhase) left(at, of int64, now time.Time) (left time.Duration, ok bool) {
 	took := now.Sub(h.since)
 	if of <= 0 || at <= h.from || at >= of || took < patience/2 {
@@ -138,7 +136,7 @@ func (h *progressPhase) left(at, of int64, now time.Time) (left time.Duration, o
 	return (time.Duration(seconds*float64(time.Second)) + time.Second - 1).Truncate(time.Second), true
 }
 
-// grouped is n with a comma after each three digits.
+// grouped formats n with a comma after each three digits.
 func grouped(n int64) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -147,7 +145,7 @@ func grouped(n int64) string {
 	return s
 }
 
-// hide takes the line away.
+// hide removes the line.
 func (l *progressLine) hide() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,8 +158,8 @@ func (l *progressLine) clear() {
 	}
 }
 
-// above is w for output during the run: where both are the terminal, a value would be printed
-// behind the progress, which comes back at the next report.
+// above returns w for output during the run. If both are the terminal, it hides the line, which
+// returns at the next report.
 func (l *progressLine) above(w io.Writer) io.Writer {
 	if l.to == nil {
 		return w

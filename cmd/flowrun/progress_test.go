@@ -8,7 +8,8 @@ import (
 	"flow"
 )
 
-// The line names the statement, counts its rounds or iterations, and tells the time that is left of them by their own speed.
+// The line names the statement, counts its rounds or iterations, and tells the time that is left of
+// them by their own speed.
 func TestProgressText(t *testing.T) {
 	const loop, solver = "R = parfor i in 0..n { .. } (line 4)", "iterate x = b until .. (line 9)"
 	var h progressPhase

@@ -10,8 +10,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// repaired MESSAGE flowrun ARGS... demands that a command line is refused with exit code 2 and a message that matches, that
-// a help line follows, and that the line with what the help proposes in the place of what it is about exits with 0.
+// repaired MESSAGE flowrun ARGS... demands that a command line is refused with exit code 2 and a
+// message that matches, that a help line follows, and that the line with what the help proposes in
+// the place of what it is about exits with 0.
 func repaired(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || args[1] != "flowrun" {
 		ts.Fatalf("usage: repaired MESSAGE flowrun ARGS...")

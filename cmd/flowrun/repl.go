@@ -19,9 +19,9 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines the REPL: each entry is run once, and its names keep their values
-// (flow.Session). repl_commands.go has the commands, repl_program.go the text that was entered,
-// repl_line.go and repl_edit.go the editing of blocks.
+// This file defines the REPL: each entry runs once, and its names keep their values (flow.Session).
+// repl_commands.go has the commands, repl_program.go the text that was entered, repl_line.go and
+// repl_edit.go the editing of blocks.
 
 func (s *session) replCommand() *cli.Command {
 	return &cli.Command{
@@ -64,7 +64,7 @@ func (s *session) replCommand() *cli.Command {
 	}
 }
 
-// sessionRanks is on how many ranks the entries run; 0 leaves it to the launcher of the ranks.
+// sessionRanks returns the number of ranks; 0 leaves it to the launcher.
 func sessionRanks(c *cli.Context) (int, error) {
 	switch backend := strings.ToLower(c.String("backend")); {
 	case !c.Bool("distributed") && (c.IsSet("ranks") || c.IsSet("backend")):
@@ -93,15 +93,15 @@ type repl struct {
 	entered []statement // what became part of the session
 	last    string      // the last entry that showed something, for :plan and :explain
 	shown   []string    // its statements that did, for :save
-	code    int         // what a session without a terminal exits with
+	code    int         // exit code of a session without a terminal
 }
 
-// replName is what diagnostics call an entry.
+// replName is the name of an entry in diagnostics.
 const replName = "input"
 
 // loop reads entries until the end of the input.
 func (r *repl) loop(ctx context.Context) error {
-	r.s.signal.leave() // Ctrl-C ends an entry or a run here, not the command
+	r.s.signal.leave() // Ctrl-C ends an entry or a run, not the command
 	in, err := r.s.newLineReader(r)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (r *repl) read(ctx context.Context) (string, error) {
 	return r.in.read()
 }
 
-// one does what an entry says: a command, or statements.
+// one executes an entry: a command, or statements.
 func (r *repl) one(ctx context.Context, entry string) error {
 	text := strings.TrimSpace(entry)
 	if command, ok := r.commandOf(text); ok {
@@ -169,13 +169,13 @@ func (r *repl) one(ctx context.Context, entry string) error {
 	return r.enter(ctx, entry, r.timed)
 }
 
-// wordCommands are commands that may be written as Python, Julia and shells write them.
+// wordCommands maps commands in the spelling of Python, Julia and shells.
 var wordCommands = map[string]string{
 	"exit": "quit", "exit()": "quit", "quit": "quit", "quit()": "quit", "help": "help", "help()": "help", "?": "help", "who": "who", "clear": "clear",
 }
 
-// commandOf is the command that an entry is: a line that begins with a colon or a question mark, or
-// a word such as exit, unless a name is called so.
+// commandOf returns the command of an entry: a line that begins with a colon or a question mark, or
+// a word such as exit that is not bound.
 func (r *repl) commandOf(text string) (command string, ok bool) {
 	if rest, ok := strings.CutPrefix(text, ":"); ok {
 		return rest, true
@@ -196,8 +196,8 @@ func (r *repl) commandOf(text string) (command string, ok bool) {
 	return command, ok
 }
 
-// unfinished tells whether a text must go on: in a bracket, or behind an operator or a comma. Text
-// in quotes and comments does not count.
+// unfinished reports whether a text must continue: inside a bracket, or after an operator or a
+// comma. Quoted text and comments do not count.
 func unfinished(text string) bool {
 	depth := 0
 	last := ""
@@ -228,8 +228,8 @@ func unfinished(text string) bool {
 	return depth > 0 || last != "" && strings.Contains("=+-*/@,<>|&^%.", last)
 }
 
-// enter runs an entry and makes it part of the session. Ctrl-C ends it, and the session is then as
-// it was.
+// enter runs an entry and adds it to the session. Ctrl-C ends it, and the session is then
+// unchanged.
 func (r *repl) enter(ctx context.Context, entry string, timed bool) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
@@ -269,7 +269,7 @@ func (r *repl) execute(ctx context.Context, entry string, timed bool) error {
 	return nil
 }
 
-// gate passes the output of a run on until the run is given up.
+// gate passes on the output of a run until the run is abandoned.
 type gate struct {
 	to     io.Writer
 	closed atomic.Bool

@@ -18,7 +18,7 @@ import (
 
 // This file defines the commands of the REPL.
 
-// replCommands is the table of them, for :help and completion.
+// replCommands is the table of commands, for :help and completion.
 var replCommands = []struct{ name, args, doc string }{
 	{"help", "", "this list; also help"},
 	{"doc", "[NAME]", "the manual of an operator or library function; also ?NAME"},
@@ -140,7 +140,7 @@ func (r *repl) command(ctx context.Context, line string) error {
 	return e
 }
 
-// compile compiles an entry, or the last one again, and does not run it.
+// compile compiles an entry, or the last one again, without running it.
 func (r *repl) compile(ctx context.Context, entry string, dump func(string, *ir.Graph)) (*flow.SessionEntry, error) {
 	if entry == "" {
 		entry = r.last
@@ -193,7 +193,7 @@ func (r *repl) explain(ctx context.Context, rest string) error {
 	return err
 }
 
-// set gives a param a value, or lists them all.
+// set sets a param, or lists them all.
 func (r *repl) set(ctx context.Context, text string) error {
 	if text == "" {
 		rows := [][]string{}
@@ -221,7 +221,7 @@ func (r *repl) drop(name string) error {
 	return nil
 }
 
-// needed reports whether what was entered mentions a name beside where that is bound.
+// needed reports whether the entries use a name outside its binding.
 func (r *repl) needed(name string) bool {
 	return slices.ContainsFunc(r.entered, func(st statement) bool {
 		return slices.ContainsFunc(st.uses, func(id ast.Ident) bool { return id.Name == name })
@@ -236,7 +236,7 @@ func (r *repl) variable(name string) (v flow.Variable, ok bool) {
 	return r.session.Variables()[i], true
 }
 
-// describe says what a name means.
+// describe prints what a name means.
 func (r *repl) describe(v flow.Variable) error {
 	what := v.What
 	switch {

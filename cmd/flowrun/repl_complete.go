@@ -13,13 +13,13 @@ import (
 	"flow/lang"
 )
 
-// This file completes words in the REPL: commands, names, what stands behind a dot, files in
-// quotes, and the arguments of calls.
+// This file completes words in the REPL: commands, names, fields, files in quotes, and named
+// arguments of calls.
 
-// completion is what a word may become, and what that is.
+// completion is a completed word and its description.
 type completion struct{ text, doc string }
 
-// completions is what may stand in the place of the word at the end of head.
+// completions returns the completions of the word at the end of head.
 func (r *repl) completions(head string) (found []completion, word string) {
 	known := r.candidates(head, &word)
 	for _, c := range known {
@@ -63,7 +63,7 @@ func (r *repl) candidates(head string, word *string) []completion {
 	return append(out, r.words()...)
 }
 
-// wordAt is the word at the end of a text.
+// wordAt returns the word at the end of a text.
 func wordAt(text string) string {
 	i := len(text)
 	for i > 0 && isWordByte(text[i-1]) {
@@ -76,7 +76,7 @@ func isWordByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// openString is the text behind the quote of a string that is not closed in a line.
+// openString returns the text after the opening quote of an unclosed string.
 func openString(line string) (text string, ok bool) {
 	for i := 0; i < len(line); i++ {
 		switch {
@@ -92,8 +92,8 @@ func openString(line string) (text string, ok bool) {
 	return text, ok
 }
 
-// files is what lies in a directory by names that begin as path ends: directories, and files with
-// the extension; "": all.
+// files lists the directories, and the files with the extension ("": all), whose names begin as
+// path ends.
 func files(path, ext string) (out []completion) {
 	dir, _ := filepath.Split(path)
 	entries, err := os.ReadDir(filepath.Join(".", dir))
@@ -143,7 +143,7 @@ func (r *repl) variableNames() (out []completion) {
 	return out
 }
 
-// words is those of the language, its operators and its library.
+// words returns the words of the language, its operators and its library.
 func (r *repl) words() (out []completion) {
 	for _, w := range lang.Keywords() {
 		out = append(out, completion{w, ""})
@@ -161,7 +161,7 @@ func (r *repl) words() (out []completion) {
 	return out
 }
 
-// fields is what may stand behind the dot of a name.
+// fields returns the possible fields of a name.
 func (r *repl) fields(name string) (out []completion) {
 	v, ok := r.variable(name)
 	if !ok {
@@ -176,7 +176,7 @@ func (r *repl) fields(name string) (out []completion) {
 	return out
 }
 
-// arguments is the names of the arguments of the call whose brackets are open at the end of a text.
+// arguments returns the named arguments of the call that is open at the end of a text.
 func (r *repl) arguments(before string) (out []completion) {
 	depth := 0
 	for i := len(before) - 1; i >= 0; i-- {
@@ -219,7 +219,7 @@ func (r *repl) argumentsOf(function string) (names []string) {
 	return names
 }
 
-// named is the arguments of an operator that a program names.
+// named returns the arguments of an operator that programs pass by name.
 func named(d *op.Def) (names []string) {
 	for _, a := range d.Args {
 		if a.Attr {
@@ -229,7 +229,7 @@ func named(d *op.Def) (names []string) {
 	return names
 }
 
-// whatIs is what a name means, in few words.
+// whatIs describes a name in few words.
 func whatIs(v flow.Variable) string {
 	switch {
 	case v.What == "":

@@ -12,7 +12,7 @@ import (
 	"flow/lang"
 )
 
-// This file defines the editor of the REPL on a terminal: blocks of several lines, in colours, with
+// This file defines the editor of the REPL on a terminal: blocks of lines, in colours, with
 // completion and history.
 
 // editor edits entries.
@@ -37,7 +37,7 @@ func newEditor(r *repl) (*editor, error) {
 	e.shell.Completer = func(block []rune, cursor int) readline.Completions {
 		head := string(block[:cursor])
 		found, word := r.completions(head)
-		stem := "" // of what is behind a dot or a bracket: the library takes no empty word
+		stem := "" // after a dot or bracket: the library takes no empty word
 		if word == "" {
 			stem = head[strings.LastIndexAny(head, " \t\n")+1:]
 		}
@@ -45,14 +45,15 @@ func newEditor(r *repl) (*editor, error) {
 		for _, c := range found {
 			pairs = append(pairs, stem+c.text, c.doc)
 		}
-		// NoSpace would let the key after a completion delete the last character of the word.
+		// NoSpace would let the key after a completion delete the last character of the
+		// word.
 		out := readline.CompleteValuesDescribed(pairs...).JustifyDescriptions()
 		out.PREFIX = stem + word
 		return out
 	}
 	e.shell.Keymap.Register(map[string]func(){"block-up": e.up, "block-down": e.down})
-	// An inputrc spells a key by escape or by meta, a rune with 128 added; the library has defaults
-	// for either.
+	// An inputrc writes a key as escape or as meta, a rune with 128 added; the library has
+	// defaults for both.
 	for _, keymap := range []string{"emacs", "emacs-standard", "vi-insert"} {
 		for _, before := range []string{"\x1b[", "\x1bO", "\u00db", "\u00cf"} {
 			for key, action := range map[string]string{"A": "block-up", "B": "block-down"} {
@@ -66,7 +67,7 @@ func newEditor(r *repl) (*editor, error) {
 	return e, nil
 }
 
-// up goes to the line above in the block; from the first, to the entry before.
+// up moves to the line above in the block, or from the first to the previous entry.
 func (e *editor) up() {
 	block, at := []rune(*e.shell.Line()), e.shell.Cursor().Pos()
 	to, ok := above(block, at)
@@ -77,7 +78,7 @@ func (e *editor) up() {
 	e.shell.Cursor().Set(to)
 }
 
-// down goes to the line below in the block; from the last, to the entry after.
+// down moves to the line below in the block, or from the last to the next entry.
 func (e *editor) down() {
 	block, at := []rune(*e.shell.Line()), e.shell.Cursor().Pos()
 	to, ok := below(block, at)
@@ -88,7 +89,7 @@ func (e *editor) down() {
 	e.shell.Cursor().Set(to)
 }
 
-// lineAt is the first place of the line of a block in which a place lies.
+// lineAt returns the start of the line of a block that contains a position.
 func lineAt(block []rune, at int) int {
 	for at > 0 && block[at-1] != '\n' {
 		at--
@@ -96,7 +97,7 @@ func lineAt(block []rune, at int) int {
 	return at
 }
 
-// above is the place in the line above; ok is false in the first line.
+// above returns the position in the line above. ok is false in the first line.
 func above(block []rune, at int) (to int, ok bool) {
 	start := lineAt(block, at)
 	if start == 0 {
@@ -105,7 +106,7 @@ func above(block []rune, at int) (to int, ok bool) {
 	return min(lineAt(block, start-1)+at-start, start-1), true
 }
 
-// below is the place in the line below; ok is false in the last line.
+// below returns the position in the line below. ok is false in the last line.
 func below(block []rune, at int) (to int, ok bool) {
 	next := at
 	for next < len(block) && block[next] != '\n' {
@@ -133,21 +134,20 @@ func (e *editor) read() (string, error) {
 	return joined(block), nil
 }
 
-// remember does nothing: the editor writes what it returns into the history.
+// remember does nothing: the editor writes its results to the history.
 func (e *editor) remember(string)   {}
 func (e *editor) interactive() bool { return true }
 
-// close gives the terminal back.
+// close restores the terminal.
 func (e *editor) close() { _ = term.Restore(int(os.Stdin.Fd()), e.state) }
 
-// paint is the colours of the kinds of words, as sequences of a terminal; what has none is left as
-// it is. They are those that are read on light and dark ground.
+// paint maps kinds of words to terminal colours that are readable on light and dark backgrounds.
 var paint = map[lang.Kind]string{
 	lang.Declaring: "\x1b[35m", lang.Steering: "\x1b[35m", lang.Joining: "\x1b[35m", lang.Constant: "\x1b[36m",
 	lang.Number: "\x1b[36m", lang.Text: "\x1b[32m", lang.Comment: "\x1b[2m", lang.Call: "\x1b[34m",
 }
 
-// coloured is a block with the colours of its words. A command has none.
+// coloured returns a block with coloured words. A command has none.
 func coloured(block string) string {
 	if strings.HasPrefix(strings.TrimSpace(block), ":") {
 		return block

@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// This file keeps the history of the REPL in a file: an entry a line, oldest first.
+// This file stores the history of the REPL in a file: an entry a line, oldest first.
 
-// history is what was entered. It is a readline.History.
+// history is a readline.History.
 type history struct {
 	path    string // "": it is not kept
 	entries []string
 }
 
-// mostHistory is how many entries are kept; twice as many may lie in the file before it is written
-// anew.
+// mostHistory is the number of entries kept. The file may hold twice as many before it is
+// rewritten.
 const mostHistory = 5000
 
-// lineEnd stands in the file for the line ends within an entry. Entries cannot have it: it is no
+// lineEnd replaces line ends inside an entry in the file. Entries cannot contain it: it is no
 // character of the language.
 const lineEnd = "\u2028"
 
-// historyFile lies beside the cache of measured costs; "" if there is no place for it.
+// historyFile is beside the cache of measured costs; "" if there is no place for it.
 func historyFile() string {
 	dir := os.Getenv("FLOW_CACHE")
 	if dir == "" {
@@ -37,7 +37,7 @@ func historyFile() string {
 	return filepath.Join(dir, "history")
 }
 
-// openHistory reads the file; the first time there is none.
+// openHistory reads the file, which may not exist.
 func openHistory(path string) *history {
 	h := &history{path: path}
 	text, err := os.ReadFile(path)
@@ -62,7 +62,7 @@ func openHistory(path string) *history {
 	return h
 }
 
-// Write adds an entry, unless it is the last one again. Other sessions may be adding theirs.
+// Write adds an entry unless it repeats the last one. Other sessions may write at the same time.
 func (h *history) Write(entry string) (int, error) {
 	entry = strings.TrimRight(entry, " \t\n")
 	if n := len(h.entries); entry == "" || n > 0 && h.entries[n-1] == entry {
@@ -73,13 +73,13 @@ func (h *history) Write(entry string) (int, error) {
 		return len(h.entries), nil
 	}
 	if f, err := os.OpenFile(h.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err == nil {
-		_, _ = f.WriteString(strings.ReplaceAll(entry, "\n", lineEnd) + "\n") // a history that cannot be kept is no reason to stop
+		_, _ = f.WriteString(strings.ReplaceAll(entry, "\n", lineEnd) + "\n") // a history that cannot be stored is no reason to stop
 		_ = f.Close()
 	}
 	return len(h.entries), nil
 }
 
-// GetLine is an entry, from 0.
+// GetLine returns an entry, from 0.
 func (h *history) GetLine(i int) (string, error) {
 	if i < 0 || i >= len(h.entries) {
 		return "", errors.New("no such entry")
@@ -87,8 +87,8 @@ func (h *history) GetLine(i int) (string, error) {
 	return h.entries[i], nil
 }
 
-// Len is how many entries there are.
+// Len returns the number of entries.
 func (h *history) Len() int { return len(h.entries) }
 
-// Dump is all of them.
+// Dump returns all entries.
 func (h *history) Dump() any { return h.entries }

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// This file defines how the REPL gets its entries: edited on a terminal (repl_edit.go), or plainly
-// from anything else.
+// This file reads the REPL's entries: edited on a terminal (repl_edit.go), or plainly from anything
+// else.
 
-// lineReader is where entries come from.
+// lineReader returns entries.
 type lineReader interface {
 	read() (string, error) // io.EOF at the end, errLineAborted after Ctrl-C
 	remember(entry string)
@@ -19,7 +19,7 @@ type lineReader interface {
 	close()
 }
 
-// errLineAborted is an entry that was given up.
+// errLineAborted is the error of an abandoned entry.
 var errLineAborted = errors.New("aborted")
 
 func (s *session) newLineReader(r *repl) (lineReader, error) {
@@ -31,8 +31,8 @@ func (s *session) newLineReader(r *repl) (lineReader, error) {
 	return newEditor(r)
 }
 
-// complete reports whether a block is an entry: a command, brackets closed, no operator at the end,
-// no "\" at the end.
+// complete reports whether a block is an entry: a command, or text with closed brackets that does
+// not end in an operator or "\".
 func complete(block string) bool {
 	text := strings.TrimSpace(block)
 	if strings.HasPrefix(text, ":") || strings.HasPrefix(text, "?") {
@@ -41,7 +41,7 @@ func complete(block string) bool {
 	return !strings.HasSuffix(strings.TrimRight(block, " \t"), "\\") && !unfinished(text)
 }
 
-// joined is a block without the signs that its lines go on.
+// joined returns a block without continuation signs.
 func joined(block string) string {
 	lines := strings.Split(block, "\n")
 	for i, line := range lines {
@@ -52,10 +52,10 @@ func joined(block string) string {
 	return strings.Join(lines, "\n")
 }
 
-// plainLines are the lines of a file or a pipe.
+// plainLines reads the lines of a file or a pipe.
 type plainLines struct{ *bufio.Scanner }
 
-// read reads lines until what they say is complete.
+// read reads lines until they are a complete entry.
 func (p *plainLines) read() (string, error) {
 	var lines []string
 	for p.Scan() {

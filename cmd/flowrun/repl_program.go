@@ -10,12 +10,12 @@ import (
 	"flow/lang/source"
 )
 
-// This file keeps what was entered as the text of a program, for :list and :save. A name that was
-// bound again stands in it under another name before that, because in a program a name has one
-// value. A function reads a name as it is when it is called, so one that was declared before a name
-// in it was bound again means something else in a program: such a session has no text.
+// This file keeps the entries as the text of a program, for :list and :save. A name that was bound
+// again gets another name before that, because in a program a name has one value. A function reads
+// a name when it is called, so a function declared before such a rebinding would change its meaning
+// in a program: that session has no program text.
 
-// statement is one statement that became part of the session.
+// statement is a statement of the session.
 type statement struct {
 	text  string
 	fn    bool
@@ -23,7 +23,7 @@ type statement struct {
 	uses  []ast.Ident // the names that it mentions, in order
 }
 
-// note takes an entry down that has been run.
+// note records an entry that has run.
 func (r *repl) note(entry string) {
 	file := source.NewFileSet().Add(replName, entry)
 	tree, _ := lang.Parse(file)
@@ -53,7 +53,7 @@ func (r *repl) note(entry string) {
 	}
 }
 
-// sends reports a statement that sends something to channels.
+// sends reports a statement that sends to channels.
 func sends(st ast.Stmt) (found bool) {
 	ast.Walk(st, func(n ast.Node) bool {
 		_, is := n.(*ast.Send)
@@ -63,7 +63,7 @@ func sends(st ast.Stmt) (found bool) {
 	return found
 }
 
-// located is a statement with the places of its names.
+// located returns a statement with the places of its names.
 func located(file *source.File, st ast.Stmt, text string) statement {
 	out := statement{text: text}
 	_, out.fn = st.(*ast.FnDecl)
@@ -84,7 +84,7 @@ func located(file *source.File, st ast.Stmt, text string) statement {
 	return out
 }
 
-// program is the statements of the session as a program. What is shown comes last.
+// program returns the statements of the session as a program. Shown values come last.
 func (r *repl) program(shown []string) (string, error) {
 	if f, x, ok := r.outdated(); ok {
 		e := usagef("%s was declared before %s was bound again, and reads the new value: no program says that", f, x)
@@ -138,8 +138,7 @@ func (r *repl) program(shown []string) (string, error) {
 	return strings.Join(lines, "\n") + "\n", nil
 }
 
-// outdated finds a function in force that mentions a name which was bound again after its
-// declaration.
+// outdated finds a current function that uses a name which was bound again after its declaration.
 func (r *repl) outdated() (fn, name string, ok bool) {
 	binds := func(st statement, name string) bool {
 		return slices.ContainsFunc(st.names, func(id ast.Ident) bool { return id.Name == name })
@@ -159,7 +158,7 @@ func (r *repl) outdated() (fn, name string, ok bool) {
 	return "", "", false
 }
 
-// bound returns the names that a statement binds, also those of imports.
+// bound returns the names that a statement binds, including those of imports.
 func bound(st ast.Stmt) []ast.Ident {
 	if imported, ok := st.(*ast.Import); ok && imported.As != nil {
 		return []ast.Ident{*imported.As}

@@ -20,27 +20,27 @@ import (
 )
 
 // This file defines the REPL over MPI. A launcher starts the ranks once. Rank 0 reads the entries,
-// from a terminal that it takes over or from a pipe, and the other ranks run what it runs
+// from a terminal that it takes over or from a pipe, and the other ranks run them too
 // (flow.Follow).
 
-// terminalVariable tells rank 0 which of its standard files are the terminal of the command that
-// started the ranks, by their numbers: a launcher gives ranks pipes.
+// terminalVariable tells rank 0 which of its standard files, by number, are the terminal of the
+// command that started the ranks: launchers give ranks pipes.
 const terminalVariable = "FLOWRUN_TERMINAL"
 
 // replRanks is what a REPL on rank 0 needs beside a session.
 type replRanks struct {
 	comm job
-	// working has an element while an entry is being executed.
+	// working has an element while an entry runs.
 	working chan struct{}
 }
 
-// job is a transport.Comm as the command needs it.
+// job is the part of a transport.Comm that the command needs.
 type job interface {
 	Abort(code int)
 	Close() error
 }
 
-// overMPI runs the REPL on ranks that a launcher has started, or starts them.
+// overMPI runs the REPL on the ranks of a launcher, or starts them.
 func (r *repl) overMPI(c *cli.Context) error {
 	switch {
 	case !mpi.Available():
@@ -76,7 +76,7 @@ func (r *repl) launch(c *cli.Context) error {
 	return r.s.launched(c.Context, lo, told)
 }
 
-// join is this process's part as a rank that a launcher has started.
+// join runs this process as a rank that a launcher has started.
 func (r *repl) join(c *cli.Context) error {
 	s := r.s
 	comm, err := mpi.Init()
@@ -109,13 +109,13 @@ func (r *repl) join(c *cli.Context) error {
 	err = r.loop(c.Context)
 	ctx, stop := context.WithTimeout(context.Background(), grace)
 	defer stop()
-	if r.session.Close(ctx) != nil { // an entry that was interrupted still runs
+	if r.session.Close(ctx) != nil { // an interrupted entry still runs
 		return s.tellAndClose(orDone(err), abortion{comm})
 	}
 	return s.tellAndClose(err, comm)
 }
 
-// orDone is err, or the end of a command that has succeeded.
+// orDone returns err, or the successful end of a command.
 func orDone(err error) error {
 	if err == nil {
 		return exit(exitOK)
@@ -132,7 +132,7 @@ func (a abortion) Close() error {
 	return nil
 }
 
-// follow is the part of the ranks other than 0, which decides what signals mean.
+// follow runs the ranks other than 0. It decides what signals do.
 func (r *repl) follow(comm job, rank int, run func() error) error {
 	s, stderr := r.s, r.s.err
 	s.out, s.err = io.Discard, io.Discard
@@ -153,7 +153,7 @@ func (r *repl) follow(comm job, rank int, run func() error) error {
 	return err
 }
 
-// sayFirst is how much later the other ranks abort a job than the one that says why.
+// sayFirst is how much later the other ranks abort a job than the rank that reports why.
 const sayFirst = 300 * time.Millisecond
 
 // one executes an entry. A failure after which the ranks cannot go on together ends the job.
@@ -168,7 +168,7 @@ func (k *replRanks) one(ctx context.Context, r *repl, entry string) error {
 	return err
 }
 
-// abort tells why the job ends, and ends it.
+// abort reports why the job ends, and ends it.
 func (k *replRanks) abort(r *repl, why error) {
 	r.in.close()
 	code := r.s.tell(why)
@@ -176,7 +176,7 @@ func (k *replRanks) abort(r *repl, why error) {
 	k.comm.Abort(dist.Leave(code))
 }
 
-// watch ends the job when a rank has ended while an entry is awaited, until stop is called.
+// watch ends the job if a rank ends while an entry is awaited, until stop is called.
 func (k *replRanks) watch(ctx context.Context, r *repl) (stop func()) {
 	watched, stop := r.session.Watch(ctx)
 	go func() {
@@ -192,8 +192,8 @@ func (k *replRanks) watch(ctx context.Context, r *repl) (stop func()) {
 }
 
 // endInOrder returns a context for entries, which SIGTERM and SIGHUP cancel; the session then ends
-// on all ranks. So it does after an interrupt while an entry is awaited: one during an entry is
-// that one's.
+// on all ranks. An interrupt while an entry is awaited ends it too; during an entry it only ends
+// that entry.
 func (k *replRanks) endInOrder(ctx context.Context, r *repl) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	caught := make(chan os.Signal, 4)
@@ -218,8 +218,7 @@ func (k *replRanks) endInOrder(ctx context.Context, r *repl) context.Context {
 	return ctx
 }
 
-// end ends the session on all ranks, and this process. idle says that no entry is being executed,
-// nor will be.
+// end ends the session on all ranks, and this process. idle: no entry is running, nor will one.
 func (k *replRanks) end(r *repl, idle bool) {
 	late := time.After(grace)
 	if !idle {

@@ -8,22 +8,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file hands the terminal from the command that starts ranks to rank 0, which is in a process
-// group of its own, and back. A shell does the same with its jobs.
+// This file passes the terminal from the command that starts ranks to rank 0, which is in a process
+// group of its own, and back, as a shell does with its jobs.
 
-// adoptTerminal makes the terminal this process's: Ctrl-C comes here. which has the numbers of the
-// standard files that become it.
+// adoptTerminal makes the terminal this process's, so that Ctrl-C comes here. which has the numbers
+// of the standard files that become it.
 func adoptTerminal(which string) error {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	if unix.Getpgrp() != os.Getpid() { // others in the group would get Ctrl-C as well
+	if unix.Getpgrp() != os.Getpid() { // others in the group would get Ctrl-C too
 		if err := unix.Setpgid(0, 0); err != nil {
 			return err
 		}
 	}
-	signal.Ignore(syscall.SIGTTIN, syscall.SIGTSTP) // the shell waits for another process, and would not notice
+	signal.Ignore(syscall.SIGTTIN, syscall.SIGTSTP) // the shell waits for another process and would not notice
 	takeTerminal(tty)
 	for _, number := range which {
 		if err := unix.Dup3(int(tty.Fd()), int(number-'0'), 0); err != nil {
@@ -33,8 +33,8 @@ func adoptTerminal(which string) error {
 	return tty.Close()
 }
 
-// takeTerminal makes this process's group the one that reads from a terminal.
+// takeTerminal makes this process's group the foreground group of a terminal.
 func takeTerminal(tty *os.File) {
-	signal.Ignore(syscall.SIGTTOU)                                             // or asking for it would stop this process
-	_ = unix.IoctlSetPointerInt(int(tty.Fd()), unix.TIOCSPGRP, unix.Getpgrp()) // a terminal that has gone needs no reader
+	signal.Ignore(syscall.SIGTTOU)                                             // or the request would stop this process
+	_ = unix.IoctlSetPointerInt(int(tty.Fd()), unix.TIOCSPGRP, unix.Getpgrp()) // a closed terminal needs no reader
 }

@@ -16,7 +16,7 @@ import (
 	"flow/runtime/dist/transport/mpi"
 )
 
-// This file defines `flowrun run`, which is also meant when no command is named.
+// This file defines `flowrun run`, the default command.
 
 func (s *session) runCommand() *cli.Command {
 	return &cli.Command{
@@ -118,7 +118,7 @@ func (s *session) run(c *cli.Context) error {
 	return s.execute(c.Context, p, o, req, p.Run)
 }
 
-// execute runs a compiled program by run and reports on it as asked. Files appear when all has
+// execute runs a compiled program by run and reports on it. Files appear when everything has
 // succeeded.
 func (s *session) execute(ctx context.Context, p *flow.Program, o flow.CompileOptions, req runRequest, run func(context.Context, flow.RunOptions) (*flow.Report, error)) error {
 	line := s.progress()
@@ -156,13 +156,12 @@ func (s *session) execute(ctx context.Context, p *flow.Program, o flow.CompileOp
 	return err
 }
 
-// longRun is from how many seconds on a run may be followed by a measurement of the kernels, which
+// longRun is the seconds from which a run may be followed by a measurement of the kernels, which
 // takes up to 50 ms.
 const longRun = 3
 
-// measureForNextTime leaves kernel costs in the cache if there are none, so that the next run is
-// planned by them. It is never on the way to a result, and its failure is not reported: the
-// next run guesses again.
+// measureForNextTime stores measured kernel costs in the cache if there are none, for planning the
+// next run. It never delays a result, and its failure is not reported: the next run guesses again.
 func (s *session) measureForNextTime(o flow.CompileOptions) {
 	if o.Rates != nil {
 		return
@@ -172,8 +171,8 @@ func (s *session) measureForNextTime(o flow.CompileOptions) {
 	}
 }
 
-// canWrite says before a run that a file could not be written after it. It makes nothing and
-// changes nothing; "" is no file.
+// canWrite checks before a run that a file can be written after it, without changing anything. ""
+// is no file.
 func canWrite(path string) error {
 	if path == "" {
 		return nil
@@ -192,10 +191,9 @@ func canWrite(path string) error {
 	return f.Close()
 }
 
-// writeTrace writes the recordings to a file, also those of a run that failed or was interrupted:
-// what ran until then. The file appears whole or not at all. Of a run that a rank's death has ended
-// it has rank 0 alone, and is not there if that is the dead one. What the run itself was writing
-// must have been committed or discarded.
+// writeTrace writes the recordings to a file, also for a run that failed or was interrupted. The
+// file appears whole or not at all. After a rank's death only rank 0's recording is left, unless
+// rank 0 died. Files of the run itself must have been committed or discarded.
 func (s *session) writeTrace(path string, p *flow.Program, report *flow.Report) error {
 	if len(report.Recordings) == 0 {
 		return nil

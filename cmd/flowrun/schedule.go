@@ -10,8 +10,8 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file defines the flags that say how loops are handed out to threads. They are those of DAPHNE, and its spelling
-// of them is accepted too.
+// This file defines the flags of self-scheduling. They are those of DAPHNE, whose spelling is
+// accepted too.
 
 func scheduleFlags() []cli.Flag {
 	return []cli.Flag{
@@ -26,7 +26,7 @@ func scheduleFlags() []cli.Flag {
 	}
 }
 
-// commonSchedule reads those of scheduleFlags that a sweep does not vary.
+// commonSchedule reads the scheduleFlags that a sweep does not vary.
 func commonSchedule(c *cli.Context) (o flow.Scheduling, err error) {
 	o.Pin, o.Plan.PrePartition, o.OneThreadPerCore = c.Bool("pin-workers"), c.Bool("pre-partition"), !c.Bool("hyperthreading")
 	o.Forget = c.Bool("forget")
@@ -66,8 +66,8 @@ func (s *session) schedule(c *cli.Context) (o flow.Scheduling, err error) {
 	return o, nil
 }
 
-// hopeless is why a technique cannot cut any loop that one would think of; nil if it can cut one. What it makes of the
-// loops of the program only the run shows: an expression may be about their sizes.
+// hopeless returns why a technique cannot cut any plausible loop, or nil. Only the run shows
+// whether it can cut the program's loops, since an expression may depend on their sizes.
 func hopeless(t *schedule.Technique) (err error) {
 	if t == schedule.Auto { // it chooses some that can
 		return nil
@@ -80,7 +80,7 @@ func hopeless(t *schedule.Technique) (err error) {
 	return err
 }
 
-// unknownName is a mistake on the command line that schedule can help with.
+// unknownName is a usage error with help from package schedule.
 func unknownName(err error) error {
 	e := usagef("%v", err)
 	if unknown := (*schedule.UnknownError)(nil); errors.As(err, &unknown) {

@@ -85,7 +85,8 @@ func params(dir string) testscript.Params {
 	}
 }
 
-// realInputs is the folder of the larger real inputs, which need not be there: FLOW_DATA, or ../shared/data beside the project.
+// realInputs is the folder of the larger real inputs, which need not be there: FLOW_DATA, or
+// ../shared/data beside the project.
 func realInputs() string {
 	if dir := os.Getenv("FLOW_DATA"); dir != "" {
 		return dir
@@ -116,7 +117,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// unchanged DIR NAMES... demands that DIR holds exactly these files: nothing half-written, nothing left behind.
+// unchanged DIR NAMES... demands that DIR holds exactly these files: nothing half-written, nothing
+// left behind.
 func unchanged(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: unchanged DIR NAMES...")
@@ -138,8 +140,9 @@ func unchanged(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// traced DIR FILE TASKS demands that DIR holds FILE alone, a whole trace with at least so many tasks, none of which ends before it
-// begins. TASKS may be "any", of a run that may have been stopped before it had begun, or when it was too late to write: then DIR may be empty.
+// traced DIR FILE TASKS demands that DIR holds FILE alone, a whole trace with at least so many
+// tasks, none of which ends before it begins. TASKS may be "any", of a run that may have been
+// stopped before it had begun, or when it was too late to write: then DIR may be empty.
 func traced(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: traced DIR FILE TASKS")

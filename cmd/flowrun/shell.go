@@ -1,7 +1,6 @@
 package main
 
-// This file defines what a shell and `man` need to know of the command: `flowrun completion SHELL`
-// and `flowrun man`.
+// This file defines `flowrun completion SHELL` and `flowrun man`.
 
 import (
 	"fmt"
@@ -9,12 +8,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// completionFlag is the last word of a line that a shell wants completed; the library of the
-// command line answers it with a word a line.
+// completionFlag is the last word of a line to complete. The command-line library answers it with a
+// word a line.
 const completionFlag = "--generate-bash-completion"
 
-// completions are the scripts, by shell. Each asks the command itself for commands and flags, so
-// that no list can be old, and completes everything else as a file name.
+// completions are the scripts, by shell. Each asks the command for commands and flags, so no list
+// can be stale, and completes everything else as a file name.
 var completions = map[string]string{
 	"bash": `# bash completion for flowrun: source <(flowrun completion bash)
 _flowrun() {

@@ -13,36 +13,36 @@ import (
 	"flow/runtime/dist"
 )
 
-// This file defines what Ctrl-C, SIGTERM and SIGHUP (a terminal that has gone, a lost ssh) do: the
-// run is cancelled, files in progress are removed, and the command ends within two seconds with 128
-// + the signal.
+// This file handles Ctrl-C, SIGTERM and SIGHUP (a closed terminal, a lost ssh): the run is
+// cancelled, unfinished files are removed, and the command ends within two seconds with 128 + the
+// signal.
 
-// stoppedBy and the name of a signal is what the command says when one has ended it.
+// stoppedBy and the name of a signal is the message of a command that a signal ended.
 const stoppedBy = "flowrun: stopped by "
 
 // grace is how long a cancelled run may take to end by itself; the contract is two seconds in all.
-// A variable for tests of what it does when it has the time.
+// Tests change it.
 var grace = 1500 * time.Millisecond
 
-// graceTicks is in how many parts the grace is counted. Each counts once, however late its end is
-// seen: of a process that the machine holds up meanwhile nothing is taken away that it could have
-// used. More of them would be more often late by the ten milliseconds that a busy processor is.
+// graceTicks is the number of parts in which the grace is counted. Each counts once, however late
+// its end is seen, so a process that the machine stalls loses no usable time. More ticks would more
+// often be late by the ten milliseconds of a busy processor.
 const graceTicks = 15
 
-// interruption is the signal that ended this command, if one did.
+// interruption is the signal that ended this command, if any.
 type interruption struct {
 	number  atomic.Int32
-	discard atomic.Pointer[func()] // removes files in progress, should the run not come to it
-	writing atomic.Pointer[string] // what of the user's is being written after the run; nil: nothing
-	silent  atomic.Bool            // another process says it, or it has been said
-	code    atomic.Int32           // what the command ends with, once it has told why; 0: it has not
+	discard atomic.Pointer[func()] // removes unfinished files if the run does not
+	writing atomic.Pointer[string] // the user's file being written after the run, or nil
+	silent  atomic.Bool            // another process reports it, or it has been reported
+	code    atomic.Int32           // the exit code, once the reason has been reported; else 0
 	ending  atomic.Bool            // the watcher is ending the process
 	left    chan struct{}          // closed by leave
 }
 
 // watchSignals returns a context that the first SIGINT, SIGTERM or SIGHUP cancels. A second signal,
-// or a run that does not end within the grace, ends the process at once. Stop gives signals back to
-// the system.
+// or a run that does not end within the grace, ends the process at once. stop restores the system's
+// handling.
 func (s *session) watchSignals() (ctx context.Context, stop func()) {
 	s.signal = &interruption{left: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -77,7 +77,7 @@ func (s *session) watchSignals() (ctx context.Context, stop func()) {
 	}
 }
 
-// ends are the signals that end a command, beside that of Ctrl-C.
+// ends returns the signals that end a command, beside Ctrl-C's.
 func ends() []os.Signal {
 	if signal.Ignored(syscall.SIGHUP) { // by nohup, which would be in vain
 		return []os.Signal{syscall.SIGTERM}
@@ -85,9 +85,8 @@ func ends() []os.Signal {
 	return []os.Signal{syscall.SIGTERM, syscall.SIGHUP}
 }
 
-// endAtOnce makes these signals end the process without waiting for what it does: files in progress
-// are removed, and clean is called. Ctrl-C is left to the caller. The signals must have been given
-// up by leave.
+// endAtOnce lets these signals end the process at once: unfinished files are removed, and clean is
+// called. Ctrl-C is the caller's. leave must have been called.
 func (i *interruption) endAtOnce(clean func()) {
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, ends()...)
@@ -102,8 +101,8 @@ func (i *interruption) endAtOnce(clean func()) {
 	}()
 }
 
-// outOfGrace waits for the end of the grace or another signal; false if the run ends before. After
-// is time.After.
+// outOfGrace waits for the end of the grace or another signal. It returns false if the run ends
+// before. after is time.After.
 func outOfGrace(caught <-chan os.Signal, done <-chan struct{}, after func(time.Duration) <-chan time.Time) bool {
 	for range graceTicks {
 		select {
@@ -117,18 +116,18 @@ func outOfGrace(caught <-chan os.Signal, done <-chan struct{}, after func(time.D
 	return true
 }
 
-// caught reports whether a signal came; a nil interruption never was.
+// caught reports whether a signal came. A nil interruption has none.
 func (i *interruption) caught() bool { return i != nil && i.number.Load() != 0 }
 
-// wait does not return when the watcher is ending the process: what fails from then on fails
-// because its files were closed, and has nothing to tell.
+// wait does not return while the watcher is ending the process: later errors come from closed files
+// and mean nothing.
 func (i *interruption) wait() {
 	if i != nil && i.ending.Load() {
 		select {}
 	}
 }
 
-// onExit gives the function that removes files in progress; it must be safe to call at any time and
+// onExit sets the function that removes unfinished files. It must be safe to call at any time and
 // more than once.
 func (i *interruption) onExit(discard func()) {
 	if i != nil {
@@ -136,7 +135,7 @@ func (i *interruption) onExit(discard func()) {
 	}
 }
 
-// writes notes what is written from now on, which an end of the process leaves unwritten; "" is
+// writes records what is being written, which the end of the process would leave unfinished; "" is
 // nothing.
 func (i *interruption) writes(what string) {
 	switch {
@@ -148,14 +147,14 @@ func (i *interruption) writes(what string) {
 	}
 }
 
-// silence makes report say nothing, for ranks beside rank 0.
+// silence keeps report from printing, for ranks other than 0.
 func (i *interruption) silence() { i.silent.Store(true) }
 
-// leave gives signals up: the next signal.Notify decides what they mean. At most once.
+// leave stops handling signals: the next signal.Notify decides what they do. Call it at most once.
 func (i *interruption) leave() { close(i.left) }
 
-// told notes that the command has said why it ends, and with which code: a signal that comes now
-// changes neither.
+// told records that the command has reported why it ends, and its exit code: later signals change
+// neither.
 func (i *interruption) told(code int) {
 	i.code.Store(int32(code))
 	i.silence()

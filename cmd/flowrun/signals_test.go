@@ -20,18 +20,19 @@ import (
 
 // This file defines the script command that interrupts a run.
 
-// midway is how much of the processors a program, or each of its ranks, has had when it is in the middle of its work.
+// midway is how much of the processors a program, or each of its ranks, has had when it is in the
+// middle of its work.
 var midway = 2 * time.Second
 
-// startsWithin is how long that may take, a hundred times what it takes on a machine at rest: no program that works
-// takes longer.
+// startsWithin is how long that may take, a hundred times what it takes on a machine at rest: no
+// program that works takes longer.
 const startsWithin = 3 * time.Minute
 
 // interrupted SIGNAL DIR FILE ARGS... starts flowrun with FILE and ARGS, or as a session if FILE is
 // "repl", with the script's stdin.txt as its input, waits until it has begun to write into DIR or
 // is midway, sends the signal and demands 128 + the signal within two seconds of the machine's time
-// (package calm), and DIR empty. Of several tries one must be as fast: what else runs on the machine
-// may hold up any.
+// (package calm), and DIR empty. Of several tries one must be as fast: what else runs on the
+// machine may hold up any.
 func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: interrupted SIGNAL DIR FILE ARGS...")
@@ -55,7 +56,8 @@ func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 // onRanks reports that the command line args starts processes over MPI.
 func onRanks(args []string) bool { return strings.Contains(strings.Join(args, " "), "backend=mpi") }
 
-// interruptedOnce is one try of interrupted; it took so long to end, and was held up for so long beside that.
+// interruptedOnce is one try of interrupted; it took so long to end, and was held up for so long
+// beside that.
 func interruptedOnce(ts *testscript.TestScript, args []string) (took, held time.Duration) {
 	dir := ts.MkAbs(args[1])
 	cmd, stderr := begin(ts, "flowrun", args[2:])
@@ -172,8 +174,9 @@ func killedMidway(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// heldUp watches a process until gone is closed, and returns the longest that one of its threads has been ready to run
-// meanwhile and had no processor: the clock of package calm sees what holds up all processes, this what holds up one.
+// heldUp watches a process until gone is closed, and returns the longest that one of its threads
+// has been ready to run meanwhile and had no processor: the clock of package calm sees what holds
+// up all processes, this what holds up one.
 func heldUp(pid int, gone <-chan struct{}) time.Duration {
 	before := map[string]time.Duration{}
 	longest := time.Duration(0)
@@ -199,8 +202,8 @@ func heldUp(pid int, gone <-chan struct{}) time.Duration {
 	}
 }
 
-// The grace is counted in ticks, so that one that comes late costs no more than itself; a second signal ends it, and so
-// does the end of the run.
+// The grace is counted in ticks, so that one that comes late costs no more than itself; a second
+// signal ends it, and so does the end of the run.
 func TestGraceIsCountedInTicks(t *testing.T) {
 	caught, done := make(chan os.Signal, 1), make(chan struct{})
 	late, never := make(chan time.Time), make(chan time.Time)
@@ -238,8 +241,8 @@ func binDir(ts *testscript.TestScript) string {
 	return first
 }
 
-// survivors fails while processes of this flowrun are left: a killed run must leave no orphans. It waits five seconds
-// of the machine's time for the last to go.
+// survivors fails while processes of this flowrun are left: a killed run must leave no orphans. It
+// waits five seconds of the machine's time for the last to go.
 func survivors(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: survivors FILE (the program that no process may have on its command line any more)")
@@ -258,14 +261,15 @@ func survivors(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// processorTime is how much of the processors a process has had, with all its threads; 0 if there is none.
+// processorTime is how much of the processors a process has had, with all its threads; 0 if there
+// is none.
 func processorTime(pid int) time.Duration {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
 		return 0
 	}
-	// After the name in parentheses come the state, ten other fields, and the hundredths of a second in the program and
-	// in the system.
+	// After the name in parentheses come the state, ten other fields, and the hundredths of a
+	// second in the program and in the system.
 	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 	if len(f) < 13 {
 		return 0
@@ -316,7 +320,8 @@ func processesOf(ts *testscript.TestScript, word string) []int {
 	return out
 }
 
-// A command that ends before it has written what the user wants says so; one that has written it does not.
+// A command that ends before it has written what the user wants says so; one that has written it
+// does not.
 func TestInterruptionNamesWhatIsLost(t *testing.T) {
 	for _, c := range []struct {
 		ending, done bool

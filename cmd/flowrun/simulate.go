@@ -47,7 +47,7 @@ func (s *session) simulateCommand() *cli.Command {
 	}
 }
 
-// simulation is what the flags of simulate ask for, and what the file holds.
+// simulation is the flags of simulate and the contents of the file.
 type simulation struct {
 	file       string
 	recorded   bool // by a run; else costs from a text file
@@ -123,7 +123,7 @@ func secondsFlag(c *cli.Context, name string, to *float64) error {
 	return nil
 }
 
-// load reads the file, whichever kind it is.
+// load reads the file, of either kind.
 func (m *simulation) load(only string) error {
 	f, err := os.Open(m.file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -166,7 +166,7 @@ func (m *simulation) load(only string) error {
 	return m.choose(only)
 }
 
-// choose leaves the operators that a text is about.
+// choose keeps the operators that a text matches.
 func (m *simulation) choose(only string) error {
 	var names []string
 	m.operators = slices.DeleteFunc(m.operators, func(o replay.Operator) bool {
@@ -181,7 +181,7 @@ func (m *simulation) choose(only string) error {
 	return nil
 }
 
-// place is an operator for people.
+// place describes an operator.
 func place(o *replay.Operator) string { return strings.TrimSpace(o.Name + " " + o.Where) }
 
 // run simulates everything: for each number of workers a result for each technique.
@@ -208,7 +208,7 @@ func (m *simulation) run(ctx context.Context, line *progressLine) ([][]replay.Re
 	return out, nil
 }
 
-// fastest is the index of the result with the smallest time.
+// fastest returns the index of the result with the smallest time.
 func fastest(results []replay.Result) int {
 	best := 0
 	for i := range results {
@@ -219,7 +219,7 @@ func fastest(results []replay.Result) int {
 	return best
 }
 
-// head says what is simulated.
+// head prints what is simulated.
 func (m *simulation) head(w io.Writer) {
 	loops, units, chunks, seconds := 0, 0, 0, 0.0
 	for i := range m.operators {

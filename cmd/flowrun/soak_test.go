@@ -11,7 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// This file repeats the scripts that are about ends (signals; with -tags mpi killed ranks as well) for FLOW_SOAK seconds.
+// This file repeats the scripts that are about ends (signals; with -tags mpi killed ranks as well)
+// for FLOW_SOAK seconds.
 
 func TestSoakEnds(t *testing.T) {
 	seconds, err := strconv.Atoi(os.Getenv("FLOW_SOAK"))

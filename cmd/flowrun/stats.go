@@ -35,7 +35,7 @@ type runStats struct {
 	Run           boundStats    `json:"run"`
 	Loops         []loopStats   `json:"loops"` // by operator
 	LoopSum       *loopStats    `json:"loops_total,omitempty"`
-	// Interpreted is the bodies that no loop computes.
+	// Interpreted lists the bodies that run an operator at a time.
 	Interpreted []interpretedBody `json:"interpreted,omitempty"`
 
 	account *flow.Account
@@ -54,18 +54,17 @@ type callStats struct {
 	Line    int     `json:"line"`
 	File    string  `json:"file"`
 	Tasks   int64   `json:"tasks"`
-	First   float64 `json:"first_seconds"` // when its first task began, from the start of the run on
+	First   float64 `json:"first_seconds"` // seconds from the start of the run to its first task
 	Last    float64 `json:"last_seconds"`  // when its last one ended
 	Seconds float64 `json:"seconds"`       // wall, from the one to the other
 	Busy    float64 `json:"busy_seconds"`
 	Gflops  float64 `json:"gflops"`
 }
 
-// stats prints what the run did. The bound is the plan's: no schedule on these workers is faster
-// than the critical path, nor than all work spread evenly, at the cost of the kernels that was
-// measured before, and with as many rounds as the plan assumes. A run may be faster than that, so
-// no share of it is printed: what a run could have been is measured in it (boundStats), and it is
-// never faster than that.
+// stats prints what the run did. The plan's bound is a lower bound for these workers: the critical
+// path, or all work spread evenly, at the kernel costs measured earlier, with the rounds that the
+// plan assumes. A run may be faster, so no share of it is printed. boundStats measures the run
+// itself, which is never faster than its bound.
 func (s *session) stats(p *flow.Program, o flow.CompileOptions, report *flow.Report, seconds float64, asJSON bool) error {
 	if o.Rates == nil {
 		r, err := flow.MeasureRates(o.Kernels)
@@ -174,7 +173,7 @@ func gather(p *flow.Program, report *flow.Report) *runStats {
 	return st
 }
 
-// headline is the first line of the statistics.
+// headline returns the first line of the statistics.
 func (st *runStats) headline() string {
 	s := count(st.Tasks, "task")
 	if st.Rounds > 0 {
@@ -187,7 +186,7 @@ func (st *runStats) headline() string {
 	return s + fmt.Sprintf(" in %.4g s: %.1f GFLOP/s; the plan expected at least %.4g s%s\n", st.Execution, st.Gflops, st.Bound, st.faster())
 }
 
-// text is the statistics for people.
+// text returns the statistics as text.
 func (st *runStats) text() string {
 	var b strings.Builder
 	b.WriteString(st.headline())
@@ -218,7 +217,7 @@ func (st *runStats) text() string {
 	return b.String()
 }
 
-// faster says why a run may take less time than its plan holds for possible.
+// faster says why a run may take less time than its plan predicts.
 func (st *runStats) faster() string {
 	switch {
 	case st.Execution >= st.Bound:
@@ -237,7 +236,7 @@ func (st *runStats) kernelNames() []string {
 	return names
 }
 
-// size is a number of bytes for people.
+// size formats a number of bytes.
 func size(n int64) string {
 	const units = "KMGT"
 	if n < 1024 {

@@ -8,7 +8,7 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file defines what --stats says of loops, and of the whole run against the ideal.
+// This file defines what --stats prints about loops, and about the whole run against the ideal.
 
 // boundStats is the whole run. Workers * execution = busy + scheduling + idle.
 type boundStats struct {
@@ -19,17 +19,17 @@ type boundStats struct {
 	CriticalPath float64 `json:"critical_path_seconds"`
 	BoundBy      string  `json:"bound_by"`
 	Percent      float64 `json:"percent_of_ideal"`
-	Inflation    float64 `json:"work_inflation,omitempty"` // busy time over that of the last run on one worker; left out if there was none
+	Inflation    float64 `json:"work_inflation,omitempty"` // busy time over that of the last run on one worker; omitted if there was none
 }
 
 // loopStats is one operator, or the sum over all. Workers * seconds = busy + scheduling + idle +
-// other, of each execution.
+// other, for each execution.
 type loopStats struct {
 	Name       string  `json:"name"`
 	Where      string  `json:"where,omitempty"`
 	Rank       int     `json:"rank"`
 	Technique  string  `json:"technique,omitempty"`
-	By         string  `json:"technique_by,omitempty"` // "program" if it names one, "AUTO" if it was chosen; of the last execution
+	By         string  `json:"technique_by,omitempty"` // of the last execution: "program" if it names one, "AUTO" if it was chosen
 	Layout     string  `json:"queue_layout,omitempty"`
 	Victim     string  `json:"victim,omitempty"`
 	Executions int     `json:"executions"`
@@ -55,14 +55,14 @@ type loopStats struct {
 	OracleOf   string  `json:"oracle_of,omitempty"` // "all", or "longest" execution
 }
 
-// newLoopStats is what an account says.
+// newLoopStats converts an account.
 func newLoopStats(name string, a schedule.Account) loopStats {
 	return loopStats{Name: name, Executions: a.Executions, Workers: a.Workers, Chunks: a.Chunks, Seconds: a.Time, Busy: a.Busy, Scheduling: a.Sched,
 		Idle: a.Idle, Other: a.Other, Imbalance: a.Imbalance, COV: a.COV, Ideal: a.Bound, BoundBy: a.Binds(), Percent: a.Percent(),
 		Area: a.Area, Largest: a.Largest, LPT: a.LPT, BestBlock: a.BestBlock}
 }
 
-// addLoops puts the account into the form of JSON.
+// addLoops converts the accounts for JSON.
 func (st *runStats) addLoops() {
 	a := st.account
 	bound, which := a.Run.Bound()
@@ -96,7 +96,7 @@ func (st *runStats) addLoops() {
 	}
 }
 
-// loopText writes the account for people: each operator, all of them, the run.
+// loopText writes the accounts: each operator, all of them, the run.
 func (st *runStats) loopText(b *strings.Builder) {
 	a := st.account
 	for i := range a.Loops {
@@ -141,7 +141,7 @@ func (st *runStats) loopText(b *strings.Builder) {
 	b.WriteString(runLegend)
 }
 
-// oracleText says which technique would have been fastest, as far as that is known.
+// oracleText says which technique would have been fastest, as far as known.
 func oracleText(o *flow.LoopAccount) []string {
 	switch {
 	case o.Oracle == "":

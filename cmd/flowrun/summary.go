@@ -12,8 +12,8 @@ import (
 
 // This file defines the text that `flowrun plan` prints.
 
-// printSummary writes the plan; with verbose also the passes of the compiler, with the nodes before
-// and after each.
+// printSummary writes the plan. With verbose it adds the passes of the compiler, with the nodes
+// before and after each.
 func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int, verbose bool) {
 	fmt.Fprintf(s.out, "%s, %s", count(sum.Tasks, "task"), count(sum.Edges, "edge"))
 	if sum.Ranks > 1 {
@@ -26,7 +26,7 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int, v
 	for _, k := range sum.Kernels {
 		fmt.Fprintf(w, "%s\t%d\t%.4g\t\n", k.Name, k.Tasks, k.Seconds)
 	}
-	_ = w.Flush() // an error here is one of standard output, which the next line meets as well
+	_ = w.Flush() // an error of standard output, which the next line also gets
 	names := make([]string, len(sum.Kernels))
 	for i, k := range sum.Kernels {
 		names[i] = k.Name
@@ -61,15 +61,15 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int, v
 	_ = w.Flush()
 }
 
-// whereIs is where a node of a plan comes from.
+// whereIs describes the origin of a node of a plan.
 func whereIs(p *flow.Program, id ir.ID) string {
 	file, line, col := p.Compiled().Files.Position(p.Compiled().Plan.Graph.Nodes[id].Span.From)
 	return fmt.Sprintf("%s:%d:%d", file, line, col)
 }
 
-// printSparse prints what is known of sparse matrices before the run: how many elements they have,
-// on what that rests, what they take, and what they would take in the other form. A matrix without
-// an S in its form is a product of sparse ones that pass represent made dense.
+// printSparse prints estimates of sparse matrices before the run: nonzeros, the basis of the
+// estimate, memory, and memory in the other form. A matrix without an S is a product of sparse ones
+// that pass represent made dense.
 func printSparse(out io.Writer, edges []plan.SparseEdge, where func(ir.ID) string) {
 	if len(edges) == 0 {
 		return

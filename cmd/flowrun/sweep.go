@@ -22,7 +22,7 @@ import (
 )
 
 // This file defines `flowrun sweep`: one program under many schedules, compared. sweep_figures.go
-// draws what it finds.
+// draws the results.
 
 func (s *session) sweepCommand() *cli.Command {
 	return &cli.Command{
@@ -75,7 +75,7 @@ type sweeping struct {
 	observed   []observation
 }
 
-// observation is what is kept of a run that was observed, by config.
+// observation is the record of an observed run, by config.
 type observation struct {
 	sweep.Config
 	account *flow.Account
@@ -179,7 +179,7 @@ func (w *sweeping) readRounds(c *cli.Context) (err error) {
 	if w.options.Warmup, err = strconv.Atoi(c.String("warmup")); err != nil || w.options.Warmup < 0 || w.options.Warmup > 1e6 {
 		return usagef("--warmup %s is not a number of rounds", c.String("warmup"))
 	}
-	w.options.Seed = rand.Uint64N(1e6) // short to write; the order matters, not the number
+	w.options.Seed = rand.Uint64N(1e6) // short to write; only the order matters
 	if c.IsSet("seed") {
 		if w.options.Seed, err = strconv.ParseUint(c.String("seed"), 0, 64); err != nil {
 			return usagef("--seed %s is not a number from 0 to 2^64-1", c.String("seed"))
@@ -200,7 +200,7 @@ func orElse(value string, isSet bool, otherwise string) string {
 	return otherwise
 }
 
-// nameList is "all", or names that parse knows, or the first of all if nothing is said.
+// nameList parses "all", or names that parse knows. The default is the first of all.
 func nameList(text string, all []string, parse func(string) (string, error)) ([]string, error) {
 	if text == "" {
 		return all[:1], nil
@@ -221,15 +221,15 @@ func nameList(text string, all []string, parse func(string) (string, error)) ([]
 	return out, nil
 }
 
-// baseline is the index of the config with which one is compared: STATIC on as many threads, in the
-// first layout.
+// baseline returns the index of the config to compare with: STATIC on as many threads, in the first
+// layout.
 func (w *sweeping) baseline(c sweep.Config) int {
 	b := w.first
 	b.Threads = c.Threads
 	return slices.Index(w.configs, b)
 }
 
-// scheduling is a config as the engine is told.
+// scheduling converts a config for the engine.
 func (w *sweeping) scheduling(c sweep.Config) (flow.Scheduling, error) {
 	o := w.base
 	o.Plan.Technique = w.techniques[c.Technique]
@@ -243,7 +243,7 @@ func (w *sweeping) scheduling(c sweep.Config) (flow.Scheduling, error) {
 	return o, err
 }
 
-// run runs the program once and hashes what it printed and wrote.
+// run runs the program once and hashes its output and files.
 func (w *sweeping) run(ctx context.Context, c sweep.Config) (sweep.Measurement, error) {
 	m, _, err := w.once(ctx, c, false)
 	return m, err
@@ -257,7 +257,7 @@ func (w *sweeping) once(ctx context.Context, c sweep.Config, stats bool) (sweep.
 	h := sha256.New()
 	out := flow.NewOutput(h)
 	defer out.Discard()
-	runtime.GC() // every run begins with a heap like that of the others
+	runtime.GC() // every run begins with an equal heap
 	report, err := w.program.Run(ctx, flow.RunOptions{Threads: c.Threads, Schedule: o, Output: out, Stats: stats})
 	if err == nil {
 		err = w.program.Explain(out.Sum(h))
@@ -268,8 +268,8 @@ func (w *sweeping) once(ctx context.Context, c sweep.Config, stats bool) (sweep.
 	return sweep.Measurement{Seconds: report.Ranks[0].Seconds, Output: hex.EncodeToString(h.Sum(nil))}, report, nil
 }
 
-// hasLoops runs the baseline once, which is the first warm-up too, and refuses a program in which
-// there is nothing to schedule.
+// hasLoops runs the baseline once, as the first warm-up, and refuses a program without loops to
+// schedule.
 func (w *sweeping) hasLoops(ctx context.Context) error {
 	_, report, err := w.once(ctx, w.first, true)
 	if err != nil {
@@ -283,12 +283,12 @@ func (w *sweeping) hasLoops(ctx context.Context) error {
 	return nil
 }
 
-// looks is how often a config is run to be observed; the fastest run is kept, as the one in which
-// least else happened.
+// looks is how often a config is run for observation. The fastest run is kept, as the least
+// disturbed.
 const looks = 3
 
-// observe runs every config some more times, with a record of its chunks, in rounds like those that
-// were timed.
+// observe runs every config some more times with a record of its chunks, in rounds like the timed
+// ones.
 func (w *sweeping) observe(ctx context.Context, t *sweep.Table, report func(done, total int)) error {
 	w.observed = make([]observation, len(t.Rows))
 	before := (t.Rounds + t.Warmup) * len(t.Rows)
@@ -322,7 +322,7 @@ func (w *sweeping) observe(ctx context.Context, t *sweep.Table, report func(done
 	return nil
 }
 
-// same complains if two schedules gave different outputs, which no schedule may.
+// same reports two schedules with different outputs, which is a bug.
 func (w *sweeping) same(t *sweep.Table) error {
 	if len(t.Outputs) == 1 {
 		return nil
@@ -336,7 +336,7 @@ func (w *sweeping) same(t *sweep.Table) error {
 	return &flow.Bug{Text: fmt.Sprintf("schedules gave %d different outputs: %s", len(groups), strings.Join(groups, "; "))}
 }
 
-// write writes the table and all files that were asked for.
+// write writes the table and all requested files.
 func (w *sweeping) write(c *cli.Context, stdout io.Writer, t *sweep.Table) error {
 	if c.IsSet("csv") {
 		if err := writeFile(c.String("csv"), t.WriteCSV); err != nil {
@@ -383,7 +383,7 @@ func (w *sweeping) write(c *cli.Context, stdout io.Writer, t *sweep.Table) error
 	return nil
 }
 
-// overridden says where a run would use a technique that the program names: a sweep tries all of
+// overridden says where a run would use a technique that the program names. A sweep tries all of
 // them there too.
 func (w *sweeping) overridden() (lines []string) {
 	for _, o := range w.program.OwnSchedules() {
@@ -393,7 +393,7 @@ func (w *sweeping) overridden() (lines []string) {
 	return lines
 }
 
-// runs is how many runs were compared.
+// runs returns how many runs were compared.
 func (w *sweeping) runs(t *sweep.Table) int {
 	return (t.Rounds+t.Warmup)*len(t.Rows) + looks*len(w.observed)
 }

@@ -21,7 +21,7 @@ import (
 	"flow/sweep"
 )
 
-// This file draws a sweep: times, chunk sizes and workers as figures, and a report in HTML with all
+// This file draws a sweep: times, chunk sizes and workers as figures, and an HTML report with all
 // of them.
 
 // draw writes the figures to FILE, FILE-chunks and FILE-workers.
@@ -42,8 +42,8 @@ func (w *sweeping) draw(file string, t *sweep.Table) error {
 	return nil
 }
 
-// times is the bars: techniques beside each other, a panel for each layout and victim, a colour for
-// each number of threads.
+// times draws the bars: techniques beside each other, a panel for each layout and victim, a colour
+// for each number of threads.
 func (w *sweeping) times(t *sweep.Table) *figure.Page {
 	var names, groups, series []string
 	add := func(list *[]string, name string) int {
@@ -81,7 +81,7 @@ func (w *sweeping) times(t *sweep.Table) *figure.Page {
 	return figure.Bars(title, names, series, panels)
 }
 
-// label is a technique's name as there is room for it.
+// label shortens a technique's name to fit.
 func label(name string) string {
 	const most = 24
 	if r := []rune(name); len(r) > most {
@@ -90,8 +90,8 @@ func label(name string) string {
 	return name
 }
 
-// slowest is the operator whose loops took most time under the baseline, as it was executed by each
-// technique in the first layout on the most threads.
+// slowest returns the operator whose loops took most time under the baseline, as each technique
+// executed it in the first layout on the most threads.
 func (w *sweeping) slowest() (name string, list []observation, loops []*replay.Loop) {
 	threads := 0
 	for _, o := range w.observed {
@@ -126,8 +126,7 @@ func (w *sweeping) slowest() (name string, list []observation, loops []*replay.L
 	return place(best), list, loops
 }
 
-// chunkSizes draws what each technique handed out of the slowest loop, in the order in which it
-// began.
+// chunkSizes draws the chunks that each technique handed out in the slowest loop, by start.
 func (w *sweeping) chunkSizes() *figure.Page {
 	name, list, loops := w.slowest()
 	if len(loops) == 0 {
@@ -170,7 +169,7 @@ func (w *sweeping) timelines() *figure.Page {
 	return figure.Timelines(fmt.Sprintf("%s: workers in %s, %s", filepath.Base(w.name), name, w.about(list)), all)
 }
 
-// about says which configs the figures of one loop are of.
+// about says which configs the figures of one loop show.
 func (w *sweeping) about(list []observation) string {
 	return fmt.Sprintf("%s, %s", w.first.Group(), count(list[0].Threads, "thread"))
 }

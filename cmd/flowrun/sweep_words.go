@@ -10,7 +10,7 @@ import (
 
 // This file defines the words of a sweep's page: the verdict, its columns and its terms.
 
-// column is a column of the table, or a term, and what it means.
+// column is a column of the table, or a term, and its meaning.
 type column struct {
 	Name, Means string
 	Left        bool // its cells are words
@@ -46,7 +46,7 @@ func sweepTerms() []column {
 	}
 }
 
-// verdict says which schedule is the fastest, if the intervals do.
+// verdict says which schedule is the fastest, if the intervals show it.
 func verdict(t *sweep.Table) string {
 	best := t.Best()
 	name := func(r *sweep.Row) string {

@@ -9,7 +9,8 @@ import (
 	"flow/sweep"
 )
 
-// tableOf is a sweep of three schedules with these seconds in every round, those of the second ones noisy if asked.
+// tableOf is a sweep of three schedules with these seconds in every round, those of the second ones
+// noisy if asked.
 func tableOf(t *testing.T, rounds int, noisy bool) *sweep.Table {
 	configs := sweep.Cross([]string{"STATIC", "GSS", "SS"}, []string{"CENTRALIZED"}, []string{""}, []int{2})
 	calls := 0

@@ -13,7 +13,8 @@ import (
 	"flow/lang/source"
 )
 
-// Every kind of error has its exit code and its words; a bug never shows a stack unless FLOW_DEBUG asks for it.
+// Every kind of error has its exit code and its words; a bug never shows a stack unless FLOW_DEBUG
+// asks for it.
 func TestTell(t *testing.T) {
 	wrong := source.Diagnostics{source.Errorf("E116", source.Span{}, "nothing is called x")}
 	for _, tt := range []struct {
@@ -58,8 +59,8 @@ func TestNoBarElsewhere(t *testing.T) {
 	l.hide()
 }
 
-// A value that is printed while the bar stands there begins at the left of a clean line, and a line that is printed in
-// two pieces stays whole.
+// A value that is printed while the bar stands there begins at the left of a clean line, and a line
+// that is printed in two pieces stays whole.
 func TestOutputStandsAboveTheBar(t *testing.T) {
 	var screen bytes.Buffer
 	l := &progressLine{to: &screen, width: func() int { return 80 }, start: time.Now().Add(-time.Hour)}

@@ -12,13 +12,12 @@ import (
 	"flow/lang/source"
 )
 
-// This file finds the text of the program that a command line means: a file, standard input, or the
-// text of -e.
+// This file finds the program text of a command line: a file, standard input, or -e.
 
 const (
-	// stdinName is what diagnostics call a program from standard input.
+	// stdinName is the name of a program from standard input in diagnostics.
 	stdinName = "<stdin>"
-	// lineName is what diagnostics call a program that -e gives.
+	// lineName is the name of a program of -e in diagnostics.
 	lineName = "<command line>"
 )
 
@@ -27,8 +26,8 @@ func textFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "e", Usage: "the program is `TEXT` instead of a FILE; several are its lines"}
 }
 
-// program returns the text of the program that a command line means, and its name in diagnostics.
-// Standard input is read once and kept.
+// program returns the program text of a command line, and its name in diagnostics. Standard input
+// is read once and kept.
 func (s *session) program(c *cli.Context) (name string, text []byte, err error) {
 	if lines := c.StringSlice("e"); len(lines) > 0 {
 		if c.NArg() > 0 {
@@ -51,8 +50,8 @@ func (s *session) program(c *cli.Context) (name string, text []byte, err error) 
 	return name, text, err
 }
 
-// fromStdin reports a command line whose program comes from standard input: it says so by a file
-// named -, or is that of run and names none. A terminal is meant only by -.
+// fromStdin reports a command line whose program comes from standard input: it names the file -, or
+// is a run without a file. A terminal is read only for -.
 func (s *session) fromStdin(c *cli.Context, terminal bool) bool {
 	if len(c.StringSlice("e")) > 0 {
 		return false
@@ -60,11 +59,10 @@ func (s *session) fromStdin(c *cli.Context, terminal bool) bool {
 	return c.NArg() == 0 && c.Command.Name == "run" && !terminal || c.NArg() == 1 && c.Args().First() == "-"
 }
 
-// waitsForText is how long standard input may deliver nothing until the command says what it waits
-// for.
+// waitsForText is how long standard input may be silent before the command says what it waits for.
 const waitsForText = 2 * time.Second
 
-// stdin is all of standard input as the text of a program.
+// stdin reads all of standard input as a program text.
 func (s *session) stdin() ([]byte, error) {
 	if s.text != nil {
 		return s.text, nil

@@ -11,13 +11,14 @@ import (
 	"flow"
 )
 
-// This file defines --timing: where the seconds of an invocation went, as one line of JSON on standard error.
+// This file defines --timing: where the seconds of a command went, as one line of JSON on standard
+// error.
 
 func timingFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "timing", DisableDefaultText: true, Usage: "print startup, parsing, compilation, execution and total seconds as one JSON line on stderr"}
 }
 
-// times is that line. Total is more than the sum of the others by what lies between them.
+// times is that line. Total exceeds the sum of the others by the time between them.
 type times struct {
 	Startup     float64 `json:"startup_seconds"`
 	Parsing     float64 `json:"parsing_seconds"`
@@ -26,8 +27,8 @@ type times struct {
 	Total       float64 `json:"total_seconds"`
 }
 
-// beforeMain is the processor time that the process had used when it was asked: called first in main it is, but for
-// waiting, how long the loader and the Go runtime took.
+// beforeMain returns the process's CPU time. At the start of main that is the time of the loader
+// and the Go runtime, except waiting.
 func beforeMain() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -36,8 +37,8 @@ func beforeMain() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// timing prints the line for a program whose execution took so long. Startup is what went before the compiler: it is
-// what is left of the time until compilation ended.
+// timing prints the line for a program whose execution took this long. Startup is the time before
+// the compiler: what is left of the time until compilation ended.
 func (s *session) timing(p *flow.Program, execution float64) {
 	t := times{Parsing: p.Compiled().ParseSeconds, Compilation: p.Compiled().CompileSeconds, Execution: execution}
 	t.Total = (time.Since(s.began) + s.loaded).Seconds()

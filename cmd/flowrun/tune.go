@@ -6,10 +6,11 @@ import (
 	"flow"
 )
 
-// This file defines --tune: which tile each kernel is fastest with on this machine.
+// This file defines --tune: the fastest tile of each kernel on this machine.
 
-// tune measures, prints a table on standard error and keeps the costs for later runs. It changes no default: the tile of
-// a program is a function of shape and element type, so that its bytes do not depend on the machine.
+// tune measures, prints a table on standard error and stores the costs for later runs. It changes
+// no default: the tile of a program depends on shape and element type, so that its bytes do not
+// depend on the machine.
 func (s *session) tune(kernels string) (*flow.Rates, error) {
 	speeds, err := flow.TuneTiles(kernels)
 	if err != nil {

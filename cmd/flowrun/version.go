@@ -14,7 +14,7 @@ import (
 	"flow/runtime/dist/transport/mpi"
 )
 
-// This file defines `flowrun version`: what is in this build and what this machine offers it.
+// This file defines `flowrun version`: what this build contains and what this machine offers it.
 
 func (s *session) versionCommand() *cli.Command {
 	return &cli.Command{
@@ -68,7 +68,7 @@ func (s *session) version() error {
 	return nil
 }
 
-// buildVersion is the module's version, or the commit that the build knows.
+// buildVersion returns the module's version, or the commit that the build knows.
 func buildVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
