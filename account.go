@@ -11,8 +11,8 @@ import (
 	"flow/runtime/trace"
 )
 
-// This file defines Account: what a run that was observed says of its loops and of itself, against
-// the ideal.
+// This file defines Account: where the time of an observed run and of its loops went, against the
+// ideal.
 
 // Account says where the time of a run went, and how fast it could have been. Times are seconds.
 type Account struct {
@@ -21,15 +21,15 @@ type Account struct {
 	Run   RunAccount       // of all of the run
 }
 
-// LoopAccount is one operator whose rows were run as loops.
+// LoopAccount is one operator whose rows ran as loops.
 type LoopAccount struct {
 	Name      string           // of the operator
 	Where     string           // file:line:column, "" if unknown
 	Rank      int              // that ran it
 	Technique string           // of the last execution
 	Sum       schedule.Account // of all executions together
-	// Oracle is the technique that would have been fastest, and how long it would have taken; "" if
-	// finding it would take too long. It is about all executions, or about the longest one alone.
+	// Oracle is the technique that would have been fastest, and its time; "" if finding it
+	// would take too long. It covers all executions, or only the longest one.
 	Oracle     string
 	OracleTime float64 // of that technique
 	OracleAll  bool    // whether it is about all executions
@@ -38,24 +38,24 @@ type LoopAccount struct {
 	recorded *replay.Operator
 }
 
-// Recorded is what was recorded of the executions, for tools that replay them.
+// Recorded returns the recorded executions, for tools that replay them.
 func (l *LoopAccount) Recorded() *replay.Operator { return l.recorded }
 
 // RunAccount is a whole run. Workers * Time = Busy + Sched + Idle.
 type RunAccount struct {
 	Workers           int     // of all ranks
 	Time              float64 // from the first task to the last
-	Busy, Sched, Idle float64 // in tasks, handing out chunks, and without either, summed over the workers
-	// Area is Busy spread evenly. CriticalPath is the longest chain of tasks that depend on each
-	// other, each as long as it took; of a task that was a loop only its largest leaf. No schedule
-	// of the same tasks is faster than either.
+	Busy, Sched, Idle float64 // in tasks, handing out chunks, and neither, summed over the workers
+	// Area is Busy spread evenly. CriticalPath is the longest chain of dependent tasks by their
+	// measured times; a task that was a loop counts with its largest leaf. No schedule of the
+	// same tasks is faster than either.
 	Area, CriticalPath float64
 	// Inflation is Busy over the busy time of the program's last observed run on one worker; 0:
 	// there was none.
 	Inflation float64
 }
 
-// Bound is the larger lower bound, and which it is.
+// Bound returns the larger lower bound and its name.
 func (r *RunAccount) Bound() (float64, string) {
 	if r.CriticalPath > r.Area {
 		return r.CriticalPath, "critical path"
@@ -66,9 +66,9 @@ func (r *RunAccount) Bound() (float64, string) {
 // oracleBudget is how many units of loops an Account replays to find oracles, over all operators.
 const oracleBudget = 1 << 20
 
-// Account accounts for a run with RunOptions.Stats or Trace; oracles asks for those too, which can
-// take some seconds, and for work inflation, for which a run on one worker is remembered in the
-// cache.
+// Account accounts for a run with RunOptions.Stats or Trace. With oracles it also finds those,
+// which can take some seconds, and work inflation, for which the cache remembers a run on one
+// worker.
 func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 	a := &Account{}
 	named := map[string]bool{}
@@ -103,7 +103,7 @@ func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 			p.locate(rec.Loops)
 		}
 	}
-	run.Sched = min(a.Sum.Sched, run.Busy) // claims are made within a worker's share of a task
+	run.Sched = min(a.Sum.Sched, run.Busy) // claims are part of a worker's share of a task
 	run.Busy -= run.Sched
 	run.Idle = max(0, float64(run.Workers)*run.Time-run.Busy-run.Sched)
 	run.Area = run.Busy / float64(max(run.Workers, 1))
@@ -114,11 +114,11 @@ func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 	return a, nil
 }
 
-// OwnSchedule is an operator for which the program itself names a technique.
+// OwnSchedule is an operator for which the program names a technique.
 type OwnSchedule struct {
 	Name      string `json:"name"`      // of the operator
 	Where     string `json:"where"`     // its place in the text
-	Technique string `json:"technique"` // what the program says, in the spelling of flowrun chunks
+	Technique string `json:"technique"` // as the program names it, in the spelling of flowrun chunks
 }
 
 // OwnSchedules lists these operators in the order of the program, each once.
@@ -144,8 +144,8 @@ func (p *Program) OwnSchedules() []OwnSchedule {
 	return out
 }
 
-// locate says where the operators of loops stand: one in the body of an iterate where it is
-// written, not at the iterate.
+// locate sets the places of the loops' operators: an operator in an iterate is at its own place,
+// not at the iterate's.
 func (p *Program) locate(loops []trace.LoopRecord) {
 	g := p.made.Plan.Graph
 	for i := range loops {
@@ -162,9 +162,9 @@ func (p *Program) locate(loops []trace.LoopRecord) {
 	}
 }
 
-// criticalPath is the longest path through the graph with the measured length of every task.
-// Executions of a node follow each other, so their lengths add up. It is 0 if no events were
-// recorded, or not all.
+// criticalPath returns the longest path through the graph with the measured time of every task.
+// Executions of a node are consecutive, so their times add up. It is 0 unless all events were
+// recorded.
 func (p *Program) criticalPath(r *Report, loops []LoopAccount) float64 {
 	g := p.made.Plan.Graph
 	length := make([]float64, g.Len())
@@ -192,8 +192,8 @@ func (p *Program) criticalPath(r *Report, loops []LoopAccount) float64 {
 		for k := range loops[i].recorded.Loops {
 			l := &loops[i].recorded.Loops[k]
 			if id := l.Record.Node; id >= 0 && int(id) < len(length) {
-				// The task's event is the opener's share, and so is not how long the result took at
-				// least.
+				// The task's event is the opener's share, which is no lower bound
+				// of its time.
 				length[id] = 0
 			}
 		}

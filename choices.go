@@ -14,13 +14,13 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file keeps what AUTO has chosen between runs: a file of the user's cache directory, which any run may lose.
+// This file keeps the choices of AUTO between runs, in a cache file that any run may lose.
 
-// choicesVersion is part of the file name: a file of another version is as good as none.
+// choicesVersion is part of the file name. Files of other versions are ignored.
 const choicesVersion = 2
 
-// choicesPath names a file for each kind of machine, since machines may share a user's directory, and what is best on
-// one is not on another.
+// choicesPath returns a file for each kind of machine, since machines may share a home directory,
+// and the best choice differs.
 func choicesPath() (string, error) {
 	h := fnv.New32a()
 	fmt.Fprintln(h, runtime.GOARCH, runtime.NumCPU(), blas.Names(), processorModel())
@@ -28,7 +28,7 @@ func choicesPath() (string, error) {
 	return filepath.Join(dir, fmt.Sprintf("auto-v%d-%08x.json", choicesVersion, h.Sum32())), err
 }
 
-// processorModel is what Linux calls the first processor, "" elsewhere.
+// processorModel returns Linux's name of the first processor, "" elsewhere.
 func processorModel() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
@@ -42,7 +42,7 @@ func processorModel() string {
 	return ""
 }
 
-// loadChoices is what earlier runs have chosen, nothing if that cannot be read.
+// loadChoices returns the choices of earlier runs, none if they cannot be read.
 func loadChoices() *schedule.Selector {
 	s := schedule.NewSelector()
 	if path, err := choicesPath(); err == nil {
@@ -53,8 +53,8 @@ func loadChoices() *schedule.Selector {
 	return s
 }
 
-// saveChoices adds those of s to the file, which appears whole or not at all. Of two runs that end at once one is
-// forgotten.
+// saveChoices adds those of s to the file, which appears whole or not at all. Of two runs that end
+// at once one is lost.
 func saveChoices(s *schedule.Selector) error {
 	path, err := choicesPath()
 	if err != nil {
@@ -75,8 +75,9 @@ func saveChoices(s *schedule.Selector) error {
 	return saveCache(path, text)
 }
 
-// withChoices runs f, if AUTO is the technique of any loop, with what earlier runs have chosen, and keeps what this one
-// has. That the file cannot be written is no reason for a run to fail: the next one explores again.
+// withChoices runs f with the choices of earlier runs if AUTO is the technique of any loop, and
+// stores those of this run. A file that cannot be written fails no run: the next one explores
+// again.
 func (p *Program) withChoices(s Scheduling, f func(Scheduling) error) error {
 	if s.Plan.Selector != nil || s.Forget || !p.chooses(s) {
 		return f(s)
@@ -87,7 +88,7 @@ func (p *Program) withChoices(s Scheduling, f func(Scheduling) error) error {
 	return err
 }
 
-// chooses says whether the run or the program asks for AUTO.
+// chooses reports whether the run or the program asks for AUTO.
 func (p *Program) chooses(s Scheduling) bool {
 	if s.Plan.Technique == schedule.Auto || s.Plan.Override {
 		return s.Plan.Technique == schedule.Auto

@@ -15,9 +15,9 @@ import (
 	"flow/runtime/local"
 )
 
-// This file defines how the failure of a task becomes a diagnostic: code, line, loop indices, rank.
+// This file converts the failure of a task to a diagnostic: code, line, loop indices, rank.
 
-// explain puts err into the user's terms.
+// explain converts err to a Refusal or a Bug.
 func explain(p *Program, err error) error {
 	var refusal *Refusal
 	var bug *Bug
@@ -63,8 +63,8 @@ func explain(p *Program, err error) error {
 	return b
 }
 
-// during is a message with where its task came from: a channel element, or the indices of loops
-// alone, which come before those that a parfor has put into the message.
+// during returns a message with the origin of its task: a channel element, or only the loop
+// indices, which precede those that a parfor put into the message.
 func during(message, where string) string {
 	indices, alone := strings.CutPrefix(where, "(")
 	body, own, inside := strings.Cut(message, " (at ")
@@ -80,7 +80,7 @@ func during(message, where string) string {
 	return message + " (at " + indices
 }
 
-// explainRanks is how ranks ended together, in the user's terms.
+// explainRanks converts a common failure of the ranks.
 func explainRanks(files *source.FileSet, f *dist.Failure) *Refusal {
 	var differ *dist.MismatchError
 	d := source.Errorf(source.Code(f.Code), source.Span{}, "%v", f.Err)
@@ -91,15 +91,15 @@ func explainRanks(files *source.FileSet, f *dist.Failure) *Refusal {
 	return &Refusal{Files: files, Diagnostics: source.Diagnostics{d}, Ran: !mismatch, cause: f}
 }
 
-// wrote reports whether the user may know the operator of n: not where another sign made it, as +
-// of texts makes fmt.
+// wrote reports whether the user wrote the operator of n, and not another sign, as + of texts for
+// fmt.
 func wrote(files *source.FileSet, n *ir.Node) bool {
 	f := files.File(n.Span.From)
 	return n.Op.Infix != "" || f == nil || f.Library || strings.Contains(files.Text(n.Span), n.Op.Source())
 }
 
-// place adds to d where node came from, or the node in its regions that within leads to; place is
-// where in its body, if anywhere.
+// place adds to d the origin of node, or of the node in its regions that within leads to; place is
+// the place in its body, if any.
 func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir.Step, place op.Place, rank int) source.Diagnostic {
 	outer := &plan.Plan{Graph: g}
 	in, at, ok := g.Follow(node, within)
@@ -118,7 +118,7 @@ func place(d source.Diagnostic, p *Program, g *ir.Graph, node ir.ID, within []ir
 	if p.made.Plan.Ranks > 1 && rank >= 0 {
 		d = d.WithNote(source.Span{}, "on rank %d", rank)
 	}
-	for k := len(within); k >= 0; k-- { // the calls in which the node lies, then those in which its loop does
+	for k := len(within); k >= 0; k-- { // the calls around the node, then those around its loop
 		in, at, _ := g.Follow(node, within[:k])
 		n := &in.Nodes[at]
 		if k < len(within) && n.Op.Control == op.Iterate {

@@ -24,8 +24,8 @@ import (
 	"flow/stdlib"
 )
 
-// This file defines what a Go program calls: Compile, then Run or Evaluate. It is wiring; the work
-// is done by the packages it imports.
+// This file defines what a Go program calls: Compile, then Run or Evaluate. It is wiring for the
+// packages that it imports.
 
 // Setting is one `--set name=value`.
 type Setting = compiler.Setting
@@ -33,52 +33,51 @@ type Setting = compiler.Setting
 // Param is a param of a program.
 type Param = compiler.Param
 
-// CompileOptions says what else a program depends on. The zero value is the common case.
+// CompileOptions are the inputs of a program beside its text. The zero value is the common case.
 type CompileOptions struct {
 	Set      []Setting                      // values of params
 	Kernels  string                         // a kernel set; "": the best for this CPU
 	Ranks    int                            // how many ranks the plan is for; 0: 1
 	Disable  []string                       // passes to leave out
 	MaxTasks int                            // 0: two million
-	PlanOnly bool                           // the program will not be evaluated by its definition, which then takes no memory
+	PlanOnly bool                           // the program's definition will not be evaluated, and takes no memory
 	Verify   bool                           // check every invariant after every pass
 	Dump     func(pass string, g *ir.Graph) // called after each pass; for tools
 	Rates    plan.Rates                     // measured costs; nil: guesses
-	// Memory is what one value of the plan may take: Compile refuses a program that stores more.
-	// The zero value is no limit; MostMemory is this process's.
+	// Memory is the limit for one value of the plan: Compile refuses a program that stores
+	// more. Zero is no limit; MostMemory returns this process's.
 	Memory memory.Limit
 	// Load reads an imported file; nil: from the file system, at most source.MostText bytes.
 	Load func(path string) ([]byte, error)
-	// Path lists the directories in which an imported file is looked up that does not lie beside
-	// the importing one; nil: those of the environment variable FLOWPATH, which separates them as
-	// PATH does.
+	// Path lists the directories to search for an imported file that is not beside the
+	// importing one; nil: those of the environment variable FLOWPATH, separated as in PATH.
 	Path []string
-	// Input is where the program finds standard input and other streams; nil: the standard input of
-	// this process. Programs with one Input see the same contents.
+	// Input provides standard input and other streams; nil: the standard input of this process.
+	// Programs with one Input see the same contents.
 	Input *Input
-	// Values are what the program is given by name: a scalar (float64, float32, int, int64, bool,
-	// string) is the value of the param of that name, as by Set; any other is a matrix that the
-	// program gets by read("name"). A slice is a column; a slice of slices of one length is a
-	// matrix with a row for each; a Matrix, a Sparse and whatever has Dims and At, as gonum's
-	// matrices have, is what it says. Elements may be float64, float32, int, int64 and bool. Memory
-	// of a []float64, []float32, []int64 or of a Matrix of these is not copied: what is in it when
-	// the program runs is what the program reads, and it must not be written to meanwhile. A name
-	// that the program neither declares nor reads is an error.
+	// Values are inputs by name. A scalar (float64, float32, int, int64, bool, string) is the
+	// value of the param of that name, as by Set. Anything else is a matrix that the program
+	// gets by read("name"): a slice is a column, a slice of equally long slices is a matrix by
+	// rows; a Matrix, a Sparse and anything with Dims and At, such as gonum's matrices, are
+	// taken as they are. Elements may be float64, float32, int, int64 and bool. The memory of a
+	// []float64, []float32, []int64 or of a Matrix of these is not copied: the program reads
+	// what it holds during the run, and it must not be written meanwhile. A name that the
+	// program neither declares nor reads is an error.
 	Values map[string]any
 	store  *kernels.Store // of a session; nil: there is none
 	apart  bool           // the ranks of the session share no memory
-	// Operators are rows of the caller's own, after those of Flow.
+	// Operators are rows of the caller, after those of Flow.
 	Operators []Operator
 }
 
-// Input is where programs find what can be read once only, such as pipes.
+// Input provides what can be read only once, such as pipes.
 type Input = kernels.Input
 
-// MostMemory is the memory that this process could use if all others were idle: by machine, control
-// group and ulimit.
+// MostMemory returns the memory that this process could use if all others were idle, by machine,
+// control group and ulimit.
 func MostMemory() memory.Limit { return memory.Most() }
 
-// options is o for the compiler.
+// options converts o for the compiler.
 func (o CompileOptions) options() (co compiler.Options, in *Input, err error) {
 	if in = o.Input; in == nil {
 		in = &Input{}
@@ -108,7 +107,7 @@ func (o CompileOptions) options() (co compiler.Options, in *Input, err error) {
 	}, in, nil
 }
 
-// knownSchedule says what is wrong with the name of a technique.
+// knownSchedule checks the name of a technique.
 func knownSchedule(name string) error {
 	_, err := schedule.Lookup(name)
 	var unknown *schedule.UnknownError
@@ -128,28 +127,26 @@ type Program struct {
 	name    string // what Compile was given
 	text    []byte
 	options CompileOptions
-	earlier int // how many of Files are of earlier entries of a session
+	earlier int // how many of Files belong to earlier entries of a session
 }
 
-// Warnings is what the compiler remarks of the program, as the command prints it, without colour; ""
-// if there is nothing.
+// Warnings returns the compiler's warnings as the command prints them, without colour, or "".
 func (p *Program) Warnings() string {
 	var b strings.Builder
 	source.RenderAll(&b, p.made.Files, p.made.Warnings, false)
 	return b.String()
 }
 
-// Params are the params of the program, in the order of its text.
+// Params returns the params of the program, in textual order.
 func (p *Program) Params() []Param { return p.made.Params }
 
-// Compiled is what the compiler made of the program, for tools that look at plans, as the command
-// does. It changes as the compiler does, and must not be changed.
+// Compiled returns the compiler's result, for tools that look at plans, such as the command. It
+// changes with the compiler, and must not be modified.
 func (p *Program) Compiled() *compiler.Result { return p.made }
 
-// Compile makes a plan of a program; name is for messages, text is read once. The error is a
-// *Refusal for a program that is wrong, a *Bug for one that Flow is wrong about. Params that --set
-// gives are plan-time constants, so another value needs another Compile; headers of input files are
-// read here.
+// Compile makes a plan of a program. name is for messages. The error is a *Refusal for a wrong
+// program and a *Bug for a fault of Flow. Params are plan-time constants, so another value needs
+// another Compile. Headers of input files are read here.
 func Compile(ctx context.Context, name string, text []byte, o CompileOptions) (p *Program, err error) {
 	co, in, err := o.options()
 	if err != nil {
@@ -167,8 +164,8 @@ func Compile(ctx context.Context, name string, text []byte, o CompileOptions) (p
 	return p, nil
 }
 
-// compile is Compile with the options for the compiler that it has made of o. It returns soon after
-// the end of ctx; what the compiler is doing then ends by itself.
+// compile is Compile with the compiler's options. It returns soon after the end of ctx; the
+// compiler's work then ends by itself.
 func compile(ctx context.Context, name string, text []byte, o CompileOptions, co compiler.Options) (*Program, error) {
 	type compiled struct {
 		p   *Program
@@ -205,7 +202,7 @@ func compileNow(ctx context.Context, name string, text []byte, o CompileOptions,
 	return &Program{made: r, table: co.Table, kernels: o.Kernels, name: name, text: text, options: o}, nil
 }
 
-// Params lists a program's params without running or planning it.
+// Params lists a program's params without planning or running it.
 func Params(name string, text []byte, o CompileOptions) ([]Param, error) {
 	co, _, err := o.options()
 	if err != nil {
@@ -218,19 +215,18 @@ func Params(name string, text []byte, o CompileOptions) ([]Param, error) {
 	return list, nil
 }
 
-// RunOptions says how a program is run. The zero value runs it on all processors and throws its
-// output away.
+// RunOptions says how a program is run. The zero value runs it on all processors and discards its
+// output.
 type RunOptions struct {
 	Stdout io.Writer // where emit prints; nil: nowhere
-	// Take is called with each value that is emitted to standard output, in the order of the
-	// program, in place of its being printed; of several ranks, rank 0 calls it. nil: values are
-	// printed.
+	// Take gets each value emitted to standard output, in program order, instead of its text;
+	// of several ranks, rank 0 calls it. nil: values are printed.
 	Take    func(Result)
 	Threads int // 0: one a processor
 	// Schedule says how loops are handed out to the threads.
 	Schedule Scheduling
-	// Output is where files go; nil: an Output over Stdout that the run commits. A caller that
-	// gives one commits it itself, or discards it when the run fails.
+	// Output receives files; nil: an Output over Stdout that the run commits. A caller's Output
+	// is committed by the caller, or discarded if the run fails.
 	Output *Output
 	// Stats asks for busy times and arithmetic, by kernel and by call.
 	Stats bool
@@ -238,31 +234,29 @@ type RunOptions struct {
 	Trace bool
 	// Progress is called a few times a second.
 	Progress func(Progress)
-	// Notice is called, on ranks of their own processes, with what the user should know of another
-	// rank: that it has been silent for ten seconds, or is heard again. Of several ranks, one calls
-	// it.
+	// Notice, on ranks in processes of their own, gets messages about other ranks: one has been
+	// silent for ten seconds, or is heard again. Of several ranks, one calls it.
 	Notice func(text string)
-	// Grace is for how long after a failure what comes before it in the program may still run, so
-	// that the first failure in the text is reported and all is printed that comes before it; 0
-	// means ten seconds. A failure that is reported without says so.
+	// Grace is how long after a failure earlier parts of the program may still run, so that the
+	// first failure in the text is reported and everything before it is printed; 0 means ten
+	// seconds. A failure reported after that says so.
 	Grace time.Duration
 }
 
-// Scheduling says how the loops of a run are handed out to its threads. The result is the same, to
-// the bit, whatever it says. The zero value is the default technique and one queue.
+// Scheduling says how the loops of a run are handed out to its threads. It does not change a bit of
+// the result. The zero value is the default technique and one queue.
 type Scheduling struct {
 	Plan schedule.Plan // Groups are those of the machine
 	Pin  bool          // bind each thread to a processor
-	// Forget keeps what AUTO learns out of the file that later runs read, and does not read it.
+	// Forget: AUTO neither reads nor writes the file of its choices.
 	Forget bool
-	// OneThreadPerCore counts cores, not processors, where RunOptions.Threads is 0.
+	// OneThreadPerCore counts cores, not processors, if RunOptions.Threads is 0.
 	OneThreadPerCore bool
 }
 
-// Run executes the plan in this process, a plan for several ranks as goroutines that exchange
-// messages. Files appear when all of it has succeeded. The error is a *Refusal when the run failed
-// for a reason that is the user's, a *Bug otherwise, or the context's. The report is there also
-// after a failure of a task.
+// Run executes the plan in this process; a plan for several ranks runs as goroutines that exchange
+// messages. Files appear when all of it has succeeded. The error is a *Refusal if the user can
+// correct it, a *Bug otherwise, or the context's. The report exists even after a failure of a task.
 func (p *Program) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	out, own := o.output()
 	err := p.canStart(o, p.made.Plan.Ranks)
@@ -285,7 +279,7 @@ func (p *Program) Run(ctx context.Context, o RunOptions) (*Report, error) {
 	return report, finish(out, own, p, err)
 }
 
-// output is where a run writes, and whether the run has to commit it.
+// output returns where a run writes, and whether the run has to commit it.
 func (o RunOptions) output() (out *Output, own bool) {
 	if out, own = o.Output, false; out == nil {
 		w := o.Stdout
@@ -300,7 +294,7 @@ func (o RunOptions) output() (out *Output, own bool) {
 	return out, own
 }
 
-// finish commits or discards what is the run's own, and puts err into the user's terms.
+// finish commits or discards the run's own output, and converts err for the user.
 func finish(out *Output, own bool, p *Program, err error) error {
 	if own {
 		if err == nil {
@@ -312,8 +306,8 @@ func finish(out *Output, own bool, p *Program, err error) error {
 	return p.Explain(err)
 }
 
-// Evaluate runs the program by the definitions of its operators, one node at a time: slow, and what
-// every engine is compared with. It prints what Run prints.
+// Evaluate runs the program by the definitions of its operators, one node at a time: slow, and the
+// reference for every engine. It prints what Run prints.
 func (p *Program) Evaluate(stdout io.Writer) error {
 	if p.made.Program == nil {
 		return &Bug{Text: "a program that was compiled with PlanOnly is evaluated by its definition"}
@@ -326,8 +320,8 @@ func (p *Program) Evaluate(stdout io.Writer) error {
 	return finish(out, true, p, err)
 }
 
-// Explain puts the error of a run into the user's terms: *Refusal, *Bug, or err itself when it is
-// neither's (a cancelled context, a transport).
+// Explain converts the error of a run to a *Refusal or *Bug, or returns it unchanged (a cancelled
+// context, a transport).
 func (p *Program) Explain(err error) error {
 	if err == nil {
 		return nil

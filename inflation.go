@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// This file keeps how long programs were busy on one worker, which is what work inflation is measured against: the same tasks take longer on many
-// workers that share caches and memory, and no schedule shows that.
+// This file remembers how long programs were busy on one worker, the base of work inflation: the
+// same tasks take longer on many workers that share caches and memory, which no schedule shows.
 
 // serialRun is the last observed run of a program on one worker.
 type serialRun struct {
@@ -21,7 +21,7 @@ type serialRun struct {
 
 const (
 	serialVersion = 1
-	mostSerial    = 256 // programs that are remembered; the oldest go first
+	mostSerial    = 256 // programs remembered; the oldest go first
 )
 
 func serialPath() (string, error) {
@@ -29,7 +29,7 @@ func serialPath() (string, error) {
 	return filepath.Join(dir, fmt.Sprintf("serial-v%d.json", serialVersion)), err
 }
 
-// serialKey names the program with its params, and the kernels.
+// serialKey identifies the program with its params, and the kernels.
 func (p *Program) serialKey() string {
 	h := sha256.New()
 	for _, i := range p.fingerprint() {
@@ -51,8 +51,9 @@ func loadSerial() map[string]serialRun {
 	return all
 }
 
-// inflation is the busy time of a run on several workers over that of the program's last run on one, 0 if there was none. A run on one worker is
-// remembered. That the file cannot be written is no reason for a report to fail.
+// inflation returns the busy time of a run on several workers over that of the program's last run
+// on one, 0 without one. It remembers a run on one worker. A file that cannot be written fails no
+// report.
 func (p *Program) inflation(workers int, busy float64) float64 {
 	all, key := loadSerial(), p.serialKey()
 	if workers > 1 {

@@ -12,20 +12,19 @@ import (
 	"flow/runtime/dist/transport"
 )
 
-// This file defines what ranks do between compiling and running: they compare what they run and
-// what they read.
+// This file lets ranks compare what they run and read, between compiling and running.
 
-// MeetOptions are those of Meet and Decline. The zero value is the common case.
+// MeetOptions are the options of Meet and Decline. The zero value is the common case.
 type MeetOptions struct {
 	VerifyInputs bool              // compare every byte of the files that ranks read, not a sample
 	Notice       func(text string) // as in RunOptions
 }
 
 // Meet compares this rank's build, program, params and input files with those of the other ranks of
-// comm, all of which call Meet or Decline, and then RunRank. It returns the program to run: p, or,
-// where ranks have copies of a file instead of sharing it, p compiled again so that rank 0 alone
-// reads that. Of large files a sample is compared, with verify every byte. The error is a *Refusal
-// that says what differs, or the context's.
+// comm, which all call Meet or Decline, and then RunRank. It returns the program to run: p, or, if
+// ranks have copies of a file instead of sharing it, p compiled again so that only rank 0 reads it.
+// Of large files a sample is compared, with VerifyInputs every byte. The error is a *Refusal that
+// says what differs, or the context's.
 func (p *Program) Meet(ctx context.Context, comm transport.Comm, o MeetOptions) (*Program, error) {
 	unshared, err := dist.Agree(ctx, comm, dist.Introduction{Items: p.fingerprint(), Inputs: inputs(lookedAt(p.table), o.VerifyInputs), Notice: o.Notice})
 	if err != nil {
@@ -46,10 +45,10 @@ func (p *Program) Meet(ctx context.Context, comm transport.Comm, o MeetOptions) 
 	return again, err
 }
 
-// Decline is what a rank calls instead of Meet when Compile has failed, with its error and with
-// why, which is that in one line for the other ranks. It blocks until all ranks have called it or
-// Meet. nil means that they know. A *Refusal says that ranks have different files under one name,
-// which is likely to be the reason. After any other error the job is to be aborted.
+// Decline is called instead of Meet when Compile has failed with failed; why is the reason in one
+// line for the other ranks. It blocks until all ranks have called it or Meet. nil means that they
+// know. A *Refusal says that ranks have different files under one name, the likely reason. After
+// any other error the job must be aborted.
 func Decline(ctx context.Context, comm transport.Comm, failed error, why string, o MeetOptions) error {
 	var own *Refusal
 	mine := dist.Introduction{Refusal: why, Notice: o.Notice}
@@ -68,7 +67,7 @@ func Decline(ctx context.Context, comm transport.Comm, failed error, why string,
 	return explainRanks(source.NewFileSet(), f)
 }
 
-// lookedAt is the files that the rows of a table have looked at.
+// lookedAt returns the files that the rows of a table have read.
 func lookedAt(t *op.Table) (all []op.Looked) {
 	for _, d := range t.Rows() {
 		if d.Looked != nil {
@@ -79,7 +78,7 @@ func lookedAt(t *op.Table) (all []op.Looked) {
 	return slices.CompactFunc(all, func(a, b op.Looked) bool { return a.Path == b.Path })
 }
 
-// inputs looks at files. Those that cannot be read are left out: the program has been told so.
+// inputs reads the properties of files. It skips unreadable ones, which have been reported.
 func inputs(looked []op.Looked, whole bool) (all []dist.Input) {
 	for _, l := range looked {
 		if in, err := dist.InputOf(l.Path, l.Type, whole); err == nil {

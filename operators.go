@@ -11,33 +11,33 @@ import (
 	"flow/kernels"
 )
 
-// This file defines operators of a Go program's own.
+// This file defines operators of a Go program.
 
 // Operator is a row that a Go program adds to the operator table. It has Each, or Shape and Apply.
-// What it computes must depend on its arguments alone: Flow calls it as often as it likes, several
-// workers at once, on any rank, and leaves out calls whose result is not needed. Ranks of their own
-// processes must have the same operators; their code is compared with the build.
+// Its result must depend only on its arguments: Flow calls it any number of times, from several
+// workers, on any rank, and skips calls whose result is unused. Ranks in processes of their own
+// must have the same operators; comparing builds compares their code.
 type Operator struct {
-	Name string   // what programs call it; no operator of Flow has it
+	Name string   // the name in programs, different from all of Flow's
 	Doc  string   // for whoever lists the table
 	Args []string // the names of the arguments, at least one
 
-	// Each makes an elementwise operator of a function of numbers, one for each argument: shapes
-	// broadcast, integers and truth values become f64, and a result of f32 arguments is rounded to
-	// f32. It takes part in fusion and in bodies of loops. It must not keep x.
+	// Each makes an elementwise operator from a function of one number an argument: shapes
+	// broadcast, integers and bools become f64, and a result of f32 arguments is rounded to
+	// f32. It takes part in fusion and in loop bodies. It must not keep x.
 	Each func(x []float64) float64
 
-	// Shape is the shape of the result for those of the arguments, which are known before the run:
-	// numbers and dense matrices, whose elements Apply gets as float64. An error refuses the
-	// program, with this text.
+	// Shape returns the result's shape for the arguments' shapes, which are known before the
+	// run: numbers and dense matrices, whose elements Apply gets as float64. An error refuses
+	// the program, with this text.
 	Shape func(in []Shape) (Shape, error)
-	// Apply fills out, which begins as zeros and has the promised shape, from the arguments;
-	// scalars are 1 x 1. It must not write to the arguments, which may be values of the program,
-	// and not keep them. An error fails the run, with this text.
+	// Apply fills out, zeros of the promised shape, from the arguments; scalars are 1 x 1. It
+	// must neither write to the arguments, which may be values of the program, nor keep them.
+	// An error fails the run, with this text.
 	Apply func(out Matrix[float64], in []Matrix[float64]) error
 }
 
-// Shape is the shape of an argument or a result: of a scalar, or of a dense matrix.
+// Shape is the shape of an argument or a result: a scalar, or a dense matrix.
 type Shape struct {
 	Scalar     bool // a number, not a matrix
 	Rows, Cols int  // 0 of a scalar
@@ -45,7 +45,7 @@ type Shape struct {
 
 var nameOfOperator = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
-// ownRows are operators as rows of the table.
+// ownRows returns operators as rows of the table.
 func ownRows(list []Operator) (rows []*op.Def, err error) {
 	for _, o := range list {
 		d, err := o.row()
@@ -96,7 +96,7 @@ func (o Operator) apply(out *value.Dense, in []value.Value) error {
 	return o.Apply(Matrix[float64]{out.Rows, out.Cols, out.F64}, args)
 }
 
-// floats is a scalar or dense matrix as float64, in its own memory where that is possible.
+// floats returns a scalar or dense matrix as float64, in its own memory if possible.
 func floats(v value.Value) Matrix[float64] {
 	d, ok := v.(*value.Dense)
 	switch {

@@ -15,50 +15,47 @@ import (
 	"flow/ir/op"
 )
 
-// This file defines Output, where a run writes: standard output at once, files only when the
-// whole run has succeeded.
+// This file defines Output, where a run writes: standard output at once, files only when the whole
+// run has succeeded.
 
-// codeWrite is the diagnostic of a file that cannot be written, the same that the row emit uses.
+// codeWrite is the diagnostic of a file that cannot be written, as in the row emit.
 const codeWrite = "E507"
 
-// Output is an op.Env whose files appear all together at Commit or not at all. A file is
-// written under a temporary name in the directory where it belongs, so that the rename
-// cannot cross file systems; at Commit each is synced and renamed. What is no regular file
-// (a device, a pipe) is written directly. It is safe for concurrent use.
+// Output is an op.Env whose files appear together at Commit or not at all. A file is written under
+// a temporary name in its own directory, so that the rename does not cross file systems; Commit
+// syncs and renames each. Devices and pipes are written directly. It is safe for concurrent use.
 //
-// Wrong if the machine stops between two renames of Commit: each file is whole, but some
-// may be new and others old.
+// It is wrong if the machine stops between two renames of Commit: each file is whole, but some may
+// be new and others old.
 type Output struct {
 	stdout io.Writer
-	take   func(Result) // takes what would be printed; nil: it is printed
+	take   func(Result) // takes what would be printed, or nil
 	mu     sync.Mutex
 	files  []*sink
-	swept  map[string]chan struct{} // directories; closed when what killed runs have left there is gone
+	swept  map[string]chan struct{} // directories; closed when leftovers of killed runs are removed
 	over   bool                     // committed or discarded
 }
 
-// sink is one file in progress. Its fields are protected by Output.mu, except file while a writer
-// has it.
+// sink is one unfinished file. Output.mu protects its fields, except file while a writer has it.
 type sink struct {
 	name string // what the program calls it
 	path string // where it shall be, links resolved
-	temp string // where it is; "" for what is written directly
+	temp string // its temporary name; "" if it is written directly
 	file *os.File
 }
 
-// NewOutput is an Output that prints on stdout and has no files yet.
+// NewOutput returns an Output that prints on stdout and has no files yet.
 func NewOutput(stdout io.Writer) *Output { return &Output{stdout: stdout} }
 
 // Stdout is where emit prints.
 func (o *Output) Stdout() io.Writer { return o.stdout }
 
-// Path is path itself: relative paths belong to the working directory.
+// Path returns path: relative paths start at the working directory.
 func (o *Output) Path(path string) string { return path }
 
-// Create opens a sink for path. A second Create of the same file goes on where the first ended: two
-// emits to one sink follow each other. By another name (a link, a path from the root) it is
-// refused: emits to different names are in no order. Closing the writer does not make the file
-// appear, Commit does.
+// Create opens a sink for path. A second Create of the same file appends: emits to one sink follow
+// each other. The same file by another name (a link, an absolute path) is refused, because emits to
+// different names are unordered. Closing the writer does not make the file appear, Commit does.
 func (o *Output) Create(path string) (io.WriteCloser, error) {
 	target, there, err := resolve(path)
 	if err != nil {
@@ -97,7 +94,7 @@ func (o *Output) Create(path string) (io.WriteCloser, error) {
 	return &writer{s.file}, nil
 }
 
-// sweep removes what killed runs have left in a directory, beside the run, which need not wait: a
+// sweep removes leftovers of killed runs in a directory, concurrently with the run, since a
 // directory may be large. o.mu is held.
 func (o *Output) sweep(dir string) {
 	if o.swept == nil {
@@ -113,9 +110,8 @@ func (o *Output) sweep(dir string) {
 	}
 }
 
-// resolve follows links, also those to what is not there yet: a file that is written by the name of
-// a link appears where the link points. It tells what is there now; nil means nothing. An error is
-// that of a link that leads nowhere, because links form a circle.
+// resolve follows links, also to files that do not exist yet: a file written by the name of a link
+// appears at the link's target. info is nil if nothing exists there. It fails for circular links.
 func resolve(path string) (target string, info fs.FileInfo, err error) {
 	target = filepath.Clean(path)
 	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -131,7 +127,7 @@ func resolve(path string) (target string, info fs.FileInfo, err error) {
 			target = filepath.Join(dir, filepath.Base(target))
 		}
 		to, lerr := os.Readlink(target)
-		if lerr != nil { // no link: a name that is free, or in a directory that is not there
+		if lerr != nil { // no link: an unused name, or in a directory that does not exist
 			break
 		}
 		if !filepath.IsAbs(to) {
@@ -167,7 +163,7 @@ func (w *writer) Write(b []byte) (int, error) {
 // Close leaves the sink open for the next Create of it.
 func (w *writer) Close() error { return nil }
 
-// plainly is err without the temporary name in it, which means nothing to anybody.
+// plainly returns err without its temporary name, which means nothing to users.
 func plainly(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {
@@ -176,8 +172,8 @@ func plainly(err error) error {
 	return err
 }
 
-// Commit makes all files appear and ends the Output. At the first failure it removes what has not
-// appeared.
+// Commit makes all files appear and ends the Output. At the first failure it removes the files that
+// have not appeared.
 func (o *Output) Commit() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -185,8 +181,8 @@ func (o *Output) Commit() error {
 		return nil
 	}
 	// Sync everything before the first rename, so that a full disk is noticed while nothing has
-	// appeared. A temporary file is closed after it has its name: without its lock another run's
-	// sweep would take it for one that is left.
+	// appeared. A temporary file is closed after its rename: without its lock another run's
+	// sweep would remove it.
 	for _, s := range o.files {
 		var err error
 		if s.temp != "" {
@@ -217,8 +213,8 @@ func (o *Output) Commit() error {
 	return nil
 }
 
-// Sum hashes the files in progress: their paths, in order, and what was written so far. What is
-// written directly, to a device or a pipe, counts by its path alone. No write may be under way.
+// Sum hashes the unfinished files: their paths, in order, and their contents so far. A device or
+// pipe counts by its path alone. No write may be under way.
 func (o *Output) Sum(h io.Writer) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -242,8 +238,8 @@ func (o *Output) Sum(h io.Writer) error {
 	return nil
 }
 
-// Discard removes all files in progress and ends the Output. It may be called at any time, also
-// after Commit, when it does nothing, and more than once.
+// Discard removes all unfinished files and ends the Output. It may be called at any time, more than
+// once, and does nothing after Commit.
 func (o *Output) Discard() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -256,9 +252,9 @@ func (o *Output) discard() {
 	}
 	o.over = true
 	for _, s := range o.files {
-		_ = s.file.Close() // what could not be written is removed now
+		_ = s.file.Close() // the file is removed anyway
 		if s.temp != "" {
-			_ = os.Remove(s.temp) // best effort: an error could not be reported any more
+			_ = os.Remove(s.temp) // an error could not be reported any more
 		}
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"syscall"
 )
 
-// This file makes the temporary files of Output, and removes those that a killed run has left.
-// The process that writes one holds a lock on it, which ends with the process, however that ends: a
-// temporary file without a lock has no writer.
+// This file makes the temporary files of Output, and removes those of killed runs. The writing
+// process holds a lock on its file, which ends with the process: a temporary file without a lock
+// has no writer.
 
-// leftover matches the names that temporary gives: the file's own name, the host's number, the
+// leftover matches the names that temporary makes: the file's own name, the host's number, the
 // file's.
 var leftover = regexp.MustCompile(`^\..*\.flow-([0-9a-f]{8})-[0-9a-f]{8}$`)
 
-// temporary opens and locks a new file beside target; the umask takes from its permissions.
+// temporary opens and locks a new file beside target, with permissions limited by the umask.
 func temporary(target string, perm fs.FileMode) (string, *os.File, error) {
 	dir, base := filepath.Split(target)
 	for range 100 {
@@ -49,7 +49,7 @@ func isAt(f *os.File, name string) bool {
 	return err == nil && other == nil && os.SameFile(here, there)
 }
 
-// hostNumber tells machines apart, in names.
+// hostNumber identifies a machine in names.
 func hostNumber() string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -60,11 +60,10 @@ func hostNumber() string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// sweep removes from dir what killed runs have left. It is best effort: what cannot be looked at
-// stays.
+// sweep removes leftovers of killed runs from dir, as far as possible.
 //
 // A network file system may keep the locks of each machine to itself (NFS with local_lock). So
-// there the files of other machines are left alone.
+// files of other machines are not removed there.
 func sweep(dir string) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -85,7 +84,7 @@ func sweep(dir string) {
 	}
 }
 
-// removeUnlocked removes a regular file that no process has a lock on.
+// removeUnlocked removes a regular file that no process has locked.
 func removeUnlocked(name string) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -94,6 +93,6 @@ func removeUnlocked(name string) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && info.Mode().IsRegular() && syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && isAt(f, name) {
-		_ = os.Remove(name) // with the lock held, so that a process that has just made it sees that it is gone
+		_ = os.Remove(name) // with the lock held, so that a process that has just made it notices
 	}
 }

@@ -4,5 +4,5 @@ package flow
 
 import "os"
 
-// onOneMachine does not know.
+// onOneMachine returns false: it cannot know.
 func onOneMachine(*os.File) bool { return false }

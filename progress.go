@@ -5,23 +5,21 @@ import (
 	"flow/runtime/local"
 )
 
-// Progress is how far a run is; of a run on ranks, how far rank 0 is.
+// Progress is how far a run is; for ranks, how far rank 0 is.
 type Progress struct {
-	// Done and Total are tasks; a loop of the run is one.
+	// Done and Total count tasks. A loop of the run is one.
 	Done, Total int
-	// What is the statement that runs and its line, "" where nothing does; the fields below are
-	// about it.
+	// What is the running statement and its line, or "". The fields below describe it.
 	What string
-	// Looping says that an iterate runs, of which Rounds have ended of Times; Times is -1 where its
-	// condition says how many.
+	// Looping: an iterate runs, of which Rounds of Times have ended. Times is -1 if its
+	// condition decides.
 	Looping       bool
 	Rounds, Times int64 // without meaning where none runs
-	// Iterations have ended of the Of iterations of the parallel loop that runs; 0 of 0 where none
-	// does.
+	// Iterations of the running parallel loop have ended, of Of; 0 of 0 without one.
 	Iterations, Of int64
 }
 
-// told is f as the engine calls it.
+// told adapts f for the engine.
 func (p *Program) told(f func(Progress)) func(local.Progress) {
 	if f == nil {
 		return nil

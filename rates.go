@@ -15,18 +15,17 @@ import (
 	"flow/kernels/blas"
 )
 
-// This file defines what kernels cost on this machine: measured in a few milliseconds, kept in the
-// user's cache directory. Costs steer the order of tasks and predictions, never a bit of a result.
+// This file defines kernel costs on this machine: measured in a few milliseconds and cached. They
+// affect the order of tasks and predictions, never a bit of a result.
 
-// ratesVersion is part of the file name: a file of another version is as good as none.
+// ratesVersion is part of the file name. Files of other versions are ignored.
 const ratesVersion = 1
 
-// measureBudget bounds the time of one rate class, so that all together stay below 50 ms on a fast
-// set.
+// measureBudget bounds the time of one rate class, so that all stay below 50 ms on a fast set.
 const measureBudget = 6 * time.Millisecond
 
-// Rates are measured kernel costs of one kernel set. It implements plan.Rates. It is immutable once
-// made and safe for concurrent use.
+// Rates are measured costs of one kernel set. They implement plan.Rates, and are immutable and safe
+// for concurrent use.
 type Rates struct {
 	Set     string             `json:"set"`              // of kernels
 	CPU     string             `json:"cpu"`              // on which they were measured
@@ -34,11 +33,12 @@ type Rates struct {
 	PerByte float64            `json:"seconds_per_byte"` // of everything that only streams
 }
 
-// overhead is what any task costs beside its work: queue, counters, buffers.
+// overhead is the cost of any task beside its work: queue, counters, buffers.
 const overhead = 0.5e-6
 
-// Seconds is the predicted time of one task of a rate class with this work. The f64 rates stand for
-// all element types, so f32 kernels come out at half their speed; the order of tasks does not mind.
+// Seconds returns the predicted time of one task of a rate class with this work. The f64 rates
+// stand for all element types, so f32 kernels are predicted at half their speed, which does not
+// affect the order.
 func (r *Rates) Seconds(class string, w op.Work) float64 {
 	if per, ok := r.PerFlop[class]; ok && w.Flops > 0 {
 		return overhead + per*w.Flops
@@ -46,9 +46,8 @@ func (r *Rates) Seconds(class string, w op.Work) float64 {
 	return overhead + r.PerByte*w.Bytes
 }
 
-// LoadRates returns the costs that an earlier measurement of this kernel set on this kind of CPU
-// has left in the cache, nil when there are none that can be used. It takes well under a
-// millisecond and never measures.
+// LoadRates returns the cached costs of this kernel set on this kind of CPU, or nil. It takes well
+// under a millisecond and never measures.
 func LoadRates(set string) *Rates {
 	path, cpu, err := ratesPath(set)
 	if err != nil {
@@ -70,7 +69,7 @@ func LoadRates(set string) *Rates {
 	return r
 }
 
-// Save keeps the costs for later runs. The file appears whole or not at all.
+// Save stores the costs for later runs. The file appears whole or not at all.
 func (r *Rates) Save() error {
 	path, _, err := ratesPath(r.Set)
 	if err != nil {
@@ -83,7 +82,7 @@ func (r *Rates) Save() error {
 	return saveCache(path, text)
 }
 
-// saveCache writes a file of the cache, whole or not at all.
+// saveCache writes a cache file, whole or not at all.
 func saveCache(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
@@ -100,8 +99,8 @@ func saveCache(path string, text []byte) error {
 	return o.Commit()
 }
 
-// ratesPath is the cache file of a kernel set, and the description of the CPU that it must name.
-// FLOW_CACHE overrides the directory.
+// ratesPath returns the cache file of a kernel set, and the description of the CPU that the file
+// must name. FLOW_CACHE overrides the directory.
 func ratesPath(set string) (path, cpu string, err error) {
 	s, err := blas.Select(set)
 	if err != nil {
@@ -115,7 +114,7 @@ func ratesPath(set string) (path, cpu string, err error) {
 	return filepath.Join(dir, fmt.Sprintf("rates-%s-v%d.json", s.Name(), ratesVersion)), cpu, nil
 }
 
-// cacheDir is $FLOW_CACHE, or flow in the user's cache directory.
+// cacheDir returns $FLOW_CACHE, or flow in the user's cache directory.
 func cacheDir() (string, error) {
 	if dir := os.Getenv("FLOW_CACHE"); dir != "" {
 		return dir, nil
@@ -124,8 +123,8 @@ func cacheDir() (string, error) {
 	return filepath.Join(dir, "flow"), err
 }
 
-// measured lists the rate classes that have a kernel of their own, as calls on tiles of one order.
-// Everything else streams.
+// measured lists the rate classes with a kernel of their own, as calls on tiles of one order. All
+// others are streaming.
 var measured = [...]struct {
 	class string
 	in    int // inputs, all of the same shape
@@ -152,7 +151,7 @@ func MeasureRates(set string) (*Rates, error) {
 		return nil, err
 	}
 	r := &Rates{Set: chosen.Name(), CPU: cpu, PerFlop: map[string]float64{}}
-	const order = 192 // a tile that all sets reach their speed with
+	const order = 192 // an order at which all sets reach their speed
 	for _, m := range measured {
 		best, work, err := timeKernel(table, m.class, m.in, m.attrs, types.F64, order)
 		if err != nil {
@@ -160,7 +159,7 @@ func MeasureRates(set string) (*Rates, error) {
 		}
 		r.PerFlop[m.class] = best.Seconds() / work.Flops
 	}
-	best, work, err := timeKernel(table, "add", 2, nil, types.F64, 512) // 6 MiB in all: outside of the second cache
+	best, work, err := timeKernel(table, "add", 2, nil, types.F64, 512) // 6 MiB in all: beyond the second-level cache
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +167,7 @@ func MeasureRates(set string) (*Rates, error) {
 	return r, nil
 }
 
-// timeKernel is the least time of a few calls of a row on square tiles.
+// timeKernel returns the least time of a few calls of a row on square tiles.
 func timeKernel(table *op.Table, row string, inputs int, attrs *op.Attrs, elem types.Elem, order int) (time.Duration, op.Work, error) {
 	d := table.Named(row)
 	if d == nil || d.Kernel == nil || d.Cost == nil {
@@ -201,7 +200,7 @@ func timeKernel(table *op.Table, row string, inputs int, attrs *op.Attrs, elem t
 	return least, work, nil
 }
 
-// tame is a matrix of f64 or f32 that no kernel can object to: diagonally dominant, positive
+// tame returns a matrix of f64 or f32 that every kernel accepts: diagonally dominant, positive
 // definite, a usable triangle.
 func tame(elem types.Elem, order, salt int) *value.Dense {
 	d := value.New(elem, order, order)
@@ -221,7 +220,7 @@ func tame(elem types.Elem, order, salt int) *value.Dense {
 	return d
 }
 
-// TileSpeed is how fast a kernel is with tiles of several orders.
+// TileSpeed is the speed of a kernel with tiles of several orders.
 type TileSpeed struct {
 	Kernel string     // its name in the table
 	Elem   types.Elem // of the tiles
@@ -229,8 +228,8 @@ type TileSpeed struct {
 	Gflops []float64  // one a tile
 }
 
-// tuneTiles are the orders that TuneTiles tries: the micro-kernels like multiples of 24 and 48,
-// users powers of two.
+// tuneTiles are the orders that TuneTiles tries: micro-kernels prefer multiples of 24 and 48, users
+// powers of two.
 var tuneTiles = [...]int{96, 128, 192, 256, 384, 512, 768, 1024}
 
 // TuneTiles times every tile kernel of a set over tile orders, f64 and f32, on one core. It takes

@@ -18,12 +18,12 @@ import (
 	"flow/runtime/trace"
 )
 
-// This file defines how a plan meets its engine: on this machine, on ranks in this process, or as
-// one rank of a group.
+// This file connects a plan to its engine: on this machine, on ranks in this process, or as one
+// rank of a group.
 
 // Report is what a run did.
 type Report struct {
-	Ranks      []dist.RankReport  // by rank; on ranks of their own processes rank 0 has all
+	Ranks      []dist.RankReport  // by rank; with ranks in processes of their own, only rank 0 has all
 	Recordings []*trace.Recording // of the ranks that recorded
 }
 
@@ -46,8 +46,8 @@ func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Rep
 	return report, err
 }
 
-// canStart refuses a run on so many ranks of this process whose threads the system would not start:
-// the Go runtime would end the process.
+// canStart refuses a run whose threads the system would not start: the Go runtime would end the
+// process.
 func (p *Program) canStart(o RunOptions, ranks int) error {
 	n := o.Threads
 	if n < 1 {
@@ -61,15 +61,15 @@ func (p *Program) canStart(o RunOptions, ranks int) error {
 	return &Refusal{Files: p.made.Files, Diagnostics: source.Diagnostics{d}, Ran: true}
 }
 
-// pool is how the pool of a run is made.
+// pool returns the options of a run's pool.
 func (s Scheduling) pool() local.PoolOptions {
 	return local.PoolOptions{Pin: s.Pin, OneThreadPerCore: s.OneThreadPerCore}
 }
 
-// Parallelism is how many threads a run of one rank has where RunOptions.Threads is 0.
+// Parallelism returns the threads of a run of one rank if RunOptions.Threads is 0.
 func (s Scheduling) Parallelism() int { return local.Parallelism(s.OneThreadPerCore) }
 
-// runMem runs all ranks of a plan as goroutines. Threads are those of each rank; 0 shares the
+// runMem runs all ranks of a plan as goroutines. Threads are those of each rank; 0 divides the
 // processors among them.
 func (p *Program) runMem(ctx context.Context, out *Output, o RunOptions) (*Report, error) {
 	if o.Threads < 1 {
@@ -85,10 +85,10 @@ func (p *Program) runMem(ctx context.Context, out *Output, o RunOptions) (*Repor
 	return reportOf(r), err
 }
 
-// rankOptions is what the engine of one rank is told.
+// rankOptions returns the engine options of one rank.
 func (p *Program) rankOptions(rank, threads int, out *Output, o RunOptions) dist.Options {
 	do := dist.Options{Env: out, Stats: o.Stats, OnProgress: p.told(o.Progress), Schedule: o.Schedule.Plan, Grace: o.Grace, Fingerprint: p.fingerprint(), Notice: o.Notice}
-	if o.Trace || o.Stats { // how much communication was hidden takes the events
+	if o.Trace || o.Stats { // hidden communication is computed from the events
 		do.Trace = trace.New(rank, threads)
 	}
 	return do
@@ -102,9 +102,9 @@ func reportOf(r *dist.Report) *Report {
 }
 
 // RunRank executes one rank's part of the plan, together with the other ranks of comm, which must
-// run the same program: what differs is named before anything runs. The plan must be for
-// comm.Size() ranks. Output is as in Run; ranks other than 0 print nothing. On rank 0 the report
-// has all ranks.
+// run the same program: differences are named before anything runs. The plan must be for
+// comm.Size() ranks. Output is as in Run; only rank 0 prints. On rank 0 the report covers all
+// ranks.
 func (p *Program) RunRank(ctx context.Context, comm transport.Comm, o RunOptions) (*Report, error) {
 	return p.runRank(comm, o, func(why string) error { return dist.Refuse(ctx, comm, why) },
 		func(pool *local.Pool, do dist.Options) (*dist.Report, error) {
@@ -112,7 +112,7 @@ func (p *Program) RunRank(ctx context.Context, comm transport.Comm, o RunOptions
 		})
 }
 
-// runRank is RunRank by the given ways to refuse a run and to run.
+// runRank is RunRank with given ways to refuse a run and to run.
 func (p *Program) runRank(comm transport.Comm, o RunOptions, refuse func(why string) error, run func(*local.Pool, dist.Options) (*dist.Report, error)) (*Report, error) {
 	if p.made.Plan.Ranks != comm.Size() {
 		return nil, fmt.Errorf("the plan is for %d ranks, and there are %d", p.made.Plan.Ranks, comm.Size())
@@ -203,7 +203,7 @@ func (r *Report) WriteTrace(w io.Writer, p *Program) error {
 	return trace.WriteChrome(w, describe, r.Recordings...)
 }
 
-// Traffic is what the ranks sent each other.
+// Traffic returns what the ranks sent each other.
 func (r *Report) Traffic() (messages, bytes int64) {
 	for _, k := range r.Ranks {
 		messages += k.MessagesSent
@@ -212,9 +212,9 @@ func (r *Report) Traffic() (messages, bytes int64) {
 	return messages, bytes
 }
 
-// Waiting is the seconds, summed over workers, in which no worker of a rank had a task while a
-// message of that rank was under way, and the share of all communication time in which some worker
-// had one. Both are 0 for a run that recorded nothing.
+// Waiting returns the seconds, summed over workers, in which no worker of a rank had a task while a
+// message of that rank was under way, and the share of communication time in which some worker had
+// one. Both are 0 without a recording.
 func (r *Report) Waiting() (seconds, hidden float64) {
 	if len(r.Recordings) == 0 || len(r.Ranks) < 2 {
 		return 0, 0

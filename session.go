@@ -16,22 +16,21 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines Session, a program that grows by entries and keeps its values: what the REPL is
-// made of.
+// This file defines Session, a program that grows by entries and keeps its values: the base of the
+// REPL.
 
 // Session is a program that is entered piece by piece. Each entry is compiled and run once. Names
-// keep their values, which later entries read where they lie, and an expression whose value is
-// still there is not computed again. A name may be bound again: what was made from its old value
-// stays as it is. Values that no name means are freed, but for the last small ones. It is not safe
-// for concurrent use.
+// keep their values, which later entries read in place, and an expression whose value still exists
+// is not computed again. A name may be bound again; results of its old value stay. Unnamed values
+// are freed, except the last small ones. It is not safe for concurrent use.
 type Session struct {
 	names   *compiler.Session
 	options CompileOptions
 	co      compiler.Options
 	store   kernels.Store
 	ranks   *sessionRanks // nil: all is done in this process
-	// compiling is closed when a compilation that was interrupted has ended, which has the names
-	// until then; nil: none was.
+	// compiling is closed when an interrupted compilation, which uses the names until then, has
+	// ended; nil: none was.
 	compiling <-chan struct{}
 	variables []Variable // before the last compilation began
 }
@@ -39,8 +38,8 @@ type Session struct {
 // Variable is a name of a session: see Session.Variables.
 type Variable = compiler.Variable
 
-// NewSession is an empty session. Ranks other than 1 run its entries on so many ranks; Set and
-// Values are ignored, see Session.Set.
+// NewSession returns an empty session. With Ranks other than 1 its entries run on that many ranks.
+// Set and Values are ignored, see Session.Set.
 func NewSession(o CompileOptions) (*Session, error) {
 	s := &Session{names: compiler.NewSession()}
 	o.PlanOnly, o.Set, o.Values, o.store = true, nil, nil, &s.store
@@ -53,27 +52,26 @@ func NewSession(o CompileOptions) (*Session, error) {
 	return s, err
 }
 
-// SessionEntry is an entry that has been compiled and not been run. Run or Abort must be called
-// before the next is compiled.
+// SessionEntry is a compiled entry that has not run. Run or Abort must be called before the next is
+// compiled.
 type SessionEntry struct {
 	*Program
 	s *Session
 	e *compiler.Entry
-	// Text is what was entered.
+	// Text is the text of the entry.
 	Text string
 	name string // of the text, in messages
 	sets []Setting
-	next int // the slot that was given next before the entry
+	next int // the next slot before the entry
 }
 
-// Compile compiles an entry; name is for messages. An expression that stands alone is shown, and is
-// then called `_`. After an error, which is as in Compile, the session is as it was.
+// Compile compiles an entry. name is for messages. A lone expression is shown, and then called `_`.
+// After an error, which is as in Compile, the session is unchanged.
 func (s *Session) Compile(ctx context.Context, name, text string) (*SessionEntry, error) {
 	return s.compile(ctx, name, text, s.co)
 }
 
-// CompileWith is Compile for showing a plan: with measured costs, and the graph
-// after each pass.
+// CompileWith is Compile for showing a plan: with measured costs, and the graph after each pass.
 func (s *Session) CompileWith(ctx context.Context, name, text string, dump func(pass string, g *ir.Graph)) (*SessionEntry, error) {
 	co := s.co
 	co.Dump = dump
@@ -117,7 +115,7 @@ func (s *Session) compile(ctx context.Context, name, text string, co compiler.Op
 	return nil, context.Cause(ctx)
 }
 
-// settled waits for a compilation that was interrupted.
+// settled waits for an interrupted compilation.
 func (s *Session) settled() {
 	if s.compiling != nil {
 		<-s.compiling
@@ -155,16 +153,15 @@ func (s *Session) compileNow(ctx context.Context, name, text string, co compiler
 	return &SessionEntry{Program: p, s: s, e: e, Text: text, name: name, sets: co.Sets, next: next}, nil
 }
 
-// smallResult is the greatest number of bytes of a value that is kept for a while because it was
-// shown.
+// smallResult is the greatest size of a value that is kept for a while because it was shown.
 const smallResult = 64 << 10
 
-// interrupted is how long Run waits for a run to end that has been cancelled. A kernel that takes
-// no notice ends later, by itself: what it makes is thrown away.
+// interrupted is how long Run waits for a cancelled run. A kernel that does not notice ends later;
+// its result is discarded.
 const interrupted = 300 * time.Millisecond
 
-// soon calls f and returns what it returns. If f takes longer than interrupted after the end of
-// ctx, late is not nil, and f's result comes there.
+// soon calls f and returns its result. If f takes longer than interrupted after the end of ctx,
+// late is not nil and delivers it.
 func soon[T any](ctx context.Context, f func() T) (result T, late <-chan T) {
 	if ctx.Done() == nil {
 		return f(), nil
@@ -184,8 +181,8 @@ func soon[T any](ctx context.Context, f func() T) (result T, late <-chan T) {
 	}
 }
 
-// Run runs an entry as Program.Run does, and makes it a part of the session. After an error the
-// session is as it was. It returns soon after the end of ctx, whatever is being computed.
+// Run runs an entry as Program.Run does, and adds it to the session. After an error the session is
+// unchanged. It returns soon after the end of ctx, whatever is being computed.
 func (e *SessionEntry) Run(ctx context.Context, o RunOptions) error {
 	run := e.run
 	if e.s.ranks != nil {
@@ -220,22 +217,21 @@ func (e *SessionEntry) run(ctx context.Context, o RunOptions) error {
 	return err
 }
 
-// Abort gives an entry up that was not run.
+// Abort discards an entry that was not run.
 func (e *SessionEntry) Abort() {
 	e.e.Abort()
 	e.s.retain("")
 }
 
-// retain frees what is not needed any more when a name is gone. It must not be called while a
-// compilation has the names.
+// retain frees unneeded values after a name was dropped. No compilation may be using the names.
 func (s *Session) retain(drop string) (found bool) {
 	needed, found := s.names.Drop(drop)
 	s.store.Retain(needed)
 	return found
 }
 
-// Variables is the names of the session and what they mean, in the order in which they were first
-// bound.
+// Variables returns the names of the session with their values, in the order in which they were
+// first bound.
 func (s *Session) Variables() []Variable {
 	if s.compiling != nil {
 		select {
@@ -257,13 +253,13 @@ func (s *Session) namesNow() []Variable {
 	})
 }
 
-// Value is the value in a slot of a Variable, which must not be changed.
+// Value returns the value in a slot of a Variable. It must not be modified.
 func (s *Session) Value(slot int) value.Value { return s.store.Get(slot) }
 
-// Bytes is the memory of the value in a slot.
+// Bytes returns the memory of the value in a slot.
 func (s *Session) Bytes(slot int) int64 { return bytesOf(s.store.Get(slot)) }
 
-// Size is Bytes in words.
+// Size returns Bytes as text.
 func (s *Session) Size(slot int) string { return types.InBytes(float64(s.Bytes(slot))) }
 
 func bytesOf(v value.Value) int64 {
@@ -278,13 +274,13 @@ func bytesOf(v value.Value) int64 {
 	return 0
 }
 
-// Params is the params that have been entered, with their values.
+// Params returns the params of the session with their values.
 func (s *Session) Params() []Param {
 	s.settled()
 	return s.names.Params()
 }
 
-// Set gives a param of the session another value. What was made from the old one stays as it is.
+// Set changes a param of the session. Results of the old value stay.
 func (s *Session) Set(ctx context.Context, name, value string) error {
 	s.settled()
 	text := s.names.ParamText(name)
@@ -312,7 +308,7 @@ func (s *Session) Set(ctx context.Context, name, value string) error {
 	return e.Run(ctx, RunOptions{})
 }
 
-// Drop forgets a name. What was made from it stays.
+// Drop forgets a name. What was computed from it stays.
 func (s *Session) Drop(name string) error {
 	s.settled()
 	if !s.retain(name) {
@@ -334,13 +330,13 @@ func (s *Session) Clear() {
 }
 
 func (s *Session) clear() {
-	next := s.names.Next() // a run that was interrupted may still store a value under an older number
+	next := s.names.Next() // an interrupted run may still store a value under an older number
 	s.names = compiler.NewSession()
 	s.names.SetNext(next)
 	s.store.Retain(nil)
 }
 
-// Type is the type of an expression, which is not computed, as it is written.
+// Type returns the type of an expression as text, without computing it.
 func (s *Session) Type(ctx context.Context, name, expression string) (string, error) {
 	e, err := s.Compile(ctx, name, expression)
 	if err != nil {

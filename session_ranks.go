@@ -13,27 +13,27 @@ import (
 	"flow/runtime/local"
 )
 
-// This file runs the entries of a session on ranks that are processes of their own. Rank 0 has the
-// user, and the values that have names. The other ranks compile what it compiles and run their
-// part; they know the types of those values, which rank 0 sends them where a task reads one.
+// This file runs the entries of a session on ranks in processes of their own. Rank 0 has the user
+// and the named values. The other ranks compile the same entries and run their part; they know the
+// types of those values, which rank 0 sends where a task reads one.
 
 // sessionRanks is a session's link to the other ranks, on rank 0.
 type sessionRanks struct {
 	comm  transport.Comm
 	group *dist.Group
 	meet  MeetOptions
-	// changes are what happened since the last entry was run. The other ranks learn of them with
-	// the next.
+	// changes happened since the last entry was run. The other ranks learn of them with the
+	// next.
 	changes []sessionChange
-	// ending is closed when the run of an interrupted entry has ended on all ranks; nil: none was
-	// interrupted.
+	// ending is closed when the run of an interrupted entry has ended on all ranks; nil: none
+	// was interrupted.
 	ending <-chan struct{}
 	lost   error // why no entry can run any more
 }
 
-// sessionWord is what rank 0 says to the other ranks.
+// sessionWord is a message of rank 0 to the other ranks.
 type sessionWord struct {
-	Changes []sessionChange // since the last word. An entry that the first one does not commit was given up.
+	Changes []sessionChange // since the last word; an entry that the first one does not commit was discarded
 	Entry   *sessionText    // what to compile and run; nil: the session ends
 }
 
@@ -52,16 +52,16 @@ type sessionChange struct {
 	Clear  bool
 }
 
-// sessionCommit says that the last entry has become a part of the session.
+// sessionCommit says that the last entry has been added to the session.
 type sessionCommit struct {
 	Types map[int]types.Type // of the values that were stored
-	Small bool               // what was shown last is small (smallResult)
+	Small bool               // the value shown last is small (smallResult)
 }
 
 // NewSessionOn returns the session of rank 0 of comm. Its entries run on all ranks of comm, which
 // call Follow meanwhile, with the same options. Close ends the session on all of them. The error,
 // here and in Run, may be a *Refusal or another error that wraps a *dist.Failure: after one that is
-// not Clean the job is to be aborted.
+// not Clean the job must be aborted.
 func NewSessionOn(ctx context.Context, comm transport.Comm, o CompileOptions, m MeetOptions) (*Session, error) {
 	o.Ranks, o.apart = comm.Size(), true
 	s, err := NewSession(o)
@@ -76,7 +76,7 @@ func NewSessionOn(ctx context.Context, comm transport.Comm, o CompileOptions, m 
 	return s, nil
 }
 
-// explainRanks puts a failure of the ranks into the user's terms.
+// explainRanks converts a failure of the ranks for the user.
 func (s *Session) explainRanks(err error) error {
 	var f *dist.Failure
 	if errors.As(err, &f) && f.Code != "" {
@@ -85,8 +85,8 @@ func (s *Session) explainRanks(err error) error {
 	return err
 }
 
-// Watch returns a context that ends with ctx, or when a rank has ended while nothing runs: Lost
-// then says so. stop ends the watch.
+// Watch returns a context that ends with ctx, or when a rank ends while nothing runs: Lost then
+// says so. stop ends the watch.
 func (s *Session) Watch(ctx context.Context) (watched context.Context, stop func()) {
 	if s.ranks == nil {
 		return context.WithCancel(ctx)
@@ -104,7 +104,7 @@ func (s *Session) Lost(watched context.Context) error {
 }
 
 // Close ends a session. The Follow of all other ranks returns nil. It waits for an interrupted
-// entry as long as ctx allows: after an error the job is to be aborted.
+// entry as long as ctx allows; after an error the job must be aborted.
 func (s *Session) Close(ctx context.Context) error {
 	if s.ranks == nil {
 		return nil
@@ -117,7 +117,7 @@ func (s *Session) Close(ctx context.Context) error {
 
 func (r *sessionRanks) change(c sessionChange) { r.changes = append(r.changes, c) }
 
-// settle waits for the end of an entry that was interrupted.
+// settle waits for the end of an interrupted entry.
 func (r *sessionRanks) settle(ctx context.Context) error {
 	if r.ending != nil {
 		select {
@@ -130,7 +130,7 @@ func (r *sessionRanks) settle(ctx context.Context) error {
 	return r.lost
 }
 
-// tell says an entry and what was before it.
+// tell sends an entry and the changes before it.
 func (r *sessionRanks) tell(e *sessionText) error {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(sessionWord{r.changes, e}); err != nil {
@@ -140,7 +140,7 @@ func (r *sessionRanks) tell(e *sessionText) error {
 	return r.group.Tell(b.Bytes())
 }
 
-// committed notes that an entry has become a part of the session.
+// committed records that an entry has been added to the session.
 func (r *sessionRanks) committed(e *SessionEntry, small bool) {
 	c := &sessionCommit{Types: map[int]types.Type{}, Small: small}
 	for slot := e.next; slot < e.s.names.Next(); slot++ {
@@ -174,7 +174,7 @@ func (e *SessionEntry) runOnRanks(ctx context.Context, o RunOptions) error {
 			unshared, err = r.group.Agree(mine)
 		}
 		return err
-	}, run) // after an interruption it gives up at once, together with the other ranks
+	}, run) // after an interruption it stops at once, together with the other ranks
 	if err != nil {
 		return e.s.explainRanks(err)
 	}
@@ -188,8 +188,8 @@ func (e *SessionEntry) runOnRanks(ctx context.Context, o RunOptions) error {
 	return r.await(ctx, run, nil)
 }
 
-// await calls f and waits for it, but not longer than interrupted after the end of ctx. Then f goes
-// on, and rest, which may be nil, follows if f succeeds; settle waits for both.
+// await calls f and waits for it, at most interrupted after the end of ctx. Then f goes on, and
+// rest, which may be nil, follows if f succeeds; settle waits for both.
 func (r *sessionRanks) await(ctx context.Context, f, rest func() error) error {
 	err, late := soon(ctx, f)
 	if late == nil {
@@ -213,7 +213,7 @@ func (r *sessionRanks) await(ctx context.Context, f, rest func() error) error {
 	return context.Cause(ctx)
 }
 
-// note keeps a failure after which no entry can run.
+// note stores a failure after which no entry can run.
 func (r *sessionRanks) note(err error) {
 	var f *dist.Failure
 	if errors.As(err, &f) && !f.Clean {
@@ -221,13 +221,13 @@ func (r *sessionRanks) note(err error) {
 	}
 }
 
-// introduction is what a rank says of an entry before it is run.
+// introduction is what a rank reports about an entry before it runs.
 func (e *SessionEntry) introduction(m MeetOptions) dist.Introduction {
 	return dist.Introduction{Items: e.fingerprint(), Inputs: inputs(lookedAt(e.table), m.VerifyInputs), Notice: m.Notice}
 }
 
-// again compiles an entry again where ranks have copies of a file instead of sharing it: rank 0
-// alone then reads that.
+// again compiles an entry again if ranks have copies of a file instead of sharing it: only rank 0
+// then reads it.
 func (e *SessionEntry) again(ctx context.Context, unshared []string) error {
 	if len(unshared) == 0 {
 		return nil
@@ -250,8 +250,8 @@ func (e *SessionEntry) runInGroup(ctx context.Context, comm transport.Comm, g *d
 	})
 }
 
-// Follow is the part of a rank other than 0 in a session: see NewSessionOn. It returns nil when the
-// session is closed. After an error the job is to be aborted.
+// Follow runs a rank other than 0 of a session: see NewSessionOn. It returns nil when the session
+// is closed. After an error the job must be aborted.
 func Follow(ctx context.Context, comm transport.Comm, o CompileOptions, ro RunOptions, m MeetOptions) error {
 	o.Ranks, o.apart = comm.Size(), true
 	s, err := NewSession(o)
@@ -262,7 +262,7 @@ func Follow(ctx context.Context, comm transport.Comm, o CompileOptions, ro RunOp
 	if err != nil {
 		return s.explainRanks(err)
 	}
-	var open *SessionEntry // was run, and waits for what rank 0 says of it
+	var open *SessionEntry // has run, and waits for rank 0's decision
 	for {
 		b, err := g.Hear(ctx)
 		if err != nil {
@@ -298,7 +298,7 @@ func Follow(ctx context.Context, comm transport.Comm, o CompileOptions, ro RunOp
 	}
 }
 
-// commitAs makes an entry a part of the session of a rank that has no values.
+// commitAs adds an entry to the session of a rank without values.
 func (e *SessionEntry) commitAs(c *sessionCommit) {
 	for slot, t := range c.Types {
 		e.s.store.Expect(slot, t)
@@ -306,7 +306,7 @@ func (e *SessionEntry) commitAs(c *sessionCommit) {
 	e.s.store.Retain(e.e.Commit(func(int) bool { return c.Small }))
 }
 
-// follow compiles an entry of rank 0 and runs this rank's part. The entry is nil where ranks cannot
+// follow compiles an entry of rank 0 and runs this rank's part. The entry is nil if ranks cannot
 // run it. An error is a failure after which no entry can run.
 func (s *Session) follow(ctx context.Context, comm transport.Comm, g *dist.Group, w *sessionText, ro RunOptions, m MeetOptions) (*SessionEntry, error) {
 	unclean := func(err error) error {

@@ -8,12 +8,11 @@ import (
 	"flow/lang/source"
 )
 
-// This file looks before a run at the directories of the files that it will write.
+// This file checks before a run the directories of the files that it will write.
 
-// checkSinks refuses a run that would write a file into a directory that is not there, or one file
-// by two names: at once, and not after hours of work. It asks for the emits that every run reaches,
-// not for those in branches. Create has the last word: what happens to the directory during the run
-// is not known here.
+// checkSinks refuses a run that would write a file into a missing directory, or one file by two
+// names, at once instead of after hours of work. It checks the emits that every run reaches, not
+// those in branches. Create decides in the end, since directories may change during the run.
 func (p *Program) checkSinks(out *Output) error {
 	var found source.Diagnostics
 	first := map[string]*ir.Node{} // by the file that a path means

@@ -9,14 +9,14 @@ import (
 	"flow/lang/source"
 )
 
-// This file names tasks as the user wrote them: by their statement.
+// This file names tasks by the user's statements.
 
 // mostStatement is the most characters of a statement in a name.
 const mostStatement = 60
 
-// statement is the statement that node id of the plan comes from and its line, `A = t(X) @ X (line
-// 4)`. A node that comes from the library has the statement of the user's call and the kernel,
-// which tells its tasks apart, and so have those in a loop.
+// statement returns the statement of node id of the plan and its line, `A = t(X) @ X (line 4)`. A
+// node of the library has the statement of the user's call and the kernel, which distinguishes its
+// tasks; so have nodes in a loop.
 func (p *Program) statement(id ir.ID, kernel string) string {
 	g := p.made.Plan.Graph
 	n := &g.Nodes[id]
@@ -48,8 +48,8 @@ func (p *Program) statement(id ir.ID, kernel string) string {
 	return name
 }
 
-// statementAround is the statement in text around the bytes from..to-1, on one line: from the last
-// line end, semicolon or brace before it to the next one behind it.
+// statementAround returns the statement around the bytes from..to-1 of text, on one line: from the
+// preceding line end, semicolon or brace to the next one.
 func statementAround(text string, from, to int) string {
 	begin := strings.LastIndexAny(text[:from], "\n;{") + 1
 	end := to

@@ -13,21 +13,21 @@ import (
 	"flow/ir/value"
 )
 
-// This file defines values as a Go program has them, and how a program in Flow is given them.
+// This file defines the values of Go programs, and how Flow programs get them.
 
-// Matrix is a dense matrix: element (i, j) is Data[i*Cols+j]. Of gonum's, mat.NewDense(m.Rows,
+// Matrix is a dense matrix: element (i, j) is Data[i*Cols+j]. With gonum, mat.NewDense(m.Rows,
 // m.Cols, m.Data) is the same matrix in the same memory.
 type Matrix[E Element] struct {
 	Rows, Cols int // at least 0
 	Data       []E // Rows*Cols elements
 }
 
-// Element is what matrices have as elements.
+// Element is the constraint of matrix elements.
 type Element interface {
 	float64 | float32 | int64 | bool
 }
 
-// At is element (i, j), counted from 0; it panics outside of the matrix.
+// At returns element (i, j), counted from 0. It panics outside the matrix.
 func (m Matrix[E]) At(i, j int) E {
 	if i < 0 || i >= m.Rows || j < 0 || j >= m.Cols {
 		panic(fmt.Sprintf("flow: element (%d, %d) of a matrix of %d x %d", i, j, m.Rows, m.Cols))
@@ -35,12 +35,12 @@ func (m Matrix[E]) At(i, j int) E {
 	return m.Data[i*m.Cols+j]
 }
 
-// Row is row i, in the matrix's memory.
+// Row returns row i, in the matrix's memory.
 func (m Matrix[E]) Row(i int) []E { return m.Data[i*m.Cols : (i+1)*m.Cols : (i+1)*m.Cols] }
 
-// Sparse is a sparse matrix of f64 by what is not zero: entry k, Value[k], is in row Row[k] and
-// column Col[k]. As a result its entries are in the order of rows and, within a row, of columns. As
-// an input they may have any order, but no place twice; zeros are left out.
+// Sparse is a sparse matrix of f64 by its nonzeros: entry k, Value[k], is in row Row[k] and column
+// Col[k]. As a result its entries are ordered by row, then by column. As an input they may have any
+// order, but no place twice; zeros are dropped.
 type Sparse struct {
 	Rows, Cols int       // at least 0
 	Row, Col   []int     // of the entries, counted from 0
@@ -71,7 +71,7 @@ func (o CompileOptions) given(in *Input) ([]Setting, error) {
 	return set, nil
 }
 
-// textOf is a scalar as the command line has it.
+// textOf returns a scalar as on the command line.
 func textOf(v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case float64:
@@ -90,8 +90,7 @@ func textOf(v any) (text string, ok bool) {
 	return "", false
 }
 
-// valueOf is a matrix of a Go program as the engine has it, in the same memory where that is
-// possible.
+// valueOf converts a matrix for the engine, in the same memory if possible.
 func valueOf(v any) (value.Value, error) {
 	switch v := v.(type) {
 	case []float64:
@@ -152,7 +151,7 @@ func words(x []int) []int64 {
 	return w
 }
 
-// denseOf is a matrix in the memory of m, but for one of bool.
+// denseOf returns a matrix in the memory of m, except for bool.
 func denseOf[E Element](m Matrix[E]) (value.Value, error) {
 	if m.Rows < 0 || m.Cols < 0 || len(m.Data) != m.Rows*m.Cols {
 		return nil, fmt.Errorf("a matrix of %d x %d with %d elements", m.Rows, m.Cols, len(m.Data))
@@ -227,7 +226,7 @@ func sparseOf(s Sparse) (value.Value, error) {
 	return m, nil
 }
 
-// goValue is a value of the engine, copied, as a Go program has it.
+// goValue converts a value of the engine to a copy for a Go program.
 func goValue(v value.Value) any {
 	switch v := v.(type) {
 	case value.Scalar:
@@ -271,7 +270,7 @@ func goValue(v value.Value) any {
 	panic(fmt.Sprintf("BUG: a %v is emitted", v.Type()))
 }
 
-// hashValue adds all of a matrix to h: ranks compare what they are given.
+// hashValue adds a matrix to h, since ranks compare their inputs.
 func hashValue(h io.Writer, v value.Value) {
 	fmt.Fprintln(h, v.Type())
 	switch v := v.(type) {

@@ -1,5 +1,5 @@
-// Package stdlib holds the library of algorithms that are written in Flow itself. Every program
-// sees its functions; `flowrun doc NAME` prints the comment above each.
+// Package stdlib embeds the algorithms that are written in Flow. Every program sees its functions;
+// `flowrun doc NAME` prints the comment above each.
 package stdlib
 
 import "embed"

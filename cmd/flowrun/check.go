@@ -62,7 +62,7 @@ func count(n int, noun string) string {
 func (s *session) evalCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "eval",
-		Usage:     "run a program by the definitions of its operators: slow, what all engines are compared with",
+		Usage:     "run a program by the definitions of its operators: slow, the reference for all engines",
 		ArgsUsage: "FILE",
 		Flags:     append(programFlags(), timingFlag()),
 		Action: func(c *cli.Context) error {

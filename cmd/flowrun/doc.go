@@ -24,9 +24,9 @@ import (
 func (s *session) docCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "doc",
-		Usage:     "print the manual of an operator or library function; without NAME, the list of them",
+		Usage:     "print the manual of an operator or library function; without NAME, list them",
 		ArgsUsage: "[NAME]",
-		Flags:     []cli.Flag{&cli.StringFlag{Name: "search", Usage: "list what has all words of `TEXT` in its name, manual or examples"}},
+		Flags:     []cli.Flag{&cli.StringFlag{Name: "search", Usage: "list entries with all words of `TEXT` in name, manual or examples"}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				return usagef("flowrun doc takes one NAME")

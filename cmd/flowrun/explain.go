@@ -18,10 +18,10 @@ import (
 func (s *session) explainCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "explain",
-		Usage:     "say what a diagnostic code or a rewrite rule means, or print a program after a compiler pass",
+		Usage:     "explain a diagnostic code or a rewrite rule, or print a program after a compiler pass",
 		ArgsUsage: "CODE | RULE | --rules | FILE --pass=NAME",
 		Flags: append(programFlags(), ranksFlag(),
-			&cli.StringFlag{Name: "pass", Usage: "print the graph after the pass `NAME`, one of: " + passesOf() + "; or fused: what fuse and fuse-loops put together, with its places; loops: the loops of the plan; code: these with their machine code"},
+			&cli.StringFlag{Name: "pass", Usage: "print the graph after the pass `NAME`, one of: " + passesOf() + "; or fused: the groups of fuse and fuse-loops, with places in the text; loops: the loops of the plan; code: loops with their machine code"},
 			&cli.BoolFlag{Name: "rules", DisableDefaultText: true, Usage: "list the rewrite rules"}),
 		Action: func(c *cli.Context) error {
 			if c.Bool("rules") && c.NArg() == 0 && !c.IsSet("pass") {

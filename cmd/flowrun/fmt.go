@@ -22,7 +22,7 @@ func (s *session) fmtCommand() *cli.Command {
 		Flags: []cli.Flag{
 			textFlag(),
 			&cli.BoolFlag{Name: "w", DisableDefaultText: true, Usage: "write the files instead of printing them"},
-			&cli.BoolFlag{Name: "d", DisableDefaultText: true, Usage: "print what would change; exit 1 if anything would"},
+			&cli.BoolFlag{Name: "d", DisableDefaultText: true, Usage: "print a diff; exit 1 if there is one"},
 		},
 		Action: func(c *cli.Context) error {
 			if len(c.StringSlice("e")) > 0 {

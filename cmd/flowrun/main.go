@@ -149,7 +149,7 @@ func (s *session) app() *cli.App {
 	return &cli.App{
 		Name:                      "flowrun",
 		Usage:                     "run programs in the dataflow language Flow",
-		UsageText:                 "flowrun FILE [--set name=value ...] [flags]      same as: flowrun run FILE\nflowrun -e 'emit 1 + 1'                           a program on the command line; flowrun < FILE runs standard input\nflowrun COMMAND [arguments]\nflowrun                                           the same line by line: flowrun repl\nflowrun FILE --help                               the params of a program",
+		UsageText:                 "flowrun FILE [--set name=value ...] [flags]      same as: flowrun run FILE\nflowrun -e 'emit 1 + 1'                           a program on the command line; flowrun < FILE runs standard input\nflowrun COMMAND [arguments]\nflowrun                                           the REPL: flowrun repl\nflowrun FILE --help                               the params of a program",
 		Writer:                    s.out,
 		ErrWriter:                 s.err,
 		HideVersion:               true,

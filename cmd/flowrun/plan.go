@@ -21,7 +21,7 @@ import (
 func (s *session) planCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "plan",
-		Usage:     "say what a run would do: tasks, critical path, parallelism, bytes between ranks",
+		Usage:     "predict a run: tasks, critical path, parallelism, bytes between ranks",
 		ArgsUsage: "FILE",
 		Flags: append(programFlags(), ranksFlag(), timingFlag(),
 			&cli.IntFlag{Name: "threads", Usage: "predict for `N` threads a rank", DefaultText: "one a processor"},

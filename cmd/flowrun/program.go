@@ -26,10 +26,10 @@ import (
 func programFlags() []cli.Flag {
 	return []cli.Flag{
 		textFlag(),
-		&cli.StringSliceFlag{Name: "set", Usage: "give a param its value: `name=value`; repeatable"},
-		&cli.StringFlag{Name: "set-file", Usage: "take params from a JSON object in `FILE`; --set goes before it"},
+		&cli.StringSliceFlag{Name: "set", Usage: "set a param: `name=value`; repeatable"},
+		&cli.StringFlag{Name: "set-file", Usage: "read params from a JSON object in `FILE`; --set overrides it"},
 		&cli.StringFlag{Name: "kernels", Usage: "use the kernel set `NAME` (flowrun version lists them)"},
-		&cli.StringSliceFlag{Name: "disable", Usage: "leave out the `PASS` or rewrite rule, or several with commas between them; repeatable, the output stays the same"},
+		&cli.StringSliceFlag{Name: "disable", Usage: "disable the `PASS` or rewrite rule, or a comma-separated list; repeatable, the output stays the same"},
 		&cli.BoolFlag{Name: "no-fuse", DisableDefaultText: true, Usage: "same as --disable=fuse"},
 		&cli.IntFlag{Name: "max-tasks", Usage: "refuse programs that unroll to more than `N` tasks", Value: 2_000_000},
 	}

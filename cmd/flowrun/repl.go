@@ -26,12 +26,12 @@ import (
 func (s *session) replCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "repl",
-		Usage: "enter a program line by line and see values at once (also meant by flowrun alone on a terminal)",
+		Usage: "enter a program line by line and see values at once (flowrun alone on a terminal does the same)",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "kernels", Usage: "use the kernel set `NAME` (flowrun version lists them)"},
 			&cli.IntFlag{Name: "threads", Aliases: []string{"num-threads"}, Usage: "run on `N` threads, in each rank", DefaultText: "one a processor"},
 			&cli.BoolFlag{Name: "distributed", DisableDefaultText: true, Usage: "run entries on several ranks"},
-			&cli.StringFlag{Name: "backend", Usage: "how ranks talk: mem (all ranks in this process), or mpi", Value: "mem"},
+			&cli.StringFlag{Name: "backend", Usage: "transport between ranks: mem (all ranks in this process), or mpi", Value: "mem"},
 			&cli.IntFlag{Name: "ranks", Usage: "run on `N` ranks", DefaultText: "2"},
 		},
 		Action: func(c *cli.Context) error {

@@ -28,7 +28,7 @@ var replCommands = []struct{ name, args, doc string }{
 	{"time", "[ENTRY]", "run an entry and say how long it took; alone, say so after each, or no longer"},
 	{"plan", "[ENTRY]", "what running an entry, or the last one again, would do"},
 	{"explain", "PASS [ENTRY] | CODE", "the graph after a compiler pass; or what a diagnostic code means"},
-	{"set", "[name=value]", "give a param its value; alone, list them"},
+	{"set", "[name=value]", "set a param; alone, list them"},
 	{"load", "FILE", "enter what a file holds"},
 	{"list", "", "the session as a program"},
 	{"save", "FILE", "write it to a file"},

@@ -21,19 +21,19 @@ import (
 func (s *session) runCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "run",
-		Usage:     "run a program (also meant when no command is named)",
+		Usage:     "run a program (the default command)",
 		ArgsUsage: "FILE",
 		Flags: append(append(programFlags(), scheduleFlags()...),
 			&cli.IntFlag{Name: "threads", Aliases: []string{"num-threads"}, Usage: "run on `N` threads, in each rank", DefaultText: "one a processor"},
 			&cli.BoolFlag{Name: "distributed", DisableDefaultText: true, Usage: "run on several ranks"},
-			&cli.StringFlag{Name: "backend", Usage: "how ranks talk: mpi, or mem (all ranks in this process)", Value: "mpi"},
+			&cli.StringFlag{Name: "backend", Usage: "transport between ranks: mpi, or mem (all ranks in this process)", Value: "mpi"},
 			&cli.IntFlag{Name: "ranks", Usage: "start `N` ranks; inside mpirun or srun theirs count", DefaultText: "one a memory domain, at least 2"},
-			&cli.DurationFlag{Name: "grace", Usage: "after a failure let what comes before it run for `TIME`, to report the first failure of the program", DefaultText: "10s"},
+			&cli.DurationFlag{Name: "grace", Usage: "after a failure let earlier tasks run for `TIME`, to report the first failure of the program", DefaultText: "10s"},
 			&cli.BoolFlag{Name: "verify-inputs", DisableDefaultText: true, Usage: "compare every byte of the files that ranks read, not a sample"},
 			timingFlag(),
 			&cli.StringFlag{Name: "stats", Usage: "print what the run did, on stderr; --stats=json as one JSON line"},
-			&cli.StringFlag{Name: "trace", Usage: "write when each task ran to `FILE`, for Perfetto or chrome://tracing"},
-			&cli.BoolFlag{Name: "tune", DisableDefaultText: true, Usage: "measure the kernels at several tile sizes first, print the best, keep the costs"}),
+			&cli.StringFlag{Name: "trace", Usage: "write a trace of all tasks to `FILE`, for Perfetto or chrome://tracing"},
+			&cli.BoolFlag{Name: "tune", DisableDefaultText: true, Usage: "measure the kernels at several tile sizes first, print the best, store the costs"}),
 		Action: func(c *cli.Context) error { return s.run(c) },
 	}
 }

@@ -51,7 +51,7 @@ complete -c flowrun -a '(__flowrun)'
 func (s *session) completionCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
-		Usage:     "print the script with which a shell completes commands and flags: bash, zsh or fish",
+		Usage:     "print the completion script of a shell: bash, zsh or fish",
 		ArgsUsage: "SHELL",
 		Action: func(c *cli.Context) error {
 			script, ok := completions[c.Args().First()]

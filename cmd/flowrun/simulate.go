@@ -27,7 +27,7 @@ import (
 func (s *session) simulateCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "simulate",
-		Usage:     "run the loops of a recorded trace again in virtual time, under any technique and number of workers",
+		Usage:     "replay the loops of a trace in virtual time, under any technique and number of workers",
 		ArgsUsage: "FILE",
 		Description: "FILE is what --trace wrote, or a text file with the cost of an iteration in seconds on each line (\"---\" begins the next execution).\n" +
 			"The time of a recorded chunk is spread evenly over its iterations, so record with small chunks: flowrun P.flow --partitioning SS --trace FILE.\n" +
@@ -37,7 +37,7 @@ func (s *session) simulateCommand() *cli.Command {
 			&cli.StringFlag{Name: "partitioning", Usage: "`TECHNIQUES`: all, or a list; flowrun chunks lists them", Value: "all"},
 			&cli.StringFlag{Name: "loop", Usage: "only the operators whose name or place contains `TEXT`"},
 			&cli.StringFlag{Name: "overhead", Usage: "`TIME` of one scheduling operation, in seconds", DefaultText: "as recorded"},
-			&cli.StringFlag{Name: "serial", Usage: "part of a scheduling operation that only one worker can be in, in `SECONDS`", Value: "0"},
+			&cli.StringFlag{Name: "serial", Usage: "serial part of a scheduling operation, in `SECONDS`", Value: "0"},
 			&cli.StringFlag{Name: "min-chunk", Usage: "smallest chunk, in `LEAVES` of the loop (iterations, where nothing is coarser)", DefaultText: "as recorded"},
 			&cli.BoolFlag{Name: "json", DisableDefaultText: true, Usage: "print JSON"},
 			&cli.StringFlag{Name: "csv", Usage: "write a line for each technique and number of workers to `FILE`"},

@@ -23,7 +23,7 @@ const (
 
 // textFlag is -e, for all commands that take a program.
 func textFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "e", Usage: "the program is `TEXT` instead of a FILE; several are its lines"}
+	return &cli.StringSliceFlag{Name: "e", Usage: "run `TEXT` as the program instead of a FILE; repeat it for several lines"}
 }
 
 // program returns the program text of a command line, and its name in diagnostics. Standard input

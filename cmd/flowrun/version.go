@@ -19,7 +19,7 @@ import (
 func (s *session) versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "version",
-		Usage: "say what is in this build: kernels, targets of loops, CPU features, MPI, OpenBLAS",
+		Usage: "print what this build contains: kernels, targets of loops, CPU features, MPI, OpenBLAS",
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return usagef("flowrun version takes no %s", c.Args().First())
