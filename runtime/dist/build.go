@@ -1,6 +1,6 @@
 package dist
 
-// This file tells builds of the program apart.
+// This file identifies the build of the program.
 
 import (
 	"crypto/sha256"
@@ -13,9 +13,9 @@ import (
 	"sync"
 )
 
-// Build identifies the executable that runs: ranks of two builds may compute different bytes. The
-// text says what it is for people; what is compared is the hash of all: module version, revision,
-// whether that was modified, the tool chain, and the executable.
+// Build identifies the running executable, because ranks of two builds may compute different bytes.
+// The text describes it; the hash is compared: module version, revision, its modified flag, the
+// tool chain, and the executable.
 var Build = sync.OnceValue(func() Item {
 	version, rest := "unknown", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -27,8 +27,7 @@ var Build = sync.OnceValue(func() Item {
 	return Item{Name: "build of flowrun", Hash: sum, Text: fmt.Sprintf("%s (%x)", version, sum[:4])}
 })
 
-// describe is a build in words: its version, its revision, and whether the sources had been
-// modified.
+// describe describes a build: its version, its revision, and whether the sources were modified.
 func describe(info *debug.BuildInfo) string {
 	version := info.Main.Version
 	if version == "" || version == "(devel)" {
@@ -45,12 +44,11 @@ func describe(info *debug.BuildInfo) string {
 	return version
 }
 
-// executable tells the file of this process from others: its size, and the hash of its contents
-// that the go command has written into it, or one of all its bytes where it has not
-// (-ldflags=-buildid=) or the file has another form. Reading the first takes 0.1 ms, hashing 30 MB
-// 20 ms, on every rank.
+// executable identifies this process's executable: its size, and the hash of its contents that the
+// go command embeds, or a hash of all its bytes without one (-ldflags=-buildid=) or in another file
+// format. The first takes 0.1 ms on every rank, hashing 30 MB 20 ms.
 func executable() []byte {
-	f, err := os.Open("/proc/self/exe") // also where the file has been replaced since
+	f, err := os.Open("/proc/self/exe") // valid even if the file has been replaced since
 	if err != nil {
 		path, perr := os.Executable()
 		if perr != nil {
@@ -78,8 +76,8 @@ func identify(f *os.File) []byte {
 	return h.Sum(nil)
 }
 
-// buildID is the note of the go command in an ELF file, nil if it has none. It ends with a hash of
-// the contents.
+// buildID returns the go command's note in an ELF file, or nil. It ends with a hash of the
+// contents.
 func buildID(f io.ReaderAt) []byte {
 	e, err := elf.NewFile(f)
 	if err != nil {

@@ -1,6 +1,7 @@
 package dist
 
-// This file finishes, after a failure that leaves all ranks alive, every request that is under way: see Note [Ending together].
+// This file finishes all requests under way after a failure that leaves all ranks alive: see Note
+// [Ending together].
 
 import (
 	"context"
@@ -10,7 +11,7 @@ import (
 	"flow/runtime/dist/transport"
 )
 
-// drain says, after a failure, what has been started with another rank on Data.
+// drain reports, after a failure, what was started with another rank on Data.
 type drain struct {
 	From    int
 	Posted  int32      // receives posted from you: numbers below
@@ -39,14 +40,15 @@ func (r *rank) windDown(now time.Time) {
 		r.fill()
 		e.filled = true
 	}
-	// Who still runs a kernel has nothing to report yet, and may never stop.
+	// A rank that still runs a kernel has nothing to report yet, and may never stop.
 	if e.reported != drained && r.quiet() && (e.idle || now.Sub(e.since) > r.o.patience/3) {
 		r.reportDone(drained)
 	}
 }
 
-// needed reports whether a value is still to come that some task before the failed one reads: this rank may have to pass it
-// on though its own tasks are through. Looked up once a millisecond, since it goes through all receives.
+// needed reports whether a value is still awaited that some task before the failed one reads: this
+// rank may have to pass it on though its own tasks are done. It checks once a millisecond, since it
+// goes through all receives.
 func (r *rank) needed(now time.Time) bool {
 	e := &r.ending
 	if e.failure.Severity != taskFailed {
@@ -66,7 +68,7 @@ func (r *rank) needed(now time.Time) bool {
 	return false
 }
 
-// freeze stops the flow of values and tells the others how far it came.
+// freeze stops the flow of values and reports its state to the others.
 func (r *rank) freeze() {
 	r.pollMu.Lock()
 	r.mu.Lock()
@@ -97,8 +99,9 @@ func ranges(bits []uint64, n int32) (out [][2]int32) {
 	return out
 }
 
-// fill gives every receive that another rank has posted a message, and every message that another rank has started a receive,
-// so that all requests finish. Within each tag the numbers ascend, as they always do.
+// fill sends a message for every receive that another rank has posted, and posts a receive for
+// every message that another rank has started, so that all requests finish. Within each tag the
+// numbers ascend.
 func (r *rank) fill() {
 	r.pollMu.Lock()
 	defer r.pollMu.Unlock()
@@ -129,7 +132,7 @@ func (r *rank) fill() {
 	}
 }
 
-// sizes is how long each message on Data is, by rank and number.
+// sizes returns the length of each message on Data, by rank and number.
 func (r *rank) sizes() (to, from [][]int) {
 	to, from = make([][]int, r.n), make([][]int, r.n)
 	for i := range to {

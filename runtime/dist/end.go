@@ -11,24 +11,24 @@ import (
 	"flow/runtime/trace"
 )
 
-// ending is how far a rank is with its end. It belongs to Run's goroutine, but for frozen and said.
+// ending is the state of a rank's end. It belongs to Run's goroutine, except frozen and said.
 type ending struct {
 	idle     bool        // the engine runs no task any more
 	frozen   atomic.Bool // no message starts, no receive is posted
-	said     atomic.Bool // the end: what is on Control now may belong to the next run, and is left to it
+	said     atomic.Bool // the end was announced: later messages on Control may belong to the next run
 	failure  *failure    // to be reported, as far as is known
 	since    time.Time   // of the first failure
 	limit    time.Time   // when this rank ends alone; zero: never
 	cause    error       // of this rank's own interruption
 	drains   []*drain    // by rank
-	filled   bool        // what the others posted is being sent, what they sent is being received
+	filled   bool        // what others posted is being sent, what they sent is being received
 	reported int         // what rank 0 was told: a state
 	dones    []*done     // on rank 0
 	end      *end
-	last     time.Time // of the last look at what is still needed
+	last     time.Time // of the last check of needed values
 }
 
-// States of a rank that has nothing left to do.
+// States of a rank without work.
 const (
 	busy    = iota
 	ended   // all tasks ended and nothing is under way
@@ -40,20 +40,20 @@ func (e *ending) init(n int) {
 	e.dones = make([]*done, n)
 }
 
-// done says that a rank has nothing left to do, and what it did.
+// done reports that a rank has nothing left to do.
 type done struct {
 	From      int
 	State     int
 	Failure   *failure
-	Unsettled bool // tasks before the failed one that may fail were given up
+	Unsettled bool // earlier tasks that may fail were skipped
 	Report    *RankReport
 	Recording []byte
 }
 
-// end is rank 0's last word.
+// end is rank 0's final message.
 type end struct{ Failure *failure }
 
-// tell lets all ranks know of a failure of this one. It is called by workers, too.
+// tell informs all ranks of a failure of this one. Workers call it too.
 func (r *rank) tell(f *failure) {
 	r.failMu.Lock()
 	r.toTell = append(r.toTell, f)
@@ -70,7 +70,7 @@ func (r *rank) others(f func(to int)) {
 	}
 }
 
-// note takes in a failure, of this rank or another.
+// note records a failure, of this rank or another.
 func (r *rank) note(f *failure) {
 	if !f.before(r.ending.failure) {
 		return
@@ -92,8 +92,8 @@ func (r *rank) note(f *failure) {
 	}
 }
 
-// interrupted is called when this rank's context has ended. A launcher tells the ranks to stop also
-// because one of them has died: then that is what to report.
+// interrupted is called when this rank's context has ended. A launcher also stops the ranks because
+// one of them has died: then the death is reported.
 func (r *rank) interrupted(cause error) {
 	for range 6 {
 		if r.look(); r.ending.failure != nil {
@@ -156,8 +156,7 @@ func (r *rank) listen() (worked bool) {
 	return worked
 }
 
-// step moves the end on. over is true when the run has ended on this rank. See Note [Ending
-// together].
+// step advances the end. over: the run has ended on this rank. See Note [Ending together].
 func (r *rank) step(now time.Time) (f *Failure, over bool) {
 	e := &r.ending
 	r.failMu.Lock()
@@ -223,7 +222,7 @@ func (r *rank) reportDone(state int) {
 	e.reported = state
 	d := &done{From: r.me, State: state, Failure: e.failure}
 	if f := e.failure; f != nil && f.Severity == taskFailed {
-		// A loop that was cut off in the middle has no say of its own.
+		// An interrupted loop has no vote of its own.
 		d.Unsettled = r.eng.Unsettled(ir.ID(f.Node)) || !e.idle && f.Rank == r.me
 	}
 	if e.idle {
@@ -258,7 +257,7 @@ func (r *rank) agreed() (state int, all bool) {
 	return state, true
 }
 
-// settled is the failure of all ranks with what they know of those before it.
+// settled returns the failure of all ranks, with what they know about earlier ones.
 func (r *rank) settled(f *failure) *failure {
 	if f == nil || f.Severity != taskFailed {
 		return f
@@ -270,7 +269,7 @@ func (r *rank) settled(f *failure) *failure {
 	return &told
 }
 
-// over ends the run on this rank, which rank 0 has said or is saying.
+// over ends the run on this rank after rank 0's announcement.
 func (r *rank) over(w *failure) (*Failure, bool) {
 	r.ending.said.Store(true)
 	clean := false
@@ -306,8 +305,8 @@ func (r *rank) flush(limit time.Duration) bool {
 	return true
 }
 
-// settle polls until nothing is under way, however long the others take over it: they may have to
-// wait for a processor. False if one of them is gone.
+// settle polls until nothing is under way, however long the others take. It returns false if one of
+// them is gone.
 func (r *rank) settle() bool {
 	for range settleFor {
 		if r.flush(time.Second) {
@@ -320,7 +319,7 @@ func (r *rank) settle() bool {
 	return false
 }
 
-// settleFor bounds settle, in seconds, for deaths that cannot be seen from here.
+// settleFor bounds settle, in seconds, for deaths that this rank cannot see.
 const settleFor = 30
 
 // awaitsTheGone reports whether a transfer is under way with a rank that no longer runs.
@@ -342,7 +341,7 @@ func (r *rank) awaitsTheGone() bool {
 	return false
 }
 
-// gathered is what this rank knows of all.
+// gathered returns what this rank knows of all.
 func (r *rank) gathered() *Report {
 	out := &Report{}
 	for _, d := range r.ending.dones {
@@ -368,20 +367,19 @@ func (r *rank) gathered() *Report {
 // Note [Ending together]
 //
 // Success: a rank whose tasks have ended and that has nothing under way tells rank 0 (done); when
-// all have, rank 0 says end. A failed rank never says so, so no rank leaves while a failure is on
-// its way.
+// all have, rank 0 announces the end. A failed rank never reports done, so no rank leaves while a
+// failure is on its way.
 //
-// Failure of a task: the rank tells every other rank, once. Each goes on with the tasks before the
-// failed one, for a bounded time (local, Note [The first failure]), then freezes: it starts no
+// Failure of a task: the rank tells every other rank, once. Each continues with the tasks before
+// the failed one, for a bounded time (local, Note [The first failure]), then freezes: it starts no
 // message and posts no receive. Requests cannot be taken back, and buffers belong to the transport
-// until theirs are finished; so each rank tells each other what it has posted and started (drain),
-// and both sides supply what is missing: fillers for receives, scratch receives for sends. How much
-// that is, is bounded by the budget of receives, and by what was under way. Then all requests
-// finish, everyone says done, rank 0 says end with the failure that comes first, and the Comm is as
-// new.
+// until theirs finish. So each rank tells each other what it has posted and started (drain), and
+// both sides supply what is missing: fillers for receives, scratch receives for sends. The budget
+// of receives, and what was under way, bound the amount. Then all requests finish, all report done,
+// rank 0 announces the end with the first failure, and the Comm is as new.
 //
-// Interruption goes the same way, without the tasks before; if it takes longer than `goodbye` each
+// Interruption works the same way, without earlier tasks; if it takes longer than `goodbye` each
 // rank leaves alone.
 //
-// A death: the dead rank's part cannot be supplied. The rank that notices tells the others, and all
+// Death: the dead rank's part cannot be supplied. The rank that notices tells the others, and all
 // leave with Clean false.

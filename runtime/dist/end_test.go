@@ -35,7 +35,8 @@ func slow(ranks, tasks int) string {
 	return b.String()
 }
 
-// onceAllRun is what each of so many ranks observes: f is called when all have finished a task, and tasks counts them.
+// onceAllRun is what each of so many ranks observes: f is called when all have finished a task, and
+// tasks counts them.
 func onceAllRun(ranks int, tasks *atomic.Int32, f func()) func(rank int) func(ir.ID, value.Value) {
 	var begun atomic.Int32
 	return func(int) func(ir.ID, value.Value) {
@@ -51,7 +52,8 @@ func onceAllRun(ranks int, tasks *atomic.Int32, f func()) func(rank int) func(ir
 	}
 }
 
-// Of ten seconds of tasks little runs after the interruption, and the ranks end together however long it takes.
+// Of ten seconds of tasks little runs after the interruption, and the ranks end together however
+// long it takes.
 func TestInterruptionEndsAllRanks(t *testing.T) {
 	const ranks, tasks = 4, 1000
 	comms := mem.New(ranks, mem.Options{})

@@ -1,6 +1,6 @@
 package dist
 
-// This file defines how a run can go wrong, as the caller sees it and as ranks tell each other.
+// This file defines the failures of a run, for the caller and for messages between ranks.
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 	"flow/runtime/local"
 )
 
-// Failure is how a run ended badly. It is the same on every rank that is alive.
+// Failure says how a run failed. It is the same on every living rank.
 type Failure struct {
-	// Code is that of the diagnostics table; "" for an interruption.
+	// Code is a code of the diagnostics table; "" for an interruption.
 	Code string
-	// Err is a *local.TaskFailure, *DeathError, *MismatchError, *InterruptError, or the transport's
-	// error.
+	// Err is a *local.TaskFailure, *DeathError, *MismatchError, *InterruptError, or the
+	// transport's error.
 	Err error
-	// Clean says that no request is left: the Comm can be closed, or used for another run. If not,
-	// the caller should print what there is to print and then Abort.
+	// Clean: no request is left, so the Comm can be closed or reused. Otherwise the caller
+	// should print its messages and then Abort.
 	Clean bool
 	// Speaker is the rank that should print it: 0 unless 0 is dead.
 	Speaker int
@@ -33,7 +33,7 @@ func (f *Failure) Error() string { return f.Err.Error() }
 // Unwrap returns Err.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Message is the failure as a user reads it, with the place in the program if a task failed.
+// Message returns the failure as users read it, with the place in the program if a task failed.
 func (f *Failure) Message(p *plan.Plan) string {
 	var t *local.TaskFailure
 	if errors.As(f.Err, &t) {
@@ -50,8 +50,8 @@ func (f *Failure) Message(p *plan.Plan) string {
 type DeathError struct {
 	Rank  int
 	Where string // host and process, if known
-	Last  string // what it was last known to do, if anything
-	// Killed says that the kernel may have killed it for want of memory; empty if not.
+	Last  string // its last known activity, if any
+	// Killed says that the kernel may have killed it for lack of memory, or is empty.
 	Killed string
 }
 
@@ -66,7 +66,7 @@ func (e *DeathError) Error() string {
 	return s + e.Killed
 }
 
-// MismatchError says what differs between ranks that should be the same.
+// MismatchError says what differs between ranks and must not.
 type MismatchError struct {
 	Msg   string
 	Files bool // it is about a file that ranks read
@@ -74,7 +74,7 @@ type MismatchError struct {
 
 func (e *MismatchError) Error() string { return e.Msg }
 
-// InterruptError says that a rank was told to stop. Cause is its context's, on that rank alone.
+// InterruptError says that a rank was told to stop. Cause is its context's, on that rank only.
 type InterruptError struct {
 	Rank  int
 	Cause error
@@ -107,8 +107,8 @@ type failure struct {
 	Within    []ir.Step
 	Place     int64 // of a task: orders the failures of one node, all on one rank
 	Unsettled bool  // of a task: local.TaskFailure's
-	Rank      int   // where the task failed, who was interrupted, or who died
-	Bug       bool  // of a task: Flow is to blame, and there was no *op.Failure to take Code and Help from
+	Rank      int   // where the task failed, or who was interrupted or died
+	Bug       bool  // of a task: a bug in Flow, without an *op.Failure for Code and Help
 	Code      string
 	Msg       string
 	Help      string
@@ -126,7 +126,7 @@ func failureOf(f *local.TaskFailure) *failure {
 	return w
 }
 
-// failureOfTransport is a death if the transport knows of one.
+// failureOfTransport returns a death if the transport knows of one.
 func failureOfTransport(err error) *failure {
 	var d *transport.DeadError
 	if errors.As(err, &d) {
@@ -135,7 +135,7 @@ func failureOfTransport(err error) *failure {
 	return &failure{Severity: transportFailed, Msg: err.Error()}
 }
 
-// before reports whether w is to be reported rather than o.
+// before reports whether w takes precedence over o.
 func (w *failure) before(o *failure) bool {
 	if o == nil || w.Severity != o.Severity {
 		return o == nil || w.Severity > o.Severity
@@ -146,7 +146,7 @@ func (w *failure) before(o *failure) bool {
 	case interrupted:
 		return w.Rank < o.Rank
 	}
-	return false // the first death that was noticed; those after it may be its consequences
+	return false // the first death noticed; later ones may be its consequences
 }
 
 // task is w as a failure of a task.

@@ -1,6 +1,6 @@
 package dist
 
-// This file keeps ranks together over many runs: a session, in which rank 0 says what is done next.
+// This file keeps ranks together over many runs: a session, which rank 0 directs.
 
 import (
 	"context"
@@ -13,14 +13,14 @@ import (
 	"flow/runtime/local"
 )
 
-// Group is the ranks of a job that do one thing after another, as rank 0 says. Its methods must not
-// be called concurrently, except Watch.
+// Group is the ranks of a job that run one thing after another, as rank 0 directs. Its methods must
+// not be called concurrently, except Watch.
 type Group struct {
 	comm  transport.Comm
 	peers []process
 }
 
-// Assemble makes a Group of the ranks of comm, all of which call it. It blocks until they have. The
+// Assemble makes a Group of the ranks of comm, which all call it. It blocks until they have. The
 // error is a *Failure, as of Agree.
 func Assemble(ctx context.Context, comm transport.Comm, notice func(text string)) (*Group, error) {
 	ofKernel.begin()
@@ -52,7 +52,7 @@ func (g *Group) Watch(ctx context.Context) (watched context.Context, stop func()
 	return watched, func() { cancel(nil) }
 }
 
-// Lost returns the failure that has ended a context of Watch, nil if none has.
+// Lost returns the failure that has ended a context of Watch, or nil.
 func Lost(watched context.Context) *Failure {
 	var f *Failure
 	errors.As(context.Cause(watched), &f)

@@ -1,6 +1,6 @@
 package dist
 
-// This file compares, before anything runs, what must be the same on all ranks.
+// This file compares what must be equal on all ranks before anything runs.
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"flow/runtime/dist/transport"
 )
 
-// hello is what a rank tells rank 0 of itself.
+// hello is a rank's message to rank 0.
 type hello struct {
 	From    int
 	Ranks   int // of its plan
@@ -22,7 +22,7 @@ type hello struct {
 	Inputs  []Input
 	Items   []Item
 	Process process
-	Refusal string // why the rank has no plan; "" if it has one
+	Refusal string // why the rank has no plan, or ""
 }
 
 // verdict is rank 0's answer to all.
@@ -37,8 +37,8 @@ type verdict struct {
 
 var errUnfinished = errors.New("transfers were still under way at the end of the run")
 
-// TableHash identifies an operator table by what the rows claim; kernels have no hash, so the
-// version of the program belongs into the fingerprint as well.
+// TableHash identifies an operator table by the claims of its rows. Kernels have no hash, so the
+// fingerprint must include the version of the program.
 func TableHash(t *op.Table) [32]byte {
 	h := sha256.New()
 	for _, d := range t.Rows() {
@@ -47,23 +47,23 @@ func TableHash(t *op.Table) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// Introduction is what a rank says of itself before there is a plan that all can run.
+// Introduction describes a rank before there is a plan that all can run.
 type Introduction struct {
-	// Items must be the same on every rank, and in the same order.
+	// Items must be equal on every rank, in the same order.
 	Items []Item
 	// Inputs are the files that the program reads.
 	Inputs []Input
-	// Refusal is why this rank cannot run its program; "" if it can.
+	// Refusal says why this rank cannot run its program, or is "".
 	Refusal string
 	// Notice is as in Options.
 	Notice func(text string)
 }
 
 // Agree compares what the ranks run and read. It blocks until all ranks have called it or Run.
-// unshared lists the inputs that are equal as far as was looked, but not one file on all ranks. If
-// they are to run, all call Run next, with plans in which rank 0 reads those. The error is a
-// *Failure: a *MismatchError, which names what differs, or why a rank cannot run its program; after
-// one that is not Clean the job is to be aborted.
+// unshared lists the inputs that are equal as far as compared, but not one file on all ranks: all
+// then call Run with plans in which only rank 0 reads those. The error is a *Failure: a
+// *MismatchError, which names the difference, or why a rank cannot run its program. After one that
+// is not Clean the job must be aborted.
 func Agree(ctx context.Context, comm transport.Comm, mine Introduction) (unshared []string, err error) {
 	r := newRank(comm, nil, Options{Notice: mine.Notice})
 	v, f := r.greet(ctx, hello{From: r.me, Process: thisProcess(), Build: Build(), Items: mine.Items, Inputs: mine.Inputs, Refusal: mine.Refusal})
@@ -76,17 +76,16 @@ func Agree(ctx context.Context, comm transport.Comm, mine Introduction) (unshare
 	return v.Unshared, nil
 }
 
-// handshake exchanges hellos. It waits for ranks that are late as long as ctx allows.
+// handshake exchanges hellos. It waits for late ranks as long as ctx allows.
 func (r *rank) handshake(ctx context.Context) *Failure {
 	_, f := r.greet(ctx, hello{From: r.me, Ranks: r.p.Ranks, Process: thisProcess(), Build: Build(),
 		Items: append(append([]Item(nil), r.o.Fingerprint...), Item{Name: "plan", Hash: r.p.Hash()})})
 	return f
 }
 
-// Refuse is what a rank calls instead of Run when it has nothing to run: the other ranks would wait
-// for it for ever, and learn why instead. It blocks until all ranks have called it or Run. nil
-// means that all of them know, and that comm can be closed; after a *Failure the job is to be
-// aborted.
+// Refuse is called instead of Run by a rank that has nothing to run, so that the other ranks learn
+// why instead of waiting. It blocks until all ranks have called it or Run. nil means that all of
+// them know, and that comm can be closed; after a *Failure the job must be aborted.
 func Refuse(ctx context.Context, comm transport.Comm, why string) error {
 	if why == "" {
 		why = "it has no program"
@@ -99,7 +98,7 @@ func Refuse(ctx context.Context, comm transport.Comm, why string) error {
 	return err
 }
 
-// greet exchanges mine for the verdict.
+// greet sends mine and returns the verdict.
 func (r *rank) greet(ctx context.Context, mine hello) (*verdict, *Failure) {
 	var v *verdict
 	var f *Failure
@@ -114,8 +113,8 @@ func (r *rank) greet(ctx context.Context, mine hello) (*verdict, *Failure) {
 	}
 	r.epoch, r.peers = v.Epoch, v.Peers
 	if r.peers[0].Host != r.peers[r.me].Host {
-		// Wrong by the time that the verdict was under way, up to a millisecond: enough to lay
-		// traces beside each other.
+		// It is off by the time of the verdict's message, up to a millisecond: enough to
+		// align traces.
 		r.offset = v.Wall - time.Now().UnixNano()
 	}
 	if v.Mismatch != "" {
@@ -127,7 +126,7 @@ func (r *rank) greet(ctx context.Context, mine hello) (*verdict, *Failure) {
 	return v, nil
 }
 
-// unsettled is why transfers cannot end: the death of a rank, if one is seen to be gone.
+// unsettled returns why transfers cannot end: the death of a rank, if one is known.
 func (r *rank) unsettled() *Failure {
 	if i := firstGone(r.peers, r.me); i >= 0 {
 		f := &failure{Severity: rankDied, Rank: i}
@@ -137,7 +136,7 @@ func (r *rank) unsettled() *Failure {
 	return &Failure{Code: "E705", Err: errUnfinished}
 }
 
-// judge is rank 0's part: it hears all and answers all.
+// judge is rank 0's part: it collects all hellos and answers.
 func (r *rank) judge(ctx context.Context, mine hello) (*verdict, *Failure) {
 	all := make([]*hello, r.n)
 	all[0] = &mine
@@ -158,7 +157,7 @@ func (r *rank) judge(ctx context.Context, mine hello) (*verdict, *Failure) {
 			heard++
 		}
 	}
-	// Later than any epoch before on this Comm, by the clock of one machine.
+	// Later than any earlier epoch on this Comm, by the clock of one machine.
 	v := &verdict{Epoch: uint64(time.Now().UnixNano())}
 	v.compare(all)
 	for _, h := range all {
@@ -169,8 +168,8 @@ func (r *rank) judge(ctx context.Context, mine hello) (*verdict, *Failure) {
 	return v, nil
 }
 
-// awaitVerdict is everybody else's. Ranks that know already may speak before rank 0's answer
-// arrives here.
+// awaitVerdict is the part of the other ranks. Ranks that know already may send messages before
+// rank 0's answer arrives here.
 func (r *rank) awaitVerdict(ctx context.Context) (*verdict, *Failure) {
 	for {
 		m, f := r.hearing(ctx, nil)
@@ -183,11 +182,10 @@ func (r *rank) awaitVerdict(ctx context.Context) (*verdict, *Failure) {
 	}
 }
 
-// hearing waits for the next control message of the handshake; what belongs to the run is kept for
-// it.
+// hearing waits for the next control message of the handshake, and keeps messages of the run for
+// later.
 //
-// late lists the ranks that are waited for, to be mentioned after ten seconds; nil: none is
-// mentioned.
+// late lists the awaited ranks, which are mentioned after ten seconds; nil: none is mentioned.
 func (r *rank) hearing(ctx context.Context, late func() []int) (*message, *Failure) {
 	var pause transport.Backoff
 	wait := lateness{last: time.Now()}
@@ -229,8 +227,8 @@ func (r *rank) hearing(ctx context.Context, late func() []int) (*message, *Failu
 	}
 }
 
-// compare decides: builds first, because what another build says may mean something else, then
-// files, because they may be why a rank cannot run its program, then everything else.
+// compare decides: builds first, because the messages of another build may mean something else;
+// then files, because they may be why a rank cannot run its program; then everything else.
 func (v *verdict) compare(all []*hello) {
 	if v.Mismatch = compareItems(all, func(h *hello) []Item { return []Item{h.Build} }); v.Mismatch != "" {
 		return
@@ -250,8 +248,8 @@ func (v *verdict) compare(all []*hello) {
 	}
 }
 
-// compareItems says what differs from rank 0, "" if nothing. The first item that differs anywhere
-// is named, with all ranks that have another one.
+// compareItems returns what differs from rank 0, or "". It names the first differing item with all
+// ranks that differ.
 func compareItems(all []*hello, of func(h *hello) []Item) string {
 	first := all[0]
 	who := func(differs func(h *hello) bool) string {

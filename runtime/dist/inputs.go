@@ -16,25 +16,24 @@ import (
 // Input is a file that a rank's program reads, as the rank sees it.
 type Input struct {
 	Path string // as the program says it
-	Head string // what its format announces, such as f64[1000,20]
+	Head string // what its format's head says, such as f64[1000,20]
 	Size int64  // bytes
-	// Sample is a hash of at most sampleBlocks blocks, Whole of all bytes; the zero value: it was
-	// not asked for.
+	// Sample is a hash of at most sampleBlocks blocks, Whole of all bytes. Zero: not computed.
 	Sample, Whole [32]byte
-	// Device, Inode and the times, in nanoseconds since 1970, tell whether two ranks see the same
-	// file.
+	// Device, Inode and the times, in nanoseconds since 1970, tell whether two ranks see the
+	// same file.
 	Device, Inode     uint64
 	Modified, Changed int64
 }
 
 const (
 	// sampleBlocks blocks of sampleBytes are compared of each file: 1 MiB, which takes a
-	// millisecond; a smaller file is compared whole.
+	// millisecond. A smaller file is compared whole.
 	sampleBlocks = 64
 	sampleBytes  = 16 << 10
 )
 
-// InputOf looks at a regular file; whole reads all of it. The error is the system's.
+// InputOf describes a regular file. whole: hash all of it. The error is the system's.
 func InputOf(path, head string, whole bool) (Input, error) {
 	in := Input{Path: path, Head: head}
 	f, err := os.Open(path)
@@ -59,8 +58,8 @@ func InputOf(path, head string, whole bool) (Input, error) {
 	return in, err
 }
 
-// sample hashes blocks at places that follow from the size: the first, the last, and others at
-// equal distances between them.
+// sample hashes blocks at places that depend on the size: the first, the last, and others at equal
+// distances.
 func sample(f io.ReaderAt, size int64) (sum [32]byte, err error) {
 	h := sha256.New()
 	_ = binary.Write(h, binary.LittleEndian, size) // a hash takes everything
@@ -78,14 +77,14 @@ func sample(f io.ReaderAt, size int64) (sum [32]byte, err error) {
 }
 
 // isFile reports whether two inputs, of ranks on the same machine or not, are one file. Device
-// numbers mean nothing on another machine; a copy that keeps the other time still has another time
-// of change.
+// numbers mean nothing on another machine. A copy that keeps the modification time has another
+// change time.
 func (in Input) isFile(o Input, sameMachine bool) bool {
 	return in.Inode != 0 && in.Inode == o.Inode && in.Size == o.Size && in.Modified == o.Modified && in.Changed == o.Changed &&
 		(!sameMachine || in.Device == o.Device)
 }
 
-// differs says how an input differs from rank 0's, "" if nothing that was looked at does.
+// differs returns how an input differs from rank 0's, as far as compared, or "".
 func (in Input) differs(first Input) string {
 	switch {
 	case in.Size != first.Size:
@@ -98,8 +97,8 @@ func (in Input) differs(first Input) string {
 	return ""
 }
 
-// compareInputs says which file differs between ranks that read it, and lists those that are equal,
-// as far as was looked, but are not one file on all ranks.
+// compareInputs returns which file differs between ranks, and lists files that are equal as far as
+// compared, but not one file on all ranks.
 func compareInputs(all []*hello) (mismatch string, unshared []string) {
 	byPath := func(h *hello, path string) (Input, bool) {
 		k := slices.IndexFunc(h.Inputs, func(in Input) bool { return in.Path == path })
@@ -115,7 +114,7 @@ func compareInputs(all []*hello) (mismatch string, unshared []string) {
 		for _, h := range all[1:] {
 			in, reads := byPath(h, first.Path)
 			if !reads {
-				continue // what makes it read other files is said elsewhere
+				continue // the reason why it reads other files is reported elsewhere
 			}
 			if d := in.differs(first); d != "" {
 				ranks = append(ranks, fmt.Sprint(h.From))
@@ -137,7 +136,7 @@ func compareInputs(all []*hello) (mismatch string, unshared []string) {
 	return "", unshared
 }
 
-// sameMachine reports whether two processes run on one machine, in whatever containers.
+// sameMachine reports whether two processes run on one machine, in any containers.
 func (p process) sameMachine(o process) bool {
 	boot, _, ok := strings.Cut(p.Space, " ")
 	other, _, _ := strings.Cut(o.Space, " ")
@@ -147,13 +146,13 @@ func (p process) sameMachine(o process) bool {
 // Note [Inputs]
 //
 // Ranks that read different contents under one name would mix them: half of a matrix from each. So
-// before the first task all ranks say what they see of each file that the program reads, and rank 0
-// compares: size, what the format's head announces, and hashes of 64 blocks at places that the size
-// fixes. That finds every difference in small files and in heads, and is likely to find one file in
-// the place of another; it does not find a single number that differs in a large file. Where all
-// ranks see one file there is nothing to find: same inode, times of modification and of change,
-// size, and on one machine the same device. Where they do not, rank 0 alone reads it, and sends
-// what the others need (plan: tasks that read it belong to rank 0), so that what was not compared
-// cannot be mixed either. --verify-inputs hashes all of every file, and then says what differs.
+// before the first task all ranks describe each file that the program reads, and rank 0 compares:
+// size, the format's head, and hashes of 64 blocks at places that the size fixes. That finds every
+// difference in small files and in heads, and probably one file in the place of another; it does
+// not find a single different number in a large file. If all ranks see one file there is nothing to
+// compare: same inode, modification and change times, size, and on one machine the same device.
+// Otherwise only rank 0 reads it, and sends what the others need (plan: tasks that read it belong
+// to rank 0), so that undetected differences cannot be mixed. --verify-inputs hashes all of every
+// file, and then reports differences.
 //
-// Wrong if a file is written to between the comparison and the reading.
+// It is wrong if a file is written between the comparison and the reading.

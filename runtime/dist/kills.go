@@ -1,6 +1,6 @@
 package dist
 
-// This file says of a rank that died whether the kernel may have killed it for want of memory.
+// This file guesses whether the kernel killed a dead rank for lack of memory.
 
 import (
 	"sync/atomic"
@@ -8,7 +8,7 @@ import (
 	"flow/memory"
 )
 
-// killings counts the processes that the kernel has killed for want of memory since begin. The zero
+// killings counts the processes that the kernel has killed for lack of memory since begin. The zero
 // value has not begun.
 type killings struct {
 	count  func() int64 // memory.Kills, but in tests
@@ -19,16 +19,16 @@ type killings struct {
 // ofKernel is that of this process.
 var ofKernel = killings{count: memory.Kills}
 
-// begin notes how many there were; only the first call counts.
+// begin records the count; only the first call has an effect.
 func (k *killings) begin() {
 	if k.begun.CompareAndSwap(false, true) {
 		k.before.Store(k.count())
 	}
 }
 
-// suspected is the end of a message about a process that was lost: empty, or that the kernel has
-// killed one since begin. The number is the machine's, so that another process may have been meant;
-// who was it, the kernel tells root alone.
+// suspected returns the end of a message about a lost process: empty, or that the kernel has killed
+// one since begin. The count is the machine's, so it may be another process; the kernel tells only
+// root.
 func (k *killings) suspected() string {
 	if !k.begun.Load() || k.count() <= k.before.Load() {
 		return ""

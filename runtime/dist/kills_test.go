@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A rank that dies while the kernel kills for want of memory is told with that; at any other time it is not.
+// A rank that dies while the kernel kills for want of memory is told with that; at any other time
+// it is not.
 func TestDeathForWantOfMemoryIsNamed(t *testing.T) {
 	n := int64(3)
 	k := killings{count: func() int64 { return n }}

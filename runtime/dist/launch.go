@@ -1,6 +1,6 @@
 package dist
 
-// This file starts the ranks of a job on this machine: it runs mpirun on this very program, hands
+// This file starts the ranks of a job on this machine: it runs mpirun on this program, forwards
 // signals to the ranks, and leaves nothing behind.
 
 import (
@@ -23,52 +23,52 @@ import (
 
 // LaunchOptions says what to start. The zero value starts this program with its own arguments.
 type LaunchOptions struct {
-	// Ranks is how many; 0 means DefaultRanks.
+	// Ranks is the number of ranks; 0 means DefaultRanks.
 	Ranks int
-	// Program and Args are what every rank runs; "" and nil mean this program with its arguments.
+	// Program and Args are what every rank runs; "" and nil mean this program with its
+	// arguments.
 	Program string
 	Args    []string
 	// Env is added to the environment.
 	Env []string
-	// Stdin goes to rank 0, Stdout and Stderr come from all. nil means this process's own; a
-	// terminal as standard input is not handed on, because the ranks are not in its foreground.
+	// Stdin goes to rank 0, Stdout and Stderr come from all. nil means this process's own. A
+	// terminal as standard input is not passed on, because the ranks are not in its foreground.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Leaves says that every rank ends by os.Exit(Leave(code)), whatever the reason. A job that
-	// fails then ends at once instead of 2 s later, and one that hangs because a rank was killed is
-	// ended; see Note [Exit codes]. It has no effect where the launcher may start ranks on other
-	// machines.
+	// Leaves: every rank ends by os.Exit(Leave(code)). A failing job then ends at once instead
+	// of 2 s later, and one that hangs because a rank was killed is ended; see Note [Exit
+	// codes]. It has no effect if the launcher may start ranks on other machines.
 	Leaves bool
-	// Listening is called when Launch receives the signals that it forwards: until then they are
-	// the caller's. nil is not called.
+	// Listening, if not nil, is called when Launch begins to receive the signals that it
+	// forwards. Until then they are the caller's.
 	Listening func()
-	// Session says that an interrupt (SIGINT) does not end the job: the ranks decide what it means.
+	// Session: SIGINT does not end the job; the ranks handle it.
 	Session bool
 	// Mpirun is the launcher; "" looks for mpirun and mpiexec in PATH.
 	Mpirun string
 }
 
 const (
-	// killAfter is how long the ranks may take to end after a signal before they are killed: they
-	// have 2 s by contract.
+	// killAfter is how long the ranks may take to end after a signal before they are killed.
+	// The contract gives them 2 s.
 	killAfter = 3 * time.Second
 	// lateRank is the period of looking for ranks that had not been started when a signal came.
 	lateRank = 100 * time.Millisecond
-	// outputAfter is how long output may still come after the launcher's end.
+	// outputAfter is how long output may still arrive after the launcher's end.
 	outputAfter = time.Second
 )
 
-// DefaultRanks is one rank for each memory domain of the machine, but at least two.
+// DefaultRanks returns the number of memory domains of the machine, at least two.
 func DefaultRanks() int {
 	nodes, _ := filepath.Glob("/sys/devices/system/node/node[0-9]*") // the pattern is well-formed
 	return max(len(nodes), 2)
 }
 
-// Launch runs the job to its end and returns the exit code: that of a rank that failed, or 128 and
-// the number of the signal that ended it. It forwards SIGINT, SIGTERM and SIGHUP to the ranks;
-// ctx's end counts as SIGTERM. An *op.Failure with code E704 says that there is no launcher, one
-// with code E507 that standard output could not be written, one with code E702 that a rank has died
-// and none has said so. Do not call it in a process that a launcher has started (mpi.Launched).
+// Launch runs the job to its end and returns the exit code: that of a failed rank, or 128 and the
+// number of the signal that ended it. It forwards SIGINT, SIGTERM and SIGHUP to the ranks; ctx's
+// end counts as SIGTERM. An *op.Failure with code E704 means that there is no launcher, E507 that
+// standard output could not be written, E702 that a rank has died without a report. Do not call it
+// in a process that a launcher has started (mpi.Launched).
 func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 	ofKernel.begin()
 	if o.Ranks <= 0 {
@@ -127,10 +127,10 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 	return j.outcome(err)
 }
 
-// job is a job that runs.
+// job is a running job.
 type job struct {
 	o       LaunchOptions
-	folders []*folder // with Leaves: what is left there is gone after the job
+	folders []*folder // with Leaves: folders to remove after the job
 	status  string    // where ranks leave their exit codes; "" if they do not
 	cmd     *exec.Cmd
 	filter  *noiseFilter
@@ -140,14 +140,14 @@ type job struct {
 	watch    *watch           // with Leaves
 	first    syscall.Signal   // that was forwarded; 0: none
 	heard    map[int]bool     // the processes that it was forwarded to
-	kill     <-chan time.Time // when the ranks that still run are killed
+	kill     <-chan time.Time // when the remaining ranks are killed
 	killed   bool             // that time has come
 	broken   error            // standard output's
-	deserted error            // the launcher was killed, not by this process
+	deserted error            // the launcher was killed by another process
 }
 
 // start starts the launcher, in a thread that stays until over is closed: the kernel ends the
-// launcher when the thread that started it ends, not the process. The thread is confined, which
+// launcher with the thread that started it, not with the process. The thread is confined, which
 // cannot be undone, so it ends with the job.
 func (j *job) start(over <-chan struct{}) error {
 	started := make(chan error)
@@ -165,7 +165,7 @@ func (j *job) start(over <-chan struct{}) error {
 	return <-started
 }
 
-// loop is what happens until the launcher's end, which it returns.
+// loop handles events until the launcher's end, which it returns.
 func (j *job) loop(ctx context.Context, signals <-chan os.Signal) error {
 	ended := make(chan error, 1)
 	go func() { ended <- j.cmd.Wait() }()
@@ -194,7 +194,7 @@ func (j *job) loop(ctx context.Context, signals <-chan os.Signal) error {
 			done = nil
 			j.forward(syscall.SIGTERM)
 		case j.broken = <-j.out.broken:
-			j.filter.silence() // the ranks would tell of a signal that the user has not sent
+			j.filter.silence() // the ranks would report a signal that the user has not sent
 			j.forward(syscall.SIGTERM)
 		case <-j.kill:
 			j.killed = true
@@ -218,8 +218,8 @@ func (j *job) loop(ctx context.Context, signals <-chan os.Signal) error {
 	}
 }
 
-// forward hands a signal to the ranks, and not to mpirun, which would kill them a second later, in
-// the middle of their clean-up.
+// forward forwards a signal to the ranks, and not to mpirun, which would kill them a second later,
+// in the middle of their clean-up.
 func (j *job) forward(s syscall.Signal) {
 	if j.first == 0 {
 		j.first = s
@@ -228,7 +228,7 @@ func (j *job) forward(s syscall.Signal) {
 	j.signalRanks(s, nil)
 }
 
-// signalRanks sends a signal to all ranks that there are but those in except.
+// signalRanks sends a signal to all existing ranks except those in except.
 func (j *job) signalRanks(s syscall.Signal, except map[int]bool) {
 	for _, pid := range childrenOf(j.cmd.Process.Pid) {
 		if !except[pid] {
@@ -238,8 +238,8 @@ func (j *job) signalRanks(s syscall.Signal, except map[int]bool) {
 	}
 }
 
-// killAfter counts in ticks, each of which counts once, however late it comes: the ranks have been
-// held up as well.
+// killAfter counts ticks, each once however late it comes, because the ranks have been held up as
+// well.
 func (j *job) killAfter(d time.Duration) {
 	const ticks = 15
 	over := make(chan time.Time, 1)
@@ -252,7 +252,7 @@ func (j *job) killAfter(d time.Duration) {
 	j.kill = over
 }
 
-// outcome is what Launch returns after the launcher's end.
+// outcome returns Launch's results after the launcher's end.
 func (j *job) outcome(err error) (exit int, failure error) {
 	select {
 	case j.broken = <-j.out.broken: // what came last
@@ -271,8 +271,9 @@ func (j *job) outcome(err error) (exit int, failure error) {
 	if j.first == 0 && left != 0 { // the launcher knows less, above all if it was ended
 		lost := j.watch.atEnd()
 		if left > 128 && !j.watch.told && !j.watch.ended && (lost == nil || lost.stopped) {
-			// The launcher was told to stop, and told the ranks. One without time to note its code
-			// is not to blame. One that died before they were told is: another has failed over it.
+			// The launcher was told to stop, and told the ranks. One without time to
+			// record its code is not to blame. One that died earlier is: another rank
+			// has failed because of it.
 			return left, nil
 		}
 		// In a session rank 0 may write to a terminal, past the filter.
@@ -281,21 +282,21 @@ func (j *job) outcome(err error) (exit int, failure error) {
 		}
 		return left, nil
 	}
-	if j.first == 0 && j.watch.ended { // all ranks have succeeded, and it was we who ended the launcher
+	if j.first == 0 && j.watch.ended { // all ranks have succeeded, and this process ended the launcher
 		return 0, nil
 	}
 	return exitCode(err, j.first, left)
 }
 
-// lostLauncher says that the launcher was killed from outside: its ranks, which lived, are
-// blamed for nothing. err is what it ended with; nil is any other end.
+// lostLauncher returns the failure of a launcher that was killed from outside; its ranks, which
+// lived, are not blamed. err is what it ended with; nil means any other end.
 func (j *job) lostLauncher(err error) error {
 	var e *exec.ExitError
 	if !errors.As(err, &e) || j.killed || j.first != 0 || j.watch == nil || j.watch.ended || j.watch.told {
 		return nil
 	}
-	// The ranks of a launcher that is being killed may be gone before it is. It is another matter
-	// if mpirun fails over a rank that it has lost, or the kernel kills for want of memory.
+	// The ranks of a launcher that is being killed may end before it. It is different if mpirun
+	// fails because of a lost rank, or the kernel kills for lack of memory.
 	s, ok := e.Sys().(syscall.WaitStatus)
 	lost := j.watch.lost
 	if ok && s.Signaled() && (lost == nil || s.Signal() == syscall.SIGKILL && lost.killed == "") {
@@ -305,8 +306,8 @@ func (j *job) lostLauncher(err error) error {
 	return nil
 }
 
-// launchCommand finds the launcher and words the command. inward says that all of it stays on this
-// machine, by ways that confine knows.
+// launchCommand finds the launcher and makes the command. inward: all of it stays on this machine,
+// in ways that confine supports.
 func launchCommand(o LaunchOptions) (cmd *exec.Cmd, filter *noiseFilter, inward bool, err error) {
 	path := o.Mpirun
 	if path == "" {
@@ -362,13 +363,13 @@ func noLauncher(why string) error {
 		Help: "install an MPI (Debian, Ubuntu: apt install openmpi-bin), or use --backend=mem"}
 }
 
-// isTerminal reports a character device; /dev/null is one as well, and it does not matter.
+// isTerminal reports a character device. /dev/null is one as well, which is harmless.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// exitCode is what the whole job ends with. first is the signal that was forwarded, or 0; left is
+// exitCode returns the exit code of the whole job. first is the forwarded signal, or 0; left is
 // what the ranks left.
 func exitCode(err error, first syscall.Signal, left int) (int, error) {
 	var e *exec.ExitError

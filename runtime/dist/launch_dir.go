@@ -1,8 +1,8 @@
 package dist
 
-// This file makes the folders of a job, where the launcher and the ranks leave what is gone after
-// the job: exit codes, session files of the launcher, segments of shared memory. What SIGKILL has
-// left of a job is removed by the next.
+// This file makes the folders of a job, which hold exit codes, session files of the launcher, and
+// segments of shared memory, and are removed after the job. A job that SIGKILL ended is cleaned up
+// by the next.
 
 import (
 	"errors"
@@ -12,10 +12,10 @@ import (
 	"syscall"
 )
 
-// folderPrefix is what the names of such folders begin with.
+// folderPrefix starts the names of such folders.
 const folderPrefix = "flowrun-"
 
-// sharedMemory is where segments of shared memory are files, "" if nowhere.
+// sharedMemory returns where segments of shared memory are files, or "".
 func sharedMemory() string {
 	const dir = "/dev/shm"
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -31,7 +31,7 @@ type folder struct {
 	lock *os.File
 }
 
-// newFolder makes one in base, after removing those there that have lost their jobs.
+// newFolder makes one in base, after removing those of ended jobs.
 func newFolder(base string) (*folder, error) {
 	sweepFolders(base)
 	for range 100 {
@@ -61,7 +61,7 @@ func (f *folder) remove() {
 	_ = f.lock.Close()
 }
 
-// sweepFolders removes the folders of this user that no process has a lock on.
+// sweepFolders removes the folders of this user that no process has locked.
 func sweepFolders(base string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {
@@ -77,7 +77,7 @@ func sweepFolders(base string) {
 			continue // another user's, or it has just gone
 		}
 		if own(lock) && syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			_ = os.RemoveAll(path) // with the lock held: who has just made it sees that it is gone
+			_ = os.RemoveAll(path) // with the lock held: a process that has just made it notices
 		}
 		_ = lock.Close()
 	}
@@ -94,7 +94,7 @@ func own(f *os.File) bool {
 }
 
 // settleHere prepares a job whose ranks are all on this machine: it leaves nothing behind, and
-// it cannot be reached from elsewhere.
+// cannot be reached from elsewhere.
 func (j *job) settleHere() error {
 	f, err := newFolder(os.TempDir())
 	if err != nil {
@@ -125,7 +125,7 @@ func (j *job) settleHere() error {
 	return nil
 }
 
-// leaveNothing removes what settleHere has made.
+// leaveNothing removes what settleHere made.
 func (j *job) leaveNothing() {
 	for _, f := range j.folders {
 		f.remove()

@@ -10,29 +10,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// apart starts the launcher in a process group of its own, so that the terminal's Ctrl-C reaches it through us alone, and ends it
-// if we are killed.
+// apart starts the launcher in a process group of its own, so that the terminal's Ctrl-C reaches it
+// only through this process, and ends it if this process is killed.
 func apart() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }
 
-// guardian is the adoption of processes whose parents have ended.
+// guardian adopts processes whose parents have ended.
 type guardian struct{ before map[int]bool }
 
 // becomeGuardian makes ranks that outlive their launcher children of this process.
 func becomeGuardian() *guardian {
 	g := &guardian{before: map[int]bool{}}
-	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // without it orphans are found by nobody, as elsewhere
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // without it orphans are not found
 	for _, pid := range childrenOf(os.Getpid()) {
 		g.before[pid] = true
 	}
 	return g
 }
 
-// killRest ends every child that came after becomeGuardian, and theirs. The launcher must have ended, and the process must not have
-// started others meanwhile.
+// killRest kills every child that came after becomeGuardian, and their children. The launcher must
+// have ended, and the process must not have started others meanwhile.
 func (g *guardian) killRest() {
-	for range 100 { // a killed process may leave children of its own to us
+	for range 100 { // a killed process may leave children
 		found := false
 		for _, pid := range childrenOf(os.Getpid()) {
 			if g.before[pid] {
@@ -70,8 +70,8 @@ func childrenOf(parent int) (pids []int) {
 	return pids
 }
 
-// ranksOf lists the processes that a launcher has started on this machine, and which ranks they are: -1 for one that has not begun its
-// program yet, or whose number Open MPI has not given.
+// ranksOf lists the processes that a launcher has started on this machine with their ranks: -1 for
+// one that has not begun its program yet, or has no number from Open MPI.
 func ranksOf(launcher int) map[int]int {
 	ranks := map[int]int{}
 	for _, pid := range childrenOf(launcher) {
@@ -91,7 +91,7 @@ func ranksOf(launcher int) map[int]int {
 	return ranks
 }
 
-// asleep reports that a process waits for something to happen: it has nothing to do, nor would it run if it got a processor.
+// asleep reports whether a process waits for an event: it would not run even with a processor.
 func asleep(pid int) bool {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {

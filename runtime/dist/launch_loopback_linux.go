@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confinement answers for the calls of bind of a launcher and all that it starts. Its methods
-// belong to one goroutine.
+// confinement answers the bind calls of a launcher and all that it starts. Its methods belong to
+// one goroutine.
 type confinement struct {
-	calls       *os.File // seccomp's descriptor of calls that wait for an answer
+	calls       *os.File // seccomp's descriptor of waiting calls
 	stop, ended *os.File // a pipe; the end of its writer ends serve
 }
 
@@ -41,7 +41,7 @@ type response struct {
 // before 5.8).
 const stillWaits = 0x80082102
 
-// archOf is the architecture as the kernel names it to filters (linux/audit.h).
+// archOf returns the kernel's number of the architecture for filters (linux/audit.h).
 func archOf() (arch uint32, known bool) {
 	switch runtime.GOARCH {
 	case "amd64":
@@ -52,15 +52,15 @@ func archOf() (arch uint32, known bool) {
 	return 0, false
 }
 
-// confine makes bind a call that serve answers, for the calling thread and all that it starts from
-// then on. The thread must be locked to its goroutine and end with it. The error is the system's,
-// which may be older than Linux 5.5 or forbid it.
+// confine makes serve answer bind, for the calling thread and all that it starts from then on. The
+// thread must be locked to its goroutine and end with it. The error is the system's, which may be
+// older than Linux 5.5 or forbid it.
 func confine() (*confinement, error) {
 	arch, known := archOf()
 	if !known {
 		return nil, fmt.Errorf("no filter for %s", runtime.GOARCH)
 	}
-	// The filter looks at seccomp_data: the number of the call lies at 0, the architecture at 4.
+	// The filter reads seccomp_data: the number of the call is at 0, the architecture at 4.
 	filter := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 4},
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: arch, Jf: 2},
@@ -73,8 +73,8 @@ func confine() (*confinement, error) {
 		return nil, err
 	}
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	// Without SPEC_ALLOW kernels before 5.16 would slow the ranks down, to protect them from
-	// themselves.
+	// Without SPEC_ALLOW kernels before 5.16 would slow the ranks down by speculation
+	// mitigations.
 	const flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW
 	fd, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&program)))
 	runtime.KeepAlive(filter)
@@ -111,10 +111,10 @@ func (c *confinement) serve() {
 	}
 }
 
-// end ends serve: all who could call have ended.
+// end ends serve, when all possible callers have ended.
 func (c *confinement) end() { c.stop.Close() }
 
-// next answers one call: it goes on, with another address if it had one that can be reached from
+// next answers one call: it continues, with the loopback address if it could be reached from
 // outside.
 func (c *confinement) next() {
 	var call notification
@@ -138,10 +138,10 @@ func (c *confinement) ioctl(request uint, arg unsafe.Pointer) error {
 	return nil
 }
 
-// turnInward changes a socket address of so many bytes at a place of a process's memory to the
-// loopback address of its family, unless it is one. Other families cannot be reached from outside.
+// turnInward changes a socket address in a process's memory to the loopback address of its family.
+// Other families cannot be reached from outside.
 func turnInward(memory *os.File, at int64, size int) {
-	const v4, v6 = 8, 24 // bytes up to the end of the address: family, port, and in IPv6 the flow come before it
+	const v4, v6 = 8, 24 // bytes up to the end of the address, after family, port, and for IPv6 the flow
 	b := make([]byte, min(max(size, 0), v6))
 	if n, _ := memory.ReadAt(b, at); n < len(b) || n < v4 {
 		return // the call will fail as well
@@ -164,16 +164,16 @@ func turnInward(memory *os.File, at int64, size int) {
 
 // Note [Listening]
 //
-// A job that Flow starts on one machine is to be reached from this machine alone. Its ranks move
+// A job that Flow starts on one machine must be reachable from this machine only. Its ranks move
 // data through shared memory (btl=self,vader, so they open no socket), but Open MPI's mpirun (4.1
 // and 5) opens a port for launchers on other machines and binds it to all interfaces, whatever its
-// parameters say: oob_tcp_if_include chooses which addresses it tells, not where it listens. So the
-// system is asked to stop the job at each call of bind (seccomp, user notification) and this
-// process puts the loopback address in the place of any other before the call goes on. No privilege
-// is needed, because the job is our child. Every other call of the system pays 40 ns for it
-// (measured; 173 ns without); a rank makes a few for a message, and none while it computes.
+// parameters say: oob_tcp_if_include chooses which addresses it announces, not where it listens. So
+// the system stops the job at each call of bind (seccomp, user notification), and this process
+// replaces the address by the loopback address before the call continues. That needs no privilege,
+// because the job is our child. Every other system call pays 40 ns for it (measured; 173 ns
+// without); a rank makes a few for a message, and none while it computes.
 //
-// Wrong if something listens without having bound: the kernel then takes all interfaces. No part of
-// Open MPI does. What was considered: namespaces of the network (forbidden on many systems, and
-// without a loopback device until somebody sets it up), a library that is loaded before others (a
-// second binary to carry), closing or filtering the port afterwards (open until then).
+// It is wrong if something listens without having bound: the kernel then takes all interfaces. No
+// part of Open MPI does. Considered: network namespaces (forbidden on many systems, and without a
+// loopback device until it is set up), a preloaded library (a second binary), closing or filtering
+// the port afterwards (open until then).

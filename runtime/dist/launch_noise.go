@@ -1,6 +1,6 @@
 package dist
 
-// This file keeps what the launcher says about the end of a job out of the user's sight: the ranks have said it better.
+// This file hides what the launcher prints about the end of a job, which the ranks report better.
 
 import (
 	"bytes"
@@ -9,19 +9,21 @@ import (
 	"sync"
 )
 
-// noiseFilter passes bytes on, but for boxes between two lines of dashes that hold one of the noises, and for noisy lines.
-// Everything else is passed on at once, unfinished lines too, unless they begin like a box.
+// noiseFilter passes bytes on, except boxes between two lines of dashes that contain one of the
+// noises, and noisy lines. Everything else is passed on at once, unfinished lines too, unless they
+// begin like a box.
 type noiseFilter struct {
 	to   io.Writer
 	mu   sync.Mutex
 	line []byte   // unfinished and not yet passed on
-	mid  bool     // the unfinished line has been passed on in part
-	box  []string // lines of an open box, its first dashes included
+	mid  bool     // part of the unfinished line has been passed on
+	box  []string // lines of an open box, with its first dashes
 	told bool     // an error was passed on
 	activity
 }
 
-// noises are what Open MPI says when a rank has ended with an error, was killed, or has called MPI_Abort.
+// noises are what Open MPI prints when a rank has ended with an error, was killed, or has called
+// MPI_Abort.
 var noises = []string{
 	"Primary job  terminated normally",
 	"mpirun has exited due to process rank",
@@ -38,12 +40,13 @@ var noisyLines = []string{
 	"Set MCA parameter \"orte_base_help_aggregate\"", "mpirun: abort is already in progress", "mpirun: killing job", "mpirun: Forwarding signal",
 }
 
-// readsTheDead recognises what a rank says when it copies from the memory of a rank that has died (3 is ESRCH).
+// readsTheDead recognises a rank's message about copying from the memory of a dead rank (3 is
+// ESRCH).
 func readsTheDead(line string) bool {
 	return strings.Contains(line, "Read -1, expected ") && strings.HasSuffix(strings.TrimRight(line, "\r\n"), ", errno = 3")
 }
 
-// boxLines bounds how much is held back in the hope that a box closes.
+// boxLines bounds how much is held back while a box is open.
 const boxLines = 40
 
 func (n *noiseFilter) Write(b []byte) (int, error) {
@@ -98,7 +101,7 @@ func (n *noiseFilter) closeBox() {
 	n.box = nil
 }
 
-// silence drops what comes from now on.
+// silence drops later output.
 func (n *noiseFilter) silence() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -116,7 +119,7 @@ func (n *noiseFilter) flush() {
 	n.line = nil
 }
 
-// hasTold reports whether the ranks have told an error, as all of Flow's diagnostics begin.
+// hasTold reports whether the ranks have printed an error in the form of Flow's diagnostics.
 func (n *noiseFilter) hasTold() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -4,7 +4,7 @@ package dist
 
 import "syscall"
 
-// Without /proc the launcher's own clean-up has to do, and signals go to it; nobody is watched.
+// Without /proc the launcher cleans up itself, signals go to it, and processes are not watched.
 
 func apart() *syscall.SysProcAttr { return nil }
 

@@ -1,7 +1,8 @@
 package dist
 
-// This file carries the ranks' standard output from the launcher to this process's own. The launcher could have it
-// directly, but Open MPI's mpirun crashes when the reader of a pipe has gone, and says nothing when a disk is full.
+// This file copies the ranks' standard output from the launcher to this process's own. The launcher
+// could use it directly, but Open MPI's mpirun crashes when the reader of a pipe has gone, and says
+// nothing when a disk is full.
 
 import (
 	"errors"
@@ -14,25 +15,26 @@ import (
 	"flow/ir/op"
 )
 
-// outlet copies what the launcher prints. It reads to the end whatever happens to the other side, because it is the
-// launcher that would suffer; after a failed write it reads and forgets.
+// outlet copies what the launcher prints. It reads to the end even after a failed write, and then
+// drops the data, because the launcher would suffer otherwise.
 type outlet struct {
-	launcher *os.File // the launcher's end, to close when it has started
+	launcher *os.File // the launcher's end, to be closed when it has started
 	from     *os.File
 	to       io.Writer
 	own      *os.File    // to, if it is ours to close
-	ended    atomic.Bool // the launcher has ended: a read that waits longer than patience waits for nobody
+	ended    atomic.Bool // the launcher has ended: a read need not wait longer than patience
 	patience time.Duration
 	broken   chan error // gets the error of the first failed write
 	done     chan struct{}
 	activity
 }
 
-// newOutlet makes one to w, nil meaning this process's standard output.
+// newOutlet makes one to w; nil means this process's standard output.
 func newOutlet(w io.Writer) (*outlet, error) {
 	o := &outlet{to: w, patience: outputAfter, broken: make(chan error, 1), done: make(chan struct{})}
 	if w == nil {
-		// Under another number than 1, or a reader that has gone would be a signal that kills us, and not an error.
+		// Under another number than 1, or a closed reader would be a fatal signal, not an
+		// error.
 		fd, err := syscall.Dup(int(os.Stdout.Fd()))
 		if err != nil {
 			return nil, err
@@ -60,7 +62,7 @@ func (o *outlet) run() {
 			_ = o.from.SetReadDeadline(time.Now().Add(o.patience)) // pipes have deadlines
 		}
 		n, err := o.from.Read(buf)
-		if errors.Is(err, os.ErrDeadlineExceeded) { // which says nothing of what is there, if the system did not let us run meanwhile
+		if errors.Is(err, os.ErrDeadlineExceeded) { // the system may not have let this process run meanwhile
 			n, err = o.take(buf)
 		}
 		if n > 0 && !failed {
@@ -77,7 +79,7 @@ func (o *outlet) run() {
 	}
 }
 
-// take reads what lies in the pipe, and does not wait; the error is io.EOF also when nothing does.
+// take reads what is in the pipe without waiting. The error is io.EOF also if there is nothing.
 func (o *outlet) take(buf []byte) (n int, err error) {
 	_ = o.from.SetReadDeadline(time.Time{})
 	raw, err := o.from.SyscallConn()
@@ -96,7 +98,8 @@ func (o *outlet) take(buf []byte) (n int, err error) {
 	return n, nil
 }
 
-// finish waits for the rest of the output after the launcher's end. A slow reader is waited for, unless the user has asked to stop.
+// finish waits for the rest of the output after the launcher's end. It waits for a slow reader,
+// unless the user has asked to stop.
 func (o *outlet) finish(stopped bool) {
 	o.ended.Store(true)
 	_ = o.from.SetReadDeadline(time.Now().Add(o.patience))
@@ -118,7 +121,8 @@ func (o *outlet) close() {
 	}
 }
 
-// outputFailure is the end of a job whose output could not be written: quiet if nobody reads it any more, as with other programs.
+// outputFailure returns the end of a job whose output could not be written: silent if nobody reads
+// it any more, as with other programs.
 func outputFailure(err error) (exit int, failure error) {
 	if errors.Is(err, syscall.EPIPE) {
 		return 128 + int(syscall.SIGPIPE), nil
@@ -126,7 +130,7 @@ func outputFailure(err error) (exit int, failure error) {
 	return 1, &op.Failure{Code: "E507", Msg: "standard output cannot be written: " + err.Error()}
 }
 
-// activity tells whether output is being passed on. Safe for concurrent use.
+// activity says whether output is being passed on. It is safe for concurrent use.
 type activity struct {
 	writing atomic.Int32
 	last    atomic.Int64 // when the last write ended: nanoseconds since 1970
@@ -139,7 +143,7 @@ func (a *activity) end() {
 	a.writing.Add(-1)
 }
 
-// idle reports that nothing was passed on for so long.
+// idle reports whether nothing was passed on for d.
 func (a *activity) idle(d time.Duration) bool {
 	return a.writing.Load() == 0 && time.Now().UnixNano()-a.last.Load() > int64(d)
 }

@@ -53,7 +53,8 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// What lies in the pipe is passed on though all the time for it is over: the system may not have let this process run.
+// What lies in the pipe is passed on though all the time for it is over: the system may not have
+// let this process run.
 func TestNothingIsLostToAStall(t *testing.T) {
 	var got strings.Builder
 	o, err := newOutlet(writerFunc(got.Write))

@@ -1,6 +1,6 @@
 package dist
 
-// This file carries the exit codes of ranks past the launcher: see Note [Exit codes].
+// This file passes the exit codes of ranks around the launcher: see Note [Exit codes].
 
 import (
 	"os"
@@ -11,22 +11,20 @@ import (
 // statusVariable names the directory in which ranks leave their exit codes.
 const statusVariable = "FLOWRUN_STATUS_DIR"
 
-// Leave notes the exit code of a rank that Launch has started, and returns it: with
-// LaunchOptions.Leaves a program ends every rank by os.Exit(dist.Leave(code)), whatever the reason.
-// Elsewhere it does nothing.
+// Leave records the exit code of a rank that Launch has started, and returns it: with
+// LaunchOptions.Leaves a program ends every rank by os.Exit(dist.Leave(code)). Elsewhere it does
+// nothing.
 func Leave(code int) int {
 	if dir := os.Getenv(statusVariable); dir != "" {
-		// If it cannot be written Launch takes the rank for one that failed, which is the safe
-		// side.
+		// If it cannot be written Launch assumes a failure, the safe side.
 		_ = os.WriteFile(filepath.Join(dir, strconv.Itoa(os.Getpid())), []byte(strconv.Itoa(code)), 0o600)
 	}
 	return code
 }
 
-// Leaving notes that a rank has been told to stop and will end with code, unless it has noted an
-// end already. Leave overwrites it. Call it first of all: a launcher that was told to stop tells
-// its ranks so and kills them a second later, on a busy machine before they come to an end of their
-// own.
+// Leaving records that a rank has been told to stop and will end with code, unless it has recorded
+// an end already. Leave overwrites it. Call it first: a launcher that was told to stop kills its
+// ranks a second later, which on a busy machine may be before they end.
 func Leaving(code int) {
 	dir := os.Getenv(statusVariable)
 	if dir == "" {
@@ -38,8 +36,8 @@ func Leaving(code int) {
 	}
 }
 
-// onThisMachine reports whether nothing in the environment tells an Open MPI launcher of other
-// machines: ranks there could not leave anything here, nor be seen.
+// onThisMachine reports whether the environment gives an Open MPI launcher no other machines: ranks
+// there could neither leave anything here nor be seen.
 func onThisMachine() bool {
 	for _, name := range []string{"SLURM_JOB_ID", "SLURM_JOBID", "PBS_NODEFILE", "LSB_HOSTS", "PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile"} {
 		if os.Getenv(name) != "" {
@@ -49,14 +47,14 @@ func onThisMachine() bool {
 	return true
 }
 
-// hasLeft reports whether a process has noted its exit code.
+// hasLeft reports whether a process has recorded its exit code.
 func hasLeft(dir string, pid int) bool {
 	_, err := os.Stat(filepath.Join(dir, strconv.Itoa(pid)))
 	return err == nil
 }
 
-// collect is the exit code of a job of so many ranks: the largest that a rank left, at least 1 if
-// some left none.
+// collect returns the exit code of a job: the largest that a rank left, at least 1 if some left
+// none.
 func collect(dir string, ranks int) int {
 	files, err := os.ReadDir(dir)
 	code := 0
@@ -76,12 +74,12 @@ func collect(dir string, ranks int) int {
 
 // Note [Exit codes]
 //
-// Open MPI's mpirun ends a job when the first rank ends with another code than 0: it kills the
-// rest, and takes 2 s over it. Our ranks end together by themselves, so that is switched off, which
-// took a failed job from 2.1 to 0.07 s; but then mpirun reports 0 for any exit code. So ranks leave
-// their codes in files, and a rank that leaves none has failed.
+// Open MPI's mpirun ends a job when the first rank ends with a nonzero code: it kills the rest,
+// which takes 2 s. Our ranks end together by themselves, so that is switched off, which took a
+// failed job from 2.1 to 0.07 s; but then mpirun reports 0 for any exit code. So ranks leave their
+// codes in files, and a rank without a file has failed.
 //
-// After a rank that was killed such an mpirun (4.1.4) kills no other rank, and may stay for ever
-// when all ranks have gone. The other ranks notice a death by themselves once the run has begun,
-// but not in MPI_Init and before the handshake. So Launch watches the ranks (watch): it stops those
-// that stay too long after a death, and ends an mpirun that stays without ranks.
+// After a rank was killed such an mpirun (4.1.4) kills no other rank, and may stay for ever when
+// all ranks have gone. The other ranks notice a death once the run has begun, but not in MPI_Init
+// and before the handshake. So Launch watches the ranks (watch): it stops those that stay too long
+// after a death, and ends an mpirun that stays without ranks.

@@ -10,39 +10,38 @@ import (
 )
 
 const (
-	// lookAtRanks is the period of looking at the processes of the ranks, searchRanks while they
-	// are not known yet: a look costs 0.1 ms, a search 2 ms.
+	// lookAtRanks is the period of looking at the processes of the ranks, searchRanks while
+	// they are unknown: a look costs 0.1 ms, a search 2 ms.
 	lookAtRanks = 100 * time.Millisecond
 	searchRanks = 25 * time.Millisecond
-	// othersNotice is how long after a death the other ranks may take to end by themselves: they
-	// look for each other every lookEvery, twice, and then have things to tell and to remove. All
-	// in all they have 5 s by contract.
+	// othersNotice is how long after a death the other ranks may take to end by themselves:
+	// they look for each other every lookEvery, twice, and then report and clean up. The
+	// contract gives them 5 s in all.
 	othersNotice = 2500 * time.Millisecond
-	// othersStay is how much longer they may take when they have been told.
+	// othersStay is how much longer they may take after they have been told.
 	othersStay = 1700 * time.Millisecond
-	// launcherStays is how long a launcher may do nothing after the last rank, when the job has
-	// failed.
+	// launcherStays is how long the launcher of a failed job may be idle after the last rank.
 	launcherStays = 300 * time.Millisecond
-	// launcherStaysAfterSuccess is the same when all ranks have left their codes. This is not known
-	// to happen.
+	// launcherStaysAfterSuccess is the same if all ranks have left their codes. This is not
+	// known to happen.
 	launcherStaysAfterSuccess = 5 * time.Second
-	// launcherStaysFromStart is the same when no rank was ever seen: either all died between two
-	// looks, or it has not started any yet.
+	// launcherStaysFromStart is the same if no rank was ever seen: all died between two looks,
+	// or none has been started yet.
 	launcherStaysFromStart = 10 * time.Second
 )
 
-// watch knows which ranks run. All are children of the launcher, as with Open MPI's: elsewhere
-// LaunchOptions.Leaves is of no use.
+// watch knows which ranks run. All are children of the launcher, as with Open MPI; elsewhere
+// LaunchOptions.Leaves does not help.
 type watch struct {
 	launcher, ranks int
 	status          string
 	seen            map[int]watched // by process
 	known           bool            // all of them, with their numbers
-	newest          time.Time       // when one was last seen for the first time, or the launcher had something to do
+	newest          time.Time       // when one was first seen, or the launcher was last busy
 	lost            *lostRank       // the first that was found gone without an exit code
 	told            bool            // the others, of it
-	stopping        bool            // a rank had noted at the last look that it was told to stop
-	alone           time.Time       // since when the launcher has no ranks and does nothing; zero: it has
+	stopping        bool            // at the last look a rank had recorded that it was told to stop
+	alone           time.Time       // since when the launcher has no ranks and is idle; zero: it is not
 	ended           bool            // the launcher, by advice
 }
 
@@ -52,7 +51,7 @@ type watched struct {
 	gone  bool
 }
 
-// lostRank is a rank that died: -1 if its number is not known, of process 0 if it was never seen.
+// lostRank is a dead rank: -1 if its number is unknown, process 0 if it was never seen.
 type lostRank struct {
 	rank, pid int
 	found     time.Time
@@ -71,7 +70,7 @@ func (l *lostRank) failure() *op.Failure {
 	return &op.Failure{Code: "E702", Msg: who + " died " + process + l.killed}
 }
 
-// advice is what a look says is to be done.
+// advice is the action that a look recommends.
 type advice int
 
 const (
@@ -80,7 +79,7 @@ const (
 	endLauncher
 )
 
-// period is how long to wait until the next look.
+// period returns the time until the next look.
 func (w *watch) period() time.Duration {
 	if w.known {
 		return lookAtRanks
@@ -92,11 +91,9 @@ func newWatch(launcher, ranks int, status string) *watch {
 	return &watch{launcher: launcher, ranks: ranks, status: status, seen: map[int]watched{}}
 }
 
-// look looks at the ranks once. stopped says that the job is being stopped, silent that no output
-// is under way.
+// look checks the ranks once. stopped: the job is being stopped. silent: no output is under way.
 //
-// Ranks that end after their launcher end because of it, so nothing is looked at any more once that
-// has ended.
+// Ranks that end after their launcher end because of it, so nothing is checked after its end.
 func (w *watch) look(now time.Time, stopped, silent bool) advice {
 	if _, runs := processStart(w.launcher); !runs {
 		return carryOn
@@ -140,7 +137,7 @@ func (w *watch) meet(now time.Time) {
 	}
 }
 
-// missing is the only rank that was never seen, -1 if there are several.
+// missing returns the only rank that was never seen, -1 if there are several.
 func (w *watch) missing() int {
 	rest := w.ranks * (w.ranks - 1) / 2
 	for _, x := range w.seen {
@@ -152,7 +149,7 @@ func (w *watch) missing() int {
 	return rest
 }
 
-// count counts the ranks that run, and notes who is lost: the lowest, if several are found at once.
+// count counts the running ranks, and records a lost one: the lowest, if several are found at once.
 func (w *watch) count(now time.Time) (alive int) {
 	var lost *lostRank
 	for pid, x := range w.seen {
@@ -175,7 +172,7 @@ func (w *watch) count(now time.Time) (alive int) {
 	return alive
 }
 
-// hasLeft reports whether a rank has noted its exit code.
+// hasLeft reports whether a rank has recorded its exit code.
 func (w *watch) hasLeft(rank int) bool {
 	for pid, x := range w.seen {
 		if x.rank == rank && hasLeft(w.status, pid) {
@@ -185,8 +182,8 @@ func (w *watch) hasLeft(rank int) bool {
 	return false
 }
 
-// atEnd is the rank that was lost first, once the launcher has ended. nil if all have left their
-// codes, or the launcher ended by itself before one was seen.
+// atEnd returns the rank that was lost first, once the launcher has ended; nil if all have left
+// their codes, or the launcher ended by itself before one was seen.
 func (w *watch) atEnd() *lostRank {
 	w.count(time.Now())
 	if w.ended && w.lost == nil && len(w.seen) == 0 {
@@ -195,11 +192,11 @@ func (w *watch) atEnd() *lostRank {
 	return w.lost
 }
 
-// patientClock is a clock for looks: it does not show what is missing when one comes late. A machine
-// that stands still for a while has stopped those that are looked at as well.
+// patientClock is a clock for looks that skips delays: a machine that stalls has stopped the
+// watched processes as well.
 type patientClock struct{ last, shown time.Time }
 
-// at is what the clock shows at a look that was due after period.
+// at returns the clock's time at a look that was due after period.
 func (c *patientClock) at(now time.Time, period time.Duration) time.Time {
 	if c.shown.IsZero() {
 		c.shown = now
@@ -210,7 +207,7 @@ func (c *patientClock) at(now time.Time, period time.Duration) time.Time {
 	return c.shown
 }
 
-// withoutRanks is the part of look when all ranks that were seen are gone, or none was.
+// withoutRanks is the part of look if all ranks that were seen are gone, or none was seen.
 func (w *watch) withoutRanks(now time.Time, stopped, silent bool) advice {
 	if !silent || !asleep(w.launcher) { // it passes on what the ranks have said
 		w.alone = time.Time{}

@@ -17,8 +17,9 @@ import (
 	"flow/runtime/dist/calm"
 )
 
-// Jobs that a launcher would never end, and one that it would. The launchers are shell scripts, and what they start stands for ranks. The
-// most that a job may take it may take of the machine's time: see package calm.
+// Jobs that a launcher would never end, and one that it would. The launchers are shell scripts, and
+// what they start stands for ranks. The most that a job may take it may take of the machine's time:
+// see package calm.
 func TestLaunchEndsWhatHangs(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are watched on Linux")
@@ -111,7 +112,8 @@ func TestWatchEndsALauncherThatHasNoRanks(t *testing.T) {
 	}
 }
 
-// The others are stopped and then killed within the five seconds of the contract. The clock is the test's, so no machine is too busy for it.
+// The others are stopped and then killed within the five seconds of the contract. The clock is the
+// test's, so no machine is too busy for it.
 func TestWatchStopsTheOthersInTime(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are watched on Linux")
@@ -157,8 +159,8 @@ func TestWatchStopsTheOthersInTime(t *testing.T) {
 	}
 }
 
-// A look that comes late is none of the ranks' fault: a clock for looks shows of the time between two no more than twice
-// the period.
+// A look that comes late is none of the ranks' fault: a clock for looks shows of the time between
+// two no more than twice the period.
 func TestLateLooksCountOnce(t *testing.T) {
 	start := time.Now()
 	var c patientClock

@@ -1,7 +1,7 @@
 package dist
 
-// This file knows who is alive. A rank is dead when its process is gone: never because it is slow,
-// silent or stopped.
+// This file decides which ranks are alive. A rank is dead when its process is gone, never because
+// it is slow, silent or stopped.
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ import (
 // process identifies a rank's process.
 type process struct {
 	Host  string
-	Space string // what process numbers are relative to; ranks of one space can look at each other
+	Space string // the scope of process numbers; ranks of one scope can check each other
 	Pid   int
-	Start string // so that a number that is used again is no sign of life
+	Start string // so that a reused number is no sign of life
 }
 
 func (p process) String() string { return fmt.Sprintf("process %d on %s", p.Pid, p.Host) }
@@ -37,8 +37,8 @@ func (p process) gone() bool {
 	return !alive || start != p.Start
 }
 
-// firstGone returns the first rank whose process can be looked at from rank me and no longer runs,
-// or -1.
+// firstGone returns the first rank whose process can be checked from rank me and no longer runs, or
+// -1.
 func firstGone(peers []process, me int) int {
 	for i, p := range peers {
 		if i != me && p.Space == peers[me].Space && p.Space != "" && p.Pid != peers[me].Pid && p.gone() {
@@ -48,7 +48,7 @@ func firstGone(peers []process, me int) int {
 	return -1
 }
 
-// beat is a heartbeat: what a rank is doing.
+// beat is a heartbeat: a rank's current activity.
 type beat struct {
 	From     int
 	Finished int
@@ -57,10 +57,10 @@ type beat struct {
 	heard    time.Time
 }
 
-// sendBeat tells the next ranks, all if they are few, what this one is doing. Not when its tasks
-// have ended: there is nothing to tell, and the end waits until nothing is under way, which
-// heartbeats would put off for ever where a round of the loop takes longer than their period. Nor
-// to a rank that has not taken the last one yet: it could not keep up.
+// sendBeat tells the next ranks, or all if they are few, what this one is doing. It sends nothing
+// after its tasks have ended: the end waits until nothing is under way, which heartbeats would
+// delay for ever if a round of the loop took longer than their period. Nor does it send to a rank
+// that has not taken the last one yet.
 func (r *rank) sendBeat() {
 	if r.ending.idle {
 		return
@@ -77,7 +77,7 @@ func (r *rank) sendBeat() {
 	}
 }
 
-// hasNeighbours reports whether another rank's process can be looked at from here.
+// hasNeighbours reports whether another rank's process can be checked from here.
 func (r *rank) hasNeighbours() bool {
 	me := r.peers[r.me]
 	for _, p := range r.peers {
@@ -88,7 +88,7 @@ func (r *rank) hasNeighbours() bool {
 	return false
 }
 
-// localRanks is how many ranks share this machine, this one included.
+// localRanks returns how many ranks share this machine, including this one.
 func (r *rank) localRanks() (n int) {
 	for _, p := range r.peers {
 		if p.Host == r.peers[r.me].Host {
@@ -98,8 +98,8 @@ func (r *rank) localRanks() (n int) {
 	return n
 }
 
-// look looks for processes that are gone. A rank may leave once the end has been said, and its word
-// may still be on the way to us: so a process must be found gone twice, some time apart.
+// look checks for dead processes. A rank may leave once the end has been announced, and its last
+// message may still be on its way, so a process must be found gone twice, some time apart.
 func (r *rank) look() {
 	me := r.peers[r.me]
 	for i, p := range r.peers {
@@ -135,7 +135,7 @@ func (r *rank) look() {
 	}
 }
 
-// describe adds to a death what is known of the dead.
+// describe adds to a death what is known about it.
 func (r *rank) describe(f *failure) {
 	if f.Rank < len(r.peers) {
 		f.Where = r.peers[f.Rank].String()
@@ -154,7 +154,7 @@ func (r *rank) describe(f *failure) {
 	}
 }
 
-// nameOf says what a task is: `gemm L[3,2] version 1 (k = 1)`.
+// nameOf describes a task: `gemm L[3,2] version 1 (k = 1)`.
 func (r *rank) nameOf(id int32) string {
 	if int(id) >= r.p.Graph.Len() || id < 0 {
 		return fmt.Sprintf("task %d", id)

@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// processStart is when a process began, in ticks since the machine did; alive is false if there is none, or only its
-// remains that nobody has waited for.
+// processStart returns when a process began, in ticks since boot. alive is false if there is none,
+// or only a zombie.
 func processStart(pid int) (start string, alive bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return "", !os.IsNotExist(err) && !strings.Contains(err.Error(), "no such process")
 	}
-	// The name, in parentheses, may hold anything; after it come the state and, 19 fields on, the start.
+	// The name, in parentheses, may contain anything. After it come the state and, 19 fields
+	// on, the start.
 	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 	if len(f) < 20 || f[0][0] == 'Z' || f[0][0] == 'X' {
 		return "", false
@@ -22,7 +23,8 @@ func processStart(pid int) (start string, alive bool) {
 	return string(f[19]), true
 }
 
-// processSpace names the set of processes that numbers are unique in: this boot of this machine, this namespace.
+// processSpace names the scope in which process numbers are unique: this boot of this machine, this
+// namespace.
 func processSpace() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

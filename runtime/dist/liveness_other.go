@@ -2,7 +2,7 @@
 
 package dist
 
-// Without /proc nobody is looked at: a death is known from the launcher alone.
+// Without /proc processes are not checked: only the launcher reports a death.
 
 func processStart(int) (start string, alive bool) { return "", true }
 

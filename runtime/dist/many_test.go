@@ -54,8 +54,8 @@ func isTask(f *Failure, node int) bool {
 	return errors.As(f, &t) && int(t.Node) == node
 }
 
-// Heartbeats in every round of the loop, whose messages wait to be taken: the run must end nevertheless, because a rank that has
-// nothing left to do says nothing more.
+// Heartbeats in every round of the loop, whose messages wait to be taken: the run must end
+// nevertheless, because a rank that has nothing left to do says nothing more.
 func TestHeartbeatsDoNotPutOffTheEnd(t *testing.T) {
 	for seed := range uint64(4) {
 		p := enginetest.Random(seed, 300, 6)

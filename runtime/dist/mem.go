@@ -1,6 +1,7 @@
 package dist
 
-// This file runs all ranks of a plan in one process, for tests and for trying a distributed plan on one machine.
+// This file runs all ranks of a plan in one process, for tests and for trying a distributed plan on
+// one machine.
 
 import (
 	"context"
@@ -13,14 +14,15 @@ import (
 	"flow/runtime/local"
 )
 
-// RunInProcess runs every rank of p as an engine of its own, each with a pool of workers threads, over the mem transport. options
-// gives the options of each rank; nil is the zero value for all. The report is rank 0's.
+// RunInProcess runs every rank of p as an engine of its own, each with a pool of workers threads,
+// over the mem transport. options returns the options of each rank; nil means zero values. The
+// report is rank 0's.
 func RunInProcess(ctx context.Context, p *plan.Plan, workers int, options func(rank int) Options) (*Report, error) {
 	return RunGroup(ctx, mem.New(p.Ranks, mem.Options{}), p, workers, options)
 }
 
-// RunGroup is RunInProcess over the given Comms, one a rank, which the caller closes. The failure returned is that of the
-// first rank that is alive.
+// RunGroup is RunInProcess over the given Comms, one a rank, which the caller closes. The failure
+// is that of the first living rank.
 func RunGroup(ctx context.Context, comms []transport.Comm, p *plan.Plan, workers int, options func(rank int) Options) (*Report, error) {
 	reports := make([]*Report, len(comms))
 	errs := make([]error, len(comms))
@@ -39,7 +41,7 @@ func RunGroup(ctx context.Context, comms []transport.Comm, p *plan.Plan, workers
 	all.Wait()
 	var f *Failure
 	for i, err := range errs {
-		// A rank that died says so of itself: the others know better what that means.
+		// A dead rank also reports its death, but the others know better what it means.
 		if errors.As(err, &f) {
 			var d *DeathError
 			if errors.As(err, &d) && d.Rank == i && len(comms) > 1 {

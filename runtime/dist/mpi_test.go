@@ -2,7 +2,8 @@
 
 package dist
 
-// These tests start ranks of this test binary under mpirun; TestMain plays a rank when it finds itself in one.
+// These tests start ranks of this test binary under mpirun; TestMain plays a rank when it finds
+// itself in one.
 
 import (
 	"bytes"
@@ -239,7 +240,8 @@ func ranksLeft(out string) (pids []int) {
 	return pids
 }
 
-// during calls f with the process of a rank once all have written such a line, and Launch has had time to see them.
+// during calls f with the process of a rank once all have written such a line, and Launch has had
+// time to see them.
 func during(t *testing.T, out *lines, said *regexp.Regexp, ranks, rank int, f func(pid int)) {
 	for until := time.Now().Add(guard); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		if len(said.FindAllString(out.String(), -1)) < ranks {
@@ -417,8 +419,8 @@ func TestMPIInterruption(t *testing.T) {
 	}
 }
 
-// A rank that polled would use all of a core. How little it uses is a figure of `make bench` (target: 2 %), not a test: on a machine
-// that does other work, too, it varies.
+// A rank that polled would use all of a core. How little it uses is a figure of `make bench`
+// (target: 2 %), not a test: on a machine that does other work, too, it varies.
 func TestMPIIdleRankUsesNoCore(t *testing.T) {
 	out, exit := stage(t, t.Context(), "idle", 2, nil)
 	m := regexp.MustCompile(`rank (\d): cpu (0\.\d+)`).FindAllStringSubmatch(out, -1)

@@ -1,7 +1,6 @@
 package dist
 
-// This file drives what is under way: receives are posted ahead, and every goroutine with time
-// polls.
+// This file drives transfers: receives are posted ahead, and every idle goroutine polls.
 
 import (
 	"errors"
@@ -18,10 +17,10 @@ import (
 
 func yield() { runtime.Gosched() }
 
-// now is the clock of the trace, or none: times of messages are for it alone.
+// now returns the trace's clock, or 0: only traces need times of messages.
 func (r *rank) now() int64 { return r.o.Trace.Communication().Now() }
 
-// between polls after a task, when the last poll is a while ago.
+// between polls after a task if the last poll is a while ago.
 func (r *rank) between(now int64) {
 	if r.pending.Load()+r.newFresh.Load() == 0 {
 		return
@@ -51,8 +50,7 @@ func (r *rank) idle() bool {
 	return false
 }
 
-// poll drives everything that is under way, unless another goroutine does. True if something
-// happened.
+// poll drives all transfers, unless another goroutine does. It returns true if something happened.
 func (r *rank) poll() bool {
 	if !r.pollMu.TryLock() {
 		return false
@@ -65,8 +63,8 @@ func (r *rank) poll() bool {
 		worked = true
 	}
 	r.adopt()
-	// The oldest are the likeliest, and the others have their turn. Looking at each of 256 posted
-	// receives in every poll cost 10 us a message.
+	// The oldest are the likeliest; the others take turns. Checking each of 256 posted receives
+	// in every poll cost 10 us a message.
 	if r.test(r.oldest, r.oldest+testAtOnce) {
 		worked = true
 	}
@@ -85,7 +83,7 @@ func (r *rank) poll() bool {
 	return worked
 }
 
-// adopt takes over the requests that were started since. pollMu is held, as in all that follows.
+// adopt takes over the requests that were started since. pollMu is held, as in all functions below.
 func (r *rank) adopt() {
 	if r.newFresh.Load() == 0 {
 		return
@@ -104,11 +102,11 @@ func (r *rank) adopt() {
 	r.mu.Unlock()
 }
 
-// testAtOnce is how many requests one Testsome looks at.
+// testAtOnce is how many requests one Testsome checks.
 const testAtOnce = 16
 
-// test looks at requests from lo on, below hi. True if a value arrived or was sent: heartbeats must
-// not keep an idle rank awake.
+// test checks requests from lo on, below hi. It returns true if a value arrived or was sent:
+// heartbeats must not keep an idle rank awake.
 func (r *rank) test(lo, hi int) (worked bool) {
 	hi = min(hi, len(r.reqs))
 	if lo >= hi {
@@ -125,7 +123,7 @@ func (r *rank) test(lo, hi int) (worked bool) {
 	if len(r.done) == 0 {
 		return false
 	}
-	// Those that failed bring no value: broken has seen to the end of the run.
+	// Failed ones bring no value: broken has ended the run.
 	failed := map[int]bool(nil)
 	for _, f := range transport.Failures(err) {
 		if failed == nil {
@@ -156,7 +154,7 @@ func (r *rank) test(lo, hi int) (worked bool) {
 	return worked
 }
 
-// compact closes the gaps that finished requests have left, keeping the order.
+// compact closes the gaps of finished requests, keeping the order.
 func (r *rank) compact() {
 	kept := 0
 	for i := range r.flights {
@@ -170,7 +168,7 @@ func (r *rank) compact() {
 	r.oldest = 0
 }
 
-// land handles one transfer that has succeeded.
+// land handles one successful transfer.
 func (r *rank) land(f *flight) {
 	switch f.kind {
 	case sending, sendingCopy:
@@ -205,7 +203,7 @@ func (r *rank) land(f *flight) {
 	}
 }
 
-// received hands a value to the engine, which passes it on and starts its readers.
+// received hands a value to the engine, passes it on and starts its readers.
 func (r *rank) received(at int, v value.Value, bytes int64) {
 	id := r.routes.receives[at].exchange
 	r.arrived[at] = true
@@ -273,22 +271,21 @@ func (r *rank) post() (worked bool) {
 	return worked
 }
 
-// placedFrom is the size in bytes from which a matrix gets its memory when it arrives. Posted long
-// before, it would lie in pages that were never touched, and the first touch costs as much as
-// the copy or ten times that; at arrival there is memory that an earlier one has left. Below it
-// would only be one more thing to ask.
+// placedFrom is the size in bytes from which a matrix gets its memory on arrival. Posted long
+// before, it would be in untouched pages, whose first touch costs as much as the copy or ten times
+// that; on arrival there is memory of an earlier one. Below this size it would only add work.
 const placedFrom = 16 << 10
 
-// placed is the memory of a matrix that is being received, once there is any.
+// placed is the memory of a matrix being received, once there is any.
 type placed struct {
 	r      *rank
 	x      *receive
 	dense  *value.Dense
-	wasted bool // no task reads it, and it lies in rank.waste
+	wasted bool // no task reads it, and it is in rank.waste
 }
 
-// place finds the memory, within the budget but for what the next task needs. The poller calls it,
-// inside Testsome.
+// place finds the memory, within the budget except for what the next task needs. The poller calls
+// it, inside Testsome.
 func (p *placed) place() []byte {
 	r, x := p.r, p.x
 	if r.ending.frozen.Load() {
@@ -309,8 +306,8 @@ func (p *placed) place() []byte {
 		if r.starved == nil {
 			r.starved = &local.TaskFailure{Node: x.exchange, Rank: r.me, Err: op.NoMemory(err)}
 		}
-		// What has been sent must be received, or the other ranks would wait: from the heap, if
-		// that has it.
+		// A sent message must be received, or the other ranks would wait: on the heap, if
+		// possible.
 		p.dense = value.Over(make([]byte, x.bytes), t.Elem, t.Rows, t.Cols)
 		p.dense.Buf = nil
 	}
@@ -318,8 +315,8 @@ func (p *placed) place() []byte {
 	return p.dense.Bytes()
 }
 
-// discard receives messages that no task will read, one after the other into the same
-// memory: hundreds of tiles in fresh memory took longer than a run has to end.
+// discard receives messages that no task will read, one after the other into the same memory:
+// hundreds of tiles in fresh memory took longer than a run has to end.
 func (p *placed) discard() []byte {
 	r := p.r
 	if r.wasting {
@@ -332,7 +329,7 @@ func (p *placed) discard() []byte {
 	return r.waste[:p.x.bytes]
 }
 
-// freed gives a received value's share of the budget back.
+// freed returns a received value's share of the budget.
 func (r *rank) freed(id ir.ID) {
 	if f, bytes := formOf(r.p.Graph.Type(id)); f == inPlace {
 		r.used.Add(-int64(bytes))
@@ -340,7 +337,7 @@ func (r *rank) freed(id ir.ID) {
 	}
 }
 
-// hear takes what came over Control: values go to the engine, messages to Run's goroutine.
+// hear handles messages on Control: values go to the engine, others to Run's goroutine.
 func (r *rank) hear() (worked bool) {
 	if !r.started.Load() || r.ending.said.Load() {
 		return false
@@ -363,8 +360,8 @@ func (r *rank) hear() (worked bool) {
 	}
 }
 
-// hearOne takes one message. True unless it was a heartbeat or the like, which must not keep an
-// idle rank awake.
+// hearOne handles one message. It returns true unless it was a heartbeat or the like, which must
+// not keep an idle rank awake.
 func (r *rank) hearOne(m transport.Message) bool {
 	r.heardFrom(m.Src)
 	if m.Tag == tagClear {
@@ -406,7 +403,7 @@ func (r *rank) hearOne(m transport.Message) bool {
 	return true
 }
 
-// broken notes that the transport has failed.
+// broken records that the transport has failed.
 func (r *rank) broken(err error) {
 	if r.bad == nil {
 		r.bad = err
@@ -421,15 +418,14 @@ func (r *rank) broken(err error) {
 //
 // Claim: while tasks are unfinished, something moves. Let T be the unfinished task that comes first
 // in the program, over all ranks. What T reads was produced by tasks before T, so it has been
-// produced, and so has everything with pos <= T, for an exchange is produced before its first
+// produced, and so has everything with pos <= T, because an exchange is produced before its first
 // reader. Let e have pos <= T, and let rank r be next on e's way down the tree. All tasks of r
-// before T are finished, so r's first unfinished task is not before T, so the budget does not stop
+// before T are finished, so r's first unfinished task is not before T. So the budget does not stop
 // r from posting e and everything before e in its order, nor from placing them. Everything before e
 // has pos <= T as well. Its sends have started at their owners: the window may hold message m for
-// message m - window, which comes earlier in the order and has been produced too. Hence by
-// induction over the order and over the depth in the tree, e arrives, T's inputs are complete, and
-// T runs: executors do not wait for anything else.
+// message m - window, which comes earlier in the order and has been produced too. By induction over
+// the order and over the depth in the tree, e arrives, T's inputs are complete, and T runs:
+// executors do not wait for anything else.
 //
-// When it would be wrong: if posting were in the order of arrival, or if a value that was received
-// early could hold the budget against what T needs. That is why the exception exists and is not
-// bounded.
+// It would be wrong if posting were in the order of arrival, or if a value that was received early
+// could hold the budget against what T needs. That is why the exception exists and is unbounded.

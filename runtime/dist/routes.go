@@ -1,6 +1,6 @@
 package dist
 
-// This file derives from a plan, identically on every rank, which messages there are: trees, numbers, order.
+// This file derives all messages from a plan, identically on every rank: trees, numbers, order.
 
 import (
 	"math/bits"
@@ -10,14 +10,14 @@ import (
 	"flow/ir/types"
 )
 
-// form is how a value travels.
+// form is how a value is sent.
 type form uint8
 
 const (
 	inPlace  form = iota // a dense matrix of known shape: its memory, no header
 	fixed                // a scalar of fixed size: scalarBytes
 	nothing              // an effect: no bytes, only the fact
-	variable             // a string, or a shape that the run tells: encoded, over Control
+	variable             // a string, or a shape that only the run knows: encoded, over Control
 )
 
 // scalarBytes is the size of a scalar that is not a string: its F and I.
@@ -35,14 +35,14 @@ func formOf(t types.Type) (form, int) {
 	return variable, 0
 }
 
-// A send is one message of this rank: exchange to dst. num counts the messages from this rank to dst on Data; -1 for one
-// over Control.
+// send is one message of this rank: exchange to dst. num counts the messages from this rank to dst
+// on Data; -1 for one over Control.
 type send struct {
 	exchange ir.ID
 	dst, num int32
 }
 
-// A receive is one message to this rank. pos is the first task, on any rank, that reads the exchange.
+// receive is one message to this rank. pos is the first task, on any rank, that reads the exchange.
 type receive struct {
 	exchange ir.ID
 	pos      ir.ID
@@ -61,7 +61,7 @@ type routes struct {
 	toCount  []int32   // messages on Data to each rank
 }
 
-// newRoutes finds the messages of rank. Linear in the plan and in the number of readers of exchanges.
+// newRoutes finds the messages of rank, in time linear in the plan and the readers of exchanges.
 func newRoutes(p *plan.Plan, rank int) *routes {
 	g := p.Graph
 	n := g.Len()
@@ -136,7 +136,7 @@ func newRoutes(p *plan.Plan, rank int) *routes {
 	return r
 }
 
-// of is the messages that carry the value of node id of this rank, or received by it.
+// of returns the messages that carry the value of node id, made or received by this rank.
 func (r *routes) of(id ir.ID) []send {
 	i := r.source[id]
 	if i < 0 {
@@ -145,7 +145,8 @@ func (r *routes) of(id ir.ID) []send {
 	return r.sends[r.sendOff[i]:r.sendOff[i+1]]
 }
 
-// sourceOf is the node in whose slot the owner of exchange id holds its value: local.Engine's rule.
+// sourceOf returns the node in whose slot the owner of exchange id holds its value, as in
+// local.Engine.
 func sourceOf(p *plan.Plan, id ir.ID, rank int) ir.ID {
 	for {
 		in := p.Graph.In(id)[0]
@@ -156,7 +157,8 @@ func sourceOf(p *plan.Plan, id ir.ID, rank int) ir.ID {
 	}
 }
 
-// exchangesByReader lists the exchanges by the first task that reads them, through other exchanges too, and then by number.
+// exchangesByReader lists the exchanges by the first task that reads them, through other exchanges
+// too, and then by number.
 func exchangesByReader(p *plan.Plan) (order, pos []ir.ID) {
 	g := p.Graph
 	n := g.Len()
@@ -190,8 +192,8 @@ func exchangesByReader(p *plan.Plan) (order, pos []ir.ID) {
 	return order, pos
 }
 
-// treeMembers lists who has a part in moving an exchange, the owner first. The others begin at a place that turns from
-// exchange to exchange, so that forwarding is shared.
+// treeMembers lists the ranks that move an exchange, the owner first. The start of the others
+// rotates from exchange to exchange, so that forwarding is shared.
 func treeMembers(buf []int, owner int, to []int64, turn int) []int {
 	buf = append(buf, owner)
 	for i := range to {
@@ -202,10 +204,10 @@ func treeMembers(buf []int, owner int, to []int64, turn int) []int {
 	return buf
 }
 
-// parent is the place above at > 0 in the binomial tree: the lowest set bit is cleared.
+// parent returns the place above at > 0 in the binomial tree: the lowest set bit is cleared.
 func parent(at int) int { return at & (at - 1) }
 
-// lastChild is the largest j such that at + 1<<j is below at in a tree of n places, -1 if none is.
+// lastChild returns the largest j such that at + 1<<j is below at in a tree of n places, or -1.
 func lastChild(at, n int) int {
 	most := 62
 	if at > 0 {

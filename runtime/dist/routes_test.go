@@ -9,7 +9,8 @@ import (
 	"flow/runtime/local/enginetest"
 )
 
-// All ranks must derive the same messages: each send has the receive of the same number, exchange and order.
+// All ranks must derive the same messages: each send has the receive of the same number, exchange
+// and order.
 func TestRoutesMeet(t *testing.T) {
 	for ranks := 2; ranks <= 9; ranks++ {
 		p := enginetest.Random(uint64(ranks), 600, ranks)
@@ -63,7 +64,8 @@ func TestTreeReachesAllInLogarithmicSteps(t *testing.T) {
 				if parent(child) != at {
 					t.Fatalf("%d places: %d is below %d, whose parent is %d", n, child, at, parent(child))
 				}
-				// The owner sends one after the other, so a child also waits for its elder siblings.
+				// The owner sends one after the other, so a child also waits for
+				// its elder siblings.
 				depth[child] = depth[at] + lastChild(at, n) - j + 1
 				reached = append(reached, child)
 			}

@@ -1,7 +1,7 @@
 package dist
 
-// This file defines Run: its options, what it reports, and the loop of a rank from the handshake to
-// the end.
+// This file defines Run: its options, its report, and the loop of a rank from the handshake to the
+// end.
 
 import (
 	"context"
@@ -23,19 +23,20 @@ import (
 
 // Options says how a plan is run. The zero value is the common case.
 type Options struct {
-	// Env is the world outside, for the tasks that this rank owns.
+	// Env is the environment of the tasks that this rank owns.
 	Env op.Env
 	// Fingerprint is compared between ranks before anything runs: the program's version, the
-	// operator table, parameters, headers of inputs. The same names in the same order on every
-	// rank. The plan's hash need not be listed.
+	// operator table, parameters, headers of inputs, with the same names in the same order on
+	// every rank. The plan's hash is always compared.
 	Fingerprint []Item
-	// Budget bounds the bytes of what has been received and is read later, or lies ready to receive
-	// small values; 0 means 256 MiB. What the next task needs is received even beyond it.
+	// Budget bounds the bytes of values received for later, or of receives posted for small
+	// values; 0 means 256 MiB. What the next task needs is received even beyond it.
 	Budget int64
-	// MaxPosted bounds the number of posted receives, 0 means 256: every poll looks at each.
+	// MaxPosted bounds the number of posted receives, since every poll checks each; 0 means
+	// 256.
 	MaxPosted int
 
-	// These are those of local.EngineOptions.
+	// As in local.EngineOptions.
 	Buffers    *local.BufferPool
 	Stats      bool
 	Trace      *trace.Recorder
@@ -44,51 +45,51 @@ type Options struct {
 	Grace      time.Duration
 	Schedule   schedule.Plan
 
-	// Notice is told, by rank 0 and by rank 1 of rank 0, that a rank has been silent for long, or
-	// is heard again; nil: it is not called.
+	// Notice, if not nil, is called by rank 0, and by rank 1 about rank 0, when a rank has been
+	// silent for long, or is heard again.
 	Notice func(text string)
 
-	// patience, beats, looks and placed replace goodbye, beatEvery, lookEvery and placedFrom, in
+	// patience, beats, looks and placed replace goodbye, beatEvery, lookEvery and placedFrom in
 	// tests.
 	patience, beats, looks time.Duration
 	placed                 int
 }
 
-// Item is one thing that must be the same on every rank.
+// Item is something that must be equal on every rank.
 type Item struct {
-	Name string // as a message says it: "the operator table", "param n"
+	Name string // as messages say it: "the operator table", "param n"
 	Hash [32]byte
-	Text string // what it is, for people; "" if that says nothing
+	Text string // its value as text, or ""
 }
 
 const (
 	defaultBudget    = 256 << 20
 	defaultMaxPosted = 256
-	// beatEvery is the period of heartbeats, which carry what a rank is doing, for the message
+	// beatEvery is the period of heartbeats, which carry a rank's activity for the message
 	// about its death.
 	beatEvery = time.Second
-	// lookEvery is the period of looking whether the other processes of this machine exist.
+	// lookEvery is the period of checking the other processes of this machine.
 	lookEvery = 500 * time.Millisecond
-	// goodbye is how long the ranks may take to end together after an interruption; then each ends
-	// alone.
+	// goodbye is how long the ranks may take to end together after an interruption; then each
+	// ends alone.
 	goodbye = 1500 * time.Millisecond
 	// pollEvery is the least time between two polls by workers that have tasks.
 	pollEvery = 20 * time.Microsecond
-	// sayFirst is how much later the others return from a run after which the job is aborted: who
-	// speaks for all must have spoken before the launcher kills it.
+	// sayFirst is how much later the others return from a run after which the job is aborted:
+	// the speaker must have spoken before the launcher kills it.
 	sayFirst = 300 * time.Millisecond
-	// traceFirst is how much later still if there is a trace to be written: for the tasks of rank 0
-	// to end, and for the file.
+	// traceFirst is the additional delay if a trace is to be written: for rank 0's tasks to
+	// end, and for the file.
 	traceFirst = 1500 * time.Millisecond
 	// haltFor is how long rank 0 waits for its running tasks when a rank has died. Its trace is
 	// lost if they take longer.
 	haltFor = 700 * time.Millisecond
-	// beatPeers bounds how many ranks a heartbeat goes to.
+	// beatPeers bounds how many ranks get a heartbeat.
 	beatPeers = 32
 )
 
-// Report is what a run did. On rank 0 it has all ranks, elsewhere this one alone. A rank that has
-// nothing to report is left out.
+// Report is what a run did, of all ranks on rank 0 and of this one elsewhere. A rank without a
+// report is omitted.
 type Report struct {
 	Ranks      []RankReport
 	Recordings []*trace.Recording // of the ranks that traced
@@ -133,17 +134,17 @@ type rank struct {
 	done         []int
 	holes        int                 // finished ones among reqs
 	oldest       int                 // all before it are finished
-	turn         int                 // where the next look at the younger ones begins
-	next         int                 // receives posted, and those over Control passed over
+	turn         int                 // where the next check of the younger ones begins
+	next         int                 // receives posted, or skipped because they are over Control
 	posted       []int32             // by rank: numbers posted
 	awaited      int                 // posted, not arrived
 	arrived      []bool              // by receive
 	missing      int                 // receives not arrived
 	variables    map[ir.ID]int       // exchange -> receive, of variable form
-	early        []transport.Message // came before this rank knew that the run has begun
+	early        []transport.Message // arrived before this rank knew that the run has begun
 	inbox        []*message          // for Run's goroutine
 	used         atomic.Int64
-	starved      *local.TaskFailure // there was no memory for what has arrived
+	starved      *local.TaskFailure // memory was short for what has arrived
 	waste        []byte             // of messages that no task reads
 	wasting      bool               // a request has it
 	lastPoll     atomic.Int64
@@ -158,7 +159,7 @@ type rank struct {
 	napping  atomic.Bool
 	dozing   atomic.Bool   // in a long nap because nothing happens
 	relying  atomic.Bool   // in a nap because workers poll
-	left     atomic.Bool   // a worker has ceased to since the last look
+	left     atomic.Bool   // a worker has stopped polling since the last look
 	spell    time.Duration // that nap's length, 0 in others
 	failMu   sync.Mutex
 	toTell   []*failure // failures of this rank that the others do not know yet
@@ -183,7 +184,7 @@ type flight struct {
 	id      ir.ID // exchange
 	source  ir.ID // node whose value is sent
 	dense   *value.Dense
-	placed  *placed // what receives a large matrix; dense and buf come with its end
+	placed  *placed // memory of a large matrix; dense and buf are set at its end
 	buf     []byte
 	req     transport.Request
 	started int64
@@ -201,9 +202,9 @@ const (
 	finished // about to be forgotten
 )
 
-// Run executes the tasks of p that belong to comm's rank, together with the other ranks, who must
-// call it as well with the same plan. It blocks until the run has ended on all of them. The error
-// is a *Failure, the same on every rank that is alive.
+// Run executes this rank's tasks of p, together with the other ranks, which must call it with the
+// same plan. It blocks until the run has ended on all of them. The error is a *Failure, the same on
+// every living rank.
 func Run(ctx context.Context, comm transport.Comm, pool *local.Pool, p *plan.Plan, o Options) (*Report, error) {
 	ofKernel.begin()
 	r := newRank(comm, p, o)
@@ -295,11 +296,12 @@ func (r *rank) prepare() *Failure {
 	return nil
 }
 
-// loop is the progress engine: it polls unless workers do, listens, and naps when nothing happens.
+// loop is the progress engine: it polls unless workers do, listens, and sleeps when nothing
+// happens.
 func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
-	// Cancellation is ours to handle, so that all ranks end together: the engine's context is
-	// another. Threads that wait for messages must not take cores from those that compute what they
-	// wait for.
+	// Cancellation is handled here, so that all ranks end together: the engine's context is
+	// another. Threads that wait for messages must not take cores from those that compute what
+	// they wait for.
 	if r.localRanks()*pool.Workers() <= runtime.NumCPU() {
 		r.keen = keenly
 	}
@@ -349,31 +351,31 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 	}
 }
 
-// How Run's goroutine naps. It never polls at full speed: workers without a task do (idle), and
-// workers with tasks poll between them.
+// How Run's goroutine sleeps. It never polls at full speed: idle workers do, and busy ones poll
+// between tasks.
 const (
-	// firstSpell and longestSpell bound naps while workers poll, which double. Where every
-	// processor has a worker, each look takes one of them away from its kernel; measured, two ranks
-	// on two processors, tasks of 1 ms: looks every millisecond kept the clock of Go's scheduler at
-	// 20 us and took a tenth of the time.
+	// firstSpell and longestSpell bound sleeps while workers poll, which double. If every
+	// processor has a worker, each check takes one of them away from its kernel; measured, two
+	// ranks on two processors, tasks of 1 ms: checks every millisecond kept the clock of Go's
+	// scheduler at 20 us and took a tenth of the time.
 	firstSpell   = 500 * time.Microsecond
 	longestSpell = 8 * time.Millisecond
 	firstNap     = 20 * time.Microsecond
 	// longestNap bounds the delay in noticing a message.
 	longestNap = time.Millisecond
-	// After a long idle time naps grow to a fiftieth of it, up to deepestNap. Measured: waking a
-	// goroutine that sleeps costs 50 us here, so naps of 1 ms cost 5 % of a core.
+	// After a long idle time sleeps grow to a fiftieth of it, up to deepestNap. Measured:
+	// waking a goroutine costs 50 us here, so sleeps of 1 ms cost 5 % of a core.
 	deepestNap = 20 * time.Millisecond
-	// sendingTime is how long a send under way is attended to closely: transports without remote
+	// sendingTime is how long a send under way is polled closely: transports without remote
 	// access need both ends for each piece of a large message.
 	sendingTime = 10 * time.Millisecond
-	// keenly is how long workers without a task poll after the last message; then they sleep.
+	// keenly is how long idle workers poll after the last message before they sleep.
 	keenly = 300 * time.Microsecond
 )
 
-// napAt is how long to let pass after a fruitless poll: the longer the longer nothing has happened,
-// an eighth of that time, so that waiting grows by no more than that. While workers poll (attended)
-// only their ceasing to has to be noticed.
+// napAt returns how long to sleep after a fruitless poll: an eighth of the time in which nothing
+// has happened, so that waiting grows by no more than that. While workers poll (attended) only the
+// end of that has to be noticed.
 func (r *rank) napAt(now time.Time, attended bool) time.Duration {
 	if attended {
 		r.spell = min(max(2*r.spell, firstSpell), longestSpell)
@@ -387,7 +389,7 @@ func (r *rank) napAt(now time.Time, attended bool) time.Duration {
 	return max(min(idle/8, longestNap), firstNap, min(idle/50, deepestNap))
 }
 
-// pause naps, until something has to be done at once.
+// pause sleeps, until something has to be done at once.
 func (r *rank) pause(nap time.Duration, engineDone, quit <-chan struct{}) {
 	t := time.NewTimer(nap)
 	defer t.Stop()
@@ -408,8 +410,8 @@ func (r *rank) pause(nap time.Duration, engineDone, quit <-chan struct{}) {
 	r.relying.Store(false)
 }
 
-// nudge ends a long nap: there is something to poll for. Workers that poll, or a shorter nap, see
-// to it without.
+// nudge ends a long sleep, because there is something to poll for. Polling workers or a shorter
+// sleep do not need it.
 func (r *rank) nudge() {
 	if r.dozing.Load() {
 		r.rouse()
@@ -425,7 +427,7 @@ func (r *rank) leave() {
 	}
 }
 
-// rouse ends a nap.
+// rouse ends a sleep.
 func (r *rank) rouse() {
 	if r.napping.Load() {
 		select {
@@ -435,7 +437,7 @@ func (r *rank) rouse() {
 	}
 }
 
-// finish takes the engine down and gathers the reports.
+// finish closes the engine and gathers the reports.
 func (r *rank) finish(f *Failure) *Report {
 	if r.eng == nil {
 		return nil
@@ -444,13 +446,13 @@ func (r *rank) finish(f *Failure) *Report {
 		report, _ := r.eng.Wait()
 		r.stats.Report = report
 		if err := r.eng.Close(); err != nil && f == nil {
-			// Memory was not given back: wrong, though the results are right.
+			// Memory was not given back: a bug, though the results are right.
 			panic(fmt.Sprintf("BUG: after a run: %v", err))
 		}
 	}
 	out := r.gathered()
 	if len(out.Recordings) == 0 && f != nil && !f.Clean && r.me == 0 && r.started.Load() && r.halted() {
-		if rec := r.o.Trace.Recording(); rec != nil { // of the others there is none; what this rank did shows where it stopped
+		if rec := r.o.Trace.Recording(); rec != nil { // of the dead there is none; this rank's shows where it stopped
 			out.Recordings = append(out.Recordings, rec)
 		}
 	}

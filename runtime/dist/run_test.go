@@ -1,6 +1,7 @@
 package dist
 
-// These tests run plans on ranks in one process and compare every value with the reference evaluator.
+// These tests run plans on ranks in one process and compare every value with the reference
+// evaluator.
 
 import (
 	"context"
@@ -39,7 +40,8 @@ func closeAll(t *testing.T, comms []transport.Comm) {
 	}
 }
 
-// guard is how long a test may take, hundreds of times what it takes on a machine at rest: one that takes longer hangs, and has failed.
+// guard is how long a test may take, hundreds of times what it takes on a machine at rest: one that
+// takes longer hangs, and has failed.
 const guard = 3 * time.Minute
 
 // within fails the test if f takes longer than the guard.
@@ -155,7 +157,8 @@ func TestRunsOneAfterAnother(t *testing.T) {
 	closeAll(t, comms)
 }
 
-// spoiled is a random plan of n tasks, or of more where those have none to spoil, and the first task that fails.
+// spoiled is a random plan of n tasks, or of more where those have none to spoil, and the first
+// task that fails.
 func spoiled(seed uint64, n, ranks, from int) (*plan.Plan, int) {
 	for ; ; n += 100 {
 		p := enginetest.Random(seed, n, ranks)
@@ -165,7 +168,8 @@ func spoiled(seed uint64, n, ranks, from int) (*plan.Plan, int) {
 	}
 }
 
-// spoil makes the first task from some node on that is a check fail, and a few after it, and returns the first.
+// spoil makes the first task from some node on that is a check fail, and a few after it, and
+// returns the first.
 func spoil(p *plan.Plan, from int) int {
 	first := -1
 	t := enginetest.Table()
@@ -223,8 +227,9 @@ func TestFailureIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// What is shown waits for the tasks of other ranks that may fail, also where messages come late and receives have little room: a run
-// prints what the definition prints, up to the failure if there is one.
+// What is shown waits for the tasks of other ranks that may fail, also where messages come late and
+// receives have little room: a run prints what the definition prints, up to the failure if there is
+// one.
 func TestShownIsTheSameEverywhere(t *testing.T) {
 	printed := 0
 	for seed := range uint64(12) {
@@ -258,7 +263,8 @@ func TestShownIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// Who interrupts a run that waits for tasks before a failed one is told of the failure, and that an earlier one may exist.
+// Who interrupts a run that waits for tasks before a failed one is told of the failure, and that an
+// earlier one may exist.
 func TestInterruptionEndsTheWaitForTasksBefore(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintln(&b, "%0 = fill() {v=5.0} : f64[2,2]")

@@ -1,7 +1,6 @@
 package dist
 
-// This file starts messages: values right in the worker that made them, and what ranks say to each
-// other.
+// This file starts messages: values in the worker that made them, and control messages.
 
 import (
 	"flow/ir"
@@ -10,8 +9,8 @@ import (
 	"flow/runtime/local"
 )
 
-// produced starts the messages that carry value id. It is called by workers, and by the poller for
-// received values.
+// produced starts the messages that carry value id. Workers call it, and the poller for received
+// values.
 func (r *rank) produced(id ir.ID, v value.Value) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,8 +79,8 @@ func (r *rank) track(q transport.Request, f flight) {
 
 func (r *rank) hasBegun(dst, num int32) bool { return r.begun[dst][num/64]&(1<<(num%64)) != 0 }
 
-// cleared tells a rank that the tasks of this one have succeeded that its node shown waits for. It
-// is called by workers.
+// cleared tells a rank that this rank's tasks have succeeded that its node shown waits for. Workers
+// call it.
 func (r *rank) cleared(shown ir.ID, to int) {
 	b := putClear(r.epoch, shown)
 	r.mu.Lock()

@@ -1,6 +1,6 @@
 package dist
 
-// This file hands bytes that rank 0 alone has to all ranks, before anything runs.
+// This file distributes bytes of rank 0 to all ranks before anything runs.
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 	"flow/runtime/dist/transport"
 )
 
-// shareTag is the tag of what is shared.
+// shareTag is the tag of shared bytes.
 const shareTag = 0
 
-// ErrNotShared says that rank 0 has nothing to share.
+// ErrNotShared means that rank 0 has nothing to share.
 var ErrNotShared = errors.New("rank 0 could not read it")
 
-// Share returns rank 0's bytes on every rank of comm, all of which call it, before Agree and Run.
-// nil on rank 0 means that it has none: the error is then ErrNotShared on all ranks. It waits for
-// rank 0 as long as ctx allows.
+// Share returns rank 0's bytes on every rank of comm, which all call it before Agree and Run. nil
+// on rank 0 means that it has none: the error is then ErrNotShared on all ranks. It waits for rank
+// 0 as long as ctx allows.
 func Share(ctx context.Context, comm transport.Comm, mine []byte) ([]byte, error) {
 	size := make([]byte, 8)
 	if comm.Rank() == 0 {

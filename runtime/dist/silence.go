@@ -1,7 +1,6 @@
 package dist
 
-// This file mentions ranks that have been silent for long. Nobody is declared dead for it: see
-// liveness.go.
+// This file mentions ranks that have been silent for long. Silence is no death: see liveness.go.
 
 import (
 	"fmt"
@@ -11,23 +10,23 @@ import (
 )
 
 const (
-	// silentLooks is after how many looks, which are lookEvery apart, a silent rank is mentioned:
-	// 10 s. Looks are counted, and not time, so that a rank that was stopped itself blames nobody
-	// for it.
+	// silentLooks is the number of looks, lookEvery apart, after which a silent rank is
+	// mentioned: 10 s. Looks are counted instead of time, so that a rank that was stopped
+	// itself does not blame others.
 	silentLooks = 20
-	// askBefore is how many looks before that it is asked for a word: a rank without tasks says
-	// nothing by itself.
+	// askBefore is how many looks before that it is asked for a message, since an idle rank
+	// sends none by itself.
 	askBefore = 10
 )
 
-// word says that a rank is there, and may ask the same of the other.
+// word says that a rank is alive, and may ask the same of the other.
 type word struct {
 	From int
 	Ask  bool
 }
 
 // silences is what a rank knows of the silence of others. Rank 0 watches all, rank 1 watches rank
-// 0: who watches also tells the user.
+// 0; the watcher also informs the user.
 type silences struct {
 	looks     atomic.Int64
 	heard     []atomic.Int64 // by rank: the look before which it was last heard
@@ -39,7 +38,7 @@ func newSilences(n int) *silences {
 	return &silences{heard: make([]atomic.Int64, n), asked: make([]bool, n), mentioned: make([]bool, n)}
 }
 
-// watched is the ranks that this one watches.
+// watched returns the ranks that this one watches.
 func (r *rank) watched() (from, to int) {
 	switch {
 	case r.o.Notice == nil:
@@ -52,10 +51,10 @@ func (r *rank) watched() (from, to int) {
 	return 0, 0
 }
 
-// heardFrom notes a sign of life. It is called by the goroutine that polls.
+// heardFrom records a sign of life. The polling goroutine calls it.
 func (r *rank) heardFrom(src int) { r.silences.heard[src].Store(r.silences.looks.Load()) }
 
-// listenForSilence is one look at who is silent. It belongs to Run's goroutine.
+// listenForSilence performs one look. It belongs to Run's goroutine.
 func (r *rank) listenForSilence() {
 	s := r.silences
 	now := s.looks.Add(1)
@@ -88,14 +87,14 @@ func (r *rank) answered(w *word) {
 	}
 }
 
-// lateness mentions, in the handshake of rank 0, who has not said anything yet.
+// lateness mentions, in the handshake of rank 0, ranks without a message.
 type lateness struct {
 	last  time.Time
 	looks int
 	said  bool
 }
 
-// look is called again and again; late are the ranks that are waited for.
+// look is called repeatedly; late are the awaited ranks.
 func (l *lateness) look(r *rank, late func() []int) {
 	now := time.Now()
 	if r.o.Notice == nil || now.Sub(l.last) < r.o.looks {

@@ -1,6 +1,6 @@
 package dist
 
-// This file encodes what does not travel in place: scalars, values of unknown size, and control
+// This file encodes what is not sent in place: scalars, values of unknown size, and control
 // messages.
 
 import (
@@ -23,7 +23,7 @@ const (
 	tagClear   = 2 // epoch and node: local.Engine.Clear
 )
 
-// putClear encodes that the tasks of a rank have succeeded that node shown waits for.
+// putClear encodes that a rank's tasks have succeeded that node shown waits for.
 func putClear(epoch uint64, shown ir.ID) []byte {
 	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(nil, epoch), uint32(shown))
 }
@@ -47,14 +47,13 @@ func getScalar(b []byte, e types.Elem) value.Scalar {
 }
 
 // The header of a value over Control: epoch, exchange, kind, element, rows, columns; then the data.
-// A sparse matrix has sparseKind for its kind, and its data are row pointers, columns and values.
+// A sparse matrix has the kind sparseKind, and its data are row pointers, columns and values.
 const (
 	valueHeader = 8 + 4 + 1 + 1 + 8 + 8
 	sparseKind  = types.Kind(255)
 )
 
-// putValue encodes a value of variable form. Kinds of values that it does not know are a limit of
-// this version.
+// putValue encodes a value of variable form. It fails for kinds of values that it does not know.
 func putValue(epoch uint64, id ir.ID, v value.Value) ([]byte, error) {
 	head := func(n int, kind types.Kind, e types.Elem, rows, cols int) []byte {
 		b := make([]byte, 0, valueHeader+n)
@@ -85,7 +84,7 @@ func putValue(epoch uint64, id ir.ID, v value.Value) ([]byte, error) {
 	return nil, fmt.Errorf("not supported yet: a value of type %v cannot be sent to another rank", v.Type())
 }
 
-// getValue decodes what putValue made. The value lies on the heap.
+// getValue decodes what putValue made. The value is on the heap.
 func getValue(b []byte) (epoch uint64, id ir.ID, v value.Value, err error) {
 	damaged := fmt.Errorf("BUG: a value of %d bytes arrived that cannot be decoded", len(b))
 	if len(b) < valueHeader {
@@ -115,8 +114,8 @@ func getValue(b []byte) (epoch uint64, id ir.ID, v value.Value, err error) {
 	return 0, 0, nil, damaged
 }
 
-// message is anything said on Control but values. One of the pointers is set. Epoch tells runs on
-// one Comm apart.
+// message is any Control message that is no value. One of the pointers is set. Epoch distinguishes
+// runs on one Comm.
 type message struct {
 	Epoch   uint64
 	Hello   *hello
@@ -130,8 +129,8 @@ type message struct {
 	beat *beat // goes by itself
 }
 
-// The first byte of a message. A heartbeat is not worth the half millisecond that gob takes to
-// learn its type.
+// The first byte of a message. A heartbeat is not worth the half millisecond in which gob learns
+// its type.
 const (
 	byGob byte = iota
 	aBeat

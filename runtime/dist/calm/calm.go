@@ -1,6 +1,6 @@
-// Package calm is a clock for tests of promises that are made in seconds: it runs as fast as the machine lets this process get on. A machine
-// that stops, or has much else to do, stops and slows it as well; a program that is late by its own fault does not. On a machine at rest it
-// shows the time.
+// Package calm is a clock for tests of promises in seconds. It runs as fast as the machine lets
+// this process run: a stopped or busy machine stops or slows it, while a program that is late by
+// its own fault does not. On a machine at rest it shows the time.
 package calm
 
 import (
@@ -10,14 +10,15 @@ import (
 )
 
 const (
-	// rest and work are what a tick of the clock consists of: a sleep, and some microseconds of computing.
+	// rest and work make up a tick of the clock: a sleep, and some microseconds of computing.
 	rest = 5 * time.Millisecond
 	work = 200_000 // additions
-	// tick is the most that a tick counts for; at rest it takes 5.2 to 6.5 ms. What it takes beyond that others have taken from it.
+	// tick is the most that a tick counts. At rest it takes 5.2 to 6.5 ms; other processes have
+	// taken the rest.
 	tick = 8 * time.Millisecond
 )
 
-// Clock is a clock that was started. Its methods are safe for concurrent use.
+// Clock is a running clock. Its methods are safe for concurrent use.
 type Clock struct {
 	mu      sync.Mutex
 	counted time.Duration // ticks that are over
@@ -49,7 +50,7 @@ func (c *Clock) run() {
 	}
 }
 
-// over ends a tick and begins the next. The sum keeps the compiler from leaving the work out.
+// over ends a tick and begins the next. The sum keeps the compiler from removing the work.
 func (c *Clock) over(now time.Time, sum uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +60,7 @@ func (c *Clock) over(now time.Time, sum uint64) {
 	c.began = now
 }
 
-// Elapsed is what the clock shows: at most the time since Start.
+// Elapsed returns what the clock shows: at most the time since Start.
 func (c *Clock) Elapsed() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +73,8 @@ func (c *Clock) Stop() time.Duration {
 	return c.Elapsed()
 }
 
-// Sleep returns when a clock that starts now shows d: the processes beside this one have had that long to get on, too, unless only they are held up.
+// Sleep returns when a clock that starts now shows d: other processes have had that long to run
+// too, unless only they are held up.
 func Sleep(d time.Duration) {
 	c := Start()
 	defer c.Stop()

@@ -58,9 +58,10 @@ type Comm interface {
 	// Irecv posts a receive of exactly len(buf) bytes from src. ch is Data; another
 	// fails with ErrChannel. Never waits.
 	Irecv(ch Channel, src, tag int, buf []byte) Request
-	// IrecvPlaced posts a receive of exactly n bytes from src on Data whose memory is asked for when the message is there, so that
-	// what is posted long before costs none. Testsome, and nobody else, then calls place: it returns n bytes, or nil to be asked
-	// again by a later Testsome; until then the message waits. place must not call the Comm. Never waits.
+	// IrecvPlaced posts a receive of exactly n bytes from src on Data whose memory is asked for
+	// when the message is there, so that what is posted long before costs none. Testsome, and
+	// nobody else, then calls place: it returns n bytes, or nil to be asked again by a later
+	// Testsome; until then the message waits. place must not call the Comm. Never waits.
 	IrecvPlaced(src, tag, n int, place func() []byte) Request
 	// TryRecv takes the next waiting message of a channel, of any source, tag and
 	// size; ok is false if there is none. ch is Control; another is ErrChannel.
@@ -95,10 +96,9 @@ type CounterMaker interface {
 	NewCounters(ctx context.Context, owner, n int) (Counters, error)
 }
 
-// Counters are int64 counters shared by all ranks. The methods are atomic across
-// ranks and may be called from any goroutine. They wait for the owner's answer,
-// which costs well under a microsecond on one node; across nodes without
-// hardware atomics it comes only while the owner drives progress.
+// Counters are int64 counters shared by all ranks. The methods are atomic across ranks and may be
+// called from any goroutine. They wait for the owner's answer, which takes well under a microsecond
+// on one node; across nodes without hardware atomics it comes only while the owner drives progress.
 type Counters interface {
 	// FetchAdd adds delta to counter i and returns the value before.
 	FetchAdd(i int, delta int64) (int64, error)

@@ -60,8 +60,9 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestBackoffYields checks that a loop whose messages never keep it waiting lets other goroutines run all the same. One yield
-// need not be enough: the scheduler takes the goroutine that yields first now and then, and the runtime has goroutines of its own.
+// TestBackoffYields checks that a loop whose messages never keep it waiting lets other goroutines
+// run all the same. One yield need not be enough: the scheduler takes the goroutine that yields
+// first now and then, and the runtime has goroutines of its own.
 func TestBackoffYields(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var ran atomic.Bool

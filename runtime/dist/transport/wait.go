@@ -28,9 +28,10 @@ const (
 	yieldPolls = 50
 	firstSleep = 20 * time.Microsecond
 
-	// Go (1.26) takes the processor from a goroutine that calls into C and has not yielded for 10 ms, and then
-	// again every 20 us, each time with a look by its monitor thread: 1.5 us a message (measured). So also a loop whose
-	// messages never keep it waiting must yield; seldom, because that wakes another thread.
+	// Go (1.26) takes the processor from a goroutine that calls into C and has not yielded for
+	// 10 ms, and then again every 20 us, each time with a look by its monitor thread: 1.5 us a
+	// message (measured). So also a loop whose messages never keep it waiting must yield;
+	// seldom, because that wakes another thread.
 	longestWithout = 1024
 )
 
