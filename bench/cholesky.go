@@ -8,10 +8,10 @@ import (
 
 // This file defines the sections about tiled Cholesky.
 
-// peerTiles are the tile sizes that peers are scanned over.
+// peerTiles are the tile sizes that peers try.
 var peerTiles = [...]int{128, 256, 512, 1024}
 
-// program is the path of one of the programs beside this file.
+// program returns the path of one of the programs beside this file.
 func (b *bench) program(name string) string { return filepath.Join(b.root, "bench", name) }
 
 // flowCholesky is Flow's local run of order n; nb 0 means the default tile.
@@ -24,7 +24,7 @@ func (b *bench) flowCholesky(label string, n int, elem string, nb int) contestan
 
 func choleskyWork(n int) float64 { return float64(n) * float64(n) * float64(n) / 3 }
 
-// matrices visits the orders of -n in both element types, as far as -match matches them.
+// matrices visits the orders of -n in both element types that -match selects.
 func (b *bench) matrices(visit func(n int, elem string) error) error {
 	match, err := regexp.Compile(b.match)
 	if err != nil {

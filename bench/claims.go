@@ -14,25 +14,25 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file defines the section about what self-scheduling costs beside the work: a claim, a chunk with all
-// that is around it, the launch of a loop.
+// This file measures the overhead of self-scheduling: a claim, a chunk beyond its work, the launch
+// of a loop.
 
 const (
 	claimWorkers = 8
 	claimLoop    = 1 << 20                // iterations
 	claimsInAll  = 5_000                  // of each technique in a repetition
-	claimsTake   = 400 * time.Millisecond // at least, in all: what else runs on a processor, or beside it on the same core, stays for milliseconds
+	claimsTake   = 400 * time.Millisecond // at least, in all: disturbances on a core last for milliseconds
 	claimTarget  = 20                     // ns
 	chunkTarget  = 200                    // ns
 	launchTarget = 5                      // us
 )
 
-// chunkLoops and chunkUnits are the loops that chunks and launches are measured on: so many, one after the
-// other, of so many units.
+// chunkLoops and chunkUnits are the loops that chunks and launches are measured on: their number in
+// sequence, and their units.
 const (
 	chunkLoops = 400
 	fewChunks  = 8
-	wantChunks = 32      // of a loop, so that the difference to one without is not lost in noise
+	wantChunks = 32      // of a loop, so that the difference to one without chunks exceeds the noise
 	leastUnits = 4000    // of such a loop
 	mostUnits  = 1 << 22 // techniques that halve what is left have two dozen chunks
 	turns      = 20      // times the repetitions of other sections
@@ -82,10 +82,10 @@ func yes(met bool) string {
 	return "not met"
 }
 
-// least is the smallest of a result's times.
+// least returns the smallest time of a result.
 func (r *result) least() float64 { return slices.Min(r.seconds) }
 
-// claimSeconds is the time of a claim, over repetitions.
+// claimSeconds returns the time of a claim, over repetitions.
 func claimSeconds(reps int, t *schedule.Technique, report bool) (*result, error) {
 	var ready []*schedule.Claimer
 	for claims := 0; claims < claimsInAll; {
@@ -94,11 +94,11 @@ func claimSeconds(reps int, t *schedule.Technique, report bool) (*result, error)
 			return nil, err
 		}
 		c := schedule.NewClaimer(calc)
-		for range 2 { // techniques that learn have something to go by
+		for range 2 { // techniques that learn need a history
 			claims += claimAll(c, claimLoop, true)
 			c.Reset()
 		}
-		for range 2 { // what a worker of COST still learns beside the others is no part of a claim
+		for range 2 { // a lesson of COST's worker is no part of a claim
 			claimAll(c, claimLoop, false)
 			c.Reset()
 		}
@@ -119,7 +119,8 @@ func claimSeconds(reps int, t *schedule.Technique, report bool) (*result, error)
 	return r, nil
 }
 
-// claimAll claims for one worker after the other, at most so many chunks, and says how many there were.
+// claimAll claims at most this many chunks for one worker after the other, and returns their
+// number.
 func claimAll(c *schedule.Claimer, most int, report bool) int {
 	n := 0
 	for w := 0; n < most; n++ {
@@ -135,7 +136,7 @@ func claimAll(c *schedule.Claimer, most int, report bool) int {
 	return n
 }
 
-// emptyTable has one operator, whose loop has as many units as its result has columns, and does nothing in any.
+// emptyTable has one operator, whose loop has as many empty units as its result has columns.
 func emptyTable() (*op.Table, error) {
 	return op.NewTable([]*op.Def{{
 		Name: "empty", Laws: op.Pure,
@@ -155,7 +156,8 @@ type empty struct{}
 func (empty) Chunk(int, int, int) error { return nil }
 func (empty) End() error                { return nil }
 
-// emptyLoops is the seconds of one of many empty loops in a chain, for loops of so many units each.
+// emptyLoops returns the seconds of one of many empty loops in a chain, for loops of each number of
+// units.
 func emptyLoops(reps, workers int, technique string, units ...int) ([]*result, error) {
 	table, err := emptyTable()
 	if err != nil {
@@ -168,8 +170,8 @@ func emptyLoops(reps, workers int, technique string, units ...int) ([]*result, e
 	return loopSeconds(reps, table, texts, workers, technique)
 }
 
-// chain is the text of a plan of chunkLoops operators, each of which takes the result of the one before, %P, on
-// matrices of one shape.
+// chain returns a plan of chunkLoops operators, each of which reads the result of the one before,
+// %P, on matrices of one shape.
 func chain(first, next string, rows, cols int) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s : f64[%d,%d]\n", first, rows, cols)
@@ -208,9 +210,9 @@ func loopSeconds(reps int, table *op.Table, texts []string, workers int, techniq
 	return results, nil
 }
 
-// chunkSeconds is what a chunk takes on one worker; 0 if a loop has few more chunks than one of two units,
-// whose time would drown in noise. Least times of many executions in turn are compared: disturbances do not
-// cancel.
+// chunkSeconds returns the time of a chunk on one worker; 0 if a loop has few more chunks than one
+// of two units, which noise would hide. It compares least times of many executions in turn, since
+// disturbances do not cancel.
 func chunkSeconds(b *bench, t *schedule.Technique) (float64, error) {
 	none, err := countChunks(t, 2)
 	if err != nil {
@@ -258,8 +260,8 @@ func countChunks(t *schedule.Technique, units int) (int, error) {
 	return chunks / chunkLoops, nil
 }
 
-// launches prints what it takes to open and complete a loop: an empty one, and a pipeline of one element more
-// than its kernel does as a task, less that task.
+// launches prints the cost of opening and completing a loop: an empty one, and a pipeline one
+// element larger than its kernel runs as a task, minus that task.
 func launches(b *bench) error {
 	real, err := kernels.Table("")
 	if err != nil {

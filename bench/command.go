@@ -13,17 +13,15 @@ import (
 	"time"
 )
 
-// This file defines the sections that measure the command from outside: gemm, ping-pong, planning, start-up,
-// idle ranks.
+// This file measures the command from outside: gemm, ping-pong, planning, start-up, idle ranks.
 
-// benchLine is a line of `go test -bench` of kernels/blas: name and the metrics behind it.
+// benchLine matches a line of `go test -bench` of kernels/blas: the name and its metrics.
 var benchLine = regexp.MustCompile(`(?m)^BenchmarkKernels\w*/(\S+?)(?:-\d+)?\s+\d+\s+(.*)$`)
 
-// benchRate is one metric of it: the figure of one kernel set.
+// benchRate matches a metric: the figure of one kernel set.
 var benchRate = regexp.MustCompile(`([0-9.e+]+) (\w+)-GFLOP/s`)
 
-// gemm runs the kernel benchmark, which lets the sets take turns itself, with OpenBLAS among them where it is
-// installed.
+// gemm runs the kernel benchmark, which runs the sets in turn, with OpenBLAS if it is installed.
 func gemm(b *bench) error {
 	args := []string{"test", "-run", "^$", "-bench", "Kernels/(f64|f32)/(gemm|syrk|trsm|potrf)/256$", "-benchtime", fmt.Sprintf("%dx", 2*b.reps), "./kernels/blas"}
 	cmd := exec.Command("go", append([]string{"test", "-tags", "openblas"}, args[1:]...)...)
@@ -75,7 +73,8 @@ func pingpong(b *bench) error {
 		b.skip("a build with MPI failed; `.ci/setup` installs what it needs")
 		return nil
 	}
-	// Many short runs in turn: how far the processors are from each other changes from one second to the next.
+	// Many short runs in turn: the distance of the processors changes from one second to the
+	// next.
 	args := []string{"-runs", fmt.Sprint(3 * b.reps), "-reps", "1"}
 	if c, err := b.peers.binary("pingpong"); err == nil {
 		args = append(args, "-c", c)
@@ -145,7 +144,7 @@ func startup(b *bench) error {
 	return nil
 }
 
-// idle runs one long task on one of four ranks and asks the system what the other three use meanwhile.
+// idle runs one long task on one of four ranks and measures what the other three use meanwhile.
 func idle(b *bench) error {
 	if b.mpi == "" {
 		b.skip("flowrun with MPI did not build; `.ci/setup` installs what it needs")
@@ -185,7 +184,8 @@ func idle(b *bench) error {
 	return nil
 }
 
-// cpuTimes is the processor seconds of all flowrun processes but pid, which started the ranks.
+// cpuTimes returns the processor seconds of all flowrun processes except pid, which started the
+// ranks.
 func cpuTimes(pid int) map[int]float64 {
 	used := map[int]float64{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well formed
@@ -194,7 +194,7 @@ func cpuTimes(pid int) map[int]float64 {
 		if err != nil {
 			continue // it has ended meanwhile
 		}
-		// pid (name) state ppid ...; the name may hold anything, so count from its end.
+		// pid (name) state ppid ...; the name may contain anything, so count from its end.
 		s := string(text)
 		f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
 		id, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))

@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// This file defines how contestants take turns, and the two ways to get a figure out of a program.
+// This file defines how contestants take turns, and how a figure is read from a program.
 
-// contestant is a way to do the work. run does it once and returns the seconds that count.
+// contestant is a way to do the work. run does it once and returns the measured seconds.
 type contestant struct {
 	name   string
 	run    func() (float64, error)
-	chosen func() string // what a scan settled on, for the table; nil: nothing was scanned
+	chosen func() string // the result of a scan, for the table; nil: nothing was scanned
 }
 
-// result is a contestant's median; missing when it failed.
+// result is a contestant's times, or why they are missing.
 type result struct {
 	name    string
 	chosen  func() string
@@ -43,7 +43,7 @@ func (r *result) median() float64 {
 	return (s[len(s)/2-1] + s[len(s)/2]) / 2
 }
 
-// contest runs all in turn, reps times after one round that does not count. One that fails is out.
+// contest runs all in turn, reps times after one warm-up round. One that fails is out.
 func contest(reps int, list []contestant) []*result {
 	out := entered(list)
 	takeTurns(1, list, out)
@@ -54,7 +54,7 @@ func contest(reps int, list []contestant) []*result {
 	return out
 }
 
-// entered is the results of contestants that have not run yet.
+// entered returns the empty results of contestants.
 func entered(list []contestant) []*result {
 	out := make([]*result, len(list))
 	for i, c := range list {
@@ -80,8 +80,8 @@ func takeTurns(rounds int, list []contestant, out []*result) {
 	}
 }
 
-// table prints results of one piece of work; the first is Flow, to which the ratios refer. work is the
-// arithmetic operations in it, 0 for none.
+// table prints results of one piece of work. Ratios refer to the first, Flow. work is its
+// arithmetic operations, or 0.
 func (b *bench) table(title string, work float64, results []*result) {
 	fmt.Fprintf(b.out, "| %s | median s | min..max | %stimes Flow's |\n|---|---|---|%s---|\n", title, ifWork(work, "GFLOP/s | "), ifWork(work, "---|"))
 	base := results[0].median()
@@ -117,11 +117,11 @@ func firstLine(err error) string {
 // limit is the longest that one program may take.
 const limit = 10 * time.Minute
 
-// output is what a finished program left.
+// output is the output of a finished program.
 type output struct {
 	stdout, stderr []byte
 	wall           float64 // seconds
-	cpu            float64 // seconds, of it and the children it waited for
+	cpu            float64 // seconds, with the children it waited for
 	maxRSS         int64   // bytes
 }
 
@@ -161,7 +161,7 @@ func lastJSON(text []byte, into any) error {
 	return errors.New("it printed no JSON line")
 }
 
-// stats is what `flowrun --stats=json` says.
+// stats is the output of `flowrun --stats=json`.
 type stats struct {
 	Execution float64 `json:"execution_seconds"`
 	Calls     []struct {
@@ -177,8 +177,8 @@ type stats struct {
 	} `json:"loops"`
 }
 
-// callSeconds runs flowrun and returns the seconds of the named call; of several the median, without the first,
-// which is as the round before a peer's figures: it does not count.
+// callSeconds runs flowrun and returns the seconds of the named call: of several the median without
+// the first, the warm-up.
 func callSeconds(call string, env []string, name string, args ...string) (float64, error) {
 	s, err := runStats(env, name, args...)
 	if err != nil {
@@ -205,7 +205,7 @@ func (s *stats) callSeconds(call string) (float64, error) {
 	return r.median(), nil
 }
 
-// runStats runs Flow and returns what it says about itself.
+// runStats runs Flow and returns its statistics.
 func runStats(env []string, name string, args ...string) (s stats, err error) {
 	o, err := launch(env, name, append(args, "--stats=json")...)
 	if err == nil {
@@ -214,7 +214,7 @@ func runStats(env []string, name string, args ...string) (s stats, err error) {
 	return s, err
 }
 
-// timing is what `flowrun --timing` says.
+// timing is the output of `flowrun --timing`.
 type timing struct {
 	Startup     float64 `json:"startup_seconds"`
 	Parsing     float64 `json:"parsing_seconds"`

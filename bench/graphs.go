@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// This file makes the graphs of the benchmarks, in the format of the peers and in Flow's, and runs the
-// components of them.
+// This file makes the graphs of the benchmarks, in the format of the peers and in Flow's, and runs
+// components on them.
 
-// rmat is the peers' RMAT graph of a scale, which is made once.
+// rmat returns the peers' RMAT graph of a scale, made once.
 func (b *bench) rmat(scale int) (string, error) {
 	dir := filepath.Join(filepath.Dir(b.peers.build), "data")
 	bin := filepath.Join(dir, fmt.Sprintf("rmat%d.bin", scale))
@@ -34,7 +34,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// graph is the same graph with the head that Flow reads.
+// graph returns the same graph with the header that Flow reads.
 func (b *bench) graph(scale int) (string, error) {
 	file := filepath.Join(b.dir, fmt.Sprintf("rmat%d.csr", scale))
 	if exists(file) {
@@ -47,7 +47,7 @@ func (b *bench) graph(scale int) (string, error) {
 	return file, asCSR(bin, file)
 }
 
-// notreDame is the web graph of web-NotreDame, symmetric: for Flow, and for the peers.
+// notreDame returns the graph of web-NotreDame, symmetric: for Flow, and for the peers.
 func (b *bench) notreDame() (flow, peers string, err error) {
 	edges := filepath.Join(b.root, "..", "shared", "data", "web-NotreDame.txt.gz")
 	if !exists(edges) {
@@ -60,8 +60,7 @@ func (b *bench) notreDame() (flow, peers string, err error) {
 	return flow, peers, fromCSR(flow, peers)
 }
 
-// components runs on an RMAT graph of scale 20, whose rows differ more than those of most graphs, and on a
-// graph of the web.
+// components runs on an RMAT graph of scale 20, with very uneven rows, and on a web graph.
 func components(b *bench) error {
 	flow, err := b.graph(20)
 	if err != nil {
@@ -93,12 +92,13 @@ func (b *bench) labels(name, flow, peers string) {
 	}))
 }
 
-// headCSR is the number of bytes that a .csr file begins with: magic, element type (0: bool), rows, columns, entries,
-// checksum. sumCSR is the size of the checksum at its end. The peers' files begin with order and entries.
+// headCSR is the size of a .csr file's header: magic, element type (0: bool), rows, columns,
+// entries, checksum. sumCSR is the size of the checksum at its end. The peers' files begin with
+// order and entries.
 const headCSR, sumCSR = 44, 4
 
-// asCSR copies a graph of the peers (order, number of entries, row pointers, columns) to a .csr file of the first
-// version, which differs in its head and has no checksum.
+// asCSR converts a graph of the peers (order, number of entries, row pointers, columns) to a .csr
+// file of the first version, which has another header and no checksum.
 func asCSR(from, to string) error {
 	return rehead(from, to, 16, 0, func(head []byte) [][]byte {
 		order, entries := head[:8], head[8:]
@@ -106,12 +106,13 @@ func asCSR(from, to string) error {
 	})
 }
 
-// fromCSR is asCSR backwards.
+// fromCSR is the inverse of asCSR.
 func fromCSR(from, to string) error {
 	return rehead(from, to, headCSR, sumCSR, func(head []byte) [][]byte { return [][]byte{head[16:24], head[32:40]} })
 }
 
-// rehead copies a file with another head in place of its first n bytes and without its last `tail` bytes.
+// rehead copies a file with another header instead of its first n bytes, without its last `tail`
+// bytes.
 func rehead(from, to string, n, tail int, head func([]byte) [][]byte) error {
 	in, err := os.Open(from)
 	if err != nil {

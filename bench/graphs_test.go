@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCSRForPeers: a graph that Flow wrote becomes the peers' file, without magic and checksums, and
-// the file that is made of that has the same arrays.
+// TestCSRForPeers: a graph that Flow wrote becomes the peers' file, without magic and checksums,
+// and the file that is made of that has the same arrays.
 func TestCSRForPeers(t *testing.T) {
 	dir := t.TempDir()
 	flow, peers, back := filepath.Join(dir, "g.csr"), filepath.Join(dir, "g.bin"), filepath.Join(dir, "b.csr")

@@ -15,27 +15,26 @@ import (
 	"time"
 )
 
-// This file defines the sections about loops that no table of operators foresees, each in natural
-// words of the language and beside one plain C program. bench/loops/programs.txt and
-// bench/everyday/programs.txt list them.
+// This file measures loops in natural words of the language that no operator table foresees, each
+// beside a plain C program. bench/loops/programs.txt and bench/everyday/programs.txt list them.
 
-// loopLimit is the longest that a process of these sections may take, data and warm-up included.
+// loopLimit is the longest time of a process of these sections, with data and warm-up.
 const loopLimit = 25 * time.Second
 
-// loopSlow is what a loop counts at least that did not end within loopLimit, in seconds. A process
+// loopSlow is the least time, in seconds, of a loop that did not end within loopLimit. A process
 // runs the loop twice, after some seconds of making data.
 const loopSlow = 10
 
 // loop is a row of a programs.txt.
 type loop struct {
 	name string
-	flow string // the Flow program, without its folder and extension
-	peer string // the C program; "" where this is another formulation of the loop twin
-	// sizes and small are the params of the benchmark and of the tests, "name=value" each. C takes
-	// the values in this order.
+	flow string // the Flow program, without folder and extension
+	peer string // the C program; "" for another formulation of the loop twin
+	// sizes and small are the params of the benchmark and of the tests, "name=value" each. C
+	// takes the values in this order.
 	sizes, small []string
-	tolerance    float64 // how far apart the two results may be, relative to their size
-	twin         string  // the loop that this one formulates in other words; "" for none
+	tolerance    float64 // how far the two results may differ, relative to their size
+	twin         string  // the loop that this one formulates in other words, or ""
 }
 
 // readPrograms reads the list of a folder.
@@ -78,7 +77,7 @@ func params(sizes []string) (args []string) {
 	return args
 }
 
-// values returns what the settings set, as arguments of a C program.
+// values returns the values of the settings, as arguments of a C program.
 func values(sizes []string) (args []string) {
 	for _, s := range sizes {
 		_, v, _ := strings.Cut(s, "=")
@@ -107,7 +106,7 @@ func within(env []string, name string, args ...string) (stdout, stderr []byte, e
 	return out.Bytes(), errs.Bytes(), nil
 }
 
-// compared is a contestant that also gives a result to compare.
+// compared is a contestant that also returns a result to compare.
 type compared struct {
 	contestant
 	check *string
@@ -165,7 +164,7 @@ func agree(a, b string, tolerance float64) bool {
 	return err1 == nil && err2 == nil && math.Abs(x-y) <= tolerance*math.Max(math.Abs(x), math.Abs(y))
 }
 
-// buildLoops compiles every C program of a folder and returns where they are.
+// buildLoops compiles every C program of a folder and returns their directory.
 func (b *bench) buildLoops(folder string) (dir string, err error) {
 	if dir, err = os.MkdirTemp(b.dir, "loops-"); err != nil {
 		return "", err
@@ -194,8 +193,8 @@ func everyday(b *bench) error {
 }
 
 // besideC prints the table of the loops of a folder: the seconds of C and Flow, the ratio, whether
-// the results agree, and the geometric mean of the ratios. Other formulations of a loop are measured
-// in turn with it and are not in the mean; a second table compares them with each other. The error
+// the results agree, and the geometric mean of the ratios. Other formulations of a loop are
+// measured in turn with it and are not in the mean; a second table compares formulations. The error
 // says that results differ.
 func (b *bench) besideC(folder, source string) error {
 	list, err := readPrograms(folder)
@@ -255,7 +254,7 @@ type loopRow struct {
 	check   string // Flow's result
 	seconds float64
 	ratio   float64 // C's time over Flow's; 0: one of them failed
-	slow    bool    // Flow did not end in time, so that ratio is an upper bound
+	slow    bool    // Flow did not end in time, so ratio is an upper bound
 	differ  bool    // the results are too far apart
 	verdict string
 }
@@ -316,8 +315,8 @@ func beside(c, flow *result, theirs, ours string, tolerance float64) *loopRow {
 	return m
 }
 
-// formulations prints how far two formulations of one computation are apart, and returns how many
-// give different results.
+// formulations prints the ratio of two formulations of one computation, and returns how many give
+// different results.
 func (b *bench) formulations(list []loop, rows map[string]*loopRow) (differ int) {
 	head := false
 	for _, l := range list {

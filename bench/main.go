@@ -1,11 +1,11 @@
-// Command bench measures flowrun beside other systems on the same work and prints Markdown
-// tables of medians and ratios. `make bench` runs all of it; a section alone is
+// Command bench measures flowrun beside other systems on the same work and prints Markdown tables
+// of medians and ratios. `make bench` runs all of it; one section is
 //
 //	go run ./bench -only cholesky -reps 7
 //
-// Contestants take turns (A B A B ...), so that a machine that drifts drifts under all alike. Peers
-// are the programs in bench/peers, built with the Makefile there; what is missing is left out with
-// a sentence. The accepted figures are in RESULTS.md.
+// Contestants take turns (A B A B ...), so that drift of the machine affects all alike. Peers are
+// the programs in bench/peers, built with the Makefile there; what is missing is left out with a
+// sentence. RESULTS.md has the accepted figures.
 package main
 
 import (
@@ -59,13 +59,13 @@ var sections = [...]section{
 type bench struct {
 	out     io.Writer
 	root    string // the project
-	dir     string // what is built for this run; removed at the end
+	dir     string // files built for this run; removed at the end
 	flowrun string // built without C
 	mpi     string // built with MPI; "" where that fails
 	peers   peers
 	reps    int
 	sizes   []int
-	match   string // of the sections about Cholesky, of operators, oversubscribed, loops and everyday
+	match   string // for the sections about Cholesky, operators, oversubscribed, loops and everyday
 }
 
 func main() {
@@ -131,7 +131,7 @@ func run(only, match, binary string, reps int, sizes string) error {
 	return nil
 }
 
-// processor is the model name of the first processor, as Linux tells it.
+// processor returns the model name of the first processor, from Linux.
 func processor() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
@@ -145,7 +145,7 @@ func processor() string {
 	return runtime.GOARCH
 }
 
-// choose is the sections of a comma-separated list; all for an empty one.
+// choose returns the sections of a comma-separated list, all for an empty one.
 func choose(only string) ([]section, error) {
 	if only == "" {
 		return sections[:], nil
@@ -161,7 +161,7 @@ func choose(only string) ([]section, error) {
 	return out, nil
 }
 
-// projectRoot is the directory of go.mod.
+// projectRoot returns the directory of go.mod.
 func projectRoot() (string, error) {
 	out, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
@@ -170,8 +170,8 @@ func projectRoot() (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
 
-// build makes the flowrun that all ratios are about, which has no C in it, unless one is given, and one with MPI for
-// the sections over ranks.
+// build makes the flowrun of all ratios, without C, unless one is given, and one with MPI for the
+// sections over ranks.
 func (b *bench) build() error {
 	if b.flowrun == "" {
 		b.flowrun = filepath.Join(b.dir, "flowrun")

@@ -12,11 +12,11 @@ import (
 	"flow/kernels/vec"
 )
 
-// This file defines what is measured of memory: its bandwidth, which bounds the pipelines, and what a program
-// needs of it.
+// This file measures memory: its bandwidth, which bounds the pipelines, and the memory of a
+// program.
 
-// bandwidth is the bytes a second that so many threads read, and that they read and write when they copy past
-// the caches: the best of several passes over 512 MiB in huge pages.
+// bandwidth returns the bytes a second that this many threads read, and that they read and write
+// when they copy past the caches: the best of several passes over 512 MiB in huge pages.
 func bandwidth(threads int) (read, copied float64, err error) {
 	if !vec.HaveChain {
 		return 0, 0, fmt.Errorf("no loops for this processor to measure its memory with")
@@ -65,8 +65,8 @@ func bandwidth(threads int) (read, copied float64, err error) {
 	return read, copied, nil
 }
 
-// shares prints which part of the memory's bandwidth each contestant reached with its median and with its best
-// time, if it moved so many bytes.
+// shares prints which part of the memory's bandwidth each contestant reached with its median and
+// its best time, moving this many bytes.
 func (b *bench) shares(bytes, most float64, results []*result) {
 	var parts []string
 	for _, r := range results {

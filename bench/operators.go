@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// This file measures every operator of the table beside NumPy and SciPy; operators_list.go says which. Flow's
-// operands are stored before a call starts and its result is stored when it ends, and no call starts before the
-// one before it has ended. NumPy does the same in one process, which keeps its memory from call to call.
+// This file measures every operator of the table beside NumPy and SciPy; operators_list.go lists
+// them. Flow's operands are stored before a call starts and its result is stored when it ends, and
+// calls do not overlap. NumPy does the same in one process, which keeps its memory between calls.
 
-// operand is an input of a group of operators: what makes it on either side, and how a program makes a copy of
-// it that waits for g, a 0 that only the run knows.
+// operand is an input of a group of operators: how either side makes it, and how a program makes a
+// copy that waits for g, a 0 that only the run knows.
 type operand struct {
 	name, flow, numpy, copy string
 }
 
-// stored is the expression, stored where it makes a dense matrix; sparse ones always are.
+// stored returns the expression, stored if it is a dense matrix; sparse ones always are.
 func (o operand) stored(expression string) string {
 	if o.copy == timesG {
 		return expression
@@ -30,20 +30,21 @@ func (o operand) stored(expression string) string {
 	return "materialize(" + expression + ")"
 }
 
-// operator is one operator on both sides. An expression that is not a dense matrix says how its end is seen: see seen.
+// operator is one operator on both sides. If the expression is no dense matrix, seen says how its
+// end is observed.
 type operator struct {
 	flow, numpy string
 	seen        string
 }
 
-// The ways to see that the whole of a result r is there; "" is seenMatrix.
+// The ways to observe that the whole of a result r exists; "" is seenMatrix.
 const (
 	seenMatrix = "count(r)"
 	seenScalar = "r"
 	seenSparse = "nnz(r)"
 )
 
-// operatorGroup is operators on the same inputs, which are measured by one process on either side.
+// operatorGroup is operators on the same inputs, measured by one process on either side.
 type operatorGroup struct {
 	name      string
 	operands  []operand
@@ -51,16 +52,16 @@ type operatorGroup struct {
 	reps      int // 0: those of the run
 }
 
-// timing2 is what was measured of one operator.
+// timing2 holds the measurements of one operator.
 type timing2 struct {
 	label       string
 	flow, numpy result
 }
 
-// ratio is NumPy's over Flow's of best times.
+// ratio returns NumPy's over Flow's best time.
 func (t timing2) ratio() float64 { return slices.Min(t.numpy.seconds) / slices.Min(t.flow.seconds) }
 
-// operators runs all groups whose name, or some of whose operators, match -match.
+// operators runs all groups that match -match, by their name or by some of their operators.
 func operators(b *bench) error {
 	match, err := regexp.Compile(b.match)
 	if err != nil {
@@ -130,8 +131,8 @@ func (b *bench) operatorGroup(g operatorGroup) ([]timing2, error) {
 	return out, nil
 }
 
-// program is the group as a program: 1 + reps calls of the function op_k for operator k, each of which waits
-// for the one before.
+// program returns the group as a program: 1 + reps calls of the function op_k for operator k, each
+// of which waits for the one before.
 func (g operatorGroup) program(reps int) string {
 	var s strings.Builder
 	var params, copies []string
@@ -180,16 +181,18 @@ func (g operatorGroup) program(reps int) string {
 	return s.String()
 }
 
-// copyCall begins the names of the functions that copy operands, seenCall of those that look at a result.
+// copyCall starts the names of functions that copy operands, seenCall of those that observe a
+// result.
 const copyCall, seenCall = "copy_", "seen_"
 
-// seenCalls is the function for every way to see a result.
+// seenCalls maps each way to observe a result to its function.
 var seenCalls = map[string]string{seenMatrix: seenCall + "matrix", seenScalar: seenCall + "scalar", seenSparse: seenCall + "sparse"}
 
-// flowOperators is the seconds of the operators' calls, without the first of each. A call begins when its
-// operands are there: what depends on none of them (zeros, the random numbers of a seed) may run long before,
-// while another operator is measured, and once for all calls. It ends with its last task, or when its result
-// has been seen: an assert that the result does not wait for may run long after.
+// flowOperators returns the seconds of the operators' calls, without the first of each. A call
+// begins when its operands exist: what depends on none of them (zeros, random numbers) may run long
+// before, while another operator is measured, and once for all calls. It ends with its last task,
+// or when its result has been observed: an assert that the result does not wait for may run long
+// after.
 func (b *bench) flowOperators(g operatorGroup, reps int) ([][]float64, error) {
 	path := filepath.Join(b.dir, "operators.flow")
 	if err := os.WriteFile(path, []byte(g.program(reps)), 0o644); err != nil {
@@ -204,13 +207,13 @@ func (b *bench) flowOperators(g operatorGroup, reps int) ([][]float64, error) {
 		return nil, err
 	}
 	out := make([][]float64, len(g.operators))
-	ready := 0.0 // when the operands of the next call were there
+	ready := 0.0 // when the operands of the next call existed
 	begun, k := 0.0, 0
 	for _, c := range s.Calls {
 		switch last := len(out[k]) - 1; {
 		case strings.HasPrefix(c.Name, copyCall):
 			ready = max(ready, c.Last)
-		case strings.HasPrefix(c.Name, seenCall): // which is no call where the result is seen as it is
+		case strings.HasPrefix(c.Name, seenCall): // no call if the result is observed directly
 			out[k][last] = min(out[k][last], c.Last-begun)
 		default:
 			if _, err := fmt.Sscanf(c.Name, "op_%d", &k); err == nil {
@@ -225,7 +228,8 @@ func (b *bench) flowOperators(g operatorGroup, reps int) ([][]float64, error) {
 	return out, nil
 }
 
-// numpyOperators is the same of NumPy, by the operators' numbers; reasons stand in place of the seconds of what failed.
+// numpyOperators returns the same for NumPy, by the operators' numbers, with reasons instead of
+// seconds for failures.
 func (b *bench) numpyOperators(g operatorGroup, reps int) (map[string][]any, error) {
 	job := struct {
 		Inputs    [][2]string `json:"inputs"`
@@ -243,7 +247,8 @@ func (b *bench) numpyOperators(g operatorGroup, reps int) (map[string][]any, err
 		return nil, err
 	}
 	cmd := exec.Command("/usr/bin/python3", filepath.Join(b.root, "bench", "operators.py"))
-	// Memory that was freed is kept for the next result, in huge pages: first touches are not what is compared.
+	// Freed memory is kept for the next result, in huge pages, so that first touches are not
+	// measured.
 	cmd.Env = append(os.Environ(), peerEnv("OPENBLAS_NUM_THREADS=2",
 		"GLIBC_TUNABLES=glibc.malloc.mmap_threshold=17179869184:glibc.malloc.trim_threshold=17179869184:glibc.malloc.hugetlb=1")...)
 	cmd.Stdin = bytes.NewReader(text)

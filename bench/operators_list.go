@@ -12,8 +12,8 @@ const (
 
 func numbers(name, flow, numpy string) operand { return operand{name, flow, numpy, plusG} }
 
-// uncut is a matrix of numbers that is whole before anything reads it: it is not made tile by tile for
-// operators that run so.
+// uncut is a matrix of numbers that is whole before it is read, so operators on tiles do not make
+// it tile by tile.
 func uncut(name, flow, numpy string) operand {
 	return operand{name, asWhole(flow), numpy, asWhole("X + G")}
 }
@@ -28,7 +28,7 @@ func singles(name, flow, numpy string) operand { return operand{name, flow, nump
 
 func sparses(name, flow, numpy string) operand { return operand{name, flow, numpy, timesG} }
 
-// floatFunctions are those of x in 0 to 1 and z in -10 to 10.
+// floatFunctions are functions of x in 0 to 1 and z in -10 to 10.
 var floatFunctions = []operator{
 	{flow: "abs(z)", numpy: "np.abs(z)"},
 	{flow: "-z", numpy: "-z"},
@@ -197,7 +197,7 @@ var lineSelections = []operator{
 	{flow: "colquantile(v, 0.3)", numpy: "np.quantile(v, 0.3, 0)"},
 }
 
-// moves are the operators that put the elements of v elsewhere.
+// moves are the operators that move the elements of v.
 var moves = []operator{
 	{flow: "t(v)", numpy: "np.ascontiguousarray(v.T)"},
 	{flow: "reshape(v, ncol(v), nrow(v))", numpy: "v.reshape(v.shape[::-1]).copy()"},
@@ -297,7 +297,7 @@ var sparseOperators = []operator{
 	{flow: "dense(Z)", numpy: "Z.toarray()"},
 }
 
-// uniformCSR has 40 entries or a few less in each row.
+// uniformCSR has at most 40 entries in each row, nearly all 40.
 const uniformCSR = "(lambda s: (s.sum_duplicates(), s)[1])(sparse.csr_matrix((rng.random(4000000), rng.integers(0, 100000, 4000000), np.arange(100001) * 40), shape=(100000, 100000)))"
 
 var operatorGroups = []operatorGroup{

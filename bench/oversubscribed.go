@@ -11,7 +11,7 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file defines the real part of the comparison of techniques: programs on more threads than there are processors.
+// This file compares techniques on real threads: programs on more threads than processors.
 
 const (
 	finalists = 4 // published techniques that are measured further
@@ -19,14 +19,14 @@ const (
 	measured  = 9 // of COST, AUTO and these, at least
 )
 
-// oversubscribed compares COST for real with every published technique. The ideal of P threads on C processors
-// is the work over min(P, C): threads that wait for a processor do nothing, so the area bound over P workers is
-// no bound of this machine but of one with P processors. The work is what one thread takes for the same calls;
-// a thread that loses its processor inside of a chunk keeps what it has claimed, which is the imbalance that
-// oversubscription is a test of.
+// oversubscribed compares COST with every published technique on real threads. The ideal of P
+// threads on C processors is the work over min(P, C): the area bound over P workers would be that
+// of a machine with P processors. The work is the time of one thread for the same calls. A thread
+// that loses its processor inside a chunk keeps what it has claimed, which is the imbalance that
+// oversubscription tests.
 //
-// Who is best of 22 in the same runs that chose it is so by chance, too: heats choose, other runs are compared,
-// turn by turn, and the interval says what chance leaves open.
+// The best of 22 in the runs that select it is partly lucky. So heats select, other runs are
+// compared, turn by turn, and the interval shows the uncertainty.
 func oversubscribed(b *bench) error {
 	cores := runtime.NumCPU()
 	reps := max(b.reps, measured)
@@ -83,9 +83,9 @@ func oversubscribed(b *bench) error {
 	return nil
 }
 
-// savings is the median over turns of the part of the other's time that ours saves, and the order statistics of
-// it between which the median lies with 95 %: each turn is above it with probability one half (W. J. Conover,
-// "Practical Nonparametric Statistics", 1999, 3.2).
+// savings returns the median over turns of the part of the other's time that ours saves, and the
+// order statistics that enclose the median with 95 %: each turn is above it with probability one
+// half (W. J. Conover, "Practical Nonparametric Statistics", 1999, 3.2).
 func savings(ours, others []float64) (median, low, high float64) {
 	var r result
 	for i := range ours {
@@ -93,7 +93,7 @@ func savings(ours, others []float64) (median, low, high float64) {
 	}
 	slices.Sort(r.seconds)
 	n := len(r.seconds)
-	tail, term, out := 0.0, math.Pow(.5, float64(n)), 0 // the probability of so few turns on one side
+	tail, term, out := 0.0, math.Pow(.5, float64(n)), 0 // the probability of this few turns on one side
 	for k := 0; k < n/2; k++ {
 		if tail += term; tail > .025 {
 			break
@@ -104,7 +104,8 @@ func savings(ours, others []float64) (median, low, high float64) {
 	return r.median(), r.seconds[out], r.seconds[n-1-out]
 }
 
-// irregularProgram is a program whose call `work` executes loops of very different iterations again and again.
+// irregularProgram is a program whose call `work` repeatedly executes loops of very uneven
+// iterations.
 type irregularProgram struct {
 	name string
 	args []string
@@ -155,7 +156,7 @@ func (b *bench) heat(args []string, threads int) ([]string, error) {
 	return names, nil
 }
 
-// work is the call `work` of a program under a technique, on so many threads.
+// work runs the call `work` of a program under a technique, on this many threads.
 func (b *bench) work(args []string, technique string, threads int) contestant {
 	return contestant{name: technique, run: func() (float64, error) {
 		return callSeconds("work", nil, b.flowrun, append(slices.Clone(args), fmt.Sprintf("--threads=%d", threads), "--partitioning="+technique)...)

@@ -7,24 +7,24 @@ import (
 	"path/filepath"
 )
 
-// This file defines where the peers come from.
+// This file builds and runs the peers.
 
-// peers is the folder of the peers' sources and of their binaries.
+// peers is the folder of the peers' sources and binaries.
 type peers struct {
 	source, build string
 }
 
-// peerEnv is the environment that the peers' figures need: two threads in all, priorities on, no threads inside
-// of BLAS.
+// peerEnv returns the environment of the peers: two threads in all, priorities on, no threads
+// inside BLAS.
 func peerEnv(extra ...string) []string {
 	return append([]string{"PEER_REPS=1", "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=2", "OMP_PROC_BIND=true",
 		"OMP_MAX_TASK_PRIORITY=3", "STARPU_NCPU=2", "STARPU_SILENT=1", "STARPU_SCHED=lws",
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, extra...)
 }
 
-// bestBLAS sets OpenBLAS up for all that call it: what the environment says of it is dropped, and of its own
-// choice of kernels and the two that come into question the fastest is kept. Debian 12's takes processors newer
-// than itself for others, and then runs at half its speed; a peer is measured at its best.
+// bestBLAS sets up OpenBLAS for all that call it: it drops the environment's settings and keeps the
+// fastest of OpenBLAS's own choice of kernels and two others. Debian 12's misidentifies newer
+// processors and then runs at half its speed; a peer is measured at its best.
 func (p peers) bestBLAS() (chosen string, err error) {
 	const kernels = "OPENBLAS_CORETYPE"
 	for _, name := range []string{kernels, "OPENBLAS_L2_SIZE"} {
@@ -51,7 +51,7 @@ func (p peers) bestBLAS() (chosen string, err error) {
 	return chosen, err
 }
 
-// findPeers builds what can be built of the programs in bench/peers. Libraries may be missing.
+// findPeers builds what can be built of bench/peers. Libraries may be missing.
 func findPeers(root string) peers {
 	p := peers{source: filepath.Join(root, "bench", "peers")}
 	cache, err := os.UserCacheDir()
@@ -59,14 +59,14 @@ func findPeers(root string) peers {
 		cache = os.TempDir()
 	}
 	p.build = filepath.Join(cache, "flow-bench", "build")
-	// Keep going: one peer whose library is missing must not cost the others.
+	// Keep going: a peer whose library is missing must not stop the others.
 	cmd := exec.Command("make", "-k", "B="+p.build)
 	cmd.Dir = p.source
-	_ = cmd.Run() // what is not built is noticed when it is asked for
+	_ = cmd.Run() // a missing peer is noticed when it is needed
 	return p
 }
 
-// binary is the path of a built peer.
+// binary returns the path of a built peer.
 func (p peers) binary(name string) (string, error) {
 	path := filepath.Join(p.build, name)
 	if _, err := os.Stat(path); err != nil {
@@ -75,7 +75,7 @@ func (p peers) binary(name string) (string, error) {
 	return path, nil
 }
 
-// figure is the part of a peer's JSON line that counts.
+// figure is the used part of a peer's JSON line.
 type figure struct {
 	Seconds float64 `json:"seconds"`
 }
@@ -91,7 +91,7 @@ func (p peers) peer(label, binary string, env []string, args ...string) contesta
 	}}
 }
 
-// script is a contestant that runs a peer in Python, with Debian's interpreter, which is the one that has the packages.
+// script is a contestant that runs a peer in Debian's Python, which has the packages.
 func (p peers) script(label, file string, env []string, args ...string) contestant {
 	return contestant{name: label, run: func() (float64, error) {
 		return peerSeconds(env, "/usr/bin/python3", append([]string{filepath.Join(p.source, file)}, args...)...)
@@ -121,8 +121,7 @@ func peerSeconds(env []string, name string, args ...string) (float64, error) {
 	return f.Seconds, nil
 }
 
-// best runs the variants once each and keeps the fastest. The scan happens when the contestant is first run, in the
-// round that does not count.
+// best runs the variants once each and keeps the fastest. The scan happens in the warm-up round.
 func best(label string, variants []contestant) contestant {
 	var won contestant
 	var failed error

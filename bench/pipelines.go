@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// This file defines the sections about loops under self-scheduling: fused pipelines, sparse and irregular work,
-// small programs of data analysis. In each of the programs the call `work` is what counts; data are in memory
-// before it starts.
+// This file defines the sections about loops under self-scheduling: fused pipelines, sparse and
+// irregular work, small data analysis. The call `work` of each program is measured; data are in
+// memory before it starts.
 
-// flowWork is Flow's run of one of the programs beside this file on two threads.
+// flowWork runs one of the programs beside this file on two threads of Flow.
 func (b *bench) flowWork(label, program string, args ...string) contestant {
 	return contestant{name: label, run: func() (float64, error) {
 		return callSeconds("work", nil, b.flowrun, append([]string{b.program(program), "--threads=2"}, args...)...)
 	}}
 }
 
-// scan is a peer's program over the variants of its last arguments.
+// scan runs a peer's program over the variants of its last arguments.
 func (b *bench) scan(label, binary string, args []string, variants ...[]string) contestant {
 	var list []contestant
 	for _, v := range variants {
@@ -26,10 +26,11 @@ func (b *bench) scan(label, binary string, args []string, variants ...[]string) 
 	return best(label, list)
 }
 
-// threaded lets the BLAS of a Python peer have both threads; its own kernels get them anyway.
+// threaded gives the BLAS of a Python peer both threads; its own kernels have them anyway.
 func threaded() []string { return peerEnv("OPENBLAS_NUM_THREADS=2") }
 
-// warmEnv is the environment of peers of programs that call `work` four times: the first does not count on either side.
+// warmEnv returns the environment of peers that call `work` four times; the first does not count on
+// either side.
 func warmEnv(extra ...string) []string { return peerEnv(append(extra, "PEER_REPS=3")...) }
 
 func fused(b *bench) error {
@@ -85,7 +86,7 @@ func transpose(b *bench) error {
 	return nil
 }
 
-// epilogue is max(x @ w + b, 0): of tall matrices by strips of rows, of one that is cut by tiles.
+// epilogue measures max(x @ w + b, 0): tall matrices in strips of rows, a cut one by tiles.
 func epilogue(b *bench) error {
 	for _, s := range [][3]int{{1_000_000, 64, 64}, {1_000_000, 8, 64}, {1_000_000, 64, 8}, {4096, 4096, 4096}} {
 		shape := []string{fmt.Sprintf("--set=n=%d", s[0]), fmt.Sprintf("--set=k=%d", s[1]), fmt.Sprintf("--set=m=%d", s[2])}

@@ -13,27 +13,27 @@ import (
 	"flow/runtime/trace"
 )
 
-// This file defines the loops that techniques are compared on: costs of iterations that are drawn, and costs
-// that were recorded from programs.
+// This file defines the loops that techniques are compared on: drawn costs of iterations, and costs
+// recorded from programs.
 
-// workload is a loop whose executions have alike costs.
+// workload is a loop whose executions have similar costs.
 type workload struct {
 	name  string
 	class string // independent, ordered, clustered
-	// costs are the seconds of the iterations in execution i, from 0 on.
+	// costs returns the seconds of the iterations in execution i, from 0 on.
 	costs func(i int) []float64
-	base  []float64 // what is alike in all executions; nil: nothing
+	base  []float64 // the part common to all executions, or nil
 }
 
 const (
 	shapeN    = 1 << 15
-	perWorker = 1 << 11 // units for each worker, where loops grow with the workers
+	perWorker = 1 << 11 // units per worker, if loops grow with the workers
 	shapeMean = 5e-6    // seconds: about a leaf of a loop
-	noisy     = 0.2     // relative range of what differs between executions of recorded and ordered costs
+	noisy     = 0.2     // relative range of the differences between executions of recorded and ordered costs
 )
 
-// dearest is the costs of an execution in the order of what they were to be expected to be, largest first;
-// independent ones as they come.
+// dearest returns the costs of an execution by expected cost, largest first; independent ones in
+// their order.
 func (w *workload) dearest(costs []float64) []float64 {
 	if w.base == nil {
 		return costs
@@ -50,7 +50,7 @@ func (w *workload) dearest(costs []float64) []float64 {
 	return sorted
 }
 
-// drawn is a shape of n independent costs: each execution draws anew.
+// drawn returns a shape of n independent costs, drawn anew in each execution.
 func drawn(name string, n int, draw func(r *rand.Rand) float64) workload {
 	return workload{name: name, class: "independent", costs: func(i int) []float64 {
 		r := rand.New(rand.NewPCG(uint64(i), 7))
@@ -62,7 +62,7 @@ func drawn(name string, n int, draw func(r *rand.Rand) float64) workload {
 	}}
 }
 
-// fixedShape is a shape whose costs lie alike in each execution, but for noise.
+// fixedShape returns a shape whose costs are equal in each execution, except noise.
 func fixedShape(name, class string, base []float64) workload {
 	return workload{name: name, class: class, base: base, costs: func(i int) []float64 {
 		r := rand.New(rand.NewPCG(uint64(i), 11))
@@ -74,7 +74,7 @@ func fixedShape(name, class string, base []float64) workload {
 	}}
 }
 
-// scaled makes the mean of c mean.
+// scaled scales c to a mean.
 func scaled(c []float64, mean float64) []float64 {
 	sum := 0.0
 	for _, x := range c {
@@ -86,7 +86,7 @@ func scaled(c []float64, mean float64) []float64 {
 	return c
 }
 
-// along is n costs f(x) at x from 0 to 1.
+// along returns n costs f(x) at x from 0 to 1.
 func along(n int, f func(x float64) float64) []float64 {
 	c := make([]float64, n)
 	for k := range c {
@@ -95,7 +95,7 @@ func along(n int, f func(x float64) float64) []float64 {
 	return scaled(c, shapeMean)
 }
 
-// syntheticShapes are those that need nothing but arithmetic, of n units.
+// syntheticShapes returns the computed shapes, of n units.
 func syntheticShapes(n int) []workload {
 	clusters := along(n, func(x float64) float64 { // four narrow bells of up to forty times the rest
 		sum := 1.0
@@ -120,8 +120,8 @@ func syntheticShapes(n int) []workload {
 	}
 }
 
-// recordedShapes run the real programs in the smallest chunks and keep the least time of each unit: what
-// disturbs a unit in one execution misses it in another.
+// recordedShapes runs the real programs in the smallest chunks and keeps the least time of each
+// unit, since disturbances hit different units in different executions.
 func recordedShapes(b *bench) []workload {
 	data := filepath.Join(b.root, "..", "shared", "data")
 	if d := os.Getenv("FLOW_DATA"); d != "" {
@@ -134,7 +134,7 @@ func recordedShapes(b *bench) []workload {
 		}
 		return []string{b.program("components.flow"), "--set=graph=" + file}
 	}
-	symmetric := func(name string) []string { // the program fails on a file that could not be made, which is then said
+	symmetric := func(name string) []string { // a file that could not be made is reported when the program fails
 		file := filepath.Join(b.dir, name+".csr")
 		if _, err := launch(nil, b.flowrun, b.program("symmetric.flow"), "--set=edges="+filepath.Join(data, name+".txt.gz"), "--set=file="+file); err != nil {
 			b.skip("%s: %s", name, firstLine(err))
@@ -163,9 +163,9 @@ func recordedShapes(b *bench) []workload {
 	return list
 }
 
-// record runs a program some times and returns the least seconds of each unit of its longest loop: of the
-// operator that took most time the execution that takes longest, by these least ones, since a run in which
-// somebody else had the processor makes any execution long. Rounds of one operator need not be alike: where
+// record runs a program some times and returns the least seconds of each unit of its longest loop:
+// the operator that took most time, and of it the execution that is longest by these least times,
+// since any execution is long if the processor is taken away. Rounds of one operator differ: where
 // labels have settled there is little to do.
 func (b *bench) record(runs int, args []string) ([]float64, error) {
 	file := filepath.Join(b.dir, "loops.trace")
@@ -202,7 +202,7 @@ type loopOf struct {
 	round       int
 }
 
-// longest is the longest execution of the operator whose executions took most time.
+// longest returns the longest execution of the operator that took most time.
 func longest(loops map[loopOf][]float64) (at loopOf) {
 	sums := map[loopOf]float64{} // by operator
 	for l, costs := range loops {
@@ -224,7 +224,7 @@ func longest(loops map[loopOf][]float64) (at loopOf) {
 	return at
 }
 
-// readLoops is the costs of all loops of a trace.
+// readLoops returns the costs of all loops of a trace.
 func readLoops(file string) (map[loopOf][]float64, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 	"flow/runtime/local"
 )
 
-// This file defines the section about the executor alone: a million tasks that do nothing.
+// This file measures the executor alone: a million empty tasks.
 
 const emptyTasks = 1_000_000
 
-// An edge is a task and one that waits for it. Tasks are numbered in an order in which they may run.
+// edge is a task and one that waits for it. Tasks are numbered in a valid order.
 type edge struct{ before, after int32 }
 
-// edges is the graph called name of n tasks, by after.
+// edges returns the graph called name of n tasks, by after.
 func edges(name string, n int) (list []edge) {
 	switch name {
 	case "chain":
@@ -50,7 +50,7 @@ func edges(name string, n int) (list []edge) {
 	return list
 }
 
-// graphOf is the graph as the executor takes it.
+// graphOf converts the graph for the executor.
 func graphOf(n int, list []edge) *local.DAG {
 	d := &local.DAG{N: n, Waits: make([]int32, n), SuccOff: make([]int32, n+1), Succ: make([]int32, len(list))}
 	for _, e := range list {
@@ -68,8 +68,8 @@ func graphOf(n int, list []edge) *local.DAG {
 	return d
 }
 
-// ordered checks a graph once: every task runs once, and after all that it waits for. The other systems'
-// programs check themselves.
+// ordered checks a graph once: every task runs once, after all that it waits for. The other
+// systems' programs check themselves.
 func ordered(pool *local.Pool, d *local.DAG, list []edge) error {
 	var clock atomic.Int32
 	at := make([]int32, d.N)
@@ -94,7 +94,7 @@ func ordered(pool *local.Pool, d *local.DAG, list []edge) error {
 	return nil
 }
 
-// write puts the graph into a file for the programs in dag; dag.h has the format.
+// write writes the graph to a file for the programs in dag; dag.h defines the format.
 func write(file string, n int, list []edge) error {
 	head, off, pred := []int32{int32(n), int32(len(list))}, make([]int32, n+1), make([]int32, len(list))
 	for i, e := range list {
@@ -113,12 +113,12 @@ func write(file string, n int, list []edge) error {
 	return os.WriteFile(file, out.Bytes(), 0o666)
 }
 
-// onGraph is a contestant that runs a graph's file with a program of dag, which it compiles first.
+// onGraph is a contestant that runs a graph file with a program of dag, which it compiles first.
 func (b *bench) onGraph(label, source, file, compile string, env []string) contestant {
 	program := filepath.Join(b.dir, "dag_"+strings.Fields(compile)[0]+"_"+source)
 	return contestant{name: label, run: func() (float64, error) {
 		if !exists(program) {
-			// Flags behind the source: libraries come after what needs them.
+			// The source comes before the flags: libraries follow what needs them.
 			line := append([]string{filepath.Join(b.root, "bench", "dag", source+".c"), "-o", program}, strings.Fields(compile)[1:]...)
 			if out, err := exec.Command(strings.Fields(compile)[0], line...).CombinedOutput(); err != nil {
 				return 0, fmt.Errorf("%s does not compile: %w: %s", source, err, bytes.TrimSpace(out))
@@ -128,7 +128,7 @@ func (b *bench) onGraph(label, source, file, compile string, env []string) conte
 	}}
 }
 
-// starpuFlags is what a program that uses StarPU is compiled with.
+// starpuFlags returns the compiler flags of programs that use StarPU.
 func starpuFlags() (string, error) {
 	out, err := exec.Command("pkg-config", "--cflags", "--libs", "starpu-1.3").Output()
 	if err != nil {
@@ -137,8 +137,8 @@ func starpuFlags() (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// others are the systems that a graph is run on beside Flow's. The chain and the fan are the peers' own, which
-// create their tasks from a loop; the random graph is read from the same list of edges.
+// others returns the systems that run a graph beside Flow. The peers create chain and fan in a loop
+// of their own; the random graph is read from the same list of edges.
 func (b *bench) others(name string, list []edge) ([]contestant, error) {
 	unbound := peerEnv("OMP_PROC_BIND=false")
 	if name != "random" {

@@ -15,12 +15,10 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file defines the section that compares the self-scheduling techniques: in virtual time on up to a
-// thousand workers, by the same claimers that run programs, and for real on two cores with more threads than
-// that.
+// This file compares the self-scheduling techniques in virtual time on up to a thousand workers,
+// with the claimers that run programs.
 
-// The virtual machine: what claiming takes as `claims` measures it, and the part of it during which the counter
-// is nobody else's.
+// The virtual machine: the time of a claim as `claims` measures it, and its serial part.
 const (
 	virtualClaim  = 100e-9
 	virtualSerial = 20e-9
@@ -28,21 +26,21 @@ const (
 
 const (
 	executions = 12 // of each technique; the first ones teach those that learn
-	taught     = 6  // executions that do not count; of techniques that do not learn only the first is made
+	taught     = 6  // executions that do not count; other techniques run only the first
 	autoRuns   = 55 // executions under AUTO
 	autoTaught = 43 // of which these are its exploration: at most 1 + 5*3 + 4*1 + 6 + 3*3 + 2*3, and two more
 	wallNoise  = 0.02
 )
 
-// oneMachine is how many workers one machine may have.
+// oneMachine is the most workers of one machine.
 const oneMachine = 64
 
-// even is how many points of percent are a draw.
+// even is the difference, in points of percent, that counts as a draw.
 const even = 0.5
 
 var virtualWorkers = []int{2, 4, 8, 16, 64, 256, 1024}
 
-// grownWorkers are those for which loops grow along, which are executed grownExecutions times, of which
+// grownWorkers are those for which loops grow along; these run grownExecutions times, of which
 // grownTaught do not count.
 var grownWorkers = []int{64, 256, 1024}
 
@@ -67,9 +65,9 @@ type contestOf struct {
 	binds   string
 	lpt     float64 // percent of the bound that LPT reaches
 	largest float64 // largest job over area
-	claims  float64 // percent of the bound that is left when each worker claims once
-	known   float64 // and when iterations are then given out one by one for nothing, largest first as far as can be known
-	alone   outcome // the best technique if nobody had to wait for a line of memory; only where the best is below its target
+	claims  float64 // percent of the bound if each worker claims once
+	known   float64 // and if iterations are then dealt one by one at no cost, largest first as far as that can be known
+	alone   outcome // the best technique without waiting for cache lines; only if the best is below its target
 	auto    float64 // seconds of AUTO after exploration, and of the best one in the same executions
 	oracle  float64
 	chosen  string
@@ -99,7 +97,7 @@ func techniques(b *bench) error {
 	return b.grown()
 }
 
-// grown is the synthetic loops again, as large as somebody who has so many workers would have them.
+// grown runs the synthetic loops again, in proportion to the number of workers.
 func (b *bench) grown() error {
 	var all []contestOf
 	for k := range syntheticShapes(1) {
@@ -127,8 +125,8 @@ func contests(shapes []workload, workers []int, executions, taught int) ([]conte
 	return all, err
 }
 
-// inParallel calls f for 0 to n-1 on all processors, the last ones first: there are the most workers. Nothing
-// is timed in it.
+// inParallel calls f for 0 to n-1 on all processors, the last ones first, which have the most
+// workers. It measures nothing.
 func inParallel(n int, f func(i int) error) error {
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -152,7 +150,7 @@ func total(x []float64) float64 {
 	return sum
 }
 
-// compare runs every technique on a shape so many times, of which the first ones do not count.
+// compare runs every technique on a shape this many times; the first taught do not count.
 func compare(s workload, p, executions, taught int) (contestOf, error) {
 	m := schedule.Machine{P: p, H: virtualClaim, Serial: virtualSerial}
 	out := contestOf{shape: s, p: p}
@@ -189,7 +187,7 @@ func compare(s workload, p, executions, taught int) (contestOf, error) {
 	return out, nil
 }
 
-// ranked runs every technique, best first. The first executions do not count.
+// ranked runs every technique and returns them best first. The first executions do not count.
 func ranked(traces []*schedule.Trace, ideals []schedule.Ideal, m schedule.Machine, taught int) ([]outcome, error) {
 	var out []outcome
 	list, executions := schedule.Techniques(), len(traces)
@@ -227,8 +225,8 @@ func ranked(traces []*schedule.Trace, ideals []schedule.Ideal, m schedule.Machin
 	return out, nil
 }
 
-// choose lets AUTO choose over many executions, with clocks that are off by some percent, and compares it with
-// the technique that was best in those after its exploration.
+// choose lets AUTO choose over many executions, with clocks off by some percent, and compares it
+// with the best technique in those after its exploration.
 func (c *contestOf) choose() error {
 	m := schedule.Machine{P: c.p, H: virtualClaim, Serial: virtualSerial}
 	selector := schedule.NewSelector()
@@ -268,7 +266,7 @@ func (c *contestOf) choose() error {
 				return err
 			}
 		}
-		for again := true; again; { // short loops are recorded many times before anything is tried; one execution stands for all of these
+		for again := true; again; { // short loops are recorded many times before a trial; one execution stands for all of these
 			selector.Done(key, t, n, got.Makespan*math.Exp(wallNoise*r.NormFloat64()), chunks, got.Sched/float64(got.Chunks))
 			_, again = selector.Choose(key)
 			again = again && record // a choice that was dropped is for the next execution
@@ -298,7 +296,7 @@ func (c *contestOf) choose() error {
 	return nil
 }
 
-// recorded is the chunks of an execution under a technique that is not adaptive.
+// recorded returns the chunks of an execution under a technique that is not adaptive.
 func recorded(t *schedule.Technique, tr *schedule.Trace, p int) ([]schedule.Executed, error) {
 	costs := tr.Costs()
 	runs, err := schedule.Sequence(t, schedule.Params{N: len(costs), P: p})
@@ -315,13 +313,13 @@ func recorded(t *schedule.Technique, tr *schedule.Trace, p int) ([]schedule.Exec
 	return chunks, nil
 }
 
-// published says that a technique is in the literature.
+// published reports whether a technique is in the literature.
 func published(name string) bool {
 	t, err := schedule.Lookup(name)
 	return err == nil && t.Source != "this project"
 }
 
-// find is a technique's outcome; bestPublished is the best of those in the literature.
+// find returns a technique's outcome; bestPublished the best of those in the literature.
 func (c *contestOf) find(name string) *outcome {
 	return &c.list[slices.IndexFunc(c.list, func(o outcome) bool { return o.name == name })]
 }
@@ -330,12 +328,12 @@ func (c *contestOf) bestPublished() *outcome {
 	return &c.list[slices.IndexFunc(c.list, func(o outcome) bool { return published(o.name) })]
 }
 
-// target is what the best technique should reach, in percent of the ideal; 0: nothing is asked.
+// target returns what the best technique should reach, in percent of the ideal; 0: no target.
 func (c *contestOf) target() float64 {
 	return map[string]float64{"independent": 99, "ordered": 99, "clustered": 95}[c.shape.class]
 }
 
-// grid prints a table with a row for each shape and a column for each of some numbers of workers.
+// grid prints a table with a row a shape and a column a number of workers.
 func (b *bench) grid(all []contestOf, workers []int, keep func(*contestOf) bool, cell func(*contestOf) string) {
 	fmt.Fprint(b.out, "| workers |")
 	for _, p := range workers {
@@ -396,7 +394,7 @@ func (b *bench) autoTable(all []contestOf) {
 	})
 }
 
-// missed says of each cell below its target what is in the way.
+// missed prints the cause for each cell below its target.
 func (b *bench) missed(all []contestOf) {
 	fmt.Fprintf(b.out, "Where the best is below its target. Two bounds that nobody beats: *claims*, each worker claims once, %g ns; *known*, all other claims cost nothing, and iterations are given out one by one, largest first\n"+
 		"as far as anyone can know (independent costs: in their order; the others: as they are but for the noise), so that what differs between executions and single iterations that end late bind. *Alone* is no\n"+
@@ -413,7 +411,7 @@ func (b *bench) missed(all []contestOf) {
 	fmt.Fprintln(b.out)
 }
 
-// beyond names the bound that is below the target, or what is in the way.
+// beyond names the bound that is below the target, or the other cause.
 func (c *contestOf) beyond() string {
 	switch {
 	case c.claims < c.target():
@@ -426,15 +424,15 @@ func (c *contestOf) beyond() string {
 	return "waiting for each other"
 }
 
-// lossTable compares techniques over all shapes: what they lose against the best of each, without memory (first
-// execution) and with.
+// lossTable compares techniques over all shapes: their loss against the best of each, in the first
+// execution and later.
 func (b *bench) lossTable(all []contestOf) {
 	type loss struct {
 		name                               string
 		mean, worst, firstMean, firstSmall float64
 		where                              string
 	}
-	small := 0 // contests of so many workers as one machine has
+	small := 0 // contests with at most the workers of one machine
 	for i := range all {
 		if all[i].p <= oneMachine {
 			small++

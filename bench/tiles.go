@@ -7,15 +7,15 @@ import (
 
 // This file defines the section about the default tile size.
 
-// triedTiles are the tile sizes beside the default: powers of two, which users choose, and multiples of the
-// kernels' panels.
+// triedTiles are the tile sizes beside the default: powers of two, which users choose, and
+// multiples of the kernels' panels.
 var triedTiles = [...]int{128, 192, 256, 336, 384, 464, 512, 640, 768, 1024}
 
-// hopeless is how far behind the best a size must be to be dropped after two runs, by the better of the two:
+// hopeless is how far behind the best a size must be, by the better of two runs, to be dropped:
 // more than twice the 5 % in question.
 const hopeless = 1.12
 
-// tile lets all sizes take turns twice, and those that are near the best so often as -reps says.
+// tile runs all sizes twice in turn, and those near the best -reps times.
 func tile(b *bench) error {
 	return b.matrices(func(n int, elem string) error {
 		field := []contestant{b.flowCholesky("default", n, elem, 0)}
@@ -32,9 +32,9 @@ func tile(b *bench) error {
 	})
 }
 
-// race runs all twice in turn, then those that are not hopeless, and the first in any case, reps times in turn.
-// The result of one that is dropped holds its two runs, that of another only what came after them. Each run
-// counts its second factorisation, so no round is needed that warms.
+// race runs all twice in turn, then those that are not hopeless, and always the first, reps times
+// in turn. A dropped one's result holds its two runs, the others' only later ones. Each run counts
+// its second factorisation, so no warm-up is needed.
 func race(reps int, list []contestant) []*result {
 	results := entered(list)
 	takeTurns(2, list, results)
@@ -60,7 +60,7 @@ func race(reps int, list []contestant) []*result {
 	return results
 }
 
-// verdict says how far the default, which is the first, is behind the best, by medians and by minima.
+// verdict prints how far the default, the first, is behind the best, by medians and by minima.
 func (b *bench) verdict(results []*result) {
 	least := func(figure func(*result) float64) (float64, string) {
 		best := results[0]

@@ -1,13 +1,15 @@
 package sweep
 
-// This file says whether the schedule with the smallest median is shown to be the fastest.
+// This file decides whether the schedule with the smallest median is shown to be the fastest.
 
-// leastCoverage is the coverage from which on intervals tell schedules apart: five rounds have 93.75 %.
+// leastCoverage is the coverage from which on intervals distinguish schedules: five rounds have
+// 93.75 %.
 const leastCoverage = 0.9
 
-// Rivals are the rows that the measurements do not tell apart from Best: the interval of the change of their time against
-// Best's in the same round does not lie above 0. Where told is false there are too few rounds for any such statement. Best has
-// the smallest of many medians by luck too, so it is shown to be the fastest only if it has no rival.
+// Rivals returns the rows that the measurements do not distinguish from Best: the interval of their
+// time relative to Best's in the same round is not above 0. told is false if there are too few
+// rounds. Best has the smallest of many medians partly by luck, so it is shown to be the fastest
+// only without rivals.
 func (t *Table) Rivals() (rivals []*Row, told bool) {
 	best := t.Best()
 	if best.Time.Coverage < leastCoverage {

@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// This file defines Estimate: the median of a sample and how far it can be trusted.
+// This file defines Estimate: the median of a sample and its interval.
 
-// Estimate is a median with an interval that covers the median of the distribution with probability Coverage, whatever the
-// distribution is. An empty sample has all fields 0; one value is an interval of no width, with Coverage 0.
+// Estimate is a median with an interval that covers the median of the distribution with probability
+// Coverage, for any distribution. An empty sample has all fields 0; one value has an interval of no
+// width, with Coverage 0.
 type Estimate struct {
 	Median   float64 `json:"median"`
 	Low      float64 `json:"low"`
@@ -16,12 +17,14 @@ type Estimate struct {
 	Coverage float64 `json:"coverage"`
 }
 
-// Estimated is the estimate from a sample of independent values. The interval lies between two order statistics, the k-th smallest and
-// the k-th largest value; it misses the median with probability 2 P(B < k), B binomial with n tries of probability 1/2
-// (Hahn, Meeker, Statistical Intervals, 1991, section 5.2). It is the narrowest with at least the level asked for, or the whole
-// range where the sample is too small for that: 5 values cover 93.75 %, 6 values 96.9 %.
+// Estimated returns the estimate from a sample of independent values. The interval is between two
+// order statistics, the k-th smallest and the k-th largest value; it misses the median with
+// probability 2 P(B < k), B binomial with n trials of probability 1/2 (Hahn, Meeker, Statistical
+// Intervals, 1991, section 5.2). It is the narrowest with at least the requested level, or the
+// whole range if the sample is too small: 5 values cover 93.75 %, 6 values 96.9 %.
 //
-// Wrong by a little where values tie, and then on the safe side; wrong where values depend on each other, which random order is there to prevent.
+// It is slightly conservative for ties, and wrong for dependent values, which random order
+// prevents.
 func Estimated(sample []float64, level float64) Estimate {
 	n := len(sample)
 	if n == 0 {
@@ -37,8 +40,8 @@ func Estimated(sample []float64, level float64) Estimate {
 	return e
 }
 
-// coverage is 1 - 2 P(B < k), in a form without cancellation: P(k <= B <= n-k). Exact to the last digits for the sizes that occur; where
-// 2^-n would be no normal number, by logarithms.
+// coverage returns 1 - 2 P(B < k) without cancellation, as P(k <= B <= n-k). It is exact to the
+// last digits for realistic sizes, and uses logarithms where 2^-n is subnormal.
 func coverage(n, k int) float64 {
 	const exact = 1000
 	sum, p := 0.0, math.Ldexp(1, -min(n, exact)) // p is P(B = i)

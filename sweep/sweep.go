@@ -18,7 +18,7 @@ type Config struct {
 	Threads   int    `json:"threads"`
 }
 
-// Group is the config without its technique: what a technique is compared within.
+// Group returns the config without its technique, within which techniques are compared.
 func (c Config) Group() string {
 	g := c.Layout
 	if c.Victim != "" {
@@ -27,10 +27,11 @@ func (c Config) Group() string {
 	return g
 }
 
-// Centralized is the layout with one queue. Nobody is robbed there, so its configs have no victim.
+// Centralized is the layout with one queue. Nothing is stolen there, so its configs have no victim.
 const Centralized = "CENTRALIZED"
 
-// Cross is every technique under every layout, victim and number of threads, without repeats, in the order given.
+// Cross returns every technique under every layout, victim and number of threads, without repeats,
+// in the given order.
 func Cross(techniques, layouts, victims []string, threads []int) []Config {
 	var out []Config
 	for _, t := range threads {
@@ -51,10 +52,10 @@ func Cross(techniques, layouts, victims []string, threads []int) []Config {
 	return out
 }
 
-// Measurement is what one run gave.
+// Measurement is the result of one run.
 type Measurement struct {
 	Seconds float64
-	Output  string // whatever tells the bytes of two runs apart, a hash of them
+	Output  string // identifies the bytes of a run: their hash
 }
 
 // Options says how a sweep is made.
@@ -76,7 +77,7 @@ type Row struct {
 	Seen    *Seen     `json:"observed,omitempty"`
 }
 
-// Seen is what a run that was observed says of its loops; it is not one of those that were timed.
+// Seen is what an observed run says about its loops; it is not one of the timed runs.
 type Seen struct {
 	Chunks     int     `json:"chunks"`
 	Percent    float64 `json:"percent_of_ideal"`
@@ -87,10 +88,10 @@ type Seen struct {
 	BoundBy    string  `json:"bound_by"`
 }
 
-// Faster and Slower say whether the whole interval of change lies on one side of 0.
+// Faster reports whether the whole interval of change is below 0.
 func (r *Row) Faster() bool { return !r.Base && r.Change.Coverage > 0 && r.Change.High < 0 }
 
-// Slower is the opposite of Faster; both may be false.
+// Slower reports whether the whole interval of change is above 0. Both may be false.
 func (r *Row) Slower() bool { return !r.Base && r.Change.Coverage > 0 && r.Change.Low > 0 }
 
 // Table is the result of a sweep, in the order of the configs.
@@ -106,10 +107,12 @@ type Table struct {
 // level is the coverage that intervals aim at.
 const level = 0.95
 
-// Run measures all configs, in rounds. Each round runs every config once, in an order of its own, drawn from the seed.
+// Run measures all configs, in rounds. Each round runs every config once, in an order of its own,
+// drawn from the seed.
 //
-// base gives the baseline of a config: its index in configs. The first error of a run ends the sweep and is returned. A context that ends
-// ends the sweep too, but the table then has the rounds that were complete, if there is one.
+// base gives the baseline of a config: its index in configs. The first error of a run ends the
+// sweep and is returned. A context that ends ends the sweep too, but the table then has the rounds
+// that were complete, if there is one.
 func Run(ctx context.Context, configs []Config, base func(Config) int, o Options, run func(context.Context, Config) (Measurement, error)) (*Table, error) {
 	if len(configs) == 0 || o.Repeat < 1 {
 		return nil, fmt.Errorf("BUG: a sweep of %d configs and %d rounds", len(configs), o.Repeat)

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestEstimate compares with the table of binomial intervals for a median (Le Boudec, Performance Evaluation, 2010, appendix A).
+// TestEstimate compares with the table of binomial intervals for a median (Le Boudec, Performance
+// Evaluation, 2010, appendix A).
 func TestEstimate(t *testing.T) {
 	for _, c := range []struct {
 		n, low, high int // 1-based order statistics
@@ -41,7 +42,8 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// TestCoverage draws from a skewed distribution whose median is known and counts how often the interval has it.
+// TestCoverage draws from a skewed distribution whose median is known and counts how often the
+// interval has it.
 func TestCoverage(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 2))
 	const tries = 20000
@@ -137,7 +139,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunEnds: an error ends a sweep, a context leaves what is complete, and outputs are told apart.
+// TestRunEnds: an error ends a sweep, a context leaves what is complete, and outputs are told
+// apart.
 func TestRunEnds(t *testing.T) {
 	configs := Cross([]string{"STATIC", "SS"}, []string{Centralized}, []string{"SEQ"}, []int{1})
 	broken := errors.New("broken")

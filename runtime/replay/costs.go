@@ -12,10 +12,11 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file reads cost files, the form in which costs of iterations are published beside papers: a number a line, in
-// seconds. Empty lines and what follows a "#" do not count; a line "---" begins the next execution of the loop.
+// This file reads cost files, the form in which papers publish costs of iterations: a number a
+// line, in seconds. Empty lines and text after a "#" are ignored; a line "---" begins the next
+// execution of the loop.
 
-// maxCosts is how many costs a file may have.
+// maxCosts is the most costs of a file.
 const maxCosts = 1 << 26
 
 // ReadCosts reads a cost file as one operator. The error says what is wrong, with the line.
@@ -63,7 +64,7 @@ func ReadCosts(r io.Reader) (Operator, error) {
 	return o, nil
 }
 
-// costLoop is a loop of which nothing but its costs is known: one worker executed it, without overhead.
+// costLoop returns a loop with only costs: one worker executed it, without overhead.
 func costLoop(costs []float64) Loop {
 	tr := schedule.NewTrace(costs)
 	return Loop{Costs: tr, Workers: 1,

@@ -9,12 +9,11 @@ import (
 	"flow/runtime/trace"
 )
 
-// This file makes loops with costs out of recorded chunks.
+// This file makes loops with costs from recorded chunks.
 
-// Loop is one execution of a loop. It remembers bounds that were asked for, so it may not be used by two goroutines at
-// once.
+// Loop is one execution of a loop. It caches bounds, so it is not safe for concurrent use.
 type Loop struct {
-	Costs    *schedule.Trace // seconds of each unit, as if all workers had speed 1
+	Costs    *schedule.Trace // seconds of each unit at speed 1
 	MinChunk int             // units; 0: nobody said
 	Workers  int
 	Start    int64 // nanoseconds on the clock of the recording
@@ -26,7 +25,7 @@ type Loop struct {
 	}
 }
 
-// Operator is the executions of one operator, in their order.
+// Operator is the executions of one operator in order.
 type Operator struct {
 	Name      string // of the row
 	Where     string // file:line:column, "" if unknown
@@ -35,23 +34,23 @@ type Operator struct {
 	Loops     []Loop
 }
 
-// How finely loops are kept: units beyond these numbers are taken together. A bound moves by at most one part in
-// minUnits of the loop for it.
+// The resolution of loops: units beyond these numbers are merged. That moves a bound by at most one
+// part in minUnits of the loop.
 const (
 	maxUnits = 1 << 20 // of a loop
 	minUnits = 1 << 10
 )
 
-// Fine and Quick are budgets for FromRecords: a few seconds for everything that can be asked of the loops, or some
+// Fine and Quick are budgets for FromRecords: a few seconds for all analyses of the loops, or some
 // tenths of one.
 const (
 	Fine  = 1 << 24
 	Quick = 1 << 19
 )
 
-// FromRecords groups the loops of a rank by their operator. Executions that failed, or that have no iterations, are
-// left out. Records are read and kept. All loops together get about budget units, and each at least minUnits if it has
-// as many.
+// FromRecords groups the loops of a rank by operator. It omits executions that failed or have no
+// iterations. Records are read and kept. All loops together get about budget units, and each at
+// least minUnits if it has as many.
 func FromRecords(rank int, records []trace.LoopRecord, budget int) []Operator {
 	most := int64(min(max(budget/max(len(records), 1), minUnits), maxUnits))
 	type key struct{ op, where string }
@@ -113,12 +112,12 @@ func loopOf(r *trace.LoopRecord, most int64) Loop {
 
 func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 
-// Account is where the time of one execution went, against the ideal on its workers.
+// Account returns where the time of one execution went, against the ideal on its workers.
 func (l *Loop) Account() schedule.Account {
 	return l.ideal(schedule.Machine{P: l.Workers}).Account(l.executed)
 }
 
-// Account is the sum over the executions.
+// Account returns the sum over the executions.
 func (o *Operator) Account() schedule.Account {
 	var a schedule.Account
 	for i := range o.Loops {
@@ -127,7 +126,7 @@ func (o *Operator) Account() schedule.Account {
 	return a
 }
 
-// Claiming is the mean seconds that a chunk took to be claimed; 0 if there was none.
+// Claiming returns the mean seconds of claiming a chunk, or 0.
 func Claiming(operators []Operator) float64 {
 	sum, chunks := 0.0, 0
 	for i := range operators {
@@ -140,7 +139,8 @@ func Claiming(operators []Operator) float64 {
 	return sum / float64(max(chunks, 1))
 }
 
-// Overlap tells whether executions ran at the same time: the sum of their times is then more than what a clock shows.
+// Overlap reports whether executions ran at the same time: the sum of their times then exceeds wall
+// time.
 func (o *Operator) Overlap() bool {
 	end := int64(math.MinInt64)
 	for i := range o.Loops {
@@ -154,7 +154,7 @@ func (o *Operator) Overlap() bool {
 	return false
 }
 
-// Longest is the execution that took most time.
+// Longest returns the execution that took most time.
 func (o *Operator) Longest() *Loop {
 	best := &o.Loops[0]
 	for i := range o.Loops {
@@ -165,7 +165,7 @@ func (o *Operator) Longest() *Loop {
 	return best
 }
 
-// Units is the number of units of all executions.
+// Units returns the number of units of all executions.
 func (o *Operator) Units() int {
 	n := 0
 	for i := range o.Loops {
@@ -174,5 +174,5 @@ func (o *Operator) Units() int {
 	return n
 }
 
-// Largest is the cost of the largest unit in seconds.
+// Largest returns the cost of the largest unit in seconds.
 func (l *Loop) Largest() float64 { return slices.Max(l.Costs.Costs()) }

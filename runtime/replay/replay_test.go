@@ -12,7 +12,8 @@ import (
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b), 1e-300) }
 
-// record is a loop of 10 iterations in leaves of 4 on three workers, of which the third never comes. Times in seconds, for reading.
+// record is a loop of 10 iterations in leaves of 4 on three workers, of which the third never
+// comes. Times in seconds, for reading.
 func record(op string, round int32, start int64) trace.LoopRecord {
 	const s = 1e9
 	at := start * s
@@ -36,7 +37,8 @@ func TestAccount(t *testing.T) {
 		t.Errorf("costs %s", got)
 	}
 	a := l.Account()
-	// Worker 0 is busy 5 s, claims 2 s, is late by 1 s, waits 2 s; worker 1 is busy 8, claims 1, waits 1; worker 2 is elsewhere.
+	// Worker 0 is busy 5 s, claims 2 s, is late by 1 s, waits 2 s; worker 1 is busy 8, claims
+	// 1, waits 1; worker 2 is elsewhere.
 	if a.Time != 10 || a.Busy != 13 || a.Sched != 3 || a.Idle != 3 || a.Other != 11 || a.Chunks != 3 {
 		t.Errorf("%+v", a)
 	}

@@ -6,15 +6,16 @@ import (
 
 // This file runs loops again in virtual time.
 
-// Machine is what loops are simulated on: equal workers, all there from the start of each execution.
+// Machine is a simulated machine: equal workers, all present from the start of each execution.
 type Machine struct {
 	Workers int
 	H       float64 // seconds to claim a chunk
-	Serial  float64 // seconds of claiming during which nobody else can claim, beside H
+	Serial  float64 // seconds of claiming that exclude other claims, beside H
 }
 
-// Simulate executes all loops of an operator under a technique, one after another, as the engine does: what a technique learns in one execution
-// it knows in the next, as long as the loop keeps its size. Chunks have at least minChunk units; 0: what the recording had.
+// Simulate executes all loops of an operator under a technique in sequence, as the engine does:
+// what a technique learns in one execution it knows in the next, as long as the loop keeps its
+// size. Chunks have at least minChunk units; 0: as recorded.
 func Simulate(o *Operator, t *schedule.Technique, m Machine, minChunk int) (schedule.Account, error) {
 	var sum schedule.Account
 	var s *schedule.Simulation
@@ -44,7 +45,7 @@ func Simulate(o *Operator, t *schedule.Technique, m Machine, minChunk int) (sche
 	return sum, nil
 }
 
-// ideal is kept from one technique to the next: it depends on the number of workers alone.
+// ideal is cached between techniques, since it depends only on the number of workers.
 func (l *Loop) ideal(m schedule.Machine) schedule.Ideal {
 	if l.known.p != m.P {
 		l.known.p, l.known.ideal = m.P, schedule.NewIdeal(l.Costs, m)
@@ -76,11 +77,12 @@ func SimulateAll(operators []Operator, t *schedule.Technique, m Machine, minChun
 	return r, nil
 }
 
-// oracleUnits is how much is replayed to find an oracle, in units: some 0.3 s for the whole portfolio.
+// oracleUnits is how many units are replayed to find an oracle: some 0.3 s for the whole portfolio.
 const oracleUnits = 1 << 19
 
-// Oracle replays an operator under every technique, on the workers that it had and with claims as long as they took, and returns the fastest. An operator of
-// very many units is judged by its longest execution alone; all tells which it was.
+// Oracle replays an operator under every technique, on its workers and with claims as long as
+// recorded, and returns the fastest. An operator of very many units is judged by its longest
+// execution; all is then false.
 func Oracle(o *Operator) (name string, time float64, all bool, err error) {
 	sum := 0
 	for i := range o.Loops {

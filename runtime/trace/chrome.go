@@ -1,7 +1,8 @@
 package trace
 
-// This file defines WriteChrome: recordings as Chrome trace event JSON, which Perfetto and chrome://tracing
-// open. One process a rank, one thread a worker, two for communication (chrome_messages.go), an arrow for each message whose both ends were recorded.
+// This file defines WriteChrome: recordings as Chrome trace event JSON, which Perfetto and
+// chrome://tracing open. One process a rank, one thread a worker, two for communication
+// (chrome_messages.go), an arrow for each message whose both ends were recorded.
 
 import (
 	"bufio"
@@ -11,7 +12,8 @@ import (
 	"strconv"
 )
 
-// NameKey is the key of an Arg that is the name of the event in a viewer. The name that was recorded is then the argument kernel.
+// NameKey is the key of an Arg that is the name of the event in a viewer. The name that was
+// recorded is then the argument kernel.
 const NameKey = "name"
 
 // Arg explains an event in the exported trace: a loop index, the source line.
@@ -21,14 +23,15 @@ type Arg struct {
 	Text   string // used if not empty, else Number
 }
 
-// Describe returns what there is to say of an event, such as its loop indices. The slice may be used again by
-// the next call. It is called for every event of the given rank.
+// Describe returns details of an event, such as its loop indices. The slice may be reused by the
+// next call. It is called for every event of the given rank.
 type Describe func(rank int, e *Event) []Arg
 
 // messageKey names the messages of one edge between two ranks.
 type messageKey struct{ from, to, edge int32 }
 
-// chromeWriter formats events one by one into a buffer that is used again. Only messages are sorted, so only they need memory.
+// chromeWriter formats events one by one into a reused buffer. Only messages are sorted, so only
+// they need memory.
 type chromeWriter struct {
 	out      *bufio.Writer
 	line     []byte
@@ -38,8 +41,8 @@ type chromeWriter struct {
 	serial   [2]map[messageKey]int32 // sends and receives seen so far
 }
 
-// WriteChrome writes the recordings as one JSON object, times on the clock of rank 0, beginning with the earliest recorder.
-// Describe may be nil. Nil recordings are left out.
+// WriteChrome writes the recordings as one JSON object, times on the clock of rank 0, beginning
+// with the earliest recorder. Describe may be nil. Nil recordings are skipped.
 func WriteChrome(w io.Writer, describe Describe, recordings ...*Recording) error {
 	c := &chromeWriter{out: bufio.NewWriterSize(w, 1<<16), describe: describe, serial: [2]map[messageKey]int32{{}, {}}}
 	first := true
@@ -48,7 +51,7 @@ func WriteChrome(w io.Writer, describe Describe, recordings ...*Recording) error
 			c.base, first = r.origin(), false
 		}
 	}
-	// The events come first: Perfetto reads nothing behind a key that it does not know.
+	// The events come first: Perfetto ignores everything after a key that it does not know.
 	c.out.WriteString(`{"traceEvents":[`)
 	for _, r := range recordings {
 		if r != nil {
@@ -155,7 +158,8 @@ func (c *chromeWriter) event(r *Recording, tid int, e *Event, name []byte) {
 	}
 }
 
-// chunks writes those that the worker of a thread executed. A viewer draws them inside the worker's share of the loop.
+// chunks writes those that the worker of a thread executed. A viewer draws them inside the worker's
+// share of the loop.
 func (c *chromeWriter) chunks(r *Recording, tid int) {
 	for i := range r.Loops {
 		l := &r.Loops[i]
@@ -183,12 +187,14 @@ func (c *chromeWriter) chunks(r *Recording, tid int) {
 	}
 }
 
-// arrow writes one end of a message's arrow. Both ends name it by ranks, edge and how many of that edge came before, as
-// messages of one edge are ordered. So no table of messages is needed, and an end without the other is not drawn.
+// arrow writes one end of a message's arrow. Both ends name it by ranks, edge and how many of that
+// edge came before, as messages of one edge are ordered. So no table of messages is needed, and an
+// end without the other is not drawn.
 func (c *chromeWriter) arrow(r *Recording, tid int, e *Event, start int64) {
 	key, side, at := messageKey{int32(r.Rank), e.Peer, e.ID}, 0, start
 	if e.Kind == Receive {
-		// The arrow ends where the message has arrived, and still inside the event that it is to touch.
+		// The arrow ends where the message has arrived, and still inside the event that it
+		// is to touch.
 		key, side, at = messageKey{e.Peer, int32(r.Rank), e.ID}, 1, start+max(e.End-e.Start-1, 0)
 	}
 	n := c.serial[side][key]

@@ -1,7 +1,7 @@
 package trace
 
-// This file defines how loops are kept in a trace file beside its events: under a key of their own, which viewers ignore, exact and
-// complete, so that a loop can be simulated from the file.
+// This file stores loops in a trace file beside its events, under a key that viewers ignore, exact
+// and complete, so that a loop can be simulated from the file.
 
 import (
 	"encoding/json"
@@ -11,10 +11,11 @@ import (
 	"strconv"
 )
 
-// loopsKey is that key. It stands behind the events, see WriteChrome.
+// loopsKey is that key. It comes after the events, see WriteChrome.
 const loopsKey = "flowLoops"
 
-// loopHead is a LoopRecord in the file, less its chunks. Times are nanoseconds on the clock of the file.
+// loopHead is a LoopRecord in the file, less its chunks. Times are nanoseconds on the clock of the
+// file.
 type loopHead struct {
 	Rank      int    `json:"rank"`
 	Node      int32  `json:"node"`
@@ -34,7 +35,8 @@ type loopHead struct {
 	Failed    bool   `json:"failed,omitempty"`
 }
 
-// loopLine is a loop in the file. A chunk is [lo, hi, worker, asked, start, end, stolen]; its times count from the loop's start.
+// loopLine is a loop in the file. A chunk is [lo, hi, worker, asked, start, end, stolen]; its times
+// count from the loop's start.
 type loopLine struct {
 	loopHead
 	Chunks [][7]int64 `json:"chunks"`
@@ -69,11 +71,13 @@ func (c *chromeWriter) loops(r *Recording) {
 	}
 }
 
-// ErrNoLoops is the error of a trace that holds no loops, or of a JSON file that is no trace of this program.
+// ErrNoLoops is the error of a trace without loops, or of a JSON file that is no trace of this
+// program.
 var ErrNoLoops = errors.New("it has no loops")
 
-// ReadLoops reads the loops of a file that WriteChrome wrote, by rank; all else in the recordings is missing. Events are
-// passed over one by one. It stops behind the loops. The error says in words for people what is wrong with the file.
+// ReadLoops reads the loops of a file that WriteChrome wrote, by rank; the recordings have nothing
+// else. It skips events one by one and stops after the loops. The error says what is wrong with the
+// file.
 func ReadLoops(r io.Reader) ([]*Recording, error) {
 	d := json.NewDecoder(r)
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -104,10 +108,10 @@ func ReadLoops(r io.Reader) ([]*Recording, error) {
 	return nil, ErrNoLoops
 }
 
-// skipArray passes over an array without ever holding it.
+// skipArray skips an array without storing it.
 func skipArray(d *json.Decoder) error {
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return err // nil: a value of another kind has been passed over, unless it is an object, and then the next key is none
+		return err // nil: a value of another kind was skipped; after an object the next key is missing
 	}
 	var element json.RawMessage
 	for d.More() {
@@ -148,7 +152,7 @@ func readLoops(d *json.Decoder) ([]*Recording, error) {
 	return out, nil
 }
 
-// maxRanks is more ranks than a file can name: a damaged number must not ask for memory.
+// maxRanks is more ranks than a file can have: a damaged number must not allocate memory.
 const maxRanks = 1 << 20
 
 // record checks what a reader of records relies on.
@@ -186,7 +190,7 @@ func (l *loopLine) record() (*LoopRecord, error) {
 	return r, nil
 }
 
-// damage is what is wrong with JSON, shortly; nil and io.EOF mean that something is missing.
+// damage describes an error in JSON briefly; nil and io.EOF mean that something is missing.
 func damage(err error) error {
 	var syntax *json.SyntaxError
 	switch {

@@ -1,7 +1,8 @@
 package trace
 
-// This file writes the communication of a rank: one row for what it sends and one for what it receives. Messages are under way
-// together, and a viewer draws the events of a row right only if they nest, so messages that overlap are drawn as one event.
+// This file writes the communication of a rank: one row for what it sends and one for what it
+// receives. Messages overlap in time, and a viewer draws the events of a row correctly only if they
+// nest, so overlapping messages are drawn as one event.
 
 import (
 	"cmp"
@@ -16,7 +17,8 @@ type burst struct {
 	bytes      int64
 }
 
-// bursts returns the events of a track for which is holds, by their start, those that overlap together.
+// bursts returns the events of a track for which is holds, by their start, those that overlap
+// together.
 func (t *TrackRecording) bursts(is func(Kind) bool) (out []burst) {
 	var events []*Event
 	for e := range t.Events() {
@@ -35,7 +37,8 @@ func (t *TrackRecording) bursts(is func(Kind) bool) (out []burst) {
 	return out
 }
 
-// messages writes the rows of a communication track from row tid on, and returns how many there are: those that have an event.
+// messages writes the rows of a communication track from row tid on, and returns how many there
+// are: those that have an event.
 func (c *chromeWriter) messages(r *Recording, t *TrackRecording, tid int, name func(*Event) []byte) (rows int) {
 	for _, way := range []struct {
 		label string

@@ -4,15 +4,15 @@ package trace
 
 import "fmt"
 
-// Kind says what the time of an event was spent on.
+// Kind is the kind of an event.
 type Kind uint8
 
 const (
 	Task    Kind = iota // a kernel ran
 	Send                // a message was under way to Peer, from the request's start to its completion
 	Receive             // a message from Peer was awaited, likewise
-	Wait                // a worker waited for something that has a name
-	Share               // a worker took part in a loop that another worker ends; its Task event is there
+	Wait                // a worker waited for something with a name
+	Share               // a worker took part in a loop that another worker ends, with its Task event
 	kinds
 )
 
@@ -42,7 +42,8 @@ type Event struct {
 	Kind       Kind
 }
 
-// Counters sums up a track. Durations are in nanoseconds and are sums: messages under way at the same time count each.
+// Counters sums up a track. Durations are in nanoseconds and are sums: messages under way at the
+// same time count each.
 type Counters struct {
 	Tasks         int64
 	Busy          int64 // in tasks and shares of them
@@ -81,7 +82,7 @@ func (c *Counters) add(e *Event) {
 	}
 }
 
-// events tells whether anything has been counted. A wait of no length at time 0 is nothing.
+// events reports whether anything has been counted. A wait of zero length at time 0 is nothing.
 func (c *Counters) events() int64 { return c.Tasks + c.Busy + c.Sent + c.Received + c.Waiting }
 
 // Plus is the sum of two tracks' counters.

@@ -1,37 +1,38 @@
 package trace
 
-// This file defines LoopRecord, one execution of a loop and its chunks: what statistics, sweeps and simulations are
-// made from.
+// This file defines LoopRecord, one execution of a loop and its chunks: the input of statistics,
+// sweeps and simulations.
 
 import "encoding/binary"
 
-// LoopRecord is one execution of a loop: a task that several workers ran in chunks. Times are nanoseconds on the clock
-// of the events.
+// LoopRecord is one execution of a loop: a task that several workers ran in chunks. Times are
+// nanoseconds on the clock of the events.
 //
-// The iterations of the index space come in leaves, which no chunk divides: techniques count in units of one leaf. A
-// simulation of the same loop under another technique has ceil(N/Leaf) iterations.
+// The iterations of the index space come in leaves, which no chunk divides: techniques count in
+// units of one leaf. A simulation of the same loop under another technique has ceil(N/Leaf)
+// iterations.
 type LoopRecord struct {
 	Node      int32  // task number, as Event.ID
 	Round     int32  // executions of the same node before this one, in this run
 	Op        string // name of the row
-	At        int32  // place in the source, as the plan has it; 0: unknown
-	Where     string // file:line:column of the operator, "" if nobody has filled it in
+	At        int32  // place in the source, as in the plan; 0: unknown
+	Where     string // file:line:column of the operator, or ""
 	N, Leaf   int64  // iterations of the index space, and iterations of a leaf (the last may be smaller)
-	MinChunk  int64  // leaves in the smallest chunk that was allowed; 0: nobody said
+	MinChunk  int64  // leaves in the smallest allowed chunk; 0: unknown
 	Technique string // whose chunks these are, by the name of its row; "expr: ..." for an expression
 	Chosen    bool   // AUTO chose the technique
 	Layout    string // CENTRALIZED, PERGROUP or PERCPU
 	Victim    string // SEQ, SEQPRI, RANDOM or RANDOMPRI
 	Workers   int32  // that could have taken part
-	Start     int64  // the loop was opened: its result has memory, nothing of it is computed
+	Start     int64  // when the loop was opened: its result has memory, nothing is computed yet
 	End       int64  // its result was complete
 	Failed    bool   // ended early: the chunks do not cover it
 	Chunks    []Chunk
 }
 
-// Chunk is what a worker did at a time: it asked for iterations, was given Lo..Hi-1, and executed them. Chunks of one
-// worker do not overlap in time and are in its order; all chunks of a loop that has not failed cover 0..N-1, each
-// iteration once.
+// Chunk is a step of a worker: it asked for iterations, got Lo..Hi-1, and executed them. Chunks of
+// one worker do not overlap in time and are in order; all chunks of a loop that has not failed
+// cover 0..N-1, each iteration once.
 type Chunk struct {
 	Lo, Hi     int64
 	Asked      int64 // Asked to Start is the time of claiming
@@ -40,7 +41,7 @@ type Chunk struct {
 	Stolen     bool // from another queue than the worker's own
 }
 
-// Units is how many leaves the loop has.
+// Units returns the number of leaves of the loop.
 func (l *LoopRecord) Units() int64 {
 	if l.Leaf <= 0 {
 		return 0
@@ -48,8 +49,8 @@ func (l *LoopRecord) Units() int64 {
 	return (l.N + l.Leaf - 1) / l.Leaf
 }
 
-// Busy and Claiming are nanoseconds in chunks and in asking for them, summed over workers. The rest of (End - Start)
-// times Workers went into other tasks, waking up, waiting for the last chunk.
+// Busy returns the nanoseconds in chunks and in asking for them, summed over workers. The rest of
+// (End - Start) times Workers went into other tasks, waking up, and waiting for the last chunk.
 func (l *LoopRecord) Busy() (busy, claiming int64) {
 	for i := range l.Chunks {
 		c := &l.Chunks[i]
@@ -59,8 +60,8 @@ func (l *LoopRecord) Busy() (busy, claiming int64) {
 	return busy, claiming
 }
 
-// AddLoop records a loop that has ended; r keeps its chunks. Any worker may call it. Without events (CountersOnly) it
-// is not kept.
+// AddLoop records an ended loop; r keeps its chunks. Any worker may call it. Without events
+// (CountersOnly) it is dropped.
 func (r *Recorder) AddLoop(l LoopRecord) {
 	if r == nil || r.options.CountersOnly {
 		return
@@ -70,7 +71,8 @@ func (r *Recorder) AddLoop(l LoopRecord) {
 	r.loops = append(r.loops, l)
 }
 
-// appendLoops appends the byte form of loops: strings in full, times as differences, about fifteen bytes a chunk.
+// appendLoops appends the byte form of loops: strings in full, times as differences, about fifteen
+// bytes a chunk.
 func appendLoops(b []byte, loops []LoopRecord) []byte {
 	b = binary.AppendVarint(b, int64(len(loops)))
 	for i := range loops {

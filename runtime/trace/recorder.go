@@ -29,7 +29,8 @@ type Options struct {
 
 const defaultMaxEvents = 4 << 20
 
-// New begins recording for one rank with the given number of workers. At most one options value counts.
+// New begins recording for one rank with the given number of workers. At most one options value
+// counts.
 func New(rank, workers int, options ...Options) *Recorder {
 	r := &Recorder{rank: rank, epoch: time.Now(), ids: map[string]int32{}}
 	if len(options) > 0 {
@@ -77,8 +78,8 @@ func (r *Recorder) Communication() *Track {
 	return r.tracks[len(r.tracks)-1]
 }
 
-// slabEvents is the number of events that a track allocates at a time, 160 KB: an append never copies, and
-// a short run costs little.
+// slabEvents is the number of events that a track allocates at a time, 160 KB: an append never
+// copies, and a short run costs little.
 const slabEvents = 4096
 
 type slab [slabEvents]Event
@@ -104,8 +105,8 @@ func (t *Track) Now() int64 {
 	return int64(time.Since(t.recorder.epoch))
 }
 
-// Task records that a task ran from start, a value of Now, until this moment, which it returns: the start of the
-// next one, if that follows at once.
+// Task records that a task ran from start, a value of Now, until this moment, which it returns: the
+// start of the next one, if that follows at once.
 func (t *Track) Task(id, name int32, start int64) int64 {
 	if t == nil {
 		return 0
@@ -115,8 +116,8 @@ func (t *Track) Task(id, name int32, start int64) int64 {
 	return end
 }
 
-// Share records that the worker took part in loop id from start until this moment, which it returns. The worker that ends the
-// loop records its own part as the loop's Task.
+// Share records that the worker took part in loop id from start until this moment, which it
+// returns. The worker that ends the loop records its own part as the loop's Task.
 func (t *Track) Share(id, name int32, start int64) int64 {
 	if t == nil {
 		return 0
@@ -152,8 +153,8 @@ func (t *Track) Add(e Event) {
 	t.kept++
 }
 
-// Recording takes what was recorded so far, nil if r is off. No worker may be recording. The events are not copied: the result
-// must not be used after recording has gone on.
+// Recording takes what was recorded so far, nil if r is off. No worker may be recording. The events
+// are not copied: the result must not be used after recording has gone on.
 func (r *Recorder) Recording() *Recording {
 	if r == nil {
 		return nil

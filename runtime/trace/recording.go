@@ -1,6 +1,7 @@
 package trace
 
-// This file defines Recording, the result of a Recorder, and its form as bytes, in which ranks send it to rank 0.
+// This file defines Recording, the result of a Recorder, and its form as bytes, in which ranks send
+// it to rank 0.
 
 import (
 	"encoding/binary"
@@ -13,7 +14,7 @@ import (
 type Recording struct {
 	Rank   int
 	Epoch  int64 // wall clock of time 0, Unix nanoseconds
-	Offset int64 // add to this rank's clock to get that of rank 0; 0 until somebody has measured it
+	Offset int64 // added to this rank's clock gives that of rank 0; 0 until measured
 	Names  []string
 	Tracks []TrackRecording
 	Loops  []LoopRecord // in the order of their ends
@@ -27,7 +28,8 @@ type TrackRecording struct {
 	slabs    [][]Event
 }
 
-// Events yields the events in the order in which they were added. The pointer is good until the next one.
+// Events yields the events in the order in which they were added. The pointer is valid until the
+// next one.
 func (t *TrackRecording) Events() iter.Seq[*Event] {
 	return func(yield func(*Event) bool) {
 		for _, s := range t.slabs {
@@ -40,7 +42,7 @@ func (t *TrackRecording) Events() iter.Seq[*Event] {
 	}
 }
 
-// Len is the number of events kept.
+// Len returns the number of events kept.
 func (t *TrackRecording) Len() int {
 	n := 0
 	for _, s := range t.slabs {
@@ -63,7 +65,8 @@ func (r *Recording) origin() int64 { return r.Epoch + r.Offset }
 // magic begins a recording as bytes; its digit is the version of the format.
 const magic = "flowtrace2"
 
-// AppendBinary appends r as bytes: varints, times as differences to the event before, about ten bytes an event.
+// AppendBinary appends r as bytes: varints, times as differences to the event before, about ten
+// bytes an event.
 func (r *Recording) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, magic...)
 	for _, v := range []int64{int64(r.Rank), r.Epoch, r.Offset, int64(len(r.Names))} {
@@ -117,7 +120,7 @@ func appendString(b []byte, s string) []byte {
 
 var errFormat = errors.New("trace: not a recording of this version, or a damaged one")
 
-// UnmarshalBinary makes r the recording that b holds. It keeps nothing of b; b may be anything, then it fails.
+// UnmarshalBinary makes r the recording in b. It keeps nothing of b, and fails for malformed bytes.
 func (r *Recording) UnmarshalBinary(b []byte) error {
 	if len(b) < len(magic) || string(b[:len(magic)]) != magic {
 		return errFormat
@@ -176,7 +179,8 @@ func (d *decoder) int() int64 {
 	return v
 }
 
-// count reads a number of things of at least size bytes each, so that damage cannot ask for much memory.
+// count reads a number of things of at least size bytes each, so that damage cannot ask for much
+// memory.
 func (d *decoder) count(size int) int {
 	n := d.int()
 	if n < 0 || n > int64(len(d.rest)/size) {

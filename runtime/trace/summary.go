@@ -1,6 +1,7 @@
 package trace
 
-// This file defines Summary: where the time of a run went, and how much of its communication was hidden behind work.
+// This file defines Summary: where the time of a run went, and how much of its communication was
+// hidden behind work.
 
 import (
 	"cmp"
@@ -12,9 +13,9 @@ type Summary struct {
 	Makespan int64 // from the first event of any rank to the last, on the clock of rank 0
 	Tracks   []TrackSummary
 	Total    Counters // First and Last are on each rank's own clock and mean nothing here
-	// Communication is the time in which at least one message was under way, summed over ranks. Of it, Hidden is that in
-	// which at least one worker of the same rank ran a task, and FullyHidden that in which all did.
-	// All three are 0 if events were not kept.
+	// Communication is the time with at least one message under way, summed over ranks. In its
+	// part Hidden at least one worker of the same rank ran a task, in FullyHidden all did. All
+	// three are 0 if events were not kept.
 	Communication, Hidden, FullyHidden int64
 }
 
@@ -27,12 +28,12 @@ type TrackSummary struct {
 	Busy, Communication, Wait, Idle int64
 }
 
-// HiddenShare is the part of the communication time that overlapped with busy workers, 0 if there was no communication.
+// HiddenShare returns the part of the communication time that overlapped with busy workers, or 0.
 func (s *Summary) HiddenShare() float64 {
 	return float64(s.Hidden) / float64(max(s.Communication, 1))
 }
 
-// Summarise accounts for a run. Nil recordings are left out. It takes time O(n log n) in the events.
+// Summarise accounts for a run. It skips nil recordings and takes time O(n log n) in the events.
 func Summarise(recordings ...*Recording) *Summary {
 	s := &Summary{}
 	begin, end, any := int64(0), int64(0), false
@@ -64,7 +65,7 @@ func Summarise(recordings ...*Recording) *Summary {
 	return s
 }
 
-// edge is a point in time where something begins or ends.
+// edge is a time at which something begins or ends.
 type edge struct {
 	at       int64
 	work     int8 // change of the number of busy workers
@@ -91,7 +92,8 @@ func (s *Summary) rank(r *Recording) {
 			}
 		}
 		if c.Dropped == 0 && len(edges) > from && c.Communicating > 0 {
-			// Messages of one track are under way together; the track's share is the time with any.
+			// Messages of one track are under way together; the track's share is the
+			// time with any.
 			sum.Communication, _, _ = overlap(edges[from:], 0)
 		}
 		sum.Idle = max(s.Makespan-sum.Busy-sum.Communication-sum.Wait, 0)
@@ -103,7 +105,8 @@ func (s *Summary) rank(r *Recording) {
 	s.FullyHidden += f
 }
 
-// overlap sweeps over edges, which it sorts: the time with messages under way, with some and with all workers busy too.
+// overlap sweeps over edges, which it sorts: the time with messages under way, with some and with
+// all workers busy too.
 func overlap(edges []edge, workers int) (communication, hidden, fully int64) {
 	slices.SortFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
 	busy, messages := 0, 0

@@ -34,7 +34,8 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// twoRanks is a small run: rank 0 computes two tiles and sends one to rank 1, whose clock is 500 ns behind.
+// twoRanks is a small run: rank 0 computes two tiles and sends one to rank 1, whose clock is 500 ns
+// behind.
 func twoRanks() (*Recording, *Recording) {
 	a := New(0, 2)
 	potrf, trsm, tile := a.Name("potrf"), a.Name(`trsm "L\B"`), a.Name("tile")
@@ -140,7 +141,8 @@ func TestSummary(t *testing.T) {
 	if c := s.Total; c.Tasks != 4 || c.Sent != 2 || c.BytesSent != 3072 || c.Received != 1 || c.BytesReceived != 2048 {
 		t.Errorf("counters %+v", c)
 	}
-	// Rank 0 sends during 3000..6001, always with a worker busy, with both until 4000. Rank 1 waits for its tile with none.
+	// Rank 0 sends during 3000..6001, always with a worker busy, with both until 4000. Rank 1
+	// waits for its tile with none.
 	if s.Communication != 3001+4500 || s.Hidden != 3001 || s.FullyHidden != 1000 {
 		t.Errorf("communication %d, hidden %d, fully %d", s.Communication, s.Hidden, s.FullyHidden)
 	}
