@@ -57,12 +57,34 @@ var loopBodies = []string{
 	`f64(var(f32(x[i, :]))) + f64(stddev(f32(U[i, 0..5]))) + var(i64(9 * x[i, :])) + stddev(x[i, :] > 0.5) + var(U[i, :])`,
 	`W = rbind(x[i, :], x[0, :] * 3)
 	 colvar(W)[0, 1] + rowstddev(W)[1, 0] + var([y[i], y[i], y[i]]) + var([y[i], nan]) + stddev([1e200 * y[i], 1]) + var([1e-200 * y[i], 0])`,
+	`M = [[y[i], x[i, 0], 1], [x[i, 1], 2, y[-1 - i]], [0.5, x[i, 2], 0]]
+	 s = solve(M, t(rbind(x[i, :], x[0, :])))
+	 det(M) + sum(inv(M[1.., 1..] + eye(2))) + s[2, 1] + s[0, 0]`,
+	`M = t(U[0..1, 0..5]) @ U[0..1, 0..5] + (y[i] + 3) * eye(5)
+	 L = cholesky(M)
+	 s = solve_spd(M, cbind(t(U[0..1, 0..5] * y[i]), ones(5, 1)))
+	 sum(log(diag(L))) + s[4, 1] + f64(trace(f32(M))) + f64(sum(diag(f32(M[:, 0])) @ f32(L)))`,
+	`M = f32(reshape(cbind(x[i, :], U[0..1, 0..5], y[i..i + 1, :]), 3, 3) + y[i] * eye(3) - 0.3)
+	 f64(det(M) + sum(solve(M, f32(t(U[0..1, 0..3]))))) + f64(trace(i64(9 * M))) + f64(trace(M > 0.5))`,
+	`P = [[1, 0.5], [y[i], 3]]
+	 iterate z = t(x[i, 0..2]), S = P times 6 {
+	   next z = 0.5 * z - solve(S @ t(S) + eye(2), z)
+	   next S = 0.5 * S + 0.1 * inv(S + 2 * eye(2))
+	 }
+	 sum(z) + S[1, 0]`,
+	`c = cov(rbind(x[i, :], x[0, :], 2 * x[n // 2, :]))
+	 r = f64(cor(f32(t(rbind(U[0..1, 0..4], U[0..1, 1..5] * y[i]))))) + cor(cbind([1.0, 1, 1], [y[i], nan, 1]))
+	 c[2, 1] + c[0, 0] + r[0, 1] + r[1, 1] + cov(i64(9 * rbind(x[i, :], x[0, :])), sample = true)[2, 0]`,
+	`sum(lower(U[0..1, 0..4] * y[i]) * 2 + upper(t(U[0..1, 0..4] * y[i]) @ U[0..1, 0..4], strict = true)[0..1, :]) + sum(lower(U[0..1, :] * y[i], strict = true))`,
 	`sum(rowcumsum(x[i, :] > 0.5)) + sum(cumsum(t(U[i, :]))) + sum(cumsum(k // (i + 1)))`,
 	`y[-1 - i] + x[i - 1, 2]`,
 	`a = f32(y[-1 - i])
 	 a * a + f32(2)`,
 	`i64(1e18 * y[-1 - i]) * 100`,
 	`10 // (k[i] - 3)`,
+	`cholesky([[y[i] - 0.2, 0], [0, 1]])[0, 0]`,
+	`solve([[x[i, 0], x[i, 0]], [y[i], y[i] + f64(i // 9)]], ones(2, 1))[0, 0]`,
+	`lu_packed([[f64(k[i] - 4), 1], [1, 2]])[1, 1]`,
 	`y[i + 1]`,
 	`U[i..i + 2, 0..3][0, 0]`,
 	`if i > 5 { y[2 * i] } else { 0.0 }`,

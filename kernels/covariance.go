@@ -18,7 +18,7 @@ import (
 func covariances(set blas.Set) []*op.Def {
 	l := &linear{pool: &scratchPool{}, f64: solverF64(set), f32: solverF32(set)}
 	sample := flag("sample", "divide by n - 1, not n")
-	d := func(name, doc, output string, args []op.Arg, ref, kernel func(c *op.Call) *value.Dense) *op.Def {
+	d := func(name, doc, output string, args []op.Arg, elements func(*op.Elements) op.Element, ref, kernel func(c *op.Call) *value.Dense) *op.Def {
 		return &op.Def{
 			Name: name, Doc: doc, Args: args, Eg: eg(name+"(reshape(seq(1, 7), 3, 2))", output),
 			Type: func(s *op.Sig) (types.Type, error) {
@@ -29,16 +29,17 @@ func covariances(set blas.Set) []*op.Def {
 			Cost: func(s *op.Sig, out types.Type) op.Work {
 				return op.Work{Flops: 2 * elementCount(s.In[0]) * math.Max(float64(s.In[0].Cols), 0), Bytes: 3*8*elementCount(s.In[0]) + copyBytes(out)}
 			},
-			Ref:    func(c *op.Call) (value.Value, error) { return ref(c), nil },
-			Kernel: func(c *op.Call) error { dense.Copy(c.Result(), kernel(c)); return nil },
+			Elements: elements,
+			Ref:      func(c *op.Call) (value.Value, error) { return ref(c), nil },
+			Kernel:   func(c *op.Call) error { dense.Copy(c.Result(), kernel(c)); return nil },
 		}
 	}
 	x := op.Arg{Name: "x", Doc: "n x m, a variable a column"}
 	return []*op.Def{
 		d("cov", "cov is the m x m covariances of the columns of x, divided by n like var; sample = true divides by n - 1.",
-			"2.6666666666666665 2.6666666666666665\n2.6666666666666665 2.6666666666666665\n", []op.Arg{x, sample}, covRef, l.cov),
+			"2.6666666666666665 2.6666666666666665\n2.6666666666666665 2.6666666666666665\n", []op.Arg{x, sample}, covElements, covRef, l.cov),
 		d("cor", "cor is the m x m correlations of the columns of x (Pearson), from -1 to 1; nan for a column that does not vary.",
-			"1 1\n1 1\n", []op.Arg{x},
+			"1 1\n1 1\n", []op.Arg{x}, corElements,
 			func(c *op.Call) *value.Dense { return correlations(covRef(c)) },
 			func(c *op.Call) *value.Dense { return correlations(l.cov(c)) }),
 		trace(),
@@ -160,7 +161,8 @@ func trace() *op.Def {
 			}
 			return bigSum(x, c.Type.Elem, false), nil
 		},
-		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},
+		Elements: traceElements,
+		Laws:     op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, _ types.Type) op.Work {
 			n := math.Sqrt(elementCount(s.In[0]))
 			return op.Work{Flops: 4 * n, Bytes: 64 * n}

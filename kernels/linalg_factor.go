@@ -20,7 +20,7 @@ func (l *linear) factorizations() []*op.Def {
 			Args: []op.Arg{{Name: "a", Doc: "n x n, f64 or f32"}},
 			Eg:   []op.Example{{Program: "emit potrf(4 * eye(2))", Output: "2 0\n0 2\n"}},
 			Type: func(s *op.Sig) (types.Type, error) { return squareFloat(s, 0) },
-			Ref:  potrfRef, Laws: op.Pure, Accum: 1, Lower: []int{0},
+			Ref:  potrfRef, Elements: potrfElements, Laws: op.Pure, Accum: 1, Lower: []int{0},
 			Cost: func(s *op.Sig, out types.Type) op.Work {
 				n := float64(out.Rows)
 				return op.Work{Flops: n*n*n/3 + n*n/2 + n/6, Bytes: traffic(s, out)}
@@ -36,7 +36,7 @@ func (l *linear) factorizations() []*op.Def {
 			Args: []op.Arg{{Name: "a", Doc: "n x n, f64 or f32"}, {Name: "singular", Doc: "a matrix with a zero pivot is no failure", Attr: true, Kind: op.BoolVal, Optional: true}},
 			Eg:   []op.Example{{Program: "emit getrf(ones(2, 2) + eye(2))", Output: "  2   1\n0.5 1.5\n"}},
 			Type: func(s *op.Sig) (types.Type, error) { return squareFloat(s, 0) },
-			Ref:  getrfRef, Laws: op.Pure, Accum: 1,
+			Ref:  getrfRef, Elements: getrfElements, Laws: op.Pure, Accum: 1,
 			Cost: func(s *op.Sig, out types.Type) op.Work {
 				n := float64(out.Rows)
 				return op.Work{Flops: 2*n*n*n/3 - n*n/2 - n/6, Bytes: traffic(s, out)}

@@ -57,12 +57,13 @@ func (l *linear) triangularSolves() []*op.Def {
 func (l *linear) triangularSolve(f triangular) *op.Def {
 	d := &op.Def{
 		Name: f.name, Doc: f.doc, Eg: []op.Example{f.eg},
-		Args:  []op.Arg{{Name: f.coef, Doc: "n x n, triangular"}, {Name: "b", Doc: "m x n"}},
-		Type:  func(s *op.Sig) (types.Type, error) { return solveType(s, f.left) },
-		Ref:   func(c *op.Call) (value.Value, error) { return solveRef(c, f) },
-		Laws:  op.Pure,
-		Accum: 2,
-		Rate:  "trsm",
+		Args:     []op.Arg{{Name: f.coef, Doc: "n x n, triangular"}, {Name: "b", Doc: "m x n"}},
+		Type:     func(s *op.Sig) (types.Type, error) { return solveType(s, f.left) },
+		Ref:      func(c *op.Call) (value.Value, error) { return solveRef(c, f) },
+		Elements: f.elements,
+		Laws:     op.Pure,
+		Accum:    2,
+		Rate:     "trsm",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			return op.Work{Flops: float64(out.Count()) * float64(s.In[0].Rows), Bytes: traffic(s, out)}
 		},

@@ -17,14 +17,14 @@ func triangles() []*op.Def {
 			Args: []op.Arg{{Name: "a", Doc: "n x m"}, flag("unit", "ones on the diagonal"), flag("strict", "zeros on the diagonal, too")},
 			Eg: []op.Example{{Program: "emit lower(ones(2, 3))", Output: "1 0 0\n1 1 0\n"},
 				{Program: "emit lower(ones(2, 2), strict = true)", Output: "0 0\n1 0\n"}},
-			Type: triangleType, Ref: lowerRef, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardTriangle}, Rate: "copy", Cost: copyWork, Kernel: rectKernel(lowerRect), Loop: rectLoop(lowerRect),
+			Type: triangleType, Ref: lowerRef, Elements: lowerElements, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardTriangle}, Rate: "copy", Cost: copyWork, Kernel: rectKernel(lowerRect), Loop: rectLoop(lowerRect),
 		},
 		{
 			Name: "upper",
 			Doc:  "upper is the upper triangle of a matrix, the diagonal included, with zeros below.",
 			Args: []op.Arg{{Name: "a", Doc: "n x m"}, flag("strict", "zeros on the diagonal, too")},
 			Eg:   []op.Example{{Program: "emit upper(ones(2, 3))", Output: "1 1 1\n0 1 1\n"}},
-			Type: denseType, Ref: upperRef, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardTriangle, Upper: true}, Rate: "copy", Cost: copyWork, Kernel: rectKernel(upperRect), Loop: rectLoop(upperRect),
+			Type: denseType, Ref: upperRef, Elements: upperElements, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardTriangle, Upper: true}, Rate: "copy", Cost: copyWork, Kernel: rectKernel(upperRect), Loop: rectLoop(upperRect),
 		},
 		{
 			Name: "diag",
@@ -32,7 +32,7 @@ func triangles() []*op.Def {
 				"and zeros elsewhere.",
 			Args: []op.Arg{{Name: "a", Doc: "n x m, or n x 1"}},
 			Eg:   []op.Example{{Program: "emit diag(3 * eye(2))", Output: "3\n3\n"}, {Program: "emit diag(ones(2, 1))", Output: "1 0\n0 1\n"}},
-			Type: diagType, Ref: diagRef, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardDiagonal}, Rate: "copy", Cost: copyWork, Kernel: diagKernel,
+			Type: diagType, Ref: diagRef, Elements: diagElements, Laws: op.Pure | op.Total, Shard: op.Shard{Kind: op.ShardDiagonal}, Rate: "copy", Cost: copyWork, Kernel: diagKernel,
 		},
 	}
 }

@@ -59,7 +59,7 @@ func move() []*op.Def {
 				{Name: "cols", Attr: true, Kind: op.IntVal, Doc: "columns of the result"},
 				{Name: "boxes", Attr: true, Kind: op.IntsVal, Doc: "six numbers a block: row and column in the block, height and width, row and column in the result"}},
 			Eg:   []op.Example{{Program: "chan L = tiles(eye(3), 2, part = \"lower\")\nemit untile(L)", Output: "1 0 0\n0 1 0\n0 0 1\n"}},
-			Type: layType, Ref: layRef, Laws: op.Pure | op.Total | op.View,
+			Type: layType, Ref: layRef, Elements: layElements, Laws: op.Pure | op.Total | op.View,
 			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: copyWork, Kernel: layKernel,
 		},
 	}

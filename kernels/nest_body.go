@@ -329,7 +329,7 @@ func (x *nestBuilder) reduction(b *op.Body, k int, env []nestRef) nestRef {
 // elements writes an action by the elements of its row.
 func (x *nestBuilder) elements(b *op.Body, k int, env []nestRef) nestRef {
 	a := &b.Acts[k]
-	e, inMemory := x.call(a, x.reads(a, env))
+	e, made := x.call(a, x.reads(a, env))
 	at := a.Def.Elements(e)
 	if at == nil {
 		panic(noBody{"`" + sourceName(a.Def) + "`"})
@@ -337,20 +337,24 @@ func (x *nestBuilder) elements(b *op.Body, k int, env []nestRef) nestRef {
 	if !a.Type.IsDense() {
 		return nestRef{t: a.Type, val: at(loop.Num(0), loop.Num(0))}
 	}
-	return x.settled(b, k, x.matrix(a.Type, at), false, !*inMemory && !a.Def.Laws.Has(op.View))
+	return x.settled(b, k, x.matrix(a.Type, at), false, !*made && !a.Def.Laws.Has(op.View))
 }
 
-// call is what the row of an action is told, and whether the row lays its result into memory.
+// call is what the row of an action is told, and whether the row has made the elements of its result: in memory, or as a list.
 func (x *nestBuilder) call(a *op.Action, in []nestRef) (*op.Elements, *bool) {
 	e := &op.Elements{B: x.Builder, Attrs: a.Attrs, Out: a.Type, Fold: x.fold, Chain: x.chain, Below: x.below, Number: x.value}
 	e.Rounds = func(n int, state []loop.Val, body func(i loop.Lin, state []loop.Val) []loop.Val) []loop.Val {
 		return x.rounds("k", n, state, body)
 	}
-	inMemory := false
+	made := false
+	e.Held = func(list []loop.Val) op.Element {
+		made = true
+		return x.held(a.Type, list).at
+	}
 	e.Laid = func(write func(store func(i, j loop.Lin, v loop.Val))) op.Element {
 		m, ref := x.local(a.Type)
 		write(func(i, j loop.Lin, v loop.Val) { x.Store(m, i, j, v) })
-		inMemory = true
+		made = true
 		return ref.at
 	}
 	e.Pick = func(list []loop.Val, i, j loop.Lin) loop.Val { return x.held(a.Type, list).at(i, j) }
@@ -363,7 +367,7 @@ func (x *nestBuilder) call(a *op.Action, in []nestRef) (*op.Elements, *bool) {
 		e.In = append(e.In, s)
 	}
 	e.Index = func(k, size int, n loop.Lin) loop.Lin { return x.subscript(in[k].val, size, n) }
-	return e, &inMemory
+	return e, &made
 }
 
 // subscript is a number as the first of size neighbouring subscripts of an axis of length n. One that is linear is taken to be in range

@@ -229,7 +229,9 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 		return x.product(out, rows, cols, f)
 	}
 	if n > 0 && n <= unrolled && x.exactPair(c, out, n) {
-		return x.pair(c, out, rows, cols, f)
+		if sum := x.pair(c, out, rows, cols, f); sum != loop.NoVal {
+			return sum
+		}
 	}
 	if c == loop.Var || c == loop.Stddev {
 		return x.deviation(c, out, rows, cols, f)
@@ -338,10 +340,11 @@ func (x *nestBuilder) exactPair(c loop.Class, out types.Elem, n int) bool {
 	return n <= 2 && out.IsFloat() && (c == loop.Sum || c == loop.Mean && out == types.F64)
 }
 
+// pair is the sum or mean of one or two contributions, NoVal where they are no numbers of the result's type.
 func (x *nestBuilder) pair(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	sum := f(loop.Num(0), loop.Num(0))[0]
 	if x.Type(sum) != out {
-		panic(noBody{c.Info().Name + " of " + x.Type(sum).String()})
+		return loop.NoVal
 	}
 	if rows*cols == 2 {
 		sum = x.Op(loop.Add, sum, f(loop.Num(int64(rows-1)), loop.Num(int64(cols-1)))[0])

@@ -26,6 +26,9 @@ type Elements struct {
 	Below func(a, b loop.Lin, then, other func() loop.Val) loop.Val
 	// Pick returns an element of a result that is listed row by row.
 	Pick func(list []loop.Val, i, j loop.Lin) loop.Val
+	// Held returns a result whose elements are listed row by row. They exist: no reader computes
+	// them again.
+	Held func(list []loop.Val) Element
 	// Laid returns a matrix of the result's size in memory of the point. write stores all its
 	// elements.
 	Laid func(write func(store func(i, j loop.Lin, v loop.Val))) Element
