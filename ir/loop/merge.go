@@ -1,7 +1,7 @@
 package loop
 
 // This file removes repeated work: loops over the same range in one block become one loop, and an
-// operation on the same operands is done once.
+// operation on the same operands is done once, before a loop if it is the same in all rounds.
 
 import (
 	"encoding/binary"
@@ -57,18 +57,29 @@ func (m *merger) statement(b *Block, i int, done []bool) {
 	case s.Code == If, s.Code == Once, s.Code == Fold:
 		m.within(s)
 	case s.N == 1 && pure(s):
+		m.once(s)
+	case s.Code == Check: // one that has passed passes again
 		key := m.key(s)
-		for k := len(m.seen) - 1; k >= 0; k-- {
-			if v, ok := m.seen[k][key]; ok {
-				m.now[s.Dst] = v
-				return
-			}
+		if !slices.ContainsFunc(m.seen, func(seen map[string]Val) bool { _, ok := seen[key]; return ok }) {
+			m.copy(s)
+			m.seen[len(m.seen)-1][key] = NoVal
 		}
-		m.copy(s)
-		m.seen[len(m.seen)-1][key] = m.now[s.Dst]
 	default:
 		m.copy(s)
 	}
+}
+
+// once writes a pure statement unless a block that is open has done the same.
+func (m *merger) once(s *Stmt) {
+	key := m.key(s)
+	for k := len(m.seen) - 1; k >= 0; k-- {
+		if v, ok := m.seen[k][key]; ok {
+			m.now[s.Dst] = v
+			return
+		}
+	}
+	m.copy(s)
+	m.seen[len(m.seen)-1][key] = m.now[s.Dst]
 }
 
 // pure reports a statement with one value that depends only on its operands and on memory that no
@@ -136,6 +147,9 @@ func (m *merger) loops(b *Block, i int, done []bool) {
 				group = append(group, s)
 			}
 		}
+	}
+	for _, s := range group {
+		m.lift(s)
 	}
 	x := first.Loop.Index
 	x.Range = m.rng(x.Range)

@@ -78,3 +78,54 @@ nest(%0: f64[]) (i: 0..%0.rows) {
 		t.Errorf("merged:\n%s", text)
 	}
 }
+
+// TestMergeLifts: what gives the same value in all rounds is done before the loop, if some round surely does it: not behind a check,
+// and not where there may be no round. A check that has passed is not made again.
+func TestMergeLifts(t *testing.T) {
+	for _, c := range []struct {
+		name, rounds, check string
+		lifted              []string // found before the loop
+		checks              int
+	}{
+		{"certain", "0..3", "", []string{"load %0[i, 0]", "load %0[i, 1]", "sqrt"}, 0},
+		{"perhaps no round", "0..%0.rows", "", nil, 0},
+		{"behind a check", "0..3", "check 1 v7, v5\n check 1 v7, v5", []string{"load %0[i, 0]"}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n, err := loop.Parse(`
+nest(%0: f64[]) (i: 0..%0.rows) {
+  v0 = f64 0
+  v1 = for j: 0..2 (v2 = v0) {
+    v3 = for k: `+c.rounds+` (v4 = v2) {
+      v5 = load %0[i, 0]
+      v6 = load %0[j, 0]
+      v7 = lt v6, v5
+      `+c.check+`
+      v8 = load %0[i, 1]
+      v9 = sqrt v8
+      v10 = add v9, v5
+      v11 = mul v10, v6
+      v12 = add v4, v11
+      next v12
+    }
+    next v3
+  }
+  store out0[i, 0] v1
+} : (f64[%0.rows, 1])`, loop.Standard{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := loop.Merge(n).String()
+			before, _, _ := strings.Cut(text, "for j")
+			for _, part := range []string{"load %0[i, 0]", "load %0[i, 1]", "sqrt"} {
+				want := strings.Contains(strings.Join(c.lifted, "\n"), part)
+				if strings.Contains(before, part) != want || strings.Count(text, part) != 1 {
+					t.Errorf("%s before the loops: want %v:\n%s", part, want, text)
+				}
+			}
+			if n := strings.Count(text, "check"); n != c.checks {
+				t.Errorf("%d checks, want %d:\n%s", n, c.checks, text)
+			}
+		})
+	}
+}
