@@ -25,6 +25,7 @@ type assignment struct {
 	reg   []Reg // by virt; NoReg: in scratch memory
 	slot  []int // by virt, of those in scratch memory
 	slots int
+	kept  [][]virt // by block aside: what gives its register away there
 }
 
 // registers is what may be assigned of each class.
@@ -42,11 +43,17 @@ func (p *program) intervals() []interval {
 		all[v] = interval{v: virt(v), from: -1}
 	}
 	var open []int
-	weight := 1.0
+	weight, aside := 1.0, 1.0
 	// touched lists the registers that are read inside of a loop and made before it, by the depth of the loop.
 	var touched [][]virt
 	for k := range p.steps {
 		s := &p.steps[k]
+		switch {
+		case s.aside > 0:
+			aside = asideWeight
+		case s.aside < 0:
+			aside = 1
+		}
 		if s.enters {
 			open = append(open, k)
 			touched = append(touched, nil)
@@ -55,7 +62,7 @@ func (p *program) intervals() []interval {
 		use := func(v virt) {
 			x := &all[v]
 			x.to = max(x.to, k)
-			x.cost += weight
+			x.cost += weight * aside
 			if d := len(open) - 1; d >= 0 && x.from >= 0 && x.from < open[d] {
 				touched[d] = append(touched[d], v)
 			}
@@ -89,13 +96,69 @@ func (p *program) intervals() []interval {
 	return out
 }
 
+// scan is a linear scan over some of the intervals.
+type scan struct {
+	p      *program
+	a      *assignment
+	free   [classCount][]Reg
+	active [classCount][]interval
+	// passed is how many steps outside of blocks aside are up to each step.
+	passed []int
+}
+
 // spillCost is what it costs if x has no register, for each step that its register would be busy.
-func (p *program) spillCost(x interval) float64 {
+func (s *scan) spillCost(x interval) float64 {
 	cost := x.cost
-	if p.hasSource(x.v) {
+	if s.p.hasSource(x.v) {
 		cost /= 2 // nothing is stored, and most readers take an element of memory in all lanes
 	}
-	return cost / float64(x.to-x.from+1)
+	return cost / float64(s.passed[x.to]-s.passed[x.from]+1)
+}
+
+func (s *scan) spill(v virt) {
+	s.a.reg[v] = NoReg
+	if !s.p.hasSource(v) {
+		s.a.slot[v] = s.a.slots
+		s.a.slots++
+	}
+}
+
+// assign gives registers to intervals, which are in the order of their begins.
+func (s *scan) assign(list []interval) {
+	for _, x := range list {
+		c := s.p.classes[x.v]
+		// An operand that dies where the result is made gives its register to it.
+		live := s.active[c][:0]
+		for _, y := range s.active[c] {
+			if y.to <= x.from {
+				s.free[c] = append(s.free[c], s.a.reg[y.v])
+			} else {
+				live = append(live, y)
+			}
+		}
+		s.active[c] = live
+		if n := len(s.free[c]); n > 0 {
+			s.a.reg[x.v] = s.free[c][n-1]
+			s.free[c] = s.free[c][:n-1]
+			s.active[c] = append(s.active[c], x)
+			continue
+		}
+		// The cheapest goes to memory.
+		cheapest, least := -1, s.spillCost(x)
+		for k, y := range s.active[c] {
+			if cost := s.spillCost(y); cost < least {
+				cheapest, least = k, cost
+			}
+		}
+		if cheapest < 0 {
+			s.spill(x.v)
+			continue
+		}
+		y := s.active[c][cheapest]
+		s.a.reg[x.v] = s.a.reg[y.v]
+		s.spill(y.v)
+		s.active[c][cheapest] = x
+	}
 }
 
 // allocate assigns vector registers 0..vectors-1, masks 1..masks and the general registers that are free.
@@ -104,55 +167,25 @@ func (p *program) allocate(r registers) assignment {
 	for v := range a.reg {
 		a.reg[v] = NoReg
 	}
-	var free [classCount][]Reg
+	s := scan{p: p, a: &a}
 	for k := r.vectors - 1; k >= 0; k-- {
-		free[vectorClass] = append(free[vectorClass], V(k))
+		s.free[vectorClass] = append(s.free[vectorClass], V(k))
 	}
 	for k := r.masks; k >= 1; k-- {
-		free[maskClass] = append(free[maskClass], K(k))
+		s.free[maskClass] = append(s.free[maskClass], K(k))
 	}
-	free[generalClass] = slices.Clone(r.general)
-	var active [classCount][]interval
-	spill := func(v virt) {
-		a.reg[v] = NoReg
-		if !p.hasSource(v) {
-			a.slot[v] = a.slots
-			a.slots++
-		}
+	s.free[generalClass] = slices.Clone(r.general)
+	blocks := p.asides()
+	s.passed = p.passed(blocks)
+	all := p.intervals()
+	within := p.within(all, blocks)
+	rest := all
+	if len(blocks) > 0 {
+		rest = slices.DeleteFunc(slices.Clone(all), func(x interval) bool { return within[x.v] > 0 })
 	}
-	for _, x := range p.intervals() {
-		c := p.classes[x.v]
-		// An operand that dies where the result is made gives its register to it.
-		live := active[c][:0]
-		for _, y := range active[c] {
-			if y.to <= x.from {
-				free[c] = append(free[c], a.reg[y.v])
-			} else {
-				live = append(live, y)
-			}
-		}
-		active[c] = live
-		if n := len(free[c]); n > 0 {
-			a.reg[x.v] = free[c][n-1]
-			free[c] = free[c][:n-1]
-			active[c] = append(active[c], x)
-			continue
-		}
-		// The cheapest goes to memory.
-		cheapest, least := -1, p.spillCost(x)
-		for k, y := range active[c] {
-			if cost := p.spillCost(y); cost < least {
-				cheapest, least = k, cost
-			}
-		}
-		if cheapest < 0 {
-			spill(x.v)
-			continue
-		}
-		y := active[c][cheapest]
-		a.reg[x.v] = a.reg[y.v]
-		spill(y.v)
-		active[c][cheapest] = x
+	s.assign(rest)
+	for k, b := range blocks {
+		a.kept = append(a.kept, p.assignAside(&a, r, b, rest, all, func(v virt) bool { return within[v] == k+1 }))
 	}
 	return a
 }

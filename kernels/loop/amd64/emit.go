@@ -2,6 +2,8 @@ package amd64
 
 // This file writes a program as machine code, its registers being assigned.
 
+import "slices"
+
 // General registers with a fixed role. RAX, R9, R10 and R11 are free within a step.
 const (
 	argsReg    = RDI // the block of arguments
@@ -155,11 +157,15 @@ func (m *maker) step(s *step) {
 		return
 	}
 	i := s.Inst
-	if s.a != 0 {
-		i.A = m.load(s.a, 0)
+	a, b := s.a, s.b
+	if a != 0 && b != 0 && s.c == 0 && m.at.reg[a] == NoReg && m.at.reg[b] != NoReg && slices.Contains(commutes, i.Op) {
+		a, b = b, a
 	}
-	if s.b != 0 && (s.c != 0 || !m.fromMemory(&i, s.b)) {
-		i.B = m.load(s.b, 1)
+	if a != 0 {
+		i.A = m.load(a, 0)
+	}
+	if b != 0 && (s.c != 0 || !m.fromMemory(&i, b)) {
+		i.B = m.load(b, 1)
 	}
 	if s.c != 0 {
 		i.C = m.load(s.c, 2)
@@ -183,6 +189,10 @@ func (m *maker) step(s *step) {
 	}
 	m.store(s.dst, i.Dst)
 }
+
+// commutes are operations whose operands may change places, so that the one in memory is the last. Of two that are nan either may be
+// the result.
+var commutes = []Op{VADDPD, VMULPD, VADDPS, VMULPS, VPADDQ, VPAND, VPOR, VPXOR, VPMULUDQ, VPCMPEQQ}
 
 // spareFor is the register that a result passes through on its way to scratch memory.
 func (m *maker) spareFor(v virt) Reg {

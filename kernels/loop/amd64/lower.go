@@ -68,6 +68,8 @@ type lowering struct {
 	part                     // the vectors that are lowered now
 	parts    []part          // all that are lowered together
 	square   bool            // the parts are rows: see squares
+	asides   int             // blocks that stand aside, so far
+	isAside  bool            // the block that is lowered is one, or in one
 	together int             // how many vectors are lowered together, but for the last ones of a row
 	counters map[int]counter // of the indices of inner loops that are the same in all lanes, by name
 	locals   []local
@@ -374,14 +376,23 @@ func (l *lowering) branch(s *loop.Stmt) {
 				l.jumpIfNone(skip, masks...)
 			}
 			l.each(func(k int) { l.active = masks[k] })
-			l.block(b)
 		}
-		l.each(func(k int) {
-			for i, x := range b.Yield {
-				l.move(l.frame.vals[int(s.Dst)+i].v, l.frame.vals[x], masks[k], first)
+		write := func() {
+			if len(b.Stmts) > 0 {
+				l.block(b)
 			}
-			l.active = outer[k]
-		})
+			l.each(func(k int) {
+				for i, x := range b.Yield {
+					l.move(l.frame.vals[int(s.Dst)+i].v, l.frame.vals[x], masks[k], first)
+				}
+				l.active = outer[k]
+			})
+		}
+		if !first && l.standsAside(b) {
+			l.aside(write)
+		} else {
+			write()
+		}
 		l.scalar(func(m *maker) { m.Bind(skip) })
 		l.forgetStored(b)
 	}

@@ -41,6 +41,8 @@ type step struct {
 	part int
 	// enters and leaves mark a loop: a value that is made before it and read inside lives until its end.
 	enters, leaves bool
+	// aside is the number of a block aside that begins behind the step, or less than 0 that of one that ends before it: see aside.go.
+	aside int
 	// anchor marks where steps of inner loops that do not depend on them may move: behind what they read, on every way into the loops.
 	anchor bool
 }

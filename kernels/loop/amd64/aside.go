@@ -1,0 +1,172 @@
+package amd64
+
+// This file assigns registers in blocks that stand aside: what a function does for operands that are rare or hard. Most vectors pass
+// such a block, so nothing outside of it goes to memory for what lives inside. A value that passes through gives its register away at
+// the block's begin, where it is stored, and has it again at its end.
+
+import "flow/ir/loop"
+
+// asideWeight is how often a block aside is expected to run, of the times that it is passed.
+const asideWeight = 1.0 / 8
+
+// leastAside is how many statements make it worth it to store registers at a block's begin.
+const leastAside = 8
+
+// standsAside reports a block of a function that computes alone: it ends no point, and stores and counts nothing.
+func (l *lowering) standsAside(b *loop.Block) bool {
+	return !l.frame.nest && !l.isAside && len(b.Stmts) >= leastAside && computes(b)
+}
+
+func computes(b *loop.Block) bool {
+	if b == nil {
+		return true
+	}
+	for i := range b.Stmts {
+		switch s := &b.Stmts[i]; {
+		case s.Code.IsOp(), s.Code == loop.Const, s.Code == loop.Look:
+		case s.Code == loop.Apply:
+			if !computes(&s.Func.Body) {
+				return false
+			}
+		case s.Code == loop.If:
+			if !computes(s.Then) || !computes(s.Else) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// aside writes a block that stands aside.
+func (l *lowering) aside(write func()) {
+	l.asides++
+	id := l.asides
+	l.isAside = true
+	l.emit(step{aside: id, scalar: func(m *maker, _ Reg, _ []Reg) {
+		for _, v := range m.at.kept[id-1] {
+			if !m.p.hasSource(v) {
+				m.Emit(Inst{Op: VMOVUPDStore, Len: m.length, A: m.at.reg[v], InMem: true, Mem: m.slotMem(v)})
+			}
+		}
+	}})
+	write()
+	l.emit(step{aside: -id, scalar: func(m *maker, _ Reg, _ []Reg) {
+		for _, v := range m.at.kept[id-1] {
+			if m.p.hasSource(v) {
+				m.fromSource(m.at.reg[v], m.p.source[v])
+			} else {
+				m.Emit(Inst{Op: VMOVUPD, Len: m.length, Dst: m.at.reg[v], InMem: true, Mem: m.slotMem(v)})
+			}
+		}
+	}})
+	l.isAside = false
+}
+
+// block is the steps between the begin and the end of a block aside.
+type block struct{ from, to int }
+
+// asides finds the blocks aside, by number.
+func (p *program) asides() []block {
+	var list []block
+	for k := range p.steps {
+		switch id := p.steps[k].aside; {
+		case id > 0:
+			for len(list) < id {
+				list = append(list, block{})
+			}
+			list[id-1].from = k
+		case id < 0:
+			list[-id-1].to = k
+		}
+	}
+	return list
+}
+
+// passed counts the steps outside of the blocks up to each.
+func (p *program) passed(blocks []block) []int {
+	inside := make([]bool, len(p.steps))
+	for _, b := range blocks {
+		for k := b.from + 1; k < b.to; k++ {
+			inside[k] = true
+		}
+	}
+	out, n := make([]int, len(p.steps)), 0
+	for k := range out {
+		if !inside[k] {
+			n++
+		}
+		out[k] = n
+	}
+	return out
+}
+
+// within is 1 + the number of the block in which a vector lives and dies, by virtual register, or 0.
+func (p *program) within(all []interval, blocks []block) []int {
+	if len(blocks) == 0 {
+		return nil
+	}
+	of := make([]int, len(p.steps))
+	for k, b := range blocks {
+		for i := b.from + 1; i < b.to; i++ {
+			of[i] = k + 1
+		}
+	}
+	out := make([]int, len(p.classes))
+	for _, x := range all {
+		if p.classes[x.v] == vectorClass && of[x.from] == of[x.to] {
+			out[x.v] = of[x.from]
+		}
+	}
+	return out
+}
+
+// assignAside gives registers to the vectors that live in block b alone. The values outside have theirs, and some of those that the block
+// does not touch give it away: these are returned.
+func (p *program) assignAside(a *assignment, r registers, b block, outside, all []interval, inside func(virt) bool) (kept []virt) {
+	touched := map[virt]bool{}
+	for k := b.from; k <= b.to; k++ {
+		s := &p.steps[k]
+		touched[s.dst] = true
+		s.reads(func(v virt) { touched[v] = true })
+	}
+	owner, fixed := make([]virt, r.vectors), make([]bool, r.vectors)
+	for _, x := range outside {
+		if reg := a.reg[x.v]; reg != NoReg && p.classes[x.v] == vectorClass && x.from <= b.to && x.to >= b.from {
+			owner[reg-V(0)] = x.v
+			fixed[reg-V(0)] = fixed[reg-V(0)] || touched[x.v] || x.from >= b.from || x.to <= b.to
+		}
+	}
+	s := scan{p: p, a: a, passed: p.passed(nil)}
+	free := &s.free[vectorClass]
+	for _, given := range []bool{true, false} { // those that are nobody's last: they are taken first
+		for k := range owner {
+			if !fixed[k] && (owner[k] != 0) == given {
+				*free = append(*free, V(k))
+			}
+		}
+	}
+	var list []interval
+	for _, x := range all {
+		if inside(x.v) {
+			list = append(list, x)
+		}
+	}
+	s.assign(list)
+	for _, x := range list {
+		reg := a.reg[x.v]
+		if reg == NoReg {
+			continue
+		}
+		if v := owner[reg-V(0)]; v != 0 && !fixed[reg-V(0)] {
+			owner[reg-V(0)] = 0
+			kept = append(kept, v)
+			if !p.hasSource(v) && a.slot[v] == 0 {
+				a.slot[v] = a.slots
+				a.slots++
+			}
+		}
+	}
+	return kept
+}
