@@ -52,7 +52,17 @@ var allowed = map[string]string{
 	"kernels/blas/openblas": "",
 	"kernels/format":        "ir/types ir/value lang/source memory",
 	"kernels/dense":         "ir/types ir/value kernels/vec",
-	"kernels":               "ir/loop ir/types ir/value ir/op ir/sparsity kernels/loop/launch kernels/dense kernels/exact kernels/vec kernels/blas kernels/spectrum kernels/format memory figure",
+	"kernels/define":        "ir/loop ir/op ir/types ir/value memory kernels/dense kernels/vec",
+	"kernels/window":        "ir/op ir/types ir/value kernels/dense",
+	"kernels/rowtest":       "ir/op ir/types ir/value kernels/define",
+	"kernels/elementwise":   "ir/loop ir/op ir/types ir/value kernels/define kernels/vec",
+	"kernels/order":         "ir/op ir/types ir/value kernels/define kernels/window",
+	"kernels/linalg":        "ir/loop ir/op ir/types ir/value kernels/blas kernels/define kernels/dense kernels/spectrum kernels/window",
+	"kernels/construct":     "ir/op ir/types ir/value kernels/define kernels/dense kernels/vec kernels/window",
+	"kernels/move":          "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/window",
+	"kernels/fourier":       "ir/op ir/types ir/value kernels/define kernels/vec",
+	"kernels/inout":         "ir/loop ir/op ir/sparsity ir/types ir/value figure kernels/define kernels/dense kernels/elementwise kernels/format kernels/window",
+	"kernels":               "ir/loop ir/op ir/sparsity ir/types ir/value memory kernels/blas kernels/construct kernels/define kernels/dense kernels/elementwise kernels/exact kernels/fourier kernels/inout kernels/linalg kernels/loop/launch kernels/move kernels/order kernels/vec kernels/window",
 
 	"stdlib":   "",
 	"examples": "", // programs, embedded for the manual, and their tests
@@ -80,7 +90,7 @@ var allowed = map[string]string{
 	"runtime/dist/transport/transporttest/pingpong": "runtime/dist/transport runtime/dist/transport/mpi runtime/local",
 
 	// The root is wiring over everything; the command adds what concerns a terminal.
-	"": "memory lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/blas stdlib compiler " +
+	"": "memory lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/inout kernels/blas stdlib compiler " +
 		"runtime/trace runtime/local runtime/schedule runtime/replay runtime/dist runtime/dist/transport",
 	"cmd/flowrun": "lang lang/ast lang/source ir ir/types ir/loop ir/op ir/plan kernels kernels/blas kernels/loop/launch stdlib examples compiler " +
 		"runtime/dist runtime/dist/transport/mpi " +
@@ -100,7 +110,9 @@ var allowedInTests = map[string]string{
 	"compiler/lower":             "kernels",
 	"lang":                       "runtime/dist/calm",
 	"compiler/rule":              "kernels ir/eval",
-	"kernels":                    "kernels/loop/interp",
+	"kernels":                    "kernels/loop/interp kernels/rowtest",
+	"kernels/fourier":            "kernels/rowtest",
+	"kernels/inout":              "kernels/rowtest",
 	"kernels/loop/amd64":         "ir/value ir/loop/looptest kernels/loop/code golang.org/x/sys/cpu",
 	"kernels/loop/code":          "kernels/loop/amd64 golang.org/x/sys/cpu",
 	"kernels/loop/interp":        "ir/loop/looptest",

@@ -18,6 +18,7 @@ import (
 	"flow/ir/plan"
 	"flow/ir/value"
 	"flow/kernels"
+	"flow/kernels/inout"
 	"flow/lang/source"
 	"flow/memory"
 	"flow/runtime/schedule"
@@ -64,14 +65,14 @@ type CompileOptions struct {
 	// what it holds during the run, and it must not be written meanwhile. A name that the
 	// program neither declares nor reads is an error.
 	Values map[string]any
-	store  *kernels.Store // of a session; nil: there is none
-	apart  bool           // the ranks of the session share no memory
+	store  *inout.Store // of a session; nil: there is none
+	apart  bool         // the ranks of the session share no memory
 	// Operators are rows of the caller, after those of Flow.
 	Operators []Operator
 }
 
 // Input provides what can be read only once, such as pipes.
-type Input = kernels.Input
+type Input = inout.Input
 
 // MostMemory returns the memory that this process could use if all others were idle, by machine,
 // control group and ulimit.
@@ -95,7 +96,7 @@ func (o CompileOptions) options() (co compiler.Options, in *Input, err error) {
 		return co, nil, err
 	}
 	if o.store != nil {
-		rows = append(rows, kernels.Keeping(o.store, o.apart)...)
+		rows = append(rows, inout.Keeping(o.store, o.apart)...)
 	}
 	table, err := kernels.TableReading(o.Kernels, in, rows...)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"flow/ir"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels"
+	"flow/kernels/inout"
 	"flow/lang/source"
 )
 
@@ -27,7 +27,7 @@ type Session struct {
 	names   *compiler.Session
 	options CompileOptions
 	co      compiler.Options
-	store   kernels.Store
+	store   inout.Store
 	ranks   *sessionRanks // nil: all is done in this process
 	// compiling is closed when an interrupted compilation, which uses the names until then, has
 	// ended; nil: none was.

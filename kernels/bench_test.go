@@ -7,6 +7,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/construct"
+	"flow/kernels/rowtest"
 )
 
 // BenchmarkRows measures rows of one operand class on square f64 and f32 matrices; bytes are those of the operands.
@@ -24,7 +26,7 @@ func BenchmarkRows(b *testing.B) {
 				for range d.Args {
 					x := value.New(e, n, n)
 					for i := range n * n {
-						x.Set(i/n, i%n, value.F64(u01(1, uint64(i))+0.5))
+						x.Set(i/n, i%n, value.F64(construct.U01(1, uint64(i))+0.5))
 					}
 					in, ts = append(in, x), append(ts, x.Type())
 				}
@@ -33,7 +35,7 @@ func BenchmarkRows(b *testing.B) {
 					b.Fatal(err)
 				}
 				c := &op.Call{Def: d, In: in, Type: t}
-				lend(c)
+				rowtest.Lend(c)
 				b.Run(fmt.Sprintf("%s/%v/%d", name, e, n), func(b *testing.B) {
 					for b.Loop() {
 						if err := d.Kernel(c); err != nil {
@@ -49,7 +51,7 @@ func BenchmarkRows(b *testing.B) {
 
 // BenchmarkConstructors measures the rows that make matrices.
 func BenchmarkConstructors(b *testing.B) {
-	for _, d := range construct() {
+	for _, d := range construct.Rows() {
 		if d.Shard.Kind != op.ShardGenerate {
 			continue
 		}
@@ -59,7 +61,7 @@ func BenchmarkConstructors(b *testing.B) {
 			b.Fatal(err)
 		}
 		c := &op.Call{Def: d, Attrs: attrs, Type: t}
-		lend(c)
+		rowtest.Lend(c)
 		b.Run(d.Name, func(b *testing.B) {
 			for b.Loop() {
 				if err := d.Kernel(c); err != nil {

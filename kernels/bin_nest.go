@@ -12,6 +12,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 )
@@ -80,14 +81,14 @@ func binNest(k binKey) *loop.Nest {
 	}
 	i := loop.Of(loop.IndexSym, b.Index("i", loop.Range{Kind: loop.Steps, To: rows, By: 1}))
 	j := loop.Of(loop.IndexSym, b.Index("j", loop.Range{Kind: loop.Steps, To: cols, By: 1}))
-	v := convertBody(b, types.F64, b.Load(x, i, j))
-	one, none := numeral(b, types.I64, 1), numeral(b, types.I64, -1)
+	v := define.ConvertBody(b, types.F64, b.Load(x, i, j))
+	one, none := define.Numeral(b, types.I64, 1), define.Numeral(b, types.I64, -1)
 	// within is f within two bounds, and the upper one for a nan.
 	within := func(f, lo, hi loop.Val) loop.Val {
 		f = b.Op(loop.Select, b.Op(loop.Lt, f, hi), f, hi)
 		return b.Op(loop.Select, b.Op(loop.Lt, lo, f), f, lo)
 	}
-	float := func(n int) loop.Val { return numeral(b, types.F64, n) }
+	float := func(n int) loop.Val { return define.Numeral(b, types.F64, n) }
 	var n loop.Val
 	if k.even {
 		lo, width, many := scalar(), scalar(), scalar()
@@ -107,9 +108,9 @@ func binNest(k binKey) *loop.Nest {
 			return b.Op(loop.Le, e, v)
 		}
 		if k.rounds > 0 {
-			n = numeral(b, types.I64, 0)
+			n = define.Numeral(b, types.I64, 0)
 			for r := k.rounds - 1; r >= 0; r-- {
-				next := b.Op(loop.Add, n, numeral(b, types.I64, 1<<r))
+				next := b.Op(loop.Add, n, define.Numeral(b, types.I64, 1<<r))
 				n = b.Op(loop.Select, below(edge(next)), next, n)
 			}
 		} else {

@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/rowtest"
 )
 
 // TestBins: the loops of bin give what the definition gives, for edges at equal distances and others,
@@ -76,7 +77,7 @@ func TestBins(t *testing.T) {
 							if err := call.Def.Kernel(call); err != nil {
 								t.Fatal(err)
 							}
-							if s := differ(call.Out, want); s != "" {
+							if s := rowtest.Differ(call.Out, want); s != "" {
 								t.Errorf("%s of %v, %s, by %v: %s", name, in.Type(), closed, edges, s)
 							}
 							if ran := LoopsBegun() > begun; ran != (compileFrom == 0) {

@@ -10,6 +10,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 )
 
 // byRows is the row. Its body is the operators on whole matrices; its attributes are their number of rows, that of columns of
@@ -22,7 +23,7 @@ func byRows() *op.Def {
 		Hidden: true,
 		Doc:    "byrows runs reductions of rows and what is made of their results by blocks of rows; the pass row-blocks makes it.",
 		Args:   []op.Arg{{Name: "x", Rest: true}},
-		Type:   ownType,
+		Type:   define.OwnType,
 		Ref: func(c *op.Call) (value.Value, error) {
 			out, err := c.Bodies[0].Eval(c.In, c)
 			if err != nil || c.Type.Kind == types.Tuple {
@@ -35,7 +36,7 @@ func byRows() *op.Def {
 		Shard: op.Shard{Kind: op.ShardWhole},
 		Alias: true, // of the arguments for which the attribute held is 0
 		Cost: func(s *op.Sig, out types.Type) op.Work {
-			w := readCost(s, 0)
+			w := define.ReadCost(s, 0)
 			w.Flops = 16 * float64(s.Attrs.Int("rows")) * float64(s.Attrs.Int("cols"))
 			w.Bytes += float64(out.Bytes())
 			return w

@@ -7,6 +7,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/elementwise"
 )
 
 // chainBench is a chain: the element types of its operands, and steps that name a row and its arguments, operands first.
@@ -80,7 +81,7 @@ func (c chainBench) program(b *testing.B, rows map[string]*op.Def, n int) (*op.P
 func BenchmarkChains(b *testing.B) {
 	const n = 32768
 	rows := map[string]*op.Def{}
-	for _, d := range elementwise() {
+	for _, d := range elementwise.Rows() {
 		rows[d.Name] = d
 	}
 	mapRow := fused()[0]

@@ -7,6 +7,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/rowtest"
 )
 
 // drawOf is what the row of that name makes of these attributes.
@@ -16,7 +17,7 @@ func drawOf(t *testing.T, name string, attrs ...op.Attr) *value.Dense {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, ok := check(t, table.Must(name), op.MakeAttrs(attrs...), nil)
+	v, ok := rowtest.Check(t, table.Must(name), op.MakeAttrs(attrs...), nil)
 	if !ok {
 		t.Fatalf("%s is refused", name)
 	}
@@ -94,10 +95,10 @@ func TestSeedsOfTheRun(t *testing.T) {
 		s := table.Must(d.Seeded)
 		for _, seed := range []int{0, 5, -1, math.MaxInt64, math.MinInt64} {
 			attrs := op.MakeAttrs(constructors[d.Name]...)
-			want, ok := check(t, d, attrs.With("seed", op.Int(seed)), nil)
-			got, also := check(t, s, attrs, []value.Value{value.I64(int64(seed))})
-			if !ok || !also || differ(got, want) != "" {
-				t.Errorf("%s, seed %d: %s", d.Name, seed, differ(got, want))
+			want, ok := rowtest.Check(t, d, attrs.With("seed", op.Int(seed)), nil)
+			got, also := rowtest.Check(t, s, attrs, []value.Value{value.I64(int64(seed))})
+			if !ok || !also || rowtest.Differ(got, want) != "" {
+				t.Errorf("%s, seed %d: %s", d.Name, seed, rowtest.Differ(got, want))
 			}
 		}
 		for _, bad := range []types.Type{types.ScalarOf(types.F64), types.DenseOf(types.I64, 1, 1)} {

@@ -6,6 +6,7 @@ package kernels
 import (
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/define"
 )
 
 // controls is the rows of the graph itself.
@@ -20,14 +21,14 @@ func controls() []*op.Def {
 		Name:    "iterate",
 		Hidden:  true,
 		Doc:     "iterate runs its region round by round on carried values; the statement `iterate` makes it.",
-		Type:    ownType,
+		Type:    define.OwnType,
 		Laws:    op.Pure,
 		Control: op.Iterate,
 	}, {
 		Name:    "select",
 		Hidden:  true,
 		Doc:     "select runs one of two regions; an `if` on a value of the run makes it.",
-		Type:    ownType,
+		Type:    define.OwnType,
 		Laws:    op.Pure,
 		Control: op.Select,
 	}, {
@@ -41,18 +42,13 @@ func controls() []*op.Def {
 	}}
 }
 
-// ownType is the type rule of rows whose nodes have the type that their regions give.
-func ownType(s *op.Sig) (types.Type, error) {
-	return types.Type{}, op.Faultf(-1, codeKind, "`%s` has the type that its node says", s.Def.Name)
-}
-
 func partType(s *op.Sig) (types.Type, error) {
 	if len(s.In) != 1 || s.In[0].Kind != types.Tuple {
-		return types.Type{}, op.Faultf(0, codeKind, "part takes a tuple")
+		return types.Type{}, op.Faultf(0, define.CodeKind, "part takes a tuple")
 	}
 	f, at := s.In[0].Ext.Fields, s.Attrs.Int("at")
 	if at < 0 || at >= len(f) {
-		return types.Type{}, op.Faultf(-1, codeKind, "part %d of a tuple of %d", at, len(f))
+		return types.Type{}, op.Faultf(-1, define.CodeKind, "part %d of a tuple of %d", at, len(f))
 	}
 	return f[at].Type, nil
 }

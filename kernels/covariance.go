@@ -10,24 +10,26 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
+	"flow/kernels/linalg"
 )
 
 // covariances is the rows of this file on the given kernel set.
 func covariances(set blas.Set) []*op.Def {
-	l := &linear{pool: &scratchPool{}, f64: solverF64(set), f32: solverF32(set)}
-	sample := flag("sample", "divide by n - 1, not n")
+	l := linalg.NewLinear(set)
+	sample := define.Flag("sample", "divide by n - 1, not n")
 	d := func(name, doc, output string, args []op.Arg, elements func(*op.Elements) op.Element, ref, kernel func(c *op.Call) *value.Dense) *op.Def {
 		return &op.Def{
-			Name: name, Doc: doc, Args: args, Eg: eg(name+"(reshape(seq(1, 7), 3, 2))", output),
+			Name: name, Doc: doc, Args: args, Eg: define.Eg(name+"(reshape(seq(1, 7), 3, 2))", output),
 			Type: func(s *op.Sig) (types.Type, error) {
-				t, err := numberMatrix(s, 0)
+				t, err := define.NumberMatrix(s, 0)
 				return types.DenseOf(averaged(t.Elem), t.Cols, t.Cols), err
 			},
 			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "gemm",
 			Cost: func(s *op.Sig, out types.Type) op.Work {
-				return op.Work{Flops: 2 * elementCount(s.In[0]) * math.Max(float64(s.In[0].Cols), 0), Bytes: 3*8*elementCount(s.In[0]) + copyBytes(out)}
+				return op.Work{Flops: 2 * define.ElementCount(s.In[0]) * math.Max(float64(s.In[0].Cols), 0), Bytes: 3*8*define.ElementCount(s.In[0]) + define.CopyBytes(out)}
 			},
 			Elements: elements,
 			Ref:      func(c *op.Call) (value.Value, error) { return ref(c), nil },
@@ -37,11 +39,11 @@ func covariances(set blas.Set) []*op.Def {
 	x := op.Arg{Name: "x", Doc: "n x m, a variable a column"}
 	return []*op.Def{
 		d("cov", "cov is the m x m covariances of the columns of x, divided by n like var; sample = true divides by n - 1.",
-			"2.6666666666666665 2.6666666666666665\n2.6666666666666665 2.6666666666666665\n", []op.Arg{x, sample}, covElements, covRef, l.cov),
+			"2.6666666666666665 2.6666666666666665\n2.6666666666666665 2.6666666666666665\n", []op.Arg{x, sample}, covElements, covRef, func(c *op.Call) *value.Dense { return cov(l, c) }),
 		d("cor", "cor is the m x m correlations of the columns of x (Pearson), from -1 to 1; nan for a column that does not vary.",
 			"1 1\n1 1\n", []op.Arg{x}, corElements,
 			func(c *op.Call) *value.Dense { return correlations(covRef(c)) },
-			func(c *op.Call) *value.Dense { return correlations(l.cov(c)) }),
+			func(c *op.Call) *value.Dense { return correlations(cov(l, c)) }),
 		trace(),
 	}
 }
@@ -59,27 +61,27 @@ func covRef(c *op.Call) *value.Dense {
 	a, e := c.Dense(0), c.Type.Elem
 	d := value.New(e, a.Rows, a.Cols)
 	for j := range a.Cols {
-		mean := number(e, bigSum(elements(a.View(0, j, a.Rows, 1)), types.F64, false).F/float64(a.Rows))
+		mean := define.Number(e, bigSum(define.Elements(a.View(0, j, a.Rows, 1)), types.F64, false).F/float64(a.Rows))
 		for i := range a.Rows {
-			d.Set(i, j, number(e, a.At(i, j).Convert(e).F-mean.F))
+			d.Set(i, j, define.Number(e, a.At(i, j).Convert(e).F-mean.F))
 		}
 	}
 	product := &op.Call{In: []value.Value{d, d}, Attrs: op.MakeAttrs(op.Attr{Name: "ta", Val: op.Bool(true)}), Type: c.Type}
-	v, err := matmulRef(product)
+	v, err := linalg.MatmulRef(product)
 	if err != nil {
 		panic("BUG: the definition of @ fails: " + err.Error())
 	}
 	out := v.(*value.Dense)
 	for i := range out.Rows {
 		for j := range out.Cols {
-			out.Set(i, j, number(e, out.At(i, j).F/divisor(c)))
+			out.Set(i, j, define.Number(e, out.At(i, j).F/divisor(c)))
 		}
 	}
 	return out
 }
 
 // cov is the kernel.
-func (l *linear) cov(c *op.Call) *value.Dense {
+func cov(l *linalg.Linear, c *op.Call) *value.Dense {
 	a, e := c.Dense(0), c.Type.Elem
 	out := value.New(e, a.Cols, a.Cols)
 	if a.Cols == 0 {
@@ -98,7 +100,7 @@ func (l *linear) cov(c *op.Call) *value.Dense {
 	} else {
 		center(dense.GridOf[float64](d), mean.F64)
 	}
-	l.accumulate(out, d, d, true, false, false)
+	l.Accumulate(out, d, d, true, false, false)
 	n := divisor(c)
 	for i, x := range out.F64 {
 		out.F64[i] = x / n
@@ -129,7 +131,7 @@ func correlations(c *value.Dense) *value.Dense {
 			if i == j && dev[i] > 0 && !math.IsInf(dev[i], 0) {
 				x = 1
 			}
-			c.Set(i, j, number(c.Elem, lesser(greater(x, -1), 1)))
+			c.Set(i, j, define.Number(c.Elem, define.Lesser(define.Greater(x, -1), 1)))
 		}
 	}
 	return c
@@ -140,11 +142,11 @@ func trace() *op.Def {
 		Name: "trace",
 		Doc:  "trace is the sum of the diagonal of a square matrix: exact, rounded once, like sum.",
 		Args: []op.Arg{{Name: "a", Doc: "n x n"}},
-		Eg:   eg("trace(2 * eye(3))", "6"),
+		Eg:   define.Eg("trace(2 * eye(3))", "6"),
 		Type: func(s *op.Sig) (types.Type, error) {
-			t, err := numberMatrix(s, 0)
-			if err == nil && !agree(t.Rows, t.Cols) {
-				err = op.Faultf(0, codeSquare, "trace takes a square matrix; this has %d rows and %d columns", t.Rows, t.Cols).
+			t, err := define.NumberMatrix(s, 0)
+			if err == nil && !define.Agree(t.Rows, t.Cols) {
+				err = op.Faultf(0, define.CodeSquare, "trace takes a square matrix; this has %d rows and %d columns", t.Rows, t.Cols).
 					WithHelp("the sum of all elements is sum(x)")
 			}
 			return types.ScalarOf(summed(t.Elem)), err
@@ -164,7 +166,7 @@ func trace() *op.Def {
 		Elements: traceElements,
 		Laws:     op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, _ types.Type) op.Work {
-			n := math.Sqrt(elementCount(s.In[0]))
+			n := math.Sqrt(define.ElementCount(s.In[0]))
 			return op.Work{Flops: 4 * n, Bytes: 64 * n}
 		},
 		Kernel: func(c *op.Call) error {

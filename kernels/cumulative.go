@@ -9,7 +9,9 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/window"
 )
 
 // chain is the part of a cumulative row that differs.
@@ -30,13 +32,13 @@ type chain struct {
 func cumulative() []*op.Def {
 	var out []*op.Def
 	for _, c := range []chain{
-		{"sum", "sums", summed, on2(func(a, b float64) float64 { return a + b }, func(a, b int64) int64 { return a + b }),
+		{"sum", "sums", summed, define.On2(func(a, b float64) float64 { return a + b }, func(a, b int64) int64 { return a + b }),
 			loop.Add, 0, added[float64], added[float32], added[int64], nil, "1 2\n4 6\n", "1 3\n3 7\n"},
-		{"prod", "products", summed, on2(func(a, b float64) float64 { return a * b }, func(a, b int64) int64 { return a * b }),
+		{"prod", "products", summed, define.On2(func(a, b float64) float64 { return a * b }, func(a, b int64) int64 { return a * b }),
 			loop.Mul, 0, multiplied[float64], multiplied[float32], multiplied[int64], nil, "1 2\n3 8\n", "1  2\n3 12\n"},
-		{"min", "minima", itself, on2(lesser, func(a, b int64) int64 { return min(a, b) }),
+		{"min", "minima", itself, define.On2(define.Lesser, func(a, b int64) int64 { return min(a, b) }),
 			loop.Min, loop.And, smaller[float64], smaller[float32], smaller[int64], smaller[uint8], "1 2\n1 2\n", "1 1\n3 3\n"},
-		{"max", "maxima", itself, on2(greater, func(a, b int64) int64 { return max(a, b) }),
+		{"max", "maxima", itself, define.On2(define.Greater, func(a, b int64) int64 { return max(a, b) }),
 			loop.Max, loop.Or, larger[float64], larger[float32], larger[int64], larger[uint8], "1 2\n3 4\n", "1 2\n3 4\n"},
 	} {
 		out = append(out, c.def(false), c.def(true))
@@ -58,16 +60,16 @@ func (c chain) def(byRow bool) *op.Def {
 	d := &op.Def{
 		Name: name, Doc: doc,
 		Args: []op.Arg{{Name: "x", Doc: "n x m"}},
-		Eg:   eg(name+"(reshape(seq(1, 5), 2, 2))", output),
+		Eg:   define.Eg(name+"(reshape(seq(1, 5), 2, 2))", output),
 		Type: func(s *op.Sig) (types.Type, error) {
-			t, err := denseType(s)
+			t, err := define.DenseType(s)
 			if err == nil && !t.Elem.IsNumeric() {
-				err = op.Faultf(0, codeKind, "`%s` is not defined on %v", name, t.Elem)
+				err = op.Faultf(0, define.CodeKind, "`%s` is not defined on %v", name, t.Elem)
 			}
 			return t.With(c.elem(t.Elem)), err
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "cumulative",
-		Cost: func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 1) },
+		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 1) },
 	}
 	d.Ref = func(call *op.Call) (value.Value, error) {
 		a := call.Dense(0)
@@ -92,8 +94,8 @@ func (c chain) def(byRow bool) *op.Def {
 		return nil
 	}
 	d.Elements = func(e *op.Elements) op.Element { return scanElements(e, byRow, c.written) }
-	if d.Loop = windowLoop(d.Kernel, partRows); !byRow {
-		d.Loop = windowLoop(d.Kernel, partWideCols)
+	if d.Loop = window.Loop(d.Kernel, window.Rows); !byRow {
+		d.Loop = window.Loop(d.Kernel, window.WideCols)
 	}
 	return d
 }
@@ -114,33 +116,33 @@ func (c chain) run(s *scanner, out, a *value.Dense, byRow bool) {
 	if byRow && a.Elem == out.Elem && c.alongRows(out, a) {
 		return
 	}
-	first := window{0, 0, 1, a.Cols}
+	first := window.Rect{Row: 0, Col: 0, Rows: 1, Cols: a.Cols}
 	if byRow {
-		first = window{0, 0, a.Rows, 1}
+		first = window.Rect{Row: 0, Col: 0, Rows: a.Rows, Cols: 1}
 	}
-	copyRect(out, first, a, 0, 0)
+	window.CopyRect(out, first, a, 0, 0)
 	if s.scan(out, a, byRow) {
 		return
 	}
-	w, back := window{1, 0, a.Rows - 1, a.Cols}, out.Stride // back to the element before in a line
+	w, back := window.Rect{Row: 1, Col: 0, Rows: a.Rows - 1, Cols: a.Cols}, out.Stride // back to the element before in a line
 	if byRow {
-		w, back = window{0, 1, a.Rows, a.Cols - 1}, 1
+		w, back = window.Rect{Row: 0, Col: 1, Rows: a.Rows, Cols: a.Cols - 1}, 1
 	}
-	if w.rows == 0 || w.cols == 0 {
+	if w.Rows == 0 || w.Cols == 0 {
 		return
 	}
-	copyRect(out, w, a, w.r0, w.c0)
-	for i := range w.rows {
-		at := (w.r0+i)*out.Stride + w.c0
+	window.CopyRect(out, w, a, w.Row, w.Col)
+	for i := range w.Rows {
+		at := (w.Row+i)*out.Stride + w.Col
 		switch out.Elem {
 		case types.F64:
-			scanLine(out.F64, at, w.cols, back, c.f64)
+			scanLine(out.F64, at, w.Cols, back, c.f64)
 		case types.F32:
-			scanLine(out.F32, at, w.cols, back, c.f32)
+			scanLine(out.F32, at, w.Cols, back, c.f32)
 		case types.Bool:
-			scanLine(out.Bool, at, w.cols, back, c.b)
+			scanLine(out.Bool, at, w.Cols, back, c.b)
 		default:
-			scanLine(out.I64, at, w.cols, back, c.i64)
+			scanLine(out.I64, at, w.Cols, back, c.i64)
 		}
 	}
 }

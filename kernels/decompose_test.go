@@ -8,6 +8,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/linalg"
+	"flow/kernels/rowtest"
 )
 
 // far is the greatest distance of an element of a @ b from c, given as functions of the place.
@@ -40,7 +42,7 @@ func unit(i, j int) float64 {
 
 // a @ v = v diag(w), t(v) @ v = I, values ascend, signs are as the manual says; twice the same bits.
 func TestEigenProperties(t *testing.T) {
-	rows := decompositions(chainSets(t)[0])
+	rows := linalg.Decompositions(chainSets(t)[0])
 	r := rand.New(rand.NewPCG(41, 42))
 	for trial := range 24 {
 		e, tol := types.F64, 1e-12
@@ -48,7 +50,7 @@ func TestEigenProperties(t *testing.T) {
 			e, tol = types.F32, 1e-4
 		}
 		n := []int{1, 2, 3, 10, 33, 70}[trial%6]
-		a := randomDense(r, e, n, n)
+		a := rowtest.RandomDense(r, e, n, n)
 		for i := range n {
 			for j := range i {
 				a.Set(j, i, a.At(i, j))
@@ -60,9 +62,9 @@ func TestEigenProperties(t *testing.T) {
 				junk.Set(i, j, value.F64(math.NaN()))
 			}
 		}
-		w := checkRow(t, rowNamed(t, rows, "eigvals"), nil, junk).(*value.Dense)
-		v := checkRow(t, rowNamed(t, rows, "eigvecs"), nil, junk).(*value.Dense)
-		if w2 := checkRow(t, rowNamed(t, rows, "eigvals"), nil, a); !value.Same(w, w2) {
+		w := rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "eigvals"), nil, junk).(*value.Dense)
+		v := rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "eigvecs"), nil, junk).(*value.Dense)
+		if w2 := rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "eigvals"), nil, a); !value.Same(w, w2) {
 			t.Fatal("eigvals reads above the diagonal")
 		}
 		scaled := func(i, j int) float64 { return v.At(i, j).F * w.At(j, 0).F }
@@ -74,7 +76,7 @@ func TestEigenProperties(t *testing.T) {
 		}
 		for i := 1; i < n; i++ {
 			if w.At(i, 0).F < w.At(i-1, 0).F {
-				t.Errorf("eigenvalues do not ascend: %v", showValue(w))
+				t.Errorf("eigenvalues do not ascend: %v", rowtest.ShowValue(w))
 			}
 		}
 		positiveHeads(t, v)
@@ -99,16 +101,16 @@ func positiveHeads(t *testing.T, v *value.Dense) {
 
 // u diag(s) t(v) = a, u and v orthonormal, s descending; the pseudo-inverse is the inverse on the range.
 func TestSingularProperties(t *testing.T) {
-	rows := decompositions(chainSets(t)[0])
+	rows := linalg.Decompositions(chainSets(t)[0])
 	r := rand.New(rand.NewPCG(43, 44))
 	for _, size := range [][2]int{{1, 1}, {2, 5}, {5, 2}, {10, 10}, {40, 7}, {7, 40}, {33, 31}, {0, 3}, {3, 0}} {
 		n, m := size[0], size[1]
 		k := min(n, m)
-		a := randomDense(r, types.F64, n, m)
-		s := checkRow(t, rowNamed(t, rows, "svdvals"), nil, a).(*value.Dense)
-		u := checkRow(t, rowNamed(t, rows, "svdu"), nil, a).(*value.Dense)
-		v := checkRow(t, rowNamed(t, rows, "svdv"), nil, a).(*value.Dense)
-		p := checkRow(t, rowNamed(t, rows, "pinv"), nil, a).(*value.Dense)
+		a := rowtest.RandomDense(r, types.F64, n, m)
+		s := rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "svdvals"), nil, a).(*value.Dense)
+		u := rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "svdu"), nil, a).(*value.Dense)
+		v := rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "svdv"), nil, a).(*value.Dense)
+		p := rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "pinv"), nil, a).(*value.Dense)
 		us := func(i, j int) float64 { return u.At(i, j).F * s.At(j, 0).F }
 		if d := far(us, turnedAt(v), at(a), n, k, m); d > 1e-12 {
 			t.Errorf("%v: u diag(s) t(v) is %v from a", size, d)
@@ -128,11 +130,11 @@ func TestSingularProperties(t *testing.T) {
 		}
 		for i := 1; i < k; i++ {
 			if s.At(i, 0).F > s.At(i-1, 0).F {
-				t.Errorf("singular values do not descend: %v", showValue(s))
+				t.Errorf("singular values do not descend: %v", rowtest.ShowValue(s))
 			}
 		}
 		positiveHeads(t, u)
-		if got := checkRow(t, rowNamed(t, rows, "rank"), nil, a).(value.Scalar).I; got != int64(k) {
+		if got := rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "rank"), nil, a).(value.Scalar).I; got != int64(k) {
 			t.Errorf("%v: rank of random numbers is %d", size, got)
 		}
 	}
@@ -142,10 +144,10 @@ func TestSingularProperties(t *testing.T) {
 			low.Set(i, j, value.F64(float64(i)+float64(i*i)*float64(j)))
 		}
 	}
-	if got := checkRow(t, rowNamed(t, rows, "rank"), nil, low).(value.Scalar).I; got != 2 {
+	if got := rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "rank"), nil, low).(value.Scalar).I; got != 2 {
 		t.Errorf("rank %d, want 2", got)
 	}
-	if got := checkRow(t, rowNamed(t, rows, "rank"), op.MakeAttrs(attr("tol", op.Float(1e9))), low).(value.Scalar).I; got != 0 {
+	if got := rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "rank"), op.MakeAttrs(rowtest.Attr("tol", op.Float(1e9))), low).(value.Scalar).I; got != 0 {
 		t.Errorf("rank above a great tol is %d, want 0", got)
 	}
 }

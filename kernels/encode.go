@@ -9,7 +9,9 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/window"
 )
 
 // encode is the rows of this file.
@@ -46,9 +48,9 @@ func codesOf(word string, d *value.Dense, n int) ([]int, error) {
 
 // columnOfNumbers is the type of argument i, which must be a column.
 func columnOfNumbers(s *op.Sig, i int) (types.Type, error) {
-	t, err := numberMatrix(s, i)
-	if err == nil && !agree(t.Cols, 1) {
-		err = op.Faultf(i, codeShape, "`%s` takes a column; this is %s", s.Def.Source(), t)
+	t, err := define.NumberMatrix(s, i)
+	if err == nil && !define.Agree(t.Cols, 1) {
+		err = op.Faultf(i, define.CodeShape, "`%s` takes a column; this is %s", s.Def.Source(), t)
 	}
 	return t, err
 }
@@ -60,7 +62,7 @@ func sizeAttr(s *op.Sig, name string, arg int) (int, error) {
 	case !ok:
 		return types.Unknown, nil
 	case v.Kind != op.IntVal || v.I < 0 || v.I > math.MaxInt32:
-		return 0, op.Faultf(arg, codeAttr, "%s of `%s` is a number of codes, not %v", name, s.Def.Source(), v)
+		return 0, op.Faultf(arg, define.CodeAttr, "%s of `%s` is a number of codes, not %v", name, s.Def.Source(), v)
 	}
 	return int(v.I), nil
 }
@@ -82,14 +84,14 @@ func ctable() *op.Def {
 		Args: []op.Arg{{Name: "a", Doc: "codes, a column"}, {Name: "b", Doc: "codes, a column as long"},
 			{Name: "n", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows"},
 			{Name: "m", Attr: true, Kind: op.IntVal, Optional: true, Doc: "columns"}, sparseAttr},
-		Eg:   eg("ctable(seq(0, 4) // 2, seq(0, 4) % 3)", "1 1 0\n1 0 1\n"),
+		Eg:   define.Eg("ctable(seq(0, 4) // 2, seq(0, 4) % 3)", "1 1 0\n1 0 1\n"),
 		Type: tableType, Ref: refInForm(tableRef), Kernel: countPairs, Loop: pairsLoop(),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: storedTable,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			if out.IsSparse() {
-				return op.Work{Flops: 20 * elementCount(s.In[0]), Bytes: 40 * elementCount(s.In[0])}
+				return op.Work{Flops: 20 * define.ElementCount(s.In[0]), Bytes: 40 * define.ElementCount(s.In[0])}
 			}
-			return streamCost(s, out, 4)
+			return define.StreamCost(s, out, 4)
 		},
 	}
 }
@@ -103,8 +105,8 @@ func tableType(s *op.Sig) (types.Type, error) {
 	if err != nil {
 		return b, err
 	}
-	if !agree(a.Rows, b.Rows) {
-		return a, op.Faultf(1, codeShape, "`ctable` of columns of %d and %d codes", a.Rows, b.Rows)
+	if !define.Agree(a.Rows, b.Rows) {
+		return a, op.Faultf(1, define.CodeShape, "`ctable` of columns of %d and %d codes", a.Rows, b.Rows)
 	}
 	n, err := sizeAttr(s, "n", 2)
 	if err != nil {
@@ -112,7 +114,7 @@ func tableType(s *op.Sig) (types.Type, error) {
 	}
 	m, err := sizeAttr(s, "m", 3)
 	if err == nil && s.Attrs.Bool("sparse") && (n == types.Unknown || m == types.Unknown) {
-		err = op.Faultf(4, codeAttr, "a sparse `ctable` needs n and m, its numbers of rows and columns")
+		err = op.Faultf(4, define.CodeAttr, "a sparse `ctable` needs n and m, its numbers of rows and columns")
 	}
 	return inForm(s, types.DenseOf(types.I64, n, m), err)
 }
@@ -150,10 +152,10 @@ func recode() *op.Def {
 		Doc: "recode is x with every element that equals from[k] replaced by to[k], the first such k; others stay. nan equals nan here, and " +
 			"-0 equals 0. recode(x, unique(x), codes) numbers the values of x.",
 		Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "from", Doc: "k elements"}, {Name: "to", Doc: "k elements"}},
-		Eg:   eg("recode(seq(0, 3), seq(1, 3), seq(10, 12))", "0\n10\n11\n"),
+		Eg:   define.Eg("recode(seq(0, 3), seq(1, 3), seq(10, 12))", "0\n10\n11\n"),
 		Type: recodeType,
 		Ref: func(c *op.Call) (value.Value, error) {
-			x, from, to := c.Dense(0), elements(c.In[1]), elements(c.In[2])
+			x, from, to := c.Dense(0), define.Elements(c.In[1]), define.Elements(c.In[2])
 			if len(from) != len(to) {
 				return nil, recodeLengths(len(from), len(to))
 			}
@@ -164,7 +166,7 @@ func recode() *op.Def {
 					v := x.At(i, j)
 					y := v
 					for k := len(from) - 1; k >= 0; k-- {
-						if contains([]value.Scalar{from[k].Convert(e)}, v.Convert(e)) {
+						if define.Contains([]value.Scalar{from[k].Convert(e)}, v.Convert(e)) {
 							y = to[k]
 						}
 					}
@@ -174,7 +176,7 @@ func recode() *op.Def {
 			return out, nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
-		Cost: func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 30) },
+		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 30) },
 		Kernel: func(c *op.Call) error {
 			b, err := beginRecode(c)
 			if err != nil {
@@ -195,16 +197,16 @@ func recodeType(s *op.Sig) (types.Type, error) {
 	var t [3]types.Type
 	for i := range t {
 		var err error
-		if t[i], err = numberMatrix(s, i); err != nil {
+		if t[i], err = define.NumberMatrix(s, i); err != nil {
 			return t[i], err
 		}
 	}
 	if t[1].Known() && t[2].Known() && t[1].Count() != t[2].Count() {
-		return t[0], op.Faultf(2, codeShape, "`recode`: %d elements to replace, %d to replace them by", t[1].Count(), t[2].Count())
+		return t[0], op.Faultf(2, define.CodeShape, "`recode`: %d elements to replace, %d to replace them by", t[1].Count(), t[2].Count())
 	}
 	for i := 1; i < 3; i++ {
 		if _, ok := types.Widen(t[0].Elem, t[i].Elem); !ok {
-			return t[0], op.Faultf(i, codeElem, "`recode` of %s and %s", t[0].Elem, t[i].Elem).WithHelp("convert one side: f64(x) or f32(x)")
+			return t[0], op.Faultf(i, define.CodeElem, "`recode` of %s and %s", t[0].Elem, t[i].Elem).WithHelp("convert one side: f64(x) or f32(x)")
 		}
 	}
 	e, _ := types.Widen(t[0].Elem, t[2].Elem)
@@ -215,7 +217,7 @@ func recodeType(s *op.Sig) (types.Type, error) {
 func binned(s *op.Sig) (types.Type, error) {
 	t := s.In[0]
 	if !t.IsDense() && t.Kind != types.Scalar || !t.Elem.IsNumeric() {
-		return t, op.Faultf(0, codeKind, "`bin` takes numbers; this is %s", t)
+		return t, op.Faultf(0, define.CodeKind, "`bin` takes numbers; this is %s", t)
 	}
 	return t.With(types.I64), nil
 }
@@ -231,12 +233,12 @@ func closedRight(a *op.Attrs) bool { return a.Str("closed") == "right" }
 
 func checkClosed(s *op.Sig, arg int) error {
 	if v, ok := s.Attrs.Get("closed"); ok && (v.Kind != op.StrVal || v.S != "left" && v.S != "right") {
-		return op.Faultf(arg, codeAttr, "closed of `bin` is \"left\" or \"right\", not %v", v)
+		return op.Faultf(arg, define.CodeAttr, "closed of `bin` is \"left\" or \"right\", not %v", v)
 	}
 	return nil
 }
 
-func binCost(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 10) }
+func binCost(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 10) }
 
 // binByList is bin with a list of edges.
 func binByList() *op.Def {
@@ -247,9 +249,9 @@ func binByList() *op.Def {
 			"to k; -1 for nan. With closed = \"right\" it is the number of edges that are below it, so that an interval has its upper end and not its " +
 			"lower one. The edges ascend. bin of four arguments has intervals of equal width.",
 		Args: []op.Arg{{Name: "x", Doc: "n x m, or a scalar"}, {Name: "edges", Doc: "k elements, ascending"}, closedAttr},
-		Eg:   eg("bin(seq(0, 5), 1.5 * seq(1, 3))", "0\n0\n1\n2\n2\n"),
+		Eg:   define.Eg("bin(seq(0, 5), 1.5 * seq(1, 3))", "0\n0\n1\n2\n2\n"),
 		Type: func(s *op.Sig) (types.Type, error) {
-			if _, err := numberMatrix(s, 1); err != nil {
+			if _, err := define.NumberMatrix(s, 1); err != nil {
 				return types.Type{}, err
 			}
 			if err := checkClosed(s, 2); err != nil {
@@ -270,7 +272,7 @@ func binByList() *op.Def {
 			}), err
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: binCost,
-		Kernel: kernel, Loop: windowLoop(kernel, partSame, partWhole),
+		Kernel: kernel, Loop: window.Loop(kernel, window.Same, window.Whole),
 	}
 }
 
@@ -283,15 +285,15 @@ func binEvenly() *op.Def {
 			"floor((x - lo) / (hi - lo) * k), not below 0, not above k - 1; -1 for nan. With closed = \"right\" it is ceil of that, less 1, within the same bounds.",
 		Args: []op.Arg{{Name: "x", Doc: "n x m, or a scalar"}, {Name: "lo", Doc: "where the first interval begins"},
 			{Name: "hi", Doc: "where the last one ends, above lo"}, {Name: "k", Attr: true, Kind: op.IntVal, Doc: "number of intervals"}, closedAttr},
-		Eg: eg("bin(seq(0, 5), 0, 4, 2)", "0\n0\n1\n1\n1\n"),
+		Eg: define.Eg("bin(seq(0, 5), 0, 4, 2)", "0\n0\n1\n1\n1\n"),
 		Type: func(s *op.Sig) (types.Type, error) {
 			for i := 1; i < 3; i++ {
 				if t := s.In[i]; t.Kind != types.Scalar || !t.Elem.IsNumeric() {
-					return t, op.Faultf(i, codeKind, "`bin` takes scalars for the ends; this is %s", t)
+					return t, op.Faultf(i, define.CodeKind, "`bin` takes scalars for the ends; this is %s", t)
 				}
 			}
 			if v, ok := s.Attrs.Get("k"); !ok || v.Kind != op.IntVal || v.I < 1 || v.I > 1<<53 {
-				return types.Type{}, op.Faultf(3, codeAttr, "k of `bin` is a number of intervals, at least 1, not %v", v)
+				return types.Type{}, op.Faultf(3, define.CodeAttr, "k of `bin` is a number of intervals, at least 1, not %v", v)
 			}
 			if err := checkClosed(s, 4); err != nil {
 				return types.Type{}, err
@@ -314,7 +316,7 @@ func binEvenly() *op.Def {
 			}), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Shard: op.Shard{Kind: op.ShardAligned}, Cost: binCost,
-		Kernel: kernel, Loop: windowLoop(kernel, partSame),
+		Kernel: kernel, Loop: window.Loop(kernel, window.Same),
 	}
 }
 
@@ -351,7 +353,7 @@ func checkEnds(lo, hi float64) error {
 
 func edgesOf(c *op.Call) ([]float64, error) {
 	var out []float64
-	for i, s := range elements(c.In[1]) {
+	for i, s := range define.Elements(c.In[1]) {
 		x := s.Float()
 		if math.IsNaN(x) || i > 0 && x < out[i-1] {
 			return nil, op.Failf("E606", "bin: the edges do not ascend at %d: %v", i, s)

@@ -9,8 +9,11 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/order"
 	"flow/kernels/vec"
+	"flow/kernels/window"
 )
 
 // pairTable is the most counts that every worker has of its own.
@@ -132,7 +135,7 @@ func roomForPairs(c *op.Call, n, m int) error {
 		return nil
 	}
 	if m > 0 && n > math.MaxInt32/m {
-		return op.Failf(codeMemory, "ctable: the codes ask for a table of %d x %d", n, m)
+		return op.Failf(define.CodeMemory, "ctable: the codes ask for a table of %d x %d", n, m)
 	}
 	c.Out = value.New(types.I64, n, m)
 	return nil
@@ -167,7 +170,7 @@ func pairsLoop() *op.Loop {
 			if rows == 0 || cols == 0 || rows > 0 && cols > 0 && rows > pairTable/cols || c.Type.IsSparse() || !a.IsDense() || !b.IsDense() || !a.Known() || !b.Known() {
 				return 0, 0
 			}
-			return a.Rows, leafElements
+			return a.Rows, window.LeafElements
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 			return &pairsBody{c: c, n: sizeOf(c.Attrs, "n"), m: sizeOf(c.Attrs, "m"), by: make([]pairsWorker, workers)}, nil
@@ -268,7 +271,7 @@ func (l *pairsBody) End() error {
 
 // recodeBody is one execution of recode: where the places of keys are found, and what stands there instead.
 type recodeBody struct {
-	windows
+	window.Windows
 	c  *op.Call
 	x  *value.Dense
 	e  types.Elem // in which x and from are compared
@@ -287,15 +290,15 @@ type recodeBody struct {
 const tableKeys = 1 << 19
 
 func beginRecode(c *op.Call) (*recodeBody, error) {
-	x, from, to := c.Dense(0), elements(c.In[1]), elements(c.In[2])
+	x, from, to := c.Dense(0), define.Elements(c.In[1]), define.Elements(c.In[2])
 	if len(from) != len(to) {
 		return nil, recodeLengths(len(from), len(to))
 	}
-	b := &recodeBody{c: c, x: x, windows: windowsOf(c.Type, false)}
+	b := &recodeBody{c: c, x: x, Windows: window.Of(c.Type, false)}
 	b.e, _ = types.Widen(x.Elem, c.Dense(1).Elem)
 	keys := make([]uint64, len(from))
 	for k, f := range from {
-		keys[k] = b.key(orderKey(f.Convert(b.e)))
+		keys[k] = b.key(order.OrderKey(f.Convert(b.e)))
 		b.to = append(b.to, to[k].Convert(c.Type.Elem))
 		b.f64, b.i64 = append(b.f64, b.to[k].F), append(b.i64, b.to[k].I)
 	}
@@ -317,7 +320,7 @@ func beginRecode(c *op.Call) (*recodeBody, error) {
 	if b.near != nil && x.Elem == types.I64 && b.e == types.I64 && c.Type.Elem == types.I64 {
 		b.become = make([]int64, len(b.near))
 		for d, place := range b.near {
-			if b.become[d] = int64(b.least^signBit) + int64(d); place > 0 {
+			if b.become[d] = int64(b.least^order.SignBit) + int64(d); place > 0 {
 				b.become[d] = b.i64[place-1]
 			}
 		}
@@ -347,14 +350,14 @@ func (b *recodeBody) area(i, j, rows, cols int) {
 	var keys [512]uint64
 	for at, n := 0, rows*cols; at < n; at += len(keys) {
 		k := keys[:min(len(keys), n-at)]
-		elementKeys(k, wide, at)
+		order.ElementKeys(k, wide, at)
 		b.replace(k, &to, at)
 	}
 }
 
 // words recodes integers by the table alone.
 func (b *recodeBody) words(to, from []int64) {
-	least := int64(b.least ^ signBit)
+	least := int64(b.least ^ order.SignBit)
 	for i, v := range from[:len(to)] {
 		if d := uint64(v - least); d < uint64(len(b.become)) {
 			v = b.become[d]
@@ -397,8 +400,8 @@ func recodeLoop() *op.Loop {
 			if !c.In[0].Type().IsDense() {
 				return 0, 0
 			}
-			w := windowsOf(c.Type, false)
-			return w.n, w.leaf
+			w := window.Of(c.Type, false)
+			return w.N, w.Leaf
 		},
 		Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return beginRecode(c) },
 	}
@@ -406,13 +409,13 @@ func recodeLoop() *op.Loop {
 
 // Chunk recodes windows lo..hi-1.
 func (b *recodeBody) Chunk(_, lo, hi int) error {
-	if b.segs == 1 {
-		b.area(lo, 0, hi-lo, b.width)
+	if b.Segs == 1 {
+		b.area(lo, 0, hi-lo, b.Width)
 		return nil
 	}
 	for ; lo < hi; lo++ {
-		j := lo % b.segs * b.width
-		b.area(lo/b.segs, j, 1, min(b.width, b.c.Type.Cols-j))
+		j := lo % b.Segs * b.Width
+		b.area(lo/b.Segs, j, 1, min(b.Width, b.c.Type.Cols-j))
 	}
 	return nil
 }

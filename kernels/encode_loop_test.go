@@ -7,6 +7,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/rowtest"
+	"flow/kernels/window"
 )
 
 // A table whose size the codes tell is that of the kernel and of the definition where workers count it: small, too
@@ -18,7 +20,7 @@ func TestPairsOfUnknownSize(t *testing.T) {
 	}
 	d := table.Must("ctable")
 	r := rand.New(rand.NewPCG(91, 92))
-	rows := 2*leafElements + 77
+	rows := 2*window.LeafElements + 77
 	column := func(e types.Elem, below int) *value.Dense {
 		x := value.New(e, rows, 1)
 		for i := range rows {
@@ -50,10 +52,10 @@ func TestPairsOfUnknownSize(t *testing.T) {
 		}
 		var given []op.Attr
 		if c.n > 0 {
-			given = append(given, attr("n", op.Int(c.n)))
+			given = append(given, rowtest.Attr("n", op.Int(c.n)))
 		}
 		if c.m > 0 {
-			given = append(given, attr("m", op.Int(c.m)))
+			given = append(given, rowtest.Attr("m", op.Int(c.m)))
 		}
 		attrs := op.MakeAttrs(given...)
 		in := []value.Value{c.a, c.b}

@@ -11,6 +11,7 @@ import (
 	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 )
 
@@ -34,12 +35,12 @@ func ctableOfWeights() *op.Def {
 				return t, err
 			}
 			if s.In[2].Kind == types.Scalar {
-				return t, op.Faultf(2, codeKind, "the weights of `ctable` are a column; this is %s", s.In[2]).
+				return t, op.Faultf(2, define.CodeKind, "the weights of `ctable` are a column; this is %s", s.In[2]).
 					WithHelp("with weights or crop, n and m are named: ctable(a, b, n = 2, m = 3, crop = true)")
 			}
 			w, err := columnOfNumbers(s, 2)
-			if err == nil && !agree(w.Rows, s.In[0].Rows) {
-				err = op.Faultf(2, codeShape, "`ctable` of columns of %d codes and %d weights", s.In[0].Rows, w.Rows)
+			if err == nil && !define.Agree(w.Rows, s.In[0].Rows) {
+				err = op.Faultf(2, define.CodeShape, "`ctable` of columns of %d codes and %d weights", s.In[0].Rows, w.Rows)
 			}
 			if w.Elem == types.Bool {
 				w.Elem = types.I64
@@ -71,7 +72,7 @@ func ctableOfWeights() *op.Def {
 			return storedTable(s, in, out)
 		},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
-			return op.Work{Flops: 40 * elementCount(s.In[0]), Bytes: 40*elementCount(s.In[0]) + 8*elementCount(out)}
+			return op.Work{Flops: 40 * define.ElementCount(s.In[0]), Bytes: 40*define.ElementCount(s.In[0]) + 8*define.ElementCount(out)}
 		},
 	}
 }
@@ -170,7 +171,7 @@ func roomForTable(c *op.Call, n, m int) error {
 		return nil
 	}
 	if m > 0 && n > math.MaxInt32/m {
-		return op.Failf(codeMemory, "ctable: the codes ask for a table of %d x %d", n, m)
+		return op.Failf(define.CodeMemory, "ctable: the codes ask for a table of %d x %d", n, m)
 	}
 	c.Out = value.New(c.Type.Elem, n, m)
 	return nil

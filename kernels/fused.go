@@ -7,6 +7,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 )
 
 // fused is the rows that fusion makes.
@@ -19,19 +20,19 @@ func fused() []*op.Def {
 		Args:   []op.Arg{{Name: "x", Rest: true}},
 		// The result's type belongs to the node: it follows from the body, which a type rule does not see.
 		Type: func(s *op.Sig) (types.Type, error) {
-			return types.Type{}, op.Faultf(-1, codeKind, "`map` has the type that its node says")
+			return types.Type{}, op.Faultf(-1, define.CodeKind, "`map` has the type that its node says")
 		},
 		Ref:   mapRef,
 		Laws:  op.Pure,
 		Flow:  op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardAligned},
-		Cost:  func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 4) },
+		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 4) },
 		// Only a Full operand may lend its memory: a transposed one is read after the elements at its place are
 		// written. The engine looks at the node's modes.
 		Alias: true,
 		Kernel: func(c *op.Call) error {
 			if c.Body == nil {
-				return op.Failf(codeData, "map without a body")
+				return op.Failf(define.CodeData, "map without a body")
 			}
 			if c.Type.Kind == types.Scalar {
 				v, err := mapRef(c)
@@ -61,7 +62,7 @@ func mapRef(c *op.Call) (value.Value, error) {
 			case op.Trans:
 				regs[k] = c.Dense(k).At(j, i)
 			default:
-				regs[k] = elementAt(c.In[k], i, j)
+				regs[k] = define.ElementAt(c.In[k], i, j)
 			}
 		}
 		for k, s := range p.Steps {
@@ -69,7 +70,7 @@ func mapRef(c *op.Call) (value.Value, error) {
 			for a, r := range s.Args {
 				x[a] = regs[r]
 			}
-			y, err := applyElt(s.Def, s.Elem, x)
+			y, err := define.ApplyElt(s.Def, s.Elem, x)
 			if err != nil {
 				return y, err
 			}

@@ -12,6 +12,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
@@ -43,9 +44,9 @@ type guard struct {
 // it has no value of there.
 func (g *guard) failure(found uint64) error {
 	if g.from.IsFloat() {
-		return noValue(g.def, types.I64, []value.Scalar{{Elem: g.from, F: math.Float64frombits(found)}})
+		return define.NoValue(g.def, types.I64, []value.Scalar{{Elem: g.from, F: math.Float64frombits(found)}})
 	}
-	return noValue(g.def, types.I64, []value.Scalar{value.I64(1), value.I64(0)})
+	return define.NoValue(g.def, types.I64, []value.Scalar{value.I64(1), value.I64(0)})
 }
 
 // proto is a link whose operand's place is not known yet.
@@ -192,11 +193,11 @@ func (m *machine) failure(i *instr, n int) error {
 		for a, r := range i.arg[:i.n] {
 			m.x[a] = m.regs[r].At(m.elems[r], e)
 		}
-		if err := noValue(i.def, i.out, m.x[:i.n]); err != nil {
+		if err := define.NoValue(i.def, i.out, m.x[:i.n]); err != nil {
 			return err
 		}
 	}
-	return op.Failf(codeData, "BUG: a loop has no value of an element of which its row has one")
+	return op.Failf(define.CodeData, "BUG: a loop has no value of an element of which its row has one")
 }
 
 func (m *machine) fillLinks(s *segment, dst *dense.Slab) {

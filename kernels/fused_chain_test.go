@@ -8,6 +8,9 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/elementwise"
+	"flow/kernels/rowtest"
 	"flow/kernels/vec"
 )
 
@@ -50,21 +53,21 @@ func chainProgram(r *rand.Rand, defs []*op.Def, elems []types.Elem, rows, cols i
 
 // chainRows is the rows that chains run, those that make or take truths more than once, and one that is in no chain.
 func chainRows() (defs []*op.Def) {
-	for _, d := range elementwise() {
+	for _, d := range elementwise.Rows() {
 		_, arithmetic := linkNames[d.Name]
 		_, exact := exactNames[d.Name]
 		_, word := wordNames[d.Name]
 		_, predicate := predicateNames[d.Name]
 		_, logic := truthNames[d.Name]
 		_, two := vec.Function2Named(d.Name)
-		if arithmetic || exact || word || predicate || logic || two || isConversion(d) || d.Name == "ifelse" || d.Name == "exp" {
+		if arithmetic || exact || word || predicate || logic || two || define.IsConversion(d) || d.Name == "ifelse" || d.Name == "exp" {
 			defs = append(defs, d)
 			if predicate || logic || d.Name == "ifelse" {
 				defs = append(defs, d)
 			}
 		}
 	}
-	for _, d := range shorthands() {
+	for _, d := range elementwise.Shorthands() {
 		defs = append(defs, d)
 		if d.Name != "ew.log" { // which is in no chain
 			defs = append(defs, d)
@@ -126,7 +129,7 @@ func testRandomChains(t *testing.T) {
 				failed++
 				continue
 			}
-			if msg := differ(c.Out, want); msg != "" {
+			if msg := rowtest.Differ(c.Out, want); msg != "" {
 				t.Fatalf("%v, round %d, %dx%d, %s: %s", elems, round, rows, cols, describe(p), msg)
 			}
 			inPlace(t, c, want)

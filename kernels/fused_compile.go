@@ -6,7 +6,9 @@ package kernels
 import (
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/elementwise"
 	"flow/kernels/vec"
 )
 
@@ -68,7 +70,7 @@ func selectLoop(d *op.Def, n int, in, out types.Elem) opcode {
 	}
 	predicate := l.CmpF64 != nil
 	switch {
-	case isConversion(d):
+	case define.IsConversion(d):
 		return opConvert
 	case n == 3 && out == types.F64:
 		return pick(l.SelF64 != nil, opSelF64)
@@ -120,14 +122,14 @@ func (m *machine) compile(p *op.Program) {
 		for a, r := range s.Args {
 			in[a] = m.elems[r]
 		}
-		if steps := expansionOf(s.Def.Name); steps != nil {
+		if steps := elementwise.ExpansionOf(s.Def.Name); steps != nil {
 			m.expanded(p, s, steps, len(p.In)+k)
 			continue
 		}
-		wide := widest(in[:len(s.Args)])
+		wide := define.Widest(in[:len(s.Args)])
 		i := instr{def: s.Def, loops: &s.Def.Loops, n: len(s.Args), out: s.Elem, dst: len(p.In) + k}
 		for a, r := range s.Args {
-			want := operandElem(s.Def, a, in[a], wide, s.Elem)
+			want := define.OperandElem(s.Def, a, in[a], wide, s.Elem)
 			i.arg[a] = m.converted(p, r, want)
 			i.elem = want // the last argument's: the first of a selection is its condition
 		}
@@ -141,21 +143,21 @@ func (m *machine) compile(p *op.Program) {
 }
 
 // expanded is the instructions of a step that stands for others, on arguments of its result's type. The last writes to dst.
-func (m *machine) expanded(p *op.Program, s op.Step, steps []expansion, dst int) {
+func (m *machine) expanded(p *op.Program, s op.Step, steps []elementwise.Expansion, dst int) {
 	var regs [9]int
 	for a, r := range s.Args {
 		regs[a] = m.converted(p, r, s.Elem)
 	}
 	for k, x := range steps {
-		i := instr{def: x.def, loops: &x.def.Loops, n: len(x.args), out: x.elem(s.Elem), dst: dst}
+		i := instr{def: x.Def, loops: &x.Def.Loops, n: len(x.Args), out: x.Elem(s.Elem), dst: dst}
 		if k < len(steps)-1 {
 			i.dst = m.register(i.out)
 		}
-		for a, r := range x.args {
+		for a, r := range x.Args {
 			i.arg[a] = regs[r]
 			i.elem = m.elems[regs[r]]
 		}
-		i.code = selectLoop(x.def, i.n, i.elem, i.out)
+		i.code = selectLoop(x.Def, i.n, i.elem, i.out)
 		regs[len(s.Args)+k] = i.dst
 		m.code = append(m.code, i)
 	}

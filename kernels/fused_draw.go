@@ -8,6 +8,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/dense"
+	"flow/kernels/window"
 )
 
 // drawnElems is how many elements are drawn at a time: 16 KiB of f64. The call of a constructor, some 50 ns, is spread over them.
@@ -55,7 +56,7 @@ func (m *machine) draw(p *op.Program, from offset) {
 		if o.Mode != op.Drawn {
 			continue
 		}
-		r0, c0 := origin(o.Attrs)
+		r0, c0 := window.Origin(o.Attrs)
 		m.in[k].source = source{gen: o.Gen, attrs: o.Attrs, from: offset{r0 + from.row, c0 + from.col}, cols: m.cols,
 			room: dense.SlabOver(m.draws[n*drawnElems:], o.Elem, drawnElems)}
 		n++
@@ -100,7 +101,7 @@ func drawnRef(c *op.Call) ([]*value.Dense, error) {
 		if o.Mode != op.Drawn {
 			continue
 		}
-		r0, c0 := origin(o.Attrs)
+		r0, c0 := window.Origin(o.Attrs)
 		t := types.DenseOf(o.Elem, c.Type.Rows, c.Type.Cols)
 		at := o.Attrs.With("at", op.Ints(r0+from.row, c0+from.col, t.Rows, t.Cols))
 		v, err := o.Gen.Ref(&op.Call{Def: o.Gen, Attrs: at, Type: t})

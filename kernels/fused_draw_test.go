@@ -7,6 +7,9 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/construct"
+	"flow/kernels/elementwise"
+	"flow/kernels/rowtest"
 )
 
 // drawnOperand is a window of a constructor on random attributes that has room for rows x cols elements from at on.
@@ -30,7 +33,7 @@ func drawnOperand(t *testing.T, r *rand.Rand, rows, cols int, at offset) op.Oper
 	default:
 		name, attrs = "rand", append(shape, seed)
 	}
-	d := rowNamed(t, construct(), name)
+	d := rowtest.RowNamed(t, construct.Rows(), name)
 	a := op.MakeAttrs(attrs...)
 	whole, err := d.Type(&op.Sig{Def: d, Attrs: a})
 	if err != nil {
@@ -80,7 +83,7 @@ func withDrawn(t *testing.T, r *rand.Rand, p *op.Program, rows, cols int, at off
 func TestDrawnEqualsStored(t *testing.T) { onNests(t, testDrawnEqualsStored) }
 
 func testDrawnEqualsStored(t *testing.T) {
-	defs := append(elementwise(), shorthands()...)
+	defs := append(elementwise.Rows(), elementwise.Shorthands()...)
 	mapRow, pipe := fused()[0], fused()[1]
 	names := foldNames()
 	r := rand.New(rand.NewPCG(51, 52))
@@ -125,20 +128,20 @@ func sameAsDefined(t *testing.T, c *op.Call) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lend(c)
+	rowtest.Lend(c)
 	if err := c.Def.Kernel(c); err != nil {
 		t.Fatal(err)
 	}
-	if msg := differ(c.Out, want); msg != "" {
+	if msg := rowtest.Differ(c.Out, want); msg != "" {
 		t.Fatalf("%s %v to %v, %s: %s", c.Def.Name, c.Attrs, c.Type, describe(c.Body), msg)
 	}
-	checkLoop(t, c, want)
+	rowtest.CheckLoop(t, c, want)
 }
 
 // A pipeline over a constructor alone needs no memory that grows with it.
 func TestDrawnStoresNothing(t *testing.T) {
 	pipe := fused()[1]
-	gen := rowNamed(t, construct(), "rand")
+	gen := rowtest.RowNamed(t, construct.Rows(), "rand")
 	call := func(n int) *op.Call {
 		attrs := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(n)}, op.Attr{Name: "m", Val: op.Int(100)})
 		return &op.Call{Def: pipe, Body: &op.Program{In: []op.Operand{{Elem: types.F64, Mode: op.Drawn, Gen: gen, Attrs: attrs}}},
@@ -166,7 +169,7 @@ func TestDrawnStoresNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if msg := differ(sum, want); msg != "" {
+	if msg := rowtest.Differ(sum, want); msg != "" {
 		t.Error(msg)
 	}
 }

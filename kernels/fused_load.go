@@ -4,6 +4,7 @@ package kernels
 
 import (
 	"flow/ir/op"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 )
 
@@ -88,7 +89,7 @@ func (m *machine) element(i *instr, n int) bool {
 		for a, r := range i.arg[:i.n] {
 			m.x[a] = m.regs[r].At(m.elems[r], e)
 		}
-		if i.guard && noValue(i.def, i.out, m.x[:i.n]) != nil {
+		if i.guard && define.NoValue(i.def, i.out, m.x[:i.n]) != nil {
 			return false
 		}
 		m.regs[i.dst].Set(i.out, e, i.def.Elt(m.x[:i.n]))

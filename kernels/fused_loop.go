@@ -5,51 +5,21 @@ package kernels
 
 import (
 	"flow/ir/op"
-	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/vec"
+	"flow/kernels/window"
 )
 
 const (
 	// loopUnit is about how many elements are the least that a worker is given of what is reduced: a cascade of sums ends with
 	// some hundred nanoseconds.
-	loopUnit = longRow
+	loopUnit = window.LongRow
 	// columnGroup is how many columns an iteration takes that reduces along them.
 	columnGroup = 512
 	// streamFrom is the size of results that are written past the caches: they would not stay there.
 	streamFrom = 32 << 20
 )
-
-const (
-	// leafElements is about how many elements are the least that a worker is given: some microseconds of work, so that a claim
-	// of a hundred nanoseconds does not count.
-	leafElements = 1 << 14
-	// longRow is from how many columns on rows are cut: a matrix of few long rows would have too few windows.
-	longRow = 1 << 16
-)
-
-// windows is how the index space of a rows x cols result is cut into iterations: each is one row and the columns of one of segs segments of
-// width columns.
-type windows struct{ n, leaf, segs, width int }
-
-// windowsOf depends on the shape alone. With a transposed operand leaves are multiples of the 64 rows that are turned at a time.
-func windowsOf(t types.Type, trans bool) windows {
-	if !t.IsDense() || !t.Known() || t.Rows == 0 || t.Cols == 0 {
-		return windows{}
-	}
-	w := windows{n: t.Rows, segs: 1, width: t.Cols}
-	if t.Cols >= 2*longRow {
-		w.segs = (t.Cols + longRow - 1) / longRow
-		w.width = longRow
-		w.n = t.Rows * w.segs
-	}
-	w.leaf = max(1, leafElements/w.width)
-	if trans && w.segs == 1 {
-		w.leaf = (w.leaf + dense.Panel - 1) / dense.Panel * dense.Panel
-	}
-	return w
-}
 
 // elementLoop is the Loop of rows that run executes by a program.
 func elementLoop(run *engine, program programmer) *op.Loop {
@@ -116,7 +86,7 @@ func (j *job) space() (n, leaf int) {
 	if p := j.pieces(); p > 1 {
 		return j.rows * p, 1
 	}
-	least := leafElements
+	least := window.LeafElements
 	if len(j.ends) > 0 {
 		least = loopUnit
 	}

@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 )
 
 // mostArgs is the most operands of an elementwise row.
@@ -60,11 +61,21 @@ func (e *engine) single(c *op.Call) (*op.Program, error) {
 	for i, v := range c.In {
 		mode, ok := modeOf(v, c.Result())
 		if !ok {
-			return nil, op.Failf(codeShape, "shapes of `%s` do not agree: %v and %v", sourceName(c.Def), v.Type(), c.Type)
+			return nil, op.Failf(define.CodeShape, "shapes of `%s` do not agree: %v and %v", define.SourceName(c.Def), v.Type(), c.Type)
 		}
 		k.in[i], k.mode[i] = v.Type().Elem, mode
 	}
 	return e.singles.program(k), nil
+}
+
+// executes gives elementwise rows the kernel and the loop of their one-step programs. Rows that have a kernel keep it.
+func (e *engine) executes(rows []*op.Def) []*op.Def {
+	for _, d := range rows {
+		if d.Kernel == nil {
+			d.Kernel, d.Loop = e.runSingle, elementLoop(e, e.programOf)
+		}
+	}
+	return rows
 }
 
 // runSingle executes one elementwise operator.
@@ -74,7 +85,7 @@ func (e *engine) runSingle(c *op.Call) error {
 		for i := range c.In {
 			x[i] = c.Scalar(i)
 		}
-		y, err := applyElt(c.Def, c.Type.Elem, x)
+		y, err := define.ApplyElt(c.Def, c.Type.Elem, x)
 		c.Out = y
 		return err
 	}

@@ -8,6 +8,9 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/elementwise"
+	"flow/kernels/rowtest"
 )
 
 // operandShape is the shape of what a program over rows x cols reads in that way.
@@ -70,7 +73,7 @@ func randomProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, [
 func TestMapEqualsDefinition(t *testing.T) { onNests(t, testMapEqualsDefinition) }
 
 func testMapEqualsDefinition(t *testing.T) {
-	defs := append(elementwise(), shorthands()...)
+	defs := append(elementwise.Rows(), elementwise.Shorthands()...)
 	mapRow := fused()[0]
 	r := rand.New(rand.NewPCG(11, 12))
 	for round := range 120 {
@@ -93,12 +96,12 @@ func testMapEqualsDefinition(t *testing.T) {
 		if err := mapRow.Kernel(c); err != nil {
 			t.Fatal(err)
 		}
-		if msg := differ(c.Out, want); msg != "" {
+		if msg := rowtest.Differ(c.Out, want); msg != "" {
 			t.Fatalf("round %d, %dx%d, %s: %s", round, rows, cols, describe(p), msg)
 		}
 		inPlace(t, c, want)
 		step := oneByOne(t, p, in, rows, cols)
-		if msg := differ(c.Out, step); msg != "" {
+		if msg := rowtest.Differ(c.Out, step); msg != "" {
 			t.Fatalf("round %d: fused and one by one differ, %dx%d, %s: %s", round, rows, cols, describe(p), msg)
 		}
 	}
@@ -118,7 +121,7 @@ func inPlace(t *testing.T, c *op.Call, want value.Value) {
 		if err := own.Def.Kernel(&own); err != nil {
 			t.Fatal(err)
 		}
-		if msg := differ(out, want); msg != "" {
+		if msg := rowtest.Differ(out, want); msg != "" {
 			t.Fatalf("in place of operand %d, %s: %s", k, describe(c.Body), msg)
 		}
 	}
@@ -143,7 +146,7 @@ func oneByOne(t *testing.T, p *op.Program, in []value.Value, rows, cols int) val
 		x := value.New(o.Elem, rows, cols)
 		for i := range rows {
 			for j := range cols {
-				x.Set(i, j, elementAt(v, i, j))
+				x.Set(i, j, define.ElementAt(v, i, j))
 			}
 		}
 		regs = append(regs, x)
@@ -190,7 +193,7 @@ func testMapDoesNotAllocate(t *testing.T) {
 // sqrtChain is sqrt(a*x + b)*c - d, the chain of the performance notes, with every operand.
 func sqrtChain(rows, cols int) *op.Call {
 	m := map[string]*op.Def{}
-	for _, d := range elementwise() {
+	for _, d := range elementwise.Rows() {
 		m[d.Name] = d
 	}
 	f := types.F64
@@ -259,7 +262,7 @@ func testMapIsConcurrent(t *testing.T) {
 			for range 50 {
 				if err := d.Kernel(&c); err != nil {
 					msg = err.Error()
-				} else if m := differ(c.Out, want); m != "" {
+				} else if m := rowtest.Differ(c.Out, want); m != "" {
 					msg = m
 				}
 			}

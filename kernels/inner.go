@@ -11,6 +11,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/vec"
 )
 
@@ -342,10 +343,10 @@ func (k *innerCompiler) loop1(a *op.Action, arg [3]int, to innerRef) int {
 	for i := range n {
 		in[i] = k.c.elems[arg[i]]
 	}
-	wide := widest(in[:n])
+	wide := define.Widest(in[:n])
 	s := instr{def: a.Def, loops: &a.Def.Loops, n: n, out: a.Type.Elem, dst: k.register(a.Type.Elem)}
 	for i := range n {
-		want := operandElem(a.Def, i, in[i], wide, a.Type.Elem)
+		want := define.OperandElem(a.Def, i, in[i], wide, a.Type.Elem)
 		if in[i] != want {
 			d := k.register(want)
 			k.emitTo(to.tall, to.late, laneStep{instr: instr{code: opConvert, elem: in[i], out: want, dst: d, arg: [3]int{arg[i]}, n: 1}})

@@ -6,6 +6,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
@@ -67,7 +68,7 @@ func (w *laneWorker) free() {
 }
 
 // errLane says that some lane fails; parforRun.first finds out which and how.
-var errLane = op.Failf(codeData, "an iteration fails")
+var errLane = op.Failf(define.CodeData, "an iteration fails")
 
 // exec runs a block on n lanes; false if one of them fails.
 func (w *laneWorker) exec(block []laneStep, n int) bool {

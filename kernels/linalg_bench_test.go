@@ -9,6 +9,8 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
+	"flow/kernels/move"
+	"flow/kernels/rowtest"
 )
 
 // BenchmarkTile measures the tile kernels of the best set through their rows, as a plan runs them.
@@ -17,10 +19,10 @@ func BenchmarkTile(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	rows := append(linalg(set), move()...)
+	rows := append(denseProducts(set), move.Rows()...)
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{64, 256, 512} {
-		a, x := dominant(r, types.F64, n).Clone(), randomDense(r, types.F64, n, n).Clone()
+		a, x := dominant(r, types.F64, n).Clone(), rowtest.RandomDense(r, types.F64, n, n).Clone()
 		for _, c := range []struct {
 			name string
 			in   []value.Value
@@ -30,7 +32,7 @@ func BenchmarkTile(b *testing.B) {
 			{"trsm", []value.Value{a, x}}, {"trsm_upper", []value.Value{a, x}}, {"trsm_left", []value.Value{a, x}},
 			{"trsm_left_t", []value.Value{a, x}}, {"trsm_left_upper", []value.Value{a, x}}, {"t", []value.Value{x}},
 		} {
-			d := rowNamed(b, rows, c.name)
+			d := rowtest.RowNamed(b, rows, c.name)
 			sig := &op.Sig{Def: d}
 			for _, v := range c.in {
 				sig.In = append(sig.In, v.Type())

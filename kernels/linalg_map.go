@@ -7,21 +7,31 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/blas"
+	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/linalg"
+	"flow/kernels/window"
 )
+
+// denseProducts is the rows of linear algebra on the given kernel set, with those of products inside of chains and pipes.
+func denseProducts(set blas.Set) []*op.Def {
+	l := linalg.NewLinear(set)
+	return append(l.Rows(), pipeProduct(l), mapProduct(l))
+}
 
 // mapProduct is the row. Its inputs are those of the chain, in the place `place` what the product is added to or, if there is no such
 // matrix, its left factor; then the left factor, if it is not there, and the right one. Its attributes are those of map, that place,
 // whether something is added to (acc), those of gemm, and held, which is 0 for each input in whose memory the result may lie: those that are read to the end when it is written,
 // or elsewhere, have 1.
-func (l *linear) mapProduct() *op.Def {
-	f := &productMaps{linear: l, run: &engine{}}
+func mapProduct(l *linalg.Linear) *op.Def {
+	f := &productMaps{Linear: l, run: &engine{}}
 	return &op.Def{
 		Name:   "map.product",
 		Hidden: true,
 		Doc:    "map.product runs a chain of elementwise operators on each part of a matrix product while a cache has it; fusion makes it.",
 		Args:   []op.Arg{{Name: "x", Rest: true}},
-		Type:   ownType,
+		Type:   define.OwnType,
 		Ref:    mapProductRef,
 		Laws:   op.Pure,
 		Flow:   op.Flow{Rate: op.Once},
@@ -52,7 +62,7 @@ func (l *linear) mapProduct() *op.Def {
 					return 0, 0
 				}
 				height := stripRows(c.Type)
-				return c.Type.Rows, roundUp(max(height, leafElements/max(p.a.Cols, c.Type.Cols)), height)
+				return c.Type.Rows, linalg.RoundUp(max(height, window.LeafElements/max(p.a.Cols, c.Type.Cols)), height)
 			},
 			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return f.begin(c, workers), nil },
 		},
@@ -82,14 +92,14 @@ func typesIn(c *op.Call) factors[types.Type] {
 // inStrips reports a product that is made by strips of rows, with the right factor packed beforehand: one that stays in a second-level
 // cache. The rows of a left factor that is read transposed lie too far apart for that.
 func inStrips(p factors[types.Type], out types.Type) bool {
-	return !p.ta && p.b.Count() > 0 && p.b.Count() <= mostRight && out.Count() > 0
+	return !p.ta && p.b.Count() > 0 && p.b.Count() <= linalg.MostRight && out.Count() > 0
 }
 
 // mapProductCost counts some operations an element for the chain.
 func mapProductCost(s *op.Sig, out types.Type) op.Work {
 	p := productIn(s.Attrs, func(k int) types.Type { return s.In[k] }, len(s.In))
-	_, k := turned(p.a, p.ta)
-	return op.Work{Flops: (2*float64(max(k, 0)) + 8) * float64(out.Count()), Bytes: traffic(s, out)}
+	_, k := define.Turned(p.a, p.ta)
+	return op.Work{Flops: (2*float64(max(k, 0)) + 8) * float64(out.Count()), Bytes: define.Traffic(s, out)}
 }
 
 // mapProductRef is the product stored, then the definition of the map.
@@ -100,7 +110,7 @@ func mapProductRef(c *op.Call) (value.Value, error) {
 	if c.Attrs.Bool("acc") {
 		dense.Copy(product, c.Dense(at))
 	}
-	productRef(product, p.a, p.b, p.ta, p.tb, c.Attrs.Bool("sub"), false)
+	linalg.ProductRef(product, p.a, p.b, p.ta, p.tb, c.Attrs.Bool("sub"), false)
 	m := *c
 	m.In = chainIn(c)
 	m.In[at] = product
@@ -114,7 +124,7 @@ func chainIn(c *op.Call) []value.Value {
 
 // productMaps runs the row's calls.
 type productMaps struct {
-	*linear
+	*linalg.Linear
 	run *engine
 }
 
@@ -134,7 +144,7 @@ func (f *productMaps) whole(c *op.Call) error {
 	case product != out || !lendsMemory(c.In[at:at+1], out):
 		dense.Copy(product, acc)
 	}
-	f.accumulate(product, p.a, p.b, p.ta, p.tb, c.Attrs.Bool("sub"))
+	f.Accumulate(product, p.a, p.b, p.ta, p.tb, c.Attrs.Bool("sub"))
 	in := chainIn(c)
 	in[at] = product
 	return f.run.execute(c.Body, in, out, placeOf(c))
@@ -143,7 +153,7 @@ func (f *productMaps) whole(c *op.Call) error {
 // begin prepares a call that runs by strips.
 func (f *productMaps) begin(c *op.Call, workers int) op.LoopBody {
 	if c.Body.In[c.Attrs.Int("place")].Elem == types.F32 {
-		return beginStrips(f, f.f32, c, workers)
+		return beginStrips(f, f.F32, c, workers)
 	}
-	return beginStrips(f, f.f64, c, workers)
+	return beginStrips(f, f.F64, c, workers)
 }

@@ -9,7 +9,11 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/construct"
 	"flow/kernels/dense"
+	"flow/kernels/elementwise"
+	"flow/kernels/linalg"
+	"flow/kernels/rowtest"
 )
 
 // epilogue is a call of map.product: an n x m product over k, alone or added to a matrix, and a chain that reads it and an operand beside it.
@@ -25,19 +29,19 @@ type epilogue struct {
 
 // call is the call, of the row d.
 func (x epilogue) call(r *rand.Rand, d *op.Def) *op.Call {
-	a, b := randomDense(r, x.e, x.n, x.k), randomDense(r, x.e, x.k, x.m)
+	a, b := rowtest.RandomDense(r, x.e, x.n, x.k), rowtest.RandomDense(r, x.e, x.k, x.m)
 	if x.ta {
-		a = randomDense(r, x.e, x.k, x.n)
+		a = rowtest.RandomDense(r, x.e, x.k, x.n)
 	}
 	if x.tb {
-		b = randomDense(r, x.e, x.m, x.k)
+		b = rowtest.RandomDense(r, x.e, x.m, x.k)
 	}
 	var beside value.Value = value.Scalar{Elem: x.e, F: 0.5}
 	if shape, is := map[op.Mode][2]int{op.Full: {x.n, x.m}, op.Trans: {x.m, x.n}, op.RowVec: {1, x.m}, op.ColVec: {x.n, 1}}[x.beside]; is {
-		beside = randomDense(r, x.e, shape[0], shape[1])
+		beside = rowtest.RandomDense(r, x.e, shape[0], shape[1])
 	}
 	defs := map[string]*op.Def{}
-	for _, d := range append(elementwise(), construct()...) {
+	for _, d := range append(elementwise.Rows(), construct.Rows()...) {
 		defs[d.Name] = d
 	}
 	at := 1
@@ -48,7 +52,7 @@ func (x epilogue) call(r *rand.Rand, d *op.Def) *op.Call {
 	p.In[at].Mode = op.Full
 	modes := []int{int(p.In[0].Mode), int(p.In[1].Mode)}
 	if x.drawn {
-		seed := op.MakeAttrs(attr("n", op.Int(x.n)), attr("m", op.Int(x.m)), attr("seed", op.Int(7)))
+		seed := op.MakeAttrs(rowtest.Attr("n", op.Int(x.n)), rowtest.Attr("m", op.Int(x.m)), rowtest.Attr("seed", op.Int(7)))
 		p.In = append(p.In, op.Operand{Elem: types.F64, Mode: op.Drawn, Gen: defs["rand"], Attrs: seed})
 	}
 	reg := len(p.In)
@@ -61,12 +65,12 @@ func (x epilogue) call(r *rand.Rand, d *op.Def) *op.Call {
 	}
 	in := []value.Value{beside, beside}
 	if in[at] = a; x.acc {
-		in[at] = randomDense(r, x.e, x.n, x.m)
+		in[at] = rowtest.RandomDense(r, x.e, x.n, x.m)
 		in = append(in, a)
 	}
 	in = append(in, b)
-	attrs := op.MakeAttrs(attr("modes", op.Ints(modes...)), attr("place", op.Int(at)), attr("acc", op.Bool(x.acc)), attr("sub", op.Bool(x.sub)),
-		attr("ta", op.Bool(x.ta)), attr("tb", op.Bool(x.tb)))
+	attrs := op.MakeAttrs(rowtest.Attr("modes", op.Ints(modes...)), rowtest.Attr("place", op.Int(at)), rowtest.Attr("acc", op.Bool(x.acc)), rowtest.Attr("sub", op.Bool(x.sub)),
+		rowtest.Attr("ta", op.Bool(x.ta)), rowtest.Attr("tb", op.Bool(x.tb)))
 	return &op.Call{Def: d, Attrs: attrs, Body: p, Type: types.DenseOf(p.Elem(), x.n, x.m), In: in}
 }
 
@@ -80,7 +84,7 @@ func drawEpilogue(r *rand.Rand) epilogue {
 	case 0: // strips of many rows
 		x.n, x.m = 3000+r.IntN(3000), 1+r.IntN(5)
 	case 1: // beyond what is made by strips
-		x.k, x.m = 1+r.IntN(300), mostRight/200
+		x.k, x.m = 1+r.IntN(300), linalg.MostRight/200
 		x.n = r.IntN(30)
 	case 2: // several blocks of k
 		x.k, x.n, x.m = 500+r.IntN(500), r.IntN(30), r.IntN(20)
@@ -94,8 +98,8 @@ func TestEpilogues(t *testing.T) { onNests(t, testEpilogues) }
 func testEpilogues(t *testing.T) {
 	r := rand.New(rand.NewPCG(91, 92))
 	for _, set := range chainSets(t) {
-		rows := linalg(set)
-		d := rowNamed(t, rows, "map.product")
+		rows := denseProducts(set)
+		d := rowtest.RowNamed(t, rows, "map.product")
 		strips := 0
 		for range 120 {
 			x := drawEpilogue(r)
@@ -107,20 +111,20 @@ func testEpilogues(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if msg := differ(unfused(t, rows, c), want); msg != "" {
+			if msg := rowtest.Differ(unfused(t, rows, c), want); msg != "" {
 				t.Fatalf("%s: %+v: one after the other: %s", set.Name(), x, msg)
 			}
-			lend(c)
+			rowtest.Lend(c)
 			if err := d.Kernel(c); err != nil {
 				t.Fatal(err)
 			}
-			if msg := differ(c.Out, want); msg != "" {
+			if msg := rowtest.Differ(c.Out, want); msg != "" {
 				t.Fatalf("%s: %+v: %s", set.Name(), x, msg)
 			}
 			if n, _ := d.Loop.Space(c); n > 0 {
 				strips++
 			}
-			checkLoop(t, c, want)
+			rowtest.CheckLoop(t, c, want)
 		}
 		if strips < 30 || strips > 110 {
 			t.Errorf("%s: %d of 120 by strips", set.Name(), strips)
@@ -133,11 +137,11 @@ func unfused(t *testing.T, rows []*op.Def, c *op.Call) value.Value {
 	t.Helper()
 	at, acc := c.Attrs.Int("place"), c.Attrs.Bool("acc")
 	n := len(c.In)
-	p := &op.Call{Def: rowNamed(t, rows, "matmul"), Attrs: c.Attrs, In: []value.Value{c.In[at], c.In[n-1]}, Type: types.DenseOf(c.Body.In[at].Elem, c.Type.Rows, c.Type.Cols)}
+	p := &op.Call{Def: rowtest.RowNamed(t, rows, "matmul"), Attrs: c.Attrs, In: []value.Value{c.In[at], c.In[n-1]}, Type: types.DenseOf(c.Body.In[at].Elem, c.Type.Rows, c.Type.Cols)}
 	if acc {
-		p.Def, p.In = rowNamed(t, rows, "gemm"), []value.Value{c.In[at], c.In[n-2], c.In[n-1]}
+		p.Def, p.In = rowtest.RowNamed(t, rows, "gemm"), []value.Value{c.In[at], c.In[n-2], c.In[n-1]}
 	}
-	if lend(p); acc {
+	if rowtest.Lend(p); acc {
 		dense.Copy(p.Result(), c.Dense(at))
 	}
 	if err := p.Def.Kernel(p); err != nil {
@@ -145,7 +149,7 @@ func unfused(t *testing.T, rows []*op.Def, c *op.Call) value.Value {
 	}
 	m := &op.Call{Def: fused()[0], Attrs: c.Attrs, Body: c.Body, Type: c.Type, In: chainIn(c)}
 	m.In[at] = p.Out
-	lend(m)
+	rowtest.Lend(m)
 	if err := m.Def.Kernel(m); err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +162,7 @@ func TestEpiloguesInPlace(t *testing.T) { onNests(t, testEpiloguesInPlace) }
 
 func testEpiloguesInPlace(t *testing.T) {
 	r := rand.New(rand.NewPCG(93, 94))
-	d := rowNamed(t, linalg(chainSets(t)[0]), "map.product")
+	d := rowtest.RowNamed(t, denseProducts(chainSets(t)[0]), "map.product")
 	for range 60 {
 		x := drawEpilogue(r)
 		x.n, x.compares, x.beside, x.acc = 1+r.IntN(300), false, op.Full, r.IntN(2) == 0
@@ -186,7 +190,7 @@ func testEpiloguesInPlace(t *testing.T) {
 			if err := d.Kernel(&own); err != nil {
 				t.Fatal(err)
 			}
-			if msg := differ(own.Out, want); msg != "" {
+			if msg := rowtest.Differ(own.Out, want); msg != "" {
 				t.Fatalf("%+v in place of input %d: %s", x, k, msg)
 			}
 		}
@@ -208,8 +212,8 @@ func BenchmarkEpilogues(b *testing.B) {
 		c.In[1], c.In[2] = in[0], in[1]
 		p := &op.Call{Def: table.Must("matmul"), In: in, Type: c.Type}
 		m := &op.Call{Def: table.Must("map"), Attrs: c.Attrs, Body: c.Body, Type: c.Type, In: chainIn(c)}
-		lend(c)
-		lend(p)
+		rowtest.Lend(c)
+		rowtest.Lend(p)
 		m.In[1], m.Out = p.Out, p.Out
 		run := func(name string, calls ...*op.Call) {
 			b.Run(fmt.Sprintf("%dx%dx%d/%s", s[0], s[1], s[2], name), func(b *testing.B) {

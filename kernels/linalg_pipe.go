@@ -7,20 +7,23 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/linalg"
+	"flow/kernels/window"
 )
 
 // pipeProduct is the row. Its inputs are those of the pipe, with the product's left factor in the place of the product, and then its right
 // factor; its attributes are those of the pipe, that place, and whether the right factor is transposed.
-func (l *linear) pipeProduct() *op.Def {
-	f := &productPipes{linear: l, run: &engine{}}
+func pipeProduct(l *linalg.Linear) *op.Def {
+	f := &productPipes{Linear: l, run: &engine{}}
 	return &op.Def{
 		Name:   "pipe.product",
 		Hidden: true,
 		Doc:    "pipe.product is a pipe that reduces rows and reads a product of a tall matrix by a small one, which is not stored; fusion makes it.",
 		Args:   []op.Arg{{Name: "x", Rest: true}},
 		Type: func(s *op.Sig) (types.Type, error) {
-			return types.Type{}, op.Faultf(-1, codeKind, "`pipe.product` has the type that its node says")
+			return types.Type{}, op.Faultf(-1, define.CodeKind, "`pipe.product` has the type that its node says")
 		},
 		Ref:  productPipeRef,
 		Laws: op.Pure,
@@ -40,7 +43,7 @@ func (l *linear) pipeProduct() *op.Def {
 			Light: true,
 			Space: func(c *op.Call) (n, leaf int) {
 				k := c.In[c.Attrs.Int("place")].Type().Cols
-				return c.Attrs.Int("rows"), max(leastTall, leafElements/max(1, k))
+				return c.Attrs.Int("rows"), max(linalg.LeastTall, window.LeafElements/max(1, k))
 			},
 			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return f.begin(c, workers) },
 		},
@@ -59,7 +62,7 @@ func productPipeRef(c *op.Call) (value.Value, error) {
 	a, b := c.Dense(at), c.Dense(last)
 	t := types.DenseOf(c.Body.In[at].Elem, c.Attrs.Int("rows"), c.Attrs.Int("cols"))
 	attrs := op.MakeAttrs(op.Attr{Name: "tb", Val: op.Bool(c.Attrs.Bool("tb"))})
-	p, err := matmulRef(&op.Call{In: []value.Value{a, b}, Attrs: attrs, Type: t})
+	p, err := linalg.MatmulRef(&op.Call{In: []value.Value{a, b}, Attrs: attrs, Type: t})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +73,7 @@ func productPipeRef(c *op.Call) (value.Value, error) {
 }
 
 type productPipes struct {
-	*linear
+	*linalg.Linear
 	run *engine
 }
 
@@ -148,7 +151,7 @@ func (w *productWorker) rows(b *productBody, i, n int) error {
 			w.in[k] = &w.view[k]
 			dense.Clear(&w.view[k])
 			b.a.Window(&w.left, i, 0, n, b.a.Cols)
-			b.f.accumulate(&w.view[k], &w.left, b.b, false, b.tb, false)
+			b.f.Accumulate(&w.view[k], &w.left, b.b, false, b.tb, false)
 		case isDense && (o.Mode == op.Full || o.Mode == op.ColVec) && d.Rows == b.job.rows:
 			d.Window(&w.view[k], i, 0, n, d.Cols)
 			w.in[k] = &w.view[k]

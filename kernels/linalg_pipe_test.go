@@ -8,18 +8,20 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/elementwise"
+	"flow/kernels/rowtest"
 )
 
 // productCall is fold(r - s * a @ op(b)) of an n x k matrix a with m columns of products, r a row (or a column, or a matrix).
 func productCall(r *rand.Rand, d *op.Def, e types.Elem, fold string, mode op.Mode, n, k, m int, tb bool) *op.Call {
-	a, b := randomDense(r, e, n, k), randomDense(r, e, k, m)
+	a, b := rowtest.RandomDense(r, e, n, k), rowtest.RandomDense(r, e, k, m)
 	if tb {
-		b = randomDense(r, e, m, k)
+		b = rowtest.RandomDense(r, e, m, k)
 	}
 	shape := map[op.Mode][2]int{op.Full: {n, m}, op.RowVec: {1, m}, op.ColVec: {n, 1}}[mode]
-	row := randomDense(r, e, shape[0], shape[1])
+	row := rowtest.RandomDense(r, e, shape[0], shape[1])
 	defs := map[string]*op.Def{}
-	for _, d := range elementwise() {
+	for _, d := range elementwise.Rows() {
 		defs[d.Name] = d
 	}
 	p := &op.Program{
@@ -29,8 +31,8 @@ func productCall(r *rand.Rand, d *op.Def, e types.Elem, fold string, mode op.Mod
 	if e == types.F32 {
 		p.In[0].Elem = types.F32
 	}
-	attrs := op.MakeAttrs(attr("modes", op.Ints(int(op.Single), int(op.Full), int(mode))), attr("fold", op.Str(fold)), attr("rows", op.Int(n)),
-		attr("cols", op.Int(m)), attr("place", op.Int(1)), attr("tb", op.Bool(tb)))
+	attrs := op.MakeAttrs(rowtest.Attr("modes", op.Ints(int(op.Single), int(op.Full), int(mode))), rowtest.Attr("fold", op.Str(fold)), rowtest.Attr("rows", op.Int(n)),
+		rowtest.Attr("cols", op.Int(m)), rowtest.Attr("place", op.Int(1)), rowtest.Attr("tb", op.Bool(tb)))
 	out := types.DenseOf(e, n, 1)
 	if fold == "rowargmin" {
 		out = types.DenseOf(types.I64, n, 1)
@@ -44,7 +46,7 @@ func TestPipesOfProducts(t *testing.T) { onNests(t, testPipesOfProducts) }
 func testPipesOfProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 72))
 	for _, set := range chainSets(t) {
-		d := rowNamed(t, linalg(set), "pipe.product")
+		d := rowtest.RowNamed(t, denseProducts(set), "pipe.product")
 		for round := range 30 {
 			e := []types.Elem{types.F64, types.F32}[r.IntN(2)]
 			fold := []string{"rowargmin", "rowmin", "rowsum", "rowmax", "rownorm"}[round%5]
@@ -58,14 +60,14 @@ func testPipesOfProducts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lend(c)
+			rowtest.Lend(c)
 			if err := d.Kernel(c); err != nil {
 				t.Fatal(err)
 			}
-			if msg := differ(c.Out, want); msg != "" {
+			if msg := rowtest.Differ(c.Out, want); msg != "" {
 				t.Fatalf("%s of %d columns (mode %d): %s", fold, m, mode, msg)
 			}
-			checkLoop(t, c, want)
+			rowtest.CheckLoop(t, c, want)
 		}
 	}
 }
@@ -80,7 +82,7 @@ func BenchmarkKmeansSteps(b *testing.B) {
 	const n = 100_000
 	run := func(c *op.Call) {
 		b.Run(c.Def.Name, func(b *testing.B) {
-			lend(c)
+			rowtest.Lend(c)
 			for b.Loop() {
 				if err := c.Def.Kernel(c); err != nil {
 					b.Fatal(err)
@@ -91,8 +93,8 @@ func BenchmarkKmeansSteps(b *testing.B) {
 	}
 	near := productCall(r, table.Must("pipe.product"), types.F64, "rowargmin", op.RowVec, n, 20, 10, true)
 	run(near)
-	run(&op.Call{Def: table.Must("matmul"), Attrs: op.MakeAttrs(attr("tb", op.Bool(true))), In: []value.Value{near.In[1], near.In[3]}, Type: types.DenseOf(types.F64, n, 10)})
-	codes := op.MakeAttrs(attr("k", op.Int(10)), attr("panel", op.Int(1<<15)))
+	run(&op.Call{Def: table.Must("matmul"), Attrs: op.MakeAttrs(rowtest.Attr("tb", op.Bool(true))), In: []value.Value{near.In[1], near.In[3]}, Type: types.DenseOf(types.F64, n, 10)})
+	codes := op.MakeAttrs(rowtest.Attr("k", op.Int(10)), rowtest.Attr("panel", op.Int(1<<15)))
 	run(&op.Call{Def: table.Must("onehot.sums"), Attrs: codes, In: []value.Value{near.Out, near.In[1]}, Type: types.DenseOf(types.F64, 10, 20)})
 	run(&op.Call{Def: table.Must("onehot.counts"), Attrs: codes, In: []value.Value{near.Out}, Type: types.DenseOf(types.F64, 1, 10)})
 }

@@ -10,6 +10,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/blas"
 	"flow/kernels/dense"
+	"flow/kernels/linalg"
 	"flow/kernels/vec"
 )
 
@@ -17,12 +18,14 @@ import (
 const stripElements = 1 << 13
 
 // stripRows is the rows of a strip: a multiple of those of every micro-tile and of those of transposed operands that are turned at a time.
-func stripRows(out types.Type) int { return roundUp(max(1, stripElements/out.Cols), dense.Panel) }
+func stripRows(out types.Type) int {
+	return linalg.RoundUp(max(1, stripElements/out.Cols), dense.Panel)
+}
 
 // stripBody is one execution.
 type stripBody[T dense.Precision] struct {
 	f       *productMaps
-	by      solver[T]
+	by      linalg.Solver[T]
 	job     job  // the chain; its operand `place` is the strip at work
 	height  int  // of a strip
 	stream  bool // the result goes past the caches
@@ -31,13 +34,13 @@ type stripBody[T dense.Precision] struct {
 	a, b    dense.Grid[T]
 	tb, sub bool
 	packed  []T // the right factor; nil where the kernels cannot
-	shared  *scratch
+	shared  *linalg.Scratch
 	by1     []stripWorker[T]
 }
 
 // stripWorker is a worker's part: a strip of the product, windows of the operands that lie along the rows, and a machine for the chain.
 type stripWorker[T dense.Precision] struct {
-	s     *scratch
+	s     *linalg.Scratch
 	m     *machine
 	room  []T // for a strip, and TallCols elements behind it
 	strip value.Dense
@@ -47,17 +50,17 @@ type stripWorker[T dense.Precision] struct {
 	_     [128]byte
 }
 
-func beginStrips[T dense.Precision](f *productMaps, by solver[T], c *op.Call, workers int) *stripBody[T] {
+func beginStrips[T dense.Precision](f *productMaps, by linalg.Solver[T], c *op.Call, workers int) *stripBody[T] {
 	p := productIn(c.Attrs, c.Dense, len(c.In))
 	out := c.Result()
 	b := &stripBody[T]{f: f, by: by, height: min(stripRows(c.Type), out.Rows), place: c.Attrs.Int("place"), a: dense.GridOf[T](p.a), b: dense.GridOf[T](p.b),
-		tb: p.tb, sub: c.Attrs.Bool("sub"), shared: f.pool.get(), by1: make([]stripWorker[T], workers)}
+		tb: p.tb, sub: c.Attrs.Bool("sub"), shared: f.Pool.Get(), by1: make([]stripWorker[T], workers)}
 	b.job = job{p: c.Body, in: chainIn(c), rows: out.Rows, cols: out.Cols, elem: out.Elem, out: out, from: placeOf(c), alias: lendsMemory(c.In, out)}
 	if c.Attrs.Bool("acc") {
 		b.acc = c.Dense(b.place)
 	}
-	if by.pack != nil {
-		b.packed = by.pack(&b.shared.ws, b.tb, out.Cols, b.a.Cols, b.b.X, b.b.LD)
+	if by.Pack != nil {
+		b.packed = by.Pack(&b.shared.Ws, b.tb, out.Cols, b.a.Cols, b.b.X, b.b.LD)
 	}
 	b.stream = b.job.streams()
 	return b
@@ -67,8 +70,8 @@ func beginStrips[T dense.Precision](f *productMaps, by solver[T], c *op.Call, wo
 func (b *stripBody[T]) worker(k int) *stripWorker[T] {
 	w := &b.by1[k]
 	if w.s == nil {
-		w.s, w.m = b.f.pool.get(), b.f.run.machine()
-		w.room = scratchGrid[T](w.s, 1, b.height*b.job.cols+blas.TallCols).X
+		w.s, w.m = b.f.Pool.Get(), b.f.run.machine()
+		w.room = linalg.ScratchGrid[T](w.s, 1, b.height*b.job.cols+blas.TallCols).X
 		w.in = append([]value.Value(nil), b.job.in...)
 		w.view = make([]value.Dense, len(w.in))
 	}
@@ -112,10 +115,10 @@ func (w *stripWorker[T]) product(b *stripBody[T], i, n int) {
 	}
 	a := b.a.Part(i, 0, n, b.a.Cols)
 	if b.packed != nil {
-		b.by.packed(&w.s.ws, b.sub, n, cols, a.Cols, a.X, a.LD, b.packed, w.room[:n*cols+blas.TallCols], cols)
+		b.by.Packed(&w.s.Ws, b.sub, n, cols, a.Cols, a.X, a.LD, b.packed, w.room[:n*cols+blas.TallCols], cols)
 		return
 	}
-	gemmInto(b.by, w.s, c, a, b.b, false, b.tb, b.sub)
+	linalg.GemmInto(b.by, w.s, c, a, b.b, false, b.tb, b.sub)
 }
 
 // chain runs the chain on the strip, to n rows of the result from row i on.
@@ -149,10 +152,10 @@ func (b *stripBody[T]) End() error {
 		if w := &b.by1[k]; w.s != nil {
 			w.m.release()
 			b.f.run.idle.Put(w.m)
-			b.f.pool.put(w.s)
+			b.f.Pool.Put(w.s)
 		}
 	}
-	b.f.pool.put(b.shared)
+	b.f.Pool.Put(b.shared)
 	*b = stripBody[T]{}
 	return nil
 }

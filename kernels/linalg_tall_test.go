@@ -8,33 +8,34 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/rowtest"
 )
 
 // Products in panels equal their definition in every set, and so do their loops.
 func TestPanelsEqualTheirDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 62))
 	for _, set := range chainSets(t) {
-		d := rowNamed(t, linalg(set), "matmul.panels")
+		d := rowtest.RowNamed(t, denseProducts(set), "matmul.panels")
 		for range 60 {
 			e := elemsUnderTest[r.IntN(4)]
 			m, n, k := someSize(r), someSize(r), r.IntN(300)
 			ta, tb := r.IntN(4) > 0, r.IntN(4) == 0
-			attrs := op.MakeAttrs(attr("ta", op.Bool(ta)), attr("tb", op.Bool(tb)), attr("panel", op.Int(1+r.IntN(120))))
-			a, b := randomDense(r, e, m, k), randomDense(r, e, k, n)
+			attrs := op.MakeAttrs(rowtest.Attr("ta", op.Bool(ta)), rowtest.Attr("tb", op.Bool(tb)), rowtest.Attr("panel", op.Int(1+r.IntN(120))))
+			a, b := rowtest.RandomDense(r, e, m, k), rowtest.RandomDense(r, e, k, n)
 			if ta {
-				a = randomDense(r, e, k, m)
+				a = rowtest.RandomDense(r, e, k, m)
 			}
 			if tb {
-				b = randomDense(r, e, n, k)
+				b = rowtest.RandomDense(r, e, n, k)
 			}
 			if a.Elem == types.F64 && k > 0 && m > 0 && r.IntN(5) == 0 {
 				a.Set(r.IntN(a.Rows), r.IntN(a.Cols), value.F64([]float64{math.Inf(1), math.NaN(), math.Copysign(0, -1)}[r.IntN(3)]))
 			}
-			if _, ok := check(t, d, attrs, []value.Value{a, b}); !ok {
+			if _, ok := rowtest.Check(t, d, attrs, []value.Value{a, b}); !ok {
 				t.Fatalf("refused: %v @ %v", a.Type(), b.Type())
 			}
 			if ta && !tb {
-				check(t, d, attrs, []value.Value{a, a}) // symmetric
+				rowtest.Check(t, d, attrs, []value.Value{a, a}) // symmetric
 			}
 		}
 	}
@@ -44,30 +45,30 @@ func TestPanelsEqualTheirDefinition(t *testing.T) {
 func TestTallProductsAsLoops(t *testing.T) {
 	r := rand.New(rand.NewPCG(63, 64))
 	for _, set := range chainSets(t) {
-		rows := linalg(set)
+		rows := denseProducts(set)
 		for _, name := range []string{"matmul", "gemm"} {
-			d := rowNamed(t, rows, name)
+			d := rowtest.RowNamed(t, rows, name)
 			for range 6 {
 				e := []types.Elem{types.F64, types.F32, types.I64}[r.IntN(3)]
 				n, k := 1+r.IntN(30), 1+r.IntN(30)
 				m := 20000 + r.IntN(2000)
 				tb := r.IntN(2) == 0
-				a, b := randomDense(r, e, m, k), randomDense(r, e, k, n)
+				a, b := rowtest.RandomDense(r, e, m, k), rowtest.RandomDense(r, e, k, n)
 				if tb {
-					b = randomDense(r, e, n, k)
+					b = rowtest.RandomDense(r, e, n, k)
 				}
 				in := []value.Value{a, b}
 				if name == "gemm" {
-					in = []value.Value{randomDense(r, e, m, n), a, b}
+					in = []value.Value{rowtest.RandomDense(r, e, m, n), a, b}
 				}
-				c := &op.Call{Def: d, In: in, Attrs: op.MakeAttrs(attr("tb", op.Bool(tb))), Type: types.DenseOf(e, m, n)}
+				c := &op.Call{Def: d, In: in, Attrs: op.MakeAttrs(rowtest.Attr("tb", op.Bool(tb))), Type: types.DenseOf(e, m, n)}
 				space, leaf := d.Loop.Space(c)
 				if space != m || leaf >= m {
 					t.Fatalf("%s of %d x %d by %d x %d is no loop: %d by %d", name, m, k, k, n, space, leaf)
 				}
 				started := func() value.Value {
 					own := *c
-					lend(&own)
+					rowtest.Lend(&own)
 					if d.Accum > 0 {
 						own.Result().CopyFrom(c.Dense(d.Accum - 1))
 					}
@@ -79,11 +80,11 @@ func TestTallProductsAsLoops(t *testing.T) {
 				}
 				want := c.Out
 				c.Out = started()
-				got, err := chunked(r, c, space, leaf, 3)
+				got, err := rowtest.Chunked(r, c, space, leaf, 3)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if msg := differ(got, want); msg != "" {
+				if msg := rowtest.Differ(got, want); msg != "" {
 					t.Fatalf("%s as a loop: %s", name, msg)
 				}
 			}

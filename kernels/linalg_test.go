@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
+	"flow/kernels/linalg"
+	"flow/kernels/move"
+	"flow/kernels/rowtest"
 )
 
 // chainSets are the kernel sets of this machine whose results are defined to the bit.
@@ -28,38 +30,9 @@ func chainSets(t testing.TB) []blas.Set {
 	return sets
 }
 
-// rowNamed finds a row.
-func rowNamed(t testing.TB, rows []*op.Def, name string) *op.Def {
-	for _, d := range rows {
-		if d.Name == name {
-			return d
-		}
-	}
-	t.Fatalf("no row %s", name)
-	return nil
-}
-
-// randomDense is a matrix with a wider stride than it has columns, so that kernels meet views too.
-func randomDense(r *rand.Rand, e types.Elem, rows, cols int) *value.Dense {
-	if rows == 0 || cols == 0 {
-		return value.New(e, rows, cols)
-	}
-	d := value.New(e, rows+2, cols+3).View(1, 2, rows, cols)
-	for i := range rows {
-		for j := range cols {
-			x := value.F64(r.Float64()*2 - 1)
-			if !e.IsFloat() {
-				x = value.I64(r.Int64N(7) - 3)
-			}
-			d.Set(i, j, x)
-		}
-	}
-	return d
-}
-
 // dominant is a random square matrix with a heavy diagonal: positive definite, and no elimination of it is unstable.
 func dominant(r *rand.Rand, e types.Elem, n int) *value.Dense {
-	d := randomDense(r, e, n, n)
+	d := rowtest.RandomDense(r, e, n, n)
 	for i := range n {
 		for j := range i {
 			d.Set(j, i, d.At(i, j))
@@ -69,76 +42,13 @@ func dominant(r *rand.Rand, e types.Elem, n int) *value.Dense {
 	return d
 }
 
-// runRow runs type rule and kernel of d as a runtime does, and the reference.
-func runRow(t testing.TB, d *op.Def, attrs *op.Attrs, in ...value.Value) (kernel, ref value.Value, err error) {
-	t.Helper()
-	sig := &op.Sig{Def: d, Attrs: attrs}
-	for _, v := range in {
-		sig.In = append(sig.In, v.Type())
-	}
-	typ, terr := d.Type(sig)
-	if terr != nil {
-		t.Fatalf("%s%v of %v: %v", d.Name, attrs, sig.In, terr)
-	}
-	c := &op.Call{Def: d, Attrs: attrs, In: in, Type: typ}
-	ref, rerr := d.Ref(c)
-	if typ.IsDense() {
-		out := value.New(typ.Elem, typ.Rows, typ.Cols)
-		for i := range typ.Rows { // the memory that a runtime lends is dirty
-			for j := range typ.Cols {
-				out.Set(i, j, value.I64(1))
-			}
-		}
-		if d.Accum > 0 {
-			out.CopyFrom(in[d.Accum-1].(*value.Dense))
-		}
-		c.Out = out
-	}
-	err = d.Kernel(c)
-	if fmt.Sprint(err) != fmt.Sprint(rerr) {
-		t.Fatalf("%s%v of %v: kernel fails with %v, reference with %v", d.Name, attrs, sig.In, err, rerr)
-	}
-	return c.Out, ref, err
-}
-
-// checkRow demands the same bits of kernel and reference.
-func checkRow(t testing.TB, d *op.Def, attrs *op.Attrs, in ...value.Value) value.Value {
-	t.Helper()
-	got, want, err := runRow(t, d, attrs, in...)
-	if err == nil && !value.Same(got, want) {
-		t.Fatalf("%s%v: kernel and reference differ\n%s\n%s", d.Name, attrs, showValue(got), showValue(want))
-	}
-	return got
-}
-
-// showValue prints small values for failures.
-func showValue(v value.Value) string {
-	d, ok := v.(*value.Dense)
-	if !ok {
-		return fmt.Sprint(v)
-	}
-	if d.Rows*d.Cols > 100 {
-		return d.Type().String()
-	}
-	var b strings.Builder
-	for i := range d.Rows {
-		for j := range d.Cols {
-			fmt.Fprintf(&b, " %v", d.At(i, j))
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-func attr(name string, v op.Val) op.Attr { return op.Attr{Name: name, Val: v} }
-
 // sizes that cross the edges of vectors, register tiles and blocks.
 func someSize(r *rand.Rand) int { return []int{0, 1, 2, 7, 24, 31, 33, 50, 65}[r.IntN(9)] }
 
 func TestProductsEqualTheirDefinition(t *testing.T) {
 	elems := []types.Elem{types.F64, types.F32, types.I64}
 	for _, set := range chainSets(t) {
-		rows := linalg(set)
+		rows := denseProducts(set)
 		r := rand.New(rand.NewPCG(1, 2))
 		for trial := range 72 {
 			e := elems[trial%3]
@@ -152,51 +62,51 @@ func TestProductsEqualTheirDefinition(t *testing.T) {
 			if tb {
 				bn, bm = m, k
 			}
-			a, b, c := randomDense(r, e, an, am), randomDense(r, e, bn, bm), randomDense(r, e, n, m)
-			turns := []op.Attr{attr("ta", op.Bool(ta)), attr("tb", op.Bool(tb))}
-			checkRow(t, rowNamed(t, rows, "matmul"), op.MakeAttrs(turns...), a, b)
-			checkRow(t, rowNamed(t, rows, "gemm"), op.MakeAttrs(append(turns, attr("sub", op.Bool(sub)))...), c, a, b)
-			square := randomDense(r, e, n, n)
-			checkRow(t, rowNamed(t, rows, "syrk"), op.MakeAttrs(attr("sub", op.Bool(sub)), attr("ta", op.Bool(ta))), square, a)
+			a, b, c := rowtest.RandomDense(r, e, an, am), rowtest.RandomDense(r, e, bn, bm), rowtest.RandomDense(r, e, n, m)
+			turns := []op.Attr{rowtest.Attr("ta", op.Bool(ta)), rowtest.Attr("tb", op.Bool(tb))}
+			rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "matmul"), op.MakeAttrs(turns...), a, b)
+			rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "gemm"), op.MakeAttrs(append(turns, rowtest.Attr("sub", op.Bool(sub)))...), c, a, b)
+			square := rowtest.RandomDense(r, e, n, n)
+			rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "syrk"), op.MakeAttrs(rowtest.Attr("sub", op.Bool(sub)), rowtest.Attr("ta", op.Bool(ta))), square, a)
 		}
 	}
 }
 
 func TestProductsWiden(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	d := rowNamed(t, linalg(chainSets(t)[0]), "matmul")
+	d := rowtest.RowNamed(t, denseProducts(chainSets(t)[0]), "matmul")
 	for _, c := range []struct{ a, b, want types.Elem }{
 		{types.Bool, types.Bool, types.I64}, {types.Bool, types.F64, types.F64}, {types.I64, types.F64, types.F64}, {types.I64, types.Bool, types.I64},
 	} {
-		got := checkRow(t, d, nil, randomDense(r, c.a, 5, 6), randomDense(r, c.b, 6, 7))
+		got := rowtest.CheckRow(t, d, nil, rowtest.RandomDense(r, c.a, 5, 6), rowtest.RandomDense(r, c.b, 6, 7))
 		if got.Type().Elem != c.want {
 			t.Errorf("%v @ %v is %v", c.a, c.b, got.Type())
 		}
 	}
 	huge := value.New(types.I64, 1, 2)
 	huge.I64[0], huge.I64[1] = math.MaxInt64, 2
-	if got := checkRow(t, d, op.MakeAttrs(attr("tb", op.Bool(true))), huge, huge).(*value.Dense); got.I64[0] != 5 {
+	if got := rowtest.CheckRow(t, d, op.MakeAttrs(rowtest.Attr("tb", op.Bool(true))), huge, huge).(*value.Dense); got.I64[0] != 5 {
 		t.Errorf("integers must wrap: %d", got.I64[0])
 	}
 }
 
 func TestFactorsAndSolvesEqualTheirDefinition(t *testing.T) {
 	for _, set := range chainSets(t) {
-		rows := linalg(set)
+		rows := denseProducts(set)
 		r := rand.New(rand.NewPCG(5, 6))
 		for trial := range 20 {
 			e := []types.Elem{types.F64, types.F32}[trial%2]
 			n, m := someSize(r), someSize(r)
 			a := dominant(r, e, n)
-			checkRow(t, rowNamed(t, rows, "potrf"), nil, a)
-			checkRow(t, rowNamed(t, rows, "getrf"), nil, a)
+			rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "potrf"), nil, a)
+			rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "getrf"), nil, a)
 			for _, name := range []string{"trsm", "trsm_upper"} {
-				checkRow(t, rowNamed(t, rows, name), nil, a, randomDense(r, e, m, n))
+				rowtest.CheckRow(t, rowtest.RowNamed(t, rows, name), nil, a, rowtest.RandomDense(r, e, m, n))
 			}
 			for _, name := range []string{"trsm_left", "trsm_left_t", "trsm_left_upper"} {
-				checkRow(t, rowNamed(t, rows, name), nil, a, randomDense(r, e, n, m))
+				rowtest.CheckRow(t, rowtest.RowNamed(t, rows, name), nil, a, rowtest.RandomDense(r, e, n, m))
 			}
-			checkRow(t, rowNamed(t, rows, "trsm_left"), op.MakeAttrs(attr("unit", op.Bool(true))), a, randomDense(r, e, n, m))
+			rowtest.CheckRow(t, rowtest.RowNamed(t, rows, "trsm_left"), op.MakeAttrs(rowtest.Attr("unit", op.Bool(true))), a, rowtest.RandomDense(r, e, n, m))
 		}
 	}
 }
@@ -205,9 +115,9 @@ func TestFactorsAndSolvesEqualTheirDefinition(t *testing.T) {
 func TestFactorsMultiplyBack(t *testing.T) {
 	for _, name := range blas.Names() {
 		set, _ := blas.Select(name)
-		rows := append(linalg(set), move()...)
+		rows := append(denseProducts(set), move.Rows()...)
 		run := func(name string, attrs *op.Attrs, in ...value.Value) *value.Dense {
-			got, _, err := runRow(t, rowNamed(t, rows, name), attrs, in...)
+			got, _, err := rowtest.RunRow(t, rowtest.RowNamed(t, rows, name), attrs, in...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,16 +128,16 @@ func TestFactorsMultiplyBack(t *testing.T) {
 		a := dominant(r, types.F64, n)
 		l := run("potrf", nil, a)
 		lu := run("getrf", nil, a)
-		b := randomDense(r, types.F64, n, 5)
+		b := rowtest.RandomDense(r, types.F64, n, 5)
 		x := run("trsm_left_t", nil, l, run("trsm_left", nil, l, b))
-		y := run("trsm_left_upper", nil, lu, run("trsm_left", op.MakeAttrs(attr("unit", op.Bool(true))), lu, b))
+		y := run("trsm_left_upper", nil, lu, run("trsm_left", op.MakeAttrs(rowtest.Attr("unit", op.Bool(true))), lu, b))
 		z := run("trsm", nil, l, run("t", nil, b).Clone())
 		for what, pair := range map[string][2]*value.Dense{
-			"L t(L)":     {run("matmul", op.MakeAttrs(attr("tb", op.Bool(true))), l, l), a},
-			"L U":        {run("matmul", nil, run("lower", op.MakeAttrs(attr("unit", op.Bool(true))), lu), run("upper", nil, lu)), a},
+			"L t(L)":     {run("matmul", op.MakeAttrs(rowtest.Attr("tb", op.Bool(true))), l, l), a},
+			"L U":        {run("matmul", nil, run("lower", op.MakeAttrs(rowtest.Attr("unit", op.Bool(true))), lu), run("upper", nil, lu)), a},
 			"A x (chol)": {run("matmul", nil, a, x), b},
 			"A x (lu)":   {run("matmul", nil, a, y), b},
-			"z t(L)":     {run("matmul", op.MakeAttrs(attr("tb", op.Bool(true))), z, l), run("t", nil, b)},
+			"z t(L)":     {run("matmul", op.MakeAttrs(rowtest.Attr("tb", op.Bool(true))), z, l), run("t", nil, b)},
 		} {
 			for i := range pair[1].Rows {
 				for j := range pair[1].Cols {
@@ -243,7 +153,7 @@ func TestFactorsMultiplyBack(t *testing.T) {
 func TestFailuresNameTheMinor(t *testing.T) {
 	for _, name := range blas.Names() {
 		set, _ := blas.Select(name)
-		rows := linalg(set)
+		rows := denseProducts(set)
 		for _, e := range []types.Elem{types.F64, types.F32} {
 			r := rand.New(rand.NewPCG(9, 10))
 			for _, minor := range []int{1, 17, 60, 90} {
@@ -253,14 +163,14 @@ func TestFailuresNameTheMinor(t *testing.T) {
 				}
 				a.Set(minor-1, minor-1, value.F64(-3.5))
 				out := a.Clone()
-				err := rowNamed(t, rows, "potrf").Kernel(&op.Call{In: []value.Value{a}, Type: a.Type(), Out: out})
+				err := rowtest.RowNamed(t, rows, "potrf").Kernel(&op.Call{In: []value.Value{a}, Type: a.Type(), Out: out})
 				want := fmt.Sprintf("leading minor %d is not positive definite (pivot -3.5)", minor)
 				if f, ok := err.(*op.Failure); !ok || f.Code != "E601" || f.Msg != want {
 					t.Errorf("%s %v: %v, want %s", name, e, err, want)
 				}
 				a.Set(minor-1, minor-1, value.F64(math.NaN()))
 				out = a.Clone()
-				err = rowNamed(t, rows, "potrf").Kernel(&op.Call{In: []value.Value{a}, Type: a.Type(), Out: out})
+				err = rowtest.RowNamed(t, rows, "potrf").Kernel(&op.Call{In: []value.Value{a}, Type: a.Type(), Out: out})
 				if want = fmt.Sprintf("leading minor %d is NaN", minor); err == nil || err.Error() != want {
 					t.Errorf("%s %v: %v, want %s", name, e, err, want)
 				}
@@ -269,7 +179,7 @@ func TestFailuresNameTheMinor(t *testing.T) {
 			for j := range 40 {
 				z.Set(36, j, value.F64(0))
 			}
-			err := rowNamed(t, rows, "getrf").Kernel(&op.Call{In: []value.Value{z}, Type: z.Type(), Out: z.Clone()})
+			err := rowtest.RowNamed(t, rows, "getrf").Kernel(&op.Call{In: []value.Value{z}, Type: z.Type(), Out: z.Clone()})
 			if f, ok := err.(*op.Failure); !ok || f.Code != "E602" || f.Msg != "pivot 37 of LU without pivoting is zero" {
 				t.Errorf("%s %v: %v", name, e, err)
 			}
@@ -278,7 +188,7 @@ func TestFailuresNameTheMinor(t *testing.T) {
 }
 
 func TestTypeFaults(t *testing.T) {
-	rows := append(linalg(chainSets(t)[0]), move()...)
+	rows := append(denseProducts(chainSets(t)[0]), move.Rows()...)
 	d := types.DenseOf
 	for _, c := range []struct {
 		row   string
@@ -297,16 +207,16 @@ func TestTypeFaults(t *testing.T) {
 		{"potrf", nil, []types.Type{d(types.I64, 3, 3)}, "E202", 0, "potrf takes a matrix of f64 or f32; this is i64[3,3]"},
 		{"trsm", nil, []types.Type{d(types.F64, 3, 3), d(types.F64, 4, 4)}, "E211", 1, "trsm: the triangle has order 3, the left side 4 columns"},
 		{"trsm_left", nil, []types.Type{d(types.F64, 3, 3), d(types.F32, 3, 4)}, "E201", 1, ""},
-		{"slice", op.MakeAttrs(attr("at", op.Ints(1, 1, 3, 1))), []types.Type{d(types.F64, 3, 3)}, "E212", 1, "rows 1..4, columns 1..2 of a f64[3,3]"},
-		{"item", op.MakeAttrs(attr("at", op.Ints(3, 0))), []types.Type{d(types.F64, 3, 3)}, "E212", 1, "element [3, 0] of a f64[3,3]"},
-		{"reshape", op.MakeAttrs(attr("n", op.Int(2)), attr("m", op.Int(4))), []types.Type{d(types.F64, 3, 3)}, "E211", 0, "3 x 3 has 9 elements, 2 x 4 has 8"},
+		{"slice", op.MakeAttrs(rowtest.Attr("at", op.Ints(1, 1, 3, 1))), []types.Type{d(types.F64, 3, 3)}, "E212", 1, "rows 1..4, columns 1..2 of a f64[3,3]"},
+		{"item", op.MakeAttrs(rowtest.Attr("at", op.Ints(3, 0))), []types.Type{d(types.F64, 3, 3)}, "E212", 1, "element [3, 0] of a f64[3,3]"},
+		{"reshape", op.MakeAttrs(rowtest.Attr("n", op.Int(2)), rowtest.Attr("m", op.Int(4))), []types.Type{d(types.F64, 3, 3)}, "E211", 0, "3 x 3 has 9 elements, 2 x 4 has 8"},
 		{"cbind", nil, []types.Type{d(types.F64, 3, 3), d(types.F64, 4, 3)}, "E211", 1, "cbind: 3 and 4 rows"},
 		{"rbind", nil, []types.Type{d(types.F64, 3, 3), d(types.F32, 3, 3)}, "E201", 1, "rbind of f64 and f32"},
-		{"reverse", op.MakeAttrs(attr("by", op.Str("row"))), []types.Type{d(types.F64, 3, 3)}, "E203", 1, `by is "row"`},
-		{"lay", op.MakeAttrs(attr("rows", op.Int(3)), attr("cols", op.Int(3)), attr("boxes", op.Ints(0, 0, 2, 2, 2, 0))), []types.Type{d(types.F64, 3, 3)}, "E212", 0, ""},
+		{"reverse", op.MakeAttrs(rowtest.Attr("by", op.Str("row"))), []types.Type{d(types.F64, 3, 3)}, "E203", 1, `by is "row"`},
+		{"lay", op.MakeAttrs(rowtest.Attr("rows", op.Int(3)), rowtest.Attr("cols", op.Int(3)), rowtest.Attr("boxes", op.Ints(0, 0, 2, 2, 2, 0))), []types.Type{d(types.F64, 3, 3)}, "E212", 0, ""},
 		{"diag", nil, []types.Type{types.ScalarOf(types.I64)}, "E202", 0, "diag takes a dense matrix; this is i64"},
 	} {
-		row := rowNamed(t, rows, c.row)
+		row := rowtest.RowNamed(t, rows, c.row)
 		_, err := row.Type(&op.Sig{Def: row, In: c.in, Attrs: c.attrs})
 		f, ok := err.(*op.Fault)
 		if !ok || f.Code != c.code || f.Arg != c.arg || c.msg != "" && f.Msg != c.msg {
@@ -323,7 +233,7 @@ func TestFMA32RoundsOnce(t *testing.T) {
 		if r.IntN(2) == 0 {
 			z = math.Float32frombits(r.Uint32())
 		}
-		got, want := fma32(x, y, z), fma32Exact(x, y, z)
+		got, want := linalg.Fma32(x, y, z), fma32Exact(x, y, z)
 		if math.Float32bits(got) != math.Float32bits(want) && !(got != got && want != want) {
 			t.Fatalf("fma32(%g, %g, %g) = %g, want %g", x, y, z, got, want)
 		}

@@ -10,6 +10,10 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/construct"
+	"flow/kernels/order"
+	"flow/kernels/rowtest"
+	"flow/kernels/window"
 )
 
 // calls are arguments for rows that the loops over the table do not reach: matrices of element type e, and attributes.
@@ -28,38 +32,38 @@ func calls(r *rand.Rand, e types.Elem, n, m int) map[string][]call {
 		edges.Set(i, 0, value.F64(float64(i)-1.5+r.Float64()))
 	}
 	from, to := anyDense(r, e, 1, 5), anyDense(r, e, 5, 1)
-	by := attr("by", op.Int(r.IntN(2*m+1)-m))
-	desc := attr("desc", op.Bool(r.IntN(2) == 0))
+	by := rowtest.Attr("by", op.Int(r.IntN(2*m+1)-m))
+	desc := rowtest.Attr("desc", op.Bool(r.IntN(2) == 0))
 	one := func(in ...value.Value) []call { return []call{{in: in}} }
 	with := func(attrs []op.Attr, in ...value.Value) call { return call{op.MakeAttrs(attrs...), in} }
-	k := attr("k", op.Int(1+r.IntN(6)))
+	k := rowtest.Attr("k", op.Int(1+r.IntN(6)))
 	w := r.IntN(8)
 	c := map[string][]call{
 		"nunique": one(a), "median": one(a), "argmin": one(a), "argmax": one(a), "unique": one(a), "kron": one(a, b),
-		"quantile":    {with([]op.Attr{attr("q", op.Float(r.Float64()))}, a)},
-		"rowquantile": {with([]op.Attr{attr("q", op.Float(r.Float64()))}, a)},
-		"colquantile": {with([]op.Attr{attr("q", op.Float(1))}, a)},
+		"quantile":    {with([]op.Attr{rowtest.Attr("q", op.Float(r.Float64()))}, a)},
+		"rowquantile": {with([]op.Attr{rowtest.Attr("q", op.Float(r.Float64()))}, a)},
+		"colquantile": {with([]op.Attr{rowtest.Attr("q", op.Float(1))}, a)},
 		"sort":        {with([]op.Attr{by, desc}, a), with([]op.Attr{desc}, col)},
 		"argsort":     {with([]op.Attr{by, desc}, a), with([]op.Attr{desc}, col)},
 		"take":        one(a, codes(max(n, 1))),
 		"pick.rows":   one(a, codes(max(n, 1))),
 		"pick.cols":   one(anyDense(r, e, m, max(n, 1)), codes(max(n, 1))),
-		"places":      {with([]op.Attr{attr("axis", op.Int(0))}, anyDense(r, types.Bool, n, 1), value.I64(int64(n))), with([]op.Attr{attr("axis", op.Int(1))}, anyDense(r, types.Bool, 1, m), value.I64(int64(m)))},
-		"onehot": {with([]op.Attr{k}, codes(4)), with([]op.Attr{k}, col), with([]op.Attr{k, attr("sparse", op.Bool(true))}, codes(4)),
-			with([]op.Attr{k, attr("sparse", op.Bool(true))}, col)},
-		"ctable": {with(nil, codes(4), codes(5)), with(nil, col, codes(3)), with([]op.Attr{attr("n", op.Int(w)), attr("m", op.Int(7))}, codes(4), codes(5)),
-			with([]op.Attr{attr("m", op.Int(w))}, codes(2), codes(6)), with([]op.Attr{attr("n", op.Int(9)), attr("m", op.Int(9)), attr("sparse", op.Bool(true))}, codes(4), codes(5)),
-			with([]op.Attr{attr("n", op.Int(w)), attr("m", op.Int(7)), attr("sparse", op.Bool(true))}, codes(4), codes(5))},
-		"ctable.weights": {with(nil, codes(4), codes(5), anyDense(r, e, codes(4).Rows, 1)), with([]op.Attr{attr("crop", op.Bool(true)), attr("n", op.Int(w)), attr("m", op.Int(2))}, codes(4), codes(5)),
-			with([]op.Attr{attr("crop", op.Bool(true)), attr("n", op.Int(3))}, col, codes(3)),
-			with([]op.Attr{attr("crop", op.Bool(true)), attr("n", op.Int(3)), attr("m", op.Int(3)), attr("sparse", op.Bool(true))}, codes(4), codes(5), anyDense(r, e, codes(4).Rows, 1)),
-			with([]op.Attr{attr("n", op.Int(w)), attr("m", op.Int(7))}, codes(4), codes(5), anyDense(r, types.F64, codes(4).Rows, 1))},
-		"bin": {with(nil, a, edges), with([]op.Attr{attr("closed", op.Str("right"))}, a, edges), with([]op.Attr{attr("closed", op.Str("left"))}, a, edges)},
+		"places":      {with([]op.Attr{rowtest.Attr("axis", op.Int(0))}, anyDense(r, types.Bool, n, 1), value.I64(int64(n))), with([]op.Attr{rowtest.Attr("axis", op.Int(1))}, anyDense(r, types.Bool, 1, m), value.I64(int64(m)))},
+		"onehot": {with([]op.Attr{k}, codes(4)), with([]op.Attr{k}, col), with([]op.Attr{k, rowtest.Attr("sparse", op.Bool(true))}, codes(4)),
+			with([]op.Attr{k, rowtest.Attr("sparse", op.Bool(true))}, col)},
+		"ctable": {with(nil, codes(4), codes(5)), with(nil, col, codes(3)), with([]op.Attr{rowtest.Attr("n", op.Int(w)), rowtest.Attr("m", op.Int(7))}, codes(4), codes(5)),
+			with([]op.Attr{rowtest.Attr("m", op.Int(w))}, codes(2), codes(6)), with([]op.Attr{rowtest.Attr("n", op.Int(9)), rowtest.Attr("m", op.Int(9)), rowtest.Attr("sparse", op.Bool(true))}, codes(4), codes(5)),
+			with([]op.Attr{rowtest.Attr("n", op.Int(w)), rowtest.Attr("m", op.Int(7)), rowtest.Attr("sparse", op.Bool(true))}, codes(4), codes(5))},
+		"ctable.weights": {with(nil, codes(4), codes(5), anyDense(r, e, codes(4).Rows, 1)), with([]op.Attr{rowtest.Attr("crop", op.Bool(true)), rowtest.Attr("n", op.Int(w)), rowtest.Attr("m", op.Int(2))}, codes(4), codes(5)),
+			with([]op.Attr{rowtest.Attr("crop", op.Bool(true)), rowtest.Attr("n", op.Int(3))}, col, codes(3)),
+			with([]op.Attr{rowtest.Attr("crop", op.Bool(true)), rowtest.Attr("n", op.Int(3)), rowtest.Attr("m", op.Int(3)), rowtest.Attr("sparse", op.Bool(true))}, codes(4), codes(5), anyDense(r, e, codes(4).Rows, 1)),
+			with([]op.Attr{rowtest.Attr("n", op.Int(w)), rowtest.Attr("m", op.Int(7))}, codes(4), codes(5), anyDense(r, types.F64, codes(4).Rows, 1))},
+		"bin": {with(nil, a, edges), with([]op.Attr{rowtest.Attr("closed", op.Str("right"))}, a, edges), with([]op.Attr{rowtest.Attr("closed", op.Str("left"))}, a, edges)},
 		"bin.even": {with([]op.Attr{k}, a, value.F64(-1.5), value.I64(3)), with([]op.Attr{k}, a, value.F64(1), value.F64(1)),
-			with([]op.Attr{k, attr("closed", op.Str("right"))}, a, value.F64(-1.5), value.I64(3)), with([]op.Attr{k, attr("closed", op.Str("right"))}, anyScalar(r, e), value.F64(0), value.F64(1)),
+			with([]op.Attr{k, rowtest.Attr("closed", op.Str("right"))}, a, value.F64(-1.5), value.I64(3)), with([]op.Attr{k, rowtest.Attr("closed", op.Str("right"))}, anyScalar(r, e), value.F64(0), value.F64(1)),
 			with([]op.Attr{k}, anyScalar(r, e), value.F64(0), value.F64(1))},
 		"recode": one(a, from, to),
-		"cov":    {with(nil, a), with([]op.Attr{attr("sample", op.Bool(true))}, a)},
+		"cov":    {with(nil, a), with([]op.Attr{rowtest.Attr("sample", op.Bool(true))}, a)},
 		"cor":    one(a), "trace": one(anyDense(r, e, n, n)),
 		"svdvals": one(a), "svdu": one(a), "svdv": one(a), "rank": one(a), "pinv": one(a), "eigvals": one(anyDense(r, e, n, n)), "eigvecs": one(anyDense(r, e, n, n)),
 	}
@@ -67,7 +71,7 @@ func calls(r *rand.Rand, e types.Elem, n, m int) map[string][]call {
 		c["cum"+name], c["rowcum"+name] = one(a), one(a)
 	}
 	for _, f := range []string{"add", "min", "<=", "/", "//", "atan2", "and", "log"} {
-		c["outer"] = append(c["outer"], with([]op.Attr{attr("op", op.Str(f))}, col, anyDense(r, e, 1, m)), with([]op.Attr{attr("op", op.Str(f))}, anyDense(r, e, 1, m), col))
+		c["outer"] = append(c["outer"], with([]op.Attr{rowtest.Attr("op", op.Str(f))}, col, anyDense(r, e, 1, m)), with([]op.Attr{rowtest.Attr("op", op.Str(f))}, anyDense(r, e, 1, m), col))
 	}
 	return c
 }
@@ -97,7 +101,7 @@ func TestWholeRowsEqualTheirDefinitions(t *testing.T) {
 				if name == "kron" && n*m > 100 || n*m > 100 && (name == "svdu" || name == "svdv") {
 					continue
 				}
-				if _, ok := check(t, table.Must(name), c.attrs, c.in); ok {
+				if _, ok := rowtest.Check(t, table.Must(name), c.attrs, c.in); ok {
 					accepted[name]++
 				}
 			}
@@ -112,7 +116,7 @@ func TestWholeRowsEqualTheirDefinitions(t *testing.T) {
 
 // largeLists is a call of a row of lists that is long enough for a loop; n x m is a size for those that need no more.
 func largeLists(r *rand.Rand, d *op.Def, e types.Elem, n, m int) (*op.Attrs, []value.Value) {
-	x := anyDense(r, e, sortLeast+r.IntN(30000), 1+m%3)
+	x := anyDense(r, e, order.SortLeast+r.IntN(30000), 1+m%3)
 	switch r.IntN(4) {
 	case 0: // with nan and infinities, many of them equal
 	case 1: // few different elements
@@ -159,7 +163,7 @@ func largeLists(r *rand.Rand, d *op.Def, e types.Elem, n, m int) (*op.Attrs, []v
 // Long columns go by digits, short ones by comparisons: both give the order of the definition, to the place.
 func TestSortIsStable(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
-	for _, n := range []int{0, 1, 2, fewKeys, fewKeys + 1, 5000, 70000} {
+	for _, n := range []int{0, 1, 2, order.FewKeys, order.FewKeys + 1, 5000, 70000} {
 		for spread := range 5 {
 			type pair struct {
 				key uint64
@@ -186,11 +190,11 @@ func TestSortIsStable(t *testing.T) {
 			}
 			slices.SortStableFunc(want, func(a, b pair) int { return cmp.Compare(a.key, b.key) })
 			alone := slices.Clone(keys)
-			sortKeys(alone)
+			order.SortKeys(alone)
 			for range min(n, 3) {
 				p := r.IntN(n)
-				k, next := selectKeys(slices.Clone(keys), p)
-				after := uint64(nanKey)
+				k, next := order.SelectKeys(slices.Clone(keys), p)
+				after := uint64(order.NanKey)
 				if p+1 < n {
 					after = want[p+1].key
 				}
@@ -198,7 +202,7 @@ func TestSortIsStable(t *testing.T) {
 					t.Fatalf("of %d keys, spread %d, number %d is %x before %x, want %x before %x", n, spread, p, k, next, want[p].key, after)
 				}
 			}
-			sortPairs(keys, at, make([]uint64, n), make([]int64, n))
+			order.SortPairs(keys, at, make([]uint64, n), make([]int64, n))
 			for i, w := range want {
 				if keys[i] != w.key || at[i] != w.at || alone[i] != w.key {
 					t.Fatalf("%d keys, spread %d, are not in stable order at %d", n, spread, i)
@@ -215,8 +219,8 @@ func TestQuantilesOfLongLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 4*leafElements + 1 // so that every quantile k / (n-1) is an element
-	equal := 2*selectFew + n%7
+	n := 4*window.LeafElements + 1 // so that every quantile k / (n-1) is an element
+	equal := 2*order.SelectFew + n%7
 	for _, c := range []struct {
 		what string
 		e    types.Elem
@@ -256,7 +260,7 @@ func TestQuantilesOfLongLists(t *testing.T) {
 			if n, _ := d.Loop.Space(own); n == 0 {
 				t.Fatal("no loop looks for it")
 			}
-			checkLoop(t, own, own.Out)
+			rowtest.CheckLoop(t, own, own.Out)
 		}
 	}
 }
@@ -265,18 +269,18 @@ func TestQuantilesOfLongLists(t *testing.T) {
 func TestKeysOrder(t *testing.T) {
 	list := []float64{math.Inf(-1), -1e300, -1.5, -5e-324, 0, 5e-324, 1, 1e300, math.Inf(1), math.NaN()}
 	for i := range list {
-		if i > 0 && floatKey(list[i-1]) >= floatKey(list[i]) {
+		if i > 0 && order.FloatKey(list[i-1]) >= order.FloatKey(list[i]) {
 			t.Errorf("the key of %v is not below that of %v", list[i-1], list[i])
 		}
-		if got := keyed(types.F64, floatKey(list[i])).F; got != list[i] && list[i] == list[i] {
+		if got := order.Keyed(types.F64, order.FloatKey(list[i])).F; got != list[i] && list[i] == list[i] {
 			t.Errorf("%v comes back as %v", list[i], got)
 		}
 	}
-	if floatKey(math.Copysign(0, -1)) != floatKey(0) {
+	if order.FloatKey(math.Copysign(0, -1)) != order.FloatKey(0) {
 		t.Error("-0 and 0 have different keys")
 	}
 	for _, v := range []int64{math.MinInt64, -1, 0, 1, math.MaxInt64} {
-		if got := keyed(types.I64, intKey(v)).I; got != v {
+		if got := order.Keyed(types.I64, order.IntKey(v)).I; got != v {
 			t.Errorf("%d comes back as %d", v, got)
 		}
 	}
@@ -298,14 +302,14 @@ func TestVarianceIsAccurate(t *testing.T) {
 	for _, v := range x.F64 {
 		want += (v - mean) * (v - mean) / 1000
 	}
-	got, _ := check(t, table.Must("var"), nil, []value.Value{x})
+	got, _ := rowtest.Check(t, table.Must("var"), nil, []value.Value{x})
 	if g := got.(value.Scalar).F; math.Abs(g-want) > 1e-12 {
 		t.Errorf("var %v, want about %v", g, want)
 	}
 	for i := range x.F64 { // a large mean, a small spread: 2^40 and 2^40 + 1
 		x.F64[i] = 0x1p40 + float64(i%2)
 	}
-	got, _ = check(t, table.Must("var"), nil, []value.Value{x})
+	got, _ = rowtest.Check(t, table.Must("var"), nil, []value.Value{x})
 	if g := got.(value.Scalar).F; g != 0.25 {
 		t.Errorf("var of a large mean is %v, want 0.25", g)
 	}
@@ -314,10 +318,10 @@ func TestVarianceIsAccurate(t *testing.T) {
 // A sample without replacement has no number twice and leaves none out; one with replacement is uniform.
 func TestSample(t *testing.T) {
 	draw := func(n, k, seed int, replace bool) []int64 {
-		a := op.MakeAttrs(attr("n", op.Int(n)), attr("k", op.Int(k)), attr("seed", op.Int(seed)), attr("replace", op.Bool(replace)))
+		a := op.MakeAttrs(rowtest.Attr("n", op.Int(n)), rowtest.Attr("k", op.Int(k)), rowtest.Attr("seed", op.Int(seed)), rowtest.Attr("replace", op.Bool(replace)))
 		out := make([]int64, k)
 		for i := range out {
-			out[i] = drawn(a, i)
+			out[i] = construct.Drawn(a, i)
 		}
 		return out
 	}
@@ -361,7 +365,7 @@ func TestKnownStatistics(t *testing.T) {
 		want  *value.Dense
 	}{
 		{"sort", nil, []value.Value{column(3, nan, -1, 2)}, column(-1, 2, 3, nan)},
-		{"sort", []op.Attr{attr("desc", op.Bool(true))}, []value.Value{column(3, nan, -1, 2)}, column(3, 2, -1, nan)},
+		{"sort", []op.Attr{rowtest.Attr("desc", op.Bool(true))}, []value.Value{column(3, nan, -1, 2)}, column(3, 2, -1, nan)},
 		{"unique", nil, []value.Value{column(2, nan, 2, -0.5, nan)}, column(-0.5, 2, nan)},
 		{"cumsum", nil, []value.Value{column(1, 2, nan, 4)}, column(1, 3, nan, nan)},
 		{"cummin", nil, []value.Value{column(3, 1, 2, nan, 0)}, column(3, 1, 1, nan, nan)},
@@ -372,9 +376,9 @@ func TestKnownStatistics(t *testing.T) {
 		{"rowcumprod", nil, []value.Value{column(2, 3)}, column(2, 3)},
 		{"sigmoid", nil, []value.Value{column(math.Inf(-1), 0, math.Inf(1))}, column(0, 0.5, 1)},
 	} {
-		got, ok := check(t, table.Must(c.row), op.MakeAttrs(c.attrs...), c.in)
-		if !ok || differ(got, c.want) != "" {
-			t.Errorf("%s%v is %v, want %v", c.row, c.attrs, showValue(got), showValue(c.want))
+		got, ok := rowtest.Check(t, table.Must(c.row), op.MakeAttrs(c.attrs...), c.in)
+		if !ok || rowtest.Differ(got, c.want) != "" {
+			t.Errorf("%s%v is %v, want %v", c.row, c.attrs, rowtest.ShowValue(got), rowtest.ShowValue(c.want))
 		}
 	}
 	for _, c := range []struct {
@@ -386,7 +390,7 @@ func TestKnownStatistics(t *testing.T) {
 		{"nunique", []value.Value{column(0, math.Copysign(0, -1), nan, nan, 1)}, "3"}, {"argmax", []value.Value{column(1, nan, 9)}, "1"},
 		{"stddev", []value.Value{column(2, 4, 4, 4, 5, 5, 7, 9)}, "2"}, {"var", []value.Value{column(1, math.Inf(1))}, "nan"},
 	} {
-		got, ok := check(t, table.Must(c.row), nil, c.in)
+		got, ok := rowtest.Check(t, table.Must(c.row), nil, c.in)
 		if !ok || got.(value.Scalar).String() != c.want {
 			t.Errorf("%s is %v, want %s", c.row, got, c.want)
 		}
@@ -407,24 +411,24 @@ func TestListFaults(t *testing.T) {
 		code  string
 	}{
 		{"quantile", nil, []types.Type{m(types.F64, 2, 2)}, "E203"},
-		{"quantile", []op.Attr{attr("q", op.Float(1.5))}, []types.Type{m(types.F64, 2, 2)}, "E203"},
+		{"quantile", []op.Attr{rowtest.Attr("q", op.Float(1.5))}, []types.Type{m(types.F64, 2, 2)}, "E203"},
 		{"median", nil, []types.Type{m(types.F64, 0, 2)}, "E211"},
-		{"sort", []op.Attr{attr("by", op.Int(2))}, []types.Type{m(types.F64, 3, 2)}, "E212"},
+		{"sort", []op.Attr{rowtest.Attr("by", op.Int(2))}, []types.Type{m(types.F64, 3, 2)}, "E212"},
 		{"sort", nil, []types.Type{types.ScalarOf(types.F64)}, "E202"},
 		{"take", nil, []types.Type{m(types.F64, 3, 2), m(types.F64, 3, 1)}, "E202"},
 		{"take", nil, []types.Type{m(types.F64, 3, 2), m(types.I64, 3, 2)}, "E211"},
-		{"onehot", []op.Attr{attr("k", op.Int(-1))}, []types.Type{m(types.I64, 3, 1)}, "E203"},
+		{"onehot", []op.Attr{rowtest.Attr("k", op.Int(-1))}, []types.Type{m(types.I64, 3, 1)}, "E203"},
 		{"ctable", nil, []types.Type{m(types.I64, 3, 1), m(types.I64, 4, 1)}, "E211"},
-		{"ctable", []op.Attr{attr("n", op.Int(3)), attr("sparse", op.Bool(true))}, []types.Type{m(types.I64, 3, 1), m(types.I64, 3, 1)}, "E203"},
+		{"ctable", []op.Attr{rowtest.Attr("n", op.Int(3)), rowtest.Attr("sparse", op.Bool(true))}, []types.Type{m(types.I64, 3, 1), m(types.I64, 3, 1)}, "E203"},
 		{"recode", nil, []types.Type{m(types.I64, 3, 1), m(types.I64, 4, 1), m(types.I64, 3, 1)}, "E211"},
 		{"recode", nil, []types.Type{m(types.F64, 3, 1), m(types.F32, 4, 1), m(types.F64, 4, 1)}, "E201"},
-		{"bin.even", []op.Attr{attr("k", op.Int(0))}, []types.Type{m(types.F64, 3, 1), types.ScalarOf(types.F64), types.ScalarOf(types.F64)}, "E203"},
-		{"outer", []op.Attr{attr("op", op.Str("nosuch"))}, []types.Type{m(types.F64, 3, 1), m(types.F64, 3, 1)}, "E203"},
-		{"outer", []op.Attr{attr("op", op.Str("+"))}, []types.Type{m(types.F64, 3, 2), m(types.F64, 3, 1)}, "E211"},
-		{"outer", []op.Attr{attr("op", op.Str("and"))}, []types.Type{m(types.F64, 3, 1), m(types.F64, 3, 1)}, "E201"},
+		{"bin.even", []op.Attr{rowtest.Attr("k", op.Int(0))}, []types.Type{m(types.F64, 3, 1), types.ScalarOf(types.F64), types.ScalarOf(types.F64)}, "E203"},
+		{"outer", []op.Attr{rowtest.Attr("op", op.Str("nosuch"))}, []types.Type{m(types.F64, 3, 1), m(types.F64, 3, 1)}, "E203"},
+		{"outer", []op.Attr{rowtest.Attr("op", op.Str("+"))}, []types.Type{m(types.F64, 3, 2), m(types.F64, 3, 1)}, "E211"},
+		{"outer", []op.Attr{rowtest.Attr("op", op.Str("and"))}, []types.Type{m(types.F64, 3, 1), m(types.F64, 3, 1)}, "E201"},
 		{"eigvals", nil, []types.Type{m(types.F64, 3, 2)}, "E213"}, {"eigvals", nil, []types.Type{m(types.I64, 3, 3)}, "E202"},
 		{"trace", nil, []types.Type{m(types.F64, 3, 2)}, "E213"},
-		{"sample", []op.Attr{attr("n", op.Int(3)), attr("k", op.Int(4))}, nil, "E203"},
+		{"sample", []op.Attr{rowtest.Attr("n", op.Int(3)), rowtest.Attr("k", op.Int(4))}, nil, "E203"},
 	} {
 		d := table.Must(c.row)
 		_, err := d.Type(&op.Sig{Def: d, Attrs: op.MakeAttrs(c.attrs...), In: c.in})
@@ -448,7 +452,7 @@ func TestListFaults(t *testing.T) {
 		{"pick.rows", nil, []value.Value{half, one}, "E607"},
 		{"pick.cols", nil, []value.Value{half, one}, "E607"},
 		{"places", []op.Attr{{Name: "axis", Val: op.Int(1)}}, []value.Value{value.New(types.Bool, 3, 1), value.I64(2)}, "E211"},
-		{"onehot", []op.Attr{attr("k", op.Int(3))}, []value.Value{one}, "E606"},
+		{"onehot", []op.Attr{rowtest.Attr("k", op.Int(3))}, []value.Value{one}, "E606"},
 		{"ctable", nil, []value.Value{one, half}, "E606"},
 		{"bin", nil, []value.Value{half, nan}, "E606"},
 		{"eigvals", nil, []value.Value{nan}, "E508"}, {"svdvals", nil, []value.Value{nan}, "E508"},
@@ -463,7 +467,7 @@ func TestListFaults(t *testing.T) {
 			t.Fatalf("%s: %v", c.row, err)
 		}
 		k := &op.Call{Def: d, Attrs: sig.Attrs, In: c.in, Type: typ}
-		lend(k)
+		rowtest.Lend(k)
 		if f, ok := d.Kernel(k).(*op.Failure); !ok || f.Code != c.code {
 			t.Errorf("%s%v: %v, want %s", c.row, c.attrs, f, c.code)
 		}

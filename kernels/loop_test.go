@@ -3,130 +3,15 @@ package kernels
 import (
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/elementwise"
+	"flow/kernels/linalg"
+	"flow/kernels/rowtest"
 )
-
-// checkLoop runs a call as a loop, in random chunks on a random number of workers, and compares. Every table-driven
-// test comes here.
-func checkLoop(t *testing.T, c *op.Call, want value.Value) {
-	t.Helper()
-	if c.Def.Loop == nil || c.Def.Accum > 0 {
-		return
-	}
-	n, leaf := c.Def.Loop.Space(c)
-	if n == 0 {
-		return
-	}
-	if leaf < 1 {
-		t.Fatalf("%s: a leaf of %d iterations", c.Def.Name, leaf)
-	}
-	r := rand.New(rand.NewPCG(uint64(n), uint64(leaf)))
-	for round := range 2 {
-		own := *c
-		own.Out = nil
-		lend(&own)
-		workers := 1 + round*(1+r.IntN(5))
-		got, err := chunked(r, &own, n, leaf, workers)
-		if err != nil {
-			t.Fatalf("%s as a loop: %v", c.Def.Name, err)
-		}
-		if msg := differ(got, want); msg != "" {
-			t.Fatalf("%s to %v as a loop of %d iterations on %d workers: %s", c.Def.Name, c.Type, n, workers, msg)
-		}
-	}
-	checkOpenLoop(t, c, want)
-}
-
-// checkOpenLoop runs the call as an engine does where only the run tells how many rows or columns an operand has, and
-// so the result: no memory is lent before. Such a call is no loop, or one that makes its result.
-func checkOpenLoop(t *testing.T, c *op.Call, want value.Value) {
-	t.Helper()
-	if c.Def.Type == nil || c.Body != nil || c.Bodies != nil {
-		return
-	}
-	d := *c.Def
-	d.Loop = resolvedLoop(&d) // as in the table; some tests have rows from before that
-	for k := range 3 * len(c.In) {
-		sig := &op.Sig{Def: c.Def, Attrs: c.Attrs}
-		for _, v := range c.In {
-			sig.In = append(sig.In, v.Type())
-		}
-		in := &sig.In[k/3]
-		if !in.IsDense() {
-			continue
-		}
-		if k%3 != 1 {
-			in.Rows = types.Unknown
-		}
-		if k%3 != 0 {
-			in.Cols = types.Unknown
-		}
-		out, err := c.Def.Type(sig)
-		if err != nil || !out.IsDense() || out.Known() {
-			continue
-		}
-		own := *c
-		own.Def, own.Out, own.Type = &d, nil, out
-		n, leaf := d.Loop.Space(&own)
-		if n <= leaf || leaf < 1 {
-			continue // Kernel runs it
-		}
-		got, err := chunked(rand.New(rand.NewPCG(uint64(n), 5)), &own, n, leaf, 2)
-		if err != nil {
-			t.Fatalf("%s as a loop to %v: %v", c.Def.Name, own.Type, err)
-		}
-		if msg := differ(got, want); msg != "" {
-			t.Fatalf("%s as a loop of %d iterations to %v, in fact %v: %s", c.Def.Name, n, own.Type, c.Type, msg)
-		}
-	}
-}
-
-// chunked executes a loop in random chunks, in random order, on workers goroutines.
-func chunked(r *rand.Rand, c *op.Call, n, leaf, workers int) (value.Value, error) {
-	body, err := c.Def.Loop.Begin(c, workers)
-	if err != nil {
-		return nil, err
-	}
-	var chunks [][2]int
-	for lo, units := 0, (n+leaf-1)/leaf; lo < units; {
-		hi := lo + 1 + r.IntN(max(1, units/3))
-		chunks = append(chunks, [2]int{lo * leaf, min(hi*leaf, n)})
-		lo = hi
-	}
-	for again := true; again; {
-		r.Shuffle(len(chunks), func(i, j int) { chunks[i], chunks[j] = chunks[j], chunks[i] })
-		var all sync.WaitGroup
-		errs := make([]error, workers)
-		for w := range workers {
-			all.Go(func() {
-				for k := w; k < len(chunks); k += workers {
-					if err := body.Chunk(w, chunks[k][0], chunks[k][1]); err != nil {
-						errs[w] = err
-					}
-				}
-			})
-		}
-		all.Wait()
-		for _, err := range errs {
-			if err != nil {
-				return nil, err
-			}
-		}
-		again = false
-		if p, has := body.(op.Passes); has {
-			if again, err = p.Next(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	err = body.End() // it may set the result
-	return c.Out, err
-}
 
 // loopShapes are larger than a leaf in every way that a loop can be cut: many rows, rows of many leaves, rows cut in
 // segments, one column.
@@ -149,7 +34,7 @@ func TestElementwiseLoops(t *testing.T) {
 			if d.Loops.SelF64 != nil {
 				in[0] = anyDense(r, types.Bool, shape[0], shape[1])
 			}
-			if _, ok := check(t, d, nil, in); ok {
+			if _, ok := rowtest.Check(t, d, nil, in); ok {
 				ran++
 				break
 			}
@@ -173,9 +58,9 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	}
 	switch d.Name {
 	case "eigvals", "eigvecs":
-		return nil, []value.Value{randomDense(r, types.F64, leastShared+10, leastShared+10)}
+		return nil, []value.Value{rowtest.RandomDense(r, types.F64, linalg.LeastShared+10, linalg.LeastShared+10)}
 	case "svdvals", "svdu", "svdv", "rank", "pinv":
-		return nil, []value.Value{randomDense(r, types.F64, leastShared+10, 90)}
+		return nil, []value.Value{rowtest.RandomDense(r, types.F64, linalg.LeastShared+10, 90)}
 	case "identical":
 		a := big()
 		b := a.Clone()
@@ -301,7 +186,7 @@ func TestLargeLoops(t *testing.T) {
 			if c.Type, err = d.Type(sig); err != nil {
 				continue
 			}
-			lend(c)
+			rowtest.Lend(c)
 			if d.Accum > 0 {
 				c.Result().CopyFrom(c.Dense(d.Accum - 1))
 				continue
@@ -312,7 +197,7 @@ func TestLargeLoops(t *testing.T) {
 			if n, leaf := d.Loop.Space(c); n > leaf {
 				several++
 			}
-			checkLoop(t, c, c.Out)
+			rowtest.CheckLoop(t, c, c.Out)
 			ran++
 		}
 		if d.Accum == 0 && (ran == 0 || several == 0) {
@@ -323,19 +208,19 @@ func TestLargeLoops(t *testing.T) {
 
 // Fused chains as loops, with operands of every mode, in place too.
 func TestMapLoops(t *testing.T) {
-	defs := elementwise()
+	defs := elementwise.Rows()
 	mapRow := fused()[0]
 	r := rand.New(rand.NewPCG(33, 34))
 	for round := range 40 {
 		shape := loopShapes[round%len(loopShapes)]
 		p, in, e := randomProgram(r, defs, shape[0], shape[1])
 		c := &op.Call{Def: mapRow, In: in, Body: p, Type: types.DenseOf(e, shape[0], shape[1])}
-		lend(c)
+		rowtest.Lend(c)
 		if err := mapRow.Kernel(c); err != nil {
 			t.Fatal(err)
 		}
 		want := c.Out
-		checkLoop(t, c, want)
+		rowtest.CheckLoop(t, c, want)
 		n, leaf := mapRow.Loop.Space(c)
 		for k, o := range p.In {
 			d, ok := in[k].(*value.Dense)
@@ -346,11 +231,11 @@ func TestMapLoops(t *testing.T) {
 			out := d.Clone()
 			own.In = append([]value.Value(nil), in...)
 			own.In[k], own.Out = out, out
-			got, err := chunked(r, &own, n, leaf, 3)
+			got, err := rowtest.Chunked(r, &own, n, leaf, 3)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if msg := differ(got, want); msg != "" {
+			if msg := rowtest.Differ(got, want); msg != "" {
 				t.Fatalf("in place of operand %d, %s: %s", k, describe(p), msg)
 			}
 		}
@@ -359,12 +244,12 @@ func TestMapLoops(t *testing.T) {
 
 // A loop that runs again and again must not allocate.
 func TestMapLoopAllocatesNothing(t *testing.T) {
-	defs := elementwise()
+	defs := elementwise.Rows()
 	mapRow := fused()[0]
 	r := rand.New(rand.NewPCG(35, 41))
 	p, in, e := randomProgram(r, defs, 2000, 60)
 	c := &op.Call{Def: mapRow, In: in, Body: p, Type: types.DenseOf(e, 2000, 60)}
-	lend(c)
+	rowtest.Lend(c)
 	n, leaf := mapRow.Loop.Space(c)
 	if n <= leaf {
 		t.Fatal("one chunk")

@@ -10,6 +10,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 )
 
@@ -33,11 +34,11 @@ func writeBody(b *op.Body, varies []bool, keep *keepMap, dims int, by [2]int, na
 		scopes: []map[elementKey]loop.Val{{}}, keep: keep}
 	defer func() {
 		if r := recover(); r != nil {
-			n, is := r.(noBody)
+			n, is := r.(op.NoElement)
 			if !is {
 				panic(r)
 			}
-			out, why = nil, n.why
+			out, why = nil, n.NoElement()
 		}
 	}()
 	var at []loop.Lin
@@ -87,7 +88,7 @@ func (x *nestBuilder) yield(y nestRef, at []loop.Lin, dims int) {
 		x.Store(r, at[0], at[1], y.val)
 		return
 	}
-	if y.t.Cols > unrolled {
+	if y.t.Cols > define.Unrolled {
 		x.rounds("c", y.t.Cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val {
 			x.Store(r, at[0], j, y.at(loop.Num(0), j))
 			return nil
@@ -214,7 +215,7 @@ func (x *nestBuilder) act(b *op.Body, k int, env []nestRef) nestRef {
 	case d.Elements != nil:
 		return x.elements(b, k, env)
 	}
-	panic(noBody{"`" + sourceName(d) + "`"})
+	panic(noBody{"`" + define.SourceName(d) + "`"})
 }
 
 // reads is the refs that an action reads, all of which can be written.
@@ -222,7 +223,7 @@ func (x *nestBuilder) reads(a *op.Action, env []nestRef) []nestRef {
 	out := make([]nestRef, len(a.Args))
 	for k, r := range a.Args {
 		if out[k] = env[r]; out[k].val == loop.NoVal && out[k].at == nil {
-			panic(noBody{"`" + sourceName(a.Def) + "` of " + out[k].t.String()})
+			panic(noBody{"`" + define.SourceName(a.Def) + "` of " + out[k].t.String()})
 		}
 	}
 	return out
@@ -332,7 +333,7 @@ func (x *nestBuilder) elements(b *op.Body, k int, env []nestRef) nestRef {
 	e, made := x.call(a, x.reads(a, env))
 	at := a.Def.Elements(e)
 	if at == nil {
-		panic(noBody{"`" + sourceName(a.Def) + "`"})
+		panic(noBody{"`" + define.SourceName(a.Def) + "`"})
 	}
 	if !a.Type.IsDense() {
 		return nestRef{t: a.Type, val: at(loop.Num(0), loop.Num(0))}

@@ -8,6 +8,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 )
 
@@ -33,7 +34,7 @@ func (x *nestBuilder) laid(r nestRef) nestRef {
 // lay writes all elements of a matrix.
 func (x *nestBuilder) lay(m loop.Mem, r nestRef) {
 	e := x.Nest.Locals[m.N].Elem
-	store := func(i, j loop.Lin) { x.Store(m, i, j, convertBody(x.Builder, e, r.at(i, j))) }
+	store := func(i, j loop.Lin) { x.Store(m, i, j, define.ConvertBody(x.Builder, e, r.at(i, j))) }
 	row := func(i loop.Lin) {
 		if r.t.Cols <= writtenCols {
 			for j := range r.t.Cols {
@@ -110,7 +111,7 @@ func (c *carrying) registers(in []nestRef) (vals []loop.Val) {
 		panic(noBody{"a carried matrix that changes its size"})
 	}
 	for k := range vals {
-		vals[k] = convertBody(c.x.Builder, c.elems[k], vals[k])
+		vals[k] = define.ConvertBody(c.x.Builder, c.elems[k], vals[k])
 	}
 	return vals
 }

@@ -7,6 +7,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 )
 
 // effect writes an action that has no value. Its order among others needs no words: which point fails first, and how, is said by definition.
@@ -16,7 +17,7 @@ func (x *nestBuilder) effect(a *op.Action, env []nestRef) nestRef {
 		return none
 	}
 	if a.Def.Elements == nil {
-		panic(noBody{"`" + sourceName(a.Def) + "`"})
+		panic(noBody{"`" + define.SourceName(a.Def) + "`"})
 	}
 	var in []nestRef
 	for _, r := range a.Args {

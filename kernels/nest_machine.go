@@ -10,6 +10,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 	"flow/kernels/vec"
@@ -399,7 +400,7 @@ func (m *machine) nestedWindow(w *launch.Worker, p area) error {
 }
 
 // errNoFailure is a bug: a window failed, and by definition no element of it does.
-var errNoFailure = op.Failf(codeData, "BUG: a loop has no value of an element of which its row has one")
+var errNoFailure = op.Failf(define.CodeData, "BUG: a loop has no value of an element of which its row has one")
 
 // elementFailure is why the program has no value at an element, by definition, or nil.
 func (m *machine) elementFailure(i, j int) error {
@@ -415,7 +416,7 @@ func (m *machine) elementFailure(i, j int) error {
 			m.drawBlock(k, i, 1, j, 1)
 			v = m.regs[k].At(o.Elem, 0)
 		default:
-			v = elementAt(x.d, i, j)
+			v = define.ElementAt(x.d, i, j)
 		}
 		regs = append(regs, v)
 	}
@@ -424,7 +425,7 @@ func (m *machine) elementFailure(i, j int) error {
 		for a, r := range s.Args {
 			x[a] = regs[r]
 		}
-		y, err := applyElt(s.Def, s.Elem, x)
+		y, err := define.ApplyElt(s.Def, s.Elem, x)
 		if err != nil {
 			return err
 		}

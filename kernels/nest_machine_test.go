@@ -8,7 +8,10 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/elementwise"
 	"flow/kernels/loop/launch"
+	"flow/kernels/rowtest"
 	"flow/kernels/vec"
 )
 
@@ -33,7 +36,7 @@ func needCode(t *testing.T) {
 func TestNestsRun(t *testing.T) {
 	needCode(t)
 	defer func(from int64) { compileFrom = from }(compileFrom)
-	add := rowNamed(t, elementwise(), "add")
+	add := rowtest.RowNamed(t, elementwise.Rows(), "add")
 	f := types.F64
 	for _, c := range []struct {
 		name       string
@@ -87,10 +90,10 @@ func TestNestFails(t *testing.T) {
 	needCode(t)
 	defer func(from int64) { compileFrom = from }(compileFrom)
 	compileFrom = 0
-	idiv, mapRow := rowNamed(t, elementwise(), "idiv"), fused()[0]
+	idiv, mapRow := rowtest.RowNamed(t, elementwise.Rows(), "idiv"), fused()[0]
 	for _, mode := range []op.Mode{op.Full, op.RowVec} {
 		p := &op.Program{In: []op.Operand{{Elem: types.I64}, {Elem: types.I64, Mode: mode}},
-			Steps: []op.Step{{Def: idiv, Args: []int{0, 1}, Elem: types.I64}, {Def: rowNamed(t, elementwise(), "add"), Args: []int{2, 0}, Elem: types.I64}}}
+			Steps: []op.Step{{Def: idiv, Args: []int{0, 1}, Elem: types.I64}, {Def: rowtest.RowNamed(t, elementwise.Rows(), "add"), Args: []int{2, 0}, Elem: types.I64}}}
 		for _, inPlace := range []bool{false, true} {
 			n, k := operandShape(mode, 50, 700)
 			x, y := value.New(types.I64, 50, 700), value.New(types.I64, n, k)
@@ -111,7 +114,7 @@ func TestNestFails(t *testing.T) {
 			if err := mapRow.Kernel(c); err != nil {
 				t.Fatal(err)
 			}
-			if msg := differ(c.Out, want); msg != "" {
+			if msg := rowtest.Differ(c.Out, want); msg != "" {
 				t.Errorf("%v, in place %v: %s", mode, inPlace, msg)
 			}
 			y.I64[len(y.I64)-3] = 0
@@ -127,7 +130,7 @@ func TestNestFails(t *testing.T) {
 // TestSinglesStay: the program of one operator is the same from call to call, so that what was compiled for it stays.
 func TestSinglesStay(t *testing.T) {
 	e := &engine{}
-	add := rowNamed(t, elementwise(), "add")
+	add := rowtest.RowNamed(t, elementwise.Rows(), "add")
 	x, v := value.New(types.F64, 4, 5), value.New(types.F64, 1, 5)
 	program := func(in ...value.Value) *op.Program {
 		p, err := e.single(&op.Call{Def: add, In: in, Type: x.Type(), Out: value.New(types.F64, 4, 5)})
@@ -165,11 +168,11 @@ func TestSpecialNests(t *testing.T) {
 	}
 	ran := 0
 	for _, f := range vec.Special {
-		if specialBodies[f.Name] == nil {
+		if elementwise.SpecialBodies[f.Name] == nil {
 			continue
 		}
 		ran++
-		d := rowNamed(t, elementwise(), f.Name)
+		d := rowtest.RowNamed(t, elementwise.Rows(), f.Name)
 		c := &op.Call{Def: d, In: []value.Value{x}, Type: x.Type(), Out: value.New(types.F64, 1, 20000)}
 		if err := d.Kernel(c); err != nil {
 			t.Fatal(err)
@@ -191,7 +194,7 @@ func TestNestScalars(t *testing.T) {
 	defer func(from int64) { compileFrom = from }(compileFrom)
 	compileFrom = 0
 	f := types.F64
-	p := &op.Program{In: []op.Operand{{Elem: f}, {Elem: f, Mode: op.Single}}, Steps: []op.Step{{Def: rowNamed(t, elementwise(), "ew.min"), Args: []int{0, 1}, Elem: f}}}
+	p := &op.Program{In: []op.Operand{{Elem: f}, {Elem: f, Mode: op.Single}}, Steps: []op.Step{{Def: rowtest.RowNamed(t, elementwise.Rows(), "ew.min"), Args: []int{0, 1}, Elem: f}}}
 	m := &machine{}
 	for k, x := range []float64{0, math.Copysign(0, -1), 0, 1, -1} {
 		cols := 20 + k // each is bound anew
@@ -201,7 +204,7 @@ func TestNestScalars(t *testing.T) {
 		if err := m.area(area{0, 1, 0, cols}, target{d: out}); err != nil {
 			t.Fatal(err)
 		}
-		want := lesser(0, x)
+		want := define.Lesser(0, x)
 		if got := out.F64[7]; math.Float64bits(got) != math.Float64bits(want) {
 			t.Errorf("call %d: min(0, %v) is %v, want %v", k, x, got, want)
 		}

@@ -9,12 +9,11 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 )
 
 const (
-	// unrolled is the most elements of a matrix that is held, and the most terms of a reduction that is written out.
-	unrolled = 64
 	// writtenCols is up to how many columns the rows of a reduction are written out.
 	writtenCols = 16
 	// bodyStatements is the most statements of a loop: code beyond that fits into no cache.
@@ -121,7 +120,7 @@ func formKey(l loop.Lin) string {
 }
 
 // holdable reports a matrix that may be held.
-func holdable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() <= unrolled }
+func holdable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() <= define.Unrolled }
 
 // hold writes all elements of a small matrix now.
 func (x *nestBuilder) hold(r nestRef) []loop.Val {
@@ -225,10 +224,10 @@ func sourceAt(r nestRef, t types.Type, i, j loop.Lin) loop.Val {
 // fold reduces the contributions of a rows x cols space: see op.Elements.Fold.
 func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	n := rows * cols
-	if c == loop.Product && n <= unrolled && out.IsFloat() {
+	if c == loop.Product && n <= define.Unrolled && out.IsFloat() {
 		return x.product(out, rows, cols, f)
 	}
-	if n > 0 && n <= unrolled && x.exactPair(c, out, n) {
+	if n > 0 && n <= define.Unrolled && x.exactPair(c, out, n) {
 		if sum := x.pair(c, out, rows, cols, f); sum != loop.NoVal {
 			return sum
 		}
@@ -243,7 +242,7 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 			panic(noBody{c.Info().Name + " of " + x.Type(first[0]).String()})
 		}
 	}
-	if n <= unrolled {
+	if n <= define.Unrolled {
 		for i := range rows {
 			for j := range cols {
 				in := f(loop.Num(int64(i)), loop.Num(int64(j)))
@@ -259,7 +258,7 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 		if s == nil {
 			panic(noBody{"a reduction of nothing"})
 		}
-		return convertBody(x.Builder, dense.Storage(out), s.End(x.Builder, state))
+		return define.ConvertBody(x.Builder, dense.Storage(out), s.End(x.Builder, state))
 	}
 	// The type of a contribution is known once one is written: one that nobody reads.
 	x.inner(func() []loop.Val {
@@ -269,7 +268,7 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 		return nil
 	})
 	state = x.over(rows, cols, s.Begin(x.Builder), func(i, j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, j)) })
-	return convertBody(x.Builder, dense.Storage(out), s.End(x.Builder, state))
+	return define.ConvertBody(x.Builder, dense.Storage(out), s.End(x.Builder, state))
 }
 
 // over carries a state over the points of a rows x cols space by inner loops.
@@ -304,7 +303,7 @@ func (x *nestBuilder) deviation(c loop.Class, out types.Elem, rows, cols int, f 
 	}
 	state := s.Begin(x.Builder)
 	step := func(i, j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, j)[0]) }
-	if n <= unrolled {
+	if n <= define.Unrolled {
 		for i := range rows {
 			for j := range cols {
 				state = step(loop.Num(int64(i)), loop.Num(int64(j)), state)
@@ -314,7 +313,7 @@ func (x *nestBuilder) deviation(c loop.Class, out types.Elem, rows, cols int, f 
 	} else {
 		state = x.over(rows, cols, state, step)
 	}
-	return convertBody(x.Builder, dense.Storage(out), s.End(x.Builder, state))
+	return define.ConvertBody(x.Builder, dense.Storage(out), s.End(x.Builder, state))
 }
 
 // drop takes back what was written since a mark.
@@ -349,10 +348,10 @@ func (x *nestBuilder) pair(c loop.Class, out types.Elem, rows, cols int, f func(
 	if rows*cols == 2 {
 		sum = x.Op(loop.Add, sum, f(loop.Num(int64(rows-1)), loop.Num(int64(cols-1)))[0])
 		if c == loop.Mean {
-			return x.Op(loop.Div, x.Op(loop.Add, sum, numeral(x.Builder, out, 0)), numeral(x.Builder, out, 2))
+			return x.Op(loop.Div, x.Op(loop.Add, sum, define.Numeral(x.Builder, out, 0)), define.Numeral(x.Builder, out, 2))
 		}
 	}
-	return x.Op(loop.Add, sum, numeral(x.Builder, out, 0)) // a sum of 0 is +0
+	return x.Op(loop.Add, sum, define.Numeral(x.Builder, out, 0)) // a sum of 0 is +0
 }
 
 // product multiplies at most as many floats as a run has chains: each is a chain of one, and they are multiplied by halves.
@@ -364,7 +363,7 @@ func (x *nestBuilder) product(out types.Elem, rows, cols int, f func(i, j loop.L
 		}
 	}
 	if len(list) == 0 {
-		return numeral(x.Builder, out, 1)
+		return define.Numeral(x.Builder, out, 1)
 	}
 	for half := loop.ProductChains / 2; half > 0; half /= 2 {
 		for k := range half {
@@ -386,7 +385,7 @@ func (x *nestBuilder) chain(from loop.Val, n int, pair func(k loop.Lin) (a, b lo
 		}
 		return x.Op(loop.Add, s, x.Op(loop.Mul, a, b))
 	}
-	if n > unrolled {
+	if n > define.Unrolled {
 		return x.rounds("k", n, []loop.Val{from}, func(k loop.Lin, s []loop.Val) []loop.Val { return []loop.Val{step(s[0], k)} })[0]
 	}
 	for k := range n {
@@ -416,32 +415,4 @@ func (x *nestBuilder) below(a, b loop.Lin, then, other func() loop.Val) loop.Val
 		return func() []loop.Val { return x.inner(func() []loop.Val { return []loop.Val{f()} }) }
 	}
 	return x.If(x.Op(loop.Lt, x.value(a), x.value(b)), []types.Elem{e}, side(then), side(other))[0]
-}
-
-// chainElements is the elements of a product: a chain of fused multiply-adds from +0, or from the elements of c.
-func chainElements(e *op.Elements, in []op.Source, c op.Element) op.Element {
-	a, b := in[0], in[1]
-	ta, tb, sub := e.Attrs.Bool("ta"), e.Attrs.Bool("tb"), c != nil && e.Attrs.Bool("sub")
-	_, n := turned(a.Type, ta)
-	elem := dense.Storage(e.Out.Elem)
-	return func(i, j loop.Lin) loop.Val {
-		from := numeral(e.B, elem, 0)
-		if c != nil {
-			from = convertBody(e.B, elem, c(i, j))
-		}
-		return e.Chain(from, n, func(k loop.Lin) (x, y loop.Val) {
-			ai, ak, bk, bj := i, k, k, j
-			if ta {
-				ai, ak = ak, ai
-			}
-			if tb {
-				bk, bj = bj, bk
-			}
-			x, y = convertBody(e.B, elem, a.At(ai, ak)), convertBody(e.B, elem, b.At(bk, bj))
-			if sub {
-				x = e.B.Op(loop.Neg, x)
-			}
-			return x, y
-		})
-	}
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"flow/ir/loop"
+	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 )
@@ -27,7 +29,7 @@ type rowPhase struct {
 func writePhases(p *rowPlan, by int, names string, affine bool) (out []*rowPhase) {
 	defer func() {
 		if r := recover(); r != nil {
-			if _, ok := r.(noBody); !ok {
+			if _, ok := r.(op.NoElement); !ok {
 				panic(r)
 			}
 			out = nil
@@ -82,7 +84,7 @@ func (x *nestBuilder) inPhase(r int, env []nestRef, at [2]loop.Lin) nestRef {
 	case p.cut(k):
 		c := b.Acts[k].Def.Class
 		m := x.bring(r, itsReduced, c.Gives(takenAs(c, dense.Storage(b.Register(b.Acts[k].Args[0]).Elem))))
-		return nestRef{t: t, val: convertBody(x.Builder, dense.Storage(t.Elem), x.Load(m, at[0], loop.Num(0)))}
+		return nestRef{t: t, val: define.ConvertBody(x.Builder, dense.Storage(t.Elem), x.Load(m, at[0], loop.Num(0)))}
 	case p.kept[r] && p.level[r] < f.number:
 		m := x.bring(r, itsKept, dense.Storage(t.Elem))
 		return x.sized(t, func(_, j loop.Lin) loop.Val {
@@ -100,7 +102,7 @@ func (x *nestBuilder) inPhase(r int, env []nestRef, at [2]loop.Lin) nestRef {
 	if p.kept[r] {
 		out := x.Result(dense.Storage(t.Elem), loop.Of(loop.ParamSym, 1), loop.Num(int64(p.width)))
 		f.results = append(f.results, nestOperand{register: r, what: itsKept})
-		x.Store(loop.Mem{Kind: loop.ResultMem, N: out}, at[0], at[1], convertBody(x.Builder, dense.Storage(t.Elem), y.at(loop.Num(0), at[1])))
+		x.Store(loop.Mem{Kind: loop.ResultMem, N: out}, at[0], at[1], define.ConvertBody(x.Builder, dense.Storage(t.Elem), y.at(loop.Num(0), at[1])))
 	}
 	return y
 }
@@ -117,7 +119,7 @@ func (x *nestBuilder) contribute(r int, in nestRef, at [2]loop.Lin) {
 	k := r - len(p.body.Args)
 	d := p.body.Acts[k].Def
 	if in.at == nil {
-		panic(noBody{"`" + sourceName(d) + "` of " + in.t.String()})
+		panic(noBody{"`" + define.SourceName(d) + "` of " + in.t.String()})
 	}
 	var v loop.Val
 	if in.t.Rows == 1 {

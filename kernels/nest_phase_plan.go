@@ -142,7 +142,7 @@ func (p *rowPlan) costOf(r int) int {
 func statements(a *op.Action, b *op.Body) (n int) {
 	defer func() {
 		if r := recover(); r != nil {
-			if _, ok := r.(noBody); !ok {
+			if _, ok := r.(op.NoElement); !ok {
 				panic(r)
 			}
 			n = 1 // who writes it says why not

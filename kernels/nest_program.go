@@ -97,7 +97,7 @@ func (n *programNests) refuse(s nestShape) {
 func writeNest(p *op.Program, s nestShape) (nest *loop.Nest) {
 	defer func() {
 		if r := recover(); r != nil {
-			if _, ok := r.(noBody); !ok {
+			if _, ok := r.(op.NoElement); !ok {
 				panic(r)
 			}
 			nest = nil

@@ -10,18 +10,20 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/loop/launch"
+	"flow/kernels/window"
 )
 
 // nestRow is the row. Its body is the operators on whole matrices, which cannot fail.
 func nestRow() *op.Def {
-	space := func(c *op.Call) windows { return windowsOf(c.Type, false) }
+	space := func(c *op.Call) window.Windows { return window.Of(c.Type, false) }
 	return &op.Def{
 		Name:   "nest",
 		Hidden: true,
 		Doc:    "nest runs operators that compute and move elements as one loop over the elements of their result; the pass group makes it.",
 		Args:   []op.Arg{{Name: "x", Rest: true}},
-		Type:   ownType,
+		Type:   define.OwnType,
 		Ref: func(c *op.Call) (value.Value, error) {
 			out, err := c.Bodies[0].Eval(c.In, c)
 			if err != nil {
@@ -32,13 +34,13 @@ func nestRow() *op.Def {
 		Laws:  op.Pure,
 		Flow:  op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardWhole},
-		Cost:  func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 8) },
+		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 8) },
 		Kernel: func(c *op.Call) error {
 			x, err := beginNest(c, 1)
 			if err != nil {
 				return err
 			}
-			if err := x.Chunk(0, 0, space(c).n); err != nil {
+			if err := x.Chunk(0, 0, space(c).N); err != nil {
 				return err
 			}
 			return x.End()
@@ -47,7 +49,7 @@ func nestRow() *op.Def {
 			Light: true,
 			Space: func(c *op.Call) (n, leaf int) {
 				w := space(c)
-				return w.n, w.leaf
+				return w.N, w.Leaf
 			},
 			Begin: beginNest,
 		},
@@ -101,7 +103,7 @@ func (code *spaceCode) written() []spaceRect {
 // nestSpace is one execution. It stays bound for the next one, which mostly differs in where its
 // operands lie.
 type nestSpace struct {
-	windows
+	window.Windows
 	code    *spaceCode
 	c       *op.Call
 	rects   []spaceRun // none: the result has been made
@@ -123,7 +125,7 @@ type spaceRun struct {
 func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
 	code := c.Bodies[0].Compiled(func(b *op.Body) any { return spaceCodeOf(b) }).(*spaceCode)
 	if c.Type.Count() == 0 {
-		return &nestSpace{windows: windowsOf(c.Type, false), c: c}, nil
+		return &nestSpace{Windows: window.Of(c.Type, false), c: c}, nil
 	}
 	if code.worthwhile(c.Type.Count()) {
 		x := code.space(c)
@@ -139,7 +141,7 @@ func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
 	if err == nil {
 		c.Result().CopyFrom(out[0].(*value.Dense))
 	}
-	return &nestSpace{windows: windowsOf(c.Type, false), c: c}, err
+	return &nestSpace{Windows: window.Of(c.Type, false), c: c}, err
 }
 
 // space is an execution that has been before, or a new one.
@@ -148,11 +150,11 @@ func (code *spaceCode) space(c *op.Call) *nestSpace {
 		x.c = c
 		return x
 	}
-	x := &nestSpace{windows: windowsOf(c.Type, false), code: code, c: c, rects: make([]spaceRun, len(code.rects))}
+	x := &nestSpace{Windows: window.Of(c.Type, false), code: code, c: c, rects: make([]spaceRun, len(code.rects))}
 	for k := range x.rects {
 		r := &x.rects[k]
 		r.spaceRect, r.out = &code.rects[k], []*value.Dense{&r.view}
-		r.in = []value.Value{value.I64(int64(r.rows)), value.I64(int64(r.cols))}
+		r.in = []value.Value{value.I64(int64(r.Rows)), value.I64(int64(r.Cols))}
 		r.in = append(r.in, make([]value.Value, len(r.operands))...)
 		r.views = make([]value.Dense, len(r.operands))
 	}
@@ -166,7 +168,7 @@ func (x *nestSpace) bind() bool {
 		if r.loop == nil {
 			continue
 		}
-		x.c.Result().Window(&r.view, r.r0, r.c0, r.rows, r.cols)
+		x.c.Result().Window(&r.view, r.Row, r.Col, r.Rows, r.Cols)
 		for k, o := range r.operands {
 			r.in[2+k] = x.c.In[o.register]
 			if d, ok := r.in[2+k].(*value.Dense); ok {
@@ -189,12 +191,12 @@ func (x *nestSpace) Chunk(worker, lo, hi int) error {
 	if len(x.rects) == 0 {
 		return nil
 	}
-	if x.segs == 1 {
-		return x.window(worker, window{lo, 0, hi - lo, x.width})
+	if x.Segs == 1 {
+		return x.window(worker, window.Rect{Row: lo, Col: 0, Rows: hi - lo, Cols: x.Width})
 	}
 	for ; lo < hi; lo++ {
-		j := lo % x.segs * x.width
-		if err := x.window(worker, window{lo / x.segs, j, 1, min(x.width, x.c.Type.Cols-j)}); err != nil {
+		j := lo % x.Segs * x.Width
+		if err := x.window(worker, window.Rect{Row: lo / x.Segs, Col: j, Rows: 1, Cols: min(x.Width, x.c.Type.Cols-j)}); err != nil {
 			return err
 		}
 	}
@@ -202,23 +204,23 @@ func (x *nestSpace) Chunk(worker, lo, hi int) error {
 }
 
 // window makes the parts of the rectangles that lie in w.
-func (x *nestSpace) window(worker int, w window) error {
+func (x *nestSpace) window(worker int, w window.Rect) error {
 	for k := range x.rects {
 		r := &x.rects[k]
-		r0, r1 := max(w.r0, r.r0), min(w.r0+w.rows, r.r0+r.rows)
-		c0, c1 := max(w.c0, r.c0), min(w.c0+w.cols, r.c0+r.cols)
+		r0, r1 := max(w.Row, r.Row), min(w.Row+w.Rows, r.Row+r.Rows)
+		c0, c1 := max(w.Col, r.Col), min(w.Col+w.Cols, r.Col+r.Cols)
 		if r0 >= r1 || c0 >= c1 {
 			continue
 		}
 		if r.loop == nil {
-			copyRect(x.c.Result(), window{r0, c0, r1 - r0, c1 - c0}, x.c.Dense(r.from), r.i+r0-r.r0, r.j+c0-r.c0)
+			window.CopyRect(x.c.Result(), window.Rect{Row: r0, Col: c0, Rows: r1 - r0, Cols: c1 - c0}, x.c.Dense(r.from), r.i+r0-r.Row, r.j+c0-r.Col)
 			continue
 		}
 		at := &x.workers[worker*len(x.rects)+k]
 		if *at == nil {
 			*at = r.run.Worker()
 		}
-		flagged, err := (*at).Window(r0-r.r0, r1-r.r0, c0-r.c0, c1-r.c0, x.c.Stopped)
+		flagged, err := (*at).Window(r0-r.Row, r1-r.Row, c0-r.Col, c1-r.Col, x.c.Stopped)
 		switch {
 		case err != nil:
 			return op.ErrStopped

@@ -10,8 +10,10 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
+	"flow/kernels/window"
 )
 
 // mostRects is the most rectangles that a result is cut into.
@@ -19,7 +21,7 @@ const mostRects = 64
 
 // spaceRect is a rectangle of the result, and the loop that makes it.
 type spaceRect struct {
-	window
+	window.Rect
 	loop     *launch.Loop // nil: it is a copy
 	operands []nestOperand
 	// A copy is of operand from, from row i and column j on.
@@ -30,14 +32,14 @@ type spaceRect struct {
 func writeSpace(b *op.Body) (list []spaceRect) {
 	defer func() {
 		if r := recover(); r != nil {
-			if _, is := r.(noBody); !is {
+			if _, is := r.(op.NoElement); !is {
 				panic(r)
 			}
 			list = nil
 		}
 	}()
 	t := b.Type()
-	todo := []window{{0, 0, t.Rows, t.Cols}}
+	todo := []window.Rect{{Row: 0, Col: 0, Rows: t.Rows, Cols: t.Cols}}
 	for len(todo) > 0 {
 		w := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -51,11 +53,11 @@ func writeSpace(b *op.Body) (list []spaceRect) {
 		}
 		first, second := w, w
 		if cut.Axis == 0 {
-			first.rows = cut.At
-			second.r0, second.rows = w.r0+cut.At, w.rows-cut.At
+			first.Rows = cut.At
+			second.Row, second.Rows = w.Row+cut.At, w.Rows-cut.At
 		} else {
-			first.cols = cut.At
-			second.c0, second.cols = w.c0+cut.At, w.cols-cut.At
+			first.Cols = cut.At
+			second.Col, second.Cols = w.Col+cut.At, w.Cols-cut.At
 		}
 		todo = append(todo, second, first)
 	}
@@ -63,7 +65,7 @@ func writeSpace(b *op.Body) (list []spaceRect) {
 }
 
 // writeRect writes the loop of a rectangle, or says where it has to be cut.
-func writeRect(b *op.Body, w window) (out spaceRect, cut *op.Cut) {
+func writeRect(b *op.Body, w window.Rect) (out spaceRect, cut *op.Cut) {
 	defer func() {
 		if r := recover(); r != nil {
 			c, is := r.(op.Cut)
@@ -74,7 +76,7 @@ func writeRect(b *op.Body, w window) (out spaceRect, cut *op.Cut) {
 		}
 	}()
 	x := &nestBuilder{Builder: loop.New(), words: 2, affine: true, lins: map[loop.Val]loop.Lin{}, scopes: []map[elementKey]loop.Val{{}},
-		extent: &[2]int{w.rows, w.cols}}
+		extent: &[2]int{w.Rows, w.Cols}}
 	var at, size [2]loop.Lin
 	for d, name := range []string{"i", "j"} {
 		size[d] = loop.Of(loop.ParamSym, x.Param(loop.ScalarParam, types.I64))
@@ -91,8 +93,8 @@ func writeRect(b *op.Body, w window) (out spaceRect, cut *op.Cut) {
 	if y.at == nil || y.t.Elem.Size() == 0 {
 		panic(noBody{"a result of " + y.t.String()})
 	}
-	v := y.at(at[0].Plus(loop.Num(int64(w.r0))), at[1].Plus(loop.Num(int64(w.c0))))
-	out = spaceRect{window: w, from: -1}
+	v := y.at(at[0].Plus(loop.Num(int64(w.Row))), at[1].Plus(loop.Num(int64(w.Col))))
+	out = spaceRect{Rect: w, from: -1}
 	if s := &x.Nest.Body.Stmts[len(x.Nest.Body.Stmts)-1]; s.Code == loop.Load && s.Dst == v && len(s.At) == 2 {
 		down, right := s.At[0].Plus(at[0].Times(-1)), s.At[1].Plus(at[1].Times(-1))
 		if down.Known() && right.Known() {
@@ -151,7 +153,7 @@ func (x *nestBuilder) chained(a *op.Action, env []nestRef) nestRef {
 	in := x.reads(a, env)
 	p := a.Chain
 	if len(p.In) != len(in) || !a.Type.IsDense() {
-		panic(noBody{"`" + sourceName(a.Def) + "`"})
+		panic(noBody{"`" + define.SourceName(a.Def) + "`"})
 	}
 	return x.matrix(a.Type, func(i, j loop.Lin) loop.Val {
 		var regs []loop.Val
@@ -189,7 +191,7 @@ func (x *nestBuilder) chained(a *op.Action, env []nestRef) nestRef {
 func (x *nestBuilder) points(a *op.Action, env []nestRef) nestRef {
 	by, lo := a.Attrs.Ints("by"), a.Attrs.Ints("lo")
 	if lo == nil || len(a.Bodies) != 1 || a.Attrs.Bool("pairs") || !a.Type.IsDense() {
-		panic(noBody{"`" + sourceName(a.Def) + "`"})
+		panic(noBody{"`" + define.SourceName(a.Def) + "`"})
 	}
 	b, in := a.Bodies[0], x.reads(a, env)
 	return x.matrix(a.Type, func(i, j loop.Lin) loop.Val {

@@ -8,6 +8,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 )
 
@@ -21,14 +22,14 @@ func (n noBody) NoElement() string { return n.why }
 // fails has the number of the site.
 func nestStep(b *loop.Builder, d *op.Def, out types.Elem, in []loop.Val, elems []types.Elem, site int) loop.Val {
 	if d.Body == nil {
-		panic(noBody{"`" + sourceName(d) + "`"})
+		panic(noBody{"`" + define.SourceName(d) + "`"})
 	}
-	wide := widest(elems)
+	wide := define.Widest(elems)
 	x := make([]loop.Val, len(in))
 	computes := out
 	for k, v := range in {
-		computes = operandElem(d, k, elems[k], wide, out)
-		x[k] = convertBody(b, dense.Storage(computes), v)
+		computes = define.OperandElem(d, k, elems[k], wide, out)
+		x[k] = define.ConvertBody(b, dense.Storage(computes), v)
 	}
 	if d.Fails(computes, out) {
 		b.Check(site, hasValue(b, d, x), x...)
@@ -39,7 +40,7 @@ func nestStep(b *loop.Builder, d *op.Def, out types.Elem, in []loop.Val, elems [
 // hasValue is whether d has a value of x.
 func hasValue(b *loop.Builder, d *op.Def, x []loop.Val) loop.Val {
 	if d.Partial == op.NotByZero {
-		return b.Op(loop.Ne, x[1], numeral(b, types.I64, 0))
+		return b.Op(loop.Ne, x[1], define.Numeral(b, types.I64, 0))
 	}
 	// From -2^63 on and below 2^63; nothing of that holds of a nan.
 	e := b.Type(x[0])

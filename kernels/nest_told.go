@@ -8,6 +8,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/define"
 )
 
 // told gives the rows that write loops of elementwise operators their Nests.
@@ -60,7 +61,7 @@ func toldNests(p *op.Program, t types.Type) ([]*loop.Nest, string) {
 	}
 	for k := range p.Steps {
 		if d := p.Steps[k].Def; d.Body == nil {
-			return nil, "`" + sourceName(d) + "`"
+			return nil, "`" + define.SourceName(d) + "`"
 		}
 	}
 	var s nestShape

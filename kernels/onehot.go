@@ -9,7 +9,10 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/linalg"
+	"flow/kernels/window"
 )
 
 // onehots is the rows of this file.
@@ -25,19 +28,19 @@ func onehotType(s *op.Sig) (types.Type, error) {
 	}
 	k, err := sizeAttr(s, "k", 1)
 	if err == nil && k == types.Unknown {
-		err = op.Faultf(1, codeAttr, "`onehot` needs k, the number of codes")
+		err = op.Faultf(1, define.CodeAttr, "`onehot` needs k, the number of codes")
 	}
 	return types.DenseOf(types.F64, t.Rows, k), err
 }
 
 func onehot() *op.Def {
-	dense := windowLoop(onehotKernel, partRows)
+	dense := window.Loop(onehotKernel, window.Rows)
 	return &op.Def{
 		Name: "onehot",
 		Doc: "onehot is the n x k matrix with 1 in row i at the column that row i of a names, and 0 elsewhere; t(onehot(a, k)) @ x adds " +
 			"the rows of x by group. A code that is not in 0..k-1 fails the run. sparse = true makes it sparse: n elements are stored instead of n k.",
 		Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, manyCodes, sparseAttr},
-		Eg:   eg("onehot(seq(2, 0, -1), 3)", "0 0 1\n0 1 0\n"),
+		Eg:   define.Eg("onehot(seq(2, 0, -1), 3)", "0 0 1\n0 1 0\n"),
 		Type: func(s *op.Sig) (types.Type, error) {
 			t, err := onehotType(s)
 			return inForm(s, t, err)
@@ -48,7 +51,7 @@ func onehot() *op.Def {
 			if out.IsSparse() {
 				return op.Work{Bytes: 28 * float64(max(out.Rows, 0))}
 			}
-			return copyWork(s, out)
+			return define.CopyWork(s, out)
 		},
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) {
@@ -132,8 +135,8 @@ func onehotSums() *op.Def {
 				return h, err
 			}
 			x := s.In[1]
-			if !x.IsDense() || x.Elem != types.F64 || !agree(x.Rows, h.Rows) {
-				return h, op.Faultf(1, codeShape, "onehot.sums of %s by %s", x, s.In[0])
+			if !x.IsDense() || x.Elem != types.F64 || !define.Agree(x.Rows, h.Rows) {
+				return h, op.Faultf(1, define.CodeShape, "onehot.sums of %s by %s", x, s.In[0])
 			}
 			return types.DenseOf(types.F64, h.Cols, x.Cols), nil
 		},
@@ -143,18 +146,18 @@ func onehotSums() *op.Def {
 				return nil, err
 			}
 			if c.Attrs.Int("panel") == 0 {
-				return refTransposedProduct(&op.Call{In: []value.Value{keptRef(h.(*value.Dense)), c.In[1]}, Type: c.Type})
+				return refTransposedProduct(&op.Call{In: []value.Value{define.KeptRef(h.(*value.Dense)), c.In[1]}, Type: c.Type})
 			}
 			attrs := op.MakeAttrs(op.Attr{Name: "ta", Val: op.Bool(true)}, op.Attr{Name: "panel", Val: op.Int(c.Attrs.Int("panel"))})
-			return panelsRef(&op.Call{In: []value.Value{h, c.In[1]}, Attrs: attrs, Type: c.Type})
+			return linalg.PanelsRef(&op.Call{In: []value.Value{h, c.In[1]}, Attrs: attrs, Type: c.Type})
 		},
 		Laws: op.Pure,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
-			return op.Work{Flops: float64(s.In[1].Count()), Bytes: traffic(s, out)}
+			return op.Work{Flops: float64(s.In[1].Count()), Bytes: define.Traffic(s, out)}
 		},
 		Kernel: func(c *op.Call) error {
 			b := beginSums(c)
-			for p := range b.panels {
+			for p := range b.Panels {
 				if err := b.Chunk(0, p, p+1); err != nil {
 					return err
 				}
@@ -163,8 +166,8 @@ func onehotSums() *op.Def {
 		},
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) {
-				if p := beginCut(c); p.panel > 0 {
-					return p.panels, 1
+				if p := beginCut(c); p.Panel > 0 {
+					return p.Panels, 1
 				}
 				return 0, 1 // one chain for each sum
 			},
@@ -174,11 +177,11 @@ func onehotSums() *op.Def {
 }
 
 // beginCut is the panels of a call; strips of a panel would read the codes again.
-func beginCut(c *op.Call) panelGrid {
+func beginCut(c *op.Call) linalg.PanelGrid {
 	n := c.In[1].Type().Rows
-	p := panelGrid{k: n, panel: c.Attrs.Int("panel"), strips: 1, strip: c.Type.Rows}
-	if p.panel > 0 {
-		p.panels = (n + p.panel - 1) / p.panel
+	p := linalg.PanelGrid{K: n, Panel: c.Attrs.Int("panel"), Strips: 1, Strip: c.Type.Rows}
+	if p.Panel > 0 {
+		p.Panels = (n + p.Panel - 1) / p.Panel
 	}
 	return p
 }
@@ -191,7 +194,7 @@ func beginCut(c *op.Call) panelGrid {
 // fma(0, x, s) is NaN. Such an x leaves its own chain, and so its column, infinite or NaN at the end of the panel: then the column is
 // computed as it is defined.
 type sumsBody struct {
-	panelGrid
+	linalg.PanelGrid
 	c     *op.Call
 	codes codeColumn
 	x     dense.Grid[float64]
@@ -202,14 +205,14 @@ type sumsBody struct {
 }
 
 func beginSums(c *op.Call) *sumsBody {
-	b := &sumsBody{panelGrid: beginCut(c), c: c, codes: codeColumn{c.Dense(0), c.Attrs.Int("k")}, x: dense.GridOf[float64](c.Dense(1))}
-	if b.stored = b.panel == 0; b.stored && b.k > 0 {
-		b.panel, b.panels = b.k, 1
+	b := &sumsBody{PanelGrid: beginCut(c), c: c, codes: codeColumn{c.Dense(0), c.Attrs.Int("k")}, x: dense.GridOf[float64](c.Dense(1))}
+	if b.stored = b.Panel == 0; b.stored && b.K > 0 {
+		b.Panel, b.Panels = b.K, 1
 	}
 	rows, cols := c.Type.Rows, c.Type.Cols
-	ld := roundUp(cols, 8) // panels of two workers share no line of memory
-	room := make([]float64, b.panels*(rows*ld+8))
-	for p := range b.panels {
+	ld := linalg.RoundUp(cols, 8) // panels of two workers share no line of memory
+	room := make([]float64, b.Panels*(rows*ld+8))
+	for p := range b.Panels {
 		b.sums = append(b.sums, dense.Grid[float64]{Rows: rows, Cols: cols, LD: ld, X: room[p*(rows*ld+8):][:rows*ld]})
 	}
 	return b
@@ -218,7 +221,7 @@ func beginSums(c *op.Call) *sumsBody {
 // Chunk sums panels lo..hi-1.
 func (b *sumsBody) Chunk(_, lo, hi int) error {
 	for ; lo < hi; lo++ {
-		from, to := lo*b.panel, min((lo+1)*b.panel, b.k)
+		from, to := lo*b.Panel, min((lo+1)*b.Panel, b.K)
 		if err := b.add(b.sums[lo], from, to); err != nil {
 			return err
 		}
@@ -275,11 +278,11 @@ func (b *sumsBody) column(sums dense.Grid[float64], j, from, to int) error {
 // End adds the panels.
 func (b *sumsBody) End() error {
 	out := dense.GridOf[float64](b.c.Result())
-	if b.panels == 0 || out.Rows == 0 || out.Cols == 0 {
+	if b.Panels == 0 || out.Rows == 0 || out.Cols == 0 {
 		dense.Clear(b.c.Result())
 		return nil
 	}
-	sum := addPanels(b.sums)
+	sum := linalg.AddPanels(b.sums)
 	for i := range out.Rows {
 		copy(out.Row(i), sum.Row(i))
 	}
@@ -311,7 +314,7 @@ func onehotCounts() *op.Def {
 			}
 			return out, nil
 		},
-		Laws: op.Pure, Cost: copyWork,
+		Laws: op.Pure, Cost: define.CopyWork,
 		Kernel: func(c *op.Call) error {
 			b := beginCounts(c, 1)
 			if err := b.Chunk(0, 0, b.codes.Rows); err != nil {
@@ -321,7 +324,7 @@ func onehotCounts() *op.Def {
 		},
 		Loop: &op.Loop{
 			Light: true,
-			Space: func(c *op.Call) (n, leaf int) { return c.In[0].Type().Rows, leafElements },
+			Space: func(c *op.Call) (n, leaf int) { return c.In[0].Type().Rows, window.LeafElements },
 			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginCounts(c, workers), nil },
 		},
 	}

@@ -8,11 +8,12 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/rowtest"
 )
 
 // codesIn is a column of codes 0..k-1 of element type e, sometimes with one that is none.
 func codesIn(r *rand.Rand, e types.Elem, n, k int) *value.Dense {
-	a := randomDense(r, e, n, 1)
+	a := rowtest.RandomDense(r, e, n, 1)
 	for i := range n {
 		a.Set(i, 0, value.I64(r.Int64N(int64(k))).Convert(e))
 	}
@@ -33,18 +34,18 @@ func TestSumsByCode(t *testing.T) {
 	done := 0
 	for range 150 {
 		n, m, k := r.IntN(200), r.IntN(12), 1+r.IntN(9)
-		x := randomDense(r, types.F64, n, m)
+		x := rowtest.RandomDense(r, types.F64, n, m)
 		for range r.IntN(6) * min(n, 1) * min(m, 1) {
 			x.Set(r.IntN(n), r.IntN(m), value.F64(odd[r.IntN(len(odd))]))
 		}
 		a := codesIn(r, []types.Elem{types.I64, types.I64, types.F64}[r.IntN(3)], n, k)
-		attrs := op.MakeAttrs(attr("k", op.Int(k)), attr("panel", op.Int(r.IntN(4)*r.IntN(100)))) // 0: of a sparse matrix of codes
-		if _, ok := check(t, table.Must("onehot.sums"), attrs, []value.Value{a, x}); ok {
+		attrs := op.MakeAttrs(rowtest.Attr("k", op.Int(k)), rowtest.Attr("panel", op.Int(r.IntN(4)*r.IntN(100)))) // 0: of a sparse matrix of codes
+		if _, ok := rowtest.Check(t, table.Must("onehot.sums"), attrs, []value.Value{a, x}); ok {
 			done++
 		}
-		attrs = op.MakeAttrs(attr("k", op.Int(k)))
-		check(t, table.Must("onehot.counts"), attrs, []value.Value{a})
-		check(t, table.Must("onehot"), attrs, []value.Value{a})
+		attrs = op.MakeAttrs(rowtest.Attr("k", op.Int(k)))
+		rowtest.Check(t, table.Must("onehot.counts"), attrs, []value.Value{a})
+		rowtest.Check(t, table.Must("onehot"), attrs, []value.Value{a})
 	}
 	if done < 100 {
 		t.Errorf("only %d calls succeeded", done)

@@ -10,7 +10,9 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/window"
 )
 
 // pairings is the rows of this file. binary lists the elementwise rows; outer can use those of two numbers.
@@ -56,13 +58,13 @@ func (o *outerProduct) def() *op.Def {
 func (o *outerProduct) typ(s *op.Sig) (types.Type, error) {
 	f := o.by[s.Attrs.Str("op")]
 	if f == nil {
-		return types.Type{}, op.Faultf(2, codeAttr, "%q is no elementwise operator of two arguments", s.Attrs.Str("op")).
+		return types.Type{}, op.Faultf(2, define.CodeAttr, "%q is no elementwise operator of two arguments", s.Attrs.Str("op")).
 			WithHelp("op is one of %s, or a sign like \"+\"", strings.Join(o.names, ", "))
 	}
 	scalars := &op.Sig{Def: f}
 	n := [2]int{}
 	for i, t := range s.In {
-		if _, err := numberMatrix(s, i); err != nil {
+		if _, err := define.NumberMatrix(s, i); err != nil {
 			return types.Type{}, err
 		}
 		switch {
@@ -73,7 +75,7 @@ func (o *outerProduct) typ(s *op.Sig) (types.Type, error) {
 		case t.Rows == types.Unknown:
 			n[i] = types.Unknown
 		default:
-			return types.Type{}, op.Faultf(i, codeShape, "`outer` takes vectors; this is %s", t)
+			return types.Type{}, op.Faultf(i, define.CodeShape, "`outer` takes vectors; this is %s", t)
 		}
 		scalars.In = append(scalars.In, types.ScalarOf(t.Elem))
 	}
@@ -82,11 +84,11 @@ func (o *outerProduct) typ(s *op.Sig) (types.Type, error) {
 }
 
 func (o *outerProduct) ref(c *op.Call) (value.Value, error) {
-	f, a, b := o.by[c.Attrs.Str("op")], elements(c.In[0]), elements(c.In[1])
+	f, a, b := o.by[c.Attrs.Str("op")], define.Elements(c.In[0]), define.Elements(c.In[1])
 	out := value.New(c.Type.Elem, len(a), len(b))
 	for i := range a {
 		for j := range b {
-			y, err := applyElt(f, out.Elem, []value.Scalar{a[i], b[j]})
+			y, err := define.ApplyElt(f, out.Elem, []value.Scalar{a[i], b[j]})
 			if err != nil {
 				return nil, err
 			}
@@ -97,7 +99,7 @@ func (o *outerProduct) ref(c *op.Call) (value.Value, error) {
 }
 
 func (o *outerProduct) cost(s *op.Sig, out types.Type) op.Work {
-	w := streamCost(s, out, 1)
+	w := define.StreamCost(s, out, 1)
 	if f := o.by[s.Attrs.Str("op")]; f != nil && f.Cost != nil {
 		w.Flops = f.Cost(&op.Sig{Def: f}, out).Flops
 	}
@@ -131,25 +133,25 @@ func kron() *op.Def {
 		Name: "kron",
 		Doc:  "kron is the Kronecker product: the matrix a with every element replaced by that element times b.",
 		Args: []op.Arg{{Name: "a", Doc: "n x m"}, {Name: "b", Doc: "p x q"}},
-		Eg:   eg("kron(eye(2), ones(1, 2))", "1 1 0 0\n0 0 1 1\n"),
+		Eg:   define.Eg("kron(eye(2), ones(1, 2))", "1 1 0 0\n0 0 1 1\n"),
 		Type: func(s *op.Sig) (types.Type, error) {
-			a, err := numberMatrix(s, 0)
+			a, err := define.NumberMatrix(s, 0)
 			if err != nil {
 				return a, err
 			}
-			b, err := numberMatrix(s, 1)
+			b, err := define.NumberMatrix(s, 1)
 			if err != nil {
 				return b, err
 			}
-			e, ok := numeric([]types.Elem{a.Elem, b.Elem}, nil)
+			e, ok := define.Numeric([]types.Elem{a.Elem, b.Elem}, nil)
 			if !ok {
-				return a, op.Faultf(1, codeElem, "`kron` of %s and %s", a.Elem, b.Elem).WithHelp("convert one side: f64(x) or f32(x)")
+				return a, op.Faultf(1, define.CodeElem, "`kron` of %s and %s", a.Elem, b.Elem).WithHelp("convert one side: f64(x) or f32(x)")
 			}
 			return types.DenseOf(e, dimTimes(a.Rows, b.Rows), dimTimes(a.Cols, b.Cols)), nil
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
 			a, b := c.Dense(0), c.Dense(1)
-			times := on2(func(x, y float64) float64 { return x * y }, func(x, y int64) int64 { return x * y })
+			times := define.On2(func(x, y float64) float64 { return x * y }, func(x, y int64) int64 { return x * y })
 			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 			for i := range out.Rows {
 				for j := range out.Cols {
@@ -160,13 +162,13 @@ func kron() *op.Def {
 			return out, nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "outer",
-		Cost:   func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 1) },
-		Kernel: rectKernel(kronRect), Loop: rectLoop(kronRect),
+		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 1) },
+		Kernel: window.RectKernel(kronRect), Loop: window.RectLoop(kronRect),
 	}
 }
 
 // kronRect makes window w of the result.
-func kronRect(c *op.Call, w window) {
+func kronRect(c *op.Call, w window.Rect) {
 	out := c.Result()
 	a, b := dense.Widened(c.Dense(0), out.Elem), dense.Widened(c.Dense(1), out.Elem)
 	switch out.Elem {
@@ -187,13 +189,13 @@ func dimTimes(n, m int) int {
 	return types.Times(n, m)
 }
 
-func kronInto[T dense.Cell](out, a, b dense.Grid[T], w window) {
-	if w.cols == 0 || b.Cols == 0 {
+func kronInto[T dense.Cell](out, a, b dense.Grid[T], w window.Rect) {
+	if w.Cols == 0 || b.Cols == 0 {
 		return
 	}
-	for i := w.r0; i < w.r0+w.rows; i++ {
-		x, y, to := a.Row(i/b.Rows), b.Row(i%b.Rows), out.Row(i)[w.c0:w.c0+w.cols]
-		j, l := w.c0/b.Cols, w.c0%b.Cols
+	for i := w.Row; i < w.Row+w.Rows; i++ {
+		x, y, to := a.Row(i/b.Rows), b.Row(i%b.Rows), out.Row(i)[w.Col:w.Col+w.Cols]
+		j, l := w.Col/b.Cols, w.Col%b.Cols
 		for len(to) > 0 {
 			u := x[j]
 			n := min(len(to), b.Cols-l)

@@ -6,28 +6,30 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/elementwise"
 	"flow/kernels/vec"
 )
 
 // Function is the row of an elementwise operator on floats, from its definition on float64. Of f32 it is rounded to f32, integers
 // and truth values become f64. f may be called by several workers at once and must not keep x.
 func Function(name, doc string, args []string, f func(x []float64) float64) *op.Def {
-	r := row{name: name, args: args, doc: doc, rule: asFloat, flops: 20, elt: func(x []value.Scalar) value.Scalar {
+	r := elementwise.Row{Name: name, Args: args, Doc: doc, Rule: define.AsFloat, Flops: 20, Elt: func(x []value.Scalar) value.Scalar {
 		at := make([]float64, len(x))
 		for i := range x {
 			at[i] = x[i].F
 		}
-		return number(x[0].Elem, f(at))
+		return define.Number(x[0].Elem, f(at))
 	}}
 	switch len(args) {
 	case 1:
 		one := func(a float64) float64 { return f([]float64{a}) }
-		r.loops = op.Loops{F64x1: vec.Map1F64(one), F32x1: vec.Map1F32(one)}
+		r.Loops = op.Loops{F64x1: vec.Map1F64(one), F32x1: vec.Map1F32(one)}
 	case 2:
 		two := func(a, b float64) float64 { return f([]float64{a, b}) }
-		r.loops = op.Loops{F64x2: vec.Map2F64(two), F32x2: vec.Map2F32(two)}
+		r.Loops = op.Loops{F64x2: vec.Map2F64(two), F32x2: vec.Map2F32(two)}
 	}
-	return r.def(&engine{})
+	return (&engine{}).executes([]*op.Def{r.Def()})[0]
 }
 
 // Whole is the row of an operator on whole dense matrices. shape gives the type of the result for those of the arguments, which
@@ -35,35 +37,35 @@ func Function(name, doc string, args []string, f func(x []float64) float64) *op.
 // one, so that nothing compares it with anything.
 func Whole(name, doc string, args []string, shape func([]types.Type) (types.Type, error), apply func(out *value.Dense, in []value.Value) error) *op.Def {
 	d := &op.Def{Name: name, Doc: doc, Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
-		Cost: func(s *op.Sig, out types.Type) op.Work { return streamCost(s, out, 10) }}
+		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 10) }}
 	for _, a := range args {
 		d.Args = append(d.Args, op.Arg{Name: a})
 	}
 	d.Type = func(s *op.Sig) (types.Type, error) {
 		for i, t := range s.In {
 			if !t.Elem.IsNumeric() || !t.IsScalar() && !t.IsDense() {
-				return types.Type{}, op.Faultf(i, codeKind, "%s takes numbers and dense matrices of them; this is %s", name, t)
+				return types.Type{}, op.Faultf(i, define.CodeKind, "%s takes numbers and dense matrices of them; this is %s", name, t)
 			}
 			if t.IsDense() && !t.Known() {
-				return types.Type{}, op.Faultf(i, codeKind, "%s takes matrices whose size is known before the run; this is %s", name, t)
+				return types.Type{}, op.Faultf(i, define.CodeKind, "%s takes matrices whose size is known before the run; this is %s", name, t)
 			}
 		}
 		t, err := shape(s.In)
 		if err != nil {
-			return types.Type{}, op.Faultf(-1, codeShape, "%v", err)
+			return types.Type{}, op.Faultf(-1, define.CodeShape, "%v", err)
 		}
 		return t, nil
 	}
 	run := func(c *op.Call, out *value.Dense) (err error) {
 		defer func() {
 			if v := recover(); v != nil && op.Panicked(v) == nil {
-				err = op.Failf(codeData, "it panicked: %v", v)
+				err = op.Failf(define.CodeData, "it panicked: %v", v)
 			} else if v != nil {
 				err = op.Panicked(v)
 			}
 		}()
 		if err := apply(out, c.In); err != nil {
-			return op.Failf(codeData, "%v", err)
+			return op.Failf(define.CodeData, "%v", err)
 		}
 		return nil
 	}

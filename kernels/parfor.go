@@ -14,6 +14,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/loop/launch"
 )
 
@@ -38,13 +39,13 @@ func loops() []*op.Def {
 		},
 		// The result's type belongs to the node: it follows from the body, which a type rule does not see.
 		Type: func(s *op.Sig) (types.Type, error) {
-			return types.Type{}, op.Faultf(-1, codeKind, "`parfor` has the type that its node says")
+			return types.Type{}, op.Faultf(-1, define.CodeKind, "`parfor` has the type that its node says")
 		},
 		Ref:  parforRef,
 		Laws: op.Pure,
 		Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
-			n := elementCount(out)
+			n := define.ElementCount(out)
 			return op.Work{Flops: 100 * n, Bytes: 8 * n}
 		},
 		Kernel: func(c *op.Call) error {
@@ -127,7 +128,7 @@ func (s *indexSpace) result(c *op.Call) (types.Type, error) {
 	if s.dims == 2 {
 		t.Cols = s.n[1]
 	}
-	return t, fits(t)
+	return t, define.Fits(t)
 }
 
 // failed is err, which an iteration gave, with the values of the indices.

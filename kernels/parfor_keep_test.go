@@ -7,6 +7,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 )
 
 // What is kept in the bodies of a parfor is what is marked for all loops around and made of nothing but what is the same in every
@@ -62,7 +63,7 @@ func TestKeptFailure(t *testing.T) {
 		if calls++; calls == 1 {
 			return op.ErrStopped
 		}
-		return op.Failf(codeData, "call %d", calls)
+		return op.Failf(define.CodeData, "call %d", calls)
 	}}
 	scalar := types.ScalarOf(types.F64)
 	b := &op.Body{Args: []types.Type{scalar}, Acts: []op.Action{{Def: d, Type: scalar, Args: []int{0}}}, Yields: []int{1}}

@@ -4,6 +4,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 )
 
 // This file defines the row of a parfor whose second range depends on its first index: the list of its pairs, over which the
@@ -17,14 +18,14 @@ func pairs() *op.Def {
 		Args: []op.Arg{{Name: "a", Doc: "n x 3, i64"}, {Name: "by", Attr: true, Kind: op.IntVal, Doc: "step of j, not 0"},
 			{Name: "through", Attr: true, Kind: op.BoolVal, Doc: "hi is included"}, {Name: "rows", Attr: true, Kind: op.IntVal, Doc: "the number of pairs, -1 where only the run knows"}},
 		Eg:   []op.Example{{Program: "emit t(parfor i in 0..4, j in 0..i { 10 * i + j })", Output: "10 20 21 30 31 32\n"}},
-		Type: pairsType, Ref: pairsRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: copyWork,
+		Type: pairsType, Ref: pairsRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.CopyWork,
 		Kernel: pairsKernel,
 	}
 }
 
 func pairsType(s *op.Sig) (types.Type, error) {
-	if t := s.In[0]; !t.IsDense() || t.Elem != types.I64 || !agree(t.Cols, 3) {
-		return t, op.Faultf(0, codeKind, "pairs takes rows of an index and two bounds; this is %s", t)
+	if t := s.In[0]; !t.IsDense() || t.Elem != types.I64 || !define.Agree(t.Cols, 3) {
+		return t, op.Faultf(0, define.CodeKind, "pairs takes rows of an index and two bounds; this is %s", t)
 	}
 	n := s.Attrs.Int("rows")
 	if n < 0 {
@@ -48,7 +49,7 @@ func pairsKernel(c *op.Call) error {
 		}
 	}
 	t := types.DenseOf(types.I64, total, 2)
-	if err := fits(t); err != nil {
+	if err := define.Fits(t); err != nil {
 		return err
 	}
 	if c.Out == nil {
@@ -77,7 +78,7 @@ func pairsRef(c *op.Call) (value.Value, error) {
 			}
 			list = append(list, [2]int64{a.At(i, 0).I, a.At(i, 1).I + int64(j)*by})
 			if len(list)%(1<<20) == 0 {
-				if err := fits(types.DenseOf(types.I64, len(list), 2)); err != nil {
+				if err := define.Fits(types.DenseOf(types.I64, len(list), 2)); err != nil {
 					return nil, err
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 )
 
 // stores is what the attribute fold says of a result that is the chain's elements themselves.
@@ -27,7 +28,7 @@ func pipeRow(run *engine) *op.Def {
 		Args:   []op.Arg{{Name: "x", Rest: true}},
 		// The result's type belongs to the node: it follows from the body, which a type rule does not see.
 		Type: func(s *op.Sig) (types.Type, error) {
-			return types.Type{}, op.Faultf(-1, codeKind, "`pipe` has the type that its node says")
+			return types.Type{}, op.Faultf(-1, define.CodeKind, "`pipe` has the type that its node says")
 		},
 		Ref:   pipeRef,
 		Laws:  op.Pure,
@@ -67,7 +68,7 @@ func pipeRow(run *engine) *op.Def {
 
 func pipeCost(s *op.Sig, out types.Type) op.Work {
 	n := float64(s.Attrs.Int("rows")) * float64(s.Attrs.Int("cols"))
-	w := readCost(s, 0)
+	w := define.ReadCost(s, 0)
 	w.Flops = 8 * n
 	if out.Kind == types.Tuple {
 		for _, f := range out.Ext.Fields {
@@ -136,11 +137,11 @@ func foldsNamed(names string) (folds []*fold, ok bool) {
 
 func pipeJob(c *op.Call) (job, error) {
 	if c.Body == nil {
-		return job{}, op.Failf(codeData, "pipe without a body")
+		return job{}, op.Failf(define.CodeData, "pipe without a body")
 	}
 	folds, ok := foldsNamed(c.Attrs.Str("fold"))
 	if !ok {
-		return job{}, op.Failf(codeData, "BUG: no pipeline ends with %q", c.Attrs.Str("fold"))
+		return job{}, op.Failf(define.CodeData, "BUG: no pipeline ends with %q", c.Attrs.Str("fold"))
 	}
 	j := job{p: c.Body, in: c.In, rows: c.Attrs.Int("rows"), cols: c.Attrs.Int("cols"), elem: c.Body.Elem(), from: placeOf(c),
 		ends: make([]ending, 0, len(folds))}

@@ -11,6 +11,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/construct"
+	"flow/kernels/elementwise"
 )
 
 // runLoop executes a call as a loop on that many goroutines, each of which takes every chunk that is next.
@@ -89,10 +91,10 @@ func BenchmarkTransposeAdd(b *testing.B) {
 	const n = 8192
 	x, out := huge(b, n, n), huge(b, n, n)
 	for i := range x.F64 {
-		x.F64[i] = u01(1, uint64(i))
+		x.F64[i] = construct.U01(1, uint64(i))
 	}
 	var add *op.Def
-	for _, d := range elementwise() {
+	for _, d := range elementwise.Rows() {
 		if d.Name == "add" {
 			add = d
 		}
@@ -113,7 +115,7 @@ func BenchmarkSeveral(b *testing.B) {
 	const n = 30_000_000
 	x, out := huge(b, n, 1), huge(b, n, 1)
 	for i := range x.F64 {
-		x.F64[i] = u01(1, uint64(i))
+		x.F64[i] = construct.U01(1, uint64(i))
 	}
 	chain := sqrtChain(1, 1)
 	chain.Def, chain.In[0], chain.Type, chain.Out = fused()[0], x, x.Type(), out

@@ -7,6 +7,7 @@ import (
 
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
@@ -205,7 +206,7 @@ func (s *columnState) finish(f *folder, out *value.Dense, rows int) {
 		case f.arg:
 			x.I = s.n[j]
 		case f.extreme():
-			x = canonical(s.best.At(0, j))
+			x = define.Canonical(s.best.At(0, j))
 		case f.w.name == "any":
 			x = value.Bool(s.n[j] > 0)
 		case f.w.name == "all":

@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
@@ -51,7 +52,7 @@ var folds = sync.OnceValue(func() map[string]*fold {
 		by[w.name] = w
 	}
 	out := map[string]*fold{}
-	for _, d := range resolved(append(reduce(), stats()...)) {
+	for _, d := range define.Resolved(append(reduce(), stats()...)) {
 		if d.Fold == op.NoFold {
 			continue
 		}

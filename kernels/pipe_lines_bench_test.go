@@ -11,6 +11,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/construct"
+	"flow/kernels/elementwise"
 )
 
 // lineShapes are the index spaces of BenchmarkLines: what stays in a cache, and about half a gigabyte of short and of long rows.
@@ -66,14 +68,14 @@ func median(x []float64) float64 {
 // processors' time at the median, and one pass over operators apart: of the medians and of the minima of processors' time, and of the medians of the clock's.
 func BenchmarkLines(b *testing.B) {
 	defs := map[string]*op.Def{}
-	for _, d := range elementwise() {
+	for _, d := range elementwise.Rows() {
 		defs[d.Name] = d
 	}
 	for _, s := range lineShapes {
 		b.Run(s.name, func(b *testing.B) {
 			x, y := huge(b, s.rows, s.cols), huge(b, s.rows, s.cols)
 			for i := range x.F64 {
-				x.F64[i] = u01(1, uint64(i))
+				x.F64[i] = construct.U01(1, uint64(i))
 			}
 			y.CopyFrom(x)
 			for _, c := range lineChains {

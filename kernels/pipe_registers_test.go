@@ -8,6 +8,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/elementwise"
 	"flow/kernels/exact"
 )
 
@@ -45,7 +46,7 @@ func TestSumOfChangingSizes(t *testing.T) {
 }
 
 func elementwiseRow(name string) *op.Def {
-	for _, d := range elementwise() {
+	for _, d := range elementwise.Rows() {
 		if d.Name == name {
 			return d
 		}

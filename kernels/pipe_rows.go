@@ -65,7 +65,7 @@ func (f *folder) rowsOf(d *value.Dense, i, n int) *value.Dense {
 	return &f.view
 }
 
-// longRow reduces row i piece by piece.
+// window.LongRow reduces row i piece by piece.
 func (m *machine) longRow(x *execution, i int) error {
 	inRegisters := x.elem == types.F64 && x.cols >= registerRow && m.isPure()
 	for k := range m.f {

@@ -9,6 +9,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/elementwise"
+	"flow/kernels/rowtest"
 )
 
 // severalNames draws what a pipeline gives: perhaps its elements, and reductions of all elements and of one axis.
@@ -60,7 +62,7 @@ func lendTuple(c *op.Call) value.Tuple {
 	out := make(value.Tuple, len(c.Type.Ext.Fields))
 	for k, f := range c.Type.Ext.Fields {
 		one := &op.Call{Type: f.Type}
-		lend(one)
+		rowtest.Lend(one)
 		out[k] = one.Out
 	}
 	c.Out = out
@@ -77,7 +79,7 @@ func checkSeveral(t *testing.T, r *rand.Rand, c *op.Call, names []string) {
 	check := func(how string, got value.Value) {
 		t.Helper()
 		for k, w := range want.(value.Tuple) {
-			if msg := differ(got.(value.Tuple)[k], w); msg != "" {
+			if msg := rowtest.Differ(got.(value.Tuple)[k], w); msg != "" {
 				t.Fatalf("%s, %s of %v, %s: %s", how, names[k], names, describe(c.Body), msg)
 			}
 		}
@@ -94,7 +96,7 @@ func checkSeveral(t *testing.T, r *rand.Rand, c *op.Call, names []string) {
 		if n == 0 {
 			continue
 		}
-		got, err := chunked(r, &own, n, leaf, workers)
+		got, err := rowtest.Chunked(r, &own, n, leaf, workers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +121,7 @@ func checkSeveral(t *testing.T, r *rand.Rand, c *op.Call, names []string) {
 
 // Several results of a chain have the bits of the chain stored and each reduction of it.
 func TestPipeOfSeveralResults(t *testing.T) {
-	defs, pipe := elementwise(), fused()[1]
+	defs, pipe := elementwise.Rows(), fused()[1]
 	r := rand.New(rand.NewPCG(51, 52))
 	shapes := [][2]int{{1, 4000}, {900, 2}, {70, 270}, {150, 190}, {3, 7000}, {40, 40}, {200, 65}}
 	ran := 0
@@ -181,12 +183,12 @@ func TestLargePipesOfSeveralResults(t *testing.T) {
 		whole := *c
 		lendTuple(&whole)
 		mapRow := &op.Call{Def: fused()[0], In: c.In, Body: c.Body, Type: types.DenseOf(types.F64, k.rows, k.cols)}
-		lend(mapRow)
+		rowtest.Lend(mapRow)
 		if err := mapRow.Def.Kernel(mapRow); err != nil {
 			t.Fatal(err)
 		}
 		n, leaf := c.Def.Loop.Space(&whole)
-		got, err := chunked(r, &whole, n, leaf, 2)
+		got, err := rowtest.Chunked(r, &whole, n, leaf, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,13 +196,13 @@ func TestLargePipesOfSeveralResults(t *testing.T) {
 			want := mapRow.Out
 			if name != stores {
 				z := &op.Call{Def: foldNamed(name).def, In: []value.Value{mapRow.Out}, Type: c.Type.Ext.Fields[i].Type}
-				lend(z)
+				rowtest.Lend(z)
 				if err := z.Def.Kernel(z); err != nil {
 					t.Fatal(err)
 				}
 				want = z.Out
 			}
-			if msg := differ(got.(value.Tuple)[i], want); msg != "" {
+			if msg := rowtest.Differ(got.(value.Tuple)[i], want); msg != "" {
 				t.Fatalf("%dx%d, %s of %v: %s", k.rows, k.cols, name, k.names, msg)
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/elementwise"
+	"flow/kernels/rowtest"
 	"flow/kernels/vec"
 )
 
@@ -92,7 +94,7 @@ func floatProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, []
 func TestPipeEqualsDefinition(t *testing.T) { onNests(t, testPipeEqualsDefinition) }
 
 func testPipeEqualsDefinition(t *testing.T) {
-	defs := elementwise()
+	defs := elementwise.Rows()
 	mapRow, pipe := fused()[0], fused()[1]
 	r := rand.New(rand.NewPCG(21, 22))
 	names := foldNames()
@@ -117,7 +119,7 @@ func testPipeEqualsDefinition(t *testing.T) {
 			continue
 		}
 		want, refErr := pipe.Ref(c)
-		lend(c)
+		rowtest.Lend(c)
 		err := pipe.Kernel(c)
 		if (err == nil) != (refErr == nil) {
 			t.Fatalf("%s of %dx%d: %v, the definition says %v", name, rows, cols, err, refErr)
@@ -125,20 +127,20 @@ func testPipeEqualsDefinition(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if msg := differ(c.Out, want); msg != "" {
+		if msg := rowtest.Differ(c.Out, want); msg != "" {
 			t.Fatalf("round %d, %s of %dx%d, %s: %s", round, name, rows, cols, describe(c.Body), msg)
 		}
 		if y := (&op.Call{Def: mapRow, In: c.In, Body: c.Body, Type: types.DenseOf(c.Body.Elem(), rows, cols)}); true {
-			lend(y)
+			rowtest.Lend(y)
 			if err := mapRow.Kernel(y); err != nil {
 				t.Fatal(err)
 			}
 			z := &op.Call{Def: foldNamed(name).def, In: []value.Value{y.Out}, Type: c.Type}
-			lend(z)
+			rowtest.Lend(z)
 			if err := z.Def.Kernel(z); err != nil {
 				t.Fatal(err)
 			}
-			if msg := differ(z.Out, want); msg != "" {
+			if msg := rowtest.Differ(z.Out, want); msg != "" {
 				t.Fatalf("round %d, stored and then %s of %dx%d, %s: %s", round, name, rows, cols, describe(c.Body), msg)
 			}
 		}
@@ -149,7 +151,7 @@ func testPipeEqualsDefinition(t *testing.T) {
 func TestPipeInChunks(t *testing.T) { onNests(t, testPipeInChunks) }
 
 func testPipeInChunks(t *testing.T) {
-	defs := elementwise()
+	defs := elementwise.Rows()
 	pipe := fused()[1]
 	r := rand.New(rand.NewPCG(31, 32))
 	shapes := [][2]int{{1, 300_000}, {150_000, 1}, {700, 200}, {40, 5000}, {3, 60_000}, {1100, 129}, {17, 8192}}
@@ -159,7 +161,7 @@ func testPipeInChunks(t *testing.T) {
 		if !ok {
 			continue
 		}
-		lend(c)
+		rowtest.Lend(c)
 		if err := pipe.Kernel(c); err != nil {
 			t.Fatal(err)
 		}
@@ -167,13 +169,13 @@ func testPipeInChunks(t *testing.T) {
 		for _, workers := range []int{1, 3} {
 			own := *c
 			own.Out = nil
-			lend(&own)
+			rowtest.Lend(&own)
 			n, leaf := own.Def.Loop.Space(&own)
-			got, err := chunked(r, &own, n, leaf, workers)
+			got, err := rowtest.Chunked(r, &own, n, leaf, workers)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if msg := differ(got, want); msg != "" {
+			if msg := rowtest.Differ(got, want); msg != "" {
 				t.Fatalf("%s of %v on %d workers, %s: %s", name, s, workers, describe(c.Body), msg)
 			}
 		}
@@ -182,7 +184,7 @@ func testPipeInChunks(t *testing.T) {
 
 // Maps of square matrices that read an operand transposed go in pairs of blocks, by tiles where they can.
 func TestMirroredMaps(t *testing.T) {
-	defs := elementwise()
+	defs := elementwise.Rows()
 	mapRow := fused()[0]
 	r := rand.New(rand.NewPCG(41, 42))
 	ran := 0
@@ -204,13 +206,13 @@ func TestMirroredMaps(t *testing.T) {
 				}
 			}
 		}
-		lend(c)
+		rowtest.Lend(c)
 		if err := mapRow.Kernel(c); err != nil {
 			t.Fatal(err)
 		}
-		checkLoop(t, c, c.Out)
+		rowtest.CheckLoop(t, c, c.Out)
 		want := oneByOne(t, p, in, n, n)
-		if msg := differ(c.Out, want); msg != "" {
+		if msg := rowtest.Differ(c.Out, want); msg != "" {
 			t.Fatalf("%d, %s: %s", n, describe(p), msg)
 		}
 	}
@@ -219,7 +221,7 @@ func TestMirroredMaps(t *testing.T) {
 // Of a matrix and its transpose, what is the same both ways is computed once, and what only looks like it is not.
 func TestSymmetricMaps(t *testing.T) {
 	rows := map[string]*op.Def{}
-	for _, d := range elementwise() {
+	for _, d := range elementwise.Rows() {
 		rows[d.Name] = d
 	}
 	step := func(name string, args ...int) op.Step { return op.Step{Def: rows[name], Args: args, Elem: types.F64} }
@@ -254,8 +256,8 @@ func TestSymmetricMaps(t *testing.T) {
 				t.Errorf("%s: symmetric: %v", name, got)
 			}
 			call := &op.Call{Def: fused()[0], In: in, Body: p, Type: types.DenseOf(types.F64, n, n)}
-			lend(call)
-			checkLoop(t, call, oneByOne(t, p, in, n, n))
+			rowtest.Lend(call)
+			rowtest.CheckLoop(t, call, oneByOne(t, p, in, n, n))
 		}
 	}
 }

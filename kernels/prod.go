@@ -14,6 +14,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
@@ -33,9 +34,9 @@ func prod() *op.Def {
 			"elements in row-major order, element k is a factor of chain k mod 512; the chains of a run are multiplied by halves, chain k " +
 			"with k + 256, then k + 128, and so on, and the products of runs neighbour with neighbour, until one is left.",
 		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
-		Eg:   eg(`prod(seq(1, 6))`, "120"),
+		Eg:   define.Eg(`prod(seq(1, 6))`, "120"),
 		Type: func(s *op.Sig) (types.Type, error) { return whole{elem: summed}.typ(s, 0) },
-		Ref:  func(c *op.Call) (value.Value, error) { return refProd(elements(c.In[0]), c.Type.Elem), nil },
+		Ref:  func(c *op.Call) (value.Value, error) { return refProd(define.Elements(c.In[0]), c.Type.Elem), nil },
 		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},
 		Elements: func(e *op.Elements) op.Element {
 			x := e.In[0]
@@ -43,13 +44,13 @@ func prod() *op.Def {
 				return nil
 			}
 			y := e.Fold(loop.Product, e.Out.Elem, int(x.Rows.Const), int(x.Cols.Const), func(i, j loop.Lin) []loop.Val {
-				return []loop.Val{convertBody(e.B, dense.Storage(e.Out.Elem), x.At(i, j))}
+				return []loop.Val{define.ConvertBody(e.B, dense.Storage(e.Out.Elem), x.At(i, j))}
 			})
 			return func(loop.Lin, loop.Lin) loop.Val { return y }
 		},
-		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
+		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 		Kernel: func(c *op.Call) error {
-			b := newProdBody(c, asDense(c.In[0]))
+			b := newProdBody(c, define.AsDense(c.In[0]))
 			if n := len(b.runs); n > 0 {
 				if err := b.Chunk(0, 0, n); err != nil {
 					return err
@@ -79,7 +80,7 @@ func refProd(x []value.Scalar, e types.Elem) value.Scalar {
 	one := value.I64(1).Convert(e)
 	times := func(a, b value.Scalar) value.Scalar {
 		if e.IsFloat() {
-			return number(e, a.F*b.F)
+			return define.Number(e, a.F*b.F)
 		}
 		return value.I64(a.I * b.I)
 	}
@@ -114,7 +115,7 @@ func refProd(x []value.Scalar, e types.Elem) value.Scalar {
 		}
 		runs = next
 	}
-	return canonical(runs[0])
+	return define.Canonical(runs[0])
 }
 
 // prodBody is one execution: iteration r makes the product of run r.
@@ -206,7 +207,7 @@ func (b *prodBody) End() error {
 		half := (len(p) + 1) / 2
 		for k := range len(p) / 2 {
 			if e.IsFloat() {
-				p[k] = number(e, p[2*k].F*p[2*k+1].F)
+				p[k] = define.Number(e, p[2*k].F*p[2*k+1].F)
 			} else {
 				p[k] = value.I64(p[2*k].I * p[2*k+1].I)
 			}
@@ -216,7 +217,7 @@ func (b *prodBody) End() error {
 		}
 		p = p[:half]
 	}
-	b.c.Out = canonical(p[0])
+	b.c.Out = define.Canonical(p[0])
 	return nil
 }
 
@@ -227,9 +228,9 @@ func lineProduct() statistic {
 		ref: func(_ *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar {
 			p := value.I64(1).Convert(e)
 			for _, v := range x {
-				p.F, p.I = number(e, p.F*v.F).F, p.I*v.I
+				p.F, p.I = define.Number(e, p.F*v.F).F, p.I*v.I
 			}
-			return canonical(p)
+			return define.Canonical(p)
 		},
 		lines: linesProducts,
 		elements: func(e *op.Elements, rows, cols bool) op.Element {

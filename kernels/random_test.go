@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -42,38 +41,4 @@ func anyDense(r *rand.Rand, e types.Elem, rows, cols int) *value.Dense {
 		}
 	}
 	return d
-}
-
-// differ says where two values differ, "" if they do not: in bits, but that one NaN is as good as another. IEEE 754
-// leaves the payload of a NaN made from two open, and compilers swap the operands of an addition.
-func differ(a, b value.Value) string {
-	if a == nil || b == nil || !a.Type().Equal(b.Type()) {
-		return fmt.Sprintf("%v against %v", a, b)
-	}
-	if x, ok := a.(value.Scalar); ok {
-		if y := b.(value.Scalar); !sameScalar(x, y) {
-			return fmt.Sprintf("%v against %v", x, y)
-		}
-		return ""
-	}
-	if x, ok := a.(*value.CSR); ok {
-		y := b.(*value.CSR)
-		if x.NNZ() != y.NNZ() {
-			return fmt.Sprintf("%d entries against %d", x.NNZ(), y.NNZ())
-		}
-		a, b = everyElement(x), everyElement(y)
-	}
-	x, y := a.(*value.Dense), b.(*value.Dense)
-	for i := range x.Rows {
-		for j := range x.Cols {
-			if u, v := x.At(i, j), y.At(i, j); !sameScalar(u, v) {
-				return fmt.Sprintf("at (%d, %d): %v against %v", i, j, u, v)
-			}
-		}
-	}
-	return ""
-}
-
-func sameScalar(a, b value.Scalar) bool {
-	return a.Same(b) || a.Elem == b.Elem && math.IsNaN(a.F) && math.IsNaN(b.F)
 }

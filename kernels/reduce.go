@@ -11,6 +11,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/exact"
 )
 
@@ -60,25 +61,25 @@ func (w whole) defs() []*op.Def {
 		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
 		Type: func(s *op.Sig) (types.Type, error) { return w.typ(s, 0) },
 		Ref: func(c *op.Call) (value.Value, error) {
-			x := elements(c.In[0])
+			x := define.Elements(c.In[0])
 			if len(x) == 0 && w.nonempty {
-				return nil, op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
+				return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
 			return w.ref(x, c.Type.Elem), nil
 		},
 		Laws: w.laws(), Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll, Class: w.class,
 		Shard: op.Shard{Kind: op.ShardReduce, Partial: family + ".part", Combine: family + ".join", Finish: w.name + ".done"},
 		Rate:  "reduce." + family,
-		Cost:  func(s *op.Sig, out types.Type) op.Work { return readCost(s, w.flops) },
+		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.flops) },
 		Kernel: func(c *op.Call) error {
 			e, n := c.In[0].Type().Elem, c.In[0].Type().Count()
 			if n == 0 && w.nonempty {
-				return op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
+				return op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
 			t := w.acc(e)
 			acc := value.New(t.Elem, t.Rows, t.Cols)
 			w.empty(acc)
-			w.part(acc, asDense(c.In[0]))
+			w.part(acc, define.AsDense(c.In[0]))
 			c.Out = w.done(acc, c.Type.Elem, n)
 			return nil
 		},
@@ -101,17 +102,17 @@ func (w whole) laws() op.Laws {
 func (w whole) typ(s *op.Sig, i int) (types.Type, error) {
 	t := s.In[i]
 	if t.Kind != types.Scalar && !t.IsDense() {
-		return types.Type{}, op.Faultf(i, codeKind, "`%s` needs a dense matrix or a scalar, not %v", s.Def.Source(), t)
+		return types.Type{}, op.Faultf(i, define.CodeKind, "`%s` needs a dense matrix or a scalar, not %v", s.Def.Source(), t)
 	}
 	e := types.NoElem
 	if t.Elem.IsNumeric() {
 		e = w.elem(t.Elem)
 	}
 	if e == types.NoElem {
-		return types.Type{}, op.Faultf(i, codeKind, "`%s` is not defined on %v", s.Def.Source(), t.Elem)
+		return types.Type{}, op.Faultf(i, define.CodeKind, "`%s` is not defined on %v", s.Def.Source(), t.Elem)
 	}
 	if w.nonempty && t.Kind == types.Matrix && t.Known() && t.Count() == 0 {
-		return types.Type{}, op.Faultf(i, codeShape, "`%s` of an empty matrix, %v", s.Def.Source(), t)
+		return types.Type{}, op.Faultf(i, define.CodeShape, "`%s` of an empty matrix, %v", s.Def.Source(), t)
 	}
 	return types.ScalarOf(e), nil
 }
@@ -122,7 +123,7 @@ func (w whole) partRow() *op.Def {
 		Args: []op.Arg{{Name: "x"}},
 		Type: func(s *op.Sig) (types.Type, error) {
 			if !s.In[0].IsDense() || !s.In[0].Elem.IsNumeric() {
-				return types.Type{}, op.Faultf(0, codeKind, "`%s` needs a dense matrix, not %v", s.Def.Name, s.In[0])
+				return types.Type{}, op.Faultf(0, define.CodeKind, "`%s` needs a dense matrix, not %v", s.Def.Name, s.In[0])
 			}
 			return w.acc(s.In[0].Elem), nil
 		},
@@ -130,7 +131,7 @@ func (w whole) partRow() *op.Def {
 			t := w.acc(c.Dense(0).Elem)
 			acc := value.New(t.Elem, t.Rows, t.Cols)
 			w.empty(acc)
-			for _, x := range elements(c.In[0]) { // one element at a time, each as a block of its own
+			for _, x := range define.Elements(c.In[0]) { // one element at a time, each as a block of its own
 				one := value.New(x.Elem, 1, 1)
 				one.Set(0, 0, x)
 				w.part(acc, one)
@@ -138,7 +139,7 @@ func (w whole) partRow() *op.Def {
 			return acc, nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll, Rate: "reduce." + w.name,
-		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, w.flops) },
+		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.flops) },
 		Kernel: func(c *op.Call) error {
 			w.empty(c.Result())
 			w.part(c.Result(), c.Dense(0))
@@ -151,7 +152,7 @@ func (w whole) joinRow() *op.Def {
 	join := func(acc *value.Dense, in []value.Value) {
 		w.empty(acc)
 		for _, b := range in {
-			w.join(acc, asDense(b)) // scalars come from partial rows like identical
+			w.join(acc, define.AsDense(b)) // scalars come from partial rows like identical
 		}
 	}
 	return &op.Def{
@@ -178,7 +179,7 @@ func (w whole) joinRow() *op.Def {
 			return acc, nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
-		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
+		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 		Kernel: func(c *op.Call) error {
 			if c.Type.IsScalar() {
 				acc := value.New(c.Type.Elem, 1, 1)
@@ -206,16 +207,16 @@ func (w whole) doneRow() *op.Def {
 		Type: func(s *op.Sig) (types.Type, error) {
 			e, ok := types.ElemNamed(s.Attrs.Str("elem"))
 			if !ok {
-				return types.Type{}, op.Faultf(1, codeAttr, "`%s` needs the attribute elem", s.Def.Name)
+				return types.Type{}, op.Faultf(1, define.CodeAttr, "`%s` needs the attribute elem", s.Def.Name)
 			}
 			if !s.In[0].Equal(w.acc(e)) {
-				return types.Type{}, op.Faultf(0, codeKind, "`%s` takes an accumulator, not %v", s.Def.Name, s.In[0])
+				return types.Type{}, op.Faultf(0, define.CodeKind, "`%s` takes an accumulator, not %v", s.Def.Name, s.In[0])
 			}
 			return types.ScalarOf(w.elem(e)), nil
 		},
 		Ref:  func(c *op.Call) (value.Value, error) { return done(c), nil },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
-		Cost:   func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
+		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 		Kernel: func(c *op.Call) error { c.Out = done(c); return nil },
 	}
 }
@@ -223,47 +224,10 @@ func (w whole) doneRow() *op.Def {
 func accumulatorsType(s *op.Sig) (types.Type, error) {
 	for i, t := range s.In {
 		if !t.IsDense() && !t.IsScalar() || !t.Equal(s.In[0]) {
-			return types.Type{}, op.Faultf(i, codeKind, "`%s` joins accumulators of one type, not %v", s.Def.Name, t)
+			return types.Type{}, op.Faultf(i, define.CodeKind, "`%s` joins accumulators of one type, not %v", s.Def.Name, t)
 		}
 	}
 	return s.In[0], nil
-}
-
-// readCost is the work of reading every input once, with flops operations per element.
-func readCost(s *op.Sig, flops float64) op.Work {
-	var w op.Work
-	for _, t := range s.In {
-		w.Flops += flops * elementCount(t)
-		w.Bytes += elementCount(t) * float64(t.Elem.Size())
-	}
-	return w
-}
-
-// elements is the list of all elements of v in row-major order, for definitions.
-func elements(v value.Value) []value.Scalar {
-	switch v := v.(type) {
-	case value.Scalar:
-		return []value.Scalar{v}
-	case *value.Dense:
-		var out []value.Scalar
-		for i := range v.Rows {
-			for j := range v.Cols {
-				out = append(out, v.At(i, j))
-			}
-		}
-		return out
-	}
-	panic("BUG: reduction of neither scalar nor dense")
-}
-
-// asDense is v as a matrix; a scalar is one of 1 x 1.
-func asDense(v value.Value) *value.Dense {
-	if s, ok := v.(value.Scalar); ok {
-		d := value.New(s.Elem, 1, 1)
-		d.Set(0, 0, s)
-		return d
-	}
-	return v.(*value.Dense)
 }
 
 // sumOf is the exact sum that acc carries.

@@ -10,8 +10,10 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
+	"flow/kernels/window"
 )
 
 // axisRows is the rows of this file: a form by rows and one by columns of each whole reduction, and the arg rows.
@@ -37,17 +39,17 @@ func axisNames(byRow bool) (prefix, each, of string) {
 func axisType(s *op.Sig, byRow, nonempty bool, elem func(types.Elem) types.Elem) (types.Type, error) {
 	t := s.In[0]
 	if !t.IsDense() {
-		return types.Type{}, op.Faultf(0, codeKind, "`%s` needs a dense matrix, not %v", s.Def.Source(), t)
+		return types.Type{}, op.Faultf(0, define.CodeKind, "`%s` needs a dense matrix, not %v", s.Def.Source(), t)
 	}
 	if !t.Elem.IsNumeric() {
-		return types.Type{}, op.Faultf(0, codeKind, "`%s` is not defined on %v", s.Def.Source(), t.Elem)
+		return types.Type{}, op.Faultf(0, define.CodeKind, "`%s` is not defined on %v", s.Def.Source(), t.Elem)
 	}
 	along, out := t.Cols, types.DenseOf(elem(t.Elem), t.Rows, 1)
 	if !byRow {
 		along, out = t.Rows, types.DenseOf(elem(t.Elem), 1, t.Cols)
 	}
 	if nonempty && along == 0 {
-		return types.Type{}, op.Faultf(0, codeShape, "`%s` of %v: there is nothing to choose from", s.Def.Source(), t)
+		return types.Type{}, op.Faultf(0, define.CodeShape, "`%s` of %v: there is nothing to choose from", s.Def.Source(), t)
 	}
 	return out, nil
 }
@@ -60,7 +62,7 @@ func axisRow(w whole, word string, byRow bool) *op.Def {
 		Args: []op.Arg{{Name: "x", Doc: "n x m"}},
 		Type: func(s *op.Sig) (types.Type, error) { return axisType(s, byRow, w.nonempty, w.elem) },
 		Laws: w.laws(), Flow: op.Flow{Rate: op.Once}, Class: w.class, Rate: "reduce." + prefix,
-		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, w.flops) },
+		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.flops) },
 	}
 	d.Shard.Kind, d.Fold, d.Eg = op.ShardCols, op.FoldCols, axisExample(word, byRow)
 	if byRow {
@@ -72,7 +74,7 @@ func axisRow(w whole, word string, byRow bool) *op.Def {
 	d.Kernel = func(c *op.Call) error {
 		a, out := c.Dense(0), c.Result()
 		if w.nonempty && out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
-			return op.Failf(codeData, "%s of an empty matrix", d.Name)
+			return op.Failf(define.CodeData, "%s of an empty matrix", d.Name)
 		}
 		room := linePool.Get().(*lineRoom)
 		defer linePool.Put(room)
@@ -85,7 +87,7 @@ func axisRow(w whole, word string, byRow bool) *op.Def {
 		}
 		return nil
 	}
-	if d.Loop = windowLoop(d.Kernel, partRows); !byRow {
+	if d.Loop = window.Loop(d.Kernel, window.Rows); !byRow {
 		d.Loop = colLoop(&fold{axis: overCols, w: w}, d.Kernel)
 	}
 	return d
@@ -101,9 +103,9 @@ func axisExample(word string, byRow bool) []op.Example {
 		r = [2]string{"1\n1\n1\n", "1 1\n"}
 	}
 	if byRow {
-		return eg("row"+word+"(ones(3, 2))", r[0])
+		return define.Eg("row"+word+"(ones(3, 2))", r[0])
 	}
-	return eg("col"+word+"(ones(3, 2))", r[1])
+	return define.Eg("col"+word+"(ones(3, 2))", r[1])
 }
 
 // eachLine applies a definition on lists to every row or column.
@@ -113,12 +115,12 @@ func eachLine(c *op.Call, byRow, nonempty bool, f func(x []value.Scalar) value.S
 	for k := range out.Rows * out.Cols {
 		var line []value.Scalar
 		if byRow {
-			line = elements(a.View(k, 0, 1, a.Cols))
+			line = define.Elements(a.View(k, 0, 1, a.Cols))
 		} else {
-			line = elements(a.View(0, k, a.Rows, 1))
+			line = define.Elements(a.View(0, k, a.Rows, 1))
 		}
 		if len(line) == 0 && nonempty {
-			return nil, op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
+			return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 		}
 		if byRow {
 			out.Set(k, 0, f(line))
@@ -212,11 +214,11 @@ func argRow(word string, byRow, least bool) *op.Def {
 		Name: name,
 		Doc:  name + " is the index of the " + which + " element of each " + each + ", " + shape + "; the first of equals; a nan wins.",
 		Args: []op.Arg{{Name: "x", Doc: "n x m"}},
-		Eg:   eg("sum("+name+"(eye(3)))", map[bool]string{true: "1", false: "3"}[least]),
+		Eg:   define.Eg("sum("+name+"(eye(3)))", map[bool]string{true: "1", false: "3"}[least]),
 		Type: func(s *op.Sig) (types.Type, error) { return axisType(s, byRow, true, counted) },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix,
 		Shard: op.Shard{Kind: op.ShardCols}, Fold: op.FoldCols,
-		Cost: func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
+		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 	}
 	class := loop.ArgGreatest
 	if least {
@@ -244,12 +246,12 @@ func argRow(word string, byRow, least bool) *op.Def {
 	d.Kernel = func(c *op.Call) error {
 		a, out := c.Dense(0), c.Result()
 		if out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
-			return op.Failf(codeData, "%s of an empty matrix", name)
+			return op.Failf(define.CodeData, "%s of an empty matrix", name)
 		}
 		argsOf(out.I64, a, byRow, least)
 		return nil
 	}
-	if d.Loop = windowLoop(d.Kernel, partRows); !byRow {
+	if d.Loop = window.Loop(d.Kernel, window.Rows); !byRow {
 		d.Loop = colLoop(&fold{axis: overCols, arg: true, least: least}, d.Kernel)
 	}
 	return d

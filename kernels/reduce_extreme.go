@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
@@ -18,15 +19,15 @@ func extremum(name, which, output string, least bool) whole {
 	better := func(a, b value.Scalar) value.Scalar { // the definition: NaN wins, -0 is less than 0
 		switch {
 		case a.Elem.IsFloat() && least:
-			return value.Scalar{Elem: a.Elem, F: lesser(a.F, b.F)}
+			return value.Scalar{Elem: a.Elem, F: define.Lesser(a.F, b.F)}
 		case a.Elem.IsFloat():
-			return value.Scalar{Elem: a.Elem, F: greater(a.F, b.F)}
+			return value.Scalar{Elem: a.Elem, F: define.Greater(a.F, b.F)}
 		case a.I < b.I == least:
 			return a
 		}
 		return b
 	}
-	join := func(acc, b *value.Dense) { acc.Set(0, 0, canonical(better(acc.At(0, 0), b.At(0, 0)))) }
+	join := func(acc, b *value.Dense) { acc.Set(0, 0, define.Canonical(better(acc.At(0, 0), b.At(0, 0)))) }
 	class := loop.Greatest
 	if least {
 		class = loop.Least
@@ -34,7 +35,7 @@ func extremum(name, which, output string, least bool) whole {
 	return whole{
 		name: name, class: class, flops: 1, elem: itself, acc: oneSame, nonempty: true,
 		doc: name + " of one argument is the " + which + " element; nan if there is one. Of two it is elementwise.",
-		eg:  eg(name+`(ones(2, 2))`, output),
+		eg:  define.Eg(name+`(ones(2, 2))`, output),
 		part: func(acc, a *value.Dense) {
 			dense.EachRun(a, func(s dense.Slab, n int) {
 				one := value.New(a.Elem, 1, 1)
@@ -69,14 +70,6 @@ func extremum(name, which, output string, least bool) whole {
 			return m
 		},
 	}
-}
-
-// canonical makes every NaN the same one, so that which of several NaNs came first cannot show.
-func canonical(s value.Scalar) value.Scalar {
-	if s.Elem.IsFloat() && math.IsNaN(s.F) {
-		s.F = math.NaN()
-	}
-	return s
 }
 
 // choice is the vector loops of minimum or maximum.
@@ -142,7 +135,7 @@ func identical() *op.Def {
 		Doc: "identical is true if a and b have the same type, the same shape and the same bits: all nans are one, -0 " +
 			"differs from 0.",
 		Args: []op.Arg{{Name: "a"}, {Name: "b"}},
-		Eg:   eg(`identical(ones(2, 2), ones(2, 2))`, "true"),
+		Eg:   define.Eg(`identical(ones(2, 2), ones(2, 2))`, "true"),
 		Type: func(s *op.Sig) (types.Type, error) { return types.ScalarOf(types.Bool), nil },
 		Ref: func(c *op.Call) (value.Value, error) {
 			a, b := c.In[0], c.In[1]
@@ -152,7 +145,7 @@ func identical() *op.Def {
 			if x, ok := a.(*value.CSR); ok {
 				return value.Bool(sameEntries(x, b.(*value.CSR))), nil
 			}
-			x, y := elements(a), elements(b)
+			x, y := define.Elements(a), define.Elements(b)
 			for i := range x {
 				if !x[i].Same(y[i]) {
 					return value.Bool(false), nil
@@ -162,7 +155,7 @@ func identical() *op.Def {
 		},
 		Laws: op.Pure | op.Total | op.Commutes, Flow: op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardReduce, Partial: "identical", Combine: "all.join"},
-		Cost:  func(s *op.Sig, out types.Type) op.Work { return readCost(s, 1) },
+		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 		Kernel: func(c *op.Call) error {
 			c.Out = value.Bool(value.Same(c.In[0], c.In[1]))
 			return nil

@@ -7,33 +7,25 @@ import (
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/exact"
+	"flow/kernels/window"
 )
-
-// inputSpace cuts the only operand of a reduction.
-func inputSpace(c *op.Call) windows {
-	t := c.In[0].Type()
-	if !t.IsDense() {
-		return windows{}
-	}
-	return windowsOf(t, false)
-}
 
 // loop is the Loop of a whole reduction.
 func (w whole) loop() *op.Loop {
 	return &op.Loop{
 		Light: true,
 		Space: func(c *op.Call) (n, leaf int) {
-			s := inputSpace(c)
-			return s.n, s.leaf
+			s := window.InputSpace(c)
+			return s.N, s.Leaf
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-			return &wholeBody{windows: inputSpace(c), w: w, c: c, in: c.Dense(0), by: make([]wholeWorker, workers)}, nil
+			return &wholeBody{Windows: window.InputSpace(c), w: w, c: c, in: c.Dense(0), by: make([]wholeWorker, workers)}, nil
 		},
 	}
 }
 
 type wholeBody struct {
-	windows
+	window.Windows
 	w  whole
 	c  *op.Call
 	in *value.Dense
@@ -54,14 +46,14 @@ func (l *wholeBody) Chunk(worker, lo, hi int) error {
 		w.acc = value.New(t.Elem, t.Rows, t.Cols)
 		l.w.empty(w.acc)
 	}
-	if l.segs == 1 {
-		l.in.Window(&w.view, lo, 0, hi-lo, l.width)
+	if l.Segs == 1 {
+		l.in.Window(&w.view, lo, 0, hi-lo, l.Width)
 		l.w.part(w.acc, &w.view)
 		return nil
 	}
 	for ; lo < hi; lo++ {
-		j := lo % l.segs * l.width
-		l.in.Window(&w.view, lo/l.segs, j, 1, min(l.width, l.in.Cols-j))
+		j := lo % l.Segs * l.Width
+		l.in.Window(&w.view, lo/l.Segs, j, 1, min(l.Width, l.in.Cols-j))
 		l.w.part(w.acc, &w.view)
 	}
 	return nil
@@ -86,7 +78,7 @@ func (l *wholeBody) End() error {
 // colLoop is the Loop of a reduction of columns. Many columns are shared out among the workers; of few long ones each worker
 // reduces its rows, and the results are joined column by column.
 func colLoop(f *fold, kernel func(c *op.Call) error) *op.Loop {
-	byColumn := windowLoop(kernel, partCols)
+	byColumn := window.Loop(kernel, window.Cols)
 	long := func(c *op.Call) bool {
 		t := c.In[0].Type()
 		return t.IsDense() && t.Known() && t.Cols > 0 && t.Cols < manyCols && t.Rows > manyCols
@@ -98,7 +90,7 @@ func colLoop(f *fold, kernel func(c *op.Call) error) *op.Loop {
 				return byColumn.Space(c)
 			}
 			t := c.In[0].Type()
-			leaf = max(leafElements/t.Cols, exact.BlockRows)
+			leaf = max(window.LeafElements/t.Cols, exact.BlockRows)
 			return t.Rows, leaf / exact.BlockRows * exact.BlockRows
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
@@ -168,17 +160,17 @@ func sameLoop() *op.Loop {
 			if c.In[0].Type() != c.In[1].Type() {
 				return 0, 0
 			}
-			s := inputSpace(c)
-			return s.n, s.leaf
+			s := window.InputSpace(c)
+			return s.N, s.Leaf
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-			return &sameBody{windows: inputSpace(c), c: c, by: make([]sameWorker, workers)}, nil
+			return &sameBody{Windows: window.InputSpace(c), c: c, by: make([]sameWorker, workers)}, nil
 		},
 	}
 }
 
 type sameBody struct {
-	windows
+	window.Windows
 	c  *op.Call
 	by []sameWorker
 }
@@ -192,9 +184,9 @@ type sameWorker struct {
 func (l *sameBody) Chunk(worker, lo, hi int) error {
 	w, a, b := &l.by[worker], l.c.Dense(0), l.c.Dense(1)
 	for ; lo < hi && !w.differ; lo++ {
-		i, j := lo/l.segs, lo%l.segs*l.width
-		a.Window(&w.a, i, j, 1, min(l.width, a.Cols-j))
-		b.Window(&w.b, i, j, 1, min(l.width, a.Cols-j))
+		i, j := lo/l.Segs, lo%l.Segs*l.Width
+		a.Window(&w.a, i, j, 1, min(l.Width, a.Cols-j))
+		b.Window(&w.b, i, j, 1, min(l.Width, a.Cols-j))
 		w.differ = !value.Same(&w.a, &w.b)
 	}
 	return nil

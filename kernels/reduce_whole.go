@@ -9,6 +9,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
@@ -62,7 +63,7 @@ func wholes() []whole {
 			name: "sum", class: loop.Sum, flops: 4, elem: summed, acc: exactAcc,
 			doc: "sum is the sum of all elements. Of floats it is the exact sum, correctly rounded once: the order, the blocks and the ranks do " +
 				"not matter. Integers wrap, bools are counted.",
-			eg:   eg(`sum(ones(3, 2))`, "6"),
+			eg:   define.Eg(`sum(ones(3, 2))`, "6"),
 			part: addSum, join: joinSum, empty: zero,
 			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar { return rounded(acc, e) },
 			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
@@ -79,33 +80,33 @@ func wholes() []whole {
 		{
 			name: "mean", class: loop.Mean, flops: 4, elem: averaged, acc: wordsAcc,
 			doc:  "mean is the sum of all elements, rounded once, divided by their number; nan for none.",
-			eg:   eg(`mean(seq(0, 5))`, "2"),
+			eg:   define.Eg(`mean(seq(0, 5))`, "2"),
 			part: addExact, join: joinExact, empty: zero,
 			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
 				s := sumOf(acc)
-				return number(e, s.Round()/float64(n))
+				return define.Number(e, s.Round()/float64(n))
 			},
 			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
-				return number(e, bigSum(x, types.F64, false).F/float64(len(x)))
+				return define.Number(e, bigSum(x, types.F64, false).F/float64(len(x)))
 			},
 		},
 		{
 			name: "norm", class: loop.Norm, flops: 8, elem: averaged, acc: wordsAcc,
 			doc:  "norm is the square root of the sum of all squares (Frobenius); the sum is exact and rounded once before the root.",
-			eg:   eg(`norm(2 * ones(2, 2))`, "4"),
+			eg:   define.Eg(`norm(2 * ones(2, 2))`, "4"),
 			part: addSquares, join: joinExact, empty: zero,
 			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
 				s := sumOf(acc)
-				return number(e, math.Sqrt(s.Round()))
+				return define.Number(e, math.Sqrt(s.Round()))
 			},
 			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
-				return number(e, math.Sqrt(bigSum(x, types.F64, true).F))
+				return define.Number(e, math.Sqrt(bigSum(x, types.F64, true).F))
 			},
 		},
 		{
 			name: "count", class: loop.Count, flops: 1, elem: counted, acc: oneI64,
 			doc:   "count is the number of elements that are not 0; nan counts.",
-			eg:    eg(`count(eye(3))`, "3"),
+			eg:    define.Eg(`count(eye(3))`, "3"),
 			part:  func(acc, a *value.Dense) { acc.I64[0] += nonZeros(a) },
 			join:  func(acc, b *value.Dense) { acc.I64[0] += b.I64[0] },
 			empty: zero,
@@ -123,7 +124,7 @@ func wholes() []whole {
 		{
 			name: "any", class: loop.Any, flops: 1, elem: truth, acc: oneBool,
 			doc:   "any is true if some element is not 0.",
-			eg:    eg(`any(eye(2) > 1)`, "false"),
+			eg:    define.Eg(`any(eye(2) > 1)`, "false"),
 			part:  func(acc, a *value.Dense) { acc.Bool[0] |= truthBit(nonZeros(a) > 0) },
 			join:  func(acc, b *value.Dense) { acc.Bool[0] |= b.Bool[0] },
 			empty: zero,
@@ -140,7 +141,7 @@ func wholes() []whole {
 		{
 			name: "all", class: loop.All, flops: 1, elem: truth, acc: oneBool,
 			doc:   "all is true if no element is 0.",
-			eg:    eg(`all(ones(2, 2) == 1)`, "true"),
+			eg:    define.Eg(`all(ones(2, 2) == 1)`, "true"),
 			part:  func(acc, a *value.Dense) { acc.Bool[0] &= truthBit(nonZeros(a) == int64(a.Rows*a.Cols)) },
 			join:  func(acc, b *value.Dense) { acc.Bool[0] &= b.Bool[0] },
 			empty: func(acc *value.Dense) { acc.Bool[0] = 1 },
@@ -280,13 +281,13 @@ func bigSum(x []value.Scalar, e types.Elem, squares bool) value.Scalar {
 	}
 	switch {
 	case special != 0: // NaN too
-		return canonical(number(e, special))
+		return define.Canonical(define.Number(e, special))
 	case sum.Sign() == 0:
-		return number(e, 0)
+		return define.Number(e, 0)
 	case e == types.F32:
 		f, _ := sum.Float32()
-		return number(e, float64(f))
+		return define.Number(e, float64(f))
 	}
 	f, _ := sum.Float64()
-	return number(e, f)
+	return define.Number(e, f)
 }

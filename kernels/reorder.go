@@ -8,22 +8,17 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/dense"
+	"flow/kernels/define"
+	"flow/kernels/move"
+	"flow/kernels/order"
+	"flow/kernels/window"
 )
-
-// codeIndex is an index in data that lies outside the matrix.
-const codeIndex = "E607"
-
-// badIndex is the failure of such an index.
-func badIndex(format string, args ...any) *op.Failure {
-	return op.Failf(codeIndex, format, args...).WithHelp("rows and columns are counted from 0, or with negative numbers back from the end; a..b leaves out b")
-}
 
 // reorder is the rows of this file.
 func reorder() []*op.Def {
 	first := op.Int(0)
 	by := op.Arg{Name: "by", Attr: true, Kind: op.IntVal, Default: &first, Doc: "the column to compare; a negative one counts from the end"}
-	desc := flag("desc", "greatest first")
+	desc := define.Flag("desc", "greatest first")
 	once := op.Flow{Rate: op.Once}
 	return []*op.Def{
 		{
@@ -37,7 +32,7 @@ func reorder() []*op.Def {
 			Type: sortType,
 			Ref: func(c *op.Call) (value.Value, error) {
 				x := c.Dense(0)
-				return rowsRef(x, orderRef(x, c.Attrs)), nil
+				return move.RowsRef(x, orderRef(x, c.Attrs)), nil
 			},
 			Laws: op.Pure, Flow: once, Cost: sortWork,
 			Kernel: func(c *op.Call) error {
@@ -50,7 +45,7 @@ func reorder() []*op.Def {
 			Name: "argsort",
 			Doc:  "argsort is the row numbers in the order in which sort puts the rows, as a column: sort(x) is take(x, argsort(x)).",
 			Args: []op.Arg{{Name: "x", Doc: "n x m"}, by, desc},
-			Eg:   eg("argsort(reverse(seq(1, 4)))", "2\n1\n0\n"),
+			Eg:   define.Eg("argsort(reverse(seq(1, 4)))", "2\n1\n0\n"),
 			Type: func(s *op.Sig) (types.Type, error) {
 				t, err := sortType(s)
 				return types.DenseOf(types.I64, t.Rows, 1), err
@@ -75,36 +70,36 @@ func reorder() []*op.Def {
 			Doc: "take is the rows of x whose numbers, from 0 on, stand in the column rows: in that order, repeated as they are. " +
 				"A number outside x fails the run.",
 			Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "rows", Doc: "k x 1 of i64"}},
-			Eg:   eg("take(eye(3), argsort(seq(0, 3), desc = true))", "0 0 1\n0 1 0\n1 0 0\n"),
-			Type: takeType, Ref: takeRef, Laws: op.Pure, Flow: once, Rate: "copy", Cost: copyWork, Kernel: takeKernel,
-			Loop: windowLoop(takeKernel, partWhole, partRows), Elements: takeElements,
+			Eg:   define.Eg("take(eye(3), argsort(seq(0, 3), desc = true))", "0 0 1\n0 1 0\n1 0 0\n"),
+			Type: takeType, Ref: takeRef, Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: takeKernel,
+			Loop: window.Loop(takeKernel, window.Whole, window.Rows), Elements: takeElements,
 		},
 		{
 			Name: "unique",
 			Doc:  "unique is the different elements of a matrix as a column, the least first; -0 becomes 0, and nan stands last, once.",
 			Args: []op.Arg{{Name: "x", Doc: "n x m"}},
-			Eg:   eg("unique(seq(0, 6) % 3)", "0\n1\n2\n"),
+			Eg:   define.Eg("unique(seq(0, 6) % 3)", "0\n1\n2\n"),
 			Type: func(s *op.Sig) (types.Type, error) {
-				t, err := numberMatrix(s, 0)
+				t, err := define.NumberMatrix(s, 0)
 				return types.DenseOf(t.Elem, types.Unknown, 1), err
 			},
 			Ref: func(c *op.Call) (value.Value, error) {
 				var seen []value.Scalar
-				for _, v := range elements(c.In[0]) {
-					if v = plain(v); !contains(seen, v) {
+				for _, v := range define.Elements(c.In[0]) {
+					if v = order.Plain(v); !define.Contains(seen, v) {
 						seen = append(seen, v)
 					}
 				}
 				out := value.New(c.Type.Elem, len(seen), 1)
-				for i, v := range insertSorted(seen, false) {
+				for i, v := range order.InsertSorted(seen, false) {
 					out.Set(i, 0, v)
 				}
 				return out, nil
 			},
 			Laws: op.Pure, Flow: once, Cost: sortWork,
 			Kernel: func(c *op.Call) error {
-				keys := appendKeys(nil, c.Dense(0))
-				sortKeys(keys)
+				keys := order.AppendKeys(nil, c.Dense(0))
+				order.SortKeys(keys)
 				out := value.New(c.Type.Elem, int(countRuns(keys)), 1)
 				copyDifferent(out, 0, keys)
 				c.Out = out
@@ -116,22 +111,22 @@ func reorder() []*op.Def {
 }
 
 // sortAll is the index space of sorting all elements of a matrix.
-func sortAll(c *op.Call) (n, leaf int) { return sortSpace(c.In[0].Type().Count()) }
+func sortAll(c *op.Call) (n, leaf int) { return order.SortSpace(c.In[0].Type().Count()) }
 
 // beginUnique counts the different elements of each class, and writes them when it is known where each class begins.
 func beginUnique(c *op.Call, _ int) (op.LoopBody, error) {
-	l := beginSort(c.Dense(0), false, false)
-	var starts [sortUnits + 1]int
-	l.sortedClass = func(class, lo, hi int) { starts[class+1] = int(countRuns(l.sorted[lo:hi])) }
-	l.between = func() bool {
-		for i := range sortUnits {
+	l := order.BeginSort(c.Dense(0), false, false)
+	var starts [order.SortUnits + 1]int
+	l.SortedClass = func(class, lo, hi int) { starts[class+1] = int(countRuns(l.Sorted[lo:hi])) }
+	l.Between = func() bool {
+		for i := range order.SortUnits {
 			starts[i+1] += starts[i]
 		}
-		c.Out = value.New(c.Type.Elem, starts[sortUnits], 1)
+		c.Out = value.New(c.Type.Elem, starts[order.SortUnits], 1)
 		return true
 	}
-	l.more = func(class int) {
-		copyDifferent(c.Out.(*value.Dense), starts[class], l.sorted[l.begin[class]:l.begin[class+1]])
+	l.More = func(class int) {
+		copyDifferent(c.Out.(*value.Dense), starts[class], l.Sorted[l.Begin[class]:l.Begin[class+1]])
 	}
 	return l, nil
 }
@@ -140,7 +135,7 @@ func beginUnique(c *op.Call, _ int) (op.LoopBody, error) {
 func copyDifferent(out *value.Dense, i int, keys []uint64) {
 	for j, k := range keys {
 		if j == 0 || k != keys[j-1] {
-			out.Set(i, 0, keyed(out.Elem, k))
+			out.Set(i, 0, order.Keyed(out.Elem, k))
 			i++
 		}
 	}
@@ -149,39 +144,28 @@ func copyDifferent(out *value.Dense, i int, keys []uint64) {
 // orderLoop is the Loop of a row that sorts the rows of a matrix; write is given the places of rows lo, lo + 1, ... of the result.
 func orderLoop(write func(c *op.Call, at []int64, lo int)) *op.Loop {
 	return &op.Loop{
-		Space: func(c *op.Call) (n, leaf int) { return sortSpace(c.In[0].Type().Rows) },
+		Space: func(c *op.Call) (n, leaf int) { return order.SortSpace(c.In[0].Type().Rows) },
 		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-			l := beginSort(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true)
-			l.sortedClass = func(_, lo, hi int) { write(c, l.at[lo:hi], lo) }
+			l := order.BeginSort(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true)
+			l.SortedClass = func(_, lo, hi int) { write(c, l.At[lo:hi], lo) }
 			return l, nil
 		},
 	}
 }
 
-// numberMatrix is the type of argument i, which must be a dense matrix of numbers or bools.
-func numberMatrix(s *op.Sig, i int) (types.Type, error) {
-	t := s.In[i]
-	if !t.IsDense() || !t.Elem.IsNumeric() {
-		return types.Type{}, op.Faultf(i, codeKind, "`%s` takes a dense matrix of numbers; this is %s", s.Def.Source(), t)
-	}
-	return t, nil
-}
-
 // sortWork is the cost of eight passes over keys and places, and of the move.
 func sortWork(s *op.Sig, out types.Type) op.Work {
-	n := elementCount(s.In[0])
-	return op.Work{Flops: 20 * n, Bytes: 40*n + copyBytes(out)}
+	n := define.ElementCount(s.In[0])
+	return op.Work{Flops: 20 * n, Bytes: 40*n + define.CopyBytes(out)}
 }
 
-func copyBytes(t types.Type) float64 { return elementCount(t) * float64(t.Elem.Size()) }
-
 func sortType(s *op.Sig) (types.Type, error) {
-	t, err := numberMatrix(s, 0)
+	t, err := define.NumberMatrix(s, 0)
 	if err != nil {
 		return t, err
 	}
 	if by := s.Attrs.Int("by"); t.Cols != types.Unknown && t.Rows != 0 && (by >= t.Cols || by < -t.Cols) {
-		return t, op.Faultf(1, codeRange, "`%s` by column %d of a %s", s.Def.Source(), by, t)
+		return t, op.Faultf(1, define.CodeRange, "`%s` by column %d of a %s", s.Def.Source(), by, t)
 	}
 	return t, nil
 }
@@ -200,17 +184,17 @@ func sortColumn(x *value.Dense, a *op.Attrs) *value.Dense {
 
 // orderOf is the rows' places in order.
 func orderOf(x *value.Dense, a *op.Attrs) []int64 {
-	keys := appendKeys(nil, sortColumn(x, a))
+	keys := order.AppendKeys(nil, sortColumn(x, a))
 	if a.Bool("desc") {
-		downwards(keys, x.Elem.IsFloat())
+		order.Downwards(keys, x.Elem.IsFloat())
 	}
 	at := make([]int64, len(keys))
 	for i := range at {
 		at[i] = int64(i)
 	}
-	var r sortRoom
-	roomKeys, roomAt := r.of(len(keys), true)
-	sortPairs(keys, at, roomKeys, roomAt)
+	var r order.SortRoom
+	roomKeys, roomAt := r.Of(len(keys), true)
+	order.SortPairs(keys, at, roomKeys, roomAt)
 	return at
 }
 
@@ -220,22 +204,12 @@ func orderRef(x *value.Dense, a *op.Attrs) []int {
 	var at []int
 	for i := range col.Rows {
 		k := len(at)
-		for k > 0 && precedes(col.At(i, 0), col.At(at[k-1], 0), a.Bool("desc")) {
+		for k > 0 && order.Precedes(col.At(i, 0), col.At(at[k-1], 0), a.Bool("desc")) {
 			k--
 		}
 		at = append(at[:k], append([]int{i}, at[k:]...)...)
 	}
 	return at
-}
-
-func rowsRef(x *value.Dense, at []int) *value.Dense {
-	out := value.New(x.Elem, len(at), x.Cols)
-	for i, p := range at {
-		for j := range x.Cols {
-			out.Set(i, j, x.At(p, j))
-		}
-	}
-	return out
 }
 
 // copyRows writes the rows of x at the places, which are in x, to rows lo, lo + 1, ... of out.
@@ -244,7 +218,7 @@ func copyRows(out, x *value.Dense, at []int64, lo int) {
 		return
 	}
 	rows := value.Dense{Elem: types.I64, Rows: len(at), Cols: 1, Stride: 1, I64: at}
-	if err := takeInto(out.View(lo, 0, len(at), out.Cols), x, &rows); err != nil {
+	if err := move.TakeInto(out.View(lo, 0, len(at), out.Cols), x, &rows); err != nil {
 		panic("BUG: a sort made up a place: " + err.Error())
 	}
 }
@@ -261,29 +235,22 @@ func copyColumn(out *value.Dense, x []int64, lo int) {
 }
 
 func takeType(s *op.Sig) (types.Type, error) {
-	t, err := numberMatrix(s, 0)
+	t, err := define.NumberMatrix(s, 0)
 	if err != nil {
 		return t, err
 	}
 	rows := s.In[1]
 	switch {
 	case !rows.IsDense() || rows.Elem != types.I64:
-		f := op.Faultf(1, codeKind, "`take` takes row numbers as a column of i64; this is %s", rows)
+		f := op.Faultf(1, define.CodeKind, "`take` takes row numbers as a column of i64; this is %s", rows)
 		if rows.IsDense() && rows.Elem.IsNumeric() {
 			f.WithHelp("i64(x) converts")
 		}
 		return t, f
-	case !agree(rows.Cols, 1):
-		return t, op.Faultf(1, codeShape, "`take` takes row numbers as a column; this is %s", rows)
+	case !define.Agree(rows.Cols, 1):
+		return t, op.Faultf(1, define.CodeShape, "`take` takes row numbers as a column; this is %s", rows)
 	}
 	return types.DenseOf(t.Elem, rows.Rows, t.Cols), nil
-}
-
-func checkPlace(p int64, n int) error {
-	if p < 0 || p >= int64(n) {
-		return badIndex("take: row %d of a matrix of %d rows", p, n)
-	}
-	return nil
 }
 
 func takeRef(c *op.Call) (value.Value, error) {
@@ -291,15 +258,15 @@ func takeRef(c *op.Call) (value.Value, error) {
 	var at []int
 	for i := range rows.Rows {
 		p := rows.At(i, 0).I
-		if err := checkPlace(p, x.Rows); err != nil {
+		if err := move.CheckPlace(p, x.Rows); err != nil {
 			return nil, err
 		}
 		at = append(at, int(p))
 	}
-	return rowsRef(x, at), nil
+	return move.RowsRef(x, at), nil
 }
 
-func takeKernel(c *op.Call) error { return takeInto(c.Result(), c.Dense(0), c.Dense(1)) }
+func takeKernel(c *op.Call) error { return move.TakeInto(c.Result(), c.Dense(0), c.Dense(1)) }
 
 // takeElements is rows at computed places, all of which are looked at before the first is read.
 func takeElements(e *op.Elements) op.Element {
@@ -316,34 +283,4 @@ func takeElements(e *op.Elements) op.Element {
 		e.B.Check(0, e.Fold(loop.All, types.Bool, n, 1, inside))
 	}
 	return func(i, j loop.Lin) loop.Val { return x.At(loop.Of(loop.ValSym, int(rows.At(i, loop.Num(0)))), j) }
-}
-
-// takeInto makes out the rows of x that the column rows names.
-func takeInto(out, x, rows *value.Dense) error {
-	at := dense.GridOf[int64](rows)
-	switch x.Elem {
-	case types.F64:
-		return takeRows(dense.GridOf[float64](out), dense.GridOf[float64](x), at)
-	case types.F32:
-		return takeRows(dense.GridOf[float32](out), dense.GridOf[float32](x), at)
-	case types.Bool:
-		return takeRows(dense.GridOf[uint8](out), dense.GridOf[uint8](x), at)
-	}
-	return takeRows(dense.GridOf[int64](out), dense.GridOf[int64](x), at)
-}
-
-// takeRows copies the rows of x that rows names.
-func takeRows[T dense.Cell](out, x dense.Grid[T], rows dense.Grid[int64]) error {
-	for i := range out.Rows {
-		p := rows.X[i*rows.LD]
-		if uint64(p) >= uint64(x.Rows) {
-			return checkPlace(p, x.Rows)
-		}
-		if x.Cols == 1 { // a call of copy for each number would cost three times what the number does
-			out.X[i*out.LD] = x.X[int(p)*x.LD]
-		} else {
-			copy(out.Row(i), x.Row(int(p)))
-		}
-	}
-	return nil
 }

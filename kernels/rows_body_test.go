@@ -11,6 +11,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/loop/interp"
 )
 
@@ -154,7 +155,7 @@ func compareBody(d *op.Def, in []types.Elem, out types.Elem) error {
 		for k, v := range x {
 			args[k] = v
 		}
-		y, failed := applyElt(d, out, x)
+		y, failed := define.ApplyElt(d, out, x)
 		got, err := single.Eval(args, loop.Env{})
 		if f := (*loop.Failure)(nil); (failed != nil) != errors.As(err, &f) {
 			return fmt.Errorf("of %v the row says %v, the body %v\n%s", x, failed, err, single)

@@ -8,6 +8,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/construct"
+	"flow/kernels/rowtest"
 )
 
 // Claimed laws hold on random data of every element type that the row accepts.
@@ -29,7 +31,7 @@ func TestLaws(t *testing.T) {
 				n, m := 1+r.IntN(5), 1+r.IntN(5)
 				a, b, c := anyDense(r, e, n, m), anyDense(r, e, n, m), anyDense(r, e, n, m)
 				f := func(in ...value.Value) value.Value {
-					v, ok := check(t, d, nil, in)
+					v, ok := rowtest.Check(t, d, nil, in)
 					if !ok {
 						return nil
 					}
@@ -40,7 +42,7 @@ func TestLaws(t *testing.T) {
 						return
 					}
 					tried++
-					if msg := differ(x, y); msg != "" {
+					if msg := rowtest.Differ(x, y); msg != "" {
 						t.Fatalf("%s does not %s on %v: %s", d.Name, name, e, msg)
 					}
 				}
@@ -86,7 +88,7 @@ func TestAlias(t *testing.T) {
 					}
 					in = append(in, anyDense(r, f, 7, 99).Clone())
 				}
-				want, ok := check(t, d, nil, in)
+				want, ok := rowtest.Check(t, d, nil, in)
 				x := in[k].(*value.Dense)
 				if !ok || !x.Type().Equal(want.Type()) {
 					continue
@@ -95,7 +97,7 @@ func TestAlias(t *testing.T) {
 				if err := d.Kernel(c); err != nil {
 					t.Fatal(err)
 				}
-				if msg := differ(x, want); msg != "" {
+				if msg := rowtest.Differ(x, want); msg != "" {
 					t.Fatalf("%s over its argument %d of %v: %s", d.Name, k, e, msg)
 				}
 			}
@@ -206,19 +208,19 @@ func TestKnownValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	attr := func(list ...op.Attr) *op.Attrs { return op.MakeAttrs(list...) }
-	v, _ := check(t, table.Must("rand"), attr(op.Attr{Name: "n", Val: op.Int(2)}, op.Attr{Name: "m", Val: op.Int(2)},
+	v, _ := rowtest.Check(t, table.Must("rand"), attr(op.Attr{Name: "n", Val: op.Int(2)}, op.Attr{Name: "m", Val: op.Int(2)},
 		op.Attr{Name: "seed", Val: op.Int(0)}), nil)
 	// The first outputs of SplitMix64 with seed 0, as published with xoshiro: 0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4.
 	x := v.(*value.Dense).F64
 	if x[0] != float64(0xe220a8397b1dcdaf>>11)*0x1p-53 || x[1] != float64(0x6e789e6aa1b965f4>>11)*0x1p-53 {
 		t.Errorf("rand: %v", x)
 	}
-	v, _ = check(t, table.Must("seq"), attr(op.Attr{Name: "a", Val: op.Int(9)}, op.Attr{Name: "b", Val: op.Int(1)},
+	v, _ = rowtest.Check(t, table.Must("seq"), attr(op.Attr{Name: "a", Val: op.Int(9)}, op.Attr{Name: "b", Val: op.Int(1)},
 		op.Attr{Name: "step", Val: op.Int(-3)}), nil)
 	if d := v.(*value.Dense); d.Rows != 3 || d.I64[2] != 3 {
 		t.Errorf("seq down: %v", d.I64)
 	}
-	if n := defaultTile(types.F64, 100, 30); n != 104 {
+	if n := construct.DefaultTile(types.F64, 100, 30); n != 104 {
 		t.Errorf("small tile: %d", n)
 	}
 	for _, c := range []struct {
@@ -230,7 +232,7 @@ func TestKnownValues(t *testing.T) {
 		{"idiv", value.I64(-7), value.I64(2), "-4"}, {"mod", value.I64(7), value.I64(-3), "-2"},
 		{"mod", value.F64(-7), value.F64(3), "2"}, {"ew.max", value.F64(1), value.I64(2), "2"},
 	} {
-		v, ok := check(t, table.Must(c.row), nil, []value.Value{c.a, c.b})
+		v, ok := rowtest.Check(t, table.Must(c.row), nil, []value.Value{c.a, c.b})
 		if !ok || v.(value.Scalar).String() != c.want {
 			t.Errorf("%s(%v, %v) = %v, want %s", c.row, c.a, c.b, v, c.want)
 		}
@@ -292,7 +294,7 @@ func TestFmt(t *testing.T) {
 		{"{", []value.Value{value.I64(3)}, ""},
 		{"{}", []value.Value{value.Str("{}")}, "{}"},
 	} {
-		v, ok := check(t, d, nil, append([]value.Value{value.Str(c.format)}, c.args...))
+		v, ok := rowtest.Check(t, d, nil, append([]value.Value{value.Str(c.format)}, c.args...))
 		if ok != (c.want != "") || ok && v.(value.Scalar).S != c.want {
 			t.Errorf("fmt(%q): %v, want %q", c.format, v, c.want)
 		}

@@ -8,6 +8,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/rowtest"
 )
 
 func rows(t *testing.T) []*op.Def {
@@ -62,75 +63,6 @@ func TestShardRowsExist(t *testing.T) {
 	}
 }
 
-// run executes a row on in, by kernel and by definition, and compares. ok is false when the type rule refuses.
-func check(t *testing.T, d *op.Def, attrs *op.Attrs, in []value.Value) (out value.Value, ok bool) {
-	t.Helper()
-	sig := &op.Sig{Def: d, Attrs: attrs}
-	for _, v := range in {
-		sig.In = append(sig.In, v.Type())
-	}
-	typ, err := d.Type(sig)
-	if err != nil {
-		if _, is := err.(*op.Fault); !is {
-			t.Fatalf("%s: the type rule fails with %T, not a fault: %v", d.Name, err, err)
-		}
-		return nil, false
-	}
-	c := &op.Call{Def: d, Attrs: attrs, In: in, Type: typ}
-	want, refErr := d.Ref(c)
-	if d.Kernel == nil {
-		return want, refErr == nil
-	}
-	lend(c)
-	err = d.Kernel(c)
-	if (err == nil) != (refErr == nil) {
-		t.Fatalf("%s of %v: kernel says %v, definition %v", d.Name, sig.In, err, refErr)
-	}
-	if err != nil {
-		if d.Laws.Has(op.Total) && typ.Known() {
-			t.Fatalf("%s of %v claims never to fail: %v", d.Name, sig.In, err)
-		}
-		if err.Error() != refErr.Error() {
-			t.Fatalf("%s: kernel says %v, definition %v", d.Name, err, refErr)
-		}
-		return nil, false
-	}
-	if got := c.Out.Type(); !got.Equal(typ) && !(open(typ) && got.Elem == typ.Elem) {
-		t.Fatalf("%s of %v: the result is %v, the type rule says %v", d.Name, sig.In, c.Out.Type(), typ)
-	}
-	if msg := differ(c.Out, want); msg != "" {
-		t.Fatalf("%s of %v: %s (kernel, definition)", d.Name, sig.In, msg)
-	}
-	checkLoop(t, c, want)
-	if d.Cost != nil {
-		if w := d.Cost(sig, typ); w.Flops < 0 || w.Bytes < 0 {
-			t.Fatalf("%s costs %v", d.Name, w)
-		}
-	}
-	return c.Out, true
-}
-
-// lend gives the call an output matrix full of rubbish, so that a kernel that leaves elements out shows.
-func lend(c *op.Call) {
-	if !c.Type.IsDense() || !c.Type.Known() {
-		return
-	}
-	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-	for i := range out.F64 {
-		out.F64[i] = 1e99
-	}
-	for i := range out.F32 {
-		out.F32[i] = 1e30
-	}
-	for i := range out.I64 {
-		out.I64[i] = -99
-	}
-	for i := range out.Bool {
-		out.Bool[i] = 77
-	}
-	c.Out = out
-}
-
 var elemsUnderTest = []types.Elem{types.F64, types.F32, types.I64, types.Bool}
 
 // operands are the shape classes of elementwise arguments: equal, scalar, row, column, 1 x 1, empty, ragged.
@@ -178,7 +110,7 @@ func testElementwiseKernels(t *testing.T) {
 				}
 				in = append(in, operands(r, e, n, m))
 			}
-			if _, ok := check(t, d, nil, in); ok {
+			if _, ok := rowtest.Check(t, d, nil, in); ok {
 				accepted++
 			}
 		}
@@ -209,13 +141,13 @@ func TestReductions(t *testing.T) {
 				if r.IntN(2) == 0 {
 					calm(a)
 				}
-				whole, ok := check(t, d, nil, []value.Value{a})
+				whole, ok := rowtest.Check(t, d, nil, []value.Value{a})
 				if !ok {
 					continue
 				}
 				switch k {
 				case op.ShardReduce:
-					if msg := differ(cutReduce(t, r, table, d, a), whole); msg != "" {
+					if msg := rowtest.Differ(cutReduce(t, r, table, d, a), whole); msg != "" {
 						t.Fatalf("%s of %v in blocks: %s", d.Name, a.Type(), msg)
 					}
 				default:
@@ -223,7 +155,7 @@ func TestReductions(t *testing.T) {
 				}
 			}
 			if k == op.ShardReduce {
-				check(t, d, nil, []value.Value{anyScalar(r, e)})
+				rowtest.Check(t, d, nil, []value.Value{anyScalar(r, e)})
 			}
 		}
 	}
@@ -258,7 +190,7 @@ func cutReduce(t *testing.T, r *rand.Rand, table *op.Table, d *op.Def, a *value.
 	for i := 1; i < len(rowCuts); i++ {
 		for j := 1; j < len(colCuts); j++ {
 			b := a.View(rowCuts[i-1], colCuts[j-1], rowCuts[i]-rowCuts[i-1], colCuts[j]-colCuts[j-1])
-			acc, ok := check(t, part, nil, []value.Value{b})
+			acc, ok := rowtest.Check(t, part, nil, []value.Value{b})
 			if !ok {
 				t.Fatalf("%s refuses %v", part.Name, b.Type())
 			}
@@ -266,20 +198,20 @@ func cutReduce(t *testing.T, r *rand.Rand, table *op.Table, d *op.Def, a *value.
 		}
 	}
 	if len(accs) == 0 {
-		acc, _ := check(t, part, nil, []value.Value{a})
+		acc, _ := rowtest.Check(t, part, nil, []value.Value{a})
 		accs = append(accs, acc)
 	}
 	for len(accs) > 1 {
 		r.Shuffle(len(accs), func(i, j int) { accs[i], accs[j] = accs[j], accs[i] })
 		n := 1 + r.IntN(len(accs))
-		acc, ok := check(t, join, nil, accs[:n])
+		acc, ok := rowtest.Check(t, join, nil, accs[:n])
 		if !ok {
 			t.Fatalf("%s refuses its accumulators", join.Name)
 		}
 		accs = append(accs[n:], acc)
 	}
 	attrs := op.MakeAttrs(op.Attr{Name: "elem", Val: op.Str(a.Elem.String())}, op.Attr{Name: "n", Val: op.Int(a.Rows * a.Cols)})
-	out, ok := check(t, table.Must(d.Shard.Finish), attrs, accs)
+	out, ok := rowtest.Check(t, table.Must(d.Shard.Finish), attrs, accs)
 	if !ok {
 		t.Fatalf("%s refuses", d.Shard.Finish)
 	}
@@ -303,11 +235,11 @@ func cutLines(t *testing.T, r *rand.Rand, d *op.Def, a, whole *value.Dense) {
 		} else {
 			stripe, want = a.View(0, lo, a.Rows, size), whole.View(0, lo, 1, size)
 		}
-		got, ok := check(t, d, nil, []value.Value{stripe})
+		got, ok := rowtest.Check(t, d, nil, []value.Value{stripe})
 		if !ok {
 			t.Fatalf("%s refuses a stripe", d.Name)
 		}
-		if msg := differ(got, want); msg != "" {
+		if msg := rowtest.Differ(got, want); msg != "" {
 			t.Fatalf("%s in stripes: %s", d.Name, msg)
 		}
 	}
@@ -327,7 +259,7 @@ func TestIdenticalInBlocks(t *testing.T) {
 		if round%2 == 0 {
 			b.F64[r.IntN(len(b.F64))] = 12345
 		}
-		whole, _ := check(t, d, nil, []value.Value{a, b})
+		whole, _ := rowtest.Check(t, d, nil, []value.Value{a, b})
 		if whole.(value.Scalar).True() != (round%2 != 0) {
 			t.Fatal("identical is wrong")
 		}
@@ -335,15 +267,15 @@ func TestIdenticalInBlocks(t *testing.T) {
 		at := cuts(r, a.Rows)
 		for i := 1; i < len(at); i++ {
 			n := at[i] - at[i-1]
-			p, _ := check(t, d, nil, []value.Value{a.View(at[i-1], 0, n, a.Cols), b.View(at[i-1], 0, n, a.Cols)})
+			p, _ := rowtest.Check(t, d, nil, []value.Value{a.View(at[i-1], 0, n, a.Cols), b.View(at[i-1], 0, n, a.Cols)})
 			parts = append(parts, p)
 		}
-		all, ok := check(t, table.Must(d.Shard.Combine), nil, parts)
-		if !ok || differ(all, whole) != "" {
+		all, ok := rowtest.Check(t, table.Must(d.Shard.Combine), nil, parts)
+		if !ok || rowtest.Differ(all, whole) != "" {
 			t.Fatalf("joined %v, whole %v", all, whole)
 		}
 	}
-	if v, _ := check(t, d, nil, []value.Value{value.F64(1), value.I64(1)}); v.(value.Scalar).True() {
+	if v, _ := rowtest.Check(t, d, nil, []value.Value{value.F64(1), value.I64(1)}); v.(value.Scalar).True() {
 		t.Error("1.0 and 1 are not identical")
 	}
 }
@@ -371,7 +303,7 @@ func TestConstructorsInBlocks(t *testing.T) {
 			continue
 		}
 		attrs := op.MakeAttrs(constructors[d.Name]...)
-		v, ok := check(t, d, attrs, nil)
+		v, ok := rowtest.Check(t, d, attrs, nil)
 		if !ok {
 			t.Errorf("%s: no call in the test, or it is refused", d.Name)
 			continue
@@ -380,15 +312,15 @@ func TestConstructorsInBlocks(t *testing.T) {
 		for range 40 {
 			r0, c0 := r.IntN(whole.Rows+1), r.IntN(whole.Cols+1)
 			n, m := r.IntN(whole.Rows-r0+1), r.IntN(whole.Cols-c0+1)
-			b, ok := check(t, d, attrs.With("at", op.Ints(r0, c0, n, m)), nil)
+			b, ok := rowtest.Check(t, d, attrs.With("at", op.Ints(r0, c0, n, m)), nil)
 			if !ok {
 				t.Fatalf("%s refuses the block %d %d %d %d", d.Name, r0, c0, n, m)
 			}
-			if msg := differ(b, whole.View(r0, c0, n, m)); msg != "" {
+			if msg := rowtest.Differ(b, whole.View(r0, c0, n, m)); msg != "" {
 				t.Fatalf("%s, block at %d %d: %s", d.Name, r0, c0, msg)
 			}
 		}
-		if _, ok := check(t, d, attrs.With("at", op.Ints(0, 0, whole.Rows+1, 1)), nil); ok {
+		if _, ok := rowtest.Check(t, d, attrs.With("at", op.Ints(0, 0, whole.Rows+1, 1)), nil); ok {
 			t.Errorf("%s makes a block outside itself", d.Name)
 		}
 	}

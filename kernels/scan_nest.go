@@ -12,6 +12,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 )
@@ -97,7 +98,7 @@ func scanNest(k scanKey, step scanStep) *loop.Nest {
 	rows, cols := loop.Of(loop.RowsSym, x.N), loop.Of(loop.ColsSym, x.N)
 	out := loop.Mem{Kind: loop.ResultMem, N: b.Result(dense.Storage(k.out), rows, cols)}
 	next := func(s loop.Val, i, j loop.Lin) loop.Val {
-		s = step(b, s, convertBody(b, dense.Storage(k.out), b.Load(x, i, j)))
+		s = step(b, s, define.ConvertBody(b, dense.Storage(k.out), b.Load(x, i, j)))
 		b.Store(out, i, j, s)
 		return s
 	}
@@ -267,7 +268,7 @@ func scanElements(e *op.Elements, byRow bool, step scanStep) op.Element {
 			}
 			next := func(i loop.Lin, s loop.Val) loop.Val {
 				r, c := at(i)
-				v := convertBody(e.B, elem, x.At(r, c))
+				v := define.ConvertBody(e.B, elem, x.At(r, c))
 				if s != loop.NoVal {
 					v = step(e.B, s, v)
 				}
@@ -275,7 +276,7 @@ func scanElements(e *op.Elements, byRow bool, step scanStep) op.Element {
 				return v
 			}
 			s := next(loop.Num(0), loop.NoVal)
-			if lines*n <= unrolled {
+			if lines*n <= define.Unrolled {
 				for i := 1; i < n; i++ {
 					s = next(loop.Num(int64(i)), s)
 				}

@@ -9,6 +9,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/loop/launch"
+	"flow/kernels/rowtest"
 )
 
 // TestScans: running reductions of matrices of all shapes, in one piece and as parts of others, are
@@ -57,7 +58,7 @@ func TestScans(t *testing.T) {
 					if err := d.Kernel(call); err != nil {
 						t.Fatal(err)
 					}
-					if s := differ(call.Out, want); s != "" {
+					if s := rowtest.Differ(call.Out, want); s != "" {
 						t.Errorf("%s of %v: %s", d.Name, a.Type(), s)
 					}
 				}

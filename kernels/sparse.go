@@ -15,6 +15,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/vec"
 	"flow/memory"
@@ -47,16 +48,16 @@ func toSparse() *op.Def {
 		Doc: "sparse is a matrix stored by its elements that are not zero; a sparse one is returned as it is. A negative zero becomes zero. " +
 			"Every operator has one representation of its result: see the table in the language reference.",
 		Args: []op.Arg{{Name: "x", Doc: "matrix of at most 2147483647 columns"}},
-		Eg:   eg("sparse(eye(2) * 3)", "sparse f64[2,2], 2 stored\n0 0 3\n1 1 3\n"),
+		Eg:   define.Eg("sparse(eye(2) * 3)", "sparse f64[2,2], 2 stored\n0 0 3\n1 1 3\n"),
 		Type: func(s *op.Sig) (types.Type, error) {
 			t := s.In[0]
 			if !t.IsMatrix() || !t.Elem.IsNumeric() {
-				return t, op.Faultf(0, codeKind, "`sparse` needs a matrix of numbers, not %v", t)
+				return t, op.Faultf(0, define.CodeKind, "`sparse` needs a matrix of numbers, not %v", t)
 			}
 			return sparseOf(-1, t)
 		},
-		Ref:  func(c *op.Call) (value.Value, error) { return keptRef(everyElement(c.In[0])), nil },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
+		Ref:  func(c *op.Call) (value.Value, error) { return define.KeptRef(define.EveryElement(c.In[0])), nil },
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
 		Kernel: func(c *op.Call) error {
 			c.Out = c.In[0]
 			if d, ok := c.In[0].(*value.Dense); ok {
@@ -87,8 +88,8 @@ func sparseToDense() *op.Def {
 		Type: func(s *op.Sig) (types.Type, error) {
 			return denseResult(s, types.DenseOf(s.In[0].Elem, s.In[0].Rows, s.In[0].Cols))
 		},
-		Ref:  func(c *op.Call) (value.Value, error) { return everyElement(c.In[0]), nil },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
+		Ref:  func(c *op.Call) (value.Value, error) { return define.EveryElement(c.In[0]), nil },
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
 		Kernel: func(c *op.Call) error { spread(c.Result(), c.In[0].(*value.CSR)); return nil },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return wideSpace(c.Type) },
@@ -105,16 +106,16 @@ func nnz() *op.Def {
 		Name: "nnz",
 		Doc:  "nnz is the number of elements that are not zero, stored or not; nan counts. Of a sparse matrix it is known without looking at the elements.",
 		Args: []op.Arg{{Name: "x", Doc: "matrix"}},
-		Eg:   append(eg("nnz(sparse(eye(5)))", "5"), eg("nnz(eye(5))", "5")...),
+		Eg:   append(define.Eg("nnz(sparse(eye(5)))", "5"), define.Eg("nnz(eye(5))", "5")...),
 		Type: func(s *op.Sig) (types.Type, error) {
 			if !s.In[0].IsMatrix() {
-				return s.In[0], op.Faultf(0, codeKind, "`nnz` needs a matrix, not %v", s.In[0])
+				return s.In[0], op.Faultf(0, define.CodeKind, "`nnz` needs a matrix, not %v", s.In[0])
 			}
 			return types.ScalarOf(types.I64), nil
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
 			n := int64(0)
-			for _, x := range elements(everyElement(c.In[0])) {
+			for _, x := range define.Elements(define.EveryElement(c.In[0])) {
 				if x.True() {
 					n++
 				}
@@ -153,73 +154,11 @@ func denseResult(s *op.Sig, t types.Type) (types.Type, error) {
 	if !t.Known() {
 		return t, nil
 	}
-	if tell, is := scarce(float64(t.Rows) * float64(t.Cols) * float64(t.Elem.Size())); is {
-		return t, op.Faultf(-1, codeMemory, "the result of `%s` is dense: a %v takes %s", sourceName(s.Def), t, tell).
+	if tell, is := define.Scarce(float64(t.Rows) * float64(t.Cols) * float64(t.Elem.Size())); is {
+		return t, op.Faultf(-1, define.CodeMemory, "the result of `%s` is dense: a %v takes %s", define.SourceName(s.Def), t, tell).
 			WithHelp("`*`, `and` and functions that keep zero give sparse results; see the table of representations in the language reference")
 	}
 	return t, nil
-}
-
-// guess is the number of entries that costs reckon with, where only the run will tell: eight a row.
-func guess(t types.Type) float64 {
-	if t.Rows < 0 || t.Cols < 0 {
-		return 0
-	}
-	if t.IsSparse() {
-		return min(8, float64(t.Cols)) * float64(t.Rows)
-	}
-	return elementCount(t)
-}
-
-// sparseCost is the work of going over every entry once.
-func sparseCost(flops float64) func(*op.Sig, types.Type) op.Work {
-	return func(s *op.Sig, out types.Type) op.Work {
-		w := op.Work{Bytes: guess(out) * float64(out.Elem.Size())}
-		for _, t := range s.In {
-			w.Flops += flops * guess(t)
-			w.Bytes += guess(t) * float64(t.Elem.Size()+4)
-		}
-		return w
-	}
-}
-
-// everyElement is v as a dense matrix on the heap, element by element: for definitions.
-func everyElement(v value.Value) *value.Dense {
-	m, ok := v.(*value.CSR)
-	if !ok {
-		return asDense(v)
-	}
-	d := value.New(m.Elem, m.Rows, m.Cols)
-	for i := range m.Rows {
-		for j := range m.Cols {
-			d.Set(i, j, m.At(i, j))
-		}
-	}
-	return d
-}
-
-// keptRef is the sparse form of d, for definitions: the elements that are not zero, one after the other.
-func keptRef(d *value.Dense) *value.CSR {
-	m := value.NewCSR(d.Elem, d.Rows, d.Cols, 0)
-	for i := range d.Rows {
-		for j := range d.Cols {
-			x := d.At(i, j)
-			if !x.True() {
-				continue
-			}
-			m.Col = append(m.Col, int32(j))
-			switch d.Elem {
-			case types.F64:
-				m.F64 = append(m.F64, x.F)
-			case types.F32:
-				m.F32 = append(m.F32, float32(x.F))
-			case types.I64:
-				m.I64 = append(m.I64, x.I)
-			}
-		}
-		m.Ptr[i+1] = int64(len(m.Col))
-	}
-	return m
 }
 
 // beginCompress makes the sparse form of d in two passes: count what is not zero, and copy it.
@@ -317,8 +256,8 @@ func spread(out *value.Dense, m *value.CSR) {
 // entries gives m the arrays for n entries, which hold anything, and its values as numbers of its element type; nil for
 // bool.
 func entries[T vec.Element](m *value.CSR, n int64) ([]T, error) {
-	if tell, is := scarce(float64(n) * float64(4+m.Elem.Size())); is {
-		return nil, op.Failf(codeMemory, "a %v with %d entries takes %s", m.Type(), n, tell)
+	if tell, is := define.Scarce(float64(n) * float64(4+m.Elem.Size())); is {
+		return nil, op.Failf(define.CodeMemory, "a %v with %d entries takes %s", m.Type(), n, tell)
 	}
 	m.Col = unzeroed[int32](int(n))
 	if m.Elem == types.Bool {

@@ -11,6 +11,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/rowtest"
 )
 
 // rmat is a graph of 2^scale vertices by recursive halving with the probabilities of Graph500 (D. Chakrabarti, Y. Zhan, C. Faloutsos, R-MAT: a
@@ -72,7 +73,7 @@ func BenchmarkSparse(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/of=%v/workers=%d", c.name, c.in[0].Type(), workers), func(b *testing.B) {
 				for b.Loop() {
 					call := &op.Call{Def: d, In: c.in, Type: typ}
-					lend(call)
+					rowtest.Lend(call)
 					err := error(nil)
 					if workers == 0 { // the kernel
 						err = d.Kernel(call)

@@ -8,6 +8,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/rowtest"
 )
 
 // Sums of columns that workers add to apart, of views that do not begin at entry 0 too, are those of plain loops; where a matrix has few entries they are
@@ -51,14 +52,14 @@ func TestSumsOfColumns(t *testing.T) {
 				want.I64[m.Col[k]] += v
 			}
 			c := &op.Call{Def: d, In: []value.Value{m}, Type: typ}
-			lend(c)
+			rowtest.Lend(c)
 			if err := d.Kernel(c); err != nil {
 				t.Fatal(err)
 			}
-			if msg := differ(c.Out, want); msg != "" {
+			if msg := rowtest.Differ(c.Out, want); msg != "" {
 				t.Fatalf("%s of %v: %s", name, m.Type(), msg)
 			}
-			checkLoop(t, c, want)
+			rowtest.CheckLoop(t, c, want)
 		}
 	}
 	if apart == 0 || apart == 16 {
@@ -115,14 +116,14 @@ func TestScatteredColumns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lend(c)
+			rowtest.Lend(c)
 			if err := d.Kernel(c); err != nil {
 				t.Fatal(err)
 			}
-			if msg := differ(c.Out, want); msg != "" {
+			if msg := rowtest.Differ(c.Out, want); msg != "" {
 				t.Fatalf("%s of %v, trial %d: %s", name, m.Type(), trial, msg)
 			}
-			checkLoop(t, c, want)
+			rowtest.CheckLoop(t, c, want)
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/linalg"
 )
 
 // sparseAttr asks for a sparse result of a row that makes a dense one otherwise.
@@ -19,8 +21,8 @@ func inForm(s *op.Sig, t types.Type, err error) (types.Type, error) {
 	if err != nil || !s.Attrs.Bool("sparse") {
 		return t, err
 	}
-	if tell, is := scarce(8 * float64(t.Rows)); is {
-		return t, op.Faultf(-1, codeMemory, "`%s`: the pointers of %d rows take %s", s.Def.Source(), t.Rows, tell)
+	if tell, is := define.Scarce(8 * float64(t.Rows)); is {
+		return t, op.Faultf(-1, define.CodeMemory, "`%s`: the pointers of %d rows take %s", s.Def.Source(), t.Rows, tell)
 	}
 	return sparseOf(-1, t)
 }
@@ -32,7 +34,7 @@ func refInForm(ref func(c *op.Call) (value.Value, error)) func(c *op.Call) (valu
 		if err != nil || !c.Type.IsSparse() {
 			return v, err
 		}
-		return keptRef(v.(*value.Dense)), nil
+		return define.KeptRef(v.(*value.Dense)), nil
 	}
 }
 
@@ -107,7 +109,7 @@ func sparseDiag() *op.Def {
 		Doc:  "sp.diag is the diagonal of a sparse matrix as a dense column; of a sparse column it is the sparse matrix with that diagonal.",
 		Args: []op.Arg{{Name: "a"}},
 		Type: func(s *op.Sig) (types.Type, error) {
-			t, err := diagType(denseSig(s))
+			t, err := linalg.DiagType(denseSig(s))
 			if err != nil || t.Cols == 1 {
 				return t, err
 			}
@@ -115,11 +117,11 @@ func sparseDiag() *op.Def {
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
 			wide := *c
-			wide.In = []value.Value{everyElement(c.In[0])}
+			wide.In = []value.Value{define.EveryElement(c.In[0])}
 			wide.Type.Repr = types.Dense
 			return refDiagInForm(c, &wide)
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
 		Stored: func(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
 			e := sparsity.Uniform(out.Rows, out.Cols, in[0].NNZ, in[0].Basis)
 			e.MostRow, e.MostCol = 1, 1
@@ -156,9 +158,9 @@ func sparseDiag() *op.Def {
 }
 
 func refDiagInForm(c, wide *op.Call) (value.Value, error) {
-	v, err := diagRef(wide)
+	v, err := linalg.DiagRef(wide)
 	if err != nil || !c.Type.IsSparse() {
 		return v, err
 	}
-	return keptRef(v.(*value.Dense)), nil
+	return define.KeptRef(v.(*value.Dense)), nil
 }

@@ -7,7 +7,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/sparsity"
 	"flow/ir/types"
-	"flow/ir/value"
+	"flow/kernels/window"
 )
 
 // stored is a rule of op.Def.Stored.
@@ -25,8 +25,8 @@ func storedSparse(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Es
 }
 
 func storedWindow(s *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate {
-	w, _ := windowOf(s.Attrs, "at")
-	return in[0].Window(w.r0, w.c0, w.rows, w.cols)
+	w, _ := window.RectOf(s.Attrs, "at")
+	return in[0].Window(w.Row, w.Col, w.Rows, w.Cols)
 }
 
 func storedProduct(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate {
@@ -97,40 +97,4 @@ func withEstimates(rows []*op.Def) []*op.Def {
 		}
 	}
 	return rows
-}
-
-// sketchOf counts the elements of every row and column of m.
-func sketchOf(m *value.CSR) sparsity.Estimate {
-	rows, cols := make([]float64, m.Rows), make([]float64, m.Cols)
-	for i := range rows {
-		rows[i] = float64(m.Ptr[i+1] - m.Ptr[i])
-	}
-	for _, j := range m.Col[m.Ptr[0]:m.Ptr[m.Rows]] {
-		cols[j]++
-	}
-	return sparsity.Counts(rows, cols)
-}
-
-// storedGraph is the sketch of the graph in a file, which is read if it is not there any more.
-func (f *fileCache) storedGraph(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
-	e, err := f.sketch(s.Attrs.Str("path"), s.Attrs.Str("form"))
-	if err != nil || e.Rows != out.Rows || e.Cols != out.Cols {
-		return sparsity.Unknown(out.Rows, out.Cols)
-	}
-	return e
-}
-
-// storedFile is what the head of a sparse file says.
-func (f *fileCache) storedFile(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
-	if out.IsDense() {
-		return sparsity.Dense(out.Rows, out.Cols)
-	}
-	o, err := readOptions(s.Attrs)
-	if err == nil {
-		h, err := f.stat(s.Attrs.Str("path"), o, true)
-		if err == nil && h.Rows == out.Rows && h.Cols == out.Cols {
-			return sparsity.Uniform(out.Rows, out.Cols, float64(h.Entries), sparsity.Estimated)
-		}
-	}
-	return sparsity.Unknown(out.Rows, out.Cols)
 }

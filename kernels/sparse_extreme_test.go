@@ -10,6 +10,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/rowtest"
 )
 
 // unevenGraph is a square pattern. Of a closed one vertices without neighbours are named by none; of others some are.
@@ -91,17 +92,17 @@ func TestFoldsOfPatterns(t *testing.T) {
 				}
 				want := value.New(types.I64, n, 1)
 				want.I64 = foldOf(of == "min", g, x.I64, from)
-				c := &op.Call{Def: d, Attrs: op.MakeAttrs(attr("of", op.Str(of))), In: in, Type: want.Type()}
+				c := &op.Call{Def: d, Attrs: op.MakeAttrs(rowtest.Attr("of", op.Str(of))), In: in, Type: want.Type()}
 				if round%2 == 0 { // else the loop is the first
-					lend(c)
+					rowtest.Lend(c)
 					if err := d.Kernel(c); err != nil {
 						t.Fatal(err)
 					}
-					if msg := differ(c.Out, want); msg != "" {
+					if msg := rowtest.Differ(c.Out, want); msg != "" {
 						t.Fatalf("trial %d, round %d, %s: %s", trial, round, of, msg)
 					}
 				}
-				checkLoop(t, c, want)
+				rowtest.CheckLoop(t, c, want)
 			}
 		}
 		if known, ok := closedPatterns.Load(weak.Make(g)); trial%5 != 1 && trial%5 != 2 && (!ok || known.(bool) != closed) {

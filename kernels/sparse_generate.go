@@ -1,7 +1,7 @@
 package kernels
 
 // This file defines the rows that make sparse matrices of nothing: rand_graph, rand_sparse, eye_sparse. Their numbers come
-// from the counter of rand (construct_random.go).
+// from the counter of rand (package construct).
 
 import (
 	"math"
@@ -10,6 +10,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/construct"
+	"flow/kernels/define"
 )
 
 func sparseGenerators() []*op.Def {
@@ -25,15 +27,15 @@ func randGraph() *op.Def {
 		Name: "rand_graph",
 		Doc: "rand_graph is a random directed graph as a sparse bool n x n matrix: edge k goes from floor(n u(2k)) to floor(n u(2k+1)) with u the " +
 			"numbers of rand; loops and edges that come up twice are left in and merged.",
-		Args: []op.Arg{{Name: "n", Attr: true, Kind: op.IntVal, Doc: "vertices"}, {Name: "e", Attr: true, Kind: op.IntVal, Doc: "edges drawn"}, seedArg()},
-		Eg:   eg("rand_graph(10, 0)", "sparse bool[10,10], 0 stored\n"),
+		Args: []op.Arg{{Name: "n", Attr: true, Kind: op.IntVal, Doc: "vertices"}, {Name: "e", Attr: true, Kind: op.IntVal, Doc: "edges drawn"}, define.SeedArg()},
+		Eg:   define.Eg("rand_graph(10, 0)", "sparse bool[10,10], 0 stored\n"),
 		Type: func(s *op.Sig) (types.Type, error) {
 			n, e, err := countsOf(s, "n", "e")
 			if err != nil {
 				return types.Type{}, err
 			}
 			if n == 0 && e > 0 {
-				return types.Type{}, op.Faultf(1, codeAttr, "`rand_graph` draws %d edges among no vertices", e)
+				return types.Type{}, op.Faultf(1, define.CodeAttr, "`rand_graph` draws %d edges among no vertices", e)
 			}
 			return sizedSparse(s, types.Bool, n, n, e, 12)
 		},
@@ -41,7 +43,7 @@ func randGraph() *op.Def {
 			n, seed := c.Attrs.Int("n"), uint64(c.Attrs.Int("seed"))
 			joined := map[[2]int]bool{}
 			for k := range uint64(c.Attrs.Int("e")) {
-				joined[[2]int{int(float64(n) * u01(seed, 2*k)), int(float64(n) * u01(seed, 2*k+1))}] = true
+				joined[[2]int{int(float64(n) * construct.U01(seed, 2*k)), int(float64(n) * construct.U01(seed, 2*k+1))}] = true
 			}
 			m := value.NewCSR(types.Bool, n, n, 0)
 			for i := range n {
@@ -72,15 +74,15 @@ func randSparse() *op.Def {
 		Doc: "rand_sparse is a sparse n x m matrix of f64 in which round(density * m) elements a row are uniform in (0, 1), at columns drawn " +
 			"without replacement; a row is made from its number alone.",
 		Args: []op.Arg{{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}, {Name: "m", Attr: true, Kind: op.IntVal, Doc: "columns"},
-			{Name: "density", Attr: true, Kind: op.FloatVal, Default: &density, Doc: "share of elements that are not zero, 0 to 1"}, seedArg()},
-		Eg: eg("nnz(rand_sparse(10, 20, density = 0.25))", "50"),
+			{Name: "density", Attr: true, Kind: op.FloatVal, Default: &density, Doc: "share of elements that are not zero, 0 to 1"}, define.SeedArg()},
+		Eg: define.Eg("nnz(rand_sparse(10, 20, density = 0.25))", "50"),
 		Type: func(s *op.Sig) (types.Type, error) {
 			n, m, err := countsOf(s, "n", "m")
 			if err != nil {
 				return types.Type{}, err
 			}
 			if d := densityOf(s.Attrs); !(d >= 0 && d <= 1) {
-				return types.Type{}, op.Faultf(2, codeAttr, "density of `rand_sparse` is %v; it lies between 0 and 1", value.F64(d))
+				return types.Type{}, op.Faultf(2, define.CodeAttr, "density of `rand_sparse` is %v; it lies between 0 and 1", value.F64(d))
 			}
 			return sizedSparse(s, types.F64, n, m, n*perRow(s.Attrs), 12)
 		},
@@ -94,12 +96,12 @@ func randSparse() *op.Def {
 				}
 				for k := range per {
 					at := uint64(2 * (i*per + k))
-					p := k + int(float64(m-k)*u01(seed, at))
+					p := k + int(float64(m-k)*construct.U01(seed, at))
 					cols[k], cols[p] = cols[p], cols[k]
-					d.Set(i, cols[k], value.F64(positive(u01(seed, at+1))))
+					d.Set(i, cols[k], value.F64(positive(construct.U01(seed, at+1))))
 				}
 			}
-			return keptRef(d), nil
+			return define.KeptRef(d), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
@@ -122,7 +124,7 @@ func eyeSparse() *op.Def {
 		Name: "eye_sparse",
 		Doc:  "eye_sparse is the n x n identity as a sparse matrix of f64.",
 		Args: []op.Arg{{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}},
-		Eg:   eg("sum(eye_sparse(100))", "100"),
+		Eg:   define.Eg("sum(eye_sparse(100))", "100"),
 		Type: func(s *op.Sig) (types.Type, error) {
 			n, _, err := countsOf(s, "n", "n")
 			if err != nil {
@@ -136,7 +138,7 @@ func eyeSparse() *op.Def {
 			for i := range n {
 				d.Set(i, i, value.F64(1))
 			}
-			return keptRef(d), nil
+			return define.KeptRef(d), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
 		Cost: func(s *op.Sig, out types.Type) op.Work { return op.Work{Bytes: 20 * float64(out.Rows)} },
@@ -159,11 +161,11 @@ func countsOf(s *op.Sig, first, second string) (a, b int, err error) {
 		v, ok := s.Attrs.Get(name)
 		switch {
 		case !ok:
-			return 0, 0, op.Faultf(-1, codeElem, "`%s` needs %s", s.Def.Source(), name)
+			return 0, 0, op.Faultf(-1, define.CodeElem, "`%s` needs %s", s.Def.Source(), name)
 		case v.Kind != op.IntVal:
-			return 0, 0, op.Faultf(k, codeAttr, "%s of `%s` is an i64, not %v", name, s.Def.Source(), v.Kind)
+			return 0, 0, op.Faultf(k, define.CodeAttr, "%s of `%s` is an i64, not %v", name, s.Def.Source(), v.Kind)
 		case v.I < 0:
-			return 0, 0, op.Faultf(k, codeAttr, "%s of `%s` is negative: %d", name, s.Def.Source(), v.I)
+			return 0, 0, op.Faultf(k, define.CodeAttr, "%s of `%s` is negative: %d", name, s.Def.Source(), v.I)
 		}
 		n[k] = int(v.I)
 	}
@@ -176,10 +178,10 @@ func sizedSparse(s *op.Sig, e types.Elem, rows, cols, entries, each int) (types.
 	if err != nil {
 		return t, err
 	}
-	if tell, is := scarce(8*float64(rows) + float64(each)*float64(entries)); is {
-		return t, op.Faultf(-1, codeMemory, "`%s`: %d rows and %d entries take %s", s.Def.Source(), rows, entries, tell)
+	if tell, is := define.Scarce(8*float64(rows) + float64(each)*float64(entries)); is {
+		return t, op.Faultf(-1, define.CodeMemory, "`%s`: %d rows and %d entries take %s", s.Def.Source(), rows, entries, tell)
 	} else if entries > math.MaxInt32 {
-		return t, op.Faultf(-1, codeMemory, "`%s`: %d entries are more than a matrix of it holds (%d)", s.Def.Source(), entries, math.MaxInt32)
+		return t, op.Faultf(-1, define.CodeMemory, "`%s`: %d entries are more than a matrix of it holds (%d)", s.Def.Source(), entries, math.MaxInt32)
 	}
 	return t, nil
 }
@@ -189,7 +191,7 @@ func randomGraph(n, e int, seed uint64) *value.CSR {
 	m := value.NewCSR(types.Bool, n, n, e)
 	from, to := make([]int32, e), make([]int32, e)
 	for k := range e {
-		from[k], to[k] = int32(float64(n)*u01(seed, 2*uint64(k))), int32(float64(n)*u01(seed, 2*uint64(k)+1))
+		from[k], to[k] = int32(float64(n)*construct.U01(seed, 2*uint64(k))), int32(float64(n)*construct.U01(seed, 2*uint64(k)+1))
 		m.Ptr[from[k]+1]++
 	}
 	for i := range n {
@@ -283,8 +285,8 @@ func (r *randomRow) draw(i, m int, seed uint64) {
 	}
 	for k := range r.row {
 		c := uint64(2 * (i*len(r.row) + k))
-		p := k + int(float64(m-k)*u01(seed, c))
-		r.row[k] = randomEntry{at(p), positive(u01(seed, c+1))}
+		p := k + int(float64(m-k)*construct.U01(seed, c))
+		r.row[k] = randomEntry{at(p), positive(construct.U01(seed, c+1))}
 		r.moved[p] = at(k)
 	}
 	slices.SortFunc(r.row, func(a, b randomEntry) int { return a.col - b.col })

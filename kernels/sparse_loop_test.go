@@ -7,6 +7,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/rowtest"
 )
 
 // unevenSparse is a matrix whose rows differ in length as those of graphs do: some are empty, few are nearly full. Of
@@ -60,7 +62,7 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 			return
 		}
 		c := &op.Call{Def: d, Attrs: attrs, In: in, Type: typ}
-		lend(c)
+		rowtest.Lend(c)
 		if err := d.Kernel(c); err != nil {
 			return
 		}
@@ -72,7 +74,7 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 		if n, leaf := d.Loop.Space(c); n > leaf {
 			cut[d.Name]++
 		}
-		checkLoop(t, c, c.Out)
+		rowtest.CheckLoop(t, c, c.Out)
 	}
 	loops := 0
 	for _, d := range table.Rows() {
@@ -95,7 +97,7 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 						}
 					}
 				default:
-					run(d, nil, everyElement(a))
+					run(d, nil, define.EveryElement(a))
 				}
 			case "dense", "t":
 				run(d, nil, a)
@@ -110,8 +112,8 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 			case "matmul":
 				b := unevenSparse(r, elemsUnderTest[r.IntN(4)], a.Cols, 200)
 				run(d, nil, a, b)
-				run(d, nil, a, everyElement(b.View(0, b.Rows)))
-				run(d, nil, everyElement(a), b)
+				run(d, nil, a, define.EveryElement(b.View(0, b.Rows)))
+				run(d, nil, define.EveryElement(a), b)
 				run(d, nil, anyDense(r, e, 1, a.Rows), unevenSparse(r, e, a.Rows, 300))
 			default:
 				in := []value.Value{a}
@@ -141,7 +143,7 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 	product, transpose := table.Must("sp.matmul"), table.Must("sp.t")
 	for _, e := range elemsUnderTest {
 		a, b := unevenSparse(r, e, 12, 30), unevenSparse(r, e, 30, 9000)
-		check(t, product, nil, []value.Value{a, b})
-		check(t, transpose, nil, []value.Value{unevenSparse(r, e, 300, 700)})
+		rowtest.Check(t, product, nil, []value.Value{a, b})
+		rowtest.Check(t, transpose, nil, []value.Value{unevenSparse(r, e, 300, 700)})
 	}
 }

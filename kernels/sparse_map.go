@@ -15,6 +15,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/vec"
 )
 
@@ -41,9 +42,9 @@ func sparseMaps(maps []*op.Def) []*op.Def {
 
 func sparseMap(d *op.Def, run *engine) *op.Def {
 	s := &op.Def{
-		Name: "sp." + d.Name, For: d.Name, Word: sourceName(d), Hidden: true,
+		Name: "sp." + d.Name, For: d.Name, Word: define.SourceName(d), Hidden: true,
 		Doc:  "sp." + d.Name + " is " + d.Name + " with sparse arguments.",
-		Args: d.Args, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(4),
+		Args: d.Args, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(4),
 	}
 	s.Type = func(sig *op.Sig) (types.Type, error) { return sparseMapType(d, sig) }
 	s.Ref = func(c *op.Call) (value.Value, error) { return sparseMapRef(d, c) }
@@ -81,7 +82,7 @@ func keepsZero(d *op.Def, in []types.Type, out types.Elem) bool {
 	for i, t := range in {
 		zeros[i] = value.Scalar{Elem: t.Elem}
 	}
-	y, err := applyElt(d, out, zeros)
+	y, err := define.ApplyElt(d, out, zeros)
 	return err == nil && !y.True()
 }
 
@@ -108,7 +109,7 @@ func sparseMapRef(d *op.Def, c *op.Call) (value.Value, error) {
 	for k, v := range c.In {
 		in[k], wide[k] = v.Type(), v
 		if m, ok := v.(*value.CSR); ok {
-			wide[k] = everyElement(m)
+			wide[k] = define.EveryElement(m)
 		}
 	}
 	p, full := patternOf(d, in, c.Type)
@@ -118,7 +119,7 @@ func sparseMapRef(d *op.Def, c *op.Call) (value.Value, error) {
 		for j := range out.Cols {
 			some, all := false, true
 			for k := range x {
-				x[k] = elementAt(wide[k], i, j)
+				x[k] = define.ElementAt(wide[k], i, j)
 				if full[k] {
 					some, all = some || x[k].True(), all && x[k].True()
 				}
@@ -126,7 +127,7 @@ func sparseMapRef(d *op.Def, c *op.Call) (value.Value, error) {
 			if p == patternMeet && !all || p == patternFirst && !x[0].True() || p == patternJoin && !some {
 				continue
 			}
-			y, err := applyElt(d, out.Elem, x)
+			y, err := define.ApplyElt(d, out.Elem, x)
 			if err != nil {
 				return nil, err
 			}
@@ -136,7 +137,7 @@ func sparseMapRef(d *op.Def, c *op.Call) (value.Value, error) {
 	if p == patternAll {
 		return out, nil
 	}
-	return keptRef(out), nil
+	return define.KeptRef(out), nil
 }
 
 // sparseMapOf says what a call makes.
@@ -147,7 +148,7 @@ func sparseMapOf(d *op.Def, c *op.Call) (p pattern, full [3]bool, err error) {
 	}
 	p, full = patternOf(d, in, c.Type)
 	if c.Type.IsDense() != (p == patternAll) {
-		err = op.Failf(codeShape, "shapes of `%s` do not agree: %s", sourceName(d), shapes(in))
+		err = op.Failf(define.CodeShape, "shapes of `%s` do not agree: %s", define.SourceName(d), define.Shapes(in))
 	}
 	return p, full, err
 }

@@ -14,6 +14,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/vec"
+	"flow/kernels/window"
 )
 
 // mapPiece is about how many elements the dense row computes at a time: its lists stay in the second-level cache.
@@ -408,10 +409,10 @@ func beginWideMap(d *op.Def, c *op.Call, run *engine, full [3]bool, workers int)
 
 // wideSpace is the index space of calls with dense results of a type.
 func wideSpace(t types.Type) (n, leaf int) {
-	if !t.Known() || t.Rows*t.Cols < leafElements {
+	if !t.Known() || t.Rows*t.Cols < window.LeafElements {
 		return 0, 0
 	}
-	return t.Rows, max(1, leafElements/max(t.Cols, 1))
+	return t.Rows, max(1, window.LeafElements/max(t.Cols, 1))
 }
 
 // Chunk computes rows lo..hi-1.

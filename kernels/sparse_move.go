@@ -6,7 +6,11 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/linalg"
+	"flow/kernels/move"
 	"flow/kernels/vec"
+	"flow/kernels/window"
 )
 
 func sparseMoves() []*op.Def {
@@ -15,8 +19,8 @@ func sparseMoves() []*op.Def {
 		sparseTransposed(),
 		sparseSlice(),
 		sparseItem(),
-		sparseTriangle("lower", lowerRef, func(i, strict, cols int) (lo, hi int) { return 0, min(i+1-strict, cols) }),
-		sparseTriangle("upper", upperRef, func(i, strict, cols int) (lo, hi int) { return min(i+strict, cols), cols }),
+		sparseTriangle("lower", linalg.LowerRef, func(i, strict, cols int) (lo, hi int) { return 0, min(i+1-strict, cols) }),
+		sparseTriangle("upper", linalg.UpperRef, func(i, strict, cols int) (lo, hi int) { return min(i+strict, cols), cols }),
 		sparseBind("rbind", true), sparseBind("cbind", false),
 	}
 }
@@ -32,16 +36,16 @@ func sparseTransposed() *op.Def {
 			return sparseOf(0, t)
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
-			a := everyElement(c.In[0])
+			a := define.EveryElement(c.In[0])
 			d := value.New(a.Elem, a.Cols, a.Rows)
 			for i := range a.Rows {
 				for j := range a.Cols {
 					d.Set(j, i, a.At(i, j))
 				}
 			}
-			return keptRef(d), nil
+			return define.KeptRef(d), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "transpose", Cost: sparseCost(4),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "transpose", Cost: define.SparseCost(4),
 		Kernel: func(c *op.Call) error { c.Out = transposed(c.In[0].(*value.CSR)); return nil },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return transposeSpace(c.In[0].Type()) },
@@ -58,28 +62,28 @@ func sparseSlice() *op.Def {
 		Doc:  "sp.slice is a window of a sparse matrix, sparse. Whole rows are a view of the matrix: nothing is copied.",
 		Args: []op.Arg{{Name: "a"}, {Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
 		Type: func(s *op.Sig) (types.Type, error) {
-			t, err := sliceType(denseSig(s))
+			t, err := move.SliceType(denseSig(s))
 			if err != nil {
 				return t, err
 			}
 			return sparseOf(0, t)
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
-			w, _ := windowOf(c.Attrs, "at")
-			a := everyElement(c.In[0])
-			d := value.New(a.Elem, w.rows, w.cols)
-			for i := range w.rows {
-				for j := range w.cols {
-					d.Set(i, j, a.At(w.r0+i, w.c0+j))
+			w, _ := window.RectOf(c.Attrs, "at")
+			a := define.EveryElement(c.In[0])
+			d := value.New(a.Elem, w.Rows, w.Cols)
+			for i := range w.Rows {
+				for j := range w.Cols {
+					d.Set(i, j, a.At(w.Row+i, w.Col+j))
 				}
 			}
-			return keptRef(d), nil
+			return define.KeptRef(d), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
 		Kernel: func(c *op.Call) error {
-			w, _ := windowOf(c.Attrs, "at")
-			m := c.In[0].(*value.CSR).View(w.r0, w.rows)
-			if w.c0 > 0 || w.cols < m.Cols {
+			w, _ := window.RectOf(c.Attrs, "at")
+			m := c.In[0].(*value.CSR).View(w.Row, w.Rows)
+			if w.Col > 0 || w.Cols < m.Cols {
 				return allOf(beginColumnsOf(c, m, w, 1), 1)
 			}
 			c.Out = m
@@ -87,15 +91,15 @@ func sparseSlice() *op.Def {
 		},
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) {
-				if w, _ := windowOf(c.Attrs, "at"); w.c0 == 0 && w.cols == c.In[0].Type().Cols {
+				if w, _ := window.RectOf(c.Attrs, "at"); w.Col == 0 && w.Cols == c.In[0].Type().Cols {
 					return 0, 0
 				}
 				return unitSpace(c.Type)
 			},
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-				w, _ := windowOf(c.Attrs, "at")
+				w, _ := window.RectOf(c.Attrs, "at")
 				n, _ := unitSpace(c.Type)
-				return beginColumnsOf(c, c.In[0].(*value.CSR).View(w.r0, w.rows), w, n), nil
+				return beginColumnsOf(c, c.In[0].(*value.CSR).View(w.Row, w.Rows), w, n), nil
 			},
 		},
 	}
@@ -106,10 +110,10 @@ func sparseItem() *op.Def {
 		Name: "sp.item", For: "item", Word: "item", Hidden: true,
 		Doc:  "sp.item is one element of a sparse matrix as a scalar.",
 		Args: []op.Arg{{Name: "a"}, {Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[row, column]"}},
-		Type: func(s *op.Sig) (types.Type, error) { return itemType(denseSig(s)) },
+		Type: func(s *op.Sig) (types.Type, error) { return move.ItemType(denseSig(s)) },
 		Ref: func(c *op.Call) (value.Value, error) {
 			at := c.Attrs.Ints("at")
-			return everyElement(c.In[0]).At(int(at[0]), int(at[1])), nil
+			return define.EveryElement(c.In[0]).At(int(at[0]), int(at[1])), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
 		Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 64} },
@@ -168,8 +172,8 @@ func transposed(m *value.CSR) *value.CSR {
 }
 
 // beginColumnsOf makes the columns of window w of m.
-func beginColumnsOf(c *op.Call, m *value.CSR, w window, units int) *passLoop {
-	return beginRangeOf(c, m, w.c0, w.cols, func(int) (lo, hi int) { return w.c0, w.c0 + w.cols }, units)
+func beginColumnsOf(c *op.Call, m *value.CSR, w window.Rect, units int) *passLoop {
+	return beginRangeOf(c, m, w.Col, w.Cols, func(int) (lo, hi int) { return w.Col, w.Col + w.Cols }, units)
 }
 
 // beginRangeOf makes a matrix of cols columns, the first of which is column c0 of m, of columns lo to hi-1 of each row

@@ -8,35 +8,38 @@ import (
 	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/linalg"
+	"flow/kernels/move"
 )
 
 // sparseTriangle is the row name on a sparse matrix. columns is what it keeps of row i of a matrix of so many columns;
 // strict is 1 where the diagonal goes, else 0.
 func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), columns func(i, strict, cols int) (lo, hi int)) *op.Def {
 	begin := func(c *op.Call, units int) *passLoop {
-		m, strict := c.In[0].(*value.CSR), offDiagonal(c.Attrs)
+		m, strict := c.In[0].(*value.CSR), linalg.OffDiagonal(c.Attrs)
 		return beginRangeOf(c, m, 0, m.Cols, func(i int) (lo, hi int) { return columns(i, strict, m.Cols) }, units)
 	}
 	return &op.Def{
 		Name: "sp." + name, For: name, Word: name, Hidden: true,
 		Doc: "sp." + name + " is a triangle of a sparse matrix, sparse.",
 		// unit is here to be refused: a diagonal of ones would be entries that the matrix does not have.
-		Args: []op.Arg{{Name: "a"}, flag("unit", "ones on the diagonal; of dense matrices only"), flag("strict", "zeros on the diagonal, too")},
+		Args: []op.Arg{{Name: "a"}, define.Flag("unit", "ones on the diagonal; of dense matrices only"), define.Flag("strict", "zeros on the diagonal, too")},
 		Type: func(s *op.Sig) (types.Type, error) {
 			if s.Attrs.Bool("unit") {
-				return types.Type{}, op.Faultf(1, codeAttr, "unit = true is for dense matrices").
+				return types.Type{}, op.Faultf(1, define.CodeAttr, "unit = true is for dense matrices").
 					WithHelp("%s(a, strict = true) + eye_sparse(n) has ones on the diagonal", name)
 			}
 			return sparseOf(0, s.In[0])
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
-			d, err := ref(&op.Call{Def: c.Def, Attrs: c.Attrs, In: []value.Value{everyElement(c.In[0])}})
+			d, err := ref(&op.Call{Def: c.Def, Attrs: c.Attrs, In: []value.Value{define.EveryElement(c.In[0])}})
 			if err != nil {
 				return nil, err
 			}
-			return keptRef(d.(*value.Dense)), nil
+			return define.KeptRef(d.(*value.Dense)), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
 		Kernel: func(c *op.Call) error { return allOf(begin(c, 1), 1) },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.Type) },
@@ -62,11 +65,11 @@ func sparseBind(name string, down bool) *op.Def {
 		Type: func(s *op.Sig) (types.Type, error) {
 			for i, t := range s.In {
 				if !t.IsSparse() {
-					return types.Type{}, op.Faultf(i, codeKind, "%s takes sparse matrices or dense ones, not both; this is %s", name, t).
+					return types.Type{}, op.Faultf(i, define.CodeKind, "%s takes sparse matrices or dense ones, not both; this is %s", name, t).
 						WithHelp("sparse(x) and dense(x) convert")
 				}
 			}
-			t, err := bindType(denseSig(s), down)
+			t, err := move.BindType(denseSig(s), down)
 			if err != nil {
 				return t, err
 			}
@@ -75,11 +78,11 @@ func sparseBind(name string, down bool) *op.Def {
 		Ref: func(c *op.Call) (value.Value, error) {
 			full := &op.Call{Def: c.Def, Attrs: c.Attrs, Type: c.Type}
 			for _, v := range c.In {
-				full.In = append(full.In, everyElement(v))
+				full.In = append(full.In, define.EveryElement(v))
 			}
-			return keptRef(bindRef(full, down).(*value.Dense)), nil
+			return define.KeptRef(move.BindRef(full, down).(*value.Dense)), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(1),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
 		Kernel: func(c *op.Call) error { return allOf(beginBind(c, down, 1), 1) },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.Type) },

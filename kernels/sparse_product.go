@@ -12,7 +12,9 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
+	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/linalg"
 	"flow/kernels/vec"
 )
 
@@ -26,7 +28,7 @@ func sparseMatmul() *op.Def {
 		Doc:  "sp.matmul is the product of two matrices of which one or both are sparse.",
 		Args: []op.Arg{{Name: "a"}, {Name: "b"}},
 		Type: func(s *op.Sig) (types.Type, error) {
-			t, err := productType(denseSig(s), 0)
+			t, err := linalg.ProductType(denseSig(s), 0)
 			if err != nil {
 				return t, err
 			}
@@ -37,13 +39,13 @@ func sparseMatmul() *op.Def {
 		},
 		Ref: sparseProductRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
-			w := sparseCost(0)(s, out)
-			w.Flops = 2 * guess(s.In[0]) * max(1, float64(out.Cols))
+			w := define.SparseCost(0)(s, out)
+			w.Flops = 2 * define.Guess(s.In[0]) * max(1, float64(out.Cols))
 			switch {
 			case !s.In[0].IsSparse():
-				w.Flops = 2 * guess(s.In[1]) * max(1, float64(out.Rows))
+				w.Flops = 2 * define.Guess(s.In[1]) * max(1, float64(out.Rows))
 			case out.IsSparse(): // each entry meets a row
-				w.Flops = 2 * guess(s.In[0]) * guess(s.In[1]) / max(1, float64(s.In[1].Rows))
+				w.Flops = 2 * define.Guess(s.In[0]) * define.Guess(s.In[1]) / max(1, float64(s.In[1].Rows))
 			}
 			return w
 		},
@@ -88,12 +90,12 @@ func sparseProductAsDense() *op.Def {
 		Name: "sp.product", Hidden: true,
 		Doc:  "sp.product is the product of two sparse matrices as a dense one. The compiler writes it where only reductions read a product that is nearly full.",
 		Args: []op.Arg{{Name: "a", Doc: "sparse n x k"}, {Name: "b", Doc: "sparse k x m"}},
-		Eg:   eg("sum(sparse(2 * eye(2)) @ sparse(ones(2, 2)))", "8"),
+		Eg:   define.Eg("sum(sparse(2 * eye(2)) @ sparse(ones(2, 2)))", "8"),
 		Type: func(s *op.Sig) (types.Type, error) {
 			if !s.In[0].IsSparse() || !s.In[1].IsSparse() {
-				return s.In[0], op.Faultf(0, codeKind, "sp.product of %v and %v", s.In[0], s.In[1])
+				return s.In[0], op.Faultf(0, define.CodeKind, "sp.product of %v and %v", s.In[0], s.In[1])
 			}
-			t, err := productType(denseSig(s), 0)
+			t, err := linalg.ProductType(denseSig(s), 0)
 			if err != nil {
 				return t, err
 			}
@@ -106,11 +108,11 @@ func sparseProductAsDense() *op.Def {
 			if err != nil {
 				return nil, err
 			}
-			return everyElement(v), nil
+			return define.EveryElement(v), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
-			return op.Work{Flops: 2 * guess(s.In[0]) * min(8, float64(max(out.Cols, 0))), Bytes: elementCount(out) * float64(out.Elem.Size())}
+			return op.Work{Flops: 2 * define.Guess(s.In[0]) * min(8, float64(max(out.Cols, 0))), Bytes: define.ElementCount(out) * float64(out.Elem.Size())}
 		},
 		Kernel: func(c *op.Call) error { return beginDenseProduct(c, 1).Chunk(0, 0, 1) },
 		Loop: &op.Loop{
@@ -180,7 +182,7 @@ func beginSparseProduct(c *op.Call) rowLoop {
 }
 
 func sparseProductRef(c *op.Call) (value.Value, error) {
-	a, b := everyElement(c.In[0]), everyElement(c.In[1])
+	a, b := define.EveryElement(c.In[0]), define.EveryElement(c.In[1])
 	_, sa := c.In[0].(*value.CSR)
 	_, sb := c.In[1].(*value.CSR)
 	out := value.New(c.Type.Elem, a.Rows, b.Cols)
@@ -192,13 +194,13 @@ func sparseProductRef(c *op.Call) (value.Value, error) {
 				if sa && !x.True() || sb && !y.True() {
 					continue
 				}
-				z = stepRef(out.Elem, false, x, y, z)
+				z = linalg.StepRef(out.Elem, false, x, y, z)
 			}
 			out.Set(i, j, z)
 		}
 	}
 	if sa && sb {
-		return keptRef(out), nil
+		return define.KeptRef(out), nil
 	}
 	return out, nil
 }

@@ -15,7 +15,9 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
+	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/linalg"
 	"flow/kernels/vec"
 )
 
@@ -27,14 +29,14 @@ func sparseTransposedProduct() *op.Def {
 		Name: "sp.tmatmul", Word: "@", Hidden: true,
 		Doc:  "sp.tmatmul is t(a) @ b of a sparse a and a dense b; a is not turned. The compiler writes it.",
 		Args: []op.Arg{{Name: "a", Doc: "sparse k x n"}, {Name: "b", Doc: "dense k x m"}},
-		Eg:   eg("t(sparse(2 * eye(2))) @ seq(3, 5)", "6\n8\n"),
+		Eg:   define.Eg("t(sparse(2 * eye(2))) @ seq(3, 5)", "6\n8\n"),
 		Type: func(s *op.Sig) (types.Type, error) {
 			if !s.In[0].IsSparse() || s.In[1].IsSparse() {
-				return s.In[0], op.Faultf(0, codeKind, "sp.tmatmul of %v and %v", s.In[0], s.In[1])
+				return s.In[0], op.Faultf(0, define.CodeKind, "sp.tmatmul of %v and %v", s.In[0], s.In[1])
 			}
 			turned := denseSig(s)
 			turned.In[0].Rows, turned.In[0].Cols = s.In[0].Cols, s.In[0].Rows
-			t, err := productType(turned, 0)
+			t, err := linalg.ProductType(turned, 0)
 			if err != nil {
 				return t, err
 			}
@@ -43,8 +45,8 @@ func sparseTransposedProduct() *op.Def {
 		Ref:  refTransposedProduct,
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
-			w := sparseCost(0)(s, out)
-			w.Flops = 2 * guess(s.In[0]) * max(1, float64(out.Cols))
+			w := define.SparseCost(0)(s, out)
+			w.Flops = 2 * define.Guess(s.In[0]) * max(1, float64(out.Cols))
 			return w
 		},
 		Kernel: func(c *op.Call) error { return allOf(beginTransposedProduct(c, 1), columnUnits) },
@@ -57,14 +59,14 @@ func sparseTransposedProduct() *op.Def {
 
 // refTransposedProduct is the definition: every element is a chain of the entries that are stored.
 func refTransposedProduct(c *op.Call) (value.Value, error) {
-	a, b := everyElement(c.In[0]), everyElement(c.In[1])
+	a, b := define.EveryElement(c.In[0]), define.EveryElement(c.In[1])
 	out := value.New(c.Type.Elem, a.Cols, b.Cols)
 	for i := range out.Rows {
 		for j := range out.Cols {
 			z := value.Scalar{Elem: out.Elem}
 			for k := range a.Rows {
 				if x := a.At(k, i); x.True() {
-					z = stepRef(out.Elem, false, x, b.At(k, j), z)
+					z = linalg.StepRef(out.Elem, false, x, b.At(k, j), z)
 				}
 			}
 			out.Set(i, j, z)

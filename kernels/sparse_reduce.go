@@ -11,6 +11,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
 )
@@ -41,18 +42,18 @@ func sparseWhole(w whole) *op.Def {
 		Args: []op.Arg{{Name: "x"}},
 		Type: func(s *op.Sig) (types.Type, error) { return w.typ(denseSig(s), 0) },
 		Ref: func(c *op.Call) (value.Value, error) {
-			x := elements(everyElement(c.In[0]))
+			x := define.Elements(define.EveryElement(c.In[0]))
 			if len(x) == 0 && w.nonempty {
-				return nil, op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
+				return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
 			return w.ref(x, c.Type.Elem), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + w.name, Cost: sparseCost(w.flops),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + w.name, Cost: define.SparseCost(w.flops),
 		Kernel: func(c *op.Call) error {
 			m := c.In[0].(*value.CSR)
 			n := m.Rows * m.Cols
 			if n == 0 && w.nonempty {
-				return op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
+				return op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
 			acc := w.accumulator(m.Elem)
 			w.partOf(acc, m)
@@ -108,17 +109,17 @@ func sparseLines(w whole, byRow bool) *op.Def {
 		Doc:  "sp." + name + " is " + w.name + " of each " + each + " of a sparse matrix, its zeros included; the result is dense.",
 		Args: []op.Arg{{Name: "x"}},
 		Type: func(s *op.Sig) (types.Type, error) { return axisType(denseSig(s), byRow, w.nonempty, w.elem) },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix, Cost: sparseCost(w.flops),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix, Cost: define.SparseCost(w.flops),
 	}
 	d.Ref = func(c *op.Call) (value.Value, error) {
 		wide := *c
-		wide.In = []value.Value{everyElement(c.In[0])}
+		wide.In = []value.Value{define.EveryElement(c.In[0])}
 		return eachLine(&wide, byRow, w.nonempty, func(x []value.Scalar) value.Scalar { return w.ref(x, c.Type.Elem) })
 	}
 	empty := func(c *op.Call) error {
 		m, out := c.In[0].(*value.CSR), c.Result()
 		if w.nonempty && out.Rows*out.Cols > 0 && m.Rows*m.Cols == 0 {
-			return op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
+			return op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 		}
 		return nil
 	}

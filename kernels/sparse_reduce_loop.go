@@ -6,6 +6,7 @@ package kernels
 import (
 	"flow/ir/op"
 	"flow/ir/value"
+	"flow/kernels/define"
 )
 
 // entryLoop is the Loop of a reduction of all elements of a sparse matrix. An iteration is as good a share of the entries as any other.
@@ -16,7 +17,7 @@ func (w whole) entryLoop() *op.Loop {
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 			m := c.In[0].(*value.CSR)
 			if m.Cols == 0 && w.nonempty {
-				return nil, op.Failf(codeData, "%s of an empty matrix", c.Def.Source())
+				return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
 			n, _ := unitSpace(m.Type())
 			return &entryBody{w: w, c: c, m: m, units: n, by: make([]entryWorker, workers)}, nil

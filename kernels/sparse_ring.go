@@ -15,6 +15,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 )
 
 // rings are the names that semiring takes.
@@ -29,8 +30,8 @@ func ringRows() []*op.Def {
 				"entries gives the ring's zero: inf (-inf for max), the greatest (least) i64, false.",
 			Args: []op.Arg{{Name: "a", Doc: "sparse n x m"}, {Name: "x", Doc: "dense m x 1"},
 				{Name: "ring", Attr: true, Kind: op.StrVal, Doc: `"max *", "min *", "min +", "max +" or "or and"`}},
-			Eg:   eg(`semiring(sparse(2 * eye(2)), ones(2, 1), "min +")`, "3\n3\n"),
-			Type: semiringType, Ref: semiringRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(2),
+			Eg:   define.Eg(`semiring(sparse(2 * eye(2)), ones(2, 1), "min +")`, "3\n3\n"),
+			Type: semiringType, Ref: semiringRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(2),
 			Kernel: wholeLoop(beginSemiring), Loop: ringLoop(beginSemiring),
 		},
 		{
@@ -40,8 +41,8 @@ func ringRows() []*op.Def {
 			Args: []op.Arg{{Name: "a", Doc: "sparse n x m"}, {Name: "x", Doc: "m elements, a row or a column"},
 				{Name: "base", Optional: true, Doc: "n x 1 of the type of the result, of max and min"},
 				{Name: "of", Attr: true, Kind: op.StrVal, Doc: "the reduction"}},
-			Eg:   eg("rowmax(sparse(2 * eye(2)) * t(seq(3, 5)))", "6\n8\n"),
-			Type: rowfoldType, Ref: rowfoldRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: sparseCost(2),
+			Eg:   define.Eg("rowmax(sparse(2 * eye(2)) * t(seq(3, 5)))", "6\n8\n"),
+			Type: rowfoldType, Ref: rowfoldRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(2),
 			Kernel: wholeLoop(beginRowfold), Loop: ringLoop(beginRowfold),
 		},
 	}
@@ -65,22 +66,22 @@ func semiringType(s *op.Sig) (types.Type, error) {
 	a, x := s.In[0], s.In[1]
 	switch ring := s.Attrs.Str("ring"); {
 	case !a.IsSparse():
-		return a, op.Faultf(0, codeKind, "`semiring` needs a sparse matrix, not %v", a).WithHelp("sparse(x) makes one")
+		return a, op.Faultf(0, define.CodeKind, "`semiring` needs a sparse matrix, not %v", a).WithHelp("sparse(x) makes one")
 	case !x.IsDense() || x.Cols != 1:
-		return x, op.Faultf(1, codeShape, "`semiring` needs a dense column, not %v", x)
-	case !agree(a.Cols, x.Rows):
-		return x, op.Faultf(1, codeInner, "`semiring` of %d columns and %d elements", a.Cols, x.Rows)
+		return x, op.Faultf(1, define.CodeShape, "`semiring` needs a dense column, not %v", x)
+	case !define.Agree(a.Cols, x.Rows):
+		return x, op.Faultf(1, define.CodeInner, "`semiring` of %d columns and %d elements", a.Cols, x.Rows)
 	default:
-		if err := oneOf(2, "ring", ring, rings...); err != nil {
+		if err := define.OneOf(2, "ring", ring, rings...); err != nil {
 			return x, err
 		}
-		rule := numeric
+		rule := define.Numeric
 		if ring == "or and" {
-			rule = logical
+			rule = define.Logical
 		}
 		e, ok := rule([]types.Elem{a.Elem, x.Elem}, s)
 		if !ok {
-			return x, op.Faultf(-1, codeElem, "`semiring` %q of %v and %v", ring, a.Elem, x.Elem)
+			return x, op.Faultf(-1, define.CodeElem, "`semiring` %q of %v and %v", ring, a.Elem, x.Elem)
 		}
 		return types.DenseOf(e, a.Rows, 1), nil
 	}
@@ -104,9 +105,9 @@ func semiringRef(c *op.Call) (value.Value, error) {
 			} else if ring == "or and" {
 				acc = value.Bool(acc.True() || p.True())
 			} else if acc.Elem.IsFloat() && ring[:3] == "min" {
-				acc.F = lesser(acc.F, p.F)
+				acc.F = define.Lesser(acc.F, p.F)
 			} else if acc.Elem.IsFloat() {
-				acc.F = greater(acc.F, p.F)
+				acc.F = define.Greater(acc.F, p.F)
 			} else if p.I < acc.I == (ring[:3] == "min") {
 				acc = p
 			}
@@ -125,11 +126,11 @@ func ringStep(ring string, u, v value.Scalar) value.Scalar {
 	case ring == "or and":
 		return value.Bool(u.True() && v.True())
 	case ring[4] == '+' && u.Elem.IsFloat():
-		return number(u.Elem, u.F+v.F)
+		return define.Number(u.Elem, u.F+v.F)
 	case ring[4] == '+':
 		return value.I64(u.I + v.I)
 	case u.Elem.IsFloat():
-		return number(u.Elem, u.F*v.F)
+		return define.Number(u.Elem, u.F*v.F)
 	}
 	return value.I64(u.I * v.I)
 }
@@ -153,32 +154,32 @@ func ringZero(ring string, e types.Elem) value.Scalar {
 func rowfoldType(s *op.Sig) (types.Type, error) {
 	a, x := s.In[0], s.In[1]
 	if !a.IsSparse() || !x.IsDense() || x.Rows != 1 && x.Cols != 1 || a.Known() && x.Known() && x.Rows*x.Cols != a.Cols {
-		return x, op.Faultf(1, codeShape, "sp.rowfold of %v and %v", a, x)
+		return x, op.Faultf(1, define.CodeShape, "sp.rowfold of %v and %v", a, x)
 	}
-	rule, elem := numeric, itself
+	rule, elem := define.Numeric, itself
 	switch of := s.Attrs.Str("of"); of {
 	case "any":
-		rule = logical
+		rule = define.Logical
 	case "max", "min":
 	case "sum":
 		elem = summed
 	default:
-		return x, op.Faultf(2, codeAttr, "sp.rowfold of %q", of)
+		return x, op.Faultf(2, define.CodeAttr, "sp.rowfold of %q", of)
 	}
 	e, ok := rule([]types.Elem{a.Elem, x.Elem}, s)
 	if !ok || a.Cols == 0 {
-		return x, op.Faultf(0, codeElem, "sp.rowfold of %v and %v", a, x)
+		return x, op.Faultf(0, define.CodeElem, "sp.rowfold of %v and %v", a, x)
 	}
 	out := types.DenseOf(elem(e), a.Rows, 1)
 	if len(s.In) > 2 && (!s.In[2].Equal(out) || s.Attrs.Str("of") != "max" && s.Attrs.Str("of") != "min") {
-		return x, op.Faultf(2, codeShape, "sp.rowfold onto a %v", s.In[2])
+		return x, op.Faultf(2, define.CodeShape, "sp.rowfold onto a %v", s.In[2])
 	}
 	return out, nil
 }
 
 // rowfoldRef builds the product, zeros and all, and reduces its rows.
 func rowfoldRef(c *op.Call) (value.Value, error) {
-	a, x := everyElement(c.In[0]), c.Dense(1)
+	a, x := define.EveryElement(c.In[0]), c.Dense(1)
 	of, e := c.Attrs.Str("of"), c.Type.Elem
 	out := value.New(e, a.Rows, 1)
 	var ref func([]value.Scalar, types.Elem) value.Scalar
@@ -214,9 +215,9 @@ func rowfoldRef(c *op.Call) (value.Value, error) {
 func chosen(least bool, a, b value.Scalar) value.Scalar {
 	switch {
 	case a.Elem.IsFloat() && least:
-		return number(a.Elem, lesser(a.F, b.F))
+		return define.Number(a.Elem, define.Lesser(a.F, b.F))
 	case a.Elem.IsFloat():
-		return number(a.Elem, greater(a.F, b.F))
+		return define.Number(a.Elem, define.Greater(a.F, b.F))
 	case a.I < b.I == least:
 		return a
 	}

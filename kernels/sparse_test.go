@@ -9,6 +9,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/rowtest"
 )
 
 // anySparse is a sparse matrix of random density, half of the time a range of rows of another: rows without entries,
@@ -31,15 +33,15 @@ func anySparse(r *rand.Rand, e types.Elem, rows, cols int) *value.CSR {
 		}
 	}
 	if r.IntN(2) == 0 {
-		return keptRef(d).View(1, rows)
+		return define.KeptRef(d).View(1, rows)
 	}
-	return keptRef(d.View(0, 0, rows, cols))
+	return define.KeptRef(d.View(0, 0, rows, cols))
 }
 
 // checkSparse is check, and a look at the form of a sparse result.
 func checkSparse(t *testing.T, d *op.Def, attrs *op.Attrs, in []value.Value) (value.Value, bool) {
 	t.Helper()
-	v, ok := check(t, d, attrs, in)
+	v, ok := rowtest.Check(t, d, attrs, in)
 	if m, is := v.(*value.CSR); ok && is {
 		if err := m.Check(); err != nil {
 			t.Fatalf("%s: %v", d.Name, err)
@@ -116,7 +118,7 @@ func sparseCall(r *rand.Rand, d *op.Def, n, m int) ([]value.Value, *op.Attrs) {
 		}
 		in := []value.Value{anySparse(r, e, n, k), anySparse(r, other, k, m)}
 		if p := r.IntN(4); p < 2 {
-			in[p] = everyElement(in[p])
+			in[p] = define.EveryElement(in[p])
 		}
 		return in, nil
 	}
@@ -165,31 +167,31 @@ func TestSparseWords(t *testing.T) {
 		e, f := elemsUnderTest[r.IntN(4)], elemsUnderTest[r.IntN(4)]
 		a := anySparse(r, e, n, m)
 		try("sparse", nil, a)
-		try("sparse", nil, everyElement(a))
+		try("sparse", nil, define.EveryElement(a))
 		try("nnz", nil, a)
-		try("nnz", nil, everyElement(a))
+		try("nnz", nil, define.EveryElement(a))
 		for _, ring := range rings {
-			try("semiring", []op.Attr{attr("ring", op.Str(ring))}, a, anyDense(r, f, m, 1))
+			try("semiring", []op.Attr{rowtest.Attr("ring", op.Str(ring))}, a, anyDense(r, f, m, 1))
 		}
 		for _, of := range []string{"max", "min", "sum", "any"} {
 			x := anyDense(r, f, m, 1)
 			if r.IntN(2) == 0 {
 				x = anyDense(r, f, 1, m)
 			}
-			try("sp.rowfold", []op.Attr{attr("of", op.Str(of))}, a, x)
+			try("sp.rowfold", []op.Attr{rowtest.Attr("of", op.Str(of))}, a, x)
 			if e == f && e != types.Bool {
-				try("sp.rowfold", []op.Attr{attr("of", op.Str(of))}, a, x, anyDense(r, e, n, 1))
+				try("sp.rowfold", []op.Attr{rowtest.Attr("of", op.Str(of))}, a, x, anyDense(r, e, n, 1))
 			}
 		}
 		if n < 100 {
 			try("sp.product", nil, a, anySparse(r, f, m, 1+r.IntN(6)))
 			try("sp.tmatmul", nil, a, anyDense(r, f, n, []int{0, 1, 1, 2, 5, 9}[r.IntN(6)]))
 		}
-		seed := attr("seed", op.Int(trial))
+		seed := rowtest.Attr("seed", op.Int(trial))
 		if n < 100 {
-			try("rand_graph", []op.Attr{attr("n", op.Int(n+1)), attr("e", op.Int(r.IntN(30))), seed})
-			try("rand_sparse", []op.Attr{attr("n", op.Int(n)), attr("m", op.Int(m)), attr("density", op.Float(r.Float64())), seed})
-			try("eye_sparse", []op.Attr{attr("n", op.Int(n))})
+			try("rand_graph", []op.Attr{rowtest.Attr("n", op.Int(n+1)), rowtest.Attr("e", op.Int(r.IntN(30))), seed})
+			try("rand_sparse", []op.Attr{rowtest.Attr("n", op.Int(n)), rowtest.Attr("m", op.Int(m)), rowtest.Attr("density", op.Float(r.Float64())), seed})
+			try("eye_sparse", []op.Attr{rowtest.Attr("n", op.Int(n))})
 		}
 	}
 	for _, name := range []string{"sparse", "nnz", "semiring", "sp.rowfold", "rand_graph", "rand_sparse", "eye_sparse", "sp.product", "sp.tmatmul"} {
@@ -212,20 +214,20 @@ func TestRowfoldIsTheReductionOfTheProduct(t *testing.T) {
 		a := anySparse(r, elemsUnderTest[r.IntN(4)], n, m)
 		x := anyDense(r, elemsUnderTest[r.IntN(4)], 1, m)
 		for of, by := range map[string]string{"max": "mul", "min": "mul", "sum": "mul", "any": "and"} {
-			product, ok := check(t, table.Must("sp."+by), nil, []value.Value{a, x})
+			product, ok := rowtest.Check(t, table.Must("sp."+by), nil, []value.Value{a, x})
 			if !ok {
 				continue
 			}
-			want, ok := check(t, table.Must("sp.row"+of), nil, []value.Value{product})
-			got, ok2 := check(t, table.Must("sp.rowfold"), op.MakeAttrs(attr("of", op.Str(of))), []value.Value{a, x})
+			want, ok := rowtest.Check(t, table.Must("sp.row"+of), nil, []value.Value{product})
+			got, ok2 := rowtest.Check(t, table.Must("sp.rowfold"), op.MakeAttrs(rowtest.Attr("of", op.Str(of))), []value.Value{a, x})
 			if !ok || !ok2 {
 				t.Fatalf("%s of %v and %v: refused (%v, %v)", of, a.Type(), x.Type(), ok, ok2)
 			}
 			tried++
 			if !value.Same(got, want) && !holdsNaN(got) {
-				t.Fatalf("%s of %v and %v: %s", of, a.Type(), x.Type(), differ(got, want))
+				t.Fatalf("%s of %v and %v: %s", of, a.Type(), x.Type(), rowtest.Differ(got, want))
 			}
-			if msg := differ(got, want); msg != "" {
+			if msg := rowtest.Differ(got, want); msg != "" {
 				t.Fatalf("%s of %v and %v: %s", of, a.Type(), x.Type(), msg)
 			}
 		}
@@ -236,7 +238,7 @@ func TestRowfoldIsTheReductionOfTheProduct(t *testing.T) {
 }
 
 func holdsNaN(v value.Value) bool {
-	for _, x := range elements(v) {
+	for _, x := range define.Elements(v) {
 		if math.IsNaN(x.F) {
 			return true
 		}
@@ -316,7 +318,7 @@ func TestIdenticalOfSparse(t *testing.T) {
 		e := []types.Elem{types.F64, types.F32, types.I64, types.Bool}[r.IntN(4)]
 		n, m := r.IntN(6), 1+r.IntN(6)
 		a := anySparse(r, e, n, m)
-		b := keptRef(everyElement(a))
+		b := define.KeptRef(define.EveryElement(a))
 		for at := range b.NNZ() {
 			if x := b.Entry(at); x.F != x.F {
 				b.SetEntry(at, value.Scalar{Elem: e, F: math.Float64frombits(0xfff8<<48 | 1<<40)})
@@ -327,13 +329,13 @@ func TestIdenticalOfSparse(t *testing.T) {
 			at := r.IntN(b.NNZ())
 			if e == types.Bool {
 				b = anySparse(r, e, n, m)
-				want = value.Same(everyElement(a), everyElement(b))
+				want = value.Same(define.EveryElement(a), define.EveryElement(b))
 			} else {
 				b.SetEntry(at, value.I64(77))
-				want = value.Same(everyElement(a), everyElement(b))
+				want = value.Same(define.EveryElement(a), define.EveryElement(b))
 			}
 		}
-		v, ok := check(t, d, nil, []value.Value{a, b})
+		v, ok := rowtest.Check(t, d, nil, []value.Value{a, b})
 		if !ok || v.(value.Scalar).I != 0 != want {
 			t.Fatalf("identical is %v, %v, not %v, of\n%v\n%v", v, ok, want, a, b)
 		}

@@ -11,6 +11,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
 )
@@ -23,7 +24,7 @@ func stats() []*op.Def {
 		for _, byRow := range []bool{true, false} {
 			d := axisRow(w, w.name, byRow)
 			zero := map[bool]string{true: "0\n0\n0\n", false: "0 0\n"}[byRow]
-			d.Eg = eg(d.Name+"(ones(3, 2))", zero)
+			d.Eg = define.Eg(d.Name+"(ones(3, 2))", zero)
 			out = append(out, d)
 		}
 	}
@@ -59,14 +60,14 @@ func variances() []whole {
 			doc: "var is the variance of all elements, the mean of the squared distances from the mean (divided by n, not n - 1): exact, " +
 				"rounded once, whatever the order, the blocks and the ranks. nan for no elements and where one is not finite; a square " +
 				"that f64 cannot hold counts as inf.",
-			eg: eg(`var(seq(1, 5))`, "1.25"),
+			eg: define.Eg(`var(seq(1, 5))`, "1.25"),
 			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
-				return number(e, variance(acc, n, e == types.F32))
+				return define.Number(e, variance(acc, n, e == types.F32))
 			},
 			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				v, special, ok := varianceRef(x)
 				if !ok {
-					return number(e, special)
+					return define.Number(e, special)
 				}
 				return ratRounds(v, e)
 			},
@@ -74,16 +75,16 @@ func variances() []whole {
 		{
 			name: "stddev", shared: "var", class: loop.Stddev, flops: 8, elem: averaged, acc: acc, part: part, join: join, empty: zero,
 			doc: "stddev is the standard deviation of all elements: the square root of var, which divides by n.",
-			eg:  eg(`stddev(2 * seq(0, 2))`, "1"),
+			eg:  define.Eg(`stddev(2 * seq(0, 2))`, "1"),
 			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
-				return number(e, math.Sqrt(variance(acc, n, false)))
+				return define.Number(e, math.Sqrt(variance(acc, n, false)))
 			},
 			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				v, special, ok := varianceRef(x)
 				if !ok {
-					return number(e, special)
+					return define.Number(e, special)
 				}
-				return number(e, math.Sqrt(ratRounds(v, types.F64).F))
+				return define.Number(e, math.Sqrt(ratRounds(v, types.F64).F))
 			},
 		},
 	}
@@ -93,10 +94,10 @@ func variances() []whole {
 func ratRounds(x *big.Rat, e types.Elem) value.Scalar {
 	if e == types.F32 {
 		f, _ := x.Float32()
-		return number(e, float64(f))
+		return define.Number(e, float64(f))
 	}
 	f, _ := x.Float64()
-	return number(e, f)
+	return define.Number(e, f)
 }
 
 // varianceRef is the definition on a list: fractions all the way; squares are as norm takes them.

@@ -11,6 +11,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/vec"
+	"flow/kernels/window"
 )
 
 // argBlock is the elements of a block: they stay in the first-level cache until the place is looked for.
@@ -25,7 +26,7 @@ type argPlace struct {
 
 // argBody is one execution as a loop: the best place that each worker has seen.
 type argBody struct {
-	windows
+	window.Windows
 	c     *op.Call
 	in    *value.Dense
 	least bool
@@ -43,11 +44,11 @@ func argLoop(least bool) *op.Loop {
 	return &op.Loop{
 		Light: true,
 		Space: func(c *op.Call) (n, leaf int) {
-			s := inputSpace(c)
-			return s.n, s.leaf
+			s := window.InputSpace(c)
+			return s.N, s.Leaf
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-			b := &argBody{windows: inputSpace(c), c: c, in: c.Dense(0), least: least, by: make([]argWorker, workers)}
+			b := &argBody{Windows: window.InputSpace(c), c: c, in: c.Dense(0), least: least, by: make([]argWorker, workers)}
 			for w := range b.by {
 				b.by[w].best.at = -1
 			}
@@ -59,14 +60,14 @@ func argLoop(least bool) *op.Loop {
 // Chunk looks at windows lo..hi-1.
 func (b *argBody) Chunk(worker, lo, hi int) error {
 	w := &b.by[worker]
-	if b.segs == 1 {
-		b.in.Window(&w.view, lo, 0, hi-lo, b.width)
+	if b.Segs == 1 {
+		b.in.Window(&w.view, lo, 0, hi-lo, b.Width)
 		w.best = b.first(w.best, &w.view, lo*b.in.Cols)
 		return nil
 	}
 	for ; lo < hi; lo++ {
-		i, j := lo/b.segs, lo%b.segs*b.width
-		b.in.Window(&w.view, i, j, 1, min(b.width, b.in.Cols-j))
+		i, j := lo/b.Segs, lo%b.Segs*b.Width
+		b.in.Window(&w.view, i, j, 1, min(b.Width, b.in.Cols-j))
 		w.best = b.first(w.best, &w.view, i*b.in.Cols+j)
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/rowtest"
 )
 
 // The place of an extreme is that of the definition where it stands in another block than its equals, before or behind a nan.
@@ -23,17 +25,17 @@ func TestPlacesOfExtremes(t *testing.T) {
 			}
 		}
 		if e.IsFloat() && try%8 > 3 {
-			x.Set(r.IntN(x.Rows), r.IntN(x.Cols), number(e, math.Copysign(0, -1)))
+			x.Set(r.IntN(x.Rows), r.IntN(x.Cols), define.Number(e, math.Copysign(0, -1)))
 			for range try % 3 {
-				x.Set(r.IntN(x.Rows), r.IntN(x.Cols), number(e, math.NaN()))
+				x.Set(r.IntN(x.Rows), r.IntN(x.Cols), define.Number(e, math.NaN()))
 			}
 		}
 		for _, name := range []string{"argmin", "argmax"} {
-			c := &op.Call{Def: rowNamed(t, all, name), In: []value.Value{x}, Type: types.ScalarOf(types.I64)}
+			c := &op.Call{Def: rowtest.RowNamed(t, all, name), In: []value.Value{x}, Type: types.ScalarOf(types.I64)}
 			if err := c.Def.Kernel(c); err != nil {
 				t.Fatal(err)
 			}
-			if want := firstExtreme(elements(x), name == "argmin"); c.Out.(value.Scalar).I != want.I {
+			if want := firstExtreme(define.Elements(x), name == "argmin"); c.Out.(value.Scalar).I != want.I {
 				t.Errorf("%s of %v: %v, want %v", name, x.Type(), c.Out, want)
 			}
 		}
@@ -43,7 +45,7 @@ func TestPlacesOfExtremes(t *testing.T) {
 // Whatever is replaced by recode, of every type, near one another or far apart: the definition's bits.
 func TestRecodeIsItsDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 74))
-	d := rowNamed(t, rows(t), "recode")
+	d := rowtest.RowNamed(t, rows(t), "recode")
 	for try := range 80 {
 		e := elemsUnderTest[try%4]
 		spread := []float64{5, 1e3, 1e12}[r.IntN(3)]
@@ -54,8 +56,8 @@ func TestRecodeIsItsDefinition(t *testing.T) {
 			to.Set(k, 0, some())
 		}
 		if e.IsFloat() {
-			from.Set(3, 0, number(e, math.NaN()))
-			from.Set(4, 0, number(e, math.Copysign(0, -1)))
+			from.Set(3, 0, define.Number(e, math.NaN()))
+			from.Set(4, 0, define.Number(e, math.Copysign(0, -1)))
 		}
 		for i := range x.Rows {
 			for j := range x.Cols {

@@ -9,6 +9,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 )
 
@@ -26,7 +27,7 @@ func lineElements(e *op.Elements, rows, cols bool, line func(x []loop.Val) loop.
 	if cols {
 		m = 1
 	}
-	if n*m == 0 || n*m > unrolled {
+	if n*m == 0 || n*m > define.Unrolled {
 		return nil
 	}
 	at := func(i, j loop.Lin) loop.Val {
@@ -36,7 +37,7 @@ func lineElements(e *op.Elements, rows, cols bool, line func(x []loop.Val) loop.
 				list = append(list, x.At(i.Plus(loop.Num(int64(r))), j.Plus(loop.Num(int64(c)))))
 			}
 		}
-		return convertBody(e.B, dense.Storage(e.Out.Elem), line(list))
+		return define.ConvertBody(e.B, dense.Storage(e.Out.Elem), line(list))
 	}
 	if rows || cols {
 		return at
@@ -105,7 +106,7 @@ func quantileBody(b *loop.Builder, q float64, x []loop.Val) loop.Val {
 	if b.Type(x[0]) == types.Bool {
 		x = append([]loop.Val{}, x...)
 		for k := range x {
-			x[k] = convertBody(b, types.I64, x[k])
+			x[k] = define.ConvertBody(b, types.I64, x[k])
 		}
 	}
 	n := len(x)
@@ -120,7 +121,7 @@ func quantileBody(b *loop.Builder, q float64, x []loop.Val) loop.Val {
 	sorted := selected(b, x, wires...)
 	// at is an element as f64; -0 becomes +0.
 	at := func(i int) loop.Val {
-		return b.Op(loop.Add, convertBody(b, types.F64, sorted[i]), numeral(b, types.F64, 0))
+		return b.Op(loop.Add, define.ConvertBody(b, types.F64, sorted[i]), define.Numeral(b, types.F64, 0))
 	}
 	y := at(i)
 	if !single {
@@ -143,7 +144,7 @@ func quantileBody(b *loop.Builder, q float64, x []loop.Val) loop.Val {
 func nuniqueBody(b *loop.Builder, x []loop.Val) loop.Val {
 	e := b.Type(x[0])
 	x = append([]loop.Val{}, x...)
-	zero, one := numeral(b, types.I64, 0), numeral(b, types.I64, 1)
+	zero, one := define.Numeral(b, types.I64, 0), define.Numeral(b, types.I64, 1)
 	more := zero // 1 if there is a nan
 	if e.IsFloat() {
 		// A nan takes the place of infinity. Whether infinity itself is there is counted apart.
@@ -165,7 +166,7 @@ func nuniqueBody(b *loop.Builder, x []loop.Val) loop.Val {
 		more = b.Op(loop.Select, b.Op(loop.And, nan, top), one, zero)
 	} else if e == types.Bool {
 		for k := range x {
-			x[k] = convertBody(b, types.I64, x[k])
+			x[k] = define.ConvertBody(b, types.I64, x[k])
 		}
 	}
 	wires := make([]int, len(x))
@@ -207,9 +208,9 @@ func extremePlace(e *op.Elements, c loop.Class, rows, cols bool) op.Element {
 
 // lineProductBody is the product of a list, a chain in the order of its elements.
 func lineProductBody(b *loop.Builder, e types.Elem, x []loop.Val) loop.Val {
-	p := numeral(b, e, 1)
+	p := define.Numeral(b, e, 1)
 	for _, v := range x {
-		p = b.Op(loop.Mul, p, convertBody(b, e, v))
+		p = b.Op(loop.Mul, p, define.ConvertBody(b, e, v))
 	}
 	return p
 }

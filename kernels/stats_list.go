@@ -1,7 +1,7 @@
 package kernels
 
 // This file defines the statistics of a list in one piece: of all elements, of each row and of each column. There are
-// no partial results: the whole form is a loop of several passes (order_loop.go, order_select.go) or runs on one worker, the others go
+// no partial results: the whole form is a loop of several passes (package order) or runs on one worker, the others go
 // by whole rows or columns.
 
 import (
@@ -13,7 +13,10 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/order"
+	"flow/kernels/window"
 )
 
 // statistic is the part of such a row that differs.
@@ -56,9 +59,9 @@ func (s statistic) base(name, doc, output string) *op.Def {
 	return &op.Def{
 		Name: name, Doc: doc,
 		Args: append([]op.Arg{{Name: "x", Doc: "n x m"}}, s.args...),
-		Eg:   eg(name+"(reshape(seq(1, 7), 2, 3)"+s.call+")", output),
+		Eg:   define.Eg(name+"(reshape(seq(1, 7), 2, 3)"+s.call+")", output),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
-		Cost: func(sig *op.Sig, _ types.Type) op.Work { return readCost(sig, s.flops) },
+		Cost: func(sig *op.Sig, _ types.Type) op.Work { return define.ReadCost(sig, s.flops) },
 	}
 }
 
@@ -79,14 +82,14 @@ func (s statistic) wholeRow() *op.Def {
 		return w.typ(sig, 0)
 	}
 	d.Ref = func(c *op.Call) (value.Value, error) {
-		x := elements(c.In[0])
+		x := define.Elements(c.In[0])
 		if len(x) == 0 && s.nonempty {
 			return nil, ofNothing(s.name)
 		}
 		return s.ref(c.Attrs, x, c.Type.Elem), nil
 	}
 	d.Kernel = func(c *op.Call) error {
-		a := asDense(c.In[0])
+		a := define.AsDense(c.In[0])
 		if a.Rows*a.Cols == 0 && s.nonempty {
 			return ofNothing(s.name)
 		}
@@ -169,11 +172,11 @@ func (s statistic) lineRow(byRow bool) *op.Def {
 	d.Elements = s.form(byRow, !byRow)
 	switch {
 	case byRow:
-		d.Loop = windowLoop(d.Kernel, partRows)
+		d.Loop = window.Loop(d.Kernel, window.Rows)
 	case s.lines != nil:
-		d.Loop = windowLoop(d.Kernel, partWideCols)
+		d.Loop = window.Loop(d.Kernel, window.WideCols)
 	default:
-		d.Loop = windowLoop(d.Kernel, partCols)
+		d.Loop = window.Loop(d.Kernel, window.Cols)
 	}
 	return d
 }
@@ -198,8 +201,8 @@ func (r *statRoom) turned(e types.Elem, n, rows int) *value.Dense {
 
 // sortedKeys is the keys of a line in order; they live in room.
 func sortedKeys(line *value.Dense, room *[]uint64) []uint64 {
-	*room = appendKeys((*room)[:0], line)
-	sortKeys(*room)
+	*room = order.AppendKeys((*room)[:0], line)
+	order.SortKeys(*room)
 	return *room
 }
 
@@ -236,24 +239,24 @@ func quantilePlace(n int, q float64) int { return min(int(q*float64(n-1)), n-1) 
 // betweenKeys is the quantile q, as an e, of n elements of type from, of which k is the key at its place and next the one after it. With
 // floats the key of nan says that there is one: it is no number's.
 func betweenKeys(from, e types.Elem, n int, q float64, k, next uint64) value.Scalar {
-	if from.IsFloat() && k == nanKey {
-		return number(e, math.NaN())
+	if from.IsFloat() && k == order.NanKey {
+		return define.Number(e, math.NaN())
 	}
 	at := quantilePlace(n, q)
-	return number(e, between(n, q, func(i int) float64 {
+	return define.Number(e, between(n, q, func(i int) float64 {
 		if i == at {
-			return keyed(from, k).Float()
+			return order.Keyed(from, k).Float()
 		}
-		return keyed(from, next).Float()
+		return order.Keyed(from, next).Float()
 	}))
 }
 
 // beginNunique counts the different elements of each class of a sort.
 func beginNunique(c *op.Call, _ int) (op.LoopBody, error) {
-	l := beginSort(c.Dense(0), false, false)
-	var different [sortUnits]int64
-	l.sortedClass = func(class, lo, hi int) { different[class] = countRuns(l.sorted[lo:hi]) }
-	l.end = func() error {
+	l := order.BeginSort(c.Dense(0), false, false)
+	var different [order.SortUnits]int64
+	l.SortedClass = func(class, lo, hi int) { different[class] = countRuns(l.Sorted[lo:hi]) }
+	l.Done = func() error {
 		n := int64(0)
 		for _, d := range different {
 			n += d
@@ -266,28 +269,28 @@ func beginNunique(c *op.Call, _ int) (op.LoopBody, error) {
 
 // refQuantile is the definition of quantile.
 func refQuantile(q float64, x []value.Scalar, e types.Elem) value.Scalar {
-	s := insertSorted(x, false)
+	s := order.InsertSorted(x, false)
 	if last := s[len(s)-1]; last.Elem.IsFloat() && math.IsNaN(last.F) {
-		return number(e, math.NaN())
+		return define.Number(e, math.NaN())
 	}
-	return number(e, between(len(s), q, func(i int) float64 { return s[i].Float() + 0 }))
+	return define.Number(e, between(len(s), q, func(i int) float64 { return s[i].Float() + 0 }))
 }
 
 // quantileOf is the quantile of a line, by selection in room.
 func quantileOf(q float64, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
-	*room = appendKeys((*room)[:0], line)
+	*room = order.AppendKeys((*room)[:0], line)
 	keys := *room
-	if line.Elem.IsFloat() && slices.Contains(keys, nanKey) {
-		return number(e, math.NaN())
+	if line.Elem.IsFloat() && slices.Contains(keys, order.NanKey) {
+		return define.Number(e, math.NaN())
 	}
 	n := len(keys)
-	k, next := selectKeys(keys, quantilePlace(n, q))
+	k, next := order.SelectKeys(keys, quantilePlace(n, q))
 	return betweenKeys(line.Elem, e, n, q, k, next)
 }
 
 // quantileLoop searches for the quantile of a whole matrix on several workers.
 func quantileLoop(q func(a *op.Attrs) float64) *op.Loop {
-	return searchLoop(func(c *op.Call, n int) int { return quantilePlace(n, q(c.Attrs)) },
+	return order.SearchLoop(func(c *op.Call, n int) int { return quantilePlace(n, q(c.Attrs)) },
 		func(c *op.Call, k, next uint64) value.Value {
 			t := c.In[0].Type()
 			return betweenKeys(t.Elem, c.Type.Elem, t.Count(), q(c.Attrs), k, next)
@@ -324,7 +327,7 @@ func listStatistics() []statistic {
 			ref: func(_ *op.Attrs, x []value.Scalar, _ types.Elem) value.Scalar {
 				n := int64(0)
 				for i, v := range x {
-					if !contains(x[:i], v) {
+					if !define.Contains(x[:i], v) {
 						n++
 					}
 				}
@@ -345,7 +348,7 @@ func listStatistics() []statistic {
 			args: []op.Arg{{Name: "q", Attr: true, Kind: op.FloatVal, Doc: "0 to 1"}},
 			check: func(a *op.Attrs) error {
 				if v, ok := a.Get("q"); !ok || v.Kind != op.FloatVal && v.Kind != op.IntVal || !(a.Float("q") >= 0 && a.Float("q") <= 1) {
-					return op.Faultf(1, codeAttr, "q of `quantile` is a number from 0 to 1, not %v", v)
+					return op.Faultf(1, define.CodeAttr, "q of `quantile` is a number from 0 to 1, not %v", v)
 				}
 				return nil
 			},
@@ -378,16 +381,6 @@ func listStatistics() []statistic {
 	}
 }
 
-// contains reports an element that equals v, nan counting as equal to itself.
-func contains(x []value.Scalar, v value.Scalar) bool {
-	for _, u := range x {
-		if u.F == v.F && u.I == v.I || math.IsNaN(u.F) && math.IsNaN(v.F) {
-			return true
-		}
-	}
-	return false
-}
-
 // firstExtreme is the definition of argmin and argmax on a list.
 func firstExtreme(x []value.Scalar, least bool) value.Scalar {
 	for i, v := range x {
@@ -397,7 +390,7 @@ func firstExtreme(x []value.Scalar, least bool) value.Scalar {
 	}
 	best := 0
 	for i, v := range x {
-		if precedes(v, x[best], !least) {
+		if order.Precedes(v, x[best], !least) {
 			best = i
 		}
 	}

@@ -5,23 +5,29 @@ package kernels
 import (
 	"flow/ir/op"
 	"flow/kernels/blas"
+	"flow/kernels/construct"
+	"flow/kernels/define"
+	"flow/kernels/elementwise"
+	"flow/kernels/fourier"
+	"flow/kernels/inout"
+	"flow/kernels/linalg"
+	"flow/kernels/move"
 )
 
 // Table is the operator table with the kernel set of that name for linear algebra ("" or "auto": the best one on
 // this machine). The error names the sets there are. The rows keep scratch memory of their own, so one table for a
 // process is enough; it is safe for concurrent use.
-func Table(set string) (*op.Table, error) { return TableReading(set, &Input{}) }
+func Table(set string) (*op.Table, error) { return TableReading(set, &inout.Input{}) }
 
 // TableReading is Table with the streams that read finds in in, and with rows of the caller's own after those of Flow.
-func TableReading(set string, in *Input, own ...*op.Def) (*op.Table, error) {
+func TableReading(set string, in *inout.Input, own ...*op.Def) (*op.Table, error) {
 	kernels, err := blas.Select(set)
 	if err != nil {
 		return nil, err
 	}
-	maps := elementwise()
-	maps = told(append(append(maps, shorthands()...), texts()))
-	return op.NewTable(possible(bounded(resolved(maps), resolved(reduce()), construct(), fused(), loops(), resolved(linalg(kernels)), resolved(move()), inout(in),
-		controls(), resolved(stats()), resolved(cumulative()), resolved(reorder()), resolved(encode()), resolved(pairings(maps)), sample(), resolved(decompositions(kernels)),
-		resolved(covariances(kernels)), pictures(), resolved(fourier()), resolved(sparseRows(maps)),
-		resolved(own))...)...)
+	maps := told(append((&engine{}).executes(append(elementwise.Rows(), elementwise.Shorthands()...)), elementwise.Texts()))
+	return op.NewTable(define.Possible(define.Bounded(define.Resolved(maps), define.Resolved(reduce()), construct.Rows(), fused(), loops(), define.Resolved(denseProducts(kernels)), define.Resolved(move.Rows()), inout.Rows(in),
+		controls(), define.Resolved(stats()), define.Resolved(cumulative()), define.Resolved(reorder()), define.Resolved(encode()), define.Resolved(pairings(maps)), construct.Sample(), define.Resolved(linalg.Decompositions(kernels)),
+		define.Resolved(covariances(kernels)), inout.Pictures(), define.Resolved(fourier.Rows()), define.Resolved(sparseRows(maps)),
+		define.Resolved(own))...)...)
 }

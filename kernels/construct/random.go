@@ -1,0 +1,180 @@
+package construct
+
+// This file defines the constructors of random matrices. Every number comes from a counter, so that the order in
+// which blocks are made does not matter, and any language can make the same numbers: element k of seed s is
+// SplitMix64's mix of s + (k+1) * 0x9E3779B97F4A7C15 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom
+// number generators", 2014), of which the upper 53 bits make a float in [0, 1).
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/vec"
+)
+
+// random is the rows of this file.
+func random() []*op.Def {
+	one := op.Int(1)
+	n := op.Arg{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}
+	m := op.Arg{Name: "m", Attr: true, Kind: op.IntVal, Default: &one, Doc: "columns"}
+	seed := define.SeedArg()
+	f64 := func(*op.Attrs) types.Elem { return types.F64 }
+	uniform := []generator{
+		generator{
+			name: "rand",
+			doc: "rand is an n x m matrix of uniform numbers in [0, 1). Element (i, j) is number i*m + j of SplitMix64 with that seed, " +
+				"whatever the blocks and ranks.",
+			eg: define.Eg("all(rand(3, 3) < 1)", "true"), args: []op.Arg{n, m, seed}, shape: nByM, elem: f64, flops: 4,
+			at: func(a *op.Attrs, i, j int) value.Scalar {
+				_, cols, _ := nByM(a)
+				return value.F64(U01(uint64(a.Int("seed")), uint64(i*cols+j)))
+			},
+			fill: func(a *op.Attrs, out *value.Dense, r0, c0 int) {
+				_, cols, _ := nByM(a)
+				out = oneRun(out, cols)
+				for i := range out.Rows {
+					vec.Uniform(out.F64[i*out.Stride:i*out.Stride+out.Cols], uint64(a.Int("seed")), uint64((r0+i)*cols+c0))
+				}
+			},
+		},
+		generator{
+			name: "randn",
+			doc: "randn is an n x m matrix of normal numbers with mean 0 and variance 1, by counter like rand; element k takes the numbers " +
+				"2k and 2k+1 (Box and Muller).",
+			eg: define.Eg("nrow(randn(3, 2))", "3"), args: []op.Arg{n, m, seed}, shape: nByM, elem: f64, flops: 60,
+			at: func(a *op.Attrs, i, j int) value.Scalar {
+				_, cols, _ := nByM(a)
+				return value.F64(gauss(uint64(a.Int("seed")), uint64(i*cols+j)))
+			},
+			fill: func(a *op.Attrs, out *value.Dense, r0, c0 int) {
+				_, cols, _ := nByM(a)
+				s := uint64(a.Int("seed"))
+				out = oneRun(out, cols)
+				for i := range out.Rows {
+					row := out.F64[i*out.Stride : i*out.Stride+out.Cols]
+					for j := range row {
+						row[j] = gauss(s, uint64((r0+i)*cols+c0+j))
+					}
+				}
+			},
+		},
+		generator{
+			name: "rand_spd",
+			doc: "rand_spd is a symmetric positive definite n x n matrix: element (i, j), i <= j, is number i*n + j of rand, plus n on the " +
+				"diagonal, which dominates its row.",
+			eg: define.Eg("all(rand_spd(3) == t(rand_spd(3)))", "true"), args: []op.Arg{n, seed}, shape: nByN, elem: f64, flops: 4,
+			at: func(a *op.Attrs, i, j int) value.Scalar {
+				n, s := a.Int("n"), uint64(a.Int("seed"))
+				x := U01(s, uint64(min(i, j)*n+max(i, j)))
+				if i == j {
+					x += float64(n)
+				}
+				return value.F64(x)
+			},
+			fill: func(a *op.Attrs, out *value.Dense, r0, c0 int) {
+				n, s := a.Int("n"), uint64(a.Int("seed"))
+				for i := range out.Rows {
+					row := out.F64[i*out.Stride : i*out.Stride+out.Cols]
+					r := r0 + i
+					below := min(max(r-c0, 0), out.Cols) // columns left of the diagonal: numbers a row of n apart
+					vec.UniformStep(row[:below], s, uint64(c0*n+r), uint64(n))
+					vec.Uniform(row[below:], s, uint64(r*n+c0+below))
+					if d := r - c0; d >= 0 && d < out.Cols {
+						row[d] += float64(n)
+					}
+				}
+			},
+		},
+		synthetic(n, seed, f64),
+	}
+	var out []*op.Def
+	for _, g := range append(uniform, draws(n, m, seed)...) {
+		out = append(out, g.seedable()...)
+	}
+	return out
+}
+
+// oneRun is a block of whole rows of a matrix of cols columns as one row, if it lies so in memory: its numbers are consecutive, and a
+// column of millions must not be millions of calls.
+func oneRun(out *value.Dense, cols int) *value.Dense {
+	if out.Cols != cols || out.Stride != cols {
+		return out
+	}
+	run := *out
+	run.Rows, run.Cols, run.Stride = 1, out.Rows*cols, out.Rows*cols
+	return &run
+}
+
+// U01 and gauss are the definitions; vec.Uniform has its own copy of the formula, for speed and as a check.
+func U01(seed, k uint64) float64 {
+	z := seed + (k+1)*0x9E3779B97F4A7C15
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return float64((z^z>>31)>>11) * 0x1p-53
+}
+
+func gauss(seed, k uint64) float64 {
+	u := 1 - U01(seed, 2*k) // in (0, 1]
+	return math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*U01(seed, 2*k+1))
+}
+
+// synthetic is data for a linear regression.
+func synthetic(n, seed op.Arg, f64 func(*op.Attrs) types.Elem) generator {
+	noNoise := op.Float(0)
+	// The streams of X, of beta and of the noise have seeds of their own.
+	const betaSeed, noiseSeed = 0x5EED0001, 0x5EED0002
+	beta := func(s uint64, j int) float64 { return float64(2*U01(s^betaSeed, uint64(j))) - 1 }
+	target := func(a *op.Attrs, i int, x func(j int) float64) float64 {
+		s := uint64(a.Int("seed"))
+		y := 0.0
+		for j := range a.Int("d") {
+			y = math.FMA(x(j), beta(s, j), y)
+		}
+		return math.FMA(a.Float("noise"), gauss(s^noiseSeed, uint64(i)), y)
+	}
+	x := func(a *op.Attrs, i, j int) float64 {
+		return U01(uint64(a.Int("seed")), uint64(i*a.Int("d")+j))
+	}
+	return generator{
+		name: "synth_linear",
+		doc: "synth_linear is data for a linear regression, n x (d + 1): d columns of uniform numbers, as rand(n, d, seed) makes them, and " +
+			"the target X @ beta + noise * normal, beta being uniform in [-1, 1).",
+		eg: define.Eg("ncol(synth_linear(10, 3))", "4"),
+		args: []op.Arg{n, {Name: "d", Attr: true, Kind: op.IntVal, Doc: "predictors"},
+			{Name: "noise", Attr: true, Kind: op.FloatVal, Default: &noNoise, Doc: "standard deviation"}, seed},
+		shape: func(a *op.Attrs) (rows, cols int, bad string) { return a.Int("n"), a.Int("d") + 1, "" },
+		elem:  f64, flops: 6,
+		at: func(a *op.Attrs, i, j int) value.Scalar {
+			if j < a.Int("d") {
+				return value.F64(x(a, i, j))
+			}
+			return value.F64(target(a, i, func(j int) float64 { return x(a, i, j) }))
+		},
+		fill: func(a *op.Attrs, out *value.Dense, r0, c0 int) {
+			d, s := a.Int("d"), uint64(a.Int("seed"))
+			whole, b := make([]float64, d), make([]float64, d)
+			for j := range b {
+				b[j] = beta(s, j)
+			}
+			noise := a.Float("noise")
+			for i := range out.Rows {
+				row := out.F64[i*out.Stride : i*out.Stride+out.Cols]
+				k := uint64((r0 + i) * d)
+				if n := min(d-c0, out.Cols); n > 0 {
+					vec.Uniform(row[:n], s, k+uint64(c0))
+				}
+				if at := d - c0; at >= 0 && at < out.Cols {
+					vec.Uniform(whole, s, k)
+					y := 0.0
+					for j, v := range whole {
+						y = math.FMA(v, b[j], y)
+					}
+					row[at] = math.FMA(noise, gauss(s^noiseSeed, uint64(r0+i)), y)
+				}
+			}
+		},
+	}
+}

@@ -1,0 +1,74 @@
+package define
+
+// This file defines the costs that rows share, and the sizes behind them.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// StreamCost is the work of reading every input and writing the output once, with flops operations per element.
+func StreamCost(s *op.Sig, out types.Type, flops float64) op.Work {
+	n := ElementCount(out)
+	w := op.Work{Flops: flops * n, Bytes: n * float64(out.Elem.Size())}
+	for _, t := range s.In {
+		w.Bytes += ElementCount(t) * float64(t.Elem.Size())
+	}
+	return w
+}
+
+// ElementCount is the number of elements, 0 where only the run will tell.
+func ElementCount(t types.Type) float64 {
+	if t.Kind == types.Matrix && !t.Known() {
+		return 0
+	}
+	return float64(t.Count())
+}
+
+// Traffic is the bytes of all inputs and of the result: each is touched at least once.
+func Traffic(s *op.Sig, out types.Type) float64 {
+	n := float64(out.Bytes())
+	for _, t := range s.In {
+		n += float64(t.Bytes())
+	}
+	return n
+}
+
+// CopyWork is the cost of moving data once.
+func CopyWork(s *op.Sig, out types.Type) op.Work { return op.Work{Bytes: Traffic(s, out)} }
+
+// CopyBytes returns the bytes of a dense matrix, 0 where only the run knows its size.
+func CopyBytes(t types.Type) float64 { return ElementCount(t) * float64(t.Elem.Size()) }
+
+// ReadCost is the work of reading every input once, with flops operations per element.
+func ReadCost(s *op.Sig, flops float64) op.Work {
+	var w op.Work
+	for _, t := range s.In {
+		w.Flops += flops * ElementCount(t)
+		w.Bytes += ElementCount(t) * float64(t.Elem.Size())
+	}
+	return w
+}
+
+// Guess is the number of entries that costs reckon with, where only the run will tell: eight a row.
+func Guess(t types.Type) float64 {
+	if t.Rows < 0 || t.Cols < 0 {
+		return 0
+	}
+	if t.IsSparse() {
+		return min(8, float64(t.Cols)) * float64(t.Rows)
+	}
+	return ElementCount(t)
+}
+
+// SparseCost is the work of going over every entry once.
+func SparseCost(flops float64) func(*op.Sig, types.Type) op.Work {
+	return func(s *op.Sig, out types.Type) op.Work {
+		w := op.Work{Bytes: Guess(out) * float64(out.Elem.Size())}
+		for _, t := range s.In {
+			w.Flops += flops * Guess(t)
+			w.Bytes += Guess(t) * float64(t.Elem.Size()+4)
+		}
+		return w
+	}
+}

@@ -1,0 +1,138 @@
+package define
+
+// This file defines elementwise operators on scalars, and elements of values as definitions read them.
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/vec"
+)
+
+// OperandElem is the element type in which d takes an argument of type in, the arguments meeting in wide and the
+// result being out. It is read from the row: conversions take what they get, a selection's first is the condition,
+// predicates compare in the common type, everything else computes in the type of the result.
+func OperandElem(d *op.Def, k int, in, wide, out types.Elem) types.Elem {
+	switch {
+	case IsConversion(d):
+		return in
+	case d.Loops.SelF64 != nil && k == 0:
+		return types.Bool
+	case d.Loops.CmpF64 != nil:
+		return wide
+	}
+	return out
+}
+
+// IsConversion reports a row that is named as the element type it makes.
+func IsConversion(d *op.Def) bool {
+	_, ok := types.ElemNamed(d.Name)
+	return ok
+}
+
+// Widest is the common element type of in by the implicit conversions, or the first when they do not meet.
+func Widest(in []types.Elem) types.Elem {
+	e := in[0]
+	for _, f := range in[1:] {
+		if w, ok := types.Widen(e, f); ok {
+			e = w
+		}
+	}
+	return e
+}
+
+// NoValue is the failure of d of operands x, or nil. x has the types in which d computes a result of type out.
+func NoValue(d *op.Def, out types.Elem, x []value.Scalar) error {
+	switch {
+	case !d.Fails(x[0].Elem, out):
+	case d.Partial == op.NotByZero && x[1].I == 0:
+		return op.Failf(CodeData, "%s: integer division by zero", SourceName(d))
+	case d.Partial == op.InWords && x[0].F != x[0].F:
+		return op.Failf(CodeData, "%s: nan is no integer", SourceName(d)).WithHelp("replace(x, nan, 0) has another number in its place")
+	case d.Partial == op.InWords && !vec.IsWord(x[0].F):
+		return op.Failf(CodeData, "%s: %v is outside of the integers of i64, which go from -2^63 to 2^63 - 1", SourceName(d), x[0])
+	}
+	return nil
+}
+
+// ApplyElt is d on scalars: converted to the types in which d computes, then Elt.
+func ApplyElt(d *op.Def, out types.Elem, x []value.Scalar) (value.Scalar, error) {
+	elems := make([]types.Elem, len(x))
+	for k := range x {
+		elems[k] = x[k].Elem
+	}
+	wide := Widest(elems)
+	y := make([]value.Scalar, len(x))
+	for k := range x {
+		y[k] = x[k].Convert(OperandElem(d, k, elems[k], wide, out))
+	}
+	if err := NoValue(d, out, y); err != nil {
+		return value.Scalar{}, err
+	}
+	z := d.Elt(y)
+	return z, op.TextTooLong(len(z.S)) // no more than twice as much has been allocated
+}
+
+// ElementAt is element (i, j) of v stretched to any shape.
+func ElementAt(v value.Value, i, j int) value.Scalar {
+	switch v := v.(type) {
+	case *value.Dense:
+		if v.Rows == 1 {
+			i = 0
+		}
+		if v.Cols == 1 {
+			j = 0
+		}
+		return v.At(i, j)
+	case value.Scalar:
+		return v
+	}
+	panic("BUG: elementwise operand is neither scalar nor dense")
+}
+
+// Elements is the list of all elements of v in row-major order, for definitions.
+func Elements(v value.Value) []value.Scalar {
+	switch v := v.(type) {
+	case value.Scalar:
+		return []value.Scalar{v}
+	case *value.Dense:
+		var out []value.Scalar
+		for i := range v.Rows {
+			for j := range v.Cols {
+				out = append(out, v.At(i, j))
+			}
+		}
+		return out
+	}
+	panic("BUG: reduction of neither scalar nor dense")
+}
+
+// AsDense is v as a matrix; a scalar is one of 1 x 1.
+func AsDense(v value.Value) *value.Dense {
+	if s, ok := v.(value.Scalar); ok {
+		d := value.New(s.Elem, 1, 1)
+		d.Set(0, 0, s)
+		return d
+	}
+	return v.(*value.Dense)
+}
+
+// Canonical makes every NaN the same one, so that which of several NaNs came first cannot show.
+func Canonical(s value.Scalar) value.Scalar {
+	if s.Elem.IsFloat() && math.IsNaN(s.F) {
+		s.F = math.NaN()
+	}
+	return s
+}
+
+// Contains reports an element that equals v, nan counting as equal to itself.
+func Contains(x []value.Scalar, v value.Scalar) bool {
+	for _, u := range x {
+		if u.F == v.F && u.I == v.I || math.IsNaN(u.F) && math.IsNaN(v.F) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,139 @@
+package define
+
+// This file makes every row work on matrices whose size only the run tells (the result of unique, and all that is
+// computed from it): the type rule that left a dimension open before the run is asked again with the values at hand.
+
+import (
+	"fmt"
+	"sync"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/dense"
+	"flow/memory"
+)
+
+// Resolved is a family of rows whose kernels and definitions settle open dimensions before they start. A kernel finds
+// memory of the settled shape in c.Out, except where the shape follows from the data alone: then it sets c.Out.
+func Resolved(rows []*op.Def) []*op.Def {
+	for _, d := range rows {
+		if d.Type == nil || d.Shape != nil {
+			continue
+		}
+		if kernel := d.Kernel; kernel != nil {
+			d.Kernel = func(c *op.Call) error {
+				if Open(c.Type) {
+					if err := c.Settle(); err != nil {
+						return err
+					}
+					if c.Type.Known() {
+						if err := Fits(c.Type); err != nil {
+							return err
+						}
+						lendOwn(d, c)
+					}
+				}
+				return kernel(c)
+			}
+		}
+		if d.Loop != nil {
+			d.Loop = ResolvedLoop(d)
+		}
+		if ref := d.Ref; ref != nil {
+			d.Ref = func(c *op.Call) (value.Value, error) {
+				if Open(c.Type) {
+					if err := c.Settle(); err != nil {
+						return nil, err
+					}
+					if err := Fits(c.Type); err != nil {
+						return nil, err
+					}
+				}
+				return ref(c)
+			}
+		}
+	}
+	return rows
+}
+
+// ResolvedLoop is the loop of a row, of calls whose open dimensions are settled as a kernel's are. Where they cannot be, or the result fits no
+// memory, it is no loop: the kernel says why.
+func ResolvedLoop(d *op.Def) *op.Loop {
+	l := *d.Loop
+	space, begin := l.Space, l.Begin
+	l.Space = func(c *op.Call) (n, leaf int) {
+		if !Open(c.Type) {
+			return space(c)
+		}
+		settled := *c
+		if settled.Settle() != nil || settled.Type.Known() && Fits(settled.Type) != nil {
+			return 0, 0
+		}
+		return space(&settled)
+	}
+	l.Begin = func(c *op.Call, workers int) (op.LoopBody, error) {
+		if Open(c.Type) {
+			if err := c.Settle(); err != nil {
+				return nil, err
+			}
+			if c.Type.Known() {
+				lendOwn(d, c)
+			}
+		}
+		return begin(c, workers)
+	}
+	return &l
+}
+
+// Open reports a dense matrix of which a dimension is not known.
+func Open(t types.Type) bool { return t.Kind == types.Matrix && t.Repr == types.Dense && !t.Known() }
+
+// lendOwn does what a runtime does for results of known shape.
+func lendOwn(d *op.Def, c *op.Call) {
+	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	if d.Accum > 0 {
+		dense.Copy(out, c.Dense(d.Accum-1))
+	}
+	c.Out = out
+}
+
+var mostMemory = sync.OnceValue(memory.Most)
+
+// Scarce reports that need bytes are more than this process can ever have, and gives the end of a message that says so.
+func Scarce(need float64) (tell string, is bool) {
+	have := mostMemory()
+	if need <= float64(have.Bytes) {
+		return "", false
+	}
+	return fmt.Sprintf("%s, more than there is (%v)", types.InBytes(need), have), true
+}
+
+// Fits refuses a result that is larger than all memory, before anything of it is allocated. What is smaller and finds no
+// memory fails where it is allocated.
+func Fits(t types.Type) error {
+	if !t.Sized() {
+		return nil
+	}
+	if tell, is := Scarce(float64(t.Rows) * float64(t.Cols) * float64(t.Elem.Size())); is {
+		return op.Failf(CodeMemory, "the result, %v, takes %s", t, tell)
+	}
+	return nil
+}
+
+// Bounded is rows whose definitions fail where their result fits no memory.
+func Bounded(families ...[]*op.Def) [][]*op.Def {
+	for _, rows := range families {
+		for _, d := range rows {
+			if ref := d.Ref; ref != nil {
+				d.Ref = func(c *op.Call) (value.Value, error) {
+					if err := Fits(c.Type); err != nil {
+						return nil, err
+					}
+					return ref(c)
+				}
+			}
+		}
+	}
+	return families
+}

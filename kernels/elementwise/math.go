@@ -1,0 +1,191 @@
+package elementwise
+
+// This file defines the rows of functions of one or two floats.
+
+import (
+	"fmt"
+	"math"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/vec"
+)
+
+// unary is a row of a function of one float; bool and i64 arguments become f64.
+func unary(name, doc string, f func(float64) float64, flops float64, example, output string) Row {
+	return Row{
+		Name: name, Args: []string{"x"}, Rule: define.AsFloat, Flops: flops,
+		Doc: name + " is " + doc, eg: define.Eg(example, output),
+		Elt:   define.On1(f, nil),
+		Loops: op.Loops{F64x1: vec.Map1F64(f), F32x1: vec.Map1F32(f)},
+	}
+}
+
+// function is a row of one of the functions of package vec.
+func function(name, doc string, flops float64, example, output string) Row {
+	f, ok := vec.FunctionNamed(name)
+	if !ok {
+		panic("BUG: package vec has no function " + name)
+	}
+	r := unary(name, doc, f.F, flops, example, output)
+	r.Doc += accuracy(f.Ulps, f.Tiny)
+	r.Loops = op.Loops{F64x1: f.LoopF64(), F32x1: f.LoopF32()}
+	r.body = define.Applies(name, define.NarrowFunction(name))
+	wide, narrow := define.On1(f.F, nil), define.On1(f.F32, nil)
+	r.Elt = func(x []value.Scalar) value.Scalar {
+		if x[0].Elem == types.F32 {
+			return narrow(x)
+		}
+		return wide(x)
+	}
+	return r
+}
+
+// accuracy says how far a function of package vec may be from the exact value.
+func accuracy(ulps, below float64) string {
+	tiny := ""
+	if below > 0 {
+		tiny = fmt.Sprintf(" (%v below 2.2e-308, where numbers have fewer bits)", below)
+	}
+	return fmt.Sprintf(" In f64 it is within %v ulp of the exact value%s, in f32 within %v ulp, and the same bits on every CPU.", ulps, tiny, vec.Ulps32)
+}
+
+// withLoops gives r, of floats, the definition and loops of the function of two numbers that has its name; on is its definition on integers.
+func (r Row) withLoops(on func(a, b int64) int64, ints func(dst, a, b []int64)) Row {
+	f, ok := vec.Function2Named(r.Name)
+	if !ok {
+		panic("BUG: package vec has no function " + r.Name)
+	}
+	wide, narrow := define.On2(f.F, on), define.On2(f.F32, on)
+	r.Elt = func(x []value.Scalar) value.Scalar {
+		if x[0].Elem == types.F32 {
+			return narrow(x)
+		}
+		return wide(x)
+	}
+	r.Loops = op.Loops{F64x2: f.LoopF64(), F32x2: f.LoopF32(), I64x2: ints}
+	if f.Ulps > 0 {
+		r.Doc += accuracy(f.Ulps, f.Tiny)
+	}
+	return r
+}
+
+// rounding is a row that makes floats integral and leaves integers alone.
+func rounding(name, doc string, f func(float64) float64, lp func(dst, a []float64), code loop.Code, example, output string) Row {
+	return Row{
+		Name: name, Args: []string{"x"}, Rule: define.Numeric, Flops: 2,
+		Doc: name + " is " + doc, eg: define.Eg(example, output),
+		Elt: define.On1(f, func(x int64) int64 { return x }),
+		Loops: op.Loops{F64x1: lp, F32x1: vec.Map1F32(f),
+			I64x1: func(dst, a []int64) { copy(dst, a) }},
+		body: define.ByType(define.Operation(code), func(_ *loop.Builder, _ types.Elem, in []loop.Val) loop.Val { return in[0] }),
+	}
+}
+
+func functions() []Row {
+	rows := []Row{
+		{
+			Name: "abs", Args: []string{"x"}, Rule: define.Numeric, Flops: 1,
+			Doc: "abs is the absolute value, element by element.",
+			eg:  define.Eg(`abs(-2)`, "2"),
+			Elt: define.On1(math.Abs, func(x int64) int64 {
+				if x < 0 {
+					return -x
+				}
+				return x
+			}),
+			Loops: op.Loops{F64x1: vec.AbsF64, F32x1: vec.AbsF32, I64x1: vec.AbsI64}, body: define.Operation(loop.Abs),
+		},
+		{
+			Name: "sign", Args: []string{"x"}, Rule: define.Numeric, Flops: 2,
+			Doc: "sign is -1, 0 or 1 as x is negative, zero or positive; a zero keeps its sign and nan stays nan.",
+			eg:  define.Eg(`sign(-2.5)`, "-1"),
+			Elt: define.On1(vec.Sign, func(x int64) int64 {
+				switch {
+				case x < 0:
+					return -1
+				case x > 0:
+					return 1
+				}
+				return 0
+			}),
+			Loops: op.Loops{F64x1: vec.Map1F64(vec.Sign), F32x1: vec.Map1F32(vec.Sign), I64x1: vec.SignI64}, body: define.SignBody,
+		},
+		{
+			Name: "sqrt", Args: []string{"x"}, Rule: define.AsFloat, Flops: 5,
+			Doc:   "sqrt is the square root, correctly rounded; nan below zero.",
+			eg:    define.Eg(`sqrt(16)`, "4"),
+			Elt:   define.On1(math.Sqrt, nil),
+			Loops: op.Loops{F64x1: vec.SqrtF64, F32x1: vec.SqrtF32}, body: define.Operation(loop.Sqrt),
+		},
+		Row{
+			Name: "atan2", Args: []string{"y", "x"}, Rule: define.AsFloat, Flops: 30, body: define.Applies("atan2", "atan232"),
+			Doc: "atan2 is the angle of the point (x, y) in radians, in -pi to pi.",
+			eg:  define.Eg(`atan2(0, 1)`, "0"),
+		}.withLoops(nil, nil),
+		rounding("round", "the nearest integral number, halves to the even one.", math.RoundToEven, vec.RoundF64, loop.Nearest, `round(2.5)`, "2"),
+		rounding("floor", "the greatest integral number that is not above x.", math.Floor, vec.FloorF64, loop.Floor, `floor(-2.5)`, "-3"),
+		rounding("ceil", "the least integral number that is not below x.", math.Ceil, vec.CeilF64, loop.Ceil, `ceil(2.5)`, "3"),
+	}
+	rows = append(rows,
+		function("exp", "e to the power x.", 15, `exp(0)`, "1"),
+		function("expm1", "e to the power x, less 1, accurate near zero.", 20, `expm1(0)`, "0"),
+		function("log", "the natural logarithm; nan below zero.", 15, `log(1)`, "0"),
+		function("log2", "the logarithm to base 2.", 20, `log2(8)`, "3"),
+		function("log10", "the logarithm to base 10.", 20, `log10(1)`, "0"),
+		function("log1p", "the natural logarithm of 1 + x, accurate near zero.", 20, `log1p(0)`, "0"),
+		function("sin", "the sine of x radians.", 15, `sin(0)`, "0"),
+		function("cos", "the cosine of x radians.", 15, `cos(0)`, "1"),
+		function("tan", "the tangent of x radians.", 20, `tan(0)`, "0"),
+		function("asin", "the angle whose sine is x, in radians; nan beyond -1 to 1.", 20, `asin(0)`, "0"),
+		function("acos", "the angle whose cosine is x, in radians; nan beyond -1 to 1.", 20, `acos(1)`, "0"),
+		function("atan", "the angle whose tangent is x, in radians.", 20, `atan(0)`, "0"),
+		function("cbrt", "the cube root.", 20, `cbrt(27)`, "3"),
+		function("sinh", "the hyperbolic sine.", 20, `sinh(0)`, "0"),
+		function("cosh", "the hyperbolic cosine.", 20, `cosh(0)`, "1"),
+		function("rsqrt", "1 over the square root: infinity with its sign at a zero, nan below.", 15, `rsqrt(16)`, "0.25"),
+		function("tanh", "the hyperbolic tangent.", 20, `tanh(0)`, "0"),
+	)
+	return append(rows,
+		Row{
+			Name: "isnan", Args: []string{"x"}, Rule: define.Predicate, Flops: 1, body: define.NanBody,
+			Doc: "isnan is true where x is not a number.",
+			eg:  define.Eg(`isnan(0 / 0)`, "true"),
+			Elt: func(x []value.Scalar) value.Scalar { return value.Bool(math.IsNaN(x[0].Float())) },
+			Loops: op.Loops{
+				CmpF64: func(dst []uint8, a, _ []float64) { vec.Ne(dst, a, a) },
+				CmpF32: func(dst []uint8, a, _ []float32) { vec.Ne(dst, a, a) },
+				CmpI64: func(dst []uint8, _, _ []int64) { clear(dst) },
+				Boolx1: func(dst, _ []uint8) { clear(dst) },
+			},
+		},
+		Row{
+			Name: "isinf", Args: []string{"x"}, Rule: define.Predicate, Flops: 1, body: define.InfBody,
+			Doc: "isinf is true where x is inf or -inf.",
+			eg:  define.Eg(`isinf(1 / 0)`, "true"),
+			Elt: func(x []value.Scalar) value.Scalar { return value.Bool(math.IsInf(x[0].Float(), 0)) },
+			Loops: op.Loops{
+				CmpF64: func(dst []uint8, a, _ []float64) {
+					for i, v := range a[:len(dst)] {
+						dst[i] = 0
+						if math.IsInf(v, 0) {
+							dst[i] = 1
+						}
+					}
+				},
+				CmpF32: func(dst []uint8, a, _ []float32) {
+					for i, v := range a[:len(dst)] {
+						dst[i] = 0
+						if math.IsInf(float64(v), 0) {
+							dst[i] = 1
+						}
+					}
+				},
+				CmpI64: func(dst []uint8, _, _ []int64) { clear(dst) },
+				Boolx1: func(dst, _ []uint8) { clear(dst) },
+			},
+		})
+}

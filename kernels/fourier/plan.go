@@ -1,0 +1,204 @@
+package fourier
+
+// This file computes discrete Fourier transforms. Every product that is added to something is converted to float64, so that no compiler
+// fuses it, and the bits are the same on every processor.
+
+import (
+	"math"
+	"math/bits"
+
+	"flow/kernels/vec"
+)
+
+// greatestFactor is the greatest prime factor of a length that the steps take, at a cost that grows with the factor; lengths with a
+// greater one go by Bluestein's convolution.
+const greatestFactor = 61
+
+// fourierTransform is the sum of z[j] w^(j k) for every k, w being exp(-2 pi i / n); the inverse has the conjugate of w, and divides by n. It
+// may overwrite z.
+func fourierTransform(z []complex128, inverse bool) []complex128 {
+	n := len(z)
+	if n == 0 {
+		return z
+	}
+	if inverse {
+		for i, v := range z {
+			z[i] = conjugate(v)
+		}
+	}
+	if factors, ok := factorsOf(n); ok {
+		z = stockham(z, factors, roots(n))
+	} else {
+		z = bluestein(z)
+	}
+	if inverse {
+		for i, v := range z {
+			z[i] = complex(real(v)/float64(n), 0-imag(v)/float64(n)) // 0 -: no -0 of a real column
+		}
+	}
+	return z
+}
+
+func conjugate(z complex128) complex128 { return complex(real(z), -imag(z)) }
+
+// multiply is a b, with each product rounded before the sum: Go's own product may be fused, and treats infinities apart.
+func multiply(a, b complex128) complex128 {
+	return complex(float64(real(a)*real(b))-float64(imag(a)*imag(b)), float64(real(a)*imag(b))+float64(imag(a)*real(b)))
+}
+
+// factorsOf is n as a product of fours, then primes in ascending order; ok is false where one is above greatestFactor.
+func factorsOf(n int) (factors []int, ok bool) {
+	for n%4 == 0 {
+		factors, n = append(factors, 4), n/4
+	}
+	for p := 2; n > 1; p++ {
+		if p > greatestFactor {
+			return nil, false
+		}
+		for n%p == 0 {
+			factors, n = append(factors, p), n/p
+		}
+	}
+	return factors, true
+}
+
+// roots is exp(-2 pi i k / n) for k = 0 .. n-1. The angle is brought into an eighth of the circle in integers, so that the roots have the
+// symmetries of the circle to the bit.
+func roots(n int) []complex128 {
+	w := make([]complex128, n)
+	for k := range w {
+		w[k] = root(k, n)
+	}
+	return w
+}
+
+// root is exp(-2 pi i k / n), 0 <= k < n.
+func root(k, n int) complex128 {
+	up := false // below the real axis, as the sign says, unless k is beyond half of the circle
+	if 2*k > n {
+		k, up = n-k, true
+	}
+	left := 4*k > n
+	half := 2 * k // of n: the angle in units of pi / n
+	if left {
+		half = n - half
+	}
+	c, s := math.Sqrt2/2, math.Sqrt2/2 // of pi / 4
+	switch {
+	case 4*half > n:
+		a := math.Pi * float64(n-2*half) / (2 * float64(n))
+		c, s = vec.Sin(a), vec.Cos(a)
+	case 4*half < n:
+		a := math.Pi * float64(half) / float64(n)
+		c, s = vec.Cos(a), vec.Sin(a)
+	}
+	if left {
+		c = -c
+	}
+	if !up {
+		s = -s
+	}
+	return complex(c, s)
+}
+
+// stockham goes through the factors. Before each the array holds s transforms of length n that are interleaved; a step of factor p makes
+// s p transforms of length n / p of them.
+func stockham(x []complex128, factors []int, w []complex128) []complex128 {
+	y := make([]complex128, len(x))
+	n, s := len(x), 1
+	for _, p := range factors {
+		switch p {
+		case 2:
+			stepOf2(x, y, n/2, s, w)
+		case 4:
+			stepOf4(x, y, n/4, s, w)
+		default:
+			stepOf(p, x, y, n/p, s, w)
+		}
+		x, y, n, s = y, x, n/p, s*p
+	}
+	return x
+}
+
+func stepOf2(x, y []complex128, m, s int, w []complex128) {
+	for j := range m {
+		t := w[j*s]
+		for q := range s {
+			a, b := x[q+s*j], x[q+s*(j+m)]
+			y[q+s*2*j] = a + b
+			y[q+s*(2*j+1)] = multiply(a-b, t)
+		}
+	}
+}
+
+func stepOf4(x, y []complex128, m, s int, w []complex128) {
+	for j := range m {
+		t1, t2, t3 := w[j*s], w[2*j*s], w[3*j*s]
+		for q := range s {
+			a, b, c, d := x[q+s*j], x[q+s*(j+m)], x[q+s*(j+2*m)], x[q+s*(j+3*m)]
+			even, odd, sum, diff := a+c, a-c, b+d, b-d
+			turn := complex(imag(diff), -real(diff)) // -i diff
+			y[q+s*4*j] = even + sum
+			y[q+s*(4*j+1)] = multiply(odd+turn, t1)
+			y[q+s*(4*j+2)] = multiply(even-sum, t2)
+			y[q+s*(4*j+3)] = multiply(odd-turn, t3)
+		}
+	}
+}
+
+// stepOf is the step of any factor, by the sum of the transform of p numbers.
+func stepOf(p int, x, y []complex128, m, s int, w []complex128) {
+	a := make([]complex128, p)
+	every := len(w) / p // w[k every] are the roots of p
+	for j := range m {
+		for q := range s {
+			for r := range a {
+				a[r] = x[q+s*(j+m*r)]
+			}
+			for k := range p {
+				sum := a[0]
+				for r, at := 1, k; r < p; r++ {
+					sum += multiply(a[r], w[at*every])
+					if at += k; at >= p {
+						at -= p
+					}
+				}
+				y[q+s*(p*j+k)] = multiply(sum, w[j*k*s])
+			}
+		}
+	}
+}
+
+// bluestein is the transform of any length n: j k = (j^2 + k^2 - (k - j)^2) / 2 makes it a convolution with c[j] = exp(pi i j^2 / n), whose
+// length may be a power of two.
+func bluestein(z []complex128) []complex128 {
+	n := len(z)
+	size := 1 << bits.Len(uint(2*n-2))
+	chirp := make([]complex128, n) // the conjugate of c
+	for j, at := 0, 0; j < n; j++ {
+		chirp[j] = root(at, 2*n)
+		at = (at + 2*j + 1) % (2 * n) // the next square
+	}
+	a, b := make([]complex128, size), make([]complex128, size)
+	for j, v := range z {
+		a[j] = multiply(v, chirp[j])
+	}
+	b[0] = conjugate(chirp[0])
+	for j := 1; j < n; j++ {
+		b[j] = conjugate(chirp[j])
+		b[size-j] = b[j]
+	}
+	factors, _ := factorsOf(size)
+	w := roots(size)
+	a, b = stockham(a, factors, w), stockham(b, factors, w)
+	for k := range a {
+		a[k] = conjugate(multiply(a[k], b[k]))
+	}
+	a = stockham(a, factors, w) // of the conjugate: size times the conjugate of the inverse
+	out := make([]complex128, n)
+	for k := range out {
+		v := complex(real(a[k])/float64(size), -imag(a[k])/float64(size))
+		out[k] = multiply(v, chirp[k])
+	}
+	return out
+}

@@ -1,0 +1,362 @@
+package inout
+
+// This file defines emit, and how values look on a terminal: a scalar as the language writes it; a matrix a line a
+// row, its columns aligned; where all is asked for, elements separated by one space. A matrix of more than mostShown elements is shown by its type and its ends (ends.go)
+// unless all of it is asked for. The bytes do not depend on where they go.
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/format"
+)
+
+func emitRow() *op.Def {
+	return &op.Def{
+		Name: "emit",
+		Doc: "emit prints a value, or writes it to a file: `emit x`, `emit x as \"label\"`, `emit x to \"x.csv\"`. A matrix of more than 1000 elements is printed by its type, its first and its last rows and columns; `emit all x` prints " +
+			"everything, as files have it. The extension tells the format as for read. " +
+			"A picture is printed as characters, 80 wide, or drawn to .svg, .png or .html; a matrix to .png is an image, a pixel an element. " +
+			"Emits to the same place happen in the order of the program; a file appears only when the whole run has succeeded.",
+		Args: []op.Arg{
+			{Name: "x", Doc: "scalar or matrix"},
+			{Name: "after", Rest: true, Doc: "effects that come first; the compiler writes them"},
+			{Name: "label", Attr: true, Kind: op.StrVal, Optional: true, Doc: "printed before the value"},
+			{Name: "all", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "print every element, however many there are; the compiler writes it for `emit all x`"},
+			{Name: "to", Attr: true, Kind: op.StrVal, Optional: true, Doc: "file name; standard output unless given"},
+			{Name: "sep", Attr: true, Kind: op.StrVal, Optional: true, Doc: "separator of a CSV, one character; a comma unless given"},
+			{Name: "max", Attr: true, Optional: true, Doc: "the number that is white in an image; the greatest unless given"},
+			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"npy\", \"csv\", \"tsv\", \"pgm\", \"png\", \"svg\" or \"html\", where the extension does not tell"},
+			{Name: "width", Attr: true, Optional: true, Doc: "of a picture, in pixels of 1/96 inch"},
+			{Name: "height", Attr: true, Optional: true, Doc: "of a picture, in pixels of 1/96 inch"},
+			{Name: "dpi", Attr: true, Optional: true, Doc: "dots per inch of a picture as .png; 120 unless given"},
+			{Name: "scale", Attr: true, Optional: true, Doc: "pixels along an element of a matrix as .png; 1 unless given"},
+			{Name: "colormap", Attr: true, Optional: true, Doc: "of a matrix as .png, as for heatmap"},
+			{Name: "low", Attr: true, Optional: true, Doc: "the value at the lower end of the colour map"},
+			{Name: "high", Attr: true, Optional: true, Doc: "the value at its upper end"},
+		},
+		Eg:   []op.Example{{Program: "emit 0.5 as \"half\"\nemit eye(2) as \"I\"", Output: "half: 0.5\nI:\n1 0\n0 1\n"}},
+		Type: emitType, Ref: emitRef, Laws: op.Effectful, Shard: op.Shard{Kind: op.ShardSink}, Cost: define.CopyWork,
+		Kernel: emitKernel, Shows: shows,
+	}
+}
+
+// shows reports an emit whose bytes are seen at once: to standard output, or to a device, which is written directly. Other files
+// appear when the run has succeeded, so that an emit to one of them waits for nothing. Wrong for a named pipe, which no name tells.
+func shows(a *op.Attrs) bool {
+	to := a.Str("to")
+	return to == "" || strings.HasPrefix(filepath.Clean(to), "/dev/")
+}
+
+func emitType(s *op.Sig) (types.Type, error) {
+	t := s.In[0]
+	if !t.IsScalar() && !t.IsMatrix() {
+		return types.Type{}, op.Faultf(0, define.CodeKind, "emit takes a scalar or a matrix; this is %s", t)
+	}
+	// Attributes come after the value and its effects.
+	toArg := len(s.In) + 1
+	if isDrawn(t, s.Attrs) {
+		if err := drawnType(s, toArg); err != nil {
+			return types.Type{}, err
+		}
+		return define.EffectType(s, 1)
+	}
+	for _, a := range s.Attrs.List() {
+		if !slices.Contains([]string{"label", "to", "sep", "max", "form", "all"}, a.Name) {
+			return types.Type{}, op.Faultf(toArg, define.CodeArgument, "a sink has no argument `%s`", a.Name).WithHelp("write csv(\"f\", sep = \";\")")
+		}
+	}
+	if to := s.Attrs.Str("to"); to != "" {
+		o, err := readOptions(s.Attrs)
+		if err != nil {
+			err.(*op.Fault).Arg = toArg + 1
+			return types.Type{}, err
+		}
+		check := format.Check
+		if t.IsSparse() {
+			check = format.CheckSparse
+		}
+		if err := check(to, o); err != nil {
+			return types.Type{}, fileFault(toArg, err)
+		}
+		if !t.Elem.IsNumeric() {
+			return types.Type{}, op.Faultf(0, define.CodeKind, "a %s cannot be written to a file of numbers", t)
+		}
+	}
+	return define.EffectType(s, 1)
+}
+
+func emitKernel(c *op.Call) error {
+	if to := c.Attrs.Str("to"); to != "" {
+		return emitFile(c, to)
+	}
+	if taken(c) {
+		return nil
+	}
+	b := &textWriter{w: c.Env.Stdout()}
+	label := c.Attrs.Str("label")
+	if c.In[0].Type().Elem == types.Picture {
+		_, err := emitRef(c)
+		return err
+	}
+	switch x := c.In[0].(type) {
+	case *value.Dense:
+		if label != "" {
+			b.text = append(append(b.text, label...), ":\n"...)
+		}
+		switch {
+		case endsAlone(c):
+			b.ends(x)
+		case c.Attrs.Bool("all") || x.Cols < 2:
+			b.matrix(x)
+		default:
+			b.aligned(x)
+		}
+	case *value.CSR:
+		if label != "" {
+			b.text = append(append(b.text, label...), ":\n"...)
+		}
+		if endsAlone(c) {
+			b.sparseEnds(x)
+		} else {
+			b.sparse(x)
+		}
+	default:
+		if label != "" {
+			b.text = append(append(b.text, label...), ": "...)
+		}
+		b.text = append(append(b.text, fmt.Sprint(x)...), '\n')
+	}
+	b.flush()
+	return stdoutFailure(b.err)
+}
+
+// taken reports that the environment takes the value of an emit to standard output as it is.
+func taken(c *op.Call) bool {
+	t, ok := c.Env.(op.Taker)
+	if !ok {
+		return false
+	}
+	v := c.In[0]
+	if v.Type().Elem == types.Picture {
+		text, err := pictureText(v)
+		if err != nil {
+			return false // printing it tells
+		}
+		v = value.Str(text)
+	}
+	return t.Take(c.Attrs.Str("label"), v)
+}
+
+// stdoutFailure is the failure of printing, if it failed.
+func stdoutFailure(err error) error {
+	if err == nil {
+		return nil
+	}
+	return op.Failf(define.CodeUnwritten, "standard output cannot be written: %v", err)
+}
+
+// emitFile writes to a sink of the environment, which keeps half files from being seen.
+func emitFile(c *op.Call, to string) error {
+	o, err := readOptions(c.Attrs)
+	if err != nil {
+		return err
+	}
+	w, err := c.Env.Create(to)
+	if err != nil {
+		f := op.Failf(define.CodeUnwritten, "%s: cannot be written: %v", to, err)
+		if errors.Is(err, fs.ErrNotExist) {
+			return f.WithHelp("make its directory first")
+		}
+		return f
+	}
+	if isDrawn(c.In[0].Type(), c.Attrs) {
+		if err = draw(w, c.In[0], c.Attrs); err != nil {
+			err = &format.Error{Cause: format.Unwritable, File: to, Msg: "cannot be written: " + err.Error()}
+		}
+	} else {
+		err = format.Write(w, to, c.In[0], o)
+	}
+	if cerr := w.Close(); err == nil && cerr != nil {
+		err = &format.Error{Cause: format.Unwritable, File: to, Msg: "cannot be written: " + cerr.Error()}
+	}
+	if err != nil {
+		return fileFailure(err)
+	}
+	return nil
+}
+
+// textWriter gathers text and writes it in pieces of about 64 KiB.
+type textWriter struct {
+	w    io.Writer
+	text []byte
+	err  error
+}
+
+const textPiece = 1 << 16
+
+func (b *textWriter) flush() {
+	if b.err == nil && len(b.text) > 0 {
+		_, b.err = b.w.Write(b.text)
+	}
+	b.text = b.text[:0]
+}
+
+func (b *textWriter) matrix(d *value.Dense) {
+	for i := range d.Rows {
+		at := i * d.Stride
+		for j := range d.Cols {
+			if j > 0 {
+				b.text = append(b.text, ' ')
+			}
+			switch d.Elem {
+			case types.F64:
+				b.float(d.F64[at+j], 64)
+			case types.F32:
+				b.float(float64(d.F32[at+j]), 32)
+			case types.Bool:
+				b.text = strconv.AppendBool(b.text, d.Bool[at+j] != 0)
+			default:
+				b.text = strconv.AppendInt(b.text, d.I64[at+j], 10)
+			}
+		}
+		b.text = append(b.text, '\n')
+		if len(b.text) > textPiece {
+			b.flush()
+		}
+	}
+}
+
+// aligned prints a matrix with each column as wide as its widest element, right-aligned.
+func (b *textWriter) aligned(d *value.Dense) {
+	b.columns(d, upTo(d.Rows), upTo(d.Cols))
+}
+
+// sparse prints what is stored, a line an element: row, column and, but for bool, the value; both count from 0.
+func (b *textWriter) sparse(m *value.CSR) {
+	b.text = append(b.text, sparseTitle(m)...)
+	for i := range m.Rows {
+		cols, at := m.Row(i)
+		for k, j := range cols {
+			b.text = strconv.AppendInt(b.text, int64(i), 10)
+			b.text = append(b.text, ' ')
+			b.text = strconv.AppendInt(b.text, int64(j), 10)
+			if m.Elem != types.Bool {
+				b.text = append(b.text, ' ')
+			}
+			switch m.Elem {
+			case types.F64:
+				b.float(m.F64[at+k], 64)
+			case types.F32:
+				b.float(float64(m.F32[at+k]), 32)
+			case types.I64:
+				b.text = strconv.AppendInt(b.text, m.I64[at+k], 10)
+			}
+			b.text = append(b.text, '\n')
+			if len(b.text) > textPiece {
+				b.flush()
+			}
+		}
+	}
+}
+
+// sparseTitle is the first line of a printed sparse matrix.
+func sparseTitle(m *value.CSR) string { return fmt.Sprintf("%v, %d stored\n", m.Type(), m.NNZ()) }
+
+func (b *textWriter) float(x float64, bits int) {
+	if x-x != 0 { // nan or infinite: the language has its own words
+		b.text = append(b.text, value.FormatFloat(x, bits)...)
+		return
+	}
+	form := byte('g')
+	if value.Counted(x, bits) {
+		form = 'f'
+	}
+	b.text = strconv.AppendFloat(b.text, x, form, -1, bits)
+}
+
+func emitRef(c *op.Call) (value.Value, error) {
+	if to := c.Attrs.Str("to"); to != "" {
+		return nil, emitFile(c, to)
+	}
+	if taken(c) {
+		return nil, nil
+	}
+	label := c.Attrs.Str("label")
+	if m, ok := c.In[0].(*value.CSR); ok {
+		text := sparseTitle(m)
+		if label != "" {
+			text = label + ":\n" + text
+		}
+		if endsAlone(c) {
+			text = strings.TrimSuffix(text, "\n") + "; the first and last of them (emit all shows everything)\n"
+			_, err := io.WriteString(c.Env.Stdout(), text+sparseEndsRef(m))
+			return nil, stdoutFailure(err)
+		}
+		for i := range m.Rows {
+			for j := range m.Cols {
+				if x := m.At(i, j); m.Elem == types.Bool && x.True() {
+					text += fmt.Sprintf("%d %d\n", i, j)
+				} else if x.True() {
+					text += fmt.Sprintf("%d %d %v\n", i, j, x)
+				}
+			}
+		}
+		_, err := io.WriteString(c.Env.Stdout(), text)
+		return nil, stdoutFailure(err)
+	}
+	d, ok := c.In[0].(*value.Dense)
+	if !ok && c.In[0].Type().Elem == types.Picture {
+		text, err := pictureText(c.In[0])
+		if err != nil {
+			return nil, err
+		}
+		if label != "" {
+			text = label + ":\n" + text
+		}
+		_, err = io.WriteString(c.Env.Stdout(), text)
+		return nil, stdoutFailure(err)
+	}
+	if !ok {
+		if label != "" {
+			label += ": "
+		}
+		_, err := fmt.Fprintln(c.Env.Stdout(), label+fmt.Sprint(c.In[0]))
+		return nil, stdoutFailure(err)
+	}
+	if label != "" {
+		label += ":\n"
+	}
+	if endsAlone(c) {
+		_, err := io.WriteString(c.Env.Stdout(), label+endsRef(d))
+		return nil, stdoutFailure(err)
+	}
+	width := make([]int, d.Cols) // 0: not aligned
+	for i := range d.Rows {
+		for j := range d.Cols {
+			if !c.Attrs.Bool("all") && d.Cols > 1 {
+				width[j] = max(width[j], len(d.At(i, j).String()))
+			}
+		}
+	}
+	lines := []string{}
+	for i := range d.Rows {
+		words := make([]string, d.Cols)
+		for j := range words {
+			words[j] = fmt.Sprintf("%*s", width[j], d.At(i, j))
+		}
+		lines = append(lines, strings.Join(words, " ")+"\n")
+	}
+	_, err := io.WriteString(c.Env.Stdout(), label+strings.Join(lines, ""))
+	return nil, stdoutFailure(err)
+}

@@ -1,0 +1,157 @@
+package inout
+
+// This file defines read_graph. How many vertices a list of edges has only the whole list tells, and a program wants to
+// know it before the run (`seq(1, G.rows + 1)`), so the file is read when the program is checked and kept for the run.
+
+import (
+	"flow/ir/op"
+	"flow/ir/sparsity"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/format"
+)
+
+func readGraphRow(files *fileCache) *op.Def {
+	return &op.Def{
+		Name: "read_graph",
+		Doc: "read_graph is the graph in a file as a sparse bool matrix: element (i, j) is true where an edge goes from i to j. The file is a list " +
+			"of edges, a line `from to` each, separated by blanks, a tab or a comma, with comments after # (.txt, .csv, .tsv and any other name, " +
+			"each also .gz), or a square sparse matrix (.mtx of coordinates, .csr). Vertices count from 0; there is one more than the greatest that occurs. " +
+			"The whole file is read before the run, because it tells the size.",
+		Args: []op.Arg{
+			{Name: "path", Attr: true, Kind: op.StrVal, Doc: "file name, relative to the working directory"},
+			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"csr\" or \"txt\", where the extension does not tell"},
+		},
+		Eg: []op.Example{{Program: "emit sparse(eye(2)) to \"g.mtx\"   # in another program: G = read_graph(\"g.mtx\")"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			t, err := files.graph(s.Attrs.Str("path"), s.Attrs.Str("form"))
+			if t, err = files.looked.note(s.Attrs.Str("path"), t, err); err != nil {
+				return types.Type{}, fileFault(0, err)
+			}
+			return t, nil
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			path, o := pathOf(c), format.Options{Form: c.Attrs.Str("form")}
+			var m *value.CSR
+			var err error
+			if k, s := files.keyOf(path, o, graphFile); s != nil {
+				_, m, err = s.contents(k, o)
+			} else {
+				m, err = format.ReadGraph(path, o)
+			}
+			if err != nil {
+				return nil, fileFailure(err)
+			}
+			if m.Type() != c.Type {
+				return nil, changed(pathOf(c))
+			}
+			return m, nil
+		},
+		Reads: pathRead, Looked: files.looked.list,
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: files.storedGraph, Cost: define.SparseCost(0),
+		Kernel: func(c *op.Call) error {
+			m, err := files.takeGraph(pathOf(c), c.Attrs.Str("form"))
+			if err != nil {
+				return fileFailure(err)
+			}
+			if m.Type() != c.Type {
+				return changed(pathOf(c))
+			}
+			c.Out = m
+			return nil
+		},
+	}
+}
+
+// graph is the type of the graph in a file, which is kept for takeGraph.
+func (f *fileCache) graph(path, form string) (types.Type, error) {
+	o := format.Options{Form: form}
+	k, s := f.keyOf(path, o, graphFile)
+	if s != nil {
+		_, m, err := s.contents(k, o)
+		return headOf(nil, m).Type(), err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r, ok := f.heads[k]
+	if !ok {
+		m, err := format.ReadGraph(path, o)
+		if r.err = err; err == nil {
+			r.head = headOf(nil, m)
+			f.graphs[k] = m
+		}
+		f.heads[k] = r
+	}
+	return r.head.Type(), r.err
+}
+
+// takeGraph is the graph in a file. The first call takes what was kept, later ones read the file again.
+func (f *fileCache) takeGraph(path, form string) (*value.CSR, error) {
+	o := format.Options{Form: form}
+	k, s := f.keyOf(path, o, graphFile)
+	if s != nil {
+		_, m, err := s.contents(k, o)
+		return m, err
+	}
+	f.mu.Lock()
+	m := f.graphs[k]
+	delete(f.graphs, k)
+	f.mu.Unlock()
+	if m != nil {
+		return m, nil
+	}
+	return format.ReadGraph(path, o)
+}
+
+// sketch counts the elements of the rows and columns of the graph in a file. A graph that the run has taken is read again: what a program means
+// must not depend on whether another has run.
+func (f *fileCache) sketch(path, form string) (sparsity.Estimate, error) {
+	if _, err := f.graph(path, form); err != nil {
+		return sparsity.Estimate{}, err
+	}
+	o := format.Options{Form: form}
+	k, s := f.keyOf(path, o, graphFile)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if e, ok := f.counts[k]; ok {
+		return e, nil
+	}
+	m := f.graphs[k]
+	var err error
+	switch {
+	case s != nil:
+		if _, m, err = s.contents(k, o); err != nil {
+			return sparsity.Estimate{}, err
+		}
+	case m == nil:
+		if m, err = format.ReadGraph(path, o); err != nil {
+			return sparsity.Estimate{}, err
+		}
+		f.graphs[k] = m
+	}
+	e := sketchOf(m)
+	f.counts[k] = e
+	return e, nil
+}
+
+// sketchOf counts the elements of every row and column of m.
+func sketchOf(m *value.CSR) sparsity.Estimate {
+	rows, cols := make([]float64, m.Rows), make([]float64, m.Cols)
+	for i := range rows {
+		rows[i] = float64(m.Ptr[i+1] - m.Ptr[i])
+	}
+	for _, j := range m.Col[m.Ptr[0]:m.Ptr[m.Rows]] {
+		cols[j]++
+	}
+	return sparsity.Counts(rows, cols)
+}
+
+// storedGraph is the sketch of the graph in a file, which is read if it is not there any more.
+func (f *fileCache) storedGraph(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
+	e, err := f.sketch(s.Attrs.Str("path"), s.Attrs.Str("form"))
+	if err != nil || e.Rows != out.Rows || e.Cols != out.Cols {
+		return sparsity.Unknown(out.Rows, out.Cols)
+	}
+	return e
+}

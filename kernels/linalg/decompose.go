@@ -1,0 +1,287 @@
+package linalg
+
+// This file defines the rows on eigenvalues and singular values: eigvals, eigvecs, svdvals, svdu, svdv, rank, pinv.
+// They compute in f64 (package spectrum). A node has one result, so values and vectors are rows of their own.
+//
+// Here definition and kernel are one code, because no obvious code gives the same bits: that values and vectors are
+// right is tested by their properties (in packages kernels and spectrum).
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/blas"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+	"flow/kernels/spectrum"
+)
+
+// Decompositions is the rows of this file.
+func Decompositions(set blas.Set) []*op.Def {
+	square := func(s *op.Sig) (types.Type, error) { return squareFloat(s, 0) }
+	tol := op.Arg{Name: "tol", Attr: true, Kind: op.FloatVal, Optional: true,
+		Doc: "singular values up to it count as 0; absent: eps(a) * the longer side * the greatest one"}
+	return []*op.Def{
+		decomposition("eigvals",
+			"eigvals is the eigenvalues of a symmetric matrix as a column, in ascending order. Only its lower triangle is read.",
+			"n x n, symmetric", "eigvals(2 * eye(2) + 1)", "2\n4\n", 4,
+			func(s *op.Sig) (types.Type, error) {
+				t, err := square(s)
+				return types.DenseOf(t.Elem, t.Rows, 1), err
+			},
+			beginEigen(set, false)),
+		decomposition("eigvecs",
+			"eigvecs is the eigenvectors of a symmetric matrix as columns of length 1, in the order of eigvals; the element of each that is "+
+				"greatest in size, the first of equals, is positive. Only the lower triangle is read. a @ eigvecs(a) is eigvecs(a) * t(eigvals(a)).",
+			"n x n, symmetric", "eigvecs(eye(2))", "1 0\n0 1\n", 9, square,
+			beginEigen(set, true)),
+		decomposition("svdvals",
+			"svdvals is the singular values of a matrix as a column of min(n, m) numbers, in descending order.",
+			"n x m", "svdvals(3 * eye(2))", "3\n3\n", 4,
+			func(s *op.Sig) (types.Type, error) {
+				t, err := floatMatrix(s)
+				return types.DenseOf(t.Elem, lesserDim(t), 1), err
+			},
+			beginSingular(set, false, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
+				d.end = func() error {
+					setColumn(out, p.Values)
+					return nil
+				}
+			})),
+		decomposition("svdu",
+			"svdu is the left singular vectors of a matrix as columns, in the order of svdvals; the element of each that is greatest in "+
+				"size, the first of equals, is positive. a is (svdu(a) * t(svdvals(a))) @ t(svdv(a)).",
+			"n x m", "svdu(3 * eye(2))", "1 0\n0 1\n", 14,
+			func(s *op.Sig) (types.Type, error) {
+				t, err := floatMatrix(s)
+				return types.DenseOf(t.Elem, t.Rows, lesserDim(t)), err
+			},
+			beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
+				storeVectors(d, p, out, func() []float64 { return p.Left })
+			})),
+		decomposition("svdv",
+			"svdv is the right singular vectors of a matrix as columns, in the order of svdvals and with the signs that go with svdu.",
+			"n x m", "svdv(3 * eye(2))", "1 0\n0 1\n", 14,
+			func(s *op.Sig) (types.Type, error) {
+				t, err := floatMatrix(s)
+				return types.DenseOf(t.Elem, t.Cols, lesserDim(t)), err
+			},
+			beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
+				storeVectors(d, p, out, func() []float64 { return p.Right })
+			})),
+		rank(set, tol), pinv(set, tol),
+	}
+}
+
+// beginning begins a computation whose result goes to out, or for a scalar into the call.
+type beginning func(c *op.Call, out *value.Dense, workers int) (*decomposed, error)
+
+// decomposition is a row with a dense result; work is its cost in n m min(n, m) operations.
+func decomposition(name, doc, arg, example, output string, work float64, rule func(*op.Sig) (types.Type, error), begin beginning) *op.Def {
+	alone := func(c *op.Call, out *value.Dense) error {
+		d, err := begin(c, out, 1)
+		if err != nil {
+			return err
+		}
+		return d.alone()
+	}
+	d := &op.Def{
+		Name: name, Doc: doc, Args: []op.Arg{{Name: "a", Doc: arg}}, Eg: define.Eg(example, output),
+		Type: rule, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "decompose",
+		Cost: decompositionWork(work),
+		Ref: func(c *op.Call) (value.Value, error) {
+			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+			return out, alone(c, out)
+		},
+		Kernel: func(c *op.Call) error { return alone(c, c.Result()) },
+		Loop:   decomposedLoop(begin),
+	}
+	if name == "eigvals" || name == "eigvecs" {
+		d.Lower = []int{0}
+	}
+	return d
+}
+
+func decompositionWork(factor float64) func(s *op.Sig, out types.Type) op.Work {
+	return func(s *op.Sig, out types.Type) op.Work {
+		n := define.ElementCount(s.In[0])
+		return op.Work{Flops: factor * n * float64(max(lesserDim(s.In[0]), 0)), Bytes: 8*n + define.CopyBytes(out)}
+	}
+}
+
+// floatMatrix is the type of the first argument, a matrix of floats.
+func floatMatrix(s *op.Sig) (types.Type, error) {
+	t := s.In[0]
+	if !t.IsDense() || !t.Elem.IsFloat() {
+		f := op.Faultf(0, define.CodeKind, "%s takes a matrix of f64 or f32; this is %s", s.Def.Source(), t)
+		if t.IsDense() && t.Elem.IsNumeric() {
+			f.WithHelp("f64(x) converts")
+		}
+		return types.Type{}, f
+	}
+	return t, nil
+}
+
+// lesserDim is the number of singular values.
+func lesserDim(t types.Type) int { return min(t.Rows, t.Cols) } // Unknown is the least number there is
+
+// beginEigen begins the eigenproblem of the first input, whose values or vectors go to out.
+func beginEigen(set blas.Set, vectors bool) beginning {
+	return func(c *op.Call, out *value.Dense, workers int) (*decomposed, error) {
+		d := &decomposed{c: c}
+		a, err := finiteCopy(c, true)
+		if err != nil || a.Rows == 0 {
+			return d, err
+		}
+		p := spectrum.NewEigen(set, workers, a.Rows, a.X, vectors)
+		d.m = p.Machine
+		if !vectors {
+			d.end = func() error {
+				setColumn(out, p.Values)
+				return nil
+			}
+			return d, nil
+		}
+		d.columns = a.Rows
+		d.write = func(lo, hi int) {
+			v := dense.Grid[float64]{Rows: a.Rows, Cols: a.Rows, LD: a.Rows, X: p.Vectors}
+			setColumns(out, v, lo, hi, func(i int) bool { return !headPositive(v.Row(i)) })
+		}
+		return d, nil
+	}
+}
+
+// beginSingular begins the singular value decomposition of the first input; store says what becomes of it, where there is anything.
+func beginSingular(set blas.Set, vectors bool, store func(d *decomposed, p *spectrum.Singular, out *value.Dense)) beginning {
+	return func(c *op.Call, out *value.Dense, workers int) (*decomposed, error) {
+		d := &decomposed{c: c}
+		a, err := finiteCopy(c, false)
+		if err != nil || len(a.X) == 0 {
+			return d, err
+		}
+		p := spectrum.NewSingular(set, workers, a.Rows, a.Cols, a.X, vectors)
+		d.m = p.Machine
+		store(d, p, out)
+		return d, nil
+	}
+}
+
+// storeVectors makes the columns of out the vectors that of returns, with the signs of those on the left.
+func storeVectors(d *decomposed, p *spectrum.Singular, out *value.Dense, of func() []float64) {
+	k := out.Cols
+	d.columns = k
+	d.write = func(lo, hi int) {
+		v, left := of(), p.Left
+		m := len(left) / k
+		setColumns(out, dense.Grid[float64]{Rows: k, Cols: out.Rows, LD: out.Rows, X: v}, lo, hi, func(i int) bool { return !headPositive(left[i*m : (i+1)*m]) })
+	}
+}
+
+func setColumn(out *value.Dense, x []float64) {
+	for i, v := range x {
+		out.Set(i, 0, define.Number(out.Elem, v))
+	}
+}
+
+// cutoff is the size up to which singular values s of the first input count as 0.
+func cutoff(c *op.Call, s []float64) float64 {
+	if _, ok := c.Attrs.Get("tol"); ok {
+		return c.Attrs.Float("tol")
+	}
+	if len(s) == 0 {
+		return 0
+	}
+	eps := 0x1p-52
+	if c.Dense(0).Elem == types.F32 {
+		eps = 0x1p-23
+	}
+	return eps * float64(max(c.Dense(0).Rows, c.Dense(0).Cols)) * s[0]
+}
+
+func checkTol(s *op.Sig) error {
+	if v, ok := s.Attrs.Get("tol"); ok && (v.Kind != op.FloatVal && v.Kind != op.IntVal || !(s.Attrs.Float("tol") >= 0)) {
+		return op.Faultf(1, define.CodeAttr, "tol of `%s` is a number from 0 on, not %v", s.Def.Source(), v)
+	}
+	return nil
+}
+
+func rank(set blas.Set, tol op.Arg) *op.Def {
+	begin := func(c *op.Call, _ *value.Dense, workers int) (*decomposed, error) {
+		c.Out = value.I64(0)
+		return beginSingular(set, false, func(d *decomposed, p *spectrum.Singular, _ *value.Dense) {
+			d.end = func() error {
+				c.Out = value.I64(int64(counting(c, p.Values)))
+				return nil
+			}
+		})(c, nil, workers)
+	}
+	alone := func(c *op.Call) (value.Value, error) {
+		own := *c
+		d, err := begin(&own, nil, 1)
+		if err == nil {
+			err = d.alone()
+		}
+		return own.Out, err
+	}
+	return &op.Def{
+		Name: "rank", Doc: "rank is the number of singular values of a matrix that are above tol.",
+		Args: []op.Arg{{Name: "a", Doc: "n x m"}, tol}, Eg: define.Eg("rank(ones(3, 3))", "1"),
+		Type: func(s *op.Sig) (types.Type, error) {
+			if _, err := floatMatrix(s); err != nil {
+				return types.Type{}, err
+			}
+			return types.ScalarOf(types.I64), checkTol(s)
+		},
+		Ref: alone, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "decompose", Cost: decompositionWork(4),
+		Kernel: func(c *op.Call) (err error) { c.Out, err = alone(c); return err },
+		Loop:   decomposedLoop(begin),
+	}
+}
+
+// counting is how many of the values, which descend, count.
+func counting(c *op.Call, s []float64) int {
+	n := 0
+	for n < len(s) && s[n] > cutoff(c, s) {
+		n++
+	}
+	return n
+}
+
+func pinv(set blas.Set, tol op.Arg) *op.Def {
+	// pinv = v diag(1/s) t(u), each element one chain over the singular values that count.
+	begin := beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
+		d.columns = out.Rows
+		d.write = func(lo, hi int) {
+			k := counting(d.c, p.Values)
+			rows, n := hi-lo, out.Rows
+			v := make([]float64, k*rows)
+			for i, s := range p.Values[:k] {
+				for j := range rows {
+					v[i*rows+j] = p.Right[i*n+lo+j] / s
+				}
+			}
+			x := dense.Grid[float64]{Rows: rows, Cols: out.Cols, LD: out.Cols, X: make([]float64, rows*out.Cols)}
+			set.GemmTNF64(&blas.Workspace{}, false, rows, out.Cols, k, v, rows, p.Left, out.Cols, x.X, x.LD)
+			for i := range rows {
+				if out.Elem == types.F32 {
+					for j, v := range x.Row(i) {
+						out.F32[(lo+i)*out.Stride+j] = float32(v)
+					}
+				} else {
+					copy(out.F64[(lo+i)*out.Stride:], x.Row(i))
+				}
+			}
+		}
+	})
+	d := decomposition("pinv", "pinv is the pseudo-inverse of a matrix (Moore, Penrose), m x n, in which singular values up to tol count as 0.",
+		"n x m", "pinv(2 * eye(2))", "0.5   0\n  0 0.5\n", 20,
+		func(s *op.Sig) (types.Type, error) {
+			t, err := floatMatrix(s)
+			if err == nil {
+				err = checkTol(s)
+			}
+			return types.DenseOf(t.Elem, t.Cols, t.Rows), err
+		}, begin)
+	d.Args = append(d.Args, tol)
+	return d
+}

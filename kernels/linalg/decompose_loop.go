@@ -1,0 +1,170 @@
+package linalg
+
+// This file runs the computations of package spectrum as loops: their passes, and one more that stores the result.
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/dense"
+	"flow/kernels/spectrum"
+)
+
+// decomposed is one execution.
+type decomposed struct {
+	c       *op.Call
+	m       *spectrum.Machine // nil: there is nothing to compute
+	columns int
+	write   func(lo, hi int) // columns lo..hi-1 of what the result is made of
+	end     func() error
+	writing bool
+}
+
+// LeastShared is from which greater side of a matrix on a decomposition is shared among workers.
+const LeastShared = 160
+
+// decomposedLoop is the Loop of a row that begin begins, with the result in out.
+func decomposedLoop(begin func(c *op.Call, out *value.Dense, workers int) (*decomposed, error)) *op.Loop {
+	return &op.Loop{
+		Space: func(c *op.Call) (n, leaf int) {
+			if t := c.In[0].Type(); t.Count() == 0 || max(t.Rows, t.Cols) < LeastShared {
+				return 0, 0
+			}
+			return spectrum.Slots, 1
+		},
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+			var out *value.Dense
+			if c.Type.IsDense() {
+				out = c.Result()
+			}
+			return begin(c, out, workers)
+		},
+	}
+}
+
+// alone runs it on the calling goroutine.
+func (d *decomposed) alone() error {
+	for {
+		if err := d.Chunk(0, 0, spectrum.Slots); err != nil {
+			return err
+		}
+		again, err := d.Next()
+		if err != nil {
+			return err
+		}
+		if !again {
+			return d.End()
+		}
+	}
+}
+
+// Chunk runs slots lo..hi-1 of a pass.
+func (d *decomposed) Chunk(worker, lo, hi int) error {
+	switch {
+	case d.writing:
+		for ; lo < hi; lo++ {
+			if from, to := lo*d.columns/spectrum.Slots, (lo+1)*d.columns/spectrum.Slots; from < to {
+				d.write(from, to)
+			}
+		}
+	case d.m != nil:
+		d.m.Chunk(worker, lo, hi)
+	}
+	return nil
+}
+
+// Next opens the next pass.
+func (d *decomposed) Next() (again bool, err error) {
+	if d.writing {
+		return false, nil
+	}
+	if d.m != nil {
+		if again, err = d.m.Next(); err != nil {
+			return false, op.Failf("E606", "%s: %v", d.c.Def.Source(), err)
+		} else if again {
+			return true, nil
+		}
+	}
+	d.writing = d.write != nil
+	return d.writing, nil
+}
+
+func (d *decomposed) End() error {
+	if d.end == nil {
+		return nil
+	}
+	return d.end()
+}
+
+var _ op.Passes = (*decomposed)(nil)
+
+// finiteCopy is the first input as f64 without gaps; what is not finite fails. lower: above the diagonal nothing is
+// read, and there are zeros.
+func finiteCopy(c *op.Call, lower bool) (dense.Grid[float64], error) {
+	a := c.Dense(0)
+	g := dense.Grid[float64]{Rows: a.Rows, Cols: a.Cols, LD: a.Cols, X: make([]float64, a.Rows*a.Cols)}
+	for i := range a.Rows {
+		row := g.Row(i)
+		if len(row) == 0 {
+			break
+		}
+		if lower {
+			row = row[:i+1]
+		}
+		if a.Elem == types.F32 {
+			for j, x := range a.F32[i*a.Stride:][:len(row)] {
+				row[j] = float64(x)
+			}
+		} else {
+			copy(row, a.F64[i*a.Stride:])
+		}
+		for j, x := range row {
+			if math.Abs(x) <= math.MaxFloat64 {
+				continue
+			}
+			return g, op.Failf("E508", "%s: element (%d, %d) is %v", c.Def.Source(), i, j, value.F64(x)).
+				WithHelp("replace(x, nan, 0) has 0 for every nan; clamp(x, lo, hi) brings inf and -inf between bounds")
+		}
+	}
+	return g, nil
+}
+
+// headPositive reports that the element of x that is greatest in size, the first of equals, is positive, or that there
+// is none.
+func headPositive(x []float64) bool {
+	best := 0.0
+	for _, v := range x {
+		if math.Abs(v) > math.Abs(best) {
+			best = v
+		}
+	}
+	return best >= 0
+}
+
+// setColumns stores rows lo..hi-1 of v, each times -1 where negative says so, as those columns of out.
+func setColumns(out *value.Dense, v dense.Grid[float64], lo, hi int, negative func(i int) bool) {
+	sign := make([]float64, hi-lo)
+	for i := range sign {
+		sign[i] = 1
+		if negative(lo + i) {
+			sign[i] = -1
+		}
+	}
+	for r0 := 0; r0 < v.Cols; r0 += dense.TransposeBlock {
+		for r := r0; r < min(r0+dense.TransposeBlock, v.Cols); r++ {
+			if out.Elem == types.F32 {
+				to := out.F32[r*out.Stride+lo:][:hi-lo]
+				for i := range to {
+					to[i] = float32(v.X[(lo+i)*v.LD+r]*sign[i]) + 0
+				}
+				continue
+			}
+			to := out.F64[r*out.Stride+lo:][:hi-lo]
+			for i := range to {
+				to[i] = v.X[(lo+i)*v.LD+r]*sign[i] + 0 // no -0 from a changed sign
+			}
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package linalg
+
+// This file defines the contractions: matmul (`@`), its accumulating form gemm, and syrk, the lower half of a
+// symmetric gemm. Every element is one chain of fused multiply-adds in ascending k (package blas), so the three
+// agree bit for bit wherever they compute the same element; that is what lets the compiler choose among them.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/blas"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+)
+
+// Linear is the kernels of one blas set with their scratch memory. It is safe for concurrent use.
+type Linear struct {
+	Pool *scratchPool
+	F64  Solver[float64]
+	F32  Solver[float32]
+}
+
+// NewLinear is a kernel set with no scratch memory yet.
+func NewLinear(set blas.Set) *Linear {
+	return &Linear{Pool: &scratchPool{}, F64: solverF64(set), F32: solverF32(set)}
+}
+
+// Rows is the rows of dense linear algebra.
+func (l *Linear) Rows() []*op.Def {
+	rows := append(l.contractions(), l.panels())
+	rows = append(rows, l.factorizations()...)
+	rows = append(rows, l.triangularSolves()...)
+	return append(rows, Triangles()...)
+}
+
+func (l *Linear) contractions() []*op.Def {
+	ta := define.Flag("ta", "a is used transposed")
+	tb := define.Flag("tb", "b is used transposed")
+	sub := define.Flag("sub", "subtract the product instead of adding it")
+	return []*op.Def{
+		{
+			Name: "matmul", Infix: "@",
+			Doc: "matmul is the matrix product `a @ b`. Each element is one chain of fused multiply-adds over ascending k that starts from +0, " +
+				"whatever the tiles, threads and ranks; i64 wraps, bool counts as 0 and 1.",
+			Args:     []op.Arg{{Name: "a", Doc: "n x k"}, {Name: "b", Doc: "k x m"}, ta, tb},
+			Eg:       []op.Example{{Program: "emit ones(2, 3) @ ones(3, 1)", Output: "3\n3\n"}, {Program: "emit (2 * eye(2)) @ ones(2, 2)", Output: "2 2\n2 2\n"}},
+			Type:     matmulType,
+			Elements: func(e *op.Elements) op.Element { return chainElements(e, e.In, nil) },
+			Ref:      MatmulRef,
+			Laws:     op.Pure | op.Total,
+			Shard:    op.Shard{Kind: op.ShardContract, Accum: "gemm"},
+			Rate:     "gemm",
+			Cost:     func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
+			Kernel:   l.matmul,
+			Loop:     l.tallLoop(0, l.matmul),
+		},
+		{
+			Name: "gemm", Hidden: true,
+			Doc:  "gemm is c + a @ b, or c - a @ b: the accumulating product that the compiler makes of such expressions.",
+			Args: []op.Arg{{Name: "c", Doc: "n x m, what the chains start from"}, {Name: "a", Doc: "n x k"}, {Name: "b", Doc: "k x m"}, sub, ta, tb},
+			Eg: []op.Example{
+				{Program: "a = ones(2, 2)\nemit eye(2) + a @ a", Output: "3 2\n2 3\n"},
+			},
+			Type:     gemmType,
+			Elements: func(e *op.Elements) op.Element { return chainElements(e, e.In[1:], e.In[0].At) },
+			Ref:      gemmRef,
+			Laws:     op.Pure | op.Total,
+			Shard:    op.Shard{Kind: op.ShardContract, Accum: "gemm"},
+			Accum:    1,
+			Narrow:   "syrk",
+			Rate:     "gemm",
+			Cost:     func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[1], out) },
+			Kernel:   l.gemm,
+			Loop:     l.tallLoop(1, l.gemm),
+		},
+		{
+			Name: "syrk", Hidden: true,
+			Doc: "syrk is the lower triangle of c + a @ t(a), or of c - a @ t(a) (of t(a) @ a with ta): gemm where nothing else is read. " +
+				"Above the diagonal stays what c has there.",
+			Args:  []op.Arg{{Name: "c", Doc: "n x n"}, {Name: "a", Doc: "n x k"}, sub, define.Flag("ta", "t(a) @ a instead of a @ t(a)")},
+			Eg:    []op.Example{{Program: "a = ones(2, 2)\nemit lower(3 * eye(2) - a @ t(a))", Output: " 1 0\n-2 1\n"}},
+			Type:  syrkType,
+			Ref:   syrkRef,
+			Laws:  op.Pure | op.Total,
+			Accum: 1, Lower: []int{0},
+			Cost: func(s *op.Sig, out types.Type) op.Work {
+				w := productWork(s, s.In[1], out)
+				return op.Work{Flops: w.Flops / 2, Bytes: w.Bytes / 2}
+			},
+			Kernel: l.syrk,
+		},
+	}
+}
+
+// productWork is the work of a product whose left factor is a: two operations an element of the result and k.
+func productWork(s *op.Sig, a, out types.Type) op.Work {
+	k := a.Cols
+	if s.Attrs.Bool("ta") {
+		k = a.Rows
+	}
+	return op.Work{Flops: 2 * float64(out.Count()) * float64(max(k, 0)), Bytes: define.Traffic(s, out)}
+}
+
+// ProductType is the type of op(a) @ op(b); first is the argument index of a.
+func ProductType(s *op.Sig, first int) (types.Type, error) {
+	a, b := s.In[first], s.In[first+1]
+	for i, t := range []types.Type{a, b} {
+		if !t.IsDense() || !t.Elem.IsNumeric() {
+			f := op.Faultf(first+i, define.CodeKind, "`@` takes matrices of numbers; this is %s", t)
+			if t.IsScalar() {
+				f.WithHelp("`*` multiplies by a scalar")
+			}
+			return types.Type{}, f
+		}
+	}
+	e, ok := types.Widen(a.Elem, b.Elem)
+	if !ok {
+		return types.Type{}, op.Faultf(first+1, define.CodeElem, "`@` of %s and %s", a.Elem, b.Elem).
+			WithHelp("convert one side: f64(x) or f32(x)")
+	}
+	if e == types.Bool {
+		e = types.I64 // a product of bools counts
+	}
+	n, k := define.Turned(a, s.Attrs.Bool("ta"))
+	k2, m := define.Turned(b, s.Attrs.Bool("tb"))
+	if !define.Agree(k, k2) {
+		f := op.Faultf(first+1, define.CodeInner, "inner sizes of `@` differ: %d columns, %d rows", k, k2)
+		if define.Agree(k, m) {
+			f.WithHelp("t(b) transposes the right side")
+		} else if define.Agree(n, k2) {
+			f.WithHelp("t(a) transposes the left side")
+		}
+		return types.Type{}, f
+	}
+	return types.DenseOf(e, n, m), nil
+}
+
+func matmulType(s *op.Sig) (types.Type, error) { return ProductType(s, 0) }
+
+// accumulates checks that a product p can be added into c without a conversion: the chain starts from c.
+func accumulates(c, p types.Type) (types.Type, error) {
+	if !c.IsDense() || c.Elem != p.Elem {
+		return types.Type{}, op.Faultf(0, define.CodeElem, "a product %s cannot be accumulated into a %s", p, c)
+	}
+	if !define.Agree(c.Rows, p.Rows) || !define.Agree(c.Cols, p.Cols) {
+		return types.Type{}, op.Faultf(0, define.CodeShape, "a product %s cannot be accumulated into a %s", p, c)
+	}
+	return c, nil
+}
+
+func gemmType(s *op.Sig) (types.Type, error) {
+	p, err := ProductType(s, 1)
+	if err != nil {
+		return p, err
+	}
+	return accumulates(s.In[0], p)
+}
+
+func syrkType(s *op.Sig) (types.Type, error) {
+	a := s.In[1]
+	if !a.IsDense() || !a.Elem.IsNumeric() {
+		return types.Type{}, op.Faultf(1, define.CodeKind, "syrk takes matrices of numbers; this is %s", a)
+	}
+	n, _ := define.Turned(a, s.Attrs.Bool("ta"))
+	p := types.DenseOf(a.Elem, n, n)
+	if a.Elem == types.Bool {
+		p.Elem = types.I64
+	}
+	return accumulates(s.In[0], p)
+}
+
+func (l *Linear) matmul(c *op.Call) error {
+	out := c.Result()
+	dense.Clear(out)
+	l.Accumulate(out, c.Dense(0), c.Dense(1), c.Attrs.Bool("ta"), c.Attrs.Bool("tb"), false)
+	return nil
+}
+
+func (l *Linear) gemm(c *op.Call) error {
+	l.Accumulate(c.Result(), c.Dense(1), c.Dense(2), c.Attrs.Bool("ta"), c.Attrs.Bool("tb"), c.Attrs.Bool("sub"))
+	return nil
+}
+
+// Accumulate adds op(a) @ op(b) into out, or subtracts it.
+func (l *Linear) Accumulate(out, a, b *value.Dense, ta, tb, sub bool) {
+	a, b = dense.Widened(a, out.Elem), dense.Widened(b, out.Elem)
+	switch out.Elem {
+	case types.F64:
+		s := l.Pool.Get()
+		GemmInto(l.F64, s, dense.GridOf[float64](out), dense.GridOf[float64](a), dense.GridOf[float64](b), ta, tb, sub)
+		l.Pool.Put(s)
+	case types.F32:
+		s := l.Pool.Get()
+		GemmInto(l.F32, s, dense.GridOf[float32](out), dense.GridOf[float32](a), dense.GridOf[float32](b), ta, tb, sub)
+		l.Pool.Put(s)
+	default:
+		gemmI64(dense.GridOf[int64](out), dense.GridOf[int64](a), dense.GridOf[int64](b), ta, tb, sub)
+	}
+}
+
+func (l *Linear) syrk(c *op.Call) error {
+	out, a := c.Result(), dense.Widened(c.Dense(1), c.Result().Elem)
+	ta, sub := c.Attrs.Bool("ta"), c.Attrs.Bool("sub")
+	switch out.Elem {
+	case types.F64:
+		s := l.Pool.Get()
+		syrkInto(l.F64, s, dense.GridOf[float64](out), dense.GridOf[float64](a), ta, sub)
+		l.Pool.Put(s)
+	case types.F32:
+		s := l.Pool.Get()
+		syrkInto(l.F32, s, dense.GridOf[float32](out), dense.GridOf[float32](a), ta, sub)
+		l.Pool.Put(s)
+	default:
+		syrkI64(dense.GridOf[int64](out), dense.GridOf[int64](a), ta, sub)
+	}
+	return nil
+}
+
+// GemmInto is c ± op(a)@op(b) on the set's kernels. They have no form for two transposes: then a is turned first.
+func GemmInto[T dense.Precision](k Solver[T], s *Scratch, c, a, b dense.Grid[T], ta, tb, sub bool) {
+	if ta && tb {
+		at := ScratchGrid[T](s, a.Cols, a.Rows)
+		dense.Transpose(at, a)
+		a, ta = at, false
+	}
+	inner := a.Cols
+	if ta {
+		inner = a.Rows
+	}
+	if c.Rows == 0 || c.Cols == 0 || inner == 0 {
+		return
+	}
+	if ta {
+		k.gemmTN(&s.Ws, sub, c.Rows, c.Cols, inner, a.X, a.LD, b.X, b.LD, c.X, c.LD)
+		return
+	}
+	k.gemm(&s.Ws, tb, sub, c.Rows, c.Cols, inner, a.X, a.LD, b.X, b.LD, c.X, c.LD)
+}
+
+// syrkInto is the lower triangle of c ± a@t(a).
+func syrkInto[T dense.Precision](k Solver[T], s *Scratch, c, a dense.Grid[T], ta, sub bool) {
+	if ta {
+		at := ScratchGrid[T](s, a.Cols, a.Rows)
+		dense.Transpose(at, a)
+		a = at
+	}
+	if a.Rows > 0 && a.Cols > 0 {
+		k.syrk(&s.Ws, sub, a.Rows, a.Cols, a.X, a.LD, c.X, c.LD)
+	}
+}
+
+// gemmI64 is the product of integers modulo 2^64. The order of terms is free there; row by row is fast enough
+// for what integers are used for (counts, paths), about 1 G multiply-adds a second.
+func gemmI64(c, a, b dense.Grid[int64], ta, tb, sub bool) {
+	if ta {
+		a = dense.TurnedCopy(a)
+	}
+	if tb {
+		b = dense.TurnedCopy(b)
+	}
+	for i := range c.Rows {
+		row := c.Row(i)
+		for k, x := range a.Row(i) {
+			if sub {
+				x = -x
+			}
+			for j, y := range b.Row(k) {
+				row[j] += x * y
+			}
+		}
+	}
+}
+
+func syrkI64(c, a dense.Grid[int64], ta, sub bool) {
+	if ta {
+		a = dense.TurnedCopy(a)
+	}
+	for i := range c.Rows {
+		for j := range i + 1 {
+			var sum int64
+			for k, x := range a.Row(i) {
+				sum += x * a.Row(j)[k]
+			}
+			if sub {
+				sum = -sum
+			}
+			c.Row(i)[j] += sum
+		}
+	}
+}

@@ -1,0 +1,331 @@
+package linalg
+
+// This file defines matmul.panels, the product over a long inner size, and which products run as loops.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/blas"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+	"flow/kernels/window"
+)
+
+// panels is the row of products over more than a panel.
+func (l *Linear) panels() *op.Def {
+	return &op.Def{
+		Name: "matmul.panels", Hidden: true,
+		Doc: "matmul.panels is a matrix product over a long inner size: products of panels of that many terms, added in a balanced tree. " +
+			"The compiler makes it of such a product where its operands are in one piece.",
+		Args: []op.Arg{{Name: "a", Doc: "n x k"}, {Name: "b", Doc: "k x m"}, define.Flag("ta", "a is used transposed"), define.Flag("tb", "b is used transposed"),
+			{Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
+		Type:   matmulType,
+		Ref:    PanelsRef,
+		Laws:   op.Pure | op.Total,
+		Rate:   "gemm",
+		Cost:   func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
+		Kernel: l.panelsKernel,
+		Loop: &op.Loop{
+			Space: func(c *op.Call) (n, leaf int) { return panelGridOf(c).count(), 1 },
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return l.beginPanels(c, workers), nil },
+		},
+	}
+}
+
+// PanelGrid is how a product is shared out: panels of its inner size and, where those are few, strips of rows of the result.
+type PanelGrid struct {
+	K, Panel, Panels int
+	Strip, Strips    int // rows of a strip; their number
+}
+
+func (p PanelGrid) count() int { return p.Panels * p.Strips }
+
+// fewPanels is how many panels there must be for a strip to be the whole result.
+const fewPanels = 16
+
+func panelGridOf(c *op.Call) PanelGrid {
+	_, k := define.Turned(c.In[0].Type(), c.Attrs.Bool("ta"))
+	p := PanelGrid{K: k, Panel: c.Attrs.Int("panel"), Strip: c.Type.Rows, Strips: 1}
+	if c.Type.Count() == 0 || k == 0 || p.Panel < 1 {
+		return PanelGrid{}
+	}
+	p.Panels = (k + p.Panel - 1) / p.Panel
+	if p.Panels < fewPanels {
+		p.Strip = (c.Type.Rows*p.Panels/fewPanels + blas.TallRows) / blas.TallRows * blas.TallRows
+		p.Strips = (c.Type.Rows + p.Strip - 1) / p.Strip
+	}
+	return p
+}
+
+func (l *Linear) panelsKernel(c *op.Call) error {
+	n := panelGridOf(c).count()
+	if n == 0 {
+		dense.Clear(c.Result())
+		return nil
+	}
+	b := l.beginPanels(c, 1)
+	if err := b.Chunk(0, 0, n); err != nil {
+		return err
+	}
+	return b.End()
+}
+
+func (l *Linear) beginPanels(c *op.Call, workers int) op.LoopBody {
+	switch c.Type.Elem {
+	case types.F64:
+		return beginPanels(l, l.F64, c)
+	case types.F32:
+		return beginPanels(l, l.F32, c)
+	}
+	b := &panelBodyI64{PanelGrid: panelGridOf(c), c: c, sums: make([]*value.Dense, workers)}
+	return b
+}
+
+// panelBody is the product of floats. Every panel has a result of its own, and End adds them up.
+type panelBody[T dense.Precision] struct {
+	PanelGrid
+	l     *Linear
+	by    Solver[T]
+	c     *op.Call
+	lower bool // t(a) @ a is symmetric to the bit, as fma(x, y, z) is fma(y, x, z)
+	ta    bool
+	tb    bool
+	sums  []dense.Grid[T]
+}
+
+func beginPanels[T dense.Precision](l *Linear, by Solver[T], c *op.Call) *panelBody[T] {
+	b := &panelBody[T]{PanelGrid: panelGridOf(c), l: l, by: by, c: c, ta: c.Attrs.Bool("ta"), tb: c.Attrs.Bool("tb")}
+	b.lower = c.In[0] == c.In[1] && b.ta && !b.tb
+	rows, cols := RoundUp(c.Type.Rows, blas.TallRows), RoundUp(c.Type.Cols, blas.TallCols)
+	room := make([]T, b.Panels*rows*cols)
+	for p := range b.Panels {
+		b.sums = append(b.sums, dense.Grid[T]{Rows: c.Type.Rows, Cols: c.Type.Cols, LD: cols, X: room[p*rows*cols:][:rows*cols]})
+	}
+	return b
+}
+
+// RoundUp is the least multiple of m that is not below n.
+func RoundUp(n, m int) int { return (n + m - 1) / m * m }
+
+// Chunk computes strips lo..hi-1; those of one panel follow each other.
+func (b *panelBody[T]) Chunk(_, lo, hi int) error {
+	s := b.l.Pool.Get()
+	defer b.l.Pool.Put(s)
+	for ; lo < hi; lo++ {
+		p, i := lo/b.Strips, lo%b.Strips*b.Strip
+		from, to := p*b.Panel, min((p+1)*b.Panel, b.K)
+		b.strip1(s, b.sums[p], i, min(i+b.Strip, b.c.Type.Rows), from, to-from)
+		s.f64, s.f32 = s.f64[:0], s.f32[:0]
+	}
+	return nil
+}
+
+// strip1 computes rows i0..i1-1 of the product of k terms from the one at from on.
+func (b *panelBody[T]) strip1(s *Scratch, sum dense.Grid[T], i0, i1, from, k int) {
+	x, y := inner[T](b.c.Dense(0), b.ta, from, k), inner[T](b.c.Dense(1), !b.tb, from, k)
+	if b.ta && !b.tb {
+		b.by.tall(&s.Ws, b.lower, i0, i1, sum.Cols, k, x.X, x.LD, y.X, y.LD, sum.X, sum.LD)
+		return
+	}
+	if b.ta {
+		x = x.Part(0, i0, k, i1-i0)
+	} else {
+		x = x.Part(i0, 0, i1-i0, k)
+	}
+	GemmInto(b.by, s, sum.Part(i0, 0, i1-i0, sum.Cols), x, y, b.ta, b.tb, false)
+}
+
+// inner is the part of d with k terms of the inner size, which is that of its rows or of its columns.
+func inner[T dense.Precision](d *value.Dense, rows bool, from, k int) dense.Grid[T] {
+	var v value.Dense
+	if rows {
+		d.Window(&v, from, 0, k, d.Cols)
+	} else {
+		d.Window(&v, 0, from, d.Rows, k)
+	}
+	var zero T
+	e := types.F64
+	if _, single := any(zero).(float32); single {
+		e = types.F32
+	}
+	return dense.GridOf[T](dense.Widened(&v, e))
+}
+
+// AddPanels adds the results of panels into the first: pairs, then pairs of pairs.
+func AddPanels[T dense.Precision](sums []dense.Grid[T]) dense.Grid[T] {
+	for len(sums) > 1 {
+		next := sums[:0]
+		for i := 0; i < len(sums); i += 2 {
+			if i+1 < len(sums) {
+				for r := range sums[i].Rows {
+					x, y := sums[i].Row(r), sums[i+1].Row(r)
+					for j := range x {
+						x[j] += y[j]
+					}
+				}
+			}
+			next = append(next, sums[i])
+		}
+		sums = next
+	}
+	return sums[0]
+}
+
+// End adds the panels and mirrors what is symmetric.
+func (b *panelBody[T]) End() error {
+	sum := AddPanels(b.sums)
+	out := dense.GridOf[T](b.c.Result())
+	for i := range out.Rows {
+		row := out.Row(i)
+		copy(row, sum.Row(i))
+		if b.lower {
+			for j := i + 1; j < out.Cols; j++ {
+				row[j] = sum.Row(j)[i]
+			}
+		}
+	}
+	b.sums = nil
+	return nil
+}
+
+// panelBodyI64 is the product of integers, whose sums need no order: a worker has one.
+type panelBodyI64 struct {
+	PanelGrid
+	c    *op.Call
+	sums []*value.Dense
+}
+
+// Chunk adds strips lo..hi-1 to the worker's sum.
+func (b *panelBodyI64) Chunk(worker, lo, hi int) error {
+	if b.sums[worker] == nil {
+		b.sums[worker] = value.New(types.I64, b.c.Type.Rows, b.c.Type.Cols)
+	}
+	ta, tb := b.c.Attrs.Bool("ta"), b.c.Attrs.Bool("tb")
+	for ; lo < hi; lo++ {
+		p, i := lo/b.Strips, lo%b.Strips*b.Strip
+		from := p * b.Panel
+		k, rows := min(b.Panel, b.K-from), min(b.Strip, b.c.Type.Rows-i)
+		x := innerI64(b.c.Dense(0), ta, from, k)
+		if ta {
+			x = x.Part(0, i, k, rows)
+		} else {
+			x = x.Part(i, 0, rows, k)
+		}
+		gemmI64(dense.GridOf[int64](b.sums[worker]).Part(i, 0, rows, b.c.Type.Cols), x, innerI64(b.c.Dense(1), !tb, from, k), ta, tb, false)
+	}
+	return nil
+}
+
+func innerI64(d *value.Dense, rows bool, from, k int) dense.Grid[int64] {
+	if rows {
+		return dense.GridOf[int64](dense.Widened(d.View(from, 0, k, d.Cols), types.I64))
+	}
+	return dense.GridOf[int64](dense.Widened(d.View(0, from, d.Rows, k), types.I64))
+}
+
+// End adds the workers' sums.
+func (b *panelBodyI64) End() error {
+	out := dense.GridOf[int64](b.c.Result())
+	dense.Clear(b.c.Result())
+	for _, s := range b.sums {
+		if s == nil {
+			continue
+		}
+		for i := range out.Rows {
+			for j, v := range dense.GridOf[int64](s).Row(i) {
+				out.Row(i)[j] += v
+			}
+		}
+	}
+	return nil
+}
+
+// The bounds of a product that runs as a loop over the rows of its result: a tall left factor, and a right one that stays in a second-level cache.
+const (
+	tallRatio = 8       // rows to columns of the result and to the inner size, at least
+	MostRight = 1 << 15 // elements of the right factor
+)
+
+// LeastTall is the least number of rows of a leaf: the right factor is packed anew for each.
+const LeastTall = 512
+
+// leastByVector is from how many elements on a matrix times a column is shared out: they are read once, and one worker has not all of
+// memory's speed. Its leaves are multiples of vectorRows rows, which go together.
+const leastByVector, vectorRows = 1 << 18, 8
+
+// tallProduct reports that a product of a, the input at first, and the next one is such a product. Its operands need not be cut.
+func tallProduct(s *op.Sig, first int, out types.Type) bool {
+	a, b := s.In[first], s.In[first+1]
+	if !a.IsDense() || !b.IsDense() || !a.Known() || !b.Known() || s.Attrs.Bool("ta") {
+		return false
+	}
+	return out.Rows >= tallRatio*max(a.Cols, out.Cols) && b.Count() > 0 && b.Count() <= MostRight
+}
+
+// tallLoop is the Loop of matmul and gemm, whose left factor is input first: each chunk is the product of its rows.
+func (l *Linear) tallLoop(first int, kernel func(c *op.Call) error) *op.Loop {
+	parts := []window.Part{window.Same, window.Rows, window.Whole}
+	if first == 0 {
+		parts = parts[1:]
+	}
+	rows := window.Loop(kernel, parts...)
+	takes := func(s *op.Sig, out types.Type) bool { return tallProduct(s, first, out) }
+	return &op.Loop{
+		Light: true,
+		Takes: takes,
+		Space: func(c *op.Call) (n, leaf int) {
+			s := &op.Sig{Def: c.Def, Attrs: c.Attrs}
+			for _, v := range c.In {
+				s.In = append(s.In, v.Type())
+			}
+			if a := s.In[first]; c.Type.Cols == 1 && !s.Attrs.Bool("ta") && a.Count() >= leastByVector {
+				return c.Type.Rows, RoundUp(max(1, window.LeafElements/a.Cols), vectorRows)
+			}
+			if !takes(s, c.Type) {
+				return 0, 0
+			}
+			return c.Type.Rows, max(LeastTall, window.LeafElements/max(1, s.In[first].Cols))
+		},
+		Begin: rows.Begin,
+	}
+}
+
+// PanelsRef is the definition: a chain for every panel, and the tree.
+func PanelsRef(c *op.Call) (value.Value, error) {
+	a, b := c.Dense(0), c.Dense(1)
+	ta, tb := c.Attrs.Bool("ta"), c.Attrs.Bool("tb")
+	_, k := define.Turned(a.Type(), ta)
+	panel := c.Attrs.Int("panel")
+	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	for i := range out.Rows {
+		for j := range out.Cols {
+			var sums []value.Scalar
+			for p := 0; p < k; p++ {
+				if p%panel == 0 {
+					sums = append(sums, value.Scalar{Elem: out.Elem})
+				}
+				at := len(sums) - 1
+				sums[at] = StepRef(out.Elem, false, atRef(a, ta, i, p), atRef(b, tb, p, j), sums[at])
+			}
+			out.Set(i, j, treeRef(out.Elem, sums))
+		}
+	}
+	return out, nil
+}
+
+// treeRef adds neighbours until one sum is left; a last one without a neighbour waits.
+func treeRef(e types.Elem, sums []value.Scalar) value.Scalar {
+	if len(sums) == 0 {
+		return value.Scalar{Elem: e}
+	}
+	for len(sums) > 1 {
+		var next []value.Scalar
+		for ; len(sums) > 1; sums = sums[2:] {
+			one := value.I64(1)
+			next = append(next, StepRef(e, false, sums[1], one.Convert(e), sums[0])) // x + 1*y, rounded once
+		}
+		sums = append(next, sums...)
+	}
+	return sums[0]
+}

@@ -1,0 +1,117 @@
+package move
+
+import (
+	"math"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/window"
+)
+
+// This file defines how the row cut finds its window: a slice of a size that only the run knows. Sizes that are known before the
+// run (attribute size) are kept; the others end where the second number of the pair says.
+
+// cutType has the sizes that are known.
+func cutType(s *op.Sig) (types.Type, error) {
+	t, err := subscripted(s)
+	if err != nil {
+		return t, err
+	}
+	size, through := s.Attrs.Ints("size"), s.Attrs.Ints("through")
+	if len(size) != 2 || len(through) != 2 || len(s.In) != 5 {
+		return t, op.Faultf(1, define.CodeAttr, "cut needs two bounds, a size and an end for rows and for columns")
+	}
+	known := func(n int64) int {
+		if n < 0 {
+			return types.Unknown
+		}
+		return int(n)
+	}
+	return types.DenseOf(t.Elem, known(size[0]), known(size[1])), subscriptTypes(s)
+}
+
+// cutWork is that of reading and writing half of the matrix: nothing is known of the part.
+func cutWork(s *op.Sig, _ types.Type) op.Work {
+	if !s.In[0].Known() {
+		return op.Work{}
+	}
+	return op.Work{Bytes: float64(s.In[0].Bytes())}
+}
+
+// cutRange is the first index and the number of indices of axis k (0: rows) of a matrix with n of them.
+func cutRange(c *op.Call, k, n int) (at, size int, err error) {
+	lo, hi, what := c.Scalar(1+2*k).I, c.Scalar(2+2*k).I, [...]string{"row", "column"}[k]
+	if known := c.Attrs.Ints("size")[k]; known >= 0 {
+		at, ok := stretch(lo, int(known), n)
+		if !ok {
+			return 0, 0, outOfWindow(what, lo, int(known), n)
+		}
+		return at, int(known), nil
+	}
+	from, to := lo, hi
+	if from < 0 {
+		from += int64(n)
+	}
+	if to < 0 {
+		to += int64(n)
+	}
+	if c.Attrs.Ints("through")[k] != 0 && to < math.MaxInt64 { // which is outside with or without
+		to++
+	}
+	if from > to && to == int64(n) {
+		return 0, 0, define.BadIndex("%ss from %d on of a matrix with %d", what, from, n)
+	}
+	if from < 0 || to > int64(n) || from > to {
+		return 0, 0, define.BadIndex("%ss %d to %d of a matrix with %d", what, from, to, n)
+	}
+	return int(from), int(to - from), nil
+}
+
+func cutWindow(c *op.Call, a *value.Dense) (w window.Rect, err error) {
+	if w.Row, w.Rows, err = cutRange(c, 0, a.Rows); err == nil {
+		w.Col, w.Cols, err = cutRange(c, 1, a.Cols)
+	}
+	return w, err
+}
+
+// cutRef lists the indices of each axis, then copies element by element.
+func cutRef(c *op.Call) (value.Value, error) {
+	a := c.Dense(0)
+	var list [2][]int
+	for k, n := range []int{a.Rows, a.Cols} {
+		lo, hi := c.Scalar(1+2*k).I, c.Scalar(2+2*k).I
+		size, what := c.Attrs.Ints("size")[k], [...]string{"row", "column"}[k]
+		if size >= 0 {
+			at, ok := stretch(lo, int(size), n)
+			if !ok {
+				return nil, outOfWindow(what, lo, int(size), n)
+			}
+			lo, hi = int64(at), int64(at)+size
+		} else {
+			if lo < 0 {
+				lo += int64(n)
+			}
+			if hi < 0 {
+				hi += int64(n)
+			}
+			if c.Attrs.Ints("through")[k] != 0 && hi < math.MaxInt64 {
+				hi++
+			}
+		}
+		if lo < 0 || lo > hi || hi > int64(n) {
+			return nil, define.BadIndex("%ss %d to %d of a matrix with %d", what, lo, hi, n)
+		}
+		for i := lo; i < hi; i++ {
+			list[k] = append(list[k], int(i))
+		}
+	}
+	out := value.New(a.Elem, len(list[0]), len(list[1]))
+	for i, r := range list[0] {
+		for j, q := range list[1] {
+			out.Set(i, j, a.At(r, q))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,232 @@
+package move
+
+// This file defines the rows of subscripts that only the run knows: element and window. Subscripts known before are
+// attributes of item and slice.
+
+import (
+	"math"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+)
+
+func indexings() []*op.Def {
+	at := []op.Arg{{Name: "a", Doc: "n x m"}, {Name: "i", Doc: "row, i64; a negative one counts from the end"},
+		{Name: "j", Doc: "column, i64; a negative one counts from the end"}}
+	return []*op.Def{
+		{
+			Name: "element", Hidden: true,
+			Doc:  "element is one element of a matrix as a scalar; the compiler writes it for `x[i, j]` with subscripts that only the run knows.",
+			Args: at,
+			Eg:   []op.Example{{Program: "x = 2 * eye(2)\nemit x[i64(sum(x)) - 3, 1]", Output: "2\n"}},
+			Elements: func(e *op.Elements) op.Element {
+				i, j := e.Index(1, 1, e.In[0].Rows), e.Index(2, 1, e.In[0].Cols)
+				x := e.In[0].At(i, j)
+				return func(loop.Lin, loop.Lin) loop.Val { return x }
+			},
+			Type: elementType, Ref: elementRef, Laws: op.Pure, Rate: "copy",
+			Cost: func(*op.Sig, types.Type) op.Work { return op.Work{Bytes: 8} },
+			Kernel: func(c *op.Call) error {
+				a := c.Dense(0)
+				i, j, err := indices(c, a)
+				if err == nil {
+					c.Out = a.At(i, j)
+				}
+				return err
+			},
+		},
+		{
+			Name: "window", Hidden: true,
+			Doc:  "window is a part of a matrix of a size known before the run; the compiler writes it for `x[i..i+2, :]` where only the run knows i.",
+			Args: append(at, op.Arg{Name: "size", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns]"}),
+			Eg:   []op.Example{{Program: "x = seq(0, 5)\ni = i64(sum(x)) - 8\nemit x[i..i + 2, :]", Output: "2\n3\n"}},
+			Elements: func(e *op.Elements) op.Element {
+				r, c := e.Index(1, e.Out.Rows, e.In[0].Rows), e.Index(2, e.Out.Cols, e.In[0].Cols)
+				if e.Out.Count() > 0 { // all of it lies in the matrix, though perhaps little of it is read
+					e.In[0].At(r, c)
+					e.In[0].At(r.Plus(loop.Num(int64(e.Out.Rows-1))), c.Plus(loop.Num(int64(e.Out.Cols-1))))
+				}
+				return func(i, j loop.Lin) loop.Val { return e.In[0].At(i.Plus(r), j.Plus(c)) }
+			},
+			Type: windowType, Ref: windowRef, Laws: op.Pure | op.View, Rate: "copy", Cost: define.CopyWork,
+			Kernel: func(c *op.Call) error {
+				a := c.Dense(0)
+				i, j, err := corner(c, a)
+				if err == nil {
+					c.Result().CopyFrom(a.View(i, j, c.Type.Rows, c.Type.Cols))
+				}
+				return err
+			},
+			Look: func(c *op.Call) (*value.Dense, error) {
+				a := c.Dense(0)
+				i, j, err := corner(c, a)
+				if err != nil {
+					return nil, err
+				}
+				return a.View(i, j, c.Type.Rows, c.Type.Cols), nil
+			},
+		},
+		{
+			Name: "cut", Hidden: true,
+			Doc: "cut is a part of a matrix of a size that the run knows; the compiler writes it for `x[0..k, :]` where only the run knows k.",
+			Args: []op.Arg{at[0], {Name: "i", Doc: "first row, i64; negative ones count from the end"}, {Name: "k", Doc: "end of the rows, i64"},
+				{Name: "j", Doc: "first column"}, {Name: "l", Doc: "end of the columns"},
+				{Name: "size", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns], negative where the end says it"},
+				{Name: "through", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns], 1 where the end is included"}},
+			Eg:   []op.Example{{Program: "x = seq(0, 5)\nk = i64(sum(x)) - 8\nemit x[0..k, :]\nemit x[k.., 0]", Output: "0\n1\n2\n3\n4\n"}},
+			Type: cutType, Ref: cutRef, Laws: op.Pure | op.View, Rate: "copy", Cost: cutWork,
+			Kernel: func(c *op.Call) error {
+				a := c.Dense(0)
+				w, err := cutWindow(c, a)
+				if err == nil {
+					c.Out = a.View(w.Row, w.Col, w.Rows, w.Cols).Clone()
+				}
+				return err
+			},
+		},
+	}
+}
+
+// subscripted is the type of the matrix.
+func subscripted(s *op.Sig) (types.Type, error) {
+	t := s.In[0]
+	if !t.IsDense() {
+		return t, op.Faultf(0, define.CodeKind, "subscripts that only the run knows are of dense matrices; this is %s", t).
+			WithHelp("dense(x) makes one")
+	}
+	return t, nil
+}
+
+func subscriptTypes(s *op.Sig) error {
+	for k, t := range s.In[1:] {
+		if t != types.ScalarOf(types.I64) {
+			return op.Faultf(k+1, define.CodeKind, "a subscript is an i64, this is %v", t)
+		}
+	}
+	return nil
+}
+
+func elementType(s *op.Sig) (types.Type, error) {
+	t, err := subscripted(s)
+	if err != nil {
+		return t, err
+	}
+	return types.ScalarOf(t.Elem), subscriptTypes(s)
+}
+
+func windowType(s *op.Sig) (types.Type, error) {
+	t, err := subscripted(s)
+	if err != nil {
+		return t, err
+	}
+	size := s.Attrs.Ints("size")
+	if len(size) != 2 || size[0] < 0 || size[1] < 0 {
+		return t, op.Faultf(1, define.CodeAttr, "window needs size = [rows, columns]")
+	}
+	return types.DenseOf(t.Elem, int(size[0]), int(size[1])), subscriptTypes(s)
+}
+
+// outOfRange is the failure of an index.
+func outOfRange(what string, i int64, n int) error {
+	return define.BadIndex("%s %d of a matrix with %d %ss", what, i, n, what)
+}
+
+// outOfWindow is the failure of a range.
+func outOfWindow(what string, i int64, size, n int) error {
+	end := i + int64(size)
+	if i > 0 && end < i {
+		end = math.MaxInt64
+	}
+	return define.BadIndex("%ss %d to %d of a matrix with %d", what, i, end, n)
+}
+
+func elementRef(c *op.Call) (value.Value, error) {
+	a := c.Dense(0)
+	i, j := c.Scalar(1).I, c.Scalar(2).I
+	if i < 0 {
+		i += int64(a.Rows)
+	}
+	if j < 0 {
+		j += int64(a.Cols)
+	}
+	if i < 0 || i >= int64(a.Rows) {
+		return nil, outOfRange("row", c.Scalar(1).I, a.Rows)
+	}
+	if j < 0 || j >= int64(a.Cols) {
+		return nil, outOfRange("column", c.Scalar(2).I, a.Cols)
+	}
+	return a.At(int(i), int(j)), nil
+}
+
+// windowRef copies element by element; a range lo..hi has both ends counted from the end where they are negative.
+func windowRef(c *op.Call) (value.Value, error) {
+	a := c.Dense(0)
+	var at [2]int64
+	for k, n := range []int{a.Rows, a.Cols} {
+		what := [...]string{"row", "column"}[k]
+		size := [...]int{c.Type.Rows, c.Type.Cols}[k]
+		lo := c.Scalar(k + 1).I
+		hi := lo + int64(size)
+		if at[k] = lo; lo < 0 {
+			at[k] += int64(n)
+		}
+		if hi < 0 || size == 1 && lo == -1 {
+			hi += int64(n)
+		}
+		if at[k] < 0 || at[k] > int64(n) || hi > int64(n) || hi-at[k] != int64(size) {
+			return nil, outOfWindow(what, lo, size, n)
+		}
+	}
+	out := value.New(a.Elem, c.Type.Rows, c.Type.Cols)
+	for i := range out.Rows {
+		for j := range out.Cols {
+			out.Set(i, j, a.At(int(at[0])+i, int(at[1])+j))
+		}
+	}
+	return out, nil
+}
+
+// position is index i of n, counted from the end when it is negative; ok is false outside.
+func position(i int64, n int) (at int, ok bool) {
+	if i < 0 {
+		i += int64(n)
+	}
+	return int(i), uint64(i) < uint64(n)
+}
+
+// stretch is the first of size indices from i on, of n; a range that crosses from negative indices to others does not
+// exist, as it does not when its ends are known before the run. The one index -1 is the last.
+func stretch(i int64, size, n int) (at int, ok bool) {
+	if i < 0 {
+		if i+int64(size) >= 0 && size > 0 && i != -1 {
+			return 0, false
+		}
+		i += int64(n)
+	}
+	return int(i), i >= 0 && i <= int64(n-size)
+}
+
+func indices(c *op.Call, a *value.Dense) (i, j int, err error) {
+	i, ok := position(c.Scalar(1).I, a.Rows)
+	if !ok {
+		return 0, 0, outOfRange("row", c.Scalar(1).I, a.Rows)
+	}
+	if j, ok = position(c.Scalar(2).I, a.Cols); !ok {
+		return 0, 0, outOfRange("column", c.Scalar(2).I, a.Cols)
+	}
+	return i, j, nil
+}
+
+func corner(c *op.Call, a *value.Dense) (i, j int, err error) {
+	i, ok := stretch(c.Scalar(1).I, c.Type.Rows, a.Rows)
+	if !ok {
+		return 0, 0, outOfWindow("row", c.Scalar(1).I, c.Type.Rows, a.Rows)
+	}
+	if j, ok = stretch(c.Scalar(2).I, c.Type.Cols, a.Cols); !ok {
+		return 0, 0, outOfWindow("column", c.Scalar(2).I, c.Type.Cols, a.Cols)
+	}
+	return i, j, nil
+}

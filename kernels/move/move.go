@@ -1,0 +1,234 @@
+package move
+
+// This file defines the rows that move elements and compute nothing: t, slice, lay, reshape, cbind, rbind, reverse,
+// item, dense and exchange; const, which brings a plan-time constant into the graph; and the manual entries of tiles
+// and untile, which the compiler expands into slice and lay.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+	"flow/kernels/window"
+)
+
+// Rows is the rows of data movement.
+func Rows() []*op.Def {
+	rows := []*op.Def{
+		{
+			Name: "t",
+			Doc:  "t is the transpose of a matrix. It is a view wherever a reader can take it so: `a @ t(b)` and `x + t(x)` move nothing.",
+			Args: []op.Arg{{Name: "a", Doc: "n x m"}},
+			Eg:   []op.Example{{Program: "emit t(upper(ones(2, 2)))", Output: "1 0\n1 1\n"}},
+			Type: func(s *op.Sig) (types.Type, error) {
+				t, err := define.DenseType(s)
+				t.Rows, t.Cols = t.Cols, t.Rows
+				return t, err
+			},
+			Elements: func(e *op.Elements) op.Element {
+				return func(i, j loop.Lin) loop.Val { return e.In[0].At(j, i) }
+			},
+			Ref: transposeRef, Laws: op.Pure | op.Total | op.View | op.Involution,
+			Shard: op.Shard{Kind: op.ShardTranspose}, Rate: "transpose", Cost: define.CopyWork, Kernel: transposeKernel,
+			Loop: window.Loop(transposeKernel, window.Turned),
+		},
+		{
+			Name: "slice", Hidden: true,
+			Doc: "slice is a window of a matrix; the compiler writes it for `x[r0..r1, c0..c1]` and for the tiles of `tiles`.",
+			Args: []op.Arg{{Name: "a", Doc: "n x m"},
+				{Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
+			Eg: []op.Example{{Program: "emit (ones(3, 3) + eye(3))[1..3, 0..2]", Output: "1 2\n1 1\n"}},
+			Elements: func(e *op.Elements) op.Element {
+				at := e.Attrs.Ints("at")
+				return func(i, j loop.Lin) loop.Val { return e.In[0].At(i.Plus(loop.Num(at[0])), j.Plus(loop.Num(at[1]))) }
+			},
+			Type: SliceType, Ref: sliceRef, Laws: op.Pure | op.Total | op.View,
+			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: define.CopyWork, Kernel: sliceKernel, Loop: window.RectLoop(sliceRect),
+			Look: func(c *op.Call) (*value.Dense, error) {
+				w, _ := window.RectOf(c.Attrs, "at")
+				return w.Of(c.Dense(0)), nil
+			},
+		},
+		{
+			Name: "lay", Hidden: true,
+			Doc: "lay is a matrix laid out of windows of others, zero where none lies; the compiler writes it for `untile` and where blocks are cut anew.",
+			Args: []op.Arg{{Name: "blocks", Rest: true, Doc: "matrices of one element type; window k is cut from block k"},
+				{Name: "rows", Attr: true, Kind: op.IntVal, Doc: "rows of the result"},
+				{Name: "cols", Attr: true, Kind: op.IntVal, Doc: "columns of the result"},
+				{Name: "boxes", Attr: true, Kind: op.IntsVal, Doc: "six numbers a block: row and column in the block, height and width, row and column in the result"}},
+			Eg:   []op.Example{{Program: "chan L = tiles(eye(3), 2, part = \"lower\")\nemit untile(L)", Output: "1 0 0\n0 1 0\n0 0 1\n"}},
+			Type: layType, Ref: layRef, Elements: layElements, Laws: op.Pure | op.Total | op.View,
+			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: define.CopyWork, Kernel: layKernel,
+		},
+	}
+	rows = append(rows, rearrangements()...)
+	rows = append(rows, identities()...)
+	rows = append(rows, indexings()...)
+	rows = append(rows, picks()...)
+	return append(rows, tilings()...)
+}
+
+func transposeRef(c *op.Call) (value.Value, error) {
+	a := c.Dense(0)
+	d := value.New(a.Elem, a.Cols, a.Rows)
+	for i := range a.Rows {
+		for j := range a.Cols {
+			d.Set(j, i, a.At(i, j))
+		}
+	}
+	return d, nil
+}
+
+func transposeKernel(c *op.Call) error {
+	out, a := c.Result(), c.Dense(0)
+	switch a.Elem {
+	case types.F64:
+		dense.Transpose(dense.GridOf[float64](out), dense.GridOf[float64](a))
+	case types.F32:
+		dense.Transpose(dense.GridOf[float32](out), dense.GridOf[float32](a))
+	case types.Bool:
+		dense.Transpose(dense.GridOf[uint8](out), dense.GridOf[uint8](a))
+	default:
+		dense.Transpose(dense.GridOf[int64](out), dense.GridOf[int64](a))
+	}
+	return nil
+}
+
+// SliceType is the type rule of slice.
+func SliceType(s *op.Sig) (types.Type, error) {
+	t, err := define.DenseType(s)
+	if err != nil {
+		return t, err
+	}
+	w, ok := window.RectOf(s.Attrs, "at")
+	if !ok {
+		return t, op.Faultf(1, define.CodeAttr, "slice needs at = [first row, first column, rows, columns]")
+	}
+	if !w.Within(t.Rows, t.Cols) {
+		return t, op.Faultf(1, define.CodeRange, "rows %d..%d, columns %d..%d of a %s", w.Row, w.Row+w.Rows, w.Col, w.Col+w.Cols, t)
+	}
+	return types.DenseOf(t.Elem, w.Rows, w.Cols), nil
+}
+
+func sliceRef(c *op.Call) (value.Value, error) {
+	w, _ := window.RectOf(c.Attrs, "at")
+	a, d := c.Dense(0), value.New(c.Dense(0).Elem, w.Rows, w.Cols)
+	for i := range w.Rows {
+		for j := range w.Cols {
+			d.Set(i, j, a.At(w.Row+i, w.Col+j))
+		}
+	}
+	return d, nil
+}
+
+func sliceKernel(c *op.Call) error {
+	w, _ := window.RectOf(c.Attrs, "at")
+	dense.Copy(c.Result(), w.Of(c.Dense(0)))
+	return nil
+}
+
+// sliceRect makes window w of the result.
+func sliceRect(c *op.Call, w window.Rect) {
+	at, _ := window.RectOf(c.Attrs, "at")
+	window.CopyRect(c.Result(), w, c.Dense(0), at.Row+w.Row, at.Col+w.Col)
+}
+
+// boxOf is where block k of a lay is cut from and where it is laid.
+func boxOf(a *op.Attrs, k int) (from, to window.Rect) {
+	b := a.Ints("boxes")[6*k:][:6]
+	h, w := int(b[2]), int(b[3])
+	return window.Rect{Row: int(b[0]), Col: int(b[1]), Rows: h, Cols: w}, window.Rect{Row: int(b[4]), Col: int(b[5]), Rows: h, Cols: w}
+}
+
+func layType(s *op.Sig) (types.Type, error) {
+	n := len(s.In)
+	if n == 0 {
+		return types.Type{}, op.Faultf(-1, define.CodeKind, "lay needs a block")
+	}
+	out := types.DenseOf(s.In[0].Elem, s.Attrs.Int("rows"), s.Attrs.Int("cols"))
+	if out.Rows < 0 || out.Cols < 0 || len(s.Attrs.Ints("boxes")) != 6*n {
+		return out, op.Faultf(n+2, define.CodeAttr, "lay of %d blocks into %s has %d numbers in boxes", n, out, len(s.Attrs.Ints("boxes")))
+	}
+	for k, t := range s.In {
+		from, to := boxOf(s.Attrs, k)
+		switch {
+		case !t.IsDense():
+			return out, op.Faultf(k, define.CodeKind, "lay takes dense matrices; this is %s", t)
+		case t.Elem != out.Elem:
+			return out, op.Faultf(k, define.CodeElem, "blocks of %s and of %s", out.Elem, t.Elem)
+		case !from.Within(t.Rows, t.Cols) || !to.Within(out.Rows, out.Cols):
+			return out, op.Faultf(k, define.CodeRange, "box %d cuts %v of a %s and lays it at %v of a %s", k, from, t, to, out)
+		}
+	}
+	return out, nil
+}
+
+func layRef(c *op.Call) (value.Value, error) {
+	d := value.New(c.Dense(0).Elem, c.Attrs.Int("rows"), c.Attrs.Int("cols"))
+	for k := range c.In {
+		from, to := boxOf(c.Attrs, k)
+		for i := range from.Rows {
+			for j := range from.Cols {
+				d.Set(to.Row+i, to.Col+j, c.Dense(k).At(from.Row+i, from.Col+j))
+			}
+		}
+	}
+	return d, nil
+}
+
+func layKernel(c *op.Call) error {
+	out := c.Result()
+	if !covers(c.Attrs, len(c.In), out) {
+		dense.Clear(out)
+	}
+	for k := range c.In {
+		from, to := boxOf(c.Attrs, k)
+		dense.Copy(to.Of(out), from.Of(c.Dense(k)))
+	}
+	return nil
+}
+
+// covers reports that the boxes leave no element of out untouched: their areas make up out's and no two overlap.
+// Boxes in rows of tiles, the usual case, are recognised by going over them in order; anything else is taken not
+// to cover, which costs a clear and is never wrong.
+func covers(a *op.Attrs, n int, out *value.Dense) bool {
+	row, col, height := 0, 0, 0
+	for k := range n {
+		_, to := boxOf(a, k)
+		if col == 0 {
+			height = to.Rows
+		}
+		if to.Row != row || to.Col != col || to.Rows != height {
+			return false
+		}
+		if col += to.Cols; col == out.Cols {
+			row, col = row+height, 0
+		}
+	}
+	return row == out.Rows && col == 0
+}
+
+// tilings is the manual entries of tiles and untile. They have no kernel: the compiler makes a slice a tile of
+// the one and a lay of the other.
+func tilings() []*op.Def {
+	size, all := op.Int(0), op.Str("all")
+	return []*op.Def{
+		{
+			Name: "tiles",
+			Doc: "tiles is the static array of the nb x nb tiles of a matrix; the last row and column of tiles take what is left. " +
+				"`chan T = tiles(a, nb)` declares them with a send end. part = \"lower\" or \"upper\" has no tiles beyond the diagonal ones.",
+			Args: []op.Arg{{Name: "x", Doc: "the matrix"},
+				{Name: "nb", Attr: true, Kind: op.IntVal, Default: &size, Doc: "tile edge, positive; 0 or absent takes auto_tile of the matrix"},
+				{Name: "part", Attr: true, Kind: op.StrVal, Default: &all, Doc: `"all", "lower" or "upper"`}},
+			Eg: []op.Example{{Program: "T = tiles(eye(3), 2)\nemit T[0,0]", Output: "1 0\n0 1\n"}},
+		},
+		{
+			Name: "untile",
+			Doc:  "untile is the matrix that an array of tiles makes up; elements whose tile was never there are zero.",
+			Args: []op.Arg{{Name: "c", Doc: "an array made by tiles"}},
+			Eg:   []op.Example{{Program: "chan L = tiles(ones(2, 2), 1, part = \"lower\")\nemit untile(L)", Output: "1 0\n1 1\n"}},
+		},
+	}
+}

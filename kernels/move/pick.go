@@ -1,0 +1,245 @@
+package move
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+	"flow/kernels/window"
+)
+
+// This file defines the rows of subscripts that are vectors: pick.rows and pick.cols, which take rows or columns by a list of
+// positions, and places, which makes such a list of a mask.
+
+func picks() []*op.Def {
+	at := []op.Arg{{Name: "a", Doc: "n x m"}, {Name: "at", Doc: "k x 1 positions, i64"}}
+	once := op.Flow{Rate: op.Once}
+	return []*op.Def{
+		{
+			Name: "pick.rows", Hidden: true,
+			Doc: "pick.rows is the rows of a matrix at the positions of a column, in that order, repeated as they are; negative positions count from the end. " +
+				"The compiler writes it for `x[[2, 0], :]` and `x[x > 0, :]`.",
+			Args: at,
+			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 3, 2)\nemit x[[2, 0, -1], :]", Output: "4 5\n0 1\n4 5\n"}},
+			Type: pickType(0), Ref: pickRef(0), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickRowsKernel,
+			Loop: window.Loop(pickRowsKernel, window.Whole, window.Rows),
+		},
+		{
+			Name: "pick.cols", Hidden: true,
+			Doc:  "pick.cols is the columns of a matrix at the positions of a column, as pick.rows its rows. The compiler writes it for `x[:, [2, 0]]`.",
+			Args: at,
+			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 2, 3)\nemit x[:, [2, 0]]", Output: "2 0\n5 3\n"}},
+			Type: pickType(1), Ref: pickRef(1), Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: pickColumnsKernel,
+			Loop: window.Loop(pickColumnsKernel, window.Rows, window.Whole),
+		},
+		{
+			Name: "places", Hidden: true,
+			Doc: "places is the positions at which a mask, a vector of n truth values, is true, as a column. The compiler writes it for `x[x > 0, :]`, " +
+				"with the number of rows or columns of x as n.",
+			Args: []op.Arg{{Name: "mask", Doc: "n truth values"}, {Name: "n", Doc: "i64"}, {Name: "axis", Attr: true, Kind: op.IntVal, Doc: "0: of rows, 1: of columns"}},
+			Eg:   []op.Example{{Program: "x = [3, -1, 2]\nemit x[x > 0]", Output: "3\n2\n"}},
+			Type: placesType, Ref: placesRef, Laws: op.Pure, Flow: once, Rate: "copy",
+			Cost: func(s *op.Sig, _ types.Type) op.Work {
+				n := define.ElementCount(s.In[0])
+				return op.Work{Flops: n, Bytes: 9 * n}
+			},
+			Kernel: placesKernel,
+		},
+	}
+}
+
+// indexedBy names what the axes count, for messages.
+var indexedBy = [2]string{"row", "column"}
+
+// vectorLength is the number of elements of a type that is a row or a column, or may be one: types.Unknown where only the
+// run knows.
+func vectorLength(t types.Type) (n int, ok bool) {
+	switch {
+	case t.Cols == 1:
+		return t.Rows, true
+	case t.Rows == 1:
+		return t.Cols, true
+	case t.Rows == types.Unknown || t.Cols == types.Unknown:
+		return types.Unknown, true
+	}
+	return 0, false
+}
+
+// pickType is the type rule of a selection along an axis, 0 for rows.
+func pickType(axis int) func(s *op.Sig) (types.Type, error) {
+	return func(s *op.Sig) (types.Type, error) {
+		t, at := s.In[0], s.In[1]
+		switch {
+		case !t.IsDense():
+			return t, op.Faultf(0, define.CodeKind, "positions and masks are subscripts of dense matrices; this is %s", t).WithHelp("dense(x) makes one")
+		case !at.IsDense() || at.Elem != types.I64:
+			f := op.Faultf(1, define.CodeKind, "positions are a vector of i64, and a mask is one of bool; this is %s", at)
+			if at.IsDense() && at.Elem.IsFloat() {
+				f = f.WithHelp("i64(x) converts")
+			}
+			return t, f
+		case !define.Agree(at.Cols, 1):
+			return t, op.Faultf(1, define.CodeShape, "positions are a column or a row; this is %s", at)
+		case axis == 1:
+			return types.DenseOf(t.Elem, t.Rows, at.Rows), nil
+		}
+		return types.DenseOf(t.Elem, at.Rows, t.Cols), nil
+	}
+}
+
+// pickedPlaces is the positions as places along an axis of n.
+func pickedPlaces(c *op.Call, axis, n int) ([]int64, error) {
+	v := c.Dense(1)
+	at := make([]int64, v.Rows)
+	for i := range at {
+		p, ok := position(v.I64[i*v.Stride], n)
+		if !ok {
+			return nil, outOfRange(indexedBy[axis], v.I64[i*v.Stride], n)
+		}
+		at[i] = int64(p)
+	}
+	return at, nil
+}
+
+func pickRowsKernel(c *op.Call) error {
+	x := c.Dense(0)
+	at, err := pickedPlaces(c, 0, x.Rows)
+	if err != nil || len(at) == 0 {
+		return err
+	}
+	rows := value.Dense{Elem: types.I64, Rows: len(at), Cols: 1, Stride: 1, I64: at}
+	return TakeInto(c.Result(), x, &rows)
+}
+
+func pickColumnsKernel(c *op.Call) error {
+	x, out := c.Dense(0), c.Result()
+	at, err := pickedPlaces(c, 1, x.Cols)
+	if err != nil {
+		return err
+	}
+	switch x.Elem {
+	case types.F64:
+		takeColumns(dense.GridOf[float64](out), dense.GridOf[float64](x), at)
+	case types.F32:
+		takeColumns(dense.GridOf[float32](out), dense.GridOf[float32](x), at)
+	case types.Bool:
+		takeColumns(dense.GridOf[uint8](out), dense.GridOf[uint8](x), at)
+	default:
+		takeColumns(dense.GridOf[int64](out), dense.GridOf[int64](x), at)
+	}
+	return nil
+}
+
+// takeColumns copies the columns of x at the places to out.
+func takeColumns[T dense.Cell](out, x dense.Grid[T], at []int64) {
+	for i := range out.Rows {
+		to, from := out.Row(i), x.Row(i)
+		for k, p := range at {
+			to[k] = from[p]
+		}
+	}
+}
+
+// pickRef copies element by element.
+func pickRef(axis int) func(c *op.Call) (value.Value, error) {
+	return func(c *op.Call) (value.Value, error) {
+		x, v := c.Dense(0), c.Dense(1)
+		n := [...]int{x.Rows, x.Cols}[axis]
+		var list []int
+		for i := range v.Rows {
+			p := v.At(i, 0).I
+			if p < -int64(n) || p >= int64(n) {
+				return nil, outOfRange(indexedBy[axis], p, n)
+			}
+			list = append(list, int(p+int64(n))%n)
+		}
+		if axis == 0 {
+			return RowsRef(x, list), nil
+		}
+		out := value.New(x.Elem, x.Rows, len(list))
+		for i := range x.Rows {
+			for j, p := range list {
+				out.Set(i, j, x.At(i, p))
+			}
+		}
+		return out, nil
+	}
+}
+
+func placesType(s *op.Sig) (types.Type, error) {
+	t := s.In[0]
+	n, ok := vectorLength(t)
+	switch {
+	case !t.IsDense() || t.Elem != types.Bool:
+		return t, op.Faultf(0, define.CodeKind, "a mask is a dense vector of bool; this is %s", t)
+	case !ok:
+		f := op.Faultf(0, define.CodeShape, "a mask is a column or a row, of one truth value for each %s; this is %s", indexedBy[s.Attrs.Int("axis")], t)
+		return t, f.WithHelp("ifelse(mask, x, 0) chooses element by element; any and all, rowany and colall make one of many")
+	}
+	if len(s.Consts) > 1 && n != types.Unknown {
+		if have, is := s.Consts[1].(value.Scalar); is && have.I != int64(n) {
+			return t, op.Faultf(0, define.CodeShape, "a mask of %d for %d %ss", n, have.I, indexedBy[s.Attrs.Int("axis")])
+		}
+	}
+	return types.DenseOf(types.I64, types.Unknown, 1), nil
+}
+
+// maskOf is the mask's truth values in order, as many as n says.
+func maskOf(c *op.Call) (*value.Dense, error) {
+	m := c.Dense(0)
+	if n := c.Scalar(1).I; int64(m.Rows*m.Cols) != n || m.Rows != 1 && m.Cols != 1 && n != 0 {
+		return nil, op.Failf(define.CodeShape, "a mask of %d x %d for %d %ss", m.Rows, m.Cols, n, indexedBy[c.Attrs.Int("axis")]).
+			WithHelp("a mask is a column or a row, of one truth value for each row or column")
+	}
+	return m, nil
+}
+
+func placesKernel(c *op.Call) error {
+	m, err := maskOf(c)
+	if err != nil {
+		return err
+	}
+	g := dense.GridOf[uint8](m)
+	n := 0
+	for i := range g.Rows {
+		for _, b := range g.Row(i) {
+			n += int(b & 1)
+		}
+	}
+	out := value.New(types.I64, n, 1)
+	k, at := 0, int64(0)
+	for i := range g.Rows {
+		for _, b := range g.Row(i) {
+			if b != 0 {
+				out.I64[k] = at
+				k++
+			}
+			at++
+		}
+	}
+	c.Out = out
+	return nil
+}
+
+func placesRef(c *op.Call) (value.Value, error) {
+	m, err := maskOf(c)
+	if err != nil {
+		return nil, err
+	}
+	var list []int64
+	at := int64(0)
+	for i := range m.Rows {
+		for j := range m.Cols {
+			if m.At(i, j).True() {
+				list = append(list, at)
+			}
+			at++
+		}
+	}
+	out := value.New(types.I64, len(list), 1)
+	for i, p := range list {
+		out.Set(i, 0, value.I64(p))
+	}
+	return out, nil
+}

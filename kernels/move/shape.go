@@ -1,0 +1,341 @@
+package move
+
+// This file defines reshape, cbind, rbind and reverse.
+
+import (
+	"slices"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+	"flow/kernels/window"
+)
+
+func rearrangements() []*op.Def {
+	rows := op.Str("rows")
+	return []*op.Def{
+		{
+			Name: "reshape",
+			Doc:  "reshape is the same elements, row after row, as an n x m matrix.",
+			Args: []op.Arg{{Name: "a", Doc: "matrix of n * m elements"},
+				{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows"}, {Name: "m", Attr: true, Kind: op.IntVal, Doc: "columns"}},
+			Eg:       []op.Example{{Program: "emit reshape(eye(2), 1, 4)", Output: "1 0 0 1\n"}},
+			Elements: reshapeElements,
+			Type:     reshapeType, Ref: reshapeRef, Laws: op.Pure | op.Total | op.View, Rate: "copy", Cost: define.CopyWork, Kernel: reshapeKernel,
+			Look: func(c *op.Call) (*value.Dense, error) {
+				a := c.Dense(0)
+				if a.Stride != a.Cols || a.Rows == 0 {
+					return nil, nil
+				}
+				d := *a
+				d.Buf, d.Rows, d.Cols, d.Stride = nil, c.Type.Rows, c.Type.Cols, c.Type.Cols
+				return &d, nil
+			},
+		},
+		{
+			Name:     "cbind",
+			Doc:      "cbind is matrices side by side; all have the same number of rows. Element types meet as in arithmetic.",
+			Args:     []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
+			Eg:       []op.Example{{Program: "emit cbind(eye(2), ones(2, 1))", Output: "1 0 1\n0 1 1\n"}},
+			Elements: func(e *op.Elements) op.Element { return bindElements(e, false) },
+			Type:     func(s *op.Sig) (types.Type, error) { return BindType(s, false) },
+			Ref:      func(c *op.Call) (value.Value, error) { return BindRef(c, false), nil },
+			Laws:     op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork,
+			Kernel: func(c *op.Call) error { return bindKernel(c, false) },
+			Loop:   window.RectLoop(func(c *op.Call, w window.Rect) { bindRect(c, w, false) }),
+		},
+		{
+			Name:     "rbind",
+			Doc:      "rbind is matrices one below the other; all have the same number of columns. Element types meet as in arithmetic.",
+			Args:     []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
+			Eg:       []op.Example{{Program: "emit rbind(eye(2), ones(1, 2))", Output: "1 0\n0 1\n1 1\n"}},
+			Elements: func(e *op.Elements) op.Element { return bindElements(e, true) },
+			Type:     func(s *op.Sig) (types.Type, error) { return BindType(s, true) },
+			Ref:      func(c *op.Call) (value.Value, error) { return BindRef(c, true), nil },
+			Laws:     op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork,
+			Kernel: func(c *op.Call) error { return bindKernel(c, true) },
+			Loop:   window.RectLoop(func(c *op.Call, w window.Rect) { bindRect(c, w, true) }),
+		},
+		{
+			Name: "reverse",
+			Doc:  "reverse is a matrix with its rows in reverse order; by = \"cols\" reverses the columns, by = \"both\" rows and columns.",
+			Args: []op.Arg{{Name: "a", Doc: "n x m"},
+				{Name: "by", Attr: true, Kind: op.StrVal, Default: &rows, Doc: `"rows", "cols" or "both"`}},
+			Eg: []op.Example{{Program: "emit reverse(eye(2))", Output: "0 1\n1 0\n"}},
+			Type: func(s *op.Sig) (types.Type, error) {
+				t, err := define.DenseType(s)
+				if err != nil {
+					return t, err
+				}
+				return t, define.OneOf(1, "by", reverseBy(s.Attrs), "rows", "cols", "both")
+			},
+			Elements: func(e *op.Elements) op.Element {
+				by, x := reverseBy(e.Attrs), e.In[0]
+				back := func(n, i loop.Lin) loop.Lin { return n.Plus(loop.Num(-1)).Plus(i.Times(-1)) }
+				return func(i, j loop.Lin) loop.Val {
+					if by != "cols" {
+						i = back(x.Rows, i)
+					}
+					if by != "rows" {
+						j = back(x.Cols, j)
+					}
+					return x.At(i, j)
+				}
+			},
+			Ref: reverseRef, Laws: op.Pure | op.Total | op.View | op.Involution, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(reverseRect),
+			Loop: window.RectLoop(reverseRect),
+		},
+	}
+}
+
+func reshapeType(s *op.Sig) (types.Type, error) {
+	t, err := define.DenseType(s)
+	if err != nil {
+		return t, err
+	}
+	n, m := s.Attrs.Int("n"), s.Attrs.Int("m")
+	if n < 0 || m < 0 {
+		f := op.Faultf(1, define.CodeAttr, "reshape to %d x %d: a size is negative", n, m)
+		if n == -1 && m > 0 && t.Count() >= 0 && t.Count()%m == 0 {
+			return t, f.WithHelp("sizes are counted out: n is %d", t.Count()/m)
+		} else if m == -1 && n > 0 && t.Count() >= 0 && t.Count()%n == 0 {
+			return t, f.WithHelp("sizes are counted out: m is %d", t.Count()/n)
+		}
+		return t, f
+	}
+	if t.Known() && t.Count() != types.Times(n, m) {
+		return t, op.Faultf(0, define.CodeShape, "%d x %d has %d elements, %d x %d has %s", t.Rows, t.Cols, t.Count(), n, m, define.InWords(n, m))
+	}
+	return types.DenseOf(t.Elem, n, m), nil
+}
+
+func reshapeRef(c *op.Call) (value.Value, error) {
+	a, m := c.Dense(0), c.Attrs.Int("m")
+	d := value.New(a.Elem, c.Attrs.Int("n"), m)
+	for i := range a.Rows {
+		for j := range a.Cols {
+			at := i*a.Cols + j
+			d.Set(at/m, at%m, a.At(i, j))
+		}
+	}
+	return d, nil
+}
+
+// reshapeKernel lays the result out in a's shape, over the same memory, and copies row by row.
+func reshapeKernel(c *op.Call) error {
+	out, a := c.Result(), c.Dense(0)
+	same := *out
+	same.Rows, same.Cols, same.Stride = a.Rows, a.Cols, a.Cols
+	dense.Copy(&same, a)
+	return nil
+}
+
+// BindType is the type of matrices bound along rows (down) or columns.
+func BindType(s *op.Sig, down bool) (types.Type, error) {
+	if len(s.In) == 0 {
+		return types.Type{}, op.Faultf(-1, define.CodeKind, "%s needs a matrix", s.Def.Source())
+	}
+	word, cross := "rows", func(t types.Type) int { return t.Rows }
+	along := func(t *types.Type) *int { return &t.Cols }
+	if down {
+		word, cross = "columns", func(t types.Type) int { return t.Cols }
+		along = func(t *types.Type) *int { return &t.Rows }
+	}
+	out := s.In[0]
+	for i, t := range s.In {
+		if !t.IsDense() {
+			return out, op.Faultf(i, define.CodeKind, "%s takes dense matrices; this is %s", s.Def.Source(), t)
+		}
+		e, ok := types.Widen(out.Elem, t.Elem)
+		if !ok {
+			return out, op.Faultf(i, define.CodeElem, "%s of %s and %s", s.Def.Source(), out.Elem, t.Elem).WithHelp("convert one side: f64(x) or f32(x)")
+		}
+		if !define.Agree(cross(t), cross(out)) {
+			return out, op.Faultf(i, define.CodeShape, "%s: %d and %d %s", s.Def.Source(), cross(s.In[0]), cross(t), word)
+		}
+		out.Elem = e
+		if n := along(&out); i > 0 && *n != types.Unknown {
+			if m := *along(&t); m == types.Unknown {
+				*n = types.Unknown
+			} else {
+				*n = types.Plus(*n, m)
+			}
+		}
+	}
+	return out, nil
+}
+
+// BindRef is the definition of rbind (down) and cbind.
+func BindRef(c *op.Call, down bool) value.Value {
+	d := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	at := 0
+	for k := range c.In {
+		a := c.Dense(k)
+		for i := range a.Rows {
+			for j := range a.Cols {
+				if down {
+					d.Set(at+i, j, a.At(i, j))
+				} else {
+					d.Set(i, at+j, a.At(i, j))
+				}
+			}
+		}
+		if down {
+			at += a.Rows
+		} else {
+			at += a.Cols
+		}
+	}
+	return d
+}
+
+func bindKernel(c *op.Call, down bool) error {
+	out, at := c.Result(), 0
+	for k := range c.In {
+		a := dense.Widened(c.Dense(k), out.Elem)
+		if down {
+			dense.Copy(out.View(at, 0, a.Rows, a.Cols), a)
+			at += a.Rows
+		} else {
+			dense.Copy(out.View(0, at, a.Rows, a.Cols), a)
+			at += a.Cols
+		}
+	}
+	return nil
+}
+
+// bindRect makes window w of the result: of every operand the part that lies in it.
+func bindRect(c *op.Call, w window.Rect, down bool) {
+	at := 0
+	for k := range c.In {
+		a := c.Dense(k)
+		part := w
+		if down {
+			part = window.Rect{Row: max(w.Row, at), Col: w.Col, Rows: min(w.Row+w.Rows, at+a.Rows), Cols: w.Cols}
+			part.Rows -= part.Row
+		} else {
+			part = window.Rect{Row: w.Row, Col: max(w.Col, at), Rows: w.Rows, Cols: min(w.Col+w.Cols, at+a.Cols)}
+			part.Cols -= part.Col
+		}
+		if part.Rows > 0 && part.Cols > 0 {
+			if down {
+				window.CopyRect(c.Result(), part, a, part.Row-at, part.Col)
+			} else {
+				window.CopyRect(c.Result(), part, a, part.Row, part.Col-at)
+			}
+		}
+		if at += a.Cols; down {
+			at += a.Rows - a.Cols
+		}
+	}
+}
+
+// reverseBy is reverse's attribute; absent means rows.
+func reverseBy(a *op.Attrs) string {
+	if by := a.Str("by"); by != "" {
+		return by
+	}
+	return "rows"
+}
+
+func reverseRef(c *op.Call) (value.Value, error) {
+	a, by := c.Dense(0), reverseBy(c.Attrs)
+	d := value.New(a.Elem, a.Rows, a.Cols)
+	for i := range a.Rows {
+		for j := range a.Cols {
+			to, tj := i, j
+			if by != "cols" {
+				to = a.Rows - 1 - i
+			}
+			if by != "rows" {
+				tj = a.Cols - 1 - j
+			}
+			d.Set(to, tj, a.At(i, j))
+		}
+	}
+	return d, nil
+}
+
+// reverseRect makes window w of the result.
+func reverseRect(c *op.Call, w window.Rect) {
+	out, a := c.Result(), c.Dense(0)
+	switch a.Elem {
+	case types.F64:
+		reverseInto(dense.GridOf[float64](out), dense.GridOf[float64](a), reverseBy(c.Attrs), w)
+	case types.F32:
+		reverseInto(dense.GridOf[float32](out), dense.GridOf[float32](a), reverseBy(c.Attrs), w)
+	case types.Bool:
+		reverseInto(dense.GridOf[uint8](out), dense.GridOf[uint8](a), reverseBy(c.Attrs), w)
+	default:
+		reverseInto(dense.GridOf[int64](out), dense.GridOf[int64](a), reverseBy(c.Attrs), w)
+	}
+}
+
+func reverseInto[T dense.Cell](dst, src dense.Grid[T], by string, w window.Rect) {
+	for i := w.Row; i < w.Row+w.Rows; i++ {
+		from, row := i, dst.Row(i)[w.Col:w.Col+w.Cols]
+		if by != "cols" {
+			from = src.Rows - 1 - i
+		}
+		if by == "rows" {
+			copy(row, src.Row(from)[w.Col:])
+			continue
+		}
+		copy(row, src.Row(from)[src.Cols-w.Col-w.Cols:])
+		slices.Reverse(row)
+	}
+}
+
+// reshapeElements are those of a vector, or of a matrix at places that are known before the run.
+func reshapeElements(e *op.Elements) op.Element {
+	in, cols := e.In[0], int64(e.Out.Cols)
+	return func(i, j loop.Lin) loop.Val {
+		at := i.Times(cols).Plus(j)
+		switch {
+		case in.Type.Cols == 1:
+			return in.At(at, loop.Num(0))
+		case in.Type.Rows == 1:
+			return in.At(loop.Num(0), at)
+		case in.Type.Cols == e.Out.Cols:
+			return in.At(i, j)
+		case at.Known() && in.Type.Known():
+			return in.At(loop.Num(at.Const/int64(in.Type.Cols)), loop.Num(at.Const%int64(in.Type.Cols)))
+		}
+		panic(noElement("an element of `reshape` at a place that only the run knows"))
+	}
+}
+
+// bindElements are those of the operand that lies at a place known before the run.
+func bindElements(e *op.Elements, below bool) op.Element {
+	var from func(in []op.Source, i, j loop.Lin) loop.Val
+	from = func(in []op.Source, i, j loop.Lin) loop.Val {
+		here := func() loop.Val { return define.ConvertBody(e.B, dense.Storage(e.Out.Elem), in[0].At(i, j)) }
+		at, size := j, in[0].Cols
+		if below {
+			at, size = i, in[0].Rows
+		}
+		behind := func() loop.Val {
+			if below {
+				return from(in[1:], i.Plus(size.Times(-1)), j)
+			}
+			return from(in[1:], i, j.Plus(size.Times(-1)))
+		}
+		switch {
+		case len(in) == 1 || at.Known() && size.Known() && at.Const < size.Const:
+			return here()
+		case at.Known() && size.Known():
+			return behind()
+		}
+		return e.Below(at, size, here, behind)
+	}
+	return func(i, j loop.Lin) loop.Val { return from(e.In, i, j) }
+}
+
+// noElement is the panic of a row that has no element of its result for a loop, and why (op.NoElement).
+type noElement string
+
+// NoElement is why.
+func (n noElement) NoElement() string { return string(n) }

@@ -1,0 +1,186 @@
+package order
+
+// This file sorts on several workers: a sample of the keys tells which ones separate classes of about equal size, each unit of elements
+// is distributed among the classes, and the classes, which lie in order, are sorted one by one. Keys that are equal are of one class, and
+// units come after each other in each, so equal keys keep their order; nothing depends on which worker did what.
+
+import (
+	"math/bits"
+	"slices"
+
+	"flow/ir/op"
+	"flow/ir/value"
+)
+
+const (
+	SortUnits  = 256     // units of elements, and classes of keys
+	sortSample = 16      // keys of the sample a class
+	SortLeast  = 1 << 15 // elements that are worth it
+)
+
+// SortSpace is the index space of sorting n elements.
+func SortSpace(n int) (units, leaf int) {
+	if n < SortLeast {
+		return 0, 0
+	}
+	return SortUnits, 1
+}
+
+// Sorter is one execution.
+type Sorter struct {
+	x      *value.Dense // whose elements are sorted
+	desc   bool
+	places bool
+	n      int
+	phase  int                // 0: keys are made and classes counted; 1: keys are distributed; 2: classes are sorted; 3: what the row adds
+	split  [SortUnits]uint64  // split[i] is the least key of class i+1; one more than there are, so that an index of eight bits needs no check
+	count  [][SortUnits]int   // by unit and class; then where the unit's next key of the class goes
+	Begin  [SortUnits + 1]int // of each class
+	class  []uint8
+	key    []uint64 // in the order of the elements; room later
+	Sorted []uint64
+	At     []int64 // the places of sorted; room beside it
+	room   []int64
+	// SortedClass is told about classes in order, elements lo..hi-1; more, if not nil, runs units once more.
+	SortedClass func(class, lo, hi int)
+	Between     func() (more bool)
+	More        func(unit int)
+	Done        func() error
+}
+
+// BeginSort begins the sort of all elements of x, descending if desc, with the places that they had if places.
+func BeginSort(x *value.Dense, desc, places bool) *Sorter {
+	n := x.Rows * x.Cols
+	l := &Sorter{x: x, desc: desc, places: places, n: n, count: make([][SortUnits]int, SortUnits), class: make([]uint8, n),
+		key: make([]uint64, n), Sorted: make([]uint64, n)}
+	if places {
+		l.At, l.room = make([]int64, n), make([]int64, n)
+	}
+	sample := make([]uint64, SortUnits*sortSample)
+	for i := range sample {
+		// Spread by the golden ratio (Knuth, The Art of Computer Programming 3, 6.4), so that no period of the data meets it.
+		at, _ := bits.Mul64(uint64(i+1)*0x9E3779B97F4A7C15, uint64(n))
+		l.keys(sample[i:i+1], int(at))
+	}
+	slices.Sort(sample)
+	for i := range l.split[:SortUnits-1] {
+		l.split[i] = sample[(i+1)*sortSample]
+	}
+	return l
+}
+
+// keys makes keys those of the elements from number `from` on; of nan and of numbers in descending order.
+func (l *Sorter) keys(keys []uint64, from int) {
+	ElementKeys(keys, l.x, from)
+	if l.desc {
+		Downwards(keys, l.x.Elem.IsFloat())
+	}
+}
+
+// Downwards turns keys round; nan stays last.
+func Downwards(keys []uint64, floats bool) {
+	for i, k := range keys {
+		if !floats || k != NanKey {
+			keys[i] = ^k
+		}
+	}
+}
+
+// unit is where unit u of the elements begins.
+func (l *Sorter) unit(u int) int { return int(uint64(l.n) * uint64(u) / SortUnits) }
+
+// Chunk runs units or classes lo..hi-1.
+func (l *Sorter) Chunk(_, lo, hi int) error {
+	for u := lo; u < hi; u++ {
+		switch l.phase {
+		case 0:
+			l.classify(u)
+		case 1:
+			l.distribute(u)
+		case 2:
+			l.sortClass(u)
+		default:
+			l.More(u)
+		}
+	}
+	return nil
+}
+
+func (l *Sorter) classify(u int) {
+	from, to := l.unit(u), l.unit(u+1)
+	keys, class, count := l.key[from:to], l.class[from:to], &l.count[u]
+	l.keys(keys, from)
+	for i, k := range keys {
+		c := l.classOf(k)
+		class[i] = c
+		count[c]++
+	}
+}
+
+// classOf is how many of the first 255 separators are not above k, found without a branch.
+func (l *Sorter) classOf(k uint64) uint8 {
+	c := uint64(0)
+	for step := uint64(SortUnits / 2); step > 0; step /= 2 {
+		_, above := bits.Sub64(k, l.split[uint8(c+step-1)], 0) // 1 if the separator is above k
+		c += step & (above - 1)
+	}
+	return uint8(c)
+}
+
+func (l *Sorter) distribute(u int) {
+	from, to := l.unit(u), l.unit(u+1)
+	keys, class, next := l.key[from:to], l.class[from:to], &l.count[u]
+	for i, k := range keys {
+		j := next[class[i]]
+		next[class[i]]++
+		l.Sorted[j] = k
+		if l.places {
+			l.At[j] = int64(from + i)
+		}
+	}
+}
+
+func (l *Sorter) sortClass(c int) {
+	lo, hi := l.Begin[c], l.Begin[c+1]
+	if l.places {
+		SortPairs(l.Sorted[lo:hi], l.At[lo:hi], l.key[lo:hi], l.room[lo:hi])
+	} else {
+		SortPairs(l.Sorted[lo:hi], nil, l.key[lo:hi], nil)
+	}
+	l.SortedClass(c, lo, hi)
+}
+
+// Next opens the next phase.
+func (l *Sorter) Next() (again bool, err error) {
+	switch l.phase {
+	case 0:
+		sum := 0
+		for c := range SortUnits {
+			l.Begin[c] = sum
+			for u := range l.count {
+				n := l.count[u][c]
+				l.count[u][c] = sum
+				sum += n
+			}
+		}
+		l.Begin[SortUnits] = sum
+	case 2:
+		if l.Between == nil || !l.Between() {
+			return false, nil
+		}
+	case 3:
+		return false, nil
+	}
+	l.phase++
+	return true, nil
+}
+
+// End does what the row adds at the end.
+func (l *Sorter) End() error {
+	if l.Done == nil {
+		return nil
+	}
+	return l.Done()
+}
+
+var _ op.Passes = (*Sorter)(nil)
