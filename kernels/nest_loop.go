@@ -319,7 +319,10 @@ func (w *nestWorker) window(r0, r1, l0, l1 int) (flagged bool, err error) {
 		if !flagged || err != nil || n.words == wideWords || !w.asked && w.ignorant() {
 			return flagged, err
 		}
-		n.once.Do(func() { n.again, _ = n.bind(n.affine, wideWords) })
+		n.once.Do(func() {
+			again := nestRun{code: n.code, r: n.r, small: n.small} // other workers read n
+			n.again, _ = again.bind(n.affine, wideWords)
+		})
 		if n.again == nil {
 			return true, nil
 		}
