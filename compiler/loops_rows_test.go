@@ -44,3 +44,26 @@ func TestRowBodies(t *testing.T) {
 		}
 	}
 }
+
+// drawnRowBodies are bodies that give rows of constructors, of which an iteration may read its own row alone.
+var drawnRowBodies = []string{
+	`e = exp(R[i, :])
+	 e / sum(e)`,
+	`e = exp(rand(1, 40, seed = i))
+	 e / sum(e)`,
+	`U[i, :] / sum(rand(1, 40, seed = i)) + D[i, 0] - max(U[i, :] * D[i, 1])`,
+	`e = U[i, :] * rand(40, 2, seed = 6)[i, 0]
+	 e - mean(e)`,
+	`[[D[i, 0], D[i, 1], sum(U[i, :]) * D[i, 1]]]`,
+}
+
+// TestDrawnRowBodies: constructors that a body reads by rows give what the definition gives, whether its loop draws them or not.
+func TestDrawnRowBodies(t *testing.T) {
+	table := tinyTable(t)
+	for _, body := range drawnRowBodies {
+		text := "R = rand(40, 40, seed = 7)\nD = rand(40, 2, seed = 8)\nU = materialize(rand(40, 40, seed = 4))\nemit parfor i in 0..40 {\n " + body + "\n}\n"
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"draw", "hoist"}, false, "SS"}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+	}
+}

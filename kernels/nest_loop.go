@@ -44,7 +44,7 @@ type nestMade struct {
 func compileNest(b *op.Body, varies []bool, keep *keepMap, dims int) *nestCode {
 	c := &nestCode{body: b, varies: varies, keep: keep, acts: actionsOf(b), forms: map[nestKey]*nestMade{}}
 	if dims == 1 {
-		c.plan = planRows(b, varies)
+		c.plan = planParfor(b, varies)
 	}
 	return c
 }

@@ -98,6 +98,7 @@ const (
 	itsCols
 	itsReduced   // what a phase has reduced of it, a column with an element for each iteration
 	itsKept      // what a phase has stored of it, a matrix with a row for each iteration
+	itsResult    // a result of phases, whose number is the register
 	itsDrawnRows // a constructor, of which each window has its rows
 	cellKnown    // 1 if the cell has a value, 0 if not yet
 	cellValue    // follows cellKnown

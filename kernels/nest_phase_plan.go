@@ -1,9 +1,10 @@
 package kernels
 
 // This file plans the phases of a body that gives rows. Between two phases lie reductions of whole rows: a phase is a loop over rows and
-// columns that reads what earlier ones have reduced, reduces on, and the last one stores the row.
+// columns that reads what earlier ones have reduced, reduces on, and stores results.
 
 import (
+	"cmp"
 	"slices"
 
 	"flow/ir/loop"
@@ -19,30 +20,61 @@ const (
 	dearElement = 12
 )
 
-// rowPlan says which phase computes what.
-type rowPlan struct {
-	body   *op.Body
-	varies []bool
-	width  int      // of the rows
-	last   int      // the last phase
-	level  []int    // of each register, the first phase that may read it
-	need   [][]bool // of each phase, the registers that it reads or makes
-	kept   []bool   // registers that their first phase stores for later ones
-	cost   []int    // of each register, statements for an element
+// rowResult is a result of a body that gives rows: a row of it for each iteration, or the reduction of all elements that a register has in
+// all iterations.
+type rowResult struct {
+	register int
+	total    *op.Def // nil: rows
+	typ      types.Type
 }
 
-// planRows plans a body whose only index is its first argument; nil where it gives no rows, or not by phases.
-func planRows(b *op.Body, varies []bool) *rowPlan {
+// rowsBody is a body whose only index is its first argument, and which gives rows.
+type rowsBody struct {
+	*op.Body
+	varies  []bool
+	byRow   []bool // of arguments: an iteration has its row of a matrix; nil: of none
+	results []rowResult
+}
+
+// ownRow reports an argument of which an iteration has its row.
+func (b *rowsBody) ownRow(r int) bool { return b.byRow != nil && r < len(b.Args) && b.byRow[r] }
+
+// rowPlan says which phase computes what.
+type rowPlan struct {
+	*rowsBody
+	width  int // of rows of the only result; 0: rows may have several widths
+	phases []phasePlan
+	level  []int  // of each register, the first level of phases that may read it
+	kept   []bool // registers that their first phase stores for later ones
+	cost   []int  // of each register, statements for an element
+}
+
+// phasePlan is a phase: rows of one width, at one level. It reads what phases of lower levels make.
+type phasePlan struct {
+	level, width int
+	need         []bool // registers that it reads or makes
+	results      []int  // that it stores, or contributes to
+}
+
+// planParfor plans the body of a parfor whose only index is its first argument; nil where it gives no rows, or not by phases.
+func planParfor(b *op.Body, varies []bool) *rowPlan {
 	y := b.Yields[0]
 	t := b.Register(y)
 	if !t.IsDense() || !t.Known() || t.Rows != 1 || t.Cols < leastWidth || !varies[y] {
 		return nil
 	}
-	p := &rowPlan{body: b, varies: varies, width: t.Cols, level: make([]int, len(varies)), kept: make([]bool, len(varies)),
-		cost: make([]int, len(varies))}
+	return planRows(&rowsBody{Body: b, varies: varies, results: []rowResult{{register: y, typ: t}}}, t.Cols)
+}
+
+// planRows plans a body; nil where it cannot run by phases.
+func planRows(b *rowsBody, width int) *rowPlan {
+	p := &rowPlan{rowsBody: b, width: width, level: make([]int, len(b.varies)), kept: make([]bool, len(b.varies)), cost: make([]int, len(b.varies))}
 	for k := range b.Acts {
 		a, r := &b.Acts[k], len(b.Args)+k
-		if !varies[r] {
+		if !b.varies[r] {
+			if a.Attrs.Bool("drawn") { // phases have no rows of it
+				return nil
+			}
 			continue
 		}
 		if a.Def.Control != op.NoControl {
@@ -55,59 +87,76 @@ func planRows(b *op.Body, varies []bool) *rowPlan {
 			p.level[r]++
 		}
 	}
-	p.last = p.level[y]
-	p.need = make([][]bool, p.last+1)
-	for k := range p.need {
-		p.need[k] = make([]bool, len(varies))
+	for k, y := range b.results {
+		f := p.phase(p.level[y.register], b.Register(y.register))
+		p.phases[f].results = append(p.phases[f].results, k)
+		p.read(y.register, f)
 	}
-	p.read(y, p.last)
 	for k := range b.Acts { // what nobody reads may fail
-		if r := len(b.Args) + k; varies[r] && !p.needed(r) {
+		if r := len(b.Args) + k; b.varies[r] && !p.needed(r) {
 			return nil
 		}
 	}
+	slices.SortStableFunc(p.phases, func(a, b phasePlan) int { return cmp.Or(a.level-b.level, b.width-a.width) })
 	return p
+}
+
+// phase is the number of the phase of a level that goes over rows of type t, until all phases are known.
+func (p *rowPlan) phase(level int, t types.Type) int {
+	width := 1
+	if t.IsDense() {
+		width = t.Count()
+	}
+	for k := range p.phases {
+		if f := &p.phases[k]; f.level == level && f.width == width {
+			return k
+		}
+	}
+	p.phases = append(p.phases, phasePlan{level: level, width: width, need: make([]bool, len(p.varies))})
+	return len(p.phases) - 1
 }
 
 // needed reports that some phase reads or makes a register.
 func (p *rowPlan) needed(r int) bool {
-	return slices.ContainsFunc(p.need, func(phase []bool) bool { return phase[r] })
+	return slices.ContainsFunc(p.phases, func(f phasePlan) bool { return f.need[r] })
 }
 
 // cut reports an action that reduces a whole row.
 func (p *rowPlan) cut(k int) bool {
-	a := &p.body.Acts[k]
-	if !p.varies[len(p.body.Args)+k] || a.Def.Class == loop.NoClass || a.Def.Fold != op.FoldAll {
+	a := &p.Acts[k]
+	if !p.varies[len(p.Args)+k] || a.Def.Class == loop.NoClass || a.Def.Fold != op.FoldAll && (a.Def.Fold != op.FoldRows || a.Type.Rows != 1) {
 		return false
 	}
-	t := p.body.Register(a.Args[0])
+	t := p.Register(a.Args[0])
 	return t.IsDense() && p.wide(t)
 }
 
 // wide reports a matrix that is a row, or a column as long as a row.
 func (p *rowPlan) wide(t types.Type) bool {
-	return t.Known() && min(t.Rows, t.Cols) == 1 && t.Count() == p.width
+	return t.Known() && min(t.Rows, t.Cols) == 1 && t.Count() > 1 && (p.width == 0 || t.Count() == p.width)
 }
 
 // read notes that a phase reads a register.
 func (p *rowPlan) read(r, phase int) {
-	if p.need[phase][r] {
+	if p.phases[phase].need[r] {
 		return
 	}
-	p.need[phase][r] = true
-	k := r - len(p.body.Args)
+	p.phases[phase].need[r] = true
+	k := r - len(p.Args)
 	if k < 0 || !p.varies[r] {
 		return
 	}
-	a := &p.body.Acts[k]
+	a := &p.Acts[k]
 	if p.cut(k) { // its own phase is the one before it may be read
-		p.need[p.level[a.Args[0]]][r] = true
-		p.read(a.Args[0], p.level[a.Args[0]])
+		x := a.Args[0]
+		own := p.phase(p.level[r]-1, p.Register(x))
+		p.phases[own].need[r] = true
+		p.read(x, own)
 		return
 	}
-	if own := p.level[r]; own < phase && p.wide(a.Type) && a.Type.Rows == 1 && p.costOf(r) >= dearElement {
+	if own := p.level[r]; own < p.phases[phase].level && p.wide(a.Type) && a.Type.Rows == 1 && p.costOf(r) >= dearElement {
 		p.kept[r] = true
-		p.read(r, own)
+		p.read(r, p.phase(own, a.Type))
 		return
 	}
 	for _, x := range a.Args {
@@ -117,29 +166,50 @@ func (p *rowPlan) read(r, phase int) {
 
 // costOf is how many statements an element of a register takes, about.
 func (p *rowPlan) costOf(r int) int {
-	k := r - len(p.body.Args)
+	k := r - len(p.Args)
 	if k < 0 || !p.varies[r] || p.cut(k) {
 		return 0
 	}
 	if p.cost[r] == 0 {
-		a := &p.body.Acts[k]
+		a := &p.Acts[k]
 		n := 1
 		switch {
+		case a.Chain != nil:
+			n = 0
+			for _, s := range a.Chain.Steps {
+				var in []types.Elem
+				for _, x := range s.Args {
+					in = append(in, chainElem(a.Chain, x))
+				}
+				n += statements(s.Def, s.Elem, in)
+			}
 		case a.Def.Body != nil:
-			n = statements(a, p.body)
+			var in []types.Elem
+			for _, x := range a.Args {
+				in = append(in, p.Register(x).Elem)
+			}
+			n = statements(a.Def, a.Type.Elem, in)
 		case !a.Def.Laws.Has(op.View) && a.Type.IsDense():
 			n = dearElement // a product, a reduction of another matrix
 		}
 		for _, x := range a.Args {
 			n += p.costOf(x)
 		}
-		p.cost[r] = n
+		p.cost[r] = max(n, 1)
 	}
 	return p.cost[r]
 }
 
-// statements is how many statements the body of an elementwise action has.
-func statements(a *op.Action, b *op.Body) (n int) {
+// chainElem is the element type of register r of a chain.
+func chainElem(p *op.Program, r int) types.Elem {
+	if r < len(p.In) {
+		return p.In[r].Elem
+	}
+	return p.Steps[r-len(p.In)].Elem
+}
+
+// statements is how many statements the body of an elementwise operator has, for operands and a result of these types.
+func statements(d *op.Def, out types.Elem, elems []types.Elem) (n int) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(op.NoElement); !ok {
@@ -150,16 +220,14 @@ func statements(a *op.Action, b *op.Body) (n int) {
 	}()
 	x := loop.New()
 	var in []loop.Val
-	var elems []types.Elem
-	for _, r := range a.Args {
-		e := b.Register(r).Elem
+	for _, e := range elems {
 		if e.Size() == 0 {
 			return 1
 		}
-		in, elems = append(in, x.Const(dense.Storage(e), 0)), append(elems, e)
+		in = append(in, x.Const(dense.Storage(e), 0))
 	}
 	m := x.Mark()
-	nestStep(x, a.Def, a.Type.Elem, in, elems, 0)
+	nestStep(x, d, out, in, elems, 0)
 	x.Since(m, func(s *loop.Stmt) {
 		if n++; s.Func != nil {
 			n += len(s.Func.Body.Stmts)

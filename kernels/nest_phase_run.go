@@ -15,113 +15,107 @@ import (
 // phaseElements is how many elements of a matrix the rows have that all phases go over before the next ones come.
 const phaseElements = 8 << 10
 
-// rowForm is a body by phases in one form, made when it is first asked for.
+// rowForm is a body by phases in one form.
 type rowForm struct {
+	plan   *rowPlan
 	phases []*rowPhase // none: the body cannot be written
-	store  int         // the register that is kept in the memory of the row; -1: none is
+	store  map[int]int // kept registers that lie where a result will, and the number of the result
 }
 
-// rowForm is the body by phases, or nil.
-func (c *nestCode) rowForm(k nestKey, names string) *rowForm {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f := c.rows[k]
-	if f == nil {
-		f = &rowForm{phases: writePhases(c.plan, k.by[0], names, k.affine), store: -1}
-		if len(f.phases) > 0 {
-			f.share()
-		}
-		if c.rows == nil {
-			c.rows = map[nestKey]*rowForm{}
-		}
-		c.rows[k] = f
+func newRowForm(p *rowPlan, by int, name string, affine bool) *rowForm {
+	f := &rowForm{plan: p, phases: writePhases(p, by, name, affine), store: map[int]int{}}
+	if len(f.phases) > 0 {
+		f.share()
 	}
 	return f
 }
 
-// share finds a kept register that may lie where the row will: of its type, and read in the last phase only where the row is stored then.
+// share finds kept registers that are results, or that may lie where a result will: of its type, and read last where the result is stored,
+// only at the same element.
 func (f *rowForm) share() {
-	last := f.phases[len(f.phases)-1]
-	p := last.plan
-	y := p.body.Register(p.body.Yields[0]).Elem
+	p := f.plan
 	for r, kept := range p.kept {
-		if kept && !last.apart[r] && dense.Storage(p.body.Register(r).Elem) == dense.Storage(y) {
-			f.store = r
-			return
+		if !kept {
+			continue
+		}
+		last := 0
+		for k, phase := range f.phases {
+			if slices.Contains(phase.operands, nestOperand{register: r, what: itsKept}) {
+				last = k
+			}
+		}
+		for k, y := range p.results {
+			if y.total == nil && y.register == r {
+				f.store[r] = k
+			}
+		}
+		if _, is := f.store[r]; is || f.phases[last].apart[r] {
+			continue
+		}
+		for _, k := range f.phases[last].own.results {
+			y := &p.results[k]
+			if y.total == nil && !p.kept[y.register] && !f.taken(k) && dense.Storage(y.typ.Elem) == dense.Storage(p.Register(r).Elem) {
+				f.store[r] = k
+				break
+			}
 		}
 	}
 }
 
+// taken reports that a kept register lies where result k will.
+func (f *rowForm) taken(k int) bool {
+	for _, have := range f.store {
+		if have == k {
+			return true
+		}
+	}
+	return false
+}
+
 // rowRun is one execution of a body by phases.
 type rowRun struct {
-	code    *nestCode
-	r       *parforRun
 	form    *rowForm
+	lo, n   int            // the index
+	values  []value.Value  // of registers that are the same in every iteration, and of matrices of which each has its row
+	out     []*value.Dense // results; totals are 1 x 1
+	stopped func(w int) bool
 	height  int // rows at a time
 	runs    []*launch.Run
 	kept    []int                // registers that are kept in memory of the workers
 	reduced map[int]*value.Dense // of registers, an element for each iteration
 }
 
-// beginRows binds a body by phases to an execution; nil if it has to be run in another way.
-func (c *nestCode) beginRows(r *parforRun) *rowRun {
-	if c.plan == nil || c.apart.Load() {
-		return nil
-	}
-	for _, affine := range []bool{true, false} {
-		f := c.rowForm(nestKey{nestForm{affine: affine}, 1, r.space.by}, r.c.Attrs.Str("names"))
-		if len(f.phases) == 0 {
-			continue
-		}
-		x := &rowRun{code: c, r: r, form: f, height: max(1, phaseElements/c.plan.width), reduced: map[int]*value.Dense{}}
-		switch err := x.bind(); {
-		case err == nil:
-			return x
-		case !errors.Is(err, launch.ErrOutside):
-			return nil
-		}
-	}
-	return nil
-}
-
-// head is the matrix of all rows of a kept register, of which no memory exists.
-func (x *rowRun) head(r int) *value.Dense {
-	w := x.code.plan.width
-	return &value.Dense{Elem: dense.Storage(x.code.body.Register(r).Elem), Rows: x.r.space.n[0], Cols: w, Stride: w + 1}
-}
-
+// bind binds the phases to an execution. The error is launch.ErrOutside, or why they cannot run.
 func (x *rowRun) bind() error {
-	n := x.r.space.n[0]
-	kept := func(r int) *value.Dense {
-		if r == x.form.store {
-			return x.r.out
-		}
-		return x.head(r)
+	p := x.form.plan
+	width := 1
+	for _, f := range p.phases {
+		width = max(width, f.width)
 	}
+	x.height, x.reduced = max(1, phaseElements/width), map[int]*value.Dense{}
 	for _, f := range x.form.phases {
-		in := []value.Value{value.I64(int64(x.r.space.lo[0])), value.I64(int64(n))}
+		in := []value.Value{value.I64(int64(x.lo)), value.I64(int64(x.n))}
 		for _, o := range f.operands {
 			switch o.what {
 			case itsReduced:
 				in = append(in, x.reduced[o.register])
 			case itsKept:
-				in = append(in, kept(o.register))
+				in = append(in, x.place(o.register))
 			default:
-				in = append(in, o.of(x.r.values))
+				in = append(in, o.of(x.values))
 			}
 		}
 		var out []*value.Dense
 		for k, o := range f.results {
-			if o.what == itsKept {
-				out = append(out, kept(o.register))
-				continue
+			switch o.what {
+			case itsKept:
+				out = append(out, x.place(o.register))
+			case itsResult:
+				out = append(out, x.out[o.register])
+			default:
+				x.reduced[o.register] = value.New(f.loop.Nest().Results[k].Elem, x.n, 1)
+				out = append(out, x.reduced[o.register])
 			}
-			column := value.New(f.loop.Nest().Results[k].Elem, n, 1)
-			x.reduced[o.register] = column
-			out = append(out, column)
-		}
-		if f.number == f.plan.last {
-			out = append(out, x.r.out)
 		}
 		run, err := f.loop.Begin(in, out)
 		if err != nil {
@@ -129,12 +123,21 @@ func (x *rowRun) bind() error {
 		}
 		x.runs = append(x.runs, run)
 	}
-	for r, k := range x.code.plan.kept {
-		if k && r != x.form.store {
+	for r, k := range p.kept {
+		if _, stored := x.form.store[r]; k && !stored {
 			x.kept = append(x.kept, r)
 		}
 	}
 	return nil
+}
+
+// place is the matrix of all rows of a kept register: where a result will be, or one of which no memory exists.
+func (x *rowRun) place(r int) *value.Dense {
+	if k, ok := x.form.store[r]; ok {
+		return x.out[k]
+	}
+	t := x.form.plan.Register(r)
+	return &value.Dense{Elem: dense.Storage(t.Elem), Rows: x.n, Cols: t.Cols, Stride: t.Cols + 1}
 }
 
 // phaseWorker is one worker.
@@ -143,74 +146,54 @@ type phaseWorker struct {
 	number  int
 	workers []*launch.Worker
 	kept    []*value.Dense // of the rows at work
-	slow    iterations     // for rows of which the phases say nothing; nil until it is needed
 }
 
-func (x *rowRun) worker(number int) iterations { return &phaseWorker{x: x, number: number} }
-
-func (w *phaseWorker) begin() {
-	for _, r := range w.x.runs {
+func (x *rowRun) worker(number int) *phaseWorker {
+	w := &phaseWorker{x: x, number: number}
+	for _, r := range x.runs {
 		w.workers = append(w.workers, r.Worker())
 	}
-	for _, r := range w.x.kept {
-		w.kept = append(w.kept, value.New(dense.Storage(w.x.code.body.Register(r).Elem), w.x.height, w.x.code.plan.width))
+	for _, r := range x.kept {
+		t := x.form.plan.Register(r)
+		w.kept = append(w.kept, value.New(dense.Storage(t.Elem), x.height, t.Cols))
 	}
+	return w
 }
 
+// loops is the worker of each phase.
+func (w *phaseWorker) loops() []*launch.Worker { return w.workers }
+
+// rows runs the phases on rows; false if some have no value by them.
+func (w *phaseWorker) rows(r0, r1 int) (done bool, err error) {
+	for done = true; r0 < r1 && done && err == nil; r0 += w.x.height {
+		done, err = w.window(r0, min(r0+w.x.height, r1))
+	}
+	return done, err
+}
+
+// free completes what the worker has reduced, and gives its memory back.
 func (w *phaseWorker) free() {
 	for _, x := range w.workers {
 		x.Finish()
 		x.Free()
 	}
 	w.workers = nil
-	if f, ok := w.slow.(interface{ free() }); ok {
-		f.free()
-	}
 }
 
-// run evaluates rows. They are written even where out is nil: they are what they were.
-func (w *phaseWorker) run(from, to int, _ *value.Dense) error {
-	if w.workers == nil {
-		w.begin()
-	}
-	for at := from; at < to; at += w.x.height {
-		if err := w.rows(at, min(at+w.x.height, to)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// errApart says that numbers are too far apart for the sums of a loop.
+var errApart = errors.New("sums of numbers that are too far apart")
 
-// rows evaluates rows r0..r1-1. Where one has no value by the phases it halves them, until it has found the rows that have none.
-func (w *phaseWorker) rows(r0, r1 int) error {
-	done, err := w.window(r0, r1)
-	switch {
-	case err != nil || done:
-		return err
-	case r1-r0 > 1:
-		if err := w.rows(r0, (r0+r1)/2); err != nil {
-			return err
-		}
-		return w.rows((r0+r1)/2, r1)
-	}
-	if w.slow == nil {
-		w.slow = w.x.r.code.each().worker(w.x.r, w.number)
-	}
-	return w.slow.run(r0, r1, w.x.r.out)
-}
-
-// window runs the phases on rows; false if one of them has no value by them.
+// window runs the phases on rows, height of them at most; false if one of them has no value by them.
 func (w *phaseWorker) window(r0, r1 int) (done bool, err error) {
 	for k, f := range w.x.form.phases {
 		v := w.workers[k]
 		w.place(v, f, r0)
-		flagged, err := v.Window(r0, r1, 0, w.x.code.plan.width, func() bool { return w.x.r.stopped(w.number) })
+		flagged, err := v.Window(r0, r1, 0, f.own.width, func() bool { return w.x.stopped(w.number) })
 		switch {
 		case errors.Is(err, launch.ErrStopped):
 			return false, op.ErrStopped
-		case err != nil: // sums of numbers that are too far apart
-			w.x.code.apart.Store(true)
-			return false, nil
+		case err != nil:
+			return false, errApart
 		case flagged:
 			return false, nil
 		}
@@ -230,4 +213,101 @@ func (w *phaseWorker) place(v *launch.Worker, f *rowPhase, r0 int) {
 			v.Place(2+len(f.operands)+k, w.kept[i], r0, 0)
 		}
 	}
+}
+
+// parforRows is the execution of a parfor by phases.
+type parforRows struct {
+	*rowRun
+	code *nestCode
+	r    *parforRun
+}
+
+// beginRows binds a body by phases to an execution; nil if it has to be run in another way.
+func (c *nestCode) beginRows(r *parforRun) *parforRows {
+	if c.plan == nil || c.apart.Load() {
+		return nil
+	}
+	for _, affine := range []bool{true, false} {
+		f := c.rowForm(nestKey{nestForm{affine: affine}, 1, r.space.by}, r.c.Attrs.Str("names"))
+		if len(f.phases) == 0 {
+			continue
+		}
+		x := &parforRows{&rowRun{form: f, lo: r.space.lo[0], n: r.space.n[0], values: r.values, out: []*value.Dense{r.out}, stopped: r.stopped}, c, r}
+		switch err := x.bind(); {
+		case err == nil:
+			return x
+		case !errors.Is(err, launch.ErrOutside):
+			return nil
+		}
+	}
+	return nil
+}
+
+// rowForm is the body by phases in one form, made when it is first asked for.
+func (c *nestCode) rowForm(k nestKey, name string) *rowForm {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.rows[k]
+	if f == nil {
+		f = newRowForm(c.plan, k.by[0], name, k.affine)
+		if c.rows == nil {
+			c.rows = map[nestKey]*rowForm{}
+		}
+		c.rows[k] = f
+	}
+	return f
+}
+
+// parforRowsWorker is one worker of it.
+type parforRowsWorker struct {
+	*phaseWorker // nil until there is a chunk
+	of           *parforRows
+	number       int
+	slow         iterations // for rows of which the phases say nothing; nil until it is needed
+}
+
+func (x *parforRows) worker(number int) iterations { return &parforRowsWorker{of: x, number: number} }
+
+func (w *parforRowsWorker) free() {
+	if w.phaseWorker != nil {
+		w.phaseWorker.free()
+	}
+	if f, ok := w.slow.(interface{ free() }); ok {
+		f.free()
+	}
+}
+
+// run evaluates rows. They are written even where out is nil: they are what they were.
+func (w *parforRowsWorker) run(from, to int, _ *value.Dense) error {
+	if w.phaseWorker == nil {
+		w.phaseWorker = w.of.rowRun.worker(w.number)
+	}
+	for at := from; at < to; at += w.of.height {
+		if err := w.halved(at, min(at+w.of.height, to)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// halved evaluates rows r0..r1-1. Where one has no value by the phases it halves them, until it has found the rows that have none.
+func (w *parforRowsWorker) halved(r0, r1 int) error {
+	done, err := w.window(r0, r1)
+	if err == errApart {
+		w.of.code.apart.Store(true)
+		err = nil
+	}
+	switch {
+	case err != nil || done:
+		return err
+	case r1-r0 > 1:
+		if err := w.halved(r0, (r0+r1)/2); err != nil {
+			return err
+		}
+		return w.halved((r0+r1)/2, r1)
+	}
+	if w.slow == nil {
+		w.slow = w.of.r.code.each().worker(w.of.r, w.number)
+	}
+	return w.slow.run(r0, r1, w.of.r.out)
 }

@@ -16,7 +16,7 @@ import (
 //
 // It comes after Partition and takes what that left whole: tasks on blocks are near one another in time already. Operators
 // that may fail stay outside, so that the first failure in program order is the one that is told; small matrices, which
-// stay in a cache anyway; and rows so long that a block of one would not.
+// stay in a cache anyway; rows of some tens of columns, for which the loop is no faster; and rows so long that one would not stay in a cache.
 func RowBlocks(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if g.Len() > mostByRows {
 		return g
@@ -40,6 +40,10 @@ const (
 	// rowBlock is the part of such a block that a block of rows is: 128 KiB, so that what goes in, what comes out and what is
 	// between lie in a second-level cache.
 	rowBlock = 4
+	// Rows of at most fewByRows columns are lanes; of those of manyByRows and more, what a reduction costs beside its elements is small. On a
+	// Zen 3, between them the operators one after the other are as fast or faster.
+	fewByRows  = 16
+	manyByRows = 128
 	// longestByRows is the longest row: 256 KiB of f64.
 	longestByRows = 1 << 15
 	// mostByRows is the most nodes of a graph that is looked at: those with more are tasks on blocks.
@@ -138,7 +142,9 @@ func (b *rowBlocks) join(id ir.ID) {
 		r := &b.all[at]
 		r.members = append(r.members, id)
 		r.cols = max(r.cols, cols)
-		r.reuses = r.reuses || !part && cols > 1 && g.Type(x).Cols == 1
+		for _, y := range g.In(id) {
+			r.reuses = r.reuses || !part && cols > 1 && b.group[y] == at && g.Type(y).Cols == 1
+		}
 		b.group[id] = at
 		for h := range b.needs(id) {
 			if h != at {
@@ -222,7 +228,7 @@ func (b *rowBlocks) choose() bool {
 	any := false
 	for k := range b.all {
 		r := &b.all[k]
-		r.chosen = r.reuses && r.rows*r.cols >= leastByRows*b.block
+		r.chosen = r.reuses && r.rows*r.cols >= leastByRows*b.block && (r.cols <= fewByRows || r.cols >= manyByRows)
 		any = any || r.chosen
 	}
 	return any
@@ -285,32 +291,6 @@ func (m *rowBuilding) emit(id ir.ID) {
 	m.to[id] = m.out.CopyNode(m.g, id, in...)
 }
 
-// held is 1 for each argument of a body that is read when a result of its type is written, or after, else 0.
-func held(r *ir.Region) []int {
-	g := r.Graph
-	out := make([]int, len(r.Args))
-	for k, a := range r.Args {
-		last := ir.None // reader
-		for i := range g.Nodes {
-			for _, x := range g.In(ir.ID(i)) {
-				if x == a {
-					last = ir.ID(i)
-				}
-			}
-		}
-		for _, y := range r.Yields {
-			if g.Nodes[y].Op.Control == op.Part {
-				y = g.In(y)[0] // which writes it
-			}
-			inPlace := y == last && g.Nodes[y].Op.Alias && g.Type(a).Cols > 1 // as by itself: nothing is read transposed
-			if y <= last && !inPlace && g.Type(a).IsDense() {
-				out[k] = 1
-			}
-		}
-	}
-	return out
-}
-
 // emitGroup adds the node of a group.
 func (m *rowBuilding) emitGroup(r *rowGroup) {
 	g := m.g
@@ -354,7 +334,6 @@ func (m *rowBuilding) emitGroup(r *rowGroup) {
 	if len(ts) > 1 {
 		t = types.TupleOf(ts...)
 	}
-	attrs = attrs.With("held", op.Ints(held(region)...))
 	id := m.out.Add(m.table.Must("byrows"), attrs, t, g.Origin(last), in...)
 	m.out.Nodes[id].Region = region
 	for _, x := range r.members {

@@ -1,0 +1,49 @@
+package compiler_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"flow/kernels"
+)
+
+// byRowsBodies are functions of the rows of X, of one column y, of a row w and of a wider matrix Z: each is a group of row-blocks.
+var byRowsBodies = []string{
+	"E = exp(X - rowmax(X))\nemit E / rowsum(E)",
+	"E = exp(X)\nP = E / rowsum(E)\nemit P\nemit sum(P * log(P + 1e-9))\nemit max(P)",
+	"emit X / rownorm(X)",
+	"C = X - rowmean(X)\nemit C / sqrt(rowmean(C ^ 2) + 1e-9)",
+	"emit (X - rowmean(X)) / rowstddev(X) + w",
+	"s = rowsum(X * w)\nemit X * s - y\nemit sqrt(s)\nemit rowmin(X) + s",
+	"E = exp(-abs(X - rowmin(X)))\nemit E\nemit E * rowsum(E) + y\nemit rowmean(E * 2)",
+	"emit X / rowsum(abs(X) ^ 150)",
+	"V = materialize(10.0 ^ (400 * (w - 0.5)))\nA = X * V\nemit X / rowsum(A)\nemit X * rownorm(A)",
+	"V = materialize(10.0 ^ (400 * (w - 0.5)))\nA = X * V\nB = X / rowsum(A)\nemit B\nemit sum(B * V - A)",
+	"emit rowsum((X - rowsum(X * 1e300)) * 1e-250)\nemit rowsum(X * 1e300) * X",
+	"F = f32(X)\nE = exp(F - rowmax(F))\nemit E / rowsum(E)",
+	"B = X > rowmean(X)\nemit rowcount(B)\nemit f64(B) - f64(rowcount(B))",
+	"K = materialize(i64(9 * X))\nemit K - rowmax(K)\nemit sum(K - rowmin(K))",
+	"r = rowmax(X)\nemit Z - r\nemit (X - r) / rowsum(Z - r)",
+}
+
+// TestByRows: reductions of rows and what is made of their results give what the definition gives, as loops over rows. Wide rows run by phases.
+func TestByRows(t *testing.T) {
+	table := tinyTable(t)
+	for _, cols := range []int{3, 16, 131} {
+		for _, body := range byRowsBodies {
+			text := fmt.Sprintf("X = materialize(rand(61, %[1]d, seed = 1))\nZ = materialize(rand(61, %[2]d, seed = 4))\ny = materialize(rand(61, 1, seed = 2))\nw = materialize(rand(1, %[1]d, seed = 3))\n%[3]s\n",
+				cols, cols+2, body)
+			before, rows := kernels.LoopsBegun(), kernels.RowsBegun()
+			if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"row-blocks"}, false, "SS"}}).differ(table, text); err != nil {
+				t.Errorf("%v\nin\n%s", err, text)
+			}
+			if strings.Contains(body, "Z") && cols == 16 { // 18 columns
+				continue
+			}
+			if kernels.LoopsBegun() == before || cols > 100 && kernels.RowsBegun() == rows {
+				t.Errorf("no loop over rows runs\n%s", text)
+			}
+		}
+	}
+}

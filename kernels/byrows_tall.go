@@ -1,0 +1,189 @@
+package kernels
+
+// This file runs `byrows` of few columns: as one loop whose lanes are rows.
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+	"flow/kernels/loop/launch"
+)
+
+// tallForm is a body whose lanes are rows, by the number of words of its exact sums. It is safe for concurrent use.
+type tallForm struct {
+	// form is the loop with exact sums of so many words; nil where it cannot be written.
+	form   map[int]func() *tallLoop
+	totals bool
+}
+
+// tallLoop is the loop. Its operands are the number of rows and these.
+type tallLoop struct {
+	loop     *launch.Loop
+	operands []nestOperand
+}
+
+func newTallForm(b *rowsBody) *tallForm {
+	f := &tallForm{form: map[int]func() *tallLoop{}}
+	for _, words := range []int{loop.FastLevels, wideWords} {
+		f.form[words] = sync.OnceValue(func() *tallLoop { return writeTall(b, words) })
+	}
+	for _, y := range b.results {
+		f.totals = f.totals || y.total != nil
+	}
+	return f
+}
+
+// writeTall writes a body as a loop over rows.
+func writeTall(b *rowsBody, words int) (out *tallLoop) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(op.NoElement); !ok {
+				panic(r)
+			}
+			out = nil
+		}
+	}()
+	x := &nestBuilder{Builder: loop.New(), words: words, affine: true, lins: map[loop.Val]loop.Lin{}, scopes: []map[elementKey]loop.Val{{}}}
+	n := x.Param(loop.ScalarParam, types.I64)
+	row := loop.Of(loop.IndexSym, x.Index("i", loop.Range{Kind: loop.Steps, To: loop.Of(loop.ParamSym, n), By: 1}))
+	env := []nestRef{{t: b.Args[0], val: x.value(row)}}
+	for r := 1; r < len(b.Args); r++ {
+		if b.ownRow(r) {
+			env = append(env, x.ownRow(b, r, row))
+		} else {
+			env = append(env, x.outer(b.Body, r))
+		}
+	}
+	for k := range b.Acts {
+		env = append(env, x.act(b.Body, k, env))
+	}
+	for k, y := range b.results {
+		x.tall(k, y, env[y.register], row)
+	}
+	if err := x.Nest.Verify(); err != nil {
+		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
+	}
+	return &tallLoop{loopOf(loop.Merge(x.Nest)), x.operands}
+}
+
+// tall stores a row of a result, or contributes it.
+func (x *nestBuilder) tall(k int, y rowResult, in nestRef, row loop.Lin) {
+	cols := 1
+	if in.at != nil {
+		cols = in.t.Cols
+	}
+	var m loop.Mem
+	zero := loop.Num(0)
+	for j := range cols {
+		col := loop.Num(int64(j))
+		v := in.val
+		if in.at != nil {
+			v = in.at(zero, col)
+		}
+		if y.total == nil {
+			if j == 0 {
+				m = loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.typ.Elem), loop.Of(loop.ParamSym, 0), loop.Num(int64(cols)))}
+			}
+			x.Store(m, row, col, define.ConvertBody(x.Builder, dense.Storage(y.typ.Elem), v))
+			continue
+		}
+		c := y.total.Class
+		v = x.term(c, v)
+		if e := x.Type(v); j == 0 {
+			x.summed(c, e, y.typ.Elem)
+			m = loop.Mem{Kind: loop.ResultMem, N: x.Reduced(c, c.Gives(e), loop.Num(1), loop.Num(1))}
+		}
+		x.Reduce(m, zero, zero, v)
+	}
+}
+
+// tallRun is one execution.
+type tallRun struct {
+	form    *tallForm
+	n       int
+	values  []value.Value
+	out     []*value.Dense
+	wide    bool // two words were not enough for the exact sums of an execution before
+	stopped func() bool
+	run     *launch.Run
+	once    sync.Once
+	again   *launch.Run // with sums of more words, made when two were not enough; nil: there is none
+	widened atomic.Bool // it was enough
+}
+
+// bind binds the loop.
+func (x *tallRun) bind() (err error) {
+	words := loop.FastLevels
+	if x.wide {
+		words = wideWords
+	}
+	x.run, err = x.begin(words)
+	return err
+}
+
+func (x *tallRun) begin(words int) (*launch.Run, error) {
+	f := x.form.form[words]()
+	if f == nil {
+		return nil, errNoNest
+	}
+	in := []value.Value{value.I64(int64(x.n))}
+	for _, o := range f.operands {
+		in = append(in, o.of(x.values))
+	}
+	return f.loop.Begin(in, x.out)
+}
+
+// tallWorker is one worker.
+type tallWorker struct {
+	x           *tallRun
+	first, wide *launch.Worker
+}
+
+func (x *tallRun) worker() *tallWorker { return &tallWorker{x: x, first: x.run.Worker()} }
+
+// loops is the worker that has what is of all rows.
+func (w *tallWorker) loops() []*launch.Worker {
+	if w.wide != nil {
+		w.wide.Free()
+	}
+	return []*launch.Worker{w.first}
+}
+
+// rows computes rows, and again with sums of more words where two are not enough. What is of all rows has counted them already then.
+func (w *tallWorker) rows(r0, r1 int) (done bool, err error) {
+	x := w.x
+	if w.wide == nil {
+		flagged, err := x.window(w.first, r0, r1)
+		if !flagged || err != nil || x.wide || x.form.totals {
+			return !flagged, err
+		}
+		x.once.Do(func() { x.again, _ = x.begin(wideWords) })
+		if x.again == nil {
+			return false, nil
+		}
+		w.wide = x.again.Worker()
+	}
+	flagged, err := x.window(w.wide, r0, r1)
+	if !flagged {
+		x.widened.Store(true)
+	}
+	return !flagged, err
+}
+
+func (x *tallRun) window(w *launch.Worker, r0, r1 int) (flagged bool, err error) {
+	flagged, err = w.Window(0, 1, r0, r1, x.stopped)
+	switch {
+	case errors.Is(err, launch.ErrStopped):
+		return false, op.ErrStopped
+	case err != nil:
+		return false, errApart
+	}
+	return flagged, nil
+}
