@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -175,12 +176,15 @@ func documented(name string, comment []string) function {
 	return f
 }
 
-// Every function says what it is, first word first, and its example prints what it says.
+// docVerbs are the verbs of a function's comment.
+var docVerbs = []string{"returns", "converts", "reports", "is"}
+
+// The comment above a function begins with its name and what it returns, and its example prints what it says.
 func TestDocumentation(t *testing.T) {
 	examples := 0
 	for _, f := range functions(t) {
-		if !strings.HasPrefix(f.doc, f.name+" is ") {
-			t.Errorf("the comment above %s begins with %.40q, want %q", f.name, f.doc, f.name+" is ..")
+		if verb := strings.Fields(strings.TrimPrefix(f.doc, f.name) + " ."); !strings.HasPrefix(f.doc, f.name+" ") || !slices.Contains(docVerbs, verb[0]) {
+			t.Errorf("the comment above %s begins with %.40q, want %q", f.name, f.doc, f.name+" returns ..")
 		}
 		if f.program == "" {
 			continue
