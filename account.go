@@ -43,9 +43,10 @@ func (l *LoopAccount) Recorded() *replay.Operator { return l.recorded }
 
 // RunAccount is a whole run. Workers * Time = Busy + Sched + Idle.
 type RunAccount struct {
-	Workers           int     // of all ranks
-	Time              float64 // from the first task to the last
-	Busy, Sched, Idle float64 // in tasks, handing out chunks, and neither, summed over the workers
+	Workers int     // of all ranks
+	Time    float64 // from the first task to the last
+	// in tasks, handing out chunks, and neither, summed over the workers
+	Busy, Sched, Idle float64
 	// Area is Busy spread evenly. CriticalPath is the longest chain of dependent tasks by their
 	// measured times; a task that was a loop counts with its largest leaf. No schedule of the
 	// same tasks is faster than either.
@@ -116,9 +117,10 @@ func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 
 // OwnSchedule is an operator for which the program names a technique.
 type OwnSchedule struct {
-	Name      string `json:"name"`      // of the operator
-	Where     string `json:"where"`     // its place in the text
-	Technique string `json:"technique"` // as the program names it, in the spelling of flowrun chunks
+	Name  string `json:"name"`  // of the operator
+	Where string `json:"where"` // its place in the text
+	// as the program names it, in the spelling of flowrun chunks
+	Technique string `json:"technique"`
 }
 
 // OwnSchedules lists these operators in the order of the program, each once.

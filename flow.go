@@ -36,12 +36,13 @@ type Param = compiler.Param
 
 // CompileOptions are the inputs of a program beside its text. The zero value is the common case.
 type CompileOptions struct {
-	Set      []Setting                      // values of params
-	Kernels  string                         // a kernel set; "": the best for this CPU
-	Ranks    int                            // how many ranks the plan is for; 0: 1
-	Disable  []string                       // passes to leave out
-	MaxTasks int                            // 0: two million
-	PlanOnly bool                           // the program's definition will not be evaluated, and takes no memory
+	Set      []Setting // values of params
+	Kernels  string    // a kernel set; "": the best for this CPU
+	Ranks    int       // how many ranks the plan is for; 0: 1
+	Disable  []string  // passes to leave out
+	MaxTasks int       // 0: two million
+	// the program's definition will not be evaluated, and takes no memory
+	PlanOnly bool
 	Verify   bool                           // check every invariant after every pass
 	Dump     func(pass string, g *ir.Graph) // called after each pass; for tools
 	Rates    plan.Rates                     // measured costs; nil: guesses

@@ -16,7 +16,8 @@ import (
 
 // MeetOptions are the options of Meet and Decline. The zero value is the common case.
 type MeetOptions struct {
-	VerifyInputs bool              // compare every byte of the files that ranks read, not a sample
+	// compare every byte of the files that ranks read, not a sample
+	VerifyInputs bool
 	Notice       func(text string) // as in RunOptions
 }
 

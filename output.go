@@ -32,8 +32,9 @@ type Output struct {
 	take   func(Result) // takes what would be printed, or nil
 	mu     sync.Mutex
 	files  []*sink
-	swept  map[string]chan struct{} // directories; closed when leftovers of killed runs are removed
-	over   bool                     // committed or discarded
+	// directories; closed when leftovers of killed runs are removed
+	swept map[string]chan struct{}
+	over  bool // committed or discarded
 }
 
 // sink is one unfinished file. Output.mu protects its fields, except file while a writer has it.
@@ -115,7 +116,8 @@ func (o *Output) sweep(dir string) {
 func resolve(path string) (target string, info fs.FileInfo, err error) {
 	target = filepath.Clean(path)
 	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		target, err = filepath.Abs(target) // the link of /dev/stdout to a pipe has a target that is no path
+		// the link of /dev/stdout to a pipe has a target that is no path
+		target, err = filepath.Abs(target)
 		return target, info, err
 	}
 	for range maxLinks {

@@ -93,6 +93,7 @@ func removeUnlocked(name string) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && info.Mode().IsRegular() && syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && isAt(f, name) {
-		_ = os.Remove(name) // with the lock held, so that a process that has just made it notices
+		// with the lock held, so that a process that has just made it notices
+		_ = os.Remove(name)
 	}
 }

@@ -159,7 +159,8 @@ func MeasureRates(set string) (*Rates, error) {
 		}
 		r.PerFlop[m.class] = best.Seconds() / work.Flops
 	}
-	best, work, err := timeKernel(table, "add", 2, nil, types.F64, 512) // 6 MiB in all: beyond the second-level cache
+	// 6 MiB in all: beyond the second-level cache
+	best, work, err := timeKernel(table, "add", 2, nil, types.F64, 512)
 	if err != nil {
 		return nil, err
 	}

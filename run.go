@@ -23,7 +23,8 @@ import (
 
 // Report is what a run did.
 type Report struct {
-	Ranks      []dist.RankReport  // by rank; with ranks in processes of their own, only rank 0 has all
+	// by rank; with ranks in processes of their own, only rank 0 has all
+	Ranks      []dist.RankReport
 	Recordings []*trace.Recording // of the ranks that recorded
 }
 
@@ -154,7 +155,9 @@ func (p *Program) fingerprint() []dist.Item {
 	}
 	for _, f := range p.made.Files.Files()[p.earlier:] {
 		if p.options.store != nil && f.Library {
-			continue // an entry that was not run may have read it on one rank; the build is the same
+			// an entry that was not run may have read it on one rank; the build is the
+			// same
+			continue
 		}
 		items = append(items, dist.Item{Name: "the text of " + f.Name, Hash: sha256.Sum256([]byte(f.Text))})
 	}

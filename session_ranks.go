@@ -33,8 +33,9 @@ type sessionRanks struct {
 
 // sessionWord is a message of rank 0 to the other ranks.
 type sessionWord struct {
-	Changes []sessionChange // since the last word; an entry that the first one does not commit was discarded
-	Entry   *sessionText    // what to compile and run; nil: the session ends
+	// since the last word; an entry that the first one does not commit was discarded
+	Changes []sessionChange
+	Entry   *sessionText // what to compile and run; nil: the session ends
 }
 
 // sessionText is an entry.

@@ -19,12 +19,13 @@ import (
 
 const (
 	claimWorkers = 8
-	claimLoop    = 1 << 20                // iterations
-	claimsInAll  = 5_000                  // of each technique in a repetition
-	claimsTake   = 400 * time.Millisecond // at least, in all: disturbances on a core last for milliseconds
-	claimTarget  = 20                     // ns
-	chunkTarget  = 200                    // ns
-	launchTarget = 5                      // us
+	claimLoop    = 1 << 20 // iterations
+	claimsInAll  = 5_000   // of each technique in a repetition
+	// at least, in all: disturbances on a core last for milliseconds
+	claimsTake   = 400 * time.Millisecond
+	claimTarget  = 20  // ns
+	chunkTarget  = 200 // ns
+	launchTarget = 5   // us
 )
 
 // chunkLoops and chunkUnits are the loops that chunks and launches are measured on: their number in
@@ -32,7 +33,8 @@ const (
 const (
 	chunkLoops = 400
 	fewChunks  = 8
-	wantChunks = 32      // of a loop, so that the difference to one without chunks exceeds the noise
+	// of a loop, so that the difference to one without chunks exceeds the noise
+	wantChunks = 32
 	leastUnits = 4000    // of such a loop
 	mostUnits  = 1 << 22 // techniques that halve what is left have two dozen chunks
 	turns      = 20      // times the repetitions of other sections

@@ -65,7 +65,8 @@ type bench struct {
 	peers   peers
 	reps    int
 	sizes   []int
-	match   string // for the sections about Cholesky, operators, oversubscribed, loops and everyday
+	// for the sections about Cholesky, operators, oversubscribed, loops and everyday
+	match string
 }
 
 func main() {

@@ -213,7 +213,8 @@ func (b *bench) flowOperators(g operatorGroup, reps int) ([][]float64, error) {
 		switch last := len(out[k]) - 1; {
 		case strings.HasPrefix(c.Name, copyCall):
 			ready = max(ready, c.Last)
-		case strings.HasPrefix(c.Name, seenCall): // no call if the result is observed directly
+		case strings.HasPrefix(c.Name, seenCall):
+			// no call if the result is observed directly
 			out[k][last] = min(out[k][last], c.Last-begun)
 		default:
 			if _, err := fmt.Sscanf(c.Name, "op_%d", &k); err == nil {

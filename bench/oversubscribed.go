@@ -93,7 +93,8 @@ func savings(ours, others []float64) (median, low, high float64) {
 	}
 	slices.Sort(r.seconds)
 	n := len(r.seconds)
-	tail, term, out := 0.0, math.Pow(.5, float64(n)), 0 // the probability of this few turns on one side
+	// the probability of this few turns on one side
+	tail, term, out := 0.0, math.Pow(.5, float64(n)), 0
 	for k := 0; k < n/2; k++ {
 		if tail += term; tail > .025 {
 			break

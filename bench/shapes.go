@@ -29,7 +29,8 @@ const (
 	shapeN    = 1 << 15
 	perWorker = 1 << 11 // units per worker, if loops grow with the workers
 	shapeMean = 5e-6    // seconds: about a leaf of a loop
-	noisy     = 0.2     // relative range of the differences between executions of recorded and ordered costs
+	// relative range of the differences between executions of recorded and ordered costs
+	noisy = 0.2
 )
 
 // dearest returns the costs of an execution by expected cost, largest first; independent ones in
@@ -97,7 +98,8 @@ func along(n int, f func(x float64) float64) []float64 {
 
 // syntheticShapes returns the computed shapes, of n units.
 func syntheticShapes(n int) []workload {
-	clusters := along(n, func(x float64) float64 { // four narrow bells of up to forty times the rest
+	// four narrow bells of up to forty times the rest
+	clusters := along(n, func(x float64) float64 {
 		sum := 1.0
 		for _, at := range []float64{.1, .35, .4, .8} {
 			sum += 40 * math.Exp(-(x-at)*(x-at)/(2*.01*.01))
@@ -134,7 +136,8 @@ func recordedShapes(b *bench) []workload {
 		}
 		return []string{b.program("components.flow"), "--set=graph=" + file}
 	}
-	symmetric := func(name string) []string { // a file that could not be made is reported when the program fails
+	// a file that could not be made is reported when the program fails
+	symmetric := func(name string) []string {
 		file := filepath.Join(b.dir, name+".csr")
 		if _, err := launch(nil, b.flowrun, b.program("symmetric.flow"), "--set=edges="+filepath.Join(data, name+".txt.gz"), "--set=file="+file); err != nil {
 			b.skip("%s: %s", name, firstLine(err))

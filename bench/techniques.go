@@ -28,7 +28,8 @@ const (
 	executions = 12 // of each technique; the first ones teach those that learn
 	taught     = 6  // executions that do not count; other techniques run only the first
 	autoRuns   = 55 // executions under AUTO
-	autoTaught = 43 // of which these are its exploration: at most 1 + 5*3 + 4*1 + 6 + 3*3 + 2*3, and two more
+	// of which these are its exploration: at most 1 + 5*3 + 4*1 + 6 + 3*3 + 2*3, and two more
+	autoTaught = 43
 	wallNoise  = 0.02
 )
 
@@ -66,11 +67,15 @@ type contestOf struct {
 	lpt     float64 // percent of the bound that LPT reaches
 	largest float64 // largest job over area
 	claims  float64 // percent of the bound if each worker claims once
-	known   float64 // and if iterations are then dealt one by one at no cost, largest first as far as that can be known
-	alone   outcome // the best technique without waiting for cache lines; only if the best is below its target
-	auto    float64 // seconds of AUTO after exploration, and of the best one in the same executions
-	oracle  float64
-	chosen  string
+	// and if iterations are then dealt one by one at no cost, largest first as far as that can
+	// be known
+	known float64
+	// the best technique without waiting for cache lines; only if the best is below its target
+	alone outcome
+	// seconds of AUTO after exploration, and of the best one in the same executions
+	auto   float64
+	oracle float64
+	chosen string
 }
 
 func techniques(b *bench) error {
@@ -234,7 +239,8 @@ func (c *contestOf) choose() error {
 	sims := map[string]*schedule.Simulation{}
 	n := len(c.shape.costs(0))
 	key := schedule.KeyOf(c.shape.name, n, c.p)
-	rivals := c.list[:min(4, len(c.list))] // the best on average; the oracle of some executions is one of them
+	// the best on average; the oracle of some executions is one of them
+	rivals := c.list[:min(4, len(c.list))]
 	rival := make([]float64, len(rivals))
 	simOf := func(name string, tr *schedule.Trace) (*schedule.Simulation, error) {
 		if s := sims[name]; s != nil {
@@ -266,10 +272,13 @@ func (c *contestOf) choose() error {
 				return err
 			}
 		}
-		for again := true; again; { // short loops are recorded many times before a trial; one execution stands for all of these
+		// short loops are recorded many times before a trial; one execution stands for all
+		// of these
+		for again := true; again; {
 			selector.Done(key, t, n, got.Makespan*math.Exp(wallNoise*r.NormFloat64()), chunks, got.Sched/float64(got.Chunks))
 			_, again = selector.Choose(key)
-			again = again && record // a choice that was dropped is for the next execution
+			// a choice that was dropped is for the next execution
+			again = again && record
 		}
 		if i < autoTaught-taught {
 			continue

@@ -170,7 +170,8 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 	at := "elaborate"
 	defer func() {
 		p := recover()
-		if f := op.Panicked(p); f != nil { // a constant of the program, or a file read for its size
+		// a constant of the program, or a file read for its size
+		if f := op.Panicked(p); f != nil {
 			ds = append(ds, source.Errorf(source.Code(f.Code), source.Span{}, "compiling: %s", f.Msg).WithHelp("%s", f.Help))
 		} else if p != nil {
 			ds = append(ds, bug(fmt.Sprintf("pass %s: %v", at, p), debug.Stack()))

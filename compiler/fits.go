@@ -24,7 +24,8 @@ func tooLarge(g *ir.Graph, limit memory.Limit) (d source.Diagnostic, ok bool) {
 		id := ir.ID(i)
 		if t, size := g.Type(id), stored(g, id); size > float64(limit.Bytes) {
 			n := &g.Nodes[i]
-			if n.Op.Hidden && len(g.In(id)) > 0 { // an internal node; the program names the one it reads
+			// an internal node; the program names the one it reads
+			if n.Op.Hidden && len(g.In(id)) > 0 {
 				n = &g.Nodes[g.In(id)[0]]
 			}
 			return tooMuch(n, fmt.Sprintf("a %v takes", t), size, limit), true

@@ -144,7 +144,8 @@ var pipeline = []step{
 		func(s *state) error {
 			rows := func(g *ir.Graph) (*ir.Graph, error) { return pass.RowBlocks(g, s.o.Table, s.o.Sizes), nil }
 			run := pass.Deep
-			if s.o.Ranks > 1 || s.o.Blocks { // a rank owns blocks; loops are on one rank
+			// a rank owns blocks; loops are on one rank
+			if s.o.Ranks > 1 || s.o.Blocks {
 				run = pass.Bodies
 			}
 			g, err := run(s.g, rows)
@@ -166,7 +167,8 @@ var pipeline = []step{
 		After: []After{{"partition", "the chain runs on blocks of products"},
 			{"row-blocks", "operators that join a group of rows are read with it"}}},
 		func(s *state) error {
-			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) { // one rank runs a loop
+			// one rank runs a loop
+			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) {
 				return pass.DropDead(pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, 1, nil)), nil
 			})
 			if err != nil {
@@ -186,7 +188,8 @@ var pipeline = []step{
 		Doc:   "computes only the lower triangle where nothing else is read (gemm to syrk)",
 		After: []After{{"partition", "only diagonal tiles qualify"}}},
 		func(s *state) error {
-			if s.g == s.program { // nothing was cut or fused; Narrow changes nodes in place
+			// nothing was cut or fused; Narrow changes nodes in place
+			if s.g == s.program {
 				s.g = s.g.Clone()
 			}
 			narrow := func(g *ir.Graph) (*ir.Graph, error) { return pass.Narrow(g, s.o.Table), nil }

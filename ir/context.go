@@ -23,7 +23,8 @@ func (c *contexts) add(first []int32, at []int) uint32 {
 	k := len(c.chunks) - 1
 	switch {
 	case k < 0:
-		c.chunks, k = append(c.chunks, make([]int32, 1, 1+n)), 0 // entry 0 is none; most graphs are small, so this chunk grows
+		// entry 0 is none; most graphs are small, so this chunk grows
+		c.chunks, k = append(c.chunks, make([]int32, 1, 1+n)), 0
 	case len(c.chunks[k])+n > chunkSize:
 		c.chunks = append(c.chunks, make([]int32, 0, chunkSize))
 		k++

@@ -45,9 +45,10 @@ type Graph struct {
 	types   []types.Type
 	typeOf  map[types.Type]uint32
 	ins     []ID
-	scratch []ID     // of Sweep
-	texts   *texts   // values of loop indices that are no small integers; nil: none
-	ctx     contexts // loop contexts (scope, indices) and destinations (grid, version, subscripts)
+	scratch []ID   // of Sweep
+	texts   *texts // values of loop indices that are no small integers; nil: none
+	// loop contexts (scope, indices) and destinations (grid, version, subscripts)
+	ctx contexts
 }
 
 // Scope is a loop nest: the names of its indices, outermost first.
@@ -136,7 +137,8 @@ func (g *Graph) Add(d *op.Def, attrs *op.Attrs, t types.Type, at Origin, in ...I
 	id := ID(len(g.Nodes))
 	off := uint32(len(g.ins))
 	if len(g.Nodes) == cap(g.Nodes) {
-		g.Grow(max(64, len(g.Nodes)/2)) // append would grow a large slice by a quarter, and so copy it more often
+		// append would grow a large slice by a quarter, and so copy it more often
+		g.Grow(max(64, len(g.Nodes)/2))
 	}
 	g.ins = append(g.ins, in...)
 	g.Nodes = append(g.Nodes, Node{Op: d, Attrs: attrs, in: off, nin: int32(len(in)),

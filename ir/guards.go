@@ -22,7 +22,8 @@ func Guards(g *Graph, lo, hi ID) (guards []Guard) {
 	if len(shown) == 0 {
 		return nil
 	}
-	waits := make([]bool, shown[len(shown)-1]+1-lo) // the effect below the node waits for it anyway
+	// the effect below the node waits for it anyway
+	waits := make([]bool, shown[len(shown)-1]+1-lo)
 	for k := len(shown) - 1; k >= 0; k-- {
 		from := lo
 		if k > 0 {

@@ -113,7 +113,9 @@ func sized(t types.Type) bool { return !t.IsMatrix() || t.Known() }
 // bodiesMayFail is mayFail for a loop or branch.
 func bodiesMayFail(g *Graph, id ID, at indices) bool {
 	n := &g.Nodes[id]
-	first := 0 // first: the first input that is constant over all rounds, and its place among the arguments
+	// first: the first input that is constant over all rounds, and its place among the
+	// arguments
+	first := 0
 	var own indices
 	switch {
 	case n.Op.Role != op.Points:
@@ -134,7 +136,8 @@ func bodiesMayFail(g *Graph, id ID, at indices) bool {
 			inner[a] = v
 		}
 		in := g.In(id)
-		shift := len(r.Args) - len(in) // arguments that are no inputs, minus inputs that are no arguments
+		// arguments that are no inputs, minus inputs that are no arguments
+		shift := len(r.Args) - len(in)
 		for k := first; k < len(in); k++ {
 			if v, ok := at.of(g, in[k]); ok {
 				inner[r.Args[k+shift]] = v

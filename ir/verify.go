@@ -44,12 +44,14 @@ func (g *Graph) Verify() error {
 			}
 			in = append(in, t)
 		}
-		if n.Op.Type != nil && n.Region == nil { // a region's node has the type that its body gives
+		// a region's node has the type that its body gives
+		if n.Op.Type != nil && n.Region == nil {
 			t, err := n.Op.Type(&op.Sig{Def: n.Op, In: in, Attrs: n.Attrs})
 			if err != nil {
 				return bad("its type rule refuses it: %v", err)
 			}
-			if n.Op.Window != nil && g.Type(id).Kind == types.Scalar { // drawn element by element
+			// drawn element by element
+			if n.Op.Window != nil && g.Type(id).Kind == types.Scalar {
 				t = types.ScalarOf(t.Elem)
 			}
 			if !compatible(t, g.Type(id)) {
@@ -61,7 +63,8 @@ func (g *Graph) Verify() error {
 				return bad("region: %v", err)
 			}
 		}
-		if n.Region != nil && n.IsChain() { // the program of a region is made once, from the first node's modes
+		// the program of a region is made once, from the first node's modes
+		if n.Region != nil && n.IsChain() {
 			now := n.Attrs.Ints("modes")
 			if was, shared := modes[n.Region]; shared && !slices.Equal(was, now) {
 				return bad("shares its region with a node that reads it by modes %v", was)

@@ -63,7 +63,8 @@ func parsed(s *scanner, start int) (*ast.File, source.Diagnostics) {
 			}
 		}
 		if i > from {
-			stop := min(end(toks[i-1]), len(s.src)) // a mistake at the end is shown there, not lines below
+			// a mistake at the end is shown there, not lines below
+			stop := min(end(toks[i-1]), len(s.src))
 			out.Stmts = append(out.Stmts, p.statement(toks[from:i], stop)...)
 		}
 		from = i + 1

@@ -98,7 +98,8 @@ func scan(f *source.File) *scanner { return scanRange(f, 0, len(f.Text)) }
 func scanRange(f *source.File, from, to int) *scanner {
 	s := &scanner{file: f, src: f.Text[:to], at: from, line: from, first: true, poison: map[int]bool{}}
 	if from == 0 {
-		s.at = len(s.src) - len(strings.TrimPrefix(s.src, "\ufeff")) // skip a byte order mark
+		// skip a byte order mark
+		s.at = len(s.src) - len(strings.TrimPrefix(s.src, "\ufeff"))
 	}
 	if bad := invalidUTF8(s.src[from:]); bad >= 0 {
 		bad += from

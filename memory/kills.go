@@ -19,7 +19,8 @@ func (s source) kills() int64 {
 	}
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, "oom_kill "); ok {
-			n, _ := strconv.ParseInt(strings.TrimSpace(rest), 10, 64) // 0 where it is no number
+			// 0 where it is no number
+			n, _ := strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
 			return n
 		}
 	}

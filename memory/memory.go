@@ -57,8 +57,9 @@ func (e *Error) Error() string {
 
 // source is where limits are read. Tests make their own.
 type source struct {
-	root   string                            // the file system that has /proc and /sys
-	rlimit func(what int) (n int64, ok bool) // the soft limit of a resource; ok is false if there is none
+	root string // the file system that has /proc and /sys
+	// the soft limit of a resource; ok is false if there is none
+	rlimit func(what int) (n int64, ok bool)
 }
 
 var system = source{root: "/", rlimit: softLimit}
@@ -164,7 +165,8 @@ func (s source) sizes(file string) map[string]int64 {
 		if len(f) != 3 || f[2] != "kB" {
 			continue
 		}
-		if kib, err := strconv.ParseInt(f[1], 10, 64); err == nil && kib >= 0 && kib <= math.MaxInt64>>11 { // so that two add up
+		// so that two add up
+		if kib, err := strconv.ParseInt(f[1], 10, 64); err == nil && kib >= 0 && kib <= math.MaxInt64>>11 {
 			m[strings.TrimSuffix(f[0], ":")] = kib << 10
 		}
 	}

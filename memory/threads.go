@@ -42,7 +42,8 @@ func (s source) threads(n int) error {
 			less(most-now, "pids.max of its control group")
 		}
 	}
-	if most, ok := s.rlimit(rlimitNproc); ok && os.Geteuid() != 0 { // root may have as many as it likes
+	// root may have as many as it likes
+	if most, ok := s.rlimit(rlimitNproc); ok && os.Geteuid() != 0 {
 		less(most, "ulimit -u")
 	}
 	if most, ok := s.rlimit(syscall.RLIMIT_AS); ok {
@@ -67,7 +68,8 @@ func (s source) groupsOf(controller string) (groups []group) {
 		return nil
 	}
 	for line := range strings.Lines(string(text)) {
-		part := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, path; cgroups(7)
+		// number, controllers, path; cgroups(7)
+		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(part) != 3 {
 			continue
 		}

@@ -70,8 +70,9 @@ type Options struct {
 // Row is the result of one config.
 type Row struct {
 	Config
-	Time    Estimate  `json:"seconds"`
-	Change  Estimate  `json:"change"` // of time against the baseline of the same round, as a ratio minus 1
+	Time Estimate `json:"seconds"`
+	// of time against the baseline of the same round, as a ratio minus 1
+	Change  Estimate  `json:"change"`
 	Base    bool      `json:"baseline"`
 	Seconds []float64 `json:"samples"` // by round
 	Seen    *Seen     `json:"observed,omitempty"`
@@ -96,12 +97,13 @@ func (r *Row) Slower() bool { return !r.Base && r.Change.Coverage > 0 && r.Chang
 
 // Table is the result of a sweep, in the order of the configs.
 type Table struct {
-	Rows    []Row
-	Rounds  int
-	Warmup  int
-	Seed    uint64
-	Outputs map[string][]Config // configs by the output that they gave; more than one key is a bug
-	Ended   bool                // all rounds were run; else those that were complete count
+	Rows   []Row
+	Rounds int
+	Warmup int
+	Seed   uint64
+	// configs by the output that they gave; more than one key is a bug
+	Outputs map[string][]Config
+	Ended   bool // all rounds were run; else those that were complete count
 }
 
 // level is the coverage that intervals aim at.

@@ -68,7 +68,8 @@ func (t *Table) Legend() string {
 // WriteCSV writes a line for each run that counts, with a head line.
 func (t *Table) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
-	_ = c.Write([]string{"technique", "layout", "victim", "threads", "round", "seconds"}) // the error is kept
+	// the error is kept
+	_ = c.Write([]string{"technique", "layout", "victim", "threads", "round", "seconds"})
 	for _, r := range t.Rows {
 		for k, s := range r.Seconds {
 			_ = c.Write([]string{r.Technique, r.Layout, r.Victim, strconv.Itoa(r.Threads), strconv.Itoa(k + 1), strconv.FormatFloat(s, 'g', -1, 64)})

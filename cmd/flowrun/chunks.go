@@ -134,7 +134,8 @@ func chunkParams(c *cli.Context) (p schedule.Params, err error) {
 		switch *f.to, err = strconv.Atoi(text); {
 		case err != nil:
 			return p, usagef("--%s %s is not a count", f.name, text)
-		case *f.to < 1 && f.name != "n" && f.name != "p": // the technique limits these itself
+		case *f.to < 1 && f.name != "n" && f.name != "p":
+			// the technique limits these itself
 			return p, usagef("--%s %s: it is at least 1", f.name, text)
 		}
 	}

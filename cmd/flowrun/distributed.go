@@ -115,7 +115,8 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 		s.err = stderr
 	}
 	if failure != nil && !failure.Clean {
-		comm.Abort(dist.Leave(s.tell(err))) // open requests will not be answered: the job ends here
+		// open requests will not be answered: the job ends here
+		comm.Abort(dist.Leave(s.tell(err)))
 	}
 	return s.tellAndClose(err, comm)
 }
@@ -200,7 +201,8 @@ func (s *session) launched(ctx context.Context, lo dist.LaunchOptions, told *loo
 	if err != nil {
 		var f *op.Failure
 		if errors.As(err, &f) {
-			if f.Code == "E702" && told.seen() { // the launcher was told to stop, and does not wait for the ranks
+			// the launcher was told to stop, and does not wait for the ranks
+			if f.Code == "E702" && told.seen() {
 				return exit(128 + int(syscall.SIGTERM))
 			}
 			d := source.Errorf(source.Code(f.Code), source.Span{}, "%s", f.Msg).WithHelp("%s", f.Help)
@@ -208,7 +210,8 @@ func (s *session) launched(ctx context.Context, lo dist.LaunchOptions, told *loo
 		}
 		return err
 	}
-	if code > 128 && !told.seen() && !told.passed { // no rank reported it: none had begun, or the launcher lost it
+	// no rank reported it: none had begun, or the launcher lost it
+	if code > 128 && !told.seen() && !told.passed {
 		fmt.Fprintf(told.to, "%s%v\n", stoppedBy, syscall.Signal(code-128))
 	}
 	if code != 0 {

@@ -74,7 +74,8 @@ func (s *session) compileOptions(c *cli.Context) (flow.CompileOptions, error) {
 		}
 		o.Set = append(more, o.Set...)
 	}
-	if r := flow.LoadRates(o.Kernels); r != nil { // a nil *Rates in the interface would not be nil
+	// a nil *Rates in the interface would not be nil
+	if r := flow.LoadRates(o.Kernels); r != nil {
 		o.Rates = r
 	}
 	return o, nil

@@ -73,7 +73,8 @@ func (l *progressLine) report() func(flow.Progress) {
 		if r, most := []rune(text), max(l.width()-1, 1); len(r) > most {
 			text = string(r[:most])
 		}
-		_, _ = io.WriteString(l.to, "\r"+text+"\x1b[K") // a line that cannot be drawn is no reason to stop
+		// a line that cannot be drawn is no reason to stop
+		_, _ = io.WriteString(l.to, "\r"+text+"\x1b[K")
 		l.drawn = true
 	}
 }

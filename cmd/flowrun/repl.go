@@ -250,7 +250,8 @@ func (r *repl) execute(ctx context.Context, entry string, timed bool) error {
 	out := flow.NewOutput(gate)
 	defer out.Discard()
 	r.s.signal.onExit(out.Discard)
-	warnings := slices.DeleteFunc(e.Compiled().Warnings, func(d source.Diagnostic) bool { return d.Code == "W002" }) // an entry need not keep all ranks busy
+	// an entry need not keep all ranks busy
+	warnings := slices.DeleteFunc(e.Compiled().Warnings, func(d source.Diagnostic) bool { return d.Code == "W002" })
 	source.RenderAll(r.s.err, e.Compiled().Files, warnings, r.s.color)
 	start := time.Now()
 	err = e.Run(ctx, flow.RunOptions{Threads: r.threads, Output: out, Progress: line.report()})

@@ -73,7 +73,8 @@ func (h *history) Write(entry string) (int, error) {
 		return len(h.entries), nil
 	}
 	if f, err := os.OpenFile(h.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err == nil {
-		_, _ = f.WriteString(strings.ReplaceAll(entry, "\n", lineEnd) + "\n") // a history that cannot be stored is no reason to stop
+		// a history that cannot be stored is no reason to stop
+		_, _ = f.WriteString(strings.ReplaceAll(entry, "\n", lineEnd) + "\n")
 		_ = f.Close()
 	}
 	return len(h.entries), nil

@@ -23,7 +23,8 @@ func adoptTerminal(which string) error {
 			return err
 		}
 	}
-	signal.Ignore(syscall.SIGTTIN, syscall.SIGTSTP) // the shell waits for another process and would not notice
+	// the shell waits for another process and would not notice
+	signal.Ignore(syscall.SIGTTIN, syscall.SIGTSTP)
 	takeTerminal(tty)
 	for _, number := range which {
 		if err := unix.Dup3(int(tty.Fd()), int(number-'0'), 0); err != nil {
@@ -35,6 +36,8 @@ func adoptTerminal(which string) error {
 
 // takeTerminal makes this process's group the foreground group of a terminal.
 func takeTerminal(tty *os.File) {
-	signal.Ignore(syscall.SIGTTOU)                                             // or the request would stop this process
-	_ = unix.IoctlSetPointerInt(int(tty.Fd()), unix.TIOCSPGRP, unix.Getpgrp()) // a closed terminal needs no reader
+	// or the request would stop this process
+	signal.Ignore(syscall.SIGTTOU)
+	// a closed terminal needs no reader
+	_ = unix.IoctlSetPointerInt(int(tty.Fd()), unix.TIOCSPGRP, unix.Getpgrp())
 }

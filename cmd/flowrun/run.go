@@ -101,7 +101,8 @@ func (s *session) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("tune") && !(req.distributed && mpi.Launched()) { // who started the ranks has measured
+	// who started the ranks has measured
+	if c.Bool("tune") && !(req.distributed && mpi.Launched()) {
 		r, err := s.tune(o.Kernels)
 		if err != nil {
 			return err

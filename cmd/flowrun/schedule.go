@@ -47,7 +47,8 @@ func (s *session) schedule(c *cli.Context) (o flow.Scheduling, err error) {
 		if o.Plan.Technique, err = technique(name); err != nil {
 			return o, err
 		}
-		if err := hopeless(o.Plan.Technique); err != nil { // a mistake better told before the run
+		// a mistake better told before the run
+		if err := hopeless(o.Plan.Technique); err != nil {
 			e := usagef("--partitioning: %v", err)
 			e.help = "R is what is left, i the step; ceil(R/(2*P)) is a chunk for every R > 0"
 			return o, e

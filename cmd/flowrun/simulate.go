@@ -354,7 +354,8 @@ func (m *simulation) writeJSON(w io.Writer, results [][]replay.Result) error {
 
 func (m *simulation) writeCSV(w io.Writer, results [][]replay.Result) error {
 	c := csv.NewWriter(w)
-	_ = c.Write([]string{"technique", "workers", "seconds", "percent_of_ideal", "speedup", "ideal_seconds", "bound_by", "lpt_seconds", // the error is kept
+	// the error is kept
+	_ = c.Write([]string{"technique", "workers", "seconds", "percent_of_ideal", "speedup", "ideal_seconds", "bound_by", "lpt_seconds",
 		"best_block_seconds", "busy_seconds", "scheduling_seconds", "idle_seconds", "imbalance_percent", "cov", "chunks"})
 	g := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	for _, r := range m.flat(results) {

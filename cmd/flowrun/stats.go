@@ -50,13 +50,14 @@ type kernelStats struct {
 }
 
 type callStats struct {
-	Name    string  `json:"name"`
-	Line    int     `json:"line"`
-	File    string  `json:"file"`
-	Tasks   int64   `json:"tasks"`
-	First   float64 `json:"first_seconds"` // seconds from the start of the run to its first task
-	Last    float64 `json:"last_seconds"`  // when its last one ended
-	Seconds float64 `json:"seconds"`       // wall, from the one to the other
+	Name  string `json:"name"`
+	Line  int    `json:"line"`
+	File  string `json:"file"`
+	Tasks int64  `json:"tasks"`
+	// seconds from the start of the run to its first task
+	First   float64 `json:"first_seconds"`
+	Last    float64 `json:"last_seconds"` // when its last one ended
+	Seconds float64 `json:"seconds"`      // wall, from the one to the other
 	Busy    float64 `json:"busy_seconds"`
 	Gflops  float64 `json:"gflops"`
 }

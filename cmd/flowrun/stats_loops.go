@@ -19,17 +19,19 @@ type boundStats struct {
 	CriticalPath float64 `json:"critical_path_seconds"`
 	BoundBy      string  `json:"bound_by"`
 	Percent      float64 `json:"percent_of_ideal"`
-	Inflation    float64 `json:"work_inflation,omitempty"` // busy time over that of the last run on one worker; omitted if there was none
+	// busy time over that of the last run on one worker; omitted if there was none
+	Inflation float64 `json:"work_inflation,omitempty"`
 }
 
 // loopStats is one operator, or the sum over all. Workers * seconds = busy + scheduling + idle +
 // other, for each execution.
 type loopStats struct {
-	Name       string  `json:"name"`
-	Where      string  `json:"where,omitempty"`
-	Rank       int     `json:"rank"`
-	Technique  string  `json:"technique,omitempty"`
-	By         string  `json:"technique_by,omitempty"` // of the last execution: "program" if it names one, "AUTO" if it was chosen
+	Name      string `json:"name"`
+	Where     string `json:"where,omitempty"`
+	Rank      int    `json:"rank"`
+	Technique string `json:"technique,omitempty"`
+	// of the last execution: "program" if it names one, "AUTO" if it was chosen
+	By         string  `json:"technique_by,omitempty"`
 	Layout     string  `json:"queue_layout,omitempty"`
 	Victim     string  `json:"victim,omitempty"`
 	Executions int     `json:"executions"`

@@ -367,7 +367,8 @@ func (w *sweeping) write(c *cli.Context, stdout io.Writer, t *sweep.Table) error
 			Outputs  int         `json:"different_outputs"` // 1, or it is a bug
 			Rows     []sweep.Row `json:"rows"`
 
-			Overridden []flow.OwnSchedule `json:"overridden,omitempty"` // what the program names itself, and gets without a sweep
+			// what the program names itself, and gets without a sweep
+			Overridden []flow.OwnSchedule `json:"overridden,omitempty"`
 		}{w.name, t.Seed, t.Rounds, t.Warmup, t.Ended, len(t.Outputs), t.Rows, w.program.OwnSchedules()})
 	}
 	if err := t.WriteText(stdout); err != nil {

@@ -219,7 +219,8 @@ func (w *sweeping) html(out io.Writer, t *sweep.Table) error {
 		if err := p.Write(&b, "svg"); err != nil {
 			return err
 		}
-		figures = append(figures, template.HTML(figure.Themed(b.Bytes(), "figure of "+w.name))) // drawn by this program; its texts are escaped there
+		// drawn by this program; its texts are escaped there
+		figures = append(figures, template.HTML(figure.Themed(b.Bytes(), "figure of "+w.name)))
 	}
 	type param struct{ Name, Value string }
 	var params []param

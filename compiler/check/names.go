@@ -285,7 +285,8 @@ func each(t ast.Type, f func(ast.Expr)) {
 // ranges binds loop indices. A bound may use the indices before it.
 func (c *names) ranges(rs []ast.Range) {
 	for _, r := range rs {
-		if n, ok := r.Lo.(*ast.Name); ok && r.Name == nil && r.Hi == nil { // for x, y in ..: elaboration refuses it
+		// for x, y in ..: elaboration refuses it
+		if n, ok := r.Lo.(*ast.Name); ok && r.Name == nil && r.Hi == nil {
 			c.here(ast.Ident{Src: n.Src, Name: n.Name})
 			continue
 		}
@@ -358,7 +359,9 @@ func (c *names) expr(e ast.Expr) {
 			if f, ok := n.Fun.(*ast.Name); ok {
 				c.called(f, n.Span())
 				if !c.visible(f.Name) && !c.world.Callable(f.Name) && Foreign(f.Name) != "" {
-					return false // library(stats): the arguments of a foreign call are not names of Flow
+					// library(stats): the arguments of a foreign call are not
+					// names of Flow
+					return false
 				}
 			} else {
 				c.expr(n.Fun)

@@ -146,7 +146,8 @@ func (l *lowerer) unify(v val, t *ast.NamedType, at source.Span) {
 				continue
 			}
 			sizes := l.scope
-			if sizes.signature { // its sizes bind at each call, whatever the program calls by these names
+			// its sizes bind at each call, whatever the program calls by these names
+			if sizes.signature {
 				sizes = &scope{names: sizes.names, vals: sizes.vals, index: sizes.index}
 			}
 			if _, bound := sizes.lookup(n.Name); !bound {

@@ -257,7 +257,8 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 			in, spans, args = append(in, v), append(spans, a.Value.Span()), append(args, i)
 			continue
 		}
-		if v.kind == edge && d.Seeded != "" && d.Args[i].Name == op.SeedArg { // a seed of the run
+		// a seed of the run
+		if v.kind == edge && d.Seeded != "" && d.Args[i].Name == op.SeedArg {
 			seed, seedAt = &v, a.Value.Span()
 			continue
 		}

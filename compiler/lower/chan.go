@@ -264,7 +264,8 @@ func (l *lowerer) sent(g *grid, off int, e ast.Expr) ir.ID {
 		var buf [4]int
 		at := g.subscripts(off, buf[:])
 		l.g.SetOrigin(id, l.g.Sends(l.g.Origin(id), g.num, int(g.ver[off]), at))
-		for x := from; x < id; x++ { // nodes that could not be merged belong to this send; constants to none
+		// nodes that could not be merged belong to this send; constants to none
+		for x := from; x < id; x++ {
 			if _, _, _, taken := l.g.Dest(x); !taken && l.g.Nodes[x].Op.Shard.Kind != op.ShardMove && l.g.Nodes[x].Op != l.constant {
 				l.g.SetOrigin(x, l.g.Sends(l.g.Origin(x), g.num, int(g.ver[off]), at))
 			}

@@ -123,7 +123,8 @@ func (l *lowerer) sink(e ast.Expr) []op.Attr {
 	sinks := []string{"csv", "mtx", "npy", "pgm", "png", "svg", "html"}
 	if c, ok := e.(*ast.Call); ok {
 		if n, ok := c.Fun.(*ast.Name); !ok || !slices.Contains(sinks, n.Name) && l.callable(n.Name) {
-			return []op.Attr{{Name: "to", Val: op.Str(l.strArg(e, "the path"))}} // computed before the run, as by fmt
+			// computed before the run, as by fmt
+			return []op.Attr{{Name: "to", Val: op.Str(l.strArg(e, "the path"))}}
 		} else if len(c.Args) > 0 && slices.Contains(sinks, n.Name) {
 			out := []op.Attr{{Name: "to", Val: op.Str(l.strArg(c.Args[0].Value, "the path"))}, {Name: "form", Val: op.Str(n.Name)}}
 			for _, a := range c.Args[1:] {

@@ -19,8 +19,9 @@ type equation struct {
 	at    []int
 	call  int32
 	calls []*ast.Call
-	state []uint8 // per element: 0 not requested, 1 being evaluated, 2 done, 3 outside the domain
-	path  []int   // elements being evaluated, outermost first
+	// per element: 0 not requested, 1 being evaluated, 2 done, 3 outside the domain
+	state []uint8
+	path  []int // elements being evaluated, outermost first
 }
 
 // equations declares an array by one equation an element. Nothing is evaluated yet.

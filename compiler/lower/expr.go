@@ -44,7 +44,8 @@ func (l *lowerer) expr(e ast.Expr) val {
 		return funVal(&fun{name: "fn", params: e.Params, expr: e.Expr, body: e.Body, env: l.scope, span: e.Span()})
 	case *ast.List:
 		if len(e.Elems) == 1 {
-			if c, is := e.Elems[0].(*ast.Comp); is { // [for ..] is the list of the values, not a list in a list
+			// [for ..] is the list of the values, not a list in a list
+			if c, is := e.Elems[0].(*ast.Comp); is {
 				return seqVal(list, l.comprehension(c))
 			}
 		}
@@ -364,7 +365,8 @@ func (l *lowerer) apply(d *op.Def, attrs *op.Attrs, at source.Span, in []val, sp
 		looked = looked || v.product
 	}
 	if looked && l.in.Rules != nil && l.in.Rules.Concerns(d) {
-		var written []ir.ID // a list of its own, or the arguments of every call would be on the heap
+		// a list of its own, or the arguments of every call would be on the heap
+		var written []ir.ID
 		for _, v := range in {
 			if v.product {
 				written = append(written, v.id)

@@ -28,7 +28,8 @@ func (l *lowerer) index(e *ast.Index) val {
 			break
 		}
 		v := l.expr(e.Subs[0].Lo)
-		if _, several := v.vector(l); several || v.kind == edge { // the run chooses, from a matrix
+		// the run chooses, from a matrix
+		if _, several := v.vector(l); several || v.kind == edge {
 			x = l.matrixOf(x, types.NoElem, e.X.Span())
 			break
 		}
@@ -266,7 +267,8 @@ func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
 	}
 	a, da := l.offset(lo)
 	b, db := l.offset(hi)
-	if !l.sameValue(a, b) || a == ir.None && (da < 0) != (db < 0) { // 1..-1 of a matrix of n rows ends with n
+	// 1..-1 of a matrix of n rows ends with n
+	if !l.sameValue(a, b) || a == ir.None && (da < 0) != (db < 0) {
 		return l.openSub(s, lo, hi)
 	}
 	if out.size = int(db - da); db > da && out.size < 0 {

@@ -65,7 +65,8 @@ func (l *lowerer) indexLibrary() {
 				end()
 				name, from = next, at
 			}
-			if at += len(line); line != "\n" && line[0] != '#' { // or it is about what comes next
+			// or it is about what comes next
+			if at += len(line); line != "\n" && line[0] != '#' {
 				to = at
 			}
 		}

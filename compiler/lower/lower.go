@@ -104,9 +104,10 @@ type lowerer struct {
 	nest   int   // scope number of the current loop nest, -1 outside loops
 	nests  map[nestKey]int
 	call   int32
-	calls  []*ast.Call        // the instantiation trail
-	callee *fun               // the function whose parameter's type is being compared
-	effect map[string]written // what was emitted to each sink, by its cleaned path; "" is standard output
+	calls  []*ast.Call // the instantiation trail
+	callee *fun        // the function whose parameter's type is being compared
+	// what was emitted to each sink, by its cleaned path; "" is standard output
+	effect map[string]written
 	assert ir.ID
 	// refuted is the statement's first assert that is known to be false, or nil
 	refuted *refuted

@@ -17,7 +17,8 @@ import (
 
 // product elaborates a product of two factors, or a chain.
 func (l *lowerer) product(e *ast.Binary) val {
-	if x, ok := e.X.(*ast.Binary); !ok || x.Op != "@" { // two factors, as in a million tasks: without lists
+	// two factors, as in a million tasks: without lists
+	if x, ok := e.X.(*ast.Binary); !ok || x.Op != "@" {
 		v := l.apply(l.table.Infix("@"), nil, e.OpAt, []val{l.expr(e.X), l.expr(e.Y)}, []source.Span{e.X.Span(), e.Y.Span()})
 		v.product = v.kind == edge
 		return v

@@ -106,7 +106,8 @@ type scope struct {
 	vals   []val
 	spans  []source.Span
 	index  map[string]int // only in large scopes
-	fn     bool           // the body of a fn: its parameters may shadow; its parent is the defining scope
+	// the body of a fn: its parameters may shadow; its parent is the defining scope
+	fn bool
 	// signature: the types of a fn's parameters or result are being checked.
 	signature bool
 	// session: the names of a session, which later entries may bind again.

@@ -15,7 +15,8 @@ func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) bool {
 	n := &g.Nodes[id]
 	k := n.Carried()
 	needed := neededCarried(g, id, parts, uses)
-	if k > 0 && !slices.Contains(needed, true) { // a loop that only asserts keeps one carried value and its next
+	// a loop that only asserts keeps one carried value and its next
+	if k > 0 && !slices.Contains(needed, true) {
 		needed[0] = true
 		nextRounds(n.Region, needed)
 	}

@@ -55,7 +55,8 @@ func CarryBlocks(g *ir.Graph, table *op.Table) *ir.Graph {
 	if !changed {
 		return g
 	}
-	g, err := Bodies(c.g, func(g *ir.Graph) (*ir.Graph, error) { return DropDead(g), nil }) // what laid the wholes together
+	// what laid the wholes together
+	g, err := Bodies(c.g, func(g *ir.Graph) (*ir.Graph, error) { return DropDead(g), nil })
 	if err != nil {
 		panic(err)
 	}
@@ -66,8 +67,9 @@ type carrying struct {
 	old, g                *ir.Graph
 	slice, lay, arg, part *op.Def
 	to                    []ir.ID
-	shift                 map[ir.ID][]int         // of a loop: the new number of each result
-	whole                 map[ir.ID]map[int]ir.ID // of a loop: the assembled results, by old number
+	shift                 map[ir.ID][]int // of a loop: the new number of each result
+	// of a loop: the assembled results, by old number
+	whole map[ir.ID]map[int]ir.ID
 }
 
 // splits returns where each carried value of a loop is cut, the zero value if it is not; nil if

@@ -10,7 +10,8 @@ import (
 // DropDead drops the nodes that no effect needs, so an unused binding costs nothing.
 func DropDead(g *ir.Graph) *ir.Graph {
 	if g.Controls() {
-		for again := true; again; { // a dropped loop may have been the only reader of another's result
+		// a dropped loop may have been the only reader of another's result
+		for again := true; again; {
 			if keep := alive(g); keep != nil {
 				g = g.Compact(keep)
 			}

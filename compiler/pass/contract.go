@@ -118,7 +118,8 @@ func (c *Contraction) settle(from ir.ID) {
 		s = s[:len(s)-2]
 	}
 	if end := ir.ID(c.g.Len()); len(s) > 0 && s[len(s)-1] >= from {
-		s[len(s)-1] = end // adjacent ranges merge: a million sends must not be a million ranges
+		// adjacent ranges merge: a million sends must not be a million ranges
+		s[len(s)-1] = end
 	} else if end > from {
 		s = append(s, from, end)
 	}
@@ -302,7 +303,8 @@ func (c *Contraction) accumulate(id ir.ID, in []ir.ID, minus, moved bool) (ir.ID
 		}
 		o := t.origin
 		if len(terms) == 1 {
-			o = g.Origin(id) // the whole expression; each of several terms is a task of its own
+			// the whole expression; each of several terms is a task of its own
+			o = g.Origin(id)
 		}
 		acc = g.Add(c.gemm, attrs, typ, o, acc, t.a, t.b)
 		c.uses = append(c.uses, 1)

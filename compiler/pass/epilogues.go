@@ -43,17 +43,20 @@ func FuseEpilogues(g *ir.Graph, table *op.Table, sizes Sizes, ranks int, block [
 }
 
 type epilogues struct {
-	g, out    *ir.Graph
-	uses      []int32
-	cost      []float64 // of each node, and the earliest time of its result, by a guess that is equal everywhere
-	ready     []float64
-	ranks     int
-	block     []Block
-	table     *op.Table
-	row       *op.Def
-	shareable int                       // elements of a chain's result from which on several workers might share it
-	attrs     map[epilogueKey]*op.Attrs // of new nodes; a tiled program has a million of a few kinds
-	regions   map[regionKey]*ir.Region
+	g, out *ir.Graph
+	uses   []int32
+	// of each node, and the earliest time of its result, by a guess that is equal everywhere
+	cost  []float64
+	ready []float64
+	ranks int
+	block []Block
+	table *op.Table
+	row   *op.Def
+	// elements of a chain's result from which on several workers might share it
+	shareable int
+	// of new nodes; a tiled program has a million of a few kinds
+	attrs   map[epilogueKey]*op.Attrs
+	regions map[regionKey]*ir.Region
 }
 
 type epilogueKey struct {

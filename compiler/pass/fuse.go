@@ -132,7 +132,8 @@ func (f *fusion) fusable(id ir.ID) bool {
 	if !n.Op.Laws.Has(op.Elementwise) || !t.IsDense() || !t.Known() || n.Region != nil || n.Attrs != nil || t.Elem == types.Str {
 		return false
 	}
-	return n.Op.Elt != nil && !f.g.Asks(id) // how a chain reads an argument depends on its shape
+	// how a chain reads an argument depends on its shape
+	return n.Op.Elt != nil && !f.g.Asks(id)
 }
 
 // folds reports a reduction that a pipe may end with. It stays its own head: nothing joins a reader

@@ -25,8 +25,9 @@ const (
 
 // Apart is a reduction that Fuse kept apart from storing what it reduces.
 type Apart struct {
-	Stored    ir.Origin  // of the chain whose elements are stored
-	Type      types.Type // of the stored value: a function may be called with matrices of several sizes
+	Stored ir.Origin // of the chain whose elements are stored
+	// of the stored value: a function may be called with matrices of several sizes
+	Type      types.Type
 	Reduction ir.Origin
 	Why       string // a clause without a full stop
 }

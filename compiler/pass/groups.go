@@ -62,7 +62,8 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 		}
 		out.Replace(id, row, attrs, x...)
 		at, own := g.Origin(h), g.Origin(id)
-		if g.Calls[at.Call].Name == g.Calls[own.Call].Name { // another call of the function may have made the same matrix before
+		// another call of the function may have made the same matrix before
+		if g.Calls[at.Call].Name == g.Calls[own.Call].Name {
 			at.Call = own.Call
 		}
 		out.SetOrigin(id, at)

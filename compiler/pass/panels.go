@@ -22,8 +22,9 @@ func FoldPanels(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	found := f.find()
 	row := table.Must("matmul.panels")
 	for len(found) > 0 {
-		out := g.Clone()                 // the program's definition must not change
-		made := map[*op.Attrs]panelSum{} // by unique attributes: contraction makes such rows for matrices of open sizes
+		out := g.Clone() // the program's definition must not change
+		// by unique attributes: contraction makes such rows for matrices of open sizes
+		made := map[*op.Attrs]panelSum{}
 		for _, p := range found {
 			attrs := p.attrs.With("panel", op.Int(f.panel))
 			out.Replace(p.root, row, attrs, p.a, p.b)
@@ -128,7 +129,8 @@ func (f *panelFolding) matches(root, id ir.ID, p panelSum, k, lo, hi int) bool {
 		return false
 	}
 	if hi-lo > 1 {
-		mid := lo + 1<<(bits.Len(uint(hi-lo-1))-1) // pairs, pairs of pairs ...: the left part is the largest power of two below all
+		// pairs, pairs of pairs ...: the left part is the largest power of two below all
+		mid := lo + 1<<(bits.Len(uint(hi-lo-1))-1)
 		return n.Op == f.plus && f.matches(root, in[0], p, k, lo, mid) && f.matches(root, in[1], p, k, mid, hi)
 	}
 	from, to := lo*f.panel, min(hi*f.panel, k)

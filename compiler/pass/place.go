@@ -126,7 +126,8 @@ func owners(p *Partitioned, ranks int) []int32 {
 			continue
 		}
 		b := p.Block[i]
-		if grid, _, at, ok := g.Dest(ir.ID(i)); ok && !g.Effects(ir.ID(i)) { // an assert in what is sent: no message carries an effect
+		// an assert in what is sent: no message carries an effect
+		if grid, _, at, ok := g.Dest(ir.ID(i)); ok && !g.Effects(ir.ID(i)) {
 			b = destBlock(g.Grids[grid].Dims, at)
 		}
 		owner[i] = int32(ownerOf(b, gp, gq, ranks))

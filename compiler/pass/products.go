@@ -23,7 +23,8 @@ func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 		if g.Nodes[i].Op.Name != "pipe" || g.Nodes[i].Draws() {
 			continue
 		}
-		if fold := table.Named(g.Nodes[i].Attrs.Str("fold")); fold == nil || fold.Fold != op.FoldRows { // nil: of several results
+		// nil: of several results
+		if fold := table.Named(g.Nodes[i].Attrs.Str("fold")); fold == nil || fold.Fold != op.FoldRows {
 			continue
 		}
 		place, ok := productIn(g, id, uses)

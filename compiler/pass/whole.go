@@ -62,7 +62,8 @@ type families struct {
 	g      *ir.Graph
 	parent []int32
 	cut    []bool // of the roots
-	sig    op.Sig // of the current node, reused: a quarter of the allocations of compiling a million tasks
+	// of the current node, reused: a quarter of the allocations of compiling a million tasks
+	sig op.Sig
 }
 
 func (w *families) find(i int32) int32 {
@@ -100,7 +101,8 @@ func (w *families) node(id ir.ID) {
 	switch shardOf(n.Op) {
 	case op.ShardContract, op.ShardTriangle, op.ShardDiagonal:
 		if loop && n.Op.Loop.Takes != nil && n.Op.Loop.Takes(sigInto(&w.sig, w.g, id), t) {
-			if in := w.g.In(id); len(in) == 3 { // accumulates into a matrix with the result's layout
+			// accumulates into a matrix with the result's layout
+			if in := w.g.In(id); len(in) == 3 {
 				w.join(id, in[0])
 			}
 			return

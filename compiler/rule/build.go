@@ -150,7 +150,8 @@ func (p *plan) attributes(pat *pattern, current ir.ID) (*op.Attrs, bool) {
 		case len(a.args) > 0:
 			v = p.m.vals[a.args[0]]
 		}
-		if v.Kind != op.NoVal && (v.Kind != op.BoolVal || v.I != 0) { // a flag that is off is absent
+		// a flag that is off is absent
+		if v.Kind != op.NoVal && (v.Kind != op.BoolVal || v.I != 0) {
 			list = append(list, op.Attr{Name: a.name, Val: v})
 		}
 	}

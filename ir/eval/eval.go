@@ -33,7 +33,8 @@ func run(g *ir.Graph, vals []value.Value, env op.Env) error {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		n := &g.Nodes[i]
-		if vals[i] != nil || n.Op.Role == op.Argument { // an argument of a region; an effect's has no value
+		// an argument of a region; an effect's has no value
+		if vals[i] != nil || n.Op.Role == op.Argument {
 			continue
 		}
 		c := &op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id), Env: env}

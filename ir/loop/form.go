@@ -57,8 +57,9 @@ type Table struct {
 
 // Result is a matrix that the nest computes.
 type Result struct {
-	Elem       types.Elem
-	Rows, Cols Lin // of operand sizes and scalar operands; Rows of an appended result is its greatest length
+	Elem types.Elem
+	// of operand sizes and scalar operands; Rows of an appended result is its greatest length
+	Rows, Cols Lin
 	// Class reduces several contributions to one element. NoClass: every element is stored
 	// once.
 	Class Class

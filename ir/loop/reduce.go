@@ -18,16 +18,18 @@ type Class uint8
 const (
 	NoClass Class = iota
 	Sum           // floats: exact, rounded once; i64: wraps
-	Mean          // the rounded exact sum over the number of contributions, rounded; of i64 an f64
-	Norm          // of floats: the root of the exact sum of squares, each rounded once
-	Var           // of floats: the exact variance (divisor n), rounded once
-	Stddev        // of floats: the root of Var in f64
+	// the rounded exact sum over the number of contributions, rounded; of i64 an f64
+	Mean
+	Norm   // of floats: the root of the exact sum of squares, each rounded once
+	Var    // of floats: the exact variance (divisor n), rounded once
+	Stddev // of floats: the root of Var in f64
 	Least
 	Greatest
 	Any
 	All
-	Count    // how many contributions are true
-	ArgLeast // of (x, index >= 0): the index of the least x, the least index of equals; a nan wins
+	Count // how many contributions are true
+	// of (x, index >= 0): the index of the least x, the least index of equals; a nan wins
+	ArgLeast
 	ArgGreatest
 	Chain   // of (a, b): one chain of fused multiply-adds from +0, in order
 	Panels  // of (a, b): a chain for every 32768 contributions, added in a balanced tree

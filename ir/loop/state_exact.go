@@ -152,7 +152,8 @@ func exactState(c Class, e types.Elem, levels int) *State {
 		switch c {
 		case Sum:
 			if levels > FastLevels {
-				return b.Op(Add, roundThree(b, s[0], s[1], s[2]), b.Const(types.F64, 0)) // a sum of 0 is +0
+				// a sum of 0 is +0
+				return b.Op(Add, roundThree(b, s[0], s[1], s[2]), b.Const(types.F64, 0))
 			}
 			return roundTwo(b, c.Gives(e), s[0], s[1])
 		case Mean:
@@ -277,7 +278,8 @@ func (s *State) Rounded(words []Word, places, i int) (sum float64, n int64, ok b
 	if s.sum.levels != FastLevels || s.squares.levels > 0 {
 		return 0, 0, false
 	}
-	sum = toF64(words[s.sum.first*places+i]) + toF64(words[(s.sum.first+1)*places+i]) + 0 // a sum of 0 is +0
+	// a sum of 0 is +0
+	sum = toF64(words[s.sum.first*places+i]) + toF64(words[(s.sum.first+1)*places+i]) + 0
 	if s.count >= 0 {
 		n = int64(words[s.count*places+i])
 	}

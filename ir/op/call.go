@@ -154,7 +154,8 @@ func (c *Call) Settle() error {
 		return err
 	}
 	if c.Type.IsMatrix() && !c.Type.Known() {
-		c.Type = t.With(c.Type.Elem) // element types may follow from constants, which are unknown here
+		// element types may follow from constants, which are unknown here
+		c.Type = t.With(c.Type.Elem)
 	}
 	return nil
 }

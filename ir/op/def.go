@@ -183,15 +183,16 @@ type Laws uint16
 
 // The laws. Compilers may rely only on these bits.
 const (
-	Pure        Laws = 1 << iota // same inputs, same bits; no effect
-	Elementwise                  // result (i,j) depends only on element (i,j) of the inputs, broadcast
-	Commutes                     // f(a,b) has the bits of f(b,a)
-	Associates                   // f(a,f(b,c)) has the bits of f(f(a,b),c)
-	Idempotent                   // f(x,x) has the bits of x
-	Involution                   // f(f(x)) has the bits of x
-	Effectful                    // emit, assert: kept, ordered by effect edges
-	View                         // the result is a rearrangement of input elements
-	Total                        // never fails in the run on types that the type rule accepts
+	Pure Laws = 1 << iota // same inputs, same bits; no effect
+	// result (i,j) depends only on element (i,j) of the inputs, broadcast
+	Elementwise
+	Commutes   // f(a,b) has the bits of f(b,a)
+	Associates // f(a,f(b,c)) has the bits of f(f(a,b),c)
+	Idempotent // f(x,x) has the bits of x
+	Involution // f(f(x)) has the bits of x
+	Effectful  // emit, assert: kept, ordered by effect edges
+	View       // the result is a rearrangement of input elements
+	Total      // never fails in the run on types that the type rule accepts
 )
 
 // Has reports whether all laws in m are claimed.
@@ -244,18 +245,23 @@ type ShardKind uint8
 
 // The kinds. A ShardWhole row runs on whole values on one worker.
 const (
-	ShardWhole     ShardKind = iota
-	ShardGenerate            // a constructor: each block follows from its place (attributes full, at)
-	ShardAligned             // elementwise: block (i,j) from blocks (i,j), broadcast along missing axes
-	ShardTranspose           // block (i,j) from block (j,i)
-	ShardDiagonal            // square matrix: block i of the result from diagonal block (i,i)
-	ShardTriangle            // square matrix: diagonal blocks by the operator, others kept or zero (Shard.Upper)
-	ShardContract            // a @ b: blocks (i,k) and (k,j), accumulated over ascending k
-	ShardReduce              // blocks to partials (Partial), partials to one (Combine), then Finish
-	ShardRows                // like ShardReduce, a result a row: partial results over a row of blocks
-	ShardCols                // a result per column
-	ShardMove                // slice, assemble: blocks are cut from and put into blocks
-	ShardSink                // emit: blocks are gathered in one place
+	ShardWhole ShardKind = iota
+	// a constructor: each block follows from its place (attributes full, at)
+	ShardGenerate
+	// elementwise: block (i,j) from blocks (i,j), broadcast along missing axes
+	ShardAligned
+	ShardTranspose // block (i,j) from block (j,i)
+	ShardDiagonal  // square matrix: block i of the result from diagonal block (i,i)
+	// square matrix: diagonal blocks by the operator, others kept or zero (Shard.Upper)
+	ShardTriangle
+	ShardContract // a @ b: blocks (i,k) and (k,j), accumulated over ascending k
+	// blocks to partials (Partial), partials to one (Combine), then Finish
+	ShardReduce
+	// like ShardReduce, a result a row: partial results over a row of blocks
+	ShardRows
+	ShardCols // a result per column
+	ShardMove // slice, assemble: blocks are cut from and put into blocks
+	ShardSink // emit: blocks are gathered in one place
 )
 
 // Fold is the range of a reduction that ends a pipeline.

@@ -20,14 +20,15 @@ type Summary struct {
 	CriticalLen  int           `json:"critical_path_tasks"`
 	Parallelism  float64       `json:"mean_parallelism"` // total / critical path
 	Makespan     float64       `json:"predicted_makespan_seconds"`
-	Bound        float64       `json:"bound_seconds"` // max(critical path, total / workers): a lower bound of any schedule
-	Bytes        int64         `json:"bytes_between_ranks"`
-	Messages     int           `json:"messages"`
-	Load         []float64     `json:"load_seconds_by_rank"`
-	LoadRatio    float64       `json:"load_max_over_mean"`
-	BusyRanks    int           `json:"ranks_with_work"`
-	Loops        []LoopCount   `json:"loops,omitempty"`
-	Sparse       []SparseEdge  `json:"sparse,omitempty"`
+	// max(critical path, total / workers): a lower bound of any schedule
+	Bound     float64      `json:"bound_seconds"`
+	Bytes     int64        `json:"bytes_between_ranks"`
+	Messages  int          `json:"messages"`
+	Load      []float64    `json:"load_seconds_by_rank"`
+	LoadRatio float64      `json:"load_max_over_mean"`
+	BusyRanks int          `json:"ranks_with_work"`
+	Loops     []LoopCount  `json:"loops,omitempty"`
+	Sparse    []SparseEdge `json:"sparse,omitempty"`
 }
 
 // KernelCount counts the tasks of one kernel.

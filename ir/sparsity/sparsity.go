@@ -34,7 +34,8 @@ type Estimate struct {
 	// MostRow and MostCol are the most nonzeros in a row and a column; 0 if unknown.
 	MostRow, MostCol float64
 
-	row, col *counts // nil: uniform. They may be of another matrix with the same proportions: see share
+	// nil: uniform. They may be of another matrix with the same proportions: see share
+	row, col *counts
 }
 
 // counts is the number of nonzeros of each row or column.

@@ -26,7 +26,8 @@ type CodeRow struct {
 	Code    Code
 	Title   string // a few words
 	Explain string // the rule and what to do, in sentences
-	Program string // the smallest program that provokes it; empty if only Command or the environment can
+	// the smallest program that provokes it; empty if only Command or the environment can
+	Program string
 	Command string // flowrun arguments that provoke it, if a program alone does not
 }
 

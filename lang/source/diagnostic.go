@@ -13,9 +13,10 @@ import (
 type Severity uint8
 
 const (
-	Error   Severity = iota // the program, a parameter or the data is wrong
-	Limit                   // the program is valid, Flow cannot run it yet; Help has the workaround
-	Warning                 // the program runs; something in it is probably unintended
+	Error Severity = iota // the program, a parameter or the data is wrong
+	// the program is valid, Flow cannot run it yet; Help has the workaround
+	Limit
+	Warning // the program runs; something in it is probably unintended
 )
 
 // String returns the first word of a rendered diagnostic.

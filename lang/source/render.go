@@ -209,7 +209,8 @@ func markRows(marks []mark, p paint, head func(string) string) []string {
 		width = max(width, m.to)
 	}
 	under := []byte(strings.Repeat(" ", width))
-	for pass := range 3 { // the primary over the others, labels inside it over the primary, so that all are visible
+	// the primary over the others, labels inside it over the primary, so that all are visible
+	for pass := range 3 {
 		for _, m := range marks {
 			if m.over(marks) == pass {
 				for c := m.from; c < m.to; c++ {

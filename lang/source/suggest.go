@@ -18,7 +18,8 @@ func Suggest(name string, candidates []string) (string, bool) {
 	begins := func(c string) bool { return c != "" && name != "" && c[0] == name[0] }
 	for _, c := range candidates {
 		if c == name || c == "" || max(len(name)-len(c), len(c)-len(name)) > at {
-			continue // lengths differ by more than the allowed edits; the rest is quadratic
+			// lengths differ by more than the allowed edits; the rest is quadratic
+			continue
 		}
 		d := distance(name, c)
 		if strings.EqualFold(name, c) {

@@ -24,7 +24,8 @@ func SuggestWord(name string, words []string) (string, bool) {
 		switch {
 		case low == lw:
 		case d == 1 && len(low) == len(lw) && swapped(low, lw):
-		case d == 1 && len(low) == 3 && len(lw) == 3 && lw[:2] == low[:2]: // in short words only the last letter: ans is no abs
+		case d == 1 && len(low) == 3 && len(lw) == 3 && lw[:2] == low[:2]:
+			// in short words only the last letter: ans is no abs
 		case len(low) <= 3 || lw[0] != low[0]:
 			continue
 		case d == 1:

@@ -13,17 +13,18 @@ import (
 
 // ending is the state of a rank's end. It belongs to Run's goroutine, except frozen and said.
 type ending struct {
-	idle     bool        // the engine runs no task any more
-	frozen   atomic.Bool // no message starts, no receive is posted
-	said     atomic.Bool // the end was announced: later messages on Control may belong to the next run
-	failure  *failure    // to be reported, as far as is known
-	since    time.Time   // of the first failure
-	limit    time.Time   // when this rank ends alone; zero: never
-	cause    error       // of this rank's own interruption
-	drains   []*drain    // by rank
-	filled   bool        // what others posted is being sent, what they sent is being received
-	reported int         // what rank 0 was told: a state
-	dones    []*done     // on rank 0
+	idle   bool        // the engine runs no task any more
+	frozen atomic.Bool // no message starts, no receive is posted
+	// the end was announced: later messages on Control may belong to the next run
+	said     atomic.Bool
+	failure  *failure  // to be reported, as far as is known
+	since    time.Time // of the first failure
+	limit    time.Time // when this rank ends alone; zero: never
+	cause    error     // of this rank's own interruption
+	drains   []*drain  // by rank
+	filled   bool      // what others posted is being sent, what they sent is being received
+	reported int       // what rank 0 was told: a state
+	dones    []*done   // on rank 0
 	end      *end
 	last     time.Time // of the last check of needed values
 }

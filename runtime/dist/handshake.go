@@ -120,7 +120,8 @@ func (r *rank) greet(ctx context.Context, mine hello) (*verdict, *Failure) {
 	if v.Mismatch != "" {
 		return nil, &Failure{Code: "E701", Err: &MismatchError{v.Mismatch, v.Files}, Clean: r.settle()}
 	}
-	if mine.Ranks == 0 && !r.settle() { // nothing of this run follows, and the next begins with another epoch
+	// nothing of this run follows, and the next begins with another epoch
+	if mine.Ranks == 0 && !r.settle() {
 		return nil, r.unsettled()
 	}
 	return v, nil

@@ -114,7 +114,8 @@ func compareInputs(all []*hello) (mismatch string, unshared []string) {
 		for _, h := range all[1:] {
 			in, reads := byPath(h, first.Path)
 			if !reads {
-				continue // the reason why it reads other files is reported elsewhere
+				// the reason why it reads other files is reported elsewhere
+				continue
 			}
 			if d := in.differs(first); d != "" {
 				ranks = append(ranks, fmt.Sprint(h.From))

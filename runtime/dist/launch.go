@@ -60,7 +60,8 @@ const (
 
 // DefaultRanks returns the number of memory domains of the machine, at least two.
 func DefaultRanks() int {
-	nodes, _ := filepath.Glob("/sys/devices/system/node/node[0-9]*") // the pattern is well-formed
+	// the pattern is well-formed
+	nodes, _ := filepath.Glob("/sys/devices/system/node/node[0-9]*")
 	return max(len(nodes), 2)
 }
 
@@ -107,7 +108,8 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 	j.cmd.Stdout = j.out.launcher
 
 	for _, f := range j.folders {
-		j.cmd.ExtraFiles = append(j.cmd.ExtraFiles, f.lock) // the launcher may outlive this process
+		// the launcher may outlive this process
+		j.cmd.ExtraFiles = append(j.cmd.ExtraFiles, f.lock)
 	}
 	adopt := becomeGuardian()
 	over := make(chan struct{})
@@ -194,7 +196,8 @@ func (j *job) loop(ctx context.Context, signals <-chan os.Signal) error {
 			done = nil
 			j.forward(syscall.SIGTERM)
 		case j.broken = <-j.out.broken:
-			j.filter.silence() // the ranks would report a signal that the user has not sent
+			// the ranks would report a signal that the user has not sent
+			j.filter.silence()
 			j.forward(syscall.SIGTERM)
 		case <-j.kill:
 			j.killed = true
@@ -282,7 +285,8 @@ func (j *job) outcome(err error) (exit int, failure error) {
 		}
 		return left, nil
 	}
-	if j.first == 0 && j.watch.ended { // all ranks have succeeded, and this process ended the launcher
+	// all ranks have succeeded, and this process ended the launcher
+	if j.first == 0 && j.watch.ended {
 		return 0, nil
 	}
 	return exitCode(err, j.first, left)

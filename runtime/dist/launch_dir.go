@@ -77,7 +77,8 @@ func sweepFolders(base string) {
 			continue // another user's, or it has just gone
 		}
 		if own(lock) && syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			_ = os.RemoveAll(path) // with the lock held: a process that has just made it notices
+			// with the lock held: a process that has just made it notices
+			_ = os.RemoveAll(path)
 		}
 		_ = lock.Close()
 	}
@@ -116,7 +117,8 @@ func (j *job) settleHere() error {
 			env = append(env, "OMPI_MCA_"+who+"_backing_directory="+m.path)
 		}
 	}
-	for name, value := range map[string]string{"pml": "ob1", "btl": "self,vader"} { // shared memory alone
+	// shared memory alone
+	for name, value := range map[string]string{"pml": "ob1", "btl": "self,vader"} {
 		if name = "OMPI_MCA_" + name; os.Getenv(name) == "" {
 			env = append(env, name+"="+value)
 		}

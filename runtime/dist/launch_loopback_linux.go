@@ -122,7 +122,8 @@ func (c *confinement) next() {
 		return // who called has ended meanwhile
 	}
 	if memory, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", call.Pid), os.O_RDWR, 0); err == nil {
-		if c.ioctl(stillWaits, unsafe.Pointer(&call.ID)) == nil { // it is still the caller's
+		// it is still the caller's
+		if c.ioctl(stillWaits, unsafe.Pointer(&call.ID)) == nil {
 			turnInward(memory, int64(call.Args[1]), int(call.Args[2]))
 		}
 		_ = memory.Close() // nothing is buffered
@@ -141,7 +142,8 @@ func (c *confinement) ioctl(request uint, arg unsafe.Pointer) error {
 // turnInward changes a socket address in a process's memory to the loopback address of its family.
 // Other families cannot be reached from outside.
 func turnInward(memory *os.File, at int64, size int) {
-	const v4, v6 = 8, 24 // bytes up to the end of the address, after family, port, and for IPv6 the flow
+	// bytes up to the end of the address, after family, port, and for IPv6 the flow
+	const v4, v6 = 8, 24
 	b := make([]byte, min(max(size, 0), v6))
 	if n, _ := memory.ReadAt(b, at); n < len(b) || n < v4 {
 		return // the call will fail as well

@@ -59,10 +59,12 @@ func (o *outlet) run() {
 	buf := make([]byte, 64<<10)
 	for failed := false; ; {
 		if o.ended.Load() {
-			_ = o.from.SetReadDeadline(time.Now().Add(o.patience)) // pipes have deadlines
+			// pipes have deadlines
+			_ = o.from.SetReadDeadline(time.Now().Add(o.patience))
 		}
 		n, err := o.from.Read(buf)
-		if errors.Is(err, os.ErrDeadlineExceeded) { // the system may not have let this process run meanwhile
+		// the system may not have let this process run meanwhile
+		if errors.Is(err, os.ErrDeadlineExceeded) {
 			n, err = o.take(buf)
 		}
 		if n > 0 && !failed {
@@ -87,7 +89,8 @@ func (o *outlet) take(buf []byte) (n int, err error) {
 		return 0, err
 	}
 	if rerr := raw.Read(func(fd uintptr) bool {
-		n, err = syscall.Read(int(fd), buf) // it never blocks: the poller's descriptors do not
+		// it never blocks: the poller's descriptors do not
+		n, err = syscall.Read(int(fd), buf)
 		return true
 	}); rerr != nil {
 		return 0, rerr

@@ -40,9 +40,11 @@ type watch struct {
 	newest          time.Time       // when one was first seen, or the launcher was last busy
 	lost            *lostRank       // the first that was found gone without an exit code
 	told            bool            // the others, of it
-	stopping        bool            // at the last look a rank had recorded that it was told to stop
-	alone           time.Time       // since when the launcher has no ranks and is idle; zero: it is not
-	ended           bool            // the launcher, by advice
+	// at the last look a rank had recorded that it was told to stop
+	stopping bool
+	// since when the launcher has no ranks and is idle; zero: it is not
+	alone time.Time
+	ended bool // the launcher, by advice
 }
 
 type watched struct {

@@ -128,14 +128,15 @@ type rank struct {
 	pending  atomic.Int32       // requests that the poller tests; a hint for workers
 
 	// Polling.
-	pollMu       sync.Mutex
-	reqs         []transport.Request
-	flights      []flight // of reqs
-	done         []int
-	holes        int                 // finished ones among reqs
-	oldest       int                 // all before it are finished
-	turn         int                 // where the next check of the younger ones begins
-	next         int                 // receives posted, or skipped because they are over Control
+	pollMu  sync.Mutex
+	reqs    []transport.Request
+	flights []flight // of reqs
+	done    []int
+	holes   int // finished ones among reqs
+	oldest  int // all before it are finished
+	turn    int // where the next check of the younger ones begins
+	// receives posted, or skipped because they are over Control
+	next         int
 	posted       []int32             // by rank: numbers posted
 	awaited      int                 // posted, not arrived
 	arrived      []bool              // by receive
@@ -452,7 +453,8 @@ func (r *rank) finish(f *Failure) *Report {
 	}
 	out := r.gathered()
 	if len(out.Recordings) == 0 && f != nil && !f.Clean && r.me == 0 && r.started.Load() && r.halted() {
-		if rec := r.o.Trace.Recording(); rec != nil { // of the dead there is none; this rank's shows where it stopped
+		// of the dead there is none; this rank's shows where it stopped
+		if rec := r.o.Trace.Recording(); rec != nil {
 			out.Recordings = append(out.Recordings, rec)
 		}
 	}

@@ -14,8 +14,9 @@ import (
 // derived data is cached. A DAG must not be copied after that. It has at most 2^31-1 tasks and as
 // many edges.
 type DAG struct {
-	N       int
-	Waits   []int32 // inputs that must arrive before t runs: predecessors in this graph plus external inputs
+	N int
+	// inputs that must arrive before t runs: predecessors in this graph plus external inputs
+	Waits   []int32
 	SuccOff []int32 // length N+1; the successors of t are Succ[SuccOff[t]:SuccOff[t+1]]
 	Succ    []int32 // a successor that needs two inputs of t is listed twice
 	Prio    []int32 // larger runs first; nil: all equal

@@ -83,19 +83,25 @@ type Engine struct {
 	epoch   time.Time
 	clock   bool // tasks read it
 
-	g        *ir.Graph                 // the plan's, followed by the nodes of its loops and branches
-	shown    atomic.Pointer[loopCount] // the loop that began last; nil: none, or no progress is wanted
-	controls []*control                // loops and branches, outer ones first; see engine_control.go
-	home     []home                    // of g's nodes that are not the plan's
-	order    []int64                   // node -> its place in program order; nil: the node's number
-	steer    map[int32]steer
-	turns    atomic.Int64      // rounds of all loops
-	several  map[ir.ID][]ir.ID // of tasks with several results: the node of each, ir.None without a reader
+	// the plan's, followed by the nodes of its loops and branches
+	g *ir.Graph
+	// the loop that began last; nil: none, or no progress is wanted
+	shown atomic.Pointer[loopCount]
+	// loops and branches, outer ones first; see engine_control.go
+	controls []*control
+	home     []home // of g's nodes that are not the plan's
+	// node -> its place in program order; nil: the node's number
+	order []int64
+	steer map[int32]steer
+	turns atomic.Int64 // rounds of all loops
+	// of tasks with several results: the node of each, ir.None without a reader
+	several map[ir.ID][]ir.ID
 
-	dag     DAG
-	task    []ir.ID           // task -> node
-	index   []int32           // node -> task, -1: not ours
-	root    []ir.ID           // node -> node whose slot holds its value; nil: each its own (no exchanges)
+	dag   DAG
+	task  []ir.ID // task -> node
+	index []int32 // node -> task, -1: not ours
+	// node -> node whose slot holds its value; nil: each its own (no exchanges)
+	root    []ir.ID
 	flags   []uint16          // by task
 	repeats map[ir.ID]*repeat // of kept nodes
 	kind    []uint16
@@ -106,7 +112,8 @@ type Engine struct {
 	extTask  []int32
 	extState []atomic.Uint32 // 0 awaited, 1 arrived or given up
 
-	awaits map[grant]*awaited   // what other ranks must report before nodes of this one show something
+	// what other ranks must report before nodes of this one show something
+	awaits map[grant]*awaited
 	clears map[int32]*clearance // by task
 
 	slot []value.Value   // by node
@@ -114,8 +121,9 @@ type Engine struct {
 	done []atomic.Uint32 // a bit a task: has ended; nil without Remote
 	low  int             // tasks below have ended; of FirstUnfinished
 
-	loopMu   sync.Mutex
-	loops    []*nodeLoop         // by task: what has learned from its executions; nil if no row has a loop
+	loopMu sync.Mutex
+	// by task: what has learned from its executions; nil if no row has a loop
+	loops    []*nodeLoop
 	spare    map[cut][]*nodeLoop // unused, of those that learn nothing; see engine_idle.go
 	spares   atomic.Int32        // in spare
 	rounds   []executions        // by task, if loops are recorded
@@ -134,13 +142,14 @@ type Engine struct {
 	started    time.Time
 	failMu     sync.Mutex
 	failure    *TaskFailure
-	failedAt   atomic.Int64 // place after which tasks are skipped; maxNode: none; -1: all, since the grace is over
-	grace      *time.Timer
-	expired    bool // the grace is over
-	unsettled  bool // a task before failure that may fail was skipped
-	once       sync.Once
-	report     *Report
-	err        error
+	// place after which tasks are skipped; maxNode: none; -1: all, since the grace is over
+	failedAt  atomic.Int64
+	grace     *time.Timer
+	expired   bool // the grace is over
+	unsettled bool // a task before failure that may fail was skipped
+	once      sync.Once
+	report    *Report
+	err       error
 }
 
 // Start starts the tasks on pool and returns. Call it once, and then Wait.
@@ -188,7 +197,8 @@ func (e *Engine) Wait() (*Report, error) {
 			e.grace.Stop()
 		}
 		if f := e.failure; f != nil {
-			if e.unsettled || err != nil { // an error of the run itself: it was interrupted
+			// an error of the run itself: it was interrupted
+			if e.unsettled || err != nil {
 				told := *f
 				told.Unsettled = true
 				f = &told

@@ -27,10 +27,11 @@ const (
 	asks                 // only the run can check whether its arguments fit
 	steers               // of a loop or branch: it decides what runs next
 	constant             // a scalar without inputs: available from the start
-	looks                // the result may share the memory of the first input, or of another owner
-	several              // it has several results, selected by part nodes
-	kept                 // the result is the same in several rounds: see engine_keep.go
-	clears               // a node of another rank waits for its success: see engine_guard.go
+	// the result may share the memory of the first input, or of another owner
+	looks
+	several // it has several results, selected by part nodes
+	kept    // the result is the same in several rounds: see engine_keep.go
+	clears  // a node of another rank waits for its success: see engine_guard.go
 )
 
 // maxNode is above every node.
@@ -65,7 +66,8 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 		for t, id := range e.task[:e.dag.counted()] {
 			if k := o.Remote.Sends(id); k > 0 {
 				e.uses[id] += int32(k)
-				e.flags[t] = e.flags[t]&^looks | sent // a message carries memory of its own
+				// a message carries memory of its own
+				e.flags[t] = e.flags[t]&^looks | sent
 			}
 		}
 		for _, id := range e.external {
@@ -175,7 +177,8 @@ func (b *numbering) add(id ir.ID) error {
 	}
 	if f&fused != 0 && !b.programs[node.Region] {
 		b.programs[node.Region] = true
-		if err := node.Enter(&op.Call{}); err != nil { // made here, so that tasks only fetch it
+		// made here, so that tasks only fetch it
+		if err := node.Enter(&op.Call{}); err != nil {
 			return fmt.Errorf("BUG: %w\n  in %s", err, g.Line(id))
 		}
 	}

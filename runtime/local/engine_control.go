@@ -189,7 +189,8 @@ func (e *Engine) orderNodes(at map[ir.ID]*control) {
 			if lp := at[id]; lp != nil {
 				lp.place = next
 				next++
-				for k := len(lp.regions) - 1; k >= 0; k-- { // the condition is tested before the body runs
+				// the condition is tested before the body runs
+				for k := len(lp.regions) - 1; k >= 0; k-- {
 					r := lp.regions[k]
 					visit(r.lo, r.hi)
 					r.place = next

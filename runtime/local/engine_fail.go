@@ -166,7 +166,8 @@ func (e *Engine) Deliver(id ir.ID, v value.Value) error {
 		if e.Failure() == nil {
 			return fmt.Errorf("BUG: rank %d received %%%d twice", e.o.Rank, id)
 		}
-		if e.o.Remote.Sends(id) > 0 { // skipped here, but others may need it; Close frees it
+		// skipped here, but others may need it; Close frees it
+		if e.o.Remote.Sends(id) > 0 {
 			e.slot[id] = v
 			e.o.Remote.Produced(id, v)
 		} else {

@@ -65,7 +65,8 @@ func (e *Engine) keepIn(lp *control, r *region) {
 		e.flags[t] |= kept
 		if stays[id] {
 			e.flags[t] &^= looks // the memory of an input ends before
-			e.uses[id]++         // a use that never ends: no reader frees the value or takes its memory
+			// a use that never ends: no reader frees the value or takes its memory
+			e.uses[id]++
 			outer.retained = append(outer.retained, id)
 		}
 	}

@@ -20,7 +20,8 @@ type nodeLoop struct {
 	queues *schedule.Queues
 	plan   schedule.Plan
 	cut    cut
-	learns bool // it goes to the next execution of the same task; else to any loop with the same cut
+	// it goes to the next execution of the same task; else to any loop with the same cut
+	learns bool
 
 	by     map[*schedule.Technique]*schedule.Queues // that have been chosen
 	auto   *schedule.Selector                       // nil: the technique is given
@@ -87,7 +88,8 @@ func (l *nodeLoop) prepare() (err error) {
 		l.plan.Technique, l.record = l.auto.Choose(l.key)
 		l.queues = l.by[l.plan.Technique]
 	}
-	if l.queues != nil && l.auto == nil && l.did == nil { // with measured parameters each execution makes new queues
+	// with measured parameters each execution makes new queues
+	if l.queues != nil && l.auto == nil && l.did == nil {
 		l.queues.Reset()
 		return nil
 	}

@@ -92,7 +92,8 @@ func (e *Engine) finish(s *workerState, t int32, id ir.ID, v value.Value, start 
 		}
 	}
 	s.kinds[e.kind[t]].tasks++
-	if int(id) >= e.p.Graph.Len() { // in a loop's or branch's body: neither counted nor observed
+	// in a loop's or branch's body: neither counted nor observed
+	if int(id) >= e.p.Graph.Len() {
 		e.settle(s, t, id, v)
 		s.current.Store(0)
 		if e.o.Remote != nil {
@@ -178,7 +179,8 @@ func (e *Engine) perform(w *Worker, s *workerState, t int32, id ir.ID, start int
 			return nil, false, err
 		}
 		if c.Out = *out; f&several != 0 {
-			c.Out = slices.Clone((*out).(value.Tuple)) // to be compared with what was lent
+			// to be compared with what was lent
+			c.Out = slices.Clone((*out).(value.Tuple))
 		}
 	}
 	if f&asks != 0 {
@@ -306,16 +308,20 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 	if n.Op.Alias {
 		var modes []int64
 		if n.Region != nil {
-			if modes = n.Attrs.Ints("held"); modes == nil { // inputs read elsewhere than written
+			// inputs read elsewhere than written
+			if modes = n.Attrs.Ints("held"); modes == nil {
 				modes = n.Attrs.Ints("modes")
 			}
 		}
 		for j, x := range in {
 			if modes != nil && op.Mode(modes[j]) != op.Full {
-				continue // a transposed operand of a square map is read elsewhere than written
+				// a transposed operand of a square map is read elsewhere than
+				// written
+				continue
 			}
 			if d, ok := s.in[j].(*value.Dense); ok && d.Elem == t.Elem && d.Rows == t.Rows && d.Cols == t.Cols {
-				if x = e.at(x); e.slot[x] != nil && e.takeable(x, d) { // nil: another result of n has it
+				// nil: another result of n has it
+				if x = e.at(x); e.slot[x] != nil && e.takeable(x, d) {
 					return e.take(s, x, d), nil
 				}
 			}
@@ -354,7 +360,8 @@ func (e *Engine) fresh(s *workerState, t types.Type) (*value.Dense, error) {
 // read.
 func (e *Engine) settle(s *workerState, t int32, id ir.ID, v value.Value) {
 	kept := ir.None
-	if e.isView(id, v) && e.uses[id] != 0 { // no message carries a view, so the count is ours to read
+	// no message carries a view, so the count is ours to read
+	if e.isView(id, v) && e.uses[id] != 0 {
 		kept = e.g.In(id)[0] // until the view has had its last reader
 	}
 	if e.flags[t]&several != 0 {
@@ -458,7 +465,8 @@ func unshare(v value.Value, in []value.Value) value.Value {
 		if !ok {
 			continue
 		}
-		from, size := address(i), span(i) // a view, or heap memory, for which a copy is harmless
+		// a view, or heap memory, for which a copy is harmless
+		from, size := address(i), span(i)
 		if len(i.Buf) > 0 {
 			from, size = uintptr(unsafe.Pointer(unsafe.SliceData(i.Buf))), uintptr(cap(i.Buf))
 		}

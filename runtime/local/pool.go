@@ -66,7 +66,8 @@ func NewPool(workers int, options ...PoolOptions) *Pool {
 		p.options = options[0]
 	}
 	mask := processors()
-	machine := sync.OnceValue(func() []processor { return topology(sysfs, mask) }) // hundreds of files on large machines
+	// hundreds of files on large machines
+	machine := sync.OnceValue(func() []processor { return topology(sysfs, mask) })
 	if workers < 1 {
 		workers = parallelism(p.options.OneThreadPerCore, machine)
 	}
@@ -94,7 +95,8 @@ func Parallelism(oneThreadPerCore bool) int {
 }
 
 func parallelism(oneThreadPerCore bool, machine func() []processor) int {
-	n := runtime.GOMAXPROCS(0) // respects the affinity mask, and quotas of two processors and more
+	// respects the affinity mask, and quotas of two processors and more
+	n := runtime.GOMAXPROCS(0)
 	if os.Getenv("GOMAXPROCS") == "" {
 		n = within(n, "/")
 	}
@@ -162,7 +164,8 @@ func (p *Pool) Start(ctx context.Context, d *DAG, body Body, options ...Options)
 	p.current.Store(r)
 	r.leave() // an empty run ends here, and one without an initial task fails
 	if p.ready() || r.idle != nil {
-		p.wakeOne() // each worker that finds more wakes the next; without work yet, one must call idle
+		// each worker that finds more wakes the next; without work yet, one must call idle
+		p.wakeOne()
 	}
 	return r
 }

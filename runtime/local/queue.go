@@ -18,8 +18,9 @@ const cacheLine = 128
 // is held for some tens of nanoseconds (about a microsecond for a batch), never over a call of
 // foreign code.
 type queue struct {
-	_    [cacheLine]byte
-	best atomic.Int32 // 1 + class of the best task, 0 if empty; exact under the lock, else a hint
+	_ [cacheLine]byte
+	// 1 + class of the best task, 0 if empty; exact under the lock, else a hint
+	best atomic.Int32
 	_    [cacheLine - 4]byte
 	lock atomic.Int32
 	link []int32 // link[t] is the task below t, -1 at the end; shared by the queues of a run

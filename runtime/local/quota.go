@@ -33,7 +33,8 @@ func quota(root string) float64 {
 		if !ok {
 			continue
 		}
-		for dir := path; ; dir = filepath.Dir(dir) { // the limits of all enclosing groups apply too
+		// the limits of all enclosing groups apply too
+		for dir := path; ; dir = filepath.Dir(dir) {
 			if limit := m.limit(filepath.Join(root, m.point, dir)); limit > 0 {
 				least = min(least, limit)
 			}

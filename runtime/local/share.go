@@ -90,7 +90,8 @@ func (w *Worker) halted() bool {
 // offer publishes the shared task t of w and wakes a worker for it.
 func (w *Worker) offer(r *Run, s *Shared, t int32) {
 	s.task, s.owner = t, w
-	if c := int32(r.classOf(t)) + 1; s.class.Load() != c { // a store costs as much as the rest of this function
+	// a store costs as much as the rest of this function
+	if c := int32(r.classOf(t)) + 1; s.class.Load() != c {
 		s.class.Store(c)
 	}
 	s.state.Store(open | 1)

@@ -42,7 +42,8 @@ func topology(root string, cpus []int) []processor {
 // memoryNodes maps processors to their NUMA node.
 func memoryNodes(root string) map[int]int {
 	out := map[int]int{}
-	lists, _ := filepath.Glob(filepath.Join(root, "node", "node*", "cpulist")) // the pattern is well-formed
+	// the pattern is well-formed
+	lists, _ := filepath.Glob(filepath.Join(root, "node", "node*", "cpulist"))
 	for _, file := range lists {
 		n, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(filepath.Dir(file)), "node"))
 		text, rerr := os.ReadFile(file)

@@ -66,7 +66,9 @@ func (w *Worker) main() {
 		}
 		switch {
 		case r != nil && !r.ended(): // serve has already searched for a while
-		case last: // measured, 2 processors: the waiter is woken 2.5 times sooner on this worker's processor
+		case last:
+			// measured, 2 processors: the waiter is woken 2.5 times sooner on this
+			// worker's processor
 		case w.await():
 			continue
 		}

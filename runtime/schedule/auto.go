@@ -48,9 +48,11 @@ const (
 	maxCosts  = 2048 // units that a replay on few workers distinguishes
 	perWorker = 64   // and of each of many workers
 	worthTime = 5e-4 // seconds of an execution from which replaying pays at once
-	worthSum  = 2e-2 // seconds of all executions from which it pays: about its own cost (see wait)
-	slack     = 0.05 // slowdown that CUSUM forgives, as a logarithm, where executions differ by less
-	alarm     = 1.0  // CUSUM's threshold: 20 executions at 10 %, five however slow they are
+	// seconds of all executions from which it pays: about its own cost (see wait)
+	worthSum = 2e-2
+	// slowdown that CUSUM forgives, as a logarithm, where executions differ by less
+	slack = 0.05
+	alarm = 1.0 // CUSUM's threshold: 20 executions at 10 %, five however slow they are
 )
 
 // Selector chooses techniques. It is safe for concurrent use.
@@ -63,14 +65,17 @@ type Selector struct {
 type trial struct {
 	candidates []*Technique // as the replay ranks them
 	times      [][]float64  // of a unit, by candidate, in this round
-	untaught   []int        // executions of each candidate that do not count in the first round, or nil
-	next       int
-	spent      float64                  // seconds of short executions before the first candidate
-	seen       map[*Technique][]float64 // times of all rounds
-	spread     float64                  // relative deviation of the times of one technique
-	reference  float64                  // seconds of a unit under the chosen technique; 0: not chosen
-	cusum      float64
-	dropped    bool // an earlier choice was dropped; files must record that
+	// executions of each candidate that do not count in the first round, or nil
+	untaught []int
+	next     int
+	// seconds of short executions before the first candidate
+	spent  float64
+	seen   map[*Technique][]float64 // times of all rounds
+	spread float64                  // relative deviation of the times of one technique
+	// seconds of a unit under the chosen technique; 0: not chosen
+	reference float64
+	cusum     float64
+	dropped   bool // an earlier choice was dropped; files must record that
 }
 
 // NewSelector returns an empty Selector.
@@ -212,7 +217,8 @@ const rangeOfThree = 1.69
 func (a *trial) watch(s *Selector, k Key, per float64) {
 	x := math.Log(per / a.reference)
 	chance := max(slack, a.spread)
-	if x < -2*chance || a.spread < slack && x < -slack { // it was measured in a slow moment: the reference follows down
+	// it was measured in a slow moment: the reference follows down
+	if x < -2*chance || a.spread < slack && x < -slack {
 		a.reference *= math.Exp(x / 8)
 	}
 	if a.cusum = max(0, a.cusum+min(x, alarm/4)-chance); a.cusum > alarm {

@@ -18,7 +18,8 @@ func autoChunk(n, p int) int {
 	}
 	log := math.Log2(float64(q))
 	if q&(q-1) == 0 {
-		log = float64(bits.TrailingZeros(uint(q))) // exact for powers of two, independent of the library
+		// exact for powers of two, independent of the library
+		log = float64(bits.TrailingZeros(uint(q)))
 	}
 	return max(1, n/(p<<(int(0.618*log)+1)))
 }

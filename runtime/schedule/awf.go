@@ -22,7 +22,8 @@ type awf struct {
 	batch atomic.Pointer[weighting] // read without a lock; nil before the first batch
 	turn  sync.Mutex                // taken to begin a batch; guards the fields below
 	ready []*weighting              // memory for batches of this execution and the next ones
-	begun int                       // how many of them are in use; a published one does not change within an execution
+	// how many of them are in use; a published one does not change within an execution
+	begun int
 
 	did []timeStep // AWF: what each worker did in this execution
 }
@@ -36,7 +37,8 @@ type weighting struct {
 
 // awfSetting distinguishes the five.
 type awfSetting struct {
-	perRequest bool // C, E: new base and weights for each request; otherwise per batch of P requests
+	// C, E: new base and weights for each request; otherwise per batch of P requests
+	perRequest bool
 	overhead   bool // D, E: a record includes the time of claiming
 	timeStep   bool // AWF: a record is a whole execution, weights come from earlier executions
 }

@@ -22,11 +22,13 @@ type bold struct {
 	a, lnb, b, c1, c2, c3 float64
 
 	// What a claim reads is in one cache line, most of which the claim changes.
-	_      [128]byte
-	next   atomic.Uint64 // first unclaimed iteration, with the number of claimed chunks above it, as Claimer.next
-	ready  atomic.Uint64 // the size of a chunk, with the number of those before it above; 0: none is computed
-	n      int           // N
-	opened atomic.Int64  // known chunks of the opening; 0 from the first report on
+	_ [128]byte
+	// first unclaimed iteration, with the number of claimed chunks above it, as Claimer.next
+	next atomic.Uint64
+	// the size of a chunk, with the number of those before it above; 0: none is computed
+	ready  atomic.Uint64
+	n      int          // N
+	opened atomic.Int64 // known chunks of the opening; 0 from the first report on
 	// opening holds the sizes of the first chunks of every execution, as far as any execution
 	// got without a report. Known ones do not change.
 	opening []uint32
@@ -36,11 +38,12 @@ type bold struct {
 	known int        // chunks of the opening
 	m, nb float64
 	spent []float64 // seconds that each worker has reported, overhead included
-	clock float64   // the maximum of them: the time since the loop began, without reading a clock
-	last  float64   // when nb was brought up to date
-	total float64   // expected iterations a second of the running chunks
-	seen  uint64    // next when total was brought up to date
-	far   int       // next of loops that it cannot count
+	// the maximum of them: the time since the loop began, without reading a clock
+	clock float64
+	last  float64 // when nb was brought up to date
+	total float64 // expected iterations a second of the running chunks
+	seen  uint64  // next when total was brought up to date
+	far   int     // next of loops that it cannot count
 }
 
 // maxOpening bounds the stored opening.

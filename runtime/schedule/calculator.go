@@ -187,10 +187,12 @@ type Learning interface {
 // from its front, and steals from the back of others when its own is empty.
 type Stealing interface {
 	Calculator
-	Unit() int                       // iterations in a unit; N/Unit() is below 2^31
-	Initial(worker int) (lo, hi int) // units that a worker owns at the start; together all units or none
-	Piece(worker, lo, hi int) int    // units that the worker takes of its lo..hi, from 1 to hi-lo
-	Steal(lo, hi int) int            // units that a thief takes of lo..hi, from 1 to hi-lo
+	Unit() int // iterations in a unit; N/Unit() is below 2^31
+	// units that a worker owns at the start; together all units or none
+	Initial(worker int) (lo, hi int)
+	// units that the worker takes of its lo..hi, from 1 to hi-lo
+	Piece(worker, lo, hi int) int
+	Steal(lo, hi int) int // units that a thief takes of lo..hi, from 1 to hi-lo
 }
 
 // loop is embedded by all calculators.

@@ -22,12 +22,16 @@ type Claimer struct {
 	blocks   *blocks  // of stealing
 	unit     int      // and its iterations a unit
 	stepless bool     // adaptive, and sizes do not depend on the step
-	packed   bool     // step and next of an adaptive technique are both in next, so a claim is one atomic operation
+	// step and next of an adaptive technique are both in next, so a claim is one atomic
+	// operation
+	packed bool
 
 	_    [128]byte // all workers write the counters and read what is above
 	step atomic.Int64
 	_    [120]byte
-	next atomic.Uint64 // first unclaimed iteration, or unit, of adaptive techniques; if packed the lower half, with the step above
+	// first unclaimed iteration, or unit, of adaptive techniques; if packed the lower half,
+	// with the step above
+	next atomic.Uint64
 	_    [120]byte
 }
 

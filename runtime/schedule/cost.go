@@ -128,7 +128,8 @@ func (c *cost) without(p *profile, bins []int) *profile {
 // shared counter, so a bin must cost many of these to qualify.
 func (c *cost) dearest(p *profile, even, each float64) (order, bins []int) {
 	many := len(p.bins)-1 > few*c.Processors
-	if c.MinChunk > 1 || many && c.fixed.precision == 0 && c.claimed > 0 { // not before it is known what chunks cost
+	// not before it is known what chunks cost
+	if c.MinChunk > 1 || many && c.fixed.precision == 0 && c.claimed > 0 {
 		return nil, nil
 	}
 	part := even / dearIteration
@@ -158,8 +159,10 @@ func (c *cost) dearest(p *profile, even, each float64) (order, bins []int) {
 const (
 	dearIteration = 32
 	dearBins      = 8
-	uncommon      = 3  // least multiple of the mean cost: alike iterations would each be a chunk, and others balance the end
-	few           = 16 // except with at most this many bins a worker
+	// least multiple of the mean cost: alike iterations would each be a chunk, and others
+	// balance the end
+	uncommon = 3
+	few      = 16 // except with at most this many bins a worker
 )
 
 // worth is the least cost of the smallest piece, in multiples of its fixed cost: dividing a smaller

@@ -13,14 +13,20 @@ import (
 // costPlan holds the constants of an execution from which claims are computed.
 type costPlan struct {
 	cuts
-	least   int     // iterations of the smallest chunk
-	floor   int     // units of so many on average
-	tail    int     // units of the smallest pieces and blocks, except the last
-	most    int     // iterations of the largest piece: a profile that says that thousands cost nothing may be stale
-	deal    deal    // of an execution without a profile
-	atOnce  int     // workers that run at a time: as many as there are processors
-	parts   int     // 2: a batch is half of what is left, or less (see portion); 1: everything is dealt at the start
-	spread2 float64 // units by (P cv/2)^2, cv of an iteration's unpredicted cost: factoring's b is the root of spread2 over the units left
+	least int // iterations of the smallest chunk
+	floor int // units of so many on average
+	tail  int // units of the smallest pieces and blocks, except the last
+	// iterations of the largest piece: a profile that says that thousands cost nothing may be
+	// stale
+	most   int
+	deal   deal // of an execution without a profile
+	atOnce int  // workers that run at a time: as many as there are processors
+	// 2: a batch is half of what is left, or less (see portion); 1: everything is dealt at the
+	// start
+	parts int
+	// units by (P cv/2)^2, cv of an iteration's unpredicted cost: factoring's b is the root of
+	// spread2 over the units left
+	spread2 float64
 	worker  []costWorker
 
 	// dear holds the iterations that are handed out before all blocks, the most expensive
@@ -38,9 +44,12 @@ type costClaims struct {
 	_     [128]byte
 	dealt atomic.Int64 // how many dear iterations were asked for
 	_     [120]byte
-	next  atomic.Uint64 // first unclaimed unit, with the number of claimed blocks above it, as in Claimer.next
-	_     [120]byte
-	batch atomic.Uint64 // units of a block of weight 1 in the current batch, with the number of blocks after which the next begins above
+	// first unclaimed unit, with the number of claimed blocks above it, as in Claimer.next
+	next atomic.Uint64
+	_    [120]byte
+	// units of a block of weight 1 in the current batch, with the number of blocks after which
+	// the next begins above
+	batch atomic.Uint64
 	_     [120]byte
 }
 
@@ -97,7 +106,8 @@ func (d *deal) block(pos int) int {
 // claim.
 func (d *deal) unit(block, pos int) int {
 	round := pos - d.first(block)
-	if round < d.each { // a round may be as long as a row of an image, so each begins with another block
+	// a round may be as long as a row of an image, so each begins with another block
+	if round < d.each {
 		block += int(uint64(uint32(round)*0x9E3779B9) * uint64(d.blocks) >> 32)
 		if block >= d.blocks {
 			block -= d.blocks
@@ -186,7 +196,9 @@ func (c *costClaims) begin() {
 	c.dealt.Store(0)
 	c.own.empty()
 	clear(c.rest)
-	if c.parts > 1 && (len(c.dear) > 0 || c.atOnce+c.away < len(c.worker)) { // a worker busy with an expensive iteration, or without a processor, must not hold a block that others would find last
+	// a worker busy with an expensive iteration, or without a processor, must not hold a block
+	// that others would find last
+	if c.parts > 1 && (len(c.dear) > 0 || c.atOnce+c.away < len(c.worker)) {
 		return
 	}
 	here := c.worker[:len(c.worker)-c.away]
@@ -251,7 +263,8 @@ func (c *costClaims) claimRange(worker int) (start, past int, ok bool) {
 			if c.deal.active() {
 				if word.CompareAndSwap(uint64(old), uint64(makeBlock(lo+1, hi))) {
 					block := worker
-					if w := &c.worker[worker]; lo < w.lo || lo >= w.hi { // stolen
+					// stolen
+					if w := &c.worker[worker]; lo < w.lo || lo >= w.hi {
 						block = c.deal.block(lo)
 					}
 					u := c.deal.unit(block, lo)
@@ -387,7 +400,8 @@ func (c *costClaims) atLeast(lo, hi, k int) (end, start, past int) {
 		end = min(lo+k, hi)
 		if past = c.at(end); past-start >= c.least || end == hi {
 			if c.least > 1 {
-				if all := c.at(hi); all-past < c.least { // the rest would be too small
+				// the rest would be too small
+				if all := c.at(hi); all-past < c.least {
 					return hi, start, all
 				}
 			}

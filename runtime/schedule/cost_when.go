@@ -102,7 +102,8 @@ func (c *cost) Restart() {
 		}
 		c.forget(c.heard)
 	case c.beside:
-		if c.lesson != nil && c.begun.CompareAndSwap(false, true) { // the last worker did not come
+		// the last worker did not come
+		if c.lesson != nil && c.begun.CompareAndSwap(false, true) {
 			go c.lesson()
 		}
 		c.lesson = nil
@@ -209,7 +210,8 @@ func (c *cost) restartAside(e executed) {
 		return
 	}
 	c.times++
-	if c.paid -= price; c.paid < 0 || c.times == firstTimes { // what was lost at first counts no more
+	// what was lost at first counts no more
+	if c.paid -= price; c.paid < 0 || c.times == firstTimes {
 		c.paid = 0
 	}
 	if price < e.lost {

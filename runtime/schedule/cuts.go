@@ -15,7 +15,8 @@ type cuts struct {
 	each  int // without a table: iterations a unit
 	by    *profile
 	rate  float64 // units per unit of cost; 0: nothing has a cost
-	first []int   // first iteration of each part of 2^cutBits units, interpolated linearly in between
+	// first iteration of each part of 2^cutBits units, interpolated linearly in between
+	first []int
 }
 
 // cutBits is the resolution within a part, as a power of two: single iterations of loops of eight

@@ -11,10 +11,11 @@ import (
 
 // Ideal is what a loop is measured against. The best possible makespan is between Bound and LPT.
 type Ideal struct {
-	Area      float64 // all workers busy until the end, work divisible at will
-	Largest   float64 // the largest iterations, which cannot be divided
-	LPT       float64 // longest processing time first: a schedule that knows all costs
-	BestBlock float64 // the best schedule with one block of consecutive iterations a worker, in order
+	Area    float64 // all workers busy until the end, work divisible at will
+	Largest float64 // the largest iterations, which cannot be divided
+	LPT     float64 // longest processing time first: a schedule that knows all costs
+	// the best schedule with one block of consecutive iterations a worker, in order
+	BestBlock float64
 }
 
 // The names of the bounds.

@@ -17,8 +17,9 @@ type Layout uint8
 // The layouts.
 const (
 	Centralized Layout = iota // one queue
-	PerGroup                  // a queue for each group of workers with shared memory (a NUMA node, else a socket)
-	PerCPU                    // a queue for each worker
+	// a queue for each group of workers with shared memory (a NUMA node, else a socket)
+	PerGroup
+	PerCPU // a queue for each worker
 )
 
 var layoutNames = []string{"CENTRALIZED", "PERGROUP", "PERCPU"}
@@ -70,9 +71,10 @@ func named(what string, names []string, name string) (int, error) {
 
 // Plan says how the loops of a run are handed out.
 type Plan struct {
-	Technique    *Technique // nil: the default, Default()
-	Override     bool       // Technique overrides the one that a node of the program names
-	Selector     *Selector  // chooses for each loop if the technique is Auto; nil: the runtime has its own
+	Technique *Technique // nil: the default, Default()
+	Override  bool       // Technique overrides the one that a node of the program names
+	// chooses for each loop if the technique is Auto; nil: the runtime has its own
+	Selector     *Selector
 	Layout       Layout
 	Victim       Victim
 	Grain        int    // the smallest chunk, in units; 0: 1

@@ -54,8 +54,9 @@ type thief struct {
 	pri     int
 	home    int
 	begun   bool // victims is of this execution
-	past    int  // of a queue of several shares under a stealing technique: these are empty for this worker
-	_       [56]byte
+	// of a queue of several shares under a stealing technique: these are empty for this worker
+	past int
+	_    [56]byte
 }
 
 // NewQueues makes the queues of a loop of p.N units for p.P workers. Its error is that of

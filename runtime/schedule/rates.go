@@ -10,7 +10,9 @@ import (
 // rate is what one worker reported; only that worker reads it. Padding separates the lines of two
 // workers, including the adjacent ones that processors prefetch.
 type rate struct {
-	a, b, n, t, q float64 // sum s*t and sum s*n over records s = 1, 2, ...: later records weigh more; sum n, sum t, sum t^2/n
+	// sum s*t and sum s*n over records s = 1, 2, ...: later records weigh more; sum n, sum t,
+	// sum t^2/n
+	a, b, n, t, q float64
 	s             float64 // records so far
 	pending       int     // iterations whose time was too short to measure
 	_             [128 - 7*8]byte

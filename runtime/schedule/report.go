@@ -13,12 +13,13 @@ import (
 // P * Time = Busy + Sched + Idle + Other for P workers. Other occurs in real executions only:
 // workers that came late or were busy elsewhere, and time between chunks.
 type Account struct {
-	Executions                 int
-	Workers                    int // the most of any execution
-	Time                       float64
-	Busy, Sched, Idle, Other   float64
-	Chunks                     int
-	Imbalance, COV             float64 // of finish times; the mean over executions, weighted by their time
+	Executions               int
+	Workers                  int // the most of any execution
+	Time                     float64
+	Busy, Sched, Idle, Other float64
+	Chunks                   int
+	// of finish times; the mean over executions, weighted by their time
+	Imbalance, COV             float64
 	Area, Largest              float64
 	Bound, LPT, BestBlock      float64 // Bound is the sum of the larger bound of each execution
 	boundByArea, workerSeconds float64

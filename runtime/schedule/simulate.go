@@ -81,7 +81,8 @@ func (s *Simulation) Run() (Outcome, error) {
 	lines := newLines(m.P, m.Serial)
 	asked := make([]float64, m.P) // how long it has been asking
 	q := m.arrivals(all)
-	if learned := s.claimer.learned(); learned > 0 { // the first worker learns, and nobody can claim before
+	// the first worker learns, and nobody can claim before
+	if learned := s.claimer.learned(); learned > 0 {
 		q = q.notBefore(q[0].time + learned)
 		out.Sched += learned * float64(m.P)
 	}

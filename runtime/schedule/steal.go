@@ -43,8 +43,9 @@ type blocks struct {
 }
 
 type ownBlock struct {
-	word   atomic.Uint64
-	victim int // where the owner looks next, at first where it stole last; only the owner reads these
+	word atomic.Uint64
+	// where the owner looks next, at first where it stole last; only the owner reads these
+	victim int
 	empty  int // consecutive empty blocks that it found
 	touched
 	stolen bool // the block was another's

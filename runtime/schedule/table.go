@@ -16,11 +16,13 @@ import (
 type Technique struct {
 	Name    string
 	Aliases []string // other names in use; comparison ignores case, "-" and "_"
-	Class   string   // static, fixed, decreasing, increasing, random, weighted, adaptive, stealing, cost, expression
-	Needs   string   // the fields of Params that it reads
-	Doc     string   // the size of a chunk
-	Source  string   // who published it, where and when
-	build   func(Params) (Calculator, error)
+	// static, fixed, decreasing, increasing, random, weighted, adaptive, stealing, cost,
+	// expression
+	Class  string
+	Needs  string // the fields of Params that it reads
+	Doc    string // the size of a chunk
+	Source string // who published it, where and when
+	build  func(Params) (Calculator, error)
 }
 
 // In Doc, R is what is left, j = i div P the batch (stage) of step i, R_j what was left when it

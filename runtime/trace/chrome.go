@@ -75,7 +75,8 @@ func WriteChrome(w io.Writer, describe Describe, recordings ...*Recording) error
 
 func (c *chromeWriter) recording(r *Recording) {
 	c.meta("process_name", "name", r.Rank, 0, "rank "+strconv.Itoa(r.Rank))
-	if s := Summarise(r); s.Communication > 0 { // a viewer draws labels beside the process's name
+	// a viewer draws labels beside the process's name
+	if s := Summarise(r); s.Communication > 0 {
 		c.meta("process_labels", "labels", r.Rank, 0, strconv.Itoa(int(100*s.HiddenShare()+0.5))+" % of the communication time hidden behind tasks")
 	}
 	names := make([][]byte, len(r.Names))

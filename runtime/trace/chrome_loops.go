@@ -48,7 +48,8 @@ func (c *chromeWriter) loops(r *Recording) {
 	for i := range r.Loops {
 		l := &r.Loops[i]
 		head, _ := json.Marshal(loopHead{r.Rank, l.Node, l.Round, l.Op, l.Where, l.N, l.Leaf, l.MinChunk, l.Technique, l.Chosen, l.Layout,
-			l.Victim, l.Workers, l.Start + at, l.End + at, l.Failed}) // numbers, strings and bools cannot fail
+			// numbers, strings and bools cannot fail
+			l.Victim, l.Workers, l.Start + at, l.End + at, l.Failed})
 		c.begin()
 		b := append(c.line, head[:len(head)-1]...)
 		b = append(b, `,"chunks":[`...)
@@ -111,7 +112,8 @@ func ReadLoops(r io.Reader) ([]*Recording, error) {
 // skipArray skips an array without storing it.
 func skipArray(d *json.Decoder) error {
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return err // nil: a value of another kind was skipped; after an object the next key is missing
+		// nil: a value of another kind was skipped; after an object the next key is missing
+		return err
 	}
 	var element json.RawMessage
 	for d.More() {

@@ -8,11 +8,13 @@ import "fmt"
 type Kind uint8
 
 const (
-	Task    Kind = iota // a kernel ran
-	Send                // a message was under way to Peer, from the request's start to its completion
-	Receive             // a message from Peer was awaited, likewise
-	Wait                // a worker waited for something with a name
-	Share               // a worker took part in a loop that another worker ends, with its Task event
+	Task Kind = iota // a kernel ran
+	// a message was under way to Peer, from the request's start to its completion
+	Send
+	Receive // a message from Peer was awaited, likewise
+	Wait    // a worker waited for something with a name
+	// a worker took part in a loop that another worker ends, with its Task event
+	Share
 	kinds
 )
 
@@ -53,8 +55,9 @@ type Counters struct {
 	Received      int64
 	BytesSent     int64
 	BytesReceived int64
-	First, Last   int64 // time of the first start and the last end; both 0 if there was no event
-	Dropped       int64 // events that were counted but not kept
+	// time of the first start and the last end; both 0 if there was no event
+	First, Last int64
+	Dropped     int64 // events that were counted but not kept
 }
 
 func (c *Counters) add(e *Event) {

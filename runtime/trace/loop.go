@@ -12,14 +12,16 @@ import "encoding/binary"
 // units of one leaf. A simulation of the same loop under another technique has ceil(N/Leaf)
 // iterations.
 type LoopRecord struct {
-	Node      int32  // task number, as Event.ID
-	Round     int32  // executions of the same node before this one, in this run
-	Op        string // name of the row
-	At        int32  // place in the source, as in the plan; 0: unknown
-	Where     string // file:line:column of the operator, or ""
-	N, Leaf   int64  // iterations of the index space, and iterations of a leaf (the last may be smaller)
-	MinChunk  int64  // leaves in the smallest allowed chunk; 0: unknown
-	Technique string // whose chunks these are, by the name of its row; "expr: ..." for an expression
+	Node  int32  // task number, as Event.ID
+	Round int32  // executions of the same node before this one, in this run
+	Op    string // name of the row
+	At    int32  // place in the source, as in the plan; 0: unknown
+	Where string // file:line:column of the operator, or ""
+	// iterations of the index space, and iterations of a leaf (the last may be smaller)
+	N, Leaf  int64
+	MinChunk int64 // leaves in the smallest allowed chunk; 0: unknown
+	// whose chunks these are, by the name of its row; "expr: ..." for an expression
+	Technique string
 	Chosen    bool   // AUTO chose the technique
 	Layout    string // CENTRALIZED, PERGROUP or PERCPU
 	Victim    string // SEQ, SEQPRI, RANDOM or RANDOMPRI

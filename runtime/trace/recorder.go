@@ -24,7 +24,8 @@ type Recorder struct {
 // Options changes what is kept.
 type Options struct {
 	CountersOnly bool // keep sums, not events
-	MaxEvents    int  // a track; more are counted as dropped. 0 means 4 million, which are 160 MB
+	// a track; more are counted as dropped. 0 means 4 million, which are 160 MB
+	MaxEvents int
 }
 
 const defaultMaxEvents = 4 << 20

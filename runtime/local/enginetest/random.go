@@ -229,7 +229,8 @@ func (o *Oracle) ErrOf(mine func(id int) bool) error {
 	}
 	for i, s := range o.seen {
 		d := o.p.Graph.Nodes[i].Op
-		if !s && mine(i) && d.Role != op.Exchange && d.Control != op.Iterate && d.Control != op.Select { // of those the parts are seen
+		// of those the parts are seen
+		if !s && mine(i) && d.Role != op.Exchange && d.Control != op.Iterate && d.Control != op.Select {
 			return fmt.Errorf("%s did not run", o.p.Graph.Line(ir.ID(i)))
 		}
 	}

@@ -59,7 +59,8 @@ func rows() []*op.Def {
 			}
 			return nil
 		})},
-		{Name: "neg", Laws: op.Pure | op.Elementwise, Elt: neg, Ref: elt(neg)}, // no kernel: engines use the definition
+		// no kernel: engines use the definition
+		{Name: "neg", Laws: op.Pure | op.Elementwise, Elt: neg, Ref: elt(neg)},
 		{Name: "mac", Accum: 1, Kernel: func(c *op.Call) error {
 			out, a, b := c.Result().F64, c.Dense(1).F64, c.Dense(2).F64
 			for i := range out {

@@ -42,9 +42,11 @@ const (
 type form uint8
 
 const (
-	bare   form = iota // one message, in place
-	tiny               // the same, but shorter than a header: received in the envelope, so that a header that comes instead can be read
-	headed             // a header, then pieces
+	bare form = iota // one message, in place
+	// the same, but shorter than a header: received in the envelope, so that a header that
+	// comes instead can be read
+	tiny
+	headed // a header, then pieces
 )
 
 func (c *Comm) formOf(s *slot) form {

@@ -70,7 +70,8 @@ func Run(t *testing.T, open func(n int) []transport.Comm, ranks ...int) {
 							errs[r] = c.Close()
 						}
 						if errs[r] != nil {
-							c.Abort(1) // else the others wait for this rank
+							// else the others wait for this rank
+							c.Abort(1)
 						}
 					})
 				}
