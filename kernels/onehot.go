@@ -121,6 +121,26 @@ func (c codeColumn) at(i int) (int, error) {
 	return code("onehot", c.At(i, 0), c.k)
 }
 
+// blocks calls f with the codes of rows from..to-1, some rows at a time, and the number of the first of them. The failure is
+// that of the first row whose element is no code; f has had a part of the rows before it.
+func (c codeColumn) blocks(from, to int, f func(i int, codes []int64)) error {
+	var room [512]int64
+	for i := from; i < to; i += len(room) {
+		n := min(len(room), to-i)
+		p, ok := readCodes(room[:], c.Dense, i, n, c.k)
+		if !ok {
+			for k := range n {
+				if _, err := c.at(i + k); err != nil {
+					return err
+				}
+			}
+			panic("BUG: all elements are codes one by one")
+		}
+		f(i, p)
+	}
+	return nil
+}
+
 // onehotSums is the row of products with a matrix of codes.
 func onehotSums() *op.Def {
 	return &op.Def{
@@ -210,10 +230,10 @@ func beginSums(c *op.Call) *sumsBody {
 		b.Panel, b.Panels = b.K, 1
 	}
 	rows, cols := c.Type.Rows, c.Type.Cols
-	ld := linalg.RoundUp(cols, 8) // panels of two workers share no line of memory
-	room := make([]float64, b.Panels*(rows*ld+8))
+	apart := rows*cols + 8 // panels of two workers share no line of memory
+	room := make([]float64, b.Panels*apart)
 	for p := range b.Panels {
-		b.sums = append(b.sums, dense.Grid[float64]{Rows: rows, Cols: cols, LD: ld, X: room[p*(rows*ld+8):][:rows*ld]})
+		b.sums = append(b.sums, dense.Grid[float64]{Rows: rows, Cols: cols, LD: cols, X: room[p*apart:][:rows*cols]})
 	}
 	return b
 }
@@ -241,18 +261,22 @@ func (b *sumsBody) Chunk(_, lo, hi int) error {
 
 // add adds rows from..to-1 to the sums of their codes.
 func (b *sumsBody) add(sums dense.Grid[float64], from, to int) error {
-	for i := from; i < to; i++ {
-		p, err := b.codes.at(i)
-		if err != nil {
-			return err
+	return b.codes.blocks(from, to, func(i int, codes []int64) {
+		if sums.Cols == 1 && b.x.LD == 1 {
+			x := b.x.X[i:][:len(codes)]
+			for k, p := range codes {
+				sums.X[int(p)*sums.LD] += x[k]
+			}
+			return
 		}
-		x := b.x.Row(i)
-		s := sums.X[p*sums.LD:][:len(x)]
-		for j, v := range x {
-			s[j] += v
+		for k, p := range codes {
+			x := b.x.Row(i + k)
+			s := sums.X[int(p)*sums.LD:][:len(x)]
+			for j, v := range x {
+				s[j] += v
+			}
 		}
-	}
-	return nil
+	})
 }
 
 // column is the definition of column j.
@@ -330,7 +354,8 @@ func onehotCounts() *op.Def {
 	}
 }
 
-// countsBody counts codes; every worker has counts of its own.
+// countsBody counts codes. Every worker has two tables of its own, one behind the other: an element and the next are counted in
+// different ones, as an element of the code before it would wait for its count to be stored.
 type countsBody struct {
 	c     *op.Call
 	codes codeColumn
@@ -340,22 +365,26 @@ type countsBody struct {
 func beginCounts(c *op.Call, workers int) *countsBody {
 	b := &countsBody{c: c, codes: codeColumn{c.Dense(0), c.Attrs.Int("k")}, ns: make([][]int64, workers)}
 	for w := range b.ns {
-		b.ns[w] = make([]int64, b.codes.k, b.codes.k+16)
+		b.ns[w] = make([]int64, 2*b.codes.k, 2*b.codes.k+16)
 	}
 	return b
 }
 
 // Chunk counts rows lo..hi-1.
 func (b *countsBody) Chunk(worker, lo, hi int) error {
-	n := b.ns[worker]
-	for ; lo < hi; lo++ {
-		p, err := b.codes.at(lo)
-		if err != nil {
-			return err
+	k := b.codes.k
+	even, odd := b.ns[worker][:k], b.ns[worker][k:]
+	return b.codes.blocks(lo, hi, func(_ int, codes []int64) {
+		for ; len(codes) >= 4; codes = codes[4:] {
+			even[codes[0]]++
+			odd[codes[1]]++
+			even[codes[2]]++
+			odd[codes[3]]++
 		}
-		n[p]++
-	}
-	return nil
+		for _, p := range codes {
+			even[p]++
+		}
+	})
 }
 
 // End adds the counts.
@@ -364,7 +393,7 @@ func (b *countsBody) End() error {
 	clear(out)
 	for _, ns := range b.ns {
 		for p, n := range ns {
-			out[p] += float64(n)
+			out[p%len(out)] += float64(n)
 		}
 	}
 	return nil
