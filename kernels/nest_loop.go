@@ -16,6 +16,7 @@ import (
 type nestCode struct {
 	body   *op.Body
 	varies []bool
+	cells  []keepCell
 	keep   *keepMap
 	acts   int          // actions of the body, those within included
 	seen   atomic.Int64 // actions that executions so far have run
@@ -29,8 +30,9 @@ type nestCode struct {
 
 type nestKey struct {
 	nestForm
-	dims int
-	by   [2]int
+	dims   int
+	by     [2]int
+	tables bool // see nestTable
 }
 
 // nestMade is a body as a nest that can be run, or why it is none.
@@ -39,10 +41,12 @@ type nestMade struct {
 	small *launch.Loop // interpreted
 	body  *nestOfBody
 	why   string
+	// tables are the operands behind those of body.
+	tables []nestTable
 }
 
-func compileNest(b *op.Body, varies []bool, keep *keepMap, dims int) *nestCode {
-	c := &nestCode{body: b, varies: varies, keep: keep, acts: actionsOf(b), forms: map[nestKey]*nestMade{}}
+func compileNest(b *op.Body, varies []bool, cells []keepCell, keep *keepMap, dims int) *nestCode {
+	c := &nestCode{body: b, varies: varies, cells: cells, keep: keep, acts: actionsOf(b), forms: map[nestKey]*nestMade{}}
 	if dims == 1 {
 		c.plan = planParfor(b, varies)
 	}
@@ -109,7 +113,11 @@ func (c *nestCode) form(k nestKey, names string) *nestMade {
 	if m == nil {
 		m = &nestMade{}
 		if m.body, m.why = writeBody(c.body, c.varies, c.keep, k.dims, k.by, names, k.nestForm); m.body != nil {
-			m.loop, m.small = loopOf(m.body.nest), launch.Interpreted(m.body.nest)
+			nest := m.body.nest
+			if k.tables {
+				nest, m.tables = m.body.tabulated(k.dims, c.cells)
+			}
+			m.loop, m.small = loopOf(nest), launch.Interpreted(nest)
 		}
 		c.forms[k] = m
 	}
@@ -133,6 +141,7 @@ func (c *nestCode) begin(r *parforRun) nestBound {
 			return x
 		}
 	}
+	n.tables = !n.small
 	for _, affine := range []bool{true, false} {
 		run, err := n.bind(affine, n.words)
 		switch {
@@ -167,6 +176,7 @@ type nestRun struct {
 	run      *launch.Run
 	affine   bool
 	small    bool // it is interpreted
+	tables   bool // it reads tables, if that pays
 	words    int  // of the sums of run
 	operands []nestOperand
 	strip    int // how many iterations a window has; 0: any number
@@ -180,7 +190,7 @@ var errNoNest = errors.New("the body is no nest")
 
 func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
 	r := n.r
-	m := n.code.form(nestKey{nestForm{affine, words}, r.space.dims, r.space.by}, r.c.Attrs.Str("names"))
+	m := n.code.form(nestKey{nestForm{affine, words}, r.space.dims, r.space.by, n.tables}, r.c.Attrs.Str("names"))
 	if m.loop == nil {
 		return nil, errNoNest
 	}
@@ -189,10 +199,22 @@ func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
 	for d := range r.space.dims {
 		in = append(in, value.I64(int64(r.space.lo[d])), value.I64(int64(r.space.n[d])))
 	}
+	if len(m.tables) > 0 && !n.early(m) {
+		n.tables = false
+		return n.bind(affine, words)
+	}
 	n.operands = m.body.operands
 	n.strip = n.strips()
 	for _, o := range n.operands {
 		in = append(in, n.operand(o))
+	}
+	if len(m.tables) > 0 {
+		made, ok := n.makeTables(m.tables, in)
+		if !ok {
+			n.tables = false
+			return n.bind(affine, words)
+		}
+		in = append(in, made...)
 	}
 	l := m.loop
 	if n.small {

@@ -228,7 +228,7 @@ func (c *nestCode) beginRows(r *parforRun) *parforRows {
 		return nil
 	}
 	for _, affine := range []bool{true, false} {
-		f := c.rowForm(nestKey{nestForm{affine: affine}, 1, r.space.by}, r.c.Attrs.Str("names"))
+		f := c.rowForm(nestKey{nestForm: nestForm{affine: affine}, dims: 1, by: r.space.by}, r.c.Attrs.Str("names"))
 		if len(f.phases) == 0 {
 			continue
 		}

@@ -98,7 +98,12 @@ func parforNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	if m.body == nil {
 		return nil, m.why
 	}
-	return []*loop.Nest{m.body.nest}, ""
+	nest, tables := m.body.tabulated(len(by), code.cells)
+	var list []*loop.Nest
+	for _, t := range tables {
+		list = append(list, t.Nest)
+	}
+	return append(list, nest), ""
 }
 
 // spaceNests is the loops of a nest, one for each rectangle that is no copy.

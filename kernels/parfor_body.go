@@ -42,7 +42,7 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 		}
 	}
 	c.cells, c.keep = keptIn(b, varies)
-	c.nest = compileNest(b, varies, c.keep, dims)
+	c.nest = compileNest(b, varies, c.cells, c.keep, dims)
 	c.each = sync.OnceValue(func() *eachCode { return compileEach(b, varies) })
 	if dims == 1 {
 		if p := compileInner(b, varies); p != nil && p.across != nil && p.across.forces != nil {

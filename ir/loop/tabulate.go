@@ -1,0 +1,392 @@
+package loop
+
+// This file takes out of a nest what many of its points compute alike: values that cost much and depend on few indices become tables,
+// which nests of their own make before.
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// Tabulated is a table: an operand of the nest that reads it, made by a nest of its own.
+type Tabulated struct {
+	// Nest has the operands of the original nest and makes the table.
+	Nest *Nest
+	// Rows and Cols are the size of the table.
+	Rows, Cols Lin
+	// Rounds are the rounds of the inner loops that the table depends on: a point computes the value as often as their product, at most.
+	Rounds []Lin
+}
+
+const (
+	// mostTables is how many tables a nest has at most.
+	mostTables = 4
+	// tableCost is from how many statements on a value is worth a table. To read an element takes some five instructions.
+	tableCost = 24
+)
+
+// Tabulate is n with tables in place of values that follow from constants, from operands for which steady holds, and from one or two
+// indices, but not from all indices of the space. Table k is operand len(n.Params) + k. Elements of operands that are not steady change
+// while the nest runs; their sizes do not.
+//
+// A table has a value for every round of a loop, also for rounds that no point makes: a value that might fail has none. The
+// tables are made before the first point, so a nest that few points evaluate is faster without.
+func Tabulate(n *Nest, steady func(param int) bool) (*Nest, []Tabulated) {
+	return tabulate(n, steady, tableCost)
+}
+
+// tabulate is Tabulate of values from so many statements on.
+func tabulate(n *Nest, steady func(param int) bool, least int) (*Nest, []Tabulated) {
+	t := &tabulator{from: n, steady: steady, least: least, made: make([]*Stmt, len(n.Types)), deps: make([]uint64, len(n.Types)), carried: map[Val]*recurrence{}}
+	eachStmt(&n.Body, func(s *Stmt) {
+		if s.N == 1 {
+			t.made[s.Dst] = s
+		}
+	})
+	for _, x := range n.Space {
+		if _, ok := t.open(x); !ok {
+			return n, nil
+		}
+	}
+	t.space = len(n.Space)
+	t.depend(&n.Body)
+	t.roots(&n.Body)
+	if len(t.root) == 0 {
+		return n, nil
+	}
+	var list []Tabulated
+	for _, v := range t.root {
+		list = append(list, t.table(v))
+	}
+	return t.reading(), list
+}
+
+type tabulator struct {
+	from   *Nest
+	steady func(param int) bool
+	least  int      // see tableCost
+	made   []*Stmt  // by value; nil: carried, or one of several results
+	deps   []uint64 // by value: the indices that it depends on, a bit each; varies: it has no table
+	index  []Index  // by bit
+	space  int      // how many of them are indices of the space
+	// carried are the carried values that change by the same step in every round.
+	carried map[Val]*recurrence
+	root    []Val // the values that have tables
+}
+
+// recurrence is a carried value: init + index*step.
+type recurrence struct {
+	init Val
+	step Word
+	loop int // the bit of the index
+}
+
+const varies = 1<<64 - 1
+
+// open gives an index its bit. ok is false for one that no table is indexed by.
+func (t *tabulator) open(x Index) (bit int, ok bool) {
+	r := x.Range
+	if len(t.index) == 60 || r.Kind != Steps || r.By != 1 || !r.From.Known() || r.From.Const != 0 || !t.outside(r.To) {
+		return 0, false
+	}
+	t.index = append(t.index, x)
+	return len(t.index) - 1, true
+}
+
+// outside reports a form of steady operands alone.
+func (t *tabulator) outside(l Lin) bool {
+	return !slices.ContainsFunc(l.Terms, func(m Term) bool {
+		return m.Sym.Kind == IndexSym || m.Sym.Kind == ValSym || m.Sym.Kind == ParamSym && !t.steady(m.Sym.N)
+	})
+}
+
+// bit is that of the index with a name, or -1.
+func (t *tabulator) bit(name int) int {
+	return slices.IndexFunc(t.index, func(x Index) bool { return x.Name == name })
+}
+
+// depend finds what the values of a block depend on.
+func (t *tabulator) depend(b *Block) {
+	if b == nil {
+		return
+	}
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		if s.Loop != nil {
+			bit, ok := t.open(s.Loop.Index)
+			for k := range s.Loop.Init {
+				t.carry(s.Loop, k, bit, ok)
+			}
+			t.depend(&s.Loop.Body)
+		}
+		t.depend(s.Then)
+		t.depend(s.Else)
+		for k := range s.N {
+			t.deps[int(s.Dst)+k] = varies
+		}
+		if s.N == 1 {
+			t.deps[s.Dst] = t.of(s)
+		}
+	}
+}
+
+// carry finds what carried value k of a loop depends on.
+func (t *tabulator) carry(l *Loop, k, bit int, ok bool) {
+	v := l.Carry + Val(k)
+	t.deps[v] = varies
+	next := t.made[l.Body.Yield[k]]
+	if !ok || next == nil || next.Code != Add && next.Code != Sub || t.deps[l.Init[k]] == varies || t.from.Types[v].IsFloat() {
+		return
+	}
+	a, b := next.Args[0], next.Args[1]
+	if next.Code == Add && b == v {
+		a, b = b, a
+	}
+	step := t.made[b]
+	if a != v || step == nil || step.Code != Const {
+		return
+	}
+	r := &recurrence{init: l.Init[k], step: step.Imm, loop: bit}
+	if next.Code == Sub {
+		r.step = -r.step
+	}
+	t.carried[v] = r
+	t.deps[v] = t.deps[r.init] | 1<<bit
+}
+
+// of is what the result of a statement depends on.
+func (t *tabulator) of(s *Stmt) (d uint64) {
+	switch {
+	case s.Code == Const:
+		return 0
+	case s.Code == IndexOf:
+		if bit := t.bit(int(s.Imm)); bit >= 0 {
+			return 1 << bit
+		}
+		return varies
+	case s.Code == Load && s.Mem.Kind == ParamMem && t.steady(s.Mem.N):
+		for _, l := range s.At {
+			for _, m := range l.Terms {
+				switch bit := -1; m.Sym.Kind {
+				case ValSym:
+					return varies
+				case IndexSym:
+					if bit = t.bit(m.Sym.N); bit < 0 {
+						return varies
+					}
+					d |= 1 << bit
+				case ParamSym:
+					if !t.steady(m.Sym.N) {
+						return varies
+					}
+				}
+			}
+		}
+		return d
+	case s.Code == Apply, s.Code.IsOp() && s.Code != IDiv && s.Code != Mod && s.Code != ToI64:
+		for _, v := range s.Args {
+			d |= t.deps[v]
+		}
+		return d
+	}
+	return varies
+}
+
+// tabled reports a value that may have a table: it depends on one or two indices, and not on all of the space.
+func (t *tabulator) tabled(v Val) bool {
+	d := t.deps[v]
+	points := uint64(1)<<t.space - 1
+	return d != varies && d != 0 && bits.OnesCount64(d) <= 2 && d&points != points && t.space > 0
+}
+
+// roots finds the values for tables: those that statements read which have none.
+func (t *tabulator) roots(b *Block) {
+	if b == nil {
+		return
+	}
+	read := func(list []Val) {
+		for _, v := range list {
+			if t.tabled(v) && t.made[v] != nil && len(t.root) < mostTables && !slices.Contains(t.root, v) && t.cost(v, map[Val]bool{}) >= t.least {
+				t.root = append(t.root, v)
+			}
+		}
+	}
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		if s.N != 1 || !t.tabled(s.Dst) {
+			read(s.Args)
+		}
+		if s.Loop != nil {
+			read(s.Loop.Init)
+			t.roots(&s.Loop.Body)
+		}
+		t.roots(s.Then)
+		t.roots(s.Else)
+	}
+	read(b.Yield)
+}
+
+// cost is how many statements make a value, about.
+func (t *tabulator) cost(v Val, seen map[Val]bool) int {
+	s := t.made[v]
+	if s == nil || seen[v] || t.deps[v] == 0 {
+		return 0
+	}
+	seen[v] = true
+	n := 1
+	switch s.Code {
+	case Apply:
+		n = length(&s.Func.Body)
+	case Div, Sqrt:
+		n = 8
+	}
+	for _, a := range s.Args {
+		n += t.cost(a, seen)
+	}
+	return n
+}
+
+// table writes the nest that makes the table of v.
+func (t *tabulator) table(v Val) (out Tabulated) {
+	b := New()
+	b.Nest.Params = t.from.Params
+	names := map[int]int{} // of the nest's indices, by bit
+	at := []Lin{Num(0), Num(0)}
+	size := []Lin{Num(1), Num(1)}
+	k := 0
+	for bit, x := range t.index {
+		if t.deps[v]>>bit&1 == 0 {
+			continue
+		}
+		names[bit] = b.Index(t.from.Names[x.Name], x.Range)
+		at[k], size[k] = Of(IndexSym, names[bit]), x.Range.To
+		k++
+		if bit >= t.space {
+			out.Rounds = append(out.Rounds, x.Range.To)
+		}
+	}
+	now := map[Val]Val{}
+	var write func(v Val) Val
+	write = func(v Val) Val {
+		if x, ok := now[v]; ok {
+			return x
+		}
+		x := NoVal
+		if c := t.carried[v]; c != nil {
+			e := t.from.Types[v]
+			x = b.Op(Add, write(c.init), b.Op(Mul, b.IndexValue(names[c.loop]), b.Const(e, c.step)))
+			now[v] = x
+			return x
+		}
+		s := t.made[v]
+		args := make([]Val, len(s.Args))
+		for k, a := range s.Args {
+			args[k] = write(a)
+		}
+		b.At(s.Origin)
+		switch s.Code {
+		case Const:
+			x = b.Const(t.from.Types[v], s.Imm)
+		case IndexOf:
+			x = b.IndexValue(names[t.bit(int(s.Imm))])
+		case Load:
+			forms := make([]Lin, len(s.At))
+			for k, l := range s.At {
+				forms[k] = Num(l.Const)
+				for _, m := range l.Terms {
+					if m.Sym.Kind == IndexSym {
+						m.Sym.N = names[t.bit(m.Sym.N)]
+					}
+					forms[k] = forms[k].Plus(Lin{Terms: []Term{m}})
+				}
+			}
+			x = b.Load(s.Mem, forms...)
+		case Apply:
+			x = b.Apply(s.Func, args...)[0]
+		default:
+			x = b.Op(s.Code, args...)
+		}
+		now[v] = x
+		return x
+	}
+	e := t.from.Types[v]
+	w := write(v)
+	b.Store(Mem{Kind: ResultMem, N: b.Result(e, size[0], size[1])}, at[0], at[1], w)
+	if err := b.Nest.Verify(); err != nil {
+		panic(fmt.Sprintf("BUG: %v in a table of\n%s\n%s", err, t.from, b.Nest))
+	}
+	out.Nest, out.Rows, out.Cols = b.Nest, size[0], size[1]
+	return out
+}
+
+// reading is the nest that reads the tables. What they alone needed is not computed.
+func (t *tabulator) reading() *Nest {
+	need := make([]bool, len(t.from.Types))
+	var mark func(list []Val)
+	forms := func(list []Lin) {
+		for _, l := range list {
+			for _, m := range l.Terms {
+				if m.Sym.Kind == ValSym {
+					mark([]Val{Val(m.Sym.N)})
+				}
+			}
+		}
+	}
+	mark = func(list []Val) {
+		for _, v := range list {
+			if need[v] {
+				continue
+			}
+			need[v] = true
+			if s := t.made[v]; s != nil && pure(s) && !slices.Contains(t.root, v) {
+				mark(s.Args)
+				forms(s.At)
+			}
+		}
+	}
+	eachStmt(&t.from.Body, func(s *Stmt) {
+		if s.N == 1 && pure(s) {
+			return
+		}
+		mark(s.Args)
+		forms(s.At)
+		forms(rangeForms(s))
+		for _, b := range []*Block{s.Then, s.Else} {
+			if b != nil {
+				mark(b.Yield)
+			}
+		}
+		if s.Loop != nil {
+			mark(s.Loop.Init)
+			mark(s.Loop.Body.Yield)
+		}
+	})
+	like := *t.from
+	like.Params = slices.Clone(like.Params)
+	for _, v := range t.root {
+		like.Params = append(like.Params, Param{DenseParam, t.from.Types[v]})
+	}
+	return rewritten(&like, func(r *rewriter, s *Stmt) bool {
+		if s.N != 1 || !pure(s) {
+			return false
+		}
+		if !need[s.Dst] {
+			return true
+		}
+		k := slices.Index(t.root, s.Dst)
+		if k < 0 {
+			return false
+		}
+		at := []Lin{Num(0), Num(0)}
+		i := 0
+		for bit, x := range t.index {
+			if t.deps[s.Dst]>>bit&1 != 0 {
+				at[i] = Of(IndexSym, r.name(x.Name))
+				i++
+			}
+		}
+		r.set(s, []Val{r.Load(Mem{Kind: ParamMem, N: len(t.from.Params) + k}, at...)})
+		return true
+	})
+}

@@ -1,0 +1,102 @@
+package loop_test
+
+import (
+	"strings"
+	"testing"
+
+	"flow/ir/loop"
+	"flow/ir/loop/looptest"
+	"flow/ir/value"
+)
+
+// makes evaluates the nests of tables and gives the operands with the tables behind them.
+func makes(t *testing.T, in []value.Value, list []loop.Tabulated) []value.Value {
+	t.Helper()
+	all := in
+	for _, x := range list {
+		out, err := x.Nest.Eval(in, loop.Env{})
+		if err != nil {
+			t.Fatalf("%v in the table\n%s", err, x.Nest)
+		}
+		all = append(all[:len(all):len(all)], out[0])
+	}
+	return all
+}
+
+// same compares what a nest gives with what it gives by tables.
+func same(t *testing.T, n, m *loop.Nest, in []value.Value, list []loop.Tabulated) {
+	t.Helper()
+	want, err := n.Eval(in, loop.Env{})
+	got, failed := m.Eval(makes(t, in, list), loop.Env{})
+	if (err != nil) != (failed != nil) {
+		t.Fatalf("%v, by tables %v\n%s\nby tables\n%s", err, failed, n, m)
+	}
+	for k := range want {
+		a, b := want[k].(*value.Dense), got[k].(*value.Dense)
+		for i := range a.Rows {
+			for j := range a.Cols {
+				if !a.At(i, j).Same(b.At(i, j)) {
+					t.Fatalf("result %d: element (%d, %d) is %v, want %v\n%s\nby tables\n%s", k, i, j, b.At(i, j), a.At(i, j), n, m)
+				}
+			}
+		}
+	}
+}
+
+func always(int) bool { return true }
+
+// TestTabulate: a value that depends on a round and on a number that every round lessens is read from a table.
+func TestTabulate(t *testing.T) {
+	n, err := loop.Parse(`nest(%0: f64[], %1: f64, %2: i64) (i: 0..%0.rows) {
+  v0 = load %0[i, 0]
+  v1 = load %1
+  v2 = i64 7
+  v3, v4 = for a: 0..6 (v5 = v0, v6 = v2) {
+    v7 = i64 2
+    v8 = sub v6, v7
+    v9 = for b: 0..%2 (v10 = v5) {
+      v11 = index b
+      v12 = sub v11, v6
+      v13 = to_f64 v12
+      v14 = call pow(v1, v13)
+      v15 = mul v10, v14
+      next v15
+    }
+    next v9, v8
+  }
+  store out0[i, 0] v3
+} : (f64[%0.rows, 1])`, loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, list := loop.Tabulate(n, always)
+	if len(list) != 1 || strings.Contains(m.String(), "pow") || strings.Contains(m.String(), "to_f64") {
+		t.Fatalf("%d tables\n%s", len(list), m)
+	}
+	if got := list[0]; !got.Rows.Equal(loop.Num(6)) || !got.Cols.Equal(loop.Of(loop.ParamSym, 2)) || len(got.Rounds) != 2 {
+		t.Errorf("a table of %v x %v", got.Rows, got.Cols)
+	}
+	same(t, n, m, []value.Value{looptest.Numbers(5, 1), value.F64(1.01), value.I64(4)}, list)
+	for k := range n.Params {
+		_, list := loop.Tabulate(n, func(p int) bool { return p != k })
+		if none := len(list) == 0; none != (k > 0) {
+			t.Errorf("operand %d changes while the nest runs: %d tables", k, len(list))
+		}
+	}
+}
+
+// TestTabulateRandom: nests give by tables what they gave.
+func TestTabulateRandom(t *testing.T) {
+	tables := 0
+	for seed := range uint64(4000) {
+		c := looptest.Draw(seed)
+		m, list := loop.TabulateFrom(c.Nest, always, 1)
+		tables += len(list)
+		if len(list) > 0 {
+			same(t, c.Nest, m, c.In, list)
+		}
+	}
+	if tables < 400 {
+		t.Errorf("%d tables", tables)
+	}
+}

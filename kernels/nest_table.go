@@ -1,0 +1,120 @@
+package kernels
+
+// This file makes tables of what many points of a parfor compute alike, before the first point.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/value"
+	"flow/kernels/loop/launch"
+)
+
+// nestTable is a table that a nest reads: an operand that a loop of its own makes at the beginning.
+type nestTable struct {
+	loop.Tabulated
+	loop *launch.Loop
+}
+
+const (
+	// mostTabled is the most elements of a table: they are read again and again, so a cache should hold them.
+	mostTabled = 1 << 19
+	// tabledUses is how many times the points compute an element of a table at least: one worker makes the table while the others
+	// wait, and a loop may end before its last round.
+	tabledUses = 64
+)
+
+// tabulated is the nest of a body that reads tables, and the tables. Drawn rows come after the nest has begun, and so are in no table.
+func (b *nestOfBody) tabulated(dims int, cells []keepCell) (*loop.Nest, []nestTable) {
+	nest, list := loop.Tabulate(b.nest, func(param int) bool {
+		if param < 2*dims {
+			return true
+		}
+		o := b.operands[param-2*dims]
+		switch o.what {
+		case itsDrawnRows:
+			return false
+		case cellKnown, cellValue:
+			return mayBeEarly(cells, o.register)
+		}
+		return true
+	})
+	var tables []nestTable
+	for _, t := range list {
+		tables = append(tables, nestTable{t, loopOf(t.Nest)})
+	}
+	return nest, tables
+}
+
+// mayBeEarly reports a cell that costs little, whether an iteration needs it or not: elementwise operators and constructors make it.
+func mayBeEarly(cells []keepCell, cell int) bool {
+	a := &cells[cell].body.Acts[cells[cell].act]
+	if !a.Def.Laws.Has(op.Pure) || !a.Def.Laws.Has(op.Elementwise) && len(a.Args) > 0 || a.Bodies != nil || !a.Type.Known() || a.Type.Count() > mostTabled {
+		return false
+	}
+	for _, x := range cells[cell].args {
+		if x.cell > 0 && !mayBeEarly(cells, x.cell-1) {
+			return false
+		}
+	}
+	return true
+}
+
+// early computes the cells that tables may read. It reports whether all have values. A cell that fails does so again where an iteration needs it.
+func (n *nestRun) early(m *nestMade) bool {
+	for _, o := range m.body.operands {
+		if o.what == cellValue && mayBeEarly(n.code.cells, o.register) {
+			if _, err := n.r.kept.get(o.register); err != nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// makeTables computes tables of operands. ok is false where they do not pay, or cannot be made.
+func (n *nestRun) makeTables(tables []nestTable, in []value.Value) (made []value.Value, ok bool) {
+	points := float64(n.r.space.n[0]) * float64(n.r.space.width())
+	for _, t := range tables {
+		rows, cols := sizeIn(t.Rows, in), sizeIn(t.Cols, in)
+		uses := points
+		for _, r := range t.Rounds {
+			uses *= float64(sizeIn(r, in))
+		}
+		if rows <= 0 || cols <= 0 || rows > mostTabled/cols || uses < tabledUses*float64(rows)*float64(cols) {
+			return nil, false
+		}
+		out := value.New(t.Nest.Results[0].Elem, int(rows), int(cols))
+		run, err := t.loop.Begin(in, []*value.Dense{out})
+		if err != nil {
+			return nil, false
+		}
+		i, j := int(rows), int(cols)
+		if len(t.Nest.Space) == 1 {
+			i, j = 1, i
+		}
+		w := run.Worker()
+		flagged, err := w.Window(0, i, 0, j, nil)
+		w.Free()
+		if flagged || err != nil {
+			return nil, false
+		}
+		made = append(made, out)
+	}
+	return made, true
+}
+
+// sizeIn is a form of the operands' sizes and scalar operands.
+func sizeIn(l loop.Lin, in []value.Value) int64 {
+	n := l.Const
+	for _, t := range l.Terms {
+		switch v := in[t.Sym.N]; t.Sym.Kind {
+		case loop.ParamSym:
+			n += t.Coef * v.(value.Scalar).I
+		case loop.RowsSym:
+			n += t.Coef * int64(v.Type().Rows)
+		case loop.ColsSym:
+			n += t.Coef * int64(v.Type().Cols)
+		}
+	}
+	return n
+}
