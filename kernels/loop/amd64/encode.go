@@ -74,6 +74,7 @@ var unmasked = [lastOp]bool{
 	VPSADBW:  true,
 	VMOVNTPD: true, VMOVNTDQ: true, VMOVQ: true, VMOVQStore: true, VMOVD: true, VMOVDStore: true, VCVTSI2SDQ: true, VCVTSI2SSQ: true,
 	VCVTTSD2SIQ: true, VPMOVM2Q: true, VPMOVQ2M: true, VPMOVM2D: true, VMOVSD: true, VMOVSDStore: true, VMOVSS: true, VMOVSSStore: true,
+	VMOVHPD: true, VMOVHPDStore: true,
 }
 
 // Encode appends the instruction to b. It panics with a BUG for operands that the instruction does not have.

@@ -26,7 +26,7 @@ var noCast = map[Op]bool{}
 // copies registers by the form that stores.
 var memOnly = map[Op]bool{
 	VMOVNTPD: true, VMOVNTDQ: true, VMASKMOVPD: true, VMASKMOVPS: true, VMASKMOVPDStore: true, VMASKMOVPSStore: true,
-	VMOVSD: true, VMOVSDStore: true, VMOVSS: true, VMOVSSStore: true, KMOVBStore: true, KMOVWStore: true,
+	VMOVSD: true, VMOVSDStore: true, VMOVHPD: true, VMOVHPDStore: true, VMOVSS: true, VMOVSSStore: true, KMOVBStore: true, KMOVWStore: true,
 	VMOVUPD: true, VMOVUPS: true, VMOVAPD: true, VMOVDQU: true, VMOVDQU64: true, VMOVDQU32: true, VMOVDQU8: true,
 }
 

@@ -152,6 +152,8 @@ const (
 	VMASKMOVPSStore
 	VMOVSD
 	VMOVSDStore
+	VMOVHPD
+	VMOVHPDStore
 	VMOVSS
 	VMOVSSStore
 	VMOVQ
@@ -435,6 +437,8 @@ var forms = [lastOp]form{
 	VMASKMOVPSStore: {name: "VMASKMOVPS", pat: mvr, pp: p66, mm: m38, op: 0x2e, vexW: 0, evexW: no, tuple: tMem, elem: 4},
 	VMOVSD:          {name: "VMOVSD", pat: rm, pp: pF2, mm: m0F, op: 0x10, vexW: 0, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
 	VMOVSDStore:     {name: "VMOVSD", pat: mr, pp: pF2, mm: m0F, op: 0x11, vexW: 0, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
+	VMOVHPD:         {name: "VMOVHPD", pat: rvm, pp: p66, mm: m0F, op: 0x16, vexW: 0, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
+	VMOVHPDStore:    {name: "VMOVHPD", pat: mr, pp: p66, mm: m0F, op: 0x17, vexW: 0, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
 	VMOVSS:          {name: "VMOVSS", pat: rm, pp: pF3, mm: m0F, op: 0x10, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VMOVSSStore:     {name: "VMOVSS", pat: mr, pp: pF3, mm: m0F, op: 0x11, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VMOVQ:           {name: "VMOVQ", pat: rm, pp: p66, mm: m0F, op: 0x6e, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wG64},

@@ -213,6 +213,8 @@ func (l *lowering) load(s *loop.Stmt) virt {
 	switch {
 	case p.lanes:
 		return l.contiguous(p)
+	case l.apart(p):
+		return l.loadApart(p)
 	case p.gather:
 		return l.gathered(p, s.Origin)
 	}
@@ -332,6 +334,10 @@ func (l *lowering) store(s *loop.Stmt) {
 	}
 	if l.lanes < 0 && !p.gather && e != types.Bool {
 		l.storeFirst(v, p)
+		return
+	}
+	if l.apart(p) {
+		l.storeApart(v, p)
 		return
 	}
 	base := func(m *maker) { m.LoadG(RAX, argMem(p.mem.arg)) }
