@@ -197,9 +197,31 @@ func (l *lowering) element(s *loop.Stmt) element {
 	return e
 }
 
-// elementMem writes code that finds an element whose place is the same in all lanes.
-func (l *lowering) elementMem(m *maker, e element) Mem {
+// offsetIn is how many bytes the rounds of inner loops move an element of a local of a constant size, or 0: none, or it is of another.
+func (l *lowering) offsetIn(e element) virt {
+	if e.arg != 0 || len(e.col.Terms) == 0 {
+		return 0
+	}
+	terms := loop.Lin{Terms: e.col.Terms}
+	return l.recent(sum{col: terms, size: 1}, func() step {
+		return step{scalar: func(m *maker, dst Reg, _ []Reg) { l.scalarLin(m, dst, terms) }}
+	})
+}
+
+// some is v if it is one.
+func some(v virt) []virt {
+	if v == 0 {
+		return nil
+	}
+	return []virt{v}
+}
+
+// elementMem writes code that finds an element whose place is the same in all lanes. offset is a register with offsetIn, or NoReg.
+func (l *lowering) elementMem(m *maker, e element, offset Reg) Mem {
 	base, at := scratchReg, e.at
+	if c := e.col.Const + int64(at); offset != NoReg && c == int64(int32(c)) {
+		return Indexed(scratchReg, offset, 1, int32(c))
+	}
 	col := e.col
 	if c := col.Const + int64(at); c == int64(int32(c)) {
 		at, col = int32(c), loop.Lin{Terms: col.Terms}
@@ -271,12 +293,13 @@ func (l *lowering) loadLocal(s *loop.Stmt) operand {
 	if e.varies {
 		v = l.gather(wide, l.elementVector(e, s.Origin), 1, e.begins)
 	} else {
-		st := step{dst: l.fresh(vectorClass), pure: true}
+		uses := some(l.offsetIn(e))
+		st := step{dst: l.fresh(vectorClass), pure: true, uses: uses}
 		if l.active != l.top && l.active != 0 { // it may lie outside where no lane counts
-			st.uses = []virt{l.active}
+			st.uses = append(st.uses, l.active)
 		}
 		st.scalar = func(m *maker, dst Reg, r []Reg) {
-			m.vec.load(m, wide, dst, maskAt(r, 0), l.elementMem(m, e))
+			m.vec.load(m, wide, dst, maskAt(r, len(uses)), l.elementMem(m, e, maskAt(r[:len(uses)], 0)))
 		}
 		v = l.emit(st)
 	}
@@ -307,12 +330,15 @@ func (l *lowering) storeLocal(s *loop.Stmt) {
 		l.scatter(wide, v, l.elementVector(e, s.Origin), e.begins)
 		return
 	}
-	st := step{uses: []virt{v}}
+	offset := some(l.offsetIn(e))
+	st := step{uses: append(offset, v)}
 	if l.active != 0 {
 		st.uses = append(st.uses, l.active)
 	}
 	st.scalar = func(m *maker, _ Reg, r []Reg) {
-		m.vec.store(m, wide, r[0], maskAt(r, 1), l.elementMem(m, e))
+		at := l.elementMem(m, e, maskAt(r[:len(offset)], 0))
+		r = r[len(offset):]
+		m.vec.store(m, wide, r[0], maskAt(r, 1), at)
 	}
 	l.emit(st)
 }

@@ -62,35 +62,43 @@ func (l *lowering) symbolMem(s loop.Sym) (m Mem, ok bool) {
 	return Mem{}, false
 }
 
-// scalarLin writes code that leaves a form, the same in all lanes, in dst. It uses R11.
+// scalarLin writes code that leaves a form, the same in all lanes, in dst. It uses R10 and R11.
 func (l *lowering) scalarLin(m *maker, dst Reg, f loop.Lin) {
-	if f.Const == 0 && len(f.Terms) == 1 && f.Terms[0].Coef == 1 {
-		if from, ok := l.symbolMem(f.Terms[0].Sym); ok {
-			m.LoadG(dst, from)
-		} else {
-			m.Mov(dst, rowReg)
-		}
+	if len(f.Terms) == 0 {
+		m.MovImm(dst, f.Const)
 		return
 	}
-	m.MovImm(dst, f.Const)
-	for _, t := range f.Terms {
-		r := rowReg
+	for k, t := range f.Terms {
+		to := R11
+		if k == 0 {
+			to = dst
+		}
 		if from, ok := l.symbolMem(t.Sym); ok {
-			r = R11
-			m.LoadG(r, from)
+			m.LoadG(to, from)
+		} else {
+			m.Mov(to, rowReg)
 		}
-		switch {
-		case t.Coef == 1:
-		case t.Coef == int64(int32(t.Coef)):
-			m.IMulImm(R11, r, int32(t.Coef))
-			r = R11
+		switch c := t.Coef; {
+		case c == 1:
+		case c > 0 && c&(c-1) == 0:
+			m.ShiftImm(ShlG, to, uint8(bits.TrailingZeros64(uint64(c))))
+		case c == int64(int32(c)):
+			m.IMulImm(to, to, int32(c))
 		default:
-			m.Mov(R11, r)
-			m.MovImm(R10, t.Coef)
-			m.IMul(R11, R10)
-			r = R11
+			m.MovImm(R10, c)
+			m.IMul(to, R10)
 		}
-		m.ArithG(AddG, dst, r)
+		if k > 0 {
+			m.ArithG(AddG, dst, to)
+		}
+	}
+	switch c := f.Const; {
+	case c == 0:
+	case c == int64(int32(c)):
+		m.ArithImm(AddG, dst, int32(c))
+	default:
+		m.MovImm(R11, c)
+		m.ArithG(AddG, dst, R11)
 	}
 }
 
