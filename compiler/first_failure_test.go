@@ -81,6 +81,7 @@ func failedAt(t *testing.T, g *ir.Graph, id ir.ID, steps []ir.Step, err error) f
 		s := in.Nodes[at].Span
 		x.from, x.to = int32(s.From), int32(s.To)
 	}
+	x.At = op.Place{} // from and to hold it, or the node's
 	return x
 }
 

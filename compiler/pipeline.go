@@ -65,6 +65,13 @@ var pipeline = []step{
 		Doc:   "applies the exact rewrite rules (flowrun explain --rules); each can be switched off by name",
 		After: []After{{"merge-equal", "rules ask whether two inputs are the same node"}}},
 		everywhere(func(s *state, g *ir.Graph) *ir.Graph { return simplify(g, s.o) })},
+	{PassInfo{Name: "rounds",
+		Doc:   "makes one task, and one compiled loop, of a loop over scalars and small matrices",
+		After: []After{{"hoist", "what is the same in all rounds has left the loop"}, {"simplify", "its operators are none of a program any more"}}},
+		func(s *state) error {
+			s.g = pass.Rounds(s.g, s.o.Table)
+			return nil
+		}},
 	{PassInfo{Name: "fold-rows",
 		Doc:   "computes maxima, minima and sums of the rows of a sparse product without building it",
 		After: []After{{"merge-equal", "a product with two readers is built; merging shows which are"}, {"simplify", "rules know operators, not folded ones"}}},

@@ -64,7 +64,7 @@ func mayFail(g *Graph, id ID, at indices) bool {
 	switch {
 	case n.Op.Role == op.Argument || n.Op.Role == op.Constant || n.Op.Role == op.Exchange || n.Op.Control == op.Part:
 		return false
-	case n.Op.Role == op.Points || n.Op.Control == op.Iterate || n.Op.Control == op.Select:
+	case n.Op.Role == op.Points || n.Op.Role == op.Rounds || n.Op.Control == op.Iterate || n.Op.Control == op.Select:
 		return bodiesMayFail(g, id, at)
 	case !n.Op.Laws.Has(op.Pure) || !sized(g.Type(id)):
 		return true

@@ -63,7 +63,7 @@ func (g *Graph) Effects(id ID) bool {
 	if n.Op.Laws.Has(op.Effectful) {
 		return true
 	}
-	if n.Op.Control != op.Iterate && n.Op.Control != op.Select {
+	if n.Op.Control != op.Iterate && n.Op.Control != op.Select && n.Op.Role != op.Rounds {
 		return false
 	}
 	f := g.Results(id)

@@ -43,7 +43,7 @@ func fused() []*op.Def {
 		},
 		Loop:  elementLoop(run, run.programOf),
 		Nests: mapNests,
-	}, pipeRow(run), byRows(), nestRow()}
+	}, pipeRow(run), byRows(), nestRow(), roundsRow()}
 }
 
 // mapRef evaluates the chain element by element.

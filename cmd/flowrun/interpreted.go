@@ -23,7 +23,7 @@ func (b interpretedBody) text() string {
 
 // interpretedBodies is those of the plan, in its order.
 func interpretedBodies(p *flow.Program) (list []interpretedBody, err error) {
-	points := func(n *ir.Node) bool { return n.Op.Role == op.Points }
+	points := func(n *ir.Node) bool { return n.Op.Role == op.Points || n.Op.Role == op.Rounds }
 	all, err := planLoops(p.Compiled().Plan.Graph, points)
 	for _, l := range all {
 		if l.why != "" {

@@ -36,4 +36,6 @@ const (
 	Exchange
 	// Points evaluates its region for every point of an index space.
 	Points
+	// Rounds runs its region once: a loop all rounds of which are one task.
+	Rounds
 )

@@ -245,7 +245,7 @@ func (e *Engine) checkedAll(c *op.Call, out value.Tuple, v value.Value) error {
 	}
 	for k, x := range made {
 		switch {
-		case x == nil:
+		case x == nil && c.Type.Ext.Fields[k].Type.Kind != types.Effect:
 			return fmt.Errorf("BUG: %s has not set result %d", c.Def.Name, k)
 		case out[k] != nil && x != out[k]:
 			return fmt.Errorf("BUG: %s has replaced the memory lent for result %d", c.Def.Name, k)

@@ -1,0 +1,146 @@
+package pass
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// Rounds makes one task of a loop over scalars and small matrices:
+//
+//	%3 = iterate(%0, %1) {carry=1} (%x, %c) { .. }   ->   %3 = rounds(%0, %1) (%x, %c) { %0 = iterate(%x, %c) {carry=1} (..) { .. }; yield part(%0) }
+//
+// A round of tasks costs microseconds, whatever is in it; such a body is a few operations, and its row compiles all rounds to one loop.
+// Bits stay: the operators are the same, in the same order. It would be wrong where something is shown in between, or where sizes change,
+// and dear where an operator in the body has work for several workers.
+func Rounds(g *ir.Graph, table *op.Table) *ir.Graph {
+	out := g
+	for i := range g.Nodes {
+		n, id := &g.Nodes[i], ir.ID(i)
+		if !isControl(n) {
+			continue
+		}
+		var made *ir.Node
+		if n.Op.Control == op.Iterate && fewNumbers(g, id) {
+			made = &ir.Node{Op: table.Must("rounds"), Region: roundsOf(g, id, table)}
+		} else if r := roundsWithin(n.Region, table); r != n.Region {
+			made = &ir.Node{Op: n.Op, Attrs: n.Attrs, Region: r}
+		} else {
+			continue
+		}
+		if out == g {
+			out = g.Clone()
+		}
+		x := &out.Nodes[i]
+		x.Op, x.Attrs, x.Region = made.Op, made.Attrs, made.Region
+	}
+	return out
+}
+
+// roundsWithin is a list of regions in which Rounds has been.
+func roundsWithin(r *ir.Region, table *op.Table) *ir.Region {
+	if r == nil {
+		return nil
+	}
+	g, next := Rounds(r.Graph, table), roundsWithin(r.Next, table)
+	if g == r.Graph && next == r.Next {
+		return r
+	}
+	return &ir.Region{Graph: g, Args: r.Args, Yields: r.Yields, Next: next}
+}
+
+// roundsOf is the region in which node id is all there is.
+func roundsOf(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
+	n := &g.Nodes[id]
+	at := ir.Origin{Span: n.Span}
+	r := &ir.Region{Graph: ir.New()}
+	var reads []ir.ID
+	texts := map[int]*ir.Node{}
+	for k, x := range g.In(id) {
+		r.Args = append(r.Args, r.Graph.Add(table.Must("arg"), nil, g.Type(x), at))
+		if constantText(g, x) {
+			texts[k] = &g.Nodes[x]
+		} else {
+			reads = append(reads, r.Args[k])
+		}
+	}
+	loop := r.Graph.Add(n.Op, n.Attrs, g.Type(id), at, reads...)
+	r.Graph.Nodes[loop].Region = withTexts(n.Region, texts)
+	for k, f := range g.Results(id) {
+		attrs := op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)})
+		r.Yields = append(r.Yields, r.Graph.Add(table.Must("part"), attrs, f.Type, at, loop))
+	}
+	return r
+}
+
+// constantText reports a text that is known: the form of a message, which a loop reads where it fails.
+func constantText(g *ir.Graph, id ir.ID) bool {
+	return g.Nodes[id].Op.Role == op.Constant && g.Type(id) == types.ScalarOf(types.Str)
+}
+
+// withTexts is a list of regions with these constants in place of the arguments of their numbers.
+func withTexts(r *ir.Region, texts map[int]*ir.Node) *ir.Region {
+	if r == nil || len(texts) == 0 {
+		return r
+	}
+	out := &ir.Region{Graph: r.Graph.Clone(), Yields: r.Yields, Next: withTexts(r.Next, texts)}
+	for k, a := range r.Args {
+		if t := texts[k]; t != nil {
+			x := &out.Graph.Nodes[a]
+			x.Op, x.Attrs = t.Op, t.Attrs
+		} else {
+			out.Args = append(out.Args, a)
+		}
+	}
+	return out
+}
+
+// mostNumbers is the most elements of a matrix that counts as small: in registers, and for one worker.
+const mostNumbers = 64
+
+func isNumber(t types.Type) bool { return t.IsScalar() && t.Elem.Size() > 0 }
+
+func fewElements(t types.Type) bool {
+	return isNumber(t) || t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() <= mostNumbers
+}
+
+// fewNumbers reports a loop that carries and computes scalars and small matrices alone. What it captures may be any dense matrix.
+func fewNumbers(g *ir.Graph, id ir.ID) bool {
+	n := &g.Nodes[id]
+	for k, x := range g.In(id) {
+		t := g.Type(x)
+		if k >= n.Carried() && constantText(g, x) {
+			continue
+		}
+		if k < n.Carried() && !fewElements(t) || !isNumber(t) && !(t.IsDense() && t.Known() && t.Elem.Size() > 0) {
+			return false
+		}
+	}
+	for _, f := range g.Results(id) {
+		if f.Type.Kind != types.Effect && !fewElements(f.Type) {
+			return false
+		}
+	}
+	return fewWithin(n.Region)
+}
+
+// fewWithin reports regions that compute such values, by operators that show nothing.
+func fewWithin(r *ir.Region) bool {
+	for ; r != nil; r = r.Next {
+		g := r.Graph
+		for i := range g.Nodes {
+			n, t := &g.Nodes[i], g.Type(ir.ID(i))
+			switch {
+			case n.Op.Role == op.Argument:
+			case isControl(n):
+				if !fewWithin(n.Region) {
+					return false
+				}
+			case t.Kind == types.Effect && n.Op.Elements != nil: // an assert: a loop has checks
+			case n.Region != nil || n.Op.Role == op.Exchange || !n.Op.Laws.Has(op.Pure) || !fewElements(t) && t != types.ScalarOf(types.Str):
+				return false
+			}
+		}
+	}
+	return true
+}

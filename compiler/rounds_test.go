@@ -1,0 +1,88 @@
+package compiler_test
+
+import (
+	"testing"
+
+	"flow/kernels"
+)
+
+// topLoops are programs whose loops carry scalars and small matrices. Those at the end fail.
+var topLoops = []string{
+	`iterate n = 97, k = 0 until n == 1 { next n = if n % 2 == 0 { n // 2 } else { 3 * n + 1 }; next k = k + 1 }
+	 emit k`,
+	`fn f(v) = [10 * (v[1, 0] - v[0, 0]), v[0, 0] * (28 - v[2, 0]) - v[1, 0], v[0, 0] * v[1, 0] - 8 / 3 * v[2, 0]]
+	 iterate v = [1.0, 1, 1] times 50 { a = f(v); b = f(v + 0.01 * a); next v = v + 0.005 * (a + b) }
+	 emit v`,
+	`A = [[4.0, 1, 0.5], [1, 3, 0.2], [0.5, 0.2, 2]]
+	 iterate x = ones(3, 1), l = 0.0 times 20 { y = A @ x; next l = norm(y); next x = y / norm(y) }
+	 emit x
+	 emit l`,
+	`iterate z = ones(2, 1), ok = true, s = f32([1, 2]) times 9 {
+	   f = [z[0, 0] ^ 2 + z[1, 0] ^ 2 - 1, z[0, 0] - z[1, 0]]
+	   next z = z - solve([[2 * z[0, 0], 2 * z[1, 0]], [1.0, -1.0]], f) * 0.5
+	   next ok = not ok and z[0, 0] > 0
+	   next s = s * f32(1.5)
+	 }
+	 emit z
+	 emit ok
+	 emit s`,
+	`x = materialize(rand(40, 3, seed = 1))
+	 k = materialize(randint(40, 1, lo = 0, hi = 40, seed = 2))
+	 iterate i = 0, s = 0.0, M = zeros(2, 2) until s > 9 or i >= 39 {
+	   r = x[k[i, 0], :]
+	   next s = s + sum(r) * stddev(r)
+	   next M = M + t(r[:, 0..2]) @ r[:, 1..3]
+	   next i = i + 1
+	 }
+	 emit s
+	 emit M`,
+	`x = materialize(rand(900, 40, seed = 1))
+	 iterate Y = x, a = 1.0 times 3 {
+	   iterate b = a, r = 0 until r == 30 { next b = sqrt(b + a); next r = r + 1 }
+	   next Y = Y * b - mean(Y)
+	   next a = b
+	 }
+	 emit sum(Y)
+	 emit a`,
+	`iterate s = 0.0, b = 1e16 times 40 { next s = sum([s, b, 1.0, -b, 1e-30]); next b = b * 1.5 }
+	 emit s`,
+	`iterate v = [3.0, 1, 2], q = 0.0 times 5 { w = sort(v * 0.7 + q); next v = reverse(w); next q = median(w) }
+	 emit v
+	 emit q`,
+	`fn guard(x) { assert x < 7, fmt("{} is too large", x); x }
+	 iterate a = 1.0 times 30 { next a = guard(a) * 1.01 }
+	 emit a`,
+	`emit "before"
+	 fn guard(x) { assert x < 7, fmt("{} is too large", x); x }
+	 iterate a = 1.0, k = 0 times 30 { next a = guard(a) * 1.5; next k = k + 1 }
+	 emit a`,
+	`iterate a = 8, k = 0 times 30 { next a = 100 // (5 - k); next k = k + 1 }
+	 emit a`,
+	`x = materialize(rand(6, 1, seed = 1))
+	 iterate i = 0, s = 0.0 until s > 99 { next s = s + x[i, 0]; next i = i + 1 }
+	 emit s`,
+}
+
+// TestRounds: loops over scalars and small matrices are one task, compiled if all of their operators are in loops, and give what the
+// definition gives, on threads and ranks.
+func TestRounds(t *testing.T) {
+	table := tinyTable(t)
+	for _, text := range topLoops {
+		for _, from := range []int64{0, 1 << 60} {
+			kernels.LoopsFrom(from)
+			if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"hoist", "keep"}, false, "SS"}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, text); err != nil {
+				t.Errorf("%v\nin\n%s", err, text)
+			}
+		}
+	}
+	kernels.LoopsFrom(0)
+	for _, text := range topLoops[:6] {
+		before := kernels.LoopsBegun()
+		if _, err := (runs{{1, 1, nil, false, ""}}).differ(table, text); err != nil {
+			t.Error(err)
+		}
+		if kernels.LoopsBegun() == before {
+			t.Errorf("no compiled loop runs\n%s", text)
+		}
+	}
+}

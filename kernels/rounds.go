@@ -1,0 +1,259 @@
+package kernels
+
+// This file defines the row `rounds`: a loop over scalars and small matrices, all rounds of which are one task and, where there are many,
+// one compiled loop.
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+	"flow/kernels/loop/launch"
+)
+
+func roundsRow() *op.Def {
+	return &op.Def{
+		Name:   "rounds",
+		Hidden: true,
+		Role:   op.Rounds,
+		Doc:    "rounds runs a loop over scalars and small matrices as one task; the pass rounds makes it.",
+		Args:   []op.Arg{{Name: "x", Rest: true}},
+		Type:   define.OwnType,
+		Ref: func(c *op.Call) (value.Value, error) {
+			out, err := c.Bodies[0].Eval(c.In, c)
+			return value.Tuple(out), err
+		},
+		Laws:  op.Pure,
+		Flow:  op.Flow{Rate: op.Once},
+		Shard: op.Shard{Kind: op.ShardWhole},
+		Cost: func(*op.Sig, types.Type) op.Work {
+			return op.Work{Flops: 1e5} // of a loop of which nobody knows the rounds
+		},
+		Kernel: roundsKernel,
+		Nests:  roundsNests,
+	}
+}
+
+// roundsCode is a body as a loop of one point, in the forms that were needed.
+type roundsCode struct {
+	body *op.Body
+	work int // actions that an execution runs, about; 0: the rounds are the run's
+
+	mu    sync.Mutex
+	forms map[nestForm]*roundsMade
+}
+
+type roundsMade struct {
+	loop     *launch.Loop // nil: there is none
+	operands []nestOperand
+	why      string
+}
+
+func roundsOf(b *op.Body) *roundsCode {
+	return b.Compiled(func(b *op.Body) any {
+		c := &roundsCode{body: b, work: actionsOf(b), forms: map[nestForm]*roundsMade{}}
+		if unbounded(b) {
+			c.work = 0
+		}
+		return c
+	}).(*roundsCode)
+}
+
+// unbounded reports a loop in a body whose condition the run tells.
+func unbounded(b *op.Body) bool {
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		if _, times := a.Attrs.Get("times"); a.Def.Control == op.Iterate && !times {
+			return true
+		}
+		for _, in := range a.Bodies {
+			if unbounded(in) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// form is the body in one form.
+func (c *roundsCode) form(f nestForm) *roundsMade {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.forms[f]
+	if m == nil {
+		m = &roundsMade{}
+		var n *loop.Nest
+		if n, m.operands, m.why = writeRounds(c.body, f); n != nil {
+			m.loop = loopOf(n)
+		}
+		c.forms[f] = m
+	}
+	return m
+}
+
+// writeRounds writes a body whose arguments are the operands. Its space is one point; result k is a row of all elements of what the body
+// yields k-th.
+func writeRounds(b *op.Body, form nestForm) (n *loop.Nest, operands []nestOperand, why string) {
+	x := &nestBuilder{Builder: loop.New(), words: form.words, affine: form.affine, lins: map[loop.Val]loop.Lin{}, scopes: []map[elementKey]loop.Val{{}}}
+	defer func() {
+		if r := recover(); r != nil {
+			no, is := r.(noBody)
+			if !is {
+				panic(r)
+			}
+			n, why = nil, no.why
+		}
+	}()
+	point := loop.Of(loop.IndexSym, x.Index("point", loop.Range{Kind: loop.Steps, To: loop.Num(1), By: 1}))
+	env := make([]nestRef, 0, len(b.Args)+len(b.Acts))
+	for r := range b.Args {
+		env = append(env, x.outer(b, r))
+	}
+	for k := range b.Acts {
+		env = append(env, x.act(b, k, env))
+	}
+	for _, r := range b.Yields {
+		y := env[r]
+		if y.t.Kind == types.Effect {
+			continue
+		}
+		if y.t.Elem.Size() == 0 || y.parts != nil || y.val == loop.NoVal && y.at == nil {
+			panic(noBody{"a result of " + y.t.String()})
+		}
+		list, e := x.hold(y), dense.Storage(y.t.Elem)
+		m := loop.Mem{Kind: loop.ResultMem, N: x.Result(e, loop.Num(1), loop.Num(int64(len(list))))}
+		for k, v := range list {
+			x.Store(m, point, loop.Num(int64(k)), define.ConvertBody(x.Builder, e, v))
+		}
+	}
+	if err := x.Nest.Verify(); err != nil {
+		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
+	}
+	return loop.Merge(x.Nest), x.operands, ""
+}
+
+// roundsNests is the loop of a call.
+func roundsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
+	m := roundsOf(c.Bodies[0]).form(nestForm{affine: true, words: loop.FastLevels})
+	if m.loop == nil {
+		return nil, m.why
+	}
+	return []*loop.Nest{m.loop.Nest()}, ""
+}
+
+// roundsKernel runs the loop compiled if it has many rounds, or if only the run tells how many; else, and where a check fails, its actions
+// one after the other.
+func roundsKernel(c *op.Call) error {
+	b := c.Bodies[0]
+	code := roundsOf(b)
+	lent, _ := c.Out.(value.Tuple)
+	if lent == nil {
+		lent = make(value.Tuple, len(b.Yields))
+	}
+	rows := make([]*value.Dense, len(b.Yields)) // nil: an effect
+	for k, r := range b.Yields {
+		t := b.Register(r)
+		if t.Kind == types.Effect {
+			continue
+		}
+		if d, is := lent[k].(*value.Dense); is {
+			rows[k] = d
+			continue
+		}
+		if rows[k] = value.New(t.Elem, max(1, t.Rows), max(1, t.Cols)); t.IsDense() {
+			lent[k] = rows[k]
+		}
+	}
+	done, err := false, error(nil)
+	if code.work == 0 || int64(code.work) >= loopsFrom.Load() {
+		done, err = code.run(c, rows)
+	}
+	if !done && err == nil {
+		err = code.perform(c, rows)
+	}
+	if err != nil {
+		return err
+	}
+	for k, r := range b.Yields {
+		if b.Register(r).IsScalar() {
+			lent[k] = rows[k].At(0, 0)
+		}
+	}
+	c.Out = lent
+	return nil
+}
+
+// run runs the loop compiled; false if it is none, or if it says nothing of these operands.
+func (c *roundsCode) run(call *op.Call, rows []*value.Dense) (done bool, err error) {
+	var flat []*value.Dense
+	for _, d := range rows {
+		switch {
+		case d == nil:
+			continue
+		case d.Rows > 1 && d.Stride != d.Cols:
+			return false, nil
+		}
+		x := *d
+		x.Rows, x.Cols = 1, d.Rows*d.Cols
+		x.Stride = x.Cols
+		flat = append(flat, &x)
+	}
+	for words := loop.FastLevels; words <= wideWords; words++ {
+		for _, affine := range []bool{true, false} {
+			m := c.form(nestForm{affine: affine, words: words})
+			if m.loop == nil {
+				return false, nil
+			}
+			var in []value.Value
+			for _, o := range m.operands {
+				in = append(in, o.of(call.In))
+			}
+			run, err := m.loop.Begin(in, flat)
+			if errors.Is(err, launch.ErrOutside) && affine {
+				continue
+			} else if err != nil {
+				return false, nil
+			}
+			w := run.Worker()
+			flagged, err := w.Window(0, 1, 0, 1, call.Ended)
+			w.Free()
+			if err != nil {
+				return false, op.ErrStopped
+			}
+			if !flagged {
+				nestsBegun.Add(1)
+				return true, nil
+			}
+			break // with more words there may be no doubt
+		}
+	}
+	return false, nil
+}
+
+// perform runs the actions one after the other. A failure is told by definition.
+func (c *roundsCode) perform(call *op.Call, rows []*value.Dense) error {
+	out, err := newPerformer(c.body, nil, false, call, nil, nil).on(call.In)
+	if f := (*op.Failure)(nil); errors.As(err, &f) {
+		if _, e := c.body.Eval(call.In, call); e != nil {
+			return e
+		}
+		return fmt.Errorf("BUG: a loop does not fail by definition, and its kernel says: %w", err)
+	} else if err != nil {
+		return err
+	}
+	for k, v := range out {
+		switch v := v.(type) {
+		case *value.Dense:
+			rows[k].CopyFrom(v)
+		case value.Scalar:
+			rows[k].Set(0, 0, v)
+		}
+	}
+	return nil
+}
