@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A run tells the rounds of its loop and the iterations of its parfor, with the statements, while they run. The
+// A run tells the rounds of its loop and the iterations of its parfor, with the statements, while they run: of a
+// loop that is one compiled task (pass rounds) it tells the statement alone. The
 // programs would run for minutes: they are stopped when it has been seen, so that no clock decides.
 func TestProgressOfLoops(t *testing.T) {
 	for _, c := range []struct {
@@ -19,7 +20,7 @@ func TestProgressOfLoops(t *testing.T) {
 			func(p Progress) bool {
 				return p.Looping && p.Times == 100000000 && p.Rounds > 0 && strings.HasPrefix(p.What, "iterate x") && strings.Contains(p.What, "(line 1)")
 			}},
-		{"until", "n = sum(ones(9, 9))\niterate k = 0.0 until k > 1e15 { next k = k + n }\nemit k\n",
+		{"until", "n = sum(ones(9, 9))\niterate k = ones(30, 30) until max(k) > 1e15 { next k = k + n }\nemit sum(k)\n",
 			func(p Progress) bool {
 				return p.Looping && p.Times == -1 && p.Rounds > 0 && strings.Contains(p.What, "(line 2)")
 			}},
