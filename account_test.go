@@ -17,7 +17,8 @@ emit sum(y)
 emit sum(t(y) + 1.0)
 `
 
-// TestAccount holds the identities of an account on real runs: parts add up, no bound is above what was measured.
+// TestAccount holds the identities of an account on real runs: parts add up, no bound is above what
+// was measured.
 func TestAccount(t *testing.T) {
 	for _, name := range []string{"STATIC", "SS", "GSS", "AWF-C", "COST"} {
 		technique, err := schedule.Lookup(name)

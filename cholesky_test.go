@@ -12,7 +12,8 @@ import (
 	"flow/ir/plan"
 )
 
-// This file tests the tiled Cholesky as a graph: the number of its tasks, and that two ways to write it are one graph.
+// This file tests the tiled Cholesky as a graph: the number of its tasks, and that two ways to
+// write it are one graph.
 
 // kernelCounts is the tasks of a plan by kernel.
 func kernelCounts(t *testing.T, text string, sets ...Setting) map[string]int {
@@ -53,8 +54,8 @@ func TestCholeskyCounts(t *testing.T) {
 	}
 }
 
-// With 40 x 40 tiles on 16 ranks no rank has more than 1.2 times the mean of the work. By guessed costs, so that the test
-// does not depend on a measurement; measured ones give 1.19.
+// With 40 x 40 tiles on 16 ranks no rank has more than 1.2 times the mean of the work. By guessed
+// costs, so that the test does not depend on a measurement; measured ones give 1.19.
 func TestCholeskyLoad(t *testing.T) {
 	p, err := Compile(context.Background(), "c.flow", []byte(tiledCholesky+"emit sum(untile(L))"),
 		CompileOptions{Ranks: 16, Set: []Setting{{Name: "n", Text: "10240"}, {Name: "nb", Text: "256"}}})
@@ -98,8 +99,8 @@ func TestCholeskyForms(t *testing.T) {
 	}
 }
 
-// factorTasks is the tasks of a factorisation, each written as the expression that it computes from tiles of the
-// input, so that equal graphs have equal sets.
+// factorTasks is the tasks of a factorisation, each written as the expression that it computes from
+// tiles of the input, so that equal graphs have equal sets.
 func factorTasks(t *testing.T, text string, sets []Setting) map[string]int {
 	t.Helper()
 	p, err := Compile(context.Background(), "c.flow", []byte(text), CompileOptions{Set: sets, Verify: true})

@@ -12,8 +12,8 @@ import (
 
 // This file tests the table of diagnostics: the program in a row is told the row's code.
 
-// elsewhere lists the codes whose program is told something else today, and why. A row that is told its code again
-// must leave this list.
+// elsewhere lists the codes whose program is told something else today, and why. A row that is told
+// its code again must leave this list.
 var elsewhere = map[source.Code]string{
 	"E131": "frames are a limit, L002",
 	"E310": "streams are a limit, L001",
@@ -54,7 +54,8 @@ func TestCodesAreProvoked(t *testing.T) {
 	}
 }
 
-// codesOf is every code that a program is told, warnings too, when it is compiled and, if that goes well, run.
+// codesOf is every code that a program is told, warnings too, when it is compiled and, if that goes
+// well, run.
 func codesOf(text string, o CompileOptions) map[source.Code]bool {
 	codes := map[source.Code]bool{}
 	p, err := Compile(context.Background(), "p.flow", []byte(text), o)

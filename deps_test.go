@@ -74,7 +74,8 @@ var allowed = map[string]string{
 	"compiler/rule":  "ir ir/types ir/value ir/op ir/sparsity",
 	"compiler/pass":  "ir ir/types ir/value ir/op ir/plan ir/sparsity",
 
-	// The runtimes get plans: no compiler, no kernels, and of the language only the positions that nodes carry.
+	// The runtimes get plans: no compiler, no kernels, and of the language only the positions that
+	// nodes carry.
 	"runtime/trace":            "",
 	"runtime/schedule":         "lang lang/ast lang/source",
 	"runtime/replay":           "runtime/trace runtime/schedule",
@@ -102,7 +103,8 @@ var allowed = map[string]string{
 	"figure": "gonum.org/v1/plot/...",
 }
 
-// allowedInTests lists what the tests of a package may import besides; tests of the root may import all.
+// allowedInTests lists what the tests of a package may import besides; tests of the root may import
+// all.
 var allowedInTests = map[string]string{
 	"ir/loop":                    "ir/loop/looptest",
 	"ir":                         "ir/value",
@@ -224,7 +226,8 @@ func matches(rule, name string) bool {
 	return false
 }
 
-// The rules that matter most are stated once more as what must never be in the table, so that a row cannot loosen them by accident.
+// The rules that matter most are stated once more as what must never be in the table, so that a row
+// cannot loosen them by accident.
 func TestImportTable(t *testing.T) {
 	never := []struct{ from, to, why string }{
 		{"lang", "ir/op", "the language knows no operator"},

@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-// This file runs every program of the tutorial and compares what it prints with what the chapter shows.
+// This file runs every program of the tutorial and compares what it prints with what the chapter
+// shows.
 
-// The programs of a chapter run one after the other in one directory: files that one writes, later ones read. go test . -run
-// Tutorial -update writes what they print; read the difference.
+// The programs of a chapter run one after the other in one directory: files that one writes, later
+// ones read. go test . -run Tutorial -update writes what they print; read the difference.
 func TestTutorial(t *testing.T) {
 	chapters, err := filepath.Glob(filepath.Join("docs", "tutorial", "[0-9]*.md"))
 	if err != nil || len(chapters) != 10 {

@@ -16,8 +16,9 @@ import (
 	"flow/kernels"
 )
 
-// This file defines the oracle of the project: a program prints the same bytes on every engine. Everything that is a program
-// goes through it: the examples of the operator rows, the blocks of the reference, examples/*.flow.
+// This file defines the oracle of the project: a program prints the same bytes on every engine.
+// Everything that is a program goes through it: the examples of the operator rows, the blocks of
+// the reference, examples/*.flow.
 
 var update = flag.Bool("update", false, "rewrite the goldens in testdata")
 
@@ -30,7 +31,8 @@ type engine struct {
 	eval    bool // the reference evaluator
 }
 
-// engines is every way that must agree, the definition first. The seed draws which passes are left out.
+// engines is every way that must agree, the definition first. The seed draws which passes are left
+// out.
 func engines(seed uint64) []engine {
 	list := []engine{{name: "eval", ranks: 1, eval: true}}
 	for threads := 1; threads <= 3; threads++ {
@@ -54,8 +56,8 @@ func engines(seed uint64) []engine {
 	return list
 }
 
-// output is what a program prints on an engine; an error is part of it, because a failure must be the same as well, but for the
-// rank that it happened on.
+// output is what a program prints on an engine; an error is part of it, because a failure must be
+// the same as well, but for the rank that it happened on.
 func (e engine) output(name string, text []byte, sets []Setting) string {
 	return e.outputOf(e.compiled(name, text, sets))
 }
@@ -83,8 +85,8 @@ func (e engine) outputOf(p *Program, err error) string {
 
 var onRank = regexp.MustCompile(`\n *= note: on rank \d+`)
 
-// everywhere runs a program on every engine and returns what the definition prints. Engines that take the same plan take one
-// that has been compiled once: a program may run many times.
+// everywhere runs a program on every engine and returns what the definition prints. Engines that
+// take the same plan take one that has been compiled once: a program may run many times.
 func everywhere(t *testing.T, name string, text []byte, sets []Setting, list []engine) string {
 	t.Helper()
 	type compiled struct {
@@ -179,8 +181,8 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// exampleSets are the params under which an example is small enough for the definition, by file name; every
-// example has a row.
+// exampleSets are the params under which an example is small enough for the definition, by file
+// name; every example has a row.
 var exampleSets = map[string][][]Setting{
 	"cholesky.flow": {
 		{{Name: "n", Text: "100"}, {Name: "nb", Text: "16"}},

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Everything that a Go program sees of this package says what it is: types, functions, methods, constants, and each field.
+// Everything that a Go program sees of this package says what it is: types, functions, methods,
+// constants, and each field.
 func TestEveryExportedNameIsDocumented(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -55,7 +56,8 @@ func TestEveryExportedNameIsDocumented(t *testing.T) {
 							continue
 						}
 						for _, field := range fields.Fields.List {
-							// What is embedded is part of this package's promise, with all that it has.
+							// What is embedded is part of this package's promise, with all that it
+							// has.
 							if name, foreign := embedded(field); foreign {
 								t.Errorf("%s: %s embeds %s, which is another package's", set.Position(field.Pos()), s.Name.Name, name)
 							}

@@ -24,8 +24,9 @@ import (
 	"flow/stdlib"
 )
 
-// This file tests that a program that fails prints the same on every engine, byte for byte, and tells the same failure: what the
-// definition prints before it, and the first failure in the text. The programs are random; failing_program_test.go draws them.
+// This file tests that a program that fails prints the same on every engine, byte for byte, and
+// tells the same failure: what the definition prints before it, and the first failure in the text.
+// The programs are random; failing_program_test.go draws them.
 
 // patient is a grace that no machine is slow enough to use up.
 const patient = time.Hour
@@ -43,7 +44,8 @@ type engineWay struct {
 	technique string
 }
 
-// drawWays draws n ways: one, two and four threads and up to three ranks, any technique, any passes and exact rules left out.
+// drawWays draws n ways: one, two and four threads and up to three ranks, any technique, any passes
+// and exact rules left out.
 func drawWays(rng *rand.Rand, n int) []way {
 	var optional []string
 	for _, p := range compiler.Passes() {
@@ -89,7 +91,8 @@ func drawWays(rng *rand.Rand, n int) []way {
 	return out
 }
 
-// smallTiles is the operator table with a default tile edge of 4, so that matrices of a few elements are cut.
+// smallTiles is the operator table with a default tile edge of 4, so that matrices of a few
+// elements are cut.
 func smallTiles(t *testing.T) *op.Table {
 	t.Helper()
 	table, err := kernels.Table("")
@@ -186,7 +189,8 @@ func (by pools) tells(p *Program, e engineWay) (string, []string) {
 	return toldBy(&printed, err), taken()
 }
 
-// failsEverywhere runs the program of a seed in n ways and demands that they tell the same. failed: the run has, at a statement.
+// failsEverywhere runs the program of a seed in n ways and demands that they tell the same. failed:
+// the run has, at a statement.
 func failsEverywhere(t *testing.T, table *op.Table, by pools, seed uint64, n int) (failed bool) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 41))
@@ -224,9 +228,11 @@ func failsEverywhere(t *testing.T, table *op.Table, by pools, seed uint64, n int
 	return failed
 }
 
-// inOrder are programs below failingHead, with what they print and the statement that fails; "" for one that succeeds.
+// inOrder are programs below failingHead, with what they print and the statement that fails; "" for
+// one that succeeds.
 var inOrder = []struct{ text, out, fails string }{
-	// What is printed below a failure that is known late, of another rank too, is not printed; what is above is.
+	// What is printed below a failure that is known late, of another rank too, is not printed; what
+	// is above is.
 	{"emit 1\nx = sum(M0 @ t(M0)) * 0\ny = 7 // i64(x)\nemit 2\nemit y", "1\n", "7 // i64(x)"},
 	{"chan c = tiles(M0, 4)\nfor i in 0..3, j in 0..3 { c[i, j] <- c[i, j] * f64(7 // (k - 8 - j)) }\nemit 1\nemit sum(untile(c))", "", "7 // (k - 8 - j)"},
 	{"chan c = tiles(M0, 4)\nemit 1\nfor i in 0..3, j in 0..3 { c[i, j] <- c[i, j] + C0[k * j, 0] }\nemit 2\nemit sum(c[2, 1])", "1\n", "C0[k * j, 0]"},

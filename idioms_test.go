@@ -36,9 +36,10 @@ func idiomProgram(cell string) string {
 	return text + "\n"
 }
 
-// Every cell of Flow's column prints its golden on every engine, numbers within 1e-9: the elements of a factorisation depend on the
-// processor's kernel set. Where the cell of NumPy is an expression without random numbers, the golden has been compared with its
-// value; they agree but for the signs in qr. go test . -run Idioms -update writes the golden.
+// Every cell of Flow's column prints its golden on every engine, numbers within 1e-9: the elements
+// of a factorisation depend on the processor's kernel set. Where the cell of NumPy is an expression
+// without random numbers, the golden has been compared with its value; they agree but for the signs
+// in qr. go test . -run Idioms -update writes the golden.
 func TestIdioms(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("docs", "idioms.md"))
 	if err != nil {

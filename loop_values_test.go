@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A failure in a loop tells the values of all indices around it, before the run and in it, on every engine.
+// A failure in a loop tells the values of all indices around it, before the run and in it, on every
+// engine.
 func TestLoopValues(t *testing.T) {
 	const given = "x = seq(0, 3)\nA = ones(2, 2)\n"
 	for _, c := range []struct{ name, text, want string }{
@@ -49,7 +50,8 @@ func firstLine(s string) string {
 	return line
 }
 
-// TestLoopsThatOnlyAssert: a loop whose values nobody reads still asserts in each round, with those of its carried values that it needs.
+// TestLoopsThatOnlyAssert: a loop whose values nobody reads still asserts in each round, with those
+// of its carried values that it needs.
 func TestLoopsThatOnlyAssert(t *testing.T) {
 	const given = "x = seq(0, 3)\nA = ones(2, 2) * 3\nb = fill(28, 1, 12)\n"
 	for _, c := range []struct{ name, text, want string }{

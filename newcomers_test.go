@@ -26,8 +26,9 @@ import (
 //	--- repair
 //	the program as it should be
 //
-// The part "says" holds every diagnostic: the code, the place of the caret, the message, and indented the help. The part
-// "repair" must compile and run without a word. Two other parts may stand in its place:
+// The part "says" holds every diagnostic: the code, the place of the caret, the message, and
+// indented the help. The part "repair" must compile and run without a word. Two other parts may
+// stand in its place:
 //
 //	--- paste OLD        the first text in backquotes of the help, put in the place of OLD (or of the text over the carets
 //	                     if OLD is empty) on the line of the diagnostic, gives the repaired program; so for each diagnostic
@@ -153,7 +154,8 @@ func (c newcomer) String() string {
 	return s
 }
 
-// told compiles and runs a program and returns what it is told, in the order of the text, and what it prints.
+// told compiles and runs a program and returns what it is told, in the order of the text, and what
+// it prints.
 func told(text string) (source.Diagnostics, *source.FileSet, string) {
 	var out bytes.Buffer
 	p, err := Compile(context.Background(), "p.flow", []byte(text), CompileOptions{Verify: true})
@@ -237,7 +239,8 @@ var speaksForItself = map[source.Code]bool{"E410": true, "E504": true, "E601": t
 // code is the first text in backquotes of a help.
 var code = regexp.MustCompile("`([^`]+)`")
 
-// pasted is the program with what the helps propose, from the last diagnostic to the first, so that places stay true.
+// pasted is the program with what the helps propose, from the last diagnostic to the first, so that
+// places stay true.
 func (c newcomer) pasted(ds source.Diagnostics, fs *source.FileSet) (string, error) {
 	text := c.text
 	for i := len(ds) - 1; i >= 0; i-- {

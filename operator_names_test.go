@@ -22,9 +22,10 @@ var updateNames = flag.Bool("operatornames.update", false, "write testdata/opera
 
 const namesList = "testdata/operator_names.txt"
 
-// TestOperatorNames holds what knows operators by their names. What a row does is said by its fields, so no code compares a name
-// with a literal: not ==, not a case. The list has the files that still do so, and how often; a number may fall, never rise. It is
-// blind to names in maps and lists, and takes a literal that only looks like a name for one.
+// TestOperatorNames holds what knows operators by their names. What a row does is said by its
+// fields, so no code compares a name with a literal: not ==, not a case. The list has the files
+// that still do so, and how often; a number may fall, never rise. It is blind to names in maps and
+// lists, and takes a literal that only looks like a name for one.
 func TestOperatorNames(t *testing.T) {
 	table, err := kernels.Table("portable")
 	if err != nil {

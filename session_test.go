@@ -46,7 +46,8 @@ func answers(t *testing.T, s *Session, pairs ...string) {
 	}
 }
 
-// A program entered statement by statement prints what it prints as a whole, on one rank and on several.
+// A program entered statement by statement prints what it prints as a whole, on one rank and on
+// several.
 func TestSessionIsTheProgram(t *testing.T) {
 	texts := map[string]string{}
 	sets := map[string][]Setting{}
@@ -274,7 +275,8 @@ func TestSessionVariables(t *testing.T) {
 	}
 }
 
-// Ctrl-C while an entry is compiled returns at once, however long the compiler needs, and the session is as it was.
+// Ctrl-C while an entry is compiled returns at once, however long the compiler needs, and the
+// session is as it was.
 func TestSessionInterruptedWhileCompiling(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	s := newSession(t, CompileOptions{Load: func(string) ([]byte, error) {
@@ -304,7 +306,8 @@ func TestSessionInterruptedWhileCompiling(t *testing.T) {
 	answers(t, s, "x", "2\n", "y + 1", "7\n")
 }
 
-// A program whose compilation waits for a pipe can be interrupted, and so can an entry; who reads the pipe later gets all of it.
+// A program whose compilation waits for a pipe can be interrupted, and so can an entry; who reads
+// the pipe later gets all of it.
 func TestCompileInterruptedAtPipe(t *testing.T) {
 	for _, session := range []bool{false, true} {
 		r, w, err := os.Pipe()

@@ -16,8 +16,9 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file checks the promise of Scheduling: a program prints the same bytes under every technique, queue layout and
-// order of victims, with and without pre-partitioning, on 1 to 8 threads.
+// This file checks the promise of Scheduling: a program prints the same bytes under every
+// technique, queue layout and order of victims, with and without pre-partitioning, on 1 to 8
+// threads.
 
 // scheduledPrograms have loops of every kind, large enough for several chunks.
 var scheduledPrograms = map[string]string{
@@ -159,7 +160,8 @@ func TestSchedulesChangeNoByte(t *testing.T) {
 	}
 }
 
-// AUTO tries techniques over the executions of a loop, chooses one, and the next run begins with it.
+// AUTO tries techniques over the executions of a loop, chooses one, and the next run begins with
+// it.
 func TestAutoChoosesAndRemembers(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("FLOW_CACHE", dir)
@@ -224,9 +226,9 @@ emit v
 	}
 }
 
-// A program that runs each loop once explores over its runs. No state of the cache makes a run fail: a damaged file is
-// replaced, one that cannot be read or written is as good as none, and what runs at once write is one file or
-// another's.
+// A program that runs each loop once explores over its runs. No state of the cache makes a run
+// fail: a damaged file is replaced, one that cannot be read or written is as good as none, and what
+// runs at once write is one file or another's.
 func TestAutoOverRuns(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("FLOW_CACHE", dir)
@@ -305,8 +307,8 @@ func TestAutoOverRuns(t *testing.T) {
 	run()
 }
 
-// COST cuts later rounds of a loop by what the first one cost: most of a loop whose first iterations are dear goes to
-// one worker.
+// COST cuts later rounds of a loop by what the first one cost: most of a loop whose first
+// iterations are dear goes to one worker.
 func TestCostLearnsOverRounds(t *testing.T) {
 	const text = `
 iterate s = 0.0, k = 0 times 5 {
@@ -354,8 +356,8 @@ emit s
 			if l.Round == 0 && least != most {
 				t.Errorf("before anything is known there are chunks of %d to %d iterations", least, most)
 			}
-			// The last chunks cover iterations that cost next to nothing; under factoring of iterations the last would
-			// be small.
+			// The last chunks cover iterations that cost next to nothing; under factoring of
+			// iterations the last would be small.
 			if l.Round > 0 && most >= 4*least && large > small {
 				cut++
 			}
@@ -373,9 +375,10 @@ emit s
 	}
 }
 
-// TestLoopsAreCutBetweenGroups: chunks of a loop over rows of 12 points, whose lanes may be along its rows, have whole vectors
-// of rows where every worker has some of them; with more workers, and where rows are wide enough to have lanes of their own, they
-// have any number of rows. Outputs are the same bytes.
+// TestLoopsAreCutBetweenGroups: chunks of a loop over rows of 12 points, whose lanes may be along
+// its rows, have whole vectors of rows where every worker has some of them; with more workers, and
+// where rows are wide enough to have lanes of their own, they have any number of rows. Outputs are
+// the same bytes.
 func TestLoopsAreCutBetweenGroups(t *testing.T) {
 	for _, space := range []struct{ rows, width, group int }{{384, 12, 16}, {96, 192, 1}} {
 		cutBetweenGroups(t, space.rows, space.width, space.group)
@@ -445,8 +448,8 @@ emit sum(a * seq(0, %[1]d))
 	}
 }
 
-// TestSSClaimsOneIteration: SS claims one iteration at a time, as published, or as many as its grain says, whatever lanes would
-// like; outputs are the bytes of others.
+// TestSSClaimsOneIteration: SS claims one iteration at a time, as published, or as many as its
+// grain says, whatever lanes would like; outputs are the bytes of others.
 func TestSSClaimsOneIteration(t *testing.T) {
 	for _, text := range []string{
 		"emit t(parfor i in 0..700 { sqrt(i) * 0.5 + 1 })",

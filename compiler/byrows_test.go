@@ -8,7 +8,8 @@ import (
 	"flow/kernels"
 )
 
-// byRowsBodies are functions of the rows of X, of one column y, of a row w and of a wider matrix Z: each is a group of row-blocks.
+// byRowsBodies are functions of the rows of X, of one column y, of a row w and of a wider matrix Z:
+// each is a group of row-blocks.
 var byRowsBodies = []string{
 	"E = exp(X - rowmax(X))\nemit E / rowsum(E)",
 	"E = exp(X)\nP = E / rowsum(E)\nemit P\nemit sum(P * log(P + 1e-9))\nemit max(P)",
@@ -27,7 +28,8 @@ var byRowsBodies = []string{
 	"r = rowmax(X)\nemit Z - r\nemit (X - r) / rowsum(Z - r)",
 }
 
-// TestByRows: reductions of rows and what is made of their results give what the definition gives, as loops over rows. Wide rows run by phases.
+// TestByRows: reductions of rows and what is made of their results give what the definition gives,
+// as loops over rows. Wide rows run by phases.
 func TestByRows(t *testing.T) {
 	table := tinyTable(t)
 	for _, cols := range []int{3, 16, 131} {

@@ -45,7 +45,8 @@ func TestRowBodies(t *testing.T) {
 	}
 }
 
-// drawnRowBodies are bodies that give rows of constructors, of which an iteration may read its own row alone.
+// drawnRowBodies are bodies that give rows of constructors, of which an iteration may read its own
+// row alone.
 var drawnRowBodies = []string{
 	`e = exp(R[i, :])
 	 e / sum(e)`,
@@ -57,7 +58,8 @@ var drawnRowBodies = []string{
 	`[[D[i, 0], D[i, 1], sum(U[i, :]) * D[i, 1]]]`,
 }
 
-// TestDrawnRowBodies: constructors that a body reads by rows give what the definition gives, whether its loop draws them or not.
+// TestDrawnRowBodies: constructors that a body reads by rows give what the definition gives,
+// whether its loop draws them or not.
 func TestDrawnRowBodies(t *testing.T) {
 	table := tinyTable(t)
 	for _, body := range drawnRowBodies {

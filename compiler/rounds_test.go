@@ -63,8 +63,8 @@ var topLoops = []string{
 	 emit s`,
 }
 
-// TestRounds: loops over scalars and small matrices are one task, compiled if all of their operators are in loops, and give what the
-// definition gives, on threads and ranks.
+// TestRounds: loops over scalars and small matrices are one task, compiled if all of their
+// operators are in loops, and give what the definition gives, on threads and ranks.
 func TestRounds(t *testing.T) {
 	table := tinyTable(t)
 	for _, text := range topLoops {

@@ -15,8 +15,8 @@ import (
 	"flow/ir"
 )
 
-// This file tests the programs in this folder: what they print, on every way to run them and with every tile size, and
-// that what their comments promise is so.
+// This file tests the programs in this folder: what they print, on every way to run them and with
+// every tile size, and that what their comments promise is so.
 
 var update = flag.Bool("update", false, "rewrite testdata/*.txt")
 
@@ -61,8 +61,8 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// small says for each example how it is run here: params that let the evaluator run it in no time, and others that
-// must print the same bytes.
+// small says for each example how it is run here: params that let the evaluator run it in no time,
+// and others that must print the same bytes.
 var small = map[string]struct {
 	set  string
 	same []string
@@ -87,8 +87,8 @@ var small = map[string]struct {
 	"xplusxt.flow":     {"n=70", nil},
 }
 
-// Every example prints its golden file: by definition, on any number of threads and ranks, whatever passes are left
-// out, with any tile size.
+// Every example prints its golden file: by definition, on any number of threads and ranks, whatever
+// passes are left out, with any tile size.
 func TestExamples(t *testing.T) {
 	files, err := filepath.Glob("*.flow")
 	if err != nil || len(files) != len(small) {
@@ -188,7 +188,8 @@ func sends(t *testing.T, text, set string) map[string]int {
 	return n
 }
 
-// The loops, the equations and the library send the tokens of the textbook's formula, and the same factor.
+// The loops, the equations and the library send the tokens of the textbook's formula, and the same
+// factor.
 func TestCholeskyTwoWays(t *testing.T) {
 	loops, equations := read(t, "cholesky.flow"), read(t, "cholesky_eq.flow")
 	for _, nt := range []int{0, 1, 2, 5, 9} {

@@ -11,7 +11,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// BenchmarkRows measures rows of one operand class on square f64 and f32 matrices; bytes are those of the operands.
+// BenchmarkRows measures rows of one operand class on square f64 and f32 matrices; bytes are those
+// of the operands.
 func BenchmarkRows(b *testing.B) {
 	table, err := Table("")
 	if err != nil {

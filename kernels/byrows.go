@@ -1,8 +1,8 @@
 package kernels
 
-// This file defines the row `byrows`: operators of which each row of a result follows from the same row of the operands, run as
-// a loop over rows. What is between them stays in a cache: a softmax reads its matrix from memory once and writes its result
-// once.
+// This file defines the row `byrows`: operators of which each row of a result follows from the same
+// row of the operands, run as a loop over rows. What is between them stays in a cache: a softmax
+// reads its matrix from memory once and writes its result once.
 
 import (
 	"sync"
@@ -16,10 +16,11 @@ import (
 	"flow/kernels/loop/launch"
 )
 
-// byRows is the row. Its body is the operators on whole matrices; its attributes are their number of rows, that of columns of
-// the widest, and the number of rows of a leaf. An argument of as many rows is read by rows, any other as a whole. Operators
-// of a body may not fail. A pipe may reduce all elements, too; what it gives is there when all rows are done, so that nothing
-// in the body reads it.
+// byRows is the row. Its body is the operators on whole matrices; its attributes are their number
+// of rows, that of columns of the widest, and the number of rows of a leaf. An argument of as many
+// rows is read by rows, any other as a whole. Operators of a body may not fail. A pipe may reduce
+// all elements, too; what it gives is there when all rows are done, so that nothing in the body
+// reads it.
 func byRows() *op.Def {
 	return &op.Def{
 		Name:   "byrows",
@@ -126,7 +127,8 @@ type byRowsWorker interface {
 	loops() []*launch.Worker
 }
 
-// beginByRows binds the loops. Where none can run, or little work has been seen, the operators run one after the other.
+// beginByRows binds the loops. Where none can run, or little work has been seen, the operators run
+// one after the other.
 func beginByRows(c *op.Call, workers int) (op.LoopBody, error) {
 	lendResults(c)
 	code := c.Bodies[0].Compiled(func(b *op.Body) any { return byRowsCodeOf(b, c.Attrs) }).(*byRowsCode)

@@ -10,8 +10,9 @@ import (
 	"flow/ir/types"
 )
 
-// oneRow is a body on matrices of so many rows as the body for one of them. Its first argument is the number of the row. A pipe becomes the
-// chain and its reductions. nil where something has no such form.
+// oneRow is a body on matrices of so many rows as the body for one of them. Its first argument is
+// the number of the row. A pipe becomes the chain and its reductions. nil where something has no
+// such form.
 func oneRow(b *op.Body, rows int) *rowsBody {
 	one := func(t types.Type) types.Type {
 		if t.IsDense() && t.Rows == rows {

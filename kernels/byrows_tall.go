@@ -16,7 +16,8 @@ import (
 	"flow/kernels/loop/launch"
 )
 
-// tallForm is a body whose lanes are rows, by the number of words of its exact sums. It is safe for concurrent use.
+// tallForm is a body whose lanes are rows, by the number of words of its exact sums. It is safe for
+// concurrent use.
 type tallForm struct {
 	// form is the loop with exact sums of so many words; nil where it cannot be written.
 	form   map[int]func() *tallLoop
@@ -156,7 +157,8 @@ func (w *tallWorker) loops() []*launch.Worker {
 	return []*launch.Worker{w.first}
 }
 
-// rows computes rows, and again with sums of more words where two are not enough. What is of all rows has counted them already then.
+// rows computes rows, and again with sums of more words where two are not enough. What is of all
+// rows has counted them already then.
 func (w *tallWorker) rows(r0, r1 int) (done bool, err error) {
 	x := w.x
 	if w.wide == nil {

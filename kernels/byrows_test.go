@@ -9,7 +9,8 @@ import (
 	"flow/ir/value"
 )
 
-// TestByRowsWorkers: what is of all rows is there when several workers have run parts, also where sums of two words lose something.
+// TestByRowsWorkers: what is of all rows is there when several workers have run parts, also where
+// sums of two words lose something.
 func TestByRowsWorkers(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

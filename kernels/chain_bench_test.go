@@ -10,7 +10,8 @@ import (
 	"flow/kernels/elementwise"
 )
 
-// chainBench is a chain: the element types of its operands, and steps that name a row and its arguments, operands first.
+// chainBench is a chain: the element types of its operands, and steps that name a row and its
+// arguments, operands first.
 type chainBench struct {
 	name  string
 	in    []types.Elem

@@ -26,8 +26,8 @@ func drawOf(t *testing.T, name string, attrs ...op.Attr) *value.Dense {
 
 func intAttr(name string, n int) op.Attr { return op.Attr{Name: name, Val: op.Int(n)} }
 
-// The distributions, by the statistics of Kolmogorov and Pearson. The bounds are passed by chance once in a thousand seeds; the seeds
-// are fixed.
+// The distributions, by the statistics of Kolmogorov and Pearson. The bounds are passed by chance
+// once in a thousand seeds; the seeds are fixed.
 func TestDistributions(t *testing.T) {
 	const n = 20000
 	x := drawOf(t, "randexp", intAttr("n", n), intAttr("seed", 11))

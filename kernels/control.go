@@ -1,7 +1,7 @@
 package kernels
 
-// This file defines the rows that hold programs together and compute nothing: arg, the parameter of a region, and those whose
-// meaning is the engines' own (op.Control).
+// This file defines the rows that hold programs together and compute nothing: arg, the parameter of
+// a region, and those whose meaning is the engines' own (op.Control).
 
 import (
 	"flow/ir/op"

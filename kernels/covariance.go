@@ -1,7 +1,8 @@
 package kernels
 
-// This file defines cov, cor and trace. cov is a contraction: the columns less their means (rounded exact sums), then
-// each element one chain of fused multiply-adds down the rows, like t(d) @ d, then a division.
+// This file defines cov, cor and trace. cov is a contraction: the columns less their means (rounded
+// exact sums), then each element one chain of fused multiply-adds down the rows, like t(d) @ d,
+// then a division.
 
 import (
 	"math"

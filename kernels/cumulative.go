@@ -1,8 +1,9 @@
 package kernels
 
-// This file defines the cumulative rows: cumsum, cumprod, cummin and cummax down each column, and rowcumsum and so on
-// along each row. Each line is one chain from its first element on, rounded at every step, which is what a reader of
-// the definition expects and what no cut of a line could give; so workers share out lines, not parts of them.
+// This file defines the cumulative rows: cumsum, cumprod, cummin and cummax down each column, and
+// rowcumsum and so on along each row. Each line is one chain from its first element on, rounded at
+// every step, which is what a reader of the definition expects and what no cut of a line could
+// give; so workers share out lines, not parts of them.
 
 import (
 	"flow/ir/loop"
@@ -147,9 +148,10 @@ func (c chain) run(s *scanner, out, a *value.Dense, byRow bool) {
 	}
 }
 
-// alongRows writes running sums and products along rows, some rows side by side: a step of one waits for the one before
-// it, and those of several rows do not. It reports whether the operator is one of these. A loop whose lanes are rows would
-// gather; eight scalar chains side by side took 1.2 to 1.8 times as long as these two.
+// alongRows writes running sums and products along rows, some rows side by side: a step of one
+// waits for the one before it, and those of several rows do not. It reports whether the operator is
+// one of these. A loop whose lanes are rows would gather; eight scalar chains side by side took 1.2
+// to 1.8 times as long as these two.
 func (c chain) alongRows(out, a *value.Dense) bool {
 	product := c.body == loop.Mul
 	if !product && c.body != loop.Add {
@@ -168,8 +170,8 @@ func (c chain) alongRows(out, a *value.Dense) bool {
 	return true
 }
 
-// accumulateRows goes along two rows at a time, but for sums of integers, of which a step takes no longer than its
-// loop: more rows, and as many streams of memory, took longer.
+// accumulateRows goes along two rows at a time, but for sums of integers, of which a step takes no
+// longer than its loop: more rows, and as many streams of memory, took longer.
 func accumulateRows[T float32 | float64 | int64](out, a dense.Grid[T], product bool) {
 	i, pairs := 0, a.Rows&^1
 	if _, integers := any(a.X).([]int64); integers && !product {

@@ -1,4 +1,5 @@
-// Package kernels is the operator table, and the engine of chains and loops with the families of rows that run on it.
+// Package kernels is the operator table, and the engine of chains and loops with the families of
+// rows that run on it.
 //
 //	fused*.go        map, the chain that fusion makes, and the batch executor that runs it and every elementwise row; fused_links.go: what the
 //	                 chain machine does of it; nest_*.go: the same as a loop (package launch), once there is work enough
@@ -19,15 +20,19 @@
 //	sparse*.go       what takes or makes sparse matrices: forms, maps, moves, products, reductions, generators, semirings; sparse_cut.go: how their
 //	                 loops are cut; sparse_estimate.go: where results are not zero
 //
-// Families that need no engine are packages of their own: elementwise (arithmetic, functions, comparison, fmt), linalg (@, potrf, eigvals),
-// construct (zeros, rand, sample), move (t, slice, subscripts), fourier, inout (read, emit, pictures). What rows of all families share is below
-// them: views of matrices in dense, type rules and costs in define, loops over windows in window, sorts in order.
+// Families that need no engine are packages of their own: elementwise (arithmetic, functions,
+// comparison, fmt), linalg (@, potrf, eigvals), construct (zeros, rand, sample), move (t, slice,
+// subscripts), fourier, inout (read, emit, pictures). What rows of all families share is below
+// them: views of matrices in dense, type rules and costs in define, loops over windows in window,
+// sorts in order.
 //
-// A row says all that the rest of the system wants to know of its operator (package op). Its Ref is the definition,
-// slow and obvious; its Kernel must give the same bits, and so must every way of cutting the operator into blocks
-// that the row's Shard allows; rows_test.go checks both for every row of the table.
+// A row says all that the rest of the system wants to know of its operator (package op). Its Ref is
+// the definition, slow and obvious; its Kernel must give the same bits, and so must every way of
+// cutting the operator into blocks that the row's Shard allows; rows_test.go checks both for every
+// row of the table.
 //
 // The one exception to "same bits" is the payload of a NaN that comes from two different NaNs.
 //
-// Start reading with table.go. Hot loops are in packages vec, exact and blas, which know no operators.
+// Start reading with table.go. Hot loops are in packages vec, exact and blas, which know no
+// operators.
 package kernels

@@ -1,6 +1,7 @@
 package kernels
 
-// This file defines the rows that make codes of data and tables of codes: bin, recode, ctable; onehot is in onehot.go.
+// This file defines the rows that make codes of data and tables of codes: bin, recode, ctable;
+// onehot is in onehot.go.
 
 import (
 	"math"

@@ -1,6 +1,7 @@
 package kernels
 
-// This file runs ctable and recode: codes are read as what they are, and both go in chunks on several workers.
+// This file runs ctable and recode: codes are read as what they are, and both go in chunks on
+// several workers.
 
 import (
 	"math"
@@ -19,8 +20,8 @@ import (
 // pairTable is the most counts that every worker has of its own.
 const pairTable = 1 << 16
 
-// readCodes is the codes of k rows of column d from the given one on, in room unless they lie so in memory; false says
-// that one is none of 0..n-1, or of any from 0 on when n is Unknown.
+// readCodes is the codes of k rows of column d from the given one on, in room unless they lie so in
+// memory; false says that one is none of 0..n-1, or of any from 0 on when n is Unknown.
 func readCodes(room []int64, d *value.Dense, from, k, n int) ([]int64, bool) {
 	bound := uint64(n)
 	if n == types.Unknown {
@@ -70,7 +71,8 @@ func wrongCode(c *op.Call, n, m int) error {
 	return err
 }
 
-// greatestCode is one more than the greatest code among elements lo..hi-1 of d; ok is false if some element is none.
+// greatestCode is one more than the greatest code among elements lo..hi-1 of d; ok is false if some
+// element is none.
 func greatestCode(d *value.Dense, lo, hi int) (most int, ok bool) {
 	var room [512]int64
 	last := int64(-1)
@@ -141,7 +143,8 @@ func roomForPairs(c *op.Call, n, m int) error {
 	return nil
 }
 
-// addPairs counts rows lo..hi-1 in a table of n x m whose rows are ld apart; false says that one was no code.
+// addPairs counts rows lo..hi-1 in a table of n x m whose rows are ld apart; false says that one
+// was no code.
 func addPairs(counts []int64, ld int, a, b *value.Dense, lo, hi, n, m int) bool {
 	var room, other [512]int64
 	for ; lo < hi; lo += len(room) {
@@ -159,8 +162,8 @@ func addPairs(counts []int64, ld int, a, b *value.Dense, lo, hi, n, m int) bool 
 	return true
 }
 
-// pairsLoop is the Loop of ctable: every worker has counts of its own, which are few. Where the codes tell the size of
-// the table a pass finds it first.
+// pairsLoop is the Loop of ctable: every worker has counts of its own, which are few. Where the
+// codes tell the size of the table a pass finds it first.
 func pairsLoop() *op.Loop {
 	return &op.Loop{
 		Light: true,
@@ -211,7 +214,8 @@ func (l *pairsBody) Chunk(worker, lo, hi int) error {
 	return nil
 }
 
-// Next ends the pass that finds the size. A table too large for every worker to have one is counted here.
+// Next ends the pass that finds the size. A table too large for every worker to have one is counted
+// here.
 func (l *pairsBody) Next() (again bool, err error) {
 	if !l.sizing() {
 		return false, nil
@@ -269,14 +273,16 @@ func (l *pairsBody) End() error {
 	return nil
 }
 
-// recodeBody is one execution of recode: where the places of keys are found, and what stands there instead.
+// recodeBody is one execution of recode: where the places of keys are found, and what stands there
+// instead.
 type recodeBody struct {
 	window.Windows
 	c  *op.Call
 	x  *value.Dense
 	e  types.Elem // in which x and from are compared
 	to []value.Scalar
-	// Of keys less than tableKeys from the least one the place is in near, counted from 1; 0: it is not replaced.
+	// Of keys less than tableKeys from the least one the place is in near, counted from 1; 0: it is
+	// not replaced.
 	least uint64
 	near  []int32
 	far   map[uint64]int32

@@ -11,8 +11,9 @@ import (
 	"flow/kernels/window"
 )
 
-// A table whose size the codes tell is that of the kernel and of the definition where workers count it: small, too
-// large for each to have one, of integers and floats, with the size of one side given; and so are failures.
+// A table whose size the codes tell is that of the kernel and of the definition where workers count
+// it: small, too large for each to have one, of integers and floats, with the size of one side
+// given; and so are failures.
 func TestPairsOfUnknownSize(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

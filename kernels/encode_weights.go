@@ -85,7 +85,8 @@ func weightOf(c *op.Call, i int) value.Scalar {
 	return c.Dense(2).At(i, 0).Convert(c.Type.Elem)
 }
 
-// codeWithin is the code that s names; in is false where it is outside of the n that there are and crop leaves it out.
+// codeWithin is the code that s names; in is false where it is outside of the n that there are and
+// crop leaves it out.
 func codeWithin(s value.Scalar, n int, crop bool) (p int, in bool, err error) {
 	if x := s.Float(); crop && x == math.Trunc(x) && (x < 0 || n != types.Unknown && x >= float64(n)) {
 		return 0, false, nil

@@ -1,7 +1,7 @@
 package kernels
 
-// This file defines the row `map`: a fused chain of elementwise operators over one index space, and its reference.
-// How a chain is executed in batches is in fused_compile.go and fused_run.go.
+// This file defines the row `map`: a fused chain of elementwise operators over one index space, and
+// its reference. How a chain is executed in batches is in fused_compile.go and fused_run.go.
 
 import (
 	"flow/ir/op"
@@ -18,7 +18,8 @@ func fused() []*op.Def {
 		Hidden: true,
 		Doc:    "map runs a chain of elementwise operators over one index space; fusion makes it.",
 		Args:   []op.Arg{{Name: "x", Rest: true}},
-		// The result's type belongs to the node: it follows from the body, which a type rule does not see.
+		// The result's type belongs to the node: it follows from the body, which a type rule does
+		// not see.
 		Type: func(s *op.Sig) (types.Type, error) {
 			return types.Type{}, op.Faultf(-1, define.CodeKind, "`map` has the type that its node says")
 		},
@@ -27,8 +28,8 @@ func fused() []*op.Def {
 		Flow:  op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardAligned},
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 4) },
-		// Only a Full operand may lend its memory: a transposed one is read after the elements at its place are
-		// written. The engine looks at the node's modes.
+		// Only a Full operand may lend its memory: a transposed one is read after the elements at
+		// its place are written. The engine looks at the node's modes.
 		Alias: true,
 		Kernel: func(c *op.Call) error {
 			if c.Body == nil {

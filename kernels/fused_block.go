@@ -1,10 +1,10 @@
 package kernels
 
-// This file runs maps over square matrices that read an operand transposed (x + t(x)). The index space is visited in
-// pairs of blocks that mirror one another, so that a matrix that is read both ways is read from memory once. The chain
-// machine goes from memory to memory, eight rows of a cache line at a time in registers: rows of a matrix whose side is
-// a power of two push one another out of every cache, so nothing may have to stay there but the sixteen lines of a
-// pair.
+// This file runs maps over square matrices that read an operand transposed (x + t(x)). The index
+// space is visited in pairs of blocks that mirror one another, so that a matrix that is read both
+// ways is read from memory once. The chain machine goes from memory to memory, eight rows of a
+// cache line at a time in registers: rows of a matrix whose side is a power of two push one another
+// out of every cache, so nothing may have to stay there but the sixteen lines of a pair.
 
 import (
 	"math"
@@ -45,8 +45,8 @@ func pairAt(u int) (i, j int) {
 
 func (a area) mirror() area { return area{a.j0, a.j1, a.i0, a.i1} }
 
-// squareEdge is the edge of the squares in which the blocks of a pair are visited. Measured at n = 8192: 64 and 256 are
-// slower.
+// squareEdge is the edge of the squares in which the blocks of a pair are visited. Measured at n =
+// 8192: 64 and 256 are slower.
 const squareEdge = 128
 
 // pair runs a block and its mirror image.
@@ -107,8 +107,8 @@ type blockCode struct {
 	turned []int    // how often a link reads a transposed operand
 }
 
-// lie is where an operand lies, and how many bytes it is from block to block down and to the right, and from row to
-// row.
+// lie is where an operand lies, and how many bytes it is from block to block down and to the right,
+// and from row to row.
 type lie struct {
 	base                unsafe.Pointer
 	down, right, stride uintptr
@@ -162,8 +162,9 @@ func (m *machine) square(x *execution, s area) {
 	}
 }
 
-// symmetric reports that the result is its own transpose: the sum or product of a matrix and its transpose, and what is
-// done with that by numbers that are the same for all elements. Then a block's mirror image is the block turned.
+// symmetric reports that the result is its own transpose: the sum or product of a matrix and its
+// transpose, and what is done with that by numbers that are the same for all elements. Then a
+// block's mirror image is the block turned.
 func (m *machine) symmetric() bool {
 	protos := m.segs[0].protos
 	matrix := func(p *proto) *operand {
@@ -205,7 +206,8 @@ func (b *blockCode) add(op uint64, l lie) {
 	b.rise = append(b.rise, l.down)
 }
 
-// image adds the links of an area. Those of a mirrored one go down where its image goes to the right.
+// image adds the links of an area. Those of a mirrored one go down where its image goes to the
+// right.
 func (m *machine) image(x *execution, a area, mirrored bool) {
 	b := &m.blocks
 	add := func(op uint64, l lie) {

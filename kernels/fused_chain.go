@@ -1,8 +1,9 @@
 package kernels
 
-// This file turns runs of float arithmetic, comparisons and selections among the instructions into programs of the chain machine (package vec),
-// which keeps what is between two operators in registers. A run that it covers costs no slab traffic; a program that is
-// one such run needs no batches either and goes over memory in one piece.
+// This file turns runs of float arithmetic, comparisons and selections among the instructions into
+// programs of the chain machine (package vec), which keeps what is between two operators in
+// registers. A run that it covers costs no slab traffic; a program that is one such run needs no
+// batches either and goes over memory in one piece.
 
 import (
 	"math"
@@ -33,15 +34,16 @@ func (s *segment) lane() int {
 	return 4
 }
 
-// guard is an instruction that may have no value of an element, and the temporary in which the machine says so.
+// guard is an instruction that may have no value of an element, and the temporary in which the
+// machine says so.
 type guard struct {
 	def  *op.Def
 	from types.Elem // of its operands
 	temp int
 }
 
-// failure is that of which the temporary has a word that is not 0, of the first element: an instruction that makes words of floats leaves what
-// it has no value of there.
+// failure is that of which the temporary has a word that is not 0, of the first element: an
+// instruction that makes words of floats leaves what it has no value of there.
 func (g *guard) failure(found uint64) error {
 	if g.from.IsFloat() {
 		return define.NoValue(g.def, types.I64, []value.Scalar{{Elem: g.from, F: math.Float64frombits(found)}})
@@ -75,7 +77,8 @@ type terminal struct {
 	ends  []vec.Link // reductions; what fills no group of theirs goes to the tails
 }
 
-// link finds the segments. One alone among other instructions is left to its loop, which does as well.
+// link finds the segments. One alone among other instructions is left to its loop, which does as
+// well.
 func (m *machine) link(inputs []op.Operand) {
 	m.segs, m.segAt, m.protos = m.segs[:0], resized(m.segAt, len(m.code)), m.protos[:0]
 	m.pure = false
@@ -121,12 +124,12 @@ func aligned(s []uint64) []uint64 {
 	return s
 }
 
-// fewRounded is the most operations on float32 that run in wide lanes, where they take four times as long, so that no slab is between them and
-// what is wider.
+// fewRounded is the most operations on float32 that run in wide lanes, where they take four times
+// as long, so that no slab is between them and what is wider.
 const fewRounded = 3
 
-// extent is the instruction after the longest run from k on that one machine can do, and which. float32 goes with what is wider if little is done
-// in it.
+// extent is the instruction after the longest run from k on that one machine can do, and which.
+// float32 goes with what is wider if little is done in it.
 func (m *machine) extent(k int) (l int, isWide bool) {
 	set, rounded := either, 0
 	for l = k; l < len(m.code); l++ {
@@ -143,8 +146,8 @@ func (m *machine) extent(k int) (l int, isWide bool) {
 	return l, set == wide
 }
 
-// worthwhile reports that instructions k..l-1 go better as a segment than one by one: more than one of several, and not
-// truths alone, which are bytes elsewhere.
+// worthwhile reports that instructions k..l-1 go better as a segment than one by one: more than one
+// of several, and not truths alone, which are bytes elsewhere.
 func (m *machine) worthwhile(k, l int) bool {
 	if l-k < 2 {
 		i := &m.code[k]
@@ -158,8 +161,8 @@ func (m *machine) worthwhile(k, l int) bool {
 	return false
 }
 
-// chain runs a segment on n elements: whole groups by the machine, the rest instruction by instruction. end is for the
-// segment that makes the program's result, at dst.
+// chain runs a segment on n elements: whole groups by the machine, the rest instruction by
+// instruction. end is for the segment that makes the program's result, at dst.
 func (m *machine) chain(s *segment, n int, dst *dense.Slab) error {
 	group := vec.ChainBytes / s.lane()
 	whole := n - n%group
@@ -238,7 +241,8 @@ func (m *machine) fillLinks(s *segment, dst *dense.Slab) {
 	m.links = append(m.links, vec.Link{Op: vec.LinkEnd})
 }
 
-// paired makes one link of the last one and l if both are of operands that are the same for all elements and there is such a link.
+// paired makes one link of the last one and l if both are of operands that are the same for all
+// elements and there is such a link.
 func (m *machine) paired(l vec.Link, lane int) bool {
 	k := len(m.links) - 1
 	if k < 0 || l.Walk != 0 {
@@ -285,7 +289,8 @@ func (m *machine) ask(s *segment) {
 	}
 }
 
-// storing is the link that stores the result of the last segment: the given one where elements are in memory as they are in lanes.
+// storing is the link that stores the result of the last segment: the given one where elements are
+// in memory as they are in lanes.
 func (m *machine) storing(s *segment, store uint64) uint64 {
 	switch out := m.code[s.last].out; {
 	case out == types.Bool:
@@ -296,8 +301,8 @@ func (m *machine) storing(s *segment, store uint64) uint64 {
 	return store
 }
 
-// rest runs the instructions of a segment on n elements from at on: fewer than a group. Registers that the chain kept to
-// itself use the start of their slabs.
+// rest runs the instructions of a segment on n elements from at on: fewer than a group. Registers
+// that the chain kept to itself use the start of their slabs.
 func (m *machine) rest(s *segment, at, n int, dst *dense.Slab) error {
 	keep := m.regs
 	defer func() { m.regs = keep }()

@@ -14,7 +14,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// chainProgram is a random program of rows that the chain machine has links for, over elements of the given types, a bool and float64.
+// chainProgram is a random program of rows that the chain machine has links for, over elements of
+// the given types, a bool and float64.
 func chainProgram(r *rand.Rand, defs []*op.Def, elems []types.Elem, rows, cols int) (*op.Program, []value.Value) {
 	p := &op.Program{}
 	var in []value.Value
@@ -51,7 +52,8 @@ func chainProgram(r *rand.Rand, defs []*op.Def, elems []types.Elem, rows, cols i
 	return p, in
 }
 
-// chainRows is the rows that chains run, those that make or take truths more than once, and one that is in no chain.
+// chainRows is the rows that chains run, those that make or take truths more than once, and one
+// that is in no chain.
 func chainRows() (defs []*op.Def) {
 	for _, d := range elementwise.Rows() {
 		_, arithmetic := linkNames[d.Name]
@@ -91,8 +93,9 @@ func partial(p *op.Program) (n int) {
 	return n
 }
 
-// Comparisons, logic, selections, conversions and functions in chains of elements of one type or of several give the bits of their
-// definitions, whoever reads a result: the next link, one after it, memory, or an instruction that is in no chain.
+// Comparisons, logic, selections, conversions and functions in chains of elements of one type or of
+// several give the bits of their definitions, whoever reads a result: the next link, one after it,
+// memory, or an instruction that is in no chain.
 func TestRandomChains(t *testing.T) { onNests(t, testRandomChains) }
 
 func testRandomChains(t *testing.T) {
@@ -121,7 +124,8 @@ func testRandomChains(t *testing.T) {
 					narrows++
 				}
 			}
-			// A chain of the compiler has one operator that may fail at most, and tells of the first element.
+			// A chain of the compiler has one operator that may fail at most, and tells of the
+			// first element.
 			if got := mapRow.Kernel(c); (got == nil) != (err == nil) || err != nil && partial(p) == 1 && got.Error() != err.Error() {
 				t.Fatalf("%v, round %d, %dx%d, %s: fails with %v, want %v", elems, round, rows, cols, describe(p), got, err)
 			}

@@ -1,7 +1,7 @@
 package kernels
 
-// This file turns a chain of elementwise operators into instructions over slabs: short vectors of one batch of
-// elements, which stay in the first-level cache from step to step.
+// This file turns a chain of elementwise operators into instructions over slabs: short vectors of
+// one batch of elements, which stay in the first-level cache from step to step.
 
 import (
 	"flow/ir/op"
@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// batch is the most elements that an instruction handles at a time: 4 KiB of f64, so that half a dozen live
-	// slabs fit into 32 KiB; the cost of dispatch, some 3 ns, is spread over it.
+	// batch is the most elements that an instruction handles at a time: 4 KiB of f64, so that half
+	// a dozen live slabs fit into 32 KiB; the cost of dispatch, some 3 ns, is spread over it.
 	batch = 512
-	// panelCols is the batch of programs with a transposed operand, and panelStride the distance of panel rows: the
-	// padding keeps rows off one another's cache sets.
+	// panelCols is the batch of programs with a transposed operand, and panelStride the distance of
+	// panel rows: the padding keeps rows off one another's cache sets.
 	panelCols   = 256
 	panelStride = panelCols + 8
 )
@@ -108,7 +108,8 @@ func selectLoop(d *op.Def, n int, in, out types.Elem) opcode {
 	return opElt
 }
 
-// compile fills m.code and m.elems from the program; registers of conversions come after the program's own.
+// compile fills m.code and m.elems from the program; registers of conversions come after the
+// program's own.
 func (m *machine) compile(p *op.Program) {
 	m.elems, m.code, m.constants = m.elems[:0], m.code[:0], m.constants[:0]
 	for _, o := range p.In {
@@ -142,7 +143,8 @@ func (m *machine) compile(p *op.Program) {
 	}
 }
 
-// expanded is the instructions of a step that stands for others, on arguments of its result's type. The last writes to dst.
+// expanded is the instructions of a step that stands for others, on arguments of its result's type.
+// The last writes to dst.
 func (m *machine) expanded(p *op.Program, s op.Step, steps []elementwise.Expansion, dst int) {
 	var regs [9]int
 	for a, r := range s.Args {
@@ -163,7 +165,8 @@ func (m *machine) expanded(p *op.Program, s op.Step, steps []elementwise.Expansi
 	}
 }
 
-// converted is the register that holds r as elements of e, which a conversion before makes if need be.
+// converted is the register that holds r as elements of e, which a conversion before makes if need
+// be.
 func (m *machine) converted(p *op.Program, r int, e types.Elem) int {
 	if m.elems[r] == e {
 		return r
@@ -181,8 +184,8 @@ func (m *machine) register(e types.Elem) int {
 	return len(m.elems) - 1
 }
 
-// assign gives every computed register a slab; slabs whose register is read no more are used again. The last
-// register needs none: it is written where the result belongs.
+// assign gives every computed register a slab; slabs whose register is read no more are used again.
+// The last register needs none: it is written where the result belongs.
 func (m *machine) assign(inputs int) {
 	n := len(m.elems)
 	m.slot, m.last = resized(m.slot, n), resized(m.last, n)
@@ -196,8 +199,9 @@ func (m *machine) assign(inputs int) {
 	}
 	m.spare, m.sizes = m.spare[:0], m.sizes[:0]
 	m.slots = 0
-	// A slab of elements of one size is never used again for those of another: segments go through all their instructions
-	// group by group, and a group of words lies over more than a group of bytes.
+	// A slab of elements of one size is never used again for those of another: segments go through
+	// all their instructions group by group, and a group of words lies over more than a group of
+	// bytes.
 	take := func(r int) {
 		size := m.elems[r].Size()
 		for k := len(m.spare) - 1; k >= 0; k-- {
@@ -247,7 +251,8 @@ func repeats(list []int, r int) bool {
 	return false
 }
 
-// step runs one instruction on the first n elements of its registers; false says that it has no value of some.
+// step runs one instruction on the first n elements of its registers; false says that it has no
+// value of some.
 func (m *machine) step(i *instr, n int) bool {
 	l := i.loops
 	d, a, b, c := &m.regs[i.dst], &m.regs[i.arg[0]], &m.regs[i.arg[1]], &m.regs[i.arg[2]]

@@ -1,7 +1,7 @@
 package kernels
 
-// This file draws operands: elements of constructors, which follow from their places alone, are made in the first-level cache
-// when a chain gets to them, and stored nowhere.
+// This file draws operands: elements of constructors, which follow from their places alone, are
+// made in the first-level cache when a chain gets to them, and stored nowhere.
 
 import (
 	"flow/ir/op"
@@ -11,7 +11,8 @@ import (
 	"flow/kernels/window"
 )
 
-// drawnElems is how many elements are drawn at a time: 16 KiB of f64. The call of a constructor, some 50 ns, is spread over them.
+// drawnElems is how many elements are drawn at a time: 16 KiB of f64. The call of a constructor,
+// some 50 ns, is spread over them.
 const drawnElems = 4 * batch
 
 // offset is a row and a column.
@@ -35,7 +36,8 @@ type source struct {
 	block value.Dense // over room
 }
 
-// draw binds the Drawn operands of a program that has been prepared for an index space which lies at from.
+// draw binds the Drawn operands of a program that has been prepared for an index space which lies
+// at from.
 func (m *machine) draw(p *op.Program, from offset) {
 	n := 0
 	for k := range p.In {
@@ -63,15 +65,16 @@ func (m *machine) draw(p *op.Program, from offset) {
 	}
 }
 
-// drawBlock brings rows i0.. and columns j0.. of the index space into register k, one row after the other.
+// drawBlock brings rows i0.. and columns j0.. of the index space into register k, one row after the
+// other.
 func (m *machine) drawBlock(k, i0, rows, j0, cols int) {
 	x := &m.in[k].source
 	x.window(m.prog.In[k].Elem, 0, i0, rows, j0, cols)
 	m.regs[k] = dense.Cut(x.room, 0, rows*cols)
 }
 
-// drawRun brings n elements of the index space into register k, from number at on, row by row: what is left of a row, whole
-// rows, and a part of one.
+// drawRun brings n elements of the index space into register k, from number at on, row by row: what
+// is left of a row, whole rows, and a part of one.
 func (m *machine) drawRun(k, at, n int) {
 	x := &m.in[k].source
 	m.regs[k] = dense.Cut(x.room, 0, n)

@@ -12,7 +12,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// drawnOperand is a window of a constructor on random attributes that has room for rows x cols elements from at on.
+// drawnOperand is a window of a constructor on random attributes that has room for rows x cols
+// elements from at on.
 func drawnOperand(t *testing.T, r *rand.Rand, rows, cols int, at offset) op.Operand {
 	n, m, seed := at.row+rows+r.IntN(3), at.col+cols+r.IntN(3), op.Attr{Name: "seed", Val: op.Int(r.IntN(9))}
 	shape := []op.Attr{{Name: "n", Val: op.Int(n)}, {Name: "m", Val: op.Int(m)}}
@@ -78,8 +79,8 @@ func withDrawn(t *testing.T, r *rand.Rand, p *op.Program, rows, cols int, at off
 	return out
 }
 
-// Chains and pipelines that draw from constructors give the bits of the constructors stored, whatever lies beside them,
-// wherever their index space lies, whole and in chunks.
+// Chains and pipelines that draw from constructors give the bits of the constructors stored,
+// whatever lies beside them, wherever their index space lies, whole and in chunks.
 func TestDrawnEqualsStored(t *testing.T) { onNests(t, testDrawnEqualsStored) }
 
 func testDrawnEqualsStored(t *testing.T) {

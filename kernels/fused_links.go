@@ -19,14 +19,15 @@ const (
 
 // linking is how an instruction runs on the machine; widths is 0 where it does not.
 type linking struct {
-	// first is the link with the accumulator as first argument, second that with it as second one; 0: there is none. Those of a selection are
-	// the one with the accumulator as condition.
+	// first is the link with the accumulator as first argument, second that with it as second one;
+	// 0: there is none. Those of a selection are the one with the accumulator as condition.
 	first, second uint64
 	widths        widths
 	rounds        bool // its result in wide lanes is yet to be rounded to float32
 }
 
-// linkNames are the links of rows on float64 and float32, with the accumulator as first argument and as second one; wordNames those on integers.
+// linkNames are the links of rows on float64 and float32, with the accumulator as first argument
+// and as second one; wordNames those on integers.
 var (
 	linkNames = map[string][2]uint64{
 		"add": {vec.LinkAdd, vec.LinkAdd}, "sub": {vec.LinkSub, vec.LinkSubFrom},
@@ -46,7 +47,8 @@ var (
 	}
 )
 
-// predicateNames are the links that compare floats, wordPredicateNames those that compare integers, truthNames those on truths.
+// predicateNames are the links that compare floats, wordPredicateNames those that compare integers,
+// truthNames those on truths.
 var (
 	predicateNames = map[string][2]uint64{
 		"eq": {vec.LinkEqual, vec.LinkEqual}, "ne": {vec.LinkNotEqual, vec.LinkNotEqual},

@@ -8,7 +8,8 @@ import (
 	"flow/kernels/dense"
 )
 
-// load points register k at elements (i, j0..j0+n) of its operand, or copies them; row is i within the strip.
+// load points register k at elements (i, j0..j0+n) of its operand, or copies them; row is i within
+// the strip.
 func (m *machine) load(k, i, j0, n, row int) {
 	x := &m.in[k]
 	switch x.mode {

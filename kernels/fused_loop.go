@@ -1,7 +1,8 @@
 package kernels
 
-// This file runs maps, pipelines and elementwise operators as loops: the index space is cut into rows, or into pieces of
-// rows where these are long, or into groups of columns, and each worker executes the chain on those that it is given.
+// This file runs maps, pipelines and elementwise operators as loops: the index space is cut into
+// rows, or into pieces of rows where these are long, or into groups of columns, and each worker
+// executes the chain on those that it is given.
 
 import (
 	"flow/ir/op"
@@ -12,12 +13,13 @@ import (
 )
 
 const (
-	// loopUnit is about how many elements are the least that a worker is given of what is reduced: a cascade of sums ends with
-	// some hundred nanoseconds.
+	// loopUnit is about how many elements are the least that a worker is given of what is reduced:
+	// a cascade of sums ends with some hundred nanoseconds.
 	loopUnit = window.LongRow
 	// columnGroup is how many columns an iteration takes that reduces along them.
 	columnGroup = 512
-	// streamFrom is the size of results that are written past the caches: they would not stay there.
+	// streamFrom is the size of results that are written past the caches: they would not stay
+	// there.
 	streamFrom = 32 << 20
 )
 
@@ -72,7 +74,8 @@ func lendsMemory(in []value.Value, out *value.Dense) bool {
 	return false
 }
 
-// space cuts the index space into iterations: a function of the shape, and of whether an operand is read transposed.
+// space cuts the index space into iterations: a function of the shape, and of whether an operand is
+// read transposed.
 func (j *job) space() (n, leaf int) {
 	if j.rows == 0 || j.cols == 0 {
 		return 0, 1
@@ -120,7 +123,8 @@ func (j *job) pieces() int {
 
 func (j *job) groups() int { return (j.cols + columnGroup - 1) / columnGroup }
 
-// byColumns reports that the iterations are groups of columns: where each worker's state of all columns would be large.
+// byColumns reports that the iterations are groups of columns: where each worker's state of all
+// columns would be large.
 func (j *job) byColumns() bool {
 	return j.axis() == overCols && j.cols >= 8*columnGroup
 }

@@ -1,7 +1,7 @@
 package kernels
 
-// This file executes a compiled chain over an index space: which elements make a batch, and how each operand is
-// brought into its register.
+// This file executes a compiled chain over an index space: which elements make a batch, and how
+// each operand is brought into its register.
 //
 //   - Rows longer than half a batch are cut into pieces of at most a batch. Shorter ones are packed, several whole
 //     rows to a batch, so that a column of a million elements is not a million batches.
@@ -19,8 +19,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// engine executes chains. It keeps machines for reuse, so that a call allocates nothing once it is warm. It is safe
-// for concurrent use.
+// engine executes chains. It keeps machines for reuse, so that a call allocates nothing once it is
+// warm. It is safe for concurrent use.
 type engine struct {
 	idle, bodies sync.Pool
 	singles      singles
@@ -155,7 +155,8 @@ func (m *machine) isPure() bool {
 	return m.pure
 }
 
-// lay compiles the program, if it was another before, and lays the registers over slabs. It is put off until the machine runs something itself.
+// lay compiles the program, if it was another before, and lays the registers over slabs. It is put
+// off until the machine runs something itself.
 func (m *machine) lay() {
 	if m.laid {
 		return
@@ -243,8 +244,9 @@ type area struct{ i0, i1, j0, j1 int }
 func (a area) rows() int { return a.i1 - a.i0 }
 func (a area) cols() int { return a.j1 - a.j0 }
 
-// target is where results go: element (i, j) of the index space to element (i-i0, j-j0) of d. Without d nothing is stored. Of a program that is one
-// segment they may go to element (i, j) of another matrix besides.
+// target is where results go: element (i, j) of the index space to element (i-i0, j-j0) of d.
+// Without d nothing is stored. Of a program that is one segment they may go to element (i, j) of
+// another matrix besides.
 type target struct {
 	d      *value.Dense
 	i0, j0 int
@@ -272,13 +274,16 @@ func (t *target) contiguous(cols int) bool {
 	return (t.d == nil || t.d.Stride == cols) && (t.beside == nil || t.beside.Stride == cols)
 }
 
-// longPiece is how many elements a program that is one segment handles at a time: it has no slabs that must stay in a cache.
+// longPiece is how many elements a program that is one segment handles at a time: it has no slabs
+// that must stay in a cache.
 const longPiece = 1 << 16
 
-// longAsk is from how many elements of a row on it is worth asking for those to come, although other rows follow elsewhere.
+// longAsk is from how many elements of a row on it is worth asking for those to come, although
+// other rows follow elsewhere.
 const longAsk = 4 * vec.AskBytes / 8
 
-// alone reports a program of one instruction whose operands are all in memory: there is nothing to keep in a cache.
+// alone reports a program of one instruction whose operands are all in memory: there is nothing to
+// keep in a cache.
 func (m *machine) alone() bool {
 	if len(m.code) > 1 || m.drawn > 0 {
 		return false
@@ -346,7 +351,8 @@ func (m *machine) area(a area, t target) error {
 	return nil
 }
 
-// shortRow is up to how many elements rows are packed. Batches of a program that is one segment cost less to begin than to pack.
+// shortRow is up to how many elements rows are packed. Batches of a program that is one segment
+// cost less to begin than to pack.
 func (m *machine) shortRow(width int) int {
 	if m.pure {
 		return min(width, batch) / 8

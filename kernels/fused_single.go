@@ -1,7 +1,7 @@
 package kernels
 
-// This file keeps the programs of single operators: one for each way in which their operands may lie, so that what is compiled for one call
-// serves the next.
+// This file keeps the programs of single operators: one for each way in which their operands may
+// lie, so that what is compiled for one call serves the next.
 
 import (
 	"sync"
@@ -68,7 +68,8 @@ func (e *engine) single(c *op.Call) (*op.Program, error) {
 	return e.singles.program(k), nil
 }
 
-// executes gives elementwise rows the kernel and the loop of their one-step programs. Rows that have a kernel keep it.
+// executes gives elementwise rows the kernel and the loop of their one-step programs. Rows that
+// have a kernel keep it.
 func (e *engine) executes(rows []*op.Def) []*op.Def {
 	for _, d := range rows {
 		if d.Kernel == nil {

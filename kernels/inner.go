@@ -1,9 +1,10 @@
 package kernels
 
-// This file compiles a body that goes over the rows of tall matrices: elementwise operators on matrices of n rows and a few
-// columns, sums of their rows, and sums of their columns at the end, as in the sum of forces on a body. Such a body is one
-// pass over the rows: a register is a piece of a column, and a step is one loop over it. Matrices that are the same in
-// every iteration are laid out by columns once, before the loop.
+// This file compiles a body that goes over the rows of tall matrices: elementwise operators on
+// matrices of n rows and a few columns, sums of their rows, and sums of their columns at the end,
+// as in the sum of forces on a body. Such a body is one pass over the rows: a register is a piece
+// of a column, and a step is one loop over it. Matrices that are the same in every iteration are
+// laid out by columns once, before the loop.
 
 import (
 	"sync"
@@ -51,10 +52,12 @@ type innerSum struct {
 	to int
 }
 
-// innerDot is a product of a row and a column of as many elements as tall matrices have rows: one chain of fused multiply-adds.
+// innerDot is a product of a row and a column of as many elements as tall matrices have rows: one
+// chain of fused multiply-adds.
 type innerDot struct{ a, b, to int }
 
-// innerRef is what a register of a body is: the columns of a tall matrix, or the elements of a row or scalar.
+// innerRef is what a register of a body is: the columns of a tall matrix, or the elements of a row
+// or scalar.
 type innerRef struct {
 	tall bool
 	late bool // known after the pass
@@ -118,7 +121,8 @@ func compileInner(b *op.Body, varies []bool) (c *innerCode) {
 	return c
 }
 
-// place gives registers their places. The pass uses its own again and again; numbers have a place each.
+// place gives registers their places. The pass uses its own again and again; numbers have a place
+// each.
 func (k *innerCompiler) place() {
 	p := &laneSlots{c: k.c}
 	pass := map[int]bool{}
@@ -140,7 +144,8 @@ func (k *innerCompiler) place() {
 	p.block(k.c.block, kept...)
 }
 
-// ref is register r of the body; one that is the same in every iteration comes in when it is first read.
+// ref is register r of the body; one that is the same in every iteration comes in when it is first
+// read.
 func (k *innerCompiler) ref(r int) innerRef {
 	if x, ok := k.env[r]; ok {
 		if x.flat {

@@ -12,8 +12,8 @@ import (
 // acrossLeast is the fewest iterations that are worth the machine, which always does a whole group.
 const acrossLeast = 8
 
-// acrossWorker is one worker's program, with addresses and memory: a register of it is a number for each iteration of a
-// group.
+// acrossWorker is one worker's program, with addresses and memory: a register of it is a number for
+// each iteration of a group.
 type acrossWorker struct {
 	in     *innerCode
 	code   []vec.PassStep
@@ -72,7 +72,8 @@ func (p *acrossWorker) operand(w *innerWorker, a passArg) vec.PassOperand {
 	return vec.PassOperand{Base: unsafe.Pointer(&p.register(c.at[a.reg])[0]), At: vec.PassHere}
 }
 
-// run computes the points from..from+n-1, of which a group has room, into out, or nowhere if that is nil.
+// run computes the points from..from+n-1, of which a group has room, into out, or nowhere if that
+// is nil.
 func (p *acrossWorker) run(w *innerWorker, from, n int, out *value.Dense) error {
 	w.index(from, n)
 	if !w.exec(w.in.before, n) {

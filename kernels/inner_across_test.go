@@ -61,7 +61,8 @@ func (b *bodyOf) product(w, m int) int {
 	return b.act("matmul", b.row, nil, b.act("t", b.lay, nil, w), m)
 }
 
-// acrossBodies are bodies that end with products: what differs is which of the machine's steps they use.
+// acrossBodies are bodies that end with products: what differs is which of the machine's steps they
+// use.
 var acrossBodies = map[string]func(b *bodyOf) int{
 	"gravity": func(b *bodyOf) int {
 		d := b.act("sub", b.tall, nil, 1, b.here())
@@ -146,8 +147,8 @@ func beginAcross(t testing.TB, name string, n, odd int) (*op.Call, *parforRun) {
 	return c, run.(*parforRun)
 }
 
-// Forces by the square of the distance are one loop, whichever way the difference is written and whether bodies have
-// masses; what only looks like it is not.
+// Forces by the square of the distance are one loop, whichever way the difference is written and
+// whether bodies have masses; what only looks like it is not.
 func TestForcesAreFound(t *testing.T) {
 	for name, want := range map[string]bool{"gravity, as a quotient": true, "gravity, from the body": true, "gravity, with masses": true,
 		"gravity": false, "gravity, softened by the body": false, "gravity, along other axes": false, "a root that is read otherwise, too": false} {

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// passAgain is how often a pass is run again with a larger bias, and passRaise by how many powers of two.
+	// passAgain is how often a pass is run again with a larger bias, and passRaise by how many
+	// powers of two.
 	passAgain = 2
 	passRaise = 12
 	// passFailures in a row are followed by passPatience iterations that do without the machine.
@@ -181,5 +182,6 @@ func (p *passWorker) learn(terms [][]float64) {
 	}
 }
 
-// passSlack is what the terms of the next iterations may grow by before a pass is run again, in powers of two.
+// passSlack is what the terms of the next iterations may grow by before a pass is run again, in
+// powers of two.
 const passSlack = 3

@@ -2,7 +2,8 @@ package kernels
 
 import "testing"
 
-// BenchmarkOpen is the opening of a loop of products over rows for two workers: beside its iterations it has to be short, for nobody helps with it.
+// BenchmarkOpen is the opening of a loop of products over rows for two workers: beside its
+// iterations it has to be short, for nobody helps with it.
 func BenchmarkOpen(b *testing.B) {
 	c, _ := beginAcross(b, "gravity, from the body", 2000, 0)
 	b.ReportAllocs()

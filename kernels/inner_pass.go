@@ -1,12 +1,13 @@
 package kernels
 
-// This file turns the pass over the rows of tall matrices into a program of the pass machine (package vec), where its
-// steps are arithmetic on f64 that the machine has. It computes what the steps compute, with two differences that show
-// in no result: a product that is only summed is not kept, and sums of columns are taken with a bias (exact.Column).
-// Where these cannot prove their rounding, or something infinite comes up, the steps run as they are.
+// This file turns the pass over the rows of tall matrices into a program of the pass machine
+// (package vec), where its steps are arithmetic on f64 that the machine has. It computes what the
+// steps compute, with two differences that show in no result: a product that is only summed is not
+// kept, and sums of columns are taken with a bias (exact.Column). Where these cannot prove their
+// rounding, or something infinite comes up, the steps run as they are.
 //
-// The sums of a group of rows are taken while the next group is computed, behind its first root or division: those
-// units are slow, and the additions have nothing to wait for.
+// The sums of a group of rows are taken while the next group is computed, behind its first root or
+// division: those units are slow, and the additions have nothing to wait for.
 
 import (
 	"slices"
@@ -34,7 +35,8 @@ type passInstr struct {
 	arg [3]passArg
 }
 
-// passArg is a register, or the state of a sum; n operands of an instruction are set, the others have kind noArg.
+// passArg is a register, or the state of a sum; n operands of an instruction are set, the others
+// have kind noArg.
 type passArg struct {
 	kind passKind
 	reg  int
@@ -292,7 +294,8 @@ func (k *passCompiler) arithmetic(s *laneStep) {
 	}
 }
 
-// difference emits step i if it is a subtraction of what lies in memory, to be stored: one operation instead of three.
+// difference emits step i if it is a subtraction of what lies in memory, to be stored: one
+// operation instead of three.
 func (k *passCompiler) difference(s *laneStep, i int) bool {
 	if s.code != opF64x2 || s.def == nil || s.def.Name != "sub" || k.acc == s.arg[0] || k.acc == s.arg[1] || k.taken(s.dst, i) {
 		return false
@@ -311,8 +314,8 @@ func (k *passCompiler) keep(i int) {
 	}
 }
 
-// taken reports that the step after i takes r, which step i makes, from the accumulator, and that nothing else reads
-// it.
+// taken reports that the step after i takes r, which step i makes, from the accumulator, and that
+// nothing else reads it.
 func (k *passCompiler) taken(r, i int) bool {
 	for j := i + 1; j < len(k.in.block); j++ {
 		if k.gone[j] {

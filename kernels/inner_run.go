@@ -24,7 +24,8 @@ type innerWorker struct {
 	across  *acrossWorker
 }
 
-// innerState is what an execution leaves to the next: to make it anew took longer than to fill it again, by far, for it is a hundred kilobytes.
+// innerState is what an execution leaves to the next: to make it anew took longer than to fill it
+// again, by far, for it is a hundred kilobytes.
 type innerState struct {
 	columns []dense.Slab // of the matrices that are the same in every iteration, whole; shared by all workers
 	workers []*innerWorker

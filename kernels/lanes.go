@@ -1,6 +1,7 @@
 package kernels
 
-// This file defines the steps over lanes of a pass over tall matrices (inner.go). A register is a short vector, and a step is one loop over it.
+// This file defines the steps over lanes of a pass over tall matrices (inner.go). A register is a
+// short vector, and a step is one loop over it.
 
 import (
 	"sync"
@@ -76,8 +77,8 @@ func each(l []int, f func(int)) {
 	}
 }
 
-// laneSlots gives every register that steps write a place, and places whose register is read no more to others: what is
-// used stays in the first-level cache.
+// laneSlots gives every register that steps write a place, and places whose register is read no
+// more to others: what is used stays in the first-level cache.
 type laneSlots struct {
 	c     *laneCode
 	spare []int

@@ -1,7 +1,7 @@
 package kernels
 
-// This file defines the row `map.product`: a chain of elementwise operators on a product, which is not stored. How it runs by strips of
-// rows is in linalg_strips.go.
+// This file defines the row `map.product`: a chain of elementwise operators on a product, which is
+// not stored. How it runs by strips of rows is in linalg_strips.go.
 
 import (
 	"flow/ir/op"
@@ -14,16 +14,18 @@ import (
 	"flow/kernels/window"
 )
 
-// denseProducts is the rows of linear algebra on the given kernel set, with those of products inside of chains and pipes.
+// denseProducts is the rows of linear algebra on the given kernel set, with those of products
+// inside of chains and pipes.
 func denseProducts(set blas.Set) []*op.Def {
 	l := linalg.NewLinear(set)
 	return append(l.Rows(), pipeProduct(l), mapProduct(l))
 }
 
-// mapProduct is the row. Its inputs are those of the chain, in the place `place` what the product is added to or, if there is no such
-// matrix, its left factor; then the left factor, if it is not there, and the right one. Its attributes are those of map, that place,
-// whether something is added to (acc), those of gemm, and held, which is 0 for each input in whose memory the result may lie: those that are read to the end when it is written,
-// or elsewhere, have 1.
+// mapProduct is the row. Its inputs are those of the chain, in the place `place` what the product
+// is added to or, if there is no such matrix, its left factor; then the left factor, if it is not
+// there, and the right one. Its attributes are those of map, that place, whether something is added
+// to (acc), those of gemm, and held, which is 0 for each input in whose memory the result may lie:
+// those that are read to the end when it is written, or elsewhere, have 1.
 func mapProduct(l *linalg.Linear) *op.Def {
 	f := &productMaps{Linear: l, run: &engine{}}
 	return &op.Def{
@@ -89,8 +91,9 @@ func typesIn(c *op.Call) factors[types.Type] {
 	return productIn(c.Attrs, func(k int) types.Type { return c.In[k].Type() }, len(c.In))
 }
 
-// inStrips reports a product that is made by strips of rows, with the right factor packed beforehand: one that stays in a second-level
-// cache. The rows of a left factor that is read transposed lie too far apart for that.
+// inStrips reports a product that is made by strips of rows, with the right factor packed
+// beforehand: one that stays in a second-level cache. The rows of a left factor that is read
+// transposed lie too far apart for that.
 func inStrips(p factors[types.Type], out types.Type) bool {
 	return !p.ta && p.b.Count() > 0 && p.b.Count() <= linalg.MostRight && out.Count() > 0
 }
@@ -128,8 +131,9 @@ type productMaps struct {
 	run *engine
 }
 
-// whole makes the whole product, by the blocks that the kernels choose for the caches, and then runs the chain on it. The product lies in
-// the result where that has its type: of the inputs it shares memory with what is added to, if with any.
+// whole makes the whole product, by the blocks that the kernels choose for the caches, and then
+// runs the chain on it. The product lies in the result where that has its type: of the inputs it
+// shares memory with what is added to, if with any.
 func (f *productMaps) whole(c *op.Call) error {
 	at := c.Attrs.Int("place")
 	p := productIn(c.Attrs, c.Dense, len(c.In))

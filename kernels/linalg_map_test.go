@@ -16,7 +16,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// epilogue is a call of map.product: an n x m product over k, alone or added to a matrix, and a chain that reads it and an operand beside it.
+// epilogue is a call of map.product: an n x m product over k, alone or added to a matrix, and a
+// chain that reads it and an operand beside it.
 type epilogue struct {
 	e            types.Elem
 	n, k, m      int
@@ -92,7 +93,8 @@ func drawEpilogue(r *rand.Rand) epilogue {
 	return x
 }
 
-// A chain on a product equals its definition, and the product and the map one after the other, as a kernel and as a loop.
+// A chain on a product equals its definition, and the product and the map one after the other, as a
+// kernel and as a loop.
 func TestEpilogues(t *testing.T) { onNests(t, testEpilogues) }
 
 func testEpilogues(t *testing.T) {
@@ -156,8 +158,8 @@ func unfused(t *testing.T, rows []*op.Def, c *op.Call) value.Value {
 	return m.Out
 }
 
-// The result may lie in the memory of an input as the compiler says: by strips in that of everything that is read along the rows, else in
-// that of what the product is added to.
+// The result may lie in the memory of an input as the compiler says: by strips in that of
+// everything that is read along the rows, else in that of what the product is added to.
 func TestEpiloguesInPlace(t *testing.T) { onNests(t, testEpiloguesInPlace) }
 
 func testEpiloguesInPlace(t *testing.T) {
@@ -197,7 +199,8 @@ func testEpiloguesInPlace(t *testing.T) {
 	}
 }
 
-// BenchmarkEpilogues is a chain on a product beside the product and the map one after the other, on one core.
+// BenchmarkEpilogues is a chain on a product beside the product and the map one after the other, on
+// one core.
 func BenchmarkEpilogues(b *testing.B) {
 	table, err := Table("")
 	if err != nil {

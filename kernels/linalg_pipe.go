@@ -1,7 +1,7 @@
 package kernels
 
-// This file defines the row `pipe.product`: a pipe that reduces rows and reads a product of a tall matrix, which is made block by block
-// while the pipe takes it from a cache.
+// This file defines the row `pipe.product`: a pipe that reduces rows and reads a product of a tall
+// matrix, which is made block by block while the pipe takes it from a cache.
 
 import (
 	"flow/ir/op"
@@ -13,8 +13,9 @@ import (
 	"flow/kernels/window"
 )
 
-// pipeProduct is the row. Its inputs are those of the pipe, with the product's left factor in the place of the product, and then its right
-// factor; its attributes are those of the pipe, that place, and whether the right factor is transposed.
+// pipeProduct is the row. Its inputs are those of the pipe, with the product's left factor in the
+// place of the product, and then its right factor; its attributes are those of the pipe, that
+// place, and whether the right factor is transposed.
 func pipeProduct(l *linalg.Linear) *op.Def {
 	f := &productPipes{Linear: l, run: &engine{}}
 	return &op.Def{
@@ -87,7 +88,8 @@ type productBody struct {
 	by    []*productWorker
 }
 
-// productWorker is a worker's part: the product of some rows, windows of the operands that lie along the rows, and a pipe of them.
+// productWorker is a worker's part: the product of some rows, windows of the operands that lie
+// along the rows, and a pipe of them.
 type productWorker struct {
 	x       execution
 	m       *machine

@@ -12,7 +12,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// productCall is fold(r - s * a @ op(b)) of an n x k matrix a with m columns of products, r a row (or a column, or a matrix).
+// productCall is fold(r - s * a @ op(b)) of an n x k matrix a with m columns of products, r a row
+// (or a column, or a matrix).
 func productCall(r *rand.Rand, d *op.Def, e types.Elem, fold string, mode op.Mode, n, k, m int, tb bool) *op.Call {
 	a, b := rowtest.RandomDense(r, e, n, k), rowtest.RandomDense(r, e, k, m)
 	if tb {
@@ -40,7 +41,8 @@ func productCall(r *rand.Rand, d *op.Def, e types.Elem, fold string, mode op.Mod
 	return &op.Call{Def: d, Attrs: attrs, Body: p, Type: out, In: []value.Value{value.Scalar{Elem: p.In[0].Elem, F: 2}, a, row, b}}
 }
 
-// A pipe that makes its product equals the product and the pipe one after the other, as a kernel and as a loop.
+// A pipe that makes its product equals the product and the pipe one after the other, as a kernel
+// and as a loop.
 func TestPipesOfProducts(t *testing.T) { onNests(t, testPipesOfProducts) }
 
 func testPipesOfProducts(t *testing.T) {

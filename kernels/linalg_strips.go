@@ -1,8 +1,10 @@
 package kernels
 
-// This file runs map.product by strips of rows: a strip of the product is made in the memory of a worker, which a cache has, and the chain
-// takes it from there to the result. The right factor is packed once, for all strips and workers. So memory sees the left factor and what
-// else the chain reads once, and the result once; stored, the product would be cleared, added to, read and overwritten.
+// This file runs map.product by strips of rows: a strip of the product is made in the memory of a
+// worker, which a cache has, and the chain takes it from there to the result. The right factor is
+// packed once, for all strips and workers. So memory sees the left factor and what else the chain
+// reads once, and the result once; stored, the product would be cleared, added to, read and
+// overwritten.
 
 import (
 	"flow/ir/op"
@@ -14,10 +16,12 @@ import (
 	"flow/kernels/vec"
 )
 
-// stripElements is about how many elements of the product are made at a time: with the right factor they stay in a second-level cache.
+// stripElements is about how many elements of the product are made at a time: with the right factor
+// they stay in a second-level cache.
 const stripElements = 1 << 13
 
-// stripRows is the rows of a strip: a multiple of those of every micro-tile and of those of transposed operands that are turned at a time.
+// stripRows is the rows of a strip: a multiple of those of every micro-tile and of those of
+// transposed operands that are turned at a time.
 func stripRows(out types.Type) int {
 	return linalg.RoundUp(max(1, stripElements/out.Cols), dense.Panel)
 }
@@ -38,7 +42,8 @@ type stripBody[T dense.Precision] struct {
 	by1     []stripWorker[T]
 }
 
-// stripWorker is a worker's part: a strip of the product, windows of the operands that lie along the rows, and a machine for the chain.
+// stripWorker is a worker's part: a strip of the product, windows of the operands that lie along
+// the rows, and a machine for the chain.
 type stripWorker[T dense.Precision] struct {
 	s     *linalg.Scratch
 	m     *machine

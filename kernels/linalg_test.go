@@ -30,7 +30,8 @@ func chainSets(t testing.TB) []blas.Set {
 	return sets
 }
 
-// dominant is a random square matrix with a heavy diagonal: positive definite, and no elimination of it is unstable.
+// dominant is a random square matrix with a heavy diagonal: positive definite, and no elimination
+// of it is unstable.
 func dominant(r *rand.Rand, e types.Elem, n int) *value.Dense {
 	d := rowtest.RandomDense(r, e, n, n)
 	for i := range n {

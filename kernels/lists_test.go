@@ -16,7 +16,8 @@ import (
 	"flow/kernels/window"
 )
 
-// calls are arguments for rows that the loops over the table do not reach: matrices of element type e, and attributes.
+// calls are arguments for rows that the loops over the table do not reach: matrices of element type
+// e, and attributes.
 func calls(r *rand.Rand, e types.Elem, n, m int) map[string][]call {
 	a, b := anyDense(r, e, n, m), anyDense(r, e, m, n)
 	col := anyDense(r, e, n, 1)
@@ -114,7 +115,8 @@ func TestWholeRowsEqualTheirDefinitions(t *testing.T) {
 	}
 }
 
-// largeLists is a call of a row of lists that is long enough for a loop; n x m is a size for those that need no more.
+// largeLists is a call of a row of lists that is long enough for a loop; n x m is a size for those
+// that need no more.
 func largeLists(r *rand.Rand, d *op.Def, e types.Elem, n, m int) (*op.Attrs, []value.Value) {
 	x := anyDense(r, e, order.SortLeast+r.IntN(30000), 1+m%3)
 	switch r.IntN(4) {
@@ -160,7 +162,8 @@ func largeLists(r *rand.Rand, d *op.Def, e types.Elem, n, m int) (*op.Attrs, []v
 	return nil, []value.Value{x}
 }
 
-// Long columns go by digits, short ones by comparisons: both give the order of the definition, to the place.
+// Long columns go by digits, short ones by comparisons: both give the order of the definition, to
+// the place.
 func TestSortIsStable(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
 	for _, n := range []int{0, 1, 2, order.FewKeys, order.FewKeys + 1, 5000, 70000} {
@@ -212,8 +215,9 @@ func TestSortIsStable(t *testing.T) {
 	}
 }
 
-// A key among so many elements that several workers look for it: the greatest integer, whose key is that of nan; more equal elements than
-// are ever collected; neighbours that differ in the lowest bit alone; and the places where the equal ones begin and end.
+// A key among so many elements that several workers look for it: the greatest integer, whose key is
+// that of nan; more equal elements than are ever collected; neighbours that differ in the lowest
+// bit alone; and the places where the equal ones begin and end.
 func TestQuantilesOfLongLists(t *testing.T) {
 	table, err := Table("")
 	if err != nil {
@@ -315,7 +319,8 @@ func TestVarianceIsAccurate(t *testing.T) {
 	}
 }
 
-// A sample without replacement has no number twice and leaves none out; one with replacement is uniform.
+// A sample without replacement has no number twice and leaves none out; one with replacement is
+// uniform.
 func TestSample(t *testing.T) {
 	draw := func(n, k, seed int, replace bool) []int64 {
 		a := op.MakeAttrs(rowtest.Attr("n", op.Int(n)), rowtest.Attr("k", op.Int(k)), rowtest.Attr("seed", op.Int(seed)), rowtest.Attr("replace", op.Bool(replace)))
@@ -397,7 +402,8 @@ func TestKnownStatistics(t *testing.T) {
 	}
 }
 
-// Mistakes in arguments are refused with the code that says what is wrong; those in data fail the run.
+// Mistakes in arguments are refused with the code that says what is wrong; those in data fail the
+// run.
 func TestListFaults(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

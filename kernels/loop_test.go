@@ -13,8 +13,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// loopShapes are larger than a leaf in every way that a loop can be cut: many rows, rows of many leaves, rows cut in
-// segments, one column.
+// loopShapes are larger than a leaf in every way that a loop can be cut: many rows, rows of many
+// leaves, rows cut in segments, one column.
 var loopShapes = [][2]int{{700, 60}, {40000, 1}, {3, 40000}, {1, 150000}, {2, 140000}, {900, 70}}
 
 func TestElementwiseLoops(t *testing.T) {
@@ -45,7 +45,8 @@ func TestElementwiseLoops(t *testing.T) {
 	}
 }
 
-// largeCalls are calls of a row that is no elementwise one, on operands larger than a leaf; nil if the test knows none.
+// largeCalls are calls of a row that is no elementwise one, on operands larger than a leaf; nil if
+// the test knows none.
 func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.Attrs, in []value.Value) {
 	n, m := shape[0], shape[1]
 	rows, cols := op.Attr{Name: "n", Val: op.Int(n)}, op.Attr{Name: "m", Val: op.Int(m)}
@@ -155,7 +156,8 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	return nil, nil
 }
 
-// Every row with a loop, on operands of every shape that loops are cut by, gives the bits of its kernel.
+// Every row with a loop, on operands of every shape that loops are cut by, gives the bits of its
+// kernel.
 func TestLargeLoops(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for _, d := range rows(t) {

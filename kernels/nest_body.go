@@ -1,7 +1,7 @@
 package kernels
 
-// This file writes the body of a parfor as a nest: its indices are the space, what is the same in every iteration are operands, and every
-// action is written by its row.
+// This file writes the body of a parfor as a nest: its indices are the space, what is the same in
+// every iteration are operands, and every action is written by its row.
 
 import (
 	"strings"
@@ -16,8 +16,9 @@ import (
 
 // nestForm is how a body is written.
 type nestForm struct {
-	// affine says that subscripts which are linear in the indices are taken to be in range: who launches the loop has to prove it. Else each is
-	// checked, and counted from the end where it is negative.
+	// affine says that subscripts which are linear in the indices are taken to be in range: who
+	// launches the loop has to prove it. Else each is checked, and counted from the end where it is
+	// negative.
 	affine bool
 	words  int // of exact sums
 }
@@ -28,7 +29,8 @@ type nestOfBody struct {
 	operands []nestOperand // behind the bounds
 }
 
-// writeBody writes a body whose first dims arguments are the indices, with the steps by. why says what cannot be written.
+// writeBody writes a body whose first dims arguments are the indices, with the steps by. why says
+// what cannot be written.
 func writeBody(b *op.Body, varies []bool, keep *keepMap, dims int, by [2]int, names string, form nestForm) (out *nestOfBody, why string) {
 	x := &nestBuilder{Builder: loop.New(), words: form.words, affine: form.affine, lins: map[loop.Val]loop.Lin{},
 		scopes: []map[elementKey]loop.Val{{}}, keep: keep}
@@ -100,7 +102,8 @@ func (x *nestBuilder) yield(y nestRef, at []loop.Lin, dims int) {
 	}
 }
 
-// outer is register r of the loop's body, the same in every iteration: a constant, or an operand when it is first read.
+// outer is register r of the loop's body, the same in every iteration: a constant, or an operand
+// when it is first read.
 func (x *nestBuilder) outer(b *op.Body, r int) nestRef {
 	if k := r - len(b.Args); k >= 0 {
 		if c, ok := x.constant(&b.Acts[k]); ok {
@@ -341,7 +344,8 @@ func (x *nestBuilder) elements(b *op.Body, k int, env []nestRef) nestRef {
 	return x.settled(b, k, x.matrix(a.Type, at), false, !*made && !a.Def.Laws.Has(op.View))
 }
 
-// call is what the row of an action is told, and whether the row has made the elements of its result: in memory, or as a list.
+// call is what the row of an action is told, and whether the row has made the elements of its
+// result: in memory, or as a list.
 func (x *nestBuilder) call(a *op.Action, in []nestRef) (*op.Elements, *bool) {
 	e := &op.Elements{B: x.Builder, Attrs: a.Attrs, Out: a.Type, Fold: x.fold, Chain: x.chain, Below: x.below, Number: x.value}
 	e.Rounds = func(n int, state []loop.Val, body func(i loop.Lin, state []loop.Val) []loop.Val) []loop.Val {
@@ -371,9 +375,10 @@ func (x *nestBuilder) call(a *op.Action, in []nestRef) (*op.Elements, *bool) {
 	return e, &made
 }
 
-// subscript is a number as the first of size neighbouring subscripts of an axis of length n. One that is linear is taken to be in range
-// where the launch proves it; any other is checked, and counted from the end if it is negative. A range must not cross from the negative
-// subscripts to the others; the one index -1 is the last.
+// subscript is a number as the first of size neighbouring subscripts of an axis of length n. One
+// that is linear is taken to be in range where the launch proves it; any other is checked, and
+// counted from the end if it is negative. A range must not cross from the negative subscripts to
+// the others; the one index -1 is the last.
 func (x *nestBuilder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
 	l, linear := x.lins[v]
 	if linear && l.Known() {

@@ -1,6 +1,7 @@
 package kernels
 
-// This file says where matrices of a body lie: in registers, in memory, or nowhere; and what the rounds of a loop in a body carry.
+// This file says where matrices of a body lie: in registers, in memory, or nowhere; and what the
+// rounds of a loop in a body carry.
 
 import (
 	"slices"
@@ -12,7 +13,8 @@ import (
 	"flow/kernels/dense"
 )
 
-// laidElements is the most elements of a matrix of the body that lies in memory. Each lane has its own, so that eight of them fill 256 KiB.
+// laidElements is the most elements of a matrix of the body that lies in memory. Each lane has its
+// own, so that eight of them fill 256 KiB.
 const laidElements = 4096
 
 // local is memory for a matrix of the body.
@@ -149,8 +151,9 @@ func (c *carrying) next(in []nestRef) []loop.Val {
 	return vals
 }
 
-// settled is a matrix of the body: held where it is small and read more than once, in memory of the iteration where it is large and dear to
-// make again, else written where it is read. What fails must be made, read or not.
+// settled is a matrix of the body: held where it is small and read more than once, in memory of the
+// iteration where it is large and dear to make again, else written where it is read. What fails
+// must be made, read or not.
 func (x *nestBuilder) settled(b *op.Body, k int, m nestRef, fails, dear bool) nestRef {
 	readers := readersOf(b, k)
 	dear = dear && (readers > 1 || !readOnce(b, k))
@@ -172,7 +175,8 @@ func (x *nestBuilder) settled(b *op.Body, k int, m nestRef, fails, dear bool) ne
 	return m
 }
 
-// readOnce reports that each element of action k is read once: by an elementwise operator of its shape, or a reduction.
+// readOnce reports that each element of action k is read once: by an elementwise operator of its
+// shape, or a reduction.
 func readOnce(b *op.Body, k int) bool {
 	r := len(b.Args) + k
 	for i := range b.Acts {

@@ -49,7 +49,8 @@ func (x *nestBuilder) gathered(ts []types.Type, vals []loop.Val) (out []nestRef)
 	return out
 }
 
-// iterate writes a loop with carried values. Scalars and small matrices are carried in registers, large ones lie in memory.
+// iterate writes a loop with carried values. Scalars and small matrices are carried in registers,
+// large ones lie in memory.
 func (x *nestBuilder) iterate(a *op.Action, env []nestRef, keep []*keepMap) nestRef {
 	n := a.Attrs.Int("carry")
 	var in []nestRef

@@ -10,7 +10,8 @@ import (
 	"flow/kernels/define"
 )
 
-// effect writes an action that has no value. Its order among others needs no words: which point fails first, and how, is said by definition.
+// effect writes an action that has no value. Its order among others needs no words: which point
+// fails first, and how, is said by definition.
 func (x *nestBuilder) effect(a *op.Action, env []nestRef) nestRef {
 	none := nestRef{t: a.Type, val: loop.NoVal}
 	if a.Def.Control == op.Part {
@@ -28,8 +29,8 @@ func (x *nestBuilder) effect(a *op.Action, env []nestRef) nestRef {
 	return none
 }
 
-// text reports a text that no point fails to make, so that it need not be made. Whether one fails follows from the types of what it holds and
-// from constants, so it is made once, of zeros.
+// text reports a text that no point fails to make, so that it need not be made. Whether one fails
+// follows from the types of what it holds and from constants, so it is made once, of zeros.
 func text(b *op.Body, k int) bool {
 	a := &b.Acts[k]
 	if !a.Type.IsScalar() || a.Type.Elem != types.Str || a.Def.Control != op.NoControl || a.Def.Ref == nil || !a.Def.Laws.Has(op.Pure) {

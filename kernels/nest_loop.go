@@ -82,10 +82,12 @@ func actionsOf(b *op.Body) int {
 	return n
 }
 
-// nestWrittenFrom is from how many actions on a body is written as a nest, which the interpreter runs: so long does it take to write it.
+// nestWrittenFrom is from how many actions on a body is written as a nest, which the interpreter
+// runs: so long does it take to write it.
 const nestWrittenFrom = 2000
 
-// nestFrom is from how many actions on a loop is worth being compiled: some ten times as long as compiling takes.
+// nestFrom is from how many actions on a loop is worth being compiled: some ten times as long as
+// compiling takes.
 const nestFrom = 200_000
 
 // loopsFrom is nestFrom, but for tests.
@@ -102,7 +104,8 @@ func LoopsBegun() int64 { return nestsBegun.Load() }
 // RowsBegun is how many of them have gone over rows and columns by phases.
 func RowsBegun() int64 { return rowsBegun.Load() }
 
-// LoopsFrom sets from how many actions on the bodies of loops are compiled, for tests: 0 compiles all. What is computed does not change.
+// LoopsFrom sets from how many actions on the bodies of loops are compiled, for tests: 0 compiles
+// all. What is computed does not change.
 func LoopsFrom(actions int64) { loopsFrom.Store(actions) }
 
 // form is the body in one form, made when it is first asked for.
@@ -127,7 +130,8 @@ func (c *nestCode) form(k nestKey, names string) *nestMade {
 // nestBound is a body as nests that are bound to an execution.
 type nestBound interface{ worker(number int) iterations }
 
-// begin binds the body as nests to an execution; nil if the body has to be run in another way. Little work is interpreted.
+// begin binds the body as nests to an execution; nil if the body has to be run in another way.
+// Little work is interpreted.
 func (c *nestCode) begin(r *parforRun) nestBound {
 	from, work := loopsFrom.Load(), c.seen.Add(int64(c.acts)*int64(r.space.n[0])*int64(r.space.width()))
 	if work < min(from, nestWrittenFrom) {
@@ -242,7 +246,8 @@ type nestWorker struct {
 	first  *launch.Worker // of sums as they are begun
 	wide   *launch.Worker // of three words; nil until it is needed
 	slow   iterations     // for points of which the nest says nothing; nil until it is needed
-	// known says of cells that the worker has their values, rows is memory of constructors; both by operand.
+	// known says of cells that the worker has their values, rows is memory of constructors; both by
+	// operand.
 	known []bool
 	rows  []*value.Dense
 	asked bool // what a point needed was known: there may be cells that none needs
@@ -268,8 +273,8 @@ func (w *nestWorker) free() {
 
 func (w *nestWorker) stopped() bool { return w.n.r.stopped(w.number) }
 
-// run evaluates points, row after row: parts of rows at the ends and whole rows between them. Results are written even where out is
-// nil: they are what they were.
+// run evaluates points, row after row: parts of rows at the ends and whole rows between them.
+// Results are written even where out is nil: they are what they were.
 func (w *nestWorker) run(from, to int, _ *value.Dense) error {
 	width := w.n.r.space.width()
 	if w.n.r.space.dims == 1 {
@@ -289,7 +294,8 @@ func (w *nestWorker) run(from, to int, _ *value.Dense) error {
 	return nil
 }
 
-// part evaluates rows r0..r1-1 and lanes l0..l1-1. Where a check fails it halves the part, until it has found the points that fail.
+// part evaluates rows r0..r1-1 and lanes l0..l1-1. Where a check fails it halves the part, until it
+// has found the points that fail.
 func (w *nestWorker) part(r0, r1, l0, l1 int) error {
 	flagged, err := w.window(r0, r1, l0, l1)
 	switch {
@@ -315,7 +321,8 @@ func (w *nestWorker) part(r0, r1, l0, l1 int) error {
 	return w.point(p)
 }
 
-// point evaluates a point of which the nest says nothing. It computes the cells that the point needs.
+// point evaluates a point of which the nest says nothing. It computes the cells that the point
+// needs.
 func (w *nestWorker) point(p int) error {
 	if w.slow == nil {
 		if err := w.n.r.complete(); err != nil {

@@ -1,7 +1,8 @@
 package kernels
 
-// This file runs the nest of a program where its machine is asked for a part of the index space. Operands that do not lie in memory as the
-// index space wants them (transposed ones, elements of constructors) are made tile by tile and placed for each window.
+// This file runs the nest of a program where its machine is asked for a part of the index space.
+// Operands that do not lie in memory as the index space wants them (transposed ones, elements of
+// constructors) are made tile by tile and placed for each window.
 
 import (
 	"math"
@@ -25,7 +26,8 @@ type nestWork struct {
 	view    value.Dense
 }
 
-// boundNest is a nest bound to operands. It stays bound for calls that differ in the places of their operands alone.
+// boundNest is a nest bound to operands. It stays bound for calls that differ in the places of
+// their operands alone.
 type boundNest struct {
 	asked  bool // whether there is one for the call at work
 	prog   *op.Program
@@ -45,7 +47,8 @@ type boundNest struct {
 // tallBelow is the number of columns below which vectors go along the rows: they would not be full.
 const tallBelow = 16
 
-// failWindow is the most elements of a window of a program that may fail: so many are looked at to say what failed.
+// failWindow is the most elements of a window of a program that may fail: so many are looked at to
+// say what failed.
 const failWindow = 1 << 14
 
 // forget lets go of the operands.
@@ -55,7 +58,8 @@ func (b *boundNest) forget() {
 	b.asked = false
 }
 
-// nestWorker is the worker of the nest that runs on the index space as a line or as a grid, or nil where the machine's own code is to run.
+// nestWorker is the worker of the nest that runs on the index space as a line or as a grid, or nil
+// where the machine's own code is to run.
 func (m *machine) nestWorker(line, beside bool) *launch.Worker {
 	b := &m.nest.grid
 	if line {
@@ -95,7 +99,8 @@ func (m *machine) nestWorker(line, beside bool) *launch.Worker {
 	return b.worker
 }
 
-// nestShape is the shape of the nest for an index space, and which operands are columns in one piece; ok is false where no nest is to run.
+// nestShape is the shape of the nest for an index space, and which operands are columns in one
+// piece; ok is false where no nest is to run.
 func (m *machine) nestShape(line, beside bool, rows, cols int) (s nestShape, lines uint64, ok bool) {
 	if len(m.in) > mostIn {
 		return s, 0, false
@@ -142,7 +147,8 @@ func (b *boundNest) operands(m *machine, line bool, rows, cols int) {
 		}
 		return b.scalars[k]
 	}
-	// head is a matrix of the size of the index space whose place is told later; no column in one piece.
+	// head is a matrix of the size of the index space whose place is told later; no column in one
+	// piece.
 	head := func(k int, e types.Elem) *value.Dense {
 		b.heads[k] = value.Dense{Elem: dense.Storage(e), Rows: rows, Cols: cols, Stride: cols + 1}
 		return &b.heads[k]
@@ -221,8 +227,8 @@ func shareMemory(a, b *value.Dense) bool {
 	return a0 < b1 && b0 < a1
 }
 
-// nestedApart runs a program that may fail where its result would destroy the operands that say what failed: the elements of some rows are
-// copied to their place when all of them have values.
+// nestedApart runs a program that may fail where its result would destroy the operands that say
+// what failed: the elements of some rows are copied to their place when all of them have values.
 func (m *machine) nestedApart(a area, t target) error {
 	e := m.prog.Elem()
 	cols := min(a.cols(), batch)
@@ -353,7 +359,8 @@ func (m *machine) turnTo(w *launch.Worker, p area) {
 	}
 }
 
-// nestedTile runs a tile, in parts for which elements of constructors are drawn and in which a failure is found soon.
+// nestedTile runs a tile, in parts for which elements of constructors are drawn and in which a
+// failure is found soon.
 func (m *machine) nestedTile(w *launch.Worker, p area) error {
 	rows, cols := p.rows(), p.cols()
 	if m.drawn > 0 {

@@ -15,7 +15,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// onNests runs a test twice: where programs are too little work to be compiled, and where nests run from their first element on.
+// onNests runs a test twice: where programs are too little work to be compiled, and where nests run
+// from their first element on.
 func onNests(t *testing.T, test func(t *testing.T)) {
 	defer func(from int64) { compileFrom = from }(compileFrom)
 	compileFrom = math.MaxInt64
@@ -85,7 +86,8 @@ func TestNestsRun(t *testing.T) {
 	}
 }
 
-// TestNestFails: a nest that has no value of an element says of which one, also where the result goes to the operand's memory.
+// TestNestFails: a nest that has no value of an element says of which one, also where the result
+// goes to the operand's memory.
 func TestNestFails(t *testing.T) {
 	needCode(t)
 	defer func(from int64) { compileFrom = from }(compileFrom)
@@ -127,7 +129,8 @@ func TestNestFails(t *testing.T) {
 	}
 }
 
-// TestSinglesStay: the program of one operator is the same from call to call, so that what was compiled for it stays.
+// TestSinglesStay: the program of one operator is the same from call to call, so that what was
+// compiled for it stays.
 func TestSinglesStay(t *testing.T) {
 	e := &engine{}
 	add := rowtest.RowNamed(t, elementwise.Rows(), "add")
@@ -145,7 +148,8 @@ func TestSinglesStay(t *testing.T) {
 	}
 }
 
-// TestSpecialNests: the special functions that have bodies give the bits of package vec on every way through them.
+// TestSpecialNests: the special functions that have bodies give the bits of package vec on every
+// way through them.
 func TestSpecialNests(t *testing.T) {
 	needCode(t)
 	defer func(from int64) { compileFrom = from }(compileFrom)
@@ -188,7 +192,8 @@ func TestSpecialNests(t *testing.T) {
 	}
 }
 
-// TestNestScalars: the scalars of a call are its own, also where they are equal to those of the call before, as -0 is to 0.
+// TestNestScalars: the scalars of a call are its own, also where they are equal to those of the
+// call before, as -0 is to 0.
 func TestNestScalars(t *testing.T) {
 	needCode(t)
 	defer func(from int64) { compileFrom = from }(compileFrom)

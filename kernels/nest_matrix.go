@@ -1,7 +1,8 @@
 package kernels
 
-// This file writes matrices of a loop's body. A matrix is what its elements are; an element is written where it is read, and once in
-// a scope. Small matrices that are carried, chosen or read often are held element by element, in registers.
+// This file writes matrices of a loop's body. A matrix is what its elements are; an element is
+// written where it is read, and once in a scope. Small matrices that are carried, chosen or read
+// often are held element by element, in registers.
 
 import (
 	"fmt"
@@ -20,7 +21,8 @@ const (
 	bodyStatements = 12000
 )
 
-// nestRef is what a register of a body is in a loop: a scalar, a matrix, or the results of a loop or branch.
+// nestRef is what a register of a body is in a loop: a scalar, a matrix, or the results of a loop
+// or branch.
 type nestRef struct {
 	t     types.Type
 	val   loop.Val
@@ -83,7 +85,8 @@ func (x *nestBuilder) sized(t types.Type, at op.Element) nestRef {
 	return nestRef{t: t, val: loop.NoVal, at: at, rows: loop.Num(int64(t.Rows)), cols: loop.Num(int64(t.Cols))}
 }
 
-// nestOperand is an operand of a nest: a register of the loop's body or something of it, what phases have made of it, or a cell.
+// nestOperand is an operand of a nest: a register of the loop's body or something of it, what
+// phases have made of it, or a cell.
 type nestOperand struct {
 	register int
 	what     operandPart
@@ -340,7 +343,8 @@ func (x *nestBuilder) exactPair(c loop.Class, out types.Elem, n int) bool {
 	return n <= 2 && out.IsFloat() && (c == loop.Sum || c == loop.Mean && out == types.F64)
 }
 
-// pair is the sum or mean of one or two contributions, NoVal where they are no numbers of the result's type.
+// pair is the sum or mean of one or two contributions, NoVal where they are no numbers of the
+// result's type.
 func (x *nestBuilder) pair(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	sum := f(loop.Num(0), loop.Num(0))[0]
 	if x.Type(sum) != out {
@@ -355,7 +359,8 @@ func (x *nestBuilder) pair(c loop.Class, out types.Elem, rows, cols int, f func(
 	return x.Op(loop.Add, sum, define.Numeral(x.Builder, out, 0)) // a sum of 0 is +0
 }
 
-// product multiplies at most as many floats as a run has chains: each is a chain of one, and they are multiplied by halves.
+// product multiplies at most as many floats as a run has chains: each is a chain of one, and they
+// are multiplied by halves.
 func (x *nestBuilder) product(out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	var list []loop.Val
 	for i := range rows {

@@ -1,7 +1,8 @@
 package kernels
 
-// This file reads in nests what is the same in every iteration and is computed when an iteration first needs it (parfor_keep.go), and
-// constructors of which every iteration reads its own row. Both are operands whose elements come after the nest has begun.
+// This file reads in nests what is the same in every iteration and is computed when an iteration
+// first needs it (parfor_keep.go), and constructors of which every iteration reads its own row.
+// Both are operands whose elements come after the nest has begun.
 
 import (
 	"flow/ir/loop"
@@ -22,7 +23,8 @@ func (x *nestBuilder) param(t types.Type, o nestOperand) int {
 	return x.Param(kind, dense.Storage(t.Elem))
 }
 
-// once is action k of a nested body, whose value a cell keeps. What only such actions read is not written.
+// once is action k of a nested body, whose value a cell keeps. What only such actions read is not
+// written.
 func (x *nestBuilder) once(b *op.Body, k int, m *keepMap) nestRef {
 	a := &b.Acts[k]
 	t := a.Type
@@ -42,7 +44,8 @@ func (x *nestBuilder) once(b *op.Body, k int, m *keepMap) nestRef {
 	return x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(p, i, j) })
 }
 
-// again reports an action that is written although a cell keeps its value: a number costs less than to ask whether it is there.
+// again reports an action that is written although a cell keeps its value: a number costs less than
+// to ask whether it is there.
 func again(a *op.Action) bool {
 	return a.Def.Elt != nil && a.Type.IsScalar() || len(a.Args) == 0 && a.Def.Laws.Has(op.Pure) && (a.Type.IsScalar() || holdable(a.Type))
 }
@@ -101,7 +104,8 @@ func (n *nestRun) operand(o nestOperand) value.Value {
 	return o.of(r.values)
 }
 
-// learn gives a worker the values of cells that have come since it was asked last, and reports whether there are any.
+// learn gives a worker the values of cells that have come since it was asked last, and reports
+// whether there are any.
 func (w *nestWorker) learn(x *launch.Worker) (some bool) {
 	n := w.n
 	for k, o := range n.operands {

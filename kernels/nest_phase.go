@@ -24,7 +24,8 @@ type rowPhase struct {
 	loop     *launch.Loop
 }
 
-// writePhases writes all phases in one form; nil where one cannot be written. name is that of the index, by its step.
+// writePhases writes all phases in one form; nil where one cannot be written. name is that of the
+// index, by its step.
 func writePhases(p *rowPlan, by int, name string, affine bool) (out []*rowPhase) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -135,14 +136,15 @@ func (x *nestBuilder) ownRow(b *rowsBody, r int, row loop.Lin) nestRef {
 	return x.sized(t, func(_, j loop.Lin) loop.Val { return x.Load(m, row, j) })
 }
 
-// bring adds a matrix that an earlier phase has made, or of which the iteration has its row, as an operand.
+// bring adds a matrix that an earlier phase has made, or of which the iteration has its row, as an
+// operand.
 func (x *nestBuilder) bring(r int, what operandPart, e types.Elem) loop.Mem {
 	x.operands = append(x.operands, nestOperand{register: r, what: what})
 	return loop.Mem{Kind: loop.ParamMem, N: x.Param(loop.DenseParam, e)}
 }
 
-// contribute contributes the elements of a row to a reduction of rows, or of all of them, whose result is of gives; NoElem: of any type. Its
-// element is to, and col the column.
+// contribute contributes the elements of a row to a reduction of rows, or of all of them, whose
+// result is of gives; NoElem: of any type. Its element is to, and col the column.
 func (x *nestBuilder) contribute(d *op.Def, gives types.Elem, in nestRef, to [2]loop.Lin, col loop.Lin) {
 	if in.at == nil && !in.t.IsScalar() || in.val == loop.NoVal && in.at == nil {
 		panic(noBody{"`" + define.SourceName(d) + "` of " + in.t.String()})
@@ -166,7 +168,8 @@ func (x *nestBuilder) contribute(d *op.Def, gives types.Elem, in nestRef, to [2]
 	x.Reduce(loop.Mem{Kind: loop.ResultMem, N: out}, to[0], to[1], v)
 }
 
-// summed gives up on a reduction of e that has no state, or depends on the order, or whose result is not of gives; NoElem: it may be of any type.
+// summed gives up on a reduction of e that has no state, or depends on the order, or whose result
+// is not of gives; NoElem: it may be of any type.
 func (x *nestBuilder) summed(c loop.Class, e, gives types.Elem) {
 	switch {
 	case !slices.Contains(c.Info().On, e) || loop.StateOf(c, e, loop.FastLevels) == nil || !c.Free(e):

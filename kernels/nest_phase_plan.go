@@ -1,7 +1,8 @@
 package kernels
 
-// This file plans the phases of a body that gives rows. Between two phases lie reductions of whole rows: a phase is a loop over rows and
-// columns that reads what earlier ones have reduced, reduces on, and stores results.
+// This file plans the phases of a body that gives rows. Between two phases lie reductions of whole
+// rows: a phase is a loop over rows and columns that reads what earlier ones have reduced, reduces
+// on, and stores results.
 
 import (
 	"cmp"
@@ -16,12 +17,13 @@ import (
 const (
 	// leastWidth is from how many columns on rows have phases: shorter ones are lanes side by side.
 	leastWidth = 32
-	// dearElement is from how many statements on an element that a later phase reads is kept in memory, and not made again.
+	// dearElement is from how many statements on an element that a later phase reads is kept in
+	// memory, and not made again.
 	dearElement = 12
 )
 
-// rowResult is a result of a body that gives rows: a row of it for each iteration, or the reduction of all elements that a register has in
-// all iterations.
+// rowResult is a result of a body that gives rows: a row of it for each iteration, or the reduction
+// of all elements that a register has in all iterations.
 type rowResult struct {
 	register int
 	total    *op.Def // nil: rows
@@ -56,7 +58,8 @@ type phasePlan struct {
 	results      []int  // that it stores, or contributes to
 }
 
-// planParfor plans the body of a parfor whose only index is its first argument; nil where it gives no rows, or not by phases.
+// planParfor plans the body of a parfor whose only index is its first argument; nil where it gives
+// no rows, or not by phases.
 func planParfor(b *op.Body, varies []bool) *rowPlan {
 	y := b.Yields[0]
 	t := b.Register(y)
@@ -101,7 +104,8 @@ func planRows(b *rowsBody, width int) *rowPlan {
 	return p
 }
 
-// phase is the number of the phase of a level that goes over rows of type t, until all phases are known.
+// phase is the number of the phase of a level that goes over rows of type t, until all phases are
+// known.
 func (p *rowPlan) phase(level int, t types.Type) int {
 	width := 1
 	if t.IsDense() {
@@ -208,7 +212,8 @@ func chainElem(p *op.Program, r int) types.Elem {
 	return p.Steps[r-len(p.In)].Elem
 }
 
-// statements is how many statements the body of an elementwise operator has, for operands and a result of these types.
+// statements is how many statements the body of an elementwise operator has, for operands and a
+// result of these types.
 func statements(d *op.Def, out types.Elem, elems []types.Elem) (n int) {
 	defer func() {
 		if r := recover(); r != nil {

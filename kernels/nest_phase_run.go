@@ -1,6 +1,7 @@
 package kernels
 
-// This file runs bodies by phases: all phases on some rows, then on the next ones, so that the rows stay in a cache.
+// This file runs bodies by phases: all phases on some rows, then on the next ones, so that the rows
+// stay in a cache.
 
 import (
 	"errors"
@@ -12,7 +13,8 @@ import (
 	"flow/kernels/loop/launch"
 )
 
-// phaseElements is how many elements of a matrix the rows have that all phases go over before the next ones come.
+// phaseElements is how many elements of a matrix the rows have that all phases go over before the
+// next ones come.
 const phaseElements = 8 << 10
 
 // rowForm is a body by phases in one form.
@@ -30,8 +32,8 @@ func newRowForm(p *rowPlan, by int, name string, affine bool) *rowForm {
 	return f
 }
 
-// share finds kept registers that are results, or that may lie where a result will: of its type, and read last where the result is stored,
-// only at the same element.
+// share finds kept registers that are results, or that may lie where a result will: of its type,
+// and read last where the result is stored, only at the same element.
 func (f *rowForm) share() {
 	p := f.plan
 	for r, kept := range p.kept {
@@ -131,7 +133,8 @@ func (x *rowRun) bind() error {
 	return nil
 }
 
-// place is the matrix of all rows of a kept register: where a result will be, or one of which no memory exists.
+// place is the matrix of all rows of a kept register: where a result will be, or one of which no
+// memory exists.
 func (x *rowRun) place(r int) *value.Dense {
 	if k, ok := x.form.store[r]; ok {
 		return x.out[k]
@@ -183,7 +186,8 @@ func (w *phaseWorker) free() {
 // errApart says that numbers are too far apart for the sums of a loop.
 var errApart = errors.New("sums of numbers that are too far apart")
 
-// window runs the phases on rows, height of them at most; false if one of them has no value by them.
+// window runs the phases on rows, height of them at most; false if one of them has no value by
+// them.
 func (w *phaseWorker) window(r0, r1 int) (done bool, err error) {
 	for k, f := range w.x.form.phases {
 		v := w.workers[k]
@@ -290,7 +294,8 @@ func (w *parforRowsWorker) run(from, to int, _ *value.Dense) error {
 	return nil
 }
 
-// halved evaluates rows r0..r1-1. Where one has no value by the phases it halves them, until it has found the rows that have none.
+// halved evaluates rows r0..r1-1. Where one has no value by the phases it halves them, until it has
+// found the rows that have none.
 func (w *parforRowsWorker) halved(r0, r1 int) error {
 	done, err := w.window(r0, r1)
 	if err == errApart {

@@ -1,7 +1,7 @@
 package kernels
 
-// This file writes the program of a chain as a nest of the loop form, and keeps the nests with their program: one for each way in which its
-// operands may lie.
+// This file writes the program of a chain as a nest of the loop form, and keeps the nests with
+// their program: one for each way in which its operands may lie.
 
 import (
 	"sync"
@@ -55,14 +55,15 @@ func nestsOf(p *op.Program) *programNests {
 	}).(*programNests)
 }
 
-// compileFrom is how many steps on elements of a program justify machine code: ten times what it takes to make it, which is some 80 us for a
-// few operators, where a step takes some 0.3 ns. callSteps is what a call counts for beside its elements. Tests set compileFrom.
+// compileFrom is how many steps on elements of a program justify machine code: ten times what it
+// takes to make it, which is some 80 us for a few operators, where a step takes some 0.3 ns.
+// callSteps is what a call counts for beside its elements. Tests set compileFrom.
 var compileFrom int64 = 1 << 20
 
 const callSteps = 1 << 10
 
-// nest is the loop of a program in some shape, or nil as long as little work has been seen, and where there is none. work is how many elements
-// it is about to run on.
+// nest is the loop of a program in some shape, or nil as long as little work has been seen, and
+// where there is none. work is how many elements it is about to run on.
 func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 	n.mu.Lock()
 	x := n.by[s]
@@ -92,8 +93,9 @@ func (n *programNests) refuse(s nestShape) {
 	n.by[s].bad.Store(true)
 }
 
-// writeNest is the nest of a program, or nil where a step has no body. Its operands are those of the program, then the rows and the columns of
-// the index space; a check that fails has the number of its step.
+// writeNest is the nest of a program, or nil where a step has no body. Its operands are those of
+// the program, then the rows and the columns of the index space; a check that fails has the number
+// of its step.
 func writeNest(p *op.Program, s nestShape) (nest *loop.Nest) {
 	defer func() {
 		if r := recover(); r != nil {

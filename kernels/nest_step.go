@@ -1,6 +1,7 @@
 package kernels
 
-// This file writes one call of an elementwise row into a loop: conversions of its operands, the check that it has a value, its body.
+// This file writes one call of an elementwise row into a loop: conversions of its operands, the
+// check that it has a value, its body.
 
 import (
 	"math"
@@ -18,8 +19,8 @@ type noBody struct{ why string }
 // NoElement is why.
 func (n noBody) NoElement() string { return n.why }
 
-// nestStep appends d on the values in, whose element types are elems as the program has them, with a result of type out. A check that
-// fails has the number of the site.
+// nestStep appends d on the values in, whose element types are elems as the program has them, with
+// a result of type out. A check that fails has the number of the site.
 func nestStep(b *loop.Builder, d *op.Def, out types.Elem, in []loop.Val, elems []types.Elem, site int) loop.Val {
 	if d.Body == nil {
 		panic(noBody{"`" + define.SourceName(d) + "`"})

@@ -16,14 +16,16 @@ type nestTable struct {
 }
 
 const (
-	// mostTabled is the most elements of a table: they are read again and again, so a cache should hold them.
+	// mostTabled is the most elements of a table: they are read again and again, so a cache should
+	// hold them.
 	mostTabled = 1 << 19
-	// tabledUses is how many times the points compute an element of a table at least: one worker makes the table while the others
-	// wait, and a loop may end before its last round.
+	// tabledUses is how many times the points compute an element of a table at least: one worker
+	// makes the table while the others wait, and a loop may end before its last round.
 	tabledUses = 64
 )
 
-// tabulated is the nest of a body that reads tables, and the tables. Drawn rows come after the nest has begun, and so are in no table.
+// tabulated is the nest of a body that reads tables, and the tables. Drawn rows come after the nest
+// has begun, and so are in no table.
 func (b *nestOfBody) tabulated(dims int, cells []keepCell) (*loop.Nest, []nestTable) {
 	nest, list := loop.Tabulate(b.nest, func(param int) bool {
 		if param < 2*dims {
@@ -45,7 +47,8 @@ func (b *nestOfBody) tabulated(dims int, cells []keepCell) (*loop.Nest, []nestTa
 	return nest, tables
 }
 
-// mayBeEarly reports a cell that costs little, whether an iteration needs it or not: elementwise operators and constructors make it.
+// mayBeEarly reports a cell that costs little, whether an iteration needs it or not: elementwise
+// operators and constructors make it.
 func mayBeEarly(cells []keepCell, cell int) bool {
 	a := &cells[cell].body.Acts[cells[cell].act]
 	if !a.Def.Laws.Has(op.Pure) || !a.Def.Laws.Has(op.Elementwise) && len(a.Args) > 0 || a.Bodies != nil || !a.Type.Known() || a.Type.Count() > mostTabled {
@@ -59,7 +62,8 @@ func mayBeEarly(cells []keepCell, cell int) bool {
 	return true
 }
 
-// early computes the cells that tables may read. It reports whether all have values. A cell that fails does so again where an iteration needs it.
+// early computes the cells that tables may read. It reports whether all have values. A cell that
+// fails does so again where an iteration needs it.
 func (n *nestRun) early(m *nestMade) bool {
 	for _, o := range m.body.operands {
 		if o.what == cellValue && mayBeEarly(n.code.cells, o.register) {

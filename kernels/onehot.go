@@ -1,7 +1,8 @@
 package kernels
 
-// This file defines onehot, the matrix of codes, and what is computed of it without building it: the sums of rows by code, which are a
-// product with it, and how often each code stands in a column.
+// This file defines onehot, the matrix of codes, and what is computed of it without building it:
+// the sums of rows by code, which are a product with it, and how often each code stands in a
+// column.
 
 import (
 	"math"
@@ -121,8 +122,9 @@ func (c codeColumn) at(i int) (int, error) {
 	return code("onehot", c.At(i, 0), c.k)
 }
 
-// blocks calls f with the codes of rows from..to-1, some rows at a time, and the number of the first of them. The failure is
-// that of the first row whose element is no code; f has had a part of the rows before it.
+// blocks calls f with the codes of rows from..to-1, some rows at a time, and the number of the
+// first of them. The failure is that of the first row whose element is no code; f has had a part of
+// the rows before it.
 func (c codeColumn) blocks(from, to int, f func(i int, codes []int64)) error {
 	var room [512]int64
 	for i := from; i < to; i += len(room) {
@@ -206,21 +208,23 @@ func beginCut(c *op.Call) linalg.PanelGrid {
 	return p
 }
 
-// sumsBody adds the rows of a matrix by code: an element of the product with the matrix of codes is the chain
+// sumsBody adds the rows of a matrix by code: an element of the product with the matrix of codes is
+// the chain
 //
 //	s = fma(h, x, s) from +0, h = 1 in the rows of its code and 0 elsewhere
 //
-// Of a finite x, fma(1, x, s) is s + x, and fma(0, x, s) is s: s is never -0, as no sum of +0 and anything is. Of an infinite one or NaN,
-// fma(0, x, s) is NaN. Such an x leaves its own chain, and so its column, infinite or NaN at the end of the panel: then the column is
-// computed as it is defined.
+// Of a finite x, fma(1, x, s) is s + x, and fma(0, x, s) is s: s is never -0, as no sum of +0 and
+// anything is. Of an infinite one or NaN, fma(0, x, s) is NaN. Such an x leaves its own chain, and
+// so its column, infinite or NaN at the end of the panel: then the column is computed as it is
+// defined.
 type sumsBody struct {
 	linalg.PanelGrid
 	c     *op.Call
 	codes codeColumn
 	x     dense.Grid[float64]
 	sums  []dense.Grid[float64]
-	// stored says that rows of other codes are no terms of a sum, as in a product with a sparse matrix: a sum is the chain of its
-	// own rows, whatever the others are.
+	// stored says that rows of other codes are no terms of a sum, as in a product with a sparse
+	// matrix: a sum is the chain of its own rows, whatever the others are.
 	stored bool
 }
 
@@ -354,8 +358,9 @@ func onehotCounts() *op.Def {
 	}
 }
 
-// countsBody counts codes. Every worker has two tables of its own, one behind the other: an element and the next are counted in
-// different ones, as an element of the code before it would wait for its count to be stored.
+// countsBody counts codes. Every worker has two tables of its own, one behind the other: an element
+// and the next are counted in different ones, as an element of the code before it would wait for
+// its count to be stored.
 type countsBody struct {
 	c     *op.Call
 	codes codeColumn

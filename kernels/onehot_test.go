@@ -23,7 +23,8 @@ func codesIn(r *rand.Rand, e types.Elem, n, k int) *value.Dense {
 	return a
 }
 
-// What is computed of codes equals the definition by their matrix, as a kernel and as a loop, and fails as it does.
+// What is computed of codes equals the definition by their matrix, as a kernel and as a loop, and
+// fails as it does.
 func TestSumsByCode(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

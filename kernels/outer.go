@@ -1,7 +1,7 @@
 package kernels
 
-// This file defines the products that pair every element of one matrix with every element of another: outer, of any
-// elementwise operator, and kron.
+// This file defines the products that pair every element of one matrix with every element of
+// another: outer, of any elementwise operator, and kron.
 
 import (
 	"sort"
@@ -15,7 +15,8 @@ import (
 	"flow/kernels/window"
 )
 
-// pairings is the rows of this file. binary lists the elementwise rows; outer can use those of two numbers.
+// pairings is the rows of this file. binary lists the elementwise rows; outer can use those of two
+// numbers.
 func pairings(binary []*op.Def) []*op.Def {
 	o := &outerProduct{run: &engine{}, by: map[string]*op.Def{}}
 	for _, d := range binary {

@@ -11,8 +11,9 @@ import (
 	"flow/kernels/vec"
 )
 
-// Function is the row of an elementwise operator on floats, from its definition on float64. Of f32 it is rounded to f32, integers
-// and truth values become f64. f may be called by several workers at once and must not keep x.
+// Function is the row of an elementwise operator on floats, from its definition on float64. Of f32
+// it is rounded to f32, integers and truth values become f64. f may be called by several workers at
+// once and must not keep x.
 func Function(name, doc string, args []string, f func(x []float64) float64) *op.Def {
 	r := elementwise.Row{Name: name, Args: args, Doc: doc, Rule: define.AsFloat, Flops: 20, Elt: func(x []value.Scalar) value.Scalar {
 		at := make([]float64, len(x))
@@ -32,9 +33,10 @@ func Function(name, doc string, args []string, f func(x []float64) float64) *op.
 	return (&engine{}).executes([]*op.Def{r.Def()})[0]
 }
 
-// Whole is the row of an operator on whole dense matrices. shape gives the type of the result for those of the arguments, which
-// are numeric scalars and dense matrices of known sizes; apply fills out, which begins as zeros, of a scalar 1 x 1. It is definition and kernel in
-// one, so that nothing compares it with anything.
+// Whole is the row of an operator on whole dense matrices. shape gives the type of the result for
+// those of the arguments, which are numeric scalars and dense matrices of known sizes; apply fills
+// out, which begins as zeros, of a scalar 1 x 1. It is definition and kernel in one, so that
+// nothing compares it with anything.
 func Whole(name, doc string, args []string, shape func([]types.Type) (types.Type, error), apply func(out *value.Dense, in []value.Value) error) *op.Def {
 	d := &op.Def{Name: name, Doc: doc, Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 10) }}

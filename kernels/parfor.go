@@ -1,7 +1,7 @@
 package kernels
 
-// This file defines the row `parfor`: its index space, its definition, and how its kernel is run in chunks: as a nest
-// (nest_loop.go), or one iteration after the other (parfor_each.go).
+// This file defines the row `parfor`: its index space, its definition, and how its kernel is run in
+// chunks: as a nest (nest_loop.go), or one iteration after the other (parfor_each.go).
 
 import (
 	"errors"
@@ -37,7 +37,8 @@ func loops() []*op.Def {
 			{Name: "grain", Attr: true, Optional: true, Kind: op.IntVal, Doc: "the least number of iterations a chunk"},
 			{Name: "taken", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "the nodes of the body that stood before or after the loop, for reports"},
 		},
-		// The result's type belongs to the node: it follows from the body, which a type rule does not see.
+		// The result's type belongs to the node: it follows from the body, which a type rule does
+		// not see.
 		Type: func(s *op.Sig) (types.Type, error) {
 			return types.Type{}, op.Faultf(-1, define.CodeKind, "`parfor` has the type that its node says")
 		},
@@ -66,7 +67,8 @@ func loops() []*op.Def {
 	}, pairs()}
 }
 
-// indexSpace is the points of a parfor: index d goes lo, lo + by, .. for n values. The first lead inputs are bounds.
+// indexSpace is the points of a parfor: index d goes lo, lo + by, .. for n values. The first lead
+// inputs are bounds.
 type indexSpace struct {
 	dims      int
 	lo, by, n [2]int
@@ -91,8 +93,8 @@ func spaceOf(c *op.Call) (s indexSpace) {
 	return s
 }
 
-// steps is how many values a, a + by, .. come before b, or not after it where b is included; the greatest int if there are
-// more. With a negative by they descend.
+// steps is how many values a, a + by, .. come before b, or not after it where b is included; the
+// greatest int if there are more. With a negative by they descend.
 func steps(a, b, by int64, included bool) int {
 	if by < 0 {
 		a, b, by = b, a, -by
@@ -118,7 +120,8 @@ func (s *indexSpace) width() int {
 	return 1
 }
 
-// result is the type of the result. One that only the run knows and that no memory holds is a failure.
+// result is the type of the result. One that only the run knows and that no memory holds is a
+// failure.
 func (s *indexSpace) result(c *op.Call) (types.Type, error) {
 	t := c.Type
 	if t.Known() {
@@ -196,8 +199,8 @@ func parforRef(c *op.Call) (value.Value, error) {
 	return out, nil
 }
 
-// parforSpace is the space of the first index. Rows of a matrix of scalars are worth a chunk each; single scalars are
-// taken 256 at a time where there are many.
+// parforSpace is the space of the first index. Rows of a matrix of scalars are worth a chunk each;
+// single scalars are taken 256 at a time where there are many.
 func parforSpace(c *op.Call) (n, leaf int) {
 	s := spaceOf(c)
 	if _, err := s.result(c); err != nil {
@@ -218,8 +221,9 @@ func parforSpace(c *op.Call) (n, leaf int) {
 	return s.n[0], min(max(1, s.n[0]/64), 256)
 }
 
-// parforGroup is how many rows of points are evaluated together. The lanes of rows of few points may be along the first
-// index (launch.FewColumns), and a chunk of few rows leaves some of them empty. Longer rows have lanes of their own.
+// parforGroup is how many rows of points are evaluated together. The lanes of rows of few points
+// may be along the first index (launch.FewColumns), and a chunk of few rows leaves some of them
+// empty. Longer rows have lanes of their own.
 func parforGroup(c *op.Call) int {
 	s := spaceOf(c)
 	if w := s.width(); s.dims == 2 && w > 0 && w < launch.FewColumns {
@@ -244,8 +248,9 @@ type parforRun struct {
 	// whole is when drawn constructors were made.
 	whole    sync.Once
 	drawnErr error
-	// chunk is where the chunk of each worker begins, failed the least of those that have failed. Chunks after that are
-	// given up: no failure of theirs is the first, and one of their iterations may be without end.
+	// chunk is where the chunk of each worker begins, failed the least of those that have failed.
+	// Chunks after that are given up: no failure of theirs is the first, and one of their
+	// iterations may be without end.
 	chunk  []int
 	failed atomic.Int64
 }
@@ -257,9 +262,10 @@ func (r *parforRun) stopped(worker int) bool {
 
 // iterations is the state of one worker.
 type iterations interface {
-	// run computes the points from..to-1, counted row after row, into out, or only finds out whether one of them fails
-	// when out is nil. The failure may be any; which point is the first to fail, run does not know. It asks whether it
-	// is stopped in between, also in loops of the body, and then gives up with op.ErrStopped.
+	// run computes the points from..to-1, counted row after row, into out, or only finds out
+	// whether one of them fails when out is nil. The failure may be any; which point is the first
+	// to fail, run does not know. It asks whether it is stopped in between, also in loops of the
+	// body, and then gives up with op.ErrStopped.
 	run(from, to int, out *value.Dense) error
 }
 
@@ -372,8 +378,8 @@ func (r *parforRun) End() error {
 // probe is how many points are tried at a time when the first that fails is looked for.
 const probe = 256
 
-// first is the failure of the first point that fails, whichever chunk met one first: what fails is looked for from the
-// start, by batches, and in the batch that fails by definition.
+// first is the failure of the first point that fails, whichever chunk met one first: what fails is
+// looked for from the start, by batches, and in the batch that fails by definition.
 func (r *parforRun) first(worker, end int, err error) error {
 	w := r.space.width()
 	for at := 0; at < end; at += probe {

@@ -1,7 +1,7 @@
 package kernels
 
-// This file sorts the actions of a loop's body: what is the same in every iteration is computed once, the rest by a nest, or one iteration
-// after the other.
+// This file sorts the actions of a loop's body: what is the same in every iteration is computed
+// once, the rest by a nest, or one iteration after the other.
 
 import (
 	"sync"

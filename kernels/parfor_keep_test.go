@@ -10,8 +10,9 @@ import (
 	"flow/kernels/define"
 )
 
-// What is kept in the bodies of a parfor is what is marked for all loops around and made of nothing but what is the same in every
-// iteration: not what an index or a carried value reaches, and not what is unmarked and cheap.
+// What is kept in the bodies of a parfor is what is marked for all loops around and made of nothing
+// but what is the same in every iteration: not what an index or a carried value reaches, and not
+// what is unmarked and cheap.
 func TestKeptIn(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"flow/kernels/define"
 )
 
-// This file defines the row of a parfor whose second range depends on its first index: the list of its pairs, over which the
-// loop then goes.
+// This file defines the row of a parfor whose second range depends on its first index: the list of
+// its pairs, over which the loop then goes.
 
 func pairs() *op.Def {
 	return &op.Def{

@@ -1,8 +1,9 @@
 package kernels
 
-// This file defines the row `pipe`: a fused chain of elementwise operators and the reductions that read it, in one pass
-// over memory and without storing what is between them. The reductions are in pipe_fold.go, the chain's execution in
-// fused_run.go, how pipelines and maps run as loops in fused_loop.go.
+// This file defines the row `pipe`: a fused chain of elementwise operators and the reductions that
+// read it, in one pass over memory and without storing what is between them. The reductions are in
+// pipe_fold.go, the chain's execution in fused_run.go, how pipelines and maps run as loops in
+// fused_loop.go.
 
 import (
 	"strings"
@@ -17,16 +18,18 @@ import (
 // stores is what the attribute fold says of a result that is the chain's elements themselves.
 const stores = "store"
 
-// pipeRow is the row. Its attributes are those of map, the shape of the index space and, in fold, the names of the
-// reductions. With one name the result is that reduction's, with several it is a tuple of theirs; the first of several
-// may be `store`, the elements themselves. Reductions of rows and of columns do not mix.
+// pipeRow is the row. Its attributes are those of map, the shape of the index space and, in fold,
+// the names of the reductions. With one name the result is that reduction's, with several it is a
+// tuple of theirs; the first of several may be `store`, the elements themselves. Reductions of rows
+// and of columns do not mix.
 func pipeRow(run *engine) *op.Def {
 	return &op.Def{
 		Name:   "pipe",
 		Hidden: true,
 		Doc:    "pipe reduces a chain of elementwise operators over one index space in one pass over memory; fusion makes it.",
 		Args:   []op.Arg{{Name: "x", Rest: true}},
-		// The result's type belongs to the node: it follows from the body, which a type rule does not see.
+		// The result's type belongs to the node: it follows from the body, which a type rule does
+		// not see.
 		Type: func(s *op.Sig) (types.Type, error) {
 			return types.Type{}, op.Faultf(-1, define.CodeKind, "`pipe` has the type that its node says")
 		},
@@ -36,7 +39,8 @@ func pipeRow(run *engine) *op.Def {
 		Nests: pipeNests,
 		Shard: op.Shard{Kind: op.ShardWhole}, // Partition cuts it as its reduction is cut
 		Cost:  pipeCost,
-		// As in map. Results of reductions are written when the elements that they are of have been made.
+		// As in map. Results of reductions are written when the elements that they are of have been
+		// made.
 		Alias: true,
 		Kernel: func(c *op.Call) error {
 			lendResults(c)
@@ -79,7 +83,8 @@ func pipeCost(s *op.Sig, out types.Type) op.Work {
 	return w
 }
 
-// job is what an execution works on: a program over an index space, and what becomes of its elements.
+// job is what an execution works on: a program over an index space, and what becomes of its
+// elements.
 type job struct {
 	p          *op.Program
 	in         []value.Value
@@ -112,7 +117,8 @@ func (j *job) axis() foldAxis {
 // foldLists keeps what the attribute fold means, by its text.
 var foldLists sync.Map
 
-// foldsNamed is the reductions of an attribute; nil stands for what is stored. ok is false where it names none.
+// foldsNamed is the reductions of an attribute; nil stands for what is stored. ok is false where it
+// names none.
 func foldsNamed(names string) (folds []*fold, ok bool) {
 	if l, ok := foldLists.Load(names); ok {
 		return l.([]*fold), true
@@ -165,7 +171,8 @@ func pipeJob(c *op.Call) (job, error) {
 	return j, nil
 }
 
-// lendResults makes the memory of several results where nobody has lent it: in calls outside of an engine.
+// lendResults makes the memory of several results where nobody has lent it: in calls outside of an
+// engine.
 func lendResults(c *op.Call) {
 	if c.Type.Kind != types.Tuple || c.Out != nil {
 		return

@@ -15,7 +15,8 @@ import (
 	"flow/kernels/elementwise"
 )
 
-// runLoop executes a call as a loop on that many goroutines, each of which takes every chunk that is next.
+// runLoop executes a call as a loop on that many goroutines, each of which takes every chunk that
+// is next.
 func runLoop(b *testing.B, c *op.Call, workers int) {
 	n, leaf := c.Def.Loop.Space(c)
 	body, err := c.Def.Loop.Begin(c, workers)
@@ -48,7 +49,8 @@ func runLoop(b *testing.B, c *op.Call, workers int) {
 	}
 }
 
-// huge is a matrix as the runtime lends it: outside of the heap, on huge pages where the kernel gives them.
+// huge is a matrix as the runtime lends it: outside of the heap, on huge pages where the kernel
+// gives them.
 func huge(b *testing.B, rows, cols int) *value.Dense {
 	m, err := syscall.Mmap(-1, 0, 8*rows*cols, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	if err != nil {
@@ -59,7 +61,8 @@ func huge(b *testing.B, rows, cols int) *value.Dense {
 	return value.Over(m, types.F64, rows, cols)
 }
 
-// BenchmarkFused is workload c of the peers: y = sqrt(a*x+b)*c-d over 1e8 elements and its sum; and b, x + t(x).
+// BenchmarkFused is workload c of the peers: y = sqrt(a*x+b)*c-d over 1e8 elements and its sum; and
+// b, x + t(x).
 func BenchmarkFused(b *testing.B) {
 	const n = 100_000_000
 	y := sqrtChain(1, 1)
@@ -110,7 +113,8 @@ func BenchmarkTransposeAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkSeveral is a chain over 3e7 elements with several results, in one pass and as a map and reductions apart.
+// BenchmarkSeveral is a chain over 3e7 elements with several results, in one pass and as a map and
+// reductions apart.
 func BenchmarkSeveral(b *testing.B) {
 	const n = 30_000_000
 	x, out := huge(b, n, 1), huge(b, n, 1)
@@ -153,7 +157,8 @@ func BenchmarkSeveral(b *testing.B) {
 	}
 }
 
-// cpuSeconds is the time that the process has had, which tells kernels apart on a busy machine, too.
+// cpuSeconds is the time that the process has had, which tells kernels apart on a busy machine,
+// too.
 func cpuSeconds() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -1,6 +1,7 @@
 package kernels
 
-// This file reduces columns. Memory is read by rows, so that the state is that of all columns in work.
+// This file reduces columns. Memory is read by rows, so that the state is that of all columns in
+// work.
 
 import (
 	"slices"
@@ -13,8 +14,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// columnElems is the largest block of columns, half of what a second-level cache of 512 KiB holds. It has no more rows than a cascade of
-// package exact takes.
+// columnElems is the largest block of columns, half of what a second-level cache of 512 KiB holds.
+// It has no more rows than a cascade of package exact takes.
 const columnElems = 32 << 10
 
 // columnRows is the rows of a block of so many columns.
@@ -106,7 +107,8 @@ func pickColumns[T vec.Element](best, x []T, d *value.Dense, pick func(dst, a, b
 	}
 }
 
-// place looks for the extreme elements of a block whose first element is that of row i0 and of column j of the state.
+// place looks for the extreme elements of a block whose first element is that of row i0 and of
+// column j of the state.
 func (s *columnState) place(f *folder, b *value.Dense, i0, j int) {
 	behind := i0 >= s.next[j]
 	s.next[j] = max(s.next[j], i0+b.Rows)
@@ -122,8 +124,9 @@ func (s *columnState) place(f *folder, b *value.Dense, i0, j int) {
 	}
 }
 
-// placeColumns looks for the extreme elements of columns in a block whose first row is i0, behind all that have been looked at or not. Of equal ones
-// it is the first, though a worker may get an earlier block after a later one.
+// placeColumns looks for the extreme elements of columns in a block whose first row is i0, behind
+// all that have been looked at or not. Of equal ones it is the first, though a worker may get an
+// earlier block after a later one.
 func placeColumns[T vec.Element](at []int64, best, x []T, d *value.Dense, i0 int, least, behind bool) {
 	for i := range d.Rows {
 		row := int64(i0 + i)

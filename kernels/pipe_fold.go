@@ -1,7 +1,7 @@
 package kernels
 
-// This file reduces what a pipeline makes, block by block while it is in a cache. What makes any order give the same bits
-// is in the accumulators: exact sums, counts, extremes.
+// This file reduces what a pipeline makes, block by block while it is in a cache. What makes any
+// order give the same bits is in the accumulators: exact sums, counts, extremes.
 
 import (
 	"sync"
@@ -78,7 +78,8 @@ var folds = sync.OnceValue(func() map[string]*fold {
 // foldNamed is the reduction of that row, nil if there is none.
 func foldNamed(name string) *fold { return folds()[name] }
 
-// blockElems is how many elements are made before they are reduced: half of a first-level cache of f64.
+// blockElems is how many elements are made before they are reduced: half of a first-level cache of
+// f64.
 const blockElems = 3 << 10
 
 // folder is one worker's part of a reduction.
@@ -209,8 +210,8 @@ func (f *folder) finish(x *execution) {
 	}
 }
 
-// reduceAll adds an area to the results over all elements: in registers if the program is one segment of float64, else block by
-// block.
+// reduceAll adds an area to the results over all elements: in registers if the program is one
+// segment of float64, else block by block.
 func (m *machine) reduceAll(x *execution, a area) error {
 	if m.dense && (x.out == nil || x.out.Stride == x.cols) { // one long row
 		a = area{0, 1, a.i0*x.cols + a.j0, (a.i1-1)*x.cols + a.j1}
@@ -222,10 +223,12 @@ func (m *machine) reduceAll(x *execution, a area) error {
 	return m.addBlocks(x, a)
 }
 
-// maxTailRows bounds the rows of an area that the chain machine reduces: each may leave elements that fill no group.
+// maxTailRows bounds the rows of an area that the chain machine reduces: each may leave elements
+// that fill no group.
 const maxTailRows = 64
 
-// split calls f for areas of at most n elements, in whole rows, at most that many, where these are short enough.
+// split calls f for areas of at most n elements, in whole rows, at most that many, where these are
+// short enough.
 func (a area) split(n, rows int, f func(area) error) error {
 	cols := a.cols()
 	rows = max(1, min(rows, n/cols))
@@ -239,7 +242,8 @@ func (a area) split(n, rows int, f func(area) error) error {
 	return nil
 }
 
-// make runs the program on an area of at most a block, stores what it made if that is wanted, and returns it. Without a program it is the operand.
+// make runs the program on an area of at most a block, stores what it made if that is wanted, and
+// returns it. Without a program it is the operand.
 func (m *machine) make(x *execution, a area) (*value.Dense, error) {
 	if len(x.p.Steps) == 0 && x.out == nil && m.in[0].mode == op.Full && m.in[0].d.Elem == x.elem {
 		d := m.in[0].d
@@ -266,7 +270,8 @@ func (m *machine) make(x *execution, a area) (*value.Dense, error) {
 	return b, err
 }
 
-// store writes a block to its place among the elements. Its row is that of the index space, or of all of it as one row.
+// store writes a block to its place among the elements. Its row is that of the index space, or of
+// all of it as one row.
 func (m *machine) store(x *execution, b *value.Dense, a area) {
 	n := a.cols()
 	for i := range a.rows() {

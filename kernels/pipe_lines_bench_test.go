@@ -15,7 +15,8 @@ import (
 	"flow/kernels/elementwise"
 )
 
-// lineShapes are the index spaces of BenchmarkLines: what stays in a cache, and about half a gigabyte of short and of long rows.
+// lineShapes are the index spaces of BenchmarkLines: what stays in a cache, and about half a
+// gigabyte of short and of long rows.
 var lineShapes = []struct {
 	name       string
 	rows, cols int
@@ -64,8 +65,10 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// BenchmarkLines takes a chain and reductions of its rows or columns in one pass and operator by operator, in turn. Its figures are milliseconds of
-// processors' time at the median, and one pass over operators apart: of the medians and of the minima of processors' time, and of the medians of the clock's.
+// BenchmarkLines takes a chain and reductions of its rows or columns in one pass and operator by
+// operator, in turn. Its figures are milliseconds of processors' time at the median, and one pass
+// over operators apart: of the medians and of the minima of processors' time, and of the medians of
+// the clock's.
 func BenchmarkLines(b *testing.B) {
 	defs := map[string]*op.Def{}
 	for _, d := range elementwise.Rows() {
@@ -90,7 +93,8 @@ func BenchmarkLines(b *testing.B) {
 	}
 }
 
-// lineResults is what is wanted of a chain: a reduction, and the elements and a reduction; of no chain two reductions.
+// lineResults is what is wanted of a chain: a reduction, and the elements and a reduction; of no
+// chain two reductions.
 func lineResults(chain string) (out [][]string) {
 	for _, f := range lineFolds() {
 		if chain == "x" {

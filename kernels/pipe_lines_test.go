@@ -9,7 +9,8 @@ import (
 	"flow/ir/value"
 )
 
-// Reductions of lines allocate what a call needs, and nothing for a row or for a column: alone, and of what a pipeline makes and stores.
+// Reductions of lines allocate what a call needs, and nothing for a row or for a column: alone, and
+// of what a pipeline makes and stores.
 func TestLinesDoNotAllocate(t *testing.T) {
 	measure := func(name string, rows, cols int, piped bool) float64 {
 		c := sqrtChain(rows, cols)

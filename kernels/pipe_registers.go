@@ -1,6 +1,7 @@
 package kernels
 
-// This file reduces what a chain makes in the chain machine's registers, on its way to where it is stored.
+// This file reduces what a chain makes in the chain machine's registers, on its way to where it is
+// stored.
 
 import (
 	"math"
@@ -13,7 +14,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// running is an exact sum of elements or of their squares. Of float64 the chain machine cascades it, if that loses nothing.
+// running is an exact sum of elements or of their squares. Of float64 the chain machine cascades
+// it, if that loses nothing.
 type running struct {
 	exact.Sum
 	squares bool
@@ -36,7 +38,8 @@ const patience = 16
 // sampleElems is how many elements the expectation is taken from.
 const sampleElems = vec.ChainBytes / 8
 
-// sumsOf is how many exact sums of elements of e a reduction is made of: of a variance the second is that of the squares.
+// sumsOf is how many exact sums of elements of e a reduction is made of: of a variance the second
+// is that of the squares.
 func (f *fold) sumsOf(e types.Elem) int {
 	switch {
 	case f.arg:
@@ -90,8 +93,8 @@ func (m *machine) eachSum(do func(r *running)) {
 	}
 }
 
-// reduceArea adds an area of at most loopUnit elements to the results over all elements, in registers. Sums that lost something
-// are taken again.
+// reduceArea adds an area of at most loopUnit elements to the results over all elements, in
+// registers. Sums that lost something are taken again.
 func (m *machine) reduceArea(x *execution, a area) error {
 	waiting, sample := false, false
 	m.eachSum(func(r *running) {
@@ -238,7 +241,8 @@ func (m *machine) take(x *execution, a area, f *folder, tails *value.Dense) erro
 	return nil
 }
 
-// addAgain adds an area to one exact sum: as it was stored, where it was, for an operand may have been overwritten.
+// addAgain adds an area to one exact sum: as it was stored, where it was, for an operand may have
+// been overwritten.
 func (m *machine) addAgain(x *execution, a area, r *running) error {
 	if x.out != nil {
 		for i := range a.rows() {

@@ -12,7 +12,8 @@ import (
 	"flow/kernels/exact"
 )
 
-// A sum over elements whose sizes change on the way, which the cascades take in turn, is that of the exact accumulator.
+// A sum over elements whose sizes change on the way, which the cascades take in turn, is that of
+// the exact accumulator.
 func TestSumOfChangingSizes(t *testing.T) {
 	const block, blocks = loopUnit, 24
 	r := rand.New(rand.NewPCG(51, 52))

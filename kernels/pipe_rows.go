@@ -1,6 +1,7 @@
 package kernels
 
-// This file reduces rows: several to a block where they are short, piece by piece where they are long.
+// This file reduces rows: several to a block where they are short, piece by piece where they are
+// long.
 
 import (
 	"flow/ir/types"
@@ -12,7 +13,8 @@ import (
 const (
 	// rowsElems is the largest block of short rows: as many as package exact sums side by side.
 	rowsElems = exact.RowsAtOnce * exact.LongestRow
-	// registerRow is from how many elements on a row is reduced in registers: a sum of it then begins and ends with half a microsecond.
+	// registerRow is from how many elements on a row is reduced in registers: a sum of it then
+	// begins and ends with half a microsecond.
 	registerRow = 4 << 10
 )
 

@@ -13,7 +13,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// severalNames draws what a pipeline gives: perhaps its elements, and reductions of all elements and of one axis.
+// severalNames draws what a pipeline gives: perhaps its elements, and reductions of all elements
+// and of one axis.
 func severalNames(r *rand.Rand) []string {
 	axis := []op.Fold{op.FoldRows, op.FoldCols, op.FoldAll}[r.IntN(3)]
 	var fit []string
@@ -35,7 +36,8 @@ func severalNames(r *rand.Rand) []string {
 	return out
 }
 
-// severalCall is a call of pipe with several results, as c's program makes them; ok is false where a reduction refuses.
+// severalCall is a call of pipe with several results, as c's program makes them; ok is false where
+// a reduction refuses.
 func severalCall(c *op.Call, names []string, rows, cols int) (*op.Call, bool) {
 	space := types.DenseOf(c.Body.Elem(), rows, cols)
 	var ts []types.Type
@@ -69,7 +71,8 @@ func lendTuple(c *op.Call) value.Tuple {
 	return out
 }
 
-// checkSeveral runs a call as a kernel, in place of an operand, and as a loop, and compares with the definition.
+// checkSeveral runs a call as a kernel, in place of an operand, and as a loop, and compares with
+// the definition.
 func checkSeveral(t *testing.T, r *rand.Rand, c *op.Call, names []string) {
 	t.Helper()
 	want, err := c.Def.Ref(c)
@@ -140,7 +143,8 @@ func TestPipeOfSeveralResults(t *testing.T) {
 	}
 }
 
-// What is cut into pieces and groups, what streams past the caches, and sums that no cascade can hold.
+// What is cut into pieces and groups, what streams past the caches, and sums that no cascade can
+// hold.
 func TestLargePipesOfSeveralResults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large")

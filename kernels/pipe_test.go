@@ -24,7 +24,8 @@ func foldNames() []string {
 	return out
 }
 
-// pipeCall is a call of pipe with a random program that ends with the fold; ok is false where the fold refuses.
+// pipeCall is a call of pipe with a random program that ends with the fold; ok is false where the
+// fold refuses.
 func pipeCall(r *rand.Rand, d *op.Def, defs []*op.Def, f string, rows, cols int) (c *op.Call, ok bool) {
 	p, in, e := randomProgram(r, defs, rows, cols)
 	if r.IntN(3) == 0 { // floats of one type all the way: the chain machine's
@@ -182,7 +183,8 @@ func testPipeInChunks(t *testing.T) {
 	}
 }
 
-// Maps of square matrices that read an operand transposed go in pairs of blocks, by tiles where they can.
+// Maps of square matrices that read an operand transposed go in pairs of blocks, by tiles where
+// they can.
 func TestMirroredMaps(t *testing.T) {
 	defs := elementwise.Rows()
 	mapRow := fused()[0]
@@ -218,7 +220,8 @@ func TestMirroredMaps(t *testing.T) {
 	}
 }
 
-// Of a matrix and its transpose, what is the same both ways is computed once, and what only looks like it is not.
+// Of a matrix and its transpose, what is the same both ways is computed once, and what only looks
+// like it is not.
 func TestSymmetricMaps(t *testing.T) {
 	rows := map[string]*op.Def{}
 	for _, d := range elementwise.Rows() {

@@ -2,9 +2,10 @@ package kernels
 
 // This file defines products: prod of all elements, rowprod and colprod of each line.
 //
-// A float product rounds at every step, so its order is part of its meaning. That of a line is the chain of its elements, as cumprod has it:
-// many lines are carried on side by side. All elements would be one chain, as long as the matrix; prod takes them as many chains of a fixed
-// place each, so that neither a vector nor a second worker has to wait (see RATIONALE.md).
+// A float product rounds at every step, so its order is part of its meaning. That of a line is the
+// chain of its elements, as cumprod has it: many lines are carried on side by side. All elements
+// would be one chain, as long as the matrix; prod takes them as many chains of a fixed place each,
+// so that neither a vector nor a second worker has to wait (see RATIONALE.md).
 
 import (
 	"math"
@@ -20,7 +21,8 @@ import (
 )
 
 const (
-	// prodRun is how many elements, in row-major order, are a run: runs are multiplied by themselves.
+	// prodRun is how many elements, in row-major order, are a run: runs are multiplied by
+	// themselves.
 	prodRun = 32768
 	// prodChains is how many chains a run has: element k of it belongs to chain k mod prodChains.
 	prodChains = 512
@@ -75,7 +77,8 @@ func prod() *op.Def {
 // prodRuns is how many runs n elements are.
 func prodRuns(n int) int { return (n + prodRun - 1) / prodRun }
 
-// refProd is the definition of prod: whole runs of whole chains, of ones where there are no elements.
+// refProd is the definition of prod: whole runs of whole chains, of ones where there are no
+// elements.
 func refProd(x []value.Scalar, e types.Elem) value.Scalar {
 	one := value.I64(1).Convert(e)
 	times := func(a, b value.Scalar) value.Scalar {
@@ -129,7 +132,8 @@ func newProdBody(c *op.Call, in *value.Dense) *prodBody {
 	return &prodBody{c: c, in: in, runs: make([]value.Scalar, prodRuns(in.Rows*in.Cols))}
 }
 
-// prodRoom is the memory of a chunk: the chains, and a run whose elements do not lie one after the other.
+// prodRoom is the memory of a chunk: the chains, and a run whose elements do not lie one after the
+// other.
 type prodRoom struct {
 	f64      [prodChains]float64
 	f32      [prodChains]float32
@@ -274,7 +278,8 @@ func oneNaN[T vec.Float](x []T) {
 	}
 }
 
-// multiplyLines writes the products of a's lines, each a chain, to out: columns by whole rows, and eight rows beside each other.
+// multiplyLines writes the products of a's lines, each a chain, to out: columns by whole rows, and
+// eight rows beside each other.
 func multiplyLines[T vec.Number](out []T, a dense.Grid[T], byRow bool, mul func(dst, a, b []T)) {
 	if vec.Fill(out, 1); a.Cols == 0 { // and perhaps no memory
 		return
@@ -299,7 +304,8 @@ func multiplyLines[T vec.Number](out []T, a dense.Grid[T], byRow bool, mul func(
 	}
 }
 
-// eightProducts is the products of rows i..i+7: of chains in step none waits for its own last multiplication.
+// eightProducts is the products of rows i..i+7: of chains in step none waits for its own last
+// multiplication.
 func eightProducts[T vec.Number](a dense.Grid[T], i int) [8]T {
 	r0 := a.Row(i)
 	n := len(r0)

@@ -8,7 +8,8 @@ import (
 	"flow/ir/value"
 )
 
-// anyScalar is a number that the tests like: small integers, ordinary floats, and now and then a hard case.
+// anyScalar is a number that the tests like: small integers, ordinary floats, and now and then a
+// hard case.
 func anyScalar(r *rand.Rand, e types.Elem) value.Scalar {
 	switch e {
 	case types.Bool:

@@ -1,10 +1,10 @@
 package kernels
 
-// This file defines the reductions of a whole matrix to one scalar: sum, mean, norm, prod, min, max, count, any, all,
-// identical; and how they are cut: each is a row of three hidden rows, block -> accumulator (.part), accumulators ->
-// accumulator (.join), accumulator -> result (.done). An accumulator is an ordinary dense matrix of one row, so that
-// it travels like any other block. What makes any cut give the same bits is in the accumulator: exact sums, wrapping
-// integers, minima.
+// This file defines the reductions of a whole matrix to one scalar: sum, mean, norm, prod, min,
+// max, count, any, all, identical; and how they are cut: each is a row of three hidden rows, block
+// -> accumulator (.part), accumulators -> accumulator (.join), accumulator -> result (.done). An
+// accumulator is an ordinary dense matrix of one row, so that it travels like any other block. What
+// makes any cut give the same bits is in the accumulator: exact sums, wrapping integers, minima.
 
 import (
 	"flow/ir/loop"

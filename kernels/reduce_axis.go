@@ -1,7 +1,8 @@
 package kernels
 
-// This file defines the reductions of every row (a result of n x 1) and of every column (1 x m): rowsum, colsum,
-// rowmean and so on. Blocks hold whole rows or whole columns, so that there are no partial results.
+// This file defines the reductions of every row (a result of n x 1) and of every column (1 x m):
+// rowsum, colsum, rowmean and so on. Blocks hold whole rows or whole columns, so that there are no
+// partial results.
 
 import (
 	"math"
@@ -16,7 +17,8 @@ import (
 	"flow/kernels/window"
 )
 
-// axisRows is the rows of this file: a form by rows and one by columns of each whole reduction, and the arg rows.
+// axisRows is the rows of this file: a form by rows and one by columns of each whole reduction, and
+// the arg rows.
 func axisRows() []*op.Def {
 	var out []*op.Def
 	for _, w := range wholes() {
@@ -93,7 +95,8 @@ func axisRow(w whole, word string, byRow bool) *op.Def {
 	return d
 }
 
-// axisExample is the program of the manual for one direction of a reduction of a 3 x 2 matrix of ones.
+// axisExample is the program of the manual for one direction of a reduction of a 3 x 2 matrix of
+// ones.
 func axisExample(word string, byRow bool) []op.Example {
 	result := map[string][2]string{"sum": {"2\n2\n2\n", "3 3\n"}, "count": {"2\n2\n2\n", "3 3\n"},
 		"any": {"true\ntrue\ntrue\n", "true true\n"}, "all": {"true\ntrue\ntrue\n", "true true\n"},
@@ -131,7 +134,8 @@ func eachLine(c *op.Call, byRow, nonempty bool, f func(x []value.Scalar) value.S
 	return out, nil
 }
 
-// rows reduces each row: by exact sums where the reduction is made of them, everything else through the accumulator.
+// rows reduces each row: by exact sums where the reduction is made of them, everything else through
+// the accumulator.
 func (w whole) rows(out, a *value.Dense, r *lineRoom) {
 	if w.exactParts(a.Elem) != nil && (a.Elem != types.I64 || w.name != "mean") {
 		w.exactRows(out, a, r)
@@ -159,7 +163,8 @@ func (w whole) rows(out, a *value.Dense, r *lineRoom) {
 	}
 }
 
-// exactCols reduces columns by exact sums, a few at a time. Reductions of columns that are made of none have loops (lines).
+// exactCols reduces columns by exact sums, a few at a time. Reductions of columns that are made of
+// none have loops (lines).
 func (w whole) exactCols(out, a *value.Dense) {
 	c := columnPool.Get().(*columnSums)
 	defer columnPool.Put(c)
@@ -177,7 +182,8 @@ func (w whole) exactCols(out, a *value.Dense) {
 	}
 }
 
-// fromNear sets the results of the columns of a, from j on, where they follow from sums that two floats hold.
+// fromNear sets the results of the columns of a, from j on, where they follow from sums that two
+// floats hold.
 func (w whole) fromNear(out *value.Dense, j int, a *value.Dense, near *nearSums) bool {
 	parts := w.exactParts(a.Elem)
 	if len(parts) != 1 {

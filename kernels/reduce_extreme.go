@@ -1,6 +1,7 @@
 package kernels
 
-// This file defines the reductions min and max, which have accumulators of one element, and identical, which has none.
+// This file defines the reductions min and max, which have accumulators of one element, and
+// identical, which has none.
 
 import (
 	"math"
@@ -164,8 +165,8 @@ func identical() *op.Def {
 	}
 }
 
-// sameEntries is the definition of identical for two sparse matrices of one type: the same places, and at each the same
-// value.
+// sameEntries is the definition of identical for two sparse matrices of one type: the same places,
+// and at each the same value.
 func sameEntries(a, b *value.CSR) bool {
 	for i := range a.Rows {
 		x, at := a.Row(i)

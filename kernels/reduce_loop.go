@@ -1,7 +1,7 @@
 package kernels
 
-// This file runs reductions as loops: every worker has an accumulator of its own, which needs no lock, and End joins them. Accumulators are
-// exact, so nothing depends on who added what.
+// This file runs reductions as loops: every worker has an accumulator of its own, which needs no
+// lock, and End joins them. Accumulators are exact, so nothing depends on who added what.
 
 import (
 	"flow/ir/op"
@@ -75,8 +75,8 @@ func (l *wholeBody) End() error {
 	return nil
 }
 
-// colLoop is the Loop of a reduction of columns. Many columns are shared out among the workers; of few long ones each worker
-// reduces its rows, and the results are joined column by column.
+// colLoop is the Loop of a reduction of columns. Many columns are shared out among the workers; of
+// few long ones each worker reduces its rows, and the results are joined column by column.
 func colLoop(f *fold, kernel func(c *op.Call) error) *op.Loop {
 	byColumn := window.Loop(kernel, window.Cols)
 	long := func(c *op.Call) bool {
@@ -102,7 +102,8 @@ func colLoop(f *fold, kernel func(c *op.Call) error) *op.Loop {
 	}
 }
 
-// manyCols is from how many columns on they are shared out. An exact sum is 550 bytes, so fewer fit into the second-level cache.
+// manyCols is from how many columns on they are shared out. An exact sum is 550 bytes, so fewer fit
+// into the second-level cache.
 const manyCols = 512
 
 type colBody struct {

@@ -256,8 +256,8 @@ func rounded(acc *value.Dense, e types.Elem) value.Scalar {
 	return value.F64(s.Round())
 }
 
-// bigSum is the definition of a sum: arbitrary precision, rounded once to e. Values that are no real number decide
-// it first, as in IEEE addition.
+// bigSum is the definition of a sum: arbitrary precision, rounded once to e. Values that are no
+// real number decide it first, as in IEEE addition.
 func bigSum(x []value.Scalar, e types.Elem, squares bool) value.Scalar {
 	sum := new(big.Float).SetPrec(4400)
 	special := 0.0

@@ -1,7 +1,7 @@
 package kernels
 
-// This file defines the rows that put rows of a matrix in another order or choose among them: sort, argsort, take,
-// unique.
+// This file defines the rows that put rows of a matrix in another order or choose among them: sort,
+// argsort, take, unique.
 
 import (
 	"flow/ir/loop"
@@ -113,7 +113,8 @@ func reorder() []*op.Def {
 // sortAll is the index space of sorting all elements of a matrix.
 func sortAll(c *op.Call) (n, leaf int) { return order.SortSpace(c.In[0].Type().Count()) }
 
-// beginUnique counts the different elements of each class, and writes them when it is known where each class begins.
+// beginUnique counts the different elements of each class, and writes them when it is known where
+// each class begins.
 func beginUnique(c *op.Call, _ int) (op.LoopBody, error) {
 	l := order.BeginSort(c.Dense(0), false, false)
 	var starts [order.SortUnits + 1]int
@@ -131,7 +132,8 @@ func beginUnique(c *op.Call, _ int) (op.LoopBody, error) {
 	return l, nil
 }
 
-// copyDifferent writes the different elements whose sorted keys these are to the column out, from row i on.
+// copyDifferent writes the different elements whose sorted keys these are to the column out, from
+// row i on.
 func copyDifferent(out *value.Dense, i int, keys []uint64) {
 	for j, k := range keys {
 		if j == 0 || k != keys[j-1] {
@@ -141,7 +143,8 @@ func copyDifferent(out *value.Dense, i int, keys []uint64) {
 	}
 }
 
-// orderLoop is the Loop of a row that sorts the rows of a matrix; write is given the places of rows lo, lo + 1, ... of the result.
+// orderLoop is the Loop of a row that sorts the rows of a matrix; write is given the places of rows
+// lo, lo + 1, ... of the result.
 func orderLoop(write func(c *op.Call, at []int64, lo int)) *op.Loop {
 	return &op.Loop{
 		Space: func(c *op.Call) (n, leaf int) { return order.SortSpace(c.In[0].Type().Rows) },

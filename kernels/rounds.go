@@ -1,7 +1,7 @@
 package kernels
 
-// This file defines the row `rounds`: a loop over scalars and small matrices, all rounds of which are one task and, where there are many,
-// one compiled loop.
+// This file defines the row `rounds`: a loop over scalars and small matrices, all rounds of which
+// are one task and, where there are many, one compiled loop.
 
 import (
 	"errors"
@@ -97,8 +97,8 @@ func (c *roundsCode) form(f nestForm) *roundsMade {
 	return m
 }
 
-// writeRounds writes a body whose arguments are the operands. Its space is one point; result k is a row of all elements of what the body
-// yields k-th.
+// writeRounds writes a body whose arguments are the operands. Its space is one point; result k is a
+// row of all elements of what the body yields k-th.
 func writeRounds(b *op.Body, form nestForm) (n *loop.Nest, operands []nestOperand, why string) {
 	x := &nestBuilder{Builder: loop.New(), words: form.words, affine: form.affine, lins: map[loop.Val]loop.Lin{}, scopes: []map[elementKey]loop.Val{{}}}
 	defer func() {
@@ -147,8 +147,8 @@ func roundsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	return []*loop.Nest{m.loop.Nest()}, ""
 }
 
-// roundsKernel runs the loop compiled if it has many rounds, or if only the run tells how many; else, and where a check fails, its actions
-// one after the other.
+// roundsKernel runs the loop compiled if it has many rounds, or if only the run tells how many;
+// else, and where a check fails, its actions one after the other.
 func roundsKernel(c *op.Call) error {
 	b := c.Bodies[0]
 	code := roundsOf(b)

@@ -210,7 +210,8 @@ func TestKnownValues(t *testing.T) {
 	attr := func(list ...op.Attr) *op.Attrs { return op.MakeAttrs(list...) }
 	v, _ := rowtest.Check(t, table.Must("rand"), attr(op.Attr{Name: "n", Val: op.Int(2)}, op.Attr{Name: "m", Val: op.Int(2)},
 		op.Attr{Name: "seed", Val: op.Int(0)}), nil)
-	// The first outputs of SplitMix64 with seed 0, as published with xoshiro: 0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4.
+	// The first outputs of SplitMix64 with seed 0, as published with xoshiro: 0xe220a8397b1dcdaf,
+	// 0x6e789e6aa1b965f4.
 	x := v.(*value.Dense).F64
 	if x[0] != float64(0xe220a8397b1dcdaf>>11)*0x1p-53 || x[1] != float64(0x6e789e6aa1b965f4>>11)*0x1p-53 {
 		t.Errorf("rand: %v", x)

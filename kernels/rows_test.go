@@ -65,7 +65,8 @@ func TestShardRowsExist(t *testing.T) {
 
 var elemsUnderTest = []types.Elem{types.F64, types.F32, types.I64, types.Bool}
 
-// operands are the shape classes of elementwise arguments: equal, scalar, row, column, 1 x 1, empty, ragged.
+// operands are the shape classes of elementwise arguments: equal, scalar, row, column, 1 x 1,
+// empty, ragged.
 func operands(r *rand.Rand, e types.Elem, rows, cols int) value.Value {
 	switch r.IntN(8) {
 	case 0:
@@ -80,7 +81,8 @@ func operands(r *rand.Rand, e types.Elem, rows, cols int) value.Value {
 	return anyDense(r, e, rows, cols)
 }
 
-// Elementwise kernels equal their definitions for every combination of element types that the type rule accepts.
+// Elementwise kernels equal their definitions for every combination of element types that the type
+// rule accepts.
 func TestElementwiseKernels(t *testing.T) { onNests(t, testElementwiseKernels) }
 
 func testElementwiseKernels(t *testing.T) {

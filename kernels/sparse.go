@@ -1,12 +1,13 @@
 package kernels
 
-// This file defines the rows that make sparse matrices of dense ones and back: sparse, dense, nnz; and what the rows of
-// the family share. A row of the family takes the calls of a dense row (op.Def.For) that have a sparse argument, and
-// has one representation of its result, which follows from the operator and from which arguments are sparse, never
-// from the data. The representations are in the table of lang/spec.md, section "Sparse matrices".
+// This file defines the rows that make sparse matrices of dense ones and back: sparse, dense, nnz;
+// and what the rows of the family share. A row of the family takes the calls of a dense row
+// (op.Def.For) that have a sparse argument, and has one representation of its result, which follows
+// from the operator and from which arguments are sparse, never from the data. The representations
+// are in the table of lang/spec.md, section "Sparse matrices".
 //
-// A sparse matrix stores exactly the elements that are not zero (value.CSR): results are written with the zeros that
-// come up left out, and a negative zero is a zero.
+// A sparse matrix stores exactly the elements that are not zero (value.CSR): results are written
+// with the zeros that come up left out, and a negative zero is a zero.
 
 import (
 	"strings"
@@ -24,7 +25,8 @@ import (
 // codeColumns is the limit of column indices.
 const codeColumns = "L003"
 
-// sparseRows is the rows of the family; maps are the elementwise rows, reductions those of matrices.
+// sparseRows is the rows of the family; maps are the elementwise rows, reductions those of
+// matrices.
 func sparseRows(maps []*op.Def) []*op.Def {
 	rows := sparseForms()
 	rows = append(rows, sparseMaps(maps)...)
@@ -140,7 +142,8 @@ func nnz() *op.Def {
 	}
 }
 
-// sparseOf is the sparse type of a matrix of type t, or the limit that it meets; arg is whom to blame.
+// sparseOf is the sparse type of a matrix of type t, or the limit that it meets; arg is whom to
+// blame.
 func sparseOf(arg int, t types.Type) (types.Type, error) {
 	if t.Cols > value.MaxSparseCols {
 		return t, op.Faultf(arg, codeColumns, "a sparse matrix has at most %d columns, not %d", value.MaxSparseCols, t.Cols)
@@ -148,8 +151,9 @@ func sparseOf(arg int, t types.Type) (types.Type, error) {
 	return types.SparseOf(t.Elem, t.Rows, t.Cols), nil
 }
 
-// denseResult is t, unless an operator on sparse matrices would fill the memory of this machine with it. A program that
-// stays sparse is meant to be larger than memory as a dense one, so this is asked before the run.
+// denseResult is t, unless an operator on sparse matrices would fill the memory of this machine
+// with it. A program that stays sparse is meant to be larger than memory as a dense one, so this is
+// asked before the run.
 func denseResult(s *op.Sig, t types.Type) (types.Type, error) {
 	if !t.Known() {
 		return t, nil
@@ -253,8 +257,8 @@ func spread(out *value.Dense, m *value.CSR) {
 	}
 }
 
-// entries gives m the arrays for n entries, which hold anything, and its values as numbers of its element type; nil for
-// bool.
+// entries gives m the arrays for n entries, which hold anything, and its values as numbers of its
+// element type; nil for bool.
 func entries[T vec.Element](m *value.CSR, n int64) ([]T, error) {
 	if tell, is := define.Scarce(float64(n) * float64(4+m.Elem.Size())); is {
 		return nil, op.Failf(define.CodeMemory, "a %v with %d entries takes %s", m.Type(), n, tell)
@@ -268,8 +272,9 @@ func entries[T vec.Element](m *value.CSR, n int64) ([]T, error) {
 	return val, nil
 }
 
-// unzeroed is n elements that hold anything: zeros that are written over at once took a third of the time of 2 * S, on
-// one worker. A strings.Builder is what the library has for memory that is not cleared; nothing refers to its text.
+// unzeroed is n elements that hold anything: zeros that are written over at once took a third of
+// the time of 2 * S, on one worker. A strings.Builder is what the library has for memory that is
+// not cleared; nothing refers to its text.
 func unzeroed[T int32 | vec.Element](n int) []T {
 	size := n * int(unsafe.Sizeof(*new(T)))
 	if size < 1<<20 {

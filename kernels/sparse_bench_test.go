@@ -14,8 +14,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// rmat is a graph of 2^scale vertices by recursive halving with the probabilities of Graph500 (D. Chakrabarti, Y. Zhan, C. Faloutsos, R-MAT: a
-// recursive model for graph mining, SDM 2004).
+// rmat is a graph of 2^scale vertices by recursive halving with the probabilities of Graph500 (D.
+// Chakrabarti, Y. Zhan, C. Faloutsos, R-MAT: a recursive model for graph mining, SDM 2004).
 func rmat(scale, edges int) *value.CSR {
 	r := rand.New(rand.NewPCG(61, 62))
 	n := 1 << scale
@@ -47,7 +47,8 @@ func rmat(scale, edges int) *value.CSR {
 	return m
 }
 
-// BenchmarkSparse measures operators on a graph by their kernel, and as loops whose units workers claim one by one.
+// BenchmarkSparse measures operators on a graph by their kernel, and as loops whose units workers
+// claim one by one.
 func BenchmarkSparse(b *testing.B) {
 	table, err := Table("")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// Sums of columns that workers add to apart, of views that do not begin at entry 0 too, are those of plain loops; where a matrix has few entries they are
-// made by its transpose.
+// Sums of columns that workers add to apart, of views that do not begin at entry 0 too, are those
+// of plain loops; where a matrix has few entries they are made by its transpose.
 func TestSumsOfColumns(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

@@ -70,7 +70,8 @@ func storedTable(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Esti
 	return sparsity.Uniform(out.Rows, out.Cols, float64(s.In[0].Rows), sparsity.Estimated)
 }
 
-// sparseTable counts the pairs (p[i], q[i]): they are laid out by p, each row is sorted, and what is equal counted.
+// sparseTable counts the pairs (p[i], q[i]): they are laid out by p, each row is sorted, and what
+// is equal counted.
 func sparseTable(p, q []int, n, m int) *value.CSR {
 	out := value.NewCSR(types.I64, n, m, 0)
 	for _, i := range p {

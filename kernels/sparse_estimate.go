@@ -1,7 +1,7 @@
 package kernels
 
-// This file says where results of the family's rows are not zero, as far as that follows from their arguments
-// (op.Def.Stored).
+// This file says where results of the family's rows are not zero, as far as that follows from their
+// arguments (op.Def.Stored).
 
 import (
 	"flow/ir/op"
@@ -13,7 +13,8 @@ import (
 // stored is a rule of op.Def.Stored.
 type stored func(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate
 
-// storedSame is the first argument's: conversions, and functions that keep zero, of which most keep everything else.
+// storedSame is the first argument's: conversions, and functions that keep zero, of which most keep
+// everything else.
 func storedSame(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate { return in[0] }
 
 // storedSparse is sparse(x): of a dense x of which nothing is known, nothing is known.
@@ -61,7 +62,8 @@ func storedMap(d *op.Def) stored {
 	}
 }
 
-// keepsNonzeros are the functions of one argument that are zero at zero alone, conversions to wider types included.
+// keepsNonzeros are the functions of one argument that are zero at zero alone, conversions to wider
+// types included.
 var keepsNonzeros = map[string]bool{"neg": true, "abs": true, "f64": true, "bool": true, "sign": true}
 
 // withEstimates adds the rules to the rows of the family.
@@ -82,8 +84,8 @@ func withEstimates(rows []*op.Def) []*op.Def {
 			return e
 		},
 		"rand_graph": func(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
-			// Edges that come up twice are merged: in n^2 places e balls leave about n^2 (1 - exp(-e / n^2)), here to
-			// second order from below.
+			// Edges that come up twice are merged: in n^2 places e balls leave about n^2 (1 -
+			// exp(-e / n^2)), here to second order from below.
 			n, e := float64(out.Rows)*float64(out.Cols), float64(s.Attrs.Int("e"))
 			if n == 0 {
 				return sparsity.Uniform(out.Rows, out.Cols, 0, sparsity.Counted)

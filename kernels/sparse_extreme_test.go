@@ -13,7 +13,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// unevenGraph is a square pattern. Of a closed one vertices without neighbours are named by none; of others some are.
+// unevenGraph is a square pattern. Of a closed one vertices without neighbours are named by none;
+// of others some are.
 func unevenGraph(r *rand.Rand, n int, closed bool) *value.CSR {
 	lone := make([]bool, n)
 	for i := range lone {
@@ -53,8 +54,9 @@ func foldOf(least bool, g *value.CSR, x, base []int64) []int64 {
 	return out
 }
 
-// Folds with one matrix again and again give what plain loops give, whether it is closed or not and is known to be, and whatever the vector holds: elements
-// that are marks, that do not fit, that only rows without entries have.
+// Folds with one matrix again and again give what plain loops give, whether it is closed or not and
+// is known to be, and whatever the vector holds: elements that are marks, that do not fit, that
+// only rows without entries have.
 func TestFoldsOfPatterns(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

@@ -1,7 +1,7 @@
 package kernels
 
-// This file defines the rows that make sparse matrices of nothing: rand_graph, rand_sparse, eye_sparse. Their numbers come
-// from the counter of rand (package construct).
+// This file defines the rows that make sparse matrices of nothing: rand_graph, rand_sparse,
+// eye_sparse. Their numbers come from the counter of rand (package construct).
 
 import (
 	"math"
@@ -238,8 +238,8 @@ func positive(u float64) float64 {
 	return u
 }
 
-// randomRow draws the columns of a row without replacement: place k of a shuffle from the front (Fisher and Yates), of
-// which only the elements that were moved are remembered.
+// randomRow draws the columns of a row without replacement: place k of a shuffle from the front
+// (Fisher and Yates), of which only the elements that were moved are remembered.
 type randomRow struct {
 	moved map[int]int
 	row   []randomEntry

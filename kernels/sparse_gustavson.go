@@ -1,11 +1,14 @@
 package kernels
 
-// This file defines the product of two sparse matrices, row by row (F. Gustavson, Two fast algorithms for sparse
-// matrices, ACM TOMS 4(3), 1978): row i of the product is the sum of the rows of b that row i of a names.
+// This file defines the product of two sparse matrices, row by row (F. Gustavson, Two fast
+// algorithms for sparse matrices, ACM TOMS 4(3), 1978): row i of the product is the sum of the rows
+// of b that row i of a names.
 //
-// It goes over the rows of a twice: the first pass counts the columns that a row touches, which says where each row of the result goes; the
-// second computes it there (symbolic and numeric phase; S. Deveci, C. Trott, S. Rajamanickam, Multithreaded sparse matrix-matrix
-// multiplication for many-core and GPU architectures, Parallel Computing 78, 2018). Units of both are cut by multiplications.
+// It goes over the rows of a twice: the first pass counts the columns that a row touches, which
+// says where each row of the result goes; the second computes it there (symbolic and numeric phase;
+// S. Deveci, C. Trott, S. Rajamanickam, Multithreaded sparse matrix-matrix multiplication for
+// many-core and GPU architectures, Parallel Computing 78, 2018). Units of both are cut by
+// multiplications.
 
 import (
 	"math"
@@ -19,7 +22,8 @@ import (
 	"flow/kernels/dense"
 )
 
-// beginGustavson prepares the product of the two sparse arguments of a call, in so many units of rows.
+// beginGustavson prepares the product of the two sparse arguments of a call, in so many units of
+// rows.
 func beginGustavson(c *op.Call, units, workers int) *passLoop {
 	a, b := c.In[0].(*value.CSR), c.In[1].(*value.CSR)
 	switch e := c.Type.Elem; e {
@@ -143,8 +147,9 @@ func (g *gustavson[T]) finish() (last bool, err error) {
 	return true, nil
 }
 
-// scatterRow is a row in the making: its sums lie where their columns are. Two levels of bits say which columns have been touched, so that they
-// come out in order without being sorted: top has a bit for each word of bits. Between rows all of it is zero.
+// scatterRow is a row in the making: its sums lie where their columns are. Two levels of bits say
+// which columns have been touched, so that they come out in order without being sorted: top has a
+// bit for each word of bits. Between rows all of it is zero.
 type scatterRow[T dense.Cell] struct {
 	sum       []T
 	bits, top []uint64
@@ -181,7 +186,8 @@ func (s *scatterRow[T]) count() int64 {
 	return int64(n)
 }
 
-// take writes the columns that have been marked and their sums, which it sets to zero again, and reports whether one was zero.
+// take writes the columns that have been marked and their sums, which it sets to zero again, and
+// reports whether one was zero.
 func (s *scatterRow[T]) take(col []int32, val []T) (zero bool) {
 	n := 0
 	for t := s.lo; t <= s.hi; t++ {

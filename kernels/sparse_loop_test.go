@@ -11,8 +11,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// unevenSparse is a matrix whose rows differ in length as those of graphs do: some are empty, few are nearly full. Of
-// integers some are so that sums cancel.
+// unevenSparse is a matrix whose rows differ in length as those of graphs do: some are empty, few
+// are nearly full. Of integers some are so that sums cancel.
 func unevenSparse(r *rand.Rand, e types.Elem, rows, cols int) *value.CSR {
 	m := value.NewCSR(e, rows, cols, 0)
 	for i := range rows {
@@ -42,8 +42,9 @@ func unevenSparse(r *rand.Rand, e types.Elem, rows, cols int) *value.CSR {
 	return m
 }
 
-// Every row of the family that has a loop gives the bits of its kernel on matrices that the loop cuts, whatever the
-// cut; and those of the definition where columns need several words of the bits that say which are touched.
+// Every row of the family that has a loop gives the bits of its kernel on matrices that the loop
+// cuts, whatever the cut; and those of the definition where columns need several words of the bits
+// that say which are touched.
 func TestSparseLoopsOnUnevenRows(t *testing.T) {
 	table, err := Table("")
 	if err != nil {

@@ -1,15 +1,15 @@
 package kernels
 
-// This file derives from every elementwise row the one that takes sparse matrices. Which elements of the result can be
-// other than zero follows from the operator:
+// This file derives from every elementwise row the one that takes sparse matrices. Which elements
+// of the result can be other than zero follows from the operator:
 //
 //	meet   *, and            where every sparse argument has an entry: zero times anything, inf and nan included, is zero
 //	first  / // %            where the first argument, if it is sparse, has an entry: zero by anything, zero included, is zero
 //	join   those with f(0, 0, ..) = 0 when all matrices are sparse: where some argument has an entry
 //	all    everything else: the result is dense
 //
-// The values at those places are computed by the dense row on lists of values, so that an operator means the same
-// for both representations.
+// The values at those places are computed by the dense row on lists of values, so that an operator
+// means the same for both representations.
 
 import (
 	"flow/ir/op"
@@ -54,8 +54,9 @@ func sparseMap(d *op.Def, run *engine) *op.Def {
 	return s
 }
 
-// patternOf is the pattern of d for arguments of these types and a result of element type e. full says which
-// arguments are sparse and of the shape of the result; sparse vectors that are stretched count as dense.
+// patternOf is the pattern of d for arguments of these types and a result of element type e. full
+// says which arguments are sparse and of the shape of the result; sparse vectors that are stretched
+// count as dense.
 func patternOf(d *op.Def, in []types.Type, out types.Type) (p pattern, full [3]bool) {
 	some, all := false, true
 	for i, t := range in {
@@ -187,8 +188,8 @@ func sparseMapLoop(d *op.Def, run *engine) *op.Loop {
 	}
 }
 
-// places is a list of elements of some rows of a matrix, row by row, columns ascending: those of row i are
-// ptr[i]-ptr[0]..ptr[i+1]-ptr[0]-1 of col.
+// places is a list of elements of some rows of a matrix, row by row, columns ascending: those of
+// row i are ptr[i]-ptr[0]..ptr[i+1]-ptr[0]-1 of col.
 type places struct {
 	rows, cols int
 	ptr        []int64
@@ -210,7 +211,8 @@ func countMet(a, b []int32) (n int) {
 	return n
 }
 
-// countJoined is how many elements the union of ascending lists has, of which there are at most three.
+// countJoined is how many elements the union of ascending lists has, of which there are at most
+// three.
 func countJoined(lists [][]int32) (n int) {
 	if len(lists) == 2 {
 		return len(lists[0]) + len(lists[1]) - countMet(lists[0], lists[1])
@@ -292,7 +294,8 @@ func joinedTwo(dst, a, b []int32) []int32 {
 	return append(append(dst, a[i:]...), b[j:]...)
 }
 
-// listOf makes d the elements of m at the places, of which the first row is row r0, zero where it has no entry.
+// listOf makes d the elements of m at the places, of which the first row is row r0, zero where it
+// has no entry.
 func (p *places) listOf(m *value.CSR, r0 int, d *value.Dense) {
 	relist(d, m.Elem, len(p.col))
 	switch m.Elem {
@@ -329,7 +332,8 @@ func listed[T vec.Element](p *places, m *value.CSR, r0 int, x, dst []T) {
 	}
 }
 
-// gather makes d the elements of x, stretched to the shape, at the places, of which the first row is row r0.
+// gather makes d the elements of x, stretched to the shape, at the places, of which the first row
+// is row r0.
 func (p *places) gather(x *value.Dense, r0 int, d *value.Dense) {
 	relist(d, x.Elem, len(p.col))
 	switch x.Elem {

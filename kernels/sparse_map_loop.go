@@ -1,9 +1,10 @@
 package kernels
 
-// This file runs elementwise rows on sparse arguments as loops over units of rows. A sparse result takes up to four
-// passes: count the places of each row, fill them, and, if zeros came up, count what is left of each row and move it
-// up. The first is left out where the places are those of one argument, or of several that share them, which the result
-// then shares, too. A dense result is made in pieces of some rows.
+// This file runs elementwise rows on sparse arguments as loops over units of rows. A sparse result
+// takes up to four passes: count the places of each row, fill them, and, if zeros came up, count
+// what is left of each row and move it up. The first is left out where the places are those of one
+// argument, or of several that share them, which the result then shares, too. A dense result is
+// made in pieces of some rows.
 
 import (
 	"bytes"
@@ -17,7 +18,8 @@ import (
 	"flow/kernels/window"
 )
 
-// mapPiece is about how many elements the dense row computes at a time: its lists stay in the second-level cache.
+// mapPiece is about how many elements the dense row computes at a time: its lists stay in the
+// second-level cache.
 const mapPiece = 8192
 
 // mapLoop is a call of an elementwise row with a sparse result.
@@ -385,7 +387,8 @@ func sized[T vec.Element](x []T, n int) []T {
 	return x[:n]
 }
 
-// wideLoop is a call of an elementwise row with sparse arguments and a dense result, in pieces of some rows.
+// wideLoop is a call of an elementwise row with sparse arguments and a dense result, in pieces of
+// some rows.
 type wideLoop struct {
 	d   *op.Def
 	c   *op.Call

@@ -1,6 +1,7 @@
 package kernels
 
-// This file defines the rows that move elements of sparse matrices: t, slices, elements; sparse_parts.go has more.
+// This file defines the rows that move elements of sparse matrices: t, slices, elements;
+// sparse_parts.go has more.
 
 import (
 	"flow/ir/op"
@@ -125,8 +126,9 @@ func sparseItem() *op.Def {
 	}
 }
 
-// transposed is the transpose of m by counting: the entries of every column are counted, the counts summed up to where
-// each begins, and the rows gone over once more. Columns of the result ascend because rows are gone over in order.
+// transposed is the transpose of m by counting: the entries of every column are counted, the counts
+// summed up to where each begins, and the rows gone over once more. Columns of the result ascend
+// because rows are gone over in order.
 func transposed(m *value.CSR) *value.CSR {
 	n := m.NNZ()
 	t := value.NewCSR(m.Elem, m.Cols, m.Rows, n)
@@ -137,7 +139,8 @@ func transposed(m *value.CSR) *value.CSR {
 	for j := range m.Cols {
 		t.Ptr[j+1] += t.Ptr[j]
 	}
-	// While the rows are laid out, Ptr[j] is where the next entry of row j goes: at the end, where row j+1 begins.
+	// While the rows are laid out, Ptr[j] is where the next entry of row j goes: at the end, where
+	// row j+1 begins.
 	for i := range m.Rows {
 		cols, at := m.Row(i)
 		switch m.Elem {
@@ -176,8 +179,8 @@ func beginColumnsOf(c *op.Call, m *value.CSR, w window.Rect, units int) *passLoo
 	return beginRangeOf(c, m, w.Col, w.Cols, func(int) (lo, hi int) { return w.Col, w.Col + w.Cols }, units)
 }
 
-// beginRangeOf makes a matrix of cols columns, the first of which is column c0 of m, of columns lo to hi-1 of each row
-// i of m in two passes: find where they begin and end in the row, and copy.
+// beginRangeOf makes a matrix of cols columns, the first of which is column c0 of m, of columns lo
+// to hi-1 of each row i of m in two passes: find where they begin and end in the row, and copy.
 func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (lo, hi int), units int) *passLoop {
 	out := value.NewCSR(m.Elem, m.Rows, cols, 0)
 	first := make([]int64, m.Rows) // of each row: the first entry that is kept

@@ -1,7 +1,7 @@
 package kernels
 
-// This file defines the rows that take sparse matrices apart by their diagonal and put them together: lower, upper,
-// rbind, cbind.
+// This file defines the rows that take sparse matrices apart by their diagonal and put them
+// together: lower, upper, rbind, cbind.
 
 import (
 	"flow/ir/op"
@@ -13,8 +13,8 @@ import (
 	"flow/kernels/move"
 )
 
-// sparseTriangle is the row name on a sparse matrix. columns is what it keeps of row i of a matrix of so many columns;
-// strict is 1 where the diagonal goes, else 0.
+// sparseTriangle is the row name on a sparse matrix. columns is what it keeps of row i of a matrix
+// of so many columns; strict is 1 where the diagonal goes, else 0.
 func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), columns func(i, strict, cols int) (lo, hi int)) *op.Def {
 	begin := func(c *op.Call, units int) *passLoop {
 		m, strict := c.In[0].(*value.CSR), linalg.OffDiagonal(c.Attrs)
@@ -23,7 +23,8 @@ func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), column
 	return &op.Def{
 		Name: "sp." + name, For: name, Word: name, Hidden: true,
 		Doc: "sp." + name + " is a triangle of a sparse matrix, sparse.",
-		// unit is here to be refused: a diagonal of ones would be entries that the matrix does not have.
+		// unit is here to be refused: a diagonal of ones would be entries that the matrix does not
+		// have.
 		Args: []op.Arg{{Name: "a"}, define.Flag("unit", "ones on the diagonal; of dense matrices only"), define.Flag("strict", "zeros on the diagonal, too")},
 		Type: func(s *op.Sig) (types.Type, error) {
 			if s.Attrs.Bool("unit") {
@@ -103,7 +104,8 @@ func storedBind(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Esti
 	return sparsity.Uniform(out.Rows, out.Cols, n, basis)
 }
 
-// beginBind binds the matrices of a call in one pass: where its rows begin follows from those of the parts.
+// beginBind binds the matrices of a call in one pass: where its rows begin follows from those of
+// the parts.
 func beginBind(c *op.Call, down bool, units int) *passLoop {
 	parts := make([]*value.CSR, len(c.In))
 	rows, cols, n := 0, 0, 0
@@ -164,7 +166,8 @@ func besideRows(out *value.CSR, parts []*value.CSR, lo, hi int) {
 	}
 }
 
-// copyEntries copies entries from..to-1 of m to out, where they are entries at.., col columns further right.
+// copyEntries copies entries from..to-1 of m to out, where they are entries at.., col columns
+// further right.
 func copyEntries(out *value.CSR, at int64, m *value.CSR, from, to int64, col int32) {
 	for k, j := range m.Col[from:to] {
 		out.Col[at+int64(k)] = j + col

@@ -1,9 +1,9 @@
 package kernels
 
-// This file defines products with sparse factors. An element of a product is one chain of fused multiply-adds over
-// ascending k from 0, as of dense ones, over the k at which every sparse factor has an entry: leaving out a zero is
-// what sparse means, so zero times inf adds nothing. The chain is not cut into panels: it is as long as a row has
-// entries.
+// This file defines products with sparse factors. An element of a product is one chain of fused
+// multiply-adds over ascending k from 0, as of dense ones, over the k at which every sparse factor
+// has an entry: leaving out a zero is what sparse means, so zero times inf adds nothing. The chain
+// is not cut into panels: it is as long as a row has entries.
 //
 // Sparse @ dense and dense @ sparse are dense; sparse @ sparse is sparse.
 
@@ -296,7 +296,8 @@ func spmvI64(out []int64, a *value.CSR, val, x []int64) rowLoop {
 	}
 }
 
-// spmm is out = a @ b: row i of out continues its chains with one row of b for every entry of row i of a.
+// spmm is out = a @ b: row i of out continues its chains with one row of b for every entry of row i
+// of a.
 func spmm[T dense.Cell](out dense.Grid[T], a *value.CSR, val []T, b dense.Grid[T], axpy func(x T, y, c []T)) rowLoop {
 	return func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -317,7 +318,8 @@ func spmm[T dense.Cell](out dense.Grid[T], a *value.CSR, val []T, b dense.Grid[T
 	}
 }
 
-// denseTimesSparse is out = a @ b by rows: the rows of b that a row of a names are added in ascending order.
+// denseTimesSparse is out = a @ b by rows: the rows of b that a row of a names are added in
+// ascending order.
 func denseTimesSparse(out, a *value.Dense, b *value.CSR) rowLoop {
 	switch out.Elem {
 	case types.F64:

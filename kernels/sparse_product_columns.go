@@ -1,12 +1,13 @@
 package kernels
 
-// This file defines t(a) @ b of a sparse a and a dense b without the transpose of a: row k of a adds b[k,:] times its
-// entries to the rows of the result that they name, for k in ascending order, which is the chain of every element of
-// t(a) @ b. A row v @ a is the same.
+// This file defines t(a) @ b of a sparse a and a dense b without the transpose of a: row k of a
+// adds b[k,:] times its entries to the rows of the result that they name, for k in ascending order,
+// which is the chain of every element of t(a) @ b. A row v @ a is the same.
 //
-// Workers divide the rows of the result, that is the columns of a, not the rows of a: an element is one chain, which
-// one worker goes along. Each part of the columns goes over all rows of a and finds its entries there, so there is one
-// part for each worker, of equally many entries as far as a sample of them tells. Where parts begin shows in no bit.
+// Workers divide the rows of the result, that is the columns of a, not the rows of a: an element is
+// one chain, which one worker goes along. Each part of the columns goes over all rows of a and
+// finds its entries there, so there is one part for each worker, of equally many entries as far as
+// a sample of them tells. Where parts begin shows in no bit.
 
 import (
 	"slices"
@@ -75,7 +76,8 @@ func refTransposedProduct(c *op.Call) (value.Value, error) {
 	return out, nil
 }
 
-// columnSpace is the index space of a product whose result has a row for each column of a sparse matrix of type t.
+// columnSpace is the index space of a product whose result has a row for each column of a sparse
+// matrix of type t.
 func columnSpace(t types.Type) (n, leaf int) {
 	if t.Rows < 256 || t.Cols < 2*columnUnits {
 		return 0, 0

@@ -1,9 +1,9 @@
 package kernels
 
-// This file derives from the reductions those of sparse matrices. A sparse matrix is a matrix with zeros: what is not
-// stored counts as the zero that it is. So the minimum of a row of positive numbers that is not full is 0, and a mean
-// divides by the number of all elements. One zero stands for all that are not stored: a second one changes no sum,
-// count, minimum or truth.
+// This file derives from the reductions those of sparse matrices. A sparse matrix is a matrix with
+// zeros: what is not stored counts as the zero that it is. So the minimum of a row of positive
+// numbers that is not full is 0, and a mean divides by the number of all elements. One zero stands
+// for all that are not stored: a second one changes no sum, count, minimum or truth.
 
 import (
 	"math"
@@ -172,8 +172,8 @@ func sparseLines(w whole, byRow bool) *op.Def {
 	return d
 }
 
-// rowSpace is the index space of loops over the rows of a sparse matrix. Rows differ in length by orders of magnitude, so
-// leaves are small: what evens out is the technique's affair.
+// rowSpace is the index space of loops over the rows of a sparse matrix. Rows differ in length by
+// orders of magnitude, so leaves are small: what evens out is the technique's affair.
 func rowSpace(t types.Type) (n, leaf int) {
 	if t.Rows < 256 {
 		return 0, 0

@@ -1,7 +1,7 @@
 package kernels
 
-// This file runs reductions of sparse matrices as loops: of all elements by ranges of entries, of columns by transposing first where they
-// are not sums of integers (sparse_columns.go).
+// This file runs reductions of sparse matrices as loops: of all elements by ranges of entries, of
+// columns by transposing first where they are not sums of integers (sparse_columns.go).
 
 import (
 	"flow/ir/op"
@@ -9,7 +9,8 @@ import (
 	"flow/kernels/define"
 )
 
-// entryLoop is the Loop of a reduction of all elements of a sparse matrix. An iteration is as good a share of the entries as any other.
+// entryLoop is the Loop of a reduction of all elements of a sparse matrix. An iteration is as good
+// a share of the entries as any other.
 func (w whole) entryLoop() *op.Loop {
 	return &op.Loop{
 		Light: true,
@@ -65,7 +66,8 @@ func (l *entryBody) End() error {
 	return nil
 }
 
-// columnLoop reduces the columns of a matrix as the rows of its transpose, which its first passes make.
+// columnLoop reduces the columns of a matrix as the rows of its transpose, which its first passes
+// make.
 type columnLoop struct {
 	op.Passes
 	cut   rowCut

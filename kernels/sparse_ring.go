@@ -1,13 +1,14 @@
 package kernels
 
-// This file defines products of a sparse matrix and a vector over other semirings than (+, *), in two rows:
+// This file defines products of a sparse matrix and a vector over other semirings than (+, *), in
+// two rows:
 //
-// semiring is a word of the language: the sum over the *stored* entries, with the neutral element of the ring where a
-// row has none, as shortest paths and reachability want it.
+// semiring is a word of the language: the sum over the *stored* entries, with the neutral element
+// of the ring where a row has none, as shortest paths and reachability want it.
 //
-// sp.rowfold is what the compiler makes of rowmax(G * t(c)) and its like: the reduction of each row of a product that is
-// never built. It means, to the bit, what the two rows mean one after the other: elements that are not stored are zeros
-// and take part.
+// sp.rowfold is what the compiler makes of rowmax(G * t(c)) and its like: the reduction of each row
+// of a product that is never built. It means, to the bit, what the two rows mean one after the
+// other: elements that are not stored are zeros and take part.
 
 import (
 	"math"

@@ -1,6 +1,7 @@
 package kernels
 
-// This file runs products of a sparse matrix and a vector over semirings (sparse_ring.go): loops over rows.
+// This file runs products of a sparse matrix and a vector over semirings (sparse_ring.go): loops
+// over rows.
 
 import (
 	"math"
@@ -149,7 +150,8 @@ func sumRowsF32(out []float32, a *value.CSR, val, x []float32) rowLoop {
 	}
 }
 
-// ringFold is a least or greatest of products or sums over the entries of a row; beginExtreme does those of patterns with integers.
+// ringFold is a least or greatest of products or sums over the entries of a row; beginExtreme does
+// those of patterns with integers.
 type ringFold struct {
 	least bool
 	adds  bool         // a[i,k] + x[k] instead of a[i,k] * x[k]
@@ -180,7 +182,8 @@ func (f ringFold) begin(out *value.Dense, a *value.CSR, x *value.Dense) rowLoop 
 	return foldRows(f, out.I64, a, numbersOf[int64](a, types.I64), x.I64, f.empty.I, 0)
 }
 
-// foldRows is the fold of every row; where a NaN wins it becomes nan, which is the one NaN of the element type.
+// foldRows is the fold of every row; where a NaN wins it becomes nan, which is the one NaN of the
+// element type.
 func foldRows[T float32 | float64 | int64](f ringFold, out []T, a *value.CSR, val, x []T, empty, nan T) rowLoop {
 	row := maxOf[T]
 	if f.least {
@@ -259,7 +262,8 @@ func first[T float32 | float64 | int64](mode int, j int32, at int64, val, x []T)
 	return x[j]
 }
 
-// maxOf is the greatest of best and the products of a row: of the elements themselves without values.
+// maxOf is the greatest of best and the products of a row: of the elements themselves without
+// values.
 func maxOf[T float32 | float64 | int64](best T, cols []int32, val, x []T) T {
 	if val == nil {
 		for _, j := range cols {

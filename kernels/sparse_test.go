@@ -13,8 +13,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// anySparse is a sparse matrix of random density, half of the time a range of rows of another: rows without entries,
-// full rows and numbers that are no numbers all occur.
+// anySparse is a sparse matrix of random density, half of the time a range of rows of another: rows
+// without entries, full rows and numbers that are no numbers all occur.
 func anySparse(r *rand.Rand, e types.Elem, rows, cols int) *value.CSR {
 	d := anyDense(r, e, rows+2, cols)
 	keep := r.Float64()
@@ -50,8 +50,8 @@ func checkSparse(t *testing.T, d *op.Def, attrs *op.Attrs, in []value.Value) (va
 	return v, ok
 }
 
-// Every row of the family equals its definition: all elementwise rows with sparse, dense, vector and scalar arguments
-// in every place, reductions, moves and products.
+// Every row of the family equals its definition: all elementwise rows with sparse, dense, vector
+// and scalar arguments in every place, reductions, moves and products.
 func TestSparseRowsEqualTheirDefinitions(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for _, d := range rows(t) {
@@ -305,7 +305,8 @@ func TestSparseTypeRules(t *testing.T) {
 	}
 }
 
-// Two sparse matrices are identical if the same places are stored with the same values, of which all nans are one.
+// Two sparse matrices are identical if the same places are stored with the same values, of which
+// all nans are one.
 func TestIdenticalOfSparse(t *testing.T) {
 	r := rand.New(rand.NewPCG(47, 48))
 	all, err := Table("")

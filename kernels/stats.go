@@ -1,7 +1,8 @@
 package kernels
 
-// This file defines the statistics beyond sums: var and stddev, which have an accumulator and are cut like sum
-// (reduce.go), and nunique, quantile, median, argmin, argmax and the products of lines, which look at a whole list.
+// This file defines the statistics beyond sums: var and stddev, which have an accumulator and are
+// cut like sum (reduce.go), and nunique, quantile, median, argmin, argmax and the products of
+// lines, which look at a whole list.
 
 import (
 	"math"
@@ -34,8 +35,9 @@ func stats() []*op.Def {
 	return out
 }
 
-// variances is var and stddev. Their accumulator is two exact sums, of the elements and of their squares, so that one
-// pass and any cut do; cancellation cannot hurt because nothing is rounded before the end.
+// variances is var and stddev. Their accumulator is two exact sums, of the elements and of their
+// squares, so that one pass and any cut do; cancellation cannot hurt because nothing is rounded
+// before the end.
 func variances() []whole {
 	acc := func(types.Elem) types.Type { return types.DenseOf(types.I64, 1, 2*exact.Words) }
 	half := func(acc *value.Dense, k int) *value.Dense { return acc.View(0, k*exact.Words, 1, exact.Words) }

@@ -1,7 +1,8 @@
 package kernels
 
-// This file finds the place of the least or greatest element of a whole matrix: the extreme of a block of elements by vector loops first, and
-// where it stands only in the block that has the best one.
+// This file finds the place of the least or greatest element of a whole matrix: the extreme of a
+// block of elements by vector loops first, and where it stands only in the block that has the best
+// one.
 
 import (
 	"slices"
@@ -14,7 +15,8 @@ import (
 	"flow/kernels/window"
 )
 
-// argBlock is the elements of a block: they stay in the first-level cache until the place is looked for.
+// argBlock is the elements of a block: they stay in the first-level cache until the place is looked
+// for.
 const argBlock = 2048
 
 // argPlace is an element and its number in row-major order; -1: there is none.
@@ -99,7 +101,8 @@ func (b *argBody) before(p, q argPlace) bool {
 	return p.f64 > q.f64 || p.i64 > q.i64
 }
 
-// first is the better of best and the first best element of x, whose elements from at on are those of whole rows of the matrix, or of one piece.
+// first is the better of best and the first best element of x, whose elements from at on are those
+// of whole rows of the matrix, or of one piece.
 func (b *argBody) first(best argPlace, x *value.Dense, at int) argPlace {
 	for i := range x.Rows {
 		for j := 0; j < x.Cols; j += argBlock {

@@ -12,7 +12,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// The place of an extreme is that of the definition where it stands in another block than its equals, before or behind a nan.
+// The place of an extreme is that of the definition where it stands in another block than its
+// equals, before or behind a nan.
 func TestPlacesOfExtremes(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 72))
 	all := rows(t)
@@ -42,7 +43,8 @@ func TestPlacesOfExtremes(t *testing.T) {
 	}
 }
 
-// Whatever is replaced by recode, of every type, near one another or far apart: the definition's bits.
+// Whatever is replaced by recode, of every type, near one another or far apart: the definition's
+// bits.
 func TestRecodeIsItsDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 74))
 	d := rowtest.RowNamed(t, rows(t), "recode")

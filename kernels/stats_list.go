@@ -1,8 +1,8 @@
 package kernels
 
-// This file defines the statistics of a list in one piece: of all elements, of each row and of each column. There are
-// no partial results: the whole form is a loop of several passes (package order) or runs on one worker, the others go
-// by whole rows or columns.
+// This file defines the statistics of a list in one piece: of all elements, of each row and of each
+// column. There are no partial results: the whole form is a loop of several passes (package order)
+// or runs on one worker, the others go by whole rows or columns.
 
 import (
 	"math"
@@ -29,15 +29,18 @@ type statistic struct {
 	// check says what is wrong with the attributes.
 	check func(a *op.Attrs) error
 	ref   func(a *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar
-	// run is the kernel on a line, a contiguous matrix of one row; keys is room for the keys of its elements.
+	// run is the kernel on a line, a contiguous matrix of one row; keys is room for the keys of its
+	// elements.
 	run func(a *op.Attrs, line *value.Dense, e types.Elem, keys *[]uint64) value.Scalar
-	// lines is the kernel of the forms by row or by column where there is a faster one than run on each line.
+	// lines is the kernel of the forms by row or by column where there is a faster one than run on
+	// each line.
 	lines func(out, a *value.Dense, byRow bool)
 	// loop is how the form of all elements is run by several workers.
 	loop *op.Loop
 	// elements writes one of the forms into a loop: by row, by column, or of all elements.
 	elements func(e *op.Elements, rows, cols bool) op.Element
-	// call is the argument list of the example after the matrix; whole, row, col what the example prints.
+	// call is the argument list of the example after the matrix; whole, row, col what the example
+	// prints.
 	call            string
 	whole, row, col string
 }
@@ -217,8 +220,8 @@ func countRuns(keys []uint64) int64 {
 	return n
 }
 
-// between is the quantile q of n sorted elements: element h = q (n - 1), and between two elements linearly (type 7
-// of R. Hyndman, Y. Fan, "Sample quantiles in statistical packages", 1996).
+// between is the quantile q of n sorted elements: element h = q (n - 1), and between two elements
+// linearly (type 7 of R. Hyndman, Y. Fan, "Sample quantiles in statistical packages", 1996).
 func between(n int, q float64, at func(i int) float64) float64 {
 	h := q * float64(n-1)
 	i := min(int(h), n-1)
@@ -236,8 +239,9 @@ func between(n int, q float64, at func(i int) float64) float64 {
 // quantilePlace is the last of n sorted elements that is not above their quantile q.
 func quantilePlace(n int, q float64) int { return min(int(q*float64(n-1)), n-1) }
 
-// betweenKeys is the quantile q, as an e, of n elements of type from, of which k is the key at its place and next the one after it. With
-// floats the key of nan says that there is one: it is no number's.
+// betweenKeys is the quantile q, as an e, of n elements of type from, of which k is the key at its
+// place and next the one after it. With floats the key of nan says that there is one: it is no
+// number's.
 func betweenKeys(from, e types.Elem, n int, q float64, k, next uint64) value.Scalar {
 	if from.IsFloat() && k == order.NanKey {
 		return define.Number(e, math.NaN())

@@ -14,12 +14,13 @@ import (
 	"flow/kernels/move"
 )
 
-// Table is the operator table with the kernel set of that name for linear algebra ("" or "auto": the best one on
-// this machine). The error names the sets there are. The rows keep scratch memory of their own, so one table for a
-// process is enough; it is safe for concurrent use.
+// Table is the operator table with the kernel set of that name for linear algebra ("" or "auto":
+// the best one on this machine). The error names the sets there are. The rows keep scratch memory
+// of their own, so one table for a process is enough; it is safe for concurrent use.
 func Table(set string) (*op.Table, error) { return TableReading(set, &inout.Input{}) }
 
-// TableReading is Table with the streams that read finds in in, and with rows of the caller's own after those of Flow.
+// TableReading is Table with the streams that read finds in in, and with rows of the caller's own
+// after those of Flow.
 func TableReading(set string, in *inout.Input, own ...*op.Def) (*op.Table, error) {
 	kernels, err := blas.Select(set)
 	if err != nil {

@@ -45,7 +45,8 @@ func run(text, set string, w way) (string, error) {
 	return out.String(), err
 }
 
-// spaced is the lines of a text with one blank between words: how wide columns are depends on what else is in them.
+// spaced is the lines of a text with one blank between words: how wide columns are depends on what
+// else is in them.
 func spaced(text string) []string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -54,7 +55,8 @@ func spaced(text string) []string {
 	return lines
 }
 
-// printed is what a program emitted under labels, read back: numbers are printed so that nothing is lost.
+// printed is what a program emitted under labels, read back: numbers are printed so that nothing is
+// lost.
 type printed map[string]*mat.Dense
 
 // values runs a program whose emits all have labels, and begin a line.
@@ -160,8 +162,8 @@ func functions(t *testing.T) []function {
 	return list
 }
 
-// documented takes the comment above a fn apart: prose, then an indented example, whose lines up to the last emit are
-// the program and whose others are what it prints.
+// documented takes the comment above a fn apart: prose, then an indented example, whose lines up to
+// the last emit are the program and whose others are what it prints.
 func documented(name string, comment []string) function {
 	f := function{name: name}
 	for _, line := range comment {
@@ -179,7 +181,8 @@ func documented(name string, comment []string) function {
 // docVerbs are the verbs of a function's comment.
 var docVerbs = []string{"returns", "converts", "reports", "is"}
 
-// The comment above a function begins with its name and what it returns, and its example prints what it says.
+// The comment above a function begins with its name and what it returns, and its example prints
+// what it says.
 func TestDocumentation(t *testing.T) {
 	examples := 0
 	for _, f := range functions(t) {

@@ -18,7 +18,8 @@ import (
 	"flow/runtime/dist/transport/mpi"
 )
 
-// This file runs the scripts of testdata/script: whole command lines with what they print and how they exit.
+// This file runs the scripts of testdata/script: whole command lines with what they print and how
+// they exit.
 //
 //	go test ./cmd/flowrun -run Script/bad_syntax -update      rewrites the goldens of one script
 

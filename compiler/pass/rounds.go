@@ -10,9 +10,10 @@ import (
 //
 //	%3 = iterate(%0, %1) {carry=1} (%x, %c) { .. }   ->   %3 = rounds(%0, %1) (%x, %c) { %0 = iterate(%x, %c) {carry=1} (..) { .. }; yield part(%0) }
 //
-// A round of tasks costs microseconds, whatever is in it; such a body is a few operations, and its row compiles all rounds to one loop.
-// Bits stay: the operators are the same, in the same order. It would be wrong where something is shown in between, or where sizes change,
-// and dear where an operator in the body has work for several workers.
+// A round of tasks costs microseconds, whatever is in it; such a body is a few operations, and its
+// row compiles all rounds to one loop. Bits stay: the operators are the same, in the same order. It
+// would be wrong where something is shown in between, or where sizes change, and dear where an
+// operator in the body has work for several workers.
 func Rounds(g *ir.Graph, table *op.Table) *ir.Graph {
 	out := g
 	for i := range g.Nodes {
@@ -73,7 +74,8 @@ func roundsOf(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
 	return r
 }
 
-// constantText reports a text that is known: the form of a message, which a loop reads where it fails.
+// constantText reports a text that is known: the form of a message, which a loop reads where it
+// fails.
 func constantText(g *ir.Graph, id ir.ID) bool {
 	return g.Nodes[id].Op.Role == op.Constant && g.Type(id) == types.ScalarOf(types.Str)
 }
@@ -95,7 +97,8 @@ func withTexts(r *ir.Region, texts map[int]*ir.Node) *ir.Region {
 	return out
 }
 
-// mostNumbers is the most elements of a matrix that counts as small: in registers, and for one worker.
+// mostNumbers is the most elements of a matrix that counts as small: in registers, and for one
+// worker.
 const mostNumbers = 64
 
 func isNumber(t types.Type) bool { return t.IsScalar() && t.Elem.Size() > 0 }
@@ -104,7 +107,8 @@ func fewElements(t types.Type) bool {
 	return isNumber(t) || t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() <= mostNumbers
 }
 
-// fewNumbers reports a loop that carries and computes scalars and small matrices alone. What it captures may be any dense matrix.
+// fewNumbers reports a loop that carries and computes scalars and small matrices alone. What it
+// captures may be any dense matrix.
 func fewNumbers(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
 	for k, x := range g.In(id) {

@@ -11,12 +11,14 @@ import (
 //	%1 = rowmax(%0);  %2 = map(%0, %1) { exp(a - b) };  %3 = rowsum(%2);  %4 = map(%2, %3) { a / b }
 //	->  %4 = byrows(%0) { the same }
 //
-// The task runs them block of rows by block of rows. What is between them stays in a cache, and a matrix that several of them
-// read comes from memory once. Bits stay: no element depends on how many rows are made at a time.
+// The task runs them block of rows by block of rows. What is between them stays in a cache, and a
+// matrix that several of them read comes from memory once. Bits stay: no element depends on how
+// many rows are made at a time.
 //
-// It comes after Partition and takes what that left whole: tasks on blocks are near one another in time already. Operators
-// that may fail stay outside, so that the first failure in program order is the one that is told; small matrices, which
-// stay in a cache anyway; rows of some tens of columns, for which the loop is no faster; and rows so long that one would not stay in a cache.
+// It comes after Partition and takes what that left whole: tasks on blocks are near one another in
+// time already. Operators that may fail stay outside, so that the first failure in program order is
+// the one that is told; small matrices, which stay in a cache anyway; rows of some tens of columns,
+// for which the loop is no faster; and rows so long that one would not stay in a cache.
 func RowBlocks(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if g.Len() > mostByRows {
 		return g
@@ -35,18 +37,21 @@ func RowBlocks(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 }
 
 const (
-	// A matrix is worth blocks of rows if it has leastByRows blocks of Sizes.Block: 4 MiB of f64, more than a second-level cache.
+	// A matrix is worth blocks of rows if it has leastByRows blocks of Sizes.Block: 4 MiB of f64,
+	// more than a second-level cache.
 	leastByRows = 8
-	// rowBlock is the part of such a block that a block of rows is: 128 KiB, so that what goes in, what comes out and what is
-	// between lie in a second-level cache.
+	// rowBlock is the part of such a block that a block of rows is: 128 KiB, so that what goes in,
+	// what comes out and what is between lie in a second-level cache.
 	rowBlock = 4
-	// Rows of at most fewByRows columns are lanes; of those of manyByRows and more, what a reduction costs beside its elements is small. On a
-	// Zen 3, between them the operators one after the other are as fast or faster.
+	// Rows of at most fewByRows columns are lanes; of those of manyByRows and more, what a
+	// reduction costs beside its elements is small. On a Zen 3, between them the operators one
+	// after the other are as fast or faster.
 	fewByRows  = 16
 	manyByRows = 128
 	// longestByRows is the longest row: 256 KiB of f64.
 	longestByRows = 1 << 15
-	// mostByRows is the most nodes of a graph that is looked at: those with more are tasks on blocks.
+	// mostByRows is the most nodes of a graph that is looked at: those with more are tasks on
+	// blocks.
 	mostByRows = 1 << 16
 )
 
@@ -69,8 +74,9 @@ type rowGroup struct {
 	chosen  bool
 }
 
-// rowwise reports a node each row of whose results follows from the same row of its operands, besides reductions of all elements,
-// and that cannot fail; rows and cols are the shape of what it goes over.
+// rowwise reports a node each row of whose results follows from the same row of its operands,
+// besides reductions of all elements, and that cannot fail; rows and cols are the shape of what it
+// goes over.
 func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	g := b.g
 	n, t := &g.Nodes[id], g.Type(id)
@@ -185,7 +191,8 @@ func (b *rowBlocks) through(x ir.ID) map[int32]bool {
 	return b.reads[x]
 }
 
-// fits reports that node id may join a group: nothing that it reads from elsewhere waits for the group.
+// fits reports that node id may join a group: nothing that it reads from elsewhere waits for the
+// group.
 func (b *rowBlocks) fits(id ir.ID, at int32) bool {
 	for _, x := range b.g.In(id) {
 		if b.group[x] == at {
@@ -203,7 +210,8 @@ func (b *rowBlocks) fits(id ir.ID, at int32) bool {
 	return true
 }
 
-// byRow reports a result, or several, that a group has row by row: not that of a reduction of all elements.
+// byRow reports a result, or several, that a group has row by row: not that of a reduction of all
+// elements.
 func (b *rowBlocks) byRow(x ir.ID) bool { return !b.g.Type(x).IsScalar() }
 
 // waits reports that group h is group at or needs something of it.
@@ -234,7 +242,8 @@ func (b *rowBlocks) choose() bool {
 	return any
 }
 
-// build copies the graph with each chosen group as one node, at the place of its last member or where it is first read.
+// build copies the graph with each chosen group as one node, at the place of its last member or
+// where it is first read.
 func (b *rowBlocks) build() *ir.Graph {
 	g := b.g
 	m := &rowBuilding{rowBlocks: b, out: ir.New(), to: make([]ir.ID, g.Len())}

@@ -1,16 +1,18 @@
 package loop
 
-// This file writes what is the same in all rounds of an inner loop in front of it. Targets move operations out of loops by themselves,
-// but no load whose lanes lie apart.
+// This file writes what is the same in all rounds of an inner loop in front of it. Targets move
+// operations out of loops by themselves, but no load whose lanes lie apart.
 
-// lift writes the statements of a loop's block, and of the loops in it, that give the same value in every round. It is called where the
-// loop will stand; the block finds their values later by their keys. Only what surely is done is lifted: a load that no round
-// makes may lie outside of its operand, and so may one behind a check.
+// lift writes the statements of a loop's block, and of the loops in it, that give the same value in
+// every round. It is called where the loop will stand; the block finds their values later by their
+// keys. Only what surely is done is lifted: a load that no round makes may lie outside of its
+// operand, and so may one behind a check.
 func (m *merger) lift(s *Stmt) {
 	m.liftFrom(s, map[int]bool{})
 }
 
-// liftFrom lifts from loop s inside loops over the indices of inner. It is false if what follows s may not be reached.
+// liftFrom lifts from loop s inside loops over the indices of inner. It is false if what follows s
+// may not be reached.
 func (m *merger) liftFrom(s *Stmt, inner map[int]bool) bool {
 	if rounds, ok := knownRounds(s); !ok || rounds == 0 {
 		return !leaves(&s.Loop.Body)
@@ -48,7 +50,8 @@ func leaves(b *Block) bool {
 	return found
 }
 
-// steady reports a pure statement whose operands are written already and that depends on none of these indices.
+// steady reports a pure statement whose operands are written already and that depends on none of
+// these indices.
 func (m *merger) steady(s *Stmt, inner map[int]bool) bool {
 	if (s.Code == IndexOf || s.Code == Column || s.Code == Entry) && inner[int(s.Imm)] {
 		return false

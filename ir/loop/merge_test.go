@@ -79,8 +79,9 @@ nest(%0: f64[]) (i: 0..%0.rows) {
 	}
 }
 
-// TestMergeLifts: what gives the same value in all rounds is done before the loop, if some round surely does it: not behind a check,
-// and not where there may be no round. A check that has passed is not made again.
+// TestMergeLifts: what gives the same value in all rounds is done before the loop, if some round
+// surely does it: not behind a check, and not where there may be no round. A check that has passed
+// is not made again.
 func TestMergeLifts(t *testing.T) {
 	for _, c := range []struct {
 		name, rounds, check string

@@ -1,7 +1,7 @@
 package loop
 
-// This file takes out of a nest what many of its points compute alike: values that cost much and depend on few indices become tables,
-// which nests of their own make before.
+// This file takes out of a nest what many of its points compute alike: values that cost much and
+// depend on few indices become tables, which nests of their own make before.
 
 import (
 	"fmt"
@@ -15,23 +15,27 @@ type Tabulated struct {
 	Nest *Nest
 	// Rows and Cols are the size of the table.
 	Rows, Cols Lin
-	// Rounds are the rounds of the inner loops that the table depends on: a point computes the value as often as their product, at most.
+	// Rounds are the rounds of the inner loops that the table depends on: a point computes the
+	// value as often as their product, at most.
 	Rounds []Lin
 }
 
 const (
 	// mostTables is how many tables a nest has at most.
 	mostTables = 4
-	// tableCost is from how many statements on a value is worth a table. To read an element takes some five instructions.
+	// tableCost is from how many statements on a value is worth a table. To read an element takes
+	// some five instructions.
 	tableCost = 24
 )
 
-// Tabulate is n with tables in place of values that follow from constants, from operands for which steady holds, and from one or two
-// indices, but not from all indices of the space. Table k is operand len(n.Params) + k. Elements of operands that are not steady change
-// while the nest runs; their sizes do not.
+// Tabulate is n with tables in place of values that follow from constants, from operands for which
+// steady holds, and from one or two indices, but not from all indices of the space. Table k is
+// operand len(n.Params) + k. Elements of operands that are not steady change while the nest runs;
+// their sizes do not.
 //
-// A table has a value for every round of a loop, also for rounds that no point makes: a value that might fail has none. The
-// tables are made before the first point, so a nest that few points evaluate is faster without.
+// A table has a value for every round of a loop, also for rounds that no point makes: a value that
+// might fail has none. The tables are made before the first point, so a nest that few points
+// evaluate is faster without.
 func Tabulate(n *Nest, steady func(param int) bool) (*Nest, []Tabulated) {
 	return tabulate(n, steady, tableCost)
 }
@@ -193,7 +197,8 @@ func (t *tabulator) of(s *Stmt) (d uint64) {
 	return varies
 }
 
-// tabled reports a value that may have a table: it depends on one or two indices, and not on all of the space.
+// tabled reports a value that may have a table: it depends on one or two indices, and not on all of
+// the space.
 func (t *tabulator) tabled(v Val) bool {
 	d := t.deps[v]
 	points := uint64(1)<<t.space - 1

@@ -45,7 +45,8 @@ func same(t *testing.T, n, m *loop.Nest, in []value.Value, list []loop.Tabulated
 
 func always(int) bool { return true }
 
-// TestTabulate: a value that depends on a round and on a number that every round lessens is read from a table.
+// TestTabulate: a value that depends on a round and on a number that every round lessens is read
+// from a table.
 func TestTabulate(t *testing.T) {
 	n, err := loop.Parse(`nest(%0: f64[], %1: f64, %2: i64) (i: 0..%0.rows) {
   v0 = load %0[i, 0]

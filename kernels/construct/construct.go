@@ -1,8 +1,9 @@
 package construct
 
-// This file defines the constructors: rows without values, whose result follows from attributes. Each element follows
-// from its place alone, so that any block can be computed by itself: with the attribute at = [r0, c0, rows, cols] a
-// row makes just that window of the whole, bit for bit. The compiler alone sets it; it is no parameter.
+// This file defines the constructors: rows without values, whose result follows from attributes.
+// Each element follows from its place alone, so that any block can be computed by itself: with the
+// attribute at = [r0, c0, rows, cols] a row makes just that window of the whole, bit for bit. The
+// compiler alone sets it; it is no parameter.
 
 import (
 	"math"

@@ -1,7 +1,8 @@
 package construct
 
-// This file defines the constructors of random numbers of other distributions than rand's and randn's: exponential ones and integers
-// within bounds. They draw by the same counter: element k of a seed depends on k and the seed alone.
+// This file defines the constructors of random numbers of other distributions than rand's and
+// randn's: exponential ones and integers within bounds. They draw by the same counter: element k of
+// a seed depends on k and the seed alone.
 
 import (
 	"math/bits"

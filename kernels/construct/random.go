@@ -1,9 +1,10 @@
 package construct
 
-// This file defines the constructors of random matrices. Every number comes from a counter, so that the order in
-// which blocks are made does not matter, and any language can make the same numbers: element k of seed s is
-// SplitMix64's mix of s + (k+1) * 0x9E3779B97F4A7C15 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom
-// number generators", 2014), of which the upper 53 bits make a float in [0, 1).
+// This file defines the constructors of random matrices. Every number comes from a counter, so that
+// the order in which blocks are made does not matter, and any language can make the same numbers:
+// element k of seed s is SplitMix64's mix of s + (k+1) * 0x9E3779B97F4A7C15 (G. Steele, D. Lea, C.
+// Flood, "Fast splittable pseudorandom number generators", 2014), of which the upper 53 bits make a
+// float in [0, 1).
 
 import (
 	"math"
@@ -97,8 +98,8 @@ func random() []*op.Def {
 	return out
 }
 
-// oneRun is a block of whole rows of a matrix of cols columns as one row, if it lies so in memory: its numbers are consecutive, and a
-// column of millions must not be millions of calls.
+// oneRun is a block of whole rows of a matrix of cols columns as one row, if it lies so in memory:
+// its numbers are consecutive, and a column of millions must not be millions of calls.
 func oneRun(out *value.Dense, cols int) *value.Dense {
 	if out.Cols != cols || out.Stride != cols {
 		return out
@@ -108,7 +109,8 @@ func oneRun(out *value.Dense, cols int) *value.Dense {
 	return &run
 }
 
-// U01 and gauss are the definitions; vec.Uniform has its own copy of the formula, for speed and as a check.
+// U01 and gauss are the definitions; vec.Uniform has its own copy of the formula, for speed and as
+// a check.
 func U01(seed, k uint64) float64 {
 	z := seed + (k+1)*0x9E3779B97F4A7C15
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9

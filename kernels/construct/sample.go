@@ -1,9 +1,10 @@
 package construct
 
-// This file defines sample. With replacement each number is drawn from its own counter. Without it the numbers are the
-// first k values of a permutation of 0..n-1 that can be evaluated anywhere: a Feistel network of six rounds on the
-// least even number of bits that holds n - 1, walked on until it falls below n (J. Black, P. Rogaway, "Ciphers with
-// arbitrary finite domains", 2002). So every block is made from its place alone, like those of rand.
+// This file defines sample. With replacement each number is drawn from its own counter. Without it
+// the numbers are the first k values of a permutation of 0..n-1 that can be evaluated anywhere: a
+// Feistel network of six rounds on the least even number of bits that holds n - 1, walked on until
+// it falls below n (J. Black, P. Rogaway, "Ciphers with arbitrary finite domains", 2002). So every
+// block is made from its place alone, like those of rand.
 
 import (
 	"math/bits"

@@ -1,7 +1,8 @@
 package construct
 
-// This file gives the constructors of random matrices rows of their own for a seed that is a value of the run, such as one that
-// the body of a parfor computes of its index. The numbers are those that the constructor makes of that seed.
+// This file gives the constructors of random matrices rows of their own for a seed that is a value
+// of the run, such as one that the body of a parfor computes of its index. The numbers are those
+// that the constructor makes of that seed.
 
 import (
 	"flow/ir/op"

@@ -1,7 +1,7 @@
 package construct
 
-// This file defines the rows that look at types alone: nrow, ncol, ncell, auto_tile, eps. The compiler folds every call of
-// them, but for the sizes of matrices that only the run knows.
+// This file defines the rows that look at types alone: nrow, ncol, ncell, auto_tile, eps. The
+// compiler folds every call of them, but for the sizes of matrices that only the run knows.
 
 import (
 	"flow/ir/op"
@@ -35,7 +35,8 @@ func shapeRow(name, doc, example, output string, f func(t types.Type) int) *op.D
 	}
 }
 
-// sizeRow is a shapeRow that is a value of the run where f of the type is not known before: f is negative then.
+// sizeRow is a shapeRow that is a value of the run where f of the type is not known before: f is
+// negative then.
 func sizeRow(name, doc, example, output string, f func(t types.Type) int) *op.Def {
 	d := shapeRow(name, doc, example, output, f)
 	d.Shape = func(in []types.Type) (value.Value, error) {
@@ -73,7 +74,8 @@ func autoTile() *op.Def {
 		"auto_tile(ones(4096, 4096))", "336", func(t types.Type) int { return DefaultTile(t.Elem, t.Rows, t.Cols) })
 }
 
-// eps is how a fn that takes any element type learns of it: tolerances, and conversions of what it makes itself.
+// eps is how a fn that takes any element type learns of it: tolerances, and conversions of what it
+// makes itself.
 func eps() *op.Def {
 	d := shapeRow("eps", "eps is the distance from 1 to the next number of the element type of x, a constant of that type; 1 for i64 and bool.",
 		"eps(ones(2, 2))", "2.220446049250313e-16", nil)
@@ -100,9 +102,11 @@ func eps() *op.Def {
 	return d
 }
 
-// tileEdges is the table behind DefaultTile: for matrices whose longer side is at most upTo (0: any), the edge. It is
-// set by measurement (tiled Cholesky of orders 1024 to 8192 on two cores, all edges in multiples of 24 from 96 to 528;
-// 2026-11; f32 of 3072 to 6144 once more on AVX-512 with 336 to 528, where 464 is nine panels of 48 and two vectors) and committed, never measured at run time: tile size must not depend on the machine.
+// tileEdges is the table behind DefaultTile: for matrices whose longer side is at most upTo (0:
+// any), the edge. It is set by measurement (tiled Cholesky of orders 1024 to 8192 on two cores, all
+// edges in multiples of 24 from 96 to 528; 2026-11; f32 of 3072 to 6144 once more on AVX-512 with
+// 336 to 528, where 464 is nine panels of 48 and two vectors) and committed, never measured at run
+// time: tile size must not depend on the machine.
 var tileEdges = []struct {
 	elem types.Elem // NoElem: any
 	upTo int
@@ -119,8 +123,9 @@ var tileEdges = []struct {
 	{types.NoElem, 0, 384},
 }
 
-// DefaultTile is the default tile edge for a matrix: a function of element type and shape alone, at least 1. Small
-// matrices are one tile, whose edge is their longer side rounded up to a multiple of 8.
+// DefaultTile is the default tile edge for a matrix: a function of element type and shape alone, at
+// least 1. Small matrices are one tile, whose edge is their longer side rounded up to a multiple of
+// 8.
 func DefaultTile(elem types.Elem, rows, cols int) int {
 	n := max(rows, cols, 1)
 	for _, t := range tileEdges {

@@ -106,8 +106,8 @@ func PowerBody(b *loop.Builder, out types.Elem, in []loop.Val) loop.Val {
 	})[0]
 }
 
-// CeilDivBody is the quotient rounded towards plus infinity: the negated quotient of -a rounded down, but that the least integer has no
-// negation, so that the remainder decides.
+// CeilDivBody is the quotient rounded towards plus infinity: the negated quotient of -a rounded
+// down, but that the least integer has no negation, so that the remainder decides.
 func CeilDivBody(b *loop.Builder, out types.Elem, in []loop.Val) loop.Val {
 	q := b.Op(loop.IDiv, in...)
 	exact := b.Op(loop.Eq, b.Op(loop.Mul, q, in[1]), in[0])

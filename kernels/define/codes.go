@@ -1,7 +1,7 @@
 package define
 
-// This file names the diagnostic codes that rows report. What each means, and the smallest program that provokes it,
-// is in the table of codes, lang/source/codes.go.
+// This file names the diagnostic codes that rows report. What each means, and the smallest program
+// that provokes it, is in the table of codes, lang/source/codes.go.
 
 // Codes of refusals (op.Fault) and failures (op.Failure).
 const (

@@ -7,7 +7,8 @@ import (
 	"flow/ir/types"
 )
 
-// StreamCost is the work of reading every input and writing the output once, with flops operations per element.
+// StreamCost is the work of reading every input and writing the output once, with flops operations
+// per element.
 func StreamCost(s *op.Sig, out types.Type, flops float64) op.Work {
 	n := ElementCount(out)
 	w := op.Work{Flops: flops * n, Bytes: n * float64(out.Elem.Size())}

@@ -1,5 +1,5 @@
-// Package define holds what rows of every family are defined with: codes of faults, type rules, costs, definitions on scalars,
-// bodies of one element, and the wrappers that all rows get.
+// Package define holds what rows of every family are defined with: codes of faults, type rules,
+// costs, definitions on scalars, bodies of one element, and the wrappers that all rows get.
 //
 //	codes.go    the diagnostic codes of refusals and failures
 //	type.go     type rules, arguments and faults that rows share

@@ -1,6 +1,7 @@
 package define
 
-// This file defines elementwise operators on scalars, and elements of values as definitions read them.
+// This file defines elementwise operators on scalars, and elements of values as definitions read
+// them.
 
 import (
 	"math"
@@ -11,9 +12,10 @@ import (
 	"flow/kernels/vec"
 )
 
-// OperandElem is the element type in which d takes an argument of type in, the arguments meeting in wide and the
-// result being out. It is read from the row: conversions take what they get, a selection's first is the condition,
-// predicates compare in the common type, everything else computes in the type of the result.
+// OperandElem is the element type in which d takes an argument of type in, the arguments meeting in
+// wide and the result being out. It is read from the row: conversions take what they get, a
+// selection's first is the condition, predicates compare in the common type, everything else
+// computes in the type of the result.
 func OperandElem(d *op.Def, k int, in, wide, out types.Elem) types.Elem {
 	switch {
 	case IsConversion(d):
@@ -32,7 +34,8 @@ func IsConversion(d *op.Def) bool {
 	return ok
 }
 
-// Widest is the common element type of in by the implicit conversions, or the first when they do not meet.
+// Widest is the common element type of in by the implicit conversions, or the first when they do
+// not meet.
 func Widest(in []types.Elem) types.Elem {
 	e := in[0]
 	for _, f := range in[1:] {
@@ -43,7 +46,8 @@ func Widest(in []types.Elem) types.Elem {
 	return e
 }
 
-// NoValue is the failure of d of operands x, or nil. x has the types in which d computes a result of type out.
+// NoValue is the failure of d of operands x, or nil. x has the types in which d computes a result
+// of type out.
 func NoValue(d *op.Def, out types.Elem, x []value.Scalar) error {
 	switch {
 	case !d.Fails(x[0].Elem, out):

@@ -9,10 +9,12 @@ import (
 	"flow/kernels/dense"
 )
 
-// Unrolled is the most elements of a matrix that is held, and the most terms of a reduction that is written out.
+// Unrolled is the most elements of a matrix that is held, and the most terms of a reduction that is
+// written out.
 const Unrolled = 64
 
-// Written is a matrix of the body by its elements, which are numbers of e; nil where it has too many of them.
+// Written is a matrix of the body by its elements, which are numbers of e; nil where it has too
+// many of them.
 func Written(e *op.Elements, x op.Source, elem types.Elem) [][]loop.Val {
 	if !x.Rows.Known() || !x.Cols.Known() || x.Rows.Const*x.Cols.Const > Unrolled {
 		return nil

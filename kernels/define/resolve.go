@@ -1,7 +1,8 @@
 package define
 
-// This file makes every row work on matrices whose size only the run tells (the result of unique, and all that is
-// computed from it): the type rule that left a dimension open before the run is asked again with the values at hand.
+// This file makes every row work on matrices whose size only the run tells (the result of unique,
+// and all that is computed from it): the type rule that left a dimension open before the run is
+// asked again with the values at hand.
 
 import (
 	"fmt"
@@ -14,8 +15,9 @@ import (
 	"flow/memory"
 )
 
-// Resolved is a family of rows whose kernels and definitions settle open dimensions before they start. A kernel finds
-// memory of the settled shape in c.Out, except where the shape follows from the data alone: then it sets c.Out.
+// Resolved is a family of rows whose kernels and definitions settle open dimensions before they
+// start. A kernel finds memory of the settled shape in c.Out, except where the shape follows from
+// the data alone: then it sets c.Out.
 func Resolved(rows []*op.Def) []*op.Def {
 	for _, d := range rows {
 		if d.Type == nil || d.Shape != nil {
@@ -57,8 +59,8 @@ func Resolved(rows []*op.Def) []*op.Def {
 	return rows
 }
 
-// ResolvedLoop is the loop of a row, of calls whose open dimensions are settled as a kernel's are. Where they cannot be, or the result fits no
-// memory, it is no loop: the kernel says why.
+// ResolvedLoop is the loop of a row, of calls whose open dimensions are settled as a kernel's are.
+// Where they cannot be, or the result fits no memory, it is no loop: the kernel says why.
 func ResolvedLoop(d *op.Def) *op.Loop {
 	l := *d.Loop
 	space, begin := l.Space, l.Begin
@@ -100,7 +102,8 @@ func lendOwn(d *op.Def, c *op.Call) {
 
 var mostMemory = sync.OnceValue(memory.Most)
 
-// Scarce reports that need bytes are more than this process can ever have, and gives the end of a message that says so.
+// Scarce reports that need bytes are more than this process can ever have, and gives the end of a
+// message that says so.
 func Scarce(need float64) (tell string, is bool) {
 	have := mostMemory()
 	if need <= float64(have.Bytes) {
@@ -109,8 +112,8 @@ func Scarce(need float64) (tell string, is bool) {
 	return fmt.Sprintf("%s, more than there is (%v)", types.InBytes(need), have), true
 }
 
-// Fits refuses a result that is larger than all memory, before anything of it is allocated. What is smaller and finds no
-// memory fails where it is allocated.
+// Fits refuses a result that is larger than all memory, before anything of it is allocated. What is
+// smaller and finds no memory fails where it is allocated.
 func Fits(t types.Type) error {
 	if !t.Sized() {
 		return nil

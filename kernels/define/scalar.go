@@ -1,6 +1,7 @@
 package define
 
-// This file defines the element rules of the elementwise rows and the constructors of their definitions on scalars.
+// This file defines the element rules of the elementwise rows and the constructors of their
+// definitions on scalars.
 
 import (
 	"math"
@@ -112,7 +113,8 @@ func Number(e types.Elem, x float64) value.Scalar {
 	return value.Scalar{Elem: e, F: x}
 }
 
-// On1 is the definition of a function of one number from those on f64 and i64; integers may have none.
+// On1 is the definition of a function of one number from those on f64 and i64; integers may have
+// none.
 func On1(f func(float64) float64, i func(int64) int64) func([]value.Scalar) value.Scalar {
 	return func(x []value.Scalar) value.Scalar {
 		if x[0].Elem.IsFloat() {
@@ -132,8 +134,8 @@ func On2(f func(a, b float64) float64, i func(a, b int64) int64) func([]value.Sc
 	}
 }
 
-// Compares is the definition of a comparison from what it says of less, equal and greater; unordered (NaN) is false
-// but for !=.
+// Compares is the definition of a comparison from what it says of less, equal and greater;
+// unordered (NaN) is false but for !=.
 func Compares(less, equal, greater, unordered bool) func([]value.Scalar) value.Scalar {
 	return func(x []value.Scalar) value.Scalar {
 		a, b := x[0], x[1]
@@ -149,7 +151,8 @@ func Compares(less, equal, greater, unordered bool) func([]value.Scalar) value.S
 	}
 }
 
-// Lesser is the definition of the minimum: NaN wins (over -inf too, unlike math.Min), and -0 is less than 0.
+// Lesser is the definition of the minimum: NaN wins (over -inf too, unlike math.Min), and -0 is
+// less than 0.
 func Lesser(a, b float64) float64 {
 	switch {
 	case math.IsNaN(a) || math.IsNaN(b):

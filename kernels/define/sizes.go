@@ -11,8 +11,8 @@ import (
 	"flow/ir/types"
 )
 
-// Possible is rows whose type rules refuse what is not Possible. A rule may compute sizes of what others allow by
-// types.Plus and types.Times, and leave the verdict to this.
+// Possible is rows whose type rules refuse what is not Possible. A rule may compute sizes of what
+// others allow by types.Plus and types.Times, and leave the verdict to this.
 func Possible(families ...[]*op.Def) [][]*op.Def {
 	for _, rows := range families {
 		for _, d := range rows {

@@ -9,8 +9,8 @@ import (
 	"flow/ir/types"
 )
 
-// ElementRule gives the result's element type for those of the arguments, all of them numeric, time or str; ok is
-// false when they do not meet.
+// ElementRule gives the result's element type for those of the arguments, all of them numeric, time
+// or str; ok is false when they do not meet.
 type ElementRule func(in []types.Elem, s *op.Sig) (types.Elem, bool)
 
 // SourceName is what the program wrote for d: the sign if it has one.
@@ -33,9 +33,9 @@ func Shapes(in []types.Type) string {
 	return s
 }
 
-// Broadcast returns the common shape of in, without element type: along each axis every argument has the common length
-// or 1, so a column and a row make a matrix. bad is the argument that does not fit, or -1. Dimensions that only the run
-// knows are taken to fit.
+// Broadcast returns the common shape of in, without element type: along each axis every argument
+// has the common length or 1, so a column and a row make a matrix. bad is the argument that does
+// not fit, or -1. Dimensions that only the run knows are taken to fit.
 func Broadcast(in []types.Type) (out types.Type, bad int) {
 	out = types.Type{Kind: types.Scalar}
 	for i, t := range in {

@@ -1,6 +1,7 @@
 package dense
 
-// This file defines Grid, a dense matrix as a slice of Go elements, and what copies, clears, widens and transposes.
+// This file defines Grid, a dense matrix as a slice of Go elements, and what copies, clears, widens
+// and transposes.
 
 import (
 	"flow/ir/types"
@@ -72,9 +73,9 @@ func TurnedCopy[T Cell](g Grid[T]) Grid[T] {
 	return c
 }
 
-// TransposeBlock is the edge of the square that transpose turns at a time: 8 elements are a cache line of f64. Rows a
-// power of two apart fall on the same few lines of the first-level cache, so larger squares evict themselves:
-// n = 512 moves 18 GB/s with 8, 6 with 32.
+// TransposeBlock is the edge of the square that transpose turns at a time: 8 elements are a cache
+// line of f64. Rows a power of two apart fall on the same few lines of the first-level cache, so
+// larger squares evict themselves: n = 512 moves 18 GB/s with 8, 6 with 32.
 const TransposeBlock = 8
 
 // Transpose stores t(src) in dst.
@@ -122,8 +123,8 @@ func Widened(d *value.Dense, e types.Elem) *value.Dense {
 // Clear sets all elements of a contiguous matrix to zero.
 func Clear(d *value.Dense) { clear(d.Bytes()) }
 
-// Copy copies src into dst, of the same type. Unlike Dense.CopyFrom it takes windows without elements, which
-// have no memory to index.
+// Copy copies src into dst, of the same type. Unlike Dense.CopyFrom it takes windows without
+// elements, which have no memory to index.
 func Copy(dst, src *value.Dense) {
 	if src.Rows > 0 && src.Cols > 0 {
 		dst.CopyFrom(src)

@@ -1,6 +1,7 @@
 package dense
 
-// This file defines Slab, a vector of any element type, and its loops: fill, copy, convert and transpose.
+// This file defines Slab, a vector of any element type, and its loops: fill, copy, convert and
+// transpose.
 
 import (
 	"unsafe"
@@ -132,7 +133,8 @@ func Convert(d *Slab, to types.Elem, a *Slab, from types.Elem, n int) {
 	}
 }
 
-// ToWords stores a, floats of type from, in dst as integers. It returns false when one of them is outside of i64.
+// ToWords stores a, floats of type from, in dst as integers. It returns false when one of them is
+// outside of i64.
 func ToWords(dst []int64, a *Slab, from types.Elem) bool {
 	if from == types.F32 {
 		return vec.Words(dst, a.F32[:len(dst)])

@@ -1,9 +1,10 @@
 package elementwise
 
-// This file defines what all elementwise rows share: the rules of element types and of broadcasting, the reference
-// that follows from a definition on scalars, and the constructor of a row. The rows themselves are in
-// <family>.go; their kernels are one-step programs of the batch executor (package kernels), so that an
-// operator alone and the same operator fused cannot differ in a bit.
+// This file defines what all elementwise rows share: the rules of element types and of
+// broadcasting, the reference that follows from a definition on scalars, and the constructor of a
+// row. The rows themselves are in <family>.go; their kernels are one-step programs of the batch
+// executor (package kernels), so that an operator alone and the same operator fused cannot differ
+// in a bit.
 
 import (
 	"flow/ir/loop"
@@ -28,7 +29,8 @@ type Row struct {
 	eg                []op.Example
 }
 
-// Def completes the row, but for kernel and loop: the engine of the package above executes it on matrices.
+// Def completes the row, but for kernel and loop: the engine of the package above executes it on
+// matrices.
 func (r Row) Def() *op.Def {
 	d := &op.Def{
 		Name: r.Name, Word: r.word, Infix: r.infix, Doc: r.Doc, Eg: r.eg,
@@ -49,7 +51,8 @@ func (r Row) Def() *op.Def {
 	return d
 }
 
-// elementwiseType is the type rule of every elementwise row: element types by rule, shapes by broadcasting.
+// elementwiseType is the type rule of every elementwise row: element types by rule, shapes by
+// broadcasting.
 func elementwiseType(s *op.Sig, rule define.ElementRule) (types.Type, error) {
 	elems := make([]types.Elem, len(s.In))
 	for i, t := range s.In {

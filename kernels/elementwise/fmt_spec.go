@@ -1,7 +1,8 @@
 package elementwise
 
-// This file defines what stands after the colon of a placeholder of fmt: [[fill]align][sign][0][width][,][.precision][form],
-// as in Python's format specification mini-language, of which it is a part.
+// This file defines what stands after the colon of a placeholder of fmt:
+// [[fill]align][sign][0][width][,][.precision][form], as in Python's format specification
+// mini-language, of which it is a part.
 
 import (
 	"strconv"
@@ -218,7 +219,8 @@ func (s *fmtSpec) integer(x value.Scalar) string {
 	return s.float(float64(x.I), 64)
 }
 
-// float is x with the form and precision; bits is 32 of an f32, whose shortest decimal is shorter, else 0 or 64.
+// float is x with the form and precision; bits is 32 of an f32, whose shortest decimal is shorter,
+// else 0 or 64.
 func (s *fmtSpec) float(x float64, bits int) string {
 	if bits == 0 {
 		bits = 64
@@ -260,8 +262,8 @@ func grouped(text string) string {
 	return b.String() + text[n:]
 }
 
-// zeroGroups is a grouped number with zeros before it, at least width characters: the zeros are grouped, too, and none of
-// the groups is empty, so there may be one character more.
+// zeroGroups is a grouped number with zeros before it, at least width characters: the zeros are
+// grouped, too, and none of the groups is empty, so there may be one character more.
 func zeroGroups(text string, width int) string {
 	for len(text) < width {
 		head := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })

@@ -10,8 +10,8 @@ import (
 	"flow/ir/value"
 )
 
-// What fmt prints. The texts are what Python's str.format gives, but for true, nan and inf padded with zeros, which stay
-// words.
+// What fmt prints. The texts are what Python's str.format gives, but for true, nan and inf padded
+// with zeros, which stay words.
 func TestFormatLayouts(t *testing.T) {
 	x, n := value.F64(4.0/3), value.I64(9)
 	nan, inf := value.F64(math.NaN()), value.F64(math.Inf(1))

@@ -1,6 +1,7 @@
 package elementwise
 
-// This file defines the rows of comparison, logic, selection and conversion, and the list of all elementwise rows.
+// This file defines the rows of comparison, logic, selection and conversion, and the list of all
+// elementwise rows.
 
 import (
 	"flow/ir/loop"

@@ -53,7 +53,8 @@ func accuracy(ulps, below float64) string {
 	return fmt.Sprintf(" In f64 it is within %v ulp of the exact value%s, in f32 within %v ulp, and the same bits on every CPU.", ulps, tiny, vec.Ulps32)
 }
 
-// withLoops gives r, of floats, the definition and loops of the function of two numbers that has its name; on is its definition on integers.
+// withLoops gives r, of floats, the definition and loops of the function of two numbers that has
+// its name; on is its definition on integers.
 func (r Row) withLoops(on func(a, b int64) int64, ints func(dst, a, b []int64)) Row {
 	f, ok := vec.Function2Named(r.Name)
 	if !ok {

@@ -1,7 +1,7 @@
 package elementwise
 
-// This file defines elementwise rows that are made of others and common enough to have a name: sigmoid, relu, clamp,
-// replace, and the logarithm to any base.
+// This file defines elementwise rows that are made of others and common enough to have a name:
+// sigmoid, relu, clamp, replace, and the logarithm to any base.
 
 import (
 	"sync"
@@ -13,8 +13,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// Shorthands is the rows of this file. clamp and replace have no loop of their own: they run as the chain of rows that they
-// stand for.
+// Shorthands is the rows of this file. clamp and replace have no loop of their own: they run as the
+// chain of rows that they stand for.
 func Shorthands() []*op.Def {
 	log := func(x, b float64) float64 { return vec.Log(x) / vec.Log(b) }
 	var out []*op.Def
@@ -68,7 +68,8 @@ type Expansion struct {
 	Args []int
 }
 
-// expansions are the rows that run as others, made once. It has no initial value: rows and what runs them refer to it.
+// expansions are the rows that run as others, made once. It has no initial value: rows and what
+// runs them refer to it.
 var expansions struct {
 	once sync.Once
 	of   map[string][]Expansion

@@ -1,6 +1,7 @@
 package elementwise
 
-// This file defines the rows of the special functions: the error function, the gamma function and the normal distribution.
+// This file defines the rows of the special functions: the error function, the gamma function and
+// the normal distribution.
 
 import (
 	"fmt"

@@ -1,7 +1,8 @@
 package elementwise
 
-// This file defines the bodies of the error function and the normal distribution, operation by operation as package vec computes them
-// (vec/special.go), for all lanes at once: each way is computed for every number, and the right one is selected.
+// This file defines the bodies of the error function and the normal distribution, operation by
+// operation as package vec computes them (vec/special.go), for all lanes at once: each way is
+// computed for every number, and the right one is selected.
 
 import (
 	"math"
@@ -12,7 +13,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// SpecialBodies are functions of an f64. gamma and lgamma have none: the rounds of their products differ from number to number.
+// SpecialBodies are functions of an f64. gamma and lgamma have none: the rounds of their products
+// differ from number to number.
 var SpecialBodies = map[string]func(s specialBuilder, x loop.Val) loop.Val{
 	"erf": specialBuilder.erf, "erfc": specialBuilder.erfc, "normcdf": specialBuilder.normcdf, "normquantile": specialBuilder.normquantile,
 }
@@ -36,8 +38,8 @@ func (s specialBuilder) less(x, y loop.Val) loop.Val { return s.Op(loop.Lt, x, y
 // either is x where c holds, y elsewhere.
 func (s specialBuilder) either(c, x, y loop.Val) loop.Val { return s.Op(loop.Select, c, x, y) }
 
-// piece is the polynomial of number i of a table at distance u from the middle of its interval, as the sum of two numbers. Without i
-// the table has one piece.
+// piece is the polynomial of number i of a table at distance u from the middle of its interval, as
+// the sum of two numbers. Without i the table has one piece.
 func (s specialBuilder) piece(p vec.Pieces, i, u loop.Val) (hi, lo loop.Val) {
 	column := func(k int) loop.Val {
 		if len(p[k]) == 1 {
@@ -56,7 +58,8 @@ func (s specialBuilder) piece(p vec.Pieces, i, u loop.Val) (hi, lo loop.Val) {
 	return column(0), s.add(column(1), s.mul(sum, u))
 }
 
-// place is the number of the interval of width 1/n that holds t, and how far t is from its middle. The number counts from first on.
+// place is the number of the interval of width 1/n that holds t, and how far t is from its middle.
+// The number counts from first on.
 func (s specialBuilder) place(t loop.Val, n, first int) (i, u loop.Val) {
 	whole := s.Op(loop.ToI64, s.mul(t, s.num(float64(n))))
 	middle := s.mul(s.add(s.Op(loop.ToF64, whole), s.num(0.5)), s.num(1/float64(n)))

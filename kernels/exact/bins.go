@@ -1,11 +1,12 @@
 package exact
 
-// This file adds long slices. Where the CPU has vectors, error-free cascades (short.go, in assembly in package vec)
-// sum a chunk to a few terms and notice when they cannot; then, and elsewhere, the elements go to bins: one integer
-// an exponent, emptied into the limbs every few thousand elements.
+// This file adds long slices. Where the CPU has vectors, error-free cascades (short.go, in assembly
+// in package vec) sum a chunk to a few terms and notice when they cannot; then, and elsewhere, the
+// elements go to bins: one integer an exponent, emptied into the limbs every few thousand elements.
 //
-// An element costs a shift, a mask, a signed integer add to its bin: no rounding, no branch. Four tables take turns,
-// because neighbours mostly have the same exponent and a bin would wait for its own last store.
+// An element costs a shift, a mask, a signed integer add to its bin: no rounding, no branch. Four
+// tables take turns, because neighbours mostly have the same exponent and a bin would wait for its
+// own last store.
 
 import (
 	"math"
@@ -16,14 +17,16 @@ import (
 
 const (
 	lanes = 4
-	// batch is how many elements go between two emptyings: a bin takes 2^10 mantissas of 53 bits in 63.
+	// batch is how many elements go between two emptyings: a bin takes 2^10 mantissas of 53 bits in
+	// 63.
 	batch = lanes << 10
 	// short slices are added by a scalar cascade: the terms of a vector cascade would cost more.
 	short = 192
-	// chunk is how many elements a cascade takes at a time: few enough that its error terms fit into 53 bits for
-	// ordinary data, enough to spread the cost of its 64 terms.
+	// chunk is how many elements a cascade takes at a time: few enough that its error terms fit
+	// into 53 bits for ordinary data, enough to spread the cost of its 64 terms.
 	chunk = 8192
-	// patience is how many chunks go to the bins after a cascade has failed, before it is tried again.
+	// patience is how many chunks go to the bins after a cascade has failed, before it is tried
+	// again.
 	patience = 16
 )
 
@@ -94,9 +97,10 @@ func widened(buf []float64, x []float32, squares bool) []float64 {
 	return buf
 }
 
-// AddSquares adds the square of every element of x, each as the two float64 h = x*x (rounded) and l = x*x-h. That is
-// exact unless the square leaves the range of normal numbers: an overflow counts as an infinity, and what lies below
-// 2^-1074 is rounded off element by element. Order and grouping cannot change the result even then.
+// AddSquares adds the square of every element of x, each as the two float64 h = x*x (rounded) and l
+// = x*x-h. That is exact unless the square leaves the range of normal numbers: an overflow counts
+// as an infinity, and what lies below 2^-1074 is rounded off element by element. Order and grouping
+// cannot change the result even then.
 func (s *Sum) AddSquares(x []float64) {
 	var terms vec.Terms
 	for len(x) >= short {
@@ -207,15 +211,16 @@ func (t *bins) fill(x []float64) (used uint64) {
 	return used
 }
 
-// mantissa is the signed 53-bit integer of the number with bits b and biased exponent e; the hidden bit is there
-// unless e is 0.
+// mantissa is the signed 53-bit integer of the number with bits b and biased exponent e; the hidden
+// bit is there unless e is 0.
 func mantissa(b, e uint64) int64 {
 	m := int64(b&fracMask | (e+expMask)>>11<<fracBits)
 	neg := int64(b) >> 63
 	return (m ^ neg) - neg
 }
 
-// drain moves the used bins into the limbs and leaves them zero. Infinities and NaNs have been noted before.
+// drain moves the used bins into the limbs and leaves them zero. Infinities and NaNs have been
+// noted before.
 func (s *Sum) drain(t *bins, used uint64) {
 	for used != 0 {
 		g := bits.TrailingZeros64(used)

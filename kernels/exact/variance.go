@@ -1,13 +1,13 @@
 package exact
 
-// This file rounds a variance, (n q - s^2) / n^2 for the sum s of n numbers and the sum q of their squares: once,
-// though most of the leading bits may cancel.
+// This file rounds a variance, (n q - s^2) / n^2 for the sum s of n numbers and the sum q of their
+// squares: once, though most of the leading bits may cancel.
 //
-// Sums come as unevaluated sums of three floats, so that all products are exact as pairs (T. Dekker 1971, by fused
-// multiply-add). Their sum is taken by a cascade, which loses less than 2^-140 of the largest; the quotient has some
-// hundred bits. Where the bound of the errors leaves no doubt the rounding is that of the fraction (A. Ziv, "Fast
-// evaluation of elementary mathematical functions with correctly rounded last bit", ACM TOMS 17, 1991), else integers
-// of any length tell.
+// Sums come as unevaluated sums of three floats, so that all products are exact as pairs (T. Dekker
+// 1971, by fused multiply-add). Their sum is taken by a cascade, which loses less than 2^-140 of
+// the largest; the quotient has some hundred bits. Where the bound of the errors leaves no doubt
+// the rounding is that of the fraction (A. Ziv, "Fast evaluation of elementary mathematical
+// functions with correctly rounded last bit", ACM TOMS 17, 1991), else integers of any length tell.
 
 import (
 	"math"
@@ -21,7 +21,8 @@ type Parts struct {
 	Rest bool
 }
 
-// The magnitudes between which no product of two parts, and no error of one, leaves the normal numbers.
+// The magnitudes between which no product of two parts, and no error of one, leaves the normal
+// numbers.
 const (
 	leastPart    = 0x1p-450
 	greatestPart = 0x1p450
@@ -64,8 +65,8 @@ func (t *total) addProduct(a, b float64) {
 	t.add(l)
 }
 
-// quotient is a variance as the float64 nearest to high + low, high, which are within slack of it; ok is false where
-// that cannot be told.
+// quotient is a variance as the float64 nearest to high + low, high, which are within slack of it;
+// ok is false where that cannot be told.
 func quotient(s, q *Parts, n int) (high, low, slack float64, ok bool) {
 	if n <= 0 || n > 1<<53 || !s.usable() || !q.usable() {
 		return 0, 0, 0, false
@@ -126,8 +127,8 @@ func near(s, q *Parts, n int) (high, low, slack float64, ok bool) {
 	d += 2 * s0 * s1
 	high, t := twoSum(a, -c)
 	high, low = twoSum(high, t+(b-d))
-	// What is rounded is below 2^-48 (a + c), by 2^-53 of it at most, a few times; s1 squared, which is left out, below
-	// 2^-100 c; s2 and q2 are left out, too.
+	// What is rounded is below 2^-48 (a + c), by 2^-53 of it at most, a few times; s1 squared,
+	// which is left out, below 2^-100 c; s2 and q2 are left out, too.
 	slack = (a+c)*0x1p-98 + 2*m*math.Abs(q2) + 4*math.Abs(s0*s2)
 	if !(high > slack) {
 		return 0, 0, 0, false
@@ -139,8 +140,8 @@ func near(s, q *Parts, n int) (high, low, slack float64, ok bool) {
 	return high, low, slack/(m*m)*2 + high*0x1p-98, true
 }
 
-// follow is the sum of the terms as three, exactly, of which each is small beside the one before it unless terms
-// cancel.
+// follow is the sum of the terms as three, exactly, of which each is small beside the one before it
+// unless terms cancel.
 func follow(x *[3]float64) (a, b, c float64) {
 	a, b = twoSum(x[0], x[1])
 	b, c = twoSum(b, x[2])
@@ -149,9 +150,9 @@ func follow(x *[3]float64) (a, b, c float64) {
 	return a, b, c
 }
 
-// Variance is the variance of n numbers of which s is the sum and q that of the squares: never negative, though squares
-// too small for a float64 are missing in q. It is rounded once to a float64, or to a float32 if narrow. n is not 0 and
-// both sums are finite.
+// Variance is the variance of n numbers of which s is the sum and q that of the squares: never
+// negative, though squares too small for a float64 are missing in q. It is rounded once to a
+// float64, or to a float32 if narrow. n is not 0 and both sums are finite.
 func Variance(s, q *Parts, n int, narrow bool) (v float64, ok bool) {
 	if high, low, slack, ok := near(s, q, n); ok {
 		if v, ok = undoubted(high, low, slack, narrow); ok {
@@ -165,8 +166,8 @@ func Variance(s, q *Parts, n int, narrow bool) (v float64, ok bool) {
 	return undoubted(high, low, slack, narrow)
 }
 
-// undoubted is the rounding of high + low, high, to a float64, or to a float32 if narrow: ok if that of everything
-// within slack of it is the same.
+// undoubted is the rounding of high + low, high, to a float64, or to a float32 if narrow: ok if
+// that of everything within slack of it is the same.
 func undoubted(high, low, slack float64, narrow bool) (v float64, ok bool) {
 	if narrow {
 		f := float32(math.Nextafter(high, 0))
@@ -175,8 +176,8 @@ func undoubted(high, low, slack float64, narrow bool) (v float64, ok bool) {
 	return high, high+(low+slack) == high && high+(low-slack) == high
 }
 
-// VarianceOf is Variance of exact sums, of any n: NaN of no numbers, and where one is not finite; infinite where a
-// square is not.
+// VarianceOf is Variance of exact sums, of any n: NaN of no numbers, and where one is not finite;
+// infinite where a square is not.
 func VarianceOf(s, q *Sum, n int, narrow bool) float64 {
 	switch {
 	case n == 0 || s.flags != 0:
@@ -200,8 +201,8 @@ func VarianceOf(s, q *Sum, n int, narrow bool) float64 {
 	return x
 }
 
-// longVariance is a variance in some 70 bits, the lowest of which stands for all that follow, so that rounding it is
-// rounding the fraction.
+// longVariance is a variance in some 70 bits, the lowest of which stands for all that follow, so
+// that rounding it is rounding the fraction.
 func longVariance(sum, squares *Sum, n int) *big.Float {
 	s, es := sum.integer()
 	q, eq := squares.integer()

@@ -1,11 +1,11 @@
 package format
 
-// This file defines CSV files of numbers, read as f64 matrices. Fields may be quoted as in RFC 4180, blanks around
-// numbers and empty lines are ignored, and a line of names may come first (csv_head.go). An empty field and NA are
-// missing values.
+// This file defines CSV files of numbers, read as f64 matrices. Fields may be quoted as in RFC
+// 4180, blanks around numbers and empty lines are ignored, and a line of names may come first
+// (csv_head.go). An empty field and NA are missing values.
 //
-// The result is f64 even where all fields are integers: a type that changes when one field gets a decimal point
-// would break programs by their data.
+// The result is f64 even where all fields are integers: a type that changes when one field gets a
+// decimal point would break programs by their data.
 
 import (
 	"bufio"
@@ -103,8 +103,8 @@ func (r *csvReader) fail(col int, format string, args ...any) *Error {
 	return failf(CSV, r.in.file, format, args...).at(r.no, col)
 }
 
-// record is the next line with text in it, or several where a quoted field holds line ends. It is valid until the
-// following call; hasQuotes says that split must look for them.
+// record is the next line with text in it, or several where a quoted field holds line ends. It is
+// valid until the following call; hasQuotes says that split must look for them.
 func (r *csvReader) record() (line []byte, hasQuotes bool, err error) {
 	for skipBlank(line, 0) == len(line) {
 		if line, err = r.next(); err != nil {
@@ -205,7 +205,8 @@ func (r *csvReader) numbers(x []float64, line []byte, hasQuotes bool) ([]float64
 	}
 }
 
-// skipBlank is the first place at or after i that is not a blank; a tab may be the separator and stays.
+// skipBlank is the first place at or after i that is not a blank; a tab may be the separator and
+// stays.
 func skipBlank(b []byte, i int) int {
 	for i < len(b) && b[i] == ' ' {
 		i++

@@ -240,7 +240,8 @@ func TestNPYVariants(t *testing.T) {
 	}
 }
 
-// TestWriteReadsBack holds to the bit in the formats that keep element types, and through f64 in the others.
+// TestWriteReadsBack holds to the bit in the formats that keep element types, and through f64 in
+// the others.
 func TestWriteReadsBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {

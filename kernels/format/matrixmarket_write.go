@@ -1,7 +1,7 @@
 package format
 
-// This file defines writing Matrix Market files: always the array form of a general matrix, with the shortest
-// decimals that read back as the same numbers. bool becomes integer 0 and 1.
+// This file defines writing Matrix Market files: always the array form of a general matrix, with
+// the shortest decimals that read back as the same numbers. bool becomes integer 0 and 1.
 
 import (
 	"bufio"
@@ -30,7 +30,8 @@ func writeMatrixMarket(w *bufio.Writer, d *value.Dense, _ Options) error {
 	return nil
 }
 
-// appendNumber appends the element at a place as the shortest decimal that reads back the same; bool as 0 or 1.
+// appendNumber appends the element at a place as the shortest decimal that reads back the same;
+// bool as 0 or 1.
 func appendNumber(text []byte, d *value.Dense, at int) []byte {
 	switch d.Elem {
 	case types.F64:

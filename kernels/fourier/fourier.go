@@ -1,10 +1,10 @@
 package fourier
 
-// This file defines fft and ifft. A complex number is a pair of neighbours in a row: a column of n complex numbers is a matrix n x 2 of
-// their real and imaginary parts.
+// This file defines fft and ifft. A complex number is a pair of neighbours in a row: a column of n
+// complex numbers is a matrix n x 2 of their real and imaginary parts.
 //
-// Definition and kernel are one code (plan.go), because no obvious code gives the same bits: that it is the transform is tested
-// against its sum (fourier_test.go).
+// Definition and kernel are one code (plan.go), because no obvious code gives the same bits: that
+// it is the transform is tested against its sum (fourier_test.go).
 
 import (
 	"flow/ir/op"

@@ -1,7 +1,7 @@
 package fourier
 
-// This file computes discrete Fourier transforms. Every product that is added to something is converted to float64, so that no compiler
-// fuses it, and the bits are the same on every processor.
+// This file computes discrete Fourier transforms. Every product that is added to something is
+// converted to float64, so that no compiler fuses it, and the bits are the same on every processor.
 
 import (
 	"math"
@@ -10,12 +10,12 @@ import (
 	"flow/kernels/vec"
 )
 
-// greatestFactor is the greatest prime factor of a length that the steps take, at a cost that grows with the factor; lengths with a
-// greater one go by Bluestein's convolution.
+// greatestFactor is the greatest prime factor of a length that the steps take, at a cost that grows
+// with the factor; lengths with a greater one go by Bluestein's convolution.
 const greatestFactor = 61
 
-// fourierTransform is the sum of z[j] w^(j k) for every k, w being exp(-2 pi i / n); the inverse has the conjugate of w, and divides by n. It
-// may overwrite z.
+// fourierTransform is the sum of z[j] w^(j k) for every k, w being exp(-2 pi i / n); the inverse
+// has the conjugate of w, and divides by n. It may overwrite z.
 func fourierTransform(z []complex128, inverse bool) []complex128 {
 	n := len(z)
 	if n == 0 {
@@ -41,12 +41,14 @@ func fourierTransform(z []complex128, inverse bool) []complex128 {
 
 func conjugate(z complex128) complex128 { return complex(real(z), -imag(z)) }
 
-// multiply is a b, with each product rounded before the sum: Go's own product may be fused, and treats infinities apart.
+// multiply is a b, with each product rounded before the sum: Go's own product may be fused, and
+// treats infinities apart.
 func multiply(a, b complex128) complex128 {
 	return complex(float64(real(a)*real(b))-float64(imag(a)*imag(b)), float64(real(a)*imag(b))+float64(imag(a)*real(b)))
 }
 
-// factorsOf is n as a product of fours, then primes in ascending order; ok is false where one is above greatestFactor.
+// factorsOf is n as a product of fours, then primes in ascending order; ok is false where one is
+// above greatestFactor.
 func factorsOf(n int) (factors []int, ok bool) {
 	for n%4 == 0 {
 		factors, n = append(factors, 4), n/4
@@ -62,8 +64,8 @@ func factorsOf(n int) (factors []int, ok bool) {
 	return factors, true
 }
 
-// roots is exp(-2 pi i k / n) for k = 0 .. n-1. The angle is brought into an eighth of the circle in integers, so that the roots have the
-// symmetries of the circle to the bit.
+// roots is exp(-2 pi i k / n) for k = 0 .. n-1. The angle is brought into an eighth of the circle
+// in integers, so that the roots have the symmetries of the circle to the bit.
 func roots(n int) []complex128 {
 	w := make([]complex128, n)
 	for k := range w {
@@ -101,8 +103,8 @@ func root(k, n int) complex128 {
 	return complex(c, s)
 }
 
-// stockham goes through the factors. Before each the array holds s transforms of length n that are interleaved; a step of factor p makes
-// s p transforms of length n / p of them.
+// stockham goes through the factors. Before each the array holds s transforms of length n that are
+// interleaved; a step of factor p makes s p transforms of length n / p of them.
 func stockham(x []complex128, factors []int, w []complex128) []complex128 {
 	y := make([]complex128, len(x))
 	n, s := len(x), 1
@@ -169,8 +171,8 @@ func stepOf(p int, x, y []complex128, m, s int, w []complex128) {
 	}
 }
 
-// bluestein is the transform of any length n: j k = (j^2 + k^2 - (k - j)^2) / 2 makes it a convolution with c[j] = exp(pi i j^2 / n), whose
-// length may be a power of two.
+// bluestein is the transform of any length n: j k = (j^2 + k^2 - (k - j)^2) / 2 makes it a
+// convolution with c[j] = exp(pi i j^2 / n), whose length may be a power of two.
 func bluestein(z []complex128) []complex128 {
 	n := len(z)
 	size := 1 << bits.Len(uint(2*n-2))

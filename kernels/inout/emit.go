@@ -1,7 +1,8 @@
 package inout
 
-// This file defines emit, and how values look on a terminal: a scalar as the language writes it; a matrix a line a
-// row, its columns aligned; where all is asked for, elements separated by one space. A matrix of more than mostShown elements is shown by its type and its ends (ends.go)
+// This file defines emit, and how values look on a terminal: a scalar as the language writes it; a
+// matrix a line a row, its columns aligned; where all is asked for, elements separated by one
+// space. A matrix of more than mostShown elements is shown by its type and its ends (ends.go)
 // unless all of it is asked for. The bytes do not depend on where they go.
 
 import (
@@ -51,8 +52,9 @@ func emitRow() *op.Def {
 	}
 }
 
-// shows reports an emit whose bytes are seen at once: to standard output, or to a device, which is written directly. Other files
-// appear when the run has succeeded, so that an emit to one of them waits for nothing. Wrong for a named pipe, which no name tells.
+// shows reports an emit whose bytes are seen at once: to standard output, or to a device, which is
+// written directly. Other files appear when the run has succeeded, so that an emit to one of them
+// waits for nothing. Wrong for a named pipe, which no name tells.
 func shows(a *op.Attrs) bool {
 	to := a.Str("to")
 	return to == "" || strings.HasPrefix(filepath.Clean(to), "/dev/")
@@ -242,7 +244,8 @@ func (b *textWriter) aligned(d *value.Dense) {
 	b.columns(d, upTo(d.Rows), upTo(d.Cols))
 }
 
-// sparse prints what is stored, a line an element: row, column and, but for bool, the value; both count from 0.
+// sparse prints what is stored, a line an element: row, column and, but for bool, the value; both
+// count from 0.
 func (b *textWriter) sparse(m *value.CSR) {
 	b.text = append(b.text, sparseTitle(m)...)
 	for i := range m.Rows {

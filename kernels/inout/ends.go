@@ -11,8 +11,8 @@ import (
 	"flow/kernels/elementwise"
 )
 
-// This file defines how emit shows a large matrix: its type with its shape, then the first and last rows and columns, in
-// columns of equal width.
+// This file defines how emit shows a large matrix: its type with its shape, then the first and last
+// rows and columns, in columns of equal width.
 
 const (
 	// mostShown is how many elements emit prints unless all are asked for.
@@ -73,7 +73,8 @@ func upTo(n int) []int {
 	return at
 }
 
-// columns prints these rows and columns of d, -1 being a gap, each column as wide as its widest element.
+// columns prints these rows and columns of d, -1 being a gap, each column as wide as its widest
+// element.
 func (b *textWriter) columns(d *value.Dense, rows, cols []int) {
 	words, width := make([]string, 0, len(rows)*len(cols)), make([]int, len(cols))
 	for _, i := range rows {

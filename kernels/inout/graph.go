@@ -1,7 +1,8 @@
 package inout
 
-// This file defines read_graph. How many vertices a list of edges has only the whole list tells, and a program wants to
-// know it before the run (`seq(1, G.rows + 1)`), so the file is read when the program is checked and kept for the run.
+// This file defines read_graph. How many vertices a list of edges has only the whole list tells,
+// and a program wants to know it before the run (`seq(1, G.rows + 1)`), so the file is read when
+// the program is checked and kept for the run.
 
 import (
 	"flow/ir/op"
@@ -86,7 +87,8 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 	return r.head.Type(), r.err
 }
 
-// takeGraph is the graph in a file. The first call takes what was kept, later ones read the file again.
+// takeGraph is the graph in a file. The first call takes what was kept, later ones read the file
+// again.
 func (f *fileCache) takeGraph(path, form string) (*value.CSR, error) {
 	o := format.Options{Form: form}
 	k, s := f.keyOf(path, o, graphFile)
@@ -104,8 +106,8 @@ func (f *fileCache) takeGraph(path, form string) (*value.CSR, error) {
 	return format.ReadGraph(path, o)
 }
 
-// sketch counts the elements of the rows and columns of the graph in a file. A graph that the run has taken is read again: what a program means
-// must not depend on whether another has run.
+// sketch counts the elements of the rows and columns of the graph in a file. A graph that the run
+// has taken is read again: what a program means must not depend on whether another has run.
 func (f *fileCache) sketch(path, form string) (sparsity.Estimate, error) {
 	if _, err := f.graph(path, form); err != nil {
 		return sparsity.Estimate{}, err

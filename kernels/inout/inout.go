@@ -13,7 +13,8 @@ import (
 	"flow/kernels/format"
 )
 
-// Rows is the rows of input and output. The files that a table's read has parsed are cached in that table, streams in in.
+// Rows is the rows of input and output. The files that a table's read has parsed are cached in that
+// table, streams in in.
 func Rows(in *Input) []*op.Def {
 	files := newFileCache(in)
 	return []*op.Def{readRow(files), readGraphRow(files), emitRow(), assertRow()}

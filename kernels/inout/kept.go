@@ -1,7 +1,8 @@
 package inout
 
-// This file defines kept and keep, by which a session hands values from one program to the next: keep stores a value of
-// the run, and kept is the value in a later program. A Store is where they lie in between.
+// This file defines kept and keep, by which a session hands values from one program to the next:
+// keep stores a value of the run, and kept is the value in a later program. A Store is where they
+// lie in between.
 
 import (
 	"sync"
@@ -14,8 +15,8 @@ import (
 	"flow/kernels/window"
 )
 
-// Store holds the values of a session, by numbers that are never given twice. The zero value is empty. It is safe for
-// concurrent use.
+// Store holds the values of a session, by numbers that are never given twice. The zero value is
+// empty. It is safe for concurrent use.
 type Store struct {
 	mu     sync.Mutex
 	values map[int]value.Value
@@ -76,8 +77,9 @@ func (s *Store) Retain(needed map[int]bool) {
 	}
 }
 
-// Keeping returns the rows of a session whose values are in s, for TableReading. apart says that the
-// ranks share no memory: rank 0 stores the values, and the others know their types (Store.Expect).
+// Keeping returns the rows of a session whose values are in s, for TableReading. apart says that
+// the ranks share no memory: rank 0 stores the values, and the others know their types
+// (Store.Expect).
 func Keeping(s *Store, apart bool) []*op.Def {
 	slot := op.Arg{Name: "slot", Attr: true, Kind: op.IntVal, Doc: "the number of the value"}
 	kept := func(c *op.Call) (value.Value, error) {

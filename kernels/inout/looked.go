@@ -12,13 +12,15 @@ import (
 	"flow/ir/types"
 )
 
-// lookedAt is the files that type rules have looked at, by the names that the program uses. Safe for concurrent use.
+// lookedAt is the files that type rules have looked at, by the names that the program uses. Safe
+// for concurrent use.
 type lookedAt struct {
 	mu    sync.Mutex
 	files map[string]string
 }
 
-// note remembers a file and its type, of the whole; err is why it has none. It returns both, for type rules to pass on.
+// note remembers a file and its type, of the whole; err is why it has none. It returns both, for
+// type rules to pass on.
 func (l *lookedAt) note(path string, t types.Type, err error) (types.Type, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

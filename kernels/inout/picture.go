@@ -1,6 +1,7 @@
 package inout
 
-// This file is the part of emit that draws: pictures on standard output and in files, and matrices as images.
+// This file is the part of emit that draws: pictures on standard output and in files, and matrices
+// as images.
 
 import (
 	"io"
@@ -15,7 +16,8 @@ import (
 	"flow/kernels/define"
 )
 
-// drawnForm is the format of a file that is drawn: "svg", "png" or "html", as its extension or the program says; "" for others.
+// drawnForm is the format of a file that is drawn: "svg", "png" or "html", as its extension or the
+// program says; "" for others.
 func drawnForm(a *op.Attrs) string {
 	form := a.Str("form")
 	if form == "" {

@@ -1,8 +1,8 @@
 package inout
 
-// This file defines the rows that make pictures of data: plot, scatter, bar, hist, heatmap, image, and figure and
-// panels, which put several into one. A picture is a scalar whose text is figure's code of it. Every row copies its data,
-// so that a picture is drawn from what they were.
+// This file defines the rows that make pictures of data: plot, scatter, bar, hist, heatmap, image,
+// and figure and panels, which put several into one. A picture is a scalar whose text is figure's
+// code of it. Every row copies its data, so that a picture is drawn from what they were.
 
 import (
 	"math"

@@ -36,7 +36,8 @@ func matrixOf(rows, cols int, x ...float64) *value.Dense {
 	return d
 }
 
-// TestPictureData: columns become curves with labels, integers numbers, views their part alone, and joined pictures keep all layers.
+// TestPictureData: columns become curves with labels, integers numbers, views their part alone, and
+// joined pictures keep all layers.
 func TestPictureData(t *testing.T) {
 	x := value.New(types.I64, 3, 1)
 	copy(x.I64, []int64{10, 20, 30})
@@ -67,7 +68,8 @@ func TestPictureData(t *testing.T) {
 	}
 }
 
-// TestMatrixImage: an element is scale pixels along, the least has the first colour of the map, the greatest the last, and a missing one none.
+// TestMatrixImage: an element is scale pixels along, the least has the first colour of the map, the
+// greatest the last, and a missing one none.
 func TestMatrixImage(t *testing.T) {
 	d := rowtest.RowNamed(t, Rows(&Input{}), "emit")
 	image := func(attrs *op.Attrs, x value.Value) *bytes.Buffer {

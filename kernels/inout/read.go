@@ -1,8 +1,8 @@
 package inout
 
-// This file defines read; streams.go has what can be read once only. A file is parsed once however many blocks of it are
-// asked for: whoever comes first parses, the others wait, and the matrix is let go when as many elements have been handed
-// out as it has.
+// This file defines read; streams.go has what can be read once only. A file is parsed once however
+// many blocks of it are asked for: whoever comes first parses, the others wait, and the matrix is
+// let go when as many elements have been handed out as it has.
 
 import (
 	"fmt"
@@ -206,8 +206,8 @@ const (
 	graphFile
 )
 
-// keyOf is the key of the file as it is now, and its stream if it is one. A file that cannot be looked at has the key of
-// its name: the formats say what is wrong with it.
+// keyOf is the key of the file as it is now, and its stream if it is one. A file that cannot be
+// looked at has the key of its name: the formats say what is wrong with it.
 func (f *fileCache) keyOf(path string, o format.Options, kind fileKind) (fileKey, *stream) {
 	k := fileKey{kind: kind, path: path, form: o.Form, sep: o.Sep, header: o.Header, missing: math.Float64bits(math.NaN())}
 	if full, err := filepath.Abs(path); err == nil {
@@ -227,7 +227,8 @@ func (f *fileCache) keyOf(path string, o format.Options, kind fileKind) (fileKey
 	return k, f.in.stream(path, st)
 }
 
-// fileCache remembers headers, matrices while blocks of them are still wanted, and graphs until they are. Safe for concurrent use.
+// fileCache remembers headers, matrices while blocks of them are still wanted, and graphs until
+// they are. Safe for concurrent use.
 type fileCache struct {
 	in     *Input
 	looked lookedAt
@@ -256,8 +257,8 @@ func newFileCache(in *Input) *fileCache {
 	return &fileCache{in: in, heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}, graphs: map[fileKey]*value.CSR{}, counts: map[fileKey]sparsity.Estimate{}}
 }
 
-// stat is the head of a file, remembered: type rules run after every pass and for every block. A matrix that had to be read
-// for it is kept for read.
+// stat is the head of a file, remembered: type rules run after every pass and for every block. A
+// matrix that had to be read for it is kept for read.
 func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Header, error) {
 	kind := denseFile
 	if sparse {
@@ -298,8 +299,8 @@ func headOf(d *value.Dense, m *value.CSR) format.Header {
 	return format.Header{}
 }
 
-// read is format.Read, shared among the readers of blocks: count is the number of elements that this one takes.
-// The matrix must not be changed.
+// read is format.Read, shared among the readers of blocks: count is the number of elements that
+// this one takes. The matrix must not be changed.
 func (f *fileCache) read(path string, o format.Options, count int64) (*value.Dense, error) {
 	k, s := f.keyOf(path, o, denseFile)
 	if s != nil {

@@ -41,8 +41,8 @@ type Input struct {
 	asked   map[string]bool // the given matrices that a program reads
 }
 
-// Until has reads that wait for a stream fail once done is closed, instead of waiting on. The stream is read on: who reads it the same
-// way later gets all of it.
+// Until has reads that wait for a stream fail once done is closed, instead of waiting on. The
+// stream is read on: who reads it the same way later gets all of it.
 func (in *Input) Until(done <-chan struct{}) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

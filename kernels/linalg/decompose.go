@@ -1,10 +1,11 @@
 package linalg
 
-// This file defines the rows on eigenvalues and singular values: eigvals, eigvecs, svdvals, svdu, svdv, rank, pinv.
-// They compute in f64 (package spectrum). A node has one result, so values and vectors are rows of their own.
+// This file defines the rows on eigenvalues and singular values: eigvals, eigvecs, svdvals, svdu,
+// svdv, rank, pinv. They compute in f64 (package spectrum). A node has one result, so values and
+// vectors are rows of their own.
 //
-// Here definition and kernel are one code, because no obvious code gives the same bits: that values and vectors are
-// right is tested by their properties (in packages kernels and spectrum).
+// Here definition and kernel are one code, because no obvious code gives the same bits: that values
+// and vectors are right is tested by their properties (in packages kernels and spectrum).
 
 import (
 	"flow/ir/op"
@@ -151,7 +152,8 @@ func beginEigen(set blas.Set, vectors bool) beginning {
 	}
 }
 
-// beginSingular begins the singular value decomposition of the first input; store says what becomes of it, where there is anything.
+// beginSingular begins the singular value decomposition of the first input; store says what becomes
+// of it, where there is anything.
 func beginSingular(set blas.Set, vectors bool, store func(d *decomposed, p *spectrum.Singular, out *value.Dense)) beginning {
 	return func(c *op.Call, out *value.Dense, workers int) (*decomposed, error) {
 		d := &decomposed{c: c}
@@ -166,7 +168,8 @@ func beginSingular(set blas.Set, vectors bool, store func(d *decomposed, p *spec
 	}
 }
 
-// storeVectors makes the columns of out the vectors that of returns, with the signs of those on the left.
+// storeVectors makes the columns of out the vectors that of returns, with the signs of those on the
+// left.
 func storeVectors(d *decomposed, p *spectrum.Singular, out *value.Dense, of func() []float64) {
 	k := out.Cols
 	d.columns = k

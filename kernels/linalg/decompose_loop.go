@@ -1,6 +1,7 @@
 package linalg
 
-// This file runs the computations of package spectrum as loops: their passes, and one more that stores the result.
+// This file runs the computations of package spectrum as loops: their passes, and one more that
+// stores the result.
 
 import (
 	"math"
@@ -100,8 +101,8 @@ func (d *decomposed) End() error {
 
 var _ op.Passes = (*decomposed)(nil)
 
-// finiteCopy is the first input as f64 without gaps; what is not finite fails. lower: above the diagonal nothing is
-// read, and there are zeros.
+// finiteCopy is the first input as f64 without gaps; what is not finite fails. lower: above the
+// diagonal nothing is read, and there are zeros.
 func finiteCopy(c *op.Call, lower bool) (dense.Grid[float64], error) {
 	a := c.Dense(0)
 	g := dense.Grid[float64]{Rows: a.Rows, Cols: a.Cols, LD: a.Cols, X: make([]float64, a.Rows*a.Cols)}
@@ -131,8 +132,8 @@ func finiteCopy(c *op.Call, lower bool) (dense.Grid[float64], error) {
 	return g, nil
 }
 
-// headPositive reports that the element of x that is greatest in size, the first of equals, is positive, or that there
-// is none.
+// headPositive reports that the element of x that is greatest in size, the first of equals, is
+// positive, or that there is none.
 func headPositive(x []float64) bool {
 	best := 0.0
 	for _, v := range x {
@@ -143,7 +144,8 @@ func headPositive(x []float64) bool {
 	return best >= 0
 }
 
-// setColumns stores rows lo..hi-1 of v, each times -1 where negative says so, as those columns of out.
+// setColumns stores rows lo..hi-1 of v, each times -1 where negative says so, as those columns of
+// out.
 func setColumns(out *value.Dense, v dense.Grid[float64], lo, hi int, negative func(i int) bool) {
 	sign := make([]float64, hi-lo)
 	for i := range sign {

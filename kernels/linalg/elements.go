@@ -1,7 +1,7 @@
 package linalg
 
-// This file writes products into loops by their elements, and factorisations, substitutions and parts of small matrices: the definitions
-// of ref.go, element by element, in registers.
+// This file writes products into loops by their elements, and factorisations, substitutions and
+// parts of small matrices: the definitions of ref.go, element by element, in registers.
 
 import (
 	"flow/ir/loop"
@@ -10,7 +10,8 @@ import (
 	"flow/kernels/dense"
 )
 
-// chainElements is the elements of a product: a chain of fused multiply-adds from +0, or from the elements of c.
+// chainElements is the elements of a product: a chain of fused multiply-adds from +0, or from the
+// elements of c.
 func chainElements(e *op.Elements, in []op.Source, c op.Element) op.Element {
 	a, b := in[0], in[1]
 	ta, tb, sub := e.Attrs.Bool("ta"), e.Attrs.Bool("tb"), c != nil && e.Attrs.Bool("sub")

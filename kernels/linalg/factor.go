@@ -1,6 +1,7 @@
 package linalg
 
-// This file defines the factorisations of one tile: Cholesky (potrf) and LU without pivoting (getrf).
+// This file defines the factorisations of one tile: Cholesky (potrf) and LU without pivoting
+// (getrf).
 
 import (
 	"math"
@@ -101,8 +102,8 @@ func potrfInto[T dense.Precision](k Solver[T], s *Scratch, a dense.Grid[T], e ty
 	if minor == 0 {
 		return nil
 	}
-	// The set says which minor failed and no more. Row minor-1 of the factor is complete before its pivot in
-	// every order of elimination, so the pivot's chain can be run again for the message.
+	// The set says which minor failed and no more. Row minor-1 of the factor is complete before its
+	// pivot in every order of elimination, so the pivot's chain can be run again for the message.
 	i := minor - 1
 	for p, x := range a.Row(i)[:i] {
 		k.axpy(-x, a.Row(i)[p:p+1], diagonal[i:i+1])
@@ -129,13 +130,14 @@ func (l *Linear) getrf(c *op.Call) error {
 	return nil
 }
 
-// getrfBlock is the edge of the diagonal blocks that getrf eliminates element by element; all else is trsm and
-// gemm. Smaller leaves less to the slow loop and gives gemm thinner panels: at n = 256 and 512, 16 and 24 were
-// equal (28 and 31 GFLOP/s where potrf had 36 and 41), 32 and 48 slower.
+// getrfBlock is the edge of the diagonal blocks that getrf eliminates element by element; all else
+// is trsm and gemm. Smaller leaves less to the slow loop and gives gemm thinner panels: at n = 256
+// and 512, 16 and 24 were equal (28 and 31 GFLOP/s where potrf had 36 and 41), 32 and 48 slower.
 const getrfBlock = 24
 
-// getrfInto factors a in place and returns 0, or the 1-based number of the zero pivot it met. Right-looking: the
-// trailing matrix always holds chains that are as long as the columns done, so the order is that of getrfRef.
+// getrfInto factors a in place and returns 0, or the 1-based number of the zero pivot it met.
+// Right-looking: the trailing matrix always holds chains that are as long as the columns done, so
+// the order is that of getrfRef.
 func getrfInto[T dense.Precision](k Solver[T], s *Scratch, a dense.Grid[T]) (zero int) {
 	n := a.Rows
 	turned := ScratchGrid[T](s, 1, n*getrfBlock).X

@@ -1,8 +1,9 @@
 package linalg
 
-// This file defines the contractions: matmul (`@`), its accumulating form gemm, and syrk, the lower half of a
-// symmetric gemm. Every element is one chain of fused multiply-adds in ascending k (package blas), so the three
-// agree bit for bit wherever they compute the same element; that is what lets the compiler choose among them.
+// This file defines the contractions: matmul (`@`), its accumulating form gemm, and syrk, the lower
+// half of a symmetric gemm. Every element is one chain of fused multiply-adds in ascending k
+// (package blas), so the three agree bit for bit wherever they compute the same element; that is
+// what lets the compiler choose among them.
 
 import (
 	"flow/ir/op"
@@ -92,7 +93,8 @@ func (l *Linear) contractions() []*op.Def {
 	}
 }
 
-// productWork is the work of a product whose left factor is a: two operations an element of the result and k.
+// productWork is the work of a product whose left factor is a: two operations an element of the
+// result and k.
 func productWork(s *op.Sig, a, out types.Type) op.Work {
 	k := a.Cols
 	if s.Attrs.Bool("ta") {
@@ -137,7 +139,8 @@ func ProductType(s *op.Sig, first int) (types.Type, error) {
 
 func matmulType(s *op.Sig) (types.Type, error) { return ProductType(s, 0) }
 
-// accumulates checks that a product p can be added into c without a conversion: the chain starts from c.
+// accumulates checks that a product p can be added into c without a conversion: the chain starts
+// from c.
 func accumulates(c, p types.Type) (types.Type, error) {
 	if !c.IsDense() || c.Elem != p.Elem {
 		return types.Type{}, op.Faultf(0, define.CodeElem, "a product %s cannot be accumulated into a %s", p, c)
@@ -216,7 +219,8 @@ func (l *Linear) syrk(c *op.Call) error {
 	return nil
 }
 
-// GemmInto is c ± op(a)@op(b) on the set's kernels. They have no form for two transposes: then a is turned first.
+// GemmInto is c ± op(a)@op(b) on the set's kernels. They have no form for two transposes: then a is
+// turned first.
 func GemmInto[T dense.Precision](k Solver[T], s *Scratch, c, a, b dense.Grid[T], ta, tb, sub bool) {
 	if ta && tb {
 		at := ScratchGrid[T](s, a.Cols, a.Rows)
@@ -249,8 +253,8 @@ func syrkInto[T dense.Precision](k Solver[T], s *Scratch, c, a dense.Grid[T], ta
 	}
 }
 
-// gemmI64 is the product of integers modulo 2^64. The order of terms is free there; row by row is fast enough
-// for what integers are used for (counts, paths), about 1 G multiply-adds a second.
+// gemmI64 is the product of integers modulo 2^64. The order of terms is free there; row by row is
+// fast enough for what integers are used for (counts, paths), about 1 G multiply-adds a second.
 func gemmI64(c, a, b dense.Grid[int64], ta, tb, sub bool) {
 	if ta {
 		a = dense.TurnedCopy(a)

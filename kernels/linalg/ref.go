@@ -1,7 +1,7 @@
 package linalg
 
-// This file defines what the linear algebra rows mean: textbook loops over scalars, one fused multiply-add after the
-// other. Nothing here is fast, and nothing is shared with the kernels.
+// This file defines what the linear algebra rows mean: textbook loops over scalars, one fused
+// multiply-add after the other. Nothing here is fast, and nothing is shared with the kernels.
 
 import (
 	"math"
@@ -12,8 +12,8 @@ import (
 	"flow/kernels/define"
 )
 
-// Fma32 is x*y + z rounded once to float32. The product is exact in float64; the sum is rounded to odd there, which
-// makes the second rounding harmless (Boldo and Melquiond 2008).
+// Fma32 is x*y + z rounded once to float32. The product is exact in float64; the sum is rounded to
+// odd there, which makes the second rounding harmless (Boldo and Melquiond 2008).
 func Fma32(x, y, z float32) float32 {
 	p, c := float64(x)*float64(y), float64(z)
 	s := p + c
@@ -145,9 +145,10 @@ func getrfRef(c *op.Call) (value.Value, error) {
 	return a, nil
 }
 
-// substituteRef solves for n unknowns one after the other, first to last or last to first: the unknown at place
-// i is what remains of it after all solved before, in their order, divided by the diagonal. coef(i, k) is the
-// coefficient of unknown k in equation i; x is read and overwritten through its rows (byRow) or columns.
+// substituteRef solves for n unknowns one after the other, first to last or last to first: the
+// unknown at place i is what remains of it after all solved before, in their order, divided by the
+// diagonal. coef(i, k) is the coefficient of unknown k in equation i; x is read and overwritten
+// through its rows (byRow) or columns.
 func substituteRef(x *value.Dense, byRow, backward, unit bool, coef func(i, k int) value.Scalar) *value.Dense {
 	n, others := x.Rows, x.Cols
 	if !byRow {

@@ -1,7 +1,7 @@
 package linalg
 
-// This file defines what the linear algebra kernels share: one view of a matrix by element type, the kernels of a
-// blas set by element type, and scratch memory that is lent to one call at a time.
+// This file defines what the linear algebra kernels share: one view of a matrix by element type,
+// the kernels of a blas set by element type, and scratch memory that is lent to one call at a time.
 
 import (
 	"sync"
@@ -53,15 +53,16 @@ func (s Solver[T]) stripTN(ws *blas.Workspace, _ bool, i0, i1, n, k int, a []T, 
 	s.gemmTN(ws, false, i1-i0, n, k, a[i0:], lda, b, ldb, c[i0*ldc:], ldc)
 }
 
-// Scratch is the memory of one running call: what the set packs into, and room for turned and saved operands.
+// Scratch is the memory of one running call: what the set packs into, and room for turned and saved
+// operands.
 type Scratch struct {
 	Ws  blas.Workspace
 	f64 []float64
 	f32 []float32
 }
 
-// ScratchGrid is a contiguous rows x cols grid in s with unspecified contents. The room in use is remembered in
-// the slice's length, so a call may ask several times; put forgets them all.
+// ScratchGrid is a contiguous rows x cols grid in s with unspecified contents. The room in use is
+// remembered in the slice's length, so a call may ask several times; put forgets them all.
 func ScratchGrid[T dense.Precision](s *Scratch, rows, cols int) dense.Grid[T] {
 	n := rows * cols
 	g := dense.Grid[T]{Rows: rows, Cols: cols, LD: cols}
@@ -74,8 +75,8 @@ func ScratchGrid[T dense.Precision](s *Scratch, rows, cols int) dense.Grid[T] {
 	return g
 }
 
-// room cuts n elements from the free end of buf. Where they do not fit, a larger buffer takes its place; what was
-// cut from the old one stays valid.
+// room cuts n elements from the free end of buf. Where they do not fit, a larger buffer takes its
+// place; what was cut from the old one stays valid.
 func room[T any](buf []T, n int) (rest, cut []T) {
 	used := len(buf)
 	if used+n > cap(buf) {
@@ -85,7 +86,8 @@ func room[T any](buf []T, n int) (rest, cut []T) {
 	return buf, buf[used : used+n : used+n]
 }
 
-// scratchPool lends scratch; there are never more of them than calls at one time. Safe for concurrent use.
+// scratchPool lends scratch; there are never more of them than calls at one time. Safe for
+// concurrent use.
 type scratchPool struct {
 	mu   sync.Mutex
 	free []*Scratch

@@ -1,13 +1,15 @@
 package linalg
 
-// This file defines the triangular solves of one tile. All five are trsm, x @ t(l) = b solved for x, on operands
-// that are turned and reversed where needed: moving n*n elements is cheap beside n*n*m operations.
+// This file defines the triangular solves of one tile. All five are trsm, x @ t(l) = b solved for
+// x, on operands that are turned and reversed where needed: moving n*n elements is cheap beside
+// n*n*m operations.
 //
-// The unknowns are solved in the order that the triangle forces: ascending for a lower matrix from the left,
-// descending for an upper one. A chain subtracts the solved unknowns in that order. So a tiled substitution that
-// goes over the tiles in the same order and uses the kernels here has the same bits for every tile size when it
-// ascends; when it descends, gemm within a tile still ascends, and bits depend on the tile edge. Reverse both
-// operands (`reverse`) and solve ascending where that matters.
+// The unknowns are solved in the order that the triangle forces: ascending for a lower matrix from
+// the left, descending for an upper one. A chain subtracts the solved unknowns in that order. So a
+// tiled substitution that goes over the tiles in the same order and uses the kernels here has the
+// same bits for every tile size when it ascends; when it descends, gemm within a tile still
+// ascends, and bits depend on the tile edge. Reverse both operands (`reverse`) and solve ascending
+// where that matters.
 
 import (
 	"slices"
@@ -126,7 +128,8 @@ func (l *Linear) solve(c *op.Call, f triangular) error {
 	return nil
 }
 
-// solveInto overwrites b with the unknowns. The set solves x @ t(m) = b for a lower m with one equation a row, so
+// solveInto overwrites b with the unknowns. The set solves x @ t(m) = b for a lower m with one
+// equation a row, so
 //
 //	rows of unknowns (left):   turn b, solve, turn back
 //	descending:                reverse the order of equations and unknowns in m and in b, which makes it ascending
@@ -163,8 +166,8 @@ func solveInto[T dense.Precision](k Solver[T], s *Scratch, f triangular, unit bo
 	}
 }
 
-// lowerCopy fills the lower triangle of m with the coefficients t, turned and with rows and columns in reverse as
-// asked. Above the diagonal m is left as it is.
+// lowerCopy fills the lower triangle of m with the coefficients t, turned and with rows and columns
+// in reverse as asked. Above the diagonal m is left as it is.
 func lowerCopy[T dense.Precision](m, t dense.Grid[T], turn, back bool) {
 	n := m.Rows
 	for i := range n {

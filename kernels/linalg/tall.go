@@ -1,6 +1,7 @@
 package linalg
 
-// This file defines matmul.panels, the product over a long inner size, and which products run as loops.
+// This file defines matmul.panels, the product over a long inner size, and which products run as
+// loops.
 
 import (
 	"flow/ir/op"
@@ -33,7 +34,8 @@ func (l *Linear) panels() *op.Def {
 	}
 }
 
-// PanelGrid is how a product is shared out: panels of its inner size and, where those are few, strips of rows of the result.
+// PanelGrid is how a product is shared out: panels of its inner size and, where those are few,
+// strips of rows of the result.
 type PanelGrid struct {
 	K, Panel, Panels int
 	Strip, Strips    int // rows of a strip; their number
@@ -136,7 +138,8 @@ func (b *panelBody[T]) strip1(s *Scratch, sum dense.Grid[T], i0, i1, from, k int
 	GemmInto(b.by, s, sum.Part(i0, 0, i1-i0, sum.Cols), x, y, b.ta, b.tb, false)
 }
 
-// inner is the part of d with k terms of the inner size, which is that of its rows or of its columns.
+// inner is the part of d with k terms of the inner size, which is that of its rows or of its
+// columns.
 func inner[T dense.Precision](d *value.Dense, rows bool, from, k int) dense.Grid[T] {
 	var v value.Dense
 	if rows {
@@ -241,7 +244,8 @@ func (b *panelBodyI64) End() error {
 	return nil
 }
 
-// The bounds of a product that runs as a loop over the rows of its result: a tall left factor, and a right one that stays in a second-level cache.
+// The bounds of a product that runs as a loop over the rows of its result: a tall left factor, and
+// a right one that stays in a second-level cache.
 const (
 	tallRatio = 8       // rows to columns of the result and to the inner size, at least
 	MostRight = 1 << 15 // elements of the right factor
@@ -250,11 +254,13 @@ const (
 // LeastTall is the least number of rows of a leaf: the right factor is packed anew for each.
 const LeastTall = 512
 
-// leastByVector is from how many elements on a matrix times a column is shared out: they are read once, and one worker has not all of
-// memory's speed. Its leaves are multiples of vectorRows rows, which go together.
+// leastByVector is from how many elements on a matrix times a column is shared out: they are read
+// once, and one worker has not all of memory's speed. Its leaves are multiples of vectorRows rows,
+// which go together.
 const leastByVector, vectorRows = 1 << 18, 8
 
-// tallProduct reports that a product of a, the input at first, and the next one is such a product. Its operands need not be cut.
+// tallProduct reports that a product of a, the input at first, and the next one is such a product.
+// Its operands need not be cut.
 func tallProduct(s *op.Sig, first int, out types.Type) bool {
 	a, b := s.In[first], s.In[first+1]
 	if !a.IsDense() || !b.IsDense() || !a.Known() || !b.Known() || s.Attrs.Bool("ta") {
@@ -263,7 +269,8 @@ func tallProduct(s *op.Sig, first int, out types.Type) bool {
 	return out.Rows >= tallRatio*max(a.Cols, out.Cols) && b.Count() > 0 && b.Count() <= MostRight
 }
 
-// tallLoop is the Loop of matmul and gemm, whose left factor is input first: each chunk is the product of its rows.
+// tallLoop is the Loop of matmul and gemm, whose left factor is input first: each chunk is the
+// product of its rows.
 func (l *Linear) tallLoop(first int, kernel func(c *op.Call) error) *op.Loop {
 	parts := []window.Part{window.Same, window.Rows, window.Whole}
 	if first == 0 {

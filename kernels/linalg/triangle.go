@@ -106,8 +106,8 @@ func upperRect(c *op.Call, w window.Rect) {
 	}
 }
 
-// copyOrClear makes elements lo..mid-1 of row i of the result copies and mid..hi-1 zeros, and reports whether some were
-// copied.
+// copyOrClear makes elements lo..mid-1 of row i of the result copies and mid..hi-1 zeros, and
+// reports whether some were copied.
 func copyOrClear(c *op.Call, i, lo, mid, hi int) bool {
 	mid = max(mid, lo)
 	dense.Copy(c.Result().View(i, lo, 1, mid-lo), c.Dense(0).View(i, lo, 1, mid-lo))

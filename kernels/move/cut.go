@@ -10,8 +10,9 @@ import (
 	"flow/kernels/window"
 )
 
-// This file defines how the row cut finds its window: a slice of a size that only the run knows. Sizes that are known before the
-// run (attribute size) are kept; the others end where the second number of the pair says.
+// This file defines how the row cut finds its window: a slice of a size that only the run knows.
+// Sizes that are known before the run (attribute size) are kept; the others end where the second
+// number of the pair says.
 
 // cutType has the sizes that are known.
 func cutType(s *op.Sig) (types.Type, error) {
@@ -40,7 +41,8 @@ func cutWork(s *op.Sig, _ types.Type) op.Work {
 	return op.Work{Bytes: float64(s.In[0].Bytes())}
 }
 
-// cutRange is the first index and the number of indices of axis k (0: rows) of a matrix with n of them.
+// cutRange is the first index and the number of indices of axis k (0: rows) of a matrix with n of
+// them.
 func cutRange(c *op.Call, k, n int) (at, size int, err error) {
 	lo, hi, what := c.Scalar(1+2*k).I, c.Scalar(2+2*k).I, [...]string{"row", "column"}[k]
 	if known := c.Attrs.Ints("size")[k]; known >= 0 {

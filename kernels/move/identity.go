@@ -1,7 +1,7 @@
 package move
 
-// This file defines the rows whose result is their input in another place or form: item, dense and exchange; and
-// const.
+// This file defines the rows whose result is their input in another place or form: item, dense and
+// exchange; and const.
 
 import (
 	"flow/ir/loop"

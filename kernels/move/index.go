@@ -1,7 +1,7 @@
 package move
 
-// This file defines the rows of subscripts that only the run knows: element and window. Subscripts known before are
-// attributes of item and slice.
+// This file defines the rows of subscripts that only the run knows: element and window. Subscripts
+// known before are attributes of item and slice.
 
 import (
 	"math"
@@ -161,7 +161,8 @@ func elementRef(c *op.Call) (value.Value, error) {
 	return a.At(int(i), int(j)), nil
 }
 
-// windowRef copies element by element; a range lo..hi has both ends counted from the end where they are negative.
+// windowRef copies element by element; a range lo..hi has both ends counted from the end where they
+// are negative.
 func windowRef(c *op.Call) (value.Value, error) {
 	a := c.Dense(0)
 	var at [2]int64
@@ -197,8 +198,9 @@ func position(i int64, n int) (at int, ok bool) {
 	return int(i), uint64(i) < uint64(n)
 }
 
-// stretch is the first of size indices from i on, of n; a range that crosses from negative indices to others does not
-// exist, as it does not when its ends are known before the run. The one index -1 is the last.
+// stretch is the first of size indices from i on, of n; a range that crosses from negative indices
+// to others does not exist, as it does not when its ends are known before the run. The one index -1
+// is the last.
 func stretch(i int64, size, n int) (at int, ok bool) {
 	if i < 0 {
 		if i+int64(size) >= 0 && size > 0 && i != -1 {

@@ -9,8 +9,8 @@ import (
 	"flow/kernels/dense"
 )
 
-// layElements is the elements of a matrix laid out of windows. Groups of operators on whole matrices, which have no inner loops, take none:
-// there the blocks are tasks.
+// layElements is the elements of a matrix laid out of windows. Groups of operators on whole
+// matrices, which have no inner loops, take none: there the blocks are tasks.
 func layElements(e *op.Elements) op.Element {
 	if e.Rounds == nil {
 		return nil

@@ -1,8 +1,8 @@
 package move
 
-// This file defines the rows that move elements and compute nothing: t, slice, lay, reshape, cbind, rbind, reverse,
-// item, dense and exchange; const, which brings a plan-time constant into the graph; and the manual entries of tiles
-// and untile, which the compiler expands into slice and lay.
+// This file defines the rows that move elements and compute nothing: t, slice, lay, reshape, cbind,
+// rbind, reverse, item, dense and exchange; const, which brings a plan-time constant into the
+// graph; and the manual entries of tiles and untile, which the compiler expands into slice and lay.
 
 import (
 	"flow/ir/loop"
@@ -190,9 +190,9 @@ func layKernel(c *op.Call) error {
 	return nil
 }
 
-// covers reports that the boxes leave no element of out untouched: their areas make up out's and no two overlap.
-// Boxes in rows of tiles, the usual case, are recognised by going over them in order; anything else is taken not
-// to cover, which costs a clear and is never wrong.
+// covers reports that the boxes leave no element of out untouched: their areas make up out's and no
+// two overlap. Boxes in rows of tiles, the usual case, are recognised by going over them in order;
+// anything else is taken not to cover, which costs a clear and is never wrong.
 func covers(a *op.Attrs, n int, out *value.Dense) bool {
 	row, col, height := 0, 0, 0
 	for k := range n {
@@ -210,8 +210,8 @@ func covers(a *op.Attrs, n int, out *value.Dense) bool {
 	return row == out.Rows && col == 0
 }
 
-// tilings is the manual entries of tiles and untile. They have no kernel: the compiler makes a slice a tile of
-// the one and a lay of the other.
+// tilings is the manual entries of tiles and untile. They have no kernel: the compiler makes a
+// slice a tile of the one and a lay of the other.
 func tilings() []*op.Def {
 	size, all := op.Int(0), op.Str("all")
 	return []*op.Def{

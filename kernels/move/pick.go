@@ -9,8 +9,8 @@ import (
 	"flow/kernels/window"
 )
 
-// This file defines the rows of subscripts that are vectors: pick.rows and pick.cols, which take rows or columns by a list of
-// positions, and places, which makes such a list of a mask.
+// This file defines the rows of subscripts that are vectors: pick.rows and pick.cols, which take
+// rows or columns by a list of positions, and places, which makes such a list of a mask.
 
 func picks() []*op.Def {
 	at := []op.Arg{{Name: "a", Doc: "n x m"}, {Name: "at", Doc: "k x 1 positions, i64"}}
@@ -52,8 +52,8 @@ func picks() []*op.Def {
 // indexedBy names what the axes count, for messages.
 var indexedBy = [2]string{"row", "column"}
 
-// vectorLength is the number of elements of a type that is a row or a column, or may be one: types.Unknown where only the
-// run knows.
+// vectorLength is the number of elements of a type that is a row or a column, or may be one:
+// types.Unknown where only the run knows.
 func vectorLength(t types.Type) (n int, ok bool) {
 	switch {
 	case t.Cols == 1:

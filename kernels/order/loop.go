@@ -1,8 +1,9 @@
 package order
 
-// This file sorts on several workers: a sample of the keys tells which ones separate classes of about equal size, each unit of elements
-// is distributed among the classes, and the classes, which lie in order, are sorted one by one. Keys that are equal are of one class, and
-// units come after each other in each, so equal keys keep their order; nothing depends on which worker did what.
+// This file sorts on several workers: a sample of the keys tells which ones separate classes of
+// about equal size, each unit of elements is distributed among the classes, and the classes, which
+// lie in order, are sorted one by one. Keys that are equal are of one class, and units come after
+// each other in each, so equal keys keep their order; nothing depends on which worker did what.
 
 import (
 	"math/bits"
@@ -41,14 +42,16 @@ type Sorter struct {
 	Sorted []uint64
 	At     []int64 // the places of sorted; room beside it
 	room   []int64
-	// SortedClass is told about classes in order, elements lo..hi-1; more, if not nil, runs units once more.
+	// SortedClass is told about classes in order, elements lo..hi-1; more, if not nil, runs units
+	// once more.
 	SortedClass func(class, lo, hi int)
 	Between     func() (more bool)
 	More        func(unit int)
 	Done        func() error
 }
 
-// BeginSort begins the sort of all elements of x, descending if desc, with the places that they had if places.
+// BeginSort begins the sort of all elements of x, descending if desc, with the places that they had
+// if places.
 func BeginSort(x *value.Dense, desc, places bool) *Sorter {
 	n := x.Rows * x.Cols
 	l := &Sorter{x: x, desc: desc, places: places, n: n, count: make([][SortUnits]int, SortUnits), class: make([]uint8, n),
@@ -58,7 +61,8 @@ func BeginSort(x *value.Dense, desc, places bool) *Sorter {
 	}
 	sample := make([]uint64, SortUnits*sortSample)
 	for i := range sample {
-		// Spread by the golden ratio (Knuth, The Art of Computer Programming 3, 6.4), so that no period of the data meets it.
+		// Spread by the golden ratio (Knuth, The Art of Computer Programming 3, 6.4), so that no
+		// period of the data meets it.
 		at, _ := bits.Mul64(uint64(i+1)*0x9E3779B97F4A7C15, uint64(n))
 		l.keys(sample[i:i+1], int(at))
 	}
@@ -69,7 +73,8 @@ func BeginSort(x *value.Dense, desc, places bool) *Sorter {
 	return l
 }
 
-// keys makes keys those of the elements from number `from` on; of nan and of numbers in descending order.
+// keys makes keys those of the elements from number `from` on; of nan and of numbers in descending
+// order.
 func (l *Sorter) keys(keys []uint64, from int) {
 	ElementKeys(keys, l.x, from)
 	if l.desc {

@@ -1,9 +1,10 @@
 package order
 
-// This file defines the order of elements that sort, unique, quantile and their like share.
-// Every element becomes a key, an unsigned integer that orders as the elements do: -0 equals 0, and nan stands after
-// everything and equals itself. Keys are sorted by their digits, which is stable and hardly compares: sort.go, and
-// loop.go on several workers; select.go finds one key without sorting the rest.
+// This file defines the order of elements that sort, unique, quantile and their like share. Every
+// element becomes a key, an unsigned integer that orders as the elements do: -0 equals 0, and nan
+// stands after everything and equals itself. Keys are sorted by their digits, which is stable and
+// hardly compares: sort.go, and loop.go on several workers; select.go finds one key without sorting
+// the rest.
 
 import (
 	"math"

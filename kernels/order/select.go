@@ -1,6 +1,7 @@
 package order
 
-// This file finds the key that stands at one place of a sorted list, without sorting the list: what quantiles need.
+// This file finds the key that stands at one place of a sorted list, without sorting the list: what
+// quantiles need.
 
 import (
 	"slices"
@@ -10,9 +11,11 @@ import (
 	"flow/kernels/window"
 )
 
-// SelectKeys is key i of a list in order and the one after it, NanKey behind the last. The list is left in disorder.
+// SelectKeys is key i of a list in order and the one after it, NanKey behind the last. The list is
+// left in disorder.
 //
-// The highest digit in which keys differ tells which of them are still in question; it goes on with those alone.
+// The highest digit in which keys differ tells which of them are still in question; it goes on with
+// those alone.
 func SelectKeys(keys []uint64, i int) (k, next uint64) {
 	next = NanKey
 	for shift := 56; shift >= 0 && len(keys) > FewKeys; shift -= 8 {
@@ -48,8 +51,8 @@ func SelectKeys(keys []uint64, i int) (k, next uint64) {
 	return keys[i], next
 }
 
-// On several workers the elements are read again and again: to count the keys in question by their next digit, until they are few, and
-// to collect these.
+// On several workers the elements are read again and again: to count the keys in question by their
+// next digit, until they are few, and to collect these.
 const (
 	selectBits  = 11
 	SelectFew   = 1 << 15
@@ -132,7 +135,8 @@ func (l *keySearch) Chunk(worker, lo, hi int) error {
 	return nil
 }
 
-// keep collects the keys whose bits from shift up are top, unless they are too many, and notes the least one above.
+// keep collects the keys whose bits from shift up are top, unless they are too many, and notes the
+// least one above.
 func (w *selectWorker) keep(keys []uint64, top uint64, shift int, all bool) {
 	for _, k := range keys {
 		switch t := k >> shift; {

@@ -7,7 +7,8 @@ import "math/bits"
 // FewKeys is the length up to which keys are inserted one by one.
 const FewKeys = 32
 
-// mostDigits is how many digits a sort goes by at once: 32 bits tell more keys apart than there are.
+// mostDigits is how many digits a sort goes by at once: 32 bits tell more keys apart than there
+// are.
 const mostDigits = 4
 
 // SortRoom is memory that sorts need besides what they sort; it grows.
@@ -37,11 +38,13 @@ func SortKeys(keys []uint64) {
 	SortPairs(keys, nil, room, nil)
 }
 
-// SortPairs sorts keys upwards, and at along with them unless it is nil; equal keys keep their order. The rooms are as long.
+// SortPairs sorts keys upwards, and at along with them unless it is nil; equal keys keep their
+// order. The rooms are as long.
 //
-// It goes by the digits of the highest bits in which keys differ, as many as n keys need to be told apart if they are spread
-// evenly, from the lowest up. What is then left in disorder are runs of keys that have these bits in common: few and short, and
-// sorted by themselves. Were there many, in long runs, each would be sorted by its digits again, so time stays linear.
+// It goes by the digits of the highest bits in which keys differ, as many as n keys need to be told
+// apart if they are spread evenly, from the lowest up. What is then left in disorder are runs of
+// keys that have these bits in common: few and short, and sorted by themselves. Were there many, in
+// long runs, each would be sorted by its digits again, so time stays linear.
 func SortPairs(keys []uint64, at []int64, roomKeys []uint64, roomAt []int64) {
 	if len(keys) <= FewKeys {
 		insertKeys(keys, at)
@@ -92,7 +95,8 @@ func insertKeys(keys []uint64, at []int64) {
 	}
 }
 
-// sortDigits sorts by n digits of 8 bits, of which the lowest begins at bit low. A digit that all keys share costs nothing.
+// sortDigits sorts by n digits of 8 bits, of which the lowest begins at bit low. A digit that all
+// keys share costs nothing.
 func sortDigits(keys []uint64, at []int64, roomKeys []uint64, roomAt []int64, low, n int) {
 	var count [mostDigits][256]int
 	for _, k := range keys {

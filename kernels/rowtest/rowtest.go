@@ -109,8 +109,9 @@ func ShowValue(v value.Value) string {
 // Attr is an attribute of a call.
 func Attr(name string, v op.Val) op.Attr { return op.Attr{Name: name, Val: v} }
 
-// Differ says where two values differ, "" if they do not: in bits, but that one NaN is as good as another. IEEE 754
-// leaves the payload of a NaN made from two open, and compilers swap the operands of an addition.
+// Differ says where two values differ, "" if they do not: in bits, but that one NaN is as good as
+// another. IEEE 754 leaves the payload of a NaN made from two open, and compilers swap the operands
+// of an addition.
 func Differ(a, b value.Value) string {
 	if a == nil || b == nil || !a.Type().Equal(b.Type()) {
 		return fmt.Sprintf("%v against %v", a, b)
@@ -139,7 +140,8 @@ func Differ(a, b value.Value) string {
 	return ""
 }
 
-// Check executes a row on in, by kernel and by definition, and compares. ok is false when the type rule refuses.
+// Check executes a row on in, by kernel and by definition, and compares. ok is false when the type
+// rule refuses.
 func Check(t *testing.T, d *op.Def, attrs *op.Attrs, in []value.Value) (out value.Value, ok bool) {
 	t.Helper()
 	sig := &op.Sig{Def: d, Attrs: attrs}
@@ -187,7 +189,8 @@ func Check(t *testing.T, d *op.Def, attrs *op.Attrs, in []value.Value) (out valu
 	return c.Out, true
 }
 
-// Lend gives the call an output matrix full of rubbish, so that a kernel that leaves elements out shows.
+// Lend gives the call an output matrix full of rubbish, so that a kernel that leaves elements out
+// shows.
 func Lend(c *op.Call) {
 	if !c.Type.IsDense() || !c.Type.Known() {
 		return
@@ -208,8 +211,8 @@ func Lend(c *op.Call) {
 	c.Out = out
 }
 
-// CheckLoop runs a call as a loop, in random chunks on a random number of workers, and compares. Every table-driven
-// test comes here.
+// CheckLoop runs a call as a loop, in random chunks on a random number of workers, and compares.
+// Every table-driven test comes here.
 func CheckLoop(t *testing.T, c *op.Call, want value.Value) {
 	t.Helper()
 	if c.Def.Loop == nil || c.Def.Accum > 0 {
@@ -239,8 +242,9 @@ func CheckLoop(t *testing.T, c *op.Call, want value.Value) {
 	checkOpenLoop(t, c, want)
 }
 
-// checkOpenLoop runs the call as an engine does where only the run tells how many rows or columns an operand has, and
-// so the result: no memory is lent before. Such a call is no loop, or one that makes its result.
+// checkOpenLoop runs the call as an engine does where only the run tells how many rows or columns
+// an operand has, and so the result: no memory is lent before. Such a call is no loop, or one that
+// makes its result.
 func checkOpenLoop(t *testing.T, c *op.Call, want value.Value) {
 	t.Helper()
 	if c.Def.Type == nil || c.Body != nil || c.Bodies != nil {

@@ -1,10 +1,12 @@
 package vec
 
-// This file runs one function, of one number or of two, or one division of integers over slices: by the chain machine where there is one.
+// This file runs one function, of one number or of two, or one division of integers over slices: by
+// the chain machine where there is one.
 
 import "unsafe"
 
-// A Function2 is a function of two numbers; for the rest it is like a Function. Ulps is 0 where the exact value is rounded once.
+// A Function2 is a function of two numbers; for the rest it is like a Function. Ulps is 0 where the
+// exact value is rounded once.
 type Function2 struct {
 	Name string
 	F    func(x, y float64) float64
@@ -84,10 +86,12 @@ func (f Function) LoopF32() func(dst, a []float32) {
 	return func(dst, a []float32) { chained(dst, a, a, f.Link32, rest) }
 }
 
-// fewElements is how many are left to the plain loop: a group of the machine costs about as much as that many.
+// fewElements is how many are left to the plain loop: a group of the machine costs about as much as
+// that many.
 const fewElements = 4
 
-// chained runs one link on a, with the operand b: whole groups in place, the rest by way of a group of its own.
+// chained runs one link on a, with the operand b: whole groups in place, the rest by way of a group
+// of its own.
 func chained[T Float](dst, a, b []T, link uint64, plain func(dst, a, b []T)) {
 	var zero T
 	group := ChainBytes / int(unsafe.Sizeof(zero))

@@ -1,9 +1,11 @@
 package vec
 
-// This file hands out the polynomials of special_tables.go, for code that computes these functions on vectors.
+// This file hands out the polynomials of special_tables.go, for code that computes these functions
+// on vectors.
 
-// Pieces is a table column by column: the first two columns are the constant of each piece as the sum of two numbers, then come the
-// coefficients from the first power on. Element i of a column belongs to piece i.
+// Pieces is a table column by column: the first two columns are the constant of each piece as the
+// sum of two numbers, then come the coefficients from the first power on. Element i of a column
+// belongs to piece i.
 type Pieces [][]float64
 
 // SpecialPieces are the tables of the special functions.

@@ -1,7 +1,8 @@
 package window
 
-// This file runs rows as loops whose kernels take windows: a chunk is the kernel itself on a part of the result and on the parts of the
-// operands that it needs. What part of an operand that is, the row says.
+// This file runs rows as loops whose kernels take windows: a chunk is the kernel itself on a part
+// of the result and on the parts of the operands that it needs. What part of an operand that is,
+// the row says.
 
 import (
 	"sync"
@@ -24,8 +25,9 @@ const (
 	Whole                // all of it; of the first operand also: the result is cut between rows only
 )
 
-// Loop is the Loop of a kernel with a dense result that computes a window of it from parts of its operands; of places beyond the end
-// of the list all of the operand. A constructor has no operands: its window is in the attribute at.
+// Loop is the Loop of a kernel with a dense result that computes a window of it from parts of its
+// operands; of places beyond the end of the list all of the operand. A constructor has no operands:
+// its window is in the attribute at.
 func Loop(kernel func(c *op.Call) error, parts ...Part) *op.Loop {
 	idle := &sync.Pool{}
 	return &op.Loop{
@@ -45,7 +47,8 @@ func Loop(kernel func(c *op.Call) error, parts ...Part) *op.Loop {
 	}
 }
 
-// windowsFor cuts the result of a call. A reduction of rows or columns does the work of its operand.
+// windowsFor cuts the result of a call. A reduction of rows or columns does the work of its
+// operand.
 func windowsFor(c *op.Call, parts []Part) Windows {
 	for _, v := range c.In {
 		if v.Type().Kind == types.Matrix && !v.Type().IsDense() {
@@ -72,8 +75,9 @@ func windowsFor(c *op.Call, parts []Part) Windows {
 // leastCols is a cache line of f64, twice.
 const leastCols = 16
 
-// wideCols is how many of cols columns are a leaf where they are read as fast as memory gives them: some 50, and so many that leaves are
-// about equal. Of 20000 x 200 elements of f64 strips of 16 columns took five times as long as whole rows (November 2026).
+// wideCols is how many of cols columns are a leaf where they are read as fast as memory gives them:
+// some 50, and so many that leaves are about equal. Of 20000 x 200 elements of f64 strips of 16
+// columns took five times as long as whole rows (November 2026).
 func wideCols(cols int) int {
 	if cols >= 4096 {
 		return 512

@@ -9,18 +9,22 @@ import (
 )
 
 const (
-	// LeafElements is about how many elements are the least that a worker is given: some microseconds of work, so that a claim
-	// of a hundred nanoseconds does not count.
+	// LeafElements is about how many elements are the least that a worker is given: some
+	// microseconds of work, so that a claim of a hundred nanoseconds does not count.
 	LeafElements = 1 << 14
-	// LongRow is from how many columns on rows are cut: a matrix of few long rows would have too few windows.
+	// LongRow is from how many columns on rows are cut: a matrix of few long rows would have too
+	// few windows.
 	LongRow = 1 << 16
 )
 
-// Windows is how the index space of a rows x cols result is cut into N iterations, of which Leaf are the fewest that a worker is given.
-// An iteration is one row, and of its columns one of Segs segments of Width columns.
+// Windows is how the index space of a rows x cols result is cut into N iterations, of which Leaf
+// are the fewest that a worker is given. An iteration is one row, and of its columns one of Segs
+// segments of Width columns.
 type Windows struct{ N, Leaf, Segs, Width int }
 
-// Of cuts a dense result of type t. It depends on the shape alone, and is empty where the shape is not known. With a transposed operand (trans) leaves are multiples of the 64 rows that are turned at a time.
+// Of cuts a dense result of type t. It depends on the shape alone, and is empty where the shape is
+// not known. With a transposed operand (trans) leaves are multiples of the 64 rows that are turned
+// at a time.
 func Of(t types.Type, trans bool) Windows {
 	if !t.IsDense() || !t.Known() || t.Rows == 0 || t.Cols == 0 {
 		return Windows{}

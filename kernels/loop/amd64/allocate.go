@@ -1,15 +1,17 @@
 package amd64
 
-// This file assigns registers by linear scan (M. Poletto & V. Sarkar, "Linear scan register allocation", 1999): one
-// interval a virtual register, in the order of the steps. What does not fit lives in scratch memory and passes
-// through registers that are kept free; readers that can take it from there do.
+// This file assigns registers by linear scan (M. Poletto & V. Sarkar, "Linear scan register
+// allocation", 1999): one interval a virtual register, in the order of the steps. What does not fit
+// lives in scratch memory and passes through registers that are kept free; readers that can take it
+// from there do.
 
 import (
 	"cmp"
 	"slices"
 )
 
-// interval is where a virtual register lives: from the step that makes it to the last that reads it.
+// interval is where a virtual register lives: from the step that makes it to the last that reads
+// it.
 type interval struct {
 	v        virt
 	from, to int
@@ -34,9 +36,9 @@ type registers struct {
 	general        []Reg
 }
 
-// intervals finds where virtual registers live. A value that is made before a loop and read inside lives until the loop's end;
-// one that is written inside and read before it there lives through the whole loop, too, because its first
-// write, before the loop, is what starts it.
+// intervals finds where virtual registers live. A value that is made before a loop and read inside
+// lives until the loop's end; one that is written inside and read before it there lives through the
+// whole loop, too, because its first write, before the loop, is what starts it.
 func (p *program) intervals() []interval {
 	all := make([]interval, len(p.classes))
 	for v := range all {
@@ -44,7 +46,8 @@ func (p *program) intervals() []interval {
 	}
 	var open []int
 	weight, aside := 1.0, 1.0
-	// touched lists the registers that are read inside of a loop and made before it, by the depth of the loop.
+	// touched lists the registers that are read inside of a loop and made before it, by the depth
+	// of the loop.
 	var touched [][]virt
 	for k := range p.steps {
 		s := &p.steps[k]
@@ -161,7 +164,8 @@ func (s *scan) assign(list []interval) {
 	}
 }
 
-// allocate assigns vector registers 0..vectors-1, masks 1..masks and the general registers that are free.
+// allocate assigns vector registers 0..vectors-1, masks 1..masks and the general registers that are
+// free.
 func (p *program) allocate(r registers) assignment {
 	a := assignment{reg: make([]Reg, len(p.classes)), slot: make([]int, len(p.classes))}
 	for v := range a.reg {

@@ -1,14 +1,16 @@
 package amd64
 
-// This file lowers accesses whose lanes lie apart by the same distance, as the elements of a column do, for AVX2. It takes
-// an address and four moves, where a gather takes an address a lane and some 18 operations, and AVX2 has no scatter.
+// This file lowers accesses whose lanes lie apart by the same distance, as the elements of a column
+// do, for AVX2. It takes an address and four moves, where a gather takes an address a lane and some
+// 18 operations, and AVX2 has no scatter.
 
 import "flow/ir/loop"
 
 // lane is the symbol of the lanes' index.
 func (l *lowering) lane() loop.Sym { return loop.Sym{Kind: loop.IndexSym, N: l.lanes} }
 
-// apart reports an access of words that all lanes make, each at the same distance from the one before.
+// apart reports an access of words that all lanes make, each at the same distance from the one
+// before.
 func (l *lowering) apart(p place) bool {
 	if !p.gather || !l.vexOnly() || l.target.lanes != 4 || l.lanes < 0 || l.active != 0 || wordBytes(p.mem.elem) != p.mem.elem.Size() || p.mem.elem.Size() != 8 {
 		return false
@@ -60,7 +62,8 @@ func (l *lowering) firstApart(p place) (v virt, disp int32) {
 	return l.moved(base, offset), disp
 }
 
-// fourPlaces calls f for the places of the lanes. The address of the first is in a register other than R10 and R11.
+// fourPlaces calls f for the places of the lanes. The address of the first is in a register other
+// than R10 and R11.
 func (l *lowering) fourPlaces(m *maker, p place, first Reg, disp int32, f func(lane int, at Mem)) {
 	l.distance(m, R10, p)
 	m.Lea(R11, Indexed(R10, R10, 2, 0))

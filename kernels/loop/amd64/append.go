@@ -1,16 +1,19 @@
 package amd64
 
-// This file lowers rows that are appended to a result: those of the lanes that count, one after the other.
+// This file lowers rows that are appended to a result: those of the lanes that count, one after the
+// other.
 
 import (
 	"flow/ir/loop"
 	"flow/ir/types"
 )
 
-// Words of an appended result beside its address and the bytes of a row: how many rows the window has appended.
+// Words of an appended result beside its address and the bytes of a row: how many rows the window
+// has appended.
 const appendedRows = 24
 
-// append lowers a row of each lane that counts. The order is that of the points as long as one statement outside of inner loops appends.
+// append lowers a row of each lane that counts. The order is that of the points as long as one
+// statement outside of inner loops appends.
 func (l *lowering) append(s *loop.Stmt) {
 	if l.nested > 0 {
 		unsupported(s.Origin, "an append in an inner loop")
@@ -89,7 +92,8 @@ func (l *lowering) bitsOf(o operand) virt {
 	return v
 }
 
-// appendColumn appends elements: the lanes that count move together and are stored as the first ones.
+// appendColumn appends elements: the lanes that count move together and are stored as the first
+// ones.
 func (l *lowering) appendColumn(arg int32, e types.Elem, v virt) {
 	st := step{uses: []virt{v}}
 	if l.active != 0 {

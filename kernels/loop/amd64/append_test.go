@@ -10,8 +10,8 @@ import (
 	"flow/ir/value"
 )
 
-// TestAppend compares nests that append with the evaluator, in one window and in several: all rows, some, one element a row and more,
-// every type.
+// TestAppend compares nests that append with the evaluator, in one window and in several: all rows,
+// some, one element a row and more, every type.
 func TestAppend(t *testing.T) {
 	for name, body := range map[string]string{
 		"all": `

@@ -1,8 +1,9 @@
 package amd64
 
-// This file assigns registers in blocks that stand aside: what a function does for operands that are rare or hard. Most vectors pass
-// such a block, so nothing outside of it goes to memory for what lives inside. A value that passes through gives its register away at
-// the block's begin, where it is stored, and has it again at its end.
+// This file assigns registers in blocks that stand aside: what a function does for operands that
+// are rare or hard. Most vectors pass such a block, so nothing outside of it goes to memory for
+// what lives inside. A value that passes through gives its register away at the block's begin,
+// where it is stored, and has it again at its end.
 
 import "flow/ir/loop"
 
@@ -12,7 +13,8 @@ const asideWeight = 1.0 / 8
 // leastAside is how many statements make it worth it to store registers at a block's begin.
 const leastAside = 8
 
-// standsAside reports a block of a function that computes alone: it ends no point, and stores and counts nothing.
+// standsAside reports a block of a function that computes alone: it ends no point, and stores and
+// counts nothing.
 func (l *lowering) standsAside(b *loop.Block) bool {
 	return !l.frame.nest && !l.isAside && len(b.Stmts) >= leastAside && computes(b)
 }
@@ -102,7 +104,8 @@ func (p *program) passed(blocks []block) []int {
 	return out
 }
 
-// within is 1 + the number of the block in which a vector lives and dies, by virtual register, or 0.
+// within is 1 + the number of the block in which a vector lives and dies, by virtual register, or
+// 0.
 func (p *program) within(all []interval, blocks []block) []int {
 	if len(blocks) == 0 {
 		return nil
@@ -122,8 +125,8 @@ func (p *program) within(all []interval, blocks []block) []int {
 	return out
 }
 
-// assignAside gives registers to the vectors that live in block b alone. The values outside have theirs, and some of those that the block
-// does not touch give it away: these are returned.
+// assignAside gives registers to the vectors that live in block b alone. The values outside have
+// theirs, and some of those that the block does not touch give it away: these are returned.
 func (p *program) assignAside(a *assignment, r registers, b block, outside, all []interval, inside func(virt) bool) (kept []virt) {
 	touched := map[virt]bool{}
 	for k := b.from; k <= b.to; k++ {

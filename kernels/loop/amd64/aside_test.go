@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestAsideRegisters walks drawn programs with blocks aside, once into every block and once past them all: each read finds the value
-// that it names, in its register or in memory. What lives inside takes no register from what passes through.
+// TestAsideRegisters walks drawn programs with blocks aside, once into every block and once past
+// them all: each read finds the value that it names, in its register or in memory. What lives
+// inside takes no register from what passes through.
 func TestAsideRegisters(t *testing.T) {
 	gave := 0
 	for seed := range uint64(300) {
@@ -30,7 +31,8 @@ func TestAsideRegisters(t *testing.T) {
 	}
 }
 
-// drawnProgram has six values that live to its end, and blocks aside that make many short-lived ones.
+// drawnProgram has six values that live to its end, and blocks aside that make many short-lived
+// ones.
 func drawnProgram(r *rand.Rand) (p *program, through []virt) {
 	p = &program{}
 	fresh := func() virt { return p.fresh(vectorClass) }

@@ -28,7 +28,8 @@ type fixup struct {
 	target   int32
 }
 
-// constant is words in memory beside the code, broadcast to as many as a vector of 64 bytes holds, or a table.
+// constant is words in memory beside the code, broadcast to as many as a vector of 64 bytes holds,
+// or a table.
 type constant struct {
 	words []uint64
 	used  bool
@@ -73,8 +74,8 @@ func (a *Asm) Bind(l Label) {
 	a.labels[l] = len(a.code)
 }
 
-// Const is the operand that reads these words, which lie beside the code, aligned to 64 bytes. Equal
-// constants are one.
+// Const is the operand that reads these words, which lie beside the code, aligned to 64 bytes.
+// Equal constants are one.
 func (a *Asm) Const(words ...uint64) Mem {
 	for k := range a.consts {
 		if equal(a.consts[k].words, words) {
@@ -97,8 +98,8 @@ func equal(a, b []uint64) bool {
 	return true
 }
 
-// Finish resolves labels and constants and returns the bytes: code, then constants. They may be placed at any address that is
-// a multiple of 64. The bytes belong to the Asm until its next Reset.
+// Finish resolves labels and constants and returns the bytes: code, then constants. They may be
+// placed at any address that is a multiple of 64. The bytes belong to the Asm until its next Reset.
 func (a *Asm) Finish() ([]byte, error) {
 	for _, j := range a.jumps {
 		to := a.labels[j.target]

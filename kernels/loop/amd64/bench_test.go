@@ -14,8 +14,9 @@ import (
 	"flow/ir/loop"
 )
 
-// BenchmarkShapes measures each shape beside the C program in testdata/shapes.c, where gcc is installed. Both report the least time
-// of a point over many calls, which the load of the machine changes least; they take turns.
+// BenchmarkShapes measures each shape beside the C program in testdata/shapes.c, where gcc is
+// installed. Both report the least time of a point over many calls, which the load of the machine
+// changes least; they take turns.
 func BenchmarkShapes(b *testing.B) {
 	for target, arch := range map[*target]string{avx512: "native", avx2: "haswell"} {
 		b.Run(string(target.name), func(b *testing.B) { benchmarkShapes(b, target, arch) })

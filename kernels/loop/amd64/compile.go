@@ -10,24 +10,27 @@ import (
 // Code is the machine code of a nest, and what its caller has to know.
 type Code struct {
 	Text []byte
-	// Scratch is how many bytes of scratch memory a call needs, at an address that is a multiple of 64, beside what locals need
-	// whose size is known at run time alone: see ScratchFor.
+	// Scratch is how many bytes of scratch memory a call needs, at an address that is a multiple of
+	// 64, beside what locals need whose size is known at run time alone: see ScratchFor.
 	Scratch int
 	// Words is the length of the block of arguments.
 	Words int
 	// Fuel is for how many rounds a call gets fuel, so that it takes some 20 us at most.
 	Fuel  int
 	sized []sizedLocal
-	// States are those of the results that are reduced, by number. A result that no statement contributes to has none.
+	// States are those of the results that are reduced, by number. A result that no statement
+	// contributes to has none.
 	States map[int]*loop.State
 }
 
-// Compile makes code of a target for the points of a window: of nests over two indices the lanes are the last one unless the
-// schedule says otherwise, of nests over one its points. The operands and results are laid out as the layouts say. An error is an *Unsupported, or a bug.
+// Compile makes code of a target for the points of a window: of nests over two indices the lanes
+// are the last one unless the schedule says otherwise, of nests over one its points. The operands
+// and results are laid out as the layouts say. An error is an *Unsupported, or a bug.
 //
-// The code reads a block of words (see argRow and the others), evaluates points of the window and returns: when the window is
-// ended, when a check failed, or when its fuel is spent. Then it is called again with the same block and new fuel, and goes on. It touches
-// no memory but that of the points; subscripts are not checked, so the caller proves them from the window first.
+// The code reads a block of words (see argRow and the others), evaluates points of the window and
+// returns: when the window is ended, when a check failed, or when its fuel is spent. Then it is
+// called again with the same block and new fuel, and goes on. It touches no memory but that of the
+// points; subscripts are not checked, so the caller proves them from the window first.
 func Compile(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (*Code, error) {
 	return compileFor(targetNamed(t), n, params, results, loop.FastLevels, plan)
 }
@@ -41,14 +44,14 @@ func targetNamed(t Target) *target {
 	panic("BUG: no target " + string(t))
 }
 
-// CompileDeep is Compile with states of exact sums that lose nothing of numbers of very different size: for windows whose fast states
-// say that they did.
+// CompileDeep is Compile with states of exact sums that lose nothing of numbers of very different
+// size: for windows whose fast states say that they did.
 func CompileDeep(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (*Code, error) {
 	return compileFor(targetNamed(t), n, params, results, loop.DeepLevels, plan)
 }
 
-// straight is up to how many statements inner loops of known rounds are written out: short ones wait for nothing then, and the
-// subscripts of locals are constants.
+// straight is up to how many statements inner loops of known rounds are written out: short ones
+// wait for nothing then, and the subscripts of locals are constants.
 const straight = 160
 
 func compileFor(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) (code *Code, err error) {

@@ -1,7 +1,8 @@
 package amd64
 
-// This file keeps the indices of inner loops that are the same in all lanes: each is a counter in scratch memory, from which
-// addresses are computed by scalar instructions. A vector of it is made only where its value is read.
+// This file keeps the indices of inner loops that are the same in all lanes: each is a counter in
+// scratch memory, from which addresses are computed by scalar instructions. A vector of it is made
+// only where its value is read.
 
 import (
 	"math"
@@ -22,7 +23,8 @@ func (c counter) mem() Mem { return At(scratchReg, countersAt+16*int32(c)) }
 // end is where its end lies.
 func (c counter) end() Mem { return At(scratchReg, countersAt+16*int32(c)+8) }
 
-// counter is that of an index of the nest; ok is false where it is not the same in all lanes, or there is no room.
+// counter is that of an index of the nest; ok is false where it is not the same in all lanes, or
+// there is no room.
 func (l *lowering) counter(x loop.Index) (c counter, ok bool) {
 	if !l.frame.nest || l.varies(l.form(x.Range.From)) {
 		return 0, false
@@ -68,7 +70,8 @@ func breaks(b *loop.Block) bool {
 	return false
 }
 
-// form is f with values replaced by the linear forms that they are known to be. A form that needs the vector of an index is left.
+// form is f with values replaced by the linear forms that they are known to be. A form that needs
+// the vector of an index is left.
 func (l *lowering) form(f loop.Lin) loop.Lin {
 	out := loop.Lin{Const: f.Const}
 	for _, t := range f.Terms {
@@ -97,7 +100,8 @@ func (l *lowering) counted(f loop.Lin) bool {
 	return false
 }
 
-// affine is the linear form of a value of the nest, or nil: an index, an operand, a constant, and sums and multiples of them.
+// affine is the linear form of a value of the nest, or nil: an index, an operand, a constant, and
+// sums and multiples of them.
 func (l *lowering) affine(s *loop.Stmt, in []operand) *loop.Lin {
 	if !l.frame.nest || s.N != 1 || l.frame.types[s.Dst] != types.I64 {
 		return nil

@@ -1,33 +1,35 @@
 // Package amd64 makes machine code for loops.
 //
-// Compile lowers a nest of the loop form to a program of virtual registers (lower.go, select.go, memory.go),
-// assigns registers by linear scan (allocate.go), and writes the program as machine code (emit.go). The
-// program is one of AVX-512; for AVX2 it is rewritten before registers are assigned (legal.go). The
-// points along one index of the space are the lanes of vectors; what a lane does not take part in is
-// masked. The code returns after a number of rounds and can be entered again (resume.go).
+// Compile lowers a nest of the loop form to a program of virtual registers (lower.go, select.go,
+// memory.go), assigns registers by linear scan (allocate.go), and writes the program as machine
+// code (emit.go). The program is one of AVX-512; for AVX2 it is rewritten before registers are
+// assigned (legal.go). The points along one index of the space are the lanes of vectors; what a
+// lane does not take part in is masked. The code returns after a number of rounds and can be
+// entered again (resume.go).
 //
-// The schedule follows from a cost model that reads the body (schedule.go): how many vectors and rounds are
-// lowered together (parts.go, loops.go), which index the lanes are (lanes.go), squares for transposed
-// operands (square.go), lanes of 32 bits (singles.go). Constants, operands that are one element and
-// addresses of rows are made before the loops (invariant.go); hoist.go moves what else does not change in a loop.
-// fuel.go limits the rounds of a call.
+// The schedule follows from a cost model that reads the body (schedule.go): how many vectors and
+// rounds are lowered together (parts.go, loops.go), which index the lanes are (lanes.go), squares
+// for transposed operands (square.go), lanes of 32 bits (singles.go). Constants, operands that are
+// one element and addresses of rows are made before the loops (invariant.go); hoist.go moves what
+// else does not change in a loop. fuel.go limits the rounds of a call.
 //
-// Inner loops are in loops.go, their indices in counters.go where all lanes share them. Small matrices of a body lie in
-// scratch memory (locals.go), or in registers where subscripts are constants (locals_known.go). A reduced result leaves the
-// code as states, which the caller merges (reduce.go); loop.State says what their words mean. Sparse rows are in
-// entries.go, rows that a filter appends in append.go. What no vector instruction does is done lane by lane (lanewise.go).
+// Inner loops are in loops.go, their indices in counters.go where all lanes share them. Small
+// matrices of a body lie in scratch memory (locals.go), or in registers where subscripts are
+// constants (locals_known.go). A reduced result leaves the code as states, which the caller merges
+// (reduce.go); loop.State says what their words mean. Sparse rows are in entries.go, rows that a
+// filter appends in append.go. What no vector instruction does is done lane by lane (lanewise.go).
 //
-// Instructions are encoded by one table (forms.go): opcode, prefix and operand pattern as the manuals
-// have them (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2; AMD64
-// Architecture Programmer's Manual, volume 4). encode.go writes the VEX or EVEX form of a row, gpr.go the
-// scalar instructions, asm.go holds a piece of code with its labels and constants.
+// Instructions are encoded by one table (forms.go): opcode, prefix and operand pattern as the
+// manuals have them (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2; AMD64
+// Architecture Programmer's Manual, volume 4). encode.go writes the VEX or EVEX form of a row,
+// gpr.go the scalar instructions, asm.go holds a piece of code with its labels and constants.
 //
-// Invariants: the bytes that code stores are those of loop.Nest.Eval, all nans being one. Encode picks
-// the VEX form where one exists and the operands allow it, since it is shorter. Wrong operands are
-// bugs of the caller and panic. Encoding allocates nothing but the buffer.
+// Invariants: the bytes that code stores are those of loop.Nest.Eval, all nans being one. Encode
+// picks the VEX form where one exists and the operands allow it, since it is shorter. Wrong
+// operands are bugs of the caller and panic. Encoding allocates nothing but the buffer.
 //
-// Tests assemble every row with many operands by the Go toolchain and compare the bytes, and run random
-// nests beside the evaluator.
+// Tests assemble every row with many operands by the Go toolchain and compare the bytes, and run
+// random nests beside the evaluator.
 //
 // The package runs nothing and builds on every machine; package code makes the bytes executable.
 package amd64

@@ -16,7 +16,8 @@ const (
 // generalRegs are the registers that may be assigned.
 var generalRegs = []Reg{R14, R13, R12, RDX, R8}
 
-// spareGeneral are the registers in which a step finds addresses that live in scratch memory. RAX is also that of its result.
+// spareGeneral are the registers in which a step finds addresses that live in scratch memory. RAX
+// is also that of its result.
 var spareGeneral = [2]Reg{RAX, R9}
 
 // maker writes steps.
@@ -77,7 +78,8 @@ func (m *maker) fromSource(r Reg, at Mem) {
 	m.Emit(Inst{Op: op, Len: m.length, Dst: r, InMem: true, Mem: at})
 }
 
-// fromMemory makes v the last operand of i where it has no register and the instruction takes it from memory; else it reports false.
+// fromMemory makes v the last operand of i where it has no register and the instruction takes it
+// from memory; else it reports false.
 func (m *maker) fromMemory(i *Inst, v virt) bool {
 	if v == 0 || i.InMem || m.at.reg[v] != NoReg || m.p.classes[v] != vectorClass {
 		return false
@@ -190,8 +192,8 @@ func (m *maker) step(s *step) {
 	m.store(s.dst, i.Dst)
 }
 
-// commutes are operations whose operands may change places, so that the one in memory is the last. Of two that are nan either may be
-// the result.
+// commutes are operations whose operands may change places, so that the one in memory is the last.
+// Of two that are nan either may be the result.
 var commutes = []Op{VADDPD, VMULPD, VADDPS, VMULPS, VPADDQ, VPAND, VPOR, VPXOR, VPMULUDQ, VPCMPEQQ}
 
 // spareFor is the register that a result passes through on its way to scratch memory.
@@ -205,7 +207,8 @@ func (m *maker) spareFor(v virt) Reg {
 	return m.spare[2]
 }
 
-// fuse writes a*b + c. The three forms overwrite one operand each; where none of them dies, c is copied first.
+// fuse writes a*b + c. The three forms overwrite one operand each; where none of them dies, c is
+// copied first.
 func (m *maker) fuse(s *step) {
 	f := s.fused
 	ops := [3][4]Op{ // the order of operands, then the signs
@@ -231,7 +234,8 @@ func (m *maker) fuse(s *step) {
 	if dst == NoReg {
 		dst = m.spare[2]
 	}
-	// What has no register is read from memory by the instruction, if it is one of the last two operands of a form.
+	// What has no register is read from memory by the instruction, if it is one of the last two
+	// operands of a form.
 	a, b, c := s.a, s.b, s.c
 	if m.at.reg[a] == NoReg {
 		a, b = b, a

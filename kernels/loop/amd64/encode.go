@@ -1,7 +1,7 @@
 package amd64
 
-// This file writes vector and mask instructions: the VEX form where one exists and the operands allow it,
-// else the EVEX form.
+// This file writes vector and mask instructions: the VEX form where one exists and the operands
+// allow it, else the EVEX form.
 
 // form is a row of the table: an opcode, how its operands are encoded, and how wide they are.
 type form struct {
@@ -77,7 +77,8 @@ var unmasked = [lastOp]bool{
 	VMOVHPD: true, VMOVHPDStore: true,
 }
 
-// Encode appends the instruction to b. It panics with a BUG for operands that the instruction does not have.
+// Encode appends the instruction to b. It panics with a BUG for operands that the instruction does
+// not have.
 func Encode(b []byte, i *Inst) []byte {
 	b, _ = encode(b, i)
 	return b
@@ -220,7 +221,8 @@ func scaling(i *Inst, f *form, cast bool) int32 {
 	return int32(n)
 }
 
-// address appends ModRM, SIB and displacement. A displacement of one byte counts multiples of scale.
+// address appends ModRM, SIB and displacement. A displacement of one byte counts multiples of
+// scale.
 func address(b []byte, reg, rmReg Reg, mem *Mem, scale int32) ([]byte, int) {
 	r := reg.num() & 7 << 3
 	if mem == nil {

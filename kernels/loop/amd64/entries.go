@@ -1,7 +1,8 @@
 package amd64
 
-// This file lowers indices over the stored entries of sparse rows. Where the lanes are points, each has a row of its own, whose entries
-// are gathered; a row that all lanes share is read entry by entry. The lanes may also be the entries of a row.
+// This file lowers indices over the stored entries of sparse rows. Where the lanes are points, each
+// has a row of its own, whose entries are gathered; a row that all lanes share is read entry by
+// entry. The lanes may also be the entries of a row.
 
 import (
 	"flow/ir/loop"
@@ -12,8 +13,9 @@ import (
 type entries struct {
 	kind loop.RangeKind
 	of   [2]int // operands; -1: none
-	// Of lanes with rows of their own: the numbers of the next entries, where the rows end, and which lanes store the present entry (0:
-	// all that count). column is 0 where it has not been read.
+	// Of lanes with rows of their own: the numbers of the next entries, where the rows end, and
+	// which lanes store the present entry (0: all that count). column is 0 where it has not been
+	// read.
 	at, end, has [2]virt
 	column       virt
 	// Of a row that all lanes share: the number of the entry and its end, and the column.
@@ -24,7 +26,8 @@ type entries struct {
 // isEntries reports a range over entries.
 func isEntries(r loop.Range) bool { return r.Kind != loop.Steps && r.Kind != loop.Forever }
 
-// sparseArg is the words of a sparse operand: the address of the row pointers, that of the addresses of columns and values, rows, columns.
+// sparseArg is the words of a sparse operand: the address of the row pointers, that of the
+// addresses of columns and values, rows, columns.
 func (l *lowering) sparseArg(operand int) int32 { return 8 * int32(argMemory+memoryWords*operand) }
 
 // Words behind the second word of a sparse operand.
@@ -33,7 +36,8 @@ const (
 	valuesAt  = 8
 )
 
-// rowPointer writes code that leaves the entries of a row, the form At, in from and to. It changes R10 and R11.
+// rowPointer writes code that leaves the entries of a row, the form At, in from and to. It changes
+// R10 and R11.
 func (l *lowering) rowPointer(m *maker, operand int, at loop.Lin, from, to func(r Reg)) {
 	l.scalarLin(m, RAX, at)
 	m.LoadG(R11, argMem(l.sparseArg(operand)))
@@ -188,8 +192,8 @@ func (l *lowering) step64(op Op, dst, v virt) {
 	l.emit(step{Inst: Inst{Op: op, Len: l.length}, b: v, dst: dst, effect: true})
 }
 
-// nextEntry limits left to the lanes that have an entry left. Of two rows it finds the lesser column, and which of them store it; lanes in
-// which that is not enough sit out the round.
+// nextEntry limits left to the lanes that have an entry left. Of two rows it finds the lesser
+// column, and which of them store it; lanes in which that is not enough sit out the round.
 func (l *lowering) nextEntry(e *entries, left virt, next, end Label) {
 	e.column, e.has = 0, [2]virt{}
 	less := func(k int, dst virt) virt {
@@ -299,7 +303,8 @@ func (l *lowering) loadEntries(e types.Elem, base virt, at Mem) virt {
 	return l.emit(st)
 }
 
-// entry is what an operand stores in the present entry, 0 where it stores none. Stored bools are true.
+// entry is what an operand stores in the present entry, 0 where it stores none. Stored bools are
+// true.
 func (l *lowering) entry(s *loop.Stmt) operand {
 	e := l.frame.entries[int(s.Imm)]
 	elem := l.nest.Params[s.Mem.N].Elem

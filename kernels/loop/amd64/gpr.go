@@ -1,7 +1,7 @@
 package amd64
 
-// This file writes the scalar instructions of addresses, counters and jumps. All are of 64 bits unless they say
-// otherwise.
+// This file writes the scalar instructions of addresses, counters and jumps. All are of 64 bits
+// unless they say otherwise.
 
 // Cond is a condition of a jump, a move or a set, by its number in the opcode.
 type Cond uint8
@@ -225,7 +225,8 @@ func (a *Asm) Prefetch(m Mem, second bool) {
 	a.op(0, true, 0x18, level, 0, &m, 0)
 }
 
-// ZeroUpper clears the upper halves of the vector registers: code of legacy encodings would be slow behind it otherwise.
+// ZeroUpper clears the upper halves of the vector registers: code of legacy encodings would be slow
+// behind it otherwise.
 func (a *Asm) ZeroUpper() { a.code = append(a.code, 0xc5, 0xf8, 0x77) }
 
 // StoreFence waits until stores past the caches are visible.

@@ -89,8 +89,8 @@ func TestScalarForms(t *testing.T) {
 	compare(t, lines, func(b []byte, k int) []byte { return append(b, asm.code[len(b):ends[k]]...) })
 }
 
-// TestLabels checks distances forwards and backwards, and those of constants, which count from the end of the
-// instruction that reads them.
+// TestLabels checks distances forwards and backwards, and those of constants, which count from the
+// end of the instruction that reads them.
 func TestLabels(t *testing.T) {
 	var a Asm
 	top, end := a.Label(), a.Label()

@@ -4,16 +4,19 @@ package amd64
 
 import "slices"
 
-// longestRun is how many steps are ordered at once: a processor that works out of order must find those of the next part in time.
+// longestRun is how many steps are ordered at once: a processor that works out of order must find
+// those of the next part in time.
 const longestRun = 48
 
 // run is steps that may change places with those of other parts.
 type run struct {
-	// made and read say, by virtual register, which part's steps make and read it: 1 + the part, 0 if none does, -1 if several do.
+	// made and read say, by virtual register, which part's steps make and read it: 1 + the part, 0
+	// if none does, -1 if several do.
 	made, read []int
 }
 
-// pressure is how many vectors and masks live at once, at most. Those that can be read from memory as well do not count.
+// pressure is how many vectors and masks live at once, at most. Those that can be read from memory
+// as well do not count.
 func (p *program) pressure() int {
 	change := make([]int, len(p.steps))
 	for _, x := range p.intervals() {
@@ -30,8 +33,9 @@ func (p *program) pressure() int {
 	return most
 }
 
-// group moves the steps of each part together in runs of steps that depend on no other part: the values that a part holds for a
-// statement or two then need registers for one part at a time. Steps with effects on memory, labels and jumps stay.
+// group moves the steps of each part together in runs of steps that depend on no other part: the
+// values that a part holds for a statement or two then need registers for one part at a time. Steps
+// with effects on memory, labels and jumps stay.
 func (p *program) group() {
 	r := run{made: make([]int, len(p.classes)), read: make([]int, len(p.classes))}
 	begin := 0

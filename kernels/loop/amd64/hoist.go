@@ -1,12 +1,13 @@
 package amd64
 
-// This file moves instructions out of the loops in which their operands do not change, and makes those that are equal there once.
+// This file moves instructions out of the loops in which their operands do not change, and makes
+// those that are equal there once.
 
 // loopSteps is a loop while its steps are walked; the outermost is no loop.
 type loopSteps struct {
 	steps []step
-	// before are the steps that move in front of the loop. Where its steps have an anchor, those of the loops inside move there
-	// instead, which is where no jump passes them.
+	// before are the steps that move in front of the loop. Where its steps have an anchor, those of
+	// the loops inside move there instead, which is where no jump passes them.
 	before []step
 	anchor int // a place in steps, or -1
 	moved  []step
@@ -107,8 +108,8 @@ func (p *program) moves(depth []int16, defs []uint8) bool {
 	return false
 }
 
-// movable reports an instruction that does nothing but make its result, from registers or a constant. One that reads nothing is as
-// cheap as a register that is kept.
+// movable reports an instruction that does nothing but make its result, from registers or a
+// constant. One that reads nothing is as cheap as a register that is kept.
 func (s *step) movable() bool {
 	return s.dst != 0 && s.scalar == nil && !s.keeps && !s.effect && (s.a != 0 || s.b != 0 || s.c != 0) && s.index == 0 &&
 		(!s.InMem || s.Mem.Constant != 0)

@@ -34,8 +34,8 @@ func (p *program) stepsOf(op Op, depth int) (n int) {
 	return n
 }
 
-// TestHoist: what depends on scalars alone is computed once, what depends on the row once a row, for all vectors and
-// the rest of the row.
+// TestHoist: what depends on scalars alone is computed once, what depends on the row once a row,
+// for all vectors and the rest of the row.
 func TestHoist(t *testing.T) {
 	l := loweringOf(t, `
 nest(%0: f64[], %1: f64) (i: 0..%0.rows, j: 0..%0.cols) {
@@ -68,7 +68,8 @@ nest(%0: f64[], %1: f64) (i: 0..%0.rows, j: 0..%0.cols) {
 	}
 }
 
-// TestFuel: a call of a loop that does more makes fewer rounds, and a round of inner loops counts by itself.
+// TestFuel: a call of a loop that does more makes fewer rounds, and a round of inner loops counts
+// by itself.
 func TestFuel(t *testing.T) {
 	fuel := func(body string) int {
 		return loweringOf(t, `

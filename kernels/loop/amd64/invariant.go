@@ -1,6 +1,7 @@
 package amd64
 
-// This file makes what is the same at many points once: constants, elements of operands, addresses of rows.
+// This file makes what is the same at many points once: constants, elements of operands, addresses
+// of rows.
 
 import (
 	"math/bits"
@@ -77,7 +78,8 @@ func (l *lowering) perRow(f loop.Lin) bool {
 	return slices.ContainsFunc(f.Terms, func(t loop.Term) bool { return t.Sym.Kind == loop.IndexSym && t.Sym.N == l.rows })
 }
 
-// steady splits a form that is the same in all lanes: into what all rounds of inner loops share, and the rest.
+// steady splits a form that is the same in all lanes: into what all rounds of inner loops share,
+// and the rest.
 func (l *lowering) steady(f loop.Lin) (same, moving loop.Lin) {
 	same.Const = f.Const
 	for _, t := range f.Terms {
@@ -106,7 +108,8 @@ func (l *lowering) constantVector(e types.Elem, w loop.Word) virt {
 	return v
 }
 
-// fromWord is an element in memory that no point changes, in all lanes. Scale of the place is its size.
+// fromWord is an element in memory that no point changes, in all lanes. Scale of the place is its
+// size.
 func (l *lowering) fromWord(at Mem) virt {
 	v := l.fresh(vectorClass)
 	l.source[v] = at
@@ -115,8 +118,8 @@ func (l *lowering) fromWord(at Mem) virt {
 	return v
 }
 
-// pointer is the address of an element: of the first lane where lanes are contiguous, which is the lanes' index away from it. The
-// constant part of the column is the displacement.
+// pointer is the address of an element: of the first lane where lanes are contiguous, which is the
+// lanes' index away from it. The constant part of the column is the displacement.
 func (l *lowering) pointer(p place) (v virt, disp int32) {
 	size := int64(p.mem.elem.Size())
 	row, moving := l.steady(p.row)
@@ -183,7 +186,8 @@ type sum struct {
 	v               virt
 }
 
-// recent is the value of x, made by f unless it has been since the last label: all ways to here make it, and no counter has changed.
+// recent is the value of x, made by f unless it has been since the last label: all ways to here
+// make it, and no counter has changed.
 func (l *lowering) recent(x sum, f func() step) virt {
 	for k := range l.sums {
 		y := &l.sums[k]

@@ -4,8 +4,9 @@ package amd64
 
 import "flow/ir/loop"
 
-// LanesFirst reports that points of a space of so many rows and columns are evaluated faster if the lanes are the first index.
-// A row of few columns would leave most lanes of a vector without a point.
+// LanesFirst reports that points of a space of so many rows and columns are evaluated faster if the
+// lanes are the first index. A row of few columns would leave most lanes of a vector without a
+// point.
 func LanesFirst(n *loop.Nest, params, results []Layout, rows, cols int) bool {
 	if !canTurn(n) || rows < 2 {
 		return false
@@ -41,15 +42,17 @@ func canTurn(n *loop.Nest) bool {
 	return true
 }
 
-// What an access costs beside the instruction, and what a row costs beside its vectors, in the units of the cost model. On a Zen 4, rows of
-// three columns of one product and sum take 8 cycles each, and 8 such points of a column that lies apart take 30.
+// What an access costs beside the instruction, and what a row costs beside its vectors, in the
+// units of the cost model. On a Zen 4, rows of three columns of one product and sum take 8 cycles
+// each, and 8 such points of a column that lies apart take 30.
 const (
 	gatherCost  = 10
 	scatterCost = 16
 	rowCost     = 4
 )
 
-// laneCost adds up what accesses cost more than those of lanes that lie side by side, by which index the lanes are.
+// laneCost adds up what accesses cost more than those of lanes that lie side by side, by which
+// index the lanes are.
 type laneCost struct {
 	nest            *loop.Nest
 	params, results []Layout
@@ -92,8 +95,9 @@ func (c *laneCost) points(rows, lanes, cost int) int {
 	return rows * ((lanes+avx512.lanes-1)/avx512.lanes*cost + rowCost)
 }
 
-// Flat reports that every access is at the point itself and nothing else depends on the indices. Then whole rows of a window may be passed
-// as one row 0, where all matrices are as wide as the space and in one piece: rows r0 to r1-1 of c columns are the lanes r0*c to r1*c-1.
+// Flat reports that every access is at the point itself and nothing else depends on the indices.
+// Then whole rows of a window may be passed as one row 0, where all matrices are as wide as the
+// space and in one piece: rows r0 to r1-1 of c columns are the lanes r0*c to r1*c-1.
 func Flat(n *loop.Nest) bool {
 	return canTurn(n) && atPoint(&n.Body, n.Space[0].Name, n.Space[1].Name)
 }

@@ -1,7 +1,7 @@
 package amd64
 
-// This file writes what no vector instruction does: general registers do it for one lane after the other, operands and results in
-// scratch memory.
+// This file writes what no vector instruction does: general registers do it for one lane after the
+// other, operands and results in scratch memory.
 
 import (
 	"flow/ir/loop"
@@ -23,7 +23,8 @@ func (l *lowering) keepRoom(first int32, list ...virt) {
 	}})
 }
 
-// eachLane writes a loop over the lanes of a mask, at least one. It has the number of the lane in R11; body may change RAX, RDX and R10.
+// eachLane writes a loop over the lanes of a mask, at least one. It has the number of the lane in
+// R11; body may change RAX, RDX and R10.
 func (m *maker) eachLane(mask Reg, body func()) {
 	m.StoreG(room(3), RDX)
 	m.vec.bits(m, mask)
@@ -38,9 +39,9 @@ func (m *maker) eachLane(mask Reg, body func()) {
 	m.LoadG(RDX, room(3))
 }
 
-// divide lowers a division of integers that rounds down, or its rest. The quotient of two numbers below 2^52 rounded to f64 reaches no
-// integer that the true one does not: that is at least 1/|b| away, and half a unit in the last place of a/b is less. Others
-// are divided lane by lane.
+// divide lowers a division of integers that rounds down, or its rest. The quotient of two numbers
+// below 2^52 rounded to f64 reaches no integer that the true one does not: that is at least 1/|b|
+// away, and half a unit in the last place of a/b is less. Others are divided lane by lane.
 func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 	e, rest := types.I64, s.Code == loop.Mod
 	if n := b.word; b.konst && int64(n) > 0 && n&(n-1) == 0 {
@@ -78,7 +79,8 @@ func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 	return out
 }
 
-// divideLane divides word R11 of vector 0 of the room by that of vector 1. The instruction traps on -2^63 / -1 and on 0.
+// divideLane divides word R11 of vector 0 of the room by that of vector 1. The instruction traps on
+// -2^63 / -1 and on 0.
 func (m *maker) divideLane(rest bool) {
 	minus, exact, store, next := m.Label(), m.Label(), m.Label(), m.Label()
 	m.LoadG(RAX, roomLane(0))
@@ -110,7 +112,8 @@ func (m *maker) divideLane(rest bool) {
 	m.Bind(next)
 }
 
-// scatterBools stores a byte a lane at base + index in the lanes that count; base leaves its address in RAX.
+// scatterBools stores a byte a lane at base + index in the lanes that count; base leaves its
+// address in RAX.
 func (l *lowering) scatterBools(v, index virt, base func(m *maker)) {
 	l.keepRoom(0, l.emit(step{Inst: Inst{Op: VPMOVM2Q, Len: l.length}, b: v, dst: l.fresh(vectorClass)}), index)
 	st := step{}
@@ -134,7 +137,8 @@ func (l *lowering) scatterBools(v, index virt, base func(m *maker)) {
 	l.emit(st)
 }
 
-// gatherBools loads a byte a lane from base + index. The word of 8 bytes that holds it lies on the same page.
+// gatherBools loads a byte a lane from base + index. The word of 8 bytes that holds it lies on the
+// same page.
 func (l *lowering) gatherBools(index virt, base func(m *maker)) virt {
 	e := types.I64
 	vec := func(v virt) operand { return operand{elem: e, v: v} }

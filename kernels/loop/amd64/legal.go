@@ -1,8 +1,9 @@
 package amd64
 
-// This file rewrites a program for AVX2, which lacks masks, embedded broadcasts and many operations on words. A mask becomes a
-// vector of 64-bit words, whatever the lanes hold; an instruction under a mask becomes one without and a blend. The rules for
-// single operations are in legal_integer.go and legal_float.go.
+// This file rewrites a program for AVX2, which lacks masks, embedded broadcasts and many operations
+// on words. A mask becomes a vector of 64-bit words, whatever the lanes hold; an instruction under
+// a mask becomes one without and a blend. The rules for single operations are in legal_integer.go
+// and legal_float.go.
 
 // legalizer is the program while it is rewritten.
 type legalizer struct {
@@ -71,7 +72,8 @@ func (g *legalizer) step(s step) {
 	last.dst, last.effect = s.dst, s.effect
 }
 
-// memory makes a constant as long as the vector, and brings another element that is to be broadcast to a register.
+// memory makes a constant as long as the vector, and brings another element that is to be broadcast
+// to a register.
 func (g *legalizer) memory(s *step) {
 	if !s.InMem || !s.Mem.Broadcast {
 		return
@@ -118,7 +120,8 @@ func (g *legalizer) value(s step) virt {
 	return g.emit(s)
 }
 
-// rules make the value of a step that AVX2 has no instruction for. The last step of a rule makes the value, in a register of its own.
+// rules make the value of a step that AVX2 has no instruction for. The last step of a rule makes
+// the value, in a register of its own.
 var rules map[Op]func(g *legalizer, s *step) virt
 
 func init() {

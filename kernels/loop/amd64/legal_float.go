@@ -1,12 +1,13 @@
 package amd64
 
-// This file holds the rules for operations on floats that AVX2 lacks: conversions from and to 64-bit integers, and scaling by
-// a power of two. All are exact or rounded once.
+// This file holds the rules for operations on floats that AVX2 lacks: conversions from and to
+// 64-bit integers, and scaling by a power of two. All are exact or rounded once.
 
 import "math"
 
-// Words and numbers of the conversions. 2^52 with a 32-bit integer in its last bits is 2^52 plus that integer, and 2^84
-// is 2^84 plus 2^32 times the integer (the method is known from the conversions that compilers make for processors with SSE2).
+// Words and numbers of the conversions. 2^52 with a 32-bit integer in its last bits is 2^52 plus
+// that integer, and 2^84 is 2^84 plus 2^32 times the integer (the method is known from the
+// conversions that compilers make for processors with SSE2).
 var (
 	lowerWord   = math.Float64bits(0x1p52)
 	upperWord   = math.Float64bits(0x1p84)
@@ -15,7 +16,8 @@ var (
 	signedOffset = math.Float64bits(0x1p84 + 0x1p63 + 0x1p52)
 )
 
-// fromHalves is upper plus the low half of x, rounded once; upper is the upper half as f64, less 2^52, and exact.
+// fromHalves is upper plus the low half of x, rounded once; upper is the upper half as f64, less
+// 2^52, and exact.
 func (g *legalizer) fromHalves(x, upper virt) virt {
 	lower := g.with(VPBLENDD, x, lowerWord, 0xaa) // the upper halves are those of 2^52
 	return g.op(VADDPD, L256, upper, lower)
@@ -27,9 +29,10 @@ func (g *legalizer) toDouble(x virt) virt {
 	return g.fromHalves(x, g.with(VSUBPD, upper, signedOffset, 0))
 }
 
-// toSingle converts i64 to f32 by way of f64. Where that would round, which is from 2^53, the last 11 bits are first replaced by
-// one bit that says whether they are 0: rounding to odd, after which rounding again is harmless (S. Boldo & G. Melquiond,
-// "Emulation of FMA and correctly rounded sums", 2008).
+// toSingle converts i64 to f32 by way of f64. Where that would round, which is from 2^53, the last
+// 11 bits are first replaced by one bit that says whether they are 0: rounding to odd, after which
+// rounding again is harmless (S. Boldo & G. Melquiond, "Emulation of FMA and correctly rounded
+// sums", 2008).
 func toSingle(g *legalizer, s *step) virt {
 	const last = 1<<11 - 1
 	x := g.second(s)
@@ -40,8 +43,9 @@ func toSingle(g *legalizer, s *step) virt {
 	return g.op(VCVTPD2PS, L256, 0, g.toDouble(g.blend(false, x, odd, large)))
 }
 
-// toWord converts f64 to i64 towards zero, for numbers in range: the integral part is split into halves of 32 bits, of which the
-// lower one is not negative, and each half is added to a number that has its last bit at 1.
+// toWord converts f64 to i64 towards zero, for numbers in range: the integral part is split into
+// halves of 32 bits, of which the lower one is not negative, and each half is added to a number
+// that has its last bit at 1.
 func (g *legalizer) toWord(x virt) virt {
 	whole := g.emit(step{Inst: Inst{Op: VROUNDPD, Len: L256, Imm: 11}, b: x})
 	upper := g.with(VMULPD, whole, math.Float64bits(0x1p-32), 0)
@@ -70,9 +74,11 @@ const (
 	exponentShift = 52
 )
 
-// scale is a * 2^n rounded once, n being integral. If |n| <= 1022 in all lanes, one product with a power of two does. Else powers are taken
-// off first, twice upwards or downwards. Downwards only 2^-969 is taken, so that what was rounded on the way because it became subnormal
-// is rounded to 0 in the end (the C library musl scales so). n that is nan or infinite multiplies by nan, infinity or 0.
+// scale is a * 2^n rounded once, n being integral. If |n| <= 1022 in all lanes, one product with a
+// power of two does. Else powers are taken off first, twice upwards or downwards. Downwards only
+// 2^-969 is taken, so that what was rounded on the way because it became subnormal is rounded to 0
+// in the end (the C library musl scales so). n that is nan or infinite multiplies by nan, infinity
+// or 0.
 func scale(g *legalizer, s *step) virt {
 	float := math.Float64bits
 	power := func(n float64) uint64 { return float(math.Ldexp(1, int(n))) }

@@ -40,7 +40,8 @@ func compareUnsigned(g *legalizer, s *step) virt {
 	return compareWords(g, &x)
 }
 
-// multiply makes the low 64 bits of a product from products of halves: the two mixed products count in the upper half alone.
+// multiply makes the low 64 bits of a product from products of halves: the two mixed products count
+// in the upper half alone.
 func multiply(g *legalizer, s *step) virt {
 	w, known := g.word(s)
 	power := func(w uint64) bool { return w&(w-1) == 0 && w != 0 }
@@ -75,7 +76,8 @@ func extremeWord(g *legalizer, s *step) virt {
 // sign is all ones in the lanes that are negative.
 func (g *legalizer) sign(v virt) virt { return g.op(VPCMPGTQ, L256, g.constant(0), v) }
 
-// shiftArithmetic shifts the bits that differ from the sign without sign. A shift by 64 and more leaves none of them.
+// shiftArithmetic shifts the bits that differ from the sign without sign. A shift by 64 and more
+// leaves none of them.
 func shiftArithmetic(g *legalizer, s *step) virt {
 	from := s.a
 	if s.Op == VPSRAQ {
@@ -100,8 +102,9 @@ func absolute(g *legalizer, s *step) virt {
 	return g.op(VPSUBQ, L256, g.op(VPXOR, L256, x, sign), sign)
 }
 
-// leadingZeros reads the exponent of the number as f64. The bit below the first is cleared before, so that rounding carries no
-// number to the next power of two. 0 has the exponent 0, which gives more than 64.
+// leadingZeros reads the exponent of the number as f64. The bit below the first is cleared before,
+// so that rounding carries no number to the next power of two. 0 has the exponent 0, which gives
+// more than 64.
 func leadingZeros(g *legalizer, s *step) virt {
 	x := g.second(s)
 	x = g.op(VPANDN, L256, g.shift(VPSRLQ, x, 1), x)

@@ -1,7 +1,8 @@
 package amd64
 
-// This file lowers the small matrices of a body. Every lane has its own: element (r, c) is a vector of the lanes in scratch
-// memory, so a subscript that is the same in all lanes is a plain load. Bools are words whose sign counts.
+// This file lowers the small matrices of a body. Every lane has its own: element (r, c) is a vector
+// of the lanes in scratch memory, so a subscript that is the same in all lanes is a plain load.
+// Bools are words whose sign counts.
 
 import (
 	"fmt"
@@ -10,7 +11,8 @@ import (
 	"flow/ir/types"
 )
 
-// maxLocalBytes is the room for the locals of a nest: what a second-level cache holds beside the operands.
+// maxLocalBytes is the room for the locals of a nest: what a second-level cache holds beside the
+// operands.
 const maxLocalBytes = 1 << 19
 
 // local is where a local lies.
@@ -67,8 +69,9 @@ func (l *lowering) sized() (out []sizedLocal) {
 	return out
 }
 
-// ScratchFor is how many bytes of scratch memory calls on these operands need: the words of the block of arguments from the first operand
-// on. The error is an *Unsupported where locals are too large.
+// ScratchFor is how many bytes of scratch memory calls on these operands need: the words of the
+// block of arguments from the first operand on. The error is an *Unsupported where locals are too
+// large.
 func (c *Code) ScratchFor(operands []uint64) (int, error) {
 	eval := func(f loop.Lin) int64 {
 		sum := f.Const
@@ -95,8 +98,8 @@ func (c *Code) ScratchFor(operands []uint64) (int, error) {
 	return int(bytes), nil
 }
 
-// findLocals writes code that finds the places of locals whose size is known at run time alone: one after the other behind the rest
-// of scratch memory.
+// findLocals writes code that finds the places of locals whose size is known at run time alone: one
+// after the other behind the rest of scratch memory.
 func (l *lowering) findLocals() {
 	first := true
 	for k, m := range l.locals {
@@ -179,7 +182,8 @@ func (m *maker) clear(zero Reg) {
 	m.Bind(end)
 }
 
-// element is where an element of a local lies: in bytes from the local, as far as rows have a constant size.
+// element is where an element of a local lies: in bytes from the local, as far as rows have a
+// constant size.
 type element struct {
 	*local
 	row, col loop.Lin
@@ -197,7 +201,8 @@ func (l *lowering) element(s *loop.Stmt) element {
 	return e
 }
 
-// offsetIn is how many bytes the rounds of inner loops move an element of a local of a constant size, or 0: none, or it is of another.
+// offsetIn is how many bytes the rounds of inner loops move an element of a local of a constant
+// size, or 0: none, or it is of another.
 func (l *lowering) offsetIn(e element) virt {
 	if e.arg != 0 || len(e.col.Terms) == 0 {
 		return 0
@@ -216,7 +221,8 @@ func some(v virt) []virt {
 	return []virt{v}
 }
 
-// elementMem writes code that finds an element whose place is the same in all lanes. offset is a register with offsetIn, or NoReg.
+// elementMem writes code that finds an element whose place is the same in all lanes. offset is a
+// register with offsetIn, or NoReg.
 func (l *lowering) elementMem(m *maker, e element, offset Reg) Mem {
 	base, at := scratchReg, e.at
 	if c := e.col.Const + int64(at); offset != NoReg && c == int64(int32(c)) {

@@ -1,7 +1,8 @@
 package amd64
 
-// This file remembers what elements of locals hold, where the subscripts are constants and the steps follow one another: a load gets
-// the value that was stored. A local that is loaded in no other way needs no memory.
+// This file remembers what elements of locals hold, where the subscripts are constants and the
+// steps follow one another: a load gets the value that was stored. A local that is loaded in no
+// other way needs no memory.
 
 import "flow/ir/loop"
 

@@ -10,7 +10,8 @@ import (
 	"flow/ir/value"
 )
 
-// TestLocalsAcrossBlocks: what a local held before a block is not what it holds after one that stores to it, nor in its next round.
+// TestLocalsAcrossBlocks: what a local held before a block is not what it holds after one that
+// stores to it, nor in its next round.
 func TestLocalsAcrossBlocks(t *testing.T) {
 	for name, body := range map[string]string{
 		"round": `

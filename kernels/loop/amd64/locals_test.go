@@ -2,8 +2,8 @@ package amd64
 
 import "testing"
 
-// TestLocalsInRegisters: a local whose subscripts are constants, once short loops are written out, has no memory; one that is read at a
-// place that the data choose has.
+// TestLocalsInRegisters: a local whose subscripts are constants, once short loops are written out,
+// has no memory; one that is read at a place that the data choose has.
 func TestLocalsInRegisters(t *testing.T) {
 	for _, c := range []struct {
 		at     string

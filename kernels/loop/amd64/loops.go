@@ -1,7 +1,7 @@
 package amd64
 
-// This file lowers inner loops. Lanes that have no round left are masked; a loop whose bounds are the same in all lanes and that
-// is not left early needs no mask of its own.
+// This file lowers inner loops. Lanes that have no round left are masked; a loop whose bounds are
+// the same in all lanes and that is not left early needs no mask of its own.
 
 import (
 	"slices"
@@ -10,7 +10,8 @@ import (
 	"flow/ir/types"
 )
 
-// loop lowers a for: as long as a lane has a round left, the round is made for all, and counts in these alone.
+// loop lowers a for: as long as a lane has a round left, the round is made for all, and counts in
+// these alone.
 func (l *lowering) loop(s *loop.Stmt) {
 	x := s.Loop
 	if isEntries(x.Index.Range) {
@@ -107,8 +108,8 @@ func (l *lowering) loop(s *loop.Stmt) {
 	})
 }
 
-// leaveIf takes the lanes in which v is true from left. A comparison that nothing else reads does it itself: it is made the other way
-// round, in the lanes of left alone.
+// leaveIf takes the lanes in which v is true from left. A comparison that nothing else reads does
+// it itself: it is made the other way round, in the lanes of left alone.
 func (l *lowering) leaveIf(v loop.Val, left virt) {
 	o := l.frame.vals[v]
 	if !o.konst && l.frame.reads(v) == 1 {
@@ -130,8 +131,9 @@ func (l *lowering) leaveIf(v loop.Val, left virt) {
 	l.emit(step{Inst: Inst{Op: KANDNW}, a: l.vector(o), b: left, dst: left, effect: true})
 }
 
-// postpone moves a comparison that takes lanes from left to the end of the round where nothing reads left before: a processor works on
-// the oldest instruction first, and the next round waits for others. What is compared needs a register until then.
+// postpone moves a comparison that takes lanes from left to the end of the round where nothing
+// reads left before: a processor works on the oldest instruction first, and the next round waits
+// for others. What is compared needs a register until then.
 func (l *lowering) postpone(left virt, carried []virt, begin int) {
 	if left == 0 || l.few() {
 		return
@@ -150,8 +152,8 @@ func (l *lowering) postpone(left virt, carried []virt, begin int) {
 	}
 }
 
-// carry moves the values of a round to those that the next one begins with, in the lanes of left, which is 0 where all lanes make the
-// same rounds. The steps of the body begin at begin.
+// carry moves the values of a round to those that the next one begins with, in the lanes of left,
+// which is 0 where all lanes make the same rounds. The steps of the body begin at begin.
 func (l *lowering) carry(s *loop.Stmt, carried []virt, left virt, begin int) {
 	// All next values are read before one is changed.
 	next := make([]operand, len(carried))
@@ -188,8 +190,8 @@ func (l *lowering) carry(s *loop.Stmt, carried []virt, left virt, begin int) {
 	}
 }
 
-// redirect makes the step that makes o write to instead, in the lanes of mask, if it is a step from begin on behind which neither is
-// read and no jump leaves. It reports whether it did.
+// redirect makes the step that makes o write to instead, in the lanes of mask, if it is a step from
+// begin on behind which neither is read and no jump leaves. It reports whether it did.
 func (l *lowering) redirect(to virt, o operand, mask virt, begin int) bool {
 	if o.konst || l.classOf(o.elem) != vectorClass {
 		return false
@@ -221,7 +223,8 @@ func (l *lowering) redirect(to virt, o operand, mask virt, begin int) bool {
 	return false
 }
 
-// maskable reports an instruction that leaves lanes of its result as they are, as many as vectors of e have.
+// maskable reports an instruction that leaves lanes of its result as they are, as many as vectors
+// of e have.
 func (l *lowering) maskable(s *step, e types.Elem) bool {
 	f := &forms[s.Op]
 	return s.scalar == nil && s.fused == nil && f.evexW != no && !unmasked[s.Op] && f.pat != mr && s.Len == l.vlen(e) &&

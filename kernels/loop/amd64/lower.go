@@ -1,6 +1,7 @@
 package amd64
 
-// This file lowers a nest to a program: the points along one index of the space are the lanes of vectors.
+// This file lowers a nest to a program: the points along one index of the space are the lanes of
+// vectors.
 
 import (
 	"fmt"
@@ -23,13 +24,15 @@ type Layout struct {
 	Unit bool
 }
 
-// Words of the block of arguments, each of 8 bytes. The memory of operand or result k begins at argMemory + k*memoryWords, operands
-// first: address, bytes from row to row, rows, columns; of a scalar the word itself; of a sparse
-// operand the address of its row pointers, that of the addresses of its columns (of 32 bits) and values, rows, columns. Memory of a reduced result holds the states of its
-// elements (see Code.States), which the caller begins with State.Empty and every call adds to: word k of all elements is a matrix of
-// 8-byte words, and lies k times as many bytes behind the first as the matrix has. Of an appended result the last word counts the rows that
-// have been appended: the memory has room for one a point, and the caller sets it to 0. Windows of a nest with an ordered state are
-// evaluated in the order of their rows.
+// Words of the block of arguments, each of 8 bytes. The memory of operand or result k begins at
+// argMemory + k*memoryWords, operands first: address, bytes from row to row, rows, columns; of a
+// scalar the word itself; of a sparse operand the address of its row pointers, that of the
+// addresses of its columns (of 32 bits) and values, rows, columns. Memory of a reduced result holds
+// the states of its elements (see Code.States), which the caller begins with State.Empty and every
+// call adds to: word k of all elements is a matrix of 8-byte words, and lies k times as many bytes
+// behind the first as the matrix has. Of an appended result the last word counts the rows that have
+// been appended: the memory has room for one a point, and the caller sets it to 0. Windows of a
+// nest with an ordered state are evaluated in the order of their rows.
 const (
 	argRow      = 0 // the window: rows argRow to argRowEnd-1, lanes argLane to argLaneEnd-1
 	argRowEnd   = 1

@@ -9,7 +9,8 @@ import (
 	"flow/ir/types"
 )
 
-// memory is an operand or a result: where its words stand in the block of arguments, and its layout.
+// memory is an operand or a result: where its words stand in the block of arguments, and its
+// layout.
 type memory struct {
 	elem types.Elem
 	unit bool
@@ -44,7 +45,8 @@ func (l *lowering) varies(f loop.Lin) bool {
 	return false
 }
 
-// symbolMem is the word of a symbol that is the same in all lanes; ok is false for the row index, which is in a register.
+// symbolMem is the word of a symbol that is the same in all lanes; ok is false for the row index,
+// which is in a register.
 func (l *lowering) symbolMem(s loop.Sym) (m Mem, ok bool) {
 	at := 8 * int32(argMemory+memoryWords*s.N)
 	switch s.Kind {
@@ -211,7 +213,8 @@ func (l *lowering) place(s *loop.Stmt) place {
 	return p
 }
 
-// load lowers a load: of what the lanes hold side by side, of one element for all, or of an element a lane.
+// load lowers a load: of what the lanes hold side by side, of one element for all, or of an element
+// a lane.
 func (l *lowering) load(s *loop.Stmt) virt {
 	e := l.nest.Params[s.Mem.N].Elem
 	if l.nest.Params[s.Mem.N].Kind == loop.ScalarParam {

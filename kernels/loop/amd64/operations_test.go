@@ -15,8 +15,8 @@ import (
 	"flow/kernels/loop/code"
 )
 
-// TestOperations compares every scalar operation on every element type with its meaning: on pairs of special values, and on random
-// ones of all sizes, once and in a loop that lanes leave.
+// TestOperations compares every scalar operation on every element type with its meaning: on pairs
+// of special values, and on random ones of all sizes, once and in a loop that lanes leave.
 func TestOperations(t *testing.T) {
 	for _, target := range []*target{avx512, avx2} {
 		t.Run(string(target.name), func(t *testing.T) { operations(t, target) })
@@ -40,8 +40,8 @@ func operations(t *testing.T, target *target) {
 	}
 }
 
-// How an operation is tested: once, or in a loop of up to three rounds that lanes leave, which hands its result out, or back to it as the
-// first operand.
+// How an operation is tested: once, or in a loop of up to three rounds that lanes leave, which
+// hands its result out, or back to it as the first operand.
 const (
 	once = iota
 	made

@@ -1,7 +1,8 @@
 package amd64
 
-// This file lowers several vectors together. Statement by statement their instructions alternate, so the processor works on one
-// while the other waits, and the instructions that count and jump are shared.
+// This file lowers several vectors together. Statement by statement their instructions alternate,
+// so the processor works on one while the other waits, and the instructions that count and jump are
+// shared.
 
 import "flow/ir/loop"
 

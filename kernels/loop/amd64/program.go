@@ -1,6 +1,7 @@
 package amd64
 
-// This file defines a program of virtual registers: what a body becomes before registers are assigned.
+// This file defines a program of virtual registers: what a body becomes before registers are
+// assigned.
 
 // virt is a virtual register; 0 is none.
 type virt int32
@@ -30,7 +31,8 @@ type step struct {
 	effect bool
 	// fused is a*b + c: how the product and the addend are signed.
 	fused *fusedStep
-	// scalar is code of general registers, labels and jumps. It may read virtual registers: see uses.
+	// scalar is code of general registers, labels and jumps. It may read virtual registers: see
+	// uses.
 	scalar func(m *maker, dst Reg, regs []Reg)
 	uses   []virt
 	// local is 1 + the number of the local that the step does nothing but store to, or 0.
@@ -39,15 +41,19 @@ type step struct {
 	pure bool
 	// part is the number of the part that it belongs to.
 	part int
-	// enters and leaves mark a loop: a value that is made before it and read inside lives until its end.
+	// enters and leaves mark a loop: a value that is made before it and read inside lives until its
+	// end.
 	enters, leaves bool
-	// aside is the number of a block aside that begins behind the step, or less than 0 that of one that ends before it: see aside.go.
+	// aside is the number of a block aside that begins behind the step, or less than 0 that of one
+	// that ends before it: see aside.go.
 	aside int
-	// anchor marks where steps of inner loops that do not depend on them may move: behind what they read, on every way into the loops.
+	// anchor marks where steps of inner loops that do not depend on them may move: behind what they
+	// read, on every way into the loops.
 	anchor bool
 }
 
-// fusedStep is a multiply-add. Its form depends on which operand dies, so it is chosen when registers are known.
+// fusedStep is a multiply-add. Its form depends on which operand dies, so it is chosen when
+// registers are known.
 type fusedStep struct {
 	single       bool // of f32
 	minusProduct bool
@@ -58,8 +64,9 @@ type fusedStep struct {
 type program struct {
 	steps   []step
 	classes []class // by virt
-	// source is the element in memory that is in all lanes of a virtual register, by virt; its Base and Constant are 0 where
-	// there is none. Such a register is made before the loops; without a register, its readers read memory.
+	// source is the element in memory that is in all lanes of a virtual register, by virt; its Base
+	// and Constant are 0 where there is none. Such a register is made before the loops; without a
+	// register, its readers read memory.
 	source []Mem
 }
 

@@ -1,8 +1,9 @@
 package amd64
 
-// This file lowers contributions to reduced results. Where an element belongs to all lanes, every lane has a state of its own, in
-// registers; at the end of the row, or of the window, the lanes are merged. Where the lanes have elements side by side, the states are in
-// memory. Other elements are taken lane by lane.
+// This file lowers contributions to reduced results. Where an element belongs to all lanes, every
+// lane has a state of its own, in registers; at the end of the row, or of the window, the lanes are
+// merged. Where the lanes have elements side by side, the states are in memory. Other elements are
+// taken lane by lane.
 
 import (
 	"flow/ir/loop"
@@ -93,7 +94,8 @@ func stateOperands(st *loop.State, words []virt) []operand {
 	return out
 }
 
-// finishReductions merges the lanes of the states that end with the row, or with the window, into the states in memory.
+// finishReductions merges the lanes of the states that end with the row, or with the window, into
+// the states in memory.
 func (l *lowering) finishReductions(row bool) {
 	l.part, l.top = part{}, 0
 	for _, r := range l.reduced {
@@ -125,7 +127,8 @@ func (l *lowering) finishReductions(row bool) {
 	}
 }
 
-// loadState reads a state from memory: the same element in all lanes, or those of the lanes that count side by side.
+// loadState reads a state from memory: the same element in all lanes, or those of the lanes that
+// count side by side.
 func (l *lowering) loadState(st *loop.State, p place, mask virt, same bool) []operand {
 	out := make([]operand, len(st.Types))
 	for k, e := range st.Types {
@@ -171,7 +174,8 @@ func laneBits() Mem   { return At(scratchReg, roomAt+3*slotBytes+8) }
 func laneNumber() Mem { return At(scratchReg, roomAt+3*slotBytes+16) }
 func laneState() Mem  { return At(scratchReg, roomAt+3*slotBytes+24) }
 
-// reduceScattered takes the lanes that count one after the other, since two may contribute to one element.
+// reduceScattered takes the lanes that count one after the other, since two may contribute to one
+// element.
 func (l *lowering) reduceScattered(s *loop.Stmt, st *loop.State, p place) {
 	p.plane = 0
 	room := []virt{l.addresses(p, s.Origin)}

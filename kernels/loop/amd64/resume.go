@@ -1,15 +1,16 @@
 package amd64
 
-// This file makes code that returns in the middle of a window and goes on when it is called again. The Go runtime cannot
-// stop a goroutine inside machine code, so a call ends after a number of rounds of its loops, whatever they are:
-// a loop of a billion rounds, or a window of a billion points.
+// This file makes code that returns in the middle of a window and goes on when it is called again.
+// The Go runtime cannot stop a goroutine inside machine code, so a call ends after a number of
+// rounds of its loops, whatever they are: a loop of a billion rounds, or a window of a billion
+// points.
 
 // suspension is a place where the code may return.
 type suspension struct{ leave, back Label }
 
-// What is saved in scratch memory, in this order: the vector registers, the masks, the position in the window, the general
-// registers that are assigned. Counters of inner loops follow, the room of lane-by-lane code, locals, and values that have no
-// register: they stay where they are.
+// What is saved in scratch memory, in this order: the vector registers, the masks, the position in
+// the window, the general registers that are assigned. Counters of inner loops follow, the room of
+// lane-by-lane code, locals, and values that have no register: they stay where they are.
 const (
 	savedMasks = 32 * slotBytes
 	savedRow   = savedMasks + 8*8
@@ -30,7 +31,8 @@ func (m *maker) refuel() {
 	m.Bind(s.back)
 }
 
-// enter writes what a call begins with: it starts the window, or goes on where the last call returned.
+// enter writes what a call begins with: it starts the window, or goes on where the last call
+// returned.
 func (m *maker) enter() {
 	m.start = m.Label()
 	m.LoadG(scratchReg, argMem(8*argScratch))
@@ -87,7 +89,8 @@ func (m *maker) end() {
 	m.Return() // no such place: never reached
 }
 
-// exit returns. What was stored past the caches is seen by whoever the caller tells, on whichever processor it goes on.
+// exit returns. What was stored past the caches is seen by whoever the caller tells, on whichever
+// processor it goes on.
 func (m *maker) exit() {
 	if m.streams {
 		m.StoreFence()

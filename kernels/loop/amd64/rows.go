@@ -26,7 +26,8 @@ func (l *lowering) laneEnd() Mem {
 	return argMem(8 * argLaneEnd)
 }
 
-// firstLane writes code that sets laneReg to the first lane of the row, and laneEnd. Entries of a row are lanes by their numbers.
+// firstLane writes code that sets laneReg to the first lane of the row, and laneEnd. Entries of a
+// row are lanes by their numbers.
 func (l *lowering) firstLane(m *maker) {
 	r := l.laneRange()
 	switch {

@@ -11,7 +11,8 @@ import (
 	"flow/ir/value"
 )
 
-// TestRows compares nests whose rows have lanes of their own with the evaluator: entries of sparse rows, triangles, one point.
+// TestRows compares nests whose rows have lanes of their own with the evaluator: entries of sparse
+// rows, triangles, one point.
 func TestRows(t *testing.T) {
 	nests := map[string]string{
 		"matrix times vector": `

@@ -170,7 +170,8 @@ type reducedResult struct {
 	words []uint64
 }
 
-// states makes memory for the states of a result, with a word behind it that nothing may change, and sets their words.
+// states makes memory for the states of a result, with a word behind it that nothing may change,
+// and sets their words.
 func (x *compiled) states(at int, d *value.Dense, st *loop.State) []uint64 {
 	plane := d.Rows * d.Cols
 	words := make([]uint64, plane*len(st.Types)+1)
@@ -229,8 +230,8 @@ func (x *compiled) finish() (exact bool) {
 	return exact
 }
 
-// run evaluates rows r0 to r1-1 and lanes l0 to l1-1; it reports whether a check failed. The code is called until the window
-// is ended, with so much fuel a call.
+// run evaluates rows r0 to r1-1 and lanes l0 to l1-1; it reports whether a check failed. The code
+// is called until the window is ended, with so much fuel a call.
 func (x *compiled) run(r0, r1, l0, l1 int) bool {
 	if x.first {
 		r0, r1, l0, l1 = l0, l1, r0, r1
@@ -275,8 +276,8 @@ func starved(of *target) *target {
 	return &t
 }
 
-// TestAgainstDefinition compares the code of random nests with the evaluator, on the whole window and on parts of it, and
-// looks that nothing beside the window is written.
+// TestAgainstDefinition compares the code of random nests with the evaluator, on the whole window
+// and on parts of it, and looks that nothing beside the window is written.
 func TestAgainstDefinition(t *testing.T) {
 	for _, target := range []*target{avx512, avx2} {
 		t.Run(string(target.name), func(t *testing.T) { againstDefinition(t, target) })
@@ -306,7 +307,8 @@ func againstDefinition(t *testing.T, target *target) {
 	}
 }
 
-// TestSoakNests compares the code of nests that no other run has seen with the evaluator, for FLOW_SOAK seconds (make soak).
+// TestSoakNests compares the code of nests that no other run has seen with the evaluator, for
+// FLOW_SOAK seconds (make soak).
 func TestSoakNests(t *testing.T) {
 	seconds, err := strconv.Atoi(os.Getenv("FLOW_SOAK"))
 	if err != nil {

@@ -6,9 +6,11 @@ import "flow/ir/loop"
 
 // Schedule is how a nest is run on vectors. The zero Schedule suits most.
 type Schedule struct {
-	// First says that the lanes are the first index of a space of two, and the rows of a window the second: see LanesFirst.
+	// First says that the lanes are the first index of a space of two, and the rows of a window the
+	// second: see LanesFirst.
 	First bool
-	// Stream says that results are stored past the caches, where whole vectors lie on their own lines: for results that no cache holds.
+	// Stream says that results are stored past the caches, where whole vectors lie on their own
+	// lines: for results that no cache holds.
 	Stream bool
 	// together is how many vectors are lowered together; 0: as many as choose says.
 	together int
@@ -17,7 +19,8 @@ type Schedule struct {
 // maxParts is how many vectors are lowered together at most.
 const maxParts = 4
 
-// The cost model. A cost is about the number of instructions of one vector, dividers counting for what they take.
+// The cost model. A cost is about the number of instructions of one vector, dividers counting for
+// what they take.
 
 // costs are those of statements that take more than an instruction.
 var costs = map[loop.Code]int{loop.Div: 8, loop.Sqrt: 8, loop.Min: 5, loop.Max: 5, loop.IDiv: 20, loop.Mod: 20, loop.MulHigh: 12, loop.MulHighU: 12,
@@ -63,10 +66,11 @@ func weigh(b *loop.Block) (w weight) {
 // few says that the target has few registers, for which vectors that are lowered together compete.
 func (l *lowering) few() bool { return l.vectors < 29 }
 
-// choose says how many vectors are lowered together. A loop of few instructions waits for results most of the time, and
-// counts and jumps for each vector: measured on a Zen 4, four vectors make escape times 2.7 times as fast as one, and a call of exp
-// 1.1 times. With few registers three vectors make escape times 2.7 times as fast as one, and exp is slower with two. Long bodies
-// fill the window in which the processor looks for work by themselves.
+// choose says how many vectors are lowered together. A loop of few instructions waits for results
+// most of the time, and counts and jumps for each vector: measured on a Zen 4, four vectors make
+// escape times 2.7 times as fast as one, and a call of exp 1.1 times. With few registers three
+// vectors make escape times 2.7 times as fast as one, and exp is slower with two. Long bodies fill
+// the window in which the processor looks for work by themselves.
 func (l *lowering) choose(plan Schedule) int {
 	w := weigh(&l.nest.Body)
 	switch {
@@ -92,8 +96,9 @@ func (l *lowering) choose(plan Schedule) int {
 	return 1
 }
 
-// rounds says how many rounds of an inner loop are made between two tests of whether it has ended. All lanes share the number of rounds,
-// which is a multiple, and nothing in the body tells one round from the next but what it carries.
+// rounds says how many rounds of an inner loop are made between two tests of whether it has ended.
+// All lanes share the number of rounds, which is a multiple, and nothing in the body tells one
+// round from the next but what it carries.
 func (l *lowering) rounds(s *loop.Stmt, c *counting) int {
 	x, r := s.Loop, c.rng
 	if !c.scalar || !r.From.Known() || !r.To.Known() || readsIndex(&x.Body, x.Index.Name) {

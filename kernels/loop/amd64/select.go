@@ -27,7 +27,8 @@ var (
 	shifts     = map[loop.Code]Op{loop.Shl: VPSLLQ, loop.Shr: VPSRLQ, loop.Sar: VPSRAQ}
 	// rounding is the immediate of a rounding, with exceptions suppressed.
 	rounding = map[loop.Code]uint8{loop.Nearest: 8, loop.Floor: 9, loop.Ceil: 10, loop.Trunc: 11}
-	// ordered is the immediate of a comparison of floats: quiet, false of nan, but that Ne is true of it.
+	// ordered is the immediate of a comparison of floats: quiet, false of nan, but that Ne is true
+	// of it.
 	ordered = map[loop.Code]uint8{loop.Lt: 0x11, loop.Le: 0x12, loop.Eq: 0x00, loop.Ne: 0x04}
 	// signed is the immediate of a comparison of integers.
 	signed = map[loop.Code]uint8{loop.Eq: 0, loop.Lt: 1, loop.Le: 2, loop.Ne: 4, loop.LtU: 1}
@@ -101,8 +102,8 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	return operand{}
 }
 
-// lesser is a select between the two numbers that its condition compares, or 0. The instructions give the second number where the
-// comparison is false, as the select does.
+// lesser is a select between the two numbers that its condition compares, or 0. The instructions
+// give the second number where the comparison is false, as the select does.
 func (l *lowering) lesser(in []operand) virt {
 	e := in[1].elem
 	if in[0].less[0] == 0 || !e.IsFloat() {
@@ -170,9 +171,9 @@ func (l *lowering) fma(e types.Elem, in []operand) virt {
 	return l.emit(s)
 }
 
-// extreme is the lesser or greater of two floats as the language has it. VRANGE orders zeros but ignores a nan, which a sum of the
-// two is. VMIN and VMAX give their second operand where the two compare equal or one is nan, so there zeros are combined by
-// their bits, too.
+// extreme is the lesser or greater of two floats as the language has it. VRANGE orders zeros but
+// ignores a nan, which a sum of the two is. VMIN and VMAX give their second operand where the two
+// compare equal or one is nan, so there zeros are combined by their bits, too.
 func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	op, bits := pair{VMINPD, VMINPS}, pair{VORPD, VORPS}
 	if c == loop.Max {

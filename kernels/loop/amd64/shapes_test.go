@@ -13,7 +13,8 @@ import (
 	"flow/ir/value"
 )
 
-// TestShapes compares the code of every shape with the evaluator, for all numbers of vectors that are lowered together.
+// TestShapes compares the code of every shape with the evaluator, for all numbers of vectors that
+// are lowered together.
 func TestShapes(t *testing.T) {
 	for _, target := range []*target{avx512, avx2} {
 		m := need(t, target)
@@ -58,7 +59,8 @@ const (
 	plain                = "f64[%0.rows, %0.cols-2]"
 )
 
-// nest is the text of the shape: operands are two matrices with a border of f64, one of f32, one of i64, and two numbers.
+// nest is the text of the shape: operands are two matrices with a border of f64, one of f32, one of
+// i64, and two numbers.
 func (s shape) nest() string {
 	results := s.results
 	if results == "" {

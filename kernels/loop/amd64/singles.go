@@ -7,7 +7,8 @@ import (
 	"flow/ir/types"
 )
 
-// singles is the target for a nest: t, or one with lanes of 32 bits where the nest computes with nothing else.
+// singles is the target for a nest: t, or one with lanes of 32 bits where the nest computes with
+// nothing else.
 func singles(t *target, l *lowering) *target {
 	if !t.embeds || len(l.nest.Space) == 0 || l.ragged() || !narrow(l.nest.Types) || len(l.nest.Locals) > 0 || !l.sideBySide(&l.nest.Body) {
 		return t
@@ -28,7 +29,8 @@ func narrow(list []types.Elem) (some bool) {
 	return some
 }
 
-// sideBySide reports a block whose lanes lie side by side in memory, or read one element, and whose loops have bounds for all lanes.
+// sideBySide reports a block whose lanes lie side by side in memory, or read one element, and whose
+// loops have bounds for all lanes.
 func (l *lowering) sideBySide(b *loop.Block) bool {
 	if b == nil {
 		return true

@@ -1,7 +1,8 @@
 package amd64
 
-// This file reads transposed operands in squares: as many rows as a vector has lanes are evaluated together, so that the lines of an
-// operand that lies across are read whole, and turned in registers.
+// This file reads transposed operands in squares: as many rows as a vector has lanes are evaluated
+// together, so that the lines of an operand that lies across are read whole, and turned in
+// registers.
 
 import "flow/ir/loop"
 
@@ -11,7 +12,8 @@ const squareRows = 8
 // maxSquareCost is above what cost of the body eight rows would not fit into registers.
 const maxSquareCost = 24
 
-// squares reports a nest that is evaluated in squares: it reads an operand across, and its body is operations, loads and stores alone.
+// squares reports a nest that is evaluated in squares: it reads an operand across, and its body is
+// operations, loads and stores alone.
 func (l *lowering) squares() bool {
 	n := l.nest
 	if !l.embeds || l.target.lanes != squareRows || l.rows < 0 || !canTurn(n) || len(n.Locals) > 0 || weigh(&n.Body).cost > maxSquareCost {
@@ -62,8 +64,8 @@ func (l *lowering) forgetRow() {
 	l.made = kept
 }
 
-// turned lowers a load across for all rows of a square whose lanes all count: it reads a vector along each row of the operand and turns
-// the square. It reports whether s is such a load.
+// turned lowers a load across for all rows of a square whose lanes all count: it reads a vector
+// along each row of the operand and turns the square. It reports whether s is such a load.
 func (l *lowering) turned(s *loop.Stmt) bool {
 	if s.Code != loop.Load || l.top != 0 || !l.across(s) {
 		return false
@@ -92,7 +94,8 @@ func (l *lowering) turned(s *loop.Stmt) bool {
 	return true
 }
 
-// turn transposes a square of 64-bit words: pairs of rows are interleaved, then pairs of those, then halves.
+// turn transposes a square of 64-bit words: pairs of rows are interleaved, then pairs of those,
+// then halves.
 func (l *lowering) turn(rows [squareRows]virt) (cols [squareRows]virt) {
 	mix := func(op Op, imm uint8, a, b virt) virt {
 		return l.emit(step{Inst: Inst{Op: op, Len: l.length, Imm: imm}, a: a, b: b, dst: l.fresh(vectorClass)})

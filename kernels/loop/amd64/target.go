@@ -1,8 +1,9 @@
 package amd64
 
-// This file defines what a target is. Lowering writes the instructions of AVX-512, masks included; a target that lacks some of
-// them rewrites the steps before registers are assigned. What the scalar code between the steps does with vectors is behind an
-// interface, since no step names the instructions inside it.
+// This file defines what a target is. Lowering writes the instructions of AVX-512, masks included;
+// a target that lacks some of them rewrites the steps before registers are assigned. What the
+// scalar code between the steps does with vectors is behind an interface, since no step names the
+// instructions inside it.
 
 import "flow/ir/types"
 
@@ -42,8 +43,9 @@ func (t *target) single() Len {
 // vexOnly says that the target has no EVEX encodings and no mask registers.
 func (t *target) vexOnly() bool { return t.rewrite != nil }
 
-// vectors is what a target does with whole vectors inside scalar code. A mask says which lanes count; NoReg: all. The methods may
-// change RAX, R9, R10, R11, the spare registers that no operand is in, and the flags; operands stay as they are.
+// vectors is what a target does with whole vectors inside scalar code. A mask says which lanes
+// count; NoReg: all. The methods may change RAX, R9, R10, R11, the spare registers that no operand
+// is in, and the flags; operands stay as they are.
 type vectors interface {
 	// splat sets all lanes of dst to the word in RAX.
 	splat(m *maker, dst Reg)
@@ -55,12 +57,15 @@ type vectors interface {
 	none(m *maker, mask Reg)
 	// bits sets RAX to the lanes of the mask, a bit each, and the others to 0.
 	bits(m *maker, mask Reg)
-	// load reads lanes that lie side by side at a place. It touches no memory of lanes that do not count; they become 0.
+	// load reads lanes that lie side by side at a place. It touches no memory of lanes that do not
+	// count; they become 0.
 	load(m *maker, e types.Elem, dst, mask Reg, at Mem)
 	// store writes lanes side by side. Memory of lanes that do not count is not touched.
 	store(m *maker, e types.Elem, v, mask Reg, at Mem)
-	// gather reads an element a lane, but no bools: at.Index is the vector of offsets. Lanes that do not count become 0.
+	// gather reads an element a lane, but no bools: at.Index is the vector of offsets. Lanes that
+	// do not count become 0.
 	gather(m *maker, e types.Elem, dst, mask Reg, at Mem)
-	// scatter writes an element a lane, but no bools, in ascending order of the lanes: at.Index is the vector of offsets.
+	// scatter writes an element a lane, but no bools, in ascending order of the lanes: at.Index is
+	// the vector of offsets.
 	scatter(m *maker, e types.Elem, v, mask Reg, at Mem)
 }

@@ -1,15 +1,16 @@
 package amd64
 
-// This file defines AVX2 with FMA: vectors of four lanes, 16 registers, and masks that are vectors of words whose bits are
-// all ones or all zeros.
+// This file defines AVX2 with FMA: vectors of four lanes, 16 registers, and masks that are vectors
+// of words whose bits are all ones or all zeros.
 
 import "flow/ir/types"
 
 var avx2 = &target{name: AVX2, length: L256, lanes: 4, registers: registers{vectors: 13, general: generalRegs}, spare: [3]Reg{13, 14, 15},
 	vec: vexVectors{}, rewrite: legalizeAVX2}
 
-// vexVectors has masks in vector registers. Lanes that an instruction cannot reach alone pass through memory: the part of scratch
-// memory where the registers are saved while the code is suspended, which is free while it runs.
+// vexVectors has masks in vector registers. Lanes that an instruction cannot reach alone pass
+// through memory: the part of scratch memory where the registers are saved while the code is
+// suspended, which is free while it runs.
 type vexVectors struct{}
 
 // Offsets from scratchReg. A lane that does not count loads from and stores to offset 0.
@@ -18,7 +19,8 @@ const (
 	dumpValue = 2 * slotBytes
 )
 
-// spread is what multiplies four bits so that each becomes a byte; ones keeps the lowest bit of each byte.
+// spread is what multiplies four bits so that each becomes a byte; ones keeps the lowest bit of
+// each byte.
 const spread, ones = 0x204081, 0x01010101
 
 // free is a spare register that is none of these.
@@ -69,7 +71,8 @@ func (x vexVectors) bits(m *maker, mask Reg) {
 	x.lanesOf(m, RAX, mask)
 }
 
-// narrow sets dst to a mask of 32-bit lanes. upper is a register for the upper half; it may be dst if that is not mask.
+// narrow sets dst to a mask of 32-bit lanes. upper is a register for the upper half; it may be dst
+// if that is not mask.
 func (vexVectors) narrow(m *maker, dst, mask, upper Reg) {
 	m.Emit(Inst{Op: VEXTRACTF128, Len: L256, Dst: upper, A: mask, Imm: 1})
 	m.Emit(Inst{Op: VSHUFPS, Len: L128, Dst: dst, A: mask, B: upper, Imm: 0x88})
@@ -178,8 +181,8 @@ func (x vexVectors) storeBools(m *maker, v, mask Reg, at Mem) {
 	}
 }
 
-// gather copies the mask, since the instruction clears it. Destination, index and mask must be three registers. A mask in a
-// spare register is a copy already.
+// gather copies the mask, since the instruction clears it. Destination, index and mask must be
+// three registers. A mask in a spare register is a copy already.
 func (x vexVectors) gather(m *maker, e types.Elem, dst, mask Reg, at Mem) {
 	counting := mask
 	if mask == NoReg || mask < m.spare[0] {

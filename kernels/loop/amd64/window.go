@@ -38,8 +38,8 @@ func (l *lowering) window() {
 // anchor is a step to which those of inner loops may move.
 func (l *lowering) anchor() { l.emit(step{anchor: true, scalar: func(*maker, Reg, []Reg) {}}) }
 
-// rowLoop is the loop over rows, so many at a time as long as there are as many: whole vectors, so many together, then what is left
-// under a mask.
+// rowLoop is the loop over rows, so many at a time as long as there are as many: whole vectors, so
+// many together, then what is left under a mask.
 func (l *lowering) rowLoop(rows, together int) []step {
 	enter := func(f func(m *maker)) {
 		l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ []Reg) { f(m) }})

@@ -28,8 +28,8 @@ type result struct {
 	one   [2]slab
 
 	fresh bool // there are no states yet
-	// byRow says that states are those of the rows of the window: row i contributes to row i + offset of the result. base is the place of
-	// the first of them.
+	// byRow says that states are those of the rows of the window: row i contributes to row i +
+	// offset of the result. base is the place of the first of them.
 	byRow  bool
 	offset int
 	base   int
@@ -151,8 +151,9 @@ func (w *Worker) Merge(o *Worker) {
 	}
 }
 
-// ByRow says that row i of the space contributes to row i + offset of reduced result k alone, and that windows hold whole rows: the rows of
-// the result are there at the end of the window, and not by Finish.
+// ByRow says that row i of the space contributes to row i + offset of reduced result k alone, and
+// that windows hold whole rows: the rows of the result are there at the end of the window, and not
+// by Finish.
 func (w *Worker) ByRow(k, offset int) {
 	w.results[k].byRow, w.results[k].offset = true, offset
 }

@@ -27,7 +27,8 @@ func (w *Worker) beginRows(points int) {
 	}
 }
 
-// Rows is the rows that the last window has appended to result k, in the order of its points. It is valid until the next window.
+// Rows is the rows that the last window has appended to result k, in the order of its points. It is
+// valid until the next window.
 func (w *Worker) Rows(k int) *value.Dense {
 	if w.beside != nil {
 		return w.beside.Rows(k)

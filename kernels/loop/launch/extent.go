@@ -32,7 +32,8 @@ func rowResults(n *loop.Nest) (list []rowResult) {
 	return list
 }
 
-// extentOf says which elements of result k a window contributes to; some is false where no statement contributes.
+// extentOf says which elements of result k a window contributes to; some is false where no
+// statement contributes.
 func extentOf(n *loop.Nest, k int) (all extent, offset int64, some bool) {
 	eachReduce(&n.Body, k, func(s *loop.Stmt) {
 		e, by := extentOfOne(n, s)

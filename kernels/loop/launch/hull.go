@@ -37,7 +37,8 @@ type narrowed struct {
 	span span
 }
 
-// inside reports that every affine access of a nest stays inside its matrix, whatever the body computes.
+// inside reports that every affine access of a nest stays inside its matrix, whatever the body
+// computes.
 func inside(n *loop.Nest, in []value.Value, out []*value.Dense) bool {
 	return (&hull{facts: branchesOf(n)}).inside(n, in, out)
 }
@@ -207,7 +208,8 @@ func branchesOf(n *loop.Nest) branches {
 	return out
 }
 
-// assume narrows indices to the values at which none of the forms is negative. It reports whether there may be such values.
+// assume narrows indices to the values at which none of the forms is negative. It reports whether
+// there may be such values.
 func (h *hull) assume(forms []loop.Lin) bool {
 	for _, f := range forms {
 		if !h.exact(f) {

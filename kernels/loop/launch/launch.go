@@ -41,7 +41,8 @@ func New(n *loop.Nest) *Loop {
 	return l
 }
 
-// Interpreted makes a Loop that is interpreted on every machine, for work that is done before machine code is made.
+// Interpreted makes a Loop that is interpreted on every machine, for work that is done before
+// machine code is made.
 func Interpreted(n *loop.Nest) *Loop {
 	l := New(n)
 	l.small = true
@@ -51,8 +52,8 @@ func Interpreted(n *loop.Nest) *Loop {
 // Nest is what the loop runs.
 func (l *Loop) Nest() *loop.Nest { return l.nest }
 
-// layout says of every operand and result, a bit each, whether it is a column in one piece, and which index the lanes are: what machine
-// code depends on.
+// layout says of every operand and result, a bit each, whether it is a column in one piece, and
+// which index the lanes are: what machine code depends on.
 type layout uint64
 
 // most is how many operands and results a layout has room for.
@@ -92,9 +93,9 @@ type Run struct {
 	wide    int // of rows that are one row of memory: see schedule
 }
 
-// Begin binds operands and results. Every result has the size that the nest says; an appended one is read by Rows, and an empty matrix
-// stands for it. An error is ErrOutside, or why the nest
-// can run on no target.
+// Begin binds operands and results. Every result has the size that the nest says; an appended one
+// is read by Rows, and an empty matrix stands for it. An error is ErrOutside, or why the nest can
+// run on no target.
 func (l *Loop) Begin(in []value.Value, out []*value.Dense) (*Run, error) {
 	r := &Run{}
 	if err := l.Bind(r, in, out); err != nil {
@@ -103,7 +104,8 @@ func (l *Loop) Begin(in []value.Value, out []*value.Dense) (*Run, error) {
 	return r, nil
 }
 
-// Bind is Begin in the memory of an earlier execution, which has ended: it allocates nothing once a loop was bound before.
+// Bind is Begin in the memory of an earlier execution, which has ended: it allocates nothing once a
+// loop was bound before.
 func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 	n := l.nest
 	if len(in) != len(n.Params) || len(out) != len(n.Results) {
@@ -146,8 +148,9 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 	return err
 }
 
-// Again binds other operands and results of the same sizes and distances between rows, which Begin has proved to be in range, and whose scalars
-// may differ where they are no integers. It reports whether they are such; if not, r is as it was.
+// Again binds other operands and results of the same sizes and distances between rows, which Begin
+// has proved to be in range, and whose scalars may differ where they are no integers. It reports
+// whether they are such; if not, r is as it was.
 func (r *Run) Again(in []value.Value, out []*value.Dense) bool {
 	if len(r.reduced) > 0 || len(r.entries) > 0 || len(in) != len(r.in) || len(out) != len(r.out) {
 		return false
@@ -215,7 +218,8 @@ func (l *Loop) variant(made map[layout]*variant, lay layout, deep bool) (*varian
 	return v, v.err
 }
 
-// operand appends the words of an operand or result: address, bytes from row to row, rows, columns; of a scalar its word.
+// operand appends the words of an operand or result: address, bytes from row to row, rows, columns;
+// of a scalar its word.
 func (r *Run) operand(v value.Value) {
 	var w [wordsOfOperand]uint64
 	switch v := v.(type) {
@@ -315,13 +319,14 @@ func (w *Worker) Free() {
 // askEvery is after how many calls a worker asks whether the run was stopped.
 const askEvery = 64
 
-// Window evaluates rows r0 to r1-1 and lanes l0 to l1-1 of the index space: values of the indices. Of a space of one index
-// these are lanes, and rows are 0 to 1. flagged says that a check failed: what has been stored is then undefined, and the caller
-// evaluates the window in order to say what failed. stopped may be nil.
+// Window evaluates rows r0 to r1-1 and lanes l0 to l1-1 of the index space: values of the indices.
+// Of a space of one index these are lanes, and rows are 0 to 1. flagged says that a check failed:
+// what has been stored is then undefined, and the caller evaluates the window in order to say what
+// failed. stopped may be nil.
 //
-// Windows of a nest with a reduced result that has an element a row hold whole rows, and make these elements. The other reduced results are
-// there after Merge and Finish.
-// The error is ErrStopped or ErrInexact.
+// Windows of a nest with a reduced result that has an element a row hold whole rows, and make these
+// elements. The other reduced results are there after Merge and Finish. The error is ErrStopped or
+// ErrInexact.
 func (w *Worker) Window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
 	switch {
 	case r0 >= r1 || l0 >= l1 && !w.run.perRow():

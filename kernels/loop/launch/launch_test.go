@@ -12,7 +12,8 @@ import (
 	"flow/kernels/loop/amd64"
 )
 
-// TestWindows: windows of random nests on several workers give what the definition gives, one run after the other on the same workers.
+// TestWindows: windows of random nests on several workers give what the definition gives, one run
+// after the other on the same workers.
 func TestWindows(t *testing.T) {
 	ran, inexact := 0, 0
 	for seed := range 400 {
@@ -84,7 +85,8 @@ func same(a, b *value.Dense) bool {
 	return true
 }
 
-// TestSchedules runs a nest on spaces for which the lanes are either index, and on whole rows that are one row of memory.
+// TestSchedules runs a nest on spaces for which the lanes are either index, and on whole rows that
+// are one row of memory.
 func TestSchedules(t *testing.T) {
 	n, err := loop.Parse(`
 nest(%0: f64[], %1: f64) (i: 0..%0.rows, j: 0..%0.cols) {
@@ -131,7 +133,8 @@ nest(%0: f64[], %1: f64) (i: 0..%0.rows, j: 0..%0.cols) {
 	}
 }
 
-// TestStreams: results that no cache holds are stored past the caches, unless their memory is that of an operand.
+// TestStreams: results that no cache holds are stored past the caches, unless their memory is that
+// of an operand.
 func TestStreams(t *testing.T) {
 	n := &loop.Nest{Results: []loop.Result{{Elem: types.F64, Over: -1}}}
 	size := func(rows int) []*value.Dense {
@@ -199,7 +202,8 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 	}
 }
 
-// TestOutsideBranches: a branch is proved for the points that take it, and touches nothing for the others.
+// TestOutsideBranches: a branch is proved for the points that take it, and touches nothing for the
+// others.
 func TestOutsideBranches(t *testing.T) {
 	for _, c := range []struct {
 		condition string // of index i, v0, and the numbers v1, which is 5, and v2, an operand that is 2
@@ -254,7 +258,8 @@ nest(%0: f64[], %1: i64) (i: 0..%0.rows) {
 	}
 }
 
-// TestLocalBranches: an element of a local far outside is not touched where no lane takes its branch.
+// TestLocalBranches: an element of a local far outside is not touched where no lane takes its
+// branch.
 func TestLocalBranches(t *testing.T) {
 	n, err := loop.Parse(`
 nest(%0: f64[], %1: i64) (i: 0..%0.rows) {
@@ -303,7 +308,8 @@ nest(%0: f64[], %1: i64) (i: 0..%0.rows) {
 	}
 }
 
-// TestRows: rows that windows append, one behind the other, are those of the definition, also beside a sum that is summed again.
+// TestRows: rows that windows append, one behind the other, are those of the definition, also
+// beside a sum that is summed again.
 func TestRows(t *testing.T) {
 	n, err := loop.Parse(`
 nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {

@@ -1,6 +1,7 @@
 package launch
 
-// This file lets a worker meet operands and results window by window, where they do not lie in memory as a whole.
+// This file lets a worker meet operands and results window by window, where they do not lie in
+// memory as a whole.
 
 import (
 	"unsafe"
@@ -9,9 +10,10 @@ import (
 	"flow/ir/value"
 )
 
-// Place makes element (i0, j0) of a matrix begin where d begins, and rows follow one another as in d. The number of the matrix counts
-// operands first, then results. Begin must have been told a matrix of the whole size, whose memory is then never touched; the caller runs
-// windows that stay inside d, and keeps d alive. No matrix that is placed may be a column in one piece for Begin.
+// Place makes element (i0, j0) of a matrix begin where d begins, and rows follow one another as in
+// d. The number of the matrix counts operands first, then results. Begin must have been told a
+// matrix of the whole size, whose memory is then never touched; the caller runs windows that stay
+// inside d, and keeps d alive. No matrix that is placed may be a column in one piece for Begin.
 func (w *Worker) Place(number int, d *value.Dense, i0, j0 int) {
 	size := d.Elem.Size()
 	a := w.args[firstOperand+wordsOfOperand*number:]

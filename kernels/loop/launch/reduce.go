@@ -1,7 +1,8 @@
 package launch
 
-// This file makes reduced results of the states that machine code keeps. What one window gives is taken over at its end where rounding
-// could lose something, so that the window can be run again with deeper states; the rest is kept until the workers merge.
+// This file makes reduced results of the states that machine code keeps. What one window gives is
+// taken over at its end where rounding could lose something, so that the window can be run again
+// with deeper states; the rest is kept until the workers merge.
 
 import (
 	"errors"
@@ -16,7 +17,8 @@ import (
 	"flow/kernels/exact"
 )
 
-// ErrInexact says that a sum of numbers that are too far apart, or that overflows on the way, has been given up: another target takes it.
+// ErrInexact says that a sum of numbers that are too far apart, or that overflows on the way, has
+// been given up: another target takes it.
 var ErrInexact = errors.New("an exact sum is beyond what machine code keeps")
 
 // reducing is a reduced result of a run.
@@ -83,8 +85,8 @@ func (r *Run) reduces() error {
 	return nil
 }
 
-// Ordered reports a reduced result whose order counts: all contributions to an element come from one worker, window after window in the
-// order of the rows.
+// Ordered reports a reduced result whose order counts: all contributions to an element come from
+// one worker, window after window in the order of the rows.
 func (r *Run) Ordered() bool {
 	if _, ok := r.v.code.(*interpreted); ok {
 		return ordered(r.loop.nest)
@@ -142,7 +144,8 @@ func (p *part) clear(st *loop.State, places int) {
 	}
 }
 
-// bind prepares the states for a window of rows r0 to r1-1 and sets the words of the result in the block of arguments.
+// bind prepares the states for a window of rows r0 to r1-1 and sets the words of the result in the
+// block of arguments.
 func (p *part) bind(r *reducing, st *loop.State, args []uint64, r0, r1 int) {
 	rows, skip := r.rows, 0
 	if r.extent == oneEach {
@@ -220,7 +223,8 @@ func scalarOf(e types.Elem, w loop.Word) value.Scalar {
 	return value.I64(int64(w))
 }
 
-// putRounded sets element number i of the result to a sum of f64 numbers that is state k of places, where that is one addition.
+// putRounded sets element number i of the result to a sum of f64 numbers that is state k of places,
+// where that is one addition.
 func (r *reducing) putRounded(i int, st *loop.State, words []uint64, places, k int) bool {
 	if r.out.Elem != types.F64 {
 		return false
@@ -307,7 +311,8 @@ func (w *Worker) Merge(o *Worker) {
 	}
 }
 
-// Finish writes the reduced results that the worker has, after it has merged all others. It runs no windows afterwards.
+// Finish writes the reduced results that the worker has, after it has merged all others. It runs no
+// windows afterwards.
 func (w *Worker) Finish() {
 	if w.beside != nil {
 		w.beside.Finish()

@@ -10,7 +10,8 @@ import (
 	"flow/kernels/exact"
 )
 
-// BenchmarkReduce sums numbers of similar size in windows that a second-level cache holds; slice is what package exact takes for it.
+// BenchmarkReduce sums numbers of similar size in windows that a second-level cache holds; slice is
+// what package exact takes for it.
 func BenchmarkReduce(b *testing.B) {
 	const n, window = 1 << 16, 1 << 13
 	x := value.New(types.F64, n, 1)

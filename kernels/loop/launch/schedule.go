@@ -8,7 +8,8 @@ import (
 	"flow/kernels/loop/amd64"
 )
 
-// Bits of a layout: that the lanes are the first index of the space, and that results are stored past the caches.
+// Bits of a layout: that the lanes are the first index of the space, and that results are stored
+// past the caches.
 const (
 	lanesFirst = layout(1) << most
 	streamed   = lanesFirst << 1
@@ -17,7 +18,8 @@ const (
 // streamFrom is the size of results that are stored past the caches: they would not stay there.
 const streamFrom = 32 << 20
 
-// streams adds to a layout whether results are stored past the caches. One that shares memory with an operand has its lines in a cache.
+// streams adds to a layout whether results are stored past the caches. One that shares memory with
+// an operand has its lines in a cache.
 func (l *Loop) streams(out []*value.Dense, lay layout) layout {
 	large := false
 	for k, d := range out {
@@ -32,7 +34,8 @@ func (l *Loop) streams(out []*value.Dense, lay layout) layout {
 	return lay
 }
 
-// extents is the size of a space of two indices; ok is false where it has others or does not begin at 0.
+// extents is the size of a space of two indices; ok is false where it has others or does not begin
+// at 0.
 func extents(n *loop.Nest, in []value.Value) (rows, cols int, ok bool) {
 	h := hull{nest: n, in: in} // a range that depends on another index is anything
 	var size [2]int
@@ -49,8 +52,8 @@ func extents(n *loop.Nest, in []value.Value) (rows, cols int, ok bool) {
 // FewColumns is below how many columns a row may be too short for lanes.
 const FewColumns = 64
 
-// schedule says how a run is scheduled: wide is how many columns all rows have, if they are one row of memory and may be passed as one,
-// else 0; lay gets the bit lanesFirst.
+// schedule says how a run is scheduled: wide is how many columns all rows have, if they are one row
+// of memory and may be passed as one, else 0; lay gets the bit lanesFirst.
 func (l *Loop) schedule(in []value.Value, out []*value.Dense, lay layout) (with layout, wide int) {
 	rows, cols, ok := extents(l.nest, in)
 	if !ok || rows < 2 {

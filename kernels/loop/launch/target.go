@@ -10,17 +10,19 @@ import (
 	"sync"
 )
 
-// Variable is the environment variable that names the target of all loops of the process, for tests and comparisons.
+// Variable is the environment variable that names the target of all loops of the process, for tests
+// and comparisons.
 const Variable = "FLOW_TARGET"
 
 // Interp is the target without machine code, which every machine has.
 const Interp = "interp"
 
-// Targets lists what loops can run on here, the fastest first: machine code for the processor's instruction sets, where the system
-// lets a process execute what it wrote, and Interp.
+// Targets lists what loops can run on here, the fastest first: machine code for the processor's
+// instruction sets, where the system lets a process execute what it wrote, and Interp.
 var Targets = sync.OnceValue(func() []string { return append(machineTargets(), Interp) })
 
-// Target is what loops run on: the first of Targets, or what the environment names. It fails if this is no target of the machine.
+// Target is what loops run on: the first of Targets, or what the environment names. It fails if
+// this is no target of the machine.
 var Target = sync.OnceValues(func() (string, error) { return chosen(os.Getenv(Variable), Targets()) })
 
 func chosen(name string, have []string) (string, error) {

@@ -85,7 +85,8 @@ func readHeader(b []byte, n int) (total, series int, ok bool) {
 	return int(binary.LittleEndian.Uint64(b)), int(binary.LittleEndian.Uint32(b[8:])), true
 }
 
-// sendHeaded starts a headed send, whose header goes from envelope and whose payload is at at. env.mu is held.
+// sendHeaded starts a headed send, whose header goes from envelope and whose payload is at at.
+// env.mu is held.
 func (c *Comm) sendHeaded(s *slot, envelope, at C.uintptr_t) {
 	c.writeHeader(s)
 	h := C.flow_isend_headed(envelope, C.int(headerSize), C.int(s.tag), c.channels[s.channel].h,
@@ -95,8 +96,9 @@ func (c *Comm) sendHeaded(s *slot, envelope, at C.uintptr_t) {
 	c.postPieces(s, at, c.PieceLimit)
 }
 
-// postPieces starts the pieces of s.buf, which is at at, from one byte on. Those that are received have mostly been on their
-// way for longer than their header, and MPI then copies them at once. env.mu is held.
+// postPieces starts the pieces of s.buf, which is at at, from one byte on. Those that are received
+// have mostly been on their way for longer than their header, and MPI then copies them at once.
+// env.mu is held.
 func (c *Comm) postPieces(s *slot, at C.uintptr_t, from int) {
 	for ; from < len(s.buf) && s.err == nil; from += c.PieceLimit {
 		s.more = append(s.more, c.postOn(c.pieces, s.series, s, len(s.more)+1, at+C.uintptr_t(from), c.pieceSize(s, from), s.kind == "receive"))
@@ -147,8 +149,8 @@ func (c *Comm) received(s *slot, piece, got int) error {
 	return &transport.SizeError{Want: uint64(want), Got: uint64(total)}
 }
 
-// supply asks a placed receive whose message is there for its memory, and goes on with that. False if there is none yet. env.mu is
-// held.
+// supply asks a placed receive whose message is there for its memory, and goes on with that. False
+// if there is none yet. env.mu is held.
 func (c *Comm) supply(s *slot) bool {
 	b := s.place()
 	if b == nil {
