@@ -37,6 +37,7 @@ var loopBodies = []string{
 	`sum(reverse(x)[i, :] * x[i, :]) + sum(rbind(x[i, :], x[0, :]))`,
 	`any(x[i, :] > 0.9) or all(U[i, :] > 0.01)`,
 	`sum(1e200 * x[i, :]) + sum([1e16, y[i], -1e16]) + norm(x[i, :])`,
+	`norm(x[i, :] * (if k[i] > 4 { nan } else { y[i] })) + norm([y[i], if k[i] > 3 { inf } else { 1e300 }, 1.0])`,
 	`median(U[max(i - 1, 0)..max(i - 1, 0) + 2, 1..4]) + median(x[i, :])`,
 	`quantile(U[i, 0..5], 0.3) + f64(median(i64(9 * x[i, :])))`,
 	`median(f32(x[i, :])) + quantile(f32([y[i], 2, 3, nan]), 0.7)`,

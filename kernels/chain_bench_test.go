@@ -7,7 +7,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/elementwise"
 )
 
 // chainBench is a chain: the element types of its operands, and steps that name a row and its
@@ -82,7 +81,7 @@ func (c chainBench) program(b *testing.B, rows map[string]*op.Def, n int) (*op.P
 func BenchmarkChains(b *testing.B) {
 	const n = 32768
 	rows := map[string]*op.Def{}
-	for _, d := range elementwise.Rows() {
+	for _, d := range elementwiseRows() {
 		rows[d.Name] = d
 	}
 	mapRow := fused()[0]

@@ -55,7 +55,7 @@ func chainProgram(r *rand.Rand, defs []*op.Def, elems []types.Elem, rows, cols i
 // chainRows is the rows that chains run, those that make or take truths more than once, and one
 // that is in no chain.
 func chainRows() (defs []*op.Def) {
-	for _, d := range elementwise.Rows() {
+	for _, d := range elementwiseRows() {
 		_, arithmetic := linkNames[d.Name]
 		_, exact := exactNames[d.Name]
 		_, word := wordNames[d.Name]

@@ -84,7 +84,7 @@ func withDrawn(t *testing.T, r *rand.Rand, p *op.Program, rows, cols int, at off
 func TestDrawnEqualsStored(t *testing.T) { onNests(t, testDrawnEqualsStored) }
 
 func testDrawnEqualsStored(t *testing.T) {
-	defs := append(elementwise.Rows(), elementwise.Shorthands()...)
+	defs := (&engine{}).executes(append(elementwise.Rows(), elementwise.Shorthands()...))
 	mapRow, pipe := fused()[0], fused()[1]
 	names := foldNames()
 	r := rand.New(rand.NewPCG(51, 52))

@@ -11,7 +11,6 @@ import (
 	"flow/ir/value"
 	"flow/kernels/construct"
 	"flow/kernels/dense"
-	"flow/kernels/elementwise"
 	"flow/kernels/linalg"
 	"flow/kernels/rowtest"
 )
@@ -42,7 +41,7 @@ func (x epilogue) call(r *rand.Rand, d *op.Def) *op.Call {
 		beside = rowtest.RandomDense(r, x.e, shape[0], shape[1])
 	}
 	defs := map[string]*op.Def{}
-	for _, d := range append(elementwise.Rows(), construct.Rows()...) {
+	for _, d := range append(elementwiseRows(), construct.Rows()...) {
 		defs[d.Name] = d
 	}
 	at := 1

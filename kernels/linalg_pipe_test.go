@@ -8,7 +8,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/elementwise"
 	"flow/kernels/rowtest"
 )
 
@@ -22,7 +21,7 @@ func productCall(r *rand.Rand, d *op.Def, e types.Elem, fold string, mode op.Mod
 	shape := map[op.Mode][2]int{op.Full: {n, m}, op.RowVec: {1, m}, op.ColVec: {n, 1}}[mode]
 	row := rowtest.RandomDense(r, e, shape[0], shape[1])
 	defs := map[string]*op.Def{}
-	for _, d := range elementwise.Rows() {
+	for _, d := range elementwiseRows() {
 		defs[d.Name] = d
 	}
 	p := &op.Program{

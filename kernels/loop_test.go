@@ -8,7 +8,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/elementwise"
 	"flow/kernels/linalg"
 	"flow/kernels/rowtest"
 )
@@ -210,7 +209,7 @@ func TestLargeLoops(t *testing.T) {
 
 // Fused chains as loops, with operands of every mode, in place too.
 func TestMapLoops(t *testing.T) {
-	defs := elementwise.Rows()
+	defs := elementwiseRows()
 	mapRow := fused()[0]
 	r := rand.New(rand.NewPCG(33, 34))
 	for round := range 40 {
@@ -246,7 +245,7 @@ func TestMapLoops(t *testing.T) {
 
 // A loop that runs again and again must not allocate.
 func TestMapLoopAllocatesNothing(t *testing.T) {
-	defs := elementwise.Rows()
+	defs := elementwiseRows()
 	mapRow := fused()[0]
 	r := rand.New(rand.NewPCG(35, 41))
 	p, in, e := randomProgram(r, defs, 2000, 60)

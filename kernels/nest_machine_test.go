@@ -37,7 +37,7 @@ func needCode(t *testing.T) {
 func TestNestsRun(t *testing.T) {
 	needCode(t)
 	defer func(from int64) { compileFrom = from }(compileFrom)
-	add := rowtest.RowNamed(t, elementwise.Rows(), "add")
+	add := rowtest.RowNamed(t, elementwiseRows(), "add")
 	f := types.F64
 	for _, c := range []struct {
 		name       string
@@ -92,10 +92,10 @@ func TestNestFails(t *testing.T) {
 	needCode(t)
 	defer func(from int64) { compileFrom = from }(compileFrom)
 	compileFrom = 0
-	idiv, mapRow := rowtest.RowNamed(t, elementwise.Rows(), "idiv"), fused()[0]
+	idiv, mapRow := rowtest.RowNamed(t, elementwiseRows(), "idiv"), fused()[0]
 	for _, mode := range []op.Mode{op.Full, op.RowVec} {
 		p := &op.Program{In: []op.Operand{{Elem: types.I64}, {Elem: types.I64, Mode: mode}},
-			Steps: []op.Step{{Def: idiv, Args: []int{0, 1}, Elem: types.I64}, {Def: rowtest.RowNamed(t, elementwise.Rows(), "add"), Args: []int{2, 0}, Elem: types.I64}}}
+			Steps: []op.Step{{Def: idiv, Args: []int{0, 1}, Elem: types.I64}, {Def: rowtest.RowNamed(t, elementwiseRows(), "add"), Args: []int{2, 0}, Elem: types.I64}}}
 		for _, inPlace := range []bool{false, true} {
 			n, k := operandShape(mode, 50, 700)
 			x, y := value.New(types.I64, 50, 700), value.New(types.I64, n, k)
@@ -133,7 +133,7 @@ func TestNestFails(t *testing.T) {
 // compiled for it stays.
 func TestSinglesStay(t *testing.T) {
 	e := &engine{}
-	add := rowtest.RowNamed(t, elementwise.Rows(), "add")
+	add := rowtest.RowNamed(t, elementwiseRows(), "add")
 	x, v := value.New(types.F64, 4, 5), value.New(types.F64, 1, 5)
 	program := func(in ...value.Value) *op.Program {
 		p, err := e.single(&op.Call{Def: add, In: in, Type: x.Type(), Out: value.New(types.F64, 4, 5)})
@@ -176,7 +176,7 @@ func TestSpecialNests(t *testing.T) {
 			continue
 		}
 		ran++
-		d := rowtest.RowNamed(t, elementwise.Rows(), f.Name)
+		d := rowtest.RowNamed(t, elementwiseRows(), f.Name)
 		c := &op.Call{Def: d, In: []value.Value{x}, Type: x.Type(), Out: value.New(types.F64, 1, 20000)}
 		if err := d.Kernel(c); err != nil {
 			t.Fatal(err)
@@ -199,7 +199,7 @@ func TestNestScalars(t *testing.T) {
 	defer func(from int64) { compileFrom = from }(compileFrom)
 	compileFrom = 0
 	f := types.F64
-	p := &op.Program{In: []op.Operand{{Elem: f}, {Elem: f, Mode: op.Single}}, Steps: []op.Step{{Def: rowtest.RowNamed(t, elementwise.Rows(), "ew.min"), Args: []int{0, 1}, Elem: f}}}
+	p := &op.Program{In: []op.Operand{{Elem: f}, {Elem: f, Mode: op.Single}}, Steps: []op.Step{{Def: rowtest.RowNamed(t, elementwiseRows(), "ew.min"), Args: []int{0, 1}, Elem: f}}}
 	m := &machine{}
 	for k, x := range []float64{0, math.Copysign(0, -1), 0, 1, -1} {
 		cols := 20 + k // each is bound anew

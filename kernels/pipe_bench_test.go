@@ -12,7 +12,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/construct"
-	"flow/kernels/elementwise"
 )
 
 // runLoop executes a call as a loop on that many goroutines, each of which takes every chunk that
@@ -97,7 +96,7 @@ func BenchmarkTransposeAdd(b *testing.B) {
 		x.F64[i] = construct.U01(1, uint64(i))
 	}
 	var add *op.Def
-	for _, d := range elementwise.Rows() {
+	for _, d := range elementwiseRows() {
 		if d.Name == "add" {
 			add = d
 		}

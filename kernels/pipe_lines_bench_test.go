@@ -12,7 +12,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/construct"
-	"flow/kernels/elementwise"
 )
 
 // lineShapes are the index spaces of BenchmarkLines: what stays in a cache, and about half a
@@ -71,7 +70,7 @@ func median(x []float64) float64 {
 // the clock's.
 func BenchmarkLines(b *testing.B) {
 	defs := map[string]*op.Def{}
-	for _, d := range elementwise.Rows() {
+	for _, d := range elementwiseRows() {
 		defs[d.Name] = d
 	}
 	for _, s := range lineShapes {

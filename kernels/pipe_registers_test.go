@@ -8,7 +8,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/elementwise"
 	"flow/kernels/exact"
 )
 
@@ -47,7 +46,7 @@ func TestSumOfChangingSizes(t *testing.T) {
 }
 
 func elementwiseRow(name string) *op.Def {
-	for _, d := range elementwise.Rows() {
+	for _, d := range elementwiseRows() {
 		if d.Name == name {
 			return d
 		}

@@ -9,7 +9,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/elementwise"
 	"flow/kernels/rowtest"
 )
 
@@ -124,7 +123,7 @@ func checkSeveral(t *testing.T, r *rand.Rand, c *op.Call, names []string) {
 
 // Several results of a chain have the bits of the chain stored and each reduction of it.
 func TestPipeOfSeveralResults(t *testing.T) {
-	defs, pipe := elementwise.Rows(), fused()[1]
+	defs, pipe := elementwiseRows(), fused()[1]
 	r := rand.New(rand.NewPCG(51, 52))
 	shapes := [][2]int{{1, 4000}, {900, 2}, {70, 270}, {150, 190}, {3, 7000}, {40, 40}, {200, 65}}
 	ran := 0

@@ -9,7 +9,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/elementwise"
 	"flow/kernels/rowtest"
 	"flow/kernels/vec"
 )
@@ -95,7 +94,7 @@ func floatProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, []
 func TestPipeEqualsDefinition(t *testing.T) { onNests(t, testPipeEqualsDefinition) }
 
 func testPipeEqualsDefinition(t *testing.T) {
-	defs := elementwise.Rows()
+	defs := elementwiseRows()
 	mapRow, pipe := fused()[0], fused()[1]
 	r := rand.New(rand.NewPCG(21, 22))
 	names := foldNames()
@@ -152,7 +151,7 @@ func testPipeEqualsDefinition(t *testing.T) {
 func TestPipeInChunks(t *testing.T) { onNests(t, testPipeInChunks) }
 
 func testPipeInChunks(t *testing.T) {
-	defs := elementwise.Rows()
+	defs := elementwiseRows()
 	pipe := fused()[1]
 	r := rand.New(rand.NewPCG(31, 32))
 	shapes := [][2]int{{1, 300_000}, {150_000, 1}, {700, 200}, {40, 5000}, {3, 60_000}, {1100, 129}, {17, 8192}}
@@ -186,7 +185,7 @@ func testPipeInChunks(t *testing.T) {
 // Maps of square matrices that read an operand transposed go in pairs of blocks, by tiles where
 // they can.
 func TestMirroredMaps(t *testing.T) {
-	defs := elementwise.Rows()
+	defs := elementwiseRows()
 	mapRow := fused()[0]
 	r := rand.New(rand.NewPCG(41, 42))
 	ran := 0
@@ -224,7 +223,7 @@ func TestMirroredMaps(t *testing.T) {
 // like it is not.
 func TestSymmetricMaps(t *testing.T) {
 	rows := map[string]*op.Def{}
-	for _, d := range elementwise.Rows() {
+	for _, d := range elementwiseRows() {
 		rows[d.Name] = d
 	}
 	step := func(name string, args ...int) op.Step { return op.Step{Def: rows[name], Args: args, Elem: types.F64} }

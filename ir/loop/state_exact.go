@@ -163,6 +163,10 @@ func exactState(c Class, e types.Elem, levels int) *State {
 			}
 			return b.to(c.Gives(e), b.Op(Div, total, b.to(types.F64, s[count])))
 		}
+		if square.deep { // its words hold no nan and no infinity
+			special := s[square.first+square.levels]
+			b.Check(Uncertain, b.Op(Eq, special, b.Const(types.F64, 0)))
+		}
 		return b.to(e, b.Op(Sqrt, roundThree(b, s[0], s[1], s[2])))
 	}
 	st.finish = func(states [][]Word) Word {
