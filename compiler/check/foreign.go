@@ -39,7 +39,7 @@ var foreign = map[string]string{
 	"array": "$1; a list is a matrix where one is wanted", "asarray": "$1; a list is a matrix where one is wanted", "c": "[$*]",
 	"matrix": "a matrix is `[[1, 2], [3, 4]]`, of one value fill(x, n, m)", "vector": "a column is `[1, 2, 3]`", "full": "it is `fill(x, n, m)`", "empty": "it is `zeros(n, m)`",
 	"list": "a list is `[1, 2, 3]`", "tuple": "a tuple is `(a, b)`", "dict": "names are bound one by one: `a = 1`",
-	"arange": "seq", "random": "it is `rand(n, m, seed = 1)`", "runif": "rand($1, 1)", "rnorm": "randn($1, 1)", "identity": "eye",
+	"arange": "seq", "iota": "seq", "random": "it is `rand(n, m, seed = 1)`", "runif": "rand($1, 1)", "rnorm": "randn($1, 1)", "identity": "eye",
 	"zeros_like": "zeros({1}.rows, {1}.cols)", "ones_like": "ones({1}.rows, {1}.cols)", "full_like": "fill($2, {1}.rows, {1}.cols)", "seq_len": "seq(1, {1} + 1)",
 	"exponential": "randexp", "rexp": "randexp", "randi": "randint", "randperm": "permutation", "gammaln": "lgamma", "loggamma": "lgamma", "ndtr": "normcdf", "normal_cdf": "normcdf", "norm_cdf": "normcdf", "normal_quantile": "normquantile", "pnorm": "normcdf",
 	"ndtri": "normquantile", "qnorm": "normquantile", "norminv": "normquantile", "convolve": "conv", "fftconvolve": "fftconv", "rfft": "fft", "interp1": "interp",
