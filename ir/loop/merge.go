@@ -138,13 +138,13 @@ func (m *merger) within(s *Stmt) {
 // nothing in between.
 func (m *merger) loops(b *Block, i int, done []bool) {
 	first := &b.Stmts[i]
-	group := []*Stmt{first}
+	group, at := []*Stmt{first}, []int{i}
 	if mergeable(first) {
 		for j := i + 1; j < len(b.Stmts); j++ {
 			s := &b.Stmts[j]
-			if !done[j] && s.Code == For && mergeable(s) && sameRange(first.Loop.Index.Range, s.Loop.Index.Range) && m.early(b, i, j, done) {
+			if !done[j] && s.Code == For && mergeable(s) && sameRange(first.Loop.Index.Range, s.Loop.Index.Range) && m.early(b, at, j, done) {
 				done[j] = true
-				group = append(group, s)
+				group, at = append(group, s), append(at, j)
 			}
 		}
 	}
@@ -219,12 +219,13 @@ func sameRange(a, b Range) bool {
 	return a.Kind == b.Kind && a.By == b.By && a.From.Equal(b.From) && a.To.Equal(b.To)
 }
 
-// early reports whether loop j of b can move to loop i. It writes the pure statements in between
-// that the loop needs.
-func (m *merger) early(b *Block, i, j int, done []bool) bool {
+// early reports whether loop j of b can join the loops at group, which become one where the first
+// of them is. It writes the pure statements in between that the loop needs. What the group's own
+// loops define is there only after them.
+func (m *merger) early(b *Block, group []int, j int, done []bool) bool {
 	at := map[Val]int{} // the statements that define values in between
-	for k := i; k < j; k++ {
-		if !done[k] || k == i {
+	for k := group[0]; k < j; k++ {
+		if !done[k] || slices.Contains(group, k) {
 			for n := range b.Stmts[k].N {
 				at[b.Stmts[k].Dst+Val(n)] = k
 			}
@@ -238,7 +239,7 @@ func (m *merger) early(b *Block, i, j int, done []bool) bool {
 			return true
 		}
 		s := &b.Stmts[k]
-		if k == i || s.N != 1 || !pure(s) || !needs(s) {
+		if slices.Contains(group, k) || s.N != 1 || !pure(s) || !needs(s) {
 			return false
 		}
 		list = append(list, k)
