@@ -144,6 +144,14 @@ emit v
 // loopPrograms are programs whose loops all run compiled: over pairs, of values that are the same
 // in every iteration and needed in some, and of rows of constructors.
 var loopPrograms = []string{
+	`x = materialize(rand(4200, 2, seed = 1))
+	 emit parfor i in 0..6 { argmin(rowsum((x - x[i+1, :]) ^ 2)) }`,
+	`x = materialize(rand(90, 4, seed = 1))
+	 emit parfor i in 0..4, j in 0..4 {
+	   a = x[:, i] - mean(x[:, i])
+	   b = x[:, j] - mean(x[:, j])
+	   sum(a * b) / (norm(a) * norm(b))
+	 }`,
 	`x = materialize(rand(20, 3, seed = 1))
 	 emit parfor i in 0..20, j in 0..i { sum((x[i, :] - x[j, :]) ^ 2) + f64(10 * i + j) }`,
 	`x = materialize(rand(20, 3, seed = 1))

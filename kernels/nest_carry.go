@@ -181,7 +181,7 @@ func readOnce(b *op.Body, k int) bool {
 	r := len(b.Args) + k
 	for i := range b.Acts {
 		a := &b.Acts[i]
-		if slices.Contains(a.Args, r) && !(a.Def.Class != loop.NoClass || a.Def.Laws.Has(op.Elementwise) && sameSize(a.Type, b.Register(r))) {
+		if slices.Contains(a.Args, r) && !(a.Def.Class != loop.NoClass || a.Def.Once || a.Def.Laws.Has(op.Elementwise) && sameSize(a.Type, b.Register(r))) {
 			return false
 		}
 	}

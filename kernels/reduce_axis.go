@@ -230,7 +230,7 @@ func argRow(word string, byRow, least bool) *op.Def {
 	if least {
 		class = loop.ArgLeast
 	}
-	d.Elements = func(e *op.Elements) op.Element { return extremePlace(e, class, byRow, !byRow) }
+	d.Elements, d.Once = func(e *op.Elements) op.Element { return extremePlace(e, class, byRow, !byRow) }, true
 	if byRow {
 		d.Shard.Kind, d.Fold = op.ShardRows, op.FoldRows
 	}

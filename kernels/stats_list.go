@@ -63,7 +63,7 @@ func (s statistic) base(name, doc, output string) *op.Def {
 		Name: name, Doc: doc,
 		Args: append([]op.Arg{{Name: "x", Doc: "n x m"}}, s.args...),
 		Eg:   define.Eg(name+"(reshape(seq(1, 7), 2, 3)"+s.call+")", output),
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Once: s.elements != nil,
 		Cost: func(sig *op.Sig, _ types.Type) op.Work { return define.ReadCost(sig, s.flops) },
 	}
 }

@@ -46,6 +46,10 @@ type Def struct {
 	// It writes work done once a call, such as subscript checks, at once, and each element on
 	// demand. nil, or a nil result: a loop cannot compute it.
 	Elements func(e *Elements) Element
+	// Once says that Elements reads each element of input 0 once for all elements of the result, as
+	// a statistic of rows does. A loop then makes it where it is read. A reduction with a Class
+	// does so, too.
+	Once bool
 	// Nests returns, for listings, the loops that a call with these argument types runs once
 	// there is enough work, or why there is none. Both are empty where no loop is wanted. The
 	// arguments have no values. nil: the row has no loops.
