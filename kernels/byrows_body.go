@@ -8,6 +8,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/reduce"
 )
 
 // oneRow is a body on matrices of so many rows as the body for one of them. Its first argument is
@@ -70,13 +71,13 @@ func oneRow(b *op.Body, rows int) *rowsBody {
 			switch {
 			case f == nil:
 				list = append(list, chain)
-			case f.axis == overRows:
-				list = append(list, add(op.Action{Def: f.def, Type: one(results[k]), Args: []int{chain}}))
-			case f.def.Class == loop.NoClass:
+			case f.Axis == reduce.OverRows:
+				list = append(list, add(op.Action{Def: f.Def, Type: one(results[k]), Args: []int{chain}}))
+			case f.Def.Class == loop.NoClass:
 				return nil
 			default: // ^i of several stands for total i
 				i := len(totals) + len(to)
-				totals[i] = rowResult{chain, f.def, results[k]}
+				totals[i] = rowResult{chain, f.Def, results[k]}
 				list = append(list, ^i)
 			}
 		}

@@ -7,6 +7,7 @@ package kernels
 import (
 	"math"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -15,6 +16,7 @@ import (
 	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/linalg"
+	"flow/kernels/reduce"
 )
 
 // covariances is the rows of this file on the given kernel set.
@@ -26,7 +28,7 @@ func covariances(set blas.Set) []*op.Def {
 			Name: name, Doc: doc, Args: args, Eg: define.Eg(name+"(reshape(seq(1, 7), 3, 2))", output),
 			Type: func(s *op.Sig) (types.Type, error) {
 				t, err := define.NumberMatrix(s, 0)
-				return types.DenseOf(averaged(t.Elem), t.Cols, t.Cols), err
+				return types.DenseOf(reduce.Averaged(t.Elem), t.Cols, t.Cols), err
 			},
 			Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "gemm",
 			Cost: func(s *op.Sig, out types.Type) op.Work {
@@ -62,7 +64,7 @@ func covRef(c *op.Call) *value.Dense {
 	a, e := c.Dense(0), c.Type.Elem
 	d := value.New(e, a.Rows, a.Cols)
 	for j := range a.Cols {
-		mean := define.Number(e, bigSum(define.Elements(a.View(0, j, a.Rows, 1)), types.F64, false).F/float64(a.Rows))
+		mean := define.Number(e, reduce.ExactRef(define.Elements(a.View(0, j, a.Rows, 1)), types.F64, false).F/float64(a.Rows))
 		for i := range a.Rows {
 			d.Set(i, j, define.Number(e, a.At(i, j).Convert(e).F-mean.F))
 		}
@@ -89,9 +91,9 @@ func cov(l *linalg.Linear, c *op.Call) *value.Dense {
 		return out
 	}
 	mean := value.New(e, 1, a.Cols)
-	for _, w := range wholes() {
-		if w.name == "mean" && a.Rows > 0 {
-			w.exactCols(mean, a)
+	for _, w := range reduce.Wholes() {
+		if w.Class == loop.Mean && a.Rows > 0 {
+			w.ExactCols(mean, a)
 		}
 	}
 	d := value.New(e, a.Rows, a.Cols)
@@ -150,7 +152,7 @@ func trace() *op.Def {
 				err = op.Faultf(0, define.CodeSquare, "trace takes a square matrix; this has %d rows and %d columns", t.Rows, t.Cols).
 					WithHelp("the sum of all elements is sum(x)")
 			}
-			return types.ScalarOf(summed(t.Elem)), err
+			return types.ScalarOf(reduce.Summed(t.Elem)), err
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
 			a, n := c.Dense(0), int64(0)
@@ -162,7 +164,7 @@ func trace() *op.Def {
 			if c.Type.Elem == types.I64 {
 				return value.I64(n), nil
 			}
-			return bigSum(x, c.Type.Elem, false), nil
+			return reduce.ExactRef(x, c.Type.Elem, false), nil
 		},
 		Elements: traceElements,
 		Laws:     op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},

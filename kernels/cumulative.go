@@ -12,6 +12,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/reduce"
 	"flow/kernels/window"
 )
 
@@ -33,13 +34,13 @@ type chain struct {
 func cumulative() []*op.Def {
 	var out []*op.Def
 	for _, c := range []chain{
-		{"sum", "sums", summed, define.On2(func(a, b float64) float64 { return a + b }, func(a, b int64) int64 { return a + b }),
+		{"sum", "sums", reduce.Summed, define.On2(func(a, b float64) float64 { return a + b }, func(a, b int64) int64 { return a + b }),
 			loop.Add, 0, added[float64], added[float32], added[int64], nil, "1 2\n4 6\n", "1 3\n3 7\n"},
-		{"prod", "products", summed, define.On2(func(a, b float64) float64 { return a * b }, func(a, b int64) int64 { return a * b }),
+		{"prod", "products", reduce.Summed, define.On2(func(a, b float64) float64 { return a * b }, func(a, b int64) int64 { return a * b }),
 			loop.Mul, 0, multiplied[float64], multiplied[float32], multiplied[int64], nil, "1 2\n3 8\n", "1  2\n3 12\n"},
-		{"min", "minima", itself, define.On2(define.Lesser, func(a, b int64) int64 { return min(a, b) }),
+		{"min", "minima", reduce.Itself, define.On2(define.Lesser, func(a, b int64) int64 { return min(a, b) }),
 			loop.Min, loop.And, smaller[float64], smaller[float32], smaller[int64], smaller[uint8], "1 2\n1 2\n", "1 1\n3 3\n"},
-		{"max", "maxima", itself, define.On2(define.Greater, func(a, b int64) int64 { return max(a, b) }),
+		{"max", "maxima", reduce.Itself, define.On2(define.Greater, func(a, b int64) int64 { return max(a, b) }),
 			loop.Max, loop.Or, larger[float64], larger[float32], larger[int64], larger[uint8], "1 2\n3 4\n", "1 2\n3 4\n"},
 	} {
 		out = append(out, c.def(false), c.def(true))

@@ -216,7 +216,7 @@ func (m *machine) image(x *execution, a area, mirrored bool) {
 		}
 		b.add(op, l)
 	}
-	b.at, b.turned = resized(b.at, len(m.in)), resized(b.turned, len(m.in))
+	b.at, b.turned = dense.Resized(b.at, len(m.in)), dense.Resized(b.turned, len(m.in))
 	clear(b.turned)
 	for k := range m.in {
 		b.at[k] = m.lieOf(k, a)

@@ -80,7 +80,7 @@ type terminal struct {
 // link finds the segments. One alone among other instructions is left to its loop, which does as
 // well.
 func (m *machine) link(inputs []op.Operand) {
-	m.segs, m.segAt, m.protos = m.segs[:0], resized(m.segAt, len(m.code)), m.protos[:0]
+	m.segs, m.segAt, m.protos = m.segs[:0], dense.Resized(m.segAt, len(m.code)), m.protos[:0]
 	m.pure = false
 	for k := range m.code {
 		m.segAt[k] = -1

@@ -188,7 +188,7 @@ func (m *machine) register(e types.Elem) int {
 // The last register needs none: it is written where the result belongs.
 func (m *machine) assign(inputs int) {
 	n := len(m.elems)
-	m.slot, m.last = resized(m.slot, n), resized(m.last, n)
+	m.slot, m.last = dense.Resized(m.slot, n), dense.Resized(m.last, n)
 	for r := range n {
 		m.slot[r], m.last[r] = -1, -1
 	}

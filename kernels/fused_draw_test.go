@@ -9,6 +9,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/construct"
 	"flow/kernels/elementwise"
+	"flow/kernels/reduce"
 	"flow/kernels/rowtest"
 )
 
@@ -108,7 +109,7 @@ func testDrawnEqualsStored(t *testing.T) {
 		c := &op.Call{Def: mapRow, In: in, Body: p, Type: types.DenseOf(e, rows, cols), Attrs: op.MakeAttrs(origin)}
 		sameAsDefined(t, c)
 		f := names[r.IntN(len(names))]
-		fd := foldNamed(f).def
+		fd := reduce.Named(f).Def
 		ft, err := fd.Type(&op.Sig{Def: fd, In: []types.Type{c.Type}})
 		if err != nil {
 			continue

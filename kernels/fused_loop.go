@@ -8,6 +8,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/dense"
+	"flow/kernels/reduce"
 	"flow/kernels/vec"
 	"flow/kernels/window"
 )
@@ -115,7 +116,7 @@ func (j *job) transposes() bool {
 
 // pieces is how many iterations a row makes.
 func (j *job) pieces() int {
-	if j.axis() != overAll || j.cols < 2*loopUnit {
+	if j.axis() != reduce.OverAll || j.cols < 2*loopUnit {
 		return 1
 	}
 	return (j.cols + loopUnit - 1) / loopUnit
@@ -126,7 +127,7 @@ func (j *job) groups() int { return (j.cols + columnGroup - 1) / columnGroup }
 // byColumns reports that the iterations are groups of columns: where each worker's state of all
 // columns would be large.
 func (j *job) byColumns() bool {
-	return j.axis() == overCols && j.cols >= 8*columnGroup
+	return j.axis() == reduce.OverCols && j.cols >= 8*columnGroup
 }
 
 // execution is one run of a job on some workers.
@@ -154,7 +155,7 @@ func (e *engine) begin(c *op.Call, j job, workers int) *execution {
 
 func (x *execution) begin(c *op.Call, j job, workers int) {
 	x.c, x.job = c, j
-	x.workers = resized(x.workers, workers)
+	x.workers = dense.Resized(x.workers, workers)
 	clear(x.workers)
 	x.stream = j.streams()
 }
@@ -237,9 +238,9 @@ func (m *machine) work(x *execution, a area) error {
 		return m.area(a, target{d: x.out})
 	}
 	switch x.axis() {
-	case overAll:
+	case reduce.OverAll:
 		return m.reduceAll(x, a)
-	case overRows:
+	case reduce.OverRows:
 		return m.reduceRows(x, a)
 	}
 	return m.reduceColumns(x, a)

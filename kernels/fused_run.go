@@ -172,7 +172,7 @@ func (m *machine) lay() {
 		m.words = aligned(make([]uint64, need+8))
 	}
 	n := len(m.elems)
-	m.regs, m.walk = resized(m.regs, n), resized(m.walk, n)
+	m.regs, m.walk = dense.Resized(m.regs, n), dense.Resized(m.walk, n)
 	for r, s := range m.slot {
 		m.walk[r] = true
 		if s >= 0 {
@@ -195,7 +195,7 @@ func (m *machine) lay() {
 
 // bind looks at the operands.
 func (m *machine) bind(p *op.Program, in []value.Value) {
-	m.regs = resized(m.regs, max(len(p.In), len(m.regs)))
+	m.regs = dense.Resized(m.regs, max(len(p.In), len(m.regs)))
 	m.in, m.dense = m.in[:0], true
 	for k, o := range p.In {
 		x := operand{mode: o.Mode}

@@ -99,34 +99,3 @@ func BenchmarkKmeansSteps(b *testing.B) {
 	run(&op.Call{Def: table.Must("onehot.sums"), Attrs: codes, In: []value.Value{near.Out, near.In[1]}, Type: types.DenseOf(types.F64, 10, 20)})
 	run(&op.Call{Def: table.Must("onehot.counts"), Attrs: codes, In: []value.Value{near.Out}, Type: types.DenseOf(types.F64, 1, 10)})
 }
-
-// Rows of every kind of float, against a search as it is defined.
-func TestArgOf(t *testing.T) {
-	r := rand.New(rand.NewPCG(81, 82))
-	kinds := []float64{0, math.Copysign(0, -1), 1, -1, 1.5, -1.5, math.Inf(1), math.Inf(-1), math.SmallestNonzeroFloat64, -math.MaxFloat64}
-	for range 20000 {
-		row := make([]float64, 1+r.IntN(12))
-		for j := range row {
-			row[j] = kinds[r.IntN(len(kinds))]
-			switch r.IntN(30) {
-			case 0:
-				row[j] = math.NaN()
-			case 1:
-				row[j] = math.Copysign(math.NaN(), -1)
-			case 2:
-				row[j] = math.Float64frombits(0xfff0000000000001)
-			}
-		}
-		for _, least := range []bool{true, false} {
-			want := 0
-			for j, v := range row {
-				if beats(v, row[want], least) && j > 0 {
-					want = j
-				}
-			}
-			if got := firstAt(row, extremeOf(row, least)); got != want {
-				t.Fatalf("%v, least %t: %d, want %d", row, least, got, want)
-			}
-		}
-	}
-}

@@ -139,8 +139,8 @@ func (b *boundNest) again(m *machine) {
 // operands sets what the nest is bound to.
 func (b *boundNest) operands(m *machine, line bool, rows, cols int) {
 	b.in, b.out = b.in[:0], b.out[:0]
-	b.heads = resized(b.heads, len(m.in)+2)
-	b.scalars = resized(b.scalars, len(m.in)+2)
+	b.heads = dense.Resized(b.heads, len(m.in)+2)
+	b.scalars = dense.Resized(b.scalars, len(m.in)+2)
 	scalar := func(k int, v value.Scalar) value.Value {
 		if old, ok := b.scalars[k].(value.Scalar); !ok || old != v || math.Signbit(old.F) != math.Signbit(v.F) { // -0 == 0
 			b.scalars[k] = v

@@ -11,6 +11,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 	"flow/kernels/window"
 )
@@ -131,7 +132,7 @@ func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
 		x := code.space(c)
 		if x.bind() {
 			nestsBegun.Add(1)
-			x.workers = resized(x.workers, workers*len(x.rects))
+			x.workers = dense.Resized(x.workers, workers*len(x.rects))
 			clear(x.workers)
 			return x, nil
 		}

@@ -13,6 +13,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/reduce"
 )
 
 // stores is what the attribute fold says of a result that is the chain's elements themselves.
@@ -98,20 +99,20 @@ type job struct {
 
 // ending is a reduction of the elements of a job.
 type ending struct {
-	*fold
+	*reduce.Fold
 	at     int          // of several results
 	out    *value.Dense // of reductions along an axis, and of accumulators
 	result types.Type
 }
 
 // axis is what the reductions go over; those over all elements go along with any.
-func (j *job) axis() foldAxis {
+func (j *job) axis() reduce.Axis {
 	for k := range j.ends {
-		if a := j.ends[k].axis; a != overAll {
+		if a := j.ends[k].Axis; a != reduce.OverAll {
 			return a
 		}
 	}
-	return overAll
+	return reduce.OverAll
 }
 
 // foldLists keeps what the attribute fold means, by its text.
@@ -119,22 +120,22 @@ var foldLists sync.Map
 
 // foldsNamed is the reductions of an attribute; nil stands for what is stored. ok is false where it
 // names none.
-func foldsNamed(names string) (folds []*fold, ok bool) {
+func foldsNamed(names string) (folds []*reduce.Fold, ok bool) {
 	if l, ok := foldLists.Load(names); ok {
-		return l.([]*fold), true
+		return l.([]*reduce.Fold), true
 	}
-	axes := map[foldAxis]bool{}
+	axes := map[reduce.Axis]bool{}
 	for k, name := range strings.Fields(names) {
-		f := foldNamed(name)
+		f := reduce.Named(name)
 		if f == nil && (name != stores || k > 0) {
 			return nil, false
 		}
 		if f != nil {
-			axes[f.axis] = true
+			axes[f.Axis] = true
 		}
 		folds = append(folds, f)
 	}
-	if len(axes) == 0 || axes[overRows] && axes[overCols] {
+	if len(axes) == 0 || axes[reduce.OverRows] && axes[reduce.OverCols] {
 		return nil, false
 	}
 	foldLists.Store(names, folds)
@@ -153,12 +154,12 @@ func pipeJob(c *op.Call) (job, error) {
 		ends: make([]ending, 0, len(folds))}
 	if c.Type.Kind != types.Tuple {
 		out, _ := c.Out.(*value.Dense)
-		j.ends = append(j.ends, ending{fold: folds[0], result: c.Type, out: out})
+		j.ends = append(j.ends, ending{Fold: folds[0], result: c.Type, out: out})
 		return j, nil
 	}
 	lent, _ := c.Out.(value.Tuple)
 	for k, f := range folds {
-		e := ending{fold: f, at: k, result: c.Type.Ext.Fields[k].Type}
+		e := ending{Fold: f, at: k, result: c.Type.Ext.Fields[k].Type}
 		if lent != nil {
 			e.out, _ = lent[k].(*value.Dense)
 		}
@@ -219,7 +220,7 @@ func pipeRef(c *op.Call) (value.Value, error) {
 }
 
 func (x *ending) ref(y value.Value) (value.Value, error) {
-	return x.def.Ref(&op.Call{Def: x.def, In: []value.Value{y}, Type: x.result})
+	return x.Def.Ref(&op.Call{Def: x.Def, In: []value.Value{y}, Type: x.result})
 }
 
 // whole runs a job on the calling worker.
@@ -245,11 +246,11 @@ func (j *job) empty(c *op.Call) error {
 	nothing := []value.Value{value.New(j.elem, j.rows, j.cols)}
 	for k := range j.ends {
 		x := &j.ends[k]
-		call := op.Call{Def: x.def, In: nothing, Type: x.result}
+		call := op.Call{Def: x.Def, In: nothing, Type: x.result}
 		if x.out != nil {
 			call.Out = x.out
 		}
-		if err := x.def.Kernel(&call); err != nil {
+		if err := x.Def.Kernel(&call); err != nil {
 			return err
 		}
 		x.give(c, call.Out)

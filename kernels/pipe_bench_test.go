@@ -12,6 +12,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/construct"
+	"flow/kernels/reduce"
 )
 
 // runLoop executes a call as a loop on that many goroutines, each of which takes every chunk that
@@ -148,7 +149,7 @@ func BenchmarkSeveral(b *testing.B) {
 		apart := []*op.Call{chain}
 		for _, name := range names {
 			if name != stores {
-				d := foldNamed(name).def
+				d := reduce.Named(name).Def
 				apart = append(apart, &op.Call{Def: d, In: []value.Value{out}, Type: types.ScalarOf(types.F64)})
 			}
 		}

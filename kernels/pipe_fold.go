@@ -4,79 +4,14 @@ package kernels
 // order give the same bits is in the accumulators: exact sums, counts, extremes.
 
 import (
-	"sync"
-
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/define"
 	"flow/kernels/dense"
-	"flow/kernels/exact"
+	"flow/kernels/reduce"
 	"flow/kernels/vec"
 )
-
-type foldAxis uint8
-
-const (
-	overAll  foldAxis = iota // one result
-	overRows                 // a result per row
-	overCols                 // a result per column
-)
-
-// fold is a reduction that a pipeline may end with.
-type fold struct {
-	def   *op.Def
-	axis  foldAxis
-	w     whole // of argmin and argmax: none
-	part  bool  // the result is the accumulator
-	arg   bool
-	least bool // of arg
-}
-
-// exactly reports a sum that is an exact.Sum, for elements of e.
-func (f *fold) exactly(e types.Elem) bool {
-	return !f.arg && f.w.acc(e).Cols == exact.Words
-}
-
-// inColumns reports a reduction that has exact sums of columns of elements of e.
-func (f *fold) inColumns(e types.Elem) bool { return !f.arg && f.w.exactParts(e) != nil }
-
-// squares reports a sum of squares.
-func (f *fold) squares() bool { return f.w.name == "norm" }
-
-func (f *fold) extreme() bool { return f.w.name == "min" || f.w.name == "max" }
-
-var folds = sync.OnceValue(func() map[string]*fold {
-	by := map[string]whole{}
-	for _, w := range append(wholes(), variances()...) {
-		by[w.name] = w
-	}
-	out := map[string]*fold{}
-	for _, d := range define.Resolved(append(reduce(), stats()...)) {
-		if d.Fold == op.NoFold {
-			continue
-		}
-		f := &fold{def: d, axis: map[op.Fold]foldAxis{op.FoldAll: overAll, op.FoldRows: overRows, op.FoldCols: overCols}[d.Fold]}
-		name := d.Name
-		switch {
-		case f.axis != overAll:
-			name = name[len("row"):]
-		case len(name) > 5 && name[len(name)-5:] == ".part":
-			f.part, name = true, name[:len(name)-5]
-		}
-		switch name {
-		case "argmin", "argmax":
-			f.arg, f.least = true, name == "argmin"
-		default:
-			f.w = by[name]
-		}
-		out[d.Name] = f
-	}
-	return out
-})
-
-// foldNamed is the reduction of that row, nil if there is none.
-func foldNamed(name string) *fold { return folds()[name] }
 
 // blockElems is how many elements are made before they are reduced: half of a first-level cache of
 // f64.
@@ -95,9 +30,9 @@ type folder struct {
 		v  value.Scalar
 		at int64
 	}
-	cols columnState
+	cols reduce.Columns
 	view value.Dense // of the result
-	room lineRoom
+	room reduce.Room
 }
 
 // blockRoom is where a block is made before it is reduced.
@@ -129,29 +64,17 @@ func (f *folder) start(j *job, x *ending) {
 		f.one = value.New(f.elem, 1, 1)
 	}
 	f.beginSums()
-	f.cols.reset()
-	if f.axis == overCols && !j.byColumns() {
-		f.cols.begin(f, 0, j.cols)
+	f.cols.Reset()
+	if f.Axis == reduce.OverCols && !j.byColumns() {
+		f.cols.Begin(f.Fold, f.elem, 0, j.cols)
 	}
-	if f.arg {
+	if f.Arg {
 		return
 	}
-	if t := f.w.acc(f.elem); f.acc == nil || !f.acc.Type().Equal(t) {
+	if t := f.Whole.Acc(f.elem); f.acc == nil || !f.acc.Type().Equal(t) {
 		f.acc = value.New(t.Elem, t.Rows, t.Cols)
 	}
-	f.w.empty(f.acc)
-}
-
-// folderPool keeps the memory of reductions of columns outside of pipelines.
-var folderPool = sync.Pool{New: func() any { return &folder{} }}
-
-// ofColumns starts the reduction of the columns of d alone.
-func (f *folder) ofColumns(of *fold, d *value.Dense) {
-	f.ending, f.elem = &ending{fold: of}, d.Elem
-	if f.one == nil || f.one.Elem != f.elem {
-		f.one = value.New(f.elem, 1, 1)
-	}
-	f.cols.begin(f, 0, d.Cols)
+	f.Whole.Empty(f.acc)
 }
 
 // over makes block the elements of an area, which lie in s one after the other.
@@ -167,45 +90,45 @@ func (f *folder) add(b *value.Dense) {
 		for k := range f.parts {
 			f.sums[k].add(b)
 		}
-	case f.extreme():
+	case f.Extreme():
 		dense.EachRun(b, func(s dense.Slab, _ int) {
-			setExtreme(f.one, s, f.w.name == "min")
-			f.w.join(f.acc, f.one)
+			reduce.SetExtreme(f.one, s, f.Whole.Class == loop.Least)
+			f.Whole.Join(f.acc, f.one)
 		})
 	default:
-		f.w.part(f.acc, b)
+		f.Whole.Part(f.acc, b)
 	}
 }
 
 // merge takes another worker's part in.
 func (f *folder) merge(x *execution, o *folder) {
 	switch {
-	case f.axis == overRows:
-	case f.axis == overCols && x.byColumns(): // each has written its results
-	case f.axis == overCols:
-		f.cols.merge(f.fold, f.elem, &o.cols)
+	case f.Axis == reduce.OverRows:
+	case f.Axis == reduce.OverCols && x.byColumns(): // each has written its results
+	case f.Axis == reduce.OverCols:
+		f.cols.Merge(&o.cols)
 	case f.parts > 0:
 		for k := range f.parts {
 			f.sums[k].Merge(&o.sums[k].Sum)
 		}
 	default:
-		f.w.join(f.acc, o.acc)
+		f.Whole.Join(f.acc, o.acc)
 	}
 }
 
 // finish sets the result of an execution.
 func (f *folder) finish(x *execution) {
-	switch f.axis {
-	case overCols:
+	switch f.Axis {
+	case reduce.OverCols:
 		if !x.byColumns() {
-			f.cols.finish(f, f.out, x.rows)
+			f.cols.Finish(f.out, x.rows)
 		}
-	case overAll:
+	case reduce.OverAll:
 		f.putSums()
-		if f.part {
+		if f.Part {
 			f.out.CopyFrom(f.acc)
 		} else {
-			f.give(x.c, f.w.done(f.acc, f.result.Elem, x.rows*x.cols))
+			f.give(x.c, f.Whole.Done(f.acc, f.result.Elem, x.rows*x.cols))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/construct"
+	"flow/kernels/reduce"
 )
 
 // lineShapes are the index spaces of BenchmarkLines: what stays in a cache, and about half a
@@ -123,7 +124,7 @@ func timeLines(b *testing.B, p *op.Program, in []value.Value, y *value.Dense, na
 			ts, lent = append(ts, y.Type()), append(lent, y)
 			continue
 		}
-		d := foldNamed(name).def
+		d := reduce.Named(name).Def
 		t, err := d.Type(&op.Sig{Def: d, In: []types.Type{y.Type()}})
 		if err != nil {
 			b.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/reduce"
 )
 
 // Reductions of lines allocate what a call needs, and nothing for a row or for a column: alone, and
@@ -15,7 +16,7 @@ func TestLinesDoNotAllocate(t *testing.T) {
 	measure := func(name string, rows, cols int, piped bool) float64 {
 		c := sqrtChain(rows, cols)
 		c.Type = types.DenseOf(types.F64, rows, cols)
-		d := foldNamed(name).def
+		d := reduce.Named(name).Def
 		rt, err := d.Type(&op.Sig{Def: d, In: []types.Type{c.Type}})
 		if err != nil {
 			t.Fatal(err)

@@ -7,10 +7,12 @@ import (
 	"math"
 	"slices"
 
+	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
+	"flow/kernels/reduce"
 	"flow/kernels/vec"
 )
 
@@ -38,27 +40,13 @@ const patience = 16
 // sampleElems is how many elements the expectation is taken from.
 const sampleElems = vec.ChainBytes / 8
 
-// sumsOf is how many exact sums of elements of e a reduction is made of: of a variance the second
-// is that of the squares.
-func (f *fold) sumsOf(e types.Elem) int {
-	switch {
-	case f.arg:
-		return 0
-	case f.exactly(e):
-		return 1
-	case e.IsFloat() && f.w.acc(e).Cols == 2*exact.Words:
-		return 2
-	}
-	return 0
-}
-
 // beginSums starts the sums of a worker.
 func (f *folder) beginSums() {
-	f.parts = f.sumsOf(f.elem)
+	f.parts = f.Sums(f.elem)
 	for k := range f.parts {
 		r := &f.sums[k]
 		r.Reset()
-		r.squares, r.near, r.wait = f.squares() || k == 1, near{}, 0
+		r.squares, r.near, r.wait = f.Squares() || k == 1, near{}, 0
 	}
 }
 
@@ -78,9 +66,9 @@ func (f *folder) putSums() {
 // add takes a block into the sum.
 func (r *running) add(b *value.Dense) {
 	if r.squares {
-		squaresTo(&r.Sum, b)
+		reduce.SquaresTo(&r.Sum, b)
 	} else {
-		exactTo(&r.Sum, b)
+		reduce.ExactTo(&r.Sum, b)
 	}
 }
 
@@ -153,11 +141,11 @@ func (f *folder) links(to []vec.Link) []vec.Link {
 		f.state = vec.NewTerms()
 	}
 	link := uint64(vec.LinkZeros)
-	switch f.w.name {
-	case "min":
+	switch f.Whole.Class {
+	case loop.Least:
 		link = vec.LinkLeast
 		f.state.Extremes()
-	case "max":
+	case loop.Greatest:
 		link = vec.LinkGreatest
 		f.state.Extremes()
 	default:
@@ -221,19 +209,19 @@ func (m *machine) take(x *execution, a area, f *folder, tails *value.Dense) erro
 		return nil
 	}
 	n := int64(a.rows()*a.cols() - tails.Cols)
-	switch f.w.name {
-	case "min":
+	switch f.Whole.Class {
+	case loop.Least:
 		f.one.F64[0] = f.state.Least()
-		f.w.join(f.acc, f.one)
-	case "max":
+		f.Whole.Join(f.acc, f.one)
+	case loop.Greatest:
 		f.one.F64[0] = f.state.Greatest()
-		f.w.join(f.acc, f.one)
-	case "count":
+		f.Whole.Join(f.acc, f.one)
+	case loop.Count:
 		f.acc.I64[0] += n - f.state.Zeros()
-	case "any":
-		f.acc.Bool[0] |= truthBit(f.state.Zeros() < n)
-	case "all":
-		f.acc.Bool[0] &= truthBit(f.state.Zeros() == 0)
+	case loop.Any:
+		f.acc.Bool[0] |= reduce.Bit(f.state.Zeros() < n)
+	case loop.All:
+		f.acc.Bool[0] &= reduce.Bit(f.state.Zeros() == 0)
 	}
 	if tails.Cols > 0 {
 		f.add(tails)

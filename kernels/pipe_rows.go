@@ -8,6 +8,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
+	"flow/kernels/reduce"
 )
 
 const (
@@ -38,7 +39,7 @@ func (m *machine) reduceRows(x *execution, a area) error {
 			return err
 		}
 		for k := range m.f {
-			if f := &m.f[k]; f.axis == overRows {
+			if f := &m.f[k]; f.Axis == reduce.OverRows {
 				f.reduceRows(b, i)
 			} else {
 				f.add(b)
@@ -52,11 +53,11 @@ func (m *machine) reduceRows(x *execution, a area) error {
 func (f *folder) reduceRows(b *value.Dense, i int) {
 	out := f.rowsOf(f.out, i, b.Rows)
 	switch {
-	case f.arg:
-		argsOf(out.I64, b, true, f.least)
-	case f.w.lines(out, b, true, &f.room):
+	case f.Arg:
+		reduce.Places(out.I64, b, true, f.Least)
+	case f.Whole.Lines(out, b, true, &f.room):
 	default:
-		f.w.rows(out, b, &f.room)
+		f.Whole.ByRow(out, b, &f.room)
 	}
 }
 
@@ -72,7 +73,7 @@ func (m *machine) longRow(x *execution, i int) error {
 	inRegisters := x.elem == types.F64 && x.cols >= registerRow && m.isPure()
 	for k := range m.f {
 		m.f[k].beginRow()
-		inRegisters = inRegisters && !m.f[k].arg
+		inRegisters = inRegisters && !m.f[k].Arg
 	}
 	err := error(nil)
 	if row := (area{i, i + 1, 0, x.cols}); inRegisters {
@@ -96,7 +97,7 @@ func (m *machine) placeBlock(x *execution, a area) error {
 		return err
 	}
 	for k := range m.f {
-		if f := &m.f[k]; f.arg {
+		if f := &m.f[k]; f.Arg {
 			f.place(b, a.j0)
 		} else {
 			f.add(b)
@@ -107,56 +108,35 @@ func (m *machine) placeBlock(x *execution, a area) error {
 
 // beginRow starts a row that is reduced piece by piece.
 func (f *folder) beginRow() {
-	if f.axis != overRows {
+	if f.Axis != reduce.OverRows {
 		return
 	}
 	f.resetSums()
 	f.best.at = -1
-	if !f.arg {
-		f.w.empty(f.acc)
+	if !f.Arg {
+		f.Whole.Empty(f.acc)
 	}
 }
 
 // place looks for the extreme element in a piece of a row from column j on.
 func (f *folder) place(b *value.Dense, j int) {
 	var at [1]int64
-	argsOf(at[:], b, true, f.least)
-	if v := b.At(0, int(at[0])); f.best.at < 0 || beatsScalar(v, f.best.v, f.least) {
+	reduce.Places(at[:], b, true, f.Least)
+	if v := b.At(0, int(at[0])); f.best.at < 0 || reduce.BeatsScalar(v, f.best.v, f.Least) {
 		f.best.v, f.best.at = v, int64(j)+at[0]
 	}
 }
 
 // endRow writes the result of row i, of n elements.
 func (f *folder) endRow(i, n int) {
-	if f.axis != overRows {
+	if f.Axis != reduce.OverRows {
 		return
 	}
 	switch {
-	case f.arg:
+	case f.Arg:
 		f.out.I64[i] = f.best.at
 		return
 	}
 	f.putSums()
-	f.out.Set(i, 0, f.w.done(f.acc, f.out.Elem, n))
-}
-
-func beatsScalar(v, best value.Scalar, least bool) bool {
-	if v.Elem.IsFloat() {
-		return beats(v.F, best.F, least)
-	}
-	return beats(v.I, best.I, least)
-}
-
-// argsOf writes the place of the extreme element of every line of d.
-func argsOf(out []int64, d *value.Dense, byRow, least bool) {
-	switch d.Elem {
-	case types.F64:
-		argLines(out, d.F64, d, byRow, least)
-	case types.F32:
-		argLines(out, d.F32, d, byRow, least)
-	case types.Bool:
-		argLines(out, d.Bool, d, byRow, least)
-	default:
-		argLines(out, d.I64, d, byRow, least)
-	}
+	f.out.Set(i, 0, f.Whole.Done(f.acc, f.out.Elem, n))
 }

@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/reduce"
 	"flow/kernels/rowtest"
 )
 
@@ -18,7 +19,7 @@ func severalNames(r *rand.Rand) []string {
 	axis := []op.Fold{op.FoldRows, op.FoldCols, op.FoldAll}[r.IntN(3)]
 	var fit []string
 	for _, n := range foldNames() {
-		if f := foldNamed(n).def.Fold; f == op.FoldAll || f == axis {
+		if f := reduce.Named(n).Def.Fold; f == op.FoldAll || f == axis {
 			fit = append(fit, n)
 		}
 	}
@@ -43,7 +44,7 @@ func severalCall(c *op.Call, names []string, rows, cols int) (*op.Call, bool) {
 	for _, n := range names {
 		t := space
 		if n != stores {
-			fd := foldNamed(n).def
+			fd := reduce.Named(n).Def
 			var err error
 			if t, err = fd.Type(&op.Sig{Def: fd, In: []types.Type{space}}); err != nil {
 				return nil, false
@@ -198,7 +199,7 @@ func TestLargePipesOfSeveralResults(t *testing.T) {
 		for i, name := range k.names {
 			want := mapRow.Out
 			if name != stores {
-				z := &op.Call{Def: foldNamed(name).def, In: []value.Value{mapRow.Out}, Type: c.Type.Ext.Fields[i].Type}
+				z := &op.Call{Def: reduce.Named(name).Def, In: []value.Value{mapRow.Out}, Type: c.Type.Ext.Fields[i].Type}
 				rowtest.Lend(z)
 				if err := z.Def.Kernel(z); err != nil {
 					t.Fatal(err)

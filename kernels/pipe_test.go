@@ -9,6 +9,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/reduce"
 	"flow/kernels/rowtest"
 	"flow/kernels/vec"
 )
@@ -16,7 +17,7 @@ import (
 // foldNames are the reductions that a pipeline may end with.
 func foldNames() []string {
 	var out []string
-	for name := range folds() {
+	for name := range reduce.Folds() {
 		out = append(out, name)
 	}
 	sort.Strings(out)
@@ -30,7 +31,7 @@ func pipeCall(r *rand.Rand, d *op.Def, defs []*op.Def, f string, rows, cols int)
 	if r.IntN(3) == 0 { // floats of one type all the way: the chain machine's
 		p, in, e = floatProgram(r, defs, rows, cols)
 	}
-	fd := foldNamed(f).def
+	fd := reduce.Named(f).Def
 	t, err := fd.Type(&op.Sig{Def: fd, In: []types.Type{types.DenseOf(e, rows, cols)}})
 	if err != nil {
 		return nil, false
@@ -135,7 +136,7 @@ func testPipeEqualsDefinition(t *testing.T) {
 			if err := mapRow.Kernel(y); err != nil {
 				t.Fatal(err)
 			}
-			z := &op.Call{Def: foldNamed(name).def, In: []value.Value{y.Out}, Type: c.Type}
+			z := &op.Call{Def: reduce.Named(name).Def, In: []value.Value{y.Out}, Type: c.Type}
 			rowtest.Lend(z)
 			if err := z.Def.Kernel(z); err != nil {
 				t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/reduce"
 	"flow/kernels/vec"
 	"flow/memory"
 )
@@ -135,7 +136,7 @@ func nnz() *op.Def {
 			if m, ok := c.In[0].(*value.CSR); ok {
 				c.Out = value.I64(int64(m.NNZ()))
 			} else {
-				c.Out = value.I64(nonZeros(c.Dense(0)))
+				c.Out = value.I64(reduce.NonZeros(c.Dense(0)))
 			}
 			return nil
 		},

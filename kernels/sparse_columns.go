@@ -5,14 +5,16 @@ package kernels
 // bytes a column.
 
 import (
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/reduce"
 )
 
 // summable says whether the reduction of the columns of m is one that a histogram does.
-func (w whole) summable(m *value.CSR) bool {
-	return w.name == "count" || w.name == "sum" && (m.Elem == types.Bool || m.Elem == types.I64)
+func summable(w reduce.Whole, m *value.CSR) bool {
+	return w.Class == loop.Count || w.Class == loop.Sum && (m.Elem == types.Bool || m.Elem == types.I64)
 }
 
 // histogram is such a reduction.

@@ -8,17 +8,19 @@ package kernels
 import (
 	"math"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/exact"
+	"flow/kernels/reduce"
 	"flow/kernels/vec"
 )
 
 func sparseReductions() []*op.Def {
 	var out []*op.Def
-	for _, w := range wholes() {
+	for _, w := range reduce.Wholes() {
 		out = append(out, sparseWhole(w), sparseLines(w, true), sparseLines(w, false))
 	}
 	return out
@@ -35,59 +37,51 @@ func denseSig(s *op.Sig) *op.Sig {
 	return &d
 }
 
-func sparseWhole(w whole) *op.Def {
+func sparseWhole(w reduce.Whole) *op.Def {
 	return &op.Def{
-		Name: "sp." + w.name, For: w.name, Word: w.name, Hidden: true,
-		Doc:  "sp." + w.name + " is " + w.name + " of a sparse matrix, its zeros included.",
+		Name: "sp." + w.Name, For: w.Name, Word: w.Name, Hidden: true,
+		Doc:  "sp." + w.Name + " is " + w.Name + " of a sparse matrix, its zeros included.",
 		Args: []op.Arg{{Name: "x"}},
-		Type: func(s *op.Sig) (types.Type, error) { return w.typ(denseSig(s), 0) },
+		Type: func(s *op.Sig) (types.Type, error) { return w.Type(denseSig(s), 0) },
 		Ref: func(c *op.Call) (value.Value, error) {
 			x := define.Elements(define.EveryElement(c.In[0]))
-			if len(x) == 0 && w.nonempty {
+			if len(x) == 0 && w.Nonempty {
 				return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
-			return w.ref(x, c.Type.Elem), nil
+			return w.Ref(x, c.Type.Elem), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + w.name, Cost: define.SparseCost(w.flops),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + w.Name, Cost: define.SparseCost(w.Flops),
 		Kernel: func(c *op.Call) error {
 			m := c.In[0].(*value.CSR)
 			n := m.Rows * m.Cols
-			if n == 0 && w.nonempty {
+			if n == 0 && w.Nonempty {
 				return op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
-			acc := w.accumulator(m.Elem)
-			w.partOf(acc, m)
-			c.Out = w.done(acc, c.Type.Elem, n)
+			acc := w.Accumulator(m.Elem)
+			addParts(w, acc, m)
+			c.Out = w.Done(acc, c.Type.Elem, n)
 			return nil
 		},
-		Loop: w.entryLoop(),
+		Loop: entryLoop(w),
 	}
 }
 
-// accumulator is an empty one for elements of e.
-func (w whole) accumulator(e types.Elem) *value.Dense {
-	t := w.acc(e)
-	acc := value.New(t.Elem, t.Rows, t.Cols)
-	w.empty(acc)
-	return acc
-}
-
-// partOf adds all elements of m to acc.
-func (w whole) partOf(acc *value.Dense, m *value.CSR) {
+// addParts adds all elements of m to acc.
+func addParts(w reduce.Whole, acc *value.Dense, m *value.CSR) {
 	n := m.NNZ()
 	if n < m.Rows*m.Cols {
-		w.part(acc, value.New(m.Elem, 1, 1))
+		w.Part(acc, value.New(m.Elem, 1, 1))
 	}
-	w.entriesOf(acc, m, 0, n)
+	addEntries(w, acc, m, 0, n)
 }
 
-// entriesOf adds n entries of m to acc, of all in order those from the given one on.
-func (w whole) entriesOf(acc *value.Dense, m *value.CSR, from, n int) {
+// addEntries adds n entries of m to acc, of all in order those from the given one on.
+func addEntries(w reduce.Whole, acc *value.Dense, m *value.CSR, from, n int) {
 	if n == 0 {
 		return
 	}
 	if vals := m.Values(); vals != nil {
-		w.part(acc, vals.View(0, from, 1, n))
+		w.Part(acc, vals.View(0, from, 1, n))
 		return
 	}
 	const piece = 4096
@@ -96,29 +90,29 @@ func (w whole) entriesOf(acc *value.Dense, m *value.CSR, from, n int) {
 		ones.Bool[i] = 1
 	}
 	for ; n > 0; n -= piece {
-		w.part(acc, ones.View(0, 0, 1, min(piece, n)))
+		w.Part(acc, ones.View(0, 0, 1, min(piece, n)))
 	}
 }
 
 // sparseLines is the reduction of every row or column.
-func sparseLines(w whole, byRow bool) *op.Def {
-	prefix, each, _ := axisNames(byRow)
-	name := prefix + w.name
+func sparseLines(w reduce.Whole, byRow bool) *op.Def {
+	prefix, each, _ := reduce.AxisNames(byRow)
+	name := prefix + w.Name
 	d := &op.Def{
 		Name: "sp." + name, For: name, Word: name, Hidden: true,
-		Doc:  "sp." + name + " is " + w.name + " of each " + each + " of a sparse matrix, its zeros included; the result is dense.",
+		Doc:  "sp." + name + " is " + w.Name + " of each " + each + " of a sparse matrix, its zeros included; the result is dense.",
 		Args: []op.Arg{{Name: "x"}},
-		Type: func(s *op.Sig) (types.Type, error) { return axisType(denseSig(s), byRow, w.nonempty, w.elem) },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix, Cost: define.SparseCost(w.flops),
+		Type: func(s *op.Sig) (types.Type, error) { return reduce.AxisType(denseSig(s), byRow, w.Nonempty, w.Elem) },
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix, Cost: define.SparseCost(w.Flops),
 	}
 	d.Ref = func(c *op.Call) (value.Value, error) {
 		wide := *c
 		wide.In = []value.Value{define.EveryElement(c.In[0])}
-		return eachLine(&wide, byRow, w.nonempty, func(x []value.Scalar) value.Scalar { return w.ref(x, c.Type.Elem) })
+		return reduce.EachLine(&wide, byRow, w.Nonempty, func(x []value.Scalar) value.Scalar { return w.Ref(x, c.Type.Elem) })
 	}
 	empty := func(c *op.Call) error {
 		m, out := c.In[0].(*value.CSR), c.Result()
-		if w.nonempty && out.Rows*out.Cols > 0 && m.Rows*m.Cols == 0 {
+		if w.Nonempty && out.Rows*out.Cols > 0 && m.Rows*m.Cols == 0 {
 			return op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 		}
 		return nil
@@ -126,19 +120,19 @@ func sparseLines(w whole, byRow bool) *op.Def {
 	lines := func(c *op.Call, m *value.CSR) *lineLoop { // m has a row for each element of the result
 		out := *c.Result() // a row is a column in the same memory
 		out.Rows, out.Cols, out.Stride = m.Rows, 1, 1
-		return &lineLoop{m: m, run: w.lineRun(m, &out)}
+		return &lineLoop{m: m, run: lineRun(w, m, &out)}
 	}
 	d.Kernel = func(c *op.Call) error {
 		m := c.In[0].(*value.CSR)
 		if err := empty(c); err != nil {
 			return err
 		}
-		if !byRow && w.summable(m) {
-			beginHistogram(m, c.Result().I64, w.name == "count", 1).all()
+		if !byRow && summable(w, m) {
+			beginHistogram(m, c.Result().I64, w.Class == loop.Count, 1).all()
 			return nil
 		}
-		if !byRow && w.scatters(m) {
-			return allOf(beginScatter(m, c.Result(), w.name == "mean", 1), transposeUnits)
+		if !byRow && scatters(w, m) {
+			return allOf(beginScatter(m, c.Result(), w.Class == loop.Mean, 1), transposeUnits)
 		}
 		if !byRow {
 			m = transposed(m)
@@ -160,11 +154,11 @@ func sparseLines(w whole, byRow bool) *op.Def {
 			if byRow {
 				return lines(c, m), nil
 			}
-			if w.summable(m) && worthSums(m, workers) {
-				return beginHistogram(m, c.Result().I64, w.name == "count", workers), nil
+			if summable(w, m) && worthSums(m, workers) {
+				return beginHistogram(m, c.Result().I64, w.Class == loop.Count, workers), nil
 			}
-			if w.scatters(m) && worthSums(m, workers) {
-				return beginScatter(m, c.Result(), w.name == "mean", workers), nil
+			if scatters(w, m) && worthSums(m, workers) {
+				return beginScatter(m, c.Result(), w.Class == loop.Mean, workers), nil
 			}
 			return beginColumns(m, workers, func(t *value.CSR) *lineLoop { return lines(c, t) }), nil
 		},
@@ -191,29 +185,29 @@ func (l *lineLoop) Chunk(_, lo, hi int) error { l.run(lo, hi); return nil }
 func (l *lineLoop) End() error                { return nil }
 
 // lineRun is what reduces rows lo..hi-1 of m into out, which is contiguous.
-func (w whole) lineRun(m *value.CSR, out *value.Dense) func(lo, hi int) {
+func lineRun(w reduce.Whole, m *value.CSR, out *value.Dense) func(lo, hi int) {
 	full := int64(m.Cols)
 	length := func(i int) int64 { return m.Ptr[i+1] - m.Ptr[i] }
 	switch {
-	case w.name == "count" || w.name == "sum" && m.Elem == types.Bool:
+	case w.Class == loop.Count || w.Class == loop.Sum && m.Elem == types.Bool:
 		return func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				out.I64[i] = length(i)
 			}
 		}
-	case w.name == "any" || w.name == "all":
+	case w.Class == loop.Any || w.Class == loop.All:
 		return func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				out.Bool[i] = truthBit(w.name == "any" && length(i) > 0 || w.name == "all" && length(i) == full)
+				out.Bool[i] = reduce.Bit(w.Class == loop.Any && length(i) > 0 || w.Class == loop.All && length(i) == full)
 			}
 		}
-	case (w.name == "min" || w.name == "max") && m.Elem == types.Bool:
+	case (w.Class == loop.Least || w.Class == loop.Greatest) && m.Elem == types.Bool:
 		return func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				out.Bool[i] = truthBit(w.name == "max" && length(i) > 0 || w.name == "min" && length(i) == full)
+				out.Bool[i] = reduce.Bit(w.Class == loop.Greatest && length(i) > 0 || w.Class == loop.Least && length(i) == full)
 			}
 		}
-	case w.name == "sum" && m.Elem == types.I64:
+	case w.Class == loop.Sum && m.Elem == types.I64:
 		return func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				s := int64(0)
@@ -223,15 +217,15 @@ func (w whole) lineRun(m *value.CSR, out *value.Dense) func(lo, hi int) {
 				out.I64[i] = s
 			}
 		}
-	case w.name == "min" || w.name == "max":
+	case w.Class == loop.Least || w.Class == loop.Greatest:
 		switch m.Elem {
 		case types.F64:
-			return extremeRows(m, m.F64, out.F64, w.name == "min")
+			return extremeRows(m, m.F64, out.F64, w.Class == loop.Least)
 		case types.F32:
-			return extremeRows(m, m.F32, out.F32, w.name == "min")
+			return extremeRows(m, m.F32, out.F32, w.Class == loop.Least)
 		}
-		return extremeRows(m, m.I64, out.I64, w.name == "min")
-	case w.name == "sum" && m.Elem == types.F64:
+		return extremeRows(m, m.I64, out.I64, w.Class == loop.Least)
+	case w.Class == loop.Sum && m.Elem == types.F64:
 		return func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				out.F64[i] = exact.Of(m.F64[m.Ptr[i]:m.Ptr[i+1]])
@@ -239,11 +233,11 @@ func (w whole) lineRun(m *value.CSR, out *value.Dense) func(lo, hi int) {
 		}
 	}
 	return func(lo, hi int) { // means, norms, sums of f32: an accumulator a row
-		acc := w.accumulator(m.Elem)
+		acc := w.Accumulator(m.Elem)
 		for i := lo; i < hi; i++ {
-			w.empty(acc)
-			w.partOf(acc, m.View(i, 1))
-			out.Set(i, 0, w.done(acc, out.Elem, m.Cols))
+			w.Empty(acc)
+			addParts(w, acc, m.View(i, 1))
+			out.Set(i, 0, w.Done(acc, out.Elem, m.Cols))
 		}
 	}
 }
@@ -258,7 +252,7 @@ func extremeRows[T vec.Element](m *value.CSR, x, out []T, least bool) func(lo, h
 				best = row[0]
 			}
 			for _, v := range row {
-				if beats(v, best, least) {
+				if reduce.Beats(v, best, least) {
 					best = v
 				}
 			}

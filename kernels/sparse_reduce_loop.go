@@ -7,17 +7,18 @@ import (
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/reduce"
 )
 
 // entryLoop is the Loop of a reduction of all elements of a sparse matrix. An iteration is as good
 // a share of the entries as any other.
-func (w whole) entryLoop() *op.Loop {
+func entryLoop(w reduce.Whole) *op.Loop {
 	return &op.Loop{
 		Light: true,
 		Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.In[0].Type()) },
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 			m := c.In[0].(*value.CSR)
-			if m.Cols == 0 && w.nonempty {
+			if m.Cols == 0 && w.Nonempty {
 				return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
 			n, _ := unitSpace(m.Type())
@@ -27,7 +28,7 @@ func (w whole) entryLoop() *op.Loop {
 }
 
 type entryBody struct {
-	w     whole
+	w     reduce.Whole
 	c     *op.Call
 	m     *value.CSR
 	units int
@@ -43,26 +44,26 @@ type entryWorker struct {
 func (l *entryBody) Chunk(worker, lo, hi int) error {
 	acc := &l.by[worker].acc
 	if *acc == nil {
-		*acc = l.w.accumulator(l.m.Elem)
+		*acc = l.w.Accumulator(l.m.Elem)
 	}
 	n := l.m.NNZ()
 	from, to := n/l.units*lo+n%l.units*lo/l.units, n/l.units*hi+n%l.units*hi/l.units
-	l.w.entriesOf(*acc, l.m, from, to-from)
+	addEntries(l.w, *acc, l.m, from, to-from)
 	return nil
 }
 
 // End joins the accumulators, and adds one zero for all that are not stored.
 func (l *entryBody) End() error {
-	all := l.w.accumulator(l.m.Elem)
+	all := l.w.Accumulator(l.m.Elem)
 	if l.m.NNZ() < l.m.Rows*l.m.Cols {
-		l.w.part(all, value.New(l.m.Elem, 1, 1))
+		l.w.Part(all, value.New(l.m.Elem, 1, 1))
 	}
 	for i := range l.by {
 		if acc := l.by[i].acc; acc != nil {
-			l.w.join(all, acc)
+			l.w.Join(all, acc)
 		}
 	}
-	l.c.Out = l.w.done(all, l.c.Type.Elem, l.m.Rows*l.m.Cols)
+	l.c.Out = l.w.Done(all, l.c.Type.Elem, l.m.Rows*l.m.Cols)
 	return nil
 }
 

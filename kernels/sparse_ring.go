@@ -17,6 +17,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/reduce"
 )
 
 // rings are the names that semiring takes.
@@ -157,13 +158,13 @@ func rowfoldType(s *op.Sig) (types.Type, error) {
 	if !a.IsSparse() || !x.IsDense() || x.Rows != 1 && x.Cols != 1 || a.Known() && x.Known() && x.Rows*x.Cols != a.Cols {
 		return x, op.Faultf(1, define.CodeShape, "sp.rowfold of %v and %v", a, x)
 	}
-	rule, elem := define.Numeric, itself
+	rule, elem := define.Numeric, reduce.Itself
 	switch of := s.Attrs.Str("of"); of {
 	case "any":
 		rule = define.Logical
 	case "max", "min":
 	case "sum":
-		elem = summed
+		elem = reduce.Summed
 	default:
 		return x, op.Faultf(2, define.CodeAttr, "sp.rowfold of %q", of)
 	}
@@ -184,9 +185,9 @@ func rowfoldRef(c *op.Call) (value.Value, error) {
 	of, e := c.Attrs.Str("of"), c.Type.Elem
 	out := value.New(e, a.Rows, 1)
 	var ref func([]value.Scalar, types.Elem) value.Scalar
-	for _, w := range wholes() {
-		if w.name == of {
-			ref = w.ref
+	for _, w := range reduce.Wholes() {
+		if w.Name == of {
+			ref = w.Ref
 		}
 	}
 	for i := range a.Rows {

@@ -11,6 +11,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
+	"flow/kernels/reduce"
 	"flow/kernels/vec"
 )
 
@@ -43,11 +44,11 @@ func beginRowfold(c *op.Call, workers int) op.LoopBody {
 	if base == nil {
 		return rows
 	}
-	return onto(rows, out, base, choose(fold.least))
+	return onto(rows, out, base, reduce.PickOf(fold.least))
 }
 
 // onto is rows and then the greater or lesser of what they made and base, while it is in the cache.
-func onto(rows rowLoop, out, base *value.Dense, pick choice) rowLoop {
+func onto(rows rowLoop, out, base *value.Dense, pick reduce.Pick) rowLoop {
 	const piece = 1024
 	return func(lo, hi int) {
 		for ; lo < hi; lo += piece {
@@ -55,11 +56,11 @@ func onto(rows rowLoop, out, base *value.Dense, pick choice) rowLoop {
 			rows(lo, end)
 			switch out.Elem {
 			case types.F64:
-				pick.f64(out.F64[lo:end], out.F64[lo:end], base.F64[lo:end])
+				pick.F64(out.F64[lo:end], out.F64[lo:end], base.F64[lo:end])
 			case types.F32:
-				pick.f32(out.F32[lo:end], out.F32[lo:end], base.F32[lo:end])
+				pick.F32(out.F32[lo:end], out.F32[lo:end], base.F32[lo:end])
 			default:
-				pick.i64(out.I64[lo:end], out.I64[lo:end], base.I64[lo:end])
+				pick.I64(out.I64[lo:end], out.I64[lo:end], base.I64[lo:end])
 			}
 		}
 	}

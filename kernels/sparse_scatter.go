@@ -6,15 +6,17 @@ package kernels
 import (
 	"sync/atomic"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/exact"
+	"flow/kernels/reduce"
 )
 
 // scatters says whether the reduction of the columns of m is one that a scatter does.
-func (w whole) scatters(m *value.CSR) bool {
-	return (w.name == "sum" || w.name == "mean") && m.Elem.IsFloat()
+func scatters(w reduce.Whole, m *value.CSR) bool {
+	return (w.Class == loop.Sum || w.Class == loop.Mean) && m.Elem.IsFloat()
 }
 
 // scatter is such a reduction.
@@ -81,7 +83,7 @@ func (l *scatter) join(from, to int) {
 func (l *scatter) put(j int, round func() float64, round32 func() float32) {
 	switch {
 	case l.mean:
-		putFloat(l.out, j, round()/float64(l.m.Rows))
+		reduce.PutFloat(l.out, j, round()/float64(l.m.Rows))
 	case l.out.Elem == types.F32:
 		l.out.F32[j] = round32()
 	default:

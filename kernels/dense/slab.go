@@ -4,6 +4,7 @@ package dense
 // transpose.
 
 import (
+	"slices"
 	"unsafe"
 
 	"flow/ir/types"
@@ -224,3 +225,6 @@ func EachRun(d *value.Dense, f func(s Slab, n int)) {
 		f(SlabOf(d, i*d.Stride, d.Cols), d.Cols)
 	}
 }
+
+// Resized returns n elements of unknown content, in the memory of s if that is enough.
+func Resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }

@@ -1,4 +1,4 @@
-package kernels
+package reduce
 
 // This file lists the reductions that have an accumulator.
 
@@ -15,27 +15,30 @@ import (
 	"flow/kernels/vec"
 )
 
-// A few result and accumulator types.
-func counted(types.Elem) types.Elem { return types.I64 }
-func truth(types.Elem) types.Elem   { return types.Bool }
+// Counted is the element type of counts.
+func Counted(types.Elem) types.Elem { return types.I64 }
 
-// summed is the type of sums: integers stay, bools are counted.
-func summed(e types.Elem) types.Elem {
+// truth is the element type of verdicts.
+func truth(types.Elem) types.Elem { return types.Bool }
+
+// Summed is the type of sums: integers stay, bools are counted.
+func Summed(e types.Elem) types.Elem {
 	if e == types.Bool {
 		return types.I64
 	}
 	return e
 }
 
-// averaged is the type of means and norms.
-func averaged(e types.Elem) types.Elem {
+// Averaged is the type of means and norms.
+func Averaged(e types.Elem) types.Elem {
 	if e == types.F32 {
 		return e
 	}
 	return types.F64
 }
 
-func itself(e types.Elem) types.Elem { return e }
+// Itself is the type of extremes: that of the elements.
+func Itself(e types.Elem) types.Elem { return e }
 
 // exactAcc is the accumulator of sums: an exact sum, or one integer that wraps.
 func exactAcc(e types.Elem) types.Type {
@@ -52,21 +55,23 @@ func oneSame(e types.Elem) types.Type {
 	return types.DenseOf(e, 1, 1)
 }
 
-func zero(acc *value.Dense) {
+// Zero makes a sum or a count that of nothing.
+func Zero(acc *value.Dense) {
 	clear(acc.I64)
 	clear(acc.Bool)
 }
 
-func wholes() []whole {
-	return []whole{
+// Wholes lists the reductions that have an accumulator, var and stddev aside (Variances).
+func Wholes() []Whole {
+	return []Whole{
 		{
-			name: "sum", class: loop.Sum, flops: 4, elem: summed, acc: exactAcc,
+			Name: "sum", Class: loop.Sum, Flops: 4, Elem: Summed, Acc: exactAcc,
 			doc: "sum is the sum of all elements. Of floats it is the exact sum, correctly rounded once: the order, the blocks and the ranks do " +
 				"not matter. Integers wrap, bools are counted.",
 			eg:   define.Eg(`sum(ones(3, 2))`, "6"),
-			part: addSum, join: joinSum, empty: zero,
-			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar { return rounded(acc, e) },
-			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
+			Part: addSum, Join: joinSum, Empty: Zero,
+			Done: func(acc *value.Dense, e types.Elem, n int) value.Scalar { return rounded(acc, e) },
+			Ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				if e == types.I64 {
 					s := int64(0)
 					for _, v := range x {
@@ -74,44 +79,44 @@ func wholes() []whole {
 					}
 					return value.I64(s)
 				}
-				return bigSum(x, e, false)
+				return ExactRef(x, e, false)
 			},
 		},
 		{
-			name: "mean", class: loop.Mean, flops: 4, elem: averaged, acc: wordsAcc,
+			Name: "mean", Class: loop.Mean, Flops: 4, Elem: Averaged, Acc: wordsAcc,
 			doc:  "mean is the sum of all elements, rounded once, divided by their number; nan for none.",
 			eg:   define.Eg(`mean(seq(0, 5))`, "2"),
-			part: addExact, join: joinExact, empty: zero,
-			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
+			Part: addExact, Join: joinExact, Empty: Zero,
+			Done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
 				s := sumOf(acc)
 				return define.Number(e, s.Round()/float64(n))
 			},
-			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
-				return define.Number(e, bigSum(x, types.F64, false).F/float64(len(x)))
+			Ref: func(x []value.Scalar, e types.Elem) value.Scalar {
+				return define.Number(e, ExactRef(x, types.F64, false).F/float64(len(x)))
 			},
 		},
 		{
-			name: "norm", class: loop.Norm, flops: 8, elem: averaged, acc: wordsAcc,
+			Name: "norm", Class: loop.Norm, Flops: 8, Elem: Averaged, Acc: wordsAcc,
 			doc:  "norm is the square root of the sum of all squares (Frobenius); the sum is exact and rounded once before the root.",
 			eg:   define.Eg(`norm(2 * ones(2, 2))`, "4"),
-			part: addSquares, join: joinExact, empty: zero,
-			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
+			Part: addSquares, Join: joinExact, Empty: Zero,
+			Done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
 				s := sumOf(acc)
 				return define.Number(e, math.Sqrt(s.Round()))
 			},
-			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
-				return define.Number(e, math.Sqrt(bigSum(x, types.F64, true).F))
+			Ref: func(x []value.Scalar, e types.Elem) value.Scalar {
+				return define.Number(e, math.Sqrt(ExactRef(x, types.F64, true).F))
 			},
 		},
 		{
-			name: "count", class: loop.Count, flops: 1, elem: counted, acc: oneI64,
+			Name: "count", Class: loop.Count, Flops: 1, Elem: Counted, Acc: oneI64,
 			doc:   "count is the number of elements that are not 0; nan counts.",
 			eg:    define.Eg(`count(eye(3))`, "3"),
-			part:  func(acc, a *value.Dense) { acc.I64[0] += nonZeros(a) },
-			join:  func(acc, b *value.Dense) { acc.I64[0] += b.I64[0] },
-			empty: zero,
-			done:  func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return value.I64(acc.I64[0]) },
-			ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
+			Part:  func(acc, a *value.Dense) { acc.I64[0] += NonZeros(a) },
+			Join:  func(acc, b *value.Dense) { acc.I64[0] += b.I64[0] },
+			Empty: Zero,
+			Done:  func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return value.I64(acc.I64[0]) },
+			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
 				n := int64(0)
 				for _, v := range x {
 					if v.True() {
@@ -122,14 +127,14 @@ func wholes() []whole {
 			},
 		},
 		{
-			name: "any", class: loop.Any, flops: 1, elem: truth, acc: oneBool,
+			Name: "any", Class: loop.Any, Flops: 1, Elem: truth, Acc: oneBool,
 			doc:   "any is true if some element is not 0.",
 			eg:    define.Eg(`any(eye(2) > 1)`, "false"),
-			part:  func(acc, a *value.Dense) { acc.Bool[0] |= truthBit(nonZeros(a) > 0) },
-			join:  func(acc, b *value.Dense) { acc.Bool[0] |= b.Bool[0] },
-			empty: zero,
-			done:  func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return acc.At(0, 0) },
-			ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
+			Part:  func(acc, a *value.Dense) { acc.Bool[0] |= Bit(NonZeros(a) > 0) },
+			Join:  func(acc, b *value.Dense) { acc.Bool[0] |= b.Bool[0] },
+			Empty: Zero,
+			Done:  func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return acc.At(0, 0) },
+			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
 				for _, v := range x {
 					if v.True() {
 						return value.Bool(true)
@@ -139,14 +144,14 @@ func wholes() []whole {
 			},
 		},
 		{
-			name: "all", class: loop.All, flops: 1, elem: truth, acc: oneBool,
+			Name: "all", Class: loop.All, Flops: 1, Elem: truth, Acc: oneBool,
 			doc:   "all is true if no element is 0.",
 			eg:    define.Eg(`all(ones(2, 2) == 1)`, "true"),
-			part:  func(acc, a *value.Dense) { acc.Bool[0] &= truthBit(nonZeros(a) == int64(a.Rows*a.Cols)) },
-			join:  func(acc, b *value.Dense) { acc.Bool[0] &= b.Bool[0] },
-			empty: func(acc *value.Dense) { acc.Bool[0] = 1 },
-			done:  func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return acc.At(0, 0) },
-			ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
+			Part:  func(acc, a *value.Dense) { acc.Bool[0] &= Bit(NonZeros(a) == int64(a.Rows*a.Cols)) },
+			Join:  func(acc, b *value.Dense) { acc.Bool[0] &= b.Bool[0] },
+			Empty: func(acc *value.Dense) { acc.Bool[0] = 1 },
+			Done:  func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return acc.At(0, 0) },
+			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
 				for _, v := range x {
 					if !v.True() {
 						return value.Bool(false)
@@ -160,14 +165,16 @@ func wholes() []whole {
 	}
 }
 
-func truthBit(b bool) uint8 {
+// Bit is the element of a truth value.
+func Bit(b bool) uint8 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-func nonZeros(a *value.Dense) int64 {
+// NonZeros is the number of elements that are not 0.
+func NonZeros(a *value.Dense) int64 {
 	n := int64(0)
 	dense.EachRun(a, func(s dense.Slab, _ int) {
 		n += vec.CountNonZero(s.F64) + vec.CountNonZero(s.F32) + vec.CountNonZero(s.I64) + vec.CountTrue(s.Bool)
@@ -189,12 +196,12 @@ func addSum(acc, a *value.Dense) {
 // addExact adds a block of any numeric type to an exact sum.
 func addExact(acc, a *value.Dense) {
 	x := sumOf(acc)
-	exactTo(&x, a)
+	ExactTo(&x, a)
 	x.PutWords(acc.I64[:exact.Words])
 }
 
-// exactTo adds a block of any numeric type to x.
-func exactTo(x *exact.Sum, a *value.Dense) {
+// ExactTo adds a block of any numeric type to x.
+func ExactTo(x *exact.Sum, a *value.Dense) {
 	dense.EachRun(a, func(s dense.Slab, _ int) {
 		x.AddSlice(s.F64)
 		x.AddSlice32(s.F32)
@@ -210,12 +217,12 @@ func exactTo(x *exact.Sum, a *value.Dense) {
 // addSquares adds the squares of a block to an exact sum.
 func addSquares(acc, a *value.Dense) {
 	x := sumOf(acc)
-	squaresTo(&x, a)
+	SquaresTo(&x, a)
 	x.PutWords(acc.I64[:exact.Words])
 }
 
-// squaresTo adds the squares of a block to x.
-func squaresTo(x *exact.Sum, a *value.Dense) {
+// SquaresTo adds the squares of a block to x.
+func SquaresTo(x *exact.Sum, a *value.Dense) {
 	dense.EachRun(a, func(s dense.Slab, _ int) {
 		x.AddSquares(s.F64)
 		x.AddSquares32(s.F32)
@@ -256,9 +263,9 @@ func rounded(acc *value.Dense, e types.Elem) value.Scalar {
 	return value.F64(s.Round())
 }
 
-// bigSum is the definition of a sum: arbitrary precision, rounded once to e. Values that are no
+// ExactRef is the definition of a sum: arbitrary precision, rounded once to e. Values that are no
 // real number decide it first, as in IEEE addition.
-func bigSum(x []value.Scalar, e types.Elem, squares bool) value.Scalar {
+func ExactRef(x []value.Scalar, e types.Elem, squares bool) value.Scalar {
 	sum := new(big.Float).SetPrec(4400)
 	special := 0.0
 	for _, s := range x {

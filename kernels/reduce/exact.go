@@ -1,4 +1,4 @@
-package kernels
+package reduce
 
 // This file reduces rows and columns by way of exact sums: sum, mean, norm, var and stddev.
 
@@ -6,8 +6,10 @@ import (
 	"math"
 	"slices"
 
+	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
 )
@@ -19,33 +21,34 @@ var (
 	ofBoth     = []bool{false, true}
 )
 
-// exactParts says of which exact sums a reduction of elements of e is made, and which are of squares; nil if it is not.
-func (w whole) exactParts(e types.Elem) (squares []bool) {
-	switch w.name {
-	case "sum":
+// exactParts says of which exact sums a reduction of elements of e is made, and which are of
+// squares; nil if it is not.
+func (w Whole) exactParts(e types.Elem) (squares []bool) {
+	switch w.Class {
+	case loop.Sum:
 		if e.IsFloat() {
 			return ofElements
 		}
-	case "mean":
+	case loop.Mean:
 		return ofElements
-	case "norm":
+	case loop.Norm:
 		return ofSquares
-	case "var", "stddev":
+	case loop.Var, loop.Stddev:
 		return ofBoth
 	}
 	return nil
 }
 
 // ofSums is the result for n elements, as one of e, of the sums of exactParts.
-func (w whole) ofSums(s, q *exact.Sum, n int, e types.Elem) float64 {
-	switch w.name {
-	case "norm":
+func (w Whole) ofSums(s, q *exact.Sum, n int, e types.Elem) float64 {
+	switch w.Class {
+	case loop.Norm:
 		return math.Sqrt(s.Round())
-	case "mean":
+	case loop.Mean:
 		return s.Round() / float64(n)
-	case "var":
+	case loop.Var:
 		return exact.VarianceOf(s, q, n, e == types.F32)
-	case "stddev":
+	case loop.Stddev:
 		return math.Sqrt(exact.VarianceOf(s, q, n, false))
 	}
 	if e == types.F32 {
@@ -54,8 +57,8 @@ func (w whole) ofSums(s, q *exact.Sum, n int, e types.Elem) float64 {
 	return s.Round()
 }
 
-// putFloat sets element i of a contiguous vector of floats.
-func putFloat(out *value.Dense, i int, x float64) {
+// PutFloat sets element i of a contiguous vector of floats.
+func PutFloat(out *value.Dense, i int, x float64) {
 	if out.Elem == types.F32 {
 		out.F32[i] = float32(x)
 	} else {
@@ -71,8 +74,9 @@ type exactRows struct {
 	wide         []float64
 }
 
-// exactRows reduces each row. Elements are taken as float64, which is what the language widens them to.
-func (w whole) exactRows(out, a *value.Dense, room *lineRoom) {
+// exactRows reduces each row. Elements are taken as float64, which is what the language widens them
+// to.
+func (w Whole) exactRows(out, a *value.Dense, room *Room) {
 	if room.exact == nil {
 		room.exact = &exactRows{}
 	}
@@ -85,16 +89,16 @@ func (w whole) exactRows(out, a *value.Dense, room *lineRoom) {
 			continue
 		}
 		for k := range n {
-			putFloat(out, (i+k)*out.Stride, r.alone(w, x[k*ld:][:a.Cols], out.Elem))
+			PutFloat(out, (i+k)*out.Stride, r.alone(w, x[k*ld:][:a.Cols], out.Elem))
 		}
 	}
 }
 
 // sideBySide reduces n short rows, from row i of the result on.
-func (r *exactRows) sideBySide(w whole, out *value.Dense, i int, x []float64, ld, n, cols int) {
+func (r *exactRows) sideBySide(w Whole, out *value.Dense, i int, x []float64, ld, n, cols int) {
 	r.turned.Turn(x, ld, n, cols)
-	r.turned.Sum(&r.sums, w.name == "norm")
-	both := w.name == "var" || w.name == "stddev"
+	r.turned.Sum(&r.sums, w.Class == loop.Norm)
+	both := w.Class == loop.Var || w.Class == loop.Stddev
 	if both {
 		r.turned.Sum(&r.square, true)
 	}
@@ -106,39 +110,39 @@ func (r *exactRows) sideBySide(w whole, out *value.Dense, i int, x []float64, ld
 			s, exactly := r.sums.Parts(k)
 			q, squares := r.square.Parts(k)
 			if exactly && squares {
-				v, ok = exact.Variance(&s, &q, cols, out.Elem == types.F32 && w.name == "var")
+				v, ok = exact.Variance(&s, &q, cols, out.Elem == types.F32 && w.Class == loop.Var)
 			}
-			if w.name == "stddev" {
+			if w.Class == loop.Stddev {
 				v = math.Sqrt(v)
 			}
-		case w.name == "sum" && out.Elem == types.F32:
+		case w.Class == loop.Sum && out.Elem == types.F32:
 			var f float32
 			f, ok = r.sums.Round32(k)
 			v = float64(f)
 		default:
 			v, ok = r.sums.Round(k)
-			switch w.name {
-			case "norm":
+			switch w.Class {
+			case loop.Norm:
 				v = math.Sqrt(v)
-			case "mean":
+			case loop.Mean:
 				v /= float64(cols)
 			}
 		}
 		if !ok {
 			v = r.alone(w, x[k*ld:][:cols], out.Elem)
 		}
-		putFloat(out, (i+k)*out.Stride, v)
+		PutFloat(out, (i+k)*out.Stride, v)
 	}
 }
 
 // alone reduces one row.
-func (r *exactRows) alone(w whole, x []float64, e types.Elem) float64 {
-	switch w.name {
-	case "norm":
+func (r *exactRows) alone(w Whole, x []float64, e types.Elem) float64 {
+	switch w.Class {
+	case loop.Norm:
 		return math.Sqrt(exact.OfSquares(x))
-	case "mean":
+	case loop.Mean:
 		return exact.Of(x) / float64(len(x))
-	case "var", "stddev":
+	case loop.Var, loop.Stddev:
 		s, q := &r.one[0], &r.one[1]
 		s.Reset()
 		q.Reset()
@@ -152,7 +156,8 @@ func (r *exactRows) alone(w whole, x []float64, e types.Elem) float64 {
 	return exact.Of(x)
 }
 
-// floats is rows x cols elements of a from (i, j) on as float64, rows ld apart: where they lie or, of other elements, in wide.
+// floats is rows x cols elements of a from (i, j) on as float64, rows ld apart: where they lie or,
+// of other elements, in wide.
 func floats(a *value.Dense, i, j, rows, cols int, wide *[]float64) (x []float64, ld int) {
 	if rows == 0 || cols == 0 {
 		return nil, 0
@@ -179,7 +184,7 @@ func floats(a *value.Dense, i, j, rows, cols int, wide *[]float64) (x []float64,
 
 // columnSums is the sums of columns that a reduction is made of.
 type columnSums struct {
-	w       whole
+	w       Whole
 	elem    types.Elem
 	squares []bool
 	of      [2][]exact.Sum // by the places in squares
@@ -189,11 +194,11 @@ type columnSums struct {
 }
 
 // begin starts n columns of elements of e.
-func (c *columnSums) begin(w whole, e types.Elem, n int) {
+func (c *columnSums) begin(w Whole, e types.Elem, n int) {
 	c.w, c.elem, c.squares = w, e, w.exactParts(e)
 	c.near.wait = 0
 	for k := range c.squares {
-		c.of[k] = resized(c.of[k], n)
+		c.of[k] = dense.Resized(c.of[k], n)
 		for j := range c.of[k] {
 			c.of[k][j].Reset()
 		}
@@ -202,7 +207,7 @@ func (c *columnSums) begin(w whole, e types.Elem, n int) {
 
 // add adds column k of a to the sums of column j+k.
 func (c *columnSums) add(j int, a *value.Dense) {
-	if c.w.name == "mean" && c.elem == types.I64 { // exactly, though floats may not hold them
+	if c.w.Class == loop.Mean && c.elem == types.I64 { // exactly, though floats may not hold them
 		c.addInts(j, a)
 		return
 	}
@@ -225,7 +230,8 @@ func (c *columnSums) add(j int, a *value.Dense) {
 	}
 }
 
-// addBlock adds the elements of a, or their squares, to the sums of its columns, by cascades that keep all bits.
+// addBlock adds the elements of a, or their squares, to the sums of its columns, by cascades that
+// keep all bits.
 func (c *columnSums) addBlock(sums []exact.Sum, a *value.Dense, squares bool) {
 	for k := 0; k < a.Cols; k += exact.BlockCols {
 		n := min(exact.BlockCols, a.Cols-k)
@@ -237,7 +243,8 @@ func (c *columnSums) addBlock(sums []exact.Sum, a *value.Dense, squares bool) {
 	}
 }
 
-// nearCols is how many columns are summed at a time by package vec: three floats each stay in a first-level cache.
+// nearCols is how many columns are summed at a time by package vec: three floats each stay in a
+// first-level cache.
 const nearCols = 1024
 
 // nearSums sums columns by package vec while that is exact.
@@ -247,13 +254,14 @@ type nearSums struct {
 	wait    int // blocks until it is tried again
 }
 
-// sum is the sums of the columns of a, or of their squares: s[j] + t[j], exactly, if ok. a has at most vec.MaxNearRows rows.
+// sum is the sums of the columns of a, or of their squares: s[j] + t[j], exactly, if ok. a has at
+// most vec.MaxNearRows rows.
 func (n *nearSums) sum(a *value.Dense, squares bool) (s, t []float64, ok bool) {
 	if n.wait > 0 || a.Elem != types.F32 && (a.Elem != types.F64 || squares) || a.Rows == 0 || a.Cols == 0 {
 		n.wait = max(0, n.wait-1)
 		return nil, nil, false
 	}
-	n.s, n.t = resized(n.s, a.Cols), resized(n.t, a.Cols)
+	n.s, n.t = dense.Resized(n.s, a.Cols), dense.Resized(n.t, a.Cols)
 	if a.Elem == types.F64 {
 		ok = n.columns.Sum(n.s, n.t, a.F64, a.Stride, a.Rows, a.Cols)
 	} else {
@@ -265,10 +273,11 @@ func (n *nearSums) sum(a *value.Dense, squares bool) (s, t []float64, ok bool) {
 	return n.s, n.t, ok
 }
 
-// addInts adds the integers of a to the sums from column j on: as integers, while these hold all sums of so many rows.
+// addInts adds the integers of a to the sums from column j on: as integers, while these hold all
+// sums of so many rows.
 func (c *columnSums) addInts(j int, a *value.Dense) {
 	const rows = 1 << 12
-	c.ints = resized(c.ints, a.Cols)
+	c.ints = dense.Resized(c.ints, a.Cols)
 	for i0 := 0; i0 < a.Rows; i0 += rows {
 		clear(c.ints)
 		for i := i0; i < min(i0+rows, a.Rows); i++ {
@@ -304,6 +313,6 @@ func (c *columnSums) put(out *value.Dense, j, rows int) {
 		if len(c.squares) > 1 {
 			q = &c.of[1][k]
 		}
-		putFloat(out, j+k, c.w.ofSums(s, q, rows, out.Elem))
+		PutFloat(out, j+k, c.w.ofSums(s, q, rows, out.Elem))
 	}
 }

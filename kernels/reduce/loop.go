@@ -1,9 +1,11 @@
-package kernels
+package reduce
 
 // This file runs reductions as loops: every worker has an accumulator of its own, which needs no
 // lock, and End joins them. Accumulators are exact, so nothing depends on who added what.
 
 import (
+	"sync"
+
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/exact"
@@ -11,7 +13,7 @@ import (
 )
 
 // loop is the Loop of a whole reduction.
-func (w whole) loop() *op.Loop {
+func (w Whole) loop() *op.Loop {
 	return &op.Loop{
 		Light: true,
 		Space: func(c *op.Call) (n, leaf int) {
@@ -26,7 +28,7 @@ func (w whole) loop() *op.Loop {
 
 type wholeBody struct {
 	window.Windows
-	w  whole
+	w  Whole
 	c  *op.Call
 	in *value.Dense
 	by []wholeWorker
@@ -42,19 +44,17 @@ type wholeWorker struct {
 func (l *wholeBody) Chunk(worker, lo, hi int) error {
 	w := &l.by[worker]
 	if w.acc == nil {
-		t := l.w.acc(l.in.Elem)
-		w.acc = value.New(t.Elem, t.Rows, t.Cols)
-		l.w.empty(w.acc)
+		w.acc = l.w.Accumulator(l.in.Elem)
 	}
 	if l.Segs == 1 {
 		l.in.Window(&w.view, lo, 0, hi-lo, l.Width)
-		l.w.part(w.acc, &w.view)
+		l.w.Part(w.acc, &w.view)
 		return nil
 	}
 	for ; lo < hi; lo++ {
 		j := lo % l.Segs * l.Width
 		l.in.Window(&w.view, lo/l.Segs, j, 1, min(l.Width, l.in.Cols-j))
-		l.w.part(w.acc, &w.view)
+		l.w.Part(w.acc, &w.view)
 	}
 	return nil
 }
@@ -68,16 +68,16 @@ func (l *wholeBody) End() error {
 		case acc == nil:
 			acc = b
 		default:
-			l.w.join(acc, b)
+			l.w.Join(acc, b)
 		}
 	}
-	l.c.Out = l.w.done(acc, l.c.Type.Elem, l.in.Rows*l.in.Cols)
+	l.c.Out = l.w.Done(acc, l.c.Type.Elem, l.in.Rows*l.in.Cols)
 	return nil
 }
 
 // colLoop is the Loop of a reduction of columns. Many columns are shared out among the workers; of
 // few long ones each worker reduces its rows, and the results are joined column by column.
-func colLoop(f *fold, kernel func(c *op.Call) error) *op.Loop {
+func colLoop(f *Fold, kernel func(c *op.Call) error) *op.Loop {
 	byColumn := window.Loop(kernel, window.Cols)
 	long := func(c *op.Call) bool {
 		t := c.In[0].Type()
@@ -107,7 +107,7 @@ func colLoop(f *fold, kernel func(c *op.Call) error) *op.Loop {
 const manyCols = 512
 
 type colBody struct {
-	fold *fold
+	fold *Fold
 	c    *op.Call
 	in   *value.Dense
 	by   []colWorker
@@ -115,39 +115,42 @@ type colBody struct {
 
 // colWorker is what a worker knows of the columns: nothing before its first chunk.
 type colWorker struct {
-	f    *folder
+	cols *Columns
 	view value.Dense
 	_    [128]byte
 }
 
+// statePool keeps the memory of reductions of columns.
+var statePool = sync.Pool{New: func() any { return &Columns{} }}
+
 // Chunk adds rows lo..hi-1 to the worker's columns.
 func (l *colBody) Chunk(worker, lo, hi int) error {
 	w := &l.by[worker]
-	if w.f == nil {
-		w.f = folderPool.Get().(*folder)
-		w.f.ofColumns(l.fold, l.in)
+	if w.cols == nil {
+		w.cols = statePool.Get().(*Columns)
+		w.cols.Begin(l.fold, l.in.Elem, 0, l.in.Cols)
 	}
 	l.in.Window(&w.view, lo, 0, hi-lo, l.in.Cols)
-	w.f.cols.add(w.f, &w.view, lo, 0)
+	w.cols.Add(&w.view, lo, 0)
 	return nil
 }
 
 // End joins the workers' columns.
 func (l *colBody) End() error {
-	var first *folder
+	var first *Columns
 	for i := range l.by {
-		switch f := l.by[i].f; {
-		case f == nil:
+		switch s := l.by[i].cols; {
+		case s == nil:
 		case first == nil:
-			first = f
+			first = s
 		default:
-			first.cols.merge(l.fold, l.in.Elem, &f.cols)
+			first.Merge(s)
 		}
 	}
-	first.cols.finish(first, l.c.Result(), l.in.Rows)
+	first.Finish(l.c.Result(), l.in.Rows)
 	for i := range l.by {
-		if f := l.by[i].f; f != nil {
-			folderPool.Put(f)
+		if s := l.by[i].cols; s != nil {
+			statePool.Put(s)
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package kernels
+package reduce
 
 // This file writes statistics of lists into loops. The order of a short list comes from a sorting
 // network, of which only the comparisons that a result needs are written.

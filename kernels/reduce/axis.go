@@ -1,4 +1,4 @@
-package kernels
+package reduce
 
 // This file defines the reductions of every row (a result of n x 1) and of every column (1 x m):
 // rowsum, colsum, rowmean and so on. Blocks hold whole rows or whole columns, so that there are no
@@ -21,8 +21,8 @@ import (
 // the arg rows.
 func axisRows() []*op.Def {
 	var out []*op.Def
-	for _, w := range wholes() {
-		out = append(out, axisRow(w, w.name, true), axisRow(w, w.name, false))
+	for _, w := range Wholes() {
+		out = append(out, AxisRow(w, w.Name, true), AxisRow(w, w.Name, false))
 	}
 	for _, byRow := range []bool{true, false} {
 		out = append(out, argRow("argmin", byRow, true), argRow("argmax", byRow, false))
@@ -30,15 +30,17 @@ func axisRows() []*op.Def {
 	return out
 }
 
-// axisNames are the words of the two directions.
-func axisNames(byRow bool) (prefix, each, of string) {
+// AxisNames are the words of the two directions.
+func AxisNames(byRow bool) (prefix, each, of string) {
 	if byRow {
 		return "row", "row", "n x 1"
 	}
 	return "col", "column", "1 x m"
 }
 
-func axisType(s *op.Sig, byRow, nonempty bool, elem func(types.Elem) types.Elem) (types.Type, error) {
+// AxisType is the type rule of a reduction of each row or each column, whose elements are elem of
+// the argument's. A nonempty one has no value of an empty line.
+func AxisType(s *op.Sig, byRow, nonempty bool, elem func(types.Elem) types.Elem) (types.Type, error) {
 	t := s.In[0]
 	if !t.IsDense() {
 		return types.Type{}, op.Faultf(0, define.CodeKind, "`%s` needs a dense matrix, not %v", s.Def.Source(), t)
@@ -56,41 +58,43 @@ func axisType(s *op.Sig, byRow, nonempty bool, elem func(types.Elem) types.Elem)
 	return out, nil
 }
 
-func axisRow(w whole, word string, byRow bool) *op.Def {
-	prefix, each, shape := axisNames(byRow)
+// AxisRow is the row that reduces each row or each column of a matrix by w; word names it behind
+// row or col.
+func AxisRow(w Whole, word string, byRow bool) *op.Def {
+	prefix, each, shape := AxisNames(byRow)
 	d := &op.Def{
 		Name: prefix + word,
 		Doc:  prefix + word + " is " + word + " of each " + each + ", " + shape + ".",
 		Args: []op.Arg{{Name: "x", Doc: "n x m"}},
-		Type: func(s *op.Sig) (types.Type, error) { return axisType(s, byRow, w.nonempty, w.elem) },
-		Laws: w.laws(), Flow: op.Flow{Rate: op.Once}, Class: w.class, Rate: "reduce." + prefix,
-		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.flops) },
+		Type: func(s *op.Sig) (types.Type, error) { return AxisType(s, byRow, w.Nonempty, w.Elem) },
+		Laws: w.laws(), Flow: op.Flow{Rate: op.Once}, Class: w.Class, Rate: "reduce." + prefix,
+		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
 	}
 	d.Shard.Kind, d.Fold, d.Eg = op.ShardCols, op.FoldCols, axisExample(word, byRow)
 	if byRow {
 		d.Shard.Kind, d.Fold = op.ShardRows, op.FoldRows
 	}
 	d.Ref = func(c *op.Call) (value.Value, error) {
-		return eachLine(c, byRow, w.nonempty, func(x []value.Scalar) value.Scalar { return w.ref(x, c.Type.Elem) })
+		return EachLine(c, byRow, w.Nonempty, func(x []value.Scalar) value.Scalar { return w.Ref(x, c.Type.Elem) })
 	}
 	d.Kernel = func(c *op.Call) error {
 		a, out := c.Dense(0), c.Result()
-		if w.nonempty && out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
+		if w.Nonempty && out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
 			return op.Failf(define.CodeData, "%s of an empty matrix", d.Name)
 		}
-		room := linePool.Get().(*lineRoom)
+		room := linePool.Get().(*Room)
 		defer linePool.Put(room)
 		switch {
-		case out.Rows*out.Cols == 0 || w.lines(out, a, byRow, room):
+		case out.Rows*out.Cols == 0 || w.Lines(out, a, byRow, room):
 		case byRow:
-			w.rows(out, a, room)
+			w.ByRow(out, a, room)
 		default:
-			w.exactCols(out, a)
+			w.ExactCols(out, a)
 		}
 		return nil
 	}
 	if d.Loop = window.Loop(d.Kernel, window.Rows); !byRow {
-		d.Loop = colLoop(&fold{axis: overCols, w: w}, d.Kernel)
+		d.Loop = colLoop(&Fold{Axis: OverCols, Whole: w}, d.Kernel)
 	}
 	return d
 }
@@ -111,8 +115,8 @@ func axisExample(word string, byRow bool) []op.Example {
 	return define.Eg("col"+word+"(ones(3, 2))", r[1])
 }
 
-// eachLine applies a definition on lists to every row or column.
-func eachLine(c *op.Call, byRow, nonempty bool, f func(x []value.Scalar) value.Scalar) (value.Value, error) {
+// EachLine applies a definition on lists to every row or column.
+func EachLine(c *op.Call, byRow, nonempty bool, f func(x []value.Scalar) value.Scalar) (value.Value, error) {
 	a := c.Dense(0)
 	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 	for k := range out.Rows * out.Cols {
@@ -134,14 +138,14 @@ func eachLine(c *op.Call, byRow, nonempty bool, f func(x []value.Scalar) value.S
 	return out, nil
 }
 
-// rows reduces each row: by exact sums where the reduction is made of them, everything else through
-// the accumulator.
-func (w whole) rows(out, a *value.Dense, r *lineRoom) {
-	if w.exactParts(a.Elem) != nil && (a.Elem != types.I64 || w.name != "mean") {
+// ByRow reduces each row: by exact sums where the reduction is made of them, everything else
+// through the accumulator.
+func (w Whole) ByRow(out, a *value.Dense, r *Room) {
+	if w.exactParts(a.Elem) != nil && (a.Elem != types.I64 || w.Class != loop.Mean) {
 		w.exactRows(out, a, r)
 		return
 	}
-	if w.name == "mean" && a.Elem == types.I64 {
+	if w.Class == loop.Mean && a.Elem == types.I64 {
 		for i := range a.Rows {
 			var row []int64
 			if a.Cols > 0 {
@@ -151,21 +155,21 @@ func (w whole) rows(out, a *value.Dense, r *lineRoom) {
 		}
 		return
 	}
-	t := w.acc(a.Elem)
+	t := w.Acc(a.Elem)
 	if r.acc == nil || !r.acc.Type().Equal(t) {
 		r.acc = value.New(t.Elem, t.Rows, t.Cols)
 	}
 	for i := range a.Rows {
-		w.empty(r.acc)
+		w.Empty(r.acc)
 		a.Window(&r.row, i, 0, 1, a.Cols)
-		w.part(r.acc, &r.row)
-		out.Set(i, 0, w.done(r.acc, out.Elem, a.Cols))
+		w.Part(r.acc, &r.row)
+		out.Set(i, 0, w.Done(r.acc, out.Elem, a.Cols))
 	}
 }
 
-// exactCols reduces columns by exact sums, a few at a time. Reductions of columns that are made of
+// ExactCols reduces columns by exact sums, a few at a time. Reductions of columns that are made of
 // none have loops (lines).
-func (w whole) exactCols(out, a *value.Dense) {
+func (w Whole) ExactCols(out, a *value.Dense) {
 	c := columnPool.Get().(*columnSums)
 	defer columnPool.Put(c)
 	c.near.wait = 0
@@ -184,7 +188,7 @@ func (w whole) exactCols(out, a *value.Dense) {
 
 // fromNear sets the results of the columns of a, from j on, where they follow from sums that two
 // floats hold.
-func (w whole) fromNear(out *value.Dense, j int, a *value.Dense, near *nearSums) bool {
+func (w Whole) fromNear(out *value.Dense, j int, a *value.Dense, near *nearSums) bool {
 	parts := w.exactParts(a.Elem)
 	if len(parts) != 1 {
 		return false
@@ -196,10 +200,10 @@ func (w whole) fromNear(out *value.Dense, j int, a *value.Dense, near *nearSums)
 	for k := range s {
 		p := exact.Pair{S: s[k], T: t[k]}
 		switch {
-		case w.name == "norm":
-			putFloat(out, j+k, math.Sqrt(p.Round()))
-		case w.name == "mean":
-			putFloat(out, j+k, p.Round()/float64(a.Rows))
+		case w.Class == loop.Norm:
+			PutFloat(out, j+k, math.Sqrt(p.Round()))
+		case w.Class == loop.Mean:
+			PutFloat(out, j+k, p.Round()/float64(a.Rows))
 		case out.Elem == types.F32:
 			out.F32[j+k] = p.Round32()
 		default:
@@ -211,7 +215,7 @@ func (w whole) fromNear(out *value.Dense, j int, a *value.Dense, near *nearSums)
 
 // argRow is the place of the least or greatest element of every row or column.
 func argRow(word string, byRow, least bool) *op.Def {
-	prefix, each, shape := axisNames(byRow)
+	prefix, each, shape := AxisNames(byRow)
 	name, which := prefix+word, "greatest"
 	if least {
 		which = "least"
@@ -221,7 +225,7 @@ func argRow(word string, byRow, least bool) *op.Def {
 		Doc:  name + " is the index of the " + which + " element of each " + each + ", " + shape + "; the first of equals; a nan wins.",
 		Args: []op.Arg{{Name: "x", Doc: "n x m"}},
 		Eg:   define.Eg("sum("+name+"(eye(3)))", map[bool]string{true: "1", false: "3"}[least]),
-		Type: func(s *op.Sig) (types.Type, error) { return axisType(s, byRow, true, counted) },
+		Type: func(s *op.Sig) (types.Type, error) { return AxisType(s, byRow, true, Counted) },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix,
 		Shard: op.Shard{Kind: op.ShardCols}, Fold: op.FoldCols,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
@@ -235,7 +239,7 @@ func argRow(word string, byRow, least bool) *op.Def {
 		d.Shard.Kind, d.Fold = op.ShardRows, op.FoldRows
 	}
 	d.Ref = func(c *op.Call) (value.Value, error) {
-		return eachLine(c, byRow, true, func(x []value.Scalar) value.Scalar {
+		return EachLine(c, byRow, true, func(x []value.Scalar) value.Scalar {
 			best := 0
 			for i, v := range x {
 				b := x[best]
@@ -254,11 +258,11 @@ func argRow(word string, byRow, least bool) *op.Def {
 		if out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
 			return op.Failf(define.CodeData, "%s of an empty matrix", name)
 		}
-		argsOf(out.I64, a, byRow, least)
+		Places(out.I64, a, byRow, least)
 		return nil
 	}
 	if d.Loop = window.Loop(d.Kernel, window.Rows); !byRow {
-		d.Loop = colLoop(&fold{axis: overCols, arg: true, least: least}, d.Kernel)
+		d.Loop = colLoop(&Fold{Axis: OverCols, Arg: true, Least: least}, d.Kernel)
 	}
 	return d
 }

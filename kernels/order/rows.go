@@ -1,4 +1,4 @@
-package kernels
+package order
 
 // This file defines the rows that put rows of a matrix in another order or choose among them: sort,
 // argsort, take, unique.
@@ -10,12 +10,11 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/move"
-	"flow/kernels/order"
 	"flow/kernels/window"
 )
 
-// reorder is the rows of this file.
-func reorder() []*op.Def {
+// Rows is the rows of this file.
+func Rows() []*op.Def {
 	first := op.Int(0)
 	by := op.Arg{Name: "by", Attr: true, Kind: op.IntVal, Default: &first, Doc: "the column to compare; a negative one counts from the end"}
 	desc := define.Flag("desc", "greatest first")
@@ -86,44 +85,44 @@ func reorder() []*op.Def {
 			Ref: func(c *op.Call) (value.Value, error) {
 				var seen []value.Scalar
 				for _, v := range define.Elements(c.In[0]) {
-					if v = order.Plain(v); !define.Contains(seen, v) {
+					if v = Plain(v); !define.Contains(seen, v) {
 						seen = append(seen, v)
 					}
 				}
 				out := value.New(c.Type.Elem, len(seen), 1)
-				for i, v := range order.InsertSorted(seen, false) {
+				for i, v := range InsertSorted(seen, false) {
 					out.Set(i, 0, v)
 				}
 				return out, nil
 			},
 			Laws: op.Pure, Flow: once, Cost: sortWork,
 			Kernel: func(c *op.Call) error {
-				keys := order.AppendKeys(nil, c.Dense(0))
-				order.SortKeys(keys)
-				out := value.New(c.Type.Elem, int(countRuns(keys)), 1)
+				keys := AppendKeys(nil, c.Dense(0))
+				SortKeys(keys)
+				out := value.New(c.Type.Elem, int(CountRuns(keys)), 1)
 				copyDifferent(out, 0, keys)
 				c.Out = out
 				return nil
 			},
-			Loop: &op.Loop{Space: sortAll, Begin: beginUnique},
+			Loop: &op.Loop{Space: SortAll, Begin: beginUnique},
 		},
 	}
 }
 
-// sortAll is the index space of sorting all elements of a matrix.
-func sortAll(c *op.Call) (n, leaf int) { return order.SortSpace(c.In[0].Type().Count()) }
+// SortAll is the index space of sorting all elements of a matrix.
+func SortAll(c *op.Call) (n, leaf int) { return SortSpace(c.In[0].Type().Count()) }
 
 // beginUnique counts the different elements of each class, and writes them when it is known where
 // each class begins.
 func beginUnique(c *op.Call, _ int) (op.LoopBody, error) {
-	l := order.BeginSort(c.Dense(0), false, false)
-	var starts [order.SortUnits + 1]int
-	l.SortedClass = func(class, lo, hi int) { starts[class+1] = int(countRuns(l.Sorted[lo:hi])) }
+	l := BeginSort(c.Dense(0), false, false)
+	var starts [SortUnits + 1]int
+	l.SortedClass = func(class, lo, hi int) { starts[class+1] = int(CountRuns(l.Sorted[lo:hi])) }
 	l.Between = func() bool {
-		for i := range order.SortUnits {
+		for i := range SortUnits {
 			starts[i+1] += starts[i]
 		}
-		c.Out = value.New(c.Type.Elem, starts[order.SortUnits], 1)
+		c.Out = value.New(c.Type.Elem, starts[SortUnits], 1)
 		return true
 	}
 	l.More = func(class int) {
@@ -137,7 +136,7 @@ func beginUnique(c *op.Call, _ int) (op.LoopBody, error) {
 func copyDifferent(out *value.Dense, i int, keys []uint64) {
 	for j, k := range keys {
 		if j == 0 || k != keys[j-1] {
-			out.Set(i, 0, order.Keyed(out.Elem, k))
+			out.Set(i, 0, Keyed(out.Elem, k))
 			i++
 		}
 	}
@@ -147,9 +146,9 @@ func copyDifferent(out *value.Dense, i int, keys []uint64) {
 // lo, lo + 1, ... of the result.
 func orderLoop(write func(c *op.Call, at []int64, lo int)) *op.Loop {
 	return &op.Loop{
-		Space: func(c *op.Call) (n, leaf int) { return order.SortSpace(c.In[0].Type().Rows) },
+		Space: func(c *op.Call) (n, leaf int) { return SortSpace(c.In[0].Type().Rows) },
 		Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-			l := order.BeginSort(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true)
+			l := BeginSort(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true)
 			l.SortedClass = func(_, lo, hi int) { write(c, l.At[lo:hi], lo) }
 			return l, nil
 		},
@@ -187,17 +186,17 @@ func sortColumn(x *value.Dense, a *op.Attrs) *value.Dense {
 
 // orderOf is the rows' places in order.
 func orderOf(x *value.Dense, a *op.Attrs) []int64 {
-	keys := order.AppendKeys(nil, sortColumn(x, a))
+	keys := AppendKeys(nil, sortColumn(x, a))
 	if a.Bool("desc") {
-		order.Downwards(keys, x.Elem.IsFloat())
+		Downwards(keys, x.Elem.IsFloat())
 	}
 	at := make([]int64, len(keys))
 	for i := range at {
 		at[i] = int64(i)
 	}
-	var r order.SortRoom
+	var r SortRoom
 	roomKeys, roomAt := r.Of(len(keys), true)
-	order.SortPairs(keys, at, roomKeys, roomAt)
+	SortPairs(keys, at, roomKeys, roomAt)
 	return at
 }
 
@@ -207,7 +206,7 @@ func orderRef(x *value.Dense, a *op.Attrs) []int {
 	var at []int
 	for i := range col.Rows {
 		k := len(at)
-		for k > 0 && order.Precedes(col.At(i, 0), col.At(at[k-1], 0), a.Bool("desc")) {
+		for k > 0 && Precedes(col.At(i, 0), col.At(at[k-1], 0), a.Bool("desc")) {
 			k--
 		}
 		at = append(at[:k], append([]int{i}, at[k:]...)...)
@@ -286,4 +285,15 @@ func takeElements(e *op.Elements) op.Element {
 		e.B.Check(0, e.Fold(loop.All, types.Bool, n, 1, inside))
 	}
 	return func(i, j loop.Lin) loop.Val { return x.At(loop.Of(loop.ValSym, int(rows.At(i, loop.Num(0)))), j) }
+}
+
+// CountRuns is the number of different keys in a sorted list.
+func CountRuns(keys []uint64) int64 {
+	n := int64(0)
+	for i, k := range keys {
+		if i == 0 || k != keys[i-1] {
+			n++
+		}
+	}
+	return n
 }

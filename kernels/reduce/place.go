@@ -1,4 +1,4 @@
-package kernels
+package reduce
 
 // This file finds the place of the least or greatest element of a whole matrix: the extreme of a
 // block of elements by vector loops first, and where it stands only in the block that has the best

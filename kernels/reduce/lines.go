@@ -1,20 +1,21 @@
-package kernels
+package reduce
 
-// This file defines the loops of row and column reductions that need no exact sum: counts, sums of integers, minima,
-// maxima and their places. All of them go over memory by rows.
+// This file defines the loops of row and column reductions that need no exact sum: counts, sums of
+// integers, minima, maxima and their places. All of them go over memory by rows.
 
 import (
 	"math"
 	"slices"
 	"sync"
 
+	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/vec"
 )
 
-// lineRoom is memory that the loops of this file use again and again.
-type lineRoom struct {
+// Room is memory that the loops of this file use again and again.
+type Room struct {
 	counts []int64
 	acc    *value.Dense
 	row    value.Dense
@@ -23,30 +24,31 @@ type lineRoom struct {
 
 // What kernels of one call use, which may be a chunk of a few rows.
 var (
-	linePool   = sync.Pool{New: func() any { return &lineRoom{} }}
+	linePool   = sync.Pool{New: func() any { return &Room{} }}
 	columnPool = sync.Pool{New: func() any { return &columnSums{} }}
 )
 
-// lines reduces every row or column of a where a loop of this file can; false leaves it to the accumulator.
-func (w whole) lines(out, a *value.Dense, byRow bool, r *lineRoom) bool {
-	switch w.name {
-	case "min", "max":
-		least := w.name == "min"
-		switch pick := choose(least); a.Elem {
+// Lines reduces every row or column of a where a loop of this file can; false leaves it to the
+// accumulator.
+func (w Whole) Lines(out, a *value.Dense, byRow bool, r *Room) bool {
+	switch w.Class {
+	case loop.Least, loop.Greatest:
+		least := w.Class == loop.Least
+		switch pick := PickOf(least); a.Elem {
 		case types.F64:
-			extremeLines(out.F64, a.F64, a, byRow, least, pick.f64)
+			extremeLines(out.F64, a.F64, a, byRow, least, pick.F64)
 		case types.F32:
-			extremeLines(out.F32, a.F32, a, byRow, least, pick.f32)
+			extremeLines(out.F32, a.F32, a, byRow, least, pick.F32)
 		case types.Bool:
 			extremeLines(out.Bool, a.Bool, a, byRow, least, pick.b)
 		default:
-			extremeLines(out.I64, a.I64, a, byRow, least, pick.i64)
+			extremeLines(out.I64, a.I64, a, byRow, least, pick.I64)
 		}
 		return true
-	case "count":
+	case loop.Count:
 		countLines(out.I64, a, byRow)
 		return true
-	case "any", "all":
+	case loop.Any, loop.All:
 		r.counts = slices.Grow(r.counts[:0], out.Rows*out.Cols)
 		counts := r.counts[:out.Rows*out.Cols]
 		countLines(counts, a, byRow)
@@ -55,10 +57,10 @@ func (w whole) lines(out, a *value.Dense, byRow bool, r *lineRoom) bool {
 			whole = int64(a.Cols)
 		}
 		for i, n := range counts {
-			out.Bool[i] = truthBit(w.name == "any" && n > 0 || w.name == "all" && n == whole)
+			out.Bool[i] = Bit(w.Class == loop.Any && n > 0 || w.Class == loop.All && n == whole)
 		}
 		return true
-	case "sum":
+	case loop.Sum:
 		switch a.Elem {
 		case types.Bool:
 			countLines(out.I64, a, byRow)
@@ -123,8 +125,8 @@ func sumLines(out []int64, a *value.Dense, byRow bool) {
 	}
 }
 
-// extremeLines writes the least or greatest element of every line; lines are not empty. Every NaN becomes the same
-// one, as in the whole reduction.
+// extremeLines writes the least or greatest element of every line; lines are not empty. Every NaN
+// becomes the same one, as in the whole reduction.
 func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow, least bool, pick func(dst, a, b []T)) {
 	for i := range d.Rows {
 		if d.Cols == 0 {
@@ -148,8 +150,9 @@ func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow, least bool, 
 	}
 }
 
-// argLines writes the index of the extreme element of every line of d, whose elements are x, to out. Of a row the extreme itself comes first,
-// and then its place: which element it is is chance, and a branch on that would be mispredicted.
+// argLines writes the index of the extreme element of every line of d, whose elements are x, to
+// out. Of a row the extreme itself comes first, and then its place: which element it is is chance,
+// and a branch on that would be mispredicted.
 func argLines[T vec.Element](out []int64, x []T, d *value.Dense, byRow, least bool) {
 	if byRow {
 		for i := range d.Rows {
@@ -177,15 +180,15 @@ const shortRow = 16
 func placeInShort[T vec.Element](row []T, least bool) int64 {
 	best, at := row[0], 0
 	for j, v := range row {
-		if beats(v, best, least) {
+		if Beats(v, best, least) {
 			best, at = v, j
 		}
 	}
 	return int64(at)
 }
 
-// beats reports that v replaces best: strictly beyond it, or the first NaN.
-func beats[T vec.Element](v, best T, least bool) bool {
+// Beats reports that v replaces best: strictly beyond it, or the first NaN.
+func Beats[T vec.Element](v, best T, least bool) bool {
 	if v != v {
 		return best == best
 	}
@@ -193,4 +196,26 @@ func beats[T vec.Element](v, best T, least bool) bool {
 		return v < best
 	}
 	return v > best
+}
+
+// BeatsScalar is Beats of scalars of one type.
+func BeatsScalar(v, best value.Scalar, least bool) bool {
+	if v.Elem.IsFloat() {
+		return Beats(v.F, best.F, least)
+	}
+	return Beats(v.I, best.I, least)
+}
+
+// Places writes the place of the extreme element of every line of d.
+func Places(out []int64, d *value.Dense, byRow, least bool) {
+	switch d.Elem {
+	case types.F64:
+		argLines(out, d.F64, d, byRow, least)
+	case types.F32:
+		argLines(out, d.F32, d, byRow, least)
+	case types.Bool:
+		argLines(out, d.Bool, d, byRow, least)
+	default:
+		argLines(out, d.I64, d, byRow, least)
+	}
 }

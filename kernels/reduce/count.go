@@ -1,6 +1,7 @@
-package kernels
+package reduce
 
-// This file counts what is not zero in columns: by rows, so that memory is read as it lies, without a branch an element.
+// This file counts what is not zero in columns: by rows, so that memory is read as it lies, without
+// a branch an element.
 
 import (
 	"encoding/binary"
@@ -9,13 +10,15 @@ import (
 	"flow/kernels/vec"
 )
 
-// tallyWidth is how many columns are counted at a time where counts are not int64 yet: their counts stay in the first-level cache.
+// tallyWidth is how many columns are counted at a time where counts are not int64 yet: their counts
+// stay in the first-level cache.
 const tallyWidth = 4096
 
 // narrowCols is how many columns fill vectors well.
 const narrowCols = 256
 
-// countColumns adds the number of elements that are not zero of every column of d, whose elements are x, to n.
+// countColumns adds the number of elements that are not zero of every column of d, whose elements
+// are x, to n.
 func countColumns[T vec.Element](n []int64, x []T, d *value.Dense) {
 	if k := narrowCols / max(d.Cols, 1); k > 1 && d.Stride == d.Cols && d.Rows >= 2*k { // k rows are one of k times as many columns
 		var room [narrowCols]int64
@@ -57,7 +60,8 @@ func countColumns[T vec.Element](n []int64, x []T, d *value.Dense) {
 	}
 }
 
-// countTruths counts bools: eight of them are added to eight counts of a byte in one word, for 255 rows.
+// countTruths counts bools: eight of them are added to eight counts of a byte in one word, for 255
+// rows.
 func countTruths(n []int64, x []uint8, d *value.Dense) {
 	var words [tallyWidth / 8]uint64
 	for j := 0; j < d.Cols; j += tallyWidth {

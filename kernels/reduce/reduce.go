@@ -1,4 +1,4 @@
-package kernels
+package reduce
 
 // This file defines the reductions of a whole matrix to one scalar: sum, mean, norm, prod, min,
 // max, count, any, all, identical; and how they are cut: each is a row of three hidden rows, block
@@ -15,72 +15,70 @@ import (
 	"flow/kernels/exact"
 )
 
-// reduce is the rows of the reduction family.
-func reduce() []*op.Def {
+// Rows is the rows of the reduction family.
+func Rows() []*op.Def {
 	var out []*op.Def
-	for _, r := range wholes() {
-		out = append(out, r.defs()...)
+	for _, r := range Wholes() {
+		out = append(out, r.Defs()...)
 	}
 	out = append(out, prod(), identical())
 	return append(out, axisRows()...)
 }
 
-// whole is a reduction that is made of an accumulator.
-type whole struct {
-	name, doc string
+// Whole is a reduction that is made of an accumulator.
+type Whole struct {
+	Name, doc string
 	eg        []op.Example
-	// elem is the result's element type for an argument of e; NoElem if it has none.
-	elem func(e types.Elem) types.Elem
-	// acc is the type of the accumulator for an argument of e.
-	acc func(e types.Elem) types.Type
-	// part adds the block a to acc, which is lent empty (see join).
-	part func(acc, a *value.Dense)
-	// join adds the accumulator b to acc; empty is the accumulator of nothing.
-	join  func(acc, b *value.Dense)
-	empty func(acc *value.Dense)
-	// done is the result, of type e, for n elements in all.
-	done func(acc *value.Dense, e types.Elem, n int) value.Scalar
-	// ref is the definition on the list of elements.
-	ref func(x []value.Scalar, e types.Elem) value.Scalar
-	// nonempty reductions have no value without elements.
-	nonempty bool
+	// Elem is the result's element type for an argument of e; NoElem if it has none.
+	Elem func(e types.Elem) types.Elem
+	// Acc is the type of the accumulator for an argument of e.
+	Acc func(e types.Elem) types.Type
+	// Part adds the block a to acc, which is lent empty (see join).
+	Part func(acc, a *value.Dense)
+	// Join adds the accumulator b to acc; empty is the accumulator of nothing.
+	Join  func(acc, b *value.Dense)
+	Empty func(acc *value.Dense)
+	// Done is the result, of type e, for n elements in all.
+	Done func(acc *value.Dense, e types.Elem, n int) value.Scalar
+	// Ref is the definition on the list of elements.
+	Ref func(x []value.Scalar, e types.Elem) value.Scalar
+	// Nonempty reductions have no value without elements.
+	Nonempty bool
 	// shared is the family whose .part and .join rows this one uses; "" has its own.
 	shared string
-	flops  float64
-	class  loop.Class
+	Flops  float64
+	Class  loop.Class
 }
 
-// defs is the row and its hidden parts.
-func (w whole) defs() []*op.Def {
+// Defs is the row and its hidden parts.
+func (w Whole) Defs() []*op.Def {
 	family := w.shared
 	if family == "" {
-		family = w.name
+		family = w.Name
 	}
 	out := []*op.Def{{
-		Name: w.name, Doc: w.doc, Eg: w.eg,
+		Name: w.Name, Doc: w.doc, Eg: w.eg,
 		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
-		Type: func(s *op.Sig) (types.Type, error) { return w.typ(s, 0) },
+		Type: func(s *op.Sig) (types.Type, error) { return w.Type(s, 0) },
 		Ref: func(c *op.Call) (value.Value, error) {
 			x := define.Elements(c.In[0])
-			if len(x) == 0 && w.nonempty {
+			if len(x) == 0 && w.Nonempty {
 				return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
-			return w.ref(x, c.Type.Elem), nil
+			return w.Ref(x, c.Type.Elem), nil
 		},
-		Laws: w.laws(), Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll, Class: w.class,
-		Shard: op.Shard{Kind: op.ShardReduce, Partial: family + ".part", Combine: family + ".join", Finish: w.name + ".done"},
+		Laws: w.laws(), Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll, Class: w.Class,
+		Shard: op.Shard{Kind: op.ShardReduce, Partial: family + ".part", Combine: family + ".join", Finish: w.Name + ".done"},
 		Rate:  "reduce." + family,
-		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.flops) },
+		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
 		Kernel: func(c *op.Call) error {
 			e, n := c.In[0].Type().Elem, c.In[0].Type().Count()
-			if n == 0 && w.nonempty {
+			if n == 0 && w.Nonempty {
 				return op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
-			t := w.acc(e)
-			acc := value.New(t.Elem, t.Rows, t.Cols)
-			w.empty(acc)
-			w.part(acc, define.AsDense(c.In[0]))
-			c.Out = w.done(acc, c.Type.Elem, n)
+			acc := w.Accumulator(e)
+			w.Part(acc, define.AsDense(c.In[0]))
+			c.Out = w.Done(acc, c.Type.Elem, n)
 			return nil
 		},
 		Loop: w.loop(),
@@ -92,71 +90,70 @@ func (w whole) defs() []*op.Def {
 }
 
 // laws: only a reduction that needs an element can fail.
-func (w whole) laws() op.Laws {
-	if w.nonempty {
+func (w Whole) laws() op.Laws {
+	if w.Nonempty {
 		return op.Pure
 	}
 	return op.Pure | op.Total
 }
 
-func (w whole) typ(s *op.Sig, i int) (types.Type, error) {
+// Type is the type rule: the result for argument i.
+func (w Whole) Type(s *op.Sig, i int) (types.Type, error) {
 	t := s.In[i]
 	if t.Kind != types.Scalar && !t.IsDense() {
 		return types.Type{}, op.Faultf(i, define.CodeKind, "`%s` needs a dense matrix or a scalar, not %v", s.Def.Source(), t)
 	}
 	e := types.NoElem
 	if t.Elem.IsNumeric() {
-		e = w.elem(t.Elem)
+		e = w.Elem(t.Elem)
 	}
 	if e == types.NoElem {
 		return types.Type{}, op.Faultf(i, define.CodeKind, "`%s` is not defined on %v", s.Def.Source(), t.Elem)
 	}
-	if w.nonempty && t.Kind == types.Matrix && t.Known() && t.Count() == 0 {
+	if w.Nonempty && t.Kind == types.Matrix && t.Known() && t.Count() == 0 {
 		return types.Type{}, op.Faultf(i, define.CodeShape, "`%s` of an empty matrix, %v", s.Def.Source(), t)
 	}
 	return types.ScalarOf(e), nil
 }
 
-func (w whole) partRow() *op.Def {
+func (w Whole) partRow() *op.Def {
 	return &op.Def{
-		Name: w.name + ".part", Hidden: true, Doc: w.name + ".part is the accumulator of one block.",
+		Name: w.Name + ".part", Hidden: true, Doc: w.Name + ".part is the accumulator of one block.",
 		Args: []op.Arg{{Name: "x"}},
 		Type: func(s *op.Sig) (types.Type, error) {
 			if !s.In[0].IsDense() || !s.In[0].Elem.IsNumeric() {
 				return types.Type{}, op.Faultf(0, define.CodeKind, "`%s` needs a dense matrix, not %v", s.Def.Name, s.In[0])
 			}
-			return w.acc(s.In[0].Elem), nil
+			return w.Acc(s.In[0].Elem), nil
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
-			t := w.acc(c.Dense(0).Elem)
-			acc := value.New(t.Elem, t.Rows, t.Cols)
-			w.empty(acc)
+			acc := w.Accumulator(c.Dense(0).Elem)
 			for _, x := range define.Elements(c.In[0]) { // one element at a time, each as a block of its own
 				one := value.New(x.Elem, 1, 1)
 				one.Set(0, 0, x)
-				w.part(acc, one)
+				w.Part(acc, one)
 			}
 			return acc, nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll, Rate: "reduce." + w.name,
-		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.flops) },
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll, Rate: "reduce." + w.Name,
+		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
 		Kernel: func(c *op.Call) error {
-			w.empty(c.Result())
-			w.part(c.Result(), c.Dense(0))
+			w.Empty(c.Result())
+			w.Part(c.Result(), c.Dense(0))
 			return nil
 		},
 	}
 }
 
-func (w whole) joinRow() *op.Def {
+func (w Whole) joinRow() *op.Def {
 	join := func(acc *value.Dense, in []value.Value) {
-		w.empty(acc)
+		w.Empty(acc)
 		for _, b := range in {
-			w.join(acc, define.AsDense(b)) // scalars come from partial rows like identical
+			w.Join(acc, define.AsDense(b)) // scalars come from partial rows like identical
 		}
 	}
 	return &op.Def{
-		Name: w.name + ".join", Hidden: true, Doc: w.name + ".join makes one accumulator of several, in any order.",
+		Name: w.Name + ".join", Hidden: true, Doc: w.Name + ".join makes one accumulator of several, in any order.",
 		Args: []op.Arg{{Name: "acc", Rest: true}},
 		Type: accumulatorsType,
 		Ref: func(c *op.Call) (value.Value, error) {
@@ -168,7 +165,7 @@ func (w whole) joinRow() *op.Def {
 			for k := len(c.In) - 1; k >= 0; k-- { // the other way round than the kernel: the order must not matter
 				next := value.New(t.Elem, t.Rows, t.Cols)
 				if k == len(c.In)-1 {
-					w.empty(acc)
+					w.Empty(acc)
 				}
 				join(next, []value.Value{acc, c.In[k]})
 				acc = next
@@ -193,12 +190,12 @@ func (w whole) joinRow() *op.Def {
 	}
 }
 
-func (w whole) doneRow() *op.Def {
+func (w Whole) doneRow() *op.Def {
 	done := func(c *op.Call) value.Value {
-		return w.done(c.Dense(0), c.Type.Elem, c.Attrs.Int("n"))
+		return w.Done(c.Dense(0), c.Type.Elem, c.Attrs.Int("n"))
 	}
 	return &op.Def{
-		Name: w.name + ".done", Hidden: true, Doc: w.name + ".done is the result of an accumulator.",
+		Name: w.Name + ".done", Hidden: true, Doc: w.Name + ".done is the result of an accumulator.",
 		Args: []op.Arg{
 			{Name: "acc"},
 			{Name: "elem", Attr: true, Kind: op.StrVal, Doc: "element type of the argument"},
@@ -209,10 +206,10 @@ func (w whole) doneRow() *op.Def {
 			if !ok {
 				return types.Type{}, op.Faultf(1, define.CodeAttr, "`%s` needs the attribute elem", s.Def.Name)
 			}
-			if !s.In[0].Equal(w.acc(e)) {
+			if !s.In[0].Equal(w.Acc(e)) {
 				return types.Type{}, op.Faultf(0, define.CodeKind, "`%s` takes an accumulator, not %v", s.Def.Name, s.In[0])
 			}
-			return types.ScalarOf(w.elem(e)), nil
+			return types.ScalarOf(w.Elem(e)), nil
 		},
 		Ref:  func(c *op.Call) (value.Value, error) { return done(c), nil },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
@@ -232,3 +229,11 @@ func accumulatorsType(s *op.Sig) (types.Type, error) {
 
 // sumOf is the exact sum that acc carries.
 func sumOf(acc *value.Dense) exact.Sum { return exact.FromWords(acc.I64[:exact.Words]) }
+
+// Accumulator is an empty one for elements of e.
+func (w Whole) Accumulator(e types.Elem) *value.Dense {
+	t := w.Acc(e)
+	acc := value.New(t.Elem, t.Rows, t.Cols)
+	w.Empty(acc)
+	return acc
+}

@@ -1,4 +1,4 @@
-package kernels
+package reduce
 
 // This file defines products: prod of all elements, rowprod and colprod of each line.
 //
@@ -37,7 +37,7 @@ func prod() *op.Def {
 			"with k + 256, then k + 128, and so on, and the products of runs neighbour with neighbour, until one is left.",
 		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
 		Eg:   define.Eg(`prod(seq(1, 6))`, "120"),
-		Type: func(s *op.Sig) (types.Type, error) { return whole{elem: summed}.typ(s, 0) },
+		Type: func(s *op.Sig) (types.Type, error) { return Whole{Elem: Summed}.Type(s, 0) },
 		Ref:  func(c *op.Call) (value.Value, error) { return refProd(define.Elements(c.In[0]), c.Type.Elem), nil },
 		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},
 		Elements: func(e *op.Elements) op.Element {
@@ -157,7 +157,7 @@ func (b *prodBody) Chunk(_, lo, hi int) error {
 		case types.F32:
 			b.runs[r] = value.Scalar{Elem: types.F32, F: float64(chainsOf(room.f32[:], s.F32, vec.MulF32))}
 		case types.Bool:
-			b.runs[r] = value.I64(int64(truthBit(vec.CountTrue(s.Bool) == int64(len(s.Bool)))))
+			b.runs[r] = value.I64(int64(Bit(vec.CountTrue(s.Bool) == int64(len(s.Bool)))))
 		default:
 			b.runs[r] = value.I64(chainsOf(room.i64[:], s.I64, vec.MulI64))
 		}
@@ -228,7 +228,7 @@ func (b *prodBody) End() error {
 // lineProduct is rowprod and colprod.
 func lineProduct() statistic {
 	return statistic{
-		name: "prod", elem: summed, flops: 1, row: "6\n120\n", col: "4 10 18\n",
+		name: "prod", elem: Summed, flops: 1, row: "6\n120\n", col: "4 10 18\n",
 		ref: func(_ *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar {
 			p := value.I64(1).Convert(e)
 			for _, v := range x {
@@ -262,7 +262,7 @@ func linesProducts(out, a *value.Dense, byRow bool) {
 			whole = int64(a.Cols)
 		}
 		for i, n := range out.I64 {
-			out.I64[i] = int64(truthBit(n == whole))
+			out.I64[i] = int64(Bit(n == whole))
 		}
 	default:
 		multiplyLines(out.I64, dense.GridOf[int64](a), byRow, vec.MulI64)

@@ -1,4 +1,4 @@
-package kernels
+package reduce
 
 // This file defines the reductions min and max, which have accumulators of one element, and
 // identical, which has none.
@@ -16,7 +16,7 @@ import (
 )
 
 // extremum is the row min or max of one argument.
-func extremum(name, which, output string, least bool) whole {
+func extremum(name, which, output string, least bool) Whole {
 	better := func(a, b value.Scalar) value.Scalar { // the definition: NaN wins, -0 is less than 0
 		switch {
 		case a.Elem.IsFloat() && least:
@@ -33,19 +33,19 @@ func extremum(name, which, output string, least bool) whole {
 	if least {
 		class = loop.Least
 	}
-	return whole{
-		name: name, class: class, flops: 1, elem: itself, acc: oneSame, nonempty: true,
+	return Whole{
+		Name: name, Class: class, Flops: 1, Elem: Itself, Acc: oneSame, Nonempty: true,
 		doc: name + " of one argument is the " + which + " element; nan if there is one. Of two it is elementwise.",
 		eg:  define.Eg(name+`(ones(2, 2))`, output),
-		part: func(acc, a *value.Dense) {
+		Part: func(acc, a *value.Dense) {
 			dense.EachRun(a, func(s dense.Slab, n int) {
 				one := value.New(a.Elem, 1, 1)
-				setExtreme(one, s, least)
+				SetExtreme(one, s, least)
 				join(acc, one)
 			})
 		},
-		join: join,
-		empty: func(acc *value.Dense) {
+		Join: join,
+		Empty: func(acc *value.Dense) {
 			worst := value.F64(math.Inf(1))
 			switch {
 			case acc.Elem.IsFloat():
@@ -62,8 +62,8 @@ func extremum(name, which, output string, least bool) whole {
 			}
 			acc.Set(0, 0, worst)
 		},
-		done: func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return acc.At(0, 0) },
-		ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
+		Done: func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return acc.At(0, 0) },
+		Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
 			m := x[0]
 			for _, v := range x[1:] {
 				m = better(m, v)
@@ -73,23 +73,24 @@ func extremum(name, which, output string, least bool) whole {
 	}
 }
 
-// choice is the vector loops of minimum or maximum.
-type choice struct {
-	f64 func(dst, a, b []float64)
-	f32 func(dst, a, b []float32)
-	i64 func(dst, a, b []int64)
+// Pick is the vector loops of minimum or maximum.
+type Pick struct {
+	F64 func(dst, a, b []float64)
+	F32 func(dst, a, b []float32)
+	I64 func(dst, a, b []int64)
 	b   func(dst, a, b []uint8)
 }
 
-func choose(least bool) choice {
+// PickOf is the vector loops of the minimum (least) or the maximum.
+func PickOf(least bool) Pick {
 	if least {
-		return choice{vec.MinF64, vec.MinF32, vec.MinI64, vec.And}
+		return Pick{vec.MinF64, vec.MinF32, vec.MinI64, vec.And}
 	}
-	return choice{vec.MaxF64, vec.MaxF32, vec.MaxI64, vec.Or}
+	return Pick{vec.MaxF64, vec.MaxF32, vec.MaxI64, vec.Or}
 }
 
-// setExtreme sets one, 1 x 1, to the least or greatest element of s, which is not empty.
-func setExtreme(one *value.Dense, s dense.Slab, least bool) {
+// SetExtreme sets one, 1 x 1, to the least or greatest element of s, which is not empty.
+func SetExtreme(one *value.Dense, s dense.Slab, least bool) {
 	switch one.Elem {
 	case types.F64:
 		one.F64[0] = extremeOf(s.F64, least)
@@ -123,9 +124,9 @@ func extremeOf[T vec.Element](s []T, least bool) T {
 	case []uint8:
 		n := vec.CountTrue(x)
 		if least {
-			return T(truthBit(n == int64(len(x))))
+			return T(Bit(n == int64(len(x))))
 		}
-		return T(truthBit(n > 0))
+		return T(Bit(n > 0))
 	}
 	panic("BUG: extremes of another type")
 }

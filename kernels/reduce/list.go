@@ -1,4 +1,4 @@
-package kernels
+package reduce
 
 // This file defines the statistics of a list in one piece: of all elements, of each row and of each
 // column. There are no partial results: the whole form is a loop of several passes (package order)
@@ -77,12 +77,12 @@ func (s statistic) attributes(sig *op.Sig) error {
 
 func (s statistic) wholeRow() *op.Def {
 	d := s.base(s.name, s.doc, s.whole)
-	w := whole{elem: s.elem, nonempty: s.nonempty}
+	w := Whole{Elem: s.elem, Nonempty: s.nonempty}
 	d.Type = func(sig *op.Sig) (types.Type, error) {
 		if err := s.attributes(sig); err != nil {
 			return types.Type{}, err
 		}
-		return w.typ(sig, 0)
+		return w.Type(sig, 0)
 	}
 	d.Ref = func(c *op.Call) (value.Value, error) {
 		x := define.Elements(c.In[0])
@@ -127,7 +127,7 @@ func oneLine(a *value.Dense) *value.Dense {
 }
 
 func (s statistic) lineRow(byRow bool) *op.Def {
-	prefix, each, shape := axisNames(byRow)
+	prefix, each, shape := AxisNames(byRow)
 	output := map[bool]string{true: s.row, false: s.col}[byRow]
 	d := s.base(prefix+s.name, prefix+s.name+" is "+s.name+" of each "+each+", "+shape+".", output)
 	d.Rate, d.Shard.Kind = "reduce."+prefix, op.ShardCols
@@ -138,10 +138,10 @@ func (s statistic) lineRow(byRow bool) *op.Def {
 		if err := s.attributes(sig); err != nil {
 			return types.Type{}, err
 		}
-		return axisType(sig, byRow, s.nonempty, s.elem)
+		return AxisType(sig, byRow, s.nonempty, s.elem)
 	}
 	d.Ref = func(c *op.Call) (value.Value, error) {
-		return eachLine(c, byRow, s.nonempty, func(x []value.Scalar) value.Scalar { return s.ref(c.Attrs, x, c.Type.Elem) })
+		return EachLine(c, byRow, s.nonempty, func(x []value.Scalar) value.Scalar { return s.ref(c.Attrs, x, c.Type.Elem) })
 	}
 	d.Kernel = func(c *op.Call) error {
 		a, out := c.Dense(0), c.Result()
@@ -209,17 +209,6 @@ func sortedKeys(line *value.Dense, room *[]uint64) []uint64 {
 	return *room
 }
 
-// countRuns is the number of different keys in a sorted list.
-func countRuns(keys []uint64) int64 {
-	n := int64(0)
-	for i, k := range keys {
-		if i == 0 || k != keys[i-1] {
-			n++
-		}
-	}
-	return n
-}
-
 // between is the quantile q of n sorted elements: element h = q (n - 1), and between two elements
 // linearly (type 7 of R. Hyndman, Y. Fan, "Sample quantiles in statistical packages", 1996).
 func between(n int, q float64, at func(i int) float64) float64 {
@@ -259,7 +248,7 @@ func betweenKeys(from, e types.Elem, n int, q float64, k, next uint64) value.Sca
 func beginNunique(c *op.Call, _ int) (op.LoopBody, error) {
 	l := order.BeginSort(c.Dense(0), false, false)
 	var different [order.SortUnits]int64
-	l.SortedClass = func(class, lo, hi int) { different[class] = countRuns(l.Sorted[lo:hi]) }
+	l.SortedClass = func(class, lo, hi int) { different[class] = order.CountRuns(l.Sorted[lo:hi]) }
 	l.Done = func() error {
 		n := int64(0)
 		for _, d := range different {
@@ -304,7 +293,7 @@ func quantileLoop(q func(a *op.Attrs) float64) *op.Loop {
 // argExtreme is argmin or argmax.
 func argExtreme(name, which, output string, least bool) statistic {
 	return statistic{
-		name: name, elem: counted, nonempty: true, flops: 1, whole: output,
+		name: name, elem: Counted, nonempty: true, flops: 1, whole: output,
 		doc: name + " is the place of the " + which + " element in row-major order (i * m + j): the first of equals; a nan wins. " +
 			"row" + name + " and col" + name + " give one place a row and a column.",
 		ref: func(_ *op.Attrs, x []value.Scalar, _ types.Elem) value.Scalar { return firstExtreme(x, least) },
@@ -325,7 +314,7 @@ func argExtreme(name, which, output string, least bool) statistic {
 func listStatistics() []statistic {
 	return []statistic{
 		{
-			name: "nunique", elem: counted, flops: 20,
+			name: "nunique", elem: Counted, flops: 20,
 			doc:   "nunique is the number of different elements; -0 and 0 are one, and so are all nan.",
 			whole: "6", row: "3\n3\n", col: "2 2 2\n",
 			ref: func(_ *op.Attrs, x []value.Scalar, _ types.Elem) value.Scalar {
@@ -338,15 +327,15 @@ func listStatistics() []statistic {
 				return value.I64(n)
 			},
 			run: func(_ *op.Attrs, line *value.Dense, _ types.Elem, room *[]uint64) value.Scalar {
-				return value.I64(countRuns(sortedKeys(line, room)))
+				return value.I64(order.CountRuns(sortedKeys(line, room)))
 			},
-			loop: &op.Loop{Space: sortAll, Begin: beginNunique},
+			loop: &op.Loop{Space: order.SortAll, Begin: beginNunique},
 			elements: func(e *op.Elements, rows, cols bool) op.Element {
 				return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return nuniqueBody(e.B, x) })
 			},
 		},
 		{
-			name: "quantile", elem: averaged, nonempty: true, flops: 20,
+			name: "quantile", elem: Averaged, nonempty: true, flops: 20,
 			doc: "quantile is the value that the fraction q of all elements does not exceed, 0 <= q <= 1: of the sorted elements the one at " +
 				"q * (n - 1), between two of them linearly (type 7). nan if there is one.",
 			args: []op.Arg{{Name: "q", Attr: true, Kind: op.FloatVal, Doc: "0 to 1"}},
@@ -367,7 +356,7 @@ func listStatistics() []statistic {
 			},
 		},
 		{
-			name: "median", elem: averaged, nonempty: true, flops: 20,
+			name: "median", elem: Averaged, nonempty: true, flops: 20,
 			doc:   "median is the middle of the sorted elements, or the mean of the two in the middle: the quantile 0.5. nan if there is one.",
 			whole: "3.5", row: "2\n5\n", col: "2.5 3.5 4.5\n",
 			ref: func(_ *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar { return refQuantile(0.5, x, e) },

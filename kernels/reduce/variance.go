@@ -1,4 +1,4 @@
-package kernels
+package reduce
 
 // This file defines the statistics beyond sums: var and stddev, which have an accumulator and are
 // cut like sum (reduce.go), and nunique, quantile, median, argmin, argmax and the products of
@@ -17,13 +17,13 @@ import (
 	"flow/kernels/exact"
 )
 
-// stats is the rows of statistics.
-func stats() []*op.Def {
+// Statistics is the rows of statistics.
+func Statistics() []*op.Def {
 	var out []*op.Def
-	for _, w := range variances() {
-		out = append(out, w.defs()...)
+	for _, w := range Variances() {
+		out = append(out, w.Defs()...)
 		for _, byRow := range []bool{true, false} {
-			d := axisRow(w, w.name, byRow)
+			d := AxisRow(w, w.Name, byRow)
 			zero := map[bool]string{true: "0\n0\n0\n", false: "0 0\n"}[byRow]
 			d.Eg = define.Eg(d.Name+"(ones(3, 2))", zero)
 			out = append(out, d)
@@ -35,10 +35,10 @@ func stats() []*op.Def {
 	return out
 }
 
-// variances is var and stddev. Their accumulator is two exact sums, of the elements and of their
+// Variances is var and stddev. Their accumulator is two exact sums, of the elements and of their
 // squares, so that one pass and any cut do; cancellation cannot hurt because nothing is rounded
 // before the end.
-func variances() []whole {
+func Variances() []Whole {
 	acc := func(types.Elem) types.Type { return types.DenseOf(types.I64, 1, 2*exact.Words) }
 	half := func(acc *value.Dense, k int) *value.Dense { return acc.View(0, k*exact.Words, 1, exact.Words) }
 	part := func(acc, a *value.Dense) {
@@ -56,17 +56,17 @@ func variances() []whole {
 		s, q := sumOf(half(acc, 0)), sumOf(half(acc, 1))
 		return exact.VarianceOf(&s, &q, n, narrow)
 	}
-	return []whole{
+	return []Whole{
 		{
-			name: "var", class: loop.Var, flops: 8, elem: averaged, acc: acc, part: part, join: join, empty: zero,
+			Name: "var", Class: loop.Var, Flops: 8, Elem: Averaged, Acc: acc, Part: part, Join: join, Empty: Zero,
 			doc: "var is the variance of all elements, the mean of the squared distances from the mean (divided by n, not n - 1): exact, " +
 				"rounded once, whatever the order, the blocks and the ranks. nan for no elements and where one is not finite; a square " +
 				"that f64 cannot hold counts as inf.",
 			eg: define.Eg(`var(seq(1, 5))`, "1.25"),
-			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
+			Done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
 				return define.Number(e, variance(acc, n, e == types.F32))
 			},
-			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
+			Ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				v, special, ok := varianceRef(x)
 				if !ok {
 					return define.Number(e, special)
@@ -75,13 +75,13 @@ func variances() []whole {
 			},
 		},
 		{
-			name: "stddev", shared: "var", class: loop.Stddev, flops: 8, elem: averaged, acc: acc, part: part, join: join, empty: zero,
+			Name: "stddev", shared: "var", Class: loop.Stddev, Flops: 8, Elem: Averaged, Acc: acc, Part: part, Join: join, Empty: Zero,
 			doc: "stddev is the standard deviation of all elements: the square root of var, which divides by n.",
 			eg:  define.Eg(`stddev(2 * seq(0, 2))`, "1"),
-			done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
+			Done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
 				return define.Number(e, math.Sqrt(variance(acc, n, false)))
 			},
-			ref: func(x []value.Scalar, e types.Elem) value.Scalar {
+			Ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				v, special, ok := varianceRef(x)
 				if !ok {
 					return define.Number(e, special)

@@ -1,0 +1,217 @@
+package reduce
+
+// This file reduces columns. Memory is read by rows, so the state holds all columns in work.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+	"flow/kernels/vec"
+)
+
+// Columns is the reduction of columns c0..c1-1 so far.
+type Columns struct {
+	of     *Fold
+	elem   types.Elem // of the elements
+	c0, c1 int
+	sums   columnSums
+	n      []int64      // counts, sums of integers, or the rows of extreme elements; -1: none yet
+	next   []int        // of every column that begins a block: the row behind those that have been looked at for extreme elements
+	best   *value.Dense // extreme elements, 1 x (c1-c0)
+	one    *value.Dense // 1 x 1: the extreme of nothing
+}
+
+// Reset forgets the columns; their memory is kept.
+func (s *Columns) Reset() { s.c0, s.c1 = 0, 0 }
+
+// Begin starts the reduction f of columns c0..c1-1 of elements of e.
+func (s *Columns) Begin(f *Fold, e types.Elem, c0, c1 int) {
+	n := c1 - c0
+	s.of, s.elem, s.c0, s.c1 = f, e, c0, c1
+	switch {
+	case f.Arg:
+		s.best, s.n = value.New(e, 1, n), dense.Resized(s.n, n)
+		for j := range s.n {
+			s.n[j] = -1
+		}
+		s.next = dense.Resized(s.next, n)
+		clear(s.next)
+	case f.inColumns(e):
+		s.sums.begin(f.Whole, e, n)
+	case f.Extreme():
+		if s.one == nil || s.one.Elem != e {
+			s.one = value.New(e, 1, 1)
+		}
+		f.Whole.Empty(s.one)
+		if s.best == nil || s.best.Elem != e || s.best.Cols != n {
+			s.best = value.New(e, 1, n)
+		}
+		b := dense.SlabOf(s.best, 0, n)
+		dense.Fill(&b, e, s.one.At(0, 0), 0, n)
+	default: // a count, or a sum of integers
+		s.n = dense.Resized(s.n, n)
+		clear(s.n)
+	}
+}
+
+// Add takes in a block whose first element is (i0, j0) of the index space.
+func (s *Columns) Add(b *value.Dense, i0, j0 int) {
+	f := s.of
+	j := j0 - s.c0
+	switch {
+	case f.inColumns(s.elem):
+		s.sums.add(j, b)
+	case f.Arg:
+		s.place(b, i0, j)
+	case f.Extreme():
+		switch pick := PickOf(f.Whole.Class == loop.Least); b.Elem {
+		case types.F64:
+			pickColumns(s.best.F64[j:j+b.Cols], b.F64, b, pick.F64)
+		case types.F32:
+			pickColumns(s.best.F32[j:j+b.Cols], b.F32, b, pick.F32)
+		case types.Bool:
+			pickColumns(s.best.Bool[j:j+b.Cols], b.Bool, b, pick.b)
+		default:
+			pickColumns(s.best.I64[j:j+b.Cols], b.I64, b, pick.I64)
+		}
+	default:
+		switch n := s.n[j : j+b.Cols]; {
+		case b.Elem == types.F64:
+			countColumns(n, b.F64, b)
+		case b.Elem == types.F32:
+			countColumns(n, b.F32, b)
+		case b.Elem == types.Bool: // sums too
+			countColumns(n, b.Bool, b)
+		case f.Whole.Class == loop.Sum:
+			for i := range b.Rows {
+				vec.AddI64(n, n, b.I64[i*b.Stride:][:b.Cols])
+			}
+		default:
+			countColumns(n, b.I64, b)
+		}
+	}
+}
+
+func pickColumns[T vec.Element](best, x []T, d *value.Dense, pick func(dst, a, b []T)) {
+	for i := range d.Rows {
+		pick(best, best, x[i*d.Stride:i*d.Stride+d.Cols])
+	}
+}
+
+// place looks for the extreme elements of a block whose first element is that of row i0 and of
+// column j of the state.
+func (s *Columns) place(b *value.Dense, i0, j int) {
+	behind := i0 >= s.next[j]
+	s.next[j] = max(s.next[j], i0+b.Rows)
+	switch at := s.n[j : j+b.Cols]; b.Elem {
+	case types.F64:
+		placeColumns(at, s.best.F64[j:], b.F64, b, i0, s.of.Least, behind)
+	case types.F32:
+		placeColumns(at, s.best.F32[j:], b.F32, b, i0, s.of.Least, behind)
+	case types.Bool:
+		placeColumns(at, s.best.Bool[j:], b.Bool, b, i0, s.of.Least, behind)
+	default:
+		placeColumns(at, s.best.I64[j:], b.I64, b, i0, s.of.Least, behind)
+	}
+}
+
+// placeColumns looks for the extreme elements of columns in a block whose first row is i0, behind
+// all that have been looked at or not. Of equal ones it is the first, though a worker may get an
+// earlier block after a later one.
+func placeColumns[T vec.Element](at []int64, best, x []T, d *value.Dense, i0 int, least, behind bool) {
+	for i := range d.Rows {
+		row := int64(i0 + i)
+		line := x[i*d.Stride : i*d.Stride+d.Cols]
+		at, best := at[:len(line)], best[:len(line)]
+		switch {
+		case at[0] < 0:
+			copy(best, line)
+			for j := range at {
+				at[j] = row
+			}
+		case !behind:
+			for j, v := range line {
+				if Beats(v, best[j], least) || row < at[j] && !Beats(best[j], v, least) {
+					best[j], at[j] = v, row
+				}
+			}
+		case least:
+			for j, v := range line {
+				if v < best[j] || v != v && best[j] == best[j] {
+					best[j], at[j] = v, row
+				}
+			}
+		default:
+			for j, v := range line {
+				if v > best[j] || v != v && best[j] == best[j] {
+					best[j], at[j] = v, row
+				}
+			}
+		}
+	}
+}
+
+// Merge takes in the same columns of other rows.
+func (s *Columns) Merge(o *Columns) {
+	f := s.of
+	if f.inColumns(s.elem) {
+		s.sums.merge(&o.sums)
+		return
+	}
+	for j := range s.c1 - s.c0 {
+		switch {
+		case f.Arg:
+			if o.n[j] < 0 {
+				continue
+			}
+			a, b := s.best.At(0, j), o.best.At(0, j)
+			if s.n[j] < 0 || BeatsScalar(b, a, f.Least) || !BeatsScalar(a, b, f.Least) && o.n[j] < s.n[j] {
+				s.best.Set(0, j, b)
+				s.n[j] = o.n[j]
+			}
+		case f.Extreme():
+		default:
+			s.n[j] += o.n[j]
+		}
+	}
+	if f.Arg || !f.Extreme() {
+		return
+	}
+	switch pick := PickOf(f.Whole.Class == loop.Least); s.best.Elem {
+	case types.F64:
+		pick.F64(s.best.F64, s.best.F64, o.best.F64)
+	case types.F32:
+		pick.F32(s.best.F32, s.best.F32, o.best.F32)
+	case types.Bool:
+		pick.b(s.best.Bool, s.best.Bool, o.best.Bool)
+	default:
+		pick.I64(s.best.I64, s.best.I64, o.best.I64)
+	}
+}
+
+// Finish writes the results of the columns, each of that many elements, to out.
+func (s *Columns) Finish(out *value.Dense, rows int) {
+	f := s.of
+	if f.inColumns(s.elem) {
+		s.sums.put(out, s.c0, rows)
+		return
+	}
+	for j := range s.c1 - s.c0 {
+		x := value.Scalar{Elem: out.Elem}
+		switch {
+		case f.Arg:
+			x.I = s.n[j]
+		case f.Extreme():
+			x = define.Canonical(s.best.At(0, j))
+		case f.Whole.Class == loop.Any:
+			x = value.Bool(s.n[j] > 0)
+		case f.Whole.Class == loop.All:
+			x = value.Bool(s.n[j] == int64(rows))
+		default:
+			x.I = s.n[j]
+		}
+		out.Set(0, s.c0+j, x)
+	}
+}
