@@ -62,8 +62,9 @@ var allowed = map[string]string{
 	"kernels/move":          "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/window",
 	"kernels/fourier":       "ir/op ir/types ir/value kernels/define kernels/vec",
 	"kernels/reduce":        "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/exact kernels/order kernels/vec kernels/window",
+	"kernels/sparse":        "ir/loop ir/op ir/sparsity ir/types ir/value memory kernels/blas kernels/construct kernels/define kernels/dense kernels/exact kernels/linalg kernels/move kernels/reduce kernels/vec kernels/window",
 	"kernels/inout":         "ir/loop ir/op ir/sparsity ir/types ir/value figure kernels/define kernels/dense kernels/elementwise kernels/format kernels/window",
-	"kernels":               "ir/loop ir/op ir/sparsity ir/types ir/value memory kernels/blas kernels/construct kernels/define kernels/dense kernels/elementwise kernels/exact kernels/fourier kernels/inout kernels/linalg kernels/loop/launch kernels/move kernels/order kernels/reduce kernels/vec kernels/window",
+	"kernels":               "ir/loop ir/op ir/sparsity ir/types ir/value kernels/blas kernels/construct kernels/define kernels/dense kernels/elementwise kernels/exact kernels/fourier kernels/inout kernels/linalg kernels/loop/launch kernels/move kernels/order kernels/reduce kernels/sparse kernels/vec kernels/window",
 
 	"stdlib":   "",
 	"examples": "", // programs, embedded for the manual, and their tests
@@ -116,6 +117,7 @@ var allowedInTests = map[string]string{
 	"kernels/fourier":            "kernels/rowtest",
 	"kernels/inout":              "kernels/rowtest",
 	"kernels/reduce":             "kernels/rowtest",
+	"kernels/sparse":             "kernels/rowtest",
 	"kernels":                    "kernels/loop/interp kernels/rowtest",
 	"kernels/loop/amd64":         "ir/value ir/loop/looptest kernels/loop/code golang.org/x/sys/cpu",
 	"kernels/loop/code":          "kernels/loop/amd64 golang.org/x/sys/cpu",

@@ -14,13 +14,11 @@
 //	encode.go        bin (bin_nest.go: as loops), recode, ctable (encode_weights.go: with weights, cropped); onehot.go: onehot, and sums and counts by code without it
 //	outer.go         outer of any elementwise operator, kron
 //	covariance.go    cov, cor, trace; covariance_elements.go: in loops
-//	sparse*.go       what takes or makes sparse matrices: forms, maps, moves, products, reductions, generators, semirings; sparse_cut.go: how their
-//	                 loops are cut; sparse_estimate.go: where results are not zero
 //
 // Families that need no engine are packages of their own: elementwise (arithmetic, functions,
 // comparison, fmt), linalg (@, potrf, eigvals), construct (zeros, rand, sample), move (t, slice,
-// subscripts), reduce (sum, rowmax, var, quantile), order (sort, take, unique), fourier, inout (read,
-// emit, pictures). What rows of all families share is below them: views of matrices in dense, type
+// subscripts), reduce (sum, rowmax, var, quantile), order (sort, take, unique), sparse, fourier, inout
+// (read, emit, pictures). What rows of all families share is below them: views of matrices in dense, type
 // rules and costs in define, loops over windows in window.
 //
 // A row says all that the rest of the system wants to know of its operator (package op). Its Ref is

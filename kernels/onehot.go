@@ -13,6 +13,7 @@ import (
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/linalg"
+	"flow/kernels/sparse"
 	"flow/kernels/window"
 )
 
@@ -57,7 +58,7 @@ func onehot() *op.Def {
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) {
 				if c.Type.IsSparse() {
-					return unitSpace(c.In[0].Type())
+					return sparse.UnitSpace(c.In[0].Type())
 				}
 				return dense.Space(c)
 			},
@@ -65,13 +66,13 @@ func onehot() *op.Def {
 				if !c.Type.IsSparse() {
 					return dense.Begin(c, workers)
 				}
-				n, _ := unitSpace(c.In[0].Type())
+				n, _ := sparse.UnitSpace(c.In[0].Type())
 				return beginOnehot(c, n), nil
 			},
 		},
 		Kernel: func(c *op.Call) error {
 			if c.Type.IsSparse() {
-				return allOf(beginOnehot(c, 1), 1)
+				return sparse.AllOf(beginOnehot(c, 1), 1)
 			}
 			return onehotKernel(c)
 		},
@@ -168,7 +169,7 @@ func onehotSums() *op.Def {
 				return nil, err
 			}
 			if c.Attrs.Int("panel") == 0 {
-				return refTransposedProduct(&op.Call{In: []value.Value{define.KeptRef(h.(*value.Dense)), c.In[1]}, Type: c.Type})
+				return sparse.TransposedProductRef(&op.Call{In: []value.Value{define.KeptRef(h.(*value.Dense)), c.In[1]}, Type: c.Type})
 			}
 			attrs := op.MakeAttrs(op.Attr{Name: "ta", Val: op.Bool(true)}, op.Attr{Name: "panel", Val: op.Int(c.Attrs.Int("panel"))})
 			return linalg.PanelsRef(&op.Call{In: []value.Value{h, c.In[1]}, Attrs: attrs, Type: c.Type})

@@ -11,37 +11,6 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// unevenSparse is a matrix whose rows differ in length as those of graphs do: some are empty, few
-// are nearly full. Of integers some are so that sums cancel.
-func unevenSparse(r *rand.Rand, e types.Elem, rows, cols int) *value.CSR {
-	m := value.NewCSR(e, rows, cols, 0)
-	for i := range rows {
-		share := 0.004
-		switch r.IntN(40) {
-		case 0:
-			share = 0.9
-		case 1, 2, 3, 4:
-			share = 0
-		}
-		for j := range cols {
-			if r.Float64() >= share {
-				continue
-			}
-			m.Col = append(m.Col, int32(j))
-			switch e {
-			case types.F64:
-				m.F64 = append(m.F64, r.NormFloat64())
-			case types.F32:
-				m.F32 = append(m.F32, float32(r.IntN(7)-9)/2)
-			case types.I64:
-				m.I64 = append(m.I64, []int64{-1, 1, 2}[r.IntN(3)])
-			}
-		}
-		m.Ptr[i+1] = int64(len(m.Col))
-	}
-	return m
-}
-
 // Every row of the family that has a loop gives the bits of its kernel on matrices that the loop
 // cuts, whatever the cut; and those of the definition where columns need several words of the bits
 // that say which are touched.
@@ -85,16 +54,16 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 		loops++
 		for trial := range 2 {
 			e := elemsUnderTest[(trial+r.IntN(2))%4]
-			a := unevenSparse(r, e, 400+r.IntN(200), 200+r.IntN(200))
+			a := rowtest.UnevenSparse(r, e, 400+r.IntN(200), 200+r.IntN(200))
 			switch d.For {
 			case "":
 				switch d.Name {
 				case "sp.product":
-					run(d, nil, a, unevenSparse(r, elemsUnderTest[r.IntN(4)], a.Cols, 200))
+					run(d, nil, a, rowtest.UnevenSparse(r, elemsUnderTest[r.IntN(4)], a.Cols, 200))
 				case "sp.tmatmul":
 					for _, width := range []int{1, 3, 40} {
 						for _, f := range []types.Elem{e, types.F64} {
-							run(d, nil, unevenSparse(r, e, 400, 300), anyDense(r, f, 400, width))
+							run(d, nil, rowtest.UnevenSparse(r, e, 400, 300), anyDense(r, f, 400, width))
 						}
 					}
 				default:
@@ -107,15 +76,15 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 			case "lower", "upper":
 				run(d, op.MakeAttrs(op.Attr{Name: "strict", Val: op.Bool(trial == 0)}), a)
 			case "rbind":
-				run(d, nil, a, unevenSparse(r, e, 300, a.Cols), unevenSparse(r, elemsUnderTest[trial], 1, a.Cols))
+				run(d, nil, a, rowtest.UnevenSparse(r, e, 300, a.Cols), rowtest.UnevenSparse(r, elemsUnderTest[trial], 1, a.Cols))
 			case "cbind":
-				run(d, nil, a, unevenSparse(r, e, a.Rows, 30), unevenSparse(r, elemsUnderTest[trial], a.Rows, 300))
+				run(d, nil, a, rowtest.UnevenSparse(r, e, a.Rows, 30), rowtest.UnevenSparse(r, elemsUnderTest[trial], a.Rows, 300))
 			case "matmul":
-				b := unevenSparse(r, elemsUnderTest[r.IntN(4)], a.Cols, 200)
+				b := rowtest.UnevenSparse(r, elemsUnderTest[r.IntN(4)], a.Cols, 200)
 				run(d, nil, a, b)
 				run(d, nil, a, define.EveryElement(b.View(0, b.Rows)))
 				run(d, nil, define.EveryElement(a), b)
-				run(d, nil, anyDense(r, e, 1, a.Rows), unevenSparse(r, e, a.Rows, 300))
+				run(d, nil, anyDense(r, e, 1, a.Rows), rowtest.UnevenSparse(r, e, a.Rows, 300))
 			default:
 				in := []value.Value{a}
 				for range len(d.Args) - 1 {
@@ -125,14 +94,14 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 					case 1:
 						in = append(in, anyDense(r, e, a.Rows, a.Cols))
 					default:
-						in = append(in, unevenSparse(r, e, a.Rows, a.Cols))
+						in = append(in, rowtest.UnevenSparse(r, e, a.Rows, a.Cols))
 					}
 				}
 				if d.For == "ifelse" || d.For == "and" || d.For == "or" || d.For == "not" || d.For == "xor" {
-					in[0] = unevenSparse(r, types.Bool, a.Rows, a.Cols)
+					in[0] = rowtest.UnevenSparse(r, types.Bool, a.Rows, a.Cols)
 				}
 				if d.For == "and" || d.For == "or" || d.For == "xor" {
-					in[1] = unevenSparse(r, types.Bool, a.Rows, a.Cols)
+					in[1] = rowtest.UnevenSparse(r, types.Bool, a.Rows, a.Cols)
 				}
 				run(d, nil, in...)
 			}
@@ -143,8 +112,8 @@ func TestSparseLoopsOnUnevenRows(t *testing.T) {
 	}
 	product, transpose := table.Must("sp.matmul"), table.Must("sp.t")
 	for _, e := range elemsUnderTest {
-		a, b := unevenSparse(r, e, 12, 30), unevenSparse(r, e, 30, 9000)
+		a, b := rowtest.UnevenSparse(r, e, 12, 30), rowtest.UnevenSparse(r, e, 30, 9000)
 		rowtest.Check(t, product, nil, []value.Value{a, b})
-		rowtest.Check(t, transpose, nil, []value.Value{unevenSparse(r, e, 300, 700)})
+		rowtest.Check(t, transpose, nil, []value.Value{rowtest.UnevenSparse(r, e, 300, 700)})
 	}
 }

@@ -170,7 +170,7 @@ func TestSparseWords(t *testing.T) {
 		try("sparse", nil, define.EveryElement(a))
 		try("nnz", nil, a)
 		try("nnz", nil, define.EveryElement(a))
-		for _, ring := range rings {
+		for _, ring := range []string{"max *", "min *", "min +", "max +", "or and"} {
 			try("semiring", []op.Attr{rowtest.Attr("ring", op.Str(ring))}, a, anyDense(r, f, m, 1))
 		}
 		for _, of := range []string{"max", "min", "sum", "any"} {

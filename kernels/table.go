@@ -14,6 +14,7 @@ import (
 	"flow/kernels/move"
 	"flow/kernels/order"
 	"flow/kernels/reduce"
+	"flow/kernels/sparse"
 )
 
 // Table is the operator table with the kernel set of that name for linear algebra ("" or "auto":
@@ -31,6 +32,6 @@ func TableReading(set string, in *inout.Input, own ...*op.Def) (*op.Table, error
 	maps := told(append((&engine{}).executes(append(elementwise.Rows(), elementwise.Shorthands()...)), elementwise.Texts()))
 	return op.NewTable(define.Possible(define.Bounded(define.Resolved(maps), define.Resolved(reduce.Rows()), construct.Rows(), fused(), loops(), define.Resolved(denseProducts(kernels)), define.Resolved(move.Rows()), inout.Rows(in),
 		controls(), define.Resolved(reduce.Statistics()), define.Resolved(cumulative()), define.Resolved(order.Rows()), define.Resolved(encode()), define.Resolved(pairings(maps)), construct.Sample(), define.Resolved(linalg.Decompositions(kernels)),
-		define.Resolved(covariances(kernels)), inout.Pictures(), define.Resolved(fourier.Rows()), define.Resolved(sparseRows(maps)),
+		define.Resolved(covariances(kernels)), inout.Pictures(), define.Resolved(fourier.Rows()), define.Resolved(sparse.Rows(maps)),
 		define.Resolved(own))...)...)
 }

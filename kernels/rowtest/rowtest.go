@@ -332,3 +332,34 @@ func Chunked(r *rand.Rand, c *op.Call, n, leaf, workers int) (value.Value, error
 func sameScalar(a, b value.Scalar) bool {
 	return a.Same(b) || a.Elem == b.Elem && math.IsNaN(a.F) && math.IsNaN(b.F)
 }
+
+// UnevenSparse is a matrix whose rows differ in length as those of graphs do: some are empty, few
+// are nearly full. Of integers some are so that sums cancel.
+func UnevenSparse(r *rand.Rand, e types.Elem, rows, cols int) *value.CSR {
+	m := value.NewCSR(e, rows, cols, 0)
+	for i := range rows {
+		share := 0.004
+		switch r.IntN(40) {
+		case 0:
+			share = 0.9
+		case 1, 2, 3, 4:
+			share = 0
+		}
+		for j := range cols {
+			if r.Float64() >= share {
+				continue
+			}
+			m.Col = append(m.Col, int32(j))
+			switch e {
+			case types.F64:
+				m.F64 = append(m.F64, r.NormFloat64())
+			case types.F32:
+				m.F32 = append(m.F32, float32(r.IntN(7)-9)/2)
+			case types.I64:
+				m.I64 = append(m.I64, []int64{-1, 1, 2}[r.IntN(3)])
+			}
+		}
+		m.Ptr[i+1] = int64(len(m.Col))
+	}
+	return m
+}

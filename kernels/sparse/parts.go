@@ -1,4 +1,4 @@
-package kernels
+package sparse
 
 // This file defines the rows that take sparse matrices apart by their diagonal and put them
 // together: lower, upper, rbind, cbind.
@@ -31,7 +31,7 @@ func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), column
 				return types.Type{}, op.Faultf(1, define.CodeAttr, "unit = true is for dense matrices").
 					WithHelp("%s(a, strict = true) + eye_sparse(n) has ones on the diagonal", name)
 			}
-			return sparseOf(0, s.In[0])
+			return Of(0, s.In[0])
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
 			d, err := ref(&op.Call{Def: c.Def, Attrs: c.Attrs, In: []value.Value{define.EveryElement(c.In[0])}})
@@ -41,11 +41,11 @@ func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), column
 			return define.KeptRef(d.(*value.Dense)), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
-		Kernel: func(c *op.Call) error { return allOf(begin(c, 1), 1) },
+		Kernel: func(c *op.Call) error { return AllOf(begin(c, 1), 1) },
 		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.Type) },
+			Space: func(c *op.Call) (n, leaf int) { return UnitSpace(c.Type) },
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-				n, _ := unitSpace(c.Type)
+				n, _ := UnitSpace(c.Type)
 				return begin(c, n), nil
 			},
 		},
@@ -74,7 +74,7 @@ func sparseBind(name string, down bool) *op.Def {
 			if err != nil {
 				return t, err
 			}
-			return sparseOf(0, t)
+			return Of(0, t)
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
 			full := &op.Call{Def: c.Def, Attrs: c.Attrs, Type: c.Type}
@@ -84,11 +84,11 @@ func sparseBind(name string, down bool) *op.Def {
 			return define.KeptRef(move.BindRef(full, down).(*value.Dense)), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
-		Kernel: func(c *op.Call) error { return allOf(beginBind(c, down, 1), 1) },
+		Kernel: func(c *op.Call) error { return AllOf(beginBind(c, down, 1), 1) },
 		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.Type) },
+			Space: func(c *op.Call) (n, leaf int) { return UnitSpace(c.Type) },
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-				n, _ := unitSpace(c.Type)
+				n, _ := UnitSpace(c.Type)
 				return beginBind(c, down, n), nil
 			},
 		},
@@ -137,7 +137,7 @@ func beginBind(c *op.Call, down bool, units int) *passLoop {
 		place = belowRows
 	}
 	return &passLoop{
-		rowCut: cutByEntries(units, out),
+		RowCut: cutByEntries(units, out),
 		run:    []func(worker, lo, hi int) error{func(_, lo, hi int) error { place(out, parts, lo, hi); return nil }},
 		next:   []func() (bool, error){func() (bool, error) { c.Out = out; return true, nil }},
 	}

@@ -1,4 +1,4 @@
-package kernels
+package sparse
 
 // This file defines products with sparse factors. An element of a product is one chain of fused
 // multiply-adds over ascending k from 0, as of dense ones, over the k at which every sparse factor
@@ -33,7 +33,7 @@ func sparseMatmul() *op.Def {
 				return t, err
 			}
 			if s.In[0].IsSparse() && s.In[1].IsSparse() {
-				return sparseOf(1, t)
+				return Of(1, t)
 			}
 			return denseResult(s, t)
 		},
@@ -52,9 +52,9 @@ func sparseMatmul() *op.Def {
 		Kernel: func(c *op.Call) error {
 			switch {
 			case spspProduct(c):
-				return allOf(beginGustavson(c, 1, 1), 1)
+				return AllOf(beginGustavson(c, 1, 1), 1)
 			case rowProduct(c):
-				return allOf(beginRowProduct(c, 1), columnUnits)
+				return AllOf(beginRowProduct(c, 1), columnUnits)
 			}
 			l := beginSparseProduct(c)
 			return l.Chunk(0, 0, c.Type.Rows)
@@ -63,7 +63,7 @@ func sparseMatmul() *op.Def {
 			Space: func(c *op.Call) (n, leaf int) {
 				switch {
 				case spspProduct(c):
-					return unitSpace(c.Type)
+					return UnitSpace(c.Type)
 				case c.In[0].Type().IsSparse():
 					return rowSpace(c.Type)
 				case rowProduct(c):
@@ -74,7 +74,7 @@ func sparseMatmul() *op.Def {
 			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 				switch {
 				case spspProduct(c):
-					n, _ := unitSpace(c.Type)
+					n, _ := UnitSpace(c.Type)
 					return beginGustavson(c, n, workers), nil
 				case rowProduct(c):
 					return beginRowProduct(c, workers), nil
@@ -116,9 +116,9 @@ func sparseProductAsDense() *op.Def {
 		},
 		Kernel: func(c *op.Call) error { return beginDenseProduct(c, 1).Chunk(0, 0, 1) },
 		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.Type) },
+			Space: func(c *op.Call) (n, leaf int) { return UnitSpace(c.Type) },
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-				n, _ := unitSpace(c.Type)
+				n, _ := UnitSpace(c.Type)
 				return beginDenseProduct(c, n), nil
 			},
 		},
@@ -126,7 +126,7 @@ func sparseProductAsDense() *op.Def {
 }
 
 // beginDenseProduct is the product of two sparse matrices in a dense one.
-func beginDenseProduct(c *op.Call, units int) *unitLoop {
+func beginDenseProduct(c *op.Call, units int) *UnitLoop {
 	a, b, out := c.In[0].(*value.CSR), c.In[1].(*value.CSR), c.Result()
 	var rows rowLoop
 	switch e := out.Elem; e {
@@ -137,7 +137,7 @@ func beginDenseProduct(c *op.Call, units int) *unitLoop {
 	default:
 		rows = productRows(dense.GridOf[int64](out), a, b, numbersOf[int64](a, e), numbersOf[int64](b, e), addI64)
 	}
-	return &unitLoop{rowCut: cutByEntries(units, a), run: func(_, lo, hi int) error { rows(lo, hi); return nil }}
+	return &UnitLoop{RowCut: cutByEntries(units, a), Run: func(_, lo, hi int) error { rows(lo, hi); return nil }}
 }
 
 func productRows[T float32 | float64 | int64](out dense.Grid[T], a, b *value.CSR, x, y []T, add func(sum []T, u T, cols []int32, v []T)) rowLoop {

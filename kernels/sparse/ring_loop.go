@@ -1,6 +1,6 @@
-package kernels
+package sparse
 
-// This file runs products of a sparse matrix and a vector over semirings (sparse_ring.go): loops
+// This file runs products of a sparse matrix and a vector over semirings (ring.go): loops
 // over rows.
 
 import (

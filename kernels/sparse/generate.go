@@ -1,4 +1,4 @@
-package kernels
+package sparse
 
 // This file defines the rows that make sparse matrices of nothing: rand_graph, rand_sparse,
 // eye_sparse. Their numbers come from the counter of rand (package construct).
@@ -108,11 +108,11 @@ func randSparse() *op.Def {
 			n := float64(s.Attrs.Int("n")) * float64(perRow(s.Attrs))
 			return op.Work{Flops: 40 * n, Bytes: 12 * n}
 		},
-		Kernel: func(c *op.Call) error { return allOf(beginRandomRows(c, 1, 1), 1) },
+		Kernel: func(c *op.Call) error { return AllOf(beginRandomRows(c, 1, 1), 1) },
 		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.Type) },
+			Space: func(c *op.Call) (n, leaf int) { return UnitSpace(c.Type) },
 			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-				n, _ := unitSpace(c.Type)
+				n, _ := UnitSpace(c.Type)
 				return beginRandomRows(c, n, workers), nil
 			},
 		},
@@ -174,7 +174,7 @@ func countsOf(s *op.Sig, first, second string) (a, b int, err error) {
 
 // sizedSparse is the type of a sparse matrix with room for so many entries, or what forbids it.
 func sizedSparse(s *op.Sig, e types.Elem, rows, cols, entries, each int) (types.Type, error) {
-	t, err := sparseOf(-1, types.DenseOf(e, rows, cols))
+	t, err := Of(-1, types.DenseOf(e, rows, cols))
 	if err != nil {
 		return t, err
 	}
@@ -254,9 +254,9 @@ func beginRandomRows(c *op.Call, units, workers int) op.LoopBody {
 	n, m, per, seed := c.Attrs.Int("n"), c.Attrs.Int("m"), perRow(c.Attrs), uint64(c.Attrs.Int("seed"))
 	out := value.NewCSR(types.F64, n, m, n*per)
 	by := make([]randomRow, workers)
-	return &unitLoop{
-		rowCut: rowCut{n, units, func(i int) int64 { return int64(i) }},
-		run: func(worker, lo, hi int) error {
+	return &UnitLoop{
+		RowCut: RowCut{n, units, func(i int) int64 { return int64(i) }},
+		Run: func(worker, lo, hi int) error {
 			r := &by[worker]
 			if r.moved == nil {
 				r.moved, r.row = map[int]int{}, make([]randomEntry, per)
@@ -270,7 +270,7 @@ func beginRandomRows(c *op.Call, units, workers int) op.LoopBody {
 			}
 			return nil
 		},
-		end: func() error { c.Out = out; return nil },
+		Then: func() error { c.Out = out; return nil },
 	}
 }
 

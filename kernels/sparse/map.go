@@ -1,4 +1,4 @@
-package kernels
+package sparse
 
 // This file derives from every elementwise row the one that takes sparse matrices. Which elements
 // of the result can be other than zero follows from the operator:
@@ -30,17 +30,16 @@ const (
 )
 
 func sparseMaps(maps []*op.Def) []*op.Def {
-	run := &engine{}
 	var out []*op.Def
 	for _, d := range maps {
-		if d.Elt != nil && !d.Hidden && d.Name != "fmt" {
-			out = append(out, sparseMap(d, run))
+		if d.Elt != nil && !d.Hidden {
+			out = append(out, sparseMap(d))
 		}
 	}
 	return out
 }
 
-func sparseMap(d *op.Def, run *engine) *op.Def {
+func sparseMap(d *op.Def) *op.Def {
 	s := &op.Def{
 		Name: "sp." + d.Name, For: d.Name, Word: define.SourceName(d), Hidden: true,
 		Doc:  "sp." + d.Name + " is " + d.Name + " with sparse arguments.",
@@ -48,8 +47,8 @@ func sparseMap(d *op.Def, run *engine) *op.Def {
 	}
 	s.Type = func(sig *op.Sig) (types.Type, error) { return sparseMapType(d, sig) }
 	s.Ref = func(c *op.Call) (value.Value, error) { return sparseMapRef(d, c) }
-	s.Kernel = func(c *op.Call) error { return sparseMapKernel(d, c, run) }
-	s.Loop = sparseMapLoop(d, run)
+	s.Kernel = func(c *op.Call) error { return sparseMapKernel(d, c) }
+	s.Loop = sparseMapLoop(d)
 	s.Stored = storedMap(d)
 	return s
 }
@@ -98,7 +97,7 @@ func sparseMapType(d *op.Def, s *op.Sig) (types.Type, error) {
 		return t, err
 	}
 	if p, _ := patternOf(d, s.In, t); p != patternAll {
-		return sparseOf(0, t)
+		return Of(0, t)
 	}
 	return denseResult(s, t)
 }
@@ -154,25 +153,25 @@ func sparseMapOf(d *op.Def, c *op.Call) (p pattern, full [3]bool, err error) {
 	return p, full, err
 }
 
-func sparseMapKernel(d *op.Def, c *op.Call, run *engine) error {
+func sparseMapKernel(d *op.Def, c *op.Call) error {
 	p, full, err := sparseMapOf(d, c)
 	switch {
 	case err != nil:
 		return err
 	case p != patternAll:
-		return allOf(beginSparseMap(d, c, run, p, full, 1, 1), 1)
+		return AllOf(beginSparseMap(d, c, p, full, 1, 1), 1)
 	}
-	l := beginWideMap(d, c, run, [3]bool{}, 1) // whole, of any shape that the run finds
-	return run.runSingle(&op.Call{Def: d, In: l.in, Type: c.Type, Out: c.Out})
+	l := beginWideMap(d, c, [3]bool{}, 1) // whole, of any shape that the run finds
+	return d.Kernel(&op.Call{Def: d, In: l.in, Type: c.Type, Out: c.Out})
 }
 
-func sparseMapLoop(d *op.Def, run *engine) *op.Loop {
+func sparseMapLoop(d *op.Def) *op.Loop {
 	return &op.Loop{
 		Space: func(c *op.Call) (n, leaf int) {
 			if c.Type.IsDense() {
 				return wideSpace(c.Type)
 			}
-			return unitSpace(c.Type)
+			return UnitSpace(c.Type)
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 			p, full, err := sparseMapOf(d, c)
@@ -180,10 +179,10 @@ func sparseMapLoop(d *op.Def, run *engine) *op.Loop {
 			case err != nil:
 				return nil, err
 			case p == patternAll:
-				return beginWideMap(d, c, run, full, workers), nil
+				return beginWideMap(d, c, full, workers), nil
 			}
-			n, _ := unitSpace(c.Type)
-			return beginSparseMap(d, c, run, p, full, n, workers), nil
+			n, _ := UnitSpace(c.Type)
+			return beginSparseMap(d, c, p, full, n, workers), nil
 		},
 	}
 }

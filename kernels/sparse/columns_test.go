@@ -1,4 +1,4 @@
-package kernels
+package sparse
 
 import (
 	"math"
@@ -8,27 +8,25 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/rowtest"
 )
 
 // Sums of columns that workers add to apart, of views that do not begin at entry 0 too, are those
 // of plain loops; where a matrix has few entries they are made by its transpose.
 func TestSumsOfColumns(t *testing.T) {
-	table, err := Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := define.Resolved(sparseReductions())
 	r := rand.New(rand.NewPCG(81, 82))
 	apart := 0
 	for trial := range 16 {
 		e := []types.Elem{types.Bool, types.I64}[trial%2]
 		cols := 100 + r.IntN(200)
-		rows, whole := 300, unevenSparse(r, e, 400, cols)
+		height, whole := 300, rowtest.UnevenSparse(r, e, 400, cols)
 		if trial%8 >= 6 {
 			whole = eyeOf(e, 1000)
-			rows = 900
+			height = 900
 		}
-		m := whole.View(37, rows)
+		m := whole.View(37, height)
 		if worthSums(m, 2) {
 			apart++
 		}
@@ -38,7 +36,7 @@ func TestSumsOfColumns(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"sp.colsum", "sp.colcount"} {
-			d := table.Must(name)
+			d := rowtest.RowNamed(t, rows, name)
 			typ, err := d.Type(&op.Sig{Def: d, In: []types.Type{m.Type()}})
 			if err != nil {
 				t.Fatal(err)
@@ -84,14 +82,11 @@ func eyeOf(e types.Elem, n int) *value.CSR {
 
 // Sums and means of columns of floats, of which two floats do not hold all, are the definition's.
 func TestScatteredColumns(t *testing.T) {
-	table, err := Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := define.Resolved(sparseReductions())
 	r := rand.New(rand.NewPCG(83, 84))
 	for trial := range 12 {
 		e := []types.Elem{types.F64, types.F32}[trial%2]
-		m := unevenSparse(r, e, 400, 60+r.IntN(40)).View(21, 320)
+		m := rowtest.UnevenSparse(r, e, 400, 60+r.IntN(40)).View(21, 320)
 		for k := range max(len(m.F64), len(m.F32)) {
 			v := math.Ldexp(r.NormFloat64(), r.IntN(1+trial*20)-trial*10)
 			if trial > 9 && r.IntN(900) == 0 {
@@ -106,7 +101,7 @@ func TestScatteredColumns(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"sp.colsum", "sp.colmean"} {
-			d := table.Must(name)
+			d := rowtest.RowNamed(t, rows, name)
 			typ, err := d.Type(&op.Sig{Def: d, In: []types.Type{m.Type()}})
 			if err != nil {
 				t.Fatal(err)

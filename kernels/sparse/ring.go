@@ -1,4 +1,4 @@
-package kernels
+package sparse
 
 // This file defines products of a sparse matrix and a vector over other semirings than (+, *), in
 // two rows:
@@ -54,7 +54,7 @@ func ringRows() []*op.Def {
 type ringBegin func(c *op.Call, workers int) op.LoopBody
 
 func wholeLoop(begin ringBegin) func(c *op.Call) error {
-	return func(c *op.Call) error { return allOf(begin(c, 1), c.In[0].(*value.CSR).Rows) }
+	return func(c *op.Call) error { return AllOf(begin(c, 1), c.In[0].(*value.CSR).Rows) }
 }
 
 func ringLoop(begin ringBegin) *op.Loop {

@@ -1,7 +1,8 @@
-package kernels
+package sparse
 
-// This file sums the columns of a sparse matrix of floats without a transpose: each worker adds entries as they lie to pairs of its own
-// (package exact), which a second pass puts together. The few columns that two floats do not hold are summed again.
+// This file sums the columns of a sparse matrix of floats without a transpose: each worker adds
+// entries as they lie to pairs of its own (package exact), which a second pass puts together. The
+// few columns that two floats do not hold are summed again.
 
 import (
 	"sync/atomic"
@@ -21,7 +22,7 @@ func scatters(w reduce.Whole, m *value.CSR) bool {
 
 // scatter is such a reduction.
 type scatter struct {
-	rowCut
+	RowCut
 	m       *value.CSR
 	out     *value.Dense
 	mean    bool
@@ -39,13 +40,14 @@ type scattered struct {
 }
 
 func beginScatter(m *value.CSR, out *value.Dense, mean bool, workers int) *scatter {
-	return &scatter{rowCut: cutByEntries(transposeUnits, m), m: m, out: out, mean: mean, by: make([]scattered, workers), lost: make([]bool, m.Cols)}
+	return &scatter{RowCut: cutByEntries(transposeUnits, m), m: m, out: out, mean: mean, by: make([]scattered, workers), lost: make([]bool, m.Cols)}
 }
 
-// Chunk adds the entries of units lo..hi-1, or puts together the sums of as many parts of the columns.
+// Chunk adds the entries of units lo..hi-1, or puts together the sums of as many parts of the
+// columns.
 func (l *scatter) Chunk(worker, lo, hi int) error {
 	if l.joining {
-		l.join(l.m.Cols*lo/l.units, l.m.Cols*hi/l.units)
+		l.join(l.m.Cols*lo/l.Units, l.m.Cols*hi/l.Units)
 		return nil
 	}
 	w := &l.by[worker]

@@ -1,6 +1,6 @@
 package kernels
 
-// This file defines the sparse forms of onehot, ctable and diag.
+// This file defines the sparse forms of onehot and ctable.
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/linalg"
+	"flow/kernels/sparse"
 )
 
 // sparseAttr asks for a sparse result of a row that makes a dense one otherwise.
@@ -24,7 +24,7 @@ func inForm(s *op.Sig, t types.Type, err error) (types.Type, error) {
 	if tell, is := define.Scarce(8 * float64(t.Rows)); is {
 		return t, op.Faultf(-1, define.CodeMemory, "`%s`: the pointers of %d rows take %s", s.Def.Source(), t.Rows, tell)
 	}
-	return sparseOf(-1, t)
+	return sparse.Of(-1, t)
 }
 
 // refInForm is a definition that makes a dense matrix, in the form that the call asks for.
@@ -43,9 +43,9 @@ func beginOnehot(c *op.Call, units int) op.LoopBody {
 	a := c.Dense(0)
 	codes := codeColumn{a, c.Attrs.Int("k")}
 	out := value.NewCSR(types.F64, a.Rows, codes.k, a.Rows)
-	return &unitLoop{
-		rowCut: rowCut{a.Rows, units, func(i int) int64 { return int64(i) }},
-		run: func(_, lo, hi int) error {
+	return &sparse.UnitLoop{
+		RowCut: sparse.RowCut{Rows: a.Rows, Units: units, Before: func(i int) int64 { return int64(i) }},
+		Run: func(_, lo, hi int) error {
 			for i := lo; i < hi; i++ {
 				p, err := codes.at(i)
 				if err != nil {
@@ -55,7 +55,7 @@ func beginOnehot(c *op.Call, units int) op.LoopBody {
 			}
 			return nil
 		},
-		end: func() error { c.Out = out; return nil },
+		Then: func() error { c.Out = out; return nil },
 	}
 }
 
@@ -101,67 +101,4 @@ func sparseTable(p, q []int, n, m int) *value.CSR {
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
 	return out
-}
-
-// sparseDiag is diag of a sparse matrix: of a column a sparse matrix, else a dense column.
-func sparseDiag() *op.Def {
-	return &op.Def{
-		Name: "sp.diag", For: "diag", Word: "diag", Hidden: true,
-		Doc:  "sp.diag is the diagonal of a sparse matrix as a dense column; of a sparse column it is the sparse matrix with that diagonal.",
-		Args: []op.Arg{{Name: "a"}},
-		Type: func(s *op.Sig) (types.Type, error) {
-			t, err := linalg.DiagType(denseSig(s))
-			if err != nil || t.Cols == 1 {
-				return t, err
-			}
-			return sparseOf(0, t)
-		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			wide := *c
-			wide.In = []value.Value{define.EveryElement(c.In[0])}
-			wide.Type.Repr = types.Dense
-			return refDiagInForm(c, &wide)
-		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
-		Stored: func(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
-			e := sparsity.Uniform(out.Rows, out.Cols, in[0].NNZ, in[0].Basis)
-			e.MostRow, e.MostCol = 1, 1
-			return e
-		},
-		Kernel: func(c *op.Call) error {
-			m := c.In[0].(*value.CSR)
-			if !c.Type.IsSparse() {
-				out := c.Result()
-				for i := range out.Rows {
-					out.Set(i, 0, m.At(i, i))
-				}
-				return nil
-			}
-			lo, hi := m.Ptr[0], m.Ptr[m.Rows]
-			out := &value.CSR{Elem: m.Elem, Rows: m.Rows, Cols: m.Rows, Ptr: make([]int64, m.Rows+1), Col: make([]int32, 0, hi-lo)}
-			for i := range m.Rows {
-				if out.Ptr[i+1] = m.Ptr[i+1] - lo; m.Ptr[i+1] > m.Ptr[i] {
-					out.Col = append(out.Col, int32(i))
-				}
-			}
-			switch m.Elem { // the values are the column's own
-			case types.F64:
-				out.F64 = m.F64[lo:hi]
-			case types.F32:
-				out.F32 = m.F32[lo:hi]
-			case types.I64:
-				out.I64 = m.I64[lo:hi]
-			}
-			c.Out = out
-			return nil
-		},
-	}
-}
-
-func refDiagInForm(c, wide *op.Call) (value.Value, error) {
-	v, err := linalg.DiagRef(wide)
-	if err != nil || !c.Type.IsSparse() {
-		return v, err
-	}
-	return define.KeptRef(v.(*value.Dense)), nil
 }

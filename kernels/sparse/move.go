@@ -1,7 +1,7 @@
-package kernels
+package sparse
 
 // This file defines the rows that move elements of sparse matrices: t, slices, elements;
-// sparse_parts.go has more.
+// parts.go has more.
 
 import (
 	"flow/ir/op"
@@ -34,7 +34,7 @@ func sparseTransposed() *op.Def {
 		Type: func(s *op.Sig) (types.Type, error) {
 			t := s.In[0]
 			t.Rows, t.Cols = t.Cols, t.Rows
-			return sparseOf(0, t)
+			return Of(0, t)
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
 			a := define.EveryElement(c.In[0])
@@ -67,7 +67,7 @@ func sparseSlice() *op.Def {
 			if err != nil {
 				return t, err
 			}
-			return sparseOf(0, t)
+			return Of(0, t)
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
 			w, _ := window.RectOf(c.Attrs, "at")
@@ -85,7 +85,7 @@ func sparseSlice() *op.Def {
 			w, _ := window.RectOf(c.Attrs, "at")
 			m := c.In[0].(*value.CSR).View(w.Row, w.Rows)
 			if w.Col > 0 || w.Cols < m.Cols {
-				return allOf(beginColumnsOf(c, m, w, 1), 1)
+				return AllOf(beginColumnsOf(c, m, w, 1), 1)
 			}
 			c.Out = m
 			return nil
@@ -95,11 +95,11 @@ func sparseSlice() *op.Def {
 				if w, _ := window.RectOf(c.Attrs, "at"); w.Col == 0 && w.Cols == c.In[0].Type().Cols {
 					return 0, 0
 				}
-				return unitSpace(c.Type)
+				return UnitSpace(c.Type)
 			},
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
 				w, _ := window.RectOf(c.Attrs, "at")
-				n, _ := unitSpace(c.Type)
+				n, _ := UnitSpace(c.Type)
 				return beginColumnsOf(c, c.In[0].(*value.CSR).View(w.Row, w.Rows), w, n), nil
 			},
 		},
@@ -212,7 +212,7 @@ func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (l
 		return nil
 	}
 	return &passLoop{
-		rowCut: cutByEntries(units, m),
+		RowCut: cutByEntries(units, m),
 		run:    []func(worker, lo, hi int) error{count, copyRows},
 		next: []func() (bool, error){
 			func() (bool, error) {

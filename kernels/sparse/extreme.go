@@ -1,15 +1,20 @@
-package kernels
+package sparse
 
-// This file folds the rows of a pattern with integers: the greatest (least) element of a vector that a row names, as connected components by labels
-// want it round after round. What it costs is the wait for elements that lie anywhere, so a first pass over the vector, which is read in order, saves
-// what it can. Where all elements fit in 32 bits it copies them to half the memory, of which more lies in a cache and twice as many go in a vector. And it finds
-// a bound, the greatest element that any row may name, so that a row ends where it holds that: once most vertices of a graph have their last label, most rows are
-// not read at all, if they start from their own.
+// This file folds the rows of a pattern with integers: the greatest (least) element of a vector
+// that a row names, as connected components by labels want it round after round. What it costs is
+// the wait for elements that lie anywhere, so a first pass over the vector, which is read in order,
+// saves what it can. Where all elements fit in 32 bits it copies them to half the memory, of which
+// more lies in a cache and twice as many go in a vector. And it finds a bound, the greatest element
+// that any row may name, so that a row ends where it holds that: once most vertices of a graph have
+// their last label, most rows are not read at all, if they start from their own.
 //
-// The greatest of all elements is a bound, but a poor one: of a graph some vertex without neighbours has it and keeps it to itself. Of a matrix that is closed,
-// in which a column that is named has entries in the row of its number, as in every symmetric one, elements with empty rows do not count. Whether a matrix is closed
-// costs nothing to find out: the first fold with it marks the elements with empty rows by a number beyond all, and where no row gives the mark no row names
-// one, and the result is right. Where one does the fold is done again. What was found is remembered as long as the matrix lives.
+// The greatest of all elements is a bound, but a poor one: of a graph some vertex without
+// neighbours has it and keeps it to itself. Of a matrix that is closed, in which a column that is
+// named has entries in the row of its number, as in every symmetric one, elements with empty rows
+// do not count. Whether a matrix is closed costs nothing to find out: the first fold with it marks
+// the elements with empty rows by a number beyond all, and where no row gives the mark no row names
+// one, and the result is right. Where one does the fold is done again. What was found is remembered
+// as long as the matrix lives.
 
 import (
 	"math"
@@ -26,7 +31,8 @@ import (
 // narrowed keeps the narrow copies of vectors for reuse, *[]int32: a fixpoint takes one each round.
 var narrowed sync.Pool
 
-// closedPatterns says of matrices that have been folded whether they are closed: weak.Pointer[value.CSR] to bool. Matrices do not change.
+// closedPatterns says of matrices that have been folded whether they are closed:
+// weak.Pointer[value.CSR] to bool. Matrices do not change.
 var closedPatterns sync.Map
 
 // rememberClosed notes whether m is closed.
@@ -223,7 +229,8 @@ func (l *extremeLoop) fold(lo, hi int) {
 	l.full(lo, hi, l.rows(lo, hi))
 }
 
-// foldMarked does them as long as it is not known whether rows name what is marked. Rows start from nothing, under which no mark is hidden.
+// foldMarked does them as long as it is not known whether rows name what is marked. Rows start from
+// nothing, under which no mark is hidden.
 func (l *extremeLoop) foldMarked(by *extremeWorker, lo, hi int) {
 	if by.marked {
 		return // all will be done again

@@ -1,11 +1,12 @@
-package kernels
+package sparse
 
 // This file transposes sparse matrices: by counting on one worker, and in three passes on several.
 //
-// The passes sort the entries by column as a radix sort of two digits does. The first two distribute them by ranges of
-// columns, of which there are few, so that each worker writes to few places in order; the third sorts each range, which
-// is small enough to stay in a cache (S. Beamer, K. Asanović, D. Patterson, Reducing PageRank communication via
-// propagation blocking, IPDPS 2017). Both are stable, so rows ascend within a column and no bit depends on the workers.
+// The passes sort the entries by column as a radix sort of two digits does. The first two
+// distribute them by ranges of columns, of which there are few, so that each worker writes to few
+// places in order; the third sorts each range, which is small enough to stay in a cache (S. Beamer,
+// K. Asanović, D. Patterson, Reducing PageRank communication via propagation blocking, IPDPS 2017).
+// Both are stable, so rows ascend within a column and no bit depends on the workers.
 
 import (
 	"math/bits"
@@ -41,7 +42,7 @@ func beginTranspose(m *value.CSR, workers int, done func(t *value.CSR) error) op
 
 // transposer is a transpose in the making.
 type transposer[T vec.Element] struct {
-	rowCut
+	RowCut
 	m, t  *value.CSR
 	val   []T // of m; nil for bool
 	to    []T // of t
@@ -58,7 +59,7 @@ type transposer[T vec.Element] struct {
 
 func newTransposer[T vec.Element](m *value.CSR, val []T, workers int, done func(t *value.CSR) error) *transposer[T] {
 	x := &transposer[T]{m: m, val: val, done: done, next: make([][]int64, workers)}
-	x.rowCut = cutByEntries(transposeUnits, m)
+	x.RowCut = cutByEntries(transposeUnits, m)
 	x.shift = max(0, bits.Len(uint(max(m.Cols, 1)-1))-bits.Len(transposeUnits-1))
 	x.at = make([]int64, transposeUnits*transposeUnits)
 	return x

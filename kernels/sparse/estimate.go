@@ -1,4 +1,4 @@
-package kernels
+package sparse
 
 // This file says where results of the family's rows are not zero, as far as that follows from their
 // arguments (op.Def.Stored).

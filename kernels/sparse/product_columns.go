@@ -1,4 +1,4 @@
-package kernels
+package sparse
 
 // This file defines t(a) @ b of a sparse a and a dense b without the transpose of a: row k of a
 // adds b[k,:] times its entries to the rows of the result that they name, for k in ascending order,
@@ -43,14 +43,14 @@ func sparseTransposedProduct() *op.Def {
 			}
 			return denseResult(s, t)
 		},
-		Ref:  refTransposedProduct,
+		Ref:  TransposedProductRef,
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := define.SparseCost(0)(s, out)
 			w.Flops = 2 * define.Guess(s.In[0]) * max(1, float64(out.Cols))
 			return w
 		},
-		Kernel: func(c *op.Call) error { return allOf(beginTransposedProduct(c, 1), columnUnits) },
+		Kernel: func(c *op.Call) error { return AllOf(beginTransposedProduct(c, 1), columnUnits) },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return columnSpace(c.In[0].Type()) },
 			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginTransposedProduct(c, workers), nil },
@@ -58,8 +58,8 @@ func sparseTransposedProduct() *op.Def {
 	}
 }
 
-// refTransposedProduct is the definition: every element is a chain of the entries that are stored.
-func refTransposedProduct(c *op.Call) (value.Value, error) {
+// TransposedProductRef is the definition: every element is a chain of the entries that are stored.
+func TransposedProductRef(c *op.Call) (value.Value, error) {
 	a, b := define.EveryElement(c.In[0]), define.EveryElement(c.In[1])
 	out := value.New(c.Type.Elem, a.Cols, b.Cols)
 	for i := range out.Rows {

@@ -1,4 +1,4 @@
-package kernels
+package sparse
 
 // This file derives from the reductions those of sparse matrices. A sparse matrix is a matrix with
 // zeros: what is not stored counts as the zero that it is. So the minimum of a row of positive
@@ -132,7 +132,7 @@ func sparseLines(w reduce.Whole, byRow bool) *op.Def {
 			return nil
 		}
 		if !byRow && scatters(w, m) {
-			return allOf(beginScatter(m, c.Result(), w.Class == loop.Mean, 1), transposeUnits)
+			return AllOf(beginScatter(m, c.Result(), w.Class == loop.Mean, 1), transposeUnits)
 		}
 		if !byRow {
 			m = transposed(m)

@@ -1,8 +1,9 @@
-package kernels
+package sparse
 
-// This file sums the columns of a sparse matrix where numbers may be added in any order, counts and integers: each worker adds into sums of its own, which a
-// second pass puts together. Nothing is transposed. Other reductions of columns go by the transpose (sparse_reduce_loop.go): an exact sum is hundreds of
-// bytes a column.
+// This file sums the columns of a sparse matrix where numbers may be added in any order, counts and
+// integers: each worker adds into sums of its own, which a second pass puts together. Nothing is
+// transposed. Other reductions of columns go by the transpose (reduce_loop.go): an exact sum is
+// hundreds of bytes a column.
 
 import (
 	"flow/ir/loop"
@@ -19,7 +20,7 @@ func summable(w reduce.Whole, m *value.CSR) bool {
 
 // histogram is such a reduction.
 type histogram struct {
-	rowCut
+	RowCut
 	m       *value.CSR
 	val     []int64   // of the entries; nil for ones
 	by      [][]int64 // of each worker, its sums; nil until its first chunk
@@ -27,21 +28,24 @@ type histogram struct {
 	joining bool
 }
 
-// beginHistogram prepares the sums of the columns of m, the values of its entries or how many there are.
+// beginHistogram prepares the sums of the columns of m, the values of its entries or how many there
+// are.
 func beginHistogram(m *value.CSR, out []int64, counts bool, workers int) *histogram {
-	l := &histogram{rowCut: cutByEntries(transposeUnits, m), m: m, out: out[:m.Cols], by: make([][]int64, workers)}
+	l := &histogram{RowCut: cutByEntries(transposeUnits, m), m: m, out: out[:m.Cols], by: make([][]int64, workers)}
 	if !counts && m.Elem == types.I64 {
 		l.val = m.I64
 	}
 	return l
 }
 
-// worthSums says whether workers may each have sums of all columns: zeroing and adding those must not be most of the work.
+// worthSums says whether workers may each have sums of all columns: zeroing and adding those must
+// not be most of the work.
 func worthSums(m *value.CSR, workers int) bool {
 	return workers == 1 || m.NNZ()/4 >= (workers-1)*m.Cols
 }
 
-// Chunk adds the entries of units lo..hi-1, or puts together the sums of as many parts of the columns.
+// Chunk adds the entries of units lo..hi-1, or puts together the sums of as many parts of the
+// columns.
 func (l *histogram) Chunk(worker, lo, hi int) error {
 	if l.joining {
 		l.join(l.part(lo), l.part(hi))
@@ -56,7 +60,7 @@ func (l *histogram) Chunk(worker, lo, hi int) error {
 }
 
 // part is the first column of part u.
-func (l *histogram) part(u int) int { return l.m.Cols * u / l.units }
+func (l *histogram) part(u int) int { return l.m.Cols * u / l.Units }
 
 // add adds entries from..to-1.
 func (l *histogram) add(sums []int64, from, to int64) {

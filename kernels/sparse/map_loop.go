@@ -1,4 +1,4 @@
-package kernels
+package sparse
 
 // This file runs elementwise rows on sparse arguments as loops over units of rows. A sparse result
 // takes up to four passes: count the places of each row, fill them, and, if zeros came up, count
@@ -26,7 +26,6 @@ const mapPiece = 8192
 type mapLoop struct {
 	d    *op.Def
 	c    *op.Call
-	run  *engine
 	p    pattern
 	full [3]bool
 	of   []*value.CSR  // whose entries make the places; of several that share theirs one
@@ -52,8 +51,8 @@ type mapWorker struct {
 }
 
 // beginSparseMap prepares the loop of a call with a sparse result.
-func beginSparseMap(d *op.Def, c *op.Call, run *engine, p pattern, full [3]bool, units, workers int) *passLoop {
-	l := &mapLoop{d: d, c: c, run: run, p: p, full: full, by: make([]mapWorker, workers), wide: make([]value.Value, len(c.In))}
+func beginSparseMap(d *op.Def, c *op.Call, p pattern, full [3]bool, units, workers int) *passLoop {
+	l := &mapLoop{d: d, c: c, p: p, full: full, by: make([]mapWorker, workers), wide: make([]value.Value, len(c.In))}
 	for k, v := range c.In {
 		l.wide[k] = v
 		m, sparse := v.(*value.CSR)
@@ -76,7 +75,7 @@ func beginSparseMap(d *op.Def, c *op.Call, run *engine, p pattern, full [3]bool,
 	}
 	l.out = &value.CSR{Elem: c.Type.Elem, Rows: first.Rows, Cols: first.Cols, Ptr: make([]int64, first.Rows+1)}
 	loop := &passLoop{
-		rowCut: cutByEntries(units, l.of...),
+		RowCut: cutByEntries(units, l.of...),
 		run:    []func(worker, lo, hi int) error{l.count, l.fill, l.tally, l.moveUp},
 		next:   []func() (bool, error){l.layOut, l.filled, l.tallied, l.finish},
 	}
@@ -208,7 +207,7 @@ func (l *mapLoop) piece(w *mapWorker, lo, hi int) error {
 	}
 	l.val.Window(&w.out, 0, p, 1, q-p)
 	w.call = op.Call{Def: l.d, In: w.args, Type: w.out.Type(), Out: &w.out}
-	if err := l.run.runSingle(&w.call); err != nil {
+	if err := l.d.Kernel(&w.call); err != nil {
 		return err
 	}
 	if hasZero(&w.out) && !l.zero.Load() {
@@ -390,15 +389,14 @@ func sized[T vec.Element](x []T, n int) []T {
 // wideLoop is a call of an elementwise row with sparse arguments and a dense result, in pieces of
 // some rows.
 type wideLoop struct {
-	d   *op.Def
-	c   *op.Call
-	run *engine
-	in  []value.Value // sparse matrices of another shape than the result made dense
-	by  []mapWorker
+	d  *op.Def
+	c  *op.Call
+	in []value.Value // sparse matrices of another shape than the result made dense
+	by []mapWorker
 }
 
-func beginWideMap(d *op.Def, c *op.Call, run *engine, full [3]bool, workers int) *wideLoop {
-	l := &wideLoop{d: d, c: c, run: run, by: make([]mapWorker, workers), in: make([]value.Value, len(c.In))}
+func beginWideMap(d *op.Def, c *op.Call, full [3]bool, workers int) *wideLoop {
+	l := &wideLoop{d: d, c: c, by: make([]mapWorker, workers), in: make([]value.Value, len(c.In))}
 	for k, v := range c.In {
 		l.in[k] = v
 		if m, sparse := v.(*value.CSR); sparse && !full[k] {
@@ -446,7 +444,7 @@ func (l *wideLoop) Chunk(worker, lo, hi int) error {
 		}
 		out.Window(&w.out, lo, 0, n, out.Cols)
 		w.call = op.Call{Def: l.d, In: w.args, Type: w.out.Type(), Out: &w.out}
-		if err := l.run.runSingle(&w.call); err != nil {
+		if err := l.d.Kernel(&w.call); err != nil {
 			return err
 		}
 	}

@@ -1,13 +1,7 @@
-package kernels
+package sparse
 
 // This file defines the rows that make sparse matrices of dense ones and back: sparse, dense, nnz;
-// and what the rows of the family share. A row of the family takes the calls of a dense row
-// (op.Def.For) that have a sparse argument, and has one representation of its result, which follows
-// from the operator and from which arguments are sparse, never from the data. The representations
-// are in the table of lang/spec.md, section "Sparse matrices".
-//
-// A sparse matrix stores exactly the elements that are not zero (value.CSR): results are written
-// with the zeros that come up left out, and a negative zero is a zero.
+// and what the rows of the family share.
 
 import (
 	"strings"
@@ -26,9 +20,9 @@ import (
 // codeColumns is the limit of column indices.
 const codeColumns = "L003"
 
-// sparseRows is the rows of the family; maps are the elementwise rows, reductions those of
+// Rows is the rows of the family; maps are the elementwise rows, reductions those of
 // matrices.
-func sparseRows(maps []*op.Def) []*op.Def {
+func Rows(maps []*op.Def) []*op.Def {
 	rows := sparseForms()
 	rows = append(rows, sparseMaps(maps)...)
 	rows = append(rows, sparseReductions()...)
@@ -57,14 +51,14 @@ func toSparse() *op.Def {
 			if !t.IsMatrix() || !t.Elem.IsNumeric() {
 				return t, op.Faultf(0, define.CodeKind, "`sparse` needs a matrix of numbers, not %v", t)
 			}
-			return sparseOf(-1, t)
+			return Of(-1, t)
 		},
 		Ref:  func(c *op.Call) (value.Value, error) { return define.KeptRef(define.EveryElement(c.In[0])), nil },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
 		Kernel: func(c *op.Call) error {
 			c.Out = c.In[0]
 			if d, ok := c.In[0].(*value.Dense); ok {
-				return allOf(beginCompress(c, d, 1), 1)
+				return AllOf(beginCompress(c, d, 1), 1)
 			}
 			return nil
 		},
@@ -73,10 +67,10 @@ func toSparse() *op.Def {
 				if c.In[0].Type().IsSparse() {
 					return 0, 0
 				}
-				return unitSpace(c.In[0].Type())
+				return UnitSpace(c.In[0].Type())
 			},
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-				n, _ := unitSpace(c.In[0].Type())
+				n, _ := UnitSpace(c.In[0].Type())
 				return beginCompress(c, c.Dense(0), n), nil
 			},
 		},
@@ -143,9 +137,9 @@ func nnz() *op.Def {
 	}
 }
 
-// sparseOf is the sparse type of a matrix of type t, or the limit that it meets; arg is whom to
+// Of is the sparse type of a matrix of type t, or the limit that it meets; arg is whom to
 // blame.
-func sparseOf(arg int, t types.Type) (types.Type, error) {
+func Of(arg int, t types.Type) (types.Type, error) {
 	if t.Cols > value.MaxSparseCols {
 		return t, op.Faultf(arg, codeColumns, "a sparse matrix has at most %d columns, not %d", value.MaxSparseCols, t.Cols)
 	}
@@ -216,7 +210,7 @@ func compress[T vec.Element](c *op.Call, d *value.Dense, units int, x []T) *pass
 		return nil
 	}
 	return &passLoop{
-		rowCut: rowCut{d.Rows, units, func(i int) int64 { return int64(i) }},
+		RowCut: RowCut{d.Rows, units, func(i int) int64 { return int64(i) }},
 		run:    []func(worker, lo, hi int) error{count, fill},
 		next: []func() (bool, error){
 			func() (last bool, err error) {

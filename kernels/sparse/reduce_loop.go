@@ -1,7 +1,7 @@
-package kernels
+package sparse
 
 // This file runs reductions of sparse matrices as loops: of all elements by ranges of entries, of
-// columns by transposing first where they are not sums of integers (sparse_columns.go).
+// columns by transposing first where they are not sums of integers (columns.go).
 
 import (
 	"flow/ir/op"
@@ -15,13 +15,13 @@ import (
 func entryLoop(w reduce.Whole) *op.Loop {
 	return &op.Loop{
 		Light: true,
-		Space: func(c *op.Call) (n, leaf int) { return unitSpace(c.In[0].Type()) },
+		Space: func(c *op.Call) (n, leaf int) { return UnitSpace(c.In[0].Type()) },
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 			m := c.In[0].(*value.CSR)
 			if m.Cols == 0 && w.Nonempty {
 				return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
-			n, _ := unitSpace(m.Type())
+			n, _ := UnitSpace(m.Type())
 			return &entryBody{w: w, c: c, m: m, units: n, by: make([]entryWorker, workers)}, nil
 		},
 	}
@@ -71,7 +71,7 @@ func (l *entryBody) End() error {
 // make.
 type columnLoop struct {
 	op.Passes
-	cut   rowCut
+	cut   RowCut
 	lines *lineLoop // nil while the transpose is in the making
 }
 

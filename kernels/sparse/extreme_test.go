@@ -1,4 +1,4 @@
-package kernels
+package sparse
 
 import (
 	"math"
@@ -10,6 +10,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/rowtest"
 )
 
@@ -58,11 +59,7 @@ func foldOf(least bool, g *value.CSR, x, base []int64) []int64 {
 // is known to be, and whatever the vector holds: elements that are marks, that do not fit, that
 // only rows without entries have.
 func TestFoldsOfPatterns(t *testing.T) {
-	table, err := Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := table.Must("sp.rowfold")
+	d := rowtest.RowNamed(t, define.Resolved(ringRows()), "sp.rowfold")
 	r := rand.New(rand.NewPCG(71, 72))
 	for trial := range 24 {
 		closed := trial%2 == 0

@@ -1,4 +1,4 @@
-package kernels
+package sparse
 
 // This file defines the product of two sparse matrices, row by row (F. Gustavson, Two fast
 // algorithms for sparse matrices, ACM TOMS 4(3), 1978): row i of the product is the sum of the rows
@@ -61,7 +61,7 @@ func newGustavson[T dense.Cell](c *op.Call, units, workers int, x, y []T, add fu
 	}
 	g.out = value.NewCSR(c.Type.Elem, g.a.Rows, g.b.Cols, 0)
 	return &passLoop{
-		rowCut: rowCut{g.a.Rows, units, func(i int) int64 { return work[i] }},
+		RowCut: RowCut{g.a.Rows, units, func(i int) int64 { return work[i] }},
 		run:    []func(worker, lo, hi int) error{g.count, g.fill},
 		next:   []func() (bool, error){g.layOut, g.finish},
 	}

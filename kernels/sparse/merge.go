@@ -1,7 +1,8 @@
-package kernels
+package sparse
 
-// This file merges rows of two sparse matrices. Where the columns of one row lie among those of another cannot be
-// foretold, so loops that branch on it wait for every other branch; these do not branch.
+// This file merges rows of two sparse matrices. Where the columns of one row lie among those of
+// another cannot be foretold, so loops that branch on it wait for every other branch; these do not
+// branch.
 
 import (
 	"unsafe"
@@ -13,8 +14,8 @@ import (
 // bitset is a set of columns.
 type bitset []uint64
 
-// mostMarked is the most columns for which sets are made: a set of them stays in a second-level cache. nil is the set
-// of more.
+// mostMarked is the most columns for which sets are made: a set of them stays in a second-level
+// cache. nil is the set of more.
 const mostMarked = 1 << 22
 
 func newBitset(cols int) bitset {
@@ -24,7 +25,8 @@ func newBitset(cols int) bitset {
 	return make(bitset, cols/64+1)
 }
 
-// countMet is how many elements ascending lists of columns have in common. The set is clear before and after.
+// countMet is how many elements ascending lists of columns have in common. The set is clear before
+// and after.
 func (s bitset) countMet(a, b []int32) (n int) {
 	if s == nil {
 		return countMet(a, b)
@@ -41,8 +43,9 @@ func (s bitset) countMet(a, b []int32) (n int) {
 	return n
 }
 
-// merged writes the places of some rows from row lo on and lists the elements of both arguments there, if the call is
-// one of two sparse matrices whose entries are joined and whose values are words of the same size.
+// merged writes the places of some rows from row lo on and lists the elements of both arguments
+// there, if the call is one of two sparse matrices whose entries are joined and whose values are
+// words of the same size.
 func (l *mapLoop) merged(w *mapWorker, at *places, lo int) bool {
 	if l.p != patternJoin || len(l.of) != 2 || len(l.wide) != 2 {
 		return false
@@ -78,8 +81,8 @@ func words[W uint32 | uint64](d *value.Dense) []W {
 	return unsafe.Slice((*W)(p), d.Cols)
 }
 
-// mergeRows joins rows of a and b, whose values are x and y, from row lo on: their columns in at.col, their values in u
-// and v, 0 where a matrix has none.
+// mergeRows joins rows of a and b, whose values are x and y, from row lo on: their columns in
+// at.col, their values in u and v, 0 where a matrix has none.
 func mergeRows[W uint32 | uint64](at *places, lo int, a, b *value.CSR, x, y, u, v []W) {
 	x0, y0 := a.Ptr[0], b.Ptr[0] // values begin there
 	for i := range at.rows {
@@ -93,9 +96,9 @@ func mergeRows[W uint32 | uint64](at *places, lo int, a, b *value.CSR, x, y, u, 
 	}
 }
 
-// merge joins ascending lists a and b, whose values are x and y, in dst, which is as long as what they make: u and v
-// are their values there, 0 where one has none. It merges from both ends at once, since each step waits for the one
-// before it.
+// merge joins ascending lists a and b, whose values are x and y, in dst, which is as long as what
+// they make: u and v are their values there, 0 where one has none. It merges from both ends at
+// once, since each step waits for the one before it.
 func merge[W uint32 | uint64](dst, a, b []int32, x, y, u, v []W) {
 	i, j, k := 0, 0, 0
 	p, q, r := len(a)-1, len(b)-1, len(dst)-1

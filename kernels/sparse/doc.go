@@ -1,0 +1,18 @@
+// Package sparse defines the rows that take or make sparse matrices. A row of the family takes the
+// calls of a dense row (op.Def.For) that have a sparse argument, and has one representation of its
+// result, which follows from the operator and from which arguments are sparse, never from the data.
+// The representations are in the table of lang/spec.md, section "Sparse matrices".
+//
+//	sparse.go     sparse, dense, nnz; diag.go: diag
+//	map*.go       elementwise operators; merge.go: lists of columns
+//	move.go       slices and joins; transpose.go
+//	product*.go   @ by rows (gustavson.go) and by columns; parts.go: results in parts
+//	reduce*.go    reductions; columns.go, scatter.go: of columns without a transpose
+//	ring*.go      semiring and rowfold; extreme.go: extremes of patterns
+//	generate.go   rand_graph, sparse forms of rand and eye
+//	cut.go        how loops over rows of uneven length are cut
+//	estimate.go   how many elements of a result are not zero
+//
+// A sparse matrix stores exactly the elements that are not zero (value.CSR): a zero that comes up
+// in a result is left out, and a negative zero is a zero.
+package sparse
