@@ -112,7 +112,7 @@ func plainState(c Class, e types.Elem) *State {
 	var s *State
 	switch {
 	case (c == Least || c == Greatest) && e.IsFloat():
-		s = rankState(e, c == Least)
+		s = leastState(e, c == Least)
 	case c == Sum && e == types.I64, c == Count:
 		s = one(types.I64, 0, Add)
 	case c == Product && e == types.I64:
@@ -151,29 +151,21 @@ func plainState(c Class, e types.Elem) *State {
 	return s
 }
 
-// rank returns an integer that orders floats by their bits, -0 below 0. It is its own inverse.
-func rank(b *Builder, bits Val) Val {
-	sign := b.Op(Sar, bits, b.Const(types.I64, 63))
-	return b.Op(Xor, bits, b.Op(Shr, sign, b.Const(types.I64, 1)))
-}
-
-// rankState carries the rank of the least or greatest float, since one instruction compares
-// integers. The rank of a NaN is beyond all others.
-func rankState(e types.Elem, least bool) *State {
-	op, beyond, sign := Max, Word(math.MaxInt64), -1
-	if least {
-		op, beyond, sign = Min, 1<<63, 1
+// leastState carries the least float, or the greatest as the least of the negated: Min of two floats
+// takes fewer instructions than Max on processors that leave nans and zeros to the program.
+func leastState(e types.Elem, least bool) *State {
+	sign := func(b *Builder, x Val) Val {
+		if least {
+			return x
+		}
+		return b.Op(Neg, x)
 	}
-	none := functionOf("rank", []types.Elem{types.I64}, func(b *Builder, v []Val) []Val { return []Val{rank(b, v[0])} }).Eval(extreme(types.F64, sign))
+	step := func(b *Builder, s, t Val) []Val { return []Val{b.Op(Min, s, t)} }
 	return &State{
-		Types: []types.Elem{types.I64}, Empty: none, Lost: -1, op: op,
-		add: func(b *Builder, s, in []Val) []Val {
-			x := b.to(types.F64, in[0])
-			r := b.Op(Select, b.Op(Ne, x, x), b.Const(types.I64, beyond), rank(b, b.Op(Bits, x)))
-			return []Val{b.Op(op, s[0], r)}
-		},
-		merge: func(b *Builder, s, t []Val) []Val { return []Val{b.Op(op, s[0], t[0])} },
-		end:   func(b *Builder, s []Val) Val { return b.to(e, b.Op(F64Bits, rank(b, s[0]))) },
+		Types: []types.Elem{types.F64}, Empty: []Word{extreme(types.F64, 1)}, Lost: -1, op: Min,
+		add:   func(b *Builder, s, in []Val) []Val { return step(b, s[0], sign(b, b.to(types.F64, in[0]))) },
+		merge: func(b *Builder, s, t []Val) []Val { return step(b, s[0], t[0]) },
+		end:   func(b *Builder, s []Val) Val { return b.to(e, sign(b, s[0])) },
 	}
 }
 
@@ -183,8 +175,10 @@ func (s *State) Result(words []Word) Word {
 	case len(s.Types) > 1: // the index of an extreme
 		return words[1]
 	case (s.class == Least || s.class == Greatest) && s.elem.IsFloat():
-		bits := int64(words[0])
-		x := toF64(Word(bits ^ int64(uint64(bits>>63)>>1)))
+		x := toF64(words[0])
+		if s.class == Greatest {
+			x = -x
+		}
 		if x != x {
 			x = math.NaN()
 		}

@@ -23,13 +23,22 @@ func two(b *Builder, x, y Val) (sum, err Val) {
 	return sum, b.Op(Add, b.Op(Sub, x, b.Op(Sub, sum, v)), b.Op(Sub, y, v))
 }
 
-// push adds x to the words from a level on, and the lost bits to lost.
+// push adds x to the words from a level on, and to lost what tells that the last word was rounded.
 func (c cascade) push(b *Builder, s []Val, level int, x, lost Val) Val {
-	for k := c.first + level; k < c.first+c.levels; k++ {
+	last := c.first + c.levels - 1
+	for k := c.first + level; k < last; k++ {
 		s[k], x = two(b, s[k], x)
 	}
-	return b.Op(Or, lost, b.Op(Bits, x))
+	y := s[last]
+	s[last] = b.Op(Add, y, x)
+	return b.Op(Or, lost, b.Op(Or, unlike(b, b.Op(Sub, s[last], y), x), unlike(b, b.Op(Sub, s[last], x), y)))
 }
+
+// unlike returns bits that are 0, apart from the sign, where x and y are equal. A sum was not
+// rounded if it gives either of its operands when the other is taken off: taking off the larger one
+// is exact (T. Dekker, "A floating-point technique for extending the available precision", 1971).
+// Of numbers that are not finite the first one does not come back.
+func unlike(b *Builder, x, y Val) Val { return b.Op(Xor, b.Op(Bits, x), b.Op(Bits, y)) }
 
 // add adds a contribution.
 func (c cascade) add(b *Builder, s []Val, x, lost Val) Val {

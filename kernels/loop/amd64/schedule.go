@@ -29,8 +29,12 @@ var costs = map[loop.Code]int{loop.Div: 8, loop.Sqrt: 8, loop.Min: 5, loop.Max: 
 // weight is what is known of a block.
 type weight struct {
 	cost  int
-	inner int // the cost of the costliest block of an inner loop that holds no other, 0: there is none
+	inner int  // the cost of the costliest block of an inner loop that holds no other, 0: there is none
+	calls bool // of functions
 }
+
+// longBody is the cost from which targets with few registers lower one vector at a time.
+const longBody = 700
 
 // weigh adds up a block.
 func weigh(b *loop.Block) (w weight) {
@@ -40,12 +44,14 @@ func weigh(b *loop.Block) (w weight) {
 	add := func(x weight) {
 		w.cost += x.cost
 		w.inner = max(w.inner, x.inner)
+		w.calls = w.calls || x.calls
 	}
 	for i := range b.Stmts {
 		s := &b.Stmts[i]
 		switch s.Code {
 		case loop.Const, loop.IndexOf:
 		case loop.Apply:
+			w.calls = true
 			add(weigh(&s.Func.Body))
 		case loop.For:
 			x := weigh(&s.Loop.Body)
@@ -69,8 +75,10 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // choose says how many vectors are lowered together. A loop of few instructions waits for results
 // most of the time, and counts and jumps for each vector: measured on a Zen 4, four vectors make
 // escape times 2.7 times as fast as one, and a call of exp 1.1 times. With few registers three
-// vectors make escape times 2.7 times as fast as one, and exp is slower with two. Long bodies fill
-// the window in which the processor looks for work by themselves.
+// vectors make escape times 2.7 times as fast as one. Functions and exact sums are chains as long as
+// the window in which the processor looks for work: measured on a Zen 3, two vectors make calls of
+// pow, exp and log in a loop 1.2 times as fast as one, and windows of 25 numbers 1.1 times. Bodies
+// beyond that fill the cache of instructions.
 func (l *lowering) choose(plan Schedule) int {
 	w := weigh(&l.nest.Body)
 	switch {
@@ -82,7 +90,7 @@ func (l *lowering) choose(plan Schedule) int {
 		return plan.together
 	case l.few() && w.inner > 0 && w.inner <= 40:
 		return 3
-	case l.few() && w.inner == 0 && w.cost <= 16:
+	case l.few() && w.inner == 0 && w.cost <= longBody, l.few() && w.inner > 0 && w.inner <= longBody && w.calls:
 		return 2
 	case l.few():
 		return 1

@@ -171,34 +171,62 @@ func (l *lowering) fma(e types.Elem, in []operand) virt {
 	return l.emit(s)
 }
 
-// extreme is the lesser or greater of two floats as the language has it. VRANGE orders zeros but
-// ignores a nan, which a sum of the two is. VMIN and VMAX give their second operand where the two
-// compare equal or one is nan, so there zeros are combined by their bits, too.
+// extreme is the lesser or greater of two floats as the language has it: a nan wins, -0 is below 0.
+// VMIN and VMAX give their second operand where the two compare equal or one is nan. With a
+// constant that comes first one instruction does, unless it is a nan or the lesser zero of Min. The
+// greater zero of Max is added to what may be -0.
 func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
-	op, bits := pair{VMINPD, VMINPS}, pair{VORPD, VORPS}
+	op := pair{VMINPD, VMINPS}.of(e)
 	if c == loop.Max {
-		op, bits = pair{VMAXPD, VMAXPS}, pair{VANDPD, VANDPS}
+		op = pair{VMAXPD, VMAXPS}.of(e)
+	}
+	if a.konst {
+		a, b = b, a
+	}
+	if b.konst {
+		k := b
+		switch f := floatOf(e, b.word); {
+		case f != f, f == 0 && c == loop.Min && math.Signbit(f):
+		case f == 0 && c == loop.Max && !math.Signbit(f):
+			return l.binary(pair{VADDPD, VADDPS}.of(e), e, operand{elem: e, v: l.binary(op, e, k, a, 0)}, k, 0)
+		default:
+			return l.binary(op, e, k, a, 0)
+		}
 	}
 	a.v, b.v = l.vector(a), l.vector(b)
 	a.konst, b.konst = false, false
-	var out virt
-	fixes := []struct {
-		op  pair
-		imm uint8
-	}{{bits, ordered[loop.Eq]}, {pair{VADDPD, VADDPS}, unorderedImm}}
 	if l.embeds {
-		lesser := uint8(4) // the sign is that of the result
-		if c == loop.Max {
-			lesser = 5
-		}
-		out, fixes = l.binary(pair{VRANGEPD, VRANGEPS}.of(e), e, a, b, lesser), fixes[1:]
-	} else {
-		out = l.binary(op.of(e), e, a, b, 0)
+		return l.ranged(c, e, a, b)
 	}
-	for _, fix := range fixes {
-		where := l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, a, b, fix.imm)
-		l.emit(step{Inst: Inst{Op: fix.op.of(e), Len: l.vlen(e)}, a: a.v, b: b.v, mask: where, dst: out, keeps: true, effect: true})
+	x := operand{elem: e, v: l.binary(op, e, a, b, 0)}
+	y := operand{elem: e, v: l.binary(op, e, b, a, 0)}
+	// The two differ in zeros of both signs and where one is nan. The bits of both are a nan then,
+	// and -0.
+	if c == loop.Min {
+		return l.binary(pair{VORPD, VORPS}.of(e), e, x, y, 0)
 	}
+	differ := operand{elem: e, v: l.binary(pair{VXORPD, VXORPS}.of(e), e, x, y, 0)}
+	both := operand{elem: e, v: l.binary(pair{VORPD, VORPS}.of(e), e, x, differ, 0)}
+	return l.binary(pair{VSUBPD, VSUBPS}.of(e), e, both, differ, 0) // -0 - -0 is 0
+}
+
+// floatOf is the number that a word of a float stands for.
+func floatOf(e types.Elem, w loop.Word) float64 {
+	if e == types.F32 {
+		return float64(math.Float32frombits(uint32(w)))
+	}
+	return math.Float64frombits(w)
+}
+
+// ranged is extreme by VRANGE, which orders zeros but ignores a nan. A sum of the two does not.
+func (l *lowering) ranged(c loop.Code, e types.Elem, a, b operand) virt {
+	lesser := uint8(4) // the sign is that of the result
+	if c == loop.Max {
+		lesser = 5
+	}
+	out := l.binary(pair{VRANGEPD, VRANGEPS}.of(e), e, a, b, lesser)
+	where := l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, a, b, unorderedImm)
+	l.emit(step{Inst: Inst{Op: pair{VADDPD, VADDPS}.of(e), Len: l.vlen(e)}, a: a.v, b: b.v, mask: where, dst: out, keeps: true, effect: true})
 	return out
 }
 
