@@ -26,6 +26,10 @@ type nestCode struct {
 	mu     sync.Mutex
 	forms  map[nestKey]*nestMade
 	rows   map[nestKey]*rowForm
+
+	calls     *callPlan // of a body with operators that have no form in loops; nil of others
+	callForms map[nestKey]*callForm
+	noCalls   string // why there is no such plan
 }
 
 type nestKey struct {
@@ -155,6 +159,12 @@ func (c *nestCode) begin(r *parforRun) nestBound {
 				nestsBegun.Add(1)
 			}
 			return n
+		case errors.Is(err, errNoNest) && !n.small:
+			if x := c.beginCalls(r); x != nil {
+				nestsBegun.Add(1)
+				return x
+			}
+			return nil
 		case !errors.Is(err, launch.ErrOutside):
 			return nil
 		}
@@ -210,7 +220,7 @@ func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
 	n.operands = m.body.operands
 	n.strip = n.strips()
 	for _, o := range n.operands {
-		in = append(in, n.operand(o))
+		in = append(in, r.operand(o))
 	}
 	if len(m.tables) > 0 {
 		made, ok := n.makeTables(m.tables, in)
@@ -246,16 +256,13 @@ type nestWorker struct {
 	first  *launch.Worker // of sums as they are begun
 	wide   *launch.Worker // of three words; nil until it is needed
 	slow   iterations     // for points of which the nest says nothing; nil until it is needed
-	// known says of cells that the worker has their values, rows is memory of constructors; both by
-	// operand.
-	known []bool
-	rows  []*value.Dense
-	asked bool // what a point needed was known: there may be cells that none needs
+	cells  cellReader     // of the operands
+	rows   []*value.Dense // memory of constructors, by operand
+	asked  bool           // what a point needed was known: there may be cells that none needs
 }
 
 func (n *nestRun) worker(number int) iterations {
-	k := len(n.operands)
-	return &nestWorker{n: n, number: number, known: make([]bool, k), rows: make([]*value.Dense, k)}
+	return &nestWorker{n: n, number: number, cells: newCellReader(n.r, n.operands, 2*n.r.space.dims), rows: make([]*value.Dense, len(n.operands))}
 }
 
 // free gives the workers' memory back.
@@ -333,7 +340,7 @@ func (w *nestWorker) point(p int) error {
 	if err := w.slow.run(p, p+1, w.n.r.out); err != nil {
 		return err
 	}
-	w.asked = !w.learn(w.first)
+	w.asked = !w.cells.learn(w.first)
 	return nil
 }
 
@@ -345,7 +352,7 @@ func (w *nestWorker) window(r0, r1, l0, l1 int) (flagged bool, err error) {
 			w.first = n.run.Worker()
 		}
 		flagged, err = w.strips(w.first, r0, r1, l0, l1)
-		if !flagged || err != nil || n.words == wideWords || !w.asked && w.ignorant() {
+		if !flagged || err != nil || n.words == wideWords || !w.asked && w.cells.ignorant() {
 			return flagged, err
 		}
 		n.once.Do(func() {
@@ -356,7 +363,7 @@ func (w *nestWorker) window(r0, r1, l0, l1 int) (flagged bool, err error) {
 			return true, nil
 		}
 		w.wide = n.again.Worker()
-		clear(w.known)
+		clear(w.cells.known)
 	}
 	if flagged, err = w.strips(w.wide, r0, r1, l0, l1); !flagged && err == nil {
 		n.code.wide.Store(true)
@@ -366,7 +373,7 @@ func (w *nestWorker) window(r0, r1, l0, l1 int) (flagged bool, err error) {
 
 // strips runs a window in strips for which constructors are drawn.
 func (w *nestWorker) strips(x *launch.Worker, r0, r1, l0, l1 int) (flagged bool, err error) {
-	w.learn(x)
+	w.cells.learn(x)
 	width := w.n.strip
 	if width == 0 {
 		return x.Window(r0, r1, l0, l1, w.stopped)

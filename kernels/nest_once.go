@@ -78,9 +78,8 @@ func (k *kept) peek(cell int) value.Value {
 	return nil
 }
 
-// operand is operand o of the nest at its beginning. Of what comes later it has the type.
-func (n *nestRun) operand(o nestOperand) value.Value {
-	r := n.r
+// operand is operand o of a nest at its beginning. Of what comes later it has the type.
+func (r *parforRun) operand(o nestOperand) value.Value {
 	switch o.what {
 	case cellKnown:
 		if r.kept.peek(o.register) == nil {
@@ -98,26 +97,37 @@ func (n *nestRun) operand(o nestOperand) value.Value {
 			return value.Scalar{Elem: t.Elem}
 		}
 	case itsDrawnRows:
-		t := n.code.body.Register(o.register)
+		t := r.c.Bodies[0].Register(o.register)
 		return &value.Dense{Elem: t.Elem, Rows: t.Rows, Cols: t.Cols, Stride: t.Cols}
 	}
 	return o.of(r.values)
 }
 
+// cellReader gives a worker of a nest the values of cells.
+type cellReader struct {
+	r        *parforRun
+	operands []nestOperand
+	bounds   int    // operands of the nest before these
+	known    []bool // of operands that are cells: the worker has their values
+}
+
+func newCellReader(r *parforRun, operands []nestOperand, bounds int) cellReader {
+	return cellReader{r, operands, bounds, make([]bool, len(operands))}
+}
+
 // learn gives a worker the values of cells that have come since it was asked last, and reports
 // whether there are any.
-func (w *nestWorker) learn(x *launch.Worker) (some bool) {
-	n := w.n
-	for k, o := range n.operands {
-		if o.what != cellValue || w.known[k] {
+func (c *cellReader) learn(x *launch.Worker) (some bool) {
+	for k, o := range c.operands {
+		if o.what != cellValue || c.known[k] {
 			continue
 		}
-		v := n.r.kept.peek(o.register)
+		v := c.r.kept.peek(o.register)
 		if v == nil {
 			continue
 		}
-		w.known[k], some = true, true
-		number := 2*n.r.space.dims + k
+		c.known[k], some = true, true
+		number := c.bounds + k
 		x.Scalar(number-1, value.I64(1)) // that it is there is the operand before it
 		if d, is := v.(*value.Dense); is {
 			x.Place(number, d, 0, 0)
@@ -129,9 +139,9 @@ func (w *nestWorker) learn(x *launch.Worker) (some bool) {
 }
 
 // ignorant reports that there are cells of which the worker has no value.
-func (w *nestWorker) ignorant() bool {
-	for k, o := range w.n.operands {
-		if o.what == cellValue && !w.known[k] {
+func (c *cellReader) ignorant() bool {
+	for k, o := range c.operands {
+		if o.what == cellValue && !c.known[k] {
 			return true
 		}
 	}

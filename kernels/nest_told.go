@@ -96,7 +96,12 @@ func parforNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	}
 	m := code.nest.form(key, c.Attrs.Str("names"))
 	if m.body == nil {
-		return nil, m.why
+		// Operators without a form in loops are called between nests.
+		list, why := code.nest.callNests(len(by), key.by)
+		if len(list) == 0 && why == "" {
+			why = m.why
+		}
+		return list, why
 	}
 	nest, tables := m.body.tabulated(len(by), code.cells)
 	var list []*loop.Nest

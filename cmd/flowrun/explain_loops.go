@@ -28,7 +28,7 @@ type planLoop struct {
 	node  string
 	at    source.Span
 	loops []*loop.Nest
-	why   string // there are none
+	why   string // there are none, or not of everything
 	count int    // how many nodes are alike
 }
 
@@ -97,7 +97,10 @@ func printLoops(w io.Writer, all []*planLoop, files *source.FileSet, code bool) 
 		}
 		place, text := placeAndText(l.at, files)
 		fmt.Fprintf(w, "\n  %s  %s\n", place, text)
-		if l.why != "" {
+		switch {
+		case l.why != "" && len(l.loops) > 0:
+			fmt.Fprintf(w, "  what is around %s runs an operator at a time\n", l.why)
+		case l.why != "":
 			fmt.Fprintf(w, "  no loop, because of %s\n", l.why)
 		}
 		for _, nest := range l.loops {
