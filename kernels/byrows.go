@@ -136,7 +136,7 @@ func beginByRows(c *op.Call, workers int) (op.LoopBody, error) {
 	if !code.worthwhile() || !x.bind() {
 		return x, x.oneByOne()
 	}
-	nestsBegun.Add(1)
+	launch.Begun.Add(1)
 	if x.phases != nil {
 		rowsBegun.Add(1)
 	}

@@ -10,16 +10,14 @@
 //	                 operator at a time; inner*.go, lanes*.go: the one pass that a loop of package vec runs
 //	control.go       the rows that are no operators: iterate, select, part
 //	linalg_pipe.go   products of package linalg inside a pipe; linalg_map.go: chains of elementwise operators on products that are not stored; linalg_strips.go: strip of rows by strip of rows
-//	cumulative.go    cumsum ... down columns and along rows; scan_nest.go: as loops
-//	encode.go        bin (bin_nest.go: as loops), recode, ctable (encode_weights.go: with weights, cropped); onehot.go: onehot, and sums and counts by code without it
 //	outer.go         outer of any elementwise operator, kron
-//	covariance.go    cov, cor, trace; covariance_elements.go: in loops
 //
 // Families that need no engine are packages of their own: elementwise (arithmetic, functions,
 // comparison, fmt), linalg (@, potrf, eigvals), construct (zeros, rand, sample), move (t, slice,
-// subscripts), reduce (sum, rowmax, var, quantile), order (sort, take, unique), sparse, fourier, inout
-// (read, emit, pictures). What rows of all families share is below them: views of matrices in dense, type
-// rules and costs in define, loops over windows in window.
+// subscripts), reduce (sum, rowmax, var, quantile), order (sort, take, unique), scan (cumsum),
+// encode (bin, onehot, ctable), sparse, fourier, inout (read, emit, pictures). What rows of all
+// families share is below them: views of matrices in dense, type rules and costs in define, loops
+// over windows in window.
 //
 // A row says all that the rest of the system wants to know of its operator (package op). Its Ref is
 // the definition, slow and obvious; its Kernel must give the same bits, and so must every way of

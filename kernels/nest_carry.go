@@ -38,7 +38,7 @@ func (x *nestBuilder) lay(m loop.Mem, r nestRef) {
 	e := x.Nest.Locals[m.N].Elem
 	store := func(i, j loop.Lin) { x.Store(m, i, j, define.ConvertBody(x.Builder, e, r.at(i, j))) }
 	row := func(i loop.Lin) {
-		if r.t.Cols <= writtenCols {
+		if r.t.Cols <= define.WrittenLines {
 			for j := range r.t.Cols {
 				store(i, loop.Num(int64(j)))
 			}
@@ -167,7 +167,7 @@ func (x *nestBuilder) settled(b *op.Body, k int, m nestRef, fails, dear bool) ne
 		if fails { // all its elements are made, read or not
 			m.at(loop.Num(0), x.phase.column)
 		}
-	case holdable(m.t) && (fails || readers > 1 || dear && m.t.Count() <= writtenCols):
+	case holdable(m.t) && (fails || readers > 1 || dear && m.t.Count() <= define.WrittenLines):
 		return x.held(m.t, x.hold(m))
 	case fails || dear:
 		return x.laid(m)

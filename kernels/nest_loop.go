@@ -99,11 +99,11 @@ var loopsFrom atomic.Int64
 
 func init() { loopsFrom.Store(nestFrom) }
 
-// nestsBegun counts the executions of bodies that ran as nests, rowsBegun those by phases.
-var nestsBegun, rowsBegun atomic.Int64
+// rowsBegun counts the executions of bodies that ran by phases.
+var rowsBegun atomic.Int64
 
 // LoopsBegun is how many executions of loops in this process have run compiled, for tests.
-func LoopsBegun() int64 { return nestsBegun.Load() }
+func LoopsBegun() int64 { return launch.Begun.Load() }
 
 // RowsBegun is how many of them have gone over rows and columns by phases.
 func RowsBegun() int64 { return rowsBegun.Load() }
@@ -144,7 +144,7 @@ func (c *nestCode) begin(r *parforRun) nestBound {
 	n := &nestRun{code: c, r: r, words: c.words(), small: work < from}
 	if !n.small {
 		if x := c.beginRows(r); x != nil {
-			nestsBegun.Add(1)
+			launch.Begun.Add(1)
 			rowsBegun.Add(1)
 			return x
 		}
@@ -156,12 +156,12 @@ func (c *nestCode) begin(r *parforRun) nestBound {
 		case err == nil:
 			n.run = run
 			if !n.small {
-				nestsBegun.Add(1)
+				launch.Begun.Add(1)
 			}
 			return n
 		case errors.Is(err, errNoNest) && !n.small:
 			if x := c.beginCalls(r); x != nil {
-				nestsBegun.Add(1)
+				launch.Begun.Add(1)
 				return x
 			}
 			return nil

@@ -18,10 +18,10 @@ import (
 // onNests runs a test twice: where programs are too little work to be compiled, and where nests run
 // from their first element on.
 func onNests(t *testing.T, test func(t *testing.T)) {
-	defer func(from int64) { compileFrom = from }(compileFrom)
-	compileFrom = math.MaxInt64
+	defer func(from int64) { launch.PaysFrom = from }(launch.PaysFrom)
+	launch.PaysFrom = math.MaxInt64
 	t.Run("batches", test)
-	compileFrom = 0
+	launch.PaysFrom = 0
 	t.Run("nests", test)
 }
 
@@ -36,7 +36,7 @@ func needCode(t *testing.T) {
 // TestNestsRun: however the operands of a chain lie, a nest runs, once enough work has been seen.
 func TestNestsRun(t *testing.T) {
 	needCode(t)
-	defer func(from int64) { compileFrom = from }(compileFrom)
+	defer func(from int64) { launch.PaysFrom = from }(launch.PaysFrom)
 	add := rowtest.RowNamed(t, elementwiseRows(), "add")
 	f := types.F64
 	for _, c := range []struct {
@@ -59,7 +59,7 @@ func TestNestsRun(t *testing.T) {
 		out := value.New(f, c.rows, c.cols)
 		m := &machine{}
 		calls := 0
-		for compileFrom = 2500; ; calls++ {
+		for launch.PaysFrom = 2500; ; calls++ {
 			m.prepare(p, in, c.rows, c.cols)
 			m.end = terminal{store: vec.LinkStore}
 			b := &m.nest.grid
@@ -90,8 +90,8 @@ func TestNestsRun(t *testing.T) {
 // goes to the operand's memory.
 func TestNestFails(t *testing.T) {
 	needCode(t)
-	defer func(from int64) { compileFrom = from }(compileFrom)
-	compileFrom = 0
+	defer func(from int64) { launch.PaysFrom = from }(launch.PaysFrom)
+	launch.PaysFrom = 0
 	idiv, mapRow := rowtest.RowNamed(t, elementwiseRows(), "idiv"), fused()[0]
 	for _, mode := range []op.Mode{op.Full, op.RowVec} {
 		p := &op.Program{In: []op.Operand{{Elem: types.I64}, {Elem: types.I64, Mode: mode}},
@@ -152,8 +152,8 @@ func TestSinglesStay(t *testing.T) {
 // way through them.
 func TestSpecialNests(t *testing.T) {
 	needCode(t)
-	defer func(from int64) { compileFrom = from }(compileFrom)
-	compileFrom = 0
+	defer func(from int64) { launch.PaysFrom = from }(launch.PaysFrom)
+	launch.PaysFrom = 0
 	r := rand.New(rand.NewPCG(71, 72))
 	x := value.New(types.F64, 1, 20000)
 	for i := range x.F64 {
@@ -196,8 +196,8 @@ func TestSpecialNests(t *testing.T) {
 // call before, as -0 is to 0.
 func TestNestScalars(t *testing.T) {
 	needCode(t)
-	defer func(from int64) { compileFrom = from }(compileFrom)
-	compileFrom = 0
+	defer func(from int64) { launch.PaysFrom = from }(launch.PaysFrom)
+	launch.PaysFrom = 0
 	f := types.F64
 	p := &op.Program{In: []op.Operand{{Elem: f}, {Elem: f, Mode: op.Single}}, Steps: []op.Step{{Def: rowtest.RowNamed(t, elementwiseRows(), "ew.min"), Args: []int{0, 1}, Elem: f}}}
 	m := &machine{}

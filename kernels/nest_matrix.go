@@ -14,12 +14,8 @@ import (
 	"flow/kernels/dense"
 )
 
-const (
-	// writtenCols is up to how many columns the rows of a reduction are written out.
-	writtenCols = 16
-	// bodyStatements is the most statements of a loop: code beyond that fits into no cache.
-	bodyStatements = 12000
-)
+// bodyStatements is the most statements of a loop: code beyond that fits into no cache.
+const bodyStatements = 12000
 
 // nestRef is what a register of a body is in a loop: a scalar, a matrix, or the results of a loop
 // or branch.
@@ -166,7 +162,7 @@ func (x *nestBuilder) held(t types.Type, list []loop.Val) nestRef {
 
 // chosen is an element at a place that only the run knows, found by comparisons.
 func (x *nestBuilder) chosen(t types.Type, list []loop.Val, i, j loop.Lin) loop.Val {
-	if len(list) > writtenCols || len(list) == 0 {
+	if len(list) > define.WrittenLines || len(list) == 0 {
 		panic(noBody{"a subscript that the run tells, of a matrix of the body"})
 	}
 	at := x.value(i.Times(int64(t.Cols)).Plus(j))
@@ -277,7 +273,7 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 
 // over carries a state over the points of a rows x cols space by inner loops.
 func (x *nestBuilder) over(rows, cols int, state []loop.Val, step func(i, j loop.Lin, st []loop.Val) []loop.Val) []loop.Val {
-	if cols <= writtenCols {
+	if cols <= define.WrittenLines {
 		return x.rounds("r", rows, state, func(i loop.Lin, st []loop.Val) []loop.Val {
 			for j := range cols {
 				st = step(i, loop.Num(int64(j)), st)

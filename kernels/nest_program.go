@@ -31,7 +31,7 @@ func (s nestShape) mode(k int) op.Mode { return op.Mode(s.modes >> (modeBits * k
 
 // programNest is a nest of a program, which is made when enough work has been seen.
 type programNest struct {
-	seen atomic.Int64 // steps on elements so far
+	seen launch.Steps
 	once sync.Once
 	loop *launch.Loop // nil: there is none
 	bad  atomic.Bool  // no target runs it
@@ -55,11 +55,7 @@ func nestsOf(p *op.Program) *programNests {
 	}).(*programNests)
 }
 
-// compileFrom is how many steps on elements of a program justify machine code: ten times what it
-// takes to make it, which is some 80 us for a few operators, where a step takes some 0.3 ns.
-// callSteps is what a call counts for beside its elements. Tests set compileFrom.
-var compileFrom int64 = 1 << 20
-
+// callSteps is how many steps a call counts for beside its elements: see launch.Steps.
 const callSteps = 1 << 10
 
 // nest is the loop of a program in some shape, or nil as long as little work has been seen, and
@@ -75,7 +71,7 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 	if x.bad.Load() {
 		return nil
 	}
-	if x.seen.Load() < compileFrom && x.seen.Add(int64(work*max(1, len(p.Steps)))+callSteps) < compileFrom {
+	if !x.seen.Pay(int64(work*max(1, len(p.Steps))) + callSteps) {
 		return nil
 	}
 	x.once.Do(func() {

@@ -131,7 +131,7 @@ func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
 	if code.worthwhile(c.Type.Count()) {
 		x := code.space(c)
 		if x.bind() {
-			nestsBegun.Add(1)
+			launch.Begun.Add(1)
 			x.workers = dense.Resized(x.workers, workers*len(x.rects))
 			clear(x.workers)
 			return x, nil

@@ -227,7 +227,7 @@ func (c *roundsCode) run(call *op.Call, rows []*value.Dense) (done bool, err err
 				return false, op.ErrStopped
 			}
 			if !flagged {
-				nestsBegun.Add(1)
+				launch.Begun.Add(1)
 				return true, nil
 			}
 			break // with more words there may be no doubt

@@ -13,6 +13,9 @@ import (
 // written out.
 const Unrolled = 64
 
+// WrittenLines is up to how many lines of a matrix a loop over them is written out.
+const WrittenLines = 16
+
 // Written is a matrix of the body by its elements, which are numbers of e; nil where it has too
 // many of them.
 func Written(e *op.Elements, x op.Source, elem types.Elem) [][]loop.Val {

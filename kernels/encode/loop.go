@@ -1,4 +1,4 @@
-package kernels
+package encode
 
 // This file runs ctable and recode: codes are read as what they are, and both go in chunks on
 // several workers.

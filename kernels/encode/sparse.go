@@ -1,4 +1,4 @@
-package kernels
+package encode
 
 // This file defines the sparse forms of onehot and ctable.
 

@@ -1,4 +1,4 @@
-package kernels
+package encode
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/rowtest"
 )
 
@@ -26,10 +27,7 @@ func codesIn(r *rand.Rand, e types.Elem, n, k int) *value.Dense {
 // What is computed of codes equals the definition by their matrix, as a kernel and as a loop, and
 // fails as it does.
 func TestSumsByCode(t *testing.T) {
-	table, err := Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := define.Resolved(Rows())
 	r := rand.New(rand.NewPCG(91, 92))
 	odd := []float64{math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, -math.MaxFloat64, math.Copysign(0, -1)}
 	done := 0
@@ -41,12 +39,12 @@ func TestSumsByCode(t *testing.T) {
 		}
 		a := codesIn(r, []types.Elem{types.I64, types.I64, types.F64}[r.IntN(3)], n, k)
 		attrs := op.MakeAttrs(rowtest.Attr("k", op.Int(k)), rowtest.Attr("panel", op.Int(r.IntN(4)*r.IntN(100)))) // 0: of a sparse matrix of codes
-		if _, ok := rowtest.Check(t, table.Must("onehot.sums"), attrs, []value.Value{a, x}); ok {
+		if _, ok := rowtest.Check(t, rowtest.RowNamed(t, rows, "onehot.sums"), attrs, []value.Value{a, x}); ok {
 			done++
 		}
 		attrs = op.MakeAttrs(rowtest.Attr("k", op.Int(k)))
-		rowtest.Check(t, table.Must("onehot.counts"), attrs, []value.Value{a})
-		rowtest.Check(t, table.Must("onehot"), attrs, []value.Value{a})
+		rowtest.Check(t, rowtest.RowNamed(t, rows, "onehot.counts"), attrs, []value.Value{a})
+		rowtest.Check(t, rowtest.RowNamed(t, rows, "onehot"), attrs, []value.Value{a})
 	}
 	if done < 100 {
 		t.Errorf("only %d calls succeeded", done)

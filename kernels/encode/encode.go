@@ -1,4 +1,4 @@
-package kernels
+package encode
 
 // This file defines the rows that make codes of data and tables of codes: bin, recode, ctable;
 // onehot is in onehot.go.
@@ -15,8 +15,8 @@ import (
 	"flow/kernels/window"
 )
 
-// encode is the rows of this file.
-func encode() []*op.Def {
+// Rows is the rows of this file.
+func Rows() []*op.Def {
 	return append([]*op.Def{binByList(), binEvenly(), recode(), ctable(), ctableOfWeights()}, onehots()...)
 }
 

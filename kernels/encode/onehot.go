@@ -1,4 +1,4 @@
-package kernels
+package encode
 
 // This file defines onehot, the matrix of codes, and what is computed of it without building it:
 // the sums of rows by code, which are a product with it, and how often each code stands in a

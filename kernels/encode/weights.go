@@ -1,4 +1,4 @@
-package kernels
+package encode
 
 // This file defines the form of ctable that adds weights and that leaves out codes beyond its size.
 

@@ -1,4 +1,4 @@
-package kernels
+package scan
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/loop/launch"
 	"flow/kernels/rowtest"
 )
@@ -15,23 +16,20 @@ import (
 // TestScans: running reductions of matrices of all shapes, in one piece and as parts of others, are
 // what the definition gives, in loops and without.
 func TestScans(t *testing.T) {
-	table, err := Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	family := define.Resolved(Rows())
 	target, err := launch.Target()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func(from int64) { compileFrom = from }(compileFrom)
+	defer func(from int64) { launch.PaysFrom = from }(launch.PaysFrom)
 	rng := rand.New(rand.NewPCG(1, 2))
 	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), 1e300}
-	for _, compileFrom = range []int64{0, math.MaxInt64} {
-		for _, d := range table.Rows() {
+	for _, launch.PaysFrom = range []int64{0, math.MaxInt64} {
+		for _, d := range family {
 			if d.Rate != "cumulative" {
 				continue
 			}
-			begun := LoopsBegun()
+			begun := launch.Begun.Load()
 			for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
 				for _, n := range [][2]int{{1, 1}, {2, 1}, {9, 1}, {1000, 1}, {40, 2}, {17, 3}, {30, 8}, {5, 70}, {90, 41}, {7, 150}, {3, 2000}, {8, 5}, {16, 101}, {1, 30}, {3, 6}} {
 					rows, cols := n[0], n[1]
@@ -63,7 +61,7 @@ func TestScans(t *testing.T) {
 					}
 				}
 			}
-			if ran := LoopsBegun() > begun; ran != (compileFrom == 0 && target != launch.Interp) {
+			if ran := launch.Begun.Load() > begun; ran != (launch.PaysFrom == 0 && target != launch.Interp) {
 				t.Errorf("%s: loops ran: %v", d.Name, ran)
 			}
 		}

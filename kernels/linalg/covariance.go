@@ -1,4 +1,4 @@
-package kernels
+package linalg
 
 // This file defines cov, cor and trace. cov is a contraction: the columns less their means (rounded
 // exact sums), then each element one chain of fused multiply-adds down the rows, like t(d) @ d,
@@ -15,13 +15,12 @@ import (
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
-	"flow/kernels/linalg"
 	"flow/kernels/reduce"
 )
 
-// covariances is the rows of this file on the given kernel set.
-func covariances(set blas.Set) []*op.Def {
-	l := linalg.NewLinear(set)
+// Covariances is the rows of this file on the given kernel set.
+func Covariances(set blas.Set) []*op.Def {
+	l := NewLinear(set)
 	sample := define.Flag("sample", "divide by n - 1, not n")
 	d := func(name, doc, output string, args []op.Arg, elements func(*op.Elements) op.Element, ref, kernel func(c *op.Call) *value.Dense) *op.Def {
 		return &op.Def{
@@ -70,7 +69,7 @@ func covRef(c *op.Call) *value.Dense {
 		}
 	}
 	product := &op.Call{In: []value.Value{d, d}, Attrs: op.MakeAttrs(op.Attr{Name: "ta", Val: op.Bool(true)}), Type: c.Type}
-	v, err := linalg.MatmulRef(product)
+	v, err := MatmulRef(product)
 	if err != nil {
 		panic("BUG: the definition of @ fails: " + err.Error())
 	}
@@ -84,7 +83,7 @@ func covRef(c *op.Call) *value.Dense {
 }
 
 // cov is the kernel.
-func cov(l *linalg.Linear, c *op.Call) *value.Dense {
+func cov(l *Linear, c *op.Call) *value.Dense {
 	a, e := c.Dense(0), c.Type.Elem
 	out := value.New(e, a.Cols, a.Cols)
 	if a.Cols == 0 {

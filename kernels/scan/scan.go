@@ -1,4 +1,4 @@
-package kernels
+package scan
 
 // This file defines the cumulative rows: cumsum, cumprod, cummin and cummax down each column, and
 // rowcumsum and so on along each row. Each line is one chain from its first element on, rounded at
@@ -30,8 +30,8 @@ type chain struct {
 	col, row   string // what the examples print
 }
 
-// cumulative is the rows of the cumulative family.
-func cumulative() []*op.Def {
+// Rows is the rows of the cumulative family.
+func Rows() []*op.Def {
 	var out []*op.Def
 	for _, c := range []chain{
 		{"sum", "sums", reduce.Summed, define.On2(func(a, b float64) float64 { return a + b }, func(a, b int64) int64 { return a + b }),

@@ -1,4 +1,4 @@
-package kernels
+package linalg
 
 // This file writes covariances, correlations and traces of small matrices into loops.
 
@@ -23,7 +23,8 @@ func traceElements(e *op.Elements) op.Element {
 	return func(loop.Lin, loop.Lin) loop.Val { return s }
 }
 
-// mostVariables is up to how many variables have covariances in a loop: all of them are define.Written.
+// mostVariables is up to how many variables have covariances in a loop: all of them are
+// define.Written.
 const mostVariables = 8
 
 // covariance is covRef, as elements of the result's type.

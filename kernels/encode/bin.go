@@ -1,4 +1,4 @@
-package kernels
+package encode
 
 // This file runs bin as loops: the interval of an element is guessed, where edges lie about evenly,
 // and corrected by the edges on both sides, or it is found by halving.
@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/bits"
 	"sync"
-	"sync/atomic"
 
 	"flow/ir/loop"
 	"flow/ir/types"
@@ -17,7 +16,7 @@ import (
 	"flow/kernels/loop/launch"
 )
 
-// binSteps is how many steps an element of bin counts for: see compileFrom.
+// binSteps is how many steps an element of bin counts for: see launch.Steps.
 const binSteps = 8
 
 // binKey is what the loop of a bin depends on.
@@ -30,14 +29,14 @@ type binKey struct {
 
 // binner runs bin as nests. It is safe for concurrent use.
 type binner struct {
-	seen atomic.Int64 // steps so far
+	seen launch.Steps
 	mu   sync.Mutex
 	made map[binKey]*launch.Loop
 }
 
 // worth reports that enough work has been seen for machine code.
 func (s *binner) worth(x *value.Dense) bool {
-	return s.seen.Load() >= compileFrom || s.seen.Add(binSteps*int64(x.Rows)*int64(x.Cols)) >= compileFrom
+	return s.seen.Pay(binSteps * int64(x.Rows) * int64(x.Cols))
 }
 
 // run bins x with these operands behind it. It reports whether a target runs the loop.
@@ -64,7 +63,7 @@ func (s *binner) run(k binKey, out, x *value.Dense, operands ...value.Value) boo
 	if _, err := w.Window(0, x.Rows, 0, x.Cols, nil); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	nestsBegun.Add(1)
+	launch.Begun.Add(1)
 	return true
 }
 

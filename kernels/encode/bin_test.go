@@ -1,4 +1,4 @@
-package kernels
+package encode
 
 import (
 	"math"
@@ -9,17 +9,16 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/loop/launch"
 	"flow/kernels/rowtest"
 )
 
-// TestBins: the loops of bin give what the definition gives, for edges at equal distances and others,
-// at the edges themselves and beside them.
+// TestBins: the loops of bin give what the definition gives, for edges at equal distances and
+// others, at the edges themselves and beside them.
 func TestBins(t *testing.T) {
-	table, err := Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func(from int64) { compileFrom = from }(compileFrom)
+	rows := define.Resolved(Rows())
+	defer func(from int64) { launch.PaysFrom = from }(launch.PaysFrom)
 	rng := rand.New(rand.NewPCG(3, 4))
 	inf := math.Inf(1)
 	lists := [][]float64{{0}, {1, 1}, {-inf, 0, inf}, {0, 0, 0, 1, 1, 2}, {math.Copysign(0, -1), 0, 1, 2, 3}}
@@ -66,13 +65,13 @@ func TestBins(t *testing.T) {
 						"bin.even": {In: []value.Value{in, value.F64(-1.5), value.F64(2.25)},
 							Attrs: op.MakeAttrs(op.Attr{Name: "closed", Val: op.Str(closed)}, op.Attr{Name: "k", Val: op.Int(len(edges) + 2)})},
 					} {
-						call.Def, call.Type = table.Must(name), types.DenseOf(types.I64, in.Rows, in.Cols)
+						call.Def, call.Type = rowtest.RowNamed(t, rows, name), types.DenseOf(types.I64, in.Rows, in.Cols)
 						want, err := call.Def.Ref(call)
 						if err != nil {
 							t.Fatal(err)
 						}
-						for _, compileFrom = range []int64{0, math.MaxInt64} {
-							begun := LoopsBegun()
+						for _, launch.PaysFrom = range []int64{0, math.MaxInt64} {
+							begun := launch.Begun.Load()
 							call.Out = value.New(types.I64, in.Rows, in.Cols)
 							if err := call.Def.Kernel(call); err != nil {
 								t.Fatal(err)
@@ -80,7 +79,7 @@ func TestBins(t *testing.T) {
 							if s := rowtest.Differ(call.Out, want); s != "" {
 								t.Errorf("%s of %v, %s, by %v: %s", name, in.Type(), closed, edges, s)
 							}
-							if ran := LoopsBegun() > begun; ran != (compileFrom == 0) {
+							if ran := launch.Begun.Load() > begun; ran != (launch.PaysFrom == 0) {
 								t.Errorf("%s by %v: a loop ran: %v", name, edges, ran)
 							}
 						}

@@ -1,4 +1,4 @@
-package kernels
+package encode
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"flow/ir/op"
+	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/rowtest"
@@ -15,9 +16,9 @@ import (
 // bits.
 func TestRecodeIsItsDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 74))
-	d := rowtest.RowNamed(t, rows(t), "recode")
+	d := rowtest.RowNamed(t, define.Resolved(Rows()), "recode")
 	for try := range 80 {
-		e := elemsUnderTest[try%4]
+		e := []types.Elem{types.F64, types.F32, types.I64, types.Bool}[try%4]
 		spread := []float64{5, 1e3, 1e12}[r.IntN(3)]
 		some := func() value.Scalar { return value.F64(math.Round(spread * (r.Float64() - .3))).Convert(e) }
 		x, from, to := value.New(e, 40, 30), value.New(e, 12, 1), value.New(e, 12, 1)

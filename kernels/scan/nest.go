@@ -1,4 +1,4 @@
-package kernels
+package scan
 
 // This file runs running reductions as loops. Each line of a matrix is one chain: a step waits for
 // the one before it. So the columns of a matrix are lanes, and rows, or one column, are scalar
@@ -6,7 +6,6 @@ package kernels
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -33,17 +32,17 @@ const (
 	scanRounds = 4
 	// scanLines is how many rows go side by side: their steps fill the latency of an addition.
 	scanLines = 8
-	// scanWide is from how many columns on rows are done one after the other: whole rows are read as
-	// fast as memory gives them, and columns that go down by themselves took 1.4 times as long. A
-	// row must be longer than what a target computes at once.
+	// scanWide is from how many columns on rows are done one after the other: whole rows are read
+	// as fast as memory gives them, and columns that go down by themselves took 1.4 times as long.
+	// A row must be longer than what a target computes at once.
 	scanWide = 64
-	// scanStored is the most elements of a launch of such rows: what is stored past the caches would
-	// not be there for the next row.
+	// scanStored is the most elements of a launch of such rows: what is stored past the caches
+	// would not be there for the next row.
 	scanStored = 1 << 20
 	// scanPiece is how many elements of some columns are done before the next columns: they stay in
 	// a second-level cache.
 	scanPiece = 1 << 15
-	// scanSteps is how many steps an element counts for: see compileFrom.
+	// scanSteps is how many steps an element counts for: see launch.Steps.
 	scanSteps = 4
 )
 
@@ -54,7 +53,7 @@ type scanStep func(b *loop.Builder, s, x loop.Val) loop.Val
 // concurrent use.
 type scanner struct {
 	step scanStep
-	seen atomic.Int64 // steps so far
+	seen launch.Steps
 	mu   sync.Mutex
 	made map[scanKey]*launch.Loop
 	idle sync.Pool // of *scanRun
@@ -89,8 +88,8 @@ func (s *scanner) loop(k scanKey) *launch.Loop {
 	return l
 }
 
-// scanNest writes a form. Its operands are the elements behind the first ones and the running values
-// before them.
+// scanNest writes a form. Its operands are the elements behind the first ones and the running
+// values before them.
 func scanNest(k scanKey, step scanStep) *loop.Nest {
 	b := loop.New()
 	x := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, dense.Storage(k.in))}
@@ -225,7 +224,7 @@ func (s *scanner) along(r *scanRun, out, a *value.Dense) bool {
 // whether it did: not as long as little work has been seen, and not on a target that takes longer
 // for a step of one element than a call takes.
 func (s *scanner) scan(out, a *value.Dense, byRow bool) bool {
-	if s.seen.Load() < compileFrom && s.seen.Add(scanSteps*int64(a.Rows)*int64(a.Cols)) < compileFrom {
+	if !s.seen.Pay(scanSteps * int64(a.Rows) * int64(a.Cols)) {
 		return false
 	}
 	if t, err := launch.Target(); err != nil || t == launch.Interp {
@@ -243,7 +242,7 @@ func (s *scanner) scan(out, a *value.Dense, byRow bool) bool {
 	r.x, r.before, r.out = value.Dense{}, value.Dense{}, value.Dense{}
 	s.idle.Put(r)
 	if done {
-		nestsBegun.Add(1)
+		launch.Begun.Add(1)
 	}
 	return done
 }
@@ -288,7 +287,7 @@ func scanElements(e *op.Elements, byRow bool, step scanStep) op.Element {
 				})
 			}
 		}
-		if lines <= writtenCols {
+		if lines <= define.WrittenLines {
 			for k := range lines {
 				line(loop.Num(int64(k)))
 			}
