@@ -10,7 +10,6 @@
 //	                 operator at a time; inner*.go, lanes*.go: the one pass that a loop of package vec runs
 //	control.go       the rows that are no operators: iterate, select, part
 //	linalg_pipe.go   products of package linalg inside a pipe; linalg_map.go: chains of elementwise operators on products that are not stored; linalg_strips.go: strip of rows by strip of rows
-//	outer.go         outer of any elementwise operator, kron
 //
 // Families that need no engine are packages of their own: elementwise (arithmetic, functions,
 // comparison, fmt), linalg (@, potrf, eigvals), construct (zeros, rand, sample), move (t, slice,

@@ -212,7 +212,7 @@ func (m *machine) bind(p *op.Program, in []value.Value) {
 			case v.Rows == 1 && v.Cols == 1:
 				x.mode, x.scalar = op.Single, v.At(0, 0)
 			case x.mode == op.Trans && (v.Rows == 1 || v.Cols == 1):
-				x.mode, x.d = op.Full, turnedVector(v)
+				x.mode, x.d = op.Full, dense.TurnedVector(v)
 			case x.mode == op.RowVec && m.rows == 1 || x.mode == op.ColVec && m.cols == 1:
 				x.mode = op.Full
 			}
@@ -226,16 +226,6 @@ func (m *machine) bind(p *op.Program, in []value.Value) {
 		}
 		m.in = append(m.in, x)
 	}
-}
-
-// turnedVector is a vector seen the other way round, in the same memory.
-func turnedVector(v *value.Dense) *value.Dense {
-	t := *v
-	if v.Cols == 1 && v.Stride != 1 { // a column with gaps becomes a row only by a copy
-		t = *v.Clone()
-	}
-	t.Rows, t.Cols, t.Stride = v.Cols, v.Rows, v.Rows
-	return &t
 }
 
 // area is rows i0..i1-1 and columns j0..j1-1 of the index space.

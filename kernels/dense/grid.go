@@ -135,3 +135,13 @@ func Copy(dst, src *value.Dense) {
 func TurnInto(dst, src *value.Dense) {
 	TurnBlock(SlabOf(dst, 0, dst.Rows*dst.Cols), dst.Stride, src, 0, 0, dst.Rows, dst.Cols)
 }
+
+// TurnedVector is a vector seen the other way round, in the same memory.
+func TurnedVector(v *value.Dense) *value.Dense {
+	t := *v
+	if v.Cols == 1 && v.Stride != 1 { // a column with gaps becomes a row only by a copy
+		t = *v.Clone()
+	}
+	t.Rows, t.Cols, t.Stride = v.Cols, v.Rows, v.Rows
+	return &t
+}

@@ -1,4 +1,4 @@
-package kernels
+package elementwise
 
 // This file defines the products that pair every element of one matrix with every element of
 // another: outer, of any elementwise operator, and kron.
@@ -15,10 +15,10 @@ import (
 	"flow/kernels/window"
 )
 
-// pairings is the rows of this file. binary lists the elementwise rows; outer can use those of two
+// Pairings is the rows of this file. binary lists the elementwise rows; outer can use those of two
 // numbers.
-func pairings(binary []*op.Def) []*op.Def {
-	o := &outerProduct{run: &engine{}, by: map[string]*op.Def{}}
+func Pairings(binary []*op.Def) []*op.Def {
+	o := &outerProduct{by: map[string]*op.Def{}}
 	for _, d := range binary {
 		if len(d.Args) == 2 && d.Elt != nil {
 			o.by[d.Source()] = d
@@ -36,7 +36,6 @@ func pairings(binary []*op.Def) []*op.Def {
 
 // outerProduct is the row outer with the operators that it knows, by word and by sign.
 type outerProduct struct {
-	run   *engine
 	by    map[string]*op.Def
 	names []string
 }
@@ -52,7 +51,7 @@ func (o *outerProduct) def() *op.Def {
 		Eg: []op.Example{{Program: "emit outer(seq(1, 3), seq(1, 4))", Output: "1 2 3\n2 4 6\n"},
 			{Program: `emit outer(seq(1, 3), seq(1, 4), "<=")`, Output: " true true true\nfalse true true\n"}},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "outer",
-		Type: o.typ, Ref: o.ref, Cost: o.cost, Kernel: o.kernel, Loop: elementLoop(o.run, o.program),
+		Type: o.typ, Ref: o.ref, Cost: o.cost, Kernel: o.kernel, Loop: o.loop(),
 	}
 }
 
@@ -108,25 +107,35 @@ func (o *outerProduct) cost(s *op.Sig, out types.Type) op.Work {
 }
 
 func (o *outerProduct) kernel(c *op.Call) error {
-	p, in, err := o.program(c)
-	if err != nil {
-		return err
-	}
-	return o.run.execute(p, in, c.Result(), offset{})
+	x := o.stretched(c)
+	return x.Def.Kernel(x)
 }
 
-// program is the operator on a column and a row.
-func (o *outerProduct) program(c *op.Call) (*op.Program, []value.Value, error) {
+// loop is the loop of the operator's row.
+func (o *outerProduct) loop() *op.Loop {
+	return &op.Loop{
+		Light: true,
+		Space: func(c *op.Call) (n, leaf int) {
+			f := o.by[c.Attrs.Str("op")]
+			return f.Loop.Space(&op.Call{Def: f, In: c.In, Type: c.Type})
+		},
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+			x := o.stretched(c)
+			return x.Def.Loop.Begin(x, workers)
+		},
+	}
+}
+
+// stretched is the call of the operator on a column and a row, which it stretches.
+func (o *outerProduct) stretched(c *op.Call) *op.Call {
 	a, b := c.Dense(0), c.Dense(1)
 	if a.Cols != 1 {
-		a = turnedVector(a)
+		a = dense.TurnedVector(a)
 	}
 	if b.Rows != 1 {
-		b = turnedVector(b)
+		b = dense.TurnedVector(b)
 	}
-	k := singleKey{def: o.by[c.Attrs.Str("op")], out: c.Type.Elem, n: 2, in: [mostArgs]types.Elem{a.Elem, b.Elem},
-		mode: [mostArgs]op.Mode{op.ColVec, op.RowVec}}
-	return o.run.singles.program(k), []value.Value{a, b}, nil
+	return &op.Call{Def: o.by[c.Attrs.Str("op")], In: []value.Value{a, b}, Type: c.Type, Out: c.Result()}
 }
 
 func kron() *op.Def {
