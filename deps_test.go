@@ -97,10 +97,13 @@ var allowed = map[string]string{
 	// The root is wiring over everything; the command adds what concerns a terminal.
 	"": "memory lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/inout kernels/blas stdlib compiler " +
 		"runtime/trace runtime/local runtime/schedule runtime/replay runtime/dist runtime/dist/transport",
-	"cmd/flowrun": "lang lang/ast lang/source ir ir/types ir/loop ir/op ir/plan kernels kernels/blas kernels/loop/launch stdlib examples compiler " +
+	"cmd/flowrun": "lang lang/ast lang/source ir ir/op ir/plan kernels kernels/blas kernels/loop/launch stdlib examples compiler explain " +
 		"runtime/dist runtime/dist/transport/mpi " +
 		"runtime/schedule runtime/replay runtime/trace sweep figure github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/reeflective/readline golang.org/x/term golang.org/x/sys/unix .",
 	"bench": "ir/op ir/plan kernels kernels/vec runtime/local runtime/replay runtime/schedule runtime/trace",
+
+	// What became of a program, as text.
+	"explain": "compiler ir ir/loop ir/op ir/types kernels/loop/launch lang/source",
 
 	// Comparing schedules and drawing them: plain numbers in, text and figures out.
 	"sweep":  "runtime/schedule",

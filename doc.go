@@ -65,7 +65,7 @@
 // # 6. Command: cmd/flowrun
 //
 // cmd/flowrun has the flags, and this package the wiring behind them, so a Go program can do what
-// the command does.
+// the command does. explain says what became of a program: groups, loops, machine code.
 //
 // # Embedding
 //

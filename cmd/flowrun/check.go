@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"flow/explain"
+
 	"github.com/urfave/cli/v2"
 )
 
@@ -28,12 +30,12 @@ func (s *session) checkCommand() *cli.Command {
 				return err
 			}
 			fmt.Fprintf(s.out, "%s: ok, %s\n", p.Compiled().Files.Files()[0].Name, count(p.Compiled().Plan.Graph.Len(), "task"))
-			bodies, err := interpretedBodies(p)
+			bodies, err := explain.InterpretedBodies(p.Compiled().Plan.Graph, p.Compiled().Files)
 			if err != nil {
 				return err
 			}
 			for _, b := range bodies {
-				fmt.Fprintln(s.out, b.text())
+				fmt.Fprintln(s.out, b.Text())
 			}
 			if c.Bool("timing") {
 				s.timing(p, 0)

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"flow/compiler"
+	"flow/explain"
 	"flow/ir"
 	"flow/ir/plan"
 	"flow/lang/source"
@@ -14,6 +15,16 @@ import (
 
 // This file defines `flowrun explain`: the meaning of a diagnostic code or a rewrite rule, or a
 // program after a pass.
+
+// These are no passes. fused prints the groups that fuse and fuse-loops made, with the text of the
+// program, while fuse prints the whole graph; it includes products that fuse-epilogues made part of a
+// chain, as whole matrices even if they are cut. loops and code print what the operators of the plan
+// write.
+const (
+	fusedPass = "fused"
+	loopsPass = "loops"
+	codePass  = "code"
+)
 
 func (s *session) explainCommand() *cli.Command {
 	return &cli.Command{
@@ -67,7 +78,7 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 	text := ""
 	var sparse []plan.SparseEdge
 	var fused *ir.Graph
-	products := map[epilogue]string{}
+	products := map[explain.Epilogue]string{}
 	o.Dump = func(name string, g *ir.Graph) {
 		if name == pass {
 			text = g.String() // now: the next pass may work in place
@@ -79,7 +90,7 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 			}
 		}
 		if name == "fuse-epilogues" {
-			epilogues(g, products)
+			explain.Epilogues(g, products)
 		}
 	}
 	p, err := s.compile(c.Context, c, o)
@@ -87,11 +98,12 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 		return err
 	}
 	if pass == loopsPass || pass == codePass {
-		all, err := planLoops(p.Compiled().Plan.Graph, func(*ir.Node) bool { return true })
+		all, err := explain.Loops(p.Compiled().Plan.Graph, func(*ir.Node) bool { return true })
 		if err != nil {
 			return err
 		}
-		printLoops(s.out, all, p.Compiled().Files, pass == codePass)
+		loops := explain.WriteLoops(s.out, all, p.Compiled().Files, pass == codePass)
+		fmt.Fprintln(s.out, count(loops, "loop"))
 		return nil
 	}
 	if text == "" {
@@ -103,7 +115,7 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 		return unknownPass(pass, known)
 	}
 	if inGroups {
-		printFused(s.out, fusedGroups(fused, decisions{products, p.Compiled().Apart}), p.Compiled().Files)
+		s.printGroups(explain.Groups(fused, explain.Decisions{Products: products, Apart: p.Compiled().Apart}), p.Compiled().Files)
 		return nil
 	}
 	_, err = fmt.Fprint(s.out, text)
@@ -112,6 +124,19 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 }
 
 // explainCode prints the row of a code.
+// printGroups prints the groups that fusion made, and counts them.
+func (s *session) printGroups(groups []explain.Group, files *source.FileSet) {
+	operators, reasons := explain.WriteGroups(s.out, groups, files)
+	if len(groups) == 0 {
+		fmt.Fprintln(s.out, "nothing is fused")
+		return
+	}
+	fmt.Fprintf(s.out, "%s in %s\n", count(operators, "operator"), count(len(groups), "group"))
+	for _, why := range reasons {
+		fmt.Fprintf(s.out, "apart: %s\n", why)
+	}
+}
+
 func (s *session) explainCode(name string) error {
 	row, ok := source.Lookup(source.Code(strings.ToUpper(name)))
 	if !ok {

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"flow"
+	"flow/explain"
 	"flow/ir/plan"
 )
 
@@ -36,7 +37,7 @@ type runStats struct {
 	Loops         []loopStats   `json:"loops"` // by operator
 	LoopSum       *loopStats    `json:"loops_total,omitempty"`
 	// Interpreted lists the bodies that run an operator at a time.
-	Interpreted []interpretedBody `json:"interpreted,omitempty"`
+	Interpreted []explain.Interpreted `json:"interpreted,omitempty"`
 
 	account *flow.Account
 	assumed bool // the plan assumes the rounds of a loop
@@ -81,7 +82,7 @@ func (s *session) stats(p *flow.Program, o flow.CompileOptions, report *flow.Rep
 		return err
 	}
 	st.addLoops()
-	if st.Interpreted, err = interpretedBodies(p); err != nil {
+	if st.Interpreted, err = explain.InterpretedBodies(p.Compiled().Plan.Graph, p.Compiled().Files); err != nil {
 		return err
 	}
 	// The time of the run is that of the slowest rank, without starting threads and reading
@@ -212,7 +213,7 @@ func (st *runStats) text() string {
 		_ = w.Flush()
 	}
 	for _, x := range st.Interpreted {
-		fmt.Fprintln(&b, x.text())
+		fmt.Fprintln(&b, x.Text())
 	}
 	st.loopText(&b)
 	return b.String()

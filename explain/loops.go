@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"fmt"
@@ -14,17 +14,11 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines `flowrun explain FILE --pass=loops` and `--pass=code`: the loops of the plan
-// with their places in the text, their schedule, and their machine code.
+// This file lists the loops of a plan with their places in the text, their schedule, and their
+// machine code.
 
-// These are no passes: they print what the operators of the plan write.
-const (
-	loopsPass = "loops"
-	codePass  = "code"
-)
-
-// planLoop is a loop of the plan, or a node without one.
-type planLoop struct {
+// Loop is a loop of a plan, or a node without one.
+type Loop struct {
 	node  string
 	at    source.Span
 	loops []*loop.Nest
@@ -32,9 +26,9 @@ type planLoop struct {
 	count int    // how many nodes are alike
 }
 
-// planLoops returns the loops of g and its regions, of every node that asked selects and whose row
+// Loops returns the loops of g and its regions, of every node that asked selects and whose row
 // writes one.
-func planLoops(g *ir.Graph, asked func(n *ir.Node) bool) (all []*planLoop, err error) {
+func Loops(g *ir.Graph, asked func(n *ir.Node) bool) (all []*Loop, err error) {
 	var walk func(g *ir.Graph) error
 	walk = func(g *ir.Graph) error {
 		for i := range g.Nodes {
@@ -57,7 +51,7 @@ func planLoops(g *ir.Graph, asked func(n *ir.Node) bool) (all []*planLoop, err e
 			if len(l.loops) == 0 && l.why == "" {
 				continue
 			}
-			same := func(x *planLoop) bool {
+			same := func(x *Loop) bool {
 				return x.at == l.at && x.why == l.why && slices.EqualFunc(x.loops, l.loops, func(a, b *loop.Nest) bool { return a.String() == b.String() })
 			}
 			if k := slices.IndexFunc(all, same); k >= 0 {
@@ -71,7 +65,7 @@ func planLoops(g *ir.Graph, asked func(n *ir.Node) bool) (all []*planLoop, err e
 	return all, walk(g)
 }
 
-func loopOf(g *ir.Graph, id ir.ID) (*planLoop, error) {
+func loopOf(g *ir.Graph, id ir.ID) (*Loop, error) {
 	n := &g.Nodes[id]
 	c := &op.Call{Def: n.Op, Attrs: n.Attrs, Type: g.Type(id)}
 	if err := n.Enter(c); err != nil {
@@ -81,15 +75,14 @@ func loopOf(g *ir.Graph, id ir.ID) (*planLoop, error) {
 	for _, x := range g.In(id) {
 		in = append(in, g.Type(x))
 	}
-	l := &planLoop{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id)), at: n.Span, count: 1}
+	l := &Loop{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id)), at: n.Span, count: 1}
 	l.loops, l.why = n.Op.Nests(c, in)
 	return l, nil
 }
 
-// printLoops writes a paragraph a loop: the node, its place, the loop and its schedule, and with
-// code the machine code.
-func printLoops(w io.Writer, all []*planLoop, files *source.FileSet, code bool) {
-	loops := 0
+// WriteLoops writes a paragraph a loop: the node, its place, the loop and its schedule, and with
+// code the machine code. It returns how many loops there are.
+func WriteLoops(w io.Writer, all []*Loop, files *source.FileSet, code bool) (loops int) {
 	for _, l := range all {
 		fmt.Fprint(w, l.node)
 		if l.count > 1 {
@@ -117,7 +110,7 @@ func printLoops(w io.Writer, all []*planLoop, files *source.FileSet, code bool) 
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintln(w, count(loops, "loop"))
+	return loops
 }
 
 // indented returns lines with two spaces before each.

@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"fmt"
@@ -13,69 +13,63 @@ import (
 	"flow/lang/source"
 )
 
-// This file defines `flowrun explain FILE --pass=fused`: which operators the pass fuse combined,
-// and their places in the program.
+// This file finds the groups that fusion made, and writes them with the text of the program.
 
-// fusedPass is no pass: it prints the groups that fuse and fuse-loops made, with the text of the
-// program, while fuse prints the whole graph. It includes products that fuse-epilogues made part of
-// a chain, as whole matrices even if they are cut.
-const fusedPass = "fused"
-
-// fusedGroup is a node that computes several operators in one pass over memory.
-type fusedGroup struct {
+// Group is a node that computes several operators in one pass over memory.
+type Group struct {
 	node      string
 	reads     []string
-	operators []fusedOperator
+	operators []operator
 	apart     []compiler.Apart // reductions of its stored value that stay separate
 }
 
-type fusedOperator struct {
+type operator struct {
 	name string
 	at   source.Span
 }
 
-// decisions is what the compiler says about its groups beside the graph.
-type decisions struct {
-	products map[epilogue]string // of fuse-epilogues
-	apart    []compiler.Apart    // of fuse
+// Decisions is what the compiler says about its groups beside the graph.
+type Decisions struct {
+	Products map[Epilogue]string // of fuse-epilogues
+	Apart    []compiler.Apart    // of fuse
 }
 
-// epilogue is the place of a chain in the program, and the product that it was fused with.
-type epilogue struct{ chain, product source.Span }
+// Epilogue is the place of a chain in the program, and the product that it was fused with.
+type Epilogue struct{ chain, product source.Span }
 
-// epilogues returns those that fuse-epilogues made in g and in the bodies of its loops, by their
+// Epilogues returns those that fuse-epilogues made in g and in the bodies of its loops, by their
 // row.
-func epilogues(g *ir.Graph, found map[epilogue]string) map[epilogue]string {
+func Epilogues(g *ir.Graph, found map[Epilogue]string) map[Epilogue]string {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		if n.Op.Name == "map.product" {
 			product := n.Region.Graph.Nodes[n.Region.Args[n.Attrs.Int("place")]].Span
-			found[epilogue{n.Span, product}] = n.Op.Name
+			found[Epilogue{n.Span, product}] = n.Op.Name
 			continue
 		}
 		for r := n.Region; r != nil; r = r.Next {
-			epilogues(r.Graph, found)
+			Epilogues(r.Graph, found)
 		}
 	}
 	return found
 }
 
-// fusedGroups returns the groups of g and of the bodies of its loops.
-func fusedGroups(g *ir.Graph, d decisions) (all []fusedGroup) {
+// Groups returns the groups of g and of the bodies of its loops.
+func Groups(g *ir.Graph, d Decisions) (all []Group) {
 	for i := range g.Nodes {
 		n, id := &g.Nodes[i], ir.ID(i)
 		if n.Region != nil && n.IsChain() {
 			all = append(all, groupOf(g, id, d))
 			continue
 		}
-		if _, row := productOf(g, id, d.products); row != "" {
+		if _, row := productOf(g, id, d.Products); row != "" {
 			all = append(all, groupOf(g, id, d))
 		}
 		if taken := takenBy(n); len(taken) > 0 {
 			all = append(all, groupOfLoop(g, id, taken))
 		}
 		for r := n.Region; r != nil; r = r.Next {
-			all = append(all, fusedGroups(r.Graph, d)...)
+			all = append(all, Groups(r.Graph, d)...)
 		}
 	}
 	return all
@@ -83,10 +77,10 @@ func fusedGroups(g *ir.Graph, d decisions) (all []fusedGroup) {
 
 // productOf returns the operand of node id that is computed as a part of it, and the row of both,
 // or "".
-func productOf(g *ir.Graph, id ir.ID, products map[epilogue]string) (x ir.ID, row string) {
+func productOf(g *ir.Graph, id ir.ID, products map[Epilogue]string) (x ir.ID, row string) {
 	for _, x := range g.In(id) {
 		if g.Nodes[x].Op.Shard.Kind == op.ShardContract {
-			if row := products[epilogue{g.Nodes[id].Span, g.Nodes[x].Span}]; row != "" {
+			if row := products[Epilogue{g.Nodes[id].Span, g.Nodes[x].Span}]; row != "" {
 				return x, row
 			}
 		}
@@ -94,37 +88,37 @@ func productOf(g *ir.Graph, id ir.ID, products map[epilogue]string) (x ir.ID, ro
 	return ir.None, ""
 }
 
-func groupOf(g *ir.Graph, id ir.ID, d decisions) fusedGroup {
+func groupOf(g *ir.Graph, id ir.ID, d Decisions) Group {
 	n := &g.Nodes[id]
-	f := fusedGroup{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id)), apart: apartFrom(g, id, d.apart)}
-	product, row := productOf(g, id, d.products)
+	f := Group{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id)), apart: apartFrom(g, id, d.Apart)}
+	product, row := productOf(g, id, d.Products)
 	in := slices.Clone(g.In(id))
 	if row != "" {
 		f.node = fmt.Sprintf("%%%d %s : %s", id, row, g.Type(id))
 		at := slices.Index(in, product)
 		in = slices.Replace(in, at, at+1, g.In(product)...)
-		f.operators = append(f.operators, fusedOperator{g.Nodes[product].Op.Name, g.Nodes[product].Span})
+		f.operators = append(f.operators, operator{g.Nodes[product].Op.Name, g.Nodes[product].Span})
 	}
 	for _, in := range in {
 		f.reads = append(f.reads, fmt.Sprintf("%%%d : %s", in, g.Type(in)))
 	}
 	if n.Region == nil {
-		f.operators = append(f.operators, fusedOperator{n.Op.Name, n.Span})
+		f.operators = append(f.operators, operator{n.Op.Name, n.Span})
 		return f
 	}
 	body := n.Region.Graph
 	for i := range body.Nodes {
 		if len(body.In(ir.ID(i))) > 0 || body.Nodes[i].Op.Window != nil {
-			f.operators = append(f.operators, fusedOperator{body.Nodes[i].Op.Name, body.Nodes[i].Span})
+			f.operators = append(f.operators, operator{body.Nodes[i].Op.Name, body.Nodes[i].Span})
 		}
 	}
 	ends := strings.Fields(n.Attrs.Str("fold"))
 	if len(ends) == 1 {
-		f.operators = append(f.operators, fusedOperator{ends[0], n.Span})
+		f.operators = append(f.operators, operator{ends[0], n.Span})
 		return f
 	}
 	for k, name := range ends {
-		f.operators = append(f.operators, fusedOperator{name, resultOf(g, id, k)})
+		f.operators = append(f.operators, operator{name, resultOf(g, id, k)})
 	}
 	return f
 }
@@ -147,18 +141,18 @@ func takenBy(n *ir.Node) (taken []ir.ID) {
 }
 
 // groupOfLoop returns a parfor and the nodes that were outside, in textual order.
-func groupOfLoop(g *ir.Graph, id ir.ID, taken []ir.ID) fusedGroup {
+func groupOfLoop(g *ir.Graph, id ir.ID, taken []ir.ID) Group {
 	n := &g.Nodes[id]
-	f := fusedGroup{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id))}
+	f := Group{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id))}
 	for _, in := range g.In(id) {
 		f.reads = append(f.reads, fmt.Sprintf("%%%d : %s", in, g.Type(in)))
 	}
 	for _, t := range taken {
 		body := &n.Region.Graph.Nodes[t]
-		f.operators = append(f.operators, fusedOperator{body.Op.Name, body.Span})
+		f.operators = append(f.operators, operator{body.Op.Name, body.Span})
 	}
-	f.operators = append(f.operators, fusedOperator{n.Op.Name, n.Span})
-	slices.SortStableFunc(f.operators, func(a, b fusedOperator) int { return int(a.at.From) - int(b.at.From) })
+	f.operators = append(f.operators, operator{n.Op.Name, n.Span})
+	slices.SortStableFunc(f.operators, func(a, b operator) int { return int(a.at.From) - int(b.at.From) })
 	return f
 }
 
@@ -188,10 +182,9 @@ func resultOf(g *ir.Graph, id ir.ID, k int) source.Span {
 	return g.Nodes[id].Span
 }
 
-// printFused writes a paragraph a group: the node, what it reads, an operator a line.
-func printFused(w io.Writer, groups []fusedGroup, files *source.FileSet) {
-	operators := 0
-	var reasons []string
+// WriteGroups writes a paragraph a group: the node, what it reads, an operator a line. It returns how
+// many operators there are, and why reductions stay apart.
+func WriteGroups(w io.Writer, groups []Group, files *source.FileSet) (operators int, reasons []string) {
 	for _, f := range groups {
 		fmt.Fprintln(w, f.node)
 		for _, in := range f.reads {
@@ -213,14 +206,7 @@ func printFused(w io.Writer, groups []fusedGroup, files *source.FileSet) {
 		}
 		fmt.Fprintln(w)
 	}
-	if len(groups) == 0 {
-		fmt.Fprintln(w, "nothing is fused")
-		return
-	}
-	fmt.Fprintf(w, "%s in %s\n", count(operators, "operator"), count(len(groups), "group"))
-	for _, why := range reasons {
-		fmt.Fprintf(w, "apart: %s\n", why)
-	}
+	return operators, reasons
 }
 
 // placeAndText returns an operator's place, and its text cut to fit a terminal line.
