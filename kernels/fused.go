@@ -10,10 +10,9 @@ import (
 	"flow/kernels/define"
 )
 
-// fused is the rows that fusion makes.
-func fused() []*op.Def {
-	run := &engine{}
-	return []*op.Def{{
+// mapRow is the row map on an engine.
+func mapRow(run *engine) *op.Def {
+	return &op.Def{
 		Name:   "map",
 		Hidden: true,
 		Doc:    "map runs a chain of elementwise operators over one index space; fusion makes it.",
@@ -44,7 +43,7 @@ func fused() []*op.Def {
 		},
 		Loop:  elementLoop(run, run.programOf),
 		Nests: mapNests,
-	}, pipeRow(run), byRows(), nestRow(), roundsRow()}
+	}
 }
 
 // mapRef evaluates the chain element by element.

@@ -404,3 +404,6 @@ func (x *nestBuilder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
 	}
 	return loop.Of(loop.ValSym, int(at))
 }
+
+// wideWords is of how many words exact sums are where two are not enough.
+const wideWords = 3

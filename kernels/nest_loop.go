@@ -172,9 +172,6 @@ func (c *nestCode) begin(r *parforRun) nestBound {
 	return nil
 }
 
-// wideWords is of how many words exact sums are where two are not enough.
-const wideWords = 3
-
 // words is of how many words exact sums are.
 func (c *nestCode) words() int {
 	if c.wide.Load() {

@@ -53,3 +53,6 @@ func hasValue(b *loop.Builder, d *op.Def, x []loop.Val) loop.Val {
 	}
 	return b.Op(loop.And, b.Op(loop.Le, limit(-1<<63), x[0]), b.Op(loop.Lt, x[0], limit(1<<63)))
 }
+
+// isNumber reports a scalar that a lane can hold.
+func isNumber(t types.Type) bool { return t.IsScalar() && t.Elem.Size() > 0 }

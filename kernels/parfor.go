@@ -291,7 +291,7 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 		return nil, err
 	}
 	r.chunk = make([]int, workers)
-	r.code, r.kept = code, kept{r: r, cells: code.cells, state: make([]keptValue, len(code.cells))}
+	r.code, r.kept = code, kept{call: c, values: r.values, cells: code.cells, state: make([]keptValue, len(code.cells))}
 	if code.inner != nil {
 		for i := range workers {
 			r.work = append(r.work, code.inner.worker(r, i))

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"flow/ir/op"
-	"flow/ir/types"
 )
 
 // bodyCode is a compiled body. It is safe for concurrent use.
@@ -51,6 +50,3 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 	}
 	return c
 }
-
-// isNumber reports a scalar that a lane can hold.
-func isNumber(t types.Type) bool { return t.IsScalar() && t.Elem.Size() > 0 }

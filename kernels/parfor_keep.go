@@ -107,9 +107,10 @@ func keptIn(b *op.Body, varies []bool) ([]keepCell, *keepMap) {
 
 // kept is the values of cells in one execution, shared by its workers.
 type kept struct {
-	r     *parforRun
-	cells []keepCell
-	state []keptValue
+	call   *op.Call
+	values []value.Value // of the registers that are the same in every iteration
+	cells  []keepCell
+	state  []keptValue
 }
 
 // keptValue is what a cell holds. A failure is kept as well.
@@ -141,7 +142,7 @@ func (k *kept) get(cell int) (value.Value, error) {
 }
 
 func (k *kept) compute(c *keepCell) (value.Value, error) {
-	p := newPerformer(c.body, []int{c.act}, true, k.r.c, nil, nil)
+	p := newPerformer(c.body, []int{c.act}, true, k.call, nil, nil)
 	for i, x := range c.args {
 		v, err := k.source(x)
 		if err != nil {
@@ -156,5 +157,5 @@ func (k *kept) source(x keepSource) (value.Value, error) {
 	if x.cell > 0 {
 		return k.get(x.cell - 1)
 	}
-	return k.r.values[x.reg-1], nil
+	return k.values[x.reg-1], nil
 }

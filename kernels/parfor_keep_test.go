@@ -68,7 +68,7 @@ func TestKeptFailure(t *testing.T) {
 	}}
 	scalar := types.ScalarOf(types.F64)
 	b := &op.Body{Args: []types.Type{scalar}, Acts: []op.Action{{Def: d, Type: scalar, Args: []int{0}}}, Yields: []int{1}}
-	k := &kept{r: &parforRun{c: &op.Call{}, values: []value.Value{value.F64(1)}}, cells: []keepCell{{b, 0, []keepSource{{reg: 1}}}}, state: make([]keptValue, 1)}
+	k := &kept{call: &op.Call{}, values: []value.Value{value.F64(1)}, cells: []keepCell{{b, 0, []keepSource{{reg: 1}}}}, state: make([]keptValue, 1)}
 	for i, want := range []string{op.ErrStopped.Error(), "call 2", "call 2"} {
 		if _, err := k.get(0); err == nil || err.Error() != want {
 			t.Errorf("get %d: %v, want %s", i, err, want)

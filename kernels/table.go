@@ -37,3 +37,9 @@ func TableReading(set string, in *inout.Input, own ...*op.Def) (*op.Table, error
 		define.Resolved(linalg.Covariances(kernels)), inout.Pictures(), define.Resolved(fourier.Rows()), define.Resolved(sparse.Rows(maps)),
 		define.Resolved(own))...)...)
 }
+
+// fused is the rows that fusion makes.
+func fused() []*op.Def {
+	run := &engine{}
+	return []*op.Def{mapRow(run), pipeRow(run), byRows(), nestRow(), roundsRow()}
+}

@@ -1,0 +1,87 @@
+package kernels
+
+// This file tells people what loop a chain or one elementwise operator runs as, before it runs:
+// `flowrun explain --pass=loops`.
+
+import (
+	"fmt"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/kernels/define"
+)
+
+// told gives the rows that write loops of elementwise operators their Nests.
+func told(rows []*op.Def) []*op.Def {
+	for _, d := range rows {
+		if d.Laws.Has(op.Elementwise) && d.Elt != nil && d.Nests == nil {
+			d.Nests = singleNests
+		}
+	}
+	return rows
+}
+
+// singleNests is the loop of an elementwise operator alone.
+func singleNests(c *op.Call, in []types.Type) ([]*loop.Nest, string) {
+	if len(in) > mostArgs {
+		return nil, fmt.Sprintf("more than %d operands", mostArgs)
+	}
+	p := &op.Program{Steps: []op.Step{{Def: c.Def, Elem: c.Type.Elem}}}
+	for k, t := range in {
+		if !t.IsDense() && !t.IsScalar() {
+			return nil, "an operand of " + t.String()
+		}
+		mode := op.Full
+		switch {
+		case t.IsScalar() || t.Rows == 1 && t.Cols == 1:
+			mode = op.Single
+		case t.Rows == 1 && c.Type.Rows != 1:
+			mode = op.RowVec
+		case t.Cols == 1 && c.Type.Cols != 1:
+			mode = op.ColVec
+		}
+		p.In = append(p.In, op.Operand{Elem: t.Elem, Mode: mode})
+		p.Steps[0].Args = append(p.Steps[0].Args, k)
+	}
+	return toldNests(p, c.Type)
+}
+
+// mapNests is the loop of a chain.
+func mapNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
+	return toldNests(c.Body, c.Type)
+}
+
+// toldNests is the loop of a program with a result of type t.
+func toldNests(p *op.Program, t types.Type) ([]*loop.Nest, string) {
+	if !t.IsDense() {
+		return nil, ""
+	}
+	if len(p.In) > mostIn {
+		return nil, fmt.Sprintf("more than %d operands", mostIn)
+	}
+	for k := range p.Steps {
+		if d := p.Steps[k].Def; d.Body == nil {
+			return nil, "`" + define.SourceName(d) + "`"
+		}
+	}
+	var s nestShape
+	for k, o := range p.In {
+		mode := o.Mode
+		if mode == op.Trans || mode == op.Drawn { // a block of it is written first, and read as it lies there
+			mode = op.Full
+		}
+		s.modes |= uint64(mode) << (modeBits * k)
+	}
+	s.tall = t.Known() && t.Cols < tallBelow && t.Rows >= 2*t.Cols
+	nest := writeNest(p, s)
+	if nest == nil {
+		return nil, "an operator of these types"
+	}
+	return []*loop.Nest{nest}, ""
+}
+
+// pipeNests says why a pipe has no loop.
+func pipeNests(*op.Call, []types.Type) ([]*loop.Nest, string) {
+	return nil, "the reductions behind a chain"
+}
