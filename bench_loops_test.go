@@ -97,7 +97,7 @@ func TestBenchLoops(t *testing.T) {
 func runC(t *testing.T, source string, args ...string) (check float64, ok bool) {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "program")
-	out, err := exec.Command("gcc", "-O1", "-fopenmp", "-I", "bench/peers", "-o", bin, source, "-lm").CombinedOutput()
+	out, err := exec.Command("gcc", "-O1", "-ffp-contract=off", "-fopenmp", "-I", "bench/peers", "-o", bin, source, "-lm").CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: %v\n%s", source, err, out)
 		return 0, false
@@ -130,6 +130,14 @@ func compareWithC(t *testing.T, source string, l benchLoop, printed string) {
 	c, ok := runC(t, filepath.Join(source, l.program+".c"), args...)
 	if ours := strings.TrimPrefix(printed, "check: "); ok && !nearC(ours, c, l.tolerance) {
 		t.Errorf("%s: Flow gives %s, C %.17g", l.name, clip(ours), c)
+	}
+	bits := filepath.Join(source, l.program+"_bits.c")
+	if _, err := os.Stat(bits); err != nil {
+		return
+	}
+	c, ok = runC(t, bits, args...)
+	if ours := strings.TrimPrefix(printed, "check: "); ok && !nearC(ours, c, 0) {
+		t.Errorf("%s: Flow gives %s, C with the same bytes %.17g", l.name, clip(ours), c)
 	}
 }
 

@@ -35,6 +35,7 @@ type loop struct {
 	sizes, small []string
 	tolerance    float64 // how far the two results may differ, relative to their size
 	twin         string  // the loop that this one formulates in other words, or ""
+	bits         bool    // a third contestant gives Flow's bytes: see bitsOf
 }
 
 // readPrograms reads the list of a folder.
@@ -164,6 +165,19 @@ func agree(a, b string, tolerance float64) bool {
 	return err1 == nil && err2 == nil && math.Abs(x-y) <= tolerance*math.Max(math.Abs(x), math.Abs(y))
 }
 
+// bitsOf is the name of the C program that does the work of a C program and gives the bytes that
+// Flow gives. It is compiled without -ffast-math: sums are exact, and nothing is contracted.
+func bitsOf(peer string) string { return peer + "_bits" }
+
+// flagsOf are the arguments of gcc for a C program.
+func flagsOf(source string) []string {
+	args := []string{"-O3", "-march=native", "-fopenmp", "-Wall"}
+	if strings.HasSuffix(source, bitsOf("")+".c") {
+		return append(args, "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
+	}
+	return append(args, "-ffast-math")
+}
+
 // buildLoops compiles every C program of a folder and returns their directory.
 func (b *bench) buildLoops(folder string) (dir string, err error) {
 	if dir, err = os.MkdirTemp(b.dir, "loops-"); err != nil {
@@ -174,8 +188,7 @@ func (b *bench) buildLoops(folder string) (dir string, err error) {
 		return "", fmt.Errorf("no C programs in %s: %v", folder, err)
 	}
 	for _, src := range sources {
-		args := []string{"-O3", "-march=native", "-ffast-math", "-fopenmp", "-Wall", "-I", b.peers.source,
-			"-o", filepath.Join(dir, strings.TrimSuffix(filepath.Base(src), ".c")), src, "-lm"}
+		args := append(flagsOf(src), "-I", b.peers.source, "-o", filepath.Join(dir, strings.TrimSuffix(filepath.Base(src), ".c")), src, "-lm")
 		if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 			return "", fmt.Errorf("gcc %s: %w\n%s", strings.Join(args, " "), err, out)
 		}
@@ -205,13 +218,18 @@ func (b *bench) besideC(folder, source string) error {
 	if err != nil {
 		return err
 	}
+	for i, l := range list {
+		_, err := os.Stat(filepath.Join(source, bitsOf(l.peer)+".c"))
+		list[i].bits = l.peer != "" && err == nil
+	}
 	dir, err := b.buildLoops(source)
 	if err != nil {
 		b.skip("the loops: %v", err)
 		return nil
 	}
-	fmt.Fprintf(b.out, "C: gcc -O3 -march=native -ffast-math -fopenmp. \"Times Flow's\" is C's time over Flow's: above 1 Flow is faster.\n\n")
-	fmt.Fprintf(b.out, "| loop | C s | Flow s | times Flow's | results |\n|---|---|---|---|---|\n")
+	fmt.Fprintf(b.out, "C: gcc -O3 -march=native -ffast-math -fopenmp. \"Times Flow's\" is C's time over Flow's: above 1 Flow is faster. "+
+		"\"Same bytes\" is C that obeys section 11 of the language, without -ffast-math.\n\n")
+	fmt.Fprintf(b.out, "| loop | C s | Flow s | times Flow's | same bytes s | times Flow's | results |\n|---|---|---|---|---|---|---|\n")
 	var ratios []float64
 	atMost, differ := "", 0
 	rows := map[string]*loopRow{}
@@ -227,7 +245,7 @@ func (b *bench) besideC(folder, source string) error {
 		}
 		for k, m := range b.measure(folder, filepath.Join(dir, l.peer), group) {
 			rows[group[k].name] = m
-			fmt.Fprintf(b.out, "| %s | %s | %s | %s | %s |\n", group[k].name, m.c, m.flow, m.ratioText(), m.verdict)
+			fmt.Fprintf(b.out, "| %s | %s | %s | %s | %s | %s | %s |\n", group[k].name, m.c, m.flow, m.ratioText(), m.bits, m.bitsRatio, m.verdict)
 			if m.differ {
 				differ++
 			}
@@ -251,12 +269,15 @@ func (b *bench) besideC(folder, source string) error {
 // loopRow is a row of the table.
 type loopRow struct {
 	c, flow string // the medians as printed
-	check   string // Flow's result
-	seconds float64
-	ratio   float64 // C's time over Flow's; 0: one of them failed
-	slow    bool    // Flow did not end in time, so ratio is an upper bound
-	differ  bool    // the results are too far apart
-	verdict string
+	// bits is the median of the C program with Flow's bytes, bitsRatio its time over Flow's; "":
+	// there is none.
+	bits, bitsRatio string
+	check           string // Flow's result
+	seconds         float64
+	ratio           float64 // C's time over Flow's; 0: one of them failed
+	slow            bool    // Flow did not end in time, so ratio is an upper bound
+	differ          bool    // the results are too far apart
+	verdict         string
 }
 
 func (m *loopRow) ratioText() string {
@@ -276,6 +297,10 @@ func (m *loopRow) ratioText() string {
 func (b *bench) measure(folder, binary string, group []loop) (rows []*loopRow) {
 	theirs := cLoop(binary, group[0])
 	all := []compared{theirs}
+	if group[0].bits {
+		all = append(all, cLoop(bitsOf(binary), group[0]))
+	}
+	first := len(all)
 	for _, l := range group {
 		all = append(all, b.flowLoop(folder, l))
 	}
@@ -286,7 +311,11 @@ func (b *bench) measure(folder, binary string, group []loop) (rows []*loopRow) {
 	out := entered(list)
 	takeTurns(b.reps, list, out)
 	for k, l := range group {
-		rows = append(rows, beside(out[0], out[k+1], *theirs.check, *all[k+1].check, l.tolerance))
+		m := beside(out[0], out[first+k], *theirs.check, *all[first+k].check, l.tolerance)
+		if first > 1 {
+			m.besideBits(out[1], *all[1].check)
+		}
+		rows = append(rows, m)
 	}
 	return rows
 }
@@ -313,6 +342,21 @@ func beside(c, flow *result, theirs, ours string, tolerance float64) *loopRow {
 		}
 	}
 	return m
+}
+
+// besideBits adds the C program whose result has to be Flow's.
+func (m *loopRow) besideBits(bits *result, check string) {
+	if bits.err != nil {
+		m.bits = "failed: " + firstLine(bits.err)
+		return
+	}
+	m.bits = fmt.Sprintf("%.4f", bits.median())
+	if m.seconds > 0 && !m.slow {
+		m.bitsRatio = fmt.Sprintf("%.2f", bits.median()/m.seconds)
+	}
+	if m.check != "" && !agree(m.check, check, 0) {
+		m.differ, m.verdict = true, fmt.Sprintf("DIFFER in bytes: %s and %s", m.check, check)
+	}
 }
 
 // formulations prints the ratio of two formulations of one computation, and returns how many give

@@ -59,6 +59,21 @@ func TestLoopRows(t *testing.T) {
 			t.Errorf("%+v: ratio %s, want %+v", r.row, got, r)
 		}
 	}
+	for _, r := range []struct {
+		bits                  *result
+		check, ratio, verdict string
+		differ                bool
+	}{
+		{quick, "2", "1.00", "agree", false},
+		{c, "2", "2.00", "agree", false},
+		{c, "2.0000000000000004", "2.00", "DIFFER in bytes: 2 and 2.0000000000000004", true},
+		{broken, "", "", "agree", false},
+	} {
+		row := beside(c, quick, "2.0000000001", "2", 1e-9)
+		if row.besideBits(r.bits, r.check); row.bitsRatio != r.ratio || row.verdict != r.verdict || row.differ != r.differ || row.bits == "" {
+			t.Errorf("%+v, want %+v", row, r)
+		}
+	}
 	var out bytes.Buffer
 	b := &bench{out: &out}
 	list := []loop{{name: "a"}, {name: "b", twin: "a"}, {name: "c", twin: "a"}, {name: "d", twin: "a"}}
