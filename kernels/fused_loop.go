@@ -266,6 +266,9 @@ func (x *execution) End() error {
 func (x *execution) combine() {
 	var first *machine
 	for _, m := range x.workers {
+		if m != nil {
+			m.takeFolds()
+		}
 		switch {
 		case m == nil:
 		case first == nil:

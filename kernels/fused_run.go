@@ -132,6 +132,7 @@ func (m *machine) prepare(p *op.Program, in []value.Value, rows, cols int) {
 	m.prog, m.laid = p, false
 	m.rows, m.cols = rows, cols
 	m.nest.line.asked, m.nest.grid.asked = false, false
+	m.nest.fold.begin()
 	m.nest.program = nestsOf(p)
 	m.bind(p, in)
 	m.drawn = 0
@@ -146,6 +147,7 @@ func (m *machine) release() {
 	m.aside = dense.Slab{}
 	m.nest.line.forget()
 	m.nest.grid.forget()
+	m.nest.fold.forget()
 	m.blocks.release()
 }
 

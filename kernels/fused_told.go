@@ -10,6 +10,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/kernels/define"
+	"flow/kernels/reduce"
 )
 
 // told gives the rows that write loops of elementwise operators their Nests.
@@ -57,6 +58,11 @@ func toldNests(p *op.Program, t types.Type) ([]*loop.Nest, string) {
 	if !t.IsDense() {
 		return nil, ""
 	}
+	return shapedNests(p, nestShape{tall: t.Known() && t.Cols < tallBelow && t.Rows >= 2*t.Cols})
+}
+
+// shapedNests is the loop of a program in a shape whose modes follow.
+func shapedNests(p *op.Program, s nestShape) ([]*loop.Nest, string) {
 	if len(p.In) > mostIn {
 		return nil, fmt.Sprintf("more than %d operands", mostIn)
 	}
@@ -65,7 +71,6 @@ func toldNests(p *op.Program, t types.Type) ([]*loop.Nest, string) {
 			return nil, "`" + define.SourceName(d) + "`"
 		}
 	}
-	var s nestShape
 	for k, o := range p.In {
 		mode := o.Mode
 		if mode == op.Trans || mode == op.Drawn { // a block of it is written first, and read as it lies there
@@ -73,7 +78,6 @@ func toldNests(p *op.Program, t types.Type) ([]*loop.Nest, string) {
 		}
 		s.modes |= uint64(mode) << (modeBits * k)
 	}
-	s.tall = t.Known() && t.Cols < tallBelow && t.Rows >= 2*t.Cols
 	nest := writeNest(p, s)
 	if nest == nil {
 		return nil, "an operator of these types"
@@ -81,7 +85,17 @@ func toldNests(p *op.Program, t types.Type) ([]*loop.Nest, string) {
 	return []*loop.Nest{nest}, ""
 }
 
-// pipeNests says why a pipe has no loop.
-func pipeNests(*op.Call, []types.Type) ([]*loop.Nest, string) {
-	return nil, "the reductions behind a chain"
+// pipeNests is the loop of a pipe: with its reductions, if they are of all elements.
+func pipeNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
+	names := c.Attrs.Str("fold")
+	folds, _ := foldsNamed(names)
+	for _, f := range folds {
+		if f != nil && f.Axis != reduce.OverAll {
+			return nil, "the reductions of rows or columns behind a chain"
+		}
+	}
+	if parts, _ := foldParts(names, c.Body.Elem()); len(parts) == 0 {
+		return nil, "the reductions behind a chain"
+	}
+	return shapedNests(c.Body, nestShape{fold: names})
 }

@@ -22,6 +22,7 @@ type nestWork struct {
 	program *programNests
 	line    boundNest // the index space as one row: all elements follow on one another
 	grid    boundNest
+	fold    foldNest // with the reductions of a pipeline
 	room    []uint64 // for results that may not be written yet
 	view    value.Dense
 }
@@ -274,7 +275,9 @@ func denseOver(s dense.Slab, e types.Elem, rows, cols, stride int) value.Dense {
 func (m *machine) nestedLine(w *launch.Worker, a area, t target) error {
 	at, end := a.i0*m.cols+a.j0, (a.i1-1)*m.cols+a.j1
 	size := m.prog.Elem().Size()
-	w.PlaceAt(m.result(0), pointerTo(t.d, a.i0-t.i0, a.j0-t.j0), at*size)
+	if t.d != nil {
+		w.PlaceAt(m.result(0), pointerTo(t.d, a.i0-t.i0, a.j0-t.j0), at*size)
+	}
 	if t.beside != nil {
 		w.PlaceAt(m.result(1), pointerTo(t.beside, a.i0, a.j0), at*size)
 	}
@@ -305,6 +308,9 @@ func (m *machine) nestedLine(w *launch.Worker, a area, t target) error {
 			}
 			return errNoFailure
 		}
+		if err := m.reduced(w, area{0, 1, at, to}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -317,7 +323,9 @@ func pointerTo(d *value.Dense, i, j int) unsafe.Pointer {
 
 // nestedGrid runs an area row by row.
 func (m *machine) nestedGrid(w *launch.Worker, a area, t target) error {
-	w.Place(m.result(0), t.d, t.i0, t.j0)
+	if t.d != nil {
+		w.Place(m.result(0), t.d, t.i0, t.j0)
+	}
 	if t.beside != nil {
 		w.Place(m.result(1), t.beside, 0, 0)
 	}
@@ -380,6 +388,14 @@ func (m *machine) nestedTile(w *launch.Worker, p area) error {
 	return nil
 }
 
+// boundTo is the nest of a worker that runs on the index space as a grid.
+func (m *machine) boundTo(w *launch.Worker) *boundNest {
+	if b := &m.nest.fold.boundNest; b.worker == w {
+		return b
+	}
+	return &m.nest.grid
+}
+
 func (m *machine) nestedWindow(w *launch.Worker, p area) error {
 	for k := range m.in {
 		if m.in[k].mode == op.Drawn {
@@ -389,12 +405,15 @@ func (m *machine) nestedWindow(w *launch.Worker, p area) error {
 		}
 	}
 	at := p
-	if m.nest.grid.shape.tall {
+	if m.boundTo(w).shape.tall {
 		at = p.mirror()
 	}
 	flagged, err := w.Window(at.i0, at.i1, at.j0, at.j1, nil)
-	if err != nil || !flagged {
+	switch {
+	case err != nil:
 		return err
+	case !flagged:
+		return m.reduced(w, p)
 	}
 	for i := p.i0; i < p.i1; i++ {
 		for j := p.j0; j < p.j1; j++ {

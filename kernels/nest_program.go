@@ -4,6 +4,7 @@ package kernels
 // their program: one for each way in which its operands may lie.
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -19,6 +20,7 @@ type nestShape struct {
 	modes  uint64 // three bits an operand, as they are bound: see machine.bind
 	beside bool   // the elements are stored twice
 	tall   bool   // vectors go along the rows: of matrices that are higher than wide
+	fold   string // of a pipeline: see pipeRow
 }
 
 const (
@@ -71,12 +73,15 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 	if x.bad.Load() {
 		return nil
 	}
-	if !x.seen.Pay(int64(work*max(1, len(p.Steps))) + callSteps) {
+	steps := max(1, len(p.Steps)) + foldSteps*len(strings.Fields(s.fold))
+	if !x.seen.Pay(int64(work*steps) + callSteps) {
 		return nil
 	}
 	x.once.Do(func() {
 		if nest := writeNest(p, s); nest != nil {
-			x.loop = loopOf(nest)
+			if x.loop = loopOf(nest); s.fold != "" {
+				x.loop = launch.Partial(nest)
+			}
 		}
 	})
 	return x.loop
@@ -151,13 +156,21 @@ func writeNest(p *op.Program, s nestShape) (nest *loop.Nest) {
 		last = regs[0]
 	}
 	results := 1
-	if s.beside {
+	var folded []foldPart
+	switch {
+	case s.fold != "":
+		stored := false
+		if folded, stored = foldParts(s.fold, p.Elem()); !stored {
+			results = 0
+		}
+	case s.beside:
 		results = 2
 	}
 	for range results {
 		r := b.Result(dense.Storage(p.Elem()), rows, cols)
 		b.Store(loop.Mem{Kind: loop.ResultMem, N: r}, i, j, last)
 	}
+	contribute(b, folded, last)
 	if err := b.Nest.Verify(); err != nil {
 		panic("BUG: " + err.Error())
 	}

@@ -6,18 +6,12 @@ package kernels
 // fused_loop.go.
 
 import (
-	"strings"
-	"sync"
-
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/reduce"
 )
-
-// stores is what the attribute fold says of a result that is the chain's elements themselves.
-const stores = "store"
 
 // pipeRow is the row. Its attributes are those of map, the shape of the index space and, in fold,
 // the names of the reductions. With one name the result is that reduction's, with several it is a
@@ -95,6 +89,7 @@ type job struct {
 	ends       []ending
 	alias      bool   // out may be the memory of an operand
 	from       offset // of the index space in those of constructors
+	fold       string // the names of the reductions
 }
 
 // ending is a reduction of the elements of a job.
@@ -115,33 +110,6 @@ func (j *job) axis() reduce.Axis {
 	return reduce.OverAll
 }
 
-// foldLists keeps what the attribute fold means, by its text.
-var foldLists sync.Map
-
-// foldsNamed is the reductions of an attribute; nil stands for what is stored. ok is false where it
-// names none.
-func foldsNamed(names string) (folds []*reduce.Fold, ok bool) {
-	if l, ok := foldLists.Load(names); ok {
-		return l.([]*reduce.Fold), true
-	}
-	axes := map[reduce.Axis]bool{}
-	for k, name := range strings.Fields(names) {
-		f := reduce.Named(name)
-		if f == nil && (name != stores || k > 0) {
-			return nil, false
-		}
-		if f != nil {
-			axes[f.Axis] = true
-		}
-		folds = append(folds, f)
-	}
-	if len(axes) == 0 || axes[reduce.OverRows] && axes[reduce.OverCols] {
-		return nil, false
-	}
-	foldLists.Store(names, folds)
-	return folds, true
-}
-
 func pipeJob(c *op.Call) (job, error) {
 	if c.Body == nil {
 		return job{}, op.Failf(define.CodeData, "pipe without a body")
@@ -150,7 +118,7 @@ func pipeJob(c *op.Call) (job, error) {
 	if !ok {
 		return job{}, op.Failf(define.CodeData, "BUG: no pipeline ends with %q", c.Attrs.Str("fold"))
 	}
-	j := job{p: c.Body, in: c.In, rows: c.Attrs.Int("rows"), cols: c.Attrs.Int("cols"), elem: c.Body.Elem(), from: placeOf(c),
+	j := job{p: c.Body, in: c.In, rows: c.Attrs.Int("rows"), cols: c.Attrs.Int("cols"), elem: c.Body.Elem(), from: placeOf(c), fold: c.Attrs.Str("fold"),
 		ends: make([]ending, 0, len(folds))}
 	if c.Type.Kind != types.Tuple {
 		out, _ := c.Out.(*value.Dense)

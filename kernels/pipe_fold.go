@@ -24,7 +24,7 @@ type folder struct {
 	acc   *value.Dense // one result, or that of the row in work
 	sums  [2]running   // what acc is of exact sums: the first parts of them
 	parts int
-	state *vec.Terms   // of an extreme or a count in the chain machine
+	word  *value.Dense // an accumulator of one element
 	one   *value.Dense // 1 x 1 of elem
 	best  struct {
 		v  value.Scalar
@@ -133,22 +133,18 @@ func (f *folder) finish(x *execution) {
 	}
 }
 
-// reduceAll adds an area to the results over all elements: in registers if the program is one
-// segment of float64, else block by block.
+// reduceAll adds an area to the results over all elements: by one loop where there is one, else
+// block by block.
 func (m *machine) reduceAll(x *execution, a area) error {
 	if m.dense && (x.out == nil || x.out.Stride == x.cols) { // one long row
 		a = area{0, 1, a.i0*x.cols + a.j0, (a.i1-1)*x.cols + a.j1}
 		m.rows, m.cols = 1, x.rows*x.cols
 	}
-	if m.isPure() && x.elem == types.F64 {
-		return a.split(loopUnit, maxTailRows, func(a area) error { return m.reduceArea(x, a) })
+	if m.foldWorker(x) != nil {
+		return a.split(loop.NearCount, loop.NearCount, func(a area) error { return m.reduceArea(x, a) })
 	}
 	return m.addBlocks(x, a)
 }
-
-// maxTailRows bounds the rows of an area that the chain machine reduces: each may leave elements
-// that fill no group.
-const maxTailRows = 64
 
 // split calls f for areas of at most n elements, in whole rows, at most that many, where these are
 // short enough.

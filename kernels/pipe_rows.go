@@ -4,20 +4,15 @@ package kernels
 // long.
 
 import (
-	"flow/ir/types"
+	"flow/ir/loop"
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/reduce"
 )
 
-const (
-	// rowsElems is the largest block of short rows: as many as package exact sums side by side.
-	rowsElems = exact.RowsAtOnce * exact.LongestRow
-	// registerRow is from how many elements on a row is reduced in registers: a sum of it then
-	// begins and ends with half a microsecond.
-	registerRow = 4 << 10
-)
+// rowsElems is the largest block of short rows: as many as package exact sums side by side.
+const rowsElems = exact.RowsAtOnce * exact.LongestRow
 
 // reduceRows reduces an area of whole rows.
 func (m *machine) reduceRows(x *execution, a area) error {
@@ -70,20 +65,19 @@ func (f *folder) rowsOf(d *value.Dense, i, n int) *value.Dense {
 
 // window.LongRow reduces row i piece by piece.
 func (m *machine) longRow(x *execution, i int) error {
-	inRegisters := x.elem == types.F64 && x.cols >= registerRow && m.isPure()
 	for k := range m.f {
 		m.f[k].beginRow()
-		inRegisters = inRegisters && !m.f[k].Arg
 	}
 	err := error(nil)
-	if row := (area{i, i + 1, 0, x.cols}); inRegisters {
-		err = row.split(loopUnit, 1, func(a area) error { return m.reduceArea(x, a) })
+	if row := (area{i, i + 1, 0, x.cols}); m.foldWorker(x) != nil {
+		err = row.split(loop.NearCount, 1, func(a area) error { return m.reduceArea(x, a) })
 	} else {
 		err = row.split(blockElems, 1, func(a area) error { return m.placeBlock(x, a) })
 	}
 	if err != nil {
 		return err
 	}
+	m.takeFolds()
 	for k := range m.f {
 		m.f[k].endRow(i, x.cols)
 	}

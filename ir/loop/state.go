@@ -31,6 +31,7 @@ type State struct {
 	// Ordered: contributions must come in order, and states do not merge.
 	Ordered bool
 
+	near   bool // see Near
 	class  Class
 	elem   types.Elem // of the first value of a contribution
 	op     Code       // of one word: it merges two
@@ -46,7 +47,13 @@ type State struct {
 // StateOf returns the state of a class for contributions of e, with this many levels for exact
 // sums. It is nil for panels and products of floats, which need more than a few words.
 func StateOf(c Class, e types.Elem, levels int) *State {
-	s := exactState(c, e, levels)
+	var s *State
+	if levels == NearLevels {
+		s, levels = nearState(c, e), FastLevels
+	}
+	if s == nil {
+		s = exactState(c, e, levels)
+	}
 	if s == nil {
 		s = plainState(c, e)
 	}

@@ -265,24 +265,28 @@ func roundThree(b *Builder, s, t, u Val) Val {
 	return s
 }
 
+// Adder takes numbers into an exact sum.
+type Adder interface{ Add(x float64) }
+
 // Sums adds the exact sums of state i of places, whose words are matrices one after the other. It
 // returns the number of contributions, 0 if the class does not need it.
-func (s *State) Sums(words []Word, places, i int, sum, square func(x float64)) int64 {
-	add := func(c cascade, to func(x float64)) {
-		n := c.levels
-		if c.deep {
-			n++
-		}
-		for k := c.first; k < c.first+n; k++ {
-			to(toF64(words[k*places+i]))
-		}
-	}
-	add(s.sum, sum)
-	add(s.squares, square)
+func (s *State) Sums(words []Word, places, i int, sum, square Adder) int64 {
+	s.sum.addTo(sum, words, places, i)
+	s.squares.addTo(square, words, places, i)
 	if s.count < 0 {
 		return 0
 	}
 	return int64(words[s.count*places+i])
+}
+
+func (c cascade) addTo(sum Adder, words []Word, places, i int) {
+	n := c.levels
+	if c.deep {
+		n++
+	}
+	for k := c.first; k < c.first+n; k++ {
+		sum.Add(toF64(words[k*places+i]))
+	}
 }
 
 // Rounded returns the sum of state i of places, rounded once to f64, if it has two words. ok is

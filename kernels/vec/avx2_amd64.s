@@ -2766,10 +2766,10 @@ next:
 	ADDQ 8(SI), DI
 	MOVQ (SI), R9
 	ADDQ $0x18, SI
-	CMPQ R9, $0x14
-	JGE  way1from20
-	CMPQ R9, $0x03
-	JGE  way1from3
+	CMPQ R9, $0x0a
+	JGE  way1from10
+	CMPQ R9, $0x02
+	JGE  way1from2
 	CMPQ R9, $0x01
 	JGE  way1from1
 	CMPQ R9, $0x00
@@ -2777,27 +2777,27 @@ next:
 	JMP  others
 
 way1from1:
-	CMPQ R9, $0x02
-	JGE  way1from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way1from2:
+	CMPQ R9, $0x04
+	JGE  way1from4
+	CMPQ R9, $0x03
+	JGE  way1from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way1from3:
-	CMPQ R9, $0x05
-	JGE  way1from5
-	CMPQ R9, $0x04
-	JGE  way1from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way1from4:
+	CMPQ R9, $0x05
+	JGE  way1from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -2810,26 +2810,24 @@ way1from5:
 	JMP  others
 
 way1from7:
-	CMPQ R9, $0x0a
-	JGE  way1from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way1from10:
+	CMPQ R9, $0x1d
+	JGE  way1from29
+	CMPQ R9, $0x16
+	JGE  way1from22
+	CMPQ R9, $0x15
+	JGE  way1from21
+	CMPQ R9, $0x14
+	JGE  way1from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way1from20:
-	CMPQ R9, $0x1e
-	JGE  way1from30
-	CMPQ R9, $0x18
-	JGE  way1from24
-	CMPQ R9, $0x16
-	JGE  way1from22
-	CMPQ R9, $0x15
-	JGE  way1from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -2840,218 +2838,211 @@ way1from21:
 	JMP  others
 
 way1from22:
+	CMPQ R9, $0x18
+	JGE  way1from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way1from24:
-	CMPQ R9, $0x1d
-	JGE  way1from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way1from29:
+	CMPQ R9, $0x1f
+	JGE  way1from31
+	CMPQ R9, $0x1e
+	JGE  way1from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way1from30:
-	CMPQ R9, $0x22
-	JGE  way1from34
-	CMPQ R9, $0x1f
-	JGE  way1from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way1from31:
+	CMPQ R9, $0x22
+	JGE  way1from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way1from34:
-	CMPQ R9, $0x3b
-	JGE  way1from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way1from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 
 others:
-	CMPQ R9, $0x41
-	JGE  from65
-	CMPQ R9, $0x20
-	JGE  from32
-	CMPQ R9, $0x10
-	JGE  from16
-	CMPQ R9, $0x08
-	JGE  from8
-	CMPQ R9, $0x04
-	JGE  from4
-	CMPQ R9, $0x02
-	JGE  from2
+	CMPQ R9, $0x3e
+	JGE  from62
+	CMPQ R9, $0x1f
+	JGE  from31
+	CMPQ R9, $0x0f
+	JGE  from15
+	CMPQ R9, $0x07
+	JGE  from7
+	CMPQ R9, $0x03
+	JGE  from3
 	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	JMP op1
+	CMPQ R9, $0x02
+	JGE  from2
+	JMP  op1
 
 from2:
-	CMPQ R9, $0x03
-	JGE  from3
-	JMP  op2
+	JMP op2
 
 from3:
-	JMP op3
-
-from4:
-	CMPQ R9, $0x06
-	JGE  from6
 	CMPQ R9, $0x05
 	JGE  from5
-	JMP  op4
+	CMPQ R9, $0x04
+	JGE  from4
+	JMP  op3
+
+from4:
+	JMP op4
 
 from5:
-	JMP op5
+	CMPQ R9, $0x06
+	JGE  from6
+	JMP  op5
 
 from6:
-	CMPQ R9, $0x07
-	JGE  from7
-	JMP  op6
+	JMP op6
 
 from7:
-	JMP op7
-
-from8:
-	CMPQ R9, $0x0c
-	JGE  from12
-	CMPQ R9, $0x0a
-	JGE  from10
-	CMPQ R9, $0x09
-	JGE  from9
-	JMP  op8
-
-from9:
-	JMP op9
-
-from10:
 	CMPQ R9, $0x0b
 	JGE  from11
-	JMP  op10
+	CMPQ R9, $0x09
+	JGE  from9
+	CMPQ R9, $0x08
+	JGE  from8
+	JMP  op7
+
+from8:
+	JMP op8
+
+from9:
+	CMPQ R9, $0x0a
+	JGE  from10
+	JMP  op9
+
+from10:
+	JMP op10
 
 from11:
-	JMP op11
-
-from12:
-	CMPQ R9, $0x0e
-	JGE  from14
 	CMPQ R9, $0x0d
 	JGE  from13
-	JMP  op12
+	CMPQ R9, $0x0c
+	JGE  from12
+	JMP  op11
+
+from12:
+	JMP op12
 
 from13:
-	JMP op13
+	CMPQ R9, $0x0e
+	JGE  from14
+	JMP  op13
 
 from14:
-	CMPQ R9, $0x0f
-	JGE  from15
-	JMP  op14
+	JMP op14
 
 from15:
-	JMP op15
-
-from16:
-	CMPQ R9, $0x18
-	JGE  from24
-	CMPQ R9, $0x14
-	JGE  from20
-	CMPQ R9, $0x12
-	JGE  from18
-	CMPQ R9, $0x11
-	JGE  from17
-	JMP  op16
-
-from17:
-	JMP op17
-
-from18:
-	CMPQ R9, $0x13
-	JGE  from19
-	JMP  op18
-
-from19:
-	JMP op19
-
-from20:
-	CMPQ R9, $0x16
-	JGE  from22
-	CMPQ R9, $0x15
-	JGE  from21
-	JMP  op20
-
-from21:
-	JMP op21
-
-from22:
 	CMPQ R9, $0x17
 	JGE  from23
-	JMP  op22
+	CMPQ R9, $0x13
+	JGE  from19
+	CMPQ R9, $0x11
+	JGE  from17
+	CMPQ R9, $0x10
+	JGE  from16
+	JMP  op15
+
+from16:
+	JMP op16
+
+from17:
+	CMPQ R9, $0x12
+	JGE  from18
+	JMP  op17
+
+from18:
+	JMP op18
+
+from19:
+	CMPQ R9, $0x15
+	JGE  from21
+	CMPQ R9, $0x14
+	JGE  from20
+	JMP  op19
+
+from20:
+	JMP op20
+
+from21:
+	CMPQ R9, $0x16
+	JGE  from22
+	JMP  op21
+
+from22:
+	JMP op22
 
 from23:
-	JMP op23
-
-from24:
-	CMPQ R9, $0x1c
-	JGE  from28
-	CMPQ R9, $0x1a
-	JGE  from26
-	CMPQ R9, $0x19
-	JGE  from25
-	JMP  op24
-
-from25:
-	JMP op25
-
-from26:
 	CMPQ R9, $0x1b
 	JGE  from27
-	JMP  op26
+	CMPQ R9, $0x19
+	JGE  from25
+	CMPQ R9, $0x18
+	JGE  from24
+	JMP  op23
+
+from24:
+	JMP op24
+
+from25:
+	CMPQ R9, $0x1a
+	JGE  from26
+	JMP  op25
+
+from26:
+	JMP op26
 
 from27:
-	JMP op27
-
-from28:
-	CMPQ R9, $0x1e
-	JGE  from30
 	CMPQ R9, $0x1d
 	JGE  from29
-	JMP  op28
+	CMPQ R9, $0x1c
+	JGE  from28
+	JMP  op27
+
+from28:
+	JMP op28
 
 from29:
-	JMP op29
+	CMPQ R9, $0x1e
+	JGE  from30
+	JMP  op29
 
 from30:
-	CMPQ R9, $0x1f
-	JGE  from31
-	JMP  op30
+	JMP op30
 
 from31:
-	JMP op31
-
-from32:
-	CMPQ R9, $0x30
-	JGE  from48
-	CMPQ R9, $0x28
-	JGE  from40
-	CMPQ R9, $0x24
-	JGE  from36
+	CMPQ R9, $0x2e
+	JGE  from46
+	CMPQ R9, $0x26
+	JGE  from38
 	CMPQ R9, $0x22
 	JGE  from34
+	CMPQ R9, $0x20
+	JGE  from32
+	JMP  op31
+
+from32:
 	CMPQ R9, $0x21
 	JGE  from33
 	JMP  op32
@@ -3060,6 +3051,8 @@ from33:
 	JMP op33
 
 from34:
+	CMPQ R9, $0x24
+	JGE  from36
 	CMPQ R9, $0x23
 	JGE  from35
 	JMP  op34
@@ -3068,8 +3061,6 @@ from35:
 	JMP op35
 
 from36:
-	CMPQ R9, $0x26
-	JGE  from38
 	CMPQ R9, $0x25
 	JGE  from37
 	JMP  op36
@@ -3078,6 +3069,10 @@ from37:
 	JMP op37
 
 from38:
+	CMPQ R9, $0x2a
+	JGE  from42
+	CMPQ R9, $0x28
+	JGE  from40
 	CMPQ R9, $0x27
 	JGE  from39
 	JMP  op38
@@ -3086,10 +3081,6 @@ from39:
 	JMP op39
 
 from40:
-	CMPQ R9, $0x2c
-	JGE  from44
-	CMPQ R9, $0x2a
-	JGE  from42
 	CMPQ R9, $0x29
 	JGE  from41
 	JMP  op40
@@ -3098,6 +3089,8 @@ from41:
 	JMP op41
 
 from42:
+	CMPQ R9, $0x2c
+	JGE  from44
 	CMPQ R9, $0x2b
 	JGE  from43
 	JMP  op42
@@ -3106,8 +3099,6 @@ from43:
 	JMP op43
 
 from44:
-	CMPQ R9, $0x2e
-	JGE  from46
 	CMPQ R9, $0x2d
 	JGE  from45
 	JMP  op44
@@ -3116,6 +3107,12 @@ from45:
 	JMP op45
 
 from46:
+	CMPQ R9, $0x36
+	JGE  from54
+	CMPQ R9, $0x32
+	JGE  from50
+	CMPQ R9, $0x30
+	JGE  from48
 	CMPQ R9, $0x2f
 	JGE  from47
 	JMP  op46
@@ -3124,12 +3121,6 @@ from47:
 	JMP op47
 
 from48:
-	CMPQ R9, $0x38
-	JGE  from56
-	CMPQ R9, $0x34
-	JGE  from52
-	CMPQ R9, $0x32
-	JGE  from50
 	CMPQ R9, $0x31
 	JGE  from49
 	JMP  op48
@@ -3138,6 +3129,8 @@ from49:
 	JMP op49
 
 from50:
+	CMPQ R9, $0x34
+	JGE  from52
 	CMPQ R9, $0x33
 	JGE  from51
 	JMP  op50
@@ -3146,8 +3139,6 @@ from51:
 	JMP op51
 
 from52:
-	CMPQ R9, $0x36
-	JGE  from54
 	CMPQ R9, $0x35
 	JGE  from53
 	JMP  op52
@@ -3156,6 +3147,10 @@ from53:
 	JMP op53
 
 from54:
+	CMPQ R9, $0x3a
+	JGE  from58
+	CMPQ R9, $0x38
+	JGE  from56
 	CMPQ R9, $0x37
 	JGE  from55
 	JMP  op54
@@ -3164,10 +3159,6 @@ from55:
 	JMP op55
 
 from56:
-	CMPQ R9, $0x3c
-	JGE  from60
-	CMPQ R9, $0x3a
-	JGE  from58
 	CMPQ R9, $0x39
 	JGE  from57
 	JMP  op56
@@ -3176,6 +3167,8 @@ from57:
 	JMP op57
 
 from58:
+	CMPQ R9, $0x3c
+	JGE  from60
 	CMPQ R9, $0x3b
 	JGE  from59
 	JMP  op58
@@ -3184,8 +3177,6 @@ from59:
 	JMP op59
 
 from60:
-	CMPQ R9, $0x3e
-	JGE  from62
 	CMPQ R9, $0x3d
 	JGE  from61
 	JMP  op60
@@ -3194,6 +3185,14 @@ from61:
 	JMP op61
 
 from62:
+	CMPQ R9, $0x5d
+	JGE  from93
+	CMPQ R9, $0x4d
+	JGE  from77
+	CMPQ R9, $0x45
+	JGE  from69
+	CMPQ R9, $0x41
+	JGE  from65
 	CMPQ R9, $0x3f
 	JGE  from63
 	JMP  op62
@@ -3207,14 +3206,6 @@ from64:
 	JMP op64
 
 from65:
-	CMPQ R9, $0x62
-	JGE  from98
-	CMPQ R9, $0x51
-	JGE  from81
-	CMPQ R9, $0x49
-	JGE  from73
-	CMPQ R9, $0x45
-	JGE  from69
 	CMPQ R9, $0x43
 	JGE  from67
 	CMPQ R9, $0x42
@@ -3233,6 +3224,8 @@ from68:
 	JMP op68
 
 from69:
+	CMPQ R9, $0x49
+	JGE  from73
 	CMPQ R9, $0x47
 	JGE  from71
 	CMPQ R9, $0x46
@@ -3251,8 +3244,6 @@ from72:
 	JMP op72
 
 from73:
-	CMPQ R9, $0x4d
-	JGE  from77
 	CMPQ R9, $0x4b
 	JGE  from75
 	CMPQ R9, $0x4a
@@ -3271,6 +3262,10 @@ from76:
 	JMP op76
 
 from77:
+	CMPQ R9, $0x55
+	JGE  from85
+	CMPQ R9, $0x51
+	JGE  from81
 	CMPQ R9, $0x4f
 	JGE  from79
 	CMPQ R9, $0x4e
@@ -3289,10 +3284,6 @@ from80:
 	JMP op80
 
 from81:
-	CMPQ R9, $0x59
-	JGE  from89
-	CMPQ R9, $0x55
-	JGE  from85
 	CMPQ R9, $0x53
 	JGE  from83
 	CMPQ R9, $0x52
@@ -3311,6 +3302,8 @@ from84:
 	JMP op84
 
 from85:
+	CMPQ R9, $0x59
+	JGE  from89
 	CMPQ R9, $0x57
 	JGE  from87
 	CMPQ R9, $0x56
@@ -3329,8 +3322,6 @@ from88:
 	JMP op88
 
 from89:
-	CMPQ R9, $0x5d
-	JGE  from93
 	CMPQ R9, $0x5b
 	JGE  from91
 	CMPQ R9, $0x5a
@@ -3349,6 +3340,12 @@ from92:
 	JMP op92
 
 from93:
+	CMPQ R9, $0x6d
+	JGE  from109
+	CMPQ R9, $0x65
+	JGE  from101
+	CMPQ R9, $0x61
+	JGE  from97
 	CMPQ R9, $0x5f
 	JGE  from95
 	CMPQ R9, $0x5e
@@ -3364,175 +3361,141 @@ from95:
 	JMP  op95
 
 from96:
-	CMPQ R9, $0x61
-	JGE  from97
-	JMP  op96
+	JMP op96
 
 from97:
-	JMP op97
-
-from98:
-	CMPQ R9, $0x72
-	JGE  from114
-	CMPQ R9, $0x6a
-	JGE  from106
-	CMPQ R9, $0x66
-	JGE  from102
-	CMPQ R9, $0x64
-	JGE  from100
 	CMPQ R9, $0x63
 	JGE  from99
-	JMP  op98
+	CMPQ R9, $0x62
+	JGE  from98
+	JMP  op97
+
+from98:
+	JMP op98
 
 from99:
-	JMP op99
+	CMPQ R9, $0x64
+	JGE  from100
+	JMP  op99
 
 from100:
-	CMPQ R9, $0x65
-	JGE  from101
-	JMP  op100
+	JMP op100
 
 from101:
-	JMP op101
-
-from102:
-	CMPQ R9, $0x68
-	JGE  from104
-	CMPQ R9, $0x67
-	JGE  from103
-	JMP  op102
-
-from103:
-	JMP op103
-
-from104:
 	CMPQ R9, $0x69
 	JGE  from105
-	JMP  op104
+	CMPQ R9, $0x67
+	JGE  from103
+	CMPQ R9, $0x66
+	JGE  from102
+	JMP  op101
+
+from102:
+	JMP op102
+
+from103:
+	CMPQ R9, $0x68
+	JGE  from104
+	JMP  op103
+
+from104:
+	JMP op104
 
 from105:
-	JMP op105
-
-from106:
-	CMPQ R9, $0x6e
-	JGE  from110
-	CMPQ R9, $0x6c
-	JGE  from108
 	CMPQ R9, $0x6b
 	JGE  from107
-	JMP  op106
+	CMPQ R9, $0x6a
+	JGE  from106
+	JMP  op105
+
+from106:
+	JMP op106
 
 from107:
-	JMP op107
+	CMPQ R9, $0x6c
+	JGE  from108
+	JMP  op107
 
 from108:
-	CMPQ R9, $0x6d
-	JGE  from109
-	JMP  op108
+	JMP op108
 
 from109:
-	JMP op109
-
-from110:
-	CMPQ R9, $0x70
-	JGE  from112
-	CMPQ R9, $0x6f
-	JGE  from111
-	JMP  op110
-
-from111:
-	JMP op111
-
-from112:
-	CMPQ R9, $0x71
-	JGE  from113
-	JMP  op112
-
-from113:
-	JMP op113
-
-from114:
-	CMPQ R9, $0x7a
-	JGE  from122
-	CMPQ R9, $0x76
-	JGE  from118
-	CMPQ R9, $0x74
-	JGE  from116
-	CMPQ R9, $0x73
-	JGE  from115
-	JMP  op114
-
-from115:
-	JMP op115
-
-from116:
 	CMPQ R9, $0x75
 	JGE  from117
-	JMP  op116
+	CMPQ R9, $0x71
+	JGE  from113
+	CMPQ R9, $0x6f
+	JGE  from111
+	CMPQ R9, $0x6e
+	JGE  from110
+	JMP  op109
+
+from110:
+	JMP op110
+
+from111:
+	CMPQ R9, $0x70
+	JGE  from112
+	JMP  op111
+
+from112:
+	JMP op112
+
+from113:
+	CMPQ R9, $0x73
+	JGE  from115
+	CMPQ R9, $0x72
+	JGE  from114
+	JMP  op113
+
+from114:
+	JMP op114
+
+from115:
+	CMPQ R9, $0x74
+	JGE  from116
+	JMP  op115
+
+from116:
+	JMP op116
 
 from117:
-	JMP op117
-
-from118:
-	CMPQ R9, $0x78
-	JGE  from120
-	CMPQ R9, $0x77
-	JGE  from119
-	JMP  op118
-
-from119:
-	JMP op119
-
-from120:
 	CMPQ R9, $0x79
 	JGE  from121
-	JMP  op120
+	CMPQ R9, $0x77
+	JGE  from119
+	CMPQ R9, $0x76
+	JGE  from118
+	JMP  op117
+
+from118:
+	JMP op118
+
+from119:
+	CMPQ R9, $0x78
+	JGE  from120
+	JMP  op119
+
+from120:
+	JMP op120
 
 from121:
-	JMP op121
-
-from122:
-	CMPQ R9, $0x7e
-	JGE  from126
-	CMPQ R9, $0x7c
-	JGE  from124
 	CMPQ R9, $0x7b
 	JGE  from123
-	JMP  op122
+	CMPQ R9, $0x7a
+	JGE  from122
+	JMP  op121
+
+from122:
+	JMP op122
 
 from123:
-	JMP op123
+	CMPQ R9, $0x7c
+	JGE  from124
+	JMP  op123
 
 from124:
-	CMPQ R9, $0x7d
-	JGE  from125
-	JMP  op124
-
-from125:
-	JMP op125
-
-from126:
-	CMPQ R9, $0x80
-	JGE  from128
-	CMPQ R9, $0x7f
-	JGE  from127
-	JMP  op126
-
-from127:
-	JMP op127
-
-from128:
-	CMPQ R9, $0x81
-	JGE  from129
-	JMP  op128
-
-from129:
-	CMPQ R9, $0x82
-	JGE  from130
-	JMP  op129
-
-from130:
-	JMP op130
+	JMP op124
 	PCALIGN $0x40
 
 op1:
@@ -3550,10 +3513,10 @@ op1:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x14
-	JGE     way2from20
-	CMPQ    R9, $0x03
-	JGE     way2from3
+	CMPQ    R9, $0x0a
+	JGE     way2from10
+	CMPQ    R9, $0x02
+	JGE     way2from2
 	CMPQ    R9, $0x01
 	JGE     way2from1
 	CMPQ    R9, $0x00
@@ -3561,27 +3524,27 @@ op1:
 	JMP     others
 
 way2from1:
-	CMPQ R9, $0x02
-	JGE  way2from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way2from2:
+	CMPQ R9, $0x04
+	JGE  way2from4
+	CMPQ R9, $0x03
+	JGE  way2from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way2from3:
-	CMPQ R9, $0x05
-	JGE  way2from5
-	CMPQ R9, $0x04
-	JGE  way2from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way2from4:
+	CMPQ R9, $0x05
+	JGE  way2from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -3594,26 +3557,24 @@ way2from5:
 	JMP  others
 
 way2from7:
-	CMPQ R9, $0x0a
-	JGE  way2from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way2from10:
+	CMPQ R9, $0x1d
+	JGE  way2from29
+	CMPQ R9, $0x16
+	JGE  way2from22
+	CMPQ R9, $0x15
+	JGE  way2from21
+	CMPQ R9, $0x14
+	JGE  way2from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way2from20:
-	CMPQ R9, $0x1e
-	JGE  way2from30
-	CMPQ R9, $0x18
-	JGE  way2from24
-	CMPQ R9, $0x16
-	JGE  way2from22
-	CMPQ R9, $0x15
-	JGE  way2from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -3624,46 +3585,41 @@ way2from21:
 	JMP  others
 
 way2from22:
+	CMPQ R9, $0x18
+	JGE  way2from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way2from24:
-	CMPQ R9, $0x1d
-	JGE  way2from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way2from29:
+	CMPQ R9, $0x1f
+	JGE  way2from31
+	CMPQ R9, $0x1e
+	JGE  way2from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way2from30:
-	CMPQ R9, $0x22
-	JGE  way2from34
-	CMPQ R9, $0x1f
-	JGE  way2from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way2from31:
+	CMPQ R9, $0x22
+	JGE  way2from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way2from34:
-	CMPQ R9, $0x3b
-	JGE  way2from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way2from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -3682,10 +3638,10 @@ op2:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x14
-	JGE     way3from20
-	CMPQ    R9, $0x03
-	JGE     way3from3
+	CMPQ    R9, $0x0a
+	JGE     way3from10
+	CMPQ    R9, $0x02
+	JGE     way3from2
 	CMPQ    R9, $0x01
 	JGE     way3from1
 	CMPQ    R9, $0x00
@@ -3693,27 +3649,27 @@ op2:
 	JMP     others
 
 way3from1:
-	CMPQ R9, $0x02
-	JGE  way3from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way3from2:
+	CMPQ R9, $0x04
+	JGE  way3from4
+	CMPQ R9, $0x03
+	JGE  way3from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way3from3:
-	CMPQ R9, $0x05
-	JGE  way3from5
-	CMPQ R9, $0x04
-	JGE  way3from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way3from4:
+	CMPQ R9, $0x05
+	JGE  way3from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -3726,26 +3682,24 @@ way3from5:
 	JMP  others
 
 way3from7:
-	CMPQ R9, $0x0a
-	JGE  way3from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way3from10:
+	CMPQ R9, $0x1d
+	JGE  way3from29
+	CMPQ R9, $0x16
+	JGE  way3from22
+	CMPQ R9, $0x15
+	JGE  way3from21
+	CMPQ R9, $0x14
+	JGE  way3from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way3from20:
-	CMPQ R9, $0x1e
-	JGE  way3from30
-	CMPQ R9, $0x18
-	JGE  way3from24
-	CMPQ R9, $0x16
-	JGE  way3from22
-	CMPQ R9, $0x15
-	JGE  way3from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -3756,46 +3710,41 @@ way3from21:
 	JMP  others
 
 way3from22:
+	CMPQ R9, $0x18
+	JGE  way3from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way3from24:
-	CMPQ R9, $0x1d
-	JGE  way3from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way3from29:
+	CMPQ R9, $0x1f
+	JGE  way3from31
+	CMPQ R9, $0x1e
+	JGE  way3from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way3from30:
-	CMPQ R9, $0x22
-	JGE  way3from34
-	CMPQ R9, $0x1f
-	JGE  way3from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way3from31:
+	CMPQ R9, $0x22
+	JGE  way3from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way3from34:
-	CMPQ R9, $0x3b
-	JGE  way3from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way3from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -3814,10 +3763,10 @@ op3:
 	ADDQ     8(SI), DI
 	MOVQ     (SI), R9
 	ADDQ     $0x18, SI
-	CMPQ     R9, $0x14
-	JGE      way4from20
-	CMPQ     R9, $0x03
-	JGE      way4from3
+	CMPQ     R9, $0x0a
+	JGE      way4from10
+	CMPQ     R9, $0x02
+	JGE      way4from2
 	CMPQ     R9, $0x01
 	JGE      way4from1
 	CMPQ     R9, $0x00
@@ -3825,27 +3774,27 @@ op3:
 	JMP      others
 
 way4from1:
-	CMPQ R9, $0x02
-	JGE  way4from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way4from2:
+	CMPQ R9, $0x04
+	JGE  way4from4
+	CMPQ R9, $0x03
+	JGE  way4from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way4from3:
-	CMPQ R9, $0x05
-	JGE  way4from5
-	CMPQ R9, $0x04
-	JGE  way4from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way4from4:
+	CMPQ R9, $0x05
+	JGE  way4from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -3858,26 +3807,24 @@ way4from5:
 	JMP  others
 
 way4from7:
-	CMPQ R9, $0x0a
-	JGE  way4from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way4from10:
+	CMPQ R9, $0x1d
+	JGE  way4from29
+	CMPQ R9, $0x16
+	JGE  way4from22
+	CMPQ R9, $0x15
+	JGE  way4from21
+	CMPQ R9, $0x14
+	JGE  way4from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way4from20:
-	CMPQ R9, $0x1e
-	JGE  way4from30
-	CMPQ R9, $0x18
-	JGE  way4from24
-	CMPQ R9, $0x16
-	JGE  way4from22
-	CMPQ R9, $0x15
-	JGE  way4from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -3888,46 +3835,41 @@ way4from21:
 	JMP  others
 
 way4from22:
+	CMPQ R9, $0x18
+	JGE  way4from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way4from24:
-	CMPQ R9, $0x1d
-	JGE  way4from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way4from29:
+	CMPQ R9, $0x1f
+	JGE  way4from31
+	CMPQ R9, $0x1e
+	JGE  way4from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way4from30:
-	CMPQ R9, $0x22
-	JGE  way4from34
-	CMPQ R9, $0x1f
-	JGE  way4from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way4from31:
+	CMPQ R9, $0x22
+	JGE  way4from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way4from34:
-	CMPQ R9, $0x3b
-	JGE  way4from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way4from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -3946,10 +3888,10 @@ op4:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x14
-	JGE    way5from20
-	CMPQ   R9, $0x03
-	JGE    way5from3
+	CMPQ   R9, $0x0a
+	JGE    way5from10
+	CMPQ   R9, $0x02
+	JGE    way5from2
 	CMPQ   R9, $0x01
 	JGE    way5from1
 	CMPQ   R9, $0x00
@@ -3957,27 +3899,27 @@ op4:
 	JMP    others
 
 way5from1:
-	CMPQ R9, $0x02
-	JGE  way5from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way5from2:
+	CMPQ R9, $0x04
+	JGE  way5from4
+	CMPQ R9, $0x03
+	JGE  way5from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way5from3:
-	CMPQ R9, $0x05
-	JGE  way5from5
-	CMPQ R9, $0x04
-	JGE  way5from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way5from4:
+	CMPQ R9, $0x05
+	JGE  way5from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -3990,26 +3932,24 @@ way5from5:
 	JMP  others
 
 way5from7:
-	CMPQ R9, $0x0a
-	JGE  way5from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way5from10:
+	CMPQ R9, $0x1d
+	JGE  way5from29
+	CMPQ R9, $0x16
+	JGE  way5from22
+	CMPQ R9, $0x15
+	JGE  way5from21
+	CMPQ R9, $0x14
+	JGE  way5from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way5from20:
-	CMPQ R9, $0x1e
-	JGE  way5from30
-	CMPQ R9, $0x18
-	JGE  way5from24
-	CMPQ R9, $0x16
-	JGE  way5from22
-	CMPQ R9, $0x15
-	JGE  way5from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4020,46 +3960,41 @@ way5from21:
 	JMP  others
 
 way5from22:
+	CMPQ R9, $0x18
+	JGE  way5from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way5from24:
-	CMPQ R9, $0x1d
-	JGE  way5from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way5from29:
+	CMPQ R9, $0x1f
+	JGE  way5from31
+	CMPQ R9, $0x1e
+	JGE  way5from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way5from30:
-	CMPQ R9, $0x22
-	JGE  way5from34
-	CMPQ R9, $0x1f
-	JGE  way5from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way5from31:
+	CMPQ R9, $0x22
+	JGE  way5from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way5from34:
-	CMPQ R9, $0x3b
-	JGE  way5from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way5from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -4078,10 +4013,10 @@ op5:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x14
-	JGE    way6from20
-	CMPQ   R9, $0x03
-	JGE    way6from3
+	CMPQ   R9, $0x0a
+	JGE    way6from10
+	CMPQ   R9, $0x02
+	JGE    way6from2
 	CMPQ   R9, $0x01
 	JGE    way6from1
 	CMPQ   R9, $0x00
@@ -4089,27 +4024,27 @@ op5:
 	JMP    others
 
 way6from1:
-	CMPQ R9, $0x02
-	JGE  way6from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way6from2:
+	CMPQ R9, $0x04
+	JGE  way6from4
+	CMPQ R9, $0x03
+	JGE  way6from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way6from3:
-	CMPQ R9, $0x05
-	JGE  way6from5
-	CMPQ R9, $0x04
-	JGE  way6from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way6from4:
+	CMPQ R9, $0x05
+	JGE  way6from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -4122,26 +4057,24 @@ way6from5:
 	JMP  others
 
 way6from7:
-	CMPQ R9, $0x0a
-	JGE  way6from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way6from10:
+	CMPQ R9, $0x1d
+	JGE  way6from29
+	CMPQ R9, $0x16
+	JGE  way6from22
+	CMPQ R9, $0x15
+	JGE  way6from21
+	CMPQ R9, $0x14
+	JGE  way6from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way6from20:
-	CMPQ R9, $0x1e
-	JGE  way6from30
-	CMPQ R9, $0x18
-	JGE  way6from24
-	CMPQ R9, $0x16
-	JGE  way6from22
-	CMPQ R9, $0x15
-	JGE  way6from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4152,46 +4085,41 @@ way6from21:
 	JMP  others
 
 way6from22:
+	CMPQ R9, $0x18
+	JGE  way6from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way6from24:
-	CMPQ R9, $0x1d
-	JGE  way6from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way6from29:
+	CMPQ R9, $0x1f
+	JGE  way6from31
+	CMPQ R9, $0x1e
+	JGE  way6from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way6from30:
-	CMPQ R9, $0x22
-	JGE  way6from34
-	CMPQ R9, $0x1f
-	JGE  way6from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way6from31:
+	CMPQ R9, $0x22
+	JGE  way6from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way6from34:
-	CMPQ R9, $0x3b
-	JGE  way6from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way6from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 
 op6:
@@ -4230,10 +4158,10 @@ op7:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x14
-	JGE    way7from20
-	CMPQ   R9, $0x03
-	JGE    way7from3
+	CMPQ   R9, $0x0a
+	JGE    way7from10
+	CMPQ   R9, $0x02
+	JGE    way7from2
 	CMPQ   R9, $0x01
 	JGE    way7from1
 	CMPQ   R9, $0x00
@@ -4241,27 +4169,27 @@ op7:
 	JMP    others
 
 way7from1:
-	CMPQ R9, $0x02
-	JGE  way7from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way7from2:
+	CMPQ R9, $0x04
+	JGE  way7from4
+	CMPQ R9, $0x03
+	JGE  way7from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way7from3:
-	CMPQ R9, $0x05
-	JGE  way7from5
-	CMPQ R9, $0x04
-	JGE  way7from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way7from4:
+	CMPQ R9, $0x05
+	JGE  way7from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -4274,26 +4202,24 @@ way7from5:
 	JMP  others
 
 way7from7:
-	CMPQ R9, $0x0a
-	JGE  way7from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way7from10:
+	CMPQ R9, $0x1d
+	JGE  way7from29
+	CMPQ R9, $0x16
+	JGE  way7from22
+	CMPQ R9, $0x15
+	JGE  way7from21
+	CMPQ R9, $0x14
+	JGE  way7from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way7from20:
-	CMPQ R9, $0x1e
-	JGE  way7from30
-	CMPQ R9, $0x18
-	JGE  way7from24
-	CMPQ R9, $0x16
-	JGE  way7from22
-	CMPQ R9, $0x15
-	JGE  way7from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4304,46 +4230,41 @@ way7from21:
 	JMP  others
 
 way7from22:
+	CMPQ R9, $0x18
+	JGE  way7from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way7from24:
-	CMPQ R9, $0x1d
-	JGE  way7from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way7from29:
+	CMPQ R9, $0x1f
+	JGE  way7from31
+	CMPQ R9, $0x1e
+	JGE  way7from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way7from30:
-	CMPQ R9, $0x22
-	JGE  way7from34
-	CMPQ R9, $0x1f
-	JGE  way7from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way7from31:
+	CMPQ R9, $0x22
+	JGE  way7from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way7from34:
-	CMPQ R9, $0x3b
-	JGE  way7from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way7from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 
 op8:
@@ -4394,10 +4315,10 @@ op10:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x14
-	JGE     way8from20
-	CMPQ    R9, $0x03
-	JGE     way8from3
+	CMPQ    R9, $0x0a
+	JGE     way8from10
+	CMPQ    R9, $0x02
+	JGE     way8from2
 	CMPQ    R9, $0x01
 	JGE     way8from1
 	CMPQ    R9, $0x00
@@ -4405,27 +4326,27 @@ op10:
 	JMP     others
 
 way8from1:
-	CMPQ R9, $0x02
-	JGE  way8from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way8from2:
+	CMPQ R9, $0x04
+	JGE  way8from4
+	CMPQ R9, $0x03
+	JGE  way8from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way8from3:
-	CMPQ R9, $0x05
-	JGE  way8from5
-	CMPQ R9, $0x04
-	JGE  way8from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way8from4:
+	CMPQ R9, $0x05
+	JGE  way8from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -4438,26 +4359,24 @@ way8from5:
 	JMP  others
 
 way8from7:
-	CMPQ R9, $0x0a
-	JGE  way8from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way8from10:
+	CMPQ R9, $0x1d
+	JGE  way8from29
+	CMPQ R9, $0x16
+	JGE  way8from22
+	CMPQ R9, $0x15
+	JGE  way8from21
+	CMPQ R9, $0x14
+	JGE  way8from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way8from20:
-	CMPQ R9, $0x1e
-	JGE  way8from30
-	CMPQ R9, $0x18
-	JGE  way8from24
-	CMPQ R9, $0x16
-	JGE  way8from22
-	CMPQ R9, $0x15
-	JGE  way8from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4468,46 +4387,41 @@ way8from21:
 	JMP  others
 
 way8from22:
+	CMPQ R9, $0x18
+	JGE  way8from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way8from24:
-	CMPQ R9, $0x1d
-	JGE  way8from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way8from29:
+	CMPQ R9, $0x1f
+	JGE  way8from31
+	CMPQ R9, $0x1e
+	JGE  way8from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way8from30:
-	CMPQ R9, $0x22
-	JGE  way8from34
-	CMPQ R9, $0x1f
-	JGE  way8from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way8from31:
+	CMPQ R9, $0x22
+	JGE  way8from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way8from34:
-	CMPQ R9, $0x3b
-	JGE  way8from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way8from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 
 op11:
@@ -4684,10 +4598,10 @@ op20:
 	ADDQ       8(SI), DI
 	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R9, $0x14
-	JGE        way9from20
-	CMPQ       R9, $0x03
-	JGE        way9from3
+	CMPQ       R9, $0x0a
+	JGE        way9from10
+	CMPQ       R9, $0x02
+	JGE        way9from2
 	CMPQ       R9, $0x01
 	JGE        way9from1
 	CMPQ       R9, $0x00
@@ -4695,27 +4609,27 @@ op20:
 	JMP        others
 
 way9from1:
-	CMPQ R9, $0x02
-	JGE  way9from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way9from2:
+	CMPQ R9, $0x04
+	JGE  way9from4
+	CMPQ R9, $0x03
+	JGE  way9from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way9from3:
-	CMPQ R9, $0x05
-	JGE  way9from5
-	CMPQ R9, $0x04
-	JGE  way9from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way9from4:
+	CMPQ R9, $0x05
+	JGE  way9from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -4728,26 +4642,24 @@ way9from5:
 	JMP  others
 
 way9from7:
-	CMPQ R9, $0x0a
-	JGE  way9from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way9from10:
+	CMPQ R9, $0x1d
+	JGE  way9from29
+	CMPQ R9, $0x16
+	JGE  way9from22
+	CMPQ R9, $0x15
+	JGE  way9from21
+	CMPQ R9, $0x14
+	JGE  way9from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way9from20:
-	CMPQ R9, $0x1e
-	JGE  way9from30
-	CMPQ R9, $0x18
-	JGE  way9from24
-	CMPQ R9, $0x16
-	JGE  way9from22
-	CMPQ R9, $0x15
-	JGE  way9from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4758,46 +4670,41 @@ way9from21:
 	JMP  others
 
 way9from22:
+	CMPQ R9, $0x18
+	JGE  way9from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way9from24:
-	CMPQ R9, $0x1d
-	JGE  way9from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way9from29:
+	CMPQ R9, $0x1f
+	JGE  way9from31
+	CMPQ R9, $0x1e
+	JGE  way9from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way9from30:
-	CMPQ R9, $0x22
-	JGE  way9from34
-	CMPQ R9, $0x1f
-	JGE  way9from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way9from31:
+	CMPQ R9, $0x22
+	JGE  way9from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way9from34:
-	CMPQ R9, $0x3b
-	JGE  way9from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way9from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -4817,10 +4724,10 @@ op21:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x14
-	JGE     way10from20
-	CMPQ    R9, $0x03
-	JGE     way10from3
+	CMPQ    R9, $0x0a
+	JGE     way10from10
+	CMPQ    R9, $0x02
+	JGE     way10from2
 	CMPQ    R9, $0x01
 	JGE     way10from1
 	CMPQ    R9, $0x00
@@ -4828,27 +4735,27 @@ op21:
 	JMP     others
 
 way10from1:
-	CMPQ R9, $0x02
-	JGE  way10from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way10from2:
+	CMPQ R9, $0x04
+	JGE  way10from4
+	CMPQ R9, $0x03
+	JGE  way10from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way10from3:
-	CMPQ R9, $0x05
-	JGE  way10from5
-	CMPQ R9, $0x04
-	JGE  way10from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way10from4:
+	CMPQ R9, $0x05
+	JGE  way10from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -4861,26 +4768,24 @@ way10from5:
 	JMP  others
 
 way10from7:
-	CMPQ R9, $0x0a
-	JGE  way10from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way10from10:
+	CMPQ R9, $0x1d
+	JGE  way10from29
+	CMPQ R9, $0x16
+	JGE  way10from22
+	CMPQ R9, $0x15
+	JGE  way10from21
+	CMPQ R9, $0x14
+	JGE  way10from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way10from20:
-	CMPQ R9, $0x1e
-	JGE  way10from30
-	CMPQ R9, $0x18
-	JGE  way10from24
-	CMPQ R9, $0x16
-	JGE  way10from22
-	CMPQ R9, $0x15
-	JGE  way10from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4891,46 +4796,41 @@ way10from21:
 	JMP  others
 
 way10from22:
+	CMPQ R9, $0x18
+	JGE  way10from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way10from24:
-	CMPQ R9, $0x1d
-	JGE  way10from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way10from29:
+	CMPQ R9, $0x1f
+	JGE  way10from31
+	CMPQ R9, $0x1e
+	JGE  way10from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way10from30:
-	CMPQ R9, $0x22
-	JGE  way10from34
-	CMPQ R9, $0x1f
-	JGE  way10from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way10from31:
+	CMPQ R9, $0x22
+	JGE  way10from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way10from34:
-	CMPQ R9, $0x3b
-	JGE  way10from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way10from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -4950,10 +4850,10 @@ op22:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x14
-	JGE     way11from20
-	CMPQ    R9, $0x03
-	JGE     way11from3
+	CMPQ    R9, $0x0a
+	JGE     way11from10
+	CMPQ    R9, $0x02
+	JGE     way11from2
 	CMPQ    R9, $0x01
 	JGE     way11from1
 	CMPQ    R9, $0x00
@@ -4961,27 +4861,27 @@ op22:
 	JMP     others
 
 way11from1:
-	CMPQ R9, $0x02
-	JGE  way11from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way11from2:
+	CMPQ R9, $0x04
+	JGE  way11from4
+	CMPQ R9, $0x03
+	JGE  way11from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way11from3:
-	CMPQ R9, $0x05
-	JGE  way11from5
-	CMPQ R9, $0x04
-	JGE  way11from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way11from4:
+	CMPQ R9, $0x05
+	JGE  way11from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -4994,26 +4894,24 @@ way11from5:
 	JMP  others
 
 way11from7:
-	CMPQ R9, $0x0a
-	JGE  way11from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way11from10:
+	CMPQ R9, $0x1d
+	JGE  way11from29
+	CMPQ R9, $0x16
+	JGE  way11from22
+	CMPQ R9, $0x15
+	JGE  way11from21
+	CMPQ R9, $0x14
+	JGE  way11from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way11from20:
-	CMPQ R9, $0x1e
-	JGE  way11from30
-	CMPQ R9, $0x18
-	JGE  way11from24
-	CMPQ R9, $0x16
-	JGE  way11from22
-	CMPQ R9, $0x15
-	JGE  way11from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5024,46 +4922,41 @@ way11from21:
 	JMP  others
 
 way11from22:
+	CMPQ R9, $0x18
+	JGE  way11from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way11from24:
-	CMPQ R9, $0x1d
-	JGE  way11from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way11from29:
+	CMPQ R9, $0x1f
+	JGE  way11from31
+	CMPQ R9, $0x1e
+	JGE  way11from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way11from30:
-	CMPQ R9, $0x22
-	JGE  way11from34
-	CMPQ R9, $0x1f
-	JGE  way11from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way11from31:
+	CMPQ R9, $0x22
+	JGE  way11from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way11from34:
-	CMPQ R9, $0x3b
-	JGE  way11from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way11from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 
 op23:
@@ -5096,10 +4989,10 @@ op24:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x14
-	JGE     way12from20
-	CMPQ    R9, $0x03
-	JGE     way12from3
+	CMPQ    R9, $0x0a
+	JGE     way12from10
+	CMPQ    R9, $0x02
+	JGE     way12from2
 	CMPQ    R9, $0x01
 	JGE     way12from1
 	CMPQ    R9, $0x00
@@ -5107,27 +5000,27 @@ op24:
 	JMP     others
 
 way12from1:
-	CMPQ R9, $0x02
-	JGE  way12from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way12from2:
+	CMPQ R9, $0x04
+	JGE  way12from4
+	CMPQ R9, $0x03
+	JGE  way12from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way12from3:
-	CMPQ R9, $0x05
-	JGE  way12from5
-	CMPQ R9, $0x04
-	JGE  way12from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way12from4:
+	CMPQ R9, $0x05
+	JGE  way12from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -5140,26 +5033,24 @@ way12from5:
 	JMP  others
 
 way12from7:
-	CMPQ R9, $0x0a
-	JGE  way12from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way12from10:
+	CMPQ R9, $0x1d
+	JGE  way12from29
+	CMPQ R9, $0x16
+	JGE  way12from22
+	CMPQ R9, $0x15
+	JGE  way12from21
+	CMPQ R9, $0x14
+	JGE  way12from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way12from20:
-	CMPQ R9, $0x1e
-	JGE  way12from30
-	CMPQ R9, $0x18
-	JGE  way12from24
-	CMPQ R9, $0x16
-	JGE  way12from22
-	CMPQ R9, $0x15
-	JGE  way12from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5170,46 +5061,41 @@ way12from21:
 	JMP  others
 
 way12from22:
+	CMPQ R9, $0x18
+	JGE  way12from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way12from24:
-	CMPQ R9, $0x1d
-	JGE  way12from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way12from29:
+	CMPQ R9, $0x1f
+	JGE  way12from31
+	CMPQ R9, $0x1e
+	JGE  way12from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way12from30:
-	CMPQ R9, $0x22
-	JGE  way12from34
-	CMPQ R9, $0x1f
-	JGE  way12from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way12from31:
+	CMPQ R9, $0x22
+	JGE  way12from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way12from34:
-	CMPQ R9, $0x3b
-	JGE  way12from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way12from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 
 op25:
@@ -5350,10 +5236,10 @@ op29:
 	ADDQ       8(SI), DI
 	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R9, $0x14
-	JGE        way13from20
-	CMPQ       R9, $0x03
-	JGE        way13from3
+	CMPQ       R9, $0x0a
+	JGE        way13from10
+	CMPQ       R9, $0x02
+	JGE        way13from2
 	CMPQ       R9, $0x01
 	JGE        way13from1
 	CMPQ       R9, $0x00
@@ -5361,27 +5247,27 @@ op29:
 	JMP        others
 
 way13from1:
-	CMPQ R9, $0x02
-	JGE  way13from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way13from2:
+	CMPQ R9, $0x04
+	JGE  way13from4
+	CMPQ R9, $0x03
+	JGE  way13from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way13from3:
-	CMPQ R9, $0x05
-	JGE  way13from5
-	CMPQ R9, $0x04
-	JGE  way13from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way13from4:
+	CMPQ R9, $0x05
+	JGE  way13from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -5394,26 +5280,24 @@ way13from5:
 	JMP  others
 
 way13from7:
-	CMPQ R9, $0x0a
-	JGE  way13from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way13from10:
+	CMPQ R9, $0x1d
+	JGE  way13from29
+	CMPQ R9, $0x16
+	JGE  way13from22
+	CMPQ R9, $0x15
+	JGE  way13from21
+	CMPQ R9, $0x14
+	JGE  way13from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way13from20:
-	CMPQ R9, $0x1e
-	JGE  way13from30
-	CMPQ R9, $0x18
-	JGE  way13from24
-	CMPQ R9, $0x16
-	JGE  way13from22
-	CMPQ R9, $0x15
-	JGE  way13from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5424,46 +5308,41 @@ way13from21:
 	JMP  others
 
 way13from22:
+	CMPQ R9, $0x18
+	JGE  way13from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way13from24:
-	CMPQ R9, $0x1d
-	JGE  way13from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way13from29:
+	CMPQ R9, $0x1f
+	JGE  way13from31
+	CMPQ R9, $0x1e
+	JGE  way13from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way13from30:
-	CMPQ R9, $0x22
-	JGE  way13from34
-	CMPQ R9, $0x1f
-	JGE  way13from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way13from31:
+	CMPQ R9, $0x22
+	JGE  way13from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way13from34:
-	CMPQ R9, $0x3b
-	JGE  way13from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way13from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -5492,10 +5371,10 @@ op30:
 	ADDQ         8(SI), DI
 	MOVQ         (SI), R9
 	ADDQ         $0x18, SI
-	CMPQ         R9, $0x14
-	JGE          way14from20
-	CMPQ         R9, $0x03
-	JGE          way14from3
+	CMPQ         R9, $0x0a
+	JGE          way14from10
+	CMPQ         R9, $0x02
+	JGE          way14from2
 	CMPQ         R9, $0x01
 	JGE          way14from1
 	CMPQ         R9, $0x00
@@ -5503,27 +5382,27 @@ op30:
 	JMP          others
 
 way14from1:
-	CMPQ R9, $0x02
-	JGE  way14from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way14from2:
+	CMPQ R9, $0x04
+	JGE  way14from4
+	CMPQ R9, $0x03
+	JGE  way14from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way14from3:
-	CMPQ R9, $0x05
-	JGE  way14from5
-	CMPQ R9, $0x04
-	JGE  way14from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way14from4:
+	CMPQ R9, $0x05
+	JGE  way14from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -5536,26 +5415,24 @@ way14from5:
 	JMP  others
 
 way14from7:
-	CMPQ R9, $0x0a
-	JGE  way14from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way14from10:
+	CMPQ R9, $0x1d
+	JGE  way14from29
+	CMPQ R9, $0x16
+	JGE  way14from22
+	CMPQ R9, $0x15
+	JGE  way14from21
+	CMPQ R9, $0x14
+	JGE  way14from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way14from20:
-	CMPQ R9, $0x1e
-	JGE  way14from30
-	CMPQ R9, $0x18
-	JGE  way14from24
-	CMPQ R9, $0x16
-	JGE  way14from22
-	CMPQ R9, $0x15
-	JGE  way14from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5566,46 +5443,41 @@ way14from21:
 	JMP  others
 
 way14from22:
+	CMPQ R9, $0x18
+	JGE  way14from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way14from24:
-	CMPQ R9, $0x1d
-	JGE  way14from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way14from29:
+	CMPQ R9, $0x1f
+	JGE  way14from31
+	CMPQ R9, $0x1e
+	JGE  way14from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way14from30:
-	CMPQ R9, $0x22
-	JGE  way14from34
-	CMPQ R9, $0x1f
-	JGE  way14from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way14from31:
+	CMPQ R9, $0x22
+	JGE  way14from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way14from34:
-	CMPQ R9, $0x3b
-	JGE  way14from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way14from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -5634,10 +5506,10 @@ op31:
 	ADDQ         8(SI), DI
 	MOVQ         (SI), R9
 	ADDQ         $0x18, SI
-	CMPQ         R9, $0x14
-	JGE          way15from20
-	CMPQ         R9, $0x03
-	JGE          way15from3
+	CMPQ         R9, $0x0a
+	JGE          way15from10
+	CMPQ         R9, $0x02
+	JGE          way15from2
 	CMPQ         R9, $0x01
 	JGE          way15from1
 	CMPQ         R9, $0x00
@@ -5645,27 +5517,27 @@ op31:
 	JMP          others
 
 way15from1:
-	CMPQ R9, $0x02
-	JGE  way15from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way15from2:
+	CMPQ R9, $0x04
+	JGE  way15from4
+	CMPQ R9, $0x03
+	JGE  way15from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way15from3:
-	CMPQ R9, $0x05
-	JGE  way15from5
-	CMPQ R9, $0x04
-	JGE  way15from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way15from4:
+	CMPQ R9, $0x05
+	JGE  way15from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -5678,26 +5550,24 @@ way15from5:
 	JMP  others
 
 way15from7:
-	CMPQ R9, $0x0a
-	JGE  way15from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way15from10:
+	CMPQ R9, $0x1d
+	JGE  way15from29
+	CMPQ R9, $0x16
+	JGE  way15from22
+	CMPQ R9, $0x15
+	JGE  way15from21
+	CMPQ R9, $0x14
+	JGE  way15from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way15from20:
-	CMPQ R9, $0x1e
-	JGE  way15from30
-	CMPQ R9, $0x18
-	JGE  way15from24
-	CMPQ R9, $0x16
-	JGE  way15from22
-	CMPQ R9, $0x15
-	JGE  way15from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5708,46 +5578,41 @@ way15from21:
 	JMP  others
 
 way15from22:
+	CMPQ R9, $0x18
+	JGE  way15from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way15from24:
-	CMPQ R9, $0x1d
-	JGE  way15from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way15from29:
+	CMPQ R9, $0x1f
+	JGE  way15from31
+	CMPQ R9, $0x1e
+	JGE  way15from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way15from30:
-	CMPQ R9, $0x22
-	JGE  way15from34
-	CMPQ R9, $0x1f
-	JGE  way15from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way15from31:
+	CMPQ R9, $0x22
+	JGE  way15from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way15from34:
-	CMPQ R9, $0x3b
-	JGE  way15from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way15from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 
 op32:
@@ -5820,10 +5685,10 @@ op34:
 	ADDQ         8(SI), DI
 	MOVQ         (SI), R9
 	ADDQ         $0x18, SI
-	CMPQ         R9, $0x14
-	JGE          way16from20
-	CMPQ         R9, $0x03
-	JGE          way16from3
+	CMPQ         R9, $0x0a
+	JGE          way16from10
+	CMPQ         R9, $0x02
+	JGE          way16from2
 	CMPQ         R9, $0x01
 	JGE          way16from1
 	CMPQ         R9, $0x00
@@ -5831,27 +5696,27 @@ op34:
 	JMP          others
 
 way16from1:
-	CMPQ R9, $0x02
-	JGE  way16from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way16from2:
+	CMPQ R9, $0x04
+	JGE  way16from4
+	CMPQ R9, $0x03
+	JGE  way16from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way16from3:
-	CMPQ R9, $0x05
-	JGE  way16from5
-	CMPQ R9, $0x04
-	JGE  way16from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way16from4:
+	CMPQ R9, $0x05
+	JGE  way16from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -5864,26 +5729,24 @@ way16from5:
 	JMP  others
 
 way16from7:
-	CMPQ R9, $0x0a
-	JGE  way16from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way16from10:
+	CMPQ R9, $0x1d
+	JGE  way16from29
+	CMPQ R9, $0x16
+	JGE  way16from22
+	CMPQ R9, $0x15
+	JGE  way16from21
+	CMPQ R9, $0x14
+	JGE  way16from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way16from20:
-	CMPQ R9, $0x1e
-	JGE  way16from30
-	CMPQ R9, $0x18
-	JGE  way16from24
-	CMPQ R9, $0x16
-	JGE  way16from22
-	CMPQ R9, $0x15
-	JGE  way16from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5894,46 +5757,41 @@ way16from21:
 	JMP  others
 
 way16from22:
+	CMPQ R9, $0x18
+	JGE  way16from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way16from24:
-	CMPQ R9, $0x1d
-	JGE  way16from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way16from29:
+	CMPQ R9, $0x1f
+	JGE  way16from31
+	CMPQ R9, $0x1e
+	JGE  way16from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way16from30:
-	CMPQ R9, $0x22
-	JGE  way16from34
-	CMPQ R9, $0x1f
-	JGE  way16from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way16from31:
+	CMPQ R9, $0x22
+	JGE  way16from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way16from34:
-	CMPQ R9, $0x3b
-	JGE  way16from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way16from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 
 op35:
@@ -6321,865 +6179,6 @@ op56:
 	JMP     next
 
 op57:
-	// sum
-	VMOVUPD 256(DI), Y8
-	VMOVUPD (DI), Y9
-	VMOVUPD 128(DI), Y10
-	VMOVUPD 288(DI), Y11
-	VMOVUPD Y0, 288(DI)
-	VADDPD  Y11, Y9, Y0
-	VSUBPD  Y9, Y0, Y12
-	VSUBPD  Y12, Y0, Y13
-	VSUBPD  Y13, Y9, Y13
-	VSUBPD  Y12, Y11, Y12
-	VADDPD  Y12, Y13, Y13
-	VMOVAPD Y0, Y9
-	VADDPD  Y13, Y10, Y0
-	VSUBPD  Y10, Y0, Y11
-	VSUBPD  Y11, Y0, Y12
-	VSUBPD  Y12, Y10, Y12
-	VSUBPD  Y11, Y13, Y11
-	VADDPD  Y11, Y12, Y12
-	VMOVAPD Y0, Y10
-	VORPD   Y12, Y8, Y8
-	VMOVUPD 416(DI), Y0
-	VMOVUPD Y4, 416(DI)
-	VADDPD  Y0, Y9, Y4
-	VSUBPD  Y9, Y4, Y11
-	VSUBPD  Y11, Y4, Y12
-	VSUBPD  Y12, Y9, Y12
-	VSUBPD  Y11, Y0, Y11
-	VADDPD  Y11, Y12, Y12
-	VMOVAPD Y4, Y9
-	VADDPD  Y12, Y10, Y0
-	VSUBPD  Y10, Y0, Y4
-	VSUBPD  Y4, Y0, Y11
-	VSUBPD  Y11, Y10, Y11
-	VSUBPD  Y4, Y12, Y4
-	VADDPD  Y4, Y11, Y11
-	VMOVAPD Y0, Y10
-	VORPD   Y11, Y8, Y8
-	VMOVUPD Y9, (DI)
-	VMOVUPD Y10, 128(DI)
-	VMOVUPD 32(DI), Y0
-	VMOVUPD 160(DI), Y4
-	VMOVUPD 320(DI), Y9
-	VMOVUPD Y1, 320(DI)
-	VADDPD  Y9, Y0, Y1
-	VSUBPD  Y0, Y1, Y10
-	VSUBPD  Y10, Y1, Y11
-	VSUBPD  Y11, Y0, Y11
-	VSUBPD  Y10, Y9, Y10
-	VADDPD  Y10, Y11, Y11
-	VMOVAPD Y1, Y0
-	VADDPD  Y11, Y4, Y1
-	VSUBPD  Y4, Y1, Y9
-	VSUBPD  Y9, Y1, Y10
-	VSUBPD  Y10, Y4, Y10
-	VSUBPD  Y9, Y11, Y9
-	VADDPD  Y9, Y10, Y10
-	VMOVAPD Y1, Y4
-	VORPD   Y10, Y8, Y8
-	VMOVUPD 448(DI), Y1
-	VMOVUPD Y5, 448(DI)
-	VADDPD  Y1, Y0, Y5
-	VSUBPD  Y0, Y5, Y9
-	VSUBPD  Y9, Y5, Y10
-	VSUBPD  Y10, Y0, Y10
-	VSUBPD  Y9, Y1, Y9
-	VADDPD  Y9, Y10, Y10
-	VMOVAPD Y5, Y0
-	VADDPD  Y10, Y4, Y1
-	VSUBPD  Y4, Y1, Y5
-	VSUBPD  Y5, Y1, Y9
-	VSUBPD  Y9, Y4, Y9
-	VSUBPD  Y5, Y10, Y5
-	VADDPD  Y5, Y9, Y9
-	VMOVAPD Y1, Y4
-	VORPD   Y9, Y8, Y8
-	VMOVUPD Y0, 32(DI)
-	VMOVUPD Y4, 160(DI)
-	VMOVUPD 64(DI), Y0
-	VMOVUPD 192(DI), Y1
-	VMOVUPD 352(DI), Y4
-	VMOVUPD Y2, 352(DI)
-	VADDPD  Y4, Y0, Y2
-	VSUBPD  Y0, Y2, Y5
-	VSUBPD  Y5, Y2, Y9
-	VSUBPD  Y9, Y0, Y9
-	VSUBPD  Y5, Y4, Y5
-	VADDPD  Y5, Y9, Y9
-	VMOVAPD Y2, Y0
-	VADDPD  Y9, Y1, Y2
-	VSUBPD  Y1, Y2, Y4
-	VSUBPD  Y4, Y2, Y5
-	VSUBPD  Y5, Y1, Y5
-	VSUBPD  Y4, Y9, Y4
-	VADDPD  Y4, Y5, Y5
-	VMOVAPD Y2, Y1
-	VORPD   Y5, Y8, Y8
-	VMOVUPD 480(DI), Y2
-	VMOVUPD Y6, 480(DI)
-	VADDPD  Y2, Y0, Y4
-	VSUBPD  Y0, Y4, Y5
-	VSUBPD  Y5, Y4, Y6
-	VSUBPD  Y6, Y0, Y6
-	VSUBPD  Y5, Y2, Y5
-	VADDPD  Y5, Y6, Y6
-	VMOVAPD Y4, Y0
-	VADDPD  Y6, Y1, Y2
-	VSUBPD  Y1, Y2, Y4
-	VSUBPD  Y4, Y2, Y5
-	VSUBPD  Y5, Y1, Y5
-	VSUBPD  Y4, Y6, Y4
-	VADDPD  Y4, Y5, Y5
-	VMOVAPD Y2, Y1
-	VORPD   Y5, Y8, Y8
-	VMOVUPD Y0, 64(DI)
-	VMOVUPD Y1, 192(DI)
-	VMOVUPD 96(DI), Y0
-	VMOVUPD 224(DI), Y1
-	VMOVUPD 384(DI), Y2
-	VMOVUPD Y3, 384(DI)
-	VADDPD  Y2, Y0, Y3
-	VSUBPD  Y0, Y3, Y4
-	VSUBPD  Y4, Y3, Y5
-	VSUBPD  Y5, Y0, Y5
-	VSUBPD  Y4, Y2, Y4
-	VADDPD  Y4, Y5, Y5
-	VMOVAPD Y3, Y0
-	VADDPD  Y5, Y1, Y2
-	VSUBPD  Y1, Y2, Y3
-	VSUBPD  Y3, Y2, Y4
-	VSUBPD  Y4, Y1, Y4
-	VSUBPD  Y3, Y5, Y3
-	VADDPD  Y3, Y4, Y4
-	VMOVAPD Y2, Y1
-	VORPD   Y4, Y8, Y8
-	VMOVUPD 512(DI), Y2
-	VMOVUPD Y7, 512(DI)
-	VADDPD  Y2, Y0, Y3
-	VSUBPD  Y0, Y3, Y4
-	VSUBPD  Y4, Y3, Y5
-	VSUBPD  Y5, Y0, Y5
-	VSUBPD  Y4, Y2, Y4
-	VADDPD  Y4, Y5, Y5
-	VMOVAPD Y3, Y0
-	VADDPD  Y5, Y1, Y2
-	VSUBPD  Y1, Y2, Y3
-	VSUBPD  Y3, Y2, Y4
-	VSUBPD  Y4, Y1, Y4
-	VSUBPD  Y3, Y5, Y3
-	VADDPD  Y3, Y4, Y4
-	VMOVAPD Y2, Y1
-	VORPD   Y4, Y8, Y8
-	VMOVUPD Y0, 96(DI)
-	VMOVUPD Y1, 224(DI)
-	VMOVUPD Y8, 256(DI)
-	VMOVUPD 288(DI), Y0
-	VMOVUPD 320(DI), Y1
-	VMOVUPD 352(DI), Y2
-	VMOVUPD 384(DI), Y3
-	VMOVUPD 416(DI), Y4
-	VMOVUPD 448(DI), Y5
-	VMOVUPD 480(DI), Y6
-	VMOVUPD 512(DI), Y7
-	JMP     next
-
-op58:
-	// squares
-	VMOVUPD     192(DI), Y8
-	VMOVUPD     (DI), Y9
-	VMOVUPD     64(DI), Y10
-	VMOVUPD     128(DI), Y11
-	VMOVUPD     224(DI), Y12
-	VMOVUPD     Y0, 224(DI)
-	VMULPD      Y12, Y12, Y0
-	VMOVAPD     Y0, Y13
-	VFMSUB231PD Y12, Y12, Y13
-	VADDPD      Y0, Y9, Y12
-	VSUBPD      Y9, Y12, Y14
-	VSUBPD      Y14, Y12, Y15
-	VSUBPD      Y15, Y9, Y15
-	VSUBPD      Y14, Y0, Y14
-	VADDPD      Y14, Y15, Y15
-	VMOVAPD     Y12, Y9
-	VADDPD      Y15, Y10, Y0
-	VSUBPD      Y10, Y0, Y12
-	VSUBPD      Y12, Y0, Y14
-	VSUBPD      Y14, Y10, Y14
-	VSUBPD      Y12, Y15, Y12
-	VADDPD      Y12, Y14, Y14
-	VMOVAPD     Y0, Y10
-	VADDPD      Y14, Y11, Y0
-	VSUBPD      Y11, Y0, Y12
-	VSUBPD      Y12, Y0, Y15
-	VSUBPD      Y15, Y11, Y15
-	VSUBPD      Y12, Y14, Y12
-	VADDPD      Y12, Y15, Y15
-	VMOVAPD     Y0, Y11
-	VORPD       Y15, Y8, Y8
-	VADDPD      Y13, Y10, Y0
-	VSUBPD      Y10, Y0, Y12
-	VSUBPD      Y12, Y0, Y14
-	VSUBPD      Y14, Y10, Y14
-	VSUBPD      Y12, Y13, Y12
-	VADDPD      Y12, Y14, Y14
-	VMOVAPD     Y0, Y10
-	VADDPD      Y14, Y11, Y0
-	VSUBPD      Y11, Y0, Y12
-	VSUBPD      Y12, Y0, Y13
-	VSUBPD      Y13, Y11, Y13
-	VSUBPD      Y12, Y14, Y12
-	VADDPD      Y12, Y13, Y13
-	VMOVAPD     Y0, Y11
-	VORPD       Y13, Y8, Y8
-	VMOVUPD     288(DI), Y0
-	VMOVUPD     Y2, 288(DI)
-	VMULPD      Y0, Y0, Y2
-	VMOVAPD     Y2, Y12
-	VFMSUB231PD Y0, Y0, Y12
-	VADDPD      Y2, Y9, Y0
-	VSUBPD      Y9, Y0, Y13
-	VSUBPD      Y13, Y0, Y14
-	VSUBPD      Y14, Y9, Y14
-	VSUBPD      Y13, Y2, Y13
-	VADDPD      Y13, Y14, Y14
-	VMOVAPD     Y0, Y9
-	VADDPD      Y14, Y10, Y0
-	VSUBPD      Y10, Y0, Y2
-	VSUBPD      Y2, Y0, Y13
-	VSUBPD      Y13, Y10, Y13
-	VSUBPD      Y2, Y14, Y2
-	VADDPD      Y2, Y13, Y13
-	VMOVAPD     Y0, Y10
-	VADDPD      Y13, Y11, Y0
-	VSUBPD      Y11, Y0, Y2
-	VSUBPD      Y2, Y0, Y14
-	VSUBPD      Y14, Y11, Y14
-	VSUBPD      Y2, Y13, Y2
-	VADDPD      Y2, Y14, Y14
-	VMOVAPD     Y0, Y11
-	VORPD       Y14, Y8, Y8
-	VADDPD      Y12, Y10, Y0
-	VSUBPD      Y10, Y0, Y2
-	VSUBPD      Y2, Y0, Y13
-	VSUBPD      Y13, Y10, Y13
-	VSUBPD      Y2, Y12, Y2
-	VADDPD      Y2, Y13, Y13
-	VMOVAPD     Y0, Y10
-	VADDPD      Y13, Y11, Y0
-	VSUBPD      Y11, Y0, Y2
-	VSUBPD      Y2, Y0, Y12
-	VSUBPD      Y12, Y11, Y12
-	VSUBPD      Y2, Y13, Y2
-	VADDPD      Y2, Y12, Y12
-	VMOVAPD     Y0, Y11
-	VORPD       Y12, Y8, Y8
-	VMOVUPD     352(DI), Y0
-	VMOVUPD     Y4, 352(DI)
-	VMULPD      Y0, Y0, Y2
-	VMOVAPD     Y2, Y4
-	VFMSUB231PD Y0, Y0, Y4
-	VADDPD      Y2, Y9, Y0
-	VSUBPD      Y9, Y0, Y12
-	VSUBPD      Y12, Y0, Y13
-	VSUBPD      Y13, Y9, Y13
-	VSUBPD      Y12, Y2, Y12
-	VADDPD      Y12, Y13, Y13
-	VMOVAPD     Y0, Y9
-	VADDPD      Y13, Y10, Y0
-	VSUBPD      Y10, Y0, Y2
-	VSUBPD      Y2, Y0, Y12
-	VSUBPD      Y12, Y10, Y12
-	VSUBPD      Y2, Y13, Y2
-	VADDPD      Y2, Y12, Y12
-	VMOVAPD     Y0, Y10
-	VADDPD      Y12, Y11, Y0
-	VSUBPD      Y11, Y0, Y2
-	VSUBPD      Y2, Y0, Y13
-	VSUBPD      Y13, Y11, Y13
-	VSUBPD      Y2, Y12, Y2
-	VADDPD      Y2, Y13, Y13
-	VMOVAPD     Y0, Y11
-	VORPD       Y13, Y8, Y8
-	VADDPD      Y4, Y10, Y0
-	VSUBPD      Y10, Y0, Y2
-	VSUBPD      Y2, Y0, Y12
-	VSUBPD      Y12, Y10, Y12
-	VSUBPD      Y2, Y4, Y2
-	VADDPD      Y2, Y12, Y12
-	VMOVAPD     Y0, Y10
-	VADDPD      Y12, Y11, Y0
-	VSUBPD      Y11, Y0, Y2
-	VSUBPD      Y2, Y0, Y4
-	VSUBPD      Y4, Y11, Y4
-	VSUBPD      Y2, Y12, Y2
-	VADDPD      Y2, Y4, Y4
-	VMOVAPD     Y0, Y11
-	VORPD       Y4, Y8, Y8
-	VMOVUPD     416(DI), Y0
-	VMOVUPD     Y6, 416(DI)
-	VMULPD      Y0, Y0, Y2
-	VMOVAPD     Y2, Y4
-	VFMSUB231PD Y0, Y0, Y4
-	VADDPD      Y2, Y9, Y0
-	VSUBPD      Y9, Y0, Y6
-	VSUBPD      Y6, Y0, Y12
-	VSUBPD      Y12, Y9, Y12
-	VSUBPD      Y6, Y2, Y6
-	VADDPD      Y6, Y12, Y12
-	VMOVAPD     Y0, Y9
-	VADDPD      Y12, Y10, Y0
-	VSUBPD      Y10, Y0, Y2
-	VSUBPD      Y2, Y0, Y6
-	VSUBPD      Y6, Y10, Y6
-	VSUBPD      Y2, Y12, Y2
-	VADDPD      Y2, Y6, Y6
-	VMOVAPD     Y0, Y10
-	VADDPD      Y6, Y11, Y0
-	VSUBPD      Y11, Y0, Y2
-	VSUBPD      Y2, Y0, Y12
-	VSUBPD      Y12, Y11, Y12
-	VSUBPD      Y2, Y6, Y2
-	VADDPD      Y2, Y12, Y12
-	VMOVAPD     Y0, Y11
-	VORPD       Y12, Y8, Y8
-	VADDPD      Y4, Y10, Y0
-	VSUBPD      Y10, Y0, Y2
-	VSUBPD      Y2, Y0, Y6
-	VSUBPD      Y6, Y10, Y6
-	VSUBPD      Y2, Y4, Y2
-	VADDPD      Y2, Y6, Y6
-	VMOVAPD     Y0, Y10
-	VADDPD      Y6, Y11, Y0
-	VSUBPD      Y11, Y0, Y2
-	VSUBPD      Y2, Y0, Y4
-	VSUBPD      Y4, Y11, Y4
-	VSUBPD      Y2, Y6, Y2
-	VADDPD      Y2, Y4, Y4
-	VMOVAPD     Y0, Y11
-	VORPD       Y4, Y8, Y8
-	VMOVUPD     Y9, (DI)
-	VMOVUPD     Y10, 64(DI)
-	VMOVUPD     Y11, 128(DI)
-	VMOVUPD     32(DI), Y0
-	VMOVUPD     96(DI), Y2
-	VMOVUPD     160(DI), Y4
-	VMOVUPD     256(DI), Y6
-	VMOVUPD     Y1, 256(DI)
-	VMULPD      Y6, Y6, Y1
-	VMOVAPD     Y1, Y9
-	VFMSUB231PD Y6, Y6, Y9
-	VADDPD      Y1, Y0, Y6
-	VSUBPD      Y0, Y6, Y10
-	VSUBPD      Y10, Y6, Y11
-	VSUBPD      Y11, Y0, Y11
-	VSUBPD      Y10, Y1, Y10
-	VADDPD      Y10, Y11, Y11
-	VMOVAPD     Y6, Y0
-	VADDPD      Y11, Y2, Y1
-	VSUBPD      Y2, Y1, Y6
-	VSUBPD      Y6, Y1, Y10
-	VSUBPD      Y10, Y2, Y10
-	VSUBPD      Y6, Y11, Y6
-	VADDPD      Y6, Y10, Y10
-	VMOVAPD     Y1, Y2
-	VADDPD      Y10, Y4, Y1
-	VSUBPD      Y4, Y1, Y6
-	VSUBPD      Y6, Y1, Y11
-	VSUBPD      Y11, Y4, Y11
-	VSUBPD      Y6, Y10, Y6
-	VADDPD      Y6, Y11, Y11
-	VMOVAPD     Y1, Y4
-	VORPD       Y11, Y8, Y8
-	VADDPD      Y9, Y2, Y1
-	VSUBPD      Y2, Y1, Y6
-	VSUBPD      Y6, Y1, Y10
-	VSUBPD      Y10, Y2, Y10
-	VSUBPD      Y6, Y9, Y6
-	VADDPD      Y6, Y10, Y10
-	VMOVAPD     Y1, Y2
-	VADDPD      Y10, Y4, Y1
-	VSUBPD      Y4, Y1, Y6
-	VSUBPD      Y6, Y1, Y9
-	VSUBPD      Y9, Y4, Y9
-	VSUBPD      Y6, Y10, Y6
-	VADDPD      Y6, Y9, Y9
-	VMOVAPD     Y1, Y4
-	VORPD       Y9, Y8, Y8
-	VMOVUPD     320(DI), Y1
-	VMOVUPD     Y3, 320(DI)
-	VMULPD      Y1, Y1, Y3
-	VMOVAPD     Y3, Y6
-	VFMSUB231PD Y1, Y1, Y6
-	VADDPD      Y3, Y0, Y1
-	VSUBPD      Y0, Y1, Y9
-	VSUBPD      Y9, Y1, Y10
-	VSUBPD      Y10, Y0, Y10
-	VSUBPD      Y9, Y3, Y9
-	VADDPD      Y9, Y10, Y10
-	VMOVAPD     Y1, Y0
-	VADDPD      Y10, Y2, Y1
-	VSUBPD      Y2, Y1, Y3
-	VSUBPD      Y3, Y1, Y9
-	VSUBPD      Y9, Y2, Y9
-	VSUBPD      Y3, Y10, Y3
-	VADDPD      Y3, Y9, Y9
-	VMOVAPD     Y1, Y2
-	VADDPD      Y9, Y4, Y1
-	VSUBPD      Y4, Y1, Y3
-	VSUBPD      Y3, Y1, Y10
-	VSUBPD      Y10, Y4, Y10
-	VSUBPD      Y3, Y9, Y3
-	VADDPD      Y3, Y10, Y10
-	VMOVAPD     Y1, Y4
-	VORPD       Y10, Y8, Y8
-	VADDPD      Y6, Y2, Y1
-	VSUBPD      Y2, Y1, Y3
-	VSUBPD      Y3, Y1, Y9
-	VSUBPD      Y9, Y2, Y9
-	VSUBPD      Y3, Y6, Y3
-	VADDPD      Y3, Y9, Y9
-	VMOVAPD     Y1, Y2
-	VADDPD      Y9, Y4, Y1
-	VSUBPD      Y4, Y1, Y3
-	VSUBPD      Y3, Y1, Y6
-	VSUBPD      Y6, Y4, Y6
-	VSUBPD      Y3, Y9, Y3
-	VADDPD      Y3, Y6, Y6
-	VMOVAPD     Y1, Y4
-	VORPD       Y6, Y8, Y8
-	VMOVUPD     384(DI), Y1
-	VMOVUPD     Y5, 384(DI)
-	VMULPD      Y1, Y1, Y3
-	VMOVAPD     Y3, Y5
-	VFMSUB231PD Y1, Y1, Y5
-	VADDPD      Y3, Y0, Y1
-	VSUBPD      Y0, Y1, Y6
-	VSUBPD      Y6, Y1, Y9
-	VSUBPD      Y9, Y0, Y9
-	VSUBPD      Y6, Y3, Y6
-	VADDPD      Y6, Y9, Y9
-	VMOVAPD     Y1, Y0
-	VADDPD      Y9, Y2, Y1
-	VSUBPD      Y2, Y1, Y3
-	VSUBPD      Y3, Y1, Y6
-	VSUBPD      Y6, Y2, Y6
-	VSUBPD      Y3, Y9, Y3
-	VADDPD      Y3, Y6, Y6
-	VMOVAPD     Y1, Y2
-	VADDPD      Y6, Y4, Y1
-	VSUBPD      Y4, Y1, Y3
-	VSUBPD      Y3, Y1, Y9
-	VSUBPD      Y9, Y4, Y9
-	VSUBPD      Y3, Y6, Y3
-	VADDPD      Y3, Y9, Y9
-	VMOVAPD     Y1, Y4
-	VORPD       Y9, Y8, Y8
-	VADDPD      Y5, Y2, Y1
-	VSUBPD      Y2, Y1, Y3
-	VSUBPD      Y3, Y1, Y6
-	VSUBPD      Y6, Y2, Y6
-	VSUBPD      Y3, Y5, Y3
-	VADDPD      Y3, Y6, Y6
-	VMOVAPD     Y1, Y2
-	VADDPD      Y6, Y4, Y1
-	VSUBPD      Y4, Y1, Y3
-	VSUBPD      Y3, Y1, Y5
-	VSUBPD      Y5, Y4, Y5
-	VSUBPD      Y3, Y6, Y3
-	VADDPD      Y3, Y5, Y5
-	VMOVAPD     Y1, Y4
-	VORPD       Y5, Y8, Y8
-	VMOVUPD     448(DI), Y1
-	VMOVUPD     Y7, 448(DI)
-	VMULPD      Y1, Y1, Y3
-	VMOVAPD     Y3, Y5
-	VFMSUB231PD Y1, Y1, Y5
-	VADDPD      Y3, Y0, Y1
-	VSUBPD      Y0, Y1, Y6
-	VSUBPD      Y6, Y1, Y7
-	VSUBPD      Y7, Y0, Y7
-	VSUBPD      Y6, Y3, Y6
-	VADDPD      Y6, Y7, Y7
-	VMOVAPD     Y1, Y0
-	VADDPD      Y7, Y2, Y1
-	VSUBPD      Y2, Y1, Y3
-	VSUBPD      Y3, Y1, Y6
-	VSUBPD      Y6, Y2, Y6
-	VSUBPD      Y3, Y7, Y3
-	VADDPD      Y3, Y6, Y6
-	VMOVAPD     Y1, Y2
-	VADDPD      Y6, Y4, Y1
-	VSUBPD      Y4, Y1, Y3
-	VSUBPD      Y3, Y1, Y7
-	VSUBPD      Y7, Y4, Y7
-	VSUBPD      Y3, Y6, Y3
-	VADDPD      Y3, Y7, Y7
-	VMOVAPD     Y1, Y4
-	VORPD       Y7, Y8, Y8
-	VADDPD      Y5, Y2, Y1
-	VSUBPD      Y2, Y1, Y3
-	VSUBPD      Y3, Y1, Y6
-	VSUBPD      Y6, Y2, Y6
-	VSUBPD      Y3, Y5, Y3
-	VADDPD      Y3, Y6, Y6
-	VMOVAPD     Y1, Y2
-	VADDPD      Y6, Y4, Y1
-	VSUBPD      Y4, Y1, Y3
-	VSUBPD      Y3, Y1, Y5
-	VSUBPD      Y5, Y4, Y5
-	VSUBPD      Y3, Y6, Y3
-	VADDPD      Y3, Y5, Y5
-	VMOVAPD     Y1, Y4
-	VORPD       Y5, Y8, Y8
-	VMOVUPD     Y0, 32(DI)
-	VMOVUPD     Y2, 96(DI)
-	VMOVUPD     Y4, 160(DI)
-	VMOVUPD     Y8, 192(DI)
-	VMOVUPD     224(DI), Y0
-	VMOVUPD     256(DI), Y1
-	VMOVUPD     288(DI), Y2
-	VMOVUPD     320(DI), Y3
-	VMOVUPD     352(DI), Y4
-	VMOVUPD     384(DI), Y5
-	VMOVUPD     416(DI), Y6
-	VMOVUPD     448(DI), Y7
-	JMP         next
-	PCALIGN $0x40
-
-op59:
-	// nearSum
-	VMOVUPD 256(DI), Y8
-	VMOVUPD 544(DI), Y9
-	VMOVUPD (DI), Y10
-	VMOVUPD 128(DI), Y11
-	VMOVUPD 288(DI), Y12
-	VMOVUPD Y0, 288(DI)
-	VADDPD  Y12, Y10, Y13
-	VSUBPD  Y10, Y13, Y10
-	VSUBPD  Y10, Y12, Y12
-	VADDPD  Y12, Y11, Y10
-	VSUBPD  Y11, Y10, Y11
-	VXORPD  Y12, Y11, Y11
-	VORPD   Y11, Y8, Y8
-	VXORPD  576(DI), Y13, Y11
-	VORPD   Y11, Y9, Y9
-	VMOVUPD 416(DI), Y11
-	VMOVUPD Y4, 416(DI)
-	VADDPD  Y11, Y13, Y12
-	VSUBPD  Y13, Y12, Y13
-	VSUBPD  Y13, Y11, Y11
-	VADDPD  Y11, Y10, Y13
-	VSUBPD  Y10, Y13, Y10
-	VXORPD  Y11, Y10, Y10
-	VORPD   Y10, Y8, Y8
-	VXORPD  576(DI), Y12, Y10
-	VORPD   Y10, Y9, Y9
-	VMOVUPD Y12, (DI)
-	VMOVUPD Y13, 128(DI)
-	VMOVUPD 32(DI), Y10
-	VMOVUPD 160(DI), Y11
-	VMOVUPD 320(DI), Y12
-	VMOVUPD Y1, 320(DI)
-	VADDPD  Y12, Y10, Y13
-	VSUBPD  Y10, Y13, Y10
-	VSUBPD  Y10, Y12, Y12
-	VADDPD  Y12, Y11, Y10
-	VSUBPD  Y11, Y10, Y11
-	VXORPD  Y12, Y11, Y11
-	VORPD   Y11, Y8, Y8
-	VXORPD  576(DI), Y13, Y11
-	VORPD   Y11, Y9, Y9
-	VMOVUPD 448(DI), Y11
-	VMOVUPD Y5, 448(DI)
-	VADDPD  Y11, Y13, Y12
-	VSUBPD  Y13, Y12, Y13
-	VSUBPD  Y13, Y11, Y11
-	VADDPD  Y11, Y10, Y13
-	VSUBPD  Y10, Y13, Y10
-	VXORPD  Y11, Y10, Y10
-	VORPD   Y10, Y8, Y8
-	VXORPD  576(DI), Y12, Y10
-	VORPD   Y10, Y9, Y9
-	VMOVUPD Y12, 32(DI)
-	VMOVUPD Y13, 160(DI)
-	VMOVUPD 64(DI), Y10
-	VMOVUPD 192(DI), Y11
-	VMOVUPD 352(DI), Y12
-	VMOVUPD Y2, 352(DI)
-	VADDPD  Y12, Y10, Y13
-	VSUBPD  Y10, Y13, Y10
-	VSUBPD  Y10, Y12, Y12
-	VADDPD  Y12, Y11, Y10
-	VSUBPD  Y11, Y10, Y11
-	VXORPD  Y12, Y11, Y11
-	VORPD   Y11, Y8, Y8
-	VXORPD  576(DI), Y13, Y11
-	VORPD   Y11, Y9, Y9
-	VMOVUPD 480(DI), Y11
-	VMOVUPD Y6, 480(DI)
-	VADDPD  Y11, Y13, Y12
-	VSUBPD  Y13, Y12, Y13
-	VSUBPD  Y13, Y11, Y11
-	VADDPD  Y11, Y10, Y13
-	VSUBPD  Y10, Y13, Y10
-	VXORPD  Y11, Y10, Y10
-	VORPD   Y10, Y8, Y8
-	VXORPD  576(DI), Y12, Y10
-	VORPD   Y10, Y9, Y9
-	VMOVUPD Y12, 64(DI)
-	VMOVUPD Y13, 192(DI)
-	VMOVUPD 96(DI), Y10
-	VMOVUPD 224(DI), Y11
-	VMOVUPD 384(DI), Y12
-	VMOVUPD Y3, 384(DI)
-	VADDPD  Y12, Y10, Y13
-	VSUBPD  Y10, Y13, Y10
-	VSUBPD  Y10, Y12, Y12
-	VADDPD  Y12, Y11, Y10
-	VSUBPD  Y11, Y10, Y11
-	VXORPD  Y12, Y11, Y11
-	VORPD   Y11, Y8, Y8
-	VXORPD  576(DI), Y13, Y11
-	VORPD   Y11, Y9, Y9
-	VMOVUPD 512(DI), Y11
-	VMOVUPD Y7, 512(DI)
-	VADDPD  Y11, Y13, Y12
-	VSUBPD  Y13, Y12, Y13
-	VSUBPD  Y13, Y11, Y11
-	VADDPD  Y11, Y10, Y13
-	VSUBPD  Y10, Y13, Y10
-	VXORPD  Y11, Y10, Y10
-	VORPD   Y10, Y8, Y8
-	VXORPD  576(DI), Y12, Y10
-	VORPD   Y10, Y9, Y9
-	VMOVUPD Y12, 96(DI)
-	VMOVUPD Y13, 224(DI)
-	VMOVUPD Y8, 256(DI)
-	VMOVUPD Y9, 544(DI)
-	MOVQ    16(SI), DI
-	ANDQ    BX, DI
-	ADDQ    8(SI), DI
-	MOVQ    (SI), R9
-	ADDQ    $0x18, SI
-	CMPQ    R9, $0x14
-	JGE     way17from20
-	CMPQ    R9, $0x03
-	JGE     way17from3
-	CMPQ    R9, $0x01
-	JGE     way17from1
-	CMPQ    R9, $0x00
-	JEQ     op0
-	JMP     others
-
-way17from1:
-	CMPQ R9, $0x02
-	JGE  way17from2
-	CMPQ R9, $0x01
-	JEQ  op1
-	JMP  others
-
-way17from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way17from3:
-	CMPQ R9, $0x05
-	JGE  way17from5
-	CMPQ R9, $0x04
-	JGE  way17from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way17from4:
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way17from5:
-	CMPQ R9, $0x07
-	JGE  way17from7
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way17from7:
-	CMPQ R9, $0x0a
-	JGE  way17from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way17from10:
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way17from20:
-	CMPQ R9, $0x1e
-	JGE  way17from30
-	CMPQ R9, $0x18
-	JGE  way17from24
-	CMPQ R9, $0x16
-	JGE  way17from22
-	CMPQ R9, $0x15
-	JGE  way17from21
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way17from21:
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way17from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way17from24:
-	CMPQ R9, $0x1d
-	JGE  way17from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way17from29:
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way17from30:
-	CMPQ R9, $0x22
-	JGE  way17from34
-	CMPQ R9, $0x1f
-	JGE  way17from31
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way17from31:
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way17from34:
-	CMPQ R9, $0x3b
-	JGE  way17from59
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way17from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
-	JMP  others
-
-op60:
-	// least
-	VMOVUPD (DI), Y8
-	VMOVUPD 32(DI), Y9
-	VMINPD  Y0, Y8, Y10
-	VMINPD  Y8, Y0, Y8
-	VORPD   Y10, Y8, Y8
-	VMINPD  Y1, Y9, Y10
-	VMINPD  Y9, Y1, Y9
-	VORPD   Y10, Y9, Y9
-	VMINPD  Y2, Y8, Y10
-	VMINPD  Y8, Y2, Y8
-	VORPD   Y10, Y8, Y8
-	VMINPD  Y3, Y9, Y10
-	VMINPD  Y9, Y3, Y9
-	VORPD   Y10, Y9, Y9
-	VMINPD  Y4, Y8, Y10
-	VMINPD  Y8, Y4, Y8
-	VORPD   Y10, Y8, Y8
-	VMINPD  Y5, Y9, Y10
-	VMINPD  Y9, Y5, Y9
-	VORPD   Y10, Y9, Y9
-	VMINPD  Y6, Y8, Y10
-	VMINPD  Y8, Y6, Y8
-	VORPD   Y10, Y8, Y8
-	VMINPD  Y7, Y9, Y10
-	VMINPD  Y9, Y7, Y9
-	VORPD   Y10, Y9, Y9
-	VMOVUPD Y8, (DI)
-	VMOVUPD Y9, 32(DI)
-	JMP     next
-
-op61:
-	// greatest
-	VPCMPEQD Y8, Y8, Y8
-	VPSLLQ   $0x3f, Y8, Y8
-	VMOVUPD  (DI), Y9
-	VMOVUPD  32(DI), Y10
-	VXORPD   Y8, Y0, Y11
-	VMINPD   Y11, Y9, Y12
-	VMINPD   Y9, Y11, Y9
-	VORPD    Y12, Y9, Y9
-	VXORPD   Y8, Y1, Y11
-	VMINPD   Y11, Y10, Y12
-	VMINPD   Y10, Y11, Y10
-	VORPD    Y12, Y10, Y10
-	VXORPD   Y8, Y2, Y11
-	VMINPD   Y11, Y9, Y12
-	VMINPD   Y9, Y11, Y9
-	VORPD    Y12, Y9, Y9
-	VXORPD   Y8, Y3, Y11
-	VMINPD   Y11, Y10, Y12
-	VMINPD   Y10, Y11, Y10
-	VORPD    Y12, Y10, Y10
-	VXORPD   Y8, Y4, Y11
-	VMINPD   Y11, Y9, Y12
-	VMINPD   Y9, Y11, Y9
-	VORPD    Y12, Y9, Y9
-	VXORPD   Y8, Y5, Y11
-	VMINPD   Y11, Y10, Y12
-	VMINPD   Y10, Y11, Y10
-	VORPD    Y12, Y10, Y10
-	VXORPD   Y8, Y6, Y11
-	VMINPD   Y11, Y9, Y12
-	VMINPD   Y9, Y11, Y9
-	VORPD    Y12, Y9, Y9
-	VXORPD   Y8, Y7, Y8
-	VMINPD   Y8, Y10, Y11
-	VMINPD   Y10, Y8, Y10
-	VORPD    Y11, Y10, Y10
-	VMOVUPD  Y9, (DI)
-	VMOVUPD  Y10, 32(DI)
-	JMP      next
-
-op62:
-	// zeros
-	VXORPD  Y8, Y8, Y8
-	VMOVUPD (DI), Y9
-	VMOVUPD 32(DI), Y10
-	VCMPPD  $0x00, Y8, Y0, Y11
-	VPSUBQ  Y11, Y9, Y9
-	VCMPPD  $0x00, Y8, Y1, Y11
-	VPSUBQ  Y11, Y10, Y10
-	VCMPPD  $0x00, Y8, Y2, Y11
-	VPSUBQ  Y11, Y9, Y9
-	VCMPPD  $0x00, Y8, Y3, Y11
-	VPSUBQ  Y11, Y10, Y10
-	VCMPPD  $0x00, Y8, Y4, Y11
-	VPSUBQ  Y11, Y9, Y9
-	VCMPPD  $0x00, Y8, Y5, Y11
-	VPSUBQ  Y11, Y10, Y10
-	VCMPPD  $0x00, Y8, Y6, Y11
-	VPSUBQ  Y11, Y9, Y9
-	VCMPPD  $0x00, Y8, Y7, Y8
-	VPSUBQ  Y8, Y10, Y10
-	VMOVUPD Y9, (DI)
-	VMOVUPD Y10, 32(DI)
-	JMP     next
-
-op63:
 	// loadFloats
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -7195,7 +6194,7 @@ op63:
 	VCVTPS2PD 112(DI), Y7
 	JMP       next
 
-op64:
+op58:
 	// storeFloats
 	MOVQ       -8(SI), DI
 	ANDQ       BX, DI
@@ -7219,7 +6218,7 @@ op64:
 	VMOVUPS    X8, 112(DI)
 	JMP        next
 
-op65:
+op59:
 	// roundFloats
 	VCVTPD2PSY Y0, X0
 	VCVTPS2PD  X0, Y0
@@ -7239,7 +6238,7 @@ op65:
 	VCVTPS2PD  X7, Y7
 	JMP        next
 
-op66:
+op60:
 	// addWords
 	VPADDQ (DI), Y0, Y0
 	VPADDQ 32(DI), Y1, Y1
@@ -7251,7 +6250,7 @@ op66:
 	VPADDQ 224(DI), Y7, Y7
 	JMP    next
 
-op67:
+op61:
 	// subWords
 	VPSUBQ (DI), Y0, Y0
 	VPSUBQ 32(DI), Y1, Y1
@@ -7263,7 +6262,7 @@ op67:
 	VPSUBQ 224(DI), Y7, Y7
 	JMP    next
 
-op68:
+op62:
 	// subWordsFrom
 	VMOVUPD (DI), Y8
 	VPSUBQ  Y0, Y8, Y0
@@ -7283,7 +6282,7 @@ op68:
 	VPSUBQ  Y7, Y8, Y7
 	JMP     next
 
-op69:
+op63:
 	// mulWords
 	VMOVUPD  (DI), Y8
 	VPSRLQ   $0x20, Y8, Y9
@@ -7359,7 +6358,7 @@ op69:
 	VPADDQ   Y9, Y7, Y7
 	JMP      next
 
-op70:
+op64:
 	// negWords
 	VMOVUPD numbersAVX2<>+64(SB), Y8
 	VPSUBQ  Y0, Y8, Y0
@@ -7372,7 +6371,7 @@ op70:
 	VPSUBQ  Y7, Y8, Y7
 	JMP     next
 
-op71:
+op65:
 	// absWords
 	VMOVUPD  numbersAVX2<>+64(SB), Y8
 	VPCMPGTQ Y0, Y8, Y9
@@ -7401,7 +6400,7 @@ op71:
 	VPSUBQ   Y8, Y7, Y7
 	JMP      next
 
-op72:
+op66:
 	// minWords
 	VMOVUPD   (DI), Y8
 	VPCMPGTQ  Y8, Y0, Y9
@@ -7429,7 +6428,7 @@ op72:
 	VBLENDVPD Y9, Y8, Y7, Y7
 	JMP       next
 
-op73:
+op67:
 	// maxWords
 	VMOVUPD   (DI), Y8
 	VPCMPGTQ  Y0, Y8, Y9
@@ -7457,7 +6456,7 @@ op73:
 	VBLENDVPD Y9, Y8, Y7, Y7
 	JMP       next
 
-op74:
+op68:
 	// signWords
 	VMOVUPD  numbersAVX2<>+64(SB), Y8
 	VPCMPGTQ Y8, Y0, Y9
@@ -7486,7 +6485,7 @@ op74:
 	VPSUBQ   Y9, Y7, Y7
 	JMP      next
 
-op75:
+op69:
 	// rectifyWords
 	VMOVUPD  numbersAVX2<>+64(SB), Y8
 	VPCMPGTQ Y8, Y0, Y9
@@ -7507,7 +6506,7 @@ op75:
 	VANDPD   Y8, Y7, Y7
 	JMP      next
 
-op76:
+op70:
 	// equalWords
 	VPCMPEQQ (DI), Y0, Y0
 	VPCMPEQQ 32(DI), Y1, Y1
@@ -7519,7 +6518,7 @@ op76:
 	VPCMPEQQ 224(DI), Y7, Y7
 	JMP      next
 
-op77:
+op71:
 	// notEqualWords
 	VPCMPEQQ (DI), Y0, Y0
 	VXORPD   numbersAVX2<>+0(SB), Y0, Y0
@@ -7539,7 +6538,7 @@ op77:
 	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
 	JMP      next
 
-op78:
+op72:
 	// lessWords
 	VMOVUPD  (DI), Y8
 	VPCMPGTQ Y0, Y8, Y0
@@ -7559,7 +6558,7 @@ op78:
 	VPCMPGTQ Y7, Y8, Y7
 	JMP      next
 
-op79:
+op73:
 	// lessEqualWords
 	VPCMPGTQ (DI), Y0, Y0
 	VXORPD   numbersAVX2<>+0(SB), Y0, Y0
@@ -7579,7 +6578,7 @@ op79:
 	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
 	JMP      next
 
-op80:
+op74:
 	// greaterWords
 	VPCMPGTQ (DI), Y0, Y0
 	VPCMPGTQ 32(DI), Y1, Y1
@@ -7591,7 +6590,7 @@ op80:
 	VPCMPGTQ 224(DI), Y7, Y7
 	JMP      next
 
-op81:
+op75:
 	// greaterEqualWords
 	VMOVUPD  (DI), Y8
 	VPCMPGTQ Y0, Y8, Y0
@@ -7619,7 +6618,7 @@ op81:
 	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
 	JMP      next
 
-op82:
+op76:
 	// nonZeroWords
 	VMOVUPD  numbersAVX2<>+64(SB), Y8
 	VPCMPEQQ Y8, Y0, Y0
@@ -7640,7 +6639,7 @@ op82:
 	VXORPD   numbersAVX2<>+0(SB), Y7, Y7
 	JMP      next
 
-op83:
+op77:
 	// wordOfTruth
 	VPSRLQ $0x3f, Y0, Y0
 	VPSRLQ $0x3f, Y1, Y1
@@ -7652,7 +6651,7 @@ op83:
 	VPSRLQ $0x3f, Y7, Y7
 	JMP    next
 
-op84:
+op78:
 	// numberOfWord
 	VPSRLQ $0x20, Y0, Y8
 	VPXOR  numbersAVX2<>+128(SB), Y8, Y8
@@ -7704,7 +6703,7 @@ op84:
 	VADDPD Y7, Y8, Y7
 	JMP    next
 
-op85:
+op79:
 	// floatOfWord
 	VMOVUPD    numbersAVX2<>+64(SB), Y8
 	VPAND      numbersAVX2<>+256(SB), Y0, Y9
@@ -7837,7 +6836,7 @@ op85:
 	VCVTPS2PD  X7, Y7
 	JMP        next
 
-op86:
+op80:
 	// wordOfNumber
 	VMOVUPD   numbersAVX2<>+352(SB), Y8
 	VMOVUPD   numbersAVX2<>+384(SB), Y9
@@ -8004,7 +7003,7 @@ words1:
 	VPADDQ       Y8, Y7, Y7
 	JMP          next
 
-op87:
+op81:
 	// floorDivWords
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8104,7 +7103,7 @@ lanes2:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op88:
+op82:
 	// modWords
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8205,7 +7204,7 @@ lanes3:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op89:
+op83:
 	// ceilDivWords
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8305,7 +7304,7 @@ lanes4:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op90:
+op84:
 	// exp
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8375,7 +7374,7 @@ lanes5:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op91:
+op85:
 	// expm1
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8456,7 +7455,7 @@ lanes6:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op92:
+op86:
 	// tanh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8556,7 +7555,7 @@ lanes7:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op93:
+op87:
 	// sinh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8664,7 +7663,7 @@ lanes8:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op94:
+op88:
 	// cosh
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8754,7 +7753,7 @@ lanes9:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op95:
+op89:
 	// sigmoid
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8849,7 +7848,7 @@ lanes10:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op96:
+op90:
 	// log
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -8927,7 +7926,7 @@ lanes11:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op97:
+op91:
 	// log2
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9008,7 +8007,7 @@ lanes12:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op98:
+op92:
 	// log10
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9091,7 +8090,7 @@ lanes13:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op99:
+op93:
 	// log1p
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9183,7 +8182,7 @@ lanes14:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op100:
+op94:
 	// sin
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9448,7 +8447,7 @@ end16:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op101:
+op95:
 	// cos
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9710,7 +8709,7 @@ end18:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op102:
+op96:
 	// tan
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -9988,7 +8987,7 @@ end20:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op103:
+op97:
 	// asin
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10077,7 +9076,7 @@ lanes21:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op104:
+op98:
 	// acos
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10170,7 +9169,7 @@ lanes22:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op105:
+op99:
 	// atan
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10257,7 +9256,7 @@ lanes23:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op106:
+op100:
 	// cbrt
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10353,7 +9352,7 @@ lanes24:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op107:
+op101:
 	// rsqrt
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10443,7 +9442,7 @@ end26:
 	VMOVUPD 224(DX), Y7
 	JMP     next
 
-op108:
+op102:
 	// pow
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10739,7 +9738,7 @@ end31:
 	VMOVUPD 224(DX), Y7
 	JMP     next
 
-op109:
+op103:
 	// atan2
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10874,7 +9873,7 @@ lanes35:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op110:
+op104:
 	// floorDiv
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -10923,7 +9922,7 @@ lanes36:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op111:
+op105:
 	// mod
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11016,7 +10015,7 @@ end38:
 	VMOVUPD   224(DX), Y7
 	JMP       next
 
-op112:
+op106:
 	// exp32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11068,7 +10067,7 @@ lanes40:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op113:
+op107:
 	// expm132
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11122,7 +10121,7 @@ lanes41:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op114:
+op108:
 	// tanh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11179,7 +10178,7 @@ lanes42:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op115:
+op109:
 	// sinh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11237,7 +10236,7 @@ lanes43:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op116:
+op110:
 	// cosh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11293,7 +10292,7 @@ lanes44:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op117:
+op111:
 	// sigmoid32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11347,7 +10346,7 @@ lanes45:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op118:
+op112:
 	// log32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11411,7 +10410,7 @@ lanes46:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op119:
+op113:
 	// log232
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11476,7 +10475,7 @@ lanes47:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op120:
+op114:
 	// log1032
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11541,7 +10540,7 @@ lanes48:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op121:
+op115:
 	// log1p32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11611,7 +10610,7 @@ lanes49:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op122:
+op116:
 	// sin32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -11832,7 +10831,7 @@ end51:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op123:
+op117:
 	// cos32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12054,7 +11053,7 @@ end53:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op124:
+op118:
 	// tan32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12276,7 +11275,7 @@ end55:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op125:
+op119:
 	// asin32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12335,7 +11334,7 @@ lanes56:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op126:
+op120:
 	// acos32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12399,7 +11398,7 @@ lanes57:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op127:
+op121:
 	// atan32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12463,7 +11462,7 @@ lanes58:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op128:
+op122:
 	// cbrt32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12518,7 +11517,7 @@ lanes59:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op129:
+op123:
 	// pow32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12741,7 +11740,7 @@ end64:
 	VMOVUPD 224(DX), Y7
 	JMP     next
 
-op130:
+op124:
 	// atan232
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -12979,176 +11978,174 @@ way1from34:
 	JEQ  op34
 
 others:
-	CMPQ R9, $0x41
-	JGE  from65
-	CMPQ R9, $0x20
-	JGE  from32
-	CMPQ R9, $0x10
-	JGE  from16
-	CMPQ R9, $0x08
-	JGE  from8
-	CMPQ R9, $0x04
-	JGE  from4
-	CMPQ R9, $0x02
-	JGE  from2
+	CMPQ R9, $0x3e
+	JGE  from62
+	CMPQ R9, $0x1f
+	JGE  from31
+	CMPQ R9, $0x0f
+	JGE  from15
+	CMPQ R9, $0x07
+	JGE  from7
+	CMPQ R9, $0x03
+	JGE  from3
 	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	JMP op1
+	CMPQ R9, $0x02
+	JGE  from2
+	JMP  op1
 
 from2:
-	CMPQ R9, $0x03
-	JGE  from3
-	JMP  op2
+	JMP op2
 
 from3:
-	JMP op3
-
-from4:
-	CMPQ R9, $0x06
-	JGE  from6
 	CMPQ R9, $0x05
 	JGE  from5
-	JMP  op4
+	CMPQ R9, $0x04
+	JGE  from4
+	JMP  op3
+
+from4:
+	JMP op4
 
 from5:
-	JMP op5
+	CMPQ R9, $0x06
+	JGE  from6
+	JMP  op5
 
 from6:
-	CMPQ R9, $0x07
-	JGE  from7
-	JMP  op6
+	JMP op6
 
 from7:
-	JMP op7
-
-from8:
-	CMPQ R9, $0x0c
-	JGE  from12
-	CMPQ R9, $0x0a
-	JGE  from10
-	CMPQ R9, $0x09
-	JGE  from9
-	JMP  op8
-
-from9:
-	JMP op9
-
-from10:
 	CMPQ R9, $0x0b
 	JGE  from11
-	JMP  op10
+	CMPQ R9, $0x09
+	JGE  from9
+	CMPQ R9, $0x08
+	JGE  from8
+	JMP  op7
+
+from8:
+	JMP op8
+
+from9:
+	CMPQ R9, $0x0a
+	JGE  from10
+	JMP  op9
+
+from10:
+	JMP op10
 
 from11:
-	JMP op11
-
-from12:
-	CMPQ R9, $0x0e
-	JGE  from14
 	CMPQ R9, $0x0d
 	JGE  from13
-	JMP  op12
+	CMPQ R9, $0x0c
+	JGE  from12
+	JMP  op11
+
+from12:
+	JMP op12
 
 from13:
-	JMP op13
+	CMPQ R9, $0x0e
+	JGE  from14
+	JMP  op13
 
 from14:
-	CMPQ R9, $0x0f
-	JGE  from15
-	JMP  op14
+	JMP op14
 
 from15:
-	JMP op15
-
-from16:
-	CMPQ R9, $0x18
-	JGE  from24
-	CMPQ R9, $0x14
-	JGE  from20
-	CMPQ R9, $0x12
-	JGE  from18
-	CMPQ R9, $0x11
-	JGE  from17
-	JMP  op16
-
-from17:
-	JMP op17
-
-from18:
-	CMPQ R9, $0x13
-	JGE  from19
-	JMP  op18
-
-from19:
-	JMP op19
-
-from20:
-	CMPQ R9, $0x16
-	JGE  from22
-	CMPQ R9, $0x15
-	JGE  from21
-	JMP  op20
-
-from21:
-	JMP op21
-
-from22:
 	CMPQ R9, $0x17
 	JGE  from23
-	JMP  op22
+	CMPQ R9, $0x13
+	JGE  from19
+	CMPQ R9, $0x11
+	JGE  from17
+	CMPQ R9, $0x10
+	JGE  from16
+	JMP  op15
+
+from16:
+	JMP op16
+
+from17:
+	CMPQ R9, $0x12
+	JGE  from18
+	JMP  op17
+
+from18:
+	JMP op18
+
+from19:
+	CMPQ R9, $0x15
+	JGE  from21
+	CMPQ R9, $0x14
+	JGE  from20
+	JMP  op19
+
+from20:
+	JMP op20
+
+from21:
+	CMPQ R9, $0x16
+	JGE  from22
+	JMP  op21
+
+from22:
+	JMP op22
 
 from23:
-	JMP op23
-
-from24:
-	CMPQ R9, $0x1c
-	JGE  from28
-	CMPQ R9, $0x1a
-	JGE  from26
-	CMPQ R9, $0x19
-	JGE  from25
-	JMP  op24
-
-from25:
-	JMP op25
-
-from26:
 	CMPQ R9, $0x1b
 	JGE  from27
-	JMP  op26
+	CMPQ R9, $0x19
+	JGE  from25
+	CMPQ R9, $0x18
+	JGE  from24
+	JMP  op23
+
+from24:
+	JMP op24
+
+from25:
+	CMPQ R9, $0x1a
+	JGE  from26
+	JMP  op25
+
+from26:
+	JMP op26
 
 from27:
-	JMP op27
-
-from28:
-	CMPQ R9, $0x1e
-	JGE  from30
 	CMPQ R9, $0x1d
 	JGE  from29
-	JMP  op28
+	CMPQ R9, $0x1c
+	JGE  from28
+	JMP  op27
+
+from28:
+	JMP op28
 
 from29:
-	JMP op29
+	CMPQ R9, $0x1e
+	JGE  from30
+	JMP  op29
 
 from30:
-	CMPQ R9, $0x1f
-	JGE  from31
-	JMP  op30
+	JMP op30
 
 from31:
-	JMP op31
-
-from32:
-	CMPQ R9, $0x30
-	JGE  from48
-	CMPQ R9, $0x28
-	JGE  from40
-	CMPQ R9, $0x24
-	JGE  from36
+	CMPQ R9, $0x2e
+	JGE  from46
+	CMPQ R9, $0x26
+	JGE  from38
 	CMPQ R9, $0x22
 	JGE  from34
+	CMPQ R9, $0x20
+	JGE  from32
+	JMP  op31
+
+from32:
 	CMPQ R9, $0x21
 	JGE  from33
 	JMP  op32
@@ -13157,6 +12154,8 @@ from33:
 	JMP op33
 
 from34:
+	CMPQ R9, $0x24
+	JGE  from36
 	CMPQ R9, $0x23
 	JGE  from35
 	JMP  op34
@@ -13165,8 +12164,6 @@ from35:
 	JMP op35
 
 from36:
-	CMPQ R9, $0x26
-	JGE  from38
 	CMPQ R9, $0x25
 	JGE  from37
 	JMP  op36
@@ -13175,6 +12172,10 @@ from37:
 	JMP op37
 
 from38:
+	CMPQ R9, $0x2a
+	JGE  from42
+	CMPQ R9, $0x28
+	JGE  from40
 	CMPQ R9, $0x27
 	JGE  from39
 	JMP  op38
@@ -13183,10 +12184,6 @@ from39:
 	JMP op39
 
 from40:
-	CMPQ R9, $0x2c
-	JGE  from44
-	CMPQ R9, $0x2a
-	JGE  from42
 	CMPQ R9, $0x29
 	JGE  from41
 	JMP  op40
@@ -13195,6 +12192,8 @@ from41:
 	JMP op41
 
 from42:
+	CMPQ R9, $0x2c
+	JGE  from44
 	CMPQ R9, $0x2b
 	JGE  from43
 	JMP  op42
@@ -13203,8 +12202,6 @@ from43:
 	JMP op43
 
 from44:
-	CMPQ R9, $0x2e
-	JGE  from46
 	CMPQ R9, $0x2d
 	JGE  from45
 	JMP  op44
@@ -13213,6 +12210,12 @@ from45:
 	JMP op45
 
 from46:
+	CMPQ R9, $0x36
+	JGE  from54
+	CMPQ R9, $0x32
+	JGE  from50
+	CMPQ R9, $0x30
+	JGE  from48
 	CMPQ R9, $0x2f
 	JGE  from47
 	JMP  op46
@@ -13221,12 +12224,6 @@ from47:
 	JMP op47
 
 from48:
-	CMPQ R9, $0x38
-	JGE  from56
-	CMPQ R9, $0x34
-	JGE  from52
-	CMPQ R9, $0x32
-	JGE  from50
 	CMPQ R9, $0x31
 	JGE  from49
 	JMP  op48
@@ -13235,6 +12232,8 @@ from49:
 	JMP op49
 
 from50:
+	CMPQ R9, $0x34
+	JGE  from52
 	CMPQ R9, $0x33
 	JGE  from51
 	JMP  op50
@@ -13243,8 +12242,6 @@ from51:
 	JMP op51
 
 from52:
-	CMPQ R9, $0x36
-	JGE  from54
 	CMPQ R9, $0x35
 	JGE  from53
 	JMP  op52
@@ -13253,6 +12250,10 @@ from53:
 	JMP op53
 
 from54:
+	CMPQ R9, $0x3a
+	JGE  from58
+	CMPQ R9, $0x38
+	JGE  from56
 	CMPQ R9, $0x37
 	JGE  from55
 	JMP  op54
@@ -13261,10 +12262,6 @@ from55:
 	JMP op55
 
 from56:
-	CMPQ R9, $0x3c
-	JGE  from60
-	CMPQ R9, $0x3a
-	JGE  from58
 	CMPQ R9, $0x39
 	JGE  from57
 	JMP  op56
@@ -13273,6 +12270,8 @@ from57:
 	JMP op57
 
 from58:
+	CMPQ R9, $0x3c
+	JGE  from60
 	CMPQ R9, $0x3b
 	JGE  from59
 	JMP  op58
@@ -13281,8 +12280,6 @@ from59:
 	JMP op59
 
 from60:
-	CMPQ R9, $0x3e
-	JGE  from62
 	CMPQ R9, $0x3d
 	JGE  from61
 	JMP  op60
@@ -13291,6 +12288,14 @@ from61:
 	JMP op61
 
 from62:
+	CMPQ R9, $0x5d
+	JGE  from93
+	CMPQ R9, $0x4d
+	JGE  from77
+	CMPQ R9, $0x45
+	JGE  from69
+	CMPQ R9, $0x41
+	JGE  from65
 	CMPQ R9, $0x3f
 	JGE  from63
 	JMP  op62
@@ -13304,14 +12309,6 @@ from64:
 	JMP op64
 
 from65:
-	CMPQ R9, $0x62
-	JGE  from98
-	CMPQ R9, $0x51
-	JGE  from81
-	CMPQ R9, $0x49
-	JGE  from73
-	CMPQ R9, $0x45
-	JGE  from69
 	CMPQ R9, $0x43
 	JGE  from67
 	CMPQ R9, $0x42
@@ -13330,6 +12327,8 @@ from68:
 	JMP op68
 
 from69:
+	CMPQ R9, $0x49
+	JGE  from73
 	CMPQ R9, $0x47
 	JGE  from71
 	CMPQ R9, $0x46
@@ -13348,8 +12347,6 @@ from72:
 	JMP op72
 
 from73:
-	CMPQ R9, $0x4d
-	JGE  from77
 	CMPQ R9, $0x4b
 	JGE  from75
 	CMPQ R9, $0x4a
@@ -13368,6 +12365,10 @@ from76:
 	JMP op76
 
 from77:
+	CMPQ R9, $0x55
+	JGE  from85
+	CMPQ R9, $0x51
+	JGE  from81
 	CMPQ R9, $0x4f
 	JGE  from79
 	CMPQ R9, $0x4e
@@ -13386,10 +12387,6 @@ from80:
 	JMP op80
 
 from81:
-	CMPQ R9, $0x59
-	JGE  from89
-	CMPQ R9, $0x55
-	JGE  from85
 	CMPQ R9, $0x53
 	JGE  from83
 	CMPQ R9, $0x52
@@ -13408,6 +12405,8 @@ from84:
 	JMP op84
 
 from85:
+	CMPQ R9, $0x59
+	JGE  from89
 	CMPQ R9, $0x57
 	JGE  from87
 	CMPQ R9, $0x56
@@ -13426,8 +12425,6 @@ from88:
 	JMP op88
 
 from89:
-	CMPQ R9, $0x5d
-	JGE  from93
 	CMPQ R9, $0x5b
 	JGE  from91
 	CMPQ R9, $0x5a
@@ -13446,6 +12443,12 @@ from92:
 	JMP op92
 
 from93:
+	CMPQ R9, $0x6d
+	JGE  from109
+	CMPQ R9, $0x65
+	JGE  from101
+	CMPQ R9, $0x61
+	JGE  from97
 	CMPQ R9, $0x5f
 	JGE  from95
 	CMPQ R9, $0x5e
@@ -13461,175 +12464,141 @@ from95:
 	JMP  op95
 
 from96:
-	CMPQ R9, $0x61
-	JGE  from97
-	JMP  op96
+	JMP op96
 
 from97:
-	JMP op97
-
-from98:
-	CMPQ R9, $0x72
-	JGE  from114
-	CMPQ R9, $0x6a
-	JGE  from106
-	CMPQ R9, $0x66
-	JGE  from102
-	CMPQ R9, $0x64
-	JGE  from100
 	CMPQ R9, $0x63
 	JGE  from99
-	JMP  op98
+	CMPQ R9, $0x62
+	JGE  from98
+	JMP  op97
+
+from98:
+	JMP op98
 
 from99:
-	JMP op99
+	CMPQ R9, $0x64
+	JGE  from100
+	JMP  op99
 
 from100:
-	CMPQ R9, $0x65
-	JGE  from101
-	JMP  op100
+	JMP op100
 
 from101:
-	JMP op101
-
-from102:
-	CMPQ R9, $0x68
-	JGE  from104
-	CMPQ R9, $0x67
-	JGE  from103
-	JMP  op102
-
-from103:
-	JMP op103
-
-from104:
 	CMPQ R9, $0x69
 	JGE  from105
-	JMP  op104
+	CMPQ R9, $0x67
+	JGE  from103
+	CMPQ R9, $0x66
+	JGE  from102
+	JMP  op101
+
+from102:
+	JMP op102
+
+from103:
+	CMPQ R9, $0x68
+	JGE  from104
+	JMP  op103
+
+from104:
+	JMP op104
 
 from105:
-	JMP op105
-
-from106:
-	CMPQ R9, $0x6e
-	JGE  from110
-	CMPQ R9, $0x6c
-	JGE  from108
 	CMPQ R9, $0x6b
 	JGE  from107
-	JMP  op106
+	CMPQ R9, $0x6a
+	JGE  from106
+	JMP  op105
+
+from106:
+	JMP op106
 
 from107:
-	JMP op107
+	CMPQ R9, $0x6c
+	JGE  from108
+	JMP  op107
 
 from108:
-	CMPQ R9, $0x6d
-	JGE  from109
-	JMP  op108
+	JMP op108
 
 from109:
-	JMP op109
-
-from110:
-	CMPQ R9, $0x70
-	JGE  from112
-	CMPQ R9, $0x6f
-	JGE  from111
-	JMP  op110
-
-from111:
-	JMP op111
-
-from112:
-	CMPQ R9, $0x71
-	JGE  from113
-	JMP  op112
-
-from113:
-	JMP op113
-
-from114:
-	CMPQ R9, $0x7a
-	JGE  from122
-	CMPQ R9, $0x76
-	JGE  from118
-	CMPQ R9, $0x74
-	JGE  from116
-	CMPQ R9, $0x73
-	JGE  from115
-	JMP  op114
-
-from115:
-	JMP op115
-
-from116:
 	CMPQ R9, $0x75
 	JGE  from117
-	JMP  op116
+	CMPQ R9, $0x71
+	JGE  from113
+	CMPQ R9, $0x6f
+	JGE  from111
+	CMPQ R9, $0x6e
+	JGE  from110
+	JMP  op109
+
+from110:
+	JMP op110
+
+from111:
+	CMPQ R9, $0x70
+	JGE  from112
+	JMP  op111
+
+from112:
+	JMP op112
+
+from113:
+	CMPQ R9, $0x73
+	JGE  from115
+	CMPQ R9, $0x72
+	JGE  from114
+	JMP  op113
+
+from114:
+	JMP op114
+
+from115:
+	CMPQ R9, $0x74
+	JGE  from116
+	JMP  op115
+
+from116:
+	JMP op116
 
 from117:
-	JMP op117
-
-from118:
-	CMPQ R9, $0x78
-	JGE  from120
-	CMPQ R9, $0x77
-	JGE  from119
-	JMP  op118
-
-from119:
-	JMP op119
-
-from120:
 	CMPQ R9, $0x79
 	JGE  from121
-	JMP  op120
+	CMPQ R9, $0x77
+	JGE  from119
+	CMPQ R9, $0x76
+	JGE  from118
+	JMP  op117
+
+from118:
+	JMP op118
+
+from119:
+	CMPQ R9, $0x78
+	JGE  from120
+	JMP  op119
+
+from120:
+	JMP op120
 
 from121:
-	JMP op121
-
-from122:
-	CMPQ R9, $0x7e
-	JGE  from126
-	CMPQ R9, $0x7c
-	JGE  from124
 	CMPQ R9, $0x7b
 	JGE  from123
-	JMP  op122
+	CMPQ R9, $0x7a
+	JGE  from122
+	JMP  op121
+
+from122:
+	JMP op122
 
 from123:
-	JMP op123
+	CMPQ R9, $0x7c
+	JGE  from124
+	JMP  op123
 
 from124:
-	CMPQ R9, $0x7d
-	JGE  from125
-	JMP  op124
-
-from125:
-	JMP op125
-
-from126:
-	CMPQ R9, $0x80
-	JGE  from128
-	CMPQ R9, $0x7f
-	JGE  from127
-	JMP  op126
-
-from127:
-	JMP op127
-
-from128:
-	CMPQ R9, $0x81
-	JGE  from129
-	JMP  op128
-
-from129:
-	CMPQ R9, $0x82
-	JGE  from130
-	JMP  op129
-
-from130:
-	JMP op130
+	JMP op124
 	PCALIGN $0x40
 
 op1:
@@ -16317,7 +15286,6 @@ op57:
 
 op58:
 	JMP next
-	PCALIGN $0x40
 
 op59:
 	JMP next
@@ -16446,24 +15414,6 @@ op100:
 	JMP next
 
 op101:
-	JMP next
-
-op102:
-	JMP next
-
-op103:
-	JMP next
-
-op104:
-	JMP next
-
-op105:
-	JMP next
-
-op106:
-	JMP next
-
-op107:
 	// rsqrt
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16554,13 +15504,13 @@ end68:
 	VMOVUPD    224(DX), Y7
 	JMP        next
 
-op108:
+op102:
 	JMP next
 
-op109:
+op103:
 	JMP next
 
-op110:
+op104:
 	// floorDiv
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16614,7 +15564,7 @@ lanes69:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op111:
+op105:
 	// mod
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16712,7 +15662,7 @@ end71:
 	VMOVUPD    224(DX), Y7
 	JMP        next
 
-op112:
+op106:
 	// exp32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16765,7 +15715,7 @@ lanes73:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op113:
+op107:
 	// expm132
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16820,7 +15770,7 @@ lanes74:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op114:
+op108:
 	// tanh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16878,7 +15828,7 @@ lanes75:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op115:
+op109:
 	// sinh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16937,7 +15887,7 @@ lanes76:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op116:
+op110:
 	// cosh32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -16994,7 +15944,7 @@ lanes77:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op117:
+op111:
 	// sigmoid32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17049,7 +15999,7 @@ lanes78:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op118:
+op112:
 	// log32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17114,7 +16064,7 @@ lanes79:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op119:
+op113:
 	// log232
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17180,7 +16130,7 @@ lanes80:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op120:
+op114:
 	// log1032
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17246,7 +16196,7 @@ lanes81:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op121:
+op115:
 	// log1p32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17317,7 +16267,7 @@ lanes82:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op122:
+op116:
 	// sin32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17539,7 +16489,7 @@ end84:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op123:
+op117:
 	// cos32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17762,7 +16712,7 @@ end86:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op124:
+op118:
 	// tan32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -17985,7 +16935,7 @@ end88:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op125:
+op119:
 	// asin32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -18045,7 +16995,7 @@ lanes89:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op126:
+op120:
 	// acos32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -18110,7 +17060,7 @@ lanes90:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op127:
+op121:
 	// atan32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -18175,7 +17125,7 @@ lanes91:
 	VMOVUPD     224(DX), Y7
 	JMP         next
 
-op128:
+op122:
 	// cbrt32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -18231,7 +17181,7 @@ lanes92:
 	VMOVUPD      224(DX), Y7
 	JMP          next
 
-op129:
+op123:
 	// pow32
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
@@ -18459,7 +17409,7 @@ end97:
 	VMOVUPD    224(DX), Y7
 	JMP        next
 
-op130:
+op124:
 	// atan232
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)

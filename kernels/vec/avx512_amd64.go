@@ -414,11 +414,6 @@ func transposeF64AVX512(dst *float64, dstStep int, src *float64, srcStep int, ro
 //go:noescape
 func blocksF64AVX512(code *uint64, n int)
 
-// chainNearAVX512 runs the links on that many bytes of the index space and sums at the state; see gen/near.go.
-//
-//go:noescape
-func chainNearAVX512(code *uint64, bytes int, state *float64)
-
 // productRootsAVX512 makes n vectors of 8 their square roots by products; see gen/root.go.
 //
 //go:noescape

@@ -2998,10 +2998,10 @@ next:
 	ADDQ 8(SI), DI
 	MOVQ (SI), R9
 	ADDQ $0x18, SI
-	CMPQ R9, $0x14
-	JGE  way1from20
-	CMPQ R9, $0x03
-	JGE  way1from3
+	CMPQ R9, $0x0a
+	JGE  way1from10
+	CMPQ R9, $0x02
+	JGE  way1from2
 	CMPQ R9, $0x01
 	JGE  way1from1
 	CMPQ R9, $0x00
@@ -3009,27 +3009,27 @@ next:
 	JMP  others
 
 way1from1:
-	CMPQ R9, $0x02
-	JGE  way1from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way1from2:
+	CMPQ R9, $0x04
+	JGE  way1from4
+	CMPQ R9, $0x03
+	JGE  way1from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way1from3:
-	CMPQ R9, $0x05
-	JGE  way1from5
-	CMPQ R9, $0x04
-	JGE  way1from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way1from4:
+	CMPQ R9, $0x05
+	JGE  way1from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -3042,26 +3042,24 @@ way1from5:
 	JMP  others
 
 way1from7:
-	CMPQ R9, $0x0a
-	JGE  way1from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way1from10:
+	CMPQ R9, $0x1d
+	JGE  way1from29
+	CMPQ R9, $0x16
+	JGE  way1from22
+	CMPQ R9, $0x15
+	JGE  way1from21
+	CMPQ R9, $0x14
+	JGE  way1from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way1from20:
-	CMPQ R9, $0x1e
-	JGE  way1from30
-	CMPQ R9, $0x18
-	JGE  way1from24
-	CMPQ R9, $0x16
-	JGE  way1from22
-	CMPQ R9, $0x15
-	JGE  way1from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -3072,218 +3070,211 @@ way1from21:
 	JMP  others
 
 way1from22:
+	CMPQ R9, $0x18
+	JGE  way1from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way1from24:
-	CMPQ R9, $0x1d
-	JGE  way1from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way1from29:
+	CMPQ R9, $0x1f
+	JGE  way1from31
+	CMPQ R9, $0x1e
+	JGE  way1from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way1from30:
-	CMPQ R9, $0x22
-	JGE  way1from34
-	CMPQ R9, $0x1f
-	JGE  way1from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way1from31:
+	CMPQ R9, $0x22
+	JGE  way1from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way1from34:
-	CMPQ R9, $0x3b
-	JGE  way1from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way1from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 
 others:
-	CMPQ R9, $0x41
-	JGE  from65
-	CMPQ R9, $0x20
-	JGE  from32
-	CMPQ R9, $0x10
-	JGE  from16
-	CMPQ R9, $0x08
-	JGE  from8
-	CMPQ R9, $0x04
-	JGE  from4
-	CMPQ R9, $0x02
-	JGE  from2
+	CMPQ R9, $0x3e
+	JGE  from62
+	CMPQ R9, $0x1f
+	JGE  from31
+	CMPQ R9, $0x0f
+	JGE  from15
+	CMPQ R9, $0x07
+	JGE  from7
+	CMPQ R9, $0x03
+	JGE  from3
 	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	JMP op1
+	CMPQ R9, $0x02
+	JGE  from2
+	JMP  op1
 
 from2:
-	CMPQ R9, $0x03
-	JGE  from3
-	JMP  op2
+	JMP op2
 
 from3:
-	JMP op3
-
-from4:
-	CMPQ R9, $0x06
-	JGE  from6
 	CMPQ R9, $0x05
 	JGE  from5
-	JMP  op4
+	CMPQ R9, $0x04
+	JGE  from4
+	JMP  op3
+
+from4:
+	JMP op4
 
 from5:
-	JMP op5
+	CMPQ R9, $0x06
+	JGE  from6
+	JMP  op5
 
 from6:
-	CMPQ R9, $0x07
-	JGE  from7
-	JMP  op6
+	JMP op6
 
 from7:
-	JMP op7
-
-from8:
-	CMPQ R9, $0x0c
-	JGE  from12
-	CMPQ R9, $0x0a
-	JGE  from10
-	CMPQ R9, $0x09
-	JGE  from9
-	JMP  op8
-
-from9:
-	JMP op9
-
-from10:
 	CMPQ R9, $0x0b
 	JGE  from11
-	JMP  op10
+	CMPQ R9, $0x09
+	JGE  from9
+	CMPQ R9, $0x08
+	JGE  from8
+	JMP  op7
+
+from8:
+	JMP op8
+
+from9:
+	CMPQ R9, $0x0a
+	JGE  from10
+	JMP  op9
+
+from10:
+	JMP op10
 
 from11:
-	JMP op11
-
-from12:
-	CMPQ R9, $0x0e
-	JGE  from14
 	CMPQ R9, $0x0d
 	JGE  from13
-	JMP  op12
+	CMPQ R9, $0x0c
+	JGE  from12
+	JMP  op11
+
+from12:
+	JMP op12
 
 from13:
-	JMP op13
+	CMPQ R9, $0x0e
+	JGE  from14
+	JMP  op13
 
 from14:
-	CMPQ R9, $0x0f
-	JGE  from15
-	JMP  op14
+	JMP op14
 
 from15:
-	JMP op15
-
-from16:
-	CMPQ R9, $0x18
-	JGE  from24
-	CMPQ R9, $0x14
-	JGE  from20
-	CMPQ R9, $0x12
-	JGE  from18
-	CMPQ R9, $0x11
-	JGE  from17
-	JMP  op16
-
-from17:
-	JMP op17
-
-from18:
-	CMPQ R9, $0x13
-	JGE  from19
-	JMP  op18
-
-from19:
-	JMP op19
-
-from20:
-	CMPQ R9, $0x16
-	JGE  from22
-	CMPQ R9, $0x15
-	JGE  from21
-	JMP  op20
-
-from21:
-	JMP op21
-
-from22:
 	CMPQ R9, $0x17
 	JGE  from23
-	JMP  op22
+	CMPQ R9, $0x13
+	JGE  from19
+	CMPQ R9, $0x11
+	JGE  from17
+	CMPQ R9, $0x10
+	JGE  from16
+	JMP  op15
+
+from16:
+	JMP op16
+
+from17:
+	CMPQ R9, $0x12
+	JGE  from18
+	JMP  op17
+
+from18:
+	JMP op18
+
+from19:
+	CMPQ R9, $0x15
+	JGE  from21
+	CMPQ R9, $0x14
+	JGE  from20
+	JMP  op19
+
+from20:
+	JMP op20
+
+from21:
+	CMPQ R9, $0x16
+	JGE  from22
+	JMP  op21
+
+from22:
+	JMP op22
 
 from23:
-	JMP op23
-
-from24:
-	CMPQ R9, $0x1c
-	JGE  from28
-	CMPQ R9, $0x1a
-	JGE  from26
-	CMPQ R9, $0x19
-	JGE  from25
-	JMP  op24
-
-from25:
-	JMP op25
-
-from26:
 	CMPQ R9, $0x1b
 	JGE  from27
-	JMP  op26
+	CMPQ R9, $0x19
+	JGE  from25
+	CMPQ R9, $0x18
+	JGE  from24
+	JMP  op23
+
+from24:
+	JMP op24
+
+from25:
+	CMPQ R9, $0x1a
+	JGE  from26
+	JMP  op25
+
+from26:
+	JMP op26
 
 from27:
-	JMP op27
-
-from28:
-	CMPQ R9, $0x1e
-	JGE  from30
 	CMPQ R9, $0x1d
 	JGE  from29
-	JMP  op28
+	CMPQ R9, $0x1c
+	JGE  from28
+	JMP  op27
+
+from28:
+	JMP op28
 
 from29:
-	JMP op29
+	CMPQ R9, $0x1e
+	JGE  from30
+	JMP  op29
 
 from30:
-	CMPQ R9, $0x1f
-	JGE  from31
-	JMP  op30
+	JMP op30
 
 from31:
-	JMP op31
-
-from32:
-	CMPQ R9, $0x30
-	JGE  from48
-	CMPQ R9, $0x28
-	JGE  from40
-	CMPQ R9, $0x24
-	JGE  from36
+	CMPQ R9, $0x2e
+	JGE  from46
+	CMPQ R9, $0x26
+	JGE  from38
 	CMPQ R9, $0x22
 	JGE  from34
+	CMPQ R9, $0x20
+	JGE  from32
+	JMP  op31
+
+from32:
 	CMPQ R9, $0x21
 	JGE  from33
 	JMP  op32
@@ -3292,6 +3283,8 @@ from33:
 	JMP op33
 
 from34:
+	CMPQ R9, $0x24
+	JGE  from36
 	CMPQ R9, $0x23
 	JGE  from35
 	JMP  op34
@@ -3300,8 +3293,6 @@ from35:
 	JMP op35
 
 from36:
-	CMPQ R9, $0x26
-	JGE  from38
 	CMPQ R9, $0x25
 	JGE  from37
 	JMP  op36
@@ -3310,6 +3301,10 @@ from37:
 	JMP op37
 
 from38:
+	CMPQ R9, $0x2a
+	JGE  from42
+	CMPQ R9, $0x28
+	JGE  from40
 	CMPQ R9, $0x27
 	JGE  from39
 	JMP  op38
@@ -3318,10 +3313,6 @@ from39:
 	JMP op39
 
 from40:
-	CMPQ R9, $0x2c
-	JGE  from44
-	CMPQ R9, $0x2a
-	JGE  from42
 	CMPQ R9, $0x29
 	JGE  from41
 	JMP  op40
@@ -3330,6 +3321,8 @@ from41:
 	JMP op41
 
 from42:
+	CMPQ R9, $0x2c
+	JGE  from44
 	CMPQ R9, $0x2b
 	JGE  from43
 	JMP  op42
@@ -3338,8 +3331,6 @@ from43:
 	JMP op43
 
 from44:
-	CMPQ R9, $0x2e
-	JGE  from46
 	CMPQ R9, $0x2d
 	JGE  from45
 	JMP  op44
@@ -3348,6 +3339,12 @@ from45:
 	JMP op45
 
 from46:
+	CMPQ R9, $0x36
+	JGE  from54
+	CMPQ R9, $0x32
+	JGE  from50
+	CMPQ R9, $0x30
+	JGE  from48
 	CMPQ R9, $0x2f
 	JGE  from47
 	JMP  op46
@@ -3356,12 +3353,6 @@ from47:
 	JMP op47
 
 from48:
-	CMPQ R9, $0x38
-	JGE  from56
-	CMPQ R9, $0x34
-	JGE  from52
-	CMPQ R9, $0x32
-	JGE  from50
 	CMPQ R9, $0x31
 	JGE  from49
 	JMP  op48
@@ -3370,6 +3361,8 @@ from49:
 	JMP op49
 
 from50:
+	CMPQ R9, $0x34
+	JGE  from52
 	CMPQ R9, $0x33
 	JGE  from51
 	JMP  op50
@@ -3378,8 +3371,6 @@ from51:
 	JMP op51
 
 from52:
-	CMPQ R9, $0x36
-	JGE  from54
 	CMPQ R9, $0x35
 	JGE  from53
 	JMP  op52
@@ -3388,6 +3379,10 @@ from53:
 	JMP op53
 
 from54:
+	CMPQ R9, $0x3a
+	JGE  from58
+	CMPQ R9, $0x38
+	JGE  from56
 	CMPQ R9, $0x37
 	JGE  from55
 	JMP  op54
@@ -3396,10 +3391,6 @@ from55:
 	JMP op55
 
 from56:
-	CMPQ R9, $0x3c
-	JGE  from60
-	CMPQ R9, $0x3a
-	JGE  from58
 	CMPQ R9, $0x39
 	JGE  from57
 	JMP  op56
@@ -3408,6 +3399,8 @@ from57:
 	JMP op57
 
 from58:
+	CMPQ R9, $0x3c
+	JGE  from60
 	CMPQ R9, $0x3b
 	JGE  from59
 	JMP  op58
@@ -3416,8 +3409,6 @@ from59:
 	JMP op59
 
 from60:
-	CMPQ R9, $0x3e
-	JGE  from62
 	CMPQ R9, $0x3d
 	JGE  from61
 	JMP  op60
@@ -3426,6 +3417,14 @@ from61:
 	JMP op61
 
 from62:
+	CMPQ R9, $0x5d
+	JGE  from93
+	CMPQ R9, $0x4d
+	JGE  from77
+	CMPQ R9, $0x45
+	JGE  from69
+	CMPQ R9, $0x41
+	JGE  from65
 	CMPQ R9, $0x3f
 	JGE  from63
 	JMP  op62
@@ -3439,14 +3438,6 @@ from64:
 	JMP op64
 
 from65:
-	CMPQ R9, $0x62
-	JGE  from98
-	CMPQ R9, $0x51
-	JGE  from81
-	CMPQ R9, $0x49
-	JGE  from73
-	CMPQ R9, $0x45
-	JGE  from69
 	CMPQ R9, $0x43
 	JGE  from67
 	CMPQ R9, $0x42
@@ -3465,6 +3456,8 @@ from68:
 	JMP op68
 
 from69:
+	CMPQ R9, $0x49
+	JGE  from73
 	CMPQ R9, $0x47
 	JGE  from71
 	CMPQ R9, $0x46
@@ -3483,8 +3476,6 @@ from72:
 	JMP op72
 
 from73:
-	CMPQ R9, $0x4d
-	JGE  from77
 	CMPQ R9, $0x4b
 	JGE  from75
 	CMPQ R9, $0x4a
@@ -3503,6 +3494,10 @@ from76:
 	JMP op76
 
 from77:
+	CMPQ R9, $0x55
+	JGE  from85
+	CMPQ R9, $0x51
+	JGE  from81
 	CMPQ R9, $0x4f
 	JGE  from79
 	CMPQ R9, $0x4e
@@ -3521,10 +3516,6 @@ from80:
 	JMP op80
 
 from81:
-	CMPQ R9, $0x59
-	JGE  from89
-	CMPQ R9, $0x55
-	JGE  from85
 	CMPQ R9, $0x53
 	JGE  from83
 	CMPQ R9, $0x52
@@ -3543,6 +3534,8 @@ from84:
 	JMP op84
 
 from85:
+	CMPQ R9, $0x59
+	JGE  from89
 	CMPQ R9, $0x57
 	JGE  from87
 	CMPQ R9, $0x56
@@ -3561,8 +3554,6 @@ from88:
 	JMP op88
 
 from89:
-	CMPQ R9, $0x5d
-	JGE  from93
 	CMPQ R9, $0x5b
 	JGE  from91
 	CMPQ R9, $0x5a
@@ -3581,6 +3572,12 @@ from92:
 	JMP op92
 
 from93:
+	CMPQ R9, $0x6d
+	JGE  from109
+	CMPQ R9, $0x65
+	JGE  from101
+	CMPQ R9, $0x61
+	JGE  from97
 	CMPQ R9, $0x5f
 	JGE  from95
 	CMPQ R9, $0x5e
@@ -3596,175 +3593,141 @@ from95:
 	JMP  op95
 
 from96:
-	CMPQ R9, $0x61
-	JGE  from97
-	JMP  op96
+	JMP op96
 
 from97:
-	JMP op97
-
-from98:
-	CMPQ R9, $0x72
-	JGE  from114
-	CMPQ R9, $0x6a
-	JGE  from106
-	CMPQ R9, $0x66
-	JGE  from102
-	CMPQ R9, $0x64
-	JGE  from100
 	CMPQ R9, $0x63
 	JGE  from99
-	JMP  op98
+	CMPQ R9, $0x62
+	JGE  from98
+	JMP  op97
+
+from98:
+	JMP op98
 
 from99:
-	JMP op99
+	CMPQ R9, $0x64
+	JGE  from100
+	JMP  op99
 
 from100:
-	CMPQ R9, $0x65
-	JGE  from101
-	JMP  op100
+	JMP op100
 
 from101:
-	JMP op101
-
-from102:
-	CMPQ R9, $0x68
-	JGE  from104
-	CMPQ R9, $0x67
-	JGE  from103
-	JMP  op102
-
-from103:
-	JMP op103
-
-from104:
 	CMPQ R9, $0x69
 	JGE  from105
-	JMP  op104
+	CMPQ R9, $0x67
+	JGE  from103
+	CMPQ R9, $0x66
+	JGE  from102
+	JMP  op101
+
+from102:
+	JMP op102
+
+from103:
+	CMPQ R9, $0x68
+	JGE  from104
+	JMP  op103
+
+from104:
+	JMP op104
 
 from105:
-	JMP op105
-
-from106:
-	CMPQ R9, $0x6e
-	JGE  from110
-	CMPQ R9, $0x6c
-	JGE  from108
 	CMPQ R9, $0x6b
 	JGE  from107
-	JMP  op106
+	CMPQ R9, $0x6a
+	JGE  from106
+	JMP  op105
+
+from106:
+	JMP op106
 
 from107:
-	JMP op107
+	CMPQ R9, $0x6c
+	JGE  from108
+	JMP  op107
 
 from108:
-	CMPQ R9, $0x6d
-	JGE  from109
-	JMP  op108
+	JMP op108
 
 from109:
-	JMP op109
-
-from110:
-	CMPQ R9, $0x70
-	JGE  from112
-	CMPQ R9, $0x6f
-	JGE  from111
-	JMP  op110
-
-from111:
-	JMP op111
-
-from112:
-	CMPQ R9, $0x71
-	JGE  from113
-	JMP  op112
-
-from113:
-	JMP op113
-
-from114:
-	CMPQ R9, $0x7a
-	JGE  from122
-	CMPQ R9, $0x76
-	JGE  from118
-	CMPQ R9, $0x74
-	JGE  from116
-	CMPQ R9, $0x73
-	JGE  from115
-	JMP  op114
-
-from115:
-	JMP op115
-
-from116:
 	CMPQ R9, $0x75
 	JGE  from117
-	JMP  op116
+	CMPQ R9, $0x71
+	JGE  from113
+	CMPQ R9, $0x6f
+	JGE  from111
+	CMPQ R9, $0x6e
+	JGE  from110
+	JMP  op109
+
+from110:
+	JMP op110
+
+from111:
+	CMPQ R9, $0x70
+	JGE  from112
+	JMP  op111
+
+from112:
+	JMP op112
+
+from113:
+	CMPQ R9, $0x73
+	JGE  from115
+	CMPQ R9, $0x72
+	JGE  from114
+	JMP  op113
+
+from114:
+	JMP op114
+
+from115:
+	CMPQ R9, $0x74
+	JGE  from116
+	JMP  op115
+
+from116:
+	JMP op116
 
 from117:
-	JMP op117
-
-from118:
-	CMPQ R9, $0x78
-	JGE  from120
-	CMPQ R9, $0x77
-	JGE  from119
-	JMP  op118
-
-from119:
-	JMP op119
-
-from120:
 	CMPQ R9, $0x79
 	JGE  from121
-	JMP  op120
+	CMPQ R9, $0x77
+	JGE  from119
+	CMPQ R9, $0x76
+	JGE  from118
+	JMP  op117
+
+from118:
+	JMP op118
+
+from119:
+	CMPQ R9, $0x78
+	JGE  from120
+	JMP  op119
+
+from120:
+	JMP op120
 
 from121:
-	JMP op121
-
-from122:
-	CMPQ R9, $0x7e
-	JGE  from126
-	CMPQ R9, $0x7c
-	JGE  from124
 	CMPQ R9, $0x7b
 	JGE  from123
-	JMP  op122
+	CMPQ R9, $0x7a
+	JGE  from122
+	JMP  op121
+
+from122:
+	JMP op122
 
 from123:
-	JMP op123
+	CMPQ R9, $0x7c
+	JGE  from124
+	JMP  op123
 
 from124:
-	CMPQ R9, $0x7d
-	JGE  from125
-	JMP  op124
-
-from125:
-	JMP op125
-
-from126:
-	CMPQ R9, $0x80
-	JGE  from128
-	CMPQ R9, $0x7f
-	JGE  from127
-	JMP  op126
-
-from127:
-	JMP op127
-
-from128:
-	CMPQ R9, $0x81
-	JGE  from129
-	JMP  op128
-
-from129:
-	CMPQ R9, $0x82
-	JGE  from130
-	JMP  op129
-
-from130:
-	JMP op130
+	JMP op124
 	PCALIGN $0x40
 
 op1:
@@ -3782,10 +3745,10 @@ op1:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x14
-	JGE     way2from20
-	CMPQ    R9, $0x03
-	JGE     way2from3
+	CMPQ    R9, $0x0a
+	JGE     way2from10
+	CMPQ    R9, $0x02
+	JGE     way2from2
 	CMPQ    R9, $0x01
 	JGE     way2from1
 	CMPQ    R9, $0x00
@@ -3793,27 +3756,27 @@ op1:
 	JMP     others
 
 way2from1:
-	CMPQ R9, $0x02
-	JGE  way2from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way2from2:
+	CMPQ R9, $0x04
+	JGE  way2from4
+	CMPQ R9, $0x03
+	JGE  way2from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way2from3:
-	CMPQ R9, $0x05
-	JGE  way2from5
-	CMPQ R9, $0x04
-	JGE  way2from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way2from4:
+	CMPQ R9, $0x05
+	JGE  way2from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -3826,26 +3789,24 @@ way2from5:
 	JMP  others
 
 way2from7:
-	CMPQ R9, $0x0a
-	JGE  way2from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way2from10:
+	CMPQ R9, $0x1d
+	JGE  way2from29
+	CMPQ R9, $0x16
+	JGE  way2from22
+	CMPQ R9, $0x15
+	JGE  way2from21
+	CMPQ R9, $0x14
+	JGE  way2from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way2from20:
-	CMPQ R9, $0x1e
-	JGE  way2from30
-	CMPQ R9, $0x18
-	JGE  way2from24
-	CMPQ R9, $0x16
-	JGE  way2from22
-	CMPQ R9, $0x15
-	JGE  way2from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -3856,46 +3817,41 @@ way2from21:
 	JMP  others
 
 way2from22:
+	CMPQ R9, $0x18
+	JGE  way2from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way2from24:
-	CMPQ R9, $0x1d
-	JGE  way2from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way2from29:
+	CMPQ R9, $0x1f
+	JGE  way2from31
+	CMPQ R9, $0x1e
+	JGE  way2from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way2from30:
-	CMPQ R9, $0x22
-	JGE  way2from34
-	CMPQ R9, $0x1f
-	JGE  way2from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way2from31:
+	CMPQ R9, $0x22
+	JGE  way2from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way2from34:
-	CMPQ R9, $0x3b
-	JGE  way2from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way2from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -3914,10 +3870,10 @@ op2:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x14
-	JGE     way3from20
-	CMPQ    R9, $0x03
-	JGE     way3from3
+	CMPQ    R9, $0x0a
+	JGE     way3from10
+	CMPQ    R9, $0x02
+	JGE     way3from2
 	CMPQ    R9, $0x01
 	JGE     way3from1
 	CMPQ    R9, $0x00
@@ -3925,27 +3881,27 @@ op2:
 	JMP     others
 
 way3from1:
-	CMPQ R9, $0x02
-	JGE  way3from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way3from2:
+	CMPQ R9, $0x04
+	JGE  way3from4
+	CMPQ R9, $0x03
+	JGE  way3from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way3from3:
-	CMPQ R9, $0x05
-	JGE  way3from5
-	CMPQ R9, $0x04
-	JGE  way3from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way3from4:
+	CMPQ R9, $0x05
+	JGE  way3from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -3958,26 +3914,24 @@ way3from5:
 	JMP  others
 
 way3from7:
-	CMPQ R9, $0x0a
-	JGE  way3from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way3from10:
+	CMPQ R9, $0x1d
+	JGE  way3from29
+	CMPQ R9, $0x16
+	JGE  way3from22
+	CMPQ R9, $0x15
+	JGE  way3from21
+	CMPQ R9, $0x14
+	JGE  way3from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way3from20:
-	CMPQ R9, $0x1e
-	JGE  way3from30
-	CMPQ R9, $0x18
-	JGE  way3from24
-	CMPQ R9, $0x16
-	JGE  way3from22
-	CMPQ R9, $0x15
-	JGE  way3from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -3988,46 +3942,41 @@ way3from21:
 	JMP  others
 
 way3from22:
+	CMPQ R9, $0x18
+	JGE  way3from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way3from24:
-	CMPQ R9, $0x1d
-	JGE  way3from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way3from29:
+	CMPQ R9, $0x1f
+	JGE  way3from31
+	CMPQ R9, $0x1e
+	JGE  way3from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way3from30:
-	CMPQ R9, $0x22
-	JGE  way3from34
-	CMPQ R9, $0x1f
-	JGE  way3from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way3from31:
+	CMPQ R9, $0x22
+	JGE  way3from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way3from34:
-	CMPQ R9, $0x3b
-	JGE  way3from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way3from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -4046,10 +3995,10 @@ op3:
 	ADDQ     8(SI), DI
 	MOVQ     (SI), R9
 	ADDQ     $0x18, SI
-	CMPQ     R9, $0x14
-	JGE      way4from20
-	CMPQ     R9, $0x03
-	JGE      way4from3
+	CMPQ     R9, $0x0a
+	JGE      way4from10
+	CMPQ     R9, $0x02
+	JGE      way4from2
 	CMPQ     R9, $0x01
 	JGE      way4from1
 	CMPQ     R9, $0x00
@@ -4057,27 +4006,27 @@ op3:
 	JMP      others
 
 way4from1:
-	CMPQ R9, $0x02
-	JGE  way4from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way4from2:
+	CMPQ R9, $0x04
+	JGE  way4from4
+	CMPQ R9, $0x03
+	JGE  way4from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way4from3:
-	CMPQ R9, $0x05
-	JGE  way4from5
-	CMPQ R9, $0x04
-	JGE  way4from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way4from4:
+	CMPQ R9, $0x05
+	JGE  way4from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -4090,26 +4039,24 @@ way4from5:
 	JMP  others
 
 way4from7:
-	CMPQ R9, $0x0a
-	JGE  way4from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way4from10:
+	CMPQ R9, $0x1d
+	JGE  way4from29
+	CMPQ R9, $0x16
+	JGE  way4from22
+	CMPQ R9, $0x15
+	JGE  way4from21
+	CMPQ R9, $0x14
+	JGE  way4from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way4from20:
-	CMPQ R9, $0x1e
-	JGE  way4from30
-	CMPQ R9, $0x18
-	JGE  way4from24
-	CMPQ R9, $0x16
-	JGE  way4from22
-	CMPQ R9, $0x15
-	JGE  way4from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4120,46 +4067,41 @@ way4from21:
 	JMP  others
 
 way4from22:
+	CMPQ R9, $0x18
+	JGE  way4from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way4from24:
-	CMPQ R9, $0x1d
-	JGE  way4from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way4from29:
+	CMPQ R9, $0x1f
+	JGE  way4from31
+	CMPQ R9, $0x1e
+	JGE  way4from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way4from30:
-	CMPQ R9, $0x22
-	JGE  way4from34
-	CMPQ R9, $0x1f
-	JGE  way4from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way4from31:
+	CMPQ R9, $0x22
+	JGE  way4from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way4from34:
-	CMPQ R9, $0x3b
-	JGE  way4from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way4from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -4178,10 +4120,10 @@ op4:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x14
-	JGE    way5from20
-	CMPQ   R9, $0x03
-	JGE    way5from3
+	CMPQ   R9, $0x0a
+	JGE    way5from10
+	CMPQ   R9, $0x02
+	JGE    way5from2
 	CMPQ   R9, $0x01
 	JGE    way5from1
 	CMPQ   R9, $0x00
@@ -4189,27 +4131,27 @@ op4:
 	JMP    others
 
 way5from1:
-	CMPQ R9, $0x02
-	JGE  way5from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way5from2:
+	CMPQ R9, $0x04
+	JGE  way5from4
+	CMPQ R9, $0x03
+	JGE  way5from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way5from3:
-	CMPQ R9, $0x05
-	JGE  way5from5
-	CMPQ R9, $0x04
-	JGE  way5from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way5from4:
+	CMPQ R9, $0x05
+	JGE  way5from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -4222,26 +4164,24 @@ way5from5:
 	JMP  others
 
 way5from7:
-	CMPQ R9, $0x0a
-	JGE  way5from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way5from10:
+	CMPQ R9, $0x1d
+	JGE  way5from29
+	CMPQ R9, $0x16
+	JGE  way5from22
+	CMPQ R9, $0x15
+	JGE  way5from21
+	CMPQ R9, $0x14
+	JGE  way5from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way5from20:
-	CMPQ R9, $0x1e
-	JGE  way5from30
-	CMPQ R9, $0x18
-	JGE  way5from24
-	CMPQ R9, $0x16
-	JGE  way5from22
-	CMPQ R9, $0x15
-	JGE  way5from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4252,46 +4192,41 @@ way5from21:
 	JMP  others
 
 way5from22:
+	CMPQ R9, $0x18
+	JGE  way5from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way5from24:
-	CMPQ R9, $0x1d
-	JGE  way5from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way5from29:
+	CMPQ R9, $0x1f
+	JGE  way5from31
+	CMPQ R9, $0x1e
+	JGE  way5from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way5from30:
-	CMPQ R9, $0x22
-	JGE  way5from34
-	CMPQ R9, $0x1f
-	JGE  way5from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way5from31:
+	CMPQ R9, $0x22
+	JGE  way5from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way5from34:
-	CMPQ R9, $0x3b
-	JGE  way5from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way5from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -4310,10 +4245,10 @@ op5:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x14
-	JGE    way6from20
-	CMPQ   R9, $0x03
-	JGE    way6from3
+	CMPQ   R9, $0x0a
+	JGE    way6from10
+	CMPQ   R9, $0x02
+	JGE    way6from2
 	CMPQ   R9, $0x01
 	JGE    way6from1
 	CMPQ   R9, $0x00
@@ -4321,27 +4256,27 @@ op5:
 	JMP    others
 
 way6from1:
-	CMPQ R9, $0x02
-	JGE  way6from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way6from2:
+	CMPQ R9, $0x04
+	JGE  way6from4
+	CMPQ R9, $0x03
+	JGE  way6from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way6from3:
-	CMPQ R9, $0x05
-	JGE  way6from5
-	CMPQ R9, $0x04
-	JGE  way6from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way6from4:
+	CMPQ R9, $0x05
+	JGE  way6from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -4354,26 +4289,24 @@ way6from5:
 	JMP  others
 
 way6from7:
-	CMPQ R9, $0x0a
-	JGE  way6from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way6from10:
+	CMPQ R9, $0x1d
+	JGE  way6from29
+	CMPQ R9, $0x16
+	JGE  way6from22
+	CMPQ R9, $0x15
+	JGE  way6from21
+	CMPQ R9, $0x14
+	JGE  way6from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way6from20:
-	CMPQ R9, $0x1e
-	JGE  way6from30
-	CMPQ R9, $0x18
-	JGE  way6from24
-	CMPQ R9, $0x16
-	JGE  way6from22
-	CMPQ R9, $0x15
-	JGE  way6from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4384,46 +4317,41 @@ way6from21:
 	JMP  others
 
 way6from22:
+	CMPQ R9, $0x18
+	JGE  way6from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way6from24:
-	CMPQ R9, $0x1d
-	JGE  way6from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way6from29:
+	CMPQ R9, $0x1f
+	JGE  way6from31
+	CMPQ R9, $0x1e
+	JGE  way6from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way6from30:
-	CMPQ R9, $0x22
-	JGE  way6from34
-	CMPQ R9, $0x1f
-	JGE  way6from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way6from31:
+	CMPQ R9, $0x22
+	JGE  way6from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way6from34:
-	CMPQ R9, $0x3b
-	JGE  way6from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way6from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 
 op6:
@@ -4462,10 +4390,10 @@ op7:
 	ADDQ   8(SI), DI
 	MOVQ   (SI), R9
 	ADDQ   $0x18, SI
-	CMPQ   R9, $0x14
-	JGE    way7from20
-	CMPQ   R9, $0x03
-	JGE    way7from3
+	CMPQ   R9, $0x0a
+	JGE    way7from10
+	CMPQ   R9, $0x02
+	JGE    way7from2
 	CMPQ   R9, $0x01
 	JGE    way7from1
 	CMPQ   R9, $0x00
@@ -4473,27 +4401,27 @@ op7:
 	JMP    others
 
 way7from1:
-	CMPQ R9, $0x02
-	JGE  way7from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way7from2:
+	CMPQ R9, $0x04
+	JGE  way7from4
+	CMPQ R9, $0x03
+	JGE  way7from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way7from3:
-	CMPQ R9, $0x05
-	JGE  way7from5
-	CMPQ R9, $0x04
-	JGE  way7from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way7from4:
+	CMPQ R9, $0x05
+	JGE  way7from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -4506,26 +4434,24 @@ way7from5:
 	JMP  others
 
 way7from7:
-	CMPQ R9, $0x0a
-	JGE  way7from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way7from10:
+	CMPQ R9, $0x1d
+	JGE  way7from29
+	CMPQ R9, $0x16
+	JGE  way7from22
+	CMPQ R9, $0x15
+	JGE  way7from21
+	CMPQ R9, $0x14
+	JGE  way7from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way7from20:
-	CMPQ R9, $0x1e
-	JGE  way7from30
-	CMPQ R9, $0x18
-	JGE  way7from24
-	CMPQ R9, $0x16
-	JGE  way7from22
-	CMPQ R9, $0x15
-	JGE  way7from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4536,46 +4462,41 @@ way7from21:
 	JMP  others
 
 way7from22:
+	CMPQ R9, $0x18
+	JGE  way7from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way7from24:
-	CMPQ R9, $0x1d
-	JGE  way7from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way7from29:
+	CMPQ R9, $0x1f
+	JGE  way7from31
+	CMPQ R9, $0x1e
+	JGE  way7from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way7from30:
-	CMPQ R9, $0x22
-	JGE  way7from34
-	CMPQ R9, $0x1f
-	JGE  way7from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way7from31:
+	CMPQ R9, $0x22
+	JGE  way7from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way7from34:
-	CMPQ R9, $0x3b
-	JGE  way7from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way7from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 
 op8:
@@ -4689,10 +4610,10 @@ rooted1:
 	ADDQ 8(SI), DI
 	MOVQ (SI), R9
 	ADDQ $0x18, SI
-	CMPQ R9, $0x14
-	JGE  way8from20
-	CMPQ R9, $0x03
-	JGE  way8from3
+	CMPQ R9, $0x0a
+	JGE  way8from10
+	CMPQ R9, $0x02
+	JGE  way8from2
 	CMPQ R9, $0x01
 	JGE  way8from1
 	CMPQ R9, $0x00
@@ -4700,27 +4621,27 @@ rooted1:
 	JMP  others
 
 way8from1:
-	CMPQ R9, $0x02
-	JGE  way8from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way8from2:
+	CMPQ R9, $0x04
+	JGE  way8from4
+	CMPQ R9, $0x03
+	JGE  way8from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way8from3:
-	CMPQ R9, $0x05
-	JGE  way8from5
-	CMPQ R9, $0x04
-	JGE  way8from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way8from4:
+	CMPQ R9, $0x05
+	JGE  way8from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -4733,26 +4654,24 @@ way8from5:
 	JMP  others
 
 way8from7:
-	CMPQ R9, $0x0a
-	JGE  way8from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way8from10:
+	CMPQ R9, $0x1d
+	JGE  way8from29
+	CMPQ R9, $0x16
+	JGE  way8from22
+	CMPQ R9, $0x15
+	JGE  way8from21
+	CMPQ R9, $0x14
+	JGE  way8from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way8from20:
-	CMPQ R9, $0x1e
-	JGE  way8from30
-	CMPQ R9, $0x18
-	JGE  way8from24
-	CMPQ R9, $0x16
-	JGE  way8from22
-	CMPQ R9, $0x15
-	JGE  way8from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -4763,46 +4682,41 @@ way8from21:
 	JMP  others
 
 way8from22:
+	CMPQ R9, $0x18
+	JGE  way8from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way8from24:
-	CMPQ R9, $0x1d
-	JGE  way8from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way8from29:
+	CMPQ R9, $0x1f
+	JGE  way8from31
+	CMPQ R9, $0x1e
+	JGE  way8from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way8from30:
-	CMPQ R9, $0x22
-	JGE  way8from34
-	CMPQ R9, $0x1f
-	JGE  way8from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way8from31:
+	CMPQ R9, $0x22
+	JGE  way8from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way8from34:
-	CMPQ R9, $0x3b
-	JGE  way8from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way8from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 
 op11:
@@ -4986,10 +4900,10 @@ op20:
 	ADDQ       8(SI), DI
 	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R9, $0x14
-	JGE        way9from20
-	CMPQ       R9, $0x03
-	JGE        way9from3
+	CMPQ       R9, $0x0a
+	JGE        way9from10
+	CMPQ       R9, $0x02
+	JGE        way9from2
 	CMPQ       R9, $0x01
 	JGE        way9from1
 	CMPQ       R9, $0x00
@@ -4997,27 +4911,27 @@ op20:
 	JMP        others
 
 way9from1:
-	CMPQ R9, $0x02
-	JGE  way9from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way9from2:
+	CMPQ R9, $0x04
+	JGE  way9from4
+	CMPQ R9, $0x03
+	JGE  way9from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way9from3:
-	CMPQ R9, $0x05
-	JGE  way9from5
-	CMPQ R9, $0x04
-	JGE  way9from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way9from4:
+	CMPQ R9, $0x05
+	JGE  way9from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -5030,26 +4944,24 @@ way9from5:
 	JMP  others
 
 way9from7:
-	CMPQ R9, $0x0a
-	JGE  way9from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way9from10:
+	CMPQ R9, $0x1d
+	JGE  way9from29
+	CMPQ R9, $0x16
+	JGE  way9from22
+	CMPQ R9, $0x15
+	JGE  way9from21
+	CMPQ R9, $0x14
+	JGE  way9from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way9from20:
-	CMPQ R9, $0x1e
-	JGE  way9from30
-	CMPQ R9, $0x18
-	JGE  way9from24
-	CMPQ R9, $0x16
-	JGE  way9from22
-	CMPQ R9, $0x15
-	JGE  way9from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5060,46 +4972,41 @@ way9from21:
 	JMP  others
 
 way9from22:
+	CMPQ R9, $0x18
+	JGE  way9from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way9from24:
-	CMPQ R9, $0x1d
-	JGE  way9from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way9from29:
+	CMPQ R9, $0x1f
+	JGE  way9from31
+	CMPQ R9, $0x1e
+	JGE  way9from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way9from30:
-	CMPQ R9, $0x22
-	JGE  way9from34
-	CMPQ R9, $0x1f
-	JGE  way9from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way9from31:
+	CMPQ R9, $0x22
+	JGE  way9from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way9from34:
-	CMPQ R9, $0x3b
-	JGE  way9from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way9from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -5119,10 +5026,10 @@ op21:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x14
-	JGE     way10from20
-	CMPQ    R9, $0x03
-	JGE     way10from3
+	CMPQ    R9, $0x0a
+	JGE     way10from10
+	CMPQ    R9, $0x02
+	JGE     way10from2
 	CMPQ    R9, $0x01
 	JGE     way10from1
 	CMPQ    R9, $0x00
@@ -5130,27 +5037,27 @@ op21:
 	JMP     others
 
 way10from1:
-	CMPQ R9, $0x02
-	JGE  way10from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way10from2:
+	CMPQ R9, $0x04
+	JGE  way10from4
+	CMPQ R9, $0x03
+	JGE  way10from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way10from3:
-	CMPQ R9, $0x05
-	JGE  way10from5
-	CMPQ R9, $0x04
-	JGE  way10from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way10from4:
+	CMPQ R9, $0x05
+	JGE  way10from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -5163,26 +5070,24 @@ way10from5:
 	JMP  others
 
 way10from7:
-	CMPQ R9, $0x0a
-	JGE  way10from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way10from10:
+	CMPQ R9, $0x1d
+	JGE  way10from29
+	CMPQ R9, $0x16
+	JGE  way10from22
+	CMPQ R9, $0x15
+	JGE  way10from21
+	CMPQ R9, $0x14
+	JGE  way10from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way10from20:
-	CMPQ R9, $0x1e
-	JGE  way10from30
-	CMPQ R9, $0x18
-	JGE  way10from24
-	CMPQ R9, $0x16
-	JGE  way10from22
-	CMPQ R9, $0x15
-	JGE  way10from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5193,46 +5098,41 @@ way10from21:
 	JMP  others
 
 way10from22:
+	CMPQ R9, $0x18
+	JGE  way10from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way10from24:
-	CMPQ R9, $0x1d
-	JGE  way10from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way10from29:
+	CMPQ R9, $0x1f
+	JGE  way10from31
+	CMPQ R9, $0x1e
+	JGE  way10from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way10from30:
-	CMPQ R9, $0x22
-	JGE  way10from34
-	CMPQ R9, $0x1f
-	JGE  way10from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way10from31:
+	CMPQ R9, $0x22
+	JGE  way10from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way10from34:
-	CMPQ R9, $0x3b
-	JGE  way10from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way10from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -5252,10 +5152,10 @@ op22:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x14
-	JGE     way11from20
-	CMPQ    R9, $0x03
-	JGE     way11from3
+	CMPQ    R9, $0x0a
+	JGE     way11from10
+	CMPQ    R9, $0x02
+	JGE     way11from2
 	CMPQ    R9, $0x01
 	JGE     way11from1
 	CMPQ    R9, $0x00
@@ -5263,27 +5163,27 @@ op22:
 	JMP     others
 
 way11from1:
-	CMPQ R9, $0x02
-	JGE  way11from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way11from2:
+	CMPQ R9, $0x04
+	JGE  way11from4
+	CMPQ R9, $0x03
+	JGE  way11from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way11from3:
-	CMPQ R9, $0x05
-	JGE  way11from5
-	CMPQ R9, $0x04
-	JGE  way11from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way11from4:
+	CMPQ R9, $0x05
+	JGE  way11from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -5296,26 +5196,24 @@ way11from5:
 	JMP  others
 
 way11from7:
-	CMPQ R9, $0x0a
-	JGE  way11from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way11from10:
+	CMPQ R9, $0x1d
+	JGE  way11from29
+	CMPQ R9, $0x16
+	JGE  way11from22
+	CMPQ R9, $0x15
+	JGE  way11from21
+	CMPQ R9, $0x14
+	JGE  way11from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way11from20:
-	CMPQ R9, $0x1e
-	JGE  way11from30
-	CMPQ R9, $0x18
-	JGE  way11from24
-	CMPQ R9, $0x16
-	JGE  way11from22
-	CMPQ R9, $0x15
-	JGE  way11from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5326,46 +5224,41 @@ way11from21:
 	JMP  others
 
 way11from22:
+	CMPQ R9, $0x18
+	JGE  way11from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way11from24:
-	CMPQ R9, $0x1d
-	JGE  way11from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way11from29:
+	CMPQ R9, $0x1f
+	JGE  way11from31
+	CMPQ R9, $0x1e
+	JGE  way11from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way11from30:
-	CMPQ R9, $0x22
-	JGE  way11from34
-	CMPQ R9, $0x1f
-	JGE  way11from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way11from31:
+	CMPQ R9, $0x22
+	JGE  way11from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way11from34:
-	CMPQ R9, $0x3b
-	JGE  way11from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way11from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 
 op23:
@@ -5398,10 +5291,10 @@ op24:
 	ADDQ    8(SI), DI
 	MOVQ    (SI), R9
 	ADDQ    $0x18, SI
-	CMPQ    R9, $0x14
-	JGE     way12from20
-	CMPQ    R9, $0x03
-	JGE     way12from3
+	CMPQ    R9, $0x0a
+	JGE     way12from10
+	CMPQ    R9, $0x02
+	JGE     way12from2
 	CMPQ    R9, $0x01
 	JGE     way12from1
 	CMPQ    R9, $0x00
@@ -5409,27 +5302,27 @@ op24:
 	JMP     others
 
 way12from1:
-	CMPQ R9, $0x02
-	JGE  way12from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way12from2:
+	CMPQ R9, $0x04
+	JGE  way12from4
+	CMPQ R9, $0x03
+	JGE  way12from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way12from3:
-	CMPQ R9, $0x05
-	JGE  way12from5
-	CMPQ R9, $0x04
-	JGE  way12from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way12from4:
+	CMPQ R9, $0x05
+	JGE  way12from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -5442,26 +5335,24 @@ way12from5:
 	JMP  others
 
 way12from7:
-	CMPQ R9, $0x0a
-	JGE  way12from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way12from10:
+	CMPQ R9, $0x1d
+	JGE  way12from29
+	CMPQ R9, $0x16
+	JGE  way12from22
+	CMPQ R9, $0x15
+	JGE  way12from21
+	CMPQ R9, $0x14
+	JGE  way12from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way12from20:
-	CMPQ R9, $0x1e
-	JGE  way12from30
-	CMPQ R9, $0x18
-	JGE  way12from24
-	CMPQ R9, $0x16
-	JGE  way12from22
-	CMPQ R9, $0x15
-	JGE  way12from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5472,46 +5363,41 @@ way12from21:
 	JMP  others
 
 way12from22:
+	CMPQ R9, $0x18
+	JGE  way12from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way12from24:
-	CMPQ R9, $0x1d
-	JGE  way12from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way12from29:
+	CMPQ R9, $0x1f
+	JGE  way12from31
+	CMPQ R9, $0x1e
+	JGE  way12from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way12from30:
-	CMPQ R9, $0x22
-	JGE  way12from34
-	CMPQ R9, $0x1f
-	JGE  way12from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way12from31:
+	CMPQ R9, $0x22
+	JGE  way12from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way12from34:
-	CMPQ R9, $0x3b
-	JGE  way12from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way12from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 
 op25:
@@ -5657,10 +5543,10 @@ op29:
 	ADDQ       8(SI), DI
 	MOVQ       (SI), R9
 	ADDQ       $0x18, SI
-	CMPQ       R9, $0x14
-	JGE        way13from20
-	CMPQ       R9, $0x03
-	JGE        way13from3
+	CMPQ       R9, $0x0a
+	JGE        way13from10
+	CMPQ       R9, $0x02
+	JGE        way13from2
 	CMPQ       R9, $0x01
 	JGE        way13from1
 	CMPQ       R9, $0x00
@@ -5668,27 +5554,27 @@ op29:
 	JMP        others
 
 way13from1:
-	CMPQ R9, $0x02
-	JGE  way13from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way13from2:
+	CMPQ R9, $0x04
+	JGE  way13from4
+	CMPQ R9, $0x03
+	JGE  way13from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way13from3:
-	CMPQ R9, $0x05
-	JGE  way13from5
-	CMPQ R9, $0x04
-	JGE  way13from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way13from4:
+	CMPQ R9, $0x05
+	JGE  way13from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -5701,26 +5587,24 @@ way13from5:
 	JMP  others
 
 way13from7:
-	CMPQ R9, $0x0a
-	JGE  way13from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way13from10:
+	CMPQ R9, $0x1d
+	JGE  way13from29
+	CMPQ R9, $0x16
+	JGE  way13from22
+	CMPQ R9, $0x15
+	JGE  way13from21
+	CMPQ R9, $0x14
+	JGE  way13from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way13from20:
-	CMPQ R9, $0x1e
-	JGE  way13from30
-	CMPQ R9, $0x18
-	JGE  way13from24
-	CMPQ R9, $0x16
-	JGE  way13from22
-	CMPQ R9, $0x15
-	JGE  way13from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5731,46 +5615,41 @@ way13from21:
 	JMP  others
 
 way13from22:
+	CMPQ R9, $0x18
+	JGE  way13from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way13from24:
-	CMPQ R9, $0x1d
-	JGE  way13from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way13from29:
+	CMPQ R9, $0x1f
+	JGE  way13from31
+	CMPQ R9, $0x1e
+	JGE  way13from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way13from30:
-	CMPQ R9, $0x22
-	JGE  way13from34
-	CMPQ R9, $0x1f
-	JGE  way13from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way13from31:
+	CMPQ R9, $0x22
+	JGE  way13from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way13from34:
-	CMPQ R9, $0x3b
-	JGE  way13from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way13from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -5799,10 +5678,10 @@ op30:
 	ADDQ         8(SI), DI
 	MOVQ         (SI), R9
 	ADDQ         $0x18, SI
-	CMPQ         R9, $0x14
-	JGE          way14from20
-	CMPQ         R9, $0x03
-	JGE          way14from3
+	CMPQ         R9, $0x0a
+	JGE          way14from10
+	CMPQ         R9, $0x02
+	JGE          way14from2
 	CMPQ         R9, $0x01
 	JGE          way14from1
 	CMPQ         R9, $0x00
@@ -5810,27 +5689,27 @@ op30:
 	JMP          others
 
 way14from1:
-	CMPQ R9, $0x02
-	JGE  way14from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way14from2:
+	CMPQ R9, $0x04
+	JGE  way14from4
+	CMPQ R9, $0x03
+	JGE  way14from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way14from3:
-	CMPQ R9, $0x05
-	JGE  way14from5
-	CMPQ R9, $0x04
-	JGE  way14from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way14from4:
+	CMPQ R9, $0x05
+	JGE  way14from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -5843,26 +5722,24 @@ way14from5:
 	JMP  others
 
 way14from7:
-	CMPQ R9, $0x0a
-	JGE  way14from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way14from10:
+	CMPQ R9, $0x1d
+	JGE  way14from29
+	CMPQ R9, $0x16
+	JGE  way14from22
+	CMPQ R9, $0x15
+	JGE  way14from21
+	CMPQ R9, $0x14
+	JGE  way14from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way14from20:
-	CMPQ R9, $0x1e
-	JGE  way14from30
-	CMPQ R9, $0x18
-	JGE  way14from24
-	CMPQ R9, $0x16
-	JGE  way14from22
-	CMPQ R9, $0x15
-	JGE  way14from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -5873,46 +5750,41 @@ way14from21:
 	JMP  others
 
 way14from22:
+	CMPQ R9, $0x18
+	JGE  way14from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way14from24:
-	CMPQ R9, $0x1d
-	JGE  way14from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way14from29:
+	CMPQ R9, $0x1f
+	JGE  way14from31
+	CMPQ R9, $0x1e
+	JGE  way14from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way14from30:
-	CMPQ R9, $0x22
-	JGE  way14from34
-	CMPQ R9, $0x1f
-	JGE  way14from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way14from31:
+	CMPQ R9, $0x22
+	JGE  way14from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way14from34:
-	CMPQ R9, $0x3b
-	JGE  way14from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way14from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 	PCALIGN $0x40
 
@@ -5941,10 +5813,10 @@ op31:
 	ADDQ         8(SI), DI
 	MOVQ         (SI), R9
 	ADDQ         $0x18, SI
-	CMPQ         R9, $0x14
-	JGE          way15from20
-	CMPQ         R9, $0x03
-	JGE          way15from3
+	CMPQ         R9, $0x0a
+	JGE          way15from10
+	CMPQ         R9, $0x02
+	JGE          way15from2
 	CMPQ         R9, $0x01
 	JGE          way15from1
 	CMPQ         R9, $0x00
@@ -5952,27 +5824,27 @@ op31:
 	JMP          others
 
 way15from1:
-	CMPQ R9, $0x02
-	JGE  way15from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way15from2:
+	CMPQ R9, $0x04
+	JGE  way15from4
+	CMPQ R9, $0x03
+	JGE  way15from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way15from3:
-	CMPQ R9, $0x05
-	JGE  way15from5
-	CMPQ R9, $0x04
-	JGE  way15from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way15from4:
+	CMPQ R9, $0x05
+	JGE  way15from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -5985,26 +5857,24 @@ way15from5:
 	JMP  others
 
 way15from7:
-	CMPQ R9, $0x0a
-	JGE  way15from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way15from10:
+	CMPQ R9, $0x1d
+	JGE  way15from29
+	CMPQ R9, $0x16
+	JGE  way15from22
+	CMPQ R9, $0x15
+	JGE  way15from21
+	CMPQ R9, $0x14
+	JGE  way15from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way15from20:
-	CMPQ R9, $0x1e
-	JGE  way15from30
-	CMPQ R9, $0x18
-	JGE  way15from24
-	CMPQ R9, $0x16
-	JGE  way15from22
-	CMPQ R9, $0x15
-	JGE  way15from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -6015,46 +5885,41 @@ way15from21:
 	JMP  others
 
 way15from22:
+	CMPQ R9, $0x18
+	JGE  way15from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way15from24:
-	CMPQ R9, $0x1d
-	JGE  way15from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way15from29:
+	CMPQ R9, $0x1f
+	JGE  way15from31
+	CMPQ R9, $0x1e
+	JGE  way15from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way15from30:
-	CMPQ R9, $0x22
-	JGE  way15from34
-	CMPQ R9, $0x1f
-	JGE  way15from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way15from31:
+	CMPQ R9, $0x22
+	JGE  way15from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way15from34:
-	CMPQ R9, $0x3b
-	JGE  way15from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way15from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 
 op32:
@@ -6127,10 +5992,10 @@ op34:
 	ADDQ         8(SI), DI
 	MOVQ         (SI), R9
 	ADDQ         $0x18, SI
-	CMPQ         R9, $0x14
-	JGE          way16from20
-	CMPQ         R9, $0x03
-	JGE          way16from3
+	CMPQ         R9, $0x0a
+	JGE          way16from10
+	CMPQ         R9, $0x02
+	JGE          way16from2
 	CMPQ         R9, $0x01
 	JGE          way16from1
 	CMPQ         R9, $0x00
@@ -6138,27 +6003,27 @@ op34:
 	JMP          others
 
 way16from1:
-	CMPQ R9, $0x02
-	JGE  way16from2
 	CMPQ R9, $0x01
 	JEQ  op1
 	JMP  others
 
 way16from2:
+	CMPQ R9, $0x04
+	JGE  way16from4
+	CMPQ R9, $0x03
+	JGE  way16from3
 	CMPQ R9, $0x02
 	JEQ  op2
 	JMP  others
 
 way16from3:
-	CMPQ R9, $0x05
-	JGE  way16from5
-	CMPQ R9, $0x04
-	JGE  way16from4
 	CMPQ R9, $0x03
 	JEQ  op3
 	JMP  others
 
 way16from4:
+	CMPQ R9, $0x05
+	JGE  way16from5
 	CMPQ R9, $0x04
 	JEQ  op4
 	JMP  others
@@ -6171,26 +6036,24 @@ way16from5:
 	JMP  others
 
 way16from7:
-	CMPQ R9, $0x0a
-	JGE  way16from10
 	CMPQ R9, $0x07
 	JEQ  op7
 	JMP  others
 
 way16from10:
+	CMPQ R9, $0x1d
+	JGE  way16from29
+	CMPQ R9, $0x16
+	JGE  way16from22
+	CMPQ R9, $0x15
+	JGE  way16from21
+	CMPQ R9, $0x14
+	JGE  way16from20
 	CMPQ R9, $0x0a
 	JEQ  op10
 	JMP  others
 
 way16from20:
-	CMPQ R9, $0x1e
-	JGE  way16from30
-	CMPQ R9, $0x18
-	JGE  way16from24
-	CMPQ R9, $0x16
-	JGE  way16from22
-	CMPQ R9, $0x15
-	JGE  way16from21
 	CMPQ R9, $0x14
 	JEQ  op20
 	JMP  others
@@ -6201,46 +6064,41 @@ way16from21:
 	JMP  others
 
 way16from22:
+	CMPQ R9, $0x18
+	JGE  way16from24
 	CMPQ R9, $0x16
 	JEQ  op22
 	JMP  others
 
 way16from24:
-	CMPQ R9, $0x1d
-	JGE  way16from29
 	CMPQ R9, $0x18
 	JEQ  op24
 	JMP  others
 
 way16from29:
+	CMPQ R9, $0x1f
+	JGE  way16from31
+	CMPQ R9, $0x1e
+	JGE  way16from30
 	CMPQ R9, $0x1d
 	JEQ  op29
 	JMP  others
 
 way16from30:
-	CMPQ R9, $0x22
-	JGE  way16from34
-	CMPQ R9, $0x1f
-	JGE  way16from31
 	CMPQ R9, $0x1e
 	JEQ  op30
 	JMP  others
 
 way16from31:
+	CMPQ R9, $0x22
+	JGE  way16from34
 	CMPQ R9, $0x1f
 	JEQ  op31
 	JMP  others
 
 way16from34:
-	CMPQ R9, $0x3b
-	JGE  way16from59
 	CMPQ R9, $0x22
 	JEQ  op34
-	JMP  others
-
-way16from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
 	JMP  others
 
 op35:
@@ -6693,842 +6551,6 @@ op56:
 	JMP          next
 
 op57:
-	// sum
-	VMOVUPD 512(DI), Z8
-	VMOVUPD (DI), Z9
-	VMOVUPD 256(DI), Z10
-	VMOVUPD 576(DI), Z11
-	VMOVUPD Z0, 576(DI)
-	VADDPD  Z11, Z9, Z12
-	VSUBPD  Z9, Z12, Z13
-	VSUBPD  Z13, Z12, Z14
-	VSUBPD  Z14, Z9, Z14
-	VSUBPD  Z13, Z11, Z13
-	VADDPD  Z13, Z14, Z14
-	VMOVAPD Z12, Z9
-	VADDPD  Z14, Z10, Z11
-	VSUBPD  Z10, Z11, Z12
-	VSUBPD  Z12, Z11, Z13
-	VSUBPD  Z13, Z10, Z13
-	VSUBPD  Z12, Z14, Z12
-	VADDPD  Z12, Z13, Z13
-	VMOVAPD Z11, Z10
-	VORPD   Z13, Z8, Z8
-	VMOVUPD 832(DI), Z11
-	VMOVUPD Z4, 832(DI)
-	VADDPD  Z11, Z9, Z12
-	VSUBPD  Z9, Z12, Z13
-	VSUBPD  Z13, Z12, Z14
-	VSUBPD  Z14, Z9, Z14
-	VSUBPD  Z13, Z11, Z13
-	VADDPD  Z13, Z14, Z14
-	VMOVAPD Z12, Z9
-	VADDPD  Z14, Z10, Z11
-	VSUBPD  Z10, Z11, Z12
-	VSUBPD  Z12, Z11, Z13
-	VSUBPD  Z13, Z10, Z13
-	VSUBPD  Z12, Z14, Z12
-	VADDPD  Z12, Z13, Z13
-	VMOVAPD Z11, Z10
-	VORPD   Z13, Z8, Z8
-	VMOVUPD Z9, (DI)
-	VMOVUPD Z10, 256(DI)
-	VMOVUPD 64(DI), Z9
-	VMOVUPD 320(DI), Z10
-	VMOVUPD 640(DI), Z11
-	VMOVUPD Z1, 640(DI)
-	VADDPD  Z11, Z9, Z12
-	VSUBPD  Z9, Z12, Z13
-	VSUBPD  Z13, Z12, Z14
-	VSUBPD  Z14, Z9, Z14
-	VSUBPD  Z13, Z11, Z13
-	VADDPD  Z13, Z14, Z14
-	VMOVAPD Z12, Z9
-	VADDPD  Z14, Z10, Z11
-	VSUBPD  Z10, Z11, Z12
-	VSUBPD  Z12, Z11, Z13
-	VSUBPD  Z13, Z10, Z13
-	VSUBPD  Z12, Z14, Z12
-	VADDPD  Z12, Z13, Z13
-	VMOVAPD Z11, Z10
-	VORPD   Z13, Z8, Z8
-	VMOVUPD 896(DI), Z11
-	VMOVUPD Z5, 896(DI)
-	VADDPD  Z11, Z9, Z12
-	VSUBPD  Z9, Z12, Z13
-	VSUBPD  Z13, Z12, Z14
-	VSUBPD  Z14, Z9, Z14
-	VSUBPD  Z13, Z11, Z13
-	VADDPD  Z13, Z14, Z14
-	VMOVAPD Z12, Z9
-	VADDPD  Z14, Z10, Z11
-	VSUBPD  Z10, Z11, Z12
-	VSUBPD  Z12, Z11, Z13
-	VSUBPD  Z13, Z10, Z13
-	VSUBPD  Z12, Z14, Z12
-	VADDPD  Z12, Z13, Z13
-	VMOVAPD Z11, Z10
-	VORPD   Z13, Z8, Z8
-	VMOVUPD Z9, 64(DI)
-	VMOVUPD Z10, 320(DI)
-	VMOVUPD 128(DI), Z9
-	VMOVUPD 384(DI), Z10
-	VMOVUPD 704(DI), Z11
-	VMOVUPD Z2, 704(DI)
-	VADDPD  Z11, Z9, Z12
-	VSUBPD  Z9, Z12, Z13
-	VSUBPD  Z13, Z12, Z14
-	VSUBPD  Z14, Z9, Z14
-	VSUBPD  Z13, Z11, Z13
-	VADDPD  Z13, Z14, Z14
-	VMOVAPD Z12, Z9
-	VADDPD  Z14, Z10, Z11
-	VSUBPD  Z10, Z11, Z12
-	VSUBPD  Z12, Z11, Z13
-	VSUBPD  Z13, Z10, Z13
-	VSUBPD  Z12, Z14, Z12
-	VADDPD  Z12, Z13, Z13
-	VMOVAPD Z11, Z10
-	VORPD   Z13, Z8, Z8
-	VMOVUPD 960(DI), Z11
-	VMOVUPD Z6, 960(DI)
-	VADDPD  Z11, Z9, Z12
-	VSUBPD  Z9, Z12, Z13
-	VSUBPD  Z13, Z12, Z14
-	VSUBPD  Z14, Z9, Z14
-	VSUBPD  Z13, Z11, Z13
-	VADDPD  Z13, Z14, Z14
-	VMOVAPD Z12, Z9
-	VADDPD  Z14, Z10, Z11
-	VSUBPD  Z10, Z11, Z12
-	VSUBPD  Z12, Z11, Z13
-	VSUBPD  Z13, Z10, Z13
-	VSUBPD  Z12, Z14, Z12
-	VADDPD  Z12, Z13, Z13
-	VMOVAPD Z11, Z10
-	VORPD   Z13, Z8, Z8
-	VMOVUPD Z9, 128(DI)
-	VMOVUPD Z10, 384(DI)
-	VMOVUPD 192(DI), Z9
-	VMOVUPD 448(DI), Z10
-	VMOVUPD 768(DI), Z11
-	VMOVUPD Z3, 768(DI)
-	VADDPD  Z11, Z9, Z12
-	VSUBPD  Z9, Z12, Z13
-	VSUBPD  Z13, Z12, Z14
-	VSUBPD  Z14, Z9, Z14
-	VSUBPD  Z13, Z11, Z13
-	VADDPD  Z13, Z14, Z14
-	VMOVAPD Z12, Z9
-	VADDPD  Z14, Z10, Z11
-	VSUBPD  Z10, Z11, Z12
-	VSUBPD  Z12, Z11, Z13
-	VSUBPD  Z13, Z10, Z13
-	VSUBPD  Z12, Z14, Z12
-	VADDPD  Z12, Z13, Z13
-	VMOVAPD Z11, Z10
-	VORPD   Z13, Z8, Z8
-	VMOVUPD 1024(DI), Z11
-	VMOVUPD Z7, 1024(DI)
-	VADDPD  Z11, Z9, Z12
-	VSUBPD  Z9, Z12, Z13
-	VSUBPD  Z13, Z12, Z14
-	VSUBPD  Z14, Z9, Z14
-	VSUBPD  Z13, Z11, Z13
-	VADDPD  Z13, Z14, Z14
-	VMOVAPD Z12, Z9
-	VADDPD  Z14, Z10, Z11
-	VSUBPD  Z10, Z11, Z12
-	VSUBPD  Z12, Z11, Z13
-	VSUBPD  Z13, Z10, Z13
-	VSUBPD  Z12, Z14, Z12
-	VADDPD  Z12, Z13, Z13
-	VMOVAPD Z11, Z10
-	VORPD   Z13, Z8, Z8
-	VMOVUPD Z9, 192(DI)
-	VMOVUPD Z10, 448(DI)
-	VMOVUPD Z8, 512(DI)
-	JMP     next
-
-op58:
-	// squares
-	VMOVUPD     384(DI), Z8
-	VMOVUPD     (DI), Z9
-	VMOVUPD     128(DI), Z10
-	VMOVUPD     256(DI), Z11
-	VMOVUPD     448(DI), Z12
-	VMOVUPD     Z0, 448(DI)
-	VMULPD      Z12, Z12, Z13
-	VMOVAPD     Z13, Z14
-	VFMSUB231PD Z12, Z12, Z14
-	VADDPD      Z13, Z9, Z12
-	VSUBPD      Z9, Z12, Z15
-	VSUBPD      Z15, Z12, Z16
-	VSUBPD      Z16, Z9, Z16
-	VSUBPD      Z15, Z13, Z15
-	VADDPD      Z15, Z16, Z16
-	VMOVAPD     Z12, Z9
-	VADDPD      Z16, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z16, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z16
-	VSUBPD      Z16, Z11, Z16
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z16, Z16
-	VMOVAPD     Z12, Z11
-	VORPD       Z16, Z8, Z8
-	VADDPD      Z14, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z14, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z14
-	VSUBPD      Z14, Z11, Z14
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z14, Z14
-	VMOVAPD     Z12, Z11
-	VORPD       Z14, Z8, Z8
-	VMOVUPD     576(DI), Z12
-	VMOVUPD     Z2, 576(DI)
-	VMULPD      Z12, Z12, Z13
-	VMOVAPD     Z13, Z14
-	VFMSUB231PD Z12, Z12, Z14
-	VADDPD      Z13, Z9, Z12
-	VSUBPD      Z9, Z12, Z15
-	VSUBPD      Z15, Z12, Z16
-	VSUBPD      Z16, Z9, Z16
-	VSUBPD      Z15, Z13, Z15
-	VADDPD      Z15, Z16, Z16
-	VMOVAPD     Z12, Z9
-	VADDPD      Z16, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z16, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z16
-	VSUBPD      Z16, Z11, Z16
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z16, Z16
-	VMOVAPD     Z12, Z11
-	VORPD       Z16, Z8, Z8
-	VADDPD      Z14, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z14, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z14
-	VSUBPD      Z14, Z11, Z14
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z14, Z14
-	VMOVAPD     Z12, Z11
-	VORPD       Z14, Z8, Z8
-	VMOVUPD     704(DI), Z12
-	VMOVUPD     Z4, 704(DI)
-	VMULPD      Z12, Z12, Z13
-	VMOVAPD     Z13, Z14
-	VFMSUB231PD Z12, Z12, Z14
-	VADDPD      Z13, Z9, Z12
-	VSUBPD      Z9, Z12, Z15
-	VSUBPD      Z15, Z12, Z16
-	VSUBPD      Z16, Z9, Z16
-	VSUBPD      Z15, Z13, Z15
-	VADDPD      Z15, Z16, Z16
-	VMOVAPD     Z12, Z9
-	VADDPD      Z16, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z16, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z16
-	VSUBPD      Z16, Z11, Z16
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z16, Z16
-	VMOVAPD     Z12, Z11
-	VORPD       Z16, Z8, Z8
-	VADDPD      Z14, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z14, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z14
-	VSUBPD      Z14, Z11, Z14
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z14, Z14
-	VMOVAPD     Z12, Z11
-	VORPD       Z14, Z8, Z8
-	VMOVUPD     832(DI), Z12
-	VMOVUPD     Z6, 832(DI)
-	VMULPD      Z12, Z12, Z13
-	VMOVAPD     Z13, Z14
-	VFMSUB231PD Z12, Z12, Z14
-	VADDPD      Z13, Z9, Z12
-	VSUBPD      Z9, Z12, Z15
-	VSUBPD      Z15, Z12, Z16
-	VSUBPD      Z16, Z9, Z16
-	VSUBPD      Z15, Z13, Z15
-	VADDPD      Z15, Z16, Z16
-	VMOVAPD     Z12, Z9
-	VADDPD      Z16, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z16, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z16
-	VSUBPD      Z16, Z11, Z16
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z16, Z16
-	VMOVAPD     Z12, Z11
-	VORPD       Z16, Z8, Z8
-	VADDPD      Z14, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z14, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z14
-	VSUBPD      Z14, Z11, Z14
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z14, Z14
-	VMOVAPD     Z12, Z11
-	VORPD       Z14, Z8, Z8
-	VMOVUPD     Z9, (DI)
-	VMOVUPD     Z10, 128(DI)
-	VMOVUPD     Z11, 256(DI)
-	VMOVUPD     64(DI), Z9
-	VMOVUPD     192(DI), Z10
-	VMOVUPD     320(DI), Z11
-	VMOVUPD     512(DI), Z12
-	VMOVUPD     Z1, 512(DI)
-	VMULPD      Z12, Z12, Z13
-	VMOVAPD     Z13, Z14
-	VFMSUB231PD Z12, Z12, Z14
-	VADDPD      Z13, Z9, Z12
-	VSUBPD      Z9, Z12, Z15
-	VSUBPD      Z15, Z12, Z16
-	VSUBPD      Z16, Z9, Z16
-	VSUBPD      Z15, Z13, Z15
-	VADDPD      Z15, Z16, Z16
-	VMOVAPD     Z12, Z9
-	VADDPD      Z16, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z16, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z16
-	VSUBPD      Z16, Z11, Z16
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z16, Z16
-	VMOVAPD     Z12, Z11
-	VORPD       Z16, Z8, Z8
-	VADDPD      Z14, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z14, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z14
-	VSUBPD      Z14, Z11, Z14
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z14, Z14
-	VMOVAPD     Z12, Z11
-	VORPD       Z14, Z8, Z8
-	VMOVUPD     640(DI), Z12
-	VMOVUPD     Z3, 640(DI)
-	VMULPD      Z12, Z12, Z13
-	VMOVAPD     Z13, Z14
-	VFMSUB231PD Z12, Z12, Z14
-	VADDPD      Z13, Z9, Z12
-	VSUBPD      Z9, Z12, Z15
-	VSUBPD      Z15, Z12, Z16
-	VSUBPD      Z16, Z9, Z16
-	VSUBPD      Z15, Z13, Z15
-	VADDPD      Z15, Z16, Z16
-	VMOVAPD     Z12, Z9
-	VADDPD      Z16, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z16, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z16
-	VSUBPD      Z16, Z11, Z16
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z16, Z16
-	VMOVAPD     Z12, Z11
-	VORPD       Z16, Z8, Z8
-	VADDPD      Z14, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z14, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z14
-	VSUBPD      Z14, Z11, Z14
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z14, Z14
-	VMOVAPD     Z12, Z11
-	VORPD       Z14, Z8, Z8
-	VMOVUPD     768(DI), Z12
-	VMOVUPD     Z5, 768(DI)
-	VMULPD      Z12, Z12, Z13
-	VMOVAPD     Z13, Z14
-	VFMSUB231PD Z12, Z12, Z14
-	VADDPD      Z13, Z9, Z12
-	VSUBPD      Z9, Z12, Z15
-	VSUBPD      Z15, Z12, Z16
-	VSUBPD      Z16, Z9, Z16
-	VSUBPD      Z15, Z13, Z15
-	VADDPD      Z15, Z16, Z16
-	VMOVAPD     Z12, Z9
-	VADDPD      Z16, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z16, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z16
-	VSUBPD      Z16, Z11, Z16
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z16, Z16
-	VMOVAPD     Z12, Z11
-	VORPD       Z16, Z8, Z8
-	VADDPD      Z14, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z14, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z14
-	VSUBPD      Z14, Z11, Z14
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z14, Z14
-	VMOVAPD     Z12, Z11
-	VORPD       Z14, Z8, Z8
-	VMOVUPD     896(DI), Z12
-	VMOVUPD     Z7, 896(DI)
-	VMULPD      Z12, Z12, Z13
-	VMOVAPD     Z13, Z14
-	VFMSUB231PD Z12, Z12, Z14
-	VADDPD      Z13, Z9, Z12
-	VSUBPD      Z9, Z12, Z15
-	VSUBPD      Z15, Z12, Z16
-	VSUBPD      Z16, Z9, Z16
-	VSUBPD      Z15, Z13, Z15
-	VADDPD      Z15, Z16, Z16
-	VMOVAPD     Z12, Z9
-	VADDPD      Z16, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z16, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z16
-	VSUBPD      Z16, Z11, Z16
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z16, Z16
-	VMOVAPD     Z12, Z11
-	VORPD       Z16, Z8, Z8
-	VADDPD      Z14, Z10, Z12
-	VSUBPD      Z10, Z12, Z13
-	VSUBPD      Z13, Z12, Z15
-	VSUBPD      Z15, Z10, Z15
-	VSUBPD      Z13, Z14, Z13
-	VADDPD      Z13, Z15, Z15
-	VMOVAPD     Z12, Z10
-	VADDPD      Z15, Z11, Z12
-	VSUBPD      Z11, Z12, Z13
-	VSUBPD      Z13, Z12, Z14
-	VSUBPD      Z14, Z11, Z14
-	VSUBPD      Z13, Z15, Z13
-	VADDPD      Z13, Z14, Z14
-	VMOVAPD     Z12, Z11
-	VORPD       Z14, Z8, Z8
-	VMOVUPD     Z9, 64(DI)
-	VMOVUPD     Z10, 192(DI)
-	VMOVUPD     Z11, 320(DI)
-	VMOVUPD     Z8, 384(DI)
-	JMP         next
-	PCALIGN $0x40
-
-op59:
-	// nearSum
-	VMOVUPD    512(DI), Z8
-	VMOVUPD    1088(DI), Z9
-	VMOVUPD    (DI), Z10
-	VMOVUPD    256(DI), Z11
-	VMOVUPD    576(DI), Z12
-	VMOVUPD    Z0, 576(DI)
-	VADDPD     Z12, Z10, Z13
-	VSUBPD     Z10, Z13, Z10
-	VSUBPD     Z10, Z12, Z12
-	VADDPD     Z12, Z11, Z10
-	VSUBPD     Z11, Z10, Z11
-	VPTERNLOGQ $0xf6, Z12, Z11, Z8
-	VPTERNLOGQ $0xf6, 1152(DI), Z13, Z9
-	VMOVUPD    832(DI), Z11
-	VMOVUPD    Z4, 832(DI)
-	VADDPD     Z11, Z13, Z12
-	VSUBPD     Z13, Z12, Z13
-	VSUBPD     Z13, Z11, Z11
-	VADDPD     Z11, Z10, Z13
-	VSUBPD     Z10, Z13, Z10
-	VPTERNLOGQ $0xf6, Z11, Z10, Z8
-	VPTERNLOGQ $0xf6, 1152(DI), Z12, Z9
-	VMOVUPD    Z12, (DI)
-	VMOVUPD    Z13, 256(DI)
-	VMOVUPD    64(DI), Z10
-	VMOVUPD    320(DI), Z11
-	VMOVUPD    640(DI), Z12
-	VMOVUPD    Z1, 640(DI)
-	VADDPD     Z12, Z10, Z13
-	VSUBPD     Z10, Z13, Z10
-	VSUBPD     Z10, Z12, Z12
-	VADDPD     Z12, Z11, Z10
-	VSUBPD     Z11, Z10, Z11
-	VPTERNLOGQ $0xf6, Z12, Z11, Z8
-	VPTERNLOGQ $0xf6, 1152(DI), Z13, Z9
-	VMOVUPD    896(DI), Z11
-	VMOVUPD    Z5, 896(DI)
-	VADDPD     Z11, Z13, Z12
-	VSUBPD     Z13, Z12, Z13
-	VSUBPD     Z13, Z11, Z11
-	VADDPD     Z11, Z10, Z13
-	VSUBPD     Z10, Z13, Z10
-	VPTERNLOGQ $0xf6, Z11, Z10, Z8
-	VPTERNLOGQ $0xf6, 1152(DI), Z12, Z9
-	VMOVUPD    Z12, 64(DI)
-	VMOVUPD    Z13, 320(DI)
-	VMOVUPD    128(DI), Z10
-	VMOVUPD    384(DI), Z11
-	VMOVUPD    704(DI), Z12
-	VMOVUPD    Z2, 704(DI)
-	VADDPD     Z12, Z10, Z13
-	VSUBPD     Z10, Z13, Z10
-	VSUBPD     Z10, Z12, Z12
-	VADDPD     Z12, Z11, Z10
-	VSUBPD     Z11, Z10, Z11
-	VPTERNLOGQ $0xf6, Z12, Z11, Z8
-	VPTERNLOGQ $0xf6, 1152(DI), Z13, Z9
-	VMOVUPD    960(DI), Z11
-	VMOVUPD    Z6, 960(DI)
-	VADDPD     Z11, Z13, Z12
-	VSUBPD     Z13, Z12, Z13
-	VSUBPD     Z13, Z11, Z11
-	VADDPD     Z11, Z10, Z13
-	VSUBPD     Z10, Z13, Z10
-	VPTERNLOGQ $0xf6, Z11, Z10, Z8
-	VPTERNLOGQ $0xf6, 1152(DI), Z12, Z9
-	VMOVUPD    Z12, 128(DI)
-	VMOVUPD    Z13, 384(DI)
-	VMOVUPD    192(DI), Z10
-	VMOVUPD    448(DI), Z11
-	VMOVUPD    768(DI), Z12
-	VMOVUPD    Z3, 768(DI)
-	VADDPD     Z12, Z10, Z13
-	VSUBPD     Z10, Z13, Z10
-	VSUBPD     Z10, Z12, Z12
-	VADDPD     Z12, Z11, Z10
-	VSUBPD     Z11, Z10, Z11
-	VPTERNLOGQ $0xf6, Z12, Z11, Z8
-	VPTERNLOGQ $0xf6, 1152(DI), Z13, Z9
-	VMOVUPD    1024(DI), Z11
-	VMOVUPD    Z7, 1024(DI)
-	VADDPD     Z11, Z13, Z12
-	VSUBPD     Z13, Z12, Z13
-	VSUBPD     Z13, Z11, Z11
-	VADDPD     Z11, Z10, Z13
-	VSUBPD     Z10, Z13, Z10
-	VPTERNLOGQ $0xf6, Z11, Z10, Z8
-	VPTERNLOGQ $0xf6, 1152(DI), Z12, Z9
-	VMOVUPD    Z12, 192(DI)
-	VMOVUPD    Z13, 448(DI)
-	VMOVUPD    Z8, 512(DI)
-	VMOVUPD    Z9, 1088(DI)
-	MOVQ       16(SI), DI
-	ANDQ       BX, DI
-	ADDQ       8(SI), DI
-	MOVQ       (SI), R9
-	ADDQ       $0x18, SI
-	CMPQ       R9, $0x14
-	JGE        way17from20
-	CMPQ       R9, $0x03
-	JGE        way17from3
-	CMPQ       R9, $0x01
-	JGE        way17from1
-	CMPQ       R9, $0x00
-	JEQ        op0
-	JMP        others
-
-way17from1:
-	CMPQ R9, $0x02
-	JGE  way17from2
-	CMPQ R9, $0x01
-	JEQ  op1
-	JMP  others
-
-way17from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way17from3:
-	CMPQ R9, $0x05
-	JGE  way17from5
-	CMPQ R9, $0x04
-	JGE  way17from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way17from4:
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way17from5:
-	CMPQ R9, $0x07
-	JGE  way17from7
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way17from7:
-	CMPQ R9, $0x0a
-	JGE  way17from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way17from10:
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way17from20:
-	CMPQ R9, $0x1e
-	JGE  way17from30
-	CMPQ R9, $0x18
-	JGE  way17from24
-	CMPQ R9, $0x16
-	JGE  way17from22
-	CMPQ R9, $0x15
-	JGE  way17from21
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way17from21:
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way17from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way17from24:
-	CMPQ R9, $0x1d
-	JGE  way17from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way17from29:
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way17from30:
-	CMPQ R9, $0x22
-	JGE  way17from34
-	CMPQ R9, $0x1f
-	JGE  way17from31
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way17from31:
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way17from34:
-	CMPQ R9, $0x3b
-	JGE  way17from59
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way17from59:
-	CMPQ R9, $0x3b
-	JEQ  op59
-	JMP  others
-
-op60:
-	// least
-	VMOVUPD (DI), Z8
-	VMOVUPD 64(DI), Z9
-	VMINPD  Z0, Z8, Z10
-	VMINPD  Z8, Z0, Z8
-	VORPD   Z10, Z8, Z8
-	VMINPD  Z1, Z9, Z10
-	VMINPD  Z9, Z1, Z9
-	VORPD   Z10, Z9, Z9
-	VMINPD  Z2, Z8, Z10
-	VMINPD  Z8, Z2, Z8
-	VORPD   Z10, Z8, Z8
-	VMINPD  Z3, Z9, Z10
-	VMINPD  Z9, Z3, Z9
-	VORPD   Z10, Z9, Z9
-	VMINPD  Z4, Z8, Z10
-	VMINPD  Z8, Z4, Z8
-	VORPD   Z10, Z8, Z8
-	VMINPD  Z5, Z9, Z10
-	VMINPD  Z9, Z5, Z9
-	VORPD   Z10, Z9, Z9
-	VMINPD  Z6, Z8, Z10
-	VMINPD  Z8, Z6, Z8
-	VORPD   Z10, Z8, Z8
-	VMINPD  Z7, Z9, Z10
-	VMINPD  Z9, Z7, Z9
-	VORPD   Z10, Z9, Z9
-	VMOVUPD Z8, (DI)
-	VMOVUPD Z9, 64(DI)
-	JMP     next
-
-op61:
-	// greatest
-	VXORPD     Z8, Z8, Z8
-	VPTERNLOGD $0xff, Z8, Z8, Z8
-	VPSLLQ     $0x3f, Z8, Z8
-	VMOVUPD    (DI), Z9
-	VMOVUPD    64(DI), Z10
-	VXORPD     Z8, Z0, Z11
-	VMINPD     Z11, Z9, Z12
-	VMINPD     Z9, Z11, Z9
-	VORPD      Z12, Z9, Z9
-	VXORPD     Z8, Z1, Z11
-	VMINPD     Z11, Z10, Z12
-	VMINPD     Z10, Z11, Z10
-	VORPD      Z12, Z10, Z10
-	VXORPD     Z8, Z2, Z11
-	VMINPD     Z11, Z9, Z12
-	VMINPD     Z9, Z11, Z9
-	VORPD      Z12, Z9, Z9
-	VXORPD     Z8, Z3, Z11
-	VMINPD     Z11, Z10, Z12
-	VMINPD     Z10, Z11, Z10
-	VORPD      Z12, Z10, Z10
-	VXORPD     Z8, Z4, Z11
-	VMINPD     Z11, Z9, Z12
-	VMINPD     Z9, Z11, Z9
-	VORPD      Z12, Z9, Z9
-	VXORPD     Z8, Z5, Z11
-	VMINPD     Z11, Z10, Z12
-	VMINPD     Z10, Z11, Z10
-	VORPD      Z12, Z10, Z10
-	VXORPD     Z8, Z6, Z11
-	VMINPD     Z11, Z9, Z12
-	VMINPD     Z9, Z11, Z9
-	VORPD      Z12, Z9, Z9
-	VXORPD     Z8, Z7, Z8
-	VMINPD     Z8, Z10, Z11
-	VMINPD     Z10, Z8, Z10
-	VORPD      Z11, Z10, Z10
-	VMOVUPD    Z9, (DI)
-	VMOVUPD    Z10, 64(DI)
-	JMP        next
-
-op62:
-	// zeros
-	VXORPD   Z8, Z8, Z8
-	VMOVUPD  (DI), Z9
-	VMOVUPD  64(DI), Z10
-	VCMPPD   $0x00, Z8, Z0, K1
-	VPMOVM2Q K1, Z11
-	VPSUBQ   Z11, Z9, Z9
-	VCMPPD   $0x00, Z8, Z1, K2
-	VPMOVM2Q K2, Z11
-	VPSUBQ   Z11, Z10, Z10
-	VCMPPD   $0x00, Z8, Z2, K3
-	VPMOVM2Q K3, Z11
-	VPSUBQ   Z11, Z9, Z9
-	VCMPPD   $0x00, Z8, Z3, K4
-	VPMOVM2Q K4, Z11
-	VPSUBQ   Z11, Z10, Z10
-	VCMPPD   $0x00, Z8, Z4, K5
-	VPMOVM2Q K5, Z11
-	VPSUBQ   Z11, Z9, Z9
-	VCMPPD   $0x00, Z8, Z5, K6
-	VPMOVM2Q K6, Z11
-	VPSUBQ   Z11, Z10, Z10
-	VCMPPD   $0x00, Z8, Z6, K1
-	VPMOVM2Q K1, Z11
-	VPSUBQ   Z11, Z9, Z9
-	VCMPPD   $0x00, Z8, Z7, K2
-	VPMOVM2Q K2, Z8
-	VPSUBQ   Z8, Z10, Z10
-	VMOVUPD  Z9, (DI)
-	VMOVUPD  Z10, 64(DI)
-	JMP      next
-
-op63:
 	// loadFloats
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -7544,7 +6566,7 @@ op63:
 	VCVTPS2PD 224(DI), Z7
 	JMP       next
 
-op64:
+op58:
 	// storeFloats
 	MOVQ      -8(SI), DI
 	ANDQ      BX, DI
@@ -7568,7 +6590,7 @@ op64:
 	VMOVUPS   Y8, 224(DI)
 	JMP       next
 
-op65:
+op59:
 	// roundFloats
 	VCVTPD2PS Z0, Y0
 	VCVTPS2PD Y0, Z0
@@ -7588,7 +6610,7 @@ op65:
 	VCVTPS2PD Y7, Z7
 	JMP       next
 
-op66:
+op60:
 	// addWords
 	VPADDQ (DI), Z0, Z0
 	VPADDQ 64(DI), Z1, Z1
@@ -7600,7 +6622,7 @@ op66:
 	VPADDQ 448(DI), Z7, Z7
 	JMP    next
 
-op67:
+op61:
 	// subWords
 	VPSUBQ (DI), Z0, Z0
 	VPSUBQ 64(DI), Z1, Z1
@@ -7612,7 +6634,7 @@ op67:
 	VPSUBQ 448(DI), Z7, Z7
 	JMP    next
 
-op68:
+op62:
 	// subWordsFrom
 	VMOVUPD (DI), Z8
 	VPSUBQ  Z0, Z8, Z0
@@ -7632,7 +6654,7 @@ op68:
 	VPSUBQ  Z7, Z8, Z7
 	JMP     next
 
-op69:
+op63:
 	// mulWords
 	VPMULLQ (DI), Z0, Z0
 	VPMULLQ 64(DI), Z1, Z1
@@ -7644,7 +6666,7 @@ op69:
 	VPMULLQ 448(DI), Z7, Z7
 	JMP     next
 
-op70:
+op64:
 	// negWords
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPSUBQ       Z0, Z8, Z0
@@ -7657,7 +6679,7 @@ op70:
 	VPSUBQ       Z7, Z8, Z7
 	JMP          next
 
-op71:
+op65:
 	// absWords
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPABSQ       Z0, Z0
@@ -7670,7 +6692,7 @@ op71:
 	VPABSQ       Z7, Z7
 	JMP          next
 
-op72:
+op66:
 	// minWords
 	VPMINSQ (DI), Z0, Z0
 	VPMINSQ 64(DI), Z1, Z1
@@ -7682,7 +6704,7 @@ op72:
 	VPMINSQ 448(DI), Z7, Z7
 	JMP     next
 
-op73:
+op67:
 	// maxWords
 	VPMAXSQ (DI), Z0, Z0
 	VPMAXSQ 64(DI), Z1, Z1
@@ -7694,7 +6716,7 @@ op73:
 	VPMAXSQ 448(DI), Z7, Z7
 	JMP     next
 
-op74:
+op68:
 	// signWords
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPCMPGTQ     Z8, Z0, K1
@@ -7739,7 +6761,7 @@ op74:
 	VPSUBQ       Z9, Z7, Z7
 	JMP          next
 
-op75:
+op69:
 	// rectifyWords
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPCMPGTQ     Z8, Z0, K1
@@ -7768,7 +6790,7 @@ op75:
 	VANDPD       Z8, Z7, Z7
 	JMP          next
 
-op76:
+op70:
 	// equalWords
 	VPCMPQ   $0x00, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -7788,7 +6810,7 @@ op76:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op77:
+op71:
 	// notEqualWords
 	VPCMPQ   $0x04, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -7808,7 +6830,7 @@ op77:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op78:
+op72:
 	// lessWords
 	VPCMPQ   $0x01, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -7828,7 +6850,7 @@ op78:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op79:
+op73:
 	// lessEqualWords
 	VPCMPQ   $0x02, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -7848,7 +6870,7 @@ op79:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op80:
+op74:
 	// greaterWords
 	VPCMPQ   $0x06, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -7868,7 +6890,7 @@ op80:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op81:
+op75:
 	// greaterEqualWords
 	VPCMPQ   $0x05, (DI), Z0, K1
 	VPMOVM2Q K1, Z0
@@ -7888,7 +6910,7 @@ op81:
 	VPMOVM2Q K2, Z7
 	JMP      next
 
-op82:
+op76:
 	// nonZeroWords
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VPCMPQ       $0x04, Z8, Z0, K1
@@ -7909,7 +6931,7 @@ op82:
 	VPMOVM2Q     K2, Z7
 	JMP          next
 
-op83:
+op77:
 	// wordOfTruth
 	VPSRLQ $0x3f, Z0, Z0
 	VPSRLQ $0x3f, Z1, Z1
@@ -7921,7 +6943,7 @@ op83:
 	VPSRLQ $0x3f, Z7, Z7
 	JMP    next
 
-op84:
+op78:
 	// numberOfWord
 	VCVTQQ2PD Z0, Z0
 	VCVTQQ2PD Z1, Z1
@@ -7933,7 +6955,7 @@ op84:
 	VCVTQQ2PD Z7, Z7
 	JMP       next
 
-op85:
+op79:
 	// floatOfWord
 	VBROADCASTSD numbersAVX512<>+32(SB), Z8
 	VCVTQQ2PS    Z0, Y0
@@ -7954,7 +6976,7 @@ op85:
 	VCVTPS2PD    Y7, Z7
 	JMP          next
 
-op86:
+op80:
 	// wordOfNumber
 	VBROADCASTSD numbersAVX512<>+48(SB), Z8
 	VBROADCASTSD numbersAVX512<>+56(SB), Z9
@@ -8058,7 +7080,7 @@ words2:
 	VCVTTPD2QQ Z7, Z7
 	JMP        next
 
-op87:
+op81:
 	// floorDivWords
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8117,7 +7139,7 @@ lanes3:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op88:
+op82:
 	// modWords
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8177,7 +7199,7 @@ lanes4:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op89:
+op83:
 	// ceilDivWords
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8236,7 +7258,7 @@ lanes5:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op90:
+op84:
 	// exp
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8300,7 +7322,7 @@ lanes6:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op91:
+op85:
 	// expm1
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8381,7 +7403,7 @@ lanes7:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op92:
+op86:
 	// tanh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8481,7 +7503,7 @@ lanes8:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op93:
+op87:
 	// sinh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8589,7 +7611,7 @@ lanes9:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op94:
+op88:
 	// cosh
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8679,7 +7701,7 @@ lanes10:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op95:
+op89:
 	// sigmoid
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8762,7 +7784,7 @@ lanes11:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op96:
+op90:
 	// log
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8842,7 +7864,7 @@ lanes12:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op97:
+op91:
 	// log2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -8925,7 +7947,7 @@ lanes13:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op98:
+op92:
 	// log10
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9010,7 +8032,7 @@ lanes14:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op99:
+op93:
 	// log1p
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9104,7 +8126,7 @@ lanes15:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op100:
+op94:
 	// sin
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9369,7 +8391,7 @@ end17:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op101:
+op95:
 	// cos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9631,7 +8653,7 @@ end19:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op102:
+op96:
 	// tan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -9911,7 +8933,7 @@ end21:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op103:
+op97:
 	// asin
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10000,7 +9022,7 @@ lanes22:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op104:
+op98:
 	// acos
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10093,7 +9115,7 @@ lanes23:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op105:
+op99:
 	// atan
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10180,7 +9202,7 @@ lanes24:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op106:
+op100:
 	// cbrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10278,7 +9300,7 @@ lanes25:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op107:
+op101:
 	// rsqrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10368,7 +9390,7 @@ end27:
 	VMOVUPD 448(DX), Z7
 	JMP     next
 
-op108:
+op102:
 	// pow
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10665,7 +9687,7 @@ end32:
 	VMOVUPD 448(DX), Z7
 	JMP     next
 
-op109:
+op103:
 	// atan2
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10802,7 +9824,7 @@ lanes36:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op110:
+op104:
 	// floorDiv
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10852,7 +9874,7 @@ lanes37:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op111:
+op105:
 	// mod
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10945,7 +9967,7 @@ end39:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op112:
+op106:
 	// exp32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -10997,7 +10019,7 @@ lanes41:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op113:
+op107:
 	// expm132
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11051,7 +10073,7 @@ lanes42:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op114:
+op108:
 	// tanh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11108,7 +10130,7 @@ lanes43:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op115:
+op109:
 	// sinh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11166,7 +10188,7 @@ lanes44:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op116:
+op110:
 	// cosh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11222,7 +10244,7 @@ lanes45:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op117:
+op111:
 	// sigmoid32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11276,7 +10298,7 @@ lanes46:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op118:
+op112:
 	// log32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11337,7 +10359,7 @@ lanes47:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op119:
+op113:
 	// log232
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11399,7 +10421,7 @@ lanes48:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op120:
+op114:
 	// log1032
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11461,7 +10483,7 @@ lanes49:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op121:
+op115:
 	// log1p32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11528,7 +10550,7 @@ lanes50:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op122:
+op116:
 	// sin32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11749,7 +10771,7 @@ end52:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op123:
+op117:
 	// cos32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -11971,7 +10993,7 @@ end54:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op124:
+op118:
 	// tan32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12194,7 +11216,7 @@ end56:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op125:
+op119:
 	// asin32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12253,7 +11275,7 @@ lanes57:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op126:
+op120:
 	// acos32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12317,7 +11339,7 @@ lanes58:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op127:
+op121:
 	// atan32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12381,7 +11403,7 @@ lanes59:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op128:
+op122:
 	// cbrt32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12436,7 +11458,7 @@ lanes60:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op129:
+op123:
 	// pow32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12653,7 +11675,7 @@ end65:
 	VMOVUPD 448(DX), Z7
 	JMP     next
 
-op130:
+op124:
 	// atan232
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -12893,176 +11915,174 @@ way1from34:
 	JEQ  op34
 
 others:
-	CMPQ R9, $0x41
-	JGE  from65
-	CMPQ R9, $0x20
-	JGE  from32
-	CMPQ R9, $0x10
-	JGE  from16
-	CMPQ R9, $0x08
-	JGE  from8
-	CMPQ R9, $0x04
-	JGE  from4
-	CMPQ R9, $0x02
-	JGE  from2
+	CMPQ R9, $0x3e
+	JGE  from62
+	CMPQ R9, $0x1f
+	JGE  from31
+	CMPQ R9, $0x0f
+	JGE  from15
+	CMPQ R9, $0x07
+	JGE  from7
+	CMPQ R9, $0x03
+	JGE  from3
 	CMPQ R9, $0x01
 	JGE  from1
 	JMP  op0
 
 from1:
-	JMP op1
+	CMPQ R9, $0x02
+	JGE  from2
+	JMP  op1
 
 from2:
-	CMPQ R9, $0x03
-	JGE  from3
-	JMP  op2
+	JMP op2
 
 from3:
-	JMP op3
-
-from4:
-	CMPQ R9, $0x06
-	JGE  from6
 	CMPQ R9, $0x05
 	JGE  from5
-	JMP  op4
+	CMPQ R9, $0x04
+	JGE  from4
+	JMP  op3
+
+from4:
+	JMP op4
 
 from5:
-	JMP op5
+	CMPQ R9, $0x06
+	JGE  from6
+	JMP  op5
 
 from6:
-	CMPQ R9, $0x07
-	JGE  from7
-	JMP  op6
+	JMP op6
 
 from7:
-	JMP op7
-
-from8:
-	CMPQ R9, $0x0c
-	JGE  from12
-	CMPQ R9, $0x0a
-	JGE  from10
-	CMPQ R9, $0x09
-	JGE  from9
-	JMP  op8
-
-from9:
-	JMP op9
-
-from10:
 	CMPQ R9, $0x0b
 	JGE  from11
-	JMP  op10
+	CMPQ R9, $0x09
+	JGE  from9
+	CMPQ R9, $0x08
+	JGE  from8
+	JMP  op7
+
+from8:
+	JMP op8
+
+from9:
+	CMPQ R9, $0x0a
+	JGE  from10
+	JMP  op9
+
+from10:
+	JMP op10
 
 from11:
-	JMP op11
-
-from12:
-	CMPQ R9, $0x0e
-	JGE  from14
 	CMPQ R9, $0x0d
 	JGE  from13
-	JMP  op12
+	CMPQ R9, $0x0c
+	JGE  from12
+	JMP  op11
+
+from12:
+	JMP op12
 
 from13:
-	JMP op13
+	CMPQ R9, $0x0e
+	JGE  from14
+	JMP  op13
 
 from14:
-	CMPQ R9, $0x0f
-	JGE  from15
-	JMP  op14
+	JMP op14
 
 from15:
-	JMP op15
-
-from16:
-	CMPQ R9, $0x18
-	JGE  from24
-	CMPQ R9, $0x14
-	JGE  from20
-	CMPQ R9, $0x12
-	JGE  from18
-	CMPQ R9, $0x11
-	JGE  from17
-	JMP  op16
-
-from17:
-	JMP op17
-
-from18:
-	CMPQ R9, $0x13
-	JGE  from19
-	JMP  op18
-
-from19:
-	JMP op19
-
-from20:
-	CMPQ R9, $0x16
-	JGE  from22
-	CMPQ R9, $0x15
-	JGE  from21
-	JMP  op20
-
-from21:
-	JMP op21
-
-from22:
 	CMPQ R9, $0x17
 	JGE  from23
-	JMP  op22
+	CMPQ R9, $0x13
+	JGE  from19
+	CMPQ R9, $0x11
+	JGE  from17
+	CMPQ R9, $0x10
+	JGE  from16
+	JMP  op15
+
+from16:
+	JMP op16
+
+from17:
+	CMPQ R9, $0x12
+	JGE  from18
+	JMP  op17
+
+from18:
+	JMP op18
+
+from19:
+	CMPQ R9, $0x15
+	JGE  from21
+	CMPQ R9, $0x14
+	JGE  from20
+	JMP  op19
+
+from20:
+	JMP op20
+
+from21:
+	CMPQ R9, $0x16
+	JGE  from22
+	JMP  op21
+
+from22:
+	JMP op22
 
 from23:
-	JMP op23
-
-from24:
-	CMPQ R9, $0x1c
-	JGE  from28
-	CMPQ R9, $0x1a
-	JGE  from26
-	CMPQ R9, $0x19
-	JGE  from25
-	JMP  op24
-
-from25:
-	JMP op25
-
-from26:
 	CMPQ R9, $0x1b
 	JGE  from27
-	JMP  op26
+	CMPQ R9, $0x19
+	JGE  from25
+	CMPQ R9, $0x18
+	JGE  from24
+	JMP  op23
+
+from24:
+	JMP op24
+
+from25:
+	CMPQ R9, $0x1a
+	JGE  from26
+	JMP  op25
+
+from26:
+	JMP op26
 
 from27:
-	JMP op27
-
-from28:
-	CMPQ R9, $0x1e
-	JGE  from30
 	CMPQ R9, $0x1d
 	JGE  from29
-	JMP  op28
+	CMPQ R9, $0x1c
+	JGE  from28
+	JMP  op27
+
+from28:
+	JMP op28
 
 from29:
-	JMP op29
+	CMPQ R9, $0x1e
+	JGE  from30
+	JMP  op29
 
 from30:
-	CMPQ R9, $0x1f
-	JGE  from31
-	JMP  op30
+	JMP op30
 
 from31:
-	JMP op31
-
-from32:
-	CMPQ R9, $0x30
-	JGE  from48
-	CMPQ R9, $0x28
-	JGE  from40
-	CMPQ R9, $0x24
-	JGE  from36
+	CMPQ R9, $0x2e
+	JGE  from46
+	CMPQ R9, $0x26
+	JGE  from38
 	CMPQ R9, $0x22
 	JGE  from34
+	CMPQ R9, $0x20
+	JGE  from32
+	JMP  op31
+
+from32:
 	CMPQ R9, $0x21
 	JGE  from33
 	JMP  op32
@@ -13071,6 +12091,8 @@ from33:
 	JMP op33
 
 from34:
+	CMPQ R9, $0x24
+	JGE  from36
 	CMPQ R9, $0x23
 	JGE  from35
 	JMP  op34
@@ -13079,8 +12101,6 @@ from35:
 	JMP op35
 
 from36:
-	CMPQ R9, $0x26
-	JGE  from38
 	CMPQ R9, $0x25
 	JGE  from37
 	JMP  op36
@@ -13089,6 +12109,10 @@ from37:
 	JMP op37
 
 from38:
+	CMPQ R9, $0x2a
+	JGE  from42
+	CMPQ R9, $0x28
+	JGE  from40
 	CMPQ R9, $0x27
 	JGE  from39
 	JMP  op38
@@ -13097,10 +12121,6 @@ from39:
 	JMP op39
 
 from40:
-	CMPQ R9, $0x2c
-	JGE  from44
-	CMPQ R9, $0x2a
-	JGE  from42
 	CMPQ R9, $0x29
 	JGE  from41
 	JMP  op40
@@ -13109,6 +12129,8 @@ from41:
 	JMP op41
 
 from42:
+	CMPQ R9, $0x2c
+	JGE  from44
 	CMPQ R9, $0x2b
 	JGE  from43
 	JMP  op42
@@ -13117,8 +12139,6 @@ from43:
 	JMP op43
 
 from44:
-	CMPQ R9, $0x2e
-	JGE  from46
 	CMPQ R9, $0x2d
 	JGE  from45
 	JMP  op44
@@ -13127,6 +12147,12 @@ from45:
 	JMP op45
 
 from46:
+	CMPQ R9, $0x36
+	JGE  from54
+	CMPQ R9, $0x32
+	JGE  from50
+	CMPQ R9, $0x30
+	JGE  from48
 	CMPQ R9, $0x2f
 	JGE  from47
 	JMP  op46
@@ -13135,12 +12161,6 @@ from47:
 	JMP op47
 
 from48:
-	CMPQ R9, $0x38
-	JGE  from56
-	CMPQ R9, $0x34
-	JGE  from52
-	CMPQ R9, $0x32
-	JGE  from50
 	CMPQ R9, $0x31
 	JGE  from49
 	JMP  op48
@@ -13149,6 +12169,8 @@ from49:
 	JMP op49
 
 from50:
+	CMPQ R9, $0x34
+	JGE  from52
 	CMPQ R9, $0x33
 	JGE  from51
 	JMP  op50
@@ -13157,8 +12179,6 @@ from51:
 	JMP op51
 
 from52:
-	CMPQ R9, $0x36
-	JGE  from54
 	CMPQ R9, $0x35
 	JGE  from53
 	JMP  op52
@@ -13167,6 +12187,10 @@ from53:
 	JMP op53
 
 from54:
+	CMPQ R9, $0x3a
+	JGE  from58
+	CMPQ R9, $0x38
+	JGE  from56
 	CMPQ R9, $0x37
 	JGE  from55
 	JMP  op54
@@ -13175,10 +12199,6 @@ from55:
 	JMP op55
 
 from56:
-	CMPQ R9, $0x3c
-	JGE  from60
-	CMPQ R9, $0x3a
-	JGE  from58
 	CMPQ R9, $0x39
 	JGE  from57
 	JMP  op56
@@ -13187,6 +12207,8 @@ from57:
 	JMP op57
 
 from58:
+	CMPQ R9, $0x3c
+	JGE  from60
 	CMPQ R9, $0x3b
 	JGE  from59
 	JMP  op58
@@ -13195,8 +12217,6 @@ from59:
 	JMP op59
 
 from60:
-	CMPQ R9, $0x3e
-	JGE  from62
 	CMPQ R9, $0x3d
 	JGE  from61
 	JMP  op60
@@ -13205,6 +12225,14 @@ from61:
 	JMP op61
 
 from62:
+	CMPQ R9, $0x5d
+	JGE  from93
+	CMPQ R9, $0x4d
+	JGE  from77
+	CMPQ R9, $0x45
+	JGE  from69
+	CMPQ R9, $0x41
+	JGE  from65
 	CMPQ R9, $0x3f
 	JGE  from63
 	JMP  op62
@@ -13218,14 +12246,6 @@ from64:
 	JMP op64
 
 from65:
-	CMPQ R9, $0x62
-	JGE  from98
-	CMPQ R9, $0x51
-	JGE  from81
-	CMPQ R9, $0x49
-	JGE  from73
-	CMPQ R9, $0x45
-	JGE  from69
 	CMPQ R9, $0x43
 	JGE  from67
 	CMPQ R9, $0x42
@@ -13244,6 +12264,8 @@ from68:
 	JMP op68
 
 from69:
+	CMPQ R9, $0x49
+	JGE  from73
 	CMPQ R9, $0x47
 	JGE  from71
 	CMPQ R9, $0x46
@@ -13262,8 +12284,6 @@ from72:
 	JMP op72
 
 from73:
-	CMPQ R9, $0x4d
-	JGE  from77
 	CMPQ R9, $0x4b
 	JGE  from75
 	CMPQ R9, $0x4a
@@ -13282,6 +12302,10 @@ from76:
 	JMP op76
 
 from77:
+	CMPQ R9, $0x55
+	JGE  from85
+	CMPQ R9, $0x51
+	JGE  from81
 	CMPQ R9, $0x4f
 	JGE  from79
 	CMPQ R9, $0x4e
@@ -13300,10 +12324,6 @@ from80:
 	JMP op80
 
 from81:
-	CMPQ R9, $0x59
-	JGE  from89
-	CMPQ R9, $0x55
-	JGE  from85
 	CMPQ R9, $0x53
 	JGE  from83
 	CMPQ R9, $0x52
@@ -13322,6 +12342,8 @@ from84:
 	JMP op84
 
 from85:
+	CMPQ R9, $0x59
+	JGE  from89
 	CMPQ R9, $0x57
 	JGE  from87
 	CMPQ R9, $0x56
@@ -13340,8 +12362,6 @@ from88:
 	JMP op88
 
 from89:
-	CMPQ R9, $0x5d
-	JGE  from93
 	CMPQ R9, $0x5b
 	JGE  from91
 	CMPQ R9, $0x5a
@@ -13360,6 +12380,12 @@ from92:
 	JMP op92
 
 from93:
+	CMPQ R9, $0x6d
+	JGE  from109
+	CMPQ R9, $0x65
+	JGE  from101
+	CMPQ R9, $0x61
+	JGE  from97
 	CMPQ R9, $0x5f
 	JGE  from95
 	CMPQ R9, $0x5e
@@ -13375,175 +12401,141 @@ from95:
 	JMP  op95
 
 from96:
-	CMPQ R9, $0x61
-	JGE  from97
-	JMP  op96
+	JMP op96
 
 from97:
-	JMP op97
-
-from98:
-	CMPQ R9, $0x72
-	JGE  from114
-	CMPQ R9, $0x6a
-	JGE  from106
-	CMPQ R9, $0x66
-	JGE  from102
-	CMPQ R9, $0x64
-	JGE  from100
 	CMPQ R9, $0x63
 	JGE  from99
-	JMP  op98
+	CMPQ R9, $0x62
+	JGE  from98
+	JMP  op97
+
+from98:
+	JMP op98
 
 from99:
-	JMP op99
+	CMPQ R9, $0x64
+	JGE  from100
+	JMP  op99
 
 from100:
-	CMPQ R9, $0x65
-	JGE  from101
-	JMP  op100
+	JMP op100
 
 from101:
-	JMP op101
-
-from102:
-	CMPQ R9, $0x68
-	JGE  from104
-	CMPQ R9, $0x67
-	JGE  from103
-	JMP  op102
-
-from103:
-	JMP op103
-
-from104:
 	CMPQ R9, $0x69
 	JGE  from105
-	JMP  op104
+	CMPQ R9, $0x67
+	JGE  from103
+	CMPQ R9, $0x66
+	JGE  from102
+	JMP  op101
+
+from102:
+	JMP op102
+
+from103:
+	CMPQ R9, $0x68
+	JGE  from104
+	JMP  op103
+
+from104:
+	JMP op104
 
 from105:
-	JMP op105
-
-from106:
-	CMPQ R9, $0x6e
-	JGE  from110
-	CMPQ R9, $0x6c
-	JGE  from108
 	CMPQ R9, $0x6b
 	JGE  from107
-	JMP  op106
+	CMPQ R9, $0x6a
+	JGE  from106
+	JMP  op105
+
+from106:
+	JMP op106
 
 from107:
-	JMP op107
+	CMPQ R9, $0x6c
+	JGE  from108
+	JMP  op107
 
 from108:
-	CMPQ R9, $0x6d
-	JGE  from109
-	JMP  op108
+	JMP op108
 
 from109:
-	JMP op109
-
-from110:
-	CMPQ R9, $0x70
-	JGE  from112
-	CMPQ R9, $0x6f
-	JGE  from111
-	JMP  op110
-
-from111:
-	JMP op111
-
-from112:
-	CMPQ R9, $0x71
-	JGE  from113
-	JMP  op112
-
-from113:
-	JMP op113
-
-from114:
-	CMPQ R9, $0x7a
-	JGE  from122
-	CMPQ R9, $0x76
-	JGE  from118
-	CMPQ R9, $0x74
-	JGE  from116
-	CMPQ R9, $0x73
-	JGE  from115
-	JMP  op114
-
-from115:
-	JMP op115
-
-from116:
 	CMPQ R9, $0x75
 	JGE  from117
-	JMP  op116
+	CMPQ R9, $0x71
+	JGE  from113
+	CMPQ R9, $0x6f
+	JGE  from111
+	CMPQ R9, $0x6e
+	JGE  from110
+	JMP  op109
+
+from110:
+	JMP op110
+
+from111:
+	CMPQ R9, $0x70
+	JGE  from112
+	JMP  op111
+
+from112:
+	JMP op112
+
+from113:
+	CMPQ R9, $0x73
+	JGE  from115
+	CMPQ R9, $0x72
+	JGE  from114
+	JMP  op113
+
+from114:
+	JMP op114
+
+from115:
+	CMPQ R9, $0x74
+	JGE  from116
+	JMP  op115
+
+from116:
+	JMP op116
 
 from117:
-	JMP op117
-
-from118:
-	CMPQ R9, $0x78
-	JGE  from120
-	CMPQ R9, $0x77
-	JGE  from119
-	JMP  op118
-
-from119:
-	JMP op119
-
-from120:
 	CMPQ R9, $0x79
 	JGE  from121
-	JMP  op120
+	CMPQ R9, $0x77
+	JGE  from119
+	CMPQ R9, $0x76
+	JGE  from118
+	JMP  op117
+
+from118:
+	JMP op118
+
+from119:
+	CMPQ R9, $0x78
+	JGE  from120
+	JMP  op119
+
+from120:
+	JMP op120
 
 from121:
-	JMP op121
-
-from122:
-	CMPQ R9, $0x7e
-	JGE  from126
-	CMPQ R9, $0x7c
-	JGE  from124
 	CMPQ R9, $0x7b
 	JGE  from123
-	JMP  op122
+	CMPQ R9, $0x7a
+	JGE  from122
+	JMP  op121
+
+from122:
+	JMP op122
 
 from123:
-	JMP op123
+	CMPQ R9, $0x7c
+	JGE  from124
+	JMP  op123
 
 from124:
-	CMPQ R9, $0x7d
-	JGE  from125
-	JMP  op124
-
-from125:
-	JMP op125
-
-from126:
-	CMPQ R9, $0x80
-	JGE  from128
-	CMPQ R9, $0x7f
-	JGE  from127
-	JMP  op126
-
-from127:
-	JMP op127
-
-from128:
-	CMPQ R9, $0x81
-	JGE  from129
-	JMP  op128
-
-from129:
-	CMPQ R9, $0x82
-	JGE  from130
-	JMP  op129
-
-from130:
-	JMP op130
+	JMP op124
 	PCALIGN $0x40
 
 op1:
@@ -16308,7 +15300,6 @@ op57:
 
 op58:
 	JMP next
-	PCALIGN $0x40
 
 op59:
 	JMP next
@@ -16437,24 +15428,6 @@ op100:
 	JMP next
 
 op101:
-	JMP next
-
-op102:
-	JMP next
-
-op103:
-	JMP next
-
-op104:
-	JMP next
-
-op105:
-	JMP next
-
-op106:
-	JMP next
-
-op107:
 	// rsqrt
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16545,13 +15518,13 @@ end69:
 	VMOVUPD   448(DX), Z7
 	JMP       next
 
-op108:
+op102:
 	JMP next
 
-op109:
+op103:
 	JMP next
 
-op110:
+op104:
 	// floorDiv
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16606,7 +15579,7 @@ lanes70:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op111:
+op105:
 	// mod
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16704,7 +15677,7 @@ end72:
 	VMOVUPD      448(DX), Z7
 	JMP          next
 
-op112:
+op106:
 	// exp32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16757,7 +15730,7 @@ lanes74:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op113:
+op107:
 	// expm132
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16812,7 +15785,7 @@ lanes75:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op114:
+op108:
 	// tanh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16870,7 +15843,7 @@ lanes76:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op115:
+op109:
 	// sinh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16929,7 +15902,7 @@ lanes77:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op116:
+op110:
 	// cosh32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -16986,7 +15959,7 @@ lanes78:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op117:
+op111:
 	// sigmoid32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17041,7 +16014,7 @@ lanes79:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op118:
+op112:
 	// log32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17103,7 +16076,7 @@ lanes80:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op119:
+op113:
 	// log232
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17166,7 +16139,7 @@ lanes81:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op120:
+op114:
 	// log1032
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17229,7 +16202,7 @@ lanes82:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op121:
+op115:
 	// log1p32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17297,7 +16270,7 @@ lanes83:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op122:
+op116:
 	// sin32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17519,7 +16492,7 @@ end85:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op123:
+op117:
 	// cos32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17742,7 +16715,7 @@ end87:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op124:
+op118:
 	// tan32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -17966,7 +16939,7 @@ end89:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op125:
+op119:
 	// asin32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -18026,7 +16999,7 @@ lanes90:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op126:
+op120:
 	// acos32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -18091,7 +17064,7 @@ lanes91:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op127:
+op121:
 	// atan32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -18156,7 +17129,7 @@ lanes92:
 	VMOVUPD          448(DX), Z7
 	JMP              next
 
-op128:
+op122:
 	// cbrt32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -18212,7 +17185,7 @@ lanes93:
 	VMOVUPD           448(DX), Z7
 	JMP               next
 
-op129:
+op123:
 	// pow32
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -18434,7 +17407,7 @@ end98:
 	VMOVUPD   448(DX), Z7
 	JMP       next
 
-op130:
+op124:
 	// atan232
 	VMOVUPD Z0, (DX)
 	VMOVUPD Z1, 64(DX)
@@ -21262,3204 +20235,6 @@ op0:
 test:
 	CMPQ DI, CX
 	JLT  block
-	VZEROUPPER
-	RET
-
-// func chainNearAVX512(code *uint64, bytes int, state *float64)
-// Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·chainNearAVX512(SB), $0-24
-	MOVQ    code+0(FP), AX
-	MOVQ    bytes+8(FP), CX
-	MOVQ    state+16(FP), DX
-	VXORPD  Z0, Z0, Z0
-	VXORPD  Z1, Z1, Z1
-	VXORPD  Z2, Z2, Z2
-	VXORPD  Z3, Z3, Z3
-	VXORPD  Z4, Z4, Z4
-	VXORPD  Z5, Z5, Z5
-	VXORPD  Z6, Z6, Z6
-	VXORPD  Z7, Z7, Z7
-	VMOVUPD (DX), Z8
-	VMOVUPD 64(DX), Z9
-	VMOVUPD 128(DX), Z10
-	VMOVUPD 192(DX), Z11
-	VMOVUPD 256(DX), Z12
-	VMOVUPD 320(DX), Z13
-	VMOVUPD 384(DX), Z14
-	VMOVUPD 448(DX), Z15
-	VMOVUPD 576(DX), Z16
-	VMOVUPD 640(DX), Z17
-	VMOVUPD 704(DX), Z18
-	VMOVUPD 768(DX), Z19
-	VMOVUPD 832(DX), Z20
-	VMOVUPD 896(DX), Z21
-	VMOVUPD 960(DX), Z22
-	VMOVUPD 1024(DX), Z23
-	VMOVUPD 512(DX), Z24
-	VMOVUPD 1088(DX), Z25
-	XORQ    BX, BX
-	XORQ    SI, SI
-	XORQ    SI, SI
-	JMP     test
-
-round:
-	MOVQ AX, DI
-
-next:
-	MOVQ 16(DI), R8
-	ANDQ SI, R8
-	ADDQ 8(DI), R8
-	MOVQ (DI), R9
-	ADDQ $0x18, DI
-	CMPQ R9, $0x18
-	JGE  way1from24
-	CMPQ R9, $0x07
-	JGE  way1from7
-	CMPQ R9, $0x03
-	JGE  way1from3
-	CMPQ R9, $0x02
-	JGE  way1from2
-	CMPQ R9, $0x01
-	JEQ  op1
-	JMP  others
-
-way1from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way1from3:
-	CMPQ R9, $0x04
-	JGE  way1from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way1from4:
-	CMPQ R9, $0x05
-	JGE  way1from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way1from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way1from7:
-	CMPQ R9, $0x15
-	JGE  way1from21
-	CMPQ R9, $0x0a
-	JGE  way1from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way1from10:
-	CMPQ R9, $0x14
-	JGE  way1from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way1from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way1from21:
-	CMPQ R9, $0x16
-	JGE  way1from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way1from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way1from24:
-	CMPQ R9, $0x1f
-	JGE  way1from31
-	CMPQ R9, $0x1d
-	JGE  way1from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way1from29:
-	CMPQ R9, $0x1e
-	JGE  way1from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way1from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way1from31:
-	CMPQ R9, $0x3b
-	JGE  way1from59
-	CMPQ R9, $0x22
-	JGE  way1from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way1from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way1from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-
-others:
-	CMPQ R9, $0x1f
-	JGE  from31
-	CMPQ R9, $0x0f
-	JGE  from15
-	CMPQ R9, $0x07
-	JGE  from7
-	CMPQ R9, $0x03
-	JGE  from3
-	CMPQ R9, $0x01
-	JGE  from1
-	JMP  op0
-
-from1:
-	CMPQ R9, $0x02
-	JGE  from2
-	JMP  op1
-
-from2:
-	JMP op2
-
-from3:
-	CMPQ R9, $0x05
-	JGE  from5
-	CMPQ R9, $0x04
-	JGE  from4
-	JMP  op3
-
-from4:
-	JMP op4
-
-from5:
-	CMPQ R9, $0x06
-	JGE  from6
-	JMP  op5
-
-from6:
-	JMP op6
-
-from7:
-	CMPQ R9, $0x0b
-	JGE  from11
-	CMPQ R9, $0x09
-	JGE  from9
-	CMPQ R9, $0x08
-	JGE  from8
-	JMP  op7
-
-from8:
-	JMP op8
-
-from9:
-	CMPQ R9, $0x0a
-	JGE  from10
-	JMP  op9
-
-from10:
-	JMP op10
-
-from11:
-	CMPQ R9, $0x0d
-	JGE  from13
-	CMPQ R9, $0x0c
-	JGE  from12
-	JMP  op11
-
-from12:
-	JMP op12
-
-from13:
-	CMPQ R9, $0x0e
-	JGE  from14
-	JMP  op13
-
-from14:
-	JMP op14
-
-from15:
-	CMPQ R9, $0x17
-	JGE  from23
-	CMPQ R9, $0x13
-	JGE  from19
-	CMPQ R9, $0x11
-	JGE  from17
-	CMPQ R9, $0x10
-	JGE  from16
-	JMP  op15
-
-from16:
-	JMP op16
-
-from17:
-	CMPQ R9, $0x12
-	JGE  from18
-	JMP  op17
-
-from18:
-	JMP op18
-
-from19:
-	CMPQ R9, $0x15
-	JGE  from21
-	CMPQ R9, $0x14
-	JGE  from20
-	JMP  op19
-
-from20:
-	JMP op20
-
-from21:
-	CMPQ R9, $0x16
-	JGE  from22
-	JMP  op21
-
-from22:
-	JMP op22
-
-from23:
-	CMPQ R9, $0x1b
-	JGE  from27
-	CMPQ R9, $0x19
-	JGE  from25
-	CMPQ R9, $0x18
-	JGE  from24
-	JMP  op23
-
-from24:
-	JMP op24
-
-from25:
-	CMPQ R9, $0x1a
-	JGE  from26
-	JMP  op25
-
-from26:
-	JMP op26
-
-from27:
-	CMPQ R9, $0x1d
-	JGE  from29
-	CMPQ R9, $0x1c
-	JGE  from28
-	JMP  op27
-
-from28:
-	JMP op28
-
-from29:
-	CMPQ R9, $0x1e
-	JGE  from30
-	JMP  op29
-
-from30:
-	JMP op30
-
-from31:
-	CMPQ R9, $0x2f
-	JGE  from47
-	CMPQ R9, $0x27
-	JGE  from39
-	CMPQ R9, $0x23
-	JGE  from35
-	CMPQ R9, $0x21
-	JGE  from33
-	CMPQ R9, $0x20
-	JGE  from32
-	JMP  op31
-
-from32:
-	JMP op32
-
-from33:
-	CMPQ R9, $0x22
-	JGE  from34
-	JMP  op33
-
-from34:
-	JMP op34
-
-from35:
-	CMPQ R9, $0x25
-	JGE  from37
-	CMPQ R9, $0x24
-	JGE  from36
-	JMP  op35
-
-from36:
-	JMP op36
-
-from37:
-	CMPQ R9, $0x26
-	JGE  from38
-	JMP  op37
-
-from38:
-	JMP op38
-
-from39:
-	CMPQ R9, $0x2b
-	JGE  from43
-	CMPQ R9, $0x29
-	JGE  from41
-	CMPQ R9, $0x28
-	JGE  from40
-	JMP  op39
-
-from40:
-	JMP op40
-
-from41:
-	CMPQ R9, $0x2a
-	JGE  from42
-	JMP  op41
-
-from42:
-	JMP op42
-
-from43:
-	CMPQ R9, $0x2d
-	JGE  from45
-	CMPQ R9, $0x2c
-	JGE  from44
-	JMP  op43
-
-from44:
-	JMP op44
-
-from45:
-	CMPQ R9, $0x2e
-	JGE  from46
-	JMP  op45
-
-from46:
-	JMP op46
-
-from47:
-	CMPQ R9, $0x37
-	JGE  from55
-	CMPQ R9, $0x33
-	JGE  from51
-	CMPQ R9, $0x31
-	JGE  from49
-	CMPQ R9, $0x30
-	JGE  from48
-	JMP  op47
-
-from48:
-	JMP op48
-
-from49:
-	CMPQ R9, $0x32
-	JGE  from50
-	JMP  op49
-
-from50:
-	JMP op50
-
-from51:
-	CMPQ R9, $0x35
-	JGE  from53
-	CMPQ R9, $0x34
-	JGE  from52
-	JMP  op51
-
-from52:
-	JMP op52
-
-from53:
-	CMPQ R9, $0x36
-	JGE  from54
-	JMP  op53
-
-from54:
-	JMP op54
-
-from55:
-	CMPQ R9, $0x3b
-	JGE  from59
-	CMPQ R9, $0x39
-	JGE  from57
-	CMPQ R9, $0x38
-	JGE  from56
-	JMP  op55
-
-from56:
-	JMP op56
-
-from57:
-	CMPQ R9, $0x3a
-	JGE  from58
-	JMP  op57
-
-from58:
-	JMP op58
-
-from59:
-	CMPQ R9, $0x3d
-	JGE  from61
-	CMPQ R9, $0x3c
-	JGE  from60
-	JMP  op59
-
-from60:
-	JMP op60
-
-from61:
-	CMPQ R9, $0x3e
-	JGE  from62
-	JMP  op61
-
-from62:
-	JMP op62
-	PCALIGN $0x40
-
-op1:
-	// load
-	VMOVUPD (R8), Z0
-	VMOVUPD 64(R8), Z1
-	VMOVUPD 128(R8), Z2
-	VMOVUPD 192(R8), Z3
-	VMOVUPD 256(R8), Z4
-	VMOVUPD 320(R8), Z5
-	VMOVUPD 384(R8), Z6
-	VMOVUPD 448(R8), Z7
-	MOVQ    16(DI), R8
-	ANDQ    SI, R8
-	ADDQ    8(DI), R8
-	MOVQ    (DI), R9
-	ADDQ    $0x18, DI
-	CMPQ    R9, $0x18
-	JGE     way2from24
-	CMPQ    R9, $0x07
-	JGE     way2from7
-	CMPQ    R9, $0x03
-	JGE     way2from3
-	CMPQ    R9, $0x02
-	JGE     way2from2
-	CMPQ    R9, $0x01
-	JEQ     op1
-	JMP     others
-
-way2from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way2from3:
-	CMPQ R9, $0x04
-	JGE  way2from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way2from4:
-	CMPQ R9, $0x05
-	JGE  way2from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way2from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way2from7:
-	CMPQ R9, $0x15
-	JGE  way2from21
-	CMPQ R9, $0x0a
-	JGE  way2from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way2from10:
-	CMPQ R9, $0x14
-	JGE  way2from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way2from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way2from21:
-	CMPQ R9, $0x16
-	JGE  way2from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way2from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way2from24:
-	CMPQ R9, $0x1f
-	JGE  way2from31
-	CMPQ R9, $0x1d
-	JGE  way2from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way2from29:
-	CMPQ R9, $0x1e
-	JGE  way2from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way2from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way2from31:
-	CMPQ R9, $0x3b
-	JGE  way2from59
-	CMPQ R9, $0x22
-	JGE  way2from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way2from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way2from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-	PCALIGN $0x40
-
-op2:
-	// store
-	VMOVUPD Z0, (R8)
-	VMOVUPD Z1, 64(R8)
-	VMOVUPD Z2, 128(R8)
-	VMOVUPD Z3, 192(R8)
-	VMOVUPD Z4, 256(R8)
-	VMOVUPD Z5, 320(R8)
-	VMOVUPD Z6, 384(R8)
-	VMOVUPD Z7, 448(R8)
-	MOVQ    16(DI), R8
-	ANDQ    SI, R8
-	ADDQ    8(DI), R8
-	MOVQ    (DI), R9
-	ADDQ    $0x18, DI
-	CMPQ    R9, $0x18
-	JGE     way3from24
-	CMPQ    R9, $0x07
-	JGE     way3from7
-	CMPQ    R9, $0x03
-	JGE     way3from3
-	CMPQ    R9, $0x02
-	JGE     way3from2
-	CMPQ    R9, $0x01
-	JEQ     op1
-	JMP     others
-
-way3from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way3from3:
-	CMPQ R9, $0x04
-	JGE  way3from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way3from4:
-	CMPQ R9, $0x05
-	JGE  way3from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way3from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way3from7:
-	CMPQ R9, $0x15
-	JGE  way3from21
-	CMPQ R9, $0x0a
-	JGE  way3from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way3from10:
-	CMPQ R9, $0x14
-	JGE  way3from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way3from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way3from21:
-	CMPQ R9, $0x16
-	JGE  way3from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way3from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way3from24:
-	CMPQ R9, $0x1f
-	JGE  way3from31
-	CMPQ R9, $0x1d
-	JGE  way3from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way3from29:
-	CMPQ R9, $0x1e
-	JGE  way3from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way3from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way3from31:
-	CMPQ R9, $0x3b
-	JGE  way3from59
-	CMPQ R9, $0x22
-	JGE  way3from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way3from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way3from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-	PCALIGN $0x40
-
-op3:
-	// stream
-	VMOVNTPD Z0, (R8)
-	VMOVNTPD Z1, 64(R8)
-	VMOVNTPD Z2, 128(R8)
-	VMOVNTPD Z3, 192(R8)
-	VMOVNTPD Z4, 256(R8)
-	VMOVNTPD Z5, 320(R8)
-	VMOVNTPD Z6, 384(R8)
-	VMOVNTPD Z7, 448(R8)
-	MOVQ     16(DI), R8
-	ANDQ     SI, R8
-	ADDQ     8(DI), R8
-	MOVQ     (DI), R9
-	ADDQ     $0x18, DI
-	CMPQ     R9, $0x18
-	JGE      way4from24
-	CMPQ     R9, $0x07
-	JGE      way4from7
-	CMPQ     R9, $0x03
-	JGE      way4from3
-	CMPQ     R9, $0x02
-	JGE      way4from2
-	CMPQ     R9, $0x01
-	JEQ      op1
-	JMP      others
-
-way4from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way4from3:
-	CMPQ R9, $0x04
-	JGE  way4from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way4from4:
-	CMPQ R9, $0x05
-	JGE  way4from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way4from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way4from7:
-	CMPQ R9, $0x15
-	JGE  way4from21
-	CMPQ R9, $0x0a
-	JGE  way4from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way4from10:
-	CMPQ R9, $0x14
-	JGE  way4from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way4from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way4from21:
-	CMPQ R9, $0x16
-	JGE  way4from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way4from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way4from24:
-	CMPQ R9, $0x1f
-	JGE  way4from31
-	CMPQ R9, $0x1d
-	JGE  way4from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way4from29:
-	CMPQ R9, $0x1e
-	JGE  way4from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way4from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way4from31:
-	CMPQ R9, $0x3b
-	JGE  way4from59
-	CMPQ R9, $0x22
-	JGE  way4from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way4from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way4from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-	PCALIGN $0x40
-
-op4:
-	// add
-	VADDPD (R8), Z0, Z0
-	VADDPD 64(R8), Z1, Z1
-	VADDPD 128(R8), Z2, Z2
-	VADDPD 192(R8), Z3, Z3
-	VADDPD 256(R8), Z4, Z4
-	VADDPD 320(R8), Z5, Z5
-	VADDPD 384(R8), Z6, Z6
-	VADDPD 448(R8), Z7, Z7
-	MOVQ   16(DI), R8
-	ANDQ   SI, R8
-	ADDQ   8(DI), R8
-	MOVQ   (DI), R9
-	ADDQ   $0x18, DI
-	CMPQ   R9, $0x18
-	JGE    way5from24
-	CMPQ   R9, $0x07
-	JGE    way5from7
-	CMPQ   R9, $0x03
-	JGE    way5from3
-	CMPQ   R9, $0x02
-	JGE    way5from2
-	CMPQ   R9, $0x01
-	JEQ    op1
-	JMP    others
-
-way5from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way5from3:
-	CMPQ R9, $0x04
-	JGE  way5from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way5from4:
-	CMPQ R9, $0x05
-	JGE  way5from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way5from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way5from7:
-	CMPQ R9, $0x15
-	JGE  way5from21
-	CMPQ R9, $0x0a
-	JGE  way5from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way5from10:
-	CMPQ R9, $0x14
-	JGE  way5from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way5from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way5from21:
-	CMPQ R9, $0x16
-	JGE  way5from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way5from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way5from24:
-	CMPQ R9, $0x1f
-	JGE  way5from31
-	CMPQ R9, $0x1d
-	JGE  way5from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way5from29:
-	CMPQ R9, $0x1e
-	JGE  way5from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way5from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way5from31:
-	CMPQ R9, $0x3b
-	JGE  way5from59
-	CMPQ R9, $0x22
-	JGE  way5from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way5from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way5from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-	PCALIGN $0x40
-
-op5:
-	// sub
-	VSUBPD (R8), Z0, Z0
-	VSUBPD 64(R8), Z1, Z1
-	VSUBPD 128(R8), Z2, Z2
-	VSUBPD 192(R8), Z3, Z3
-	VSUBPD 256(R8), Z4, Z4
-	VSUBPD 320(R8), Z5, Z5
-	VSUBPD 384(R8), Z6, Z6
-	VSUBPD 448(R8), Z7, Z7
-	MOVQ   16(DI), R8
-	ANDQ   SI, R8
-	ADDQ   8(DI), R8
-	MOVQ   (DI), R9
-	ADDQ   $0x18, DI
-	CMPQ   R9, $0x18
-	JGE    way6from24
-	CMPQ   R9, $0x07
-	JGE    way6from7
-	CMPQ   R9, $0x03
-	JGE    way6from3
-	CMPQ   R9, $0x02
-	JGE    way6from2
-	CMPQ   R9, $0x01
-	JEQ    op1
-	JMP    others
-
-way6from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way6from3:
-	CMPQ R9, $0x04
-	JGE  way6from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way6from4:
-	CMPQ R9, $0x05
-	JGE  way6from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way6from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way6from7:
-	CMPQ R9, $0x15
-	JGE  way6from21
-	CMPQ R9, $0x0a
-	JGE  way6from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way6from10:
-	CMPQ R9, $0x14
-	JGE  way6from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way6from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way6from21:
-	CMPQ R9, $0x16
-	JGE  way6from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way6from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way6from24:
-	CMPQ R9, $0x1f
-	JGE  way6from31
-	CMPQ R9, $0x1d
-	JGE  way6from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way6from29:
-	CMPQ R9, $0x1e
-	JGE  way6from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way6from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way6from31:
-	CMPQ R9, $0x3b
-	JGE  way6from59
-	CMPQ R9, $0x22
-	JGE  way6from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way6from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way6from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-
-op6:
-	// subFrom
-	VMOVUPD (R8), Z26
-	VSUBPD  Z0, Z26, Z0
-	VMOVUPD 64(R8), Z26
-	VSUBPD  Z1, Z26, Z1
-	VMOVUPD 128(R8), Z26
-	VSUBPD  Z2, Z26, Z2
-	VMOVUPD 192(R8), Z26
-	VSUBPD  Z3, Z26, Z3
-	VMOVUPD 256(R8), Z26
-	VSUBPD  Z4, Z26, Z4
-	VMOVUPD 320(R8), Z26
-	VSUBPD  Z5, Z26, Z5
-	VMOVUPD 384(R8), Z26
-	VSUBPD  Z6, Z26, Z6
-	VMOVUPD 448(R8), Z26
-	VSUBPD  Z7, Z26, Z7
-	JMP     next
-	PCALIGN $0x40
-
-op7:
-	// mul
-	VMULPD (R8), Z0, Z0
-	VMULPD 64(R8), Z1, Z1
-	VMULPD 128(R8), Z2, Z2
-	VMULPD 192(R8), Z3, Z3
-	VMULPD 256(R8), Z4, Z4
-	VMULPD 320(R8), Z5, Z5
-	VMULPD 384(R8), Z6, Z6
-	VMULPD 448(R8), Z7, Z7
-	MOVQ   16(DI), R8
-	ANDQ   SI, R8
-	ADDQ   8(DI), R8
-	MOVQ   (DI), R9
-	ADDQ   $0x18, DI
-	CMPQ   R9, $0x18
-	JGE    way7from24
-	CMPQ   R9, $0x07
-	JGE    way7from7
-	CMPQ   R9, $0x03
-	JGE    way7from3
-	CMPQ   R9, $0x02
-	JGE    way7from2
-	CMPQ   R9, $0x01
-	JEQ    op1
-	JMP    others
-
-way7from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way7from3:
-	CMPQ R9, $0x04
-	JGE  way7from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way7from4:
-	CMPQ R9, $0x05
-	JGE  way7from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way7from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way7from7:
-	CMPQ R9, $0x15
-	JGE  way7from21
-	CMPQ R9, $0x0a
-	JGE  way7from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way7from10:
-	CMPQ R9, $0x14
-	JGE  way7from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way7from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way7from21:
-	CMPQ R9, $0x16
-	JGE  way7from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way7from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way7from24:
-	CMPQ R9, $0x1f
-	JGE  way7from31
-	CMPQ R9, $0x1d
-	JGE  way7from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way7from29:
-	CMPQ R9, $0x1e
-	JGE  way7from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way7from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way7from31:
-	CMPQ R9, $0x3b
-	JGE  way7from59
-	CMPQ R9, $0x22
-	JGE  way7from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way7from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way7from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-
-op8:
-	// div
-	VDIVPD (R8), Z0, Z0
-	VDIVPD 64(R8), Z1, Z1
-	VDIVPD 128(R8), Z2, Z2
-	VDIVPD 192(R8), Z3, Z3
-	VDIVPD 256(R8), Z4, Z4
-	VDIVPD 320(R8), Z5, Z5
-	VDIVPD 384(R8), Z6, Z6
-	VDIVPD 448(R8), Z7, Z7
-	JMP    next
-
-op9:
-	// divInto
-	VMOVUPD (R8), Z26
-	VDIVPD  Z0, Z26, Z0
-	VMOVUPD 64(R8), Z26
-	VDIVPD  Z1, Z26, Z1
-	VMOVUPD 128(R8), Z26
-	VDIVPD  Z2, Z26, Z2
-	VMOVUPD 192(R8), Z26
-	VDIVPD  Z3, Z26, Z3
-	VMOVUPD 256(R8), Z26
-	VDIVPD  Z4, Z26, Z4
-	VMOVUPD 320(R8), Z26
-	VDIVPD  Z5, Z26, Z5
-	VMOVUPD 384(R8), Z26
-	VDIVPD  Z6, Z26, Z6
-	VMOVUPD 448(R8), Z26
-	VDIVPD  Z7, Z26, Z7
-	JMP     next
-	PCALIGN $0x40
-
-op10:
-	// sqrt
-	VPSUBQ.BCST  numbersAVX512<>+0(SB), Z1, Z26
-	VPSUBQ.BCST  numbersAVX512<>+0(SB), Z4, Z27
-	VPMAXUQ      Z27, Z26, Z26
-	VPSUBQ.BCST  numbersAVX512<>+0(SB), Z7, Z27
-	VPMAXUQ      Z27, Z26, Z26
-	VPCMPUQ.BCST $0x06, ·rootRange+0(SB), Z26, K1
-	KORTESTB     K1, K1
-	JNE          otherRoots102
-	VSQRTPD      Z0, Z0
-	VSQRTPD      Z2, Z2
-	VSQRTPD      Z3, Z3
-	VSQRTPD      Z5, Z5
-	VSQRTPD      Z6, Z6
-	VRSQRT14PD   Z1, Z27
-	VMULPD       Z1, Z27, Z26
-	VMULPD.BCST  numbersAVX512<>+8(SB), Z27, Z27
-	VBROADCASTSD numbersAVX512<>+8(SB), Z28
-	VFNMADD231PD Z26, Z27, Z28
-	VFMADD213PD  Z26, Z28, Z26
-	VFMADD213PD  Z27, Z28, Z27
-	VBROADCASTSD numbersAVX512<>+8(SB), Z28
-	VFNMADD231PD Z26, Z27, Z28
-	VMOVAPD      Z1, Z29
-	VFNMADD231PD Z26, Z26, Z29
-	VFMADD231PD  Z27, Z29, Z26
-	VFMADD213PD  Z27, Z28, Z27
-	VFNMADD231PD Z26, Z26, Z1
-	VFMADD213PD  Z26, Z27, Z1
-	VRSQRT14PD   Z4, Z27
-	VMULPD       Z4, Z27, Z26
-	VMULPD.BCST  numbersAVX512<>+8(SB), Z27, Z27
-	VBROADCASTSD numbersAVX512<>+8(SB), Z28
-	VFNMADD231PD Z26, Z27, Z28
-	VFMADD213PD  Z26, Z28, Z26
-	VFMADD213PD  Z27, Z28, Z27
-	VBROADCASTSD numbersAVX512<>+8(SB), Z28
-	VFNMADD231PD Z26, Z27, Z28
-	VMOVAPD      Z4, Z29
-	VFNMADD231PD Z26, Z26, Z29
-	VFMADD231PD  Z27, Z29, Z26
-	VFMADD213PD  Z27, Z28, Z27
-	VFNMADD231PD Z26, Z26, Z4
-	VFMADD213PD  Z26, Z27, Z4
-	VRSQRT14PD   Z7, Z27
-	VMULPD       Z7, Z27, Z26
-	VMULPD.BCST  numbersAVX512<>+8(SB), Z27, Z27
-	VBROADCASTSD numbersAVX512<>+8(SB), Z28
-	VFNMADD231PD Z26, Z27, Z28
-	VFMADD213PD  Z26, Z28, Z26
-	VFMADD213PD  Z27, Z28, Z27
-	VBROADCASTSD numbersAVX512<>+8(SB), Z28
-	VFNMADD231PD Z26, Z27, Z28
-	VMOVAPD      Z7, Z29
-	VFNMADD231PD Z26, Z26, Z29
-	VFMADD231PD  Z27, Z29, Z26
-	VFMADD213PD  Z27, Z28, Z27
-	VFNMADD231PD Z26, Z26, Z7
-	VFMADD213PD  Z26, Z27, Z7
-	JMP          rooted102
-
-otherRoots102:
-	VSQRTPD Z0, Z0
-	VSQRTPD Z1, Z1
-	VSQRTPD Z2, Z2
-	VSQRTPD Z3, Z3
-	VSQRTPD Z4, Z4
-	VSQRTPD Z5, Z5
-	VSQRTPD Z6, Z6
-	VSQRTPD Z7, Z7
-
-rooted102:
-	MOVQ 16(DI), R8
-	ANDQ SI, R8
-	ADDQ 8(DI), R8
-	MOVQ (DI), R9
-	ADDQ $0x18, DI
-	CMPQ R9, $0x18
-	JGE  way8from24
-	CMPQ R9, $0x07
-	JGE  way8from7
-	CMPQ R9, $0x03
-	JGE  way8from3
-	CMPQ R9, $0x02
-	JGE  way8from2
-	CMPQ R9, $0x01
-	JEQ  op1
-	JMP  others
-
-way8from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way8from3:
-	CMPQ R9, $0x04
-	JGE  way8from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way8from4:
-	CMPQ R9, $0x05
-	JGE  way8from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way8from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way8from7:
-	CMPQ R9, $0x15
-	JGE  way8from21
-	CMPQ R9, $0x0a
-	JGE  way8from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way8from10:
-	CMPQ R9, $0x14
-	JGE  way8from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way8from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way8from21:
-	CMPQ R9, $0x16
-	JGE  way8from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way8from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way8from24:
-	CMPQ R9, $0x1f
-	JGE  way8from31
-	CMPQ R9, $0x1d
-	JGE  way8from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way8from29:
-	CMPQ R9, $0x1e
-	JGE  way8from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way8from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way8from31:
-	CMPQ R9, $0x3b
-	JGE  way8from59
-	CMPQ R9, $0x22
-	JGE  way8from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way8from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way8from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-
-op11:
-	// abs
-	VXORPD     Z26, Z26, Z26
-	VPTERNLOGD $0xff, Z26, Z26, Z26
-	VPSLLQ     $0x3f, Z26, Z26
-	VANDNPD    Z0, Z26, Z0
-	VANDNPD    Z1, Z26, Z1
-	VANDNPD    Z2, Z26, Z2
-	VANDNPD    Z3, Z26, Z3
-	VANDNPD    Z4, Z26, Z4
-	VANDNPD    Z5, Z26, Z5
-	VANDNPD    Z6, Z26, Z6
-	VANDNPD    Z7, Z26, Z7
-	JMP        next
-
-op12:
-	// neg
-	VXORPD     Z26, Z26, Z26
-	VPTERNLOGD $0xff, Z26, Z26, Z26
-	VPSLLQ     $0x3f, Z26, Z26
-	VXORPD     Z26, Z0, Z0
-	VXORPD     Z26, Z1, Z1
-	VXORPD     Z26, Z2, Z2
-	VXORPD     Z26, Z3, Z3
-	VXORPD     Z26, Z4, Z4
-	VXORPD     Z26, Z5, Z5
-	VXORPD     Z26, Z6, Z6
-	VXORPD     Z26, Z7, Z7
-	JMP        next
-
-op13:
-	// min
-	VMOVUPD (R8), Z26
-	VMINPD  Z26, Z0, Z27
-	VMINPD  Z0, Z26, Z0
-	VORPD   Z27, Z0, Z0
-	VMOVUPD 64(R8), Z26
-	VMINPD  Z26, Z1, Z27
-	VMINPD  Z1, Z26, Z1
-	VORPD   Z27, Z1, Z1
-	VMOVUPD 128(R8), Z26
-	VMINPD  Z26, Z2, Z27
-	VMINPD  Z2, Z26, Z2
-	VORPD   Z27, Z2, Z2
-	VMOVUPD 192(R8), Z26
-	VMINPD  Z26, Z3, Z27
-	VMINPD  Z3, Z26, Z3
-	VORPD   Z27, Z3, Z3
-	VMOVUPD 256(R8), Z26
-	VMINPD  Z26, Z4, Z27
-	VMINPD  Z4, Z26, Z4
-	VORPD   Z27, Z4, Z4
-	VMOVUPD 320(R8), Z26
-	VMINPD  Z26, Z5, Z27
-	VMINPD  Z5, Z26, Z5
-	VORPD   Z27, Z5, Z5
-	VMOVUPD 384(R8), Z26
-	VMINPD  Z26, Z6, Z27
-	VMINPD  Z6, Z26, Z6
-	VORPD   Z27, Z6, Z6
-	VMOVUPD 448(R8), Z26
-	VMINPD  Z26, Z7, Z27
-	VMINPD  Z7, Z26, Z7
-	VORPD   Z27, Z7, Z7
-	JMP     next
-
-op14:
-	// max
-	VXORPD     Z26, Z26, Z26
-	VPTERNLOGD $0xff, Z26, Z26, Z26
-	VPSLLQ     $0x3f, Z26, Z26
-	VXORPD     (R8), Z26, Z27
-	VXORPD     Z26, Z0, Z0
-	VMINPD     Z27, Z0, Z28
-	VMINPD     Z0, Z27, Z0
-	VORPD      Z28, Z0, Z0
-	VXORPD     Z26, Z0, Z0
-	VXORPD     64(R8), Z26, Z27
-	VXORPD     Z26, Z1, Z1
-	VMINPD     Z27, Z1, Z28
-	VMINPD     Z1, Z27, Z1
-	VORPD      Z28, Z1, Z1
-	VXORPD     Z26, Z1, Z1
-	VXORPD     128(R8), Z26, Z27
-	VXORPD     Z26, Z2, Z2
-	VMINPD     Z27, Z2, Z28
-	VMINPD     Z2, Z27, Z2
-	VORPD      Z28, Z2, Z2
-	VXORPD     Z26, Z2, Z2
-	VXORPD     192(R8), Z26, Z27
-	VXORPD     Z26, Z3, Z3
-	VMINPD     Z27, Z3, Z28
-	VMINPD     Z3, Z27, Z3
-	VORPD      Z28, Z3, Z3
-	VXORPD     Z26, Z3, Z3
-	VXORPD     256(R8), Z26, Z27
-	VXORPD     Z26, Z4, Z4
-	VMINPD     Z27, Z4, Z28
-	VMINPD     Z4, Z27, Z4
-	VORPD      Z28, Z4, Z4
-	VXORPD     Z26, Z4, Z4
-	VXORPD     320(R8), Z26, Z27
-	VXORPD     Z26, Z5, Z5
-	VMINPD     Z27, Z5, Z28
-	VMINPD     Z5, Z27, Z5
-	VORPD      Z28, Z5, Z5
-	VXORPD     Z26, Z5, Z5
-	VXORPD     384(R8), Z26, Z27
-	VXORPD     Z26, Z6, Z6
-	VMINPD     Z27, Z6, Z28
-	VMINPD     Z6, Z27, Z6
-	VORPD      Z28, Z6, Z6
-	VXORPD     Z26, Z6, Z6
-	VXORPD     448(R8), Z26, Z27
-	VXORPD     Z26, Z7, Z7
-	VMINPD     Z27, Z7, Z28
-	VMINPD     Z7, Z27, Z7
-	VORPD      Z28, Z7, Z7
-	VXORPD     Z26, Z7, Z7
-	JMP        next
-
-op15:
-	// round
-	VRNDSCALEPD $0x08, Z0, Z0
-	VRNDSCALEPD $0x08, Z1, Z1
-	VRNDSCALEPD $0x08, Z2, Z2
-	VRNDSCALEPD $0x08, Z3, Z3
-	VRNDSCALEPD $0x08, Z4, Z4
-	VRNDSCALEPD $0x08, Z5, Z5
-	VRNDSCALEPD $0x08, Z6, Z6
-	VRNDSCALEPD $0x08, Z7, Z7
-	JMP         next
-
-op16:
-	// floor
-	VRNDSCALEPD $0x09, Z0, Z0
-	VRNDSCALEPD $0x09, Z1, Z1
-	VRNDSCALEPD $0x09, Z2, Z2
-	VRNDSCALEPD $0x09, Z3, Z3
-	VRNDSCALEPD $0x09, Z4, Z4
-	VRNDSCALEPD $0x09, Z5, Z5
-	VRNDSCALEPD $0x09, Z6, Z6
-	VRNDSCALEPD $0x09, Z7, Z7
-	JMP         next
-
-op17:
-	// ceil
-	VRNDSCALEPD $0x0a, Z0, Z0
-	VRNDSCALEPD $0x0a, Z1, Z1
-	VRNDSCALEPD $0x0a, Z2, Z2
-	VRNDSCALEPD $0x0a, Z3, Z3
-	VRNDSCALEPD $0x0a, Z4, Z4
-	VRNDSCALEPD $0x0a, Z5, Z5
-	VRNDSCALEPD $0x0a, Z6, Z6
-	VRNDSCALEPD $0x0a, Z7, Z7
-	JMP         next
-
-op18:
-	// turn
-	JMP next
-
-op19:
-	// turnBack
-	JMP next
-	PCALIGN $0x40
-
-op20:
-	// ask
-	PREFETCHT0 8192(R8)
-	PREFETCHT0 8256(R8)
-	PREFETCHT0 8320(R8)
-	PREFETCHT0 8384(R8)
-	PREFETCHT0 8448(R8)
-	PREFETCHT0 8512(R8)
-	PREFETCHT0 8576(R8)
-	PREFETCHT0 8640(R8)
-	MOVQ       16(DI), R8
-	ANDQ       SI, R8
-	ADDQ       8(DI), R8
-	MOVQ       (DI), R9
-	ADDQ       $0x18, DI
-	CMPQ       R9, $0x18
-	JGE        way9from24
-	CMPQ       R9, $0x07
-	JGE        way9from7
-	CMPQ       R9, $0x03
-	JGE        way9from3
-	CMPQ       R9, $0x02
-	JGE        way9from2
-	CMPQ       R9, $0x01
-	JEQ        op1
-	JMP        others
-
-way9from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way9from3:
-	CMPQ R9, $0x04
-	JGE  way9from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way9from4:
-	CMPQ R9, $0x05
-	JGE  way9from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way9from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way9from7:
-	CMPQ R9, $0x15
-	JGE  way9from21
-	CMPQ R9, $0x0a
-	JGE  way9from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way9from10:
-	CMPQ R9, $0x14
-	JGE  way9from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way9from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way9from21:
-	CMPQ R9, $0x16
-	JGE  way9from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way9from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way9from24:
-	CMPQ R9, $0x1f
-	JGE  way9from31
-	CMPQ R9, $0x1d
-	JGE  way9from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way9from29:
-	CMPQ R9, $0x1e
-	JGE  way9from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way9from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way9from31:
-	CMPQ R9, $0x3b
-	JGE  way9from59
-	CMPQ R9, $0x22
-	JGE  way9from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way9from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way9from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-	PCALIGN $0x40
-
-op21:
-	// addSame
-	VMOVUPD (R8), Z26
-	VADDPD  Z26, Z0, Z0
-	VADDPD  Z26, Z1, Z1
-	VADDPD  Z26, Z2, Z2
-	VADDPD  Z26, Z3, Z3
-	VADDPD  Z26, Z4, Z4
-	VADDPD  Z26, Z5, Z5
-	VADDPD  Z26, Z6, Z6
-	VADDPD  Z26, Z7, Z7
-	MOVQ    16(DI), R8
-	ANDQ    SI, R8
-	ADDQ    8(DI), R8
-	MOVQ    (DI), R9
-	ADDQ    $0x18, DI
-	CMPQ    R9, $0x18
-	JGE     way10from24
-	CMPQ    R9, $0x07
-	JGE     way10from7
-	CMPQ    R9, $0x03
-	JGE     way10from3
-	CMPQ    R9, $0x02
-	JGE     way10from2
-	CMPQ    R9, $0x01
-	JEQ     op1
-	JMP     others
-
-way10from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way10from3:
-	CMPQ R9, $0x04
-	JGE  way10from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way10from4:
-	CMPQ R9, $0x05
-	JGE  way10from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way10from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way10from7:
-	CMPQ R9, $0x15
-	JGE  way10from21
-	CMPQ R9, $0x0a
-	JGE  way10from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way10from10:
-	CMPQ R9, $0x14
-	JGE  way10from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way10from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way10from21:
-	CMPQ R9, $0x16
-	JGE  way10from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way10from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way10from24:
-	CMPQ R9, $0x1f
-	JGE  way10from31
-	CMPQ R9, $0x1d
-	JGE  way10from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way10from29:
-	CMPQ R9, $0x1e
-	JGE  way10from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way10from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way10from31:
-	CMPQ R9, $0x3b
-	JGE  way10from59
-	CMPQ R9, $0x22
-	JGE  way10from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way10from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way10from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-	PCALIGN $0x40
-
-op22:
-	// subSame
-	VMOVUPD (R8), Z26
-	VSUBPD  Z26, Z0, Z0
-	VSUBPD  Z26, Z1, Z1
-	VSUBPD  Z26, Z2, Z2
-	VSUBPD  Z26, Z3, Z3
-	VSUBPD  Z26, Z4, Z4
-	VSUBPD  Z26, Z5, Z5
-	VSUBPD  Z26, Z6, Z6
-	VSUBPD  Z26, Z7, Z7
-	MOVQ    16(DI), R8
-	ANDQ    SI, R8
-	ADDQ    8(DI), R8
-	MOVQ    (DI), R9
-	ADDQ    $0x18, DI
-	CMPQ    R9, $0x18
-	JGE     way11from24
-	CMPQ    R9, $0x07
-	JGE     way11from7
-	CMPQ    R9, $0x03
-	JGE     way11from3
-	CMPQ    R9, $0x02
-	JGE     way11from2
-	CMPQ    R9, $0x01
-	JEQ     op1
-	JMP     others
-
-way11from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way11from3:
-	CMPQ R9, $0x04
-	JGE  way11from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way11from4:
-	CMPQ R9, $0x05
-	JGE  way11from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way11from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way11from7:
-	CMPQ R9, $0x15
-	JGE  way11from21
-	CMPQ R9, $0x0a
-	JGE  way11from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way11from10:
-	CMPQ R9, $0x14
-	JGE  way11from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way11from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way11from21:
-	CMPQ R9, $0x16
-	JGE  way11from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way11from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way11from24:
-	CMPQ R9, $0x1f
-	JGE  way11from31
-	CMPQ R9, $0x1d
-	JGE  way11from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way11from29:
-	CMPQ R9, $0x1e
-	JGE  way11from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way11from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way11from31:
-	CMPQ R9, $0x3b
-	JGE  way11from59
-	CMPQ R9, $0x22
-	JGE  way11from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way11from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way11from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-
-op23:
-	// subFromSame
-	VMOVUPD (R8), Z26
-	VSUBPD  Z0, Z26, Z0
-	VSUBPD  Z1, Z26, Z1
-	VSUBPD  Z2, Z26, Z2
-	VSUBPD  Z3, Z26, Z3
-	VSUBPD  Z4, Z26, Z4
-	VSUBPD  Z5, Z26, Z5
-	VSUBPD  Z6, Z26, Z6
-	VSUBPD  Z7, Z26, Z7
-	JMP     next
-	PCALIGN $0x40
-
-op24:
-	// mulSame
-	VMOVUPD (R8), Z26
-	VMULPD  Z26, Z0, Z0
-	VMULPD  Z26, Z1, Z1
-	VMULPD  Z26, Z2, Z2
-	VMULPD  Z26, Z3, Z3
-	VMULPD  Z26, Z4, Z4
-	VMULPD  Z26, Z5, Z5
-	VMULPD  Z26, Z6, Z6
-	VMULPD  Z26, Z7, Z7
-	MOVQ    16(DI), R8
-	ANDQ    SI, R8
-	ADDQ    8(DI), R8
-	MOVQ    (DI), R9
-	ADDQ    $0x18, DI
-	CMPQ    R9, $0x18
-	JGE     way12from24
-	CMPQ    R9, $0x07
-	JGE     way12from7
-	CMPQ    R9, $0x03
-	JGE     way12from3
-	CMPQ    R9, $0x02
-	JGE     way12from2
-	CMPQ    R9, $0x01
-	JEQ     op1
-	JMP     others
-
-way12from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way12from3:
-	CMPQ R9, $0x04
-	JGE  way12from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way12from4:
-	CMPQ R9, $0x05
-	JGE  way12from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way12from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way12from7:
-	CMPQ R9, $0x15
-	JGE  way12from21
-	CMPQ R9, $0x0a
-	JGE  way12from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way12from10:
-	CMPQ R9, $0x14
-	JGE  way12from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way12from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way12from21:
-	CMPQ R9, $0x16
-	JGE  way12from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way12from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way12from24:
-	CMPQ R9, $0x1f
-	JGE  way12from31
-	CMPQ R9, $0x1d
-	JGE  way12from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way12from29:
-	CMPQ R9, $0x1e
-	JGE  way12from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way12from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way12from31:
-	CMPQ R9, $0x3b
-	JGE  way12from59
-	CMPQ R9, $0x22
-	JGE  way12from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way12from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way12from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-
-op25:
-	// divSame
-	VMOVUPD (R8), Z26
-	VDIVPD  Z26, Z0, Z0
-	VDIVPD  Z26, Z1, Z1
-	VDIVPD  Z26, Z2, Z2
-	VDIVPD  Z26, Z3, Z3
-	VDIVPD  Z26, Z4, Z4
-	VDIVPD  Z26, Z5, Z5
-	VDIVPD  Z26, Z6, Z6
-	VDIVPD  Z26, Z7, Z7
-	JMP     next
-
-op26:
-	// divIntoSame
-	VMOVUPD (R8), Z26
-	VDIVPD  Z0, Z26, Z0
-	VDIVPD  Z1, Z26, Z1
-	VDIVPD  Z2, Z26, Z2
-	VDIVPD  Z3, Z26, Z3
-	VDIVPD  Z4, Z26, Z4
-	VDIVPD  Z5, Z26, Z5
-	VDIVPD  Z6, Z26, Z6
-	VDIVPD  Z7, Z26, Z7
-	JMP     next
-
-op27:
-	// minSame
-	VMOVUPD (R8), Z26
-	VMOVUPD Z26, Z27
-	VMINPD  Z27, Z0, Z28
-	VMINPD  Z0, Z27, Z0
-	VORPD   Z28, Z0, Z0
-	VMOVUPD Z26, Z27
-	VMINPD  Z27, Z1, Z28
-	VMINPD  Z1, Z27, Z1
-	VORPD   Z28, Z1, Z1
-	VMOVUPD Z26, Z27
-	VMINPD  Z27, Z2, Z28
-	VMINPD  Z2, Z27, Z2
-	VORPD   Z28, Z2, Z2
-	VMOVUPD Z26, Z27
-	VMINPD  Z27, Z3, Z28
-	VMINPD  Z3, Z27, Z3
-	VORPD   Z28, Z3, Z3
-	VMOVUPD Z26, Z27
-	VMINPD  Z27, Z4, Z28
-	VMINPD  Z4, Z27, Z4
-	VORPD   Z28, Z4, Z4
-	VMOVUPD Z26, Z27
-	VMINPD  Z27, Z5, Z28
-	VMINPD  Z5, Z27, Z5
-	VORPD   Z28, Z5, Z5
-	VMOVUPD Z26, Z27
-	VMINPD  Z27, Z6, Z28
-	VMINPD  Z6, Z27, Z6
-	VORPD   Z28, Z6, Z6
-	VMOVUPD Z26, Z26
-	VMINPD  Z26, Z7, Z27
-	VMINPD  Z7, Z26, Z7
-	VORPD   Z27, Z7, Z7
-	JMP     next
-
-op28:
-	// maxSame
-	VMOVUPD    (R8), Z26
-	VXORPD     Z27, Z27, Z27
-	VPTERNLOGD $0xff, Z27, Z27, Z27
-	VPSLLQ     $0x3f, Z27, Z27
-	VXORPD     Z26, Z27, Z28
-	VXORPD     Z27, Z0, Z0
-	VMINPD     Z28, Z0, Z29
-	VMINPD     Z0, Z28, Z0
-	VORPD      Z29, Z0, Z0
-	VXORPD     Z27, Z0, Z0
-	VXORPD     Z26, Z27, Z28
-	VXORPD     Z27, Z1, Z1
-	VMINPD     Z28, Z1, Z29
-	VMINPD     Z1, Z28, Z1
-	VORPD      Z29, Z1, Z1
-	VXORPD     Z27, Z1, Z1
-	VXORPD     Z26, Z27, Z28
-	VXORPD     Z27, Z2, Z2
-	VMINPD     Z28, Z2, Z29
-	VMINPD     Z2, Z28, Z2
-	VORPD      Z29, Z2, Z2
-	VXORPD     Z27, Z2, Z2
-	VXORPD     Z26, Z27, Z28
-	VXORPD     Z27, Z3, Z3
-	VMINPD     Z28, Z3, Z29
-	VMINPD     Z3, Z28, Z3
-	VORPD      Z29, Z3, Z3
-	VXORPD     Z27, Z3, Z3
-	VXORPD     Z26, Z27, Z28
-	VXORPD     Z27, Z4, Z4
-	VMINPD     Z28, Z4, Z29
-	VMINPD     Z4, Z28, Z4
-	VORPD      Z29, Z4, Z4
-	VXORPD     Z27, Z4, Z4
-	VXORPD     Z26, Z27, Z28
-	VXORPD     Z27, Z5, Z5
-	VMINPD     Z28, Z5, Z29
-	VMINPD     Z5, Z28, Z5
-	VORPD      Z29, Z5, Z5
-	VXORPD     Z27, Z5, Z5
-	VXORPD     Z26, Z27, Z28
-	VXORPD     Z27, Z6, Z6
-	VMINPD     Z28, Z6, Z29
-	VMINPD     Z6, Z28, Z6
-	VORPD      Z29, Z6, Z6
-	VXORPD     Z27, Z6, Z6
-	VXORPD     Z26, Z27, Z26
-	VXORPD     Z27, Z7, Z7
-	VMINPD     Z26, Z7, Z28
-	VMINPD     Z7, Z26, Z7
-	VORPD      Z28, Z7, Z7
-	VXORPD     Z27, Z7, Z7
-	JMP        next
-	PCALIGN $0x40
-
-op29:
-	// loadAsk
-	VMOVUPD (R8), Z0
-	VMOVUPD 64(R8), Z1
-	VMOVUPD 128(R8), Z2
-	VMOVUPD 192(R8), Z3
-	VMOVUPD 256(R8), Z4
-	VMOVUPD 320(R8), Z5
-	VMOVUPD 384(R8), Z6
-	VMOVUPD 448(R8), Z7
-	MOVQ    R8, BX
-	MOVQ    16(DI), R8
-	ANDQ    SI, R8
-	ADDQ    8(DI), R8
-	MOVQ    (DI), R9
-	ADDQ    $0x18, DI
-	CMPQ    R9, $0x18
-	JGE     way13from24
-	CMPQ    R9, $0x07
-	JGE     way13from7
-	CMPQ    R9, $0x03
-	JGE     way13from3
-	CMPQ    R9, $0x02
-	JGE     way13from2
-	CMPQ    R9, $0x01
-	JEQ     op1
-	JMP     others
-
-way13from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way13from3:
-	CMPQ R9, $0x04
-	JGE  way13from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way13from4:
-	CMPQ R9, $0x05
-	JGE  way13from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way13from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way13from7:
-	CMPQ R9, $0x15
-	JGE  way13from21
-	CMPQ R9, $0x0a
-	JGE  way13from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way13from10:
-	CMPQ R9, $0x14
-	JGE  way13from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way13from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way13from21:
-	CMPQ R9, $0x16
-	JGE  way13from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way13from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way13from24:
-	CMPQ R9, $0x1f
-	JGE  way13from31
-	CMPQ R9, $0x1d
-	JGE  way13from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way13from29:
-	CMPQ R9, $0x1e
-	JGE  way13from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way13from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way13from31:
-	CMPQ R9, $0x3b
-	JGE  way13from59
-	CMPQ R9, $0x22
-	JGE  way13from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way13from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way13from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-	PCALIGN $0x40
-
-op30:
-	// mul+add
-	VBROADCASTSD (R8), Z26
-	VBROADCASTSD 8(R8), Z27
-	VMULPD       Z26, Z0, Z0
-	VMULPD       Z26, Z1, Z1
-	VMULPD       Z26, Z2, Z2
-	VMULPD       Z26, Z3, Z3
-	VMULPD       Z26, Z4, Z4
-	VMULPD       Z26, Z5, Z5
-	VMULPD       Z26, Z6, Z6
-	VMULPD       Z26, Z7, Z7
-	VADDPD       Z27, Z0, Z0
-	VADDPD       Z27, Z1, Z1
-	VADDPD       Z27, Z2, Z2
-	VADDPD       Z27, Z3, Z3
-	VADDPD       Z27, Z4, Z4
-	VADDPD       Z27, Z5, Z5
-	VADDPD       Z27, Z6, Z6
-	VADDPD       Z27, Z7, Z7
-	MOVQ         16(DI), R8
-	ANDQ         SI, R8
-	ADDQ         8(DI), R8
-	MOVQ         (DI), R9
-	ADDQ         $0x18, DI
-	CMPQ         R9, $0x18
-	JGE          way14from24
-	CMPQ         R9, $0x07
-	JGE          way14from7
-	CMPQ         R9, $0x03
-	JGE          way14from3
-	CMPQ         R9, $0x02
-	JGE          way14from2
-	CMPQ         R9, $0x01
-	JEQ          op1
-	JMP          others
-
-way14from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way14from3:
-	CMPQ R9, $0x04
-	JGE  way14from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way14from4:
-	CMPQ R9, $0x05
-	JGE  way14from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way14from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way14from7:
-	CMPQ R9, $0x15
-	JGE  way14from21
-	CMPQ R9, $0x0a
-	JGE  way14from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way14from10:
-	CMPQ R9, $0x14
-	JGE  way14from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way14from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way14from21:
-	CMPQ R9, $0x16
-	JGE  way14from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way14from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way14from24:
-	CMPQ R9, $0x1f
-	JGE  way14from31
-	CMPQ R9, $0x1d
-	JGE  way14from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way14from29:
-	CMPQ R9, $0x1e
-	JGE  way14from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way14from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way14from31:
-	CMPQ R9, $0x3b
-	JGE  way14from59
-	CMPQ R9, $0x22
-	JGE  way14from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way14from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way14from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-	PCALIGN $0x40
-
-op31:
-	// mul+sub
-	VBROADCASTSD (R8), Z26
-	VBROADCASTSD 8(R8), Z27
-	VMULPD       Z26, Z0, Z0
-	VMULPD       Z26, Z1, Z1
-	VMULPD       Z26, Z2, Z2
-	VMULPD       Z26, Z3, Z3
-	VMULPD       Z26, Z4, Z4
-	VMULPD       Z26, Z5, Z5
-	VMULPD       Z26, Z6, Z6
-	VMULPD       Z26, Z7, Z7
-	VSUBPD       Z27, Z0, Z0
-	VSUBPD       Z27, Z1, Z1
-	VSUBPD       Z27, Z2, Z2
-	VSUBPD       Z27, Z3, Z3
-	VSUBPD       Z27, Z4, Z4
-	VSUBPD       Z27, Z5, Z5
-	VSUBPD       Z27, Z6, Z6
-	VSUBPD       Z27, Z7, Z7
-	MOVQ         16(DI), R8
-	ANDQ         SI, R8
-	ADDQ         8(DI), R8
-	MOVQ         (DI), R9
-	ADDQ         $0x18, DI
-	CMPQ         R9, $0x18
-	JGE          way15from24
-	CMPQ         R9, $0x07
-	JGE          way15from7
-	CMPQ         R9, $0x03
-	JGE          way15from3
-	CMPQ         R9, $0x02
-	JGE          way15from2
-	CMPQ         R9, $0x01
-	JEQ          op1
-	JMP          others
-
-way15from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way15from3:
-	CMPQ R9, $0x04
-	JGE  way15from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way15from4:
-	CMPQ R9, $0x05
-	JGE  way15from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way15from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way15from7:
-	CMPQ R9, $0x15
-	JGE  way15from21
-	CMPQ R9, $0x0a
-	JGE  way15from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way15from10:
-	CMPQ R9, $0x14
-	JGE  way15from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way15from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way15from21:
-	CMPQ R9, $0x16
-	JGE  way15from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way15from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way15from24:
-	CMPQ R9, $0x1f
-	JGE  way15from31
-	CMPQ R9, $0x1d
-	JGE  way15from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way15from29:
-	CMPQ R9, $0x1e
-	JGE  way15from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way15from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way15from31:
-	CMPQ R9, $0x3b
-	JGE  way15from59
-	CMPQ R9, $0x22
-	JGE  way15from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way15from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way15from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-
-op32:
-	// mul+subFrom
-	VBROADCASTSD (R8), Z26
-	VBROADCASTSD 8(R8), Z27
-	VMULPD       Z26, Z0, Z0
-	VMULPD       Z26, Z1, Z1
-	VMULPD       Z26, Z2, Z2
-	VMULPD       Z26, Z3, Z3
-	VMULPD       Z26, Z4, Z4
-	VMULPD       Z26, Z5, Z5
-	VMULPD       Z26, Z6, Z6
-	VMULPD       Z26, Z7, Z7
-	VSUBPD       Z0, Z27, Z0
-	VSUBPD       Z1, Z27, Z1
-	VSUBPD       Z2, Z27, Z2
-	VSUBPD       Z3, Z27, Z3
-	VSUBPD       Z4, Z27, Z4
-	VSUBPD       Z5, Z27, Z5
-	VSUBPD       Z6, Z27, Z6
-	VSUBPD       Z7, Z27, Z7
-	JMP          next
-
-op33:
-	// add+mul
-	VBROADCASTSD (R8), Z26
-	VBROADCASTSD 8(R8), Z27
-	VADDPD       Z26, Z0, Z0
-	VADDPD       Z26, Z1, Z1
-	VADDPD       Z26, Z2, Z2
-	VADDPD       Z26, Z3, Z3
-	VADDPD       Z26, Z4, Z4
-	VADDPD       Z26, Z5, Z5
-	VADDPD       Z26, Z6, Z6
-	VADDPD       Z26, Z7, Z7
-	VMULPD       Z27, Z0, Z0
-	VMULPD       Z27, Z1, Z1
-	VMULPD       Z27, Z2, Z2
-	VMULPD       Z27, Z3, Z3
-	VMULPD       Z27, Z4, Z4
-	VMULPD       Z27, Z5, Z5
-	VMULPD       Z27, Z6, Z6
-	VMULPD       Z27, Z7, Z7
-	JMP          next
-	PCALIGN $0x40
-
-op34:
-	// sub+mul
-	VBROADCASTSD (R8), Z26
-	VBROADCASTSD 8(R8), Z27
-	VSUBPD       Z26, Z0, Z0
-	VSUBPD       Z26, Z1, Z1
-	VSUBPD       Z26, Z2, Z2
-	VSUBPD       Z26, Z3, Z3
-	VSUBPD       Z26, Z4, Z4
-	VSUBPD       Z26, Z5, Z5
-	VSUBPD       Z26, Z6, Z6
-	VSUBPD       Z26, Z7, Z7
-	VMULPD       Z27, Z0, Z0
-	VMULPD       Z27, Z1, Z1
-	VMULPD       Z27, Z2, Z2
-	VMULPD       Z27, Z3, Z3
-	VMULPD       Z27, Z4, Z4
-	VMULPD       Z27, Z5, Z5
-	VMULPD       Z27, Z6, Z6
-	VMULPD       Z27, Z7, Z7
-	MOVQ         16(DI), R8
-	ANDQ         SI, R8
-	ADDQ         8(DI), R8
-	MOVQ         (DI), R9
-	ADDQ         $0x18, DI
-	CMPQ         R9, $0x18
-	JGE          way16from24
-	CMPQ         R9, $0x07
-	JGE          way16from7
-	CMPQ         R9, $0x03
-	JGE          way16from3
-	CMPQ         R9, $0x02
-	JGE          way16from2
-	CMPQ         R9, $0x01
-	JEQ          op1
-	JMP          others
-
-way16from2:
-	CMPQ R9, $0x02
-	JEQ  op2
-	JMP  others
-
-way16from3:
-	CMPQ R9, $0x04
-	JGE  way16from4
-	CMPQ R9, $0x03
-	JEQ  op3
-	JMP  others
-
-way16from4:
-	CMPQ R9, $0x05
-	JGE  way16from5
-	CMPQ R9, $0x04
-	JEQ  op4
-	JMP  others
-
-way16from5:
-	CMPQ R9, $0x05
-	JEQ  op5
-	JMP  others
-
-way16from7:
-	CMPQ R9, $0x15
-	JGE  way16from21
-	CMPQ R9, $0x0a
-	JGE  way16from10
-	CMPQ R9, $0x07
-	JEQ  op7
-	JMP  others
-
-way16from10:
-	CMPQ R9, $0x14
-	JGE  way16from20
-	CMPQ R9, $0x0a
-	JEQ  op10
-	JMP  others
-
-way16from20:
-	CMPQ R9, $0x14
-	JEQ  op20
-	JMP  others
-
-way16from21:
-	CMPQ R9, $0x16
-	JGE  way16from22
-	CMPQ R9, $0x15
-	JEQ  op21
-	JMP  others
-
-way16from22:
-	CMPQ R9, $0x16
-	JEQ  op22
-	JMP  others
-
-way16from24:
-	CMPQ R9, $0x1f
-	JGE  way16from31
-	CMPQ R9, $0x1d
-	JGE  way16from29
-	CMPQ R9, $0x18
-	JEQ  op24
-	JMP  others
-
-way16from29:
-	CMPQ R9, $0x1e
-	JGE  way16from30
-	CMPQ R9, $0x1d
-	JEQ  op29
-	JMP  others
-
-way16from30:
-	CMPQ R9, $0x1e
-	JEQ  op30
-	JMP  others
-
-way16from31:
-	CMPQ R9, $0x3b
-	JGE  way16from59
-	CMPQ R9, $0x22
-	JGE  way16from34
-	CMPQ R9, $0x1f
-	JEQ  op31
-	JMP  others
-
-way16from34:
-	CMPQ R9, $0x22
-	JEQ  op34
-	JMP  others
-
-way16from59:
-	CMPQ R9, $0x3b
-	JEQ  op0
-	JMP  others
-
-op35:
-	// subFrom+mul
-	VBROADCASTSD (R8), Z26
-	VBROADCASTSD 8(R8), Z27
-	VSUBPD       Z0, Z26, Z0
-	VSUBPD       Z1, Z26, Z1
-	VSUBPD       Z2, Z26, Z2
-	VSUBPD       Z3, Z26, Z3
-	VSUBPD       Z4, Z26, Z4
-	VSUBPD       Z5, Z26, Z5
-	VSUBPD       Z6, Z26, Z6
-	VSUBPD       Z7, Z26, Z7
-	VMULPD       Z27, Z0, Z0
-	VMULPD       Z27, Z1, Z1
-	VMULPD       Z27, Z2, Z2
-	VMULPD       Z27, Z3, Z3
-	VMULPD       Z27, Z4, Z4
-	VMULPD       Z27, Z5, Z5
-	VMULPD       Z27, Z6, Z6
-	VMULPD       Z27, Z7, Z7
-	JMP          next
-
-op36:
-	JMP next
-
-op37:
-	JMP next
-
-op38:
-	JMP next
-
-op39:
-	JMP next
-
-op40:
-	JMP next
-
-op41:
-	JMP next
-
-op42:
-	JMP next
-
-op43:
-	JMP next
-
-op44:
-	JMP next
-
-op45:
-	JMP next
-
-op46:
-	JMP next
-
-op47:
-	JMP next
-
-op48:
-	JMP next
-
-op49:
-	JMP next
-
-op50:
-	JMP next
-
-op51:
-	JMP next
-
-op52:
-	JMP next
-
-op53:
-	JMP next
-
-op54:
-	JMP next
-
-op55:
-	JMP next
-
-op56:
-	JMP next
-
-op57:
-	JMP next
-
-op58:
-	JMP next
-	PCALIGN $0x40
-
-op59:
-	JMP next
-
-op60:
-	// least
-	VMOVUPD (R8), Z26
-	VMOVUPD 64(R8), Z27
-	VMINPD  Z0, Z26, Z28
-	VMINPD  Z26, Z0, Z26
-	VORPD   Z28, Z26, Z26
-	VMINPD  Z1, Z27, Z28
-	VMINPD  Z27, Z1, Z27
-	VORPD   Z28, Z27, Z27
-	VMINPD  Z2, Z26, Z28
-	VMINPD  Z26, Z2, Z26
-	VORPD   Z28, Z26, Z26
-	VMINPD  Z3, Z27, Z28
-	VMINPD  Z27, Z3, Z27
-	VORPD   Z28, Z27, Z27
-	VMINPD  Z4, Z26, Z28
-	VMINPD  Z26, Z4, Z26
-	VORPD   Z28, Z26, Z26
-	VMINPD  Z5, Z27, Z28
-	VMINPD  Z27, Z5, Z27
-	VORPD   Z28, Z27, Z27
-	VMINPD  Z6, Z26, Z28
-	VMINPD  Z26, Z6, Z26
-	VORPD   Z28, Z26, Z26
-	VMINPD  Z7, Z27, Z28
-	VMINPD  Z27, Z7, Z27
-	VORPD   Z28, Z27, Z27
-	VMOVUPD Z26, (R8)
-	VMOVUPD Z27, 64(R8)
-	JMP     next
-
-op61:
-	// greatest
-	VXORPD     Z26, Z26, Z26
-	VPTERNLOGD $0xff, Z26, Z26, Z26
-	VPSLLQ     $0x3f, Z26, Z26
-	VMOVUPD    (R8), Z27
-	VMOVUPD    64(R8), Z28
-	VXORPD     Z26, Z0, Z29
-	VMINPD     Z29, Z27, Z30
-	VMINPD     Z27, Z29, Z27
-	VORPD      Z30, Z27, Z27
-	VXORPD     Z26, Z1, Z29
-	VMINPD     Z29, Z28, Z30
-	VMINPD     Z28, Z29, Z28
-	VORPD      Z30, Z28, Z28
-	VXORPD     Z26, Z2, Z29
-	VMINPD     Z29, Z27, Z30
-	VMINPD     Z27, Z29, Z27
-	VORPD      Z30, Z27, Z27
-	VXORPD     Z26, Z3, Z29
-	VMINPD     Z29, Z28, Z30
-	VMINPD     Z28, Z29, Z28
-	VORPD      Z30, Z28, Z28
-	VXORPD     Z26, Z4, Z29
-	VMINPD     Z29, Z27, Z30
-	VMINPD     Z27, Z29, Z27
-	VORPD      Z30, Z27, Z27
-	VXORPD     Z26, Z5, Z29
-	VMINPD     Z29, Z28, Z30
-	VMINPD     Z28, Z29, Z28
-	VORPD      Z30, Z28, Z28
-	VXORPD     Z26, Z6, Z29
-	VMINPD     Z29, Z27, Z30
-	VMINPD     Z27, Z29, Z27
-	VORPD      Z30, Z27, Z27
-	VXORPD     Z26, Z7, Z26
-	VMINPD     Z26, Z28, Z29
-	VMINPD     Z28, Z26, Z28
-	VORPD      Z29, Z28, Z28
-	VMOVUPD    Z27, (R8)
-	VMOVUPD    Z28, 64(R8)
-	JMP        next
-
-op62:
-	// zeros
-	VXORPD   Z26, Z26, Z26
-	VMOVUPD  (R8), Z27
-	VMOVUPD  64(R8), Z28
-	VCMPPD   $0x00, Z26, Z0, K1
-	VPMOVM2Q K1, Z29
-	VPSUBQ   Z29, Z27, Z27
-	VCMPPD   $0x00, Z26, Z1, K2
-	VPMOVM2Q K2, Z29
-	VPSUBQ   Z29, Z28, Z28
-	VCMPPD   $0x00, Z26, Z2, K3
-	VPMOVM2Q K3, Z29
-	VPSUBQ   Z29, Z27, Z27
-	VCMPPD   $0x00, Z26, Z3, K4
-	VPMOVM2Q K4, Z29
-	VPSUBQ   Z29, Z28, Z28
-	VCMPPD   $0x00, Z26, Z4, K5
-	VPMOVM2Q K5, Z29
-	VPSUBQ   Z29, Z27, Z27
-	VCMPPD   $0x00, Z26, Z5, K6
-	VPMOVM2Q K6, Z29
-	VPSUBQ   Z29, Z28, Z28
-	VCMPPD   $0x00, Z26, Z6, K1
-	VPMOVM2Q K1, Z29
-	VPSUBQ   Z29, Z27, Z27
-	VCMPPD   $0x00, Z26, Z7, K2
-	VPMOVM2Q K2, Z26
-	VPSUBQ   Z26, Z28, Z28
-	VMOVUPD  Z27, (R8)
-	VMOVUPD  Z28, 64(R8)
-	JMP      next
-	PCALIGN $0x40
-
-op0:
-	TESTQ      BX, BX
-	JEQ        unasked
-	VADDPD     Z16, Z8, Z26
-	VSUBPD     Z8, Z26, Z8
-	VSUBPD     Z8, Z16, Z16
-	VADDPD     Z16, Z12, Z27
-	VSUBPD     Z12, Z27, Z12
-	VPTERNLOGQ $0xf6, Z16, Z12, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z26, Z25
-	PREFETCHT0 8192(BX)
-	VADDPD     Z20, Z26, Z8
-	VSUBPD     Z26, Z8, Z26
-	VSUBPD     Z26, Z20, Z20
-	VADDPD     Z20, Z27, Z12
-	VSUBPD     Z27, Z12, Z27
-	VPTERNLOGQ $0xf6, Z20, Z27, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z8, Z25
-	PREFETCHT0 8256(BX)
-	VADDPD     Z17, Z9, Z16
-	VSUBPD     Z9, Z16, Z9
-	VSUBPD     Z9, Z17, Z17
-	VADDPD     Z17, Z13, Z20
-	VSUBPD     Z13, Z20, Z13
-	VPTERNLOGQ $0xf6, Z17, Z13, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z16, Z25
-	PREFETCHT0 8320(BX)
-	VADDPD     Z21, Z16, Z9
-	VSUBPD     Z16, Z9, Z16
-	VSUBPD     Z16, Z21, Z21
-	VADDPD     Z21, Z20, Z13
-	VSUBPD     Z20, Z13, Z20
-	VPTERNLOGQ $0xf6, Z21, Z20, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z9, Z25
-	PREFETCHT0 8384(BX)
-	VADDPD     Z18, Z10, Z16
-	VSUBPD     Z10, Z16, Z10
-	VSUBPD     Z10, Z18, Z18
-	VADDPD     Z18, Z14, Z17
-	VSUBPD     Z14, Z17, Z14
-	VPTERNLOGQ $0xf6, Z18, Z14, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z16, Z25
-	PREFETCHT0 8448(BX)
-	VADDPD     Z22, Z16, Z10
-	VSUBPD     Z16, Z10, Z16
-	VSUBPD     Z16, Z22, Z22
-	VADDPD     Z22, Z17, Z14
-	VSUBPD     Z17, Z14, Z17
-	VPTERNLOGQ $0xf6, Z22, Z17, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z10, Z25
-	PREFETCHT0 8512(BX)
-	VADDPD     Z19, Z11, Z16
-	VSUBPD     Z11, Z16, Z11
-	VSUBPD     Z11, Z19, Z19
-	VADDPD     Z19, Z15, Z17
-	VSUBPD     Z15, Z17, Z15
-	VPTERNLOGQ $0xf6, Z19, Z15, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z16, Z25
-	PREFETCHT0 8576(BX)
-	VADDPD     Z23, Z16, Z11
-	VSUBPD     Z16, Z11, Z16
-	VSUBPD     Z16, Z23, Z23
-	VADDPD     Z23, Z17, Z15
-	VSUBPD     Z17, Z15, Z17
-	VPTERNLOGQ $0xf6, Z23, Z17, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z11, Z25
-	PREFETCHT0 8640(BX)
-	JMP        added
-
-unasked:
-	VADDPD     Z16, Z8, Z26
-	VSUBPD     Z8, Z26, Z8
-	VSUBPD     Z8, Z16, Z16
-	VADDPD     Z16, Z12, Z27
-	VSUBPD     Z12, Z27, Z12
-	VPTERNLOGQ $0xf6, Z16, Z12, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z26, Z25
-	VADDPD     Z20, Z26, Z8
-	VSUBPD     Z26, Z8, Z26
-	VSUBPD     Z26, Z20, Z20
-	VADDPD     Z20, Z27, Z12
-	VSUBPD     Z27, Z12, Z27
-	VPTERNLOGQ $0xf6, Z20, Z27, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z8, Z25
-	VADDPD     Z17, Z9, Z16
-	VSUBPD     Z9, Z16, Z9
-	VSUBPD     Z9, Z17, Z17
-	VADDPD     Z17, Z13, Z20
-	VSUBPD     Z13, Z20, Z13
-	VPTERNLOGQ $0xf6, Z17, Z13, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z16, Z25
-	VADDPD     Z21, Z16, Z9
-	VSUBPD     Z16, Z9, Z16
-	VSUBPD     Z16, Z21, Z21
-	VADDPD     Z21, Z20, Z13
-	VSUBPD     Z20, Z13, Z20
-	VPTERNLOGQ $0xf6, Z21, Z20, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z9, Z25
-	VADDPD     Z18, Z10, Z16
-	VSUBPD     Z10, Z16, Z10
-	VSUBPD     Z10, Z18, Z18
-	VADDPD     Z18, Z14, Z17
-	VSUBPD     Z14, Z17, Z14
-	VPTERNLOGQ $0xf6, Z18, Z14, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z16, Z25
-	VADDPD     Z22, Z16, Z10
-	VSUBPD     Z16, Z10, Z16
-	VSUBPD     Z16, Z22, Z22
-	VADDPD     Z22, Z17, Z14
-	VSUBPD     Z17, Z14, Z17
-	VPTERNLOGQ $0xf6, Z22, Z17, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z10, Z25
-	VADDPD     Z19, Z11, Z16
-	VSUBPD     Z11, Z16, Z11
-	VSUBPD     Z11, Z19, Z19
-	VADDPD     Z19, Z15, Z17
-	VSUBPD     Z15, Z17, Z15
-	VPTERNLOGQ $0xf6, Z19, Z15, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z16, Z25
-	VADDPD     Z23, Z16, Z11
-	VSUBPD     Z16, Z11, Z16
-	VSUBPD     Z16, Z23, Z23
-	VADDPD     Z23, Z17, Z15
-	VSUBPD     Z17, Z15, Z17
-	VPTERNLOGQ $0xf6, Z23, Z17, Z24
-	VPTERNLOGQ $0xf6, 1152(DX), Z11, Z25
-
-added:
-	VMOVAPD Z0, Z16
-	VMOVAPD Z1, Z17
-	VMOVAPD Z2, Z18
-	VMOVAPD Z3, Z19
-	VMOVAPD Z4, Z20
-	VMOVAPD Z5, Z21
-	VMOVAPD Z6, Z22
-	VMOVAPD Z7, Z23
-	ADDQ    $+512, SI
-
-test:
-	CMPQ    SI, CX
-	JLT     round
-	VMOVUPD Z8, (DX)
-	VMOVUPD Z9, 64(DX)
-	VMOVUPD Z10, 128(DX)
-	VMOVUPD Z11, 192(DX)
-	VMOVUPD Z12, 256(DX)
-	VMOVUPD Z13, 320(DX)
-	VMOVUPD Z14, 384(DX)
-	VMOVUPD Z15, 448(DX)
-	VMOVUPD Z16, 576(DX)
-	VMOVUPD Z17, 640(DX)
-	VMOVUPD Z18, 704(DX)
-	VMOVUPD Z19, 768(DX)
-	VMOVUPD Z20, 832(DX)
-	VMOVUPD Z21, 896(DX)
-	VMOVUPD Z22, 960(DX)
-	VMOVUPD Z23, 1024(DX)
-	VMOVUPD Z24, 512(DX)
-	VMOVUPD Z25, 1088(DX)
 	VZEROUPPER
 	RET
 

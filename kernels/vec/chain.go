@@ -4,7 +4,6 @@ package vec
 // vectors, the accumulator, in registers from link to link, so that a chain of operators costs one visit of memory.
 
 import (
-	"math"
 	"unsafe"
 )
 
@@ -79,14 +78,6 @@ const (
 	LinkOfTruth // 1 or 0
 	LinkSign    // as Sign
 	LinkRectify // 0 where acc <= 0
-
-	// Reductions of float64, which leave acc as it is. The operand is their state, a Terms that serves every group.
-	LinkSum     // adds acc without rounding, to a state that is zero at the start
-	LinkSquares // adds the squares of acc
-	LinkNearSum // LinkSum of elements near one another in size, at half the cost: see Terms.Near
-	LinkLeast   // see Terms.Extremes
-	LinkGreatest
-	LinkZeros // counts zeros, in a state that is zero at the start
 
 	// Lanes of the float64 machine that are no float64. A float32 is one that is kept as float64, so that it may meet
 	// what is wider: what is computed of such is rounded by LinkRoundFloats, and only the first two see float32 in
@@ -220,22 +211,4 @@ type BlockLink struct {
 	Base unsafe.Pointer // the operand's first element in the first block
 	// Step is how many bytes it is from there to the next block's, Stride from row to row of a block.
 	Step, Stride uintptr
-}
-
-// Extremes prepares t for LinkLeast or LinkGreatest.
-func (t *Terms) Extremes() { Fill(t[:ChainBytes/8], math.Inf(1)) }
-
-// Least is the least element that LinkLeast has seen: infinity if there was none, NaN if there was one.
-func (t *Terms) Least() float64 { return LeastF64(t[:ChainBytes/8]) }
-
-// Greatest is the greatest element that LinkGreatest has seen. Of those the state has the least, negated.
-func (t *Terms) Greatest() float64 { return -t.Least() }
-
-// Zeros is how many zeros LinkZeros has seen.
-func (t *Terms) Zeros() int64 {
-	n := int64(0)
-	for _, v := range t[:ChainBytes/8] {
-		n += int64(math.Float64bits(v))
-	}
-	return n
 }

@@ -11,6 +11,9 @@ import (
 // MaxNearRows is the most rows of one near sum of columns. The fewer, the smaller elements may be beside others: see room.
 const MaxNearRows = 1 << 9
 
+// The sums must be finite and normal.
+const nearLow, nearHigh = -900, 900
+
 // sampledRows is how many rows say how large elements are: four times as large ones, or seldom larger ones, have room.
 const sampledRows = 8
 

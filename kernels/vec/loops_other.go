@@ -69,22 +69,6 @@ func ChainF64(code []Link, n int) { panic("BUG: no chain machine on this CPU") }
 // ChainF32 cannot run.
 func ChainF32(code []Link, n int) { panic("BUG: no chain machine on this CPU") }
 
-// NearCount is the most elements that a near cascade takes.
-const NearCount = 1 << 16
-
-// Near cannot be used.
-func (t *Terms) Near(e int) { panic("BUG: no chain machine on this CPU") }
-
-// ChainNearSum cannot run.
-func ChainNearSum(state *Terms, e int) (n int, ok bool) {
-	panic("BUG: no chain machine on this CPU")
-}
-
-// ChainSum cannot run.
-func ChainSum(state *Terms, squares bool) (n int, ok bool) {
-	panic("BUG: no chain machine on this CPU")
-}
-
 // Fence has nothing to order.
 func Fence() {}
 

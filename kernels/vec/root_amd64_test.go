@@ -71,16 +71,13 @@ func TestChainRoots(t *testing.T) {
 	wide := haveAVX512
 	defer func() { haveAVX512 = wide }()
 	y := make([]float64, len(x))
-	for _, lanes := range []int{4, 8, -8} { // -8: by the machine for near sums
-		if haveAVX512 = lanes != 4; haveAVX512 && !wide {
+	for _, lanes := range []int{4, 8} {
+		if haveAVX512 = lanes == 8; haveAVX512 && !wide {
 			continue
 		}
 		Fill(y, -1)
 		all := ^uint64(0)
 		code := []Link{{LinkLoad, unsafe.Pointer(&x[0]), all}, {Op: LinkSqrt}, {LinkStore, unsafe.Pointer(&y[0]), all}}
-		if lanes == -8 {
-			code = append(code, Link{Op: LinkNearSum, Base: NewTerms().Pointer()})
-		}
 		ChainF64(append(code, Link{}), len(x))
 		for k, v := range x {
 			if want := math.Sqrt(v); !same(y[k], want) {

@@ -35,6 +35,12 @@ func Compile(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (*
 	return compileFor(targetNamed(t), n, params, results, loop.FastLevels, plan)
 }
 
+// CompileNear is Compile with states of sums of numbers of about one size: where those have
+// loop.State.Near, the caller says the size.
+func CompileNear(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (*Code, error) {
+	return compileFor(targetNamed(t), n, params, results, loop.NearLevels, plan)
+}
+
 func targetNamed(t Target) *target {
 	for _, x := range []*target{avx512, avx2} {
 		if x.name == t {

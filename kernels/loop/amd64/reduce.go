@@ -67,7 +67,12 @@ func (l *lowering) reduce(s *loop.Stmt) {
 		}
 		for k, e := range st.Types {
 			v := l.fresh(vectorClass)
-			*before = append(*before, step{Inst: Inst{Op: VMOVAPD, Len: l.length}, b: l.constantVector(e, st.Empty[k]), dst: v, effect: true})
+			if st.Near() && k < nearBegins {
+				word := l.stateWord(p, k, v)
+				*before = append(*before, word)
+			} else {
+				*before = append(*before, step{Inst: Inst{Op: VMOVAPD, Len: l.length}, b: l.constantVector(e, st.Empty[k]), dst: v, effect: true})
+			}
 			r.words = append(r.words, v)
 		}
 		l.reductions[contribution{s, l.number}] = r
@@ -103,9 +108,14 @@ func (l *lowering) finishReductions(row bool) {
 			continue
 		}
 		merge := r.Merge()
-		words := r.operands()
+		opened := func(x *reduction) []operand { return x.operands() }
+		if r.Near() {
+			from, open := l.loadState(r.State, r.place, 0, true), r.Open()
+			opened = func(x *reduction) []operand { return l.call(open, append(x.operands(), from...)) }
+		}
+		words := opened(r)
 		for _, other := range r.parts {
-			words = l.call(merge, append(words, other.operands()...))
+			words = l.call(merge, append(words, opened(other)...))
 		}
 		for by := l.target.lanes / 2; by > 0; by /= 2 {
 			turned := make([]virt, len(words))
@@ -115,7 +125,10 @@ func (l *lowering) finishReductions(row bool) {
 			}
 			words = l.call(merge, append(words, stateOperands(r.State, turned)...))
 		}
-		total := l.call(merge, append(l.loadState(r.State, r.place, 0, true), words...))
+		total := words
+		if !r.Near() { // what is in memory is where the sums began
+			total = l.call(merge, append(l.loadState(r.State, r.place, 0, true), words...))
+		}
 		for k, o := range total {
 			at := r.place
 			at.plane = k
@@ -125,6 +138,18 @@ func (l *lowering) finishReductions(row bool) {
 			}})
 		}
 	}
+}
+
+// nearBegins is how many words of a near state begin with what is in memory.
+const nearBegins = 2
+
+// stateWord is the step that brings word k of a state from memory into all lanes of dst.
+func (l *lowering) stateWord(p place, k int, dst virt) step {
+	p.plane = k
+	base, disp := l.pointer(p)
+	return step{dst: dst, uses: []virt{base}, effect: true, scalar: func(m *maker, dst Reg, r []Reg) {
+		m.everywhere(types.I64, dst, At(r[0], disp))
+	}}
 }
 
 // loadState reads a state from memory: the same element in all lanes, or those of the lanes that

@@ -24,7 +24,7 @@ type machineCode struct {
 	fuel uint64
 }
 
-func compiled(n *loop.Nest, lay layout, deep bool) (executable, error) {
+func compiled(n *loop.Nest, lay layout, kind sums) (executable, error) {
 	target, err := Target()
 	if err != nil {
 		return nil, err
@@ -41,8 +41,11 @@ func compiled(n *loop.Nest, lay layout, deep bool) (executable, error) {
 	}
 	params, results := layouts(n, lay)
 	compile := amd64.Compile
-	if deep {
+	switch kind {
+	case deepSums:
 		compile = amd64.CompileDeep
+	case nearSums:
+		compile = amd64.CompileNear
 	}
 	c, err := compile(amd64.Target(target), n, params, results, amd64.Schedule{First: lay&lanesFirst != 0, Stream: lay&streamed != 0})
 	if err != nil {

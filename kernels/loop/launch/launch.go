@@ -26,6 +26,7 @@ type Loop struct {
 	facts  branches
 	byRow  []rowResult
 	small  bool // it is interpreted, whatever the target
+	sums   sums // of made
 	mu     sync.Mutex
 	made   map[layout]*variant
 	deeper map[layout]*variant // with deep states of exact sums
@@ -48,6 +49,23 @@ func Interpreted(n *loop.Nest) *Loop {
 	l.small = true
 	return l
 }
+
+// Partial makes a Loop whose caller takes over what the workers have of reduced results: see
+// Worker.Expect. A sum that loses bits is given up, not run again.
+func Partial(n *loop.Nest) *Loop {
+	l := New(n)
+	l.sums = nearSums
+	return l
+}
+
+// sums is how machine code keeps exact sums.
+type sums uint8
+
+const (
+	fastSums sums = iota // cascades for numbers of similar size
+	deepSums             // cascades for numbers of very different size
+	nearSums             // sums of numbers of about one size, which is known
+)
 
 // Nest is what the loop runs.
 func (l *Loop) Nest() *loop.Nest { return l.nest }
@@ -129,7 +147,7 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 		bit <<= 1
 	}
 	lay, wide := l.schedule(in, out, l.streams(out, lay))
-	v, err := l.variant(l.made, lay, false)
+	v, err := l.variant(l.made, lay, l.sums)
 	if err != nil {
 		return err
 	}
@@ -198,11 +216,11 @@ func column(d *value.Dense) bool { return d.Cols == 1 && d.Stride == 1 }
 
 // deep is the code with deep states.
 func (l *Loop) deep(lay layout) (executable, error) {
-	v, err := l.variant(l.deeper, lay, true)
+	v, err := l.variant(l.deeper, lay, deepSums)
 	return v.code, err
 }
 
-func (l *Loop) variant(made map[layout]*variant, lay layout, deep bool) (*variant, error) {
+func (l *Loop) variant(made map[layout]*variant, lay layout, kind sums) (*variant, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	v := made[lay]
@@ -211,7 +229,7 @@ func (l *Loop) variant(made map[layout]*variant, lay layout, deep bool) (*varian
 		if l.small {
 			v.code, v.err = interpretedCode(l.nest)
 		} else {
-			v.code, v.err = compiled(l.nest, lay, deep)
+			v.code, v.err = compiled(l.nest, lay, kind)
 		}
 		made[lay] = v
 	}

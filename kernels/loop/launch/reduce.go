@@ -62,7 +62,7 @@ func (r *Run) reduces() error {
 	for _, res := range n.Results {
 		over = over || res.Over >= 0
 	}
-	if exact {
+	if exact && r.loop.sums != nearSums {
 		if over {
 			return errOver
 		}
@@ -100,6 +100,8 @@ var errOver = errors.New("an exact sum beside a result in the memory of an opera
 // part is what a worker has of a reduced result.
 type part struct {
 	words        []uint64 // the states of the last window of exact sums, of all windows otherwise
+	size         int      // of numbers that are summed: see Expect
+	doubt        bool     // the last window's sums have lost bits
 	sum, squares []exact.Sum
 	n            []int64
 	one          accumulator
@@ -114,6 +116,7 @@ func (p *part) begin(r *reducing) {
 		return
 	}
 	places := r.rows * r.cols
+	p.doubt = false
 	p.clear(r.fast, places)
 	if r.exact() {
 		p.sum, p.squares, p.n = emptied(p.sum, places), emptied(p.squares, places), emptied(p.n, places)
@@ -136,8 +139,8 @@ func (p *part) clear(st *loop.State, places int) {
 	} else {
 		p.words = p.words[:need]
 	}
-	for k, w := range st.Empty {
-		plane := p.words[k*places:][:places]
+	for k := range st.Types {
+		plane, w := p.words[k*places:][:places], st.From(k, p.size)
 		for i := range plane {
 			plane[i] = w
 		}
@@ -188,7 +191,7 @@ func (p *part) take(r *reducing, st *loop.State, r0 int) {
 				continue
 			}
 			p.one = accumulator{}
-			n := st.Sums(p.words, places, i, p.one.sum.Add, p.one.squares.Add)
+			n := st.Sums(p.words, places, i, &p.one.sum, &p.one.squares)
 			r.putExact(to, &p.one.sum, &p.one.squares, n)
 		}
 		return
@@ -197,7 +200,7 @@ func (p *part) take(r *reducing, st *loop.State, r0 int) {
 		return
 	}
 	for i := range places {
-		p.n[i] += st.Sums(p.words, places, i, p.sum[i].Add, p.squares[i].Add)
+		p.n[i] += st.Sums(p.words, places, i, &p.sum[i], &p.squares[i])
 	}
 }
 
@@ -352,6 +355,15 @@ func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 	}
 	if flagged, err = w.window(r0, r1, l0, l1, stopped); flagged || err != nil {
 		return flagged, err
+	}
+	if w.run.loop.sums == nearSums {
+		for k := range list {
+			p := &w.parts[k]
+			if p.doubt = p.lost(list[k].fast); !p.doubt {
+				p.take(&list[k], list[k].fast, r0)
+			}
+		}
+		return false, nil
 	}
 	lost := false
 	for k := range list {

@@ -23,10 +23,11 @@ const streamFrom = 32 << 20
 func (l *Loop) streams(out []*value.Dense, lay layout) layout {
 	large := false
 	for k, d := range out {
-		if l.nest.Results[k].Over >= 0 || l.nest.Results[k].Class != loop.NoClass {
+		reduced := l.nest.Results[k].Class != loop.NoClass
+		if l.nest.Results[k].Over >= 0 || reduced && l.sums != nearSums {
 			return lay
 		}
-		large = large || d.Rows*d.Cols*d.Elem.Size() >= streamFrom
+		large = large || !reduced && d.Rows*d.Cols*d.Elem.Size() >= streamFrom
 	}
 	if large {
 		lay |= streamed

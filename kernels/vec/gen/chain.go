@@ -23,7 +23,7 @@ type link struct {
 }
 
 // links are the operations by opcode; opcode 0 ends a round. Package vec lists the same ones in the same order.
-var links = slices.Concat(arithmeticLinks, memoryLinks, predicates, sumLinks, wordLinks)
+var links = slices.Concat(arithmeticLinks, memoryLinks, predicates, wordLinks)
 
 var arithmeticLinks = []link{
 	{"load", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VMOVUPD(m, v) }) }},
@@ -72,27 +72,14 @@ var arithmeticLinks = []link{
 	{"turnBack", func(c *chain) { c.turnBack() }},
 }
 
-// sumLinks are reductions, whose running results are the operand. They are of float64 alone and leave the accumulator
-// as it is.
-var sumLinks = []link{
-	{"sum", func(c *chain) { c.sum(false) }},
-	{"squares", func(c *chain) { c.sum(true) }},
-	{"nearSum", func(c *chain) { c.nearSum() }},
-	{"least", func(c *chain) { c.extreme(false) }},
-	{"greatest", func(c *chain) { c.extreme(true) }},
-	{"zeros", func(c *chain) { c.countZeros() }},
-}
-
 // chain is the machine being written.
 type chain struct {
 	*emitter
-	wide  bool // float64
-	acc   []reg.VecVirtual
-	at    reg.Register   // the operand
-	rows  []operand.Mem  // of blocks: where the operand's rows are
-	same  reg.VecVirtual // the operand, if it is the same for all elements
-	terms reg.Register   // the state of a near sum, if that is not the operand of a link
-	asked reg.Register   // of near sums: the operand whose lines to come the round's end asks for; 0: none
+	wide bool // float64
+	acc  []reg.VecVirtual
+	at   reg.Register   // the operand
+	rows []operand.Mem  // of blocks: where the operand's rows are
+	same reg.VecVirtual // the operand, if it is the same for all elements
 	// offset is how far in the index space the round is, pc the link after this one, other the operand of a link
 	// before.
 	offset, pc, other reg.Register
@@ -246,56 +233,6 @@ func (e *emitter) lesser(minimum instruction, y, v reg.VecVirtual) {
 	e.VORPD(other, v, v)
 }
 
-// sum adds the accumulator, or its squares, to the cascades at the operand, which lie there as cascade leaves them at
-// acc: four chains of two levels, of squares two chains of three, and the errors that were lost. Behind them lies the
-// accumulator of the round before: it is what is added, and this round's takes its place. So the additions wait for
-// nothing and run beside this round's square roots, which is worth 40 % of a chain that has one.
-func (c *chain) sum(squares bool) {
-	chains, levels := 4, 2
-	if squares {
-		chains, levels = 2, 3
-	}
-	mem := func(k int) operand.Mem { return operand.Mem{Base: c.at, Disp: k * c.bytes} }
-	bad := c.vector()
-	c.VMOVUPD(mem(chains*levels), bad)
-	for k := range chains {
-		sums := c.vectors(levels)
-		for l, s := range sums {
-			c.VMOVUPD(mem(l*chains+k), s)
-		}
-		down := func(v reg.VecVirtual, level int) {
-			for l := level; l < levels; l++ {
-				v = c.twoSum(sums[l], v)
-			}
-			c.VORPD(v, bad, bad)
-		}
-		for j := k; j < chainVectors; j += chains {
-			v := c.vector()
-			c.VMOVUPD(mem(chains*levels+1+j), v)
-			c.VMOVUPD(c.acc[j], mem(chains*levels+1+j))
-			if !squares {
-				down(v, 0)
-				continue
-			}
-			h, low := c.vector(), c.vector()
-			c.VMULPD(v, v, h)
-			c.VMOVAPD(h, low)
-			c.VFMSUB231PD(v, v, low)
-			down(h, 0)
-			down(low, 1)
-		}
-		for l, s := range sums {
-			c.VMOVUPD(s, mem(l*chains+k))
-		}
-	}
-	c.VMOVUPD(bad, mem(chains*levels))
-	if c.bytes == 32 { // its registers were needed
-		for j, v := range c.acc {
-			c.VMOVUPD(mem(chains*levels+1+j), v)
-		}
-	}
-}
-
 // chains writes the machine for float64 and float32. A link is three words: the opcode, the address of its operand, and
 // a mask of the offset in the index space that is added to it: all ones for what lies in memory like the index space, 0
 // for a constant or an intermediate result, which are one accumulator long.
@@ -330,7 +267,7 @@ func (e *emitter) chains() {
 			}
 			ops = append(ops, l)
 		}
-		c.interpret(ops, "", code, end, func() {})
+		c.interpret(ops, code, end)
 		e.finish()
 	}
 }
@@ -346,11 +283,11 @@ func (c *chain) clear() {
 	}
 }
 
-// interpret runs the links at code on end bytes. Opcodes count from 1 on; 0, or, if there is one, the operation of name
-// last ends a round. Another operation without code does not occur.
-func (c *chain) interpret(ops []link, last string, code, end reg.Register, ends func()) {
+// interpret runs the links at code on end bytes. Opcodes count from 1 on; 0 ends a round. Another
+// operation without code does not occur.
+func (c *chain) interpret(ops []link, code, end reg.Register) {
 	c.offset, c.pc, c.at, c.other = c.GP64(), c.GP64(), c.GP64(), c.GP64()
-	w := way{chain: c, opcode: c.GP64(), ops: ops, last: last}
+	w := way{chain: c, opcode: c.GP64(), ops: ops}
 	c.XORQ(c.other, c.other)
 	c.XORQ(c.offset, c.offset)
 	c.JMP(operand.LabelRef("test"))
@@ -377,7 +314,6 @@ func (c *chain) interpret(ops []link, last string, code, end reg.Register, ends 
 	}
 	c.align()
 	c.Label("op0")
-	ends()
 	c.ADDQ(operand.I32(int32(chainVectors*c.bytes)), c.offset)
 	c.Label("test")
 	c.CMPQ(c.offset, end)
@@ -389,7 +325,7 @@ func (c *chain) interpret(ops []link, last string, code, end reg.Register, ends 
 // as much as four vectors of additions, and twice that while another thread of the core is at work, which leaves half
 // of the instructions that a core begins in a cycle.
 var frequent = map[string]int{"load": 60, "loadAsk": 60, "ask": 20, "mul": 50, "add": 50, "sub": 50, "sqrt": 50, "store": 50, "stream": 50,
-	"mulSame": 80, "addSame": 60, "subSame": 60, "mul+add": 80, "mul+sub": 50, "sub+mul": 50, "nearSum": 50}
+	"mulSame": 80, "addSame": 60, "subSame": 60, "mul+add": 80, "mul+sub": 50, "sub+mul": 50}
 
 // roundEnds is the same for the end of a round.
 const roundEnds = 160
@@ -399,7 +335,6 @@ type way struct {
 	*chain
 	opcode reg.Register
 	ops    []link
-	last   string // the operation that ends a round; of none, opcode 0 does
 	copies int
 }
 
@@ -410,15 +345,9 @@ func (w *way) next() {
 	w.ADDQ(operand.Mem{Base: w.pc, Disp: 8}, w.at)
 	w.MOVQ(operand.Mem{Base: w.pc}, w.opcode)
 	w.ADDQ(operand.Imm(24), w.pc)
-	var list []aim
-	if w.last == "" {
-		list = append(list, aim{0, 0, roundEnds})
-	}
+	list := []aim{{0, 0, roundEnds}}
 	for k, l := range w.ops {
-		switch {
-		case l.name == w.last:
-			list = append(list, aim{k + 1, 0, roundEnds})
-		case l.emit != nil && frequent[l.name] > 0:
+		if l.emit != nil && frequent[l.name] > 0 {
 			list = append(list, aim{k + 1, k + 1, frequent[l.name]})
 		}
 	}

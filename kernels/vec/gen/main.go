@@ -61,7 +61,6 @@ func (t target) loops() *build.Context {
 		e.lines()
 		e.transpose()
 		e.blocks()
-		e.nearChain()
 		e.productRoots()
 	} else {
 		e.chainRows()

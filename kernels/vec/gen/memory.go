@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
 )
 
 // aheadBytes is how far ahead of a round a link asks for its operand's lines: measured on Zen 5, 4 to 16 KiB do equally well, less and
@@ -16,7 +15,7 @@ const aheadBytes = 8 << 10
 // memoryLinks are of float64 and float32, but not of blocks.
 var memoryLinks = slices.Concat([]link{{"ask", func(c *chain) { c.ask() }}},
 	same("add", "sub", "subFrom", "mul", "div", "divInto", "min", "max"),
-	[]link{{"loadAsk", func(c *chain) { arithmetic("load").emit(c); c.askLater() }}},
+	[]link{{"loadAsk", func(c *chain) { arithmetic("load").emit(c); c.ask() }}},
 	pairs([2]string{"mul", "add"}, [2]string{"mul", "sub"}, [2]string{"mul", "subFrom"},
 		[2]string{"add", "mul"}, [2]string{"sub", "mul"}, [2]string{"subFrom", "mul"}))
 
@@ -25,22 +24,8 @@ var memoryLinks = slices.Concat([]link{{"ask", func(c *chain) { c.ask() }}},
 // they begin anew, and the window of instructions that the CPU sees is less than two rounds.
 func (c *chain) ask() {
 	for at := 0; at < chainVectors*c.bytes; at += 64 {
-		c.askLine(c.at, at)
+		c.PREFETCHT0(operand.Mem{Base: c.at, Disp: aheadBytes + at})
 	}
-}
-
-// askLine asks for one of these lines, for an operand at base.
-func (c *chain) askLine(base reg.Register, at int) {
-	c.PREFETCHT0(operand.Mem{Base: base, Disp: aheadBytes + at})
-}
-
-// askLater leaves the asks to the end of the round, where there is a register for the operand: see nearChain.
-func (c *chain) askLater() {
-	if c.asked == nil {
-		c.ask()
-		return
-	}
-	c.MOVQ(c.at, c.asked)
 }
 
 // arithmetic is the arithmetic link of that name.

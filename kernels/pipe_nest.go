@@ -1,0 +1,274 @@
+package kernels
+
+// This file reduces the elements of a chain in the loop that computes them, without storing them.
+// Each worker keeps states in registers, a window at a time, and adds them to its accumulators.
+
+import (
+	"math"
+
+	"flow/ir/loop"
+	"flow/ir/value"
+	"flow/kernels/dense"
+	"flow/kernels/exact"
+	"flow/kernels/loop/launch"
+	"flow/kernels/reduce"
+)
+
+// running is an exact sum of elements or of their squares.
+type running struct {
+	exact.Sum
+	squares bool
+}
+
+// near is what a worker expects of the elements to come.
+type near struct {
+	known bool
+	exp   int // their magnitude is about 2^exp, or less
+	lost  int // windows in a row that have lost bits
+	wait  int // windows to sum block by block before loops are tried again
+}
+
+const (
+	// patience is how many windows are summed block by block after a loop has lost bits of one.
+	patience = 16
+	// retries is the number of windows in a row that may lose bits before: elements may have grown
+	// or shrunk since the last sample.
+	retries = 2
+	// sampleElems is the number of elements at each end that the expectation is taken from.
+	sampleElems = 32
+)
+
+// foldNest is the loop that reduces the elements of a job, bound to its operands.
+type foldNest struct {
+	boundNest
+	x      *execution // nil outside of windows of the loop
+	line   bool       // the index space is one row
+	parts  []foldPart
+	near   near
+	out    []value.Dense // reduced results, which stay with the worker
+	unused exact.Sum
+}
+
+// beginSums starts the sums of a worker.
+func (f *folder) beginSums() {
+	f.parts = f.Sums(f.elem)
+	for k := range f.parts {
+		f.sums[k].Reset()
+		f.sums[k].squares = f.Squares() || k == 1
+	}
+}
+
+func (f *folder) resetSums() {
+	for k := range f.parts {
+		f.sums[k].Reset()
+	}
+}
+
+// putSums writes the sums to the accumulator.
+func (f *folder) putSums() {
+	for k := range f.parts {
+		f.sums[k].PutWords(f.acc.I64[k*exact.Words:][:exact.Words])
+	}
+}
+
+// add takes a block into the sum.
+func (r *running) add(b *value.Dense) {
+	if r.squares {
+		reduce.SquaresTo(&r.Sum, b)
+	} else {
+		reduce.ExactTo(&r.Sum, b)
+	}
+}
+
+// begin forgets what a worker expects.
+func (n *foldNest) begin() { n.asked, n.near, n.x = false, near{}, nil }
+
+// foldWorker is the worker of the loop that reduces the elements of an execution, or nil where they
+// are to be reduced block by block.
+func (m *machine) foldWorker(x *execution) *launch.Worker {
+	n := &m.nest.fold
+	if n.asked {
+		return n.worker
+	}
+	n.asked = true
+	rows, cols, line := m.rows, m.cols, m.dense && (x.out == nil || x.out.Stride == x.cols)
+	if line {
+		rows, cols = 1, rows*cols
+	}
+	shape, lines, ok := m.nestShape(line, false, rows, cols)
+	shape.fold = x.fold
+	b := &n.boundNest
+	n.line = line
+	if ok && b.worker != nil && b.prog == m.prog && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols {
+		b.again(m)
+		b.worker.Forget()
+		return b.worker
+	}
+	if b.worker != nil { // before its run is bound again
+		b.worker.Free()
+		b.worker = nil
+	}
+	b.prog, b.rows, b.cols, b.shape, b.lines = m.prog, rows, cols, shape, lines
+	if !ok || x.alias && m.nest.program.fails {
+		return nil
+	}
+	stored := false
+	if n.parts, stored = foldParts(x.fold, x.elem); len(n.parts) == 0 {
+		return nil
+	}
+	l := m.nest.program.nest(m.prog, shape, x.rows*x.cols)
+	if l == nil {
+		return nil
+	}
+	b.operands(m, line, rows, cols)
+	if !stored {
+		b.out = b.out[:0]
+	}
+	n.out = dense.Resized(n.out, len(n.parts))
+	for k, p := range n.parts {
+		n.out[k] = *value.New(dense.Storage(p.class.Gives(p.of)), 1, 1)
+		b.out = append(b.out, &n.out[k])
+	}
+	if l.Bind(&b.run, b.in, b.out) != nil || !b.run.Partials() {
+		m.nest.program.refuse(shape)
+		return nil
+	}
+	b.worker = b.run.Worker()
+	return b.worker
+}
+
+// reduceArea adds an area of at most loop.NearCount elements to the results over all elements.
+func (m *machine) reduceArea(x *execution, a area) error {
+	w, n := m.foldWorker(x), &m.nest.fold
+	if w == nil {
+		return m.addBlocks(x, a)
+	}
+	if n.near.wait > 0 {
+		n.near.wait--
+		return m.addBlocks(x, a)
+	}
+	if !n.near.known && n.expects() {
+		if err := m.sample(x, a); err != nil {
+			return err
+		}
+	}
+	w.Expect(n.near.exp)
+	n.x = x
+	err := error(nil)
+	if n.line {
+		err = m.nestedLine(w, a, target{d: x.out})
+	} else {
+		err = m.nestedGrid(w, a, target{d: x.out})
+	}
+	n.x = nil
+	return err
+}
+
+// expects reports sums whose states depend on the size of the elements.
+func (n *foldNest) expects() bool {
+	for _, p := range n.parts {
+		if p.class == loop.Sum && p.of.IsFloat() {
+			return true
+		}
+	}
+	return false
+}
+
+// reduced follows a window of the loop: sums that have lost bits of it are taken again.
+func (m *machine) reduced(w *launch.Worker, a area) error {
+	n := &m.nest.fold
+	x := n.x
+	if x == nil || w != n.worker {
+		return nil
+	}
+	n.x = nil
+	defer func() { n.x = x }()
+	doubt := false
+	for k, p := range n.parts {
+		if !w.Doubt(k) {
+			continue
+		}
+		doubt = true
+		if err := m.addAgain(x, a, &m.f[p.fold].sums[p.sum]); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !doubt:
+		n.near.lost = 0
+	case n.near.lost < retries:
+		n.near = near{lost: n.near.lost + 1}
+	default:
+		n.near = near{wait: patience}
+	}
+	return nil
+}
+
+// takeFolds moves what the loop has reduced to the accumulators.
+func (m *machine) takeFolds() {
+	n := &m.nest.fold
+	if !n.asked || n.worker == nil {
+		return
+	}
+	for k, p := range n.parts {
+		f := &m.f[p.fold]
+		switch {
+		case p.sum < 0:
+			f.join(n.worker.Take(k))
+		case p.class == loop.Norm:
+			n.worker.TakeSums(k, &n.unused, &f.sums[p.sum].Sum)
+		default:
+			n.worker.TakeSums(k, &f.sums[p.sum].Sum, &n.unused)
+		}
+	}
+}
+
+// join takes an accumulator of one element in.
+func (f *folder) join(v value.Scalar) {
+	if f.word == nil || f.word.Elem != f.acc.Elem {
+		f.word = value.New(f.acc.Elem, 1, 1)
+	}
+	f.word.Set(0, 0, v)
+	f.Whole.Join(f.acc, f.word)
+}
+
+// addAgain adds an area to one exact sum: as it was stored, where it was, for an operand may have
+// been overwritten.
+func (m *machine) addAgain(x *execution, a area, r *running) error {
+	if x.out != nil {
+		for i := range a.rows() {
+			s := dense.SlabOf(x.out, (a.i0+i)*x.out.Stride+a.j0, a.cols())
+			r.add(m.made.over(x.elem, s, area{0, 1, 0, a.cols()}))
+		}
+		return nil
+	}
+	return a.split(blockElems, blockElems, func(a area) error {
+		b, err := m.make(x, a)
+		if err == nil {
+			r.add(b)
+		}
+		return err
+	})
+}
+
+// sample sets what sums expect, from the first and the last elements of an area: elements that
+// grow along the way are among them.
+func (m *machine) sample(x *execution, a area) error {
+	top := 0.0
+	first, last := area{a.i0, a.i0 + 1, a.j0, min(a.j1, a.j0+sampleElems)}, area{a.i1 - 1, a.i1, max(a.j0, a.j1-sampleElems), a.j1}
+	for _, a := range [...]area{first, last} {
+		b := m.made.over(x.elem, dense.SlabOver(m.made.words, x.elem, a.cols()), a)
+		if err := m.area(a, target{d: b, i0: a.i0, j0: a.j0}); err != nil {
+			return err
+		}
+		for j := range b.Cols {
+			if v := math.Abs(b.At(0, j).Float()); v > top { // no NaN is
+				top = v
+			}
+		}
+	}
+	n := &m.nest.fold.near
+	_, n.exp = math.Frexp(top)
+	n.known = true
+	return nil
+}
