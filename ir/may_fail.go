@@ -85,7 +85,7 @@ func mayFail(g *Graph, id ID, at indices) bool {
 	switch {
 	case n.Op.Laws.Has(op.Total):
 		return false
-	case n.Op.Name == "element":
+	case n.Op.Role == op.Picks:
 		t := g.Type(in[0])
 		return !at.below(g, in[1], t.Rows) || !at.below(g, in[2], t.Cols)
 	case n.Op.Laws.Has(op.Elementwise) && n.Op.Elt != nil:

@@ -14,6 +14,7 @@ import (
 func mapRow(run *engine) *op.Def {
 	return &op.Def{
 		Name:   "map",
+		Role:   op.Maps,
 		Hidden: true,
 		Doc:    "map runs a chain of elementwise operators over one index space; fusion makes it.",
 		Args:   []op.Arg{{Name: "x", Rest: true}},

@@ -20,6 +20,7 @@ import (
 func pipeRow(run *engine) *op.Def {
 	return &op.Def{
 		Name:   "pipe",
+		Role:   op.Reduces,
 		Hidden: true,
 		Doc:    "pipe reduces a chain of elementwise operators over one index space in one pass over memory; fusion makes it.",
 		Args:   []op.Arg{{Name: "x", Rest: true}},

@@ -88,7 +88,7 @@ func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
 	windows := map[ir.ID][]box{}
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		if g.Nodes[i].Op.Name == "slice" {
+		if g.Nodes[i].Op.Role == op.Slices {
 			if boxes, in, ok := boxesOf(g, id); ok {
 				windows[in[0]] = append(windows[in[0]], boxes[0])
 			}
@@ -135,10 +135,10 @@ func (c *cuts) choose(id ir.ID, t types.Type, preferred map[ir.ID]cutting, table
 	g := c.g
 	n := &g.Nodes[id]
 	kind := shardOf(n.Op)
-	if n.Op.Name == "pipe" {
+	if n.Op.Role == op.Reduces {
 		return resultCut(c.pipe(id, table), table.Must(n.Attrs.Str("fold")), t)
 	}
-	if from := g.In(id); n.Op.Control == op.Part && g.Nodes[from[0]].Op.Name == "pipe" {
+	if from := g.In(id); n.Op.Control == op.Part && g.Nodes[from[0]].Op.Role == op.Reduces {
 		return resultCut(c.pipe(from[0], table), pipeFolds(table, &g.Nodes[from[0]])[n.Attrs.Int("at")], t)
 	}
 	if kind == op.ShardWhole || kind == op.ShardReduce || kind == op.ShardSink {
@@ -187,13 +187,13 @@ func (c *cuts) moved(id ir.ID, t types.Type, table *op.Table) (w cutting, ok, de
 	if !ok {
 		return cutting{}, false, true
 	}
-	name := c.g.Nodes[id].Op.Name
-	if w, ok := laidGrid(boxes, t); ok && name == "lay" {
+	role := c.g.Nodes[id].Op.Role
+	if w, ok := laidGrid(boxes, t); ok && role == op.Lays {
 		return w, true, true
 	}
 	// A panel of a tall matrix that is already a block: cut again, it would be copied piece by
 	// piece.
-	if name == "slice" && t.Cols <= autoTile(table, t) && c.isBlock(c.g.In(id)[0], boxes[0]) {
+	if role == op.Slices && t.Cols <= autoTile(table, t) && c.isBlock(c.g.In(id)[0], boxes[0]) {
 		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}, true, true
 	}
 	return cutting{}, false, false
@@ -332,7 +332,7 @@ type box struct{ sr, sc, rows, cols, dr, dc int }
 // shardOf returns how an operator is cut: as its row says, except that cbind and rbind, which are
 // defined on whole values, put boxes side by side.
 func shardOf(d *op.Def) op.ShardKind {
-	if d.Name == "cbind" || d.Name == "rbind" {
+	if d.Role == op.Beside || d.Role == op.Below {
 		return op.ShardMove
 	}
 	return d.Shard.Kind
@@ -343,11 +343,11 @@ func shardOf(d *op.Def) op.ShardKind {
 func boxesOf(g *ir.Graph, id ir.ID) ([]box, []ir.ID, bool) {
 	n := &g.Nodes[id]
 	in := g.In(id)
-	switch n.Op.Name {
-	case "slice":
+	switch n.Op.Role {
+	case op.Slices:
 		a := n.Attrs.Ints("at")
 		return []box{{int(a[0]), int(a[1]), int(a[2]), int(a[3]), 0, 0}}, in, true
-	case "lay":
+	case op.Lays:
 		l := n.Attrs.Ints("boxes")
 		out := make([]box, len(in))
 		for k := range out {
@@ -355,7 +355,7 @@ func boxesOf(g *ir.Graph, id ir.ID) ([]box, []ir.ID, bool) {
 			out[k] = box{int(b[0]), int(b[1]), int(b[2]), int(b[3]), int(b[4]), int(b[5])}
 		}
 		return out, in, true
-	case "cbind", "rbind":
+	case op.Beside, op.Below:
 		var out []box
 		at := 0
 		for _, x := range in {
@@ -363,7 +363,7 @@ func boxesOf(g *ir.Graph, id ir.ID) ([]box, []ir.ID, bool) {
 			if !t.IsDense() || !t.Known() || t.Elem != g.Type(id).Elem {
 				return nil, nil, false
 			}
-			if n.Op.Name == "cbind" {
+			if n.Op.Role == op.Beside {
 				out = append(out, box{0, 0, t.Rows, t.Cols, 0, at})
 				at += t.Cols
 			} else {

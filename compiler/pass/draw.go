@@ -74,7 +74,7 @@ func onNumbers(g *ir.Graph, args []ir.ID) bool {
 					return false
 				}
 			}
-		case !t.IsScalar() || n.Op.Elt == nil && n.Op.Role != op.Constant && n.Op.Name != "element":
+		case !t.IsScalar() || n.Op.Elt == nil && n.Op.Role != op.Constant && n.Op.Role != op.Picks:
 			return false
 		}
 	}
@@ -105,7 +105,7 @@ func readsOwnRow(r *ir.Region, a ir.ID) bool {
 	for i := range r.Graph.Nodes {
 		in := r.Graph.In(ir.ID(i))
 		for k, x := range in {
-			if x == a && (r.Graph.Nodes[i].Op.Name != "element" || k != 0 || in[1] != r.Args[0]) {
+			if x == a && (r.Graph.Nodes[i].Op.Role != op.Picks || k != 0 || in[1] != r.Args[0]) {
 				return false
 			}
 		}

@@ -78,7 +78,7 @@ func (f *epilogues) chain(id ir.ID) bool {
 	if !t.IsDense() || !t.Known() || t.Elem == types.Str {
 		return false
 	}
-	return n.Op.Name == "map" || n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise) && n.Region == nil && n.Attrs == nil && !f.g.Asks(id)
+	return n.Op.Role == op.Maps || n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise) && n.Region == nil && n.Attrs == nil && !f.g.Asks(id)
 }
 
 // modes returns how a chain reads its operands.

@@ -249,7 +249,7 @@ func (p *places) look(r *ir.Region, a ir.ID, index map[ir.ID]int) bool {
 				continue
 			}
 			switch {
-			case n.Op.Name == "element" && k == 0:
+			case n.Op.Role == op.Picks && k == 0:
 				if !p.own(r.Graph, in, index) {
 					return false
 				}

@@ -197,7 +197,7 @@ func copyReading(out, g *ir.Graph, to []ir.ID, gone map[ir.ID]bool) {
 		if to[i] != ir.None {
 			continue
 		}
-		if n.Op.Name == "element" && gone[old[0]] {
+		if n.Op.Role == op.Picks && gone[old[0]] {
 			to[i] = to[old[0]]
 			continue
 		}

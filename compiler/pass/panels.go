@@ -97,7 +97,7 @@ func (f *panelFolding) sum(root ir.ID) (p panelSum, ok bool) {
 	}
 	in := f.g.In(first)
 	for _, x := range in {
-		if f.g.Nodes[x].Op.Name != "slice" {
+		if f.g.Nodes[x].Op.Role != op.Slices {
 			return p, false
 		}
 	}
@@ -141,7 +141,7 @@ func (f *panelFolding) matches(root, id ir.ID, p panelSum, k, lo, hi int) bool {
 
 // window reports whether x is rows (or columns) from..to-1 of the matrix of.
 func (f *panelFolding) window(x, of ir.ID, rows bool, from, to int) bool {
-	if f.g.Nodes[x].Op.Name != "slice" || f.g.In(x)[0] != of {
+	if f.g.Nodes[x].Op.Role != op.Slices || f.g.In(x)[0] != of {
 		return false
 	}
 	t, at := f.g.Type(of), f.g.Nodes[x].Attrs.Ints("at")

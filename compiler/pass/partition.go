@@ -195,7 +195,7 @@ func (p *partitioner) node(id ir.ID) error {
 // whole.
 func (p *partitioner) inBlocks(id ir.ID) (done bool, err error) {
 	n, t, cut := &p.old.Nodes[id], p.old.Type(id), p.cuts.of(id)
-	if n.Op.Name == "pipe" {
+	if n.Op.Role == op.Reduces {
 		return true, p.pipe(id, n, t)
 	}
 	if n.Op.Control == op.Part && p.several[p.old.In(id)[0]] != nil {

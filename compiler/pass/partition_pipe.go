@@ -48,7 +48,7 @@ func storedPart(g *ir.Graph, id ir.ID) (pipe ir.ID, ok bool) {
 	}
 	pipe = g.In(id)[0]
 	p := &g.Nodes[pipe]
-	return pipe, p.Op.Name == "pipe" && strings.HasPrefix(p.Attrs.Str("fold"), stores+" ")
+	return pipe, p.Op.Role == op.Reduces && strings.HasPrefix(p.Attrs.Str("fold"), stores+" ")
 }
 
 // resultCut returns where a result of type t of a pipe with index-space cuts w is cut: a result

@@ -20,7 +20,7 @@ func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	row := table.Must("pipe.product")
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		if g.Nodes[i].Op.Name != "pipe" || g.Nodes[i].Draws() {
+		if g.Nodes[i].Op.Role != op.Reduces || g.Nodes[i].Draws() {
 			continue
 		}
 		// nil: of several results

@@ -86,14 +86,14 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	switch {
 	case n.Op.Control == op.Part:
 		return b.rowwise(g.In(id)[0])
-	case n.Op.Name == "pipe":
+	case n.Op.Role == op.Reduces:
 		for _, d := range pipeFolds(b.table, n) {
 			if d != nil && d.Fold == op.FoldCols {
 				return 0, 0, false
 			}
 		}
 		t = pipeSpace(n)
-	case n.Op.Name == "map", n.Op.Elt != nil && n.Region == nil && n.Attrs == nil && n.Op.Laws.Has(op.Elementwise):
+	case n.Op.Role == op.Maps, n.Op.Elt != nil && n.Region == nil && n.Attrs == nil && n.Op.Laws.Has(op.Elementwise):
 	case n.Op.Fold == op.FoldRows && n.Region == nil && n.Attrs == nil && len(g.In(id)) == 1:
 		t = g.Type(g.In(id)[0])
 	default:

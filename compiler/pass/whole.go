@@ -112,7 +112,7 @@ func (w *families) node(id ir.ID) {
 			w.mark(x)
 		}
 	case op.ShardMove:
-		if boxes, _, ok := boxesOf(w.g, id); ok && n.Op.Name == "lay" {
+		if boxes, _, ok := boxesOf(w.g, id); ok && n.Op.Role == op.Lays {
 			if grid, ok := laidGrid(boxes, t); ok && !grid.single() {
 				w.mark(id)
 			}

@@ -38,4 +38,17 @@ const (
 	Points
 	// Rounds runs its region once: a loop all rounds of which are one task.
 	Rounds
+	// Maps runs the chain in its region on every element.
+	Maps
+	// Reduces reduces what the chain in its region makes, by the rows in its attribute `fold`.
+	Reduces
+	// Slices takes the rectangle in its attribute `at` of its input.
+	Slices
+	// Lays puts rectangles of its inputs where its attribute `boxes` says.
+	Lays
+	// Beside puts its inputs side by side, Below one below the other.
+	Beside
+	Below
+	// Picks takes one element of its input.
+	Picks
 )

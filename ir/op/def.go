@@ -119,6 +119,9 @@ type Def struct {
 	// Root: only rank 0 has what the row reads, so its tasks run there and their results are
 	// sent.
 	Root bool
+	// Absorbs says which elements that a sparse operand does not store make a zero of the result of
+	// an elementwise row, whatever the other operands are.
+	Absorbs Absorbs
 	// Role is the row's role in a graph, if its laws do not give it.
 	Role Role
 	// Control is the meaning of control rows (iterate, select, part).
@@ -223,6 +226,16 @@ func (d *Def) Fails(in, out types.Elem) bool {
 func (d *Def) TotalOn(in, out types.Elem) bool {
 	return d.Laws.Has(Total) || d.Partial != Everywhere && !d.Fails(in, out)
 }
+
+// Absorbs is the operands of an elementwise row whose absent elements make zeros.
+type Absorbs uint8
+
+// The kinds of Absorbs.
+const (
+	NoZeros   Absorbs = iota // where all operands are 0 the result is what the row makes of them
+	EachZero                 // a product: 0 times inf or nan is 0 too
+	FirstZero                // a quotient: 0 by anything, 0 too, is 0
+)
 
 // Rate is the number of tokens that an operator sends for those it receives.
 type Rate uint8

@@ -33,21 +33,21 @@ func arithmetic() []Row {
 			Loops: op.Loops{F64x2: vec.SubF64, F32x2: vec.SubF32, I64x2: vec.SubI64}, body: define.Operation(loop.Sub),
 		},
 		{
-			Name: "mul", infix: "*", Args: two, Rule: define.Numeric, Flops: 1, laws: op.Commutes,
+			Name: "mul", infix: "*", Args: two, absorbs: op.EachZero, Rule: define.Numeric, Flops: 1, laws: op.Commutes,
 			Doc:   "mul is a * b, element by element; the matrix product is @.",
 			eg:    define.Eg(`sum(3 * ones(2, 2))`, "12"),
 			Elt:   define.On2(func(a, b float64) float64 { return a * b }, func(a, b int64) int64 { return a * b }),
 			Loops: op.Loops{F64x2: vec.MulF64, F32x2: vec.MulF32, I64x2: vec.MulI64}, body: define.Operation(loop.Mul),
 		},
 		{
-			Name: "div", infix: "/", Args: two, Rule: define.AsFloat, Flops: 4,
+			Name: "div", infix: "/", Args: two, absorbs: op.FirstZero, Rule: define.AsFloat, Flops: 4,
 			Doc:   "div is a / b, always as floats: 1 / 2 is 0.5. Integer division is //.",
 			eg:    define.Eg(`1 / 2`, "0.5"),
 			Elt:   define.On2(func(a, b float64) float64 { return a / b }, nil),
 			Loops: op.Loops{F64x2: vec.DivF64, F32x2: vec.DivF32}, body: define.Operation(loop.Div),
 		},
 		Row{
-			Name: "idiv", infix: "//", Args: two, Rule: define.Numeric, Flops: 8, partial: op.NotByZero, body: define.ByType(define.Applies("floorDiv", "floorDiv"), define.Operation(loop.IDiv)),
+			Name: "idiv", infix: "//", Args: two, absorbs: op.FirstZero, Rule: define.Numeric, Flops: 8, partial: op.NotByZero, body: define.ByType(define.Applies("floorDiv", "floorDiv"), define.Operation(loop.IDiv)),
 			Doc: "idiv is a / b rounded towards minus infinity: of floats, too, of the exact quotient, which is rounded once where it has more than " +
 				"53 bits; an integer division by zero fails the run.",
 			eg: define.Eg(`-7 // 2`, "-4"),
@@ -59,7 +59,7 @@ func arithmetic() []Row {
 			return q
 		}, vec.IDivI64),
 		Row{
-			Name: "mod", infix: "%", Args: two, Rule: define.Numeric, Flops: 10, partial: op.NotByZero, body: define.ByType(define.Applies("mod", "mod"), define.Operation(loop.Mod)),
+			Name: "mod", infix: "%", Args: two, absorbs: op.FirstZero, Rule: define.Numeric, Flops: 10, partial: op.NotByZero, body: define.ByType(define.Applies("mod", "mod"), define.Operation(loop.Mod)),
 			Doc: "mod is the remainder a - (a // b) b and has the sign of b; of floats it is exact, or that rounded once where a and b differ in sign.",
 			eg:  define.Eg(`-7 % 3`, "2"),
 		}.withLoops(func(a, b int64) int64 {

@@ -24,6 +24,7 @@ type Row struct {
 	Loops             op.Loops
 	body              func(b *loop.Builder, out types.Elem, in []loop.Val) loop.Val
 	laws              op.Laws
+	absorbs           op.Absorbs
 	partial           op.Partial
 	Flops             float64 // per element
 	eg                []op.Example
@@ -35,7 +36,7 @@ func (r Row) Def() *op.Def {
 	d := &op.Def{
 		Name: r.Name, Word: r.word, Infix: r.infix, Doc: r.Doc, Eg: r.eg,
 		Elt: r.Elt, Loops: r.Loops, Body: r.body,
-		Partial: r.partial, Laws: r.laws | op.Pure | op.Elementwise, Flow: op.Flow{Rate: op.Once},
+		Partial: r.partial, Absorbs: r.absorbs, Laws: r.laws | op.Pure | op.Elementwise, Flow: op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardAligned},
 		Alias: true,
 	}

@@ -66,7 +66,7 @@ func comparisons() []Row {
 func logic() []Row {
 	return []Row{
 		{
-			Name: "and", infix: "and", Args: []string{"a", "b"}, Rule: define.Logical, Flops: 1,
+			Name: "and", infix: "and", Args: []string{"a", "b"}, absorbs: op.EachZero, Rule: define.Logical, Flops: 1,
 			laws: op.Commutes | op.Associates | op.Idempotent,
 			Doc:  "and is true where both are.", eg: define.Eg(`1 < 2 and 2 < 3`, "true"),
 			Elt:   func(x []value.Scalar) value.Scalar { return value.Bool(x[0].True() && x[1].True()) },

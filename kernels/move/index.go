@@ -18,7 +18,7 @@ func indexings() []*op.Def {
 		{Name: "j", Doc: "column, i64; a negative one counts from the end"}}
 	return []*op.Def{
 		{
-			Name: "element", Hidden: true,
+			Name: "element", Hidden: true, Role: op.Picks,
 			Doc:  "element is one element of a matrix as a scalar; the compiler writes it for `x[i, j]` with subscripts that only the run knows.",
 			Args: at,
 			Eg:   []op.Example{{Program: "x = 2 * eye(2)\nemit x[i64(sum(x)) - 3, 1]", Output: "2\n"}},

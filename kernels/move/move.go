@@ -35,7 +35,7 @@ func Rows() []*op.Def {
 			Loop: window.Loop(transposeKernel, window.Turned),
 		},
 		{
-			Name: "slice", Hidden: true,
+			Name: "slice", Hidden: true, Role: op.Slices,
 			Doc: "slice is a window of a matrix; the compiler writes it for `x[r0..r1, c0..c1]` and for the tiles of `tiles`.",
 			Args: []op.Arg{{Name: "a", Doc: "n x m"},
 				{Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
@@ -52,7 +52,7 @@ func Rows() []*op.Def {
 			},
 		},
 		{
-			Name: "lay", Hidden: true,
+			Name: "lay", Hidden: true, Role: op.Lays,
 			Doc: "lay is a matrix laid out of windows of others, zero where none lies; the compiler writes it for `untile` and where blocks are cut anew.",
 			Args: []op.Arg{{Name: "blocks", Rest: true, Doc: "matrices of one element type; window k is cut from block k"},
 				{Name: "rows", Attr: true, Kind: op.IntVal, Doc: "rows of the result"},

@@ -37,6 +37,7 @@ func rearrangements() []*op.Def {
 		},
 		{
 			Name:     "cbind",
+			Role:     op.Beside,
 			Doc:      "cbind is matrices side by side; all have the same number of rows. Element types meet as in arithmetic.",
 			Args:     []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
 			Eg:       []op.Example{{Program: "emit cbind(eye(2), ones(2, 1))", Output: "1 0 1\n0 1 1\n"}},
@@ -49,6 +50,7 @@ func rearrangements() []*op.Def {
 		},
 		{
 			Name:     "rbind",
+			Role:     op.Below,
 			Doc:      "rbind is matrices one below the other; all have the same number of columns. Element types meet as in arithmetic.",
 			Args:     []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
 			Eg:       []op.Example{{Program: "emit rbind(eye(2), ones(1, 2))", Output: "1 0\n0 1\n1 1\n"}},

@@ -66,9 +66,9 @@ func patternOf(d *op.Def, in []types.Type, out types.Type) (p pattern, full [3]b
 	switch {
 	case !some:
 		return patternAll, full
-	case d.Name == "mul" || d.Name == "and":
+	case d.Absorbs == op.EachZero:
 		return patternMeet, full
-	case full[0] && (d.Name == "div" || d.Name == "idiv" || d.Name == "mod"):
+	case full[0] && d.Absorbs == op.FirstZero:
 		return patternFirst, full
 	case all && keepsZero(d, in, out.Elem):
 		return patternJoin, full

@@ -12,7 +12,9 @@ package sparse
 
 import (
 	"math"
+	"slices"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -20,8 +22,35 @@ import (
 	"flow/kernels/reduce"
 )
 
-// rings are the names that semiring takes.
-var rings = []string{"max *", "min *", "min +", "max +", "or and"}
+// ring is a semiring: what its sum chooses, and whether its product adds. That of Any is or and and.
+type ring struct {
+	name string
+	sum  loop.Class // Least, Greatest or Any
+	adds bool
+}
+
+// rings are those of semiring, by name.
+var rings = []ring{{"max *", loop.Greatest, false}, {"min *", loop.Least, false}, {"min +", loop.Least, true}, {"max +", loop.Greatest, true}, {"or and", loop.Any, false}}
+
+// ringOf returns the ring of a call, whose name the type rule has checked.
+func ringOf(a *op.Attrs) ring {
+	i := slices.IndexFunc(rings, func(r ring) bool { return r.name == a.Str("ring") })
+	return rings[i]
+}
+
+// ringNames lists the names of rings.
+func ringNames() (names []string) {
+	for _, r := range rings {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+// truths reports the ring of truth values.
+func (r ring) truths() bool { return r.sum == loop.Any }
+
+// least reports a sum that is a minimum.
+func (r ring) least() bool { return r.sum == loop.Least }
 
 func ringRows() []*op.Def {
 	return []*op.Def{
@@ -66,7 +95,7 @@ func ringLoop(begin ringBegin) *op.Loop {
 
 func semiringType(s *op.Sig) (types.Type, error) {
 	a, x := s.In[0], s.In[1]
-	switch ring := s.Attrs.Str("ring"); {
+	switch name := s.Attrs.Str("ring"); {
 	case !a.IsSparse():
 		return a, op.Faultf(0, define.CodeKind, "`semiring` needs a sparse matrix, not %v", a).WithHelp("sparse(x) makes one")
 	case !x.IsDense() || x.Cols != 1:
@@ -74,16 +103,16 @@ func semiringType(s *op.Sig) (types.Type, error) {
 	case !define.Agree(a.Cols, x.Rows):
 		return x, op.Faultf(1, define.CodeInner, "`semiring` of %d columns and %d elements", a.Cols, x.Rows)
 	default:
-		if err := define.OneOf(2, "ring", ring, rings...); err != nil {
+		if err := define.OneOf(2, "ring", name, ringNames()...); err != nil {
 			return x, err
 		}
 		rule := define.Numeric
-		if ring == "or and" {
+		if ringOf(s.Attrs).truths() {
 			rule = define.Logical
 		}
 		e, ok := rule([]types.Elem{a.Elem, x.Elem}, s)
 		if !ok {
-			return x, op.Faultf(-1, define.CodeElem, "`semiring` %q of %v and %v", ring, a.Elem, x.Elem)
+			return x, op.Faultf(-1, define.CodeElem, "`semiring` %q of %v and %v", name, a.Elem, x.Elem)
 		}
 		return types.DenseOf(e, a.Rows, 1), nil
 	}
@@ -91,7 +120,7 @@ func semiringType(s *op.Sig) (types.Type, error) {
 
 func semiringRef(c *op.Call) (value.Value, error) {
 	a, x := c.In[0].(*value.CSR), c.Dense(1)
-	ring, e := c.Attrs.Str("ring"), c.Type.Elem
+	ring, e := ringOf(c.Attrs), c.Type.Elem
 	out := value.New(e, a.Rows, 1)
 	for i := range a.Rows {
 		var acc value.Scalar
@@ -101,35 +130,35 @@ func semiringRef(c *op.Call) (value.Value, error) {
 			if !u.True() {
 				continue
 			}
-			p := ringStep(ring, u.Convert(e), x.At(k, 0).Convert(e))
+			p := ring.step(u.Convert(e), x.At(k, 0).Convert(e))
 			if first {
 				acc, first = p, false
-			} else if ring == "or and" {
+			} else if ring.truths() {
 				acc = value.Bool(acc.True() || p.True())
-			} else if acc.Elem.IsFloat() && ring[:3] == "min" {
+			} else if acc.Elem.IsFloat() && ring.least() {
 				acc.F = define.Lesser(acc.F, p.F)
 			} else if acc.Elem.IsFloat() {
 				acc.F = define.Greater(acc.F, p.F)
-			} else if p.I < acc.I == (ring[:3] == "min") {
+			} else if p.I < acc.I == ring.least() {
 				acc = p
 			}
 		}
 		if first {
-			acc = ringZero(ring, e)
+			acc = ring.zero(e)
 		}
 		out.Set(i, 0, acc)
 	}
 	return out, nil
 }
 
-// ringStep is the ring's product of two elements of one type, for the definition.
-func ringStep(ring string, u, v value.Scalar) value.Scalar {
+// step is the ring's product of two elements of one type, for the definition.
+func (r ring) step(u, v value.Scalar) value.Scalar {
 	switch {
-	case ring == "or and":
+	case r.truths():
 		return value.Bool(u.True() && v.True())
-	case ring[4] == '+' && u.Elem.IsFloat():
+	case r.adds && u.Elem.IsFloat():
 		return define.Number(u.Elem, u.F+v.F)
-	case ring[4] == '+':
+	case r.adds:
 		return value.I64(u.I + v.I)
 	case u.Elem.IsFloat():
 		return define.Number(u.Elem, u.F*v.F)
@@ -137,20 +166,27 @@ func ringStep(ring string, u, v value.Scalar) value.Scalar {
 	return value.I64(u.I * v.I)
 }
 
-// ringZero is the neutral element of the ring's sum.
-func ringZero(ring string, e types.Elem) value.Scalar {
-	least := ring[:3] == "min"
+// zero is the neutral element of the ring's sum.
+func (r ring) zero(e types.Elem) value.Scalar {
 	switch {
-	case ring == "or and":
+	case r.truths():
 		return value.Bool(false)
-	case e.IsFloat() && least:
+	case e.IsFloat() && r.least():
 		return value.Scalar{Elem: e, F: math.Inf(1)}
 	case e.IsFloat():
 		return value.Scalar{Elem: e, F: math.Inf(-1)}
-	case least:
+	case r.least():
 		return value.I64(math.MaxInt64)
 	}
 	return value.I64(math.MinInt64)
+}
+
+// foldClass is the reduction of a rowfold.
+func foldClass(a *op.Attrs) loop.Class {
+	if f := reduce.Named(a.Str("of")); f != nil {
+		return f.Whole.Class
+	}
+	return loop.NoClass
 }
 
 func rowfoldType(s *op.Sig) (types.Type, error) {
@@ -159,21 +195,22 @@ func rowfoldType(s *op.Sig) (types.Type, error) {
 		return x, op.Faultf(1, define.CodeShape, "sp.rowfold of %v and %v", a, x)
 	}
 	rule, elem := define.Numeric, reduce.Itself
-	switch of := s.Attrs.Str("of"); of {
-	case "any":
+	of := foldClass(s.Attrs)
+	switch of {
+	case loop.Any:
 		rule = define.Logical
-	case "max", "min":
-	case "sum":
+	case loop.Least, loop.Greatest:
+	case loop.Sum:
 		elem = reduce.Summed
 	default:
-		return x, op.Faultf(2, define.CodeAttr, "sp.rowfold of %q", of)
+		return x, op.Faultf(2, define.CodeAttr, "sp.rowfold of %q", s.Attrs.Str("of"))
 	}
 	e, ok := rule([]types.Elem{a.Elem, x.Elem}, s)
 	if !ok || a.Cols == 0 {
 		return x, op.Faultf(0, define.CodeElem, "sp.rowfold of %v and %v", a, x)
 	}
 	out := types.DenseOf(elem(e), a.Rows, 1)
-	if len(s.In) > 2 && (!s.In[2].Equal(out) || s.Attrs.Str("of") != "max" && s.Attrs.Str("of") != "min") {
+	if len(s.In) > 2 && (!s.In[2].Equal(out) || of != loop.Greatest && of != loop.Least) {
 		return x, op.Faultf(2, define.CodeShape, "sp.rowfold onto a %v", s.In[2])
 	}
 	return out, nil
@@ -182,13 +219,11 @@ func rowfoldType(s *op.Sig) (types.Type, error) {
 // rowfoldRef builds the product, zeros and all, and reduces its rows.
 func rowfoldRef(c *op.Call) (value.Value, error) {
 	a, x := define.EveryElement(c.In[0]), c.Dense(1)
-	of, e := c.Attrs.Str("of"), c.Type.Elem
+	f, e := reduce.Named(c.Attrs.Str("of")), c.Type.Elem
 	out := value.New(e, a.Rows, 1)
-	var ref func([]value.Scalar, types.Elem) value.Scalar
-	for _, w := range reduce.Wholes() {
-		if w.Name == of {
-			ref = w.Ref
-		}
+	r := ring{sum: loop.Greatest}
+	if f.Whole.Class == loop.Any {
+		r.sum = loop.Any
 	}
 	for i := range a.Rows {
 		line := make([]value.Scalar, a.Cols)
@@ -196,18 +231,14 @@ func rowfoldRef(c *op.Call) (value.Value, error) {
 			line[j] = value.Scalar{Elem: e}
 			y := x.At(min(j, x.Rows-1), min(j, x.Cols-1))
 			if u := a.At(i, j); u.True() {
-				ring := "max *"
-				if of == "any" {
-					ring = "or and"
-				}
-				if p := ringStep(ring, u.Convert(e), y.Convert(e)); p.True() {
+				if p := r.step(u.Convert(e), y.Convert(e)); p.True() {
 					line[j] = p
 				}
 			}
 		}
-		out.Set(i, 0, ref(line, e))
+		out.Set(i, 0, f.Whole.Ref(line, e))
 		if len(c.In) > 2 {
-			out.Set(i, 0, chosen(of == "min", out.At(i, 0), c.Dense(2).At(i, 0)))
+			out.Set(i, 0, chosen(f.Whole.Class == loop.Least, out.At(i, 0), c.Dense(2).At(i, 0)))
 		}
 	}
 	return out, nil

@@ -6,6 +6,7 @@ package sparse
 import (
 	"math"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -18,11 +19,11 @@ import (
 func beginRowfold(c *op.Call, workers int) op.LoopBody {
 	a, out := c.In[0].(*value.CSR), c.Result()
 	x := flatVector(c.Dense(1))
-	of := c.Attrs.Str("of")
-	if of == "any" {
+	of := foldClass(c.Attrs)
+	if of == loop.Any {
 		return anyRows(out.Bool, a, x.Bool)
 	}
-	if of == "sum" {
+	if of == loop.Sum {
 		switch out.Elem {
 		case types.F64:
 			return sumRowsF64(out.F64, a, numbersOf[float64](a, types.F64), dense.Widened(x, types.F64).F64)
@@ -31,7 +32,7 @@ func beginRowfold(c *op.Call, workers int) op.LoopBody {
 		}
 		return spmvI64(out.I64, a, numbersOf[int64](a, types.I64), dense.Widened(x, types.I64).I64)
 	}
-	fold := ringFold{least: of == "min", zeros: true}
+	fold := ringFold{least: of == loop.Least, zeros: true}
 	x = dense.Widened(x, out.Elem)
 	var base *value.Dense
 	if len(c.In) > 2 {
@@ -69,11 +70,11 @@ func onto(rows rowLoop, out, base *value.Dense, pick reduce.Pick) rowLoop {
 func beginSemiring(c *op.Call, workers int) op.LoopBody {
 	a, out := c.In[0].(*value.CSR), c.Result()
 	x := flatVector(c.Dense(1))
-	ring := c.Attrs.Str("ring")
-	if ring == "or and" {
+	ring := ringOf(c.Attrs)
+	if ring.truths() {
 		return anyRows(out.Bool, a, x.Bool)
 	}
-	fold := ringFold{least: ring[:3] == "min", adds: ring[4] == '+', empty: ringZero(ring, out.Elem)}
+	fold := ringFold{least: ring.least(), adds: ring.adds, empty: ring.zero(out.Elem)}
 	if x = dense.Widened(x, out.Elem); fold.extremal(out, a) {
 		return beginExtreme(fold, out, a, x, nil, workers)
 	}
