@@ -43,31 +43,6 @@ type Picture struct {
 	Fields  []Field
 }
 
-// Plot is a picture of one line: y over x, or over 0, 1, ... where x is nil.
-func Plot(x, y []float64) *Picture {
-	return single(Layer{Kind: LineLayer, X: positions(x, len(y)), Y: y})
-}
-
-// Heatmap is a picture of a matrix by rows.
-func Heatmap(rows, cols int, z []float64) *Picture {
-	return single(Layer{Kind: HeatLayer, Rows: rows, Cols: cols, Z: z, Map: Maps[0], Range: fromData()})
-}
-
-func single(l Layer) *Picture { return &Picture{Fields: []Field{{Layers: []Layer{l}}}} }
-
-func positions(x []float64, n int) []float64 {
-	if x != nil {
-		return x
-	}
-	x = make([]float64, n)
-	for i := range x {
-		x[i] = float64(i)
-	}
-	return x
-}
-
-func fromData() [2]float64 { return [2]float64{math.NaN(), math.NaN()} }
-
 // mostDrawn is the largest magnitude that is drawn: the difference of two such numbers is finite.
 const mostDrawn = 1e300
 

@@ -61,14 +61,14 @@ func kinds() map[string]*Picture {
 	logs := layered(Layer{Kind: LineLayer, X: power, Y: power, Label: "y = x"}, Layer{Kind: PointLayer, X: power, Y: z, Label: "with values that have no logarithm"})
 	logs.Fields[0].LogX, logs.Fields[0].LogY = true, true
 	list := map[string]*Picture{
-		"line": Plot(x, y), "line_many": Plot(many, much), "overlay": layered(line, dots),
+		"line": plotOf(x, y), "line_many": plotOf(many, much), "overlay": layered(line, dots),
 		"scatter": layered(Layer{Kind: PointLayer, X: x, Y: y}), "scatter_many": layered(Layer{Kind: PointLayer, X: many, Y: much}),
 		"bar": layered(bars("", 3, -1, 4, 1.5)), "bar_groups": layered(bars("2024", 3, -1, 4, 1.5), bars("2025", 2, 2, math.NaN(), 1)),
 		"hist": layered(Layer{Kind: HistogramLayer, X: edges, Y: counts}), "log": logs,
-		"heatmap": Heatmap(24, 40, heat), "diverging": layered(warm), "image": layered(grey),
+		"heatmap": heatmapOf(24, 40, heat), "diverging": layered(warm), "image": layered(grey),
 		"rgb":      single(Layer{Kind: ImageLayer, Rows: 60, Cols: 90, Z: rgb, Range: fromData()}),
-		"heat_big": Heatmap(1500, 20, make([]float64, 30000)), "one": Plot(nil, []float64{3}), "flat": Plot(nil, []float64{1e15, 1e15 + 1, 1e15 + 2}),
-		"nothing": Plot(nil, []float64{math.NaN(), math.Inf(1)}), "huge": Plot(nil, []float64{-1e300, 1e300, 1e308}), "tiny": Plot(nil, []float64{0, 5e-324, 1e-310}),
+		"heat_big": heatmapOf(1500, 20, make([]float64, 30000)), "one": plotOf(nil, []float64{3}), "flat": plotOf(nil, []float64{1e15, 1e15 + 1, 1e15 + 2}),
+		"nothing": plotOf(nil, []float64{math.NaN(), math.Inf(1)}), "huge": plotOf(nil, []float64{-1e300, 1e300, 1e308}), "tiny": plotOf(nil, []float64{0, 5e-324, 1e-310}),
 	}
 	over := layered(warm, Layer{Kind: LineLayer, X: []float64{0, 10, 39}, Y: []float64{0, 10, 23}, Label: "on it"})
 	list["over"] = over
@@ -137,12 +137,12 @@ func TestText(t *testing.T) {
 	if n := strings.Count(over, "●"); n != 1+3 { // the legend's, and three points
 		t.Errorf("%d marks over a matrix\n%s", n, over)
 	}
-	rising := lines(Plot(nil, []float64{0, 1}))
+	rising := lines(plotOf(nil, []float64{0, 1}))
 	if first, last := strings.IndexFunc(rising[0], braille), strings.IndexFunc(rising[textRows-1], braille); first <= last || last < 0 {
 		t.Errorf("a line that rises begins at %d at the bottom and ends at %d at the top", last, first)
 	}
-	gap := Plot(nil, []float64{0, 0, math.NaN(), 0, 0}).Text()
-	if solid := Plot(nil, []float64{0, 0, 0, 0, 0}).Text(); count(gap, braille) >= count(solid, braille) {
+	gap := plotOf(nil, []float64{0, 0, math.NaN(), 0, 0}).Text()
+	if solid := plotOf(nil, []float64{0, 0, 0, 0, 0}).Text(); count(gap, braille) >= count(solid, braille) {
 		t.Error("a missing value leaves no gap")
 	}
 }
@@ -235,3 +235,28 @@ func drawnRuns(y []float64, wide float64) (runs [][]vg.Point, whole map[int][2]f
 	}
 	return thinned(len(y), at), whole
 }
+
+// plotOf is a picture of one line: y over x, or over 0, 1, ... where x is nil.
+func plotOf(x, y []float64) *Picture {
+	return single(Layer{Kind: LineLayer, X: positions(x, len(y)), Y: y})
+}
+
+// heatmapOf is a picture of a matrix by rows.
+func heatmapOf(rows, cols int, z []float64) *Picture {
+	return single(Layer{Kind: HeatLayer, Rows: rows, Cols: cols, Z: z, Map: Maps[0], Range: fromData()})
+}
+
+func single(l Layer) *Picture { return &Picture{Fields: []Field{{Layers: []Layer{l}}}} }
+
+func positions(x []float64, n int) []float64 {
+	if x != nil {
+		return x
+	}
+	x = make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	return x
+}
+
+func fromData() [2]float64 { return [2]float64{math.NaN(), math.NaN()} }

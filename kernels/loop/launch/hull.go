@@ -38,12 +38,7 @@ type narrowed struct {
 }
 
 // inside reports that every affine access of a nest stays inside its matrix, whatever the body
-// computes.
-func inside(n *loop.Nest, in []value.Value, out []*value.Dense) bool {
-	return (&hull{facts: branchesOf(n)}).inside(n, in, out)
-}
-
-// inside is the function inside, in memory that is used again.
+// computes. Its memory is used again.
 func (h *hull) inside(n *loop.Nest, in []value.Value, out []*value.Dense) bool {
 	h.nest, h.in, h.out = n, in, out
 	if h.index == nil {

@@ -196,7 +196,7 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 			t.Fatal(err)
 		}
 		x, out := value.New(types.F64, 5, 3), value.New(types.F64, 5, 3)
-		if got := inside(n, []value.Value{x}, []*value.Dense{out}); got != c.fine {
+		if got := (&hull{facts: branchesOf(n)}).inside(n, []value.Value{x}, []*value.Dense{out}); got != c.fine {
 			t.Errorf("[%s] of 5 x 3 is inside: %v", c.subscript, got)
 		}
 	}
