@@ -6,6 +6,7 @@ package kernels
 
 import (
 	"fmt"
+	"math"
 
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -237,10 +238,22 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 	}
 	var s *loop.Terms
 	var state []loop.Val
+	mean := false
 	begin := func(first []loop.Val) {
-		if s = loop.TermsOf(c, x.Type(first[0]), x.words); s == nil {
-			panic(noBody{c.Info().Name + " of " + x.Type(first[0]).String()})
+		e := x.Type(first[0])
+		if mean = c == loop.Mean && e == types.F64; mean { // no loop counts what is known
+			c = loop.Sum
 		}
+		if s = loop.TermsOf(c, e, x.words); s == nil {
+			panic(noBody{c.Info().Name + " of " + e.String()})
+		}
+	}
+	end := func() loop.Val {
+		v := s.End(x.Builder, state)
+		if mean {
+			v = x.Op(loop.Div, v, x.Const(types.F64, math.Float64bits(float64(n))))
+		}
+		return define.ConvertBody(x.Builder, dense.Storage(out), v)
 	}
 	if n <= define.Unrolled {
 		for i := range rows {
@@ -258,7 +271,7 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 		if s == nil {
 			panic(noBody{"a reduction of nothing"})
 		}
-		return define.ConvertBody(x.Builder, dense.Storage(out), s.End(x.Builder, state))
+		return end()
 	}
 	// The type of a contribution is known once one is written: one that nobody reads.
 	x.inner(func() []loop.Val {
@@ -268,7 +281,7 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 		return nil
 	})
 	state = x.over(rows, cols, s.Begin(x.Builder), func(i, j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, j)) })
-	return define.ConvertBody(x.Builder, dense.Storage(out), s.End(x.Builder, state))
+	return end()
 }
 
 // over carries a state over the points of a rows x cols space by inner loops.

@@ -46,20 +46,26 @@ func (l *lowering) distance(m *maker, dst Reg, p place) {
 func (l *lowering) firstApart(p place) (v virt, disp int32) {
 	rest := p
 	rest.row, rest.col = l.without(p.row), l.without(p.col)
-	base, disp := l.pointer(rest)
+	base, disp, moving, across := l.start(rest)
 	number := int64(l.number)
 	lanes := sum{ // no offset of another kind has the lanes' index
 		row: loop.Lin{Const: number, Terms: []loop.Term{{Coef: 1 + p.row.Coef(l.lane()), Sym: l.lane()}}},
 		col: loop.Of(loop.IndexSym, l.lanes).Times(p.col.Coef(l.lane())), size: p.mem.elem.Size(), arg: p.mem.arg}
 	from := int32(l.number * l.target.lanes)
-	offset := l.recent(lanes, func() step {
+	offset := l.settled(lanes, func() step {
 		return step{scalar: func(m *maker, dst Reg, _ []Reg) {
 			l.distance(m, dst, p)
 			m.Lea(R11, At(laneReg, from))
 			m.IMul(dst, R11)
 		}}
 	})
-	return l.moved(base, offset), disp
+	v = l.settled(sum{address: base, offset: offset}, func() step {
+		return step{uses: []virt{base, offset}, scalar: func(m *maker, dst Reg, r []Reg) { m.Lea(dst, Indexed(r[0], r[1], 1, 0)) }}
+	})
+	if len(moving.Terms) > 0 || len(across.Terms) > 0 {
+		v = l.moved(v, l.offset(p.mem, moving, across))
+	}
+	return v, disp
 }
 
 // fourPlaces calls f for the places of the lanes. The address of the first is in a register other

@@ -18,6 +18,14 @@ type invariants struct {
 	consts  map[word]virt
 	made    []invariant
 	sums    []sum // see recent
+	before  settling
+}
+
+// settling is what moves in front of the inner loop that is lowered and no other holds.
+type settling struct {
+	at    int // where the loop begins
+	steps []step
+	sums  []sum
 }
 
 // word is a constant: what 64 bits repeat.
@@ -121,6 +129,16 @@ func (l *lowering) fromWord(at Mem) virt {
 // pointer is the address of an element: of the first lane where lanes are contiguous, which is the
 // lanes' index away from it. The constant part of the column is the displacement.
 func (l *lowering) pointer(p place) (v virt, disp int32) {
+	v, disp, moving, across := l.start(p)
+	if len(moving.Terms) > 0 || len(across.Terms) > 0 {
+		v = l.moved(v, l.offset(p.mem, moving, across))
+	}
+	return v, disp
+}
+
+// start is the address of an element as far as all rounds of inner loops share it, and what moves it
+// there.
+func (l *lowering) start(p place) (v virt, disp int32, moving, across loop.Lin) {
 	size := int64(p.mem.elem.Size())
 	row, moving := l.steady(p.row)
 	col, across := l.steady(p.col)
@@ -137,10 +155,7 @@ func (l *lowering) pointer(p place) (v virt, disp int32) {
 			l.advance(m, dst, p.mem, row, col)
 		}}
 	})
-	if len(moving.Terms) > 0 || len(across.Terms) > 0 {
-		v = l.moved(v, l.offset(p.mem, moving, across))
-	}
-	return v, disp
+	return v, disp, moving, across
 }
 
 // offset is how many bytes an address moves in the rounds of inner loops.
@@ -186,12 +201,15 @@ type sum struct {
 	v               virt
 }
 
+func (x *sum) same(y *sum) bool {
+	return x.address == y.address && x.offset == y.offset && x.arg == y.arg && x.size == y.size && x.row.Equal(y.row) && x.col.Equal(y.col)
+}
+
 // recent is the value of x, made by f unless it has been since the last label: all ways to here
 // make it, and no counter has changed.
 func (l *lowering) recent(x sum, f func() step) virt {
 	for k := range l.sums {
-		y := &l.sums[k]
-		if y.address == x.address && y.offset == x.offset && y.arg == x.arg && y.size == x.size && y.row.Equal(x.row) && y.col.Equal(x.col) {
+		if y := &l.sums[k]; y.same(&x) {
 			return y.v
 		}
 	}
@@ -258,6 +276,38 @@ func (l *lowering) scalarOperand(e types.Elem, arg int32) virt {
 	x.v = l.fromWord(at)
 	l.made = append(l.made, x)
 	return x.v
+}
+
+// settled is the value of x, which no inner loop changes: made by f in front of them. Outside of
+// loops it is recent.
+func (l *lowering) settled(x sum, f func() step) virt {
+	b := &l.before
+	if b.at == 0 {
+		return l.recent(x, f)
+	}
+	for k := range b.sums {
+		if y := &b.sums[k]; y.same(&x) {
+			return y.v
+		}
+	}
+	s := f()
+	s.dst, s.pure, s.part = l.fresh(generalClass), true, l.number
+	x.v = s.dst
+	b.steps, b.sums = append(b.steps, s), append(b.sums, x)
+	return x.v
+}
+
+// settle lowers an inner loop, and what moves in front of it.
+func (l *lowering) settle(write func()) {
+	if l.nested > 0 {
+		write()
+		return
+	}
+	l.before = settling{at: len(l.steps)}
+	write()
+	b := l.before
+	l.steps = slices.Insert(l.steps, b.at, b.steps...)
+	l.before = settling{}
 }
 
 // everywhere loads an element into all lanes.

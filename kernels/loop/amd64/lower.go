@@ -229,7 +229,7 @@ func (l *lowering) stmt(s *loop.Stmt) {
 	case loop.If:
 		l.branch(s)
 	case loop.For:
-		l.loop(s)
+		l.settle(func() { l.loop(s) })
 	default:
 		if l.square && l.turned(s) {
 			return
