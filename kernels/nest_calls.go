@@ -21,11 +21,12 @@ type callPlan struct {
 	varies []bool
 	keep   *keepMap
 	dims   int
-	call   []bool // by register
-	level  []int  // of each register: the nest that computes it, or after which it is called
-	last   int    // the last nest
-	again  []bool // registers that every nest computes for itself: they cost less than to be stored
-	stored []bool // registers that lie in memory of the block
+	call   []bool     // by register
+	level  []int      // of each register: the nest that computes it, or after which it is called
+	last   int        // the last nest
+	again  []bool     // registers that every nest computes for itself: they cost less than to be stored
+	stored []bool     // registers that lie in memory of the block
+	force  *forceCall // a call for all points of a block at once; nil: there is none
 	// why says what the loops and branches hold that are called as a whole; empty: there are none.
 	why string
 }
@@ -33,11 +34,11 @@ type callPlan struct {
 // planCalls finds the calls of a body by writing it. It returns nil, and what stands in the way,
 // where a value has no place between nests. An action that does much with few elements is called as
 // well.
-func planCalls(b *op.Body, varies []bool, keep *keepMap, dims int) (p *callPlan, why string) {
-	p = &callPlan{body: b, varies: varies, keep: keep, dims: dims, call: make([]bool, len(varies))}
+func planCalls(b *op.Body, varies []bool, keep *keepMap, dims int, force *forceCall) (p *callPlan, why string) {
+	p = &callPlan{body: b, varies: varies, keep: keep, dims: dims, call: make([]bool, len(varies)), force: force}
 	for k := range b.Acts {
 		r := len(b.Args) + k
-		p.call[r] = varies[r] && heavy(b, k)
+		p.call[r] = varies[r] && !p.within(r) && (heavy(b, k) || p.forces(r))
 	}
 	for range b.Acts {
 		bad := p.levels()
@@ -56,6 +57,20 @@ func planCalls(b *op.Body, varies []bool, keep *keepMap, dims int) (p *callPlan,
 		}
 	}
 	return nil, "so many operators"
+}
+
+// within reports a register that nothing but the forces read: no nest computes it.
+func (p *callPlan) within(r int) bool { return p.force != nil && p.force.inside[r] }
+
+// forces reports the register of the forces.
+func (p *callPlan) forces(r int) bool { return p.force != nil && p.force.at == r }
+
+// args is the registers that action k reads.
+func (p *callPlan) args(k int) []int {
+	if p.forces(len(p.body.Args) + k) {
+		return []int{p.force.point}
+	}
+	return p.body.Acts[k].Args
 }
 
 const (
@@ -111,7 +126,7 @@ func (p *callPlan) levels() (bad []int) {
 	p.last = 0
 	for k := range b.Acts {
 		a, r := &b.Acts[k], first+k
-		if !p.varies[r] {
+		if !p.varies[r] || p.within(r) {
 			continue
 		}
 		cheap := a.Def.Laws.Has(op.View) || a.Def.Elt != nil && a.Type.IsScalar() || a.Def.Role == op.Constant
@@ -119,9 +134,9 @@ func (p *callPlan) levels() (bad []int) {
 		if p.call[r] && a.Def.Control == op.Iterate {
 			p.level[r] = p.last // what fails before a loop without end is found before it
 		}
-		for _, x := range a.Args {
+		for _, x := range p.args(k) {
 			n := p.level[x]
-			if p.call[x] && !p.call[r] {
+			if p.call[x] && (!p.call[r] || p.forces(x) || p.forces(r)) {
 				n++
 			}
 			p.level[r] = max(p.level[r], n)
@@ -133,8 +148,8 @@ func (p *callPlan) levels() (bad []int) {
 		}
 	}
 	for k := range b.Acts {
-		if r := first + k; p.varies[r] {
-			for _, x := range b.Acts[k].Args {
+		if r := first + k; p.varies[r] && !p.within(r) {
+			for _, x := range p.args(k) {
 				if y := p.crosses(x, r); y >= 0 && !slices.Contains(bad, y) {
 					bad = append(bad, y)
 				}
@@ -224,12 +239,14 @@ func (p *callPlan) write(n int, by [2]int, form nestForm) (out *callNest, bad []
 	for k := range b.Acts {
 		r := len(b.Args) + k
 		none := nestRef{t: b.Register(r), val: loop.NoVal}
-		for _, y := range b.Acts[k].Args {
+		for _, y := range p.args(k) {
 			missing[r] = missing[r] || missing[y]
 		}
 		switch {
 		case missing[r]:
 			env = append(env, none) // whether it has a form, another try tells
+		case p.within(r):
+			env = append(env, none)
 		case !p.varies[r]:
 			env = append(env, x.outer(b, r))
 		case !p.call[r] && (p.level[r] == n || p.level[r] < n && p.again[r]):
@@ -312,10 +329,10 @@ func (x *nestBuilder) keepRow(y nestRef, at loop.Lin, count int) {
 	}
 }
 
-// calls is the calls between nest n and the next, in order.
+// calls is the calls between nest n and the next, in order, but for the forces.
 func (p *callPlan) calls(n int) (acts []int) {
 	for k := range p.body.Acts {
-		if r := len(p.body.Args) + k; p.call[r] && p.level[r] == n {
+		if r := len(p.body.Args) + k; p.call[r] && p.level[r] == n && !p.forces(r) {
 			acts = append(acts, k)
 		}
 	}

@@ -27,7 +27,8 @@ type nestCode struct {
 	forms  map[nestKey]*nestMade
 	rows   map[nestKey]*rowForm
 
-	calls     *callPlan // of a body with operators that have no form in loops; nil of others
+	force     *forceCall // forces that one loop of package vec sums; nil of other bodies
+	calls     *callPlan  // of a body with operators that have no form in loops; nil of others
 	callForms map[nestKey]*callForm
 	noCalls   string // why there is no such plan
 }
@@ -53,6 +54,9 @@ func compileNest(b *op.Body, varies []bool, cells []keepCell, keep *keepMap, dim
 	c := &nestCode{body: b, varies: varies, cells: cells, keep: keep, acts: actionsOf(b), forms: map[nestKey]*nestMade{}}
 	if dims == 1 {
 		c.plan = planParfor(b, varies)
+		if forcePass.have() {
+			c.force = findForces(b, varies)
+		}
 	}
 	return c
 }
@@ -141,7 +145,27 @@ func (c *nestCode) begin(r *parforRun) nestBound {
 	if work < min(from, nestWrittenFrom) {
 		return nil
 	}
-	n := &nestRun{code: c, r: r, words: c.words(), small: work < from}
+	small := work < from
+	if !small && c.force != nil {
+		if x := c.beginCalls(r); x != nil {
+			launch.Begun.Add(1)
+			return x
+		}
+	}
+	return c.beginNests(r, small)
+}
+
+// otherwise binds a body with forces without them.
+func (c *nestCode) otherwise(r *parforRun) nestBound {
+	if n := c.beginNests(r, false); n != nil {
+		return n
+	}
+	return eachBound{r}
+}
+
+// beginNests binds the body as nests; nil if it is none.
+func (c *nestCode) beginNests(r *parforRun, small bool) nestBound {
+	n := &nestRun{code: c, r: r, words: c.words(), small: small}
 	if !n.small {
 		if x := c.beginRows(r); x != nil {
 			launch.Begun.Add(1)
@@ -159,7 +183,7 @@ func (c *nestCode) begin(r *parforRun) nestBound {
 				launch.Begun.Add(1)
 			}
 			return n
-		case errors.Is(err, errNoNest) && !n.small:
+		case errors.Is(err, errNoNest) && !n.small && c.force == nil:
 			if x := c.beginCalls(r); x != nil {
 				launch.Begun.Add(1)
 				return x

@@ -16,6 +16,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/loop/launch"
+	"flow/kernels/vec"
 )
 
 // loops is the rows of loops that are one node.
@@ -208,9 +209,9 @@ func parforSpace(c *op.Call) (n, leaf int) {
 	}
 	if s.dims == 1 {
 		code := c.Bodies[0].Compiled(func(b *op.Body) any { return compileBody(b, 1) }).(*bodyCode)
-		if code.inner != nil && len(code.inner.dots) > 0 {
-			if lanes := code.inner.across.lanes(); s.n[0]/32 > lanes/2 { // whole groups: the machine takes as long for a part of one
-				return s.n[0], lanes
+		if code.nest.force != nil {
+			if s.n[0]/32 > vec.ForceLanes/2 { // whole groups: a part of one takes as long
+				return s.n[0], vec.ForceLanes
 			}
 			return s.n[0], max(1, s.n[0]/32)
 		}
@@ -244,7 +245,6 @@ type parforRun struct {
 	values []value.Value // of the registers that are the same in every iteration; nil for the others
 	work   []iterations
 	kept   kept
-	inner  *innerState // of an innerCode; nil for another form
 	// whole is when drawn constructors were made.
 	whole    sync.Once
 	drawnErr error
@@ -292,12 +292,6 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 	}
 	r.chunk = make([]int, workers)
 	r.code, r.kept = code, kept{call: c, values: r.values, cells: code.cells, state: make([]keptValue, len(code.cells))}
-	if code.inner != nil {
-		for i := range workers {
-			r.work = append(r.work, code.inner.worker(r, i))
-		}
-		return r, nil
-	}
 	if n := code.nest.begin(r); n != nil {
 		for i := range workers {
 			r.work = append(r.work, n.worker(i))
@@ -367,10 +361,6 @@ func (r *parforRun) End() error {
 		if w, ok := w.(interface{ free() }); ok {
 			w.free()
 		}
-	}
-	if r.inner != nil {
-		r.code.inner.spare.Put(r.inner)
-		r.inner, r.work = nil, nil
 	}
 	return nil
 }

@@ -17,7 +17,6 @@ type bodyCode struct {
 	keep    *keepMap
 	nest    *nestCode
 	each    func() *eachCode
-	inner   *innerCode // a pass that one loop of package vec runs; nil for any other body
 }
 
 // compileBody compiles a body whose first dims arguments are the indices.
@@ -43,10 +42,5 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 	c.cells, c.keep = keptIn(b, varies)
 	c.nest = compileNest(b, varies, c.cells, c.keep, dims)
 	c.each = sync.OnceValue(func() *eachCode { return compileEach(b, varies) })
-	if dims == 1 {
-		if p := compileInner(b, varies); p != nil && p.across != nil && p.across.forces != nil {
-			c.inner = p
-		}
-	}
 	return c
 }

@@ -67,7 +67,7 @@ func (r *Rows) Sum(to *RowSums, squares bool) {
 		clear(to.Lost[j : j+cols])
 		if !ok {
 			lost := r.terms[levels*cols:]
-			lanes := vec.PassLanes()
+			lanes := vec.Lanes()
 			for k := range cols {
 				to.Lost[j+k] = math.Abs(lost[k%lanes])
 			}

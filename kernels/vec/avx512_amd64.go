@@ -279,11 +279,6 @@ func uniformAVX512(dst *float64, rounds int, state *uint64, step uint64)
 //go:noescape
 func f64ofI64AVX512(dst *float64, a *int64, bytes int)
 
-// sum3F64AVX512 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func sum3F64AVX512(dst *float64, a *float64, b *float64, c *float64, bytes int, bad *float64)
-
 // maxRowsI64AVX512 is the extreme of out[i] and x[col[k]] for ptr[i] <= k < ptr[i+1], of each row, and the length of the longest. No element that a row names is beyond bound. It reads up to 72 entries beyond a row.
 //
 //go:noescape

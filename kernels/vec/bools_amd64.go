@@ -192,19 +192,3 @@ func select64(dst []uint64, c []uint8, a, b []uint64) (n int) {
 	}
 	return n
 }
-
-// sum3 is dst = a + b + c rounded once for the first n elements; ok is false when an intermediate sum is not finite.
-func sum3(dst, a, b, c []float64) (n int, ok bool) {
-	a, b, c = a[:len(dst)], b[:len(dst)], c[:len(dst)]
-	if n = len(dst) &^ 7; n == 0 || !haveAVX512 {
-		return 0, true
-	}
-	var bad [8]float64
-	sum3F64AVX512(&dst[0], &a[0], &b[0], &c[0], 8*n, &bad[0])
-	for _, x := range bad { // zero or NaN
-		if x != 0 {
-			return n, false
-		}
-	}
-	return n, true
-}

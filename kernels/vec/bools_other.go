@@ -42,6 +42,3 @@ func F64OfI64(dst []float64, a []int64) { Convert(dst, a) }
 
 // select64 selects nothing here.
 func select64(dst []uint64, c []uint8, a, b []uint64) (n int) { return 0 }
-
-// sum3 sums nothing here.
-func sum3(dst, a, b, c []float64) (n int, ok bool) { return 0, true }

@@ -10,10 +10,9 @@
 // as Go and as links of the chain machine, with the same bits. Each says how far it may be from the exact value: see
 // Functions and Functions2.
 //
-// Two machines of gen/ run small programs, so that what is between two loops stays in registers: the chain machine
-// (chain.go) over slices, or over 8 x 8 blocks of matrices (block_amd64.go), and the pass machine (pass.go) over
-// columns, with sums at the end; one of its programs is a loop of its own (pass_forces.go). Other processors have
-// neither; callers run the loops one after the other then, with the same bits.
+// The chain machine of gen/ runs small programs, so that what is between two loops stays in registers (chain.go), over
+// slices, or over 8 x 8 blocks of matrices (block_amd64.go). Other processors do not have it; callers run the loops one
+// after the other then, with the same bits. Sums of forces are a loop of their own for AVX-512 (forces.go).
 package vec
 
 // Float is the element types of real arithmetic.

@@ -43,8 +43,8 @@ func Map2F32(f func(a, b float64) float64) func(dst, a, b []float32) {
 	}
 }
 
-// CubeF64 is dst = a * a * a.
-func CubeF64(dst, a []float64) {
+// cubeF64 is dst = a * a * a.
+func cubeF64(dst, a []float64) {
 	var buf [256]float64
 	for len(dst) > 0 {
 		n := min(len(dst), len(buf))
@@ -67,7 +67,7 @@ func powerLoop(general func(dst, a, b []float64)) func(dst, a, b []float64) {
 			return
 		}
 		if y == 3 {
-			CubeF64(dst, a)
+			cubeF64(dst, a)
 			return
 		}
 		var buf [256]float64

@@ -1,7 +1,7 @@
 package vec
 
 // This file finds the numbers whose square roots are the hardest to round, and tries those that the chain machine makes of products: see
-// gen/root.go. The pass machine tries its own in pass_roots_amd64.go.
+// gen/root.go. Forces try their own in forces_roots_amd64.go.
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-// Command gen writes the assembly of package vec: for AVX2 and AVX-512 two _amd64.s files, that of the pass machine and
+// Command gen writes the assembly of package vec: for AVX2 and AVX-512 _amd64.s files, that of the forces for AVX-512 alone and
 // that of all else, and the Go declarations beside them; and functions_gen.go, the Go of the functions whose assembly
 // is there. Run it with `go generate flow/kernels/vec`; a test of that package fails when what is committed is not what
 // it writes.
@@ -22,14 +22,15 @@ func generate(dir string) error {
 		if err := asm.Write(dir, "vec", t.stem(), t.loops()); err != nil {
 			return err
 		}
-		p := t.emitter()
-		p.passes()
-		if t.bytes == 64 {
-			p.centralForces(false)
-			p.centralForces(true)
+		if t.bytes != 64 {
+			continue
 		}
+		p := t.emitter()
+		p.centralForces(false)
+		p.centralForces(true)
+		p.forceRoots()
 		p.numbers()
-		if err := asm.Write(dir, "vec", "pass_"+t.stem(), p.Context); err != nil {
+		if err := asm.Write(dir, "vec", "forces_"+t.stem(), p.Context); err != nil {
 			return err
 		}
 	}
@@ -39,7 +40,7 @@ func generate(dir string) error {
 	return writeLoops(dir, allFunctions)
 }
 
-// loops is every function but the pass machine.
+// loops is every function but the forces.
 func (t target) loops() *build.Context {
 	e := t.emitter()
 	e.arithmetic()
@@ -54,7 +55,6 @@ func (t target) loops() *build.Context {
 	if t.bytes == 64 {
 		e.uniform()
 		e.widens()
-		e.triples()
 		e.extremeRows()
 		e.narrow()
 		e.extremeRowsF64()

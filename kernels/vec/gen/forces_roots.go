@@ -29,70 +29,29 @@ import (
 // The least and the greatest number whose root is computed: d is exact, and nothing becomes infinite on the way.
 var rootFrom, rootTo = math.Float64bits(0x1p-900), math.Float64bits(0x1p1000)
 
-// rootsDivided is how many of the eight vectors of the accumulator leave their roots to the unit that divides.
-const rootsDivided = 4
-
-// roots is acc = sqrt(acc), or acc times that.
-func (p *rowMachine) roots(times bool) {
-	if p.bytes != 64 { // AVX2 has no y to begin with
-		p.dividedRoots(p.acc, times)
-		return
+// forceRoots writes roots by products of n vectors, for package vec to try them.
+func (e *emitter) forceRoots() {
+	e.Function("forceRoots" + e.name)
+	e.SignatureExpr("func(x *float64, n int)")
+	e.Doc("forceRoots" + e.name + " makes n vectors of 8 their square roots by products; see gen/forces_roots.go.")
+	e.Pragma("noescape")
+	x, n := e.param("x"), e.param("n")
+	half, binade := e.vector(), e.vector()
+	e.VBROADCASTSD(e.place(k(.5).bits), half)
+	e.VBROADCASTSD(e.place(1<<52), binade)
+	e.JMP(operand.LabelRef("test"))
+	e.Label("next")
+	v := e.vector()
+	e.VMOVUPD(operand.Mem{Base: x}, v)
+	for _, stage := range e.multipliedRoot(v, half, binade, func(root reg.VecVirtual) { e.VMOVUPD(root, operand.Mem{Base: x}) }) {
+		stage()
 	}
-	name := map[bool]string{false: "SqrtBoth", true: "RootTimes"}[times]
-	slow, fast := p.acc[:rootsDivided], p.acc[rootsDivided:]
-	from, above, least := p.vector(), p.vector(), p.vector()
-	p.load(w(rootFrom), least)
-	p.VPSUBQ(least, fast[0], above)
-	for _, v := range fast[1:] { // numbers below, and negative ones, are large ones as integers without a sign
-		p.VPSUBQ(least, v, from)
-		p.VPMAXUQ(from, above, above)
-	}
-	p.load(w(rootTo-rootFrom), from)
-	odd := p.K()
-	p.VPCMPUQ(operand.Imm(6), from, above, odd) // above > from
-	p.KORTESTB(odd, odd)
-	p.JNE(operand.LabelRef("odd" + name))
-	p.dividedRoots(slow, times)
-	p.multipliedRoots(fast, times)
-	p.JMP(operand.LabelRef("all" + name))
-	p.Label("odd" + name)
-	p.dividedRoots(p.acc, times)
-	p.Label("all" + name)
-}
-
-// dividedRoots is v = sqrt(v), or v times that, by the processor.
-func (p *rowMachine) dividedRoots(v []reg.VecVirtual, times bool) {
-	for _, v := range v {
-		if times {
-			root := p.vector()
-			p.VSQRTPD(v, root)
-			p.VMULPD(v, root, v)
-		} else {
-			p.VSQRTPD(v, v)
-		}
-	}
-}
-
-// multipliedRoots is the same by multiply-adds, stage by stage: what a vector waits for, the others do.
-func (p *rowMachine) multipliedRoots(v []reg.VecVirtual, times bool) {
-	half, binade := p.vector(), p.vector()
-	p.load(k(.5), half)
-	p.load(w(1<<52), binade)
-	stages := make([][]func(), len(v))
-	for i, v := range v {
-		stages[i] = p.multipliedRoot(v, half, binade, func(root reg.VecVirtual) {
-			if times {
-				p.VMULPD(root, v, v)
-			} else {
-				p.VMOVAPD(root, v)
-			}
-		})
-	}
-	for stage := range stages[0] {
-		for i := range v {
-			stages[i][stage]()
-		}
-	}
+	e.ADDQ(operand.Imm(uint64(e.bytes)), x)
+	e.DECQ(n)
+	e.Label("test")
+	e.CMPQ(n, operand.I32(0))
+	e.JGT(operand.LabelRef("next"))
+	e.finish()
 }
 
 // multipliedRoot is the stages of the root of v, each of which waits for the one before; use is the last of them. half

@@ -4,11 +4,6 @@
 
 package vec
 
-// passF64AVX512 runs the steps for that many groups of 64 rows; see gen/pass.go.
-//
-//go:noescape
-func passF64AVX512(code *uint64, offsets *uint64, rounds int, mask *uint64)
-
 // forcesAVX512 adds up forces over so many rows, three at least; false: it could not, see gen/pass_forces.go.
 //
 //go:noescape
@@ -18,3 +13,8 @@ func forcesAVX512(args *uint64, rows int) bool
 //
 //go:noescape
 func forcesBackAVX512(args *uint64, rows int) bool
+
+// forceRootsAVX512 makes n vectors of 8 their square roots by products; see gen/forces_roots.go.
+//
+//go:noescape
+func forceRootsAVX512(x *float64, n int)

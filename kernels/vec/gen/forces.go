@@ -1,6 +1,6 @@
 package main
 
-// This file writes a whole pass of the pass machine as one loop: lanes are iterations, rows are points of three
+// This file writes sums of forces as one loop: lanes are iterations, rows are points of three
 // coordinates, and each lane adds up strength d/(r2 sqrt(r2)) over the rows, d being the row's point less the lane's
 // and r2 the sum of d's squares and a softening: the force of all bodies on one. Each operation rounds as it does by
 // itself, so no bit tells this loop from the steps.
@@ -20,7 +20,7 @@ import (
 // forceVectors is how many vectors of lanes the loop works on. One root of two is the processor's, the other is made of
 // multiply-adds. Two of three made of multiply-adds took 3 % less, but the groups of lanes are larger then. Measured on
 // Zen 5, cycles a vector, at 3.7 GHz: 8.8; with all roots the processor's 12.1, by multiply-adds 10.2; row after row
-// without the pipeline 9.5, the steps of the pass machine 11.8.
+// without the pipeline 9.5.
 const forceVectors = 2
 
 // forces is the loop being written.

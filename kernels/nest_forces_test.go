@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -61,9 +62,8 @@ func (b *bodyOf) product(w, m int) int {
 	return b.act("matmul", b.row, nil, b.act("t", b.lay, nil, w), m)
 }
 
-// acrossBodies are bodies that end with products: what differs is which of the machine's steps they
-// use.
-var acrossBodies = map[string]func(b *bodyOf) int{
+// forceBodies are bodies that end with products over all rows.
+var forceBodies = map[string]func(b *bodyOf) int{
 	"gravity": func(b *bodyOf) int {
 		d := b.act("sub", b.tall, nil, 1, b.here())
 		r := b.act("add", b.col, nil, b.squares(d), b.number(1e-2))
@@ -85,11 +85,11 @@ var acrossBodies = map[string]func(b *bodyOf) int{
 		r := b.act("add", b.col, nil, b.squares(d), b.act("item", types.ScalarOf(types.F64), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(0, 1)}), b.here()))
 		return b.product(b.act("div", b.col, nil, b.number(1), b.act("mul", b.col, nil, r, b.act("sqrt", b.col, nil, r))), d)
 	},
-	"gravity, along other axes": func(b *bodyOf) int { // the second and first coordinates of the sum change places
+	"gravity, along other axes": func(b *bodyOf) int { // the third coordinate of the sum comes first
 		d := b.act("sub", b.tall, nil, 1, b.here())
 		two := b.number(2)
-		r := b.act("pow", b.col, nil, b.column(d, 1), two)
-		for _, j := range []int{0, 2} {
+		r := b.act("pow", b.col, nil, b.column(d, 2), two)
+		for _, j := range []int{0, 1} {
 			r = b.act("add", b.col, nil, r, b.act("pow", b.col, nil, b.column(d, j), two))
 		}
 		r = b.act("add", b.col, nil, r, b.number(1e-2))
@@ -105,6 +105,19 @@ var acrossBodies = map[string]func(b *bodyOf) int{
 		d := b.act("sub", b.tall, nil, b.here(), 1)
 		r := b.act("add", b.col, nil, b.number(1e-2), b.squares(d))
 		return b.product(b.act("div", b.col, nil, b.number(1), b.act("mul", b.col, nil, r, b.act("sqrt", b.col, nil, r))), d)
+	},
+	"gravity, as a power": func(b *bodyOf) int { // squares of the whole matrix, and something behind the sum
+		d := b.act("sub", b.tall, nil, 1, b.here())
+		q := b.act("mul", b.tall, nil, d, d)
+		sum := b.act("add", b.col, nil, b.act("add", b.col, nil, b.column(q, 1), b.column(q, 0)), b.column(q, 2))
+		w := b.act("div", b.col, nil, b.number(3), b.act("pow", b.col, nil, b.act("add", b.col, nil, sum, b.number(1e-3)), b.number(1.5)))
+		return b.act("add", b.row, nil, b.act("matmul", b.row, op.MakeAttrs(op.Attr{Name: "ta", Val: op.Bool(true)}), w, d), b.here())
+	},
+	"gravity, of which the weights are read, too": func(b *bodyOf) int {
+		d := b.act("sub", b.tall, nil, 1, b.here())
+		r := b.act("add", b.col, nil, b.squares(d), b.number(1e-2))
+		w := b.act("div", b.col, nil, b.number(1), b.act("mul", b.col, nil, r, b.act("sqrt", b.col, nil, r)))
+		return b.act("mul", b.row, nil, b.product(w, d), b.act("sum", types.ScalarOf(types.F64), nil, w))
 	},
 	"sums of rows": func(b *bodyOf) int {
 		d := b.act("sub", b.tall, nil, 1, b.here())
@@ -123,8 +136,8 @@ var acrossBodies = map[string]func(b *bodyOf) int{
 	},
 }
 
-// beginAcross begins a loop over that body. Some elements of P are no numbers.
-func beginAcross(t testing.TB, name string, n, odd int) (*op.Call, *parforRun) {
+// beginForces begins a loop over that body. Some elements of P are no numbers.
+func beginForces(t testing.TB, name string, n, odd int) (*op.Call, *parforRun) {
 	t.Helper()
 	table, err := Table("")
 	if err != nil {
@@ -137,7 +150,7 @@ func beginAcross(t testing.TB, name string, n, odd int) (*op.Call, *parforRun) {
 		p.F64[r.IntN(3*n)] = []float64{math.Inf(1), 0, 1e200, -1e-200, math.NaN(), math.Copysign(0, -1)}[r.IntN(6)]
 	}
 	b := newBodyOf(table, n)
-	b.Yields = []int{acrossBodies[name](b)}
+	b.Yields = []int{forceBodies[name](b)}
 	c := &op.Call{Def: table.Must("parfor"), Type: types.DenseOf(types.F64, n, 3), In: []value.Value{p}, Bodies: []*op.Body{b.Body},
 		Attrs: op.MakeAttrs(op.Attr{Name: "lo", Val: op.Ints(0)}, op.Attr{Name: "n", Val: op.Ints(n)}, op.Attr{Name: "by", Val: op.Ints(1)}, op.Attr{Name: "names", Val: op.Str("i")})}
 	run, err := beginParfor(c, 1)
@@ -147,25 +160,98 @@ func beginAcross(t testing.TB, name string, n, odd int) (*op.Call, *parforRun) {
 	return c, run.(*parforRun)
 }
 
-// Forces by the square of the distance are one loop, whichever way the difference is written and
-// whether bodies have masses; what only looks like it is not.
+// withForces gives the processor passes of forces, if it has none: by their definition.
+func withForces(t testing.TB) (passes *int) {
+	passes = new(int)
+	was := forcePass
+	t.Cleanup(func() { forcePass = was })
+	run := definedForces
+	if was.have() {
+		run = was.run
+	}
+	forcePass.have = func() bool { return true }
+	forcePass.run = func(f *vec.Forces, rows int) bool { *passes++; return run(f, rows) }
+	return passes
+}
+
+// definedForces is a pass of forces, operation by operation. It is not sure of what is far from 1.
+func definedForces(f *vec.Forces, rows int) bool {
+	at := func(p unsafe.Pointer, k int) *float64 { return (*float64)(unsafe.Add(p, 8*k)) }
+	for lane := range vec.ForceLanes {
+		var chain [3]float64
+		for j := range rows {
+			var d [3]float64
+			for k := range d {
+				if d[k] = *at(f.Columns[k], j) - *at(f.Lanes[k], lane); f.Back {
+					d[k] = -d[k]
+				}
+			}
+			r2 := float64(float64(d[0]*d[0])+float64(d[1]*d[1])) + float64(d[2]*d[2])
+			r2 += *at(f.Softening, lane%8)
+			if !(r2 > 0x1p-500 && r2 < 0x1p500) {
+				return false
+			}
+			w := *at(f.Strength, j*int(f.Step/8)) / float64(r2*math.Sqrt(r2))
+			for k := range d {
+				chain[k] = math.FMA(w, d[k], chain[k])
+			}
+		}
+		for k, v := range chain {
+			*at(f.Chains[k], lane) = v
+		}
+	}
+	return true
+}
+
+// Forces by the square of the distance are one call, whichever way the difference and the root are
+// written and whether bodies have masses; what only looks like it is not.
 func TestForcesAreFound(t *testing.T) {
-	for name, want := range map[string]bool{"gravity, as a quotient": true, "gravity, from the body": true, "gravity, with masses": true,
-		"gravity": false, "gravity, softened by the body": false, "gravity, along other axes": false, "a root that is read otherwise, too": false} {
-		_, r := beginAcross(t, name, 40, 0)
-		if _, got := r.work[0].(*innerWorker); got != (want && vec.HaveForces()) {
-			t.Errorf("%s: one loop: %v", name, got)
+	from := loopsFrom.Load()
+	defer LoopsFrom(from)
+	LoopsFrom(0)
+	passes := withForces(t)
+	for name, want := range map[string]bool{"gravity, as a quotient": true, "gravity, from the body": true, "gravity, with masses": true, "gravity, as a power": true,
+		"gravity": false, "gravity, softened by the body": false, "gravity, along other axes": false, "a root that is read otherwise, too": false,
+		"gravity, of which the weights are read, too": false, "a difference that is read otherwise, too": false, "sums of rows": false} {
+		*passes = 0
+		_, r := beginForces(t, name, 40, 0)
+		if err := r.Chunk(0, 0, 40); err != nil {
+			t.Fatal(err)
+		}
+		if *passes != map[bool]int{true: 3}[want] {
+			t.Errorf("%s: %d passes", name, *passes)
+		}
+	}
+}
+
+// BenchmarkOpen is the opening of a loop of forces for two workers: beside its iterations it has to
+// be short, for no worker runs while it opens.
+func BenchmarkOpen(b *testing.B) {
+	withForces(b)
+	c, _ := beginForces(b, "gravity, from the body", 2000, 0)
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := beginParfor(c, 2)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := r.End(); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
 
 // Bodies that go over all rows give the bits of the definition, whatever the chunks.
-func TestAcrossIterations(t *testing.T) {
-	for name := range acrossBodies {
+func TestForceBodies(t *testing.T) {
+	from := loopsFrom.Load()
+	defer LoopsFrom(from)
+	LoopsFrom(0)
+	withForces(t)
+	for name := range forceBodies {
 		for _, n := range []int{16, 33, 70, 130} {
 			for _, odd := range []int{0, 1, n / 8} {
 				t.Run(fmt.Sprintf("%s/%d/%d", name, n, odd), func(t *testing.T) {
-					c, r := beginAcross(t, name, n, odd)
+					c, r := beginForces(t, name, n, odd)
 					want, err := parforRef(c)
 					if err != nil {
 						t.Fatal(err)
