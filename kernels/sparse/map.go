@@ -16,6 +16,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/dense"
 	"flow/kernels/vec"
 )
 
@@ -293,19 +294,28 @@ func joinedTwo(dst, a, b []int32) []int32 {
 	return append(append(dst, a[i:]...), b[j:]...)
 }
 
-// listOf makes d the elements of m at the places, of which the first row is row r0, zero where it
-// has no entry.
-func (p *places) listOf(m *value.CSR, r0 int, d *value.Dense) {
-	relist(d, m.Elem, len(p.col))
-	switch m.Elem {
+// listOf makes d the elements of v at the places, of which the first row is row r0: of a sparse
+// matrix zero where it has no entry, of a dense one stretched to the shape.
+func (p *places) listOf(v value.Value, r0 int, d *value.Dense) {
+	relist(d, v.Type().Elem, len(p.col))
+	switch d.Elem {
 	case types.F64:
-		listed(p, m, r0, m.F64, d.F64)
+		placed(p, v, r0, d.F64)
 	case types.F32:
-		listed(p, m, r0, m.F32, d.F32)
+		placed(p, v, r0, d.F32)
 	case types.Bool:
-		listed(p, m, r0, nil, d.Bool)
+		placed(p, v, r0, d.Bool)
 	default:
-		listed(p, m, r0, m.I64, d.I64)
+		placed(p, v, r0, d.I64)
+	}
+}
+
+func placed[T vec.Element](p *places, v value.Value, r0 int, dst []T) {
+	switch x := v.(type) {
+	case *value.CSR:
+		listed(p, x, r0, numbersOf[T](x, x.Elem), dst)
+	case *value.Dense:
+		gathered(p, x, r0, dense.GridOf[T](x).X, dst)
 	}
 }
 
@@ -331,22 +341,7 @@ func listed[T vec.Element](p *places, m *value.CSR, r0 int, x, dst []T) {
 	}
 }
 
-// gather makes d the elements of x, stretched to the shape, at the places, of which the first row
-// is row r0.
-func (p *places) gather(x *value.Dense, r0 int, d *value.Dense) {
-	relist(d, x.Elem, len(p.col))
-	switch x.Elem {
-	case types.F64:
-		gathered(p, x, r0, x.F64, d.F64)
-	case types.F32:
-		gathered(p, x, r0, x.F32, d.F32)
-	case types.Bool:
-		gathered(p, x, r0, x.Bool, d.Bool)
-	default:
-		gathered(p, x, r0, x.I64, d.I64)
-	}
-}
-
+// gathered writes the elements of x, stretched to the shape, at the places.
 func gathered[T vec.Element](p *places, x *value.Dense, r0 int, from, dst []T) {
 	step := x.Stride
 	if x.Rows == 1 {

@@ -191,18 +191,16 @@ func (l *mapLoop) piece(w *mapWorker, lo, hi int) error {
 		for k, v := range l.wide {
 			w.args[k] = v
 			list := &w.lists[k]
-			switch x := v.(type) {
-			case *value.CSR:
-				w.args[k] = list
-				if l.own[k] {
-					valuesOf(x, lo, hi, list)
-				} else {
-					at.listOf(x, lo, list)
-				}
-			case *value.Dense:
-				w.args[k] = list
-				at.gather(x, lo, list)
+			m, stored := v.(*value.CSR)
+			switch {
+			case v.Type().IsScalar():
+				continue
+			case stored && l.own[k]:
+				valuesOf(m, lo, hi, list)
+			default:
+				at.listOf(v, lo, list)
 			}
+			w.args[k] = list
 		}
 	}
 	l.val.Window(&w.out, 0, p, 1, q-p)
