@@ -76,7 +76,7 @@ var allowed = map[string]string{
 	"compiler/check": "lang/ast lang/source",
 	"compiler/lower": "lang lang/ast lang/source ir ir/types ir/value ir/op ir/sparsity compiler/check compiler/rule",
 	"compiler/rule":  "ir ir/types ir/value ir/op ir/sparsity",
-	"compiler/pass":  "ir ir/types ir/value ir/op ir/plan ir/sparsity",
+	"compiler/pass":  "ir ir/loop ir/types ir/value ir/op ir/plan ir/sparsity",
 
 	// The runtimes get plans: no compiler, no kernels, and of the language only the positions that
 	// nodes carry.

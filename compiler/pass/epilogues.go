@@ -104,7 +104,7 @@ func (f *epilogues) product(id ir.ID) int {
 	for k := len(in) - 1; k >= 0; k-- {
 		x := in[k]
 		p := &g.Nodes[x]
-		if (p.Op.Name != "matmul" && p.Op.Name != "gemm") || !sameShape(g.Type(x), t) || !g.Type(x).Elem.IsFloat() || !sameSend(g, x, id) {
+		if p.Op.Role != op.Multiplies && p.Op.Role != op.MultipliesOnto || !sameShape(g.Type(x), t) || !g.Type(x).Elem.IsFloat() || !sameSend(g, x, id) {
 			continue
 		}
 		if f.uses == nil {

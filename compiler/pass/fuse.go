@@ -208,7 +208,7 @@ func (f *fusion) build(table *op.Table) *ir.Graph {
 // value that has other readers. It stays for the token of a send, and for a product with no other
 // reader, which later passes would otherwise fuse; there it copies nothing.
 func (f *fusion) stored(id ir.ID) bool {
-	if f.g.Nodes[id].Op.Name != "materialize" {
+	if f.g.Nodes[id].Op.Role != op.Stores {
 		return false
 	}
 	_, _, _, sent := f.g.Dest(id)

@@ -103,18 +103,10 @@ func (f *fusion) drawnAgain(x ir.ID, passes map[ir.ID]bool) bool {
 // number returns the value of a constructor of one number.
 func (f *fusion) number(x ir.ID) (v op.Val, ok bool) {
 	n := &f.g.Nodes[x]
-	if t := f.g.Type(x); !drawable(t) {
+	if t := f.g.Type(x); !drawable(t) || n.Op.Alike == nil {
 		return v, false
 	}
-	switch n.Op.Name {
-	case "zeros":
-		return op.Float(0), true
-	case "ones":
-		return op.Float(1), true
-	case "fill":
-		v, ok = n.Attrs.Get("x")
-	}
-	return v, ok && n.Op.Window != nil
+	return n.Op.Alike(n.Attrs), true
 }
 
 func (f *fusion) isNumber(x ir.ID) bool {

@@ -34,7 +34,7 @@ import (
 // moves only past what cannot fail and has no effect (ir.MayFail). So a run fails as without this
 // pass.
 func FuseLoops(g *ir.Graph, table *op.Table) *ir.Graph {
-	f := &looping{table: table, fusion: fusion{g: g, uses: g.Uses()}, at: map[ir.ID][]*loop{}, gone: make([]bool, g.Len()), of: slices.Repeat([]ir.ID{ir.None}, g.Len())}
+	f := &looping{table: table, fusion: fusion{g: g, uses: g.Uses()}, at: map[ir.ID][]*absorber{}, gone: make([]bool, g.Len()), of: slices.Repeat([]ir.ID{ir.None}, g.Len())}
 	f.find()
 	if len(f.at) == 0 {
 		return g
@@ -42,8 +42,8 @@ func FuseLoops(g *ir.Graph, table *op.Table) *ir.Graph {
 	return f.build()
 }
 
-// loop is a parfor that absorbs operators.
-type loop struct {
+// absorber is a parfor that absorbs operators.
+type absorber struct {
 	id ir.ID
 	at ir.ID // where it is placed: its own place, or behind this node
 	// before holds the matrices that it reads only at its own places, with the column of each:
@@ -61,10 +61,10 @@ const (
 type looping struct {
 	fusion
 	table *op.Table
-	at    map[ir.ID][]*loop // by the node where they come
-	gone  []bool            // nodes that are now in a loop, or move with one
-	of    []ir.ID           // the loop that a node is in
-	now   ir.ID             // the loop whose neighbours are looked at
+	at    map[ir.ID][]*absorber // by the node where they come
+	gone  []bool                // nodes that are now in a loop, or move with one
+	of    []ir.ID               // the loop that a node is in
+	now   ir.ID                 // the loop whose neighbours are looked at
 }
 
 func (f *looping) find() {
@@ -85,7 +85,7 @@ func (f *looping) find() {
 		if n.Op.Role != op.Points || !fromZero(n) || f.sent(id) || !onNumbers(n.Region.Graph, n.Region.Args) {
 			continue
 		}
-		l := &loop{id: id, at: id, before: map[ir.ID]int64{}}
+		l := &absorber{id: id, at: id, before: map[ir.ID]int64{}}
 		f.now = id
 		for k, x := range g.In(id) {
 			if col, ok := f.ownPlace(n, k); ok && f.uses[x] == 1 && f.takes(x) && f.inside(x, n, col) {
@@ -104,7 +104,7 @@ func (f *looping) find() {
 			continue
 		}
 		if l.at == id { // before the nodes behind it, which may read it
-			f.at[id] = append([]*loop{l}, f.at[id]...)
+			f.at[id] = append([]*absorber{l}, f.at[id]...)
 		} else {
 			f.at[l.at] = append(f.at[l.at], l)
 		}
@@ -129,7 +129,7 @@ func (f *looping) latest(r, x ir.ID) ir.ID {
 }
 
 // moves moves loop l behind node at if that is later and does not reorder failures or effects.
-func (f *looping) moves(l *loop, at ir.ID) bool {
+func (f *looping) moves(l *absorber, at ir.ID) bool {
 	if at <= l.at {
 		return true
 	}
@@ -146,7 +146,7 @@ func (f *looping) moves(l *loop, at ir.ID) bool {
 }
 
 // takeIn marks what joins the body of l.
-func (f *looping) takeIn(l *loop) {
+func (f *looping) takeIn(l *absorber) {
 	for x := range l.before {
 		f.swallow(x)
 	}
@@ -334,7 +334,7 @@ func (f *looping) build() *ir.Graph {
 }
 
 // last returns the node whose value the loop has.
-func (l *loop) last() ir.ID {
+func (l *absorber) last() ir.ID {
 	if len(l.after) == 0 {
 		return l.id
 	}

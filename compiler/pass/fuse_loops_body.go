@@ -13,7 +13,7 @@ import (
 // loopBody is a body under construction.
 type loopBody struct {
 	f         *looping
-	l         *loop
+	l         *absorber
 	old       *ir.Region
 	body      *ir.Graph
 	inputs    []ir.ID         // outside
@@ -31,7 +31,7 @@ type place struct {
 	col int64
 }
 
-func newLoopBody(f *looping, l *loop) *loopBody {
+func newLoopBody(f *looping, l *absorber) *loopBody {
 	n := &f.g.Nodes[l.id]
 	b := &loopBody{f: f, l: l, old: n.Region, body: ir.New(), args: map[ir.ID]ir.ID{}, constants: map[int64]ir.ID{}, made: map[place]ir.ID{}}
 	b.body.CopyTables(n.Region.Graph)

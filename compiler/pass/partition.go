@@ -213,7 +213,7 @@ func (p *partitioner) inBlocks(id ir.ID) (done bool, err error) {
 		if boxes, in, ok := boxesOf(p.old, id); ok {
 			return true, p.move(id, t, cut, boxes, in)
 		}
-		if x := p.parts[p.old.In(id)[0]]; x != nil && n.Op.Name == "item" {
+		if x := p.parts[p.old.In(id)[0]]; x != nil && n.Op.Role == op.PicksAt {
 			return true, p.item(id, n, x)
 		}
 		return false, nil

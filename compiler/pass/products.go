@@ -64,7 +64,7 @@ func productIn(g *ir.Graph, id ir.ID, uses []int32) (place int, ok bool) {
 		}
 		x := in[k]
 		p := &g.Nodes[x]
-		if op.Mode(mode) != op.Full || p.Op.Name != "matmul" || uses[x] != 1 || !sameSend(g, x, id) || !g.Type(x).Elem.IsFloat() {
+		if op.Mode(mode) != op.Full || p.Op.Role != op.Multiplies || uses[x] != 1 || !sameSend(g, x, id) || !g.Type(x).Elem.IsFloat() {
 			continue
 		}
 		if ins := g.In(x); g.Type(ins[0]).Elem != g.Type(x).Elem || g.Type(ins[1]).Elem != g.Type(x).Elem {

@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"flow/ir"
+	"flow/ir/loop"
 	"flow/ir/op"
+	"flow/ir/types"
 )
 
 // FoldRows makes a row reduction of a product that has no other reader one operator, and the
@@ -21,12 +23,12 @@ func FoldRows(g *ir.Graph, table *op.Table) *ir.Graph {
 	fold := table.Must("sp.rowfold")
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		of, by := foldOf(g.Nodes[i].Op.Name)
-		if of == "" {
+		of, class := foldOf(g.Nodes[i].Op, table)
+		if class == loop.NoClass {
 			continue
 		}
 		p := g.In(id)[0]
-		if g.Nodes[p].Op.Name != by || uses[p] != 1 || !sameSend(g, p, id) {
+		if !isProduct(g, p, table, class == loop.Any) || uses[p] != 1 || !sameSend(g, p, id) {
 			continue
 		}
 		a, x, ok := rowFactor(g, p)
@@ -69,16 +71,30 @@ func ontoBases(g *ir.Graph, fold *op.Def) {
 	}
 }
 
-// foldOf returns the reduction that a row computes of each row of a sparse matrix, and the product
-// that it may be of.
-func foldOf(name string) (of, by string) {
-	switch of, _ = strings.CutPrefix(name, "sp.row"); of {
-	case "max", "min", "sum":
-		return of, "sp.mul"
-	case "any":
-		return of, "sp.and"
+// foldOf returns the reduction that a row computes of each row of a sparse matrix, and its class.
+func foldOf(d *op.Def, table *op.Table) (of string, class loop.Class) {
+	if d.For == "" {
+		return "", loop.NoClass
 	}
-	return "", ""
+	dense := table.Named(d.For)
+	if dense == nil || dense.Fold != op.FoldRows {
+		return "", loop.NoClass
+	}
+	switch dense.Class {
+	case loop.Greatest, loop.Least, loop.Sum, loop.Any:
+		return strings.TrimPrefix(dense.Name, "row"), dense.Class
+	}
+	return "", loop.NoClass
+}
+
+// isProduct reports an elementwise product of sparse matrices: of numbers, or of truth values.
+func isProduct(g *ir.Graph, id ir.ID, table *op.Table, truths bool) bool {
+	d := g.Nodes[id].Op
+	if d.For == "" || (g.Type(id).Elem == types.Bool) != truths {
+		return false
+	}
+	dense := table.Named(d.For)
+	return dense != nil && dense.Absorbs == op.EachZero
 }
 
 // rowFactor returns the sparse matrix and the row of numbers of a product; for a transposed column,

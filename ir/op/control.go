@@ -49,6 +49,13 @@ const (
 	// Beside puts its inputs side by side, Below one below the other.
 	Beside
 	Below
-	// Picks takes one element of its input.
+	// Picks takes the element of its input that its other inputs say, PicksAt the one in its
+	// attribute `at`.
 	Picks
+	PicksAt
+	// Stores copies its input: nothing is fused across it.
+	Stores
+	// Multiplies is the matrix product of two inputs, MultipliesOnto adds it to another one.
+	Multiplies
+	MultipliesOnto
 )

@@ -112,6 +112,8 @@ type Def struct {
 	// elements are those that Kernel makes with the attribute `at`. Fused chains draw them on
 	// the fly.
 	Window func(a *Attrs, out *value.Dense, r0, c0 int)
+	// Alike returns the one value of all elements of a constructor. nil: they may differ.
+	Alike func(a *Attrs) Val
 	// Reads returns the file that a node with these attributes reads; nil for rows that read
 	// none. Looked lists the files that the type rule has read, sorted by name.
 	Reads  func(a *Attrs) string

@@ -27,6 +27,7 @@ func Rows() []*op.Def {
 			shape: nByM,
 			elem:  func(*op.Attrs) types.Elem { return types.F64 },
 			at:    func(_ *op.Attrs, i, j int) value.Scalar { return value.F64(x) },
+			alike: func(*op.Attrs) op.Val { return op.Float(x) },
 			fill: func(_ *op.Attrs, out *value.Dense, _, _ int) {
 				dense.EachRun(out, func(s dense.Slab, _ int) {
 					for i := range s.F64 {
@@ -56,6 +57,10 @@ func Rows() []*op.Def {
 				return types.NoElem
 			},
 			at: func(a *op.Attrs, i, j int) value.Scalar { return attrScalar(a, "x") },
+			alike: func(a *op.Attrs) op.Val {
+				v, _ := a.Get("x")
+				return v
+			},
 			fill: func(a *op.Attrs, out *value.Dense, _, _ int) {
 				x := attrScalar(a, "x")
 				dense.EachRun(out, func(s dense.Slab, n int) { dense.Fill(&s, out.Elem, x, 0, n) })
@@ -212,6 +217,7 @@ type generator struct {
 	at func(a *op.Attrs, i, j int) value.Scalar
 	// fill makes the window out of the whole, from row r0 and column c0 on.
 	fill  func(a *op.Attrs, out *value.Dense, r0, c0 int)
+	alike func(a *op.Attrs) op.Val // Def.Alike
 	flops float64
 }
 
@@ -242,7 +248,7 @@ func (g generator) def() *op.Def {
 		}
 		return nil
 	}
-	d.Window = g.fill
+	d.Window, d.Alike = g.fill, g.alike
 	d.Loop = window.Loop(d.Kernel)
 	return d
 }

@@ -40,7 +40,7 @@ func (l *Linear) contractions() []*op.Def {
 	sub := define.Flag("sub", "subtract the product instead of adding it")
 	return []*op.Def{
 		{
-			Name: "matmul", Infix: "@",
+			Name: "matmul", Infix: "@", Role: op.Multiplies,
 			Doc: "matmul is the matrix product `a @ b`. Each element is one chain of fused multiply-adds over ascending k that starts from +0, " +
 				"whatever the tiles, threads and ranks; i64 wraps, bool counts as 0 and 1.",
 			Args:     []op.Arg{{Name: "a", Doc: "n x k"}, {Name: "b", Doc: "k x m"}, ta, tb},
@@ -56,7 +56,7 @@ func (l *Linear) contractions() []*op.Def {
 			Loop:     l.tallLoop(0, l.matmul),
 		},
 		{
-			Name: "gemm", Hidden: true,
+			Name: "gemm", Hidden: true, Role: op.MultipliesOnto,
 			Doc:  "gemm is c + a @ b, or c - a @ b: the accumulating product that the compiler makes of such expressions.",
 			Args: []op.Arg{{Name: "c", Doc: "n x m, what the chains start from"}, {Name: "a", Doc: "n x k"}, {Name: "b", Doc: "k x m"}, sub, ta, tb},
 			Eg: []op.Example{

@@ -28,7 +28,7 @@ func same(e *op.Elements) op.Element { return e.In[0].At }
 func identities() []*op.Def {
 	return []*op.Def{
 		{
-			Name: "item", Hidden: true,
+			Name: "item", Hidden: true, Role: op.PicksAt,
 			Doc: "item is one element of a matrix as a scalar; the compiler writes it for `x[i, j]`.",
 			Args: []op.Arg{{Name: "a", Doc: "n x m"},
 				{Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[row, column]"}},
@@ -56,7 +56,7 @@ func identities() []*op.Def {
 			Kernel: identityKernel, Loop: window.Loop(identityKernel, window.Same),
 		},
 		{
-			Name: "materialize",
+			Name: "materialize", Role: op.Stores,
 			Doc: "materialize is x, stored: nothing is fused across it. It never changes a result; it is for expressions that many readers " +
 				"would otherwise compute again.",
 			Args:     []op.Arg{{Name: "x", Doc: "matrix"}},
