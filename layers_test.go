@@ -17,7 +17,7 @@ import (
 var kernelLayers = []struct{ name, files string }{
 	{"calls of one operator", "nest_step.go performer.go parfor_keep.go"},
 	{"bodies written as loops", "nest_cache.go nest_body.go nest_matrix.go nest_carry.go nest_control.go nest_effect.go nest_once.go " +
-		"nest_space.go nest_phase.go nest_phase_plan.go nest_calls.go nest_forces.go nest_fold.go nest_program.go"},
+		"nest_space.go nest_ragged.go nest_phase.go nest_phase_plan.go nest_calls.go nest_forces.go nest_fold.go nest_program.go"},
 	{"the engine of chains", "fused*.go pipe*.go nest_machine.go"},
 	{"products with chains", "linalg_*.go"},
 	{"runs of loops", "parfor*.go nest_*.go byrows*.go rounds.go"},

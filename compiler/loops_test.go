@@ -13,6 +13,15 @@ func init() { kernels.LoopsFrom(0) }
 // loopBodies are bodies of `parfor i in 0..n`, over x (n x 3), y (n x 1), k (n x 1, i64) and U (n x
 // n), all of which run as compiled loops. Those at the end fail.
 var loopBodies = []string{
+	// slices of a length that the run tells
+	"sum(y[0..i, :])", "sum(x[i..n, :] * x[0..n-i, :])", "max(x[0..=i, 0])", "mean(y[i.., :])", "colsum(x[0..=i, :])", "min(y[0..=i, :] - y[i..])",
+	"sum(rowsum(x[0..i, :]) * y[0..i, :])", "sum(y[0..k[i] % (i + 1), :])", "sum(x[0..-i-1, :] ^ 2)", "f64(count(y[i..n, :] > y[i]))",
+	"if i > 3 { sum(y[3..i, :]) } else { norm(y[i.., :]) }", "sum(U[i, 0..i]) + norm(U[0..i, i..])", "sum(sqrt(y[i.., :]) + x[i.., 1] + x[i, 1])",
+	"sum(t(x[0..i,:]) @ y[0..i, :])", "sum(x[0..i,:] @ t(x[i,:]))", "sum(take(x, min(k[0..i, :], n - 1)))", "sum(reverse(y[0..i, :]) * y[0..i, :])",
+	"w = y[max(i-5, 0)..min(i+6, n), :]\n sum(w ^ 2) / nrow(w)", "f64(argmax(y[0..=i, :]))", "sum(rowargmin(x[i.., :])) + argmax(x[0..=i, :])",
+	"sum(colmax(x[0..=i, :])) + sum(rowmin(x[0..i, :]))", "trace(t(x[0..i,:]) @ x[0..i,:])", "sum(solve(t(x[0..=i,:]) @ x[0..=i,:] + eye(3), ones(3, 1)))",
+	"min(y[k[i] % n..=max(i, k[i] % n), :] * 2)", "sum(y[0..i, :] + x[i, :])", "sum(dense(y[0..i, :])) + sum(materialize(y[i.., :]))",
+	"iterate s = 0.0 times 3 { next s = 0.5 * s + sum(y[i.., :]) }\n s", "any(x[0..i, :] > y[0..i, :]) and all(x[i.., :] > 0)",
 	`y[-1 - i] * 2 + x[i, 1]`,
 	`sum(x[i, :])`,
 	`sum((x - x[i, :]) ^ 2)`,
@@ -89,6 +98,7 @@ var loopBodies = []string{
 	`y[i + 1]`,
 	`U[i..i + 2, 0..3][0, 0]`,
 	`if i > 5 { y[2 * i] } else { 0.0 }`,
+	"sum(y[0..i+5, :])", "sum(y[i+1.., :] * y[0..i, :])", "max(y[0..i, :])", "sum(t(y[0..i, :]) @ y[i.., :])", "sum(x[:, 0..i*i])",
 }
 
 // TestLoopBodies: bodies in everyday words run as compiled loops and give what the definition

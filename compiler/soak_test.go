@@ -31,6 +31,7 @@ func TestSoakPrograms(t *testing.T) {
 		contractionIsExact(t, tiny, seed, true)
 		parforAgrees(t, tiny, seed)
 		keepAgrees(t, tiny, seed)
+		slicesAgree(t, tiny, seed)
 	}
 	t.Logf("%d programs of each kind from seed %d on", rounds, first)
 }

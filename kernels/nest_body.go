@@ -91,7 +91,7 @@ func (x *nestBuilder) yield(y nestRef, at []loop.Lin, dims int) {
 		return
 	}
 	if y.t.Cols > define.Unrolled {
-		x.rounds("c", y.t.Cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val {
+		x.rounds("c", y.cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val {
 			x.Store(r, at[0], j, y.at(loop.Num(0), j))
 			return nil
 		})
@@ -256,7 +256,11 @@ func (x *nestBuilder) elementwise(b *op.Body, k int, env []nestRef) nestRef {
 		}
 		return nestRef{t: a.Type, val: step(list)}
 	}
-	m := x.matrix(a.Type, func(i, j loop.Lin) loop.Val {
+	var rows, cols loop.Lin
+	if !a.Type.Known() {
+		rows, cols = x.together(a.Type, in)
+	}
+	m := x.ragged(a.Type, rows, cols, func(i, j loop.Lin) loop.Val {
 		list := make([]loop.Val, len(in))
 		for k, r := range in {
 			list[k] = sourceAt(r, a.Type, i, j)
@@ -301,12 +305,15 @@ func (x *nestBuilder) linear(s *loop.Stmt) {
 func (x *nestBuilder) reduction(b *op.Body, k int, env []nestRef) nestRef {
 	a := &b.Acts[k]
 	in := x.reads(a, env)[0]
-	t := in.t
-	if !t.IsDense() {
-		t = types.DenseOf(t.Elem, 1, 1)
+	rows, cols := in.rows, in.cols
+	if !in.t.IsDense() {
+		rows, cols = loop.Num(1), loop.Num(1)
 	}
-	if !t.Known() {
-		panic(noBody{"a reduction of a matrix of a size that the run tells"})
+	one, long, wide := loop.Num(1), rows, cols
+	if a.Def.Fold == op.FoldRows {
+		wide = one
+	} else {
+		long = one
 	}
 	term := func(i, j loop.Lin) []loop.Val {
 		v := in.val
@@ -316,13 +323,13 @@ func (x *nestBuilder) reduction(b *op.Body, k int, env []nestRef) nestRef {
 		return []loop.Val{x.term(a.Def.Class, v)}
 	}
 	if a.Def.Fold == op.FoldAll {
-		return nestRef{t: a.Type, val: x.fold(a.Def.Class, a.Type.Elem, t.Rows, t.Cols, term)}
+		return nestRef{t: a.Type, val: x.foldRagged(a.Def.Class, a.Type.Elem, rows, cols, term)}
 	}
-	m := x.matrix(a.Type, func(i, j loop.Lin) loop.Val {
+	m := x.ragged(a.Type, long, wide, func(i, j loop.Lin) loop.Val {
 		if a.Def.Fold == op.FoldRows {
-			return x.fold(a.Def.Class, a.Type.Elem, 1, t.Cols, func(_, c loop.Lin) []loop.Val { return term(i, c) })
+			return x.foldRagged(a.Def.Class, a.Type.Elem, one, cols, func(_, c loop.Lin) []loop.Val { return term(i, c) })
 		}
-		return x.fold(a.Def.Class, a.Type.Elem, t.Rows, 1, func(r, _ loop.Lin) []loop.Val { return term(r, j) })
+		return x.foldRagged(a.Def.Class, a.Type.Elem, rows, one, func(r, _ loop.Lin) []loop.Val { return term(r, j) })
 	})
 	if holdable(a.Type) {
 		return x.held(a.Type, x.hold(m))
@@ -334,6 +341,8 @@ func (x *nestBuilder) reduction(b *op.Body, k int, env []nestRef) nestRef {
 func (x *nestBuilder) elements(b *op.Body, k int, env []nestRef) nestRef {
 	a := &b.Acts[k]
 	e, made := x.call(a, x.reads(a, env))
+	var rows, cols *loop.Lin
+	e.Size = func(n, m loop.Lin) { rows, cols = &n, &m }
 	at := a.Def.Elements(e)
 	if at == nil {
 		panic(noBody{"`" + define.SourceName(a.Def) + "`"})
@@ -341,16 +350,23 @@ func (x *nestBuilder) elements(b *op.Body, k int, env []nestRef) nestRef {
 	if !a.Type.IsDense() {
 		return nestRef{t: a.Type, val: at(loop.Num(0), loop.Num(0))}
 	}
-	return x.settled(b, k, x.matrix(a.Type, at), false, !*made && !a.Def.Laws.Has(op.View))
+	m := nestRef{}
+	if a.Type.Known() || rows == nil {
+		m = x.matrix(a.Type, at)
+	} else {
+		m = x.ragged(a.Type, *rows, *cols, at)
+	}
+	return x.settled(b, k, m, false, !*made && !a.Def.Laws.Has(op.View))
 }
 
 // call is what the row of an action is told, and whether the row has made the elements of its
 // result: in memory, or as a list.
 func (x *nestBuilder) call(a *op.Action, in []nestRef) (*op.Elements, *bool) {
-	e := &op.Elements{B: x.Builder, Attrs: a.Attrs, Out: a.Type, Fold: x.fold, Chain: x.chain, Below: x.below, Number: x.value}
+	e := &op.Elements{B: x.Builder, Attrs: a.Attrs, Out: a.Type, Fold: x.foldRagged, Chain: x.chain, Below: x.below, Number: x.value}
 	e.Rounds = func(n int, state []loop.Val, body func(i loop.Lin, state []loop.Val) []loop.Val) []loop.Val {
-		return x.rounds("k", n, state, body)
+		return x.rounds("k", loop.Num(int64(n)), state, body)
 	}
+	e.Size = func(loop.Lin, loop.Lin) {}
 	made := false
 	e.Held = func(list []loop.Val) op.Element {
 		made = true
@@ -371,6 +387,10 @@ func (x *nestBuilder) call(a *op.Action, in []nestRef) (*op.Elements, *bool) {
 		}
 		e.In = append(e.In, s)
 	}
+	e.Window = func(lo, hi int, through bool, n loop.Lin) (from, size loop.Lin) {
+		return x.window(in[lo].val, in[hi].val, through, n)
+	}
+	e.Agree = x.agree
 	e.Index = func(k, size int, n loop.Lin) loop.Lin { return x.subscript(in[k].val, size, n) }
 	return e, &made
 }

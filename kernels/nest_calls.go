@@ -322,8 +322,8 @@ func (x *nestBuilder) keepRow(y nestRef, at loop.Lin, count int) {
 			x.Store(m, at, loop.Num(int64(k)), define.ConvertBody(x.Builder, e, v))
 		}
 	default:
-		x.rounds("r", y.t.Rows, nil, func(i loop.Lin, _ []loop.Val) []loop.Val {
-			x.rounds("c", y.t.Cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { store(i, j); return nil })
+		x.rounds("r", y.rows, nil, func(i loop.Lin, _ []loop.Val) []loop.Val {
+			x.rounds("c", y.cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { store(i, j); return nil })
 			return nil
 		})
 	}

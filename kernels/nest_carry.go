@@ -44,13 +44,13 @@ func (x *nestBuilder) lay(m loop.Mem, r nestRef) {
 			}
 			return
 		}
-		x.rounds("c", r.t.Cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { store(i, j); return nil })
+		x.rounds("c", r.cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { store(i, j); return nil })
 	}
 	if r.t.Rows == 1 {
 		row(loop.Num(0))
 		return
 	}
-	x.rounds("r", r.t.Rows, nil, func(i loop.Lin, _ []loop.Val) []loop.Val { row(i); return nil })
+	x.rounds("r", r.rows, nil, func(i loop.Lin, _ []loop.Val) []loop.Val { row(i); return nil })
 }
 
 // carrying is the carried values of a loop.

@@ -70,7 +70,7 @@ const (
 
 // actionsOf is how many actions an iteration runs, about.
 func actionsOf(b *op.Body) int {
-	n := 0
+	n, elements := 0, elementsOf(b)
 	for k := range b.Acts {
 		n++
 		rounds := 1
@@ -83,8 +83,25 @@ func actionsOf(b *op.Body) int {
 		for _, inner := range b.Acts[k].Bodies {
 			n += min(rounds*actionsOf(inner), 1<<30)
 		}
-		if t := b.Acts[k].Type; t.IsDense() && t.Known() {
-			n += t.Count()
+		n += elements[len(b.Args)+k]
+	}
+	return n
+}
+
+// elementsOf is how many elements the registers of a body have, about: a matrix of a size that the
+// run tells is taken to have half of those of the largest one that it is made of.
+func elementsOf(b *op.Body) []int {
+	n := make([]int, len(b.Args)+len(b.Acts))
+	for r := range n {
+		t := b.Register(r)
+		switch k := r - len(b.Args); {
+		case !t.IsDense():
+		case t.Known():
+			n[r] = t.Count()
+		case k >= 0:
+			for _, from := range b.Acts[k].Args {
+				n[r] = max(n[r], n[from]/2)
+			}
 		}
 	}
 	return n

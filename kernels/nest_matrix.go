@@ -62,6 +62,11 @@ func (x *nestBuilder) matrix(t types.Type, at op.Element) nestRef {
 	if !t.Known() {
 		panic(noBody{"a matrix of a size that the run tells"})
 	}
+	return x.memoised(t, at)
+}
+
+// memoised is a matrix whose elements are written once in a scope.
+func (x *nestBuilder) memoised(t types.Type, at op.Element) nestRef {
 	x.made++
 	id := x.made
 	return x.sized(t, func(i, j loop.Lin) loop.Val {
@@ -236,60 +241,84 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 	if c == loop.Var || c == loop.Stddev {
 		return x.deviation(c, out, rows, cols, f)
 	}
-	var s *loop.Terms
-	var state []loop.Val
-	mean := false
-	begin := func(first []loop.Val) {
-		e := x.Type(first[0])
-		if mean = c == loop.Mean && e == types.F64; mean { // no loop counts what is known
-			c = loop.Sum
-		}
-		if s = loop.TermsOf(c, e, x.words); s == nil {
-			panic(noBody{c.Info().Name + " of " + e.String()})
-		}
-	}
-	end := func() loop.Val {
-		v := s.End(x.Builder, state)
-		if mean {
-			v = x.Op(loop.Div, v, x.Const(types.F64, math.Float64bits(float64(n))))
-		}
-		return define.ConvertBody(x.Builder, dense.Storage(out), v)
-	}
 	if n <= define.Unrolled {
+		var t *terms
+		var state []loop.Val
 		for i := range rows {
 			for j := range cols {
 				in := f(loop.Num(int64(i)), loop.Num(int64(j)))
-				if s == nil {
-					begin(in)
-					state = s.First(x.Builder, in)
+				if t == nil {
+					t = x.terms(c, in)
+					state = t.First(x.Builder, in)
 				} else {
-					state = s.Add(x.Builder, state, in)
+					state = t.Add(x.Builder, state, in)
 				}
 				x.bounded()
 			}
 		}
-		if s == nil {
+		if t == nil {
 			panic(noBody{"a reduction of nothing"})
 		}
-		return end()
+		return t.end(x, out, loop.Num(int64(rows)), loop.Num(int64(cols)), state)
 	}
+	return x.foldOver(c, out, loop.Num(int64(rows)), loop.Num(int64(cols)), f)
+}
+
+// foldOver reduces the contributions of a space by inner loops.
+func (x *nestBuilder) foldOver(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	var t *terms
 	// The type of a contribution is known once one is written: one that nobody reads.
 	x.inner(func() []loop.Val {
 		mark := x.Mark()
-		begin(f(loop.Num(0), loop.Num(0)))
+		t = x.terms(c, f(loop.Num(0), loop.Num(0)))
 		x.drop(mark)
 		return nil
 	})
-	state = x.over(rows, cols, s.Begin(x.Builder), func(i, j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, j)) })
-	return end()
+	state := x.over(rows, cols, t.Begin(x.Builder), func(i, j loop.Lin, st []loop.Val) []loop.Val { return t.Add(x.Builder, st, f(i, j)) })
+	return t.end(x, out, rows, cols, state)
+}
+
+// terms is a reduction as a loop carries it. A mean is carried as a sum: no loop counts what is
+// known before it.
+type terms struct {
+	*loop.Terms
+	mean bool
+}
+
+// terms is a reduction of contributions like the first.
+func (x *nestBuilder) terms(c loop.Class, first []loop.Val) *terms {
+	e := x.Type(first[0])
+	t := &terms{mean: c == loop.Mean && e == types.F64}
+	if t.mean {
+		c = loop.Sum
+	}
+	if t.Terms = loop.TermsOf(c, e, x.words); t.Terms == nil {
+		panic(noBody{c.Info().Name + " of " + e.String()})
+	}
+	return t
+}
+
+// end is the result of a state of rows x cols contributions.
+func (t *terms) end(x *nestBuilder, out types.Elem, rows, cols loop.Lin, state []loop.Val) loop.Val {
+	v := t.End(x.Builder, state)
+	if t.mean {
+		var n loop.Val
+		if rows.Known() && cols.Known() {
+			n = x.Const(types.F64, math.Float64bits(float64(rows.Const*cols.Const)))
+		} else {
+			n = x.Op(loop.ToF64, x.Op(loop.Mul, x.value(rows), x.value(cols)))
+		}
+		v = x.Op(loop.Div, v, n)
+	}
+	return define.ConvertBody(x.Builder, dense.Storage(out), v)
 }
 
 // over carries a state over the points of a rows x cols space by inner loops.
-func (x *nestBuilder) over(rows, cols int, state []loop.Val, step func(i, j loop.Lin, st []loop.Val) []loop.Val) []loop.Val {
-	if cols <= define.WrittenLines {
+func (x *nestBuilder) over(rows, cols loop.Lin, state []loop.Val, step func(i, j loop.Lin, st []loop.Val) []loop.Val) []loop.Val {
+	if cols.Known() && cols.Const <= define.WrittenLines {
 		return x.rounds("r", rows, state, func(i loop.Lin, st []loop.Val) []loop.Val {
-			for j := range cols {
-				st = step(i, loop.Num(int64(j)), st)
+			for j := range cols.Const {
+				st = step(i, loop.Num(j), st)
 			}
 			return st
 		})
@@ -297,7 +326,7 @@ func (x *nestBuilder) over(rows, cols int, state []loop.Val, step func(i, j loop
 	row := func(i loop.Lin, outer []loop.Val) []loop.Val {
 		return x.rounds("c", cols, outer, func(j loop.Lin, st []loop.Val) []loop.Val { return step(i, j, st) })
 	}
-	if rows == 1 {
+	if rows.Known() && rows.Const == 1 {
 		return row(loop.Num(0), state)
 	}
 	return x.rounds("r", rows, state, row)
@@ -324,7 +353,7 @@ func (x *nestBuilder) deviation(c loop.Class, out types.Elem, rows, cols int, f 
 			x.bounded()
 		}
 	} else {
-		state = x.over(rows, cols, state, step)
+		state = x.over(loop.Num(int64(rows)), loop.Num(int64(cols)), state, step)
 	}
 	return define.ConvertBody(x.Builder, dense.Storage(out), s.End(x.Builder, state))
 }
@@ -340,8 +369,8 @@ func (x *nestBuilder) drop(m loop.Mark) {
 }
 
 // rounds is an inner loop over 0..n.
-func (x *nestBuilder) rounds(name string, n int, state []loop.Val, body func(i loop.Lin, state []loop.Val) []loop.Val) []loop.Val {
-	k := loop.Index{Name: x.Name(name), Range: loop.Range{Kind: loop.Steps, To: loop.Num(int64(n)), By: 1}}
+func (x *nestBuilder) rounds(name string, n loop.Lin, state []loop.Val, body func(i loop.Lin, state []loop.Val) []loop.Val) []loop.Val {
+	k := loop.Index{Name: x.Name(name), Range: loop.Range{Kind: loop.Steps, To: n, By: 1}}
 	return x.For(k, state, func(carried []loop.Val) []loop.Val {
 		return x.inner(func() []loop.Val { return body(loop.Of(loop.IndexSym, k.Name), carried) })
 	})
@@ -392,7 +421,7 @@ func (x *nestBuilder) product(out types.Elem, rows, cols int, f func(i, j loop.L
 }
 
 // chain is from + a b for n pairs, in order: see op.Elements.Chain.
-func (x *nestBuilder) chain(from loop.Val, n int, pair func(k loop.Lin) (a, b loop.Val)) loop.Val {
+func (x *nestBuilder) chain(from loop.Val, n loop.Lin, pair func(k loop.Lin) (a, b loop.Val)) loop.Val {
 	step := func(s loop.Val, k loop.Lin) loop.Val {
 		a, b := pair(k)
 		if x.Type(s).IsFloat() {
@@ -400,11 +429,11 @@ func (x *nestBuilder) chain(from loop.Val, n int, pair func(k loop.Lin) (a, b lo
 		}
 		return x.Op(loop.Add, s, x.Op(loop.Mul, a, b))
 	}
-	if n > define.Unrolled {
+	if !n.Known() || n.Const > define.Unrolled {
 		return x.rounds("k", n, []loop.Val{from}, func(k loop.Lin, s []loop.Val) []loop.Val { return []loop.Val{step(s[0], k)} })[0]
 	}
-	for k := range n {
-		from = step(from, loop.Num(int64(k)))
+	for k := range n.Const {
+		from = step(from, loop.Num(k))
 		x.bounded()
 	}
 	return from

@@ -8,8 +8,8 @@ import (
 // This file defines how a row that is not elementwise writes the elements of its result into a
 // loop.
 
-// Elements is a call of such a row in a loop body. Sizes are known, except those of matrices from
-// outside the loop.
+// Elements is a call of such a row in a loop body. A size that only the run knows is Unknown in the
+// types, and a form of the loop's values in Rows and Cols of a Source.
 type Elements struct {
 	B     *loop.Builder
 	Attrs *Attrs
@@ -18,9 +18,17 @@ type Elements struct {
 	// Index returns operand k, an i64, as the first of size adjacent subscripts on an axis of
 	// length n. Negative ones count from the end; one out of range fails.
 	Index func(k, size int, n loop.Lin) loop.Lin
+	// Window returns the first subscript of the slice from operand lo to operand hi, i64 both, on
+	// an axis of length n, and how many there are. through includes hi. What is out of range fails.
+	Window func(lo, hi int, through bool, n loop.Lin) (from, size loop.Lin)
+	// Size takes the size of a result that only the run knows. A row that does not call it has no
+	// loop for such a result.
+	Size func(rows, cols loop.Lin)
+	// Agree demands two equal lengths.
+	Agree func(n, m loop.Lin)
 	// Chain returns from + a b over the pairs of n terms, in order. Floats use a chain of fused
 	// multiply-adds.
-	Chain func(from loop.Val, n int, pair func(k loop.Lin) (a, b loop.Val)) loop.Val
+	Chain func(from loop.Val, n loop.Lin, pair func(k loop.Lin) (a, b loop.Val)) loop.Val
 	// Below returns then's value where a is below b, and other's elsewhere. Only one of them is
 	// evaluated.
 	Below func(a, b loop.Lin, then, other func() loop.Val) loop.Val
@@ -38,7 +46,7 @@ type Elements struct {
 	Number func(l loop.Lin) loop.Val
 	// Fold reduces the contributions of the points (i, j) of a rows x cols space, in this
 	// order, to an element of type out.
-	Fold func(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val
+	Fold func(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val
 }
 
 // Source is an operand.

@@ -94,10 +94,14 @@ func (d *Def) piece(attrs *Attrs, in []types.Type, out types.Type, p *Piece) (cu
 	from := map[loop.Val]source{}
 	lo, hi := [2]int{p.Row, p.Col}, [2]int{p.Row + p.Rows, p.Col + p.Cols}
 	e := &Elements{B: b, Attrs: attrs, Out: out, Index: func(int, int, loop.Lin) loop.Lin { panic(notMoved{}) },
-		Chain: func(loop.Val, int, func(loop.Lin) (x, y loop.Val)) loop.Val { panic(notMoved{}) },
+		Window: func(int, int, bool, loop.Lin) (from, size loop.Lin) { panic(notMoved{}) },
+		Size:   func(loop.Lin, loop.Lin) {}, Agree: func(loop.Lin, loop.Lin) { panic(notMoved{}) },
+		Chain: func(loop.Val, loop.Lin, func(loop.Lin) (x, y loop.Val)) loop.Val { panic(notMoved{}) },
 		Pick:  func([]loop.Val, loop.Lin, loop.Lin) loop.Val { panic(notMoved{}) },
 		Held:  func([]loop.Val) Element { panic(notMoved{}) },
-		Fold:  func(loop.Class, types.Elem, int, int, func(i, j loop.Lin) []loop.Val) loop.Val { panic(notMoved{}) }}
+		Fold: func(loop.Class, types.Elem, loop.Lin, loop.Lin, func(i, j loop.Lin) []loop.Val) loop.Val {
+			panic(notMoved{})
+		}}
 	e.Below = func(x, y loop.Lin, then, other func() loop.Val) loop.Val {
 		below, ok := Before(x, y, lo, hi)
 		switch {

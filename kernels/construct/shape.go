@@ -4,6 +4,7 @@ package construct
 // compiler folds every call of them, but for the sizes of matrices that only the run knows.
 
 import (
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -37,13 +38,17 @@ func shapeRow(name, doc, example, output string, f func(t types.Type) int) *op.D
 
 // sizeRow is a shapeRow that is a value of the run where f of the type is not known before: f is
 // negative then.
-func sizeRow(name, doc, example, output string, f func(t types.Type) int) *op.Def {
+func sizeRow(name, doc, example, output string, f func(t types.Type) int, size func(e *op.Elements) loop.Val) *op.Def {
 	d := shapeRow(name, doc, example, output, f)
 	d.Shape = func(in []types.Type) (value.Value, error) {
 		if n := f(in[0]); n >= 0 {
 			return value.I64(int64(n)), nil
 		}
 		return nil, nil
+	}
+	d.Elements = func(e *op.Elements) op.Element {
+		n := size(e)
+		return func(loop.Lin, loop.Lin) loop.Val { return n }
 	}
 	d.Kernel = func(c *op.Call) error {
 		c.Out = value.I64(int64(f(c.In[0].Type())))
@@ -53,11 +58,13 @@ func sizeRow(name, doc, example, output string, f func(t types.Type) int) *op.De
 }
 
 func nrow() *op.Def {
-	return sizeRow("nrow", "nrow is the number of rows of x; x.rows is the same.", "nrow(ones(3, 2))", "3", func(t types.Type) int { return t.Rows })
+	return sizeRow("nrow", "nrow is the number of rows of x; x.rows is the same.", "nrow(ones(3, 2))", "3", func(t types.Type) int { return t.Rows },
+		func(e *op.Elements) loop.Val { return e.Number(e.In[0].Rows) })
 }
 
 func ncol() *op.Def {
-	return sizeRow("ncol", "ncol is the number of columns of x; x.cols is the same.", "ncol(ones(3, 2))", "2", func(t types.Type) int { return t.Cols })
+	return sizeRow("ncol", "ncol is the number of columns of x; x.cols is the same.", "ncol(ones(3, 2))", "2", func(t types.Type) int { return t.Cols },
+		func(e *op.Elements) loop.Val { return e.Number(e.In[0].Cols) })
 }
 
 func ncell() *op.Def {
@@ -66,7 +73,7 @@ func ncell() *op.Def {
 			return types.Unknown
 		}
 		return t.Rows * t.Cols
-	})
+	}, func(e *op.Elements) loop.Val { return e.B.Op(loop.Mul, e.Number(e.In[0].Rows), e.Number(e.In[0].Cols)) })
 }
 
 func autoTile() *op.Def {

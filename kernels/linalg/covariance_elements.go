@@ -19,7 +19,7 @@ func traceElements(e *op.Elements) op.Element {
 		return nil
 	}
 	out := dense.Storage(e.Out.Elem)
-	s := e.Fold(loop.Sum, out, int(x.Rows.Const), 1, func(i, _ loop.Lin) []loop.Val { return []loop.Val{define.ConvertBody(e.B, out, x.At(i, i))} })
+	s := e.Fold(loop.Sum, out, x.Rows, loop.Num(1), func(i, _ loop.Lin) []loop.Val { return []loop.Val{define.ConvertBody(e.B, out, x.At(i, i))} })
 	return func(loop.Lin, loop.Lin) loop.Val { return s }
 }
 
@@ -36,7 +36,7 @@ func covariance(e *op.Elements) [][]loop.Val {
 	n, m := int(x.Rows.Const), int(x.Cols.Const)
 	mean := make([]loop.Val, m)
 	for j := range mean {
-		mean[j] = e.Fold(loop.Mean, e.Out.Elem, n, 1, func(i, _ loop.Lin) []loop.Val {
+		mean[j] = e.Fold(loop.Mean, e.Out.Elem, x.Rows, loop.Num(1), func(i, _ loop.Lin) []loop.Val {
 			v := x.At(i, loop.Num(int64(j)))
 			if e.B.Type(v) == types.Bool {
 				v = e.B.Op(loop.ToI64, v)
@@ -55,7 +55,7 @@ func covariance(e *op.Elements) [][]loop.Val {
 	for i := range c {
 		c[i] = make([]loop.Val, m)
 		for j := range i + 1 {
-			s := e.Chain(define.Numeral(e.B, elem, 0), n, func(k loop.Lin) (x, y loop.Val) { return d(k, i), d(k, j) })
+			s := e.Chain(define.Numeral(e.B, elem, 0), loop.Num(int64(n)), func(k loop.Lin) (x, y loop.Val) { return d(k, i), d(k, j) })
 			s = e.B.Op(loop.Div, define.ConvertBody(e.B, types.F64, s), floatNumeral(e.B, divisor))
 			c[i][j] = define.ConvertBody(e.B, elem, s)
 			c[j][i] = c[i][j]

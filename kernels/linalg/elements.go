@@ -15,7 +15,20 @@ import (
 func chainElements(e *op.Elements, in []op.Source, c op.Element) op.Element {
 	a, b := in[0], in[1]
 	ta, tb, sub := e.Attrs.Bool("ta"), e.Attrs.Bool("tb"), c != nil && e.Attrs.Bool("sub")
-	_, n := define.Turned(a.Type, ta)
+	rows, n, m, cols := a.Rows, a.Cols, b.Rows, b.Cols
+	if ta {
+		rows, n = n, rows
+	}
+	if tb {
+		m, cols = cols, m
+	}
+	e.Size(rows, cols)
+	if !a.Type.Known() || !b.Type.Known() {
+		if c != nil && !(rows.Known() && cols.Known()) {
+			return nil
+		}
+		e.Agree(n, m)
+	}
 	elem := dense.Storage(e.Out.Elem)
 	return func(i, j loop.Lin) loop.Val {
 		from := define.Numeral(e.B, elem, 0)

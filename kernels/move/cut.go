@@ -3,6 +3,7 @@ package move
 import (
 	"math"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -116,4 +117,19 @@ func cutRef(c *op.Call) (value.Value, error) {
 		}
 	}
 	return out, nil
+}
+
+// cutElements are those of the window.
+func cutElements(e *op.Elements) op.Element {
+	x, size, through := e.In[0], e.Attrs.Ints("size"), e.Attrs.Ints("through")
+	axis := func(k int, n loop.Lin) (from, many loop.Lin) {
+		if size[k] >= 0 {
+			return e.Index(1+2*k, int(size[k]), n), loop.Num(size[k])
+		}
+		return e.Window(1+2*k, 2+2*k, through[k] != 0, n)
+	}
+	row, rows := axis(0, x.Rows)
+	col, cols := axis(1, x.Cols)
+	e.Size(rows, cols)
+	return func(i, j loop.Lin) loop.Val { return x.At(row.Plus(i), col.Plus(j)) }
 }

@@ -23,7 +23,10 @@ func listElements(e *op.Elements) op.Element {
 }
 
 // same is the elements of a result that is its operand.
-func same(e *op.Elements) op.Element { return e.In[0].At }
+func same(e *op.Elements) op.Element {
+	e.Size(e.In[0].Rows, e.In[0].Cols)
+	return e.In[0].At
+}
 
 func identities() []*op.Def {
 	return []*op.Def{

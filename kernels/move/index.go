@@ -78,6 +78,7 @@ func indexings() []*op.Def {
 				{Name: "through", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns], 1 where the end is included"}},
 			Eg:   []op.Example{{Program: "x = seq(0, 5)\nk = i64(sum(x)) - 8\nemit x[0..k, :]\nemit x[k.., 0]", Output: "0\n1\n2\n3\n4\n"}},
 			Type: cutType, Ref: cutRef, Laws: op.Pure | op.View, Rate: "copy", Cost: cutWork,
+			Elements: cutElements,
 			Kernel: func(c *op.Call) error {
 				a := c.Dense(0)
 				w, err := cutWindow(c, a)

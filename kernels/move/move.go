@@ -28,6 +28,7 @@ func Rows() []*op.Def {
 				return t, err
 			},
 			Elements: func(e *op.Elements) op.Element {
+				e.Size(e.In[0].Cols, e.In[0].Rows)
 				return func(i, j loop.Lin) loop.Val { return e.In[0].At(j, i) }
 			},
 			Ref: transposeRef, Laws: op.Pure | op.Total | op.View | op.Involution,

@@ -76,6 +76,7 @@ func rearrangements() []*op.Def {
 			},
 			Elements: func(e *op.Elements) op.Element {
 				by, x := reverseBy(e.Attrs), e.In[0]
+				e.Size(x.Rows, x.Cols)
 				back := func(n, i loop.Lin) loop.Lin { return n.Plus(loop.Num(-1)).Plus(i.Times(-1)) }
 				return func(i, j loop.Lin) loop.Val {
 					if by != "cols" {
@@ -293,6 +294,9 @@ func reverseInto[T dense.Cell](dst, src dense.Grid[T], by string, w window.Rect)
 
 // reshapeElements are those of a vector, or of a matrix at places that are known before the run.
 func reshapeElements(e *op.Elements) op.Element {
+	if !e.In[0].Type.Known() {
+		return nil
+	}
 	in, cols := e.In[0], int64(e.Out.Cols)
 	return func(i, j loop.Lin) loop.Val {
 		at := i.Times(cols).Plus(j)
@@ -312,6 +316,9 @@ func reshapeElements(e *op.Elements) op.Element {
 
 // bindElements are those of the operand that lies at a place known before the run.
 func bindElements(e *op.Elements, below bool) op.Element {
+	if slices.ContainsFunc(e.In, func(x op.Source) bool { return !x.Type.Known() }) {
+		return nil
+	}
 	var from func(in []op.Source, i, j loop.Lin) loop.Val
 	from = func(in []op.Source, i, j loop.Lin) loop.Val {
 		here := func() loop.Val { return define.ConvertBody(e.B, dense.Storage(e.Out.Elem), in[0].At(i, j)) }

@@ -273,17 +273,15 @@ func takeKernel(c *op.Call) error { return move.TakeInto(c.Result(), c.Dense(0),
 // takeElements is rows at computed places, all of which are looked at before the first is read.
 func takeElements(e *op.Elements) op.Element {
 	x, rows := e.In[0], e.In[1]
-	if !rows.Type.Known() {
-		return nil
-	}
-	if n := rows.Type.Rows; n > 0 {
+	if n := rows.Rows; !n.Known() || n.Const > 0 {
 		least, most := e.B.Const(types.I64, 0), e.Number(x.Rows)
 		inside := func(i, _ loop.Lin) []loop.Val {
 			p := rows.At(i, loop.Num(0))
 			return []loop.Val{e.B.Op(loop.And, e.B.Op(loop.Le, least, p), e.B.Op(loop.Lt, p, most))}
 		}
-		e.B.Check(0, e.Fold(loop.All, types.Bool, n, 1, inside))
+		e.B.Check(0, e.Fold(loop.All, types.Bool, n, loop.Num(1), inside))
 	}
+	e.Size(rows.Rows, x.Cols)
 	return func(i, j loop.Lin) loop.Val { return x.At(loop.Of(loop.ValSym, int(rows.At(i, loop.Num(0)))), j) }
 }
 

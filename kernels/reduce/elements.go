@@ -184,19 +184,30 @@ func nuniqueBody(b *loop.Builder, x []loop.Val) loop.Val {
 // extremePlace is argmin or argmax of a list, as a reduction.
 func extremePlace(e *op.Elements, c loop.Class, rows, cols bool) op.Element {
 	x := e.In[0]
-	if !x.Rows.Known() || !x.Cols.Known() || x.Rows.Const*x.Cols.Const == 0 {
+	n, m := x.Rows, x.Cols
+	if n.Known() && n.Const == 0 || m.Known() && m.Const == 0 {
 		return nil
 	}
-	n, m := int(x.Rows.Const), int(x.Cols.Const)
-	if rows {
-		n = 1
+	one := loop.Num(1)
+	switch {
+	case rows:
+		e.Size(n, one)
+		n = one
+	case cols:
+		e.Size(one, m)
+		m = one
+	case !m.Known():
+		return nil // a place in row-major order, which is no linear form
 	}
-	if cols {
-		m = 1
+	place := func(r, k loop.Lin) loop.Lin {
+		if rows {
+			return k
+		}
+		return r.Times(m.Const).Plus(k)
 	}
 	at := func(i, j loop.Lin) loop.Val {
 		return e.Fold(c, types.I64, n, m, func(r, k loop.Lin) []loop.Val {
-			return []loop.Val{x.At(i.Plus(r), j.Plus(k)), e.Number(r.Times(int64(m)).Plus(k))}
+			return []loop.Val{x.At(i.Plus(r), j.Plus(k)), e.Number(place(r, k))}
 		})
 	}
 	if rows || cols {

@@ -45,7 +45,7 @@ func prod() *op.Def {
 			if !x.Rows.Known() || !x.Cols.Known() {
 				return nil
 			}
-			y := e.Fold(loop.Product, e.Out.Elem, int(x.Rows.Const), int(x.Cols.Const), func(i, j loop.Lin) []loop.Val {
+			y := e.Fold(loop.Product, e.Out.Elem, x.Rows, x.Cols, func(i, j loop.Lin) []loop.Val {
 				return []loop.Val{define.ConvertBody(e.B, dense.Storage(e.Out.Elem), x.At(i, j))}
 			})
 			return func(loop.Lin, loop.Lin) loop.Val { return y }

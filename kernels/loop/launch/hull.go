@@ -23,6 +23,7 @@ type hull struct {
 	in    []value.Value
 	out   []*value.Dense
 	index map[int]span
+	inner []loop.Index // the indices of open inner loops that count up by one
 	// facts are what holds within the branches of the nest; nil: nothing is known.
 	facts branches
 	saved []narrowed
@@ -45,6 +46,7 @@ func (h *hull) inside(n *loop.Nest, in []value.Value, out []*value.Dense) bool {
 		h.index = map[int]span{}
 	}
 	clear(h.index)
+	h.inner = h.inner[:0]
 	for _, x := range n.Space {
 		if !h.stored(x.Range) {
 			return false
@@ -71,6 +73,38 @@ func (h *hull) rng(r loop.Range) span {
 		return span{0, wide}
 	}
 	return anything
+}
+
+// tight is the values of a form with inner indices at the ends of their ranges, as forms: the slice
+// from i on of n elements ends at n, whatever i is, although its begin and its length both vary.
+func (h *hull) tight(l loop.Lin) span {
+	lo, hi := l, l
+	for k := len(h.inner) - 1; k >= 0; k-- {
+		x := h.inner[k]
+		first, last := x.Range.From, x.Range.To.Plus(loop.Num(-1))
+		if !first.Affine() || !last.Affine() {
+			continue
+		}
+		lo, hi = replaced(lo, x.Name, first, last), replaced(hi, x.Name, last, first)
+	}
+	all, a, b := h.lin(l), h.lin(lo), h.lin(hi)
+	return span{max(all.lo, a.lo), min(all.hi, b.hi)}
+}
+
+// replaced is l with one form for an index whose coefficient is positive, and another where it is
+// negative.
+func replaced(l loop.Lin, index int, positive, negative loop.Lin) loop.Lin {
+	for _, t := range l.Terms {
+		if t.Sym.Kind != loop.IndexSym || t.Sym.N != index {
+			continue
+		}
+		with := positive
+		if t.Coef < 0 {
+			with = negative
+		}
+		return l.Plus(loop.Of(loop.IndexSym, index).Times(-t.Coef)).Plus(with.Times(t.Coef))
+	}
+	return l
 }
 
 func (h *hull) lin(l loop.Lin) span {
@@ -151,6 +185,10 @@ func (h *hull) stmt(s *loop.Stmt) bool {
 		}
 		h.index[x.Name] = r
 		defer delete(h.index, x.Name)
+		if x.Range.Kind == loop.Steps && x.Range.By == 1 {
+			h.inner = append(h.inner, x)
+			defer func() { h.inner = h.inner[:len(h.inner)-1] }()
+		}
 		return h.block(&s.Loop.Body)
 	}
 	known := h.facts[s]
@@ -301,7 +339,7 @@ func (h *hull) access(s *loop.Stmt) bool {
 	}
 	for k, limit := range []int64{rows, cols} {
 		if l := s.At[k]; l.Affine() {
-			if r := h.lin(l); r.lo < 0 || r.hi >= limit {
+			if r := h.tight(l); r.lo < 0 || r.hi >= limit {
 				return false
 			}
 		}

@@ -202,6 +202,34 @@ nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 	}
 }
 
+// TestOutsideSlices: a slice whose begin and length vary together stays inside where its end does.
+func TestOutsideSlices(t *testing.T) {
+	for _, c := range []struct {
+		rounds, subscript string
+		fine              bool
+	}{
+		{"0..%0.rows-i", "i+r", true}, {"0..%0.rows-i", "r", true}, {"0..%0.rows-i", "i+r+1", false}, {"0..%0.rows-i+1", "i+r", false},
+		{"0..i", "r", true}, {"0..i", "i-r", true}, {"0..i", "i-1-r", true}, {"0..i", "i-2-r", false}, {"i..%0.rows", "r", true}, {"i..%0.rows", "r-i", true},
+		{"i..%0.rows", "r-i-1", false}, {"i..%0.rows", "i+r", false}, {"0..2*i", "2*i-r", false},
+	} {
+		n, err := loop.Parse(`
+nest(%0: f64[]) (i: 0..%0.rows) {
+  v0 = f64 0
+  v1 = for r: `+c.rounds+` (v2 = v0) {
+    v3 = load %0[`+c.subscript+`, 0]
+    next v3
+  }
+  store out0[i, 0] v1
+} : (f64[%0.rows, 1])`, loop.Standard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (&hull{}).inside(n, []value.Value{value.New(types.F64, 5, 1)}, []*value.Dense{value.New(types.F64, 5, 1)}); got != c.fine {
+			t.Errorf("[%s] of 5 for r in %s is inside: %v", c.subscript, c.rounds, got)
+		}
+	}
+}
+
 // TestOutsideBranches: a branch is proved for the points that take it, and touches nothing for the
 // others.
 func TestOutsideBranches(t *testing.T) {

@@ -1,0 +1,106 @@
+package compiler_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"flow/ir/op"
+)
+
+// This file tests random bodies of parfor that compute with slices whose length only the run knows.
+// Some are out of range, empty, or of lengths that do not agree.
+
+// slicing draws columns of a ragged length and numbers that are made of them.
+type slicing struct{ rng *rand.Rand }
+
+func (s slicing) of(list ...string) string { return list[s.rng.IntN(len(list))] }
+
+// slice is rows of y or of x; those of one range have one length.
+func (s slicing) slice(span string) string {
+	return fmt.Sprintf(s.of("y[%s, :]", "x[%s, 1]", "f64(k[%s, :])", "y[%s, :]"), span)
+}
+
+func (s slicing) column(span string, depth int) string {
+	if depth == 0 {
+		return s.slice(span)
+	}
+	a := s.column(span, depth-1)
+	switch s.rng.IntN(7) {
+	case 0:
+		return s.of("sqrt", "exp", "-", "abs", "reverse") + "(" + a + ")"
+	case 1:
+		return fmt.Sprintf("(%s %s %s)", a, s.of("+", "-", "*", "/"), s.of("y[i]", "2", "x[i, 0]", "f64(i)"))
+	case 2:
+		return fmt.Sprintf("ifelse(%s > 0.5, %s, %s)", a, s.column(span, depth-1), s.of("0.0", "y[i]"))
+	case 3:
+		return fmt.Sprintf("rowsum(x[%s, :] * %s)", span, a)
+	case 4:
+		return fmt.Sprintf("(x[%s, :] @ t(x[i, :]))", span)
+	}
+	return fmt.Sprintf("(%s %s %s)", a, s.of("+", "-", "*", "/"), s.column(span, depth-1))
+}
+
+func (s slicing) number() string {
+	bound := func() string {
+		return s.of("i", "i + 1", "n - i", "n", "0", "i // 2", "k[i] % n", "max(i - 3, 0)", "min(i + 4, n)", "-i - 1", "i - n", "2 * i", "3", "-1")
+	}
+	span := s.of("0", "i", "i // 2", "max(i - 3, 0)", "k[i] % (i + 1)", bound()) + s.of("..", "..", "..=") + s.of("n", "i", "i + 1", "min(i + 4, n)", "n - 1", bound())
+	if s.rng.IntN(4) == 0 {
+		span = bound() + ".."
+	}
+	c := s.column(span, s.rng.IntN(3))
+	switch s.rng.IntN(6) {
+	case 0:
+		return fmt.Sprintf("f64(count(%s > 0.5))", c)
+	case 1:
+		return fmt.Sprintf("sum(t(%s) @ %s)", c, s.column(span, 1))
+	case 2:
+		return fmt.Sprintf("sum(colmax(x[%s, :]) + colsum(x[%s, :]))", span, span)
+	case 3:
+		return fmt.Sprintf("f64(%s(%s))", s.of("argmin", "argmax", "nrow"), c)
+	}
+	return s.of("sum", "sum", "mean", "min", "max", "norm") + "(" + c + ")"
+}
+
+func (s slicing) body() string {
+	switch a := s.number(); s.rng.IntN(5) {
+	case 0:
+		return fmt.Sprintf("if i %% 3 == 1 { %s } else { %s }", a, s.number())
+	case 1:
+		return fmt.Sprintf("iterate z = 0.0, r = 0 until r >= i %% 4 { next z = 0.5 * z + %s; next r = r + 1 }; z", a)
+	case 2:
+		return a + " * " + s.number()
+	default:
+		return a
+	}
+}
+
+// slicesAgree draws a loop of that seed and compares what it prints by definition and as it runs. It
+// reports a loop of which nothing is wrong before the run.
+func slicesAgree(t *testing.T, table *op.Table, seed uint64) bool {
+	t.Helper()
+	s := slicing{rand.New(rand.NewPCG(seed, 77))}
+	text := fmt.Sprintf("n = %d\nx = materialize(rand(n, 3, seed = %d))\ny = materialize(rand(n, 1, seed = 2))\nk = materialize(i64(9 * rand(n, 1, seed = 3)))\nemit parfor i in 0..n { %s }\n",
+		[]int{1, 7, 13, 70}[s.rng.IntN(4)], 1+seed%1000, s.body())
+	if _, err := compileTiny(table, text, 1, false, nil); err != nil {
+		return false
+	}
+	if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"hoist", "keep"}, false, "SS"}}).differ(table, text); err != nil {
+		t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+	}
+	return true
+}
+
+func TestSlicesInBodies(t *testing.T) {
+	table := tinyTable(t)
+	sound := 0
+	for seed := range uint64(300) {
+		if slicesAgree(t, table, seed) {
+			sound++
+		}
+	}
+	if sound < 200 {
+		t.Errorf("only %d of 300 loops run", sound)
+	}
+}

@@ -1,0 +1,135 @@
+package kernels
+
+// This file writes matrices of a body whose size only the run knows: slices such as x[0..i, :] and
+// what is computed of them. Their sizes are linear forms, and loops run over these. Where two sizes
+// have to agree and nobody can tell, a check says so; the points where it fails are computed an
+// operator at a time, which knows what is meant.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// ragged is a matrix of this size.
+func (x *nestBuilder) ragged(t types.Type, rows, cols loop.Lin, at op.Element) nestRef {
+	if t.Known() {
+		return x.matrix(t, at)
+	}
+	if x.extent != nil || x.phase != nil {
+		panic(noBody{"a matrix of a size that the run tells"})
+	}
+	r := x.memoised(t, at)
+	r.rows, r.cols = rows, cols
+	return r
+}
+
+// form is an integer as a linear form.
+func (x *nestBuilder) form(v loop.Val) loop.Lin {
+	if l, ok := x.lins[v]; ok {
+		return l
+	}
+	return loop.Of(loop.ValSym, int(v))
+}
+
+// window is where a slice lo..hi of an axis of length n begins, and how long it is. through
+// includes hi. A bound that is negative wherever its form is linear, as -k, counts from the end; of
+// other linear ones, negative values are left to the check. The loop that reads the slice stays
+// inside it: the begin is a value of the run where the launch could not prove that.
+func (x *nestBuilder) window(lo, hi loop.Val, through bool, n loop.Lin) (from, size loop.Lin) {
+	zero, length := x.Const(types.I64, 0), x.value(n)
+	fine := x.Const(types.Bool, 1)
+	demand := func(c loop.Val) { fine = x.Op(loop.And, fine, c) }
+	bound := func(v loop.Val) loop.Lin {
+		l, linear := x.lins[v]
+		switch {
+		case linear && falling(l):
+			demand(x.Op(loop.Lt, v, zero))
+			return l.Plus(n)
+		case linear:
+			return l
+		}
+		return loop.Of(loop.ValSym, int(x.Op(loop.Select, x.Op(loop.Lt, v, zero), x.Op(loop.Add, v, length), v)))
+	}
+	from, to := bound(lo), bound(hi)
+	first, last := x.value(from), x.value(to)
+	demand(x.Op(loop.Le, zero, first))
+	if through {
+		demand(x.Op(loop.Lt, last, length))
+		demand(x.Op(loop.Le, x.Op(loop.Sub, first, x.Const(types.I64, 1)), last))
+		to = to.Plus(loop.Num(1))
+	} else {
+		demand(x.Op(loop.Le, last, length))
+		demand(x.Op(loop.Le, first, last))
+	}
+	x.Check(0, fine, lo, hi)
+	size = to.Plus(from.Times(-1))
+	if !x.affine || !from.Affine() || !size.Affine() {
+		from = loop.Of(loop.ValSym, int(first))
+	}
+	return from, size
+}
+
+// falling reports a form that is negative for all positive indices.
+func falling(l loop.Lin) bool {
+	for _, t := range l.Terms {
+		if t.Coef > 0 {
+			return false
+		}
+	}
+	return len(l.Terms) > 0 && l.Const <= 0 || l.Known() && l.Const < 0
+}
+
+// agree demands two equal lengths.
+func (x *nestBuilder) agree(n, m loop.Lin) {
+	if !n.Equal(m) {
+		x.Check(0, x.Op(loop.Eq, x.value(n), x.value(m)))
+	}
+}
+
+// together is the size of what is computed of matrices element by element, each stretched where it
+// has one row or column.
+func (x *nestBuilder) together(t types.Type, in []nestRef) (rows, cols loop.Lin) {
+	axis := func(known int, size func(r *nestRef) (loop.Lin, int)) loop.Lin {
+		all := make([]loop.Lin, 0, len(in))
+		for k := range in {
+			if in[k].at == nil {
+				continue
+			}
+			if n, fixed := size(&in[k]); fixed != 1 {
+				all = append(all, n)
+			}
+		}
+		best := loop.Num(int64(known))
+		if known < 0 {
+			best = all[0]
+			for _, n := range all[1:] {
+				if n.Known() || n.Affine() && !best.Affine() {
+					best = n
+				}
+			}
+		}
+		for _, n := range all {
+			x.agree(n, best)
+		}
+		return best
+	}
+	rows = axis(t.Rows, func(r *nestRef) (loop.Lin, int) { return r.rows, r.t.Rows })
+	cols = axis(t.Cols, func(r *nestRef) (loop.Lin, int) { return r.cols, r.t.Cols })
+	return rows, cols
+}
+
+// foldRagged reduces a space whose size only the run knows. What has no value of nothing is left to
+// a check.
+func (x *nestBuilder) foldRagged(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	if rows.Known() && cols.Known() {
+		return x.fold(c, out, int(rows.Const), int(cols.Const), f)
+	}
+	switch c {
+	case loop.Sum, loop.Count, loop.Any, loop.All, loop.Norm:
+	default:
+		zero := x.Const(types.I64, 0)
+		x.Check(0, x.Op(loop.And, x.Op(loop.Lt, zero, x.value(rows)), x.Op(loop.Lt, zero, x.value(cols))))
+	}
+	return x.foldOver(c, out, rows, cols, f)
+}
