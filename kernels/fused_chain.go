@@ -21,17 +21,8 @@ import (
 // segment is a run of instructions first..last that the chain machine executes.
 type segment struct {
 	first, last int
-	wide        bool // its lanes are 64 bits, else float32
 	protos      []proto
 	guards      []guard
-}
-
-// lane is the bytes of one.
-func (s *segment) lane() int {
-	if s.wide {
-		return 8
-	}
-	return 4
 }
 
 // guard is an instruction that may have no value of an element, and the temporary in which the
@@ -72,9 +63,10 @@ type constant struct{ reg, in int }
 
 // terminal is what becomes of the result of a program that is one segment.
 type terminal struct {
-	store uint64     // LinkStore, LinkStream, or LinkEnd: it is not stored
-	again uint64     // the same of what is stored besides
-	ends  []vec.Link // reductions; what fills no group of theirs goes to the tails
+	store uint64 // LinkStore or LinkStream
+	again uint64 // the same of what is stored besides
+	// strips: the target is a part of what is stored past the caches, which a loop would not see.
+	strips bool
 }
 
 // link finds the segments. One alone among other instructions is left to its loop, which does as
@@ -90,12 +82,12 @@ func (m *machine) link(inputs []op.Operand) {
 	}
 	guards := 0
 	for k := 0; k < len(m.code); k++ {
-		l, isWide := m.extent(k)
+		l := m.extent(k)
 		if !m.worthwhile(k, l) {
 			continue
 		}
 		m.segAt[k] = len(m.segs)
-		m.segs = append(m.segs, segment{first: k, last: l - 1, wide: isWide})
+		m.segs = append(m.segs, segment{first: k, last: l - 1})
 		s := &m.segs[len(m.segs)-1]
 		for i := range m.code[k:l] {
 			if c := &m.code[k+i]; c.guard {
@@ -124,37 +116,34 @@ func aligned(s []uint64) []uint64 {
 	return s
 }
 
-// fewRounded is the most operations on float32 that run in wide lanes, where they take four times
-// as long, so that no slab is between them and what is wider.
+// fewRounded is the most operations on float32 of a segment, in whose lanes of 64 bits they take
+// four times as long as in loops of their own.
 const fewRounded = 3
 
-// extent is the instruction after the longest run from k on that one machine can do, and which.
-// float32 goes with what is wider if little is done in it.
-func (m *machine) extent(k int) (l int, isWide bool) {
-	set, rounded := either, 0
-	for l = k; l < len(m.code); l++ {
+// extent is the instruction after the longest run from k on that the machine can do.
+func (m *machine) extent(k int) int {
+	rounded := 0
+	for l := k; l < len(m.code); l++ {
 		x := linksOf(&m.code[l])
-		both := x.widths & set
 		if x.rounds {
 			rounded++
 		}
-		if both == 0 || both == wide && rounded > fewRounded {
-			break
+		if !x.runs || rounded > fewRounded {
+			return l
 		}
-		set = both
 	}
-	return l, set == wide
+	return len(m.code)
 }
 
 // worthwhile reports that instructions k..l-1 go better as a segment than one by one: more than one
-// of several, and not truths alone, which are bytes elsewhere.
+// of several, and not truths and float32 alone, which take less room elsewhere.
 func (m *machine) worthwhile(k, l int) bool {
 	if l-k < 2 {
 		i := &m.code[k]
-		return l > k && len(m.code) == 1 && i.n < 3 && (i.out.IsFloat() || i.guard || i.code == opConvert || i.code == opCmpF32)
+		return l > k && len(m.code) == 1 && i.n < 3 && (i.out == types.F64 || i.guard || i.code == opConvert && i.out != types.F32)
 	}
 	for _, i := range m.code[k:l] {
-		if i.out != types.Bool || i.code != opBoolx1 && i.code != opBoolx2 {
+		if i.out.Size() == 8 || i.code == opCmpF64 || i.code == opCmpI64 {
 			return true
 		}
 	}
@@ -164,18 +153,14 @@ func (m *machine) worthwhile(k, l int) bool {
 // chain runs a segment on n elements: whole groups by the machine, the rest instruction by
 // instruction. end is for the segment that makes the program's result, at dst.
 func (m *machine) chain(s *segment, n int, dst *dense.Slab) error {
-	group := vec.ChainBytes / s.lane()
+	const group = vec.ChainBytes / 8
 	whole := n - n%group
 	if whole > 0 {
 		m.fillLinks(s, dst)
 		for _, g := range s.guards {
 			clear(m.temps[g.temp*tempWords:][:tempWords])
 		}
-		if s.wide {
-			vec.ChainF64(m.links, whole)
-		} else {
-			vec.ChainF32(m.links, whole)
-		}
+		vec.ChainF64(m.links, whole)
 		for _, g := range s.guards {
 			for _, found := range m.temps[g.temp*tempWords:][:tempWords] {
 				if found != 0 {
@@ -222,7 +207,7 @@ func (m *machine) fillLinks(s *segment, dst *dense.Slab) {
 				l.Op = vec.Same(p.op)
 			}
 		}
-		if m.paired(l, s.lane()) {
+		if m.paired(l) {
 			continue
 		}
 		if m.links = append(m.links, l); len(m.links) == 1 && m.asking {
@@ -230,20 +215,17 @@ func (m *machine) fillLinks(s *segment, dst *dense.Slab) {
 		}
 	}
 	if s.last == len(m.code)-1 {
-		if m.end.store != vec.LinkEnd {
-			m.links = append(m.links, vec.Link{Op: m.storing(s, m.end.store), Base: dst.Pointer(), Walk: ^uint64(0)})
-		}
+		m.links = append(m.links, vec.Link{Op: m.storing(s, m.end.store), Base: dst.Pointer(), Walk: ^uint64(0)})
 		if m.aside.Len() > 0 {
 			m.links = append(m.links, vec.Link{Op: m.storing(s, m.end.again), Base: m.aside.Pointer(), Walk: ^uint64(0)})
 		}
-		m.links = append(m.links, m.end.ends...)
 	}
 	m.links = append(m.links, vec.Link{Op: vec.LinkEnd})
 }
 
 // paired makes one link of the last one and l if both are of operands that are the same for all
 // elements and there is such a link.
-func (m *machine) paired(l vec.Link, lane int) bool {
+func (m *machine) paired(l vec.Link) bool {
 	k := len(m.links) - 1
 	if k < 0 || l.Walk != 0 {
 		return false
@@ -255,11 +237,7 @@ func (m *machine) paired(l vec.Link, lane int) bool {
 	}
 	m.pairs = append(m.pairs, [2]uint64{})
 	both := &m.pairs[len(m.pairs)-1]
-	if lane == 8 {
-		both[0], both[1] = *(*uint64)(before.Base), *(*uint64)(l.Base)
-	} else {
-		both[0] = uint64(*(*uint32)(before.Base)) | uint64(*(*uint32)(l.Base))<<32
-	}
+	both[0], both[1] = *(*uint64)(before.Base), *(*uint64)(l.Base)
 	*before = vec.Link{Op: op, Base: unsafe.Pointer(both)}
 	return true
 }
@@ -271,11 +249,11 @@ const askFrom = 1 << 20
 func (m *machine) ask(s *segment) {
 	first := len(m.links)
 	for _, p := range s.protos {
-		if p.kind != inSlab || p.reg >= len(m.in) || m.elems[p.reg].Size() != s.lane() {
+		if p.kind != inSlab || p.reg >= len(m.in) || m.elems[p.reg].Size() != 8 {
 			continue
 		}
 		x := &m.in[p.reg]
-		if x.mode != op.Full || x.d.Rows*x.d.Cols*s.lane() < askFrom {
+		if x.mode != op.Full || x.d.Rows*x.d.Cols*8 < askFrom {
 			continue
 		}
 		l := vec.Link{Op: vec.LinkAsk, Base: m.regs[p.reg].Pointer(), Walk: ^uint64(0)}
@@ -295,7 +273,7 @@ func (m *machine) storing(s *segment, store uint64) uint64 {
 	switch out := m.code[s.last].out; {
 	case out == types.Bool:
 		return vec.LinkStoreTruths
-	case out == types.F32 && s.wide:
+	case out == types.F32:
 		return vec.LinkStoreFloats
 	}
 	return store
@@ -315,14 +293,7 @@ func (m *machine) rest(s *segment, at, n int, dst *dense.Slab) error {
 	m.regs = m.shifted
 	if s.last == len(m.code)-1 {
 		d := &m.regs[m.code[s.last].dst]
-		if m.end.store != vec.LinkEnd {
-			*d = dense.Cut(*dst, at, n)
-		} else {
-			*d = dense.Slab{F64: m.tails[m.tail : m.tail+n]}
-		}
-		if len(m.end.ends) > 0 {
-			m.tail += n
-		}
+		*d = dense.Cut(*dst, at, n)
 	}
 	for k := s.first; k <= s.last; k++ {
 		if !m.step(&m.code[k], n) {
@@ -331,9 +302,6 @@ func (m *machine) rest(s *segment, at, n int, dst *dense.Slab) error {
 	}
 	if s.last == len(m.code)-1 && m.aside.Len() > 0 {
 		dense.CopySlab(&m.aside, m.code[s.last].out, at, m.regs[m.code[s.last].dst])
-	}
-	if s.last == len(m.code)-1 && m.end.store != vec.LinkEnd && len(m.end.ends) > 0 {
-		copy(m.tails[m.tail-n:m.tail], m.regs[m.code[s.last].dst].F64)
 	}
 	return nil
 }

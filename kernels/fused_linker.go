@@ -64,7 +64,7 @@ func (w *linker) otherwise(r int) (load, store uint64, ok bool) {
 	switch e := w.elems[r]; {
 	case e == types.Bool:
 		return vec.LinkLoadTruths, vec.LinkStoreTruths, true
-	case e == types.F32 && w.wide:
+	case e == types.F32:
 		return vec.LinkLoadFloats, vec.LinkStoreFloats, true
 	}
 	return vec.LinkLoad, vec.LinkStore, false
@@ -140,7 +140,7 @@ func (w *linker) operation(i *instr) {
 		w.watch(i)
 		w.add(l.first, w.home(b))
 	}
-	if l.rounds && w.wide {
+	if l.rounds {
 		w.add(vec.LinkRoundFloats, proto{})
 	}
 }

@@ -8,22 +8,14 @@ import (
 	"flow/kernels/vec"
 )
 
-// widths is a set of machines, by what their lanes hold.
-type widths uint8
-
-const (
-	wide   widths = 1 << iota // 64 bits: float64, int64, and float32 kept as float64
-	narrow                    // float32
-	either = wide | narrow
-)
-
-// linking is how an instruction runs on the machine; widths is 0 where it does not.
+// linking is how an instruction runs on the machine, whose lanes are 64 bits: float64, int64, and
+// float32 kept as float64.
 type linking struct {
 	// first is the link with the accumulator as first argument, second that with it as second one;
 	// 0: there is none. Those of a selection are the one with the accumulator as condition.
 	first, second uint64
-	widths        widths
-	rounds        bool // its result in wide lanes is yet to be rounded to float32
+	runs          bool
+	rounds        bool // its result is yet to be rounded to float32
 }
 
 // linkNames are the links of rows on float64 and float32, with the accumulator as first argument
@@ -66,9 +58,9 @@ var (
 
 // linksOf is how i runs.
 func linksOf(i *instr) linking {
-	named := func(names map[string][2]uint64, w widths) linking {
+	named := func(names map[string][2]uint64) linking {
 		if l, ok := names[i.def.Name]; ok {
-			return linking{first: l[0], second: l[1], widths: w}
+			return linking{first: l[0], second: l[1], runs: true}
 		}
 		return linking{}
 	}
@@ -77,29 +69,29 @@ func linksOf(i *instr) linking {
 		return conversion(dense.Storage(i.elem), dense.Storage(i.out))
 	case opSelF64, opSelI64, opSelF32:
 		if i.def.Name == "ifelse" {
-			return linking{vec.LinkChoose, vec.LinkChoose, widthsOf(i.out), false}
+			return linking{vec.LinkChoose, vec.LinkChoose, true, false}
 		}
 	case opCmpF64:
-		return named(predicateNames, wide)
+		return named(predicateNames)
 	case opCmpF32:
-		return named(predicateNames, either)
+		return named(predicateNames)
 	case opCmpI64:
-		return named(wordPredicateNames, wide)
+		return named(wordPredicateNames)
 	case opBoolx1, opBoolx2:
 		if l, ok := truthNames[i.def.Name]; ok {
-			return linking{l, l, either, false}
+			return linking{l, l, true, false}
 		}
 	case opI64x1, opI64x2:
-		return named(wordNames, wide)
+		return named(wordNames)
 	case opF64x1, opF64x2, opF32x1, opF32x2:
-		if l := named(exactNames, widthsOf(i.out)); l.widths != 0 {
+		if l := named(exactNames); l.runs {
 			return l
 		}
-		l := named(linkNames, widthsOf(i.out))
+		l := named(linkNames)
 		if f, ok := vec.FunctionNamed(i.def.Name); ok && i.n == 1 {
-			l = linking{first: ofType(i.out, f.Link, f.Link32), second: ofType(i.out, f.Link, f.Link32), widths: widthsOf(i.out)}
+			l = linking{first: ofType(i.out, f.Link, f.Link32), second: ofType(i.out, f.Link, f.Link32), runs: true}
 		} else if f, ok := vec.Function2Named(i.def.Name); ok && i.n == 2 {
-			l = linking{first: ofType(i.out, f.Link, f.Link32), widths: widthsOf(i.out)}
+			l = linking{first: ofType(i.out, f.Link, f.Link32), runs: true}
 		}
 		l.rounds = i.out == types.F32
 		return l
@@ -115,38 +107,30 @@ func ofType(e types.Elem, f64, f32 uint64) uint64 {
 	return f64
 }
 
-// widthsOf is the machines whose lanes hold elements of e.
-func widthsOf(e types.Elem) widths {
-	if e == types.F32 {
-		return either
-	}
-	return wide
-}
-
 // conversion is the link from elements of one type to those of another.
 func conversion(from, to types.Elem) linking {
-	one := func(l uint64, w widths) linking { return linking{l, l, w, false} }
+	one := func(l uint64) linking { return linking{l, l, true, false} }
 	switch {
 	case from == to && to != types.Bool:
-		return one(vec.LinkLoad, widthsOf(to)) // a copy
+		return one(vec.LinkLoad) // a copy
 	case from == types.F32 && to == types.F64:
-		return one(vec.LinkLoad, wide)
+		return one(vec.LinkLoad)
 	case from == types.F64 && to == types.F32:
-		return one(vec.LinkRoundFloats, wide)
+		return one(vec.LinkRoundFloats)
 	case from == types.Bool && to.IsFloat():
-		return one(vec.LinkOfTruth, widthsOf(to))
+		return one(vec.LinkOfTruth)
 	case from == types.Bool && to == types.I64:
-		return one(vec.LinkWordOfTruth, wide)
+		return one(vec.LinkWordOfTruth)
 	case from.IsFloat() && to == types.Bool:
-		return one(vec.LinkNonZero, widthsOf(from))
+		return one(vec.LinkNonZero)
 	case from == types.I64 && to == types.Bool:
-		return one(vec.LinkNonZeroWords, wide)
+		return one(vec.LinkNonZeroWords)
 	case from == types.I64 && to == types.F64:
-		return one(vec.LinkNumberOfWord, wide)
+		return one(vec.LinkNumberOfWord)
 	case from == types.I64 && to == types.F32:
-		return one(vec.LinkFloatOfWord, wide)
+		return one(vec.LinkFloatOfWord)
 	case from.IsFloat() && to == types.I64:
-		return one(vec.LinkWordOfNumber, wide)
+		return one(vec.LinkWordOfNumber)
 	}
 	return linking{}
 }

@@ -60,9 +60,6 @@ type machine struct {
 	shifted   []dense.Slab
 	end       terminal
 	aside     dense.Slab // where the elements of the batch go besides
-	ends      []vec.Link // memory for those of end
-	tails     []float64  // elements of reductions that filled no group: tails[:tail]
-	tail      int
 
 	rows, cols int  // of the index space
 	drawn      int  // elements that are drawn at a time; 0: none are

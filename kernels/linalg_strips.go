@@ -146,7 +146,7 @@ func (w *stripWorker[T]) chain(b *stripBody[T], i, n int) error {
 	w.m.draw(b.job.p, offset{b.job.from.row + i, b.job.from.col})
 	w.m.end = terminal{store: vec.LinkStore}
 	if b.stream {
-		w.m.end.store = vec.LinkStream
+		w.m.end = terminal{store: vec.LinkStream, strips: true}
 	}
 	return w.m.area(area{0, n, 0, b.job.cols}, target{d: &w.out})
 }

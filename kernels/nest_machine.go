@@ -14,7 +14,6 @@ import (
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
-	"flow/kernels/vec"
 )
 
 // nestWork is what a machine needs to run nests.
@@ -186,7 +185,7 @@ func (m *machine) result(k int) int { return len(m.in) + 2 + k }
 
 // nested runs the program's nest there, if there is one.
 func (m *machine) nested(a area, t target) (done bool, err error) {
-	if t.d == nil || len(m.end.ends) > 0 || m.end.store == vec.LinkStream || t.beside != nil && m.end.again == vec.LinkStream {
+	if t.d == nil || m.end.strips && m.prog.Elem() == types.F64 {
 		return false, nil
 	}
 	line := m.dense && (a.rows() == 1 || a.cols() == m.cols && t.contiguous(m.cols))

@@ -209,11 +209,7 @@ func streamSlab(to, from *dense.Slab, e types.Elem, n int) {
 	if whole > 0 {
 		walk := ^uint64(0)
 		links := [...]vec.Link{{Op: vec.LinkLoad, Base: from.Pointer(), Walk: walk}, {Op: vec.LinkStream, Base: to.Pointer(), Walk: walk}, {Op: vec.LinkEnd}}
-		if e == types.F64 {
-			vec.ChainF64(links[:], whole)
-		} else {
-			vec.ChainF32(links[:], whole)
-		}
+		vec.ChainF64(links[:], whole*e.Size()/8) // what moves bits knows no type
 	}
 	rest := dense.Cut(*to, whole, n-whole)
 	dense.CopySlab(&rest, e, 0, dense.Cut(*from, whole, n-whole))

@@ -259,11 +259,6 @@ func nearSquaresF32AVX2(state *float64, size int, x *float32, rows int, step int
 //go:noescape
 func chainF64AVX2(code *uint64, bytes int)
 
-// chainF32AVX2 runs the links on that many bytes of the index space, 256 a round; see gen/chain.go.
-//
-//go:noescape
-func chainF32AVX2(code *uint64, bytes int)
-
 // sumRowsF64AVX2 is the sum, in order, of x[col[k]] for ptr[i] <= k < ptr[i+1], of each row. It reads up to 65 columns beyond a row.
 //
 //go:noescape

@@ -264,11 +264,6 @@ func nearSquaresF32AVX512(state *float64, size int, x *float32, rows int, step i
 //go:noescape
 func chainF64AVX512(code *uint64, bytes int)
 
-// chainF32AVX512 runs the links on that many bytes of the index space, 512 a round; see gen/chain.go.
-//
-//go:noescape
-func chainF32AVX512(code *uint64, bytes int)
-
 // uniformAVX512 makes 32 numbers a round from the states, and adds step to them.
 //
 //go:noescape

@@ -8,7 +8,7 @@ import (
 )
 
 // ChainBytes is what a constant or an intermediate result takes, and what the bytes of a chain are a multiple of:
-// 64 elements of float64, 128 of float32.
+// 64 elements of eight bytes.
 const ChainBytes = 512
 
 // The operations of a link: of the accumulator and the operand. Order and number are those of gen/chain.go.
@@ -79,7 +79,7 @@ const (
 	LinkSign    // as Sign
 	LinkRectify // 0 where acc <= 0
 
-	// Lanes of the float64 machine that are no float64. A float32 is one that is kept as float64, so that it may meet
+	// Lanes that are no float64. A float32 is one that is kept as float64, so that it may meet
 	// what is wider: what is computed of such is rounded by LinkRoundFloats, and only the first two see float32 in
 	// memory. Words are int64.
 	LinkLoadFloats
@@ -139,8 +139,7 @@ const (
 	LinkFloorDiv
 	LinkMod
 
-	// The functions of functions_gen.go on float32 kept as float64, of which one has a name of its own in the machine
-	// of float32, too. What they make is yet to be rounded.
+	// The functions of functions_gen.go on float32 kept as float64. What they make is yet to be rounded.
 	LinkExp32
 	LinkExpm132
 	LinkTanh32

@@ -24,19 +24,6 @@ func ChainF64(code []Link, n int) {
 	}
 }
 
-// ChainF32 is the same on n float32, a multiple of 128.
-func ChainF32(code []Link, n int) {
-	if n == 0 {
-		return
-	}
-	c := (*uint64)(unsafe.Pointer(&code[0]))
-	if haveAVX512 {
-		chainF32AVX512(c, 4*n)
-	} else {
-		chainF32AVX2(c, 4*n)
-	}
-}
-
 // Fence orders streaming stores before what follows.
 func Fence() {
 	if haveAVX2 {

@@ -8,7 +8,7 @@ import (
 )
 
 // linked is link o of a chain by the plain loops: x = x o y.
-func linked[T float32 | float64](o uint64, x, y []T, root, abs func(dst, a []T)) {
+func linked(o uint64, x, y []float64) {
 	switch o {
 	case LinkAdd:
 		Add(x, x, y)
@@ -23,9 +23,9 @@ func linked[T float32 | float64](o uint64, x, y []T, root, abs func(dst, a []T))
 	case LinkDivInto:
 		Div(x, y, x)
 	case LinkSqrt:
-		root(x, x)
+		rootF64(x, x)
 	case LinkAbs:
-		abs(x, x)
+		AbsF64(x, x)
 	case LinkNeg:
 		Neg(x, x)
 	case LinkMin:
@@ -61,7 +61,7 @@ func chainOf(r *rand.Rand, n int, x [][]float64, c, temp, dst []float64) (code [
 		case kept != nil && r.IntN(2) == 0:
 			y, l.Base, l.Walk = kept, p(temp), 0
 		}
-		linked(o, want, y, rootF64, AbsF64)
+		linked(o, want, y)
 		code = append(code, l)
 		if kept == nil && r.IntN(4) == 0 {
 			kept = append([]float64(nil), want...)
@@ -126,10 +126,8 @@ func TestSameLinks(t *testing.T) {
 	defer func() { haveAVX512 = wide }()
 	values := []float64{1.25, -3, 0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 5e-324}
 	x, got, want := make([]float64, 64), make([]float64, 64), make([]float64, 64)
-	x32, got32, want32 := make([]float32, 128), make([]float32, 128), make([]float32, 128)
-	for i := range x32 {
-		x[i%64] = values[i%64%len(values)]
-		x32[i] = float32(values[i%len(values)])
+	for i := range x {
+		x[i] = values[i%len(values)]
 	}
 	all := ^uint64(0)
 	names := 0
@@ -143,21 +141,18 @@ func TestSameLinks(t *testing.T) {
 			}
 			names++
 			for _, v := range values {
-				c, c32 := make([]float64, 64), make([]float32, 128)
+				c := make([]float64, 64)
 				Fill(c, v)
-				Fill(c32, float32(v))
-				run := func(o uint64, to []float64, to32 []float32) {
+				run := func(o uint64, to []float64) {
 					ChainF64([]Link{{LinkLoad, unsafe.Pointer(&x[0]), all}, {Op: o, Base: unsafe.Pointer(&c[0])}, {LinkStore, unsafe.Pointer(&to[0]), all}, {Op: LinkEnd}}, 64)
-					ChainF32([]Link{{LinkLoad, unsafe.Pointer(&x32[0]), all}, {Op: o, Base: unsafe.Pointer(&c32[0])}, {LinkStore, unsafe.Pointer(&to32[0]), all}, {Op: LinkEnd}}, 128)
 				}
-				run(o, want, want32)
+				run(o, want)
 				Fill(c[1:], 99)
 				Fill(c[1:8], v) // a vector of it
-				Fill(c32[16:], 99)
-				run(Same(o), got, got32)
-				for i := range x32 {
-					if math.Float64bits(got[i%64]) != math.Float64bits(want[i%64]) || math.Float32bits(got32[i]) != math.Float32bits(want32[i]) {
-						t.Fatalf("%d lanes, operation %d of %v and %v: %v and %v, want %v and %v", lanes, o, x[i%64], v, got[i%64], got32[i], want[i%64], want32[i])
+				run(Same(o), got)
+				for i := range x {
+					if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+						t.Fatalf("%d lanes, operation %d of %v and %v: %v, want %v", lanes, o, x[i], v, got[i], want[i])
 					}
 				}
 			}
@@ -177,14 +172,11 @@ func TestPairLinks(t *testing.T) {
 	wide := haveAVX512
 	defer func() { haveAVX512 = wide }()
 	x, got, want := make([]float64, 128), make([]float64, 128), make([]float64, 128)
-	x32, got32, want32 := make([]float32, 128), make([]float32, 128), make([]float32, 128)
 	for i := range x {
 		x[i] = r.NormFloat64()
-		x32[i] = float32(x[i])
 	}
 	all := ^uint64(0)
 	p := func(x []float64) unsafe.Pointer { return unsafe.Pointer(&x[0]) }
-	p32 := func(x []float32) unsafe.Pointer { return unsafe.Pointer(&x[0]) }
 	found := 0
 	for _, lanes := range []int{4, 8} {
 		if haveAVX512 = lanes == 8; haveAVX512 && !wide {
@@ -198,19 +190,14 @@ func TestPairLinks(t *testing.T) {
 				}
 				found++
 				both := []float64{r.NormFloat64(), r.NormFloat64()}
-				both32 := []float32{float32(both[0]), float32(both[1])}
-				a, b, a32, b32 := make([]float64, 8), make([]float64, 8), make([]float32, 16), make([]float32, 16)
+				a, b := make([]float64, 8), make([]float64, 8)
 				Fill(a, both[0])
 				Fill(b, both[1])
-				Fill(a32, both32[0])
-				Fill(b32, both32[1])
 				ChainF64([]Link{{LinkLoad, p(x), all}, {Op: first, Base: p(a)}, {Op: second, Base: p(b)}, {LinkStore, p(want), all}, {}}, 128)
 				ChainF64([]Link{{LinkLoad, p(x), all}, {Op: o, Base: p(both)}, {LinkStore, p(got), all}, {}}, 128)
-				ChainF32([]Link{{LinkLoad, p32(x32), all}, {Op: first, Base: p32(a32)}, {Op: second, Base: p32(b32)}, {LinkStore, p32(want32), all}, {}}, 128)
-				ChainF32([]Link{{LinkLoad, p32(x32), all}, {Op: o, Base: p32(both32)}, {LinkStore, p32(got32), all}, {}}, 128)
 				for i := range x {
-					if math.Float64bits(got[i]) != math.Float64bits(want[i]) || math.Float32bits(got32[i]) != math.Float32bits(want32[i]) {
-						t.Fatalf("%d lanes, operations %d and %d of %v and %v: %v and %v, want %v and %v", lanes, first, second, x[i], both, got[i], got32[i], want[i], want32[i])
+					if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+						t.Fatalf("%d lanes, operations %d and %d of %v and %v: %v, want %v", lanes, first, second, x[i], both, got[i], want[i])
 					}
 				}
 			}
@@ -218,41 +205,5 @@ func TestPairLinks(t *testing.T) {
 	}
 	if found < len(pairLinks) {
 		t.Errorf("%d pairs were tried of %d", found, len(pairLinks))
-	}
-}
-
-// The float32 machine computes what the loops compute.
-func TestChainsF32(t *testing.T) {
-	if !haveAVX2 {
-		t.Skip("no AVX2")
-	}
-	r := rand.New(rand.NewPCG(7, 7))
-	wide := haveAVX512
-	defer func() { haveAVX512 = wide }()
-	for _, lanes := range []int{8, 16} {
-		if haveAVX512 = lanes == 16; haveAVX512 && !wide {
-			continue
-		}
-		const n = 384
-		x, c, got, want := make([]float32, n), make([]float32, 128), make([]float32, n), make([]float32, n)
-		for i := range x {
-			x[i] = float32(r.NormFloat64())
-		}
-		x[5], x[6], x[7] = float32(math.NaN()), float32(math.Inf(-1)), float32(math.Copysign(0, -1))
-		Fill(c, 1.25)
-		code := []Link{{LinkLoad, unsafe.Pointer(&x[0]), ^uint64(0)}}
-		copy(want, x)
-		y := make([]float32, n)
-		Fill(y, 1.25)
-		for o := uint64(LinkAdd); o <= LinkMax; o++ {
-			code = append(code, Link{Op: o, Base: unsafe.Pointer(&c[0])}, Link{LinkAsk, unsafe.Pointer(&x[0]), ^uint64(0)})
-			linked(o, want, y, rootF32, AbsF32)
-			ChainF32(append(code[:len(code):len(code)], Link{LinkStore, unsafe.Pointer(&got[0]), ^uint64(0)}, Link{Op: LinkEnd}), n)
-			for i := range got {
-				if !same(float64(got[i]), float64(want[i])) {
-					t.Fatalf("%d lanes, after operation %d: element %d is %v, want %v", lanes, o, i, got[i], want[i])
-				}
-			}
-		}
 	}
 }

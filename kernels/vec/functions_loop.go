@@ -40,7 +40,7 @@ func Function2Named(name string) (Function2, bool) {
 func (f Function2) LoopF64() func(dst, a, b []float64) {
 	loop := Map2F64(f.F)
 	if plain := loop; HaveChain {
-		loop = func(dst, a, b []float64) { chained(dst, a, b, f.Link, plain) }
+		loop = func(dst, a, b []float64) { chained64(dst, a, b, f.Link, plain) }
 	}
 	if f.Link == LinkPow {
 		return powerLoop(loop)
@@ -52,7 +52,7 @@ func (f Function2) LoopF64() func(dst, a, b []float64) {
 func (f Function2) LoopF32() func(dst, a, b []float32) {
 	loop := Map2F32(f.F32)
 	if plain := loop; HaveChain {
-		loop = func(dst, a, b []float32) { chained(dst, a, b, f.Link32, plain) }
+		loop = func(dst, a, b []float32) { chained32(dst, a, b, f.Link32, plain) }
 	}
 	if f.Link != LinkPow {
 		return loop
@@ -73,7 +73,7 @@ func (f Function) LoopF64() func(dst, a []float64) {
 		return plain
 	}
 	rest := func(dst, a, _ []float64) { plain(dst, a) }
-	return func(dst, a []float64) { chained(dst, a, a, f.Link, rest) }
+	return func(dst, a []float64) { chained64(dst, a, a, f.Link, rest) }
 }
 
 // LoopF32 is the loop on float32.
@@ -83,47 +83,83 @@ func (f Function) LoopF32() func(dst, a []float32) {
 		return plain
 	}
 	rest := func(dst, a, _ []float32) { plain(dst, a) }
-	return func(dst, a []float32) { chained(dst, a, a, f.Link32, rest) }
+	return func(dst, a []float32) { chained32(dst, a, nil, f.Link32, rest) }
 }
 
 // fewElements is how many are left to the plain loop: a group of the machine costs about as much as
 // that many.
 const fewElements = 4
 
-// chained runs one link on a, with the operand b: whole groups in place, the rest by way of a group
-// of its own.
-func chained[T Float](dst, a, b []T, link uint64, plain func(dst, a, b []T)) {
-	var zero T
-	group := ChainBytes / int(unsafe.Sizeof(zero))
+// group is how many elements the machine works on at a time.
+const group = ChainBytes / 8
+
+// chained64 runs one link on a, with the operand b: whole groups in place, the rest by way of a
+// group of its own.
+func chained64(dst, a, b []float64, link uint64, plain func(dst, a, b []float64)) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	whole := len(dst) - len(dst)%group
-	all := ^uint64(0)
-	if whole > 0 {
-		code := [...]Link{{LinkLoad, unsafe.Pointer(&a[0]), all}, {link, unsafe.Pointer(&b[0]), all}, {LinkStore, unsafe.Pointer(&dst[0]), all}, {Op: LinkEnd}}
-		runChain[T](code[:], whole)
-	}
-	dst, a, b = dst[whole:], a[whole:], b[whole:]
-	if len(dst) <= fewElements {
+	run64(dst[:whole], a, b, link)
+	if dst, a, b = dst[whole:], a[whole:], b[whole:]; len(dst) <= fewElements {
 		plain(dst, a, b)
 		return
 	}
-	var room [2][ChainBytes / 4]T
-	copy(room[0][:], a)
-	copy(room[1][:], b)
-	p := unsafe.Pointer(&room[0])
-	code := [...]Link{{LinkLoad, p, all}, {link, unsafe.Pointer(&room[1]), all}, {LinkStore, p, all}, {Op: LinkEnd}}
-	runChain[T](code[:], group)
-	copy(dst, room[0][:])
+	var x, y [group]float64
+	copy(x[:], a)
+	copy(y[:], b)
+	run64(x[:], x[:], y[:], link)
+	copy(dst, x[:])
 }
 
-// runChain is the machine for T, called directly so that the caller's links stay on its stack.
-func runChain[T Float](code []Link, n int) {
-	var zero T
-	if unsafe.Sizeof(zero) == 8 {
-		ChainF64(code, n)
-	} else {
-		ChainF32(code, n)
+// run64 runs one link on whole groups.
+func run64(dst, a, b []float64, link uint64) {
+	if len(dst) == 0 {
+		return
 	}
+	all := ^uint64(0)
+	code := [...]Link{{LinkLoad, unsafe.Pointer(&a[0]), all}, {link, unsafe.Pointer(&b[0]), all}, {LinkStore, unsafe.Pointer(&dst[0]), all}, {Op: LinkEnd}}
+	ChainF64(code[:], len(dst))
+}
+
+// chained32 is chained64 on float32, which are float64 in the machine. b is nil for a function of
+// one number.
+func chained32(dst, a, b []float32, link uint64, plain func(dst, a, b []float32)) {
+	a = a[:len(dst)]
+	whole := len(dst) - len(dst)%group
+	run32(dst[:whole], a, b, link)
+	rest := func(x []float32) []float32 {
+		if x == nil {
+			return nil
+		}
+		return x[whole:len(dst)]
+	}
+	if a, b, dst = rest(a), rest(b), rest(dst); len(dst) <= fewElements {
+		plain(dst, a, b)
+		return
+	}
+	var x, y [group]float32
+	copy(x[:], a)
+	copy(y[:], b)
+	if b != nil {
+		b = y[:]
+	}
+	run32(x[:], x[:], b, link)
+	copy(dst, x[:])
+}
+
+// run32 runs one link on whole groups.
+func run32(dst, a, b []float32, link uint64) {
+	if len(dst) == 0 {
+		return
+	}
+	var second [group]float64
+	all := ^uint64(0)
+	code := make([]Link, 0, 7)
+	if b != nil {
+		code = append(code, Link{LinkLoadFloats, unsafe.Pointer(&b[0]), all}, Link{LinkStore, unsafe.Pointer(&second), 0})
+	}
+	code = append(code, Link{LinkLoadFloats, unsafe.Pointer(&a[0]), all}, Link{Op: link, Base: unsafe.Pointer(&second)},
+		Link{Op: LinkRoundFloats}, Link{LinkStoreFloats, unsafe.Pointer(&dst[0]), all}, Link{Op: LinkEnd})
+	ChainF64(code, len(dst))
 }
 
 // IDivI64 is the quotient rounded towards minus infinity; no b may be 0.

@@ -66,9 +66,6 @@ const HaveChain = false
 // ChainF64 cannot run.
 func ChainF64(code []Link, n int) { panic("BUG: no chain machine on this CPU") }
 
-// ChainF32 cannot run.
-func ChainF32(code []Link, n int) { panic("BUG: no chain machine on this CPU") }
-
 // Fence has nothing to order.
 func Fence() {}
 

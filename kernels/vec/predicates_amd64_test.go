@@ -8,39 +8,36 @@ import (
 )
 
 // Both machines compare, combine and select as the plain loops do, and bring truths from bytes and to them.
-func TestTruthLinks(t *testing.T) {
-	onBoth(t, truthLinks[float64])
-	onBoth(t, truthLinks[float32])
-}
+func TestTruthLinks(t *testing.T) { onBoth(t, truthLinks) }
 
-func truthLinks[T Float](t *testing.T) {
+func truthLinks(t *testing.T) {
 	const n = 384
 	all := ^uint64(0)
 	r := rand.New(rand.NewPCG(61, 62))
 	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), 1, -1, 2.5, -2.5, .5, math.SmallestNonzeroFloat32, 3.5}
-	x, y, a, b := make([]T, n), make([]T, n), make([]T, n), make([]T, n)
+	x, y, a, b := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	truths := make([]uint8, n)
 	for i := range x {
-		x[i], y[i] = T(special[r.IntN(len(special))]), T(special[r.IntN(len(special))])
-		a[i], b[i], truths[i] = T(r.NormFloat64()), T(r.NormFloat64()), uint8(r.IntN(2))
+		x[i], y[i] = special[r.IntN(len(special))], special[r.IntN(len(special))]
+		a[i], b[i], truths[i] = r.NormFloat64(), r.NormFloat64(), uint8(r.IntN(2))
 	}
-	f := func(v []T) unsafe.Pointer { return unsafe.Pointer(&v[0]) }
-	got, want, mask := make([]uint8, n), make([]uint8, n), make([]T, n)
+	f := func(v []float64) unsafe.Pointer { return unsafe.Pointer(&v[0]) }
+	got, want, mask := make([]uint8, n), make([]uint8, n), make([]float64, n)
 	for _, c := range []struct {
 		link uint64
-		loop func(dst []uint8, a, b []T)
+		loop func(dst []uint8, a, b []float64)
 	}{
-		{LinkEqual, Eq[T]}, {LinkNotEqual, Ne[T]}, {LinkLess, Lt[T]}, {LinkLessEqual, Le[T]}, {LinkGreater, Gt[T]}, {LinkGreaterEqual, Ge[T]},
-		{LinkIsNaN, func(dst []uint8, a, _ []T) { Ne(dst, a, a) }},
-		{LinkNonZero, func(dst []uint8, a, _ []T) { NonZero(dst, a) }},
-		{LinkIsInf, func(dst []uint8, a, _ []T) {
+		{LinkEqual, Eq[float64]}, {LinkNotEqual, Ne[float64]}, {LinkLess, Lt[float64]}, {LinkLessEqual, Le[float64]}, {LinkGreater, Gt[float64]}, {LinkGreaterEqual, Ge[float64]},
+		{LinkIsNaN, func(dst []uint8, a, _ []float64) { Ne(dst, a, a) }},
+		{LinkNonZero, func(dst []uint8, a, _ []float64) { NonZero(dst, a) }},
+		{LinkIsInf, func(dst []uint8, a, _ []float64) {
 			for i, v := range a {
-				dst[i] = bit(math.IsInf(float64(v), 0))
+				dst[i] = bit(math.IsInf(v, 0))
 			}
 		}},
 	} {
 		c.loop(want, x, y)
-		runChain[T]([]Link{{LinkLoad, f(x), all}, {c.link, f(y), all}, {LinkStore, f(mask), all},
+		ChainF64([]Link{{LinkLoad, f(x), all}, {c.link, f(y), all}, {LinkStore, f(mask), all},
 			{LinkStoreTruths, unsafe.Pointer(&got[0]), all}, {Op: LinkEnd}}, n)
 		for i := range got {
 			if got[i] != want[i] {
@@ -52,12 +49,12 @@ func truthLinks[T Float](t *testing.T) {
 			link uint64
 			loop func(dst, a, b []uint8)
 		}{{LinkAnd, And}, {LinkOr, Or}, {LinkNot, func(dst, a, b []uint8) { Not(dst, b) }}} {
-			both, numbers := make([]uint8, n), make([]T, n)
+			both, numbers := make([]uint8, n), make([]float64, n)
 			g.loop(both, want, truths)
-			runChain[T]([]Link{{LinkLoadTruths, unsafe.Pointer(&truths[0]), all}, {g.link, f(mask), all},
+			ChainF64([]Link{{LinkLoadTruths, unsafe.Pointer(&truths[0]), all}, {g.link, f(mask), all},
 				{LinkStoreTruths, unsafe.Pointer(&got[0]), all}, {LinkOfTruth, nil, 0}, {LinkStore, f(numbers), all}, {Op: LinkEnd}}, n)
 			for i := range got {
-				if got[i] != both[i] || numbers[i] != T(both[i]) {
+				if got[i] != both[i] || numbers[i] != float64(both[i]) {
 					t.Fatalf("logic %d of %d and %d: %d %v", g.link, want[i], truths[i], got[i], numbers[i])
 				}
 			}
@@ -73,10 +70,10 @@ func truthLinks[T Float](t *testing.T) {
 			}
 			return x
 		}}} {
-		y := make([]T, n)
-		runChain[T]([]Link{{LinkLoad, f(x), all}, {Op: c.link}, {LinkStore, f(y), all}, {Op: LinkEnd}}, n)
+		y := make([]float64, n)
+		ChainF64([]Link{{LinkLoad, f(x), all}, {Op: c.link}, {LinkStore, f(y), all}, {Op: LinkEnd}}, n)
 		for i := range y {
-			if !same(float64(y[i]), c.f(float64(x[i]))) {
+			if !same(y[i], c.f(x[i])) {
 				t.Fatalf("link %d of %v: %v", c.link, x[i], y[i])
 			}
 		}
@@ -84,17 +81,17 @@ func truthLinks[T Float](t *testing.T) {
 }
 
 // selections are the three forms of a where want holds, b elsewhere; mask is want in lanes.
-func selections[T Float](t *testing.T, mask []T, want []uint8, a, b []T) {
+func selections(t *testing.T, mask []float64, want []uint8, a, b []float64) {
 	t.Helper()
 	all := ^uint64(0)
-	f := func(v []T) unsafe.Pointer { return unsafe.Pointer(&v[0]) }
-	picked := make([]T, len(a))
+	f := func(v []float64) unsafe.Pointer { return unsafe.Pointer(&v[0]) }
+	picked := make([]float64, len(a))
 	for k, code := range [][]Link{
 		{{LinkLoad, f(mask), all}, {LinkOther, f(a), all}, {LinkChoose, f(b), all}},
 		{{LinkLoad, f(a), all}, {LinkOther, f(mask), all}, {LinkThen, f(b), all}},
 		{{LinkLoad, f(b), all}, {LinkOther, f(mask), all}, {LinkElse, f(a), all}},
 	} {
-		runChain[T](append(code, Link{LinkStore, f(picked), all}, Link{Op: LinkEnd}), len(a))
+		ChainF64(append(code, Link{LinkStore, f(picked), all}, Link{Op: LinkEnd}), len(a))
 		for i := range picked {
 			if want[i] == 1 && picked[i] != a[i] || want[i] == 0 && picked[i] != b[i] {
 				t.Fatalf("selection %d of %v, %v, %v: %v", k, want[i], a[i], b[i], picked[i])

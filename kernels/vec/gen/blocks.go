@@ -20,7 +20,7 @@ func (e *emitter) blocks() {
 	e.SignatureExpr("func(code *uint64, n int)")
 	e.Doc("blocksF64" + e.name + " runs the links on n blocks of 8 x 8; see gen/blocks.go.")
 	e.Pragma("noescape")
-	c := &chain{emitter: e, wide: true}
+	c := &chain{emitter: e}
 	code, n := e.param("code"), e.param("n")
 	c.acc = e.vectors(chainVectors)
 	for _, v := range c.acc {

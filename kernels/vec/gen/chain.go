@@ -30,19 +30,19 @@ var arithmeticLinks = []link{
 	{"store", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VMOVUPD(v, m) }) }},
 	{"stream", func(c *chain) { c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VMOVNTPD(v, m) }) }},
 	{"add", func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.two(c.VADDPD, c.VADDPS)(m, v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VADDPD(m, v, v) })
 	}},
 	{"sub", func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.two(c.VSUBPD, c.VSUBPS)(m, v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VSUBPD(m, v, v) })
 	}},
-	{"subFrom", func(c *chain) { c.reversed(c.two(c.VSUBPD, c.VSUBPS)) }},
+	{"subFrom", func(c *chain) { c.reversed(func(b, a, d operand.Op) { c.VSUBPD(b, a, d) }) }},
 	{"mul", func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.two(c.VMULPD, c.VMULPS)(m, v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VMULPD(m, v, v) })
 	}},
 	{"div", func(c *chain) {
-		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.two(c.VDIVPD, c.VDIVPS)(m, v, v) })
+		c.each(func(k int, v reg.VecVirtual, m operand.Op) { c.VDIVPD(m, v, v) })
 	}},
-	{"divInto", func(c *chain) { c.reversed(c.two(c.VDIVPD, c.VDIVPS)) }},
+	{"divInto", func(c *chain) { c.reversed(func(b, a, d operand.Op) { c.VDIVPD(b, a, d) }) }},
 	{"sqrt", func(c *chain) { c.sqrt() }},
 	{"abs", func(c *chain) {
 		sign := c.sign()
@@ -75,7 +75,6 @@ var arithmeticLinks = []link{
 // chain is the machine being written.
 type chain struct {
 	*emitter
-	wide bool // float64
 	acc  []reg.VecVirtual
 	at   reg.Register   // the operand
 	rows []operand.Mem  // of blocks: where the operand's rows are
@@ -88,14 +87,6 @@ type chain struct {
 }
 
 type instruction func(src2, src1, dst operand.Op)
-
-func (c *chain) two(f64, f32 func(ops ...operand.Op)) instruction {
-	f := f32
-	if c.wide {
-		f = f64
-	}
-	return func(src2, src1, dst operand.Op) { f(src2, src1, dst) }
-}
 
 // each emits body for every vector of the accumulator and its part of the operand.
 func (c *chain) each(body func(k int, v reg.VecVirtual, m operand.Op)) {
@@ -123,7 +114,7 @@ func (c *chain) reversed(f instruction) {
 	})
 }
 
-// apply is acc = f(acc), or f(acc, operand). Of float32 it is the function of float64, rounded once.
+// apply is acc = f(acc), or f(acc, operand).
 func (c *chain) apply(f *function) {
 	if f.second != nil {
 		c.throughMemory(true, func(m, second operand.Mem) reg.VecVirtual { return c.emit2(f, m, second) })
@@ -131,33 +122,18 @@ func (c *chain) apply(f *function) {
 	}
 	c.byLanes(false, func(m, _ operand.Mem) {
 		x := c.vector()
-		if c.wide {
-			c.VMOVUPD(m, x)
-			c.VMOVUPD(c.emit(f, x), m)
-			return
-		}
-		c.VCVTPS2PD(m, x)
-		c.narrow(c.emit(f, x), m)
+		c.VMOVUPD(m, x)
+		c.VMOVUPD(c.emit(f, x), m)
 	})
 }
 
 // throughMemory is acc = one(acc), or one(acc, operand), vector by vector, by way of memory: one has all registers, and
-// its code is there once. It sees float32 as float64, and what it makes of them is rounded.
+// its code is there once.
 func (c *chain) throughMemory(two bool, one func(x, y operand.Mem) reg.VecVirtual) {
-	c.byLanes(two, func(m, second operand.Mem) {
-		switch {
-		case c.wide:
-			c.VMOVUPD(one(m, second), m)
-		case two:
-			c.narrow(one(c.widened(0, m), c.widened(1, second)), m)
-		default:
-			c.narrow(one(c.widened(0, m), second), m)
-		}
-	})
+	c.byLanes(two, func(m, second operand.Mem) { c.VMOVUPD(one(m, second), m) })
 }
 
-// byLanes does one to each vector of float64, or as many float32, of the accumulator, which lie at x meanwhile, and of
-// the operand if there are two.
+// byLanes does one to each vector of the accumulator, which lie at x meanwhile, and of the operand if there are two.
 func (c *chain) byLanes(two bool, one func(x, y operand.Mem)) {
 	for k, v := range c.acc {
 		c.VMOVUPD(v, operand.Mem{Base: c.scratch, Disp: k * c.bytes})
@@ -165,18 +141,14 @@ func (c *chain) byLanes(two bool, one func(x, y operand.Mem)) {
 	c.labels++
 	label := fmt.Sprintf("lanes%d", c.labels)
 	at, left := c.GP64(), c.GP64()
-	step, steps := c.bytes, chainVectors
-	if !c.wide {
-		step, steps = c.bytes/2, 2*chainVectors
-	}
 	c.MOVQ(c.scratch, at)
-	c.MOVQ(operand.U32(steps), left)
+	c.MOVQ(operand.U32(chainVectors), left)
 	m, second := operand.Mem{Base: at}, operand.Mem{Base: c.at}
 	c.Label(label)
 	one(m, second)
-	c.ADDQ(operand.Imm(uint64(step)), at)
+	c.ADDQ(operand.Imm(uint64(c.bytes)), at)
 	if two {
-		c.ADDQ(operand.Imm(uint64(step)), c.at)
+		c.ADDQ(operand.Imm(uint64(c.bytes)), c.at)
 	}
 	c.DECQ(left)
 	c.JNE(operand.LabelRef(label))
@@ -184,18 +156,6 @@ func (c *chain) byLanes(two bool, one func(x, y operand.Mem)) {
 		c.VMOVUPD(operand.Mem{Base: c.scratch, Disp: k * c.bytes}, v)
 	}
 }
-
-// widened is place k behind the accumulator, with the float32 at m as float64.
-func (c *chain) widened(k int, m operand.Mem) operand.Mem {
-	to := operand.Mem{Base: c.scratch, Disp: (chainVectors + k) * c.bytes}
-	x := c.vector()
-	c.VCVTPS2PD(m, x)
-	c.VMOVUPD(x, to)
-	return to
-}
-
-// narrow stores v as float32.
-func (c *chain) narrow(v reg.VecVirtual, m operand.Mem) { c.VMOVUPS(c.half(v), m) }
 
 // sign is a vector of sign bits.
 func (c *chain) sign() reg.VecVirtual {
@@ -206,11 +166,7 @@ func (c *chain) sign() reg.VecVirtual {
 	} else {
 		c.VPCMPEQD(s, s, s)
 	}
-	if c.wide {
-		c.VPSLLQ(operand.Imm(63), s, s)
-	} else {
-		c.VPSLLD(operand.Imm(31), s, s)
-	}
+	c.VPSLLQ(operand.Imm(63), s, s)
 	return s
 }
 
@@ -222,7 +178,7 @@ func (c *chain) least(m operand.Op, v reg.VecVirtual) {
 }
 
 func (c *chain) leastOf(y, v reg.VecVirtual) {
-	c.lesser(c.two(c.VMINPD, c.VMINPS), y, v)
+	c.lesser(func(b, a, d operand.Op) { c.VMINPD(b, a, d) }, y, v)
 }
 
 // lesser is v = min(v, y) as in arithmetic, by that instruction.
@@ -233,47 +189,29 @@ func (e *emitter) lesser(minimum instruction, y, v reg.VecVirtual) {
 	e.VORPD(other, v, v)
 }
 
-// chains writes the machine for float64 and float32. A link is three words: the opcode, the address of its operand, and
-// a mask of the offset in the index space that is added to it: all ones for what lies in memory like the index space, 0
-// for a constant or an intermediate result, which are one accumulator long.
+// chains writes the machine. A link is three words: the opcode, the address of its operand, and a mask of the offset in
+// the index space that is added to it: all ones for what lies in memory like the index space, 0 for a constant or an
+// intermediate result, which are one accumulator long.
 func (e *emitter) chains() {
-	for _, wide := range []bool{true, false} {
-		suffix := "F32"
-		if wide {
-			suffix = "F64"
-		}
-		name := "chain" + suffix + e.name
-		e.Function(name)
-		e.SignatureExpr("func(code *uint64, bytes int)")
-		e.Doc(fmt.Sprintf("%s runs the links on that many bytes of the index space, %d a round; see gen/chain.go.", name, chainVectors*e.bytes))
-		e.Pragma("noescape")
-		c := &chain{emitter: e, wide: wide}
-		code, end := e.param("code"), e.param("bytes")
-		c.clear()
-		scratch := e.AllocLocal((chainVectors+2)*e.bytes + 64)
-		c.scratch = e.GP64()
-		e.LEAQ(scratch.Offset(63), c.scratch)
-		e.ANDQ(operand.I32(-64), c.scratch)
-		ops := slices.Clone(links)
-		if !wide {
-			for k := range ops[len(plainLinks())+len(predicates):] {
-				ops[len(plainLinks())+len(predicates)+k].emit = nil
-			}
-		}
-		for _, f := range allFunctions {
-			l := link{f.name, func(c *chain) { c.apply(f) }}
-			if !wide && hasShort(f) {
-				l.emit = nil
-			}
-			ops = append(ops, l)
-		}
-		c.interpret(ops, code, end)
-		e.finish()
+	name := "chainF64" + e.name
+	e.Function(name)
+	e.SignatureExpr("func(code *uint64, bytes int)")
+	e.Doc(fmt.Sprintf("%s runs the links on that many bytes of the index space, %d a round; see gen/chain.go.", name, chainVectors*e.bytes))
+	e.Pragma("noescape")
+	c := &chain{emitter: e}
+	code, end := e.param("code"), e.param("bytes")
+	c.clear()
+	scratch := e.AllocLocal((chainVectors+2)*e.bytes + 64)
+	c.scratch = e.GP64()
+	e.LEAQ(scratch.Offset(63), c.scratch)
+	e.ANDQ(operand.I32(-64), c.scratch)
+	ops := slices.Clone(links)
+	for _, f := range allFunctions {
+		ops = append(ops, link{f.name, func(c *chain) { c.apply(f) }})
 	}
+	c.interpret(ops, code, end)
+	e.finish()
 }
-
-// plainLinks are the links that every machine has.
-func plainLinks() []link { return slices.Concat(arithmeticLinks, memoryLinks) }
 
 // clear makes the accumulator of zeros.
 func (c *chain) clear() {

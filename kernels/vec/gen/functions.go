@@ -11,8 +11,3 @@ var functions2 = slices.Concat(powFunctions, angleFunctions, divideFunctions)
 
 // allFunctions is these and those of float32, in the order of their links.
 var allFunctions = slices.Concat(functions, functions2, functions32, functions232)
-
-// hasShort reports a function of float64 that is another one of float32.
-func hasShort(f *function) bool {
-	return slices.ContainsFunc(allFunctions, func(g *function) bool { return g.name == f.name+"32" })
-}

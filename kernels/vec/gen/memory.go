@@ -54,13 +54,9 @@ func pairs(names ...[2]string) []link {
 	var out []link
 	for _, pair := range names {
 		out = append(out, link{pair[0] + "+" + pair[1], func(c *chain) {
-			spread, size := c.VBROADCASTSS, 4
-			if c.wide {
-				spread, size = c.VBROADCASTSD, 8
-			}
 			both := c.vectors(2)
 			for k, v := range both {
-				spread(operand.Mem{Base: c.at, Disp: k * size}, v)
+				c.VBROADCASTSD(operand.Mem{Base: c.at, Disp: k * 8}, v)
 			}
 			for k, v := range both {
 				c.same = v

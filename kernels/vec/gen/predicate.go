@@ -19,26 +19,18 @@ func relation(predicate uint8) func(c *chain) {
 
 // test is dst = v op m in lanes.
 func (c *chain) test(k int, predicate uint8, m operand.Op, v, dst reg.VecVirtual) {
-	compare, spread := c.VCMPPD, c.VPMOVM2Q
-	if !c.wide {
-		compare, spread = c.VCMPPS, c.VPMOVM2D
-	}
 	if c.bytes == 32 {
-		compare(operand.U8(predicate), m, v, dst)
+		c.VCMPPD(operand.U8(predicate), m, v, dst)
 		return
 	}
 	mask := maskRegisters[k%len(maskRegisters)]
-	compare(operand.U8(predicate), m, v, mask)
-	spread(mask, dst)
+	c.VCMPPD(operand.U8(predicate), m, v, mask)
+	c.VPMOVM2Q(mask, dst)
 }
 
 // blend is dst = then where mask holds, otherwise elsewhere: of AVX2.
 func (c *chain) blend(mask, then, otherwise, dst operand.Op) {
-	if c.wide {
-		c.VBLENDVPD(mask, then, otherwise, dst)
-	} else {
-		c.VBLENDVPS(mask, then, otherwise, dst)
-	}
+	c.VBLENDVPD(mask, then, otherwise, dst)
 }
 
 // bitwise is acc = acc op operand.
@@ -61,11 +53,7 @@ func (c *chain) constant(x uint64) reg.VecVirtual {
 
 // number is a vector of x.
 func (c *chain) number(x float64) reg.VecVirtual {
-	if c.wide {
-		return c.constant(math.Float64bits(x))
-	}
-	b := uint64(math.Float32bits(float32(x)))
-	return c.constant(b | b<<32)
+	return c.constant(math.Float64bits(x))
 }
 
 // choice is a selection of which the accumulator is the condition, what is taken where it holds, or what is taken elsewhere. The other two
@@ -93,56 +81,33 @@ func (c *chain) narrowAt(shift uint64) {
 	c.ADDQ(operand.Mem{Base: c.pc, Disp: -16}, c.at)
 }
 
-// bytesAt is that of bytes; it returns the bytes of a lane.
-func (c *chain) bytesAt() (lane int) {
-	if c.wide {
-		c.narrowAt(3)
-		return 8
-	}
-	c.narrowAt(2)
-	return 4
-}
-
 func (c *chain) loadTruths() {
-	lane := c.bytesAt()
+	c.narrowAt(3)
 	zero := c.vector()
 	c.VXORPD(zero, zero, zero)
 	for k, v := range c.acc {
-		m := operand.Mem{Base: c.at, Disp: k * c.bytes / lane}
-		if c.wide {
-			c.VPMOVZXBQ(m, v)
-			c.VPSUBQ(v, zero, v)
-		} else {
-			c.VPMOVZXBD(m, v)
-			c.VPSUBD(v, zero, v)
-		}
+		m := operand.Mem{Base: c.at, Disp: k * c.bytes / 8}
+		c.VPMOVZXBQ(m, v)
+		c.VPSUBQ(v, zero, v)
 	}
 }
 
 func (c *chain) storeTruths() {
-	lane := c.bytesAt()
+	c.narrowAt(3)
 	ones, r := c.GP64(), c.GP64()
 	if c.bytes == 32 {
 		c.MOVQ(operand.U64(0x0101010101010101), ones)
 	}
 	for k, v := range c.acc {
-		m := operand.Mem{Base: c.at, Disp: k * c.bytes / lane}
+		m := operand.Mem{Base: c.at, Disp: k * c.bytes / 8}
 		x := c.vector()
-		switch {
-		case c.bytes == 64 && c.wide:
+		if c.bytes == 64 {
 			c.VPSRLQ(operand.Imm(63), v, x)
 			c.VPMOVQB(x, m)
-		case c.bytes == 64:
-			c.VPSRLD(operand.Imm(31), v, x)
-			c.VPMOVDB(x, m)
-		case c.wide:
+		} else {
 			c.VMOVMSKPD(v, r.As32())
 			c.PDEPQ(ones, r, r)
 			c.MOVL(r.As32(), m)
-		default:
-			c.VMOVMSKPS(v, r.As32())
-			c.PDEPQ(ones, r, r)
-			c.MOVQ(r, m)
 		}
 	}
 }
@@ -205,14 +170,10 @@ var predicates = []link{
 			c.VANDPD(v, sign, unit)
 			c.VORPD(unit, one, unit)
 			mask := maskRegisters[k%len(maskRegisters)]
-			switch {
-			case c.bytes == 64 && c.wide:
+			if c.bytes == 64 {
 				c.VCMPPD(operand.U8(12), zero, v, mask)
 				c.VMOVAPD(unit, mask, v)
-			case c.bytes == 64:
-				c.VCMPPS(operand.U8(12), zero, v, mask)
-				c.VMOVAPS(unit, mask, v)
-			default:
+			} else {
 				some := c.vector()
 				c.test(k, 12, zero, v, some)
 				c.blend(some, unit, v, v)
@@ -233,13 +194,8 @@ var predicates = []link{
 func toIntegral(mode uint8) func(c *chain) {
 	return func(c *chain) {
 		f := c.VRNDSCALEPD
-		switch {
-		case c.wide && c.bytes == 32:
+		if c.bytes == 32 {
 			f = func(ops ...operand.Op) { c.VROUNDPD(ops[0], ops[1], ops[2]) }
-		case c.bytes == 32:
-			f = func(ops ...operand.Op) { c.VROUNDPS(ops[0], ops[1], ops[2]) }
-		case !c.wide:
-			f = c.VRNDSCALEPS
 		}
 		c.each(func(k int, v reg.VecVirtual, m operand.Op) { f(operand.U8(mode), v, v) })
 	}

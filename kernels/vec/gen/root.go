@@ -24,13 +24,7 @@ var rootRange = operand.NewDataAddr(operand.Symbol{Name: "·rootRange"}, 0)
 
 // sqrt is acc = sqrt(acc), correctly rounded.
 func (c *chain) sqrt() {
-	switch {
-	case !c.wide:
-		for _, v := range c.acc {
-			c.VSQRTPS(v, v)
-		}
-		return
-	case c.bytes == 32:
+	if c.bytes == 32 {
 		c.instructionRoots()
 		return
 	}

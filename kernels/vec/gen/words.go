@@ -1,6 +1,6 @@
 package main
 
-// This file writes the links of the wide machine on lanes that are no float64: int64, and float32 that are kept as float64 so that they may
+// This file writes the links on lanes that are no float64: int64, and float32 that are kept as float64 so that they may
 // meet what is wider. What AVX2 has no instruction for is made of what it has.
 
 import (
@@ -22,7 +22,7 @@ var wordLinks = []link{
 	{"storeFloats", func(c *chain) {
 		c.narrowAt(1)
 		for k, v := range c.acc {
-			c.narrow(v, operand.Mem{Base: c.at, Disp: k * c.bytes / 2})
+			c.VMOVUPS(c.half(v), operand.Mem{Base: c.at, Disp: k * c.bytes / 2})
 		}
 	}},
 	{"roundFloats", func(c *chain) {
