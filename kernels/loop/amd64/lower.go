@@ -55,6 +55,7 @@ type operand struct {
 	negate virt      // of f64: the value whose negation it is
 	form   *loop.Lin // of i64: the linear form that it is known to be, or nil
 	less   [2]virt   // of a comparison of floats: those of which the first is less; 0: it is another
+	twice  virt      // of i64: the value that was shifted left by 1; of bool: the same, that it is 0
 }
 
 // lowering is the state of one nest.
@@ -434,22 +435,5 @@ func (l *lowering) jumpIfNone(to Label, masks ...virt) {
 	l.emit(step{uses: []virt{masks[0]}, scalar: func(m *maker, _ Reg, r []Reg) {
 		m.vec.none(m, r[0])
 		m.Jump(Equal, to)
-	}})
-}
-
-// check sets a flag and leaves the code if a lane that counts fails.
-func (l *lowering) check(c operand) {
-	not := l.emit(step{Inst: Inst{Op: KNOTW}, b: l.vector(c), dst: l.fresh(maskClass)})
-	if l.active != 0 {
-		not = l.mask(KANDW, not, l.active)
-	}
-	l.emit(step{uses: []virt{not}, scalar: func(m *maker, _ Reg, r []Reg) {
-		fine := m.Label()
-		m.vec.none(m, r[0])
-		m.Jump(Equal, fine)
-		m.MovImm(RAX, 1)
-		m.StoreG(At(argsReg, 8*argFlags), RAX)
-		m.Goto(m.leave)
-		m.Bind(fine)
 	}})
 }

@@ -54,7 +54,14 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	case e == types.Bool:
 		return operand{v: l.logic(s, in)}
 	case e == types.I64:
-		return operand{v: l.integer(s, in)}
+		o := operand{v: l.integer(s, in)}
+		switch k := in[len(in)-1]; {
+		case c == loop.Shl && k.konst && k.word == 1:
+			o.twice = in[0].v
+		case c == loop.Eq && k.konst && k.word == 0:
+			o.twice = in[0].twice
+		}
+		return o
 	}
 	switch {
 	case floatBinary[c] != pair{}:
@@ -269,6 +276,11 @@ func (l *lowering) integer(s *loop.Stmt, in []operand) virt {
 		return l.emit(step{Inst: Inst{Op: op, Len: l.length, Imm: n}, b: l.vector(in[0]), dst: l.fresh(vectorClass)})
 	}
 	if op, ok := intBinary[c]; ok {
+		for k, o := range in { // a state that begins with 0
+			if (c == loop.Or || c == loop.Xor) && o.konst && o.word == 0 {
+				return l.vector(in[1-k])
+			}
+		}
 		return l.binary(op, e, in[0], in[1], 0)
 	}
 	if imm, ok := signed[c]; ok {

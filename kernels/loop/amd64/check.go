@@ -1,0 +1,35 @@
+package amd64
+
+// This file lowers checks.
+
+import "math"
+
+// check sets a flag and leaves the code if a lane that counts fails.
+func (l *lowering) check(c operand) {
+	if c.twice != 0 && l.vexOnly() && l.active == 0 { // an instruction tests all bits but the sign
+		l.emit(step{uses: []virt{c.twice}, scalar: func(m *maker, _ Reg, r []Reg) {
+			w := uint64(math.MaxInt64)
+			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r[0], InMem: true, Mem: m.Const(w, w, w, w)})
+			m.flagUnless(Equal)
+		}})
+		return
+	}
+	not := l.emit(step{Inst: Inst{Op: KNOTW}, b: l.vector(c), dst: l.fresh(maskClass)})
+	if l.active != 0 {
+		not = l.mask(KANDW, not, l.active)
+	}
+	l.emit(step{uses: []virt{not}, scalar: func(m *maker, _ Reg, r []Reg) {
+		m.vec.none(m, r[0])
+		m.flagUnless(Equal)
+	}})
+}
+
+// flagUnless sets the flag of a check that fails, and leaves, unless a condition holds.
+func (m *maker) flagUnless(c Cond) {
+	fine := m.Label()
+	m.Jump(c, fine)
+	m.MovImm(RAX, 1)
+	m.StoreG(At(argsReg, 8*argFlags), RAX)
+	m.Goto(m.leave)
+	m.Bind(fine)
+}
