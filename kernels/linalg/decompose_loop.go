@@ -47,6 +47,9 @@ func decomposedLoop(begin func(c *op.Call, out *value.Dense, workers int) (*deco
 
 // alone runs it on the calling goroutine.
 func (d *decomposed) alone() error {
+	if d.m != nil {
+		defer d.m.Free()
+	}
 	for {
 		if err := d.Chunk(0, 0, spectrum.Slots); err != nil {
 			return err

@@ -4,6 +4,9 @@ package order
 // argsort, take, unique.
 
 import (
+	"slices"
+	"sync"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -35,7 +38,9 @@ func Rows() []*op.Def {
 			},
 			Laws: op.Pure, Flow: once, Cost: sortWork,
 			Kernel: func(c *op.Call) error {
-				copyRows(c.Result(), c.Dense(0), orderOf(c.Dense(0), c.Attrs), 0)
+				r := ordering()
+				defer r.free()
+				copyRows(c.Result(), c.Dense(0), r.of(c.Dense(0), c.Attrs), 0)
 				return nil
 			},
 			Loop: orderLoop(func(c *op.Call, at []int64, lo int) { copyRows(c.Result(), c.Dense(0), at, lo) }),
@@ -59,7 +64,9 @@ func Rows() []*op.Def {
 			},
 			Laws: op.Pure, Flow: once, Cost: sortWork,
 			Kernel: func(c *op.Call) error {
-				copyColumn(c.Result(), orderOf(c.Dense(0), c.Attrs), 0)
+				r := ordering()
+				defer r.free()
+				copyColumn(c.Result(), r.of(c.Dense(0), c.Attrs), 0)
 				return nil
 			},
 			Loop: orderLoop(func(c *op.Call, at []int64, lo int) { copyColumn(c.Result(), at, lo) }),
@@ -97,10 +104,13 @@ func Rows() []*op.Def {
 			},
 			Laws: op.Pure, Flow: once, Cost: sortWork,
 			Kernel: func(c *op.Call) error {
-				keys := AppendKeys(nil, c.Dense(0))
-				SortKeys(keys)
-				out := value.New(c.Type.Elem, int(CountRuns(keys)), 1)
-				copyDifferent(out, 0, keys)
+				r := ordering()
+				defer r.free()
+				r.keys = AppendKeys(r.keys[:0], c.Dense(0))
+				room, _ := r.room.Of(len(r.keys), false)
+				SortPairs(r.keys, nil, room, nil)
+				out := value.New(c.Type.Elem, int(CountRuns(r.keys)), 1)
+				copyDifferent(out, 0, r.keys)
 				c.Out = out
 				return nil
 			},
@@ -184,23 +194,44 @@ func sortColumn(x *value.Dense, a *op.Attrs) *value.Dense {
 	return x.View(0, by, x.Rows, 1)
 }
 
-// orderOf is the rows' places in order.
-func orderOf(x *value.Dense, a *op.Attrs) []int64 {
-	keys := AppendKeys(nil, sortColumn(x, a))
-	if a.Bool("desc") {
-		Downwards(keys, x.Elem.IsFloat())
-	}
-	at := make([]int64, len(keys))
-	for i := range at {
-		at[i] = int64(i)
-	}
-	var r SortRoom
-	roomKeys, roomAt := r.Of(len(keys), true)
-	SortPairs(keys, at, roomKeys, roomAt)
-	return at
+// orderRoom is the memory of one sort on one worker.
+type orderRoom struct {
+	keys []uint64
+	at   []int64
+	room SortRoom
 }
 
-// orderRef is orderOf by the definition of the order.
+// orderRooms lends rooms: a loop over points sorts a few elements in each, and to make a room takes
+// as long as to sort them.
+var orderRooms = sync.Pool{New: func() any { return &orderRoom{} }}
+
+// mostKept is the length up to which rooms are kept.
+const mostKept = 1 << 14
+
+func ordering() *orderRoom { return orderRooms.Get().(*orderRoom) }
+
+func (r *orderRoom) free() {
+	if cap(r.keys) <= mostKept {
+		orderRooms.Put(r)
+	}
+}
+
+// of returns the rows' places in order, valid until r is lent again.
+func (r *orderRoom) of(x *value.Dense, a *op.Attrs) []int64 {
+	r.keys = AppendKeys(r.keys[:0], sortColumn(x, a))
+	if a.Bool("desc") {
+		Downwards(r.keys, x.Elem.IsFloat())
+	}
+	r.at = slices.Grow(r.at[:0], len(r.keys))[:len(r.keys)]
+	for i := range r.at {
+		r.at[i] = int64(i)
+	}
+	roomKeys, roomAt := r.room.Of(len(r.keys), true)
+	SortPairs(r.keys, r.at, roomKeys, roomAt)
+	return r.at
+}
+
+// orderRef is the rows' places by the definition of the order.
 func orderRef(x *value.Dense, a *op.Attrs) []int {
 	col := sortColumn(x, a)
 	var at []int

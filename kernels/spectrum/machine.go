@@ -4,6 +4,7 @@ package spectrum
 
 import (
 	"errors"
+	"sync"
 
 	"flow/kernels/blas"
 )
@@ -41,6 +42,10 @@ type worker struct {
 
 func newMachine(set blas.Set, workers int) *Machine {
 	m := &Machine{set: set, workers: make([]worker, workers)}
+	if workers == 1 {
+		s := scratches.Get().(*scratch)
+		m.workers[0].rows, m.workers[0].room = s.rows, s.room
+	}
 	if t, ok := set.(blas.Tall); ok {
 		m.tall = func(ws *blas.Workspace, k int, coefs, b []float64, ldb int, c []float64, ldc, n int) {
 			t.TallF64(ws, false, 0, 1, n, k, coefs, 1, b, ldb, c, ldc)
@@ -51,6 +56,23 @@ func newMachine(set blas.Set, workers int) *Machine {
 		}
 	}
 	return m
+}
+
+// scratch is what a machine of one worker leaves to the next.
+type scratch struct{ rows, room []float64 }
+
+// scratches lends it: small matrices take less time than to make it.
+var scratches = sync.Pool{New: func() any { return &scratch{} }}
+
+// mostKept is the most elements that are kept.
+const mostKept = 1 << 14
+
+// Free gives the machine's memory to others. Nothing of it is read after that.
+func (m *Machine) Free() {
+	if w := &m.workers[0]; len(m.workers) == 1 && len(w.room) <= mostKept {
+		scratches.Put(&scratch{w.rows, w.room})
+		w.rows, w.room = nil, nil
+	}
 }
 
 // pass asks for item(w, i) for all i < items, in any order and at once, and goes on with then.
