@@ -274,6 +274,7 @@ func (x *nestBuilder) foldOver(c loop.Class, out types.Elem, rows, cols loop.Lin
 		x.drop(mark)
 		return nil
 	})
+	t.bounded = t.Bounded()
 	state := x.over(rows, cols, t.Begin(x.Builder), func(i, j loop.Lin, st []loop.Val) []loop.Val { return t.Add(x.Builder, st, f(i, j)) })
 	return t.end(x, out, rows, cols, state)
 }
@@ -282,7 +283,7 @@ func (x *nestBuilder) foldOver(c loop.Class, out types.Elem, rows, cols loop.Lin
 // known before it.
 type terms struct {
 	*loop.Terms
-	mean bool
+	mean, bounded bool
 }
 
 // terms is a reduction of contributions like the first.
@@ -300,15 +301,20 @@ func (x *nestBuilder) terms(c loop.Class, first []loop.Val) *terms {
 
 // end is the result of a state of rows x cols contributions.
 func (t *terms) end(x *nestBuilder, out types.Elem, rows, cols loop.Lin, state []loop.Val) loop.Val {
-	v := t.End(x.Builder, state)
-	if t.mean {
-		var n loop.Val
+	n := func() loop.Val {
 		if rows.Known() && cols.Known() {
-			n = x.Const(types.F64, math.Float64bits(float64(rows.Const*cols.Const)))
-		} else {
-			n = x.Op(loop.ToF64, x.Op(loop.Mul, x.value(rows), x.value(cols)))
+			return x.Const(types.F64, math.Float64bits(float64(rows.Const*cols.Const)))
 		}
-		v = x.Op(loop.Div, v, n)
+		return x.Op(loop.ToF64, x.Op(loop.Mul, x.value(rows), x.value(cols)))
+	}
+	var v loop.Val
+	if t.bounded {
+		v = t.EndBounded(x.Builder, state, n())
+	} else {
+		v = t.End(x.Builder, state)
+	}
+	if t.mean {
+		v = x.Op(loop.Div, v, n())
 	}
 	return define.ConvertBody(x.Builder, dense.Storage(out), v)
 }

@@ -3,10 +3,17 @@ package loop
 // This file offers reductions whose contributions are written one by one, for callers that know
 // their number.
 
-import "flow/ir/types"
+import (
+	"math"
+
+	"flow/ir/types"
+)
 
 // Terms is a reduction as values that a loop may carry.
-type Terms struct{ s *State }
+type Terms struct {
+	s     *State
+	signs bool // the sign of the lost bits tells whether a contribution was negative
+}
 
 // TermsOf returns a reduction of contributions of e, or nil if a few values cannot carry it. Exact
 // sums have this many levels, 2 or 3 (f32: 2). Bits lost beyond them fail the check Uncertain.
@@ -18,7 +25,7 @@ func TermsOf(c Class, e types.Elem, levels int) *Terms {
 	if s == nil || s.end == nil {
 		return nil
 	}
-	return &Terms{s}
+	return &Terms{s: s}
 }
 
 // Begin returns the state before the first contribution.
@@ -56,7 +63,12 @@ func (t *Terms) First(b *Builder, in []Val) []Val {
 // Add returns the state after one more contribution.
 func (t *Terms) Add(b *Builder, s, in []Val) []Val {
 	if !t.sums() || s[t.s.Lost] != NoVal {
-		return t.s.add(b, s, in)
+		s = t.s.add(b, s, in)
+		if t.signs {
+			sign := b.Op(And, b.Op(Bits, in[0]), b.Const(types.I64, 1<<63))
+			s[t.s.Lost] = b.Op(Or, s[t.s.Lost], sign)
+		}
+		return s
 	}
 	for k := range t.s.Lost {
 		if s[k] == NoVal { // the error is the word
@@ -88,3 +100,28 @@ func (t *Terms) whole(b *Builder, s []Val) []Val {
 
 // End returns the result.
 func (t *Terms) End(b *Builder, s []Val) Val { return t.s.end(b, t.whole(b, s)) }
+
+// Bounded makes a sum of f64 in two words one that may lose bits and still be sure of its rounding:
+// see EndBounded. It reports whether it did.
+func (t *Terms) Bounded() bool {
+	t.signs = t.s.class == Sum && t.s.elem == types.F64 && len(t.s.Types) == FastLevels+1
+	return t.signs
+}
+
+// EndBounded returns the result of n contributions, an f64. If none was negative, the first word
+// never shrank. Each of its errors is then at most u times its last value, u = 2^-53, the second
+// word at most n u times that, and what the second one lost at most (n u)^2 (N. Higham, Accuracy and
+// Stability of Numerical Algorithms, 2002, section 4.2). The result is sure where the sum less this
+// bound and the sum with it are rounded alike. The bound is doubled, for it is computed with errors
+// itself, and has a part for those of the differences below.
+func (t *Terms) EndBounded(b *Builder, s []Val, n Val) Val {
+	float := func(x float64) Val { return b.Const(types.F64, math.Float64bits(x)) }
+	sum, rest, lost := s[0], s[1], s[t.s.Lost]
+	bound := b.Op(Mul, b.Op(Mul, b.Op(Mul, n, n), float(0x1p-105)), sum)
+	bound = b.Op(Add, b.Op(Add, bound, b.Op(Mul, b.Op(Abs, rest), float(0x1p-51))), float(0x1p-1000))
+	low, high := b.Op(Add, sum, b.Op(Sub, rest, bound)), b.Op(Add, sum, b.Op(Add, rest, bound))
+	sure := b.Op(And, b.Op(Le, b.Const(types.I64, 0), lost), b.Op(Eq, low, high))
+	exact := b.Op(Eq, b.Op(Shl, lost, b.Const(types.I64, 1)), b.Const(types.I64, 0))
+	b.Check(Uncertain, b.Op(Or, exact, sure))
+	return b.Op(Add, sum, rest)
+}
