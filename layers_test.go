@@ -15,10 +15,7 @@ import (
 // kernelLayers are the files of package kernels from the lowest layer to the highest. A file belongs
 // to the first layer that has it.
 var kernelLayers = []struct{ name, files string }{
-	{"calls of one operator", "nest_step.go performer.go parfor_keep.go"},
-	{"bodies written as loops", "nest_cache.go nest_body.go nest_matrix.go nest_carry.go nest_control.go nest_effect.go nest_once.go " +
-		"nest_space.go nest_ragged.go nest_phase.go nest_phase_plan.go nest_calls.go nest_forces.go nest_fold.go nest_program.go"},
-	{"the engine of chains", "fused*.go pipe*.go nest_machine.go"},
+	{"the engine of chains", "fused*.go pipe*.go nest_machine.go nest_program.go nest_fold.go"},
 	{"products with chains", "linalg_*.go"},
 	{"runs of loops", "parfor*.go nest_*.go byrows*.go rounds.go"},
 	{"the table", "table.go own.go control.go doc.go"},
@@ -102,7 +99,6 @@ const mostFiles = 45
 // technique is a file; the others may only fall.
 var manyFiles = map[string]int{
 	"runtime/schedule": 60,
-	"kernels":          66,
 }
 
 // TestPackageSizes holds the number of files of every package.

@@ -14,6 +14,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/loop/launch"
+	"flow/kernels/nest"
 )
 
 // byRows is the row. Its body is the operators on whole matrices; its attributes are their number
@@ -95,13 +96,13 @@ func (c *byRowsCode) write() {
 	if b == nil {
 		return
 	}
-	if c.cols < leastWidth {
+	if c.cols < nest.LeastWidth {
 		if f := newTallForm(b); f.form[loop.FastLevels]() != nil {
 			c.tall = f
 		}
 		return
 	}
-	if p := planRows(b, 0); p != nil {
+	if p := nest.PlanRows(b, 0); p != nil {
 		if f := newRowForm(p, 1, "i", true); len(f.phases) > 0 {
 			c.form = f
 		}
@@ -190,7 +191,7 @@ func (x *byRowsRun) give(k int, v value.Value) {
 
 // oneByOne makes the results by the kernels of the operators.
 func (x *byRowsRun) oneByOne() error {
-	out, err := newPerformer(x.code.body, nil, false, x.c, nil, nil).on(x.c.In)
+	out, err := nest.NewInterpreter(x.code.body, nil, false, x.c, nil, nil).On(x.c.In)
 	if err != nil {
 		return err
 	}

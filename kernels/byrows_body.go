@@ -8,36 +8,37 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/nest"
 	"flow/kernels/reduce"
 )
 
 // oneRow is a body on matrices of so many rows as the body for one of them. Its first argument is
 // the number of the row. A pipe becomes the chain and its reductions. nil where something has no
 // such form.
-func oneRow(b *op.Body, rows int) *rowsBody {
+func oneRow(b *op.Body, rows int) *nest.RowsBody {
 	one := func(t types.Type) types.Type {
 		if t.IsDense() && t.Rows == rows {
 			t.Rows = 1
 		}
 		return t
 	}
-	out := &rowsBody{Body: &op.Body{Args: []types.Type{types.ScalarOf(types.I64)}}, varies: []bool{true}, byRow: []bool{false}}
+	out := &nest.RowsBody{Body: &op.Body{Args: []types.Type{types.ScalarOf(types.I64)}}, Varies: []bool{true}, ByRow: []bool{false}}
 	to := make([]int, len(b.Args)+len(b.Acts)) // of a register: its number in out
 	several := map[int][]int{}                 // of a register that is several results
-	totals := map[int]rowResult{}              // of a register that is of all elements
+	totals := map[int]nest.RowResult{}         // of a register that is of all elements
 	for r, t := range b.Args {
 		own := t.IsDense() && t.Rows == rows
 		to[r] = len(out.Args)
 		out.Args = append(out.Args, one(t))
-		out.byRow, out.varies = append(out.byRow, own), append(out.varies, own)
+		out.ByRow, out.Varies = append(out.ByRow, own), append(out.Varies, own)
 	}
 	add := func(a op.Action) int {
 		out.Acts = append(out.Acts, a)
 		varies := false
 		for _, x := range a.Args {
-			varies = varies || out.varies[x]
+			varies = varies || out.Varies[x]
 		}
-		out.varies = append(out.varies, varies)
+		out.Varies = append(out.Varies, varies)
 		return len(out.Args) + len(out.Acts) - 1
 	}
 	for k := range b.Acts {
@@ -77,7 +78,7 @@ func oneRow(b *op.Body, rows int) *rowsBody {
 				return nil
 			default: // ^i of several stands for total i
 				i := len(totals) + len(to)
-				totals[i] = rowResult{chain, f.Def, results[k]}
+				totals[i] = nest.RowResult{Register: chain, Total: f.Def, Type: results[k]}
 				list = append(list, ^i)
 			}
 		}
@@ -90,12 +91,12 @@ func oneRow(b *op.Body, rows int) *rowsBody {
 	for _, y := range b.Yields {
 		res, total := totals[y]
 		if !total {
-			res = rowResult{register: to[y], typ: b.Register(y)}
+			res = nest.RowResult{Register: to[y], Type: b.Register(y)}
 		}
-		out.results = append(out.results, res)
-		out.Yields = append(out.Yields, res.register)
+		out.Results = append(out.Results, res)
+		out.Yields = append(out.Yields, res.Register)
 	}
-	if slices.ContainsFunc(out.results, func(r rowResult) bool { return !out.varies[r.register] }) {
+	if slices.ContainsFunc(out.Results, func(r nest.RowResult) bool { return !out.Varies[r.Register] }) {
 		return nil
 	}
 	return out

@@ -14,6 +14,7 @@ import (
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
+	"flow/kernels/nest"
 )
 
 // tallForm is a body whose lanes are rows, by the number of words of its exact sums. It is safe for
@@ -27,22 +28,22 @@ type tallForm struct {
 // tallLoop is the loop. Its operands are the number of rows and these.
 type tallLoop struct {
 	loop     *launch.Loop
-	operands []nestOperand
+	operands []nest.Operand
 }
 
-func newTallForm(b *rowsBody) *tallForm {
+func newTallForm(b *nest.RowsBody) *tallForm {
 	f := &tallForm{form: map[int]func() *tallLoop{}}
-	for _, words := range []int{loop.FastLevels, wideWords} {
+	for _, words := range []int{loop.FastLevels, nest.WideWords} {
 		f.form[words] = sync.OnceValue(func() *tallLoop { return writeTall(b, words) })
 	}
-	for _, y := range b.results {
-		f.totals = f.totals || y.total != nil
+	for _, y := range b.Results {
+		f.totals = f.totals || y.Total != nil
 	}
 	return f
 }
 
 // writeTall writes a body as a loop over rows.
-func writeTall(b *rowsBody, words int) (out *tallLoop) {
+func writeTall(b *nest.RowsBody, words int) (out *tallLoop) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(op.NoElement); !ok {
@@ -51,54 +52,54 @@ func writeTall(b *rowsBody, words int) (out *tallLoop) {
 			out = nil
 		}
 	}()
-	x := &nestBuilder{Builder: loop.New(), words: words, affine: true, lins: map[loop.Val]loop.Lin{}, scopes: []map[elementKey]loop.Val{{}}}
+	x := &nest.Builder{Builder: loop.New(), Words: words, Affine: true, Lins: map[loop.Val]loop.Lin{}, Scopes: []map[nest.ElementKey]loop.Val{{}}}
 	n := x.Param(loop.ScalarParam, types.I64)
 	row := loop.Of(loop.IndexSym, x.Index("i", loop.Range{Kind: loop.Steps, To: loop.Of(loop.ParamSym, n), By: 1}))
-	env := []nestRef{{t: b.Args[0], val: x.value(row)}}
+	env := []nest.Ref{{Type: b.Args[0], Val: x.Value(row)}}
 	for r := 1; r < len(b.Args); r++ {
-		if b.ownRow(r) {
-			env = append(env, x.ownRow(b, r, row))
+		if b.OwnRow(r) {
+			env = append(env, x.OwnRow(b, r, row))
 		} else {
-			env = append(env, x.outer(b.Body, r))
+			env = append(env, x.Outer(b.Body, r))
 		}
 	}
 	for k := range b.Acts {
-		env = append(env, x.act(b.Body, k, env))
+		env = append(env, x.Act(b.Body, k, env))
 	}
-	for k, y := range b.results {
-		x.tall(k, y, env[y.register], row)
+	for k, y := range b.Results {
+		writeTallRow(x, k, y, env[y.Register], row)
 	}
 	if err := x.Nest.Verify(); err != nil {
 		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
 	}
-	return &tallLoop{loopOf(loop.Merge(x.Nest)), x.operands}
+	return &tallLoop{nest.LoopOf(loop.Merge(x.Nest)), x.Operands}
 }
 
-// tall stores a row of a result, or contributes it.
-func (x *nestBuilder) tall(k int, y rowResult, in nestRef, row loop.Lin) {
+// writeTallRow stores a row of a result, or contributes it.
+func writeTallRow(x *nest.Builder, k int, y nest.RowResult, in nest.Ref, row loop.Lin) {
 	cols := 1
-	if in.at != nil {
-		cols = in.t.Cols
+	if in.At != nil {
+		cols = in.Type.Cols
 	}
 	var m loop.Mem
 	zero := loop.Num(0)
 	for j := range cols {
 		col := loop.Num(int64(j))
-		v := in.val
-		if in.at != nil {
-			v = in.at(zero, col)
+		v := in.Val
+		if in.At != nil {
+			v = in.At(zero, col)
 		}
-		if y.total == nil {
+		if y.Total == nil {
 			if j == 0 {
-				m = loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.typ.Elem), loop.Of(loop.ParamSym, 0), loop.Num(int64(cols)))}
+				m = loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), loop.Of(loop.ParamSym, 0), loop.Num(int64(cols)))}
 			}
-			x.Store(m, row, col, define.ConvertBody(x.Builder, dense.Storage(y.typ.Elem), v))
+			x.Store(m, row, col, define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), v))
 			continue
 		}
-		c := y.total.Class
-		v = x.term(c, v)
+		c := y.Total.Class
+		v = x.Term(c, v)
 		if e := x.Type(v); j == 0 {
-			x.summed(c, e, y.typ.Elem)
+			x.Summed(c, e, y.Type.Elem)
 			m = loop.Mem{Kind: loop.ResultMem, N: x.Reduced(c, c.Gives(e), loop.Num(1), loop.Num(1))}
 		}
 		x.Reduce(m, zero, zero, v)
@@ -123,7 +124,7 @@ type tallRun struct {
 func (x *tallRun) bind() (err error) {
 	words := loop.FastLevels
 	if x.wide {
-		words = wideWords
+		words = nest.WideWords
 	}
 	x.run, err = x.begin(words)
 	return err
@@ -136,7 +137,7 @@ func (x *tallRun) begin(words int) (*launch.Run, error) {
 	}
 	in := []value.Value{value.I64(int64(x.n))}
 	for _, o := range f.operands {
-		in = append(in, o.of(x.values))
+		in = append(in, o.Of(x.values))
 	}
 	return f.loop.Begin(in, x.out)
 }
@@ -166,7 +167,7 @@ func (w *tallWorker) rows(r0, r1 int) (done bool, err error) {
 		if !flagged || err != nil || x.wide || x.form.totals {
 			return !flagged, err
 		}
-		x.once.Do(func() { x.again, _ = x.begin(wideWords) })
+		x.once.Do(func() { x.again, _ = x.begin(nest.WideWords) })
 		if x.again == nil {
 			return false, nil
 		}

@@ -6,7 +6,7 @@
 //	pipe*.go         the reductions that read a chain, in its pass: over all elements in its loop (pipe_nest.go), else block by block
 //	byrows*.go       reductions of rows and what is made of their results as a loop over rows: wide ones by phases, of narrow ones the lanes are rows
 //	nest_row.go      nest: chains and the operators that move elements between them as one loop, whose borders are loops of their own (nest_space.go)
-//	parfor*.go       parfor: its body as a nest (nest_*.go), compiled or, where there is little work, interpreted; rows by phases (nest_phase*.go), operators without a form called between nests (nest_calls*.go); what no nest computes an
+//	parfor*.go       parfor: its body as a nest (package nest; nest_*.go run it), compiled or, where there is little work, interpreted; rows by phases (nest_phase*.go), operators without a form called between nests (nest_calls*.go); what no nest computes an
 //	                 operator at a time; nest_forces.go: sums of forces that a loop of package vec runs
 //	control.go       the rows that are no operators: iterate, select, part
 //	linalg_pipe.go   products of package linalg inside a pipe; linalg_map.go: chains of elementwise operators on products that are not stored; linalg_strips.go: strip of rows by strip of rows

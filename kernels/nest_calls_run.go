@@ -11,6 +11,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
+	"flow/kernels/nest"
 )
 
 const (
@@ -24,25 +25,25 @@ const (
 
 // callForm is the nests of a plan in one form; none: they cannot be written.
 type callForm struct {
-	nests []*callNest
+	nests []*nest.CallNest
 	loops []*launch.Loop
 }
 
-func (p *callPlan) form(by [2]int, form nestForm) *callForm {
+func formOfCalls(p *nest.CallPlan, by [2]int, form nest.Form) *callForm {
 	f := &callForm{}
-	for n := 0; n <= p.last; n++ {
-		c, bad := p.write(n, by, form)
+	for n := 0; n <= p.Last; n++ {
+		c, bad := p.Write(n, by, form)
 		if len(bad) > 0 {
 			return &callForm{}
 		}
-		f.nests, f.loops = append(f.nests, c), append(f.loops, loopOf(c.nest))
+		f.nests, f.loops = append(f.nests, c), append(f.loops, nest.LoopOf(c.Nest))
 	}
 	return f
 }
 
 // callRun is one execution.
 type callRun struct {
-	plan   *callPlan
+	plan   *nest.CallPlan
 	code   *nestCode
 	r      *parforRun
 	form   *callForm
@@ -63,7 +64,7 @@ func (c *nestCode) beginCalls(r *parforRun) *callRun {
 			return nil
 		}
 		x := &callRun{plan: p, code: c, r: r, form: f}
-		for reg, is := range p.stored {
+		for reg, is := range p.Stored {
 			if is {
 				x.rows = append(x.rows, reg)
 			}
@@ -71,8 +72,8 @@ func (c *nestCode) beginCalls(r *parforRun) *callRun {
 		x.height = x.blockHeight()
 		switch err := x.bind(); {
 		case err == nil:
-			if p.force != nil {
-				x.force = p.force.laidForces(r.values)
+			if p.Force != nil {
+				x.force = laidForces(p.Force, r.values)
 			}
 			return x
 		case !errors.Is(err, launch.ErrOutside):
@@ -92,7 +93,7 @@ func (x *callRun) blockHeight() int {
 }
 
 // callForm is the body with calls in a form, or nil.
-func (c *nestCode) callForm(affine bool, dims int, by [2]int) (*callPlan, *callForm) {
+func (c *nestCode) callForm(affine bool, dims int, by [2]int) (*nest.CallPlan, *callForm) {
 	if affine && dims == 2 { // the first index is an operand that changes: nothing is proved of it
 		return nil, nil
 	}
@@ -100,15 +101,15 @@ func (c *nestCode) callForm(affine bool, dims int, by [2]int) (*callPlan, *callF
 	defer c.mu.Unlock()
 	if c.callForms == nil {
 		c.callForms = map[nestKey]*callForm{}
-		c.calls, c.noCalls = planCalls(c.body, c.varies, c.keep, dims, c.force)
+		c.calls, c.noCalls = nest.PlanCalls(c.body, c.varies, c.keep, dims, c.force)
 	}
 	if c.calls == nil {
 		return nil, nil
 	}
-	key := nestKey{nestForm: nestForm{affine: affine, words: wideWords}, dims: dims, by: by}
+	key := nestKey{Form: nest.Form{Affine: affine, Words: nest.WideWords}, dims: dims, by: by}
 	f := c.callForms[key]
 	if f == nil {
-		f = c.calls.form(by, key.nestForm)
+		f = formOfCalls(c.calls, by, key.Form)
 		c.callForms[key] = f
 	}
 	if len(f.nests) == 0 {
@@ -125,13 +126,13 @@ func (c *nestCode) callNests(dims int, by [2]int) (list []*loop.Nest, why string
 		return nil, c.noCalls
 	}
 	for _, n := range f.nests {
-		list = append(list, n.nest)
+		list = append(list, n.Nest)
 	}
-	return list, p.why
+	return list, p.Why
 }
 
 // points is how many points the last index has.
-func (x *callRun) points() int { return x.r.space.n[x.plan.dims-1] }
+func (x *callRun) points() int { return x.r.space.n[x.plan.Dims-1] }
 
 // size is how many elements a register has.
 func (x *callRun) size(reg int) int {
@@ -150,26 +151,26 @@ func (x *callRun) head(reg int) *value.Dense {
 func (x *callRun) bind() error {
 	for n, f := range x.form.nests {
 		var in []value.Value
-		if x.plan.dims == 2 {
+		if x.plan.Dims == 2 {
 			in = append(in, value.I64(0))
 		}
-		in = append(in, value.I64(int64(x.r.space.lo[x.plan.dims-1])), value.I64(int64(x.points())))
-		for _, o := range f.operands {
-			switch o.what {
-			case itsKept:
-				in = append(in, x.head(o.register))
-			case itsDrawnRows:
-				in = append(in, o.of(x.r.values))
+		in = append(in, value.I64(int64(x.r.space.lo[x.plan.Dims-1])), value.I64(int64(x.points())))
+		for _, o := range f.Operands {
+			switch o.What {
+			case nest.ItsKept:
+				in = append(in, x.head(o.Register))
+			case nest.ItsDrawnRows:
+				in = append(in, o.Of(x.r.values))
 			default:
 				in = append(in, x.r.operand(o))
 			}
 		}
 		var out []*value.Dense
-		for _, reg := range f.results {
+		for _, reg := range f.Results {
 			out = append(out, x.head(reg))
 		}
-		if n == x.plan.last {
-			switch y := x.r.out; x.plan.dims {
+		if n == x.plan.Last {
+			switch y := x.r.out; x.plan.Dims {
 			case 2:
 				out = append(out, &value.Dense{Elem: y.Elem, Rows: 1, Cols: y.Cols, Stride: y.Cols + 1})
 			default:
@@ -202,7 +203,7 @@ type callWorker struct {
 
 // callGroup is the calls after one nest.
 type callGroup struct {
-	*performer
+	*nest.Interpreter
 	index [2]bool // which indices they read
 	reads []int   // what they read from memory of the block, as places in x.rows
 	gives []int   // of each call, the place of its value in x.rows; -1: no nest reads it
@@ -220,10 +221,10 @@ func (w *callWorker) begin() {
 	w.views = make([]value.Dense, len(x.rows))
 	for n, run := range x.runs {
 		w.workers = append(w.workers, run.Worker())
-		w.cells = append(w.cells, newCellReader(x.r, x.form.nests[n].operands, x.plan.bounds()))
+		w.cells = append(w.cells, newCellReader(x.r, x.form.nests[n].Operands, x.plan.Bounds()))
 		w.calls = append(w.calls, w.group(n))
 	}
-	if x.plan.force != nil {
+	if x.plan.Force != nil {
 		w.force = newForceLanes(x.height)
 	}
 }
@@ -231,15 +232,15 @@ func (w *callWorker) begin() {
 // group is the calls after nest n.
 func (w *callWorker) group(n int) *callGroup {
 	x := w.x
-	acts := x.plan.calls(n)
+	acts := x.plan.Calls(n)
 	if len(acts) == 0 {
 		return nil
 	}
 	b := x.code.body
-	g := &callGroup{performer: newPerformer(b, acts, true, &w.within, &x.r.kept, x.r.code.keep)}
-	copy(g.reg, x.r.values)
+	g := &callGroup{Interpreter: nest.NewInterpreter(b, acts, true, &w.within, &x.r.kept, x.r.code.keep)}
+	copy(g.Reg, x.r.values)
 	var regs []int
-	regs, g.index = x.plan.reads(n)
+	regs, g.index = x.plan.Reads(n)
 	for _, reg := range regs {
 		g.reads = append(g.reads, slices.Index(x.rows, reg))
 	}
@@ -321,9 +322,9 @@ func (w *callWorker) window(i, j0, j1 int) (done bool, err error) {
 		case flagged:
 			return false, nil
 		}
-		if p := x.plan; p.force != nil && p.level[p.force.at] == n {
-			from, to := w.rows[slices.Index(x.rows, p.force.point)], w.rows[slices.Index(x.rows, p.force.at)]
-			if !w.force.run(p.force, x.force, from, to, j1-j0) {
+		if p := x.plan; p.Force != nil && p.Level[p.Force.At] == n {
+			from, to := w.rows[slices.Index(x.rows, p.Force.Point)], w.rows[slices.Index(x.rows, p.Force.At)]
+			if !w.force.run(p.Force, x.force, from, to, j1-j0) {
 				return false, errUnsure
 			}
 		}
@@ -343,25 +344,25 @@ func (w *callWorker) window(i, j0, j1 int) (done bool, err error) {
 }
 
 // place tells a nest where the rows of the block lie, the first of which is that of point (i, j0).
-func (w *callWorker) place(v *launch.Worker, f *callNest, n, i, j0 int) {
+func (w *callWorker) place(v *launch.Worker, f *nest.CallNest, n, i, j0 int) {
 	x := w.x
-	if x.plan.dims == 2 {
+	if x.plan.Dims == 2 {
 		v.Scalar(0, value.I64(x.r.space.at(0, i)))
 	}
-	at := x.plan.bounds()
-	for k, o := range f.operands {
-		if o.what == itsKept {
-			v.Place(at+k, w.rows[slices.Index(x.rows, o.register)], j0, 0)
+	at := x.plan.Bounds()
+	for k, o := range f.Operands {
+		if o.What == nest.ItsKept {
+			v.Place(at+k, w.rows[slices.Index(x.rows, o.Register)], j0, 0)
 		}
 	}
-	at += len(f.operands)
-	for k, reg := range f.results {
+	at += len(f.Operands)
+	for k, reg := range f.Results {
 		v.Place(at+k, w.rows[slices.Index(x.rows, reg)], j0, 0)
 	}
-	if n == x.plan.last && x.plan.dims == 2 {
+	if n == x.plan.Last && x.plan.Dims == 2 {
 		var row value.Dense
 		x.r.out.Window(&row, i, 0, 1, x.r.out.Cols)
-		v.Place(at+len(f.results), &row, 0, 0)
+		v.Place(at+len(f.Results), &row, 0, 0)
 	}
 }
 
@@ -370,28 +371,28 @@ func (w *callWorker) call(g *callGroup, i, j, row int) error {
 	x := w.x
 	b, s := x.code.body, &x.r.space
 	at := [2]int{j}
-	if x.plan.dims == 2 {
+	if x.plan.Dims == 2 {
 		at = [2]int{i, j}
 	}
 	for d, read := range g.index {
 		if read {
-			g.reg[d] = value.I64(s.at(d, at[d]))
+			g.Reg[d] = value.I64(s.at(d, at[d]))
 		}
 	}
 	for _, k := range g.reads {
-		g.reg[x.rows[k]] = w.point(k, row)
+		g.Reg[x.rows[k]] = w.point(k, row)
 	}
-	for n, k := range g.acts {
+	for n, k := range g.Acts {
 		at := g.gives[n]
 		t := b.Acts[k].Type
-		if at >= 0 && t.IsDense() && g.slot[k] >= 0 {
-			g.mem[g.slot[k]] = w.view(at, t.Rows, t.Cols, row) // it is made where nests read it
+		if at >= 0 && t.IsDense() && g.Slot[k] >= 0 {
+			g.Mem[g.Slot[k]] = w.view(at, t.Rows, t.Cols, row) // it is made where nests read it
 		}
-		v, err := g.value(k)
+		v, err := g.Value(k)
 		if err != nil {
 			return err
 		}
-		g.reg[len(b.Args)+k] = v
+		g.Reg[len(b.Args)+k] = v
 		if at < 0 {
 			continue
 		}

@@ -1,56 +1,49 @@
 package kernels
 
 // This file gives a nest the operands whose elements come after it has begun: what is the same in
-// every iteration and is computed when an iteration first needs it (parfor_keep.go), and
+// every iteration and is computed when an iteration first needs it (nest/memo.go), and
 // constructors of which every iteration reads its own row.
 
 import (
 	"flow/ir/value"
 	"flow/kernels/loop/launch"
+	"flow/kernels/nest"
 )
 
-// peek is the value of a cell, nil if it has none so far.
-func (k *kept) peek(cell int) value.Value {
-	if s := &k.state[cell]; s.done.Load() && s.err == nil {
-		return s.v
-	}
-	return nil
-}
-
 // operand is operand o of a nest at its beginning. Of what comes later it has the type.
-func (r *parforRun) operand(o nestOperand) value.Value {
-	switch o.what {
-	case cellKnown:
-		if r.kept.peek(o.register) == nil {
+func (r *parforRun) operand(o nest.Operand) value.Value {
+	switch o.What {
+	case nest.CellKnown:
+		if r.kept.Peek(o.Register) == nil {
 			return value.I64(0)
 		}
 		return value.I64(1)
-	case cellValue:
-		if v := r.kept.peek(o.register); v != nil {
+	case nest.CellValue:
+		if v := r.kept.Peek(o.Register); v != nil {
 			return v
 		}
-		c := &r.kept.cells[o.register]
-		if t := c.body.Acts[c.act].Type; t.IsDense() {
+		c := &r.kept.Cells[o.Register]
+		if t := c.Body.Acts[c.Act].Type; t.IsDense() {
 			return value.New(t.Elem, t.Rows, t.Cols) // lanes read it whose checks have failed
 		} else {
 			return value.Scalar{Elem: t.Elem}
 		}
-	case itsDrawnRows:
-		t := r.c.Bodies[0].Register(o.register)
+	case nest.ItsDrawnRows:
+		t := r.c.Bodies[0].Register(o.Register)
 		return &value.Dense{Elem: t.Elem, Rows: t.Rows, Cols: t.Cols, Stride: t.Cols}
 	}
-	return o.of(r.values)
+	return o.Of(r.values)
 }
 
 // cellReader gives a worker of a nest the values of cells.
 type cellReader struct {
 	r        *parforRun
-	operands []nestOperand
+	operands []nest.Operand
 	bounds   int    // operands of the nest before these
 	known    []bool // of operands that are cells: the worker has their values
 }
 
-func newCellReader(r *parforRun, operands []nestOperand, bounds int) cellReader {
+func newCellReader(r *parforRun, operands []nest.Operand, bounds int) cellReader {
 	return cellReader{r, operands, bounds, make([]bool, len(operands))}
 }
 
@@ -58,10 +51,10 @@ func newCellReader(r *parforRun, operands []nestOperand, bounds int) cellReader 
 // whether there are any.
 func (c *cellReader) learn(x *launch.Worker) (some bool) {
 	for k, o := range c.operands {
-		if o.what != cellValue || c.known[k] {
+		if o.What != nest.CellValue || c.known[k] {
 			continue
 		}
-		v := c.r.kept.peek(o.register)
+		v := c.r.kept.Peek(o.Register)
 		if v == nil {
 			continue
 		}
@@ -80,7 +73,7 @@ func (c *cellReader) learn(x *launch.Worker) (some bool) {
 // ignorant reports that there are cells of which the worker has no value.
 func (c *cellReader) ignorant() bool {
 	for k, o := range c.operands {
-		if o.what == cellValue && !c.known[k] {
+		if o.What == nest.CellValue && !c.known[k] {
 			return true
 		}
 	}
@@ -94,8 +87,8 @@ const drawnBytes = 1 << 15
 func (n *nestRun) strips() int {
 	row := 0
 	for _, o := range n.operands {
-		if o.what == itsDrawnRows {
-			t := n.code.body.Register(o.register)
+		if o.What == nest.ItsDrawnRows {
+			t := n.code.body.Register(o.Register)
 			row = max(row, t.Cols*t.Elem.Size())
 		}
 	}
@@ -109,11 +102,11 @@ func (n *nestRun) strips() int {
 func (w *nestWorker) draw(x *launch.Worker, from, to int) {
 	n := w.n
 	for k, o := range n.operands {
-		if o.what != itsDrawnRows {
+		if o.What != nest.ItsDrawnRows {
 			continue
 		}
 		b := n.code.body
-		a := &b.Acts[o.register-len(b.Args)]
+		a := &b.Acts[o.Register-len(b.Args)]
 		if w.rows[k] == nil {
 			w.rows[k] = value.New(a.Type.Elem, n.strip, a.Type.Cols)
 		}

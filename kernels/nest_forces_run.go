@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"flow/ir/value"
+	"flow/kernels/nest"
 	"flow/kernels/vec"
 )
 
@@ -24,8 +25,8 @@ type forceRows struct {
 }
 
 // laidForces lays out the rows of an execution.
-func (c *forceCall) laidForces(values []value.Value) *forceRows {
-	p := values[c.rows].(*value.Dense)
+func laidForces(c *nest.ForceCall, values []value.Value) *forceRows {
+	p := values[c.Rows].(*value.Dense)
 	x := &forceRows{n: p.Rows}
 	words := make([]float64, 4*p.Rows)
 	for k := range x.columns {
@@ -36,8 +37,8 @@ func (c *forceCall) laidForces(values []value.Value) *forceRows {
 			x.columns[k][i] = p.F64[i*p.Stride+k]
 		}
 	}
-	vec.Fill(x.softening[:], values[c.softening].(value.Scalar).F)
-	switch s := values[c.strength].(type) {
+	vec.Fill(x.softening[:], values[c.Softening].(value.Scalar).F)
+	switch s := values[c.Strength].(type) {
 	case value.Scalar:
 		x.strength = []float64{s.F}
 	case *value.Dense:
@@ -69,14 +70,14 @@ func floatsOver(words []uint64) []float64 {
 }
 
 // run sums the forces of the first n rows of points into those of sums; false: not all are sure.
-func (w *forceLanes) run(c *forceCall, x *forceRows, points, sums *value.Dense, n int) bool {
+func (w *forceLanes) run(c *nest.ForceCall, x *forceRows, points, sums *value.Dense, n int) bool {
 	for i := range n {
 		for k := range w.points {
 			w.points[k][i] = points.F64[i*points.Stride+k]
 		}
 	}
 	for at := 0; at < n; at += vec.ForceLanes {
-		f := vec.Forces{Softening: unsafe.Pointer(&x.softening[0]), Strength: unsafe.Pointer(&x.strength[0]), Back: c.back}
+		f := vec.Forces{Softening: unsafe.Pointer(&x.softening[0]), Strength: unsafe.Pointer(&x.strength[0]), Back: c.Back}
 		if len(x.strength) > 1 {
 			f.Step = 8
 		}

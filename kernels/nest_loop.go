@@ -10,31 +10,32 @@ import (
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/loop/launch"
+	"flow/kernels/nest"
 )
 
 // nestCode is a body as nests, one for each form that was needed. It is safe for concurrent use.
 type nestCode struct {
 	body   *op.Body
 	varies []bool
-	cells  []keepCell
-	keep   *keepMap
-	acts   int          // actions of the body, those within included
-	seen   atomic.Int64 // actions that executions so far have run
-	wide   atomic.Bool  // exact sums of two words were not enough
-	plan   *rowPlan     // of a body that gives rows by phases; nil of others
-	apart  atomic.Bool  // numbers of a row were too far apart for the sums of phases
+	cells  []nest.MemoCell
+	keep   *nest.MemoMap
+	acts   int           // actions of the body, those within included
+	seen   atomic.Int64  // actions that executions so far have run
+	wide   atomic.Bool   // exact sums of two words were not enough
+	plan   *nest.RowPlan // of a body that gives rows by phases; nil of others
+	apart  atomic.Bool   // numbers of a row were too far apart for the sums of phases
 	mu     sync.Mutex
 	forms  map[nestKey]*nestMade
 	rows   map[nestKey]*rowForm
 
-	force     *forceCall // forces that one loop of package vec sums; nil of other bodies
-	calls     *callPlan  // of a body with operators that have no form in loops; nil of others
+	force     *nest.ForceCall // forces that one loop of package vec sums; nil of other bodies
+	calls     *nest.CallPlan  // of a body with operators that have no form in loops; nil of others
 	callForms map[nestKey]*callForm
 	noCalls   string // why there is no such plan
 }
 
 type nestKey struct {
-	nestForm
+	nest.Form
 	dims   int
 	by     [2]int
 	tables bool // see nestTable
@@ -44,18 +45,18 @@ type nestKey struct {
 type nestMade struct {
 	loop  *launch.Loop // on the target of the process
 	small *launch.Loop // interpreted
-	body  *nestOfBody
+	body  *nest.Body
 	why   string
 	// tables are the operands behind those of body.
 	tables []nestTable
 }
 
-func compileNest(b *op.Body, varies []bool, cells []keepCell, keep *keepMap, dims int) *nestCode {
+func compileNest(b *op.Body, varies []bool, cells []nest.MemoCell, keep *nest.MemoMap, dims int) *nestCode {
 	c := &nestCode{body: b, varies: varies, cells: cells, keep: keep, acts: actionsOf(b), forms: map[nestKey]*nestMade{}}
 	if dims == 1 {
-		c.plan = planParfor(b, varies)
+		c.plan = nest.PlanParfor(b, varies)
 		if forcePass.have() {
-			c.force = findForces(b, varies)
+			c.force = nest.FindForces(b, varies)
 		}
 	}
 	return c
@@ -140,12 +141,12 @@ func (c *nestCode) form(k nestKey, names string) *nestMade {
 	m := c.forms[k]
 	if m == nil {
 		m = &nestMade{}
-		if m.body, m.why = writeBody(c.body, c.varies, c.keep, k.dims, k.by, names, k.nestForm); m.body != nil {
-			nest := m.body.nest
+		if m.body, m.why = nest.WriteBody(c.body, c.varies, c.keep, k.dims, k.by, names, k.Form); m.body != nil {
+			loopNest := m.body.Nest
 			if k.tables {
-				nest, m.tables = m.body.tabulated(k.dims, c.cells)
+				loopNest, m.tables = tabulated(m.body, k.dims, c.cells)
 			}
-			m.loop, m.small = loopOf(nest), launch.Interpreted(nest)
+			m.loop, m.small = nest.LoopOf(loopNest), launch.Interpreted(loopNest)
 		}
 		c.forms[k] = m
 	}
@@ -216,7 +217,7 @@ func (c *nestCode) beginNests(r *parforRun, small bool) nestBound {
 // words is of how many words exact sums are.
 func (c *nestCode) words() int {
 	if c.wide.Load() {
-		return wideWords
+		return nest.WideWords
 	}
 	return 2
 }
@@ -230,7 +231,7 @@ type nestRun struct {
 	small    bool // it is interpreted
 	tables   bool // it reads tables, if that pays
 	words    int  // of the sums of run
-	operands []nestOperand
+	operands []nest.Operand
 	strip    int // how many iterations a window has; 0: any number
 	// again is the same with sums of three words, made when two were not enough.
 	once  sync.Once
@@ -242,7 +243,7 @@ var errNoNest = errors.New("the body is no nest")
 
 func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
 	r := n.r
-	m := n.code.form(nestKey{nestForm{affine, words}, r.space.dims, r.space.by, n.tables}, r.c.Attrs.Str("names"))
+	m := n.code.form(nestKey{nest.Form{Affine: affine, Words: words}, r.space.dims, r.space.by, n.tables}, r.c.Attrs.Str("names"))
 	if m.loop == nil {
 		return nil, errNoNest
 	}
@@ -255,7 +256,7 @@ func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
 		n.tables = false
 		return n.bind(affine, words)
 	}
-	n.operands = m.body.operands
+	n.operands = m.body.Operands
 	n.strip = n.strips()
 	for _, o := range n.operands {
 		in = append(in, r.operand(o))
@@ -273,18 +274,6 @@ func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
 		l = m.small
 	}
 	return l.Begin(in, []*value.Dense{r.out})
-}
-
-// of is the operand where it comes from outside the loop.
-func (o nestOperand) of(values []value.Value) value.Value {
-	v := values[o.register]
-	switch t := v.Type(); o.what {
-	case itsRows:
-		return value.I64(int64(t.Rows))
-	case itsCols:
-		return value.I64(int64(t.Cols))
-	}
-	return v
 }
 
 // nestWorker is one worker.
@@ -390,12 +379,12 @@ func (w *nestWorker) window(r0, r1, l0, l1 int) (flagged bool, err error) {
 			w.first = n.run.Worker()
 		}
 		flagged, err = w.strips(w.first, r0, r1, l0, l1)
-		if !flagged || err != nil || n.words == wideWords || !w.asked && w.cells.ignorant() {
+		if !flagged || err != nil || n.words == nest.WideWords || !w.asked && w.cells.ignorant() {
 			return flagged, err
 		}
 		n.once.Do(func() {
 			again := nestRun{code: n.code, r: n.r, small: n.small} // other workers read n
-			n.again, _ = again.bind(n.affine, wideWords)
+			n.again, _ = again.bind(n.affine, nest.WideWords)
 		})
 		if n.again == nil {
 			return true, nil

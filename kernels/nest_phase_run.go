@@ -11,6 +11,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
+	"flow/kernels/nest"
 )
 
 // phaseElements is how many elements of a matrix the rows have that all phases go over before the
@@ -19,13 +20,13 @@ const phaseElements = 8 << 10
 
 // rowForm is a body by phases in one form.
 type rowForm struct {
-	plan   *rowPlan
-	phases []*rowPhase // none: the body cannot be written
-	store  map[int]int // kept registers that lie where a result will, and the number of the result
+	plan   *nest.RowPlan
+	phases []*nest.RowPhase // none: the body cannot be written
+	store  map[int]int      // kept registers that lie where a result will, and the number of the result
 }
 
-func newRowForm(p *rowPlan, by int, name string, affine bool) *rowForm {
-	f := &rowForm{plan: p, phases: writePhases(p, by, name, affine), store: map[int]int{}}
+func newRowForm(p *nest.RowPlan, by int, name string, affine bool) *rowForm {
+	f := &rowForm{plan: p, phases: nest.WritePhases(p, by, name, affine), store: map[int]int{}}
 	if len(f.phases) > 0 {
 		f.share()
 	}
@@ -36,27 +37,27 @@ func newRowForm(p *rowPlan, by int, name string, affine bool) *rowForm {
 // and read last where the result is stored, only at the same element.
 func (f *rowForm) share() {
 	p := f.plan
-	for r, kept := range p.kept {
+	for r, kept := range p.Kept {
 		if !kept {
 			continue
 		}
 		last := 0
 		for k, phase := range f.phases {
-			if slices.Contains(phase.operands, nestOperand{register: r, what: itsKept}) {
+			if slices.Contains(phase.Operands, nest.Operand{Register: r, What: nest.ItsKept}) {
 				last = k
 			}
 		}
-		for k, y := range p.results {
-			if y.total == nil && y.register == r {
+		for k, y := range p.Results {
+			if y.Total == nil && y.Register == r {
 				f.store[r] = k
 			}
 		}
-		if _, is := f.store[r]; is || f.phases[last].apart[r] {
+		if _, is := f.store[r]; is || f.phases[last].Apart[r] {
 			continue
 		}
-		for _, k := range f.phases[last].own.results {
-			y := &p.results[k]
-			if y.total == nil && !p.kept[y.register] && !f.taken(k) && dense.Storage(y.typ.Elem) == dense.Storage(p.Register(r).Elem) {
+		for _, k := range f.phases[last].Own.Results {
+			y := &p.Results[k]
+			if y.Total == nil && !p.Kept[y.Register] && !f.taken(k) && dense.Storage(y.Type.Elem) == dense.Storage(p.Register(r).Elem) {
 				f.store[r] = k
 				break
 			}
@@ -91,41 +92,41 @@ type rowRun struct {
 func (x *rowRun) bind() error {
 	p := x.form.plan
 	width := 1
-	for _, f := range p.phases {
-		width = max(width, f.width)
+	for _, f := range p.Phases {
+		width = max(width, f.Width)
 	}
 	x.height, x.reduced = max(1, phaseElements/width), map[int]*value.Dense{}
 	for _, f := range x.form.phases {
 		in := []value.Value{value.I64(int64(x.lo)), value.I64(int64(x.n))}
-		for _, o := range f.operands {
-			switch o.what {
-			case itsReduced:
-				in = append(in, x.reduced[o.register])
-			case itsKept:
-				in = append(in, x.place(o.register))
+		for _, o := range f.Operands {
+			switch o.What {
+			case nest.ItsReduced:
+				in = append(in, x.reduced[o.Register])
+			case nest.ItsKept:
+				in = append(in, x.place(o.Register))
 			default:
-				in = append(in, o.of(x.values))
+				in = append(in, o.Of(x.values))
 			}
 		}
 		var out []*value.Dense
-		for k, o := range f.results {
-			switch o.what {
-			case itsKept:
-				out = append(out, x.place(o.register))
-			case itsResult:
-				out = append(out, x.out[o.register])
+		for k, o := range f.Results {
+			switch o.What {
+			case nest.ItsKept:
+				out = append(out, x.place(o.Register))
+			case nest.ItsResult:
+				out = append(out, x.out[o.Register])
 			default:
-				x.reduced[o.register] = value.New(f.loop.Nest().Results[k].Elem, x.n, 1)
-				out = append(out, x.reduced[o.register])
+				x.reduced[o.Register] = value.New(f.Loop.Nest().Results[k].Elem, x.n, 1)
+				out = append(out, x.reduced[o.Register])
 			}
 		}
-		run, err := f.loop.Begin(in, out)
+		run, err := f.Loop.Begin(in, out)
 		if err != nil {
 			return err
 		}
 		x.runs = append(x.runs, run)
 	}
-	for r, k := range p.kept {
+	for r, k := range p.Kept {
 		if _, stored := x.form.store[r]; k && !stored {
 			x.kept = append(x.kept, r)
 		}
@@ -192,7 +193,7 @@ func (w *phaseWorker) window(r0, r1 int) (done bool, err error) {
 	for k, f := range w.x.form.phases {
 		v := w.workers[k]
 		w.place(v, f, r0)
-		flagged, err := v.Window(r0, r1, 0, f.own.width, func() bool { return w.x.stopped(w.number) })
+		flagged, err := v.Window(r0, r1, 0, f.Own.Width, func() bool { return w.x.stopped(w.number) })
 		switch {
 		case errors.Is(err, launch.ErrStopped):
 			return false, op.ErrStopped
@@ -206,15 +207,15 @@ func (w *phaseWorker) window(r0, r1 int) (done bool, err error) {
 }
 
 // place tells a phase where the kept rows lie, of which the first is r0.
-func (w *phaseWorker) place(v *launch.Worker, f *rowPhase, r0 int) {
-	for k, o := range f.operands {
-		if i := slices.Index(w.x.kept, o.register); o.what == itsKept && i >= 0 {
+func (w *phaseWorker) place(v *launch.Worker, f *nest.RowPhase, r0 int) {
+	for k, o := range f.Operands {
+		if i := slices.Index(w.x.kept, o.Register); o.What == nest.ItsKept && i >= 0 {
 			v.Place(2+k, w.kept[i], r0, 0)
 		}
 	}
-	for k, o := range f.results {
-		if i := slices.Index(w.x.kept, o.register); o.what == itsKept && i >= 0 {
-			v.Place(2+len(f.operands)+k, w.kept[i], r0, 0)
+	for k, o := range f.Results {
+		if i := slices.Index(w.x.kept, o.Register); o.What == nest.ItsKept && i >= 0 {
+			v.Place(2+len(f.Operands)+k, w.kept[i], r0, 0)
 		}
 	}
 }
@@ -232,7 +233,7 @@ func (c *nestCode) beginRows(r *parforRun) *parforRows {
 		return nil
 	}
 	for _, affine := range []bool{true, false} {
-		f := c.rowForm(nestKey{nestForm: nestForm{affine: affine}, dims: 1, by: r.space.by}, r.c.Attrs.Str("names"))
+		f := c.rowForm(nestKey{Form: nest.Form{Affine: affine}, dims: 1, by: r.space.by}, r.c.Attrs.Str("names"))
 		if len(f.phases) == 0 {
 			continue
 		}
@@ -253,7 +254,7 @@ func (c *nestCode) rowForm(k nestKey, name string) *rowForm {
 	defer c.mu.Unlock()
 	f := c.rows[k]
 	if f == nil {
-		f = newRowForm(c.plan, k.by[0], name, k.affine)
+		f = newRowForm(c.plan, k.by[0], name, k.Affine)
 		if c.rows == nil {
 			c.rows = map[nestKey]*rowForm{}
 		}

@@ -13,6 +13,7 @@ import (
 	"flow/ir/types"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
+	"flow/kernels/nest"
 )
 
 // nestShape is what the nest of a program depends on beside the program.
@@ -78,9 +79,9 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 		return nil
 	}
 	x.once.Do(func() {
-		if nest := writeNest(p, s); nest != nil {
-			if x.loop = loopOf(nest); s.fold != "" {
-				x.loop = launch.Partial(nest)
+		if loopNest := writeNest(p, s); loopNest != nil {
+			if x.loop = nest.LoopOf(loopNest); s.fold != "" {
+				x.loop = launch.Partial(loopNest)
 			}
 		}
 	})
@@ -97,13 +98,13 @@ func (n *programNests) refuse(s nestShape) {
 // writeNest is the nest of a program, or nil where a step has no body. Its operands are those of
 // the program, then the rows and the columns of the index space; a check that fails has the number
 // of its step.
-func writeNest(p *op.Program, s nestShape) (nest *loop.Nest) {
+func writeNest(p *op.Program, s nestShape) (loopNest *loop.Nest) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(op.NoElement); !ok {
 				panic(r)
 			}
-			nest = nil
+			loopNest = nil
 		}
 	}()
 	b := loop.New()
@@ -149,7 +150,7 @@ func writeNest(p *op.Program, s nestShape) (nest *loop.Nest) {
 		for a, r := range x.Args {
 			in[a], types[a] = regs[r], elems[r]
 		}
-		regs, elems = append(regs, nestStep(b, x.Def, x.Elem, in, types, k)), append(elems, x.Elem)
+		regs, elems = append(regs, nest.Step(b, x.Def, x.Elem, in, types, k)), append(elems, x.Elem)
 	}
 	last := regs[len(regs)-1]
 	if len(p.Steps) == 0 {

@@ -13,6 +13,7 @@ import (
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
+	"flow/kernels/nest"
 	"flow/kernels/window"
 )
 
@@ -64,8 +65,8 @@ type spaceCode struct {
 	steps int64        // of an element, about
 	seen  atomic.Int64 // steps on elements in executions so far
 	once  sync.Once
-	rects []spaceRect // none: the body is run in another way
-	idle  sync.Pool   // of *nestSpace
+	rects []nest.SpaceRect // none: the body is run in another way
+	idle  sync.Pool        // of *nestSpace
 }
 
 // nestSteps is how many steps on elements count as one action of LoopsFrom: to write and compile
@@ -96,8 +97,8 @@ func (code *spaceCode) worthwhile(elements int) bool {
 }
 
 // written is the loops.
-func (code *spaceCode) written() []spaceRect {
-	code.once.Do(func() { code.rects = writeSpace(code.body) })
+func (code *spaceCode) written() []nest.SpaceRect {
+	code.once.Do(func() { code.rects = nest.WriteSpace(code.body) })
 	return code.rects
 }
 
@@ -113,7 +114,7 @@ type nestSpace struct {
 
 // spaceRun is an execution of the loop of a rectangle, if it is no copy.
 type spaceRun struct {
-	*spaceRect
+	*nest.SpaceRect
 	run   launch.Run
 	bound bool
 	in    []value.Value
@@ -137,8 +138,8 @@ func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
 			return x, nil
 		}
 	}
-	p := newPerformer(c.Bodies[0], nil, false, c, nil, nil)
-	out, err := p.on(c.In)
+	p := nest.NewInterpreter(c.Bodies[0], nil, false, c, nil, nil)
+	out, err := p.On(c.In)
 	if err == nil {
 		c.Result().CopyFrom(out[0].(*value.Dense))
 	}
@@ -154,10 +155,10 @@ func (code *spaceCode) space(c *op.Call) *nestSpace {
 	x := &nestSpace{Windows: window.Of(c.Type, false), code: code, c: c, rects: make([]spaceRun, len(code.rects))}
 	for k := range x.rects {
 		r := &x.rects[k]
-		r.spaceRect, r.out = &code.rects[k], []*value.Dense{&r.view}
+		r.SpaceRect, r.out = &code.rects[k], []*value.Dense{&r.view}
 		r.in = []value.Value{value.I64(int64(r.Rows)), value.I64(int64(r.Cols))}
-		r.in = append(r.in, make([]value.Value, len(r.operands))...)
-		r.views = make([]value.Dense, len(r.operands))
+		r.in = append(r.in, make([]value.Value, len(r.Operands))...)
+		r.views = make([]value.Dense, len(r.Operands))
 	}
 	return x
 }
@@ -166,21 +167,21 @@ func (code *spaceCode) space(c *op.Call) *nestSpace {
 func (x *nestSpace) bind() bool {
 	for k := range x.rects {
 		r := &x.rects[k]
-		if r.loop == nil {
+		if r.Loop == nil {
 			continue
 		}
 		x.c.Result().Window(&r.view, r.Row, r.Col, r.Rows, r.Cols)
-		for k, o := range r.operands {
-			r.in[2+k] = x.c.In[o.register]
+		for k, o := range r.Operands {
+			r.in[2+k] = x.c.In[o.Register]
 			if d, ok := r.in[2+k].(*value.Dense); ok {
-				d.Window(&r.views[k], o.row, o.col, d.Rows-o.row, d.Cols-o.col)
+				d.Window(&r.views[k], o.Row, o.Col, d.Rows-o.Row, d.Cols-o.Col)
 				r.in[2+k] = &r.views[k]
 			}
 		}
 		if r.bound && r.run.Again(r.in, r.out) {
 			continue
 		}
-		if r.bound = r.loop.Bind(&r.run, r.in, r.out) == nil; !r.bound {
+		if r.bound = r.Loop.Bind(&r.run, r.in, r.out) == nil; !r.bound {
 			return false
 		}
 	}
@@ -213,8 +214,8 @@ func (x *nestSpace) window(worker int, w window.Rect) error {
 		if r0 >= r1 || c0 >= c1 {
 			continue
 		}
-		if r.loop == nil {
-			window.CopyRect(x.c.Result(), window.Rect{Row: r0, Col: c0, Rows: r1 - r0, Cols: c1 - c0}, x.c.Dense(r.from), r.i+r0-r.Row, r.j+c0-r.Col)
+		if r.Loop == nil {
+			window.CopyRect(x.c.Result(), window.Rect{Row: r0, Col: c0, Rows: r1 - r0, Cols: c1 - c0}, x.c.Dense(r.From), r.I+r0-r.Row, r.J+c0-r.Col)
 			continue
 		}
 		at := &x.workers[worker*len(x.rects)+k]
@@ -245,7 +246,7 @@ func (x *nestSpace) End() error {
 	for k := range x.rects {
 		r := &x.rects[k]
 		r.view = value.Dense{}
-		if r.loop != nil {
+		if r.Loop != nil {
 			clear(r.in[2:])
 			clear(r.views)
 		}

@@ -8,6 +8,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/nest"
 )
 
 // TestPieces: where a row says that elements come from, its definition takes them.
@@ -76,7 +77,7 @@ func TestPieces(t *testing.T) {
 
 // TestLoopsByText: the same loop written twice is one, and loops that differ in a bit are two.
 func TestLoopsByText(t *testing.T) {
-	nest := func(e types.Elem, c loop.Word, from int64) *loop.Nest {
+	loopNest := func(e types.Elem, c loop.Word, from int64) *loop.Nest {
 		b := loop.New()
 		x := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, e)}
 		n := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
@@ -90,13 +91,13 @@ func TestLoopsByText(t *testing.T) {
 	}
 	zero, minus := math.Float64bits(0), math.Float64bits(math.Copysign(0, -1))
 	third := math.Float64bits(1.0 / 3)
-	different := []*loop.Nest{nest(types.F64, zero, 0), nest(types.F64, minus, 0), nest(types.F64, third, 0), nest(types.F64, third+1, 0),
-		nest(types.F64, third, 1), nest(types.F32, 0, 0), nest(types.I64, 0, 0)}
-	again := []*loop.Nest{nest(types.F64, zero, 0), nest(types.F64, minus, 0), nest(types.F64, third, 0), nest(types.F64, third+1, 0),
-		nest(types.F64, third, 1), nest(types.F32, 0, 0), nest(types.I64, 0, 0)}
+	different := []*loop.Nest{loopNest(types.F64, zero, 0), loopNest(types.F64, minus, 0), loopNest(types.F64, third, 0), loopNest(types.F64, third+1, 0),
+		loopNest(types.F64, third, 1), loopNest(types.F32, 0, 0), loopNest(types.I64, 0, 0)}
+	again := []*loop.Nest{loopNest(types.F64, zero, 0), loopNest(types.F64, minus, 0), loopNest(types.F64, third, 0), loopNest(types.F64, third+1, 0),
+		loopNest(types.F64, third, 1), loopNest(types.F32, 0, 0), loopNest(types.I64, 0, 0)}
 	for i := range different {
 		for j := range again {
-			if same := loopOf(different[i]) == loopOf(again[j]); same != (i == j) {
+			if same := nest.LoopOf(different[i]) == nest.LoopOf(again[j]); same != (i == j) {
 				t.Errorf("loops %d and %d: the same is %v\n%s%s", i, j, same, different[i], again[j])
 			}
 		}

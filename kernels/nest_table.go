@@ -7,6 +7,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/loop/launch"
+	"flow/kernels/nest"
 )
 
 // nestTable is a table that a nest reads: an operand that a loop of its own makes at the beginning.
@@ -26,36 +27,36 @@ const (
 
 // tabulated is the nest of a body that reads tables, and the tables. Drawn rows come after the nest
 // has begun, and so are in no table.
-func (b *nestOfBody) tabulated(dims int, cells []keepCell) (*loop.Nest, []nestTable) {
-	nest, list := loop.Tabulate(b.nest, func(param int) bool {
+func tabulated(b *nest.Body, dims int, cells []nest.MemoCell) (*loop.Nest, []nestTable) {
+	loopNest, list := loop.Tabulate(b.Nest, func(param int) bool {
 		if param < 2*dims {
 			return true
 		}
-		o := b.operands[param-2*dims]
-		switch o.what {
-		case itsDrawnRows:
+		o := b.Operands[param-2*dims]
+		switch o.What {
+		case nest.ItsDrawnRows:
 			return false
-		case cellKnown, cellValue:
-			return mayBeEarly(cells, o.register)
+		case nest.CellKnown, nest.CellValue:
+			return mayBeEarly(cells, o.Register)
 		}
 		return true
 	})
 	var tables []nestTable
 	for _, t := range list {
-		tables = append(tables, nestTable{t, loopOf(t.Nest)})
+		tables = append(tables, nestTable{t, nest.LoopOf(t.Nest)})
 	}
-	return nest, tables
+	return loopNest, tables
 }
 
 // mayBeEarly reports a cell that costs little, whether an iteration needs it or not: elementwise
 // operators and constructors make it.
-func mayBeEarly(cells []keepCell, cell int) bool {
-	a := &cells[cell].body.Acts[cells[cell].act]
+func mayBeEarly(cells []nest.MemoCell, cell int) bool {
+	a := &cells[cell].Body.Acts[cells[cell].Act]
 	if !a.Def.Laws.Has(op.Pure) || !a.Def.Laws.Has(op.Elementwise) && len(a.Args) > 0 || a.Bodies != nil || !a.Type.Known() || a.Type.Count() > mostTabled {
 		return false
 	}
-	for _, x := range cells[cell].args {
-		if x.cell > 0 && !mayBeEarly(cells, x.cell-1) {
+	for _, x := range cells[cell].Args {
+		if x.Cell > 0 && !mayBeEarly(cells, x.Cell-1) {
 			return false
 		}
 	}
@@ -65,9 +66,9 @@ func mayBeEarly(cells []keepCell, cell int) bool {
 // early computes the cells that tables may read. It reports whether all have values. A cell that
 // fails does so again where an iteration needs it.
 func (n *nestRun) early(m *nestMade) bool {
-	for _, o := range m.body.operands {
-		if o.what == cellValue && mayBeEarly(n.code.cells, o.register) {
-			if _, err := n.r.kept.get(o.register); err != nil {
+	for _, o := range m.body.Operands {
+		if o.What == nest.CellValue && mayBeEarly(n.code.cells, o.Register) {
+			if _, err := n.r.kept.Get(o.Register); err != nil {
 				return false
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/nest"
 )
 
 // parforNests is the loop of a parfor: with subscripts that the launch proves.
@@ -14,7 +15,7 @@ func parforNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	by := c.Attrs.Ints("by")
 	b := c.Bodies[0]
 	code := b.Compiled(func(b *op.Body) any { return compileBody(b, len(by)) }).(*bodyCode)
-	key := nestKey{nestForm: nestForm{affine: true, words: code.nest.words()}, dims: len(by)}
+	key := nestKey{Form: nest.Form{Affine: true, Words: code.nest.words()}, dims: len(by)}
 	for d := range by {
 		key.by[d] = int(by[d])
 	}
@@ -27,7 +28,7 @@ func parforNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 		}
 		return list, why
 	}
-	nest, tables := m.body.tabulated(len(by), code.cells)
+	nest, tables := tabulated(m.body, len(by), code.cells)
 	var list []*loop.Nest
 	for _, t := range tables {
 		list = append(list, t.Nest)
@@ -39,8 +40,8 @@ func parforNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 func spaceNests(c *op.Call, _ []types.Type) (list []*loop.Nest, why string) {
 	code := c.Bodies[0].Compiled(func(b *op.Body) any { return spaceCodeOf(b) }).(*spaceCode)
 	for _, r := range code.written() {
-		if r.loop != nil {
-			list = append(list, r.loop.Nest())
+		if r.Loop != nil {
+			list = append(list, r.Loop.Nest())
 		}
 	}
 	if len(list) == 0 {

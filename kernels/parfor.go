@@ -16,6 +16,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/loop/launch"
+	"flow/kernels/nest"
 	"flow/kernels/vec"
 )
 
@@ -244,7 +245,7 @@ type parforRun struct {
 	out    *value.Dense
 	values []value.Value // of the registers that are the same in every iteration; nil for the others
 	work   []iterations
-	kept   kept
+	kept   nest.Memo
 	// whole is when drawn constructors were made.
 	whole    sync.Once
 	drawnErr error
@@ -291,7 +292,7 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 		return nil, err
 	}
 	r.chunk = make([]int, workers)
-	r.code, r.kept = code, kept{call: c, values: r.values, cells: code.cells, state: make([]keptValue, len(code.cells))}
+	r.code, r.kept = code, nest.Memo{Call: c, Values: r.values, Cells: code.cells, State: make([]nest.MemoValue, len(code.cells))}
 	if n := code.nest.begin(r); n != nil {
 		for i := range workers {
 			r.work = append(r.work, n.worker(i))
@@ -315,22 +316,22 @@ func (r *parforRun) uniform(code *bodyCode) error {
 		copy(r.values[r.space.dims:], r.c.In[r.space.lead:])
 		return nil
 	}
-	p := newPerformer(b, code.uniform, true, r.c, nil, nil)
-	copy(p.reg[r.space.dims:], r.c.In[r.space.lead:])
-	r.values = p.reg
-	return p.run()
+	p := nest.NewInterpreter(b, code.uniform, true, r.c, nil, nil)
+	copy(p.Reg[r.space.dims:], r.c.In[r.space.lead:])
+	r.values = p.Reg
+	return p.Run()
 }
 
 // complete makes the constructors that a nest draws as it goes, for who reads them whole.
 func (r *parforRun) complete() error {
 	r.whole.Do(func() {
 		b := r.c.Bodies[0]
-		p := newPerformer(b, r.code.drawn, true, r.c, nil, nil)
+		p := nest.NewInterpreter(b, r.code.drawn, true, r.c, nil, nil)
 		for _, k := range r.code.drawn {
 			if r.drawnErr != nil {
 				return
 			}
-			r.values[len(b.Args)+k], r.drawnErr = p.act(k)
+			r.values[len(b.Args)+k], r.drawnErr = p.Act(k)
 		}
 	})
 	return r.drawnErr

@@ -7,14 +7,15 @@ import (
 	"sync"
 
 	"flow/ir/op"
+	"flow/kernels/nest"
 )
 
 // bodyCode is a compiled body. It is safe for concurrent use.
 type bodyCode struct {
-	uniform []int      // actions whose values are the same in every iteration, in order, but for those that are drawn
-	drawn   []int      // constructors of which every iteration reads its own row
-	cells   []keepCell // what nested bodies compute the same in every iteration
-	keep    *keepMap
+	uniform []int           // actions whose values are the same in every iteration, in order, but for those that are drawn
+	drawn   []int           // constructors of which every iteration reads its own row
+	cells   []nest.MemoCell // what nested bodies compute the same in every iteration
+	keep    *nest.MemoMap
 	nest    *nestCode
 	each    func() *eachCode
 }
@@ -39,7 +40,7 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 			c.uniform = append(c.uniform, k)
 		}
 	}
-	c.cells, c.keep = keptIn(b, varies)
+	c.cells, c.keep = nest.FindMemos(b, varies)
 	c.nest = compileNest(b, varies, c.cells, c.keep, dims)
 	c.each = sync.OnceValue(func() *eachCode { return compileEach(b, varies) })
 	return c

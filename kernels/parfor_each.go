@@ -6,6 +6,7 @@ package kernels
 import (
 	"flow/ir/op"
 	"flow/ir/value"
+	"flow/kernels/nest"
 )
 
 // eachCode is a compiled body. It is read-only.
@@ -31,7 +32,7 @@ func (b eachBound) worker(number int) iterations { return b.r.code.each().worker
 
 // eachWorker is one worker's registers and memory.
 type eachWorker struct {
-	*performer
+	*nest.Interpreter
 	r *parforRun
 	// within is the call as actions see it.
 	within op.Call
@@ -40,8 +41,8 @@ type eachWorker struct {
 
 func (c *eachCode) worker(r *parforRun, number int) iterations {
 	w := &eachWorker{r: r, within: op.Call{Env: r.c.Env, Stopped: func() bool { return r.stopped(number) }}}
-	w.performer = newPerformer(c.body, c.acts, false, &w.within, &r.kept, r.code.keep)
-	copy(w.reg, r.values)
+	w.Interpreter = nest.NewInterpreter(c.body, c.acts, false, &w.within, &r.kept, r.code.keep)
+	copy(w.Reg, r.values)
 	return w
 }
 
@@ -51,17 +52,17 @@ func (w *eachWorker) run(from, to int, out *value.Dense) error {
 		if w.within.Ended() {
 			return op.ErrStopped
 		}
-		w.reg[0] = value.I64(s.at(0, p/s.width()))
+		w.Reg[0] = value.I64(s.at(0, p/s.width()))
 		if s.dims == 2 {
-			w.reg[1] = value.I64(s.at(1, p%s.width()))
+			w.Reg[1] = value.I64(s.at(1, p%s.width()))
 		}
-		if err := w.performer.run(); err != nil {
+		if err := w.Interpreter.Run(); err != nil {
 			return err
 		}
 		if out == nil {
 			continue
 		}
-		switch y := w.out[0].(type) {
+		switch y := w.Out[0].(type) {
 		case *value.Dense:
 			out.Window(&w.row, p, 0, 1, out.Cols)
 			w.row.CopyFrom(y)

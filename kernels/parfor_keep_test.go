@@ -8,6 +8,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/nest"
 )
 
 // What is kept in the bodies of a parfor is what is marked for all loops around and made of nothing
@@ -32,28 +33,28 @@ func TestKeptIn(t *testing.T) {
 		{Def: table.Must("select"), Type: scalar, Args: []int{0, 1, 0}, Bodies: []*op.Body{side, side}},
 		{Def: table.Must("iterate"), Attrs: op.MakeAttrs(op.Attr{Name: "carry", Val: op.Int(1)}), Type: scalar, Args: []int{1, 1, 0}, Bodies: []*op.Body{round}},
 	}}
-	cells, m := keptIn(b, []bool{true, false, true, true})
-	kept := func(m *keepMap) (s string) {
-		for _, c := range m.cell {
+	cells, m := nest.FindMemos(b, []bool{true, false, true, true})
+	kept := func(m *nest.MemoMap) (s string) {
+		for _, c := range m.Cell {
 			s += fmt.Sprint(min(c, 1))
 		}
 		return s
 	}
 	for _, c := range []struct{ what, got, want string }{
-		{"a side of the branch", kept(m.in[0][0]), "100101"},
-		{"the other side", kept(m.in[0][1]), "100101"},
-		{"the rounds of the loop", kept(m.in[1][0]), "1001000"},
-		{"the branch in the loop", kept(m.in[1][0].in[6][0]), "10"},
+		{"a side of the branch", kept(m.In[0][0]), "100101"},
+		{"the other side", kept(m.In[0][1]), "100101"},
+		{"the rounds of the loop", kept(m.In[1][0]), "1001000"},
+		{"the branch in the loop", kept(m.In[1][0].In[6][0]), "10"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: kept %s, want %s", c.what, c.got, c.want)
 		}
 	}
-	if first := cells[m.in[0][0].cell[0]-1]; first.args[0] != (keepSource{reg: 1 + 1}) {
-		t.Errorf("the first cell reads %+v, not register 1", first.args)
+	if first := cells[m.In[0][0].Cell[0]-1]; first.Args[0] != (nest.MemoSource{Reg: 1 + 1}) {
+		t.Errorf("the first cell reads %+v, not register 1", first.Args)
 	}
-	if last := cells[m.in[0][0].cell[3]-1]; last.args[0] != (keepSource{cell: m.in[0][0].cell[0]}) {
-		t.Errorf("what is made of a kept value reads %+v", last.args)
+	if last := cells[m.In[0][0].Cell[3]-1]; last.Args[0] != (nest.MemoSource{Cell: m.In[0][0].Cell[0]}) {
+		t.Errorf("what is made of a kept value reads %+v", last.Args)
 	}
 }
 
@@ -68,9 +69,9 @@ func TestKeptFailure(t *testing.T) {
 	}}
 	scalar := types.ScalarOf(types.F64)
 	b := &op.Body{Args: []types.Type{scalar}, Acts: []op.Action{{Def: d, Type: scalar, Args: []int{0}}}, Yields: []int{1}}
-	k := &kept{call: &op.Call{}, values: []value.Value{value.F64(1)}, cells: []keepCell{{b, 0, []keepSource{{reg: 1}}}}, state: make([]keptValue, 1)}
+	k := &nest.Memo{Call: &op.Call{}, Values: []value.Value{value.F64(1)}, Cells: []nest.MemoCell{{Body: b, Act: 0, Args: []nest.MemoSource{{Reg: 1}}}}, State: make([]nest.MemoValue, 1)}
 	for i, want := range []string{op.ErrStopped.Error(), "call 2", "call 2"} {
-		if _, err := k.get(0); err == nil || err.Error() != want {
+		if _, err := k.Get(0); err == nil || err.Error() != want {
 			t.Errorf("get %d: %v, want %s", i, err, want)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
+	"flow/kernels/nest"
 )
 
 func roundsRow() *op.Def {
@@ -46,18 +47,18 @@ type roundsCode struct {
 	work int // actions that an execution runs, about; 0: the rounds are the run's
 
 	mu    sync.Mutex
-	forms map[nestForm]*roundsMade
+	forms map[nest.Form]*roundsMade
 }
 
 type roundsMade struct {
 	loop     *launch.Loop // nil: there is none
-	operands []nestOperand
+	operands []nest.Operand
 	why      string
 }
 
 func roundsOf(b *op.Body) *roundsCode {
 	return b.Compiled(func(b *op.Body) any {
-		c := &roundsCode{body: b, work: actionsOf(b), forms: map[nestForm]*roundsMade{}}
+		c := &roundsCode{body: b, work: actionsOf(b), forms: map[nest.Form]*roundsMade{}}
 		if unbounded(b) {
 			c.work = 0
 		}
@@ -82,7 +83,7 @@ func unbounded(b *op.Body) bool {
 }
 
 // form is the body in one form.
-func (c *roundsCode) form(f nestForm) *roundsMade {
+func (c *roundsCode) form(f nest.Form) *roundsMade {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.forms[f]
@@ -90,7 +91,7 @@ func (c *roundsCode) form(f nestForm) *roundsMade {
 		m = &roundsMade{}
 		var n *loop.Nest
 		if n, m.operands, m.why = writeRounds(c.body, f); n != nil {
-			m.loop = loopOf(n)
+			m.loop = nest.LoopOf(n)
 		}
 		c.forms[f] = m
 	}
@@ -99,34 +100,34 @@ func (c *roundsCode) form(f nestForm) *roundsMade {
 
 // writeRounds writes a body whose arguments are the operands. Its space is one point; result k is a
 // row of all elements of what the body yields k-th.
-func writeRounds(b *op.Body, form nestForm) (n *loop.Nest, operands []nestOperand, why string) {
-	x := &nestBuilder{Builder: loop.New(), words: form.words, affine: form.affine, lins: map[loop.Val]loop.Lin{}, scopes: []map[elementKey]loop.Val{{}}}
+func writeRounds(b *op.Body, form nest.Form) (n *loop.Nest, operands []nest.Operand, why string) {
+	x := &nest.Builder{Builder: loop.New(), Words: form.Words, Affine: form.Affine, Lins: map[loop.Val]loop.Lin{}, Scopes: []map[nest.ElementKey]loop.Val{{}}}
 	defer func() {
 		if r := recover(); r != nil {
-			no, is := r.(noBody)
+			no, is := r.(nest.NoBody)
 			if !is {
 				panic(r)
 			}
-			n, why = nil, no.why
+			n, why = nil, no.Why
 		}
 	}()
 	point := loop.Of(loop.IndexSym, x.Index("point", loop.Range{Kind: loop.Steps, To: loop.Num(1), By: 1}))
-	env := make([]nestRef, 0, len(b.Args)+len(b.Acts))
+	env := make([]nest.Ref, 0, len(b.Args)+len(b.Acts))
 	for r := range b.Args {
-		env = append(env, x.outer(b, r))
+		env = append(env, x.Outer(b, r))
 	}
 	for k := range b.Acts {
-		env = append(env, x.act(b, k, env))
+		env = append(env, x.Act(b, k, env))
 	}
 	for _, r := range b.Yields {
 		y := env[r]
-		if y.t.Kind == types.Effect {
+		if y.Type.Kind == types.Effect {
 			continue
 		}
-		if y.t.Elem.Size() == 0 || y.parts != nil || y.val == loop.NoVal && y.at == nil {
-			panic(noBody{"a result of " + y.t.String()})
+		if y.Type.Elem.Size() == 0 || y.Parts != nil || y.Val == loop.NoVal && y.At == nil {
+			panic(nest.NoBody{Why: "a result of " + y.Type.String()})
 		}
-		list, e := x.hold(y), dense.Storage(y.t.Elem)
+		list, e := x.Hold(y), dense.Storage(y.Type.Elem)
 		m := loop.Mem{Kind: loop.ResultMem, N: x.Result(e, loop.Num(1), loop.Num(int64(len(list))))}
 		for k, v := range list {
 			x.Store(m, point, loop.Num(int64(k)), define.ConvertBody(x.Builder, e, v))
@@ -135,12 +136,12 @@ func writeRounds(b *op.Body, form nestForm) (n *loop.Nest, operands []nestOperan
 	if err := x.Nest.Verify(); err != nil {
 		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
 	}
-	return loop.Merge(x.Nest), x.operands, ""
+	return loop.Merge(x.Nest), x.Operands, ""
 }
 
 // roundsNests is the loop of a call.
 func roundsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
-	m := roundsOf(c.Bodies[0]).form(nestForm{affine: true, words: loop.FastLevels})
+	m := roundsOf(c.Bodies[0]).form(nest.Form{Affine: true, Words: loop.FastLevels})
 	if m.loop == nil {
 		return nil, m.why
 	}
@@ -204,15 +205,15 @@ func (c *roundsCode) run(call *op.Call, rows []*value.Dense) (done bool, err err
 		x.Stride = x.Cols
 		flat = append(flat, &x)
 	}
-	for words := loop.FastLevels; words <= wideWords; words++ {
+	for words := loop.FastLevels; words <= nest.WideWords; words++ {
 		for _, affine := range []bool{true, false} {
-			m := c.form(nestForm{affine: affine, words: words})
+			m := c.form(nest.Form{Affine: affine, Words: words})
 			if m.loop == nil {
 				return false, nil
 			}
 			var in []value.Value
 			for _, o := range m.operands {
-				in = append(in, o.of(call.In))
+				in = append(in, o.Of(call.In))
 			}
 			run, err := m.loop.Begin(in, flat)
 			if errors.Is(err, launch.ErrOutside) && affine {
@@ -238,7 +239,7 @@ func (c *roundsCode) run(call *op.Call, rows []*value.Dense) (done bool, err err
 
 // perform runs the actions one after the other. A failure is told by definition.
 func (c *roundsCode) perform(call *op.Call, rows []*value.Dense) error {
-	out, err := newPerformer(c.body, nil, false, call, nil, nil).on(call.In)
+	out, err := nest.NewInterpreter(c.body, nil, false, call, nil, nil).On(call.In)
 	if f := (*op.Failure)(nil); errors.As(err, &f) {
 		if _, e := c.body.Eval(call.In, call); e != nil {
 			return e

@@ -1,4 +1,4 @@
-package kernels
+package nest
 
 // This file writes matrices of a body whose size only the run knows: slices such as x[0..i, :] and
 // what is computed of them. Their sizes are linear forms, and loops run over these. Where two sizes
@@ -12,12 +12,12 @@ import (
 )
 
 // ragged is a matrix of this size.
-func (x *nestBuilder) ragged(t types.Type, rows, cols loop.Lin, at op.Element) nestRef {
+func (x *Builder) ragged(t types.Type, rows, cols loop.Lin, at op.Element) Ref {
 	if t.Known() {
 		return x.matrix(t, at)
 	}
 	if x.extent != nil || x.phase != nil {
-		panic(noBody{"a matrix of a size that the run tells"})
+		panic(NoBody{"a matrix of a size that the run tells"})
 	}
 	r := x.memoised(t, at)
 	r.rows, r.cols = rows, cols
@@ -25,8 +25,8 @@ func (x *nestBuilder) ragged(t types.Type, rows, cols loop.Lin, at op.Element) n
 }
 
 // form is an integer as a linear form.
-func (x *nestBuilder) form(v loop.Val) loop.Lin {
-	if l, ok := x.lins[v]; ok {
+func (x *Builder) form(v loop.Val) loop.Lin {
+	if l, ok := x.Lins[v]; ok {
 		return l
 	}
 	return loop.Of(loop.ValSym, int(v))
@@ -36,12 +36,12 @@ func (x *nestBuilder) form(v loop.Val) loop.Lin {
 // includes hi. A bound that is negative wherever its form is linear, as -k, counts from the end; of
 // other linear ones, negative values are left to the check. The loop that reads the slice stays
 // inside it: the begin is a value of the run where the launch could not prove that.
-func (x *nestBuilder) window(lo, hi loop.Val, through bool, n loop.Lin) (from, size loop.Lin) {
-	zero, length := x.Const(types.I64, 0), x.value(n)
+func (x *Builder) window(lo, hi loop.Val, through bool, n loop.Lin) (from, size loop.Lin) {
+	zero, length := x.Const(types.I64, 0), x.Value(n)
 	fine := x.Const(types.Bool, 1)
 	demand := func(c loop.Val) { fine = x.Op(loop.And, fine, c) }
 	bound := func(v loop.Val) loop.Lin {
-		l, linear := x.lins[v]
+		l, linear := x.Lins[v]
 		switch {
 		case linear && falling(l):
 			demand(x.Op(loop.Lt, v, zero))
@@ -52,7 +52,7 @@ func (x *nestBuilder) window(lo, hi loop.Val, through bool, n loop.Lin) (from, s
 		return loop.Of(loop.ValSym, int(x.Op(loop.Select, x.Op(loop.Lt, v, zero), x.Op(loop.Add, v, length), v)))
 	}
 	from, to := bound(lo), bound(hi)
-	first, last := x.value(from), x.value(to)
+	first, last := x.Value(from), x.Value(to)
 	demand(x.Op(loop.Le, zero, first))
 	if through {
 		demand(x.Op(loop.Lt, last, length))
@@ -64,7 +64,7 @@ func (x *nestBuilder) window(lo, hi loop.Val, through bool, n loop.Lin) (from, s
 	}
 	x.Check(0, fine, lo, hi)
 	size = to.Plus(from.Times(-1))
-	if !x.affine || !from.Affine() || !size.Affine() {
+	if !x.Affine || !from.Affine() || !size.Affine() {
 		from = loop.Of(loop.ValSym, int(first))
 	}
 	return from, size
@@ -81,19 +81,19 @@ func falling(l loop.Lin) bool {
 }
 
 // agree demands two equal lengths.
-func (x *nestBuilder) agree(n, m loop.Lin) {
+func (x *Builder) agree(n, m loop.Lin) {
 	if !n.Equal(m) {
-		x.Check(0, x.Op(loop.Eq, x.value(n), x.value(m)))
+		x.Check(0, x.Op(loop.Eq, x.Value(n), x.Value(m)))
 	}
 }
 
 // together is the size of what is computed of matrices element by element, each stretched where it
 // has one row or column.
-func (x *nestBuilder) together(t types.Type, in []nestRef) (rows, cols loop.Lin) {
-	axis := func(known int, size func(r *nestRef) (loop.Lin, int)) loop.Lin {
+func (x *Builder) together(t types.Type, in []Ref) (rows, cols loop.Lin) {
+	axis := func(known int, size func(r *Ref) (loop.Lin, int)) loop.Lin {
 		all := make([]loop.Lin, 0, len(in))
 		for k := range in {
-			if in[k].at == nil {
+			if in[k].At == nil {
 				continue
 			}
 			if n, fixed := size(&in[k]); fixed != 1 {
@@ -114,14 +114,14 @@ func (x *nestBuilder) together(t types.Type, in []nestRef) (rows, cols loop.Lin)
 		}
 		return best
 	}
-	rows = axis(t.Rows, func(r *nestRef) (loop.Lin, int) { return r.rows, r.t.Rows })
-	cols = axis(t.Cols, func(r *nestRef) (loop.Lin, int) { return r.cols, r.t.Cols })
+	rows = axis(t.Rows, func(r *Ref) (loop.Lin, int) { return r.rows, r.Type.Rows })
+	cols = axis(t.Cols, func(r *Ref) (loop.Lin, int) { return r.cols, r.Type.Cols })
 	return rows, cols
 }
 
 // foldRagged reduces a space whose size only the run knows. What has no value of nothing is left to
 // a check.
-func (x *nestBuilder) foldRagged(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
+func (x *Builder) foldRagged(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	if rows.Known() && cols.Known() {
 		return x.fold(c, out, int(rows.Const), int(cols.Const), f)
 	}
@@ -129,7 +129,7 @@ func (x *nestBuilder) foldRagged(c loop.Class, out types.Elem, rows, cols loop.L
 	case loop.Sum, loop.Count, loop.Any, loop.All, loop.Norm:
 	default:
 		zero := x.Const(types.I64, 0)
-		x.Check(0, x.Op(loop.And, x.Op(loop.Lt, zero, x.value(rows)), x.Op(loop.Lt, zero, x.value(cols))))
+		x.Check(0, x.Op(loop.And, x.Op(loop.Lt, zero, x.Value(rows)), x.Op(loop.Lt, zero, x.Value(cols))))
 	}
 	return x.foldOver(c, out, rows, cols, f)
 }

@@ -1,4 +1,4 @@
-package kernels
+package nest
 
 // This file writes a matrix of a body as loops over its elements: operators that move elements say
 // where they come from, chains what is made of them. Where that depends on the place, as at the
@@ -19,17 +19,17 @@ import (
 // mostRects is the most rectangles that a result is cut into.
 const mostRects = 64
 
-// spaceRect is a rectangle of the result, and the loop that makes it.
-type spaceRect struct {
+// SpaceRect is a rectangle of the result, and the loop that makes it.
+type SpaceRect struct {
 	window.Rect
-	loop     *launch.Loop // nil: it is a copy
-	operands []nestOperand
+	Loop     *launch.Loop // nil: it is a copy
+	Operands []Operand
 	// A copy is of operand from, from row i and column j on.
-	from, i, j int
+	From, I, J int
 }
 
-// writeSpace is the first yield of a body as loops, or nil where a loop cannot compute it.
-func writeSpace(b *op.Body) (list []spaceRect) {
+// WriteSpace is the first yield of a body as loops, or nil where a loop cannot compute it.
+func WriteSpace(b *op.Body) (list []SpaceRect) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, is := r.(op.NoElement); !is {
@@ -46,7 +46,7 @@ func writeSpace(b *op.Body) (list []spaceRect) {
 		r, cut := writeRect(b, w)
 		switch {
 		case len(list)+len(todo) >= mostRects:
-			panic(noBody{"so many rectangles"})
+			panic(NoBody{"so many rectangles"})
 		case cut == nil:
 			list = append(list, r)
 			continue
@@ -65,7 +65,7 @@ func writeSpace(b *op.Body) (list []spaceRect) {
 }
 
 // writeRect writes the loop of a rectangle, or says where it has to be cut.
-func writeRect(b *op.Body, w window.Rect) (out spaceRect, cut *op.Cut) {
+func writeRect(b *op.Body, w window.Rect) (out SpaceRect, cut *op.Cut) {
 	defer func() {
 		if r := recover(); r != nil {
 			c, is := r.(op.Cut)
@@ -75,40 +75,40 @@ func writeRect(b *op.Body, w window.Rect) (out spaceRect, cut *op.Cut) {
 			cut = &c
 		}
 	}()
-	x := &nestBuilder{Builder: loop.New(), words: 2, affine: true, lins: map[loop.Val]loop.Lin{}, scopes: []map[elementKey]loop.Val{{}},
+	x := &Builder{Builder: loop.New(), Words: 2, Affine: true, Lins: map[loop.Val]loop.Lin{}, Scopes: []map[ElementKey]loop.Val{{}},
 		extent: &[2]int{w.Rows, w.Cols}}
 	var at, size [2]loop.Lin
 	for d, name := range []string{"i", "j"} {
 		size[d] = loop.Of(loop.ParamSym, x.Param(loop.ScalarParam, types.I64))
 		at[d] = loop.Of(loop.IndexSym, x.Index(name, loop.Range{Kind: loop.Steps, To: size[d], By: 1}))
 	}
-	var env []nestRef
+	var env []Ref
 	for r := range b.Args {
-		env = append(env, x.outer(b, r))
+		env = append(env, x.Outer(b, r))
 	}
 	for k := range b.Acts {
-		env = append(env, x.act(b, k, env))
+		env = append(env, x.Act(b, k, env))
 	}
 	y := env[b.Yields[0]]
-	if y.at == nil || y.t.Elem.Size() == 0 {
-		panic(noBody{"a result of " + y.t.String()})
+	if y.At == nil || y.Type.Elem.Size() == 0 {
+		panic(NoBody{"a result of " + y.Type.String()})
 	}
-	v := y.at(at[0].Plus(loop.Num(int64(w.Row))), at[1].Plus(loop.Num(int64(w.Col))))
-	out = spaceRect{Rect: w, from: -1}
+	v := y.At(at[0].Plus(loop.Num(int64(w.Row))), at[1].Plus(loop.Num(int64(w.Col))))
+	out = SpaceRect{Rect: w, From: -1}
 	if s := &x.Nest.Body.Stmts[len(x.Nest.Body.Stmts)-1]; s.Code == loop.Load && s.Dst == v && len(s.At) == 2 {
 		down, right := s.At[0].Plus(at[0].Times(-1)), s.At[1].Plus(at[1].Times(-1))
 		if down.Known() && right.Known() {
-			o := x.operands[s.Mem.N-2]
-			out.from, out.i, out.j = o.register, o.row+int(down.Const), o.col+int(right.Const)
+			o := x.Operands[s.Mem.N-2]
+			out.From, out.I, out.J = o.Register, o.Row+int(down.Const), o.Col+int(right.Const)
 			return out, nil
 		}
 	}
-	result := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.t.Elem), size[0], size[1])}
+	result := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), size[0], size[1])}
 	x.Store(result, at[0], at[1], v)
 	if err := x.Nest.Verify(); err != nil {
 		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
 	}
-	out.operands, out.loop = x.operands, loopOf(x.Nest)
+	out.Operands, out.Loop = x.Operands, LoopOf(x.Nest)
 	return out, nil
 }
 
@@ -118,17 +118,17 @@ const mostViews = 16
 // viewed is matrix r from outside. A distance at which its elements are read is no part of the loop
 // but says where the operand begins, so that the rectangles of a border, and many stencils, have
 // one code.
-func (x *nestBuilder) viewed(t types.Type, r int) nestRef {
+func (x *Builder) viewed(t types.Type, r int) Ref {
 	return x.matrix(t, func(i, j loop.Lin) loop.Val {
-		o := nestOperand{register: r}
-		if len(x.operands) < mostViews {
-			o.row, i = begins(i)
-			o.col, j = begins(j)
+		o := Operand{Register: r}
+		if len(x.Operands) < mostViews {
+			o.Row, i = begins(i)
+			o.Col, j = begins(j)
 		}
-		k := slices.Index(x.operands, o)
+		k := slices.Index(x.Operands, o)
 		if k < 0 {
-			k = len(x.operands)
-			x.operands = append(x.operands, o)
+			k = len(x.Operands)
+			x.Operands = append(x.Operands, o)
 			x.Param(loop.DenseParam, dense.Storage(t.Elem))
 		}
 		return x.Load(loop.Mem{Kind: loop.ParamMem, N: 2 + k}, i, j)
@@ -149,29 +149,29 @@ func begins(l loop.Lin) (least int, rest loop.Lin) {
 }
 
 // chained writes a chain of elementwise operators.
-func (x *nestBuilder) chained(a *op.Action, env []nestRef) nestRef {
+func (x *Builder) chained(a *op.Action, env []Ref) Ref {
 	in := x.reads(a, env)
 	p := a.Chain
 	if len(p.In) != len(in) || !a.Type.IsDense() {
-		panic(noBody{"`" + define.SourceName(a.Def) + "`"})
+		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
 	}
 	return x.matrix(a.Type, func(i, j loop.Lin) loop.Val {
 		var regs []loop.Val
 		var elems []types.Elem
 		for k, o := range p.In {
-			v := in[k].val
+			v := in[k].Val
 			switch r, zero := &in[k], loop.Num(0); {
-			case r.at == nil:
+			case r.At == nil:
 			case o.Mode == op.Single:
-				v = r.at(zero, zero)
+				v = r.At(zero, zero)
 			case o.Mode == op.Trans:
-				v = r.at(j, i)
+				v = r.At(j, i)
 			case o.Mode == op.RowVec:
-				v = r.at(zero, j)
+				v = r.At(zero, j)
 			case o.Mode == op.ColVec:
-				v = r.at(i, zero)
+				v = r.At(i, zero)
 			default:
-				v = r.at(i, j)
+				v = r.At(i, j)
 			}
 			regs, elems = append(regs, v), append(elems, o.Elem)
 		}
@@ -180,7 +180,7 @@ func (x *nestBuilder) chained(a *op.Action, env []nestRef) nestRef {
 			for k, r := range s.Args {
 				args[k], of[k] = regs[r], elems[r]
 			}
-			regs, elems = append(regs, nestStep(x.Builder, s.Def, s.Elem, args, of, 0)), append(elems, s.Elem)
+			regs, elems = append(regs, Step(x.Builder, s.Def, s.Elem, args, of, 0)), append(elems, s.Elem)
 		}
 		x.bounded()
 		return regs[len(regs)-1]
@@ -188,29 +188,29 @@ func (x *nestBuilder) chained(a *op.Action, env []nestRef) nestRef {
 }
 
 // points writes a loop over points as the elements of its result.
-func (x *nestBuilder) points(a *op.Action, env []nestRef) nestRef {
+func (x *Builder) points(a *op.Action, env []Ref) Ref {
 	by, lo := a.Attrs.Ints("by"), a.Attrs.Ints("lo")
 	if lo == nil || len(a.Bodies) != 1 || a.Attrs.Bool("pairs") || !a.Type.IsDense() {
-		panic(noBody{"`" + define.SourceName(a.Def) + "`"})
+		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
 	}
 	b, in := a.Bodies[0], x.reads(a, env)
 	return x.matrix(a.Type, func(i, j loop.Lin) loop.Val {
 		at := []loop.Lin{i, j}
-		var inner []nestRef
+		var inner []Ref
 		for d := range by {
-			inner = append(inner, nestRef{t: types.ScalarOf(types.I64), val: x.value(at[d].Times(by[d]).Plus(loop.Num(lo[d])))})
+			inner = append(inner, Ref{Type: types.ScalarOf(types.I64), Val: x.Value(at[d].Times(by[d]).Plus(loop.Num(lo[d])))})
 		}
 		inner = append(inner, in...)
 		around := x.keep
 		x.keep = nil // no cell keeps what is within
 		defer func() { x.keep = around }()
 		for k := range b.Acts {
-			inner = append(inner, x.act(b, k, inner))
+			inner = append(inner, x.Act(b, k, inner))
 		}
 		y := inner[b.Yields[0]]
-		if y.at != nil || y.parts != nil {
-			panic(noBody{"a result of " + y.t.String()})
+		if y.At != nil || y.Parts != nil {
+			panic(NoBody{"a result of " + y.Type.String()})
 		}
-		return y.val
+		return y.Val
 	})
 }

@@ -1,4 +1,4 @@
-package kernels
+package nest
 
 // This file writes matrices of a loop's body. A matrix is what its elements are; an element is
 // written where it is read, and once in a scope. Small matrices that are carried, chosen or read
@@ -18,95 +18,95 @@ import (
 // bodyStatements is the most statements of a loop: code beyond that fits into no cache.
 const bodyStatements = 12000
 
-// nestRef is what a register of a body is in a loop: a scalar, a matrix, or the results of a loop
+// Ref is what a register of a body is in a loop: a scalar, a matrix, or the results of a loop
 // or branch.
-type nestRef struct {
-	t     types.Type
-	val   loop.Val
-	at    op.Element // of matrices
+type Ref struct {
+	Type  types.Type
+	Val   loop.Val
+	At    op.Element // of matrices
 	rows  loop.Lin   // its size
 	cols  loop.Lin
-	parts []nestRef
+	Parts []Ref
 }
 
-// elementKey is an element that a scope has written.
-type elementKey struct {
+// ElementKey is an element that a scope has written.
+type ElementKey struct {
 	matrix int
 	i, j   string
 }
 
-// nestBuilder writes bodies into a nest.
-type nestBuilder struct {
+// Builder writes bodies into a nest.
+type Builder struct {
 	*loop.Builder
-	words    int // of an exact sum
-	affine   bool
+	Words    int // of an exact sum
+	Affine   bool
 	made     int // matrices so far
-	scopes   []map[elementKey]loop.Val
-	lins     map[loop.Val]loop.Lin // of integers that are linear in indices and operands
-	operands []nestOperand         // behind the bounds
+	Scopes   []map[ElementKey]loop.Val
+	Lins     map[loop.Val]loop.Lin // of integers that are linear in indices and operands
+	Operands []Operand             // behind the bounds
 	extent   *[2]int               // of the space, where it is a rectangle of a result: see nest_space.go
-	phase    *rowPhase             // of a body by phases, which has no matrices in memory of the point
-	keep     *keepMap              // of the body that is written; nil: it keeps nothing
+	phase    *RowPhase             // of a body by phases, which has no matrices in memory of the point
+	keep     *MemoMap              // of the body that is written; nil: it keeps nothing
 }
 
 // inner writes what f writes in a scope of its own.
-func (x *nestBuilder) inner(f func() []loop.Val) []loop.Val {
-	x.scopes = append(x.scopes, map[elementKey]loop.Val{})
+func (x *Builder) inner(f func() []loop.Val) []loop.Val {
+	x.Scopes = append(x.Scopes, map[ElementKey]loop.Val{})
 	out := f()
-	x.scopes = x.scopes[:len(x.scopes)-1]
+	x.Scopes = x.Scopes[:len(x.Scopes)-1]
 	return out
 }
 
 // matrix is a matrix of the body with these elements.
-func (x *nestBuilder) matrix(t types.Type, at op.Element) nestRef {
+func (x *Builder) matrix(t types.Type, at op.Element) Ref {
 	if !t.Known() {
-		panic(noBody{"a matrix of a size that the run tells"})
+		panic(NoBody{"a matrix of a size that the run tells"})
 	}
 	return x.memoised(t, at)
 }
 
 // memoised is a matrix whose elements are written once in a scope.
-func (x *nestBuilder) memoised(t types.Type, at op.Element) nestRef {
+func (x *Builder) memoised(t types.Type, at op.Element) Ref {
 	x.made++
 	id := x.made
 	return x.sized(t, func(i, j loop.Lin) loop.Val {
-		key := elementKey{id, formKey(i), formKey(j)}
-		for k := len(x.scopes) - 1; k >= 0; k-- {
-			if v, ok := x.scopes[k][key]; ok {
+		key := ElementKey{id, formKey(i), formKey(j)}
+		for k := len(x.Scopes) - 1; k >= 0; k-- {
+			if v, ok := x.Scopes[k][key]; ok {
 				return v
 			}
 		}
 		v := at(i, j)
-		x.scopes[len(x.scopes)-1][key] = v
+		x.Scopes[len(x.Scopes)-1][key] = v
 		return v
 	})
 }
 
 // sized is a matrix of a known size.
-func (x *nestBuilder) sized(t types.Type, at op.Element) nestRef {
-	return nestRef{t: t, val: loop.NoVal, at: at, rows: loop.Num(int64(t.Rows)), cols: loop.Num(int64(t.Cols))}
+func (x *Builder) sized(t types.Type, at op.Element) Ref {
+	return Ref{Type: t, Val: loop.NoVal, At: at, rows: loop.Num(int64(t.Rows)), cols: loop.Num(int64(t.Cols))}
 }
 
-// nestOperand is an operand of a nest: a register of the loop's body or something of it, what
+// Operand is an operand of a nest: a register of the loop's body or something of it, what
 // phases have made of it, or a cell.
-type nestOperand struct {
-	register int
-	what     operandPart
-	row, col int // where a view begins
+type Operand struct {
+	Register int
+	What     operandPart
+	Row, Col int // where a view begins
 }
 
 type operandPart uint8
 
 const (
 	itsValue operandPart = iota
-	itsRows
-	itsCols
-	itsReduced   // what a phase has reduced of it, a column with an element for each iteration
-	itsKept      // what a phase has stored of it, a matrix with a row for each iteration
-	itsResult    // a result of phases, whose number is the register
-	itsDrawnRows // a constructor, of which each window has its rows
-	cellKnown    // 1 if the cell has a value, 0 if not yet
-	cellValue    // follows cellKnown
+	ItsRows
+	ItsCols
+	ItsReduced   // what a phase has reduced of it, a column with an element for each iteration
+	ItsKept      // what a phase has stored of it, a matrix with a row for each iteration
+	ItsResult    // a result of phases, whose number is the register
+	ItsDrawnRows // a constructor, of which each window has its rows
+	CellKnown    // 1 if the cell has a value, 0 if not yet
+	CellValue    // follows CellKnown
 )
 
 // formKey is a linear form as a key.
@@ -128,18 +128,18 @@ func formKey(l loop.Lin) string {
 // holdable reports a matrix that may be held.
 func holdable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() <= define.Unrolled }
 
-// hold writes all elements of a small matrix now.
-func (x *nestBuilder) hold(r nestRef) []loop.Val {
-	if r.at == nil {
-		return []loop.Val{r.val}
+// Hold writes all elements of a small matrix now.
+func (x *Builder) Hold(r Ref) []loop.Val {
+	if r.At == nil {
+		return []loop.Val{r.Val}
 	}
-	if !holdable(r.t) {
-		panic(noBody{"a matrix of the body of " + r.t.String()})
+	if !holdable(r.Type) {
+		panic(NoBody{"a matrix of the body of " + r.Type.String()})
 	}
 	var out []loop.Val
-	for i := range r.t.Rows {
-		for j := range r.t.Cols {
-			out = append(out, r.at(loop.Num(int64(i)), loop.Num(int64(j))))
+	for i := range r.Type.Rows {
+		for j := range r.Type.Cols {
+			out = append(out, r.At(loop.Num(int64(i)), loop.Num(int64(j))))
 		}
 		x.bounded()
 	}
@@ -147,16 +147,16 @@ func (x *nestBuilder) hold(r nestRef) []loop.Val {
 }
 
 // bounded gives up where the loop grows too long.
-func (x *nestBuilder) bounded() {
+func (x *Builder) bounded() {
 	if len(x.Nest.Types) > bodyStatements {
-		panic(noBody{"so long a body"})
+		panic(NoBody{"so long a body"})
 	}
 }
 
 // held is a scalar or a matrix of given elements.
-func (x *nestBuilder) held(t types.Type, list []loop.Val) nestRef {
+func (x *Builder) held(t types.Type, list []loop.Val) Ref {
 	if !t.IsDense() {
-		return nestRef{t: t, val: list[0]}
+		return Ref{Type: t, Val: list[0]}
 	}
 	return x.sized(t, func(i, j loop.Lin) loop.Val {
 		if i.Known() && j.Known() {
@@ -167,11 +167,11 @@ func (x *nestBuilder) held(t types.Type, list []loop.Val) nestRef {
 }
 
 // chosen is an element at a place that only the run knows, found by comparisons.
-func (x *nestBuilder) chosen(t types.Type, list []loop.Val, i, j loop.Lin) loop.Val {
+func (x *Builder) chosen(t types.Type, list []loop.Val, i, j loop.Lin) loop.Val {
 	if len(list) > define.WrittenLines || len(list) == 0 {
-		panic(noBody{"a subscript that the run tells, of a matrix of the body"})
+		panic(NoBody{"a subscript that the run tells, of a matrix of the body"})
 	}
-	at := x.value(i.Times(int64(t.Cols)).Plus(j))
+	at := x.Value(i.Times(int64(t.Cols)).Plus(j))
 	v := list[0]
 	for k := 1; k < len(list); k++ {
 		v = x.Op(loop.Select, x.Op(loop.Eq, at, x.Const(types.I64, uint64(k))), list[k], v)
@@ -179,8 +179,8 @@ func (x *nestBuilder) chosen(t types.Type, list []loop.Val, i, j loop.Lin) loop.
 	return v
 }
 
-// value is a linear form as a number.
-func (x *nestBuilder) value(l loop.Lin) loop.Val {
+// Value is a linear form as a number.
+func (x *Builder) Value(l loop.Lin) loop.Val {
 	var sum loop.Val = loop.NoVal
 	add := func(v loop.Val) {
 		if sum == loop.NoVal {
@@ -199,7 +199,7 @@ func (x *nestBuilder) value(l loop.Lin) loop.Val {
 		case loop.ParamSym:
 			v = x.Load(loop.Mem{Kind: loop.ParamMem, N: t.Sym.N})
 		default:
-			panic(noBody{"a size as a number"})
+			panic(NoBody{"a size as a number"})
 		}
 		if t.Coef != 1 {
 			v = x.Op(loop.Mul, v, x.Const(types.I64, uint64(t.Coef)))
@@ -209,26 +209,26 @@ func (x *nestBuilder) value(l loop.Lin) loop.Val {
 	if l.Const != 0 || sum == loop.NoVal {
 		add(x.Const(types.I64, uint64(l.Const)))
 	}
-	x.lins[sum] = l
+	x.Lins[sum] = l
 	return sum
 }
 
 // sourceAt is element (i, j) of r, stretched to the shape of t.
-func sourceAt(r nestRef, t types.Type, i, j loop.Lin) loop.Val {
-	if r.at == nil {
-		return r.val
+func sourceAt(r Ref, t types.Type, i, j loop.Lin) loop.Val {
+	if r.At == nil {
+		return r.Val
 	}
-	if r.t.Rows == 1 && t.Rows != 1 {
+	if r.Type.Rows == 1 && t.Rows != 1 {
 		i = loop.Num(0)
 	}
-	if r.t.Cols == 1 && t.Cols != 1 {
+	if r.Type.Cols == 1 && t.Cols != 1 {
 		j = loop.Num(0)
 	}
-	return r.at(i, j)
+	return r.At(i, j)
 }
 
 // fold reduces the contributions of a rows x cols space: see op.Elements.Fold.
-func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
+func (x *Builder) fold(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	n := rows * cols
 	if c == loop.Product && n <= define.Unrolled && out.IsFloat() {
 		return x.product(out, rows, cols, f)
@@ -257,7 +257,7 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 			}
 		}
 		if t == nil {
-			panic(noBody{"a reduction of nothing"})
+			panic(NoBody{"a reduction of nothing"})
 		}
 		return t.end(x, out, loop.Num(int64(rows)), loop.Num(int64(cols)), state)
 	}
@@ -265,7 +265,7 @@ func (x *nestBuilder) fold(c loop.Class, out types.Elem, rows, cols int, f func(
 }
 
 // foldOver reduces the contributions of a space by inner loops.
-func (x *nestBuilder) foldOver(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
+func (x *Builder) foldOver(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	var t *terms
 	// The type of a contribution is known once one is written: one that nobody reads.
 	x.inner(func() []loop.Val {
@@ -287,25 +287,25 @@ type terms struct {
 }
 
 // terms is a reduction of contributions like the first.
-func (x *nestBuilder) terms(c loop.Class, first []loop.Val) *terms {
+func (x *Builder) terms(c loop.Class, first []loop.Val) *terms {
 	e := x.Type(first[0])
 	t := &terms{mean: c == loop.Mean && e == types.F64}
 	if t.mean {
 		c = loop.Sum
 	}
-	if t.Terms = loop.TermsOf(c, e, x.words); t.Terms == nil {
-		panic(noBody{c.Info().Name + " of " + e.String()})
+	if t.Terms = loop.TermsOf(c, e, x.Words); t.Terms == nil {
+		panic(NoBody{c.Info().Name + " of " + e.String()})
 	}
 	return t
 }
 
 // end is the result of a state of rows x cols contributions.
-func (t *terms) end(x *nestBuilder, out types.Elem, rows, cols loop.Lin, state []loop.Val) loop.Val {
+func (t *terms) end(x *Builder, out types.Elem, rows, cols loop.Lin, state []loop.Val) loop.Val {
 	n := func() loop.Val {
 		if rows.Known() && cols.Known() {
 			return x.Const(types.F64, math.Float64bits(float64(rows.Const*cols.Const)))
 		}
-		return x.Op(loop.ToF64, x.Op(loop.Mul, x.value(rows), x.value(cols)))
+		return x.Op(loop.ToF64, x.Op(loop.Mul, x.Value(rows), x.Value(cols)))
 	}
 	var v loop.Val
 	if t.bounded {
@@ -320,7 +320,7 @@ func (t *terms) end(x *nestBuilder, out types.Elem, rows, cols loop.Lin, state [
 }
 
 // over carries a state over the points of a rows x cols space by inner loops.
-func (x *nestBuilder) over(rows, cols loop.Lin, state []loop.Val, step func(i, j loop.Lin, st []loop.Val) []loop.Val) []loop.Val {
+func (x *Builder) over(rows, cols loop.Lin, state []loop.Val, step func(i, j loop.Lin, st []loop.Val) []loop.Val) []loop.Val {
 	if cols.Known() && cols.Const <= define.WrittenLines {
 		return x.rounds("r", rows, state, func(i loop.Lin, st []loop.Val) []loop.Val {
 			for j := range cols.Const {
@@ -339,15 +339,15 @@ func (x *nestBuilder) over(rows, cols loop.Lin, state []loop.Val, step func(i, j
 }
 
 // deviation is a variance or its root.
-func (x *nestBuilder) deviation(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
+func (x *Builder) deviation(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	n := rows * cols
 	if n == 0 {
-		panic(noBody{"a reduction of nothing"})
+		panic(NoBody{"a reduction of nothing"})
 	}
 	first := f(loop.Num(0), loop.Num(0))[0]
 	s := loop.SpreadOf(x.Builder, c, n, first)
 	if s == nil {
-		panic(noBody{fmt.Sprintf("%s of %d elements", c.Info().Name, n)})
+		panic(NoBody{fmt.Sprintf("%s of %d elements", c.Info().Name, n)})
 	}
 	state := s.Begin(x.Builder)
 	step := func(i, j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, j)[0]) }
@@ -365,17 +365,17 @@ func (x *nestBuilder) deviation(c loop.Class, out types.Elem, rows, cols int, f 
 }
 
 // drop takes back what was written since a mark.
-func (x *nestBuilder) drop(m loop.Mark) {
+func (x *Builder) drop(m loop.Mark) {
 	x.Drop(m)
-	for v := range x.lins {
+	for v := range x.Lins {
 		if int(v) >= len(x.Nest.Types) {
-			delete(x.lins, v)
+			delete(x.Lins, v)
 		}
 	}
 }
 
 // rounds is an inner loop over 0..n.
-func (x *nestBuilder) rounds(name string, n loop.Lin, state []loop.Val, body func(i loop.Lin, state []loop.Val) []loop.Val) []loop.Val {
+func (x *Builder) rounds(name string, n loop.Lin, state []loop.Val, body func(i loop.Lin, state []loop.Val) []loop.Val) []loop.Val {
 	k := loop.Index{Name: x.Name(name), Range: loop.Range{Kind: loop.Steps, To: n, By: 1}}
 	return x.For(k, state, func(carried []loop.Val) []loop.Val {
 		return x.inner(func() []loop.Val { return body(loop.Of(loop.IndexSym, k.Name), carried) })
@@ -383,13 +383,13 @@ func (x *nestBuilder) rounds(name string, n loop.Lin, state []loop.Val, body fun
 }
 
 // exactPair reports a sum of one or two floats: one addition rounds it once.
-func (x *nestBuilder) exactPair(c loop.Class, out types.Elem, n int) bool {
+func (x *Builder) exactPair(c loop.Class, out types.Elem, n int) bool {
 	return n <= 2 && out.IsFloat() && (c == loop.Sum || c == loop.Mean && out == types.F64)
 }
 
 // pair is the sum or mean of one or two contributions, NoVal where they are no numbers of the
 // result's type.
-func (x *nestBuilder) pair(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
+func (x *Builder) pair(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	sum := f(loop.Num(0), loop.Num(0))[0]
 	if x.Type(sum) != out {
 		return loop.NoVal
@@ -405,7 +405,7 @@ func (x *nestBuilder) pair(c loop.Class, out types.Elem, rows, cols int, f func(
 
 // product multiplies at most as many floats as a run has chains: each is a chain of one, and they
 // are multiplied by halves.
-func (x *nestBuilder) product(out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
+func (x *Builder) product(out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	var list []loop.Val
 	for i := range rows {
 		for j := range cols {
@@ -427,7 +427,7 @@ func (x *nestBuilder) product(out types.Elem, rows, cols int, f func(i, j loop.L
 }
 
 // chain is from + a b for n pairs, in order: see op.Elements.Chain.
-func (x *nestBuilder) chain(from loop.Val, n loop.Lin, pair func(k loop.Lin) (a, b loop.Val)) loop.Val {
+func (x *Builder) chain(from loop.Val, n loop.Lin, pair func(k loop.Lin) (a, b loop.Val)) loop.Val {
 	step := func(s loop.Val, k loop.Lin) loop.Val {
 		a, b := pair(k)
 		if x.Type(s).IsFloat() {
@@ -446,7 +446,7 @@ func (x *nestBuilder) chain(from loop.Val, n loop.Lin, pair func(k loop.Lin) (a,
 }
 
 // below is a choice by the place of an element: see op.Elements.Below.
-func (x *nestBuilder) below(a, b loop.Lin, then, other func() loop.Val) loop.Val {
+func (x *Builder) below(a, b loop.Lin, then, other func() loop.Val) loop.Val {
 	if x.extent != nil {
 		if below, ok := op.Before(a, b, [2]int{}, *x.extent); ok && below {
 			return then()
@@ -464,5 +464,5 @@ func (x *nestBuilder) below(a, b loop.Lin, then, other func() loop.Val) loop.Val
 	side := func(f func() loop.Val) func() []loop.Val {
 		return func() []loop.Val { return x.inner(func() []loop.Val { return []loop.Val{f()} }) }
 	}
-	return x.If(x.Op(loop.Lt, x.value(a), x.value(b)), []types.Elem{e}, side(then), side(other))[0]
+	return x.If(x.Op(loop.Lt, x.Value(a), x.Value(b)), []types.Elem{e}, side(then), side(other))[0]
 }

@@ -1,4 +1,4 @@
-package kernels
+package nest
 
 // This file keeps loops by their text, so that a body that is written twice is compiled once.
 
@@ -17,8 +17,8 @@ var loopsByText = struct {
 	by map[string]*launch.Loop
 }{by: map[string]*launch.Loop{}}
 
-// loopOf is a nest, which has been verified, as a loop that can be run.
-func loopOf(n *loop.Nest) *launch.Loop {
+// LoopOf is a nest, which has been verified, as a loop that can be run.
+func LoopOf(n *loop.Nest) *launch.Loop {
 	text := n.String()
 	c := &loopsByText
 	c.Lock()

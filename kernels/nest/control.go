@@ -1,4 +1,4 @@
-package kernels
+package nest
 
 // This file writes loops and branches within a body.
 
@@ -10,15 +10,15 @@ import (
 )
 
 // body writes a body within and gives what it yields.
-func (x *nestBuilder) body(b *op.Body, args []nestRef, keep *keepMap) []nestRef {
+func (x *Builder) body(b *op.Body, args []Ref, keep *MemoMap) []Ref {
 	around := x.keep
 	x.keep = keep
 	defer func() { x.keep = around }()
-	env := append(make([]nestRef, 0, len(b.Args)+len(b.Acts)), args...)
+	env := append(make([]Ref, 0, len(b.Args)+len(b.Acts)), args...)
 	for k := range b.Acts {
-		env = append(env, x.act(b, k, env))
+		env = append(env, x.Act(b, k, env))
 	}
-	out := make([]nestRef, len(b.Yields))
+	out := make([]Ref, len(b.Yields))
 	for k, y := range b.Yields {
 		out[k] = env[y]
 	}
@@ -26,18 +26,18 @@ func (x *nestBuilder) body(b *op.Body, args []nestRef, keep *keepMap) []nestRef 
 }
 
 // spread is scalars and small matrices as numbers, and the types of these.
-func (x *nestBuilder) spread(list []nestRef) (vals []loop.Val) {
+func (x *Builder) spread(list []Ref) (vals []loop.Val) {
 	for _, r := range list {
-		if r.parts != nil || r.val == loop.NoVal && r.at == nil || r.t.Elem.Size() == 0 {
-			panic(noBody{"a carried " + r.t.String()})
+		if r.Parts != nil || r.Val == loop.NoVal && r.At == nil || r.Type.Elem.Size() == 0 {
+			panic(NoBody{"a carried " + r.Type.String()})
 		}
-		vals = append(vals, x.hold(r)...)
+		vals = append(vals, x.Hold(r)...)
 	}
 	return vals
 }
 
 // gathered is the inverse of spread.
-func (x *nestBuilder) gathered(ts []types.Type, vals []loop.Val) (out []nestRef) {
+func (x *Builder) gathered(ts []types.Type, vals []loop.Val) (out []Ref) {
 	for _, t := range ts {
 		n := 1
 		if t.IsDense() {
@@ -51,9 +51,9 @@ func (x *nestBuilder) gathered(ts []types.Type, vals []loop.Val) (out []nestRef)
 
 // iterate writes a loop with carried values. Scalars and small matrices are carried in registers,
 // large ones lie in memory.
-func (x *nestBuilder) iterate(a *op.Action, env []nestRef, keep []*keepMap) nestRef {
+func (x *Builder) iterate(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	n := a.Attrs.Int("carry")
-	var in []nestRef
+	var in []Ref
 	for _, r := range a.Args {
 		in = append(in, env[r])
 	}
@@ -69,21 +69,21 @@ func (x *nestBuilder) iterate(a *op.Action, env []nestRef, keep []*keepMap) nest
 		return x.inner(func() []loop.Val {
 			args := append(c.refs(state), in[n:]...)
 			if !counted {
-				x.Break(x.body(a.Bodies[1], args, keep[1])[0].val)
+				x.Break(x.body(a.Bodies[1], args, keep[1])[0].Val)
 			}
 			return c.next(x.body(a.Bodies[0], args, keep[0]))
 		})
 	})
-	return nestRef{t: a.Type, val: loop.NoVal, parts: c.refs(out)}
+	return Ref{Type: a.Type, Val: loop.NoVal, Parts: c.refs(out)}
 }
 
 // choose writes a branch: both sides and a choice where they are a few operators and cannot fail.
-func (x *nestBuilder) choose(a *op.Action, env []nestRef, keep []*keepMap) nestRef {
-	c := env[a.Args[0]].val
+func (x *Builder) choose(a *op.Action, env []Ref, keep []*MemoMap) Ref {
+	c := env[a.Args[0]].Val
 	if c == loop.NoVal {
-		panic(noBody{"a condition that is no scalar"})
+		panic(NoBody{"a condition that is no scalar"})
 	}
-	var in []nestRef
+	var in []Ref
 	for _, r := range a.Args[1:] {
 		in = append(in, env[r])
 	}
@@ -93,13 +93,13 @@ func (x *nestBuilder) choose(a *op.Action, env []nestRef, keep []*keepMap) nestR
 	}
 	side := func(k int) []loop.Val { return x.spread(x.body(a.Bodies[k], in, keep[k])) }
 	if simple(a.Bodies[0], 0) && simple(a.Bodies[1], 0) {
-		keep = make([]*keepMap, 2) // a few operators: they are written again
+		keep = make([]*MemoMap, 2) // a few operators: they are written again
 		yes, no := side(0), side(1)
 		out := make([]loop.Val, len(yes))
 		for k := range yes {
 			out[k] = x.Op(loop.Select, c, yes[k], no[k])
 		}
-		return nestRef{t: a.Type, val: loop.NoVal, parts: x.gathered(ts, out)}
+		return Ref{Type: a.Type, Val: loop.NoVal, Parts: x.gathered(ts, out)}
 	}
 	var elems []types.Elem
 	for _, t := range ts {
@@ -109,7 +109,7 @@ func (x *nestBuilder) choose(a *op.Action, env []nestRef, keep []*keepMap) nestR
 	}
 	out := x.If(c, elems, func() []loop.Val { return x.inner(func() []loop.Val { return side(0) }) },
 		func() []loop.Val { return x.inner(func() []loop.Val { return side(1) }) })
-	return nestRef{t: a.Type, val: loop.NoVal, parts: x.gathered(ts, out)}
+	return Ref{Type: a.Type, Val: loop.NoVal, Parts: x.gathered(ts, out)}
 }
 
 // simple reports a body of a few operators that cannot fail.

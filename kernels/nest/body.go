@@ -1,4 +1,4 @@
-package kernels
+package nest
 
 // This file writes the body of a parfor as a nest: its indices are the space, what is the same in
 // every iteration are operands, and every action is written by its row.
@@ -14,26 +14,26 @@ import (
 	"flow/kernels/dense"
 )
 
-// nestForm is how a body is written.
-type nestForm struct {
-	// affine says that subscripts which are linear in the indices are taken to be in range: who
+// Form is how a body is written.
+type Form struct {
+	// Affine says that subscripts which are linear in the indices are taken to be in range: who
 	// launches the loop has to prove it. Else each is checked, and counted from the end where it is
 	// negative.
-	affine bool
-	words  int // of exact sums
+	Affine bool
+	Words  int // of exact sums
 }
 
-// nestOfBody is a body as a nest.
-type nestOfBody struct {
-	nest     *loop.Nest
-	operands []nestOperand // behind the bounds
+// Body is a body as a nest.
+type Body struct {
+	Nest     *loop.Nest
+	Operands []Operand // behind the bounds
 }
 
-// writeBody writes a body whose first dims arguments are the indices, with the steps by. why says
+// WriteBody writes a body whose first dims arguments are the indices, with the steps by. why says
 // what cannot be written.
-func writeBody(b *op.Body, varies []bool, keep *keepMap, dims int, by [2]int, names string, form nestForm) (out *nestOfBody, why string) {
-	x := &nestBuilder{Builder: loop.New(), words: form.words, affine: form.affine, lins: map[loop.Val]loop.Lin{},
-		scopes: []map[elementKey]loop.Val{{}}, keep: keep}
+func WriteBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, names string, form Form) (out *Body, why string) {
+	x := &Builder{Builder: loop.New(), Words: form.Words, Affine: form.Affine, Lins: map[loop.Val]loop.Lin{},
+		Scopes: []map[ElementKey]loop.Val{{}}, keep: keep}
 	defer func() {
 		if r := recover(); r != nil {
 			n, is := r.(op.NoElement)
@@ -44,87 +44,87 @@ func writeBody(b *op.Body, varies []bool, keep *keepMap, dims int, by [2]int, na
 		}
 	}()
 	var at []loop.Lin
-	env := make([]nestRef, 0, len(varies))
+	env := make([]Ref, 0, len(varies))
 	list := strings.Fields(names)
 	for d := range dims {
 		lo, n := x.Param(loop.ScalarParam, types.I64), x.Param(loop.ScalarParam, types.I64)
 		k := x.Index(list[d], loop.Range{Kind: loop.Steps, To: loop.Of(loop.ParamSym, n), By: 1})
 		at = append(at, loop.Of(loop.IndexSym, k))
 		index := loop.Of(loop.ParamSym, lo).Plus(at[d].Times(int64(by[d])))
-		env = append(env, nestRef{t: types.ScalarOf(types.I64), val: x.value(index)})
+		env = append(env, Ref{Type: types.ScalarOf(types.I64), Val: x.Value(index)})
 	}
 	if dims == 1 {
 		at = append(at, loop.Num(0))
 	}
 	for r := dims; r < len(b.Args); r++ {
-		env = append(env, x.outer(b, r))
+		env = append(env, x.Outer(b, r))
 	}
 	for k := range b.Acts {
 		if r := len(b.Args) + k; varies[r] {
-			env = append(env, x.act(b, k, env))
+			env = append(env, x.Act(b, k, env))
 		} else {
-			env = append(env, x.outer(b, r))
+			env = append(env, x.Outer(b, r))
 		}
 	}
 	x.yield(env[b.Yields[0]], at, dims)
 	if err := x.Nest.Verify(); err != nil {
 		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
 	}
-	return &nestOfBody{loop.Merge(x.Nest), x.operands}, ""
+	return &Body{loop.Merge(x.Nest), x.Operands}, ""
 }
 
 // yield stores what an iteration gives: a scalar at its place, or a row.
-func (x *nestBuilder) yield(y nestRef, at []loop.Lin, dims int) {
-	if y.t.Elem.Size() == 0 || y.parts != nil || y.t.IsDense() && (dims != 1 || y.t.Rows != 1) {
-		panic(noBody{"a result of " + y.t.String()})
+func (x *Builder) yield(y Ref, at []loop.Lin, dims int) {
+	if y.Type.Elem.Size() == 0 || y.Parts != nil || y.Type.IsDense() && (dims != 1 || y.Type.Rows != 1) {
+		panic(NoBody{"a result of " + y.Type.String()})
 	}
 	cols := loop.Num(1)
 	switch {
-	case y.at != nil:
-		cols = loop.Num(int64(y.t.Cols))
+	case y.At != nil:
+		cols = loop.Num(int64(y.Type.Cols))
 	case dims == 2:
 		cols = loop.Of(loop.ParamSym, 3)
 	}
-	r := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.t.Elem), loop.Of(loop.ParamSym, 1), cols)}
-	if y.at == nil {
-		x.Store(r, at[0], at[1], y.val)
+	r := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), loop.Of(loop.ParamSym, 1), cols)}
+	if y.At == nil {
+		x.Store(r, at[0], at[1], y.Val)
 		return
 	}
-	if y.t.Cols > define.Unrolled {
+	if y.Type.Cols > define.Unrolled {
 		x.rounds("c", y.cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val {
-			x.Store(r, at[0], j, y.at(loop.Num(0), j))
+			x.Store(r, at[0], j, y.At(loop.Num(0), j))
 			return nil
 		})
 		return
 	}
-	for j := range y.t.Cols {
-		x.Store(r, at[0], loop.Num(int64(j)), y.at(loop.Num(0), loop.Num(int64(j))))
+	for j := range y.Type.Cols {
+		x.Store(r, at[0], loop.Num(int64(j)), y.At(loop.Num(0), loop.Num(int64(j))))
 	}
 }
 
-// outer is register r of the loop's body, the same in every iteration: a constant, or an operand
+// Outer is register r of the loop's body, the same in every iteration: a constant, or an operand
 // when it is first read.
-func (x *nestBuilder) outer(b *op.Body, r int) nestRef {
+func (x *Builder) Outer(b *op.Body, r int) Ref {
 	if k := r - len(b.Args); k >= 0 {
 		if c, ok := x.constant(&b.Acts[k]); ok {
 			return c
 		}
 	}
 	t := b.Register(r)
-	bring := func() int { return x.param(t, nestOperand{register: r}) }
+	bring := func() int { return x.param(t, Operand{Register: r}) }
 	if k := r - len(b.Args); k >= 0 && b.Acts[k].Attrs.Bool("drawn") {
-		bring = func() int { return x.param(t, nestOperand{register: r, what: itsDrawnRows}) }
+		bring = func() int { return x.param(t, Operand{Register: r, What: ItsDrawnRows}) }
 	}
 	switch {
 	case t.Elem.Size() == 0:
-		return nestRef{t: t, val: loop.NoVal} // what reads it cannot be written
+		return Ref{Type: t, Val: loop.NoVal} // what reads it cannot be written
 	case t.IsScalar():
 		k := bring()
 		v := x.Load(loop.Mem{Kind: loop.ParamMem, N: k})
 		if t.Elem == types.I64 {
-			x.lins[v] = loop.Of(loop.ParamSym, k)
+			x.Lins[v] = loop.Of(loop.ParamSym, k)
 		}
-		return nestRef{t: t, val: v}
+		return Ref{Type: t, Val: v}
 	case t.IsDense() && x.extent != nil:
 		return x.viewed(t, r)
 	case t.IsDense():
@@ -139,33 +139,33 @@ func (x *nestBuilder) outer(b *op.Body, r int) nestRef {
 			return x.sized(t, at)
 		}
 		size := func(p operandPart) loop.Lin {
-			x.operands = append(x.operands, nestOperand{register: r, what: p})
+			x.Operands = append(x.Operands, Operand{Register: r, What: p})
 			return loop.Of(loop.ParamSym, x.Param(loop.ScalarParam, types.I64))
 		}
-		return nestRef{t: t, val: loop.NoVal, at: at, rows: size(itsRows), cols: size(itsCols)}
+		return Ref{Type: t, Val: loop.NoVal, At: at, rows: size(ItsRows), cols: size(ItsCols)}
 	}
-	return nestRef{t: t, val: loop.NoVal}
+	return Ref{Type: t, Val: loop.NoVal}
 }
 
 // constant is the value of an action without operands, as constants.
-func (x *nestBuilder) constant(a *op.Action) (nestRef, bool) {
+func (x *Builder) constant(a *op.Action) (Ref, bool) {
 	if len(a.Args) > 0 || a.Def.Ref == nil || !a.Def.Laws.Has(op.Pure) || a.Attrs.Bool("drawn") || !a.Type.IsScalar() && !holdable(a.Type) || a.Type.Elem.Size() == 0 {
-		return nestRef{}, false
+		return Ref{}, false
 	}
 	v, err := a.Def.Ref(&op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type})
 	if err != nil {
-		return nestRef{}, false
+		return Ref{}, false
 	}
 	e := dense.Storage(a.Type.Elem)
 	number := func(s value.Scalar) loop.Val {
 		v := x.Const(e, loop.WordOf(s))
 		if e == types.I64 {
-			x.lins[v] = loop.Num(s.I)
+			x.Lins[v] = loop.Num(s.I)
 		}
 		return v
 	}
 	if s, ok := v.(value.Scalar); ok {
-		return nestRef{t: a.Type, val: number(s)}, true
+		return Ref{Type: a.Type, Val: number(s)}, true
 	}
 	d := v.(*value.Dense)
 	r := x.matrix(a.Type, func(i, j loop.Lin) loop.Val {
@@ -183,13 +183,13 @@ func (x *nestBuilder) constant(a *op.Action) (nestRef, bool) {
 	return r, true
 }
 
-// act writes action k of a body.
-func (x *nestBuilder) act(b *op.Body, k int, env []nestRef) nestRef {
+// Act writes action k of a body.
+func (x *Builder) Act(b *op.Body, k int, env []Ref) Ref {
 	a := &b.Acts[k]
 	if c, ok := x.constant(a); ok {
 		return c
 	}
-	if m := x.keep; m != nil && m.cell[k] > 0 && !again(a) {
+	if m := x.keep; m != nil && m.Cell[k] > 0 && !again(a) {
 		return x.once(b, k, m)
 	}
 	d := a.Def
@@ -197,9 +197,9 @@ func (x *nestBuilder) act(b *op.Body, k int, env []nestRef) nestRef {
 	case a.Type.Kind == types.Effect:
 		return x.effect(a, env)
 	case text(b, k):
-		return nestRef{t: a.Type, val: loop.NoVal}
+		return Ref{Type: a.Type, Val: loop.NoVal}
 	case d.Control == op.Part:
-		if parts := env[a.Args[0]].parts; parts != nil {
+		if parts := env[a.Args[0]].Parts; parts != nil {
 			return parts[a.Attrs.Int("at")]
 		}
 	case d.Control == op.Iterate:
@@ -218,30 +218,30 @@ func (x *nestBuilder) act(b *op.Body, k int, env []nestRef) nestRef {
 	case d.Elements != nil:
 		return x.elements(b, k, env)
 	}
-	panic(noBody{"`" + define.SourceName(d) + "`"})
+	panic(NoBody{"`" + define.SourceName(d) + "`"})
 }
 
 // reads is the refs that an action reads, all of which can be written.
-func (x *nestBuilder) reads(a *op.Action, env []nestRef) []nestRef {
-	out := make([]nestRef, len(a.Args))
+func (x *Builder) reads(a *op.Action, env []Ref) []Ref {
+	out := make([]Ref, len(a.Args))
 	for k, r := range a.Args {
-		if out[k] = env[r]; out[k].val == loop.NoVal && out[k].at == nil {
-			panic(noBody{"`" + define.SourceName(a.Def) + "` of " + out[k].t.String()})
+		if out[k] = env[r]; out[k].Val == loop.NoVal && out[k].At == nil {
+			panic(NoBody{"`" + define.SourceName(a.Def) + "` of " + out[k].Type.String()})
 		}
 	}
 	return out
 }
 
-func (x *nestBuilder) elementwise(b *op.Body, k int, env []nestRef) nestRef {
+func (x *Builder) elementwise(b *op.Body, k int, env []Ref) Ref {
 	a := &b.Acts[k]
 	in := x.reads(a, env)
 	elems := make([]types.Elem, len(in))
 	for k, r := range in {
-		elems[k] = r.t.Elem
+		elems[k] = r.Type.Elem
 	}
 	step := func(list []loop.Val) loop.Val {
 		mark := x.Mark()
-		v := nestStep(x.Builder, a.Def, a.Type.Elem, list, elems, 0)
+		v := Step(x.Builder, a.Def, a.Type.Elem, list, elems, 0)
 		x.Since(mark, x.linear)
 		x.bounded()
 		return v
@@ -249,12 +249,12 @@ func (x *nestBuilder) elementwise(b *op.Body, k int, env []nestRef) nestRef {
 	if !a.Type.IsDense() {
 		list := make([]loop.Val, len(in))
 		for k, r := range in {
-			list[k] = r.val
-			if r.at != nil { // 1 x 1
-				list[k] = r.at(loop.Num(0), loop.Num(0))
+			list[k] = r.Val
+			if r.At != nil { // 1 x 1
+				list[k] = r.At(loop.Num(0), loop.Num(0))
 			}
 		}
-		return nestRef{t: a.Type, val: step(list)}
+		return Ref{Type: a.Type, Val: step(list)}
 	}
 	var rows, cols loop.Lin
 	if !a.Type.Known() {
@@ -271,17 +271,17 @@ func (x *nestBuilder) elementwise(b *op.Body, k int, env []nestRef) nestRef {
 }
 
 // linear notes of an integer that it is linear in indices and operands.
-func (x *nestBuilder) linear(s *loop.Stmt) {
+func (x *Builder) linear(s *loop.Stmt) {
 	if s.N != 1 || x.Type(s.Dst) != types.I64 {
 		return
 	}
 	if s.Code == loop.Const {
-		x.lins[s.Dst] = loop.Num(int64(s.Imm))
+		x.Lins[s.Dst] = loop.Num(int64(s.Imm))
 		return
 	}
 	in := make([]loop.Lin, len(s.Args))
 	for k, v := range s.Args {
-		l, ok := x.lins[v]
+		l, ok := x.Lins[v]
 		if !ok {
 			return
 		}
@@ -289,24 +289,24 @@ func (x *nestBuilder) linear(s *loop.Stmt) {
 	}
 	switch {
 	case s.Code == loop.Add:
-		x.lins[s.Dst] = in[0].Plus(in[1])
+		x.Lins[s.Dst] = in[0].Plus(in[1])
 	case s.Code == loop.Sub:
-		x.lins[s.Dst] = in[0].Plus(in[1].Times(-1))
+		x.Lins[s.Dst] = in[0].Plus(in[1].Times(-1))
 	case s.Code == loop.Neg:
-		x.lins[s.Dst] = in[0].Times(-1)
+		x.Lins[s.Dst] = in[0].Times(-1)
 	case s.Code == loop.Mul && in[0].Known():
-		x.lins[s.Dst] = in[1].Times(in[0].Const)
+		x.Lins[s.Dst] = in[1].Times(in[0].Const)
 	case s.Code == loop.Mul && in[1].Known():
-		x.lins[s.Dst] = in[0].Times(in[1].Const)
+		x.Lins[s.Dst] = in[0].Times(in[1].Const)
 	}
 }
 
 // reduction writes a reduction of a whole matrix, its rows or its columns.
-func (x *nestBuilder) reduction(b *op.Body, k int, env []nestRef) nestRef {
+func (x *Builder) reduction(b *op.Body, k int, env []Ref) Ref {
 	a := &b.Acts[k]
 	in := x.reads(a, env)[0]
 	rows, cols := in.rows, in.cols
-	if !in.t.IsDense() {
+	if !in.Type.IsDense() {
 		rows, cols = loop.Num(1), loop.Num(1)
 	}
 	one, long, wide := loop.Num(1), rows, cols
@@ -316,14 +316,14 @@ func (x *nestBuilder) reduction(b *op.Body, k int, env []nestRef) nestRef {
 		long = one
 	}
 	term := func(i, j loop.Lin) []loop.Val {
-		v := in.val
-		if in.at != nil {
-			v = in.at(i, j)
+		v := in.Val
+		if in.At != nil {
+			v = in.At(i, j)
 		}
-		return []loop.Val{x.term(a.Def.Class, v)}
+		return []loop.Val{x.Term(a.Def.Class, v)}
 	}
 	if a.Def.Fold == op.FoldAll {
-		return nestRef{t: a.Type, val: x.foldRagged(a.Def.Class, a.Type.Elem, rows, cols, term)}
+		return Ref{Type: a.Type, Val: x.foldRagged(a.Def.Class, a.Type.Elem, rows, cols, term)}
 	}
 	m := x.ragged(a.Type, long, wide, func(i, j loop.Lin) loop.Val {
 		if a.Def.Fold == op.FoldRows {
@@ -332,25 +332,25 @@ func (x *nestBuilder) reduction(b *op.Body, k int, env []nestRef) nestRef {
 		return x.foldRagged(a.Def.Class, a.Type.Elem, rows, one, func(r, _ loop.Lin) []loop.Val { return term(r, j) })
 	})
 	if holdable(a.Type) {
-		return x.held(a.Type, x.hold(m))
+		return x.held(a.Type, x.Hold(m))
 	}
 	return x.settled(b, k, m, false, true)
 }
 
 // elements writes an action by the elements of its row.
-func (x *nestBuilder) elements(b *op.Body, k int, env []nestRef) nestRef {
+func (x *Builder) elements(b *op.Body, k int, env []Ref) Ref {
 	a := &b.Acts[k]
 	e, made := x.call(a, x.reads(a, env))
 	var rows, cols *loop.Lin
 	e.Size = func(n, m loop.Lin) { rows, cols = &n, &m }
 	at := a.Def.Elements(e)
 	if at == nil {
-		panic(noBody{"`" + define.SourceName(a.Def) + "`"})
+		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
 	}
 	if !a.Type.IsDense() {
-		return nestRef{t: a.Type, val: at(loop.Num(0), loop.Num(0))}
+		return Ref{Type: a.Type, Val: at(loop.Num(0), loop.Num(0))}
 	}
-	m := nestRef{}
+	m := Ref{}
 	if a.Type.Known() || rows == nil {
 		m = x.matrix(a.Type, at)
 	} else {
@@ -361,8 +361,8 @@ func (x *nestBuilder) elements(b *op.Body, k int, env []nestRef) nestRef {
 
 // call is what the row of an action is told, and whether the row has made the elements of its
 // result: in memory, or as a list.
-func (x *nestBuilder) call(a *op.Action, in []nestRef) (*op.Elements, *bool) {
-	e := &op.Elements{B: x.Builder, Attrs: a.Attrs, Out: a.Type, Fold: x.foldRagged, Chain: x.chain, Below: x.below, Number: x.value}
+func (x *Builder) call(a *op.Action, in []Ref) (*op.Elements, *bool) {
+	e := &op.Elements{B: x.Builder, Attrs: a.Attrs, Out: a.Type, Fold: x.foldRagged, Chain: x.chain, Below: x.below, Number: x.Value}
 	e.Rounds = func(n int, state []loop.Val, body func(i loop.Lin, state []loop.Val) []loop.Val) []loop.Val {
 		return x.rounds("k", loop.Num(int64(n)), state, body)
 	}
@@ -370,28 +370,28 @@ func (x *nestBuilder) call(a *op.Action, in []nestRef) (*op.Elements, *bool) {
 	made := false
 	e.Held = func(list []loop.Val) op.Element {
 		made = true
-		return x.held(a.Type, list).at
+		return x.held(a.Type, list).At
 	}
 	e.Laid = func(write func(store func(i, j loop.Lin, v loop.Val))) op.Element {
 		m, ref := x.local(a.Type)
 		write(func(i, j loop.Lin, v loop.Val) { x.Store(m, i, j, v) })
 		made = true
-		return ref.at
+		return ref.At
 	}
-	e.Pick = func(list []loop.Val, i, j loop.Lin) loop.Val { return x.held(a.Type, list).at(i, j) }
+	e.Pick = func(list []loop.Val, i, j loop.Lin) loop.Val { return x.held(a.Type, list).At(i, j) }
 	for _, r := range in {
-		s := op.Source{Type: r.t, At: r.at, Rows: r.rows, Cols: r.cols}
-		if r.at == nil {
-			s.At = func(loop.Lin, loop.Lin) loop.Val { return r.val }
+		s := op.Source{Type: r.Type, At: r.At, Rows: r.rows, Cols: r.cols}
+		if r.At == nil {
+			s.At = func(loop.Lin, loop.Lin) loop.Val { return r.Val }
 			s.Rows, s.Cols = loop.Num(1), loop.Num(1)
 		}
 		e.In = append(e.In, s)
 	}
 	e.Window = func(lo, hi int, through bool, n loop.Lin) (from, size loop.Lin) {
-		return x.window(in[lo].val, in[hi].val, through, n)
+		return x.window(in[lo].Val, in[hi].Val, through, n)
 	}
 	e.Agree = x.agree
-	e.Index = func(k, size int, n loop.Lin) loop.Lin { return x.subscript(in[k].val, size, n) }
+	e.Index = func(k, size int, n loop.Lin) loop.Lin { return x.subscript(in[k].Val, size, n) }
 	return e, &made
 }
 
@@ -399,8 +399,8 @@ func (x *nestBuilder) call(a *op.Action, in []nestRef) (*op.Elements, *bool) {
 // that is linear is taken to be in range where the launch proves it; any other is checked, and
 // counted from the end if it is negative. A range must not cross from the negative subscripts to
 // the others; the one index -1 is the last.
-func (x *nestBuilder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
-	l, linear := x.lins[v]
+func (x *Builder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
+	l, linear := x.Lins[v]
 	if linear && l.Known() {
 		switch {
 		case l.Const >= 0 && n.Known() && l.Const+int64(size) <= n.Const:
@@ -409,11 +409,11 @@ func (x *nestBuilder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
 			return l.Plus(n)
 		}
 	}
-	if linear && x.affine {
+	if linear && x.Affine {
 		return l
 	}
 	zero := x.Const(types.I64, 0)
-	length := x.value(n)
+	length := x.Value(n)
 	below := x.Op(loop.Lt, v, zero)
 	at := x.Op(loop.Select, below, x.Op(loop.Add, v, length), v)
 	last := x.Op(loop.Sub, length, x.Const(types.I64, uint64(size)))
@@ -425,5 +425,5 @@ func (x *nestBuilder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
 	return loop.Of(loop.ValSym, int(at))
 }
 
-// wideWords is of how many words exact sums are where two are not enough.
-const wideWords = 3
+// WideWords is of how many words exact sums are where two are not enough.
+const WideWords = 3

@@ -1,4 +1,4 @@
-package kernels
+package nest
 
 // This file plans bodies in which some operators have no form in loops. Those are calls: a nest
 // computes what they read, for a block of points; then they are called, point after point; the next
@@ -15,35 +15,35 @@ import (
 	"flow/kernels/dense"
 )
 
-// callPlan says which actions are calls, and after which nest each of them comes. It is read-only.
-type callPlan struct {
+// CallPlan says which actions are calls, and after which nest each of them comes. It is read-only.
+type CallPlan struct {
 	body   *op.Body
 	varies []bool
-	keep   *keepMap
-	dims   int
+	keep   *MemoMap
+	Dims   int
 	call   []bool     // by register
-	level  []int      // of each register: the nest that computes it, or after which it is called
-	last   int        // the last nest
+	Level  []int      // of each register: the nest that computes it, or after which it is called
+	Last   int        // the last nest
 	again  []bool     // registers that every nest computes for itself: they cost less than to be stored
-	stored []bool     // registers that lie in memory of the block
-	force  *forceCall // a call for all points of a block at once; nil: there is none
-	// why says what the loops and branches hold that are called as a whole; empty: there are none.
-	why string
+	Stored []bool     // registers that lie in memory of the block
+	Force  *ForceCall // a call for all points of a block at once; nil: there is none
+	// Why says what the loops and branches hold that are called as a whole; empty: there are none.
+	Why string
 }
 
-// planCalls finds the calls of a body by writing it. It returns nil, and what stands in the way,
+// PlanCalls finds the calls of a body by writing it. It returns nil, and what stands in the way,
 // where a value has no place between nests. An action that does much with few elements is called as
 // well.
-func planCalls(b *op.Body, varies []bool, keep *keepMap, dims int, force *forceCall) (p *callPlan, why string) {
-	p = &callPlan{body: b, varies: varies, keep: keep, dims: dims, call: make([]bool, len(varies)), force: force}
+func PlanCalls(b *op.Body, varies []bool, keep *MemoMap, dims int, force *ForceCall) (p *CallPlan, why string) {
+	p = &CallPlan{body: b, varies: varies, keep: keep, Dims: dims, call: make([]bool, len(varies)), Force: force}
 	for k := range b.Acts {
 		r := len(b.Args) + k
 		p.call[r] = varies[r] && !p.within(r) && (heavy(b, k) || p.forces(r))
 	}
 	for range b.Acts {
 		bad := p.levels()
-		for n := 0; n <= p.last && len(bad) == 0; n++ {
-			_, bad = p.write(n, [2]int{1, 1}, nestForm{affine: dims == 1, words: wideWords})
+		for n := 0; n <= p.Last && len(bad) == 0; n++ {
+			_, bad = p.Write(n, [2]int{1, 1}, Form{Affine: dims == 1, Words: WideWords})
 		}
 		if len(bad) == 0 {
 			return p, ""
@@ -60,15 +60,15 @@ func planCalls(b *op.Body, varies []bool, keep *keepMap, dims int, force *forceC
 }
 
 // within reports a register that nothing but the forces read: no nest computes it.
-func (p *callPlan) within(r int) bool { return p.force != nil && p.force.inside[r] }
+func (p *CallPlan) within(r int) bool { return p.Force != nil && p.Force.inside[r] }
 
 // forces reports the register of the forces.
-func (p *callPlan) forces(r int) bool { return p.force != nil && p.force.at == r }
+func (p *CallPlan) forces(r int) bool { return p.Force != nil && p.Force.At == r }
 
 // args is the registers that action k reads.
-func (p *callPlan) args(k int) []int {
+func (p *CallPlan) args(k int) []int {
 	if p.forces(len(p.body.Args) + k) {
-		return []int{p.force.point}
+		return []int{p.Force.Point}
 	}
 	return p.body.Acts[k].Args
 }
@@ -106,24 +106,24 @@ func heavy(b *op.Body, k int) bool {
 
 // called notes why register r is called, if that is a loop or a branch: those run an operator at a
 // time.
-func (p *callPlan) called(r int, why string) {
-	if k := r - len(p.body.Args); k >= 0 && p.why == "" {
+func (p *CallPlan) called(r int, why string) {
+	if k := r - len(p.body.Args); k >= 0 && p.Why == "" {
 		switch p.body.Acts[k].Def.Control {
 		case op.Iterate, op.Select:
-			p.why = why
+			p.Why = why
 		}
 	}
 }
 
 // levels sorts the actions into nests and calls between them. It returns the registers that have to
 // be called since what they read or give cannot be stored.
-func (p *callPlan) levels() (bad []int) {
+func (p *CallPlan) levels() (bad []int) {
 	b, first := p.body, len(p.body.Args)
-	p.level, p.again, p.stored = make([]int, len(p.varies)), make([]bool, len(p.varies)), make([]bool, len(p.varies))
+	p.Level, p.again, p.Stored = make([]int, len(p.varies)), make([]bool, len(p.varies)), make([]bool, len(p.varies))
 	for r := range p.again {
 		p.again[r] = !p.varies[r] || r < first
 	}
-	p.last = 0
+	p.Last = 0
 	for k := range b.Acts {
 		a, r := &b.Acts[k], first+k
 		if !p.varies[r] || p.within(r) {
@@ -132,19 +132,19 @@ func (p *callPlan) levels() (bad []int) {
 		cheap := a.Def.Laws.Has(op.View) || a.Def.Elt != nil && a.Type.IsScalar() || a.Def.Role == op.Constant
 		p.again[r] = cheap && !p.call[r]
 		if p.call[r] && a.Def.Control == op.Iterate {
-			p.level[r] = p.last // what fails before a loop without end is found before it
+			p.Level[r] = p.Last // what fails before a loop without end is found before it
 		}
 		for _, x := range p.args(k) {
-			n := p.level[x]
+			n := p.Level[x]
 			if p.call[x] && (!p.call[r] || p.forces(x) || p.forces(r)) {
 				n++
 			}
-			p.level[r] = max(p.level[r], n)
+			p.Level[r] = max(p.Level[r], n)
 			p.again[r] = p.again[r] && p.again[x]
 		}
-		p.last = max(p.last, p.level[r])
+		p.Last = max(p.Last, p.Level[r])
 		if p.call[r] {
-			p.last = max(p.last, p.level[r]+1)
+			p.Last = max(p.Last, p.Level[r]+1)
 		}
 	}
 	for k := range b.Acts {
@@ -157,8 +157,8 @@ func (p *callPlan) levels() (bad []int) {
 		}
 	}
 	y := b.Yields[0]
-	if p.call[y] || !p.again[y] && p.level[y] < p.last {
-		p.stored[y] = true
+	if p.call[y] || !p.again[y] && p.Level[y] < p.Last {
+		p.Stored[y] = true
 		if !storable(b.Register(y)) {
 			bad = append(bad, y)
 		}
@@ -168,17 +168,17 @@ func (p *callPlan) levels() (bad []int) {
 
 // crosses stores register x where action r reads it from another nest or call. If it cannot, it
 // returns the register that is to be called for it; else -1.
-func (p *callPlan) crosses(x, r int) int {
+func (p *CallPlan) crosses(x, r int) int {
 	t := p.body.Register(x)
 	switch {
-	case !p.varies[x] || x < p.dims || t.Kind == types.Effect:
+	case !p.varies[x] || x < p.Dims || t.Kind == types.Effect:
 		return -1
-	case p.call[r] && p.call[x] && p.level[x] == p.level[r]: // one after the other, for one point
+	case p.call[r] && p.call[x] && p.Level[x] == p.Level[r]: // one after the other, for one point
 		return -1
-	case !p.call[r] && !p.call[x] && (p.again[x] || p.level[x] == p.level[r]):
+	case !p.call[r] && !p.call[x] && (p.again[x] || p.Level[x] == p.Level[r]):
 		return -1
 	case storable(t):
-		p.stored[x] = true
+		p.Stored[x] = true
 		return -1
 	case !p.call[x]: // by whom it is read may read no text, and then it is not written either
 		if !p.call[r] && t == types.ScalarOf(types.Str) {
@@ -194,32 +194,32 @@ func storable(t types.Type) bool {
 	return isNumber(t) || t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() > 0 && t.Count() <= laidElements
 }
 
-// callNest is one nest of a plan.
-type callNest struct {
-	nest     *loop.Nest
-	operands []nestOperand // behind the bounds
-	results  []int         // registers that it stores; the last nest has the result behind them
+// CallNest is one nest of a plan.
+type CallNest struct {
+	Nest     *loop.Nest
+	Operands []Operand // behind the bounds
+	Results  []int     // registers that it stores; the last nest has the result behind them
 }
 
-// bounds is how many operands come before those of the body: the first index, of two, as the point
+// Bounds is how many operands come before those of the body: the first index, of two, as the point
 // has it, then begin and length of the last.
-func (p *callPlan) bounds() int { return p.dims + 1 }
+func (p *CallPlan) Bounds() int { return p.Dims + 1 }
 
-// write writes nest n, or returns the registers of actions that have no form.
-func (p *callPlan) write(n int, by [2]int, form nestForm) (out *callNest, bad []int) {
+// Write writes nest n, or returns the registers of actions that have no form.
+func (p *CallPlan) Write(n int, by [2]int, form Form) (out *CallNest, bad []int) {
 	b := p.body
-	x := &nestBuilder{Builder: loop.New(), words: form.words, affine: form.affine, lins: map[loop.Val]loop.Lin{}, scopes: []map[elementKey]loop.Val{{}}, keep: p.keep}
-	env := make([]nestRef, 0, len(p.varies))
-	out = &callNest{}
-	if p.dims == 2 {
+	x := &Builder{Builder: loop.New(), Words: form.Words, Affine: form.Affine, Lins: map[loop.Val]loop.Lin{}, Scopes: []map[ElementKey]loop.Val{{}}, keep: p.keep}
+	env := make([]Ref, 0, len(p.varies))
+	out = &CallNest{}
+	if p.Dims == 2 {
 		k := x.Param(loop.ScalarParam, types.I64)
-		env = append(env, nestRef{t: types.ScalarOf(types.I64), val: x.Load(loop.Mem{Kind: loop.ParamMem, N: k})})
+		env = append(env, Ref{Type: types.ScalarOf(types.I64), Val: x.Load(loop.Mem{Kind: loop.ParamMem, N: k})})
 	}
 	lo, count := x.Param(loop.ScalarParam, types.I64), x.Param(loop.ScalarParam, types.I64)
 	at := loop.Of(loop.IndexSym, x.Index("point", loop.Range{Kind: loop.Steps, To: loop.Of(loop.ParamSym, count), By: 1}))
-	env = append(env, nestRef{t: types.ScalarOf(types.I64), val: x.value(loop.Of(loop.ParamSym, lo).Plus(at.Times(int64(by[p.dims-1]))))})
-	for r := p.dims; r < len(b.Args); r++ {
-		env = append(env, x.outer(b, r))
+	env = append(env, Ref{Type: types.ScalarOf(types.I64), Val: x.Value(loop.Of(loop.ParamSym, lo).Plus(at.Times(int64(by[p.Dims-1]))))})
+	for r := p.Dims; r < len(b.Args); r++ {
+		env = append(env, x.Outer(b, r))
 	}
 	// tried is f, but that what has no form is noted.
 	missing := make([]bool, len(p.varies))
@@ -238,7 +238,7 @@ func (p *callPlan) write(n int, by [2]int, form nestForm) (out *callNest, bad []
 	}
 	for k := range b.Acts {
 		r := len(b.Args) + k
-		none := nestRef{t: b.Register(r), val: loop.NoVal}
+		none := Ref{Type: b.Register(r), Val: loop.NoVal}
 		for _, y := range p.args(k) {
 			missing[r] = missing[r] || missing[y]
 		}
@@ -248,24 +248,24 @@ func (p *callPlan) write(n int, by [2]int, form nestForm) (out *callNest, bad []
 		case p.within(r):
 			env = append(env, none)
 		case !p.varies[r]:
-			env = append(env, x.outer(b, r))
-		case !p.call[r] && (p.level[r] == n || p.level[r] < n && p.again[r]):
+			env = append(env, x.Outer(b, r))
+		case !p.call[r] && (p.Level[r] == n || p.Level[r] < n && p.again[r]):
 			env = append(env, none)
 			tried(r, func() {
-				env[r] = x.act(b, k, env)
-				if p.stored[r] && p.level[r] == n {
+				env[r] = x.Act(b, k, env)
+				if p.Stored[r] && p.Level[r] == n {
 					x.keepRow(env[r], at, count)
-					out.results = append(out.results, r)
+					out.Results = append(out.Results, r)
 				}
 			})
-		case p.stored[r] && p.level[r] < n:
+		case p.Stored[r] && p.Level[r] < n:
 			env = append(env, x.keptRow(b.Register(r), r, at))
 		default:
 			env = append(env, none)
 		}
 	}
-	if y := b.Yields[0]; n == p.last && !missing[y] {
-		tried(y, func() { x.give(env[y], at, count, p.dims) })
+	if y := b.Yields[0]; n == p.Last && !missing[y] {
+		tried(y, func() { x.give(env[y], at, count, p.Dims) })
 	}
 	if len(bad) > 0 {
 		return nil, bad
@@ -273,52 +273,52 @@ func (p *callPlan) write(n int, by [2]int, form nestForm) (out *callNest, bad []
 	if err := x.Nest.Verify(); err != nil {
 		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
 	}
-	out.nest, out.operands = loop.Merge(x.Nest), x.operands
+	out.Nest, out.Operands = loop.Merge(x.Nest), x.Operands
 	return out, nil
 }
 
 // give stores what the body yields: a number at its place in a row, or a row.
-func (x *nestBuilder) give(y nestRef, at loop.Lin, count, dims int) {
+func (x *Builder) give(y Ref, at loop.Lin, count, dims int) {
 	switch {
-	case y.val == loop.NoVal && y.at == nil || y.at != nil && (dims == 2 || y.t.Rows != 1):
-		panic(noBody{"a result of " + y.t.String()})
+	case y.Val == loop.NoVal && y.At == nil || y.At != nil && (dims == 2 || y.Type.Rows != 1):
+		panic(NoBody{"a result of " + y.Type.String()})
 	case dims == 2:
-		m := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.t.Elem), loop.Num(1), loop.Of(loop.ParamSym, count))}
-		x.Store(m, loop.Num(0), at, y.val)
+		m := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), loop.Num(1), loop.Of(loop.ParamSym, count))}
+		x.Store(m, loop.Num(0), at, y.Val)
 	default:
 		x.keepRow(y, at, count)
 	}
 }
 
 // keptRow is register r as another nest or a call has stored it.
-func (x *nestBuilder) keptRow(t types.Type, r int, at loop.Lin) nestRef {
-	x.operands = append(x.operands, nestOperand{register: r, what: itsKept})
+func (x *Builder) keptRow(t types.Type, r int, at loop.Lin) Ref {
+	x.Operands = append(x.Operands, Operand{Register: r, What: ItsKept})
 	m := loop.Mem{Kind: loop.ParamMem, N: x.Param(loop.DenseParam, dense.Storage(t.Elem))}
 	if !t.IsDense() {
-		return nestRef{t: t, val: x.Load(m, at, loop.Num(0))}
+		return Ref{Type: t, Val: x.Load(m, at, loop.Num(0))}
 	}
 	return x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(m, at, i.Times(int64(t.Cols)).Plus(j)) })
 }
 
 // keepRow stores all elements of a value as a row of a result that has one for each point.
-func (x *nestBuilder) keepRow(y nestRef, at loop.Lin, count int) {
-	if y.val == loop.NoVal && y.at == nil {
-		panic(noBody{"a value of " + y.t.String()})
+func (x *Builder) keepRow(y Ref, at loop.Lin, count int) {
+	if y.Val == loop.NoVal && y.At == nil {
+		panic(NoBody{"a value of " + y.Type.String()})
 	}
-	e := dense.Storage(y.t.Elem)
+	e := dense.Storage(y.Type.Elem)
 	size := 1
-	if y.at != nil {
-		size = y.t.Count()
+	if y.At != nil {
+		size = y.Type.Count()
 	}
 	m := loop.Mem{Kind: loop.ResultMem, N: x.Result(e, loop.Of(loop.ParamSym, count), loop.Num(int64(size)))}
 	store := func(i, j loop.Lin) {
-		x.Store(m, at, i.Times(int64(y.t.Cols)).Plus(j), define.ConvertBody(x.Builder, e, y.at(i, j)))
+		x.Store(m, at, i.Times(int64(y.Type.Cols)).Plus(j), define.ConvertBody(x.Builder, e, y.At(i, j)))
 	}
 	switch {
-	case y.at == nil:
-		x.Store(m, at, loop.Num(0), define.ConvertBody(x.Builder, e, y.val))
+	case y.At == nil:
+		x.Store(m, at, loop.Num(0), define.ConvertBody(x.Builder, e, y.Val))
 	case size <= define.Unrolled:
-		for k, v := range x.hold(y) {
+		for k, v := range x.Hold(y) {
 			x.Store(m, at, loop.Num(int64(k)), define.ConvertBody(x.Builder, e, v))
 		}
 	default:
@@ -329,25 +329,25 @@ func (x *nestBuilder) keepRow(y nestRef, at loop.Lin, count int) {
 	}
 }
 
-// calls is the calls between nest n and the next, in order, but for the forces.
-func (p *callPlan) calls(n int) (acts []int) {
+// Calls is the calls between nest n and the next, in order, but for the forces.
+func (p *CallPlan) Calls(n int) (acts []int) {
 	for k := range p.body.Acts {
-		if r := len(p.body.Args) + k; p.call[r] && p.level[r] == n && !p.forces(r) {
+		if r := len(p.body.Args) + k; p.call[r] && p.Level[r] == n && !p.forces(r) {
 			acts = append(acts, k)
 		}
 	}
 	return acts
 }
 
-// reads is the registers that calls after nest n read from the block's memory, and whether each of
+// Reads is the registers that calls after nest n read from the block's memory, and whether each of
 // the indices is read.
-func (p *callPlan) reads(n int) (regs []int, index [2]bool) {
-	for _, k := range p.calls(n) {
+func (p *CallPlan) Reads(n int) (regs []int, index [2]bool) {
+	for _, k := range p.Calls(n) {
 		for _, x := range p.body.Acts[k].Args {
 			switch {
-			case x < p.dims:
+			case x < p.Dims:
 				index[x] = true
-			case p.varies[x] && p.stored[x] && !(p.call[x] && p.level[x] == n) && !slices.Contains(regs, x):
+			case p.varies[x] && p.Stored[x] && !(p.call[x] && p.Level[x] == n) && !slices.Contains(regs, x):
 				regs = append(regs, x)
 			}
 		}

@@ -1,4 +1,4 @@
-package kernels
+package nest
 
 // This file says where matrices of a body lie: in registers, in memory, or nowhere; and what the
 // rounds of a loop in a body carry.
@@ -18,35 +18,35 @@ import (
 const laidElements = 4096
 
 // local is memory for a matrix of the body.
-func (x *nestBuilder) local(t types.Type) (loop.Mem, nestRef) {
+func (x *Builder) local(t types.Type) (loop.Mem, Ref) {
 	if !t.IsDense() || !t.Known() || t.Count() > laidElements {
-		panic(noBody{"a matrix of the body of " + t.String()})
+		panic(NoBody{"a matrix of the body of " + t.String()})
 	}
 	m := loop.Mem{Kind: loop.LocalMem, N: x.Local(dense.Storage(t.Elem), loop.Num(int64(t.Rows)), loop.Num(int64(t.Cols)))}
 	return m, x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(m, i, j) })
 }
 
 // laid is a matrix in memory, where all its elements have been written.
-func (x *nestBuilder) laid(r nestRef) nestRef {
-	m, ref := x.local(r.t)
+func (x *Builder) laid(r Ref) Ref {
+	m, ref := x.local(r.Type)
 	x.lay(m, r)
 	return ref
 }
 
 // lay writes all elements of a matrix.
-func (x *nestBuilder) lay(m loop.Mem, r nestRef) {
+func (x *Builder) lay(m loop.Mem, r Ref) {
 	e := x.Nest.Locals[m.N].Elem
-	store := func(i, j loop.Lin) { x.Store(m, i, j, define.ConvertBody(x.Builder, e, r.at(i, j))) }
+	store := func(i, j loop.Lin) { x.Store(m, i, j, define.ConvertBody(x.Builder, e, r.At(i, j))) }
 	row := func(i loop.Lin) {
-		if r.t.Cols <= define.WrittenLines {
-			for j := range r.t.Cols {
+		if r.Type.Cols <= define.WrittenLines {
+			for j := range r.Type.Cols {
 				store(i, loop.Num(int64(j)))
 			}
 			return
 		}
 		x.rounds("c", r.cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { store(i, j); return nil })
 	}
-	if r.t.Rows == 1 {
+	if r.Type.Rows == 1 {
 		row(loop.Num(0))
 		return
 	}
@@ -55,18 +55,18 @@ func (x *nestBuilder) lay(m loop.Mem, r nestRef) {
 
 // carrying is the carried values of a loop.
 type carrying struct {
-	x     *nestBuilder
+	x     *Builder
 	types []types.Type
 	elems []types.Elem // of those in registers
 	place []loop.Mem   // of those in memory; NoMem of the others
 	spare []loop.Mem   // where the next value of one in memory is made
 }
 
-func (x *nestBuilder) carry(ts []types.Type) *carrying {
+func (x *Builder) carry(ts []types.Type) *carrying {
 	c := &carrying{x: x, types: ts, place: make([]loop.Mem, len(ts)), spare: make([]loop.Mem, len(ts))}
 	for k, t := range ts {
 		if t.Elem.Size() == 0 || !t.IsScalar() && (!t.IsDense() || !t.Known()) {
-			panic(noBody{"a carried " + t.String()})
+			panic(NoBody{"a carried " + t.String()})
 		}
 		if t.IsDense() && !holdable(t) {
 			c.place[k], _ = x.local(t)
@@ -85,7 +85,7 @@ func (x *nestBuilder) carry(ts []types.Type) *carrying {
 }
 
 // begin is the values before the first round, those in memory written.
-func (c *carrying) begin(in []nestRef) []loop.Val {
+func (c *carrying) begin(in []Ref) []loop.Val {
 	for k, r := range in {
 		if c.place[k].Kind != loop.NoMem {
 			c.x.lay(c.place[k], c.checked(k, r))
@@ -95,22 +95,22 @@ func (c *carrying) begin(in []nestRef) []loop.Val {
 }
 
 // checked is r, which has the type that is carried.
-func (c *carrying) checked(k int, r nestRef) nestRef {
-	if r.at == nil || !sameSize(r.t, c.types[k]) {
-		panic(noBody{"a carried matrix that changes its size"})
+func (c *carrying) checked(k int, r Ref) Ref {
+	if r.At == nil || !sameSize(r.Type, c.types[k]) {
+		panic(NoBody{"a carried matrix that changes its size"})
 	}
 	return r
 }
 
 // registers is the values that are no memory.
-func (c *carrying) registers(in []nestRef) (vals []loop.Val) {
+func (c *carrying) registers(in []Ref) (vals []loop.Val) {
 	for k, r := range in {
 		if c.place[k].Kind == loop.NoMem {
-			vals = append(vals, c.x.spread([]nestRef{r})...)
+			vals = append(vals, c.x.spread([]Ref{r})...)
 		}
 	}
 	if len(vals) != len(c.elems) {
-		panic(noBody{"a carried matrix that changes its size"})
+		panic(NoBody{"a carried matrix that changes its size"})
 	}
 	for k := range vals {
 		vals[k] = define.ConvertBody(c.x.Builder, c.elems[k], vals[k])
@@ -119,7 +119,7 @@ func (c *carrying) registers(in []nestRef) (vals []loop.Val) {
 }
 
 // refs is the carried values, those in registers as given.
-func (c *carrying) refs(vals []loop.Val) (out []nestRef) {
+func (c *carrying) refs(vals []loop.Val) (out []Ref) {
 	for k, t := range c.types {
 		if m := c.place[k]; m.Kind != loop.NoMem {
 			out = append(out, c.x.sized(t, func(i, j loop.Lin) loop.Val { return c.x.Load(m, i, j) }))
@@ -136,7 +136,7 @@ func (c *carrying) refs(vals []loop.Val) (out []nestRef) {
 }
 
 // next hands values on. Those in memory are made beside what they replace, for each may read all.
-func (c *carrying) next(in []nestRef) []loop.Val {
+func (c *carrying) next(in []Ref) []loop.Val {
 	vals := c.registers(in)
 	for k, r := range in {
 		if c.place[k].Kind != loop.NoMem {
@@ -154,21 +154,21 @@ func (c *carrying) next(in []nestRef) []loop.Val {
 // settled is a matrix of the body: held where it is small and read more than once, in memory of the
 // iteration where it is large and dear to make again, else written where it is read. What fails
 // must be made, read or not.
-func (x *nestBuilder) settled(b *op.Body, k int, m nestRef, fails, dear bool) nestRef {
+func (x *Builder) settled(b *op.Body, k int, m Ref, fails, dear bool) Ref {
 	readers := readersOf(b, k)
 	dear = dear && (readers > 1 || !readOnce(b, k))
 	switch {
 	case x.extent != nil:
 		return m
-	case x.phase != nil && (!holdable(m.t) || x.phase.plan.wide(m.t)):
-		if fails && (m.t.Rows != 1 || !x.phase.plan.wide(m.t)) {
-			panic(noBody{"a matrix that may fail"})
+	case x.phase != nil && (!holdable(m.Type) || x.phase.plan.wide(m.Type)):
+		if fails && (m.Type.Rows != 1 || !x.phase.plan.wide(m.Type)) {
+			panic(NoBody{"a matrix that may fail"})
 		}
 		if fails { // all its elements are made, read or not
-			m.at(loop.Num(0), x.phase.column)
+			m.At(loop.Num(0), x.phase.column)
 		}
-	case holdable(m.t) && (fails || readers > 1 || dear && m.t.Count() <= define.WrittenLines):
-		return x.held(m.t, x.hold(m))
+	case holdable(m.Type) && (fails || readers > 1 || dear && m.Type.Count() <= define.WrittenLines):
+		return x.held(m.Type, x.Hold(m))
 	case fails || dear:
 		return x.laid(m)
 	}

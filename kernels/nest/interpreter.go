@@ -1,4 +1,4 @@
-package kernels
+package nest
 
 // This file runs a body by the kernels of its actions, one after the other, in memory that each run uses again.
 
@@ -8,21 +8,21 @@ import (
 	"flow/ir/value"
 )
 
-// performer runs one body, for one worker. What a run gives lies in the performer's memory, or in that of its arguments, and holds
+// Interpreter runs one body, for one worker. What a run gives lies in the performer's memory, or in that of its arguments, and holds
 // until the next run.
-type performer struct {
+type Interpreter struct {
 	body  *op.Body
-	acts  []int // those that are run, in order
-	reg   []value.Value
+	Acts  []int // those that are run, in order
+	Reg   []value.Value
 	calls []op.Call
 	inner []nested // of actions that are loops or branches
-	slot  []int    // of each action, the place of its result in mem; -1: its kernel makes the memory
-	mem   []*value.Dense
-	out   value.Tuple
+	Slot  []int    // of each action, the place of its result in mem; -1: its kernel makes the memory
+	Mem   []*value.Dense
+	Out   value.Tuple
 	whole value.Value // out
 	// cells says which actions have their values in kept, nil for none.
 	cells []int
-	kept  *kept
+	kept  *Memo
 	// held is the values of other actions that are marked (attribute keep), once they have been computed: each holds until the outermost
 	// of the loops in which it is the same begins again.
 	held []value.Value
@@ -33,43 +33,43 @@ type performer struct {
 type nested struct {
 	// body is of a branch its two sides. A loop runs its own in even and odd rounds by two performers, for a round reads what the one
 	// before it made.
-	body [2]*performer
-	cond *performer
+	body [2]*Interpreter
+	cond *Interpreter
 	// kept is copies of carried values that do not lie in the memory of the round's performer, of even and odd rounds.
 	kept  [2][]*value.Dense
 	args  []value.Value
 	whole value.Value // the carried ones of args
 }
 
-// newPerformer makes a performer of the actions acts of b; a nil acts is all. With keeps every result holds, not the yields alone.
+// NewInterpreter makes a performer of the actions acts of b; a nil acts is all. With keeps every result holds, not the yields alone.
 // Actions take the environment from within, and what says that they are stopped. What m says of a cell is in k; both may be nil.
-func newPerformer(b *op.Body, acts []int, keeps bool, within *op.Call, k *kept, m *keepMap) *performer {
+func NewInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap) *Interpreter {
 	if acts == nil {
 		acts = make([]int, len(b.Acts))
 		for k := range acts {
 			acts[k] = k
 		}
 	}
-	p := &performer{body: b, acts: acts, reg: make([]value.Value, len(b.Args)+len(b.Acts)), calls: make([]op.Call, len(b.Acts)),
-		inner: make([]nested, len(b.Acts)), out: make(value.Tuple, len(b.Yields)), held: make([]value.Value, len(b.Acts)),
+	p := &Interpreter{body: b, Acts: acts, Reg: make([]value.Value, len(b.Args)+len(b.Acts)), calls: make([]op.Call, len(b.Acts)),
+		inner: make([]nested, len(b.Acts)), Out: make(value.Tuple, len(b.Yields)), held: make([]value.Value, len(b.Acts)),
 		keep: make([]int, len(b.Acts)), kept: k}
-	p.whole = p.out
+	p.whole = p.Out
 	if m != nil {
-		p.cells = m.cell
+		p.cells = m.Cell
 	}
-	for _, k := range p.acts {
+	for _, k := range p.Acts {
 		a := &b.Acts[k]
 		p.keep[k] = a.Attrs.Int("keep")
 		p.calls[k] = op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, In: make([]value.Value, len(a.Args)), Env: within.Env,
 			Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
-		nest := func(body int) *performer {
-			return newPerformer(a.Bodies[body], nil, false, within, p.kept, m.within(k)[body])
+		nest := func(body int) *Interpreter {
+			return NewInterpreter(a.Bodies[body], nil, false, within, p.kept, m.within(k)[body])
 		}
 		switch in := &p.inner[k]; a.Def.Control {
 		case op.Select:
-			in.body = [2]*performer{nest(0), nest(1)}
+			in.body = [2]*Interpreter{nest(0), nest(1)}
 		case op.Iterate:
-			in.body = [2]*performer{nest(0), nest(0)}
+			in.body = [2]*Interpreter{nest(0), nest(0)}
 			if len(a.Bodies) > 1 {
 				in.cond = nest(1)
 			}
@@ -90,15 +90,15 @@ func owns(a *op.Action) bool {
 
 // place gives results their places. Two have the same one if the first is not read any more when the second is made. A result that no
 // place is for may lie in the memory of an argument, which is therefore read as long as the result is.
-func (p *performer) place(keeps bool) {
+func (p *Interpreter) place(keeps bool) {
 	b := p.body
 	first := len(b.Args)
-	last := make([]int, len(p.reg)) // the last action that reads a register
+	last := make([]int, len(p.Reg)) // the last action that reads a register
 	for _, y := range b.Yields {
 		last[y] = len(b.Acts)
 	}
-	for i := len(p.acts) - 1; i >= 0; i-- {
-		k := p.acts[i]
+	for i := len(p.Acts) - 1; i >= 0; i-- {
+		k := p.Acts[i]
 		a, until := &b.Acts[k], k
 		if !owns(a) && !a.Type.IsScalar() {
 			until = max(k, last[first+k])
@@ -107,32 +107,32 @@ func (p *performer) place(keeps bool) {
 			last[x] = max(last[x], until)
 		}
 	}
-	p.slot = make([]int, len(b.Acts))
-	for k := range p.slot {
-		p.slot[k] = -1
+	p.Slot = make([]int, len(b.Acts))
+	for k := range p.Slot {
+		p.Slot[k] = -1
 	}
 	free := map[types.Type][]int{}
 	release := func(r, now int) {
-		if k := r - first; k >= 0 && p.slot[k] >= 0 && last[r] <= now && !keeps {
+		if k := r - first; k >= 0 && p.Slot[k] >= 0 && last[r] <= now && !keeps {
 			t := b.Acts[k].Type
-			free[t] = append(free[t], p.slot[k])
+			free[t] = append(free[t], p.Slot[k])
 			last[r] = len(b.Acts) // once
 		}
 	}
-	for _, k := range p.acts {
+	for _, k := range p.Acts {
 		a := &b.Acts[k]
 		switch {
 		case !owns(a) || p.cell(k) > 0:
 		case p.keep[k] > 0: // holds for longer than a round
 			last[first+k] = len(b.Acts)
-			p.slot[k] = len(p.mem)
-			p.mem = append(p.mem, nil)
+			p.Slot[k] = len(p.Mem)
+			p.Mem = append(p.Mem, nil)
 		default:
 			if f := free[a.Type]; len(f) > 0 {
-				p.slot[k], free[a.Type] = f[len(f)-1], f[:len(f)-1]
+				p.Slot[k], free[a.Type] = f[len(f)-1], f[:len(f)-1]
 			} else {
-				p.slot[k] = len(p.mem)
-				p.mem = append(p.mem, nil)
+				p.Slot[k] = len(p.Mem)
+				p.Mem = append(p.Mem, nil)
 			}
 		}
 		for _, x := range a.Args {
@@ -142,46 +142,46 @@ func (p *performer) place(keeps bool) {
 	}
 }
 
-// run runs the actions; registers of arguments are set. The yields are in out.
-func (p *performer) run() error {
-	for _, k := range p.acts {
-		v, err := p.value(k)
+// Run runs the actions; registers of arguments are set. The yields are in out.
+func (p *Interpreter) Run() error {
+	for _, k := range p.Acts {
+		v, err := p.Value(k)
 		if err != nil {
 			return err
 		}
-		p.reg[len(p.body.Args)+k] = v
+		p.Reg[len(p.body.Args)+k] = v
 	}
 	for i, y := range p.body.Yields {
-		p.out[i] = p.reg[y]
+		p.Out[i] = p.Reg[y]
 	}
 	return nil
 }
 
-// on runs the actions for arguments.
-func (p *performer) on(args []value.Value) (value.Tuple, error) {
-	copy(p.reg, args)
-	err := p.run()
-	return p.out, err
+// On runs the actions for arguments.
+func (p *Interpreter) On(args []value.Value) (value.Tuple, error) {
+	copy(p.Reg, args)
+	err := p.Run()
+	return p.Out, err
 }
 
 // cell is 1 + the cell that holds the value of an action; 0 if none does.
-func (p *performer) cell(k int) int {
+func (p *Interpreter) cell(k int) int {
 	if p.cells == nil {
 		return 0
 	}
 	return p.cells[k]
 }
 
-// value is what an action gives: what is kept of it, or what it computes.
-func (p *performer) value(k int) (value.Value, error) {
+// Value is what an action gives: what is kept of it, or what it computes.
+func (p *Interpreter) Value(k int) (value.Value, error) {
 	if c := p.cell(k); c > 0 {
-		return p.kept.get(c - 1)
+		return p.kept.Get(c - 1)
 	}
 	if p.keep[k] == 0 {
-		return p.act(k)
+		return p.Act(k)
 	}
 	if p.held[k] == nil {
-		v, err := p.act(k)
+		v, err := p.Act(k)
 		if err != nil {
 			return nil, err
 		}
@@ -191,8 +191,8 @@ func (p *performer) value(k int) (value.Value, error) {
 }
 
 // forget drops what was the same in all rounds of a loop that begins again, the one that is that many loops out from p.
-func (p *performer) forget(out int) {
-	for _, k := range p.acts {
+func (p *Interpreter) forget(out int) {
+	for _, k := range p.Acts {
 		if p.keep[k] == out {
 			p.held[k] = nil
 		}
@@ -215,11 +215,11 @@ func (in *nested) forget(out int) {
 	}
 }
 
-// act runs one action.
-func (p *performer) act(k int) (value.Value, error) {
+// Act runs one action.
+func (p *Interpreter) Act(k int) (value.Value, error) {
 	a, c := &p.body.Acts[k], &p.calls[k]
 	for i, x := range a.Args {
-		c.In[i] = p.reg[x]
+		c.In[i] = p.Reg[x]
 	}
 	switch a.Def.Control {
 	case op.Part:
@@ -232,7 +232,7 @@ func (p *performer) act(k int) (value.Value, error) {
 		if !c.In[0].(value.Scalar).True() {
 			side = p.inner[k].body[1]
 		}
-		_, err := side.on(c.In[1:])
+		_, err := side.On(c.In[1:])
 		return side.whole, err
 	case op.Iterate:
 		return p.inner[k].iterate(a, c)
@@ -246,14 +246,14 @@ func (p *performer) act(k int) (value.Value, error) {
 	if a.Def.Kernel == nil {
 		return a.Def.Ref(c)
 	}
-	if s := p.slot[k]; s >= 0 {
-		if p.mem[s] == nil {
-			p.mem[s] = value.New(a.Type.Elem, a.Type.Rows, a.Type.Cols)
+	if s := p.Slot[k]; s >= 0 {
+		if p.Mem[s] == nil {
+			p.Mem[s] = value.New(a.Type.Elem, a.Type.Rows, a.Type.Cols)
 		}
 		if n := a.Def.Accum; n > 0 {
-			p.mem[s].CopyFrom(c.Dense(n - 1))
+			p.Mem[s].CopyFrom(c.Dense(n - 1))
 		}
-		c.Out = p.mem[s]
+		c.Out = p.Mem[s]
 	}
 	err := a.Def.Kernel(c)
 	return c.Out, err
@@ -269,7 +269,7 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 			return nil, op.ErrStopped
 		}
 		if !counted {
-			stop, err := in.cond.on(in.args)
+			stop, err := in.cond.On(in.args)
 			if err != nil {
 				return nil, err
 			}
@@ -278,7 +278,7 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 			}
 		}
 		p := in.body[round&1]
-		next, err := p.on(in.args)
+		next, err := p.On(in.args)
 		if err != nil {
 			return nil, err
 		}
@@ -296,8 +296,8 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 }
 
 // holds reports that register r lies in the performer's own memory.
-func (p *performer) holds(r int) bool {
-	return r >= len(p.body.Args) && p.slot[r-len(p.body.Args)] >= 0
+func (p *Interpreter) holds(r int) bool {
+	return r >= len(p.body.Args) && p.Slot[r-len(p.body.Args)] >= 0
 }
 
 // keep is a copy of carried value i that the next round may read: d may lie in memory that is written then.

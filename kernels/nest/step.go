@@ -1,4 +1,4 @@
-package kernels
+package nest
 
 // This file writes one call of an elementwise row into a loop: conversions of its operands, the
 // check that it has a value, its body.
@@ -13,17 +13,17 @@ import (
 	"flow/kernels/dense"
 )
 
-// noBody is the panic of what a loop cannot compute; who builds a loop recovers it.
-type noBody struct{ why string }
+// NoBody is the panic of what a loop cannot compute; who builds a loop recovers it.
+type NoBody struct{ Why string }
 
 // NoElement is why.
-func (n noBody) NoElement() string { return n.why }
+func (n NoBody) NoElement() string { return n.Why }
 
-// nestStep appends d on the values in, whose element types are elems as the program has them, with
+// Step appends d on the values in, whose element types are elems as the program has them, with
 // a result of type out. A check that fails has the number of the site.
-func nestStep(b *loop.Builder, d *op.Def, out types.Elem, in []loop.Val, elems []types.Elem, site int) loop.Val {
+func Step(b *loop.Builder, d *op.Def, out types.Elem, in []loop.Val, elems []types.Elem, site int) loop.Val {
 	if d.Body == nil {
-		panic(noBody{"`" + define.SourceName(d) + "`"})
+		panic(NoBody{"`" + define.SourceName(d) + "`"})
 	}
 	wide := define.Widest(elems)
 	x := make([]loop.Val, len(in))

@@ -1,4 +1,4 @@
-package kernels
+package nest
 
 // This file writes what a body does beside its value: asserts, and the texts that only they read.
 
@@ -12,15 +12,15 @@ import (
 
 // effect writes an action that has no value. Its order among others needs no words: which point
 // fails first, and how, is said by definition.
-func (x *nestBuilder) effect(a *op.Action, env []nestRef) nestRef {
-	none := nestRef{t: a.Type, val: loop.NoVal}
+func (x *Builder) effect(a *op.Action, env []Ref) Ref {
+	none := Ref{Type: a.Type, Val: loop.NoVal}
 	if a.Def.Control == op.Part {
 		return none
 	}
 	if a.Def.Elements == nil {
-		panic(noBody{"`" + define.SourceName(a.Def) + "`"})
+		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
 	}
-	var in []nestRef
+	var in []Ref
 	for _, r := range a.Args {
 		in = append(in, env[r])
 	}

@@ -1,4 +1,4 @@
-package kernels
+package nest
 
 // This file finds sums of forces in bodies, by the square of the distance, with a softening, which
 // package vec has as one loop for processors with AVX-512: it makes half of the roots by products,
@@ -16,16 +16,16 @@ const leastForceRows = 16
 // A matrix of fewer rows has no pass: else this does not compile.
 const _ = uint(leastForceRows - vec.ForceRows)
 
-// forceCall is a product t(w) @ d of a body, with d the differences of rows and a point, and w a
+// ForceCall is a product t(w) @ d of a body, with d the differences of rows and a point, and w a
 // strength over r2 sqrt(r2), where r2 is the sum of d's squares and a softening. Its fields are
 // registers.
-type forceCall struct {
-	at        int // of the product
-	point     int // a row of three
-	rows      int // n x 3, the same in every iteration
-	softening int // a number, the same in every iteration
-	strength  int // a number or a column, likewise
-	back      bool
+type ForceCall struct {
+	At        int // of the product
+	Point     int // a row of three
+	Rows      int // n x 3, the same in every iteration
+	Softening int // a number, the same in every iteration
+	Strength  int // a number or a column, likewise
+	Back      bool
 	inside    []bool // what nothing but the product needs
 }
 
@@ -38,11 +38,11 @@ type forceFinder struct {
 	inside []bool // what the product needs, the rows, the point and numbers aside
 }
 
-// findForces is the forces of a body; nil: it has none.
-func findForces(b *op.Body, varies []bool) *forceCall {
+// FindForces is the forces of a body; nil: it has none.
+func FindForces(b *op.Body, varies []bool) *ForceCall {
 	for k := range b.Acts {
 		f := &forceFinder{Body: b, varies: varies, inside: make([]bool, len(varies))}
-		if c := f.product(len(b.Args) + k); c != nil && f.alone(c.at) {
+		if c := f.product(len(b.Args) + k); c != nil && f.alone(c.At) {
 			c.inside = f.inside
 			return c
 		}
@@ -76,13 +76,13 @@ func (f *forceFinder) column() types.Type { return types.DenseOf(types.F64, f.n,
 func (f *forceFinder) same(r int, t types.Type) bool { return !f.varies[r] && f.Register(r) == t }
 
 // product matches register r as forces.
-func (f *forceFinder) product(r int) *forceCall {
+func (f *forceFinder) product(r int) *ForceCall {
 	row := types.DenseOf(types.F64, 1, 3)
 	args, attrs := f.is(r, "matmul", row)
 	if len(args) != 2 || attrs.Bool("tb") {
 		return nil
 	}
-	c := &forceCall{at: r}
+	c := &ForceCall{At: r}
 	f.inside[r] = false
 	f.d = args[1]
 	t := f.Register(f.d)
@@ -91,10 +91,10 @@ func (f *forceFinder) product(r int) *forceCall {
 	if !ok || !t.Known() || f.n < leastForceRows {
 		return nil
 	}
-	if c.rows, c.point = x, y; f.varies[x] {
-		c.rows, c.point, c.back = y, x, true
+	if c.Rows, c.Point = x, y; f.varies[x] {
+		c.Rows, c.Point, c.Back = y, x, true
 	}
-	if !f.same(c.rows, t) || f.Register(c.point) != row {
+	if !f.same(c.Rows, t) || f.Register(c.Point) != row {
 		return nil
 	}
 	w := args[0]
@@ -109,7 +109,7 @@ func (f *forceFinder) product(r int) *forceCall {
 	if !ok || !f.same(x, types.ScalarOf(types.F64)) && !f.same(x, f.column()) {
 		return nil
 	}
-	c.strength = x
+	c.Strength = x
 	r2, ok := f.cube(y)
 	if !ok {
 		return nil
@@ -121,7 +121,7 @@ func (f *forceFinder) product(r int) *forceCall {
 	if !f.varies[x] {
 		x, y = y, x
 	}
-	if c.softening = y; !f.same(y, types.ScalarOf(types.F64)) || !f.squares(x) {
+	if c.Softening = y; !f.same(y, types.ScalarOf(types.F64)) || !f.squares(x) {
 		return nil
 	}
 	return c

@@ -1,42 +1,43 @@
-package kernels
+package nest
 
 // This file writes what is the same in every iteration and is computed when an iteration first needs
-// it (parfor_keep.go): an operand, and the question whether it is there.
+// it (memo.go): an operand, and the question whether it is there.
 
 import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/ir/value"
 	"flow/kernels/dense"
 )
 
 // param makes an operand.
-func (x *nestBuilder) param(t types.Type, o nestOperand) int {
+func (x *Builder) param(t types.Type, o Operand) int {
 	kind := loop.DenseParam
 	if t.IsScalar() {
 		kind = loop.ScalarParam
 	}
-	x.operands = append(x.operands, o)
+	x.Operands = append(x.Operands, o)
 	return x.Param(kind, dense.Storage(t.Elem))
 }
 
 // once is action k of a nested body, whose value a cell keeps. What only such actions read is not
 // written.
-func (x *nestBuilder) once(b *op.Body, k int, m *keepMap) nestRef {
+func (x *Builder) once(b *op.Body, k int, m *MemoMap) Ref {
 	a := &b.Acts[k]
 	t := a.Type
 	if !x.readHere(b, k, m) {
-		return nestRef{t: t, val: loop.NoVal}
+		return Ref{Type: t, Val: loop.NoVal}
 	}
 	if t.Elem.Size() == 0 || !t.IsScalar() && (!t.IsDense() || !t.Known()) {
-		panic(noBody{"a value of " + t.String() + " that is the same in every iteration"})
+		panic(NoBody{"a value of " + t.String() + " that is the same in every iteration"})
 	}
-	cell := m.cell[k] - 1
-	there := x.Load(loop.Mem{Kind: loop.ParamMem, N: x.param(types.ScalarOf(types.I64), nestOperand{register: cell, what: cellKnown})})
+	cell := m.Cell[k] - 1
+	there := x.Load(loop.Mem{Kind: loop.ParamMem, N: x.param(types.ScalarOf(types.I64), Operand{Register: cell, What: CellKnown})})
 	x.Check(0, x.Op(loop.Ne, there, x.Const(types.I64, 0)))
-	p := loop.Mem{Kind: loop.ParamMem, N: x.param(t, nestOperand{register: cell, what: cellValue})}
+	p := loop.Mem{Kind: loop.ParamMem, N: x.param(t, Operand{Register: cell, What: CellValue})}
 	if t.IsScalar() {
-		return nestRef{t: t, val: x.Load(p)}
+		return Ref{Type: t, Val: x.Load(p)}
 	}
 	return x.sized(t, func(i, j loop.Lin) loop.Val { return x.Load(p, i, j) })
 }
@@ -48,7 +49,7 @@ func again(a *op.Action) bool {
 }
 
 // readHere reports that the body yields action k, or that an action reads it which is written.
-func (x *nestBuilder) readHere(b *op.Body, k int, m *keepMap) bool {
+func (x *Builder) readHere(b *op.Body, k int, m *MemoMap) bool {
 	r := len(b.Args) + k
 	for _, y := range b.Yields {
 		if y == r {
@@ -56,7 +57,7 @@ func (x *nestBuilder) readHere(b *op.Body, k int, m *keepMap) bool {
 		}
 	}
 	for i := range b.Acts {
-		if a := &b.Acts[i]; m.cell[i] == 0 || again(a) {
+		if a := &b.Acts[i]; m.Cell[i] == 0 || again(a) {
 			for _, y := range a.Args {
 				if y == r {
 					return true
@@ -65,4 +66,16 @@ func (x *nestBuilder) readHere(b *op.Body, k int, m *keepMap) bool {
 		}
 	}
 	return false
+}
+
+// Of is the operand where it comes from outside the loop.
+func (o Operand) Of(values []value.Value) value.Value {
+	v := values[o.Register]
+	switch t := v.Type(); o.What {
+	case ItsRows:
+		return value.I64(int64(t.Rows))
+	case ItsCols:
+		return value.I64(int64(t.Cols))
+	}
+	return v
 }

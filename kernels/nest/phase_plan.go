@@ -1,4 +1,4 @@
-package kernels
+package nest
 
 // This file plans the phases of a body that gives rows. Between two phases lie reductions of whole
 // rows: a phase is a loop over rows and columns that reads what earlier ones have reduced, reduces
@@ -15,66 +15,66 @@ import (
 )
 
 const (
-	// leastWidth is from how many columns on rows have phases: shorter ones are lanes side by side.
-	leastWidth = 32
+	// LeastWidth is from how many columns on rows have phases: shorter ones are lanes side by side.
+	LeastWidth = 32
 	// dearElement is from how many statements on an element that a later phase reads is kept in
 	// memory, and not made again.
 	dearElement = 12
 )
 
-// rowResult is a result of a body that gives rows: a row of it for each iteration, or the reduction
+// RowResult is a result of a body that gives rows: a row of it for each iteration, or the reduction
 // of all elements that a register has in all iterations.
-type rowResult struct {
-	register int
-	total    *op.Def // nil: rows
-	typ      types.Type
+type RowResult struct {
+	Register int
+	Total    *op.Def // nil: rows
+	Type     types.Type
 }
 
-// rowsBody is a body whose only index is its first argument, and which gives rows.
-type rowsBody struct {
+// RowsBody is a body whose only index is its first argument, and which gives rows.
+type RowsBody struct {
 	*op.Body
-	varies  []bool
-	byRow   []bool // of arguments: an iteration has its row of a matrix; nil: of none
-	results []rowResult
+	Varies  []bool
+	ByRow   []bool // of arguments: an iteration has its row of a matrix; nil: of none
+	Results []RowResult
 }
 
-// ownRow reports an argument of which an iteration has its row.
-func (b *rowsBody) ownRow(r int) bool { return b.byRow != nil && r < len(b.Args) && b.byRow[r] }
+// OwnRow reports an argument of which an iteration has its row.
+func (b *RowsBody) OwnRow(r int) bool { return b.ByRow != nil && r < len(b.Args) && b.ByRow[r] }
 
-// rowPlan says which phase computes what.
-type rowPlan struct {
-	*rowsBody
+// RowPlan says which phase computes what.
+type RowPlan struct {
+	*RowsBody
 	width  int // of rows of the only result; 0: rows may have several widths
-	phases []phasePlan
+	Phases []phasePlan
 	level  []int  // of each register, the first level of phases that may read it
-	kept   []bool // registers that their first phase stores for later ones
+	Kept   []bool // registers that their first phase stores for later ones
 	cost   []int  // of each register, statements for an element
 }
 
 // phasePlan is a phase: rows of one width, at one level. It reads what phases of lower levels make.
 type phasePlan struct {
-	level, width int
+	level, Width int
 	need         []bool // registers that it reads or makes
-	results      []int  // that it stores, or contributes to
+	Results      []int  // that it stores, or contributes to
 }
 
-// planParfor plans the body of a parfor whose only index is its first argument; nil where it gives
+// PlanParfor plans the body of a parfor whose only index is its first argument; nil where it gives
 // no rows, or not by phases.
-func planParfor(b *op.Body, varies []bool) *rowPlan {
+func PlanParfor(b *op.Body, varies []bool) *RowPlan {
 	y := b.Yields[0]
 	t := b.Register(y)
-	if !t.IsDense() || !t.Known() || t.Rows != 1 || t.Cols < leastWidth || !varies[y] {
+	if !t.IsDense() || !t.Known() || t.Rows != 1 || t.Cols < LeastWidth || !varies[y] {
 		return nil
 	}
-	return planRows(&rowsBody{Body: b, varies: varies, results: []rowResult{{register: y, typ: t}}}, t.Cols)
+	return PlanRows(&RowsBody{Body: b, Varies: varies, Results: []RowResult{{Register: y, Type: t}}}, t.Cols)
 }
 
-// planRows plans a body; nil where it cannot run by phases.
-func planRows(b *rowsBody, width int) *rowPlan {
-	p := &rowPlan{rowsBody: b, width: width, level: make([]int, len(b.varies)), kept: make([]bool, len(b.varies)), cost: make([]int, len(b.varies))}
+// PlanRows plans a body; nil where it cannot run by phases.
+func PlanRows(b *RowsBody, width int) *RowPlan {
+	p := &RowPlan{RowsBody: b, width: width, level: make([]int, len(b.Varies)), Kept: make([]bool, len(b.Varies)), cost: make([]int, len(b.Varies))}
 	for k := range b.Acts {
 		a, r := &b.Acts[k], len(b.Args)+k
-		if !b.varies[r] {
+		if !b.Varies[r] {
 			if a.Attrs.Bool("drawn") { // phases have no rows of it
 				return nil
 			}
@@ -90,45 +90,45 @@ func planRows(b *rowsBody, width int) *rowPlan {
 			p.level[r]++
 		}
 	}
-	for k, y := range b.results {
-		f := p.phase(p.level[y.register], b.Register(y.register))
-		p.phases[f].results = append(p.phases[f].results, k)
-		p.read(y.register, f)
+	for k, y := range b.Results {
+		f := p.phase(p.level[y.Register], b.Register(y.Register))
+		p.Phases[f].Results = append(p.Phases[f].Results, k)
+		p.read(y.Register, f)
 	}
 	for k := range b.Acts { // what nobody reads may fail
-		if r := len(b.Args) + k; b.varies[r] && !p.needed(r) {
+		if r := len(b.Args) + k; b.Varies[r] && !p.needed(r) {
 			return nil
 		}
 	}
-	slices.SortStableFunc(p.phases, func(a, b phasePlan) int { return cmp.Or(a.level-b.level, b.width-a.width) })
+	slices.SortStableFunc(p.Phases, func(a, b phasePlan) int { return cmp.Or(a.level-b.level, b.Width-a.Width) })
 	return p
 }
 
 // phase is the number of the phase of a level that goes over rows of type t, until all phases are
 // known.
-func (p *rowPlan) phase(level int, t types.Type) int {
+func (p *RowPlan) phase(level int, t types.Type) int {
 	width := 1
 	if t.IsDense() {
 		width = t.Count()
 	}
-	for k := range p.phases {
-		if f := &p.phases[k]; f.level == level && f.width == width {
+	for k := range p.Phases {
+		if f := &p.Phases[k]; f.level == level && f.Width == width {
 			return k
 		}
 	}
-	p.phases = append(p.phases, phasePlan{level: level, width: width, need: make([]bool, len(p.varies))})
-	return len(p.phases) - 1
+	p.Phases = append(p.Phases, phasePlan{level: level, Width: width, need: make([]bool, len(p.Varies))})
+	return len(p.Phases) - 1
 }
 
 // needed reports that some phase reads or makes a register.
-func (p *rowPlan) needed(r int) bool {
-	return slices.ContainsFunc(p.phases, func(f phasePlan) bool { return f.need[r] })
+func (p *RowPlan) needed(r int) bool {
+	return slices.ContainsFunc(p.Phases, func(f phasePlan) bool { return f.need[r] })
 }
 
 // cut reports an action that reduces a whole row.
-func (p *rowPlan) cut(k int) bool {
+func (p *RowPlan) cut(k int) bool {
 	a := &p.Acts[k]
-	if !p.varies[len(p.Args)+k] || a.Def.Class == loop.NoClass || a.Def.Fold != op.FoldAll && (a.Def.Fold != op.FoldRows || a.Type.Rows != 1) {
+	if !p.Varies[len(p.Args)+k] || a.Def.Class == loop.NoClass || a.Def.Fold != op.FoldAll && (a.Def.Fold != op.FoldRows || a.Type.Rows != 1) {
 		return false
 	}
 	t := p.Register(a.Args[0])
@@ -136,30 +136,30 @@ func (p *rowPlan) cut(k int) bool {
 }
 
 // wide reports a matrix that is a row, or a column as long as a row.
-func (p *rowPlan) wide(t types.Type) bool {
+func (p *RowPlan) wide(t types.Type) bool {
 	return t.Known() && min(t.Rows, t.Cols) == 1 && t.Count() > 1 && (p.width == 0 || t.Count() == p.width)
 }
 
 // read notes that a phase reads a register.
-func (p *rowPlan) read(r, phase int) {
-	if p.phases[phase].need[r] {
+func (p *RowPlan) read(r, phase int) {
+	if p.Phases[phase].need[r] {
 		return
 	}
-	p.phases[phase].need[r] = true
+	p.Phases[phase].need[r] = true
 	k := r - len(p.Args)
-	if k < 0 || !p.varies[r] {
+	if k < 0 || !p.Varies[r] {
 		return
 	}
 	a := &p.Acts[k]
 	if p.cut(k) { // its own phase is the one before it may be read
 		x := a.Args[0]
 		own := p.phase(p.level[r]-1, p.Register(x))
-		p.phases[own].need[r] = true
+		p.Phases[own].need[r] = true
 		p.read(x, own)
 		return
 	}
-	if own := p.level[r]; own < p.phases[phase].level && p.wide(a.Type) && a.Type.Rows == 1 && p.costOf(r) >= dearElement {
-		p.kept[r] = true
+	if own := p.level[r]; own < p.Phases[phase].level && p.wide(a.Type) && a.Type.Rows == 1 && p.costOf(r) >= dearElement {
+		p.Kept[r] = true
 		p.read(r, p.phase(own, a.Type))
 		return
 	}
@@ -169,9 +169,9 @@ func (p *rowPlan) read(r, phase int) {
 }
 
 // costOf is how many statements an element of a register takes, about.
-func (p *rowPlan) costOf(r int) int {
+func (p *RowPlan) costOf(r int) int {
 	k := r - len(p.Args)
-	if k < 0 || !p.varies[r] || p.cut(k) {
+	if k < 0 || !p.Varies[r] || p.cut(k) {
 		return 0
 	}
 	if p.cost[r] == 0 {
@@ -232,7 +232,7 @@ func statements(d *op.Def, out types.Elem, elems []types.Elem) (n int) {
 		in = append(in, x.Const(dense.Storage(e), 0))
 	}
 	m := x.Mark()
-	nestStep(x, d, out, in, elems, 0)
+	Step(x, d, out, in, elems, 0)
 	x.Since(m, func(s *loop.Stmt) {
 		if n++; s.Func != nil {
 			n += len(s.Func.Body.Stmts)

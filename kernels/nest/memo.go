@@ -1,0 +1,169 @@
+package nest
+
+// This file keeps what nested bodies of a parfor, the sides of its branches and its loops, compute the same in every iteration. The
+// compiler has marked it with the attribute keep. It is computed when an iteration first needs it, once for all workers.
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"flow/ir/op"
+	"flow/ir/value"
+)
+
+// MemoMap says which actions of a body are kept, for the loops and branches in it as well. It is read-only. A body that stands in two
+// places of a program has two.
+type MemoMap struct {
+	Cell []int        // of each action: 1 + its cell; 0: it is run
+	In   [][]*MemoMap // of each action: of its bodies
+}
+
+// within is the maps of the bodies of action k. A nil map has nil maps.
+func (m *MemoMap) within(k int) []*MemoMap {
+	if m == nil || m.In[k] == nil {
+		return make([]*MemoMap, 2)
+	}
+	return m.In[k]
+}
+
+// MemoCell is an action whose value may be kept. Its arguments are the same in every iteration.
+type MemoCell struct {
+	Body *op.Body
+	Act  int
+	Args []MemoSource
+}
+
+// MemoSource is where a value lies that is the same in every iteration: in a register of the parfor's body, or in a cell. Both are 1 + a
+// number; one of them is 0.
+type MemoSource struct{ Reg, Cell int }
+
+// keepFinder makes the map and the cells of a body.
+type keepFinder struct{ cells []MemoCell }
+
+// find maps the body b, which has loops around it, the parfor among them. source has an entry for each argument, a zero one where it
+// is not the same in every iteration.
+func (f *keepFinder) find(b *op.Body, source []MemoSource, around int) *MemoMap {
+	m := &MemoMap{Cell: make([]int, len(b.Acts)), In: make([][]*MemoMap, len(b.Acts))}
+	reg := append(make([]MemoSource, 0, len(b.Args)+len(b.Acts)), source...)
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		args, same := make([]MemoSource, len(a.Args)), true
+		for i, r := range a.Args {
+			args[i] = reg[r]
+			same = same && reg[r] != MemoSource{}
+		}
+		var here MemoSource
+		if same {
+			f.cells = append(f.cells, MemoCell{b, k, args})
+			here.Cell = len(f.cells)
+			if a.Attrs.Int("keep") >= around {
+				m.Cell[k] = here.Cell
+			}
+		}
+		reg = append(reg, here)
+		m.In[k] = f.nested(a, args, around)
+	}
+	return m
+}
+
+// nested maps the bodies of a loop or a branch.
+func (f *keepFinder) nested(a *op.Action, args []MemoSource, around int) (in []*MemoMap) {
+	switch a.Def.Control {
+	case op.Select:
+		args = args[1:]
+	case op.Iterate:
+		args = append([]MemoSource(nil), args...)
+		clear(args[:a.Attrs.Int("carry")])
+		around++
+	default:
+		return nil
+	}
+	for _, b := range a.Bodies {
+		in = append(in, f.find(b, args, around))
+	}
+	return in
+}
+
+// FindMemos is the cells and the map of a parfor's body, of which those registers vary. What is the same in the body itself is computed
+// before the loop and is in no cell.
+func FindMemos(b *op.Body, varies []bool) ([]MemoCell, *MemoMap) {
+	f := &keepFinder{}
+	m := &MemoMap{Cell: make([]int, len(b.Acts)), In: make([][]*MemoMap, len(b.Acts))}
+	for k := range b.Acts {
+		if !varies[len(b.Args)+k] {
+			continue
+		}
+		a := &b.Acts[k]
+		args := make([]MemoSource, len(a.Args))
+		for i, r := range a.Args {
+			if !varies[r] {
+				args[i].Reg = 1 + r
+			}
+		}
+		m.In[k] = f.nested(a, args, 1)
+	}
+	return f.cells, m
+}
+
+// Memo is the values of cells in one execution, shared by its workers.
+type Memo struct {
+	Call   *op.Call
+	Values []value.Value // of the registers that are the same in every iteration
+	Cells  []MemoCell
+	State  []MemoValue
+}
+
+// MemoValue is what a cell holds. A failure is kept as well.
+type MemoValue struct {
+	mu    sync.Mutex
+	Done  atomic.Bool // v and err do not change any more
+	Value value.Value
+	Err   error
+}
+
+// Get is the value of a cell, which nobody may write to. Its arguments were needed before it, so that they do not fail where
+// it would have: those of cells are asked for as they are needed.
+func (k *Memo) Get(cell int) (value.Value, error) {
+	s := &k.State[cell]
+	if s.Done.Load() {
+		return s.Value, s.Err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.Done.Load() {
+		return s.Value, s.Err
+	}
+	v, err := k.compute(&k.Cells[cell])
+	if err != op.ErrStopped {
+		s.Value, s.Err = v, err
+		s.Done.Store(true)
+	}
+	return v, err
+}
+
+func (k *Memo) compute(c *MemoCell) (value.Value, error) {
+	p := NewInterpreter(c.Body, []int{c.Act}, true, k.Call, nil, nil)
+	for i, x := range c.Args {
+		v, err := k.source(x)
+		if err != nil {
+			return nil, err
+		}
+		p.Reg[c.Body.Acts[c.Act].Args[i]] = v
+	}
+	return p.Act(c.Act)
+}
+
+func (k *Memo) source(x MemoSource) (value.Value, error) {
+	if x.Cell > 0 {
+		return k.Get(x.Cell - 1)
+	}
+	return k.Values[x.Reg-1], nil
+}
+
+// Peek is the value of a cell, nil if it has none so far.
+func (k *Memo) Peek(cell int) value.Value {
+	if s := &k.State[cell]; s.Done.Load() && s.Err == nil {
+		return s.Value
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package nest
+
+// This file writes the phases of a body that gives rows: each is a nest over rows and columns.
+
+import (
+	"slices"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+	"flow/kernels/loop/launch"
+)
+
+// RowPhase is one phase.
+type RowPhase struct {
+	plan     *RowPlan
+	Own      *phasePlan
+	Operands []Operand // behind the bounds of the rows
+	Results  []Operand
+	Apart    map[int]bool // kept registers that are read elsewhere than at the element that is made
+	column   loop.Lin
+	Loop     *launch.Loop
+}
+
+// WritePhases writes all phases in one form; nil where one cannot be written. name is that of the
+// index, by its step.
+func WritePhases(p *RowPlan, by int, name string, affine bool) (out []*RowPhase) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(op.NoElement); !ok {
+				panic(r)
+			}
+			out = nil
+		}
+	}()
+	for n := range p.Phases {
+		out = append(out, writePhase(p, n, by, name, affine))
+	}
+	return out
+}
+
+func writePhase(p *RowPlan, number, by int, name string, affine bool) *RowPhase {
+	f := &RowPhase{plan: p, Own: &p.Phases[number], Apart: map[int]bool{}}
+	x := &Builder{Builder: loop.New(), Words: loop.FastLevels, Affine: affine, Lins: map[loop.Val]loop.Lin{},
+		Scopes: []map[ElementKey]loop.Val{{}}, phase: f}
+	lo, n := x.Param(loop.ScalarParam, types.I64), x.Param(loop.ScalarParam, types.I64)
+	row := x.Index(name, loop.Range{Kind: loop.Steps, To: loop.Of(loop.ParamSym, n), By: 1})
+	col := x.Index("column", loop.Range{Kind: loop.Steps, To: loop.Num(int64(f.Own.Width)), By: 1})
+	at := [2]loop.Lin{loop.Of(loop.IndexSym, row), loop.Of(loop.IndexSym, col)}
+	f.column = at[1]
+	env := []Ref{{Type: types.ScalarOf(types.I64), Val: x.Value(loop.Of(loop.ParamSym, lo).Plus(at[0].Times(int64(by))))}}
+	for r := 1; r < len(p.Varies); r++ {
+		env = append(env, x.inPhase(r, env, at))
+	}
+	for _, k := range f.Own.Results {
+		x.result(k, env, at)
+	}
+	if err := x.Nest.Verify(); err != nil {
+		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
+	}
+	f.Operands = x.Operands
+	f.Loop = LoopOf(loop.Merge(x.Nest))
+	return f
+}
+
+// result stores the elements of result k, or contributes them.
+func (x *Builder) result(k int, env []Ref, at [2]loop.Lin) {
+	f, p := x.phase, x.phase.plan
+	y := &p.Results[k]
+	r := env[y.Register]
+	switch {
+	case y.Total != nil:
+		x.contribute(y.Total, y.Type.Elem, r, [2]loop.Lin{loop.Num(0), loop.Num(0)}, at[1])
+		f.Results = append(f.Results, Operand{Register: k, What: ItsResult})
+	case p.Kept[y.Register]: // it is kept where the result is
+	default:
+		f.Results = append(f.Results, Operand{Register: k, What: ItsResult})
+		out := x.Result(dense.Storage(y.Type.Elem), loop.Of(loop.ParamSym, 1), loop.Num(int64(f.Own.Width)))
+		v := r.Val
+		if r.At != nil {
+			v = r.At(loop.Num(0), at[1])
+		}
+		x.Store(loop.Mem{Kind: loop.ResultMem, N: out}, at[0], at[1], define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), v))
+	}
+}
+
+// inPhase is register r in the phase, of which the point is at.
+func (x *Builder) inPhase(r int, env []Ref, at [2]loop.Lin) Ref {
+	f, p := x.phase, x.phase.plan
+	t := p.Register(r)
+	k := r - len(p.Args)
+	switch {
+	case !f.Own.need[r]:
+		return Ref{Type: t, Val: loop.NoVal}
+	case p.OwnRow(r):
+		return x.OwnRow(p.RowsBody, r, at[0])
+	case !p.Varies[r]:
+		return x.Outer(p.Body, r)
+	case p.cut(k) && p.level[r] > f.Own.level:
+		x.contribute(p.Acts[k].Def, types.NoElem, env[p.Acts[k].Args[0]], [2]loop.Lin{at[0], loop.Num(0)}, at[1])
+		f.Results = append(f.Results, Operand{Register: r, What: ItsReduced})
+		return Ref{Type: t, Val: loop.NoVal}
+	case p.cut(k):
+		c := p.Acts[k].Def.Class
+		m := x.bring(r, ItsReduced, c.Gives(takenAs(c, dense.Storage(p.Register(p.Acts[k].Args[0]).Elem))))
+		v := define.ConvertBody(x.Builder, dense.Storage(t.Elem), x.Load(m, at[0], loop.Num(0)))
+		return x.held(t, []loop.Val{v})
+	case p.Kept[r] && p.level[r] < f.Own.level:
+		m := x.bring(r, ItsKept, dense.Storage(t.Elem))
+		return x.sized(t, func(_, j loop.Lin) loop.Val {
+			f.Apart[r] = f.Apart[r] || !j.Equal(at[1])
+			return x.Load(m, at[0], j)
+		})
+	}
+	mark := x.Mark()
+	y := x.Act(p.Body, k, env)
+	x.Since(mark, func(s *loop.Stmt) {
+		if s.Loop != nil || s.Then != nil { // it would be made for every column
+			panic(NoBody{"a loop for each row"})
+		}
+	})
+	if p.Kept[r] {
+		out := x.Result(dense.Storage(t.Elem), loop.Of(loop.ParamSym, 1), loop.Num(int64(f.Own.Width)))
+		f.Results = append(f.Results, Operand{Register: r, What: ItsKept})
+		x.Store(loop.Mem{Kind: loop.ResultMem, N: out}, at[0], at[1], define.ConvertBody(x.Builder, dense.Storage(t.Elem), y.At(loop.Num(0), at[1])))
+	}
+	return y
+}
+
+// OwnRow is the row of argument r that belongs to the iteration.
+func (x *Builder) OwnRow(b *RowsBody, r int, row loop.Lin) Ref {
+	t := b.Args[r]
+	m := x.bring(r, itsValue, dense.Storage(t.Elem))
+	return x.sized(t, func(_, j loop.Lin) loop.Val { return x.Load(m, row, j) })
+}
+
+// bring adds a matrix that an earlier phase has made, or of which the iteration has its row, as an
+// operand.
+func (x *Builder) bring(r int, what operandPart, e types.Elem) loop.Mem {
+	x.Operands = append(x.Operands, Operand{Register: r, What: what})
+	return loop.Mem{Kind: loop.ParamMem, N: x.Param(loop.DenseParam, e)}
+}
+
+// contribute contributes the elements of a row to a reduction of rows, or of all of them, whose
+// result is of gives; NoElem: of any type. Its element is to, and col the column.
+func (x *Builder) contribute(d *op.Def, gives types.Elem, in Ref, to [2]loop.Lin, col loop.Lin) {
+	if in.At == nil && !in.Type.IsScalar() || in.Val == loop.NoVal && in.At == nil {
+		panic(NoBody{"`" + define.SourceName(d) + "` of " + in.Type.String()})
+	}
+	v := in.Val
+	switch {
+	case in.At == nil:
+	case in.Type.Rows == 1:
+		v = in.At(loop.Num(0), col)
+	default:
+		v = in.At(col, loop.Num(0))
+	}
+	v = x.Term(d.Class, v)
+	e := x.Type(v)
+	x.Summed(d.Class, e, gives)
+	rows := loop.Of(loop.ParamSym, 1)
+	if to[0].Known() {
+		rows = loop.Num(1)
+	}
+	out := x.Reduced(d.Class, d.Class.Gives(e), rows, loop.Num(1))
+	x.Reduce(loop.Mem{Kind: loop.ResultMem, N: out}, to[0], to[1], v)
+}
+
+// Summed gives up on a reduction of e that has no state, or depends on the order, or whose result
+// is not of gives; NoElem: it may be of any type.
+func (x *Builder) Summed(c loop.Class, e, gives types.Elem) {
+	switch {
+	case !slices.Contains(c.Info().On, e) || loop.StateOf(c, e, loop.FastLevels) == nil || !c.Free(e):
+		panic(NoBody{c.Info().Name + " of " + e.String()})
+	case gives != types.NoElem && c.Gives(e) != dense.Storage(gives):
+		panic(NoBody{c.Info().Name + " as " + gives.String()})
+	}
+}
+
+// Term is an element as a class takes it.
+func (x *Builder) Term(c loop.Class, v loop.Val) loop.Val {
+	switch e := x.Type(v); takenAs(c, e) {
+	case e:
+		return v
+	case types.Bool:
+		return x.Op(loop.ToBool, v)
+	default:
+		return x.Op(loop.ToI64, v)
+	}
+}
+
+// takenAs is the type of the contributions that elements of e are to a class.
+func takenAs(c loop.Class, e types.Elem) types.Elem {
+	switch {
+	case c == loop.Count || c == loop.Any || c == loop.All:
+		return types.Bool
+	case e == types.Bool && c == loop.Sum:
+		return types.I64
+	}
+	return e
+}
