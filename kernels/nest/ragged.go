@@ -24,14 +24,6 @@ func (x *Builder) ragged(t types.Type, rows, cols loop.Lin, at op.Element) Ref {
 	return r
 }
 
-// form is an integer as a linear form.
-func (x *Builder) form(v loop.Val) loop.Lin {
-	if l, ok := x.Lins[v]; ok {
-		return l
-	}
-	return loop.Of(loop.ValSym, int(v))
-}
-
 // window is where a slice lo..hi of an axis of length n begins, and how long it is. through
 // includes hi. A bound that is negative wherever its form is linear, as -k, counts from the end; of
 // other linear ones, negative values are left to the check. The loop that reads the slice stays

@@ -106,24 +106,6 @@ func (e *emitter) body(f *function, regs map[*value]reg.VecVirtual, mem map[*val
 	return b.reg(f.y)
 }
 
-// emitAbreast is emit of several vectors, step by step, so that they wait for one another less. f has no truths: there are too few masks.
-func (e *emitter) emitAbreast(f *function, x []reg.VecVirtual) (y []reg.VecVirtual) {
-	bodies := make([]*body, len(x))
-	for i := range bodies {
-		bodies[i] = &body{emitter: e, f: f, regs: map[*value]reg.VecVirtual{f.x: x[i]}}
-	}
-	for k, s := range f.steps {
-		for _, b := range bodies {
-			b.at = k
-			b.step(s)
-		}
-	}
-	for _, b := range bodies {
-		y = append(y, b.reg(f.y))
-	}
-	return y
-}
-
 // reg is the register of v, loaded if it is a constant or in memory.
 func (b *body) reg(v *value) reg.VecVirtual {
 	if !v.konst && !v.root().memory {

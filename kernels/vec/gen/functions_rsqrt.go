@@ -16,9 +16,6 @@ const (
 	rootMost  = 2045<<52 - 1
 )
 
-// ordinaryRoot is the function of these alone.
-var ordinaryRoot = define("", "", (*function).reciprocalRoot)
-
 // reciprocalRoot is x^(-1/2) for ordinary x.
 func (f *function) reciprocalRoot(x *value) *value {
 	one := k(1)
