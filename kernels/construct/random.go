@@ -33,9 +33,9 @@ func random() []*op.Def {
 			},
 			fill: func(a *op.Attrs, out *value.Dense, r0, c0 int) {
 				_, cols, _ := nByM(a)
-				out = oneRun(out, cols)
-				for i := range out.Rows {
-					run(out.F64[i*out.Stride:i*out.Stride+out.Cols], uint64(a.Int("seed")), uint64((r0+i)*cols+c0))
+				rows, n := runsOf(out, cols)
+				for i := range rows {
+					run(out.F64[i*out.Stride:i*out.Stride+n], uint64(a.Int("seed")), uint64((r0+i)*cols+c0))
 				}
 			},
 		}
@@ -85,15 +85,14 @@ func random() []*op.Def {
 	return out
 }
 
-// oneRun is a block of whole rows of a matrix of cols columns as one row, if it lies so in memory:
-// its numbers are consecutive, and a column of millions must not be millions of calls.
-func oneRun(out *value.Dense, cols int) *value.Dense {
+// runsOf is how many runs of consecutive numbers a block of a matrix of cols columns has, and their
+// length: whole rows that lie one behind the other are one, since a column of millions must not be
+// millions of calls.
+func runsOf(out *value.Dense, cols int) (runs, length int) {
 	if out.Cols != cols || out.Stride != cols {
-		return out
+		return out.Rows, out.Cols
 	}
-	run := *out
-	run.Rows, run.Cols, run.Stride = 1, out.Rows*cols, out.Rows*cols
-	return &run
+	return min(out.Rows, 1), out.Rows * cols
 }
 
 // U01 and gauss are the definitions; vec.Uniform has its own copy of the formula, for speed and as
