@@ -112,7 +112,7 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 				return usagef("pass %s was left out by --disable", pass)
 			}
 		}
-		return unknownPass(pass, known)
+		return unknownPass(pass, append(known, fusedPass, loopsPass, codePass))
 	}
 	if inGroups {
 		s.printGroups(explain.Groups(fused, explain.Decisions{Products: products, Apart: p.Compiled().Apart}), p.Compiled().Files)
