@@ -9,8 +9,8 @@ import (
 	"flow"
 )
 
-// A transpose that a product takes up is dropped, and what stands behind it moves up: but for the asserts of functions called
-// there, which the emits below wait for.
+// A transpose that a product takes up is dropped, and what stands behind it moves up: but for the
+// asserts of functions called there, which the emits below wait for.
 func TestAssertBesideProduct(t *testing.T) {
 	const head = "fn g(P) {\n assert all(P < 1), \"not below 1\"\n P + 1\n}\nA = rand(3, 2)\n"
 	for _, c := range []struct {

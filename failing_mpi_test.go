@@ -17,7 +17,8 @@ import (
 // idle is the warning that some ranks have nothing to do.
 var idle = regexp.MustCompile(`warning\[W002\].*\n.*\n`)
 
-// A program that fails prints on MPI ranks what it prints by its definition, and tells the same failure: the whole command is run.
+// A program that fails prints on MPI ranks what it prints by its definition, and tells the same
+// failure: the whole command is run.
 func TestMPIFailuresAreTheSame(t *testing.T) {
 	if _, err := exec.LookPath("mpirun"); err != nil {
 		t.Skip("mpirun is not installed")

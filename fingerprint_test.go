@@ -11,8 +11,8 @@ import (
 	"flow/runtime/dist/transport/mem"
 )
 
-// Ranks may use different kernel sets if the sets keep the order of every sum, and are refused otherwise: their bytes would
-// depend on which rank computed what.
+// Ranks may use different kernel sets if the sets keep the order of every sum, and are refused
+// otherwise: their bytes would depend on which rank computed what.
 func TestKernelSetsOfRanks(t *testing.T) {
 	text := []byte("param n = 40\nA = rand_spd(n, seed = 3)\nemit sum(cholesky(A, tile = 16)) as \"sum\"\n")
 	run := func(sets ...string) (string, error) {

@@ -96,7 +96,7 @@ func (noImports) Import(p string) (*types.Package, error) {
 const mostFiles = 45
 
 // manyFiles lists the packages that have more, and how many they may have. In runtime/schedule a
-// technique is a file; the others may only fall.
+// technique is a file.
 var manyFiles = map[string]int{
 	"runtime/schedule": 60,
 }

@@ -12,8 +12,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// TestFunctionBodies: the bodies of ir/loop give the bytes of the functions that run today, on numbers of every size, at the
-// ends, and where functions change their way.
+// TestFunctionBodies: the bodies of ir/loop give the bytes of the functions that run today, on
+// numbers of every size, at the ends, and where functions change their way.
 func TestFunctionBodies(t *testing.T) {
 	one := map[string]func(float64) float64{
 		"exp": vec.Exp, "expm1": vec.Expm1, "tanh": vec.Tanh, "sinh": vec.Sinh, "cosh": vec.Cosh, "sigmoid": vec.Sigmoid, "log": vec.Log,

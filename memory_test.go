@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// A chain of twenty elementwise operators on a matrix takes the memory of one matrix, whether it is fused or each operator writes
-// where its operand lay; two and a fifth are what it may take. The buffer pool counts, so nothing else on the machine matters.
+// A chain of twenty elementwise operators on a matrix takes the memory of one matrix, whether it is
+// fused or each operator writes where its operand lay; two and a fifth are what it may take. The
+// buffer pool counts, so nothing else on the machine matters.
 func TestMemoryOfAChain(t *testing.T) {
 	const bytes = 8 * 2048 * 2048
 	text, err := os.ReadFile("bench/chain.flow")

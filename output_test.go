@@ -198,7 +198,8 @@ func TestOutputRefusals(t *testing.T) {
 }
 
 // TestOutputSum: equal outputs have equal sums, others have not, whatever the order of creation.
-// Two emits to different names are in no order, so they may not mean one file: by a link to it, to its directory, or from the root.
+// Two emits to different names are in no order, so they may not mean one file: by a link to it, to
+// its directory, or from the root.
 func TestOutputRefusesOneFileByTwoNames(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -256,7 +257,8 @@ func TestOutputSum(t *testing.T) {
 	}
 }
 
-// A sweep beside a run never takes what the run is about to rename: the lock is held until the file has its name.
+// A sweep beside a run never takes what the run is about to rename: the lock is held until the file
+// has its name.
 func TestOutputCommitsBesideSweeps(t *testing.T) {
 	dir := t.TempDir()
 	stop, swept := make(chan struct{}), make(chan struct{})

@@ -24,7 +24,8 @@ func TestRatesAreKept(t *testing.T) {
 	}
 	t.Logf("measured in %v: %v", time.Since(start), r.PerFlop)
 	for class, per := range r.PerFlop {
-		// Between a tenth of a GFLOP/s and a TFLOP/s lies every core there is; one that had other work meanwhile may seem a hundred times slower.
+		// Between a tenth of a GFLOP/s and a TFLOP/s lies every core there is; one that had other
+		// work meanwhile may seem a hundred times slower.
 		if per < 1e-12 || per > 1e-6 {
 			t.Errorf("%s: %g seconds per operation", class, per)
 		}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// This file runs programs on the larger real inputs, where they are at hand: FLOW_DATA, or ../shared/data beside the project.
-// inputs_test.go has those that every checkout has.
+// This file runs programs on the larger real inputs, where they are at hand: FLOW_DATA, or
+// ../shared/data beside the project. inputs_test.go has those that every checkout has.
 
 // realInput is the path of a real input; the test is skipped where it is not.
 func realInput(t *testing.T, name string) string {
@@ -45,7 +45,8 @@ func labelled(t *testing.T, out, label string) float64 {
 // fastEngines is engines without the definition, which is too slow for real inputs.
 func fastEngines() []engine { return engines(7)[1:] }
 
-// The stiffness matrix of condition 1.1e10 factors as well as LAPACK does it, with the same bytes everywhere.
+// The stiffness matrix of condition 1.1e10 factors as well as LAPACK does it, with the same bytes
+// everywhere.
 func TestStiffnessMatrix(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ten factorisations of order 2003")
@@ -77,8 +78,8 @@ func TestWineQuality(t *testing.T) {
 	}
 }
 
-// The components of both graphs, the sum of their labels and the rounds are what independent programs say, with the same bytes
-// everywhere: fused or not, cut or not, on any number of ranks.
+// The components of both graphs, the sum of their labels and the rounds are what independent
+// programs say, with the same bytes everywhere: fused or not, cut or not, on any number of ranks.
 func TestComponents(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("examples", "cc.flow"))
 	if err != nil {

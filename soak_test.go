@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// This file repeats the oracle for FLOW_SOAK seconds (make soak), with other passes left out in every round: what seldom
-// happens must not happen at all.
+// This file repeats the oracle for FLOW_SOAK seconds (make soak), with other passes left out in
+// every round: what seldom happens must not happen at all.
 
 func TestSoakSameBytes(t *testing.T) {
 	seconds, err := strconv.Atoi(os.Getenv("FLOW_SOAK"))

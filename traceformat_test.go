@@ -11,8 +11,9 @@ import (
 	"flow/runtime/schedule"
 )
 
-// This file checks the trace of a run field by field against the document that defines the format ("Trace Event Format", Google, 2016): what a viewer
-// needs and what would make it drop or misdraw an event.
+// This file checks the trace of a run field by field against the document that defines the format
+// ("Trace Event Format", Google, 2016): what a viewer needs and what would make it drop or misdraw
+// an event.
 
 // traceEvent is the fields of the document that a trace of ours has.
 type traceEvent struct {
@@ -151,7 +152,8 @@ func checkTrace(t *testing.T, file []byte, ranks int) {
 	}
 }
 
-// nests demands that the events of a thread lie inside of or beside each other, as a viewer draws them. Times are of microseconds with three digits.
+// nests demands that the events of a thread lie inside of or beside each other, as a viewer draws
+// them. Times are of microseconds with three digits.
 func nests(t *testing.T, at [2]int, list []span) {
 	t.Helper()
 	slices.SortFunc(list, func(a, b span) int {

@@ -187,7 +187,8 @@ func ownOperators() []Operator {
 	}
 }
 
-// Operators of one's own give the same bytes on every engine: alone, fused, in bodies, of slices and of every type of element.
+// Operators of one's own give the same bytes on every engine: alone, fused, in bodies, of slices
+// and of every type of element.
 func TestOwnOperators(t *testing.T) {
 	text := `
 X = reshape(seq(0, 12), 3, 4)

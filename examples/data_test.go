@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// This file runs the examples on the larger real inputs, which need not be at hand; inputs_test.go has those that are.
+// This file runs the examples on the larger real inputs, which need not be at hand; inputs_test.go
+// has those that are.
 
 // input is the path of a real input: in FLOW_DATA, or in ../shared/data beside the project.
 func input(t *testing.T, name string) string {
@@ -127,7 +128,8 @@ func TestWineClusters(t *testing.T) {
 	}
 }
 
-// Newton's method with the whole Hessian, in NumPy, ends at the same loss and weights: red wines against white ones.
+// Newton's method with the whole Hessian, in NumPy, ends at the same loss and weights: red wines
+// against white ones.
 func TestWineClasses(t *testing.T) {
 	data := "data=" + input(t, "winequality.csv") + " first=1 k=2"
 	out := on(t, "multilogreg.flow", data, data)
@@ -139,7 +141,8 @@ func TestWineClasses(t *testing.T) {
 	}
 }
 
-// Least squares of wine quality, as NumPy's lstsq solves it: 13 digits of R2 and 9 of the intercept, by both methods.
+// Least squares of wine quality, as NumPy's lstsq solves it: 13 digits of R2 and 9 of the
+// intercept, by both methods.
 func TestLinregOnWineQuality(t *testing.T) {
 	data := "data=" + input(t, "winequality.csv") + " m=11"
 	for _, method := range []string{"direct", "cg"} {

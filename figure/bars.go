@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// This file draws times as bars with intervals: techniques beside each other, a panel for each layout and victim, a colour for each
-// number of threads.
+// This file draws times as bars with intervals: techniques beside each other, a panel for each
+// layout and victim, a colour for each number of threads.
 
 // Bar is a time with an interval; NaN is a time that is not there.
 type Bar struct{ Value, Low, High float64 }

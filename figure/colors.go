@@ -16,9 +16,10 @@ var Maps = []string{"viridis", "cividis", "grey", diverging}
 // diverging is the map whose middle is neutral.
 const diverging = "diverging"
 
-// anchors are colours at equal distances; between them a map is linear in sRGB. viridis is by S. van der Walt
-// and N. Smith (2015), cividis by J. Nunez, C. Anderton and R. Renslow (2018), both readable with any colour
-// vision and in grey; diverging is the cool-warm map of K. Moreland (2009).
+// anchors are colours at equal distances; between them a map is linear in sRGB. viridis is by S.
+// van der Walt and N. Smith (2015), cividis by J. Nunez, C. Anderton and R. Renslow (2018), both
+// readable with any colour vision and in grey; diverging is the cool-warm map of K. Moreland
+// (2009).
 func anchors(name string) []uint32 {
 	switch name {
 	case "cividis":
@@ -46,8 +47,9 @@ func shades(name string) (out [256]color.NRGBA) {
 	return out
 }
 
-// pixels is a matrix as an image, an element a pixel. A missing element is transparent. Of three planes, red, green
-// and blue, 0 is none and Range[1] all of a colour: 255, or 1 where no element is above it, unless given.
+// pixels is a matrix as an image, an element a pixel. A missing element is transparent. Of three
+// planes, red, green and blue, 0 is none and Range[1] all of a colour: 255, or 1 where no element
+// is above it, unless given.
 func (l *Layer) pixels() *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, l.Cols, l.Rows))
 	n := l.Rows * l.Cols

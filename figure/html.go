@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// This file writes a Picture to a file: SVG, PNG, and a page in HTML that needs no other file and follows the reader's
-// choice of light or dark.
+// This file writes a Picture to a file: SVG, PNG, and a page in HTML that needs no other file and
+// follows the reader's choice of light or dark.
 
 // PictureFormats are the endings of files that a Picture can be written to.
 var PictureFormats = []string{"svg", "png", "html"}
 
-// Write writes the picture in one of PictureFormats. dpi is the dots of a PNG per inch of 96 pixels; 0 means 120.
+// Write writes the picture in one of PictureFormats. dpi is the dots of a PNG per inch of 96
+// pixels; 0 means 120.
 func (p *Picture) Write(w io.Writer, format string, size Size, dpi int) error {
 	page := p.Draw(size)
 	page.dpi = dpi
@@ -46,8 +47,8 @@ func (p *Picture) name() string {
 	return strings.Join(names, ", ")
 }
 
-// Themed is an SVG that Page wrote, as an element of a page of HTML whose style gives --paper, --ink, --rule, --mute and --blue:
-// white, black and the greys of the drawing become these, and the
+// Themed is an SVG that Page wrote, as an element of a page of HTML whose style gives --paper,
+// --ink, --rule, --mute and --blue: white, black and the greys of the drawing become these, and the
 // darkest colour of data --blue. All others are seen on both.
 func Themed(svg []byte, title string) string {
 	_, text, _ := strings.Cut(string(svg), "<svg")

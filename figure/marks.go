@@ -13,15 +13,18 @@ import (
 
 // This file draws the marks of a field: grid lines, then each layer over the one before.
 //
-// A line of many points is drawn by the first, least, greatest and last point of those that follow each other within
-// half a point (1/144 inch) along x, which colours the same pixels as all of them (U. Jugel, Z. Jerzak, G. Hackenbroich,
-// V. Markl, "M4: a visualization-oriented time series data aggregation", 2014). Of discs with the same centre to within
-// half a point one is drawn; more than mostDiscs of them become one image.
+// A line of many points is drawn by the first, least, greatest and last point of those that follow
+// each other within half a point (1/144 inch) along x, which colours the same pixels as all of them
+// (U. Jugel, Z. Jerzak, G. Hackenbroich, V. Markl, "M4: a visualization-oriented time series data
+// aggregation", 2014). Of discs with the same centre to within half a point one is drawn; more than
+// mostDiscs of them become one image.
 
-// mostDiscs is how many marks of one layer are shapes of their own in an SVG; at 90 bytes each it is 1 MB.
+// mostDiscs is how many marks of one layer are shapes of their own in an SVG; at 90 bytes each it
+// is 1 MB.
 const mostDiscs = 10000
 
-// mostCells is the most rows and columns of a matrix in a figure; larger ones are drawn by means of blocks.
+// mostCells is the most rows and columns of a matrix in a figure; larger ones are drawn by means of
+// blocks.
 const mostCells = 1024
 
 // marks draws all layers of a field.
@@ -226,7 +229,8 @@ func thinned(n int, at func(int) (vg.Point, bool)) [][]vg.Point {
 	return runs
 }
 
-// stamp draws many marks as discs in one image of three dots a point: their shapes are lost, their colour stays.
+// stamp draws many marks as discs in one image of three dots a point: their shapes are lost, their
+// colour stays.
 func stamp(c vgdraw.Canvas, discs []vg.Point, style vgdraw.GlyphStyle) {
 	const dots = 3
 	wide, high := int((c.Max.X-c.Min.X)*dots)+1, int((c.Max.Y-c.Min.Y)*dots)+1

@@ -21,7 +21,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// This file defines Page: panels in rows and columns under a title, their axes in line, with a legend beside them.
+// This file defines Page: panels in rows and columns under a title, their axes in line, with a
+// legend beside them.
 
 // Page is a drawing that is ready to be written. Some places of the grid may be nil.
 type Page struct {
@@ -90,8 +91,8 @@ func (p *Page) Write(w io.Writer, format string) error {
 // svgText is a text as vgsvg writes it: attributes, size, and what it says.
 var svgText = regexp.MustCompile(`<text ([^>]*font-size:([0-9.]+)px)">([^<]*)</text>`)
 
-// withLength says how long a text is, which a viewer without the font then makes it: labels stand clear of each other
-// in any font.
+// withLength says how long a text is, which a viewer without the font then makes it: labels stand
+// clear of each other in any font.
 func withLength(text []byte) []byte {
 	m := svgText.FindSubmatch(text)
 	size, err := strconv.ParseFloat(string(m[2]), 64)
@@ -158,8 +159,8 @@ func panel(title, x, y string) *plot.Plot {
 	return p
 }
 
-// caption is the title of a panel, right above its field. A plot's own title stands above its axes' labels too, and so
-// not in line with those of its neighbours.
+// caption is the title of a panel, right above its field. A plot's own title stands above its axes'
+// labels too, and so not in line with those of its neighbours.
 type caption struct{ text string }
 
 // Plot draws it.
@@ -181,8 +182,8 @@ func grid(panels []*plot.Plot, columns int) [][]*plot.Plot {
 	return out
 }
 
-// palette is the colours of Okabe and Ito (2008), which people with any colour vision tell apart; yellow is left out as
-// too light on white.
+// palette is the colours of Okabe and Ito (2008), which people with any colour vision tell apart;
+// yellow is left out as too light on white.
 var palette = []color.Color{
 	color.RGBA{0, 114, 178, 255}, color.RGBA{213, 94, 0, 255}, color.RGBA{0, 158, 115, 255}, color.RGBA{204, 121, 167, 255},
 	color.RGBA{230, 159, 0, 255}, color.RGBA{86, 180, 233, 255}, color.RGBA{70, 70, 70, 255},
@@ -210,7 +211,8 @@ func unit(largest float64) (name string, perSecond float64) {
 	return "ns", 1e9
 }
 
-// counts are ticks at whole numbers of a logarithmic axis: powers of the base, thinned out so that they fit.
+// counts are ticks at whole numbers of a logarithmic axis: powers of the base, thinned out so that
+// they fit.
 type counts struct{ base float64 }
 
 // Ticks are the ticks between two positive numbers.

@@ -46,8 +46,8 @@ type Picture struct {
 // mostDrawn is the largest magnitude that is drawn: the difference of two such numbers is finite.
 const mostDrawn = 1e300
 
-// there reports a coordinate that has a place on an axis: nan, infinities, magnitudes above mostDrawn and, on
-// a logarithmic axis, what is not positive have none. A line has a gap there.
+// there reports a coordinate that has a place on an axis: nan, infinities, magnitudes above
+// mostDrawn and, on a logarithmic axis, what is not positive have none. A line has a gap there.
 func there(v float64, log bool) bool {
 	return math.Abs(v) <= mostDrawn && (!log || v > 1/mostDrawn)
 }
@@ -92,9 +92,9 @@ func Bins(data []float64, n int) (edges, counts []float64) {
 	return edges, counts
 }
 
-// Overlay puts the layers of all pictures into one field, in order. The first title and labels that are
-// not empty hold; an axis is logarithmic if it is in any. ok is false, and at the picture that is to blame,
-// where a picture has several fields.
+// Overlay puts the layers of all pictures into one field, in order. The first title and labels that
+// are not empty hold; an axis is logarithmic if it is in any. ok is false, and at the picture that
+// is to blame, where a picture has several fields.
 func Overlay(list []*Picture) (p *Picture, at int, ok bool) {
 	out := Field{}
 	for i, q := range list {

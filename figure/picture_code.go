@@ -64,7 +64,8 @@ func (e *encoder) flag(x bool) {
 	e.b = append(e.b, n)
 }
 
-// floats writes one bit pattern for all nan: which nan an addition hands on is the processor's business.
+// floats writes one bit pattern for all nan: which nan an addition hands on is the processor's
+// business.
 func (e *encoder) floats(x []float64) {
 	e.int(len(x))
 	for _, v := range x {

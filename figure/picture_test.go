@@ -222,7 +222,8 @@ func stretch(m map[int][2]float64, x, y float64) {
 	m[k] = [2]float64{min(r[0], y), max(r[1], y)}
 }
 
-// drawnRuns thins y over so many points of width; whole is the least and greatest y of every column before.
+// drawnRuns thins y over so many points of width; whole is the least and greatest y of every column
+// before.
 func drawnRuns(y []float64, wide float64) (runs [][]vg.Point, whole map[int][2]float64) {
 	whole = map[int][2]float64{}
 	at := func(k int) (vg.Point, bool) {

@@ -29,8 +29,8 @@ func (s *Chunks) count() int {
 	return n
 }
 
-// Steps draws a panel for each sequence; several share their axes, the size on a logarithmic one. A single one has a
-// linear axis.
+// Steps draws a panel for each sequence; several share their axes, the size on a logarithmic one. A
+// single one has a linear axis.
 func Steps(title string, sequences []Chunks) *Page {
 	if len(sequences) == 1 {
 		s := sequences[0]
@@ -67,8 +67,8 @@ func Steps(title string, sequences []Chunks) *Page {
 	return &Page{title: title, panels: g, width: vg.Length(columns)*5*vg.Centimeter + 1*vg.Centimeter, height: vg.Length(len(g))*4*vg.Centimeter + 1.5*vg.Centimeter}
 }
 
-// tickBase is the base of the ticks of an axis from 1 to largest: powers of ten would leave small ranges with the 1
-// alone.
+// tickBase is the base of the ticks of an axis from 1 to largest: powers of ten would leave small
+// ranges with the 1 alone.
 func tickBase(largest int) float64 {
 	if largest < 50 {
 		return 2
@@ -94,7 +94,8 @@ func addSteps(p *plot.Plot, runs []Run) (steps, largest int) {
 // manyPoints is from how many points on a line is thinned out.
 const manyPoints = 4000
 
-// thin keeps the extremes of a long line in each of many intervals of x, which is what can be seen of it.
+// thin keeps the extremes of a long line in each of many intervals of x, which is what can be seen
+// of it.
 func thin(line plotter.XYs) plotter.XYs {
 	if len(line) <= manyPoints {
 		return line

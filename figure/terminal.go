@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// This file draws a Picture as text: lines and points as Braille dots (2 x 4 a character), bars as eighths of
-// blocks, matrices as shades. The text is the same on a terminal and in a file: 80 characters wide, without colour.
+// This file draws a Picture as text: lines and points as Braille dots (2 x 4 a character), bars as
+// eighths of blocks, matrices as shades. The text is the same on a terminal and in a file: 80
+// characters wide, without colour.
 
 const (
 	textWidth = 80

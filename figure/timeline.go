@@ -94,7 +94,8 @@ type timeline struct {
 	scale float64
 }
 
-// Plot draws each worker's row. Chunks too thin to be seen are drawn together up to the width of a hair, with their claims lost in it.
+// Plot draws each worker's row. Chunks too thin to be seen are drawn together up to the width of a
+// hair, with their claims lost in it.
 func (t *timeline) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	box := func(worker int, from, to float64, high float64, fill color.Color) {

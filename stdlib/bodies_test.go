@@ -9,11 +9,11 @@ import (
 	"flow"
 )
 
-// This file tests the library in the bodies of parfor: every function gives there what it gives in a for, or says in the user's
-// own text what is wrong.
+// This file tests the library in the bodies of parfor: every function gives there what it gives in
+// a for, or says in the user's own text what is wrong.
 
-// inBodies are blocks with the index i and x = f64(i), each with a row or scalar as its value. Every function of the library has
-// one at least, which begins with its name.
+// inBodies are blocks with the index i and x = f64(i), each with a row or scalar as its value.
+// Every function of the library has one at least, which begins with its name.
 var inBodies = []struct{ name, block string }{
 	{"cholesky", "row(cholesky(S + x * eye(5)))"},
 	{"cholesky tiled", "row(cholesky(S + x * eye(5), tile = 2))"},

@@ -14,8 +14,8 @@ import (
 
 // This file tests linalg.flow: against gonum, for its bits, and for what it refuses.
 
-// everything calls each function on random matrices of order n: S is symmetric positive definite, M is any matrix, D is
-// one that needs no row exchanges, T is tall.
+// everything calls each function on random matrices of order n: S is symmetric positive definite, M
+// is any matrix, D is one that needs no row exchanges, T is tall.
 const everything = `
 param n: i64
 param tile: i64 = 0
@@ -314,7 +314,8 @@ emit norm(t(Q) @ Q - eye(21)) as "orthogonality"`
 	}
 }
 
-// A determinant is zero where elimination meets an exact zero, whatever the tiles and the engine, and nan where the matrix has one.
+// A determinant is zero where elimination meets an exact zero, whatever the tiles and the engine,
+// and nan where the matrix has one.
 func TestSingularDeterminants(t *testing.T) {
 	for _, tile := range []string{"0", "1", "2", "4"} {
 		p := values(t, `

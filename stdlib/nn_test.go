@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// This file tests nn.flow against loops over images, windows and pixels. Numbers are small integers, so results are equal, not near.
+// This file tests nn.flow against loops over images, windows and pixels. Numbers are small
+// integers, so results are equal, not near.
 
 // layer is the sizes of a convolution or a pooling.
 type layer struct{ n, c, h, w, k, kh, kw, sh, sw, ph, pw int }
@@ -18,7 +19,8 @@ type layer struct{ n, c, h, w, k, kh, kw, sh, sw, ph, pw int }
 func (l layer) oh() int { return (l.h+2*l.ph-l.kh)/l.sh + 1 }
 func (l layer) ow() int { return (l.w+2*l.pw-l.kw)/l.sw + 1 }
 
-// pixel is where the windows' pixel (a, b) of window (y, x) lies in an image of channel ch, and whether it does.
+// pixel is where the windows' pixel (a, b) of window (y, x) lies in an image of channel ch, and
+// whether it does.
 func (l layer) pixel(ch, y, x, a, b int) (at int, inside bool) {
 	r, s := y*l.sh+a-l.ph, x*l.sw+b-l.pw
 	return (ch*l.h+r)*l.w + s, r >= 0 && r < l.h && s >= 0 && s < l.w

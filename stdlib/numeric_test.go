@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// This file tests numeric.flow and constants.flow. What conv, cross, diff, interp, roll, lstsq and histogram_of are given first is what the
-// manual of NumPy has as examples, with its values.
+// This file tests numeric.flow and constants.flow. What conv, cross, diff, interp, roll, lstsq and
+// histogram_of are given first is what the manual of NumPy has as examples, with its values.
 
 const numeric = `
 emit pi as "pi"

@@ -27,11 +27,12 @@ func Main(generate func(dir string) error) {
 	}
 }
 
-// highRegister is a vector register that needs AVX-512: avo gives them out all the same where too much is live at a time.
+// highRegister is a vector register that needs AVX-512: avo gives them out all the same where too
+// much is live at a time.
 var highRegister = regexp.MustCompile(`\b[XY](1[6-9]|2[0-9]|3[01])\b`)
 
-// Write compiles what ctx holds and writes <stem>_amd64.s and <stem>_amd64.go of package pkg of kernels. Only files whose stem
-// names AVX-512 may use its registers.
+// Write compiles what ctx holds and writes <stem>_amd64.s and <stem>_amd64.go of package pkg of
+// kernels. Only files whose stem names AVX-512 may use its registers.
 func Write(dir, pkg, stem string, ctx *build.Context) error {
 	file, err := ctx.Result()
 	if err != nil {

@@ -44,7 +44,8 @@ var sink float64
 func TestScalarCodeRunsAtFullSpeedAfterKernels(t *testing.T) {
 	for _, s := range sets() {
 		eachKernel(s, func(name string, call func()) {
-			// Another process may slow one side, although its time is not counted: the best of several trials is what counts.
+			// Another process may slow one side, although its time is not counted: the best of
+			// several trials is what counts.
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			ratio := math.Inf(1)
@@ -129,7 +130,8 @@ func TestFeaturesNameWhatTheSetsNeed(t *testing.T) {
 	}
 }
 
-// TestResidual factors an ill-conditioned matrix (condition about 1e13) and checks that l@t(l) gives it back to rounding.
+// TestResidual factors an ill-conditioned matrix (condition about 1e13) and checks that l@t(l)
+// gives it back to rounding.
 func TestResidual(t *testing.T) {
 	const n = 150
 	for _, s := range sets() {

@@ -4,9 +4,9 @@ package blas
 //
 //	go test -run '^$' -bench 'Kernels|Cold' -benchtime 15x ./kernels/blas       (add -tags openblas to see it beside)
 //
-// The sets take turns within one benchmark, round by round, so that a drifting clock hits all alike. The figure of each is
-// its median round after a first one to warm up; what a call overwrites is copied anew before it, outside the time.
-// testdata/bench keeps accepted figures.
+// The sets take turns within one benchmark, round by round, so that a drifting clock hits all
+// alike. The figure of each is its median round after a first one to warm up; what a call
+// overwrites is copied anew before it, outside the time. testdata/bench keeps accepted figures.
 
 import (
 	"fmt"
@@ -30,7 +30,8 @@ func flops(op string, b int) float64 {
 	return x * x * x
 }
 
-// tileRun prepares one call of op on tiles of order b; before restores the operand that the call overwrites.
+// tileRun prepares one call of op on tiles of order b; before restores the operand that the call
+// overwrites.
 func tileRun[T element](k ops[T], op string, b int) (before, call func()) {
 	r := rand.New(rand.NewPCG(7, 8))
 	full := func() []T {
@@ -59,14 +60,16 @@ func tileRun[T element](k ops[T], op string, b int) (before, call func()) {
 	return func() { copy(work, x) }, func() { k.potrf(ws, b, work, b) }
 }
 
-// contender is one set in a benchmark: what to do before a round, the round itself, and what the rounds took.
+// contender is one set in a benchmark: what to do before a round, the round itself, and what the
+// rounds took.
 type contender struct {
 	name         string
 	before, call func()
 	took         []time.Duration
 }
 
-// race lets the field take turns and reports work (floating-point operations a round) by the median time of each.
+// race lets the field take turns and reports work (floating-point operations a round) by the median
+// time of each.
 func race(b *testing.B, field []*contender, work float64) {
 	for round := range b.N + 1 {
 		for _, c := range field {
@@ -110,8 +113,8 @@ func BenchmarkKernelsF64(b *testing.B) { benchElem(b, "f64", opsF64) }
 
 func BenchmarkKernelsF32(b *testing.B) { benchElem(b, "f32", opsF32) }
 
-// BenchmarkColdGemm is gemm as a tiled factorization meets it: operands are tiles of a matrix far larger than the
-// caches, one of the three being the same as in the call before.
+// BenchmarkColdGemm is gemm as a tiled factorization meets it: operands are tiles of a matrix far
+// larger than the caches, one of the three being the same as in the call before.
 func BenchmarkColdGemm(b *testing.B) {
 	for _, order := range []int{192, 256, 384} {
 		b.Run(fmt.Sprint(order), func(b *testing.B) {

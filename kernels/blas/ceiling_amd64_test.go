@@ -1,7 +1,7 @@
 package blas
 
-// This file measures what the micro-kernel does when all its operands stay in L1 for good: the ceiling that packing,
-// caches and edges are measured against.
+// This file measures what the micro-kernel does when all its operands stay in L1 for good: the
+// ceiling that packing, caches and edges are measured against.
 
 import (
 	"testing"

@@ -1,7 +1,8 @@
 package blas
 
-// This file tests that every set with Chain follows the chain bit for bit, and the others to rounding, on random
-// shapes around the sizes of the micro-tiles, with leading dimensions beyond the row length.
+// This file tests that every set with Chain follows the chain bit for bit, and the others to
+// rounding, on random shapes around the sizes of the micro-tiles, with leading dimensions beyond
+// the row length.
 
 import (
 	"fmt"
@@ -27,7 +28,8 @@ func opsF32(s Set) ops[float32] {
 	return ops[float32]{s.GemmF32, s.GemmTNF32, s.SyrkF32, s.TrsmF32, s.PotrfF32}
 }
 
-// matrix is random data with room around it: the columns beyond n and the row after the last must survive.
+// matrix is random data with room around it: the columns beyond n and the row after the last must
+// survive.
 type matrix[T element] struct {
 	m, n, ld int
 	v        []T
@@ -70,7 +72,8 @@ func (a matrix[T]) clone() matrix[T] {
 	return a
 }
 
-// lower makes a usable triangle: ones and more on the diagonal, what lies above poisoned, as it must not be read.
+// lower makes a usable triangle: ones and more on the diagonal, what lies above poisoned, as it
+// must not be read.
 func (a matrix[T]) lower() matrix[T] {
 	for i := range a.n {
 		for j := range a.n {
@@ -163,7 +166,8 @@ func check[T element](t *testing.T, k ops[T], chain bool, r *rand.Rand, rounds, 
 		k.syrk(ws, sub, n, d, a.v, a.ld, c.v, c.ld)
 		same(t, chain, c, want, "syrk "+what)
 
-		// Off-diagonal entries of a triangle stay small, or the solution overflows and nothing is compared.
+		// Off-diagonal entries of a triangle stay small, or the solution overflows and nothing is
+		// compared.
 		l, x := random[T](r, n, n, false).lower(), random[T](r, m, n, ill)
 		want = x.clone()
 		for i := range n {
@@ -210,8 +214,9 @@ func TestSetsAgreeWithReference(t *testing.T) {
 	}
 }
 
-// TestBlocksAgreeWithPortable takes shapes beyond one cache block, where drivers cut k, n and the order, to the
-// portable set instead of the reference, which would take too long in single precision.
+// TestBlocksAgreeWithPortable takes shapes beyond one cache block, where drivers cut k, n and the
+// order, to the portable set instead of the reference, which would take too long in single
+// precision.
 func TestBlocksAgreeWithPortable(t *testing.T) {
 	if raced {
 		t.Skip("one goroutine, long loops: nothing for the race detector")

@@ -1,7 +1,8 @@
 package blas
 
-// This file defines the drivers of gemm and syrk: they cut the operands into blocks for the caches, pack b and hand
-// micro-tiles to the assembly. Cuts change no bit (see the package comment), so they are free to follow the cache.
+// This file defines the drivers of gemm and syrk: they cut the operands into blocks for the caches,
+// pack b and hand micro-tiles to the assembly. Cuts change no bit (see the package comment), so
+// they are free to follow the cache.
 //
 //	for a block of columns of c and a block of k (maxDepth, maxArea):
 //	    for each panel of b, NR columns wide, packed: row p at p*NR
@@ -23,7 +24,8 @@ type solveKernel[T element] func(k int, a *T, rs, ks int, b *T, bs int, next uin
 // narrowKernel is c = c + t(a)@b for a few columns of a: see gen/narrow.go.
 type narrowKernel[T element] func(k int, a *T, as int, b *T, bs int, c *T, cs int, ahead int)
 
-// packingKernel is gemmKernel that packs packColumns rows of a panel from src to dst for each packRound of its k: see gen/ahead.go.
+// packingKernel is gemmKernel that packs packColumns rows of a panel from src to dst for each
+// packRound of its k: see gen/ahead.go.
 type packingKernel[T element] func(k int, a *T, rs int, b, c *T, cs int, src *T, ss int, dst *T)
 
 const packRound, packColumns = 12, 4
@@ -97,8 +99,9 @@ func (d *driver[T]) gemmAll(ws *Workspace, tb, sub, lower bool, m, n, k int, a o
 	}
 }
 
-// product is a running gemm or syrk, at the block of w columns of c from j on and of kp terms from p on. The packed panels of b are slots of a
-// ring with one more than a block takes, so that the first panel of the next block is packed while this one is still read.
+// product is a running gemm or syrk, at the block of w columns of c from j on and of kp terms from
+// p on. The packed panels of b are slots of a ring with one more than a block takes, so that the
+// first panel of the next block is packed while this one is still read.
 type product[T element] struct {
 	*driver[T]
 	ws             *Workspace
@@ -120,14 +123,16 @@ type product[T element] struct {
 	ahead        stream
 }
 
-// packing is a panel of b that is being packed: w columns of op(b), k deep, of which done rows are there.
+// packing is a panel of b that is being packed: w columns of op(b), k deep, of which done rows are
+// there.
 type packing[T element] struct {
 	src, dst   []T
 	w, k, done int
 }
 
-// askFirst asks for what is read before anything is asked for meanwhile: the first panel of b and the rows of a that go through it. The tiles
-// of a factorization are seldom in L2 when their turn comes; waiting for these took 2 % of a product.
+// askFirst asks for what is read before anything is asked for meanwhile: the first panel of b and
+// the rows of a that go through it. The tiles of a factorization are seldom in L2 when their turn
+// comes; waiting for these took 2 % of a product.
 func (x *product[T]) askFirst() {
 	if y := &x.next; x.tb {
 		x.askRows(y.src, y.w, x.ldb, y.k)
@@ -138,7 +143,8 @@ func (x *product[T]) askFirst() {
 	}
 }
 
-// packingOf is the panel whose first element is row p and column j of op(b), to be put into the slot after those that are packed.
+// packingOf is the panel whose first element is row p and column j of op(b), to be put into the
+// slot after those that are packed.
 func (x *product[T]) packingOf(j, p, kp int) packing[T] {
 	if x.tb {
 		return packing[T]{src: x.b[j*x.ldb+p:], w: min(x.nr, x.n-j), k: kp}
@@ -181,10 +187,11 @@ func (x *product[T]) panelAhead() stream {
 	}
 }
 
-// block runs the micro-tiles of a block whose first panel is packed. Behind its last panel comes the panel after.
+// block runs the micro-tiles of a block whose first panel is packed. Behind its last panel comes
+// the panel after.
 //
-// The first rows of a (of a triangle the last ones, whose tiles are whole) go through one panel after another, and the next panel is packed
-// meanwhile; the other rows go through all of them.
+// The first rows of a (of a triangle the last ones, whose tiles are whole) go through one panel
+// after another, and the next panel is packed meanwhile; the other rows go through all of them.
 func (x *product[T]) block(after packing[T]) {
 	d := x.driver
 	top := 0
@@ -243,21 +250,24 @@ func (x *product[T]) leading() (from, to int) {
 	return from, min(x.m, from+size)
 }
 
-// block returns the depth and the columns of the packed blocks of b: cuts of even size within the bounds.
+// block returns the depth and the columns of the packed blocks of b: cuts of even size within the
+// bounds.
 func (d *driver[T]) block(n, k int) (depth, cols int) {
 	depth = evenly(k, d.maxDepth)
 	most := max(d.maxArea/depth/d.nr, 1) * d.nr
 	return depth, roundUp(evenly(n, most), d.nr)
 }
 
-// evenly cuts n into as few parts of at most limit as there can be and returns the size of all but the last.
+// evenly cuts n into as few parts of at most limit as there can be and returns the size of all but
+// the last.
 func evenly(n, limit int) int {
 	parts := (n + limit - 1) / limit
 	return (n + parts - 1) / parts
 }
 
-// stream is what a micro-tile asks memory for meanwhile: k/round lines from next on, step bytes apart; the tile after it
-// goes on skip bytes further. Addresses are numbers here, as they may lie beyond the matrix: asking there does no harm.
+// stream is what a micro-tile asks memory for meanwhile: k/round lines from next on, step bytes
+// apart; the tile after it goes on skip bytes further. Addresses are numbers here, as they may lie
+// beyond the matrix: asking there does no harm.
 type stream struct {
 	next       uintptr
 	step, skip uintptr
@@ -269,7 +279,8 @@ func (d *driver[T]) asking() int {
 	return max(1, d.mr*int(unsafe.Sizeof(zero))*d.round/cacheLine)
 }
 
-// rowsAhead is the stream of whole rows that lie one behind the other from v[at] on; rows with gaps are left to the hardware.
+// rowsAhead is the stream of whole rows that lie one behind the other from v[at] on; rows with gaps
+// are left to the hardware.
 func (d *driver[T]) rowsAhead(v []T, at, ld, k int) stream {
 	base := uintptr(unsafe.Pointer(&v[0]))
 	if ld != k {
@@ -289,14 +300,16 @@ func (d *driver[T]) askRows(v []T, n, ld, k int) {
 	}
 }
 
-// columnsAhead is the stream of a panel of columns from v[at] on: a line of each row, then the line right of it.
+// columnsAhead is the stream of a panel of columns from v[at] on: a line of each row, then the line
+// right of it.
 func (d *driver[T]) columnsAhead(v []T, at, ld int) stream {
 	size := unsafe.Sizeof(v[0])
 	return stream{uintptr(unsafe.Pointer(&v[0])) + uintptr(at)*size, uintptr(ld) * size, cacheLine}
 }
 
-// rowsOf returns h rows of a from row i on and kp columns from p on: in place if all MR are there and lie well in the cache,
-// else copied to buf, with what it held before for the missing ones: their results are dropped.
+// rowsOf returns h rows of a from row i on and kp columns from p on: in place if all MR are there
+// and lie well in the cache, else copied to buf, with what it held before for the missing ones:
+// their results are dropped.
 func (d *driver[T]) rowsOf(a operand[T], i, h, p, kp int, buf []T) operand[T] {
 	size := int(unsafe.Sizeof(a.v[0]))
 	v := a.v[i*a.rs+p*a.ks:]
@@ -325,9 +338,10 @@ func (d *driver[T]) rowsOf(a operand[T], i, h, p, kp int, buf []T) operand[T] {
 
 // tile runs the micro-tile of up to MR rows from row i on and of panel q of the block.
 //
-// The rows of a narrow c may lie one behind the other, with at least under elements below the tile. Then whole vectors are stored: what a row
-// writes beyond its end the next one, stored after it, puts right, and what the last row writes there is put back. Masked loads and stores
-// of 8 short rows take as long as 20 steps of k.
+// The rows of a narrow c may lie one behind the other, with at least under elements below the tile.
+// Then whole vectors are stored: what a row writes beyond its end the next one, stored after it,
+// puts right, and what the last row writes there is put back. Masked loads and stores of 8 short
+// rows take as long as 20 steps of k.
 func (x *product[T]) tile(i, q int, a operand[T]) {
 	d := x.driver
 	which := 0
@@ -413,8 +427,8 @@ func (d *driver[T]) packN(w, kp int, b []T, ldb int, dst []T) {
 	}
 }
 
-// chunk is the columns of a matrix that go into a panel at a time: the lines of the panel that they fill, each from
-// several groups of rows, then stay in L1.
+// chunk is the columns of a matrix that go into a panel at a time: the lines of the panel that they
+// fill, each from several groups of rows, then stay in L1.
 const chunk = 64
 
 // transposeIn sets panel[p*ps+i] = b[i*ldb+p] for i < w and p < k. Lanes from w on keep what they held.

@@ -1,12 +1,14 @@
 package blas
 
-// This file defines the drivers of trsm and potrf. Both work on packed panels whose lanes are rows of the matrix, so
-// that substitution down a column runs on full vectors; a panel is transposed in once and out once.
+// This file defines the drivers of trsm and potrf. Both work on packed panels whose lanes are rows
+// of the matrix, so that substitution down a column runs on full vectors; a panel is transposed in
+// once and out once.
 
 import "unsafe"
 
-// trsmAll computes b = b @ inverse(t(l)). Beyond maxOrder it goes by halves, with gemm between: the chains of the
-// right half are continued by the columns of the left half first, as the definition has it.
+// trsmAll computes b = b @ inverse(t(l)). Beyond maxOrder it goes by halves, with gemm between: the
+// chains of the right half are continued by the columns of the left half first, as the definition
+// has it.
 func (d *driver[T]) trsmAll(ws *Workspace, m, n int, l []T, ldl int, b []T, ldb int) {
 	if m == 0 || n == 0 {
 		return
@@ -50,8 +52,8 @@ func (d *driver[T]) trsmAll(ws *Workspace, m, n int, l []T, ldl int, b []T, ldb 
 	}
 }
 
-// clearLanes sets lanes from up to to of k rows of a panel to zero. They are solved along with the others and dropped;
-// what was there by chance could grow subnormal, and slow.
+// clearLanes sets lanes from up to to of k rows of a panel to zero. They are solved along with the
+// others and dropped; what was there by chance could grow subnormal, and slow.
 func (d *driver[T]) clearLanes(panel []T, k, from, to int) {
 	if from == to {
 		return
@@ -61,14 +63,15 @@ func (d *driver[T]) clearLanes(panel []T, k, from, to int) {
 	}
 }
 
-// blockStart returns where rows j.. (a multiple of MR) of a packed triangle start: block after block of MR rows, each
-// row as long as its block's last.
+// blockStart returns where rows j.. (a multiple of MR) of a packed triangle start: block after
+// block of MR rows, each row as long as its block's last.
 func (d *driver[T]) blockStart(j int) int {
 	q := j / d.mr
 	return d.mr * d.mr * q * (q + 1) / 2
 }
 
-// packTriangle copies rows from.. (a multiple of MR) of the lower triangle l of order n to dst, with ones on the diagonal of rows beyond n.
+// packTriangle copies rows from.. (a multiple of MR) of the lower triangle l of order n to dst,
+// with ones on the diagonal of rows beyond n.
 func (d *driver[T]) packTriangle(from, n int, l []T, ldl int, dst []T) {
 	for j := from; j < n; j += d.mr {
 		rs := j + d.mr
@@ -121,7 +124,8 @@ func (d *driver[T]) potrfAll(ws *Workspace, n int, a []T, lda int) (minor int) {
 	return 0
 }
 
-// potrfBlock factors a matrix that fits the cache. Panel q holds rows q*NR.. of a, transposed, as far as the diagonal:
+// potrfBlock factors a matrix that fits the cache. Panel q holds rows q*NR.. of a, transposed, as
+// far as the diagonal:
 //
 //	for MR columns at a time:
 //	    the panel with the diagonal block: update, factor the block into diag, solve the lanes below it

@@ -17,11 +17,12 @@ func fma[T element](x, y, z T) T {
 
 // fma32 returns x*y + z, rounded once to float32.
 //
-// The product of two 24-bit significands is exact in 53 bits. The sum is not always, and rounding it to float64 and
-// then to float32 would round twice: wrong where the first rounding lands on the middle of two float32 values. So
-// the sum is rounded to odd: where it is inexact and its last bit is even, it moves one step towards the exact
-// value. An odd last bit is never a middle, and 53 >= 24+2 bits are enough for the second rounding to be the right
-// one, subnormal results included (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
+// The product of two 24-bit significands is exact in 53 bits. The sum is not always, and rounding
+// it to float64 and then to float32 would round twice: wrong where the first rounding lands on the
+// middle of two float32 values. So the sum is rounded to odd: where it is inexact and its last bit
+// is even, it moves one step towards the exact value. An odd last bit is never a middle, and 53 >=
+// 24+2 bits are enough for the second rounding to be the right one, subnormal results included
+// (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
 //
 // T is float32.
 func fma32[T element](x, y, z T) T {
@@ -32,7 +33,8 @@ func fma32[T element](x, y, z T) T {
 	if bits&1 != 0 {
 		return T(s) // already odd, or NaN
 	}
-	// The error of the sum, exactly (Knuth's TwoSum). Infinities give NaN here and are kept as they are.
+	// The error of the sum, exactly (Knuth's TwoSum). Infinities give NaN here and are kept as they
+	// are.
 	t := s - p
 	e := (p - (s - t)) + (c - t)
 	switch {

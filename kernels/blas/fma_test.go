@@ -15,7 +15,8 @@ func TestFMA32RoundsOnce(t *testing.T) {
 			t.Fatalf("fma32(%x, %x, %x) = %x, want %x", x, y, z, got, want)
 		}
 	}
-	// 1 + 2^-24 lies in the middle between 1 and the next value; the last term decides, far below a float64's end.
+	// 1 + 2^-24 lies in the middle between 1 and the next value; the last term decides, far below a
+	// float64's end.
 	tiny := float32(math.Ldexp(1, -60))
 	for _, e := range []float32{0, tiny, -tiny} {
 		check(1+0x1p-12, 1-0x1p-12, e) // 1 - 2^-24
@@ -37,7 +38,8 @@ func TestFMA32RoundsOnce(t *testing.T) {
 			z *= 0x1p-120
 		}
 		if r.IntN(2) == 0 {
-			// A product just off the middle of two neighbours of z, by less than a float64 beside z can hold.
+			// A product just off the middle of two neighbours of z, by less than a float64 beside z
+			// can hold.
 			d := float32(math.Ldexp(float64(1+r.IntN(4)), -20-r.IntN(4)))
 			x, y = 1+d, (1-d)*0x1p-24
 			z = 1 + float32(r.IntN(1<<23))*0x1p-23

@@ -1,9 +1,11 @@
 package blas
 
-// This file defines the set on gonum's BLAS, for CPUs whose FMA would be emulated. Results do not follow the chain.
+// This file defines the set on gonum's BLAS, for CPUs whose FMA would be emulated. Results do not
+// follow the chain.
 //
-// gonum's gemm starts goroutines from four blocks of 64 x 64 on; every call here stays below, so that it runs on
-// the calling goroutine. Its other routines are unblocked: syrk, trsm and potrf are built on gemm here instead.
+// gonum's gemm starts goroutines from four blocks of 64 x 64 on; every call here stays below, so
+// that it runs on the calling goroutine. Its other routines are unblocked: syrk, trsm and potrf are
+// built on gemm here instead.
 
 import (
 	"math"
@@ -105,8 +107,8 @@ func gonumTrsm[T element](m, n int, l []T, ldl int, b []T, ldb int) {
 	}
 }
 
-// gonumPotrf factors diagonal blocks by the textbook loop (gonum has no potrf in single precision) and leaves the
-// rest to syrk, gemm and trsm.
+// gonumPotrf factors diagonal blocks by the textbook loop (gonum has no potrf in single precision)
+// and leaves the rest to syrk, gemm and trsm.
 func gonumPotrf[T element](n int, a []T, lda int) (minor int) {
 	for j := 0; j < n; j += gonumRows {
 		cols := min(gonumRows, n-j)

@@ -1,7 +1,8 @@
 package blas
 
-// This file defines the products of tall matrices of which one has no more than mostNarrow columns. Its elements are broadcast and the
-// other's rows are the vectors; both are read once, so memory is what they wait for, and it is asked ahead.
+// This file defines the products of tall matrices of which one has no more than mostNarrow columns.
+// Its elements are broadcast and the other's rows are the vectors; both are read once, so memory is
+// what they wait for, and it is asked ahead.
 
 import "unsafe"
 
@@ -11,8 +12,8 @@ const mostNarrow = 4
 // narrowAhead is how many bytes of the wide factor memory is asked ahead, about.
 const narrowAhead = 2 << 10
 
-// tallByFew computes rows i0..i1-1 of c += t(a)@b for a narrow b, as the transpose of t(b)@a: each element is the same chain, as
-// fma(x, y, z) is fma(y, x, z).
+// tallByFew computes rows i0..i1-1 of c += t(a)@b for a narrow b, as the transpose of t(b)@a: each
+// element is the same chain, as fma(x, y, z) is fma(y, x, z).
 func (d *driver[T]) tallByFew(ws *Workspace, i0, i1, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	m := i1 - i0
 	ld := roundUp(m, d.lanes)

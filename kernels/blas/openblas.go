@@ -9,7 +9,8 @@ import "flow/kernels/blas/openblas"
 // openblasSet is the set on OpenBLAS.
 type openblasSet struct{}
 
-// optional lists the sets that a build tag adds: openblas, unless the library is a variant that cannot be used.
+// optional lists the sets that a build tag adds: openblas, unless the library is a variant that
+// cannot be used.
 func optional() []Set {
 	if !openblas.Ready() {
 		return nil
@@ -17,7 +18,8 @@ func optional() []Set {
 	return []Set{openblasSet{}}
 }
 
-// Libraries describes the C libraries that kernels of this build call, whether or not the set is offered.
+// Libraries describes the C libraries that kernels of this build call, whether or not the set is
+// offered.
 func Libraries() []string {
 	if !openblas.Ready() {
 		return []string{openblas.Config() + " (not the pthread variant: not used)"}
@@ -36,8 +38,8 @@ func factor[T element](sub bool) T {
 	return 1
 }
 
-// finish clears what a factor leaves above the diagonal. It returns info, or the order of the first leading minor whose
-// pivot is not a number, which OpenBLAS does not report.
+// finish clears what a factor leaves above the diagonal. It returns info, or the order of the first
+// leading minor whose pivot is not a number, which OpenBLAS does not report.
 func finish[T element](info, n int, a []T, lda int) (minor int) {
 	if info != 0 {
 		return info

@@ -1,7 +1,8 @@
 package blas
 
-// This file defines products of many blocks of rows by one right factor, which is packed once: for blocks so small that packing anew for
-// each would count, and so many workers that each would do it.
+// This file defines products of many blocks of rows by one right factor, which is packed once: for
+// blocks so small that packing anew for each would count, and so many workers that each would do
+// it.
 //
 //	for MR rows of a:                              their row of c stays in L1
 //	    for a block of k (maxDepth):
@@ -9,7 +10,8 @@ package blas
 //
 // All of b should stay in L2: the panels stream from there once for every MR rows.
 
-// packAll packs op(b), k x n, into the memory of ws: the panels of each block of k in slots one behind the other, all of one size.
+// packAll packs op(b), k x n, into the memory of ws: the panels of each block of k in slots one
+// behind the other, all of one size.
 func (d *driver[T]) packAll(ws *Workspace, tb bool, n, k int, b []T, ldb int) []T {
 	cols, depth := roundUp(n, d.nr), evenly(max(k, 1), d.maxDepth)
 	packed := scratch[T](ws, cols*roundUp(k, depth))
@@ -27,7 +29,8 @@ func (d *driver[T]) packAll(ws *Workspace, tb bool, n, k int, b []T, ldb int) []
 	return packed
 }
 
-// gemmPacked computes c = c ± a@op(b) with what packAll has made of b. A c that is longer than its shape may be written to behind its end.
+// gemmPacked computes c = c ± a@op(b) with what packAll has made of b. A c that is longer than its
+// shape may be written to behind its end.
 func (d *driver[T]) gemmPacked(ws *Workspace, sub bool, m, n, k int, a []T, lda int, packed []T, c []T, ldc int) {
 	if m == 0 || n == 0 || k == 0 {
 		return

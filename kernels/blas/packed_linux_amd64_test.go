@@ -1,6 +1,7 @@
 package blas
 
-// This file tests products by a factor that is packed once against the reference, on operands that end where memory ends.
+// This file tests products by a factor that is packed once against the reference, on operands that
+// end where memory ends.
 
 import (
 	"math/rand/v2"

@@ -1,7 +1,8 @@
 package blas
 
-// This file defines the set in plain Go: the chain as written in the package comment, blocked only as far as
-// registers go. It is what the assembly is compared with, and what runs on CPUs without it.
+// This file defines the set in plain Go: the chain as written in the package comment, blocked only
+// as far as registers go. It is what the assembly is compared with, and what runs on CPUs without
+// it.
 
 import (
 	"math"
@@ -92,7 +93,8 @@ func dots[T element](sub bool, n, k int, x []T, y []T, ldy int, c []T) {
 	}
 }
 
-// Axpy continues the chains of c, at least as long as y, with one step: c = fma(x, y, c), element by element.
+// Axpy continues the chains of c, at least as long as y, with one step: c = fma(x, y, c), element
+// by element.
 func Axpy[T float32 | float64](x T, y, c []T) {
 	c = c[:len(y)]
 	if unsafe.Sizeof(x) == 4 {
@@ -149,8 +151,8 @@ func plainSyrk[T element](sub bool, n, k int, a []T, lda int, c []T, ldc int) {
 	}
 }
 
-// column replaces element j of rows 0..m-1 of b by (b[i][j] - b[i]·row) / pivot, with j steps in each chain. Four
-// rows at a time give dots four chains.
+// column replaces element j of rows 0..m-1 of b by (b[i][j] - b[i]·row) / pivot, with j steps in
+// each chain. Four rows at a time give dots four chains.
 func column[T element](m, j int, row []T, pivot T, b []T, ldb int) {
 	var s [4]T
 	for i := 0; i < m; i += len(s) {

@@ -1,7 +1,7 @@
 package blas
 
-// This file defines what the kernels must compute: the obvious loops, sharing no code with the package. In single
-// precision the FMA is exact arithmetic on big.Float, rounded once.
+// This file defines what the kernels must compute: the obvious loops, sharing no code with the
+// package. In single precision the FMA is exact arithmetic on big.Float, rounded once.
 
 import (
 	"math"
@@ -18,8 +18,8 @@ func refFMA[T element](x, y, z T) T {
 	panic("BUG: not an element")
 }
 
-// bigFMA rounds the exact x*y+z once. Zeros and non-numbers, which big.Float cannot sign or hold, go by float64,
-// where they are exact.
+// bigFMA rounds the exact x*y+z once. Zeros and non-numbers, which big.Float cannot sign or hold,
+// go by float64, where they are exact.
 func bigFMA(x, y, z float32) float32 {
 	p := float64(x) * float64(y)
 	s := p + float64(z)

@@ -7,28 +7,30 @@ import (
 	"strings"
 )
 
-// Set is one interchangeable set of tile kernels. All matrices are row-major with a leading dimension (stride in
-// elements). It is safe for concurrent use; each call runs on the calling goroutine only and takes its scratch
-// from ws, which must not be used by two calls at once.
+// Set is one interchangeable set of tile kernels. All matrices are row-major with a leading
+// dimension (stride in elements). It is safe for concurrent use; each call runs on the calling
+// goroutine only and takes its scratch from ws, which must not be used by two calls at once.
 type Set interface {
 	// Name is the word Select takes: "avx512", "avx2", "portable", "gonum" or "openblas".
 	Name() string
 	// Chain reports that results follow the FMA chain of the package comment bit for bit.
 	Chain() bool
 
-	// GemmF64 computes c = c + a@b (tb false, b is k x n) or c + a@t(b) (tb true, b is n x k); sub: minus.
-	// a is m x k, c is m x n.
+	// GemmF64 computes c = c + a@b (tb false, b is k x n) or c + a@t(b) (tb true, b is n x k); sub:
+	// minus. a is m x k, c is m x n.
 	GemmF64(ws *Workspace, tb bool, sub bool, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int)
 	// GemmTNF64 computes c = c + t(a)@b, a being k x m and b k x n; sub: minus.
 	GemmTNF64(ws *Workspace, sub bool, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int)
-	// SyrkF64 computes the lower triangle of c = c + a@t(a), a being n x k; sub: minus. The strict upper triangle
-	// of c is left untouched.
+	// SyrkF64 computes the lower triangle of c = c + a@t(a), a being n x k; sub: minus. The strict
+	// upper triangle of c is left untouched.
 	SyrkF64(ws *Workspace, sub bool, n, k int, a []float64, lda int, c []float64, ldc int)
-	// TrsmF64 computes b (m x n) = b @ inverse(t(l)) in place, l being n x n and lower; above its diagonal l is not read.
+	// TrsmF64 computes b (m x n) = b @ inverse(t(l)) in place, l being n x n and lower; above its
+	// diagonal l is not read.
 	TrsmF64(ws *Workspace, m, n int, l []float64, ldl int, b []float64, ldb int)
-	// PotrfF64 replaces the n x n matrix a, of which only the lower triangle is read, by its lower Cholesky
-	// factor; the strict upper triangle becomes zero. It returns 0, or the 1-based order of the first leading
-	// minor that is not positive definite (pivot <= 0 or NaN); the contents of a are then unspecified.
+	// PotrfF64 replaces the n x n matrix a, of which only the lower triangle is read, by its lower
+	// Cholesky factor; the strict upper triangle becomes zero. It returns 0, or the 1-based order
+	// of the first leading minor that is not positive definite (pivot <= 0 or NaN); the contents of
+	// a are then unspecified.
 	PotrfF64(ws *Workspace, n int, a []float64, lda int) (minor int)
 
 	// GemmF32 is GemmF64 in single precision.
@@ -43,23 +45,27 @@ type Set interface {
 	PotrfF32(ws *Workspace, n int, a []float32, lda int) (minor int)
 }
 
-// Tall is what a set may offer beside the contract: t(a)@b of matrices with many rows and few columns, without packing.
+// Tall is what a set may offer beside the contract: t(a)@b of matrices with many rows and few
+// columns, without packing.
 type Tall interface {
-	// TallF64 computes rows i0..i1-1 of c = c + t(a)@b, a being k x i1 or wider and b k x n; lower: no more than the elements on and below the
-	// diagonal need be there. c is padded: i1 rounded up to TallRows rows and n to TallCols columns of it are memory that is written, with
-	// rubbish outside c itself.
+	// TallF64 computes rows i0..i1-1 of c = c + t(a)@b, a being k x i1 or wider and b k x n; lower:
+	// no more than the elements on and below the diagonal need be there. c is padded: i1 rounded up
+	// to TallRows rows and n to TallCols columns of it are memory that is written, with rubbish
+	// outside c itself.
 	TallF64(ws *Workspace, lower bool, i0, i1, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int)
 	// TallF32 is TallF64 in single precision.
 	TallF32(ws *Workspace, lower bool, i0, i1, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int)
 }
 
-// Packing is what a set may offer beside the contract: a right factor that is packed once, for products of many blocks of rows, on any
-// number of workers.
+// Packing is what a set may offer beside the contract: a right factor that is packed once, for
+// products of many blocks of rows, on any number of workers.
 type Packing interface {
-	// PackF64 is op(b), k x n, as GemmPackedF64 takes it, in the memory of ws: until the next use of that.
+	// PackF64 is op(b), k x n, as GemmPackedF64 takes it, in the memory of ws: until the next use
+	// of that.
 	PackF64(ws *Workspace, tb bool, n, k int, b []float64, ldb int) []float64
-	// GemmPackedF64 is GemmF64 by a packed factor. A c that is longer than its shape may be written to behind its end: with TallCols elements
-	// there, narrow matrices without gaps between their rows are faster.
+	// GemmPackedF64 is GemmF64 by a packed factor. A c that is longer than its shape may be written
+	// to behind its end: with TallCols elements there, narrow matrices without gaps between their
+	// rows are faster.
 	GemmPackedF64(ws *Workspace, sub bool, m, n, k int, a []float64, lda int, packed []float64, c []float64, ldc int)
 	// PackF32 is PackF64 in single precision.
 	PackF32(ws *Workspace, tb bool, n, k int, b []float32, ldb int) []float32
@@ -73,8 +79,8 @@ const (
 	TallCols = 16
 )
 
-// sets lists what this machine and this build offer, best first. The optional set stands last, so that building
-// with it changes no bit of a program that does not ask for it by name.
+// sets lists what this machine and this build offer, best first. The optional set stands last, so
+// that building with it changes no bit of a program that does not ask for it by name.
 func sets() []Set {
 	list := assembly()
 	if hardwareFMA() {
@@ -95,8 +101,8 @@ func Names() []string {
 	return names
 }
 
-// Select returns the set of that name; "" and "auto" mean the best one for this CPU. The error for a name that is
-// not available lists those that are.
+// Select returns the set of that name; "" and "auto" mean the best one for this CPU. The error for
+// a name that is not available lists those that are.
 func Select(name string) (Set, error) {
 	list := sets()
 	if name == "" || name == "auto" {

@@ -37,7 +37,8 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 	}
 }
 
-// TestEveryReturnCleansRegisters reads the assembly, because not every CPU slows down where it is forgotten.
+// TestEveryReturnCleansRegisters reads the assembly, because not every CPU slows down where it is
+// forgotten.
 func TestEveryReturnCleansRegisters(t *testing.T) {
 	files, _ := filepath.Glob("*_amd64.s")
 	returns := 0

@@ -1,25 +1,27 @@
 package blas
 
-// This file defines the product of two tall matrices, t(a)@b with few columns on both sides. Both lie in memory as the micro-kernel reads
-// them, rows of the summed dimension one behind the other, so nothing is packed:
+// This file defines the product of two tall matrices, t(a)@b with few columns on both sides. Both
+// lie in memory as the micro-kernel reads them, rows of the summed dimension one behind the other,
+// so nothing is packed:
 //
 //	for tallDepth bytes of rows of a and b:        they stay in L1, or in L2 where they are wide
 //	    for MR columns of a:
 //	        for NR columns of b: micro-tile of c
 //
-// A micro-tile at an edge computes with what lies behind the row, and its results go to the padding of c.
+// A micro-tile at an edge computes with what lies behind the row, and its results go to the padding
+// of c.
 
 import "unsafe"
 
-// tallDepth is how many bytes of a and b are gone over at a time: with the tile of c they fit into an L1 of 32 KiB, and the steps
-// of k are enough to hide the load and store of c.
+// tallDepth is how many bytes of a and b are gone over at a time: with the tile of c they fit into
+// an L1 of 32 KiB, and the steps of k are enough to hide the load and store of c.
 const tallDepth = 20 << 10
 
 // leastDepth is the least number of rows, for wide matrices: then they come from L2.
 const leastDepth = 48
 
-// tallAll computes rows i0..i1-1 of c += t(a)@b, for k rows of a and b; lower: the elements on and below the diagonal, and maybe
-// more. c is padded: see TallRows and TallCols.
+// tallAll computes rows i0..i1-1 of c += t(a)@b, for k rows of a and b; lower: the elements on and
+// below the diagonal, and maybe more. c is padded: see TallRows and TallCols.
 func (d *driver[T]) tallAll(ws *Workspace, lower bool, i0, i1, n, k int, a []T, lda int, b []T, ldb int, c []T, ldc int) {
 	switch {
 	case i1 <= i0 || n == 0 || k == 0:

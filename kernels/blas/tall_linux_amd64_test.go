@@ -1,6 +1,7 @@
 package blas
 
-// This file tests the products of tall matrices against the reference, on operands that end where memory ends.
+// This file tests the products of tall matrices against the reference, on operands that end where
+// memory ends.
 
 import (
 	"fmt"
@@ -47,7 +48,8 @@ func TestTallProducts(t *testing.T) {
 	}
 }
 
-// Few columns on one side: every number of them that has kernels of its own and one more, and every number of vectors on the other.
+// Few columns on one side: every number of them that has kernels of its own and one more, and every
+// number of vectors on the other.
 func TestNarrowProducts(t *testing.T) {
 	for _, s := range sets() {
 		k, ok := s.(Tall)

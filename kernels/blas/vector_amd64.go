@@ -1,8 +1,10 @@
 package blas
 
-// This file defines the products with one row or one column. Their matrix is read once, so it is not packed.
+// This file defines the products with one row or one column. Their matrix is read once, so it is
+// not packed.
 
-// byVector computes c = c ± a@op(b) for a c of one column or one row, if it is a product that has a kernel for that.
+// byVector computes c = c ± a@op(b) for a c of one column or one row, if it is a product that has a
+// kernel for that.
 func (d *driver[T]) byVector(ws *Workspace, tb, sub bool, m, n, k int, a operand[T], b []T, ldb int, c []T, ldc int) bool {
 	switch {
 	case n == 1 && a.ks == 1 && m >= dotRows:
@@ -18,7 +20,8 @@ func (d *driver[T]) byVector(ws *Workspace, tb, sub bool, m, n, k int, a operand
 // dotRows is how many rows driver.dot takes.
 const dotRows = 8
 
-// columnOfDots is eight rows at a time by a column; the last ones may be rows that were taken before, whose sums are dropped.
+// columnOfDots is eight rows at a time by a column; the last ones may be rows that were taken
+// before, whose sums are dropped.
 func (d *driver[T]) columnOfDots(ws *Workspace, tb, sub bool, m, k int, a operand[T], b []T, ldb int, c []T, ldc int) {
 	buf := scratch[T](ws, dotRows+k)
 	sums, x := buf[:dotRows], buf[dotRows:]
@@ -53,7 +56,8 @@ func (d *driver[T]) rowOfSums(ws *Workspace, sub bool, n, k int, a operand[T], b
 	copy(c[:n], sums)
 }
 
-// copyVector makes dst the elements of src that are step apart, or the negative of them: -x*y is exact in the sign.
+// copyVector makes dst the elements of src that are step apart, or the negative of them: -x*y is
+// exact in the sign.
 func copyVector[T element](dst, src []T, step int, negative bool) {
 	for p := range dst {
 		dst[p] = src[p*step]

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Products by one column and one row are the chain in every set that follows it, at sizes around those of the kernels, with strides.
+// Products by one column and one row are the chain in every set that follows it, at sizes around
+// those of the kernels, with strides.
 func TestVectors(t *testing.T) {
 	want := portable{}
 	r := rand.New(rand.NewPCG(5, 6))

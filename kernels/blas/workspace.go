@@ -4,8 +4,8 @@ package blas
 
 import "unsafe"
 
-// Workspace is the packing scratch of one worker. The zero value is ready; it grows on demand, is reused and never
-// shrinks. It must not be used by two calls at once.
+// Workspace is the packing scratch of one worker. The zero value is ready; it grows on demand, is
+// reused and never shrinks. It must not be used by two calls at once.
 type Workspace struct {
 	f64   []float64
 	f32   []float32
@@ -18,8 +18,8 @@ type element interface{ float32 | float64 }
 // cacheLine is the alignment of scratch in bytes: a vector load that straddles two lines costs two.
 const cacheLine = 64
 
-// scratch returns n elements of ws, aligned to a cache line, with unspecified contents. A later call hands out the
-// same memory again, so a kernel asks once and cuts what it gets.
+// scratch returns n elements of ws, aligned to a cache line, with unspecified contents. A later
+// call hands out the same memory again, so a kernel asks once and cuts what it gets.
 func scratch[T element](ws *Workspace, n int) []T {
 	var zero T
 	if unsafe.Sizeof(zero) == 8 {
@@ -30,8 +30,8 @@ func scratch[T element](ws *Workspace, n int) []T {
 	return any(ws.f32[:n]).([]T)
 }
 
-// grown returns buf, or a larger aligned one. Growth doubles, so that a worker which meets ever larger tiles
-// allocates a handful of times.
+// grown returns buf, or a larger aligned one. Growth doubles, so that a worker which meets ever
+// larger tiles allocates a handful of times.
 func grown[T element](buf []T, n int) []T {
 	if len(buf) >= n {
 		return buf

@@ -7,7 +7,8 @@ import (
 	"flow/ir/value"
 )
 
-// KeptRef is the sparse form of d, for definitions: the elements that are not zero, one after the other.
+// KeptRef is the sparse form of d, for definitions: the elements that are not zero, one after the
+// other.
 func KeptRef(d *value.Dense) *value.CSR {
 	m := value.NewCSR(d.Elem, d.Rows, d.Cols, 0)
 	for i := range d.Rows {

@@ -1,15 +1,15 @@
 package exact
 
-// This file sums many columns at once whose elements come in any order, as those of a sparse matrix do: a column is a pair of floats, not
-// an accumulator of hundreds of bytes.
+// This file sums many columns at once whose elements come in any order, as those of a sparse matrix
+// do: a column is a pair of floats, not an accumulator of hundreds of bytes.
 
 import "flow/kernels/vec"
 
 // Pair is an exact sum as S + T, as pair makes it.
 type Pair struct{ S, T float64 }
 
-// AddScattered adds x[k] to the pair p[at[k]] for every k. Where an error was lost, or a number is not finite, it sets lost of that column,
-// whose pair says nothing from then on.
+// AddScattered adds x[k] to the pair p[at[k]] for every k. Where an error was lost, or a number is
+// not finite, it sets lost of that column, whose pair says nothing from then on.
 func AddScattered[T vec.Float](p []Pair, lost []bool, at []int32, x []T) {
 	x = x[:len(at)]
 	for k, j := range at {

@@ -1,7 +1,7 @@
 package exact
 
-// This file sums short rows side by side: they are turned, so that a lane of a vector cascade has a row of its own and nothing is to be added
-// across lanes.
+// This file sums short rows side by side: they are turned, so that a lane of a vector cascade has a
+// row of its own and nothing is to be added across lanes.
 
 import (
 	"math"
@@ -12,18 +12,21 @@ import (
 const (
 	// RowsAtOnce is how many rows are summed side by side.
 	RowsAtOnce = 32
-	// LongestRow is the longest row that is: of longer ones the terms of a cascade of their own cost less than turning them.
+	// LongestRow is the longest row that is: of longer ones the terms of a cascade of their own
+	// cost less than turning them.
 	LongestRow = 512
 )
 
-// Rows sums up to RowsAtOnce rows of at most LongestRow elements. A zero Rows is ready; its memory is used again.
+// Rows sums up to RowsAtOnce rows of at most LongestRow elements. A zero Rows is ready; its memory
+// is used again.
 type Rows struct {
 	turned []float64 // element k of row i at k*RowsAtOnce + i
 	n      int
 	terms  vec.Terms
 }
 
-// RowSums is the sums of the elements of rows, or of their squares: that of row i is S[i] + T[i] + U[i], exactly, unless Lost[i] is not zero.
+// RowSums is the sums of the elements of rows, or of their squares: that of row i is S[i] + T[i] +
+// U[i], exactly, unless Lost[i] is not zero.
 type RowSums struct {
 	S, T, U, Lost [RowsAtOnce]float64
 }

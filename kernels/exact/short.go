@@ -1,11 +1,13 @@
 package exact
 
-// This file sums short slices and columns without an accumulator, where it can prove that nothing was lost.
+// This file sums short slices and columns without an accumulator, where it can prove that nothing
+// was lost.
 //
-// Two error-free additions (D. Knuth, TAOCP 2, 4.2.2, theorem B) run in cascade: s takes the elements, t takes the
-// rounding errors of s. The rounding errors of t are not kept, but watched: while all of them are zero, the real sum
-// is s + t exactly, so that the float64 s + t is its correct rounding. An error that is not zero, a NaN (which is
-// what overflow leaves behind) or an infinity sends the slice to the accumulator.
+// Two error-free additions (D. Knuth, TAOCP 2, 4.2.2, theorem B) run in cascade: s takes the
+// elements, t takes the rounding errors of s. The rounding errors of t are not kept, but watched:
+// while all of them are zero, the real sum is s + t exactly, so that the float64 s + t is its
+// correct rounding. An error that is not zero, a NaN (which is what overflow leaves behind) or an
+// infinity sends the slice to the accumulator.
 
 import (
 	"math"
@@ -13,8 +15,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// cascade is the longest slice that is summed here (of squares: half of it): longer ones go to vector cascades or to
-// the bins, at the price of some 200 ns for the accumulator.
+// cascade is the longest slice that is summed here (of squares: half of it): longer ones go to
+// vector cascades or to the bins, at the price of some 200 ns for the accumulator.
 const cascade = 256
 
 // twoSum is a + b as the rounded sum and its exact error.
@@ -39,8 +41,8 @@ func pair(x []float64) (s, t float64, ok bool) {
 	return s, t, bad == 0 && s-s == 0
 }
 
-// triple sums the squares of x as s + t + u, exactly (in the sense of Square) if ok: the low halves of squares are
-// as long as the high ones, so that two levels would hardly ever do.
+// triple sums the squares of x as s + t + u, exactly (in the sense of Square) if ok: the low halves
+// of squares are as long as the high ones, so that two levels would hardly ever do.
 func triple(x []float64) (s, t, u float64, ok bool) {
 	var e, f, g float64
 	var bad uint64
@@ -57,8 +59,9 @@ func triple(x []float64) (s, t, u float64, ok bool) {
 	return s, t, u, bad == 0 && s-s == 0
 }
 
-// round3 is the float64 nearest to s + t + u, if ok. With the three made to follow on one another, s is the sum's
-// rounding unless t is just half a unit in its last place, when u decides; such a t is a power of two.
+// round3 is the float64 nearest to s + t + u, if ok. With the three made to follow on one another,
+// s is the sum's rounding unless t is just half a unit in its last place, when u decides; such a t
+// is a power of two.
 func round3(s, t, u float64) (sum float64, ok bool) {
 	t, u = twoSum(t, u)
 	s, t = twoSum(s, t)
@@ -113,8 +116,8 @@ const (
 	BlockCols = 64
 )
 
-// AddColumns adds column j of the rows x len(sums) block x, whose rows are ld elements apart, to sums[j]; or the
-// squares of its elements. It panics for a block above BlockRows x BlockCols.
+// AddColumns adds column j of the rows x len(sums) block x, whose rows are ld elements apart, to
+// sums[j]; or the squares of its elements. It panics for a block above BlockRows x BlockCols.
 func AddColumns(sums []Sum, x []float64, ld, rows int, squares bool) {
 	if rows > BlockRows || len(sums) > BlockCols {
 		panic("BUG: block of columns too large")

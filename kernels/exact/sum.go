@@ -29,8 +29,8 @@ const (
 	sawMinusInf
 )
 
-// Sum is an exact sum of float64 values. The zero Sum is empty and ready. It must not be used by two goroutines at
-// once; copying one copies its value.
+// Sum is an exact sum of float64 values. The zero Sum is empty and ready. It must not be used by
+// two goroutines at once; copying one copies its value.
 type Sum struct {
 	limb    [limbs]int64 // value = sum of limb[i] * 2^(32 i + unit); every limb but the last in [0, 2^32) after carry
 	flags   int64
@@ -132,7 +132,8 @@ func (s *Sum) Merge(o *Sum) {
 	s.pending += o.pending + 1 // a limb is below 2^32 times one more than that
 }
 
-// carry brings every limb but the last into [0, 2^32). The form is unique, so that equal sums have equal words.
+// carry brings every limb but the last into [0, 2^32). The form is unique, so that equal sums have
+// equal words.
 func (s *Sum) carry() {
 	s.pending = 0
 	c := int64(0)
@@ -144,7 +145,8 @@ func (s *Sum) carry() {
 	s.limb[limbs-1] += c
 }
 
-// PutWords writes the sum to dst, which has length Words. Equal sums give equal words, whatever their history.
+// PutWords writes the sum to dst, which has length Words. Equal sums give equal words, whatever
+// their history.
 func (s *Sum) PutWords(dst []int64) {
 	s.carry()
 	copy(dst[:limbs], s.limb[:])
@@ -163,8 +165,8 @@ func FromWords(w []int64) Sum {
 	return s
 }
 
-// Round is the float64 nearest to the sum, ties to even; an exact zero is +0. It overflows to an infinity only if
-// the exact sum does.
+// Round is the float64 nearest to the sum, ties to even; an exact zero is +0. It overflows to an
+// infinity only if the exact sum does.
 func (s *Sum) Round() float64 { return s.round(53, 0) }
 
 // Round32 is the float32 nearest to the sum: one rounding, not one to float64 first.
@@ -202,8 +204,9 @@ func (s *Sum) notFinite() (x float64, ok bool) {
 	return math.Inf(-1), true
 }
 
-// magnitude writes the absolute value to a, whose elements are zero, in limbs from 0 to 2^32. Those below low are zero; top is the highest that
-// is not, -1 if there is none. Few limbs of most sums are not zero, and only those are carried.
+// magnitude writes the absolute value to a, whose elements are zero, in limbs from 0 to 2^32. Those
+// below low are zero; top is the highest that is not, -1 if there is none. Few limbs of most sums
+// are not zero, and only those are carried.
 func (s *Sum) magnitude(a *[limbs]int64) (low, top int, sign float64) {
 	sign = 1
 	for low < limbs && s.limb[low] == 0 {
@@ -236,8 +239,9 @@ func (s *Sum) magnitude(a *[limbs]int64) (low, top int, sign float64) {
 	return low, top, sign
 }
 
-// Expand writes the sum to t, of falling magnitude and one sign, the next 53 bits of it each. What is left of it is below 2^-158 of it; whole says
-// that it is nothing. The sum must be finite; ok is false where it is not.
+// Expand writes the sum to t, of falling magnitude and one sign, the next 53 bits of it each. What
+// is left of it is below 2^-158 of it; whole says that it is nothing. The sum must be finite; ok is
+// false where it is not.
 func (s *Sum) Expand(t *[3]float64) (whole, ok bool) {
 	if s.flags != 0 {
 		return false, false

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// oracle rounds the exact sum of finite numbers with math/big, which shares nothing with the code under test.
+// oracle rounds the exact sum of finite numbers with math/big, which shares nothing with the code
+// under test.
 func oracle(x []float64) (float64, float32) {
 	sum := new(big.Float).SetPrec(4096)
 	for _, v := range x {

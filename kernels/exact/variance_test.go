@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// varianceOracle is the variance in fractions, of squares as AddSquares takes them, rounded once to either type.
+// varianceOracle is the variance in fractions, of squares as AddSquares takes them, rounded once to
+// either type.
 func varianceOracle(x []float64) (float64, float32) {
 	sum, squares := new(big.Rat), new(big.Rat)
 	for _, v := range x {
@@ -66,7 +67,8 @@ func each(x []float64, f func() float64) {
 	}
 }
 
-// Variances of sums, and of short rows side by side, are the fraction rounded once, whichever way they are found.
+// Variances of sums, and of short rows side by side, are the fraction rounded once, whichever way
+// they are found.
 func TestVariance(t *testing.T) {
 	var rows Rows
 	for name, fill := range spreads {

@@ -1,7 +1,7 @@
 package format
 
-// This file defines .csr, Flow's own binary form of a sparse matrix, for graphs that take longer to read as text than to
-// work on. All numbers are little-endian:
+// This file defines .csr, Flow's own binary form of a sparse matrix, for graphs that take longer to
+// read as text than to work on. All numbers are little-endian:
 //
 //	8 bytes  "FLOWCSR2"
 //	4 x i64  element type (0 bool, 1 i64, 2 f32, 3 f64), rows, columns, entries
@@ -11,8 +11,8 @@ package format
 //	         values of the entries, none zero, all nans with the same bits as in .npy; of bool nothing
 //	u32      checksum of the three arrays
 //
-// Checksums are CRC-32C (RFC 3720, appendix B.4). A file that begins with "FLOWCSR1" has none; it is read and no longer
-// written.
+// Checksums are CRC-32C (RFC 3720, appendix B.4). A file that begins with "FLOWCSR1" has none; it
+// is read and no longer written.
 
 import (
 	"bufio"

@@ -1,9 +1,9 @@
 package format
 
-// This file defines reading graphs: lists of edges as SNAP and others publish them, a line an edge, `from to`, separated
-// by blanks, a tab or a comma; lines that begin with # or % are comments. Vertices are integers from 0 on. The matrix
-// is square, of one vertex more than the greatest that occurs, and says who is joined to whom: an edge that occurs
-// twice is one.
+// This file defines reading graphs: lists of edges as SNAP and others publish them, a line an edge,
+// `from to`, separated by blanks, a tab or a comma; lines that begin with # or % are comments.
+// Vertices are integers from 0 on. The matrix is square, of one vertex more than the greatest that
+// occurs, and says who is joined to whom: an edge that occurs twice is one.
 
 import (
 	"bytes"
@@ -13,7 +13,8 @@ import (
 	"flow/ir/value"
 )
 
-// ReadGraph is the graph in a file: a list of edges, or a square sparse matrix (.mtx, .csr) of which every entry is an edge.
+// ReadGraph is the graph in a file: a list of edges, or a square sparse matrix (.mtx, .csr) of
+// which every entry is an edge.
 func ReadGraph(path string, o Options) (*value.CSR, error) {
 	ext := extension(path, o)
 	if ext == "mtx" || ext == "csr" {
@@ -91,7 +92,8 @@ func (r *edgeReader) block(b []byte) error {
 	return nil
 }
 
-// fast reads lines as they nearly all are, digits, one separator, digits, and says how many bytes they took.
+// fast reads lines as they nearly all are, digits, one separator, digits, and says how many bytes
+// they took.
 func (r *edgeReader) fast(b []byte) int {
 	done, i := 0, 0
 	for {

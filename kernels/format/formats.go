@@ -1,6 +1,7 @@
 package format
 
-// This file defines the list of formats, and what they share: choosing by name, opening, compression, memory.
+// This file defines the list of formats, and what they share: choosing by name, opening,
+// compression, memory.
 
 import (
 	"bufio"
@@ -35,7 +36,8 @@ type Options struct {
 	Form string
 	// Sep separates the fields of a CSV; 0: a comma (a tab in .tsv).
 	Sep byte
-	// Header says whether a CSV begins with a line of names. Auto: it does when no field of that line begins like a number.
+	// Header says whether a CSV begins with a line of names. Auto: it does when no field of that
+	// line begins like a number.
 	Header Choice
 	// Missing is what an empty field or NA of a CSV becomes; nil: nan.
 	Missing *float64
@@ -71,7 +73,8 @@ type form struct {
 	writeSparse func(w *bufio.Writer, m *value.CSR) error
 }
 
-// forms is the list of formats. It is a function because package variables that hold functions can be changed.
+// forms is the list of formats. It is a function because package variables that hold functions can
+// be changed.
 func forms() []form {
 	return []form{
 		{"mtx", MatrixMarket, 0, readMatrixMarket, writeMatrixMarket, readMarketSparse, writeMarketSparse},
@@ -127,8 +130,8 @@ func choose(path string, o Options) (f form, compressed bool, err error) {
 	return form{}, compressed, e
 }
 
-// Stat is the element type and shape of the matrix in a file. For Matrix Market and .npy it reads the header; a
-// CSV has none, so its lines are counted, not understood.
+// Stat is the element type and shape of the matrix in a file. For Matrix Market and .npy it reads
+// the header; a CSV has none, so its lines are counted, not understood.
 func Stat(path string, o Options) (Header, error) {
 	h, _, err := readFile(path, o, true)
 	return h, err
@@ -189,8 +192,8 @@ func (in *input) decode(f form, o Options, headOnly bool) (Header, *value.Dense,
 	return f.read(in, o, headOnly)
 }
 
-// unpack makes r what is read, compressed or not: the first bytes tell, so that a wrong name does no harm. cause is what an
-// empty file breaks the rules of.
+// unpack makes r what is read, compressed or not: the first bytes tell, so that a wrong name does
+// no harm. cause is what an empty file breaks the rules of.
 func (in *input) unpack(r io.Reader, cause Cause) error {
 	in.Reader = bufio.NewReaderSize(r, bufferSize)
 	magic, err := in.Peek(2)
@@ -222,8 +225,8 @@ func (in *input) unpack(r io.Reader, cause Cause) error {
 	return nil
 }
 
-// Write writes v, a matrix or a scalar (as a 1 x 1 matrix), in the format that the name and the options say,
-// compressed if the name says so.
+// Write writes v, a matrix or a scalar (as a 1 x 1 matrix), in the format that the name and the
+// options say, compressed if the name says so.
 func Write(w io.Writer, path string, v value.Value, o Options) error {
 	f, compressed, err := choose(path, o)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"flow/memory"
 )
 
-// FuzzRead: whatever the bytes, a reader of any format returns a matrix or an *Error, agrees with its own header, and
-// what it returned can be written and read back to the same bits.
+// FuzzRead: whatever the bytes, a reader of any format returns a matrix or an *Error, agrees with
+// its own header, and what it returned can be written and read back to the same bits.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n1 1 1.5\n3 2 -2e-3\n",
@@ -72,7 +72,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// fuzzSparse is the same of the sparse form: a matrix or an error of ours, and what is written is read back.
+// fuzzSparse is the same of the sparse form: a matrix or an error of ours, and what is written is
+// read back.
 func fuzzSparse(t *testing.T, chosen form, data []byte) {
 	read := func(data []byte) (*value.CSR, error) {
 		in := &input{file: "fuzz", size: int64(len(data)), memory: memory.Limit{Bytes: 1 << 22}, longest: 1 << 22}

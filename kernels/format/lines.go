@@ -17,8 +17,8 @@ type lineReader struct {
 	long []byte // a line that did not fit the reader's buffer
 }
 
-// next is the next line without its end, valid until the following call; io.EOF after the last. An error is ready
-// for the user.
+// next is the next line without its end, valid until the following call; io.EOF after the last. An
+// error is ready for the user.
 func (l *lineReader) next() ([]byte, error) {
 	line, err := l.in.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -66,7 +66,8 @@ func wordEnd(b []byte, i int) int {
 	return i
 }
 
-// scanInt reads a decimal integer at i. ok is false, and next is i, when there is none or it does not fit.
+// scanInt reads a decimal integer at i. ok is false, and next is i, when there is none or it does
+// not fit.
 func scanInt(b []byte, i int) (x int64, next int, ok bool) {
 	start, negative := i, false
 	if i < len(b) && (b[i] == '-' || b[i] == '+') {
@@ -97,11 +98,12 @@ func scanInt(b []byte, i int) (x int64, next int, ok bool) {
 // tens are the powers of ten that are exact in f64.
 var tens = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// scanFloat reads a decimal number at i, correctly rounded. ok is false, and next is i, when there is none; words
-// (nan, inf) and everything unusual are floatWord's.
+// scanFloat reads a decimal number at i, correctly rounded. ok is false, and next is i, when there
+// is none; words (nan, inf) and everything unusual are floatWord's.
 //
-// A significand below 2^53 and a power of ten up to 22 are exact, so one division or multiplication rounds once
-// (Clinger, How to read floating point numbers accurately, 1990). All others go to strconv.
+// A significand below 2^53 and a power of ten up to 22 are exact, so one division or multiplication
+// rounds once (Clinger, How to read floating point numbers accurately, 1990). All others go to
+// strconv.
 func scanFloat(b []byte, i int) (x float64, next int, ok bool) {
 	start, negative := i, false
 	if i < len(b) && (b[i] == '-' || b[i] == '+') {
@@ -171,8 +173,8 @@ func scanFloat(b []byte, i int) (x float64, next int, ok bool) {
 	return x, i, true
 }
 
-// floatWord reads a whole word as a number the slow way: nan, inf, infinity with any sign and case, and exponents
-// that Fortran writes with a d.
+// floatWord reads a whole word as a number the slow way: nan, inf, infinity with any sign and case,
+// and exponents that Fortran writes with a d.
 func floatWord(word []byte) (float64, bool) {
 	for _, c := range word {
 		if c == '_' || c|0x20 == 'x' || c|0x20 == 'p' {

@@ -1,11 +1,13 @@
 package format
 
-// This file defines reading Matrix Market files (Boisvert, Pozo, Remington: The Matrix Market exchange formats,
-// NIST IR 5935, 1996): array and coordinate; real, integer, pattern; general, symmetric, skew-symmetric.
+// This file defines reading Matrix Market files (Boisvert, Pozo, Remington: The Matrix Market
+// exchange formats, NIST IR 5935, 1996): array and coordinate; real, integer, pattern; general,
+// symmetric, skew-symmetric.
 //
-// Real is f64, integer is i64, pattern is bool. Entries that occur twice are added in the order of the file, as in
-// the assembly of finite elements (the standard leaves it open); in a pattern they are one. A symmetric file holds the
-// lower triangle alone; an entry above it is an error, because a reader that mirrors it would count it twice.
+// Real is f64, integer is i64, pattern is bool. Entries that occur twice are added in the order of
+// the file, as in the assembly of finite elements (the standard leaves it open); in a pattern they
+// are one. A symmetric file holds the lower triangle alone; an entry above it is an error, because
+// a reader that mirrors it would count it twice.
 
 import (
 	"bytes"
@@ -354,8 +356,8 @@ func sum(old, x float64) float64 {
 	return old + x
 }
 
-// columns reads the entries of an array file: column after column, of the lower triangle alone if it is symmetric.
-// The standard has one number a line; several are read too.
+// columns reads the entries of an array file: column after column, of the lower triangle alone if
+// it is symmetric. The standard has one number a line; several are read too.
 func (r *marketReader) columns() error {
 	i, j, done := 0, 0, 0
 	skipUpper := func() {

@@ -1,9 +1,9 @@
 package format
 
-// This file defines NumPy's .npy format, versions 1 to 3 (NEP 1): f8, f4, i8 and b1 become f64, f32, i64 and bool;
-// shorter and unsigned integers become i64. One-dimensional arrays are read as columns; what is written has two
-// dimensions in C order, and every nan in it is the positive quiet one: which bits a nan has depends on the instructions
-// that made it, and files do not.
+// This file defines NumPy's .npy format, versions 1 to 3 (NEP 1): f8, f4, i8 and b1 become f64,
+// f32, i64 and bool; shorter and unsigned integers become i64. One-dimensional arrays are read as
+// columns; what is written has two dimensions in C order, and every nan in it is the positive quiet
+// one: which bits a nan has depends on the instructions that made it, and files do not.
 
 import (
 	"bufio"
@@ -73,8 +73,8 @@ func readNPY(in *input, _ Options, headOnly bool) (Header, *value.Dense, error) 
 	}
 }
 
-// plainEnd reports that the stream itself has ended without an error: ReadFull says ErrUnexpectedEOF for that and
-// for a gzip stream that is cut.
+// plainEnd reports that the stream itself has ended without an error: ReadFull says
+// ErrUnexpectedEOF for that and for a gzip stream that is cut.
 func (in *input) plainEnd() bool {
 	_, err := in.ReadByte()
 	return err == io.EOF

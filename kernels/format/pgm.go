@@ -1,7 +1,8 @@
 package format
 
-// This file writes grey images: PGM, the portable graymap of netpbm, in its binary form P5 with 8 bits an element. What is
-// written has fewer bits than what it was written from, so images are not read back as matrices.
+// This file writes grey images: PGM, the portable graymap of netpbm, in its binary form P5 with 8
+// bits an element. What is written has fewer bits than what it was written from, so images are not
+// read back as matrices.
 
 import (
 	"bufio"
@@ -16,8 +17,8 @@ func readPGM(in *input, _ Options, _ bool) (Header, *value.Dense, error) {
 	return Header{}, nil, failf(UnknownFormat, in.file, "images are written and not read").help("keep numbers as .npy or .csv")
 }
 
-// writePGM writes element 0 as black and Options.Max, or else the greatest element, as white; what is above is white, what is
-// below 0 or nan is black.
+// writePGM writes element 0 as black and Options.Max, or else the greatest element, as white; what
+// is above is white, what is below 0 or nan is black.
 func writePGM(w *bufio.Writer, d *value.Dense, o Options) error {
 	white := 0.0
 	if o.Max != nil {

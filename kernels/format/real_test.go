@@ -9,8 +9,8 @@ import (
 	"flow/ir/types"
 )
 
-// large is the path of a larger real input: in FLOW_DATA, or in ../shared/data beside the project. The test is skipped where
-// it is not there.
+// large is the path of a larger real input: in FLOW_DATA, or in ../shared/data beside the project.
+// The test is skipped where it is not there.
 func large(t *testing.T, name string) string {
 	t.Helper()
 	dir := os.Getenv("FLOW_DATA")

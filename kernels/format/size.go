@@ -11,7 +11,8 @@ import (
 	"flow/memory"
 )
 
-// mostLine is the length of the longest line that is read, and of the longest record of a CSV, which may be several lines.
+// mostLine is the length of the longest line that is read, and of the longest record of a CSV,
+// which may be several lines.
 const mostLine = 256 << 20
 
 // matrix allocates what a header announces, if it can be held at all.
@@ -42,7 +43,8 @@ func (in *input) tooLarge(h Header, have memory.Limit) *Error {
 	return failf(TooLarge, in.file, "a dense %d x %d matrix takes %s, more than there is (%v)", h.Rows, h.Cols, types.InBytes(h.bytes()), have)
 }
 
-// holds refuses need bytes, of which have been allocated, for what a line of the file asks for; line 0 is none.
+// holds refuses need bytes, of which have been allocated, for what a line of the file asks for;
+// line 0 is none.
 func (in *input) holds(line int, what string, need, allocated float64) error {
 	limit := in.memory
 	if need <= float64(limit.Bytes) {
@@ -54,7 +56,8 @@ func (in *input) holds(line int, what string, need, allocated float64) error {
 	return failf(TooLarge, in.file, "%s takes %s, more than there is (%v)", what, types.InBytes(need), limit).at(line, 0)
 }
 
-// grow returns s with room for n elements more. T holds no pointers; line is how far the file has been read.
+// grow returns s with room for n elements more. T holds no pointers; line is how far the file has
+// been read.
 func grow[T any](in *input, line int, s []T, n int) ([]T, error) {
 	if n <= cap(s)-len(s) {
 		return s, nil

@@ -13,7 +13,8 @@ import (
 	"flow/memory"
 )
 
-// small is an input of which a matrix may take 2 MiB and a line 600 KB. It is as long as it likes to be, like a pipe.
+// small is an input of which a matrix may take 2 MiB and a line 600 KB. It is as long as it likes
+// to be, like a pipe.
 func small(t *testing.T, r io.Reader) *input {
 	t.Helper()
 	in := &input{file: "f", size: math.MaxInt64, memory: memory.Limit{Bytes: 2 << 20, By: "this test"}, longest: 600_000}
@@ -42,7 +43,8 @@ func csrHead(elem, rows, cols, entries uint64) string {
 	return string(b)
 }
 
-// What a file asks for by its head, or by going on and on, is refused before it is allocated, and the message names the file and the line.
+// What a file asks for by its head, or by going on and on, is refused before it is allocated, and
+// the message names the file and the line.
 func TestNothingLargerThanMemory(t *testing.T) {
 	edges := func(in *input) error { _, err := readEdges(in, Options{}, false); return err }
 	sparse := func(in *input) error { _, _, err := readMarketSparse(in, false); return err }

@@ -1,6 +1,7 @@
 package format
 
-// This file defines reading and writing sparse matrices: which formats have a sparse form, and Matrix Market's.
+// This file defines reading and writing sparse matrices: which formats have a sparse form, and
+// Matrix Market's.
 
 import (
 	"bufio"
@@ -14,7 +15,8 @@ import (
 	"flow/ir/value"
 )
 
-// StatSparse is Stat for a matrix that is to be read sparse: nothing of its size need fit memory but its entries.
+// StatSparse is Stat for a matrix that is to be read sparse: nothing of its size need fit memory
+// but its entries.
 func StatSparse(path string, o Options) (Header, error) {
 	h, _, err := readSparse(path, o, true)
 	return h, err
@@ -154,8 +156,8 @@ func (t *triples) add(i, j int, x float64, n int64) {
 	}
 }
 
-// build sorts the entries by row and column, adds those that occur twice in the order of the list, and leaves out what
-// comes to zero. Two passes of counting, each stable: by column, then by row.
+// build sorts the entries by row and column, adds those that occur twice in the order of the list,
+// and leaves out what comes to zero. Two passes of counting, each stable: by column, then by row.
 func (t *triples) build(in *input) (*value.CSR, error) {
 	n := len(t.row)
 	if n > math.MaxInt32 {
@@ -203,8 +205,8 @@ func (t *triples) build(in *input) (*value.CSR, error) {
 	return m, nil
 }
 
-// counted is the places of keys (below n) in ascending order of key, those of equal keys in the order of from (nil: as
-// they lie).
+// counted is the places of keys (below n) in ascending order of key, those of equal keys in the
+// order of from (nil: as they lie).
 func counted(keys []int32, n int, from []int32) []int32 {
 	at := make([]int32, n+1)
 	for _, k := range keys {
@@ -277,8 +279,8 @@ func open(path string, cause Cause, f func(in *input) error) error {
 	return f(in)
 }
 
-// blocks gives pieces of whole lines of about a MiB; the last may lack its line end. Decompression goes on in another
-// goroutine while a piece is worked on.
+// blocks gives pieces of whole lines of about a MiB; the last may lack its line end. Decompression
+// goes on in another goroutine while a piece is worked on.
 func (in *input) blocks(f func(block []byte) error) error {
 	const size = 1 << 20
 	type piece struct {

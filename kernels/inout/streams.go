@@ -28,8 +28,9 @@ type Input struct {
 	NoStdin string
 	// NoStreams is why every stream is refused; "": none is.
 	NoStreams string
-	// Given are matrices that read takes for files of these names, whether or not there are such files: a *value.Dense or a
-	// *value.CSR each. Nothing changes them; they are read when a program runs.
+	// Given are matrices that read takes for files of these names, whether or not there are such
+	// files: a *value.Dense or a *value.CSR each. Nothing changes them; they are read when a
+	// program runs.
 	Given map[string]value.Value
 	// Waiting is called, in a goroutine of its own, with the name of a stream that has delivered
 	// nothing for two seconds; at most once for each stream.

@@ -1,13 +1,15 @@
 package spectrum
 
-// This file takes a matrix to bidiagonal or triangular form by reflectors, some columns at a time (J. Dongarra, S. Hammarling, D. Sorensen, as
-// in tridiagonal.go).
+// This file takes a matrix to bidiagonal or triangular form by reflectors, some columns at a time
+// (J. Dongarra, S. Hammarling, D. Sorensen, as in tridiagonal.go).
 //
-// With y = t(a) v the matrix H a is a - v t(y), and with x = a u the matrix a H is a - x t(u). Within a panel that is not done: a column, a row
-// and a product with a vector are a's with the pairs (v, y) and (x, u) before. a is kept twice, by rows and by columns, so that both products
+// With y = t(a) v the matrix H a is a - v t(y), and with x = a u the matrix a H is a - x t(u).
+// Within a panel that is not done: a column, a row and a product with a vector are a's with the
+// pairs (v, y) and (x, u) before. a is kept twice, by rows and by columns, so that both products
 // are sums of rows.
 
-// bidiagonal is the reduction of a, m x n with m >= n and elements of size 1 at most, at being its transpose.
+// bidiagonal is the reduction of a, m x n with m >= n and elements of size 1 at most, at being its
+// transpose.
 type bidiagonal struct {
 	m           *Machine
 	rows, n     int
@@ -106,7 +108,8 @@ func (b *bidiagonal) column(j int) {
 	})
 }
 
-// row makes the right reflector of row j and asks for its product with a; or it stores the row of the triangle.
+// row makes the right reflector of row j and asks for its product with a; or it stores the row of
+// the triangle.
 func (b *bidiagonal) row(j int) {
 	k := 2*(j-b.first) + 1
 	u := b.u[:b.n-j-1]

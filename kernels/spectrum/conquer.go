@@ -1,13 +1,15 @@
 package spectrum
 
-// This file puts the parts of a divided matrix together, for eigenvectors and for singular vectors: both are those of a diagonal matrix and a
-// vector (M. Gu, S. Eisenstat, A divide-and-conquer algorithm for the symmetric tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16,
-// 1995; A divide-and-conquer algorithm for the bidiagonal SVD, the same).
+// This file puts the parts of a divided matrix together, for eigenvectors and for singular vectors:
+// both are those of a diagonal matrix and a vector (M. Gu, S. Eisenstat, A divide-and-conquer
+// algorithm for the symmetric tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16, 1995; A
+// divide-and-conquer algorithm for the bidiagonal SVD, the same).
 //
-// A join takes the values d of two parts and their vectors, rows of one matrix. Where an element of z, the border between the parts as those
-// vectors see it, is negligible, or two values are as good as one, a value stays what it is (deflation). The others are poles of a secular
-// equation, whose roots are the new values. From the roots z is computed anew, so that they are exact for it: then vectors are orthogonal
-// however close the values. New rows are sums of old ones, by gemm:
+// A join takes the values d of two parts and their vectors, rows of one matrix. Where an element of
+// z, the border between the parts as those vectors see it, is negligible, or two values are as good
+// as one, a value stays what it is (deflation). The others are poles of a secular equation, whose
+// roots are the new values. From the roots z is computed anew, so that they are exact for it: then
+// vectors are orthogonal however close the values. New rows are sums of old ones, by gemm:
 //
 //	joins of a level:   deflate | roots | z, and old rows by kinds | new rows
 
@@ -35,7 +37,8 @@ func newBasis(n int) *basis {
 	return &basis{make([]float64, n*n), make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)}
 }
 
-// join puts values lo..hi-1 together. Of basis b its vectors have columns lo..ends[b]-1, those of the first part before cuts[b].
+// join puts values lo..hi-1 together. Of basis b its vectors have columns lo..ends[b]-1, those of
+// the first part before cuts[b].
 type join struct {
 	lo, hi     int
 	cuts, ends []int
@@ -131,8 +134,8 @@ func (j *join) keep(d, z float64, r, kind int) {
 
 func (j *join) drop(r int) { j.deflated = append(j.deflated, r) }
 
-// arrange gives the rows of the poles places by kind. With squares the first pole's row comes after those that are whole: in the first basis
-// it counts as whole too, in the second one as lower.
+// arrange gives the rows of the poles places by kind. With squares the first pole's row comes after
+// those that are whole: in the first basis it counts as whole too, in the second one as lower.
 func (j *join) arrange(bases int) {
 	k := len(j.d)
 	if k == 0 {
@@ -180,8 +183,8 @@ func (j *join) distances(c *conquest, i int) []float64 {
 	return c.delta[(j.lo+i)*c.n+j.lo:][:len(j.d)]
 }
 
-// gather makes z anew for some poles, and copies their rows. z[i]^2 = product(root[k] - d[i]) / product(d[k] - d[i]), the latter without k = i
-// (K. Löwner).
+// gather makes z anew for some poles, and copies their rows. z[i]^2 = product(root[k] - d[i]) /
+// product(d[k] - d[i]), the latter without k = i (K. Löwner).
 func (c *conquest) gather(s stripOf) {
 	j := s.join
 	to := min(s.to, len(j.d))
@@ -245,8 +248,9 @@ func (c *conquest) rows(w *worker, s stripOf) {
 	}
 }
 
-// vector makes x the vector of root i by the places of the poles: z[k] / (d[k] - root), of length 1. times: each times its d, which of a
-// singular value is the vector on the other side; its first element is -1 before that.
+// vector makes x the vector of root i by the places of the poles: z[k] / (d[k] - root), of length
+// 1. times: each times its d, which of a singular value is the vector on the other side; its first
+// element is -1 before that.
 func (c *conquest) vector(j *join, i int, times bool, x []float64) {
 	delta := j.distances(c, i)
 	for k, z := range j.zhat {

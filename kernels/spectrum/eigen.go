@@ -11,12 +11,13 @@ import (
 // Eigen is a symmetric eigenproblem.
 type Eigen struct {
 	*Machine
-	// Values ascend. Row i of Vectors, n x n, is an eigenvector of value i, of length 1; nil unless asked for.
+	// Values ascend. Row i of Vectors, n x n, is an eigenvector of value i, of length 1; nil unless
+	// asked for.
 	Values, Vectors []float64
 }
 
-// NewEigen begins the computation for a, n x n, n > 0, without gaps, finite, of which the lower triangle is read; a is overwritten. The
-// computation fails if an iteration does not converge.
+// NewEigen begins the computation for a, n x n, n > 0, without gaps, finite, of which the lower
+// triangle is read; a is overwritten. The computation fails if an iteration does not converge.
 func NewEigen(set blas.Set, workers, n int, a []float64, vectors bool) *Eigen {
 	p := &Eigen{Machine: newMachine(set, workers), Values: make([]float64, n)}
 	m := p.Machine
@@ -67,8 +68,8 @@ func (p *Eigen) rescale(power int) {
 	}
 }
 
-// scaleToOne divides a by the power of two that makes its greatest element 1/2 or more and less than 1, so that no square overflows, or
-// vanishes while it counts.
+// scaleToOne divides a by the power of two that makes its greatest element 1/2 or more and less
+// than 1, so that no square overflows, or vanishes while it counts.
 func scaleToOne(a []float64) (power int) {
 	most := greatest(a)
 	if most == 0 {
@@ -85,8 +86,9 @@ func scaleToOne(a []float64) (power int) {
 // leaf is the most rows of a part that is not divided.
 const leaf = 24
 
-// divide finds the eigenvectors of the symmetric tridiagonal matrix with diagonal d and e beside it, which are overwritten; d becomes the
-// values. then gets the vectors, rows of q in the order of d, and the order in which values ascend.
+// divide finds the eigenvectors of the symmetric tridiagonal matrix with diagonal d and e beside
+// it, which are overwritten; d becomes the values. then gets the vectors, rows of q in the order of
+// d, and the order in which values ascend.
 func (m *Machine) divide(d, e []float64, then func(q []float64, order []int)) {
 	n := len(d)
 	c := &conquest{m: m, n: n, bases: []*basis{newBasis(n)}, d: d, delta: make([]float64, n*n), owner: make([]*join, n)}
@@ -119,8 +121,8 @@ func (m *Machine) divide(d, e []float64, then func(q []float64, order []int)) {
 	})
 }
 
-// border finds z of the join of two tridiagonal parts, between which e stood, and deflates: LAPACK's criteria, that of a rotation being what
-// it would leave beside the diagonal.
+// border finds z of the join of two tridiagonal parts, between which e stood, and deflates:
+// LAPACK's criteria, that of a rotation being what it would leave beside the diagonal.
 func (c *conquest) border(j *join, e float64) {
 	n, q, mid := c.n, c.bases[0].q, j.cuts[0]
 	z := make([]float64, j.hi-j.lo)

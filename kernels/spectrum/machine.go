@@ -15,8 +15,9 @@ const Slots = 64
 // ErrDiverged says that an iteration did not converge.
 var ErrDiverged = errors.New("the iteration did not converge")
 
-// Machine is a running computation. After it was made, all slots of a pass are run by Chunk, on any workers at once; then Next says
-// whether another pass follows. The results are there when none does.
+// Machine is a running computation. After it was made, all slots of a pass are run by Chunk, on any
+// workers at once; then Next says whether another pass follows. The results are there when none
+// does.
 type Machine struct {
 	set     blas.Set
 	tall    func(ws *blas.Workspace, k int, coefs []float64, b []float64, ldb int, c []float64, ldc, n int)
@@ -128,7 +129,8 @@ func (m *Machine) Run() error {
 // slice is the most columns that combine takes at a time: eight vectors.
 const slice = 64
 
-// combine adds the sum of coefs[r] * row r of b to c, n elements of k rows, each a chain in ascending r.
+// combine adds the sum of coefs[r] * row r of b to c, n elements of k rows, each a chain in
+// ascending r.
 func (m *Machine) combine(w *worker, c, coefs, b []float64, ldb, n, k int) {
 	if k == 0 {
 		return

@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// implicitQL makes d the eigenvalues of the symmetric tridiagonal matrix of d and e, in no order, and the rows of z, ld apart and zeros before,
-// its eigenvectors: QL with implicit shifts (A. Dubrulle, R. Martin, J. Wilkinson, The implicit QL algorithm, in the Handbook for Automatic
+// implicitQL makes d the eigenvalues of the symmetric tridiagonal matrix of d and e, in no order,
+// and the rows of z, ld apart and zeros before, its eigenvectors: QL with implicit shifts (A.
+// Dubrulle, R. Martin, J. Wilkinson, The implicit QL algorithm, in the Handbook for Automatic
 // Computation, 1971).
 func implicitQL(d, e, z []float64, ld int) bool {
 	n := len(d)
@@ -64,12 +65,14 @@ func implicitQL(d, e, z []float64, ld int) bool {
 	return true
 }
 
-// asZero is the size below which an element beside the diagonal counts as 0, where those of the matrix are of size 1. All that is neglected so
-// is less than a rounding error, and its square is far from vanishing.
+// asZero is the size below which an element beside the diagonal counts as 0, where those of the
+// matrix are of size 1. All that is neglected so is less than a rounding error, and its square is
+// far from vanishing.
 const asZero = 0x1p-69
 
-// rationalQL makes d the eigenvalues of the symmetric tridiagonal matrix of d and e, in ascending order: QL without square roots (the variant
-// of W. Kahan in B. Parlett, The Symmetric Eigenvalue Problem, 8.15). e is overwritten.
+// rationalQL makes d the eigenvalues of the symmetric tridiagonal matrix of d and e, in ascending
+// order: QL without square roots (the variant of W. Kahan in B. Parlett, The Symmetric Eigenvalue
+// Problem, 8.15). e is overwritten.
 func rationalQL(d, e []float64) bool {
 	n := len(d)
 	for i, x := range e {

@@ -4,12 +4,13 @@ package spectrum
 
 import "math"
 
-// negligible is the size below which the elements of a vector count as zeros, where those of the matrix are of size 1: their squares would
-// be subnormal, and the reflector not orthogonal. What is neglected is less than rounding by hundreds of digits.
+// negligible is the size below which the elements of a vector count as zeros, where those of the
+// matrix are of size 1: their squares would be subnormal, and the reflector not orthogonal. What is
+// neglected is less than rounding by hundreds of digits.
 const negligible = 0x1p-480
 
-// reflect makes of x the vector v of the reflector that takes x to (beta, 0, 0, ...), and returns beta. Elements are of size 1 at most, and
-// so is beta but for a factor of sqrt(len(x)).
+// reflect makes of x the vector v of the reflector that takes x to (beta, 0, 0, ...), and returns
+// beta. Elements are of size 1 at most, and so is beta but for a factor of sqrt(len(x)).
 func reflect(x []float64) (beta float64) {
 	if len(x) == 0 {
 		return 0
@@ -40,7 +41,8 @@ func greatest(x []float64) float64 {
 	return best
 }
 
-// dot is the inner product of x and y in eight chains, one for each residue of the index, that are added in pairs.
+// dot is the inner product of x and y in eight chains, one for each residue of the index, that are
+// added in pairs.
 func dot(x, y []float64) float64 {
 	var s [8]float64
 	y = y[:len(x)]
@@ -70,8 +72,8 @@ func addScaled(y []float64, f float64, x []float64) {
 	}
 }
 
-// reflectors is the product H(0) H(1) ... of n reflectors on vectors of length m, of which number i leaves the first i + shift elements as
-// they are.
+// reflectors is the product H(0) H(1) ... of n reflectors on vectors of length m, of which number i
+// leaves the first i + shift elements as they are.
 type reflectors struct {
 	m, n, shift int
 	vt          []float64 // n x m: row i is the vector of H(i)
@@ -85,7 +87,8 @@ type reflectorBlock struct {
 	s       []float64 // n x n, upper triangular
 }
 
-// together is how many reflectors are applied at once: two panels of columns of the micro-kernels of blas.
+// together is how many reflectors are applied at once: two panels of columns of the micro-kernels
+// of blas.
 const together = 48
 
 func newReflectors(m, n, shift int) *reflectors {
@@ -103,9 +106,10 @@ func (r *reflectors) set(i int, v []float64) {
 
 // close makes block b ready to be applied.
 //
-// H(0) H(1) ... = I - v inverse(u) t(v), where u is the strict upper triangle of t(v) v with halves of its diagonal, that is 1 (C. Puglisi,
-// Modification of the Householder method based on the compact WY representation, SIAM J. Sci. Stat. Comput. 13, 1992). It is 1 also for the
-// reflector that does nothing.
+// H(0) H(1) ... = I - v inverse(u) t(v), where u is the strict upper triangle of t(v) v with halves
+// of its diagonal, that is 1 (C. Puglisi, Modification of the Householder method based on the
+// compact WY representation, SIAM J. Sci. Stat. Comput. 13, 1992). It is 1 also for the reflector
+// that does nothing.
 func (r *reflectors) close(m *Machine, w *worker, b int) {
 	k := &r.blocks[b]
 	first := k.from + r.shift

@@ -4,10 +4,12 @@ package spectrum
 
 import "math"
 
-// poles is the secular equation 1/rho + sum(z[i]^2 / (d[i] - x)) = 0 with d ascending, no two alike, no z[i] 0 and rho > 0. It has a root
-// between any two neighbours of d, and one above all of them.
+// poles is the secular equation 1/rho + sum(z[i]^2 / (d[i] - x)) = 0 with d ascending, no two
+// alike, no z[i] 0 and rho > 0. It has a root between any two neighbours of d, and one above all of
+// them.
 //
-// Of the eigenvalues d and x are themselves; with squares they are squares of singular values d, whose differences are formed as products.
+// Of the eigenvalues d and x are themselves; with squares they are squares of singular values d,
+// whose differences are formed as products.
 type poles struct {
 	d, z    []float64
 	rho     float64
@@ -22,14 +24,16 @@ func (p *poles) gap(i, o int) float64 {
 	return p.d[i] - p.d[o]
 }
 
-// root finds root number j. It makes delta[i] = d[i] - x, each with a small relative error, and returns x as the pole nearest to it and the
-// distance from there. ok is false if it was not found.
+// root finds root number j. It makes delta[i] = d[i] - x, each with a small relative error, and
+// returns x as the pole nearest to it and the distance from there. ok is false if it was not found.
 //
-// Between d[j] and d[j+1] the terms below and above are each replaced by one with the pole next to x that has the same value and slope, and
-// the root of that is the next x (R.-C. Li, Solving secular equations stably and efficiently, LAPACK Working Note 89, 1994: the middle
-// way). The sign of the sum at every x narrows the interval in which the root lies, and what leaves it is replaced by bisection.
-// x ends where the sum is below what rounding may make of it (M. Gu, S. Eisenstat, A divide-and-conquer algorithm for the symmetric
-// tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16, 1995).
+// Between d[j] and d[j+1] the terms below and above are each replaced by one with the pole next to
+// x that has the same value and slope, and the root of that is the next x (R.-C. Li, Solving
+// secular equations stably and efficiently, LAPACK Working Note 89, 1994: the middle way). The sign
+// of the sum at every x narrows the interval in which the root lies, and what leaves it is replaced
+// by bisection. x ends where the sum is below what rounding may make of it (M. Gu, S. Eisenstat, A
+// divide-and-conquer algorithm for the symmetric tridiagonal eigenproblem, SIAM J. Matrix Anal.
+// Appl. 16, 1995).
 func (p *poles) root(j int, delta []float64) (origin int, mu float64, ok bool) {
 	n := len(p.d)
 	var lo, hi float64 // the root lies between
@@ -82,8 +86,8 @@ func (p *poles) root(j int, delta []float64) (origin int, mu float64, ok bool) {
 	return origin, mu, false
 }
 
-// between is a number between lo and hi, which have one sign, one of them may be 0: their mean, or where they differ in size the mean of
-// their exponents, about.
+// between is a number between lo and hi, which have one sign, one of them may be 0: their mean, or
+// where they differ in size the mean of their exponents, about.
 func between(lo, hi float64) float64 {
 	small, large := lo, hi
 	if math.Abs(small) > math.Abs(large) {

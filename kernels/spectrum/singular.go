@@ -16,13 +16,13 @@ import (
 // Singular is a singular value decomposition.
 type Singular struct {
 	*Machine
-	// Values descend, k = min(m, n) of them. Row i of Left, k x m, and of Right, k x n, are the vectors of value i, of length 1; nil unless
-	// asked for.
+	// Values descend, k = min(m, n) of them. Row i of Left, k x m, and of Right, k x n, are the
+	// vectors of value i, of length 1; nil unless asked for.
 	Values, Left, Right []float64
 }
 
-// NewSingular begins the computation for a, m x n, both > 0, without gaps, finite; a is overwritten. The computation fails if an iteration does
-// not converge.
+// NewSingular begins the computation for a, m x n, both > 0, without gaps, finite; a is
+// overwritten. The computation fails if an iteration does not converge.
 func NewSingular(set blas.Set, workers, m, n int, a []float64, vectors bool) *Singular {
 	k := min(m, n)
 	p := &Singular{Machine: newMachine(set, workers), Values: make([]float64, k)}
@@ -105,9 +105,10 @@ func (m *Machine) back(b *bidiagonal, c *conquest, order []int, unfold unfolding
 // unfolding makes of vectors of what fold has left those of what it began with.
 type unfolding func(left []float64, then func(left []float64))
 
-// fold makes a tall matrix shorter: blocks of its rows are each taken to triangular form, and the triangles are what is left, until that is
-// not tall any more (J. Demmel, L. Grigori, M. Hoemmen, J. Langou, Communication-optimal parallel and sequential QR and LU factorizations, SIAM
-// J. Sci. Comput. 34, 2012). The blocks follow from the shape.
+// fold makes a tall matrix shorter: blocks of its rows are each taken to triangular form, and the
+// triangles are what is left, until that is not tall any more (J. Demmel, L. Grigori, M. Hoemmen,
+// J. Langou, Communication-optimal parallel and sequential QR and LU factorizations, SIAM J. Sci.
+// Comput. 34, 2012). The blocks follow from the shape.
 func (m *Machine) fold(rows, n int, a []float64, vectors bool, then func(rows int, a []float64, unfold unfolding)) {
 	block := max(4*n, 256)
 	if rows <= 2*block {
@@ -160,11 +161,13 @@ func (m *Machine) fold(rows, n int, a []float64, vectors bool, then func(rows in
 	})
 }
 
-// divideBidiagonal finds the singular vectors of the upper bidiagonal matrix with diagonal d and e right of it. then gets the values by row, the
-// right vectors as the first basis and the left ones as the second, and the order in which values descend.
+// divideBidiagonal finds the singular vectors of the upper bidiagonal matrix with diagonal d and e
+// right of it. then gets the values by row, the right vectors as the first basis and the left ones
+// as the second, and the order in which values descend.
 //
-// A part is rows lo..hi-1 with the columns that they have elements in: one more than rows, but for the last part. So it has one right vector
-// more, of value 0, in the row behind the others. A row between two parts belongs to neither; it is what joins them.
+// A part is rows lo..hi-1 with the columns that they have elements in: one more than rows, but for
+// the last part. So it has one right vector more, of value 0, in the row behind the others. A row
+// between two parts belongs to neither; it is what joins them.
 func (m *Machine) divideBidiagonal(d, e []float64, then func(c *conquest, order []int)) {
 	n := len(d)
 	c := &conquest{m: m, n: n, bases: []*basis{newBasis(n), newBasis(n)}, d: make([]float64, n), delta: make([]float64, n*n), owner: make([]*join, n)}
@@ -194,7 +197,8 @@ func (m *Machine) divideBidiagonal(d, e []float64, then func(c *conquest, order 
 	})
 }
 
-// part decomposes rows lo..hi-1 by QR iteration, after rotations from the right have taken the column too many away.
+// part decomposes rows lo..hi-1 by QR iteration, after rotations from the right have taken the
+// column too many away.
 func (c *conquest) part(d, e []float64, lo, hi int) {
 	n, wide := hi-lo, min(hi+1, c.n)-lo
 	if n == 0 {
@@ -235,7 +239,8 @@ func (c *conquest) part(d, e []float64, lo, hi int) {
 	transpose(c.bases[1].q[lo*c.n+lo:], c.n, u, n, n, n)
 }
 
-// borderRow finds z of the join of two bidiagonal parts, between which the row (alpha, beta) stands, and deflates.
+// borderRow finds z of the join of two bidiagonal parts, between which the row (alpha, beta)
+// stands, and deflates.
 func (c *conquest) borderRow(j *join, alpha, beta float64) {
 	n, right, left, mid := c.n, c.bases[0], c.bases[1], j.cuts[1]
 	left.q[mid*n+mid] = 1

@@ -1,11 +1,14 @@
 package spectrum
 
-// This file takes a symmetric matrix to tridiagonal form by reflectors, some columns at a time (J. Dongarra, S. Hammarling, D. Sorensen,
-// Block reduction of matrices to condensed forms for eigenvalue computations, J. Comput. Appl. Math. 27, 1989).
+// This file takes a symmetric matrix to tridiagonal form by reflectors, some columns at a time (J.
+// Dongarra, S. Hammarling, D. Sorensen, Block reduction of matrices to condensed forms for
+// eigenvalue computations, J. Comput. Appl. Math. 27, 1989).
 //
-// With w = a v - (t(v) a v / 2) v, H a H is a - v t(w) - w t(v). Within a panel of columns that is not done: column j of what a should be
-// is a's with the pairs v, w of the columns before it, and so is the product a v, which reads all of a and is the pass. After a panel a is
-// brought up to date by gemm. a is kept as a full matrix, so that a v is a sum of rows; its two halves may differ in last bits.
+// With w = a v - (t(v) a v / 2) v, H a H is a - v t(w) - w t(v). Within a panel of columns that is
+// not done: column j of what a should be is a's with the pairs v, w of the columns before it, and
+// so is the product a v, which reads all of a and is the pass. After a panel a is brought up to
+// date by gemm. a is kept as a full matrix, so that a v is a sum of rows; its two halves may differ
+// in last bits.
 
 // panel is how many columns wait to be brought into the matrix.
 const panel = 32

@@ -1,12 +1,14 @@
 package main
 
-// This file emits the gemm micro-kernels that pack a part of the next panel of b while they run. Packing needs loads, shuffles and stores,
-// and the units of the FMA leave room for those: apart from the kernel it takes 4 to 11 % of a tile product, inside of it next to nothing.
+// This file emits the gemm micro-kernels that pack a part of the next panel of b while they run.
+// Packing needs loads, shuffles and stores, and the units of the FMA leave room for those: apart
+// from the kernel it takes 4 to 11 % of a tile product, inside of it next to nothing.
 //
 //	for each packRound steps of k:                      one FMA after another, as in gemm.go
 //	    meanwhile packColumns rows of the next panel:   dst[p*NR + i] = src[i*ss + p] (Turn) or src[p*ss + i] (Copy), i < NR
 //
-// A call packs packColumns rows for each whole packRound in its k, and returns nothing: the driver knows.
+// A call packs packColumns rows for each whole packRound in its k, and returns nothing: the driver
+// knows.
 
 import (
 	"fmt"
@@ -18,14 +20,16 @@ import (
 const (
 	packRound   = 12
 	packColumns = 4
-	// packAhead is how far ahead the source of Turn is asked for, in bytes of a row. Its rows are as many streams, more than the hardware follows.
+	// packAhead is how far ahead the source of Turn is asked for, in bytes of a row. Its rows are
+	// as many streams, more than the hardware follows.
 	packAhead = 256
 	// packedAhead is how far ahead the destination is asked for, in rounds: packRound lines each.
 	packedAhead = 4
 )
 
-// packing addresses the source and the destination of what is packed: cur is the first of the four rows at hand, column the first column. The
-// three vectors are the same in every piece, as with new ones the allocator finds no way.
+// packing addresses the source and the destination of what is packed: cur is the first of the four
+// rows at hand, column the first column. The three vectors are the same in every piece, as with new
+// ones the allocator finds no way.
 type packing struct {
 	cur, column, ss, ss3, dst reg.GPVirtual
 	x, y, z                   reg.VecVirtual
@@ -35,7 +39,8 @@ func (p packing) row(i int) operand.Mem {
 	return rows{base: []reg.GPVirtual{p.cur}, rs: p.ss, rs3: p.ss3}.at(i)
 }
 
-// packingKernels emits gemm<ISA><Elem><Add|Sub><Turn|Copy>: the widest tile, a with unit stride along k.
+// packingKernels emits gemm<ISA><Elem><Add|Sub><Turn|Copy>: the widest tile, a with unit stride
+// along k.
 func (e *emitter) packingKernels() {
 	if e.vec != 64 {
 		return // the 16 registers of AVX2 are in use

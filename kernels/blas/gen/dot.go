@@ -1,8 +1,9 @@
 package main
 
-// This file emits the products of rows and a vector: eight rows at a time, each one chain in a scalar register. Eight chains are what two
-// FMAs a cycle that each take four keep busy, and 16 or 8 bytes a cycle are more than memory gives. Vectors would hold parts of a sum that
-// is one chain, or need rows turned first.
+// This file emits the products of rows and a vector: eight rows at a time, each one chain in a
+// scalar register. Eight chains are what two FMAs a cycle that each take four keep busy, and 16 or
+// 8 bytes a cycle are more than memory gives. Vectors would hold parts of a sum that is one chain,
+// or need rows turned first.
 
 import (
 	"fmt"

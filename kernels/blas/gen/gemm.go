@@ -1,8 +1,8 @@
 package main
 
-// This file emits the gemm micro-kernels: a tile of MR rows and 1 to 3 vectors of c stays in registers while k runs,
-// c = c ± a@b. Rows of a are broadcast, rows of b are vectors. The accumulators start from c: k may be cut
-// anywhere without changing a bit.
+// This file emits the gemm micro-kernels: a tile of MR rows and 1 to 3 vectors of c stays in
+// registers while k runs, c = c ± a@b. Rows of a are broadcast, rows of b are vectors. The
+// accumulators start from c: k may be cut anywhere without changing a bit.
 //
 //	a: element (i, p) at a[i*rs + p*ks]: row-major (ks = 1) or transposed (rs = 1) without packing
 //	b: row p at b[p*bs], c: row i at c[i*cs]
@@ -15,8 +15,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// rows addresses MR rows of a at the current p with few registers: base, base+rs, base+2rs, base+3rs from each of
-// one or two bases.
+// rows addresses MR rows of a at the current p with few registers: base, base+rs, base+2rs,
+// base+3rs from each of one or two bases.
 type rows struct {
 	base    []reg.GPVirtual
 	rs, rs3 reg.GPVirtual
@@ -96,8 +96,9 @@ func (e *emitter) store(t tile, c, cs reg.GPVirtual) {
 	})
 }
 
-// stepOf emits a step of k: rows of a broadcast, a row of b in vectors. ks and bs, which lead to the next step, are registers or numbers.
-// The vectors of b are in registers, as several rows of a read them, unless there are too few registers for them.
+// stepOf emits a step of k: rows of a broadcast, a row of b in vectors. ks and bs, which lead to
+// the next step, are registers or numbers. The vectors of b are in registers, as several rows of a
+// read them, unless there are too few registers for them.
 func (e *emitter) stepOf(t tile, sub bool, a rows, ks operand.Op, b reg.GPVirtual, bs operand.Op) func() {
 	bv := make([]reg.VecVirtual, len(t[0]))
 	if e.vec == 64 || (len(t)+1)*len(bv)+1 <= 16 {
@@ -128,8 +129,8 @@ func (e *emitter) stepOf(t tile, sub bool, a rows, ks operand.Op, b reg.GPVirtua
 	}
 }
 
-// rounds emits a loop of as many rounds of n steps as there are in k, which keeps what is left. It ends before if most, where there is
-// one, has been counted down to zero.
+// rounds emits a loop of as many rounds of n steps as there are in k, which keeps what is left. It
+// ends before if most, where there is one, has been counted down to zero.
 func (e *emitter) rounds(label string, n int, k reg.GPVirtual, most *reg.GPVirtual, round func()) {
 	e.SUBQ(operand.U8(n), k)
 	e.JLT(operand.LabelRef(label + "end"))
@@ -161,8 +162,8 @@ func (e *emitter) steps(k reg.GPVirtual, step, each func()) {
 	e.Label("done")
 }
 
-// gemmKernels emits gemm<ISA><Elem><Add|Sub><vectors>, and the same with Edge, which touches only the first
-// width[i] elements of row i of c (all columns of b are read nevertheless).
+// gemmKernels emits gemm<ISA><Elem><Add|Sub><vectors>, and the same with Edge, which touches only
+// the first width[i] elements of row i of c (all columns of b are read nevertheless).
 func (e *emitter) gemmKernels() {
 	e.iota = e.StaticGlobal("lane" + e.elem())
 	e.DataAttributes(attr.RODATA | attr.NOPTR)
@@ -207,7 +208,8 @@ func (e *emitter) gemm(nv int, sub, edge bool) {
 	e.end()
 }
 
-// contractEdge is the whole loop over k of an edge kernel. Of a triangle, the tiles at whose diagonal are such, it asks for the tile of c below.
+// contractEdge is the whole loop over k of an edge kernel. Of a triangle, the tiles at whose
+// diagonal are such, it asks for the tile of c below.
 func (e *emitter) contractEdge(t tile, sub bool, c, cs reg.GPVirtual) {
 	below := e.GP64()
 	if e.vec == 64 {
@@ -230,11 +232,13 @@ func (e *emitter) contractEdge(t tile, sub bool, c, cs reg.GPVirtual) {
 	e.steps(k, step, nil)
 }
 
-// contractAsking is contract that asks memory meanwhile, once a round, for what the driver says, and for the tile of c below this one, to which
-// the next round over the panels of b comes. The tile is not in cache when the matrix is one of many.
+// contractAsking is contract that asks memory meanwhile, once a round, for what the driver says,
+// and for the tile of c below this one, to which the next round over the panels of b comes. The
+// tile is not in cache when the matrix is one of many.
 //
-// Asking for it all at once would take all the buffers of misses of L1, and the rows of b, which come from L2, would wait for memory too: 6 to
-// 10 % of a tile product. With vectors of 64 bytes it is a row of c in each of the first rounds; the tiles of AVX2 have a third as many lines.
+// Asking for it all at once would take all the buffers of misses of L1, and the rows of b, which
+// come from L2, would wait for memory too: 6 to 10 % of a tile product. With vectors of 64 bytes it
+// is a row of c in each of the first rounds; the tiles of AVX2 have a third as many lines.
 func (e *emitter) contractAsking(t tile, sub bool, c, cs reg.GPVirtual) {
 	below := e.GP64()
 	e.below(c, cs, below)
@@ -313,7 +317,8 @@ func (e *emitter) width(width reg.GPVirtual, i int, w operand.Op) {
 	}
 }
 
-// masked calls move for every vector of the tile with its address and its mask: an opmask register or, on AVX2, a vector.
+// masked calls move for every vector of the tile with its address and its mask: an opmask register
+// or, on AVX2, a vector.
 func (e *emitter) masked(t tile, c, cs, width reg.GPVirtual, move func(at operand.Mem, m operand.Op, acc reg.VecVirtual)) {
 	w := e.vector(e.vec)
 	var m operand.Op

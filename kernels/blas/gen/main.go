@@ -1,8 +1,9 @@
-// Command gen writes the assembly of package blas: for each instruction set and element type one _amd64.s file and
-// the Go declarations beside it. Run it with `go generate flow/kernels/blas`; a test of that package fails when
-// what is committed is not what it writes.
+// Command gen writes the assembly of package blas: for each instruction set and element type one
+// _amd64.s file and the Go declarations beside it. Run it with `go generate flow/kernels/blas`; a
+// test of that package fails when what is committed is not what it writes.
 //
-// The kernels and the registers they use are described at each emitter: gemm.go, narrow.go, solve.go, potf.go, pack.go.
+// The kernels and the registers they use are described at each emitter: gemm.go, narrow.go,
+// solve.go, potf.go, pack.go.
 package main
 
 import "flow/kernels/asm"

@@ -1,7 +1,8 @@
 package main
 
-// This file emits the kernels of products of a few rows: the gemm micro-kernel turned round for the case that most of the MR rows of
-// its tile would be missing. Few rows leave registers for more vectors, and it takes that many to keep the units of the FMA busy.
+// This file emits the kernels of products of a few rows: the gemm micro-kernel turned round for the
+// case that most of the MR rows of its tile would be missing. Few rows leave registers for more
+// vectors, and it takes that many to keep the units of the FMA busy.
 //
 //	a: element (i, p) at a[i + p*as], i below 1 to 4
 //	b: row p at b[p*bs], c: row i at c[i*cs]
@@ -12,8 +13,9 @@ import (
 	"github.com/mmcloughlin/avo/operand"
 )
 
-// narrowVectors is the widest tile of 1, 2, 3 and 4 rows. Two FMAs a cycle that each take four are eight chains at a time. With four rows
-// of three vectors the 16 registers of AVX2 are in use, with one row of eight the vectors of b stay in memory.
+// narrowVectors is the widest tile of 1, 2, 3 and 4 rows. Two FMAs a cycle that each take four are
+// eight chains at a time. With four rows of three vectors the 16 registers of AVX2 are in use, with
+// one row of eight the vectors of b stay in memory.
 var narrowVectors = [...]int{8, 4, 3, 3}
 
 // narrowKernels emits narrow<ISA><Elem>R<rows>V<vectors>.

@@ -20,8 +20,9 @@ func (e *emitter) packKernels() {
 	e.askLines()
 }
 
-// startTranspose starts transpose<Elem>In, which takes n rows of a matrix into lanes of a panel, or Out, the way back.
-// Both walk along the n rows of the matrix: walking down many rows far apart would throw lines out of L1 half used.
+// startTranspose starts transpose<Elem>In, which takes n rows of a matrix into lanes of a panel, or
+// Out, the way back. Both walk along the n rows of the matrix: walking down many rows far apart
+// would throw lines out of L1 half used.
 func (e *emitter) startTranspose(out bool, n int) {
 	name, rule := "transpose"+e.elem()+"In", "dst[p*ds+i] = src[i*ss+p]"
 	if out {
@@ -31,8 +32,8 @@ func (e *emitter) startTranspose(out bool, n int) {
 		fmt.Sprintf("%s sets %s for i < %d and p < k.", name, rule, n))
 }
 
-// transpose64 emits blocks of 4 x 4. Halves of two rows are put together by the load itself, so that a block takes
-// only four shuffles.
+// transpose64 emits blocks of 4 x 4. Halves of two rows are put together by the load itself, so
+// that a block takes only four shuffles.
 func (e *emitter) transpose64(out bool) {
 	e.size = 8
 	e.startTranspose(out, 4)
@@ -189,8 +190,8 @@ func (e *emitter) step(r rows, n operand.Op) {
 	}
 }
 
-// copyRows emits copyRows<bytes>: k rows of that many bytes (the width of a panel) from a matrix with a row
-// distance of ss bytes to dst, where they lie one behind the other.
+// copyRows emits copyRows<bytes>: k rows of that many bytes (the width of a panel) from a matrix
+// with a row distance of ss bytes to dst, where they lie one behind the other.
 func (e *emitter) copyRows(bytes int) {
 	name := fmt.Sprintf("copyRows%d", bytes)
 	e.begin(name, "func(k int, src *byte, ss int, dst *byte)",

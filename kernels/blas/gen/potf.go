@@ -1,7 +1,8 @@
 package main
 
-// This file emits the Cholesky factor of one MR x MR block, the only place with a square root. A register holds a
-// column of the block (a row of the packed panel); its multipliers are broadcast from the copy just written to d.
+// This file emits the Cholesky factor of one MR x MR block, the only place with a square root. A
+// register holds a column of the block (a row of the packed panel); its multipliers are broadcast
+// from the copy just written to d.
 
 import (
 	"fmt"
@@ -10,8 +11,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// potf emits potf<ISA><Elem>: column j of the block at p[j*ps], the factor's column j to d[j*MR]. Above the
-// diagonal d holds nothing of use. The result is 0, or the 1-based column whose pivot is not positive.
+// potf emits potf<ISA><Elem>: column j of the block at p[j*ps], the factor's column j to d[j*MR].
+// Above the diagonal d holds nothing of use. The result is 0, or the 1-based column whose pivot is
+// not positive.
 func (e *emitter) potf() {
 	name := "potf" + e.isa + e.elem()
 	e.begin(name, fmt.Sprintf("func(d, p *%s, ps int) int", e.goElem()),

@@ -1,7 +1,8 @@
 package main
 
-// This file emits the solve micro-kernels: forward substitution of MR rows of a packed panel whose lanes are
-// right-hand sides. After the update by the k rows above, the tile is solved where it stands, in registers.
+// This file emits the solve micro-kernels: forward substitution of MR rows of a packed panel whose
+// lanes are right-hand sides. After the update by the k rows above, the tile is solved where it
+// stands, in registers.
 //
 //	b: panel, row p at b[p*bs]; rows 0..k-1 are solved, rows k..k+MR-1 are replaced
 //	a: rows k.. of the triangle, element (i, p) at a[i*rs + p*ks] for p < k+MR, its diagonal at p = k+i

@@ -1,6 +1,7 @@
 package main
 
-// This file defines the instruction sets and element types, and the few instructions that differ between them.
+// This file defines the instruction sets and element types, and the few instructions that differ
+// between them.
 
 import (
 	"fmt"
@@ -18,16 +19,18 @@ type target struct {
 	rows int    // MR: rows of the micro-tile
 	size int    // bytes of an element
 
-	// round is the steps of k for each line asked for ahead. Asking in each would cost 3 % of the speed on operands in cache with the 12 FMAs
-	// of a step of AVX2, and take the buffers of misses from what is needed at once with AVX-512.
+	// round is the steps of k for each line asked for ahead. Asking in each would cost 3 % of the
+	// speed on operands in cache with the 12 FMAs of a step of AVX2, and take the buffers of misses
+	// from what is needed at once with AVX-512.
 	round int
 }
 
 // cacheLine is in bytes.
 const cacheLine = 64
 
-// vectors is the width of the widest micro-tile in registers: NR = vectors * lanes. With MR = 8 of 32 registers it
-// takes 24 accumulators, with MR = 4 of 16 it takes 12: both leave room for the three vectors of b and a broadcast.
+// vectors is the width of the widest micro-tile in registers: NR = vectors * lanes. With MR = 8 of
+// 32 registers it takes 24 accumulators, with MR = 4 of 16 it takes 12: both leave room for the
+// three vectors of b and a broadcast.
 const vectors = 3
 
 var targets = []target{
@@ -68,7 +71,8 @@ func (e *emitter) begin(name, signature string, doc ...string) {
 	e.Doc(doc...)
 }
 
-// end leaves no dirty upper halves behind: they would slow every scalar instruction after it by two orders.
+// end leaves no dirty upper halves behind: they would slow every scalar instruction after it by two
+// orders.
 func (e *emitter) end() {
 	e.VZEROUPPER()
 	e.RET()

@@ -1,7 +1,8 @@
 //go:build openblas && cgo
 
-// Package openblas binds the four kernels of OpenBLAS, on row-major slices, by direct cgo. It stands apart from package
-// blas because a package with cgo may hold no Go assembly; without the build tag openblas it is empty.
+// Package openblas binds the four kernels of OpenBLAS, on row-major slices, by direct cgo. It
+// stands apart from package blas because a package with cgo may hold no Go assembly; without the
+// build tag openblas it is empty.
 package openblas
 
 /*
@@ -31,7 +32,8 @@ extern char *openblas_get_corename(void);
 
 enum { row_major = 101, no_trans = 111, trans = 112, lower = 122, non_unit = 131, right = 142 };
 
-// potrf: the lower triangle by rows is the upper one by columns, so nothing is copied, as LAPACKE would.
+// potrf: the lower triangle by rows is the upper one by columns, so nothing is copied, as LAPACKE
+// would.
 #define KERNELS(T, x)                                                                                                  \
 	extern void cblas_##x##gemm(int, int, int, int, int, int, T, const T *, int, const T *, int, T, T *, int);     \
 	extern void cblas_##x##syrk(int, int, int, int, int, T, const T *, int, T, T *, int);                          \
@@ -67,11 +69,12 @@ import (
 // pthreads is the number by which openblas_get_parallel names that variant.
 const pthreads = 1
 
-// Ready sets OpenBLAS to one thread, once, and reports whether the variant in this build is the one that can be used.
+// Ready sets OpenBLAS to one thread, once, and reports whether the variant in this build is the one
+// that can be used.
 //
-// Its own pool would multiply with the workers that call it. Only the pthread variant does as asked on every thread:
-// the OpenMP one ignores the setting on threads other than the one that made it, the serial one gives wrong results
-// when two threads call it.
+// Its own pool would multiply with the workers that call it. Only the pthread variant does as asked
+// on every thread: the OpenMP one ignores the setting on threads other than the one that made it,
+// the serial one gives wrong results when two threads call it.
 var Ready = sync.OnceValue(func() bool {
 	C.openblas_set_num_threads(1)
 	return C.openblas_get_parallel() == pthreads
@@ -92,7 +95,8 @@ func cbool(b bool) C.int {
 func f64(x []float64) *C.double { return (*C.double)(unsafe.Pointer(&x[0])) }
 func f32(x []float32) *C.float  { return (*C.float)(unsafe.Pointer(&x[0])) }
 
-// Dgemm computes c = c + alpha*op(a)@op(b), op being the transpose where ta or tb says so. No size may be zero.
+// Dgemm computes c = c + alpha*op(a)@op(b), op being the transpose where ta or tb says so. No size
+// may be zero.
 func Dgemm(ta, tb bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	C.flow_dgemm(cbool(ta), cbool(tb), C.int(m), C.int(n), C.int(k), C.double(alpha), f64(a), C.int(lda), f64(b), C.int(ldb), f64(c), C.int(ldc))
 }
@@ -107,13 +111,14 @@ func Dtrsm(m, n int, l []float64, ldl int, b []float64, ldb int) {
 	C.flow_dtrsm(C.int(m), C.int(n), f64(l), C.int(ldl), f64(b), C.int(ldb))
 }
 
-// Dpotrf factors the lower triangle of a in place and leaves the rest. It returns LAPACK's info; a pivot that is not
-// a number goes unreported. n may not be zero.
+// Dpotrf factors the lower triangle of a in place and leaves the rest. It returns LAPACK's info; a
+// pivot that is not a number goes unreported. n may not be zero.
 func Dpotrf(n int, a []float64, lda int) (info int) {
 	return int(C.flow_dpotrf(C.int(n), f64(a), C.int(lda)))
 }
 
-// Sgemm computes c = c + alpha*op(a)@op(b), op being the transpose where ta or tb says so. No size may be zero.
+// Sgemm computes c = c + alpha*op(a)@op(b), op being the transpose where ta or tb says so. No size
+// may be zero.
 func Sgemm(ta, tb bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
 	C.flow_sgemm(cbool(ta), cbool(tb), C.int(m), C.int(n), C.int(k), C.float(alpha), f32(a), C.int(lda), f32(b), C.int(ldb), f32(c), C.int(ldc))
 }
@@ -128,8 +133,8 @@ func Strsm(m, n int, l []float32, ldl int, b []float32, ldb int) {
 	C.flow_strsm(C.int(m), C.int(n), f32(l), C.int(ldl), f32(b), C.int(ldb))
 }
 
-// Spotrf factors the lower triangle of a in place and leaves the rest. It returns LAPACK's info; a pivot that is not
-// a number goes unreported. n may not be zero.
+// Spotrf factors the lower triangle of a in place and leaves the rest. It returns LAPACK's info; a
+// pivot that is not a number goes unreported. n may not be zero.
 func Spotrf(n int, a []float32, lda int) (info int) {
 	return int(C.flow_spotrf(C.int(n), f32(a), C.int(lda)))
 }

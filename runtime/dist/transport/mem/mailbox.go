@@ -127,8 +127,8 @@ func (b *mailbox) post(src int, o *op) {
 	b.match(s)
 }
 
-// progress matches a stream whose messages may have become ready, or whose next receive has still to be placed. It is called by
-// Testsome, alone.
+// progress matches a stream whose messages may have become ready, or whose next receive has still
+// to be placed. It is called by Testsome, alone.
 func (b *mailbox) progress(k streamKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

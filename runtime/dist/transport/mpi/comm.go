@@ -197,14 +197,14 @@ func (c *Comm) begin(s *slot) {
 	}
 }
 
-// post starts a transfer's first message, on its own channel and tag. One that is sent is small, or is copied by MPI at
-// once: it has mostly gone already.
+// post starts a transfer's first message, on its own channel and tag. One that is sent is small, or
+// is copied by MPI at once: it has mostly gone already.
 func (c *Comm) post(s *slot, at C.uintptr_t, n int) C.MPI_Request {
 	return c.postOn(c.channels[s.channel], s.tag, s, 0, at, n, s.kind == "send")
 }
 
-// postOn starts one message of a transfer, and looks at once whether it has finished, if look says so: then
-// the request is null. env.mu is held.
+// postOn starts one message of a transfer, and looks at once whether it has finished, if look says
+// so: then the request is null. env.mu is held.
 func (c *Comm) postOn(on *Communicator, tag int, s *slot, piece int, at C.uintptr_t, n int, look bool) C.MPI_Request {
 	var started C.flow_started
 	looks := C.int(0)
@@ -219,7 +219,8 @@ func (c *Comm) postOn(on *Communicator, tag int, s *slot, piece int, at C.uintpt
 	return c.started(s, piece, &started)
 }
 
-// started takes in how one message of a transfer has been started, and gives the request to wait for, which is null if there is none.
+// started takes in how one message of a transfer has been started, and gives the request to wait
+// for, which is null if there is none.
 func (c *Comm) started(s *slot, piece int, f *C.flow_started) C.MPI_Request {
 	switch {
 	case f.rc != C.MPI_SUCCESS:

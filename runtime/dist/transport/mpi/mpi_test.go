@@ -61,7 +61,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// hangs is how long a job takes that will not end: a hundred times what these take on a machine at rest.
+// hangs is how long a job takes that will not end: a hundred times what these take on a machine at
+// rest.
 const hangs = 4 * time.Minute
 
 // launch runs a role on n ranks and returns what they printed and how they ended.

@@ -248,8 +248,9 @@ func sharedCounters(ctx context.Context, c transport.Comm) error {
 	return nil
 }
 
-// idle checks that a rank that waits for long leaves the core alone, in the quietest of several waits: the others may have met a
-// garbage collection, or another rank of the same process that had to catch up.
+// idle checks that a rank that waits for long leaves the core alone, in the quietest of several
+// waits: the others may have met a garbage collection, or another rank of the same process that had
+// to catch up.
 func idle(ctx context.Context, c transport.Comm) error {
 	if c.Size() == 1 {
 		return nil

@@ -158,8 +158,9 @@ func sameTag(ctx context.Context, c transport.Comm) error {
 	return nil
 }
 
-// placed receives into memory that is found when the message is there, at the second time of asking, among messages of the same tag
-// that have theirs from the beginning. What has been posted and not sent is not asked about.
+// placed receives into memory that is found when the message is there, at the second time of
+// asking, among messages of the same tag that have theirs from the beginning. What has been posted
+// and not sent is not asked about.
 func placed(ctx context.Context, c transport.Comm) error {
 	sizes := []int{1 << 20, 8, 70000, 17, 0, 1, 4000, 4001, 300, 900, 901, 70000}
 	next, last := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()

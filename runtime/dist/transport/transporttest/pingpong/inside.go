@@ -34,8 +34,8 @@ import (
 	"flow/runtime/dist/transport"
 )
 
-// inside is pingpong in C, in this process and on the same memory: what is left of a difference is the transport's alone. b lies
-// outside of Go's heap, and the transport has nothing under way.
+// inside is pingpong in C, in this process and on the same memory: what is left of a difference is
+// the transport's alone. b lies outside of Go's heap, and the transport has nothing under way.
 func inside(tc transport.Comm, b []byte, rounds int) error {
 	at := C.uintptr_t(uintptr(unsafe.Pointer(unsafe.SliceData(b))))
 	if rc := C.exchange(at, C.int(len(b)), C.int(tc.Rank()), C.int(rounds)); rc != C.MPI_SUCCESS {

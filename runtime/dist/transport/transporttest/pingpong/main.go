@@ -13,9 +13,10 @@
 // are near each other in one second and far in the next, and C's own time at 1 MiB is then 25 us or 80.
 // Hence the last two columns, where both take turns within one process.
 //
-// The memory is that of tiles, local.BufferPool's, in huge pages. The kernel looks up and pins every page that it copies
-// from another process, which takes longer than the copy itself where pages are small, as the C program's are unless
-// GLIBC_TUNABLES=glibc.malloc.hugetlb=1 is in the environment of both.
+// The memory is that of tiles, local.BufferPool's, in huge pages. The kernel looks up and pins
+// every page that it copies from another process, which takes longer than the copy itself where
+// pages are small, as the C program's are unless GLIBC_TUNABLES=glibc.malloc.hugetlb=1 is in the
+// environment of both.
 package main
 
 import (
@@ -132,12 +133,13 @@ func timed(tc transport.Comm, exchange func(transport.Comm, []byte, int) error, 
 	return time.Since(begin).Seconds() / float64(rounds) / 2, err
 }
 
-// yieldEvery is the polls after which a loop that never sleeps lets the scheduler see it: often enough for its 10 ms, see
-// transport.Backoff, and seldom because that wakes another thread.
+// yieldEvery is the polls after which a loop that never sleeps lets the scheduler see it: often
+// enough for its 10 ms, see transport.Backoff, and seldom because that wakes another thread.
 const yieldEvery = 1024
 
-// pingpong sends one buffer to and fro, in the order of the C program's blocking
-// calls and with one buffer for both ways, which the caches notice. It polls as MPI's blocking calls do, without a sleep.
+// pingpong sends one buffer to and fro, in the order of the C program's blocking calls and with one
+// buffer for both ways, which the caches notice. It polls as MPI's blocking calls do, without a
+// sleep.
 func pingpong(tc transport.Comm, b []byte, rounds int) error {
 	var (
 		reqs [1]transport.Request
@@ -227,7 +229,8 @@ func compare(launcher []string, c string, runs, reps, polls int) error {
 	return nil
 }
 
-// result is what a run prints: microseconds and GB/s by bytes, of the program itself and, if it is this one, of C inside it.
+// result is what a run prints: microseconds and GB/s by bytes, of the program itself and, if it is
+// this one, of C inside it.
 type result struct {
 	Points map[string][2]float64 `json:"points"`
 	Inside map[string][2]float64 `json:"inside"`
