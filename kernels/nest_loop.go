@@ -284,12 +284,19 @@ type nestWorker struct {
 	wide   *launch.Worker // of three words; nil until it is needed
 	slow   iterations     // for points of which the nest says nothing; nil until it is needed
 	cells  cellReader     // of the operands
-	rows   []*value.Dense // memory of constructors, by operand
-	asked  bool           // what a point needed was known: there may be cells that none needs
+	// wideCells is the same for wide.
+	wideCells cellReader
+	// tried and doubts count the points, some together, that were looked at again, and those that
+	// needed wider sums; mostly: so many do that all get them.
+	tried, doubts int
+	mostly        bool
+	rows          []*value.Dense // memory of constructors, by operand
+	asked         bool           // what a point needed was known: there may be cells that none needs
 }
 
 func (n *nestRun) worker(number int) iterations {
-	return &nestWorker{n: n, number: number, cells: newCellReader(n.r, n.operands, 2*n.r.space.dims), rows: make([]*value.Dense, len(n.operands))}
+	cells := func() cellReader { return newCellReader(n.r, n.operands, 2*n.r.space.dims) }
+	return &nestWorker{n: n, number: number, cells: cells(), wideCells: cells(), rows: make([]*value.Dense, len(n.operands))}
 }
 
 // free gives the workers' memory back.
@@ -328,33 +335,6 @@ func (w *nestWorker) run(from, to int, _ *value.Dense) error {
 	return nil
 }
 
-// part evaluates rows r0..r1-1 and lanes l0..l1-1. Where a check fails it halves the part, until it
-// has found the points that fail.
-func (w *nestWorker) part(r0, r1, l0, l1 int) error {
-	flagged, err := w.window(r0, r1, l0, l1)
-	switch {
-	case err != nil:
-		return op.ErrStopped
-	case !flagged:
-		return nil
-	case r1-r0 > 1:
-		if err := w.part(r0, (r0+r1)/2, l0, l1); err != nil {
-			return err
-		}
-		return w.part((r0+r1)/2, r1, l0, l1)
-	case l1-l0 > 1:
-		if err := w.part(r0, r1, l0, (l0+l1)/2); err != nil {
-			return err
-		}
-		return w.part(r0, r1, (l0+l1)/2, l1)
-	}
-	p := r0*w.n.r.space.width() + l0
-	if w.n.r.space.dims == 1 {
-		p = l0
-	}
-	return w.point(p)
-}
-
 // point evaluates a point of which the nest says nothing. It computes the cells that the point
 // needs.
 func (w *nestWorker) point(p int) error {
@@ -371,36 +351,13 @@ func (w *nestWorker) point(p int) error {
 	return nil
 }
 
-// window runs the nest, and again with wider sums where those of two words were not exact.
-func (w *nestWorker) window(r0, r1, l0, l1 int) (flagged bool, err error) {
-	n := w.n
-	if w.wide == nil {
-		if w.first == nil {
-			w.first = n.run.Worker()
-		}
-		flagged, err = w.strips(w.first, r0, r1, l0, l1)
-		if !flagged || err != nil || n.words == nest.WideWords || !w.asked && w.cells.ignorant() {
-			return flagged, err
-		}
-		n.once.Do(func() {
-			again := nestRun{code: n.code, r: n.r, small: n.small} // other workers read n
-			n.again, _ = again.bind(n.affine, nest.WideWords)
-		})
-		if n.again == nil {
-			return true, nil
-		}
-		w.wide = n.again.Worker()
-		clear(w.cells.known)
-	}
-	if flagged, err = w.strips(w.wide, r0, r1, l0, l1); !flagged && err == nil {
-		n.code.wide.Store(true)
-	}
-	return flagged, err
-}
-
 // strips runs a window in strips for which constructors are drawn.
 func (w *nestWorker) strips(x *launch.Worker, r0, r1, l0, l1 int) (flagged bool, err error) {
-	w.cells.learn(x)
+	if x == w.wide {
+		w.wideCells.learn(x)
+	} else {
+		w.cells.learn(x)
+	}
 	width := w.n.strip
 	if width == 0 {
 		return x.Window(r0, r1, l0, l1, w.stopped)

@@ -252,17 +252,24 @@ func roundTwo(b *Builder, e types.Elem, s, t Val) Val {
 	return b.to(e, b.Op(F64Bits, b.Op(Add, bits, by)))
 }
 
-// roundThree returns the f64 nearest to s + t + u. After renormalisation s is the rounded sum
-// unless t is exactly half a unit in its last place; such a t is a power of two, and u decides.
+// roundThree returns the f64 nearest to s + t + u.
 func roundThree(b *Builder, s, t, u Val) Val {
+	s, _, _, fine := threeOf(b, s, t, u)
+	b.Check(Uncertain, fine)
+	return s
+}
+
+// threeOf returns three other words with the same sum. Where fine holds the first is the f64 nearest
+// to it: after renormalisation s is the rounded sum unless t is exactly half a unit in its last
+// place; such a t is a power of two, and u decides.
+func threeOf(b *Builder, s, t, u Val) (x, y, z, fine Val) {
 	t, u = two(b, t, u)
 	s, t = two(b, s, t)
 	t, u = two(b, t, u)
 	follow := b.Op(Eq, b.Op(Add, s, t), s)
 	fraction := b.Op(And, b.Op(Bits, t), b.Const(types.I64, 1<<52-1))
 	sure := b.Op(Or, b.Op(Eq, u, b.Const(types.F64, 0)), b.Op(Ne, fraction, b.Const(types.I64, 0)))
-	b.Check(Uncertain, b.Op(And, follow, sure))
-	return s
+	return s, t, u, b.Op(And, follow, sure)
 }
 
 // Adder takes numbers into an exact sum.

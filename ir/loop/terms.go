@@ -11,8 +11,12 @@ import (
 
 // Terms is a reduction as values that a loop may carry.
 type Terms struct {
-	s     *State
-	signs bool // the sign of the lost bits tells whether a contribution was negative
+	s *State
+	// bounded sums also carry the magnitudes of the errors that their last word took: see
+	// Bounded. They are the last value of the state.
+	bounded bool
+	// watched: bits that the last word lost are noticed.
+	watched bool
 }
 
 // TermsOf returns a reduction of contributions of e, or nil if a few values cannot carry it. Exact
@@ -25,14 +29,19 @@ func TermsOf(c Class, e types.Elem, levels int) *Terms {
 	if s == nil || s.end == nil {
 		return nil
 	}
-	return &Terms{s: s}
+	return &Terms{s: s, watched: true}
 }
 
 // Begin returns the state before the first contribution.
 func (t *Terms) Begin(b *Builder) []Val {
 	var out []Val
 	for k, e := range t.s.Types {
-		out = append(out, b.Const(e, t.s.Empty[k]))
+		if k != t.s.Lost || t.watched {
+			out = append(out, b.Const(e, t.s.Empty[k]))
+		}
+	}
+	if t.bounded {
+		out = append(out, b.Const(types.F64, 0))
 	}
 	return out
 }
@@ -62,13 +71,11 @@ func (t *Terms) First(b *Builder, in []Val) []Val {
 
 // Add returns the state after one more contribution.
 func (t *Terms) Add(b *Builder, s, in []Val) []Val {
-	if !t.sums() || s[t.s.Lost] != NoVal {
-		s = t.s.add(b, s, in)
-		if t.signs {
-			sign := b.Op(And, b.Op(Bits, in[0]), b.Const(types.I64, 1<<63))
-			s[t.s.Lost] = b.Op(Or, s[t.s.Lost], sign)
-		}
-		return s
+	switch {
+	case t.bounded:
+		return t.addBounded(b, s, b.to(types.F64, in[0]))
+	case !t.sums() || s[t.s.Lost] != NoVal:
+		return t.s.add(b, s, in)
 	}
 	for k := range t.s.Lost {
 		if s[k] == NoVal { // the error is the word
@@ -84,7 +91,11 @@ func (t *Terms) Add(b *Builder, s, in []Val) []Val {
 			return out
 		}
 	}
-	return t.s.add(b, t.whole(b, s), in)
+	// A last word that is not finite would not be noticed from here on.
+	last := s[t.s.Lost-1]
+	out := t.s.add(b, t.whole(b, s), in)
+	out[t.s.Lost] = b.Op(Or, out[t.s.Lost], b.Op(Bits, b.Op(Sub, last, last)))
+	return out
 }
 
 // whole replaces NoVal in a state.
@@ -101,27 +112,73 @@ func (t *Terms) whole(b *Builder, s []Val) []Val {
 // End returns the result.
 func (t *Terms) End(b *Builder, s []Val) Val { return t.s.end(b, t.whole(b, s)) }
 
-// Bounded makes a sum of f64 in two words one that may lose bits and still be sure of its rounding:
-// see EndBounded. It reports whether it did.
-func (t *Terms) Bounded() bool {
-	t.signs = t.s.class == Sum && t.s.elem == types.F64 && len(t.s.Types) == FastLevels+1
-	return t.signs
+// watchedBelow is below how many contributions a bounded sum notices the bits that it lost, too.
+// Where it lost none, its words are the sum; but a bound cannot tell this from a sum next to it. It
+// matters where the sum lies in the middle of two floats: of n numbers of similar size, one sum of n.
+const watchedBelow = 1024
+
+// Bounded makes a sum of floats one that may lose bits and still be sure of its rounding: see
+// EndBounded. n is the number of contributions, or -1 where the run tells it. It reports whether it
+// did.
+func (t *Terms) Bounded(n int64) bool {
+	t.bounded = t.s.class == Sum && t.s.elem.IsFloat()
+	// Sums of f32 have no errors, unless their numbers are far apart.
+	t.watched = t.s.elem != types.F32 && n < watchedBelow
+	return t.bounded
 }
 
-// EndBounded returns the result of n contributions, an f64. If none was negative, the first word
-// never shrank. Each of its errors is then at most u times its last value, u = 2^-53, the second
-// word at most n u times that, and what the second one lost at most (n u)^2 (N. Higham, Accuracy and
-// Stability of Numerical Algorithms, 2002, section 4.2). The result is sure where the sum less this
-// bound and the sum with it are rounded alike. The bound is doubled, for it is computed with errors
-// itself, and has a part for those of the differences below.
+// addBounded adds x.
+func (t *Terms) addBounded(b *Builder, s []Val, x Val) []Val {
+	s = append([]Val{}, s...)
+	last := t.s.sum.levels - 1
+	for k := range last {
+		s[k], x = two(b, s[k], x)
+	}
+	y := s[last]
+	s[last] = b.Op(Add, y, x)
+	if t.watched {
+		lost := b.Op(Or, unlike(b, b.Op(Sub, s[last], y), x), unlike(b, b.Op(Sub, s[last], x), y))
+		s[t.s.Lost] = b.Op(Or, s[t.s.Lost], lost)
+	}
+	most := len(s) - 1
+	s[most] = b.Op(Add, s[most], b.Op(Abs, x))
+	return s
+}
+
+// EndBounded returns the result of n contributions, an f64. All that the words are not sure of is
+// the sum of the errors that the last one took. Their magnitudes add up to m, so that this sum is
+// wrong by at most n u m, u = 2^-53 (N. Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+// section 4.2), and m is at least the magnitude of the last word. The result is sure where the sum
+// less a bound and the sum with it are rounded alike. The bound is twice n u m, for m is rounded
+// itself, and 8 u m more for the rounding of the word less the bound. Where n u m underflows,
+// numbers are so small that nothing was rounded. Numbers that are not finite have no bound.
 func (t *Terms) EndBounded(b *Builder, s []Val, n Val) Val {
 	float := func(x float64) Val { return b.Const(types.F64, math.Float64bits(x)) }
-	sum, rest, lost := s[0], s[1], s[t.s.Lost]
-	bound := b.Op(Mul, b.Op(Mul, b.Op(Mul, n, n), float(0x1p-105)), sum)
-	bound = b.Op(Add, b.Op(Add, bound, b.Op(Mul, b.Op(Abs, rest), float(0x1p-51))), float(0x1p-1000))
-	low, high := b.Op(Add, sum, b.Op(Sub, rest, bound)), b.Op(Add, sum, b.Op(Add, rest, bound))
-	sure := b.Op(And, b.Op(Le, b.Const(types.I64, 0), lost), b.Op(Eq, low, high))
-	exact := b.Op(Eq, b.Op(Shl, lost, b.Const(types.I64, 1)), b.Const(types.I64, 0))
-	b.Check(Uncertain, b.Op(Or, exact, sure))
-	return b.Op(Add, sum, rest)
+	part := b.Op(Add, b.Op(Mul, n, float(0x1p-52)), float(0x1p-50))
+	m := s[len(s)-1]
+	bound := b.Op(Mul, m, part)
+	var exact Val
+	if t.watched {
+		exact = b.Op(Eq, b.Op(Shl, s[t.s.Lost], b.Const(types.I64, 1)), b.Const(types.I64, 0))
+	}
+	e := t.s.class.Gives(t.s.elem)
+	if t.s.sum.levels == FastLevels {
+		low := roundTwo(b, e, s[0], b.Op(Sub, s[1], bound))
+		sure := b.Op(Eq, low, roundTwo(b, e, s[0], b.Op(Add, s[1], bound)))
+		if !t.watched {
+			b.Check(Uncertain, sure)
+			return low
+		}
+		b.Check(Uncertain, b.Op(Or, exact, sure))
+		return roundTwo(b, e, s[0], s[1])
+	}
+	if !t.watched {
+		exact = b.Op(Eq, m, b.Const(types.F64, 0))
+	}
+	x, y, z, fine := threeOf(b, s[0], s[1], s[2])
+	exact = b.Op(And, exact, fine)
+	bound = b.Op(Add, bound, b.Op(Add, b.Op(Abs, z), b.Op(Mul, b.Op(Abs, y), float(0x1p-50))))
+	low, high := b.Op(Add, x, b.Op(Sub, y, bound)), b.Op(Add, x, b.Op(Add, y, bound))
+	b.Check(Uncertain, b.Op(Or, exact, b.Op(Eq, low, high)))
+	return b.Op(Add, b.Op(Select, exact, x, low), b.Const(types.F64, 0)) // a sum of 0 is +0
 }

@@ -9,15 +9,31 @@ import (
 	"flow/ir/value"
 )
 
-// TestBoundedSums: a sum of numbers that are not negative is sure over any range of exponents, but
-// for sums next to the middle of two floats; where it is sure it is the exact sum rounded once. With
-// a negative number, one that is not finite, or too many for the bound it claims nothing that is
-// wrong.
+// TestBoundedSums: a bounded sum is sure over any range of exponents and of both signs, but for sums
+// next to the middle of two floats; where it is sure it is the exact sum rounded once. Of a number
+// that is not finite, or of sums that cancel, it claims nothing that is wrong.
 func TestBoundedSums(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		elem  types.Elem
+		words int
+		told  int64 // how many contributions the compiler knows of
+	}{
+		{"two words", types.F64, FastLevels, watchedBelow},
+		{"two words, watched", types.F64, FastLevels, -1},
+		{"three words", types.F64, 3, watchedBelow},
+		{"three words, watched", types.F64, 3, 10},
+		{"f32", types.F32, FastLevels, -1},
+	} {
+		t.Run(c.name, func(t *testing.T) { boundedSums(t, c.elem, c.words, c.told) })
+	}
+}
+
+func boundedSums(t *testing.T, e types.Elem, words int, told int64) {
 	r := rand.New(rand.NewPCG(5, 9))
 	held, tried := map[string]int{}, map[string]int{}
-	for range 1500 {
-		kinds := []string{"wide", "falling", "similar", "middle", "negative", "odd", "tiny"}
+	for range 600 {
+		kinds := []string{"wide", "falling", "similar", "middle", "signs", "cancel", "odd", "tiny", "whole"}
 		kind := kinds[r.IntN(len(kinds))]
 		list := make([]Word, 1+r.IntN(100))
 		for k := range list {
@@ -31,30 +47,42 @@ func TestBoundedSums(t *testing.T) {
 				x = math.Ldexp(x, -1000-r.IntN(80))
 			case "middle": // 2^53 + 1, and a little more
 				x = []float64{1 << 53, 1, 0x1p-60}[min(k, 2)] * float64(min(1, max(0, 4-k)))
-			case "negative":
+			case "signs":
 				x = math.Ldexp(r.NormFloat64(), -r.IntN(200))
+			case "cancel":
+				if x = math.Ldexp(x, -r.IntN(200)); k > 0 && k%2 == 1 {
+					x = -toF64(list[k-1])
+				}
+			case "whole": // no error
+				x = math.Round(r.NormFloat64() * 1000)
 			case "odd":
 				x = []float64{x, math.Inf(1), math.NaN(), math.MaxFloat64, 0, 5e-324}[r.IntN(6)]
 			}
-			list[k] = fromFloat(types.F64, x)
+			list[k] = fromFloat(e, x)
 		}
-		got, ok := boundedOf(t, list)
+		if kind == "cancel" {
+			r.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
+		}
+		got, ok := boundedOf(t, e, words, told, list)
 		tried[kind]++
 		if !ok {
 			continue
 		}
 		held[kind]++
-		if want := Sum.Info().fold(types.F64, [][]Word{list}); got != want {
+		if want := Sum.Info().fold(e, [][]Word{list}); got != want {
 			t.Fatalf("%s: %x, not %x, of %v", kind, got, want, list)
 		}
 	}
-	for _, kind := range []string{"wide", "falling", "similar"} {
+	for _, kind := range []string{"wide", "falling", "similar", "signs", "whole"} {
 		// Two large numbers often add up to a middle of two floats; then small ones decide.
-		if held[kind] < tried[kind]*8/10 || tried[kind] < 100 {
+		if held[kind] < tried[kind]*8/10 || tried[kind] < 30 {
 			t.Errorf("%d of %d %s sums are sure", held[kind], tried[kind], kind)
 		}
 	}
-	for _, kind := range []string{"middle", "negative"} {
+	if e == types.F32 || words > FastLevels {
+		return
+	}
+	for _, kind := range []string{"middle", "cancel"} {
 		if held[kind] > tried[kind]*9/10 {
 			t.Errorf("%d of %d %s sums are sure: the check cannot fail", held[kind], tried[kind], kind)
 		}
@@ -62,14 +90,14 @@ func TestBoundedSums(t *testing.T) {
 }
 
 // boundedOf is a bounded sum as a loop carries it, and whether it is sure.
-func boundedOf(t *testing.T, list []Word) (Word, bool) {
+func boundedOf(t *testing.T, e types.Elem, words int, told int64, list []Word) (Word, bool) {
 	t.Helper()
 	b := New()
-	m := Mem{Kind: ParamMem, N: b.Param(DenseParam, types.F64)}
-	out := b.Result(types.F64, Num(1), Num(1))
-	terms := TermsOf(Sum, types.F64, FastLevels)
-	if !terms.Bounded() {
-		t.Fatal("a sum of two words has no bound")
+	m := Mem{Kind: ParamMem, N: b.Param(DenseParam, e)}
+	out := b.Result(e, Num(1), Num(1))
+	terms := TermsOf(Sum, e, words)
+	if !terms.Bounded(told) {
+		t.Fatal("a sum has no bound")
 	}
 	state := terms.Begin(b)
 	for k := range list {
@@ -80,13 +108,42 @@ func boundedOf(t *testing.T, list []Word) (Word, bool) {
 	if err := b.Nest.Verify(); err != nil {
 		t.Fatal(err)
 	}
-	in := value.New(types.F64, 1, len(list))
+	in := value.New(e, 1, len(list))
 	for k, w := range list {
-		in.Set(0, k, scalarOf(types.F64, w))
+		in.Set(0, k, scalarOf(e, w))
 	}
 	y, err := b.Nest.Eval([]value.Value{in}, Env{})
 	if err != nil {
 		return 0, false
 	}
 	return WordOf(y[0].(*value.Dense).At(0, 0)), true
+}
+
+// TestFirstTermsNotFinite: a sum that starts with its first contribution claims nothing of numbers
+// that are not finite, wherever they are.
+func TestFirstTermsNotFinite(t *testing.T) {
+	for _, levels := range []int{FastLevels, 3} {
+		for at := range 4 {
+			b := New()
+			m := Mem{Kind: ParamMem, N: b.Param(DenseParam, types.F64)}
+			out := b.Result(types.F64, Num(1), Num(1))
+			terms := TermsOf(Sum, types.F64, levels)
+			state := terms.First(b, []Val{b.Load(m, Num(0), Num(0))})
+			for k := range 3 {
+				state = terms.Add(b, state, []Val{b.Load(m, Num(0), Num(int64(k+1)))})
+			}
+			b.Store(Mem{Kind: ResultMem, N: out}, Num(0), Num(0), terms.End(b, state))
+			in := value.New(types.F64, 1, 4)
+			for k := range 4 {
+				in.F64[k] = float64(k + 1)
+			}
+			if y, err := b.Nest.Eval([]value.Value{in}, Env{}); err != nil || y[0].(*value.Dense).F64[0] != 10 {
+				t.Errorf("%d words: %v, %v", levels, y, err)
+			}
+			in.F64[at] = math.Inf(1)
+			if y, err := b.Nest.Eval([]value.Value{in}, Env{}); err == nil && y[0].(*value.Dense).F64[0] != math.Inf(1) {
+				t.Errorf("%d words, contribution %d: %v", levels, at, y[0].(*value.Dense).F64)
+			}
+		}
+	}
 }

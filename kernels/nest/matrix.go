@@ -274,7 +274,11 @@ func (x *Builder) foldOver(c loop.Class, out types.Elem, rows, cols loop.Lin, f 
 		x.drop(mark)
 		return nil
 	})
-	t.bounded = t.Bounded()
+	n := int64(-1)
+	if rows.Known() && cols.Known() {
+		n = rows.Const * cols.Const
+	}
+	t.bounded = t.Bounded(n)
 	state := x.over(rows, cols, t.Begin(x.Builder), func(i, j loop.Lin, st []loop.Val) []loop.Val { return t.Add(x.Builder, st, f(i, j)) })
 	return t.end(x, out, rows, cols, state)
 }
