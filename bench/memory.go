@@ -9,7 +9,10 @@ import (
 	"time"
 	"unsafe"
 
-	"flow/kernels/vec"
+	form "flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+	machine "flow/kernels/loop/launch"
 )
 
 // This file measures memory: its bandwidth, which bounds the pipelines, and the memory of a
@@ -18,7 +21,7 @@ import (
 // bandwidth returns the bytes a second that this many threads read, and that they read and write
 // when they copy past the caches: the best of several passes over 512 MiB in huge pages.
 func bandwidth(threads int) (read, copied float64, err error) {
-	if !vec.HaveChain {
+	if target, err := machine.Target(); err != nil || target == machine.Interp {
 		return 0, 0, fmt.Errorf("no loops for this processor to measure its memory with")
 	}
 	const size, passes = 512 << 20, 15
@@ -35,31 +38,42 @@ func bandwidth(threads int) (read, copied float64, err error) {
 		}
 		areas[k] = unsafe.Pointer(unsafe.SliceData(m))
 	}
-	all := ^uint64(0)
-	pass := func(code func(at int) []vec.Link) float64 {
-		const piece = 1 << 20
+	matrix := func(k int) *value.Dense {
+		return &value.Dense{Elem: types.I64, Rows: 1, Cols: size / 8, Stride: size / 8, I64: unsafe.Slice((*int64)(areas[k]), size/8)}
+	}
+	pass := func(text string, out *value.Dense) (float64, error) {
+		const piece = 1 << 17
+		n, err := form.Parse(text, form.Standard{})
+		if err != nil {
+			return 0, err
+		}
+		r, err := machine.New(n).Begin([]value.Value{matrix(0)}, []*value.Dense{out})
+		if err != nil {
+			return 0, err
+		}
 		var wait sync.WaitGroup
 		start := time.Now()
-		for w := range threads {
+		for k := range threads {
 			wait.Go(func() {
-				for at := w * piece; at < size; at += threads * piece {
-					vec.ChainF64(code(at), piece/8)
+				w := r.Worker()
+				for at := k * piece; at < size/8; at += threads * piece {
+					_, _ = w.Window(0, 1, at, at+piece, nil) // the loop has no check
 				}
-				vec.Fence()
 			})
 		}
 		wait.Wait()
-		return time.Since(start).Seconds()
+		return time.Since(start).Seconds(), nil
 	}
+	const space = "nest(%0: i64[]) (i: 0..%0.rows, j: 0..%0.cols) {\n v0 = load %0[i, j]\n "
 	for range passes {
-		t := pass(func(at int) []vec.Link {
-			return []vec.Link{{Op: vec.LinkLoad, Base: unsafe.Add(areas[0], at), Walk: all}, {Op: vec.LinkEnd}}
-		})
+		t, err := pass(space+"reduce out0[0, 0] v0\n} : (max i64[1, 1])", value.New(types.I64, 1, 1))
+		if err != nil {
+			return 0, 0, err
+		}
 		read = max(read, size/t)
-		t = pass(func(at int) []vec.Link {
-			return []vec.Link{{Op: vec.LinkLoad, Base: unsafe.Add(areas[0], at), Walk: all},
-				{Op: vec.LinkStream, Base: unsafe.Add(areas[1], at), Walk: all}, {Op: vec.LinkEnd}}
-		})
+		if t, err = pass(space+"store out0[i, j] v0\n} : (i64[%0.rows, %0.cols])", matrix(1)); err != nil {
+			return 0, 0, err
+		}
 		copied = max(copied, 2*size/t)
 	}
 	return read, copied, nil

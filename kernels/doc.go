@@ -1,8 +1,8 @@
 // Package kernels is the operator table, and the engine of chains and loops with the families of
 // rows that run on it.
 //
-//	fused*.go        map, the chain that fusion makes, and the batch executor that runs it and every elementwise row; fused_links.go: what the
-//	                 chain machine does of it; nest_*.go: the same as a loop (package launch), once there is work enough
+//	fused*.go        map, the chain that fusion makes, and the batch executor that runs it and every elementwise row; nest_*.go: the
+//	                 same as a loop (package launch), once there is work enough
 //	pipe*.go         the reductions that read a chain, in its pass: over all elements in its loop (pipe_nest.go), else block by block
 //	byrows*.go       reductions of rows and what is made of their results as a loop over rows: wide ones by phases, of narrow ones the lanes are rows
 //	nest_row.go      nest: chains and the operators that move elements between them as one loop, whose borders are loops of their own (nest_space.go)

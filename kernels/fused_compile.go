@@ -179,6 +179,21 @@ func (m *machine) converted(p *op.Program, r int, e types.Elem) int {
 	return d
 }
 
+// constantOf is the register of scalar input r as elements of e, or -1 where r is no scalar.
+func (m *machine) constantOf(p *op.Program, r int, e types.Elem) int {
+	if r >= len(p.In) || p.In[r].Mode != op.Single || !e.IsNumeric() {
+		return -1
+	}
+	for _, c := range m.constants {
+		if c.in == r && m.elems[c.reg] == e {
+			return c.reg
+		}
+	}
+	c := constant{m.register(e), r}
+	m.constants = append(m.constants, c)
+	return c.reg
+}
+
 func (m *machine) register(e types.Elem) int {
 	m.elems = append(m.elems, e)
 	return len(m.elems) - 1

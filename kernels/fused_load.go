@@ -3,7 +3,10 @@ package kernels
 // This file brings operands into registers, and holds the instructions that are no loop of a row.
 
 import (
+	"unsafe"
+
 	"flow/ir/op"
+	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
 )
@@ -96,4 +99,22 @@ func (m *machine) element(i *instr, n int) bool {
 		m.regs[i.dst].Set(i.out, e, i.def.Elt(m.x[:i.n]))
 	}
 	return true
+}
+
+// aligned is s from its first cache line on.
+func aligned(s []uint64) []uint64 {
+	for uintptr(unsafe.Pointer(unsafe.SliceData(s)))%64 != 0 {
+		s = s[1:]
+	}
+	return s
+}
+
+// setConstants fills the registers that hold scalar input k.
+func (m *machine) setConstants(k int, v value.Scalar, n int) {
+	dense.Fill(&m.regs[k], m.elems[k], v, 0, n)
+	for _, c := range m.constants {
+		if c.in == k {
+			dense.Fill(&m.regs[c.reg], m.elems[c.reg], v.Convert(m.elems[c.reg]), 0, n)
+		}
+	}
 }

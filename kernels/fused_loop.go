@@ -9,7 +9,6 @@ import (
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/reduce"
-	"flow/kernels/vec"
 	"flow/kernels/window"
 )
 
@@ -162,7 +161,7 @@ func (x *execution) begin(c *op.Call, j job, workers int) {
 
 // streams reports that the elements are written past the caches.
 func (j *job) streams() bool {
-	return j.out != nil && vec.HaveChain && !j.alias && j.elem.IsFloat() && j.out.Type().Bytes() >= streamFrom && wholeLines(j.out)
+	return j.out != nil && !j.alias && j.elem.IsFloat() && j.out.Type().Bytes() >= streamFrom && wholeLines(j.out)
 }
 
 // wholeLines reports that d, and every row of it, begins with a cache line.
@@ -178,27 +177,15 @@ func (x *execution) worker(k int) *machine {
 		m = x.e.machine()
 		m.prepare(x.p, x.in, x.rows, x.cols)
 		m.draw(x.p, x.from)
-		m.end = terminal{store: x.storing()}
 		m.start(&x.job)
 		x.workers[k] = m
 	}
 	return m
 }
 
-// storing is the link that writes elements to memory.
-func (x *execution) storing() uint64 {
-	if x.stream {
-		return vec.LinkStream
-	}
-	return vec.LinkStore
-}
-
 // Chunk runs iterations lo..hi-1.
 func (x *execution) Chunk(worker, lo, hi int) error {
 	m := x.worker(worker)
-	if x.stream {
-		defer vec.Fence()
-	}
 	p := x.pieces()
 	switch {
 	case x.mirrored():

@@ -15,8 +15,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
-	"flow/kernels/vec"
 )
 
 // engine executes chains. It keeps machines for reuse, so that a call allocates nothing once it is
@@ -47,30 +47,21 @@ type machine struct {
 	in       []operand
 	x        [mostArgs]value.Scalar
 
-	// The chain machine: see fused_chain.go.
 	constants []constant
-	segs      []segment
-	protos    []proto // of all segments
-	segAt     []int   // of every instruction: the segment that starts there, or -1
-	pure      bool    // the program is one segment
-	asking    bool    // what is run follows on what was run before in every operand, or is long
-	links     []vec.Link
-	pairs     [][2]uint64 // operands of links that have two
-	temps     []uint64
-	shifted   []dense.Slab
-	end       terminal
-	aside     dense.Slab // where the elements of the batch go besides
 
 	rows, cols int  // of the index space
 	drawn      int  // elements that are drawn at a time; 0: none are
 	dense      bool // every operand is a constant or lies in memory like the index space, without gaps
+	past       bool // results go past the caches
 
 	nest nestWork // see nest_machine.go
 
-	f      []folder // of the reductions of a pipeline, which share:
-	made   blockRoom
-	blocks blockCode
+	f    []folder // of the reductions of a pipeline, which share:
+	made blockRoom
 }
+
+// constant is a register that holds a scalar input as elements of another type.
+type constant struct{ reg, in int }
 
 // operand is an input of one call.
 type operand struct {
@@ -120,13 +111,12 @@ func (m *machine) execute(p *op.Program, in []value.Value, out *value.Dense, fro
 	m.prepare(p, in, out.Rows, out.Cols)
 	m.draw(p, from)
 	defer m.release()
-	m.end = terminal{store: vec.LinkStore}
 	return m.area(area{0, out.Rows, 0, out.Cols}, target{d: out})
 }
 
 // prepare binds the operands of an index space that is not empty.
 func (m *machine) prepare(p *op.Program, in []value.Value, rows, cols int) {
-	m.prog, m.laid = p, false
+	m.prog, m.laid, m.past = p, false, false
 	m.rows, m.cols = rows, cols
 	m.nest.line.asked, m.nest.grid.asked = false, false
 	m.nest.fold.begin()
@@ -139,19 +129,9 @@ func (m *machine) prepare(p *op.Program, in []value.Value, rows, cols int) {
 func (m *machine) release() {
 	clear(m.in[:cap(m.in)])
 	clear(m.regs[:cap(m.regs)])
-	clear(m.shifted[:cap(m.shifted)])
-	clear(m.links[:cap(m.links)])
-	m.aside = dense.Slab{}
 	m.nest.line.forget()
 	m.nest.grid.forget()
 	m.nest.fold.forget()
-	m.blocks.release()
-}
-
-// isPure reports that the machine runs the program as one segment.
-func (m *machine) isPure() bool {
-	m.lay()
-	return m.pure
 }
 
 // lay compiles the program, if it was another before, and lays the registers over slabs. It is put
@@ -164,7 +144,6 @@ func (m *machine) lay() {
 	if m.compiled != m.prog {
 		m.compile(m.prog)
 		m.assign(len(m.prog.In))
-		m.link(m.prog.In)
 		m.compiled = m.prog
 	}
 	if need := m.slots*batch + 8; len(m.words) < need {
@@ -234,8 +213,7 @@ func (a area) rows() int { return a.i1 - a.i0 }
 func (a area) cols() int { return a.j1 - a.j0 }
 
 // target is where results go: element (i, j) of the index space to element (i-i0, j-j0) of d.
-// Without d nothing is stored. Of a program that is one segment they may go to element (i, j) of
-// another matrix besides.
+// Without d nothing is stored. They may go to element (i, j) of another matrix besides.
 type target struct {
 	d      *value.Dense
 	i0, j0 int
@@ -263,13 +241,9 @@ func (t *target) contiguous(cols int) bool {
 	return (t.d == nil || t.d.Stride == cols) && (t.beside == nil || t.beside.Stride == cols)
 }
 
-// longPiece is how many elements a program that is one segment handles at a time: it has no slabs
+// longPiece is how many elements a program of one instruction handles at a time: it has no slabs
 // that must stay in a cache.
 const longPiece = 1 << 16
-
-// longAsk is from how many elements of a row on it is worth asking for those to come, although
-// other rows follow elsewhere.
-const longAsk = 4 * vec.AskBytes / 8
 
 // alone reports a program of one instruction whose operands are all in memory: there is nothing to
 // keep in a cache.
@@ -291,10 +265,19 @@ func (m *machine) area(a area, t target) error {
 		return err
 	}
 	m.lay()
-	width := batch
-	if m.pure {
-		width = longPiece
+	if err := m.batches(a, t); err != nil || t.beside == nil {
+		return err
 	}
+	for i := a.i0; i < a.i1; i++ {
+		to := t.aside(i, a.j0, a.cols())
+		dense.CopySlab(&to, m.prog.Elem(), 0, t.at(i, a.j0, a.cols()))
+	}
+	return nil
+}
+
+// batches runs the instructions there, a batch at a time.
+func (m *machine) batches(a area, t target) error {
+	width := batch
 	if m.drawn > 0 {
 		width = min(width, m.drawn)
 	}
@@ -305,7 +288,6 @@ func (m *machine) area(a area, t target) error {
 		return m.line(a, t, width)
 	}
 	trans := 0
-	m.asking = min(width, a.cols()) >= longAsk
 	for k := range m.in {
 		if m.in[k].mode == op.Trans {
 			trans++
@@ -314,7 +296,7 @@ func (m *machine) area(a area, t target) error {
 	if trans > 0 {
 		width = panelCols
 	}
-	if a.cols() <= m.shortRow(width) && t.contiguous(a.cols()) {
+	if a.cols() <= width/2 && t.contiguous(a.cols()) {
 		return m.packed(a, t, min(width, batch)/a.cols())
 	}
 	group := 1
@@ -330,7 +312,6 @@ func (m *machine) area(a area, t target) error {
 				for k := range m.in {
 					m.load(k, i, j0, n, i-i0)
 				}
-				m.aside = t.aside(i, j0, n)
 				if err := m.run(t.at(i, j0, n), n); err != nil {
 					return err
 				}
@@ -340,28 +321,14 @@ func (m *machine) area(a area, t target) error {
 	return nil
 }
 
-// shortRow is up to how many elements rows are packed. Batches of a program that is one segment
-// cost less to begin than to pack.
-func (m *machine) shortRow(width int) int {
-	if m.pure {
-		return min(width, batch) / 8
-	}
-	return min(width, batch) / 2
-}
-
 // line runs an area whose elements follow on one another, in every operand and in the target.
 func (m *machine) line(a area, t target, width int) error {
-	m.asking = true
 	at, end := a.i0*m.cols+a.j0, (a.i1-1)*m.cols+a.j1
 	to := (a.i0-t.i0)*m.cols + a.j0 - t.j0
 	if a.rows() == 1 && t.d != nil {
 		to = (a.i0-t.i0)*t.d.Stride + a.j0 - t.j0
 	}
-	aside := at
-	if a.rows() == 1 && t.beside != nil {
-		aside = a.i0*t.beside.Stride + a.j0
-	}
-	for ; at < end; at, to, aside = at+width, to+width, aside+width {
+	for ; at < end; at, to = at+width, to+width {
 		n := min(width, end-at)
 		for k := range m.in {
 			switch m.in[k].mode {
@@ -374,9 +341,6 @@ func (m *machine) line(a area, t target, width int) error {
 		dst := dense.Slab{}
 		if t.d != nil {
 			dst = dense.SlabOf(t.d, to, n)
-		}
-		if m.aside = (dense.Slab{}); t.beside != nil {
-			m.aside = dense.SlabOf(t.beside, aside, n)
 		}
 		if err := m.run(dst, n); err != nil {
 			return err
@@ -405,7 +369,6 @@ func (m *machine) packed(a area, t target, per int) error {
 		for k := range m.in {
 			m.pack(k, i0, n, a.j0, cols)
 		}
-		m.aside = t.aside(i0, a.j0, n*cols)
 		if err := m.run(t.at(i0, a.j0, n*cols), n*cols); err != nil {
 			return err
 		}
@@ -417,17 +380,23 @@ func (m *machine) packed(a area, t target, per int) error {
 func (m *machine) run(dst dense.Slab, n int) error {
 	end := len(m.code) - 1
 	m.regs[m.code[end].dst] = dst
-	for k := 0; k <= end; k++ {
-		if s := m.segAt[k]; s >= 0 {
-			if err := m.chain(&m.segs[s], n, &dst); err != nil {
-				return err
-			}
-			k = m.segs[s].last
-			continue
-		}
+	for k := range m.code {
 		if !m.step(&m.code[k], n) {
 			return m.failure(&m.code[k], n)
 		}
 	}
 	return nil
+}
+
+// failure is the failure of the first of n elements of which i has no value.
+func (m *machine) failure(i *instr, n int) error {
+	for e := range n {
+		for a, r := range i.arg[:i.n] {
+			m.x[a] = m.regs[r].At(m.elems[r], e)
+		}
+		if err := define.NoValue(i.def, i.out, m.x[:i.n]); err != nil {
+			return err
+		}
+	}
+	return op.Failf(define.CodeData, "BUG: a loop has no value of an element of which its row has one")
 }

@@ -13,7 +13,6 @@ import (
 	"flow/kernels/blas"
 	"flow/kernels/dense"
 	"flow/kernels/linalg"
-	"flow/kernels/vec"
 )
 
 // stripElements is about how many elements of the product are made at a time: with the right factor
@@ -86,9 +85,6 @@ func (b *stripBody[T]) worker(k int) *stripWorker[T] {
 // Chunk makes rows lo..hi-1 of the result.
 func (b *stripBody[T]) Chunk(worker, lo, hi int) error {
 	w := b.worker(worker)
-	if b.stream {
-		defer vec.Fence()
-	}
 	for ; lo < hi; lo += b.height {
 		n := min(b.height, hi-lo)
 		w.product(b, lo, n)
@@ -144,10 +140,7 @@ func (w *stripWorker[T]) chain(b *stripBody[T], i, n int) error {
 	b.job.out.Window(&w.out, i, 0, n, b.job.cols)
 	w.m.prepare(b.job.p, w.in, n, b.job.cols)
 	w.m.draw(b.job.p, offset{b.job.from.row + i, b.job.from.col})
-	w.m.end = terminal{store: vec.LinkStore}
-	if b.stream {
-		w.m.end = terminal{store: vec.LinkStream, strips: true}
-	}
+	w.m.past = b.stream
 	return w.m.area(area{0, n, 0, b.job.cols}, target{d: &w.out})
 }
 

@@ -105,7 +105,7 @@ func (m *machine) nestShape(line, beside bool, rows, cols int) (s nestShape, lin
 	if len(m.in) > mostIn {
 		return s, 0, false
 	}
-	s.beside = beside
+	s.beside, s.past = beside, m.past
 	placed := false
 	for k := range m.in {
 		x := &m.in[k]
@@ -185,7 +185,7 @@ func (m *machine) result(k int) int { return len(m.in) + 2 + k }
 
 // nested runs the program's nest there, if there is one.
 func (m *machine) nested(a area, t target) (done bool, err error) {
-	if t.d == nil || m.end.strips && m.prog.Elem() == types.F64 {
+	if t.d == nil {
 		return false, nil
 	}
 	line := m.dense && (a.rows() == 1 || a.cols() == m.cols && t.contiguous(m.cols))

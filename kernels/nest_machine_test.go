@@ -61,7 +61,6 @@ func TestNestsRun(t *testing.T) {
 		calls := 0
 		for launch.PaysFrom = 2500; ; calls++ {
 			m.prepare(p, in, c.rows, c.cols)
-			m.end = terminal{store: vec.LinkStore}
 			b := &m.nest.grid
 			if m.dense {
 				b = &m.nest.line
@@ -205,7 +204,6 @@ func TestNestScalars(t *testing.T) {
 		cols := 20 + k // each is bound anew
 		out := value.New(f, 1, cols)
 		m.prepare(p, []value.Value{value.New(f, 1, cols), value.F64(x)}, 1, cols)
-		m.end = terminal{store: vec.LinkStore}
 		if err := m.area(area{0, 1, 0, cols}, target{d: out}); err != nil {
 			t.Fatal(err)
 		}

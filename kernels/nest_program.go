@@ -21,6 +21,7 @@ type nestShape struct {
 	modes  uint64 // three bits an operand, as they are bound: see machine.bind
 	beside bool   // the elements are stored twice
 	tall   bool   // vectors go along the rows: of matrices that are higher than wide
+	past   bool   // the elements go past the caches
 	fold   string // of a pipeline: see pipeRow
 }
 
@@ -45,6 +46,7 @@ type programNests struct {
 	mu    sync.Mutex
 	by    map[nestShape]*programNest
 	fails bool // a step may have no value of its operands
+	steps int  // of an element, about: operations of arithmetic, of which a function takes several
 }
 
 // nestsOf is the nests of a program, which stay with it.
@@ -53,7 +55,9 @@ func nestsOf(p *op.Program) *programNests {
 		n := &programNests{by: map[nestShape]*programNest{}}
 		for _, s := range p.Steps {
 			n.fails = n.fails || s.Def.Partial != op.Everywhere
+			n.steps += max(1, int(s.Def.Cost(&op.Sig{Def: s.Def}, types.DenseOf(s.Elem, 1, 1)).Flops))
 		}
+		n.steps = max(1, n.steps)
 		return n
 	}).(*programNests)
 }
@@ -74,14 +78,19 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 	if x.bad.Load() {
 		return nil
 	}
-	steps := max(1, len(p.Steps)) + foldSteps*len(strings.Fields(s.fold))
+	steps := n.steps + foldSteps*len(strings.Fields(s.fold))
 	if !x.seen.Pay(int64(work*steps) + callSteps) {
 		return nil
 	}
 	x.once.Do(func() {
 		if loopNest := writeNest(p, s); loopNest != nil {
-			if x.loop = nest.LoopOf(loopNest); s.fold != "" {
+			switch {
+			case s.fold != "":
 				x.loop = launch.Partial(loopNest)
+			case s.past:
+				x.loop = launch.Past(loopNest)
+			default:
+				x.loop = nest.LoopOf(loopNest)
 			}
 		}
 	})

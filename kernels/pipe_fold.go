@@ -10,7 +10,6 @@ import (
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/reduce"
-	"flow/kernels/vec"
 )
 
 // blockElems is how many elements are made before they are reduced: half of a first-level cache of
@@ -172,47 +171,12 @@ func (m *machine) make(x *execution, a area) (*value.Dense, error) {
 		d.Window(&m.made.block, a.i0, a.j0, a.rows(), a.cols())
 		return &m.made.block, nil
 	}
-	m.end = terminal{store: vec.LinkStore}
 	if x.out != nil && !x.stream && (a.rows() == 1 || x.out.Stride == a.cols()) { // made where it belongs
 		b := m.made.over(x.elem, dense.SlabOf(x.out, a.i0*x.out.Stride+a.j0, a.rows()*a.cols()), a)
 		return b, m.area(a, target{d: x.out})
 	}
 	b := m.made.over(x.elem, dense.SlabOver(m.made.words, x.elem, a.rows()*a.cols()), a)
-	if x.out != nil && x.elem.IsFloat() && m.isPure() { // from registers to both
-		m.end.again = x.storing()
-		return b, m.area(a, target{b, a.i0, a.j0, x.out})
-	}
-	err := m.area(a, target{d: b, i0: a.i0, j0: a.j0})
-	if err == nil && x.out != nil {
-		m.store(x, b, a)
-	}
-	return b, err
-}
-
-// store writes a block to its place among the elements. Its row is that of the index space, or of
-// all of it as one row.
-func (m *machine) store(x *execution, b *value.Dense, a area) {
-	n := a.cols()
-	for i := range a.rows() {
-		to, from := dense.SlabOf(x.out, (a.i0+i)*x.out.Stride+a.j0, n), dense.SlabOf(b, i*n, n)
-		if x.stream {
-			streamSlab(&to, &from, x.elem, n)
-		} else {
-			dense.CopySlab(&to, x.elem, 0, from)
-		}
-	}
-}
-
-// streamSlab copies n floats past the caches; to begins with a cache line.
-func streamSlab(to, from *dense.Slab, e types.Elem, n int) {
-	whole := n - n%(vec.ChainBytes/e.Size())
-	if whole > 0 {
-		walk := ^uint64(0)
-		links := [...]vec.Link{{Op: vec.LinkLoad, Base: from.Pointer(), Walk: walk}, {Op: vec.LinkStream, Base: to.Pointer(), Walk: walk}, {Op: vec.LinkEnd}}
-		vec.ChainF64(links[:], whole*e.Size()/8) // what moves bits knows no type
-	}
-	rest := dense.Cut(*to, whole, n-whole)
-	dense.CopySlab(&rest, e, 0, dense.Cut(*from, whole, n-whole))
+	return b, m.area(a, target{b, a.i0, a.j0, x.out})
 }
 
 // addBlocks adds an area to the results over all elements, block by block.

@@ -32,7 +32,7 @@ func function(name, doc string, flops float64, example, output string) Row {
 	}
 	r := unary(name, doc, f.F, flops, example, output)
 	r.Doc += accuracy(f.Ulps, f.Tiny)
-	r.Loops = op.Loops{F64x1: f.LoopF64(), F32x1: f.LoopF32()}
+	r.Loops.F32x1 = vec.Map1F32(f.F32)
 	r.body = define.Applies(name, define.NarrowFunction(name))
 	wide, narrow := define.On1(f.F, nil), define.On1(f.F32, nil)
 	r.Elt = func(x []value.Scalar) value.Scalar {

@@ -254,11 +254,6 @@ func nearColumnsF32AVX2(state *float64, size int, x *float32, rows int, step int
 //go:noescape
 func nearSquaresF32AVX2(state *float64, size int, x *float32, rows int, step int, full int, last int, bad *float64, stray *float64)
 
-// chainF64AVX2 runs the links on that many bytes of the index space, 256 a round; see gen/chain.go.
-//
-//go:noescape
-func chainF64AVX2(code *uint64, bytes int)
-
 // sumRowsF64AVX2 is the sum, in order, of x[col[k]] for ptr[i] <= k < ptr[i+1], of each row. It reads up to 65 columns beyond a row.
 //
 //go:noescape
@@ -268,6 +263,3 @@ func sumRowsF64AVX2(out *float64, ptr *int64, col *int32, x *float64, rows int)
 //
 //go:noescape
 func dotRowsF64AVX2(out *float64, ptr *int64, col *int32, val *float64, x *float64, rows int)
-
-// fenceAVX2 is SFENCE.
-func fenceAVX2()

@@ -259,11 +259,6 @@ func nearColumnsF32AVX512(state *float64, size int, x *float32, rows int, step i
 //go:noescape
 func nearSquaresF32AVX512(state *float64, size int, x *float32, rows int, step int, full int, last int, bad *float64, stray *float64)
 
-// chainF64AVX512 runs the links on that many bytes of the index space, 512 a round; see gen/chain.go.
-//
-//go:noescape
-func chainF64AVX512(code *uint64, bytes int)
-
 // uniformAVX512 makes 32 numbers a round from the states, and adds step to them.
 //
 //go:noescape
@@ -398,13 +393,3 @@ func addLines4OnesF64AVX512(out *float64, ptr *int64, col *int32, b *float64, ro
 //
 //go:noescape
 func transposeF64AVX512(dst *float64, dstStep int, src *float64, srcStep int, rounds int)
-
-// blocksF64AVX512 runs the links on n blocks of 8 x 8; see gen/blocks.go.
-//
-//go:noescape
-func blocksF64AVX512(code *uint64, n int)
-
-// productRootsAVX512 makes n vectors of 8 their square roots by products; see gen/root.go.
-//
-//go:noescape
-func productRootsAVX512(x *float64, n int)

@@ -2,11 +2,6 @@ package vec
 
 // This file holds what works on blocks of a matrix.
 
-import "unsafe"
-
-// HaveBlocks reports that this CPU runs chains on blocks.
-var HaveBlocks = haveAVX512
-
 // TransposeF64 is Transpose, eight by eight in registers where the CPU can.
 func TransposeF64(dst []float64, ld int, src []float64, lds, rows, cols int) {
 	r, c := rows&^7, cols&^7
@@ -23,12 +18,5 @@ func TransposeF64(dst []float64, ld int, src []float64, lds, rows, cols int) {
 	}
 	if c < cols {
 		Transpose(dst[c:], ld, src[c*lds:], lds, r, cols-c)
-	}
-}
-
-// Blocks runs the links, of which the last is LinkEnd, on n blocks.
-func Blocks(code []BlockLink, n int) {
-	if n > 0 {
-		blocksF64AVX512((*uint64)(unsafe.Pointer(&code[0])), n)
 	}
 }

@@ -7,12 +7,10 @@
 // S. Figueroa, "When is double rounding innocuous?", 1995).
 //
 // The functions of functions_gen.go (exp, log, sin, pow, mod ...) are written once, in gen/functions_*.go, and come out
-// as Go and as links of the chain machine, with the same bits. Each says how far it may be from the exact value: see
-// Functions and Functions2.
+// as Go and as bodies of loops (ir/loop), with the same bits. Each says how far it may be from the exact value: see
+// Functions and Functions2. Compiled loops run the bodies; the Go is for little work and is what they are compared with.
 //
-// The chain machine of gen/ runs small programs, so that what is between two loops stays in registers (chain.go), over
-// slices, or over 8 x 8 blocks of matrices (block_amd64.go). Other processors do not have it; callers run the loops one
-// after the other then, with the same bits. Sums of forces are a loop of their own for AVX-512 (forces.go).
+// Sums of forces are a loop of their own for AVX-512 (forces.go).
 package vec
 
 // Float is the element types of real arithmetic.

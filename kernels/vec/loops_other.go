@@ -60,22 +60,7 @@ func CascadeColumns(x []float64, ld, rows int, squares bool, terms *Terms) (cols
 // uniformWhole makes nothing here.
 func uniformWhole(dst []float64, z, d uint64) int { return 0 }
 
-// HaveChain reports that this CPU runs chains: there is no machine here.
-const HaveChain = false
-
-// ChainF64 cannot run.
-func ChainF64(code []Link, n int) { panic("BUG: no chain machine on this CPU") }
-
-// Fence has nothing to order.
-func Fence() {}
-
-// HaveBlocks reports that this CPU runs chains on blocks: not here.
-const HaveBlocks = false
-
 // TransposeF64 is Transpose.
 func TransposeF64(dst []float64, ld int, src []float64, lds, rows, cols int) {
 	Transpose(dst, ld, src, lds, rows, cols)
 }
-
-// Blocks cannot run.
-func Blocks(code []BlockLink, n int) { panic("BUG: no chain machine on this CPU") }

@@ -1,33 +1,11 @@
 package vec
 
-// This file finds the numbers whose square roots are the hardest to round, and tries those that the chain machine makes of products: see
-// gen/root.go. Forces try their own in forces_roots_amd64.go.
+// This file finds the numbers whose square roots are the hardest to round: forces_roots_amd64.go tries them.
 
 import (
 	"math"
 	"math/bits"
 )
-
-// rootRange is how many numbers from 2^-900 on, by their bits, have their roots made of products: all finite ones, or none where this CPU's
-// first guess leads to a root that is not correctly rounded.
-var rootRange = triedRoots()
-
-func triedRoots() uint64 {
-	if !haveAVX512 {
-		return 0
-	}
-	hard := hardRoots(64)
-	x := make([]float64, (len(hard)+7)/8*8)
-	Fill(x, 1)
-	copy(x, hard)
-	productRootsAVX512(&x[0], len(x)/8)
-	for k, v := range hard {
-		if x[k] != math.Sqrt(v) {
-			return 0
-		}
-	}
-	return math.Float64bits(math.MaxFloat64) - math.Float64bits(0x1p-900)
-}
 
 // hardRoots are the numbers of 1 <= x < 4 whose roots are nearest to the middle between two numbers: x - m^2 is at most most units of 2^-106
 // for a middle m, and so the root's distance from m at most most 2^-107 / x of it. (Roots of other numbers are these by powers of two.) With

@@ -136,7 +136,7 @@ func functionLoop(f *loop.Function) operation {
 		return nil
 	}
 	if g, ok := vec.FunctionNamed(f.Name); ok && len(f.Params) == 1 {
-		return doubles1(g.LoopF64())
+		return doubles1(vec.Map1F64(g.F))
 	}
 	if g, ok := vec.Function2Named(f.Name); ok && len(f.Params) == 2 {
 		return doubles2(g.LoopF64())

@@ -27,6 +27,7 @@ type Loop struct {
 	byRow  []rowResult
 	small  bool // it is interpreted, whatever the target
 	sums   sums // of made
+	past   bool // results go past the caches, whatever their size
 	mu     sync.Mutex
 	made   map[layout]*variant
 	deeper map[layout]*variant // with deep states of exact sums
@@ -55,6 +56,13 @@ func Interpreted(n *loop.Nest) *Loop {
 func Partial(n *loop.Nest) *Loop {
 	l := New(n)
 	l.sums = nearSums
+	return l
+}
+
+// Past makes a Loop that stores its results past the caches: each is a part of a large one.
+func Past(n *loop.Nest) *Loop {
+	l := New(n)
+	l.past = true
 	return l
 }
 

@@ -144,6 +144,9 @@ func TestStreams(t *testing.T) {
 	if l.streams(size(4095), 1) != 1 || l.streams(size(4096), 1) != 1|streamed {
 		t.Error("a result of 32 MiB is stored past the caches, a smaller one is not")
 	}
+	if Past(n).streams(size(1), 0) != streamed {
+		t.Error("a part of a large result is not stored past the caches")
+	}
 	n.Results[0].Over = 0
 	if l.streams(size(4096), 0) != 0 {
 		t.Error("a result in the memory of an operand is stored past the caches")

@@ -21,7 +21,7 @@ const streamFrom = 32 << 20
 // streams adds to a layout whether results are stored past the caches. One that shares memory with
 // an operand has its lines in a cache.
 func (l *Loop) streams(out []*value.Dense, lay layout) layout {
-	large := false
+	large := l.past
 	for k, d := range out {
 		reduced := l.nest.Results[k].Class != loop.NoClass
 		if l.nest.Results[k].Over >= 0 || reduced && l.sums != nearSums {

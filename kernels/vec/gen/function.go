@@ -1,7 +1,7 @@
 package main
 
 // This file is the language in which functions of one number or of two are written, once, for every machine: straight-line code
-// on lanes, of IEEE operations whose results are the same bits everywhere. function_asm.go makes it AVX2 and AVX-512,
+// on lanes, of IEEE operations whose results are the same bits everywhere. function_loop.go makes it bodies of loops,
 // function_go.go makes it Go.
 //
 // A function has no branches but `when`, a region that is skipped where no lane needs it, and `repeat`, one that is done again as long
@@ -28,9 +28,6 @@ type value struct {
 	bits  uint64 // of a constant
 	of    *value // the same lanes, seen as another kind
 	id    int
-	last  int // the last step that reads it
-	// memory says that it is not in a register: an argument of a function of two.
-	memory bool
 }
 
 // root is the value whose lanes v are.
@@ -113,7 +110,6 @@ func define(name, doc string, body func(f *function, x *value) *value) *function
 	f.x = f.fresh(number)
 	f.y = body(f, f.x)
 	f.prune()
-	f.lives()
 	return f
 }
 
@@ -121,10 +117,8 @@ func define(name, doc string, body func(f *function, x *value) *value) *function
 func define2(name, doc string, body func(f *function, x, y *value) *value) *function {
 	f := &function{name: name, doc: doc}
 	f.x, f.second = f.fresh(number), f.fresh(number)
-	f.x.memory, f.second.memory = true, true
 	f.y = body(f, f.x, f.second)
 	f.prune()
-	f.lives()
 	return f
 }
 
@@ -156,50 +150,6 @@ func (f *function) prune() {
 	}
 	slices.Reverse(kept)
 	f.steps = kept
-}
-
-// lives finds the last step that reads each value. What is made before a repeat and read inside is read until its end.
-func (f *function) lives() {
-	var starts []int // of the repeats around a step
-	made := map[*value]int{f.x: -1, f.second: -1}
-	ends := map[int]int{} // of repeats by their start
-	for k, s := range f.steps {
-		switch s.op {
-		case opRepeat:
-			starts = append(starts, k)
-		case opAgain:
-			ends[starts[len(starts)-1]] = k
-			starts = starts[:len(starts)-1]
-		}
-	}
-	read := func(v *value, at int) {
-		v = v.root()
-		v.last = at
-		for _, start := range starts {
-			if made[v] < start {
-				v.last = ends[start]
-				return
-			}
-		}
-	}
-	for k, s := range f.steps {
-		switch s.op {
-		case opRepeat:
-			starts = append(starts, k)
-		case opAssign:
-			read(s.dst, k)
-		}
-		for _, a := range s.args {
-			read(a, k)
-		}
-		if s.op == opAgain {
-			starts = starts[:len(starts)-1]
-		}
-		if s.dst != nil && s.op != opAssign {
-			made[s.dst] = k
-		}
-	}
-	read(f.y, len(f.steps))
 }
 
 func (f *function) fresh(k kind) *value {

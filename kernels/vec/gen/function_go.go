@@ -41,7 +41,7 @@ func writeGo(dir string, fs []*function) error {
 	return os.WriteFile(filepath.Join(dir, "functions_gen.go"), text, 0o644)
 }
 
-// goName is how Go and the chain machine call a function.
+// goName is how Go calls a function.
 func (f *function) goName() string { return strings.ToUpper(f.name[:1]) + f.name[1:] }
 
 func (f *function) print(b *bytes.Buffer) {

@@ -51,7 +51,6 @@ func (t target) loops() *build.Context {
 	e.reductions()
 	e.places()
 	e.columnSums()
-	e.chains()
 	if t.bytes == 64 {
 		e.uniform()
 		e.widens()
@@ -60,11 +59,8 @@ func (t target) loops() *build.Context {
 		e.extremeRowsF64()
 		e.lines()
 		e.transpose()
-		e.blocks()
-		e.productRoots()
 	} else {
 		e.chainRows()
-		e.fence()
 	}
 	e.numbers()
 	return e.Context
@@ -88,8 +84,7 @@ func (t target) emitter() *emitter {
 type emitter struct {
 	*build.Context
 	target
-	konst  constants
-	labels int // made so far
+	konst constants
 }
 
 // vector is a fresh vector register.
