@@ -18,6 +18,8 @@ const (
 	loopUnit = window.LongRow
 	// columnGroup is how many columns an iteration takes that reduces along them.
 	columnGroup = 512
+	// columnGroups is the most groups that a loop goes over at once.
+	columnGroups = 8
 	// streamFrom is the size of results that are written past the caches: they would not stay
 	// there.
 	streamFrom = 32 << 20
@@ -196,8 +198,9 @@ func (x *execution) Chunk(worker, lo, hi int) error {
 		}
 		return nil
 	case x.byColumns():
-		for g := lo; g < hi; g++ {
-			if err := m.columns(x, area{0, x.rows, g * columnGroup, min((g+1)*columnGroup, x.cols)}); err != nil {
+		for ; lo < hi; lo += columnGroups {
+			to := min(lo+columnGroups, hi)
+			if err := m.columns(x, area{0, x.rows, lo * columnGroup, min(to*columnGroup, x.cols)}); err != nil {
 				return err
 			}
 		}
@@ -253,14 +256,15 @@ func (x *execution) End() error {
 func (x *execution) combine() {
 	var first *machine
 	for _, m := range x.workers {
-		if m != nil {
-			m.takeFolds()
-		}
 		switch {
 		case m == nil:
 		case first == nil:
 			first = m
+			m.takeFolds()
 		default:
+			m.takeFolds()
+			m.takeColumns()
+			first.takeColumns()
 			for k := range x.ends {
 				first.f[k].merge(x, &m.f[k])
 			}
@@ -268,6 +272,9 @@ func (x *execution) combine() {
 	}
 	if first == nil {
 		first = x.worker(0)
+	}
+	if x.axis() == reduce.OverCols && !x.byColumns() {
+		first.finishColumns(x)
 	}
 	for k := range x.ends {
 		first.f[k].finish(x)

@@ -120,6 +120,7 @@ func (m *machine) prepare(p *op.Program, in []value.Value, rows, cols int) {
 	m.rows, m.cols = rows, cols
 	m.nest.line.asked, m.nest.grid.asked = false, false
 	m.nest.fold.begin()
+	m.nest.columns.begin()
 	m.nest.program = nestsOf(p)
 	m.bind(p, in)
 	m.drawn = 0
@@ -132,6 +133,7 @@ func (m *machine) release() {
 	m.nest.line.forget()
 	m.nest.grid.forget()
 	m.nest.fold.forget()
+	m.nest.columns.forget()
 }
 
 // lay compiles the program, if it was another before, and lays the registers over slabs. It is put

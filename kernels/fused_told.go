@@ -85,17 +85,26 @@ func shapedNests(p *op.Program, s nestShape) ([]*loop.Nest, string) {
 	return []*loop.Nest{nest}, ""
 }
 
-// pipeNests is the loop of a pipe: with its reductions, if they are of all elements.
+// pipeNests is the loop of a pipe: with its reductions, if they are of no rows.
 func pipeNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
-	names := c.Attrs.Str("fold")
-	folds, _ := foldsNamed(names)
+	s := nestShape{fold: c.Attrs.Str("fold"), near: c.Attrs.Int("rows") >= nearFrom}
+	folds, _ := foldsNamed(s.fold)
 	for _, f := range folds {
-		if f != nil && f.Axis != reduce.OverAll {
-			return nil, "the reductions of rows or columns behind a chain"
+		if f != nil && f.Axis == reduce.OverRows {
+			return nil, "the reductions of rows behind a chain"
 		}
+		s.columns = s.columns || f != nil && f.Axis == reduce.OverCols
 	}
-	if parts, _ := foldParts(names, c.Body.Elem()); len(parts) == 0 {
+	e, none := c.Body.Elem(), false
+	if s.columns {
+		parts, _, _ := columnParts(s.fold, e, s.near)
+		none = len(parts) == 0
+	} else {
+		parts, _ := foldParts(s.fold, e)
+		none, s.near = len(parts) == 0, false
+	}
+	if none {
 		return nil, "the reductions behind a chain"
 	}
-	return shapedNests(c.Body, nestShape{fold: names})
+	return shapedNests(c.Body, s)
 }

@@ -117,15 +117,19 @@ func foldParts(names string, e types.Elem) (parts []foldPart, stored bool) {
 func contribute(b *loop.Builder, parts []foldPart, v loop.Val) {
 	zero, one := loop.Num(0), loop.Num(1)
 	for _, p := range parts {
-		x := v
-		switch e := b.Type(v); {
-		case p.of == e:
-		case p.of == types.Bool:
-			x = b.Op(loop.Ne, v, define.Numeral(b, e, 0))
-		default:
-			x = define.ConvertBody(b, p.of, v)
-		}
+		x := p.term(b, v)
 		r := b.Reduced(p.class, p.class.Gives(p.of), one, one)
 		b.Reduce(loop.Mem{Kind: loop.ResultMem, N: r}, zero, zero, x)
 	}
+}
+
+// term is a value as the class takes it.
+func (c classOf) term(b *loop.Builder, v loop.Val) loop.Val {
+	switch e := b.Type(v); {
+	case c.of == e:
+		return v
+	case c.of == types.Bool:
+		return b.Op(loop.Ne, v, define.Numeral(b, e, 0))
+	}
+	return define.ConvertBody(b, c.of, v)
 }

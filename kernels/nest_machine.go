@@ -22,6 +22,7 @@ type nestWork struct {
 	line    boundNest // the index space as one row: all elements follow on one another
 	grid    boundNest
 	fold    foldNest // with the reductions of a pipeline
+	columns columnNest
 	room    []uint64 // for results that may not be written yet
 	view    value.Dense
 }
@@ -139,8 +140,8 @@ func (b *boundNest) again(m *machine) {
 // operands sets what the nest is bound to.
 func (b *boundNest) operands(m *machine, line bool, rows, cols int) {
 	b.in, b.out = b.in[:0], b.out[:0]
-	b.heads = dense.Resized(b.heads, len(m.in)+2)
-	b.scalars = dense.Resized(b.scalars, len(m.in)+2)
+	b.heads = dense.Resized(b.heads, len(m.in)+4)
+	b.scalars = dense.Resized(b.scalars, len(m.in)+4)
 	scalar := func(k int, v value.Scalar) value.Value {
 		if old, ok := b.scalars[k].(value.Scalar); !ok || old != v || math.Signbit(old.F) != math.Signbit(v.F) { // -0 == 0
 			b.scalars[k] = v
@@ -165,7 +166,7 @@ func (b *boundNest) operands(m *machine, line bool, rows, cols int) {
 			if line {
 				d := head(k, e)
 				*d = *x.d
-				d.Rows, d.Cols, d.Stride = 1, cols, cols
+				d.Rows, d.Cols, d.Stride = rows, cols, cols
 				v = d
 			}
 		default:
@@ -177,6 +178,18 @@ func (b *boundNest) operands(m *machine, line bool, rows, cols int) {
 	b.out = append(b.out, head(len(m.in), m.prog.Elem()))
 	if b.shape.beside {
 		b.out = append(b.out, head(len(m.in)+1, m.prog.Elem()))
+	}
+	if b.shape.columns {
+		b.in = append(b.in, scalar(len(m.in)+2, value.I64(0)), scalar(len(m.in)+3, value.I64(int64(rows))))
+		for k := 2; k < 4; k++ {
+			h := head(len(m.in)+k, types.I64)
+			h.Rows = m.nest.columns.planes
+			if k == 2 {
+				b.in = append(b.in, h)
+			} else {
+				b.out = append(b.out, h)
+			}
+		}
 	}
 }
 
@@ -389,8 +402,10 @@ func (m *machine) nestedTile(w *launch.Worker, p area) error {
 
 // boundTo is the nest of a worker that runs on the index space as a grid.
 func (m *machine) boundTo(w *launch.Worker) *boundNest {
-	if b := &m.nest.fold.boundNest; b.worker == w {
-		return b
+	for _, b := range [...]*boundNest{&m.nest.fold.boundNest, &m.nest.columns.boundNest} {
+		if b.worker == w {
+			return b
+		}
 	}
 	return &m.nest.grid
 }
@@ -404,7 +419,10 @@ func (m *machine) nestedWindow(w *launch.Worker, p area) error {
 		}
 	}
 	at := p
-	if m.boundTo(w).shape.tall {
+	switch s := &m.boundTo(w).shape; {
+	case s.columns:
+		return m.columnWindow(w, p)
+	case s.tall:
 		at = p.mirror()
 	}
 	flagged, err := w.Window(at.i0, at.i1, at.j0, at.j1, nil)
@@ -414,6 +432,11 @@ func (m *machine) nestedWindow(w *launch.Worker, p area) error {
 	case !flagged:
 		return m.reduced(w, p)
 	}
+	return m.areaFailure(p)
+}
+
+// areaFailure is why the program has no value at the first such element of an area.
+func (m *machine) areaFailure(p area) error {
 	for i := p.i0; i < p.i1; i++ {
 		for j := p.j0; j < p.j1; j++ {
 			if err := m.elementFailure(i, j); err != nil {

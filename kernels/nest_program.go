@@ -23,6 +23,9 @@ type nestShape struct {
 	tall   bool   // vectors go along the rows: of matrices that are higher than wide
 	past   bool   // the elements go past the caches
 	fold   string // of a pipeline: see pipeRow
+	// columns says that the loop reduces columns: see columnNest. near says how it sums: see
+	// loop.NearLevels.
+	columns, near bool
 }
 
 const (
@@ -85,7 +88,7 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 	x.once.Do(func() {
 		if loopNest := writeNest(p, s); loopNest != nil {
 			switch {
-			case s.fold != "":
+			case s.fold != "" && !s.columns:
 				x.loop = launch.Partial(loopNest)
 			case s.past:
 				x.loop = launch.Past(loopNest)
@@ -130,13 +133,47 @@ func writeNest(p *op.Program, s nestShape) (loopNest *loop.Nest) {
 		return loop.Of(loop.IndexSym, b.Index(name, loop.Range{Kind: loop.Steps, To: to, By: 1}))
 	}
 	var i, j loop.Lin
-	if s.tall {
+	switch {
+	case s.columns:
+		writeColumns(b, p, s, rows, cols)
+		return verified(b)
+	case s.tall:
 		j = index("j", cols)
 		i = index("i", rows)
-	} else {
+	default:
 		i = index("i", rows)
 		j = index("j", cols)
 	}
+	last := elementOf(b, p, s, i, j)
+	results := 1
+	var folded []foldPart
+	switch {
+	case s.fold != "":
+		stored := false
+		if folded, stored = foldParts(s.fold, p.Elem()); !stored {
+			results = 0
+		}
+	case s.beside:
+		results = 2
+	}
+	for range results {
+		r := b.Result(dense.Storage(p.Elem()), rows, cols)
+		b.Store(loop.Mem{Kind: loop.ResultMem, N: r}, i, j, last)
+	}
+	contribute(b, folded, last)
+	return verified(b)
+}
+
+// verified is the nest that was written.
+func verified(b *loop.Builder) *loop.Nest {
+	if err := b.Nest.Verify(); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return b.Nest
+}
+
+// elementOf writes the element of a program at (i, j).
+func elementOf(b *loop.Builder, p *op.Program, s nestShape, i, j loop.Lin) loop.Val {
 	var regs []loop.Val
 	var elems []types.Elem
 	for k, o := range p.In {
@@ -161,28 +198,8 @@ func writeNest(p *op.Program, s nestShape) (loopNest *loop.Nest) {
 		}
 		regs, elems = append(regs, nest.Step(b, x.Def, x.Elem, in, types, k)), append(elems, x.Elem)
 	}
-	last := regs[len(regs)-1]
 	if len(p.Steps) == 0 {
-		last = regs[0]
+		return regs[0]
 	}
-	results := 1
-	var folded []foldPart
-	switch {
-	case s.fold != "":
-		stored := false
-		if folded, stored = foldParts(s.fold, p.Elem()); !stored {
-			results = 0
-		}
-	case s.beside:
-		results = 2
-	}
-	for range results {
-		r := b.Result(dense.Storage(p.Elem()), rows, cols)
-		b.Store(loop.Mem{Kind: loop.ResultMem, N: r}, i, j, last)
-	}
-	contribute(b, folded, last)
-	if err := b.Nest.Verify(); err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return b.Nest
+	return regs[len(regs)-1]
 }

@@ -1,55 +1,324 @@
 package kernels
 
-// This file reduces columns. Memory is read by rows, so that the state is that of all columns in
-// work.
+// This file reduces columns of a pipeline. Memory is read by rows: the loop goes over some rows of
+// some columns at a time, and the states of all columns in work stay in memory. Matrices of few
+// columns whose elements follow on one another are read as matrices of several rows side by side,
+// so that vectors are full.
 
 import (
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
+	"flow/kernels/loop/launch"
 	"flow/kernels/reduce"
 )
 
-// columnElems is the largest block of columns, half of what a second-level cache of 512 KiB holds.
-// It has no more rows than a cascade of package exact takes.
-const columnElems = 32 << 10
+const (
+	// columnElems is the largest block of columns, half of what a second-level cache of 512 KiB
+	// holds. It has no more rows than a cascade of package exact takes.
+	columnElems = 32 << 10
+	// sideBySide is how many elements the rows of the loop have at least, where rows lie side by
+	// side.
+	sideBySide = 64
+	// nearRows is the most rows of a state of numbers of about one size: see loop.NearCount, which is
+	// for four lanes.
+	nearRows = loop.NearCount / 4
+	// nearFrom is from how many rows on such states are used. Their size comes from sampleRows rows,
+	// which are computed twice.
+	nearFrom   = 256
+	sampleRows = 8
+	// leastSideBySide is the least number of rows of the loop for which rows are put side by side.
+	leastSideBySide = 16
+)
 
 // columnRows is the rows of a block of so many columns.
 func columnRows(cols int) int {
 	return min(exact.BlockRows, columnElems/min(cols, columnGroup))
 }
 
+// columnsOf is the accumulators of the columns in work. They are begun where they are first needed:
+// of few rows, they are larger than the elements.
+type columnsOf struct {
+	reduce.Columns
+	c0, c1         int
+	begun, rounded bool // the results are written
+}
+
+func (c *columnsOf) begin(c0, c1 int) {
+	c.Reset()
+	c.c0, c.c1, c.begun, c.rounded = c0, c1, false, false
+}
+
+// columns is the accumulators of the columns in work.
+func (f *folder) columns() *reduce.Columns {
+	if c := &f.cols; !c.begun {
+		c.begun = true
+		c.Begin(f.Fold, f.elem, c.c0, c.c1)
+	}
+	return &f.cols.Columns
+}
+
+// columnNest is the loop that reduces columns, bound to its operands.
+type columnNest struct {
+	boundNest
+	x      *execution
+	parts  []columnPart
+	planes int
+	stored bool
+	side   int // rows side by side in a row of the loop; 0: it is the index space's own
+	first  int // the row of the index space where row 0 of the loop begins, if rows are side by side
+	// What follows is of the columns in work, from column j0 on.
+	j0, width int
+	words     []uint64 // of the states, plane by plane
+	next      []uint64
+	begun     bool  // the states are in use
+	used      int   // rows that have contributed to the states
+	exps      []int // what a column's elements are expected to be: below 2^exp in magnitude
+	known     bool  // exps are
+	stale     bool  // they were wrong
+	lost      int   // windows in a row that have lost bits
+	wait      int   // windows to reduce block by block before the loop is tried again
+	row       *value.Dense
+	top       []float64
+}
+
+// begin forgets what a worker knows.
+func (n *columnNest) begin() {
+	n.asked, n.x = false, nil
+	n.forgetColumns()
+}
+
+// forgetColumns forgets what is known of the columns in work.
+func (n *columnNest) forgetColumns() {
+	n.begun, n.known, n.stale, n.used, n.lost, n.wait = false, false, false, 0, 0, 0
+}
+
+// columns reduces all rows of a group of columns and writes the results.
+func (m *machine) columns(x *execution, a area) error {
+	m.nest.columns.forgetColumns()
+	for k := range m.f {
+		m.f[k].cols.begin(a.j0, a.j1)
+	}
+	if err := m.reduceColumns(x, a); err != nil {
+		return err
+	}
+	m.finishColumns(x)
+	return nil
+}
+
+// finishColumns writes the results of the columns in work.
+func (m *machine) finishColumns(x *execution) {
+	n := &m.nest.columns
+	for k := range m.f {
+		if f := &m.f[k]; f.Axis == reduce.OverCols && n.worker != nil && n.begun && n.side == 0 && !f.cols.begun {
+			n.round(f, k, x.rows)
+		}
+	}
+	m.takeColumns()
+	for k := range m.f {
+		if f := &m.f[k]; f.Axis == reduce.OverCols && !f.cols.rounded {
+			f.columns().Finish(f.out, x.rows)
+		}
+	}
+}
+
 // reduceColumns adds an area of whole columns' pieces to the state of the columns in work.
 func (m *machine) reduceColumns(x *execution, a area) error {
-	rows := columnRows(a.cols())
+	w, n := m.columnWorker(x, a), &m.nest.columns
+	if w == nil {
+		return m.columnBlocks(x, a)
+	}
+	if !n.begun {
+		n.j0, n.width = a.j0, a.cols()
+		if n.side > 0 {
+			n.width *= n.side
+		}
+	}
+	loop, rest := a, area{}
+	if n.side > 0 {
+		rows := a.rows() / n.side
+		loop = area{0, rows, 0, n.width}
+		if rest = (area{a.i0 + rows*n.side, a.i1, 0, x.cols}); rows < leastSideBySide {
+			return m.columnBlocks(x, a)
+		}
+		m.placeSideBySide(x, a.i0, rows)
+	} else if n.stored {
+		w.Place(n.result(m), x.out, 0, 0)
+	}
+	n.x = x
+	err := m.columnAreas(w, loop)
+	n.x = nil
+	if n.side > 0 && n.places() { // the next area counts its rows from elsewhere
+		m.takeColumns()
+	}
+	if err == nil && rest.rows() > 0 {
+		err = m.columnBlocks(x, rest)
+	}
+	return err
+}
+
+// columnAreas runs the loop on an area of its own space.
+func (m *machine) columnAreas(w *launch.Worker, a area) error {
+	n := &m.nest.columns
+	group := a.cols()
+	if m.drawn > 0 {
+		group = min(group, m.drawn/drawnRows)
+	}
+	rows := max(leastRows, min(windowElems/a.cols(), nearRows))
 	for i := a.i0; i < a.i1; i += rows {
-		for j := a.j0; j < a.j1; j += columnGroup {
-			b, err := m.make(x, area{i, min(i+rows, a.i1), j, min(j+columnGroup, a.j1)})
+		to := min(i+rows, a.i1)
+		if n.shape.near && (n.stale || n.used+to-i > nearRows) {
+			m.takeColumns()
+		}
+		m.beginColumns(area{i, to, a.j0, a.j1})
+		for j := a.j0; j < a.j1; j += group {
+			p := area{i, to, j, min(j+group, a.j1)}
+			err := error(nil)
+			if n.side > 0 {
+				err = m.sideBySide(w, p)
+			} else {
+				err = m.nestedGrid(w, p, target{})
+			}
 			if err != nil {
 				return err
 			}
-			for k := range m.f {
-				if f := &m.f[k]; f.Axis == reduce.OverCols {
-					f.cols.Add(b, i, j)
-				} else {
-					f.add(b)
-				}
+		}
+		n.used += to - i
+	}
+	return nil
+}
+
+const (
+	// windowElems is about how many elements a window has, and leastRows the least rows: with their
+	// states they stay in a second-level cache.
+	windowElems = 32 << 10
+	leastRows   = 8
+	// drawnRows is how many rows of elements of constructors are drawn at a time.
+	drawnRows = 16
+)
+
+// columnWorker is the worker of the loop that reduces the columns of an execution, or nil where
+// they are to be reduced block by block.
+func (m *machine) columnWorker(x *execution, a area) *launch.Worker {
+	n := &m.nest.columns
+	if n.asked {
+		return n.worker
+	}
+	n.asked, n.side = true, 0
+	rows, cols := m.rows, m.cols
+	if m.dense && cols < sideBySide/2 && (x.out == nil || x.out.Stride == cols) {
+		n.side = sideBySide / cols
+		rows, cols = rows/n.side, cols*n.side
+	}
+	shape, lines, ok := m.nestShape(false, false, rows, cols)
+	shape.tall, shape.fold, shape.columns = false, x.fold, true
+	shape.near = rows >= nearFrom && !m.nest.program.fails && sumsFloats(x.fold, x.elem)
+	if n.side > 0 {
+		lines = 0
+	}
+	b := &n.boundNest
+	if ok && b.worker != nil && b.prog == m.prog && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols {
+		b.again(m)
+		return b.worker
+	}
+	if b.worker != nil { // before its run is bound again
+		b.worker.Free()
+		b.worker = nil
+	}
+	b.prog, b.rows, b.cols, b.shape, b.lines = m.prog, rows, cols, shape, lines
+	if len(m.in) > mostIn || rows == 0 || x.alias && m.nest.program.fails {
+		return nil
+	}
+	if n.parts, n.planes, n.stored = columnParts(x.fold, x.elem, shape.near); len(n.parts) == 0 {
+		return nil
+	}
+	l := m.nest.program.nest(m.prog, shape, x.rows*x.cols)
+	if l == nil {
+		return nil
+	}
+	b.operands(m, n.side > 0, rows, cols)
+	if !n.stored {
+		b.out = b.out[1:]
+	}
+	if l.Bind(&b.run, b.in, b.out) != nil {
+		m.nest.program.refuse(shape)
+		return nil
+	}
+	b.worker = b.run.Worker()
+	return b.worker
+}
+
+// sumsFloats reports a reduction that is made of sums of floats.
+func sumsFloats(names string, e types.Elem) bool {
+	folds, _ := foldsNamed(names)
+	for _, f := range folds {
+		if f == nil {
+			continue
+		}
+		for _, c := range columnClasses(f, e) {
+			if c.class == loop.Sum && c.of.IsFloat() {
+				return true
 			}
+		}
+	}
+	return false
+}
+
+// placeSideBySide makes row i of the index space the first of the loop, which has so many.
+func (m *machine) placeSideBySide(x *execution, i, rows int) {
+	n := &m.nest.columns
+	n.first = i
+	place := func(number int, d *value.Dense) {
+		at := i * x.cols
+		m.nest.view = denseOver(dense.SlabOf(d, at, rows*n.width), d.Elem, rows, n.width, n.width)
+		n.worker.Place(number, &m.nest.view, 0, 0)
+	}
+	for k := range m.in {
+		if m.in[k].mode == op.Full {
+			place(k, m.in[k].d)
+		}
+	}
+	if n.stored {
+		place(n.result(m), x.out)
+	}
+}
+
+// states and result are the numbers of the states and of the first result among the operands and
+// results of the loop.
+func (n *columnNest) states(m *machine) int { return len(m.in) + 4 }
+func (n *columnNest) result(m *machine) int { return len(m.in) + 5 }
+
+// sideBySide runs the loop on rows that lie side by side, with elements of constructors drawn for
+// them.
+func (m *machine) sideBySide(w *launch.Worker, p area) error {
+	n := &m.nest.columns
+	rows := p.rows()
+	if m.drawn > 0 {
+		rows = max(1, m.drawn/n.width)
+	}
+	for i := p.i0; i < p.i1; i += rows {
+		to := min(i+rows, p.i1)
+		for k := range m.in {
+			if m.in[k].mode == op.Drawn {
+				m.drawRun(k, n.first*m.cols+i*n.width, (to-i)*n.width)
+				m.nest.view = denseOver(m.regs[k], m.prog.In[k].Elem, to-i, n.width, n.width)
+				w.Place(k, &m.nest.view, i, 0)
+			}
+		}
+		if err := m.columnWindow(w, area{i, to, p.j0, p.j1}); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// columns reduces all rows of a group of columns and writes the results.
-func (m *machine) columns(x *execution, a area) error {
-	for k := range m.f {
-		if f := &m.f[k]; f.Axis == reduce.OverCols {
-			f.cols.Begin(f.Fold, f.elem, a.j0, a.j1)
-		}
+// inSpace is an area of whole rows of the loop in the index space.
+func (n *columnNest) inSpace(m *machine, p area) area {
+	if n.side == 0 {
+		return p
 	}
-	err := m.reduceColumns(x, a)
-	for k := range m.f {
-		if f := &m.f[k]; f.Axis == reduce.OverCols && err == nil {
-			f.cols.Finish(f.out, x.rows)
-		}
-	}
-	return err
+	return area{n.first + p.i0*n.side, n.first + p.i1*n.side, 0, m.cols}
 }

@@ -29,7 +29,7 @@ type folder struct {
 		v  value.Scalar
 		at int64
 	}
-	cols reduce.Columns
+	cols columnsOf
 	view value.Dense // of the result
 	room reduce.Room
 }
@@ -63,10 +63,7 @@ func (f *folder) start(j *job, x *ending) {
 		f.one = value.New(f.elem, 1, 1)
 	}
 	f.beginSums()
-	f.cols.Reset()
-	if f.Axis == reduce.OverCols && !j.byColumns() {
-		f.cols.Begin(f.Fold, f.elem, 0, j.cols)
-	}
+	f.cols.begin(0, j.cols)
 	if f.Arg {
 		return
 	}
@@ -105,7 +102,7 @@ func (f *folder) merge(x *execution, o *folder) {
 	case f.Axis == reduce.OverRows:
 	case f.Axis == reduce.OverCols && x.byColumns(): // each has written its results
 	case f.Axis == reduce.OverCols:
-		f.cols.Merge(&o.cols)
+		f.columns().Merge(o.columns())
 	case f.parts > 0:
 		for k := range f.parts {
 			f.sums[k].Merge(&o.sums[k].Sum)
@@ -117,12 +114,7 @@ func (f *folder) merge(x *execution, o *folder) {
 
 // finish sets the result of an execution.
 func (f *folder) finish(x *execution) {
-	switch f.Axis {
-	case reduce.OverCols:
-		if !x.byColumns() {
-			f.cols.Finish(f.out, x.rows)
-		}
-	case reduce.OverAll:
+	if f.Axis == reduce.OverAll {
 		f.putSums()
 		if f.Part {
 			f.out.CopyFrom(f.acc)

@@ -21,6 +21,23 @@ type Parts struct {
 	Rest bool
 }
 
+// Round is the float64 nearest to the sum, if ok.
+func (p *Parts) Round() (sum float64, ok bool) {
+	if p.Term[2] == 0 && !p.Rest {
+		sum = p.Term[0] + p.Term[1] + 0 // a sum of 0 is +0
+		return sum, sum-sum == 0
+	}
+	sum, ok = round3(p.Term[0], p.Term[1], p.Term[2])
+	return sum, ok && !p.Rest
+}
+
+// Round32 is the float32 nearest to the sum, if ok.
+func (p *Parts) Round32() (sum float32, ok bool) {
+	x := Pair{p.Term[0], p.Term[1]}
+	sum = x.Round32() + 0
+	return sum, p.Term[2] == 0 && !p.Rest && sum-sum == 0
+}
+
 // The magnitudes between which no product of two parts, and no error of one, leaves the normal
 // numbers.
 const (

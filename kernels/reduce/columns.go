@@ -3,11 +3,13 @@ package reduce
 // This file reduces columns. Memory is read by rows, so the state holds all columns in work.
 
 import (
+	"math"
+
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/exact"
 	"flow/kernels/vec"
 )
 
@@ -153,6 +155,41 @@ func placeColumns[T vec.Element](at []int64, best, x []T, d *value.Dense, i0 int
 	}
 }
 
+// PutParts sets element j of the result of a reduction of n elements that is made of exact sums, if
+// ok: of the elements, or of their squares alone, and of the squares if there are two.
+func (w Whole) PutParts(out *value.Dense, j, n int, sums [2]exact.Parts) (ok bool) {
+	var v float64
+	switch w.Class {
+	case loop.Norm:
+		v, ok = sums[0].Round()
+		v = math.Sqrt(v)
+	case loop.Mean:
+		v, ok = sums[0].Round()
+		v /= float64(n)
+	case loop.Var, loop.Stddev:
+		if v, ok = exact.Variance(&sums[0], &sums[1], n, out.Elem == types.F32 && w.Class == loop.Var); w.Class == loop.Stddev {
+			v = math.Sqrt(v)
+		}
+	default:
+		if out.Elem == types.F32 {
+			var f float32
+			f, ok = sums[0].Round32()
+			v = float64(f)
+		} else {
+			v, ok = sums[0].Round()
+		}
+	}
+	if ok {
+		PutFloat(out, j, v)
+	}
+	return ok
+}
+
+// PutSums sets element j from the exact sums themselves.
+func (w Whole) PutSums(out *value.Dense, j, n int, sum, squares *exact.Sum) {
+	PutFloat(out, j, w.ofSums(sum, squares, n, out.Elem))
+}
+
 // Merge takes in the same columns of other rows.
 func (s *Columns) Merge(o *Columns) {
 	f := s.of
@@ -198,20 +235,53 @@ func (s *Columns) Finish(out *value.Dense, rows int) {
 		s.sums.put(out, s.c0, rows)
 		return
 	}
-	for j := range s.c1 - s.c0 {
-		x := value.Scalar{Elem: out.Elem}
-		switch {
-		case f.Arg:
-			x.I = s.n[j]
-		case f.Extreme():
-			x = define.Canonical(s.best.At(0, j))
-		case f.Whole.Class == loop.Any:
-			x = value.Bool(s.n[j] > 0)
-		case f.Whole.Class == loop.All:
-			x = value.Bool(s.n[j] == int64(rows))
-		default:
-			x.I = s.n[j]
+	switch n := s.c1 - s.c0; {
+	case f.Extreme():
+		at := dense.SlabOf(out, s.c0, n)
+		dense.CopySlab(&at, out.Elem, 0, dense.SlabOf(s.best, 0, n))
+		sameNaN(at.F64)
+		sameNaN(at.F32)
+	case !f.Arg && (f.Whole.Class == loop.Any || f.Whole.Class == loop.All):
+		for j, n := range s.n {
+			out.Bool[s.c0+j] = Bit(f.Whole.Class == loop.Any && n > 0 || f.Whole.Class == loop.All && n == int64(rows))
 		}
-		out.Set(0, s.c0+j, x)
+	default:
+		copy(out.I64[s.c0:], s.n)
+	}
+}
+
+// sameNaN makes every NaN the same one.
+func sameNaN[T vec.Float](x []T) {
+	for j, v := range x {
+		if v != v {
+			nan := math.NaN()
+			x[j] = T(nan)
+		}
+	}
+}
+
+// SumOf is the exact sum of column j that is number part of those that the reduction is made of.
+func (s *Columns) SumOf(part, j int) *exact.Sum { return &s.sums.of[part][j-s.c0] }
+
+// AddPart adds a block whose first column is j to the exact sums of that part.
+func (s *Columns) AddPart(part int, b *value.Dense, j int) {
+	s.sums.addBlock(s.sums.of[part][j-s.c0:], b, s.sums.squares[part])
+}
+
+// Count adds counts, or sums of integers, of columns from j on.
+func (s *Columns) Count(j int, n []int64) {
+	to := s.n[j-s.c0:][:len(n)]
+	for k, v := range n {
+		to[k] += v
+	}
+}
+
+// Place takes in row i of column j, whose element is v.
+func (s *Columns) Place(j int, v value.Scalar, i int) {
+	j -= s.c0
+	best := s.best.At(0, j)
+	if at := s.n[j]; at < 0 || BeatsScalar(v, best, s.of.Least) || !BeatsScalar(best, v, s.of.Least) && int64(i) < at {
+		s.best.Set(0, j, v)
+		s.n[j] = int64(i)
 	}
 }

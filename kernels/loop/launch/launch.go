@@ -23,6 +23,7 @@ var ErrStopped = errors.New("the run was stopped")
 type Loop struct {
 	nest   *loop.Nest
 	flat   bool // see amd64.Flat
+	inner  bool // it stores in an inner loop
 	facts  branches
 	byRow  []rowResult
 	small  bool // it is interpreted, whatever the target
@@ -38,7 +39,7 @@ type Loop struct {
 // New makes a Loop of a nest, which has been verified.
 func New(n *loop.Nest) *Loop {
 	n = loop.Split(n)
-	l := &Loop{nest: n, facts: branchesOf(n), flat: amd64.Flat(n), byRow: rowResults(n), made: map[layout]*variant{}, deeper: map[layout]*variant{}}
+	l := &Loop{nest: n, facts: branchesOf(n), flat: amd64.Flat(n), inner: storesInside(&n.Body, false), byRow: rowResults(n), made: map[layout]*variant{}, deeper: map[layout]*variant{}}
 	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interpretedNest(n) })
 	return l
 }

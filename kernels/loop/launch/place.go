@@ -21,7 +21,8 @@ func (w *Worker) Place(number int, d *value.Dense, i0, j0 int) {
 	a[1] = uint64(d.Stride * size)
 }
 
-// Scalar makes v scalar operand number. No range and no subscript of the nest may depend on it.
+// Scalar makes v scalar operand number. No subscript of the nest may depend on it, and a range only
+// if it becomes no wider than for Begin.
 func (w *Worker) Scalar(number int, v value.Scalar) {
 	w.args[firstOperand+wordsOfOperand*number] = loop.WordOf(v)
 }

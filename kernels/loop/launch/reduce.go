@@ -210,11 +210,11 @@ func (r *reducing) put(i int, words []uint64, places, k int) {
 	for n := range r.fast.Types {
 		state[n] = words[n*places+k]
 	}
-	r.out.Set(i/r.cols, i%r.cols, scalarOf(r.out.Elem, r.fast.Result(state[:])))
+	r.out.Set(i/r.cols, i%r.cols, ScalarOf(r.out.Elem, r.fast.Result(state[:])))
 }
 
-// scalarOf is a word as a scalar.
-func scalarOf(e types.Elem, w loop.Word) value.Scalar {
+// ScalarOf is a word as a scalar.
+func ScalarOf(e types.Elem, w loop.Word) value.Scalar {
 	switch e {
 	case types.F64:
 		return value.F64(math.Float64frombits(w))
@@ -336,7 +336,7 @@ func (w *Worker) Finish() {
 
 // fillEmpty sets a result that no statement contributes to.
 func fillEmpty(out *value.Dense, res loop.Result) {
-	x := scalarOf(res.Elem, res.Class.Fold(res.Elem, make([][]loop.Word, res.Class.Info().Args)))
+	x := ScalarOf(res.Elem, res.Class.Fold(res.Elem, make([][]loop.Word, res.Class.Info().Args)))
 	for i := range out.Rows {
 		for j := range out.Cols {
 			out.Set(i, j, x)

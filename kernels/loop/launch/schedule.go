@@ -19,9 +19,12 @@ const (
 const streamFrom = 32 << 20
 
 // streams adds to a layout whether results are stored past the caches. One that shares memory with
-// an operand has its lines in a cache.
+// an operand has its lines in a cache, and an inner loop stores no whole lines.
 func (l *Loop) streams(out []*value.Dense, lay layout) layout {
 	large := l.past
+	if l.inner {
+		return lay
+	}
 	for k, d := range out {
 		reduced := l.nest.Results[k].Class != loop.NoClass
 		if l.nest.Results[k].Over >= 0 || reduced && l.sums != nearSums {
@@ -96,4 +99,21 @@ func layouts(n *loop.Nest, lay layout) (params, results []amd64.Layout) {
 		results, lay = append(results, amd64.Layout{Unit: lay&1 != 0}), lay>>1
 	}
 	return params, results
+}
+
+// storesInside reports a store in an inner loop of a block, which is itself inside of one or not.
+func storesInside(b *loop.Block, inside bool) bool {
+	if b == nil {
+		return false
+	}
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		switch {
+		case inside && s.Code == loop.Store && s.Mem.Kind == loop.ResultMem,
+			storesInside(s.Then, inside), storesInside(s.Else, inside),
+			s.Loop != nil && storesInside(&s.Loop.Body, true):
+			return true
+		}
+	}
+	return false
 }

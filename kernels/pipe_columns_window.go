@@ -1,0 +1,368 @@
+package kernels
+
+// This file runs the loop that reduces columns on a window, and takes over what its states hold.
+
+import (
+	"math"
+	"unsafe"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/dense"
+	"flow/kernels/exact"
+	"flow/kernels/loop/launch"
+	"flow/kernels/reduce"
+	"flow/kernels/vec"
+)
+
+// columnWindow runs the loop on a window, to the states of its columns.
+func (m *machine) columnWindow(w *launch.Worker, p area) error {
+	n := &m.nest.columns
+	if n.wait > 0 {
+		n.wait--
+		return m.columnBlocks(n.x, n.inSpace(m, p))
+	}
+	for k, words := range [...][]uint64{n.words, n.next} {
+		m.nest.view = denseOver(dense.Slab{I64: asInts(words)}, types.I64, n.planes, n.width, n.width)
+		number := n.states(m)
+		if k > 0 {
+			if number = n.result(m); n.stored {
+				number++
+			}
+		}
+		w.Place(number, &m.nest.view, 0, n.j0)
+	}
+	w.Scalar(len(m.in)+2, value.I64(int64(p.i0)))
+	w.Scalar(len(m.in)+3, value.I64(int64(p.i1)))
+	flagged, err := w.Window(0, 1, p.j0, p.j1, nil)
+	switch {
+	case err != nil:
+		return err
+	case flagged:
+		return m.areaFailure(n.inSpace(m, p))
+	}
+	doubt := false
+	for k := range n.parts {
+		x := &n.parts[k]
+		if n.doubts(x, p) {
+			doubt = true
+			if err := m.columnsAgain(x, n.inSpace(m, p)); err != nil {
+				return err
+			}
+			continue
+		}
+		for k := range x.state.Types {
+			at := (x.plane+k)*n.width - n.j0
+			copy(n.words[at+p.j0:at+p.j1], n.next[at+p.j0:])
+		}
+	}
+	switch {
+	case !doubt:
+		n.lost = 0
+	case n.lost < retries && n.shape.near:
+		n.lost++
+		n.stale = true
+	default:
+		n.lost, n.wait, n.stale = 0, patience, true
+	}
+	return nil
+}
+
+// doubts reports that a part has lost bits in the last window.
+func (n *columnNest) doubts(x *columnPart, p area) bool {
+	if x.state.Lost < 0 {
+		return false
+	}
+	at := (x.plane+x.state.Lost)*n.width - n.j0
+	lost := uint64(0)
+	for _, w := range n.next[at+p.j0 : at+p.j1] {
+		lost |= w << 1
+	}
+	if x.state.Near() {
+		for _, w := range n.next[at+n.width+p.j0 : at+n.width+p.j1] {
+			lost |= w >> 52
+		}
+	}
+	return lost != 0
+}
+
+// columnsAgain adds an area to one exact sum of its columns: as it was stored, where it was, for an
+// operand may have been overwritten.
+func (m *machine) columnsAgain(p *columnPart, a area) error {
+	n, f := &m.nest.columns, &m.f[p.fold]
+	add := func(b *value.Dense, j int) {
+		if f.Axis == reduce.OverCols {
+			f.columns().AddPart(p.sum, b, j)
+		} else {
+			f.sums[p.sum].add(b)
+		}
+	}
+	if n.x.out != nil {
+		var b value.Dense
+		n.x.out.Window(&b, a.i0, a.j0, a.rows(), a.cols())
+		add(&b, a.j0)
+		return nil
+	}
+	return a.split(columnElems, columnRows(a.cols()), func(a area) error {
+		b, err := m.make(n.x, a)
+		if err == nil {
+			add(b, a.j0)
+		}
+		return err
+	})
+}
+
+// columnBlocks reduces an area block by block.
+func (m *machine) columnBlocks(x *execution, a area) error {
+	rows := columnRows(a.cols())
+	for i := a.i0; i < a.i1; i += rows {
+		for j := a.j0; j < a.j1; j += columnGroup {
+			b, err := m.make(x, area{i, min(i+rows, a.i1), j, min(j+columnGroup, a.j1)})
+			if err != nil {
+				return err
+			}
+			for k := range m.f {
+				if f := &m.f[k]; f.Axis == reduce.OverCols {
+					f.columns().Add(b, i, j)
+				} else {
+					f.add(b)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// beginColumns makes the states empty, if they are not in use. What they expect of elements comes
+// from some rows of an area.
+func (m *machine) beginColumns(a area) {
+	n := &m.nest.columns
+	if n.begun {
+		return
+	}
+	if n.begun = true; !n.known {
+		n.sample(m, a)
+	}
+	n.words, n.next = dense.Resized(n.words, n.planes*n.width), dense.Resized(n.next, n.planes*n.width)
+	for _, x := range n.parts {
+		for k := range x.state.Types {
+			plane := n.words[(x.plane+k)*n.width:][:n.width]
+			for j := range plane {
+				plane[j] = x.state.From(k, n.exps[j%len(n.exps)])
+			}
+		}
+	}
+}
+
+// sample looks at some rows of an area for what to expect of each column.
+func (n *columnNest) sample(m *machine, a area) {
+	a = n.inSpace(m, a)
+	cols := a.cols()
+	n.exps = dense.Resized(n.exps, cols)
+	clear(n.exps)
+	n.known, n.stale = true, false
+	if !n.shape.near {
+		return
+	}
+	n.top = dense.Resized(n.top, cols)
+	clear(n.top)
+	top := n.top
+	rows := min(a.rows(), sampleRows)
+	for k := range rows {
+		i := a.i0 + k*(a.rows()-1)/max(1, rows-1)
+		for j := a.j0; j < a.j1; j += columnGroup {
+			p := area{i, i + 1, j, min(j+columnGroup, a.j1)}
+			b := m.made.over(n.x.elem, dense.SlabOver(m.made.words, n.x.elem, p.cols()), p)
+			if m.area(p, target{d: b, i0: p.i0, j0: p.j0}) != nil {
+				continue
+			}
+			to := top[p.j0-a.j0:][:b.Cols]
+			raise(to, b.F64)
+			raise(to, b.F32)
+			raise(to, b.I64)
+			raise(to, b.Bool)
+		}
+	}
+	for j, v := range top {
+		_, n.exps[j] = math.Frexp(v)
+	}
+}
+
+// raise raises each number to the magnitude of an element, which is no NaN.
+func raise[T vec.Element](to []float64, x []T) {
+	for j, v := range x {
+		if m := math.Abs(float64(v)); m > to[j] {
+			to[j] = m
+		}
+	}
+}
+
+// places reports a reduction that says in which row something lies.
+func (n *columnNest) places() bool {
+	for k := range n.parts {
+		if c := n.parts[k].class; c == loop.ArgLeast || c == loop.ArgGreatest {
+			return true
+		}
+	}
+	return false
+}
+
+// takeColumns moves what the loop has reduced to the accumulators.
+func (m *machine) takeColumns() {
+	n := &m.nest.columns
+	if n.worker == nil || !n.begun {
+		return
+	}
+	for k := range n.parts {
+		if x := &n.parts[k]; !m.f[x.fold].cols.rounded {
+			n.take(m, x)
+		}
+	}
+	n.used, n.known = 0, n.known && !n.stale
+	n.begun = false
+}
+
+// round writes the results of a reduction of so many elements that is made of exact sums, or that
+// gives places, if the states have all of them.
+func (n *columnNest) round(f *folder, fold, rows int) {
+	var of []*columnPart
+	for k := range n.parts {
+		if x := &n.parts[k]; x.fold == fold {
+			if f.Arg {
+				copy(f.out.I64[n.j0:], asInts(n.stateWords(x)[n.width:][:n.width]))
+				f.cols.rounded = true
+				return
+			}
+			if x.sum < 0 || !x.of.IsFloat() {
+				return
+			}
+			of = append(of, x)
+		}
+	}
+	var sums [2]exact.Sum
+	for j := range n.width {
+		var parts [2]exact.Parts
+		for k, x := range of {
+			x.parts(&parts[k], n.stateWords(x), n.width, j, n.exps[j])
+		}
+		if f.Whole.PutParts(f.out, n.j0+j, rows, parts) {
+			continue
+		}
+		for k, x := range of {
+			sums[k].Reset()
+			x.addTo(&sums[k], n.stateWords(x), n.width, j, n.exps[j])
+		}
+		f.Whole.PutSums(f.out, n.j0+j, rows, &sums[0], &sums[1])
+	}
+	f.cols.rounded = true
+}
+
+func (n *columnNest) stateWords(x *columnPart) []uint64 {
+	return n.words[x.plane*n.width:][:len(x.state.Types)*n.width]
+}
+
+// take moves what the loop has reduced of one part.
+func (n *columnNest) take(m *machine, x *columnPart) {
+	f := &m.f[x.fold]
+	words, cols := n.stateWords(x), len(n.exps)
+	if x.sum >= 0 {
+		for j := range n.width {
+			to := &f.sums[x.sum].Sum
+			if f.Axis == reduce.OverCols {
+				to = f.columns().SumOf(x.sum, n.j0+j%cols)
+			}
+			x.addTo(to, words, n.width, j, n.exps[j%cols])
+		}
+		return
+	}
+	for at := 0; at < n.width; at += cols {
+		switch {
+		case f.Arg:
+			n.takePlaces(f, x, words, at)
+			continue
+		case f.Axis == reduce.OverCols && !f.Extreme():
+			f.columns().Count(n.j0, asInts(words[at:at+cols]))
+			continue
+		}
+		e := dense.Storage(x.class.Gives(x.of))
+		if n.row == nil || n.row.Elem != e || n.row.Cols != cols {
+			n.row = value.New(e, 1, cols)
+		}
+		x.results(n.row, words[at:at+cols])
+		if f.Axis == reduce.OverCols {
+			f.columns().Add(n.row, 0, n.j0)
+			continue
+		}
+		for j := range cols {
+			f.join(n.row.At(0, j))
+		}
+	}
+}
+
+// results sets a row to the results of states of one word.
+func (x *columnPart) results(row *value.Dense, words []uint64) {
+	if row.Elem == types.F64 && (x.class == loop.Least || x.class == loop.Greatest) {
+		sign := uint64(0)
+		if x.class == loop.Greatest { // see loop.State
+			sign = 1 << 63
+		}
+		for j, w := range words {
+			row.F64[j] = math.Float64frombits(w ^ sign)
+		}
+		return
+	}
+	for j := range words {
+		row.Set(0, j, launch.ScalarOf(row.Elem, x.state.Result(words[j:j+1])))
+	}
+}
+
+// takePlaces moves the places of extreme elements, from those of column number at of the loop on.
+func (n *columnNest) takePlaces(f *folder, x *columnPart, words []uint64, at int) {
+	wide := x.state.Types[0]
+	for j := range n.exps {
+		i := int(int64(words[n.width+at+j]))
+		if i < 0 {
+			continue
+		}
+		if n.side > 0 {
+			i = n.first + i*n.side + at/len(n.exps)
+		}
+		f.columns().Place(n.j0+j, launch.ScalarOf(wide, words[at+j]), i)
+	}
+}
+
+// parts is the sum of state j of places, of which nothing was lost.
+func (x *columnPart) parts(to *exact.Parts, words []uint64, places, j, e int) {
+	if x.state.Near() {
+		for k := range 2 {
+			to.Term[k] = math.Float64frombits(words[k*places+j]) - math.Float64frombits(x.state.From(k, e))
+		}
+		return
+	}
+	for k := range x.state.Lost {
+		to.Term[k] = math.Float64frombits(words[k*places+j])
+	}
+}
+
+// addTo adds state j of places, whose numbers were expected to be below 2^e, to an exact sum.
+func (x *columnPart) addTo(to *exact.Sum, words []uint64, places, j, e int) {
+	switch {
+	case x.half == upper:
+		v := int64(words[j])
+		to.Add(float64(v>>31) * (1 << 31 << halfBits))
+		to.Add(float64(v&(1<<31-1)) * (1 << halfBits))
+	case x.half == lower || !x.of.IsFloat():
+		to.AddInt(int64(words[j]))
+	case x.state.Near():
+		for k := range 2 {
+			to.Add(math.Float64frombits(words[k*places+j]) - math.Float64frombits(x.state.From(k, e)))
+		}
+	default:
+		x.state.Sums(words, places, j, to, to)
+	}
+}
+
+func asInts(words []uint64) []int64 {
+	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
+}
