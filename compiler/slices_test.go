@@ -43,7 +43,8 @@ func (s slicing) column(span string, depth int) string {
 
 func (s slicing) number() string {
 	bound := func() string {
-		return s.of("i", "i + 1", "n - i", "n", "0", "i // 2", "k[i] % n", "max(i - 3, 0)", "min(i + 4, n)", "-i - 1", "i - n", "2 * i", "3", "-1")
+		return s.of("i", "i + 1", "n - i", "n", "0", "i // 2", "k[i] % n", "max(i - 3, 0)", "min(i + 4, n)",
+			"-i - 1", "-i", "-2 * i", "i - n", "2 * i", "3", "-1")
 	}
 	span := s.of("0", "i", "i // 2", "max(i - 3, 0)", "k[i] % (i + 1)", bound()) + s.of("..", "..", "..=") + s.of("n", "i", "i + 1", "min(i + 4, n)", "n - 1", bound())
 	if s.rng.IntN(4) == 0 {
