@@ -23,13 +23,16 @@ export OMPI_MCA_mpi_yield_when_idle := 1
 HAVE_MPI = pkg-config --exists ompi-c 2>/dev/null && command -v cc >/dev/null
 TAGS     = $$($(HAVE_MPI) && echo mpi)
 
+# The packages that have files for MPI alone.
+MPI_CODE = $$(git grep -l '^//go:build.*mpi' -- '*.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+
 # Packages without the paths of this folder are compiled once for all copies of the tree;
 # .ci/generated makes a copy.
 export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS 2>/dev/null) -trimpath)
 
 # Packages whose code runs in several goroutines, and tests that run whole programs in one process,
 # with every technique and in sessions.
-RACE   := ./runtime/... ./ir/... ./cmd/flowrun/...
+RACE   := ./runtime/... ./cmd/flowrun/...
 RACING := 'ChangeNoByte|TestSession[^I]'
 
 SOAK_SECONDS ?= 300
@@ -59,7 +62,9 @@ install: build
 setup:
 	@.ci/setup
 
-test: setup lint nocgo unit race mpi
+# Tests of ranks and of sessions wait most of their time: two kinds of tests run beside each other.
+test: setup lint nocgo build
+	@$(MAKE) --no-print-directory -j2 unit race mpi
 
 # The command alone must not need any C, nor more than 45 MB.
 nocgo:
@@ -81,7 +86,7 @@ mpi: build
 lint: generated
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "gofmt: run make fmt for"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
-	@if $(HAVE_MPI); then echo "$(GO) vet -tags mpi ./..."; $(GO) vet -tags mpi ./...; fi
+	@if $(HAVE_MPI); then echo "$(GO) vet -tags mpi"; $(GO) vet -tags mpi $(MPI_CODE); fi
 	$(GO) tool staticcheck ./...
 	$(GO) run ./cmd/flowrun fmt -d $$(git ls-files 'examples/*.flow' 'stdlib/*.flow' 'bench/*.flow')
 

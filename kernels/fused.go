@@ -55,6 +55,7 @@ func mapRef(c *op.Call) (value.Value, error) {
 		return nil, err
 	}
 	regs := make([]value.Scalar, len(p.In)+len(p.Steps))
+	args := make([]value.Scalar, 0, 8)
 	at := func(i, j int) (value.Scalar, error) {
 		for k, o := range p.In {
 			switch o.Mode {
@@ -67,11 +68,11 @@ func mapRef(c *op.Call) (value.Value, error) {
 			}
 		}
 		for k, s := range p.Steps {
-			x := make([]value.Scalar, len(s.Args))
-			for a, r := range s.Args {
-				x[a] = regs[r]
+			args = args[:0]
+			for _, r := range s.Args {
+				args = append(args, regs[r])
 			}
-			y, err := define.ApplyElt(s.Def, s.Elem, x)
+			y, err := define.ApplyElt(s.Def, s.Elem, args)
 			if err != nil {
 				return y, err
 			}

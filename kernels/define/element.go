@@ -63,14 +63,15 @@ func NoValue(d *op.Def, out types.Elem, x []value.Scalar) error {
 
 // ApplyElt is d on scalars: converted to the types in which d computes, then Elt.
 func ApplyElt(d *op.Def, out types.Elem, x []value.Scalar) (value.Scalar, error) {
-	elems := make([]types.Elem, len(x))
+	wide := x[0].Elem
 	for k := range x {
-		elems[k] = x[k].Elem
+		if w, ok := types.Widen(wide, x[k].Elem); ok {
+			wide = w
+		}
 	}
-	wide := Widest(elems)
 	y := make([]value.Scalar, len(x))
 	for k := range x {
-		y[k] = x[k].Convert(OperandElem(d, k, elems[k], wide, out))
+		y[k] = x[k].Convert(OperandElem(d, k, x[k].Elem, wide, out))
 	}
 	if err := NoValue(d, out, y); err != nil {
 		return value.Scalar{}, err
