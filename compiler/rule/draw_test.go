@@ -331,7 +331,7 @@ func wrong(t *testing.T, table *op.Table, w Wrong) bool {
 		if !ok {
 			continue
 		}
-		set := &Set{constant: table.Must("const"), buckets: map[*op.Def]*bucket{}, Fired: map[string]int{}}
+		set := newSet(&compiled{constant: table.Must("const"), buckets: map[*op.Def]*bucket{}}, nil)
 		set.put(forms[0], table)
 		out, to := set.Simplify(g)
 		if out != g && both(g, out, root, to[root]) != "" {

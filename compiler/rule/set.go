@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"sync"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -13,13 +14,20 @@ import (
 // Set is the enabled rules of one class, compiled for a table. One goroutine may use it for many
 // graphs.
 type Set struct {
-	constant *op.Def
-	buckets  map[*op.Def]*bucket
-	fold     bool
+	*compiled
+	off  []string // the names of the rules that are not enabled
+	fold bool
 	// Fired counts how often each rule applied.
 	Fired map[string]int
 	// Deepest is the longest chain of replacements of replacements so far.
 	Deepest int
+}
+
+// compiled is the rules of one class for a table. It is read-only once it is made.
+type compiled struct {
+	constant *op.Def
+	buckets  map[*op.Def]*bucket
+	fold     bool
 }
 
 // bucket holds the forms with one root operator, indexed by an operator at some input.
@@ -43,13 +51,30 @@ type asked struct {
 // foldConstants is a rule implemented in code: an operator on constants is a constant.
 const foldConstants = "fold-constants"
 
-// New compiles the rules of a class except those in off. A mistake in the text of a rule panics.
-func New(table *op.Table, class Class, off []string) *Set {
-	return newSet(table, Rules(), func(r *Rule) bool { return r.Class == class && !slices.Contains(off, r.Name) })
+// sets keeps what New has compiled: a process compiles many programs, and has one table.
+var sets sync.Map // *compiled by setKey
+
+type setKey struct {
+	table *op.Table
+	class Class
 }
 
-func newSet(table *op.Table, rules []Rule, on func(*Rule) bool) *Set {
-	set := &Set{constant: table.Named("const"), buckets: map[*op.Def]*bucket{}, Fired: map[string]int{}}
+// New returns the rules of a class except those in off. A mistake in the text of a rule panics.
+func New(table *op.Table, class Class, off []string) *Set {
+	key := setKey{table, class}
+	c, ok := sets.Load(key)
+	if !ok {
+		c, _ = sets.LoadOrStore(key, compileAll(table, Rules(), func(r *Rule) bool { return r.Class == class }))
+	}
+	return newSet(c.(*compiled), off)
+}
+
+func newSet(c *compiled, off []string) *Set {
+	return &Set{compiled: c, off: off, fold: c.fold && !slices.Contains(off, foldConstants), Fired: map[string]int{}}
+}
+
+func compileAll(table *op.Table, rules []Rule, on func(*Rule) bool) *compiled {
+	set := &compiled{constant: table.Named("const"), buckets: map[*op.Def]*bucket{}}
 	for i := range rules {
 		r := &rules[i]
 		if !on(r) {
@@ -142,7 +167,7 @@ func commuted(p *pattern) []*pattern {
 }
 
 // put stores a form under its root.
-func (set *Set) put(f *form, table *op.Table) {
+func (set *compiled) put(f *form, table *op.Table) {
 	for _, d := range table.Rows() {
 		if f.from.class && !classes[f.from.name](d) || !f.from.class && d != f.from.def {
 			continue
@@ -207,8 +232,14 @@ func (b *bucket) find(set *Set, s *site) *plan {
 	return set.first(b.any, s)
 }
 
+// has reports a form whose rule is enabled.
+func (set *Set) has(f *form) bool { return len(set.off) == 0 || !slices.Contains(set.off, f.rule.Name) }
+
 func (set *Set) first(forms []*form, s *site) *plan {
 	for _, f := range forms {
+		if !set.has(f) {
+			continue
+		}
 		if m := set.try(f, s); m != nil {
 			if p := m.plan(); p != nil {
 				return p
