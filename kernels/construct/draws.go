@@ -19,7 +19,7 @@ func draws(n, m, seed op.Arg) []generator {
 	bound := func(name, doc string) op.Arg { return op.Arg{Name: name, Attr: true, Kind: op.IntVal, Doc: doc} }
 	need := n // randint has its columns before its bounds, so they have no default
 	need.Name, need.Doc = "m", "columns"
-	return []generator{
+	out := []generator{
 		byElement(generator{
 			name: "randexp",
 			doc: "randexp is an n x m matrix of exponential numbers with mean 1, by counter like rand: element k is -log(1 - u) of number k " +
@@ -54,6 +54,17 @@ func draws(n, m, seed op.Arg) []generator {
 			}
 		}),
 	}
+	single := func(a *op.Attrs, k uint64) (state, step uint64) { return uint64(a.Int("seed")) + (k+1)*golden, golden }
+	out[0].drawnBy(exponentialDrawer(), func(a *op.Attrs, k uint64) (state, step uint64, given [2]uint64) {
+		state, step = single(a, k)
+		return state, step, given
+	})
+	out[1].drawnBy(integerDrawer(), func(a *op.Attrs, k uint64) (state, step uint64, given [2]uint64) {
+		state, step = single(a, k)
+		lo := uint64(a.Int("lo"))
+		return state, step, [2]uint64{uint64(a.Int("hi")) - lo, lo}
+	})
+	return out
 }
 
 // byElement is g, of which number k of the matrix, counted by rows, is at(a)(k).

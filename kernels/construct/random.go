@@ -40,15 +40,20 @@ func random() []*op.Def {
 			},
 		}
 	}
+	normal := numbered("randn", "randn is an n x m matrix of normal numbers with mean 0 and variance 1, by counter like rand; element k takes the numbers "+
+		"2k and 2k+1 (Box and Muller).", define.Eg("nrow(randn(3, 2))", "3"), 60, gauss, func(row []float64, s, k uint64) {
+		for j := range row {
+			row[j] = gauss(s, k+uint64(j))
+		}
+	})
+	normal.drawnBy(normalDrawer(), func(a *op.Attrs, k uint64) (state, step uint64, given [2]uint64) {
+		step = golden
+		return uint64(a.Int("seed")) + (2*k+1)*golden, 2 * step, given
+	})
 	uniform := []generator{
 		numbered("rand", "rand is an n x m matrix of uniform numbers in [0, 1). Element (i, j) is number i*m + j of SplitMix64 with that seed, "+
 			"whatever the blocks and ranks.", define.Eg("all(rand(3, 3) < 1)", "true"), 4, U01, vec.Uniform),
-		numbered("randn", "randn is an n x m matrix of normal numbers with mean 0 and variance 1, by counter like rand; element k takes the numbers "+
-			"2k and 2k+1 (Box and Muller).", define.Eg("nrow(randn(3, 2))", "3"), 60, gauss, func(row []float64, s, k uint64) {
-			for j := range row {
-				row[j] = gauss(s, k+uint64(j))
-			}
-		}),
+		normal,
 		generator{
 			name: "rand_spd",
 			doc: "rand_spd is a symmetric positive definite n x n matrix: element (i, j), i <= j, is number i*n + j of rand, plus n on the " +
