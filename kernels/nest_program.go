@@ -49,7 +49,7 @@ type programNests struct {
 	mu    sync.Mutex
 	by    map[nestShape]*programNest
 	fails bool // a step may have no value of its operands
-	steps int  // of an element, about: operations of arithmetic, of which a function takes several
+	steps int  // of an element, about: a function counts as several, as it takes as long and longer to compile
 }
 
 // nestsOf is the nests of a program, which stay with it.
@@ -58,7 +58,7 @@ func nestsOf(p *op.Program) *programNests {
 		n := &programNests{by: map[nestShape]*programNest{}}
 		for _, s := range p.Steps {
 			n.fails = n.fails || s.Def.Partial != op.Everywhere
-			n.steps += max(1, int(s.Def.Cost(&op.Sig{Def: s.Def}, types.DenseOf(s.Elem, 1, 1)).Flops))
+			n.steps += 1 + int(s.Def.Cost(&op.Sig{Def: s.Def}, types.DenseOf(s.Elem, 1, 1)).Flops)/4
 		}
 		n.steps = max(1, n.steps)
 		return n

@@ -23,14 +23,14 @@ func arithmetic() []Row {
 				}
 				return define.On2(func(a, b float64) float64 { return a + b }, func(a, b int64) int64 { return a + b })(x)
 			},
-			Loops: op.Loops{F64x2: vec.AddF64, F32x2: vec.AddF32, I64x2: vec.AddI64}, body: define.Operation(loop.Add),
+			Loops: op.Loops{F64x2: vec.Add[float64], F32x2: vec.Add[float32], I64x2: vec.AddI64}, body: define.Operation(loop.Add),
 		},
 		{
 			Name: "sub", infix: "-", Args: two, Rule: define.Numeric, Flops: 1,
 			Doc:   "sub is a - b, element by element.",
 			eg:    define.Eg(`2 - 3.5`, "-1.5"),
 			Elt:   define.On2(func(a, b float64) float64 { return a - b }, func(a, b int64) int64 { return a - b }),
-			Loops: op.Loops{F64x2: vec.SubF64, F32x2: vec.SubF32, I64x2: vec.SubI64}, body: define.Operation(loop.Sub),
+			Loops: op.Loops{F64x2: vec.Sub[float64], F32x2: vec.Sub[float32], I64x2: vec.Sub[int64]}, body: define.Operation(loop.Sub),
 		},
 		{
 			Name: "mul", infix: "*", Args: two, absorbs: op.EachZero, Rule: define.Numeric, Flops: 1, laws: op.Commutes,
@@ -44,7 +44,7 @@ func arithmetic() []Row {
 			Doc:   "div is a / b, always as floats: 1 / 2 is 0.5. Integer division is //.",
 			eg:    define.Eg(`1 / 2`, "0.5"),
 			Elt:   define.On2(func(a, b float64) float64 { return a / b }, nil),
-			Loops: op.Loops{F64x2: vec.DivF64, F32x2: vec.DivF32}, body: define.Operation(loop.Div),
+			Loops: op.Loops{F64x2: vec.Div[float64], F32x2: vec.Div[float32]}, body: define.Operation(loop.Div),
 		},
 		Row{
 			Name: "idiv", infix: "//", Args: two, absorbs: op.FirstZero, Rule: define.Numeric, Flops: 8, partial: op.NotByZero, body: define.ByType(define.Applies("floorDiv", "floorDiv"), define.Operation(loop.IDiv)),

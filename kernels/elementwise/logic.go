@@ -29,32 +29,32 @@ func comparisons() []Row {
 		{
 			Name: "eq", infix: "==", Doc: "eq is a == b, element by element; nan equals nothing. identical compares whole values.",
 			eg: define.Eg(`2 == 2.0`, "true"), laws: op.Commutes, Elt: define.Compares(false, true, false, false),
-			Loops: op.Loops{CmpF64: vec.EqF64, CmpF32: vec.Eq[float32], CmpI64: vec.EqI64, Boolx2: vec.EqBool}, body: define.Operation(loop.Eq),
+			Loops: op.Loops{CmpF64: vec.Eq[float64], CmpF32: vec.Eq[float32], CmpI64: vec.Eq[int64], Boolx2: vec.EqBool}, body: define.Operation(loop.Eq),
 		},
 		{
 			Name: "ne", infix: "!=", Doc: "ne is a != b, element by element; nan differs from everything.",
 			eg: define.Eg(`2 != 3`, "true"), laws: op.Commutes, Elt: define.Compares(true, false, true, true),
-			Loops: op.Loops{CmpF64: vec.NeF64, CmpF32: vec.Ne[float32], CmpI64: vec.NeI64, Boolx2: vec.NeBool}, body: define.Operation(loop.Ne),
+			Loops: op.Loops{CmpF64: vec.Ne[float64], CmpF32: vec.Ne[float32], CmpI64: vec.Ne[int64], Boolx2: vec.NeBool}, body: define.Operation(loop.Ne),
 		},
 		{
 			Name: "lt", infix: "<", Doc: "lt is a < b, element by element.", eg: define.Eg(`2 < 3`, "true"),
 			Elt:   define.Compares(true, false, false, false),
-			Loops: op.Loops{CmpF64: vec.LtF64, CmpF32: vec.Lt[float32], CmpI64: vec.LtI64, Boolx2: vec.LtBool}, body: define.Operation(loop.Lt),
+			Loops: op.Loops{CmpF64: vec.Lt[float64], CmpF32: vec.Lt[float32], CmpI64: vec.Lt[int64], Boolx2: vec.LtBool}, body: define.Operation(loop.Lt),
 		},
 		{
 			Name: "le", infix: "<=", Doc: "le is a <= b, element by element.", eg: define.Eg(`"a" <= "b"`, "true"),
 			Elt:   define.Compares(true, true, false, false),
-			Loops: op.Loops{CmpF64: vec.LeF64, CmpF32: vec.Le[float32], CmpI64: vec.LeI64, Boolx2: vec.LeBool}, body: define.Operation(loop.Le),
+			Loops: op.Loops{CmpF64: vec.Le[float64], CmpF32: vec.Le[float32], CmpI64: vec.Le[int64], Boolx2: vec.LeBool}, body: define.Operation(loop.Le),
 		},
 		{
 			Name: "gt", infix: ">", Doc: "gt is a > b, element by element.", eg: define.Eg(`2 > 3`, "false"),
 			Elt:   define.Compares(false, false, true, false),
-			Loops: op.Loops{CmpF64: vec.GtF64, CmpF32: vec.Gt[float32], CmpI64: vec.GtI64, Boolx2: vec.GtBool}, body: define.Swapped(loop.Lt),
+			Loops: op.Loops{CmpF64: vec.Gt[float64], CmpF32: vec.Gt[float32], CmpI64: vec.Gt[int64], Boolx2: vec.GtBool}, body: define.Swapped(loop.Lt),
 		},
 		{
 			Name: "ge", infix: ">=", Doc: "ge is a >= b, element by element.", eg: define.Eg(`3 >= 3`, "true"),
 			Elt:   define.Compares(false, true, true, false),
-			Loops: op.Loops{CmpF64: vec.GeF64, CmpF32: vec.Ge[float32], CmpI64: vec.GeI64, Boolx2: vec.GeBool}, body: define.Swapped(loop.Le),
+			Loops: op.Loops{CmpF64: vec.Ge[float64], CmpF32: vec.Ge[float32], CmpI64: vec.Ge[int64], Boolx2: vec.GeBool}, body: define.Swapped(loop.Le),
 		},
 	}
 	for i := range rows {

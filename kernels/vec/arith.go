@@ -81,8 +81,8 @@ func Max[T Number](dst, a, b []T) {
 	}
 }
 
-// floorDivs is the plain loop behind IDivI64.
-func floorDivs(dst, a, b []int64) {
+// IDivI64 is the quotient rounded towards minus infinity; no b may be 0.
+func IDivI64(dst, a, b []int64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i, y := range b {
 		x := a[i]
@@ -94,8 +94,8 @@ func floorDivs(dst, a, b []int64) {
 	}
 }
 
-// mods is the plain loop behind ModI64.
-func mods(dst, a, b []int64) {
+// ModI64 is the remainder with the sign of b, a - IDiv(a,b)*b; no b may be 0.
+func ModI64(dst, a, b []int64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i, y := range b {
 		r := a[i] % y
@@ -106,8 +106,8 @@ func mods(dst, a, b []int64) {
 	}
 }
 
-// ceilDivs is the plain loop behind CeilDivI64.
-func ceilDivs(dst, a, b []int64) {
+// CeilDivI64 is the quotient rounded towards plus infinity; no b may be 0.
+func CeilDivI64(dst, a, b []int64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i, y := range b {
 		x := a[i]
@@ -222,16 +222,16 @@ func RoundF64(dst, a []float64) {
 	}
 }
 
-// rootF64 is the plain loop behind SqrtF64.
-func rootF64(dst, a []float64) {
+// SqrtF64 is the correctly rounded square root.
+func SqrtF64(dst, a []float64) {
 	a = a[:len(dst)]
 	for i, v := range a {
 		dst[i] = math.Sqrt(v)
 	}
 }
 
-// rootF32 is the plain loop behind SqrtF32.
-func rootF32(dst, a []float32) {
+// SqrtF32 is the correctly rounded square root.
+func SqrtF32(dst, a []float32) {
 	a = a[:len(dst)]
 	for i, v := range a {
 		dst[i] = float32(math.Sqrt(float64(v)))

@@ -4,26 +4,6 @@
 
 package vec
 
-// addF64AVX2 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func addF64AVX2(dst *float64, a *float64, b *float64, bytes int)
-
-// addF32AVX2 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func addF32AVX2(dst *float32, a *float32, b *float32, bytes int)
-
-// subF64AVX2 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func subF64AVX2(dst *float64, a *float64, b *float64, bytes int)
-
-// subF32AVX2 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func subF32AVX2(dst *float32, a *float32, b *float32, bytes int)
-
 // mulF64AVX2 works on that many bytes, a multiple of the vector size.
 //
 //go:noescape
@@ -33,16 +13,6 @@ func mulF64AVX2(dst *float64, a *float64, b *float64, bytes int)
 //
 //go:noescape
 func mulF32AVX2(dst *float32, a *float32, b *float32, bytes int)
-
-// divF64AVX2 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func divF64AVX2(dst *float64, a *float64, b *float64, bytes int)
-
-// divF32AVX2 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func divF32AVX2(dst *float32, a *float32, b *float32, bytes int)
 
 // minF64AVX2 works on that many bytes, a multiple of the vector size.
 //
@@ -64,16 +34,6 @@ func minF32AVX2(dst *float32, a *float32, b *float32, bytes int)
 //go:noescape
 func maxF32AVX2(dst *float32, a *float32, b *float32, bytes int)
 
-// sqrtF64AVX2 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func sqrtF64AVX2(dst *float64, a *float64, bytes int)
-
-// sqrtF32AVX2 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func sqrtF32AVX2(dst *float32, a *float32, bytes int)
-
 // sumF64AVX2 sums in 4 chains of 2 levels without rounding; see gen/cascade.go.
 //
 //go:noescape
@@ -94,60 +54,10 @@ func sumF32AVX2(x *float32, rounds int, step int, acc *float64)
 //go:noescape
 func squaresF32AVX2(x *float32, rounds int, step int, acc *float64)
 
-// eqF64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func eqF64AVX2(dst *uint8, a *float64, b *float64, bytes int)
-
-// eqI64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func eqI64AVX2(dst *uint8, a *int64, b *int64, bytes int)
-
-// neF64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func neF64AVX2(dst *uint8, a *float64, b *float64, bytes int)
-
-// neI64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func neI64AVX2(dst *uint8, a *int64, b *int64, bytes int)
-
-// ltF64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func ltF64AVX2(dst *uint8, a *float64, b *float64, bytes int)
-
-// ltI64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func ltI64AVX2(dst *uint8, a *int64, b *int64, bytes int)
-
-// leF64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func leF64AVX2(dst *uint8, a *float64, b *float64, bytes int)
-
-// leI64AVX2 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func leI64AVX2(dst *uint8, a *int64, b *int64, bytes int)
-
 // addI64AVX2 works on that many bytes, a multiple of the vector size.
 //
 //go:noescape
 func addI64AVX2(dst *int64, a *int64, b *int64, bytes int)
-
-// subI64AVX2 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func subI64AVX2(dst *int64, a *int64, b *int64, bytes int)
-
-// select64AVX2 works on that many bytes of dst, a and b, a multiple of the vector size.
-//
-//go:noescape
-func select64AVX2(dst *uint64, c *uint8, a *uint64, b *uint64, bytes int)
 
 // leastF64AVX2 sets best to that of so many bytes of x, at least a vector. NaN wins, and -0 is less than 0.
 //

@@ -4,26 +4,6 @@
 
 package vec
 
-// addF64AVX512 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func addF64AVX512(dst *float64, a *float64, b *float64, bytes int)
-
-// addF32AVX512 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func addF32AVX512(dst *float32, a *float32, b *float32, bytes int)
-
-// subF64AVX512 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func subF64AVX512(dst *float64, a *float64, b *float64, bytes int)
-
-// subF32AVX512 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func subF32AVX512(dst *float32, a *float32, b *float32, bytes int)
-
 // mulF64AVX512 works on that many bytes, a multiple of the vector size.
 //
 //go:noescape
@@ -33,16 +13,6 @@ func mulF64AVX512(dst *float64, a *float64, b *float64, bytes int)
 //
 //go:noescape
 func mulF32AVX512(dst *float32, a *float32, b *float32, bytes int)
-
-// divF64AVX512 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func divF64AVX512(dst *float64, a *float64, b *float64, bytes int)
-
-// divF32AVX512 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func divF32AVX512(dst *float32, a *float32, b *float32, bytes int)
 
 // minF64AVX512 works on that many bytes, a multiple of the vector size.
 //
@@ -64,16 +34,6 @@ func minF32AVX512(dst *float32, a *float32, b *float32, bytes int)
 //go:noescape
 func maxF32AVX512(dst *float32, a *float32, b *float32, bytes int)
 
-// sqrtF64AVX512 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func sqrtF64AVX512(dst *float64, a *float64, bytes int)
-
-// sqrtF32AVX512 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func sqrtF32AVX512(dst *float32, a *float32, bytes int)
-
 // sumF64AVX512 sums in 4 chains of 2 levels without rounding; see gen/cascade.go.
 //
 //go:noescape
@@ -94,65 +54,15 @@ func sumF32AVX512(x *float32, rounds int, step int, acc *float64)
 //go:noescape
 func squaresF32AVX512(x *float32, rounds int, step int, acc *float64)
 
-// eqF64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func eqF64AVX512(dst *uint8, a *float64, b *float64, bytes int)
-
-// eqI64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func eqI64AVX512(dst *uint8, a *int64, b *int64, bytes int)
-
-// neF64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func neF64AVX512(dst *uint8, a *float64, b *float64, bytes int)
-
-// neI64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func neI64AVX512(dst *uint8, a *int64, b *int64, bytes int)
-
-// ltF64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func ltF64AVX512(dst *uint8, a *float64, b *float64, bytes int)
-
-// ltI64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func ltI64AVX512(dst *uint8, a *int64, b *int64, bytes int)
-
-// leF64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func leF64AVX512(dst *uint8, a *float64, b *float64, bytes int)
-
-// leI64AVX512 reads that many bytes of a and b, a multiple of the vector size, and writes one for each element.
-//
-//go:noescape
-func leI64AVX512(dst *uint8, a *int64, b *int64, bytes int)
-
 // addI64AVX512 works on that many bytes, a multiple of the vector size.
 //
 //go:noescape
 func addI64AVX512(dst *int64, a *int64, b *int64, bytes int)
 
-// subI64AVX512 works on that many bytes, a multiple of the vector size.
-//
-//go:noescape
-func subI64AVX512(dst *int64, a *int64, b *int64, bytes int)
-
 // mulI64AVX512 works on that many bytes, a multiple of the vector size.
 //
 //go:noescape
 func mulI64AVX512(dst *int64, a *int64, b *int64, bytes int)
-
-// select64AVX512 works on that many bytes of dst, a and b, a multiple of the vector size.
-//
-//go:noescape
-func select64AVX512(dst *uint64, c *uint8, a *uint64, b *uint64, bytes int)
 
 // leastF64AVX512 sets best to that of so many bytes of x, at least a vector. NaN wins, and -0 is less than 0.
 //

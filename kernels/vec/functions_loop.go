@@ -55,12 +55,3 @@ func (f Function2) LoopF32() func(dst, a, b []float32) {
 		loop(dst, a, b)
 	}
 }
-
-// IDivI64 is the quotient rounded towards minus infinity; no b may be 0.
-func IDivI64(dst, a, b []int64) { floorDivs(dst, a, b) }
-
-// ModI64 is the remainder with the sign of b, a - IDiv(a,b)*b; no b may be 0.
-func ModI64(dst, a, b []int64) { mods(dst, a, b) }
-
-// CeilDivI64 is the quotient rounded towards plus infinity; no b may be 0.
-func CeilDivI64(dst, a, b []int64) { ceilDivs(dst, a, b) }

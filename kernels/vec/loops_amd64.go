@@ -36,34 +36,6 @@ func wholeF32(n int) int {
 	return 0
 }
 
-// AddF64 is dst = a + b.
-func AddF64(dst, a, b []float64) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	n := wholeF64(len(dst))
-	switch {
-	case n == 0:
-	case haveAVX512:
-		addF64AVX512(&dst[0], &a[0], &b[0], 8*n)
-	default:
-		addF64AVX2(&dst[0], &a[0], &b[0], 8*n)
-	}
-	Add(dst[n:], a[n:], b[n:])
-}
-
-// SubF64 is dst = a - b.
-func SubF64(dst, a, b []float64) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	n := wholeF64(len(dst))
-	switch {
-	case n == 0:
-	case haveAVX512:
-		subF64AVX512(&dst[0], &a[0], &b[0], 8*n)
-	default:
-		subF64AVX2(&dst[0], &a[0], &b[0], 8*n)
-	}
-	Sub(dst[n:], a[n:], b[n:])
-}
-
 // MulF64 is dst = a * b.
 func MulF64(dst, a, b []float64) {
 	a, b = a[:len(dst)], b[:len(dst)]
@@ -78,48 +50,6 @@ func MulF64(dst, a, b []float64) {
 	Mul(dst[n:], a[n:], b[n:])
 }
 
-// DivF64 is dst = a / b.
-func DivF64(dst, a, b []float64) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	n := wholeF64(len(dst))
-	switch {
-	case n == 0:
-	case haveAVX512:
-		divF64AVX512(&dst[0], &a[0], &b[0], 8*n)
-	default:
-		divF64AVX2(&dst[0], &a[0], &b[0], 8*n)
-	}
-	Div(dst[n:], a[n:], b[n:])
-}
-
-// AddF32 is dst = a + b.
-func AddF32(dst, a, b []float32) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	n := wholeF32(len(dst))
-	switch {
-	case n == 0:
-	case haveAVX512:
-		addF32AVX512(&dst[0], &a[0], &b[0], 4*n)
-	default:
-		addF32AVX2(&dst[0], &a[0], &b[0], 4*n)
-	}
-	Add(dst[n:], a[n:], b[n:])
-}
-
-// SubF32 is dst = a - b.
-func SubF32(dst, a, b []float32) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	n := wholeF32(len(dst))
-	switch {
-	case n == 0:
-	case haveAVX512:
-		subF32AVX512(&dst[0], &a[0], &b[0], 4*n)
-	default:
-		subF32AVX2(&dst[0], &a[0], &b[0], 4*n)
-	}
-	Sub(dst[n:], a[n:], b[n:])
-}
-
 // MulF32 is dst = a * b.
 func MulF32(dst, a, b []float32) {
 	a, b = a[:len(dst)], b[:len(dst)]
@@ -132,20 +62,6 @@ func MulF32(dst, a, b []float32) {
 		mulF32AVX2(&dst[0], &a[0], &b[0], 4*n)
 	}
 	Mul(dst[n:], a[n:], b[n:])
-}
-
-// DivF32 is dst = a / b.
-func DivF32(dst, a, b []float32) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	n := wholeF32(len(dst))
-	switch {
-	case n == 0:
-	case haveAVX512:
-		divF32AVX512(&dst[0], &a[0], &b[0], 4*n)
-	default:
-		divF32AVX2(&dst[0], &a[0], &b[0], 4*n)
-	}
-	Div(dst[n:], a[n:], b[n:])
 }
 
 // MinF64 is the elementwise minimum; NaN wins, and -0 is less than 0.
@@ -202,34 +118,6 @@ func MaxF32(dst, a, b []float32) {
 		maxF32AVX2(&dst[0], &a[0], &b[0], 4*n)
 	}
 	Max(dst[n:], a[n:], b[n:])
-}
-
-// SqrtF64 is the correctly rounded square root.
-func SqrtF64(dst, a []float64) {
-	a = a[:len(dst)]
-	n := wholeF64(len(dst))
-	switch {
-	case n == 0:
-	case haveAVX512:
-		sqrtF64AVX512(&dst[0], &a[0], 8*n)
-	default:
-		sqrtF64AVX2(&dst[0], &a[0], 8*n)
-	}
-	rootF64(dst[n:], a[n:])
-}
-
-// SqrtF32 is the correctly rounded square root.
-func SqrtF32(dst, a []float32) {
-	a = a[:len(dst)]
-	n := wholeF32(len(dst))
-	switch {
-	case n == 0:
-	case haveAVX512:
-		sqrtF32AVX512(&dst[0], &a[0], 4*n)
-	default:
-		sqrtF32AVX2(&dst[0], &a[0], 4*n)
-	}
-	rootF32(dst[n:], a[n:])
 }
 
 // cascade is the shape of an assembly cascade: lanes elements a vector, chains vectors a round, levels of sums.

@@ -4,29 +4,11 @@ package vec
 
 // This file stands in for loops_amd64.go where there is no assembly.
 
-// AddF64 is dst = a + b.
-func AddF64(dst, a, b []float64) { Add(dst, a, b) }
-
-// SubF64 is dst = a - b.
-func SubF64(dst, a, b []float64) { Sub(dst, a, b) }
-
 // MulF64 is dst = a * b.
 func MulF64(dst, a, b []float64) { Mul(dst, a, b) }
 
-// DivF64 is dst = a / b.
-func DivF64(dst, a, b []float64) { Div(dst, a, b) }
-
-// AddF32 is dst = a + b.
-func AddF32(dst, a, b []float32) { Add(dst, a, b) }
-
-// SubF32 is dst = a - b.
-func SubF32(dst, a, b []float32) { Sub(dst, a, b) }
-
 // MulF32 is dst = a * b.
 func MulF32(dst, a, b []float32) { Mul(dst, a, b) }
-
-// DivF32 is dst = a / b.
-func DivF32(dst, a, b []float32) { Div(dst, a, b) }
 
 // MinF64 is the elementwise minimum; NaN wins, and -0 is less than 0.
 func MinF64(dst, a, b []float64) { Min(dst, a, b) }
@@ -39,12 +21,6 @@ func MinF32(dst, a, b []float32) { Min(dst, a, b) }
 
 // MaxF32 is the elementwise maximum; NaN wins, and 0 is greater than -0.
 func MaxF32(dst, a, b []float32) { Max(dst, a, b) }
-
-// SqrtF64 is the correctly rounded square root.
-func SqrtF64(dst, a []float64) { rootF64(dst, a) }
-
-// SqrtF32 is the correctly rounded square root.
-func SqrtF32(dst, a []float32) { rootF32(dst, a) }
 
 // CascadeF64 sums nothing here: done is 0.
 func CascadeF64(x []float64, squares bool, terms *Terms) (n, done int, ok bool) { return 0, 0, false }

@@ -144,7 +144,7 @@ func SelectBool(dst, c, a, b []uint8) {
 
 // SelectF64 is dst = a where c, b elsewhere.
 func SelectF64(dst []float64, c []uint8, a, b []float64) {
-	chooseWide(bits64(dst), c, bits64(a), bits64(b))
+	choose(bits64(dst), c, bits64(a), bits64(b))
 }
 
 // SelectF32 is dst = a where c, b elsewhere.
@@ -154,12 +154,7 @@ func SelectF32(dst []float32, c []uint8, a, b []float32) {
 
 // SelectI64 is dst = a where c, b elsewhere.
 func SelectI64(dst []int64, c []uint8, a, b []int64) {
-	chooseWide(unsigned(dst), c, unsigned(a), unsigned(b))
-}
-
-func chooseWide(dst []uint64, c []uint8, a, b []uint64) {
-	n := select64(dst, c, a, b)
-	choose(dst[n:], c[n:], a[n:], b[n:])
+	choose(unsigned(dst), c, unsigned(a), unsigned(b))
 }
 
 // choose has no branch: conditions of data are hard to predict, and a wrong guess costs ten elements.
@@ -244,15 +239,3 @@ func Transpose[T Element](dst []T, ld int, src []T, lds, rows, cols int) {
 		}
 	}
 }
-
-// GtF64 is dst = a > b.
-func GtF64(dst []uint8, a, b []float64) { LtF64(dst, b, a) }
-
-// GeF64 is dst = a >= b.
-func GeF64(dst []uint8, a, b []float64) { LeF64(dst, b, a) }
-
-// GtI64 is dst = a > b.
-func GtI64(dst []uint8, a, b []int64) { LtI64(dst, b, a) }
-
-// GeI64 is dst = a >= b.
-func GeI64(dst []uint8, a, b []int64) { LeI64(dst, b, a) }

@@ -117,10 +117,10 @@ func BenchmarkWindow(b *testing.B) {
 		for range b.N {
 			for at := 0; at+batchLanes <= len(x.F64); at += batchLanes {
 				vec.MulF64(t[:], x.F64[at:at+batchLanes], one[:])
-				vec.AddF64(t[:], t[:], two[:])
+				vec.Add(t[:], t[:], two[:])
 				vec.SqrtF64(t[:], t[:])
 				vec.MulF64(t[:], t[:], two[:])
-				vec.SubF64(out[at:at+batchLanes], t[:], one[:])
+				vec.Sub(out[at:at+batchLanes], t[:], one[:])
 			}
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(x.F64)), "ns/point")

@@ -20,10 +20,10 @@ type operation func(dst, a, b, c *slab, n int)
 type row struct{ f64, f32, i64, b operation }
 
 var rows = map[loop.Code]row{
-	loop.Add:     {f64: doubles2(vec.AddF64), f32: singles2(vec.AddF32), i64: words2(vec.AddI64)},
-	loop.Sub:     {f64: doubles2(vec.SubF64), f32: singles2(vec.SubF32), i64: words2(vec.SubI64)},
+	loop.Add:     {f64: doubles2(vec.Add), f32: singles2(vec.Add), i64: words2(vec.AddI64)},
+	loop.Sub:     {f64: doubles2(vec.Sub), f32: singles2(vec.Sub), i64: words2(vec.Sub)},
 	loop.Mul:     {f64: doubles2(vec.MulF64), f32: singles2(vec.MulF32), i64: words2(vec.MulI64)},
-	loop.Div:     {f64: doubles2(vec.DivF64), f32: singles2(vec.DivF32)},
+	loop.Div:     {f64: doubles2(vec.Div), f32: singles2(vec.Div)},
 	loop.FMA:     {f64: fuseF64, f32: fuseF32},
 	loop.Neg:     {f64: doubles1(vec.Neg), f32: singles1(vec.Neg), i64: words1(vec.Neg)},
 	loop.Abs:     {f64: doubles1(vec.AbsF64), f32: singles1(vec.AbsF32), i64: words1(vec.AbsI64)},
@@ -51,10 +51,10 @@ var rows = map[loop.Code]row{
 	loop.Xor:           {i64: words2(xor), b: bools2(vec.NeBool)},
 	loop.Not:           {i64: each1(func(a int64) int64 { return ^a }), b: bools1(vec.Not)},
 
-	loop.Lt:  {f64: doublesTest(vec.LtF64), f32: singlesTest(vec.Lt), i64: wordsTest(vec.LtI64), b: bools2(vec.LtBool)},
-	loop.Le:  {f64: doublesTest(vec.LeF64), f32: singlesTest(vec.Le), i64: wordsTest(vec.LeI64), b: bools2(vec.LeBool)},
-	loop.Eq:  {f64: doublesTest(vec.EqF64), f32: singlesTest(vec.Eq), i64: wordsTest(vec.EqI64), b: bools2(vec.EqBool)},
-	loop.Ne:  {f64: doublesTest(vec.NeF64), f32: singlesTest(vec.Ne), i64: wordsTest(vec.NeI64), b: bools2(vec.NeBool)},
+	loop.Lt:  {f64: doublesTest(vec.Lt), f32: singlesTest(vec.Lt), i64: wordsTest(vec.Lt), b: bools2(vec.LtBool)},
+	loop.Le:  {f64: doublesTest(vec.Le), f32: singlesTest(vec.Le), i64: wordsTest(vec.Le), b: bools2(vec.LeBool)},
+	loop.Eq:  {f64: doublesTest(vec.Eq), f32: singlesTest(vec.Eq), i64: wordsTest(vec.Eq), b: bools2(vec.EqBool)},
+	loop.Ne:  {f64: doublesTest(vec.Ne), f32: singlesTest(vec.Ne), i64: wordsTest(vec.Ne), b: bools2(vec.NeBool)},
 	loop.LtU: {i64: wordsTest(below)},
 
 	loop.ToF64: {

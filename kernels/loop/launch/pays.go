@@ -4,9 +4,9 @@ package launch
 
 import "sync/atomic"
 
-// PaysFrom is how many steps on elements of a program justify machine code: ten times what it takes
-// to make it, which is some 80 us for a few operators, where a step takes some 0.3 ns. Tests set it.
-var PaysFrom int64 = 1 << 20
+// PaysFrom is how many steps on elements of a program justify machine code: they take about as long
+// as it takes to make it, 0.1 to 1.5 ms, where a step takes some 0.8 ns. Tests set it.
+var PaysFrom int64 = 1 << 19
 
 // Steps counts the steps on elements that a program has taken. It is safe for concurrent use.
 type Steps struct{ n atomic.Int64 }

@@ -45,9 +45,7 @@ func (t target) loops() *build.Context {
 	e := t.emitter()
 	e.arithmetic()
 	e.cascades()
-	e.compares()
 	e.integers()
-	e.selects()
 	e.reductions()
 	e.places()
 	e.columnSums()
@@ -121,26 +119,11 @@ func (e *emitter) finish() {
 // binary is one of the instructions with two sources.
 type binary func(e *emitter, src2 operand.Op, src1, dst operand.Op)
 
-// arithmetic writes dst = a op b and dst = op a, over whole vectors: four at a time, then one at a time. The bytes
+// arithmetic writes dst = a op b, over whole vectors: four at a time, then one at a time. The bytes
 // to do are a multiple of the vector's.
 func (e *emitter) arithmetic() {
-	for _, f := range []struct {
-		name string
-		f64  binary
-		f32  binary
-	}{
-		{"add", func(e *emitter, b, a, d operand.Op) { e.VADDPD(b, a, d) }, func(e *emitter, b, a, d operand.Op) { e.VADDPS(b, a, d) }},
-		{"sub", func(e *emitter, b, a, d operand.Op) { e.VSUBPD(b, a, d) }, func(e *emitter, b, a, d operand.Op) { e.VSUBPS(b, a, d) }},
-		{"mul", func(e *emitter, b, a, d operand.Op) { e.VMULPD(b, a, d) }, func(e *emitter, b, a, d operand.Op) { e.VMULPS(b, a, d) }},
-		{"div", func(e *emitter, b, a, d operand.Op) { e.VDIVPD(b, a, d) }, func(e *emitter, b, a, d operand.Op) { e.VDIVPS(b, a, d) }},
-	} {
-		for _, t := range []struct {
-			suffix, elem string
-			f            binary
-		}{{"F64", "float64", f.f64}, {"F32", "float32", f.f32}} {
-			e.loop2(f.name+t.suffix+e.name, t.elem, t.f)
-		}
-	}
+	e.loop2("mulF64"+e.name, "float64", func(e *emitter, b, a, d operand.Op) { e.VMULPD(b, a, d) })
+	e.loop2("mulF32"+e.name, "float32", func(e *emitter, b, a, d operand.Op) { e.VMULPS(b, a, d) })
 	for _, t := range []struct {
 		suffix, elem string
 		min          func(b, a, d operand.Op)
@@ -165,8 +148,6 @@ func (e *emitter) arithmetic() {
 			e.VXORPD(sign, d, d)
 		})
 	}
-	e.loop1("sqrtF64"+e.name, "float64", func(src, dst operand.Op) { e.VSQRTPD(src, dst) })
-	e.loop1("sqrtF32"+e.name, "float32", func(src, dst operand.Op) { e.VSQRTPS(src, dst) })
 }
 
 func (e *emitter) loop2(name, elem string, f binary) {
@@ -215,24 +196,6 @@ func (e *emitter) loopSign(name, elem string, shift uint64, f func(sign, b, a, d
 			e.VMOVUPD(at(b, i, k*e.bytes), y)
 			f(sign, y, x, d)
 			e.VMOVUPD(d, at(dst, i, k*e.bytes))
-		}
-	})
-	e.finish()
-}
-
-func (e *emitter) loop1(name, elem string, f func(src, dst operand.Op)) {
-	e.Function(name)
-	e.SignatureExpr(fmt.Sprintf("func(dst, a *%s, bytes int)", elem))
-	e.Doc(name + " works on that many bytes, a multiple of the vector size.")
-	e.Pragma("noescape")
-	dst, a, n := e.param("dst"), e.param("a"), e.param("bytes")
-	e.over(n, func(i reg.Register, unroll int) {
-		v := e.vectors(unroll)
-		for k, r := range v {
-			f(at(a, i, k*e.bytes), r)
-		}
-		for k, r := range v {
-			e.VMOVUPD(r, at(dst, i, k*e.bytes))
 		}
 	})
 	e.finish()
