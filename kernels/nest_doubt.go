@@ -19,7 +19,13 @@ const (
 // part evaluates rows r0..r1-1 and lanes l0..l1-1. Where a check fails it looks for the lanes that
 // are in doubt.
 func (w *nestWorker) part(r0, r1, l0, l1 int) error {
-	flagged, err := w.strips(w.chosen(), r0, r1, l0, l1)
+	var flagged bool
+	var err error
+	if w.refills(r0, r1, l0, l1) {
+		flagged, err = w.taking(r0, r1, l0, l1)
+	} else {
+		flagged, err = w.strips(w.chosen(), r0, r1, l0, l1)
+	}
 	switch {
 	case err != nil:
 		return op.ErrStopped

@@ -24,6 +24,7 @@ type nestCode struct {
 	wide   atomic.Bool   // exact sums of two words were not enough
 	plan   *nest.RowPlan // of a body that gives rows by phases; nil of others
 	apart  atomic.Bool   // numbers of a row were too far apart for the sums of phases
+	waits  waits         // of lanes for one another
 	mu     sync.Mutex
 	forms  map[nestKey]*nestMade
 	rows   map[nestKey]*rowForm
@@ -47,6 +48,8 @@ type nestMade struct {
 	small *launch.Loop // interpreted
 	body  *nest.Body
 	why   string
+	// refill is the loop with lanes that take the next point; nil: it has no such form.
+	refill *nestRefill
 	// tables are the operands behind those of body.
 	tables []nestTable
 }
@@ -147,6 +150,7 @@ func (c *nestCode) form(k nestKey, names string) *nestMade {
 				loopNest, m.tables = tabulated(m.body, k.dims, c.cells)
 			}
 			m.loop, m.small = nest.LoopOf(loopNest), launch.Interpreted(loopNest)
+			m.refill = refillOf(loopNest)
 		}
 		c.forms[k] = m
 	}
@@ -233,6 +237,7 @@ type nestRun struct {
 	words    int  // of the sums of run
 	operands []nest.Operand
 	strip    int // how many iterations a window has; 0: any number
+	refill   refillRun
 	// again is the same with sums of three words, made when two were not enough.
 	once  sync.Once
 	again *launch.Run
@@ -272,6 +277,8 @@ func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
 	l := m.loop
 	if n.small {
 		l = m.small
+	} else {
+		n.refill.of, n.refill.in = m.refill, in
 	}
 	return l.Begin(in, []*value.Dense{r.out})
 }
@@ -282,6 +289,7 @@ type nestWorker struct {
 	number int
 	first  *launch.Worker // of sums as they are begun
 	wide   *launch.Worker // of three words; nil until it is needed
+	fill   *launch.Worker // with lanes that take the next point; nil until it is needed
 	slow   iterations     // for points of which the nest says nothing; nil until it is needed
 	cells  cellReader     // of the operands
 	// wideCells is the same for wide.
@@ -301,12 +309,12 @@ func (n *nestRun) worker(number int) iterations {
 
 // free gives the workers' memory back.
 func (w *nestWorker) free() {
-	for _, x := range []*launch.Worker{w.first, w.wide} {
+	for _, x := range []*launch.Worker{w.first, w.wide, w.fill} {
 		if x != nil {
 			x.Free()
 		}
 	}
-	w.first, w.wide = nil, nil
+	w.first, w.wide, w.fill = nil, nil, nil
 	if f, ok := w.slow.(interface{ free() }); ok {
 		f.free()
 	}

@@ -115,6 +115,7 @@ type rewriter struct {
 	blocks func(b *Block)
 	names  map[int]int   // of indices that others stand for
 	fixed  map[int]int64 // indices that have become constants
+	points map[int]Val   // indices that have become values
 }
 
 // rewritten returns a copy of n, rewritten by replace.
@@ -147,7 +148,11 @@ func (r *rewriter) form(l Lin) Lin {
 		case ValSym:
 			t.Sym.N = int(r.now[t.Sym.N])
 		case IndexSym:
-			t.Sym.N = r.name(t.Sym.N)
+			if v, ok := r.points[t.Sym.N]; ok {
+				t.Sym = Sym{ValSym, int(v)}
+			} else {
+				t.Sym.N = r.name(t.Sym.N)
+			}
 		}
 		out = out.Plus(Lin{Terms: []Term{t}})
 	}
@@ -185,6 +190,12 @@ func (r *rewriter) set(s *Stmt, list []Val) {
 }
 
 func (r *rewriter) copy(s *Stmt) {
+	if s.Code == IndexOf {
+		if v, ok := r.points[int(s.Imm)]; ok {
+			r.set(s, []Val{v})
+			return
+		}
+	}
 	c := *s
 	c.Args = r.values(s.Args)
 	if s.Code == IndexOf || s.Code == Column || s.Code == Entry {

@@ -16,8 +16,11 @@ type Code struct {
 	// Words is the length of the block of arguments.
 	Words int
 	// Fuel is for how many rounds a call gets fuel, so that it takes some 20 us at most.
-	Fuel  int
-	sized []sizedLocal
+	// What is left of it is in the block when the call returns.
+	Fuel int
+	// Points is how many points of a row are evaluated at a time.
+	Points int
+	sized  []sizedLocal
 	// States are those of the results that are reduced, by number. A result that no statement
 	// contributes to has none.
 	States map[int]*loop.State
@@ -90,7 +93,7 @@ func (l *lowering) code() (*Code, error) {
 		return nil, err
 	}
 	return &Code{Text: text, Scratch: m.spills + m.at.slots*slotBytes, Words: argMemory + memoryWords*(len(l.nest.Params)+len(l.nest.Results)+len(l.nest.Locals)),
-		Fuel: l.fuel(), sized: l.sized(), States: l.states}, nil
+		Fuel: l.fuel(), Points: l.target.lanes * max(1, l.together), sized: l.sized(), States: l.states}, nil
 }
 
 // lowered is the program of a nest. It panics with an *Unsupported.

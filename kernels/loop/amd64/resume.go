@@ -47,6 +47,7 @@ func (m *maker) end() {
 	m.Bind(m.leave)
 	m.MovImm(RAX, 0)
 	m.StoreG(argMem(8*argResume), RAX)
+	m.StoreG(argMem(8*argFuel), fuelReg)
 	m.exit()
 
 	save := m.Label()
@@ -57,6 +58,7 @@ func (m *maker) end() {
 	}
 	m.Bind(save)
 	m.StoreG(argMem(8*argResume), RAX)
+	m.StoreG(argMem(8*argFuel), fuelReg)
 	m.StoreG(At(scratchReg, savedRow), rowReg)
 	m.StoreG(At(scratchReg, savedLane), laneReg)
 	for k, r := range m.general {

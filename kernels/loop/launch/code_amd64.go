@@ -77,7 +77,7 @@ func machineTargets() (list []string) {
 func (c *machineCode) states() map[int]*loop.State { return c.States }
 
 func (c *machineCode) worker() *Worker {
-	w := &Worker{args: make([]uint64, c.Words), fuel: c.fuel}
+	w := &Worker{args: make([]uint64, c.Words), fuel: c.fuel, points: c.Points}
 	w.call = func(w *Worker) { c.f.Call(unsafe.Pointer(&w.args[0])) }
 	return w
 }

@@ -293,6 +293,10 @@ type Worker struct {
 	args []uint64
 	keep []byte // scratch memory
 	fuel uint64
+	// points is how many points machine code evaluates at a time, rounds how many rounds of loops
+	// it has made.
+	points int
+	rounds int64
 
 	parts []part         // of reduced results
 	rows  []*value.Dense // room for the rows that a window appends, by result
@@ -329,6 +333,19 @@ func (w *Worker) scratch(room int) {
 
 // alignment is that of scratch memory.
 const alignment = 64
+
+// Points is how many points of a row machine code evaluates at a time; 0: it is interpreted, or
+// checked.
+func (w *Worker) Points() int {
+	if w.check != nil || w.beside != nil {
+		return 0
+	}
+	return w.points
+}
+
+// Rounds is how many rounds of loops machine code has made so far, those over points included, each
+// for all points that are evaluated at a time.
+func (w *Worker) Rounds() int64 { return w.rounds }
 
 // Free gives the worker's memory to the next execution.
 func (w *Worker) Free() {
@@ -389,6 +406,7 @@ func (w *Worker) window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 	for n := 1; ; n++ {
 		a[argFuel] = w.fuel
 		w.call(w)
+		w.rounds += int64(w.fuel - a[argFuel])
 		if a[argResume] == 0 {
 			return a[argFlags] != 0, nil
 		}

@@ -1,0 +1,298 @@
+package loop
+
+// This file rewrites nests whose points are loops of very different length, for targets whose lanes
+// are points. Lanes that have ended wait for the longest one; here a lane that has ended takes the
+// next point instead. The loop over points and the loop inside become one (R. von Hanxleden & K.
+// Kennedy, "Relaxing SIMD control flow constraints using loop transformations", 1992).
+
+import "flow/ir/types"
+
+// Refilled is a nest whose lanes take points From + lane, then Step further each, below To.
+type Refilled struct {
+	Nest *Nest
+	// From, To and Step are scalar operands of i64, behind those of the other nest.
+	From, To, Step int
+	// Round and Point are the statements of a round, and of a point beside its rounds.
+	Round, Point int
+}
+
+// refilledLanes bounds the last index of a refilled nest; windows have far fewer lanes.
+const refilledLanes = 1 << 20
+
+// Refill returns n with lanes that take points of the last index, or nil where its points are not
+// one loop until a break, with operations before it and stores behind it. The places of elements are
+// values in the new nest, so that who launches it has to prove those of n.
+func Refill(n *Nest) *Refilled {
+	f := &refill{n: n}
+	if !f.matches() {
+		return nil
+	}
+	f.depends()
+	return f.rewrite()
+}
+
+// refill is a nest that is rewritten.
+type refill struct {
+	n       *Nest
+	lane    int // the name of the last index
+	at      int // the statement that is the loop
+	broken  int // the statement of its body that is the break
+	varies  []bool
+	carried []Val // values before the loop that differ between points and are read later
+}
+
+// matches reports a nest of the form.
+func (f *refill) matches() bool {
+	n := f.n
+	if len(n.Space) == 0 || len(n.Locals) > 0 || len(n.Results) == 0 {
+		return false
+	}
+	x := n.Space[len(n.Space)-1]
+	if f.lane = x.Name; x.Range.Kind != Steps || x.Range.By != 1 || !x.Range.From.Known() || x.Range.From.Const != 0 {
+		return false
+	}
+	for _, r := range n.Results {
+		if r.Class != NoClass || r.Append || r.Over >= 0 {
+			return false
+		}
+	}
+	f.at, f.broken = -1, -1
+	stored := false
+	for k := range n.Body.Stmts {
+		switch s := &n.Body.Stmts[k]; {
+		case s.Code == For && s.Loop.Index.Range.Kind == Forever:
+			if f.at >= 0 {
+				return false
+			}
+			f.at = k
+		case s.Code == Store && f.at >= 0:
+			stored = true
+		case !computes(s):
+			return false
+		}
+	}
+	if f.at < 0 || !stored {
+		return false
+	}
+	l := n.Body.Stmts[f.at].Loop
+	for k := range l.Body.Stmts {
+		switch s := &l.Body.Stmts[k]; {
+		case s.Code == Break && f.broken < 0:
+			f.broken = k
+		case !computes(s) || f.broken >= 0 && checksWithin(s) || readsIndex(s, l.Index.Name):
+			return false
+		}
+	}
+	return f.broken >= 0
+}
+
+// computes reports a statement that only makes values, or checks them.
+func computes(s *Stmt) bool {
+	switch s.Code {
+	case Store, Reduce, Append, Break, Once, CallRow, Column, Entry, Fold:
+		return false
+	case For, If:
+		if s.Loop != nil && s.Loop.Index.Range.Kind != Steps {
+			return false
+		}
+		for _, b := range blocksOf(s) {
+			for k := range b.Stmts {
+				if !computes(&b.Stmts[k]) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func blocksOf(s *Stmt) (list []*Block) {
+	if s.Loop != nil {
+		list = append(list, &s.Loop.Body)
+	}
+	for _, b := range []*Block{s.Then, s.Else} {
+		if b != nil {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// within calls f for s and the statements in its blocks.
+func within(s *Stmt, f func(s *Stmt)) {
+	f(s)
+	for _, b := range blocksOf(s) {
+		for k := range b.Stmts {
+			within(&b.Stmts[k], f)
+		}
+	}
+}
+
+// checksWithin reports a check in a block of s.
+func checksWithin(s *Stmt) (found bool) {
+	within(s, func(x *Stmt) { found = found || x.Code == Check && x != s })
+	return found
+}
+
+// readsIndex reports that s reads an index.
+func readsIndex(s *Stmt, name int) (found bool) {
+	within(s, func(x *Stmt) {
+		found = found || x.Code == IndexOf && int(x.Imm) == name
+		for _, l := range formsOf(x) {
+			found = found || l.Coef(Sym{IndexSym, name}) != 0
+		}
+	})
+	return found
+}
+
+// formsOf is the forms that s itself reads.
+func formsOf(s *Stmt) []Lin {
+	list := append([]Lin{}, s.At...)
+	if s.Loop != nil {
+		x := s.Loop.Index.Range
+		list = append(list, x.From, x.To)
+	}
+	return list
+}
+
+// valuesOf calls f for the values that s reads, those of its blocks included.
+func valuesOf(s *Stmt, f func(v Val)) {
+	within(s, func(x *Stmt) {
+		for _, v := range x.Args {
+			f(v)
+		}
+		if x.Loop != nil {
+			for _, v := range x.Loop.Init {
+				f(v)
+			}
+		}
+		for _, b := range blocksOf(x) {
+			for _, v := range b.Yield {
+				f(v)
+			}
+		}
+		for _, l := range formsOf(x) {
+			for _, t := range l.Terms {
+				if t.Sym.Kind == ValSym {
+					f(Val(t.Sym.N))
+				}
+			}
+		}
+	})
+}
+
+// depends finds what differs between points, and which of it is carried.
+func (f *refill) depends() {
+	f.varies = make([]bool, len(f.n.Types))
+	before := make([]bool, len(f.n.Types))
+	for k := range f.n.Body.Stmts[:f.at] {
+		s := &f.n.Body.Stmts[k]
+		varies := readsIndex(s, f.lane)
+		valuesOf(s, func(v Val) { varies = varies || f.varies[v] })
+		for i := range s.N {
+			before[int(s.Dst)+i], f.varies[int(s.Dst)+i] = true, varies
+		}
+	}
+	seen := make([]bool, len(f.n.Types))
+	need := func(v Val) {
+		if before[v] && f.varies[v] && !seen[v] {
+			seen[v] = true
+			f.carried = append(f.carried, v)
+		}
+	}
+	loop := f.n.Body.Stmts[f.at].Loop
+	for k := range loop.Body.Stmts {
+		valuesOf(&loop.Body.Stmts[k], need)
+	}
+	for _, v := range loop.Body.Yield {
+		need(v)
+	}
+	for k := range f.n.Body.Stmts[f.at+1:] {
+		valuesOf(&f.n.Body.Stmts[f.at+1+k], need)
+	}
+}
+
+// rewrite makes the nest.
+func (f *refill) rewrite() *Refilled {
+	n := f.n
+	r := &rewriter{Builder: NewBuilder(n), from: n, now: make([]Val, len(n.Types)), points: map[int]Val{}}
+	r.Nest.Params = append([]Param{}, n.Params...)
+	r.Nest.Space = append([]Index{}, n.Space...)
+	r.Nest.Space[len(n.Space)-1].Range = Range{Kind: Steps, To: Num(refilledLanes), By: 1}
+	r.replace = func(*Stmt) bool { return false }
+	out := &Refilled{From: r.Param(ScalarParam, types.I64), To: r.Param(ScalarParam, types.I64), Step: r.Param(ScalarParam, types.I64)}
+	scalar := func(k int) Val { return r.Load(Mem{Kind: ParamMem, N: k}) }
+	from, to, step := scalar(out.From), scalar(out.To), scalar(out.Step)
+	last := r.Op(Sub, to, r.Const(types.I64, 1))
+	first := r.Op(Add, from, r.IndexValue(f.lane))
+	s := &n.Body.Stmts[f.at]
+	l := s.Loop
+	// begin writes what precedes the loop, at a point that exists.
+	begin := func(p Val, again bool) []Val {
+		r.points[f.lane] = r.Op(Min, p, last)
+		for k := range n.Body.Stmts[:f.at] {
+			if x := &n.Body.Stmts[k]; !again || f.differs(x) {
+				r.one(x)
+			}
+		}
+		return append(append([]Val{p}, r.values(f.carried)...), r.values(l.Init)...)
+	}
+	init := begin(first, false)
+	r.For(Index{r.Name("round"), Range{Kind: Forever, By: 1}}, init, func(c []Val) []Val {
+		p, kept, state := c[0], c[1:1+len(f.carried)], c[1+len(f.carried):]
+		r.Break(r.Op(Le, to, p))
+		for k, v := range f.carried {
+			r.now[v] = kept[k]
+		}
+		for k, v := range state {
+			r.now[int(l.Carry)+k] = v
+		}
+		r.points[f.lane] = p
+		var ended Val
+		for k := range l.Body.Stmts {
+			switch x := &l.Body.Stmts[k]; {
+			case k == f.broken:
+				ended = r.now[x.Args[0]]
+			case x.Code == Check && k > f.broken: // a lane that has ended makes no such round
+				c := *x
+				c.Args = r.values(x.Args)
+				c.Args[0] = r.Op(Or, ended, c.Args[0])
+				r.add(c)
+			default:
+				r.one(x)
+			}
+		}
+		next := append(append([]Val{p}, kept...), r.values(l.Body.Yield)...)
+		return r.If(ended, r.typesOf(c), func() []Val {
+			for k, v := range state {
+				r.now[int(s.Dst)+k] = v
+			}
+			for k := range n.Body.Stmts[f.at+1:] {
+				r.one(&n.Body.Stmts[f.at+1+k])
+			}
+			return begin(r.Op(Add, p, step), true)
+		}, func() []Val { return next })
+	})
+	if err := r.Nest.Verify(); err != nil {
+		panic("BUG: " + err.Error() + " in\n" + r.Nest.String())
+	}
+	out.Nest, out.Round = r.Nest, length(&l.Body)
+	out.Point = length(&n.Body) - out.Round
+	return out
+}
+
+// one copies a statement.
+func (r *rewriter) one(s *Stmt) {
+	r.where = s.Origin
+	r.copy(s)
+}
+
+// differs reports a statement before the loop that is made for every point.
+func (f *refill) differs(s *Stmt) bool {
+	if s.N > 0 {
+		return f.varies[s.Dst]
+	}
+	differs := readsIndex(s, f.lane)
+	valuesOf(s, func(v Val) { differs = differs || f.varies[v] })
+	return differs
+}
