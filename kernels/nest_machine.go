@@ -107,31 +107,36 @@ func (m *machine) nestShape(line, beside bool, rows, cols int) (s nestShape, lin
 		return s, 0, false
 	}
 	s.beside, s.past = beside, m.past
-	placed := false
+	narrow := !line && cols < tallBelow
+	s.tall = narrow && rows >= 2*cols
 	for k := range m.in {
 		x := &m.in[k]
 		mode := x.mode
 		switch {
-		case mode == op.Trans || mode == op.Drawn:
-			placed, mode = true, op.Full
+		case mode == op.Drawn || mode == op.Trans && !narrow:
+			mode = op.Full
 		case mode != op.Single && x.d.Cols == 1 && x.d.Stride == 1:
 			lines |= 1 << k
 		}
 		s.modes |= uint64(mode) << (modeBits * k)
 	}
-	narrow := !line && cols < tallBelow
-	s.tall = narrow && rows >= 2*cols
-	return s, lines, !placed || !narrow
+	return s, lines, true
+}
+
+// placed reports an operand whose elements are made and placed window by window: those of a
+// constructor, and a transposed one that the nest does not read across.
+func (b *boundNest) placed(m *machine, k int) bool {
+	mode := m.in[k].mode
+	return mode == op.Drawn || mode == op.Trans && b.shape.mode(k) != op.Trans
 }
 
 // again places the operands of another call.
 func (b *boundNest) again(m *machine) {
 	for k := range m.in {
-		switch x := &m.in[k]; x.mode {
-		case op.Single:
+		switch x := &m.in[k]; {
+		case x.mode == op.Single:
 			b.worker.Scalar(k, x.scalar)
-		case op.Trans, op.Drawn:
-		default:
+		case !b.placed(m, k):
 			b.worker.Place(k, x.d, 0, 0)
 		}
 	}
@@ -156,19 +161,16 @@ func (b *boundNest) operands(m *machine, line bool, rows, cols int) {
 	}
 	for k := range m.in {
 		x, v := &m.in[k], value.Value(nil)
-		switch e := m.prog.In[k].Elem; x.mode {
-		case op.Single:
+		switch e := m.prog.In[k].Elem; {
+		case x.mode == op.Single:
 			v = scalar(k, x.scalar)
-		case op.Trans, op.Drawn:
+		case b.placed(m, k):
 			v = head(k, e)
-		case op.Full:
-			v = x.d
-			if line {
-				d := head(k, e)
-				*d = *x.d
-				d.Rows, d.Cols, d.Stride = rows, cols, cols
-				v = d
-			}
+		case x.mode == op.Full && line:
+			d := head(k, e)
+			*d = *x.d
+			d.Rows, d.Cols, d.Stride = rows, cols, cols
+			v = d
 		default:
 			v = x.d
 		}
@@ -343,7 +345,7 @@ func (m *machine) nestedGrid(w *launch.Worker, a area, t target) error {
 	}
 	rows, cols, turned := a.rows(), a.cols(), 0
 	for k := range m.in {
-		if m.in[k].mode == op.Trans {
+		if m.in[k].mode == op.Trans && m.boundTo(w).placed(m, k) {
 			turned++
 		}
 	}

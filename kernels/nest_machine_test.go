@@ -51,11 +51,18 @@ func TestNestsRun(t *testing.T) {
 		{"tall", 300, 3, op.RowVec, false, true},
 		{"square", 10, 10, op.RowVec, false, false},
 		{"transposed", 30, 40, op.Trans, false, false},
+		{"transposed, tall", 300, 3, op.Trans, false, true},
+		{"transposed, few columns", 12, 9, op.Trans, false, false},
 		{"a number", 30, 40, op.Single, true, false},
 	} {
 		p := &op.Program{In: []op.Operand{{Elem: f}, {Elem: f, Mode: c.mode}}, Steps: []op.Step{{Def: add, Args: []int{0, 1}, Elem: f}}}
 		n, k := operandShape(c.mode, c.rows, c.cols)
 		in := []value.Value{value.New(f, c.rows, c.cols), value.New(f, n, k)}
+		for _, x := range in {
+			for i := range x.(*value.Dense).F64 {
+				x.(*value.Dense).F64[i] = float64(i)
+			}
+		}
 		out := value.New(f, c.rows, c.cols)
 		m := &machine{}
 		calls := 0
@@ -78,6 +85,9 @@ func TestNestsRun(t *testing.T) {
 				t.Errorf("%s: no nest ran", c.name)
 				break
 			}
+		}
+		if msg := rowtest.Differ(out, oneByOne(t, p, in, c.rows, c.cols)); msg != "" {
+			t.Errorf("%s: %s", c.name, msg)
 		}
 		if calls == 0 {
 			t.Errorf("%s: compiled for %d elements", c.name, c.rows*c.cols)

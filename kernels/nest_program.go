@@ -186,6 +186,8 @@ func elementOf(b *loop.Builder, p *op.Program, s nestShape, i, j loop.Lin) loop.
 			v = b.Load(m, loop.Num(0), j)
 		case op.ColVec:
 			v = b.Load(m, i, loop.Num(0))
+		case op.Trans:
+			v = b.Load(m, j, i)
 		default:
 			v = b.Load(m, i, j)
 		}
