@@ -106,6 +106,14 @@ static inline double exactly(long n, const double *x) {
 		s = t_, e = f_;                                          \
 	} while (0)
 #define REST(start) ((start) * 0x1p-39)
+
+// EXACTV is EXACT in every lane.
+#define EXACTV(s, e, lost, x)                                       \
+	do {                                                        \
+		V x_ = (x), t_ = s + x_, d_ = x_ - (t_ - s), f_ = e + d_; \
+		lost |= (W)(f_ - e) ^ (W)d_;                        \
+		s = t_, e = f_;                                     \
+	} while (0)
 #define START(n, bound) ldexp(1.5, ilogb((n) * (bound)) + 2)
 #define NEAR_SLACK(n, start) WIDE_SLACK(n, start)
 
@@ -164,6 +172,14 @@ static inline __attribute__((always_inline)) double variance(long n, double s, d
 	double t = a - c, v = t - a, u = (a - (t - v)) + (-c - v), high = t + (u + (b - d)), low = (t - high) + (u + (b - d));
 	double square = m * m, w = high * (1 / square), rest = (fma(-w, square, high) + low) * (1 / square);
 	return rounded(w, rest, (slack + fabs(high) * 0x1p-98) * (1 / square), doubt);
+}
+
+// greatest returns the greatest magnitude of n numbers, none of them nan.
+static inline double greatest(long n, const double *x) {
+	double most = 0;
+#pragma omp simd reduction(max : most)
+	for (long i = 0; i < n; i++) most = fabs(x[i]) > most ? fabs(x[i]) : most;
+	return most;
 }
 
 // total returns the exact sum of n numbers, rounded once.

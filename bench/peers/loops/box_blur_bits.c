@@ -1,7 +1,7 @@
 #include "exact.h"
 
-static void slowly(long from, long n, const double *x, double *out) {
-	for (long j = from; j < n - 4; j++) {
+static void slowly(long n, const double *x, double *out) {
+	for (long j = 0; j < n - 4; j++) {
 		double window[25];
 		for (long a = 0; a < 25; a++) window[a] = x[a / 5 * n + j + a % 5];
 		out[j] = exactly(25, window) / 25;
@@ -10,20 +10,23 @@ static void slowly(long from, long n, const double *x, double *out) {
 
 static void row(long n, const double *x, double *out) {
 	W lost = {0};
-	long j = 0;
-	for (; j + 2 * LANES <= n - 4; j += 2 * LANES) {
-		V s = {0}, e = {0}, t = {0}, f = {0};
+	double from = START(25, greatest(5 * n, x));
+	V start = from - (V){0}, rest = REST(from) - (V){0};
+	const long m = n - 4;
+	for (long i = 0; i < m && m >= 2 * LANES; i += 2 * LANES) {
+		long j = i + 2 * LANES <= m ? i : m - 2 * LANES; // the last ones once more
+		V s = start, e = rest, t = start, f = rest;
 #pragma GCC unroll 5
 		for (long a = 0; a < 5; a++)
 #pragma GCC unroll 5
 			for (long b = 0; b < 5; b++) {
 				const double *y = x + a * n + j + b;
-				ADDV(s, e, lost, at(y));
-				ADDV(t, f, lost, at(y + LANES));
+				EXACTV(s, e, lost, at(y));
+				EXACTV(t, f, lost, at(y + LANES));
 			}
-		*(V *)(out + j) = (s + e) / 25, *(V *)(out + j + LANES) = (t + f) / 25;
+		*(V *)(out + j) = ((s - start) + (e - rest)) / 25, *(V *)(out + j + LANES) = ((t - start) + (f - rest)) / 25;
 	}
-	slowly(any(lost) ? 0 : j, n, x, out);
+	if (any(lost) || m < 2 * LANES) slowly(n, x, out);
 }
 
 static void work(long n, const double *X, double *out) {

@@ -10,24 +10,27 @@ static void slowly(long from, long to, long k, const double *x, const double *w,
 	}
 }
 
-// block computes samples from to to.
-static void block(long from, long to, long k, const double *x, const double *w, double *out) {
+// block computes samples from to to. No weight exceeds most.
+static void block(long from, long to, long k, const double *x, const double *w, double most, double *out) {
 	W lost = {0};
-	long i = from;
-	for (; i + 2 * LANES <= to; i += 2 * LANES) {
-		V s = {0}, e = {0}, t = {0}, f = {0};
+	double first = START(k, most * greatest(to - from + k - 1, x + from));
+	V start = first - (V){0}, rest = REST(first) - (V){0};
+	for (long i = from; i < to && to - from >= 2 * LANES && k < 8192; i += 2 * LANES) {
+		long p = i + 2 * LANES <= to ? i : to - 2 * LANES; // the last ones once more
+		V s = start, e = rest, t = start, f = rest;
 		for (long j = 0; j < k; j++) {
-			ADDV(s, e, lost, w[j] * at(x + i + j));
-			ADDV(t, f, lost, w[j] * at(x + i + j + LANES));
+			EXACTV(s, e, lost, w[j] * at(x + p + j));
+			EXACTV(t, f, lost, w[j] * at(x + p + j + LANES));
 		}
-		*(V *)(out + i) = s + e, *(V *)(out + i + LANES) = t + f;
+		*(V *)(out + p) = (s - start) + (e - rest), *(V *)(out + p + LANES) = (t - start) + (f - rest);
 	}
-	slowly(any(lost) ? from : i, to, k, x, w, out);
+	if (any(lost) || to - from < 2 * LANES || k >= 8192) slowly(from, to, k, x, w, out);
 }
 
 static void work(long n, long k, const double *x, const double *w, double *out) {
+	double most = greatest(k, w);
 #pragma omp parallel for
-	for (long b = 0; b <= n - k; b += BLOCK) block(b, b + BLOCK < n - k + 1 ? b + BLOCK : n - k + 1, k, x, w, out);
+	for (long b = 0; b <= n - k; b += BLOCK) block(b, b + BLOCK < n - k + 1 ? b + BLOCK : n - k + 1, k, x, w, most, out);
 }
 
 int main(int argc, char **argv) {

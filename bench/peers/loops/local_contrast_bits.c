@@ -11,9 +11,7 @@ static void slowly(long m, long n, const double *x, double *out) {
 }
 
 static void row(long m, long n, const double *x, double *out) {
-	double bound = 0;
-#pragma omp simd reduction(max : bound)
-	for (long i = 0; i < 7 * n; i++) bound = fabs(x[i]) > bound ? fabs(x[i]) : bound;
+	double bound = greatest(7 * n, x);
 	double start = START(49, bound), squares = START(49, bound * bound);
 	uint64_t doubt[WIDTH] = {0}, all = 0;
 	for (long at = 0; at < m && m >= WIDTH; at += WIDTH) {

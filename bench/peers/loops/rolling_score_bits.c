@@ -9,9 +9,7 @@ static void slowly(long from, long to, long k, const double *x, double *out) {
 
 // block computes the scores from from to to. No number exceeds bound.
 static void block(long from, long to, long k, const double *x, double *out) {
-	double bound = 0;
-#pragma omp simd reduction(max : bound)
-	for (long i = from; i < to + k - 1; i++) bound = fabs(x[i]) > bound ? fabs(x[i]) : bound;
+	double bound = greatest(to - from + k - 1, x + from);
 	double start = START(k, bound), squares = START(k, bound * bound);
 	uint64_t doubt[WIDTH] = {0}, all = 0;
 	for (long at = from; at < to && to - from >= WIDTH; at += WIDTH) {
