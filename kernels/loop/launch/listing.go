@@ -29,5 +29,9 @@ func Listing(n *loop.Nest) (schedule, text string, err error) {
 	case l.Index == "":
 		return target + ": one point", l.Text, nil
 	}
-	return fmt.Sprintf("%s: %d lanes along %s, %d at a time", target, l.Lanes, l.Index, l.Together*l.Lanes), l.Text, nil
+	schedule = fmt.Sprintf("%s: %d lanes along %s, %d at a time", target, l.Lanes, l.Index, l.Together*l.Lanes)
+	if loop.Refill(n) != nil {
+		schedule += "; a lane that has ended takes the next point if samples say that this pays"
+	}
+	return schedule, l.Text, nil
 }
