@@ -76,7 +76,7 @@ func shapedNests(p *op.Program, s nestShape) ([]*loop.Nest, string) {
 		if mode == op.Trans && !s.tall || mode == op.Drawn { // a block of it is written first, and read as it lies there
 			mode = op.Full
 		}
-		s.modes |= uint64(mode) << (modeBits * k)
+		s.modes.set(k, mode)
 	}
 	nest := writeNest(p, s)
 	if nest == nil {

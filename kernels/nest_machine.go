@@ -118,7 +118,7 @@ func (m *machine) nestShape(line, beside bool, rows, cols int) (s nestShape, lin
 		case mode != op.Single && x.d.Cols == 1 && x.d.Stride == 1:
 			lines |= 1 << k
 		}
-		s.modes |= uint64(mode) << (modeBits * k)
+		s.modes.set(k, mode)
 	}
 	return s, lines, true
 }

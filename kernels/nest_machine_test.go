@@ -223,3 +223,41 @@ func TestNestScalars(t *testing.T) {
 		}
 	}
 }
+
+// TestManyOperands: a chain of many operands, numbers and rows among them, is a nest, and one of more
+// than a nest has room for runs in batches; both have the bits of the definition.
+func TestManyOperands(t *testing.T) {
+	needCode(t)
+	defer func(from int64) { launch.PaysFrom = from }(launch.PaysFrom)
+	launch.PaysFrom = 0
+	add, f := rowtest.RowNamed(t, elementwiseRows(), "add"), types.F64
+	const rows, cols = 9, 70
+	for _, n := range []int{inWord, inWord + 1, mostIn, mostIn + 1} {
+		p, last := &op.Program{}, 0
+		var in []value.Value
+		for k := range n {
+			mode := []op.Mode{op.Full, op.RowVec, op.Single, op.ColVec}[k%4]
+			r, c := operandShape(mode, rows, cols)
+			x := value.New(f, r, c)
+			for i := range x.F64 {
+				x.F64[i] = 1 / float64(3+5*k+i)
+			}
+			p.In, in = append(p.In, op.Operand{Elem: f, Mode: mode}), append(in, x)
+		}
+		for k := 1; k < n; k++ {
+			p.Steps = append(p.Steps, op.Step{Def: add, Args: []int{last, k}, Elem: f})
+			last = n + k - 1
+		}
+		m, out := &machine{}, value.New(f, rows, cols)
+		m.prepare(p, in, rows, cols)
+		if err := m.area(area{0, rows, 0, cols}, target{d: out}); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.nest.grid.worker != nil; got != (n <= mostIn) {
+			t.Errorf("%d operands: a nest ran: %v", n, got)
+		}
+		if msg := rowtest.Differ(out, oneByOne(t, p, in, rows, cols)); msg != "" {
+			t.Errorf("%d operands: %s", n, msg)
+		}
+	}
+}

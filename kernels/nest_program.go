@@ -18,11 +18,11 @@ import (
 
 // nestShape is what the nest of a program depends on beside the program.
 type nestShape struct {
-	modes  uint64 // three bits an operand, as they are bound: see machine.bind
-	beside bool   // the elements are stored twice
-	tall   bool   // vectors go along the rows: of matrices that are higher than wide
-	past   bool   // the elements go past the caches
-	fold   string // of a pipeline: see pipeRow
+	modes  modeList // as operands are bound: see machine.bind
+	beside bool     // the elements are stored twice
+	tall   bool     // vectors go along the rows: of matrices that are higher than wide
+	past   bool     // the elements go past the caches
+	fold   string   // of a pipeline: see pipeRow
 	// columns says that the loop reduces columns: see columnNest. near says how it sums: see
 	// loop.NearLevels.
 	columns, near bool
@@ -30,11 +30,22 @@ type nestShape struct {
 
 const (
 	modeBits = 3
-	mostIn   = 64 / modeBits
+	// mostIn is the most operands of a nest of a program: a worker has room for its results besides.
+	mostIn = 48
+	inWord = 64 / modeBits
 )
 
 // mode is how operand k lies.
-func (s nestShape) mode(k int) op.Mode { return op.Mode(s.modes >> (modeBits * k) & (1<<modeBits - 1)) }
+func (s nestShape) mode(k int) op.Mode { return s.modes.of(k) }
+
+// modeList is the modes of operands, three bits each.
+type modeList [(mostIn + inWord - 1) / inWord]uint64
+
+func (l *modeList) of(k int) op.Mode {
+	return op.Mode(l[k/inWord] >> (modeBits * (k % inWord)) & (1<<modeBits - 1))
+}
+
+func (l *modeList) set(k int, mode op.Mode) { l[k/inWord] |= uint64(mode) << (modeBits * (k % inWord)) }
 
 // programNest is a nest of a program, which is made when enough work has been seen.
 type programNest struct {
