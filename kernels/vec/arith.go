@@ -1,19 +1,14 @@
 package vec
 
-// This file defines arithmetic. The four operations of the inner loops of most programs are unrolled by four over
-// array pointers, which leaves one bounds check for four elements.
+// This file defines arithmetic. Its loops are not unrolled: over array pointers, four elements a round, sums took 1.3
+// times as long on Zen 3.
 
 import "math"
 
 // Add is dst = a + b.
 func Add[T Number](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	i := 0
-	for ; i+4 <= len(dst); i += 4 {
-		d, x, y := (*[4]T)(dst[i:]), (*[4]T)(a[i:]), (*[4]T)(b[i:])
-		d[0], d[1], d[2], d[3] = x[0]+y[0], x[1]+y[1], x[2]+y[2], x[3]+y[3]
-	}
-	for ; i < len(dst); i++ {
+	for i := range dst {
 		dst[i] = a[i] + b[i]
 	}
 }
@@ -21,12 +16,7 @@ func Add[T Number](dst, a, b []T) {
 // Sub is dst = a - b.
 func Sub[T Number](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	i := 0
-	for ; i+4 <= len(dst); i += 4 {
-		d, x, y := (*[4]T)(dst[i:]), (*[4]T)(a[i:]), (*[4]T)(b[i:])
-		d[0], d[1], d[2], d[3] = x[0]-y[0], x[1]-y[1], x[2]-y[2], x[3]-y[3]
-	}
-	for ; i < len(dst); i++ {
+	for i := range dst {
 		dst[i] = a[i] - b[i]
 	}
 }
@@ -34,12 +24,7 @@ func Sub[T Number](dst, a, b []T) {
 // Mul is dst = a * b.
 func Mul[T Number](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	i := 0
-	for ; i+4 <= len(dst); i += 4 {
-		d, x, y := (*[4]T)(dst[i:]), (*[4]T)(a[i:]), (*[4]T)(b[i:])
-		d[0], d[1], d[2], d[3] = x[0]*y[0], x[1]*y[1], x[2]*y[2], x[3]*y[3]
-	}
-	for ; i < len(dst); i++ {
+	for i := range dst {
 		dst[i] = a[i] * b[i]
 	}
 }
@@ -47,12 +32,7 @@ func Mul[T Number](dst, a, b []T) {
 // Div is dst = a / b.
 func Div[T Float](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	i := 0
-	for ; i+4 <= len(dst); i += 4 {
-		d, x, y := (*[4]T)(dst[i:]), (*[4]T)(a[i:]), (*[4]T)(b[i:])
-		d[0], d[1], d[2], d[3] = x[0]/y[0], x[1]/y[1], x[2]/y[2], x[3]/y[3]
-	}
-	for ; i < len(dst); i++ {
+	for i := range dst {
 		dst[i] = a[i] / b[i]
 	}
 }
