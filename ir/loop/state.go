@@ -8,6 +8,7 @@ package loop
 // watched. As long as it is 0, the words add up to the exact sum.
 
 import (
+	"fmt"
 	"math"
 
 	"flow/ir/types"
@@ -63,10 +64,11 @@ func StateOf(c Class, e types.Elem, levels int) *State {
 	return s
 }
 
-// Add returns the function of a state and a contribution that gives the next state.
+// Add returns the function of a state and a contribution that gives the next state. Its name tells
+// it from those of other classes, as texts of nests have names alone.
 func (s *State) Add() *Function {
 	params := append(append([]types.Elem{}, s.Types...), s.contribution()...)
-	return functionOf("add", params, func(b *Builder, v []Val) []Val { return s.add(b, v[:len(s.Types)], v[len(s.Types):]) })
+	return functionOf(fmt.Sprintf("%s_%v_%d", s.class.Info().Name, s.elem, len(s.Types)), params, func(b *Builder, v []Val) []Val { return s.add(b, v[:len(s.Types)], v[len(s.Types):]) })
 }
 
 // Merge returns the function that merges two states.

@@ -122,3 +122,24 @@ func TestStates(t *testing.T) {
 func sameWord(e types.Elem, a, b Word) bool {
 	return a == b || e.IsFloat() && toFloat(e, a) != toFloat(e, a) && toFloat(e, b) != toFloat(e, b)
 }
+
+// TestStateNames: functions of states that differ have different names, as nests are compared by
+// their texts.
+func TestStateNames(t *testing.T) {
+	named := map[string]*State{}
+	for c := Sum; c < lastClass; c++ {
+		for _, e := range c.Info().On {
+			for _, levels := range []int{NearLevels, FastLevels, DeepLevels} {
+				st := StateOf(c, e, levels)
+				if st == nil {
+					continue
+				}
+				name := st.Add().Name
+				if old := named[name]; old != nil && (old.class != c || old.elem != e || old.near != st.near || len(old.Types) != len(st.Types)) {
+					t.Errorf("%s of %v and %s of %v are both %s", old.class.Info().Name, old.elem, c.Info().Name, e, name)
+				}
+				named[name] = st
+			}
+		}
+	}
+}

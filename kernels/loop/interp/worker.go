@@ -111,10 +111,6 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense, call func(row int, 
 			w.machines[k] = newMachine(p, w.most)
 		}
 		w.use(k)
-		w.known = w.known[:0]
-		for _, l := range p.known {
-			w.known = append(w.known, w.outside(l))
-		}
 		w.start()
 	}
 	// Whichever program reaches a once first fills its locals: both number them alike.
@@ -136,6 +132,10 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense, call func(row int, 
 
 // start runs the steps of the program that depend on scalars alone.
 func (w *Worker) start() {
+	w.known = w.known[:0]
+	for _, l := range w.p.known {
+		w.known = append(w.known, w.outside(l))
+	}
 	for _, s := range w.p.begin.steps {
 		s(w, w.most)
 	}
@@ -153,7 +153,7 @@ func (w *Worker) Place(number int, d *value.Dense, origin int) {
 	}
 }
 
-// Scalar changes a scalar operand. No range and no subscript of the nest may depend on it.
+// Scalar changes a scalar operand. No subscript of the nest may depend on it.
 func (w *Worker) Scalar(number int, word loop.Word) {
 	if w.scalars[number] == word {
 		return
