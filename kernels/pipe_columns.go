@@ -20,18 +20,21 @@ const (
 	// columnElems is the largest block of columns, half of what a second-level cache of 512 KiB
 	// holds. It has no more rows than a cascade of package exact takes.
 	columnElems = 32 << 10
-	// sideBySide is how many elements the rows of the loop have at least, where rows lie side by
-	// side.
-	sideBySide = 64
+	// sideBySide is about how many elements the rows of the loop have at most where rows lie side by
+	// side: no power of two, so that rows lie apart in a cache. sideRows is about how many such rows
+	// there are at least.
+	sideBySide = 2064
+	sideRows   = 64
 	// nearRows is the most rows of a state of numbers of about one size: see loop.NearCount, which is
 	// for four lanes.
 	nearRows = loop.NearCount / 4
-	// nearFrom is from how many rows on such states are used. Their size comes from sampleRows rows,
-	// which are computed twice.
+	// nearFrom is from how many rows, and nearElems from how many elements on such states are used.
+	// Their size comes from sampleRows rows, which are computed twice. nearPlain is that of operands
+	// themselves.
 	nearFrom   = 256
+	nearPlain  = 48
+	nearElems  = 1 << 17
 	sampleRows = 8
-	// leastSideBySide is the least number of rows of the loop for which rows are put side by side.
-	leastSideBySide = 16
 )
 
 // columnRows is the rows of a block of so many columns.
@@ -43,13 +46,13 @@ func columnRows(cols int) int {
 // of few rows, they are larger than the elements.
 type columnsOf struct {
 	reduce.Columns
-	c0, c1         int
-	begun, rounded bool // the results are written
+	c0, c1          int
+	begun, finished bool // finished: the results are written
 }
 
 func (c *columnsOf) begin(c0, c1 int) {
 	c.Reset()
-	c.c0, c.c1, c.begun, c.rounded = c0, c1, false, false
+	c.c0, c.c1, c.begun, c.finished = c0, c1, false, false
 }
 
 // columns is the accumulators of the columns in work.
@@ -83,6 +86,11 @@ type columnNest struct {
 	wait      int   // windows to reduce block by block before the loop is tried again
 	row       *value.Dense
 	top       []float64
+	names     string // see sumsFloats
+	elem      types.Elem
+	floats    bool
+	base      [2]float64 // see bases
+	baseOf    int
 }
 
 // begin forgets what a worker knows.
@@ -113,13 +121,13 @@ func (m *machine) columns(x *execution, a area) error {
 func (m *machine) finishColumns(x *execution) {
 	n := &m.nest.columns
 	for k := range m.f {
-		if f := &m.f[k]; f.Axis == reduce.OverCols && n.worker != nil && n.begun && n.side == 0 && !f.cols.begun {
-			n.round(f, k, x.rows)
+		if f := &m.f[k]; f.Axis == reduce.OverCols && n.worker != nil && n.begun && !f.cols.begun {
+			n.finish(f, k, x.rows)
 		}
 	}
 	m.takeColumns()
 	for k := range m.f {
-		if f := &m.f[k]; f.Axis == reduce.OverCols && !f.cols.rounded {
+		if f := &m.f[k]; f.Axis == reduce.OverCols && !f.cols.finished {
 			f.columns().Finish(f.out, x.rows)
 		}
 	}
@@ -140,22 +148,19 @@ func (m *machine) reduceColumns(x *execution, a area) error {
 	loop, rest := a, area{}
 	if n.side > 0 {
 		rows := a.rows() / n.side
-		loop = area{0, rows, 0, n.width}
-		if rest = (area{a.i0 + rows*n.side, a.i1, 0, x.cols}); rows < leastSideBySide {
-			return m.columnBlocks(x, a)
-		}
-		m.placeSideBySide(x, a.i0, rows)
+		loop, rest = area{0, rows, 0, n.width}, area{rows, rows + 1, 0, a.rows() % n.side * x.cols}
+		m.placeSideBySide(x, a.i0)
 	} else if n.stored {
 		w.Place(n.result(m), x.out, 0, 0)
 	}
 	n.x = x
 	err := m.columnAreas(w, loop)
+	if err == nil && rest.cols() > 0 {
+		err = m.columnAreas(w, rest)
+	}
 	n.x = nil
 	if n.side > 0 && n.places() { // the next area counts its rows from elsewhere
 		m.takeColumns()
-	}
-	if err == nil && rest.rows() > 0 {
-		err = m.columnBlocks(x, rest)
 	}
 	return err
 }
@@ -164,7 +169,7 @@ func (m *machine) reduceColumns(x *execution, a area) error {
 func (m *machine) columnAreas(w *launch.Worker, a area) error {
 	n := &m.nest.columns
 	group := a.cols()
-	if m.drawn > 0 {
+	if m.drawn > 0 && n.side == 0 {
 		group = min(group, m.drawn/drawnRows)
 	}
 	rows := max(leastRows, min(windowElems/a.cols(), nearRows))
@@ -194,7 +199,7 @@ func (m *machine) columnAreas(w *launch.Worker, a area) error {
 const (
 	// windowElems is about how many elements a window has, and leastRows the least rows: with their
 	// states they stay in a second-level cache.
-	windowElems = 32 << 10
+	windowElems = 16 << 10
 	leastRows   = 8
 	// drawnRows is how many rows of elements of constructors are drawn at a time.
 	drawnRows = 16
@@ -209,13 +214,18 @@ func (m *machine) columnWorker(x *execution, a area) *launch.Worker {
 	}
 	n.asked, n.side = true, 0
 	rows, cols := m.rows, m.cols
-	if m.dense && cols < sideBySide/2 && (x.out == nil || x.out.Stride == cols) {
-		n.side = sideBySide / cols
-		rows, cols = rows/n.side, cols*n.side
+	if m.dense && cols < launch.FewColumns && (x.out == nil || x.out.Stride == cols) {
+		wide := min(sideBySide, rows*cols/sideRows)
+		if m.drawn > 0 {
+			wide = min(wide, m.drawn/leastRows)
+		}
+		n.side = max(1, wide/cols)
+		rows, cols = rows/n.side+1, cols*n.side
 	}
 	shape, lines, ok := m.nestShape(false, false, rows, cols)
 	shape.tall, shape.fold, shape.columns = false, x.fold, true
-	shape.near = rows >= nearFrom && !m.nest.program.fails && sumsFloats(x.fold, x.elem)
+	shape.near = !m.nest.program.fails && n.sumsFloats(x.fold, x.elem) &&
+		(rows*cols >= nearElems && rows >= nearFrom || rows >= nearPlain && len(m.prog.Steps) == 0 && x.out == nil)
 	if n.side > 0 {
 		lines = 0
 	}
@@ -251,29 +261,25 @@ func (m *machine) columnWorker(x *execution, a area) *launch.Worker {
 	return b.worker
 }
 
-// sumsFloats reports a reduction that is made of sums of floats.
-func sumsFloats(names string, e types.Elem) bool {
-	folds, _ := foldsNamed(names)
-	for _, f := range folds {
-		if f == nil {
-			continue
-		}
-		for _, c := range columnClasses(f, e) {
-			if c.class == loop.Sum && c.of.IsFloat() {
-				return true
-			}
-		}
+// sumsFloats reports a reduction that is made of sums of floats. It remembers what it was asked last.
+func (n *columnNest) sumsFloats(names string, e types.Elem) bool {
+	if n.names == names && n.elem == e {
+		return n.floats
 	}
-	return false
+	n.names, n.elem, n.floats = names, e, false
+	parts, _, _ := columnParts(names, e, true)
+	for k := range parts {
+		n.floats = n.floats || parts[k].state.Near()
+	}
+	return n.floats
 }
 
-// placeSideBySide makes row i of the index space the first of the loop, which has so many.
-func (m *machine) placeSideBySide(x *execution, i, rows int) {
+// placeSideBySide makes row i of the index space the first of the loop.
+func (m *machine) placeSideBySide(x *execution, i int) {
 	n := &m.nest.columns
 	n.first = i
 	place := func(number int, d *value.Dense) {
-		at := i * x.cols
-		m.nest.view = denseOver(dense.SlabOf(d, at, rows*n.width), d.Elem, rows, n.width, n.width)
+		m.nest.view = denseOver(dense.SlabOf(d, i*x.cols, 1), d.Elem, 1, n.width, n.width)
 		n.worker.Place(number, &m.nest.view, 0, 0)
 	}
 	for k := range m.in {
@@ -303,7 +309,7 @@ func (m *machine) sideBySide(w *launch.Worker, p area) error {
 		to := min(i+rows, p.i1)
 		for k := range m.in {
 			if m.in[k].mode == op.Drawn {
-				m.drawRun(k, n.first*m.cols+i*n.width, (to-i)*n.width)
+				m.drawRun(k, n.first*m.cols+i*n.width, (to-i-1)*n.width+p.cols())
 				m.nest.view = denseOver(m.regs[k], m.prog.In[k].Elem, to-i, n.width, n.width)
 				w.Place(k, &m.nest.view, i, 0)
 			}
@@ -315,10 +321,11 @@ func (m *machine) sideBySide(w *launch.Worker, p area) error {
 	return nil
 }
 
-// inSpace is an area of whole rows of the loop in the index space.
+// inSpace is an area of the loop in the index space: whole rows, or the beginning of one.
 func (n *columnNest) inSpace(m *machine, p area) area {
 	if n.side == 0 {
 		return p
 	}
-	return area{n.first + p.i0*n.side, n.first + p.i1*n.side, 0, m.cols}
+	i := n.first + p.i0*n.side
+	return area{i, i + (p.rows()-1)*n.side + p.cols()/m.cols, 0, m.cols}
 }

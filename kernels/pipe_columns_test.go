@@ -44,6 +44,10 @@ func TestColumnsOfPipes(t *testing.T) {
 func TestColumnsOfUnlikeRows(t *testing.T) {
 	pipe, r := fused()[1], rand.New(rand.NewPCG(73, 74))
 	names := []string{"colsum", "colmean", "colnorm", "colvar", "colargmin", "colmax", "sum"}
+	alone := map[string]*op.Def{}
+	for _, d := range (&engine{}).folded(append(reduce.Rows(), reduce.Statistics()...)) {
+		alone[d.Name] = d
+	}
 	onNests(t, func(t *testing.T) {
 		for _, s := range [][2]int{{20_000, 3}, {9000, 40}, {40, 5000}} {
 			for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
@@ -83,6 +87,11 @@ func TestColumnsOfUnlikeRows(t *testing.T) {
 					}
 					if msg := rowtest.Differ(got.(value.Tuple)[k], z.Out); msg != "" {
 						t.Fatalf("%s of %v of %v: %s", name, e, s, msg)
+					}
+					want := z.Out
+					if z.Def = alone[name]; reduce.Named(name).Axis == reduce.OverCols {
+						rowtest.Lend(z)
+						rowtest.CheckLoop(t, z, want)
 					}
 				}
 			}

@@ -148,8 +148,17 @@ func (m *machine) beginColumns(a area) {
 	for _, x := range n.parts {
 		for k := range x.state.Types {
 			plane := n.words[(x.plane+k)*n.width:][:n.width]
-			for j := range plane {
-				plane[j] = x.state.From(k, n.exps[j%len(n.exps)])
+			if !x.state.Near() {
+				vec.Fill(asInts(plane), int64(x.state.Empty[k]))
+				continue
+			}
+			for j, e := range n.exps {
+				if plane[j] = x.state.Empty[k]; k < len(n.base) {
+					plane[j] = math.Float64bits(n.bases(x.state, e)[k])
+				}
+			}
+			for at := len(n.exps); at < len(plane); at += len(n.exps) {
+				copy(plane[at:], plane[:len(n.exps)])
 			}
 		}
 	}
@@ -173,11 +182,16 @@ func (n *columnNest) sample(m *machine, a area) {
 		i := a.i0 + k*(a.rows()-1)/max(1, rows-1)
 		for j := a.j0; j < a.j1; j += columnGroup {
 			p := area{i, i + 1, j, min(j+columnGroup, a.j1)}
-			b := m.made.over(n.x.elem, dense.SlabOver(m.made.words, n.x.elem, p.cols()), p)
-			if m.area(p, target{d: b, i0: p.i0, j0: p.j0}) != nil {
-				continue
+			to := top[p.j0-a.j0:][:p.cols()]
+			var b *value.Dense
+			if len(m.prog.Steps) == 0 && n.x.out == nil {
+				b, _ = m.make(n.x, p)
+			} else {
+				b = m.made.over(n.x.elem, dense.SlabOver(m.made.words, n.x.elem, p.cols()), p)
+				if m.area(p, target{d: b, i0: p.i0, j0: p.j0}) != nil {
+					continue
+				}
 			}
-			to := top[p.j0-a.j0:][:b.Cols]
 			raise(to, b.F64)
 			raise(to, b.F32)
 			raise(to, b.I64)
@@ -191,7 +205,7 @@ func (n *columnNest) sample(m *machine, a area) {
 
 // raise raises each number to the magnitude of an element, which is no NaN.
 func raise[T vec.Element](to []float64, x []T) {
-	for j, v := range x {
+	for j, v := range x[:min(len(x), len(to))] {
 		if m := math.Abs(float64(v)); m > to[j] {
 			to[j] = m
 		}
@@ -215,7 +229,7 @@ func (m *machine) takeColumns() {
 		return
 	}
 	for k := range n.parts {
-		if x := &n.parts[k]; !m.f[x.fold].cols.rounded {
+		if x := &n.parts[k]; !m.f[x.fold].cols.finished {
 			n.take(m, x)
 		}
 	}
@@ -223,39 +237,114 @@ func (m *machine) takeColumns() {
 	n.begun = false
 }
 
-// round writes the results of a reduction of so many elements that is made of exact sums, or that
-// gives places, if the states have all of them.
-func (n *columnNest) round(f *folder, fold, rows int) {
+// finish writes the results of a reduction of columns of so many rows, if the states have all of them
+// and they follow from these without more.
+func (n *columnNest) finish(f *folder, fold, rows int) {
 	var of []*columnPart
 	for k := range n.parts {
 		if x := &n.parts[k]; x.fold == fold {
-			if f.Arg {
-				copy(f.out.I64[n.j0:], asInts(n.stateWords(x)[n.width:][:n.width]))
-				f.cols.rounded = true
-				return
-			}
-			if x.sum < 0 || !x.of.IsFloat() {
-				return
-			}
 			of = append(of, x)
 		}
 	}
+	words := n.stateWords(of[0])
+	switch class := f.Whole.Class; {
+	case of[0].sum >= 0 && of[0].of.IsFloat():
+		n.round(f, of, rows)
+	case n.side > 0:
+		return
+	case f.Arg:
+		copy(f.out.I64[n.j0:], asInts(words[n.width:][:n.width]))
+	case f.Extreme():
+		of[0].results(f.out.View(0, n.j0, 1, n.width), words)
+	case class == loop.Count || class == loop.Sum:
+		copy(f.out.I64[n.j0:], asInts(words))
+	default:
+		return
+	}
+	f.cols.finished = true
+}
+
+// round rounds sums of columns once, by the words of their states where these leave no doubt.
+func (n *columnNest) round(f *folder, of []*columnPart, rows int) {
+	cols := len(n.exps)
 	var sums [2]exact.Sum
-	for j := range n.width {
+	pairs := len(of) == 1 && of[0].pairs()
+	var plain []float64 // a result is a sum itself
+	if pairs && f.Whole.Class == loop.Sum {
+		plain = f.out.F64
+	}
+	for j := range cols {
+		sure := true
+		if pairs {
+			var p exact.Pair
+			if p, sure = of[0].pairOf(n, j); sure {
+				if v := p.Round() + 0; plain != nil && v-v == 0 { // a sum of 0 is +0
+					plain[n.j0+j] = v
+					continue
+				}
+				if f.Whole.PutParts(f.out, n.j0+j, rows, [2]exact.Parts{{Term: [3]float64{p.S, p.T}}}) {
+					continue
+				}
+			}
+		}
 		var parts [2]exact.Parts
 		for k, x := range of {
-			x.parts(&parts[k], n.stateWords(x), n.width, j, n.exps[j])
+			sure = sure && !pairs && x.partsOf(&parts[k], n, j)
 		}
-		if f.Whole.PutParts(f.out, n.j0+j, rows, parts) {
+		if sure && !pairs && f.Whole.PutParts(f.out, n.j0+j, rows, parts) {
 			continue
 		}
 		for k, x := range of {
 			sums[k].Reset()
-			x.addTo(&sums[k], n.stateWords(x), n.width, j, n.exps[j])
+			for at := j; at < n.width; at += cols {
+				x.addTo(&sums[k], n.stateWords(x), n.width, at, n.exps[j])
+			}
 		}
 		f.Whole.PutSums(f.out, n.j0+j, rows, &sums[0], &sums[1])
 	}
-	f.cols.rounded = true
+}
+
+// pairs reports sums of two words.
+func (x *columnPart) pairs() bool { return x.state.Near() || x.state.Lost == loop.FastLevels }
+
+// pairOf is the sum of the states of column j, which have two words, if ok.
+func (x *columnPart) pairOf(n *columnNest, j int) (p exact.Pair, ok bool) {
+	words := n.stateWords(x)
+	first, second := words[:n.width], words[n.width:][:n.width]
+	base := [2]float64{}
+	if x.state.Near() {
+		base = n.bases(x.state, n.exps[j])
+	}
+	p, ok = exact.Pair{S: math.Float64frombits(first[j]) - base[0], T: math.Float64frombits(second[j]) - base[1]}, true
+	for at := j + len(n.exps); at < n.width; at += len(n.exps) {
+		o := exact.Pair{S: math.Float64frombits(first[at]) - base[0], T: math.Float64frombits(second[at]) - base[1]}
+		ok = p.Merge(o) && ok
+	}
+	return p, ok
+}
+
+// bases is the words with which states of numbers below 2^e begin. Most columns are alike.
+func (n *columnNest) bases(st *loop.State, e int) [2]float64 {
+	if n.base == [2]float64{} || n.baseOf != e {
+		n.baseOf = e
+		for k := range n.base {
+			n.base[k] = math.Float64frombits(st.From(k, e))
+		}
+	}
+	return n.base
+}
+
+// partsOf is the sum of the states of column j, if ok.
+func (x *columnPart) partsOf(to *exact.Parts, n *columnNest, j int) (ok bool) {
+	words, cols := n.stateWords(x), len(n.exps)
+	x.parts(to, words, n.width, j, n.exps[j])
+	ok = true
+	for at := j + cols; at < n.width && ok; at += cols {
+		var p exact.Parts
+		x.parts(&p, words, n.width, at, n.exps[j])
+		ok = to.Merge(&p)
+	}
+	return ok
 }
 
 func (n *columnNest) stateWords(x *columnPart) []uint64 {
@@ -300,20 +389,33 @@ func (n *columnNest) take(m *machine, x *columnPart) {
 	}
 }
 
-// results sets a row to the results of states of one word.
+// results sets a row to the results of states of one word: see loop.State.
 func (x *columnPart) results(row *value.Dense, words []uint64) {
-	if row.Elem == types.F64 && (x.class == loop.Least || x.class == loop.Greatest) {
-		sign := uint64(0)
-		if x.class == loop.Greatest { // see loop.State
-			sign = 1 << 63
+	float := func(w uint64) float64 {
+		v := math.Float64frombits(w)
+		switch {
+		case v != v:
+			return math.NaN()
+		case x.class == loop.Greatest:
+			return -v
 		}
-		for j, w := range words {
-			row.F64[j] = math.Float64frombits(w ^ sign)
-		}
-		return
+		return v
 	}
-	for j := range words {
-		row.Set(0, j, launch.ScalarOf(row.Elem, x.state.Result(words[j:j+1])))
+	switch row.Elem {
+	case types.F64:
+		for j, w := range words {
+			row.F64[j] = float(w)
+		}
+	case types.F32:
+		for j, w := range words {
+			row.F32[j] = float32(float(w))
+		}
+	case types.Bool:
+		for j, w := range words {
+			row.Bool[j] = uint8(w)
+		}
+	default:
+		copy(row.I64, asInts(words))
 	}
 }
 

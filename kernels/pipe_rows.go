@@ -49,8 +49,8 @@ func (f *folder) reduceRows(b *value.Dense, i int) {
 	out := f.rowsOf(f.out, i, b.Rows)
 	switch {
 	case f.Arg:
-		reduce.Places(out.I64, b, true, f.Least)
-	case f.Whole.Lines(out, b, true, &f.room):
+		reduce.Places(out.I64, b, f.Least)
+	case f.Whole.Lines(out, b, &f.room):
 	default:
 		f.Whole.ByRow(out, b, &f.room)
 	}
@@ -115,7 +115,7 @@ func (f *folder) beginRow() {
 // place looks for the extreme element in a piece of a row from column j on.
 func (f *folder) place(b *value.Dense, j int) {
 	var at [1]int64
-	reduce.Places(at[:], b, true, f.Least)
+	reduce.Places(at[:], b, f.Least)
 	if v := b.At(0, int(at[0])); f.best.at < 0 || reduce.BeatsScalar(v, f.best.v, f.Least) {
 		f.best.v, f.best.at = v, int64(j)+at[0]
 	}

@@ -31,9 +31,10 @@ func TableReading(set string, in *inout.Input, own ...*op.Def) (*op.Table, error
 	if err != nil {
 		return nil, err
 	}
-	maps := told(append((&engine{}).executes(append(elementwise.Rows(), elementwise.Shorthands()...)), elementwise.Texts()))
-	return op.NewTable(define.Possible(define.Bounded(define.Resolved(maps), define.Resolved(reduce.Rows()), construct.Rows(), fused(), loops(), define.Resolved(denseProducts(kernels)), define.Resolved(move.Rows()), inout.Rows(in),
-		controls(), define.Resolved(reduce.Statistics()), define.Resolved(scan.Rows()), define.Resolved(order.Rows()), define.Resolved(encode.Rows()), define.Resolved(elementwise.Pairings(maps)), construct.Sample(), define.Resolved(linalg.Decompositions(kernels)),
+	run := &engine{}
+	maps := told(append(run.executes(append(elementwise.Rows(), elementwise.Shorthands()...)), elementwise.Texts()))
+	return op.NewTable(define.Possible(define.Bounded(define.Resolved(maps), define.Resolved(run.folded(reduce.Rows())), construct.Rows(), fused(), loops(), define.Resolved(denseProducts(kernels)), define.Resolved(move.Rows()), inout.Rows(in),
+		controls(), define.Resolved(run.folded(reduce.Statistics())), define.Resolved(scan.Rows()), define.Resolved(order.Rows()), define.Resolved(encode.Rows()), define.Resolved(elementwise.Pairings(maps)), construct.Sample(), define.Resolved(linalg.Decompositions(kernels)),
 		define.Resolved(linalg.Covariances(kernels)), inout.Pictures(), define.Resolved(fourier.Rows()), define.Resolved(sparse.Rows(maps)),
 		define.Resolved(own))...)...)
 }

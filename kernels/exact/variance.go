@@ -21,6 +21,20 @@ type Parts struct {
 	Rest bool
 }
 
+// Merge adds o, and reports that nothing was lost.
+func (p *Parts) Merge(o *Parts) bool {
+	t := &p.Term
+	var lost float64
+	for k, v := range o.Term {
+		for i := k; i < len(t); i++ {
+			t[i], v = twoSum(t[i], v)
+		}
+		lost += math.Abs(v)
+	}
+	p.Rest = p.Rest || o.Rest
+	return lost == 0 && !p.Rest
+}
+
 // Round is the float64 nearest to the sum, if ok.
 func (p *Parts) Round() (sum float64, ok bool) {
 	if p.Term[2] == 0 && !p.Rest {

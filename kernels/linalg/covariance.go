@@ -7,7 +7,6 @@ package linalg
 import (
 	"math"
 
-	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -90,10 +89,8 @@ func cov(l *Linear, c *op.Call) *value.Dense {
 		return out
 	}
 	mean := value.New(e, 1, a.Cols)
-	for _, w := range reduce.Wholes() {
-		if w.Class == loop.Mean && a.Rows > 0 {
-			w.ExactCols(mean, a)
-		}
+	if a.Rows > 0 {
+		reduce.Named("colmean").Cols(mean, a)
 	}
 	d := value.New(e, a.Rows, a.Cols)
 	dense.Copy(d, dense.Widened(a, e))

@@ -13,7 +13,6 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/exact"
-	"flow/kernels/vec"
 	"flow/kernels/window"
 )
 
@@ -82,19 +81,21 @@ func AxisRow(w Whole, word string, byRow bool) *op.Def {
 		if w.Nonempty && out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
 			return op.Failf(define.CodeData, "%s of an empty matrix", d.Name)
 		}
-		room := linePool.Get().(*Room)
-		defer linePool.Put(room)
 		switch {
-		case out.Rows*out.Cols == 0 || w.Lines(out, a, byRow, room):
+		case out.Rows*out.Cols == 0:
 		case byRow:
-			w.ByRow(out, a, room)
+			room := linePool.Get().(*Room)
+			defer linePool.Put(room)
+			if !w.Lines(out, a, room) {
+				w.ByRow(out, a, room)
+			}
 		default:
-			w.ExactCols(out, a)
+			(&Fold{Axis: OverCols, Whole: w}).Cols(out, a)
 		}
 		return nil
 	}
-	if d.Loop = window.Loop(d.Kernel, window.Rows); !byRow {
-		d.Loop = colLoop(&Fold{Axis: OverCols, Whole: w}, d.Kernel)
+	if byRow {
+		d.Loop = window.Loop(d.Kernel, window.Rows)
 	}
 	return d
 }
@@ -167,51 +168,25 @@ func (w Whole) ByRow(out, a *value.Dense, r *Room) {
 	}
 }
 
-// ExactCols reduces columns by exact sums, a few at a time. Reductions of columns that are made of
-// none have loops (lines).
-func (w Whole) ExactCols(out, a *value.Dense) {
-	c := columnPool.Get().(*columnSums)
+// Cols reduces columns, some at a time, whose accumulators stay in a cache. The loop of the engine
+// takes what is much (Folded).
+func (f *Fold) Cols(out, a *value.Dense) {
+	c := columnPool.Get().(*Columns)
 	defer columnPool.Put(c)
-	c.near.wait = 0
 	var block value.Dense
-	for j := 0; j < a.Cols; j += nearCols {
-		n := min(nearCols, a.Cols-j)
+	for j := 0; j < a.Cols; j += colsAtOnce {
+		n := min(colsAtOnce, a.Cols-j)
 		a.Window(&block, 0, j, a.Rows, n)
-		if a.Rows <= vec.MaxNearRows && w.fromNear(out, j, &block, &c.near) {
-			continue
+		c.Begin(f, a.Elem, j, j+n)
+		if a.Rows > 0 {
+			c.Add(&block, 0, j)
 		}
-		c.begin(w, a.Elem, n)
-		c.add(0, &block)
-		c.put(out, j, a.Rows)
+		c.Finish(out, a.Rows)
 	}
 }
 
-// fromNear sets the results of the columns of a, from j on, where they follow from sums that two
-// floats hold.
-func (w Whole) fromNear(out *value.Dense, j int, a *value.Dense, near *nearSums) bool {
-	parts := w.exactParts(a.Elem)
-	if len(parts) != 1 {
-		return false
-	}
-	s, t, ok := near.sum(a, parts[0])
-	if !ok {
-		return false
-	}
-	for k := range s {
-		p := exact.Pair{S: s[k], T: t[k]}
-		switch {
-		case w.Class == loop.Norm:
-			PutFloat(out, j+k, math.Sqrt(p.Round()))
-		case w.Class == loop.Mean:
-			PutFloat(out, j+k, p.Round()/float64(a.Rows))
-		case out.Elem == types.F32:
-			out.F32[j+k] = p.Round32()
-		default:
-			out.F64[j+k] = p.Round()
-		}
-	}
-	return true
-}
+// colsAtOnce is how many columns are reduced at a time.
+const colsAtOnce = 1024
 
 // argRow is the place of the least or greatest element of every row or column.
 func argRow(word string, byRow, least bool) *op.Def {
@@ -258,11 +233,17 @@ func argRow(word string, byRow, least bool) *op.Def {
 		if out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
 			return op.Failf(define.CodeData, "%s of an empty matrix", name)
 		}
-		Places(out.I64, a, byRow, least)
+		switch {
+		case out.Rows*out.Cols == 0:
+		case byRow:
+			Places(out.I64, a, least)
+		default:
+			(&Fold{Axis: OverCols, Arg: true, Least: least}).Cols(out, a)
+		}
 		return nil
 	}
-	if d.Loop = window.Loop(d.Kernel, window.Rows); !byRow {
-		d.Loop = colLoop(&Fold{Axis: OverCols, Arg: true, Least: least}, d.Kernel)
+	if byRow {
+		d.Loop = window.Loop(d.Kernel, window.Rows)
 	}
 	return d
 }

@@ -239,24 +239,14 @@ func (s *Columns) Finish(out *value.Dense, rows int) {
 	case f.Extreme():
 		at := dense.SlabOf(out, s.c0, n)
 		dense.CopySlab(&at, out.Elem, 0, dense.SlabOf(s.best, 0, n))
-		sameNaN(at.F64)
-		sameNaN(at.F32)
+		oneNaN(at.F64)
+		oneNaN(at.F32)
 	case !f.Arg && (f.Whole.Class == loop.Any || f.Whole.Class == loop.All):
 		for j, n := range s.n {
 			out.Bool[s.c0+j] = Bit(f.Whole.Class == loop.Any && n > 0 || f.Whole.Class == loop.All && n == int64(rows))
 		}
 	default:
 		copy(out.I64[s.c0:], s.n)
-	}
-}
-
-// sameNaN makes every NaN the same one.
-func sameNaN[T vec.Float](x []T) {
-	for j, v := range x {
-		if v != v {
-			nan := math.NaN()
-			x[j] = T(nan)
-		}
 	}
 }
 

@@ -190,13 +190,11 @@ type columnSums struct {
 	of      [2][]exact.Sum // by the places in squares
 	wide    []float64
 	ints    []int64
-	near    nearSums
 }
 
 // begin starts n columns of elements of e.
 func (c *columnSums) begin(w Whole, e types.Elem, n int) {
 	c.w, c.elem, c.squares = w, e, w.exactParts(e)
-	c.near.wait = 0
 	for k := range c.squares {
 		c.of[k] = dense.Resized(c.of[k], n)
 		for j := range c.of[k] {
@@ -211,22 +209,8 @@ func (c *columnSums) add(j int, a *value.Dense) {
 		c.addInts(j, a)
 		return
 	}
-	var block value.Dense
-	for i := 0; i < a.Rows; i += vec.MaxNearRows {
-		for k := 0; k < a.Cols; k += nearCols {
-			a.Window(&block, i, k, min(vec.MaxNearRows, a.Rows-i), min(nearCols, a.Cols-k))
-			for p, squares := range c.squares {
-				if s, t, ok := c.near.sum(&block, squares); ok {
-					sums := c.of[p][j+k:][:len(s)]
-					for m := range sums {
-						sums[m].Add(s[m])
-						sums[m].Add(t[m])
-					}
-					continue
-				}
-				c.addBlock(c.of[p][j+k:], &block, squares)
-			}
-		}
+	for p, squares := range c.squares {
+		c.addBlock(c.of[p][j:], a, squares)
 	}
 }
 
@@ -241,36 +225,6 @@ func (c *columnSums) addBlock(sums []exact.Sum, a *value.Dense, squares bool) {
 			exact.AddColumns(sums[k:k+n], x, ld, rows, squares)
 		}
 	}
-}
-
-// nearCols is how many columns are summed at a time by package vec: three floats each stay in a
-// first-level cache.
-const nearCols = 1024
-
-// nearSums sums columns by package vec while that is exact.
-type nearSums struct {
-	columns vec.NearColumns
-	s, t    []float64
-	wait    int // blocks until it is tried again
-}
-
-// sum is the sums of the columns of a, or of their squares: s[j] + t[j], exactly, if ok. a has at
-// most vec.MaxNearRows rows.
-func (n *nearSums) sum(a *value.Dense, squares bool) (s, t []float64, ok bool) {
-	if n.wait > 0 || a.Elem != types.F32 && (a.Elem != types.F64 || squares) || a.Rows == 0 || a.Cols == 0 {
-		n.wait = max(0, n.wait-1)
-		return nil, nil, false
-	}
-	n.s, n.t = dense.Resized(n.s, a.Cols), dense.Resized(n.t, a.Cols)
-	if a.Elem == types.F64 {
-		ok = n.columns.Sum(n.s, n.t, a.F64, a.Stride, a.Rows, a.Cols)
-	} else {
-		ok = n.columns.Sum32(n.s, n.t, a.F32, a.Stride, a.Rows, a.Cols, squares)
-	}
-	if !ok {
-		n.wait = 4
-	}
-	return n.s, n.t, ok
 }
 
 // addInts adds the integers of a to the sums from column j on: as integers, while these hold all

@@ -1,7 +1,7 @@
 package reduce
 
-// This file defines the loops of row and column reductions that need no exact sum: counts, sums of
-// integers, minima, maxima and their places. All of them go over memory by rows.
+// This file defines the loops of row reductions that need no exact sum: counts, sums of integers,
+// minima, maxima and their places.
 
 import (
 	"math"
@@ -25,37 +25,33 @@ type Room struct {
 // What kernels of one call use, which may be a chunk of a few rows.
 var (
 	linePool   = sync.Pool{New: func() any { return &Room{} }}
-	columnPool = sync.Pool{New: func() any { return &columnSums{} }}
+	columnPool = sync.Pool{New: func() any { return &Columns{} }}
 )
 
-// Lines reduces every row or column of a where a loop of this file can; false leaves it to the
-// accumulator.
-func (w Whole) Lines(out, a *value.Dense, byRow bool, r *Room) bool {
+// Lines reduces every row of a where a loop of this file can; false leaves it to the accumulator.
+func (w Whole) Lines(out, a *value.Dense, r *Room) bool {
 	switch w.Class {
 	case loop.Least, loop.Greatest:
 		least := w.Class == loop.Least
-		switch pick := PickOf(least); a.Elem {
+		switch a.Elem {
 		case types.F64:
-			extremeLines(out.F64, a.F64, a, byRow, least, pick.F64)
+			extremeLines(out.F64, a.F64, a, least)
 		case types.F32:
-			extremeLines(out.F32, a.F32, a, byRow, least, pick.F32)
+			extremeLines(out.F32, a.F32, a, least)
 		case types.Bool:
-			extremeLines(out.Bool, a.Bool, a, byRow, least, pick.b)
+			extremeLines(out.Bool, a.Bool, a, least)
 		default:
-			extremeLines(out.I64, a.I64, a, byRow, least, pick.I64)
+			extremeLines(out.I64, a.I64, a, least)
 		}
 		return true
 	case loop.Count:
-		countLines(out.I64, a, byRow)
+		countLines(out.I64, a)
 		return true
 	case loop.Any, loop.All:
 		r.counts = slices.Grow(r.counts[:0], out.Rows*out.Cols)
 		counts := r.counts[:out.Rows*out.Cols]
-		countLines(counts, a, byRow)
-		whole := int64(a.Rows)
-		if byRow {
-			whole = int64(a.Cols)
-		}
+		countLines(counts, a)
+		whole := int64(a.Cols)
 		for i, n := range counts {
 			out.Bool[i] = Bit(w.Class == loop.Any && n > 0 || w.Class == loop.All && n == whole)
 		}
@@ -63,115 +59,81 @@ func (w Whole) Lines(out, a *value.Dense, byRow bool, r *Room) bool {
 	case loop.Sum:
 		switch a.Elem {
 		case types.Bool:
-			countLines(out.I64, a, byRow)
+			countLines(out.I64, a)
 			return true
 		case types.I64:
-			sumLines(out.I64, a, byRow)
+			sumLines(out.I64, a)
 			return true
 		}
 	}
 	return false
 }
 
-// countLines writes the number of elements that are not 0 of every line.
-func countLines(out []int64, a *value.Dense, byRow bool) {
+// countLines writes the number of elements that are not 0 of every row.
+func countLines(out []int64, a *value.Dense) {
 	switch a.Elem {
 	case types.F64:
-		countIn(out, a.F64, a, byRow)
+		countIn(out, a.F64, a)
 	case types.F32:
-		countIn(out, a.F32, a, byRow)
+		countIn(out, a.F32, a)
 	case types.Bool:
-		countIn(out, a.Bool, a, byRow)
+		countIn(out, a.Bool, a)
 	default:
-		countIn(out, a.I64, a, byRow)
+		countIn(out, a.I64, a)
 	}
 }
 
-func countIn[T vec.Element](out []int64, x []T, d *value.Dense, byRow bool) {
-	if byRow {
-		for i := range d.Rows {
-			if d.Cols == 0 { // and perhaps no memory
-				out[i] = 0
-				continue
-			}
-			row := x[i*d.Stride : i*d.Stride+d.Cols]
-			if b, ok := any(row).([]uint8); ok {
-				out[i] = vec.CountTrue(b)
-			} else {
-				out[i] = vec.CountNonZero(row)
-			}
+func countIn[T vec.Element](out []int64, x []T, d *value.Dense) {
+	for i := range d.Rows {
+		if d.Cols == 0 { // and perhaps no memory
+			out[i] = 0
+			continue
 		}
-		return
-	}
-	clear(out)
-	if d.Cols > 0 {
-		countColumns(out, x, d)
+		row := x[i*d.Stride : i*d.Stride+d.Cols]
+		if b, ok := any(row).([]uint8); ok {
+			out[i] = vec.CountTrue(b)
+		} else {
+			out[i] = vec.CountNonZero(row)
+		}
 	}
 }
 
-// sumLines writes the sum of every line of integers.
-func sumLines(out []int64, a *value.Dense, byRow bool) {
+// sumLines writes the sum of every row of integers.
+func sumLines(out []int64, a *value.Dense) {
 	clear(out)
 	for i := range a.Rows {
-		if a.Cols == 0 {
-			return
-		}
-		switch row := a.I64[i*a.Stride:][:a.Cols]; {
-		case byRow:
-			out[i] = vec.SumI64(row)
-		default:
-			vec.AddI64(out, out, row)
+		if a.Cols > 0 {
+			out[i] = vec.SumI64(a.I64[i*a.Stride:][:a.Cols])
 		}
 	}
 }
 
-// extremeLines writes the least or greatest element of every line; lines are not empty. Every NaN
+// extremeLines writes the least or greatest element of every row; rows are not empty. Every NaN
 // becomes the same one, as in the whole reduction.
-func extremeLines[T vec.Element](out, x []T, d *value.Dense, byRow, least bool, pick func(dst, a, b []T)) {
+func extremeLines[T vec.Element](out, x []T, d *value.Dense, least bool) {
 	for i := range d.Rows {
 		if d.Cols == 0 {
 			return
 		}
-		row := x[i*d.Stride : i*d.Stride+d.Cols]
-		switch o := out[:min(len(out), len(row))]; {
-		case byRow:
-			out[i] = extremeOf(row, least)
-		case i == 0:
-			copy(o, row)
-		default:
-			pick(o, o, row)
-		}
-	}
-	for i, v := range out {
-		if v != v {
+		if out[i] = extremeOf(x[i*d.Stride:i*d.Stride+d.Cols], least); out[i] != out[i] {
 			nan := math.NaN()
 			out[i] = T(nan)
 		}
 	}
 }
 
-// argLines writes the index of the extreme element of every line of d, whose elements are x, to
-// out. Of a row the extreme itself comes first, and then its place: which element it is is chance,
-// and a branch on that would be mispredicted.
-func argLines[T vec.Element](out []int64, x []T, d *value.Dense, byRow, least bool) {
-	if byRow {
-		for i := range d.Rows {
-			row := x[i*d.Stride : i*d.Stride+d.Cols]
-			if len(row) < shortRow {
-				out[i] = placeInShort(row, least)
-				continue
-			}
-			out[i] = int64(firstAt(row, extremeOf(row, least)))
+// argLines writes the index of the extreme element of every row of d, whose elements are x, to out.
+// The extreme itself comes first, and then its place: which element it is is chance, and a branch on
+// that would be mispredicted.
+func argLines[T vec.Element](out []int64, x []T, d *value.Dense, least bool) {
+	for i := range d.Rows {
+		row := x[i*d.Stride : i*d.Stride+d.Cols]
+		if len(row) < shortRow {
+			out[i] = placeInShort(row, least)
+			continue
 		}
-		return
+		out[i] = int64(firstAt(row, extremeOf(row, least)))
 	}
-	if d.Cols == 0 {
-		return
-	}
-	for j := range out {
-		out[j] = -1
-	}
-	placeColumns(out, make([]T, d.Cols), x, d, 0, least, true)
 }
 
 // shortRow is from how many elements on two passes by vectors are less than one without.
@@ -206,16 +168,16 @@ func BeatsScalar(v, best value.Scalar, least bool) bool {
 	return Beats(v.I, best.I, least)
 }
 
-// Places writes the place of the extreme element of every line of d.
-func Places(out []int64, d *value.Dense, byRow, least bool) {
+// Places writes the place of the extreme element of every row of d.
+func Places(out []int64, d *value.Dense, least bool) {
 	switch d.Elem {
 	case types.F64:
-		argLines(out, d.F64, d, byRow, least)
+		argLines(out, d.F64, d, least)
 	case types.F32:
-		argLines(out, d.F32, d, byRow, least)
+		argLines(out, d.F32, d, least)
 	case types.Bool:
-		argLines(out, d.Bool, d, byRow, least)
+		argLines(out, d.Bool, d, least)
 	default:
-		argLines(out, d.I64, d, byRow, least)
+		argLines(out, d.I64, d, least)
 	}
 }

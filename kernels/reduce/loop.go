@@ -4,11 +4,8 @@ package reduce
 // lock, and End joins them. Accumulators are exact, so nothing depends on who added what.
 
 import (
-	"sync"
-
 	"flow/ir/op"
 	"flow/ir/value"
-	"flow/kernels/exact"
 	"flow/kernels/window"
 )
 
@@ -72,87 +69,6 @@ func (l *wholeBody) End() error {
 		}
 	}
 	l.c.Out = l.w.Done(acc, l.c.Type.Elem, l.in.Rows*l.in.Cols)
-	return nil
-}
-
-// colLoop is the Loop of a reduction of columns. Many columns are shared out among the workers; of
-// few long ones each worker reduces its rows, and the results are joined column by column.
-func colLoop(f *Fold, kernel func(c *op.Call) error) *op.Loop {
-	byColumn := window.Loop(kernel, window.Cols)
-	long := func(c *op.Call) bool {
-		t := c.In[0].Type()
-		return t.IsDense() && t.Known() && t.Cols > 0 && t.Cols < manyCols && t.Rows > manyCols
-	}
-	return &op.Loop{
-		Light: true,
-		Space: func(c *op.Call) (n, leaf int) {
-			if !long(c) {
-				return byColumn.Space(c)
-			}
-			t := c.In[0].Type()
-			leaf = max(window.LeafElements/t.Cols, exact.BlockRows)
-			return t.Rows, leaf / exact.BlockRows * exact.BlockRows
-		},
-		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-			if !long(c) {
-				return byColumn.Begin(c, workers)
-			}
-			return &colBody{fold: f, c: c, in: c.Dense(0), by: make([]colWorker, workers)}, nil
-		},
-	}
-}
-
-// manyCols is from how many columns on they are shared out. An exact sum is 550 bytes, so fewer fit
-// into the second-level cache.
-const manyCols = 512
-
-type colBody struct {
-	fold *Fold
-	c    *op.Call
-	in   *value.Dense
-	by   []colWorker
-}
-
-// colWorker is what a worker knows of the columns: nothing before its first chunk.
-type colWorker struct {
-	cols *Columns
-	view value.Dense
-	_    [128]byte
-}
-
-// statePool keeps the memory of reductions of columns.
-var statePool = sync.Pool{New: func() any { return &Columns{} }}
-
-// Chunk adds rows lo..hi-1 to the worker's columns.
-func (l *colBody) Chunk(worker, lo, hi int) error {
-	w := &l.by[worker]
-	if w.cols == nil {
-		w.cols = statePool.Get().(*Columns)
-		w.cols.Begin(l.fold, l.in.Elem, 0, l.in.Cols)
-	}
-	l.in.Window(&w.view, lo, 0, hi-lo, l.in.Cols)
-	w.cols.Add(&w.view, lo, 0)
-	return nil
-}
-
-// End joins the workers' columns.
-func (l *colBody) End() error {
-	var first *Columns
-	for i := range l.by {
-		switch s := l.by[i].cols; {
-		case s == nil:
-		case first == nil:
-			first = s
-		default:
-			first.Merge(s)
-		}
-	}
-	first.Finish(l.c.Result(), l.in.Rows)
-	for i := range l.by {
-		if s := l.by[i].cols; s != nil {
-			statePool.Put(s)
-		}
-	}
 	return nil
 }
 

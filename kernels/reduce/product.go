@@ -256,10 +256,13 @@ func linesProducts(out, a *value.Dense, byRow bool) {
 		multiplyLines(out.F32, dense.GridOf[float32](a), byRow, vec.MulF32)
 		oneNaN(out.F32)
 	case types.Bool: // 1 if none is 0
-		countLines(out.I64, a, byRow)
 		whole := int64(a.Rows)
 		if byRow {
+			countLines(out.I64, a)
 			whole = int64(a.Cols)
+		} else {
+			clear(out.I64)
+			countColumns(out.I64, a.Bool, a)
 		}
 		for i, n := range out.I64 {
 			out.I64[i] = int64(Bit(n == whole))

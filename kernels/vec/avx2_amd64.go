@@ -104,30 +104,15 @@ func greatestI64AVX2(x *int64, bytes int, best *int64)
 //go:noescape
 func zerosI64AVX2(x *int64, bytes int) int
 
-// tallyF64AVX2 adds 1 to the counts of those of so many bytes of x, whole vectors, that are not zero.
-//
-//go:noescape
-func tallyF64AVX2(count *int64, x *float64, bytes int)
-
 // findF64AVX2 is the number of the first of so many bytes of x, whole vectors, that equals v; -1 if none does.
 //
 //go:noescape
 func findF64AVX2(x *float64, bytes int, v *float64) int
 
-// tallyF32AVX2 adds 1 to the counts of those of so many bytes of x, whole vectors, that are not zero.
-//
-//go:noescape
-func tallyF32AVX2(count *int32, x *float32, bytes int)
-
 // findF32AVX2 is the number of the first of so many bytes of x, whole vectors, that equals v; -1 if none does.
 //
 //go:noescape
 func findF32AVX2(x *float32, bytes int, v *float32) int
-
-// tallyI64AVX2 adds 1 to the counts of those of so many bytes of x, whole vectors, that are not zero.
-//
-//go:noescape
-func tallyI64AVX2(count *int64, x *int64, bytes int)
 
 // findI64AVX2 is the number of the first of so many bytes of x, whole vectors, that equals v; -1 if none does.
 //
@@ -148,21 +133,6 @@ func maxI64AVX2(dst *int64, a *int64, b *int64, bytes int)
 //
 //go:noescape
 func f64ofF32AVX2(dst *float64, a *float32, bytes int)
-
-// nearColumnsF64AVX2 adds rows, step bytes apart, to sums of columns; the last vector of a row begins at element last. See gen/columns.go.
-//
-//go:noescape
-func nearColumnsF64AVX2(state *float64, size int, x *float64, rows int, step int, full int, last int, bad *float64, stray *float64)
-
-// nearColumnsF32AVX2 adds rows, step bytes apart, to sums of columns; the last vector of a row begins at element last. See gen/columns.go.
-//
-//go:noescape
-func nearColumnsF32AVX2(state *float64, size int, x *float32, rows int, step int, full int, last int, bad *float64, stray *float64)
-
-// nearSquaresF32AVX2 adds rows, step bytes apart, to sums of columns; the last vector of a row begins at element last. See gen/columns.go.
-//
-//go:noescape
-func nearSquaresF32AVX2(state *float64, size int, x *float32, rows int, step int, full int, last int, bad *float64, stray *float64)
 
 // sumRowsF64AVX2 is the sum, in order, of x[col[k]] for ptr[i] <= k < ptr[i+1], of each row. It reads up to 65 columns beyond a row.
 //

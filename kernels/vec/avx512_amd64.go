@@ -109,30 +109,15 @@ func greatestI64AVX512(x *int64, bytes int, best *int64)
 //go:noescape
 func zerosI64AVX512(x *int64, bytes int) int
 
-// tallyF64AVX512 adds 1 to the counts of those of so many bytes of x, whole vectors, that are not zero.
-//
-//go:noescape
-func tallyF64AVX512(count *int64, x *float64, bytes int)
-
 // findF64AVX512 is the number of the first of so many bytes of x, whole vectors, that equals v; -1 if none does.
 //
 //go:noescape
 func findF64AVX512(x *float64, bytes int, v *float64) int
 
-// tallyF32AVX512 adds 1 to the counts of those of so many bytes of x, whole vectors, that are not zero.
-//
-//go:noescape
-func tallyF32AVX512(count *int32, x *float32, bytes int)
-
 // findF32AVX512 is the number of the first of so many bytes of x, whole vectors, that equals v; -1 if none does.
 //
 //go:noescape
 func findF32AVX512(x *float32, bytes int, v *float32) int
-
-// tallyI64AVX512 adds 1 to the counts of those of so many bytes of x, whole vectors, that are not zero.
-//
-//go:noescape
-func tallyI64AVX512(count *int64, x *int64, bytes int)
 
 // findI64AVX512 is the number of the first of so many bytes of x, whole vectors, that equals v; -1 if none does.
 //
@@ -153,21 +138,6 @@ func maxI64AVX512(dst *int64, a *int64, b *int64, bytes int)
 //
 //go:noescape
 func f64ofF32AVX512(dst *float64, a *float32, bytes int)
-
-// nearColumnsF64AVX512 adds rows, step bytes apart, to sums of columns; the last vector of a row begins at element last. See gen/columns.go.
-//
-//go:noescape
-func nearColumnsF64AVX512(state *float64, size int, x *float64, rows int, step int, full int, last int, bad *float64, stray *float64)
-
-// nearColumnsF32AVX512 adds rows, step bytes apart, to sums of columns; the last vector of a row begins at element last. See gen/columns.go.
-//
-//go:noescape
-func nearColumnsF32AVX512(state *float64, size int, x *float32, rows int, step int, full int, last int, bad *float64, stray *float64)
-
-// nearSquaresF32AVX512 adds rows, step bytes apart, to sums of columns; the last vector of a row begins at element last. See gen/columns.go.
-//
-//go:noescape
-func nearSquaresF32AVX512(state *float64, size int, x *float32, rows int, step int, full int, last int, bad *float64, stray *float64)
 
 // uniformAVX512 makes 32 numbers a round from the states, and adds step to them.
 //

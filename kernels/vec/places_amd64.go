@@ -2,48 +2,6 @@ package vec
 
 // This file chooses the loops of places.go, and those beside them, for this CPU.
 
-// TallyF64 is Tally.
-func TallyF64(count []int64, x []float64) {
-	x = x[:len(count)]
-	n := wholeF64(len(x))
-	switch {
-	case n == 0:
-	case haveAVX512:
-		tallyF64AVX512(&count[0], &x[0], 8*n)
-	default:
-		tallyF64AVX2(&count[0], &x[0], 8*n)
-	}
-	Tally(count[n:], x[n:])
-}
-
-// TallyF32 is Tally.
-func TallyF32(count []int32, x []float32) {
-	x = x[:len(count)]
-	n := wholeF32(len(x))
-	switch {
-	case n == 0:
-	case haveAVX512:
-		tallyF32AVX512(&count[0], &x[0], 4*n)
-	default:
-		tallyF32AVX2(&count[0], &x[0], 4*n)
-	}
-	Tally(count[n:], x[n:])
-}
-
-// TallyI64 is Tally.
-func TallyI64(count []int64, x []int64) {
-	x = x[:len(count)]
-	n := wholeF64(len(x))
-	switch {
-	case n == 0:
-	case haveAVX512:
-		tallyI64AVX512(&count[0], &x[0], 8*n)
-	default:
-		tallyI64AVX2(&count[0], &x[0], 8*n)
-	}
-	Tally(count[n:], x[n:])
-}
-
 // IndexF64 is Index.
 func IndexF64(x []float64, v float64) int {
 	n, at := wholeF64(len(x)), -1

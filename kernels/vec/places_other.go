@@ -4,15 +4,6 @@ package vec
 
 // This file stands in for places_amd64.go where there is no assembly.
 
-// TallyF64 is Tally.
-func TallyF64(count []int64, x []float64) { Tally(count, x) }
-
-// TallyF32 is Tally.
-func TallyF32(count []int32, x []float32) { Tally(count, x) }
-
-// TallyI64 is Tally.
-func TallyI64(count []int64, x []int64) { Tally(count, x) }
-
 // IndexF64 is Index.
 func IndexF64(x []float64, v float64) int { return Index(x, v) }
 

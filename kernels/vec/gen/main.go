@@ -48,7 +48,6 @@ func (t target) loops() *build.Context {
 	e.integers()
 	e.reductions()
 	e.places()
-	e.columnSums()
 	if t.bytes == 64 {
 		e.uniform()
 		e.widens()

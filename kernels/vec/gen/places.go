@@ -1,7 +1,6 @@
 package main
 
-// This file writes what reductions of lines need beside sums: counts of many columns at once, and where an element
-// stands.
+// This file writes what reductions of lines need beside sums: where an element stands.
 
 import (
 	"github.com/mmcloughlin/avo/operand"
@@ -11,7 +10,6 @@ import (
 // places writes the functions of this file, and minima and maxima of integers.
 func (e *emitter) places() {
 	for _, l := range laneTypes {
-		e.tally("tally"+l.suffix+e.name, l)
 		e.find("find"+l.suffix+e.name, l)
 	}
 	integers := laneTypes[2]
@@ -28,7 +26,7 @@ func (e *emitter) places() {
 
 // equal compares the elements at from with v: a mask, or all bits of each that is equal. Numbers compare, so a NaN
 // equals nothing.
-func (e *emitter) equal(l lanes, from operand.Mem, v reg.VecVirtual, unequal bool) reg.Register {
+func (e *emitter) equal(l lanes, from operand.Mem, v reg.VecVirtual) reg.Register {
 	var r reg.Register
 	if e.bytes == 64 {
 		r = e.K()
@@ -36,9 +34,6 @@ func (e *emitter) equal(l lanes, from operand.Mem, v reg.VecVirtual, unequal boo
 		r = e.vector()
 	}
 	predicate := operand.Imm(0)
-	if unequal {
-		predicate = operand.Imm(4)
-	}
 	switch {
 	case l.float && l.bits == 64:
 		e.VCMPPD(predicate, from, v, r)
@@ -50,45 +45,6 @@ func (e *emitter) equal(l lanes, from operand.Mem, v reg.VecVirtual, unequal boo
 		e.VPCMPEQQ(from, v, r)
 	}
 	return r
-}
-
-// tally writes one function: a count of the elements that are not zero for every place of a row.
-func (e *emitter) tally(name string, l lanes) {
-	count := map[int]string{64: "int64", 32: "int32"}[l.bits]
-	e.Function(name)
-	e.SignatureExpr("func(count *" + count + ", x *" + l.elem + ", bytes int)")
-	e.Doc(name + " adds 1 to the counts of those of so many bytes of x, whole vectors, that are not zero.")
-	e.Pragma("noescape")
-	counts, x, n := e.param("count"), e.param("x"), e.param("bytes")
-	zero, ones := e.vector(), e.vector()
-	e.VXORPD(zero, zero, zero)
-	if e.bytes == 64 {
-		e.VPTERNLOGD(operand.Imm(0xff), ones, ones, ones)
-	} else {
-		e.VPCMPEQD(ones, ones, ones)
-	}
-	less := e.VPSUBQ
-	if l.bits == 32 {
-		less = e.VPSUBD
-	}
-	e.over(n, func(i reg.Register, unroll int) {
-		for k := range unroll {
-			v := e.vector()
-			e.VMOVUPD(at(counts, i, k*e.bytes), v)
-			switch differ := e.equal(l, at(x, i, k*e.bytes), zero, true); {
-			case e.bytes == 64:
-				less(ones, v, differ, v)
-			case l.float:
-				less(differ, v, v)
-			default: // equal ones, as there is no other comparison
-				differ := differ.(reg.VecVirtual)
-				e.VPXOR(ones, differ, differ)
-				less(differ, v, v)
-			}
-			e.VMOVUPD(v, at(counts, i, k*e.bytes))
-		}
-	})
-	e.finish()
 }
 
 // find writes one function.
@@ -108,7 +64,7 @@ func (e *emitter) find(name string, l lanes) {
 	e.XORQ(i, i)
 	e.JMP(operand.LabelRef("test"))
 	e.Label("loop")
-	same := e.equal(l, at(x, i, 0), v, false)
+	same := e.equal(l, at(x, i, 0), v)
 	switch {
 	case e.bytes == 64 && l.bits == 64:
 		e.KMOVB(same, bits.As32())

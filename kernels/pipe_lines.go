@@ -1,0 +1,57 @@
+package kernels
+
+// This file runs reductions of columns that no chain precedes, as pipelines without a step.
+
+import (
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/reduce"
+)
+
+// folded makes the reductions of columns among rows run as pipelines do.
+func (e *engine) folded(rows []*op.Def) []*op.Def {
+	for _, d := range rows {
+		f := reduce.Named(d.Name)
+		if f == nil || f.Axis != reduce.OverCols {
+			continue
+		}
+		small := d.Kernel
+		d.Kernel = func(c *op.Call) error {
+			j := foldJob(c, f)
+			if j.rows == 0 || j.cols == 0 {
+				return small(c)
+			}
+			return e.whole(c, j)
+		}
+		d.Loop = &op.Loop{
+			Light: true,
+			Space: func(c *op.Call) (n, leaf int) {
+				if t := c.In[0].Type(); !t.IsDense() || !t.Known() {
+					return 0, 1
+				}
+				j := foldJob(c, f)
+				return j.space()
+			},
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return e.begin(c, foldJob(c, f), workers), nil },
+		}
+	}
+	return rows
+}
+
+// plain is the programs without a step, by the types of their elements.
+var plain = map[types.Elem]*op.Program{}
+
+func init() {
+	for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
+		plain[e] = &op.Program{In: []op.Operand{{Elem: e}}}
+	}
+}
+
+// foldJob is a reduction as a job.
+func foldJob(c *op.Call, f *reduce.Fold) job {
+	t := c.In[0].Type()
+	out, _ := c.Out.(*value.Dense)
+	return job{p: plain[t.Elem], in: c.In, rows: t.Rows, cols: t.Cols, elem: t.Elem, fold: f.Def.Name,
+		ends: []ending{{Fold: f, result: c.Type, out: out}}}
+}
