@@ -3,6 +3,8 @@ package nest
 // This file writes loops and branches within a body.
 
 import (
+	"slices"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -50,31 +52,33 @@ func (x *Builder) gathered(ts []types.Type, vals []loop.Val) (out []Ref) {
 }
 
 // iterate writes a loop with carried values. Scalars and small matrices are carried in registers,
-// large ones lie in memory.
+// large ones lie in memory. Counters are neither, see counter.go.
 func (x *Builder) iterate(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	n := a.Attrs.Int("carry")
 	var in []Ref
 	for _, r := range a.Args {
 		in = append(in, env[r])
 	}
-	carried := a.Bodies[0].Args[:n]
+	count := x.counters(a, in)
 	r := loop.Range{Kind: loop.Forever, By: 1}
-	times, counted := a.Attrs.Get("times")
+	_, counted := a.Attrs.Get("times")
+	counted = counted || slices.Contains(count.is, true)
 	if counted {
-		r = loop.Range{Kind: loop.Steps, To: loop.Num(times.I), By: 1}
+		r = loop.Range{Kind: loop.Steps, To: count.rounds, By: 1}
 	}
-	c := x.carry(carried)
-	init := c.begin(in[:n])
-	out := x.For(loop.Index{Name: x.Name("round"), Range: r}, init, func(state []loop.Val) []loop.Val {
+	c := x.carry(rest(count, a.Bodies[0].Args[:n]))
+	init := c.begin(rest(count, in[:n]))
+	round := x.Name("round")
+	out := x.For(loop.Index{Name: round, Range: r}, init, func(state []loop.Val) []loop.Val {
 		return x.inner(func() []loop.Val {
-			args := append(c.refs(state), in[n:]...)
+			args := append(count.all(x, loop.Of(loop.IndexSym, round), c.refs(state)), in[n:]...)
 			if !counted {
 				x.Break(x.body(a.Bodies[1], args, keep[1])[0].Val)
 			}
-			return c.next(x.body(a.Bodies[0], args, keep[0]))
+			return c.next(rest(count, x.body(a.Bodies[0], args, keep[0])))
 		})
 	})
-	return Ref{Type: a.Type, Val: loop.NoVal, Parts: c.refs(out)}
+	return Ref{Type: a.Type, Val: loop.NoVal, Parts: count.after(x, c.refs(out))}
 }
 
 // choose writes a branch: both sides and a choice where they are a few operators and cannot fail.

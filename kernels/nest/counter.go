@@ -1,0 +1,244 @@
+package nest
+
+// This file finds counters: integers that a loop carries and that grow by the same number in each
+// round. They are linear in the loop's index, so that no register carries them, and subscripts with
+// them are proved at the launch. Where the loop ends by a counter, its rounds are known before it.
+
+import (
+	"slices"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// counterLimit bounds the numbers of forms of counters, so that none of them overflows.
+const counterLimit = 1 << 40
+
+// counters is what is known of the counters of a loop.
+type counters struct {
+	is     []bool     // of each carried value
+	from   []loop.Lin // before the first round
+	by     []int64
+	rounds loop.Lin
+	// floored: no rounds where the form is negative. Of other loops it is not negative.
+	floored bool
+}
+
+// counters finds the counters of an iterate. There are none where the number of rounds is unknown.
+func (x *Builder) counters(a *op.Action, in []Ref) *counters {
+	n := a.Attrs.Int("carry")
+	c := &counters{is: make([]bool, n), from: make([]loop.Lin, n), by: make([]int64, n)}
+	times, counted := a.Attrs.Get("times")
+	if counted {
+		c.rounds = loop.Num(times.I)
+	}
+	if x.extent != nil || !counted && !simple(a.Bodies[1], 0) {
+		return c
+	}
+	var ends ending
+	x.inner(func() []loop.Val {
+		mark := x.Mark()
+		args := slices.Clone(in)
+		for k, t := range a.Bodies[0].Args[:n] {
+			l, linear := x.Lins[in[k].Val]
+			if linear && l.Affine() && in[k].At == nil && t.IsScalar() && t.Elem == types.I64 {
+				v := x.Const(types.I64, 0)
+				x.Lins[v] = loop.Of(loop.ValSym, int(v))
+				args[k], c.from[k], c.is[k] = Ref{Type: t, Val: v}, l, true
+			}
+		}
+		if slices.Contains(c.is, true) {
+			c.steps(x, a.Bodies[0], args)
+			if !counted {
+				ends = c.ends(x, a.Bodies[1], args)
+			}
+		}
+		x.drop(mark)
+		return nil
+	})
+	if !counted && !c.bounded(x, ends) {
+		clear(c.is)
+	}
+	return c
+}
+
+// steps finds by how much each value grows, and keeps those that do so by a constant.
+func (c *counters) steps(x *Builder, b *op.Body, args []Ref) {
+	env := make([]Ref, len(b.Args)+len(b.Acts))
+	copy(env, args)
+	for k, is := range c.is {
+		if !is {
+			continue
+		}
+		next, ok := x.tried(b, b.Yields[k], env)
+		l, linear := x.Lins[next]
+		by := l.Plus(x.Lins[args[k].Val].Times(-1))
+		if c.is[k] = ok && linear && by.Known() && within(by); c.is[k] {
+			c.by[k] = by.Const
+		}
+	}
+}
+
+// tried writes an integer or truth of a body that is computed of scalars by total operators.
+func (x *Builder) tried(b *op.Body, r int, env []Ref) (loop.Val, bool) {
+	k := r - len(b.Args)
+	if env[r].Type.IsScalar() && env[r].Val != loop.NoVal && env[r].Type.Elem != types.NoElem {
+		return env[r].Val, true
+	}
+	if k < 0 {
+		return loop.NoVal, false
+	}
+	a := &b.Acts[k]
+	if v, ok := x.constant(a); ok && a.Type.IsScalar() {
+		env[r] = v
+		return v.Val, true
+	}
+	if a.Def.Elt == nil || !a.Type.IsScalar() || a.Type.Elem != types.I64 && a.Type.Elem != types.Bool {
+		return loop.NoVal, false
+	}
+	for _, arg := range a.Args {
+		if _, ok := x.tried(b, arg, env); !ok {
+			return loop.NoVal, false
+		}
+	}
+	env[r] = x.elementwise(b, k, env)
+	return env[r].Val, true
+}
+
+// ending is when a loop ends: in the first round where a form is 0, or not negative.
+type ending struct {
+	form  loop.Lin
+	zero  bool
+	grows int64 // the form, in each round
+	known bool
+}
+
+// ends reads the condition of a loop, with the counters replaced by what they are at first.
+func (c *counters) ends(x *Builder, b *op.Body, args []Ref) (e ending) {
+	env := make([]Ref, len(b.Args)+len(b.Acts))
+	copy(env, args)
+	mark := x.Mark()
+	cond, ok := x.tried(b, b.Yields[0], env)
+	if !ok {
+		return e
+	}
+	made := map[loop.Val]*loop.Stmt{}
+	x.Since(mark, func(s *loop.Stmt) { made[s.Dst] = s })
+	s, sign := made[cond], int64(1)
+	for s != nil && s.Code == loop.Not {
+		s, sign = made[s.Args[0]], -sign
+	}
+	if s == nil || len(s.Args) != 2 {
+		return e
+	}
+	l, ok1 := x.Lins[s.Args[0]]
+	r, ok2 := x.Lins[s.Args[1]]
+	if !ok1 || !ok2 {
+		return e
+	}
+	e.form = r.Plus(l.Times(-1)).Times(sign)
+	switch {
+	case s.Code == loop.Eq && sign > 0:
+		e.zero = true
+	case s.Code == loop.Lt && sign > 0, s.Code == loop.Le && sign < 0:
+		e.form = e.form.Plus(loop.Num(-1))
+	case s.Code == loop.Le, s.Code == loop.Lt:
+	default:
+		return e
+	}
+	for k, is := range c.is {
+		own := loop.Sym{Kind: loop.ValSym, N: int(args[k].Val)}
+		if f := e.form.Coef(own); is && f != 0 {
+			e.form = e.form.Plus(loop.Of(own.Kind, own.N).Times(-f)).Plus(c.from[k].Times(f))
+			e.grows += f * c.by[k]
+		}
+	}
+	e.known = e.form.Affine()
+	return e
+}
+
+// bounded finds the number of rounds of a loop that ends so. What a form cannot prove, a check
+// demands: a loop for ever is left to an operator at a time.
+func (c *counters) bounded(x *Builder, e ending) bool {
+	if !e.known || e.grows == 0 || !within(e.form) {
+		return false
+	}
+	by := e.grows
+	if e.zero && by < 0 {
+		e.form, by = e.form.Times(-1), -by
+	}
+	left := e.form.Times(-1)
+	switch {
+	case by < 0:
+		return false
+	case left.Known() && left.Const <= 0:
+		c.rounds = loop.Num(0)
+		return !e.zero || left.Const == 0
+	case left.Known():
+		c.rounds = loop.Num((left.Const + by - 1) / by)
+		return !e.zero || left.Const%by == 0
+	case by != 1 || x.phase != nil:
+		return false
+	}
+	for _, t := range left.Terms {
+		if t.Sym.Kind != loop.ParamSym {
+			return false
+		}
+	}
+	fine := x.Const(types.Bool, 1)
+	for _, t := range left.Terms {
+		v := x.Value(loop.Of(t.Sym.Kind, t.Sym.N))
+		limit := x.Const(types.I64, counterLimit)
+		small := x.Op(loop.And, x.Op(loop.Le, x.Op(loop.Neg, limit), v), x.Op(loop.Le, v, limit))
+		fine = x.Op(loop.And, fine, small)
+	}
+	if e.zero {
+		fine = x.Op(loop.And, fine, x.Op(loop.Le, x.Const(types.I64, 0), x.Value(left)))
+	}
+	x.Check(0, fine)
+	c.rounds, c.floored = left, !e.zero
+	return true
+}
+
+// within reports a form of small numbers.
+func within(l loop.Lin) bool {
+	for _, t := range l.Terms {
+		if t.Coef > 1<<20 || t.Coef < -1<<20 {
+			return false
+		}
+	}
+	return l.Const <= counterLimit && l.Const >= -counterLimit
+}
+
+// rest is the elements of a list that are no counters.
+func rest[T any](c *counters, list []T) (out []T) {
+	for k, v := range list {
+		if !c.is[k] {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// all is the carried values in a round, with the others as given.
+func (c *counters) all(x *Builder, round loop.Lin, others []Ref) (out []Ref) {
+	for k, is := range c.is {
+		if !is {
+			out, others = append(out, others[0]), others[1:]
+			continue
+		}
+		out = append(out, Ref{Type: types.ScalarOf(types.I64), Val: x.Value(c.from[k].Plus(round.Times(c.by[k])))})
+	}
+	return out
+}
+
+// after is the carried values after the last round.
+func (c *counters) after(x *Builder, others []Ref) []Ref {
+	if c.floored && slices.Contains(c.is, true) {
+		n, zero := x.Value(c.rounds), x.Const(types.I64, 0)
+		n = x.Op(loop.Select, x.Op(loop.Lt, n, zero), zero, n)
+		return c.all(x, loop.Of(loop.ValSym, int(n)), others)
+	}
+	return c.all(x, c.rounds, others)
+}
