@@ -99,7 +99,8 @@ func positiveHeads(t *testing.T, v *value.Dense) {
 	}
 }
 
-// u diag(s) t(v) = a, u and v orthonormal, s descending; the pseudo-inverse is the inverse on the range.
+// u diag(s) t(v) = a, u and v orthonormal, s descending; the pseudo-inverse is the inverse on the
+// range.
 func TestSingularProperties(t *testing.T) {
 	rows := linalg.Decompositions(chainSets(t)[0])
 	r := rand.New(rand.NewPCG(43, 44))

@@ -49,7 +49,8 @@ func TestMovesEqualTheirDefinition(t *testing.T) {
 	}
 }
 
-// TestLayOfSlicesIsTheMatrix cuts a matrix into tiles and lays them out again, all of them and only some.
+// TestLayOfSlicesIsTheMatrix cuts a matrix into tiles and lays them out again, all of them and only
+// some.
 func TestLayOfSlicesIsTheMatrix(t *testing.T) {
 	rows := move.Rows()
 	r := rand.New(rand.NewPCG(2, 2))

@@ -1,7 +1,7 @@
 package kernels
 
-// This file runs a body one iteration after the other, for bodies that compute matrices. Every action is a call of its
-// kernel.
+// This file runs a body one iteration after the other, for bodies that compute matrices. Every
+// action is a call of its kernel.
 
 import (
 	"flow/ir/op"

@@ -8,8 +8,8 @@ import (
 	"flow/ir/value"
 )
 
-// beginMatrices is a parfor over 8 iterations of which each runs 20 rounds of X' = sqrt(X * X + A), on matrices of 16 x 16 from X = A + i,
-// and gives the sum of X.
+// beginMatrices is a parfor over 8 iterations of which each runs 20 rounds of X' = sqrt(X * X + A),
+// on matrices of 16 x 16 from X = A + i, and gives the sum of X.
 func beginMatrices(t testing.TB) *parforRun {
 	t.Helper()
 	table, err := Table("")
@@ -42,8 +42,8 @@ func beginMatrices(t testing.TB) *parforRun {
 	return b.(*parforRun)
 }
 
-// An iteration takes no memory but for the numbers that it makes, its index and the sum, and what the kernels of its 61 elementwise actions
-// take: two each, for their chain.
+// An iteration takes no memory but for the numbers that it makes, its index and the sum, and what
+// the kernels of its 61 elementwise actions take: two each, for their chain.
 func TestIterationsUseMemoryAgain(t *testing.T) {
 	r := beginMatrices(t)
 	n := testing.AllocsPerRun(10, func() {

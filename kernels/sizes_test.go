@@ -102,11 +102,13 @@ func formula(results [len(small)]types.Type, get func(types.Type) int) int {
 	})
 }
 
-// large are sizes near the ends of int, and those whose sums and products leave it, by one or by a factor.
+// large are sizes near the ends of int, and those whose sums and products leave it, by one or by a
+// factor.
 var large = [...][2]int{{math.MaxInt, math.MaxInt - 1}, {math.MaxInt, 2}, {2, math.MaxInt}, {1 << 62, 1 << 61}, {1 << 31, 1 << 33}, {1 << 33, 1 << 31}, {1 << 32, 1 << 32},
 	{types.MaxSide, types.MaxSide}, {types.MaxSide, 3}, {1 << 59, 1 << 59}, {1 << 59, 1 << 5}, {3, 1 << 62}, {3037000500, 3037000500}, {1<<53 + 1, 1 << 53}}
 
-// Every shape rule gives, of sizes at which arithmetic on ints overflows, what it gives of small ones, or refuses them with a message.
+// Every shape rule gives, of sizes at which arithmetic on ints overflows, what it gives of small
+// ones, or refuses them with a message.
 func TestSizesNearTheEndOfInt(t *testing.T) {
 	kinds := []types.Type{types.DenseOf(types.F64, 0, 0), types.SparseOf(types.F64, 0, 0), types.ScalarOf(types.I64)}
 	table, err := Table("")

@@ -9,8 +9,8 @@ import (
 	"flow/ir/value"
 )
 
-// Arguments that share the memory that says where their elements are give what those give that do not, whole or a range
-// of rows.
+// Arguments that share the memory that says where their elements are give what those give that do
+// not, whole or a range of rows.
 func TestSharedPlaces(t *testing.T) {
 	r := rand.New(rand.NewPCG(83, 84))
 	for trial := range 60 {

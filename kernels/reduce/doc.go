@@ -8,6 +8,7 @@
 //	variance.go  var, stddev; product.go: prod
 //	list.go      quantile, median, nunique, argmin, argmax: statistics of a list in one piece; elements.go: inside loops, place.go: places of extremes
 //
-// Sums are exact and rounded once, counts and integers wrap, extremes are chosen: so no result depends on
-// how the elements are cut into blocks. The package knows no engine and no loops of chains.
+// Sums are exact and rounded once, counts and integers wrap, extremes are chosen: so no result
+// depends on how the elements are cut into blocks. The package knows no engine and no loops of
+// chains.
 package reduce

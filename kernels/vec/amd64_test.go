@@ -153,7 +153,8 @@ func exactSum(terms, x []float64, squares bool) bool {
 	return sum.Sign() == 0
 }
 
-// Scalar code after assembly runs at full speed: no register is left dirty. The factor is a hundred where it is.
+// Scalar code after assembly runs at full speed: no register is left dirty. The factor is a hundred
+// where it is.
 func TestNoDirtyRegisters(t *testing.T) {
 	if !haveAVX2 {
 		t.Skip("no AVX2")

@@ -1,7 +1,7 @@
 package vec
 
-// This file defines arithmetic. Its loops are not unrolled: over array pointers, four elements a round, sums took 1.3
-// times as long on Zen 3.
+// This file defines arithmetic. Its loops are not unrolled: over array pointers, four elements a
+// round, sums took 1.3 times as long on Zen 3.
 
 import "math"
 
@@ -109,10 +109,12 @@ func HasZero(a []int64) bool {
 	return false
 }
 
-// IsWord reports that x without its fraction is an int64. Of others, and of NaN, Go leaves to the processor what they convert to.
+// IsWord reports that x without its fraction is an int64. Of others, and of NaN, Go leaves to the
+// processor what they convert to.
 func IsWord(x float64) bool { return x >= -0x1p63 && x < 0x1p63 }
 
-// Words is dst = a without the fractions; false says that some element is none of int64, and then dst says nothing.
+// Words is dst = a without the fractions; false says that some element is none of int64, and then
+// dst says nothing.
 func Words[S Float](dst []int64, a []S) bool {
 	a = a[:len(dst)]
 	outside := uint8(0)

@@ -7,7 +7,8 @@ import "math"
 // Terms is room for the terms of a cascade and its vector of lost errors.
 type Terms [72]float64
 
-// exact reports that the w lost errors after n terms are all zero; a NaN anywhere in a cascade ends up there.
+// exact reports that the w lost errors after n terms are all zero; a NaN anywhere in a cascade ends
+// up there.
 func (t *Terms) exact(n, w int) bool {
 	var bad uint64
 	for _, v := range t[n : n+w] {

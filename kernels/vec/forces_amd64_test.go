@@ -45,7 +45,8 @@ func (c *forceCase) want(rows, coordinate, lane int) (chain float64) {
 	return chain
 }
 
-// Chains have the bits of their definition wherever the pass is sure of them, and it is sure of all ordinary ones.
+// Chains have the bits of their definition wherever the pass is sure of them, and it is sure of all
+// ordinary ones.
 func TestForces(t *testing.T) {
 	if !haveAVX512 {
 		t.Skip("no AVX-512")

@@ -4,28 +4,31 @@ package vec
 
 import "math"
 
-// scaled is p * 2^n rounded once, for p that is 0 or near 1 and bits those of 2^52 + 2^51 + n, |n| < 2046: by two factors, the first of
-// which makes no subnormal number.
+// scaled is p * 2^n rounded once, for p that is 0 or near 1 and bits those of 2^52 + 2^51 + n, |n|
+// < 2046: by two factors, the first of which makes no subnormal number.
 func scaled(p float64, bits uint64) float64 {
 	n := bits - (0x4338000000000000 - 2046)
 	half := n >> 1
 	return p * math.Float64frombits(half<<52) * math.Float64frombits((n-half)<<52)
 }
 
-// A Function is a function of one number: its definition, and how far F may be from the
-// exact value in units of the last place of the result: as measured against 160-bit arithmetic and rounded up. Results below the
-// normal range are rounded a second time (scaled), so they may be farther away: Tiny is the bound for them, 0 where normal
-// arguments have none. Every way of computing a function gives the bits of F.
+// A Function is a function of one number: its definition, and how far F may be from the exact value
+// in units of the last place of the result: as measured against 160-bit arithmetic and rounded up.
+// Results below the normal range are rounded a second time (scaled), so they may be farther away:
+// Tiny is the bound for them, 0 where normal arguments have none. Every way of computing a function
+// gives the bits of F.
 type Function struct {
 	Name string
 	F    func(float64) float64
 	Ulps float64
 	Tiny float64
-	// F32 is the function of a float32: its results are rounded once more, and are within Ulps32 of the exact value then.
+	// F32 is the function of a float32: its results are rounded once more, and are within Ulps32 of
+	// the exact value then.
 	F32 func(float64) float64
 }
 
-// Ulps32 is how far the functions of float32 may be from the exact value, in units of the last place of the result.
+// Ulps32 is how far the functions of float32 may be from the exact value, in units of the last
+// place of the result.
 const Ulps32 = 0.501
 
 // Functions are all of them.

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// This file compares the functions of two numbers with values of high precision, and division and remainder with integers of any size.
+// This file compares the functions of two numbers with values of high precision, and division and
+// remainder with integers of any size.
 
 // exactly2 is the function of that name to p bits, for finite arguments; x is above 0 for pow.
 func (p precise) exactly2(name string, x, y float64) *big.Float {

@@ -6,17 +6,18 @@ import (
 	"testing"
 )
 
-// This file compares the functions of float32 with those of float64, which are compared with values of high precision: these are 2^29
-// times as fine.
+// This file compares the functions of float32 with those of float64, which are compared with values
+// of high precision: these are 2^29 times as fine.
 
-// ulps32 is how far y, rounded to float32, is from want in units of its last place; the distance to which y itself adds is returned, too. Where
-// that says nothing, both must be the same.
+// ulps32 is how far y, rounded to float32, is from want in units of its last place; the distance to
+// which y itself adds is returned, too. Where that says nothing, both must be the same.
 func ulps32(t *testing.T, y, want float64, at ...float64) float64 {
 	t.Helper()
 	z := float64(float32(y))
 	if math.IsNaN(z) || math.IsInf(z, 0) || z == 0 || want == 0 {
 		if w := float64(float32(want)); !same(z, w) {
-			// half way between the greatest float32 and what would follow, or at the least one, either is as near
+			// half way between the greatest float32 and what would follow, or at the least one,
+			// either is as near
 			if math.Abs(want-y) > math.Abs(want)*0x1p-30 {
 				t.Errorf("at %v: %v, want %v", at, z, w)
 			}
@@ -42,7 +43,8 @@ func arguments32(r *rand.Rand, f Function, n int) []float64 {
 	return x
 }
 
-// No function of float32 is farther from the exact value than is said of them, and their values at the ends are those of float64.
+// No function of float32 is farther from the exact value than is said of them, and their values at
+// the ends are those of float64.
 func TestFunctions32AreAccurate(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 62))
 	n := 150_000

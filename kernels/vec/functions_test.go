@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// This file compares the functions with values of high precision: power series in big.Float, which share nothing with the
-// generator's.
+// This file compares the functions with values of high precision: power series in big.Float, which
+// share nothing with the generator's.
 
 // precise is a big.Float of that many bits.
 type precise struct{ bits uint }
@@ -197,7 +197,8 @@ func (p precise) exactly(name string, x float64) *big.Float {
 	return p.new().Quo(s, c)
 }
 
-// ulps is how far y is from the function's value at x, in units of the last place of y, and whether it says anything.
+// ulps is how far y is from the function's value at x, in units of the last place of y, and whether
+// it says anything.
 func ulps(f Function, x, y float64) (float64, bool) {
 	if math.IsNaN(y) || math.IsInf(y, 0) || y == 0 {
 		return 0, false
@@ -219,7 +220,8 @@ func ulps(f Function, x, y float64) (float64, bool) {
 	return math.Abs(u), math.Abs(y) >= 0x1p-1022
 }
 
-// argument is a random one: of moderate size, of any size where the function does something, near where it is small.
+// argument is a random one: of moderate size, of any size where the function does something, near
+// where it is small.
 func argument(r *rand.Rand, f Function, k int) float64 {
 	x := 0.0
 	switch k % 4 {
@@ -326,7 +328,8 @@ func TestHardArguments(t *testing.T) {
 		f string
 		x []float64
 	}{
-		// the double nearest to a multiple of pi/2 of all (J.-M. Muller, "Elementary Functions", 11.3.2), and others near one
+		// the double nearest to a multiple of pi/2 of all (J.-M. Muller, "Elementary Functions",
+		// 11.3.2), and others near one
 		{"sin", []float64{0x1.6ac5b262ca1ffp+849, math.Pi, 3 * math.Pi, 0x1.921fb54442d18p+30, 1e22, 0x1p1023, math.MaxFloat64, 0x1p30, 0x1.0000000000001p30}},
 		{"cos", []float64{0x1.6ac5b262ca1ffp+849, math.Pi / 2, 1.5 * math.Pi, 0x1.921fb54442d18p+40, 1e22, 0x1p1023, math.MaxFloat64, 0x1p30}},
 		{"tan", []float64{0x1.6ac5b262ca1ffp+849, math.Pi / 2, math.Pi, math.Pi / 4, 1e300, 11, 1e22, 45506.74204096169}},

@@ -1,8 +1,9 @@
 package vec
 
-// This file defines the products of sparse matrices and dense ones of some columns. A sparse matrix is the entries
-// ptr[i] <= k < ptr[i+1] of each row i: their columns col[k], which ascend, and values val[k]; val = nil: ones. Every
-// element of a result is one chain of fused multiply-adds, from 0 and in the order of its entries.
+// This file defines the products of sparse matrices and dense ones of some columns. A sparse matrix
+// is the entries ptr[i] <= k < ptr[i+1] of each row i: their columns col[k], which ascend, and
+// values val[k]; val = nil: ones. Every element of a result is one chain of fused multiply-adds,
+// from 0 and in the order of its entries.
 
 import "math"
 
@@ -84,8 +85,9 @@ func within(col []int32, k, end int64, lo, hi int32) (from, to int64) {
 	return k + int64(NotLess(row, lo)), k + int64(NotLess(row, hi))
 }
 
-// NotLess is the first place of an ascending list that holds at least x, len(list) if there is none. The search has no
-// branches that depend on the list: rows of a sparse matrix have their boundaries at places that cannot be foretold.
+// NotLess is the first place of an ascending list that holds at least x, len(list) if there is
+// none. The search has no branches that depend on the list: rows of a sparse matrix have their
+// boundaries at places that cannot be foretold.
 func NotLess(list []int32, x int32) int {
 	base, n := 0, len(list)
 	for n > 1 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Products of sparse rows and lines of any number of columns, read ahead or not, for any range of columns, are the
-// chains of their definition.
+// Products of sparse rows and lines of any number of columns, read ahead or not, for any range of
+// columns, are the chains of their definition.
 func TestSparseLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 72))
 	for trial := range 240 {

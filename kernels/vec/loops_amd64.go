@@ -1,7 +1,8 @@
 package vec
 
-// This file defines the loops that have assembly: AVX-512 or AVX2 where the CPU has it, for whole vectors, and the
-// plain loop for what is left. IEEE arithmetic is the same in all of them, so the choice shows in no bit.
+// This file defines the loops that have assembly: AVX-512 or AVX2 where the CPU has it, for whole
+// vectors, and the plain loop for what is left. IEEE arithmetic is the same in all of them, so the
+// choice shows in no bit.
 
 //go:generate go run flow/kernels/vec/gen -out .
 
@@ -13,7 +14,8 @@ var (
 	haveAVX2   = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 )
 
-// The assembly is called directly, not through function values, so that callers may keep their buffers on the stack.
+// The assembly is called directly, not through function values, so that callers may keep their
+// buffers on the stack.
 
 // wholeF64 is the part of n elements that fills whole vectors, 0 where there are none.
 func wholeF64(n int) int {
@@ -120,10 +122,12 @@ func MaxF32(dst, a, b []float32) {
 	Max(dst[n:], a[n:], b[n:])
 }
 
-// cascade is the shape of an assembly cascade: lanes elements a vector, chains vectors a round, levels of sums.
+// cascade is the shape of an assembly cascade: lanes elements a vector, chains vectors a round,
+// levels of sums.
 type cascade struct{ lanes, chains, levels int }
 
-// plan is the cascade for this machine; lanes is 0 if it has none. Squares of float64 have long low halves.
+// plan is the cascade for this machine; lanes is 0 if it has none. Squares of float64 have long low
+// halves.
 func plan(longSquares bool) cascade {
 	c := cascade{chains: 4, levels: 2}
 	if longSquares {
@@ -173,9 +177,10 @@ func runF32(lanes int, squares bool, x *float32, rounds, step int, terms *Terms)
 	}
 }
 
-// CascadeF64 sums elements of x from the front, or their squares h + l (h = x*x rounded, l its error), without
-// rounding: if ok, the exact sum of terms[:n] is that of the first done elements. Without vector hardware, or for
-// a short x, ok is false, as when an error was lost or a number was not finite.
+// CascadeF64 sums elements of x from the front, or their squares h + l (h = x*x rounded, l its
+// error), without rounding: if ok, the exact sum of terms[:n] is that of the first done elements.
+// Without vector hardware, or for a short x, ok is false, as when an error was lost or a number was
+// not finite.
 func CascadeF64(x []float64, squares bool, terms *Terms) (n, done int, ok bool) {
 	return plan(squares).sliceF64(x, squares, terms)
 }
@@ -204,10 +209,10 @@ func CascadeF32(x []float32, squares bool, terms *Terms) (n, done int, ok bool) 
 	return n, rounds * round, terms.exact(n, c.lanes)
 }
 
-// CascadeColumns sums the first columns of rows whose distance is ld elements, or their squares: if ok, the exact sum
-// of column j over the first done rows is that of terms[l*cols+j], l < levels. The matrix may
-// have fewer columns than cols: what stands behind them in x is read and summed along, for as long as there is
-// something. cols is 0 without vector hardware.
+// CascadeColumns sums the first columns of rows whose distance is ld elements, or their squares: if
+// ok, the exact sum of column j over the first done rows is that of terms[l*cols+j], l < levels.
+// The matrix may have fewer columns than cols: what stands behind them in x is read and summed
+// along, for as long as there is something. cols is 0 without vector hardware.
 func CascadeColumns(x []float64, ld, rows int, squares bool, terms *Terms) (cols, levels, done int, ok bool) {
 	c := plan(squares)
 	cols = c.lanes * c.chains
@@ -222,7 +227,8 @@ func CascadeColumns(x []float64, ld, rows int, squares bool, terms *Terms) (cols
 	return cols, c.levels, done, terms.exact(cols*c.levels, c.lanes)
 }
 
-// uniformWhole makes the numbers of states z, z+d, ... as far as whole rounds go, and returns how many they are.
+// uniformWhole makes the numbers of states z, z+d, ... as far as whole rounds go, and returns how
+// many they are.
 func uniformWhole(dst []float64, z, d uint64) int {
 	n := len(dst) &^ 31
 	if !haveAVX512 || n == 0 {

@@ -1,7 +1,8 @@
 package vec
 
-// This file defines the loops of functions on floats where there is no vector hardware, or too few elements for it. A function costs
-// tens of cycles, so that the call through a pointer does not show; what is cheap has a loop of its own in arith.go.
+// This file defines the loops of functions on floats where there is no vector hardware, or too few
+// elements for it. A function costs tens of cycles, so that the call through a pointer does not
+// show; what is cheap has a loop of its own in arith.go.
 
 // Map1F64 is the loop of a function of one float64.
 func Map1F64(f func(float64) float64) func(dst, a []float64) {
@@ -54,7 +55,8 @@ func cubeF64(dst, a []float64) {
 	}
 }
 
-// powerLoop is the loop of Pow. One exponent for all is the usual case; 2, 3 and 1.5 are products and roots then.
+// powerLoop is the loop of Pow. One exponent for all is the usual case; 2, 3 and 1.5 are products
+// and roots then.
 func powerLoop(general func(dst, a, b []float64)) func(dst, a, b []float64) {
 	return func(dst, a, b []float64) {
 		a, b = a[:len(dst)], b[:len(dst)]

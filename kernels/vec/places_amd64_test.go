@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Searches, integer extremes and conversions of every length, on each instruction set, are those of the plain loops.
+// Searches, integer extremes and conversions of every length, on each instruction set, are those of
+// the plain loops.
 func TestPlaces(t *testing.T) {
 	nan, zero := math.NaN(), math.Copysign(0, -1)
 	sets(func(name string) {

@@ -1,6 +1,7 @@
 package vec
 
-// This file defines reductions of a slice: its least and its greatest element, and how many elements are not zero.
+// This file defines reductions of a slice: its least and its greatest element, and how many
+// elements are not zero.
 
 // Least is the least element of x, which is not empty. NaN wins, and -0 is less than 0.
 func Least[T Number](x []T) T {

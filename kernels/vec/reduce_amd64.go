@@ -1,6 +1,7 @@
 package vec
 
-// This file chooses the reductions for this CPU. A slice that is shorter than a vector is left to the plain loops.
+// This file chooses the reductions for this CPU. A slice that is shorter than a vector is left to
+// the plain loops.
 
 // LeastF64 is Least.
 func LeastF64(x []float64) float64 {

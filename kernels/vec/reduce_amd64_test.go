@@ -21,7 +21,8 @@ func sets(f func(name string)) {
 	}
 }
 
-// Every length and every place of the element that matters: each instruction set gives what the plain loops give.
+// Every length and every place of the element that matters: each instruction set gives what the
+// plain loops give.
 func TestReductions(t *testing.T) {
 	nan, zero := math.NaN(), math.Copysign(0, -1)
 	sets(func(name string) {

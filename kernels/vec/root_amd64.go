@@ -1,15 +1,18 @@
 package vec
 
-// This file finds the numbers whose square roots are the hardest to round: forces_roots_amd64.go tries them.
+// This file finds the numbers whose square roots are the hardest to round: forces_roots_amd64.go
+// tries them.
 
 import (
 	"math"
 	"math/bits"
 )
 
-// hardRoots are the numbers of 1 <= x < 4 whose roots are nearest to the middle between two numbers: x - m^2 is at most most units of 2^-106
-// for a middle m, and so the root's distance from m at most most 2^-107 / x of it. (Roots of other numbers are these by powers of two.) With
-// m = k 2^-53 those are the odd k for which k^2 plus that difference is a multiple of 2^54, which are found bit by bit.
+// hardRoots are the numbers of 1 <= x < 4 whose roots are nearest to the middle between two
+// numbers: x - m^2 is at most most units of 2^-106 for a middle m, and so the root's distance from
+// m at most most 2^-107 / x of it. (Roots of other numbers are these by powers of two.) With m = k
+// 2^-53 those are the odd k for which k^2 plus that difference is a multiple of 2^54, which are
+// found bit by bit.
 func hardRoots(most int) (x []float64) {
 	const low = 1<<54 - 1
 	for d := -most; d <= most; d++ {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The roots nearest to the middle between two numbers are what they are said to be, and none is left out of a range that can be searched.
+// The roots nearest to the middle between two numbers are what they are said to be, and none is
+// left out of a range that can be searched.
 func TestHardRoots(t *testing.T) {
 	const most = 4096
 	hard := hardRoots(most)

@@ -1,15 +1,17 @@
 package vec
 
-// This file defines the reductions of the rows of a sparse matrix whose entries name elements of a column: row i names x[col[k]]
-// for ptr[i] <= k < ptr[i+1]. len(ptr) is len(out)+1; every col[k] is an index of x.
+// This file defines the reductions of the rows of a sparse matrix whose entries name elements of a
+// column: row i names x[col[k]] for ptr[i] <= k < ptr[i+1]. len(ptr) is len(out)+1; every col[k] is
+// an index of x.
 
 import (
 	"math"
 	"sort"
 )
 
-// MaxRowsI64 raises out[i] to the greatest element that row i names. A row ends where it reaches bound, which no element that a row names is beyond: rows of a
-// graph of which most vertices have the greatest label already are hardly read. The result is the length of the longest row.
+// MaxRowsI64 raises out[i] to the greatest element that row i names. A row ends where it reaches
+// bound, which no element that a row names is beyond: rows of a graph of which most vertices have
+// the greatest label already are hardly read. The result is the length of the longest row.
 func MaxRowsI64(out, ptr []int64, col []int32, x []int64, bound int64) (longest int64) {
 	n, longest := extremeRowsI64(false, out, ptr, col, x, bound)
 	return max(longest, maxRows(out[n:], ptr[n:], col, x, bound))
@@ -64,8 +66,8 @@ func minRows[T int32 | int64](out, ptr []int64, col []int32, x []T, bound int64)
 	return longest
 }
 
-// Narrow copies the low halves of src to dst, and says what the least and the greatest of src are: where both fit in an int32, dst is src. Of no elements they
-// are the greatest and the least int64.
+// Narrow copies the low halves of src to dst, and says what the least and the greatest of src are:
+// where both fit in an int32, dst is src. Of no elements they are the greatest and the least int64.
 func Narrow(dst []int32, src []int64) (least, greatest int64) {
 	n, least, greatest := narrowWhole(dst, src)
 	if n == 0 {
@@ -79,7 +81,8 @@ func Narrow(dst []int32, src []int64) (least, greatest int64) {
 	return least, greatest
 }
 
-// NarrowRows is Narrow, and says too what the least and the greatest are of the elements i with ptr[i] < ptr[i+1].
+// NarrowRows is Narrow, and says too what the least and the greatest are of the elements i with
+// ptr[i] < ptr[i+1].
 func NarrowRows(dst []int32, src, ptr []int64) (least, greatest, leastOf, greatestOf int64) {
 	n, least, greatest, leastOf, greatestOf := narrowRowsWhole(dst, src, ptr)
 	if n == 0 {
@@ -97,8 +100,8 @@ func NarrowRows(dst []int32, src, ptr []int64) (least, greatest, leastOf, greate
 	return least, greatest, leastOf, greatestOf
 }
 
-// MaxRowsF64 sets out[i] to the greatest of 0 and val[k] x[col[k]] of row i, nan if one of them is NaN; never -0. val = nil: ones. The result
-// is the length of the longest row.
+// MaxRowsF64 sets out[i] to the greatest of 0 and val[k] x[col[k]] of row i, nan if one of them is
+// NaN; never -0. val = nil: ones. The result is the length of the longest row.
 func MaxRowsF64(out []float64, ptr []int64, col []int32, val, x []float64) (longest int64) {
 	n, longest := maxRowsF64(out, ptr, col, val, x)
 	return max(longest, extremesF64(out[n:], ptr[n:], col, val, x, func(a, b float64) float64 { return max(a, b) }))
@@ -140,7 +143,8 @@ func SumRowsF64(out []float64, ptr []int64, col []int32, x []float64) {
 	}
 }
 
-// DotRowsF64 sets out[i] to the chain of fused multiply-adds, from 0 and in order, of val[k] and the elements that row i names.
+// DotRowsF64 sets out[i] to the chain of fused multiply-adds, from 0 and in order, of val[k] and
+// the elements that row i names.
 func DotRowsF64(out []float64, ptr []int64, col []int32, val, x []float64) {
 	for i := dotRows(out, ptr, col, val, x); i < len(out); i++ {
 		s := 0.0

@@ -1,7 +1,7 @@
 package vec
 
-// This file defines the rows of sparse matrices that have assembly. Integers have one maximum, and chains are gone along in order, so
-// the choice shows in no bit.
+// This file defines the rows of sparse matrices that have assembly. Integers have one maximum, and
+// chains are gone along in order, so the choice shows in no bit.
 
 import (
 	"math"

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// The reciprocal root is within its bound over a whole period of its first guess, densely: by products of two numbers with their
-// errors, which share nothing with its own steps. With y the result and t = 1 - x y^2, the distance to the root is y t/2 but for t^2.
+// The reciprocal root is within its bound over a whole period of its first guess, densely: by
+// products of two numbers with their errors, which share nothing with its own steps. With y the
+// result and t = 1 - x y^2, the distance to the root is y t/2 but for t^2.
 func TestReciprocalRootEverywhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	f, _ := FunctionNamed("rsqrt")

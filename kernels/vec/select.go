@@ -54,7 +54,8 @@ func bit(c bool) uint8 {
 	return 0
 }
 
-// ones is eight bools that are true. Logic and comparisons of bools go eight at a time, their bytes being 0 or 1.
+// ones is eight bools that are true. Logic and comparisons of bools go eight at a time, their bytes
+// being 0 or 1.
 const ones = 0x0101010101010101
 
 // And is dst = a and b; of bools it is also the minimum.
@@ -178,8 +179,8 @@ func bits32(x []float32) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
-// Convert is dst = a as numbers of another type; bools count as 0 and 1. It does not make bools: NonZero does. Nor integers of floats:
-// Words does.
+// Convert is dst = a as numbers of another type; bools count as 0 and 1. It does not make bools:
+// NonZero does. Nor integers of floats: Words does.
 func Convert[D Number, S Element](dst []D, a []S) {
 	a = a[:len(dst)]
 	if f, ok := any(a).([]float32); ok {
@@ -220,8 +221,8 @@ func Fill[T Element](dst []T, v T) {
 	}
 }
 
-// Transpose writes dst[i*ld+j] = src[j*lds+i] for i < rows, j < cols: src is cols x rows. It reads eight source rows
-// at a time, so that both sides move whole cache lines.
+// Transpose writes dst[i*ld+j] = src[j*lds+i] for i < rows, j < cols: src is cols x rows. It reads
+// eight source rows at a time, so that both sides move whole cache lines.
 func Transpose[T Element](dst []T, ld int, src []T, lds, rows, cols int) {
 	j := 0
 	for ; j+8 <= cols; j += 8 {

@@ -2,13 +2,15 @@ package vec
 
 import "math"
 
-// This file holds the error function, the gamma function and the normal distribution. Every product that is added to something is
-// converted to float64 or is an operand of math.FMA, so that no compiler fuses what is not written fused, and a result has the same bits on
-// every processor. Bounds of errors are in Special; special_test.go tests them.
+// This file holds the error function, the gamma function and the normal distribution. Every product
+// that is added to something is converted to float64 or is an operand of math.FMA, so that no
+// compiler fuses what is not written fused, and a result has the same bits on every processor.
+// Bounds of errors are in Special; special_test.go tests them.
 
-// Special are the functions of this file. Ulps is how far each may be from the exact value, in units of the last place of the result: as
-// measured against values of high precision, and rounded up. The bounds are those of results above 2.2e-308. Near is the least size that the
-// unit is taken of: lgamma has zeros between its poles, where its error is not relative.
+// Special are the functions of this file. Ulps is how far each may be from the exact value, in
+// units of the last place of the result: as measured against values of high precision, and rounded
+// up. The bounds are those of results above 2.2e-308. Near is the least size that the unit is taken
+// of: lgamma has zeros between its poles, where its error is not relative.
 var Special = []struct {
 	Name       string
 	F          func(float64) float64
@@ -17,7 +19,8 @@ var Special = []struct {
 	{"erf", Erf, 3.5, 0}, {"erfc", Erfc, 5.5, 0}, {"gamma", Gamma, 3, 0}, {"lgamma", Lgamma, 4, 1}, {"normcdf", Normcdf, 6, 0}, {"normquantile", Normquantile, 4, 0},
 }
 
-// at is the polynomial at distance u from the middle of its interval, as the sum of two numbers: the first has at least half of the value.
+// at is the polynomial at distance u from the middle of its interval, as the sum of two numbers:
+// the first has at least half of the value.
 func at(hi, lo float64, c []float64, u float64) (float64, float64) {
 	p := c[len(c)-1]
 	for i := len(c) - 2; i >= 0; i-- {
@@ -42,7 +45,8 @@ func smallErf(x float64) float64 {
 	return x * (a + b)
 }
 
-// expSquare is exp(-x^2 scale), scale being 1 or 1/2; the part of the square that rounding loses is a factor of its own.
+// expSquare is exp(-x^2 scale), scale being 1 or 1/2; the part of the square that rounding loses is
+// a factor of its own.
 func expSquare(x, scale float64) float64 {
 	h := float64(x * x)
 	l := math.FMA(x, x, -h)
@@ -147,8 +151,8 @@ func times(hi, lo, x float64) (float64, float64) {
 	return s, e - (s - p)
 }
 
-// Gamma is the gamma function, by Gamma(x + 1) = x Gamma(x) from its values between 1 and 2: inf or -inf at a zero, NaN at the negative
-// integers, whose sides have different signs.
+// Gamma is the gamma function, by Gamma(x + 1) = x Gamma(x) from its values between 1 and 2: inf or
+// -inf at a zero, NaN at the negative integers, whose sides have different signs.
 func Gamma(x float64) float64 {
 	switch {
 	case x != x || math.IsInf(x, -1):
@@ -182,7 +186,8 @@ func Gamma(x float64) float64 {
 		}
 		return math.Copysign(0, -1)
 	}
-	// Gamma(1 + f) / ((x + 0) (x + 1) .. (x - n)), f = x - n, with the product in two parts, neither of which overflows.
+	// Gamma(1 + f) / ((x + 0) (x + 1) .. (x - n)), f = x - n, with the product in two parts,
+	// neither of which overflows.
 	a, b := gammaNear(x - n)
 	g := a + b
 	hi, lo := 1.0, 0.0
@@ -203,7 +208,8 @@ func lgammaNear(x float64) float64 {
 	return float64((x-1)*(x-2)) * lgammaRest(x-1)
 }
 
-// Lgamma is the natural logarithm of the absolute value of the gamma function: inf at zero and at the negative integers.
+// Lgamma is the natural logarithm of the absolute value of the gamma function: inf at zero and at
+// the negative integers.
 func Lgamma(x float64) float64 {
 	switch {
 	case x != x:

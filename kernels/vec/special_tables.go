@@ -1,10 +1,13 @@
 package vec
 
-// This file holds the polynomials of special.go. Each table has pieces of equal width. A piece is the polynomial through the values at the
-// Chebyshev nodes of its interval, computed in 50 decimal digits and written in powers of the distance from the middle of the interval;
-// its distance from the function is below 2^-57 of the value. special_test.go compares what comes of them with values of high precision.
+// This file holds the polynomials of special.go. Each table has pieces of equal width. A piece is
+// the polynomial through the values at the Chebyshev nodes of its interval, computed in 50 decimal
+// digits and written in powers of the distance from the middle of the interval; its distance from
+// the function is below 2^-57 of the value. special_test.go compares what comes of them with values
+// of high precision.
 
-// piece is one polynomial: its constant as the sum of two numbers, and the coefficients from the first power on.
+// piece is one polynomial: its constant as the sum of two numbers, and the coefficients from the
+// first power on.
 type piece[C any] struct {
 	hi, lo float64
 	c      C
@@ -60,7 +63,8 @@ var lgammaOver = [...]piece[[10]float64]{
 	{0.3843228883324753, 1.3529254600562917e-18, [...]float64{-0.07722420585841787, 0.021081016550400237, -0.006532924478935919, 0.002169030860277621, -0.0007516262498291494, 0.00026806033734230885, -9.757697429986917e-05, 3.606205060499653e-05, -1.3504358897805107e-05, 5.095861320460364e-06}},
 }
 
-// quantileOver is x / q by q^2, where q = p - 1/2 and p is the normal distribution function of x, up to 3/16.
+// quantileOver is x / q by q^2, where q = p - 1/2 and p is the normal distribution function of x,
+// up to 3/16.
 var quantileOver = [...]piece[[15]float64]{
 	{2.549114911715001, 1.5146116595747244e-16, [...]float64{2.8175672821599447, 6.582047670367638, 19.01486299530131, 60.81146145636607, 206.44935233533704, 728.963793984136, 2646.5262139468236, 9809.413155685907, 36946.19106570971, 140941.85251808594, 543286.8519570578, 2112179.9107467774, 8272586.756786989, 33113498.40778574, 131228343.24432115}},
 	{2.644236870815197, -2.1813616186599329e-16, [...]float64{3.2932108041194152, 8.796397084102436, 29.185515194854087, 107.40167057478588, 419.9611350414538, 1708.8781650127469, 7152.198968298861, 30567.687668090024, 132773.9655526591, 584191.6894367369, 2597479.400356205, 11648115.41600659, 52628425.88067208, 244293043.6524141, 1116960608.736615}},

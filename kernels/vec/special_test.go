@@ -7,10 +7,12 @@ import (
 	"testing"
 )
 
-// This file compares the special functions with values of high precision: the Taylor series of erf, Stirling's series far out for the
-// gamma function. They share nothing with special.go, whose polynomials interpolate.
+// This file compares the special functions with values of high precision: the Taylor series of erf,
+// Stirling's series far out for the gamma function. They share nothing with special.go, whose
+// polynomials interpolate.
 
-// erf is 2/sqrt(pi) times the sum of (-1)^n x^(2n+1) / (n! (2n+1)); p has twice the bits of exp(x^2), which its terms cancel.
+// erf is 2/sqrt(pi) times the sum of (-1)^n x^(2n+1) / (n! (2n+1)); p has twice the bits of
+// exp(x^2), which its terms cancel.
 func (p precise) erf(x *big.Float) *big.Float {
 	sum, power, z := p.new().Set(x), p.new().Set(x), p.new().Mul(x, x)
 	for n := 1; ; n++ {
@@ -161,7 +163,8 @@ func TestSpecialFunctionsAreAccurate(t *testing.T) {
 	}
 }
 
-// Values of tables: M. Abramowitz, I. Stegun, Handbook of Mathematical Functions, 1964, tables 6.1, 7.1 and 26.1, and the factorials.
+// Values of tables: M. Abramowitz, I. Stegun, Handbook of Mathematical Functions, 1964, tables 6.1,
+// 7.1 and 26.1, and the factorials.
 func TestSpecialTables(t *testing.T) {
 	for _, c := range []struct {
 		f         func(float64) float64

@@ -9,11 +9,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// cascades writes the four kinds: float64 and float32, the elements or their squares. Each runs several chains side by
-// side, a chain being a vector of sums s, a vector t of the rounding errors of s and, for squares of float64, whose
-// low halves are as long as their high ones, a vector u of the rounding errors of t. A round takes the vectors at x,
-// one a chain, and goes step bytes on: step is the size of a round for a long slice, the length of a row for columns.
-// acc receives the vectors s, t (and u) of every chain, then one that is not zero (but for signs) where an error of
+// cascades writes the four kinds: float64 and float32, the elements or their squares. Each runs
+// several chains side by side, a chain being a vector of sums s, a vector t of the rounding errors
+// of s and, for squares of float64, whose low halves are as long as their high ones, a vector u of
+// the rounding errors of t. A round takes the vectors at x, one a chain, and goes step bytes on:
+// step is the size of a round for a long slice, the length of a row for columns. acc receives the
+// vectors s, t (and u) of every chain, then one that is not zero (but for signs) where an error of
 // the last level was lost.
 func (e *emitter) cascades() {
 	for _, wide := range []bool{true, false} {

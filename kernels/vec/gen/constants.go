@@ -1,7 +1,7 @@
 package main
 
-// This file writes the constants that code reads from memory: by AVX-512 as one word that the instruction spreads, by
-// AVX2 as a whole vector.
+// This file writes the constants that code reads from memory: by AVX-512 as one word that the
+// instruction spreads, by AVX2 as a whole vector.
 
 import (
 	"github.com/mmcloughlin/avo/attr"

@@ -1,7 +1,7 @@
 package main
 
-// This file writes the reductions of a slice that lies in a first-level cache: the least or greatest element, and how many
-// elements are zero. Running results stay in registers.
+// This file writes the reductions of a slice that lies in a first-level cache: the least or
+// greatest element, and how many elements are zero. Running results stay in registers.
 
 import (
 	"github.com/mmcloughlin/avo/operand"
@@ -142,7 +142,8 @@ func (e *emitter) zeros(name string, l lanes) {
 	e.finish()
 }
 
-// abreast is how many running results hide the latency of one operation, without needing more registers than there are.
+// abreast is how many running results hide the latency of one operation, without needing more
+// registers than there are.
 func (e *emitter) abreast() int { return e.bytes / 8 }
 
 // groups runs many for offsets of groups of vectors below n, then one for those of single vectors.

@@ -1,26 +1,27 @@
 package main
 
 // This file writes sums of forces as one loop: lanes are iterations, rows are points of three
-// coordinates, and each lane adds up strength d/(r2 sqrt(r2)) over the rows, d being the row's point less the lane's
-// and r2 the sum of d's squares and a softening: the force of all bodies on one. Each operation rounds as it does by
-// itself, so no bit tells this loop from the steps.
+// coordinates, and each lane adds up strength d/(r2 sqrt(r2)) over the rows, d being the row's
+// point less the lane's and r2 the sum of d's squares and a softening: the force of all bodies on
+// one. Each operation rounds as it does by itself, so no bit tells this loop from the steps.
 //
-// What a row makes of a vector waits some eighty cycles from its first operation to its last, and the unit that divides
-// wants another vector every eight. So the loop is a pipeline of software: it adds up row i, divides for row i+1, takes
-// the roots of row i+2 and squares the differences of row i+3, with the operations of these four mixed (M. Lam,
-// "Software pipelining: an effective scheduling technique for VLIW machines", PLDI 1988). The processor's window alone
-// sees less than that: its schedulers are full of what waits. The differences are formed once more where they are added
-// up, for four rows of them have no room.
+// What a row makes of a vector waits some eighty cycles from its first operation to its last, and
+// the unit that divides wants another vector every eight. So the loop is a pipeline of software: it
+// adds up row i, divides for row i+1, takes the roots of row i+2 and squares the differences of row
+// i+3, with the operations of these four mixed (M. Lam, "Software pipelining: an effective
+// scheduling technique for VLIW machines", PLDI 1988). The processor's window alone sees less than
+// that: its schedulers are full of what waits. The differences are formed once more where they are
+// added up, for four rows of them have no room.
 
 import (
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// forceVectors is how many vectors of lanes the loop works on. One root of two is the processor's, the other is made of
-// multiply-adds. Two of three made of multiply-adds took 3 % less, but the groups of lanes are larger then. Measured on
-// Zen 5, cycles a vector, at 3.7 GHz: 8.8; with all roots the processor's 12.1, by multiply-adds 10.2; row after row
-// without the pipeline 9.5.
+// forceVectors is how many vectors of lanes the loop works on. One root of two is the processor's,
+// the other is made of multiply-adds. Two of three made of multiply-adds took 3 % less, but the
+// groups of lanes are larger then. Measured on Zen 5, cycles a vector, at 3.7 GHz: 8.8; with all
+// roots the processor's 12.1, by multiply-adds 10.2; row after row without the pipeline 9.5.
 const forceVectors = 2
 
 // forces is the loop being written.
@@ -36,8 +37,8 @@ type forces struct {
 	half, binade, above    reg.VecVirtual
 }
 
-// Stages of the pipeline, each a bit: which of them an iteration of the loop has, for the first and the last have not
-// all.
+// Stages of the pipeline, each a bit: which of them an iteration of the loop has, for the first and
+// the last have not all.
 const (
 	forceSquares = 1 << iota
 	forceRoots
@@ -109,8 +110,9 @@ func (e *emitter) centralForces(back bool) {
 	e.finish()
 }
 
-// iteration is these stages, each of another row, and goes to the next row. A vector's operations of all stages are
-// mixed; what a stage leaves to the next one comes last and in their order, when that has read what was there.
+// iteration is these stages, each of another row, and goes to the next row. A vector's operations
+// of all stages are mixed; what a stage leaves to the next one comes last and in their order, when
+// that has read what was there.
 func (f *forces) iteration(stages int) {
 	has := func(stage int, ops []func()) (first, last []func()) {
 		if stages&stage == 0 {
@@ -188,7 +190,8 @@ func (f *forces) square(k int, row [3]reg.VecVirtual) []func() {
 		func() { f.VADDPD(operand.Mem{Base: f.softening}, d[0], f.squares[k]) })
 }
 
-// roots is r2 sqrt(r2) of vector k. Whether all numbers were fit for multiply-adds, the end of the pass asks.
+// roots is r2 sqrt(r2) of vector k. Whether all numbers were fit for multiply-adds, the end of the
+// pass asks.
 func (f *forces) roots(k int) []func() {
 	x, y := f.squares[k], f.cubes[k]
 	if k%2 == 0 {

@@ -1,11 +1,12 @@
 package main
 
-// This file is the language in which functions of one number or of two are written, once, for every machine: straight-line code
-// on lanes, of IEEE operations whose results are the same bits everywhere. function_loop.go makes it bodies of loops,
-// function_go.go makes it Go.
+// This file is the language in which functions of one number or of two are written, once, for every
+// machine: straight-line code on lanes, of IEEE operations whose results are the same bits
+// everywhere. function_loop.go makes it bodies of loops, function_go.go makes it Go.
 //
-// A function has no branches but `when`, a region that is skipped where no lane needs it, and `repeat`, one that is done again as long
-// as a lane needs it: everything else is computed and selected.
+// A function has no branches but `when`, a region that is skipped where no lane needs it, and
+// `repeat`, one that is done again as long as a lane needs it: everything else is computed and
+// selected.
 
 import (
 	"math"
@@ -122,7 +123,8 @@ func define2(name, doc string, body func(f *function, x, y *value) *value) *func
 	return f
 }
 
-// prune leaves out steps that make what nobody reads. In a repeat what comes later may be read earlier, so there it does nothing.
+// prune leaves out steps that make what nobody reads. In a repeat what comes later may be read
+// earlier, so there it does nothing.
 func (f *function) prune() {
 	read, lanes := map[*value]bool{}, map[*value]bool{}
 	mark := func(v *value) { read[v], lanes[v.root()] = true, true }
@@ -239,7 +241,8 @@ func (f *function) when(c *value, body func(assign func(dst, v *value))) {
 	f.steps = append(f.steps, step{op: opEnd, args: []*value{c}})
 }
 
-// repeat runs body once, and again as long as what it returns holds in some lane. What body assigns changes in the lanes of c alone.
+// repeat runs body once, and again as long as what it returns holds in some lane. What body assigns
+// changes in the lanes of c alone.
 func (f *function) repeat(c *value, body func(assign func(dst, v *value)) (again *value)) {
 	f.steps = append(f.steps, step{op: opRepeat})
 	again := body(func(dst, v *value) {
@@ -248,7 +251,8 @@ func (f *function) repeat(c *value, body func(assign func(dst, v *value)) (again
 	f.steps = append(f.steps, step{op: opAgain, args: []*value{again}})
 }
 
-// magic has its unit at 1: adding it rounds a number below 2^51 to an integral one, which is then in its low bits.
+// magic has its unit at 1: adding it rounds a number below 2^51 to an integral one, which is then
+// in its low bits.
 const magic = 0x1.8p52
 
 // integral is the integral number nearest to a*b, and the word whose low bits it is.
@@ -257,8 +261,8 @@ func (f *function) integral(a, b *value) (n, bits *value) {
 	return f.sub(t, k(magic)), f.bitsOf(t)
 }
 
-// scale is p * 2^n with one rounding, for n and its bits of integral; |n| < 2046. Two factors, because 2^n may be none:
-// the first product is exact for p near 1.
+// scale is p * 2^n with one rounding, for n and its bits of integral; |n| < 2046. Two factors,
+// because 2^n may be none: the first product is exact for p near 1.
 func (f *function) scale(p, n, bits *value) *value { return f.do(opScale, number, p, n, bits) }
 
 // polynomial is c[0] + c[1] x + ...: even and odd powers apart, which halves the wait.

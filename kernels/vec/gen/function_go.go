@@ -1,6 +1,7 @@
 package main
 
-// This file prints functions as Go: the definition of each, and what runs where there is no vector hardware.
+// This file prints functions as Go: the definition of each, and what runs where there is no vector
+// hardware.
 
 import (
 	"bytes"

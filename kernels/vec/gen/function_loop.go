@@ -1,7 +1,7 @@
 package main
 
-// This file prints functions in the text of the loop form, which package ir/loop reads: the bodies that compiled
-// loops apply.
+// This file prints functions in the text of the loop form, which package ir/loop reads: the bodies
+// that compiled loops apply.
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// writeLoops writes the library of all functions to ir/loop, seen from dir, which is kernels/vec or a folder elsewhere
-// that has no such neighbour; then there is nothing to write.
+// writeLoops writes the library of all functions to ir/loop, seen from dir, which is kernels/vec or
+// a folder elsewhere that has no such neighbour; then there is nothing to write.
 func writeLoops(dir string, fs []*function) error {
 	to := filepath.Join(dir, "..", "..", "ir", "loop")
 	if _, err := os.Stat(to); err != nil {
@@ -251,7 +251,8 @@ func (t *loopText) when(s step) {
 	t.set(values, results)
 }
 
-// repeat writes a loop that is done once, and again as long as its condition holds: the condition is carried.
+// repeat writes a loop that is done once, and again as long as its condition holds: the condition
+// is carried.
 func (t *loopText) repeat() {
 	values, end := t.assigned(t.at)
 	again := t.f.steps[end].args[0]

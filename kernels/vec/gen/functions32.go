@@ -1,8 +1,9 @@
 package main
 
-// This file defines the functions of float32: in float64 arithmetic, which has 29 bits to spare, so that short polynomials and single
-// roundings on the way leave little but the last rounding, to float32. Their arguments are float32 kept as float64: none is
-// subnormal, none beyond 2^128. What holds at the ends is what the functions of float64 have there.
+// This file defines the functions of float32: in float64 arithmetic, which has 29 bits to spare, so
+// that short polynomials and single roundings on the way leave little but the last rounding, to
+// float32. Their arguments are float32 kept as float64: none is subnormal, none beyond 2^128. What
+// holds at the ends is what the functions of float64 have there.
 
 import (
 	"math"
@@ -42,8 +43,9 @@ func (f *function) shortLess(x *value) *value {
 	return f.fma(s, q, f.sub(s, k(1)))
 }
 
-// shortLog is log(x)/unit for positive normal x = 2^e m: (e log(2) + log(c) + log(m/c))/unit with c near m from a table, |m/c - 1| <= 1/32. At 1,
-// c is 1, so that nothing cancels there. It is accurate to 2^-38 by a polynomial of degree 5.
+// shortLog is log(x)/unit for positive normal x = 2^e m: (e log(2) + log(c) + log(m/c))/unit with c
+// near m from a table, |m/c - 1| <= 1/32. At 1, c is 1, so that nothing cancels there. It is
+// accurate to 2^-38 by a polynomial of degree 5.
 func (f *function) shortLog(x *value, unit *big.Float, degree int) *value {
 	const bias = 1023 << 52
 	bits := f.bitsOf(x)
@@ -68,7 +70,8 @@ func (f *function) shortLog(x *value, unit *big.Float, degree int) *value {
 	return f.fma(d, f.polynomial(d, p), far)
 }
 
-// shortBins is how many c there are, shortFrom the least m. Bins are 1/32 wide below 1 and 1/16 above, and 1 is a third into its own.
+// shortBins is how many c there are, shortFrom the least m. Bins are 1/32 wide below 1 and 1/16
+// above, and 1 is a third into its own.
 const (
 	shortBins = 16
 	shortFrom = 1 - 1./64 - 9./32
@@ -223,8 +226,9 @@ var functions32 = []*function{
 		return f.or(f.fma(units, k(halfPi()[0]), t), f.signOf(x))
 	}),
 	define("cbrt32", "is the cube root of x, a float32, before the last rounding.", func(f *function, x *value) *value {
-		// The bits of a number are nearly its logarithm, so a third of them, taken off a constant, is a guess r of x^(-1/3). With
-		// 1 - g = |x| r^3 the root is r (1 - g)^(-1/3): two steps, by four terms of the series and by three.
+		// The bits of a number are nearly its logarithm, so a third of them, taken off a constant,
+		// is a guess r of x^(-1/3). With 1 - g = |x| r^3 the root is r (1 - g)^(-1/3): two steps,
+		// by four terms of the series and by three.
 		const guess = 0x553ef0ff289dd796 // of least g
 		a := f.abs(x)
 		top := f.numberOf(f.or(f.shiftRight(f.bitsOf(a), 12), w(0x4330000000000000))) // 2^52 + what is above 12 bits

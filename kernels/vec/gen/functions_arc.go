@@ -2,8 +2,9 @@ package main
 
 // This file defines the inverses of sine, cosine and tangent.
 //
-// Arguments are brought below 1/2 by identities of which every step is a sum of two numbers; there a power series is one rounding
-// away from the leading term (J.-M. Muller, "Elementary Functions", 3rd ed., 2016, 11.4 and 11.5).
+// Arguments are brought below 1/2 by identities of which every step is a sum of two numbers; there
+// a power series is one rounding away from the leading term (J.-M. Muller, "Elementary Functions",
+// 3rd ed., 2016, 11.4 and 11.5).
 
 import "math/big"
 
@@ -28,7 +29,8 @@ func (f *function) quotient(n, d, dl *value) (t, tl *value) {
 	return t, f.mul(f.fnma(t, dl, f.fnma(t, d, n)), inv)
 }
 
-// arc is what asin and acos share: |x| <= 1 is brought to s + r = asin of |x|, or of sqrt((1 - |x|)/2) where big holds: |x| > 1/2.
+// arc is what asin and acos share: |x| <= 1 is brought to s + r = asin of |x|, or of sqrt((1 -
+// |x|)/2) where big holds: |x| > 1/2.
 func (f *function) arc(x *value) (s, r, big *value) {
 	a := f.abs(x)
 	big = f.less(k(.5), a)

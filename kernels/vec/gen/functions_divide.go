@@ -5,7 +5,8 @@ package main
 var divideFunctions = []*function{
 	define2("floorDiv", "is the greatest integral number that is not above x/y, or that rounded once where it has more than 53 bits.",
 		func(f *function, x, y *value) *value {
-			// Rounded up, x/y may have become an integral number. Then x - n y, which is exact, has not the sign of y.
+			// Rounded up, x/y may have become an integral number. Then x - n y, which is exact, has
+			// not the sign of y.
 			n := f.floor(f.div(x, y))
 			rest := f.pick(f.equal(f.abs(y), k(inf)), x, f.fnma(n, y, x))
 			above := f.pick(f.negative(f.bitsOf(f.xor(rest, y))), k(1), k(0))
@@ -13,8 +14,9 @@ var divideFunctions = []*function{
 			return f.sub(n, f.pick(f.less(f.abs(n), k(0x1p53+2)), above, k(0)))
 		}),
 	define2("mod", "is x - y n, n the floor of x/y, rounded once: it has the sign of y.", func(f *function, x, y *value) *value {
-		// x - n |y| is a double for every quotient rounded to n (Muller et al., "Handbook of Floating-Point Arithmetic", 2nd ed., 4.4),
-		// and 53 bits shorter than x as long as n is not the nearest integer.
+		// x - n |y| is a double for every quotient rounded to n (Muller et al., "Handbook of
+		// Floating-Point Arithmetic", 2nd ed., 4.4), and 53 bits shorter than x as long as n is not
+		// the nearest integer.
 		b := f.abs(y)
 		n := f.round(f.div(x, b))
 		r := f.fnma(n, b, x)

@@ -2,10 +2,11 @@ package main
 
 // This file defines the exponential and what is made of it.
 //
-// x = n log(2) + r, |r| <= log(2)/2, with log(2) in two parts of which the first has so few bits that n times it is exact
-// (W. Cody & W. Waite, "Software Manual for the Elementary Functions", 1980), and r as a rounded number and its error.
-// exp(r) = 1 + r + r^2 P(r); the two leading terms are added with their error (Dekker), so that what counts is the last
-// rounding. sinh, cosh, tanh and expm1 keep exp(x) as a sum of two numbers until then.
+// x = n log(2) + r, |r| <= log(2)/2, with log(2) in two parts of which the first has so few bits
+// that n times it is exact (W. Cody & W. Waite, "Software Manual for the Elementary Functions",
+// 1980), and r as a rounded number and its error. exp(r) = 1 + r + r^2 P(r); the two leading terms
+// are added with their error (Dekker), so that what counts is the last rounding. sinh, cosh, tanh
+// and expm1 keep exp(x) as a sum of two numbers until then.
 
 import (
 	"math"
@@ -18,7 +19,8 @@ type exponent struct{ n, bits, r, one, t *value }
 // exponent takes |x| below 1500.
 func (f *function) exponent(x *value) exponent { return f.exponentOf(x, nil) }
 
-// exponentOf is that of x + low, of which low is at most half of x's last place, or of x if there is none.
+// exponentOf is that of x + low, of which low is at most half of x's last place, or of x if there
+// is none.
 func (f *function) exponentOf(x, low *value) exponent {
 	l := parts(ln2(), 42, 53)
 	inv, _ := inverse(ln2()).Float64()

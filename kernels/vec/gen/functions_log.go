@@ -2,9 +2,9 @@ package main
 
 // This file defines the logarithms.
 //
-// x = 2^e m, sqrt(1/2) <= m < sqrt(2), and with f = m - 1, s = f/(2+f): log(m) = 2 artanh(s) = 2s + s^3 (2/3 + 2/5 s^2 + ..), as in
-// fdlibm's e_log.c. Here what is rounded off s is kept, too, by fused products, so that the logarithm is a sum of two numbers
-// until the last rounding.
+// x = 2^e m, sqrt(1/2) <= m < sqrt(2), and with f = m - 1, s = f/(2+f): log(m) = 2 artanh(s) = 2s +
+// s^3 (2/3 + 2/5 s^2 + ..), as in fdlibm's e_log.c. Here what is rounded off s is kept, too, by
+// fused products, so that the logarithm is a sum of two numbers until the last rounding.
 
 import (
 	"math"
@@ -22,7 +22,8 @@ func (f *function) significand(x *value) (e, m *value) {
 	return f.sub(number, f.pick(small, k(0x1p52+1023+54), k(0x1p52+1023))), m
 }
 
-// logarithm is log(1 + d) = hi + lo for sqrt(1/2) <= 1 + d < sqrt(2). |lo| is below |hi|/90, so what it is off by counts little.
+// logarithm is log(1 + d) = hi + lo for sqrt(1/2) <= 1 + d < sqrt(2). |lo| is below |hi|/90, so
+// what it is off by counts little.
 func (f *function) logarithm(d *value) (hi, lo *value) {
 	sum := f.add(k(2), d)
 	lost := f.sub(d, f.sub(sum, k(2))) // 2 + d = sum + lost

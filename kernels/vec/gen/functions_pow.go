@@ -2,18 +2,20 @@ package main
 
 // This file defines the power.
 //
-// |x|^y = exp(y log|x|), with the logarithm as a sum of two numbers to about 2^-66, which a result up to 2^1024 leaves good to 2^-56.
-// x = 2^e m with m from 0.6953 to 1.3906, whose leading bits tell c near m: log(m) = log(c) + log(1 + f), f = m/c - 1 with its
-// error, |f| <= 2^-6 (P. Tang, "Table-driven implementation of the logarithm function in IEEE floating-point arithmetic", 1990). At
-// 1, c is 1, so that nothing cancels there. log(1 + f) is f - f^2/2, kept with its error, and f^3 P(f). What holds at the ends and for
-// negative x is IEEE 754-2019, 9.2.1.
+// |x|^y = exp(y log|x|), with the logarithm as a sum of two numbers to about 2^-66, which a result
+// up to 2^1024 leaves good to 2^-56. x = 2^e m with m from 0.6953 to 1.3906, whose leading bits
+// tell c near m: log(m) = log(c) + log(1 + f), f = m/c - 1 with its error, |f| <= 2^-6 (P. Tang,
+// "Table-driven implementation of the logarithm function in IEEE floating-point arithmetic", 1990).
+// At 1, c is 1, so that nothing cancels there. log(1 + f) is f - f^2/2, kept with its error, and
+// f^3 P(f). What holds at the ends and for negative x is IEEE 754-2019, 9.2.1.
 
 import (
 	"math"
 	"math/big"
 )
 
-// logBins is how many c there are, logFrom the least m. With steps of 1/64 below 1 and 1/32 above, 1 is a third into its bin.
+// logBins is how many c there are, logFrom the least m. With steps of 1/64 below 1 and 1/32 above,
+// 1 is a third into its bin.
 const (
 	logBins = 32
 	logFrom = 1 - 1./128 - 19./64
@@ -53,8 +55,8 @@ func logOfInverse(x float64) *big.Float {
 	return sum.Mul(sum, s)
 }
 
-// preciseLog is log(a) = hi + lo for positive finite a, which is 2^54 times as large where small holds in place of 0: |lo| is at most
-// half a unit of hi's last place.
+// preciseLog is log(a) = hi + lo for positive finite a, which is 2^54 times as large where small
+// holds in place of 0: |lo| is at most half a unit of hi's last place.
 func (f *function) preciseLog(a *value, correct func(e *value)) (hi, lo *value) {
 	const bias = 1023 << 52
 	bits := f.bitsOf(a)
@@ -81,7 +83,8 @@ func (f *function) preciseLog(a *value, correct func(e *value)) (hi, lo *value) 
 	return f.fastTwoSum(h, f.add(l, f.add(gl, f.fma(e, k(ln[1]), low))))
 }
 
-// powers is x^y by that of positive normal numbers a; correct repairs the exponent of a, which is 2^54 times a subnormal number.
+// powers is x^y by that of positive normal numbers a; correct repairs the exponent of a, which is
+// 2^54 times a subnormal number.
 func (f *function) powers(x, y *value, positive func(a *value, correct *value) *value) *value {
 	// 2, 3, -1, 1.5 and 0.5 have at most one bit behind the first, as few other exponents have
 	plain := f.equal(f.numberOf(f.shiftLeft(f.bitsOf(y), 13)), k(0))

@@ -2,8 +2,9 @@ package main
 
 // This file defines the cube root.
 //
-// x = 2^(3q) m with m between 2^-1.5 and 2^1.5. A polynomial gives r near 1/cbrt(m), one step of third order makes 45 bits of
-// it, and y = m r^2 is improved by the remainder m - y^3 in twice the precision (Newton), which leaves one rounding.
+// x = 2^(3q) m with m between 2^-1.5 and 2^1.5. A polynomial gives r near 1/cbrt(m), one step of
+// third order makes 45 bits of it, and y = m r^2 is improved by the remainder m - y^3 in twice the
+// precision (Newton), which leaves one rounding.
 
 import "math/big"
 

@@ -2,11 +2,13 @@ package main
 
 // This file defines the reciprocal square root.
 //
-// The bits of a positive number, read as an integer, are a straight line's worth of its logarithm: a constant less half of them
-// is a first guess y of x^(-1/2) (C. Lomont, "Fast inverse square root", 2003). With e = 1 - x y^2 the root is y (1-e)^(-1/2): one
-// step by a cubic in e, for |e| < 0.0682 of the guess, leaves |e| < 3.1e-6, the next, by the first three terms of the series, 0.08
-// units of the last place (A. Householder, "The numerical treatment of a single nonlinear equation", 1970). Before the second y is
-// cut to 26 bits: its square is exact then and e rounded once, so that little is lost but by the last rounding.
+// The bits of a positive number, read as an integer, are a straight line's worth of its logarithm:
+// a constant less half of them is a first guess y of x^(-1/2) (C. Lomont, "Fast inverse square
+// root", 2003). With e = 1 - x y^2 the root is y (1-e)^(-1/2): one step by a cubic in e, for |e| <
+// 0.0682 of the guess, leaves |e| < 3.1e-6, the next, by the first three terms of the series, 0.08
+// units of the last place (A. Householder, "The numerical treatment of a single nonlinear
+// equation", 1970). Before the second y is cut to 26 bits: its square is exact then and e rounded
+// once, so that little is lost but by the last rounding.
 
 import "math/big"
 

@@ -2,11 +2,12 @@ package main
 
 // This file defines sine, cosine and tangent.
 //
-// x = n pi/2 + r, |r| <= pi/4. Up to 2^30, pi/2 is three numbers, the first product and difference of which are exact
-// with a fused multiply-add (W. Cody & W. Waite; S. Boldo, M. Daumas & R.-C. Li, "Formally verified argument reduction
-// with a fused multiply-add", 2009). Beyond, only those bits of 2/pi are used that say something of n modulo 4 and of
-// the fraction (M. Payne & R. Hanek, "Radian reduction for trigonometric functions", 1983): four pieces of 52 bits,
-// whose products with the significand are taken exactly. r is a sum of two numbers in both.
+// x = n pi/2 + r, |r| <= pi/4. Up to 2^30, pi/2 is three numbers, the first product and difference
+// of which are exact with a fused multiply-add (W. Cody & W. Waite; S. Boldo, M. Daumas & R.-C. Li,
+// "Formally verified argument reduction with a fused multiply-add", 2009). Beyond, only those bits
+// of 2/pi are used that say something of n modulo 4 and of the fraction (M. Payne & R. Hanek,
+// "Radian reduction for trigonometric functions", 1983): four pieces of 52 bits, whose products
+// with the significand are taken exactly. r is a sum of two numbers in both.
 
 import (
 	"math"
@@ -18,7 +19,8 @@ const (
 	piecePad    = 64 // zero bits before those of 2/pi: of the exponents just above nearRadians
 )
 
-// piBits is 2/pi in binary: bit i after the point is bit piecePad + i - 1 of the table, counted from the top.
+// piBits is 2/pi in binary: bit i after the point is bit piecePad + i - 1 of the table, counted
+// from the top.
 var piBits = func() *table {
 	x := inverse(pi())
 	x.Mul(x, big.NewFloat(2))
@@ -54,8 +56,8 @@ func (f *function) radians(x *value) (quadrant, r, rl *value) {
 	return quadrant, r, rl
 }
 
-// farRadians is the same for 2^30 < |x|. With x = M 2^E, M of 53 bits, the bits of 2^E 2/pi from weight 2 down are K, and
-// M K is x 2/pi but for multiples of 4.
+// farRadians is the same for 2^30 < |x|. With x = M 2^E, M of 53 bits, the bits of 2^E 2/pi from
+// weight 2 down are K, and M K is x 2/pi but for multiples of 4.
 func (f *function) farRadians(x *value, p []float64) (quadrant, r, rl *value) {
 	bits := f.bitsOf(x)
 	exponent := f.and(f.shiftRight(bits, 52), w(0x7ff)) // E + 1075

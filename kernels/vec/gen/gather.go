@@ -1,8 +1,8 @@
 package main
 
-// This file writes the reductions of the rows of a sparse matrix: what limits them is the wait for x[col[k]], which lie
-// anywhere, so each loop asks for those of 64 entries on before it uses its own. The caller sees to it that there are
-// so many.
+// This file writes the reductions of the rows of a sparse matrix: what limits them is the wait for
+// x[col[k]], which lie anywhere, so each loop asks for those of 64 entries on before it uses its
+// own. The caller sees to it that there are so many.
 
 import (
 	"fmt"
@@ -40,9 +40,9 @@ func (e *emitter) ask(r sparseRow, n, width int) {
 	}
 }
 
-// extremeRows writes maxRowsI64 and its like: what a row starts from, and what its entries name, 8 or 16 entries a
-// step, the last of a row under a mask. VPGATHER leaves the lanes that the mask leaves out, which hold what loses
-// against everything. A row ends as soon as it holds the bound.
+// extremeRows writes maxRowsI64 and its like: what a row starts from, and what its entries name, 8
+// or 16 entries a step, the last of a row under a mask. VPGATHER leaves the lanes that the mask
+// leaves out, which hold what loses against everything. A row ends as soon as it holds the bound.
 func (e *emitter) extremeRows() {
 	for _, f := range []struct {
 		name   string
@@ -168,8 +168,9 @@ func (e *emitter) extremeRows() {
 	}
 }
 
-// narrow writes narrowI64 and narrowRowsI64: the low halves of elements, and the least and the greatest of them; for
-// rows too those of elements whose rows are not empty. Bytes are those of src, a multiple of the vector's.
+// narrow writes narrowI64 and narrowRowsI64: the low halves of elements, and the least and the
+// greatest of them; for rows too those of elements whose rows are not empty. Bytes are those of
+// src, a multiple of the vector's.
 func (e *emitter) narrow() {
 	for _, rows := range []bool{false, true} {
 		name, params, doc := "narrowI64"+e.name, "func(dst *int32, src *int64, bytes int) (least, greatest int64)",
@@ -234,9 +235,10 @@ func (e *emitter) narrow() {
 	}
 }
 
-// extremeRowsF64 writes maxRowsF64 and its like: the extreme of zero and what the entries of a row give, x[col[k]] or
-// val[k] x[col[k]]. Lanes that the mask leaves out hold zero, which takes part anyway. VMAXPD forgets a NaN in its
-// first source, so NaNs are looked for beside it; the sum with zero at the end makes -0 zero.
+// extremeRowsF64 writes maxRowsF64 and its like: the extreme of zero and what the entries of a row
+// give, x[col[k]] or val[k] x[col[k]]. Lanes that the mask leaves out hold zero, which takes part
+// anyway. VMAXPD forgets a NaN in its first source, so NaNs are looked for beside it; the sum with
+// zero at the end makes -0 zero.
 func (e *emitter) extremeRowsF64() {
 	for _, f := range []struct {
 		name   string
@@ -330,8 +332,8 @@ func (e *emitter) extremeRowsF64() {
 	}
 }
 
-// chainRows writes the chains of a sparse matrix and a column, of which the order is the meaning: one element after the
-// other. Without values an entry is 1, and the step of the chain an addition.
+// chainRows writes the chains of a sparse matrix and a column, of which the order is the meaning:
+// one element after the other. Without values an entry is 1, and the step of the chain an addition.
 func (e *emitter) chainRows() {
 	for _, valued := range []bool{false, true} {
 		name, params := "sumRowsF64"+e.name, "func(out *float64, ptr *int64, col *int32, x *float64, rows int)"

@@ -1,7 +1,7 @@
-// Command gen writes the assembly of package vec: for AVX2 and AVX-512 _amd64.s files, that of the forces for AVX-512 alone and
-// that of all else, and the Go declarations beside them; and functions_gen.go, the Go of the functions whose assembly
-// is there. Run it with `go generate flow/kernels/vec`; a test of that package fails when what is committed is not what
-// it writes.
+// Command gen writes the assembly of package vec: for AVX2 and AVX-512 _amd64.s files, that of the
+// forces for AVX-512 alone and that of all else, and the Go declarations beside them; and
+// functions_gen.go, the Go of the functions whose assembly is there. Run it with `go generate
+// flow/kernels/vec`; a test of that package fails when what is committed is not what it writes.
 package main
 
 import (
@@ -131,8 +131,9 @@ func (e *emitter) arithmetic() {
 		{"F64", "float64", func(b, a, d operand.Op) { e.VMINPD(b, a, d) }, 63},
 		{"F32", "float32", func(b, a, d operand.Op) { e.VMINPS(b, a, d) }, 31},
 	} {
-		// VMINPD gives its second source when the two compare equal or unordered. So the two orders of operands
-		// agree but for zeros, where the or keeps a minus, and NaNs, where it keeps the NaN.
+		// VMINPD gives its second source when the two compare equal or unordered. So the two orders
+		// of operands agree but for zeros, where the or keeps a minus, and NaNs, where it keeps the
+		// NaN.
 		least := func(b, a, d reg.VecVirtual) {
 			other := e.vector()
 			t.min(b, a, other)

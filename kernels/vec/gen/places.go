@@ -24,8 +24,8 @@ func (e *emitter) places() {
 	e.widensFloats()
 }
 
-// equal compares the elements at from with v: a mask, or all bits of each that is equal. Numbers compare, so a NaN
-// equals nothing.
+// equal compares the elements at from with v: a mask, or all bits of each that is equal. Numbers
+// compare, so a NaN equals nothing.
 func (e *emitter) equal(l lanes, from operand.Mem, v reg.VecVirtual) reg.Register {
 	var r reg.Register
 	if e.bytes == 64 {

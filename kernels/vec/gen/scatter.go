@@ -1,10 +1,12 @@
 package main
 
-// This file writes products of a sparse matrix that name rows of a dense one by their entries: of each row of the
-// sparse matrix, a strip of the rows of b that it names is added up in registers (dotLines), or a strip of a row of b
-// is added to the rows of out that it names (addLines), for strips of 1, 2 or 4 vectors. addRows is addLines of one
-// column. What limits them is the wait for lines that lie anywhere, so they ask for those of later entries before they
-// use their own. Additions to a row of out are made in the order of the rows of the matrix: they are steps of a chain.
+// This file writes products of a sparse matrix that name rows of a dense one by their entries: of
+// each row of the sparse matrix, a strip of the rows of b that it names is added up in registers
+// (dotLines), or a strip of a row of b is added to the rows of out that it names (addLines), for
+// strips of 1, 2 or 4 vectors. addRows is addLines of one column. What limits them is the wait for
+// lines that lie anywhere, so they ask for those of later entries before they use their own.
+// Additions to a row of out are made in the order of the rows of the matrix: they are steps of a
+// chain.
 
 import (
 	"fmt"
@@ -16,9 +18,9 @@ import (
 // linesAhead is how many entries before its use a line is asked for.
 const linesAhead = 24
 
-// streamAhead is how many entries before their use columns and values are asked for: processors fetch what lies in
-// order by themselves, but on a shared virtual machine with 4 KiB pages asking made a pass over 4 million entries twice
-// as fast (November 2026; 256 to 1024 are alike).
+// streamAhead is how many entries before their use columns and values are asked for: processors
+// fetch what lies in order by themselves, but on a shared virtual machine with 4 KiB pages asking
+// made a pass over 4 million entries twice as fast (November 2026; 256 to 1024 are alike).
 const streamAhead = 256
 
 // stripVectors is the widths of strips.
@@ -62,7 +64,8 @@ func (e *emitter) stripMasks(columns reg.Register, q int) []reg.OpmaskVirtual {
 	return masks
 }
 
-// askStreams asks for the columns, and the values if there are any, that are used streamAhead entries after k.
+// askStreams asks for the columns, and the values if there are any, that are used streamAhead
+// entries after k.
 func (e *emitter) askStreams(col, val, k reg.Register) {
 	e.PREFETCHT0(operand.Mem{Base: col, Index: k, Scale: 4, Disp: 4 * streamAhead})
 	if val != nil {
@@ -137,8 +140,8 @@ func (e *emitter) dotLines(q int, valued bool) {
 	e.finish()
 }
 
-// bounds finds the entries k..end-1 of a row whose columns are in lo..hi-1: columns ascend, so it counts those below
-// both.
+// bounds finds the entries k..end-1 of a row whose columns are in lo..hi-1: columns ascend, so it
+// counts those below both.
 func (e *emitter) bounds(col, k, end reg.Register, lo, hi reg.VecVirtual) {
 	at, n, some, full, one, below := e.GP64(), e.GP64(), e.GP64(), e.GP64(), e.GP64(), e.GP64()
 	valid, less, entries := e.K(), e.K(), e.vector()

@@ -1,8 +1,9 @@
 package main
 
-// This file computes the coefficients of the polynomials in functions_*.go: interpolation of a power series at the
-// Chebyshev nodes of an interval, in 300-bit arithmetic, whose error is within a small factor of the best polynomial's
-// (N. Trefethen, "Approximation Theory and Approximation Practice", ch. 16). So no table of numbers is to be trusted.
+// This file computes the coefficients of the polynomials in functions_*.go: interpolation of a
+// power series at the Chebyshev nodes of an interval, in 300-bit arithmetic, whose error is within
+// a small factor of the best polynomial's (N. Trefethen, "Approximation Theory and Approximation
+// Practice", ch. 16). So no table of numbers is to be trusted.
 
 import (
 	"math"
@@ -13,7 +14,8 @@ const seriesBits = 300
 
 func bigFloat(x float64) *big.Float { return new(big.Float).SetPrec(seriesBits).SetFloat64(x) }
 
-// series is the coefficient of z^k of a power series that converges at least as fast as that of the functions here.
+// series is the coefficient of z^k of a power series that converges at least as fast as that of the
+// functions here.
 type series func(k int64) *big.Rat
 
 // at is the sum of the series at z.
@@ -31,7 +33,8 @@ func (s series) at(z *big.Float) *big.Float {
 	return sum
 }
 
-// polynomial is the coefficients, lowest first and each rounded once, of degree n that interpolate s on [lo, hi].
+// polynomial is the coefficients, lowest first and each rounded once, of degree n that interpolate
+// s on [lo, hi].
 func (s series) polynomial(n int, lo, hi float64) []float64 {
 	x, f := make([]*big.Float, n+1), make([]*big.Float, n+1)
 	for i := range x {
@@ -64,7 +67,8 @@ func (s series) polynomial(n int, lo, hi float64) []float64 {
 	return out
 }
 
-// parts splits x into doubles of at most bits significant bits each, the last of 53, whose sum is x to their joint precision.
+// parts splits x into doubles of at most bits significant bits each, the last of 53, whose sum is x
+// to their joint precision.
 func parts(x *big.Float, bits ...uint) []float64 {
 	rest := new(big.Float).SetPrec(1400).Set(x)
 	out := make([]float64, len(bits))

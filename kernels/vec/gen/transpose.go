@@ -7,12 +7,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// turnAhead is how many bytes of a row are asked for before their use: eight rows are more streams than processors
-// follow by themselves.
+// turnAhead is how many bytes of a row are asked for before their use: eight rows are more streams
+// than processors follow by themselves.
 const turnAhead = 512
 
-// transpose writes transposeF64AVX512: eight rows of src, srcStep bytes apart, become eight columns of dst, whose rows
-// are dstStep bytes apart; 8 x 8 elements a round.
+// transpose writes transposeF64AVX512: eight rows of src, srcStep bytes apart, become eight columns
+// of dst, whose rows are dstStep bytes apart; 8 x 8 elements a round.
 func (e *emitter) transpose() {
 	e.Function("transposeF64" + e.name)
 	e.SignatureExpr("func(dst *float64, dstStep int, src *float64, srcStep int, rounds int)")

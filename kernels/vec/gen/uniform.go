@@ -1,14 +1,15 @@
 package main
 
-// This file writes the uniform numbers by counter, for AVX-512 alone: AVX2 has no multiplication of 64-bit integers.
+// This file writes the uniform numbers by counter, for AVX-512 alone: AVX2 has no multiplication of
+// 64-bit integers.
 
 import (
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// uniform writes uniformAVX512: 32 numbers a round, from the 32 states of SplitMix64 at state, which go on by step
-// each round.
+// uniform writes uniformAVX512: 32 numbers a round, from the 32 states of SplitMix64 at state,
+// which go on by step each round.
 func (e *emitter) uniform() {
 	const vectors = 4
 	e.Function("uniform" + e.name)
