@@ -68,6 +68,8 @@ type frame struct {
 	tables  []int // of the program
 	index   map[int]*operand
 	entries map[int]*entryIndex
+	// bits are the values that are the words of floats.
+	bits []loop.Val
 }
 
 // entryIndex is an index over entries: registers, and the operands whose entries at[0] and at[1]

@@ -116,6 +116,9 @@ func (c *compiler) stmt(s *loop.Stmt) {
 	in := c.read(s.Args)
 	if s.Code.IsOp() {
 		c.vals[s.Dst] = c.operation(s.Code, in, c.frame.types[s.Dst])
+		if s.Code == loop.Bits {
+			c.frame.bits = append(c.frame.bits, s.Dst)
+		}
 		return
 	}
 	switch s.Code {

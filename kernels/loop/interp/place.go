@@ -281,11 +281,12 @@ func (c *compiler) store(s *loop.Stmt, x *operand) {
 	at := c.place(s.At, false)
 	reg, a, k := c.lanes(x), accessTo(x.elem), s.Mem.N
 	origin := len(c.nest.Params) + k
+	bits := slices.Contains(c.frame.bits, s.Args[0])
 	c.emit(func(w *Worker, n int) int {
 		d := w.out[k]
 		to, step, regular := w.atOf(&at, d, w.origins[origin], n)
 		if w.comparing {
-			return w.compare(k, a, &w.regs[reg], to, step, regular, n)
+			return w.compare(k, a, &w.regs[reg], to, step, regular, bits, n)
 		}
 		if regular {
 			a.store(d, to, step, &w.regs[reg], n)

@@ -33,6 +33,8 @@ type Worker struct {
 	err     error
 
 	comparing bool // stores compare: see Compare
+	// odd are the results and columns in which a comparing worker met a float that is not finite.
+	odd map[[2]int]bool
 
 	most        int // lanes of a batch
 	locals      []matrix

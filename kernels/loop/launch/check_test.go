@@ -17,7 +17,7 @@ import (
 // the environment is read once a process.
 func TestTargets(t *testing.T) {
 	for _, set := range []string{Variable + "=" + Interp, CheckVariable + "=" + CheckValue} {
-		c := exec.Command(os.Args[0], "-test.run=^(TestWindows|TestStopped|TestPlaced|TestDifference)$", "-test.v")
+		c := exec.Command(os.Args[0], "-test.run=^(TestWindows|TestStopped|TestPlaced|TestRangesOfScalars|TestDifference)$", "-test.v")
 		c.Env = append(os.Environ(), set)
 		out, err := c.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "--- PASS: TestWindows") {
@@ -100,6 +100,72 @@ func TestPlaced(t *testing.T) {
 	}
 }
 
+const summedNest = `
+nest(%0: f64[], %1: i64, %2: i64) (j: 0..%0.cols) {
+  v0 = f64 0
+  v1 = for i: %1..%2 (v2 = v0) {
+    v3 = load %0[i, j]
+    v4 = add v2, v3
+    next v4
+  }
+  store out0[0, j] v1
+} : (f64[1, %0.cols])`
+
+// bitsNest stores the bits of roots, and what is made of them: a negative number has a nan.
+const bitsNest = `
+nest(%0: f64[]) (j: 0..%0.cols-1) {
+  v0 = load %0[0, j]
+  v1 = sqrt v0
+  v2 = bits v1
+  store out0[0, j] v2
+  v3 = i64 1
+  v4 = xor v2, v3
+  store out0[1, j] v4
+} : (i64[2, %0.cols-1])`
+
+// TestRangesOfScalars: where two scalars bound the rows of a window, the interpreter is lent the
+// memory of these rows and no other.
+func TestRangesOfScalars(t *testing.T) {
+	const rows, cols, height = 40, 21, 9
+	x := counted(rows, cols)
+	whole := &value.Dense{Elem: types.F64, Rows: rows, Cols: cols, Stride: cols}
+	out := value.New(types.F64, 1, cols)
+	w := begin(t, summedNest, []value.Value{whole, value.I64(0), value.I64(rows)}, []*value.Dense{out}).Worker()
+	defer w.Free()
+	b := w.beside
+	if w.check != nil {
+		b = w.check.beside
+	}
+	if Checks() && b == nil {
+		t.Fatal("nothing is checked")
+	}
+	for i := rows - height; i > 0; i -= height { // backwards: no range holds the next one
+		part := x.View(i, 0, height, cols).Clone()
+		w.Place(0, part, i, 0)
+		w.Scalar(1, value.I64(int64(i)))
+		w.Scalar(2, value.I64(int64(i+height)))
+		if b != nil {
+			b.follow(w, 0, 1, 0, cols)
+			if got := b.parts[0].F64; len(got) != height*cols || &got[0] != &part.F64[0] {
+				t.Fatalf("rows from %d: %d elements, want the %d of the part", i, len(got), height*cols)
+			}
+			b.let()
+		}
+		if flagged, err := w.Window(0, 1, 0, cols, nil); flagged || err != nil {
+			t.Fatal(flagged, err)
+		}
+		for j := range cols {
+			want := 0.0
+			for r := range height {
+				want += part.At(r, j).F
+			}
+			if got := out.At(0, j).F; got != want {
+				t.Fatalf("rows from %d, column %d: %v, want %v", i, j, got, want)
+			}
+		}
+	}
+}
+
 // TestDifference: what machine code gives and the interpreter does not is a bug that ends the
 // process, of a stored result and of reduced ones.
 func TestDifference(t *testing.T) {
@@ -115,15 +181,24 @@ func TestDifference(t *testing.T) {
 		{"nothing", storedNest, func([]*value.Dense) {}, ""},
 		{"stored", storedNest, func(out []*value.Dense) { out[0].F64[1] += 1 }, "BUG: machine code of a loop differs from the interpreter: element (0, 1) of result 0 is "},
 		{"stored beside reduced", scaledNest, func(out []*value.Dense) { out[0].F64[5] = 0.5 }, "element (0, 5) of result 0 is 0.5, and the interpreter gives -"},
+		{"stored bits", bitsNest, func([]*value.Dense) {}, ""},
+		// Column 0 holds a nan, column 45 the root of 5.
+		{"stored bits of another nan", bitsNest, func(out []*value.Dense) { out[0].I64[0] ^= 5; out[0].I64[79] ^= 9 }, ""},
+		{"stored bits of a number", bitsNest, func(out []*value.Dense) { out[0].I64[45] ^= 1 }, "element (0, 45) of result 0 is "},
+		{"stored words of a number's bits", bitsNest, func(out []*value.Dense) { out[0].I64[79+45] ^= 1 }, "element (1, 45) of result 0 is "},
 		{"of a row", scaledNest, func(out []*value.Dense) { out[1].F64[2] = 0.5 }, "element (2, 0) of result 1 is 0.5, and the interpreter gives 128.75"},
 		{"of all", scaledNest, func(out []*value.Dense) { out[2].F64[0] = 57 }, "element (0, 0) of result 2 is 57, and the interpreter gives 56"},
 	} {
 		x := counted(3, 80)
 		out := []*value.Dense{value.New(types.F64, 3, 79), value.New(types.F64, 3, 1), value.New(types.F64, 1, 1)}
-		if c.text == storedNest {
+		in, rows := []value.Value{x, value.F64(0.25)}, 3
+		switch c.text {
+		case storedNest:
 			out = out[:1]
+		case bitsNest:
+			in, out, rows = in[:1], []*value.Dense{value.New(types.I64, 2, 79)}, 1
 		}
-		r := begin(t, c.text, []value.Value{x, value.F64(0.25)}, out)
+		r := begin(t, c.text, in, out)
 		w := r.Worker()
 		if w.check == nil {
 			w.check = newCheck(r)
@@ -136,7 +211,7 @@ func TestDifference(t *testing.T) {
 			}
 		}
 		got := caught(func() {
-			if flagged, err := w.Window(0, 3, 0, 79, nil); flagged || err != nil {
+			if flagged, err := w.Window(0, rows, 0, 79, nil); flagged || err != nil {
 				t.Fatal(flagged, err)
 			}
 			check := w.check

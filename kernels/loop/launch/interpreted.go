@@ -151,17 +151,25 @@ func (b *beside) window(w *Worker, r0, r1, l0, l1 int, stopped func() bool) (fla
 // window.
 func (b *beside) follow(w *Worker, r0, r1, l0, l1 int) {
 	n := b.hull.nest
+	words := func(number int) []uint64 { return w.args[firstOperand+wordsOfOperand*number:] }
+	for k, p := range n.Params { // first: what windows touch depends on ranges, which scalars may bound
+		if p.Kind != loop.ScalarParam {
+			continue
+		}
+		word := words(k)[0]
+		b.Scalar(k, word)
+		if x := b.hull.in[k].(value.Scalar); x.Elem == types.I64 && x.I != int64(word) {
+			b.hull.in[k] = value.I64(int64(word))
+		}
+	}
 	for k, p := range n.Params {
-		switch now := w.args[firstOperand+wordsOfOperand*k:]; p.Kind {
-		case loop.ScalarParam:
-			b.Scalar(k, now[0])
-		case loop.DenseParam:
-			b.place(k, loop.Mem{Kind: loop.ParamMem, N: k}, p.Elem, now, r0, r1, l0, l1)
+		if p.Kind == loop.DenseParam {
+			b.place(k, loop.Mem{Kind: loop.ParamMem, N: k}, p.Elem, words(k), r0, r1, l0, l1)
 		}
 	}
 	for k, r := range n.Results {
 		if number := len(n.Params) + k; r.Class == loop.NoClass && !r.Append {
-			b.place(number, loop.Mem{Kind: loop.ResultMem, N: k}, r.Elem, w.args[firstOperand+wordsOfOperand*number:], r0, r1, l0, l1)
+			b.place(number, loop.Mem{Kind: loop.ResultMem, N: k}, r.Elem, words(number), r0, r1, l0, l1)
 		}
 	}
 }
