@@ -78,12 +78,19 @@ func (s slicing) body() string {
 }
 
 // slicesAgree draws a loop of that seed and compares what it prints by definition and as it runs. It
-// reports a loop of which nothing is wrong before the run.
+// reports a loop that compiles.
 func slicesAgree(t *testing.T, table *op.Table, seed uint64) bool {
 	t.Helper()
 	s := slicing{rand.New(rand.NewPCG(seed, 77))}
 	text := fmt.Sprintf("n = %d\nx = materialize(rand(n, 3, seed = %d))\ny = materialize(rand(n, 1, seed = 2))\nk = materialize(i64(9 * rand(n, 1, seed = 3)))\nemit parfor i in 0..n { %s }\n",
 		[]int{1, 7, 13, 70}[s.rng.IntN(4)], 1+seed%1000, s.body())
+	return bodyAgrees(t, table, seed, text)
+}
+
+// bodyAgrees compares what a program drawn from a seed prints by definition and as it runs. It
+// reports one that compiles.
+func bodyAgrees(t *testing.T, table *op.Table, seed uint64, text string) bool {
+	t.Helper()
 	if _, err := compileTiny(table, text, 1, false, nil); err != nil {
 		return false
 	}

@@ -1,15 +1,24 @@
 // Package kernels is the operator table, and the engine of chains and loops with the families of
 // rows that run on it.
 //
-//	fused*.go        map, the chain that fusion makes, and the batch executor that runs it and every elementwise row; nest_*.go: the
-//	                 same as a loop (package launch), once there is work enough
-//	pipe*.go         the reductions that read a chain, in its pass: over all elements in its loop (pipe_nest.go), else block by block
-//	byrows*.go       reductions of rows and what is made of their results as a loop over rows: wide ones by phases, of narrow ones the lanes are rows
-//	nest_row.go      nest: chains and the operators that move elements between them as one loop, whose borders are loops of their own (nest_space.go)
-//	parfor*.go       parfor: its body as a nest (package nest; nest_*.go run it), compiled or, where there is little work, interpreted; rows by phases (nest_phase*.go), operators without a form called between nests (nest_calls*.go); what no nest computes an
-//	                 operator at a time; nest_forces.go: sums of forces that a loop of package vec runs
+//	fused*.go        map, the chain that fusion makes, and every elementwise row: batch by batch while
+//	                 there is little work; nest_*.go: as a loop (package launch)
+//	pipe*.go         the reductions that read a chain, in its pass: over all elements in its loop
+//	                 (pipe_nest.go), by columns in a loop over them (pipe_columns*.go, nest_columns.go,
+//	                 pipe_lines.go without a chain), else block by block
+//	byrows*.go       reductions of rows and what is made of their results as a loop over rows:
+//	                 wide ones by phases, of narrow ones the lanes are rows
+//	nest_row.go      nest: chains and the operators that move elements between them as one loop,
+//	                 whose borders are loops of their own (nest_space.go)
+//	parfor*.go       parfor: its body as a nest (package nest; nest_*.go run it), compiled or,
+//	                 where there is little work, interpreted; rows by phases (nest_phase_run.go),
+//	                 operators without a form called between nests (nest_calls_run.go), sums of
+//	                 forces in package vec (nest_forces_run.go); an operator at a time what no nest
+//	                 computes
 //	control.go       the rows that are no operators: iterate, select, part
-//	linalg_pipe.go   products of package linalg inside a pipe; linalg_map.go: chains of elementwise operators on products that are not stored; linalg_strips.go: strip of rows by strip of rows
+//	linalg_pipe.go   products of package linalg inside a pipe; linalg_map.go: chains of
+//	                 elementwise operators on products that are not stored; linalg_strips.go:
+//	                 strip of rows by strip of rows
 //
 // Families that need no engine are packages of their own: elementwise (arithmetic, functions,
 // comparison, fmt), linalg (@, potrf, eigvals), construct (zeros, rand, sample), move (t, slice,

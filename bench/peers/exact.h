@@ -1,5 +1,6 @@
-// What the programs NAME_bits.c share. They give the bytes that Flow gives (lang/spec.md, section 11): sums are exact and
-// rounded once, nothing is contracted. They are compiled without -ffast-math.
+// What the programs NAME_bits.c share. They give the bytes that Flow gives (lang/spec.md, section
+// 11): sums are exact and rounded once, nothing is contracted. They are compiled without
+// -ffast-math.
 #ifndef EXACT_H
 #define EXACT_H
 #include "peer.h"
@@ -32,8 +33,9 @@ static inline int any(W lost) {
 	return all << 1 != 0;
 }
 
-// ADD adds x to the exact sum of s and e (Knuth's sum and its error). lost gets bits, apart from a sign, when e was
-// rounded: the sum of two numbers was not if it gives either of them when the other is taken off.
+// ADD adds x to the exact sum of s and e (Knuth's sum and its error). lost gets bits, apart from a
+// sign, when e was rounded: the sum of two numbers was not if it gives either of them when the
+// other is taken off.
 #define ADD(s, e, lost, x)                                                                                \
 	do {                                                                                              \
 		double x_ = (x), t_ = s + x_, v_ = t_ - s, d_ = (s - (t_ - v_)) + (x_ - v_), f_ = e + d_; \
@@ -49,8 +51,9 @@ static inline int any(W lost) {
 		s = t_, e = f_;                                                                      \
 	} while (0)
 
-// exactly returns the sum of n numbers rounded once, however many words it takes: an expansion whose parts do not
-// overlap (J. Shewchuk, "Adaptive precision floating-point arithmetic and fast robust geometric predicates", 1997).
+// exactly returns the sum of n numbers rounded once, however many words it takes: an expansion
+// whose parts do not overlap (J. Shewchuk, "Adaptive precision floating-point arithmetic and fast
+// robust geometric predicates", 1997).
 static inline double exactly(long n, const double *x) {
 	double part[64];
 	int many = 0;
@@ -78,8 +81,8 @@ static inline double exactly(long n, const double *x) {
 	return high + 0.0;
 }
 
-// WIDE adds x to the sum of s and e, of which s has no error and e some: after n numbers at most n * n * most * 2^-106,
-// most being the greatest |s|. See rounded.
+// WIDE adds x to the sum of s and e, of which s has no error and e some: after n numbers at most n
+// * n * most * 2^-106, most being the greatest |s|. See rounded.
 #define WIDE(s, e, most, x)                                         \
 	do {                                                        \
 		double x_ = (x), t_ = s + x_, v_ = t_ - s, m_ = fabs(t_); \
@@ -89,16 +92,18 @@ static inline double exactly(long n, const double *x) {
 	} while (0)
 #define WIDE_SLACK(n, most) ((double)(n) * (n) * (most) * 0x1p-105)
 
-// NEAR is WIDE for an s that begins at START of a bound of the numbers' magnitude: s stays in one binade above the
-// numbers, where three operations give the error of a sum (T. Dekker 1971, theorem 4.7).
+// NEAR is WIDE for an s that begins at START of a bound of the numbers' magnitude: s stays in one
+// binade above the numbers, where three operations give the error of a sum (T. Dekker 1971, theorem
+// 4.7).
 #define NEAR(s, e, x)                            \
 	do {                                     \
 		double x_ = (x), t_ = s + x_;    \
 		e += x_ - (t_ - s);              \
 		s = t_;                          \
 	} while (0)
-// EXACT is NEAR for an e that begins at REST of where s began and fewer than 2^13 numbers: lost gets bits if e was rounded.
-// Numbers with few bits, whose sums may lie in the middle of two floats, need that.
+// EXACT is NEAR for an e that begins at REST of where s began and fewer than 2^13 numbers: lost
+// gets bits if e was rounded. Numbers with few bits, whose sums may lie in the middle of two
+// floats, need that.
 #define EXACT(s, e, lost, x)                                             \
 	do {                                                             \
 		double x_ = (x), t_ = s + x_, d_ = x_ - (t_ - s), f_ = e + d_; \
@@ -117,8 +122,8 @@ static inline double exactly(long n, const double *x) {
 #define START(n, bound) ldexp(1.5, ilogb((n) * (bound)) + 2)
 #define NEAR_SLACK(n, start) WIDE_SLACK(n, start)
 
-// rounded returns s + e rounded once and notes in *doubt if that could be another number for an e within slack
-// (A. Ziv 1991).
+// rounded returns s + e rounded once and notes in *doubt if that could be another number for an e
+// within slack (A. Ziv 1991).
 static inline double rounded(double s, double e, double slack, uint64_t *doubt) {
 	slack += fabs(e) * 0x1p-52;
 	double r = s + (e - slack);
@@ -145,8 +150,8 @@ static inline V fmaV(V a, V b, V c) {
 #endif
 }
 
-// balanced returns the sum of n numbers that are stride apart by adding neighbours, then neighbours among the sums, and
-// so on. It overwrites them.
+// balanced returns the sum of n numbers that are stride apart by adding neighbours, then neighbours
+// among the sums, and so on. It overwrites them.
 static inline double balanced(long n, long stride, double *x) {
 	for (; n > 1; n = (n + 1) / 2)
 		for (long i = 0; i < n; i += 2) x[i / 2 * stride] = i + 1 < n ? x[i * stride] + x[(i + 1) * stride] : x[i * stride];
@@ -154,7 +159,8 @@ static inline double balanced(long n, long stride, double *x) {
 }
 #define PANEL 32768 // the longest chain of a contraction
 
-// VARIANCE is the state of a sum, by EXACT, and of a sum of squares, by NEAR; squares are products and their errors.
+// VARIANCE is the state of a sum, by EXACT, and of a sum of squares, by NEAR; squares are products
+// and their errors.
 #define VARIANCE(s, e, lost, q, f, x)                                 \
 	do {                                                          \
 		double y_ = (x), h_ = y_ * y_, r_ = fma(y_, y_, -h_); \
@@ -163,8 +169,8 @@ static inline double balanced(long n, long stride, double *x) {
 		f += r_;                                              \
 	} while (0)
 
-// variance returns (n q - s^2) / n^2, rounded once, of sums s + e of n numbers and q + f of their squares. bound, which no
-// number exceeds in magnitude, tells how far the sums may be off.
+// variance returns (n q - s^2) / n^2, rounded once, of sums s + e of n numbers and q + f of their
+// squares. bound, which no number exceeds in magnitude, tells how far the sums may be off.
 static inline __attribute__((always_inline)) double variance(long n, double s, double e, double q, double f, double bound, uint64_t *doubt) {
 	double m = n, most = m * bound, slack = m * most * most * 0x1p-94; // of n q - s^2
 	double s0 = s + e, s1 = (s - s0) + e, q0 = q + f, q1 = (q - q0) + f;
@@ -190,8 +196,8 @@ static inline double total(long n, const double *x) {
 	return lost << 1 ? exactly(n, x) : s + e;
 }
 
-// length returns the root of the exact sum of squares, which is rounded before. The sum is that of the squares and of
-// what rounding took off them.
+// length returns the root of the exact sum of squares, which is rounded before. The sum is that of
+// the squares and of what rounding took off them.
 static inline double length(long n, const double *x) {
 	double *y = DOUBLES(2 * n);
 	for (long i = 0; i < n; i++) y[2 * i] = x[i] * x[i], y[2 * i + 1] = fma(x[i], x[i], -y[2 * i]);
@@ -200,8 +206,8 @@ static inline double length(long n, const double *x) {
 	return s;
 }
 
-// varianceSlowly returns the variance of n numbers by the squares of their differences, of which each is an exact sum of
-// two, to 106 bits.
+// varianceSlowly returns the variance of n numbers by the squares of their differences, of which
+// each is an exact sum of two, to 106 bits.
 static inline double varianceSlowly(long n, const double *x) {
 	double *terms = DOUBLES(3 * n * n + 1);
 	long many = 0;

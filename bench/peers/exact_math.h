@@ -1,6 +1,6 @@
-// Flow's functions in C, for programs that give Flow's bytes: exp, log, sigmoid, pow and normcdf operation by operation
-// as ir/loop/functions.txt and kernels/vec/special.go define them. They take numbers, no nan. A simple loop over them
-// becomes vectors.
+// Flow's functions in C, for programs that give Flow's bytes: exp, log, sigmoid, pow and normcdf
+// operation by operation as ir/loop/functions.txt and kernels/vec/special.go define them. They take
+// numbers, no nan. A simple loop over them becomes vectors.
 #ifndef EXACT_MATH_H
 #define EXACT_MATH_H
 #include "exact.h"
@@ -16,13 +16,15 @@ INLINE double number(uint64_t w) {
 	return x;
 }
 
-// either returns x where c holds, y elsewhere. The compiler computes both, and can put table look-ups into vectors.
+// either returns x where c holds, y elsewhere. The compiler computes both, and can put table
+// look-ups into vectors.
 INLINE double either(int c, double x, double y) {
 	uint64_t mask = -(uint64_t)c;
 	return number((word(x) & mask) | (word(y) & ~mask));
 }
 
-// scaled returns x * 2^n, rounded once, for x near 1 and an integer n of at most 2000. The first factor leaves x normal.
+// scaled returns x * 2^n, rounded once, for x near 1 and an integer n of at most 2000. The first
+// factor leaves x normal.
 INLINE double scaled(double x, double n) {
 	uint64_t whole = word(n + ROUNDER), half = word(n * 0.5 + ROUNDER), bias = 1023 - word(ROUNDER);
 	return x * number((half + bias) << 52) * number((whole - half + 1023) << 52);
@@ -108,8 +110,8 @@ static const double binLow[32] = {
 	8.609857887931859e-14, -3.9920286056070625e-14, -1.765318688778829e-14,
 };
 
-// power returns x to the power y of normal positive x, for y that are none of the exponents that pow computes by
-// products and roots: 2, 3, -1, 1.5, 0.5.
+// power returns x to the power y of normal positive x, for y that are none of the exponents that
+// pow computes by products and roots: 2, 3, -1, 1.5, 0.5.
 INLINE double power(double x, double y) {
 	uint64_t w = word(x), place = w + 2744381022928896, top = place >> 52, bin = place >> 47 & 31;
 	double m = number(w - (top << 52) + 0x3FF0000000000000), e = number(top | 0x4330000000000000) - 4.503599627371519e+15;
@@ -125,8 +127,8 @@ INLINE double power(double x, double y) {
 	return x == 1 ? 1 : scaled(v.one + v.low, v.n);
 }
 
-// exp(x^2) erfc(x) / t by t = 4 / (4 + x), from 2/16 on by sixteenths: the constant as the sum of two numbers, then
-// the coefficients of the powers.
+// exp(x^2) erfc(x) / t by t = 4 / (4 + x), from 2/16 on by sixteenths: the constant as the sum of
+// two numbers, then the coefficients of the powers.
 static const double erfcOver[11][13] = {
 	{
 		0.16698870816517747, 0.18010155403037814, 0.1953140201698932, 0.21313198888339607,

@@ -1,5 +1,5 @@
-// A graph in a file: the order and the number of entries as 64-bit integers, then where each row begins (one more than
-// rows, 64 bits), then the columns (32 bits).
+// A graph in a file: the order and the number of entries as 64-bit integers, then where each row
+// begins (one more than rows, 64 bits), then the columns (32 bits).
 #ifndef GRAPH_H
 #define GRAPH_H
 #include "peer.h"

@@ -1,5 +1,5 @@
-// The matrix of the Cholesky programs, 1/(1+|i-j|) with 32 more on the diagonal, in square tiles of the lower triangle,
-// each column by column; and the four kernels on them, of OpenBLAS.
+// The matrix of the Cholesky programs, 1/(1+|i-j|) with 32 more on the diagonal, in square tiles of
+// the lower triangle, each column by column; and the four kernels on them, of OpenBLAS.
 #ifndef MATRIX_H
 #define MATRIX_H
 #include "peer.h"

@@ -1,6 +1,6 @@
-// What the C programs beside Flow share: arguments, the random numbers of Flow, the clock, the line that is printed.
-// A program makes its data, does its work once to warm up and PEER_REPS times (1) for the clock, and prints the median
-// of the seconds and a number that Flow's program prints, too.
+// What the C programs beside Flow share: arguments, the random numbers of Flow, the clock, the line
+// that is printed. A program makes its data, does its work once to warm up and PEER_REPS times (1)
+// for the clock, and prints the median of the seconds and a number that Flow's program prints, too.
 #ifndef PEER_H
 #define PEER_H
 #include <math.h>
@@ -92,8 +92,8 @@ static inline void report(double seconds, double check) {
 	printf("{\"seconds\": %.9g, \"check\": %.17g}\n", seconds, check);
 }
 
-// TIME prepares and does the work, for the warm-up and for every repetition, and prints the median of the seconds of
-// the work and the number to compare.
+// TIME prepares and does the work, for the warm-up and for every repetition, and prints the median
+// of the seconds of the work and the number to compare.
 #define TIME2(prepare, work, check)                        \
 	do {                                               \
 		double took[99];                           \

@@ -8,7 +8,11 @@ import (
 
 // Rounds makes one task of a loop over scalars and small matrices:
 //
-//	%3 = iterate(%0, %1) {carry=1} (%x, %c) { .. }   ->   %3 = rounds(%0, %1) (%x, %c) { %0 = iterate(%x, %c) {carry=1} (..) { .. }; yield part(%0) }
+//	%3 = iterate(%0, %1) {carry=1} (%x, %c) { .. }
+//
+// becomes
+//
+//	%3 = rounds(%0, %1) (%x, %c) { %0 = iterate(%x, %c) {carry=1} (..) { .. }; yield part(%0) }
 //
 // A round of tasks costs microseconds, whatever is in it; such a body is a few operations, and its
 // row compiles all rounds to one loop. Bits stay: the operators are the same, in the same order. It

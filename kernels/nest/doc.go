@@ -1,10 +1,13 @@
-// Package nest writes bodies as loops: what an op.Body computes at every point of an index space becomes
-// a loop.Nest, or a plan of several.
+// Package nest writes bodies as loops: what an op.Body computes at every point of an index space
+// becomes a loop.Nest, or a plan of several.
 //
-//	body.go         the body of a parfor; step.go: one elementwise operator; control.go, effect.go: loops, branches and asserts in it
-//	matrix.go       matrices of a body; ragged.go: of a length that the run tells; carry.go: where they lie, and what rounds carry; space.go: as loops over their elements
+//	body.go         the body of a parfor; step.go: one elementwise operator; control.go,
+//	                effect.go: loops, branches and asserts in it
+//	matrix.go       matrices of a body; ragged.go: of a length that the run tells; carry.go: where
+//	                they lie, and what rounds carry; space.go: as loops over their elements
 //	phase_plan.go   bodies that give rows, by phases between reductions; phase.go: their nests
-//	calls.go        bodies in which operators are called between nests; forces.go: sums of forces among them
+//	calls.go        bodies in which operators are called between nests; forces.go: sums of forces
+//	                among them
 //	memo.go         what is computed once and kept; once.go: how a nest reads it
 //	interpreter.go  a body an operator at a time, for what no nest computes
 //	cache.go        loops by their text

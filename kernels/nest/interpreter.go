@@ -1,6 +1,7 @@
 package nest
 
-// This file runs a body by the kernels of its actions, one after the other, in memory that each run uses again.
+// This file runs a body by the kernels of its actions, one after the other, in memory that each run
+// uses again.
 
 import (
 	"flow/ir/op"
@@ -8,8 +9,8 @@ import (
 	"flow/ir/value"
 )
 
-// Interpreter runs one body, for one worker. What a run gives lies in the performer's memory, or in that of its arguments, and holds
-// until the next run.
+// Interpreter runs one body, for one worker. What a run gives lies in the performer's memory, or in
+// that of its arguments, and holds until the next run.
 type Interpreter struct {
 	body  *op.Body
 	Acts  []int // those that are run, in order
@@ -23,26 +24,28 @@ type Interpreter struct {
 	// cells says which actions have their values in kept, nil for none.
 	cells []int
 	kept  *Memo
-	// held is the values of other actions that are marked (attribute keep), once they have been computed: each holds until the outermost
-	// of the loops in which it is the same begins again.
+	// held is the values of other actions that are marked (attribute keep), once they have been
+	// computed: each holds until the outermost of the loops in which it is the same begins again.
 	held []value.Value
 	keep []int // the attribute, of every action
 }
 
 // nested is what runs the bodies of a loop or a branch.
 type nested struct {
-	// body is of a branch its two sides. A loop runs its own in even and odd rounds by two performers, for a round reads what the one
-	// before it made.
+	// body is of a branch its two sides. A loop runs its own in even and odd rounds by two
+	// performers, for a round reads what the one before it made.
 	body [2]*Interpreter
 	cond *Interpreter
-	// kept is copies of carried values that do not lie in the memory of the round's performer, of even and odd rounds.
+	// kept is copies of carried values that do not lie in the memory of the round's performer, of
+	// even and odd rounds.
 	kept  [2][]*value.Dense
 	args  []value.Value
 	whole value.Value // the carried ones of args
 }
 
-// NewInterpreter makes a performer of the actions acts of b; a nil acts is all. With keeps every result holds, not the yields alone.
-// Actions take the environment from within, and what says that they are stopped. What m says of a cell is in k; both may be nil.
+// NewInterpreter makes a performer of the actions acts of b; a nil acts is all. With keeps every
+// result holds, not the yields alone. Actions take the environment from within, and what says that
+// they are stopped. What m says of a cell is in k; both may be nil.
 func NewInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap) *Interpreter {
 	if acts == nil {
 		acts = make([]int, len(b.Acts))
@@ -88,8 +91,9 @@ func owns(a *op.Action) bool {
 	return a.Def.Control == op.NoControl && a.Def.Kernel != nil && a.Type.Sized()
 }
 
-// place gives results their places. Two have the same one if the first is not read any more when the second is made. A result that no
-// place is for may lie in the memory of an argument, which is therefore read as long as the result is.
+// place gives results their places. Two have the same one if the first is not read any more when
+// the second is made. A result that no place is for may lie in the memory of an argument, which is
+// therefore read as long as the result is.
 func (p *Interpreter) place(keeps bool) {
 	b := p.body
 	first := len(b.Args)
@@ -190,7 +194,8 @@ func (p *Interpreter) Value(k int) (value.Value, error) {
 	return p.held[k], nil
 }
 
-// forget drops what was the same in all rounds of a loop that begins again, the one that is that many loops out from p.
+// forget drops what was the same in all rounds of a loop that begins again, the one that is that
+// many loops out from p.
 func (p *Interpreter) forget(out int) {
 	for _, k := range p.Acts {
 		if p.keep[k] == out {
@@ -300,7 +305,8 @@ func (p *Interpreter) holds(r int) bool {
 	return r >= len(p.body.Args) && p.Slot[r-len(p.body.Args)] >= 0
 }
 
-// keep is a copy of carried value i that the next round may read: d may lie in memory that is written then.
+// keep is a copy of carried value i that the next round may read: d may lie in memory that is
+// written then.
 func (in *nested) keep(odd, i int, d *value.Dense) *value.Dense {
 	k := in.kept[odd][i]
 	if k == nil || k.Type() != d.Type() {

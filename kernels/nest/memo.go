@@ -1,7 +1,8 @@
 package nest
 
-// This file keeps what nested bodies of a parfor, the sides of its branches and its loops, compute the same in every iteration. The
-// compiler has marked it with the attribute keep. It is computed when an iteration first needs it, once for all workers.
+// This file keeps what nested bodies of a parfor, the sides of its branches and its loops, compute
+// the same in every iteration. The compiler has marked it with the attribute keep. It is computed
+// when an iteration first needs it, once for all workers.
 
 import (
 	"sync"
@@ -11,8 +12,8 @@ import (
 	"flow/ir/value"
 )
 
-// MemoMap says which actions of a body are kept, for the loops and branches in it as well. It is read-only. A body that stands in two
-// places of a program has two.
+// MemoMap says which actions of a body are kept, for the loops and branches in it as well. It is
+// read-only. A body that stands in two places of a program has two.
 type MemoMap struct {
 	Cell []int        // of each action: 1 + its cell; 0: it is run
 	In   [][]*MemoMap // of each action: of its bodies
@@ -33,15 +34,15 @@ type MemoCell struct {
 	Args []MemoSource
 }
 
-// MemoSource is where a value lies that is the same in every iteration: in a register of the parfor's body, or in a cell. Both are 1 + a
-// number; one of them is 0.
+// MemoSource is where a value lies that is the same in every iteration: in a register of the
+// parfor's body, or in a cell. Both are 1 + a number; one of them is 0.
 type MemoSource struct{ Reg, Cell int }
 
 // keepFinder makes the map and the cells of a body.
 type keepFinder struct{ cells []MemoCell }
 
-// find maps the body b, which has loops around it, the parfor among them. source has an entry for each argument, a zero one where it
-// is not the same in every iteration.
+// find maps the body b, which has loops around it, the parfor among them. source has an entry for
+// each argument, a zero one where it is not the same in every iteration.
 func (f *keepFinder) find(b *op.Body, source []MemoSource, around int) *MemoMap {
 	m := &MemoMap{Cell: make([]int, len(b.Acts)), In: make([][]*MemoMap, len(b.Acts))}
 	reg := append(make([]MemoSource, 0, len(b.Args)+len(b.Acts)), source...)
@@ -84,8 +85,8 @@ func (f *keepFinder) nested(a *op.Action, args []MemoSource, around int) (in []*
 	return in
 }
 
-// FindMemos is the cells and the map of a parfor's body, of which those registers vary. What is the same in the body itself is computed
-// before the loop and is in no cell.
+// FindMemos is the cells and the map of a parfor's body, of which those registers vary. What is the
+// same in the body itself is computed before the loop and is in no cell.
 func FindMemos(b *op.Body, varies []bool) ([]MemoCell, *MemoMap) {
 	f := &keepFinder{}
 	m := &MemoMap{Cell: make([]int, len(b.Acts)), In: make([][]*MemoMap, len(b.Acts))}
@@ -121,8 +122,8 @@ type MemoValue struct {
 	Err   error
 }
 
-// Get is the value of a cell, which nobody may write to. Its arguments were needed before it, so that they do not fail where
-// it would have: those of cells are asked for as they are needed.
+// Get is the value of a cell, which nobody may write to. Its arguments were needed before it, so
+// that they do not fail where it would have: those of cells are asked for as they are needed.
 func (k *Memo) Get(cell int) (value.Value, error) {
 	s := &k.State[cell]
 	if s.Done.Load() {

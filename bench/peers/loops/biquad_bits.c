@@ -3,7 +3,8 @@
 #define SERIES (4 * LANES)
 #define SAMPLES 64
 
-// some filters SERIES series side by side. Their samples are transposed by blocks of SAMPLES and two more.
+// some filters SERIES series side by side. Their samples are transposed by blocks of SAMPLES and
+// two more.
 static void some(long m, const double *x, double *out) {
 	double T[SAMPLES + 2][SERIES], y1[SERIES] = {0}, y2[SERIES] = {0}, energy[SERIES] = {0};
 	for (long from = 2; from < m; from += SAMPLES) {

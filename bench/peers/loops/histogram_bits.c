@@ -1,6 +1,7 @@
 #include "exact.h"
 
-// The edges of the bins are i / k, so that the product tells the bin where it is exact: k is a power of two.
+// The edges of the bins are i / k, so that the product tells the bin where it is exact: k is a
+// power of two.
 static void work(long n, long k, const double *x, int64_t *count) {
 	memset(count, 0, k * sizeof *count);
 #pragma omp parallel

@@ -1,5 +1,6 @@
-// All-pairs forces with Flow's bytes. A program defines LAW(s), the force over the distance of a squared distance, and
-// BOUND, which no |LAW| exceeds; without BOUND the forces are of very different sizes. Coordinates are finite.
+// All-pairs forces with Flow's bytes. A program defines LAW(s), the force over the distance of a
+// squared distance, and BOUND, which no |LAW| exceeds; without BOUND the forces are of very
+// different sizes. Coordinates are finite.
 #include "exact_math.h"
 
 INLINE uint64_t lanes(long n, long d, const double *const *x, long i, double span, double *out) {

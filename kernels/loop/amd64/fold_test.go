@@ -8,7 +8,8 @@ import (
 	"flow/ir/loop"
 )
 
-// TestFoldsNoDivisionByZero: a division of constants by zero, which a check before it excludes, has code.
+// TestFoldsNoDivisionByZero: a division of constants by zero, which a check before it excludes, has
+// code.
 func TestFoldsNoDivisionByZero(t *testing.T) {
 	for _, operation := range []string{"idiv", "mod"} {
 		n, err := loop.Parse(`

@@ -42,14 +42,16 @@ func (r Reg) isG() bool { return r >= RAX && r <= R15 }
 // num is the number within the class.
 func (r Reg) num() uint8 { return uint8(r) & 31 }
 
-// Mem is a place in memory: Base + Index*Scale + Disp. Index may be a vector register in gathers and scatters.
+// Mem is a place in memory: Base + Index*Scale + Disp. Index may be a vector register in gathers
+// and scatters.
 type Mem struct {
 	Base, Index Reg // Index: NoReg if there is none
 	Scale       uint8
 	Disp        int32
 	// Broadcast repeats one element over all lanes (EVEX).
 	Broadcast bool
-	// Constant is 1 + the number of a constant of the Asm, relative to the instruction; Base and Index do not count then.
+	// Constant is 1 + the number of a constant of the Asm, relative to the instruction; Base and
+	// Index do not count then.
 	Constant int32
 }
 
@@ -85,7 +87,8 @@ type Inst struct {
 	InMem bool
 	Mem   Mem
 	Imm   uint8
-	// Mask is a mask register other than K0 that limits what is written, or 0: none. Zero clears the other lanes.
+	// Mask is a mask register other than K0 that limits what is written, or 0: none. Zero clears
+	// the other lanes.
 	Mask Reg
 	Zero bool
 }

@@ -1,6 +1,7 @@
 package amd64
 
-// This file selects instructions for counts of bits and the high halves of products, which are sequences.
+// This file selects instructions for counts of bits and the high halves of products, which are
+// sequences.
 
 import (
 	"math"

@@ -69,8 +69,8 @@ func newMemory(t testing.TB) *Memory {
 	return m
 }
 
-// TestUnderTheRuntime calls code from several goroutines while the collector never pauses, the profiler samples, signals arrive
-// and stacks grow; every result is checked.
+// TestUnderTheRuntime calls code from several goroutines while the collector never pauses, the
+// profiler samples, signals arrive and stacks grow; every result is checked.
 func TestUnderTheRuntime(t *testing.T) {
 	text, lanes := loopCode(t)
 	f, err := newMemory(t).Add(text)
@@ -132,7 +132,8 @@ func deep(n int) int {
 	return deep(n-1) + int(room[n])
 }
 
-// TestBlocks fills more than a block; code added first still runs, and blocks that are not reachable are unmapped.
+// TestBlocks fills more than a block; code added first still runs, and blocks that are not
+// reachable are unmapped.
 func TestBlocks(t *testing.T) {
 	text, lanes := loopCode(t)
 	m := newMemory(t)

@@ -18,7 +18,8 @@ const (
 	alignment = 64
 )
 
-// Memory holds code. It is safe for concurrent use. A block is unmapped when no Func in it is reachable any more.
+// Memory holds code. It is safe for concurrent use. A block is unmapped when no Func in it is
+// reachable any more.
 type Memory struct {
 	mu    sync.Mutex
 	block *block
@@ -30,7 +31,8 @@ type block struct {
 	write, execute []byte
 }
 
-// New makes memory for code. It fails where the system does not let a process execute memory that it wrote.
+// New makes memory for code. It fails where the system does not let a process execute memory that
+// it wrote.
 func New() (*Memory, error) {
 	m := &Memory{}
 	return m, m.grow(blockBytes)
@@ -92,8 +94,8 @@ func (f *Func) Size() int { return f.size }
 // Entry is where the code begins, for maps that profilers read.
 func (f *Func) Entry() uintptr { return f.entry }
 
-// Call runs the code on the block of arguments. Memory that the arguments point to without a Go pointer is the caller's
-// to keep alive.
+// Call runs the code on the block of arguments. Memory that the arguments point to without a Go
+// pointer is the caller's to keep alive.
 func (f *Func) Call(args unsafe.Pointer) {
 	call(f.entry, args)
 	runtime.KeepAlive(f)
