@@ -1,0 +1,116 @@
+package local
+
+// This file lends a task the memory for its result: an operand that nobody reads again, a buffer that
+// has been given back, or new memory.
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// lendAll lends the memory of a result of type t: a dense matrix, or each dense matrix of several
+// results.
+func (e *Engine) lendAll(s *workerState, n *ir.Node, id ir.ID, t types.Type) (value.Value, error) {
+	if t.Kind != types.Tuple {
+		return nilIfFailed(e.lend(s, n, id, t))
+	}
+	out := make(value.Tuple, len(t.Ext.Fields))
+	for k, f := range t.Ext.Fields {
+		if !f.Type.Sized() {
+			continue
+		}
+		d, err := e.lend(s, n, id, f.Type)
+		if err != nil {
+			e.discard(out)
+			return nil, err
+		}
+		out[k] = d
+	}
+	return out, nil
+}
+
+// nilIfFailed keeps a nil matrix from becoming a value.
+func nilIfFailed(d *value.Dense, err error) (value.Value, error) {
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// lend gives a result of n its memory: that of an input whose last reader n is, if the row allows
+// it, or fresh memory, with the contents of the accumulated-into input.
+//
+// An input is taken when one use is left, which is n's: no use can be added, and all other readers
+// have ended, since they count down after their last read. An input that n reads twice counts
+// twice, so it is never taken.
+func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *value.Dense, err error) {
+	in := e.g.In(id)
+	if a := n.Op.Accum; a > 0 {
+		x := e.at(in[a-1])
+		from, ok := s.in[a-1].(*value.Dense)
+		if !ok || from.Elem != t.Elem || from.Rows != t.Rows || from.Cols != t.Cols {
+			return nil, fmt.Errorf("BUG: %s accumulates into a %v, its result is a %v", n.Op.Name, s.in[a-1].Type(), t)
+		}
+		if e.takeable(x, from) {
+			return e.take(s, x, from), nil
+		}
+		if out, err = e.fresh(s, t); err == nil {
+			out.CopyFrom(from)
+		}
+		return out, err
+	}
+	if n.Op.Alias {
+		var modes []int64
+		if n.Region != nil {
+			// inputs read elsewhere than written
+			if modes = n.Attrs.Ints("held"); modes == nil {
+				modes = n.Attrs.Ints("modes")
+			}
+		}
+		for j, x := range in {
+			if modes != nil && op.Mode(modes[j]) != op.Full {
+				// a transposed operand of a square map is read elsewhere than
+				// written
+				continue
+			}
+			if d, ok := s.in[j].(*value.Dense); ok && d.Elem == t.Elem && d.Rows == t.Rows && d.Cols == t.Cols {
+				// nil: another result of n has it
+				if x = e.at(x); e.slot[x] != nil && e.takeable(x, d) {
+					return e.take(s, x, d), nil
+				}
+			}
+		}
+	}
+	return e.fresh(s, t)
+}
+
+// takeable reports whether the caller, a reader of x, is its last one and x is in memory of the
+// pool.
+func (e *Engine) takeable(x ir.ID, d *value.Dense) bool {
+	return len(d.Buf) > 0 && atomic.LoadInt32(&e.uses[x]) == 1
+}
+
+// take moves the memory of x, with its header, to a result.
+func (e *Engine) take(s *workerState, x ir.ID, d *value.Dense) *value.Dense {
+	e.slot[x] = nil
+	s.reused += int64(len(d.Buf))
+	if e.received(x) {
+		e.o.Remote.Freed(x)
+	}
+	return d
+}
+
+// fresh lends memory for a t.
+func (e *Engine) fresh(s *workerState, t types.Type) (*value.Dense, error) {
+	b, err := e.buffers.Get(t.Bytes())
+	if err != nil {
+		return nil, op.NoMemory(err)
+	}
+	s.lent += int64(len(b))
+	return value.Over(b, t.Elem, t.Rows, t.Cols), nil
+}
