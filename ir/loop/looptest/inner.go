@@ -47,16 +47,11 @@ func (d *drawing) branch(level int) {
 // fold draws a reduction over a few rounds, half of them over an operand.
 func (d *drawing) fold(level int) {
 	classes := []loop.Class{loop.Sum, loop.Sum, loop.Mean, loop.Least, loop.Greatest, loop.Any, loop.All, loop.Count, loop.ArgLeast, loop.ArgGreatest, loop.Chain}
-	c := classes[d.IntN(len(classes))].Info()
+	class := classes[d.IntN(len(classes))]
+	c := class.Info()
 	e := c.On[d.IntN(len(c.On))]
-	if c.Name == "mean" || c.Name == "sum" && e == types.F32 { // what a target carries
+	if class == loop.Mean || class == loop.Sum && e == types.F32 { // what a target carries
 		e = types.F64
-	}
-	class := classes[0]
-	for _, x := range classes {
-		if x.Info() == c {
-			class = x
-		}
 	}
 	want := []types.Elem{e, e}[:c.Args]
 	if c.Args == 2 && class != loop.Chain {
