@@ -1,6 +1,6 @@
 package exact
 
-// This file adds long slices. Where the CPU has vectors, error-free cascades (short.go, in assembly
+// This file adds long slices. Where the CPU has vectors, error-free cascades (short.go, of vectors
 // in package vec) sum a chunk to a few terms and notice when they cannot; then, and elsewhere, the
 // elements go to bins: one integer an exponent, emptied into the limbs every few thousand elements.
 //

@@ -12,7 +12,9 @@
 // says how far it may be from the exact value: see Functions and Functions2. Compiled loops run the
 // bodies; the Go is for little work and is what they are compared with.
 //
-// Sums of forces are a loop of their own for AVX-512 (forces.go).
+// Loops that processors run as vectors are in package machine, which makes machine code of them when
+// they are first called: sums without rounding errors, extremes, searches, rows of sparse matrices,
+// and sums of forces for AVX-512 (forces.go).
 package vec
 
 // Float is the element types of real arithmetic.

@@ -7,31 +7,33 @@ package vec
 import (
 	"math"
 	"sort"
+
+	"flow/kernels/vec/machine"
 )
 
 // MaxRowsI64 raises out[i] to the greatest element that row i names. A row ends where it reaches
 // bound, which no element that a row names is beyond: rows of a graph of which most vertices have
 // the greatest label already are hardly read. The result is the length of the longest row.
 func MaxRowsI64(out, ptr []int64, col []int32, x []int64, bound int64) (longest int64) {
-	n, longest := extremeRowsI64(false, out, ptr, col, x, bound)
+	n, longest := extremeRows(machine.MaxRowsI64, out, ptr, col, x, bound)
 	return max(longest, maxRows(out[n:], ptr[n:], col, x, bound))
 }
 
 // MinRowsI64 is MaxRowsI64 with the least.
 func MinRowsI64(out, ptr []int64, col []int32, x []int64, bound int64) (longest int64) {
-	n, longest := extremeRowsI64(true, out, ptr, col, x, bound)
+	n, longest := extremeRows(machine.MinRowsI64, out, ptr, col, x, bound)
 	return max(longest, minRows(out[n:], ptr[n:], col, x, bound))
 }
 
 // MaxRowsI32 is MaxRowsI64 of narrow elements, of which more lie in a cache; bound is an int32.
 func MaxRowsI32(out, ptr []int64, col, x []int32, bound int64) (longest int64) {
-	n, longest := extremeRowsI32(false, out, ptr, col, x, bound)
+	n, longest := extremeRows(machine.MaxRowsI32, out, ptr, col, x, bound)
 	return max(longest, maxRows(out[n:], ptr[n:], col, x, bound))
 }
 
 // MinRowsI32 is MaxRowsI32 with the least.
 func MinRowsI32(out, ptr []int64, col, x []int32, bound int64) (longest int64) {
-	n, longest := extremeRowsI32(true, out, ptr, col, x, bound)
+	n, longest := extremeRows(machine.MinRowsI32, out, ptr, col, x, bound)
 	return max(longest, minRows(out[n:], ptr[n:], col, x, bound))
 }
 
@@ -103,13 +105,13 @@ func NarrowRows(dst []int32, src, ptr []int64) (least, greatest, leastOf, greate
 // MaxRowsF64 sets out[i] to the greatest of 0 and val[k] x[col[k]] of row i, nan if one of them is
 // NaN; never -0. val = nil: ones. The result is the length of the longest row.
 func MaxRowsF64(out []float64, ptr []int64, col []int32, val, x []float64) (longest int64) {
-	n, longest := maxRowsF64(out, ptr, col, val, x)
+	n, longest := extremeRowsF64(machine.MaxDotsF64, machine.MaxRowsF64, out, ptr, col, val, x)
 	return max(longest, extremesF64(out[n:], ptr[n:], col, val, x, func(a, b float64) float64 { return max(a, b) }))
 }
 
 // MinRowsF64 is MaxRowsF64 with the least.
 func MinRowsF64(out []float64, ptr []int64, col []int32, val, x []float64) (longest int64) {
-	n, longest := minRowsF64(out, ptr, col, val, x)
+	n, longest := extremeRowsF64(machine.MinDotsF64, machine.MinRowsF64, out, ptr, col, val, x)
 	return max(longest, extremesF64(out[n:], ptr[n:], col, val, x, func(a, b float64) float64 { return min(a, b) }))
 }
 

@@ -6,10 +6,6 @@
 // solve.go, potf.go, pack.go.
 package main
 
-import "flow/kernels/asm"
-
-func main() { asm.Main(generate) }
-
 // generate writes all files into dir.
 func generate(dir string) error {
 	for _, t := range targets {
@@ -19,7 +15,7 @@ func generate(dir string) error {
 		e.narrowKernels()
 		e.solveKernels()
 		e.potf()
-		if err := asm.Write(dir, "blas", t.stem(), e.Context); err != nil {
+		if err := write(dir, t.stem(), e.Context); err != nil {
 			return err
 		}
 	}
@@ -27,5 +23,5 @@ func generate(dir string) error {
 	e := newEmitter(targets[0])
 	e.packKernels()
 	e.dots()
-	return asm.Write(dir, "blas", "pack", e.Context)
+	return write(dir, "pack", e.Context)
 }

@@ -36,6 +36,9 @@ type constant struct {
 	at    int // offset when finished
 }
 
+// NewAsm is an empty piece for a processor that has no more than t.
+func NewAsm(t Target) *Asm { return &Asm{vexOnly: targetNamed(t).vexOnly()} }
+
 // Reset empties the piece.
 func (a *Asm) Reset() {
 	a.code, a.labels, a.jumps, a.consts, a.uses = a.code[:0], a.labels[:0], a.jumps[:0], a.consts[:0], a.uses[:0]

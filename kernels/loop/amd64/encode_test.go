@@ -31,7 +31,7 @@ var memOnly = map[Op]bool{
 }
 
 var regOnly = map[Op]bool{
-	VMOVMSKPD: true, VPMOVMSKB: true, VPBROADCASTQG: true, VPBROADCASTDG: true, VPMOVM2Q: true, VPMOVQ2M: true, VPMOVM2D: true,
+	VMOVMSKPD: true, VMOVMSKPS: true, VPMOVMSKB: true, VPBROADCASTQG: true, VPBROADCASTDG: true, VPMOVM2Q: true, VPMOVQ2M: true, VPMOVM2D: true,
 	KNOTB: true, KNOTW: true, KORTESTB: true, KORTESTW: true, KTESTB: true, KTESTW: true, KMOVBFromG: true, KMOVWFromG: true,
 	KMOVBToG: true, KMOVWToG: true, KSHIFTRW: true, KSHIFTLW: true,
 }

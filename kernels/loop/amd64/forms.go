@@ -124,6 +124,7 @@ const (
 	VSCALEFPD
 	VSCALEFPS
 	VGETEXPPD
+	VRSQRT14PD
 	VBLENDVPD
 	VBLENDVPS
 	VPBLENDVB
@@ -162,6 +163,7 @@ const (
 	VMOVD
 	VMOVDStore
 	VMOVMSKPD
+	VMOVMSKPS
 	VPMOVMSKB
 	VBROADCASTSD
 	VBROADCASTSS
@@ -195,6 +197,7 @@ const (
 	VPMULLD
 	VPMULLQ
 	VPMINSD
+	VPMAXSD
 	VPMINSQ
 	VPMAXSQ
 	VPMINUQ
@@ -244,6 +247,8 @@ const (
 	VPERMT2Q
 	VPERMI2Q
 	VPERMILPD
+	VPERMILPS
+	VPSHUFD
 	VPERM2F128
 	VSHUFF64X2
 	VALIGNQ
@@ -257,6 +262,8 @@ const (
 	VEXPANDPD
 	VGATHERQPD
 	VPGATHERQQ
+	VPGATHERDQ
+	VPGATHERDD
 	VGATHERDPD
 	VGATHERQPS
 	VSCATTERQPD
@@ -409,6 +416,7 @@ var forms = [lastOp]form{
 	VSCALEFPD:       {name: "VSCALEFPD", pat: rvm, pp: p66, mm: m38, op: 0x2c, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VSCALEFPS:       {name: "VSCALEFPS", pat: rvm, pp: p66, mm: m38, op: 0x2c, vexW: no, evexW: 0, tuple: tFull, elem: 4},
 	VGETEXPPD:       {name: "VGETEXPPD", pat: rm, pp: p66, mm: m38, op: 0x42, vexW: no, evexW: 1, tuple: tFull, elem: 8},
+	VRSQRT14PD:      {name: "VRSQRT14PD", pat: rm, pp: p66, mm: m38, op: 0x4e, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VBLENDVPD:       {name: "VBLENDVPD", pat: rvmr, pp: p66, mm: m3A, op: 0x4b, vexW: 0, evexW: no, tuple: tFull, elem: 8},
 	VBLENDVPS:       {name: "VBLENDVPS", pat: rvmr, pp: p66, mm: m3A, op: 0x4a, vexW: 0, evexW: no, tuple: tFull, elem: 4},
 	VPBLENDVB:       {name: "VPBLENDVB", pat: rvmr, pp: p66, mm: m3A, op: 0x4c, vexW: 0, evexW: no, tuple: tFull, elem: 1},
@@ -447,6 +455,7 @@ var forms = [lastOp]form{
 	VMOVD:           {name: "VMOVD", pat: rm, pp: p66, mm: m0F, op: 0x6e, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wG32},
 	VMOVDStore:      {name: "VMOVD", pat: mr, pp: p66, mm: m0F, op: 0x7e, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wG32, src: wX},
 	VMOVMSKPD:       {name: "VMOVMSKPD", pat: rm, pp: p66, mm: m0F, op: 0x50, vexW: 0, evexW: no, tuple: tMem, elem: 8, dst: wG32},
+	VMOVMSKPS:       {name: "VMOVMSKPS", pat: rm, pp: pNo, mm: m0F, op: 0x50, vexW: 0, evexW: no, tuple: tMem, elem: 8, dst: wG32},
 	VPMOVMSKB:       {name: "VPMOVMSKB", pat: rm, pp: p66, mm: m0F, op: 0xd7, vexW: 0, evexW: no, tuple: tMem, elem: 8, dst: wG32},
 	VBROADCASTSD:    {name: "VBROADCASTSD", pat: rm, pp: p66, mm: m38, op: 0x19, vexW: 0, evexW: 1, tuple: tScalar, elem: 8, src: wX},
 	VBROADCASTSS:    {name: "VBROADCASTSS", pat: rm, pp: p66, mm: m38, op: 0x18, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, src: wX},
@@ -480,6 +489,7 @@ var forms = [lastOp]form{
 	VPMULLD:         {name: "VPMULLD", pat: rvm, pp: p66, mm: m38, op: 0x40, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VPMULLQ:         {name: "VPMULLQ", pat: rvm, pp: p66, mm: m38, op: 0x40, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPMINSD:         {name: "VPMINSD", pat: rvm, pp: p66, mm: m38, op: 0x39, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
+	VPMAXSD:         {name: "VPMAXSD", pat: rvm, pp: p66, mm: m38, op: 0x3d, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VPMINSQ:         {name: "VPMINSQ", pat: rvm, pp: p66, mm: m38, op: 0x39, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPMAXSQ:         {name: "VPMAXSQ", pat: rvm, pp: p66, mm: m38, op: 0x3d, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPMINUQ:         {name: "VPMINUQ", pat: rvm, pp: p66, mm: m38, op: 0x3b, vexW: no, evexW: 1, tuple: tFull, elem: 8},
@@ -529,6 +539,8 @@ var forms = [lastOp]form{
 	VPERMT2Q:        {name: "VPERMT2Q", pat: rvm, pp: p66, mm: m38, op: 0x7e, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPERMI2Q:        {name: "VPERMI2Q", pat: rvm, pp: p66, mm: m38, op: 0x76, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPERMILPD:       {name: "VPERMILPD", pat: rm, pp: p66, mm: m3A, op: 0x05, vexW: 0, evexW: 1, tuple: tFull, elem: 8, imm: true},
+	VPERMILPS:       {name: "VPERMILPS", pat: rm, pp: p66, mm: m3A, op: 0x04, vexW: 0, evexW: 0, tuple: tFull, elem: 4, imm: true},
+	VPSHUFD:         {name: "VPSHUFD", pat: rm, pp: p66, mm: m0F, op: 0x70, vexW: 0, evexW: 0, tuple: tFull, elem: 4, imm: true},
 	VPERM2F128:      {name: "VPERM2F128", pat: rvm, pp: p66, mm: m3A, op: 0x06, vexW: 0, evexW: no, tuple: tMem, elem: 8, imm: true},
 	VSHUFF64X2:      {name: "VSHUFF64X2", pat: rvm, pp: p66, mm: m3A, op: 0x23, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true},
 	VALIGNQ:         {name: "VALIGNQ", pat: rvm, pp: p66, mm: m3A, op: 0x03, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true},
@@ -542,6 +554,8 @@ var forms = [lastOp]form{
 	VEXPANDPD:       {name: "VEXPANDPD", pat: rm, pp: p66, mm: m38, op: 0x88, vexW: no, evexW: 1, tuple: tScalar, elem: 8},
 	VGATHERQPD:      {name: "VGATHERQPD", pat: gather, pp: p66, mm: m38, op: 0x93, vexW: 1, evexW: 1, tuple: tScalar, elem: 8},
 	VPGATHERQQ:      {name: "VPGATHERQQ", pat: gather, pp: p66, mm: m38, op: 0x91, vexW: 1, evexW: 1, tuple: tScalar, elem: 8},
+	VPGATHERDQ:      {name: "VPGATHERDQ", pat: gather, pp: p66, mm: m38, op: 0x90, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, src: wHalf},
+	VPGATHERDD:      {name: "VPGATHERDD", pat: gather, pp: p66, mm: m38, op: 0x90, vexW: 0, evexW: 0, tuple: tScalar, elem: 4},
 	VGATHERDPD:      {name: "VGATHERDPD", pat: gather, pp: p66, mm: m38, op: 0x92, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, src: wHalf},
 	VGATHERQPS:      {name: "VGATHERQPS", pat: gather, pp: p66, mm: m38, op: 0x93, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wHalf},
 	VSCATTERQPD:     {name: "VSCATTERQPD", pat: scatter, pp: p66, mm: m38, op: 0xa3, vexW: no, evexW: 1, tuple: tScalar, elem: 8},

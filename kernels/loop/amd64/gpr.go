@@ -178,6 +178,15 @@ func (a *Asm) ShiftImm(op Shift, dst Reg, n uint8) {
 	a.code = append(a.code, n)
 }
 
+// ShlX is dst = src << count.
+func (a *Asm) ShlX(dst, src, count Reg) {
+	a.code = append(a.code, 0xc4, (bit3(dst)^1)<<7|1<<6|(bit3(src)^1)<<5|m38, 1<<7|(count.num()^15)<<3|p66, 0xf7)
+	a.modrm(dst, src, nil, 0)
+}
+
+// Extend32 widens the low 4 bytes of src with their sign.
+func (a *Asm) Extend32(dst, src Reg) { a.op(1, false, 0x63, dst, src, nil, 0) }
+
 // SignExtend widens RAX to RDX and RAX.
 func (a *Asm) SignExtend() { a.code = append(a.code, 0x48, 0x99) }
 

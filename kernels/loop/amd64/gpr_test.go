@@ -75,6 +75,8 @@ func TestScalarForms(t *testing.T) {
 		}
 		add(fmt.Sprintf("IDIVQ %s", name(r)), func() { asm.IDiv(r) })
 		add("CQO", asm.SignExtend)
+		add(fmt.Sprintf("SHLXQ %s, %s, %s", name(m.Base), name(s), name(r)), func() { asm.ShlX(r, s, m.Base) })
+		add(fmt.Sprintf("MOVLQSX %s, %s", name(s), name(r)), func() { asm.Extend32(r, s) })
 		add(fmt.Sprintf("POPCNTQ %s, %s", name(s), name(r)), func() { asm.PopCount(r, s) })
 		add(fmt.Sprintf("BSFQ %s, %s", name(s), name(r)), func() { asm.BitScan(r, s) })
 		add(fmt.Sprintf("NEGQ %s", name(r)), func() { asm.Neg(r) })

@@ -92,3 +92,52 @@ type Inst struct {
 	Mask Reg
 	Zero bool
 }
+
+// operands is how many operands a pattern has, the immediate aside.
+var operands = [...]int{rvm: 3, rm: 2, mr: 2, mvr: 3, vmi: 2, rvmr: 4, gather: 2, scatter: 2, krvm: 3, krm: 2, kmr: 2}
+
+// With is the instruction op, with operands in the order of the Go assembler: an immediate (uint8),
+// registers and memory (Reg, Mem), the destination last, and before it a mask if one limits what is
+// written. Gathers are those under a mask.
+func (op Op) With(length Len, list ...any) Inst {
+	f := &forms[op]
+	i := Inst{Op: op, Len: length}
+	if f.imm {
+		i.Imm = list[0].(uint8)
+		list = list[1:]
+	}
+	if n := len(list); n == operands[f.pat]+1 {
+		i.Mask = list[n-2].(Reg)
+		list = append(list[:n-2:n-2], list[n-1])
+	}
+	if len(list) != operands[f.pat] {
+		panic("BUG: operands of " + f.name)
+	}
+	set := func(to *Reg, operand any) {
+		switch x := operand.(type) {
+		case Mem:
+			i.InMem, i.Mem = true, x
+		case Reg:
+			*to = x
+		}
+	}
+	last := len(list) - 1
+	switch f.pat {
+	case rvmr:
+		i.C = list[0].(Reg)
+		set(&i.B, list[1])
+		set(&i.A, list[2])
+		set(&i.Dst, list[3])
+	case rvm, krvm, mvr:
+		set(&i.B, list[0])
+		set(&i.A, list[1])
+		set(&i.Dst, list[2])
+	case mr, kmr, scatter:
+		set(&i.A, list[0])
+		set(&i.Dst, list[last])
+	default:
+		set(&i.B, list[0])
+		set(&i.Dst, list[last])
+	}
+	return i
+}

@@ -1,7 +1,6 @@
 package vec
 
-// This file finds the numbers whose square roots are the hardest to round: forces_roots_amd64.go
-// tries them.
+// This file finds the numbers whose square roots are the hardest to round: forces.go tries them.
 
 import (
 	"math"

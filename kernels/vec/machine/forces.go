@@ -1,4 +1,4 @@
-package main
+package machine
 
 // This file writes sums of forces as one loop: lanes are iterations, rows are points of three
 // coordinates, and each lane adds up strength d/(r2 sqrt(r2)) over the rows, d being the row's
@@ -14,8 +14,9 @@ package main
 // added up, for four rows of them have no room.
 
 import (
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	"math"
+
+	"flow/kernels/loop/amd64"
 )
 
 // forceVectors is how many vectors of lanes the loop works on. One root of two is the processor's,
@@ -28,13 +29,13 @@ const forceVectors = 2
 type forces struct {
 	*emitter
 	back                   bool // d is the lane's point less the row's
-	columns, lanes         [3]reg.Register
-	softening              reg.Register
-	strength, step         reg.Register // of the row that divides, and the bytes to the next one's
-	row                    reg.Register // whose differences are squared
-	chains                 [3][]reg.VecVirtual
-	squares, cubes, weight []reg.VecVirtual // r2, r2 sqrt(r2) and strength over that: between two stages of the pipeline
-	half, binade, above    reg.VecVirtual
+	columns, lanes         [3]reg
+	softening              reg
+	strength, step         reg // of the row that divides, and the bytes to the next one's
+	row                    reg // whose differences are squared
+	chains                 [3][]reg
+	squares, cubes, weight []reg // r2, r2 sqrt(r2) and strength over that: between two stages of the pipeline
+	half, binade, above    reg
 }
 
 // Stages of the pipeline, each a bit: which of them an iteration of the loop has, for the first and
@@ -46,7 +47,16 @@ const (
 	forceAdds
 )
 
-// The arguments of the loop, in words: the fields of vec.Forces.
+// Forces and ForcesBack add up forces over so many rows, three at least. The address args is that of
+// words: those of the columns of the rows' coordinates (3), of the lanes' (3), of the softening, 8 of
+// it, and of the strength, the bytes from one strength to the next, and the addresses of the chains
+// (3). The result is 1, or 0 where some r2 is none that the roots are right for.
+var (
+	Forces     = of("Forces", "args rows", func(e *emitter) { e.centralForces(false) }, AVX512)
+	ForcesBack = of("ForcesBack", "args rows", func(e *emitter) { e.centralForces(true) }, AVX512)
+)
+
+// The words at args.
 const (
 	forceColumns   = 0
 	forceLanes     = 3
@@ -58,55 +68,52 @@ const (
 
 // centralForces writes the loop.
 func (e *emitter) centralForces(back bool) {
-	name := map[bool]string{false: "forces", true: "forcesBack"}[back] + e.name
-	e.Function(name)
-	e.SignatureExpr("func(args *uint64, rows int) bool")
-	e.Doc(name + " adds up forces over so many rows, three at least; false: it could not, see gen/pass_forces.go.")
-	e.Pragma("noescape")
-	f := &forces{emitter: e, back: back, row: e.GP64(), squares: e.vectors(forceVectors), cubes: e.vectors(forceVectors), weight: e.vectors(forceVectors)}
+	f := &forces{emitter: e, back: back, row: e.general(), squares: e.vectors(forceVectors), cubes: e.vectors(forceVectors), weight: e.vectors(forceVectors)}
 	args, rows := e.param("args"), e.param("rows")
-	word := func(k int) reg.Register {
-		r := e.GP64()
-		e.MOVQ(operand.Mem{Base: args, Disp: 8 * k}, r)
+	word := func(k int) reg {
+		r := e.general()
+		e.mov(mem{base: args, disp: 8 * k}, r)
 		return r
 	}
 	for c := range 3 {
 		f.columns[c], f.lanes[c] = word(forceColumns+c), word(forceLanes+c)
 		f.chains[c] = e.vectors(forceVectors)
 		for _, v := range f.chains[c] {
-			e.VXORPD(v, v, v)
+			e.v(amd64.VXORPD, v, v, v)
 		}
 	}
 	f.softening, f.strength, f.step = word(forceSoftening), word(forceStrength), word(forceStep)
 	f.half, f.binade, f.above = e.vector(), e.vector(), e.vector()
-	e.VBROADCASTSD(e.place(k(.5).bits), f.half)
-	e.VBROADCASTSD(e.place(1<<52), f.binade)
-	e.VXORPD(f.above, f.above, f.above)
-	e.XORQ(f.row, f.row)
+	e.v(amd64.VBROADCASTSD, constant(math.Float64bits(.5)), f.half)
+	e.v(amd64.VBROADCASTSD, constant(1<<52), f.binade)
+	e.v(amd64.VXORPD, f.above, f.above, f.above)
+	e.clear(f.row)
 	f.iteration(forceSquares)
 	f.iteration(forceSquares | forceRoots)
 	f.iteration(forceSquares | forceRoots | forceDivides)
-	e.JMP(operand.LabelRef("test"))
-	e.Label("next")
+	e.jump("test")
+	e.label("next")
 	f.iteration(forceSquares | forceRoots | forceDivides | forceAdds)
-	e.Label("test")
-	e.CMPQ(f.row, rows)
-	e.JLT(operand.LabelRef("next"))
+	e.label("test")
+	e.cmp(f.row, rows)
+	e.jumpIf(amd64.Less, "next")
 	f.iteration(forceRoots | forceDivides | forceAdds)
 	f.iteration(forceDivides | forceAdds)
 	f.iteration(forceAdds)
 	for c, chain := range f.chains {
 		to := word(forceChains + c)
 		for k, v := range chain {
-			e.VMOVUPD(v, operand.Mem{Base: to, Disp: k * e.bytes})
+			e.v(amd64.VMOVUPD, v, mem{base: to, disp: k * e.bytes})
 		}
 	}
 	const notGreater = 2
-	inRange, all := e.K(), e.GP32()
-	e.VPCMPUQ_BCST(operand.Imm(notGreater), e.place(rootTo-rootFrom), f.above, inRange)
-	e.KORTESTB(inRange, inRange) // carry: all lanes
-	e.SETCS(all.As8L())
-	e.Store(all.As8L(), e.ReturnIndex(0))
+	inRange, sure, yes := e.mask(), e.general(), e.general()
+	e.vcast(amd64.VPCMPUQ, notGreater, constant(rootTo-rootFrom), f.above, inRange)
+	e.mov(0, sure)
+	e.mov(1, yes)
+	e.v(amd64.KORTESTB, inRange, inRange) // carry: all lanes
+	e.cmov(amd64.Below, yes, sure)
+	e.store(sure, 0)
 	e.finish()
 }
 
@@ -120,29 +127,29 @@ func (f *forces) iteration(stages int) {
 		}
 		return ops[:len(ops)-1], ops[len(ops)-1:]
 	}
-	var rowSquared, rowAdded [3]reg.VecVirtual
+	var rowSquared, rowAdded [3]reg
 	if stages&forceSquares != 0 {
 		rowSquared = f.spread(0)
 	}
 	if stages&forceAdds != 0 {
 		rowAdded = f.spread(-3)
 	}
-	var strength reg.VecVirtual
+	var strength reg
 	if stages&forceDivides != 0 {
 		strength = f.vector()
-		f.VBROADCASTSD(operand.Mem{Base: f.strength}, strength)
-		f.ADDQ(f.step, f.strength)
+		f.v(amd64.VBROADCASTSD, mem{base: f.strength}, strength)
+		f.add(f.step, f.strength)
 	}
 	for k := range forceVectors {
 		add, added := has(forceAdds, f.addUp(k, rowAdded))
-		_, divide := has(forceDivides, []func(){func() { f.VDIVPD(f.cubes[k], strength, f.weight[k]) }})
+		_, divide := has(forceDivides, []func(){func() { f.v(amd64.VDIVPD, f.cubes[k], strength, f.weight[k]) }})
 		roots, cube := has(forceRoots, f.roots(k))
 		differences, square := has(forceSquares, f.square(k, rowSquared))
 		for _, op := range append(append(mixed(append(append(add, added...), divide...), roots, differences), cube...), square...) {
 			op()
 		}
 	}
-	f.INCQ(f.row)
+	f.inc(f.row)
 }
 
 // mixed is the operations of lists side by side, in proportion to their lengths.
@@ -164,30 +171,30 @@ func mixed(lists ...[]func()) (out []func()) {
 }
 
 // spread is the coordinates of the row that many rows on, in all lanes.
-func (f *forces) spread(on int) (point [3]reg.VecVirtual) {
+func (f *forces) spread(on int) (point [3]reg) {
 	for c := range point {
 		point[c] = f.vector()
-		f.VBROADCASTSD(operand.Mem{Base: f.columns[c], Index: f.row, Scale: 8, Disp: 8 * on}, point[c])
+		f.v(amd64.VBROADCASTSD, mem{base: f.columns[c], index: f.row, scale: 8, disp: 8 * on}, point[c])
 	}
 	return point
 }
 
-func (f *forces) lane(c, k int) operand.Mem { return operand.Mem{Base: f.lanes[c], Disp: k * f.bytes} }
+func (f *forces) lane(c, k int) mem { return mem{base: f.lanes[c], disp: k * f.bytes} }
 
 // square is r2 of vector k.
-func (f *forces) square(k int, row [3]reg.VecVirtual) []func() {
+func (f *forces) square(k int, row [3]reg) []func() {
 	d := f.vectors(3)
 	var ops []func()
 	for c := range d { // the sign of a difference does not show
-		ops = append(ops, func() { f.VSUBPD(f.lane(c, k), row[c], d[c]) })
+		ops = append(ops, func() { f.v(amd64.VSUBPD, f.lane(c, k), row[c], d[c]) })
 	}
 	for c := range d {
-		ops = append(ops, func() { f.VMULPD(d[c], d[c], d[c]) })
+		ops = append(ops, func() { f.v(amd64.VMULPD, d[c], d[c], d[c]) })
 	}
 	return append(ops,
-		func() { f.VADDPD(d[1], d[0], d[0]) },
-		func() { f.VADDPD(d[2], d[0], d[0]) },
-		func() { f.VADDPD(operand.Mem{Base: f.softening}, d[0], f.squares[k]) })
+		func() { f.v(amd64.VADDPD, d[1], d[0], d[0]) },
+		func() { f.v(amd64.VADDPD, d[2], d[0], d[0]) },
+		func() { f.v(amd64.VADDPD, mem{base: f.softening}, d[0], f.squares[k]) })
 }
 
 // roots is r2 sqrt(r2) of vector k. Whether all numbers were fit for multiply-adds, the end of the
@@ -196,26 +203,26 @@ func (f *forces) roots(k int) []func() {
 	x, y := f.squares[k], f.cubes[k]
 	if k%2 == 0 {
 		root := f.vector()
-		return []func(){func() { f.VSQRTPD(x, root) }, func() { f.VMULPD(root, x, y) }}
+		return []func(){func() { f.v(amd64.VSQRTPD, x, root) }, func() { f.v(amd64.VMULPD, root, x, y) }}
 	}
 	from := f.vector()
 	ask := func() {
-		f.VPSUBQ_BCST(f.place(rootFrom), x, from)
-		f.VPMAXUQ(from, f.above, f.above)
+		f.vcast(amd64.VPSUBQ, constant(rootFrom), x, from)
+		f.v(amd64.VPMAXUQ, from, f.above, f.above)
 	}
-	return append([]func(){ask}, f.multipliedRoot(x, f.half, f.binade, func(root reg.VecVirtual) { f.VMULPD(root, x, y) })...)
+	return append([]func(){ask}, f.multipliedRoot(x, f.half, f.binade, func(root reg) { f.v(amd64.VMULPD, root, x, y) })...)
 }
 
 // addUp adds to the chains of vector k.
-func (f *forces) addUp(k int, row [3]reg.VecVirtual) (ops []func()) {
+func (f *forces) addUp(k int, row [3]reg) (ops []func()) {
 	for c := range 3 {
 		d := f.vector()
 		if f.back {
-			ops = append(ops, func() { f.VMOVUPD(f.lane(c, k), d) }, func() { f.VSUBPD(row[c], d, d) })
+			ops = append(ops, func() { f.v(amd64.VMOVUPD, f.lane(c, k), d) }, func() { f.v(amd64.VSUBPD, row[c], d, d) })
 		} else {
-			ops = append(ops, func() { f.VSUBPD(f.lane(c, k), row[c], d) })
+			ops = append(ops, func() { f.v(amd64.VSUBPD, f.lane(c, k), row[c], d) })
 		}
-		ops = append(ops, func() { f.VFMADD231PD(d, f.weight[k], f.chains[c][k]) })
+		ops = append(ops, func() { f.v(amd64.VFMADD231PD, d, f.weight[k], f.chains[c][k]) })
 	}
 	return ops
 }

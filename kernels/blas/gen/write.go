@@ -1,4 +1,6 @@
-package asm
+package main
+
+// This file writes what avo has built as a file of assembly and one of Go declarations.
 
 import (
 	"flag"
@@ -13,8 +15,7 @@ import (
 	"github.com/mmcloughlin/avo/printer"
 )
 
-// Main is the main function of a generator: generate writes all its files into dir, which -out names.
-func Main(generate func(dir string) error) {
+func main() {
 	// avo has flags of its own in the default set, and writes one file a run with them.
 	flags := flag.NewFlagSet("gen", flag.ExitOnError)
 	out := flags.String("out", ".", "directory to write to")
@@ -31,9 +32,8 @@ func Main(generate func(dir string) error) {
 // much is live at a time.
 var highRegister = regexp.MustCompile(`\b[XY](1[6-9]|2[0-9]|3[01])\b`)
 
-// Write compiles what ctx holds and writes <stem>_amd64.s and <stem>_amd64.go of package pkg of
-// kernels. Only files whose stem names AVX-512 may use its registers.
-func Write(dir, pkg, stem string, ctx *build.Context) error {
+// write compiles what ctx holds and writes <stem>_amd64.s and <stem>_amd64.go of package blas. Only files whose stem names AVX-512 may use its registers.
+func write(dir, stem string, ctx *build.Context) error {
 	file, err := ctx.Result()
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func Write(dir, pkg, stem string, ctx *build.Context) error {
 	if err := pass.Compile.Execute(file); err != nil {
 		return err
 	}
-	cfg := printer.Config{Name: "flow/kernels/" + pkg + "/gen", Pkg: pkg}
+	cfg := printer.Config{Name: "flow/kernels/blas/gen", Pkg: "blas"}
 	for name, p := range map[string]printer.Printer{
 		stem + "_amd64.s":  printer.NewGoAsm(cfg),
 		stem + "_amd64.go": printer.NewStubs(cfg),

@@ -1,4 +1,4 @@
-package main
+package machine
 
 // This file writes square roots of which some are computed by multiply-adds: those of the processor
 // come one in seven or eight cycles, and the units that multiply would have nothing to do
@@ -25,64 +25,61 @@ package main
 import (
 	"math"
 
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	"flow/kernels/loop/amd64"
 )
 
 // The least and the greatest number whose root is computed: d is exact, and nothing becomes
 // infinite on the way.
 var rootFrom, rootTo = math.Float64bits(0x1p-900), math.Float64bits(0x1p1000)
 
-// forceRoots writes roots by products of n vectors, for package vec to try them.
-func (e *emitter) forceRoots() {
-	e.Function("forceRoots" + e.name)
-	e.SignatureExpr("func(x *float64, n int)")
-	e.Doc("forceRoots" + e.name + " makes n vectors of 8 their square roots by products; see gen/forces_roots.go.")
-	e.Pragma("noescape")
+// Roots makes n vectors of 8 at x their square roots by products, so that a caller can try them.
+var Roots = of("Roots", "x n", (*emitter).rootsOf, AVX512)
+
+func (e *emitter) rootsOf() {
 	x, n := e.param("x"), e.param("n")
 	half, binade := e.vector(), e.vector()
-	e.VBROADCASTSD(e.place(k(.5).bits), half)
-	e.VBROADCASTSD(e.place(1<<52), binade)
-	e.JMP(operand.LabelRef("test"))
-	e.Label("next")
+	e.v(amd64.VBROADCASTSD, constant(math.Float64bits(.5)), half)
+	e.v(amd64.VBROADCASTSD, constant(1<<52), binade)
+	e.jump("test")
+	e.label("next")
 	v := e.vector()
-	e.VMOVUPD(operand.Mem{Base: x}, v)
-	for _, stage := range e.multipliedRoot(v, half, binade, func(root reg.VecVirtual) { e.VMOVUPD(root, operand.Mem{Base: x}) }) {
+	e.v(amd64.VMOVUPD, mem{base: x}, v)
+	for _, stage := range e.multipliedRoot(v, half, binade, func(root reg) { e.v(amd64.VMOVUPD, root, mem{base: x}) }) {
 		stage()
 	}
-	e.ADDQ(operand.Imm(uint64(e.bytes)), x)
-	e.DECQ(n)
-	e.Label("test")
-	e.CMPQ(n, operand.I32(0))
-	e.JGT(operand.LabelRef("next"))
+	e.add(e.bytes, x)
+	e.dec(n)
+	e.label("test")
+	e.cmp(n, 0)
+	e.jumpIf(amd64.Greater, "next")
 	e.finish()
 }
 
 // multipliedRoot is the stages of the root of v, each of which waits for the one before; use is the
 // last of them. half is 1/2 in all lanes, binade the integer that halves a number when it is
 // subtracted.
-func (e *emitter) multipliedRoot(v, half, binade reg.VecVirtual, use func(root reg.VecVirtual)) []func() {
+func (e *emitter) multipliedRoot(v, half, binade reg, use func(root reg)) []func() {
 	g, h, r := e.vector(), e.vector(), e.vector()
 	remainder := func() {
-		e.VMOVAPD(half, r)
-		e.VFNMADD231PD(h, g, r)
+		e.v(amd64.VMOVAPD, half, r)
+		e.v(amd64.VFNMADD231PD, h, g, r)
 	}
 	nearer := func() {
-		e.VFMADD213PD(g, r, g)
-		e.VFMADD213PD(h, r, h)
+		e.v(amd64.VFMADD213PD, g, r, g)
+		e.v(amd64.VFMADD213PD, h, r, h)
 	}
 	return []func(){
-		func() { e.VRSQRT14PD(v, g) },
+		func() { e.v(amd64.VRSQRT14PD, v, g) },
 		func() {
-			e.VPSUBQ(binade, g, h) // y/2
-			e.VMULPD(v, g, g)
+			e.v(amd64.VPSUBQ, binade, g, h) // y/2
+			e.v(amd64.VMULPD, v, g, g)
 		},
 		remainder, nearer, remainder, nearer,
 		func() {
-			e.VMOVAPD(v, r)
-			e.VFNMADD231PD(g, g, r)
+			e.v(amd64.VMOVAPD, v, r)
+			e.v(amd64.VFNMADD231PD, g, g, r)
 		},
-		func() { e.VFMADD213PD(g, h, r) },
+		func() { e.v(amd64.VFMADD213PD, g, h, r) },
 		func() { use(r) },
 	}
 }

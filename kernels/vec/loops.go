@@ -1,0 +1,271 @@
+package vec
+
+// This file defines the loops that processors run as vectors (package machine): AVX-512 or AVX2
+// where the CPU has it, for whole vectors, and the plain loop for what is left. IEEE arithmetic is
+// the same in all of them, so the choice shows in no bit.
+
+//go:generate go run flow/kernels/vec/gen -out .
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+
+	"flow/kernels/vec/machine"
+)
+
+// What this machine can run; fixed for the life of the process.
+var (
+	haveAVX2   = cpu.X86.HasAVX2 && cpu.X86.HasFMA && machine.Possible()
+	haveAVX512 = haveAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ
+)
+
+// set is the instruction set of kernels, where there is one.
+func set() machine.Set {
+	if haveAVX512 {
+		return machine.AVX512
+	}
+	return machine.AVX2
+}
+
+// whole is the part of n elements that fills whole vectors, 0 where there are none.
+func whole[T Element](n int) int {
+	var x T
+	switch {
+	case haveAVX512:
+		return n &^ (64/int(unsafe.Sizeof(x)) - 1)
+	case haveAVX2:
+		return n &^ (32/int(unsafe.Sizeof(x)) - 1)
+	}
+	return 0
+}
+
+// over runs a kernel on two operands. The result is how many elements it did.
+func over[T Element](k *machine.Kernel, dst, a, b []T) int {
+	a, b = a[:len(dst)], b[:len(dst)]
+	n := whole[T](len(dst))
+	if n > 0 {
+		args := struct {
+			dst, a, b *T
+			bytes     int
+		}{&dst[0], &a[0], &b[0], n * int(unsafe.Sizeof(dst[0]))}
+		k.Call(set(), unsafe.Pointer(&args))
+	}
+	return n
+}
+
+// widened runs a kernel that converts. The result is how many elements it did.
+func widened[T Element](k *machine.Kernel, dst []float64, a []T) int {
+	n := whole[float64](len(dst))
+	if n > 0 {
+		args := struct {
+			dst   *float64
+			a     *T
+			bytes int
+		}{&dst[0], &a[0], 8 * n}
+		k.Call(set(), unsafe.Pointer(&args))
+	}
+	return n
+}
+
+// MulF64 is dst = a * b.
+func MulF64(dst, a, b []float64) {
+	n := over(machine.MulF64, dst, a, b)
+	Mul(dst[n:], a[n:], b[n:])
+}
+
+// MulF32 is dst = a * b.
+func MulF32(dst, a, b []float32) {
+	n := over(machine.MulF32, dst, a, b)
+	Mul(dst[n:], a[n:], b[n:])
+}
+
+// MulI64 is dst = a * b.
+func MulI64(dst, a, b []int64) {
+	n := 0
+	if haveAVX512 {
+		n = over(machine.MulI64, dst, a, b)
+	}
+	Mul(dst[n:], a[n:], b[n:])
+}
+
+// AddI64 is dst = a + b.
+func AddI64(dst, a, b []int64) {
+	n := over(machine.AddI64, dst, a, b)
+	Add(dst[n:], a[n:], b[n:])
+}
+
+// MinF64 is the elementwise minimum; NaN wins, and -0 is less than 0.
+func MinF64(dst, a, b []float64) {
+	n := over(machine.MinF64, dst, a, b)
+	Min(dst[n:], a[n:], b[n:])
+}
+
+// MaxF64 is the elementwise maximum; NaN wins, and 0 is greater than -0.
+func MaxF64(dst, a, b []float64) {
+	n := over(machine.MaxF64, dst, a, b)
+	Max(dst[n:], a[n:], b[n:])
+}
+
+// MinF32 is the elementwise minimum; NaN wins, and -0 is less than 0.
+func MinF32(dst, a, b []float32) {
+	n := over(machine.MinF32, dst, a, b)
+	Min(dst[n:], a[n:], b[n:])
+}
+
+// MaxF32 is the elementwise maximum; NaN wins, and 0 is greater than -0.
+func MaxF32(dst, a, b []float32) {
+	n := over(machine.MaxF32, dst, a, b)
+	Max(dst[n:], a[n:], b[n:])
+}
+
+// MinI64 is the elementwise minimum.
+func MinI64(dst, a, b []int64) {
+	n := over(machine.MinI64, dst, a, b)
+	Min(dst[n:], a[n:], b[n:])
+}
+
+// MaxI64 is the elementwise maximum.
+func MaxI64(dst, a, b []int64) {
+	n := over(machine.MaxI64, dst, a, b)
+	Max(dst[n:], a[n:], b[n:])
+}
+
+// F64OfI64 is dst = a as float64, rounded to nearest even.
+func F64OfI64(dst []float64, a []int64) {
+	a, n := a[:len(dst)], 0
+	if haveAVX512 {
+		n = widened(machine.F64OfI64, dst, a)
+	}
+	Convert(dst[n:], a[n:])
+}
+
+// F64OfF32 is dst = a as float64.
+func F64OfF32(dst []float64, a []float32) {
+	a = a[:len(dst)]
+	n := widened(machine.F64OfF32, dst, a)
+	for i, v := range a[n:] {
+		dst[n+i] = float64(v)
+	}
+}
+
+// cascade is the shape of a cascade of vectors: lanes elements a vector, chains vectors a round,
+// levels of sums.
+type cascade struct{ lanes, chains, levels int }
+
+// plan is the cascade for this machine; lanes is 0 if it has none. Squares of float64 have long low
+// halves.
+func plan(longSquares bool) cascade {
+	c := cascade{chains: 4, levels: 2}
+	if longSquares {
+		c.chains, c.levels = 2, 3
+	}
+	switch {
+	case haveAVX512:
+		c.lanes = 8
+	case haveAVX2:
+		c.lanes = 4
+	}
+	return c
+}
+
+// rounds is how many rounds n elements make.
+func (c cascade) rounds(n int) int {
+	if c.lanes == 0 {
+		return 0
+	}
+	return n / (c.lanes * c.chains)
+}
+
+// run runs the kernel of that many lanes for the elements, or for their squares.
+func run[T Float](k [2]*machine.Kernel, lanes int, squares bool, x *T, rounds, step int, terms *Terms) {
+	s, f := machine.AVX2, k[0]
+	if lanes == 8 {
+		s = machine.AVX512
+	}
+	if squares {
+		f = k[1]
+	}
+	args := struct {
+		x            *T
+		rounds, step int
+		acc          *float64
+	}{x, rounds, step, &terms[0]}
+	f.Call(s, unsafe.Pointer(&args))
+}
+
+var (
+	cascades   = [2]*machine.Kernel{machine.SumF64, machine.SquaresF64}
+	cascades32 = [2]*machine.Kernel{machine.SumF32, machine.SquaresF32}
+)
+
+// CascadeF64 sums elements of x from the front, or their squares h + l (h = x*x rounded, l its
+// error), without rounding: if ok, the exact sum of terms[:n] is that of the first done elements.
+// Without vector hardware, or for a short x, ok is false, as when an error was lost or a number was
+// not finite.
+func CascadeF64(x []float64, squares bool, terms *Terms) (n, done int, ok bool) {
+	return plan(squares).sliceF64(x, squares, terms)
+}
+
+func (c cascade) sliceF64(x []float64, squares bool, terms *Terms) (n, done int, ok bool) {
+	rounds := c.rounds(len(x))
+	if rounds == 0 {
+		return 0, 0, false
+	}
+	round := c.lanes * c.chains
+	run(cascades, c.lanes, squares, &x[0], rounds, 8*round, terms)
+	n = round * c.levels
+	return n, rounds * round, terms.exact(n, c.lanes)
+}
+
+// CascadeF32 is the same for float32 elements, summed as float64; their squares are exact.
+func CascadeF32(x []float32, squares bool, terms *Terms) (n, done int, ok bool) {
+	c := plan(false)
+	rounds := c.rounds(len(x))
+	if rounds == 0 {
+		return 0, 0, false
+	}
+	round := c.lanes * c.chains
+	run(cascades32, c.lanes, squares, &x[0], rounds, 4*round, terms)
+	n = round * c.levels
+	return n, rounds * round, terms.exact(n, c.lanes)
+}
+
+// CascadeColumns sums the first columns of rows whose distance is ld elements, or their squares: if
+// ok, the exact sum of column j over the first done rows is that of terms[l*cols+j], l < levels.
+// The matrix may have fewer columns than cols: what stands behind them in x is read and summed
+// along, for as long as there is something. cols is 0 without vector hardware.
+func CascadeColumns(x []float64, ld, rows int, squares bool, terms *Terms) (cols, levels, done int, ok bool) {
+	c := plan(squares)
+	cols = c.lanes * c.chains
+	if cols == 0 || len(x) < cols || ld == 0 {
+		return 0, 0, 0, false
+	}
+	done = min(rows, (len(x)-cols)/ld+1)
+	if done <= 0 {
+		return 0, 0, 0, false
+	}
+	run(cascades, c.lanes, squares, &x[0], done, 8*ld, terms)
+	return cols, c.levels, done, terms.exact(cols*c.levels, c.lanes)
+}
+
+// uniformWhole makes the numbers of states z, z+d, ... as far as whole rounds go, and returns how
+// many they are.
+func uniformWhole(dst []float64, z, d uint64) int {
+	n := len(dst) &^ 31
+	if !haveAVX512 || n == 0 {
+		return 0
+	}
+	var state [32]uint64
+	for i := range state {
+		state[i] = z + uint64(i)*d
+	}
+	args := struct {
+		dst    *float64
+		rounds int
+		state  *uint64
+		step   uint64
+	}{&dst[0], n / 32, &state[0], 32 * d}
+	machine.Uniform.Call(machine.AVX512, unsafe.Pointer(&args))
+	return n
+}

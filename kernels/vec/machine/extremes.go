@@ -1,0 +1,214 @@
+package machine
+
+// This file writes the reductions of a slice that lies in a first-level cache: the least or
+// greatest element, and how many elements are zero. Running results stay in registers.
+
+import "flow/kernels/loop/amd64"
+
+// lanes is a type of elements.
+type lanes struct {
+	bits  int
+	float bool
+}
+
+var laneTypes = []lanes{{64, true}, {32, true}, {64, false}}
+
+// The kernels of this file. The first set the element at best to the least or greatest of so many
+// bytes of x, at least a vector; NaN wins, and -0 is less than 0. The result of the others is how many
+// elements are zero of so many bytes of x, whole vectors and less than 2^32 of them.
+var (
+	LeastF64    = extreme("LeastF64", laneTypes[0], false)
+	GreatestF64 = extreme("GreatestF64", laneTypes[0], true)
+	LeastF32    = extreme("LeastF32", laneTypes[1], false)
+	GreatestF32 = extreme("GreatestF32", laneTypes[1], true)
+	LeastI64    = extreme("LeastI64", laneTypes[2], false)
+	GreatestI64 = extreme("GreatestI64", laneTypes[2], true)
+	ZerosF64    = zeros("ZerosF64", laneTypes[0])
+	ZerosF32    = zeros("ZerosF32", laneTypes[1])
+	ZerosI64    = zeros("ZerosI64", laneTypes[2])
+)
+
+func extreme(name string, l lanes, greatest bool) *Kernel {
+	return of(name, "x bytes best", func(e *emitter) { e.extreme(l, greatest) })
+}
+
+func zeros(name string, l lanes) *Kernel {
+	return of(name, "x bytes", func(e *emitter) { e.zeros(l) })
+}
+
+// extreme writes one kernel. Its last vector overlaps the one before, which changes no extreme.
+func (e *emitter) extreme(l lanes, greatest bool) {
+	x, n := e.param("x"), e.param("bytes")
+	best := e.vectors(e.abreast())
+	sign := e.block
+	signed := l.float && greatest // -min(-a, -b)
+	if signed {
+		sign = e.signs(l.bits)
+	}
+	take := func(from mem, v reg) {
+		y := e.vector()
+		if signed {
+			e.v(amd64.VXORPD, from, sign, y)
+		} else {
+			e.v(amd64.VMOVUPD, from, y)
+		}
+		e.better(l, greatest, y, v)
+	}
+	first := mem{base: x}
+	for _, v := range best {
+		if signed {
+			e.v(amd64.VXORPD, first, sign, v)
+		} else {
+			e.v(amd64.VMOVUPD, first, v)
+		}
+	}
+	last := e.general()
+	e.mov(n, last)
+	e.sub(e.bytes, last)
+	e.groups(n, func(i reg) {
+		for k, v := range best {
+			take(at(x, i, k*e.bytes), v)
+		}
+	}, func(i reg) { take(at(x, i, 0), best[0]) })
+	take(at(x, last, 0), best[0])
+	e.across(best, l.bits, func(from, to reg) { e.better(l, greatest, from, to) })
+	if signed {
+		e.v(amd64.VXORPD, sign, best[0], best[0])
+	}
+	out := e.param("best")
+	if l.bits == 64 {
+		e.v(amd64.VMOVSD, best[0].x(), mem{base: out})
+	} else {
+		e.v(amd64.VMOVSS, best[0].x(), mem{base: out})
+	}
+	e.finish()
+}
+
+func (e *emitter) zeros(l lanes) {
+	x, n := e.param("x"), e.param("bytes")
+	count := e.vectors(e.abreast())
+	for _, v := range count {
+		e.v(amd64.VXORPD, v, v, v)
+	}
+	zero := e.vector()
+	e.v(amd64.VXORPD, zero, zero, zero)
+	one := zero
+	if e.set == AVX512 {
+		one = e.vector()
+		e.v(amd64.VPTERNLOGQ, 0xff, one, one, one)
+	}
+	take := func(from mem, v reg) {
+		less := amd64.VPSUBQ
+		if l.bits == 32 {
+			less = amd64.VPSUBD
+		}
+		if zeros := e.equal(l, from, zero); e.set == AVX512 {
+			e.v(less, one, v, zeros, v)
+		} else {
+			e.v(less, zeros, v, v)
+		}
+	}
+	e.groups(n, func(i reg) {
+		for k, v := range count {
+			take(at(x, i, k*e.bytes), v)
+		}
+	}, func(i reg) { take(at(x, i, 0), count[0]) })
+	e.across(count, l.bits, func(from, to reg) {
+		if l.bits == 64 {
+			e.v(amd64.VPADDQ, from, to, to)
+		} else {
+			e.v(amd64.VPADDD, from, to, to)
+		}
+	})
+	r := e.general()
+	if l.bits == 64 {
+		e.v(amd64.VMOVQ, count[0].x(), r)
+	} else {
+		e.v(amd64.VMOVD, count[0].x(), r)
+	}
+	e.store(r, 0)
+	e.finish()
+}
+
+// abreast is how many running results hide the latency of one operation, without needing more
+// registers than there are.
+func (e *emitter) abreast() int { return e.bytes / 8 }
+
+// groups runs many for offsets of groups of vectors below n, then one for those of single vectors.
+func (e *emitter) groups(n reg, many, one func(i reg)) {
+	i, end := e.general(), e.general()
+	e.clear(i)
+	for _, part := range []struct {
+		label string
+		size  int
+		body  func(i reg)
+	}{{"many", e.abreast() * e.bytes, many}, {"one", e.bytes, one}} {
+		e.mov(n, end)
+		e.and(-part.size, end)
+		e.jump(part.label + "test")
+		e.label(part.label)
+		part.body(i)
+		e.add(part.size, i)
+		e.label(part.label + "test")
+		e.cmp(i, end)
+		e.jumpIf(amd64.Less, part.label)
+	}
+}
+
+// across folds vectors to the lowest lane of the first: f folds its first argument into its second.
+func (e *emitter) across(v []reg, bits int, f func(from, to reg)) {
+	for n := len(v) / 2; n > 0; n /= 2 {
+		for k := range n {
+			f(v[n+k], v[k])
+		}
+	}
+	swapped := e.vector()
+	if e.set == AVX512 {
+		e.v(amd64.VSHUFF64X2, 0x4e, v[0], v[0], swapped)
+		f(swapped, v[0])
+		e.v(amd64.VSHUFF64X2, 0xb1, v[0], v[0], swapped)
+	} else {
+		e.v(amd64.VPERM2F128, 1, v[0], v[0], swapped)
+	}
+	f(swapped, v[0])
+	e.v(amd64.VSHUFPD, 1, v[0], v[0], swapped)
+	f(swapped, v[0])
+	if bits == 32 {
+		e.v(amd64.VPERMILPS, 0xb1, v[0], swapped)
+		f(swapped, v[0])
+	}
+}
+
+// signs is a vector of the sign bits of elements.
+func (e *emitter) signs(bits int) reg {
+	s := e.vector()
+	if e.set == AVX512 {
+		e.v(amd64.VPTERNLOGQ, 0xff, s, s, s)
+	} else {
+		e.v(amd64.VPCMPEQQ, s, s, s)
+	}
+	if bits == 64 {
+		e.v(amd64.VPSLLQ, 63, s, s)
+	} else {
+		e.v(amd64.VPSLLD, 31, s, s)
+	}
+	return s
+}
+
+// better is v = the lesser of y and v, as lesser is; of integers perhaps the greater. y is left.
+func (e *emitter) better(l lanes, greatest bool, y, v reg) {
+	switch other := e.vector(); {
+	case l.float:
+		e.lesser(l, y, v, v)
+	case e.set == AVX512 && greatest:
+		e.v(amd64.VPMAXSQ, y, v, v)
+	case e.set == AVX512:
+		e.v(amd64.VPMINSQ, y, v, v)
+	case greatest:
+		e.v(amd64.VPCMPGTQ, v, y, other) // y > v
+		e.v(amd64.VBLENDVPD, other, y, v, v)
+	default:
+		e.v(amd64.VPCMPGTQ, y, v, other) // v > y
+		e.v(amd64.VBLENDVPD, other, y, v, v)
+	}
+}
