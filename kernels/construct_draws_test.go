@@ -11,12 +11,8 @@ import (
 )
 
 // drawOf is what the row of that name makes of these attributes.
-func drawOf(t *testing.T, name string, attrs ...op.Attr) *value.Dense {
+func drawOf(t *testing.T, table *op.Table, name string, attrs ...op.Attr) *value.Dense {
 	t.Helper()
-	table, err := Table("")
-	if err != nil {
-		t.Fatal(err)
-	}
 	v, ok := rowtest.Check(t, table.Must(name), op.MakeAttrs(attrs...), nil)
 	if !ok {
 		t.Fatalf("%s is refused", name)
@@ -29,8 +25,12 @@ func intAttr(name string, n int) op.Attr { return op.Attr{Name: name, Val: op.In
 // The distributions, by the statistics of Kolmogorov and Pearson. The bounds are passed by chance
 // once in a thousand seeds; the seeds are fixed.
 func TestDistributions(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
 	const n = 20000
-	x := drawOf(t, "randexp", intAttr("n", n), intAttr("seed", 11))
+	x := drawOf(t, table, "randexp", intAttr("n", n), intAttr("seed", 11))
 	far := 0.0
 	for k := 1; k <= 40; k++ {
 		at, below := float64(k)*0.1, 0
@@ -46,7 +46,7 @@ func TestDistributions(t *testing.T) {
 	}
 	const sides = 7
 	counts := [sides]float64{}
-	for _, v := range drawOf(t, "randint", intAttr("n", n), intAttr("m", 1), intAttr("lo", -3), intAttr("hi", -3+sides), intAttr("seed", 11)).I64 {
+	for _, v := range drawOf(t, table, "randint", intAttr("n", n), intAttr("m", 1), intAttr("lo", -3), intAttr("hi", -3+sides), intAttr("seed", 11)).I64 {
 		counts[v+3]++
 	}
 	chi := 0.0
@@ -56,7 +56,7 @@ func TestDistributions(t *testing.T) {
 	if chi > 22.46 { // 6 degrees of freedom
 		t.Errorf("randint: %v, chi squared %v", counts, chi)
 	}
-	whole := drawOf(t, "randint", intAttr("n", 64), intAttr("m", 1), intAttr("lo", math.MinInt64), intAttr("hi", math.MaxInt64), intAttr("seed", 1))
+	whole := drawOf(t, table, "randint", intAttr("n", 64), intAttr("m", 1), intAttr("lo", math.MinInt64), intAttr("hi", math.MaxInt64), intAttr("seed", 1))
 	up := 0
 	for _, v := range whole.I64 {
 		if v > 0 {
@@ -68,7 +68,7 @@ func TestDistributions(t *testing.T) {
 	}
 	orders := map[[3]int64]float64{}
 	for seed := range 6000 {
-		p := drawOf(t, "sample", intAttr("n", 3), intAttr("k", 3), intAttr("seed", seed))
+		p := drawOf(t, table, "sample", intAttr("n", 3), intAttr("k", 3), intAttr("seed", seed))
 		orders[[3]int64(p.I64)]++
 	}
 	chi = 0

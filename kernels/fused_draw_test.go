@@ -82,9 +82,7 @@ func withDrawn(t *testing.T, r *rand.Rand, p *op.Program, rows, cols int, at off
 
 // Chains and pipelines that draw from constructors give the bits of the constructors stored,
 // whatever lies beside them, wherever their index space lies, whole and in chunks.
-func TestDrawnEqualsStored(t *testing.T) { onNests(t, testDrawnEqualsStored) }
-
-func testDrawnEqualsStored(t *testing.T) {
+func TestDrawnEqualsStored(t *testing.T) {
 	defs := (&engine{}).executes(append(elementwise.Rows(), elementwise.Shorthands()...))
 	mapRow, pipe := fused()[0], fused()[1]
 	names := foldNames()
@@ -126,18 +124,17 @@ func testDrawnEqualsStored(t *testing.T) {
 // sameAsDefined compares a call's kernel, whole and as a loop, with its definition.
 func sameAsDefined(t *testing.T, c *op.Call) {
 	t.Helper()
-	want, err := c.Def.Ref(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rowtest.Lend(c)
-	if err := c.Def.Kernel(c); err != nil {
-		t.Fatal(err)
-	}
-	if msg := rowtest.Differ(c.Out, want); msg != "" {
-		t.Fatalf("%s %v to %v, %s: %s", c.Def.Name, c.Attrs, c.Type, describe(c.Body), msg)
-	}
-	rowtest.CheckLoop(t, c, want)
+	want := rowtest.Defined(t, c)
+	onNests(t, func() {
+		rowtest.Lend(c)
+		if err := c.Def.Kernel(c); err != nil {
+			t.Fatal(err)
+		}
+		if msg := rowtest.Differ(c.Out, want); msg != "" {
+			t.Fatalf("%s %v to %v, %s: %s", c.Def.Name, c.Attrs, c.Type, describe(c.Body), msg)
+		}
+		rowtest.CheckLoop(t, c, want)
+	})
 }
 
 // A pipeline over a constructor alone needs no memory that grows with it.

@@ -71,9 +71,7 @@ func randomProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, [
 
 // The chain in batches gives the bits of the chain element by element, and of its rows one after
 // the other.
-func TestMapEqualsDefinition(t *testing.T) { onNests(t, testMapEqualsDefinition) }
-
-func testMapEqualsDefinition(t *testing.T) {
+func TestMapEqualsDefinition(t *testing.T) {
 	defs := (&engine{}).executes(append(elementwise.Rows(), elementwise.Shorthands()...))
 	mapRow := fused()[0]
 	r := rand.New(rand.NewPCG(11, 12))
@@ -89,22 +87,21 @@ func testMapEqualsDefinition(t *testing.T) {
 		}
 		p, in, e := randomProgram(r, defs, rows, cols)
 		c := &op.Call{Def: mapRow, In: in, Body: p, Type: types.DenseOf(e, rows, cols)}
-		want, err := mapRow.Ref(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Out = value.New(e, rows, cols)
-		if err := mapRow.Kernel(c); err != nil {
-			t.Fatal(err)
-		}
-		if msg := rowtest.Differ(c.Out, want); msg != "" {
-			t.Fatalf("round %d, %dx%d, %s: %s", round, rows, cols, describe(p), msg)
-		}
-		inPlace(t, c, want)
-		step := oneByOne(t, p, in, rows, cols)
-		if msg := rowtest.Differ(c.Out, step); msg != "" {
-			t.Fatalf("round %d: fused and one by one differ, %dx%d, %s: %s", round, rows, cols, describe(p), msg)
-		}
+		want := rowtest.Defined(t, c)
+		onNests(t, func() {
+			rowtest.Lend(c)
+			if err := mapRow.Kernel(c); err != nil {
+				t.Fatal(err)
+			}
+			if msg := rowtest.Differ(c.Out, want); msg != "" {
+				t.Fatalf("round %d, %dx%d, %s: %s", round, rows, cols, describe(p), msg)
+			}
+			inPlace(t, c, want)
+			step := oneByOne(t, p, in, rows, cols)
+			if msg := rowtest.Differ(c.Out, step); msg != "" {
+				t.Fatalf("round %d: fused and one by one differ, %dx%d, %s: %s", round, rows, cols, describe(p), msg)
+			}
+		})
 	}
 }
 
@@ -177,18 +174,18 @@ func describe(p *op.Program) string {
 }
 
 // A warm engine allocates nothing, whatever the number of batches.
-func TestMapDoesNotAllocate(t *testing.T) { onNests(t, testMapDoesNotAllocate) }
-
-func testMapDoesNotAllocate(t *testing.T) {
-	c := sqrtChain(300, 300)
-	d := fused()[0]
-	if n := testing.AllocsPerRun(20, func() {
-		if err := d.Kernel(c); err != nil {
-			t.Fatal(err)
+func TestMapDoesNotAllocate(t *testing.T) {
+	onNests(t, func() {
+		c := sqrtChain(300, 300)
+		d := fused()[0]
+		if n := testing.AllocsPerRun(20, func() {
+			if err := d.Kernel(c); err != nil {
+				t.Fatal(err)
+			}
+		}); n > 1 {
+			t.Errorf("%v allocations a call", n)
 		}
-	}); n > 1 {
-		t.Errorf("%v allocations a call", n)
-	}
+	})
 }
 
 // sqrtChain is sqrt(a*x + b)*c - d, the chain of the performance notes, with every operand.
@@ -245,36 +242,34 @@ func BenchmarkMap(b *testing.B) {
 }
 
 // One table serves all workers.
-func TestMapIsConcurrent(t *testing.T) { onNests(t, testMapIsConcurrent) }
-
-func testMapIsConcurrent(t *testing.T) {
-	d := fused()[0]
+func TestMapIsConcurrent(t *testing.T) {
 	base := sqrtChain(70, 90)
-	want, err := d.Ref(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bad := make(chan string, 8)
-	for range cap(bad) {
-		go func() {
-			c := *base
-			c.Out = value.New(types.F64, 70, 90)
-			msg := ""
-			for range 50 {
-				if err := d.Kernel(&c); err != nil {
-					msg = err.Error()
-				} else if m := rowtest.Differ(c.Out, want); m != "" {
-					msg = m
+	base.Def = fused()[0]
+	want := rowtest.Defined(t, base)
+	onNests(t, func() {
+		d := fused()[0]
+		bad := make(chan string, 8)
+		for range cap(bad) {
+			go func() {
+				c := *base
+				c.Out = value.New(types.F64, 70, 90)
+				msg := ""
+				for range 50 {
+					if err := d.Kernel(&c); err != nil {
+						msg = err.Error()
+					} else if m := rowtest.Differ(c.Out, want); m != "" {
+						msg = m
+					}
 				}
-			}
-			bad <- msg
-		}()
-	}
-	for range cap(bad) {
-		if msg := <-bad; msg != "" {
-			t.Error(msg)
+				bad <- msg
+			}()
 		}
-	}
+		for range cap(bad) {
+			if msg := <-bad; msg != "" {
+				t.Error(msg)
+			}
+		}
+	})
 }
 
 // elementwiseRows are the elementwise rows with kernels and loops, as the table has them.

@@ -94,9 +94,7 @@ func drawEpilogue(r *rand.Rand) epilogue {
 
 // A chain on a product equals its definition, and the product and the map one after the other, as a
 // kernel and as a loop.
-func TestEpilogues(t *testing.T) { onNests(t, testEpilogues) }
-
-func testEpilogues(t *testing.T) {
+func TestEpilogues(t *testing.T) {
 	r := rand.New(rand.NewPCG(91, 92))
 	for _, set := range chainSets(t) {
 		rows := denseProducts(set)
@@ -108,24 +106,23 @@ func testEpilogues(t *testing.T) {
 			if a := c.Dense(c.Attrs.Int("place")); x.e == types.F64 && a.Rows > 0 && a.Cols > 0 && r.IntN(5) == 0 {
 				a.Set(r.IntN(a.Rows), r.IntN(a.Cols), value.F64([]float64{math.NaN(), math.Inf(1), math.Copysign(0, -1)}[r.IntN(3)]))
 			}
-			want, err := d.Ref(c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if msg := rowtest.Differ(unfused(t, rows, c), want); msg != "" {
-				t.Fatalf("%s: %+v: one after the other: %s", set.Name(), x, msg)
-			}
-			rowtest.Lend(c)
-			if err := d.Kernel(c); err != nil {
-				t.Fatal(err)
-			}
-			if msg := rowtest.Differ(c.Out, want); msg != "" {
-				t.Fatalf("%s: %+v: %s", set.Name(), x, msg)
-			}
+			want := rowtest.Defined(t, c)
+			onNests(t, func() {
+				if msg := rowtest.Differ(unfused(t, rows, c), want); msg != "" {
+					t.Fatalf("%s: %+v: one after the other: %s", set.Name(), x, msg)
+				}
+				rowtest.Lend(c)
+				if err := d.Kernel(c); err != nil {
+					t.Fatal(err)
+				}
+				if msg := rowtest.Differ(c.Out, want); msg != "" {
+					t.Fatalf("%s: %+v: %s", set.Name(), x, msg)
+				}
+				rowtest.CheckLoop(t, c, want)
+			})
 			if n, _ := d.Loop.Space(c); n > 0 {
 				strips++
 			}
-			rowtest.CheckLoop(t, c, want)
 		}
 		if strips < 30 || strips > 110 {
 			t.Errorf("%s: %d of 120 by strips", set.Name(), strips)
@@ -159,9 +156,7 @@ func unfused(t *testing.T, rows []*op.Def, c *op.Call) value.Value {
 
 // The result may lie in the memory of an input as the compiler says: by strips in that of
 // everything that is read along the rows, else in that of what the product is added to.
-func TestEpiloguesInPlace(t *testing.T) { onNests(t, testEpiloguesInPlace) }
-
-func testEpiloguesInPlace(t *testing.T) {
+func TestEpiloguesInPlace(t *testing.T) {
 	r := rand.New(rand.NewPCG(93, 94))
 	d := rowtest.RowNamed(t, denseProducts(chainSets(t)[0]), "map.product")
 	for range 60 {
@@ -176,24 +171,23 @@ func testEpiloguesInPlace(t *testing.T) {
 			c.In[k] = v.(*value.Dense).Clone() // without gaps
 		}
 		strips, _ := d.Loop.Space(c)
-		want, err := d.Ref(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := rowtest.Defined(t, c)
 		for k, v := range c.In[:len(c.In)-1] {
 			if strips == 0 && !(x.acc && k == c.Attrs.Int("place")) || v.Type() != c.Type {
 				continue
 			}
-			own := *c
-			own.In = append([]value.Value(nil), c.In...)
-			own.In[k] = v.(*value.Dense).Clone()
-			own.Out = own.In[k]
-			if err := d.Kernel(&own); err != nil {
-				t.Fatal(err)
-			}
-			if msg := rowtest.Differ(own.Out, want); msg != "" {
-				t.Fatalf("%+v in place of input %d: %s", x, k, msg)
-			}
+			onNests(t, func() {
+				own := *c
+				own.In = append([]value.Value(nil), c.In...)
+				own.In[k] = v.(*value.Dense).Clone()
+				own.Out = own.In[k]
+				if err := d.Kernel(&own); err != nil {
+					t.Fatal(err)
+				}
+				if msg := rowtest.Differ(own.Out, want); msg != "" {
+					t.Fatalf("%+v in place of input %d: %s", x, k, msg)
+				}
+			})
 		}
 	}
 }

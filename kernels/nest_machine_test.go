@@ -15,14 +15,21 @@ import (
 	"flow/kernels/vec"
 )
 
-// onNests runs a test twice: where programs are too little work to be compiled, and where nests run
-// from their first element on.
-func onNests(t *testing.T, test func(t *testing.T)) {
+// onNests runs a check twice: where programs are too little work to be compiled, and where nests run
+// from their first element on. Operands, and the definition's result, are made once for both.
+func onNests(t *testing.T, check func()) {
+	t.Helper()
 	defer func(from int64) { launch.PaysFrom = from }(launch.PaysFrom)
+	how := "batches"
+	defer func() {
+		if t.Failed() {
+			t.Logf("of %s", how)
+		}
+	}()
 	launch.PaysFrom = math.MaxInt64
-	t.Run("batches", test)
-	launch.PaysFrom = 0
-	t.Run("nests", test)
+	check()
+	how, launch.PaysFrom = "nests", 0
+	check()
 }
 
 // needCode skips a test of nests where no machine code runs.

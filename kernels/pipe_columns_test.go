@@ -16,27 +16,26 @@ import (
 // side, columns are cut into groups, or elements are drawn, transposed or far apart in size.
 func TestColumnsOfPipes(t *testing.T) {
 	defs, pipe := elementwiseRows(), fused()[1]
-	onNests(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(71, 72))
-		shapes := [][2]int{{4000, 1}, {900, 2}, {70, 270}, {1500, 3}, {3, 4700},
-			{20, 4200}, {600, 65}, {40, 7}, {1, 90}, {700, 33}}
-		for round, ran := 0, 0; ran < 80; round++ {
-			s := shapes[round%len(shapes)]
-			names := severalNames(r)
-			for k, n := range names {
-				names[k] = strings.Replace(n, "row", "col", 1)
-			}
-			c, ok := pipeCall(r, pipe, defs, "count", s[0], s[1])
-			if !ok {
-				continue
-			}
-			if c, ok = severalCall(c, names, s[0], s[1]); !ok {
-				continue
-			}
-			ran++
-			checkSeveral(t, r, c, names)
+	r := rand.New(rand.NewPCG(71, 72))
+	shapes := [][2]int{{4000, 1}, {900, 2}, {70, 270}, {1500, 3}, {3, 4700},
+		{20, 4200}, {600, 65}, {40, 7}, {1, 90}, {700, 33}}
+	for round, ran := 0, 0; ran < 80; round++ {
+		s := shapes[round%len(shapes)]
+		names := severalNames(r)
+		for k, n := range names {
+			names[k] = strings.Replace(n, "row", "col", 1)
 		}
-	})
+		c, ok := pipeCall(r, pipe, defs, "count", s[0], s[1])
+		if !ok {
+			continue
+		}
+		if c, ok = severalCall(c, names, s[0], s[1]); !ok {
+			continue
+		}
+		ran++
+		want := rowtest.Defined(t, c)
+		onNests(t, func() { equalsSeveral(t, r, c, names, want) })
+	}
 }
 
 // TestColumnsOfUnlikeRows: sums of columns are exact where elements grow, where some are no numbers,
@@ -48,31 +47,31 @@ func TestColumnsOfUnlikeRows(t *testing.T) {
 	for _, d := range (&engine{}).folded(append(reduce.Rows(), reduce.Statistics()...)) {
 		alone[d.Name] = d
 	}
-	onNests(t, func(t *testing.T) {
-		for _, s := range [][2]int{{20_000, 3}, {9000, 40}, {40, 5000}} {
-			for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
-				x := value.New(e, s[0], s[1])
-				for i := range s[0] {
-					for j := range s[1] {
-						v := value.F64(r.NormFloat64() * float64(1+i))
-						switch k := i % 97; {
-						case j == 1 && k == 3:
-							v = anyScalar(r, e)
-						case j == 2 && k == 5:
-							v = value.F64(v.F * 0x1p60)
-						case e == types.I64:
-							v = value.I64(int64(r.Uint64()))
-						}
-						x.Set(i, j, v.Convert(e))
+	for _, s := range [][2]int{{20_000, 3}, {9000, 40}, {40, 5000}} {
+		for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
+			x := value.New(e, s[0], s[1])
+			for i := range s[0] {
+				for j := range s[1] {
+					v := value.F64(r.NormFloat64() * float64(1+i))
+					switch k := i % 97; {
+					case j == 1 && k == 3:
+						v = anyScalar(r, e)
+					case j == 2 && k == 5:
+						v = value.F64(v.F * 0x1p60)
+					case e == types.I64:
+						v = value.I64(int64(r.Uint64()))
 					}
+					x.Set(i, j, v.Convert(e))
 				}
-				c := &op.Call{Def: pipe, In: []value.Value{x}, Body: &op.Program{In: []op.Operand{{Elem: e}}}}
-				c.Attrs = op.MakeAttrs(op.Attr{Name: "fold", Val: op.Str("sum")},
-					op.Attr{Name: "rows", Val: op.Int(s[0])}, op.Attr{Name: "cols", Val: op.Int(s[1])})
-				c, ok := severalCall(c, names, s[0], s[1])
-				if !ok {
-					t.Fatal(names, e)
-				}
+			}
+			c := &op.Call{Def: pipe, In: []value.Value{x}, Body: &op.Program{In: []op.Operand{{Elem: e}}}}
+			c.Attrs = op.MakeAttrs(op.Attr{Name: "fold", Val: op.Str("sum")},
+				op.Attr{Name: "rows", Val: op.Int(s[0])}, op.Attr{Name: "cols", Val: op.Int(s[1])})
+			c, ok := severalCall(c, names, s[0], s[1])
+			if !ok {
+				t.Fatal(names, e)
+			}
+			onNests(t, func() {
 				lendTuple(c)
 				n, leaf := c.Def.Loop.Space(c)
 				got, err := rowtest.Chunked(r, c, n, leaf, 2)
@@ -94,7 +93,7 @@ func TestColumnsOfUnlikeRows(t *testing.T) {
 						rowtest.CheckLoop(t, z, want)
 					}
 				}
-			}
+			})
 		}
-	})
+	}
 }

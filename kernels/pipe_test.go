@@ -91,9 +91,7 @@ func floatProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, []
 }
 
 // Every fold of every chain has the bits of the chain stored and then reduced.
-func TestPipeEqualsDefinition(t *testing.T) { onNests(t, testPipeEqualsDefinition) }
-
-func testPipeEqualsDefinition(t *testing.T) {
+func TestPipeEqualsDefinition(t *testing.T) {
 	defs := elementwiseRows()
 	mapRow, pipe := fused()[0], fused()[1]
 	r := rand.New(rand.NewPCG(21, 22))
@@ -119,38 +117,38 @@ func testPipeEqualsDefinition(t *testing.T) {
 			continue
 		}
 		want, refErr := pipe.Ref(c)
-		rowtest.Lend(c)
-		err := pipe.Kernel(c)
-		if (err == nil) != (refErr == nil) {
-			t.Fatalf("%s of %dx%d: %v, the definition says %v", name, rows, cols, err, refErr)
-		}
-		if err != nil {
-			continue
-		}
-		if msg := rowtest.Differ(c.Out, want); msg != "" {
-			t.Fatalf("round %d, %s of %dx%d, %s: %s", round, name, rows, cols, describe(c.Body), msg)
-		}
-		if y := (&op.Call{Def: mapRow, In: c.In, Body: c.Body, Type: types.DenseOf(c.Body.Elem(), rows, cols)}); true {
-			rowtest.Lend(y)
-			if err := mapRow.Kernel(y); err != nil {
-				t.Fatal(err)
+		onNests(t, func() {
+			rowtest.Lend(c)
+			err := pipe.Kernel(c)
+			if (err == nil) != (refErr == nil) {
+				t.Fatalf("%s of %dx%d: %v, the definition says %v", name, rows, cols, err, refErr)
 			}
-			z := &op.Call{Def: reduce.Named(name).Def, In: []value.Value{y.Out}, Type: c.Type}
-			rowtest.Lend(z)
-			if err := z.Def.Kernel(z); err != nil {
-				t.Fatal(err)
+			if err != nil {
+				return
 			}
-			if msg := rowtest.Differ(z.Out, want); msg != "" {
-				t.Fatalf("round %d, stored and then %s of %dx%d, %s: %s", round, name, rows, cols, describe(c.Body), msg)
+			if msg := rowtest.Differ(c.Out, want); msg != "" {
+				t.Fatalf("round %d, %s of %dx%d, %s: %s", round, name, rows, cols, describe(c.Body), msg)
 			}
-		}
+			if y := (&op.Call{Def: mapRow, In: c.In, Body: c.Body, Type: types.DenseOf(c.Body.Elem(), rows, cols)}); true {
+				rowtest.Lend(y)
+				if err := mapRow.Kernel(y); err != nil {
+					t.Fatal(err)
+				}
+				z := &op.Call{Def: reduce.Named(name).Def, In: []value.Value{y.Out}, Type: c.Type}
+				rowtest.Lend(z)
+				if err := z.Def.Kernel(z); err != nil {
+					t.Fatal(err)
+				}
+				if msg := rowtest.Differ(z.Out, want); msg != "" {
+					t.Fatalf("round %d, stored and then %s of %dx%d, %s: %s", round, name, rows, cols, describe(c.Body), msg)
+				}
+			}
+		})
 	}
 }
 
 // Loops of any chunks on any number of workers have the bits of the kernel.
-func TestPipeInChunks(t *testing.T) { onNests(t, testPipeInChunks) }
-
-func testPipeInChunks(t *testing.T) {
+func TestPipeInChunks(t *testing.T) {
 	defs := elementwiseRows()
 	pipe := fused()[1]
 	r := rand.New(rand.NewPCG(31, 32))
@@ -161,24 +159,26 @@ func testPipeInChunks(t *testing.T) {
 		if !ok {
 			continue
 		}
-		rowtest.Lend(c)
-		if err := pipe.Kernel(c); err != nil {
-			t.Fatal(err)
-		}
-		want := c.Out
-		for _, workers := range []int{1, 3} {
-			own := *c
-			own.Out = nil
-			rowtest.Lend(&own)
-			n, leaf := own.Def.Loop.Space(&own)
-			got, err := rowtest.Chunked(r, &own, n, leaf, workers)
-			if err != nil {
+		onNests(t, func() {
+			rowtest.Lend(c)
+			if err := pipe.Kernel(c); err != nil {
 				t.Fatal(err)
 			}
-			if msg := rowtest.Differ(got, want); msg != "" {
-				t.Fatalf("%s of %v on %d workers, %s: %s", name, s, workers, describe(c.Body), msg)
+			want := c.Out
+			for _, workers := range []int{1, 3} {
+				own := *c
+				own.Out = nil
+				rowtest.Lend(&own)
+				n, leaf := own.Def.Loop.Space(&own)
+				got, err := rowtest.Chunked(r, &own, n, leaf, workers)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if msg := rowtest.Differ(got, want); msg != "" {
+					t.Fatalf("%s of %v on %d workers, %s: %s", name, s, workers, describe(c.Body), msg)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -83,7 +83,7 @@ func operands(r *rand.Rand, e types.Elem, rows, cols int) value.Value {
 
 // Elementwise kernels equal their definitions for every combination of element types that the type
 // rule accepts.
-func TestElementwiseKernels(t *testing.T) { onNests(t, testElementwiseKernels) }
+func TestElementwiseKernels(t *testing.T) { onNests(t, func() { testElementwiseKernels(t) }) }
 
 func testElementwiseKernels(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -197,16 +197,18 @@ func sizesAgree(t *testing.T, z *sizing, odd map[string]int) (asked, refused int
 			refused++
 			continue
 		}
-		where := fmt.Sprintf("%s of %v %v %v, a = %d, b = %d: %v", z.d.Name, z.kinds, z.dims, z.attrs, s[0], s[1], got)
+		where := func() string {
+			return fmt.Sprintf("%s of %v %v %v, a = %d, b = %d: %v", z.d.Name, z.kinds, z.dims, z.attrs, s[0], s[1], got)
+		}
 		if !got.Possible() {
-			t.Fatalf("%s is not possible", where)
+			t.Fatalf("%s is not possible", where())
 		}
 		if !known || !got.IsMatrix() {
 			continue
 		}
 		a, b := big.NewInt(int64(s[0])), big.NewInt(int64(s[1]))
 		if n, m := formulas[rows].of(a, b), formulas[cols].of(a, b); n.Cmp(big.NewInt(int64(got.Rows))) != 0 || m.Cmp(big.NewInt(int64(got.Cols))) != 0 {
-			t.Fatalf("%s, want %v x %v: %s and %s", where, n, m, formulas[rows].name, formulas[cols].name)
+			t.Fatalf("%s, want %v x %v: %s and %s", where(), n, m, formulas[rows].name, formulas[cols].name)
 		}
 	}
 	return asked, refused

@@ -171,7 +171,9 @@ func (d *Dense) At(i, j int) Scalar {
 // Set stores s, converted to the element type, at (i, j).
 func (d *Dense) Set(i, j int, s Scalar) {
 	at := i*d.Stride + j
-	s = s.Convert(d.Elem)
+	if s.Elem != d.Elem {
+		s = s.Convert(d.Elem)
+	}
 	switch d.Elem {
 	case types.F64:
 		d.F64[at] = s.F

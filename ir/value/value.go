@@ -56,9 +56,15 @@ func (s Scalar) True() bool { return s.Float() != 0 }
 // rounds to nearest even. A float outside i64 has no defined result: operators fail before they
 // convert it.
 func (s Scalar) Convert(e types.Elem) Scalar {
-	switch {
-	case s.Elem == e:
+	if s.Elem == e { // nearly always: the compiler of Go puts it in the caller
 		return s
+	}
+	return s.converted(e)
+}
+
+// converted is Convert to another type than the scalar has.
+func (s Scalar) converted(e types.Elem) Scalar {
+	switch {
 	case e == types.F64:
 		return F64(s.Float())
 	case e == types.F32 && !s.Elem.IsFloat(): // once: through float64 it would round twice

@@ -5,6 +5,7 @@ package define
 
 import (
 	"math"
+	"slices"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -18,12 +19,12 @@ import (
 // computes in the type of the result.
 func OperandElem(d *op.Def, k int, in, wide, out types.Elem) types.Elem {
 	switch {
-	case IsConversion(d):
-		return in
 	case d.Loops.SelF64 != nil && k == 0:
 		return types.Bool
 	case d.Loops.CmpF64 != nil:
 		return wide
+	case in != out && IsConversion(d):
+		return in
 	}
 	return out
 }
@@ -69,9 +70,16 @@ func ApplyElt(d *op.Def, out types.Elem, x []value.Scalar) (value.Scalar, error)
 			wide = w
 		}
 	}
-	y := make([]value.Scalar, len(x))
+	y := x
 	for k := range x {
-		y[k] = x[k].Convert(OperandElem(d, k, x[k].Elem, wide, out))
+		e := OperandElem(d, k, x[k].Elem, wide, out)
+		if e == x[k].Elem {
+			continue
+		}
+		if &y[0] == &x[0] {
+			y = slices.Clone(x) // the caller's own stay
+		}
+		y[k] = x[k].Convert(e)
 	}
 	if err := NoValue(d, out, y); err != nil {
 		return value.Scalar{}, err

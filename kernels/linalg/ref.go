@@ -28,25 +28,44 @@ func Fma32(x, y, z float32) float32 {
 	return float32(s)
 }
 
-// StepRef is z ± x*y in element type e, rounded once; integers wrap.
-func StepRef(e types.Elem, sub bool, x, y, z value.Scalar) value.Scalar {
-	x, y = x.Convert(e), y.Convert(e)
+// number is an element of a product: F where it is a float, I where it is an integer. It is a third
+// of a value.Scalar, and the definitions of products are most of what tests compute.
+type number struct {
+	F float64
+	I int64
+}
+
+// numberOf is s as an element of e.
+func numberOf(e types.Elem, s value.Scalar) number {
+	s = s.Convert(e)
+	return number{s.F, s.I}
+}
+
+// scalar is the number as a scalar of e.
+func (n number) scalar(e types.Elem) value.Scalar {
+	if !e.IsFloat() {
+		return value.I64(n.I)
+	}
+	return value.Scalar{Elem: e, F: n.F}
+}
+
+// stepRef is z ± x*y in element type e, rounded once; integers wrap.
+func stepRef(e types.Elem, sub bool, x, y, z number) number {
+	if sub {
+		x.F, x.I = -x.F, -x.I
+	}
 	switch e {
 	case types.F64:
-		if sub {
-			x.F = -x.F
-		}
-		return value.F64(math.FMA(x.F, y.F, z.F))
+		return number{F: math.FMA(x.F, y.F, z.F)}
 	case types.F32:
-		if sub {
-			x.F = -x.F
-		}
-		return value.Scalar{Elem: e, F: float64(Fma32(float32(x.F), float32(y.F), float32(z.F)))}
+		return number{F: float64(Fma32(float32(x.F), float32(y.F), float32(z.F)))}
 	}
-	if sub {
-		return value.I64(z.I - x.I*y.I)
-	}
-	return value.I64(z.I + x.I*y.I)
+	return number{I: z.I + x.I*y.I}
+}
+
+// StepRef is stepRef of scalars.
+func StepRef(e types.Elem, sub bool, x, y, z value.Scalar) value.Scalar {
+	return stepRef(e, sub, numberOf(e, x), numberOf(e, y), numberOf(e, z)).scalar(e)
 }
 
 // divideRef is x / y, rounded once.
@@ -67,20 +86,33 @@ func atRef(d *value.Dense, t bool, i, j int) value.Scalar {
 
 // ProductRef adds op(a) @ op(b) into c; only the lower triangle when lower is set.
 func ProductRef(c, a, b *value.Dense, ta, tb, sub, lower bool) *value.Dense {
-	_, inner := define.Turned(a.Type(), ta)
+	x, y := linesRef(a, ta, c.Elem), linesRef(b, !tb, c.Elem)
 	for i := range c.Rows {
 		for j := range c.Cols {
 			if lower && j > i {
 				continue
 			}
-			s := c.At(i, j)
-			for k := range inner {
-				s = StepRef(c.Elem, sub, atRef(a, ta, i, k), atRef(b, tb, k, j), s)
+			s := numberOf(c.Elem, c.At(i, j))
+			for k := range x[i] {
+				s = stepRef(c.Elem, sub, x[i][k], y[j][k], s)
 			}
-			c.Set(i, j, s)
+			c.Set(i, j, s.scalar(c.Elem))
 		}
 	}
 	return c
+}
+
+// linesRef is the rows of d, or of t(d), as elements of e.
+func linesRef(d *value.Dense, t bool, e types.Elem) [][]number {
+	rows, cols := define.Turned(d.Type(), t)
+	lines := make([][]number, rows)
+	for i := range lines {
+		lines[i] = make([]number, cols)
+		for j := range lines[i] {
+			lines[i][j] = numberOf(e, atRef(d, t, i, j))
+		}
+	}
+	return lines
 }
 
 // MatmulRef is the definition of matmul.

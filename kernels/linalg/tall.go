@@ -301,36 +301,35 @@ func (l *Linear) tallLoop(first int, kernel func(c *op.Call) error) *op.Loop {
 // PanelsRef is the definition: a chain for every panel, and the tree.
 func PanelsRef(c *op.Call) (value.Value, error) {
 	a, b := c.Dense(0), c.Dense(1)
-	ta, tb := c.Attrs.Bool("ta"), c.Attrs.Bool("tb")
-	_, k := define.Turned(a.Type(), ta)
 	panel := c.Attrs.Int("panel")
 	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	x, y := linesRef(a, c.Attrs.Bool("ta"), out.Elem), linesRef(b, !c.Attrs.Bool("tb"), out.Elem)
 	for i := range out.Rows {
 		for j := range out.Cols {
-			var sums []value.Scalar
-			for p := 0; p < k; p++ {
+			var sums []number
+			for p := range x[i] {
 				if p%panel == 0 {
-					sums = append(sums, value.Scalar{Elem: out.Elem})
+					sums = append(sums, number{})
 				}
 				at := len(sums) - 1
-				sums[at] = StepRef(out.Elem, false, atRef(a, ta, i, p), atRef(b, tb, p, j), sums[at])
+				sums[at] = stepRef(out.Elem, false, x[i][p], y[j][p], sums[at])
 			}
-			out.Set(i, j, treeRef(out.Elem, sums))
+			out.Set(i, j, treeRef(out.Elem, sums).scalar(out.Elem))
 		}
 	}
 	return out, nil
 }
 
 // treeRef adds neighbours until one sum is left; a last one without a neighbour waits.
-func treeRef(e types.Elem, sums []value.Scalar) value.Scalar {
+func treeRef(e types.Elem, sums []number) number {
 	if len(sums) == 0 {
-		return value.Scalar{Elem: e}
+		return number{}
 	}
+	one := numberOf(e, value.I64(1))
 	for len(sums) > 1 {
-		var next []value.Scalar
+		var next []number
 		for ; len(sums) > 1; sums = sums[2:] {
-			one := value.I64(1)
-			next = append(next, StepRef(e, false, sums[1], one.Convert(e), sums[0])) // x + 1*y, rounded once
+			next = append(next, stepRef(e, false, sums[1], one, sums[0])) // x + 1*y, rounded once
 		}
 		sums = append(next, sums...)
 	}

@@ -113,6 +113,9 @@ func Attr(name string, v op.Val) op.Attr { return op.Attr{Name: name, Val: v} }
 // another. IEEE 754 leaves the payload of a NaN made from two open, and compilers swap the operands
 // of an addition.
 func Differ(a, b value.Value) string {
+	if a != nil && b != nil && value.Same(a, b) {
+		return ""
+	}
 	if a == nil || b == nil || !a.Type().Equal(b.Type()) {
 		return fmt.Sprintf("%v against %v", a, b)
 	}
@@ -138,6 +141,16 @@ func Differ(a, b value.Value) string {
 		}
 	}
 	return ""
+}
+
+// Defined is the definition's result of a call, which it must have.
+func Defined(t testing.TB, c *op.Call) value.Value {
+	t.Helper()
+	want, err := c.Def.Ref(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return want
 }
 
 // Check executes a row on in, by kernel and by definition, and compares. ok is false when the type
