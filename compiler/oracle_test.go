@@ -107,6 +107,21 @@ func evaluated(how string, g *ir.Graph) (o outcome) {
 	return outcome{how, p.out.String(), err != nil, err}
 }
 
+// meanings are the outcomes of graphs of one program by their text, which is all of a graph: what is
+// compiled in many ways has the same graph by most of them, and the evaluator runs each once.
+type meanings map[string]outcome
+
+func (m meanings) of(how string, g *ir.Graph) outcome {
+	text := g.String()
+	o, known := m[text]
+	if !known {
+		o = evaluated(how, g)
+		m[text] = o
+	}
+	o.how = how
+	return o
+}
+
 func ran(r *compiler.Result, workers int) outcome { return scheduled(r, workers, "") }
 
 // scheduled runs a plan with the chunks of a technique, those of every other in queues of the
@@ -174,6 +189,7 @@ func drawRuns(rng *rand.Rand) runs {
 
 // differ runs a program in all ways; the error says which two differ. meant is what it prints.
 func (rs runs) differ(table *op.Table, text string) (meant outcome, err error) {
+	known := meanings{}
 	for i, r := range rs {
 		c, err := compileTiny(table, text, r.ranks, r.blocks, r.disable)
 		if err != nil {
@@ -185,7 +201,7 @@ func (rs runs) differ(table *op.Table, text string) (meant outcome, err error) {
 				return meant, fmt.Errorf("compiled twice for %d ranks without %v, the plans differ (%v)", r.ranks, r.disable, err)
 			}
 		}
-		m := evaluated("the meaning", c.Program)
+		m := known.of("the meaning", c.Program)
 		if m.err != nil && strings.HasPrefix(m.err.Error(), "panic") {
 			return m, m.err
 		}
@@ -194,7 +210,7 @@ func (rs runs) differ(table *op.Table, text string) (meant outcome, err error) {
 		} else if m.out != meant.out {
 			return meant, fmt.Errorf("the meaning differs without %v:\n%s", r.disable, difference(meant.out, m.out))
 		}
-		for _, o := range []outcome{evaluated("the plan", c.Plan.Graph), scheduled(c, r.workers, r.technique)} {
+		for _, o := range []outcome{known.of("the plan", c.Plan.Graph), scheduled(c, r.workers, r.technique)} {
 			switch {
 			case o.failed != meant.failed:
 				return meant, fmt.Errorf("%d ranks, without %v: %s gives error %v, the meaning %v", r.ranks, r.disable, o.how, o.err, meant.err)
