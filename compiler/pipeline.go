@@ -66,7 +66,7 @@ var pipeline = []step{
 		After: []After{{"merge-equal", "rules ask whether two inputs are the same node"}}},
 		everywhere(func(s *state, g *ir.Graph) *ir.Graph { return simplify(g, s.o) })},
 	{PassInfo{Name: "rounds",
-		Doc:   "makes one task, and one compiled loop, of a loop over scalars and small matrices",
+		Doc:   "makes one task, and a few compiled loops, of a loop over scalars and matrices that a cache holds",
 		After: []After{{"hoist", "what is the same in all rounds has left the loop"}, {"simplify", "its operators are none of a program any more"}}},
 		func(s *state) error {
 			s.g = pass.Rounds(s.g, s.o.Table)

@@ -1,11 +1,11 @@
 package kernels
 
-// This file defines the row `rounds`: a loop over scalars and small matrices, all rounds of which
-// are one task and, where there are many, one compiled loop.
+// This file defines the row `rounds`: a loop over scalars and matrices of a few thousand elements, all
+// rounds of which are one task. Where there are many, it is one compiled loop over a few numbers, or
+// stages.
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 
 	"flow/ir/loop"
@@ -23,7 +23,7 @@ func roundsRow() *op.Def {
 		Name:   "rounds",
 		Hidden: true,
 		Role:   op.Rounds,
-		Doc:    "rounds runs a loop over scalars and small matrices as one task; the pass rounds makes it.",
+		Doc:    "rounds runs a loop over numbers that a cache holds as one task; the pass rounds makes it.",
 		Args:   []op.Arg{{Name: "x", Rest: true}},
 		Type:   define.OwnType,
 		Ref: func(c *op.Call) (value.Value, error) {
@@ -44,7 +44,8 @@ func roundsRow() *op.Def {
 // roundsCode is a body as a loop of one point, in the forms that were needed.
 type roundsCode struct {
 	body *op.Body
-	work int // actions that an execution runs, about; 0: the rounds are the run's
+	work int  // actions that an execution runs, about; 0: the rounds are the run's
+	few  bool // it runs as one loop, not by stages
 
 	mu    sync.Mutex
 	forms map[nest.Form]*roundsMade
@@ -62,8 +63,30 @@ func roundsOf(b *op.Body) *roundsCode {
 		if unbounded(b) {
 			c.work = 0
 		}
+		c.few = fewNumbers(b) && !nest.Apart(b)
+		nest.PlanStages(b)
 		return c
 	}).(*roundsCode)
+}
+
+// mostHeld is the most elements of a matrix for a loop of one point, which computes an element at a
+// time; larger ones are worth loops over their elements.
+const mostHeld = 64
+
+// fewNumbers reports a body whose matrices are all small, but for those that it is given.
+func fewNumbers(b *op.Body) bool {
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		if a.Type.IsDense() && a.Type.Count() > mostHeld {
+			return false
+		}
+		for _, in := range a.Bodies {
+			if !fewNumbers(in) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // unbounded reports a loop in a body whose condition the run tells.
@@ -141,15 +164,34 @@ func writeRounds(b *op.Body, form nest.Form) (n *loop.Nest, operands []nest.Oper
 
 // roundsNests is the loop of a call.
 func roundsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
-	m := roundsOf(c.Bodies[0]).form(nest.Form{Affine: true, Words: loop.FastLevels})
+	code := roundsOf(c.Bodies[0])
+	if !code.few {
+		return stageNests(c.Bodies[0]), ""
+	}
+	m := code.form(nest.Form{Affine: true, Words: loop.FastLevels})
 	if m.loop == nil {
 		return nil, m.why
 	}
 	return []*loop.Nest{m.loop.Nest()}, ""
 }
 
-// roundsKernel runs the loop compiled if it has many rounds, or if only the run tells how many;
-// else, and where a check fails, its actions one after the other.
+// stageNests is the loops of the stages of loops and branches in a body.
+func stageNests(b *op.Body) (list []*loop.Nest) {
+	for k := range b.Acts {
+		if a := &b.Acts[k]; a.Def.Control != op.NoControl {
+			for _, in := range a.Bodies {
+				if s := nest.StagesOf(in); s != nil {
+					list = append(list, s.Loops()...)
+				}
+				list = append(list, stageNests(in)...)
+			}
+		}
+	}
+	return list
+}
+
+// roundsKernel runs a loop over a few numbers compiled if it has many rounds, or if only the run tells
+// how many; else, and where a check fails, its actions one after the other, or by stages.
 func roundsKernel(c *op.Call) error {
 	b := c.Bodies[0]
 	code := roundsOf(b)
@@ -172,7 +214,7 @@ func roundsKernel(c *op.Call) error {
 		}
 	}
 	done, err := false, error(nil)
-	if code.work == 0 || int64(code.work) >= loopsFrom.Load() {
+	if code.few && (code.work == 0 || int64(code.work) >= loopsFrom.Load()) {
 		done, err = code.run(c, rows)
 	}
 	if !done && err == nil {
@@ -237,15 +279,13 @@ func (c *roundsCode) run(call *op.Call, rows []*value.Dense) (done bool, err err
 	return false, nil
 }
 
-// perform runs the actions one after the other. A failure is told by definition.
+// perform runs the actions one after the other, those of a stage as one loop. A failure has the words
+// of the kernel, which are those of the definition.
 func (c *roundsCode) perform(call *op.Call, rows []*value.Dense) error {
-	out, err := nest.NewInterpreter(c.body, nil, false, call, nil, nil).On(call.In)
-	if f := (*op.Failure)(nil); errors.As(err, &f) {
-		if _, e := c.body.Eval(call.In, call); e != nil {
-			return e
-		}
-		return fmt.Errorf("BUG: a loop does not fail by definition, and its kernel says: %w", err)
-	} else if err != nil {
+	p := nest.NewStaged(c.body, call, loopsFrom.Load())
+	defer p.Free()
+	out, err := p.On(call.In)
+	if err != nil {
 		return err
 	}
 	for k, v := range out {

@@ -6,7 +6,7 @@ import (
 	"flow/ir/types"
 )
 
-// Rounds makes one task of a loop over scalars and small matrices:
+// Rounds makes one task of a loop over scalars and matrices that one worker has in its cache:
 //
 //	%3 = iterate(%0, %1) {carry=1} (%x, %c) { .. }
 //
@@ -14,8 +14,8 @@ import (
 //
 //	%3 = rounds(%0, %1) (%x, %c) { %0 = iterate(%x, %c) {carry=1} (..) { .. }; yield part(%0) }
 //
-// A round of tasks costs microseconds, whatever is in it; such a body is a few operations, and its
-// row compiles all rounds to one loop. Bits stay: the operators are the same, in the same order. It
+// A round of tasks costs microseconds, whatever is in it. The row compiles all rounds over a few numbers
+// to one loop, and others to loops over elements that it launches round by round. Bits stay: the operators are the same, in the same order. It
 // would be wrong where something is shown in between, or where sizes change, and dear where an
 // operator in the body has work for several workers.
 func Rounds(g *ir.Graph, table *op.Table) *ir.Graph {
@@ -70,12 +70,67 @@ func roundsOf(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
 		}
 	}
 	loop := r.Graph.Add(n.Op, n.Attrs, g.Type(id), at, reads...)
-	r.Graph.Nodes[loop].Region = withTexts(n.Region, texts)
+	within := withTexts(n.Region, texts)
+	if !tiny(n.Region) {
+		within = tinyRounds(within, table)
+	}
+	r.Graph.Nodes[loop].Region = within
 	for k, f := range g.Results(id) {
 		attrs := op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)})
 		r.Yields = append(r.Yields, r.Graph.Add(table.Must("part"), attrs, f.Type, at, loop))
 	}
 	return r
+}
+
+// tinyRounds is a list of regions in which loops over scalars and a few numbers are one task each:
+// they are one loop, while what is around them runs an operator at a time.
+func tinyRounds(r *ir.Region, table *op.Table) *ir.Region {
+	if r == nil {
+		return nil
+	}
+	g := r.Graph
+	for i := range r.Graph.Nodes {
+		n, id := &r.Graph.Nodes[i], ir.ID(i)
+		if !isControl(n) {
+			continue
+		}
+		if g == r.Graph {
+			g = r.Graph.Clone()
+		}
+		x := &g.Nodes[i]
+		if n.Op.Control == op.Iterate && tiny(n.Region) {
+			x.Op, x.Attrs, x.Region = table.Must("rounds"), nil, roundsOf(r.Graph, id, table)
+		} else {
+			x.Region = tinyRounds(n.Region, table)
+		}
+	}
+	return &ir.Region{Graph: g, Args: r.Args, Yields: r.Yields, Next: tinyRounds(r.Next, table)}
+}
+
+const (
+	// tinyNumbers is the most elements of a matrix that lies in registers.
+	tinyNumbers = 64
+	// tinyWork is the most operations of a round of a loop that computes a number at a time.
+	tinyWork = 1 << 11
+)
+
+// tiny reports regions that compute a few numbers.
+func tiny(r *ir.Region) bool {
+	work := 0.0
+	for ; r != nil; r = r.Next {
+		g := r.Graph
+		for i := range g.Nodes {
+			n, t := &g.Nodes[i], g.Type(ir.ID(i))
+			switch {
+			case n.Op.Role == op.Argument:
+				continue
+			case isControl(n) && !tiny(n.Region), t.IsDense() && t.Count() > tinyNumbers:
+				return false
+			}
+			work += flops(g, ir.ID(i))
+		}
+	}
+	return work <= tinyWork
 }
 
 // constantText reports a text that is known: the form of a message, which a loop reads where it
@@ -101,9 +156,13 @@ func withTexts(r *ir.Region, texts map[int]*ir.Node) *ir.Region {
 	return out
 }
 
-// mostNumbers is the most elements of a matrix that counts as small: in registers, and for one
-// worker.
-const mostNumbers = 64
+const (
+	// mostNumbers is the most elements of a matrix that counts as small: for one worker, in its first
+	// cache.
+	mostNumbers = 4096
+	// mostWork is the most operations of an operator that counts as small: some 50 us of one worker.
+	mostWork = 1 << 19
+)
 
 func isNumber(t types.Type) bool { return t.IsScalar() && t.Elem.Size() > 0 }
 
@@ -111,7 +170,7 @@ func fewElements(t types.Type) bool {
 	return isNumber(t) || t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() <= mostNumbers
 }
 
-// fewNumbers reports a loop that carries and computes scalars and small matrices alone. What it
+// fewNumbers reports a loop that carries and computes scalars and such matrices alone. What it
 // captures may be any dense matrix.
 func fewNumbers(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
@@ -145,10 +204,23 @@ func fewWithin(r *ir.Region) bool {
 					return false
 				}
 			case t.Kind == types.Effect && n.Op.Elements != nil: // an assert: a loop has checks
-			case n.Region != nil || n.Op.Role == op.Exchange || !n.Op.Laws.Has(op.Pure) || !fewElements(t) && t != types.ScalarOf(types.Str):
+			case n.Region != nil || n.Op.Role == op.Exchange || flops(g, ir.ID(i)) > mostWork || !n.Op.Laws.Has(op.Pure) || !fewElements(t) && t != types.ScalarOf(types.Str):
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// flops is how many operations an operator is.
+func flops(g *ir.Graph, id ir.ID) float64 {
+	n := &g.Nodes[id]
+	if n.Op.Cost == nil {
+		return 0
+	}
+	s := &op.Sig{Def: n.Op, Attrs: n.Attrs}
+	for _, x := range g.In(id) {
+		s.In = append(s.In, g.Type(x))
+	}
+	return n.Op.Cost(s, g.Type(id)).Flops
 }

@@ -60,7 +60,7 @@ func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
 		}
 		v, err := a.eval(in, within)
 		if err != nil {
-			return nil, a.failed(k, err)
+			return nil, a.Failed(k, err)
 		}
 		reg[len(b.Args)+k] = v
 	}
@@ -85,7 +85,7 @@ func (a *Action) eval(in []value.Value, within *Call) (value.Value, error) {
 			k = 1
 		}
 		out, err := a.Bodies[k].Eval(in[1:], within)
-		return value.Tuple(out), inBody(err, k, 0)
+		return value.Tuple(out), InBody(err, k, 0)
 	case Iterate:
 		return a.iterate(in, within)
 	}
@@ -111,7 +111,7 @@ func (a *Action) iterate(in []value.Value, within *Call) (value.Value, error) {
 		if !counted {
 			stop, err := a.Bodies[1].Eval(args, within)
 			if err != nil {
-				return nil, inBody(err, 1, round)
+				return nil, InBody(err, 1, round)
 			}
 			if stop[0].(value.Scalar).True() {
 				break
@@ -119,12 +119,11 @@ func (a *Action) iterate(in []value.Value, within *Call) (value.Value, error) {
 		}
 		next, err := a.Bodies[0].Eval(args, within)
 		if err != nil {
-			return nil, inBody(err, 0, round)
+			return nil, InBody(err, 0, round)
 		}
 		for i, v := range next {
 			if was, is := args[i].Type(), v.Type(); was != is {
-				return nil, &Failure{Code: "E415", Msg: fmt.Sprintf("a carried value was %v and would become %v", was, is), At: a.At,
-					Help: "a carried value has the same shape in every round"}
+				return nil, a.ChangedShape(was, is)
 			}
 		}
 		copy(args, next)
@@ -132,9 +131,16 @@ func (a *Action) iterate(in []value.Value, within *Call) (value.Value, error) {
 	return value.Tuple(args[:carry:carry]), nil
 }
 
-// failed returns err as the failure of action k, with its place unless an inner action has given
+// ChangedShape returns the failure of an iterate whose carried value was of one type and would become
+// of another.
+func (a *Action) ChangedShape(was, is types.Type) error {
+	return &Failure{Code: "E415", Msg: fmt.Sprintf("a carried value was %v and would become %v", was, is), At: a.At,
+		Help: "a carried value has the same shape in every round"}
+}
+
+// Failed returns err as the failure of action k, with its place unless an inner action has given
 // its own.
-func (a *Action) failed(k int, err error) error {
+func (a *Action) Failed(k int, err error) error {
 	var f *Failure
 	if !errors.As(err, &f) {
 		return err
@@ -151,8 +157,8 @@ func (a *Action) failed(k int, err error) error {
 	return &BodyFailure{&g, path}
 }
 
-// inBody adds to err, from Eval of a body, the number of the body and the completed rounds.
-func inBody(err error, body int, round int64) error {
+// InBody adds to err, from Eval of a body, the number of the body and the completed rounds.
+func InBody(err error, body int, round int64) error {
 	if f, ok := err.(*BodyFailure); ok {
 		f.Path[0].Body, f.Path[0].Round = body, round
 	}

@@ -129,20 +129,24 @@ func (d *Dense) CopyFrom(s *Dense) {
 	if d.Elem != s.Elem || d.Rows != s.Rows || d.Cols != s.Cols {
 		panic(fmt.Sprintf("BUG: copy of a %v into a %v", s.Type(), d.Type()))
 	}
-	if d.Cols == 0 {
+	if d.Rows == 0 || d.Cols == 0 {
 		return // a view without columns has no memory to slice
 	}
-	for i := range d.Rows {
+	rows, cols := d.Rows, d.Cols
+	if d.Stride == cols && s.Stride == cols { // in one piece
+		rows, cols = 1, rows*cols
+	}
+	for i := range rows {
 		a, b := i*d.Stride, i*s.Stride
 		switch d.Elem {
 		case types.F64:
-			copy(d.F64[a:a+d.Cols], s.F64[b:b+d.Cols])
+			copy(d.F64[a:a+cols], s.F64[b:b+cols])
 		case types.F32:
-			copy(d.F32[a:a+d.Cols], s.F32[b:b+d.Cols])
+			copy(d.F32[a:a+cols], s.F32[b:b+cols])
 		case types.Bool:
-			copy(d.Bool[a:a+d.Cols], s.Bool[b:b+d.Cols])
+			copy(d.Bool[a:a+cols], s.Bool[b:b+cols])
 		default:
-			copy(d.I64[a:a+d.Cols], s.I64[b:b+d.Cols])
+			copy(d.I64[a:a+cols], s.I64[b:b+cols])
 		}
 	}
 }

@@ -331,7 +331,7 @@ func (x *Builder) reduction(b *op.Body, k int, env []Ref) Ref {
 		}
 		return x.foldRagged(a.Def.Class, a.Type.Elem, rows, one, func(r, _ loop.Lin) []loop.Val { return term(r, j) })
 	})
-	if holdable(a.Type) {
+	if x.extent == nil && holdable(a.Type) {
 		return x.held(a.Type, x.Hold(m))
 	}
 	return x.settled(b, k, m, false, true)
@@ -409,8 +409,11 @@ func (x *Builder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
 			return l.Plus(n)
 		}
 	}
-	if linear && x.Affine {
+	switch {
+	case linear && x.Affine:
 		return l
+	case x.extent != nil:
+		panic(NoBody{"a subscript that the run tells"})
 	}
 	zero := x.Const(types.I64, 0)
 	length := x.Value(n)

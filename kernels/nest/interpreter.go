@@ -28,6 +28,11 @@ type Interpreter struct {
 	// computed: each holds until the outermost of the loops in which it is the same begins again.
 	held []value.Value
 	keep []int // the attribute, of every action
+	// stages is which actions run as one loop; nil: none do. runs is of the last action of each.
+	stages      *Stages
+	runs        []stageRun
+	compileFrom int64 // see worthwhile
+	stopped     func() bool
 }
 
 // nested is what runs the bodies of a loop or a branch.
@@ -47,6 +52,17 @@ type nested struct {
 // result holds, not the yields alone. Actions take the environment from within, and what says that
 // they are stopped. What m says of a cell is in k; both may be nil.
 func NewInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap) *Interpreter {
+	return newInterpreter(b, acts, keeps, within, k, m, nil, -1)
+}
+
+// NewStaged makes a performer of all actions of b that runs the stages of inner bodies as loops, once
+// their actions have run about from operations. Free has to be called in the end.
+func NewStaged(b *op.Body, within *op.Call, from int64) *Interpreter {
+	return newInterpreter(b, nil, false, within, nil, nil, nil, from)
+}
+
+// newInterpreter is NewInterpreter, with stages, and in bodies within unless from is negative.
+func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap, stages *Stages, from int64) *Interpreter {
 	if acts == nil {
 		acts = make([]int, len(b.Acts))
 		for k := range acts {
@@ -55,8 +71,11 @@ func NewInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 	}
 	p := &Interpreter{body: b, Acts: acts, Reg: make([]value.Value, len(b.Args)+len(b.Acts)), calls: make([]op.Call, len(b.Acts)),
 		inner: make([]nested, len(b.Acts)), Out: make(value.Tuple, len(b.Yields)), held: make([]value.Value, len(b.Acts)),
-		keep: make([]int, len(b.Acts)), kept: k}
+		keep: make([]int, len(b.Acts)), kept: k, stages: stages, compileFrom: from, stopped: within.Stopped}
 	p.whole = p.Out
+	if stages != nil {
+		p.runs = make([]stageRun, len(b.Acts))
+	}
 	if m != nil {
 		p.cells = m.Cell
 	}
@@ -66,13 +85,18 @@ func NewInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 		p.calls[k] = op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, In: make([]value.Value, len(a.Args)), Env: within.Env,
 			Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
 		nest := func(body int) *Interpreter {
-			return NewInterpreter(a.Bodies[body], nil, false, within, p.kept, m.within(k)[body])
+			var stages *Stages
+			if from >= 0 {
+				stages = StagesOf(a.Bodies[body])
+			}
+			return newInterpreter(a.Bodies[body], nil, false, within, p.kept, m.within(k)[body], stages, from)
 		}
 		switch in := &p.inner[k]; a.Def.Control {
 		case op.Select:
 			in.body = [2]*Interpreter{nest(0), nest(1)}
 		case op.Iterate:
 			in.body = [2]*Interpreter{nest(0), nest(0)}
+			in.body[1].shareHeld(in.body[0])
 			if len(a.Bodies) > 1 {
 				in.cond = nest(1)
 			}
@@ -84,6 +108,22 @@ func NewInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 	}
 	p.place(keeps)
 	return p
+}
+
+// shareHeld lets p hold what another performer of the same body holds.
+func (p *Interpreter) shareHeld(with *Interpreter) {
+	p.held = with.held
+	for k := range p.inner {
+		a, b := &p.inner[k], &with.inner[k]
+		for i, q := range a.body {
+			if q != nil {
+				q.shareHeld(b.body[i])
+			}
+		}
+		if a.cond != nil {
+			a.cond.shareHeld(b.cond)
+		}
+	}
 }
 
 // owns reports an action whose result lies in memory of the performer.
@@ -103,9 +143,9 @@ func (p *Interpreter) place(keeps bool) {
 	}
 	for i := len(p.Acts) - 1; i >= 0; i-- {
 		k := p.Acts[i]
-		a, until := &b.Acts[k], k
+		a, until := &b.Acts[k], p.when(k)
 		if !owns(a) && !a.Type.IsScalar() {
-			until = max(k, last[first+k])
+			until = max(until, last[first+k])
 		}
 		for _, x := range a.Args {
 			last[x] = max(last[x], until)
@@ -142,23 +182,83 @@ func (p *Interpreter) place(keeps bool) {
 		for _, x := range a.Args {
 			release(x, k)
 		}
+		if p.stages != nil {
+			for _, i := range p.stages.members[k] {
+				for _, x := range b.Acts[i].Args {
+					release(x, k)
+				}
+			}
+		}
 		release(first+k, k)
 	}
+}
+
+// when is the action after which action k has run: the last one of its stage.
+func (p *Interpreter) when(k int) int {
+	if p.stages == nil {
+		return k
+	}
+	return max(k, p.stages.root[k])
 }
 
 // Run runs the actions; registers of arguments are set. The yields are in out.
 func (p *Interpreter) Run() error {
 	for _, k := range p.Acts {
-		v, err := p.Value(k)
-		if err != nil {
+		if p.stages != nil && p.stages.root[k] >= 0 {
+			if err := p.staged(k); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.one(k); err != nil {
 			return err
 		}
-		p.Reg[len(p.body.Args)+k] = v
 	}
 	for i, y := range p.body.Yields {
 		p.Out[i] = p.Reg[y]
 	}
 	return nil
+}
+
+// one runs one action.
+func (p *Interpreter) one(k int) error {
+	v, err := p.Value(k)
+	if err != nil {
+		return p.body.Acts[k].Failed(k, err)
+	}
+	p.Reg[len(p.body.Args)+k] = v
+	return nil
+}
+
+// staged runs a stage when its last action's turn comes: as a loop, or one action after the other.
+func (p *Interpreter) staged(k int) error {
+	if p.stages.root[k] != k {
+		return nil
+	}
+	out := p.memory(k)
+	done, err := p.stage(k, out)
+	if err != nil {
+		return err
+	}
+	if done {
+		p.Reg[len(p.body.Args)+k] = out
+		return nil
+	}
+	for _, i := range p.stages.members[k] {
+		if err := p.one(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// memory is where the result of action k lies, which has a slot.
+func (p *Interpreter) memory(k int) *value.Dense {
+	s, t := p.Slot[k], p.body.Acts[k].Type
+	if p.Mem[s] == nil {
+		p.Mem[s] = value.New(t.Elem, t.Rows, t.Cols)
+	}
+	return p.Mem[s]
 }
 
 // On runs the actions for arguments.
@@ -233,12 +333,15 @@ func (p *Interpreter) Act(k int) (value.Value, error) {
 		}
 		return c.In[0].(value.Tuple)[a.Attrs.Int("at")], nil
 	case op.Select:
-		side := p.inner[k].body[0]
+		number := 0
 		if !c.In[0].(value.Scalar).True() {
-			side = p.inner[k].body[1]
+			number = 1
 		}
-		_, err := side.On(c.In[1:])
-		return side.whole, err
+		side := p.inner[k].body[number]
+		if _, err := side.On(c.In[1:]); err != nil {
+			return nil, op.InBody(err, number, 0)
+		}
+		return side.whole, nil
 	case op.Iterate:
 		return p.inner[k].iterate(a, c)
 	}
@@ -251,14 +354,12 @@ func (p *Interpreter) Act(k int) (value.Value, error) {
 	if a.Def.Kernel == nil {
 		return a.Def.Ref(c)
 	}
-	if s := p.Slot[k]; s >= 0 {
-		if p.Mem[s] == nil {
-			p.Mem[s] = value.New(a.Type.Elem, a.Type.Rows, a.Type.Cols)
-		}
+	if p.Slot[k] >= 0 {
+		out := p.memory(k)
 		if n := a.Def.Accum; n > 0 {
-			p.Mem[s].CopyFrom(c.Dense(n - 1))
+			out.CopyFrom(c.Dense(n - 1))
 		}
-		c.Out = p.Mem[s]
+		c.Out = out
 	}
 	err := a.Def.Kernel(c)
 	return c.Out, err
@@ -276,7 +377,7 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 		if !counted {
 			stop, err := in.cond.On(in.args)
 			if err != nil {
-				return nil, err
+				return nil, op.InBody(err, 1, round)
 			}
 			if stop[0].(value.Scalar).True() {
 				break
@@ -285,11 +386,11 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 		p := in.body[round&1]
 		next, err := p.On(in.args)
 		if err != nil {
-			return nil, err
+			return nil, op.InBody(err, 0, round)
 		}
 		for i, v := range next {
 			if was, is := in.args[i].Type(), v.Type(); was != is {
-				return nil, op.Failf("E415", "a carried value was %v and would become %v", was, is)
+				return nil, a.ChangedShape(was, is)
 			}
 			if d, ok := v.(*value.Dense); ok && !p.holds(p.body.Yields[i]) {
 				next[i] = in.keep(int(round&1), i, d)

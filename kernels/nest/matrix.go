@@ -44,7 +44,9 @@ type Builder struct {
 	Scopes   []map[ElementKey]loop.Val
 	Lins     map[loop.Val]loop.Lin // of integers that are linear in indices and operands
 	Operands []Operand             // behind the bounds
-	extent   *[2]int               // of the space, where it is a rectangle of a result: see nest_space.go
+	extent   *[2]int               // of the space, where it is a rectangle of a result: see space.go
+	inside   map[int]int           // the rounds of inner loops there, by the name of the index
+	fixed    []bool                // see Stages
 	phase    *RowPhase             // of a body by phases, which has no matrices in memory of the point
 	keep     *MemoMap              // of the body that is written; nil: it keeps nothing
 }
@@ -93,6 +95,11 @@ type Operand struct {
 	Register int
 	What     operandPart
 	Row, Col int // where a view begins
+	// RowBy and ColBy are 1 + a register: its number is added to Row or Col, and the view has Rows rows
+	// or Cols columns. 0: there is none.
+	RowBy, ColBy, Rows, Cols int
+	// Turned: it is the matrix transposed. Row and column are those of the transposed one.
+	Turned bool
 }
 
 type operandPart uint8
@@ -381,6 +388,9 @@ func (x *Builder) drop(m loop.Mark) {
 // rounds is an inner loop over 0..n.
 func (x *Builder) rounds(name string, n loop.Lin, state []loop.Val, body func(i loop.Lin, state []loop.Val) []loop.Val) []loop.Val {
 	k := loop.Index{Name: x.Name(name), Range: loop.Range{Kind: loop.Steps, To: n, By: 1}}
+	if x.extent != nil && n.Known() {
+		x.inside[k.Name] = int(n.Const)
+	}
 	return x.For(k, state, func(carried []loop.Val) []loop.Val {
 		return x.inner(func() []loop.Val { return body(loop.Of(loop.IndexSym, k.Name), carried) })
 	})

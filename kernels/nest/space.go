@@ -30,6 +30,20 @@ type SpaceRect struct {
 
 // WriteSpace is the first yield of a body as loops, or nil where a loop cannot compute it.
 func WriteSpace(b *op.Body) (list []SpaceRect) {
+	return writeSpace(b.Type(), func(x *Builder) Ref {
+		var env []Ref
+		for r := range b.Args {
+			env = append(env, x.Outer(b, r))
+		}
+		for k := range b.Acts {
+			env = append(env, x.Act(b, k, env))
+		}
+		return env[b.Yields[0]]
+	})
+}
+
+// writeSpace is a matrix of type t, which write writes, as loops, or nil where there are none.
+func writeSpace(t types.Type, write func(x *Builder) Ref) (list []SpaceRect) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, is := r.(op.NoElement); !is {
@@ -38,12 +52,11 @@ func WriteSpace(b *op.Body) (list []SpaceRect) {
 			list = nil
 		}
 	}()
-	t := b.Type()
 	todo := []window.Rect{{Row: 0, Col: 0, Rows: t.Rows, Cols: t.Cols}}
 	for len(todo) > 0 {
 		w := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		r, cut := writeRect(b, w)
+		r, cut := writeRect(write, w)
 		switch {
 		case len(list)+len(todo) >= mostRects:
 			panic(NoBody{"so many rectangles"})
@@ -65,7 +78,7 @@ func WriteSpace(b *op.Body) (list []SpaceRect) {
 }
 
 // writeRect writes the loop of a rectangle, or says where it has to be cut.
-func writeRect(b *op.Body, w window.Rect) (out SpaceRect, cut *op.Cut) {
+func writeRect(write func(x *Builder) Ref, w window.Rect) (out SpaceRect, cut *op.Cut) {
 	defer func() {
 		if r := recover(); r != nil {
 			c, is := r.(op.Cut)
@@ -76,20 +89,13 @@ func writeRect(b *op.Body, w window.Rect) (out SpaceRect, cut *op.Cut) {
 		}
 	}()
 	x := &Builder{Builder: loop.New(), Words: 2, Affine: true, Lins: map[loop.Val]loop.Lin{}, Scopes: []map[ElementKey]loop.Val{{}},
-		extent: &[2]int{w.Rows, w.Cols}}
+		extent: &[2]int{w.Rows, w.Cols}, inside: map[int]int{}}
 	var at, size [2]loop.Lin
 	for d, name := range []string{"i", "j"} {
 		size[d] = loop.Of(loop.ParamSym, x.Param(loop.ScalarParam, types.I64))
 		at[d] = loop.Of(loop.IndexSym, x.Index(name, loop.Range{Kind: loop.Steps, To: size[d], By: 1}))
 	}
-	var env []Ref
-	for r := range b.Args {
-		env = append(env, x.Outer(b, r))
-	}
-	for k := range b.Acts {
-		env = append(env, x.Act(b, k, env))
-	}
-	y := env[b.Yields[0]]
+	y := write(x)
 	if y.At == nil || y.Type.Elem.Size() == 0 {
 		panic(NoBody{"a result of " + y.Type.String()})
 	}
@@ -97,14 +103,13 @@ func writeRect(b *op.Body, w window.Rect) (out SpaceRect, cut *op.Cut) {
 	out = SpaceRect{Rect: w, From: -1}
 	if s := &x.Nest.Body.Stmts[len(x.Nest.Body.Stmts)-1]; s.Code == loop.Load && s.Dst == v && len(s.At) == 2 {
 		down, right := s.At[0].Plus(at[0].Times(-1)), s.At[1].Plus(at[1].Times(-1))
-		if down.Known() && right.Known() {
-			o := x.Operands[s.Mem.N-2]
+		if o := x.Operands[s.Mem.N-2]; down.Known() && right.Known() && o.RowBy == 0 && o.ColBy == 0 && !o.Turned {
 			out.From, out.I, out.J = o.Register, o.Row+int(down.Const), o.Col+int(right.Const)
 			return out, nil
 		}
 	}
 	result := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), size[0], size[1])}
-	x.Store(result, at[0], at[1], v)
+	x.Store(result, at[0], at[1], define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), v))
 	if err := x.Nest.Verify(); err != nil {
 		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
 	}
@@ -116,14 +121,24 @@ func writeRect(b *op.Body, w window.Rect) (out SpaceRect, cut *op.Cut) {
 const mostViews = 16
 
 // viewed is matrix r from outside. A distance at which its elements are read is no part of the loop
-// but says where the operand begins, so that the rectangles of a border, and many stencils, have
-// one code.
+// but says where the operand begins, so that the rectangles of a border, many stencils, and rows with
+// a number that the run tells, have one code.
 func (x *Builder) viewed(t types.Type, r int) Ref {
 	return x.matrix(t, func(i, j loop.Lin) loop.Val {
-		o := Operand{Register: r}
+		o := Operand{Register: r, Turned: x.turns(r, i, j)}
+		if o.Turned {
+			i, j = j, i
+		}
 		if len(x.Operands) < mostViews {
-			o.Row, i = begins(i)
-			o.Col, j = begins(j)
+			o.Row, o.RowBy, o.Rows, i = x.begins(i)
+			o.Col, o.ColBy, o.Cols, j = x.begins(j)
+		}
+		for _, l := range []loop.Lin{i, j} {
+			for _, t := range l.Terms {
+				if t.Sym.Kind != loop.IndexSym {
+					panic(NoBody{"a subscript that the run tells"})
+				}
+			}
 		}
 		k := slices.Index(x.Operands, o)
 		if k < 0 {
@@ -135,17 +150,43 @@ func (x *Builder) viewed(t types.Type, r int) Ref {
 	})
 }
 
-// begins is the least value of a form that ascends with the indices, and the rest of it.
-func begins(l loop.Lin) (least int, rest loop.Lin) {
+// turns reports an element of a matrix that stays the same, of which the lanes, the rows of a column,
+// read rows: transposed, they read what lies side by side.
+func (x *Builder) turns(r int, i, j loop.Lin) bool {
+	row := loop.Sym{Kind: loop.IndexSym, N: 0}
+	return r < len(x.fixed) && x.fixed[r] && x.extent[1] == 1 && x.extent[0] > 1 && i.Coef(row) == 1 && j.Coef(row) == 0 && len(j.Terms) > 0
+}
+
+// begins is the least value of a form that ascends with the indices, and the rest of it. With a number
+// that the run tells, by is 1 + its register, and size how many places the form spans from there on.
+func (x *Builder) begins(l loop.Lin) (least, by, size int, rest loop.Lin) {
 	for _, t := range l.Terms {
-		if t.Sym.Kind != loop.IndexSym || t.Coef < 0 {
-			return 0, l
+		switch {
+		case t.Sym.Kind == loop.IndexSym && t.Coef > 0:
+			rest.Terms = append(rest.Terms, t)
+		case t.Sym.Kind == loop.ParamSym && t.Coef == 1 && by == 0 && t.Sym.N >= 2:
+			by = 1 + x.Operands[t.Sym.N-2].Register
+		default:
+			return 0, 0, 0, l
 		}
 	}
-	if l.Const < 0 {
-		return 0, l
+	if by == 0 && l.Const < 0 {
+		return 0, 0, 0, l
 	}
-	return int(l.Const), loop.Lin{Terms: l.Terms}
+	if by > 0 {
+		size = 1
+		for _, t := range rest.Terms {
+			n, known := x.inside[t.Sym.N]
+			if t.Sym.N < len(x.extent) {
+				n, known = x.extent[t.Sym.N], true
+			}
+			if !known {
+				return 0, 0, 0, l
+			}
+			size += int(t.Coef) * (n - 1)
+		}
+	}
+	return int(l.Const), by, size, rest
 }
 
 // chained writes a chain of elementwise operators.

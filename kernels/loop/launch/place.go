@@ -27,6 +27,15 @@ func (w *Worker) Scalar(number int, v value.Scalar) {
 	w.args[firstOperand+wordsOfOperand*number] = loop.WordOf(v)
 }
 
+// Move makes d operand or result number, which has the size and the distance between rows that Begin
+// has been told. The worker must be Direct.
+func (w *Worker) Move(number int, d *value.Dense) {
+	w.args[firstOperand+wordsOfOperand*number] = uint64(uintptr(base(d)))
+}
+
+// Direct reports that windows read operands where Move and Scalar say. Others run what Begin was told.
+func (w *Worker) Direct() bool { return w.check == nil && w.beside == nil }
+
 // PlaceAt is Place of a row in one piece that begins at p, for windows of one row.
 func (w *Worker) PlaceAt(number int, p unsafe.Pointer, bytes int) {
 	w.args[firstOperand+wordsOfOperand*number] = uint64(uintptr(p)) - uint64(bytes)

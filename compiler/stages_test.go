@@ -1,0 +1,98 @@
+package compiler_test
+
+import (
+	"testing"
+
+	"flow/kernels"
+)
+
+// stateLoops are programs whose loops carry matrices of some hundred elements. Those at the end fail.
+var stateLoops = []string{
+	`iterate U = rand(11, 9, seed = 1) times 7 {
+	   next U = U + 0.1 * (rbind(U[1.., :], U[-1, :]) + rbind(U[0, :], U[0..-1, :]) + cbind(U[:, 1..], U[:, -1]) + cbind(U[:, 0], U[:, 0..-1]) - 4 * U)
+	 }
+	 emit U`,
+	`iterate A = i64(rand(10, 8, seed = 1) < 0.4) times 5 {
+	   three = A + rbind(A[1.., :], A[0, :]) + rbind(A[-1, :], A[0..-1, :])
+	   around = cbind(three[:, 1..], three[:, 0]) + three + cbind(three[:, -1], three[:, 0..-1]) - A
+	   next A = i64(around == 3 or (around == 2 and A == 1))
+	 }
+	 emit A`,
+	`X = materialize(rand(30, 4, seed = 1))
+	 y = materialize(f64(rowsum(X) > 2))
+	 iterate W = rand(4, 16, seed = 2) - 0.5, V = rand(16, 1, seed = 3) - 0.5, k = 0 until k == 6 {
+	   H = tanh(X @ W)
+	   d = (sigmoid(H @ V) - y) / 30
+	   next W = W - 0.5 * (t(X) @ ((d @ t(V)) * (1 - H ^ 2)))
+	   next V = V - 0.5 * (t(H) @ d)
+	   next k = k + 1
+	 }
+	 emit W
+	 emit V`,
+	`A = materialize(rand(70, 70, seed = 1))
+	 iterate v = ones(70, 1), l = 0.0 times 5 { w = A @ v; next l = norm(w); next v = w / norm(w) }
+	 emit v
+	 emit l`,
+	`D0 = materialize(rand(20, 20, seed = 1))
+	 iterate D = D0, k = 0 times 20 { next D = min(D, D[:, k] + D[k, :]); next k = k + 1 }
+	 emit D`,
+	`x = materialize(rand(90, 3, seed = 1))
+	 iterate f = zeros(80, 1), k = 1 times 9 {
+	   g = f + rbind(zeros(1, 1), f[0..-1, :]) * x[k, 1] + x[k..k + 80, 2]
+	   next f = g / (1 + max(g)) + x[k - 1, 0] - x[k - 2, 0]
+	   next k = k + 1
+	 }
+	 emit f`,
+	`x = materialize(rand(40, 5, seed = 1) * 10.0 ^ (60 * rand(40, 5, seed = 2) - 30))
+	 iterate s = x times 6 { next s = x * rowsum(s) - colsum(s) + rowvar(x) + s[:, 1] }
+	 emit s`,
+	`iterate a = f32(rand(15, 15, seed = 1)), b = rand(15, 15, seed = 2) < 0.5, n = 2 times 6 {
+	   c = if n % 2 == 0 { a * 2 } else { t(a) @ a / f32(9) }
+	   iterate d = c, j = 0 until j > n or max(d) > 1e5 { next d = d + a[j, :] * f32(b); next j = j + 1 }
+	   next a = d / max(d)
+	   next b = rbind(b[3.., :], not b[0..3, :])
+	   next n = n + 1
+	 }
+	 emit a
+	 emit b`,
+	`M = materialize(rand(12, 12, seed = 1) + 12 * eye(12))
+	 iterate x = zeros(12, 12), q = 0.0 times 6 { next x = solve(M, x @ x + 1) + x[-1, :]; next q = q + sum(x * x) + trace(x) }
+	 emit x
+	 emit q`,
+	`iterate a = 8 * onehot(seq(0, 9), 9) + 1, k = 0 times 30 { next a = a * 3 // (5 - k) + t(a); next k = k + 1 }
+	 emit a`,
+	`x = materialize(rand(20, 5, seed = 1))
+	 iterate i = 0, s = zeros(1, 100) until s[0, 0] > 99 { next s = s + x[i, 0]; next i = i + 1 }
+	 emit s`,
+	`fn guard(x) { assert max(x) < 7, fmt("{} is too large", max(x)); x }
+	 iterate a = ones(1, 70), k = 0 times 30 { next a = guard(a) * 1.5; next k = k + 1 }
+	 emit a`,
+	`fn guard(x) { assert max(x) < 7, fmt("{} is too large", max(x)); x }
+	 iterate a = ones(1, 70), k = 0 times 30 { iterate b = a times 2 { next b = guard(b) * 1.5 }; next a = b; next k = k + 1 }
+	 emit a`,
+}
+
+// TestStages: loops over matrices of some hundred elements are one task, whose operators run as loops
+// over elements, and give what the definition gives, on threads and ranks.
+func TestStages(t *testing.T) {
+	table := tinyTable(t)
+	defer kernels.LoopsFrom(0)
+	for _, text := range stateLoops {
+		for _, from := range []int64{0, 300, 1 << 60} {
+			kernels.LoopsFrom(from)
+			if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"hoist", "keep"}, false, "SS"}, {1, 2, []string{"rounds"}, false, ""}}).differ(table, text); err != nil {
+				t.Errorf("%v\nin\n%s", err, text)
+			}
+		}
+	}
+	kernels.LoopsFrom(0)
+	for _, text := range stateLoops[:9] {
+		before := kernels.LoopsBegun()
+		if _, err := (runs{{1, 1, nil, false, ""}}).differ(table, text); err != nil {
+			t.Error(err)
+		}
+		if kernels.LoopsBegun() == before {
+			t.Errorf("no compiled loop runs\n%s", text)
+		}
+	}
+}

@@ -1,0 +1,354 @@
+package nest
+
+// This file plans bodies over matrices that fit in a cache: which actions are computed together, as
+// one loop over the elements of the last one's result. Such a group is a stage. The body of an
+// iterate over a state of some thousand numbers is a few stages, and the calls between them.
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+const (
+	// stageOps bounds the operations of an element of a stage: longer code fills the cache of
+	// instructions.
+	stageOps = 400
+	// stageAgain is how many operations an element may cost to be computed again: about what a launch
+	// and the memory of an element cost.
+	stageAgain = 12
+	// stageReads is the most places at which one element is read.
+	stageReads = 16
+)
+
+// Stages are those of a body. They are safe for concurrent use.
+type Stages struct {
+	body *op.Body
+	// fixed says of each argument that it is the same matrix, with the same elements, in all runs of an
+	// interpreter.
+	fixed []bool
+	// root is of each action the one with whose stage it is computed, itself for the last action of
+	// a stage, -1 for a call.
+	root    []int
+	members [][]int // of each last action, in order
+	code    []stageCode
+}
+
+// stageCode is a stage as loops, which are written when enough work has been seen.
+type stageCode struct {
+	seen  atomic.Int64 // operations that its actions have run, about
+	once  sync.Once
+	rects []SpaceRect // none: it has no loops
+}
+
+// PlanStages groups the actions of the bodies of loops and branches in b, whose arguments stay the
+// same.
+func PlanStages(b *op.Body) {
+	fixed := make([]bool, len(b.Args))
+	for k := range fixed {
+		fixed[k] = true
+	}
+	planWithin(b, fixed)
+}
+
+// planWithin plans the bodies of loops and branches in b.
+func planWithin(b *op.Body, fixed []bool) {
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		first, carried := 0, 0
+		switch a.Def.Control {
+		case op.Select:
+			first = 1 // the condition
+		case op.Iterate:
+			carried = a.Attrs.Int("carry")
+		default:
+			continue
+		}
+		same := make([]bool, len(a.Args)-first)
+		for i, r := range a.Args[first:] {
+			same[i] = i >= carried && r < len(b.Args) && fixed[r]
+		}
+		for _, in := range a.Bodies {
+			in.Compiled(func(in *op.Body) any { return stagesIn(in, same) })
+			planWithin(in, same)
+		}
+	}
+}
+
+// StagesOf is the stages of the body of a loop or branch that PlanStages has seen; nil if no stage is
+// of use.
+func StagesOf(b *op.Body) *Stages {
+	return b.Compiled(func(*op.Body) any { panic("BUG: a body without a plan of its stages") }).(*Stages)
+}
+
+// stagesIn groups the actions of a body; nil if no stage is of use.
+func stagesIn(b *op.Body, fixed []bool) *Stages {
+	s := &Stages{body: b, fixed: fixed, root: make([]int, len(b.Acts)), members: make([][]int, len(b.Acts)), code: make([]stageCode, len(b.Acts))}
+	times := make([]float64, len(b.Acts)) // how often an element is computed for one of the last action
+	ops := make([]float64, len(b.Acts))   // of an element of a stage, by its last action
+	all := s.costs()
+	for k := len(b.Acts) - 1; k >= 0; k-- {
+		s.root[k], times[k] = -1, 1
+		if !stageable(b, k) {
+			continue
+		}
+		cost := s.cost(k)
+		if h, n := s.joins(k, times); h >= 0 && (n <= 1 || (n-1)*all[k] <= stageAgain) && n <= stageReads && ops[h]+n*cost <= stageOps {
+			s.root[k], times[k] = h, n
+		} else if b.Acts[k].Type.IsDense() {
+			s.root[k] = k
+		}
+		if h := s.root[k]; h >= 0 {
+			ops[h] += times[k] * cost
+		}
+	}
+	some := false
+	for k, h := range s.root {
+		if h >= 0 {
+			s.members[h] = append(s.members[h], k)
+			some = true
+		}
+	}
+	if !some {
+		return nil
+	}
+	return s
+}
+
+// stageable reports an action that computes or moves elements, and does not fail but by a subscript.
+func stageable(b *op.Body, k int) bool {
+	a := &b.Acts[k]
+	d := a.Def
+	switch {
+	case a.Type.Elem.Size() == 0 || a.Asks || a.Attrs.Int("keep") > 0 || a.Attrs.Bool("drawn"):
+		return false
+	case !a.Type.IsScalar() && !(a.Type.IsDense() && a.Type.Known() && a.Type.Count() > 0):
+		return false
+	case d.Control != op.NoControl || a.Bodies != nil || a.Chain != nil || !d.Laws.Has(op.Pure):
+		return false
+	}
+	subscripts := 0
+	for _, r := range a.Args {
+		t := b.Register(r)
+		if t.Elem.Size() == 0 || !t.IsScalar() && !(t.IsDense() && t.Known() && t.Count() > 0) {
+			return false
+		}
+		if t == types.ScalarOf(types.I64) {
+			subscripts++
+		}
+	}
+	switch {
+	case len(a.Args) == 0:
+		return d.Role == op.Constant
+	case d.Laws.Has(op.Elementwise) && d.Elt != nil:
+		return d.Body != nil && d.TotalOn(b.Register(a.Args[0]).Elem, a.Type.Elem)
+	case d.Class != loop.NoClass:
+		return d.Fold == op.FoldRows || d.Fold == op.FoldCols
+	case d.Elements != nil && a.Type.IsDense():
+		return (d.Laws.Has(op.Total) || d.Laws.Has(op.View) && subscripts > 0 || d.Role == op.Multiplies || d.Role == op.MultipliesOnto) && !heavy(b, k)
+	case d.Elements != nil:
+		return d.Role == op.Picks || d.Role == op.PicksAt
+	}
+	return false
+}
+
+// costs is about how many operations an element of each action is, with those before it that nothing
+// else reads.
+func (s *Stages) costs() []float64 {
+	b := s.body
+	readers := make([]int, len(b.Args)+len(b.Acts))
+	for k := range b.Acts {
+		for _, r := range b.Acts[k].Args {
+			readers[r]++
+		}
+	}
+	for _, r := range b.Yields {
+		readers[r] += 2
+	}
+	all := make([]float64, len(b.Acts))
+	for k := range b.Acts {
+		all[k] = s.cost(k)
+		for at, r := range b.Acts[k].Args {
+			if i := r - len(b.Args); i >= 0 && readers[r] == 1 && stageable(b, i) {
+				all[k] += all[i] * s.reads(k, at)
+			}
+		}
+	}
+	return all
+}
+
+// cost is about how many operations an element of an action is.
+func (s *Stages) cost(k int) float64 {
+	a := &s.body.Acts[k]
+	if a.Def.Laws.Has(op.View) || a.Def.Cost == nil || len(a.Args) == 0 {
+		return 0
+	}
+	sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
+	for _, r := range a.Args {
+		sig.In = append(sig.In, s.body.Register(r))
+	}
+	return a.Def.Cost(sig, a.Type).Flops / float64(max(1, a.Type.Count()))
+}
+
+// joins is the last action of the stage that all readers of action k belong to, and how often each of
+// its elements is computed there; -1 if there is none.
+func (s *Stages) joins(k int, times []float64) (h int, n float64) {
+	b, r := s.body, len(s.body.Args)+k
+	h = -1
+	if slices.Contains(b.Yields, r) {
+		return -1, 0
+	}
+	for i := k + 1; i < len(b.Acts); i++ {
+		for at, x := range b.Acts[i].Args {
+			if x != r {
+				continue
+			}
+			if s.root[i] < 0 || h >= 0 && s.root[i] != h {
+				return -1, 0
+			}
+			h = s.root[i]
+			n += times[i] * s.reads(i, at)
+		}
+	}
+	return h, n
+}
+
+// reads is how often action i reads each element of operand at.
+func (s *Stages) reads(i, at int) float64 {
+	a := &s.body.Acts[i]
+	from, out := s.body.Register(a.Args[at]), a.Type
+	elements, results := float64(max(1, from.Count())), float64(max(1, out.Count()))
+	switch {
+	case from.IsScalar():
+		return 0 // made before the loop
+	case a.Def.Class != loop.NoClass, a.Def.Once && at == 0, a.Def.Role == op.MultipliesOnto && at == 0:
+		return 1
+	case a.Def.Laws.Has(op.Elementwise) || a.Def.Laws.Has(op.View):
+		return max(1, results/elements)
+	}
+	if a.Def.Cost == nil {
+		return stageReads + 1
+	}
+	sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
+	for _, r := range a.Args {
+		sig.In = append(sig.In, s.body.Register(r))
+	}
+	return max(1, a.Def.Cost(sig, out).Flops/2/elements)
+}
+
+// written is the loops of the stage of action k.
+func (s *Stages) written(k int) []SpaceRect {
+	c := &s.code[k]
+	c.once.Do(func() { c.rects = s.write(k) })
+	return c.rects
+}
+
+// write writes the stage of action k.
+func (s *Stages) write(k int) []SpaceRect {
+	b := s.body
+	own := make([]bool, len(b.Acts))
+	for _, i := range s.members[k] {
+		own[i] = true
+	}
+	read := make([]bool, len(b.Args)+len(b.Acts)) // from outside
+	for _, i := range s.members[k] {
+		for _, r := range b.Acts[i].Args {
+			read[r] = r < len(b.Args) || !own[r-len(b.Args)]
+		}
+	}
+	return writeSpace(b.Acts[k].Type, func(x *Builder) Ref {
+		x.fixed = s.fixed
+		env := make([]Ref, len(b.Args)+k+1)
+		for r := range env {
+			switch i := r - len(b.Args); {
+			case read[r]:
+				env[r] = x.Outer(b, r)
+			case i >= 0 && own[i]:
+				env[r] = x.Act(b, i, env)
+			}
+		}
+		return env[len(b.Args)+k]
+	})
+}
+
+const (
+	// stageLaunch and stageActions are about as how many operations on single elements the launch of a
+	// loop of a stage and the call of a kernel take.
+	stageLaunch  = 250
+	stageActions = 800
+)
+
+// Apart reports that a body, with the loops and branches in it, takes less time by stages than as one
+// loop of a point, which computes an element at a time.
+func Apart(b *op.Body) bool {
+	ops, apart := weighStages(b)
+	return apart < ops
+}
+
+// weighStages is the operations of a run of a body, and what it costs by stages.
+func weighStages(b *op.Body) (ops, apart float64) {
+	s := stagesIn(b, nil)
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		switch {
+		case a.Def.Control == op.Iterate || a.Def.Control == op.Select:
+			for _, in := range a.Bodies {
+				o, t := weighStages(in)
+				ops, apart = ops+o, apart+t
+			}
+			continue
+		case a.Def.Control != op.NoControl || len(a.Args) == 0:
+			continue
+		case s == nil || s.root[k] < 0:
+			apart += stageActions
+		case s.root[k] == k:
+			apart += stageLaunch
+			fallthrough
+		default:
+			if moves(a) { // each matrix of a border is one more
+				apart += stageLaunch * float64(len(a.Args)-1)
+			}
+		}
+		n := float64(max(1, a.Type.Count()))
+		own := n
+		if moves(a) {
+			own = 0
+		}
+		if a.Def.Cost != nil {
+			sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
+			for _, r := range a.Args {
+				sig.In = append(sig.In, b.Register(r))
+			}
+			own = max(own, a.Def.Cost(sig, a.Type).Flops/2)
+		}
+		ops += own
+		if s != nil && s.root[k] >= 0 {
+			apart += own / 8
+		}
+	}
+	return ops, apart
+}
+
+// moves reports an action whose elements are those of its operands.
+func moves(a *op.Action) bool {
+	return a.Def.Laws.Has(op.View) || a.Def.Role == op.Beside || a.Def.Role == op.Below || a.Def.Role == op.Lays
+}
+
+// Loops are the loops of all stages, for listings.
+func (s *Stages) Loops() (list []*loop.Nest) {
+	for k, h := range s.root {
+		if h != k {
+			continue
+		}
+		for _, r := range s.written(k) {
+			if r.Loop != nil {
+				list = append(list, r.Loop.Nest())
+			}
+		}
+	}
+	return list
+}
