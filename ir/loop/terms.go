@@ -121,9 +121,10 @@ const watchedBelow = 1024
 // EndBounded. n is the number of contributions, or -1 where the run tells it. It reports whether it
 // did.
 func (t *Terms) Bounded(n int64) bool {
-	t.bounded = t.s.class == Sum && t.s.elem.IsFloat()
-	// Sums of f32 have no errors, unless their numbers are far apart.
-	t.watched = t.s.elem != types.F32 && n < watchedBelow
+	if t.bounded = t.s.class == Sum && t.s.elem.IsFloat(); t.bounded {
+		// Sums of f32 have no errors, unless their numbers are far apart.
+		t.watched = t.s.elem != types.F32 && n < watchedBelow
+	}
 	return t.bounded
 }
 

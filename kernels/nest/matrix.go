@@ -254,11 +254,16 @@ func (x *Builder) fold(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 		for i := range rows {
 			for j := range cols {
 				in := f(loop.Num(int64(i)), loop.Num(int64(j)))
-				if t == nil {
+				switch {
+				case t == nil && x.Words < WideWords:
 					t = x.terms(c, in)
 					state = t.First(x.Builder, in)
-				} else {
-					state = t.Add(x.Builder, state, in)
+				case t == nil:
+					t = x.terms(c, in)
+					t.bounded = t.Bounded(t.parts() * int64(n))
+					state = t.add(x, t.Begin(x.Builder), in)
+				default:
+					state = t.add(x, state, in)
 				}
 				x.bounded()
 			}
@@ -283,25 +288,51 @@ func (x *Builder) foldOver(c loop.Class, out types.Elem, rows, cols loop.Lin, f 
 	})
 	n := int64(-1)
 	if rows.Known() && cols.Known() {
-		n = rows.Const * cols.Const
+		n = rows.Const * cols.Const * t.parts()
 	}
 	t.bounded = t.Bounded(n)
-	state := x.over(rows, cols, t.Begin(x.Builder), func(i, j loop.Lin, st []loop.Val) []loop.Val { return t.Add(x.Builder, st, f(i, j)) })
+	state := x.over(rows, cols, t.Begin(x.Builder), func(i, j loop.Lin, st []loop.Val) []loop.Val { return t.add(x, st, f(i, j)) })
 	return t.end(x, out, rows, cols, state)
 }
 
 // terms is a reduction as a loop carries it. A mean is carried as a sum: no loop counts what is
-// known before it.
+// known before it. Where two words are not enough a norm is the root of a sum, of two parts of each
+// square: such a sum is sure of its rounding although it loses bits.
 type terms struct {
 	*loop.Terms
-	mean, bounded bool
+	mean, root, bounded bool
+}
+
+// parts is how many numbers a contribution adds.
+func (t *terms) parts() int64 {
+	if t.root {
+		return 2
+	}
+	return 1
+}
+
+// leastSquare is the least square of which the rest, which a product rounds off, is a float.
+const leastSquare = 0x1p-900
+
+// add is the state after one more contribution.
+func (t *terms) add(x *Builder, state, in []loop.Val) []loop.Val {
+	if !t.root {
+		return t.Add(x.Builder, state, in)
+	}
+	float := func(f float64) loop.Val { return x.Const(types.F64, math.Float64bits(f)) }
+	h := x.Op(loop.Mul, in[0], in[0])
+	inside := x.Op(loop.And, x.Op(loop.Le, float(leastSquare), h), x.Op(loop.Le, h, float(math.MaxFloat64)))
+	x.Check(loop.Uncertain, x.Op(loop.Or, inside, x.Op(loop.Eq, in[0], float(0))))
+	state = t.Add(x.Builder, state, []loop.Val{h})
+	return t.Add(x.Builder, state, []loop.Val{x.Op(loop.FMA, in[0], in[0], x.Op(loop.Neg, h))})
 }
 
 // terms is a reduction of contributions like the first.
 func (x *Builder) terms(c loop.Class, first []loop.Val) *terms {
 	e := x.Type(first[0])
 	t := &terms{mean: c == loop.Mean && e == types.F64}
-	if t.mean {
+	t.root = c == loop.Norm && e == types.F64 && x.Words >= WideWords
+	if t.mean || t.root {
 		c = loop.Sum
 	}
 	if t.Terms = loop.TermsOf(c, e, x.Words); t.Terms == nil {
@@ -312,20 +343,27 @@ func (x *Builder) terms(c loop.Class, first []loop.Val) *terms {
 
 // end is the result of a state of rows x cols contributions.
 func (t *terms) end(x *Builder, out types.Elem, rows, cols loop.Lin, state []loop.Val) loop.Val {
-	n := func() loop.Val {
+	n := func(parts int64) loop.Val {
 		if rows.Known() && cols.Known() {
-			return x.Const(types.F64, math.Float64bits(float64(rows.Const*cols.Const)))
+			return x.Const(types.F64, math.Float64bits(float64(parts*rows.Const*cols.Const)))
 		}
-		return x.Op(loop.ToF64, x.Op(loop.Mul, x.Value(rows), x.Value(cols)))
+		all := x.Op(loop.Mul, x.Value(rows), x.Value(cols))
+		if parts > 1 {
+			all = x.Op(loop.Mul, all, x.Const(types.I64, uint64(parts)))
+		}
+		return x.Op(loop.ToF64, all)
 	}
 	var v loop.Val
 	if t.bounded {
-		v = t.EndBounded(x.Builder, state, n())
+		v = t.EndBounded(x.Builder, state, n(t.parts()))
 	} else {
 		v = t.End(x.Builder, state)
 	}
+	if t.root {
+		v = x.Op(loop.Sqrt, v)
+	}
 	if t.mean {
-		v = x.Op(loop.Div, v, n())
+		v = x.Op(loop.Div, v, n(1))
 	}
 	return define.ConvertBody(x.Builder, dense.Storage(out), v)
 }
