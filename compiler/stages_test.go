@@ -55,11 +55,26 @@ var stateLoops = []string{
 	 }
 	 emit a
 	 emit b`,
+	`D0 = materialize(rand(20, 20, seed = 1))
+	 iterate D = D0, k = 0 times 20 { next D = parfor i in 0..20 { min(D[i, :], D[i, k] + D[k, :]) }; next k = k + 1 }
+	 emit D`,
+	`iterate A = rand(12, 13, seed = 1), s = 1 times 8 {
+	   B = parfor i in 1..11, j in 1..12 { x = A[i + 1, j] + A[i - 1, j]; if x > A[i, j] { x / 4 } else { 0.1 * f64(i * s) } }
+	   C = parfor i in 0..12 { sum(A[i, :]) + A[i - 1, 0] }
+	   next A = rbind(A[0, :], cbind(A[1..-1, 0], B, A[1..-1, -1]), A[-1, :]) + 0.01 * C
+	   next s = s % 3 + 1
+	 }
+	 emit A`,
 	`M = materialize(rand(12, 12, seed = 1) + 12 * eye(12))
 	 iterate x = zeros(12, 12), q = 0.0 times 6 { next x = solve(M, x @ x + 1) + x[-1, :]; next q = q + sum(x * x) + trace(x) }
 	 emit x
 	 emit q`,
 	`iterate a = 8 * onehot(seq(0, 9), 9) + 1, k = 0 times 30 { next a = a * 3 // (5 - k) + t(a); next k = k + 1 }
+	 emit a`,
+	`iterate a = seq(0, 70) * 2, k = 0 times 30 { next a = parfor i in 0..70 { a[i, 0] // (a[i, 0] + 50 - 9 * k) + 1 }; next k = k + 1 }
+	 emit a`,
+	`x = materialize(rand(70, 1, seed = 1))
+	 iterate a = x, k = 0 times 30 { p = x[k * 5, 0] + a; q = seq(0, 70) // (14 - k); next a = p + sum(q); next k = k + 1 }
 	 emit a`,
 	`x = materialize(rand(20, 5, seed = 1))
 	 iterate i = 0, s = zeros(1, 100) until s[0, 0] > 99 { next s = s + x[i, 0]; next i = i + 1 }
@@ -86,7 +101,7 @@ func TestStages(t *testing.T) {
 		}
 	}
 	kernels.LoopsFrom(0)
-	for _, text := range stateLoops[:9] {
+	for _, text := range stateLoops[:11] {
 		before := kernels.LoopsBegun()
 		if _, err := (runs{{1, 1, nil, false, ""}}).differ(table, text); err != nil {
 			t.Error(err)

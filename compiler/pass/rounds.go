@@ -204,12 +204,46 @@ func fewWithin(r *ir.Region) bool {
 					return false
 				}
 			case t.Kind == types.Effect && n.Op.Elements != nil: // an assert: a loop has checks
+			case n.Op.Role == op.Points:
+				if !fewPoints(g, ir.ID(i)) {
+					return false
+				}
 			case n.Region != nil || n.Op.Role == op.Exchange || flops(g, ir.ID(i)) > mostWork || !n.Op.Laws.Has(op.Pure) || !fewElements(t) && t != types.ScalarOf(types.Str):
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// mostPoints is the most operators that the points of a parfor run together: fewer than is worth
+// sharing among workers.
+const mostPoints = 1 << 15
+
+// fewPoints reports a parfor of little work, of known bounds, for which nobody asks a technique.
+func fewPoints(g *ir.Graph, id ir.ID) bool {
+	n := &g.Nodes[id]
+	if !fewElements(g.Type(id)) || n.Attrs.Ints("lo") == nil || n.Attrs.Str("schedule") != "" || n.Attrs.Int("grain") != 0 {
+		return false
+	}
+	ops := 0
+	for i := range n.Region.Graph.Nodes {
+		x, t := &n.Region.Graph.Nodes[i], n.Region.Graph.Type(ir.ID(i))
+		switch {
+		case x.Op.Role == op.Argument:
+			continue
+		case x.Region != nil || !x.Op.Laws.Has(op.Pure) || !fewElements(t):
+			return false
+		}
+		ops++
+		if t.IsDense() {
+			ops += t.Count() / 4 // in vectors
+		}
+	}
+	for _, points := range n.Attrs.Ints("n") {
+		ops *= int(points)
+	}
+	return ops <= mostPoints
 }
 
 // flops is how many operations an operator is.

@@ -201,21 +201,36 @@ func (p *Interpreter) when(k int) int {
 	return max(k, p.stages.root[k])
 }
 
-// Run runs the actions; registers of arguments are set. The yields are in out.
+// Run runs the actions; registers of arguments are set. The yields are in out. A stage runs when its
+// last action's turn comes, so where something fails all run again in their order, which finds the
+// first failure.
 func (p *Interpreter) Run() error {
-	for _, k := range p.Acts {
-		if p.stages != nil && p.stages.root[k] >= 0 {
-			if err := p.staged(k); err != nil {
-				return err
-			}
-			continue
+	err := p.run(true)
+	if err != nil && err != op.ErrStopped && p.stages != nil {
+		if first := p.run(false); first != nil {
+			err = first
 		}
-		if err := p.one(k); err != nil {
-			return err
-		}
+	}
+	if err != nil {
+		return err
 	}
 	for i, y := range p.body.Yields {
 		p.Out[i] = p.Reg[y]
+	}
+	return nil
+}
+
+// run runs the actions, by stages or one after the other.
+func (p *Interpreter) run(stages bool) (err error) {
+	for _, k := range p.Acts {
+		if stages && p.stages != nil && p.stages.root[k] >= 0 {
+			err = p.staged(k)
+		} else {
+			err = p.one(k)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -249,8 +249,11 @@ func (x *Builder) points(a *op.Action, env []Ref) Ref {
 			inner = append(inner, x.Act(b, k, inner))
 		}
 		y := inner[b.Yields[0]]
-		if y.At != nil || y.Parts != nil {
+		switch {
+		case y.Parts != nil || y.At != nil && (len(by) != 1 || y.Type.Rows != 1):
 			panic(NoBody{"a result of " + y.Type.String()})
+		case y.At != nil: // a row an index
+			return y.At(loop.Num(0), j)
 		}
 		return y.Val
 	})

@@ -128,6 +128,8 @@ func stageable(b *op.Body, k int) bool {
 		return false
 	case !a.Type.IsScalar() && !(a.Type.IsDense() && a.Type.Known() && a.Type.Count() > 0):
 		return false
+	case d.Role == op.Points:
+		return pointwise(a)
 	case d.Control != op.NoControl || a.Bodies != nil || a.Chain != nil || !d.Laws.Has(op.Pure):
 		return false
 	}
@@ -154,6 +156,31 @@ func stageable(b *op.Body, k int) bool {
 		return d.Role == op.Picks || d.Role == op.PicksAt
 	}
 	return false
+}
+
+// pointwise reports a loop over points of which a stage computes each element by itself: it makes no
+// matrix that is read more than once, and shows nothing.
+func pointwise(a *op.Action) bool {
+	if len(a.Bodies) != 1 || a.Attrs.Ints("lo") == nil || a.Attrs.Bool("pairs") {
+		return false
+	}
+	b := a.Bodies[0]
+	row := !b.Type().IsScalar()
+	for k := range b.Acts {
+		x := &b.Acts[k]
+		d, dense := x.Def, x.Type.IsDense()
+		switch {
+		case x.Type.Elem.Size() == 0 || x.Asks || x.Bodies != nil || x.Chain != nil || d.Control != op.NoControl || !d.Laws.Has(op.Pure):
+			return false
+		case dense && !x.Type.Known(), !dense && !x.Type.IsScalar():
+			return false
+		case d.Class != loop.NoClass && (row || dense || x.Type.Elem.IsFloat() && b.Register(x.Args[0]).Count() > stageReads):
+			return false
+		case dense && !(d.Laws.Has(op.Elementwise) || d.Laws.Has(op.View) || d.Role == op.Constant), dense && !d.Laws.Has(op.View) && readersOf(b, k) > 1:
+			return false
+		}
+	}
+	return true
 }
 
 // costs is about how many operations an element of each action is, with those before it that nothing
@@ -184,6 +211,9 @@ func (s *Stages) costs() []float64 {
 // cost is about how many operations an element of an action is.
 func (s *Stages) cost(k int) float64 {
 	a := &s.body.Acts[k]
+	if a.Def.Role == op.Points {
+		return float64(len(a.Bodies[0].Acts))
+	}
 	if a.Def.Laws.Has(op.View) || a.Def.Cost == nil || len(a.Args) == 0 {
 		return 0
 	}
@@ -225,6 +255,8 @@ func (s *Stages) reads(i, at int) float64 {
 	switch {
 	case from.IsScalar():
 		return 0 // made before the loop
+	case a.Def.Role == op.Points:
+		return stageReads + 1
 	case a.Def.Class != loop.NoClass, a.Def.Once && at == 0, a.Def.Role == op.MultipliesOnto && at == 0:
 		return 1
 	case a.Def.Laws.Has(op.Elementwise) || a.Def.Laws.Has(op.View):
