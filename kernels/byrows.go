@@ -75,6 +75,10 @@ type byRowsCode struct {
 	once  sync.Once
 	form  *rowForm
 	tall  *tallForm
+	// reduces: the results are of reductions of rows alone, whose executions are idle until the next
+	// call.
+	reduces bool
+	idle    sync.Pool // of *pipeRows
 }
 
 func byRowsCodeOf(b *op.Body, attrs *op.Attrs) *byRowsCode {
@@ -96,7 +100,7 @@ func (c *byRowsCode) write() {
 	if b == nil {
 		return
 	}
-	if c.cols < nest.LeastWidth {
+	if c.cols < nest.LeastWidth || c.reduces && !alongRows(b, c.rows, c.cols) {
 		if f := newTallForm(b); f.form[loop.FastLevels]() != nil {
 			c.tall = f
 		}

@@ -1,13 +1,17 @@
 package kernels
 
-// This file writes the body of `byrows` as the body of a loop over rows.
+// This file writes the body of `byrows` as the body of a loop over rows, and runs reductions of rows by
+// such loops.
 
 import (
 	"slices"
+	"sync"
 
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/nest"
 	"flow/kernels/reduce"
 )
@@ -100,4 +104,255 @@ func oneRow(b *op.Body, rows int) *nest.RowsBody {
 		return nil
 	}
 	return out
+}
+
+// rowsKey is what the loops of reductions of rows depend on beside their program.
+type rowsKey struct {
+	fold       string
+	rows, cols int
+	in         [mostRowsIn]types.Type
+}
+
+const (
+	// phasesFrom is from how many columns on a sum of floats of rows takes less time along the row than
+	// rows side by side do, and phasesElements from how many elements on this pays for its beginning.
+	// Sums of squares, which end with more work, are always side by side.
+	phasesFrom, phasesElements = 64, 1 << 17
+	// mostSideBySide is up to how many columns on rows of other reductions lie side by side: extremes
+	// and counts take less time row by row.
+	mostSideBySide = 24
+)
+
+// alongRows reports a body of reductions of rows whose lanes are best the elements of a row.
+func alongRows(b *nest.RowsBody, rows, cols int) bool {
+	return cols >= phasesFrom && rows*cols >= phasesElements && !slices.ContainsFunc(b.Acts, func(a op.Action) bool {
+		c := a.Def.Class
+		return c == loop.Norm || c == loop.Var || c == loop.Stddev
+	})
+}
+
+// rowsPay reports a reduction that loops over rows make faster.
+func rowsPay(f *reduce.Fold, e types.Elem, cols int) bool {
+	return cols <= mostSideBySide || f.Sums(e) > 0
+}
+
+// mostShapes is about the most keys of which a program keeps loops.
+const mostShapes = 64
+
+// mostRowsIn is the most operands of a chain whose rows are reduced by loops.
+const mostRowsIn = 6
+
+// pipeRows is a reduction of rows by loops, with or without a chain before it.
+type pipeRows struct {
+	code   *byRowsCode
+	phases *rowRun
+	tall   *tallRun
+	values []value.Value
+	out    []*value.Dense
+	by     []byRowsWorker
+	other  func() (op.LoopBody, error) // of rows of which the loops have no value
+	once   sync.Once
+	made   op.LoopBody
+	fails  error
+}
+
+// reducingRows makes rows that reduce rows run by loops, where enough work has been seen.
+func reducingRows(defs []*op.Def, read func(d *op.Def) func(c *op.Call) (job, bool)) []*op.Def {
+	for _, d := range defs {
+		of := read(d)
+		if of == nil {
+			continue
+		}
+		kernel, begin := d.Kernel, d.Loop.Begin
+		d.Kernel = func(c *op.Call) error {
+			if j, ok := of(c); ok {
+				if x := j.beginRows(c, 1, begin); x != nil {
+					err := x.Chunk(0, 0, j.rows)
+					if end := x.End(); err == nil {
+						err = end
+					}
+					return err
+				}
+			}
+			return kernel(c)
+		}
+		d.Loop.Begin = func(c *op.Call, workers int) (op.LoopBody, error) {
+			if j, ok := of(c); ok {
+				if x := j.beginRows(c, workers, begin); x != nil {
+					return x, nil
+				}
+			}
+			return begin(c, workers)
+		}
+	}
+	return defs
+}
+
+// pipedRows reads a pipe that reduces rows alone, axisRows a reduction of rows without a chain.
+func pipedRows(*op.Def) func(c *op.Call) (job, bool) {
+	return func(c *op.Call) (job, bool) {
+		lendResults(c)
+		j, err := pipeJob(c)
+		return j, err == nil
+	}
+}
+
+func axisRows(d *op.Def) func(c *op.Call) (job, bool) {
+	f := reduce.Named(d.Name)
+	if f == nil || f.Axis != reduce.OverRows || d.Loop == nil {
+		return nil
+	}
+	return func(c *op.Call) (job, bool) {
+		t := c.In[0].Type()
+		if _, lent := c.Out.(*value.Dense); !lent || !t.IsDense() || !rowsPay(f, t.Elem, t.Cols) {
+			return job{}, false
+		}
+		return foldJob(c, f), true
+	}
+}
+
+// rowsOf is the loops of a job that reduces rows, or nil as long as little work has been seen, and
+// where there are none.
+func (j *job) rowsOf(c *op.Call) *byRowsCode {
+	if j.axis() != reduce.OverRows || len(j.in) != len(j.p.In) || len(j.in) > mostRowsIn || j.alias || j.cols > blockElems {
+		return nil
+	}
+	k := rowsKey{fold: j.fold, rows: j.rows, cols: j.cols}
+	for i, v := range j.in {
+		if m := j.p.In[i].Mode; m == op.Trans || m == op.Drawn {
+			return nil
+		}
+		k.in[i] = v.Type()
+	}
+	for i := range j.ends {
+		x := &j.ends[i]
+		if x.Axis != reduce.OverRows || x.out == nil || !rowsPay(x.Fold, j.elem, j.cols) {
+			return nil
+		}
+		for _, v := range j.in { // rows of which a loop is not sure are reduced again
+			if d, ok := v.(*value.Dense); ok && d.Rows*d.Cols > 0 && x.out.Rows > 0 && shareMemory(d, x.out) {
+				return nil
+			}
+		}
+	}
+	kept := &nestsOf(j.p).kept
+	code, ok := kept.Load(k)
+	if !ok {
+		if nestsOf(j.p).shapes.Add(1)%mostShapes == 0 {
+			kept.Clear()
+		}
+		code, _ = kept.LoadOrStore(k, &byRowsCode{body: j.rowsBody(c), rows: j.rows, cols: j.cols, reduces: true})
+	}
+	if c := code.(*byRowsCode); c.worthwhile() {
+		return c
+	}
+	return nil
+}
+
+// rowsBody is a job as operators on whole matrices.
+func (j *job) rowsBody(c *op.Call) *op.Body {
+	b := &op.Body{}
+	args := make([]int, len(j.in))
+	for k, v := range j.in {
+		b.Args, args[k] = append(b.Args, v.Type()), k
+	}
+	chain := 0
+	if len(j.p.Steps) > 0 {
+		b.Acts = append(b.Acts, op.Action{Def: c.Def, Type: types.DenseOf(j.elem, j.rows, j.cols), Args: args, Chain: j.p})
+		chain = len(b.Args)
+	}
+	if j.out != nil {
+		b.Yields = append(b.Yields, chain)
+	}
+	for k := range j.ends {
+		b.Yields = append(b.Yields, len(b.Args)+len(b.Acts))
+		b.Acts = append(b.Acts, op.Action{Def: j.ends[k].Def, Type: j.ends[k].result, Args: []int{chain}})
+	}
+	return b
+}
+
+// beginRows binds the loops of a job that reduces rows; nil if it runs in another way, which begin
+// begins.
+func (j *job) beginRows(c *op.Call, workers int, begin func(c *op.Call, workers int) (op.LoopBody, error)) *pipeRows {
+	code := j.rowsOf(c)
+	if code == nil {
+		return nil
+	}
+	x, ok := code.idle.Get().(*pipeRows)
+	if !ok {
+		x = &pipeRows{code: code}
+	}
+	x.by = dense.Resized(x.by, workers)
+	clear(x.by)
+	x.other = func() (op.LoopBody, error) { return begin(c, workers) }
+	x.values, x.out = append(x.values[:0], value.I64(0)), x.out[:0]
+	x.values = append(x.values, j.in...)
+	if j.out != nil {
+		x.out = append(x.out, j.out)
+	}
+	for k := range j.ends {
+		x.out = append(x.out, j.ends[k].out)
+	}
+	if code.tall == nil {
+		x.phases = &rowRun{form: code.form, n: j.rows, values: x.values, out: x.out, stopped: func(int) bool { return c.Ended() }}
+		if x.phases.bind() != nil {
+			return nil
+		}
+		return x
+	}
+	if t, wide := x.tall, code.wide.Load(); t != nil && t.wide == wide && t.bindAgain(x.values, x.out) {
+		t.stopped = c.Ended
+		return x
+	}
+	x.tall = &tallRun{form: code.tall, n: j.rows, values: x.values, out: x.out, wide: code.wide.Load(), stopped: c.Ended}
+	if x.tall.bind() != nil {
+		return nil
+	}
+	return x
+}
+
+// Chunk reduces rows lo..hi-1.
+func (x *pipeRows) Chunk(worker, lo, hi int) error {
+	w := x.by[worker]
+	if w == nil {
+		if x.tall != nil {
+			w = x.tall.worker()
+		} else {
+			w = x.phases.worker(worker)
+		}
+		x.by[worker] = w
+	}
+	done, err := w.rows(lo, hi)
+	if done || err != nil && err != errApart {
+		return err
+	}
+	x.once.Do(func() { x.made, x.fails = x.other() })
+	if x.fails != nil {
+		return x.fails
+	}
+	return x.made.Chunk(worker, lo, hi)
+}
+
+// End puts the workers' parts together.
+func (x *pipeRows) End() error {
+	for _, w := range x.by {
+		if w != nil {
+			for _, l := range w.loops() {
+				l.Free()
+			}
+		}
+	}
+	var err error
+	if x.made != nil {
+		err = x.made.End()
+	}
+	if x.tall != nil && (x.made != nil && !x.tall.wide || x.tall.widened.Load()) {
+		x.code.wide.Store(true)
+	}
+	x.phases, x.made, x.other, x.once = nil, nil, nil, sync.Once{}
+	clear(x.values) // keep no value alive
+	clear(x.out)
+	clear(x.by)
+	x.code.idle.Put(x)
+	return err
 }

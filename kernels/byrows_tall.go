@@ -114,6 +114,7 @@ type tallRun struct {
 	out     []*value.Dense
 	wide    bool // two words were not enough for the exact sums of an execution before
 	stopped func() bool
+	in      []value.Value // operands of the loop
 	run     *launch.Run
 	once    sync.Once
 	again   *launch.Run // with sums of more words, made when two were not enough; nil: there is none
@@ -135,11 +136,31 @@ func (x *tallRun) begin(words int) (*launch.Run, error) {
 	if f == nil {
 		return nil, errNoNest
 	}
-	in := []value.Value{value.I64(int64(x.n))}
-	for _, o := range f.operands {
-		in = append(in, o.Of(x.values))
+	return f.loop.Begin(x.operands(f), x.out)
+}
+
+// operands are those of the loop.
+func (x *tallRun) operands(f *tallLoop) []value.Value {
+	if x.in == nil {
+		x.in = append(x.in, value.I64(int64(x.n)))
 	}
-	return f.loop.Begin(in, x.out)
+	x.in = x.in[:1]
+	for _, o := range f.operands {
+		x.in = append(x.in, o.Of(x.values))
+	}
+	return x.in
+}
+
+// bindAgain binds the loop of an execution that has ended to other operands, if they are alike.
+func (x *tallRun) bindAgain(values []value.Value, out []*value.Dense) bool {
+	words := loop.FastLevels
+	if x.wide {
+		words = nest.WideWords
+	}
+	x.values, x.out = values, out
+	x.once, x.again = sync.Once{}, nil
+	x.widened.Store(false)
+	return x.run.Again(x.operands(x.form.form[words]()), out)
 }
 
 // tallWorker is one worker.

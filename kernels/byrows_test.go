@@ -85,3 +85,140 @@ func TestByRowsWorkers(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsByLoops: reductions of rows, with and without a chain before them, are those of their
+// definition, call after call: where sums of two words lose something or numbers are not finite, too,
+// and where the result lies in the memory of an operand.
+func TestRowsByLoops(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := loopsFrom.Load()
+	LoopsFrom(0)
+	defer LoopsFrom(before)
+	kinds := map[string]func(k int) float64{
+		"similar": func(k int) float64 { return math.Sin(float64(k)) },
+		"far":     func(k int) float64 { return math.Ldexp(math.Sin(float64(k)), 150*(k%5)-300) },
+		"odd": func(k int) float64 {
+			return []float64{1, math.Inf(1), math.NaN(), math.Copysign(0, -1), -2, 0, 3}[k*k%41%7]
+		},
+	}
+	begun := 0
+	for _, name := range []string{"rowsum", "rowmean", "rownorm", "rowvar", "rowstddev", "rowmin", "rowmax", "rowcount", "rowany", "rowargmax"} {
+		for _, cols := range []int{1, 5, 24, 70} {
+			for kind, number := range kinds {
+				for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
+					const rows = 37
+					x := value.New(e, rows, cols)
+					for i := range rows {
+						for j := range cols {
+							v := value.F64(number(11*i + 3*j))
+							if !e.IsFloat() {
+								v = value.F64(float64((i*i + j) % 4))
+							}
+							x.Set(i, j, v.Convert(e))
+						}
+					}
+					d := table.Must(name)
+					f, err := d.Type(&op.Sig{Def: d, In: []types.Type{x.Type()}})
+					if err != nil {
+						continue
+					}
+					want, err := d.Ref(&op.Call{Def: d, In: []value.Value{x}, Type: f})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for round := range 3 {
+						out := value.New(f.Elem, f.Rows, f.Cols)
+						c := &op.Call{Def: d, In: []value.Value{x}, Type: f, Out: out}
+						if round < 2 {
+							err = d.Kernel(c)
+						} else if l, fail := d.Loop.Begin(c, 2); fail != nil {
+							err = fail
+						} else {
+							if _, ok := l.(*pipeRows); ok {
+								begun++
+							}
+							for k := 0; k < rows && err == nil; k += 10 {
+								err = l.Chunk(k/10%2, k, min(k+10, rows))
+							}
+							if end := l.End(); err == nil {
+								err = end
+							}
+						}
+						if err != nil || !value.Same(c.Out, want) {
+							t.Fatalf("%s of %s numbers, %v, round %d: %v, %v, want %v", name, kind, x.Type(), round, err, c.Out, want)
+						}
+					}
+				}
+				// x + v, of which the result takes the place of v.
+				d := table.Must("pipe")
+				p := &op.Program{In: []op.Operand{{Elem: types.F64, Mode: op.Full}, {Elem: types.F64, Mode: op.ColVec}},
+					Steps: []op.Step{{Def: table.Must("add"), Args: []int{0, 1}, Elem: types.F64}}}
+				const rows = 37
+				x := value.New(types.F64, rows, cols)
+				for i := range x.F64 {
+					x.F64[i] = number(7*i + 1)
+				}
+				one := table.Must(name)
+				f, err := one.Type(&op.Sig{Def: one, In: []types.Type{x.Type()}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, lent := range []bool{false, true, false} {
+					v := value.New(types.F64, rows, 1)
+					for i := range v.F64 {
+						v.F64[i] = number(5 * i)
+					}
+					c := &op.Call{Def: d, In: []value.Value{x, v}, Type: f, Body: p,
+						Attrs: op.MakeAttrs(op.Attr{Name: "fold", Val: op.Str(name)}, op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "cols", Val: op.Int(cols)})}
+					want, err := d.Ref(c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if c.Out = value.New(f.Elem, f.Rows, f.Cols); lent && f.Elem == types.F64 {
+						c.Out = v
+					}
+					if err := d.Kernel(c); err != nil || !value.Same(c.Out, want) {
+						t.Fatalf("%s of %s numbers and a column, %d columns, lent %v: %v, %v, want %v", name, kind, cols, lent, err, c.Out, want)
+					}
+				}
+			}
+		}
+	}
+	if begun < 100 {
+		t.Errorf("%d executions were loops", begun)
+	}
+}
+
+// TestRowsAlongTheirElements: sums of long rows of large matrices are what they are block by block.
+func TestRowsAlongTheirElements(t *testing.T) {
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := loopsFrom.Load()
+	defer LoopsFrom(before)
+	const rows, cols = phasesElements/phasesFrom + 1, phasesFrom
+	for _, name := range []string{"rowsum", "rowmean"} {
+		for _, far := range []int{0, 40, 900} {
+			x := value.New(types.F64, rows, cols)
+			for i := range x.F64 {
+				x.F64[i] = math.Ldexp(math.Sin(float64(i)), i%7*far/7-far/2)
+			}
+			d := table.Must(name)
+			var out [2]*value.Dense
+			for k, from := range []int64{1 << 60, 0} {
+				LoopsFrom(from)
+				out[k] = value.New(types.F64, rows, 1)
+				if err := d.Kernel(&op.Call{Def: d, In: []value.Value{x}, Type: out[k].Type(), Out: out[k]}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !value.Same(out[0], out[1]) {
+				t.Errorf("%s of numbers within 2^%d: another result", name, far)
+			}
+		}
+	}
+}

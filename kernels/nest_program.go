@@ -57,10 +57,12 @@ type programNest struct {
 
 // programNests is the nests of a program.
 type programNests struct {
-	mu    sync.Mutex
-	by    map[nestShape]*programNest
-	fails bool // a step may have no value of its operands
-	steps int  // of an element, about: a function counts as several, as it takes as long and longer to compile
+	mu     sync.Mutex
+	by     map[nestShape]*programNest
+	fails  bool         // a step may have no value of its operands
+	kept   sync.Map     // loops of other forms, by what they depend on
+	shapes atomic.Int64 // how many of these there have been
+	steps  int          // of an element, about: a function counts as several, as it takes as long and longer to compile
 }
 
 // nestsOf is the nests of a program, which stay with it.

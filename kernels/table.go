@@ -33,8 +33,8 @@ func TableReading(set string, in *inout.Input, own ...*op.Def) (*op.Table, error
 	}
 	run := &engine{}
 	maps := told(append(run.executes(append(elementwise.Rows(), elementwise.Shorthands()...)), elementwise.Texts()))
-	return op.NewTable(define.Possible(define.Bounded(define.Resolved(maps), define.Resolved(run.folded(reduce.Rows())), construct.Rows(), fused(), loops(), define.Resolved(denseProducts(kernels)), define.Resolved(move.Rows()), inout.Rows(in),
-		controls(), define.Resolved(run.folded(reduce.Statistics())), define.Resolved(scan.Rows()), define.Resolved(order.Rows()), define.Resolved(encode.Rows()), define.Resolved(elementwise.Pairings(maps)), construct.Sample(), define.Resolved(linalg.Decompositions(kernels)),
+	return op.NewTable(define.Possible(define.Bounded(define.Resolved(maps), define.Resolved(reducingRows(run.folded(reduce.Rows()), axisRows)), construct.Rows(), fused(), loops(), define.Resolved(denseProducts(kernels)), define.Resolved(move.Rows()), inout.Rows(in),
+		controls(), define.Resolved(reducingRows(run.folded(reduce.Statistics()), axisRows)), define.Resolved(scan.Rows()), define.Resolved(order.Rows()), define.Resolved(encode.Rows()), define.Resolved(elementwise.Pairings(maps)), construct.Sample(), define.Resolved(linalg.Decompositions(kernels)),
 		define.Resolved(linalg.Covariances(kernels)), inout.Pictures(), define.Resolved(fourier.Rows()), define.Resolved(sparse.Rows(maps)),
 		define.Resolved(own))...)...)
 }
@@ -42,5 +42,7 @@ func TableReading(set string, in *inout.Input, own ...*op.Def) (*op.Table, error
 // fused is the rows that fusion makes.
 func fused() []*op.Def {
 	run := &engine{}
-	return []*op.Def{mapRow(run), pipeRow(run), byRows(), nestRow(), roundsRow()}
+	out := []*op.Def{mapRow(run), pipeRow(run), byRows(), nestRow(), roundsRow()}
+	reducingRows(out[1:2], pipedRows)
+	return out
 }

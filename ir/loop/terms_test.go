@@ -147,3 +147,21 @@ func TestFirstTermsNotFinite(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundedOthers: a reduction that is no sum of floats has no bound, whatever is asked for.
+func TestBoundedOthers(t *testing.T) {
+	for _, c := range []Class{Norm, Least, Count} {
+		e := types.F64
+		if c == Count {
+			e = types.Bool
+		}
+		terms := TermsOf(c, e, FastLevels)
+		if terms.Bounded(watchedBelow) {
+			t.Errorf("%s is bounded", c.Info().Name)
+		}
+		b := New()
+		if got, want := len(terms.Begin(b)), len(terms.s.Types); got != want {
+			t.Errorf("%s begins with %d words, want %d", c.Info().Name, got, want)
+		}
+	}
+}

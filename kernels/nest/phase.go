@@ -186,6 +186,8 @@ func (x *Builder) Term(c loop.Class, v loop.Val) loop.Val {
 		return v
 	case types.Bool:
 		return x.Op(loop.ToBool, v)
+	case types.F64:
+		return define.ConvertBody(x.Builder, types.F64, v)
 	default:
 		return x.Op(loop.ToI64, v)
 	}
@@ -198,6 +200,8 @@ func takenAs(c loop.Class, e types.Elem) types.Elem {
 		return types.Bool
 	case e == types.Bool && c == loop.Sum:
 		return types.I64
+	case c == loop.Norm && !e.IsFloat():
+		return types.F64
 	}
 	return e
 }

@@ -123,12 +123,41 @@ func extremeOf[T vec.Element](s []T, least bool) T {
 		return T(vec.GreatestI64(x))
 	case []uint8:
 		n := vec.CountTrue(x)
-		if least {
-			return T(Bit(n == int64(len(x))))
-		}
-		return T(Bit(n > 0))
+		return T(Bit(least && n == int64(len(x)) || !least && n > 0))
 	}
 	panic("BUG: extremes of another type")
+}
+
+// extremesOf sets out to the least or greatest element of each row of x, which are not empty. Row i
+// begins at x[i*ld].
+func extremesOf[T vec.Element](out, x []T, ld, cols int, least bool) {
+	switch x := any(x).(type) {
+	case []float64:
+		if to := any(out).([]float64); least {
+			vec.LeastRowsF64(to, x, ld, cols)
+		} else {
+			vec.GreatestRowsF64(to, x, ld, cols)
+		}
+	case []float32:
+		if to := any(out).([]float32); least {
+			vec.LeastRowsF32(to, x, ld, cols)
+		} else {
+			vec.GreatestRowsF32(to, x, ld, cols)
+		}
+	case []int64:
+		if to := any(out).([]int64); least {
+			vec.LeastRowsI64(to, x, ld, cols)
+		} else {
+			vec.GreatestRowsI64(to, x, ld, cols)
+		}
+	case []uint8:
+		for i := range out {
+			n := vec.CountTrue(x[i*ld:][:cols])
+			out[i] = T(Bit(least && n == int64(cols) || !least && n > 0))
+		}
+	default:
+		panic("BUG: extremes of another type")
+	}
 }
 
 func identical() *op.Def {

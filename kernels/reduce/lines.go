@@ -84,18 +84,17 @@ func countLines(out []int64, a *value.Dense) {
 }
 
 func countIn[T vec.Element](out []int64, x []T, d *value.Dense) {
-	for i := range d.Rows {
-		if d.Cols == 0 { // and perhaps no memory
-			out[i] = 0
-			continue
+	if b, ok := any(x).([]uint8); ok && d.Cols > 0 {
+		for i := range d.Rows {
+			out[i] = vec.CountTrue(b[i*d.Stride : i*d.Stride+d.Cols])
 		}
-		row := x[i*d.Stride : i*d.Stride+d.Cols]
-		if b, ok := any(row).([]uint8); ok {
-			out[i] = vec.CountTrue(b)
-		} else {
-			out[i] = vec.CountNonZero(row)
-		}
+		return
 	}
+	if d.Cols == 0 { // and perhaps no memory
+		clear(out[:d.Rows])
+		return
+	}
+	vec.NonZeroRows(out[:d.Rows], x, d.Stride, d.Cols)
 }
 
 // sumLines writes the sum of every row of integers.
@@ -111,11 +110,12 @@ func sumLines(out []int64, a *value.Dense) {
 // extremeLines writes the least or greatest element of every row; rows are not empty. Every NaN
 // becomes the same one, as in the whole reduction.
 func extremeLines[T vec.Element](out, x []T, d *value.Dense, least bool) {
-	for i := range d.Rows {
-		if d.Cols == 0 {
-			return
-		}
-		if out[i] = extremeOf(x[i*d.Stride:i*d.Stride+d.Cols], least); out[i] != out[i] {
+	if d.Cols == 0 || d.Rows == 0 {
+		return
+	}
+	extremesOf(out[:d.Rows], x, d.Stride, d.Cols, least)
+	for i, v := range out[:d.Rows] {
+		if v != v {
 			nan := math.NaN()
 			out[i] = T(nan)
 		}
@@ -123,16 +123,23 @@ func extremeLines[T vec.Element](out, x []T, d *value.Dense, least bool) {
 }
 
 // argLines writes the index of the extreme element of every row of d, whose elements are x, to out.
-// The extreme itself comes first, and then its place: which element it is is chance, and a branch on
-// that would be mispredicted.
+// The extremes of some rows come first, and then their places: which element it is is chance, and a
+// branch on that would be mispredicted.
 func argLines[T vec.Element](out []int64, x []T, d *value.Dense, least bool) {
-	for i := range d.Rows {
-		row := x[i*d.Stride : i*d.Stride+d.Cols]
-		if len(row) < shortRow {
-			out[i] = placeInShort(row, least)
-			continue
+	if d.Cols < shortRow {
+		for i := range d.Rows {
+			out[i] = placeInShort(x[i*d.Stride:i*d.Stride+d.Cols], least)
 		}
-		out[i] = int64(firstAt(row, extremeOf(row, least)))
+		return
+	}
+	room := make([]T, min(d.Rows, 64))
+	for from := 0; from < d.Rows; from += len(room) {
+		best := room[:min(len(room), d.Rows-from)]
+		extremesOf(best, x[from*d.Stride:], d.Stride, d.Cols, least)
+		for k, v := range best {
+			i := from + k
+			out[i] = int64(firstAt(x[i*d.Stride:i*d.Stride+d.Cols], v))
+		}
 	}
 }
 

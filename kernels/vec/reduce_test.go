@@ -53,6 +53,40 @@ func TestReductions(t *testing.T) {
 	})
 }
 
+// Rows that lie apart, and so many that they are not taken at once, give what each gives alone.
+func TestReductionsOfRows(t *testing.T) {
+	sets(func(name string) {
+		r := rand.New(rand.NewPCG(9, 4))
+		for _, shape := range [][2]int{{1, 1}, {3, 7}, {40, 8}, {5, 33}, {700, 100}, {2, 70000}} {
+			rows, cols := shape[0], shape[1]
+			ld := cols + 5
+			x, out, counts := make([]float64, rows*ld), make([]float64, rows), make([]int64, rows)
+			for i := range x {
+				if x[i] = r.NormFloat64(); r.IntN(3) == 0 {
+					x[i] = 0
+				}
+			}
+			for _, c := range []struct {
+				rows func(out, x []float64, ld, cols int)
+				one  func([]float64) float64
+			}{{LeastRowsF64, Least[float64]}, {GreatestRowsF64, Greatest[float64]}} {
+				c.rows(out, x, ld, cols)
+				for i, got := range out {
+					if want := c.one(x[i*ld:][:cols]); !same(got, want) {
+						t.Fatalf("%s: row %d of %d x %d gives %v, want %v", name, i, rows, cols, got, want)
+					}
+				}
+			}
+			NonZeroRows(counts, x, ld, cols)
+			for i, got := range counts {
+				if want := CountNonZero(x[i*ld:][:cols]); got != want {
+					t.Fatalf("%s: row %d of %d x %d has %d elements that are not 0, want %d", name, i, rows, cols, got, want)
+				}
+			}
+		}
+	})
+}
+
 func checkReductions(t *testing.T, name string, x []float64, y []float32, k []int64) {
 	t.Helper()
 	n := len(x)

@@ -13,9 +13,10 @@ type lanes struct {
 
 var laneTypes = []lanes{{64, true}, {32, true}, {64, false}}
 
-// The kernels of this file. The first set the element at best to the least or greatest of so many
-// bytes of x, at least a vector; NaN wins, and -0 is less than 0. The result of the others is how many
-// elements are zero of so many bytes of x, whole vectors and less than 2^32 of them.
+// The kernels of this file go over rows, one at least, that are step bytes apart and begin with x. The
+// first set the elements from best on to the least or greatest of so many bytes of each row, at least
+// a vector; NaN wins, and -0 is less than 0. The others set the words from count on to how many
+// elements are zero of so many bytes of each row, whole vectors and less than 2^32 of them.
 var (
 	LeastF64    = extreme("LeastF64", laneTypes[0], false)
 	GreatestF64 = extreme("GreatestF64", laneTypes[0], true)
@@ -29,22 +30,23 @@ var (
 )
 
 func extreme(name string, l lanes, greatest bool) *Kernel {
-	return of(name, "x bytes best", func(e *emitter) { e.extreme(l, greatest) })
+	return of(name, "x bytes best rows step", func(e *emitter) { e.extreme(l, greatest) })
 }
 
 func zeros(name string, l lanes) *Kernel {
-	return of(name, "x bytes", func(e *emitter) { e.zeros(l) })
+	return of(name, "x bytes count rows step", func(e *emitter) { e.zeros(l) })
 }
 
 // extreme writes one kernel. Its last vector overlaps the one before, which changes no extreme.
 func (e *emitter) extreme(l lanes, greatest bool) {
-	x, n := e.param("x"), e.param("bytes")
+	x, n, out, rows, step := e.param("x"), e.param("bytes"), e.param("best"), e.param("rows"), e.param("step")
 	best := e.vectors(e.abreast())
 	sign := e.block
 	signed := l.float && greatest // -min(-a, -b)
 	if signed {
 		sign = e.signs(l.bits)
 	}
+	e.label("row")
 	take := func(from mem, v reg) {
 		y := e.vector()
 		if signed {
@@ -75,27 +77,36 @@ func (e *emitter) extreme(l lanes, greatest bool) {
 	if signed {
 		e.v(amd64.VXORPD, sign, best[0], best[0])
 	}
-	out := e.param("best")
 	if l.bits == 64 {
 		e.v(amd64.VMOVSD, best[0].x(), mem{base: out})
 	} else {
 		e.v(amd64.VMOVSS, best[0].x(), mem{base: out})
 	}
+	e.nextRow(x, step, out, l.bits/8, rows)
+}
+
+// nextRow goes to the label row, if there is another row, and ends the kernel.
+func (e *emitter) nextRow(x, step, out reg, size int, rows reg) {
+	e.add(step, x)
+	e.add(size, out)
+	e.dec(rows)
+	e.jumpIf(amd64.NotEqual, "row")
 	e.finish()
 }
 
 func (e *emitter) zeros(l lanes) {
-	x, n := e.param("x"), e.param("bytes")
+	x, n, out, rows, step := e.param("x"), e.param("bytes"), e.param("count"), e.param("rows"), e.param("step")
 	count := e.vectors(e.abreast())
-	for _, v := range count {
-		e.v(amd64.VXORPD, v, v, v)
-	}
 	zero := e.vector()
 	e.v(amd64.VXORPD, zero, zero, zero)
 	one := zero
 	if e.set == AVX512 {
 		one = e.vector()
 		e.v(amd64.VPTERNLOGQ, 0xff, one, one, one)
+	}
+	e.label("row")
+	for _, v := range count {
+		e.v(amd64.VXORPD, v, v, v)
 	}
 	take := func(from mem, v reg) {
 		less := amd64.VPSUBQ
@@ -126,8 +137,8 @@ func (e *emitter) zeros(l lanes) {
 	} else {
 		e.v(amd64.VMOVD, count[0].x(), r)
 	}
-	e.store(r, 0)
-	e.finish()
+	e.mov(r, mem{base: out})
+	e.nextRow(x, step, out, 8, rows)
 }
 
 // abreast is how many running results hide the latency of one operation, without needing more
