@@ -147,13 +147,13 @@ func (x *rowRun) place(r int) *value.Dense {
 // phaseWorker is one worker.
 type phaseWorker struct {
 	x       *rowRun
-	number  int
 	workers []*launch.Worker
 	kept    []*value.Dense // of the rows at work
+	stopped func() bool
 }
 
 func (x *rowRun) worker(number int) *phaseWorker {
-	w := &phaseWorker{x: x, number: number}
+	w := &phaseWorker{x: x, stopped: func() bool { return x.stopped(number) }}
 	for _, r := range x.runs {
 		w.workers = append(w.workers, r.Worker())
 	}
@@ -193,7 +193,7 @@ func (w *phaseWorker) window(r0, r1 int) (done bool, err error) {
 	for k, f := range w.x.form.phases {
 		v := w.workers[k]
 		w.place(v, f, r0)
-		flagged, err := v.Window(r0, r1, 0, f.Own.Width, func() bool { return w.x.stopped(w.number) })
+		flagged, err := v.Window(r0, r1, 0, f.Own.Width, w.stopped)
 		switch {
 		case errors.Is(err, launch.ErrStopped):
 			return false, op.ErrStopped

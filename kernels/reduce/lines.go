@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"flow/ir/loop"
 	"flow/ir/types"
@@ -132,7 +133,9 @@ func argLines[T vec.Element](out []int64, x []T, d *value.Dense, least bool) {
 		}
 		return
 	}
-	room := make([]T, min(d.Rows, 64))
+	words := argPool.Get().(*[atOnce]uint64)
+	defer argPool.Put(words)
+	room := unsafe.Slice((*T)(unsafe.Pointer(words)), atOnce)
 	for from := 0; from < d.Rows; from += len(room) {
 		best := room[:min(len(room), d.Rows-from)]
 		extremesOf(best, x[from*d.Stride:], d.Stride, d.Cols, least)
@@ -142,6 +145,11 @@ func argLines[T vec.Element](out []int64, x []T, d *value.Dense, least bool) {
 		}
 	}
 }
+
+// atOnce is how many rows argLines takes at a time, argPool keeps room for their extremes.
+const atOnce = 64
+
+var argPool = sync.Pool{New: func() any { return new([atOnce]uint64) }}
 
 // shortRow is from how many elements on two passes by vectors are less than one without.
 const shortRow = 16
