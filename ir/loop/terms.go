@@ -17,10 +17,13 @@ type Terms struct {
 	bounded bool
 	// watched: bits that the last word lost are noticed.
 	watched bool
+	// some: the state has a contribution.
+	some bool
 }
 
 // TermsOf returns a reduction of contributions of e, or nil if a few values cannot carry it. Exact
-// sums have this many levels, 2 or 3 (f32: 2). Bits lost beyond them fail the check Uncertain.
+// sums have this many levels, 2 or 3 (f32: 2). Bits lost beyond them fail the check Uncertain. The
+// indices of an extreme's contributions ascend.
 func TermsOf(c Class, e types.Elem, levels int) *Terms {
 	if e == types.F32 {
 		levels = FastLevels
@@ -55,6 +58,9 @@ func (t *Terms) sums() bool {
 // First returns the state after the first contribution. Words that are still 0 are NoVal: no loop
 // carries such a state.
 func (t *Terms) First(b *Builder, in []Val) []Val {
+	if t.some = true; t.extreme() {
+		return []Val{b.to(t.s.Types[0], in[0]), in[1]}
+	}
 	if !t.sums() {
 		return t.s.add(b, t.Begin(b), in)
 	}
@@ -74,6 +80,8 @@ func (t *Terms) Add(b *Builder, s, in []Val) []Val {
 	switch {
 	case t.bounded:
 		return t.addBounded(b, s, b.to(types.F64, in[0]))
+	case t.extreme():
+		return t.later(b, s, in)
 	case !t.sums() || s[t.s.Lost] != NoVal:
 		return t.s.add(b, s, in)
 	}
@@ -96,6 +104,27 @@ func (t *Terms) Add(b *Builder, s, in []Val) []Val {
 	out := t.s.add(b, t.whole(b, s), in)
 	out[t.s.Lost] = b.Op(Or, out[t.s.Lost], b.Op(Bits, b.Op(Sub, last, last)))
 	return out
+}
+
+// extreme reports the index of an extreme.
+func (t *Terms) extreme() bool { return t.s.class == ArgLeast || t.s.class == ArgGreatest }
+
+// later returns the state of an extreme after a contribution with a greater index: the best value so
+// far stays unless the new one is ahead of it, and a NaN stays always.
+func (t *Terms) later(b *Builder, s, in []Val) []Val {
+	x, best := b.to(t.s.Types[0], in[0]), s[0]
+	low, high := best, x
+	if t.s.class == ArgGreatest {
+		low, high = x, best
+	}
+	stays := b.Op(Le, low, high)
+	if t.s.elem.IsFloat() {
+		stays = b.Op(Or, stays, b.Op(Ne, best, best))
+	}
+	if !t.some {
+		stays = b.Op(And, stays, b.Op(Le, b.Const(types.I64, 0), s[1]))
+	}
+	return []Val{b.Op(Select, stays, best, x), b.Op(Select, stays, s[1], in[1])}
 }
 
 // whole replaces NoVal in a state.

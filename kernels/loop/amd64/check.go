@@ -14,6 +14,14 @@ func (l *lowering) check(c operand) {
 		}})
 		return
 	}
+	if l.vexOnly() && l.active == 0 { // the carry says that all bits are ones
+		l.emit(step{uses: []virt{l.vector(c)}, scalar: func(m *maker, _ Reg, r []Reg) {
+			w := uint64(math.MaxUint64)
+			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r[0], InMem: true, Mem: m.Const(w, w, w, w)})
+			m.flagUnless(Below)
+		}})
+		return
+	}
 	not := l.emit(step{Inst: Inst{Op: KNOTW}, b: l.vector(c), dst: l.fresh(maskClass)})
 	if l.active != 0 {
 		not = l.mask(KANDW, not, l.active)

@@ -126,6 +126,23 @@ func (a *Asm) ArithG(op Arith, dst, src Reg) { a.op(1, false, uint8(op)<<3|1, sr
 // ArithMem is dst = dst op memory.
 func (a *Asm) ArithMem(op Arith, dst Reg, m Mem) { a.op(1, false, uint8(op)<<3|3, dst, 0, &m, 0) }
 
+// ArithTo is memory = memory op src.
+func (a *Asm) ArithTo(op Arith, m Mem, src Reg) { a.op(1, false, uint8(op)<<3|1, src, 0, &m, 0) }
+
+// AddImmTo adds v to 8 bytes of memory.
+func (a *Asm) AddImmTo(m Mem, v int32) {
+	switch {
+	case v == 1:
+		a.op(1, false, 0xff, 0, 0, &m, 0)
+	case v == int32(int8(v)):
+		a.op(1, false, 0x83, Reg(AddG), 0, &m, 1)
+		a.code = append(a.code, uint8(v))
+	default:
+		a.op(1, false, 0x81, Reg(AddG), 0, &m, 4)
+		a.imm32(v)
+	}
+}
+
 // ArithImm is dst = dst op v.
 func (a *Asm) ArithImm(op Arith, dst Reg, v int32) {
 	if v == int32(int8(v)) {

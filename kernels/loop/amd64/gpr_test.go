@@ -42,6 +42,9 @@ func TestScalarForms(t *testing.T) {
 			v += 1000
 		}
 		add(fmt.Sprintf("MOVQ %s, %s", name(s), name(r)), func() { asm.Mov(r, s) })
+		add(fmt.Sprintf("ADDQ $%d, %s", v, place(m)), func() { asm.AddImmTo(m, v) })
+		add(fmt.Sprintf("ADDQ $%d, %s", small|2, place(m)), func() { asm.AddImmTo(m, small|2) })
+		add(fmt.Sprintf("INCQ %s", place(m)), func() { asm.AddImmTo(m, 1) })
 		add(fmt.Sprintf("MOVQ %s, %s", place(m), name(r)), func() { asm.LoadG(r, m) })
 		add(fmt.Sprintf("MOVQ %s, %s", name(r), place(m)), func() { asm.StoreG(m, r) })
 		add(fmt.Sprintf("MOVL %s, %s", name(r), place(m)), func() { asm.StoreG32(m, r) })
@@ -58,6 +61,7 @@ func TestScalarForms(t *testing.T) {
 			add(fmt.Sprintf("%s %s, %s", text, name(s), name(r)), func() { asm.ArithG(op, r, s) })
 			add(fmt.Sprintf("%s %s, %s", text, place(m), name(r)), func() { asm.ArithMem(op, r, m) })
 			add(fmt.Sprintf("%s $%d, %s", text, v, name(r)), func() { asm.ArithImm(op, r, v) })
+			add(fmt.Sprintf("%s %s, %s", text, name(r), place(m)), func() { asm.ArithTo(op, m, r) })
 			if small != 1 && small != -1 { // the assembler has shorter words for these
 				add(fmt.Sprintf("%s $%d, %s", text, small, name(r)), func() { asm.ArithImm(op, r, small) })
 			}

@@ -92,6 +92,7 @@ type lowering struct {
 	reductions map[contribution]*reduction // whose states are in registers
 	reduced    []*reduction                // the same, in order
 	appends    map[int]*loop.Stmt          // what appends to each result
+	keyed      map[int]*keyedTable         // of the results that are contributed to by key
 }
 
 // frame is the values of one body: of the nest or of a function.

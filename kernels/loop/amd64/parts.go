@@ -35,8 +35,11 @@ func (l *lowering) begin(parts int, mask virt) {
 		}
 		l.parts = append(l.parts, p)
 	}
-	l.top = mask
+	l.top, l.keyed = mask, map[int]*keyedTable{}
 }
+
+// first reports the first of the vectors.
+func (p *part) first() bool { return p.number == 0 && p.row == 0 }
 
 // reads is how often statements of the body read v.
 func (f *frame) reads(v loop.Val) int {

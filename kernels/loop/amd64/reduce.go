@@ -52,6 +52,8 @@ func (l *lowering) reduce(s *loop.Stmt) {
 	case p.lanes:
 		l.reduceSideBySide(s, st, p)
 		return
+	case l.reduceKeyed(s, st, p):
+		return
 	case st.Ordered:
 		unsupported(s.Origin, "an ordered reduction across lanes")
 	case p.gather || len(moving.Terms) > 0:

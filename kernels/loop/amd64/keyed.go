@@ -1,0 +1,157 @@
+package amd64
+
+// This file lowers contributions by key: the lanes have elements of a table whose places only the
+// run knows, and one instruction adds to each. The lanes go one after the other in their order,
+// since two may have one key.
+
+import (
+	"math"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+)
+
+// keyedTable is a result that is contributed to by key.
+type keyedTable struct {
+	key  loop.Sym
+	coef int64
+	at   map[int64]bool // the constants of the places
+	// places is the keys times the coefficient, of every part.
+	places map[[2]int]virt
+}
+
+// apartInTable reports that no two statements that contribute to the table of s reach one element,
+// so that every element has its contributions in the order of the points. A table has one key with
+// one coefficient, and places below the coefficient.
+func (l *lowering) apartInTable(s *loop.Stmt, p place) bool {
+	if len(p.col.Terms) != 1 || p.col.Terms[0].Sym.Kind != loop.ValSym {
+		return false
+	}
+	t := p.col.Terms[0]
+	k := l.keyed[s.Mem.N]
+	if k == nil {
+		k = &keyedTable{key: t.Sym, coef: t.Coef, at: map[int64]bool{}, places: map[[2]int]virt{}}
+		l.keyed[s.Mem.N] = k
+	}
+	c := p.col.Const
+	if t.Sym != k.key || t.Coef != k.coef || c < 0 || c >= k.coef || l.part.first() && k.at[c] {
+		return false
+	}
+	k.at[c] = true
+	return true
+}
+
+// addend is how a contribution changes the one word of a state: what an instruction adds.
+type addend struct {
+	float  bool
+	number int32 // of integers that are the same for all lanes
+	v      virt  // 0: number
+	minus  bool  // v is subtracted
+}
+
+// addendOf is that of a contribution; ok is false where one addition does not do it.
+func (l *lowering) addendOf(s *loop.Stmt, st *loop.State) (a addend, ok bool) {
+	in := l.args(s)
+	class := l.nest.Results[s.Mem.N].Class
+	last := in[len(in)-1]
+	switch {
+	case class == loop.Chain && in[0].elem == types.F64:
+		a.float, a.v = true, l.vector(last)
+		return a, in[0].konst && in[0].word == math.Float64bits(1)
+	case len(st.Types) != 1 || st.Types[0] != types.I64:
+		return a, false
+	case class == loop.Count:
+		if a.minus = !last.konst; a.minus {
+			a.v = l.toWords(last) // all bits of the lanes that count
+		} else {
+			a.number = int32(last.word)
+		}
+		return a, true
+	case class == loop.Sum && last.elem == types.I64:
+		if n := int64(last.word); last.konst && n == int64(int32(n)) {
+			a.number = int32(n)
+		} else {
+			a.v = l.vector(last)
+		}
+		return a, true
+	}
+	return a, false
+}
+
+// reduceKeyed lowers a contribution to an element of a table, if one instruction makes it.
+func (l *lowering) reduceKeyed(s *loop.Stmt, st *loop.State, p place) bool {
+	if !p.mem.unit || !p.gather || l.nested > 0 || l.active != l.top || l.length.Bytes() != 8*l.target.lanes || !l.apartInTable(s, p) {
+		return false
+	}
+	a, ok := l.addendOf(s, st)
+	if !ok {
+		return false
+	}
+	t := l.keyed[s.Mem.N]
+	number := [2]int{l.number, l.row}
+	at := t.places[number]
+	if at == 0 {
+		key := operand{elem: types.I64, v: l.vector(l.frame.vals[t.key.N])}
+		if at = key.v; t.coef != 1 { // a place in a table is below 2^32
+			at = l.binary(VPMULUDQ, types.I64, key, operand{elem: types.I64, konst: true, word: loop.Word(t.coef)}, 0)
+		}
+		t.places[number] = at
+	}
+	add := step{uses: []virt{at}}
+	value, mask := -1, -1
+	if a.v != 0 {
+		value = len(add.uses)
+		add.uses = append(add.uses, a.v)
+	}
+	if l.active != 0 {
+		mask = len(add.uses)
+		add.uses = append(add.uses, l.active)
+	}
+	disp := int32(8 * p.col.Const)
+	add.scalar = func(m *maker, _ Reg, r []Reg) {
+		m.vec.store(m, types.I64, r[0], NoReg, room(0))
+		if value >= 0 {
+			m.vec.store(m, types.I64, r[value], NoReg, room(1))
+		}
+		if mask >= 0 {
+			m.vec.bits(m, r[mask])
+			m.Mov(R9, RAX)
+		}
+		m.LoadG(R10, argMem(p.mem.arg))
+		for k := range m.lanes {
+			skip := m.Label()
+			if mask >= 0 {
+				m.ShiftImm(ShrG, R9, 1)
+				m.Jump(AboveEqual, skip)
+			}
+			lane := int32(8 * k)
+			m.LoadG(R11, offset(room(0), lane))
+			to := Indexed(R10, R11, 8, disp)
+			switch {
+			case a.float:
+				sum := m.free(r...)
+				m.Emit(Inst{Op: VMOVSD, Dst: sum, InMem: true, Mem: to})
+				m.Emit(Inst{Op: VADDSD, Dst: sum, A: sum, InMem: true, Mem: offset(room(1), lane)})
+				m.Emit(Inst{Op: VMOVSDStore, A: sum, InMem: true, Mem: to})
+			case value < 0:
+				m.AddImmTo(to, a.number)
+			default:
+				m.LoadG(RAX, offset(room(1), lane))
+				op := AddG
+				if a.minus {
+					op = SubG
+				}
+				m.ArithTo(op, to, RAX)
+			}
+			m.Bind(skip)
+		}
+	}
+	l.emit(add)
+	return true
+}
+
+// offset is a place in memory so many bytes behind another.
+func offset(m Mem, by int32) Mem {
+	m.Disp += by
+	return m
+}
