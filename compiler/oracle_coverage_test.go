@@ -87,6 +87,9 @@ func TestOracleProvokes(t *testing.T) {
 		if drawn%20 == 19 {
 			text = stencil(rng)
 		}
+		if drawn%20 == 9 {
+			text = keying{rng}.program()
+		}
 		if err := c.compile(text, 1+drawn%3/2*2); err != nil { // every third program is for 3 ranks
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}

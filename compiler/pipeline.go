@@ -100,9 +100,13 @@ var pipeline = []step{
 			s.apart = append(s.apart, apart...)
 			return pass.DropDead(g)
 		})},
+	{PassInfo{Name: "keys",
+		Doc:   "counts and adds rows by key where they are made, without storing them",
+		After: []After{{"fold-groups", "it makes the reductions by key"}, {"fuse", "a fused chain is one member of a group"}}},
+		whole(pass.Keys)},
 	{PassInfo{Name: "fuse-products",
 		Doc:   "computes a tall product inside the map-reduce over its rows that reads it",
-		After: []After{{"fuse", "it makes the map-reduces"}}},
+		After: []After{{"fuse", "it makes the map-reduces"}, {"keys", "a product of narrow rows is then part of a loop"}}},
 		whole(pass.FuseProducts)},
 	{PassInfo{Name: "group",
 		Doc:   "makes chains of elementwise operators and the slices and borders between them one loop",

@@ -5,6 +5,8 @@ package kernels
 // reads its matrix from memory once and writes its result once.
 
 import (
+	"encoding/binary"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -18,15 +20,16 @@ import (
 )
 
 // byRows is the row. Its body is the operators on whole matrices; its attributes are their number
-// of rows, that of columns of the widest, and the number of rows of a leaf. An argument of as many
-// rows is read by rows, any other as a whole. Operators of a body may not fail. A pipe may reduce
-// all elements, too; what it gives is there when all rows are done, so that nothing in the body
-// reads it.
+// of rows, that of columns of the widest, and the number of rows of a leaf, of which chunks are made
+// of. An argument of as many rows is read by rows, any other as a whole. A pipe may reduce all
+// elements, too, and reductions by key may end the body; what they give is there when all rows are
+// done, so that nothing in the body reads it. Where an operator fails the operators run one after
+// the other, so that the first of them is told.
 func byRows() *op.Def {
 	return &op.Def{
 		Name:   "byrows",
 		Hidden: true,
-		Doc:    "byrows runs reductions of rows and what is made of their results as one loop over rows; the pass row-blocks makes it.",
+		Doc:    "byrows runs reductions of rows and what is made of their results as one loop over rows, which may end with counts and sums by key; the passes row-blocks and keys make it.",
 		Args:   []op.Arg{{Name: "x", Rest: true}},
 		Type:   define.OwnType,
 		Ref: func(c *op.Call) (value.Value, error) {
@@ -50,18 +53,37 @@ func byRows() *op.Def {
 			if err != nil {
 				return err
 			}
-			if err := x.Chunk(0, 0, c.Attrs.Int("rows")); err != nil {
+			n, _ := byRowsSpace(c)
+			if err := x.Chunk(0, 0, n); err != nil {
 				return err
 			}
 			return x.End()
 		},
 		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) {
-				return c.Attrs.Int("rows"), c.Attrs.Int("block")
-			},
+			Space: byRowsSpace,
 			Begin: beginByRows,
 		},
+		Nests: byRowsNests,
 	}
+}
+
+// byRowsNests is the loop of narrow rows.
+func byRowsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
+	code := byRowsCodeOf(c.Bodies[0], c.Attrs)
+	code.write()
+	if code.tall == nil {
+		return nil, ""
+	}
+	return []*loop.Nest{code.tall.form[loop.FastLevels]().loop.Nest()}, ""
+}
+
+// byRowsSpace is the rows; or the panels of rows, where a chain of a reduction by key is as long.
+func byRowsSpace(c *op.Call) (n, leaf int) {
+	rows := c.Attrs.Int("rows")
+	if panel := c.Attrs.Int("panel"); panel > 0 {
+		return (rows + panel - 1) / panel, 1
+	}
+	return rows, c.Attrs.Int("block")
 }
 
 // byRowsCode is a body as loops. Wide rows have phases; of narrow ones the lanes are rows.
@@ -69,6 +91,7 @@ type byRowsCode struct {
 	body  *op.Body
 	rows  int
 	cols  int
+	panel int          // of reductions by key; 0: order does not count
 	seen  atomic.Int64 // actions on elements in executions so far
 	apart atomic.Bool  // numbers were too far apart for the sums of the loops
 	wide  atomic.Bool  // exact sums of two words were not enough for narrow rows
@@ -79,10 +102,50 @@ type byRowsCode struct {
 	// call.
 	reduces bool
 	idle    sync.Pool // of *pipeRows
+	mu      sync.Mutex
+	by      map[string]*byRowsCode // for values that loops depend on: see bound
+}
+
+// bound is the code for operands whose values loops depend on.
+func (c *byRowsCode) bound(in []value.Value) *byRowsCode {
+	var key []byte
+	acts := c.body.Acts
+	for k := range acts {
+		a := &acts[k]
+		if a.Def.Bound == nil {
+			continue
+		}
+		if key == nil {
+			acts = slices.Clone(acts)
+		}
+		args := make([]value.Value, len(a.Args))
+		for i, r := range a.Args {
+			if r < len(in) {
+				args[i] = in[r]
+			}
+		}
+		n := a.Def.Bound(args)
+		acts[k].Attrs = a.Attrs.With(op.BoundAttr, op.Int(int(n)))
+		key = binary.AppendVarint(key, n)
+	}
+	if key == nil {
+		return c
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	of := c.by[string(key)]
+	if of == nil {
+		if c.by == nil {
+			c.by = map[string]*byRowsCode{}
+		}
+		of = &byRowsCode{body: &op.Body{Args: c.body.Args, Acts: acts, Yields: c.body.Yields}, rows: c.rows, cols: c.cols, panel: c.panel}
+		c.by[string(key)] = of
+	}
+	return of
 }
 
 func byRowsCodeOf(b *op.Body, attrs *op.Attrs) *byRowsCode {
-	return &byRowsCode{body: b, rows: attrs.Int("rows"), cols: attrs.Int("cols")}
+	return &byRowsCode{body: b, rows: attrs.Int("rows"), cols: attrs.Int("cols"), panel: attrs.Int("panel")}
 }
 
 // worthwhile counts an execution, and reports that it is to run as loops.
@@ -101,7 +164,7 @@ func (c *byRowsCode) write() {
 		return
 	}
 	if c.cols < nest.LeastWidth || c.reduces && !alongRows(b, c.rows, c.cols) {
-		if f := newTallForm(b); f.form[loop.FastLevels]() != nil {
+		if f := newTallForm(b, c.rows, c.panel); f.form[loop.FastLevels]() != nil {
 			c.tall = f
 		}
 		return
@@ -136,7 +199,7 @@ type byRowsWorker interface {
 // one after the other.
 func beginByRows(c *op.Call, workers int) (op.LoopBody, error) {
 	lendResults(c)
-	code := c.Bodies[0].Compiled(func(b *op.Body) any { return byRowsCodeOf(b, c.Attrs) }).(*byRowsCode)
+	code := c.Bodies[0].Compiled(func(b *op.Body) any { return byRowsCodeOf(b, c.Attrs) }).(*byRowsCode).bound(c.In)
 	x := &byRowsRun{c: c, code: code}
 	if !code.worthwhile() || !x.bind() {
 		return x, x.oneByOne()
@@ -156,6 +219,11 @@ func (x *byRowsRun) bind() bool {
 		d, ok := x.lent(k)
 		if t := b.Register(r); !ok { // of all elements
 			d = value.New(t.Elem, 1, 1)
+		}
+		if x.code.tall != nil {
+			if table := x.code.tall.table(k); table != nil {
+				d = table
+			}
 		}
 		x.out = append(x.out, d)
 	}
@@ -219,6 +287,9 @@ func (x *byRowsRun) Chunk(worker, lo, hi int) error {
 		}
 		x.workers[worker] = w
 	}
+	if p := x.code.panel; p > 0 {
+		lo, hi = lo*p, min(hi*p, x.code.rows)
+	}
 	done, err := w.rows(lo, hi)
 	if err == errApart {
 		done, err = false, nil
@@ -252,6 +323,9 @@ func (x *byRowsRun) End() error {
 		l.Free()
 	}
 	x.workers = nil
+	if !lost && first != nil && x.tall != nil {
+		lost = !x.tall.giveKeyed(x)
+	}
 	if x.tall != nil && (lost && !x.tall.wide || x.tall.widened.Load()) {
 		x.code.wide.Store(true)
 	} else if lost {

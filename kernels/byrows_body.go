@@ -58,6 +58,11 @@ func oneRow(b *op.Body, rows int) *nest.RowsBody {
 			}
 			continue
 		}
+		if a.Def.Keyed != nil {
+			totals[r] = nest.RowResult{Register: args[0], Type: a.Type,
+				Keyed: &op.Action{Def: a.Def, Attrs: a.Attrs, Type: a.Type, Args: args}}
+			continue
+		}
 		folds, is := foldsNamed(a.Attrs.Str("fold"))
 		if a.Chain == nil || !is {
 			to[r] = add(op.Action{Def: a.Def, Attrs: a.Attrs, Type: one(a.Type), Args: args, Chain: a.Chain})

@@ -13,6 +13,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/linalg"
 	"flow/kernels/loop/launch"
 	"flow/kernels/nest"
 )
@@ -22,28 +23,33 @@ import (
 type tallForm struct {
 	// form is the loop with exact sums of so many words; nil where it cannot be written.
 	form   map[int]func() *tallLoop
+	body   *nest.RowsBody
+	rows   int
+	panel  int // of reductions by key whose order counts; 0: it does not
 	totals bool
 }
 
-// tallLoop is the loop. Its operands are the number of rows and these.
+// tallLoop is the loop. Its operands are the number of rows, that of the panel if there are any, and
+// these.
 type tallLoop struct {
 	loop     *launch.Loop
 	operands []nest.Operand
 }
 
-func newTallForm(b *nest.RowsBody) *tallForm {
-	f := &tallForm{form: map[int]func() *tallLoop{}}
+func newTallForm(b *nest.RowsBody, rows, panel int) *tallForm {
+	f := &tallForm{form: map[int]func() *tallLoop{}, body: b, rows: rows, panel: panel}
 	for _, words := range []int{loop.FastLevels, nest.WideWords} {
-		f.form[words] = sync.OnceValue(func() *tallLoop { return writeTall(b, words) })
+		f.form[words] = sync.OnceValue(func() *tallLoop { return f.write(words) })
 	}
 	for _, y := range b.Results {
-		f.totals = f.totals || y.Total != nil
+		f.totals = f.totals || y.Total != nil || y.Keyed != nil
 	}
 	return f
 }
 
-// writeTall writes a body as a loop over rows.
-func writeTall(b *nest.RowsBody, words int) (out *tallLoop) {
+// write writes the body as a loop over rows.
+func (f *tallForm) write(words int) (out *tallLoop) {
+	b := f.body
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(op.NoElement); !ok {
@@ -54,6 +60,9 @@ func writeTall(b *nest.RowsBody, words int) (out *tallLoop) {
 	}()
 	x := &nest.Builder{Builder: loop.New(), Words: words, Affine: true, Lins: map[loop.Val]loop.Lin{}, Scopes: []map[nest.ElementKey]loop.Val{{}}}
 	n := x.Param(loop.ScalarParam, types.I64)
+	if f.panel > 0 {
+		x.Param(loop.ScalarParam, types.I64)
+	}
 	row := loop.Of(loop.IndexSym, x.Index("i", loop.Range{Kind: loop.Steps, To: loop.Of(loop.ParamSym, n), By: 1}))
 	env := []nest.Ref{{Type: b.Args[0], Val: x.Value(row)}}
 	for r := 1; r < len(b.Args); r++ {
@@ -67,7 +76,11 @@ func writeTall(b *nest.RowsBody, words int) (out *tallLoop) {
 		env = append(env, x.Act(b.Body, k, env))
 	}
 	for k, y := range b.Results {
-		writeTallRow(x, k, y, env[y.Register], row)
+		if y.Keyed != nil {
+			f.writeKeyed(x, k, env)
+		} else {
+			writeTallRow(x, k, y, env[y.Register], row)
+		}
 	}
 	if err := x.Nest.Verify(); err != nil {
 		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
@@ -141,10 +154,14 @@ func (x *tallRun) begin(words int) (*launch.Run, error) {
 
 // operands are those of the loop.
 func (x *tallRun) operands(f *tallLoop) []value.Value {
-	if x.in == nil {
-		x.in = append(x.in, value.I64(int64(x.n)))
+	head := 1
+	if x.form.panel > 0 {
+		head = panelOperand + 1
 	}
-	x.in = x.in[:1]
+	if x.in == nil {
+		x.in = append(x.in, value.I64(int64(x.n)), value.I64(0))
+	}
+	x.in = x.in[:head]
 	for _, o := range f.operands {
 		x.in = append(x.in, o.Of(x.values))
 	}
@@ -202,7 +219,14 @@ func (w *tallWorker) rows(r0, r1 int) (done bool, err error) {
 }
 
 func (x *tallRun) window(w *launch.Worker, r0, r1 int) (flagged bool, err error) {
-	flagged, err = w.Window(0, 1, r0, r1, x.stopped)
+	to := r1
+	for ; r0 < r1 && !flagged && err == nil; r0 = to {
+		if p := x.form.panel; p > 0 {
+			w.Scalar(panelOperand, value.I64(int64(r0/p)))
+			to = min(r0-r0%p+p, r1)
+		}
+		flagged, err = w.Window(0, 1, r0, to, x.stopped)
+	}
 	switch {
 	case errors.Is(err, launch.ErrStopped):
 		return false, op.ErrStopped
@@ -210,4 +234,77 @@ func (x *tallRun) window(w *launch.Worker, r0, r1 int) (flagged bool, err error)
 		return false, errApart
 	}
 	return flagged, nil
+}
+
+// panelOperand is the operand that has the number of the panel.
+const panelOperand = 1
+
+// panels is how many tables a result of reductions by key has: one for each panel of rows where
+// their order counts.
+func (f *tallForm) panels(y *nest.RowResult) int {
+	if y.Keyed.Def.Keyed.Panel(y.Keyed.Attrs) == op.NoOrder {
+		return 1
+	}
+	return (f.rows + f.panel - 1) / f.panel
+}
+
+// table is the memory of the tables of result k; nil if it is not by key.
+func (f *tallForm) table(k int) *value.Dense {
+	y := &f.body.Results[k]
+	if y.Keyed == nil {
+		return nil
+	}
+	e := types.I64 // what comes in any order
+	if y.Keyed.Def.Keyed.Panel(y.Keyed.Attrs) != op.NoOrder {
+		e = y.Type.Elem
+	}
+	return value.New(e, f.panels(y)*y.Type.Count(), 1)
+}
+
+// writeKeyed contributes a row to the tables of result k.
+func (f *tallForm) writeKeyed(x *nest.Builder, k int, env []nest.Ref) {
+	y := &f.body.Results[k]
+	w := x.KeyedRow(y.Keyed, env)
+	of := len(w.Terms)
+	if f.panels(y) > 1 {
+		first := x.Op(loop.Mul, x.Load(loop.Mem{Kind: loop.ParamMem, N: panelOperand}), define.Numeral(x.Builder, types.I64, y.Type.Count()/of))
+		w.Key = x.Op(loop.Add, w.Key, first)
+	}
+	e := x.Type(w.Terms[0][0])
+	m := loop.Mem{Kind: loop.ResultMem, N: x.Reduced(w.Class, w.Class.Gives(e), loop.Num(int64(f.panels(y)*y.Type.Count())), loop.Num(1))}
+	at := loop.Of(loop.ValSym, int(w.Key)).Times(int64(of))
+	for j, t := range w.Terms {
+		x.Reduce(m, at.Plus(loop.Num(int64(j))), loop.Num(0), t...)
+	}
+}
+
+// giveKeyed makes the results by key of their tables; false where a chain is not finite: rows of
+// other keys count in it, too.
+func (x *tallRun) giveKeyed(r *byRowsRun) bool {
+	for k := range x.form.body.Results {
+		y := &x.form.body.Results[k]
+		if y.Keyed == nil {
+			continue
+		}
+		to, _ := r.lent(k)
+		table, n := r.out[k], y.Type.Count()
+		if table.Elem == types.F64 && to.Elem == types.F64 {
+			var panels []dense.Grid[float64]
+			for from := 0; from < table.Rows; from += n {
+				for _, s := range table.F64[from:][:n] {
+					if s-s != 0 {
+						return false
+					}
+				}
+				panels = append(panels, dense.Grid[float64]{Rows: to.Rows, Cols: to.Cols, LD: to.Cols, X: table.F64[from:][:n]})
+			}
+			table = &value.Dense{Elem: types.F64, Rows: n, Cols: 1, Stride: 1, F64: linalg.AddPanels(panels).X}
+		}
+		for i := range to.Rows {
+			for j := range to.Cols {
+				to.Set(i, j, table.At(i*to.Cols+j, 0).Convert(to.Elem))
+			}
+		}
+	}
+	return true
 }

@@ -7,7 +7,8 @@
 //	                 (pipe_nest.go), by columns in a loop over them (pipe_columns*.go, nest_columns.go,
 //	                 pipe_lines.go without a chain), else block by block
 //	byrows*.go       reductions of rows and what is made of their results as a loop over rows:
-//	                 wide ones by phases, of narrow ones the lanes are rows
+//	                 wide ones by phases, of narrow ones the lanes are rows, which may end with
+//	                 reductions by key
 //	nest_row.go      nest: chains and the operators that move elements between them as one loop,
 //	                 whose borders are loops of their own (nest_space.go)
 //	parfor*.go       parfor: its body as a nest (package nest; nest_*.go run it), compiled or,

@@ -139,6 +139,8 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		return nil, []value.Value{big()}
 	case "bin":
 		return nil, []value.Value{big(), &value.Dense{Elem: types.F64, Rows: 4, Cols: 1, Stride: 1, F64: []float64{-3, 0, 0.5, 1e3}}}
+	case "bin.within": // of the same edges, found by halving
+		return nil, []value.Value{big(), &value.Dense{Elem: types.F64, Rows: 8, Cols: 1, Stride: 1, F64: []float64{0, 0, 0, 4, -3, 0, 0.5, 1e3}}}
 	case "outer":
 		a, b := anyDense(r, e, n, 1), anyDense(r, e, 1, m)
 		if r.IntN(2) == 0 {

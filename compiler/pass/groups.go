@@ -24,7 +24,7 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		n, in := &g.Nodes[i], g.In(id)
-		if len(in) == 0 || g.Nodes[in[0]].Op.Name != "onehot" || !sameSend(g, in[0], id) || !g.Type(in[0]).Known() {
+		if len(in) == 0 || !ofCodes(g, in[0]) || !sameSend(g, in[0], id) || !g.Type(in[0]).Known() {
 			continue
 		}
 		h := in[0]
@@ -72,4 +72,27 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 		return g
 	}
 	return DropDead(out)
+}
+
+// ofCodes reports a matrix of codes.
+func ofCodes(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Name == "onehot" }
+
+// unbuilt returns the dense matrices of codes that FoldGroups does not build: all that read one are
+// products in panels with it transposed, and sums of its columns.
+func unbuilt(g *ir.Graph, inPanels func(n *ir.Node) bool) map[ir.ID]bool {
+	out := map[ir.ID]bool{}
+	for i := range g.Nodes {
+		if id := ir.ID(i); ofCodes(g, id) && g.Type(id).IsDense() {
+			out[id] = true
+		}
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		for k, x := range g.In(ir.ID(i)) {
+			if out[x] && n.Op.Fold != op.FoldCols && (!inPanels(n) || k > 0 || !n.Attrs.Bool("ta")) {
+				delete(out, x)
+			}
+		}
+	}
+	return out
 }

@@ -46,7 +46,7 @@ func Keep(g *ir.Graph) *ir.Graph {
 
 // isLoop reports an iterate or a parfor.
 func isLoop(n *ir.Node) bool {
-	return n.Op.Control == op.Iterate || n.Region != nil && n.Op.Control == op.NoControl && !n.IsChain()
+	return n.Op.Control == op.Iterate || n.Op.Role == op.Points || n.Op.Role == op.Rounds
 }
 
 type keeping struct{ any bool }

@@ -15,7 +15,8 @@ import (
 // The row means the same tree, bit for bit. Its loop shares the panels among the workers, so the
 // operands stay whole and nothing is copied. A result of more than mostPanelSum elements keeps the
 // tree: its panels are enough work to be cut into tiles. So does a product whose operands are cut
-// for another reader, since they would have to be assembled.
+// for another reader, or because they are large, since they would have to be assembled; a matrix of
+// codes is not built, however large it is.
 func FoldPanels(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	sizes = sizes.filled()
 	f := &panelFolding{g: g, mm: table.Infix("@"), plus: table.Infix("+"), panel: sizes.Panel}
@@ -35,11 +36,12 @@ func FoldPanels(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 		if whole == nil {
 			return out
 		}
+		codes := unbuilt(out, func(n *ir.Node) bool { _, ok := made[n.Attrs]; return ok })
 		// A remaining tree may cut the operands of another.
 		kept := found[:0:0]
 		for i := range out.Nodes {
 			p, ok := made[out.Nodes[i].Attrs]
-			if in := out.In(ir.ID(i)); ok && whole[in[0]] && whole[in[1]] {
+			if in := out.In(ir.ID(i)); ok && (whole[in[0]] || codes[in[0]]) && whole[in[1]] {
 				kept = append(kept, p)
 			}
 		}

@@ -16,14 +16,20 @@ import (
 // many rows are made at a time.
 //
 // It comes after Partition and takes what that left whole: tasks on blocks are near one another in
-// time already. Operators that may fail stay outside, so that the first failure in program order is
-// the one that is told; small matrices, which stay in a cache anyway; rows of some tens of columns,
-// for which the loop is no faster; and rows so long that one would not stay in a cache.
+// time already. Small matrices stay outside, which stay in a cache anyway; rows of some tens of
+// columns, for which the loop is no faster; and rows so long that one would not stay in a cache.
+// Operators that may fail stay outside, so that the first failure in program order is the one that
+// is told.
 func RowBlocks(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if g.Len() > mostByRows {
 		return g
 	}
-	b := &rowBlocks{g: g, table: table, block: sizes.filled().Block, group: make([]int32, g.Len()), reads: make([]map[int32]bool, g.Len())}
+	return rowBlocksOf(g, table, sizes, false)
+}
+
+// rowBlocksOf makes the tasks that end with reductions by key, or the others.
+func rowBlocksOf(g *ir.Graph, table *op.Table, sizes Sizes, keyed bool) *ir.Graph {
+	b := &rowBlocks{g: g, table: table, keyed: keyed, block: sizes.filled().Block, group: make([]int32, g.Len()), reads: make([]map[int32]bool, g.Len()), byCode: map[ir.ID]int32{}}
 	for i := range g.Nodes {
 		b.group[i] = -1
 		if b.join(ir.ID(i)); b.group[i] < 0 {
@@ -59,9 +65,13 @@ type rowBlocks struct {
 	g     *ir.Graph
 	table *op.Table
 	block int
+	keyed bool // groups end with reductions by key, and may fail
+	stops stops
 	group []int32          // of each node; -1: none
 	reads []map[int32]bool // of each node in no group: the groups that it reads something of, through others in none
 	all   []rowGroup
+	// byCode holds the groups that began with a reduction by these codes.
+	byCode map[ir.ID]int32
 }
 
 // rowGroup is nodes that may run by blocks of rows together.
@@ -71,6 +81,10 @@ type rowGroup struct {
 	cols    int            // of the widest matrix
 	after   map[int32]bool // groups that it reads something of, through nodes in none
 	reuses  bool           // a reduction's result meets a matrix in it
+	keyed   bool           // a reduction by key takes what is made in it
+	panel   int            // of such reductions; 0: order does not count
+	fails   int32          // how many members may fail
+	told    ir.ID          // the last of them
 	chosen  bool
 }
 
@@ -96,15 +110,17 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	case n.Op.Role == op.Maps, n.Op.Elt != nil && n.Region == nil && n.Attrs == nil && n.Op.Laws.Has(op.Elementwise):
 	case n.Op.Fold == op.FoldRows && n.Region == nil && n.Attrs == nil && len(g.In(id)) == 1:
 		t = g.Type(g.In(id)[0])
+	case b.keyed:
+		return b.toKeys(id)
 	default:
 		return 0, 0, false
 	}
-	ok = t.IsDense() && t.Known() && t.Elem != types.Str && t.Rows > 1 && t.Cols > 0 && t.Cols <= longestByRows && b.total(id, t)
+	ok = t.IsDense() && t.Known() && t.Elem != types.Str && t.Rows > 1 && t.Cols > 0 && t.Cols <= longestByRows && b.readable(id) && (b.keyed && b.written(id) || !b.keyed && b.total(id))
 	return t.Rows, t.Cols, ok
 }
 
-// total reports a node over an index space of type t that cannot fail and reads nothing transposed.
-func (b *rowBlocks) total(id ir.ID, t types.Type) bool {
+// readable reports a node whose operands are matrices of known sizes, none of them read transposed.
+func (b *rowBlocks) readable(id ir.ID) bool {
 	g := b.g
 	n := &g.Nodes[id]
 	for k, x := range g.In(id) {
@@ -115,6 +131,13 @@ func (b *rowBlocks) total(id ir.ID, t types.Type) bool {
 			return false
 		}
 	}
+	return true
+}
+
+// total reports a node that cannot fail.
+func (b *rowBlocks) total(id ir.ID) bool {
+	g := b.g
+	n := &g.Nodes[id]
 	if n.Region == nil {
 		return n.Op.Fold == op.FoldRows || b.safe(g, id)
 	}
@@ -141,32 +164,51 @@ func (b *rowBlocks) join(id ir.ID) {
 	}
 	part := g.Nodes[id].Op.Control == op.Part
 	for _, x := range g.In(id) {
-		at := b.group[x]
-		if at < 0 || b.all[at].rows != rows || !part && g.Type(x).Rows != rows || !part && !b.fits(id, at) {
-			continue
+		if at := b.group[x]; at >= 0 && (part || g.Type(x).Rows == rows) && b.into(id, at, rows, cols) {
+			return
 		}
-		r := &b.all[at]
-		r.members = append(r.members, id)
-		r.cols = max(r.cols, cols)
-		for _, y := range g.In(id) {
-			r.reuses = r.reuses || !part && cols > 1 && b.group[y] == at && g.Type(y).Cols == 1
-		}
-		b.group[id] = at
-		for h := range b.needs(id) {
-			if h != at {
-				if r.after == nil {
-					r.after = map[int32]bool{}
-				}
-				r.after[h] = true
-			}
-		}
-		return
 	}
 	if part {
 		return
 	}
-	b.group[id] = int32(len(b.all))
-	b.all = append(b.all, rowGroup{members: []ir.ID{id}, rows: rows, cols: cols, after: b.needs(id)})
+	keyed := g.Nodes[id].Op.Keyed != nil
+	if keyed { // into one that reads the same codes
+		if at, ok := b.byCode[g.In(id)[0]]; ok && b.into(id, at, rows, cols) {
+			return
+		}
+	}
+	r := rowGroup{members: []ir.ID{id}, rows: rows, cols: cols, after: b.needs(id)}
+	if b.enter(id, &r) {
+		b.group[id] = int32(len(b.all))
+		if keyed {
+			b.byCode[g.In(id)[0]] = b.group[id]
+		}
+		b.all = append(b.all, r)
+	}
+}
+
+// into puts a node into a group, if it may join it.
+func (b *rowBlocks) into(id ir.ID, at int32, rows, cols int) bool {
+	g, r := b.g, &b.all[at]
+	part := g.Nodes[id].Op.Control == op.Part
+	if r.rows != rows || !part && !b.fits(id, at) || !b.enter(id, r) {
+		return false
+	}
+	r.members = append(r.members, id)
+	r.cols = max(r.cols, cols)
+	for _, y := range g.In(id) {
+		r.reuses = r.reuses || !part && cols > 1 && b.group[y] == at && g.Type(y).Cols == 1
+	}
+	b.group[id] = at
+	for h := range b.needs(id) {
+		if h != at {
+			if r.after == nil {
+				r.after = map[int32]bool{}
+			}
+			r.after[h] = true
+		}
+	}
+	return true
 }
 
 // needs is the groups that node id reads something of, through nodes in none.
@@ -211,8 +253,10 @@ func (b *rowBlocks) fits(id ir.ID, at int32) bool {
 }
 
 // byRow reports a result, or several, that a group has row by row: not that of a reduction of all
-// elements.
-func (b *rowBlocks) byRow(x ir.ID) bool { return !b.g.Type(x).IsScalar() }
+// elements, or by key.
+func (b *rowBlocks) byRow(x ir.ID) bool {
+	return !b.g.Type(x).IsScalar() && b.g.Nodes[x].Op.Keyed == nil
+}
 
 // waits reports that group h is group at or needs something of it.
 func (b *rowBlocks) waits(h, at int32, seen map[int32]bool) bool {
@@ -236,7 +280,11 @@ func (b *rowBlocks) choose() bool {
 	any := false
 	for k := range b.all {
 		r := &b.all[k]
-		r.chosen = r.reuses && r.rows*r.cols >= leastByRows*b.block && (r.cols <= fewByRows || r.cols >= manyByRows)
+		if b.keyed {
+			r.chosen = r.keyed && len(r.members) > 1 && r.rows >= b.block/leastKeyed && r.cols <= keyedColumns
+		} else {
+			r.chosen = r.reuses && r.rows*r.cols >= leastByRows*b.block && (r.cols <= fewByRows || r.cols >= manyByRows)
+		}
 		any = any || r.chosen
 	}
 	return any
@@ -339,9 +387,15 @@ func (m *rowBuilding) emitGroup(r *rowGroup) {
 	last := r.members[len(r.members)-1]
 	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(r.rows)}, op.Attr{Name: "cols", Val: op.Int(r.cols)},
 		op.Attr{Name: "block", Val: op.Int(min(r.rows, max(1, m.block/rowBlock/r.cols)))})
+	if r.panel > 0 {
+		attrs = attrs.With("panel", op.Int(r.panel))
+	}
 	t := ts[0]
 	if len(ts) > 1 {
 		t = types.TupleOf(ts...)
+	}
+	if r.fails > 0 {
+		last = r.told
 	}
 	id := m.out.Add(m.table.Must("byrows"), attrs, t, g.Origin(last), in...)
 	m.out.Nodes[id].Region = region

@@ -46,6 +46,18 @@ type Def struct {
 	// It writes work done once a call, such as subscript checks, at once, and each element on
 	// demand. nil, or a nil result: a loop cannot compute it.
 	Elements func(e *Elements) Element
+	// Keyed is how a loop reduces by key, for a reduction whose result has an element, or a row,
+	// for each key. nil: no loop does.
+	Keyed *Keyed
+	// Along lists the inputs whose row i alone makes row i of the result, or is AllInputs; the row
+	// reads the others as a whole. nil: its laws and Fold say so, or there are none.
+	Along func(a *Attrs) []int
+	// Bound returns a number that Elements depends on, of the values of the inputs that are read as a
+	// whole. The call has it as BoundAttr. nil: Elements needs no values.
+	Bound func(in []value.Value) int64
+	// Prepare names rows that do the same in two steps, of which the first needs one input alone.
+	// nil: there are none.
+	Prepare *Prepare
 	// Once says that Elements reads each element of input 0 once for all elements of the result, as
 	// a statistic of rows does. A loop then makes it where it is read. A reduction with a Class
 	// does so, too.
@@ -182,6 +194,20 @@ type Arg struct {
 type Example struct {
 	Program string
 	Output  string
+}
+
+// AllInputs stands for all of them in what Def.Along returns.
+const AllInputs = -1
+
+// BoundAttr is the attribute that has what Def.Bound returns.
+const BoundAttr = "bound"
+
+// Prepare is how a row does in two steps what a loop cannot do in one: row By, with the row's
+// attributes that it takes, makes of input number Input what row Then takes in its place. By fails
+// where the row does because of that input.
+type Prepare struct {
+	Input    int
+	By, Then string
 }
 
 // Work is the cost of one call: arithmetic operations and the least bytes moved.

@@ -60,3 +60,26 @@ type Source struct {
 
 // Element returns element (i, j) of a result. A scalar has one.
 type Element func(i, j loop.Lin) loop.Val
+
+// Keyed is how a loop reduces by key.
+type Keyed struct {
+	// Panel is how many rows make a chain of a class whose order counts. The chains are added in a
+	// balanced tree. It is NoOrder where order does not count, and OneChain where all rows are one.
+	Panel func(a *Attrs) int
+	// Write writes what a row of the inputs contributes. A key that is none fails.
+	Write func(e *Elements) KeyedRow
+}
+
+// What Keyed.Panel returns instead of a number of rows.
+const (
+	NoOrder  = 0
+	OneChain = -1
+)
+
+// KeyedRow is what a row of the inputs contributes: Terms[j] to element Key*len(Terms) + j of the
+// result, counted row by row.
+type KeyedRow struct {
+	Class loop.Class
+	Key   loop.Val // an i64 in range
+	Terms [][]loop.Val
+}

@@ -2,6 +2,7 @@ package encode
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -90,5 +91,62 @@ func TestBins(t *testing.T) {
 	}
 	if guesses < 4 || guesses == len(lists) {
 		t.Errorf("%d of %d lists are guessed", guesses, len(lists))
+	}
+}
+
+// TestGuesses: the guess of a table is right, or too low by no more than it says, for numbers on both
+// sides of every edge and between them. Even edges are guessed without a doubt or by one, others by
+// halving.
+func TestGuesses(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 15))
+	kinds := map[float64]int{}
+	for range 400 {
+		n := 1 + r.IntN(60)
+		edges := make([]float64, n)
+		lo, step := (r.Float64()-0.5)*math.Ldexp(1, r.IntN(20)), math.Ldexp(1+float64(r.IntN(2))*r.Float64(), r.IntN(30)-15)
+		if r.IntN(3) == 0 {
+			lo = 0
+		}
+		for i := range edges {
+			edges[i] = lo + float64(i)*step
+			if kind := r.IntN(40); kind == 0 {
+				edges[i] += step * r.Float64()
+			} else if kind == 1 && i > 0 {
+				edges[i] = edges[i-1]
+			}
+		}
+		slices.Sort(edges)
+		if r.IntN(20) == 0 {
+			edges[n-1] = math.Inf(1)
+		}
+		for _, right := range []bool{false, true} {
+			g := guessOf(edges, right)
+			kinds[min(g[tableStep], 2)]++
+			if g[tableStep] > 1 {
+				if want := math.Ldexp(1, bits.Len(uint(n))-1); g[tableStep] != want || g[tableLimit] != 0 {
+					t.Fatalf("halving %d edges begins with %v", n, g)
+				}
+				continue
+			}
+			for _, e := range edges {
+				for _, v := range []float64{e, math.Nextafter(e, -1e300), math.Nextafter(e, 1e300), e + step*r.Float64(), e - 1e9, e + 1e9, math.Inf(1), math.Inf(-1)} {
+					if n == 1 && math.IsInf(v, 0) {
+						continue
+					}
+					at := 0
+					for _, e := range edges {
+						if e < v || e == v && !right {
+							at++
+						}
+					}
+					if low := float64(at - guess(g, v)); low < 0 || low > g[tableStep] {
+						t.Fatalf("edges %v, right %v: %v lies in %d, the guess %v is %d", edges, right, v, at, g, guess(g, v))
+					}
+				}
+			}
+		}
+	}
+	if kinds[0] < 20 || kinds[1] < 50 || kinds[2] < 50 {
+		t.Errorf("guesses that are right, off by one, and none: %v", kinds)
 	}
 }

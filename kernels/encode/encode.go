@@ -5,7 +5,6 @@ package encode
 
 import (
 	"math"
-	"sort"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -17,7 +16,7 @@ import (
 
 // Rows is the rows of this file.
 func Rows() []*op.Def {
-	return append([]*op.Def{binByList(), binEvenly(), recode(), ctable(), ctableOfWeights()}, onehots()...)
+	return append([]*op.Def{binByList(), binTable(), binWithin(), binEvenly(), recode(), ctable(), ctableOfWeights()}, onehots()...)
 }
 
 // code is the place that s names, in 0..n-1, or any from 0 on when n is Unknown.
@@ -243,7 +242,8 @@ func binCost(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, ou
 
 // binByList is bin with a list of edges.
 func binByList() *op.Def {
-	kernel := binByEdges(&binner{})
+	s := &binner{}
+	kernel := func(c *op.Call) error { return s.among(c, c.In[1]) }
 	return &op.Def{
 		Name: "bin",
 		Doc: "bin is the interval in which each element lies, as i64: the number of edges that are not above it, from 0 (below all edges) " +
@@ -260,21 +260,25 @@ func binByList() *op.Def {
 			}
 			return binned(s)
 		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			edges, err := edgesOf(c)
-			return eachElement(c, func(x float64) int64 {
-				n := int64(0)
-				for _, e := range edges {
-					if e < x || e == x && !closedRight(c.Attrs) {
-						n++
-					}
-				}
-				return n
-			}), err
-		},
+		Ref:  func(c *op.Call) (value.Value, error) { return binRef(c, c.In[1]) },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: binCost,
 		Kernel: kernel, Loop: window.Loop(kernel, window.Same, window.Whole),
+		Prepare: &op.Prepare{Input: 1, By: "bin.edges", Then: "bin.within"},
 	}
+}
+
+// binRef is the definition of bin with these edges.
+func binRef(c *op.Call, list value.Value) (value.Value, error) {
+	edges, err := edgesOf(list)
+	return eachElement(c, func(x float64) int64 {
+		n := int64(0)
+		for _, e := range edges {
+			if e < x || e == x && !closedRight(c.Attrs) {
+				n++
+			}
+		}
+		return n
+	}), err
 }
 
 // binEvenly is bin with a number of equal intervals.
@@ -352,9 +356,9 @@ func checkEnds(lo, hi float64) error {
 	return nil
 }
 
-func edgesOf(c *op.Call) ([]float64, error) {
+func edgesOf(v value.Value) ([]float64, error) {
 	var out []float64
-	for i, s := range define.Elements(c.In[1]) {
+	for i, s := range define.Elements(v) {
 		x := s.Float()
 		if math.IsNaN(x) || i > 0 && x < out[i-1] {
 			return nil, op.Failf("E606", "bin: the edges do not ascend at %d: %v", i, s)
@@ -385,21 +389,17 @@ func eachElement(c *op.Call, f func(x float64) int64) value.Value {
 	return out
 }
 
-// binByEdges is the kernel of bin for a list of edges.
-func binByEdges(s *binner) func(c *op.Call) error {
-	return func(c *op.Call) error {
-		edges, err := edgesOf(c)
-		if err != nil {
-			return err
-		}
-		right := closedRight(c.Attrs)
-		if x, is := c.In[0].(*value.Dense); is && s.worth(x) && s.byEdges(c.Result(), x, edges, right) {
-			return nil
-		}
-		return binKernel(c, func(x float64) int64 {
-			return int64(sort.Search(len(edges), func(i int) bool { return edges[i] > x || right && edges[i] == x }))
-		})
+// among is the kernel of bin with a list of edges.
+func (s *binner) among(c *op.Call, list value.Value) error {
+	edges, err := edgesOf(list)
+	if err != nil {
+		return err
 	}
+	right := closedRight(c.Attrs)
+	if x, is := c.In[0].(*value.Dense); is && s.worth(x) && s.byEdges(c.Result(), x, edges, right) {
+		return nil
+	}
+	return binKernel(c, func(x float64) int64 { return int64(counted(edges, x, right)) })
 }
 
 // binKernel is eachElement on the rows of a matrix as f64.

@@ -7,6 +7,7 @@ package encode
 import (
 	"math"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -174,7 +175,7 @@ func onehotSums() *op.Def {
 			attrs := op.MakeAttrs(op.Attr{Name: "ta", Val: op.Bool(true)}, op.Attr{Name: "panel", Val: op.Int(c.Attrs.Int("panel"))})
 			return linalg.PanelsRef(&op.Call{In: []value.Value{h, c.In[1]}, Attrs: attrs, Type: c.Type})
 		},
-		Laws: op.Pure,
+		Laws: op.Pure, Keyed: &op.Keyed{Panel: panelOfSums, Write: sumsOfRow},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			return op.Work{Flops: float64(s.In[1].Count()), Bytes: define.Traffic(s, out)}
 		},
@@ -344,6 +345,9 @@ func onehotCounts() *op.Def {
 			return out, nil
 		},
 		Laws: op.Pure, Cost: define.CopyWork,
+		Keyed: &op.Keyed{Panel: func(*op.Attrs) int { return op.NoOrder }, Write: func(e *op.Elements) op.KeyedRow {
+			return op.KeyedRow{Class: loop.Count, Key: keyOfRow(e, 0, e.Attrs.Int("k")), Terms: [][]loop.Val{{e.B.Const(types.Bool, 1)}}}
+		}},
 		Kernel: func(c *op.Call) error {
 			b := beginCounts(c, 1)
 			if err := b.Chunk(0, 0, b.codes.Rows); err != nil {

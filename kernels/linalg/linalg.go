@@ -34,6 +34,14 @@ func (l *Linear) Rows() []*op.Def {
 	return append(rows, Triangles()...)
 }
 
+// rowsOfLeft says that a product has the rows of its left factor.
+func rowsOfLeft(a *op.Attrs) []int {
+	if a.Bool("ta") {
+		return nil
+	}
+	return []int{0}
+}
+
 func (l *Linear) contractions() []*op.Def {
 	ta := define.Flag("ta", "a is used transposed")
 	tb := define.Flag("tb", "b is used transposed")
@@ -47,6 +55,7 @@ func (l *Linear) contractions() []*op.Def {
 			Eg:       []op.Example{{Program: "emit ones(2, 3) @ ones(3, 1)", Output: "3\n3\n"}, {Program: "emit (2 * eye(2)) @ ones(2, 2)", Output: "2 2\n2 2\n"}},
 			Type:     matmulType,
 			Elements: func(e *op.Elements) op.Element { return chainElements(e, e.In, nil) },
+			Along:    rowsOfLeft,
 			Ref:      MatmulRef,
 			Laws:     op.Pure | op.Total,
 			Shard:    op.Shard{Kind: op.ShardContract, Accum: "gemm"},

@@ -42,6 +42,7 @@ func rearrangements() []*op.Def {
 			Args:     []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
 			Eg:       []op.Example{{Program: "emit cbind(eye(2), ones(2, 1))", Output: "1 0 1\n0 1 1\n"}},
 			Elements: func(e *op.Elements) op.Element { return bindElements(e, false) },
+			Along:    func(*op.Attrs) []int { return []int{op.AllInputs} },
 			Type:     func(s *op.Sig) (types.Type, error) { return BindType(s, false) },
 			Ref:      func(c *op.Call) (value.Value, error) { return BindRef(c, false), nil },
 			Laws:     op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork,

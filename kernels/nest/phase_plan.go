@@ -22,12 +22,15 @@ const (
 	dearElement = 12
 )
 
-// RowResult is a result of a body that gives rows: a row of it for each iteration, or the reduction
-// of all elements that a register has in all iterations.
+// RowResult is a result of a body that gives rows: a row of it for each iteration, the reduction of
+// all elements that a register has in all iterations, or one by key.
 type RowResult struct {
 	Register int
 	Total    *op.Def // nil: rows
-	Type     types.Type
+	// Keyed is a reduction by key over all iterations, of registers of the body; Register is its
+	// first operand then. nil: another result.
+	Keyed *op.Action
+	Type  types.Type
 }
 
 // RowsBody is a body whose only index is its first argument, and which gives rows.

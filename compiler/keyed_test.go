@@ -1,0 +1,117 @@
+package compiler_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"flow/compiler"
+	"flow/ir"
+	"flow/ir/op"
+	"flow/kernels"
+	"flow/stdlib"
+)
+
+// This file tests random reductions by key: counts and sums of rows by a code that is computed of
+// the rows, with codes that may be none, and numbers that may not be finite.
+
+// keying draws such programs on a matrix X, a column y of numbers in 0 to 1 and a column c of
+// codes 0 to 3.
+type keying struct{ rng *rand.Rand }
+
+func (k keying) of(list ...string) string { return list[k.rng.IntN(len(list))] }
+
+// code is a column of codes; most are 0 to 3.
+func (k keying) code() string {
+	return k.of("i64(4 * y)", "i64(4 * y ^ 2)", "c", "(c + 1) % 4", "3 - c", "max(c - 1, 0)", "floor(4 * y)", "i64(2 * y) * 2 + c // 2",
+		"i64(y > 0.5)", "y > 0.25", "bin(y, 0.0, 1.0, 4)", "bin(y, 0.25 * seq(1, 4))", "max(bin(y, seq(0, 4) / 3.0) - 1, 0)",
+		"bin(y, [0.1, 0.15, 0.9])", "bin(y, [0.1, 0.1, 0.15], closed = \"right\")", "bin(X[:, 1], sort(M[:, 0]))",
+		"rowargmin(X @ t(M) - t(rowsum(M ^ 2)))", "rowargmax(abs(X[:, 0..1] - 0.5) + y)", "rowargmin(X @ M[0..3, 0..2])", "rowargmin(cbind(rowsum(abs(X - M[0, :])), rowsum(abs(X - M[1, :])), y * 2))", "take(i64(3 * M[:, 0]), c)",
+		"ifelse(y < 0.3, 2, c)", "i64(5 * y)", "c - (y > 0.99)", "y * 3")
+}
+
+// term is the rows that are added.
+func (k keying) term() string {
+	return k.of("X", "y", "X * y", "exp(-X)", "X - y", "X[:, 0]", "take(M, c)", "X - take(M, c)", "1 / (X - 0.5)", "log(y - 0.01)", "X @ M[0..3, :]", "cbind(y, X, f64(c))", "f64(c)", "X ^ 2 * 1e300 * 1e10")
+}
+
+func (k keying) program() string {
+	var b strings.Builder
+	n := []int{37, 8, 61}[k.rng.IntN(3)]
+	fmt.Fprintf(&b, "X = materialize(rand(%[1]d, 3, seed = %[2]d))\ny = materialize(rand(%[1]d, 1, seed = %[3]d))\nc = materialize(i64(4 * rand(%[1]d, 1, seed = %[4]d)))\nM = materialize(rand(4, 3, seed = 9))\n",
+		n, k.rng.IntN(100), k.rng.IntN(100), k.rng.IntN(100))
+	fmt.Fprintf(&b, "a = %s\nH = onehot(a, 4%s)\n", k.code(), k.of("", "", ", sparse = true"))
+	switch k.rng.IntN(6) {
+	case 0:
+		fmt.Fprintf(&b, "emit colsum(H)\n")
+	case 1:
+		fmt.Fprintf(&b, "emit t(H) @ (%s)\n", k.term())
+	case 2:
+		fmt.Fprintf(&b, "emit (t(H) @ (%s)) / t(colsum(H))\nemit sum(a)\n", k.term())
+	case 3:
+		fmt.Fprintf(&b, "x = %s\ns = t(H) @ x\nemit s\nemit t(H) @ (x * x)\nemit colsum(H)\nemit take(s, c) - x\n", k.term())
+	case 4:
+		fmt.Fprintf(&b, "emit colsum(H)\n")
+		fmt.Fprintf(&b, "emit histogram_of(%s, [0, 0.25, 0.5, 1])\n", k.of("y", "X", "y * 1.5 - 0.2", "X @ t(M[0..2, :])"))
+	default:
+		fmt.Fprintf(&b, "emit t(H) @ y\niterate m = M times 3 {\n  k = rowargmin(t(rowsum(m ^ 2)) - 2 * X @ t(m))\n  G = onehot(k, 4)\n  next m = (t(G) @ X) / t(max(colsum(G), 1))\n}\nemit m\n")
+	}
+	return b.String()
+}
+
+// TestKeyed compares the programs with their definition: on one worker, on several, on ranks, and
+// without the pass.
+func TestKeyed(t *testing.T) {
+	table := tinyTable(t)
+	sound, grouped, began := 0, 0, kernels.LoopsBegun()
+	for seed := range uint64(300) {
+		text := keying{rand.New(rand.NewPCG(seed, 41))}.program()
+		r, err := compileTiny(table, text, 1, false, nil)
+		if err != nil {
+			t.Log(err, text)
+			continue
+		}
+		sound++
+		if byKeyInBodies(r.Plan.Graph) {
+			grouped++
+		}
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {1, 2, []string{"keys"}, false, "SS"}, {2, 2, nil, false, "GSS"}, {3, 1, []string{"hoist"}, false, "TSS"}}).differ(table, text); err != nil {
+			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+	}
+	if sound < 300 || grouped < 120 || kernels.LoopsBegun()-began < 200 {
+		t.Errorf("%d of 300 programs compile, %d have reductions by key in loops, %d loops have run", sound, grouped, kernels.LoopsBegun()-began)
+	}
+}
+
+// byKeyInBodies reports a reduction by key in a task with others.
+func byKeyInBodies(g *ir.Graph) bool {
+	return slices.ContainsFunc(g.Nodes, func(n ir.Node) bool {
+		if n.Region == nil {
+			return false
+		}
+		inner := slices.ContainsFunc(n.Region.Graph.Nodes, func(n ir.Node) bool { return n.Op.Keyed != nil })
+		return inner && n.Op.Control == op.NoControl || byKeyInBodies(n.Region.Graph)
+	})
+}
+
+// TestLargeCodes: a matrix of codes is not built, however large it would be, where it is only
+// multiplied and its columns are summed.
+func TestLargeCodes(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "n = 10_000_000\nk = 400\na = materialize(i64(k * rand(n, 1, seed = 1)))\nx = materialize(rand(n, 1, seed = 2))\n" +
+		"H = onehot(a, k)\nemit sum((t(H) @ x ^ 2) / t(colsum(H)) - (t(H) @ x) ^ 2)\n"
+	r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	if n := r.Plan.Graph.Len(); n > 60 || !byKeyInBodies(r.Plan.Graph) {
+		t.Errorf("the plan has %d nodes", n)
+	}
+}

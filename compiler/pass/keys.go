@@ -1,0 +1,198 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// Keys makes one task of reductions by key and what makes their rows:
+//
+//	%2 = map(%0, %1) { i64(a * b) };  %3 = onehot.counts(%2) {k=256}
+//	->  %3 = byrows(%0, %1) { the same }
+//
+// A row is counted, or added to the sums of its key, where it is made: codes and what is computed of
+// narrow matrices are not stored, and what several of them read comes from memory once. Bits stay:
+// counts do not depend on the order of the rows, and sums have their rows in order, panel by panel.
+//
+// Operators may fail where nothing else that may lies between the first of a task and its last, and
+// where all belong to one call: the loop says that something failed, and the operators run one after
+// the other tell what came first. It would be wrong across a send: one `<-` is one task. It is
+// pointless for few rows, and slow for tables that are large beside the rows, for wide rows and for
+// products of many operations a row, which have kernels of their own.
+func Keys(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
+	if g.Len() > mostByRows || !reducesByKey(g) {
+		return g
+	}
+	sizes = sizes.filled()
+	return rowBlocksOf(prepared(g, table, sizes.Block/leastKeyed), table, sizes, true)
+}
+
+// prepared does in two steps what a loop over rows does not do in one: what depends on a whole operand
+// comes before the loop.
+func prepared(g *ir.Graph, table *op.Table, least int) *ir.Graph {
+	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Prepare != nil }) {
+		return g
+	}
+	out := ir.New()
+	out.CopyTables(g)
+	to := make([]ir.ID, g.Len())
+	var in []ir.ID
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		n := &g.Nodes[i]
+		in = in[:0]
+		for _, x := range g.In(id) {
+			in = append(in, to[x])
+		}
+		p := n.Op.Prepare
+		_, _, _, sent := g.Dest(id)
+		if p == nil || sent || !g.Type(id).IsDense() || !g.Type(id).Known() || g.Type(id).Rows < least {
+			to[i] = out.CopyNode(g, id, in...)
+			continue
+		}
+		by := table.Must(p.By)
+		t, err := by.Type(&op.Sig{Def: by, Attrs: n.Attrs, In: []types.Type{g.Type(g.In(id)[p.Input])}})
+		if err != nil {
+			to[i] = out.CopyNode(g, id, in...)
+			continue
+		}
+		in[p.Input] = out.Add(by, n.Attrs, t, g.Origin(id), in[p.Input])
+		to[i] = out.Add(table.Must(p.Then), n.Attrs, g.Type(id), g.Origin(id), in...)
+	}
+	return out
+}
+
+const (
+	// leastKeyed is the part of a block from which on rows pay: 128 KiB of f64 a column.
+	leastKeyed = 4
+	// mostKeyed is the most elements that a reduction by key has in all its tables.
+	mostKeyed = 1 << 20
+	// keyedColumns is the most columns of what a task reads or makes: its rows are lanes.
+	keyedColumns = 31
+	// keyedFlops is the most operations on a row of an operator that is no chain.
+	keyedFlops = 1024
+)
+
+// reducesByKey reports a graph with reductions by key.
+func reducesByKey(g *ir.Graph) bool {
+	return slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Keyed != nil })
+}
+
+// toKeys is rowwise of what is in groups with reductions by key alone.
+func (b *rowBlocks) toKeys(id ir.ID) (rows, cols int, ok bool) {
+	switch n := &b.g.Nodes[id]; {
+	case n.Region != nil:
+		return 0, 0, false
+	case n.Op.Keyed != nil:
+		return b.byKey(id)
+	case n.Op.Along != nil && n.Op.Elements != nil:
+		return b.along(id)
+	}
+	return 0, 0, false
+}
+
+// along is rowwise of an operator that reads some operands by rows and the others as a whole.
+func (b *rowBlocks) along(id ir.ID) (rows, cols int, ok bool) {
+	g := b.g
+	n, t := &g.Nodes[id], g.Type(id)
+	byRow := n.Op.Along(n.Attrs)
+	if len(byRow) == 0 || !t.IsDense() || !t.Known() || t.Rows <= 1 || t.Elem == types.Str {
+		return 0, 0, false
+	}
+	cols = t.Cols
+	for k, x := range g.In(id) {
+		in := g.Type(x)
+		if in.IsMatrix() && (!in.IsDense() || !in.Known() || in.Elem == types.Str) || in.Elem.Size() == 0 {
+			return 0, 0, false
+		}
+		own := slices.Contains(byRow, k) || byRow[0] == op.AllInputs
+		if own != (in.IsDense() && in.Rows == t.Rows) {
+			return 0, 0, false
+		}
+		if own {
+			cols = max(cols, in.Cols)
+		}
+	}
+	return t.Rows, cols, n.Op.Cost(sigOf(g, id), t).Flops <= keyedFlops*float64(t.Rows)
+}
+
+// byKey is rowwise of a reduction by key, of few columns into a table that is small beside a panel.
+func (b *rowBlocks) byKey(id ir.ID) (rows, cols int, ok bool) {
+	g := b.g
+	n, t := &g.Nodes[id], g.Type(id)
+	panel := n.Op.Keyed.Panel(n.Attrs)
+	rows = g.Type(g.In(id)[0]).Rows
+	if panel == op.OneChain || rows <= 1 || !t.IsDense() || !t.Known() || t.Count() == 0 {
+		return 0, 0, false
+	}
+	for _, x := range g.In(id) {
+		in := g.Type(x)
+		if !in.IsDense() || !in.Known() || in.Rows != rows || in.Cols > keyedColumns {
+			return 0, 0, false
+		}
+		cols = max(cols, in.Cols)
+	}
+	tables := 1
+	if panel != op.NoOrder {
+		tables = (rows + panel - 1) / panel
+		ok = t.Count() <= panel/2 && tables <= mostKeyed/t.Count()
+	} else {
+		ok = t.Count() <= rows/2 && t.Count() <= mostKeyed
+	}
+	return rows, cols, ok
+}
+
+// written reports a node that a loop over rows computes.
+func (b *rowBlocks) written(id ir.ID) bool {
+	n := &b.g.Nodes[id]
+	if n.Region == nil {
+		return n.Op.Body != nil || n.Op.Class != loop.NoClass || n.Op.Elements != nil
+	}
+	body := n.Region.Graph
+	for i := range body.Nodes {
+		if len(body.In(ir.ID(i))) > 0 && body.Nodes[i].Op.Body == nil {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(pipeFolds(b.table, n), func(d *op.Def) bool { return d != nil && d.Class == loop.NoClass && d.Elements == nil })
+}
+
+// enter adds what a group has to know of a new last member, or reports that it cannot be one.
+func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
+	fails, told := r.fails, r.told
+	if b.keyed && ir.MayFail(b.g, id) {
+		if fails > 0 && b.g.Origin(told).Call != b.g.Origin(id).Call {
+			return false
+		}
+		fails, told = fails+1, id
+	}
+	if fails > 0 {
+		if b.stops == nil {
+			b.stops = stopsOf(b.g)
+		}
+		first := r.members[0]
+		among := b.stops[id] - b.stops[first]
+		if ir.MayFail(b.g, first) {
+			among++
+		}
+		if among != fails {
+			return false
+		}
+	}
+	panel := r.panel
+	if k := b.g.Nodes[id].Op.Keyed; k != nil {
+		if p := k.Panel(b.g.Nodes[id].Attrs); p != op.NoOrder {
+			if panel > 0 && panel != p {
+				return false
+			}
+			panel = p
+		}
+		r.keyed = true
+	}
+	r.fails, r.told, r.panel = fails, told, panel
+	return true
+}
