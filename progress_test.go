@@ -20,7 +20,7 @@ func TestProgressOfLoops(t *testing.T) {
 			func(p Progress) bool {
 				return p.Looping && p.Times == 100000000 && p.Rounds > 0 && strings.HasPrefix(p.What, "iterate x") && strings.Contains(p.What, "(line 1)")
 			}},
-		{"until", "n = sum(ones(9, 9))\niterate k = ones(30, 30) until max(k) > 1e15 { next k = k + n }\nemit sum(k)\n",
+		{"until", "n = sum(ones(9, 9))\niterate k = ones(100, 100) until max(k) > 1e15 { next k = k + n }\nemit sum(k)\n",
 			func(p Progress) bool {
 				return p.Looping && p.Times == -1 && p.Rounds > 0 && strings.Contains(p.What, "(line 2)")
 			}},
