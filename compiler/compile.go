@@ -243,6 +243,9 @@ func idleRanks(p *plan.Plan) (d source.Diagnostic, ok bool) {
 	}
 	busy := make([]bool, p.Ranks)
 	for i, r := range p.Owner {
+		if r == plan.Everywhere {
+			return d, false
+		}
 		if p.Graph.Nodes[i].Op.Role != op.Exchange {
 			busy[r] = true
 		}

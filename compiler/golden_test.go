@@ -202,6 +202,8 @@ func (c *goldenCase) setUp() {
 			c.sizes.Panel = n
 		case "ranks":
 			c.ranks = n
+		case "spread":
+			c.sizes.Spread = n
 		case "whole":
 			c.whole = n > 0
 		default:
@@ -372,7 +374,7 @@ func (c *goldenCase) graph(text string) {
 		}
 		g = p.Graph
 		if c.pass == "place" {
-			placed := pass.Place(p, c.ranks, c.table)
+			placed := pass.Place(p, c.ranks, c.table, c.sizes)
 			g = placed.Graph
 			after = fmt.Sprintln("own", strings.Trim(fmt.Sprint(placed.Owner), "[]"))
 		}

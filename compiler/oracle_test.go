@@ -57,7 +57,7 @@ func tinyTable(t testing.TB) *op.Table {
 	return table
 }
 
-var tinySizes = pass.Sizes{Block: 16, Panel: 8}
+var tinySizes = pass.Sizes{Block: 16, Panel: 8, Spread: 1}
 
 // printer is an op.Env that keeps what is printed and has no files.
 type printer struct {

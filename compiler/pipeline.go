@@ -118,6 +118,7 @@ var pipeline = []step{
 		func(s *state) error {
 			sizes := s.o.Sizes
 			sizes.Whole = s.o.Ranks == 1 && !s.o.Blocks
+			sizes.Loops = s.o.Ranks > 1 && !s.o.Blocks
 			cut := func(g *ir.Graph, sizes pass.Sizes) (*pass.Partitioned, error) {
 				return pass.Partition(s.ctx, g, s.o.Table, sizes, 2*s.o.maxTasks())
 			}
@@ -236,7 +237,7 @@ var pipeline = []step{
 			}
 			s.parts.Unshared = s.o.Unshared
 			s.parts.Rooted = slices.ContainsFunc(s.o.Table.Rows(), func(d *op.Def) bool { return d.Root })
-			p := pass.Place(s.parts, s.o.Ranks, s.o.Table)
+			p := pass.Place(s.parts, s.o.Ranks, s.o.Table, s.o.Sizes)
 			s.g, s.owner = p.Graph, p.Owner
 			return nil
 		}},

@@ -62,7 +62,7 @@ func MayFail(g *Graph, id ID) bool { return mayFail(g, id, nil) }
 func mayFail(g *Graph, id ID, at indices) bool {
 	n, in := &g.Nodes[id], g.In(id)
 	switch {
-	case n.Op.Role == op.Argument || n.Op.Role == op.Constant || n.Op.Role == op.Exchange || n.Op.Control == op.Part:
+	case n.Op.Role == op.Argument || n.Op.Role == op.Constant || n.Op.Role == op.Exchange || n.Op.Role == op.Gathers || n.Op.Control == op.Part:
 		return false
 	case n.Op.Role == op.Points || n.Op.Role == op.Rounds || n.Op.Control == op.Iterate || n.Op.Control == op.Select:
 		return bodiesMayFail(g, id, at)

@@ -29,6 +29,7 @@ const (
 func elementLoop(run *engine, program programmer) *op.Loop {
 	return &op.Loop{
 		Light: true,
+		Rows:  op.RowsOfResult, // unless an operand is read transposed
 		Space: func(c *op.Call) (n, leaf int) {
 			if !c.Type.IsDense() || !c.Type.Known() {
 				return 0, 1

@@ -64,7 +64,7 @@ func loops() []*op.Def {
 			}
 			return r.End()
 		},
-		Loop:  &op.Loop{Space: parforSpace, Group: parforGroup, Points: true, Begin: beginParfor},
+		Loop:  &op.Loop{Space: parforSpace, Group: parforGroup, Points: true, Rows: op.RowsOfResult, Begin: beginParfor},
 		Nests: parforNests,
 	}, pairs()}
 }

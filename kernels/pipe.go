@@ -47,6 +47,7 @@ func pipeRow(run *engine) *op.Def {
 			return run.whole(c, j)
 		},
 		Loop: &op.Loop{
+			Rows: func(s *op.Sig, _ types.Type) int { return s.Attrs.Int("rows") },
 			Space: func(c *op.Call) (n, leaf int) {
 				j, err := pipeJob(c)
 				if err != nil {

@@ -98,7 +98,7 @@ func writeDot(w io.Writer, p *flow.Program) error {
 		if where := p.Compiled().Plan.Where(id); where != "" {
 			label += "\n" + where
 		}
-		fmt.Fprintf(b, "  n%d [label=%s, fillcolor=%d];\n", i, strconv.Quote(label), 1+p.Compiled().Plan.Rank(id)%12)
+		fmt.Fprintf(b, "  n%d [label=%s, fillcolor=%d];\n", i, strconv.Quote(label), 1+p.Compiled().Plan.Home(id)%12)
 		for _, in := range g.In(id) {
 			fmt.Fprintf(b, "  n%d -> n%d;\n", in, i)
 		}

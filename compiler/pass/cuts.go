@@ -26,6 +26,7 @@ type cuts struct {
 	limit     int   // of tasks
 	at        ir.ID // the node whose cuts are being chosen
 	done      map[recutKey]*parts
+	whole     []bool // nodes that are not cut; nil: none
 }
 
 type recutKey struct {
@@ -57,9 +58,10 @@ func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
 	preferred := preferredCuts(g)
 	c := &cuts{sizes: sizes.filled(), limit: max(limit, leastLimit), by: map[ir.ID]cutting{}, preferred: preferred, tiled: map[ir.ID]bool{}, g: g, done: map[recutKey]*parts{}}
 	var whole []bool
-	if sizes.Whole {
-		whole = wholes(g, c.sizes.Block, preferred)
+	if sizes.Whole || sizes.Loops {
+		whole = wholes(g, c.sizes.Block, preferred, !sizes.Whole)
 	}
+	c.whole = whole
 	for i := range g.Nodes {
 		if pipe, ok := storedPart(g, ir.ID(i)); ok && whole != nil && !whole[i] {
 			c.tiled[pipe] = true
@@ -256,9 +258,15 @@ type Sizes struct {
 	// a tall X, would leave nothing to do in parallel, and its rounding error would grow with
 	// its length. It is cut into panels whose products a balanced tree adds.
 	Panel int
+	// Spread is the least work, in operations, that ranks share by rows. What a rank makes of less
+	// is made on all of them, since a message takes some microseconds.
+	Spread int
 	// Whole keeps matrices whole that only loops make and read, for plans of one rank. It
 	// changes no result.
 	Whole bool
+	// Loops keeps those whole that correspond in place to the result of a loop over an index space
+	// or of an iterate, for plans of several ranks: ranks share the rows of such loops (spread.go).
+	Loops bool
 }
 
 // filled returns s with defaults for zero fields.
@@ -268,6 +276,9 @@ func (s Sizes) filled() Sizes {
 	}
 	if s.Panel == 0 {
 		s.Panel = 1 << 15
+	}
+	if s.Spread == 0 {
+		s.Spread = 50_000
 	}
 	return s
 }

@@ -89,7 +89,7 @@ func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 		}
 	}
 	axis := axisOf(pipeFolds(table, n))
-	if !found && c.sizes.Whole && !c.tiled[id] { // its loop shares it out
+	if !found && (c.sizes.Whole || c.readsWhole(id)) && !c.tiled[id] { // its loop shares it out
 		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
 	}
 	if !found {
@@ -111,6 +111,17 @@ func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 		out.rc = []int{0, t.Rows}
 	}
 	return out
+}
+
+// readsWhole reports whether a pipe reads a matrix of its shape that is not cut.
+func (c *cuts) readsWhole(id ir.ID) bool {
+	modes := c.g.Nodes[id].Attrs.Ints("modes")
+	for k, x := range c.g.In(id) {
+		if op.Mode(modes[k]) == op.Full && c.whole != nil && c.whole[x] && c.sizes.Loops {
+			return true
+		}
+	}
+	return false
 }
 
 // pipe cuts a pipe.

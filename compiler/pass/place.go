@@ -6,6 +6,7 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/plan"
 )
 
 // Placed is a graph with an exchange on every edge between ranks, and the owners.
@@ -25,17 +26,42 @@ type Placed struct {
 // of P Q, and balances the shrinking rest. Scalars, whole matrices and effects are on rank 0, where
 // output goes. Constants are computed wherever they are read, which costs less than a message.
 // Tasks that read a file that not all ranks share run on rank 0, which sends their results.
-func Place(p *Partitioned, ranks int, table *op.Table) *Placed {
-	g := p.Graph
-	owner := owners(p, ranks)
+//
+// Loops over an index space, and iterates with such loops, run on all ranks: see spread.go. What
+// they read of others is sent to all.
+func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 	if ranks == 1 {
-		return &Placed{g, nil}
+		return &Placed{p.Graph, nil}
 	}
-	reach := ranksReading(g, owner)
-	out := &Placed{Graph: ir.New()}
-	ng := out.Graph
-	ng.CopyTables(g)
-	exchange := table.Must("exchange")
+	s := &spreader{table, ranks, sizes.filled().Spread}
+	everywhere := spreads(p.Graph, func(id ir.ID) bool { return p.readsUnshared(&p.Graph.Nodes[id]) }, s)
+	out := placed(p, s, everywhere)
+	if !numberGathers(out.Graph) {
+		out = placed(p, s, make([]bool, p.Graph.Len()))
+	}
+	return out
+}
+
+// placed is Place with these nodes on all ranks.
+func placed(p *Partitioned, s *spreader, everywhere []bool) *Placed {
+	g, ranks := p.Graph, s.ranks
+	owner := owners(p, ranks)
+	for i, every := range everywhere {
+		if every {
+			owner[i] = plan.Everywhere
+		}
+	}
+	reach := ranksReading(g, owner, ranks)
+	all := s.on(g) // what nodes on all ranks read
+	ng := all.g
+	out := &Placed{Graph: ng}
+	own := func(r int32) { // of the last node; what all has made before it is everywhere
+		for len(out.Owner) < ng.Len()-1 {
+			out.Owner = append(out.Owner, plan.Everywhere)
+		}
+		out.Owner = append(out.Owner, r)
+	}
+	exchange := s.table.Must("exchange")
 	attrs := map[string]*op.Attrs{}
 	to := make([]ir.ID, g.Len())    // the value at its owner
 	moved := make([]ir.ID, g.Len()) // its exchange
@@ -43,9 +69,16 @@ func Place(p *Partitioned, ranks int, table *op.Table) *Placed {
 	var in []ir.ID
 	for i := range g.Nodes {
 		id := ir.ID(i)
+		if everywhere[i] {
+			all.node(id)
+			own(plan.Everywhere)
+			continue
+		}
 		in = in[:0]
 		for _, x := range g.In(id) {
 			switch {
+			case everywhere[x]:
+				in = append(in, all.full(x))
 			case owner[x] == owner[i]:
 				in = append(in, to[x])
 			case isConst(g, x):
@@ -55,38 +88,57 @@ func Place(p *Partitioned, ranks int, table *op.Table) *Placed {
 			}
 		}
 		to[i] = ng.CopyNode(g, id, in...)
-		out.Owner = append(out.Owner, owner[i])
+		own(owner[i])
 		if len(reach[i]) == 0 {
 			continue
 		}
 		if isConst(g, id) {
 			for _, r := range reach[i] {
 				copies[[2]int32{int32(i), r}] = ng.CopyNode(g, id)
-				out.Owner = append(out.Owner, r)
+				own(r)
 			}
+			all.to[i] = copies[[2]int32{int32(i), plan.Everywhere}]
 			continue
 		}
-		key := fmt.Sprint(reach[i])
+		ranked := reach[i]
+		if ranked[0] == plan.Everywhere { // first, and all others are there
+			ranked = ranked[1:]
+		}
+		key := fmt.Sprint(ranked)
 		a := attrs[key]
 		if a == nil { // many exchanges go to the same ranks
-			a = exchangeTo(reach[i])
+			a = exchangeTo(ranked)
 			attrs[key] = a
 		}
 		moved[i] = ng.Add(exchange, a, g.Type(id), g.Origin(id).NoDest(), to[i])
-		out.Owner = append(out.Owner, owner[i])
+		own(owner[i])
+		all.to[i] = moved[i]
 	}
 	return out
 }
 
-// ranksReading returns the other ranks that read the result of each node, ascending.
-func ranksReading(g *ir.Graph, owner []int32) [][]int32 {
+// ranksReading returns the other ranks that read the result of each node, ascending. One that a
+// node on all ranks reads lists plan.Everywhere and all others.
+func ranksReading(g *ir.Graph, owner []int32, ranks int) [][]int32 {
 	reach := make([][]int32, g.Len())
+	add := func(x ir.ID, r int32) {
+		if at, found := slices.BinarySearch(reach[x], r); !found {
+			reach[x] = slices.Insert(reach[x], at, r)
+		}
+	}
 	for i := range g.Nodes {
 		for _, in := range g.In(ir.ID(i)) {
-			if r := owner[i]; r != owner[in] {
-				if at, found := slices.BinarySearch(reach[in], r); !found {
-					reach[in] = slices.Insert(reach[in], at, r)
+			switch r := owner[i]; {
+			case owner[in] == plan.Everywhere || r == owner[in]:
+			case r == plan.Everywhere:
+				add(in, r)
+				for k := range int32(ranks) {
+					if k != owner[in] && !isConst(g, in) {
+						add(in, k)
+					}
 				}
+			default:
+				add(in, r)
 			}
 		}
 	}

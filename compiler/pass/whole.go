@@ -20,8 +20,9 @@ import (
 //     parallelism,
 //   - larger than mostWhole: of blocks only the live ones are in memory.
 //
-// preferred holds the layouts that readers in tiles prefer.
-func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting) []bool {
+// preferred holds the layouts that readers in tiles prefer. With loops, only families stay whole of
+// which one is the result of a loop over an index space, or of an iterate.
+func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting, loops bool) []bool {
 	w := &families{g: g, parent: make([]int32, g.Len()), cut: make([]bool, g.Len())}
 	any := false
 	var large []ir.ID
@@ -45,10 +46,17 @@ func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting) []bool {
 	for i := range g.Nodes {
 		w.node(ir.ID(i))
 	}
+	made := map[int32]bool{} // roots of families of which a loop makes one
+	for i := range g.Nodes {
+		n, id := &g.Nodes[i], ir.ID(i)
+		if n.Op.Role == op.Points || n.Op.Control == op.Part && g.Nodes[g.In(id)[0]].Op.Control == op.Iterate {
+			made[w.find(int32(i))] = true
+		}
+	}
 	whole := make([]bool, g.Len())
 	for i := range whole {
-		t := g.Type(ir.ID(i))
-		whole[i] = t.IsDense() && !w.cut[w.find(int32(i))]
+		t, of := g.Type(ir.ID(i)), w.find(int32(i))
+		whole[i] = t.IsDense() && !w.cut[of] && (!loops || made[of])
 	}
 	return whole
 }

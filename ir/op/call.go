@@ -113,6 +113,9 @@ type Call struct {
 	Body *Program
 	// Bodies are the regions of a loop or branch, else nil.
 	Bodies []*Body
+	// Part: only some iterations of the loop are run here, and other ranks run the others. A loop
+	// that goes over them several times (Passes) must not need all in one to run another.
+	Part bool
 	// Env is the environment of effectful operators and read.
 	Env Env
 	// Stopped reports that the result is dead: no later node reads it. It may be nil. Long

@@ -34,6 +34,9 @@ const (
 	Constant
 	// Exchange sends a value to the ranks in its attribute `to`.
 	Exchange
+	// Gathers makes a matrix whose rows the ranks share whole on every rank. Its attribute `key`
+	// numbers it among those of its plan.
+	Gathers
 	// Points evaluates its region for every point of an index space.
 	Points
 	// Rounds runs its region once: a loop all rounds of which are one task.
@@ -53,6 +56,9 @@ const (
 	// attribute `at`.
 	Picks
 	PicksAt
+	// Windows takes the rectangle of the size in its attribute `size` from the row and column that
+	// its other inputs say.
+	Windows
 	// Stores copies its input: nothing is fused across it.
 	Stores
 	// Multiplies is the matrix product of two inputs, MultipliesOnto adds it to another one.

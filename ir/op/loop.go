@@ -23,6 +23,10 @@ type Loop struct {
 	// Takes reports whether a call of known shapes has a nonempty Space, for a row whose other
 	// calls are cut into blocks. nil means every call with dense operands does.
 	Takes func(s *Sig, out types.Type) bool
+	// Rows returns the number of rows of what a call makes or reduces, if its iterations go over
+	// them in order, the same number of iterations each row, and an iteration reads nothing that
+	// another one makes: ranks may share the rows then. 0: they may not. nil: they never may.
+	Rows func(s *Sig, out types.Type) int
 	// Light: a leaf takes some microseconds, so a loop of few leaves is not shared.
 	Light bool
 	// Begin prepares one execution. Dense results are lent already. Workers are numbered
@@ -46,3 +50,6 @@ type Passes interface {
 	// Next is called by one worker after every pass. again: another pass follows.
 	Next() (again bool, err error)
 }
+
+// RowsOfResult is a Loop.Rows: an iteration, or several, for each row of the result.
+func RowsOfResult(_ *Sig, out types.Type) int { return out.Rows }

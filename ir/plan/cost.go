@@ -73,11 +73,12 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 		for _, x := range in {
 			sig.In = append(sig.In, g.Type(x))
 		}
+		share := max(1, n.Attrs.Int(Shared))
 		rate := n.Op.Rate
 		if rate == "" {
 			rate = n.Op.Name
 		}
-		out[i] = r.Seconds(rate, n.Op.Cost(&sig, g.Type(id)))
+		out[i] = r.Seconds(rate, n.Op.Cost(&sig, g.Type(id))) / float64(share)
 		if short {
 			known[k] = out[i]
 		}

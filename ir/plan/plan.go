@@ -11,6 +11,7 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/types"
 	"flow/lang/source"
 )
 
@@ -22,7 +23,7 @@ type Plan struct {
 	Graph *ir.Graph
 	// Ranks is the number of ranks, at least 1.
 	Ranks int
-	// Owner[i] is the rank that runs node i; nil when Ranks is 1.
+	// Owner[i] is the rank that runs node i, or Everywhere; nil when Ranks is 1.
 	Owner []int32
 	// Prio[i] orders ready tasks, larger first; nil for program order. It affects only the
 	// order and is not in the hash, because it comes from measured costs.
@@ -31,6 +32,68 @@ type Plan struct {
 	Uses []int32
 	// Files are for diagnostics; nil for a plan written by hand.
 	Files *source.FileSet
+}
+
+// Everywhere is the owner of a node that all ranks run. What it makes has the same bits on all of
+// them, but for a node with the attribute Shared: of its result each rank makes its own rows (see
+// Window), and a node of the role Gathers brings them together. The nodes of its regions are the
+// same.
+const Everywhere = -1
+
+// Attributes of a node whose rows the ranks share: how many ranks, and how many rows.
+const (
+	Shared     = "ranks"
+	SharedRows = "shared"
+)
+
+// Stacked is the attribute of a gather of states: the number of ranks. Its row joins any number of
+// states, its input is the state of this rank, and the run gives it those of all.
+const Stacked = "stack"
+
+// IsGather reports whether a node brings together what ranks have made apart: their rows, or their
+// states.
+func IsGather(n *ir.Node) bool { return n.Op.Role == op.Gathers || n.Attrs.Int(Stacked) > 0 }
+
+// Window returns the rows lo..hi-1 that a rank makes of a matrix of so many rows: contiguous, and
+// as many as others make, or one fewer.
+func Window(rank, ranks, rows int) (lo, hi int) {
+	return rows * rank / ranks, rows * (rank + 1) / ranks
+}
+
+// MostGathers bounds the number of gathers of a plan: each has a tag of its own.
+const MostGathers = 4096
+
+// Gathers returns the type of what every gather of the plan and its regions brings together, by its
+// attribute key: of states a stack of them.
+func (p *Plan) Gathers() (list []types.Type) {
+	var within func(g *ir.Graph)
+	within = func(g *ir.Graph) {
+		for i := range g.Nodes {
+			n := &g.Nodes[i]
+			if IsGather(n) {
+				key := n.Attrs.Int("key")
+				for len(list) <= key {
+					list = append(list, types.Type{})
+				}
+				list[key] = g.Type(ir.ID(i))
+				list[key].Rows *= max(1, n.Attrs.Int(Stacked))
+			}
+			for r := n.Region; r != nil; r = r.Next {
+				within(r.Graph)
+			}
+		}
+	}
+	within(p.Graph)
+	return list
+}
+
+// Home returns the owner of node id, and rank 0 for one that all ranks run.
+func (p *Plan) Home(id ir.ID) int { return max(p.Rank(id), 0) }
+
+// Runs reports whether a rank runs node id.
+func (p *Plan) Runs(rank int, id ir.ID) bool {
+	owner := p.Rank(id)
+	return owner == rank || owner == Everywhere
 }
 
 // Rank returns the owner of node id.
@@ -64,20 +127,32 @@ func (p *Plan) Verify() error {
 	}
 	for i := range n {
 		id := ir.ID(i)
-		if r := p.Rank(id); r < 0 || r >= p.Ranks {
+		if r := p.Rank(id); r < Everywhere || r >= p.Ranks {
 			return fmt.Errorf("BUG: %s is on rank %d of %d", p.Graph.Line(id), r, p.Ranks)
 		}
 		for _, in := range p.Graph.In(id) {
-			if to, ok := p.Exchange(in); ok {
-				if p.Rank(id) != p.Rank(in) && !slices.Contains(to, int64(p.Rank(id))) {
-					return fmt.Errorf("BUG: %s on rank %d reads an exchange that does not reach it", p.Graph.Line(id), p.Rank(id))
-				}
-			} else if p.Rank(in) != p.Rank(id) {
-				return fmt.Errorf("BUG: %s on rank %d reads %%%d of rank %d without an exchange", p.Graph.Line(id), p.Rank(id), in, p.Rank(in))
+			if err := p.reaches(id, in); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// reaches checks that the value of node in is where node id, which reads it, runs.
+func (p *Plan) reaches(id, in ir.ID) error {
+	reader, from := p.Rank(id), p.Rank(in)
+	if from == Everywhere || from == reader {
+		return nil
+	}
+	to, ok := p.Exchange(in)
+	if !ok {
+		return fmt.Errorf("BUG: %s on rank %d reads %%%d of rank %d without an exchange", p.Graph.Line(id), reader, in, from)
+	}
+	if reader == Everywhere && len(to) == p.Ranks-1 && !slices.Contains(to, int64(from)) || slices.Contains(to, int64(reader)) {
+		return nil
+	}
+	return fmt.Errorf("BUG: %s on rank %d reads an exchange that does not reach it", p.Graph.Line(id), reader)
 }
 
 // Hash identifies the plan: operators, attributes, edges, shapes, owners. Ranks compare it before

@@ -95,7 +95,7 @@ func TestDamage(t *testing.T) {
 		{"owners too few", "own 0 0 1 2 1 0", "own 0 0 1", "tables of other lengths"},
 		{"priorities too few", "prio 6 5 4 3 2 1", "prio 6", "tables of other lengths"},
 		{"owner beyond the ranks", "own 0 0 1 2 1 0", "own 0 0 1 3 1 0", "is on rank 3 of 3"},
-		{"negative owner", "own 0 0 1 2 1 0", "own 0 0 1 -1 1 0", "is on rank -1 of 3"},
+		{"negative owner", "own 0 0 1 2 1 0", "own 0 0 1 -2 1 0", "is on rank -2 of 3"},
 		{"no exchange", "task(%1) {s=1} : f64\n%4", "task(%0) {s=1} : f64\n%4", "reads %0 of rank 0 without an exchange"},
 		{"exchange to others", "to=[1,2]", "to=[1]", "reads an exchange that does not reach it"},
 		{"exchange of another rank", "own 0 0", "own 0 1", "without an exchange"},

@@ -76,8 +76,15 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 		}
 		s.Tasks++
 		work := s.loop(p, id, r, workers, cost)
+		if p.Rank(id) == Everywhere {
+			for r := range s.Load {
+				s.Load[r] += work
+			}
+			work *= float64(p.Ranks)
+		} else {
+			s.Load[p.Rank(id)] += work
+		}
 		s.TotalSeconds += work
-		s.Load[p.Rank(id)] += work
 		k := byName[g.Nodes[i].Op.Name]
 		if k == nil {
 			k = &KernelCount{Name: g.Nodes[i].Op.Name}
@@ -212,7 +219,7 @@ func simulate(p *Plan, cost, tail []float64, workers int) float64 {
 			heap.Push(&running, event{now + latency + float64(g.Type(ir.ID(t)).Bytes())/bandwidth, t})
 			return
 		}
-		heap.Push(&ready[p.Rank(ir.ID(t))], event{-tail[t], t})
+		heap.Push(&ready[p.Home(ir.ID(t))], event{-tail[t], t})
 	}
 	start := func(r int) {
 		for free[r] > 0 && len(ready[r]) > 0 {
@@ -233,15 +240,15 @@ func simulate(p *Plan, cost, tail []float64, workers int) float64 {
 		e := heap.Pop(&running).(event)
 		now = e.key
 		if to, ok := p.Exchange(ir.ID(e.task)); !ok || len(to) == 0 {
-			free[p.Rank(ir.ID(e.task))]++
+			free[p.Home(ir.ID(e.task))]++
 		}
 		for _, t := range succ[off[e.task]:off[e.task+1]] {
 			if waits[t]--; waits[t] == 0 {
 				enable(t)
-				start(p.Rank(ir.ID(t)))
+				start(p.Home(ir.ID(t)))
 			}
 		}
-		start(p.Rank(ir.ID(e.task)))
+		start(p.Home(ir.ID(e.task)))
 	}
 	return now
 }

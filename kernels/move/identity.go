@@ -81,6 +81,18 @@ func identities() []*op.Def {
 			Kernel: identityKernel,
 		},
 		{
+			Name: "gather", Role: op.Gathers, Hidden: true,
+			Doc: "gather is its input, of which each rank has made its own rows (ir/plan, Window), whole on every rank. Placement writes it; " +
+				"within one rank it is the identity.",
+			Args: []op.Arg{{Name: "a", Doc: "matrix"},
+				{Name: "key", Attr: true, Kind: op.IntVal, Optional: true, Doc: "its number among the gathers of a plan"}},
+			Eg:   []op.Example{{Program: "emit eye(1) + 1", Output: "2\n"}},
+			Type: func(s *op.Sig) (types.Type, error) { return s.In[0], nil },
+			Ref:  identityRef, Laws: op.Pure | op.Total,
+			Rate: "copy", Cost: define.CopyWork,
+			Kernel: identityKernel,
+		},
+		{
 			Name: "list", Hidden: true,
 			Doc: "list is a matrix of scalars, row after row; the compiler writes it for a list that stands where a matrix is wanted. Element types meet as in arithmetic.",
 			Args: []op.Arg{{Name: "x", Rest: true, Doc: "scalars"},

@@ -39,7 +39,7 @@ func indexings() []*op.Def {
 			},
 		},
 		{
-			Name: "window", Hidden: true,
+			Name: "window", Hidden: true, Role: op.Windows,
 			Doc:  "window is a part of a matrix of a size known before the run; the compiler writes it for `x[i..i+2, :]` where only the run knows i.",
 			Args: append(at, op.Arg{Name: "size", Attr: true, Kind: op.IntsVal, Doc: "[rows, columns]"}),
 			Eg:   []op.Example{{Program: "x = seq(0, 5)\ni = i64(sum(x)) - 8\nemit x[i..i + 2, :]", Output: "2\n3\n"}},

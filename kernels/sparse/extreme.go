@@ -71,8 +71,9 @@ type extremeWorker struct {
 // extremeEntries is from how many entries a column on the pass over the vector is worth it, about.
 const extremeEntries = 2
 
-// beginExtreme prepares the fold of the rows of a, a pattern; base is nil for none.
-func beginExtreme(f ringFold, out *value.Dense, a *value.CSR, x, base *value.Dense, workers int) *extremeLoop {
+// beginExtreme prepares the fold of the rows of a, a pattern; base is nil for none. A part of the
+// rows needs all of the vector all the same, and tells nothing about the others.
+func beginExtreme(f ringFold, out *value.Dense, a *value.CSR, x, base *value.Dense, workers int, part bool) *extremeLoop {
 	l := &extremeLoop{a: a, out: out.I64[:a.Rows], x: x.I64[:a.Cols], start: f.empty.I, least: f.least, zeros: f.zeros}
 	if base != nil {
 		l.base = base.I64[:a.Rows]
@@ -90,6 +91,11 @@ func beginExtreme(f ringFold, out *value.Dense, a *value.CSR, x, base *value.Den
 	}
 	l.by = make([]extremeWorker, workers)
 	l.scan()
+	if part {
+		l.marking = false
+		l.look(&l.by[0], 0, len(l.x))
+		l.decide()
+	}
 	return l
 }
 

@@ -60,6 +60,12 @@ func sparseMatmul() *op.Def {
 			return l.Chunk(0, 0, c.Type.Rows)
 		},
 		Loop: &op.Loop{
+			Rows: func(s *op.Sig, out types.Type) int {
+				if !s.In[0].IsSparse() || !s.In[1].IsDense() {
+					return 0
+				}
+				return rowsShared(out)
+			},
 			Space: func(c *op.Call) (n, leaf int) {
 				switch {
 				case spspProduct(c):

@@ -175,6 +175,12 @@ func rowSpace(t types.Type) (n, leaf int) {
 	return t.Rows, 64
 }
 
+// rowsShared is Rows of a loop over rowSpace.
+func rowsShared(t types.Type) int {
+	n, _ := rowSpace(t)
+	return n
+}
+
 // lineLoop reduces rows of m.
 type lineLoop struct {
 	m   *value.CSR

@@ -88,6 +88,7 @@ func wholeLoop(begin ringBegin) func(c *op.Call) error {
 
 func ringLoop(begin ringBegin) *op.Loop {
 	return &op.Loop{
+		Rows:  func(s *op.Sig, _ types.Type) int { return rowsShared(s.In[0]) },
 		Space: func(c *op.Call) (n, leaf int) { return rowSpace(c.In[0].Type()) },
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return begin(c, workers), nil },
 	}

@@ -39,7 +39,7 @@ func beginRowfold(c *op.Call, workers int) op.LoopBody {
 		base = flatVector(c.Dense(2))
 	}
 	if fold.extremal(out, a) {
-		return beginExtreme(fold, out, a, x, base, workers)
+		return beginExtreme(fold, out, a, x, base, workers, c.Part)
 	}
 	rows := fold.begin(out, a, x)
 	if base == nil {
@@ -76,7 +76,7 @@ func beginSemiring(c *op.Call, workers int) op.LoopBody {
 	}
 	fold := ringFold{least: ring.least(), adds: ring.adds, empty: ring.zero(out.Elem)}
 	if x = dense.Widened(x, out.Elem); fold.extremal(out, a) {
-		return beginExtreme(fold, out, a, x, nil, workers)
+		return beginExtreme(fold, out, a, x, nil, workers, c.Part)
 	}
 	return fold.begin(out, a, x)
 }

@@ -9,6 +9,9 @@
 //	                                ^
 //	       Irecv, posted ahead -----+-- Deliver, from whoever polls: a worker between tasks or without any, or Run's goroutine
 //
+// Nodes that all ranks run (plan.Everywhere) need no exchange. Where ranks share the rows of one, a
+// gather brings them together: see gather.go.
+//
 // Invariants:
 //
 //   - Nothing blocks inside the transport. Between polls Run's goroutine sleeps, up to a

@@ -16,6 +16,7 @@ type drain struct {
 	From    int
 	Posted  int32      // receives posted from you: numbers below
 	Started [][2]int32 // sends started to you: ranges of numbers, the end exclusive
+	Gathers []int32    // by key: how many rounds have begun, with a send to you and a receive from you
 }
 
 // windDown is the part of step after a failure that leaves all ranks alive.
@@ -78,6 +79,9 @@ func (r *rank) freeze() {
 	drains := make([]*drain, r.n)
 	for to := range drains {
 		drains[to] = &drain{From: r.me, Posted: r.posted[to], Started: ranges(r.begun[to], r.routes.toCount[to])}
+		for k := range r.gathers {
+			drains[to].Gathers = append(drains[to].Gathers, r.gathers[k].begun)
+		}
 	}
 	r.mu.Unlock()
 	r.pollMu.Unlock()
@@ -113,6 +117,7 @@ func (r *rank) fill() {
 		if d == nil {
 			continue
 		}
+		r.fillGathers(peer, d)
 		for num := int32(0); num < d.Posted; num++ {
 			if r.hasBegun(int32(peer), num) {
 				continue

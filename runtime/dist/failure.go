@@ -3,6 +3,7 @@ package dist
 // This file defines the failures of a run, for the caller and for messages between ranks.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,11 +143,32 @@ func (w *failure) before(o *failure) bool {
 	}
 	switch w.Severity {
 	case taskFailed:
-		return w.Node < o.Node || w.Node == o.Node && w.Place < o.Place
+		if w.Node != o.Node {
+			return w.Node < o.Node
+		}
+		if c := compareRounds(w.Within, o.Within); c != 0 {
+			return c < 0
+		}
+		// Of one node, whose rows ranks share, the first rows are on the first rank.
+		return w.Place < o.Place || w.Place == o.Place && w.Rank < o.Rank
 	case interrupted:
 		return w.Rank < o.Rank
 	}
 	return false // the first death noticed; later ones may be its consequences
+}
+
+// compareRounds orders two places in one loop by the rounds in which they are, as far as they are
+// in the same loops; places in one round are 0.
+func compareRounds(a, b []ir.Step) int {
+	for k := range min(len(a), len(b)) {
+		if a[k].Round != b[k].Round {
+			return cmp.Compare(a[k].Round, b[k].Round)
+		}
+		if a[k].Region != b[k].Region || a[k].Node != b[k].Node {
+			break
+		}
+	}
+	return 0
 }
 
 // task is w as a failure of a task.

@@ -196,6 +196,8 @@ func (r *rank) land(f *flight) {
 		}
 		r.record(trace.Receive, f)
 		r.received(int(f.at), v, int64(len(f.buf)))
+	case giving, taking:
+		r.gatheredOne(f)
 	case filler:
 		if f.placed != nil {
 			r.wasting = false

@@ -114,7 +114,7 @@ type rank struct {
 	epoch   uint64
 	offset  int64     // of rank 0's clock to this one's
 	peers   []process // all ranks, after the handshake
-	window  int32     // MaxTag + 1
+	window  int32     // how many tags there are for exchanges; those of gathers follow
 	eng     *local.Engine
 	started atomic.Bool // eng is
 
@@ -123,6 +123,7 @@ type rank struct {
 	frozen   bool               // no message starts any more
 	begun    [][]uint64         // by rank, a bit a number: the send has started
 	held     map[heldKey]flight // sends that wait for the one a window before them
+	gathers  []gathers          // by key
 	fresh    []flight           // started, not yet known to the poller
 	newFresh atomic.Int32       // len(fresh)
 	pending  atomic.Int32       // requests that the poller tests; a hint for workers
@@ -186,6 +187,7 @@ type flight struct {
 	source  ir.ID // node whose value is sent
 	dense   *value.Dense
 	placed  *placed // memory of a large matrix; dense and buf are set at its end
+	whole   *gathering
 	buf     []byte
 	req     transport.Request
 	started int64
@@ -197,6 +199,8 @@ const (
 	sending flightKind = iota
 	sendingCopy
 	receiving
+	giving // rows of this rank, to a gather
+	taking // rows of another one
 	control
 	heartbeat
 	filler   // of the end: the bytes are not used
@@ -257,7 +261,7 @@ func newRank(comm transport.Comm, p *plan.Plan, o Options) *rank {
 		o.placed = placedFrom
 	}
 	n := comm.Size()
-	return &rank{comm: comm, me: comm.Rank(), n: n, p: p, o: o, window: int32(min(comm.MaxTag(), 1<<30)) + 1,
+	return &rank{comm: comm, me: comm.Rank(), n: n, p: p, o: o,
 		held: map[heldKey]flight{}, begun: make([][]uint64, n), posted: make([]int32, n), wake: make(chan struct{}, 1),
 		silences: newSilences(n), beats: make([]beat, n), beating: make([]atomic.Bool, n), epochOfClock: time.Now()}
 }
@@ -267,6 +271,9 @@ func (r *rank) prepare() *Failure {
 	r.routes = newRoutes(r.p, r.me)
 	for dst, c := range r.routes.toCount {
 		r.begun[dst] = make([]uint64, (c+63)/64)
+	}
+	if err := r.prepareGathers(); err != nil {
+		return &Failure{Code: "E606", Err: err}
 	}
 	r.arrived = make([]bool, len(r.routes.receives))
 	r.missing = len(r.routes.receives)
@@ -288,6 +295,7 @@ func (r *rank) prepare() *Failure {
 			Idle:     r.idle,
 			Failed:   func(f *local.TaskFailure) { r.tell(failureOf(f)) },
 			Cleared:  r.cleared,
+			Gather:   r.gather,
 		},
 	})
 	if err != nil {

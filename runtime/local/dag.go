@@ -24,6 +24,9 @@ type DAG struct {
 	// Later tasks run when a list of theirs is fired (Worker.Fire), any number of times. 0: all
 	// are counted.
 	Counted int
+	// Announced is how many of the inputs in Waits are in no list and come from outside only after
+	// a task has announced them (Run.Expect).
+	Announced int
 
 	once     sync.Once
 	prepared prepared
@@ -65,7 +68,7 @@ func (d *DAG) prepare() *prepared {
 			}
 			d.prepared.external += int64(n)
 		}
-		d.prepared.external -= int64(len(d.Succ))
+		d.prepared.external -= int64(len(d.Succ)) + int64(d.Announced)
 		if d.prepared.external < 0 {
 			d.prepared.err = fmt.Errorf("local: graph has %d edges but its tasks wait for %d inputs", len(d.Succ), d.prepared.external+int64(len(d.Succ)))
 		}

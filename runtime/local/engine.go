@@ -65,6 +65,10 @@ type Remote struct {
 	// Failed is called when a task of this rank failed and no earlier one is known to have
 	// failed.
 	Failed func(*TaskFailure)
+	// Gather brings the rows of d that other ranks have made, and sends them those of this rank
+	// (plan.Window). key is the number of the gather in the plan. finished is called once, when d
+	// is neither written nor read any more.
+	Gather func(key int, d *value.Dense, finished func())
 	// Cleared is called when all tasks of this rank have succeeded that node shown, of rank to,
 	// waits for without reading them. Engine.Clear informs that rank.
 	Cleared func(shown ir.ID, to int)
@@ -107,6 +111,8 @@ type Engine struct {
 	kind    []uint16
 	kinds   []*op.Def
 
+	gathers  []*gather
+	gatherOf map[ir.ID]*gather
 	external []ir.ID // received exchanges, ascending
 	extOff   []int32 // tasks that read external[i]: extTask[extOff[i]:extOff[i+1]]
 	extTask  []int32
@@ -142,6 +148,8 @@ type Engine struct {
 	started    time.Time
 	failMu     sync.Mutex
 	failure    *TaskFailure
+	ahead      *TaskFailure // of a rank that is ahead in its rounds: see engine_ahead.go
+	isAhead    atomic.Bool  // there is one
 	// place after which tasks are skipped; maxNode: none; -1: all, since the grace is over
 	failedAt  atomic.Int64
 	grace     *time.Timer
@@ -219,6 +227,12 @@ func (e *Engine) Close() error {
 		if v != nil {
 			e.slot[i] = nil
 			e.discard(v)
+		}
+	}
+	for _, g := range e.gathers {
+		if g.states != nil { // of a gather that was given up
+			e.discard(g.states)
+			g.states = nil
 		}
 	}
 	if e.own {

@@ -29,9 +29,10 @@ const (
 	constant             // a scalar without inputs: available from the start
 	// the result may share the memory of the first input, or of another owner
 	looks
-	several // it has several results, selected by part nodes
-	kept    // the result is the same in several rounds: see engine_keep.go
-	clears  // a node of another rank waits for its success: see engine_guard.go
+	several  // it has several results, selected by part nodes
+	kept     // the result is the same in several rounds: see engine_keep.go
+	clears   // a node of another rank waits for its success: see engine_guard.go
+	gathered // its result is that of transfers: see engine_gather.go
 )
 
 // maxNode is above every node.
@@ -129,7 +130,7 @@ func (e *Engine) number() error {
 			}
 			continue
 		}
-		if p.Rank(id) != e.o.Rank {
+		if !p.Runs(e.o.Rank, id) {
 			continue
 		}
 		if err := b.add(id); err != nil {
@@ -183,6 +184,17 @@ func (b *numbering) add(id ir.ID) error {
 		}
 	}
 	e.index[id] = int32(len(e.task))
+	if plan.IsGather(node) {
+		x := &gather{id: id, task: e.index[id]}
+		if f |= gathered; node.Op.Role == op.Gathers {
+			f = gathered | looks
+		}
+		if e.gatherOf == nil {
+			e.gatherOf = map[ir.ID]*gather{}
+		}
+		e.gatherOf[id] = x
+		e.gathers = append(e.gathers, x)
+	}
 	e.task = append(e.task, id)
 	e.flags = append(e.flags, f)
 	e.kind = append(e.kind, b.lastKind)
@@ -280,6 +292,10 @@ func (e *Engine) connect() {
 				edges++
 			}
 		}
+	}
+	for _, g := range e.gathers {
+		d.Waits[g.task]++
+		d.Announced++
 	}
 	extra := append(e.connectGuards(), e.connectControls()...)
 	edges += len(extra)

@@ -16,6 +16,9 @@ package local
 // region, or fires the exit, a list with only leave. A counted loop has no condition; a branch has
 // two regions, of which one runs. leave is the task of the node itself, and only it is counted.
 //
+// All ranks unfold a loop that all of them run, and go through its rounds each at its own pace: what
+// brings their rows together (engine_gather.go) is all that holds them together.
+//
 // A region's values have slots of their own. Arguments are nodes with a slot: a captured value's
 // refers to the outer value, of which enter holds one use until leave; a carried value's owns it
 // for one round.
@@ -43,6 +46,11 @@ type control struct {
 	enter   int32     // task
 	exit    int32     // list
 	place   int64     // of enter in program order
+
+	// Where it is in its rounds, for failures of other ranks: see engine_ahead.go.
+	inside []*control   // loops and branches of its regions
+	at     atomic.Int64 // 1 + round while it runs; a branch has one round
+	left   atomic.Bool  // it has, in this round of the one around it
 
 	entered  int64        // how often
 	told     atomic.Int64 // 1 + round while the loop runs, for progress; else 0
@@ -89,6 +97,7 @@ type steer struct {
 	role   role
 	loop   *control
 	region int
+	gather *gather
 }
 
 type role uint8
@@ -97,6 +106,7 @@ const (
 	enters role = iota
 	joins
 	leaves
+	gathers // starts the transfers of a gather; see engine_gather.go
 )
 
 // pinned is the use count of an argument that must not be freed or taken over.
@@ -108,7 +118,7 @@ func (e *Engine) flatten() {
 	e.g = e.p.Graph
 	var mine []ir.ID
 	for i := range e.g.Nodes {
-		if c := e.g.Nodes[i].Op.Control; (c == op.Iterate || c == op.Select) && e.p.Rank(ir.ID(i)) == e.o.Rank {
+		if c := e.g.Nodes[i].Op.Control; (c == op.Iterate || c == op.Select) && e.p.Runs(e.o.Rank, ir.ID(i)) {
 			mine = append(mine, ir.ID(i))
 		}
 	}
@@ -143,6 +153,16 @@ func (e *Engine) flatten() {
 	e.orderNodes(at)
 }
 
+// controlOf returns the loop or branch of a node of the plan.
+func (e *Engine) controlOf(id ir.ID) *control {
+	for _, lp := range e.controls {
+		if lp.node == id {
+			return lp
+		}
+	}
+	return nil
+}
+
 // unfold appends the nodes of a loop's or branch's regions.
 func (e *Engine) unfold(id ir.ID) {
 	n := e.g.Nodes[id]
@@ -154,6 +174,10 @@ func (e *Engine) unfold(id ir.ID) {
 		}
 	}
 	e.controls = append(e.controls, lp)
+	if int(id) >= e.p.Graph.Len() {
+		around := e.home[int(id)-e.p.Graph.Len()].loop
+		around.inside = append(around.inside, lp)
+	}
 	first := n.Region
 	for i, a := range first.Args {
 		x := first.Graph.Nodes[a]
@@ -207,11 +231,14 @@ func (e *Engine) orderNodes(at map[ir.ID]*control) {
 // controls numbers the tasks of regions, after those of the plan's nodes.
 func (b *numbering) controls() error {
 	e := b.e
-	if len(e.controls) == 0 {
+	if len(e.controls) == 0 && len(e.gathers) == 0 {
 		return nil
 	}
 	e.dag.Counted = len(e.task)
 	e.steer = map[int32]steer{}
+	for _, g := range e.gathers {
+		b.starts(g)
+	}
 	enter := map[ir.ID]*control{}
 	for _, lp := range e.controls {
 		enter[lp.node] = lp
@@ -221,7 +248,7 @@ func (b *numbering) controls() error {
 	}
 	for _, lp := range e.controls {
 		e.flags[e.index[lp.node]] |= steers
-		e.steer[e.index[lp.node]] = steer{leaves, lp, 0}
+		e.steer[e.index[lp.node]] = steer{role: leaves, loop: lp}
 		for k, r := range lp.regions {
 			r.from = int32(len(e.task))
 			for id := r.lo; id < r.hi; id++ {
@@ -231,8 +258,11 @@ func (b *numbering) controls() error {
 				if in := enter[id]; in != nil {
 					b.entry(in)
 				}
+				if plan.IsGather(&e.g.Nodes[id]) {
+					b.starts(e.gathers[len(e.gathers)-1])
+				}
 			}
-			b.steers(steer{joins, lp, k}, lp.node)
+			b.steers(steer{role: joins, loop: lp, region: k}, lp.node)
 			r.to = int32(len(e.task))
 		}
 	}
@@ -246,7 +276,7 @@ func (b *numbering) controls() error {
 	return nil
 }
 
-func (b *numbering) entry(lp *control) { lp.enter = b.steers(steer{enters, lp, 0}, lp.node) }
+func (b *numbering) entry(lp *control) { lp.enter = b.steers(steer{role: enters, loop: lp}, lp.node) }
 
 // steers adds a task without a node of its own.
 func (b *numbering) steers(s steer, of ir.ID) int32 {
@@ -272,7 +302,7 @@ func (b *numbering) list() int32 {
 // reads returns what task t waits for: the inputs of its node, or of the loop that it enters.
 func (e *Engine) reads(t int32) []ir.ID {
 	if e.flags[t]&steers != 0 {
-		if s, ok := e.steer[t]; !ok || s.role != enters {
+		if s, ok := e.steer[t]; !ok || s.role != enters && s.role != gathers {
 			return nil
 		}
 	}
@@ -344,6 +374,9 @@ func (e *Engine) countReads(lp *control, r *region) {
 		}
 		for _, x := range e.g.In(id) {
 			count(x)
+			if plan.IsGather(&e.g.Nodes[id]) {
+				count(x) // by the transfers too
+			}
 		}
 	}
 	for _, y := range r.yields {

@@ -73,7 +73,12 @@ func (e *Engine) Fail(f *TaskFailure) {
 	if f.place == 0 {
 		f.place = 1 + e.place(f.Node)
 	}
-	if e.failure != nil && e.failure.place <= f.place {
+	// Of one node, whose rows ranks share, the first rows are on the first rank.
+	if e.failure != nil && (e.failure.place < f.place || e.failure.place == f.place && e.failure.Rank <= f.Rank) {
+		e.failMu.Unlock()
+		return
+	}
+	if e.isLater(f) {
 		e.failMu.Unlock()
 		return
 	}
@@ -201,8 +206,13 @@ func (e *Engine) satisfy(i int) {
 func (e *Engine) giveUp(place int64) {
 	for i := range e.external {
 		from, to := e.extOff[i], e.extOff[i+1]
-		if from < to && e.place(e.task[e.extTask[from]]) > place && e.extState[i].CompareAndSwap(0, 1) {
+		if from < to && e.firstOf(e.extTask[from:to]) > place && e.extState[i].CompareAndSwap(0, 1) {
 			e.satisfy(i)
+		}
+	}
+	for _, g := range e.gathers {
+		if e.place(g.id) > place {
+			e.arrived(g)
 		}
 	}
 	for k, a := range e.awaits {
@@ -210,6 +220,20 @@ func (e *Engine) giveUp(place int64) {
 			e.running().Satisfy(a.task)
 		}
 	}
+}
+
+// firstOf returns the first place in program order of some tasks. Entering a loop comes before all
+// of the loop, and the loop's node after it.
+func (e *Engine) firstOf(tasks []int32) int64 {
+	first := int64(maxNode)
+	for _, t := range tasks {
+		at := e.place(e.task[t])
+		if s, ok := e.steer[t]; ok && s.role == enters {
+			at = s.loop.place
+		}
+		first = min(first, at)
+	}
+	return first
 }
 
 // FirstUnfinished returns a node before which all of this rank's tasks have ended, or the number of

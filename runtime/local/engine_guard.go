@@ -4,9 +4,11 @@ package local
 // fail. See Note [The first failure].
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"flow/ir"
+	"flow/ir/plan"
 )
 
 // clearance counts this rank's tasks that must succeed before a node of another rank shows
@@ -49,22 +51,26 @@ func (e *Engine) connectGuards() (extra []extraEdge) {
 		e.dag.Waits[to]++
 	}
 	var made *clearance
-	for _, g := range ir.Guards(e.g, 0, ir.ID(e.p.Graph.Len())) {
-		by, at := e.p.Rank(g.By), e.p.Rank(g.Shown)
-		switch {
-		case by == at && at == e.o.Rank:
-			edge(g)
-		case at == e.o.Rank:
-			if e.awaits == nil {
-				e.awaits = map[grant]*awaited{}
+	for _, g := range e.guards() {
+		at := e.p.Rank(g.Shown)
+		for by := range e.p.Ranks {
+			switch {
+			case !e.p.Runs(by, g.By):
+			case by == at && at == e.o.Rank:
+				edge(g)
+			case by == at:
+			case at == e.o.Rank:
+				if e.awaits == nil {
+					e.awaits = map[grant]*awaited{}
+				}
+				if k := (grant{g.Shown, by}); e.awaits[k] == nil {
+					t := begins(g.Shown)
+					e.awaits[k] = &awaited{task: t}
+					e.dag.Waits[t]++
+				}
+			case by == e.o.Rank:
+				made = e.mustClear(g, made)
 			}
-			if k := (grant{g.Shown, by}); e.awaits[k] == nil {
-				t := begins(g.Shown)
-				e.awaits[k] = &awaited{task: t}
-				e.dag.Waits[t]++
-			}
-		case by == e.o.Rank:
-			made = e.mustClear(g, made)
 		}
 	}
 	for _, lp := range e.controls {
@@ -75,6 +81,39 @@ func (e *Engine) connectGuards() (extra []extraEdge) {
 		}
 	}
 	return extra
+}
+
+// guards is what the visible effects of the plan wait for. Of a node that all ranks run the others
+// must have succeeded too, and that is not known where the effect reads the node: what a rank makes
+// of it need not be all of it.
+func (e *Engine) guards() []ir.Guard {
+	n := ir.ID(e.p.Graph.Len())
+	guards := ir.Guards(e.g, 0, n)
+	if !slices.Contains(e.p.Owner, plan.Everywhere) {
+		return guards
+	}
+	var open []ir.ID
+	known := map[ir.Guard]bool{}
+	for _, g := range guards {
+		known[g] = true
+	}
+	for id := range n {
+		if e.p.Rank(id) == plan.Everywhere && ir.MayFail(e.g, id) {
+			open = append(open, id)
+		}
+		if !e.g.Shows(id) {
+			continue
+		}
+		for _, by := range open {
+			if g := (ir.Guard{By: by, Shown: id}); !known[g] {
+				guards = append(guards, g)
+			}
+		}
+		open = open[:0]
+	}
+	// those of one effect are consecutive
+	slices.SortStableFunc(guards, func(a, b ir.Guard) int { return int(a.Shown - b.Shown) })
+	return guards
 }
 
 // mustClear records that a task of this rank must succeed before a node of another one shows

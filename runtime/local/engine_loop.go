@@ -27,6 +27,7 @@ type loopRun struct {
 	steps op.LoopBody
 	n     int // iterations
 	leaf  int
+	base  int   // the first iteration: of the rows of this rank
 	begun int64 // when the opener's task began
 	owner int   // worker that opened the loop; its share begins with the task
 	timed bool  // chunks are timed, and begun is a time
@@ -48,10 +49,13 @@ type loopRun struct {
 func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64, out value.Value) (opened bool, err error) {
 	c := &s.call
 	n, leaf := c.Def.Loop.Space(c)
-	if n <= leaf || leaf <= 0 {
-		return false, nil
-	}
-	if c.Def.Loop.Light && n < lightLeaves*leaf && e.o.Schedule.Technique == nil {
+	base, shared := 0, e.shared(id)
+	if shared {
+		if base, n, err = e.window(c, n); err != nil {
+			return false, err
+		}
+		leaf = max(1, min(leaf, n))
+	} else if n <= leaf || leaf <= 0 || c.Def.Loop.Light && n < lightLeaves*leaf && e.o.Schedule.Technique == nil {
 		return false, nil
 	}
 	if c.Def.Loop.Points && e.single(&e.g.Nodes[id]) {
@@ -63,8 +67,9 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	if err != nil {
 		return false, err
 	}
-	l.t, l.id, l.n, l.leaf, l.owner = t, id, n, leaf, w.index
+	l.t, l.id, l.n, l.leaf, l.base, l.owner = t, id, n, leaf, base, w.index
 	l.call, l.in, l.out = *c, append(l.in[:0], c.In...), out
+	l.call.Part = shared
 	l.call.In, l.call.Stopped = l.in, l.stopped
 	if l.steps, err = c.Def.Loop.Begin(&l.call, len(e.scratch)); err != nil {
 		l.forget()
@@ -221,8 +226,8 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 		if !ok {
 			return
 		}
-		lo := unit * l.leaf
-		hi := min((unit+size)*l.leaf, l.n)
+		lo := l.base + unit*l.leaf
+		hi := l.base + min((unit+size)*l.leaf, l.n)
 		at = int64(lo)
 		if at > l.failed.Load() {
 			if ordered {
@@ -244,7 +249,7 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 				l.log.did[w.index].add(size, float64(ended-began)/1e9, float64(began-asked)/1e9)
 			}
 			if l.keeps {
-				l.chunks[w.index] = append(l.chunks[w.index], trace.Chunk{Lo: at, Hi: int64(hi), Worker: int32(w.index), Stolen: stolen,
+				l.chunks[w.index] = append(l.chunks[w.index], trace.Chunk{Lo: at - int64(l.base), Hi: int64(hi - l.base), Worker: int32(w.index), Stolen: stolen,
 					Asked: asked, Start: began, End: ended})
 			}
 			asked = ended

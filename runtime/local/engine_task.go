@@ -58,6 +58,10 @@ func (e *Engine) body(w *Worker, t int32) error {
 	if e.clock {
 		start = e.now(s)
 	}
+	if e.flags[t]&(gathered|looks) == gathered|looks {
+		e.finish(s, t, id, e.wholeOf(id), start)
+		return nil
+	}
 	if e.flags[t]&kept != 0 && e.repeats[id].again {
 		e.settle(s, t, id, e.slot[id])
 		s.current.Store(0)
@@ -141,6 +145,10 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 	s.in = s.in[:0]
 	for _, x := range g.In(id) {
 		s.in = append(s.in, e.slot[e.at(x)])
+	}
+	if e.flags[t]&gathered != 0 {
+		s.in = e.statesOf(id, s.in[:0])
+		defer e.dropStates(id)
 	}
 	c.In = s.in
 	if e.flags[t]&fused != 0 {

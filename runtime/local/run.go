@@ -197,6 +197,10 @@ func (r *Run) Satisfy(t int32) {
 	}
 }
 
+// Expect announces an external input that is not among those of the graph from the start. A Body
+// calls it before anything can satisfy the input.
+func (r *Run) Expect() { r.away.Add(1) }
+
 func (r *Run) classOf(t int32) int {
 	if r.class == nil {
 		return 0

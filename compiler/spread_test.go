@@ -1,0 +1,237 @@
+package compiler_test
+
+// These tests run loops whose rows ranks share, in the words of users, over transports that hold
+// messages back, and compare what they print with the definition.
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"flow/compiler"
+	"flow/ir"
+	"flow/ir/plan"
+	"flow/runtime/dist"
+	"flow/runtime/dist/transport"
+	"flow/runtime/dist/transport/mem"
+)
+
+// spreadPrograms share rows in at least so many nodes.
+var spreadPrograms = []struct {
+	name, text string
+	shares     int
+}{
+	{"points", "emit parfor i in 0..13 { i * i + 1 }", 1},
+	{"points of two indices, reduced", "img = parfor y in 0..11, x in 0..5 { y * 10 + x }\nemit sum(img)\nemit mean(img > 40)\nemit rowmax(img)", 3},
+	{"an index that does not begin at 0", "x = parfor i in 3..17 { i * 0.5 }\nemit sum(x)\nemit x[2, 0]", 2},
+	{"rows read as they are made", `A = rand(17, 3, seed = 1)
+x = parfor i in 0..17 { sum(A[i, :]) * A[i, 1] }
+y = parfor i in 0..17 { x[i, 0] + x[16 - i, 0] }
+emit sum(y * x)
+emit y`, 3},
+	{"bodies that attract each other", `m = rand(9, 1, seed = 1)
+iterate P = rand(9, 3, seed = 2), V = zeros(9, 3) times 5 {
+  A = parfor i in 0..9 {
+    D = P[i, :] - P
+    -colsum(D * (m / (rowsum(D ^ 2) + 0.01) ^ 1.5))
+  }
+  next V = V + 0.01 * A
+  next P = P + 0.01 * (V + 0.01 * A)
+}
+emit P
+emit sum(m * rowsum(V ^ 2))`, 4},
+	{"until a reduction says so", `iterate x = seq(1, 24) * 1.0, d = 1.0, k = 0 until d < 0.001 or k == 50 {
+  y = parfor i in 0..23 { 0.5 * x[i, 0] + 0.25 * x[(i + 1) % 23, 0] }
+  next d = max(abs(y - x))
+  next x = y
+  next k = k + 1
+}
+emit k
+emit x`, 2},
+	{"loops in loops, and a branch", `iterate x = seq(0, 12) * 1.0, s = 0.0 times 3 {
+  iterate y = x, t = 0.0 times 2 {
+    z = parfor i in 0..12 { y[i, 0] * 0.5 + i }
+    next y = z
+    next t = t + sum(z)
+  }
+  w = if t > 40.0 { parfor i in 0..12 { y[11 - i, 0] } } else { y * 2 }
+  next x = w
+  next s = s + t
+}
+emit x
+emit s`, 2},
+	{"a graph", `S = rand_graph(300, 900, seed = 4)
+G = S or t(S)
+iterate c = seq(1, 301), moved = 1 until moved == 0 {
+  u = max(c, rowmax(G * t(c)))
+  next moved = count(u != c)
+  next c = u
+}
+emit nunique(c)
+emit sum(c)
+x = rand(300, 1, seed = 9)
+iterate r = x times 4 { next r = G @ r / 7 + x }
+emit sum(r)`, 3},
+	{"asserts before and in a loop", `assert 1 + 1 == 2
+iterate x = seq(0, 12) * 1.0, k = 0 until k == 3 {
+  y = parfor i in 0..12 { x[11 - i, 0] * 0.5 + i }
+  assert sum(y) < 1e6, "large"
+  next x = y
+  next k = k + 1
+}
+emit sum(x)
+emit k`, 0},
+	{"more ranks than rows", "x = parfor i in 0..2 { i + 1 }\nemit x\ny = parfor i in 0..6 { i + x[0, 0] }\nemit sum(y)", 0},
+}
+
+// apart leaves out the pass that makes one task of a loop over a small state, as all of these are.
+var apart = []string{"rounds"}
+
+// sharedIn counts the nodes of g and its regions whose rows ranks share.
+func sharedIn(g *ir.Graph) (n int) {
+	for i := range g.Nodes {
+		if g.Nodes[i].Attrs.Int(plan.Shared) > 0 {
+			n++
+		}
+		for r := g.Nodes[i].Region; r != nil; r = r.Next {
+			n += sharedIn(r.Graph)
+		}
+	}
+	return n
+}
+
+// slowTransports hold messages back in several ways.
+var slowTransports = []mem.Options{
+	{},
+	{EagerLimit: -1},
+	{EagerLimit: -1, Faults: mem.Faults{Seed: 3, MaxDelay: 300 * time.Microsecond}},
+	{MaxTag: 40, Faults: mem.Faults{Seed: 5, MaxDelay: 100 * time.Microsecond}},
+}
+
+func TestSpread(t *testing.T) {
+	table := tinyTable(t)
+	for _, p := range spreadPrograms {
+		for _, ranks := range []int{2, 3, 5} {
+			c, err := compileTiny(table, p.text, ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := sharedIn(c.Plan.Graph); n < p.shares {
+				t.Errorf("%s: rows of %d nodes are shared by %d ranks, %d wanted", p.name, n, ranks, p.shares)
+			}
+			want := evaluated("the meaning", c.Program)
+			if of := evaluated("the plan", c.Plan.Graph); of.out != want.out || of.failed {
+				t.Errorf("%s, %d ranks: by its definition the plan prints %s (%v)", p.name, ranks, difference(want.out, of.out), of.err)
+			}
+			for k, o := range slowTransports {
+				out, err := runOver(mem.New(ranks, o), c, 1+k%2)
+				if err != nil || out != want.out {
+					t.Errorf("%s, %d ranks, transport %d: %v, %s", p.name, ranks, k, err, difference(want.out, out))
+				}
+			}
+		}
+	}
+}
+
+// runOver runs a plan over comms and returns what it prints.
+func runOver(comms []transport.Comm, c *compiler.Result, workers int) (string, error) {
+	p := &printer{}
+	_, err := dist.RunGroup(context.Background(), comms, c.Plan, workers, func(int) dist.Options { return dist.Options{Env: p, Grace: hangs} })
+	return p.out.String(), err
+}
+
+// Each rank makes its own rows: together they make each of them once.
+func TestSpreadRowsOnce(t *testing.T) {
+	c, err := compileTiny(tinyTable(t), "emit sum(parfor i in 0..101 { i * i })", 3, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &printer{}
+	report, err := dist.RunInProcess(context.Background(), c.Plan, 1, func(int) dist.Options { return dist.Options{Env: p, Stats: true} })
+	if err != nil || p.out.String() != "338350\n" {
+		t.Fatalf("%v, %q", err, p.out.String())
+	}
+	var of []string
+	for _, r := range report.Ranks {
+		for _, l := range r.Loops {
+			of = append(of, fmt.Sprintf("%d: %s %d", r.Rank, l.Op, l.N))
+		}
+	}
+	want := "[0: parfor 33 0: pipe 33 1: parfor 34 1: pipe 34 2: parfor 34 2: pipe 34]"
+	if got := fmt.Sprint(of); got != want {
+		t.Errorf("the ranks ran %s, not %s", got, want)
+	}
+}
+
+// spreadFailures fail on several ranks. Ranks that share nothing in a round are at different paces:
+// the rows of the first one take longer, so another one fails in a later round before.
+var spreadFailures = []string{
+	`x = parfor i in 0..12 { 7 // (i - 8) + 7 // (i - 3) }
+emit 1
+emit sum(x)`,
+	`emit 1
+iterate x = seq(0, 12), k = 0 until k == 9 {
+  y = parfor i in 0..12 {
+    iterate w = 0.0 times (12 - i) * 200 { next w = w * 0.5 + 1 }
+    at = if i < 4 { 5 } else { 7 - i // 6 }
+    i64(w) * 0 + x[i, 0] + 1 // (at - k)
+  }
+  next x = y
+  next k = k + 1
+}
+emit x`,
+	`iterate x = seq(0, 12), k = 0 until k == 4 {
+  iterate y = x, j = 0 until j == 5 {
+    z = parfor i in 0..12 {
+      iterate w = 0.0 times (12 - i) * 100 { next w = w * 0.5 + 1 }
+      at = if i < 6 { 8 } else { 7 }
+      y[i, 0] + i64(w) * 0 + 1 // (at - k * 5 - j)
+    }
+    next y = z
+    next j = j + 1
+  }
+  next x = y
+  next k = k + 1
+}
+emit x`,
+	`A = seq(0, 9)
+iterate x = A, k = 0 until k == 6 {
+  y = parfor i in 0..9 { x[8 - i, 0] + 1 // (3 + i // 8 - k) }
+  assert sum(y) < 1000000, "large"
+  next x = y
+  next k = k + 1
+}
+emit x`,
+}
+
+func TestSpreadFailsAsDefined(t *testing.T) {
+	table := tinyTable(t)
+	for _, text := range spreadFailures {
+		for _, ranks := range []int{2, 4} {
+			c, err := compileTiny(table, text, ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sharedIn(c.Plan.Graph) == 0 {
+				t.Errorf("%d ranks share no rows of\n%s", ranks, text)
+			}
+			whole, err := compileTiny(table, spreadPrograms[4].text, ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, after := evaluated("the meaning", c.Program), evaluated("the meaning", whole.Program)
+			for k, o := range slowTransports {
+				comms := mem.New(ranks, o)
+				out, err := runOver(comms, c, 1)
+				if err == nil || !alike(err, want.err) || out != want.out {
+					t.Errorf("%d ranks, transport %d: %q and\n%v\nby definition %q and\n%v\nof\n%s", ranks, k, out, err, want.out, want.err, text)
+				}
+				// No request is left: the ranks can run another plan.
+				if out, err := runOver(comms, whole, 1); err != nil || out != after.out {
+					t.Errorf("%d ranks, transport %d, after a failure: %v, %s", ranks, k, err, difference(after.out, out))
+				}
+			}
+		}
+	}
+}
