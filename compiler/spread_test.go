@@ -164,6 +164,32 @@ func TestSpreadRowsOnce(t *testing.T) {
 	}
 }
 
+// What a plan predicts of messages is what its run sends.
+func TestSpreadMessages(t *testing.T) {
+	for _, k := range []int{3, 4, 6} { // gathers of rows, and states, in rounds of a known number
+		for _, ranks := range []int{2, 3, 5} {
+			p := spreadPrograms[k]
+			c, err := compileTiny(tinyTable(t), p.text, ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := &printer{}
+			report, err := dist.RunInProcess(context.Background(), c.Plan, 1, func(int) dist.Options { return dist.Options{Env: out} })
+			if err != nil {
+				t.Fatal(err)
+			}
+			var messages, bytes int64
+			for _, r := range report.Ranks {
+				messages, bytes = messages+r.MessagesSent, bytes+r.BytesSent
+			}
+			s := plan.Summarise(c.Plan, nil, 1)
+			if int64(s.Messages) != messages || s.Bytes != bytes {
+				t.Errorf("%s, %d ranks: %d messages of %d bytes are predicted, %d of %d sent", p.name, ranks, s.Messages, s.Bytes, messages, bytes)
+			}
+		}
+	}
+}
+
 // spreadFailures fail on several ranks. Ranks that share nothing in a round are at different paces:
 // the rows of the first one take longer, so another one fails in a later round before.
 var spreadFailures = []string{

@@ -75,7 +75,7 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 }
 
 // ofCodes reports a matrix of codes.
-func ofCodes(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Name == "onehot" }
+func ofCodes(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Role == op.Codes }
 
 // unbuilt returns the dense matrices of codes that FoldGroups does not build: all that read one are
 // products in panels with it transposed, and sums of its columns.

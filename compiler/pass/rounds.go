@@ -14,10 +14,11 @@ import (
 //
 //	%3 = rounds(%0, %1) (%x, %c) { %0 = iterate(%x, %c) {carry=1} (..) { .. }; yield part(%0) }
 //
-// A round of tasks costs microseconds, whatever is in it. The row compiles all rounds over a few numbers
-// to one loop, and others to loops over elements that it launches round by round. Bits stay: the operators are the same, in the same order. It
-// would be wrong where something is shown in between, or where sizes change, and dear where an
-// operator in the body has work for several workers.
+// A round of tasks costs microseconds, whatever is in it. The row compiles all rounds over a few
+// numbers to one loop, and others to loops over elements that it launches round by round. Bits
+// stay: the operators are the same, in the same order. It would be wrong where something is shown
+// in between, or where sizes change, and dear where an operator in the body has work for several
+// workers.
 func Rounds(g *ir.Graph, table *op.Table) *ir.Graph {
 	out := g
 	for i := range g.Nodes {

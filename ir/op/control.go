@@ -59,6 +59,8 @@ const (
 	// Windows takes the rectangle of the size in its attribute `size` from the row and column that
 	// its other inputs say.
 	Windows
+	// Codes makes a row of each element: zeros, and a one where the element says.
+	Codes
 	// Stores copies its input: nothing is fused across it.
 	Stores
 	// Multiplies is the matrix product of two inputs, MultipliesOnto adds it to another one.

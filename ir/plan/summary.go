@@ -62,12 +62,15 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	cost := Costs(g, r)
 	tail := Critical(g, cost)
 	s := Summary{Ranks: p.Ranks, Workers: workers, Edges: g.NumEdges(), Load: make([]float64, p.Ranks), Sparse: SparseEdges(g)}
+	bytes := messageBytes(g, s.Sparse)
+	gathered := gathersOf(g, p.Ranks)
+	s.Messages, s.Bytes = int(gathered.messages), int64(gathered.bytes)
 	byName := map[string]*KernelCount{}
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		if to, ok := p.Exchange(id); ok {
 			s.Messages += len(to)
-			s.Bytes += int64(len(to) * g.Type(id).Bytes())
+			s.Bytes += int64(float64(len(to)) * bytes(id))
 			cost[i] = 0
 			continue
 		}
@@ -117,8 +120,59 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	if sum > 0 {
 		s.LoadRatio = most * float64(p.Ranks) / sum
 	}
-	s.Makespan = simulate(p, cost, tail, workers)
+	s.Makespan = simulate(p, cost, tail, bytes, workers)
 	return s
+}
+
+// messageBytes returns the size of what an exchange sends: of a sparse matrix what it is estimated to
+// store.
+func messageBytes(g *ir.Graph, sparse []SparseEdge) func(id ir.ID) float64 {
+	stored := map[ir.ID]float64{}
+	for _, x := range sparse {
+		stored[x.Node] = x.Bytes
+	}
+	return func(id ir.ID) float64 {
+		if !g.Type(id).IsSparse() {
+			return float64(g.Type(id).Bytes())
+		}
+		for g.Nodes[id].Op.Role == op.Exchange {
+			id = g.In(id)[0]
+		}
+		return stored[id]
+	}
+}
+
+// traffic is messages between ranks.
+type traffic struct{ messages, bytes float64 }
+
+// gathersOf predicts the messages of the gathers of a graph and its regions, in all rounds: each
+// rank sends its part to each other one. Of a branch it is the one with more bytes.
+func gathersOf(g *ir.Graph, ranks int) (sum traffic) {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if IsGather(n) {
+			whole := float64(g.Type(ir.ID(i)).Bytes() * max(1, n.Attrs.Int(Stacked)))
+			sum.messages += float64(ranks * (ranks - 1))
+			sum.bytes += float64(ranks-1) * whole
+		}
+		if !controls(n) {
+			continue
+		}
+		rounds, _ := roundsOf(n)
+		var around traffic
+		for r := n.Region; r != nil; r = r.Next {
+			x := gathersOf(r.Graph, ranks)
+			if n.Op.Control == op.Iterate {
+				x.messages, x.bytes = around.messages+x.messages, around.bytes+x.bytes
+			}
+			if x.bytes >= around.bytes {
+				around = x
+			}
+		}
+		sum.messages += float64(rounds) * around.messages
+		sum.bytes += float64(rounds) * around.bytes
+	}
+	return sum
 }
 
 // loop returns the work of a node. A loop or branch is added to the list of loops, and its cost
@@ -185,7 +239,7 @@ func (e *events) Pop() any     { l := *e; x := l[len(l)-1]; *e = l[:len(l)-1]; r
 
 // simulate performs greedy list scheduling: a free worker of a rank takes the ready task with the
 // longest path to the end. An exchange ends after its latency and transfer and occupies no worker.
-func simulate(p *Plan, cost, tail []float64, workers int) float64 {
+func simulate(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers int) float64 {
 	g := p.Graph
 	n := g.Len()
 	waits := make([]int32, n)
@@ -216,7 +270,7 @@ func simulate(p *Plan, cost, tail []float64, workers int) float64 {
 	now := 0.0
 	enable := func(t int32) {
 		if to, ok := p.Exchange(ir.ID(t)); ok && len(to) > 0 {
-			heap.Push(&running, event{now + latency + float64(g.Type(ir.ID(t)).Bytes())/bandwidth, t})
+			heap.Push(&running, event{now + latency + bytes(ir.ID(t))/bandwidth, t})
 			return
 		}
 		heap.Push(&ready[p.Home(ir.ID(t))], event{-tail[t], t})

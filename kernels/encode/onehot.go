@@ -39,7 +39,7 @@ func onehotType(s *op.Sig) (types.Type, error) {
 func onehot() *op.Def {
 	dense := window.Loop(onehotKernel, window.Rows)
 	return &op.Def{
-		Name: "onehot",
+		Name: "onehot", Role: op.Codes,
 		Doc: "onehot is the n x k matrix with 1 in row i at the column that row i of a names, and 0 elsewhere; t(onehot(a, k)) @ x adds " +
 			"the rows of x by group. A code that is not in 0..k-1 fails the run. sparse = true makes it sparse: n elements are stored instead of n k.",
 		Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, manyCodes, sparseAttr},

@@ -77,7 +77,7 @@ func identities() []*op.Def {
 			Eg:   []op.Example{{Program: "emit 1 + 1", Output: "2\n"}},
 			Type: func(s *op.Sig) (types.Type, error) { return s.In[0], nil },
 			Ref:  identityRef, Laws: op.Pure | op.Total, Accum: 1,
-			Rate: "copy", Cost: define.CopyWork,
+			Rate: "copy", Cost: exchangeCost,
 			Kernel: identityKernel,
 		},
 		{
@@ -227,4 +227,12 @@ func listKernel(c *op.Call) error {
 		}
 	})
 	return nil
+}
+
+// exchangeCost is the work of copying what a value stores.
+func exchangeCost(s *op.Sig, out types.Type) op.Work {
+	if !out.IsSparse() {
+		return define.CopyWork(s, out)
+	}
+	return define.SparseCost(0)(s, out)
 }

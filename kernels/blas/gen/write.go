@@ -32,7 +32,8 @@ func main() {
 // much is live at a time.
 var highRegister = regexp.MustCompile(`\b[XY](1[6-9]|2[0-9]|3[01])\b`)
 
-// write compiles what ctx holds and writes <stem>_amd64.s and <stem>_amd64.go of package blas. Only files whose stem names AVX-512 may use its registers.
+// write compiles what ctx holds and writes <stem>_amd64.s and <stem>_amd64.go of package blas. Only
+// files whose stem names AVX-512 may use its registers.
 func write(dir, stem string, ctx *build.Context) error {
 	file, err := ctx.Result()
 	if err != nil {
