@@ -148,8 +148,6 @@ type Engine struct {
 	started    time.Time
 	failMu     sync.Mutex
 	failure    *TaskFailure
-	ahead      *TaskFailure // of a rank that is ahead in its rounds: see engine_ahead.go
-	isAhead    atomic.Bool  // there is one
 	// place after which tasks are skipped; maxNode: none; -1: all, since the grace is over
 	failedAt  atomic.Int64
 	grace     *time.Timer

@@ -78,10 +78,6 @@ func (e *Engine) Fail(f *TaskFailure) {
 		e.failMu.Unlock()
 		return
 	}
-	if e.isLater(f) {
-		e.failMu.Unlock()
-		return
-	}
 	e.failure = f
 	if !e.expired {
 		e.failedAt.Store(f.place - 1)
