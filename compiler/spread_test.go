@@ -6,6 +6,8 @@ package compiler_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -186,7 +188,44 @@ func TestSpreadMessages(t *testing.T) {
 			if int64(s.Messages) != messages || s.Bytes != bytes {
 				t.Errorf("%s, %d ranks: %d messages of %d bytes are predicted, %d of %d sent", p.name, ranks, s.Messages, s.Bytes, messages, bytes)
 			}
+			var told plan.Layout
+			for _, l := range s.Layouts {
+				told.Messages, told.Bytes = told.Messages+l.Messages, told.Bytes+l.Bytes
+			}
+			if told.Messages != messages || told.Bytes != float64(bytes) {
+				t.Errorf("%s, %d ranks: the layouts have %d messages of %v bytes, %d of %d are sent", p.name, ranks, told.Messages, told.Bytes, messages, bytes)
+			}
 		}
+	}
+}
+
+// Where the values of a plan lie is told: in a loop, and where it has ended.
+func TestLayouts(t *testing.T) {
+	const text = `iterate x = seq(0, 12) * 1.0, s = 0.0 until s > 1000 {
+  y = parfor i in 0..12 { x[i, 0] + i }
+  z = parfor i in 0..12 { y[11 - i, 0] }
+  next x = z
+  next s = s + sum(y)
+}
+emit x`
+	c, err := compileTiny(tinyTable(t), text, 3, false, apart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, l := range plan.Layouts(c.Plan) {
+		got = append(got, fmt.Sprintf("%s %s %s, %d rounds: %d messages, %v bytes", l.Op, l.Type, l.Where, l.Rounds, l.Messages, l.Bytes))
+	}
+	want := []string{
+		"map f64[12,1] rank 0, 1 rounds: 2 messages, 192 bytes",
+		"parfor f64[12,1] rows, 10 rounds: 60 messages, 1920 bytes",
+		"parfor f64[12,1] rows, 10 rounds: 0 messages, 0 bytes",
+		"pipe i64[1,69] partial, 10 rounds: 60 messages, 33120 bytes",
+		"sum.join i64[1,69] replicated, 10 rounds: 0 messages, 0 bytes",
+		"part f64[12,1] rows, 1 rounds: 6 messages, 192 bytes",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("layouts are\n%s", strings.Join(got, "\n"))
 	}
 }
 

@@ -60,6 +60,11 @@ const planLegend = `  critical path: the longest chain of tasks that wait for on
   makespan: the time from the first task to the last; bound: no schedule is faster at these costs of kernels
 `
 
+// layoutLegend explains where values lie.
+const layoutLegend = `  lies on: rows: each rank makes and has its own rows; replicated: each rank makes and has all of it; partial: each rank
+  has reduced its rows; rank 0: only this rank has it; ranks 0 to 2: cut into pieces, each on one of them
+`
+
 // loopLegend explains the account of a loop.
 const loopLegend = `  T: wall time; ideal: no schedule is faster, the larger of area (the work divided by the workers) and the largest job
   LPT: a schedule that knows all costs, longest processing time first; best block: the best with one block of

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"flow"
@@ -41,6 +43,7 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int, v
 		}
 		fmt.Fprintf(s.out, " of %s, %.4g s each\n", count(l.Tasks, "task"), l.Seconds)
 	}
+	printLayouts(s.out, sum.Layouts)
 	printSparse(s.out, sum.Sparse, func(id ir.ID) string { return whereIs(p, id) })
 	fmt.Fprintf(s.out, "critical path      %.4g s, %s\n", sum.CriticalPath, count(sum.CriticalLen, "task"))
 	fmt.Fprintf(s.out, "mean parallelism   %.1f\n", sum.Parallelism)
@@ -48,6 +51,7 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int, v
 	if sum.Ranks > 1 {
 		fmt.Fprintf(s.out, "between ranks      %d bytes in %s\n", sum.Bytes, count(sum.Messages, "message"))
 		fmt.Fprintf(s.out, "load max/mean      %.3f, %d of %s with work\n", sum.LoadRatio, sum.BusyRanks, count(sum.Ranks, "rank"))
+		fmt.Fprintf(s.out, "load by rank       %s\n", shares(sum.Load))
 	}
 	fmt.Fprint(s.out, planLegend)
 	if len(p.Compiled().Passes) == 0 || !verbose {
@@ -83,4 +87,51 @@ func printSparse(out io.Writer, edges []plan.SparseEdge, where func(ir.ID) strin
 	}
 	_ = w.Flush()
 	fmt.Fprintf(out, "all sparse matrices: %s\n", size(int64(total)))
+}
+
+// mostLayouts bounds the values of a plan that are printed; --json has all.
+const mostLayouts = 60
+
+// printLayouts prints where the values of a plan lie, and what ranks send of them.
+func printLayouts(out io.Writer, list []plan.Layout) {
+	if len(list) == 0 {
+		return
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "value\toperator\ttype\tlies on\tsent")
+	for _, x := range list[:min(len(list), mostLayouts)] {
+		kind := x.Type
+		if x.Pieces > 1 {
+			kind = fmt.Sprintf("%d x %s", x.Pieces, kind)
+		}
+		sent := ""
+		if x.Messages > 0 {
+			sent = fmt.Sprintf("%s in %s", size(int64(x.Bytes)), count(int(x.Messages), "message"))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", x.At, x.Op, kind, x.Where, sent)
+	}
+	_ = w.Flush()
+	if n := len(list) - mostLayouts; n > 0 {
+		fmt.Fprintf(out, "and %d more, which --json prints\n", n)
+	}
+	fmt.Fprint(out, layoutLegend)
+}
+
+// shares writes the share of each rank in percent; of many ranks, only the least and the largest.
+func shares(load []float64) string {
+	total := 0.0
+	for _, x := range load {
+		total += x
+	}
+	if total == 0 {
+		return "none"
+	}
+	if len(load) > 16 {
+		return fmt.Sprintf("%.3g to %.3g %%", 100*slices.Min(load)/total, 100*slices.Max(load)/total)
+	}
+	var text strings.Builder
+	for _, x := range load {
+		fmt.Fprintf(&text, "%.0f ", 100*x/total)
+	}
+	return text.String() + "%"
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"flow/ir"
+	"flow/ir/op"
 	"flow/ir/types"
 )
 
@@ -23,7 +24,7 @@ func SparseEdges(g *ir.Graph) (out []SparseEdge) {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		t, d := g.Type(id), g.Nodes[i].Op
-		if !t.IsMatrix() || !t.Known() || !t.IsSparse() && d.Name != "sp.product" {
+		if d.Role == op.Exchange || !t.IsMatrix() || !t.Known() || !t.IsSparse() && d.Name != "sp.product" {
 			continue
 		}
 		e := estimates.Of(id)

@@ -29,6 +29,7 @@ type Summary struct {
 	BusyRanks int          `json:"ranks_with_work"`
 	Loops     []LoopCount  `json:"loops,omitempty"`
 	Sparse    []SparseEdge `json:"sparse,omitempty"`
+	Layouts   []Layout     `json:"layouts,omitempty"` // on several ranks
 }
 
 // KernelCount counts the tasks of one kernel.
@@ -121,6 +122,9 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 		s.LoadRatio = most * float64(p.Ranks) / sum
 	}
 	s.Makespan = simulate(p, cost, tail, bytes, workers)
+	if p.Ranks > 1 {
+		s.Layouts = Layouts(p)
+	}
 	return s
 }
 

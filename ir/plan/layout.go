@@ -1,0 +1,219 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/lang/source"
+)
+
+// This file tells where the values of a plan lie, and what ranks send of them.
+
+// Layout is where values lie that have one origin in the text: one node of a plan, or the pieces
+// into which it was cut.
+type Layout struct {
+	At     string `json:"at"` // file:line:column
+	Op     string `json:"op"`
+	Type   string `json:"type"`   // of the first piece
+	Pieces int    `json:"pieces"` // nodes of a round
+	// Where is `rows` (each rank has its own, see Window), `replicated` (each rank has all),
+	// `partial` (each rank has a state of a reduction), `rank 2`, or `ranks 0 to 3` (each piece is on
+	// one of them).
+	Where    string  `json:"layout"`
+	Rounds   int64   `json:"rounds"`   // of the loops that it is in, all together; 1 outside
+	Messages int64   `json:"messages"` // in all rounds
+	Bytes    float64 `json:"bytes"`
+
+	span   source.Span
+	owners []int // of pieces with an owner
+}
+
+// What Layout.Where says of a value of which every rank has something.
+const (
+	byRows     = "rows"
+	replicated = "replicated"
+	states     = "partial"
+)
+
+// Layouts lists where all matrices of a plan lie, and what else ranks send, in program order. A
+// loop's values come before the loop.
+func Layouts(p *Plan) []Layout {
+	l := &layouts{p: p, bytes: messageBytes(p.Graph, SparseEdges(p.Graph)), at: map[layoutKey]int{}}
+	l.graph(p.Graph, nil, p.Rank, 1, l.locate(p.Graph, p.Rank, nil))
+	for k := range l.list {
+		x := &l.list[k]
+		if len(x.owners) > 0 {
+			slices.Sort(x.owners)
+			x.Where = rankList(slices.Compact(x.owners))
+		}
+		if p.Files != nil {
+			file, line, col := p.Files.Position(x.span.From)
+			x.At = fmt.Sprintf("%s:%d:%d", file, line, col)
+		}
+	}
+	return l.list
+}
+
+// rankList writes ascending ranks.
+func rankList(ranks []int) string {
+	n := len(ranks)
+	if n == 1 {
+		return fmt.Sprint("rank ", ranks[0])
+	}
+	if n > 2 && ranks[n-1]-ranks[0] == n-1 {
+		return fmt.Sprintf("ranks %d to %d", ranks[0], ranks[n-1])
+	}
+	text := fmt.Sprint(ranks)
+	return "ranks " + text[1:len(text)-1]
+}
+
+type layouts struct {
+	p     *Plan
+	bytes func(ir.ID) float64
+	at    map[layoutKey]int
+	list  []Layout
+}
+
+// layoutKey is what the pieces of one Layout have in common.
+type layoutKey struct {
+	span   source.Span
+	op     *op.Def
+	where  string
+	rounds int64
+}
+
+// ownerOf says where a node of a graph runs.
+type ownerOf = func(ir.ID) int
+
+// locate says where the value of every node of a graph lies: "" of one with an owner. args says it of
+// the first arguments of a region.
+func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []string {
+	where := make([]string, g.Len())
+	loops := map[ir.ID][]string{}
+	for i := range g.Nodes {
+		id, n := ir.ID(i), &g.Nodes[i]
+		if owner(id) != Everywhere {
+			continue
+		}
+		shares, part := n, n.Op.Control == op.Part
+		if part {
+			shares = &g.Nodes[g.In(id)[0]]
+		}
+		switch {
+		case args[id] != "":
+			where[i] = args[id]
+		case part && shares.Op.Control == op.Iterate:
+			where[i] = loops[g.In(id)[0]][n.Attrs.Int("at")]
+		case shares.Attrs.Int(Shared) < 2:
+			where[i] = replicated
+		case g.Type(id).IsMatrix() && g.Type(id).Rows == shares.Attrs.Int(SharedRows):
+			where[i] = byRows
+		default:
+			where[i] = states
+		}
+		if n.Op.Control == op.Iterate {
+			loops[id] = l.carried(n)
+		}
+	}
+	return where
+}
+
+// carried says where the carried values of an iterate lie that all ranks run.
+func (l *layouts) carried(n *ir.Node) []string {
+	var carried []string
+	for {
+		inside := l.locate(n.Region.Graph, everywhere, argsOf(n.Region, carried))
+		next := make([]string, len(n.Region.Yields))
+		for k, y := range n.Region.Yields {
+			next[k] = inside[y]
+		}
+		if slices.Equal(next, carried) {
+			return carried
+		}
+		carried = next // again, with arguments that lie so
+	}
+}
+
+func everywhere(ir.ID) int { return Everywhere }
+
+// argsOf says where the carried arguments of a region lie.
+func argsOf(r *ir.Region, carried []string) map[ir.ID]string {
+	args := map[ir.ID]string{}
+	for k, w := range carried {
+		args[r.Args[k]] = w
+	}
+	return args
+}
+
+// graph adds the nodes of a graph that runs so many rounds: the program's, or a region of a loop.
+func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64, where []string) {
+	entry := make([]int, g.Len()) // of l.list, and 1
+	of := func(id ir.ID) *Layout {
+		if entry[id] == 0 {
+			n := &g.Nodes[id]
+			if n.Op.Role == op.Argument {
+				n = loop
+			}
+			entry[id] = l.entry(n, g.Type(id), owner(id), rounds, where[id])
+		}
+		return &l.list[entry[id]-1]
+	}
+	others := int64(l.p.Ranks - 1)
+	for i := range g.Nodes {
+		id, n, t := ir.ID(i), &g.Nodes[i], g.Type(ir.ID(i))
+		switch {
+		case n.Op.Role == op.Exchange:
+			x, to := of(sender(g, id)), int64(len(n.Attrs.Ints("to")))
+			x.Messages += to
+			x.Bytes += float64(to) * l.bytes(id)
+			continue
+		case IsGather(n):
+			x, whole := of(g.In(id)[0]), float64(t.Bytes()*max(1, n.Attrs.Int(Stacked)))
+			x.Messages += rounds * others * (others + 1)
+			x.Bytes += float64(rounds*others) * whole
+		}
+		if n.Op.Role != op.Argument && n.Op.Role != op.Gathers && t.IsMatrix() && t.Known() && t.Count() > 1 {
+			of(id)
+		}
+		if !controls(n) {
+			continue
+		}
+		times, _ := roundsOf(n)
+		inside := ownerOf(func(ir.ID) int { return owner(id) })
+		var carried []string
+		if n.Op.Control == op.Iterate && owner(id) == Everywhere {
+			carried = l.carried(n)
+		}
+		for r := n.Region; r != nil; r = r.Next {
+			l.graph(r.Graph, n, inside, rounds*times, l.locate(r.Graph, inside, argsOf(r, carried)))
+		}
+	}
+}
+
+// sender is the node whose value an exchange sends.
+func sender(g *ir.Graph, id ir.ID) ir.ID {
+	for g.Nodes[id].Op.Role == op.Exchange {
+		id = g.In(id)[0]
+	}
+	return id
+}
+
+// entry returns the place in l.list, and 1, of what a node makes: one piece more.
+func (l *layouts) entry(n *ir.Node, t types.Type, owner int, rounds int64, where string) int {
+	key := layoutKey{n.Span, n.Op, where, rounds}
+	k, ok := l.at[key]
+	if !ok {
+		k = len(l.list)
+		l.at[key] = k
+		l.list = append(l.list, Layout{Op: n.Op.Source(), Type: t.String(), Where: where, Rounds: rounds, span: key.span})
+	}
+	x := &l.list[k]
+	if owner != Everywhere {
+		x.owners = append(x.owners, owner)
+	}
+	x.Pieces++
+	return k + 1
+}
