@@ -65,6 +65,11 @@ const layoutLegend = `  lies on: rows: each rank makes and has its own rows; rep
   has reduced its rows; rank 0: only this rank has it; ranks 0 to 2: cut into pieces, each on one of them
 `
 
+// rankLegend explains the ranks of a run.
+const rankLegend = `  busy: in kernels, all workers; scheduling and waiting: claiming chunks of loops, and waiting for the last one; processor: of the
+  process, messages included; claims: chunks of loops; stolen: those from another worker's queue
+`
+
 // loopLegend explains the account of a loop.
 const loopLegend = `  T: wall time; ideal: no schedule is faster, the larger of area (the work divided by the workers) and the largest job
   LPT: a schedule that knows all costs, longest processing time first; best block: the best with one block of

@@ -31,6 +31,7 @@ type runStats struct {
 	BytesPeak     int64         `json:"bytes_peak"`
 	BytesSent     int64         `json:"bytes_between_ranks"`
 	Messages      int64         `json:"messages"`
+	ByRank        []rankStats   `json:"by_rank"`
 	Kernels       []kernelStats `json:"kernels"`
 	Calls         []callStats   `json:"calls"`
 	Run           boundStats    `json:"run"`
@@ -82,6 +83,7 @@ func (s *session) stats(p *flow.Program, o flow.CompileOptions, report *flow.Rep
 		return err
 	}
 	st.addLoops()
+	st.ByRank = ranksOf(report, st.account)
 	if st.Interpreted, err = explain.InterpretedBodies(p.Compiled().Plan.Graph, p.Compiled().Files); err != nil {
 		return err
 	}
@@ -197,6 +199,7 @@ func (st *runStats) text() string {
 	if st.Ranks > 1 {
 		fmt.Fprintf(&b, "messages: %d, %s, %.0f %% of the time hidden behind tasks\n", st.Messages, size(st.BytesSent), 100*st.Hidden)
 	}
+	rankText(&b, st.ByRank)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "kernel\ttasks\tbusy s\tGFLOP/s\t")
 	for _, k := range st.Kernels {

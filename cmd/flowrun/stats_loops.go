@@ -2,13 +2,16 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
+	"text/tabwriter"
 
 	"flow"
 	"flow/runtime/schedule"
 )
 
-// This file defines what --stats prints about loops, and about the whole run against the ideal.
+// This file defines what --stats prints about loops, about each rank, and about the whole run against
+// the ideal.
 
 // boundStats is the whole run. Workers * execution = busy + scheduling + idle.
 type boundStats struct {
@@ -158,4 +161,76 @@ func oracleText(o *flow.LoopAccount) []string {
 // indent puts two blanks before each line.
 func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+}
+
+// rankStats is one rank. Seconds of scheduling and waiting are of its loops: claiming chunks, and
+// waiting for the last one.
+type rankStats struct {
+	Rank       int     `json:"rank"`
+	Tasks      int     `json:"tasks"`
+	Busy       float64 `json:"busy_seconds"`
+	Scheduling float64 `json:"scheduling_seconds"`
+	Waiting    float64 `json:"waiting_seconds"`
+	Processor  float64 `json:"processor_seconds,omitempty"` // of the process; 0: ranks share it
+	Claims     int     `json:"claims"`
+	Stolen     int     `json:"stolen_chunks"` // from another worker's queue
+	Sent       int64   `json:"bytes_sent"`
+	Messages   int64   `json:"messages_sent"`
+}
+
+// ranksOf returns the statistics of each rank of a run.
+func ranksOf(report *flow.Report, a *flow.Account) []rankStats {
+	list := make([]rankStats, len(report.Ranks))
+	at := map[int]*rankStats{}
+	for i, r := range report.Ranks {
+		list[i] = rankStats{Rank: r.Rank, Tasks: r.Tasks, Busy: r.Busy, Processor: r.Processor, Sent: r.BytesSent, Messages: r.MessagesSent}
+		at[r.Rank] = &list[i]
+		for _, l := range r.Loops {
+			list[i].Claims += len(l.Chunks)
+			for _, c := range l.Chunks {
+				if c.Stolen {
+					list[i].Stolen++
+				}
+			}
+		}
+	}
+	for i := range a.Loops {
+		x := at[a.Loops[i].Rank]
+		x.Scheduling += a.Loops[i].Sum.Sched
+		x.Waiting += a.Loops[i].Sum.Idle
+	}
+	return list
+}
+
+// rankText prints the ranks, and how evenly they have shared the work.
+func rankText(out io.Writer, ranks []rankStats) {
+	if len(ranks) < 2 {
+		return
+	}
+	work := func(r rankStats) float64 { return r.Busy }
+	of := "busy time"
+	if ranks[0].Processor > 0 {
+		work, of = func(r rankStats) float64 { return r.Processor }, "processor time"
+	}
+	total, most := 0.0, 0.0
+	for _, r := range ranks {
+		total += work(r)
+		most = max(most, work(r))
+	}
+	if total == 0 {
+		return // a run without a clock
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "rank\ttasks\tbusy s\tscheduling s\twaiting s\tprocessor s\tshare\tclaims\tstolen\tmessages\tsent\t")
+	for _, r := range ranks {
+		processor := "-"
+		if r.Processor > 0 {
+			processor = fmt.Sprintf("%.4g", r.Processor)
+		}
+		fmt.Fprintf(w, "%d\t%d\t%.4g\t%.4g\t%.4g\t%s\t%.1f %%\t%d\t%d\t%d\t%s\t\n", r.Rank, r.Tasks, r.Busy, r.Scheduling, r.Waiting, processor,
+			100*work(r)/total, r.Claims, r.Stolen, r.Messages, size(r.Sent))
+	}
+	_ = w.Flush() // into a strings.Builder
+	fmt.Fprintf(out, "  share: of all %s; of all ranks over the busiest: %.2f of %d\n", of, total/most, len(ranks))
+	fmt.Fprint(out, rankLegend)
 }

@@ -232,6 +232,9 @@ func (r *rank) reportDone(state int) {
 		own := r.stats
 		r.pollMu.Unlock()
 		own.Report = report
+		if !r.sharesProcess() {
+			own.Processor = (processorTime() - r.consumed).Seconds()
+		}
 		d.Report = &own
 		if rec := r.o.Trace.Recording(); rec != nil {
 			rec.Offset = r.offset

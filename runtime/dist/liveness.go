@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"flow/ir"
@@ -96,6 +97,25 @@ func (r *rank) localRanks() (n int) {
 		}
 	}
 	return n
+}
+
+// sharesProcess reports whether another rank is in this one's process.
+func (r *rank) sharesProcess() bool {
+	for i, p := range r.peers {
+		if i != r.me && p == r.peers[r.me] {
+			return true
+		}
+	}
+	return false
+}
+
+// processorTime is what this process has used so far, all threads.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // look checks for dead processes. A rank may leave once the end has been announced, and its last

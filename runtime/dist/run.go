@@ -101,7 +101,10 @@ type RankReport struct {
 	MessagesSent, MessagesReceived int64
 	BytesSent, BytesReceived       int64
 	Forwarded                      int64 // messages that were passed on to others
-	Polls                          int64
+	// Processor is the seconds of processor time of the rank's process in this run, all threads; 0
+	// where other ranks run in the same process.
+	Processor float64
+	Polls     int64
 }
 
 // rank is one rank in one run.
@@ -172,7 +175,8 @@ type rank struct {
 	beating  []atomic.Bool     // a heartbeat to the rank is under way
 	suspect  map[int]time.Time // ranks whose process was not found
 	stats    RankReport
-	bad      error // of the transport; set under pollMu
+	consumed time.Duration // of processor time before the run
+	bad      error         // of the transport; set under pollMu
 }
 
 type heldKey struct{ dst, num int32 }
@@ -314,6 +318,7 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 	if r.localRanks()*pool.Workers() <= runtime.NumCPU() {
 		r.keen = keenly
 	}
+	r.consumed = processorTime()
 	r.eng.Start(context.WithoutCancel(ctx), pool)
 	r.started.Store(true)
 	engineDone := r.eng.Done()
