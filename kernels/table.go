@@ -3,6 +3,9 @@ package kernels
 // This file assembles the operator table.
 
 import (
+	"slices"
+	"sync"
+
 	"flow/ir/op"
 	"flow/kernels/blas"
 	"flow/kernels/construct"
@@ -25,18 +28,32 @@ import (
 func Table(set string) (*op.Table, error) { return TableReading(set, &inout.Input{}) }
 
 // TableReading is Table with the streams that read finds in in, and with rows of the caller's own
-// after those of Flow.
+// after those of Flow. Tables of one kernel set share the rows that know neither.
 func TableReading(set string, in *inout.Input, own ...*op.Def) (*op.Table, error) {
 	kernels, err := blas.Select(set)
 	if err != nil {
 		return nil, err
 	}
+	made, ok := shared.Load(kernels.Name())
+	if !ok {
+		made, _ = shared.LoadOrStore(kernels.Name(), sharedRows(kernels))
+	}
+	rows := *made.(*[2][][]*op.Def)
+	reading, last := define.Possible(define.Bounded(inout.Rows(in))...), define.Possible(define.Bounded(define.Resolved(own))...)
+	return op.NewTable(slices.Concat(rows[0], reading, rows[1], last)...)
+}
+
+// shared is the rows of tables by the name of the kernel set.
+var shared sync.Map // *[2][][]*op.Def: before the rows that read, and after them
+
+func sharedRows(kernels blas.Set) *[2][][]*op.Def {
 	run := &engine{}
 	maps := told(append(run.executes(append(elementwise.Rows(), elementwise.Shorthands()...)), elementwise.Texts()))
-	return op.NewTable(define.Possible(define.Bounded(define.Resolved(maps), define.Resolved(reducingRows(run.folded(reduce.Rows()), axisRows)), construct.Rows(), fused(), loops(), define.Resolved(denseProducts(kernels)), define.Resolved(move.Rows()), inout.Rows(in),
-		controls(), define.Resolved(reducingRows(run.folded(reduce.Statistics()), axisRows)), define.Resolved(scan.Rows()), define.Resolved(order.Rows()), define.Resolved(encode.Rows()), define.Resolved(elementwise.Pairings(maps)), construct.Sample(), define.Resolved(linalg.Decompositions(kernels)),
-		define.Resolved(linalg.Covariances(kernels)), inout.Pictures(), define.Resolved(fourier.Rows()), define.Resolved(sparse.Rows(maps)),
-		define.Resolved(own))...)...)
+	return &[2][][]*op.Def{
+		define.Possible(define.Bounded(define.Resolved(maps), define.Resolved(reducingRows(run.folded(reduce.Rows()), axisRows)), construct.Rows(), fused(), loops(), define.Resolved(denseProducts(kernels)), define.Resolved(move.Rows()))...),
+		define.Possible(define.Bounded(controls(), define.Resolved(reducingRows(run.folded(reduce.Statistics()), axisRows)), define.Resolved(scan.Rows()), define.Resolved(order.Rows()), define.Resolved(encode.Rows()), define.Resolved(elementwise.Pairings(maps)), construct.Sample(), define.Resolved(linalg.Decompositions(kernels)),
+			define.Resolved(linalg.Covariances(kernels)), inout.Pictures(), define.Resolved(fourier.Rows()), define.Resolved(sparse.Rows(maps)))...),
+	}
 }
 
 // fused is the rows that fusion makes.

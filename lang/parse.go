@@ -21,14 +21,14 @@ const maxMistakes = 10
 
 // Parse returns the tree of f and sorted diagnostics. It never panics and always returns a tree; a
 // Bad replaces each statement that did not parse. A tree with errors serves to find more errors,
-// not to run.
+// not to run. Two calls for one text at one place may return one tree, which nobody changes.
 func Parse(f *source.File) (*ast.File, source.Diagnostics) {
 	if len(f.Text) > source.MostText {
 		at := ast.Src{At: f.Span(0, 0)}
 		return &ast.File{Src: at, Name: f.Name, Stmts: []ast.Stmt{&ast.Bad{Src: at}}},
 			source.Diagnostics{source.Errorf("E136", source.Span{}, "%s: %v", f.Name, source.ErrTooLong)}
 	}
-	return parsed(scan(f), 0)
+	return trees.of(f, func() (*ast.File, source.Diagnostics) { return parsed(scan(f), 0) })
 }
 
 // ParseRange parses f.Text[from:to]: whole top-level statements, from the beginning of a line.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"sync"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -51,21 +50,12 @@ type asked struct {
 // foldConstants is a rule implemented in code: an operator on constants is a constant.
 const foldConstants = "fold-constants"
 
-// sets keeps what New has compiled: a process compiles many programs, and has one table.
-var sets sync.Map // *compiled by setKey
-
-type setKey struct {
-	table *op.Table
-	class Class
-}
-
-// New returns the rules of a class except those in off. A mistake in the text of a rule panics.
+// New returns the rules of a class except those in off. The table keeps what is compiled of them. A
+// mistake in the text of a rule panics.
 func New(table *op.Table, class Class, off []string) *Set {
-	key := setKey{table, class}
-	c, ok := sets.Load(key)
-	if !ok {
-		c, _ = sets.LoadOrStore(key, compileAll(table, Rules(), func(r *Rule) bool { return r.Class == class }))
-	}
+	c := table.Memo(class, func() any {
+		return compileAll(table, Rules(), func(r *Rule) bool { return r.Class == class })
+	})
 	return newSet(c.(*compiled), off)
 }
 

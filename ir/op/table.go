@@ -3,6 +3,7 @@ package op
 import (
 	"fmt"
 	"sort"
+	"sync"
 )
 
 // Table is the operator table. It is immutable once made.
@@ -12,6 +13,18 @@ type Table struct {
 	words map[string][]*Def
 	infix map[string]*Def
 	forms map[string]*Def // by Def.For
+	memo  sync.Map        // see Memo
+}
+
+// Memo returns what f returned at the first call with a key. The table keeps it, so it lives as
+// long as the table does. Keys have types of their packages' own. f may run twice when two
+// goroutines call at once.
+func (t *Table) Memo(key any, f func() any) any {
+	v, ok := t.memo.Load(key)
+	if !ok {
+		v, _ = t.memo.LoadOrStore(key, f())
+	}
+	return v
 }
 
 // NewTable makes a table of families of rows. It refuses two rows of one name or sign.

@@ -40,12 +40,17 @@ var errUnfinished = errors.New("transfers were still under way at the end of the
 // TableHash identifies an operator table by the claims of its rows. Kernels have no hash, so the
 // fingerprint must include the version of the program.
 func TableHash(t *op.Table) [32]byte {
-	h := sha256.New()
-	for _, d := range t.Rows() {
-		fmt.Fprintf(h, "%s %s %v %d %v %v %d %v %q %d\n", d.Name, d.Source(), d.Laws, d.Accum, d.Alias, d.Lower, d.Shard.Kind, d.Flow, d.Narrow, d.Partial)
-	}
-	return [32]byte(h.Sum(nil))
+	return t.Memo(tableHash{}, func() any {
+		h := sha256.New()
+		for _, d := range t.Rows() {
+			fmt.Fprintf(h, "%s %s %v %d %v %v %d %v %q %d\n", d.Name, d.Source(), d.Laws, d.Accum, d.Alias, d.Lower, d.Shard.Kind, d.Flow, d.Narrow, d.Partial)
+		}
+		return [32]byte(h.Sum(nil))
+	}).([32]byte)
 }
+
+// tableHash is the key of the hash among what a table keeps.
+type tableHash struct{}
 
 // Introduction describes a rank before there is a plan that all can run.
 type Introduction struct {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync"
 
 	"flow/ir"
 	"flow/ir/types"
@@ -129,11 +130,39 @@ type message struct {
 	beat *beat // goes by itself
 }
 
-// The first byte of a message. A heartbeat is not worth the half millisecond in which gob learns
-// its type.
+// The first byte of a message. By gob, the length of the types and the types follow, then the value.
 const (
 	byGob byte = iota
 	aBeat
+)
+
+// coder encodes or decodes messages by gob. It has learned the types, which takes gob half a
+// millisecond, and is used again.
+type coder struct {
+	b   bytes.Buffer
+	enc *gob.Encoder
+	dec *gob.Decoder
+}
+
+var (
+	// encoders have encoded a message, so that they do not write the types again.
+	encoders = sync.Pool{New: func() any {
+		c := new(coder)
+		c.enc = gob.NewEncoder(&c.b)
+		_ = c.enc.Encode(new(message)) // a Buffer takes all
+		return c
+	}}
+	// decoders has a pool of coders for the types that a rank sends. Ranks of one build send one
+	// list of types.
+	decoders sync.Map
+	// gobTypes are the types of a message, as an encoder writes them before its first one.
+	gobTypes = sync.OnceValue(func() []byte {
+		c := encoders.New().(*coder)
+		whole := bytes.Clone(c.b.Bytes())
+		c.b.Reset()
+		_ = c.enc.Encode(new(message)) // without types
+		return whole[:len(whole)-c.b.Len()]
+	})
 )
 
 func encode(m *message) ([]byte, error) {
@@ -145,9 +174,17 @@ func encode(m *message) ([]byte, error) {
 		}
 		return b, nil
 	}
-	b := bytes.NewBuffer([]byte{byGob})
-	err := gob.NewEncoder(b).Encode(m)
-	return b.Bytes(), err
+	types := gobTypes()
+	b := binary.LittleEndian.AppendUint32([]byte{byGob}, uint32(len(types)))
+	b = append(b, types...)
+	c := encoders.Get().(*coder)
+	c.b.Reset()
+	if err := c.enc.Encode(m); err != nil {
+		return nil, err
+	}
+	b = append(b, c.b.Bytes()...)
+	encoders.Put(c)
+	return b, nil
 }
 
 func decode(b []byte) (*message, error) {
@@ -156,7 +193,7 @@ func decode(b []byte) (*message, error) {
 		return nil, io.ErrUnexpectedEOF
 	}
 	if b[0] == byGob {
-		return m, gob.NewDecoder(bytes.NewReader(b[1:])).Decode(m)
+		return m, decodeGob(b[1:], m)
 	}
 	if len(b) < 1+8+3*4 {
 		return nil, io.ErrUnexpectedEOF
@@ -168,4 +205,29 @@ func decode(b []byte) (*message, error) {
 	}
 	m.beat = &beat{From: int(l[0]), Finished: int(l[1]), Tasks: int(l[2]), Nodes: l[3:]}
 	return m, nil
+}
+
+// decodeGob decodes the lengths of types, the types and the value that follow the first byte.
+func decodeGob(b []byte, m *message) error {
+	if len(b) < 4 || uint64(len(b)-4) < uint64(binary.LittleEndian.Uint32(b)) {
+		return io.ErrUnexpectedEOF
+	}
+	n := int(binary.LittleEndian.Uint32(b))
+	types, value := b[4:4+n], b[4+n:]
+	known, ok := decoders.Load(string(types))
+	if !ok {
+		known, _ = decoders.LoadOrStore(string(types), new(sync.Pool))
+	}
+	c, ok := known.(*sync.Pool).Get().(*coder)
+	if !ok {
+		c = new(coder)
+		c.dec = gob.NewDecoder(&c.b)
+		c.b.Write(types)
+	}
+	c.b.Write(value)
+	if err := c.dec.Decode(m); err != nil {
+		return err // the decoder is of no more use
+	}
+	known.(*sync.Pool).Put(c)
+	return nil
 }
