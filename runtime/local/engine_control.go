@@ -47,6 +47,11 @@ type control struct {
 	exit    int32     // list
 	place   int64     // of enter in program order
 
+	// Where it is in its rounds, for failures of other ranks: see engine_ahead.go.
+	inside []*control   // loops and branches of its regions
+	at     atomic.Int64 // 1 + round while it runs; a branch has one round
+	left   atomic.Bool  // it has, in this round of the one around it
+
 	entered  int64        // how often
 	told     atomic.Int64 // 1 + round while the loop runs, for progress; else 0
 	retained []ir.ID      // nodes whose values stay until the loop ends
@@ -148,6 +153,16 @@ func (e *Engine) flatten() {
 	e.orderNodes(at)
 }
 
+// controlOf returns the loop or branch that a node is, or nil.
+func (e *Engine) controlOf(id ir.ID) *control {
+	for _, lp := range e.controls {
+		if lp.node == id {
+			return lp
+		}
+	}
+	return nil
+}
+
 // unfold appends the nodes of a loop's or branch's regions.
 func (e *Engine) unfold(id ir.ID) {
 	n := e.g.Nodes[id]
@@ -159,6 +174,10 @@ func (e *Engine) unfold(id ir.ID) {
 		}
 	}
 	e.controls = append(e.controls, lp)
+	if int(id) >= e.p.Graph.Len() {
+		around := e.home[int(id)-e.p.Graph.Len()].loop
+		around.inside = append(around.inside, lp)
+	}
 	first := n.Region
 	for i, a := range first.Args {
 		x := first.Graph.Nodes[a]

@@ -70,26 +70,24 @@ func (f *TaskFailure) Span(p *plan.Plan) source.Span {
 // rank's. See Note [The first failure].
 func (e *Engine) Fail(f *TaskFailure) {
 	e.failMu.Lock()
-	if f.place == 0 {
-		f.place = 1 + e.place(f.Node)
-	}
-	// Of one node, whose rows ranks share, the first rows are on the first rank.
-	if e.failure != nil && (e.failure.place < f.place || e.failure.place == f.place && e.failure.Rank <= f.Rank) {
+	if f.place = e.placeOf(f); e.failure != nil && !precedes(f, e.failure) {
 		e.failMu.Unlock()
 		return
 	}
 	e.failure = f
 	if !e.expired {
 		e.failedAt.Store(f.place - 1)
+		e.passes() // a round that begins now sees the failure, or is seen here
 	}
 	if e.grace == nil {
 		e.grace = time.AfterFunc(e.o.Grace, e.expire)
 	}
+	place := f.place
 	e.failMu.Unlock()
 	if e.o.Remote != nil && f.Rank == e.o.Rank {
 		e.o.Remote.Failed(f)
 	}
-	e.giveUp(f.place - 1)
+	e.giveUp(place - 1)
 }
 
 // expire ends the time for tasks before the failed one: all that have not begun are skipped.

@@ -76,6 +76,7 @@ func (e *Engine) choose(w *Worker, lp *control) {
 	e.Release(c)
 	e.capture(lp)
 	lp.round = 0
+	e.reaches(lp, 1)
 	e.begin(w, lp, k)
 }
 
@@ -92,6 +93,7 @@ func (e *Engine) enterLoop(w *Worker, s *workerState, lp *control) error {
 	}
 	lp.round = 0
 	lp.told.Store(1)
+	e.reaches(lp, 1)
 	lp.entered++
 	e.nextRound(w, lp)
 	return nil
@@ -159,6 +161,7 @@ func (e *Engine) endRound(w *Worker, s *workerState, lp *control) error {
 	}
 	lp.round++
 	lp.told.Store(lp.round + 1)
+	e.reaches(lp, lp.round+1)
 	e.turns.Add(1)
 	e.nextRound(w, lp)
 	return nil
@@ -204,6 +207,7 @@ func (e *Engine) give(s *workerState, lp *control, r *region) error {
 // leave ends a loop or branch: its results are those of the last round, and its captures are freed.
 func (e *Engine) leave(s *workerState, lp *control, t int32) {
 	lp.told.Store(0)
+	e.reaches(lp, 0)
 	if e.place(lp.node) > e.failedAt.Load() {
 		e.passOver(lp.node)
 		return
