@@ -22,6 +22,7 @@ func nestRow() *op.Def {
 	space := func(c *op.Call) window.Windows { return window.Of(c.Type, false) }
 	return &op.Def{
 		Name:   "nest",
+		Role:   op.Grouped,
 		Hidden: true,
 		Doc:    "nest runs operators that compute and move elements as one loop over the elements of their result; the pass group makes it.",
 		Args:   []op.Arg{{Name: "x", Rest: true}},
@@ -49,6 +50,7 @@ func nestRow() *op.Def {
 		},
 		Loop: &op.Loop{
 			Light: true,
+			Rows:  op.RowsOfResult,
 			Space: func(c *op.Call) (n, leaf int) {
 				w := space(c)
 				return w.N, w.Leaf

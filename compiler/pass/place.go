@@ -55,11 +55,14 @@ func placed(p *Partitioned, s *spreader, everywhere []bool) *Placed {
 	all := s.on(g) // what nodes on all ranks read
 	ng := all.g
 	out := &Placed{Graph: ng}
-	own := func(r int32) { // of the last node; what all has made before it is everywhere
-		for len(out.Owner) < ng.Len()-1 {
+	everyone := func() { // of the nodes that all has made
+		for len(out.Owner) < ng.Len() {
 			out.Owner = append(out.Owner, plan.Everywhere)
 		}
-		out.Owner = append(out.Owner, r)
+	}
+	own := func(r int32) { // of the last node
+		everyone()
+		out.Owner[ng.Len()-1] = r
 	}
 	exchange := s.table.Must("exchange")
 	attrs := map[string]*op.Attrs{}
@@ -71,7 +74,7 @@ func placed(p *Partitioned, s *spreader, everywhere []bool) *Placed {
 		id := ir.ID(i)
 		if everywhere[i] {
 			all.node(id)
-			own(plan.Everywhere)
+			everyone()
 			continue
 		}
 		in = in[:0]

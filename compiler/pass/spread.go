@@ -37,12 +37,13 @@ type spreader struct {
 type spreadGraph struct {
 	*spreader
 	old, g  *ir.Graph
-	to      []ir.ID             // the new node of each old one
-	partial []bool              // of old nodes: only a rank's own rows are valid
-	parts   map[ir.ID][]bool    // of results of old nodes with several
-	whole   map[ir.ID]ir.ID     // the gather of an old node
-	states  map[ir.ID][]*op.Def // of old pipes with several results: those of which a rank has only its state
-	shares  int                 // nodes whose rows are shared, those in regions included
+	to      []ir.ID                   // the new node of each old one
+	partial []bool                    // of old nodes: only a rank's own rows are valid
+	parts   map[ir.ID][]bool          // of results of old nodes with several
+	whole   map[ir.ID]ir.ID           // the gather of an old node
+	views   map[ir.ID]map[ir.ID]ir.ID // of old slices of partial matrices the new ones, by what they are of
+	states  map[ir.ID][]*op.Def       // of old pipes with several results: those of which a rank has only its state
+	shares  int                       // nodes whose rows are shared, those in regions included
 }
 
 // spreads lists the nodes of g that all ranks are to run: loops over an index space and iterates
@@ -117,7 +118,7 @@ func (x *spreadGraph) partials(id ir.ID) []bool {
 }
 
 func (s *spreader) on(g *ir.Graph) *spreadGraph {
-	x := &spreadGraph{spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()), parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, states: map[ir.ID][]*op.Def{}}
+	x := &spreadGraph{spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()), parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{}, states: map[ir.ID][]*op.Def{}}
 	x.g.CopyTables(g)
 	return x
 }
@@ -127,8 +128,13 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 	if !x.partial[id] {
 		return x.to[id]
 	}
+	if x.views[id] != nil {
+		return x.reach(id, rowReads{whole: true})
+	}
 	g, ok := x.whole[id]
-	if !ok {
+	if ok {
+		x.g.Nodes[g].Attrs = nil // no reach
+	} else {
 		g = x.g.Add(x.table.Must("gather"), nil, x.old.Type(id), x.old.Origin(id).NoDest(), x.to[id])
 		x.whole[id] = g
 	}
@@ -143,7 +149,7 @@ func (x *spreadGraph) inputs(id ir.ID, need func(k int) bool) []ir.ID {
 		if need(k) {
 			in = append(in, x.full(from))
 		} else {
-			in = append(in, x.to[from])
+			in = append(in, x.own(from))
 		}
 	}
 	return in
@@ -189,7 +195,10 @@ func (x *spreadGraph) node(id ir.ID) {
 		x.g.Nodes[x.to[id]].Region = first
 		return
 	}
-	aligned, ok := x.shared(x.old, id, x.partials(id))
+	if x.view(id) {
+		return
+	}
+	reads, ok := x.shared(x.old, id, x.partials(id))
 	if ok && x.reduction(x.old, id) {
 		x.reduced(id)
 		return
@@ -198,7 +207,11 @@ func (x *spreadGraph) node(id ir.ID) {
 		x.to[id] = x.g.CopyNode(x.old, id, x.inputs(id, always)...)
 		return
 	}
-	made := x.g.CopyNode(x.old, id, x.inputs(id, func(k int) bool { return !aligned[k] })...)
+	in := make([]ir.ID, len(x.old.In(id)))
+	for k, from := range x.old.In(id) {
+		in[k] = x.reach(from, reads[k])
+	}
+	made := x.g.CopyNode(x.old, id, in...)
 	x.to[id] = made
 	at := &x.g.Nodes[made]
 	at.Attrs = at.Attrs.With(plan.Shared, op.Int(x.ranks)).With(plan.SharedRows, op.Int(x.rows(x.old, id)))
@@ -259,7 +272,7 @@ func (x *spreadGraph) region(r *ir.Region, carried []bool, need func(k int) bool
 			out.Yields = append(out.Yields, in.full(y))
 			yields = append(yields, false)
 		} else {
-			out.Yields = append(out.Yields, in.to[y])
+			out.Yields = append(out.Yields, in.own(y))
 			yields = append(yields, in.partial[y])
 		}
 	}
@@ -267,45 +280,41 @@ func (x *spreadGraph) region(r *ir.Region, carried []bool, need func(k int) bool
 	return out, yields
 }
 
-// shared reports whether ranks share the rows of node id, and if so which operands they read in
-// their own rows alone. partial says which operands have no others.
-func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (aligned []bool, ok bool) {
+// shared reports whether ranks share the rows of node id, and if so what they read of its operands.
+// partial says which operands have no rows but a rank's own.
+func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	if s.reduction(g, id) { // by a pipe, and worth it only where a rank has no more than its rows
-		return []bool{true}, partial[0] && g.Type(in[0]).Rows >= s.ranks && n.Attrs.Int("keep") == 0
+		rows := g.Type(in[0]).Rows
+		return []rowReads{{needs: []plan.Need{ownRows(rows)}}}, partial[0] && rows >= s.ranks && n.Attrs.Int("keep") == 0
 	}
-	if s.rows(g, id) < s.ranks || n.Attrs.Int("keep") > 0 {
+	rows := s.rows(g, id)
+	if rows < s.ranks || n.Attrs.Int("keep") > 0 {
 		return nil, false
 	}
-	aligned = make([]bool, len(in))
-	space, chain := t, n.Op.Laws.Has(op.Elementwise) || n.Op.Role == op.Maps || n.Op.Role == op.Reduces
+	work := 0.0
 	switch {
-	case n.Op.Role == op.Points:
-		for k := range in {
-			aligned[k] = rowsOfPoints(g, id, k)
-		}
+	case n.Op.Role == op.Reduces && (axisOf(pipeFolds(s.table, n)) == op.FoldCols || slices.ContainsFunc(pipeFolds(s.table, n), toState)):
+		return nil, false
 	case n.Op.Role == op.Reduces:
-		if axisOf(pipeFolds(s.table, n)) == op.FoldCols {
+		work = float64(pipeSpace(n).Count()) // about as many operations
+	case elementwise(n):
+		work = float64(t.Count())
+	default:
+		work = n.Op.Cost(sigOf(g, id), t).Flops
+	}
+	gains := work >= float64(s.from)
+	if !gains && !slices.Contains(partial, true) {
+		return nil, false
+	}
+	reads = readsOf(g, id, rows)
+	for k := range in {
+		if elementwise(n) && reads[k].whole && dividable(g.Type(in[k])) { // turned
 			return nil, false
 		}
-		space = pipeSpace(n)
+		gains = gains || partial[k] && !reads[k].whole && n.Op.Role != op.Points
 	}
-	if !chain {
-		return aligned, n.Op.Cost(sigOf(g, id), t).Flops >= float64(s.from)
-	}
-	gains := space.Count() >= s.from // about as many operations
-	for k, x := range in {
-		m := modeOf(g.Type(x), space)
-		if n.Region != nil {
-			m = op.Mode(n.Attrs.Ints("modes")[k])
-		}
-		if m == op.Trans {
-			return nil, false
-		}
-		aligned[k] = m == op.Full || m == op.ColVec
-		gains = gains || aligned[k] && partial[k]
-	}
-	return aligned, gains
+	return reads, gains
 }
 
 // rows returns how many rows of node id ranks may share; 0: none.
@@ -327,34 +336,6 @@ func (s *spreader) rows(g *ir.Graph, id ir.ID) int {
 
 // dividable is what ranks can share: a dense matrix of known shape.
 func dividable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() > 0 }
-
-// rowsOfPoints reports whether a loop over an index space reads of its operand k only the row of
-// the point in work.
-func rowsOfPoints(g *ir.Graph, id ir.ID, k int) bool {
-	n, r := &g.Nodes[id], g.Nodes[id].Region
-	lo, by := n.Attrs.Ints("lo"), n.Attrs.Ints("by")
-	if t := g.Type(g.In(id)[k]); !t.IsDense() || t.Rows != g.Type(id).Rows || lo[0] != 0 || by[0] != 1 || n.Attrs.Bool("pairs") {
-		return false
-	}
-	index, a := r.Args[0], r.Args[len(by)+k]
-	if slices.Contains(r.Yields, a) {
-		return false
-	}
-	for i := range r.Graph.Nodes {
-		x := &r.Graph.Nodes[i]
-		in := r.Graph.In(ir.ID(i))
-		for j, from := range in {
-			if from != a {
-				continue
-			}
-			row := x.Op.Role == op.Picks || x.Op.Role == op.Windows && x.Attrs.Ints("size")[0] == 1
-			if !row || j != 0 || in[1] != index {
-				return false
-			}
-		}
-	}
-	return true
-}
 
 // numberGathers numbers the gathers of g and its regions, whose graphs belong to the caller. ok is
 // false if there are too many.

@@ -29,11 +29,15 @@ func (x *spreadGraph) reduced(id ir.ID) {
 	x.ends(id, made, []*op.Def{n.Op}, space)
 }
 
-// reduction reports a reduction of rows, or of all elements, that no chain precedes.
+// reduction reports a reduction of rows, or of all elements, that no chain precedes. That of a block
+// to a state is none.
 func (s *spreader) reduction(g *ir.Graph, id ir.ID) bool {
 	n, in := &g.Nodes[id], g.In(id)
-	return (n.Op.Fold == op.FoldAll || n.Op.Fold == op.FoldRows) && len(in) == 1 && dividable(g.Type(in[0]))
+	return (n.Op.Fold == op.FoldAll || n.Op.Fold == op.FoldRows) && !toState(n.Op) && len(in) == 1 && dividable(g.Type(in[0]))
 }
+
+// toState reports a reduction of all elements of a block to a state.
+func toState(d *op.Def) bool { return d != nil && d.Fold == op.FoldAll && d.Shard.Partial == "" }
 
 // reduces gives a pipe, which is made already, the results of one rank: its rows of those that have
 // rows, and of a reduction of all elements a state, to be merged.

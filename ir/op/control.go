@@ -39,6 +39,9 @@ const (
 	Gathers
 	// Points evaluates its region for every point of an index space.
 	Points
+	// Grouped runs its region once, on whole matrices: operators that are one loop over the
+	// elements of its yield.
+	Grouped
 	// Rounds runs its region once: a loop all rounds of which are one task.
 	Rounds
 	// Maps runs the chain in its region on every element.

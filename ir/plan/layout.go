@@ -105,6 +105,8 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 		switch {
 		case args[id] != "":
 			where[i] = args[id]
+		case n.Op.Role == op.Slices && where[g.In(id)[0]] == byRows || n.Op.Role == op.Gathers && n.Attrs.Int(Stacked) == 0 && reaches(n):
+			where[i] = byRows
 		case part && shares.Op.Control == op.Iterate:
 			where[i] = loops[g.In(id)[0]][n.Attrs.Int("at")]
 		case shares.Attrs.Int(Shared) < 2:
@@ -137,6 +139,9 @@ func (l *layouts) carried(n *ir.Node) []string {
 	}
 }
 
+// reaches reports a gather of some rows.
+func reaches(n *ir.Node) bool { _, some := Needs(n.Attrs); return some }
+
 func everywhere(ir.ID) int { return Everywhere }
 
 // argsOf says where the carried arguments of a region lie.
@@ -161,7 +166,6 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64,
 		}
 		return &l.list[entry[id]-1]
 	}
-	others := int64(l.p.Ranks - 1)
 	for i := range g.Nodes {
 		id, n, t := ir.ID(i), &g.Nodes[i], g.Type(ir.ID(i))
 		switch {
@@ -171,9 +175,10 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64,
 			x.Bytes += float64(to) * l.bytes(id)
 			continue
 		case IsGather(n):
-			x, whole := of(g.In(id)[0]), float64(t.Bytes()*max(1, n.Attrs.Int(Stacked)))
-			x.Messages += rounds * others * (others + 1)
-			x.Bytes += float64(rounds*others) * whole
+			all := gatheredBy(n.Attrs, t)
+			x, sent := of(g.In(id)[0]), all.traffic(l.p.Ranks)
+			x.Messages += rounds * int64(sent.messages)
+			x.Bytes += float64(rounds) * sent.bytes
 		}
 		if n.Op.Role != op.Argument && n.Op.Role != op.Gathers && t.IsMatrix() && t.Known() && t.Count() > 1 {
 			of(id)

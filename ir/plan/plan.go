@@ -11,7 +11,6 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
-	"flow/ir/types"
 	"flow/lang/source"
 )
 
@@ -63,9 +62,9 @@ func Window(rank, ranks, rows int) (lo, hi int) {
 // MostGathers bounds the number of gathers of a plan: each has a tag of its own.
 const MostGathers = 4096
 
-// Gathers returns the type of what every gather of the plan and its regions brings together, by its
-// attribute key: of states a stack of them.
-func (p *Plan) Gathers() (list []types.Type) {
+// Gathers returns what every gather of the plan and its regions brings together, by its attribute
+// key.
+func (p *Plan) Gathers() (list []Gathered) {
 	var within func(g *ir.Graph)
 	within = func(g *ir.Graph) {
 		for i := range g.Nodes {
@@ -73,10 +72,9 @@ func (p *Plan) Gathers() (list []types.Type) {
 			if IsGather(n) {
 				key := n.Attrs.Int("key")
 				for len(list) <= key {
-					list = append(list, types.Type{})
+					list = append(list, Gathered{})
 				}
-				list[key] = g.Type(ir.ID(i))
-				list[key].Rows *= max(1, n.Attrs.Int(Stacked))
+				list[key] = gatheredBy(n.Attrs, g.Type(ir.ID(i)))
 			}
 			for r := n.Region; r != nil; r = r.Next {
 				within(r.Graph)

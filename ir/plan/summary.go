@@ -149,15 +149,15 @@ func messageBytes(g *ir.Graph, sparse []SparseEdge) func(id ir.ID) float64 {
 // traffic is messages between ranks.
 type traffic struct{ messages, bytes float64 }
 
-// gathersOf predicts the messages of the gathers of a graph and its regions, in all rounds: each
-// rank sends its part to each other one. Of a branch it is the one with more bytes.
+// gathersOf predicts the messages of the gathers of a graph and its regions, in all rounds.
+// Of a branch it is the one with more bytes.
 func gathersOf(g *ir.Graph, ranks int) (sum traffic) {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		if IsGather(n) {
-			whole := float64(g.Type(ir.ID(i)).Bytes() * max(1, n.Attrs.Int(Stacked)))
-			sum.messages += float64(ranks * (ranks - 1))
-			sum.bytes += float64(ranks-1) * whole
+			of := gatheredBy(n.Attrs, g.Type(ir.ID(i)))
+			x := of.traffic(ranks)
+			sum.messages, sum.bytes = sum.messages+x.messages, sum.bytes+x.bytes
 		}
 		if !controls(n) {
 			continue

@@ -82,9 +82,10 @@ func identities() []*op.Def {
 		},
 		{
 			Name: "gather", Role: op.Gathers, Hidden: true,
-			Doc: "gather is its input, of which each rank has made its own rows (ir/plan, Window), whole on every rank. Placement writes it; " +
-				"within one rank it is the identity.",
+			Doc: "gather is its input, of which each rank has made its own rows (ir/plan, Window), whole on every rank, or " +
+				"the rows of it that a rank needs. Placement writes it; within one rank it is the identity.",
 			Args: []op.Arg{{Name: "a", Doc: "matrix"},
+				{Name: "reach", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "which rows (ir/plan, Need), if not all"},
 				{Name: "key", Attr: true, Kind: op.IntVal, Optional: true, Doc: "its number among the gathers of a plan"}},
 			Eg:   []op.Example{{Program: "emit eye(1) + 1", Output: "2\n"}},
 			Type: func(s *op.Sig) (types.Type, error) { return s.In[0], nil },

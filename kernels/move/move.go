@@ -61,7 +61,7 @@ func Rows() []*op.Def {
 				{Name: "boxes", Attr: true, Kind: op.IntsVal, Doc: "six numbers a block: row and column in the block, height and width, row and column in the result"}},
 			Eg:   []op.Example{{Program: "chan L = tiles(eye(3), 2, part = \"lower\")\nemit untile(L)", Output: "1 0 0\n0 1 0\n0 0 1\n"}},
 			Type: layType, Ref: layRef, Elements: layElements, Laws: op.Pure | op.Total | op.View,
-			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: define.CopyWork, Kernel: layKernel,
+			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: define.CopyWork, Kernel: layKernel, Loop: window.RectLoop(layRect),
 		},
 	}
 	rows = append(rows, rearrangements()...)
@@ -189,6 +189,22 @@ func layKernel(c *op.Call) error {
 		dense.Copy(to.Of(out), from.Of(c.Dense(k)))
 	}
 	return nil
+}
+
+// layRect makes window w of the result.
+func layRect(c *op.Call, w window.Rect) {
+	out := c.Result()
+	if !covers(c.Attrs, len(c.In), out) {
+		dense.Clear(w.Of(out))
+	}
+	for k := range c.In {
+		from, to := boxOf(c.Attrs, k)
+		r0, r1 := max(w.Row, to.Row), min(w.Row+w.Rows, to.Row+to.Rows)
+		c0, c1 := max(w.Col, to.Col), min(w.Col+w.Cols, to.Col+to.Cols)
+		if r0 < r1 && c0 < c1 {
+			window.CopyRect(out, window.Rect{Row: r0, Col: c0, Rows: r1 - r0, Cols: c1 - c0}, c.Dense(k), from.Row+r0-to.Row, from.Col+c0-to.Col)
+		}
+	}
 }
 
 // covers reports that the boxes leave no element of out untouched: their areas make up out's and no

@@ -192,6 +192,7 @@ func (w *windowWorker) window(l *windowBody, i, j, rows, cols int) error {
 func RectLoop(f func(c *op.Call, w Rect)) *op.Loop {
 	return &op.Loop{
 		Light: true,
+		Rows:  op.RowsOfResult,
 		Space: func(c *op.Call) (n, leaf int) {
 			w := Of(c.Type, false)
 			return w.N, w.Leaf

@@ -1,18 +1,17 @@
 package dist
 
-// This file runs gathers: each rank has made its own rows of a matrix (plan.Window), and all need
-// all of them.
+// This file runs gathers: each rank has made its own rows of a matrix (plan.Window), and others need
+// all of them, or some (plan.Reach).
 //
 // Every rank runs every gather, in the same order where one comes after another, and each has a tag
 // of its own. So the messages of one gather between two ranks match in the order of its rounds, and
-// those of different ones, which may run at once, never meet. Nothing is numbered and nothing is
+// in a round in that of their rows; those of different gathers, which may run at once, never meet. Nothing is numbered and nothing is
 // posted ahead: what a rank sends before another one asks for it waits in the transport.
 
 import (
 	"fmt"
 
 	"flow/ir/plan"
-	"flow/ir/types"
 	"flow/ir/value"
 	"flow/runtime/dist/transport"
 	"flow/runtime/trace"
@@ -20,8 +19,10 @@ import (
 
 // gathers is one gather of the plan, all its rounds.
 type gathers struct {
-	t     types.Type
-	begun int32 // rounds that this rank has begun: with each other rank a send and a receive
+	plan.Gathered
+	give, take [][]plan.Range // of a round, by the other rank: a message each
+	messages   int            // how many they are
+	begun      int32          // rounds that this rank has begun
 }
 
 // gathering is one round of a gather.
@@ -32,8 +33,15 @@ type gathering struct {
 
 // prepareGathers gives each gather its tag: the last ones.
 func (r *rank) prepareGathers() error {
-	for _, t := range r.p.Gathers() {
-		r.gathers = append(r.gathers, gathers{t: t})
+	for _, x := range r.p.Gathers() {
+		g := gathers{Gathered: x, give: make([][]plan.Range, r.n), take: make([][]plan.Range, r.n)}
+		for peer := range r.n {
+			if peer != r.me {
+				g.give[peer], g.take[peer] = x.Rows(r.me, peer, r.n), x.Rows(peer, r.me, r.n)
+				g.messages += len(g.give[peer]) + len(g.take[peer])
+			}
+		}
+		r.gathers = append(r.gathers, g)
 	}
 	tags := min(r.comm.MaxTag(), 1<<30) + 1
 	if len(r.gathers) >= tags {
@@ -43,36 +51,45 @@ func (r *rank) prepareGathers() error {
 	return nil
 }
 
-// rows returns the bytes of the rows of d that a rank makes. d is contiguous.
-func (r *rank) rows(d *value.Dense, of int) []byte {
-	lo, hi := plan.Window(of, r.n, d.Rows)
-	return d.View(lo, 0, hi-lo, d.Cols).Bytes()
-}
-
-// rowBytes is how many they are.
-func (r *rank) rowBytes(t types.Type, of int) int {
-	lo, hi := plan.Window(of, r.n, t.Rows)
-	return (hi - lo) * t.Cols * t.Elem.Size()
+// rowsOf is the memory of rows of d, which is contiguous.
+func rowsOf(d *value.Dense, x plan.Range) []byte {
+	return d.View(x.From, 0, x.To-x.From, d.Cols).Bytes()
 }
 
 // gather is local.Remote.Gather. A worker calls it.
 func (r *rank) gather(key int, d *value.Dense, finished func()) {
+	if r.startGather(key, d, finished) {
+		finished()
+	}
+}
+
+// startGather starts the transfers of a round, and reports that there are none.
+func (r *rank) startGather(key int, d *value.Dense, finished func()) (none bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.frozen {
-		return // the run ends, and Close frees d
+		return false // the run ends, and Close frees d
 	}
-	r.gathers[key].begun++
-	g := &gathering{left: 2 * (r.n - 1), finished: finished}
+	x := &r.gathers[key]
+	x.begun++
+	if x.messages == 0 {
+		return true
+	}
+	g := &gathering{left: x.messages, finished: finished}
 	tag := int(r.window) + key
-	mine := r.rows(d, r.me)
 	for k := 1; k < r.n; k++ { // each begins with another one
 		from, to := (r.me+r.n-k)%r.n, (r.me+k)%r.n
-		b := r.rows(d, from)
-		r.track(r.comm.Irecv(transport.Data, from, tag, b), flight{kind: taking, peer: int32(from), buf: b, whole: g, started: r.now()})
-		r.track(r.comm.Isend(transport.Data, to, tag, mine), flight{kind: giving, peer: int32(to), buf: mine, whole: g, started: r.now()})
+		for _, rows := range x.take[from] {
+			b := rowsOf(d, rows)
+			r.track(r.comm.Irecv(transport.Data, from, tag, b), flight{kind: taking, peer: int32(from), buf: b, whole: g, started: r.now()})
+		}
+		for _, rows := range x.give[to] {
+			b := rowsOf(d, rows)
+			r.track(r.comm.Isend(transport.Data, to, tag, b), flight{kind: giving, peer: int32(to), buf: b, whole: g, started: r.now()})
+		}
 	}
 	r.nudge()
+	return false
 }
 
 // gatheredOne handles the end of one transfer of a gather. pollMu is held.
@@ -98,10 +115,14 @@ func (r *rank) fillGathers(peer int, d *drain) {
 		g := &r.gathers[key]
 		tag := int(r.window) + key
 		for n := g.begun; n < d.Gathers[key]; n++ {
-			zeros := make([]byte, r.rowBytes(g.t, r.me))
-			r.track(r.comm.Isend(transport.Data, peer, tag, zeros), flight{kind: filler, peer: int32(peer), buf: zeros})
-			p := &placed{r: r, x: &receive{bytes: r.rowBytes(g.t, peer)}}
-			r.track(r.comm.IrecvPlaced(peer, tag, p.x.bytes, p.discard), flight{kind: filler, peer: int32(peer), placed: p})
+			for _, rows := range g.give[peer] {
+				zeros := make([]byte, g.Bytes(rows))
+				r.track(r.comm.Isend(transport.Data, peer, tag, zeros), flight{kind: filler, peer: int32(peer), buf: zeros})
+			}
+			for _, rows := range g.take[peer] {
+				p := &placed{r: r, x: &receive{bytes: g.Bytes(rows)}}
+				r.track(r.comm.IrecvPlaced(peer, tag, p.x.bytes, p.discard), flight{kind: filler, peer: int32(peer), placed: p})
+			}
 		}
 	}
 }

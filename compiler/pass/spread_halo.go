@@ -1,0 +1,293 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+)
+
+// This file spreads what reads neighbours: slices, borders, stencils. Which rows of an operand a row
+// of a result needs follows from how operators move elements (op.Def.Pieces) and from subscripts
+// (spread_index.go). A gather with the attribute plan.Reach then brings a rank only those that it
+// has not made itself:
+//
+//	%0 = arg()                                  %0 = arg()
+//	                                      ->    %1 = gather(%0) {reach=[998,0,998,1,0,3]}
+//	%3 = slice(%0) {at=[0,1,998,998]}           %3 = slice(%1) {at=[0,1,998,998]}
+//	%4 = slice(%0) {at=[2,1,998,998]}           %4 = slice(%1) {at=[2,1,998,998]}
+//	%5 = map(%3, %4) ..                         %5 = map(%3, %4) {ranks=3} ..
+//
+// A slice of a partial matrix is made on all ranks, and has the rows that its input has. One gather
+// serves all readers of a value in a region.
+
+// mostNeeds bounds the parts of an attribute plan.Reach. What needs more needs everything.
+const mostNeeds = 24
+
+// rowReads is what a node reads of an operand to make its own rows.
+type rowReads struct {
+	whole bool        // all of it
+	needs []plan.Need // otherwise
+}
+
+// ownRows is what a reader needs that reads of each row the same one.
+func ownRows(rows int) plan.Need { return plan.Need{Rows: rows, To: rows, By: 1, Hi: 1} }
+
+// everyRank is the rows of a space of which every rank has some.
+const everyRank = 1 << 24
+
+// fixedRows is what a reader of so many rows needs that reads the same rows lo..hi-1 for each.
+func fixedRows(rows, lo, hi int) plan.Need { return plan.Need{Rows: rows, To: rows, Lo: lo, Hi: hi} }
+
+// readsOf returns what node id reads of each operand, for each row of its space, which has so many.
+func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
+	n, in := &g.Nodes[id], g.In(id)
+	out := make([]rowReads, len(in))
+	for k := range out {
+		out[k].whole = true
+	}
+	switch {
+	case n.Op.Role == op.Points:
+		p := readsOfPoints(g, id)
+		for k := range out {
+			if !p.whole[k] {
+				out[k] = rowReads{needs: p.need[k]}
+			}
+		}
+	case n.Op.Role == op.Grouped:
+		return readsOfGroup(g, id)
+	case elementwise(n):
+		readsOfChain(g, id, rows, out)
+	case n.Region == nil:
+		readsOfPieces(g, id, out)
+	}
+	return out
+}
+
+// elementwise reports an operator, or a chain of them, whose row i comes from row i of its operands.
+func elementwise(n *ir.Node) bool {
+	return n.Op.Laws.Has(op.Elementwise) || n.Op.Role == op.Maps || n.Op.Role == op.Reduces
+}
+
+// readsOfChain is readsOf of an elementwise chain.
+func readsOfChain(g *ir.Graph, id ir.ID, rows int, out []rowReads) {
+	n := &g.Nodes[id]
+	space := g.Type(id)
+	if n.Op.Role == op.Reduces {
+		space = pipeSpace(n)
+	}
+	for k, x := range g.In(id) {
+		m := modeOf(g.Type(x), space)
+		if n.Region != nil {
+			m = op.Mode(n.Attrs.Ints("modes")[k])
+		}
+		switch m {
+		case op.Full, op.ColVec:
+			out[k] = rowReads{needs: []plan.Need{ownRows(rows)}}
+		case op.RowVec, op.Single:
+			if t := g.Type(x); dividable(t) {
+				out[k] = rowReads{needs: []plan.Need{fixedRows(rows, 0, t.Rows)}}
+			}
+		}
+	}
+}
+
+// readsOfPieces is readsOf of an operator that only moves elements.
+func readsOfPieces(g *ir.Graph, id ir.ID, out []rowReads) {
+	n, t := &g.Nodes[id], g.Type(id)
+	if !movesRows(g, id) {
+		return
+	}
+	need := func(k, row, rows, down int) {
+		out[k].needs = joinNeed(out[k].needs, plan.Need{Rows: t.Rows, From: row, To: row + rows, By: 1, Lo: down, Hi: down + 1})
+		out[k].whole = len(out[k].needs) > mostNeeds
+	}
+	if boxes, in, ok := boxesOf(g, id); ok && len(in) == len(out) {
+		for k, b := range boxes {
+			out[k] = rowReads{}
+			need(k, b.dr, b.rows, b.sr-b.dr)
+		}
+		return
+	}
+	pieces, ok := n.Op.Pieces(n.Attrs, sigOf(g, id).In, t)
+	if !ok {
+		return
+	}
+	for k := range out {
+		out[k] = rowReads{}
+	}
+	for _, p := range pieces {
+		need(p.In, p.Row, p.Rows, p.Down)
+	}
+}
+
+// movesRows reports an operator of known shape that may have pieces.
+func movesRows(g *ir.Graph, id ir.ID) bool {
+	d := g.Nodes[id].Op
+	if d.Elements == nil || !d.Laws.Has(op.Pure|op.Total) || d.Shard.Kind == op.ShardContract || d.Class != 0 || g.Nodes[id].Region != nil || !dividable(g.Type(id)) {
+		return false
+	}
+	return !slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return !dividable(g.Type(x)) })
+}
+
+// readsOfGroup is readsOf of operators on whole matrices that are one loop: what its result needs is
+// followed back to the operands.
+func readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
+	r := g.Nodes[id].Region
+	of := make([]rowReads, r.Graph.Len())
+	y := r.Yields[0]
+	of[y].needs = []plan.Need{ownRows(g.Type(id).Rows)}
+	for i := r.Graph.Len() - 1; i >= 0; i-- {
+		x := ir.ID(i)
+		if r.Graph.Nodes[i].Op.Role == op.Argument || !of[i].whole && len(of[i].needs) == 0 {
+			continue
+		}
+		rows := r.Graph.Type(x).Rows
+		for k, reads := range readsOf(r.Graph, x, rows) {
+			from := r.Graph.In(x)[k]
+			of[from] = of[from].and(of[i].through(reads, rows))
+		}
+	}
+	out := make([]rowReads, len(r.Args))
+	for k, a := range r.Args {
+		out[k] = of[a]
+	}
+	return out
+}
+
+// through returns what is needed of the operand of a node, of which r is needed, if the node reads
+// reads of it. The node has so many rows.
+func (r rowReads) through(reads rowReads, rows int) rowReads {
+	if reads.whole {
+		return reads
+	}
+	var out []plan.Need
+	for _, b := range reads.needs { // row j of the node, in From..To-1, needs By j + Lo ..
+		if r.whole {
+			out = joinNeed(out, fixedRows(everyRank, b.By*b.From+b.Lo, b.By*(b.To-1)+b.Hi))
+			continue
+		}
+		for _, a := range r.needs {
+			if n, some := composed(a, b, rows); some {
+				out = joinNeed(out, n)
+			}
+		}
+	}
+	return rowReads{whole: r.whole || len(out) > mostNeeds, needs: out}
+}
+
+// composed returns what a reader needs of a matrix that needs a of another one, whose rows need b of
+// the matrix. some is false if that is nothing.
+func composed(a, b plan.Need, rows int) (n plan.Need, some bool) {
+	if a.By == 0 {
+		lo, hi := max(a.Lo, b.From, 0), min(a.Hi, b.To, rows)
+		a.Lo, a.Hi = b.By*lo+b.Lo, b.By*(hi-1)+b.Hi
+		return a, lo < hi && a.From < a.To
+	}
+	// rows i with By i + Hi > From and By i + Lo < To
+	r := ramp{a.From, a.To, a.By, a.Hi}
+	_, r = r.below(b.From + 1)
+	r.c = a.Lo
+	r, _ = r.below(b.To)
+	a.From, a.To = r.from, r.to
+	if a.Hi-a.Lo == 1 { // exactly one row for each
+		a.By, a.Lo, a.Hi = b.By*a.By, b.By*a.Lo+b.Lo, b.By*a.Lo+b.Hi
+	} else {
+		a.By, a.Lo, a.Hi = b.By*a.By, b.By*a.Lo+b.Lo, b.By*(a.Hi-1)+b.Hi
+	}
+	return a, a.From < a.To
+}
+
+// and is what two readers need together.
+func (r rowReads) and(x rowReads) rowReads {
+	r.whole = r.whole || x.whole
+	for _, n := range x.needs {
+		r.needs = joinNeed(r.needs, n)
+	}
+	r.whole = r.whole || len(r.needs) > mostNeeds
+	return r
+}
+
+// joinNeed adds n to a list. Neighbouring rows for the same range are one need.
+func joinNeed(list []plan.Need, n plan.Need) []plan.Need {
+	for {
+		k := slices.IndexFunc(list, func(x plan.Need) bool {
+			return x.Rows == n.Rows && x.From == n.From && x.To == n.To && x.By == n.By && x.Lo <= n.Hi && n.Lo <= x.Hi
+		})
+		if k < 0 {
+			return append(slices.Clip(list), n)
+		}
+		n.Lo, n.Hi = min(n.Lo, list[k].Lo), max(n.Hi, list[k].Hi)
+		list = slices.Concat(list[:k], list[k+1:])
+	}
+}
+
+// view makes an old node a view of a partial matrix, if it is one: its new nodes are made where it
+// is read.
+func (x *spreadGraph) view(id ir.ID) bool {
+	n := &x.old.Nodes[id]
+	if n.Op.Role != op.Slices || !x.partial[x.old.In(id)[0]] || !dividable(x.old.Type(id)) || n.Attrs.Int("keep") > 0 {
+		return false
+	}
+	if _, _, _, sent := x.old.Dest(id); sent {
+		return false
+	}
+	x.partial[id] = true
+	x.views[id] = map[ir.ID]ir.ID{}
+	return true
+}
+
+// reach returns the new node of an old one with the rows that reads says. rows is the number of rows
+// of the reader's space.
+func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
+	rows := x.old.Type(id).Rows
+	switch {
+	case !x.partial[id]:
+		return x.to[id]
+	case x.views[id] != nil:
+		if reads.whole {
+			reads = rowReads{needs: []plan.Need{fixedRows(everyRank, 0, rows)}}
+		}
+		from, pieces := x.old.In(id)[0], make([]rowReads, 1)
+		readsOfPieces(x.old, id, pieces)
+		return x.viewOf(id, x.reach(from, reads.through(pieces[0], rows)))
+	case reads.whole || slices.ContainsFunc(reads.needs, func(n plan.Need) bool { return n.By == 0 && n.Lo <= 0 && n.Hi >= rows }):
+		return x.full(id)
+	case plan.Within(reads.needs, x.ranks, rows):
+		return x.to[id]
+	}
+	if g, ok := x.whole[id]; ok {
+		if old, some := plan.Needs(x.g.Nodes[g].Attrs); some {
+			if all := (rowReads{needs: old}).and(reads); !all.whole {
+				x.g.Nodes[g].Attrs = x.g.Nodes[g].Attrs.With(plan.Reach, plan.ReachOf(all.needs))
+				return g
+			}
+			return x.full(id)
+		}
+		return g
+	}
+	attrs := op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(reads.needs)})
+	g := x.g.Add(x.table.Must("gather"), attrs, x.old.Type(id), x.old.Origin(id).NoDest(), x.to[id])
+	x.whole[id] = g
+	return g
+}
+
+// viewOf is the new node of the view id of the new node from.
+func (x *spreadGraph) viewOf(id, from ir.ID) ir.ID {
+	v, ok := x.views[id][from]
+	if !ok {
+		v = x.g.CopyNode(x.old, id, from)
+		x.views[id][from] = v
+	}
+	return v
+}
+
+// own returns the new node of an old one with a rank's own rows.
+func (x *spreadGraph) own(id ir.ID) ir.ID {
+	t := x.old.Type(id)
+	if x.partial[id] && x.views[id] != nil {
+		return x.reach(id, rowReads{needs: []plan.Need{ownRows(t.Rows)}})
+	}
+	return x.to[id]
+}

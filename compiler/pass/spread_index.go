@@ -1,0 +1,332 @@
+package pass
+
+import (
+	"flow/ir"
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/ir/types"
+)
+
+// This file finds which rows of its operands a point of a loop over an index space reads. A subscript
+// is followed as long as it is a ramp of the loop's first index, or several, each on its part of the
+// range: `i + 1`, `max(i - 1, 0)`, `(i + 3) % n` and subscripts that count from the end are.
+
+// ramp is the values by*i + c for i in from..to-1. by is not negative.
+type ramp struct{ from, to, by, c int }
+
+// mostRamps bounds the parts of a subscript.
+const mostRamps = 16
+
+// farRow is beyond every matrix size; larger numbers are not followed.
+const farRow = 1 << 40
+
+// pointReads follows the subscripts in the body of a loop.
+type pointReads struct {
+	rows  int   // how many values the first index takes
+	reads []int // by operand: its number of rows
+	need  [][]plan.Need
+	whole []bool // of operands: what is read of it is not known
+}
+
+// traced is what is known of a value in a body: an operand, by 1 + its number, or a number.
+type traced struct {
+	operand int
+	at      []ramp
+}
+
+// readsOfPoints returns which rows a loop over an index space reads of each of its operands.
+func readsOfPoints(g *ir.Graph, id ir.ID) *pointReads {
+	n, in := &g.Nodes[id], g.In(id)
+	by, lo := n.Attrs.Ints("by"), n.Attrs.Ints("lo")
+	p := &pointReads{rows: g.Type(id).Rows, need: make([][]plan.Need, len(in)), whole: make([]bool, len(in))}
+	env := make([]traced, len(n.Region.Args))
+	for k, x := range in {
+		t := g.Type(x)
+		p.reads, p.whole[k] = append(p.reads, t.Rows), !dividable(t)
+		env[len(by)+k] = traced{operand: 1 + k}
+	}
+	if len(lo) == 0 || n.Attrs.Bool("pairs") {
+		for k := range p.whole {
+			p.whole[k] = true
+		}
+		return p
+	}
+	env[0].at = ramped(ramp{0, p.rows, int(by[0]), int(lo[0])})
+	p.region(n.Region, env)
+	return p
+}
+
+// region follows a region whose arguments are these.
+func (p *pointReads) region(r *ir.Region, args []traced) (yields []traced) {
+	g := r.Graph
+	of := make([]traced, g.Len())
+	for k, a := range r.Args {
+		of[a] = args[k]
+	}
+	for i := range g.Nodes {
+		id, n, in := ir.ID(i), &g.Nodes[i], g.In(ir.ID(i))
+		switch {
+		case n.Op.Role == op.Argument:
+			continue
+		case n.Op.Role == op.Constant:
+			if v, _ := n.Attrs.Get("value"); v.Kind == op.IntVal {
+				of[i].at = ramped(ramp{0, p.rows, 0, int(v.I)})
+			}
+			continue
+		case isControl(n) && n.Op.Control != op.Part:
+			p.control(n, in, of)
+			continue
+		}
+		if t := g.Type(id); t == types.ScalarOf(types.I64) && n.Region == nil && n.Op.Body != nil && n.Op.Laws.Has(op.Elementwise) {
+			of[i].at = p.computed(n.Op, g, in, of)
+		}
+		for k, x := range in {
+			if a := of[x].operand; a > 0 {
+				p.read(a-1, n, k, in, of)
+			}
+		}
+	}
+	for _, y := range r.Yields {
+		p.escapes(of[y])
+	}
+	return nil
+}
+
+// control follows the regions of a loop or branch in the body.
+func (p *pointReads) control(n *ir.Node, in []ir.ID, of []traced) {
+	args := make([]traced, 0, len(in))
+	for k, x := range in[n.FirstArg():] {
+		if n.Op.Control == op.Iterate && k < n.Carried() {
+			p.escapes(of[x])
+			args = append(args, traced{}) // another one in each round
+			continue
+		}
+		args = append(args, of[x])
+	}
+	if n.FirstArg() > 0 {
+		p.escapes(of[in[0]])
+	}
+	for r := n.Region; r != nil; r = r.Next {
+		if len(r.Args) != len(args) {
+			for _, x := range args {
+				p.escapes(x)
+			}
+			return
+		}
+		p.region(r, args)
+	}
+}
+
+// escapes notes that all of a value may be read.
+func (p *pointReads) escapes(x traced) {
+	if x.operand > 0 {
+		p.whole[x.operand-1] = true
+	}
+}
+
+// read notes what node n, of which operand a is input k, reads of it.
+func (p *pointReads) read(a int, n *ir.Node, k int, in []ir.ID, of []traced) {
+	if p.whole[a] {
+		return
+	}
+	size, at := 1, []ramp(nil)
+	switch {
+	case k != 0:
+	case n.Op.Role == op.Picks:
+		at = of[in[1]].at
+	case n.Op.Role == op.Windows:
+		size, at = int(n.Attrs.Ints("size")[0]), of[in[1]].at
+	case n.Op.Role == op.PicksAt || n.Op.Role == op.Slices:
+		v := n.Attrs.Ints("at")
+		if len(v) == 4 {
+			size = int(v[2])
+		}
+		at = ramped(ramp{0, p.rows, 0, int(v[0])})
+	}
+	at = fromEnd(at, p.reads[a])
+	if len(at) == 0 {
+		p.whole[a] = true
+		return
+	}
+	for _, r := range at {
+		p.need[a] = joinNeed(p.need[a], plan.Need{Rows: p.rows, From: r.from, To: r.to, By: r.by, Lo: r.c, Hi: r.c + size})
+	}
+	if len(p.need[a]) > mostNeeds {
+		p.whole[a] = true
+	}
+}
+
+// ramped is a list of one part, or none.
+func ramped(r ramp) []ramp {
+	if r.by < 0 || r.by > farRow || r.c < -farRow || r.c > farRow {
+		return nil
+	}
+	return []ramp{r}
+}
+
+// fromEnd turns subscripts below 0 into those that they mean on an axis of length n.
+func fromEnd(at []ramp, n int) []ramp {
+	return eachRamp(at, func(r ramp) []ramp {
+		below, rest := r.below(0)
+		if below.from < below.to {
+			below.c += n
+			if rest.from < rest.to {
+				return []ramp{below, rest}
+			}
+			return []ramp{below}
+		}
+		return []ramp{rest}
+	})
+}
+
+// below cuts a ramp in what is below x and the rest.
+func (r ramp) below(x int) (low, rest ramp) {
+	low, rest = r, r
+	at := r.from
+	switch {
+	case r.by == 0 && r.c < x:
+		at = r.to
+	case r.by > 0: // the first i with by*i + c >= x
+		at = min(max((x-r.c+r.by-1)/r.by, r.from), r.to)
+		for at > r.from && r.by*(at-1)+r.c >= x { // the division rounds towards zero
+			at--
+		}
+		for at < r.to && r.by*at+r.c < x {
+			at++
+		}
+	}
+	low.to, rest.from = at, at
+	return low, rest
+}
+
+// eachRamp replaces every part of a list. A list of too many is none.
+func eachRamp(at []ramp, f func(r ramp) []ramp) (out []ramp) {
+	for _, r := range at {
+		x := f(r)
+		if out = append(out, x...); len(x) == 0 || len(out) > mostRamps {
+			return nil
+		}
+	}
+	return out
+}
+
+// computed returns what an elementwise operator makes of ramps: what its loop form does.
+func (p *pointReads) computed(d *op.Def, g *ir.Graph, in []ir.ID, of []traced) []ramp {
+	b := loop.New()
+	var args []loop.Val
+	vals := map[loop.Val][]ramp{}
+	for _, x := range in {
+		if len(of[x].at) == 0 || g.Type(x) != types.ScalarOf(types.I64) {
+			return nil
+		}
+		v := b.Const(types.I64, 0)
+		args, vals[v] = append(args, v), of[x].at
+	}
+	given := len(b.Nest.Body.Stmts)
+	result := d.Body(b, types.I64, args)
+	for k := range b.Nest.Body.Stmts[given:] {
+		s := &b.Nest.Body.Stmts[given+k]
+		var x []ramp
+		switch {
+		case s.Code == loop.Const:
+			x = ramped(ramp{0, p.rows, 0, int(int64(s.Imm))})
+		case len(s.Args) == 1 && s.Code == loop.Neg:
+			x = eachRamp(vals[s.Args[0]], func(r ramp) []ramp { return ramped(ramp{r.from, r.to, -r.by, -r.c}) })
+		case len(s.Args) == 2:
+			x = paired(s.Code, vals[s.Args[0]], vals[s.Args[1]])
+		}
+		if len(x) == 0 {
+			return nil
+		}
+		vals[s.Dst] = x
+	}
+	return vals[result]
+}
+
+// paired applies an operation of two numbers.
+func paired(code loop.Code, a, b []ramp) (out []ramp) {
+	for at := 0; len(a) > 0 && len(b) > 0; {
+		x, y := a[0], b[0]
+		end := min(x.to, y.to)
+		x.from, y.from, x.to, y.to = at, at, end, end
+		z := applied(code, x, y)
+		if out = append(out, z...); len(z) == 0 || len(out) > mostRamps {
+			return nil
+		}
+		if at = end; a[0].to == end {
+			a = a[1:]
+		}
+		if b[0].to == end {
+			b = b[1:]
+		}
+	}
+	return out
+}
+
+// applied is paired on one range.
+func applied(code loop.Code, x, y ramp) []ramp {
+	switch code {
+	case loop.Add:
+		return ramped(ramp{x.from, x.to, x.by + y.by, x.c + y.c})
+	case loop.Sub:
+		return ramped(ramp{x.from, x.to, x.by - y.by, x.c - y.c})
+	case loop.Mul:
+		if x.by > 0 && y.by > 0 || max(x.by, x.c, -x.c) > 1<<20 || max(y.by, y.c, -y.c) > 1<<20 {
+			return nil
+		}
+		return ramped(ramp{x.from, x.to, x.by*y.c + y.by*x.c, x.c * y.c})
+	case loop.Min, loop.Max:
+		if x.by == 0 {
+			x, y = y, x
+		}
+		if y.by != 0 {
+			return nil
+		}
+		low, high := x.below(y.c)
+		if code == loop.Min {
+			high.by, high.c = 0, y.c
+		} else {
+			low.by, low.c = 0, y.c
+		}
+		return filledRamps(low, high)
+	case loop.Mod:
+		if y.by != 0 || y.c <= 0 {
+			return nil
+		}
+		return x.modulo(y.c)
+	}
+	return nil
+}
+
+// filledRamps lists those of two parts that are not empty.
+func filledRamps(a, b ramp) (out []ramp) {
+	for _, r := range []ramp{a, b} {
+		if r.from < r.to {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// modulo is the remainder of each value, never negative, by n.
+func (r ramp) modulo(n int) (out []ramp) {
+	for r.from < r.to {
+		period := floorDiv(r.by*r.from+r.c, n)
+		part, rest := r.below((period + 1) * n)
+		part.c -= period * n
+		if out = append(out, part); len(out) > mostRamps {
+			return nil
+		}
+		r = rest
+	}
+	return out
+}
+
+func floorDiv(a, n int) int {
+	q := a / n
+	if a%n < 0 {
+		q--
+	}
+	return q
+}

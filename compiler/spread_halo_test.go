@@ -1,0 +1,135 @@
+package compiler_test
+
+// These tests run what reads neighbours on ranks: slices, borders, stencils, windows of points.
+
+import (
+	"testing"
+
+	"flow/ir"
+	"flow/ir/plan"
+)
+
+// haloPrograms read rows beyond a rank's own, in rounds of a known number, and gather no matrix whole
+// in them.
+var haloPrograms = []spreadProgram{
+	{"a stencil by slices, its border kept", `iterate U = rand(23, 7, seed = 1), d = inf times 12 {
+  inner = U[1..-1, 1..-1]
+  new = inner + 0.2 * (U[0..-2, 1..-1] + U[2.., 1..-1] + U[1..-1, 0..-2] + U[1..-1, 2..] - 4 * inner)
+  next U = rbind(U[0, :], cbind(U[1..-1, 0], new, U[1..-1, -1]), U[-1, :])
+  next d = max(abs(new - inner))
+}
+emit d
+emit sum(U)`, 3},
+	{"periodic borders, two fields", `iterate U = rand(17, 4, seed = 1), V = rand(17, 4, seed = 2) times 12 {
+  L = rbind(U[1.., :], U[0, :]) + rbind(U[-1, :], U[0..-1, :]) + cbind(U[:, 1..], U[:, 0]) + cbind(U[:, -1], U[:, 0..-1]) - 4 * U
+  M = rbind(V[1.., :], V[0, :]) + rbind(V[-1, :], V[0..-1, :]) - 2 * V
+  r = U * V ^ 2
+  next U = U + 0.1 * L - r
+  next V = V + 0.2 * M + r
+}
+emit sum(U) + sum(V)`, 2},
+	{"a reach of more rows than a rank has", `iterate U = rand(12, 2, seed = 1) times 12 {
+  next U = rbind(U[5.., :], U[0..5, :]) * 0.5 + rbind(U[-4.., :], U[0..-4, :]) * 0.25
+}
+emit sum(U)`, 1},
+	{"one neighbour only", `iterate U = rand(15, 2, seed = 1) times 12 {
+  next U = rbind(U[0, :], U[1.., :] - 0.5 * (U[1.., :] - U[0..-1, :]))
+}
+emit sum(U)`, 1},
+	{"a first and a last row that all read", `iterate U = rand(15, 3, seed = 1) times 12 {
+  V = U - 0.1 * U[0, :] + 0.2 * U[-1, :]
+  next U = V
+}
+emit sum(U)`, 1},
+	{"a cube by rows of planes", `iterate U = rand(36, 6, seed = 4) times 12 {
+  inner = U[6..-6, 1..-1]
+  new = inner + 0.1 * (U[0..-12, 1..-1] + U[12.., 1..-1] + U[5..-7, 1..-1] + U[7..31, 1..-1] + U[6..-6, 0..-2] + U[6..-6, 2..] - 6 * inner)
+  next U = rbind(U[0..6, :], cbind(U[6..-6, 0], new, U[6..-6, -1]), U[-6.., :])
+}
+emit sum(U * U)`, 1},
+	{"points by remainder, bound and sign", `iterate U = rand(14, 3, seed = 1) times 12 {
+  next U = parfor i in 0..14, j in 0..3 {
+    U[(i + 1) % 14, j] * 0.3 + U[max(i - 2, 0), (j + 1) % 3] * 0.2 + U[i - 1, j] * 0.1 + U[min(2 + i, 13), j] * 0.2 + U[(i + 11) % 14, j] * 0.1 + U[3, j] * 0.1
+  }
+}
+emit sum(U)`, 1},
+	{"windows of points, from an index that does not begin at 0", `iterate U = rand(19, 8, seed = 1) times 12 {
+  B = parfor i in 2..17, j in 1..7 { W = U[i-2..i+3, j-1..j+2]; mean(W) + W[0, 0] }
+  next U = rbind(U[0..2, :], cbind(U[2..-2, 0], B, U[2..-2, -1]), U[-2.., :])
+}
+emit sum(U)`, 2},
+	{"branches and loops in a point", `iterate U = rand(16, 2, seed = 1) times 12 {
+  next U = parfor i in 0..16, j in 0..2 {
+    a = if U[i, j] > 0.4 { U[(i + 1) % 16, j] } else { U[(i + 15) % 16, j] * 0.5 }
+    iterate s = 0.0, k = 0 times 3 {
+      next s = s + U[max(i - 1, 0), j] * k
+      next k = k + 1
+    }
+    a + 0.01 * s
+  }
+}
+emit sum(U)`, 1},
+	{"an image before and after a window", `X = parfor y in 0..21, x in 0..9 { y * 10.0 + x * x }
+E = parfor i in 0..19, j in 0..7 { max(X[i..i+3, j..j+3]) - X[i + 1, j + 1] }
+emit sum(E)`, 3},
+	{"few rounds, which are unrolled", `iterate U = rand(19, 8, seed = 1) times 2 {
+  B = parfor i in 2..17, j in 1..7 { W = U[i-2..i+3, j-1..j+2]; mean(W) + W[0, 0] }
+  next U = rbind(U[0..2, :], cbind(U[2..-2, 0], B, U[2..-2, -1]), U[-2.., :])
+}
+emit sum(U)`, 1},
+}
+
+// wholeGathers counts the gathers in regions, of rows, that bring all of them.
+func wholeGathers(g *ir.Graph, inside bool) (n int) {
+	for i := range g.Nodes {
+		x := &g.Nodes[i]
+		_, some := plan.Needs(x.Attrs)
+		if inside && plan.IsGather(x) && x.Attrs.Int(plan.Stacked) == 0 && !some {
+			n++
+		}
+		for r := x.Region; r != nil; r = r.Next {
+			n += wholeGathers(r.Graph, true)
+		}
+	}
+	return n
+}
+
+func TestSpreadHalo(t *testing.T) {
+	spreadAlike(t, haloPrograms)
+	table := tinyTable(t)
+	for _, p := range haloPrograms {
+		c, err := compileTiny(table, p.text, 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := wholeGathers(c.Plan.Graph, false); n > 0 {
+			t.Errorf("%s: %d matrices are gathered whole", p.name, n)
+		}
+	}
+}
+
+func TestSpreadHaloMessages(t *testing.T) { sendsAsPredicted(t, haloPrograms) }
+
+// haloFailures fail on a rank that is ahead: the rows of the first one take longer, and those of the
+// last one reach no others that are late.
+var haloFailures = []string{
+	`emit 1
+iterate x = seq(0, 16), k = 0 until k == 9 {
+  y = parfor i in 0..16 {
+    iterate w = 0.0 times (16 - i) * 60 { next w = w * 0.5 + 1 }
+    at = if i < 6 { 5 } else { 7 - i // 7 }
+    i64(w) * 0 + x[max(i - 1, 0), 0] + 1 // (at - k)
+  }
+  next x = y
+  next k = k + 1
+}
+emit x`,
+	`iterate x = seq(0, 12), k = 0 until k == 6 {
+  y = parfor i in 0..12 { 12 // (i - 8 * k + 20) }
+  next x = rbind(y[1.., :], x[0, :])
+  next k = k + 1
+}
+emit x`,
+}
+
+func TestSpreadHaloFails(t *testing.T) { failsAsDefined(t, haloFailures) }
