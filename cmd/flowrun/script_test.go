@@ -44,6 +44,8 @@ func params(dir string) testscript.Params {
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("FLOW_CACHE", filepath.Join(env.WorkDir, ".cache")) // nothing measured before counts
+			// A process under the race detector waits a second at its end, for others to report.
+			env.Setenv("GORACE", "atexit_sleep_ms=100 "+env.Getenv("GORACE"))
 			env.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
 			env.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 			first, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
@@ -66,6 +68,8 @@ func params(dir string) testscript.Params {
 				return runtime.GOOS == "linux" && !raceDetector, nil
 			case "race":
 				return raceDetector, nil
+			case "soak": // a fault that other scripts make, too
+				return os.Getenv("FLOW_SOAK_TIMES") != "", nil
 			case "data":
 				_, err := os.Stat(realInputs())
 				return err == nil, nil

@@ -22,7 +22,7 @@ import (
 
 // midway is how much of the processors a program, or each of its ranks, has had when it is in the
 // middle of its work.
-var midway = 2 * time.Second
+var midway = 700 * time.Millisecond
 
 // startsWithin is how long that may take, a hundred times what it takes on a machine at rest: no
 // program that works takes longer.

@@ -171,9 +171,9 @@ func cpuTime() time.Duration {
 // Large tiles are few: what matters is what a message costs beside its bytes.
 func pingPong(c transport.Comm, pool *local.Pool, say func(string, ...any)) int {
 	for _, side := range []int{1, 32, 256} {
-		hops := 4000
+		hops := 800
 		if side > 100 {
-			hops = 400
+			hops = 100
 		}
 		var own, text strings.Builder
 		own.WriteString("own 0")
