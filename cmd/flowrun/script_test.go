@@ -37,7 +37,8 @@ func TestScript(t *testing.T) {
 }
 
 // params are the settings of all script tests. A process takes ten times as long under the race
-// detector, so scripts that have little to do with goroutines are left out under it ([race] skip).
+// detector, so scripts that have little to do with goroutines are left out under it ([race] skip), and
+// so is the evaluator, which has one goroutine.
 func params(dir string) testscript.Params {
 	return testscript.Params{
 		Dir:           dir,

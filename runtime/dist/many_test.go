@@ -17,12 +17,16 @@ import (
 
 // Larger plans, more ranks, few tags, budgets from one byte on; every third fails somewhere.
 func TestManyRanks(t *testing.T) {
+	tasks := 3000
+	if testing.Short() {
+		tasks = 1200
+	}
 	for seed := range uint64(9) {
 		ranks := 3 + int(seed)*3/2
-		p := enginetest.Random(seed, 3000, ranks)
+		p := enginetest.Random(seed, tasks, ranks)
 		bad := -1
 		if seed%3 == 2 {
-			p, bad = spoiled(seed, 3000, ranks, int(seed)*300)
+			p, bad = spoiled(seed, tasks, ranks, int(seed)*tasks/10)
 		}
 		o, err := enginetest.NewOracle(p)
 		if err != nil && bad < 0 {

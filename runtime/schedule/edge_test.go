@@ -270,6 +270,7 @@ func TestEndless(t *testing.T) {
 // TestTrapezoidMean: the sum in closed form is the sum, for the largest loops without overflow, and
 // for as many workers as there may be at once.
 func TestTrapezoidMean(t *testing.T) {
+	oneGoroutine(t)
 	for _, p := range []Params{{N: 1000, P: 4}, {N: 999, P: 13}, {N: 1_000_000, P: 16}, {N: 5000, P: 7, First: 300, Last: 20}, {N: 100, P: 3, First: 40, Last: 40}, {N: 7, P: 8}} {
 		p, err := p.checked()
 		if err != nil {

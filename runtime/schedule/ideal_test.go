@@ -144,6 +144,7 @@ func mandelbrot(x, y, size int) float64 {
 // 16, claiming 0.1 of an iteration. Loops with random or fractal costs are other instances than the
 // table's, hence their margins.
 func TestPublishedSimulations(t *testing.T) {
+	oneGoroutine(t)
 	loops := testLoops()
 	m := Machine{P: 16, H: 0.1, Serial: 0.005}
 	for _, row := range []struct {

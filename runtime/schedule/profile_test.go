@@ -12,6 +12,7 @@ import (
 // TestCuts: units lie in order, are together the loop, and each cut is off by less than a part and
 // the iteration, or half of the dear bin, that it lies in.
 func TestCuts(t *testing.T) {
+	oneGoroutine(t)
 	r := rand.New(rand.NewPCG(8, 1))
 	only := func(c float64, when func(i int) bool) func(int) float64 {
 		return func(i int) float64 {

@@ -72,6 +72,7 @@ func replayed(t *testing.T, name string, n, p int, clock, zero bool) []string {
 
 // TestReplay: other processors may fuse multiplications with additions, so hashes are of this one.
 func TestReplay(t *testing.T) {
+	oneGoroutine(t)
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the hashes are those of amd64")
 	}

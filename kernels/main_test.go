@@ -1,0 +1,16 @@
+package kernels
+
+import (
+	"os"
+	"runtime/debug"
+	"testing"
+)
+
+// TestMain lets memory grow to five times what is alive before it is collected, unless GOGC says
+// otherwise: programs that are compiled and run by the thousand leave rubbish and little else.
+func TestMain(m *testing.M) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	os.Exit(m.Run())
+}
