@@ -32,6 +32,7 @@ func TestSoakPrograms(t *testing.T) {
 		parforAgrees(t, tiny, seed)
 		keepAgrees(t, tiny, seed)
 		slicesAgree(t, tiny, seed)
+		sparseLoopsAgree(t, tiny, seed)
 	}
 	t.Logf("%d programs of each kind from seed %d on", rounds, first)
 }

@@ -241,6 +241,17 @@ emit x`
 // spreadFailures fail on several ranks. Ranks that share nothing in a round are at different paces:
 // the rows of the first one take longer, so another one fails in a later round before.
 var spreadFailures = []string{
+	// only the first rank fails, and another one waits for its rows
+	`emit 1
+iterate x = seq(0, 12), k = 0 until k == 9 {
+  y = parfor i in 0..12 {
+    at = if i < 2 { 5 } else { 100 }
+    x[11 - i, 0] + 1 // (at - k)
+  }
+  next x = y
+  next k = k + 1
+}
+emit x`,
 	`x = parfor i in 0..12 { 7 // (i - 8) + 7 // (i - 3) }
 emit 1
 emit sum(x)`,

@@ -30,6 +30,9 @@ func (e *Estimator) Of(id ID) sparsity.Estimate {
 		return s
 	}
 	n := &e.g.Nodes[id]
+	if n.Op.Role == op.Exchange {
+		return e.Of(e.g.In(id)[0])
+	}
 	s := sparsity.Dense(t.Rows, t.Cols)
 	if t.IsSparse() {
 		s = sparsity.Unknown(t.Rows, t.Cols)

@@ -34,16 +34,17 @@ func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 		return &Placed{p.Graph, nil}
 	}
 	s := &spreader{table, ranks, sizes.filled().Spread}
-	everywhere := spreads(p.Graph, func(id ir.ID) bool { return p.readsUnshared(&p.Graph.Nodes[id]) }, s)
-	out := placed(p, s, everywhere)
+	everywhere, scattered := spreads(p.Graph, func(id ir.ID) bool { return p.readsUnshared(&p.Graph.Nodes[id]) }, s)
+	out := placed(p, s, everywhere, scattered)
 	if !numberGathers(out.Graph) {
-		out = placed(p, s, make([]bool, p.Graph.Len()))
+		none := make([]bool, p.Graph.Len())
+		out = placed(p, s, none, none)
 	}
 	return out
 }
 
-// placed is Place with these nodes on all ranks.
-func placed(p *Partitioned, s *spreader, everywhere []bool) *Placed {
+// placed is Place with these nodes on all ranks. Of the scattered ones each rank gets its own rows.
+func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 	g, ranks := p.Graph, s.ranks
 	owner := owners(p, ranks)
 	for i, every := range everywhere {
@@ -51,7 +52,7 @@ func placed(p *Partitioned, s *spreader, everywhere []bool) *Placed {
 			owner[i] = plan.Everywhere
 		}
 	}
-	reach := ranksReading(g, owner, ranks)
+	reach := ranksReading(g, owner, scattered, ranks)
 	all := s.on(g) // what nodes on all ranks read
 	ng := all.g
 	out := &Placed{Graph: ng}
@@ -106,6 +107,16 @@ func placed(p *Partitioned, s *spreader, everywhere []bool) *Placed {
 		ranked := reach[i]
 		if ranked[0] == plan.Everywhere { // first, and all others are there
 			ranked = ranked[1:]
+			if scattered[i] {
+				each := exchangeTo(others(owner[i], ranks)).With(plan.SharedRows, op.Int(g.Type(id).Rows))
+				rows := ng.Add(exchange, each, g.Type(id), g.Origin(id).NoDest(), to[i])
+				own(owner[i])
+				all.to[i], all.partial[i] = all.ownOf(id, rows), true
+				own(plan.Everywhere)
+			}
+		}
+		if len(ranked) == 0 {
+			continue
 		}
 		key := fmt.Sprint(ranked)
 		a := attrs[key]
@@ -115,14 +126,26 @@ func placed(p *Partitioned, s *spreader, everywhere []bool) *Placed {
 		}
 		moved[i] = ng.Add(exchange, a, g.Type(id), g.Origin(id).NoDest(), to[i])
 		own(owner[i])
-		all.to[i] = moved[i]
+		if !scattered[i] {
+			all.to[i] = moved[i]
+		}
 	}
 	return out
 }
 
+// others lists all ranks but one.
+func others(but int32, ranks int) (list []int32) {
+	for k := range int32(ranks) {
+		if k != but {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
 // ranksReading returns the other ranks that read the result of each node, ascending. One that a
-// node on all ranks reads lists plan.Everywhere and all others.
-func ranksReading(g *ir.Graph, owner []int32, ranks int) [][]int32 {
+// node on all ranks reads lists plan.Everywhere, and all others unless each gets its rows.
+func ranksReading(g *ir.Graph, owner []int32, scattered []bool, ranks int) [][]int32 {
 	reach := make([][]int32, g.Len())
 	add := func(x ir.ID, r int32) {
 		if at, found := slices.BinarySearch(reach[x], r); !found {
@@ -135,8 +158,8 @@ func ranksReading(g *ir.Graph, owner []int32, ranks int) [][]int32 {
 			case owner[in] == plan.Everywhere || r == owner[in]:
 			case r == plan.Everywhere:
 				add(in, r)
-				for k := range int32(ranks) {
-					if k != owner[in] && !isConst(g, in) {
+				for _, k := range others(owner[in], ranks) {
+					if !isConst(g, in) && !scattered[in] {
 						add(in, k)
 					}
 				}

@@ -43,21 +43,34 @@ type spreadGraph struct {
 	whole   map[ir.ID]ir.ID           // the gather of an old node
 	views   map[ir.ID]map[ir.ID]ir.ID // of old slices of partial matrices the new ones, by what they are of
 	states  map[ir.ID][]*op.Def       // of old pipes with several results: those of which a rank has only its state
+	owned   map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
+	takes   map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
 	shares  int                       // nodes whose rows are shared, those in regions included
 }
 
 // spreads lists the nodes of g that all ranks are to run: loops over an index space and iterates
 // with such loops, what selects their results, and what reads rows that ranks share to make such
-// rows, or to reduce them.
-func spreads(g *ir.Graph, apart func(id ir.ID) bool, s *spreader) (everywhere []bool) {
-	everywhere = make([]bool, g.Len())
+// rows, or to reduce them. scattered are those of which one rank sends each its rows.
+func spreads(g *ir.Graph, apart func(id ir.ID) bool, s *spreader) (everywhere, scattered []bool) {
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Role == op.Points || n.Op.Control == op.Iterate }) {
-		return everywhere
+		return make([]bool, g.Len()), make([]bool, g.Len())
 	}
+	all := slices.Repeat([]bool{true}, g.Len())
+	x, everywhere, scattered := s.tried(g, apart, all) // to know what is partial
+	if !slices.Contains(scattered, true) {
+		return everywhere, scattered
+	}
+	_, everywhere, scattered = s.tried(g, apart, x.wanted(everywhere))
+	return everywhere, scattered
+}
+
+// tried spreads g. sparse says which sparse matrices may be partial.
+func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, sparse []bool) (x *spreadGraph, everywhere, scattered []bool) {
+	everywhere, scattered = make([]bool, g.Len()), make([]bool, g.Len())
 	ordered := func(id ir.ID) bool { // behind an effect of one rank: no message carries an effect
 		return slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return g.Type(x).Kind == types.Effect && !everywhere[x] })
 	}
-	x := s.on(g) // tries, to know what is partial
+	x = s.on(g)
 	for i := range g.Nodes {
 		id, n := ir.ID(i), &g.Nodes[i]
 		_, _, _, sent := g.Dest(id)
@@ -70,6 +83,10 @@ func spreads(g *ir.Graph, apart func(id ir.ID) bool, s *spreader) (everywhere []
 			x.node(id)
 			everywhere[i] = x.shares > shares
 			continue
+		case g.Type(id).IsSparse():
+			if everywhere[i] = sparse[i] && x.sparse(id); everywhere[i] {
+				continue
+			}
 		default:
 			reads := slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return x.partial[from] })
 			if _, everywhere[i] = s.shared(g, id, x.partials(id)); everywhere[i] && reads {
@@ -80,11 +97,14 @@ func spreads(g *ir.Graph, apart func(id ir.ID) bool, s *spreader) (everywhere []
 		}
 		if everywhere[i] {
 			x.node(id)
-		} else {
-			x.to[id] = x.g.CopyNode(g, id, x.inputs(id, always)...)
+			continue
+		}
+		x.to[id] = x.g.CopyNode(g, id, x.inputs(id, always)...)
+		if scattered[i] = !sent && sparse[i] && s.scatters(g, id); scattered[i] {
+			x.to[id], x.partial[id] = x.ownOf(id, x.to[id]), true
 		}
 	}
-	return everywhere
+	return x, everywhere, scattered
 }
 
 // happensOnce reports a node with an effect that only one rank may have. An assert has none where it
@@ -118,7 +138,7 @@ func (x *spreadGraph) partials(id ir.ID) []bool {
 }
 
 func (s *spreader) on(g *ir.Graph) *spreadGraph {
-	x := &spreadGraph{spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()), parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{}, states: map[ir.ID][]*op.Def{}}
+	x := &spreadGraph{spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()), parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{}, states: map[ir.ID][]*op.Def{}, owned: map[ir.ID]ir.ID{}, takes: map[ir.ID][]bool{}}
 	x.g.CopyTables(g)
 	return x
 }
@@ -132,9 +152,14 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 		return x.reach(id, rowReads{whole: true})
 	}
 	g, ok := x.whole[id]
-	if ok {
+	switch {
+	case ok && !x.old.Type(id).IsSparse():
 		x.g.Nodes[g].Attrs = nil // no reach
-	} else {
+	case ok:
+	case x.old.Type(id).IsSparse():
+		g = x.joined(id, x.to[id], false)
+		x.whole[id] = g
+	default:
 		g = x.g.Add(x.table.Must("gather"), nil, x.old.Type(id), x.old.Origin(id).NoDest(), x.to[id])
 		x.whole[id] = g
 	}
@@ -174,20 +199,22 @@ func (x *spreadGraph) node(id ir.ID) {
 		}
 		return
 	case n.Op.Control == op.Iterate:
-		starts := make([]bool, n.Carried())
-		for k := range starts {
-			starts[k] = x.partial[x.old.In(id)[k]]
+		region, takes := x.iterate(id)
+		in := x.inputs(id, func(k int) bool { return !takes[k] })
+		for k, from := range x.old.In(id) {
+			if takes[k] && x.old.Type(from).IsSparse() {
+				in[k] = x.ownSparse(from)
+			}
 		}
-		region, carried := x.iterate(id, starts)
-		x.to[id] = x.g.CopyNode(x.old, id, x.inputs(id, func(k int) bool { return k >= n.Carried() })...)
+		x.to[id] = x.g.CopyNode(x.old, id, in...)
 		x.g.Nodes[x.to[id]].Region = region
-		x.parts[id] = carried
+		x.takes[id], x.parts[id] = takes, takes[:n.Carried()]
 		return
 	case n.Op.Control == op.Select:
 		var first *ir.Region
 		next := &first
 		for r := n.Region; r != nil; r = r.Next {
-			y, _ := x.region(r, nil, always)
+			y, _, _ := x.region(r, nil, always)
 			*next = y
 			next = &y.Next
 		}
@@ -195,7 +222,7 @@ func (x *spreadGraph) node(id ir.ID) {
 		x.g.Nodes[x.to[id]].Region = first
 		return
 	}
-	if x.view(id) {
+	if x.view(id) || x.sparse(id) {
 		return
 	}
 	reads, ok := x.shared(x.old, id, x.partials(id))
@@ -223,38 +250,46 @@ func (x *spreadGraph) node(id ir.ID) {
 	}
 }
 
-// iterate spreads the regions of a loop. starts says which carried values are partial at first; the
-// result says which are in every round, and so at the end.
-func (x *spreadGraph) iterate(id ir.ID, starts []bool) (*ir.Region, []bool) {
+// iterate spreads the regions of a loop. partial says which inputs the regions take as they are if
+// they are partial, and so which carried values are in every round, and at the end. Another input is
+// partial in them if it is outside and nothing in them needs all of it.
+func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool) {
 	n := &x.old.Nodes[id]
-	carried := slices.Clone(starts)
+	partial = x.partials(id)
+	carried := n.Carried()
+	free := func(k int) bool { return k >= carried }
 	for {
 		shares := x.shares
-		free := func(k int) bool { return k >= len(carried) }
-		body, yields := x.region(n.Region, carried, free)
-		again := false
-		for k := range carried {
-			if yields[k] && !carried[k] {
-				carried[k], again = true, true
+		body, yields, gathered := x.region(n.Region, partial, free)
+		if r := n.Region.Next; r != nil {
+			stop, _, more := x.region(r, partial, always)
+			body.Next = stop
+			for k := range gathered {
+				gathered[k] = gathered[k] || more[k]
 			}
 		}
-		if again { // what begins whole may be taken to be partial
-			x.shares = shares
-			continue
+		again := false
+		for k := range partial {
+			switch {
+			case k < carried && yields[k] && !partial[k]: // what begins whole may be taken to be partial
+				partial[k], again = true, true
+			case k >= carried && gathered[k]:
+				partial[k], again = false, true
+			}
 		}
-		if r := n.Region.Next; r != nil {
-			body.Next, _ = x.region(r, carried, always)
+		if !again {
+			return body, partial
 		}
-		return body, carried
+		x.shares = shares
 	}
 }
 
-// region spreads a region. carried says which of its first arguments are partial, and need which
-// yields must be whole.
-func (x *spreadGraph) region(r *ir.Region, carried []bool, need func(k int) bool) (out *ir.Region, yields []bool) {
+// region spreads a region. partial says which of its arguments are, and need which yields must be
+// whole. yields says which are partial, and gathered of which arguments all rows are needed.
+func (x *spreadGraph) region(r *ir.Region, partial []bool, need func(k int) bool) (out *ir.Region, yields, gathered []bool) {
 	in := x.on(r.Graph)
-	for k, partial := range carried {
-		in.partial[r.Args[k]] = partial
+	for k, a := range r.Args[:len(partial)] {
+		in.partial[a] = partial[k]
 	}
 	for i := range r.Graph.Nodes {
 		if r.Graph.Nodes[i].Op.Role == op.Argument {
@@ -268,16 +303,24 @@ func (x *spreadGraph) region(r *ir.Region, carried []bool, need func(k int) bool
 		out.Args = append(out.Args, in.to[a])
 	}
 	for k, y := range r.Yields {
-		if need(k) {
+		switch {
+		case need(k):
 			out.Yields = append(out.Yields, in.full(y))
 			yields = append(yields, false)
-		} else {
+		case r.Graph.Type(y).IsSparse() && partial[k]:
+			out.Yields = append(out.Yields, in.ownSparse(y))
+			yields = append(yields, true)
+		default:
 			out.Yields = append(out.Yields, in.own(y))
 			yields = append(yields, in.partial[y])
 		}
 	}
+	gathered = make([]bool, len(partial))
+	for k, a := range r.Args[:len(partial)] {
+		_, gathered[k] = in.whole[a]
+	}
 	x.shares += in.shares
-	return out, yields
+	return out, yields, gathered
 }
 
 // shared reports whether ranks share the rows of node id, and if so what they read of its operands.

@@ -59,6 +59,12 @@ func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 		return readsOfGroup(g, id)
 	case elementwise(n):
 		readsOfChain(g, id, rows, out)
+	case slices.ContainsFunc(in, func(x ir.ID) bool { return g.Type(x).IsSparse() }):
+		for k, aligned := range alongRows(g, id, rows) {
+			if aligned {
+				out[k] = rowReads{needs: []plan.Need{ownRows(rows)}}
+			}
+		}
 	case n.Region == nil:
 		readsOfPieces(g, id, out)
 	}

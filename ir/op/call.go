@@ -116,6 +116,9 @@ type Call struct {
 	// Part: only some iterations of the loop are run here, and other ranks run the others. A loop
 	// that goes over them several times (Passes) must not need all in one to run another.
 	Part bool
+	// Lo and Hi are the rows Lo..Hi-1 of this rank, of a call whose rows ranks share and which does
+	// not leave it to its Loop. Hi is 0 in others.
+	Lo, Hi int
 	// Env is the environment of effectful operators and read.
 	Env Env
 	// Stopped reports that the result is dead: no later node reads it. It may be nil. Long

@@ -66,6 +66,8 @@ const (
 	Codes
 	// Stores copies its input: nothing is fused across it.
 	Stores
+	// Turns is the transpose of a sparse matrix.
+	Turns
 	// Multiplies is the matrix product of two inputs, MultipliesOnto adds it to another one.
 	Multiplies
 	MultipliesOnto

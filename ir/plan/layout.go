@@ -42,7 +42,7 @@ const (
 // loop's values come before the loop.
 func Layouts(p *Plan) []Layout {
 	l := &layouts{p: p, bytes: messageBytes(p.Graph, SparseEdges(p.Graph)), at: map[layoutKey]int{}}
-	l.graph(p.Graph, nil, p.Rank, 1, l.locate(p.Graph, p.Rank, nil))
+	l.graph(p.Graph, nil, p.Rank, 1, l.locate(p.Graph, p.Rank, nil), l.bytes)
 	for k := range l.list {
 		x := &l.list[k]
 		if len(x.owners) > 0 {
@@ -109,6 +109,11 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 			where[i] = byRows
 		case part && shares.Op.Control == op.Iterate:
 			where[i] = loops[g.In(id)[0]][n.Attrs.Int("at")]
+		case g.Type(id).IsSparse() && n.Attrs.Int(Shared)+n.Attrs.Int(SharedRows) > 0:
+			where[i] = byRows
+			if n.Op.Role == op.Turns { // what was its rows
+				where[i] = states
+			}
 		case shares.Attrs.Int(Shared) < 2:
 			where[i] = replicated
 		case g.Type(id).IsMatrix() && g.Type(id).Rows == shares.Attrs.Int(SharedRows):
@@ -154,7 +159,7 @@ func argsOf(r *ir.Region, carried []string) map[ir.ID]string {
 }
 
 // graph adds the nodes of a graph that runs so many rounds: the program's, or a region of a loop.
-func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64, where []string) {
+func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64, where []string, bytes func(ir.ID) float64) {
 	entry := make([]int, g.Len()) // of l.list, and 1
 	of := func(id ir.ID) *Layout {
 		if entry[id] == 0 {
@@ -172,11 +177,10 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64,
 		case n.Op.Role == op.Exchange:
 			x, to := of(sender(g, id)), int64(len(n.Attrs.Ints("to")))
 			x.Messages += to
-			x.Bytes += float64(to) * l.bytes(id)
+			x.Bytes += sentBy(g, id, int(to), bytes)
 			continue
 		case IsGather(n):
-			all := gatheredBy(n.Attrs, t)
-			x, sent := of(g.In(id)[0]), all.traffic(l.p.Ranks)
+			x, sent := of(g.In(id)[0]), gatherOf(g, id, l.p.Ranks, bytes)
 			x.Messages += rounds * int64(sent.messages)
 			x.Bytes += float64(rounds) * sent.bytes
 		}
@@ -193,7 +197,7 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64,
 			carried = l.carried(n)
 		}
 		for r := n.Region; r != nil; r = r.Next {
-			l.graph(r.Graph, n, inside, rounds*times, l.locate(r.Graph, inside, argsOf(r, carried)))
+			l.graph(r.Graph, n, inside, rounds*times, l.locate(r.Graph, inside, argsOf(r, carried)), messageBytes(r.Graph, SparseEdges(r.Graph)))
 		}
 	}
 }

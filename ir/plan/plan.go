@@ -39,14 +39,17 @@ type Plan struct {
 // same.
 const Everywhere = -1
 
-// Attributes of a node whose rows the ranks share: how many ranks, and how many rows.
+// Attributes of a node whose rows the ranks share: how many ranks, and how many rows. Without a
+// number of rows the node makes what its operands have: sparse matrices without entries in the rows
+// of other ranks.
 const (
 	Shared     = "ranks"
 	SharedRows = "shared"
 )
 
 // Stacked is the attribute of a gather of states: the number of ranks. Its row joins any number of
-// states, its input is the state of this rank, and the run gives it those of all.
+// states, its input is the state of this rank, and the run gives it those of all. A sparse matrix is
+// brought together so, too: with the attribute SharedRows each rank gets its own rows, else all.
 const Stacked = "stack"
 
 // IsGather reports whether a node brings together what ranks have made apart: their rows, or their

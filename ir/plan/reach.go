@@ -86,13 +86,19 @@ type Gathered struct {
 	Type  types.Type
 	needs []Need
 	all   bool
+	// Own: of a sparse matrix, of which each rank may have entries in any row, every rank gets those of
+	// its own rows. Else each rank has its own rows.
+	Own bool
 }
 
 // gatheredBy returns what a gather with these attributes brings together, of values of type t.
 func gatheredBy(a *op.Attrs, t types.Type) Gathered {
+	if t.IsSparse() {
+		return Gathered{Type: t, all: true, Own: a.Int(SharedRows) > 0}
+	}
 	t.Rows *= max(1, a.Int(Stacked))
 	list, some := Needs(a)
-	return Gathered{t, list, !some}
+	return Gathered{Type: t, needs: list, all: !some}
 }
 
 // Rows returns the rows that one rank sends another one, ascending: each range is a message. Who

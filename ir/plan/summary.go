@@ -6,6 +6,7 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/types"
 )
 
 // Summary predicts what a plan will do.
@@ -64,14 +65,14 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	tail := Critical(g, cost)
 	s := Summary{Ranks: p.Ranks, Workers: workers, Edges: g.NumEdges(), Load: make([]float64, p.Ranks), Sparse: SparseEdges(g)}
 	bytes := messageBytes(g, s.Sparse)
-	gathered := gathersOf(g, p.Ranks)
+	gathered := gathersOf(g, p.Ranks, bytes)
 	s.Messages, s.Bytes = int(gathered.messages), int64(gathered.bytes)
 	byName := map[string]*KernelCount{}
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		if to, ok := p.Exchange(id); ok {
 			s.Messages += len(to)
-			s.Bytes += int64(float64(len(to)) * bytes(id))
+			s.Bytes += int64(sentBy(g, id, len(to), bytes))
 			cost[i] = 0
 			continue
 		}
@@ -149,14 +150,41 @@ func messageBytes(g *ir.Graph, sparse []SparseEdge) func(id ir.ID) float64 {
 // traffic is messages between ranks.
 type traffic struct{ messages, bytes float64 }
 
+// gatherOf predicts one round of a gather. A part of a sparse matrix is its row pointers, its columns
+// and, but for bool, its values.
+func gatherOf(g *ir.Graph, id ir.ID, ranks int, bytes func(ir.ID) float64) traffic {
+	t, n := g.Type(id), float64(ranks)
+	of := gatheredBy(g.Nodes[id].Attrs, t)
+	if !t.IsSparse() {
+		return of.traffic(ranks)
+	}
+	messages := 3.0
+	if t.Elem == types.Bool {
+		messages = 2
+	}
+	pointers := 8 * float64(t.Rows+ranks) // a part has one more than rows
+	entries := bytes(id) - 8*float64(t.Rows+1)
+	if of.Own {
+		entries /= n // to each its own, of what all have
+	}
+	return traffic{messages * n * (n - 1), (n - 1) * (pointers + entries)}
+}
+
+// sentBy is the bytes that an exchange sends to so many ranks: all of the value, or to each its rows.
+func sentBy(g *ir.Graph, id ir.ID, to int, bytes func(ir.ID) float64) float64 {
+	if g.Nodes[id].Attrs.Int(SharedRows) > 0 {
+		return float64(to) / float64(to+1) * bytes(id)
+	}
+	return float64(to) * bytes(id)
+}
+
 // gathersOf predicts the messages of the gathers of a graph and its regions, in all rounds.
 // Of a branch it is the one with more bytes.
-func gathersOf(g *ir.Graph, ranks int) (sum traffic) {
+func gathersOf(g *ir.Graph, ranks int, bytes func(ir.ID) float64) (sum traffic) {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		if IsGather(n) {
-			of := gatheredBy(n.Attrs, g.Type(ir.ID(i)))
-			x := of.traffic(ranks)
+			x := gatherOf(g, ir.ID(i), ranks, bytes)
 			sum.messages, sum.bytes = sum.messages+x.messages, sum.bytes+x.bytes
 		}
 		if !controls(n) {
@@ -165,7 +193,7 @@ func gathersOf(g *ir.Graph, ranks int) (sum traffic) {
 		rounds, _ := roundsOf(n)
 		var around traffic
 		for r := n.Region; r != nil; r = r.Next {
-			x := gathersOf(r.Graph, ranks)
+			x := gathersOf(r.Graph, ranks, messageBytes(r.Graph, SparseEdges(r.Graph)))
 			if n.Op.Control == op.Iterate {
 				x.messages, x.bytes = around.messages+x.messages, around.bytes+x.bytes
 			}

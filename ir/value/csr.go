@@ -78,6 +78,21 @@ func (m *CSR) View(r0, rows int) *CSR {
 	return &v
 }
 
+// Padded returns a matrix of so many rows of which those from row lo on are m's and the others have no
+// entries, sharing the memory of m's entries.
+func (m *CSR) Padded(lo, rows int) *CSR {
+	p := *m
+	p.Rows, p.Ptr = rows, make([]int64, rows+1)
+	for i := range p.Ptr[:lo] {
+		p.Ptr[i] = m.Ptr[0]
+	}
+	copy(p.Ptr[lo:], m.Ptr)
+	for i := lo + m.Rows + 1; i <= rows; i++ {
+		p.Ptr[i] = m.Ptr[m.Rows]
+	}
+	return &p
+}
+
 // Row returns the columns of the entries of row i and the place of the first.
 func (m *CSR) Row(i int) (cols []int32, at int) {
 	return m.Col[m.Ptr[i]:m.Ptr[i+1]], int(m.Ptr[i])
@@ -185,7 +200,7 @@ func (m *CSR) Check() error {
 				return fmt.Errorf("row %d: column %d after %d, of %d columns", i, j, last, m.Cols)
 			}
 			last = j
-			if !m.Entry(int(lo) + k).True() {
+			if m.Elem != types.Bool && !m.Entry(int(lo)+k).True() {
 				return fmt.Errorf("row %d: a zero is stored in column %d", i, j)
 			}
 		}

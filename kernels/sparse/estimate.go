@@ -69,7 +69,7 @@ var keepsNonzeros = map[string]bool{"neg": true, "abs": true, "f64": true, "bool
 // withEstimates adds the rules to the rows of the family.
 func withEstimates(rows []*op.Def) []*op.Def {
 	rules := map[string]stored{
-		"sparse": storedSparse, "sp.dense": storedSame, "sp.slice": storedWindow, "sp.matmul": storedProduct, "sp.product": storedProduct,
+		"sparse": storedSparse, "sp.dense": storedSame, "sp.own": storedSame, "sp.collect": storedSame, "sp.slice": storedWindow, "sp.matmul": storedProduct, "sp.product": storedProduct,
 		"sp.lower": storedTriangle, "sp.upper": storedTriangle, "sp.rbind": storedBind, "sp.cbind": storedBind,
 		"sp.t": func(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate { return in[0].T() },
 		"eye_sparse": func(_ *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {

@@ -45,6 +45,7 @@ func sparseMap(d *op.Def) *op.Def {
 		Name: "sp." + d.Name, For: d.Name, Word: define.SourceName(d), Hidden: true,
 		Doc:  "sp." + d.Name + " is " + d.Name + " with sparse arguments.",
 		Args: d.Args, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(4),
+		Along: everyInput,
 	}
 	s.Type = func(sig *op.Sig) (types.Type, error) { return sparseMapType(d, sig) }
 	s.Ref = func(c *op.Call) (value.Value, error) { return sparseMapRef(d, c) }
@@ -362,3 +363,6 @@ func gathered[T vec.Element](p *places, x *value.Dense, r0 int, from, dst []T) {
 		}
 	}
 }
+
+// everyInput is the Along of rows that stretch their inputs to the shape of the result.
+func everyInput(*op.Attrs) []int { return []int{op.AllInputs} }

@@ -28,7 +28,7 @@ func sparseMoves() []*op.Def {
 
 func sparseTransposed() *op.Def {
 	return &op.Def{
-		Name: "sp.t", For: "t", Word: "t", Hidden: true,
+		Name: "sp.t", For: "t", Word: "t", Hidden: true, Role: op.Turns,
 		Doc:  "sp.t is the transpose of a sparse matrix, sparse: entries are counted by column and laid out in one pass.",
 		Args: []op.Arg{{Name: "a"}},
 		Type: func(s *op.Sig) (types.Type, error) {

@@ -37,7 +37,7 @@ func sparseMatmul() *op.Def {
 			}
 			return denseResult(s, t)
 		},
-		Ref: sparseProductRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Ref: sparseProductRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Along: firstInput,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := define.SparseCost(0)(s, out)
 			w.Flops = 2 * define.Guess(s.In[0]) * max(1, float64(out.Cols))
@@ -352,3 +352,6 @@ func scatterRows[T dense.Cell](out, a dense.Grid[T], b *value.CSR, val []T, add 
 		}
 	}
 }
+
+// firstInput is the Along of rows of which row i depends on row i of the first input.
+func firstInput(*op.Attrs) []int { return []int{0} }

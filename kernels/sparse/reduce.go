@@ -139,7 +139,16 @@ func sparseLines(w reduce.Whole, byRow bool) *op.Def {
 		}
 		return lines(c, m).Chunk(0, 0, m.Rows)
 	}
+	if byRow {
+		d.Along = firstInput
+	}
 	d.Loop = &op.Loop{
+		Rows: func(s *op.Sig, _ types.Type) int {
+			if !byRow {
+				return 0
+			}
+			return rowsShared(s.In[0])
+		},
 		Space: func(c *op.Call) (n, leaf int) {
 			if byRow {
 				return rowSpace(c.In[0].Type())
@@ -169,8 +178,8 @@ func sparseLines(w reduce.Whole, byRow bool) *op.Def {
 // rowSpace is the index space of loops over the rows of a sparse matrix. Rows differ in length by
 // orders of magnitude, so leaves are small: what evens out is the technique's affair.
 func rowSpace(t types.Type) (n, leaf int) {
-	if t.Rows < 256 {
-		return 0, 0
+	if t.Rows < 256 { // one leaf: no loop, unless ranks share it
+		return max(0, t.Rows), 256
 	}
 	return t.Rows, 64
 }

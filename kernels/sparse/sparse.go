@@ -28,6 +28,7 @@ func Rows(maps []*op.Def) []*op.Def {
 	rows = append(rows, sparseReductions()...)
 	rows = append(rows, sparseMoves()...)
 	rows = append(rows, sparseProducts()...)
+	rows = append(rows, sparseRanks()...)
 	return withEstimates(append(rows, sparseGenerators()...))
 }
 

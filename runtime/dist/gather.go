@@ -29,6 +29,7 @@ type gathers struct {
 type gathering struct {
 	left     int // transfers under way; pollMu
 	finished func()
+	sparse   *sparseGathering // nil: of a dense matrix
 }
 
 // prepareGathers gives each gather its tag: the last ones.
@@ -103,6 +104,9 @@ func (r *rank) gatheredOne(f *flight) {
 		r.stats.BytesReceived += int64(len(f.buf))
 		r.record(trace.Receive, f)
 	}
+	if f.whole.sparse != nil && f.kind == taking {
+		f.whole.sparse.took(r, f)
+	}
 	if f.whole.left--; f.whole.left == 0 {
 		f.whole.finished()
 	}
@@ -115,6 +119,10 @@ func (r *rank) fillGathers(peer int, d *drain) {
 		g := &r.gathers[key]
 		tag := int(r.window) + key
 		for n := g.begun; n < d.Gathers[key]; n++ {
+			if g.Type.IsSparse() {
+				r.fillSparse(key, peer)
+				continue
+			}
 			for _, rows := range g.give[peer] {
 				zeros := make([]byte, g.Bytes(rows))
 				r.track(r.comm.Isend(transport.Data, peer, tag, zeros), flight{kind: filler, peer: int32(peer), buf: zeros})

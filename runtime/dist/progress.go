@@ -9,6 +9,7 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/plan"
 	"flow/ir/value"
 	"flow/runtime/dist/transport"
 	"flow/runtime/local"
@@ -400,6 +401,10 @@ func (r *rank) hearOne(m transport.Message) bool {
 	if !ok || r.arrived[at] {
 		r.broken(errors.New("BUG: a value arrived that this rank does not expect"))
 		return true
+	}
+	if m, ok := v.(*value.CSR); ok && ownRows(r.p, id) {
+		lo, _ := plan.Window(r.me, r.n, r.p.Graph.Type(id).Rows)
+		v = m.Padded(lo, r.p.Graph.Type(id).Rows)
 	}
 	r.received(at, v, int64(len(m.Payload)))
 	return true

@@ -82,9 +82,13 @@ func newRoutes(p *plan.Plan, rank int) *routes {
 		owner := p.Rank(id)
 		members = treeMembers(members[:0], owner, to, k)
 		f, size := formOf(g.Type(id))
+		own := ownRows(p, id)
 		for at, m := range members {
 			if at > 0 && m == rank {
 				src := members[parent(at)]
+				if own {
+					src = owner
+				}
 				x := receive{exchange: id, pos: pos[id], src: int32(src), num: -1, form: f, bytes: size}
 				if f == variable {
 					r.vars++
@@ -101,9 +105,17 @@ func newRoutes(p *plan.Plan, rank int) *routes {
 			if at == 0 {
 				from = sourceOf(p, id, rank)
 			}
+			below := func(j int) int { return members[at+1<<j] }
+			last := lastChild(at, len(members))
+			if own { // nobody passes on what is another's
+				below, last = func(j int) int { return members[1+j] }, len(members)-2
+				if at > 0 {
+					last = -1
+				}
+			}
 			// The largest subtree first.
-			for j := lastChild(at, len(members)); j >= 0; j-- {
-				dst := members[at+1<<j]
+			for j := last; j >= 0; j-- {
+				dst := below(j)
 				s := send{exchange: id, dst: int32(dst), num: -1}
 				if f != variable {
 					s.num = r.toCount[dst]
@@ -135,6 +147,9 @@ func newRoutes(p *plan.Plan, rank int) *routes {
 	}
 	return r
 }
+
+// ownRows reports an exchange of a sparse matrix of which every other rank gets its own rows alone.
+func ownRows(p *plan.Plan, id ir.ID) bool { return p.Graph.Nodes[id].Attrs.Int(plan.SharedRows) > 0 }
 
 // of returns the messages that carry the value of node id, made or received by this rank.
 func (r *routes) of(id ir.ID) []send {

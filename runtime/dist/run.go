@@ -299,7 +299,7 @@ func (r *rank) prepare() *Failure {
 			Idle:     r.idle,
 			Failed:   func(f *local.TaskFailure) { r.tell(failureOf(f)) },
 			Cleared:  r.cleared,
-			Gather:   r.gather,
+			Gather:   r.gather, GatherSparse: r.gatherSparse,
 		},
 	})
 	if err != nil {

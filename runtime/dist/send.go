@@ -4,6 +4,7 @@ package dist
 
 import (
 	"flow/ir"
+	"flow/ir/plan"
 	"flow/ir/value"
 	"flow/runtime/dist/transport"
 	"flow/runtime/local"
@@ -28,6 +29,10 @@ func (r *rank) start(s send, id ir.ID, v value.Value) {
 	f := flight{kind: sending, peer: s.dst, num: s.num, id: s.exchange, source: id}
 	switch form, _ := formOf(r.p.Graph.Type(s.exchange)); form {
 	case variable:
+		if m, ok := v.(*value.CSR); ok && ownRows(r.p, s.exchange) {
+			lo, hi := plan.Window(int(s.dst), r.n, m.Rows)
+			v = m.View(lo, hi-lo)
+		}
 		b, err := putValue(r.epoch, s.exchange, v)
 		if err != nil {
 			r.eng.Fail(&local.TaskFailure{Node: s.exchange, Rank: r.me, Err: err})

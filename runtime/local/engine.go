@@ -69,6 +69,10 @@ type Remote struct {
 	// (plan.Window). key is the number of the gather in the plan. finished is called once, when d
 	// is neither written nor read any more.
 	Gather func(key int, d *value.Dense, finished func())
+	// GatherSparse brings what other ranks have of the entries of a sparse matrix of which this one
+	// has m: those of this rank's rows, or of all (plan.Gathered). The parts have those rows, of all
+	// those that a rank makes; this rank's is a view of m.
+	GatherSparse func(key int, m *value.CSR, finished func(parts []*value.CSR))
 	// Cleared is called when all tasks of this rank have succeeded that node shown, of rank to,
 	// waits for without reading them. Engine.Clear informs that rank.
 	Cleared func(shown ir.ID, to int)

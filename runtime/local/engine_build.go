@@ -33,6 +33,7 @@ const (
 	kept     // the result is the same in several rounds: see engine_keep.go
 	clears   // a node of another rank waits for its success: see engine_guard.go
 	gathered // its result is that of transfers: see engine_gather.go
+	windowed // it makes this rank's rows, without a loop
 )
 
 // maxNode is above every node.
@@ -243,6 +244,9 @@ func flagsOf(g *ir.Graph, id ir.ID) (f uint16) {
 	}
 	if node.Region != nil && plain {
 		f |= fused
+	}
+	if node.Op.Loop == nil && node.Attrs.Int(plan.SharedRows) > 0 {
+		f |= windowed
 	}
 	return f
 }

@@ -24,6 +24,7 @@ type gather struct {
 	task   int32
 	away   atomic.Bool  // its transfers are under way and have not been given up
 	states *value.Dense // of all ranks, one below the other
+	parts  []*value.CSR // of a sparse matrix, by rank
 }
 
 // starts adds the task that starts the transfers of g.
@@ -40,6 +41,18 @@ func (e *Engine) startGather(s *workerState, g *gather) {
 		e.arrived(g)
 		return
 	}
+	key := e.g.Nodes[id].Attrs.Int("key")
+	if m, ok := e.slot[x].(*value.CSR); ok {
+		e.o.Remote.GatherSparse(key, m, func(parts []*value.CSR) {
+			g.parts = parts
+			e.Release(x)
+			e.arrived(g)
+		})
+		if e.place(id) > e.failedAt.Load() {
+			e.arrived(g)
+		}
+		return
+	}
 	d := e.slot[x].(*value.Dense)
 	if n := e.g.Nodes[id].Attrs.Int(plan.Stacked); n > 0 {
 		t := d.Type()
@@ -53,7 +66,7 @@ func (e *Engine) startGather(s *workerState, g *gather) {
 		all.View(e.o.Rank*d.Rows, 0, d.Rows, d.Cols).CopyFrom(d)
 		g.states, d = all, all
 	}
-	e.o.Remote.Gather(e.g.Nodes[id].Attrs.Int("key"), d, func() {
+	e.o.Remote.Gather(key, d, func() {
 		e.Release(x) // first: the next round may begin as soon as its rows have arrived
 		e.arrived(g)
 	})
@@ -76,8 +89,15 @@ func (e *Engine) wholeOf(id ir.ID) value.Value {
 	return &d
 }
 
-// statesOf appends the states of all ranks that gather id joins.
+// statesOf appends the states of all ranks, or what they have of a sparse matrix, that gather id
+// joins.
 func (e *Engine) statesOf(id ir.ID, in []value.Value) []value.Value {
+	if parts := e.gatherOf[id].parts; parts != nil {
+		for _, m := range parts {
+			in = append(in, m)
+		}
+		return in
+	}
 	all := e.gatherOf[id].states
 	rows := all.Rows / e.p.Ranks
 	for r := range e.p.Ranks {
@@ -89,13 +109,24 @@ func (e *Engine) statesOf(id ir.ID, in []value.Value) []value.Value {
 // dropStates gives back the memory of the states.
 func (e *Engine) dropStates(id ir.ID) {
 	g := e.gatherOf[id]
-	e.discard(g.states)
-	g.states = nil
+	if g.states != nil {
+		e.discard(g.states)
+	}
+	g.states, g.parts = nil, nil
 }
 
 // shared reports whether this rank makes only its own rows of node id.
 func (e *Engine) shared(id ir.ID) bool {
-	return e.o.Remote != nil && e.g.Nodes[id].Op.Loop != nil && e.g.Nodes[id].Attrs.Int(plan.Shared) > 1
+	return e.o.Remote != nil && e.g.Nodes[id].Op.Loop != nil && e.g.Nodes[id].Attrs.Int(plan.SharedRows) > 0
+}
+
+// ownRows returns this rank's rows of node id, which makes them without a loop; 0, 0 where there are
+// no other ranks.
+func (e *Engine) ownRows(id ir.ID) (lo, hi int) {
+	if e.o.Remote == nil {
+		return 0, 0
+	}
+	return plan.Window(e.o.Rank, e.p.Ranks, e.g.Nodes[id].Attrs.Int(plan.SharedRows))
 }
 
 // window returns this rank's iterations of a loop of n: those of its rows.

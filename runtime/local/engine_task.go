@@ -142,6 +142,10 @@ func (e *Engine) execute(w *Worker, s *workerState, t int32, id ir.ID, start int
 	n := &g.Nodes[id]
 	c := &s.call
 	c.Def, c.Attrs, c.Type = n.Op, n.Attrs, g.Type(id)
+	c.Lo, c.Hi = 0, 0
+	if e.flags[t]&windowed != 0 {
+		c.Lo, c.Hi = e.ownRows(id)
+	}
 	s.in = s.in[:0]
 	for _, x := range g.In(id) {
 		s.in = append(s.in, e.slot[e.at(x)])

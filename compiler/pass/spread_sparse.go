@@ -1,0 +1,165 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+)
+
+// This file spreads sparse matrices over ranks by rows. A partial one has no entries in the rows of
+// other ranks, and is otherwise like any other: a row that makes row i of row i of its operands
+// (op.Def.Along) makes a partial matrix of partial ones by itself.
+//
+//	%0 = read_graph() {..} on 0                %0 = read_graph() {..} on 0
+//	%1 = sp.t(%0)                              %1 = exchange(%0) {shared=9, to=[1,2]}  # to each its rows
+//	%2 = sp.or(%0, %1)                         %2 = sp.own(%1) {ranks=3, shared=9}
+//	%3 = sp.matmul(%2, %x)              ->     %3 = sp.t(%2) {ranks=3}                 # of these entries
+//	                                           %4 = sp.collect(%3) {shared=9, stack=3}    # all of these rows
+//	                                           %5 = sp.or(%2, %4) {ranks=3}
+//	                                           %6 = sp.matmul(%5, %x) {ranks=3, shared=9}
+//
+// The entries of a row of sp.collect ascend, because ranks have contiguous rows and their parts come
+// one after the other.
+//
+// It would be wrong for a row that makes entries where its sparse operands have none.
+
+// sparseRows reports whether node id makes row i of a sparse matrix of row i of some sparse
+// operands, and which operands it reads so.
+func sparseRows(g *ir.Graph, id ir.ID) (aligned []bool, ok bool) {
+	n, t := &g.Nodes[id], g.Type(id)
+	if !t.IsSparse() || !t.Known() || n.Op.Along == nil || !n.Op.Laws.Has(op.Pure) || n.Region != nil {
+		return nil, false
+	}
+	aligned = alongRows(g, id, t.Rows)
+	for k, x := range g.In(id) {
+		ok = ok || aligned[k] && g.Type(x).IsSparse()
+	}
+	return aligned, ok
+}
+
+// alongRows says of which operands row i, of so many, alone makes row i of the result of node id.
+func alongRows(g *ir.Graph, id ir.ID, rows int) []bool {
+	n, in := &g.Nodes[id], g.In(id)
+	aligned := make([]bool, len(in))
+	if n.Op.Along == nil {
+		return aligned
+	}
+	along := n.Op.Along(n.Attrs)
+	for k, x := range in {
+		t := g.Type(x)
+		by := slices.Contains(along, k) || slices.Contains(along, op.AllInputs)
+		aligned[k] = by && t.IsMatrix() && t.Rows == rows && rows > 1
+	}
+	return aligned
+}
+
+// turnsRows reports the transpose of a sparse matrix that ranks can share.
+func (s *spreader) turnsRows(g *ir.Graph, id ir.ID) bool {
+	t := g.Type(id)
+	return g.Nodes[id].Op.Role == op.Turns && t.Known() && t.IsSparse() && t.Rows >= s.ranks && t.Cols >= s.ranks
+}
+
+// sparse makes the new node of an old one whose result is a sparse matrix that ranks share by rows,
+// because an operand is. It returns false where none is.
+func (x *spreadGraph) sparse(id ir.ID) bool {
+	n, in := &x.old.Nodes[id], x.old.In(id)
+	if n.Attrs.Int("keep") > 0 {
+		return false
+	}
+	if x.turnsRows(x.old, id) {
+		if !x.partial[in[0]] {
+			return false
+		}
+		turned := x.shares1(x.g.CopyNode(x.old, id, x.to[in[0]]))
+		x.to[id], x.partial[id] = x.joined(id, turned, true), true
+		return true
+	}
+	aligned, ok := sparseRows(x.old, id)
+	ok = ok && slices.ContainsFunc(in, func(from ir.ID) bool { return x.partial[from] && x.old.Type(from).IsSparse() })
+	if !ok || x.old.Type(id).Rows < x.ranks {
+		return false
+	}
+	by := false
+	for k, from := range in {
+		by = by || aligned[k] && x.partial[from] && x.old.Type(from).IsSparse()
+	}
+	if !by {
+		return false
+	}
+	args := make([]ir.ID, len(in))
+	for k, from := range in {
+		switch sparse := x.old.Type(from).IsSparse(); {
+		case aligned[k] && sparse:
+			args[k] = x.ownSparse(from)
+		case aligned[k]:
+			args[k] = x.to[from]
+		default:
+			args[k] = x.full(from)
+		}
+	}
+	x.to[id], x.partial[id] = x.shares1(x.g.CopyNode(x.old, id, args...)), true
+	return true
+}
+
+// shares1 marks a new node as one whose work ranks share, without a loop over their rows.
+func (x *spreadGraph) shares1(made ir.ID) ir.ID {
+	at := &x.g.Nodes[made]
+	at.Attrs = at.Attrs.With(plan.Shared, op.Int(x.ranks))
+	x.shares++
+	return made
+}
+
+// joined brings together what ranks have of the sparse matrix of node id: of each its own rows, or
+// all.
+func (x *spreadGraph) joined(id, made ir.ID, own bool) ir.ID {
+	attrs := op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)})
+	if own {
+		attrs = attrs.With(plan.SharedRows, op.Int(x.old.Type(id).Rows))
+	}
+	return x.g.Add(x.table.Must("sp.collect"), attrs, x.old.Type(id), x.old.Origin(id).NoDest(), made)
+}
+
+// ownSparse returns the rows of this rank of the sparse matrix of an old node.
+func (x *spreadGraph) ownSparse(id ir.ID) ir.ID {
+	if x.partial[id] {
+		return x.to[id]
+	}
+	made, ok := x.owned[id]
+	if !ok {
+		made = x.ownOf(id, x.to[id])
+		x.owned[id] = made
+	}
+	return made
+}
+
+// ownOf is ownSparse of the new node from, which has at least these rows.
+func (x *spreadGraph) ownOf(id, from ir.ID) ir.ID {
+	t := x.old.Type(id)
+	attrs := op.MakeAttrs(op.Attr{Name: plan.Shared, Val: op.Int(x.ranks)}, op.Attr{Name: plan.SharedRows, Val: op.Int(t.Rows)})
+	return x.g.Add(x.table.Must("sp.own"), attrs, t, x.old.Origin(id).NoDest(), from)
+}
+
+// scatters reports a sparse matrix of one rank of which each rank may get its own rows.
+func (s *spreader) scatters(g *ir.Graph, id ir.ID) bool {
+	t := g.Type(id)
+	return t.IsSparse() && t.Known() && t.Rows >= s.ranks && g.Nodes[id].Op.Control == op.NoControl
+}
+
+// wanted says which nodes make sparse matrices that loops on all ranks read by rows, themselves or by
+// way of others like them. x has spread the graph as if all that can be were.
+func (x *spreadGraph) wanted(everywhere []bool) []bool {
+	g := x.old
+	out := make([]bool, g.Len())
+	for i := g.Len() - 1; i >= 0; i-- {
+		id := ir.ID(i)
+		loops := everywhere[i] && (g.Nodes[i].Op.Control == op.Iterate || g.Nodes[i].Op.Role == op.Points)
+		for k, from := range g.In(id) {
+			if x.partial[from] && g.Type(from).IsSparse() && (loops && x.takes[id][k] || !loops && out[i] && everywhere[i]) {
+				out[from] = true
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,251 @@
+package compiler_test
+
+// These tests share the rows of sparse matrices among ranks.
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/runtime/dist"
+	"flow/runtime/dist/transport/mem"
+)
+
+// sparsePrograms bring entries together in at least so many places.
+var sparsePrograms = []struct {
+	name, text string
+	collects   int
+}{
+	{"labels", `U = rand_graph(50, 60, seed = 4)
+G = U or t(U)
+iterate c = seq(1, 51), moved = 1 until moved == 0 {
+  u = max(c, rowmax(G * t(c)))
+  next moved = count(u != c)
+  next c = u
+}
+emit sum(c)
+emit nunique(c)
+emit nnz(G)`, 1},
+	{"shares of a page", `L = rand_graph(40, 150, seed = 2)
+A = t(L)
+links = rowsum(L)
+iterate r = fill(0.025, 40, 1) times 5 {
+  lost = sum(r * (links == 0))
+  p = parfor i in 0..40 { r[i, 0] / max(links[i, 0], 1) }
+  next r = 0.85 * (A @ p + lost / 40) + 0.15 / 40
+}
+emit r
+emit sum(r)`, 1},
+	{"values and shapes", `S = rand_sparse(30, 21, density = 0.2, seed = 3)
+T = t(S) * 3 - 1.5 * t(S)
+K = sparse(i64(9 * rand(21, 30, seed = 4)) - 4)
+M = T * K
+P = S @ M
+iterate x = rand(30, 1, seed = 5), k = 0 until k == 3 {
+  y = M @ x
+  next x = P @ x / (1 + sum(abs(y))) + S @ y
+  next k = k + 1
+}
+emit x
+emit sum(M)
+emit P`, 1},
+	{"nothing stored, and one row", `E = rand_graph(12, 0, seed = 1)
+F = t(E) or E
+S = sparse([[0, 1, 0, 0, 2, 0, 0]])
+D = t(S) @ S
+R = rowsum(F)
+iterate x = rand(12, 1, seed = 5), y = rand(7, 1, seed = 6), k = 0 until k == 3 {
+  next x = x + R + F @ x
+  next y = y + D @ y
+  next k = k + 1
+}
+emit x
+emit y`, 1},
+	{"turned in every round", `S = rand_sparse(20, 20, density = 0.15, seed = 3)
+iterate A = S, x = rand(20, 1, seed = 5) times 24 {
+  y = A @ x
+  next x = parfor i in 0..20 { y[i, 0] / (1 + abs(y[19 - i, 0])) }
+  next A = t(A) / 2 + S
+}
+emit x
+emit A`, 2},
+	{"shortest ways, and a column that is stretched", `W = rand_sparse(35, 35, density = 0.1, seed = 8)
+V = t(W) * seq(1, 36)
+iterate d = 100.0 * (seq(0, 35) > 0), k = 0 until k == 6 {
+  next d = min(d, semiring(V, d, "min +"))
+  next k = k + 1
+}
+emit d
+emit rowmin(V)`, 1},
+	{"a whole matrix is needed as well", `U = rand_graph(25, 70, seed = 4)
+G = U and t(U) or U
+B = G @ G
+x = parfor i in 0..25 { i * 2 }
+iterate c = x, k = 0 until k == 2 {
+  next c = B @ c + G @ x
+  next k = k + 1
+}
+emit c
+emit colsum(G)
+emit B[3, 4]`, 1},
+}
+
+// collectsIn counts the gathers of sparse matrices in g and its regions.
+func collectsIn(g *ir.Graph) (n int) {
+	for i := range g.Nodes {
+		if plan.IsGather(&g.Nodes[i]) && g.Type(ir.ID(i)).IsSparse() {
+			n++
+		}
+		for r := g.Nodes[i].Region; r != nil; r = r.Next {
+			n += collectsIn(r.Graph)
+		}
+	}
+	return n
+}
+
+func TestSpreadSparse(t *testing.T) {
+	table := tinyTable(t)
+	for _, p := range sparsePrograms {
+		for _, ranks := range []int{2, 3, 5} {
+			c, err := compileTiny(table, p.text, ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := collectsIn(c.Plan.Graph); n < p.collects {
+				t.Errorf("%s: %d ranks bring together %d sparse matrices, not %d", p.name, ranks, n, p.collects)
+			}
+			want := evaluated("the meaning", c.Program)
+			if of := evaluated("the plan", c.Plan.Graph); of.out != want.out || of.failed {
+				t.Errorf("%s, %d ranks: by its definition the plan prints %s (%v)", p.name, ranks, difference(want.out, of.out), of.err)
+			}
+			for k, o := range slowTransports {
+				out, err := runOver(mem.New(ranks, o), c, 1+k%2)
+				if err != nil || out != want.out {
+					t.Errorf("%s, %d ranks, transport %d: %v, %s", p.name, ranks, k, err, difference(want.out, out))
+				}
+			}
+		}
+	}
+}
+
+// A plan predicts how many messages its run sends; what is stored it only estimates.
+func TestSpreadSparseMessages(t *testing.T) {
+	for _, k := range []int{1, 4} { // rounds of a known number
+		for _, ranks := range []int{2, 3, 5} {
+			c, err := compileTiny(tinyTable(t), sparsePrograms[k].text, ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := &printer{}
+			report, err := dist.RunInProcess(context.Background(), c.Plan, 1, func(int) dist.Options { return dist.Options{Env: out} })
+			if err != nil {
+				t.Fatal(err)
+			}
+			var messages int64
+			for _, r := range report.Ranks {
+				messages += r.MessagesSent
+			}
+			if s := plan.Summarise(c.Plan, nil, 1); int64(s.Messages) != messages {
+				t.Errorf("%s, %d ranks: %d messages are predicted, %d sent", sparsePrograms[k].name, ranks, s.Messages, messages)
+			}
+		}
+	}
+}
+
+// sparseFailures fail while entries are on their way.
+var sparseFailures = []string{
+	`S = rand_sparse(20, 20, density = 0.15, seed = 3)
+emit 1
+iterate A = S, x = seq(0, 20), k = 0 until k == 7 {
+  y = parfor i in 0..20 {
+    iterate w = 0.0 times (20 - i) * 100 { next w = w * 0.5 + 1 }
+    at = if i < 7 { 4 } else { 6 - i // 12 }
+    i64(w) * 0 + x[i, 0] + 1 // (at - k)
+  }
+  next x = y
+  next A = t(A) * 2 + S * (1 + A @ y)
+  next k = k + 1
+}
+emit x
+emit sum(A)`,
+	`U = rand_graph(30, 90, seed = 3)
+G = U or t(U)
+y = parfor i in 0..30 { 7 // (i - 19) }
+iterate x = y, k = 0 until k == 3 {
+  next x = G @ x
+  next k = k + 1
+}
+emit sum(x)`,
+}
+
+func TestSpreadSparseFails(t *testing.T) {
+	table := tinyTable(t)
+	for _, text := range sparseFailures {
+		for _, ranks := range []int{2, 4} {
+			c, err := compileTiny(table, text, ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if collectsIn(c.Plan.Graph) == 0 {
+				t.Errorf("%d ranks bring together no sparse matrix of\n%s", ranks, text)
+			}
+			whole, err := compileTiny(table, sparsePrograms[4].text, ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, after := evaluated("the meaning", c.Program), evaluated("the meaning", whole.Program)
+			for k, o := range slowTransports {
+				comms := mem.New(ranks, o)
+				out, err := runOver(comms, c, 1)
+				if err == nil || !alike(err, want.err) || out != want.out {
+					t.Errorf("%d ranks, transport %d: %q and\n%v\nby definition %q and\n%v\nof\n%s", ranks, k, out, err, want.out, want.err, text)
+				}
+				if out, err := runOver(comms, whole, 1); err != nil || out != after.out { // no request is left
+					t.Errorf("%d ranks, transport %d, after a failure: %v, %s", ranks, k, err, difference(after.out, out))
+				}
+			}
+		}
+	}
+}
+
+// sparseLoopsAgree draws a loop over what is made of a sparse matrix and its transpose, and compares
+// what it prints by definition and as ranks run it. It reports one whose entries ranks bring together.
+func sparseLoopsAgree(t *testing.T, table *op.Table, seed uint64) bool {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 79))
+	pick := func(forms ...string) string { return forms[rng.IntN(len(forms))] }
+	n := 1 + rng.IntN(24)
+	s := pick("rand_sparse(n, n, density = 0.3, seed = %d)", "rand_graph(n, 2 * n, seed = %d) * 0.5", "sparse(i64(9 * rand(n, n, seed = %d)) - 4)", "rand_graph(n, 3 * n, seed = %d)")
+	made := pick("t(S)", "max(S * 1.5, t(S) - 0.5 * S)", "S * t(S) * 2", "t(S) @ S / 4", "0.5 * t(S * seq(1, n + 1))", "t(t(S) * t(seq(1, n + 1))) / 3 - S * 0.25",
+		"S - t(S) / 3")
+	step := pick("T @ x / 3 + 0.25", `min(semiring(T * 1.0, x, "min +"), 9) / 5`, "rowmax(T * t(x)) / 2 + 0.5", "(T @ x + rowsum(S)) / 9", "T @ (S @ x) / 7 + rowmin(T)", "parfor i in 0..n { x[n - 1 - i, 0] / 2 } + S @ x / 5")
+	stop := pick("times 3 with (unroll = 0) {", "times 2 {", "until k > 1 {")
+	text := fmt.Sprintf("n = %d\nS = %s\nT = %s\niterate x = rand(n, 1, seed = 5), k = 0 %s\n  next x = %s\n  next k = k + 1\n}\nemit x\nemit %s\n",
+		n, fmt.Sprintf(s, 1+seed%1000), made, stop, step, pick("T", "nnz(T)", "rowsum(T)", "colsum(S)", "sum(x)"))
+	c, err := compileTiny(table, text, 3, false, apart)
+	if err != nil {
+		t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+		return false
+	}
+	if _, err := (runs{{3, 1, apart, false, ""}, {2, 2, nil, true, "FAC2"}, {5, 1, []string{"hoist", "keep", "rounds"}, false, "SS"}}).differ(table, text); err != nil {
+		t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+	}
+	return collectsIn(c.Plan.Graph) > 0
+}
+
+func TestSpreadSparseDrawn(t *testing.T) {
+	table := tinyTable(t)
+	together := 0
+	for seed := range uint64(60) {
+		if sparseLoopsAgree(t, table, seed) {
+			together++
+		}
+	}
+	if together < 15 {
+		t.Errorf("ranks bring entries together in only %d of 60 programs", together)
+	}
+}
