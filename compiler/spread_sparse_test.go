@@ -81,6 +81,14 @@ iterate d = 100.0 * (seq(0, 35) > 0), k = 0 until k == 6 {
 }
 emit d
 emit rowmin(V)`, 1},
+	{"what is kept from round to round", `U = rand_graph(40, 90, seed = 4)
+G = t(U)
+iterate d = ifelse(seq(0, 40) == 0, 0.0, 1e9), moved = 1 until moved == 0 {
+  n = min(d, semiring(G * 1.0, d, "min +"))
+  next moved = count(n != d)
+  next d = n
+}
+emit d`, 1},
 	{"a whole matrix is needed as well", `U = rand_graph(25, 70, seed = 4)
 G = U and t(U) or U
 B = G @ G

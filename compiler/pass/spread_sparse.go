@@ -65,11 +65,8 @@ func (s *spreader) turnsRows(g *ir.Graph, id ir.ID) bool {
 // because an operand is. It returns false where none is.
 func (x *spreadGraph) sparse(id ir.ID) bool {
 	n, in := &x.old.Nodes[id], x.old.In(id)
-	if n.Attrs.Int("keep") > 0 {
-		return false
-	}
 	if x.turnsRows(x.old, id) {
-		if !x.partial[in[0]] {
+		if !x.partial[in[0]] || n.Attrs.Int("keep") > 0 { // what is kept is brought together in each round
 			return false
 		}
 		turned := x.shares1(x.g.CopyNode(x.old, id, x.to[in[0]]))
