@@ -252,6 +252,16 @@ iterate x = seq(0, 12), k = 0 until k == 9 {
   next k = k + 1
 }
 emit x`,
+	`x = parfor i in 0..12 { i + 1 }
+emit parfor i in 0..12 { 7 // x[i, 0] + 7 // (x[i, 0] - 11) }`,
+	`x = rand(7, 7, seed = 49)
+emit parfor i in 0..7 {
+  iterate z = 0.0, q = i until q >= 7 {
+    next z = z + x[2 * q - i, 0]
+    next q = q + 1
+  }
+  z
+}`,
 	`x = parfor i in 0..12 { 7 // (i - 8) + 7 // (i - 3) }
 emit 1
 emit sum(x)`,

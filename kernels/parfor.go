@@ -287,7 +287,7 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 	code := c.Bodies[0].Compiled(func(b *op.Body) any { return compileBody(b, r.space.dims) }).(*bodyCode)
 	if err := r.uniform(code); err != nil {
 		if f := (*op.Failure)(nil); errors.As(err, &f) {
-			return nil, r.first(0, 1, err)
+			return nil, r.first(0, c.From*r.space.width()+1, err)
 		}
 		return nil, err
 	}
@@ -370,10 +370,10 @@ func (r *parforRun) End() error {
 const probe = 256
 
 // first is the failure of the first point that fails, whichever chunk met one first: what fails is
-// looked for from the start, by batches, and in the batch that fails by definition.
+// looked for from the start, or from the first row of this rank on, by batches, and in the batch that fails by definition.
 func (r *parforRun) first(worker, end int, err error) error {
 	w := r.space.width()
-	for at := 0; at < end; at += probe {
+	for at := r.c.From * w; at < end; at += probe {
 		to := min(at+probe, end)
 		if len(r.work) > worker {
 			switch r.work[worker].run(at, to, nil) {

@@ -119,6 +119,8 @@ type Call struct {
 	// Lo and Hi are the rows Lo..Hi-1 of this rank, of a call whose rows ranks share and which does
 	// not leave it to its Loop. Hi is 0 in others.
 	Lo, Hi int
+	// From is the first of these iterations.
+	From int
 	// Env is the environment of effectful operators and read.
 	Env Env
 	// Stopped reports that the result is dead: no later node reads it. It may be nil. Long

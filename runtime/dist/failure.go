@@ -106,6 +106,7 @@ type failure struct {
 	Severity  severity
 	Node      int32
 	Within    []ir.Step
+	Depth     int   // of a task: local.TaskFailure's
 	Place     int64 // of a task: orders the failures of one node, all on one rank
 	Unsettled bool  // of a task: local.TaskFailure's
 	Rank      int   // where the task failed, or who was interrupted or died
@@ -119,7 +120,7 @@ type failure struct {
 }
 
 func failureOf(f *local.TaskFailure) *failure {
-	w := &failure{Severity: taskFailed, Node: int32(f.Node), Within: f.Within, Place: f.Place(), Rank: f.Rank, Bug: true, Code: "B001", Msg: f.Err.Error()}
+	w := &failure{Severity: taskFailed, Node: int32(f.Node), Within: f.Within, Depth: f.Depth, Place: f.Place(), Rank: f.Rank, Bug: true, Code: "B001", Msg: f.Err.Error()}
 	var u *op.Failure
 	if errors.As(f.Err, &u) {
 		w.Bug, w.Code, w.Msg, w.Help, w.At = false, u.Code, u.Msg, u.Help, u.At
@@ -146,7 +147,7 @@ func (w *failure) before(o *failure) bool {
 		if w.Node != o.Node {
 			return w.Node < o.Node
 		}
-		if c := compareRounds(w.Within, o.Within); c != 0 {
+		if c := compareRounds(w.Within[:w.Depth], o.Within[:o.Depth]); c != 0 {
 			return c < 0
 		}
 		// Of one node, whose rows ranks share, the first rows are on the first rank.
@@ -177,7 +178,7 @@ func (w *failure) task() *local.TaskFailure {
 	if w.Bug {
 		err = errors.New(w.Msg)
 	}
-	return &local.TaskFailure{Node: ir.ID(w.Node), Rank: w.Rank, Err: err, Within: w.Within, Unsettled: w.Unsettled}
+	return &local.TaskFailure{Node: ir.ID(w.Node), Rank: w.Rank, Err: err, Within: w.Within, Depth: w.Depth, Unsettled: w.Unsettled}
 }
 
 // public is w for the caller.

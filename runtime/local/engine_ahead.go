@@ -79,7 +79,7 @@ func (e *Engine) deadFrom(f *TaskFailure) int64 {
 // precedes reports that failure a comes before b in the program, of which rounds are a part.
 func precedes(a, b *TaskFailure) bool {
 	if a.Node == b.Node {
-		for k := range min(len(a.Within), len(b.Within)) {
+		for k := range min(a.Depth, b.Depth) {
 			x, y := a.Within[k], b.Within[k]
 			if c := cmp.Compare(x.Round, y.Round); c != 0 {
 				return c < 0

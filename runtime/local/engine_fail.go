@@ -24,6 +24,9 @@ type TaskFailure struct {
 	Err  error
 	// Within leads from Node, a loop or branch, to the failing node in its regions.
 	Within []ir.Step
+	// Depth is how many of these steps lead to the failing task. The others are in its body, whose
+	// rounds are of one point: they order no failures.
+	Depth int
 	// Unsettled: earlier tasks that may fail were skipped, so this may not be the first
 	// failure.
 	Unsettled bool

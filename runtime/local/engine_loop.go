@@ -50,10 +50,12 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	c := &s.call
 	n, leaf := c.Def.Loop.Space(c)
 	base, shared := 0, e.shared(id)
+	c.Part, c.From = shared, 0
 	if shared {
 		if base, n, err = e.window(c, n); err != nil {
 			return false, err
 		}
+		c.From = base
 		leaf = max(1, min(leaf, n))
 	} else if n <= leaf || leaf <= 0 || c.Def.Loop.Light && n < lightLeaves*leaf && e.o.Schedule.Technique == nil {
 		return false, nil
@@ -69,7 +71,6 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	}
 	l.t, l.id, l.n, l.leaf, l.base, l.owner = t, id, n, leaf, base, w.index
 	l.call, l.in, l.out = *c, append(l.in[:0], c.In...), out
-	l.call.Part = shared
 	l.call.In, l.call.Stopped = l.in, l.stopped
 	if l.steps, err = c.Def.Loop.Begin(&l.call, len(e.scratch)); err != nil {
 		l.forget()

@@ -326,5 +326,6 @@ func (e *Engine) failOrGiveUp(id ir.ID, err error) {
 // fail reports the failure of a task of node id.
 func (e *Engine) fail(id ir.ID, err error) {
 	node := e.planned(id)
-	e.Fail(&TaskFailure{Node: node, Rank: e.o.Rank, Err: err, Within: e.p.Graph.Into(node, e.path(id), err), place: 1 + e.place(id)})
+	path := e.path(id)
+	e.Fail(&TaskFailure{Node: node, Rank: e.o.Rank, Err: err, Within: e.p.Graph.Into(node, path, err), Depth: len(path), place: 1 + e.place(id)})
 }
