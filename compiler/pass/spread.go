@@ -46,6 +46,8 @@ type spreadGraph struct {
 	owned   map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
 	takes   map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
 	shares  int                       // nodes whose rows are shared, those in regions included
+	saved   float64                   // operations of a rank that others do instead
+	paid    float64                   // what gathers in regions cost, in operations
 }
 
 // spreads lists the nodes of g that all ranks are to run: loops over an index space and iterates
@@ -200,6 +202,11 @@ func (x *spreadGraph) node(id ir.ID) {
 		return
 	case n.Op.Control == op.Iterate:
 		region, takes := x.iterate(id)
+		if region == nil {
+			x.to[id] = x.g.CopyNode(x.old, id, x.inputs(id, always)...)
+			x.takes[id] = make([]bool, len(x.old.In(id)))
+			return
+		}
 		in := x.inputs(id, func(k int) bool { return !takes[k] })
 		for k, from := range x.old.In(id) {
 			if takes[k] && x.old.Type(from).IsSparse() {
@@ -243,6 +250,7 @@ func (x *spreadGraph) node(id ir.ID) {
 	at := &x.g.Nodes[made]
 	at.Attrs = at.Attrs.With(plan.Shared, op.Int(x.ranks)).With(plan.SharedRows, op.Int(x.rows(x.old, id)))
 	x.shares++
+	x.saved += x.others(workOf(x.old, id))
 	if n.Op.Role == op.Reduces {
 		x.reduces(id, made)
 	} else {
@@ -252,14 +260,15 @@ func (x *spreadGraph) node(id ir.ID) {
 
 // iterate spreads the regions of a loop. partial says which inputs the regions take as they are if
 // they are partial, and so which carried values are in every round, and at the end. Another input is
-// partial in them if it is outside and nothing in them needs all of it.
+// partial in them if it is outside and nothing in them needs all of it. region is nil where a round
+// costs more in messages than others do of it.
 func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool) {
 	n := &x.old.Nodes[id]
 	partial = x.partials(id)
 	carried := n.Carried()
 	free := func(k int) bool { return k >= carried }
+	shares, saved, paid := x.shares, x.saved, x.paid
 	for {
-		shares := x.shares
 		body, yields, gathered := x.region(n.Region, partial, free)
 		if r := n.Region.Next; r != nil {
 			stop, _, more := x.region(r, partial, always)
@@ -277,10 +286,16 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool) {
 				partial[k], again = false, true
 			}
 		}
-		if !again {
+		worth := x.saved-saved >= x.paid-paid
+		if !again && worth {
+			rounds := aboutRounds(n) // which matter only in other loops
+			x.saved, x.paid = saved+rounds*(x.saved-saved), paid+rounds*(x.paid-paid)
 			return body, partial
 		}
-		x.shares = shares
+		x.shares, x.saved, x.paid = shares, saved, paid
+		if !again {
+			return nil, nil
+		}
 	}
 }
 
@@ -320,6 +335,8 @@ func (x *spreadGraph) region(r *ir.Region, partial []bool, need func(k int) bool
 		_, gathered[k] = in.whole[a]
 	}
 	x.shares += in.shares
+	x.saved += in.saved
+	x.paid += in.paid + in.gathers()
 	return out, yields, gathered
 }
 

@@ -129,6 +129,12 @@ func (g *Gathered) rows(from, to, ranks int) (out []Range) {
 // Bytes is how many a range has.
 func (g *Gathered) Bytes(r Range) int { return (r.To - r.From) * g.Type.Cols * g.Type.Elem.Size() }
 
+// Received is about how many bytes of values of type t a gather with these attributes brings a rank.
+func Received(a *op.Attrs, t types.Type, ranks int) float64 {
+	g := gatheredBy(a, t)
+	return g.traffic(ranks).bytes / float64(ranks)
+}
+
 // traffic is what all ranks send in a round.
 func (g *Gathered) traffic(ranks int) (sum traffic) {
 	for from := range ranks {
