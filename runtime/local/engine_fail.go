@@ -32,6 +32,7 @@ type TaskFailure struct {
 	Unsettled bool
 
 	place int64 // 1 + the engine's place of it in program order; 0: that of Node
+	order int64 // place, counted from the first one of Node
 }
 
 func (f *TaskFailure) Error() string {
@@ -73,7 +74,14 @@ func (f *TaskFailure) Span(p *plan.Plan) source.Span {
 // rank's. See Note [The first failure].
 func (e *Engine) Fail(f *TaskFailure) {
 	e.failMu.Lock()
-	if f.place = e.placeOf(f); e.failure != nil && !precedes(f, e.failure) {
+	if f.place = e.placeOf(f); f.Rank == e.o.Rank {
+		first := e.place(f.Node)
+		if lp := e.controlOf(f.Node); lp != nil {
+			first = lp.place
+		}
+		f.order = f.place - first
+	}
+	if e.failure != nil && !precedes(f, e.failure) {
 		e.failMu.Unlock()
 		return
 	}
@@ -114,8 +122,9 @@ func (e *Engine) passOver(id ir.ID) {
 	}
 }
 
-// Place orders failures of one node: the lesser place comes first in the program.
-func (f *TaskFailure) Place() int64 { return f.place }
+// Place orders failures of one node, of any rank: the lesser place comes first in the program. It
+// counts from the node, as ranks have different loops before it.
+func (f *TaskFailure) Place() int64 { return f.order }
 
 // Unsettled reports whether tasks of this rank before node id that may fail have not succeeded. It
 // needs Remote.
