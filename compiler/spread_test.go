@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"flow/runtime/dist"
 	"flow/runtime/dist/transport"
 	"flow/runtime/dist/transport/mem"
+	"flow/runtime/schedule"
 )
 
 // spreadProgram shares rows in at least so many nodes.
@@ -139,12 +141,28 @@ func spreadAlike(t *testing.T, list []spreadProgram) {
 			}
 		}
 	}
+	if helpedChunks.Load() == 0 {
+		t.Error("no rank has helped another one")
+	}
 }
 
-// runOver runs a plan over comms and returns what it prints.
+// helpedChunks counts the chunks that ranks have run for others.
+var helpedChunks atomic.Int64
+
+// runOver runs a plan over comms and returns what it prints. Ranks claim one row at a time, and help
+// each other as soon as their own are done.
 func runOver(comms []transport.Comm, c *compiler.Result, workers int) (string, error) {
 	p := &printer{}
-	_, err := dist.RunGroup(context.Background(), comms, c.Plan, workers, func(int) dist.Options { return dist.Options{Env: p, Grace: hangs} })
+	ss, err := schedule.Lookup("SS")
+	if err != nil {
+		return "", err
+	}
+	report, err := dist.RunGroup(context.Background(), comms, c.Plan, workers, func(int) dist.Options {
+		return dist.Options{Env: p, Grace: hangs, HelpFrom: 1, Schedule: schedule.Plan{Technique: ss}}
+	})
+	for _, r := range report.Ranks {
+		helpedChunks.Add(r.Helped)
+	}
 	return p.out.String(), err
 }
 
@@ -265,6 +283,11 @@ emit parfor i in 0..7 {
 	`x = parfor i in 0..12 { 7 // (i - 8) + 7 // (i - 3) }
 emit 1
 emit sum(x)`,
+	// The rows of the first rank take longer, so others run some of those that fail.
+	`emit sum(parfor i in 0..40 {
+  iterate w = 0.0 times (if i < 20 { 4000 } else { 1 }) { next w = w * 0.5 + 1 }
+  i64(w) + 1 // (if i < 14 { 1 } else { i // 20 })
+})`,
 	`emit 1
 iterate x = seq(0, 12), k = 0 until k == 9 {
   y = parfor i in 0..12 {

@@ -67,7 +67,7 @@ const layoutLegend = `  lies on: rows: each rank makes and has its own rows; rep
 
 // rankLegend explains the ranks of a run.
 const rankLegend = `  busy: in kernels, all workers; scheduling and waiting: claiming chunks of loops, and waiting for the last one; processor: of the
-  process, messages included; claims: chunks of loops; stolen: those from another worker's queue
+  process, messages included; claims: chunks of loops; stolen: those from another worker's queue; helped: chunks run for other ranks
 `
 
 // loopLegend explains the account of a loop.

@@ -174,6 +174,7 @@ type rankStats struct {
 	Processor  float64 `json:"processor_seconds,omitempty"` // of the process; 0: ranks share it
 	Claims     int     `json:"claims"`
 	Stolen     int     `json:"stolen_chunks"` // from another worker's queue
+	Helped     int64   `json:"helped_chunks"` // of other ranks
 	Sent       int64   `json:"bytes_sent"`
 	Messages   int64   `json:"messages_sent"`
 }
@@ -183,7 +184,7 @@ func ranksOf(report *flow.Report, a *flow.Account) []rankStats {
 	list := make([]rankStats, len(report.Ranks))
 	at := map[int]*rankStats{}
 	for i, r := range report.Ranks {
-		list[i] = rankStats{Rank: r.Rank, Tasks: r.Tasks, Busy: r.Busy, Processor: r.Processor, Sent: r.BytesSent, Messages: r.MessagesSent}
+		list[i] = rankStats{Rank: r.Rank, Tasks: r.Tasks, Busy: r.Busy, Processor: r.Processor, Helped: r.Helped, Sent: r.BytesSent, Messages: r.MessagesSent}
 		at[r.Rank] = &list[i]
 		for _, l := range r.Loops {
 			list[i].Claims += len(l.Chunks)
@@ -221,14 +222,14 @@ func rankText(out io.Writer, ranks []rankStats) {
 		return // a run without a clock
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "rank\ttasks\tbusy s\tscheduling s\twaiting s\tprocessor s\tshare\tclaims\tstolen\tmessages\tsent\t")
+	fmt.Fprintln(w, "rank\ttasks\tbusy s\tscheduling s\twaiting s\tprocessor s\tshare\tclaims\tstolen\thelped\tmessages\tsent\t")
 	for _, r := range ranks {
 		processor := "-"
 		if r.Processor > 0 {
 			processor = fmt.Sprintf("%.4g", r.Processor)
 		}
-		fmt.Fprintf(w, "%d\t%d\t%.4g\t%.4g\t%.4g\t%s\t%.1f %%\t%d\t%d\t%d\t%s\t\n", r.Rank, r.Tasks, r.Busy, r.Scheduling, r.Waiting, processor,
-			100*work(r)/total, r.Claims, r.Stolen, r.Messages, size(r.Sent))
+		fmt.Fprintf(w, "%d\t%d\t%.4g\t%.4g\t%.4g\t%s\t%.1f %%\t%d\t%d\t%d\t%d\t%s\t\n", r.Rank, r.Tasks, r.Busy, r.Scheduling, r.Waiting, processor,
+			100*work(r)/total, r.Claims, r.Stolen, r.Helped, r.Messages, size(r.Sent))
 	}
 	_ = w.Flush() // into a strings.Builder
 	fmt.Fprintf(out, "  share: of all %s; of all ranks over the busiest: %.2f of %d\n", of, total/most, len(ranks))

@@ -249,6 +249,9 @@ func (x *spreadGraph) node(id ir.ID) {
 	x.to[id] = made
 	at := &x.g.Nodes[made]
 	at.Attrs = at.Attrs.With(plan.Shared, op.Int(x.ranks)).With(plan.SharedRows, op.Int(x.rows(x.old, id)))
+	if n.Op.Role == op.Points && x.readsWhole(id, reads) {
+		at.Attrs = at.Attrs.With(plan.Helped, op.Int(1)) // numbered at the end
+	}
 	x.shares++
 	x.saved += x.others(workOf(x.old, id))
 	if n.Op.Role == op.Reduces {
@@ -256,6 +259,17 @@ func (x *spreadGraph) node(id ir.ID) {
 	} else {
 		x.partial[id] = true
 	}
+}
+
+// readsWhole reports whether a rank has all that a node reads whose rows ranks share, so that it can
+// make any of its rows.
+func (x *spreadGraph) readsWhole(id ir.ID, reads []rowReads) bool {
+	for k, from := range x.old.In(id) {
+		if x.partial[from] && !reads[k].whole {
+			return false
+		}
+	}
+	return true
 }
 
 // iterate spreads the regions of a loop. partial says which inputs the regions take as they are if
@@ -397,10 +411,10 @@ func (s *spreader) rows(g *ir.Graph, id ir.ID) int {
 // dividable is what ranks can share: a dense matrix of known shape.
 func dividable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() > 0 }
 
-// numberGathers numbers the gathers of g and its regions, whose graphs belong to the caller. ok is
-// false if there are too many.
+// numberGathers numbers the gathers of g and its regions, whose graphs belong to the caller, and the
+// loops in which ranks help each other. ok is false if there are too many gathers.
 func numberGathers(g *ir.Graph) (ok bool) {
-	key := 0
+	key, helped := 0, 0
 	var within func(g *ir.Graph)
 	within = func(g *ir.Graph) {
 		for i := range g.Nodes {
@@ -408,6 +422,10 @@ func numberGathers(g *ir.Graph) (ok bool) {
 			if plan.IsGather(n) {
 				n.Attrs = n.Attrs.With("key", op.Int(key))
 				key++
+			}
+			if n.Attrs.Int(plan.Helped) > 0 {
+				helped++
+				n.Attrs = n.Attrs.With(plan.Helped, op.Int(helped))
 			}
 			if isControl(n) {
 				for r := n.Region; r != nil; r = r.Next {

@@ -52,6 +52,10 @@ const (
 // brought together so, too: with the attribute SharedRows each rank gets its own rows, else all.
 const Stacked = "stack"
 
+// Helped is the attribute of a shared node whose operands all ranks have whole: a number from 1 on,
+// by which ranks ask each other for a chunk of it (see local.Engine).
+const Helped = "help"
+
 // IsGather reports whether a node brings together what ranks have made apart: their rows, or their
 // states.
 func IsGather(n *ir.Node) bool { return n.Op.Role == op.Gathers || n.Attrs.Int(Stacked) > 0 }

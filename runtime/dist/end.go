@@ -131,6 +131,7 @@ func (r *rank) listen() (worked bool) {
 			r.answered(m.Word)
 		case m.Drain != nil:
 			r.ending.drains[m.Drain.From] = m.Drain
+			r.eng.Gone(m.Drain.From)
 		case m.Done != nil:
 			r.ending.dones[m.Done.From] = m.Done
 			if f := m.Done.Failure; f != nil {

@@ -23,7 +23,7 @@ func (r *rank) now() int64 { return r.o.Trace.Communication().Now() }
 
 // between polls after a task if the last poll is a while ago.
 func (r *rank) between(now int64) {
-	if r.pending.Load()+r.newFresh.Load() == 0 {
+	if r.pending.Load()+r.newFresh.Load() == 0 && !r.eng.Helps() {
 		return
 	}
 	if last := r.lastPoll.Load(); now-last > int64(pollEvery) && r.lastPoll.CompareAndSwap(last, now) {
@@ -375,6 +375,10 @@ func (r *rank) hearOne(m transport.Message) bool {
 		case epoch == r.epoch:
 			r.eng.Clear(shown, m.Src)
 		}
+		return true
+	}
+	if m.Tag == tagHelp {
+		r.helped(m.Src, m.Payload)
 		return true
 	}
 	if m.Tag != tagValue {

@@ -42,6 +42,7 @@ type Options struct {
 	Trace      *trace.Recorder
 	OnProgress func(local.Progress)
 	Observe    func(id ir.ID, v value.Value)
+	HelpFrom   time.Duration
 	Grace      time.Duration
 	Schedule   schedule.Plan
 
@@ -290,7 +291,7 @@ func (r *rank) prepare() *Failure {
 	r.ending.init(r.n)
 	eng, err := local.NewEngine(r.p, local.EngineOptions{
 		Env: r.o.Env, Buffers: r.o.Buffers, Stats: r.o.Stats, Trace: r.o.Trace, Rank: r.me, OnProgress: r.o.OnProgress,
-		Observe: r.o.Observe, Grace: r.o.Grace, Schedule: r.o.Schedule,
+		Observe: r.o.Observe, Grace: r.o.Grace, HelpFrom: r.o.HelpFrom, Schedule: r.o.Schedule,
 		Remote: &local.Remote{
 			Sends:    func(id ir.ID) int { return len(r.routes.of(id)) },
 			Produced: r.produced,
@@ -300,6 +301,10 @@ func (r *rank) prepare() *Failure {
 			Failed:   func(f *local.TaskFailure) { r.tell(failureOf(f)) },
 			Cleared:  r.cleared,
 			Gather:   r.gather, GatherSparse: r.gatherSparse,
+			Ask:    r.ask,
+			Give:   r.give,
+			Return: r.giveBack,
+			Poll:   r.poll,
 		},
 	})
 	if err != nil {

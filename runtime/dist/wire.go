@@ -22,6 +22,7 @@ const (
 	tagMessage = 0 // a message, by gob
 	tagValue   = 1 // a value of variable form
 	tagClear   = 2 // epoch and node: local.Engine.Clear
+	tagHelp    = 3 // a help
 )
 
 // putClear encodes that a rank's tasks have succeeded that node shown waits for.

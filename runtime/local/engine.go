@@ -41,6 +41,9 @@ type EngineOptions struct {
 	// failure in program order is reported; 0 means DefaultGrace. After it the remaining ones
 	// are skipped, and the failure is TaskFailure.Unsettled if one of them may have failed.
 	Grace time.Duration
+	// HelpFrom is how long a rank's own rows of a loop must have taken for it to help other ranks
+	// with theirs; 0 means DefaultHelpFrom.
+	HelpFrom time.Duration
 	// Schedule says how the loops of tasks are handed out in chunks. Its Groups are those of
 	// the pool.
 	Schedule schedule.Plan
@@ -73,6 +76,13 @@ type Remote struct {
 	// has m: those of this rank's rows, or of all (plan.Gathered). The parts have those rows, of all
 	// those that a rank makes; this rank's is a view of m.
 	GatherSparse func(key int, m *value.CSR, finished func(parts []*value.CSR))
+	// Ask asks another rank for a chunk of a loop, Give answers such a question, and Return sends
+	// the rows that a given chunk has made (nil if it failed), which it copies. See Engine.Asked,
+	// Given and Returned. Poll drives transfers; it returns true if something happened.
+	Ask    func(to int, a Ask)
+	Give   func(a Ask, rows Rows)
+	Return func(to int, a Ask, rows Rows, made []byte)
+	Poll   func() bool
 	// Cleared is called when all tasks of this rank have succeeded that node shown, of rank to,
 	// waits for without reading them. Engine.Clear informs that rank.
 	Cleared func(shown ir.ID, to int)
@@ -150,6 +160,7 @@ type Engine struct {
 	startMu    sync.Mutex // held while run is being made
 	run        atomic.Pointer[Run]
 	started    time.Time
+	helping    helping
 	failMu     sync.Mutex
 	failure    *TaskFailure
 	// place after which tasks are skipped; maxNode: none; -1: all, since the grace is over

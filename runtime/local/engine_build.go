@@ -48,12 +48,16 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	if o.Grace == 0 {
 		o.Grace = DefaultGrace
 	}
+	if o.HelpFrom == 0 {
+		o.HelpFrom = DefaultHelpFrom
+	}
 	e := &Engine{p: p, o: o, buffers: o.Buffers, epoch: time.Now(), selector: schedule.NewSelector()}
 	if e.buffers == nil {
 		e.buffers, e.own = newSystemPool(), true
 	}
 	e.clock = o.Stats || o.Trace != nil || o.Remote != nil
 	e.failedAt.Store(maxNode)
+	e.helping.gone = make([]atomic.Bool, p.Ranks)
 	e.flatten()
 	e.slot = make([]value.Value, e.g.Len())
 	e.uses = make([]int32, e.g.Len())

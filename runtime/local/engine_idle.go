@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"flow/ir"
+	"flow/ir/plan"
 	"flow/runtime/schedule"
 )
 
@@ -15,6 +16,7 @@ import (
 type cut struct {
 	units, grain int    // grain in units
 	technique    string // that the node asks for and gets; "": that of the run
+	ranks        int    // whose workers may take part
 }
 
 const (
@@ -63,7 +65,10 @@ func (e *Engine) newLoop(t int32, n *ir.Node, c cut) (*nodeLoop, error) {
 // cutOf returns how a loop of n, with this many units of leaf iterations, is cut: as the run says,
 // unless the node's attributes schedule and grain (the least iterations a chunk) say otherwise.
 func (e *Engine) cutOf(n *ir.Node, units, leaf int) cut {
-	c := cut{units: units, grain: e.o.Schedule.Grain, technique: own(&e.o.Schedule, n)}
+	c := cut{units: units, grain: e.o.Schedule.Grain, technique: own(&e.o.Schedule, n), ranks: 1}
+	if n.Attrs.Int(plan.Helped) > 0 && e.o.Schedule.Layout == schedule.Centralized {
+		c.ranks = e.p.Ranks
+	}
 	if g := n.Attrs.Int("grain"); g > 0 {
 		c.grain = (g + leaf - 1) / leaf
 	}

@@ -102,7 +102,7 @@ func (l *nodeLoop) prepare() (err error) {
 		l.queues.Reset()
 		return nil
 	}
-	if l.queues, err = schedule.NewQueues(&l.plan, l.params(workers)); err == nil && l.auto != nil {
+	if l.queues, err = schedule.NewQueues(&l.plan, l.params(workers*l.cut.ranks)); err == nil && l.auto != nil {
 		if l.by == nil {
 			l.by = map[*schedule.Technique]*schedule.Queues{}
 		}

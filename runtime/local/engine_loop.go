@@ -10,6 +10,7 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/plan"
 	"flow/ir/value"
 	"flow/runtime/schedule"
 	"flow/runtime/trace"
@@ -31,6 +32,7 @@ type loopRun struct {
 	begun int64 // when the opener's task began
 	owner int   // worker that opened the loop; its share begins with the task
 	timed bool  // chunks are timed, and begun is a time
+	helped
 
 	stopped func() bool // of the call
 
@@ -49,7 +51,7 @@ type loopRun struct {
 func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64, out value.Value) (opened bool, err error) {
 	c := &s.call
 	n, leaf := c.Def.Loop.Space(c)
-	base, shared := 0, e.shared(id)
+	base, full, shared := 0, n, e.shared(id)
 	c.Part, c.From = shared, 0
 	if shared {
 		if base, n, err = e.window(c, n); err != nil {
@@ -65,10 +67,15 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	} else {
 		leaf = grouped(c, n, leaf, e.processors)
 	}
+	if shared && e.helpable(id) > 0 { // what goes to another rank is whole rows
+		perRow := full / c.Attrs.Int(plan.SharedRows)
+		leaf = (leaf + perRow - 1) / perRow * perRow
+	}
 	l, err := e.loopOf(s, t, &e.g.Nodes[id], (n+leaf-1)/leaf, leaf)
 	if err != nil {
 		return false, err
 	}
+	l.ask.Loop = 0
 	l.t, l.id, l.n, l.leaf, l.base, l.owner = t, id, n, leaf, base, w.index
 	l.call, l.in, l.out = *c, append(l.in[:0], c.In...), out
 	l.call.In, l.call.Stopped = l.in, l.stopped
@@ -86,6 +93,9 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 		start = e.now(s)
 	}
 	l.begun = start
+	if shared {
+		e.opens(&l.loopRun, full, c.Attrs.Int(plan.SharedRows))
+	}
 	l.AtMost(l.queues.Most())
 	w.Share(&l.Shared, l)
 	return true, nil
@@ -125,6 +135,7 @@ func (l *loopRun) observe() {
 // Again begins the next pass of a body that has one. A pass counts as an execution of the loop, in
 // reports and for techniques that learn.
 func (l *loopRun) Again(w *Worker) bool {
+	l.settle(w)
 	p, ok := l.steps.(op.Passes)
 	if !ok || l.err != nil || l.e.over(l.id) || l.log.queues.Err() != nil {
 		return false
@@ -188,6 +199,8 @@ func (l *loopRun) Work(w *Worker) {
 		start = e.now(s)
 	}
 	l.claim(w, s)
+	l.runsDry() // before help: of two ranks that ask each other, each gets its answer
+	l.help(w, s)
 	if e.clock {
 		e.timeShare(s, l.t, l.id, start)
 	}
@@ -210,7 +223,7 @@ func (e *Engine) timeShare(s *workerState, t int32, id ir.ID, start int64) {
 
 // claim runs chunks until none is left. A panic in one is a failure of that chunk.
 func (l *loopRun) claim(w *Worker, s *workerState) {
-	at := int64(0)
+	at, ran := int64(0), false
 	defer func() {
 		if v := recover(); v != nil {
 			l.fail(at, panicked(v))
@@ -229,7 +242,11 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 		}
 		lo := l.base + unit*l.leaf
 		hi := l.base + min((unit+size)*l.leaf, l.n)
-		at = int64(lo)
+		if l.waiting.Load() > 0 && ran && l.gives(w, Rows{lo, hi}) {
+			ran = false // of two chunks at least one is run here
+			continue
+		}
+		at, ran = int64(lo), true
 		if at > l.failed.Load() {
 			if ordered {
 				return

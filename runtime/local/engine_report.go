@@ -29,6 +29,8 @@ type Report struct {
 	Calls   []CallReport
 	Loops   []trace.LoopRecord // with EngineOptions.Stats or Trace, in the order of their ends
 
+	Helped int64 // chunks of other ranks that this one has run
+
 	BytesLent   int64 // memory lent for results, sum over all
 	BytesReused int64 // results that reused the memory of an input
 	BytesPeak   int64 // most memory lent at once, by the buffer pool
@@ -98,6 +100,7 @@ func (e *Engine) makeReport(wall time.Duration) *Report {
 		s := &e.scratch[i]
 		r.BytesLent += s.lent
 		r.BytesReused += s.reused
+		r.Helped += s.helped
 		for k, c := range s.kinds {
 			kinds[k].tasks += c.tasks
 			kinds[k].busy += c.busy

@@ -1,0 +1,104 @@
+package local_test
+
+// These tests play the other rank of a loop whose rows two ranks share.
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"flow/ir"
+	"flow/ir/plan"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/runtime/local"
+	"flow/runtime/schedule"
+)
+
+// The other rank asks after every chunk, ten times. It returns what it is given as rows of -1, or
+// undone, in which case they are made here; or it is gone before it returns anything.
+func TestHelpFromAnotherRank(t *testing.T) {
+	const rows, cols = 40, 5
+	pool := local.NewPool(2)
+	defer pool.Close()
+	for _, technique := range []string{"SS", "GSS", "FAC2", "StaticSteal", "AWF-C"} {
+		for _, other := range []string{"makes its rows", "fails", "goes"} {
+			p := parse(t, fmt.Sprintf("%%0 = fill() {v=3.0} : f64[%d,%d]\n%%1 = add(%%0, %%0) {ranks=2, shared=%d, help=1} : f64[%[1]d,%d]\n", rows, cols, rows, cols))
+			p.Ranks, p.Owner = 2, []int32{plan.Everywhere, plan.Everywhere}
+			var e *local.Engine
+			var asked, given atomic.Int32
+			got := make([]float64, rows*cols)
+			answers := make(chan func(), rows)
+			remote := &local.Remote{
+				Sends: func(ir.ID) int { return 0 }, Idle: func() bool { return false }, Failed: func(*local.TaskFailure) {},
+				Between: func(int64) {
+					if asked.Load() < 10 && e.Helps() {
+						asked.Add(1)
+						e.Asked(local.Ask{Rank: 1, Worker: 7, Loop: 1, Execution: 1})
+					}
+				},
+				Give: func(a local.Ask, r local.Rows) {
+					if a.Rank != 1 || a.Worker != 7 || r.Lo == r.Hi {
+						return
+					}
+					given.Add(1)
+					made := value.New(types.F64, (r.Hi-r.Lo)/cols, cols)
+					for i := range made.F64 {
+						made.F64[i] = -1
+					}
+					answers <- func() {
+						switch other {
+						case "makes its rows":
+							e.Returned(a, r, made.Bytes())
+						case "fails":
+							e.Returned(a, r, nil)
+						case "goes":
+							e.Gone(1)
+						}
+					}
+				},
+				Poll: func() bool {
+					select {
+					case f := <-answers:
+						f()
+						return true
+					default:
+						return false
+					}
+				},
+			}
+			e, err := local.NewEngine(p, local.EngineOptions{
+				Remote: remote, HelpFrom: time.Hour, Schedule: schedule.Plan{Technique: lookup(t, technique)}, Grace: guard,
+				Observe: func(id ir.ID, v value.Value) {
+					if id == 1 {
+						copy(got, v.(*value.Dense).F64)
+					}
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.Start(context.Background(), pool)
+			if _, err := e.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+			elsewhere := 0
+			for i, x := range got[:rows/2*cols] {
+				switch {
+				case x == -1:
+					elsewhere++
+				case x != 2*(3+float64(i)):
+					t.Fatalf("%s, the other rank %s: element %d is %v", technique, other, i, x)
+				}
+			}
+			if given.Load() == 0 || (elsewhere > 0) != (other == "makes its rows") {
+				t.Errorf("%s, the other rank %s: it has got %d chunks, and %d elements are its", technique, other, given.Load(), elsewhere)
+			}
+		}
+	}
+}
