@@ -72,6 +72,12 @@ emit sum(U)`, 1},
 	{"an image before and after a window", `X = parfor y in 0..21, x in 0..9 { y * 10.0 + x * x }
 E = parfor i in 0..19, j in 0..7 { max(X[i..i+3, j..j+3]) - X[i + 1, j + 1] }
 emit sum(E)`, 3},
+	{"an assert in a round", `iterate U = rand(15, 3, seed = 1) times 12 {
+  V = rbind(U[0, :], U[1.., :] - 0.5 * (U[1.., :] - U[0..-1, :]))
+  assert max(V) < 2.0, "large"
+  next U = V
+}
+emit sum(U)`, 1},
 	{"few rounds, which are unrolled", `iterate U = rand(19, 8, seed = 1) times 2 {
   B = parfor i in 2..17, j in 1..7 { W = U[i-2..i+3, j-1..j+2]; mean(W) + W[0, 0] }
   next U = rbind(U[0..2, :], cbind(U[2..-2, 0], B, U[2..-2, -1]), U[-2.., :])

@@ -129,6 +129,9 @@ func spreadAlike(t *testing.T, list []spreadProgram) {
 			if n := sharedIn(c.Plan.Graph); n < p.shares {
 				t.Errorf("%s: rows of %d nodes are shared by %d ranks, %d wanted", p.name, n, ranks, p.shares)
 			}
+			if len(plan.Layouts(c.Plan)) == 0 {
+				t.Errorf("%s, %d ranks: no layouts", p.name, ranks)
+			}
 			want := evaluated("the meaning", c.Program)
 			if of := evaluated("the plan", c.Plan.Graph); of.out != want.out || of.failed {
 				t.Errorf("%s, %d ranks: by its definition the plan prints %s (%v)", p.name, ranks, difference(want.out, of.out), of.err)

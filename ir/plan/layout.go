@@ -108,7 +108,10 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 		case n.Op.Role == op.Slices && where[g.In(id)[0]] == byRows || n.Op.Role == op.Gathers && n.Attrs.Int(Stacked) == 0 && reaches(n):
 			where[i] = byRows
 		case part && shares.Op.Control == op.Iterate:
-			where[i] = loops[g.In(id)[0]][n.Attrs.Int("at")]
+			where[i] = replicated
+			if carried, at := loops[g.In(id)[0]], n.Attrs.Int("at"); at < len(carried) { // behind them is an effect
+				where[i] = carried[at]
+			}
 		case g.Type(id).IsSparse() && n.Attrs.Int(Shared)+n.Attrs.Int(SharedRows) > 0:
 			where[i] = byRows
 			if n.Op.Role == op.Turns { // what was its rows
