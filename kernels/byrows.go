@@ -19,9 +19,8 @@ import (
 	"flow/kernels/nest"
 )
 
-// byRows is the row. Its body is the operators on whole matrices; its attributes are their number
-// of rows, that of columns of the widest, and the number of rows of a leaf, of which chunks are made
-// of. An argument of as many rows is read by rows, any other as a whole. A pipe may reduce all
+// byRows is the row. Its body is the operators on whole matrices. Its attributes are the number of
+// rows, the columns of the widest matrix, and the rows of a leaf; chunks are made of leaves. An argument of as many rows is read by rows, any other as a whole. A pipe may reduce all
 // elements, too, and reductions by key may end the body; what they give is there when all rows are
 // done, so that nothing in the body reads it. Where an operator fails the operators run one after
 // the other, so that the first of them is told.

@@ -141,7 +141,7 @@ func rowsPay(f *reduce.Fold, e types.Elem, cols int) bool {
 	return cols <= mostSideBySide || f.Sums(e) > 0
 }
 
-// mostShapes is about the most keys of which a program keeps loops.
+// mostShapes is about the most keys for which a program keeps loops.
 const mostShapes = 64
 
 // mostRowsIn is the most operands of a chain whose rows are reduced by loops.

@@ -390,7 +390,7 @@ func (m *machine) run(dst dense.Slab, n int) error {
 	return nil
 }
 
-// failure is the failure of the first of n elements of which i has no value.
+// failure is the failure of i at the first of n elements that it has no value for.
 func (m *machine) failure(i *instr, n int) error {
 	for e := range n {
 		for a, r := range i.arg[:i.n] {

@@ -44,7 +44,7 @@ func (m *machine) reduceRows(x *execution, a area) error {
 	return nil
 }
 
-// reduceRows writes the results of the rows of a block, of which the first is row i.
+// reduceRows writes the results of the rows of a block, whose first row is row i.
 func (f *folder) reduceRows(b *value.Dense, i int) {
 	out := f.rowsOf(f.out, i, b.Rows)
 	switch {

@@ -76,8 +76,8 @@ func (x *spreadGraph) ends(id, made ir.ID, folds []*op.Def, space types.Type) {
 	}
 }
 
-// merged returns the result of the reduction d of a space of which each rank has reduced its rows
-// to a state.
+// merged returns the result of the reduction d of a space: each rank has reduced its rows to a
+// state.
 func (x *spreadGraph) merged(id ir.ID, d *op.Def, space types.Type, state ir.ID) ir.ID {
 	out := x.typed(id, x.table.Must(d.Shard.Combine), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), state)
 	if d.Shard.Finish == "" {

@@ -55,8 +55,8 @@ type Def struct {
 	// Bound returns a number that Elements depends on, of the values of the inputs that are read as a
 	// whole. The call has it as BoundAttr. nil: Elements needs no values.
 	Bound func(in []value.Value) int64
-	// Prepare names rows that do the same in two steps, of which the first needs one input alone.
-	// nil: there are none.
+	// Prepare names rows that do the same in two steps. The first step needs one input alone. nil:
+	// there are none.
 	Prepare *Prepare
 	// Once says that Elements reads each element of input 0 once for all elements of the result, as
 	// a statistic of rows does. A loop then makes it where it is read. A reduction with a Class

@@ -179,8 +179,8 @@ func beginColumnsOf(c *op.Call, m *value.CSR, w window.Rect, units int) *passLoo
 	return beginRangeOf(c, m, w.Col, w.Cols, func(int) (lo, hi int) { return w.Col, w.Col + w.Cols }, units)
 }
 
-// beginRangeOf makes a matrix of cols columns, the first of which is column c0 of m, of columns lo
-// to hi-1 of each row i of m in two passes: find where they begin and end in the row, and copy.
+// beginRangeOf copies a range of columns of m, columns(i) of row i, into a matrix of cols columns
+// whose first is column c0 of m. It takes two passes: find where the ranges begin and end, and copy.
 func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (lo, hi int), units int) *passLoop {
 	out := value.NewCSR(m.Elem, m.Rows, cols, 0)
 	first := make([]int64, m.Rows) // of each row: the first entry that is kept

@@ -179,7 +179,7 @@ func spspProduct(c *op.Call) bool { return c.In[0].Type().IsSparse() && c.In[1].
 // rowProduct reports the product of a dense row and a sparse matrix.
 func rowProduct(c *op.Call) bool { return c.In[0].Type().IsDense() && c.Type.Rows == 1 }
 
-// beginSparseProduct is a product of which one factor is sparse, by rows.
+// beginSparseProduct is a product with one sparse factor, by rows.
 func beginSparseProduct(c *op.Call) rowLoop {
 	if a, ok := c.In[0].(*value.CSR); ok {
 		return sparseTimesDense(c.Result(), a, c.Dense(1))
