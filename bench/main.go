@@ -31,6 +31,7 @@ type section struct {
 var sections = [...]section{
 	{"cholesky", "Cholesky on two threads beside OpenBLAS, OpenMP tasks and StarPU", cholesky},
 	{"ranks", "Cholesky on two MPI ranks beside ScaLAPACK and Dask distributed", ranks},
+	{"shares", "how evenly MPI ranks share the examples, and what they repeat", shares},
 	{"tile", "the default tile beside others from 128 to 1024", tile},
 	{"gemm", "one core: tile kernels beside OpenBLAS", gemm},
 	{"fused", "a fused pipeline over 1e8 elements beside C, numba, numexpr and NumPy", fused},
@@ -73,7 +74,7 @@ func main() {
 	only := flag.String("only", "", "sections to run, separated by commas (default: all)")
 	reps := flag.Int("reps", 5, "repetitions of each contestant")
 	sizes := flag.String("n", "4096,8192", "matrix orders of the Cholesky sections")
-	match := flag.String("match", "", "a regular expression: the operators of the section operators, on `group: operator`, the tables of the sections cholesky, ranks and tile, on n and type as in \"8192, f64\", the rows of the section oversubscribed, as in \"web-NotreDame, 4\", or the loops of the sections loops and everyday")
+	match := flag.String("match", "", "a regular expression: the operators of the section operators, on `group: operator`, the tables of the sections cholesky, ranks and tile, on n and type as in \"8192, f64\", the rows of the section oversubscribed, as in \"web-NotreDame, 4\", the loops of the sections loops and everyday, or the examples of the section shares")
 	binary := flag.String("flowrun", "", "the flowrun to measure, without C (default: built from this tree)")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench [flags]")

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// This file measures how evenly ranks share the work of the examples, and what they repeat.
+
+// sharedProgram is an example with params that make it run for some tenths of a second.
+type sharedProgram struct{ name, params string }
+
+// sharedPrograms is the examples whose work ranks are to share.
+var sharedPrograms = []sharedProgram{
+	{"cc", "graph=@"},
+	{"pagerank", "graph=@"},
+	{"nbody", "n=1500 steps=10"},
+	{"kmeans", "n=200000"},
+	{"gnmf", "n=4000"},
+	{"heat2d", "n=1000 steps=200"},
+	{"mandelbrot", "w=2000 h=1200"},
+	{"pi", "n=20000000"},
+	{"linreg", "n=400000"},
+	{"linreg", "n=400000 method=cg"},
+	{"normal", "n=1000000"},
+	{"multilogreg", "n=200000"},
+	{"pca", "n=400000"},
+	{"cholesky", "n=1536"},
+	{"lu", ""},
+	{"qr", ""},
+	{"solve", ""},
+}
+
+// rankRun is what --stats=json says of a run.
+type rankRun struct {
+	Seconds float64 `json:"execution_seconds"`
+	Sent    int64   `json:"bytes_between_ranks"`
+	ByRank  []struct {
+		Processor float64 `json:"processor_seconds"`
+	} `json:"by_rank"`
+}
+
+// total and busiest are processor seconds: of all ranks, and of the one with the most.
+func (r *rankRun) total() (sum float64) {
+	for _, x := range r.ByRank {
+		sum += x.Processor
+	}
+	return sum
+}
+
+func (r *rankRun) busiest() (most float64) {
+	for _, x := range r.ByRank {
+		most = max(most, x.Processor)
+	}
+	return most
+}
+
+// shares runs each example on three ranks of one thread, on one rank, on two ranks, and on two
+// threads of one process, in turn. -match chooses examples by name.
+func shares(b *bench) error {
+	if b.mpi == "" {
+		b.skip("flowrun with MPI did not build; `.ci/setup` installs what it needs")
+		return nil
+	}
+	match, err := regexp.Compile(b.match)
+	if err != nil {
+		return err
+	}
+	graph := filepath.Join(b.root, "..", "shared", "data", "web-NotreDame.txt.gz")
+	if _, err := os.Stat(graph); err != nil {
+		b.skip("the graph of web-NotreDame is not at %s: cc and pagerank run on generated ones", graph)
+		graph = ""
+	}
+	fmt.Fprintf(b.out, "Processor time by rank, start and compilation left out. Shared: all of three ranks over the busiest. Repeated: all of three\n"+
+		"over one rank alone, so 1 if no work is done twice. Wall: two threads of one process over two ranks, so 1 if ranks cost nothing.\n\n"+
+		"| program | shared, of 3 | repeated | wall of 2 ranks, s | 2 threads over 2 ranks | sent by 3, MiB |\n|:--|--:|--:|--:|--:|--:|\n")
+	for _, p := range sharedPrograms {
+		if !match.MatchString(p.name) {
+			continue
+		}
+		row, err := b.share(p, graph)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		fmt.Fprintln(b.out, row)
+	}
+	return nil
+}
+
+// share measures one example.
+func (b *bench) share(p sharedProgram, graph string) (row string, err error) {
+	args := []string{filepath.Join(b.root, "examples", p.name+".flow"), "--stats=json"}
+	for _, param := range strings.Fields(p.params) {
+		args = append(args, "--set="+strings.Replace(param, "@", graph, 1))
+	}
+	const three, one, two, local = 0, 1, 2, 3
+	figures := map[string]*result{}
+	for range b.reps {
+		var runs [4]*rankRun
+		for k, n := range []int{3, 1, 2} {
+			if runs[k], err = b.statsOf(append(args, "--distributed", "--backend=mpi", fmt.Sprint("--ranks=", n), "--threads=1")); err != nil {
+				return "", err
+			}
+		}
+		if runs[local], err = b.statsOf(append(args, "--threads=2")); err != nil {
+			return "", err
+		}
+		note := func(name string, x float64) {
+			if figures[name] == nil {
+				figures[name] = new(result)
+			}
+			figures[name].seconds = append(figures[name].seconds, x)
+		}
+		note("shared", runs[three].total()/runs[three].busiest())
+		note("repeated", runs[three].total()/runs[one].total())
+		note("wall", runs[two].Seconds)
+		note("ratio", runs[local].Seconds/runs[two].Seconds)
+		note("sent", float64(runs[three].Sent)/(1<<20))
+	}
+	of := func(name string) float64 { return figures[name].median() }
+	return fmt.Sprintf("| %s | %.2f | %.2f | %.3f | %.2f | %.1f |", strings.TrimSpace(p.name+" "+strings.ReplaceAll(p.params, "graph=@", "web-NotreDame")),
+		of("shared"), of("repeated"), of("wall"), of("ratio"), of("sent")), nil
+}
+
+// statsOf runs flowrun and returns its statistics.
+func (b *bench) statsOf(args []string) (*rankRun, error) {
+	out, err := launch(peerEnv(), b.mpi, args...)
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range strings.Split(string(out.stderr), "\n") {
+		r := new(rankRun)
+		if strings.HasPrefix(line, `{"execution_seconds"`) && json.Unmarshal([]byte(line), r) == nil {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("no statistics in %q", out.stderr)
+}
