@@ -3,10 +3,11 @@ package dist
 // This file runs gathers: each rank has made its own rows of a matrix (plan.Window), and others need
 // all of them, or some (plan.Reach).
 //
-// Every rank runs every gather, in the same order where one comes after another, and each has a tag
-// of its own. So the messages of one gather between two ranks match in the order of its rounds, and
-// in a round in that of their rows; those of different gathers, which may run at once, never meet. Nothing is numbered and nothing is
-// posted ahead: what a rank sends before another one asks for it waits in the transport.
+// Every rank runs every gather, in the same order where one depends on another, and each gather has a
+// tag of its own. So the messages of one gather between two ranks match in the order of its rounds,
+// and within a round in the order of their rows. Messages of different gathers, which may run at
+// once, have different tags. Messages carry no numbers, and no receive is posted before its round:
+// what a rank sends earlier waits in the transport.
 
 import (
 	"fmt"
@@ -20,9 +21,11 @@ import (
 // gathers is one gather of the plan, all its rounds.
 type gathers struct {
 	plan.Gathered
-	give, take [][]plan.Range // of a round, by the other rank: a message each
-	messages   int            // how many they are
-	begun      int32          // rounds that this rank has begun
+	give, take [][]plan.Range // in a round, by the other rank: a message each
+	messages   int            // in a round: the number of these
+	begun      int32          // rounds that this rank has begun; mu
+	// by rank: the round of a sparse gather whose row pointers from it are awaited, or nil; mu
+	pointers []*sparseGathering
 }
 
 // gathering is one round of a gather.
@@ -32,10 +35,10 @@ type gathering struct {
 	sparse   *sparseGathering // nil: of a dense matrix
 }
 
-// prepareGathers gives each gather its tag: the last ones.
+// prepareGathers lists the gathers of the plan. Their tags are the last ones (see rank.tag).
 func (r *rank) prepareGathers() error {
 	for _, x := range r.p.Gathers() {
-		g := gathers{Gathered: x, give: make([][]plan.Range, r.n), take: make([][]plan.Range, r.n)}
+		g := gathers{Gathered: x, give: make([][]plan.Range, r.n), take: make([][]plan.Range, r.n), pointers: make([]*sparseGathering, r.n)}
 		for peer := range r.n {
 			if peer != r.me {
 				g.give[peer], g.take[peer] = x.Rows(r.me, peer, r.n), x.Rows(peer, r.me, r.n)
@@ -52,7 +55,7 @@ func (r *rank) prepareGathers() error {
 	return nil
 }
 
-// rowsOf is the memory of rows of d, which is contiguous.
+// rowsOf returns the memory of rows of d, which is contiguous.
 func rowsOf(d *value.Dense, x plan.Range) []byte {
 	return d.View(x.From, 0, x.To-x.From, d.Cols).Bytes()
 }
@@ -60,11 +63,11 @@ func rowsOf(d *value.Dense, x plan.Range) []byte {
 // gather is local.Remote.Gather. A worker calls it.
 func (r *rank) gather(key int, d *value.Dense, finished func()) {
 	if r.startGather(key, d, finished) {
-		finished()
+		finished() // not under mu, which readers of the result may need
 	}
 }
 
-// startGather starts the transfers of a round, and reports that there are none.
+// startGather starts the transfers of a round. It reports whether there are none.
 func (r *rank) startGather(key int, d *value.Dense, finished func()) (none bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,16 +80,18 @@ func (r *rank) startGather(key int, d *value.Dense, finished func()) (none bool)
 		return true
 	}
 	g := &gathering{left: x.messages, finished: finished}
-	tag := int(r.window) + key
+	tag := r.tag(key)
 	for k := 1; k < r.n; k++ { // each begins with another one
 		from, to := (r.me+r.n-k)%r.n, (r.me+k)%r.n
 		for _, rows := range x.take[from] {
 			b := rowsOf(d, rows)
-			r.track(r.comm.Irecv(transport.Data, from, tag, b), flight{kind: taking, peer: int32(from), buf: b, whole: g, started: r.now()})
+			f := flight{kind: taking, peer: int32(from), buf: b, whole: g, started: r.now()}
+			r.track(r.comm.Irecv(transport.Data, from, tag, b), f)
 		}
 		for _, rows := range x.give[to] {
 			b := rowsOf(d, rows)
-			r.track(r.comm.Isend(transport.Data, to, tag, b), flight{kind: giving, peer: int32(to), buf: b, whole: g, started: r.now()})
+			f := flight{kind: giving, peer: int32(to), buf: b, whole: g, started: r.now()}
+			r.track(r.comm.Isend(transport.Data, to, tag, b), f)
 		}
 	}
 	r.nudge()
@@ -112,12 +117,12 @@ func (r *rank) gatheredOne(f *flight) {
 	}
 }
 
-// fillGathers makes the other side of the rounds that another rank has begun and this one has not.
+// fillGathers is this rank's side of the rounds that another rank has begun and this one has not.
 // pollMu and mu are held.
 func (r *rank) fillGathers(peer int, d *drain) {
 	for key := range r.gathers {
 		g := &r.gathers[key]
-		tag := int(r.window) + key
+		tag := r.tag(key)
 		for n := g.begun; n < d.Gathers[key]; n++ {
 			if g.Type.IsSparse() {
 				r.fillSparse(key, peer)
@@ -129,7 +134,8 @@ func (r *rank) fillGathers(peer int, d *drain) {
 			}
 			for _, rows := range g.take[peer] {
 				p := &placed{r: r, x: &receive{bytes: g.Bytes(rows)}}
-				r.track(r.comm.IrecvPlaced(peer, tag, p.x.bytes, p.discard), flight{kind: filler, peer: int32(peer), placed: p})
+				f := flight{kind: filler, peer: int32(peer), placed: p}
+				r.track(r.comm.IrecvPlaced(peer, tag, p.x.bytes, p.discard), f)
 			}
 		}
 	}

@@ -3,10 +3,13 @@ package dist
 // This file brings together sparse matrices of which ranks have parts: each rank sends each other one
 // the entries of that one's rows (plan.Gathered.Own), or all it has to all.
 //
-// How many entries there are only the run knows. So a part is several messages with the tag of the
-// gather, one after the other: the row pointers, which have a size that all know, the columns, and
-// the values if there are any. A sender starts all at once; a receiver asks for the row pointers,
-// and when they are there, for the rest. Nothing is copied.
+// The number of entries is known only at run time. So a part is several messages with the tag of the
+// gather, in this order: the row pointers, whose size all ranks know, the columns, and the values
+// unless the elements are bool. A sender starts all of them at once. A receiver posts the receive of
+// the row pointers, and those of the rest when the pointers have arrived. No entry is copied.
+//
+// Receives match messages of one tag in the order in which they are posted. So a rank must not post
+// the row pointers of a round before the rest of the round before it (see fillSparse).
 
 import (
 	"flow/ir/plan"
@@ -17,11 +20,12 @@ import (
 
 // sparseGathering is one round of the gather of a sparse matrix.
 type sparseGathering struct {
-	tag   int
+	key   int // of the gather
 	elem  types.Elem
 	cols  int
 	parts []*value.CSR // by rank
-	left  []int        // by rank: its messages that are awaited
+	left  []int        // by rank: its messages that have not arrived
+	fills []int        // by rank: later rounds to fill once all receives of this one are posted
 }
 
 // gatherSparse is local.Remote.GatherSparse. A worker calls it.
@@ -29,7 +33,7 @@ func (r *rank) gatherSparse(key int, m *value.CSR, finished func([]*value.CSR)) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.frozen {
-		return
+		return // the run ends
 	}
 	x := &r.gathers[key]
 	x.begun++
@@ -43,7 +47,7 @@ func (r *rank) gatherSparse(key int, m *value.CSR, finished func([]*value.CSR)) 
 	s.parts[r.me] = mine(r.me)
 	for k := 1; k < r.n; k++ { // each begins with another one
 		from, to := (r.me+r.n-k)%r.n, (r.me+k)%r.n
-		r.takeSparse(g, key, from)
+		r.takeSparse(g, from)
 		part := s.parts[r.me]
 		if x.Own {
 			part = mine(to)
@@ -53,14 +57,17 @@ func (r *rank) gatherSparse(key int, m *value.CSR, finished func([]*value.CSR)) 
 	r.nudge()
 }
 
-// newSparse is a round of gather key that nobody waits for.
+// newSparse returns a round of gather key without transfers, whose end has no effect.
 func (r *rank) newSparse(key int) *gathering {
 	x := &r.gathers[key]
-	return &gathering{finished: func() {}, sparse: &sparseGathering{tag: int(r.window) + key, elem: x.Type.Elem, cols: x.Type.Cols,
-		parts: make([]*value.CSR, r.n), left: make([]int, r.n)}}
+	return &gathering{finished: func() {}, sparse: &sparseGathering{key: key, elem: x.Type.Elem, cols: x.Type.Cols,
+		parts: make([]*value.CSR, r.n), left: make([]int, r.n), fills: make([]int, r.n)}}
 }
 
-// messagesOf is the number of messages of a part of a sparse matrix.
+// tag returns the tag of the messages of a gather.
+func (r *rank) tag(key int) int { return int(r.window) + key }
+
+// messagesOf returns the number of messages of a part of a sparse matrix.
 func messagesOf(e types.Elem) int {
 	if e == types.Bool {
 		return 2
@@ -68,18 +75,20 @@ func messagesOf(e types.Elem) int {
 	return 3
 }
 
-// giveSparse sends a part. mu is held, here and below.
+// giveSparse starts the sends of a part. mu is held.
 func (r *rank) giveSparse(g *gathering, to int, part *value.CSR) {
 	ptr, col, val := part.Parts()
 	for _, b := range [][]byte{ptr, col, val}[:messagesOf(part.Elem)] {
 		g.left++
-		r.track(r.comm.Isend(transport.Data, to, g.sparse.tag, b), flight{kind: giving, peer: int32(to), buf: b, whole: g, started: r.now()})
+		f := flight{kind: giving, peer: int32(to), buf: b, whole: g, started: r.now()}
+		r.track(r.comm.Isend(transport.Data, to, r.tag(g.sparse.key), b), f)
 	}
 }
 
-// takeSparse asks for a part: for its row pointers.
-func (r *rank) takeSparse(g *gathering, key, from int) {
-	x, s := &r.gathers[key], g.sparse
+// takeSparse posts the receive of the row pointers of a part. mu is held.
+func (r *rank) takeSparse(g *gathering, from int) {
+	s := g.sparse
+	x := &r.gathers[s.key]
 	of := from
 	if x.Own {
 		of = r.me
@@ -88,16 +97,19 @@ func (r *rank) takeSparse(g *gathering, key, from int) {
 	part := &value.CSR{Elem: s.elem, Rows: hi - lo, Cols: s.cols, Ptr: make([]int64, hi-lo+1)}
 	s.parts[from], s.left[from] = part, messagesOf(s.elem)
 	g.left += s.left[from]
+	x.pointers[from] = s
 	ptr, _, _ := part.Parts()
 	r.take(g, from, ptr)
 }
 
+// take posts the receive of one message of a part. mu is held.
 func (r *rank) take(g *gathering, from int, b []byte) {
-	r.track(r.comm.Irecv(transport.Data, from, g.sparse.tag, b), flight{kind: taking, peer: int32(from), buf: b, whole: g, started: r.now()})
+	f := flight{kind: taking, peer: int32(from), buf: b, whole: g, started: r.now()}
+	r.track(r.comm.Irecv(transport.Data, from, r.tag(g.sparse.key), b), f)
 }
 
-// took handles the arrival of a message of a part. After the row pointers it asks for the rest.
-// pollMu is held.
+// took handles the arrival of a message of a part. After the row pointers it posts the receives of
+// the rest. pollMu is held.
 func (s *sparseGathering) took(r *rank, f *flight) {
 	from := int(f.peer)
 	if s.left[from]--; s.left[from] != messagesOf(s.elem)-1 {
@@ -116,13 +128,22 @@ func (s *sparseGathering) took(r *rank, f *flight) {
 	for _, b := range [][]byte{col, val}[:messagesOf(s.elem)-1] {
 		r.take(f.whole, from, b)
 	}
+	r.gathers[s.key].pointers[from] = nil
+	for range s.fills[from] {
+		r.fillSparse(s.key, from)
+	}
 }
 
-// fillSparse makes the other side of a round that another rank has begun and this one has not: it
-// sends no entries. pollMu is held.
+// fillSparse is this rank's side of a round that another rank has begun and this one has not: it
+// sends no entries. Where this rank still awaits row pointers of an earlier round, the round follows
+// when these have arrived. pollMu and mu are held.
 func (r *rank) fillSparse(key, peer int) {
+	if s := r.gathers[key].pointers[peer]; s != nil {
+		s.fills[peer]++
+		return
+	}
 	g := r.newSparse(key)
-	r.takeSparse(g, key, peer)
+	r.takeSparse(g, peer)
 	of := r.me
 	if r.gathers[key].Own {
 		of = peer
