@@ -68,19 +68,24 @@ const DefaultHelpFrom = time.Millisecond
 // maxReturn bounds the bytes of a chunk that goes to another rank: they are copied.
 const maxReturn = 4 << 20
 
-// helpable returns the number by which ranks ask each other for chunks of node id; 0: they do not.
-func (e *Engine) helpable(id ir.ID) int32 {
-	if e.p.Ranks < 2 || e.o.Remote == nil {
+// helpNumber returns the number by which ranks ask each other for chunks of a loop; 0: they do not. A
+// static technique decides beforehand who runs what.
+func (e *Engine) helpNumber(n *ir.Node) int32 {
+	number := int32(n.Attrs.Int(plan.Helped))
+	if number == 0 || e.p.Ranks < 2 || e.o.Remote == nil {
 		return 0
 	}
-	return int32(e.g.Nodes[id].Attrs.Int(plan.Helped))
+	if t := e.techniqueOf(n); t != nil && t.Static() {
+		return 0
+	}
+	return number
 }
 
 // opens notes that l begins, if other ranks may help with it. full is the number of iterations of
 // all ranks, and rows those of the result.
 func (e *Engine) opens(l *loopRun, full, rows int) {
 	l.ask = Ask{}
-	number := e.helpable(l.id)
+	number := e.helpNumber(&e.g.Nodes[l.id])
 	if number == 0 {
 		return
 	}

@@ -23,7 +23,7 @@ func TestHelpFromAnotherRank(t *testing.T) {
 	const rows, cols = 40, 5
 	pool := local.NewPool(2)
 	defer pool.Close()
-	for _, technique := range []string{"SS", "GSS", "FAC2", "StaticSteal", "AWF-C"} {
+	for _, technique := range []string{"SS", "GSS", "FAC2", "StaticSteal", "AWF-C", "STATIC"} {
 		for _, other := range []string{"makes its rows", "fails", "goes"} {
 			p := parse(t, fmt.Sprintf("%%0 = fill() {v=3.0} : f64[%d,%d]\n%%1 = add(%%0, %%0) {ranks=2, shared=%d, help=1} : f64[%[1]d,%d]\n", rows, cols, rows, cols))
 			p.Ranks, p.Owner = 2, []int32{plan.Everywhere, plan.Everywhere}
@@ -95,6 +95,12 @@ func TestHelpFromAnotherRank(t *testing.T) {
 				case x != 2*(3+float64(i)):
 					t.Fatalf("%s, the other rank %s: element %d is %v", technique, other, i, x)
 				}
+			}
+			if technique == "STATIC" {
+				if given.Load() > 0 {
+					t.Errorf("STATIC gives %d chunks away", given.Load())
+				}
+				continue
 			}
 			if given.Load() == 0 || (elsewhere > 0) != (other == "makes its rows") {
 				t.Errorf("%s, the other rank %s: it has got %d chunks, and %d elements are its", technique, other, given.Load(), elsewhere)

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"flow/ir"
-	"flow/ir/plan"
 	"flow/runtime/schedule"
 )
 
@@ -66,7 +65,7 @@ func (e *Engine) newLoop(t int32, n *ir.Node, c cut) (*nodeLoop, error) {
 // unless the node's attributes schedule and grain (the least iterations a chunk) say otherwise.
 func (e *Engine) cutOf(n *ir.Node, units, leaf int) cut {
 	c := cut{units: units, grain: e.o.Schedule.Grain, technique: own(&e.o.Schedule, n), ranks: 1}
-	if n.Attrs.Int(plan.Helped) > 0 && e.o.Schedule.Layout == schedule.Centralized {
+	if e.helpNumber(n) > 0 && e.o.Schedule.Layout == schedule.Centralized {
 		c.ranks = e.p.Ranks
 	}
 	if g := n.Attrs.Int("grain"); g > 0 {
@@ -77,11 +76,18 @@ func (e *Engine) cutOf(n *ir.Node, units, leaf int) cut {
 
 // single reports a loop whose technique claims one iteration at a time.
 func (e *Engine) single(n *ir.Node) bool {
+	t := e.techniqueOf(n)
+	return t != nil && t.Single()
+}
+
+// techniqueOf returns the technique of a loop; nil: the default, or one that does not exist, which
+// is reported when the loop is planned.
+func (e *Engine) techniqueOf(n *ir.Node) *schedule.Technique {
 	t := e.o.Schedule.Technique
 	if name := own(&e.o.Schedule, n); name != "" {
-		t, _ = schedule.Lookup(name) // an unknown name is reported when the loop is planned
+		t, _ = schedule.Lookup(name)
 	}
-	return t != nil && t.Single()
+	return t
 }
 
 // planOf makes the plan of a loop with the cut of l.

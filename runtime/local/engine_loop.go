@@ -67,7 +67,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	} else {
 		leaf = grouped(c, n, leaf, e.processors)
 	}
-	if shared && e.helpable(id) > 0 { // what goes to another rank is whole rows
+	if shared && e.helpNumber(&e.g.Nodes[id]) > 0 { // what goes to another rank is whole rows
 		perRow := full / c.Attrs.Int(plan.SharedRows)
 		leaf = (leaf + perRow - 1) / perRow * perRow
 	}

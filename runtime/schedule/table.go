@@ -104,6 +104,9 @@ func (e *UnknownError) Help() string {
 // Measured reports whether the technique's chunks depend on measured times, Params.Mu, Sigma and H.
 func (t *Technique) Measured() bool { return strings.Contains(t.Needs, "sigma") }
 
+// Static reports whether the technique decides before the loop begins which worker runs what.
+func (t *Technique) Static() bool { return t.Class == "static" }
+
 // Default is the technique of loops that name none.
 var Default = sync.OnceValue(func() *Technique {
 	return mustLookup("AUTO_CHUNK")
