@@ -19,11 +19,12 @@ import (
 // These are no passes. fused prints the groups that fuse and fuse-loops made, with the text of the
 // program, while fuse prints the whole graph; it includes products that fuse-epilogues made part of a
 // chain, as whole matrices even if they are cut. loops and code print what the operators of the plan
-// write.
+// write, and layout where its values lie on ranks.
 const (
-	fusedPass = "fused"
-	loopsPass = "loops"
-	codePass  = "code"
+	fusedPass  = "fused"
+	loopsPass  = "loops"
+	codePass   = "code"
+	layoutPass = "layout"
 )
 
 func (s *session) explainCommand() *cli.Command {
@@ -32,7 +33,7 @@ func (s *session) explainCommand() *cli.Command {
 		Usage:     "explain a diagnostic code or a rewrite rule, or print a program after a compiler pass",
 		ArgsUsage: "CODE | RULE | --rules | FILE --pass=NAME",
 		Flags: append(programFlags(), ranksFlag(),
-			&cli.StringFlag{Name: "pass", Usage: "print the graph after the pass `NAME`, one of: " + passesOf() + "; or fused: the groups of fuse and fuse-loops, with places in the text; loops: the loops of the plan; code: loops with their machine code"},
+			&cli.StringFlag{Name: "pass", Usage: "print the graph after the pass `NAME`, one of: " + passesOf() + "; or fused: the groups of fuse and fuse-loops, with places in the text; loops: the loops of the plan; code: loops with their machine code; layout: where values lie on several ranks"},
 			&cli.BoolFlag{Name: "rules", DisableDefaultText: true, Usage: "list the rewrite rules"}),
 		Action: func(c *cli.Context) error {
 			if c.Bool("rules") && c.NArg() == 0 && !c.IsSet("pass") {
@@ -106,13 +107,17 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 		fmt.Fprintln(s.out, count(loops, "loop"))
 		return nil
 	}
+	if pass == layoutPass {
+		s.printAllLayouts(p)
+		return nil
+	}
 	if text == "" {
 		for _, d := range o.Disable {
 			if d == pass {
 				return usagef("pass %s was left out by --disable", pass)
 			}
 		}
-		return unknownPass(pass, append(known, fusedPass, loopsPass, codePass))
+		return unknownPass(pass, append(known, fusedPass, loopsPass, codePass, layoutPass))
 	}
 	if inGroups {
 		s.printGroups(explain.Groups(fused, explain.Decisions{Products: products, Apart: p.Compiled().Apart}), p.Compiled().Files)

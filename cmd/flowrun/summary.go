@@ -43,7 +43,7 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int, v
 		}
 		fmt.Fprintf(s.out, " of %s, %.4g s each\n", count(l.Tasks, "task"), l.Seconds)
 	}
-	printLayouts(s.out, sum.Layouts)
+	printLayouts(s.out, sum.Layouts, mostLayouts)
 	printSparse(s.out, sum.Sparse, func(id ir.ID) string { return whereIs(p, id) })
 	fmt.Fprintf(s.out, "critical path      %.4g s, %s\n", sum.CriticalPath, count(sum.CriticalLen, "task"))
 	fmt.Fprintf(s.out, "mean parallelism   %.1f\n", sum.Parallelism)
@@ -89,17 +89,23 @@ func printSparse(out io.Writer, edges []plan.SparseEdge, where func(ir.ID) strin
 	fmt.Fprintf(out, "all sparse matrices: %s\n", size(int64(total)))
 }
 
-// mostLayouts bounds the values of a plan that are printed; --json has all.
+// mostLayouts bounds the values that `flowrun plan` prints.
 const mostLayouts = 60
 
-// printLayouts prints where the values of a plan lie, and what ranks send of them.
-func printLayouts(out io.Writer, list []plan.Layout) {
+// printAllLayouts prints where all values of a program lie.
+func (s *session) printAllLayouts(p *flow.Program) {
+	list := plan.Layouts(p.Compiled().Plan)
+	printLayouts(s.out, list, len(list))
+}
+
+// printLayouts prints where at most so many values of a plan lie, and what ranks send of them.
+func printLayouts(out io.Writer, list []plan.Layout, most int) {
 	if len(list) == 0 {
 		return
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "value\toperator\ttype\tlies on\tsent")
-	for _, x := range list[:min(len(list), mostLayouts)] {
+	for _, x := range list[:min(len(list), most)] {
 		kind := x.Type
 		if x.Pieces > 1 {
 			kind = fmt.Sprintf("%d x %s", x.Pieces, kind)
@@ -111,8 +117,8 @@ func printLayouts(out io.Writer, list []plan.Layout) {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", x.At, x.Op, kind, x.Where, sent)
 	}
 	_ = w.Flush()
-	if n := len(list) - mostLayouts; n > 0 {
-		fmt.Fprintf(out, "and %d more, which --json prints\n", n)
+	if n := len(list) - most; n > 0 {
+		fmt.Fprintf(out, "and %d more: flowrun explain --pass=layout\n", n)
 	}
 	fmt.Fprint(out, layoutLegend)
 }
