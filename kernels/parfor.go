@@ -369,8 +369,9 @@ func (r *parforRun) End() error {
 // probe is how many points are tried at a time when the first that fails is looked for.
 const probe = 256
 
-// first is the failure of the first point that fails, whichever chunk met one first: what fails is
-// looked for from the start, or from the first row of this rank on, by batches, and in the batch that fails by definition.
+// first returns the failure of the first point of this rank that fails before point end. Which point
+// fails first does not depend on how rows are cut into chunks, so all points from the first of this
+// rank on are tried: in batches by worker's code, and in the batch that fails one by one, by definition.
 func (r *parforRun) first(worker, end int, err error) error {
 	w := r.space.width()
 	for at := r.c.From * w; at < end; at += probe {

@@ -113,14 +113,15 @@ type Call struct {
 	Body *Program
 	// Bodies are the regions of a loop or branch, else nil.
 	Bodies []*Body
-	// Part: only some iterations of the loop are run here, and other ranks run the others. A loop
+	// Part: this rank runs only some iterations of the loop, and other ranks run the others. A loop
 	// that goes over them several times (Passes) must not need all in one to run another.
 	Part bool
-	// Lo and Hi are the rows Lo..Hi-1 of this rank, of a call whose rows ranks share and which does
-	// not leave it to its Loop. Hi is 0 in others.
-	Lo, Hi int
-	// From is the first of these iterations.
+	// From is the first iteration of this rank if Part, else 0. A rank that helps another one also
+	// runs iterations outside of its own.
 	From int
+	// Lo and Hi delimit the rows Lo..Hi-1 of this rank in a call without a Loop whose rows ranks
+	// share. Both are 0 in other calls.
+	Lo, Hi int
 	// Env is the environment of effectful operators and read.
 	Env Env
 	// Stopped reports that the result is dead: no later node reads it. It may be nil. Long

@@ -62,7 +62,7 @@ const (
 	// Windows takes the rectangle of the size in its attribute `size` from the row and column that
 	// its other inputs say.
 	Windows
-	// Codes makes a row of each element: zeros, and a one where the element says.
+	// Codes makes a row of each element: a one in the column that the element names, and zeros.
 	Codes
 	// Stores copies its input: nothing is fused across it.
 	Stores

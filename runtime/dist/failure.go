@@ -150,7 +150,7 @@ func (w *failure) before(o *failure) bool {
 		if c := compareRounds(w.Within[:w.Depth], o.Within[:o.Depth]); c != 0 {
 			return c < 0
 		}
-		// Of one node, whose rows ranks share, the first rows are on the first rank.
+		// Ranks share the rows of one node in their order: the first rank has the first rows.
 		return w.Place < o.Place || w.Place == o.Place && w.Rank < o.Rank
 	case interrupted:
 		return w.Rank < o.Rank

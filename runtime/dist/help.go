@@ -1,7 +1,7 @@
 package dist
 
-// This file carries what ranks say to each other when they help with a loop: a question for a chunk,
-// the answer, and the rows that were made. All three go over Control and are copied.
+// This file sends the messages of ranks that help each other with a loop: a request for a chunk, the
+// answer, and the rows that were made. All three go over Control and are copied.
 
 import (
 	"encoding/binary"
@@ -11,15 +11,16 @@ import (
 	"flow/runtime/local"
 )
 
-// help is one of the three. Its parts are fixed, with the rows behind them.
+// help is one of the three. Its encoding has a fixed header, with the rows behind it.
 type help struct {
-	what helpKind
-	made bool // of a return: the chunk did not fail
-	ask  local.Ask
-	rows local.Rows
-	data []byte
+	what  helpKind
+	made  bool // of a return: the chunk did not fail
+	ask   local.Ask
+	chunk local.Chunk
+	data  []byte
 }
 
+// helpKind is the kind of a message about help.
 type helpKind uint8
 
 const (
@@ -28,9 +29,10 @@ const (
 	returns
 )
 
-// helpHeader is the length of the fixed parts, behind the epoch.
+// helpHeader is the length of the header, which begins with the epoch.
 const helpHeader = 8 + 1 + 1 + 4*4 + 2*8
 
+// putHelp encodes a message about help.
 func putHelp(epoch uint64, h help) []byte {
 	b := make([]byte, 0, helpHeader+len(h.data))
 	b = binary.LittleEndian.AppendUint64(b, epoch)
@@ -41,11 +43,12 @@ func putHelp(epoch uint64, h help) []byte {
 	for _, x := range []int32{int32(h.ask.Rank), h.ask.Worker, h.ask.Loop, h.ask.Execution} {
 		b = binary.LittleEndian.AppendUint32(b, uint32(x))
 	}
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.rows.Lo))
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.rows.Hi))
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.chunk.Lo))
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.chunk.Hi))
 	return append(b, h.data...)
 }
 
+// getHelp decodes a message about help.
 func getHelp(b []byte) (epoch uint64, h help, err error) {
 	if len(b) < helpHeader || helpKind(b[8]) > returns {
 		return 0, h, fmt.Errorf("BUG: %d bytes arrived that are no help with a loop", len(b))
@@ -53,12 +56,13 @@ func getHelp(b []byte) (epoch uint64, h help, err error) {
 	word := func(k int) int32 { return int32(binary.LittleEndian.Uint32(b[10+4*k:])) }
 	h.what, h.made = helpKind(b[8]), b[9] != 0
 	h.ask = local.Ask{Rank: int(word(0)), Worker: word(1), Loop: word(2), Execution: word(3)}
-	h.rows = local.Rows{Lo: int(binary.LittleEndian.Uint64(b[26:])), Hi: int(binary.LittleEndian.Uint64(b[34:]))}
+	h.chunk = local.Chunk{Lo: int(binary.LittleEndian.Uint64(b[26:])), Hi: int(binary.LittleEndian.Uint64(b[34:]))}
 	h.data = b[helpHeader:]
 	return binary.LittleEndian.Uint64(b), h, nil
 }
 
-// sendHelp starts a message about help.
+// sendHelp starts a message about help. After the freeze it sends none: then the other rank learns by
+// a drain that it need not wait (local.Engine.Gone).
 func (r *rank) sendHelp(to int, h help) {
 	b := putHelp(r.epoch, h)
 	r.mu.Lock()
@@ -72,12 +76,12 @@ func (r *rank) sendHelp(to int, h help) {
 // ask, give and giveBack are those of local.Remote.
 func (r *rank) ask(to int, a local.Ask) { r.sendHelp(to, help{what: asks, ask: a}) }
 
-func (r *rank) give(a local.Ask, rows local.Rows) {
-	r.sendHelp(a.Rank, help{what: gives, ask: a, rows: rows})
+func (r *rank) give(a local.Ask, chunk local.Chunk) {
+	r.sendHelp(a.Rank, help{what: gives, ask: a, chunk: chunk})
 }
 
-func (r *rank) giveBack(to int, a local.Ask, rows local.Rows, made []byte) {
-	r.sendHelp(to, help{what: returns, ask: a, rows: rows, made: made != nil, data: made})
+func (r *rank) giveBack(to int, a local.Ask, chunk local.Chunk, made []byte) {
+	r.sendHelp(to, help{what: returns, ask: a, chunk: chunk, made: made != nil, data: made})
 }
 
 // helped handles a message about help. pollMu is held.
@@ -90,10 +94,10 @@ func (r *rank) helped(from int, payload []byte) {
 	case h.what == asks:
 		r.eng.Asked(h.ask)
 	case h.what == gives:
-		r.eng.Given(from, h.ask, h.rows)
+		r.eng.Given(from, h.ask, h.chunk)
 	case h.made:
-		r.eng.Returned(h.ask, h.rows, h.data)
+		r.eng.Returned(h.ask, h.chunk, h.data)
 	default:
-		r.eng.Returned(h.ask, h.rows, nil)
+		r.eng.Returned(h.ask, h.chunk, nil)
 	}
 }

@@ -109,7 +109,8 @@ func (r *rank) sharesProcess() bool {
 	return false
 }
 
-// processorTime is what this process has used so far, all threads.
+// processorTime returns the processor time that all threads of this process have used; 0 if it is not
+// known.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

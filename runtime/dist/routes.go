@@ -107,7 +107,7 @@ func newRoutes(p *plan.Plan, rank int) *routes {
 			}
 			below := func(j int) int { return members[at+1<<j] }
 			last := lastChild(at, len(members))
-			if own { // nobody passes on what is another's
+			if own { // the owner sends to each rank, because a message has one rank's rows only
 				below, last = func(j int) int { return members[1+j] }, len(members)-2
 				if at > 0 {
 					last = -1
@@ -148,7 +148,7 @@ func newRoutes(p *plan.Plan, rank int) *routes {
 	return r
 }
 
-// ownRows reports an exchange of a sparse matrix of which every other rank gets its own rows alone.
+// ownRows reports whether exchange id sends every rank only that rank's rows of a sparse matrix.
 func ownRows(p *plan.Plan, id ir.ID) bool { return p.Graph.Nodes[id].Attrs.Int(plan.SharedRows) > 0 }
 
 // of returns the messages that carry the value of node id, made or received by this rank.

@@ -22,7 +22,7 @@ const (
 	tagMessage = 0 // a message, by gob
 	tagValue   = 1 // a value of variable form
 	tagClear   = 2 // epoch and node: local.Engine.Clear
-	tagHelp    = 3 // a help
+	tagHelp    = 3 // a message about help with a loop
 )
 
 // putClear encodes that a rank's tasks have succeeded that node shown waits for.
@@ -131,14 +131,14 @@ type message struct {
 	beat *beat // goes by itself
 }
 
-// The first byte of a message. By gob, the length of the types and the types follow, then the value.
+// The first byte of a message. After byGob come the length of the types, the types, and the value.
 const (
 	byGob byte = iota
 	aBeat
 )
 
-// coder encodes or decodes messages by gob. It has learned the types, which takes gob half a
-// millisecond, and is used again.
+// coder encodes or decodes messages by gob. It is used again, because gob takes half a millisecond to
+// learn the types of a message.
 type coder struct {
 	b   bytes.Buffer
 	enc *gob.Encoder
@@ -146,15 +146,15 @@ type coder struct {
 }
 
 var (
-	// encoders have encoded a message, so that they do not write the types again.
+	// encoders is a pool of coders that have encoded one message, so they write no types any more.
 	encoders = sync.Pool{New: func() any {
 		c := new(coder)
 		c.enc = gob.NewEncoder(&c.b)
 		_ = c.enc.Encode(new(message)) // a Buffer takes all
 		return c
 	}}
-	// decoders has a pool of coders for the types that a rank sends. Ranks of one build send one
-	// list of types.
+	// decoders has a pool of coders for each list of types that arrived. Ranks of one build send the
+	// same list, so there is one pool.
 	decoders sync.Map
 	// gobTypes are the types of a message, as an encoder writes them before its first one.
 	gobTypes = sync.OnceValue(func() []byte {

@@ -76,12 +76,12 @@ type Remote struct {
 	// has m: those of this rank's rows, or of all (plan.Gathered). The parts have those rows, of all
 	// those that a rank makes; this rank's is a view of m.
 	GatherSparse func(key int, m *value.CSR, finished func(parts []*value.CSR))
-	// Ask asks another rank for a chunk of a loop, Give answers such a question, and Return sends
-	// the rows that a given chunk has made (nil if it failed), which it copies. See Engine.Asked,
-	// Given and Returned. Poll drives transfers; it returns true if something happened.
+	// Ask asks another rank for a chunk of a loop, and Give answers such a request. Return sends a
+	// copy of the rows that a given chunk has made, or nil if it failed. They call Engine.Asked,
+	// Given and Returned of the other rank. Poll drives transfers; it returns true if one has ended.
 	Ask    func(to int, a Ask)
-	Give   func(a Ask, rows Rows)
-	Return func(to int, a Ask, rows Rows, made []byte)
+	Give   func(a Ask, chunk Chunk)
+	Return func(to int, a Ask, chunk Chunk, made []byte)
 	Poll   func() bool
 	// Cleared is called when all tasks of this rank have succeeded that node shown, of rank to,
 	// waits for without reading them. Engine.Clear informs that rank.

@@ -1,15 +1,18 @@
 package local
 
 // This file handles failures of ranks that are in other rounds than this one. All ranks run the
-// rounds of a loop that they share, each at its own pace where little or nothing is brought together.
-// A failure in a later round than this rank is in leaves all of the loop to be run, until this rank
-// gets there. In a later round than the failure's all of the loop is dead: rows that the failed rank
-// would have made never come. In the same round it is what comes after the failed node, as always;
-// what others need of that rank before, it has sent.
+// rounds of a loop that they share, each at its own pace if little or nothing is gathered.
+//
+// A failure of another rank makes tasks of this rank dead by the round that this rank is in:
+//
+//	before the failed round   none in the loop, until this rank gets to the failed round
+//	the failed round          those after the failed node; what others need of the failed rank
+//	                          before that node, it has sent
+//	after the failed round    all in the loop: rows that the failed rank would have made never come
 
 import "cmp"
 
-// reaches notes that lp begins a round (its number and 1), or has been left (0).
+// reaches notes that lp begins a round, whose number is round - 1, or has ended if round is 0.
 func (e *Engine) reaches(lp *control, round int64) {
 	if e.o.Remote == nil {
 		return
@@ -21,7 +24,7 @@ func (e *Engine) reaches(lp *control, round int64) {
 			x.left.Store(false)
 		}
 	}
-	if e.failedAt.Load() == maxNode { // else a failure that this look misses sees the round
+	if e.failedAt.Load() == maxNode { // a failure that is stored after this load sees the round in Fail
 		return
 	}
 	e.failMu.Lock()
@@ -30,7 +33,8 @@ func (e *Engine) reaches(lp *control, round int64) {
 	e.giveUp(e.failedAt.Load())
 }
 
-// passes makes more tasks dead as this rank gets to the round of a failure, or beyond. failMu is held.
+// passes makes more tasks dead when this rank has got to the round of the failure, or beyond. failMu is
+// held.
 func (e *Engine) passes() {
 	f := e.failure
 	if f == nil || f.Rank == e.o.Rank || e.expired {
@@ -42,7 +46,7 @@ func (e *Engine) passes() {
 	}
 }
 
-// placeOf returns 1 + the place after which a failure makes the tasks of this rank dead.
+// placeOf returns 1 + the place after which a failure makes tasks of this rank dead.
 func (e *Engine) placeOf(f *TaskFailure) int64 {
 	if f.place > 0 {
 		return f.place
@@ -50,9 +54,9 @@ func (e *Engine) placeOf(f *TaskFailure) int64 {
 	return e.deadFrom(f)
 }
 
-// deadFrom is placeOf for a failure of another rank, as far as this one has come.
+// deadFrom is placeOf of a failure of another rank, by the rounds that this rank is in.
 func (e *Engine) deadFrom(f *TaskFailure) int64 {
-	if f.Rank == e.o.Rank { // told by others
+	if f.Rank == e.o.Rank { // this rank's own, told by another rank
 		return 1 + e.place(f.Node)
 	}
 	id, within := f.Node, f.Within
@@ -89,6 +93,6 @@ func precedes(a, b *TaskFailure) bool {
 			}
 		}
 	}
-	// Of one node, whose rows ranks share, the first rows are on the first rank.
+	// Ranks share the rows of one node in their order: the first rank has the first rows.
 	return a.place < b.place || a.place == b.place && a.Rank < b.Rank
 }

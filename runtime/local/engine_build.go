@@ -33,7 +33,7 @@ const (
 	kept     // the result is the same in several rounds: see engine_keep.go
 	clears   // a node of another rank waits for its success: see engine_guard.go
 	gathered // its result is that of transfers: see engine_gather.go
-	windowed // it makes this rank's rows, without a loop
+	windowed // it makes this rank's rows without a loop: op.Call.Lo and Hi
 )
 
 // maxNode is above every node.

@@ -24,8 +24,8 @@ type TaskFailure struct {
 	Err  error
 	// Within leads from Node, a loop or branch, to the failing node in its regions.
 	Within []ir.Step
-	// Depth is how many of these steps lead to the failing task. The others are in its body, whose
-	// rounds are of one point: they order no failures.
+	// Depth is the number of steps of Within that lead to the failing task. The others are in its
+	// body. Their rounds are those of one point, so they do not order failures.
 	Depth int
 	// Unsettled: earlier tasks that may fail were skipped, so this may not be the first
 	// failure.
@@ -123,7 +123,7 @@ func (e *Engine) passOver(id ir.ID) {
 }
 
 // Place orders failures of one node, of any rank: the lesser place comes first in the program. It
-// counts from the node, as ranks have different loops before it.
+// counts from the first place of the node, because ranks have different loops before it.
 func (f *TaskFailure) Place() int64 { return f.order }
 
 // Unsettled reports whether tasks of this rank before node id that may fail have not succeeded. It

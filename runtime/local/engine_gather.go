@@ -1,12 +1,12 @@
 package local
 
-// This file runs what ranks do together: a node whose rows they share (plan.Shared) makes this
-// rank's, and a gather brings those of the others.
+// This file runs nodes that ranks share: a node with plan.Shared makes the rows of this rank, and a
+// gather brings those of the others.
 //
-// A gather is two tasks. The first, which steers, starts the transfers when the input exists; it
-// holds a use of it until they have ended. The second waits for the input and for their end. Its
-// result is a view of the input: the rows of the others arrive where they belong, in memory that
-// nobody reads or writes there before.
+// A gather is two tasks. The first one, which steers, starts the transfers when the input exists. It
+// holds a use of the input until they have ended. The second one waits for the input and for the end
+// of the transfers. Its result is a view of the input: the rows of others arrive in their place,
+// which no task of this rank has read or written before.
 
 import (
 	"fmt"
@@ -23,15 +23,15 @@ type gather struct {
 	id     ir.ID
 	task   int32
 	away   atomic.Bool  // its transfers are under way and have not been given up
-	states *value.Dense // of all ranks, one below the other
-	parts  []*value.CSR // of a sparse matrix, by rank
+	states *value.Dense // the states of all ranks, one below the other
+	parts  []*value.CSR // the parts of a sparse matrix, by rank
 }
 
 // starts adds the task that starts the transfers of g.
 func (b *numbering) starts(g *gather) { b.steers(steer{role: gathers, gather: g}, g.id) }
 
-// startGather starts the transfers of g, unless an earlier failure makes it dead. Then the other
-// ranks do not wait for this one: they are told of the failure.
+// startGather starts the transfers of g, unless an earlier failure makes it dead. The other ranks
+// learn of that failure, so they do not wait for this one.
 func (e *Engine) startGather(s *workerState, g *gather) {
 	id := g.id
 	x := e.at(e.g.In(id)[0])
@@ -70,27 +70,27 @@ func (e *Engine) startGather(s *workerState, g *gather) {
 		e.Release(x) // first: the next round may begin as soon as its rows have arrived
 		e.arrived(g)
 	})
-	if e.place(id) > e.failedAt.Load() { // a failure in between did not see it
+	if e.place(id) > e.failedAt.Load() { // giveUp of a failure in between may not have seen the transfers
 		e.arrived(g)
 	}
 }
 
-// arrived lets the readers of g run: its rows are there, or nobody needs them.
+// arrived lets the second task of g run: the rows are there, or a failure has made them pointless.
+// Calls after the first one have no effect.
 func (e *Engine) arrived(g *gather) {
 	if g.away.CompareAndSwap(true, false) {
 		e.running().Satisfy(g.task)
 	}
 }
 
-// wholeOf is the result of gather id of rows: a view of its input.
+// wholeOf returns the result of gather id of rows: a view of its input.
 func (e *Engine) wholeOf(id ir.ID) value.Value {
 	d := *e.slot[e.at(e.g.In(id)[0])].(*value.Dense)
 	d.Buf = nil
 	return &d
 }
 
-// statesOf appends the states of all ranks, or what they have of a sparse matrix, that gather id
-// joins.
+// statesOf appends what gather id joins, by rank: states, or parts of a sparse matrix.
 func (e *Engine) statesOf(id ir.ID, in []value.Value) []value.Value {
 	if parts := e.gatherOf[id].parts; parts != nil {
 		for _, m := range parts {
@@ -106,7 +106,7 @@ func (e *Engine) statesOf(id ir.ID, in []value.Value) []value.Value {
 	return in
 }
 
-// dropStates gives back the memory of the states.
+// dropStates gives back what statesOf appends.
 func (e *Engine) dropStates(id ir.ID) {
 	g := e.gatherOf[id]
 	if g.states != nil {
@@ -120,8 +120,8 @@ func (e *Engine) shared(id ir.ID) bool {
 	return e.o.Remote != nil && e.g.Nodes[id].Op.Loop != nil && e.g.Nodes[id].Attrs.Int(plan.SharedRows) > 0
 }
 
-// ownRows returns this rank's rows of node id, which makes them without a loop; 0, 0 where there are
-// no other ranks.
+// ownRows returns this rank's rows lo..hi-1 of node id, which makes them without a loop. They are 0, 0
+// if there are no other ranks.
 func (e *Engine) ownRows(id ir.ID) (lo, hi int) {
 	if e.o.Remote == nil {
 		return 0, 0
@@ -129,7 +129,7 @@ func (e *Engine) ownRows(id ir.ID) (lo, hi int) {
 	return plan.Window(e.o.Rank, e.p.Ranks, e.g.Nodes[id].Attrs.Int(plan.SharedRows))
 }
 
-// window returns this rank's iterations of a loop of n: those of its rows.
+// window returns this rank's iterations base..base+count-1 of a loop of n: those of its rows.
 func (e *Engine) window(c *op.Call, n int) (base, count int, err error) {
 	rows := c.Attrs.Int(plan.SharedRows)
 	if rows < e.p.Ranks || n < rows || n%rows != 0 {

@@ -1,8 +1,9 @@
 package local
 
-// This file lets ranks help each other with a loop whose rows they share. A rank whose own rows are
-// done asks another one; a worker there claims a chunk as for itself and gives it away; the rows
-// come back by value, into their place. See Note [Help among ranks].
+// This file lets ranks help each other with a loop whose rows they share: work stealing, started by
+// the rank without work. A worker of a rank whose own rows are done asks another rank for a chunk. A
+// worker there claims a chunk as for itself and gives it away. The rows come back as a copy, into
+// their place. See Note [Help among ranks].
 
 import (
 	"runtime"
@@ -17,27 +18,28 @@ import (
 	"flow/runtime/trace"
 )
 
-// Ask is a worker's question for a chunk of a loop that all ranks run.
+// Ask is a worker's request for a chunk of a loop that all ranks run.
 type Ask struct {
-	Rank      int   // who asks
+	Rank      int   // of the worker
 	Worker    int32 // of that rank
 	Loop      int32 // number of the loop in the plan (plan.Helped)
 	Execution int32 // of the loop, from 1 on: the same on all ranks
 }
 
-// Rows are iterations lo..hi-1 of a loop; none if they are equal.
-type Rows struct{ Lo, Hi int }
+// Chunk is iterations Lo..Hi-1 of a loop; it is empty if they are equal.
+type Chunk struct{ Lo, Hi int }
 
-// helping is what an engine knows of loops that ranks help each other with.
+// helping is the state of an engine's loops that ranks help each other with. Locks are taken in the
+// order: the lock of transfers, mu, the lock of sends. So Remote.Give may be called with mu held.
 type helping struct {
 	mu     sync.Mutex
-	open   map[int32]*loopRun // by number
-	begun  map[int32]int32    // executions
+	open   map[int32]*loopRun // executions under way, by number of the loop
+	begun  map[int32]int32    // executions begun, by number of the loop
 	opened atomic.Int32       // len(open)
 	gone   []atomic.Bool      // ranks that answer no more
 }
 
-// helped is the part of an execution of a loop that has to do with other ranks. helping.mu guards it.
+// helped is what an execution of a loop knows of other ranks. helping.mu guards it.
 type helped struct {
 	ask       Ask // of this rank; Loop is 0 if ranks do not help each other
 	since     time.Time
@@ -45,31 +47,31 @@ type helped struct {
 	asked     []Ask        // not answered yet
 	waiting   atomic.Int32 // len(asked)
 	away      []chunkAway  // chunks that other ranks have
-	undone    []Rows       // chunks that other ranks had and have not done
-	exhausted bool         // nothing is left to give
+	undone    []Chunk      // chunks that other ranks had and have not done
+	exhausted bool         // no chunk is left to give
 }
 
 // chunkAway is a chunk that another rank has.
 type chunkAway struct {
-	rank int
-	rows Rows
+	rank  int
+	chunk Chunk
 }
 
-// given is an answer.
+// given is an answer to an Ask.
 type given struct {
-	from int
-	ask  Ask
-	rows Rows
+	from  int
+	ask   Ask
+	chunk Chunk
 }
 
-// DefaultHelpFrom is the default of EngineOptions.HelpFrom. A question costs up to a chunk's time.
+// DefaultHelpFrom is the default of EngineOptions.HelpFrom. An answer takes up to a chunk's time.
 const DefaultHelpFrom = time.Millisecond
 
-// maxReturn bounds the bytes of a chunk that goes to another rank: they are copied.
+// maxReturn bounds the bytes of the rows of a chunk that goes to another rank: they come back as a copy.
 const maxReturn = 4 << 20
 
-// helpNumber returns the number by which ranks ask each other for chunks of a loop; 0: they do not. A
-// static technique decides beforehand who runs what.
+// helpNumber returns the number by which ranks ask each other for chunks of a loop, or 0 if they do not.
+// A static technique decides beforehand which worker runs a chunk, so no rank helps.
 func (e *Engine) helpNumber(n *ir.Node) int32 {
 	number := int32(n.Attrs.Int(plan.Helped))
 	if number == 0 || e.p.Ranks < 2 || e.o.Remote == nil {
@@ -82,7 +84,7 @@ func (e *Engine) helpNumber(n *ir.Node) int32 {
 }
 
 // opens notes that l begins, if other ranks may help with it. full is the number of iterations of
-// all ranks, and rows those of the result.
+// all ranks, and rows the number of rows of the result.
 func (e *Engine) opens(l *loopRun, full, rows int) {
 	l.ask = Ask{}
 	number := e.helpNumber(&e.g.Nodes[l.id])
@@ -96,7 +98,7 @@ func (e *Engine) opens(l *loopRun, full, rows int) {
 	if h.open == nil {
 		h.open, h.begun = map[int32]*loopRun{}, map[int32]int32{}
 	}
-	h.begun[number]++ // also of one that takes no help, so that all ranks count alike
+	h.begun[number]++ // also if this rank takes no help, so that all ranks count alike
 	if l.perRow = full / rows; !ok || out.Rows != rows || out.Stride != out.Cols {
 		return
 	}
@@ -111,24 +113,25 @@ func (e *Engine) opens(l *loopRun, full, rows int) {
 // Helps reports whether another rank may ask for chunks: then a busy rank has to listen.
 func (e *Engine) Helps() bool { return e.helping.opened.Load() > 0 }
 
-// Asked handles the question of another rank.
+// Asked handles the request of another rank. It answers at once if no chunk can be given: the
+// execution has not begun here, has ended, or is exhausted.
 func (e *Engine) Asked(a Ask) {
 	h := &e.helping
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	l := h.open[a.Loop]
 	if l == nil || l.ask.Execution != a.Execution || l.exhausted {
-		e.o.Remote.Give(a, Rows{})
+		e.o.Remote.Give(a, Chunk{})
 		return
 	}
 	l.asked = append(l.asked, a)
 	l.waiting.Store(int32(len(l.asked)))
 }
 
-// gives gives a chunk that a worker has claimed to a rank that waits for one. It returns false if the
-// worker has to run it itself: nobody waits any more, or its rows are too many to be copied.
-func (l *loopRun) gives(w *Worker, rows Rows) bool {
-	if len(l.rowsOf(l.out.(*value.Dense), rows)) > maxReturn {
+// gives gives a chunk that a worker has claimed to the rank that has waited longest. It returns false
+// if the worker has to run it itself: no rank waits any more, or its rows are too large to be copied.
+func (l *loopRun) gives(w *Worker, chunk Chunk) bool {
+	if len(l.rowsOf(l.out.(*value.Dense), chunk)) > maxReturn {
 		return false
 	}
 	h := &l.e.helping
@@ -137,19 +140,21 @@ func (l *loopRun) gives(w *Worker, rows Rows) bool {
 	if len(l.asked) == 0 {
 		return false
 	}
-	if l.keeps { // it is covered, and took this worker no time
+	if l.keeps { // the record covers all iterations, and this one took the worker no time
 		now := l.e.Now()
-		l.chunks[w.index] = append(l.chunks[w.index], trace.Chunk{Lo: int64(rows.Lo - l.base), Hi: int64(rows.Hi - l.base), Worker: int32(w.index), Asked: now, Start: now, End: now})
+		l.chunks[w.index] = append(l.chunks[w.index], trace.Chunk{Lo: int64(chunk.Lo - l.base),
+			Hi: int64(chunk.Hi - l.base), Worker: int32(w.index), Asked: now, Start: now, End: now})
 	}
 	a := l.asked[0]
 	l.asked = slices.Delete(l.asked, 0, 1)
 	l.waiting.Store(int32(len(l.asked)))
-	l.away = append(l.away, chunkAway{a.Rank, rows})
-	l.e.o.Remote.Give(a, rows)
+	l.away = append(l.away, chunkAway{a.Rank, chunk})
+	l.e.o.Remote.Give(a, chunk)
 	return true
 }
 
-// runsDry notes that a worker begins no more chunks. Where another one does, these stay here.
+// runsDry notes that a worker of this rank has found no chunk to claim. Chunks that its other workers
+// still claim stay here.
 func (l *loopRun) runsDry() {
 	if l.ask.Loop == 0 {
 		return
@@ -160,33 +165,33 @@ func (l *loopRun) runsDry() {
 	l.exhaust()
 }
 
-// exhaust answers all that wait that nothing is left. helping.mu is held.
+// exhaust answers all ranks that wait that no chunk is left. helping.mu is held.
 func (l *loopRun) exhaust() {
 	l.exhausted = true
 	for _, a := range l.asked {
-		l.e.o.Remote.Give(a, Rows{})
+		l.e.o.Remote.Give(a, Chunk{})
 	}
 	l.asked = l.asked[:0]
 	l.waiting.Store(0)
 }
 
-// Given handles the answer of another rank to a question of this one. Where nobody waits for it any
-// more, the chunk goes back as it came.
-func (e *Engine) Given(from int, a Ask, rows Rows) {
+// Given handles the answer of another rank to a request of this one. If the worker no longer waits for
+// it, the chunk goes back undone.
+func (e *Engine) Given(from int, a Ask, chunk Chunk) {
 	s := &e.scratch[a.Worker]
 	e.helping.mu.Lock()
 	waits := s.asking == a
 	if waits {
-		s.given.Store(&given{from, a, rows})
+		s.given.Store(&given{from, a, chunk})
 	}
 	e.helping.mu.Unlock()
-	if !waits && rows.Lo < rows.Hi {
-		e.o.Remote.Return(from, a, rows, nil)
+	if !waits && chunk.Lo < chunk.Hi {
+		e.o.Remote.Return(from, a, chunk, nil)
 	}
 }
 
-// Gone notes that a rank answers no more, because the run ends there: it has not done what it was
-// given and has not returned.
+// Gone notes that a rank answers no more, because the run ends there. What it was given and has not
+// returned is undone.
 func (e *Engine) Gone(rank int) {
 	h := &e.helping
 	h.mu.Lock()
@@ -197,14 +202,14 @@ func (e *Engine) Gone(rank int) {
 		l.waiting.Store(int32(len(l.asked)))
 		for _, x := range l.away {
 			if x.rank == rank {
-				l.undone = append(l.undone, x.rows)
+				l.undone = append(l.undone, x.chunk)
 			}
 		}
 		l.away = slices.DeleteFunc(l.away, func(x chunkAway) bool { return x.rank == rank })
 	}
 }
 
-// help runs chunks of other ranks, until none has any.
+// help runs chunks of other ranks until none has any. Each worker has one request under way at most.
 func (l *loopRun) help(w *Worker, s *workerState) {
 	e := l.e
 	if l.ask.Loop == 0 || l.failed.Load() != maxNode || time.Since(l.since) < e.o.HelpFrom {
@@ -218,51 +223,53 @@ func (l *loopRun) help(w *Worker, s *workerState) {
 		victim := (e.o.Rank + k) % e.p.Ranks
 		e.o.Remote.Ask(victim, a)
 		for {
-			rows, ok := l.answer(w, s, victim)
+			chunk, ok := l.answer(w, s, victim)
 			if !ok {
 				return // the run ends
 			}
-			if rows.Lo == rows.Hi {
+			if chunk.Lo == chunk.Hi {
 				break
 			}
-			e.o.Remote.Ask(victim, a) // the answer may come while this chunk runs
+			e.o.Remote.Ask(victim, a) // early: the answer may come while this chunk runs
 			var made []byte
-			if l.run(w.index, rows) == nil {
+			if l.run(w.index, chunk) == nil {
 				d := l.out.(*value.Dense)
-				made = l.rowsOf(d, rows)
+				made = l.rowsOf(d, chunk)
 				s.helped++
 			}
-			e.o.Remote.Return(victim, a, rows, made)
+			e.o.Remote.Return(victim, a, chunk, made)
 		}
 	}
 }
 
-// asks notes what a worker waits for the answer to. An answer that has come and was not taken goes
-// back.
+// asks notes the request whose answer a worker waits for; the zero Ask: none. A chunk that has come and
+// was not taken goes back undone.
 func (e *Engine) asks(s *workerState, a Ask) {
 	e.helping.mu.Lock()
 	s.asking = a
 	g := s.given.Swap(nil)
 	e.helping.mu.Unlock()
-	if g != nil && g.rows.Lo < g.rows.Hi {
-		e.o.Remote.Return(g.from, g.ask, g.rows, nil)
+	if g != nil && g.chunk.Lo < g.chunk.Hi {
+		e.o.Remote.Return(g.from, g.ask, g.chunk, nil)
 	}
 }
 
 // answer waits for the answer of a rank. ok is false if the loop has become pointless.
-func (l *loopRun) answer(w *Worker, s *workerState, victim int) (rows Rows, ok bool) {
+func (l *loopRun) answer(w *Worker, s *workerState, victim int) (chunk Chunk, ok bool) {
 	ok = l.await(w, func() bool {
-		gone := l.e.helping.gone[victim].Load() // before the look: what it has said has come before
+		// Read before the answer: all answers of a rank arrive before the news that it is gone.
+		gone := l.e.helping.gone[victim].Load()
 		if g := s.given.Swap(nil); g != nil {
-			rows = g.rows
+			chunk = g.chunk
 			return true
 		}
 		return gone
 	})
-	return rows, ok
+	return chunk, ok
 }
 
-// await polls until done. It returns false if the loop has become pointless before.
+// await polls until done. It returns false if an earlier failure or the end of the run has made the
+// loop pointless before. So it ends although another rank may never answer.
 func (l *loopRun) await(w *Worker, done func() bool) bool {
 	for tries := 0; ; tries++ {
 		switch {
@@ -280,52 +287,52 @@ func (l *loopRun) await(w *Worker, done func() bool) bool {
 	}
 }
 
-// A worker that waits for another rank polls so often at full speed, and sleeps so long after each
-// further poll.
+// A worker that waits for another rank polls patientPolls times without a pause, and then sleeps
+// impatientNap after each poll.
 const (
 	patientPolls = 100
 	impatientNap = 20 * time.Microsecond
 )
 
-// run runs iterations. A panic is an error.
-func (l *loopRun) run(worker int, rows Rows) (err error) {
+// run runs a chunk. A panic is an error.
+func (l *loopRun) run(worker int, chunk Chunk) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = panicked(v)
 		}
 	}()
-	return l.steps.Chunk(worker, rows.Lo, rows.Hi)
+	return l.steps.Chunk(worker, chunk.Lo, chunk.Hi)
 }
 
-// rowsOf returns the bytes of the rows that iterations make. d is contiguous.
-func (l *loopRun) rowsOf(d *value.Dense, rows Rows) []byte {
-	lo, hi := rows.Lo/l.perRow, rows.Hi/l.perRow
+// rowsOf returns the bytes of the rows of d that a chunk makes. d is contiguous.
+func (l *loopRun) rowsOf(d *value.Dense, chunk Chunk) []byte {
+	lo, hi := chunk.Lo/l.perRow, chunk.Hi/l.perRow
 	return d.View(lo, 0, hi-lo, d.Cols).Bytes()
 }
 
-// Returned takes over the rows of a chunk that another rank has run; made is nil if it failed there.
-func (e *Engine) Returned(a Ask, rows Rows, made []byte) {
+// Returned copies the rows of a chunk that another rank has run. made is nil if it failed there.
+func (e *Engine) Returned(a Ask, chunk Chunk, made []byte) {
 	h := &e.helping
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	l := h.open[a.Loop]
 	if l == nil || l.ask.Execution != a.Execution {
-		return // given up
+		return // this rank has given up the execution
 	}
-	k := slices.Index(l.away, chunkAway{a.Rank, rows})
+	k := slices.Index(l.away, chunkAway{a.Rank, chunk})
 	if k < 0 {
-		return // the rank is gone, and what it had runs here
+		return // the rank is gone, and its chunks run here
 	}
 	l.away = slices.Delete(l.away, k, k+1)
-	if to := l.rowsOf(l.out.(*value.Dense), rows); len(to) == len(made) {
+	if to := l.rowsOf(l.out.(*value.Dense), chunk); len(to) == len(made) {
 		copy(to, made)
 	} else {
-		l.undone = append(l.undone, rows)
+		l.undone = append(l.undone, chunk)
 	}
 }
 
-// settle waits for the rows that other ranks make, and runs again here what failed there. The last
-// worker calls it. Then nobody else writes the result.
+// settle waits for the rows that other ranks make, and runs here what is undone. The last worker calls
+// it after each pass of the loop, when no other worker writes the result. Later passes take no help.
 func (l *loopRun) settle(w *Worker) {
 	if l.ask.Loop == 0 {
 		return
@@ -343,35 +350,35 @@ func (l *loopRun) settle(w *Worker) {
 	l.ask.Loop = 0
 	undone := l.undone
 	h.mu.Unlock()
-	slices.SortFunc(undone, func(a, b Rows) int { return a.Lo - b.Lo })
-	for _, rows := range undone {
-		if l.e.over(l.id) || int64(rows.Lo) > l.failed.Load() {
+	slices.SortFunc(undone, func(a, b Chunk) int { return a.Lo - b.Lo })
+	for _, chunk := range undone {
+		if l.e.over(l.id) || int64(chunk.Lo) > l.failed.Load() {
 			return
 		}
-		if err := l.run(w.index, rows); err != nil {
-			l.fail(int64(rows.Lo), err)
+		if err := l.run(w.index, chunk); err != nil {
+			l.fail(int64(chunk.Lo), err)
 		}
 	}
 }
 
 // Note [Help among ranks]
 //
-// A rank makes its own rows, by its own technique. Where these take different times, as those of a
-// set of Mandelbrot do, the first to be done would wait for the last. So it asks the others, one
-// after the other, and each that has chunks left gives it one at a time. Any rank can run any chunk,
-// since all have the operands whole, matrices have their full shape, and a chunk writes only its own
-// rows. The rows go back, so after the loop each rank has its own, as without help: no byte and no
-// later node depends on who has run what.
+// A rank makes its own rows, by its own technique. Rows may take very different times. Then the rank
+// that is done first would wait for the last. So it asks the other ranks in turn, and each that has
+// chunks left gives it one at a time. Any rank can run any chunk: all have the operands whole,
+// matrices have their full shape, and a chunk writes only its own rows. The rows go back, so after
+// the loop each rank has its own, as without help. No byte and no later node depends on which rank
+// has run a chunk.
 //
-// A question is answered by the rank's worker between two of its chunks, since techniques expect
-// claims by as many workers as they know; and by whoever hears it if the loop has not begun there or
-// is exhausted. So an answer takes a chunk's time. A rank whose own rows were done in less than
-// EngineOptions.HelpFrom does not ask.
+// A worker answers a request between two of its chunks, because a technique expects claims by as many
+// workers as it knows. The worker that hears the request answers it if the loop has not begun on its
+// rank or is exhausted. So an answer takes up to a chunk's time. A rank whose own rows were done in
+// less than EngineOptions.HelpFrom does not ask.
 //
-// A chunk that fails at a helper is run again at home: so the failure has the rank and the place in
-// the order that it has without help. A rank that waits gives up when the loop has become pointless
-// because of an earlier failure. A chunk that is given to one that has given up goes back undone, and
-// a rank where the run has ended (Gone) has done nothing that it has not returned.
+// A chunk that fails at a helper is run again at home, so the failure has the rank and the place that
+// it has without help. A rank stops waiting when an earlier failure has made the loop pointless. A
+// chunk that is given to a rank that has stopped waiting goes back undone. A rank where the run has
+// ended (Gone) returns no more chunks, so those that it has are undone.
 //
 // It would be wrong for a loop with an operand of which a rank has only its own rows: the pass that
-// spreads loops gives such a loop no number.
+// spreads loops gives such a loop no number (plan.Helped).

@@ -39,7 +39,7 @@ func TestHelpFromAnotherRank(t *testing.T) {
 						e.Asked(local.Ask{Rank: 1, Worker: 7, Loop: 1, Execution: 1})
 					}
 				},
-				Give: func(a local.Ask, r local.Rows) {
+				Give: func(a local.Ask, r local.Chunk) {
 					if a.Rank != 1 || a.Worker != 7 || r.Lo == r.Hi {
 						return
 					}

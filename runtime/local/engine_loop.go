@@ -242,8 +242,8 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 		}
 		lo := l.base + unit*l.leaf
 		hi := l.base + min((unit+size)*l.leaf, l.n)
-		if l.waiting.Load() > 0 && ran && l.gives(w, Rows{lo, hi}) {
-			ran = false // of two chunks at least one is run here
+		if l.waiting.Load() > 0 && ran && l.gives(w, Chunk{lo, hi}) {
+			ran = false // a worker runs at least every second chunk that it claims
 			continue
 		}
 		at, ran = int64(lo), true
