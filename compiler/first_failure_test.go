@@ -1,6 +1,7 @@
 package compiler_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -11,7 +12,9 @@ import (
 	"flow/ir"
 	"flow/ir/eval"
 	"flow/ir/op"
+	"flow/kernels"
 	"flow/runtime/local"
+	"flow/stdlib"
 )
 
 // This file holds passes that move what may fail to the program's order: of several failures the
@@ -140,6 +143,29 @@ func TestFirstFailure(t *testing.T) {
 	for _, text := range firstFailures {
 		if fails := sameFirst(t, firstFailureHead+text+"\n"); fails == strings.Contains(text, "until x > 0") {
 			t.Errorf("fails: %v\n%s", fails, text)
+		}
+	}
+}
+
+// A reduction of a long column runs it as one row: which of its elements fails is found by number.
+func TestFirstFailureOfLongColumn(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"emit sum(1000 // (seq(0, 70_000) - 900))",
+		"x = materialize(seq(0, 70_000))\nemit sum(1000 // (x - 900))",
+		"emit max(i64(1e19 * rand(70_000, 1, seed = 1)))",
+		"x = materialize(reshape(seq(0, 140_000), 70_000, 2))\nemit max(1000 // (x * x - 900))",
+	} {
+		c, ds := compiler.Compile(context.Background(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		_, want := byDefinition(t, c.Program)
+		if f := ranInto(t, c, ran(c, 2).err); f != want || want == (failed{}) {
+			t.Errorf("a run fails so: %+v\nwant %+v of\n%s", f, want, text)
 		}
 	}
 }

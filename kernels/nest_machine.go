@@ -463,10 +463,15 @@ func (m *machine) elementFailure(i, j int) error {
 		case op.Trans:
 			v = x.d.At(j, i)
 		case op.Drawn:
-			m.drawBlock(k, i, 1, j, 1)
+			m.drawRun(k, i*m.cols+j, 1)
 			v = m.regs[k].At(o.Elem, 0)
 		default:
-			v = define.ElementAt(x.d, i, j)
+			if m.rows == 1 && x.d.Rows > 1 { // the one long row that reduceAll makes of it
+				i, j := j/x.d.Cols, j%x.d.Cols
+				v = x.d.At(i, j)
+			} else {
+				v = define.ElementAt(x.d, i, j)
+			}
 		}
 		regs = append(regs, v)
 	}
