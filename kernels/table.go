@@ -43,8 +43,9 @@ func TableReading(set string, in *inout.Input, own ...*op.Def) (*op.Table, error
 	return op.NewTable(slices.Concat(rows[0], reading, rows[1], last)...)
 }
 
-// shared is the rows of tables by the name of the kernel set.
-var shared sync.Map // *[2][][]*op.Def: before the rows that read, and after them
+// shared has the rows that tables of one kernel set share, by its name: those before the rows that
+// read, and those after them. It is a *[2][][]*op.Def.
+var shared sync.Map
 
 func sharedRows(kernels blas.Set) *[2][][]*op.Def {
 	run := &engine{}

@@ -8,16 +8,17 @@ import (
 	"flow/lang/source"
 )
 
-// This file remembers the trees of the texts that were parsed last. A program that is compiled for
-// several numbers of ranks, or with several settings, is parsed once.
+// This file caches the trees of the texts that were parsed last. A program that is compiled for
+// several numbers of ranks, or with several settings, is parsed once. It would be wrong if a caller
+// changed a tree.
 
-// remembered is how many trees are remembered, and mostRemembered the longest text that one may have.
+// The cache has at most remembered trees, of texts of at most mostRemembered bytes.
 const (
 	remembered     = 8
 	mostRemembered = 64 << 10
 )
 
-// memo is a list of trees, the one that was used last in front.
+// memo is a list of trees, the most recently used first.
 type memo struct {
 	mu   sync.Mutex
 	list []parsedText

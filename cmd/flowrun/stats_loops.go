@@ -163,8 +163,8 @@ func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
 }
 
-// rankStats is one rank. Seconds of scheduling and waiting are of its loops: claiming chunks, and
-// waiting for the last one.
+// rankStats is the statistics of one rank. Scheduling is the time in which workers claim chunks of
+// loops, and waiting the time in which they wait for the last chunk.
 type rankStats struct {
 	Rank       int     `json:"rank"`
 	Tasks      int     `json:"tasks"`
@@ -184,7 +184,8 @@ func ranksOf(report *flow.Report, a *flow.Account) []rankStats {
 	list := make([]rankStats, len(report.Ranks))
 	at := map[int]*rankStats{}
 	for i, r := range report.Ranks {
-		list[i] = rankStats{Rank: r.Rank, Tasks: r.Tasks, Busy: r.Busy, Processor: r.Processor, Helped: r.Helped, Sent: r.BytesSent, Messages: r.MessagesSent}
+		list[i] = rankStats{Rank: r.Rank, Tasks: r.Tasks, Busy: r.Busy, Processor: r.Processor, Helped: r.Helped,
+			Sent: r.BytesSent, Messages: r.MessagesSent}
 		at[r.Rank] = &list[i]
 		for _, l := range r.Loops {
 			list[i].Claims += len(l.Chunks)

@@ -9,8 +9,9 @@ import (
 )
 
 // This file finds which rows of its operands a point of a loop over an index space reads. A subscript
-// is followed as long as it is a ramp of the loop's first index, or several, each on its part of the
-// range: `i + 1`, `max(i - 1, 0)`, `(i + 3) % n` and subscripts that count from the end are.
+// is known if it is a ramp of the loop's first index, or several ramps, each on its part of the range:
+// `i + 1`, `max(i - 1, 0)`, `(i + 3) % n` and subscripts that count from the end are such. If another
+// subscript reads an operand, all of its rows may be read.
 
 // ramp is the values by*i + c for i in from..to-1. by is not negative.
 type ramp struct{ from, to, by, c int }
@@ -18,18 +19,20 @@ type ramp struct{ from, to, by, c int }
 // mostRamps bounds the parts of a subscript.
 const mostRamps = 16
 
-// farRow is beyond every matrix size; larger numbers are not followed.
+// farRow is beyond the rows of every matrix. Ramps that go further are not followed, so no subscript
+// that is followed overflows.
 const farRow = 1 << 40
 
 // pointReads follows the subscripts in the body of a loop.
 type pointReads struct {
-	rows  int   // how many values the first index takes
-	reads []int // by operand: its number of rows
-	need  [][]plan.Need
-	whole []bool // of operands: what is read of it is not known
+	rows  int           // the number of values of the first index
+	reads []int         // by operand: its number of rows
+	need  [][]plan.Need // by operand
+	whole []bool        // by operand: which rows are read of it is not known
 }
 
-// traced is what is known of a value in a body: an operand, by 1 + its number, or a number.
+// traced is what is known of a value in a body: the operand that it is, as 1 + its number, or the
+// ramps of a number. The zero value: nothing is known.
 type traced struct {
 	operand int
 	at      []ramp
@@ -57,8 +60,8 @@ func readsOfPoints(g *ir.Graph, id ir.ID) *pointReads {
 	return p
 }
 
-// region follows a region whose arguments are these.
-func (p *pointReads) region(r *ir.Region, args []traced) (yields []traced) {
+// region follows a region with these arguments. All of an operand that it yields may be read.
+func (p *pointReads) region(r *ir.Region, args []traced) {
 	g := r.Graph
 	of := make([]traced, g.Len())
 	for k, a := range r.Args {
@@ -90,7 +93,6 @@ func (p *pointReads) region(r *ir.Region, args []traced) (yields []traced) {
 	for _, y := range r.Yields {
 		p.escapes(of[y])
 	}
-	return nil
 }
 
 // control follows the regions of a loop or branch in the body.
@@ -99,7 +101,7 @@ func (p *pointReads) control(n *ir.Node, in []ir.ID, of []traced) {
 	for k, x := range in[n.FirstArg():] {
 		if n.Op.Control == op.Iterate && k < n.Carried() {
 			p.escapes(of[x])
-			args = append(args, traced{}) // another one in each round
+			args = append(args, traced{}) // another value in each round
 			continue
 		}
 		args = append(args, of[x])
@@ -118,7 +120,7 @@ func (p *pointReads) control(n *ir.Node, in []ir.ID, of []traced) {
 	}
 }
 
-// escapes notes that all of a value may be read.
+// escapes notes that all rows of a value may be read, if it is an operand.
 func (p *pointReads) escapes(x traced) {
 	if x.operand > 0 {
 		p.whole[x.operand-1] = true
@@ -157,15 +159,15 @@ func (p *pointReads) read(a int, n *ir.Node, k int, in []ir.ID, of []traced) {
 	}
 }
 
-// ramped is a list of one part, or none.
+// ramped returns a list of one ramp, or an empty one if it descends or goes beyond farRow.
 func ramped(r ramp) []ramp {
-	if r.by < 0 || r.by > farRow || r.c < -farRow || r.c > farRow {
+	if r.by < 0 || r.by > farRow/max(1, r.to) || r.c < -farRow || r.c > farRow {
 		return nil
 	}
 	return []ramp{r}
 }
 
-// fromEnd turns subscripts below 0 into those that they mean on an axis of length n.
+// fromEnd adds n to subscripts below 0, which count from the end of an axis of length n.
 func fromEnd(at []ramp, n int) []ramp {
 	return eachRamp(at, func(r ramp) []ramp {
 		below, rest := r.below(0)
@@ -180,7 +182,7 @@ func fromEnd(at []ramp, n int) []ramp {
 	})
 }
 
-// below cuts a ramp in what is below x and the rest.
+// below cuts a ramp into the values below x and the rest.
 func (r ramp) below(x int) (low, rest ramp) {
 	low, rest = r, r
 	at := r.from
@@ -200,7 +202,8 @@ func (r ramp) below(x int) (low, rest ramp) {
 	return low, rest
 }
 
-// eachRamp replaces every part of a list. A list of too many is none.
+// eachRamp replaces every ramp of a list by those that f returns. The result is empty if f returns none
+// for one of them, or if it has more than mostRamps.
 func eachRamp(at []ramp, f func(r ramp) []ramp) (out []ramp) {
 	for _, r := range at {
 		x := f(r)
@@ -211,7 +214,7 @@ func eachRamp(at []ramp, f func(r ramp) []ramp) (out []ramp) {
 	return out
 }
 
-// computed returns what an elementwise operator makes of ramps: what its loop form does.
+// computed returns the ramps of an elementwise operator on ramps, by the statements of its loop form.
 func (p *pointReads) computed(d *op.Def, g *ir.Graph, in []ir.ID, of []traced) []ramp {
 	b := loop.New()
 	var args []loop.Val
@@ -244,7 +247,7 @@ func (p *pointReads) computed(d *op.Def, g *ir.Graph, in []ir.ID, of []traced) [
 	return vals[result]
 }
 
-// paired applies an operation of two numbers.
+// paired applies an operation to two numbers, range by range.
 func paired(code loop.Code, a, b []ramp) (out []ramp) {
 	for at := 0; len(a) > 0 && len(b) > 0; {
 		x, y := a[0], b[0]
@@ -264,7 +267,7 @@ func paired(code loop.Code, a, b []ramp) (out []ramp) {
 	return out
 }
 
-// applied is paired on one range.
+// applied applies an operation to two ramps on the same range.
 func applied(code loop.Code, x, y ramp) []ramp {
 	switch code {
 	case loop.Add:
@@ -299,7 +302,7 @@ func applied(code loop.Code, x, y ramp) []ramp {
 	return nil
 }
 
-// filledRamps lists those of two parts that are not empty.
+// filledRamps returns those of two ramps whose ranges are not empty.
 func filledRamps(a, b ramp) (out []ramp) {
 	for _, r := range []ramp{a, b} {
 		if r.from < r.to {
@@ -309,7 +312,7 @@ func filledRamps(a, b ramp) (out []ramp) {
 	return out
 }
 
-// modulo is the remainder of each value, never negative, by n.
+// modulo returns the remainder of each value by n. It is never negative.
 func (r ramp) modulo(n int) (out []ramp) {
 	for r.from < r.to {
 		period := floorDiv(r.by*r.from+r.c, n)
@@ -323,6 +326,7 @@ func (r ramp) modulo(n int) (out []ramp) {
 	return out
 }
 
+// floorDiv returns a/n rounded down. n is positive.
 func floorDiv(a, n int) int {
 	q := a / n
 	if a%n < 0 {

@@ -8,9 +8,9 @@ import (
 	"flow/ir/plan"
 )
 
-// This file spreads sparse matrices over ranks by rows. A partial one has no entries in the rows of
-// other ranks, and is otherwise like any other: a row that makes row i of row i of its operands
-// (op.Def.Along) makes a partial matrix of partial ones by itself.
+// This file spreads sparse matrices over ranks by rows. In a partial matrix the rows of other ranks are
+// empty; otherwise it is like any other. So an operator whose row i depends on row i of its operands
+// (op.Def.Along) makes a partial matrix of partial ones without knowing of ranks.
 //
 //	%0 = read_graph() {..} on 0                %0 = read_graph() {..} on 0
 //	%1 = sp.t(%0)                              %1 = exchange(%0) {shared=9, to=[1,2]}  # to each its rows
@@ -20,13 +20,14 @@ import (
 //	                                           %5 = sp.or(%2, %4) {ranks=3}
 //	                                           %6 = sp.matmul(%5, %x) {ranks=3, shared=9}
 //
-// The entries of a row of sp.collect ascend, because ranks have contiguous rows and their parts come
+// The columns of a row of sp.collect ascend, because ranks have contiguous rows and their parts come
 // one after the other.
 //
-// It would be wrong for a row that makes entries where its sparse operands have none.
+// It would be wrong for an operator that makes entries where its sparse operands have none: then the
+// rows of other ranks would not be empty.
 
-// sparseRows reports whether node id makes row i of a sparse matrix of row i of some sparse
-// operands, and which operands it reads so.
+// sparseRows reports whether node id makes a sparse matrix whose row i depends on row i of some sparse
+// operand. aligned says of which operands only row i is read.
 func sparseRows(g *ir.Graph, id ir.ID) (aligned []bool, ok bool) {
 	n, t := &g.Nodes[id], g.Type(id)
 	if !t.IsSparse() || !t.Known() || n.Op.Along == nil || !n.Op.Laws.Has(op.Pure) || n.Region != nil {
@@ -39,7 +40,8 @@ func sparseRows(g *ir.Graph, id ir.ID) (aligned []bool, ok bool) {
 	return aligned, ok
 }
 
-// alongRows says of which operands row i, of so many, alone makes row i of the result of node id.
+// alongRows reports by operand of node id, whose result has so many rows, whether row i of the result
+// depends on no row of the operand but row i.
 func alongRows(g *ir.Graph, id ir.ID, rows int) []bool {
 	n, in := &g.Nodes[id], g.In(id)
 	aligned := make([]bool, len(in))
@@ -55,18 +57,18 @@ func alongRows(g *ir.Graph, id ir.ID, rows int) []bool {
 	return aligned
 }
 
-// turnsRows reports the transpose of a sparse matrix that ranks can share.
+// turnsRows reports whether node id is the transpose of a sparse matrix whose rows ranks can share.
 func (s *spreader) turnsRows(g *ir.Graph, id ir.ID) bool {
 	t := g.Type(id)
 	return g.Nodes[id].Op.Role == op.Turns && t.Known() && t.IsSparse() && t.Rows >= s.ranks && t.Cols >= s.ranks
 }
 
 // sparse makes the new node of an old one whose result is a sparse matrix that ranks share by rows,
-// because an operand is. It returns false where none is.
+// because one of its operands is. It returns false if no operand is.
 func (x *spreadGraph) sparse(id ir.ID) bool {
 	n, in := &x.old.Nodes[id], x.old.In(id)
 	if x.turnsRows(x.old, id) {
-		if !x.partial[in[0]] || n.Attrs.Int("keep") > 0 { // what is kept is brought together in each round
+		if !x.partial[in[0]] || n.Attrs.Int("keep") > 0 { // a kept result would still be gathered in each round
 			return false
 		}
 		turned := x.shares1(x.g.CopyNode(x.old, id, x.to[in[0]]))
@@ -74,7 +76,6 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 		return true
 	}
 	aligned, ok := sparseRows(x.old, id)
-	ok = ok && slices.ContainsFunc(in, func(from ir.ID) bool { return x.partial[from] && x.old.Type(from).IsSparse() })
 	if !ok || x.old.Type(id).Rows < x.ranks {
 		return false
 	}
@@ -100,7 +101,7 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 	return true
 }
 
-// shares1 marks a new node as one whose work ranks share, without a loop over their rows.
+// shares1 marks a new node as one whose work ranks share without a loop over rows.
 func (x *spreadGraph) shares1(made ir.ID) ir.ID {
 	at := &x.g.Nodes[made]
 	at.Attrs = at.Attrs.With(plan.Shared, op.Int(x.ranks))
@@ -108,7 +109,7 @@ func (x *spreadGraph) shares1(made ir.ID) ir.ID {
 	return made
 }
 
-// joined brings together what ranks have of the sparse matrix of node id: of each its own rows, or
+// joined joins what ranks have of the sparse matrix of node id. Each gets its own rows if own, otherwise
 // all.
 func (x *spreadGraph) joined(id, made ir.ID, own bool) ir.ID {
 	attrs := op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)})
@@ -131,21 +132,21 @@ func (x *spreadGraph) ownSparse(id ir.ID) ir.ID {
 	return made
 }
 
-// ownOf is ownSparse of the new node from, which has at least these rows.
+// ownOf returns this rank's rows of the new node from, which has at least these.
 func (x *spreadGraph) ownOf(id, from ir.ID) ir.ID {
 	t := x.old.Type(id)
 	attrs := op.MakeAttrs(op.Attr{Name: plan.Shared, Val: op.Int(x.ranks)}, op.Attr{Name: plan.SharedRows, Val: op.Int(t.Rows)})
 	return x.g.Add(x.table.Must("sp.own"), attrs, t, x.old.Origin(id).NoDest(), from)
 }
 
-// scatters reports a sparse matrix of one rank of which each rank may get its own rows.
+// scatters reports whether node id makes a sparse matrix on one rank that may send each rank its rows.
 func (s *spreader) scatters(g *ir.Graph, id ir.ID) bool {
 	t := g.Type(id)
 	return t.IsSparse() && t.Known() && t.Rows >= s.ranks && g.Nodes[id].Op.Control == op.NoControl
 }
 
-// wanted says which nodes make sparse matrices that loops on all ranks read by rows, themselves or by
-// way of others like them. x has spread the graph as if all that can be were.
+// wanted reports which nodes make sparse matrices that loops on all ranks read by rows, directly or
+// through others like them. x is the graph spread as if every sparse matrix could be shared.
 func (x *spreadGraph) wanted(everywhere []bool) []bool {
 	g := x.old
 	out := make([]bool, g.Len())

@@ -10,20 +10,20 @@ import (
 	"flow/lang/source"
 )
 
-// This file tells where the values of a plan lie, and what ranks send of them.
+// This file finds on which ranks the values of a plan are, and what ranks send of them.
 
-// Layout is where values lie that have one origin in the text: one node of a plan, or the pieces
-// into which it was cut.
+// Layout is the distribution of the values with one origin in the text: those of one node of a plan,
+// or of the pieces into which it was cut.
 type Layout struct {
 	At     string `json:"at"` // file:line:column
 	Op     string `json:"op"`
 	Type   string `json:"type"`   // of the first piece
 	Pieces int    `json:"pieces"` // nodes of a round
-	// Where is `rows` (each rank has its own, see Window), `replicated` (each rank has all),
-	// `partial` (each rank has a state of a reduction), `rank 2`, or `ranks 0 to 3` (each piece is on
-	// one of them).
+	// Where is `rows` (each rank has its own rows, see Window), `replicated` (each rank has all),
+	// `partial` (each rank has the state of a reduction of its rows), `rank 2`, or `ranks 0 to 3`
+	// (each piece is on one of them).
 	Where    string  `json:"layout"`
-	Rounds   int64   `json:"rounds"`   // of the loops that it is in, all together; 1 outside
+	Rounds   int64   `json:"rounds"`   // the product over the loops that it is in; 1 outside
 	Messages int64   `json:"messages"` // in all rounds
 	Bytes    float64 `json:"bytes"`
 
@@ -31,15 +31,15 @@ type Layout struct {
 	owners []int // of pieces with an owner
 }
 
-// What Layout.Where says of a value of which every rank has something.
+// The values of Layout.Where of nodes that all ranks run.
 const (
 	byRows     = "rows"
 	replicated = "replicated"
 	states     = "partial"
 )
 
-// Layouts lists where all matrices of a plan lie, and what else ranks send, in program order. A
-// loop's values come before the loop.
+// Layouts returns the layouts of all matrices of a plan, and of other values that ranks send, in program
+// order. The values in a loop come before the loop.
 func Layouts(p *Plan) []Layout {
 	l := &layouts{p: p, bytes: messageBytes(p.Graph, SparseEdges(p.Graph)), at: map[layoutKey]int{}}
 	l.graph(p.Graph, nil, p.Rank, 1, l.locate(p.Graph, p.Rank, nil), l.bytes)
@@ -85,11 +85,11 @@ type layoutKey struct {
 	rounds int64
 }
 
-// ownerOf says where a node of a graph runs.
+// ownerOf returns the rank that runs a node of a graph, or Everywhere.
 type ownerOf = func(ir.ID) int
 
-// locate says where the value of every node of a graph lies: "" of one with an owner. args says it of
-// the first arguments of a region.
+// locate returns Layout.Where of every node of a graph that all ranks run, and "" of the others. args
+// has those of the carried arguments of a region.
 func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []string {
 	where := make([]string, g.Len())
 	loops := map[ir.ID][]string{}
@@ -114,7 +114,7 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 			}
 		case g.Type(id).IsSparse() && n.Attrs.Int(Shared)+n.Attrs.Int(SharedRows) > 0:
 			where[i] = byRows
-			if n.Op.Role == op.Turns { // what was its rows
+			if n.Op.Role == op.Turns { // the rank's rows have become columns
 				where[i] = states
 			}
 		case shares.Attrs.Int(Shared) < 2:
@@ -131,7 +131,8 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 	return where
 }
 
-// carried says where the carried values of an iterate lie that all ranks run.
+// carried returns Layout.Where of the carried values of an iterate that all ranks run. It is found by
+// iteration, because the yields of a round are the arguments of the next one.
 func (l *layouts) carried(n *ir.Node) []string {
 	var carried []string
 	for {
@@ -143,16 +144,16 @@ func (l *layouts) carried(n *ir.Node) []string {
 		if slices.Equal(next, carried) {
 			return carried
 		}
-		carried = next // again, with arguments that lie so
+		carried = next
 	}
 }
 
-// reaches reports a gather of some rows.
+// reaches reports whether a gather brings only some rows.
 func reaches(n *ir.Node) bool { _, some := Needs(n.Attrs); return some }
 
 func everywhere(ir.ID) int { return Everywhere }
 
-// argsOf says where the carried arguments of a region lie.
+// argsOf returns Layout.Where by carried argument of a region.
 func argsOf(r *ir.Region, carried []string) map[ir.ID]string {
 	args := map[ir.ID]string{}
 	for k, w := range carried {
@@ -161,7 +162,7 @@ func argsOf(r *ir.Region, carried []string) map[ir.ID]string {
 	return args
 }
 
-// graph adds the nodes of a graph that runs so many rounds: the program's, or a region of a loop.
+// graph adds the nodes of a graph that is run so many times: the program's, or a region of a loop.
 func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64, where []string, bytes func(ir.ID) float64) {
 	entry := make([]int, g.Len()) // of l.list, and 1
 	of := func(id ir.ID) *Layout {
@@ -205,7 +206,7 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64,
 	}
 }
 
-// sender is the node whose value an exchange sends.
+// sender returns the node whose value an exchange sends.
 func sender(g *ir.Graph, id ir.ID) ir.ID {
 	for g.Nodes[id].Op.Role == op.Exchange {
 		id = g.In(id)[0]
@@ -213,7 +214,8 @@ func sender(g *ir.Graph, id ir.ID) ir.ID {
 	return id
 }
 
-// entry returns the place in l.list, and 1, of what a node makes: one piece more.
+// entry adds what a node makes to its Layout, as one piece more. It returns 1 + the place of the Layout
+// in l.list.
 func (l *layouts) entry(n *ir.Node, t types.Type, owner int, rounds int64, where string) int {
 	key := layoutKey{n.Span, n.Op, where, rounds}
 	k, ok := l.at[key]

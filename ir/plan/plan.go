@@ -39,25 +39,25 @@ type Plan struct {
 // same.
 const Everywhere = -1
 
-// Attributes of a node whose rows the ranks share: how many ranks, and how many rows. Without a
-// number of rows the node makes what its operands have: sparse matrices without entries in the rows
-// of other ranks.
+// Attributes of a node whose rows the ranks share: the number of ranks, and the number of rows. A node
+// without a number of rows makes a sparse matrix of sparse operands of which each rank has only its
+// own rows. So the rows of other ranks are empty in its result, too.
 const (
 	Shared     = "ranks"
 	SharedRows = "shared"
 )
 
-// Stacked is the attribute of a gather of states: the number of ranks. Its row joins any number of
-// states, its input is the state of this rank, and the run gives it those of all. A sparse matrix is
-// brought together so, too: with the attribute SharedRows each rank gets its own rows, else all.
+// Stacked is the attribute of a gather of states: the number of ranks. Its operator joins any number of
+// states. Its input is the state of this rank, and the run gives it those of all ranks. Parts of a
+// sparse matrix are joined in the same way: with the attribute SharedRows each rank gets its own
+// rows, otherwise all.
 const Stacked = "stack"
 
 // Helped is the attribute of a shared node whose operands all ranks have whole: a number from 1 on,
 // by which ranks ask each other for a chunk of it (see local.Engine).
 const Helped = "help"
 
-// IsGather reports whether a node brings together what ranks have made apart: their rows, or their
-// states.
+// IsGather reports whether a node joins what ranks have made: their rows, or their states.
 func IsGather(n *ir.Node) bool { return n.Op.Role == op.Gathers || n.Attrs.Int(Stacked) > 0 }
 
 // Window returns the rows lo..hi-1 that a rank makes of a matrix of so many rows: contiguous, and
@@ -69,8 +69,7 @@ func Window(rank, ranks, rows int) (lo, hi int) {
 // MostGathers bounds the number of gathers of a plan: each has a tag of its own.
 const MostGathers = 4096
 
-// Gathers returns what every gather of the plan and its regions brings together, by its attribute
-// key.
+// Gathers describes every gather of the plan and its regions, by its attribute key.
 func (p *Plan) Gathers() (list []Gathered) {
 	var within func(g *ir.Graph)
 	within = func(g *ir.Graph) {

@@ -7,20 +7,25 @@ import (
 	"flow/ir/types"
 )
 
-// Reach is the attribute of a gather that brings not all rows: what its readers need, as a list of
-// Needs of six numbers each. The other rows of its result are those of this rank, or are not valid.
+// This file defines halos: which rows of other ranks a gather brings.
+
+// Reach is the attribute of a gather that brings only some rows of other ranks: the Needs of its
+// readers. The rows that it neither brings nor finds on this rank are not valid.
 const Reach = "reach"
 
-// Need says which rows of a matrix a rank needs that makes its window of another one: of Rows rows,
-// for its row i in From..To-1 the rows By i + Lo .. By i + Hi - 1, in so far as the matrix has them.
-// By is not negative; with 0 the rows are the same for all i. From one i to the next no row is left
-// out. So a stencil of three rows is one Need, and a border that reaches the other end another one.
+// Need says which rows of a matrix are read to make rows of a result, whose Rows rows the ranks
+// share: for each row i in From..To-1 of the result the rows By i + Lo .. By i + Hi - 1 of the matrix,
+// as far as it has them. By is not negative; if it is 0, the rows are the same for all i. A rank
+// brings the rows between its first and its last i without gaps, also those that a By above
+// Hi - Lo leaves out.
+//
+// A stencil of three rows is one Need, and a periodic border another one.
 type Need struct{ Rows, From, To, By, Lo, Hi int }
 
-// needInts is how many numbers a Need is in an attribute.
+// needInts is the number of integers of a Need in an attribute.
 const needInts = 6
 
-// Needs reads the attribute Reach. ok is false where there is none: all rows are needed.
+// Needs reads the attribute Reach. ok is false if there is none: then all rows are needed.
 func Needs(a *op.Attrs) (list []Need, ok bool) {
 	if _, ok = a.Get(Reach); !ok {
 		return nil, false
@@ -32,7 +37,7 @@ func Needs(a *op.Attrs) (list []Need, ok bool) {
 	return list, true
 }
 
-// ReachOf is the attribute.
+// ReachOf returns the value of the attribute Reach.
 func ReachOf(list []Need) op.Val {
 	var v []int
 	for _, n := range list {
@@ -44,7 +49,7 @@ func ReachOf(list []Need) op.Val {
 // Range is rows From..To-1.
 type Range struct{ From, To int }
 
-// Needed returns the rows, of so many, that list names for a rank: ascending ranges, of which no two
+// Needed returns the rows, of a matrix of so many, that a rank needs: ascending ranges that do not
 // touch.
 func Needed(list []Need, rank, ranks, rows int) (out []Range) {
 	for _, n := range list {
@@ -68,7 +73,7 @@ func Needed(list []Need, rank, ranks, rows int) (out []Range) {
 	return out[:k]
 }
 
-// Within reports that no rank needs other rows than its own.
+// Within reports whether no rank needs rows of another one.
 func Within(list []Need, ranks, rows int) bool {
 	for rank := range ranks {
 		lo, hi := Window(rank, ranks, rows)
@@ -81,17 +86,17 @@ func Within(list []Need, ranks, rows int) bool {
 	return true
 }
 
-// Gathered is what one gather brings together: a matrix, or a stack of states.
+// Gathered describes one gather: of a matrix, or of a stack of states.
 type Gathered struct {
 	Type  types.Type
-	needs []Need
-	all   bool
-	// Own: of a sparse matrix, of which each rank may have entries in any row, every rank gets those of
-	// its own rows. Else each rank has its own rows.
+	needs []Need // of the readers, unless all
+	all   bool   // every rank gets all rows
+	// Own: each rank has entries of a sparse matrix in any row, and gets those in its own rows.
+	// Otherwise each rank has the entries of its own rows.
 	Own bool
 }
 
-// gatheredBy returns what a gather with these attributes brings together, of values of type t.
+// gatheredBy describes a gather with these attributes of values of type t.
 func gatheredBy(a *op.Attrs, t types.Type) Gathered {
 	if t.IsSparse() {
 		return Gathered{Type: t, all: true, Own: a.Int(SharedRows) > 0}
@@ -101,9 +106,9 @@ func gatheredBy(a *op.Attrs, t types.Type) Gathered {
 	return Gathered{Type: t, needs: list, all: !some}
 }
 
-// Rows returns the rows that one rank sends another one, ascending: each range is a message. Who
-// takes also gives, if only no rows: so no rank is more than a round ahead of one that needs its rows,
-// and what waits in a transport is bounded.
+// Rows returns the rows that one rank sends another one, ascending: each range is a message. A rank
+// that receives rows also sends a message, if only an empty one. So no rank is more than a round ahead
+// of one that needs its rows, and a transport holds a bounded number of messages.
 func (g *Gathered) Rows(from, to, ranks int) []Range {
 	out := g.rows(from, to, ranks)
 	if len(out) == 0 && len(g.rows(to, from, ranks)) > 0 {
@@ -113,6 +118,7 @@ func (g *Gathered) Rows(from, to, ranks int) []Range {
 	return out
 }
 
+// rows returns the rows that the rank from has and the rank to needs.
 func (g *Gathered) rows(from, to, ranks int) (out []Range) {
 	lo, hi := Window(from, ranks, g.Type.Rows)
 	if g.all {
@@ -126,16 +132,17 @@ func (g *Gathered) rows(from, to, ranks int) (out []Range) {
 	return out
 }
 
-// Bytes is how many a range has.
+// Bytes returns the size of the rows of a range.
 func (g *Gathered) Bytes(r Range) int { return (r.To - r.From) * g.Type.Cols * g.Type.Elem.Size() }
 
-// Received is about how many bytes of values of type t a gather with these attributes brings a rank.
+// Received returns the bytes of values of type t that a gather with these attributes brings a rank, on
+// average.
 func Received(a *op.Attrs, t types.Type, ranks int) float64 {
 	g := gatheredBy(a, t)
 	return g.traffic(ranks).bytes / float64(ranks)
 }
 
-// traffic is what all ranks send in a round.
+// traffic returns what all ranks send in a round.
 func (g *Gathered) traffic(ranks int) (sum traffic) {
 	for from := range ranks {
 		for to := range ranks {

@@ -129,8 +129,8 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	return s
 }
 
-// messageBytes returns the size of what an exchange sends: of a sparse matrix what it is estimated to
-// store.
+// messageBytes returns a function of the size of a value in a message. That of a sparse matrix is an
+// estimate.
 func messageBytes(g *ir.Graph, sparse []SparseEdge) func(id ir.ID) float64 {
 	stored := map[ir.ID]float64{}
 	for _, x := range sparse {
@@ -147,11 +147,11 @@ func messageBytes(g *ir.Graph, sparse []SparseEdge) func(id ir.ID) float64 {
 	}
 }
 
-// traffic is messages between ranks.
+// traffic is the number and the size of messages between ranks.
 type traffic struct{ messages, bytes float64 }
 
-// gatherOf predicts one round of a gather. A part of a sparse matrix is its row pointers, its columns
-// and, but for bool, its values.
+// gatherOf predicts one round of a gather. A part of a sparse matrix is sent as its row pointers, its
+// columns and, unless it is of bool, its values.
 func gatherOf(g *ir.Graph, id ir.ID, ranks int, bytes func(ir.ID) float64) traffic {
 	t, n := g.Type(id), float64(ranks)
 	of := gatheredBy(g.Nodes[id].Attrs, t)
@@ -162,15 +162,16 @@ func gatherOf(g *ir.Graph, id ir.ID, ranks int, bytes func(ir.ID) float64) traff
 	if t.Elem == types.Bool {
 		messages = 2
 	}
-	pointers := 8 * float64(t.Rows+ranks) // a part has one more than rows
+	pointers := 8 * float64(t.Rows+ranks) // a part has one pointer more than rows
 	entries := bytes(id) - 8*float64(t.Rows+1)
 	if of.Own {
-		entries /= n // to each its own, of what all have
+		entries /= n // each rank gets the entries of its own rows
 	}
 	return traffic{messages * n * (n - 1), (n - 1) * (pointers + entries)}
 }
 
-// sentBy is the bytes that an exchange sends to so many ranks: all of the value, or to each its rows.
+// sentBy returns the bytes that an exchange sends to so many ranks: each gets all of the value, or its
+// rows.
 func sentBy(g *ir.Graph, id ir.ID, to int, bytes func(ir.ID) float64) float64 {
 	if g.Nodes[id].Attrs.Int(SharedRows) > 0 {
 		return float64(to) / float64(to+1) * bytes(id)
@@ -178,8 +179,8 @@ func sentBy(g *ir.Graph, id ir.ID, to int, bytes func(ir.ID) float64) float64 {
 	return float64(to) * bytes(id)
 }
 
-// gathersOf predicts the messages of the gathers of a graph and its regions, in all rounds.
-// Of a branch it is the one with more bytes.
+// gathersOf predicts the messages of the gathers of a graph and its regions, in all rounds. Of the two
+// sides of a branch it counts the one with more bytes.
 func gathersOf(g *ir.Graph, ranks int, bytes func(ir.ID) float64) (sum traffic) {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]

@@ -78,8 +78,8 @@ func (m *CSR) View(r0, rows int) *CSR {
 	return &v
 }
 
-// Padded returns a matrix of so many rows of which those from row lo on are m's and the others have no
-// entries, sharing the memory of m's entries.
+// Padded returns a matrix of so many rows: those from row lo on are m's, and the others are empty. It
+// shares the memory of m's entries, not that of its row pointers.
 func (m *CSR) Padded(lo, rows int) *CSR {
 	p := *m
 	p.Rows, p.Ptr = rows, make([]int64, rows+1)

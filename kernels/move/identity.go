@@ -82,8 +82,8 @@ func identities() []*op.Def {
 		},
 		{
 			Name: "gather", Role: op.Gathers, Hidden: true,
-			Doc: "gather is its input, of which each rank has made its own rows (ir/plan, Window), whole on every rank, or " +
-				"the rows of it that a rank needs. Placement writes it; within one rank it is the identity.",
+			Doc: "gather completes a matrix of which each rank has made its own rows (ir/plan, Window): every rank gets all rows, " +
+				"or those that it needs. Placement writes it; within one rank it is the identity.",
 			Args: []op.Arg{{Name: "a", Doc: "matrix"},
 				{Name: "reach", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "which rows (ir/plan, Need), if not all"},
 				{Name: "key", Attr: true, Kind: op.IntVal, Optional: true, Doc: "its number among the gathers of a plan"}},
@@ -230,7 +230,7 @@ func listKernel(c *op.Call) error {
 	return nil
 }
 
-// exchangeCost is the work of copying what a value stores.
+// exchangeCost returns the work of copying what a value stores.
 func exchangeCost(s *op.Sig, out types.Type) op.Work {
 	if !out.IsSparse() {
 		return define.CopyWork(s, out)

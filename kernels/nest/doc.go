@@ -3,8 +3,9 @@
 //
 //	body.go         the body of a parfor; step.go: one elementwise operator; control.go,
 //	                effect.go: loops, branches and asserts in it
-//	matrix.go       matrices of a body; ragged.go: of a length that the run tells; carry.go: where
-//	                they lie, and what rounds carry; space.go: as loops over their elements
+//	matrix.go       matrices of a body; reduction.go: their reductions; ragged.go: of a length that
+//	                the run tells; carry.go: where they lie, and what rounds carry; space.go: as
+//	                loops over their elements
 //	phase_plan.go   bodies that give rows, by phases between reductions; phase.go: their nests
 //	calls.go        bodies in which operators are called between nests; forces.go: sums of forces
 //	                among them

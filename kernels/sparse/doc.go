@@ -10,7 +10,7 @@
 //	reduce*.go    reductions; columns.go, scatter.go: of columns without a transpose
 //	ring*.go      semiring and rowfold; extreme.go: extremes of patterns
 //	generate.go   rand_graph, sparse forms of rand and eye
-//	ranks.go      what ranks need to share rows
+//	ranks.go      operators with which ranks share rows
 //	cut.go        how loops over rows of uneven length are cut
 //	estimate.go   how many elements of a result are not zero
 //

@@ -1,9 +1,9 @@
 package sparse
 
-// This file defines the rows that ranks need to share the rows of sparse matrices. A matrix of which
-// a rank has only its own rows (ir/plan, Window) has its full shape, and no entries in the others:
-// so it is a sparse matrix like any other, and what goes over its entries goes over those of the
-// rank.
+// This file defines the operators with which ranks share the rows of sparse matrices. A matrix of
+// which a rank has only its own rows (ir/plan, Window) has its full shape, and its other rows are
+// empty. So it is a sparse matrix like any other, and an operator that goes over its entries goes over
+// those of the rank.
 
 import (
 	"flow/ir/op"
@@ -18,8 +18,8 @@ func sparseRanks() []*op.Def {
 	return []*op.Def{
 		{
 			Name: "sp.own", Hidden: true,
-			Doc: "sp.own is the rows of a sparse matrix that this rank has to do with (ir/plan, Window), the others without entries. Placement " +
-				"writes it; within one rank it is the identity.",
+			Doc: "sp.own returns a sparse matrix with this rank's rows of its input (ir/plan, Window); the other rows are empty. " +
+				"Placement writes it; within one rank it is the identity.",
 			Args: []op.Arg{{Name: "a", Doc: "sparse matrix"}},
 			Eg:   define.Eg("nnz(sparse(eye(3)))", "3"),
 			Type: same, Ref: ref, Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(0),
@@ -34,8 +34,8 @@ func sparseRanks() []*op.Def {
 		},
 		{
 			Name: "sp.collect", Hidden: true,
-			Doc: "sp.collect is a sparse matrix of which each rank has some entries, brought together: on every rank those of its own rows, or of all " +
-				"rows. Placement writes it; within one rank it is the identity.",
+			Doc: "sp.collect joins a sparse matrix of which each rank has some entries: every rank gets the entries of its own rows, " +
+				"or of all rows. Placement writes it; within one rank it is the identity.",
 			Args: []op.Arg{{Name: "a", Rest: true, Doc: "the entries that each rank has of those rows"},
 				{Name: "stack", Attr: true, Kind: op.IntVal, Optional: true, Doc: "the number of ranks"},
 				{Name: "key", Attr: true, Kind: op.IntVal, Optional: true, Doc: "its number among the gathers of a plan"}},
@@ -46,80 +46,69 @@ func sparseRanks() []*op.Def {
 	}
 }
 
-// joinRanks brings together what ranks have. Columns ascend in a row, because those that a rank has
-// come before those of the next one: they were its rows before they were turned.
+// joinRanks joins the parts of all ranks: of the rows of this rank (Call.Lo and Hi), or of all rows.
 func joinRanks(c *op.Call) error {
-	rows, n := 0, 0
 	parts := make([]*value.CSR, len(c.In))
-	var only *value.CSR // the one part that has entries, if there is only one
-	some := 0
 	for k, v := range c.In {
-		m := v.(*value.CSR)
-		parts[k] = m
-		rows, n = rows+m.Rows, n+m.NNZ()
-		if m.NNZ() > 0 {
-			only, some = m, some+1
-		}
+		parts[k] = v.(*value.CSR)
 	}
-	lo, own := c.Lo, c.Hi > c.Lo
 	switch {
-	case len(parts) == 1 && !own:
+	case c.Hi > c.Lo:
+		c.Out = joinedRows(c.Type, parts, c.Lo, c.Hi-c.Lo)
+	case len(parts) == 1: // one rank
 		c.Out = parts[0]
-		return nil
-	case own:
-		rows = c.Hi - lo
+	default:
+		c.Out = stackedRows(c.Type, parts)
 	}
-	if own && some == 1 {
-		c.Out = only.Padded(lo, c.Type.Rows)
-		return nil
-	}
-	out := value.NewCSR(c.Type.Elem, c.Type.Rows, c.Type.Cols, n)
-	ptr := out.Ptr[lo:]
-	if own {
-		for _, m := range parts {
-			for i := range rows {
-				ptr[i+1] += m.Ptr[i+1] - m.Ptr[i]
-			}
-		}
-	} else {
-		at := 0
-		for _, m := range parts {
-			for i := range m.Rows {
-				ptr[at+i+1] = m.Ptr[i+1] - m.Ptr[i]
-			}
-			at += m.Rows
-		}
-	}
-	for i := range rows {
-		ptr[i+1] += ptr[i]
-	}
-	for i := rows + 1; i < len(ptr); i++ {
-		ptr[i] = int64(n)
-	}
-	if own {
-		joinRows(out, parts, lo, rows)
-	} else {
-		to := int64(0)
-		for _, m := range parts {
-			copyEntries(out, to, m, m.Ptr[0], m.Ptr[m.Rows], 0)
-			to += int64(m.NNZ())
-		}
-	}
-	c.Out = out
 	return nil
 }
 
-// joinRows lays out rows lo..lo+rows-1 of out, those of each part one after the other.
-func joinRows(out *value.CSR, parts []*value.CSR, lo, rows int) {
-	for i := range rows {
-		to := out.Ptr[lo+i]
-		for _, m := range parts {
-			from, end := m.Ptr[i], m.Ptr[i+1]
-			if from == end {
-				continue
-			}
-			copyEntries(out, to, m, from, end, 0)
-			to += end - from
+// stackedRows returns the matrix of type t whose rows are those of the parts, one below the other.
+func stackedRows(t types.Type, parts []*value.CSR) *value.CSR {
+	n := 0
+	for _, m := range parts {
+		n += m.NNZ()
+	}
+	out := value.NewCSR(t.Elem, t.Rows, t.Cols, n)
+	row, to := 0, int64(0)
+	for _, m := range parts {
+		for _, end := range m.Ptr[1:] {
+			row++
+			out.Ptr[row] = to + end - m.Ptr[0]
+		}
+		copyEntries(out, to, m, m.Ptr[0], m.Ptr[m.Rows], 0)
+		to += int64(m.NNZ())
+	}
+	return out
+}
+
+// joinedRows returns the matrix of type t whose row lo + i, for each of so many rows, has the entries
+// of row i of all parts, and whose other rows are empty. The columns of a row ascend, because those of
+// a part come before those of the next one: they were rows of its rank before the transpose.
+func joinedRows(t types.Type, parts []*value.CSR, lo, rows int) *value.CSR {
+	n, some := 0, 0
+	var only *value.CSR // the part that has entries, if some is 1
+	for _, m := range parts {
+		if m.NNZ() > 0 {
+			only, some, n = m, some+1, n+m.NNZ()
 		}
 	}
+	if some == 1 {
+		return only.Padded(lo, t.Rows)
+	}
+	out := value.NewCSR(t.Elem, t.Rows, t.Cols, n)
+	to := int64(0)
+	for i := range rows {
+		for _, m := range parts {
+			if from, end := m.Ptr[i], m.Ptr[i+1]; from < end {
+				copyEntries(out, to, m, from, end, 0)
+				to += end - from
+			}
+		}
+		out.Ptr[lo+i+1] = to
+	}
+	for i := lo + rows + 1; i < len(out.Ptr); i++ {
+		out.Ptr[i] = to
+	}
+	return out
 }

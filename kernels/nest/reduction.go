@@ -1,0 +1,237 @@
+package nest
+
+// This file writes reductions of the elements of a matrix of a loop's body: without a loop if they
+// are few, else by inner loops.
+
+import (
+	"fmt"
+	"math"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+)
+
+// fold reduces the contributions of a rows x cols space: see op.Elements.Fold.
+func (x *Builder) fold(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	n := rows * cols
+	if c == loop.Product && n <= define.Unrolled && out.IsFloat() {
+		return x.product(out, rows, cols, f)
+	}
+	if n > 0 && n <= define.Unrolled && x.exactPair(c, out, n) {
+		if sum := x.pair(c, out, rows, cols, f); sum != loop.NoVal {
+			return sum
+		}
+	}
+	if c == loop.Var || c == loop.Stddev {
+		return x.deviation(c, out, rows, cols, f)
+	}
+	if n <= define.Unrolled {
+		var t *terms
+		var state []loop.Val
+		for i := range rows {
+			for j := range cols {
+				in := f(loop.Num(int64(i)), loop.Num(int64(j)))
+				switch {
+				case t == nil && x.Words < WideWords:
+					t = x.terms(c, in)
+					state = t.First(x.Builder, in)
+				case t == nil:
+					t = x.terms(c, in)
+					t.bounded = t.Bounded(t.parts() * int64(n))
+					state = t.add(x, t.Begin(x.Builder), in)
+				default:
+					state = t.add(x, state, in)
+				}
+				x.bounded()
+			}
+		}
+		if t == nil {
+			panic(NoBody{"a reduction of nothing"})
+		}
+		return t.end(x, out, loop.Num(int64(rows)), loop.Num(int64(cols)), state)
+	}
+	return x.foldOver(c, out, loop.Num(int64(rows)), loop.Num(int64(cols)), f)
+}
+
+// foldOver reduces the contributions of a space by inner loops.
+func (x *Builder) foldOver(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	var t *terms
+	// The type of a contribution is known once one is written: one that nobody reads.
+	x.inner(func() []loop.Val {
+		mark := x.Mark()
+		t = x.terms(c, f(loop.Num(0), loop.Num(0)))
+		x.drop(mark)
+		return nil
+	})
+	n := int64(-1)
+	if rows.Known() && cols.Known() {
+		n = rows.Const * cols.Const * t.parts()
+	}
+	t.bounded = t.Bounded(n)
+	state := x.over(rows, cols, t.Begin(x.Builder), func(i, j loop.Lin, st []loop.Val) []loop.Val { return t.add(x, st, f(i, j)) })
+	return t.end(x, out, rows, cols, state)
+}
+
+// terms is a reduction as a loop carries it. A mean is carried as a sum: no loop counts what is
+// known before it. Where two words are not enough a norm is the root of a sum, of two parts of each
+// square: such a sum is sure of its rounding although it loses bits.
+type terms struct {
+	*loop.Terms
+	mean, root, bounded bool
+}
+
+// parts is how many numbers a contribution adds.
+func (t *terms) parts() int64 {
+	if t.root {
+		return 2
+	}
+	return 1
+}
+
+// leastSquare is the least square of which the rest, which a product rounds off, is a float.
+const leastSquare = 0x1p-900
+
+// add is the state after one more contribution.
+func (t *terms) add(x *Builder, state, in []loop.Val) []loop.Val {
+	if !t.root {
+		return t.Add(x.Builder, state, in)
+	}
+	float := func(f float64) loop.Val { return x.Const(types.F64, math.Float64bits(f)) }
+	h := x.Op(loop.Mul, in[0], in[0])
+	inside := x.Op(loop.And, x.Op(loop.Le, float(leastSquare), h), x.Op(loop.Le, h, float(math.MaxFloat64)))
+	x.Check(loop.Uncertain, x.Op(loop.Or, inside, x.Op(loop.Eq, in[0], float(0))))
+	state = t.Add(x.Builder, state, []loop.Val{h})
+	return t.Add(x.Builder, state, []loop.Val{x.Op(loop.FMA, in[0], in[0], x.Op(loop.Neg, h))})
+}
+
+// terms is a reduction of contributions like the first.
+func (x *Builder) terms(c loop.Class, first []loop.Val) *terms {
+	e := x.Type(first[0])
+	t := &terms{mean: c == loop.Mean && e == types.F64}
+	t.root = c == loop.Norm && e == types.F64 && x.Words >= WideWords
+	if t.mean || t.root {
+		c = loop.Sum
+	}
+	if t.Terms = loop.TermsOf(c, e, x.Words); t.Terms == nil {
+		panic(NoBody{c.Info().Name + " of " + e.String()})
+	}
+	return t
+}
+
+// end is the result of a state of rows x cols contributions.
+func (t *terms) end(x *Builder, out types.Elem, rows, cols loop.Lin, state []loop.Val) loop.Val {
+	n := func(parts int64) loop.Val {
+		if rows.Known() && cols.Known() {
+			return x.Const(types.F64, math.Float64bits(float64(parts*rows.Const*cols.Const)))
+		}
+		all := x.Op(loop.Mul, x.Value(rows), x.Value(cols))
+		if parts > 1 {
+			all = x.Op(loop.Mul, all, x.Const(types.I64, uint64(parts)))
+		}
+		return x.Op(loop.ToF64, all)
+	}
+	var v loop.Val
+	if t.bounded {
+		v = t.EndBounded(x.Builder, state, n(t.parts()))
+	} else {
+		v = t.End(x.Builder, state)
+	}
+	if t.root {
+		v = x.Op(loop.Sqrt, v)
+	}
+	if t.mean {
+		v = x.Op(loop.Div, v, n(1))
+	}
+	return define.ConvertBody(x.Builder, dense.Storage(out), v)
+}
+
+// over carries a state over the points of a rows x cols space by inner loops.
+func (x *Builder) over(rows, cols loop.Lin, state []loop.Val, step func(i, j loop.Lin, st []loop.Val) []loop.Val) []loop.Val {
+	if cols.Known() && cols.Const <= define.WrittenLines {
+		return x.rounds("r", rows, state, func(i loop.Lin, st []loop.Val) []loop.Val {
+			for j := range cols.Const {
+				st = step(i, loop.Num(j), st)
+			}
+			return st
+		})
+	}
+	row := func(i loop.Lin, outer []loop.Val) []loop.Val {
+		return x.rounds("c", cols, outer, func(j loop.Lin, st []loop.Val) []loop.Val { return step(i, j, st) })
+	}
+	if rows.Known() && rows.Const == 1 {
+		return row(loop.Num(0), state)
+	}
+	return x.rounds("r", rows, state, row)
+}
+
+// deviation is a variance or its root.
+func (x *Builder) deviation(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	n := rows * cols
+	if n == 0 {
+		panic(NoBody{"a reduction of nothing"})
+	}
+	first := f(loop.Num(0), loop.Num(0))[0]
+	s := loop.SpreadOf(x.Builder, c, n, first)
+	if s == nil {
+		panic(NoBody{fmt.Sprintf("%s of %d elements", c.Info().Name, n)})
+	}
+	state := s.Begin(x.Builder)
+	step := func(i, j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, j)[0]) }
+	if n <= define.Unrolled {
+		for i := range rows {
+			for j := range cols {
+				state = step(loop.Num(int64(i)), loop.Num(int64(j)), state)
+			}
+			x.bounded()
+		}
+	} else {
+		state = x.over(loop.Num(int64(rows)), loop.Num(int64(cols)), state, step)
+	}
+	return define.ConvertBody(x.Builder, dense.Storage(out), s.End(x.Builder, state))
+}
+
+// exactPair reports a sum of one or two floats: one addition rounds it once.
+func (x *Builder) exactPair(c loop.Class, out types.Elem, n int) bool {
+	return n <= 2 && out.IsFloat() && (c == loop.Sum || c == loop.Mean && out == types.F64)
+}
+
+// pair is the sum or mean of one or two contributions, NoVal where they are no numbers of the
+// result's type.
+func (x *Builder) pair(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	sum := f(loop.Num(0), loop.Num(0))[0]
+	if x.Type(sum) != out {
+		return loop.NoVal
+	}
+	if rows*cols == 2 {
+		sum = x.Op(loop.Add, sum, f(loop.Num(int64(rows-1)), loop.Num(int64(cols-1)))[0])
+		if c == loop.Mean {
+			return x.Op(loop.Div, x.Op(loop.Add, sum, define.Numeral(x.Builder, out, 0)), define.Numeral(x.Builder, out, 2))
+		}
+	}
+	return x.Op(loop.Add, sum, define.Numeral(x.Builder, out, 0)) // a sum of 0 is +0
+}
+
+// product multiplies at most as many floats as a run has chains: each is a chain of one, and they
+// are multiplied by halves.
+func (x *Builder) product(out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	var list []loop.Val
+	for i := range rows {
+		for j := range cols {
+			list = append(list, f(loop.Num(int64(i)), loop.Num(int64(j)))[0])
+		}
+	}
+	if len(list) == 0 {
+		return define.Numeral(x.Builder, out, 1)
+	}
+	for half := loop.ProductChains / 2; half > 0; half /= 2 {
+		for k := range half {
+			if k+half < len(list) {
+				list[k] = x.Op(loop.Mul, list[k], list[k+half])
+			}
+		}
+		list = list[:min(len(list), half)]
+	}
+	return list[0]
+}
