@@ -138,4 +138,6 @@ emit x`,
 emit x`,
 }
 
-func TestSpreadHaloFails(t *testing.T) { failsAsDefined(t, haloFailures) }
+func TestSpreadHaloFails(t *testing.T) {
+	failsAsDefined(t, haloFailures, sharedIn, spreadPrograms[4].text)
+}

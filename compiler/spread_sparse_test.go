@@ -191,33 +191,7 @@ emit sum(x)`,
 }
 
 func TestSpreadSparseFails(t *testing.T) {
-	table := tinyTable(t)
-	for _, text := range sparseFailures {
-		for _, ranks := range []int{2, 4} {
-			c, err := compileTiny(table, text, ranks, false, apart)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if collectsIn(c.Plan.Graph) == 0 {
-				t.Errorf("%d ranks bring together no sparse matrix of\n%s", ranks, text)
-			}
-			whole, err := compileTiny(table, sparsePrograms[4].text, ranks, false, apart)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, after := evaluated("the meaning", c.Program), evaluated("the meaning", whole.Program)
-			for k, o := range slowTransports {
-				comms := mem.New(ranks, o)
-				out, err := runOver(comms, c, 1)
-				if err == nil || !alike(err, want.err) || out != want.out {
-					t.Errorf("%d ranks, transport %d: %q and\n%v\nby definition %q and\n%v\nof\n%s", ranks, k, out, err, want.out, want.err, text)
-				}
-				if out, err := runOver(comms, whole, 1); err != nil || out != after.out { // no request is left
-					t.Errorf("%d ranks, transport %d, after a failure: %v, %s", ranks, k, err, difference(after.out, out))
-				}
-			}
-		}
-	}
+	failsAsDefined(t, sparseFailures, collectsIn, sparsePrograms[4].text)
 }
 
 // sparseLoopsAgree draws a loop over what is made of a sparse matrix and its transpose, and compares

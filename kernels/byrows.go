@@ -20,10 +20,11 @@ import (
 )
 
 // byRows is the row. Its body is the operators on whole matrices. Its attributes are the number of
-// rows, the columns of the widest matrix, and the rows of a leaf; chunks are made of leaves. An argument of as many rows is read by rows, any other as a whole. A pipe may reduce all
-// elements, too, and reductions by key may end the body; what they give is there when all rows are
-// done, so that nothing in the body reads it. Where an operator fails the operators run one after
-// the other, so that the first of them is told.
+// rows, the columns of the widest matrix, and the rows of a leaf; chunks are made of leaves. An
+// argument of as many rows is read by rows, any other as a whole. A pipe may reduce all elements,
+// too, and reductions by key may end the body; what they give is there when all rows are done, so
+// that nothing in the body reads it. Where an operator fails the operators run one after the other,
+// so that the first of them is told.
 func byRows() *op.Def {
 	return &op.Def{
 		Name:   "byrows",

@@ -47,13 +47,34 @@ func TableReading(set string, in *inout.Input, own ...*op.Def) (*op.Table, error
 // read, and those after them. It is a *[2][][]*op.Def.
 var shared sync.Map
 
+// sharedRows makes the rows of one kernel set for shared.
 func sharedRows(kernels blas.Set) *[2][][]*op.Def {
 	run := &engine{}
 	maps := told(append(run.executes(append(elementwise.Rows(), elementwise.Shorthands()...)), elementwise.Texts()))
 	return &[2][][]*op.Def{
-		define.Possible(define.Bounded(define.Resolved(maps), define.Resolved(reducingRows(run.folded(reduce.Rows()), axisRows)), construct.Rows(), fused(), loops(), define.Resolved(denseProducts(kernels)), define.Resolved(move.Rows()))...),
-		define.Possible(define.Bounded(controls(), define.Resolved(reducingRows(run.folded(reduce.Statistics()), axisRows)), define.Resolved(scan.Rows()), define.Resolved(order.Rows()), define.Resolved(encode.Rows()), define.Resolved(elementwise.Pairings(maps)), construct.Sample(), define.Resolved(linalg.Decompositions(kernels)),
-			define.Resolved(linalg.Covariances(kernels)), inout.Pictures(), define.Resolved(fourier.Rows()), define.Resolved(sparse.Rows(maps)))...),
+		define.Possible(define.Bounded(
+			define.Resolved(maps),
+			define.Resolved(reducingRows(run.folded(reduce.Rows()), axisRows)),
+			construct.Rows(),
+			fused(),
+			loops(),
+			define.Resolved(denseProducts(kernels)),
+			define.Resolved(move.Rows()),
+		)...),
+		define.Possible(define.Bounded(
+			controls(),
+			define.Resolved(reducingRows(run.folded(reduce.Statistics()), axisRows)),
+			define.Resolved(scan.Rows()),
+			define.Resolved(order.Rows()),
+			define.Resolved(encode.Rows()),
+			define.Resolved(elementwise.Pairings(maps)),
+			construct.Sample(),
+			define.Resolved(linalg.Decompositions(kernels)),
+			define.Resolved(linalg.Covariances(kernels)),
+			inout.Pictures(),
+			define.Resolved(fourier.Rows()),
+			define.Resolved(sparse.Rows(maps)),
+		)...),
 	}
 }
 
