@@ -100,11 +100,12 @@ func countIn[T vec.Element](out []int64, x []T, d *value.Dense) {
 
 // sumLines writes the sum of every row of integers.
 func sumLines(out []int64, a *value.Dense) {
-	clear(out)
 	for i := range a.Rows {
+		sum := int64(0)
 		if a.Cols > 0 {
-			out[i] = vec.SumI64(a.I64[i*a.Stride:][:a.Cols])
+			sum = vec.SumI64(a.I64[i*a.Stride:][:a.Cols])
 		}
+		out[i] = sum
 	}
 }
 

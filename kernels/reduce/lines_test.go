@@ -3,7 +3,11 @@ package reduce
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"flow/ir/types"
+	"flow/ir/value"
 )
 
 // Rows of every kind of float, against a search as it is defined.
@@ -33,6 +37,31 @@ func TestArgOf(t *testing.T) {
 			if got := firstAt(row, extremeOf(row, least)); got != want {
 				t.Fatalf("%v, least %t: %d, want %d", row, least, got, want)
 			}
+		}
+	}
+}
+
+// The result of a matrix of one column may lie in the memory of that column.
+func TestLinesInPlace(t *testing.T) {
+	for _, w := range Wholes() {
+		if w.Elem(types.I64) != types.I64 {
+			continue
+		}
+		var room Room
+		column := func() *value.Dense {
+			d := value.New(types.I64, 300, 1)
+			for i := range d.I64 {
+				d.I64[i] = int64(i%7) - 3
+			}
+			return d
+		}
+		want, same := value.New(types.I64, 300, 1), column()
+		if !w.Lines(want, column(), &room) {
+			continue
+		}
+		w.Lines(same, same, &room)
+		if !slices.Equal(same.I64, want.I64) {
+			t.Errorf("row%s in place: %v.., want %v..", w.Name, same.I64[:8], want.I64[:8])
 		}
 	}
 }
