@@ -41,8 +41,9 @@ type EngineOptions struct {
 	// failure in program order is reported; 0 means DefaultGrace. After it the remaining ones
 	// are skipped, and the failure is TaskFailure.Unsettled if one of them may have failed.
 	Grace time.Duration
-	// HelpFrom is how long a rank's own rows of a loop must have taken for it to help other ranks
-	// with theirs; 0 means DefaultHelpFrom.
+	// HelpFrom is how long a rank's own rows of a loop must have taken for it to ask in any case
+	// whether it can help other ranks with theirs; 0 means DefaultHelpFrom. Where they took less it
+	// asks as long as others have something to do.
 	HelpFrom time.Duration
 	// Schedule says how the loops of tasks are handed out in chunks. Its Groups are those of
 	// the pool.

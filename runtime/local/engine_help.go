@@ -36,6 +36,7 @@ type helping struct {
 	open   map[int32]*loopRun // executions under way, by number of the loop
 	begun  map[int32]int32    // executions begun, by number of the loop
 	opened atomic.Int32       // len(open)
+	vain   map[int32]bool     // the last requests got no chunk, by number of the loop
 	gone   []atomic.Bool      // ranks that answer no more
 }
 
@@ -96,7 +97,7 @@ func (e *Engine) opens(l *loopRun, full, rows int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.open == nil {
-		h.open, h.begun = map[int32]*loopRun{}, map[int32]int32{}
+		h.open, h.begun, h.vain = map[int32]*loopRun{}, map[int32]int32{}, map[int32]bool{}
 	}
 	h.begun[number]++ // also if this rank takes no help, so that all ranks count alike
 	if l.perRow = full / rows; !ok || out.Rows != rows || out.Stride != out.Cols {
@@ -212,9 +213,11 @@ func (e *Engine) Gone(rank int) {
 // help runs chunks of other ranks until none has any. Each worker has one request under way at most.
 func (l *loopRun) help(w *Worker, s *workerState) {
 	e := l.e
-	if l.ask.Loop == 0 || l.failed.Load() != maxNode || time.Since(l.since) < e.o.HelpFrom {
+	if l.ask.Loop == 0 || l.failed.Load() != maxNode || !l.mayHelp() {
 		return
 	}
+	helped := s.helped
+	defer func() { e.helping.note(l.ask.Loop, s.helped == helped) }()
 	a := l.ask
 	a.Worker = int32(w.index)
 	e.asks(s, a)
@@ -240,6 +243,29 @@ func (l *loopRun) help(w *Worker, s *workerState) {
 			e.o.Remote.Return(victim, a, chunk, made)
 		}
 	}
+}
+
+// mayHelp reports whether it may pay to ask. Where this rank's rows took no time those of others may
+// take long, so that is tried: in the first execution of a loop, as long as there is something to do,
+// and now and then.
+func (l *loopRun) mayHelp() bool {
+	if time.Since(l.since) >= l.e.o.HelpFrom || l.ask.Execution%tryAgain == 1 {
+		return true
+	}
+	h := &l.e.helping
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.vain[l.ask.Loop]
+}
+
+// tryAgain is how many executions of a loop there are to one in which a rank asks in any case.
+const tryAgain = 32
+
+// note keeps whether the requests of an execution were in vain.
+func (h *helping) note(loop int32, vain bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.vain[loop] = vain
 }
 
 // asks notes the request whose answer a worker waits for; the zero Ask: none. A chunk that has come and
@@ -373,7 +399,8 @@ func (l *loopRun) settle(w *Worker) {
 // A worker answers a request between two of its chunks, because a technique expects claims by as many
 // workers as it knows. The worker that hears the request answers it if the loop has not begun on its
 // rank or is exhausted. So an answer takes up to a chunk's time. A rank whose own rows were done in
-// less than EngineOptions.HelpFrom does not ask.
+// less than EngineOptions.HelpFrom asks only if the last time was not in vain, and in the first of every
+// tryAgain executions.
 //
 // A chunk that fails at a helper is run again at home, so the failure has the rank and the place that
 // it has without help. A rank stops waiting when an earlier failure has made the loop pointless. A

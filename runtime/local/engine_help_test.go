@@ -28,7 +28,7 @@ func TestHelpFromAnotherRank(t *testing.T) {
 			p := parse(t, fmt.Sprintf("%%0 = fill() {v=3.0} : f64[%d,%d]\n%%1 = add(%%0, %%0) {ranks=2, shared=%d, help=1} : f64[%[1]d,%d]\n", rows, cols, rows, cols))
 			p.Ranks, p.Owner = 2, []int32{plan.Everywhere, plan.Everywhere}
 			var e *local.Engine
-			var asked, given atomic.Int32
+			var asked, given, requests atomic.Int32
 			got := make([]float64, rows*cols)
 			answers := make(chan func(), rows)
 			remote := &local.Remote{
@@ -38,6 +38,12 @@ func TestHelpFromAnotherRank(t *testing.T) {
 						asked.Add(1)
 						e.Asked(local.Ask{Rank: 1, Worker: 7, Loop: 1, Execution: 1})
 					}
+				},
+				Ask: func(to int, a local.Ask) {
+					if requests.Add(1); to != 1 || a.Rank != 0 || a.Loop != 1 || a.Execution != 1 {
+						t.Errorf("rank 0 asks rank %d: %+v", to, a)
+					}
+					e.Given(1, a, local.Chunk{})
 				},
 				Give: func(a local.Ask, r local.Chunk) {
 					if a.Rank != 1 || a.Worker != 7 || r.Lo == r.Hi {
@@ -101,6 +107,9 @@ func TestHelpFromAnotherRank(t *testing.T) {
 					t.Errorf("STATIC gives %d chunks away", given.Load())
 				}
 				continue
+			}
+			if requests.Load() == 0 {
+				t.Errorf("%s: rank 0 has not asked in the first execution", technique)
 			}
 			if given.Load() == 0 || (elsewhere > 0) != (other == "makes its rows") {
 				t.Errorf("%s, the other rank %s: it has got %d chunks, and %d elements are its", technique, other, given.Load(), elsewhere)
