@@ -112,3 +112,16 @@ func TestSlicesInBodies(t *testing.T) {
 		t.Errorf("only %d of 300 loops run", sound)
 	}
 }
+
+// An end that is computed and included may be -1, which is the last row: of a slice from row 0 too.
+func TestSlicesThroughTheLast(t *testing.T) {
+	table := tinyTable(t)
+	for _, n := range []int{1, 2, 5, 40} {
+		for _, span := range []string{"0..=i - n", "i // 2..=i - n", "i // 40..=i - n", "0..=-1 - i", "0..i - n"} {
+			text := fmt.Sprintf("n = %d\ny = materialize(rand(n, 1, seed = 2))\nemit parfor i in 0..n { sum(y[%s, :]) }\n", n, span)
+			if !bodyAgrees(t, table, uint64(n), text) {
+				t.Errorf("%s does not compile", text)
+			}
+		}
+	}
+}

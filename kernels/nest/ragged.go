@@ -47,6 +47,7 @@ func (x *Builder) window(lo, hi loop.Val, through bool, n loop.Lin) (from, size 
 	first, last := x.Value(from), x.Value(to)
 	demand(x.Op(loop.Le, zero, first))
 	if through {
+		demand(x.Op(loop.Le, zero, last)) // -1 is the last one, not the end of an empty slice
 		demand(x.Op(loop.Lt, last, length))
 		demand(x.Op(loop.Le, x.Op(loop.Sub, first, x.Const(types.I64, 1)), last))
 		to = to.Plus(loop.Num(1))
