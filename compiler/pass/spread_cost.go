@@ -11,9 +11,11 @@ import (
 // tests by small sizes pays little.
 
 const (
-	// gatherSpreads is what a gather costs, in Sizes.Spread: from the task that makes the last row on
-	// one rank to the one that reads it on another, some 40 us, as both ranks have to notice.
-	gatherSpreads = 2
+	// gatherSpreads is what a gather costs, in Sizes.Spread: some 50 us, from the task that makes the
+	// last row on one rank to the one that reads it on another, as both ranks have to notice. Measured
+	// with two ranks of one machine: 33 us in rounds of 60 us, and more where rounds are longer, as
+	// ranks sleep then. A network of machines takes less than what noticing takes.
+	gatherSpreads = 6
 	// bytesSpread is how many bytes are moved in the time of Sizes.Spread.
 	bytesSpread = 100_000
 	// moveSteps is about what it takes to load and store an element, in operations.
