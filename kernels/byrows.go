@@ -1,7 +1,7 @@
 package kernels
 
-// This file defines the row `byrows`: operators of which each row of a result follows from the same
-// row of the operands, run as a loop over rows. What is between them stays in a cache: a softmax
+// This file defines the row `byrows`: a loop over rows, whose operators make each row of a
+// result from the same row of their operands. What is between them stays in a cache: a softmax
 // reads its matrix from memory once and writes its result once.
 
 import (

@@ -42,7 +42,7 @@ type spreadGraph struct {
 	parts   map[ir.ID][]bool          // of results of old nodes with several
 	whole   map[ir.ID]ir.ID           // the gather of an old node
 	views   map[ir.ID]map[ir.ID]ir.ID // of old slices of partial matrices the new ones, by what they are of
-	states  map[ir.ID][]*op.Def       // of old pipes with several results: those of which a rank has only its state
+	states  map[ir.ID][]*op.Def       // of old pipes with several results: how the states that ranks have of each are joined
 	owned   map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
 	takes   map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
 	shares  int                       // nodes whose rows are shared, those in regions included
@@ -52,7 +52,7 @@ type spreadGraph struct {
 
 // spreads lists the nodes of g that all ranks are to run: loops over an index space and iterates
 // with such loops, what selects their results, and what reads rows that ranks share to make such
-// rows, or to reduce them. scattered are those of which one rank sends each its rows.
+// rows, or to reduce them. scattered lists those that one rank makes, which then sends each rank its rows.
 func spreads(g *ir.Graph, apart func(id ir.ID) bool, s *spreader) (everywhere, scattered []bool) {
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Role == op.Points || n.Op.Control == op.Iterate }) {
 		return make([]bool, g.Len()), make([]bool, g.Len())
@@ -139,8 +139,13 @@ func (x *spreadGraph) partials(id ir.ID) []bool {
 	return out
 }
 
+// on begins the new graph of g.
 func (s *spreader) on(g *ir.Graph) *spreadGraph {
-	x := &spreadGraph{spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()), parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{}, states: map[ir.ID][]*op.Def{}, owned: map[ir.ID]ir.ID{}, takes: map[ir.ID][]bool{}}
+	x := &spreadGraph{
+		spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()),
+		parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{},
+		states: map[ir.ID][]*op.Def{}, owned: map[ir.ID]ir.ID{}, takes: map[ir.ID][]bool{},
+	}
 	x.g.CopyTables(g)
 	return x
 }
@@ -253,7 +258,7 @@ func (x *spreadGraph) node(id ir.ID) {
 		at.Attrs = at.Attrs.With(plan.Helped, op.Int(1)) // numbered at the end
 	}
 	x.shares++
-	x.saved += x.others(workOf(x.old, id))
+	x.saved += x.spared(workOf(x.old, id))
 	if n.Op.Role == op.Reduces {
 		x.reduces(id, made)
 	} else {
@@ -302,7 +307,8 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool) {
 		}
 		worth := x.saved-saved >= x.paid-paid
 		if !again && worth {
-			rounds := aboutRounds(n) // which matter only in other loops
+			times, _ := plan.Rounds(n)
+			rounds := float64(times) // which matter only in other loops
 			x.saved, x.paid = saved+rounds*(x.saved-saved), paid+rounds*(x.paid-paid)
 			return body, partial
 		}
@@ -314,7 +320,7 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool) {
 }
 
 // region spreads a region. partial says which of its arguments are, and need which yields must be
-// whole. yields says which are partial, and gathered of which arguments all rows are needed.
+// whole. yields says which results are partial, and gathered which arguments are needed with all rows.
 func (x *spreadGraph) region(r *ir.Region, partial []bool, need func(k int) bool) (out *ir.Region, yields, gathered []bool) {
 	in := x.on(r.Graph)
 	for k, a := range r.Args[:len(partial)] {

@@ -20,16 +20,14 @@ const (
 	bytesSpread = 100_000
 	// moveSteps is about what it takes to load and store an element, in operations.
 	moveSteps = 3
-	// apartSteps is how many operations one takes that is not done by lanes.
+	// apartSteps is how many operations of lanes one outside of them takes.
 	apartSteps = 3
-	// someRounds is how many rounds a loop has of which only the run knows.
-	someRounds = 10
 )
 
-// others is the part of some work that other ranks do.
-func (s *spreader) others(work float64) float64 { return work * float64(s.ranks-1) / float64(s.ranks) }
+// spared is the part of some work that other ranks do.
+func (s *spreader) spared(work float64) float64 { return work * float64(s.ranks-1) / float64(s.ranks) }
 
-// workOf is about how many operations a node takes whose rows ranks share.
+// workOf is about how many operations a node takes, on one rank.
 func workOf(g *ir.Graph, id ir.ID) float64 {
 	n, t := &g.Nodes[id], g.Type(id)
 	steps := func(g *ir.Graph, id ir.ID) float64 { return moveSteps + chainFlops(g, id)/4 } // lanes
@@ -68,7 +66,8 @@ func bodyWork(r *ir.Region) (work float64) {
 			n, t := &g.Nodes[i], g.Type(ir.ID(i))
 			switch {
 			case n.Op.Control == op.Iterate:
-				work += bodyWork(n.Region) * aboutRounds(n)
+				rounds, _ := plan.Rounds(n)
+				work += bodyWork(n.Region) * float64(rounds)
 			case n.Region != nil:
 				work += bodyWork(n.Region)
 			case n.Op.Laws.Has(op.Elementwise):
@@ -79,14 +78,6 @@ func bodyWork(r *ir.Region) (work float64) {
 		}
 	}
 	return work
-}
-
-// aboutRounds is how many rounds an iterate has.
-func aboutRounds(n *ir.Node) float64 {
-	if times, known := n.Times(); known {
-		return float64(times)
-	}
-	return someRounds
 }
 
 // gathers is what the gathers of a new graph cost a rank, those of its regions apart.

@@ -34,7 +34,7 @@ type rowReads struct {
 // ownRows is what a reader needs that reads of each row the same one.
 func ownRows(rows int) plan.Need { return plan.Need{Rows: rows, To: rows, By: 1, Hi: 1} }
 
-// everyRank is the rows of a space of which every rank has some.
+// everyRank is a number of rows that gives each of any number of ranks some.
 const everyRank = 1 << 24
 
 // fixedRows is what a reader of so many rows needs that reads the same rows lo..hi-1 for each.
@@ -162,8 +162,8 @@ func readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 	return out
 }
 
-// through returns what is needed of the operand of a node, of which r is needed, if the node reads
-// reads of it. The node has so many rows.
+// through returns what is needed of an operand. r is needed of the node, which has so many rows and
+// reads reads of the operand.
 func (r rowReads) through(reads rowReads, rows int) rowReads {
 	if reads.whole {
 		return reads

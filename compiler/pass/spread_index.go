@@ -127,7 +127,7 @@ func (p *pointReads) escapes(x traced) {
 	}
 }
 
-// read notes what node n, of which operand a is input k, reads of it.
+// read notes what node n reads of operand a, its input k.
 func (p *pointReads) read(a int, n *ir.Node, k int, in []ir.ID, of []traced) {
 	if p.whole[a] {
 		return

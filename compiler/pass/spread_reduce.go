@@ -26,7 +26,7 @@ func (x *spreadGraph) reduced(id ir.ID) {
 	x.g.Nodes[made].Region = r
 	x.to[id] = made
 	x.shares++
-	x.saved += x.others(float64(space.Count()))
+	x.saved += x.spared(float64(space.Count()))
 	x.ends(id, made, []*op.Def{n.Op}, space)
 }
 

@@ -27,7 +27,7 @@ import (
 // rows of other ranks would not be empty.
 
 // sparseRows reports whether node id makes a sparse matrix whose row i depends on row i of some sparse
-// operand. aligned says of which operands only row i is read.
+// operand. aligned says which operands are read in row i alone.
 func sparseRows(g *ir.Graph, id ir.ID) (aligned []bool, ok bool) {
 	n, t := &g.Nodes[id], g.Type(id)
 	if !t.IsSparse() || !t.Known() || n.Op.Along == nil || !n.Op.Laws.Has(op.Pure) || n.Region != nil {

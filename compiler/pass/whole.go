@@ -46,7 +46,7 @@ func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting, loops bool) []b
 	for i := range g.Nodes {
 		w.node(ir.ID(i))
 	}
-	made := map[int32]bool{} // roots of families of which a loop makes one
+	made := map[int32]bool{} // roots of the families that have a member made by a loop
 	for i := range g.Nodes {
 		n, id := &g.Nodes[i], ir.ID(i)
 		if n.Op.Role == op.Points || n.Op.Control == op.Part && g.Nodes[g.In(id)[0]].Op.Control == op.Iterate {

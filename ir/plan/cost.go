@@ -51,7 +51,7 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 		id := ir.ID(i)
 		n := &g.Nodes[i]
 		if controls(n) {
-			rounds, _ := roundsOf(n)
+			rounds, _ := Rounds(n)
 			out[i] = float64(rounds) * roundOf(n, r).Critical
 		}
 		if n.Op.Cost == nil {

@@ -194,7 +194,7 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64,
 		if !controls(n) {
 			continue
 		}
-		times, _ := roundsOf(n)
+		times, _ := Rounds(n)
 		inside := ownerOf(func(ir.ID) int { return owner(id) })
 		var carried []string
 		if n.Op.Control == op.Iterate && owner(id) == Everywhere {

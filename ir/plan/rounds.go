@@ -25,7 +25,7 @@ func roundOf(n *ir.Node, r Rates) (round roundCost) {
 		g := b.Graph
 		cost := Costs(g, r)
 		var x roundCost
-		if rounds, _ := roundsOf(n); rounds > 1 {
+		if rounds, _ := Rounds(n); rounds > 1 {
 			for i := range cost {
 				if g.Nodes[i].Attrs.Int("keep") > 0 { // run in one round
 					cost[i] /= float64(rounds)
@@ -49,8 +49,9 @@ func roundOf(n *ir.Node, r Rates) (round roundCost) {
 	return round
 }
 
-// roundsOf returns the rounds of a node. known is false if they are assumed.
-func roundsOf(n *ir.Node) (rounds int64, known bool) {
+// Rounds returns how many rounds a node has: 1 if it is no iterate. known is false if the run decides;
+// the number is assumed then.
+func Rounds(n *ir.Node) (rounds int64, known bool) {
 	if n.Op.Control != op.Iterate {
 		return 1, true
 	}
@@ -68,6 +69,6 @@ func total(n *ir.Node, cost float64, r Rates) float64 {
 	if !controls(n) {
 		return cost
 	}
-	rounds, _ := roundsOf(n)
+	rounds, _ := Rounds(n)
 	return float64(rounds) * roundOf(n, r).Total
 }

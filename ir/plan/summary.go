@@ -191,7 +191,7 @@ func gathersOf(g *ir.Graph, ranks int, bytes func(ir.ID) float64) (sum traffic) 
 		if !controls(n) {
 			continue
 		}
-		rounds, _ := roundsOf(n)
+		rounds, _ := Rounds(n)
 		var around traffic
 		for r := n.Region; r != nil; r = r.Next {
 			x := gathersOf(r.Graph, ranks, messageBytes(r.Graph, SparseEdges(r.Graph)))
@@ -215,7 +215,7 @@ func (s *Summary) loop(p *Plan, id ir.ID, r Rates, workers int, cost []float64) 
 	if !controls(n) {
 		return cost[id]
 	}
-	rounds, known := roundsOf(n)
+	rounds, known := Rounds(n)
 	x := roundOf(n, r)
 	if n.Op.Control == op.Iterate {
 		s.Loops = append(s.Loops, LoopCount{id, rounds, !known, x.Tasks, x.Total})

@@ -90,7 +90,8 @@ func (t *terms) parts() int64 {
 	return 1
 }
 
-// leastSquare is the least square of which the rest, which a product rounds off, is a float.
+// leastSquare is the least square whose rounding error is itself a float. Smaller squares lose bits
+// of it to underflow.
 const leastSquare = 0x1p-900
 
 // add is the state after one more contribution.

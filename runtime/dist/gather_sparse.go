@@ -1,7 +1,7 @@
 package dist
 
-// This file brings together sparse matrices of which ranks have parts: each rank sends each other one
-// the entries of that one's rows (plan.Gathered.Own), or all it has to all.
+// This file brings together the parts that ranks have of a sparse matrix. Each rank sends each other
+// one the entries of that one's rows (plan.Gathered.Own), or all that it has.
 //
 // The number of entries is known only at run time. So a part is several messages with the tag of the
 // gather, in this order: the row pointers, whose size all ranks know, the columns, and the values

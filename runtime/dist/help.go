@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"flow/runtime/dist/transport"
 	"flow/runtime/local"
 )
 
@@ -64,13 +63,7 @@ func getHelp(b []byte) (epoch uint64, h help, err error) {
 // sendHelp starts a message about help. After the freeze it sends none: then the other rank learns by
 // a drain that it need not wait (local.Engine.Gone).
 func (r *rank) sendHelp(to int, h help) {
-	b := putHelp(r.epoch, h)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.frozen {
-		r.track(r.comm.Isend(transport.Control, to, tagHelp, b), flight{kind: control, peer: int32(to), buf: b})
-		r.nudge()
-	}
+	r.signal(to, tagHelp, putHelp(r.epoch, h))
 }
 
 // ask, give and giveBack are those of local.Remote.

@@ -87,11 +87,15 @@ func (r *rank) hasBegun(dst, num int32) bool { return r.begun[dst][num/64]&(1<<(
 // cleared tells a rank that this rank's tasks have succeeded that its node shown waits for. Workers
 // call it.
 func (r *rank) cleared(shown ir.ID, to int) {
-	b := putClear(r.epoch, shown)
+	r.signal(to, tagClear, putClear(r.epoch, shown))
+}
+
+// signal starts a control message that no rank waits for after the freeze. It sends nothing then.
+func (r *rank) signal(to, tag int, b []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.frozen {
-		r.track(r.comm.Isend(transport.Control, to, tagClear, b), flight{kind: control, peer: int32(to), buf: b})
+		r.track(r.comm.Isend(transport.Control, to, tag, b), flight{kind: control, peer: int32(to), buf: b})
 		r.nudge()
 	}
 }

@@ -73,9 +73,9 @@ type Remote struct {
 	// (plan.Window). key is the number of the gather in the plan. finished is called once, when d
 	// is neither written nor read any more.
 	Gather func(key int, d *value.Dense, finished func())
-	// GatherSparse brings what other ranks have of the entries of a sparse matrix of which this one
-	// has m: those of this rank's rows, or of all (plan.Gathered). The parts have those rows, of all
-	// those that a rank makes; this rank's is a view of m.
+	// GatherSparse brings the entries that other ranks have of a sparse matrix: those of this rank's
+	// rows, or of all rows (plan.Gathered). m has this rank's entries. finished gets a part from each
+	// rank, all with those rows; this rank's is a view of m.
 	GatherSparse func(key int, m *value.CSR, finished func(parts []*value.CSR))
 	// Ask asks another rank for a chunk of a loop, and Give answers such a request. Return sends a
 	// copy of the rows that a given chunk has made, or nil if it failed. They call Engine.Asked,

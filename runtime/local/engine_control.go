@@ -16,8 +16,8 @@ package local
 // region, or fires the exit, a list with only leave. A counted loop has no condition; a branch has
 // two regions, of which one runs. leave is the task of the node itself, and only it is counted.
 //
-// All ranks unfold a loop that all of them run, and go through its rounds each at its own pace: what
-// brings their rows together (engine_gather.go) is all that holds them together.
+// A loop of all ranks is unfolded by each of them. Each goes through the rounds at its own pace, and
+// waits for others only where rows are brought together (engine_gather.go).
 //
 // A region's values have slots of their own. Arguments are nodes with a slot: a captured value's
 // refers to the outer value, of which enter holds one use until leave; a carried value's owns it
