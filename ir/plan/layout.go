@@ -22,9 +22,11 @@ type Layout struct {
 	// Where is `rows` (each rank has its own rows, see Window), `replicated` (each rank has all),
 	// `partial` (each rank has the state of a reduction of its rows), `rank 2`, or `ranks 0 to 3`
 	// (each piece is on one of them).
-	Where    string  `json:"layout"`
-	Rounds   int64   `json:"rounds"`   // the product over the loops that it is in; 1 outside
-	Messages int64   `json:"messages"` // in all rounds
+	Where  string `json:"layout"`
+	Rounds int64  `json:"rounds"` // the product over the loops that it is in; 1 outside
+	// Messages and Bytes are sent in all rounds. Those of a branch that sends fewer bytes than the
+	// other one are 0, as a run takes one of the two.
+	Messages int64   `json:"messages"`
 	Bytes    float64 `json:"bytes"`
 
 	span   source.Span
@@ -42,9 +44,11 @@ const (
 // order. The values in a loop come before the loop.
 func Layouts(p *Plan) []Layout {
 	l := &layouts{p: p, bytes: messageBytes(p.Graph, SparseEdges(p.Graph)), at: map[layoutKey]int{}}
-	l.graph(p.Graph, nil, p.Rank, 1, l.locate(p.Graph, p.Rank, nil), l.bytes)
+	sent := tally{}
+	l.graph(p.Graph, nil, p.Rank, 1, l.locate(p.Graph, p.Rank, nil), l.bytes, sent)
 	for k := range l.list {
 		x := &l.list[k]
+		x.Messages, x.Bytes = int64(sent[k].messages), sent[k].bytes
 		if len(x.owners) > 0 {
 			slices.Sort(x.owners)
 			x.Where = rankList(slices.Compact(x.owners))
@@ -83,6 +87,20 @@ type layoutKey struct {
 	op     *op.Def
 	where  string
 	rounds int64
+}
+
+// tally is what ranks send, by place in layouts.list.
+type tally map[int]traffic
+
+func (s tally) add(k int, x traffic) {
+	s[k] = traffic{s[k].messages + x.messages, s[k].bytes + x.bytes}
+}
+
+func (s tally) bytes() (sum float64) {
+	for _, x := range s {
+		sum += x.bytes
+	}
+	return sum
 }
 
 // ownerOf returns the rank that runs a node of a graph, or Everywhere.
@@ -162,10 +180,11 @@ func argsOf(r *ir.Region, carried []string) map[ir.ID]string {
 	return args
 }
 
-// graph adds the nodes of a graph that is run so many times: the program's, or a region of a loop.
-func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64, where []string, bytes func(ir.ID) float64) {
+// graph adds the nodes of a graph that is run so many times: the program's, or a region of a loop. sent
+// gets what they send.
+func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64, where []string, bytes func(ir.ID) float64, sent tally) {
 	entry := make([]int, g.Len()) // of l.list, and 1
-	of := func(id ir.ID) *Layout {
+	of := func(id ir.ID) int {
 		if entry[id] == 0 {
 			n := &g.Nodes[id]
 			if n.Op.Role == op.Argument {
@@ -173,20 +192,18 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64,
 			}
 			entry[id] = l.entry(n, g.Type(id), owner(id), rounds, where[id])
 		}
-		return &l.list[entry[id]-1]
+		return entry[id] - 1
 	}
 	for i := range g.Nodes {
 		id, n, t := ir.ID(i), &g.Nodes[i], g.Type(ir.ID(i))
 		switch {
 		case n.Op.Role == op.Exchange:
-			x, to := of(sender(g, id)), int64(len(n.Attrs.Ints("to")))
-			x.Messages += to
-			x.Bytes += sentBy(g, id, int(to), bytes)
+			to := len(n.Attrs.Ints("to"))
+			sent.add(of(sender(g, id)), traffic{float64(to), sentBy(g, id, to, bytes)})
 			continue
 		case IsGather(n):
-			x, sent := of(g.In(id)[0]), gatherOf(g, id, l.p.Ranks, bytes)
-			x.Messages += rounds * int64(sent.messages)
-			x.Bytes += float64(rounds) * sent.bytes
+			x := gatherOf(g, id, l.p.Ranks, bytes)
+			sent.add(of(g.In(id)[0]), traffic{float64(rounds) * x.messages, float64(rounds) * x.bytes})
 		}
 		if n.Op.Role != op.Argument && n.Op.Role != op.Gathers && t.IsMatrix() && t.Known() && t.Count() > 1 {
 			of(id)
@@ -200,8 +217,20 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64,
 		if n.Op.Control == op.Iterate && owner(id) == Everywhere {
 			carried = l.carried(n)
 		}
+		var most tally // of the branches
 		for r := n.Region; r != nil; r = r.Next {
-			l.graph(r.Graph, n, inside, rounds*times, l.locate(r.Graph, inside, argsOf(r, carried)), messageBytes(r.Graph, SparseEdges(r.Graph)))
+			each := sent
+			if n.Op.Control == op.Select {
+				each = tally{}
+			}
+			where := l.locate(r.Graph, inside, argsOf(r, carried))
+			l.graph(r.Graph, n, inside, rounds*times, where, messageBytes(r.Graph, SparseEdges(r.Graph)), each)
+			if n.Op.Control == op.Select && (most == nil || each.bytes() >= most.bytes()) {
+				most = each
+			}
+		}
+		for k, x := range most {
+			sent.add(k, x)
 		}
 	}
 }

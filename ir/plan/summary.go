@@ -65,14 +65,10 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	tail := Critical(g, cost)
 	s := Summary{Ranks: p.Ranks, Workers: workers, Edges: g.NumEdges(), Load: make([]float64, p.Ranks), Sparse: SparseEdges(g)}
 	bytes := messageBytes(g, s.Sparse)
-	gathered := gathersOf(g, p.Ranks, bytes)
-	s.Messages, s.Bytes = int(gathered.messages), int64(gathered.bytes)
 	byName := map[string]*KernelCount{}
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		if to, ok := p.Exchange(id); ok {
-			s.Messages += len(to)
-			s.Bytes += int64(sentBy(g, id, len(to), bytes))
+		if _, ok := p.Exchange(id); ok {
 			cost[i] = 0
 			continue
 		}
@@ -126,6 +122,12 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	if p.Ranks > 1 {
 		s.Layouts = Layouts(p)
 	}
+	var sent float64
+	for _, x := range s.Layouts {
+		s.Messages += int(x.Messages)
+		sent += x.Bytes
+	}
+	s.Bytes = int64(sent)
 	return s
 }
 
@@ -177,35 +179,6 @@ func sentBy(g *ir.Graph, id ir.ID, to int, bytes func(ir.ID) float64) float64 {
 		return float64(to) / float64(to+1) * bytes(id)
 	}
 	return float64(to) * bytes(id)
-}
-
-// gathersOf predicts the messages of the gathers of a graph and its regions, in all rounds. Of the two
-// sides of a branch it counts the one with more bytes.
-func gathersOf(g *ir.Graph, ranks int, bytes func(ir.ID) float64) (sum traffic) {
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		if IsGather(n) {
-			x := gatherOf(g, ir.ID(i), ranks, bytes)
-			sum.messages, sum.bytes = sum.messages+x.messages, sum.bytes+x.bytes
-		}
-		if !controls(n) {
-			continue
-		}
-		rounds, _ := Rounds(n)
-		var around traffic
-		for r := n.Region; r != nil; r = r.Next {
-			x := gathersOf(r.Graph, ranks, messageBytes(r.Graph, SparseEdges(r.Graph)))
-			if n.Op.Control == op.Iterate {
-				x.messages, x.bytes = around.messages+x.messages, around.bytes+x.bytes
-			}
-			if x.bytes >= around.bytes {
-				around = x
-			}
-		}
-		sum.messages += float64(rounds) * around.messages
-		sum.bytes += float64(rounds) * around.bytes
-	}
-	return sum
 }
 
 // loop returns the work of a node. A loop or branch is added to the list of loops, and its cost
