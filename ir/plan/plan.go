@@ -40,8 +40,8 @@ type Plan struct {
 const Everywhere = -1
 
 // Attributes of a node whose rows the ranks share: the number of ranks, and the number of rows. A node
-// without a number of rows makes a sparse matrix of sparse operands of which each rank has only its
-// own rows. So the rows of other ranks are empty in its result, too.
+// without a number of rows makes a sparse matrix of sparse operands that have only the rank's own rows
+// there. So the rows of other ranks are empty in its result, too.
 const (
 	Shared     = "ranks"
 	SharedRows = "shared"

@@ -149,8 +149,8 @@ func (f *forceFinder) constant(r int, v float64) bool {
 	return k >= 0 && f.Acts[k].Def.Role == op.Constant && isNumber(f.Acts[k].Type) && f.Acts[k].Attrs.Float("value") == v
 }
 
-// squares reports that register r is the sum of the squares of the differences, of which the
-// third is added last.
+// squares reports that register r is the sum of the squares of the three differences. The third is
+// added last.
 func (f *forceFinder) squares(r int) bool {
 	x, y, ok := f.binary(r, "add", f.column())
 	if !ok || !f.squareOf(y, 2) {
@@ -174,7 +174,7 @@ func (f *forceFinder) squareOf(r, j int) bool {
 	return ok && x == f.d
 }
 
-// square is the register of which r is the square.
+// square is the register whose square is r.
 func (f *forceFinder) square(r int, t types.Type) (int, bool) {
 	if x, y, ok := f.binary(r, "mul", t); ok {
 		return x, x == y
@@ -183,7 +183,7 @@ func (f *forceFinder) square(r int, t types.Type) (int, bool) {
 	return x, ok && f.constant(y, 2)
 }
 
-// columnOf is the register of which r is column j.
+// columnOf is the register whose column j is r.
 func (f *forceFinder) columnOf(r, j int) (int, bool) {
 	args, attrs := f.is(r, "slice", f.column())
 	if len(args) != 1 {

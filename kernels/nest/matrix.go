@@ -107,7 +107,7 @@ const (
 	ItsReduced   // what a phase has reduced of it, a column with an element for each iteration
 	ItsKept      // what a phase has stored of it, a matrix with a row for each iteration
 	ItsResult    // a result of phases, whose number is the register
-	ItsDrawnRows // a constructor, of which each window has its rows
+	ItsDrawnRows // a constructor that gives each window its rows
 	CellKnown    // 1 if the cell has a value, 0 if not yet
 	CellValue    // follows CellKnown
 )
@@ -280,7 +280,7 @@ func (x *Builder) below(a, b loop.Lin, then, other func() loop.Val) loop.Val {
 		}
 	}
 	var e types.Elem
-	x.inner(func() []loop.Val { // of which type both are, one tells that is taken back
+	x.inner(func() []loop.Val { // made to learn the type, and taken back
 		mark := x.Mark()
 		e = x.Type(then())
 		x.drop(mark)

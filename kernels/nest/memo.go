@@ -85,7 +85,7 @@ func (f *keepFinder) nested(a *op.Action, args []MemoSource, around int) (in []*
 	return in
 }
 
-// FindMemos is the cells and the map of a parfor's body, of which those registers vary. What is the
+// FindMemos is the cells and the map of a parfor's body. varies lists its registers that vary. What is the
 // same in the body itself is computed before the loop and is in no cell.
 func FindMemos(b *op.Body, varies []bool) ([]MemoCell, *MemoMap) {
 	f := &keepFinder{}

@@ -86,7 +86,7 @@ func (x *Builder) result(k int, env []Ref, at [2]loop.Lin) {
 	}
 }
 
-// inPhase is register r in the phase, of which the point is at.
+// inPhase is register r at a point of the phase.
 func (x *Builder) inPhase(r int, env []Ref, at [2]loop.Lin) Ref {
 	f, p := x.phase, x.phase.plan
 	t := p.Register(r)
@@ -136,8 +136,8 @@ func (x *Builder) OwnRow(b *RowsBody, r int, row loop.Lin) Ref {
 	return x.sized(t, func(_, j loop.Lin) loop.Val { return x.Load(m, row, j) })
 }
 
-// bring adds a matrix that an earlier phase has made, or of which the iteration has its row, as an
-// operand.
+// bring adds an operand: a matrix that an earlier phase has made, or one that gives each iteration its
+// row.
 func (x *Builder) bring(r int, what operandPart, e types.Elem) loop.Mem {
 	x.Operands = append(x.Operands, Operand{Register: r, What: what})
 	return loop.Mem{Kind: loop.ParamMem, N: x.Param(loop.DenseParam, e)}

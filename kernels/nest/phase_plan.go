@@ -41,7 +41,7 @@ type RowsBody struct {
 	Results []RowResult
 }
 
-// OwnRow reports an argument of which an iteration has its row.
+// OwnRow reports an argument that gives each iteration its own row.
 func (b *RowsBody) OwnRow(r int) bool { return b.ByRow != nil && r < len(b.Args) && b.ByRow[r] }
 
 // RowPlan says which phase computes what.

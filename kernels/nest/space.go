@@ -150,8 +150,8 @@ func (x *Builder) viewed(t types.Type, r int) Ref {
 	})
 }
 
-// turns reports an element of a matrix that stays the same, of which the lanes, the rows of a column,
-// read rows: transposed, they read what lies side by side.
+// turns reports an element of a matrix that is read with the lanes in its rows, as the lanes are the
+// rows of a column, and that stays the same: transposed, the lanes read what lies side by side.
 func (x *Builder) turns(r int, i, j loop.Lin) bool {
 	row := loop.Sym{Kind: loop.IndexSym, N: 0}
 	return r < len(x.fixed) && x.fixed[r] && x.extent[1] == 1 && x.extent[0] > 1 && i.Coef(row) == 1 && j.Coef(row) == 0 && len(j.Terms) > 0

@@ -158,8 +158,8 @@ func stageable(b *op.Body, k int) bool {
 	return false
 }
 
-// pointwise reports a loop over points of which a stage computes each element by itself: it makes no
-// matrix that is read more than once, and shows nothing.
+// pointwise reports a loop over points that a stage computes element by element: it makes no matrix
+// that is read more than once, and shows nothing.
 func pointwise(a *op.Action) bool {
 	if len(a.Bodies) != 1 || a.Attrs.Ints("lo") == nil || a.Attrs.Bool("pairs") {
 		return false

@@ -30,7 +30,7 @@ type stageRect struct {
 	run    launch.Run
 	worker *launch.Worker // nil: it is not bound
 	in     []value.Value
-	from   []*value.Dense // of operands that are matrices, of which they are views
+	from   []*value.Dense // the matrices that operands are views of
 	turned []*value.Dense // of those that are transposed
 	at     [][2]int       // where the views begin
 	views  []value.Dense

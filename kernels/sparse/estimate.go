@@ -13,11 +13,11 @@ import (
 // stored is a rule of op.Def.Stored.
 type stored func(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate
 
-// storedSame is the first argument's: conversions, and functions that keep zero, of which most keep
-// everything else.
+// storedSame is the first argument's: conversions, and functions that keep zero. Most of
+// them keep everything else, too.
 func storedSame(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate { return in[0] }
 
-// storedSparse is sparse(x): of a dense x of which nothing is known, nothing is known.
+// storedSparse is that of sparse(x). It is unknown where nothing is known of a dense x.
 func storedSparse(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
 	if in[0].Basis == sparsity.Guessed && in[0].Full {
 		return sparsity.Unknown(out.Rows, out.Cols)

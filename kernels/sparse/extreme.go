@@ -3,8 +3,8 @@ package sparse
 // This file folds the rows of a pattern with integers: the greatest (least) element of a vector
 // that a row names, as connected components by labels want it round after round. What it costs is
 // the wait for elements that lie anywhere, so a first pass over the vector, which is read in order,
-// saves what it can. Where all elements fit in 32 bits it copies them to half the memory, of which
-// more lies in a cache and twice as many go in a vector. And it finds a bound, the greatest element
+// saves what it can. Where all elements fit in 32 bits it copies them to half the memory: more of them
+// lie in a cache and twice as many go in a vector. And it finds a bound, the greatest element
 // that any row may name, so that a row ends where it holds that: once most vertices of a graph have
 // their last label, most rows are not read at all, if they start from their own.
 //

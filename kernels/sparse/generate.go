@@ -239,7 +239,7 @@ func positive(u float64) float64 {
 }
 
 // randomRow draws the columns of a row without replacement: place k of a shuffle from the front
-// (Fisher and Yates), of which only the elements that were moved are remembered.
+// (Fisher and Yates). Only the elements that were moved are remembered.
 type randomRow struct {
 	moved map[int]int
 	row   []randomEntry

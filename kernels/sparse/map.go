@@ -212,8 +212,7 @@ func countMet(a, b []int32) (n int) {
 	return n
 }
 
-// countJoined is how many elements the union of ascending lists has, of which there are at most
-// three.
+// countJoined is how many elements the union of two or three ascending lists has.
 func countJoined(lists [][]int32) (n int) {
 	if len(lists) == 2 {
 		return len(lists[0]) + len(lists[1]) - countMet(lists[0], lists[1])
@@ -295,8 +294,8 @@ func joinedTwo(dst, a, b []int32) []int32 {
 	return append(append(dst, a[i:]...), b[j:]...)
 }
 
-// listOf makes d the elements of v at the places, of which the first row is row r0: of a sparse
-// matrix zero where it has no entry, of a dense one stretched to the shape.
+// listOf makes d the elements of v at the places, whose first row is row r0. A sparse matrix has zero
+// where it has no entry; a dense one is stretched to the shape.
 func (p *places) listOf(v value.Value, r0 int, d *value.Dense) {
 	relist(d, v.Type().Elem, len(p.col))
 	switch d.Elem {

@@ -353,5 +353,5 @@ func scatterRows[T dense.Cell](out, a dense.Grid[T], b *value.CSR, val []T, add 
 	}
 }
 
-// firstInput is the Along of rows of which row i depends on row i of the first input.
+// firstInput is the Along of an operator that makes row i of its result from row i of its first input.
 func firstInput(*op.Attrs) []int { return []int{0} }

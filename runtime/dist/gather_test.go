@@ -11,8 +11,8 @@ import (
 	"flow/runtime/dist/transport/mem"
 )
 
-// A rank of which others have begun a later round fills that round while messages of its own round
-// are still to be received: the columns of its round must not arrive as row pointers of the other.
+// A rank that others are ahead of fills a later round while messages of its own round are still to be
+// received: the columns of its round must not arrive as row pointers of the other.
 func TestFillBehindASparseRound(t *testing.T) {
 	const n = 8
 	m := value.NewCSR(types.F64, n, n, n*n)

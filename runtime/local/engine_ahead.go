@@ -80,7 +80,7 @@ func (e *Engine) deadFrom(f *TaskFailure) int64 {
 	return 1 + e.place(id)
 }
 
-// precedes reports that failure a comes before b in the program, of which rounds are a part.
+// precedes reports that failure a comes before b in the program: rounds and branches are parts of it.
 func precedes(a, b *TaskFailure) bool {
 	if a.Node == b.Node {
 		for k := range min(a.Depth, b.Depth) {

@@ -13,8 +13,8 @@ package local
 // The brackets are the nodes of the regions. Each round resets the counters of their tasks
 // (Worker.Arm) and enables those without inputs through a list (Worker.Fire). A join waits for all
 // tasks of its region and decides what follows: it hands over the carried values and begins another
-// region, or fires the exit, a list with only leave. A counted loop has no condition; a branch has
-// two regions, of which one runs. leave is the task of the node itself, and only it is counted.
+// region, or fires the exit, a list with only leave. A counted loop has no condition; a branch runs
+// one of its two regions. leave is the task of the node itself, and only it is counted.
 //
 // A loop of all ranks is unfolded by each of them. Each goes through the rounds at its own pace, and
 // waits for others only where rows are brought together (engine_gather.go).

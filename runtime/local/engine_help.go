@@ -407,5 +407,5 @@ func (l *loopRun) settle(w *Worker) {
 // chunk that is given to a rank that has stopped waiting goes back undone. A rank where the run has
 // ended (Gone) returns no more chunks, so those that it has are undone.
 //
-// It would be wrong for a loop with an operand of which a rank has only its own rows: the pass that
+// It would be wrong for a loop with an operand that has only a rank's own rows there: the pass that
 // spreads loops gives such a loop no number (plan.Helped).

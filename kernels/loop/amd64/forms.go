@@ -3,7 +3,8 @@ package amd64
 // This file defines the table of vector and mask instructions, a row an instruction form. The names
 // are those of the Go assembler; a form that shares its name with another has a suffix: Store
 // writes memory or the register on the other side, K gives a mask, I takes an immediate, G reads a
-// general register.
+// general register. The table is one file although it is long: a form has one row, and tests go
+// through all rows against the assembler.
 
 // Op is an instruction form.
 type Op uint16
