@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -27,7 +29,7 @@ func Rounds(g *ir.Graph, table *op.Table) *ir.Graph {
 			continue
 		}
 		var made *ir.Node
-		if n.Op.Control == op.Iterate && fewNumbers(g, id) {
+		if n.Op.Control == op.Iterate && !follows(g, id) && fewNumbers(g, id) {
 			made = &ir.Node{Op: table.Must("rounds"), Region: roundsOf(g, id, table)}
 		} else if r := roundsWithin(n.Region, table); r != n.Region {
 			made = &ir.Node{Op: n.Op, Attrs: n.Attrs, Region: r}
@@ -41,6 +43,12 @@ func Rounds(g *ir.Graph, table *op.Table) *ir.Graph {
 		x.Op, x.Attrs, x.Region = made.Op, made.Attrs, made.Region
 	}
 	return out
+}
+
+// follows reports a loop that reads an effect: it asserts or shows something after something else does.
+// A task of the row has no such operand.
+func follows(g *ir.Graph, id ir.ID) bool {
+	return slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return g.Type(x).Kind == types.Effect })
 }
 
 // roundsWithin is a list of regions in which Rounds has been.
@@ -99,7 +107,7 @@ func tinyRounds(r *ir.Region, table *op.Table) *ir.Region {
 			g = r.Graph.Clone()
 		}
 		x := &g.Nodes[i]
-		if n.Op.Control == op.Iterate && tiny(n.Region) {
+		if n.Op.Control == op.Iterate && !follows(r.Graph, id) && tiny(n.Region) {
 			x.Op, x.Attrs, x.Region = table.Must("rounds"), nil, roundsOf(r.Graph, id, table)
 		} else {
 			x.Region = tinyRounds(n.Region, table)
