@@ -19,7 +19,7 @@ var haloPrograms = []spreadProgram{
   next d = max(abs(new - inner))
 }
 emit d
-emit sum(U)`, 3},
+emit sum(U)`, 3, 0},
 	{"periodic borders, two fields", `iterate U = rand(17, 4, seed = 1), V = rand(17, 4, seed = 2) times 12 {
   L = rbind(U[1.., :], U[0, :]) + rbind(U[-1, :], U[0..-1, :]) + cbind(U[:, 1..], U[:, 0]) + cbind(U[:, -1], U[:, 0..-1]) - 4 * U
   M = rbind(V[1.., :], V[0, :]) + rbind(V[-1, :], V[0..-1, :]) - 2 * V
@@ -27,37 +27,37 @@ emit sum(U)`, 3},
   next U = U + 0.1 * L - r
   next V = V + 0.2 * M + r
 }
-emit sum(U) + sum(V)`, 2},
+emit sum(U) + sum(V)`, 2, 0},
 	{"a reach of more rows than a rank has", `iterate U = rand(12, 2, seed = 1) times 12 {
   next U = rbind(U[5.., :], U[0..5, :]) * 0.5 + rbind(U[-4.., :], U[0..-4, :]) * 0.25
 }
-emit sum(U)`, 1},
+emit sum(U)`, 1, 0},
 	{"one neighbour only", `iterate U = rand(15, 2, seed = 1) times 12 {
   next U = rbind(U[0, :], U[1.., :] - 0.5 * (U[1.., :] - U[0..-1, :]))
 }
-emit sum(U)`, 1},
+emit sum(U)`, 1, 0},
 	{"a first and a last row that all read", `iterate U = rand(15, 3, seed = 1) times 12 {
   V = U - 0.1 * U[0, :] + 0.2 * U[-1, :]
   next U = V
 }
-emit sum(U)`, 1},
+emit sum(U)`, 1, 0},
 	{"a cube by rows of planes", `iterate U = rand(36, 6, seed = 4) times 12 {
   inner = U[6..-6, 1..-1]
   new = inner + 0.1 * (U[0..-12, 1..-1] + U[12.., 1..-1] + U[5..-7, 1..-1] + U[7..31, 1..-1] + U[6..-6, 0..-2] + U[6..-6, 2..] - 6 * inner)
   next U = rbind(U[0..6, :], cbind(U[6..-6, 0], new, U[6..-6, -1]), U[-6.., :])
 }
-emit sum(U * U)`, 1},
+emit sum(U * U)`, 1, 0},
 	{"points by remainder, bound and sign", `iterate U = rand(14, 3, seed = 1) times 12 {
   next U = parfor i in 0..14, j in 0..3 {
     U[(i + 1) % 14, j] * 0.3 + U[max(i - 2, 0), (j + 1) % 3] * 0.2 + U[i - 1, j] * 0.1 + U[min(2 + i, 13), j] * 0.2 + U[(i + 11) % 14, j] * 0.1 + U[3, j] * 0.1
   }
 }
-emit sum(U)`, 1},
+emit sum(U)`, 1, 0},
 	{"windows of points, from an index that does not begin at 0", `iterate U = rand(19, 8, seed = 1) times 12 {
   B = parfor i in 2..17, j in 1..7 { W = U[i-2..i+3, j-1..j+2]; mean(W) + W[0, 0] }
   next U = rbind(U[0..2, :], cbind(U[2..-2, 0], B, U[2..-2, -1]), U[-2.., :])
 }
-emit sum(U)`, 2},
+emit sum(U)`, 2, 0},
 	{"branches and loops in a point", `iterate U = rand(16, 2, seed = 1) times 12 {
   next U = parfor i in 0..16, j in 0..2 {
     a = if U[i, j] > 0.4 { U[(i + 1) % 16, j] } else { U[(i + 15) % 16, j] * 0.5 }
@@ -68,21 +68,21 @@ emit sum(U)`, 2},
     a + 0.01 * s
   }
 }
-emit sum(U)`, 1},
+emit sum(U)`, 1, 0},
 	{"an image before and after a window", `X = parfor y in 0..21, x in 0..9 { y * 10.0 + x * x }
 E = parfor i in 0..19, j in 0..7 { max(X[i..i+3, j..j+3]) - X[i + 1, j + 1] }
-emit sum(E)`, 3},
+emit sum(E)`, 3, 0},
 	{"an assert in a round", `iterate U = rand(15, 3, seed = 1) times 12 {
   V = rbind(U[0, :], U[1.., :] - 0.5 * (U[1.., :] - U[0..-1, :]))
   assert max(V) < 2.0, "large"
   next U = V
 }
-emit sum(U)`, 1},
+emit sum(U)`, 1, 0},
 	{"few rounds, which are unrolled", `iterate U = rand(19, 8, seed = 1) times 2 {
   B = parfor i in 2..17, j in 1..7 { W = U[i-2..i+3, j-1..j+2]; mean(W) + W[0, 0] }
   next U = rbind(U[0..2, :], cbind(U[2..-2, 0], B, U[2..-2, -1]), U[-2.., :])
 }
-emit sum(U)`, 1},
+emit sum(U)`, 1, 0},
 }
 
 // wholeGathers counts the gathers in regions, of rows, that bring all of them.

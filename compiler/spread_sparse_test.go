@@ -3,7 +3,6 @@ package compiler_test
 // These tests share the rows of sparse matrices among ranks.
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -11,15 +10,10 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
-	"flow/runtime/dist"
-	"flow/runtime/dist/transport/mem"
 )
 
 // sparsePrograms bring entries together in at least so many places.
-var sparsePrograms = []struct {
-	name, text string
-	collects   int
-}{
+var sparsePrograms = []spreadProgram{
 	{"labels", `U = rand_graph(50, 60, seed = 4)
 G = U or t(U)
 iterate c = seq(1, 51), moved = 1 until moved == 0 {
@@ -29,7 +23,7 @@ iterate c = seq(1, 51), moved = 1 until moved == 0 {
 }
 emit sum(c)
 emit nunique(c)
-emit nnz(G)`, 1},
+emit nnz(G)`, 0, 1},
 	{"shares of a page", `L = rand_graph(40, 150, seed = 2)
 A = t(L)
 links = rowsum(L)
@@ -39,7 +33,7 @@ iterate r = fill(0.025, 40, 1) times 5 {
   next r = 0.85 * (A @ p + lost / 40) + 0.15 / 40
 }
 emit r
-emit sum(r)`, 1},
+emit sum(r)`, 0, 1},
 	{"values and shapes", `S = rand_sparse(30, 21, density = 0.2, seed = 3)
 T = t(S) * 3 - 1.5 * t(S)
 K = sparse(i64(9 * rand(21, 30, seed = 4)) - 4)
@@ -52,7 +46,7 @@ iterate x = rand(30, 1, seed = 5), k = 0 until k == 3 {
 }
 emit x
 emit sum(M)
-emit P`, 1},
+emit P`, 0, 1},
 	{"nothing stored, and one row", `E = rand_graph(12, 0, seed = 1)
 F = t(E) or E
 S = sparse([[0, 1, 0, 0, 2, 0, 0]])
@@ -64,7 +58,7 @@ iterate x = rand(12, 1, seed = 5), y = rand(7, 1, seed = 6), k = 0 until k == 3 
   next k = k + 1
 }
 emit x
-emit y`, 1},
+emit y`, 0, 1},
 	{"turned in every round", `S = rand_sparse(20, 20, density = 0.15, seed = 3)
 iterate A = S, x = rand(20, 1, seed = 5) times 24 {
   y = A @ x
@@ -72,7 +66,7 @@ iterate A = S, x = rand(20, 1, seed = 5) times 24 {
   next A = t(A) / 2 + S
 }
 emit x
-emit A`, 2},
+emit A`, 0, 2},
 	{"shortest ways, and a column that is stretched", `W = rand_sparse(35, 35, density = 0.1, seed = 8)
 V = t(W) * seq(1, 36)
 iterate d = 100.0 * (seq(0, 35) > 0), k = 0 until k == 6 {
@@ -80,7 +74,7 @@ iterate d = 100.0 * (seq(0, 35) > 0), k = 0 until k == 6 {
   next k = k + 1
 }
 emit d
-emit rowmin(V)`, 1},
+emit rowmin(V)`, 0, 1},
 	{"what is kept from round to round", `U = rand_graph(40, 90, seed = 4)
 G = t(U)
 iterate d = ifelse(seq(0, 40) == 0, 0.0, 1e9), moved = 1 until moved == 0 {
@@ -88,7 +82,7 @@ iterate d = ifelse(seq(0, 40) == 0, 0.0, 1e9), moved = 1 until moved == 0 {
   next moved = count(n != d)
   next d = n
 }
-emit d`, 1},
+emit d`, 0, 1},
 	{"a whole matrix is needed as well", `U = rand_graph(25, 70, seed = 4)
 G = U and t(U) or U
 B = G @ G
@@ -99,7 +93,7 @@ iterate c = x, k = 0 until k == 2 {
 }
 emit c
 emit colsum(G)
-emit B[3, 4]`, 1},
+emit B[3, 4]`, 0, 1},
 }
 
 // collectsIn counts the gathers of sparse matrices in g and its regions.
@@ -115,53 +109,10 @@ func collectsIn(g *ir.Graph) (n int) {
 	return n
 }
 
-func TestSpreadSparse(t *testing.T) {
-	table := tinyTable(t)
-	for _, p := range sparsePrograms {
-		for _, ranks := range []int{2, 3, 5} {
-			c, err := compileTiny(table, p.text, ranks, false, apart)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n := collectsIn(c.Plan.Graph); n < p.collects {
-				t.Errorf("%s: %d ranks bring together %d sparse matrices, not %d", p.name, ranks, n, p.collects)
-			}
-			want := evaluated("the meaning", c.Program)
-			if of := evaluated("the plan", c.Plan.Graph); of.out != want.out || of.failed {
-				t.Errorf("%s, %d ranks: by its definition the plan prints %s (%v)", p.name, ranks, difference(want.out, of.out), of.err)
-			}
-			for k, o := range slowTransports {
-				out, err := runOver(mem.New(ranks, o), c, 1+k%2)
-				if err != nil || out != want.out {
-					t.Errorf("%s, %d ranks, transport %d: %v, %s", p.name, ranks, k, err, difference(want.out, out))
-				}
-			}
-		}
-	}
-}
+func TestSpreadSparse(t *testing.T) { spreadAlike(t, sparsePrograms) }
 
-// A plan predicts how many messages its run sends; what is stored it only estimates.
 func TestSpreadSparseMessages(t *testing.T) {
-	for _, k := range []int{1, 4} { // rounds of a known number
-		for _, ranks := range []int{2, 3, 5} {
-			c, err := compileTiny(tinyTable(t), sparsePrograms[k].text, ranks, false, apart)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out := &printer{}
-			report, err := dist.RunInProcess(context.Background(), c.Plan, 1, func(int) dist.Options { return dist.Options{Env: out} })
-			if err != nil {
-				t.Fatal(err)
-			}
-			var messages int64
-			for _, r := range report.Ranks {
-				messages += r.MessagesSent
-			}
-			if s := plan.Summarise(c.Plan, nil, 1); int64(s.Messages) != messages {
-				t.Errorf("%s, %d ranks: %d messages are predicted, %d sent", sparsePrograms[k].name, ranks, s.Messages, messages)
-			}
-		}
-	}
+	sendsAsPredicted(t, []spreadProgram{sparsePrograms[1], sparsePrograms[4]}) // rounds of a known number
 }
 
 // sparseFailures fail while entries are on their way.

@@ -25,17 +25,18 @@ import (
 type spreadProgram struct {
 	name, text string
 	shares     int
+	collects   int // gathers of sparse matrices, of which a plan estimates the bytes
 }
 
 var spreadPrograms = []spreadProgram{
-	{"points", "emit parfor i in 0..13 { i * i + 1 }", 1},
-	{"points of two indices, reduced", "img = parfor y in 0..11, x in 0..5 { y * 10 + x }\nemit sum(img)\nemit mean(img > 40)\nemit rowmax(img)", 3},
-	{"an index that does not begin at 0", "x = parfor i in 3..17 { i * 0.5 }\nemit sum(x)\nemit x[2, 0]", 2},
+	{"points", "emit parfor i in 0..13 { i * i + 1 }", 1, 0},
+	{"points of two indices, reduced", "img = parfor y in 0..11, x in 0..5 { y * 10 + x }\nemit sum(img)\nemit mean(img > 40)\nemit rowmax(img)", 3, 0},
+	{"an index that does not begin at 0", "x = parfor i in 3..17 { i * 0.5 }\nemit sum(x)\nemit x[2, 0]", 2, 0},
 	{"rows read as they are made", `A = rand(17, 3, seed = 1)
 x = parfor i in 0..17 { sum(A[i, :]) * A[i, 1] }
 y = parfor i in 0..17 { x[i, 0] + x[16 - i, 0] }
 emit sum(y * x)
-emit y`, 3},
+emit y`, 3, 0},
 	{"bodies that attract each other", `m = rand(9, 1, seed = 1)
 iterate P = rand(9, 3, seed = 2), V = zeros(9, 3) times 5 {
   A = parfor i in 0..9 {
@@ -46,7 +47,7 @@ iterate P = rand(9, 3, seed = 2), V = zeros(9, 3) times 5 {
   next P = P + 0.01 * (V + 0.01 * A)
 }
 emit P
-emit sum(m * rowsum(V ^ 2))`, 4},
+emit sum(m * rowsum(V ^ 2))`, 4, 0},
 	{"until a reduction says so", `iterate x = seq(1, 24) * 1.0, d = 1.0, k = 0 until d < 0.001 or k == 50 {
   y = parfor i in 0..23 { 0.5 * x[i, 0] + 0.25 * x[(i + 1) % 23, 0] }
   next d = max(abs(y - x))
@@ -54,7 +55,7 @@ emit sum(m * rowsum(V ^ 2))`, 4},
   next k = k + 1
 }
 emit k
-emit x`, 2},
+emit x`, 2, 0},
 	{"loops in loops, and a branch", `iterate x = seq(0, 12) * 1.0, s = 0.0 times 3 {
   iterate y = x, t = 0.0 times 2 {
     z = parfor i in 0..12 { y[i, 0] * 0.5 + i }
@@ -66,7 +67,7 @@ emit x`, 2},
   next s = s + t
 }
 emit x
-emit s`, 2},
+emit s`, 2, 0},
 	{"a graph", `S = rand_graph(300, 900, seed = 4)
 G = S or t(S)
 iterate c = seq(1, 301), moved = 1 until moved == 0 {
@@ -78,7 +79,7 @@ emit nunique(c)
 emit sum(c)
 x = rand(300, 1, seed = 9)
 iterate r = x times 4 { next r = G @ r / 7 + x }
-emit sum(r)`, 3},
+emit sum(r)`, 3, 0},
 	{"asserts before and in a loop", `assert 1 + 1 == 2
 iterate x = seq(0, 12) * 1.0, k = 0 until k == 3 {
   y = parfor i in 0..12 { x[11 - i, 0] * 0.5 + i }
@@ -87,8 +88,8 @@ iterate x = seq(0, 12) * 1.0, k = 0 until k == 3 {
   next k = k + 1
 }
 emit sum(x)
-emit k`, 0},
-	{"more ranks than rows", "x = parfor i in 0..2 { i + 1 }\nemit x\ny = parfor i in 0..6 { i + x[0, 0] }\nemit sum(y)", 0},
+emit k`, 0, 0},
+	{"more ranks than rows", "x = parfor i in 0..2 { i + 1 }\nemit x\ny = parfor i in 0..6 { i + x[0, 0] }\nemit sum(y)", 0, 0},
 }
 
 // apart leaves out the pass that makes one task of a loop over a small state, as all of these are.
@@ -115,7 +116,12 @@ var slowTransports = []mem.Options{
 	{MaxTag: 90, Faults: mem.Faults{Seed: 5, MaxDelay: 100 * time.Microsecond}},
 }
 
-func TestSpread(t *testing.T) { spreadAlike(t, spreadPrograms) }
+func TestSpread(t *testing.T) {
+	spreadAlike(t, spreadPrograms)
+	if helpedChunks.Load() == 0 {
+		t.Error("no rank has helped another one")
+	}
+}
 
 // spreadAlike compares what programs print on ranks with their definition.
 func spreadAlike(t *testing.T, list []spreadProgram) {
@@ -128,6 +134,9 @@ func spreadAlike(t *testing.T, list []spreadProgram) {
 			}
 			if n := sharedIn(c.Plan.Graph); n < p.shares {
 				t.Errorf("%s: rows of %d nodes are shared by %d ranks, %d wanted", p.name, n, ranks, p.shares)
+			}
+			if n := collectsIn(c.Plan.Graph); n < p.collects {
+				t.Errorf("%s: %d ranks bring together %d sparse matrices, not %d", p.name, ranks, n, p.collects)
 			}
 			if len(plan.Layouts(c.Plan)) == 0 {
 				t.Errorf("%s, %d ranks: no layouts", p.name, ranks)
@@ -143,9 +152,6 @@ func spreadAlike(t *testing.T, list []spreadProgram) {
 				}
 			}
 		}
-	}
-	if helpedChunks.Load() == 0 {
-		t.Error("no rank has helped another one")
 	}
 }
 
@@ -215,7 +221,7 @@ func sendsAsPredicted(t *testing.T, list []spreadProgram) {
 				messages, bytes = messages+r.MessagesSent, bytes+r.BytesSent
 			}
 			s := plan.Summarise(c.Plan, nil, 1)
-			if int64(s.Messages) != messages || s.Bytes != bytes {
+			if int64(s.Messages) != messages || s.Bytes != bytes && p.collects == 0 {
 				t.Errorf("%s, %d ranks: %d messages of %d bytes are predicted, %d of %d sent", p.name, ranks, s.Messages, s.Bytes, messages, bytes)
 			}
 		}

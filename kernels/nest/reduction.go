@@ -58,7 +58,7 @@ func (x *Builder) fold(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 // foldOver reduces the contributions of a space by inner loops.
 func (x *Builder) foldOver(c loop.Class, out types.Elem, rows, cols loop.Lin, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	var t *terms
-	// The type of a contribution is known once one is written: one that nobody reads.
+	// A contribution is written and taken back, as its type is known only then.
 	x.inner(func() []loop.Val {
 		mark := x.Mark()
 		t = x.terms(c, f(loop.Num(0), loop.Num(0)))
