@@ -155,7 +155,7 @@ func checkOptions(o Options) (ds source.Diagnostics) {
 }
 
 func inputOf(files *source.FileSet, o Options) lower.Input {
-	in := lower.Input{Files: files, Table: o.Table, Sets: o.Sets, MaxTasks: o.maxTasks(), Std: o.Std, Load: o.Load, Path: o.Path, Schedule: o.Schedule}
+	in := lower.Input{Files: files, Table: o.Table, Sets: o.Sets, MaxTasks: o.maxTasks(), Ranks: o.Ranks, Std: o.Std, Load: o.Load, Path: o.Path, Schedule: o.Schedule}
 	if in.Load == nil {
 		in.Load, in.List = source.ReadFile, os.ReadDir
 	}

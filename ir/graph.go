@@ -56,9 +56,10 @@ type Scope struct{ Names []string }
 
 // Grid is a channel array of the program.
 type Grid struct {
-	Name string
-	Span source.Span
-	Dims []int
+	Name  string
+	Span  source.Span
+	Dims  []int
+	Place Placement
 }
 
 // Call is a call of a user's or library's function.

@@ -121,7 +121,9 @@ func (p *parser) grid(g *Graph, rest string) error {
 	if gr.Dims, err = splitInts(dims); err != nil {
 		return err
 	}
-	if at, found := strings.CutPrefix(strings.TrimSpace(rest), "@"); found {
+	place, at, found := strings.Cut(rest, "@")
+	gr.Place = Placement(strings.TrimSpace(place))
+	if found {
 		if gr.Span, err = span(at); err != nil {
 			return err
 		}

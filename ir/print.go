@@ -47,7 +47,11 @@ func (g *Graph) print(b *bufio.Writer, indent string) {
 		}
 	}
 	for i, gr := range g.Grids {
-		fmt.Fprintf(b, "%sgrid %d %s[%s] @%d:%d\n", indent, i, gr.Name, ints(gr.Dims), gr.Span.From, gr.Span.To)
+		place := string(gr.Place)
+		if place != "" {
+			place = " " + place
+		}
+		fmt.Fprintf(b, "%sgrid %d %s[%s]%s @%d:%d\n", indent, i, gr.Name, ints(gr.Dims), place, gr.Span.From, gr.Span.To)
 	}
 	for i, c := range g.Calls {
 		if i > 0 {

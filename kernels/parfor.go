@@ -37,6 +37,7 @@ func loops() []*op.Def {
 			{Name: "pairs", Attr: true, Optional: true, Kind: op.BoolVal, Doc: "the indices of position k are row k of the first input after the bounds"},
 			{Name: "schedule", Attr: true, Optional: true, Kind: op.StrVal, Doc: "the self-scheduling technique"},
 			{Name: "grain", Attr: true, Optional: true, Kind: op.IntVal, Doc: "the least number of iterations a chunk"},
+			{Name: "place", Attr: true, Optional: true, Kind: op.StrVal, Doc: "where its rows lie on ranks: rows, replicated or one"},
 			{Name: "taken", Attr: true, Optional: true, Kind: op.IntsVal, Doc: "the nodes of the body that stood before or after the loop, for reports"},
 		},
 		// The result's type belongs to the node: it follows from the body, which a type rule does

@@ -52,8 +52,8 @@ var words = []word{
 		op.Example{Program: "for i in 0..3 { emit 10 * i }\nemit t([for k in 1..4 => k ^ 2])", Output: "0\n10\n20\n1 4 9"}, "7.1 for"},
 	{"in", "for i in a..b, param mode in [choices]", "in stands between a name and what it goes over, or the choices of a param.", op.Example{}, "7.1 for"},
 	{"by", "a..b by s", "by is the step of a range, not 0: of a loop, a parfor or a subscript. With a negative one it descends: 3..0 by -1 is 3, 2, 1.", op.Example{Program: "for i in 0..7 by 3 { emit i }", Output: "0\n3\n6"}, "7.1 for"},
-	{"with", `with (place = cyclic2d), with (schedule = "gss", grain = 64)`,
-		"with gives hints after a declaration or the head of a loop: where tiles lie, how iterations are handed out. Hints never change results.",
+	{"with", `with (place = rows), with (schedule = "gss", grain = 64)`,
+		"with gives hints after a declaration or the head of a loop: where tiles or rows lie on ranks, how iterations are handed out. Hints never change results.",
 		op.Example{Program: "emit sum(parfor i in 0..10 with (schedule = \"gss\") { i })", Output: "45"}, "8. Loops that are one node"},
 	{"iterate", "iterate c = init, d = init until condition { .. next c = e; next d = e }, or times n",
 		"iterate carries values from round to round of the run. The condition is tested before each round; each carried name has one next and keeps its type and shape. After " +

@@ -14,12 +14,13 @@ import (
 // grid is a channel array: for every element the edge of its latest token, in program order. A send
 // makes a new edge and forgets the old one. There is no storage, so there is no aliasing.
 type grid struct {
-	name string
-	span source.Span
-	num  int // in Graph.Grids; -1: it has no send end
-	dims []int
-	cur  []ir.ID // latest token, ir.None before the first
-	ver  []int32
+	name  string
+	span  source.Span
+	num   int // in Graph.Grids; -1: it has no send end
+	place ir.Placement
+	dims  []int
+	cur   []ir.ID // latest token, ir.None before the first
+	ver   []int32
 	// typ is the element type of every token. Invalid: each element's first token decides.
 	typ []types.Type
 
@@ -87,12 +88,10 @@ func (l *lowerer) newGrid(name string, at source.Span, dims ...int) *grid {
 // channel elaborates a chan declaration.
 func (l *lowerer) channel(s *ast.Chan) {
 	l.sends++
-	if s.With != nil {
-		l.checkWith(s.With)
-	}
+	place := l.arrayPlace(s.With)
 	switch {
 	case len(s.Ranges) > 0:
-		l.equations(s)
+		l.equations(s, place)
 	case s.Expr != nil:
 		v := l.expr(s.Expr)
 		if v.kind != array || v.grid.eq != nil {
@@ -102,6 +101,7 @@ func (l *lowerer) channel(s *ast.Chan) {
 		g := *v.grid
 		g.name, g.span, g.outer = s.Name.Name, s.Name.At, false
 		g.cur, g.ver, g.typ = append([]ir.ID(nil), g.cur...), make([]int32, len(g.cur)), append([]types.Type(nil), g.typ...)
+		g.place = place
 		l.openGrid(&g)
 		l.declare(s.Name, arrayVal(&g))
 	case s.Type != nil:
@@ -122,6 +122,7 @@ func (l *lowerer) channel(s *ast.Chan) {
 		for i := range g.typ {
 			g.typ[i] = elem
 		}
+		g.place = place
 		l.openGrid(g)
 		l.declare(s.Name, arrayVal(g))
 	default:
@@ -132,21 +133,7 @@ func (l *lowerer) channel(s *ast.Chan) {
 // openGrid gives an array its send end: a number in the graph.
 func (l *lowerer) openGrid(g *grid) {
 	g.num = len(l.g.Grids)
-	l.g.Grids = append(l.g.Grids, ir.Grid{Name: g.name, Span: g.span, Dims: g.dims})
-}
-
-func (l *lowerer) checkWith(w *ast.With) {
-	for _, a := range w.Args {
-		switch {
-		case a.Name != nil && (a.Name.Name == "schedule" || a.Name.Name == "grain"):
-			l.fail(source.Errorf("E128", a.Span(), "no such hint").WithHelp("schedule and grain are hints of a parfor; the one of a channel array is place"))
-		case a.Name == nil || a.Name.Name != "place":
-			l.fail(source.Errorf("E128", a.Span(), "no such hint").WithHelp("the hint of a channel array is place"))
-		}
-		if n, ok := a.Value.(*ast.Name); !ok || n.Name != "cyclic2d" {
-			l.fail(source.Errorf("E203", a.Value.Span(), "no such placement").WithHelp("place = cyclic2d"))
-		}
-	}
+	l.g.Grids = append(l.g.Grids, ir.Grid{Name: g.name, Span: g.span, Dims: g.dims, Place: g.place})
 }
 
 // writtenType returns a type whose sizes are all written as numbers.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"flow/ir"
 	"flow/lang/ast"
 	"flow/lang/source"
 )
@@ -25,7 +26,7 @@ type equation struct {
 }
 
 // equations declares an array by one equation an element. Nothing is evaluated yet.
-func (l *lowerer) equations(s *ast.Chan) {
+func (l *lowerer) equations(s *ast.Chan, place ir.Placement) {
 	if s.Expr == nil {
 		l.failf("E401", s.Span(), "the equation form needs `= e`")
 	}
@@ -64,6 +65,7 @@ func (l *lowerer) equations(s *ast.Chan) {
 	for _, p := range points {
 		g.eq.state[g.offset(p)] = 0
 	}
+	g.place = place
 	l.openGrid(g)
 	l.declare(s.Name, arrayVal(g))
 	g.eq.env = l.scope

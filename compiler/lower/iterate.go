@@ -14,10 +14,6 @@ import (
 // Carried names are values of the run, whatever they start as, so that a program does not depend on
 // how its loop is run.
 
-// unrolled is the greatest number of known rounds that are unrolled into copies of the body: a few
-// rounds of tiled work then overlap and spread over ranks. `with (unroll = n)` overrides it.
-const unrolled = 4
-
 // carried is an iterate being elaborated.
 type carried struct {
 	s       *ast.Iterate
@@ -32,7 +28,7 @@ func (l *lowerer) iterate(s *ast.Iterate) {
 	for _, k := range s.Carry {
 		c.add(l, k)
 	}
-	most := l.unrollHint(s)
+	most, hints := l.iterateHints(s.With)
 	times, counted := int64(0), false
 	var count val
 	if s.Times != nil {
@@ -53,10 +49,10 @@ func (l *lowerer) iterate(s *ast.Iterate) {
 	case counted && times <= int64(most):
 		results = l.unrolledRounds(c, times, warnings)
 	case counted:
-		attrs := op.MakeAttrs(op.Attr{Name: "carry", Val: op.Int(len(c.init))}, op.Attr{Name: "times", Val: op.Int(int(times))})
+		attrs := op.MakeAttrs(append(hints, op.Attr{Name: "carry", Val: op.Int(len(c.init))}, op.Attr{Name: "times", Val: op.Int(int(times))})...)
 		results = l.close(l.table.Must("iterate"), attrs, s.Span(), c.edges(l), c.typ, [][]ir.ID{next}, body)
 	default:
-		results = l.untilNode(c, body, next, count)
+		results = l.untilNode(c, body, next, count, hints)
 	}
 	for i, k := range s.Carry {
 		l.declare(k.Name, l.edgeVal(results[i]))
@@ -156,23 +152,6 @@ func (l *lowerer) nestedNext(st ast.Stmt) {
 		}
 		return true
 	})
-}
-
-// unrollHint returns the number of rounds up to which the loop is unrolled.
-func (l *lowerer) unrollHint(s *ast.Iterate) int {
-	if s.With == nil {
-		return unrolled
-	}
-	most := unrolled
-	for _, a := range s.With.Args {
-		if a.Name == nil || a.Name.Name != "unroll" {
-			l.fail(source.Errorf("E128", a.Span(), "no such hint").WithHelp("the hint of an iterate is unroll: up to how many rounds, known before the run, it is unrolled"))
-		}
-		if most = l.intArg(a.Value, "unroll"); most < 0 || most > l.limit() {
-			l.failf("E203", a.Value.Span(), "unroll is %d", most)
-		}
-	}
-	return most
 }
 
 // settled elaborates the body as a region. Literal initial values take the type of their `next`,
@@ -298,7 +277,7 @@ func (l *lowerer) unrolledRounds(c *carried, times int64, warnings int) []ir.ID 
 
 // untilNode makes the node of a loop that stops when its condition holds, or after a count that the
 // run knows: then a hidden carried value counts the rounds.
-func (l *lowerer) untilNode(c *carried, body *region, next []ir.ID, count val) []ir.ID {
+func (l *lowerer) untilNode(c *carried, body *region, next []ir.ID, count val, hints []op.Attr) []ir.ID {
 	init, ts := c.edges(l), append([]types.Type(nil), c.typ...)
 	cond := l.newRegion()
 	args := make([]ir.ID, len(ts))
@@ -335,6 +314,6 @@ func (l *lowerer) untilNode(c *carried, body *region, next []ir.ID, count val) [
 			stop = l.add(l.table.Infix(">="), nil, at, nil, done, l.here(count).id)
 		})
 	}
-	attrs := op.MakeAttrs(op.Attr{Name: "carry", Val: op.Int(len(ts))})
+	attrs := op.MakeAttrs(append(hints, op.Attr{Name: "carry", Val: op.Int(len(ts))})...)
 	return l.close(l.table.Must("iterate"), attrs, c.s.Span(), init, ts, [][]ir.ID{next, {stop}}, body, cond)
 }

@@ -22,6 +22,7 @@ type Input struct {
 	Table    *op.Table
 	Sets     []Setting
 	MaxTasks int
+	Ranks    int // of the plan
 	// Std holds the library, which every program sees.
 	Std fs.FS
 	// Load reads an imported file by path.

@@ -31,7 +31,7 @@ func (l *lowerer) parfor(e *ast.Parfor) val {
 		l.fail(source.Errorf("E419", e.Ranges[2].Span(), "parfor has one or two indices, this has %d", len(e.Ranges)).
 			WithHelp("its value is a column or a matrix; join indices: k in 0..p * q"))
 	}
-	hints := l.hints(e.With)
+	hints := l.parforHints(e.With)
 	if dependent(e) {
 		return l.overPairs(e, hints)
 	}
@@ -166,51 +166,6 @@ func (l *lowerer) collected(e *ast.Parfor, space []extent, t types.Type) types.T
 	l.fail(source.Errorf("E419", at, "the value of a parfor's body is a scalar or a row 1 x m, this is %v", t).
 		WithHelp("reshape(x, 1, n * m) makes a row of an n x m matrix"))
 	return t
-}
-
-// hints returns the attributes of `with (schedule = .., grain = ..)`.
-func (l *lowerer) hints(w *ast.With) (out []op.Attr) {
-	if w == nil {
-		return nil
-	}
-	for _, a := range w.Args {
-		if a.Name == nil || a.Name.Name != "schedule" && a.Name.Name != "grain" {
-			d := source.Errorf("E128", a.Span(), "no such hint").WithHelp("hints of a parfor are schedule and grain")
-			if a.Name != nil {
-				d.Span = a.Name.At
-				if s, ok := source.Suggest(a.Name.Name, []string{"schedule", "grain"}); ok {
-					d = d.WithHelp("did you mean `%s`? The hints of a parfor are schedule and grain", s)
-				}
-			}
-			l.fail(d)
-		}
-		for _, o := range out {
-			if o.Name == a.Name.Name {
-				l.failf("E129", a.Span(), "`%s` is given twice", o.Name)
-			}
-		}
-		if a.Name.Name == "grain" {
-			n := l.intArg(a.Value, "the grain")
-			if n < 1 {
-				l.failf("E203", a.Value.Span(), "the grain is %d, it must be positive", n)
-			}
-			out = append(out, op.Attr{Name: "grain", Val: op.Int(n)})
-			continue
-		}
-		s := l.strArg(a.Value, "the name of a technique")
-		if l.in.Schedule != nil {
-			if err := l.in.Schedule(s); err != nil {
-				why, near, found := strings.Cut(err.Error(), "; did you mean ")
-				d := source.Errorf("E203", a.Value.Span(), "%s", why).WithHelp("flowrun chunks lists the techniques")
-				if found {
-					d = d.WithHelp("did you mean `\"%s\"`? flowrun chunks lists the techniques", strings.TrimSuffix(near, "?"))
-				}
-				l.fail(d)
-			}
-		}
-		out = append(out, op.Attr{Name: "schedule", Val: op.Str(s)})
-	}
-	return out
 }
 
 // trimmed returns the body of r, with value as its yield, without unneeded nodes and captures, and

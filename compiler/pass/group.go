@@ -92,7 +92,7 @@ func (f *grouping) computes(id ir.ID) bool { return f.chain(id) || f.points(id) 
 // points reports a loop of known bounds over numbers, for which nobody asks a technique.
 func (f *grouping) points(id ir.ID) bool {
 	n := &f.g.Nodes[id]
-	if n.Region == nil || n.Op.Control != op.NoControl || n.Attrs.Ints("lo") == nil || n.Attrs.Bool("pairs") || n.Attrs.Str("schedule") != "" || n.Attrs.Int("grain") != 0 {
+	if n.Region == nil || n.Op.Control != op.NoControl || n.Attrs.Ints("lo") == nil || n.Attrs.Bool("pairs") || hinted(n) {
 		return false
 	}
 	g := n.Region.Graph
@@ -103,6 +103,11 @@ func (f *grouping) points(id ir.ID) bool {
 		}
 	}
 	return true
+}
+
+// hinted reports a loop that stays one of its own: somebody asks a technique or a place for it.
+func hinted(n *ir.Node) bool {
+	return n.Attrs.Str("schedule") != "" || n.Attrs.Int("grain") != 0 || n.Attrs.Str(ir.PlaceAttr) != ""
 }
 
 // moves reports an operator that may have pieces.

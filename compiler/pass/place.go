@@ -33,7 +33,7 @@ func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 	if ranks == 1 {
 		return &Placed{p.Graph, nil}
 	}
-	s := &spreader{table, ranks, sizes.filled().Spread}
+	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread}
 	everywhere, scattered := spreads(p.Graph, func(id ir.ID) bool { return p.readsUnshared(&p.Graph.Nodes[id]) }, s)
 	out := placed(p, s, everywhere, scattered)
 	if !numberGathers(out.Graph) {
@@ -41,6 +41,33 @@ func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 		out = placed(p, s, none, none)
 	}
 	return out
+}
+
+// numberGathers numbers the gathers of g and its regions, whose graphs belong to the caller, and the
+// loops in which ranks help each other. ok is false if there are too many gathers.
+func numberGathers(g *ir.Graph) (ok bool) {
+	key, helped := 0, 0
+	var within func(g *ir.Graph)
+	within = func(g *ir.Graph) {
+		for i := range g.Nodes {
+			n := &g.Nodes[i]
+			if plan.IsGather(n) {
+				n.Attrs = n.Attrs.With("key", op.Int(key))
+				key++
+			}
+			if n.Attrs.Int(plan.Helped) > 0 {
+				helped++
+				n.Attrs = n.Attrs.With(plan.Helped, op.Int(helped))
+			}
+			if isControl(n) {
+				for r := n.Region; r != nil; r = r.Next {
+					within(r.Graph)
+				}
+			}
+		}
+	}
+	within(g)
+	return key <= plan.MostGathers
 }
 
 // placed is Place with these nodes on all ranks. Of the scattered ones each rank gets its own rows.
@@ -204,12 +231,12 @@ func owners(p *Partitioned, ranks int) []int32 {
 			continue
 		}
 		b := p.Block[i]
-		// an assert in what is sent: no message carries an effect
-		if grid, _, at, ok := g.Dest(ir.ID(i)); ok && !g.Effects(ir.ID(i)) {
-			b = destBlock(g.Grids[grid].Dims, at)
+		if !g.Effects(ir.ID(i)) { // an assert in what is sent: no message carries an effect
+			b = p.blockOf(ir.ID(i))
 		}
-		owner[i] = int32(ownerOf(b, gp, gq, ranks))
+		owner[i] = int32(ownerOf(b, g.Placement(ir.ID(i)), gp, gq, ranks))
 	}
+	follow(p, owner)
 	// A whole result is placed with its largest input rather than on rank 0, unless it is an
 	// effect, or a loop or branch with one: a scalar made of a tile stays with the tile.
 	for i := range g.Nodes {
@@ -260,13 +287,51 @@ func destBlock(dims []int, at []int32) Block {
 	return b
 }
 
-func ownerOf(b Block, gp, gq, ranks int) int {
+// follow moves pieces of matrices to the tiles of placed arrays: the tile [1,2] of %A to that of L,
+// where L[1,2] <- f(%A[1,2]), and what is made of that tile of L alone.
+func follow(p *Partitioned, owner []int32) {
+	g := p.Graph
+	if !slices.ContainsFunc(g.Grids, func(x ir.Grid) bool { return x.Place != ir.AnyPlace }) {
+		return
+	}
+	moved := make([]bool, g.Len())
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		b := p.blockOf(id)
+		grid, _, _, sent := g.Dest(id)
+		moved[i] = sent && g.Grids[grid].Place != ir.AnyPlace
+		if b.Rows == 0 || p.readsUnshared(&g.Nodes[i]) {
+			continue
+		}
+		for _, x := range g.In(id) {
+			if p.blockOf(x) != b {
+				continue
+			}
+			switch _, _, _, tile := g.Dest(x); {
+			case !sent && moved[x]:
+				owner[i], moved[i] = owner[x], true
+			case moved[i] && !tile && !moved[x] && !p.readsUnshared(&g.Nodes[x]):
+				owner[x], moved[x] = owner[i], true
+			}
+		}
+	}
+}
+
+// blockOf returns the position of a piece: that of the tile it is sent to, if it is.
+func (p *Partitioned) blockOf(id ir.ID) Block {
+	if grid, _, at, sent := p.Graph.Dest(id); sent {
+		return destBlock(p.Graph.Grids[grid].Dims, at)
+	}
+	return p.Block[id]
+}
+
+func ownerOf(b Block, place ir.Placement, gp, gq, ranks int) int {
 	switch {
-	case b.Rows == 0:
+	case b.Rows == 0 || place == ir.OneRank:
 		return 0
-	case b.Cols == 1:
+	case b.Cols == 1 || place == ir.ByRows:
 		return int(b.Row) * ranks / int(b.Rows)
-	case b.Rows == 1:
+	case b.Rows == 1 || place == ir.ByCols:
 		return int(b.Col) * ranks / int(b.Cols)
 	}
 	return int(b.Row)%gp*gq + int(b.Col)%gq

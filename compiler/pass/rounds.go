@@ -29,7 +29,7 @@ func Rounds(g *ir.Graph, table *op.Table) *ir.Graph {
 			continue
 		}
 		var made *ir.Node
-		if n.Op.Control == op.Iterate && !follows(g, id) && fewNumbers(g, id) {
+		if n.Op.Control == op.Iterate && !hinted(n) && !follows(g, id) && fewNumbers(g, id) {
 			made = &ir.Node{Op: table.Must("rounds"), Region: roundsOf(g, id, table)}
 		} else if r := roundsWithin(n.Region, table); r != n.Region {
 			made = &ir.Node{Op: n.Op, Attrs: n.Attrs, Region: r}
@@ -107,7 +107,7 @@ func tinyRounds(r *ir.Region, table *op.Table) *ir.Region {
 			g = r.Graph.Clone()
 		}
 		x := &g.Nodes[i]
-		if n.Op.Control == op.Iterate && !follows(r.Graph, id) && tiny(n.Region) {
+		if n.Op.Control == op.Iterate && !hinted(n) && !follows(r.Graph, id) && tiny(n.Region) {
 			x.Op, x.Attrs, x.Region = table.Must("rounds"), nil, roundsOf(r.Graph, id, table)
 		} else {
 			x.Region = tinyRounds(n.Region, table)
@@ -232,7 +232,7 @@ const mostPoints = 1 << 15
 // fewPoints reports a parfor of little work, of known bounds, for which nobody asks a technique.
 func fewPoints(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
-	if !fewElements(g.Type(id)) || n.Attrs.Ints("lo") == nil || n.Attrs.Str("schedule") != "" || n.Attrs.Int("grain") != 0 {
+	if !fewElements(g.Type(id)) || n.Attrs.Ints("lo") == nil || hinted(n) {
 		return false
 	}
 	ops := 0

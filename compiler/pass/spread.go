@@ -30,7 +30,8 @@ import (
 type spreader struct {
 	table *op.Table
 	ranks int
-	from  int // Sizes.Spread
+	from  int  // Sizes.Spread
+	all   bool // within a loop that the program wants by rows
 }
 
 // spreadGraph is a graph being made of another one.
@@ -48,13 +49,16 @@ type spreadGraph struct {
 	shares  int                       // nodes whose rows are shared, those in regions included
 	saved   float64                   // operations of a rank that others do instead
 	paid    float64                   // what gathers in regions cost, in operations
+	asked   int                       // nodes whose rows the program asks ranks to share
 }
 
 // spreads lists the nodes of g that all ranks are to run: loops over an index space and iterates
 // with such loops, what selects their results, and what reads rows that ranks share to make such
 // rows, or to reduce them. scattered lists those that one rank makes, which then sends each rank its rows.
 func spreads(g *ir.Graph, apart func(id ir.ID) bool, s *spreader) (everywhere, scattered []bool) {
-	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Role == op.Points || n.Op.Control == op.Iterate }) {
+	loops := func(n ir.Node) bool { return n.Op.Role == op.Points || n.Op.Control == op.Iterate }
+	placed := func(x ir.Grid) bool { return x.Place == ir.Replicated }
+	if !slices.ContainsFunc(g.Nodes, loops) && !slices.ContainsFunc(g.Grids, placed) {
 		return make([]bool, g.Len()), make([]bool, g.Len())
 	}
 	all := slices.Repeat([]bool{true}, g.Len())
@@ -80,7 +84,12 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, sparse []bool) 
 		switch {
 		case n.Op.Control == op.Part:
 			everywhere[i] = everywhere[g.In(id)[0]]
-		case sent || happensOnce(g, id) || apart(id) || ordered(id):
+		case happensOnce(g, id) || apart(id) || ordered(id):
+		case g.Placement(id) == ir.Replicated:
+			x.node(id)
+			everywhere[i] = true
+			continue
+		case sent || g.Placement(id) == ir.OneRank:
 		case n.Op.Role == op.Points || n.Op.Control == op.Iterate:
 			x.node(id)
 			everywhere[i] = x.shares > shares
@@ -259,6 +268,9 @@ func (x *spreadGraph) node(id ir.ID) {
 	}
 	x.shares++
 	x.saved += x.spared(workOf(x.old, id))
+	if x.all || x.old.Placement(id) == ir.ByRows {
+		x.asked++
+	}
 	if n.Op.Role == op.Reduces {
 		x.reduces(id, made)
 	} else {
@@ -283,10 +295,18 @@ func (x *spreadGraph) readsWhole(id ir.ID, reads []rowReads) bool {
 // costs more in messages than others do of it.
 func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool) {
 	n := &x.old.Nodes[id]
+	place := x.old.Placement(id)
+	switch place {
+	case ir.Replicated, ir.OneRank:
+		return nil, nil
+	case ir.ByRows:
+		defer func(all bool) { x.all = all }(x.all)
+		x.all = true
+	}
 	partial = x.partials(id)
 	carried := n.Carried()
 	free := func(k int) bool { return k >= carried }
-	shares, saved, paid := x.shares, x.saved, x.paid
+	shares, saved, paid, asked := x.shares, x.saved, x.paid, x.asked
 	for {
 		body, yields, gathered := x.region(n.Region, partial, free)
 		if r := n.Region.Next; r != nil {
@@ -305,14 +325,14 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool) {
 				partial[k], again = false, true
 			}
 		}
-		worth := x.saved-saved >= x.paid-paid
+		worth := x.saved-saved >= x.paid-paid || x.asked > asked
 		if !again && worth {
 			times, _ := plan.Rounds(n)
 			rounds := float64(times) // which matter only in other loops
 			x.saved, x.paid = saved+rounds*(x.saved-saved), paid+rounds*(x.paid-paid)
 			return body, partial
 		}
-		x.shares, x.saved, x.paid = shares, saved, paid
+		x.shares, x.saved, x.paid, x.asked = shares, saved, paid, asked
 		if !again {
 			return nil, nil
 		}
@@ -357,6 +377,7 @@ func (x *spreadGraph) region(r *ir.Region, partial []bool, need func(k int) bool
 	x.shares += in.shares
 	x.saved += in.saved
 	x.paid += in.paid + in.gathers()
+	x.asked += in.asked
 	return out, yields, gathered
 }
 
@@ -364,6 +385,10 @@ func (x *spreadGraph) region(r *ir.Region, partial []bool, need func(k int) bool
 // partial says which operands have no rows but a rank's own.
 func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
+	place := g.Placement(id)
+	if place == ir.Replicated || place == ir.OneRank {
+		return nil, false
+	}
 	if s.reduction(g, id) { // by a pipe, and worth it only where a rank has no more than its rows
 		rows := g.Type(in[0]).Rows
 		return []rowReads{{needs: []plan.Need{ownRows(rows)}}}, partial[0] && rows >= s.ranks && n.Attrs.Int("keep") == 0
@@ -383,7 +408,7 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 	default:
 		work = n.Op.Cost(sigOf(g, id), t).Flops
 	}
-	gains := work >= float64(s.from)
+	gains := work >= float64(s.from) || s.all || n.Op.Role == op.Points && place == ir.ByRows
 	if !gains && !slices.Contains(partial, true) {
 		return nil, false
 	}
@@ -416,30 +441,3 @@ func (s *spreader) rows(g *ir.Graph, id ir.ID) int {
 
 // dividable is what ranks can share: a dense matrix of known shape.
 func dividable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() > 0 }
-
-// numberGathers numbers the gathers of g and its regions, whose graphs belong to the caller, and the
-// loops in which ranks help each other. ok is false if there are too many gathers.
-func numberGathers(g *ir.Graph) (ok bool) {
-	key, helped := 0, 0
-	var within func(g *ir.Graph)
-	within = func(g *ir.Graph) {
-		for i := range g.Nodes {
-			n := &g.Nodes[i]
-			if plan.IsGather(n) {
-				n.Attrs = n.Attrs.With("key", op.Int(key))
-				key++
-			}
-			if n.Attrs.Int(plan.Helped) > 0 {
-				helped++
-				n.Attrs = n.Attrs.With(plan.Helped, op.Int(helped))
-			}
-			if isControl(n) {
-				for r := n.Region; r != nil; r = r.Next {
-					within(r.Graph)
-				}
-			}
-		}
-	}
-	within(g)
-	return key <= plan.MostGathers
-}

@@ -131,6 +131,9 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	return s
 }
 
+// scalarBytes is the message of a number: as a floating-point number and as an integer.
+const scalarBytes = 16
+
 // messageBytes returns a function of the size of a value in a message. That of a sparse matrix is an
 // estimate.
 func messageBytes(g *ir.Graph, sparse []SparseEdge) func(id ir.ID) float64 {
@@ -139,8 +142,11 @@ func messageBytes(g *ir.Graph, sparse []SparseEdge) func(id ir.ID) float64 {
 		stored[x.Node] = x.Bytes
 	}
 	return func(id ir.ID) float64 {
-		if !g.Type(id).IsSparse() {
-			return float64(g.Type(id).Bytes())
+		switch t := g.Type(id); {
+		case t.IsScalar() && t.Elem.Size() > 0:
+			return scalarBytes
+		case !t.IsSparse():
+			return float64(t.Bytes())
 		}
 		for g.Nodes[id].Op.Role == op.Exchange {
 			id = g.In(id)[0]

@@ -1,0 +1,99 @@
+package compiler_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"flow/compiler"
+	"flow/ir/plan"
+	"flow/stdlib"
+)
+
+// placedPrograms ask for places. %s is one of them.
+var placedPrograms = []string{
+	`y = parfor i in 0..40 with (place = %s) { i * i + 1 }
+emit sum(y)
+emit parfor i in 0..40 { y[39 - i, 0] + 7 // (i - 50) }`,
+	`iterate a = seq(0, 41), k = 0 until k == 3 with (place = %s) {
+  b = parfor i in 0..41 { a[i, 0] + a[40 - i, 0] * k }
+  assert sum(b) != 5, "five"
+  next a = b + 1
+  next k = k + 1
+}
+emit a
+emit colsum(a)`,
+	`iterate a = seq(0, 41) * 1.0 times 5 {
+  b = parfor i in 0..41 with (place = %s) { a[i, 0] + a[40 - i, 0] }
+  next a = b / 2
+}
+emit sum(a)`,
+	`chan L = tiles(rand_spd(12, seed = 4), 4, part = "lower") with (place = %s)
+for k in 0..3 {
+  L[k,k] <- potrf(L[k,k])
+  for i in k+1..3 { L[i,k] <- trsm(L[k,k], L[i,k]) }
+  for i in k+1..3, j in k+1..=i { L[i,j] <- L[i,j] - L[i,k] @ t(L[j,k]) }
+}
+emit untile(L)
+emit sum(untile(L))
+assert L[0,0][0,0] > 0`,
+	`chan c: grid[5] of f64[4,3] with (place = %s)
+for i in 0..5 { c[i] <- rand(4, 3, seed = i + 1) * 2 }
+for i in 1..5 { c[i] <- c[i] + c[i - 1] / 3 }
+emit untile(c)
+emit parfor i in 0..20 { i + c[4][0, 0] }`,
+	`x = rand(9, 9, seed = 3)
+chan d[i in 0..3, j in 0..=i]: f64 = if j == 0 { x[i, j] } else { d[i, j - 1] + d[i - 1, j - 1] } with (place = %s)
+emit d[2, 2]`,
+}
+
+// TestPlaces compares programs in all places with their definition, and the messages that plans
+// predict with those sent.
+func TestPlaces(t *testing.T) {
+	for _, p := range placedPrograms {
+		places := []string{"rows", "replicated", "one"}
+		if strings.HasPrefix(p, "chan") || strings.Contains(p, "\nchan") {
+			places = append(places, "cols", "cyclic2d")
+		}
+		list := make([]spreadProgram, len(places))
+		for i, place := range places {
+			list[i] = spreadProgram{name: place + " in " + p, text: fmt.Sprintf(p, place)}
+		}
+		spreadAlike(t, list)
+		if !strings.Contains(p, "until") {
+			sendsAsPredicted(t, list)
+		}
+	}
+}
+
+// TestPlacesAreTaken reads where values lie that would be elsewhere without a word: rows of little work
+// under the limits of real runs, others under none.
+func TestPlacesAreTaken(t *testing.T) {
+	where := func(k int, place string) (list []string) {
+		o := compiler.Options{Table: tinyTable(t), Ranks: 3, Std: stdlib.Files}
+		if place != "rows" {
+			o.Sizes, o.Disable = tinySizes, apart
+		}
+		r, ds := compiler.Compile(t.Context(), "p.flow", []byte(fmt.Sprintf(placedPrograms[k], place)), o)
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		for _, l := range plan.Layouts(r.Plan) {
+			list = append(list, l.Op+" "+l.Where)
+		}
+		return list
+	}
+	for _, c := range []struct {
+		program     int
+		place, want string
+	}{
+		{0, "rows", "parfor rows"}, {0, "replicated", "parfor replicated"}, {0, "one", "parfor rank 0"},
+		{1, "rows", "parfor rows"}, {1, "replicated", "parfor replicated"}, {1, "one", "parfor rank 0"},
+		{2, "rows", "parfor rows"}, {2, "replicated", "parfor rank 0"}, {2, "one", "parfor rank 0"},
+		{3, "rows", "trsm ranks 1 2"}, {3, "cols", "trsm ranks 0 1"}, {3, "one", "trsm rank 0"}, {3, "replicated", "trsm replicated"},
+	} {
+		if got := where(c.program, c.place); !strings.Contains(strings.Join(got, "\n"), c.want) {
+			t.Errorf("program %d, place = %s: %s", c.program, c.place, strings.Join(got, ", "))
+		}
+	}
+}
