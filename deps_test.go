@@ -25,7 +25,7 @@ var allowed = map[string]string{
 	"lang":        "lang/source lang/ast github.com/alecthomas/participle/v2/...",
 
 	"ir/types": "",
-	"memory":   "ir/types",
+	"memory":   "ir/types github.com/docker/go-units",
 	"ir/value": "ir/types memory",
 
 	"ir/sparsity": "",

@@ -46,9 +46,12 @@ type CompileOptions struct {
 	Verify   bool                           // check every invariant after every pass
 	Dump     func(pass string, g *ir.Graph) // called after each pass; for tools
 	Rates    plan.Rates                     // measured costs; nil: guesses
-	// Memory is the limit for one value of the plan: Compile refuses a program that stores
-	// more. Zero is no limit; MostMemory returns this process's.
+	// Memory is the memory of this machine for the run: Compile refuses a program whose values take
+	// more at one time, by the prediction of Plan.Memory. Zero is no limit; MostMemory returns this
+	// process's.
 	Memory memory.Limit
+	// Together is the number of ranks that share Memory; 0: all.
+	Together int
 	// Load reads an imported file; nil: from the file system, at most source.MostText bytes.
 	Load func(path string) ([]byte, error)
 	// Path lists the directories to search for an imported file that is not beside the
@@ -79,6 +82,10 @@ type Input = inout.Input
 // control group and ulimit.
 func MostMemory() memory.Limit { return memory.Most() }
 
+// MemoryOf returns the limit that a text gives, such as 800M or 16GiB: powers of 1024. by says in messages
+// who has set it.
+func MemoryOf(text, by string) (memory.Limit, error) { return memory.Parse(text, by) }
+
 // options converts o for the compiler.
 func (o CompileOptions) options() (co compiler.Options, in *Input, err error) {
 	if in = o.Input; in == nil {
@@ -105,7 +112,7 @@ func (o CompileOptions) options() (co compiler.Options, in *Input, err error) {
 	}
 	return compiler.Options{
 		Table: table, Ranks: max(o.Ranks, 1), Sets: set, Disable: o.Disable, Verify: o.Verify, Dump: o.Dump,
-		Rates: o.Rates, Memory: o.Memory, PlanOnly: o.PlanOnly, MaxTasks: o.MaxTasks, Std: stdlib.Files, Load: o.Load, Path: path, Schedule: knownSchedule,
+		Rates: o.Rates, Memory: o.Memory, Together: o.Together, PlanOnly: o.PlanOnly, MaxTasks: o.MaxTasks, Std: stdlib.Files, Load: o.Load, Path: path, Schedule: knownSchedule,
 	}, in, nil
 }
 
@@ -239,6 +246,9 @@ type RunOptions struct {
 	// Notice, on ranks in processes of their own, gets messages about other ranks: one has been
 	// silent for ten seconds, or is heard again. Of several ranks, one calls it.
 	Notice func(text string)
+	// Memory bounds the values of each rank whose size the plan knows: one beyond it is a failure. Zero
+	// is what the system gives.
+	Memory memory.Limit
 	// Grace is how long after a failure earlier parts of the program may still run, so that the
 	// first failure in the text is reported and everything before it is printed; 0 means ten
 	// seconds. A failure reported after that says so.

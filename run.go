@@ -32,7 +32,7 @@ type Report struct {
 func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Report, error) {
 	pool := local.NewPool(o.Threads, o.Schedule.pool())
 	defer pool.Close()
-	eo := local.EngineOptions{Env: out, Stats: o.Stats, OnProgress: p.told(o.Progress), Schedule: o.Schedule.Plan, Grace: o.Grace}
+	eo := local.EngineOptions{Env: out, Stats: o.Stats, OnProgress: p.told(o.Progress), Schedule: o.Schedule.Plan, Grace: o.Grace, Memory: o.Memory}
 	if o.Trace || o.Stats { // a critical path takes the events
 		eo.Trace = trace.New(0, pool.Workers())
 	}
@@ -88,7 +88,7 @@ func (p *Program) runMem(ctx context.Context, out *Output, o RunOptions) (*Repor
 
 // rankOptions returns the engine options of one rank.
 func (p *Program) rankOptions(rank, threads int, out *Output, o RunOptions) dist.Options {
-	do := dist.Options{Env: out, Stats: o.Stats, OnProgress: p.told(o.Progress), Schedule: o.Schedule.Plan, Grace: o.Grace, Fingerprint: p.fingerprint(), Notice: o.Notice}
+	do := dist.Options{Env: out, Stats: o.Stats, OnProgress: p.told(o.Progress), Schedule: o.Schedule.Plan, Grace: o.Grace, Memory: o.Memory, Fingerprint: p.fingerprint(), Notice: o.Notice}
 	if o.Trace || o.Stats { // hidden communication is computed from the events
 		do.Trace = trace.New(rank, threads)
 	}

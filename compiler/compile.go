@@ -55,8 +55,11 @@ type Options struct {
 	// Blocks cuts every large matrix, as for several ranks, even where a loop would do. For
 	// tests and comparisons.
 	Blocks bool
-	// Memory is the limit for one value of the plan; zero is no limit.
+	// Memory is the limit for one value of the plan, and for what the values of Together ranks take at
+	// one time by the prediction; zero is no limit.
 	Memory memory.Limit
+	// Together is the number of ranks that share Memory; 0: all.
+	Together int
 	// Std is the embedded library.
 	Std fs.FS
 	// Load reads imported files; nil is source.ReadFile.
@@ -226,7 +229,10 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 		}
 	}
 	if o.Memory.Bytes > 0 {
-		if d, ok := tooLarge(s.g, o.Memory); ok {
+		if d, ok := tooLarge(r.Plan, o.Memory); ok {
+			return append(ds, d)
+		}
+		if d, ok := peakTooLarge(r.Plan, o.Together, o.Memory); ok {
 			return append(ds, d)
 		}
 	}

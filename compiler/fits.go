@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"flow/ir"
+	"flow/ir/plan"
 	"flow/ir/types"
 	"flow/lang/source"
 	"flow/memory"
@@ -18,11 +19,12 @@ import (
 //
 // Regions are not checked: a branch may not be taken, and a loop may have no rounds. Sizes that
 // only the run knows are checked in the run.
-func tooLarge(g *ir.Graph, limit memory.Limit) (d source.Diagnostic, ok bool) {
+func tooLarge(p *plan.Plan, limit memory.Limit) (d source.Diagnostic, ok bool) {
+	g, stored := p.Graph, plan.Stored(p)
 	var in []ir.ID
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		if t, size := g.Type(id), stored(g, id); size > float64(limit.Bytes) {
+		if t, size := g.Type(id), stored[i]; size > float64(limit.Bytes) {
 			n := &g.Nodes[i]
 			// an internal node; the program names the one it reads
 			if n.Op.Hidden && len(g.In(id)) > 0 {
@@ -38,7 +40,7 @@ func tooLarge(g *ir.Graph, limit memory.Limit) (d source.Diagnostic, ok bool) {
 		in = slices.Compact(in)
 		all := 0.0
 		for _, x := range in {
-			all += stored(g, x)
+			all += stored[x]
 		}
 		if all > float64(limit.Bytes) {
 			return tooMuch(&g.Nodes[i], fmt.Sprintf("its %d operands take", len(in)), all, limit), true
@@ -47,17 +49,40 @@ func tooLarge(g *ir.Graph, limit memory.Limit) (d source.Diagnostic, ok bool) {
 	return d, false
 }
 
+// peakTooLarge refuses a plan whose values take more than the limit at one time, with one worker a rank
+// and so many ranks on the machine. A plan all of whose values together fit costs next to nothing.
+func peakTooLarge(p *plan.Plan, ranks int, limit memory.Limit) (d source.Diagnostic, ok bool) {
+	if ranks < 1 {
+		ranks = p.Ranks
+	}
+	if plan.FitsIn(p, limit.Bytes/int64(ranks)) {
+		return d, false
+	}
+	m := plan.LeastMemory(p)
+	need := m.On(ranks)
+	if need <= limit.Bytes {
+		return d, false
+	}
+	message := fmt.Sprintf("the values of this program take %s at one time, more than there is (%v)", types.InBytes(float64(need)), limit)
+	if ranks > 1 {
+		message = fmt.Sprintf("the values of this program take %s at one time on %d ranks, %s on one, more than there is (%v)",
+			types.InBytes(float64(need)), ranks, types.InBytes(float64(m.Most())), limit)
+	}
+	for k, h := range m.Largest {
+		if n := &p.Graph.Nodes[h.Node]; k == 0 {
+			d = source.Errorf("E605", n.Span, "%s", message).WithLabel("%s of them are made here", types.InBytes(float64(h.Bytes))).WithHelp(smaller)
+		} else {
+			d = d.WithNote(n.Span, "%s are made here", types.InBytes(float64(h.Bytes)))
+		}
+	}
+	return d, true
+}
+
+// smaller is the help for a program that needs too much memory.
+const smaller = "choose smaller sizes, or reduce the matrix where it is made: `sum` of a constructor stores nothing; a machine with more memory takes it as it is"
+
 func tooMuch(n *ir.Node, what string, size float64, limit memory.Limit) source.Diagnostic {
 	message := fmt.Sprintf("%s %s, more than there is (%v)", what, types.InBytes(size), limit)
 	return source.Errorf("E605", n.Span, "%s", n.Op.Told(message)).
-		WithHelp("choose smaller sizes, or reduce the matrix where it is made: `sum` of a constructor stores nothing; a machine with more memory takes it as it is")
-}
-
-// stored returns the memory of a node's value in bytes, 0 if it is unknown, small, or an operand's.
-func stored(g *ir.Graph, id ir.ID) float64 {
-	t := g.Type(id)
-	if t.Kind != types.Matrix || t.Repr != types.Dense || !t.Known() || g.Nodes[id].Op.Look != nil {
-		return 0
-	}
-	return float64(t.Rows) * float64(t.Cols) * float64(t.Elem.Size())
+		WithHelp(smaller)
 }

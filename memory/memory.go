@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/docker/go-units"
+
 	"flow/ir/types"
 )
 
@@ -32,6 +34,15 @@ func (l Limit) String() string {
 		return types.InBytes(float64(l.Bytes))
 	}
 	return types.InBytes(float64(l.Bytes)) + ", " + l.By
+}
+
+// Parse returns the limit that a text gives, such as 800M or 16GiB, in powers of 1024.
+func Parse(text, by string) (Limit, error) {
+	n, err := units.RAMInBytes(text)
+	if err != nil || n < 1 {
+		return Limit{}, fmt.Errorf("%q is no size of memory", text)
+	}
+	return Limit{n, by}, nil
 }
 
 // The causes.

@@ -65,7 +65,7 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 		return err
 	}
 	speakAs(fmt.Sprintf("rank %d", comm.Rank()))
-	o.Ranks = comm.Size()
+	o.Ranks, o.Together = comm.Size(), localRanks()
 	if req.threads == 0 {
 		req.threads = shareOf(req.schedule.Parallelism())
 	}
@@ -248,11 +248,14 @@ func (l *lookout) seen() bool {
 
 // shareOf returns the threads of a rank without --threads: its share of the processors or cores
 // that it may use, which are the whole machine's unless the launcher has bound it.
-func shareOf(processors int) int {
+func shareOf(processors int) int { return max(1, processors/max(1, localRanks())) }
+
+// localRanks returns how many ranks the launcher has started on this machine, 0 if it does not tell.
+func localRanks() int {
 	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"} {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
-			return max(1, processors/n)
+			return n
 		}
 	}
-	return processors
+	return 0
 }

@@ -58,6 +58,7 @@ func firstClause(text string) string {
 // planLegend explains the figures below the kernels of a plan.
 const planLegend = `  critical path: the longest chain of tasks that wait for one another; mean parallelism: all work over it
   makespan: the time from the first task to the last; bound: no schedule is faster at these costs of kernels
+  memory: the most that the values of a rank take at one time, and where the largest of them are made
 `
 
 // layoutLegend explains where values lie.

@@ -33,7 +33,9 @@ func (s *session) planCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			o.Memory.Bytes = 0 // the plan may be for another machine
+			if !c.IsSet("memory") {
+				o.Memory.Bytes = 0 // the plan may be for another machine
+			}
 			if o.Ranks, err = ranks(c, 1); err != nil {
 				return err
 			}

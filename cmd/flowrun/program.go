@@ -31,6 +31,7 @@ func programFlags() []cli.Flag {
 		&cli.StringFlag{Name: "kernels", Usage: "use the kernel set `NAME` (flowrun version lists them)"},
 		&cli.StringSliceFlag{Name: "disable", Usage: "disable the `PASS` or rewrite rule, or a comma-separated list; repeatable, the output stays the same"},
 		&cli.BoolFlag{Name: "no-fuse", DisableDefaultText: true, Usage: "same as --disable=fuse"},
+		&cli.StringFlag{Name: "memory", Usage: "refuse programs whose values take more than `SIZE` on this machine, as 800M or 16GiB", DefaultText: "the limit of the control group, or the machine's memory"},
 		&cli.IntFlag{Name: "max-tasks", Usage: "refuse programs that unroll to more than `N` tasks", Value: 2_000_000},
 	}
 }
@@ -44,6 +45,14 @@ func ranksFlag() cli.Flag {
 func (s *session) compileOptions(c *cli.Context) (flow.CompileOptions, error) {
 	o := flow.CompileOptions{Kernels: c.String("kernels"), MaxTasks: c.Int("max-tasks"), Disable: listed(c.StringSlice("disable")), PlanOnly: true,
 		Verify: os.Getenv("FLOW_DEBUG") != "", Input: s.input(), Memory: flow.MostMemory()}
+	if c.IsSet("memory") {
+		var err error
+		if o.Memory, err = flow.MemoryOf(c.String("memory"), "--memory"); err != nil {
+			e := usagef("--memory: %v", err)
+			e.help = "a number with K, M, G or T, as --memory 16G"
+			return o, e
+		}
+	}
 	if o.MaxTasks < 1 {
 		return o, usagef("--max-tasks is at least 1")
 	}

@@ -46,6 +46,7 @@ type runRequest struct {
 	timing      bool
 	trace       string
 	grace       time.Duration // 0: not said
+	limited     bool          // by --memory
 	distributed bool
 	backend     string
 	ranks       int // 0: not said
@@ -54,7 +55,7 @@ type runRequest struct {
 
 func (s *session) runRequest(c *cli.Context) (runRequest, error) {
 	r := runRequest{stats: c.String("stats"), timing: c.Bool("timing"), trace: c.String("trace"),
-		distributed: c.Bool("distributed"), backend: strings.ToLower(c.String("backend")), verify: c.Bool("verify-inputs")}
+		distributed: c.Bool("distributed"), limited: c.IsSet("memory"), backend: strings.ToLower(c.String("backend")), verify: c.Bool("verify-inputs")}
 	var err error
 	if r.threads, err = threads(c); err != nil {
 		return r, err
@@ -127,7 +128,11 @@ func (s *session) execute(ctx context.Context, p *flow.Program, o flow.CompileOp
 	defer out.Discard()
 	s.signal.onExit(out.Discard)
 	start := time.Now()
-	report, err := run(ctx, flow.RunOptions{Threads: req.threads, Schedule: req.schedule, Output: out, Stats: req.stats != "", Trace: req.trace != "", Progress: line.report(), Grace: req.grace})
+	limit := o.Memory
+	if !req.limited {
+		limit.Bytes = 0 // what the system gives
+	}
+	report, err := run(ctx, flow.RunOptions{Threads: req.threads, Schedule: req.schedule, Output: out, Stats: req.stats != "", Trace: req.trace != "", Progress: line.report(), Grace: req.grace, Memory: limit})
 	seconds := time.Since(start).Seconds()
 	line.hide()
 	if err == nil {

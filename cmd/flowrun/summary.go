@@ -53,6 +53,7 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int, v
 		fmt.Fprintf(s.out, "load max/mean      %.3f, %d of %s with work\n", sum.LoadRatio, sum.BusyRanks, count(sum.Ranks, "rank"))
 		fmt.Fprintf(s.out, "load by rank       %s\n", shares(sum.Load))
 	}
+	printMemory(s.out, sum.Memory, func(id ir.ID) string { return whereIs(p, id) })
 	fmt.Fprint(s.out, planLegend)
 	if len(p.Compiled().Passes) == 0 || !verbose {
 		return
@@ -63,6 +64,22 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int, v
 		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t\n", ps.Name, ps.Before, ps.After, 1e3*ps.Seconds)
 	}
 	_ = w.Flush()
+}
+
+// printMemory prints the predicted memory of each rank, and the largest values at that time.
+func printMemory(w io.Writer, m *plan.Memory, where func(ir.ID) string) {
+	fmt.Fprintf(w, "memory             %s", size(m.Most()))
+	if n := len(m.Peak); n > 1 {
+		fmt.Fprintf(w, " on a rank, %s on all %d", size(m.On(n)), n)
+	}
+	for k, h := range m.Largest {
+		word := ", of which"
+		if k > 0 {
+			word = ","
+		}
+		fmt.Fprintf(w, "%s %s of %s", word, size(h.Bytes), where(h.Node))
+	}
+	fmt.Fprintln(w)
 }
 
 // whereIs describes the origin of a node of a plan.

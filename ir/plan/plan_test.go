@@ -19,6 +19,7 @@ var table = func() *op.Table {
 	t, err := op.NewTable([]*op.Def{
 		{Name: "task", Type: any, Cost: cost},
 		{Name: "tile", Cost: cost},
+		{Name: "over", Cost: cost, Alias: true},
 		{Name: "rated", Type: any, Rate: "gemm", Cost: cost},
 		{Name: "exchange", Role: op.Exchange},
 		{Name: "free", Type: any},

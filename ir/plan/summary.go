@@ -31,6 +31,7 @@ type Summary struct {
 	Loops     []LoopCount  `json:"loops,omitempty"`
 	Sparse    []SparseEdge `json:"sparse,omitempty"`
 	Layouts   []Layout     `json:"layouts,omitempty"` // on several ranks
+	Memory    *Memory      `json:"memory"`
 }
 
 // KernelCount counts the tasks of one kernel.
@@ -118,7 +119,7 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	if sum > 0 {
 		s.LoadRatio = most * float64(p.Ranks) / sum
 	}
-	s.Makespan = simulate(p, cost, tail, bytes, workers)
+	s.Memory, s.Makespan = simulateMemory(p, cost, tail, bytes, workers, false)
 	if p.Ranks > 1 {
 		s.Layouts = Layouts(p)
 	}
@@ -251,7 +252,8 @@ func (e *events) Pop() any     { l := *e; x := l[len(l)-1]; *e = l[:len(l)-1]; r
 
 // simulate performs greedy list scheduling: a free worker of a rank takes the ready task with the
 // longest path to the end. An exchange ends after its latency and transfer and occupies no worker.
-func simulate(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers int) float64 {
+// held is told when tasks begin and end.
+func simulate(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers int, held *holding) float64 {
 	g := p.Graph
 	n := g.Len()
 	waits := make([]int32, n)
@@ -291,6 +293,7 @@ func simulate(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers 
 		for free[r] > 0 && len(ready[r]) > 0 {
 			e := heap.Pop(&ready[r]).(event)
 			free[r]--
+			held.begin(ir.ID(e.task))
 			heap.Push(&running, event{now + cost[e.task], e.task})
 		}
 	}
@@ -305,6 +308,7 @@ func simulate(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers 
 	for len(running) > 0 {
 		e := heap.Pop(&running).(event)
 		now = e.key
+		held.end(ir.ID(e.task))
 		if to, ok := p.Exchange(ir.ID(e.task)); !ok || len(to) == 0 {
 			free[p.Home(ir.ID(e.task))]++
 		}

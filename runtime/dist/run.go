@@ -15,6 +15,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/ir/value"
+	"flow/memory"
 	"flow/runtime/dist/transport"
 	"flow/runtime/local"
 	"flow/runtime/schedule"
@@ -45,6 +46,7 @@ type Options struct {
 	HelpFrom   time.Duration
 	Grace      time.Duration
 	Schedule   schedule.Plan
+	Memory     memory.Limit
 
 	// Notice, if not nil, is called by rank 0, and by rank 1 about rank 0, when a rank has been
 	// silent for long, or is heard again.
@@ -290,7 +292,7 @@ func (r *rank) prepare() *Failure {
 	}
 	r.ending.init(r.n)
 	eng, err := local.NewEngine(r.p, local.EngineOptions{
-		Env: r.o.Env, Buffers: r.o.Buffers, Stats: r.o.Stats, Trace: r.o.Trace, Rank: r.me, OnProgress: r.o.OnProgress,
+		Env: r.o.Env, Buffers: r.o.Buffers, Memory: r.o.Memory, Stats: r.o.Stats, Trace: r.o.Trace, Rank: r.me, OnProgress: r.o.OnProgress,
 		Observe: r.o.Observe, Grace: r.o.Grace, HelpFrom: r.o.HelpFrom, Schedule: r.o.Schedule,
 		Remote: &local.Remote{
 			Sends:    func(id ir.ID) int { return len(r.routes.of(id)) },

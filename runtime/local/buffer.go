@@ -24,8 +24,8 @@ import (
 // closed, must not be used; nothing checks that. It is safe for concurrent use. Get and Put do not
 // block.
 type BufferPool struct {
-	limit    int64
-	system   *systemLimit // where limit is 0; nil is none
+	limit    memory.Limit // zero: none
+	system   *systemLimit // nil: none
 	classes  [bufferClasses]bufferClass
 	slabMu   sync.Mutex
 	slab     []byte   // what is left of the newest slab
@@ -85,11 +85,14 @@ const (
 
 // NewBufferPool makes a pool that holds at most limit bytes, lent or kept for reuse. 0 means no
 // limit.
-func NewBufferPool(limit int64) *BufferPool { return &BufferPool{limit: limit} }
+func NewBufferPool(limit int64) *BufferPool {
+	return &BufferPool{limit: memory.Limit{Bytes: limit, By: "the limit of the pool"}}
+}
 
-// newSystemPool makes a pool limited by the memory that the process can get.
-func newSystemPool() *BufferPool {
-	return &BufferPool{system: &systemLimit{from: unmeasured, measure: memory.Reach}}
+// newOwnPool makes a pool limited by the memory that the process can get, and by limit unless it is
+// zero.
+func newOwnPool(limit memory.Limit) *BufferPool {
+	return &BufferPool{limit: limit, system: &systemLimit{from: unmeasured, measure: memory.Reach}}
 }
 
 // systemLimit bounds a pool by the free memory, measured when the pool first gets large, and again
@@ -120,8 +123,8 @@ func (s *systemLimit) refuses(size int64) (l memory.Limit, is bool) {
 
 // refuses returns the pool's limit that size bytes exceed.
 func (p *BufferPool) refuses(size int64) (memory.Limit, bool) {
-	if p.limit > 0 {
-		return memory.Limit{Bytes: p.limit, By: "the limit of the pool"}, size > p.limit
+	if p.limit.Bytes > 0 && size > p.limit.Bytes {
+		return p.limit, true
 	}
 	return p.system.refuses(size)
 }

@@ -15,6 +15,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/ir/value"
+	"flow/memory"
 	"flow/runtime/schedule"
 	"flow/runtime/trace"
 )
@@ -25,6 +26,8 @@ type EngineOptions struct {
 	Env op.Env
 	// Buffers lends the memory of results; nil: a pool of the engine's own, which ends with it.
 	Buffers *BufferPool
+	// Memory bounds that pool of the engine's own; zero: what the system gives.
+	Memory memory.Limit
 	// Stats asks for busy times and flops, at two clock reads a task. Counts are always
 	// available.
 	Stats bool

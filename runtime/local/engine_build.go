@@ -53,7 +53,7 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	}
 	e := &Engine{p: p, o: o, buffers: o.Buffers, epoch: time.Now(), selector: schedule.NewSelector()}
 	if e.buffers == nil {
-		e.buffers, e.own = newSystemPool(), true
+		e.buffers, e.own = newOwnPool(o.Memory), true
 	}
 	e.clock = o.Stats || o.Trace != nil || o.Remote != nil
 	e.failedAt.Store(maxNode)
@@ -240,7 +240,7 @@ func flagsOf(g *ir.Graph, id ir.ID) (f uint16) {
 	if g.Asks(id) {
 		f |= asks
 	}
-	if mayLook(g, id) {
+	if plan.MayView(g, id) {
 		f |= looks
 	}
 	if t.IsScalar() && len(g.In(id)) == 0 && node.Op.Laws.Has(op.Pure|op.Total) {
@@ -253,22 +253,6 @@ func flagsOf(g *ir.Graph, id ir.ID) (f uint16) {
 		f |= windowed
 	}
 	return f
-}
-
-// mayLook reports whether the result of id should be a view of its first input instead of a copy. A
-// view keeps the whole input alive, so it must be a large part of it and the input no view itself,
-// or parts would shrink further.
-func mayLook(g *ir.Graph, id ir.ID) bool {
-	n, t := &g.Nodes[id], g.Type(id)
-	if n.Op.Look == nil || !t.Sized() || g.Asks(id) {
-		return false
-	}
-	if len(g.In(id)) == 0 { // a view of memory that is not the engine's and stays
-		return true
-	}
-	x := g.In(id)[0]
-	from := g.Type(x)
-	return from.Sized() && t.Bytes() > 0 && 4*t.Bytes() >= from.Bytes() && g.Nodes[x].Op.Look == nil
 }
 
 // at returns the node whose slot holds the value of id on this rank.

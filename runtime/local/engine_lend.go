@@ -9,6 +9,7 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/plan"
 	"flow/ir/types"
 	"flow/ir/value"
 )
@@ -64,25 +65,14 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 		}
 		return out, err
 	}
-	if n.Op.Alias {
-		var modes []int64
-		if n.Region != nil {
-			// inputs read elsewhere than written
-			if modes = n.Attrs.Ints("held"); modes == nil {
-				modes = n.Attrs.Ints("modes")
-			}
+	for j, x := range in {
+		if !plan.TakesOver(n, j) {
+			continue
 		}
-		for j, x := range in {
-			if modes != nil && op.Mode(modes[j]) != op.Full {
-				// a transposed operand of a square map is read elsewhere than
-				// written
-				continue
-			}
-			if d, ok := s.in[j].(*value.Dense); ok && d.Elem == t.Elem && d.Rows == t.Rows && d.Cols == t.Cols {
-				// nil: another result of n has it
-				if x = e.at(x); e.slot[x] != nil && e.takeable(x, d) {
-					return e.take(s, x, d), nil
-				}
+		if d, ok := s.in[j].(*value.Dense); ok && d.Elem == t.Elem && d.Rows == t.Rows && d.Cols == t.Cols {
+			// nil: another result of n has it
+			if x = e.at(x); e.slot[x] != nil && e.takeable(x, d) {
+				return e.take(s, x, d), nil
 			}
 		}
 	}

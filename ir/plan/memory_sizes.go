@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"flow/ir"
+	"flow/ir/op"
+)
+
+// This file finds the sizes of values on the ranks that make them, and what a loop or branch holds inside.
+
+type sizes struct {
+	p     *Plan
+	l     *layouts
+	least bool // a branch counts as the smaller one
+}
+
+func newSizes(p *Plan, least bool) *sizes { return &sizes{p, &layouts{p: p}, least} }
+
+// graph sets size and root of every node of a graph: the bytes of its value on one rank, and the node
+// whose memory the value is in. Of a matrix whose rows ranks share, a rank touches its own rows only:
+// the others take no memory.
+func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64, root []ir.ID) {
+	bytes := messageBytes(g, SparseEdges(g))
+	for i := range g.Nodes {
+		id, n, t := ir.ID(i), &g.Nodes[i], g.Type(ir.ID(i))
+		root[id] = id
+		switch {
+		case n.Op.Role == op.Exchange:
+			root[id] = root[g.In(id)[0]]
+			continue
+		case n.Op.Role == op.Gathers && t.Sized(): // in place of its input
+			from := root[g.In(id)[0]]
+			root[id] = from
+			if where[id] != byRows { // other rows arrive there
+				size[from] = max(size[from], bytes(id))
+			}
+			continue
+		case MayView(g, id) && len(g.In(id)) > 0:
+			root[id] = root[g.In(id)[0]]
+			continue
+		case !t.IsMatrix() || !t.Known() || n.Op.Look != nil && len(g.In(id)) == 0:
+			continue
+		}
+		size[id] = bytes(id)
+		if where[id] == byRows && owner(id) == Everywhere {
+			size[id] *= share(t.Rows, s.p.Ranks)
+		}
+	}
+}
+
+// share is the part of so many rows that a rank has at most.
+func share(rows, ranks int) float64 {
+	if rows == 0 {
+		return 1
+	}
+	return float64((rows+ranks-1)/ranks) / float64(rows)
+}
+
+// inside returns the most bytes that a loop or branch holds at a time, beside its operands: those of
+// the carried values and of the tasks of one round in program order.
+func (s *sizes) inside(g *ir.Graph, id ir.ID, owner int) (most float64) {
+	n := &g.Nodes[id]
+	rank := ownerOf(func(ir.ID) int { return owner })
+	var carried []string
+	if n.Op.Control == op.Iterate && owner == Everywhere {
+		carried = s.l.carried(n)
+	}
+	for r := n.Region; r != nil; r = r.Next {
+		where := s.l.locate(r.Graph, rank, argsOf(r, carried))
+		x := s.region(n, r, rank, where)
+		if s.least && n.Op.Control == op.Select && r != n.Region {
+			most = min(most, x)
+		} else {
+			most = max(most, x)
+		}
+	}
+	return most
+}
+
+// region is inside for one region.
+func (s *sizes) region(n *ir.Node, r *ir.Region, owner ownerOf, where []string) (most float64) {
+	g := r.Graph
+	size, root := make([]float64, g.Len()), make([]ir.ID, g.Len())
+	s.graph(g, owner, where, size, root)
+	for k, a := range r.Args {
+		if k >= n.Carried() { // the outer value
+			size[a] = 0
+		}
+	}
+	uses := make([]int, g.Len())
+	for i := range g.Nodes {
+		for _, x := range g.In(ir.ID(i)) {
+			uses[root[x]]++
+		}
+	}
+	for _, y := range r.Yields {
+		uses[root[y]]++
+	}
+	now := 0.0
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		inner := 0.0
+		if controls(&g.Nodes[i]) {
+			inner = s.inside(g, id, owner(id))
+		}
+		if root[id] == id && size[id] > 0 {
+			if x, ok := taken(g, id, root, uses, size); ok {
+				size[x] = 0
+			} else {
+				now += size[id]
+			}
+		}
+		most = max(most, now+inner)
+		for _, x := range g.In(id) {
+			if x = root[x]; uses[x] > 0 {
+				if uses[x]--; uses[x] == 0 {
+					now -= size[x]
+				}
+			}
+		}
+		if root[id] == id && uses[id] == 0 {
+			now -= size[id]
+			size[id] = 0
+		}
+	}
+	return most
+}
+
+// taken returns the input whose memory node id makes its result in.
+func taken(g *ir.Graph, id ir.ID, root []ir.ID, uses []int, size []float64) (ir.ID, bool) {
+	for j, x := range g.In(id) {
+		from := root[x]
+		if TakesOver(&g.Nodes[id], j) && uses[from] == 1 && size[from] == size[id] && g.Type(x).Equal(g.Type(id)) {
+			return from, true
+		}
+	}
+	return 0, false
+}
