@@ -100,7 +100,7 @@ var allowed = map[string]string{
 		"runtime/trace runtime/local runtime/schedule runtime/replay runtime/dist runtime/dist/transport",
 	"cmd/flowrun": "lang lang/ast lang/source ir ir/op ir/plan kernels kernels/blas kernels/loop/launch stdlib examples compiler explain " +
 		"runtime/dist runtime/dist/transport/mpi " +
-		"runtime/schedule runtime/replay runtime/trace sweep figure github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/reeflective/readline golang.org/x/term golang.org/x/sys/unix .",
+		"memory runtime/schedule runtime/replay runtime/trace sweep figure github.com/urfave/cli/v2 github.com/rogpeppe/go-internal/diff github.com/reeflective/readline golang.org/x/term golang.org/x/sys/unix .",
 	"bench": "ir/op ir/plan kernels ir/loop ir/types ir/value kernels/loop/launch runtime/local runtime/replay runtime/schedule runtime/trace",
 
 	// What became of a program, as text.

@@ -19,6 +19,7 @@ import (
 	"flow"
 	"flow/kernels/loop/launch"
 	"flow/lang/source"
+	"flow/memory"
 	"flow/runtime/dist"
 )
 
@@ -48,6 +49,7 @@ type session struct {
 }
 
 func main() {
+	memory.Steady()
 	os.Exit(dist.Leave(invoke(os.Args, time.Now())))
 }
 

@@ -146,6 +146,7 @@ func (g *Group) Run(ctx context.Context, pool *local.Pool, p *plan.Plan, o Optio
 	r := newRank(g.comm, p, o)
 	r.persists = true
 	watched, stop := g.Watch(context.WithoutCancel(ctx))
+	unready := r.prepare()
 	f := r.handshake(watched)
 	lost := Lost(watched)
 	stop()
@@ -155,5 +156,5 @@ func (g *Group) Run(ctx context.Context, pool *local.Pool, p *plan.Plan, o Optio
 	case f != nil:
 		return nil, f
 	}
-	return r.run(ctx, pool)
+	return r.run(ctx, pool, unready)
 }

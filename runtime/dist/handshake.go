@@ -81,10 +81,14 @@ func Agree(ctx context.Context, comm transport.Comm, mine Introduction) (unshare
 	return v.Unshared, nil
 }
 
-// handshake exchanges hellos. It waits for late ranks as long as ctx allows.
+// handshake exchanges hellos. It waits for late ranks as long as ctx allows. After a failure there is
+// no engine any more.
 func (r *rank) handshake(ctx context.Context) *Failure {
 	_, f := r.greet(ctx, hello{From: r.me, Ranks: r.p.Ranks, Process: thisProcess(), Build: Build(),
 		Items: append(append([]Item(nil), r.o.Fingerprint...), Item{Name: "plan", Hash: r.p.Hash()})})
+	if f != nil && r.eng != nil {
+		_ = r.eng.Close() // nothing has run
+	}
 	return f
 }
 

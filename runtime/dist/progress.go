@@ -32,23 +32,34 @@ func (r *rank) between(now int64) {
 	}
 }
 
-// idle polls for a worker without a task. It keeps the worker awake for a while after each message:
-// the next is likely to come soon, and waking a thread costs more than a message.
-func (r *rank) idle() bool {
-	if r.pending.Load()+r.newFresh.Load() == 0 {
-		r.leave()
-		return false
-	}
-	r.attended.Store(true)
-	if r.poll() {
+// idle polls for a worker that has been without a task for the time waited. The worker that waits
+// alone, so for another rank, goes on for attentive and sleeps between its polls: to wake it from a
+// sleep of its own takes longer than a message.
+func (r *rank) idle(waited time.Duration, alone bool) bool {
+	switch {
+	case alone && waited < attentive:
+		r.wait(waited)
 		return true
-	}
-	idle := time.Since(r.epochOfClock) - time.Duration(r.lastWork.Load())
-	if idle < r.keen || idle < 4*r.keen && r.sends.Load() > 0 {
-		return true
+	case r.pending.Load()+r.newFresh.Load() > 0:
+		r.attended.Store(true)
+		if r.poll() || waited < r.keen {
+			return true
+		}
 	}
 	r.leave()
 	return false
+}
+
+// wait is local.Remote.Wait.
+func (r *rank) wait(waited time.Duration) {
+	r.attended.Store(true)
+	switch {
+	case r.poll():
+	case waited < r.keen:
+		yield()
+	default:
+		transport.Nap(transport.NapAfter(waited))
+	}
 }
 
 // poll drives all transfers, unless another goroutine does. It returns true if something happened.
@@ -91,7 +102,7 @@ func (r *rank) adopt() {
 	}
 	r.mu.Lock()
 	for _, f := range r.fresh {
-		if f.kind == sending {
+		if f.kind == sending || f.kind == giving {
 			r.sends.Add(1)
 		}
 		r.reqs = append(r.reqs, f.req)
@@ -135,7 +146,7 @@ func (r *rank) test(lo, hi int) (worked bool) {
 	for _, i := range r.done {
 		f := &r.flights[lo+i]
 		switch f.kind {
-		case sending:
+		case sending, giving:
 			r.sends.Add(-1)
 		case heartbeat:
 			r.beating[f.peer].Store(false)

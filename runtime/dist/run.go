@@ -159,7 +159,7 @@ type rank struct {
 	attended     atomic.Bool // a worker has polled since Run's goroutine last looked
 	epochOfClock time.Time
 	lastWork     atomic.Int64  // when a poll last found something, since epochOfClock
-	keen         time.Duration // how long after that idle workers poll
+	keen         time.Duration // how long idle workers poll without a sleep
 	sends        atomic.Int32  // matrices being sent
 
 	// Of Run's goroutine.
@@ -220,15 +220,16 @@ const (
 func Run(ctx context.Context, comm transport.Comm, pool *local.Pool, p *plan.Plan, o Options) (*Report, error) {
 	ofKernel.begin()
 	r := newRank(comm, p, o)
+	unready := r.prepare()
 	if f := r.handshake(ctx); f != nil {
 		return nil, f
 	}
-	return r.run(ctx, pool)
+	return r.run(ctx, pool, unready)
 }
 
-// run is Run after the handshake.
-func (r *rank) run(ctx context.Context, pool *local.Pool) (*Report, error) {
-	f := r.prepare()
+// run is Run after the handshake. unready is why there is no engine.
+func (r *rank) run(ctx context.Context, pool *local.Pool, unready *Failure) (*Report, error) {
+	f := unready
 	if f == nil {
 		f = r.loop(ctx, pool)
 	}
@@ -273,8 +274,12 @@ func newRank(comm transport.Comm, p *plan.Plan, o Options) *rank {
 		silences: newSilences(n), beats: make([]beat, n), beating: make([]atomic.Bool, n), epochOfClock: time.Now()}
 }
 
-// prepare makes the routes and the engine.
+// prepare makes the routes and the engine, before the handshake: after it no rank waits for another
+// that still prepares. The handshake refuses a plan for another number of ranks.
 func (r *rank) prepare() *Failure {
+	if r.p.Ranks != r.n {
+		return nil
+	}
 	r.routes = newRoutes(r.p, r.me)
 	for dst, c := range r.routes.toCount {
 		r.begun[dst] = make([]uint64, (c+63)/64)
@@ -306,7 +311,7 @@ func (r *rank) prepare() *Failure {
 			Ask:    r.ask,
 			Give:   r.give,
 			Return: r.giveBack,
-			Poll:   r.poll,
+			Wait:   r.wait,
 		},
 	})
 	if err != nil {
@@ -366,8 +371,12 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 		if f, over := r.step(now); over {
 			return f
 		}
-		if !worked {
-			r.pause(r.napAt(now, attended), engineDone, quit)
+		switch nap := r.napAt(now, attended); {
+		case worked:
+		case r.ending.idle && nap < time.Millisecond:
+			transport.Nap(nap)
+		default:
+			r.pause(nap, engineDone, quit)
 		}
 	}
 }
@@ -390,8 +399,10 @@ const (
 	// sendingTime is how long a send under way is polled closely: transports without remote
 	// access need both ends for each piece of a large message.
 	sendingTime = 10 * time.Millisecond
-	// keenly is how long idle workers poll after the last message before they sleep.
-	keenly = 300 * time.Microsecond
+	// keenly is how long an idle worker polls without a sleep, and attentive how long it polls
+	// with sleeps, before it leaves the polling to Run's goroutine.
+	keenly    = 300 * time.Microsecond
+	attentive = 20 * time.Millisecond
 )
 
 // napAt returns how long to sleep after a fruitless poll: an eighth of the time in which nothing

@@ -68,7 +68,7 @@ type Remote struct {
 	// Between is called after each task, with the time of Engine.Now.
 	Between func(now int64)
 	// Idle is Options.Idle of the executor.
-	Idle func() bool
+	Idle func(waited time.Duration, alone bool) bool
 	// Failed is called when a task of this rank failed and no earlier one is known to have
 	// failed.
 	Failed func(*TaskFailure)
@@ -82,11 +82,12 @@ type Remote struct {
 	GatherSparse func(key int, m *value.CSR, finished func(parts []*value.CSR))
 	// Ask asks another rank for a chunk of a loop, and Give answers such a request. Return sends a
 	// copy of the rows that a given chunk has made, or nil if it failed. They call Engine.Asked,
-	// Given and Returned of the other rank. Poll drives transfers; it returns true if one has ended.
+	// Given and Returned of the other rank. Wait drives transfers for a worker that has waited this
+	// long inside a task, and sleeps if nothing happens.
 	Ask    func(to int, a Ask)
 	Give   func(a Ask, chunk Chunk)
 	Return func(to int, a Ask, chunk Chunk, made []byte)
-	Poll   func() bool
+	Wait   func(waited time.Duration)
 	// Cleared is called when all tasks of this rank have succeeded that node shown, of rank to,
 	// waits for without reading them. Engine.Clear informs that rank.
 	Cleared func(shown ir.ID, to int)
@@ -188,7 +189,7 @@ func (e *Engine) Start(ctx context.Context, pool *Pool) {
 	if e.o.Remote != nil {
 		opts.Idle = e.o.Remote.Idle
 	}
-	steady()
+	memory.Steady()
 	e.processors = min(len(e.scratch), runtime.GOMAXPROCS(0))
 	e.started = time.Now()
 	e.startMu.Lock()

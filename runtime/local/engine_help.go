@@ -6,7 +6,6 @@ package local
 // their place. See Note [Help among ranks].
 
 import (
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -297,28 +296,16 @@ func (l *loopRun) answer(w *Worker, s *workerState, victim int) (chunk Chunk, ok
 // await polls until done. It returns false if an earlier failure or the end of the run has made the
 // loop pointless before. So it ends although another rank may never answer.
 func (l *loopRun) await(w *Worker, done func() bool) bool {
-	for tries := 0; ; tries++ {
+	for since := time.Now(); ; {
 		switch {
 		case done():
 			return true
 		case l.e.over(l.id) || w.Stopping():
 			return false
-		case l.e.o.Remote.Poll():
-			tries = 0
-		case tries < patientPolls:
-			runtime.Gosched()
-		default:
-			time.Sleep(impatientNap)
 		}
+		l.e.o.Remote.Wait(time.Since(since))
 	}
 }
-
-// A worker that waits for another rank polls patientPolls times without a pause, and then sleeps
-// impatientNap after each poll.
-const (
-	patientPolls = 100
-	impatientNap = 20 * time.Microsecond
-)
 
 // run runs a chunk. A panic is an error.
 func (l *loopRun) run(worker int, chunk Chunk) (err error) {

@@ -5,6 +5,7 @@ package local_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func TestHelpFromAnotherRank(t *testing.T) {
 			got := make([]float64, rows*cols)
 			answers := make(chan func(), rows)
 			remote := &local.Remote{
-				Sends: func(ir.ID) int { return 0 }, Idle: func() bool { return false }, Failed: func(*local.TaskFailure) {},
+				Sends: func(ir.ID) int { return 0 }, Idle: func(time.Duration, bool) bool { return false }, Failed: func(*local.TaskFailure) {},
 				Between: func(int64) {
 					if asked.Load() < 10 && e.Helps() {
 						asked.Add(1)
@@ -65,13 +66,12 @@ func TestHelpFromAnotherRank(t *testing.T) {
 						}
 					}
 				},
-				Poll: func() bool {
+				Wait: func(time.Duration) {
 					select {
 					case f := <-answers:
 						f()
-						return true
 					default:
-						return false
+						runtime.Gosched()
 					}
 				},
 			}

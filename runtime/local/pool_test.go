@@ -98,7 +98,7 @@ func TestSatisfy(t *testing.T) {
 				var next atomic.Int64
 				ready := make(chan struct{})
 				if polled {
-					o.Idle = func() bool {
+					o.Idle = func(time.Duration, bool) bool {
 						<-ready
 						if i := next.Add(1) - 1; i < int64(len(inputs)) {
 							r.Satisfy(inputs[i])
@@ -257,7 +257,7 @@ func TestPanicInIdle(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
 	r := p.Start(context.Background(), graph(1, nil, map[int32]int32{0: 1}), func(*Worker, int32) error { return nil },
-		Options{Idle: func() bool { panic("poll") }})
+		Options{Idle: func(time.Duration, bool) bool { panic("poll") }})
 	if err := r.Wait(); err == nil || !strings.Contains(err.Error(), "poll") {
 		t.Errorf("error %v, want the panic", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"flow/ir/op"
 )
@@ -21,11 +22,13 @@ type Body func(w *Worker, t int32) error
 type Options struct {
 	// Idle, if not nil, is called repeatedly by workers without a task before they sleep, for
 	// example to poll a network. It returns true if something happened, and the worker then
-	// searches again. It must not block, several workers may be in it at once, and it may call
+	// searches again. waited is how long the worker has been without a task. alone: all other
+	// workers sleep, so nothing but Satisfy can make a task ready; Idle may then sleep a while
+	// itself. Else it must not block. Several workers may be in it at once, and it may call
 	// Satisfy. It is never called after Wait has returned. A run whose inputs arrive only by
 	// Idle would stop once all workers sleep, so it must return true while inputs are
 	// outstanding and nothing else calls Satisfy.
-	Idle func() bool
+	Idle func(waited time.Duration, alone bool) bool
 }
 
 // TaskError says which task failed. Unwrap returns the error of its Body.
@@ -66,7 +69,7 @@ type Run struct {
 	pool  *Pool
 	dag   *DAG
 	body  Body
-	idle  func() bool
+	idle  func(waited time.Duration, alone bool) bool
 	class []uint16
 	count []int32 // inputs still missing; owned by the pool
 	ctx   context.Context

@@ -324,6 +324,7 @@ func (w *Worker) search(r *Run) (int32, *Shared) {
 		return -1, nil
 	}
 	start, spun := time.Now(), time.Duration(0)
+	begun := start
 	for i := 1; !r.ended(); i++ {
 		if t, s := w.steal(); t >= 0 || s != nil {
 			if w.found() && p.asleep.Load() > 0 && p.ready() {
@@ -332,9 +333,12 @@ func (w *Worker) search(r *Run) (int32, *Shared) {
 			w.waits.waited(spun)
 			return t, s
 		}
-		if r.idle != nil && r.idle() {
-			start, spun = time.Now(), 0
-			continue
+		if r.idle != nil {
+			alone := int(p.asleep.Load()) == len(p.workers)-1
+			if r.idle(time.Since(begun), alone) {
+				start, spun = time.Now(), 0
+				continue
+			}
 		}
 		if spin == 0 {
 			break

@@ -41,22 +41,24 @@ func TestFailures(t *testing.T) {
 
 // TestBackoff checks that waiting begins without a sleep and ends in long ones.
 func TestBackoff(t *testing.T) {
-	b := Backoff{Max: 2 * time.Millisecond}
+	var b Backoff
 	for range spinPolls + yieldPolls {
 		b.Pause()
 	}
-	if b.sleep != 0 {
-		t.Errorf("sleeps %v while it should spin", b.sleep)
+	if b.slept {
+		t.Error("sleeps while it should spin")
 	}
-	for range 10 {
-		b.Pause()
-	}
-	if b.sleep != b.Max {
-		t.Errorf("the sleep has grown to %v, want %v", b.sleep, b.Max)
+	if b.Pause(); !b.slept {
+		t.Error("does not sleep at last")
 	}
 	b.Reset()
-	if b.Pause(); b.sleep != 0 {
-		t.Errorf("sleeps %v after a reset", b.sleep)
+	if b.Pause(); b.slept {
+		t.Error("sleeps after a reset")
+	}
+	for waited, want := range map[time.Duration]time.Duration{0: shortestNap, 3200 * time.Microsecond: 100 * time.Microsecond, time.Hour: longestNap} {
+		if d := NapAfter(waited); d != want {
+			t.Errorf("sleeps %v after %v, want %v", d, waited, want)
+		}
 	}
 }
 

@@ -8,17 +8,35 @@ import (
 )
 
 // Backoff paces a loop that polls: it spins while an answer within microseconds
-// is likely, then lets other goroutines run, then sleeps longer and longer up to
-// Max, so that a rank with nothing to do costs about a thousandth of a core. The
-// zero value is ready. Not for concurrent use.
+// is likely, then lets other goroutines run, then takes naps. The zero value is
+// ready. Not for concurrent use.
 type Backoff struct {
-	// Max bounds the sleep, and with it the delay in noticing a message; 1 ms if
-	// zero.
-	Max time.Duration
-
 	idle   int
 	pauses uint
-	sleep  time.Duration
+	since  time.Time // of the first nap of this wait
+	slept  bool
+}
+
+// NapAfter is how long a poller sleeps after it has waited this long: a thirty-second part of that,
+// so that the wait grows by no more, within bounds. A rank that waits for seconds costs about a
+// hundredth of a core.
+func NapAfter(waited time.Duration) time.Duration {
+	return max(shortestNap, min(waited/32, longestNap))
+}
+
+const (
+	shortestNap = 20 * time.Microsecond // some 90 us with the time of falling asleep and waking up
+	longestNap  = time.Millisecond
+)
+
+// Nap sleeps for about d, or somewhat shorter. Only sleeps of a millisecond and more leave the
+// processor of Go to other goroutines at once.
+func Nap(d time.Duration) {
+	if d < time.Millisecond {
+		nap(d)
+	} else {
+		time.Sleep(d)
+	}
 }
 
 const (
@@ -26,7 +44,6 @@ const (
 	// Longer would steal the core from a rank that shares it.
 	spinPolls  = 200
 	yieldPolls = 50
-	firstSleep = 20 * time.Microsecond
 
 	// Go (1.26) takes the processor from a goroutine that calls into C and has not yielded for
 	// 10 ms, and then again every 20 us, each time with a look by its monitor thread: 1.5 us a
@@ -36,7 +53,7 @@ const (
 )
 
 // Reset is called after a poll that found something.
-func (b *Backoff) Reset() { b.idle, b.sleep = 0, 0 }
+func (b *Backoff) Reset() { b.idle, b.slept = 0, false }
 
 // Pause is called after a poll that found nothing.
 func (b *Backoff) Pause() {
@@ -52,12 +69,11 @@ func (b *Backoff) Pause() {
 	case b.idle <= spinPolls+yieldPolls:
 		runtime.Gosched()
 	default:
-		limit := b.Max
-		if limit <= 0 {
-			limit = time.Millisecond
+		now := time.Now()
+		if !b.slept {
+			b.since, b.slept = now, true
 		}
-		b.sleep = min(max(2*b.sleep, firstSleep), limit)
-		time.Sleep(b.sleep)
+		Nap(NapAfter(now.Sub(b.since)))
 	}
 }
 
@@ -91,7 +107,7 @@ func WaitAll(ctx context.Context, c Comm, reqs []Request) error {
 			continue
 		}
 		// Asking a context costs a lock; once in many polls is soon enough.
-		if pause.idle%64 == 63 || pause.sleep > 0 {
+		if pause.idle%64 == 63 || pause.slept {
 			if e := ctx.Err(); e != nil {
 				errs = append(errs, e)
 				break

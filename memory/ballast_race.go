@@ -1,6 +1,6 @@
 //go:build race
 
-package local
+package memory
 
 // ballast is empty, because the race detector records every allocated byte.
 const ballast = 0

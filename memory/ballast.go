@@ -1,6 +1,6 @@
 //go:build !race
 
-package local
+package memory
 
 // ballast is bytes of the Go heap that are never touched, so no memory is behind them. Matrices are
 // outside the Go heap, which would otherwise be a few megabytes: the garbage of a few loop
