@@ -27,7 +27,7 @@ func (x *Builder) fold(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 	if c == loop.Var || c == loop.Stddev {
 		return x.deviation(c, out, rows, cols, f)
 	}
-	if n <= define.Unrolled {
+	if x.writtenOut(n, f) {
 		var t *terms
 		var state []loop.Val
 		for i := range rows {
@@ -53,6 +53,26 @@ func (x *Builder) fold(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 		return t.end(x, out, loop.Num(int64(rows)), loop.Num(int64(cols)), state)
 	}
 	return x.foldOver(c, out, loop.Num(int64(rows)), loop.Num(int64(cols)), f)
+}
+
+// writtenStatements is the most statements of the contributions of a reduction that is written out.
+// Longer code is read from memory again in every round of the loop around it.
+const writtenStatements = 1024
+
+// writtenOut reports that a reduction of n contributions is written without a loop. More than a few
+// are if the first one, which is written and taken back, is short.
+func (x *Builder) writtenOut(n int, f func(i, j loop.Lin) []loop.Val) (fine bool) {
+	if n <= define.WrittenLines || n > define.Unrolled {
+		return n <= define.Unrolled
+	}
+	x.inner(func() []loop.Val {
+		mark, before := x.Mark(), len(x.Nest.Types)
+		f(loop.Num(0), loop.Num(0))
+		fine = n*(len(x.Nest.Types)-before) <= writtenStatements
+		x.drop(mark)
+		return nil
+	})
+	return fine
 }
 
 // foldOver reduces the contributions of a space by inner loops.
