@@ -41,7 +41,7 @@ func (c *cutter) cuts(b *Block) bool {
 	}
 	return slices.ContainsFunc(b.Stmts, func(s Stmt) bool {
 		if s.Loop != nil {
-			if x, ok := c.steps(&s); ok {
+			if x, ok := c.bounds(&s); ok {
 				c.ranges[s.Loop.Index.Name] = x
 				defer delete(c.ranges, s.Loop.Index.Name)
 				if len(c.places(&s)) > 0 {
@@ -129,10 +129,24 @@ func (c *cutter) steps(s *Stmt) ([2]int64, bool) {
 	return [2]int64{r.From.Const, r.To.Const - 1}, true
 }
 
+// bounds returns the least and greatest index of a loop that ascends from a known index to an end
+// that follows from other indices.
+func (c *cutter) bounds(s *Stmt) (x [2]int64, ok bool) {
+	if x, ok = c.steps(s); ok {
+		return x, true
+	}
+	r := s.Loop.Index.Range
+	if r.Kind != Steps || r.By != 1 || !r.From.Known() || !r.From.small() || !r.To.small() {
+		return x, false
+	}
+	end, ok := c.most(r.To)
+	return [2]int64{r.From.Const, end - 1}, ok && r.From.Const < end
+}
+
 // places returns where a loop is cut: the first indices of its pieces except the first.
 func (c *cutter) places(s *Stmt) (list []int64) {
 	r, ok := c.ranges[s.Loop.Index.Name]
-	if !ok || s.Code != For || slices.ContainsFunc(s.Loop.Body.Stmts, func(t Stmt) bool { return t.Code == Break }) {
+	if _, known := c.steps(s); !ok || !known || s.Code != For || slices.ContainsFunc(s.Loop.Body.Stmts, func(t Stmt) bool { return t.Code == Break }) {
 		return nil
 	}
 	eachStmt(&s.Loop.Body, func(t *Stmt) {
@@ -209,7 +223,12 @@ func (c *cutter) replace(r *rewriter, s *Stmt) bool {
 	}
 	x, ok := c.steps(s)
 	if !ok {
-		return false
+		if x, ok = c.bounds(s); ok {
+			c.ranges[s.Loop.Index.Name] = x
+			r.copy(s)
+			delete(c.ranges, s.Loop.Index.Name)
+		}
+		return ok
 	}
 	l := s.Loop
 	c.ranges[l.Index.Name] = x

@@ -38,11 +38,14 @@ type Loop struct {
 
 // New makes a Loop of a nest, which has been verified.
 func New(n *loop.Nest) *Loop {
-	n = loop.Split(n)
+	n = prepared(n)
 	l := &Loop{nest: n, facts: branchesOf(n), flat: amd64.Flat(n), inner: storesInside(&n.Body, false), byRow: rowResults(n), made: map[layout]*variant{}, deeper: map[layout]*variant{}}
 	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interpretedNest(n) })
 	return l
 }
+
+// prepared is the nest that is run for n: with fewer conditions and less memory.
+func prepared(n *loop.Nest) *loop.Nest { return loop.Split(loop.InPlace(n)) }
 
 // Interpreted makes a Loop that is interpreted on every machine, for work that is done before
 // machine code is made.

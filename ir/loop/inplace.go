@@ -1,0 +1,322 @@
+package loop
+
+// This file makes matrices that rounds carry in their own place. A round writes the next one beside
+// the old one and copies it there, since each element may read all old ones. Where an element reads
+// only old ones at its own place and behind it, ascending rounds may write it at once. And where
+// later rounds, too, read only some rows behind their own, the first rows of the last matrix need
+// fewer rows round by round: a triangle, as in trees of prices or de Casteljau's curves.
+
+import "slices"
+
+// InPlace returns n with matrices of the body made in place, and without the rows of them that
+// nothing reads. All results stay the same.
+func InPlace(n *Nest) *Nest {
+	p := &placing{nest: n}
+	for p.next() {
+		p.nest = p.rewrite()
+	}
+	return p.narrow()
+}
+
+// placing is a nest in which one matrix is made in place at a time.
+type placing struct {
+	nest       *Nest
+	make, copy *Stmt // the loops that make a matrix, and copy it
+	from, to   int   // locals
+}
+
+// next finds a loop that makes a local and one behind it that copies it over another.
+func (p *placing) next() (found bool) {
+	eachBlock(&p.nest.Body, func(b *Block) {
+		for j := range b.Stmts {
+			from, to, ok := copies(&b.Stmts[j])
+			if found || !ok || from == to {
+				continue
+			}
+			i := slices.IndexFunc(b.Stmts[:j], func(s Stmt) bool { return s.Code == For && accesses(&s, from) > 0 })
+			if i < 0 || accesses(&b.Stmts[i], from)+accesses(&b.Stmts[j], from) != accessesIn(&p.nest.Body, from) {
+				continue
+			}
+			between := slices.ContainsFunc(b.Stmts[i+1:j], func(s Stmt) bool { return accesses(&s, to) > 0 })
+			if !between && ahead(&b.Stmts[i], &b.Stmts[j], from, to) && !p.nest.Locals[from].Once && !p.nest.Locals[to].Once &&
+				p.nest.Locals[from].Elem == p.nest.Locals[to].Elem {
+				p.make, p.copy, p.from, p.to, found = &b.Stmts[i], &b.Stmts[j], from, to, true
+			}
+		}
+	})
+	return found
+}
+
+// rewrite is the nest with the matrix made in place.
+func (p *placing) rewrite() *Nest {
+	like := *p.nest
+	like.Locals = slices.Delete(slices.Clone(like.Locals), p.from, p.from+1)
+	now := func(m Mem) Mem {
+		if m.Kind == LocalMem && m.N == p.from {
+			m.N = p.to
+		}
+		if m.Kind == LocalMem && m.N > p.from {
+			m.N--
+		}
+		return m
+	}
+	return rewritten(&like, func(r *rewriter, s *Stmt) bool {
+		if s == p.copy {
+			return true
+		}
+		if s.Mem.Kind != LocalMem && len(s.Mems) == 0 {
+			return false
+		}
+		t := *s
+		t.Mem, t.Mems = now(s.Mem), slices.Clone(s.Mems)
+		for k := range t.Mems {
+			t.Mems[k] = now(t.Mems[k])
+		}
+		r.copy(&t)
+		return true
+	})
+}
+
+// eachBlock calls f for a block and all blocks within.
+func eachBlock(b *Block, f func(b *Block)) {
+	f(b)
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		for _, within := range []*Block{s.Then, s.Else} {
+			if within != nil {
+				eachBlock(within, f)
+			}
+		}
+		if s.Loop != nil {
+			eachBlock(&s.Loop.Body, f)
+		}
+	}
+}
+
+// accesses counts how often a statement, and those within, name a local.
+func accesses(s *Stmt, local int) int {
+	return accessesIn(&Block{Stmts: []Stmt{*s}}, local)
+}
+
+func accessesIn(b *Block, local int) (n int) {
+	eachStmt(b, func(s *Stmt) {
+		for _, m := range append([]Mem{s.Mem}, s.Mems...) {
+			if m == (Mem{Kind: LocalMem, N: local}) {
+				n++
+			}
+		}
+	})
+	return n
+}
+
+// sweep is one ascending loop, or two, one in the other, over all places of a matrix.
+type sweep struct {
+	ranges []Range
+	names  []int
+	body   []Stmt // of the innermost loop
+	along  int    // the axis of the outer loop: 1 where one loop goes along a row
+}
+
+// swept is a loop as a sweep. ok is false where it carries values or may be left.
+func swept(s *Stmt) (w sweep, ok bool) {
+	for range 2 {
+		if s.Code != For || s.N > 0 || s.Loop.Index.Range.Kind != Steps || s.Loop.Index.Range.By != 1 {
+			return w, false
+		}
+		w.ranges, w.names = append(w.ranges, s.Loop.Index.Range), append(w.names, s.Loop.Index.Name)
+		w.body = s.Loop.Body.Stmts
+		if len(w.body) != 1 || w.body[0].Code != For {
+			break
+		}
+		s = &w.body[0]
+	}
+	k := slices.IndexFunc(w.body, func(s Stmt) bool { return s.Code == Store })
+	if len(w.names) == 1 && k >= 0 && w.body[k].At[1].Equal(Of(IndexSym, w.names[0])) {
+		w.along = 1
+	}
+	return w, k >= 0 && !slices.ContainsFunc(w.body, func(s Stmt) bool { return s.Code == Break })
+}
+
+// place is where a statement of the innermost loop stores: at the outer index, and across it at the
+// inner one or at a constant.
+func (w *sweep) place(at []Lin) (across Lin, ok bool) {
+	across = at[1-w.along]
+	if !at[w.along].Equal(Of(IndexSym, w.names[0])) {
+		return across, false
+	}
+	if len(w.names) == 2 {
+		return Lin{}, across.Equal(Of(IndexSym, w.names[1]))
+	}
+	return across, across.Known()
+}
+
+// copies reports a sweep that copies a local to the same places of another and does nothing else.
+func copies(s *Stmt) (from, to int, ok bool) {
+	w, ok := swept(s)
+	if !ok || len(w.body) == 0 || len(w.body)%2 != 0 {
+		return 0, 0, false
+	}
+	for k := 0; k < len(w.body); k += 2 {
+		a, b := &w.body[k], &w.body[k+1]
+		if a.Code != Load || b.Code != Store || a.Mem.Kind != LocalMem || b.Mem.Kind != LocalMem || b.Args[0] != a.Dst {
+			return 0, 0, false
+		}
+		_, fine := w.place(a.At)
+		if !fine || !slices.EqualFunc(a.At, b.At, Lin.Equal) || k > 0 && (a.Mem.N != from || b.Mem.N != to) {
+			return 0, 0, false
+		}
+		from, to = a.Mem.N, b.Mem.N
+	}
+	return from, to, true
+}
+
+// ahead reports that a sweep makes exactly the elements of local from that another copies to local
+// to, and that each reads none of to that an earlier element of the sweep replaces.
+func ahead(maker, copier *Stmt, from, to int) bool {
+	w, ok := swept(maker)
+	c, _ := swept(copier)
+	if !ok || w.along != c.along || !slices.EqualFunc(w.ranges, c.ranges, sameRange) {
+		return false
+	}
+	var made, copied []int64 // columns
+	for k := range c.body {
+		if s := &c.body[k]; s.Code == Store {
+			col, _ := c.place(s.At)
+			copied = append(copied, col.Const)
+		}
+	}
+	fine := true
+	for k := range w.body {
+		switch s := &w.body[k]; {
+		case s.Code == Store && s.Mem == (Mem{Kind: LocalMem, N: from}):
+			col, is := w.place(s.At)
+			fine = fine && is && !slices.Contains(made, col.Const)
+			made = append(made, col.Const)
+		case accesses(s, from) > 0:
+			return false
+		}
+		eachStmt(&Block{Stmts: w.body[k : k+1]}, func(s *Stmt) {
+			if !slices.Contains(append([]Mem{s.Mem}, s.Mems...), Mem{Kind: LocalMem, N: to}) {
+				return
+			}
+			fine = fine && s.Code == Load && w.unmade(s.At, made)
+		})
+	}
+	slices.Sort(made)
+	slices.Sort(copied)
+	return fine && slices.Equal(made, copied)
+}
+
+// unmade reports a place that the sweep has not made yet, of a statement behind those that made
+// columns of the present place.
+func (w *sweep) unmade(at []Lin, made []int64) bool {
+	ahead, across := w.distance(at), at[1-w.along]
+	switch {
+	case !ahead.Known() || ahead.Const < 0:
+		return false
+	case ahead.Const > 0:
+		return true
+	case len(w.names) == 1:
+		return across.Known() && !slices.Contains(made, across.Const)
+	}
+	across = across.Plus(Of(IndexSym, w.names[1]).Times(-1))
+	return across.Known() && (across.Const > 0 || across.Const == 0 && len(made) == 0)
+}
+
+// distance is how far behind the outer index a place lies.
+func (w *sweep) distance(at []Lin) Lin {
+	return at[w.along].Plus(Of(IndexSym, w.names[0]).Times(-1))
+}
+
+// narrow returns the nest with rounds that make no rows that nothing reads.
+func (p *placing) narrow() *Nest {
+	n := p.nest
+	ends := map[*Stmt]Lin{}
+	for k := range n.Body.Stmts {
+		rounds := &n.Body.Stmts[k]
+		if _, ok := knownRounds(rounds); !ok || rounds.Loop.Index.Range.From.Const != 0 || rounds.Loop.Index.Range.By != 1 {
+			continue
+		}
+		for i := range rounds.Loop.Body.Stmts {
+			s := &rounds.Loop.Body.Stmts[i]
+			if end, ok := p.cone(k, rounds, s); ok {
+				ends[s] = end
+			}
+		}
+	}
+	if len(ends) == 0 {
+		return n
+	}
+	return rewritten(n, func(r *rewriter, s *Stmt) bool {
+		end, ok := ends[s]
+		if !ok {
+			return false
+		}
+		t, l := *s, *s.Loop
+		l.Index.Range.To, t.Loop = end, &l
+		r.copy(&t)
+		return true
+	})
+}
+
+// cone returns where the rows end that a sweep in the rounds, statement k of the body, has to make.
+// The sweep alone accesses the matrix in the rounds. Behind them rows up to last are read; so the
+// last round makes these, and each one before it as many more as an element reads behind its own.
+func (p *placing) cone(k int, rounds, s *Stmt) (end Lin, ok bool) {
+	w, ok := swept(s)
+	if !ok || !w.ranges[0].From.Known() || w.ranges[0].From.Const != 0 || !w.ranges[0].To.Known() {
+		return Lin{}, false
+	}
+	local, reach := -1, int64(0)
+	fine := true
+	eachStmt(&s.Loop.Body, func(t *Stmt) {
+		switch t.Code {
+		case Check, Reduce, Append, CallRow, Once, Break:
+			fine = false
+		case Store:
+			_, is := w.place(t.At)
+			fine = fine && is && t.Mem.Kind == LocalMem && (local < 0 || local == t.Mem.N)
+			local = t.Mem.N
+		}
+	})
+	if !fine || local < 0 || accesses(s, local) != accesses(rounds, local) {
+		return Lin{}, false
+	}
+	eachStmt(&s.Loop.Body, func(t *Stmt) {
+		if t.Code == Load && t.Mem == (Mem{Kind: LocalMem, N: local}) {
+			ahead := w.distance(t.At)
+			fine = fine && ahead.Known() && ahead.Const >= 0
+			reach = max(reach, ahead.Const)
+		}
+	})
+	last, known := p.last(k, local, w.along)
+	size, times := w.ranges[0].To.Const, rounds.Loop.Index.Range.To.Const
+	end = Num(last + 1 + reach*(times-1)).Plus(Of(IndexSym, rounds.Loop.Index.Name).Times(-reach))
+	return end, fine && known && last >= 0 && last+1+reach*(times-1) <= size && end.small()
+}
+
+// last is the last row or column of a local that is read behind statement k of the body; known is
+// false where it is written there or the place depends on the run.
+func (p *placing) last(k, local, axis int) (last int64, known bool) {
+	last, known = -1, true
+	c := &cutter{ranges: map[int][2]int64{}}
+	behind := &Block{Stmts: p.nest.Body.Stmts[k+1:]}
+	eachStmt(behind, func(s *Stmt) {
+		if s.Loop != nil {
+			if x, ok := c.steps(s); ok {
+				c.ranges[s.Loop.Index.Name] = x
+			}
+		}
+	})
+	eachStmt(behind, func(s *Stmt) {
+		if !slices.Contains(append([]Mem{s.Mem}, s.Mems...), Mem{Kind: LocalMem, N: local}) {
+			return
+		}
+		at, ok := int64(0), s.Code == Load
+		if ok {
+			at, ok = c.most(s.At[axis])
+		}
+		last, known = max(last, at), known && ok
+	})
+	return last, known
+}
