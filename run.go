@@ -81,7 +81,9 @@ func (p *Program) runMem(ctx context.Context, out *Output, o RunOptions) (*Repor
 		if rank > 0 {
 			ro.Progress = nil // one bar is enough
 		}
-		return p.rankOptions(rank, o.Threads, out, ro)
+		do := p.rankOptions(rank, o.Threads, out, ro)
+		do.Agree = p.options.Verify
+		return do
 	})
 	return reportOf(r), err
 }

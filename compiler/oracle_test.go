@@ -142,7 +142,9 @@ func scheduled(r *compiler.Result, workers int, technique string) outcome {
 		}
 	}
 	if r.Plan.Ranks > 1 {
-		_, err := dist.RunInProcess(context.Background(), r.Plan, workers, func(int) dist.Options { return dist.Options{Env: p, Schedule: chunks, Grace: hangs, HelpFrom: 1} })
+		_, err := dist.RunInProcess(context.Background(), r.Plan, workers, func(int) dist.Options {
+			return dist.Options{Env: p, Schedule: chunks, Grace: hangs, HelpFrom: 1, Agree: true}
+		})
 		return outcome{how, p.out.String(), err != nil, err}
 	}
 	pool := local.NewPool(workers)

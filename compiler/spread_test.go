@@ -167,7 +167,7 @@ func runOver(comms []transport.Comm, c *compiler.Result, workers int) (string, e
 		return "", err
 	}
 	report, err := dist.RunGroup(context.Background(), comms, c.Plan, workers, func(int) dist.Options {
-		return dist.Options{Env: p, Grace: hangs, HelpFrom: 1, Schedule: schedule.Plan{Technique: ss}}
+		return dist.Options{Env: p, Grace: hangs, HelpFrom: 1, Agree: true, Schedule: schedule.Plan{Technique: ss}}
 	})
 	for _, r := range report.Ranks {
 		helpedChunks.Add(r.Helped)

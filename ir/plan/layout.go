@@ -53,10 +53,7 @@ func Layouts(p *Plan) []Layout {
 			slices.Sort(x.owners)
 			x.Where = rankList(slices.Compact(x.owners))
 		}
-		if p.Files != nil {
-			file, line, col := p.Files.Position(x.span.From)
-			x.At = fmt.Sprintf("%s:%d:%d", file, line, col)
-		}
+		x.At = p.At(x.span)
 	}
 	return l.list
 }

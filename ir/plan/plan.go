@@ -81,6 +81,7 @@ func (p *Plan) Gathers() (list []Gathered) {
 					list = append(list, Gathered{})
 				}
 				list[key] = gatheredBy(n.Attrs, g.Type(ir.ID(i)))
+				list[key].Span = n.Span
 			}
 			for r := n.Region; r != nil; r = r.Next {
 				within(r.Graph)
@@ -304,6 +305,15 @@ func (p *Plan) WhereWithin(id ir.ID, steps []ir.Step) string {
 		steps = steps[:len(steps)-1]
 	}
 	return s
+}
+
+// At returns the place of a span in the text of the program, or "".
+func (p *Plan) At(span source.Span) string {
+	if p.Files == nil || !span.IsValid() {
+		return ""
+	}
+	file, line, col := p.Files.Position(span.From)
+	return fmt.Sprintf("%s:%d:%d", file, line, col)
 }
 
 // Where describes the origin of a node, for messages: `L[3,3] version 3 (k = 3)`.

@@ -5,6 +5,7 @@ import (
 
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/lang/source"
 )
 
 // This file defines halos: which rows of other ranks a gather brings.
@@ -94,7 +95,12 @@ type Gathered struct {
 	// Own: each rank has entries of a sparse matrix in any row, and gets those in its own rows.
 	// Otherwise each rank has the entries of its own rows.
 	Own bool
+	// Span is the place in the text of the value that is gathered.
+	Span source.Span
 }
+
+// Whole reports whether every rank gets all rows.
+func (x *Gathered) Whole() bool { return x.all && !x.Own }
 
 // gatheredBy describes a gather with these attributes of values of type t.
 func gatheredBy(a *op.Attrs, t types.Type) Gathered {

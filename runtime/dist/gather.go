@@ -21,6 +21,7 @@ import (
 // gathers is one gather of the plan, all its rounds.
 type gathers struct {
 	plan.Gathered
+	key        int
 	give, take [][]plan.Range // in a round, by the other rank: a message each
 	messages   int            // in a round: the number of these
 	begun      int32          // rounds that this rank has begun; mu
@@ -30,7 +31,9 @@ type gathers struct {
 
 // gathering is one round of a gather.
 type gathering struct {
-	left     int // transfers under way; pollMu
+	of       *gathers
+	round    int32 // from 1 on
+	left     int   // transfers under way; pollMu
 	finished func()
 	sparse   *sparseGathering // nil: of a dense matrix
 }
@@ -38,7 +41,7 @@ type gathering struct {
 // prepareGathers lists the gathers of the plan. Their tags are the last ones (see rank.tag).
 func (r *rank) prepareGathers() error {
 	for _, x := range r.p.Gathers() {
-		g := gathers{Gathered: x, give: make([][]plan.Range, r.n), take: make([][]plan.Range, r.n), pointers: make([]*sparseGathering, r.n)}
+		g := gathers{Gathered: x, key: len(r.gathers), give: make([][]plan.Range, r.n), take: make([][]plan.Range, r.n), pointers: make([]*sparseGathering, r.n)}
 		for peer := range r.n {
 			if peer != r.me {
 				g.give[peer], g.take[peer] = x.Rows(r.me, peer, r.n), x.Rows(peer, r.me, r.n)
@@ -76,10 +79,17 @@ func (r *rank) startGather(key int, d *value.Dense, finished func()) (none bool)
 	}
 	x := &r.gathers[key]
 	x.begun++
+	if r.o.agree != nil && x.Whole() {
+		round, end := x.begun, finished
+		finished = func() {
+			r.o.agree.ended(r, key, round, d)
+			end()
+		}
+	}
 	if x.messages == 0 {
 		return true
 	}
-	g := &gathering{left: x.messages, finished: finished}
+	g := &gathering{of: x, round: x.begun, left: x.messages, finished: finished}
 	tag := r.tag(key)
 	for k := 1; k < r.n; k++ { // each begins with another one
 		from, to := (r.me+r.n-k)%r.n, (r.me+k)%r.n

@@ -26,6 +26,9 @@ func RunInProcess(ctx context.Context, p *plan.Plan, workers int, options func(r
 func RunGroup(ctx context.Context, comms []transport.Comm, p *plan.Plan, workers int, options func(rank int) Options) (*Report, error) {
 	reports := make([]*Report, len(comms))
 	errs := make([]error, len(comms))
+	watch := newStandstill(len(comms))
+	defer watch.stop()
+	agree := newAgreement(len(comms))
 	var all sync.WaitGroup
 	for i, c := range comms {
 		all.Go(func() {
@@ -34,6 +37,9 @@ func RunGroup(ctx context.Context, comms []transport.Comm, p *plan.Plan, workers
 			var o Options
 			if options != nil {
 				o = options(i)
+			}
+			if o.watch = watch; o.Agree {
+				o.agree = agree
 			}
 			reports[i], errs[i] = Run(ctx, c, pool, p, o)
 		})
@@ -49,6 +55,9 @@ func RunGroup(ctx context.Context, comms []transport.Comm, p *plan.Plan, workers
 			}
 			return reports[i], err
 		}
+	}
+	if err := agree.verdict(); err != nil {
+		return reports[0], &Failure{Code: "E606", Err: err, Clean: true}
 	}
 	return reports[0], nil
 }

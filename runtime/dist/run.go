@@ -52,6 +52,13 @@ type Options struct {
 	// silent for long, or is heard again.
 	Notice func(text string)
 
+	// Agree makes the ranks of one process compare all that they gather, round by round: they must
+	// have the same bytes. RunGroup reports a difference after the run, as a bug.
+	Agree bool
+
+	watch *standstill // of a group in one process; nil: nobody watches
+	agree *agreement  // likewise, with Agree
+
 	// patience, beats, looks and placed replace goodbye, beatEvery, lookEvery and placedFrom in
 	// tests.
 	patience, beats, looks time.Duration
@@ -333,6 +340,8 @@ func (r *rank) loop(ctx context.Context, pool *local.Pool) *Failure {
 	r.consumed = processorTime()
 	r.eng.Start(context.WithoutCancel(ctx), pool)
 	r.started.Store(true)
+	r.o.watch.enter(r)
+	defer r.o.watch.leave(r)
 	engineDone := r.eng.Done()
 	now := time.Now()
 	beat, look := now.Add(r.o.beats), now.Add(r.o.looks)

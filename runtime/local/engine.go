@@ -208,6 +208,15 @@ func (e *Engine) running() *Run {
 	return e.run.Load()
 }
 
+// Waits reports whether nothing can happen in this engine until a value arrives: tasks are left, none is
+// at work or ready, and no failure is known. moves is the same at two looks if nothing has happened
+// between them. over says that all tasks have ended.
+func (e *Engine) Waits() (moves uint64, waiting, over bool) {
+	r := e.running()
+	moves, waiting = r.waits()
+	return moves, waiting && e.failedAt.Load() == maxNode, r.left.Load() == 0
+}
+
 // Done is closed when no task will run any more.
 func (e *Engine) Done() <-chan struct{} { return e.running().Done() }
 

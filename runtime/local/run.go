@@ -132,6 +132,13 @@ func (r *Run) stuck(s uint64) bool {
 	return r.left.Load() > 0 && r.away.Load() == 0 && !r.pool.ready() && r.state.Load() == s
 }
 
+// waits reports whether tasks are left, and no worker has one or finds one that is ready. moves counts
+// who has entered the run: if it is the same at two looks, nothing has changed between them.
+func (r *Run) waits() (moves uint64, waiting bool) {
+	s := r.state.Load()
+	return s >> 16, s&(insides|ending) == 0 && r.left.Load() > 0 && !r.pool.ready()
+}
+
 func (r *Run) ended() bool { return r.state.Load()&ending != 0 }
 
 // end lets no further task start. The last one inside finishes the run, or this call if there is

@@ -118,6 +118,20 @@ func (g *Group) deliver(src, dst int, o *op) {
 	}
 }
 
+// waitsForTime reports whether a message is held back until a time that has not come.
+func (b *mailbox) waitsForTime() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.streams {
+		for _, m := range s.arrived {
+			if !m.gone && !m.isReady() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // post adds a receive.
 func (b *mailbox) post(src int, o *op) {
 	b.mu.Lock()

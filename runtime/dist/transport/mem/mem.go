@@ -84,6 +84,9 @@ func NewGroup(n int, opts Options) *Group {
 	return g
 }
 
+// Delayed reports whether the group holds back a message for a rank until a time that has not come.
+func (c *comm) Delayed() bool { return c.g.boxes[c.rank].waitsForTime() }
+
 // Comm returns the end of one rank.
 func (g *Group) Comm(rank int) transport.Comm { return g.ranks[rank] }
 
