@@ -165,11 +165,10 @@ func lastJSON(text []byte, into any) error {
 type stats struct {
 	Execution float64 `json:"execution_seconds"`
 	Calls     []struct {
-		Name    string  `json:"name"`
-		Line    int     `json:"line"`
-		First   float64 `json:"first_seconds"`
-		Last    float64 `json:"last_seconds"`
-		Seconds float64 `json:"seconds"`
+		Name  string  `json:"name"`
+		Line  int     `json:"line"`
+		First float64 `json:"first_seconds"`
+		Last  float64 `json:"last_seconds"`
 	} `json:"calls"`
 	Loops []struct {
 		Name    string  `json:"name"`
@@ -187,12 +186,18 @@ func callSeconds(call string, env []string, name string, args ...string) (float6
 	return s.callSeconds(call)
 }
 
-// callSeconds returns the seconds of the named call; of several the median, without the first.
+// callSeconds returns the seconds of the named call; of several the median, without the first. A
+// call begins at the end of a call of `after` before it, which makes its operand: what does not
+// depend on the operand (an assert, the edges of a histogram) may run long before.
 func (s *stats) callSeconds(call string) (float64, error) {
 	var r result
+	ready := 0.0
 	for _, c := range s.Calls {
-		if c.Name == call {
-			r.seconds = append(r.seconds, c.Seconds)
+		switch c.Name {
+		case "after":
+			ready = c.Last
+		case call:
+			r.seconds = append(r.seconds, c.Last-max(c.First, ready))
 		}
 	}
 	switch len(r.seconds) {

@@ -35,5 +35,5 @@ static void work(long n, long m, const double *X, double *out) {
 int main(int argc, char **argv) {
 	long n = size(argv, 1), m = size(argv, 2);
 	double *X = uniforms(n * m, 1, 0, 1), *out = DOUBLES(n * m);
-	TIME(work(n, m, X, out), ({ for (long i = 0; i < n * m; i++) out[i] = fabs(out[i]); total(n * m, out); }));
+	TIME(work(n, m, X, out), ({ for (long i = 0; i < n; i++) memmove(out + i * (m / 2), out + i * m, m / 2 * sizeof *out); length(n * (m / 2), out); }));
 }
