@@ -67,11 +67,14 @@ func byRows() *op.Def {
 	}
 }
 
-// byRowsNests is the loop of narrow rows.
+// byRowsNests is the loop of narrow rows, or those of the phases of wide ones.
 func byRowsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	code := byRowsCodeOf(c.Bodies[0], c.Attrs)
 	code.write()
-	if code.tall == nil {
+	switch {
+	case code.form != nil:
+		return code.form.nests(), ""
+	case code.tall == nil:
 		return nil, ""
 	}
 	return []*loop.Nest{code.tall.form[loop.FastLevels]().loop.Nest()}, ""

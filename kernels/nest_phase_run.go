@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/dense"
@@ -31,6 +32,14 @@ func newRowForm(p *nest.RowPlan, by int, name string, affine bool) *rowForm {
 		f.share()
 	}
 	return f
+}
+
+// nests is the loops of the phases, in their order.
+func (f *rowForm) nests() (list []*loop.Nest) {
+	for _, p := range f.phases {
+		list = append(list, p.Loop.Nest())
+	}
+	return list
 }
 
 // share finds kept registers that are results, or that may lie where a result will: of its type,

@@ -19,6 +19,11 @@ func parforNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	for d := range by {
 		key.by[d] = int(by[d])
 	}
+	if code.nest.plan != nil && code.nest.force == nil {
+		if f := code.nest.rowForm(nestKey{Form: nest.Form{Affine: true}, dims: 1, by: key.by}, c.Attrs.Str("names")); len(f.phases) > 0 {
+			return f.nests(), ""
+		}
+	}
 	m := code.nest.form(key, c.Attrs.Str("names"))
 	if m.body == nil {
 		// Operators without a form in loops are called between nests.
@@ -28,12 +33,12 @@ func parforNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 		}
 		return list, why
 	}
-	nest, tables := tabulated(m.body, len(by), code.cells)
+	last, tables := tabulated(m.body, len(by), code.cells)
 	var list []*loop.Nest
 	for _, t := range tables {
 		list = append(list, t.Nest)
 	}
-	return append(list, nest), ""
+	return append(list, last), ""
 }
 
 // spaceNests is the loops of a nest, one for each rectangle that is no copy.
