@@ -8,7 +8,7 @@ import (
 
 // rowBodies are bodies that give rows of U: they run as loops over rows and columns.
 var rowBodies = []string{
-	`min(U[i, :], U[i, 0] + U[0, :])`,
+	`min(U[i, :], U[i, i] + U[0, :])`,
 	`e = exp(U[i, :] - max(U[i, :]))
 	 e / sum(e)`,
 	`c = U[i, :] - mean(U[i, :])

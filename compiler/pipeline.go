@@ -53,6 +53,13 @@ var pipeline = []step{
 		Doc:   "makes a product over a long inner size and the sum of its panels one loop, if its operands are not cut",
 		After: []After{{"drop-dead", "a panel that dead nodes read too would seem to have two readers"}}},
 		whole(pass.FoldPanels)},
+	{PassInfo{Name: "whole-rows",
+		Doc:   "makes elementwise operators on whole matrices of a parfor that runs them on rows",
+		After: []After{{"drop-dead", "dead nodes of a body would keep it a loop"}}},
+		func(s *state) error {
+			s.g = pass.WholeRows(s.g, s.o.Table)
+			return nil
+		}},
 	{PassInfo{Name: "hoist",
 		Doc:   "moves what is the same in all rounds of a loop in front of it",
 		After: []After{{"drop-dead", "dead nodes are not moved"}, {"fold-panels", "a panel that has moved away cannot be folded"}}},

@@ -9,11 +9,12 @@ import (
 // reports its first failure. So a pass may not move such a node across another one or across an
 // effect, and an engine lets a visible effect wait for those before it (Guards).
 
-// indices holds the ranges of region arguments that are constants or indices of enclosing loops.
-type indices map[ID][2]int64
+// Ranges holds the ranges of region arguments that are constants, or indices or counters of enclosing
+// loops.
+type Ranges map[ID][2]int64
 
 // of returns the range of node id, if known.
-func (at indices) of(g *Graph, id ID) (r [2]int64, ok bool) {
+func (at Ranges) of(g *Graph, id ID) (r [2]int64, ok bool) {
 	if r, ok = at[id]; ok {
 		return r, true
 	}
@@ -27,7 +28,7 @@ func (at indices) of(g *Graph, id ID) (r [2]int64, ok bool) {
 }
 
 // computed returns the range of a row's result for integers of known ranges.
-func (at indices) computed(g *Graph, id ID) (r [2]int64, ok bool) {
+func (at Ranges) computed(g *Graph, id ID) (r [2]int64, ok bool) {
 	n, in := &g.Nodes[id], g.In(id)
 	if n.Op.Body == nil || len(in) != 2 || g.Type(id) != types.ScalarOf(types.I64) {
 		return r, false
@@ -42,7 +43,7 @@ func (at indices) computed(g *Graph, id ID) (r [2]int64, ok bool) {
 }
 
 // below reports whether subscript id is known to be in 0..n.
-func (at indices) below(g *Graph, id ID, n int) bool {
+func (at Ranges) below(g *Graph, id ID, n int) bool {
 	r, ok := at.of(g, id)
 	return ok && r[0] >= 0 && r[1] < int64(n)
 }
@@ -58,8 +59,11 @@ func wholeConst(g *Graph, id ID) (c int64, ok bool) {
 // does not end does not fail.
 func MayFail(g *Graph, id ID) bool { return mayFail(g, id, nil) }
 
+// MayFail is the function MayFail for a node of a region whose arguments have these ranges.
+func (at Ranges) MayFail(g *Graph, id ID) bool { return mayFail(g, id, at) }
+
 // mayFail is MayFail with what is known of a region's arguments.
-func mayFail(g *Graph, id ID, at indices) bool {
+func mayFail(g *Graph, id ID, at Ranges) bool {
 	n, in := &g.Nodes[id], g.In(id)
 	switch {
 	case n.Op.Role == op.Argument || n.Op.Role == op.Constant || n.Op.Role == op.Exchange || n.Op.Role == op.Gathers || n.Op.Control == op.Part:
@@ -88,6 +92,9 @@ func mayFail(g *Graph, id ID, at indices) bool {
 	case n.Op.Role == op.Picks:
 		t := g.Type(in[0])
 		return !at.below(g, in[1], t.Rows) || !at.below(g, in[2], t.Cols)
+	case n.Op.Role == op.Windows:
+		t, of := g.Type(id), g.Type(in[0])
+		return t.Rows > of.Rows || t.Cols > of.Cols || !at.below(g, in[1], of.Rows-t.Rows+1) || !at.below(g, in[2], of.Cols-t.Cols+1)
 	case n.Op.Laws.Has(op.Elementwise) && n.Op.Elt != nil:
 		return elementFails(g, id)
 	case n.Op.Fold != op.NoFold && len(in) == 1: // an extreme: it needs an element
@@ -111,38 +118,13 @@ func elementFails(g *Graph, id ID) bool {
 func sized(t types.Type) bool { return !t.IsMatrix() || t.Known() }
 
 // bodiesMayFail is mayFail for a loop or branch.
-func bodiesMayFail(g *Graph, id ID, at indices) bool {
+func bodiesMayFail(g *Graph, id ID, at Ranges) bool {
 	n := &g.Nodes[id]
-	// first: the first input that is constant over all rounds, and its place among the
-	// arguments
-	first := 0
-	var own indices
-	switch {
-	case n.Op.Role != op.Points:
-		first = max(n.Carried(), n.FirstArg())
-	case n.Attrs.Ints("lo") == nil || !sized(g.Type(id)):
+	if n.Op.Role == op.Points && (n.Attrs.Ints("lo") == nil || !sized(g.Type(id))) {
 		return true
-	default:
-		own = indices{}
-		lo, count := n.Attrs.Ints("lo"), n.Attrs.Ints("n")
-		for d, by := range n.Attrs.Ints("by") {
-			last := lo[d] + by*max(count[d]-1, 0)
-			own[n.Region.Args[d]] = [2]int64{min(lo[d], last), max(lo[d], last)}
-		}
 	}
 	for r := n.Region; r != nil; r = r.Next {
-		inner := indices{}
-		for a, v := range own {
-			inner[a] = v
-		}
-		in := g.In(id)
-		// arguments that are no inputs, minus inputs that are no arguments
-		shift := len(r.Args) - len(in)
-		for k := first; k < len(in); k++ {
-			if v, ok := at.of(g, in[k]); ok {
-				inner[r.Args[k+shift]] = v
-			}
-		}
+		inner := at.Within(g, id, r)
 		for i := range r.Graph.Nodes {
 			if mayFail(r.Graph, ID(i), inner) {
 				return true
@@ -150,4 +132,68 @@ func bodiesMayFail(g *Graph, id ID, at indices) bool {
 		}
 	}
 	return false
+}
+
+// Within returns the ranges of the arguments of region r of node id.
+func (at Ranges) Within(g *Graph, id ID, r *Region) Ranges {
+	n, in, inner := &g.Nodes[id], g.In(id), Ranges{}
+	// first: the first input that is constant over all rounds, and its place among the
+	// arguments
+	first := 0
+	if n.Op.Role != op.Points {
+		first = max(n.Carried(), n.FirstArg())
+	} else if lo := n.Attrs.Ints("lo"); lo != nil {
+		count := n.Attrs.Ints("n")
+		for d, by := range n.Attrs.Ints("by") {
+			last := lo[d] + by*max(count[d]-1, 0)
+			inner[r.Args[d]] = [2]int64{min(lo[d], last), max(lo[d], last)}
+		}
+	}
+	// arguments that are no inputs, minus inputs that are no arguments
+	shift := len(r.Args) - len(in)
+	for k := max(first, -shift); k < len(in); k++ { // not the bounds of a parfor
+		if v, ok := at.of(g, in[k]); ok {
+			inner[r.Args[k+shift]] = v
+		}
+	}
+	if times, known := n.Times(); n.Op.Control == op.Iterate && known {
+		for k := range n.Carried() {
+			if v, ok := at.of(g, in[k]); ok && v[0] == v[1] {
+				if c, ok := inner.counted(r, k, v[0], times); ok {
+					inner[r.Args[k]] = c
+				}
+			}
+		}
+	}
+	return inner
+}
+
+// mostCounted bounds steps and rounds of counters, so that nothing overflows.
+const mostCounted = 1 << 30
+
+// counted returns the range of carried value k of a loop of so many rounds, of a counter: from v on,
+// each round adds the same number to it.
+func (at Ranges) counted(r *Region, k int, v, times int64) (c [2]int64, ok bool) {
+	y := r.Yields[k]
+	d, in := r.Graph.Nodes[y].Op, r.Graph.In(y)
+	if d.Body == nil || len(in) != 2 || r.Graph.Type(y) != types.ScalarOf(types.I64) || times > mostCounted {
+		return c, false
+	}
+	of := [2][2]int64{}
+	for j, x := range in {
+		by, is := at.of(r.Graph, in[1-j])
+		if x != r.Args[k] || !is || by[0] != by[1] {
+			continue
+		}
+		of[1-j] = by
+		zero, ok := d.Span(of)
+		of[j] = [2]int64{1, 1}
+		one, _ := d.Span(of)
+		// what gives so at 0 and at 1 is a sum: a span is of sums, differences and products
+		if step := zero[0]; ok && one[0] == step+1 && max(step, -step, v, -v) < mostCounted {
+			last := v + step*max(times-1, 0)
+			return [2]int64{min(v, last), max(v, last)}, true
+		}
+	}
+	return c, false
 }

@@ -1,0 +1,194 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// WholeRows makes elementwise operators on whole matrices of a parfor that runs them on rows:
+//
+//	parfor(%D, %k) {lo=[0], n=[7], by=[1]} (%i, %D, %k) { min(D[i, :], D[i, k] + D[k, :]) }
+//	->  min(%D, window(%D, 0, %k) {size=[7,1]} + window(%D, %k, 0) {size=[1,7]})
+//
+// Each element is the same operations, so bits stay. Both wordings are one program from here on:
+// what joins, cuts and places chains then knows both.
+//
+// It would be wrong for what may fail, which names the iteration. The user may have said how the
+// loop is shared or where its rows lie; then it stays a loop.
+func WholeRows(g *ir.Graph, table *op.Table) *ir.Graph {
+	out, _ := wholeRowsIn(g, table, nil)
+	return out
+}
+
+// wholeRowsIn is WholeRows of a graph whose arguments have these ranges, and its nodes in the result;
+// nil: the result is g.
+func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges) (out *ir.Graph, to []ir.ID) {
+	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Region != nil }) {
+		return g, nil
+	}
+	out, to = ir.New(), make([]ir.ID, g.Len())
+	out.CopyTables(g)
+	changed := false
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		var in []ir.ID
+		for _, x := range g.In(id) {
+			in = append(in, to[x])
+		}
+		if n := &g.Nodes[i]; n.Op.Role == op.Points {
+			w := &wholeRows{g: g, id: id, out: out, table: table, body: n.Region.Graph, rows: g.Type(id).Rows}
+			if w.is(at.Within(g, id, n.Region)) {
+				to[i], changed = w.write(in), true
+				continue
+			}
+		}
+		to[i] = out.CopyNode(g, id, in...)
+		if !isControl(&g.Nodes[i]) {
+			continue
+		}
+		next := &out.Nodes[to[i]].Region
+		for r := g.Nodes[i].Region; r != nil; r = r.Next {
+			x := &ir.Region{Args: r.Args, Yields: r.Yields}
+			var places []ir.ID
+			if x.Graph, places = wholeRowsIn(r.Graph, table, at.Within(g, id, r)); places != nil {
+				x.Args, x.Yields, changed = through(places, r.Args), through(places, r.Yields), true
+			}
+			*next, next = x, &x.Next
+		}
+	}
+	if !changed {
+		return g, nil
+	}
+	return out, to
+}
+
+// through is the new places of nodes.
+func through(places, ids []ir.ID) (out []ir.ID) {
+	for _, x := range ids {
+		out = append(out, places[x])
+	}
+	return out
+}
+
+// wholeRows is a parfor that becomes operators on matrices.
+type wholeRows struct {
+	g     *ir.Graph
+	id    ir.ID
+	out   *ir.Graph
+	table *op.Table
+	body  *ir.Graph
+	rows  int
+	// varies says which nodes of the body differ from iteration to iteration, and of holds the
+	// type of each as a whole.
+	varies []bool
+	of     []types.Type
+}
+
+// is reports a parfor that this pass rewrites.
+func (w *wholeRows) is(at ir.Ranges) bool {
+	n, t := &w.g.Nodes[w.id], w.g.Type(w.id)
+	_, _, _, sent := w.g.Dest(w.id)
+	if sent || !fromZero(n) || len(n.Attrs.Ints("by")) != 1 || !t.Known() || t.Rows < 2 || asked(n.Attrs) {
+		return false
+	}
+	r := n.Region
+	y := r.Yields[0]
+	if !w.elementwise(y) || w.body.Type(y).Kind == types.Scalar {
+		return false
+	}
+	w.varies, w.of = make([]bool, w.body.Len()), make([]types.Type, w.body.Len())
+	w.varies[r.Args[0]] = true
+	for i := range w.body.Nodes {
+		if id := ir.ID(i); slices.Contains(r.Args, id) {
+			w.of[i] = w.body.Type(id)
+		} else if at.MayFail(w.body, id) || w.body.Nodes[i].Region != nil || !w.takes(id) {
+			return false
+		}
+	}
+	return w.varies[y] && w.of[y] == t
+}
+
+// asked reports a parfor of which the program says how or where it runs.
+func asked(a *op.Attrs) bool {
+	return a.Bool("pairs") || a.Str("schedule") != "" || a.Int("grain") != 0 || a.Str("place") != ""
+}
+
+func (w *wholeRows) elementwise(x ir.ID) bool {
+	n := &w.body.Nodes[x]
+	return n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise) && n.Attrs == nil
+}
+
+// takes notes the type of a node as a whole; false where it has none.
+func (w *wholeRows) takes(id ir.ID) bool {
+	b, in := w.body, w.body.In(id)
+	n, t := &b.Nodes[id], b.Type(id)
+	index := w.g.Nodes[w.id].Region.Args[0]
+	w.of[id] = t
+	w.varies[id] = slices.ContainsFunc(in, func(x ir.ID) bool { return w.varies[x] })
+	switch {
+	case !w.varies[id]:
+		return true
+	case n.Op.Role == op.Picks || n.Op.Role == op.Windows:
+		t = types.DenseOf(t.Elem, w.rows, t.Count())
+		w.of[id] = t
+		return in[1] == index && !w.varies[in[0]] && !w.varies[in[2]] && w.of[in[0]].Rows == w.rows && b.Type(id).Rows < 2
+	case !w.elementwise(id) || slices.Contains(in, index):
+		return false
+	}
+	sig := &op.Sig{Def: n.Op, Attrs: n.Attrs}
+	for _, x := range in {
+		sig.In = append(sig.In, w.of[x])
+	}
+	whole, err := n.Op.Type(sig)
+	w.of[id] = whole
+	return err == nil && whole == types.DenseOf(t.Elem, w.rows, t.Count())
+}
+
+// write adds the operators, and returns the result.
+func (w *wholeRows) write(in []ir.ID) ir.ID {
+	r, to := w.g.Nodes[w.id].Region, make([]ir.ID, w.body.Len())
+	for k, a := range r.Args[1:] {
+		to[a] = in[k+len(in)-len(r.Args)+1]
+	}
+	for i := range w.body.Nodes {
+		id := ir.ID(i)
+		if slices.Contains(r.Args, id) {
+			continue
+		}
+		n := &w.body.Nodes[i]
+		o := w.g.Origin(w.id).NoDest()
+		o.Span = n.Span
+		args := through(to, w.body.In(id))
+		switch {
+		case w.varies[id] && !w.elementwise(id):
+			row := w.out.Add(w.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}), types.ScalarOf(types.I64), o)
+			to[i] = w.cut(w.of[i], o, args[0], row, args[2])
+		case n.Op.Role == op.Windows:
+			to[i] = w.cut(w.of[i], o, args...)
+		default:
+			to[i] = w.out.Add(n.Op, n.Attrs, w.of[i], o, args...)
+		}
+	}
+	return to[r.Yields[0]]
+}
+
+// cut is a part of a matrix, of type t from a row and column on.
+func (w *wholeRows) cut(t types.Type, o ir.Origin, in ...ir.ID) ir.ID {
+	var at []int
+	for _, x := range in[1:] {
+		n := &w.out.Nodes[x]
+		if c, known := n.Attrs.Get("value"); known && n.Op.Role == op.Constant {
+			at = append(at, int(c.I))
+		}
+	}
+	switch {
+	case len(at) == 2 && t == w.out.Type(in[0]):
+		return in[0]
+	case len(at) == 2:
+		return w.out.Add(w.table.Must("slice"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(at[0], at[1], t.Rows, t.Cols)}), t, o, in[0])
+	}
+	return w.out.Add(w.table.Must("window"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(t.Rows, t.Cols)}), t, o, in...)
+}

@@ -1,0 +1,32 @@
+package compiler_test
+
+import "testing"
+
+// wholeRowBodies are bodies that give rows of elementwise operators, in loops of n = 40 rows, some
+// inside of a loop of rounds whose counter is k.
+var wholeRowBodies = []string{
+	`max(U[i, :], min(U[i, k], U[k, :]))`,
+	`ifelse(U[i, :] < y[i, 0], U[i, :] * x[i, 1], sqrt(abs(U[k, :])) - x[i, 2])`,
+	`U[i, 1..39] / (1 + abs(U[i, 0..38] - U[i, 2..40])) + U[i, 0]`,
+	`f32(U[i, :]) * f32(y[i, 0]) + 0.1`,
+	`(U[i, :] > 0.5) and (y[i, 0] > U[k, :])`,
+	`U[i, :] / (U[i, :] - U[i, k]) * -0.0`,
+	`w[i, :] * 3 - w[k, :] + w[i, 2]`,
+	`min(U[39 - k, :], U[i, 39 - k] + U[k, :])`,
+	`U[i, 3..9] * U[k, 4..10] + mean(U[k, :])`,
+	`U[-1, :] * y[i, 0] + U[i, -1]`,
+}
+
+// TestWholeRows: a loop on rows gives what the definition gives, whether it is made operators on
+// matrices or not.
+func TestWholeRows(t *testing.T) {
+	table := tinyTable(t)
+	for _, body := range wholeRowBodies {
+		text := "n = 40\nx = materialize(rand(n, 3, seed = 1))\ny = materialize(rand(n, 1, seed = 2))\nU = materialize(rand(n, n, seed = 4) - 0.5)\nw = i64(9 * U)\n" +
+			"iterate s = 0.0, k = 0 times 40 {\n  v = parfor i in 0..n { " + body + " }\n  next s = s * 0.5 + f64(sum(i64(v * 8) % 64))\n  next k = k + 1\n}\nemit s\n"
+		text += "fn at(U, x, y, w, n, k) = parfor i in 0..n { " + body + " }\nemit at(U, x, y, w, n, 7)\n"
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, []string{"whole-rows"}, true, "FAC2"}, {2, 2, []string{"hoist", "keep"}, false, "SS"}, {3, 2, nil, false, ""}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+	}
+}
