@@ -1,8 +1,8 @@
 // Package kernels is the operator table, and the engine of chains and loops with the families of
 // rows that run on it.
 //
-//	fused*.go        map, the chain that fusion makes, and every elementwise row: batch by batch while
-//	                 there is little work; nest_*.go: as a loop (package launch)
+//	fused*.go        map, the chain that fusion makes, and every elementwise row: a loop, interpreted
+//	                 while there is little work (nest_*.go, package launch)
 //	pipe*.go         the reductions that read a chain, in its pass: over all elements in its loop
 //	                 (pipe_nest.go), by columns in a loop over them (pipe_columns*.go, nest_columns.go,
 //	                 pipe_lines.go without a chain), else block by block

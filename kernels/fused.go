@@ -1,7 +1,7 @@
 package kernels
 
 // This file defines the row `map`: a fused chain of elementwise operators over one index space, and
-// its reference. How a chain is executed in batches is in fused_compile.go and fused_run.go.
+// its reference. How a chain is executed is in fused_run.go and nest_machine.go.
 
 import (
 	"flow/ir/op"

@@ -56,7 +56,7 @@ func chainRows() (defs []*op.Def) {
 			continue
 		}
 		defs = append(defs, d)
-		if d.Loops.CmpF64 != nil || d.Loops.Boolx1 != nil || d.Loops.Boolx2 != nil || d.Loops.SelF64 != nil {
+		if d.Operands == op.AsCommon || d.Operands == op.AsChosen || slices.Contains([]string{"and", "or", "not", "ew.min", "ew.max"}, d.Name) {
 			defs = append(defs, d)
 		}
 	}

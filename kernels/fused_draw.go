@@ -65,19 +65,18 @@ func (m *machine) draw(p *op.Program, from offset) {
 	}
 }
 
-// drawBlock brings rows i0.. and columns j0.. of the index space into register k, one row after the
-// other.
+// drawBlock makes rows i0.. and columns j0.. of drawn operand k, one row after the other.
 func (m *machine) drawBlock(k, i0, rows, j0, cols int) {
 	x := &m.in[k].source
 	x.window(m.prog.In[k].Elem, 0, i0, rows, j0, cols)
-	m.regs[k] = dense.Cut(x.room, 0, rows*cols)
+	m.in[k].made = dense.Cut(x.room, 0, rows*cols)
 }
 
-// drawRun brings n elements of the index space into register k, from number at on, row by row: what
-// is left of a row, whole rows, and a part of one.
+// drawRun makes n elements of drawn operand k, from number at of the index space on, row by row:
+// what is left of a row, whole rows, and a part of one.
 func (m *machine) drawRun(k, at, n int) {
 	x := &m.in[k].source
-	m.regs[k] = dense.Cut(x.room, 0, n)
+	m.in[k].made = dense.Cut(x.room, 0, n)
 	for to := 0; to < n; {
 		i, j := (at+to)/x.cols, (at+to)%x.cols
 		rows, cols := 1, min(n-to, x.cols-j)

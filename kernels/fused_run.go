@@ -1,19 +1,12 @@
 package kernels
 
-// This file executes a compiled chain over an index space: which elements make a batch, and how
-// each operand is brought into its register.
-//
-//   - Rows longer than half a batch are cut into pieces of at most a batch. Shorter ones are packed, several whole
-//     rows to a batch, so that a column of a million elements is not a million batches.
-//   - An operand that lies in memory as the index space wants it is read in place; others are copied into their slab.
-//   - With a transposed operand the rows go in groups of 64, and its 64-row strip is turned over first, sub-block by
-//     sub-block, so that memory is read in whole lines.
+// This file executes a chain over an index space: by the loop of its program or, while there is
+// little work, element by element.
 
 import (
 	"sync"
 
 	"flow/ir/op"
-	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
@@ -28,26 +21,12 @@ type engine struct {
 
 // machine is the state of one worker in one execution.
 type machine struct {
-	prog *op.Program // what is run
-	laid bool        // the registers are those of prog and of the call
-	// compiled is the program of what follows.
-	compiled *op.Program
-	elems    []types.Elem // of every register
-	code     []instr
-	slot     []int // of every register
-	last     []int // the last instruction that reads it
-	spare    []int
-	sizes    []int // of every slot: the bytes of an element
-	slots    int
-	regs     []dense.Slab
-	walk     []bool   // of every register: element k of a batch lies at k; false: one value serves all
-	words    []uint64 // the slabs' memory
-	strip    []uint64 // the transposed strips' memory
-	draws    []uint64 // the drawn operands' memory
-	in       []operand
-	x        [mostArgs]value.Scalar
-
-	constants []constant
+	prog   *op.Program // what is run
+	strip  []uint64    // the transposed strips' memory
+	draws  []uint64    // the drawn operands' memory
+	in     []operand
+	values []value.Scalar // of an element: see element
+	args   [mostArgs]value.Scalar
 
 	rows, cols int  // of the index space
 	drawn      int  // elements that are drawn at a time; 0: none are
@@ -60,15 +39,13 @@ type machine struct {
 	made blockRoom
 }
 
-// constant is a register that holds a scalar input as elements of another type.
-type constant struct{ reg, in int }
-
 // operand is an input of one call.
 type operand struct {
 	mode   op.Mode
 	d      *value.Dense // nil for a scalar
 	scalar value.Scalar
 	strip  dense.Slab // Trans with long rows: the current 64 rows
+	made   dense.Slab // Drawn: the elements that have been made
 	source source
 }
 
@@ -116,7 +93,7 @@ func (m *machine) execute(p *op.Program, in []value.Value, out *value.Dense, fro
 
 // prepare binds the operands of an index space that is not empty.
 func (m *machine) prepare(p *op.Program, in []value.Value, rows, cols int) {
-	m.prog, m.laid, m.past = p, false, false
+	m.prog, m.past = p, false
 	m.rows, m.cols = rows, cols
 	m.nest.line.asked, m.nest.grid.asked = false, false
 	m.nest.fold.begin()
@@ -129,53 +106,14 @@ func (m *machine) prepare(p *op.Program, in []value.Value, rows, cols int) {
 // release lets go of the call's memory.
 func (m *machine) release() {
 	clear(m.in[:cap(m.in)])
-	clear(m.regs[:cap(m.regs)])
 	m.nest.line.forget()
 	m.nest.grid.forget()
 	m.nest.fold.forget()
 	m.nest.columns.forget()
 }
 
-// lay compiles the program, if it was another before, and lays the registers over slabs. It is put
-// off until the machine runs something itself.
-func (m *machine) lay() {
-	if m.laid {
-		return
-	}
-	m.laid = true
-	if m.compiled != m.prog {
-		m.compile(m.prog)
-		m.assign(len(m.prog.In))
-		m.compiled = m.prog
-	}
-	if need := m.slots*batch + 8; len(m.words) < need {
-		m.words = aligned(make([]uint64, need+8))
-	}
-	n := len(m.elems)
-	m.regs, m.walk = dense.Resized(m.regs, n), dense.Resized(m.walk, n)
-	for r, s := range m.slot {
-		m.walk[r] = true
-		if s >= 0 {
-			m.regs[r] = dense.SlabOver(m.words[s*batch:], m.elems[r], batch)
-		}
-	}
-	for _, c := range m.constants {
-		m.walk[c.reg] = false
-	}
-	for k := range m.in {
-		switch x := &m.in[k]; x.mode {
-		case op.Single:
-			m.walk[k] = false
-			m.setConstants(k, x.scalar, batch)
-		case op.ColVec:
-			m.walk[k] = false
-		}
-	}
-}
-
 // bind looks at the operands.
 func (m *machine) bind(p *op.Program, in []value.Value) {
-	m.regs = dense.Resized(m.regs, max(len(p.In), len(m.regs)))
 	m.in, m.dense = m.in[:0], true
 	for k, o := range p.In {
 		x := operand{mode: o.Mode}
@@ -243,162 +181,66 @@ func (t *target) contiguous(cols int) bool {
 	return (t.d == nil || t.d.Stride == cols) && (t.beside == nil || t.beside.Stride == cols)
 }
 
-// longPiece is how many elements a program of one instruction handles at a time: it has no slabs
-// that must stay in a cache.
-const longPiece = 1 << 16
-
-// alone reports a program of one instruction whose operands are all in memory: there is nothing to
-// keep in a cache.
-func (m *machine) alone() bool {
-	if len(m.code) > 1 || m.drawn > 0 {
-		return false
-	}
-	for k := range m.in {
-		if m.in[k].mode != op.Full {
-			return false
-		}
-	}
-	return true
-}
-
 // area runs the program there.
 func (m *machine) area(a area, t target) error {
 	if done, err := m.nested(a, t); done {
 		return err
 	}
-	m.lay()
-	if err := m.batches(a, t); err != nil || t.beside == nil {
-		return err
-	}
+	return m.defined(a, t)
+}
+
+// defined runs the program there by the definitions of its steps, element by element: little work,
+// for which a loop would not be worth its making.
+func (m *machine) defined(a area, t target) error {
+	e := m.prog.Elem()
 	for i := a.i0; i < a.i1; i++ {
-		to := t.aside(i, a.j0, a.cols())
-		dense.CopySlab(&to, m.prog.Elem(), 0, t.at(i, a.j0, a.cols()))
-	}
-	return nil
-}
-
-// batches runs the instructions there, a batch at a time.
-func (m *machine) batches(a area, t target) error {
-	width := batch
-	if m.drawn > 0 {
-		width = min(width, m.drawn)
-	}
-	if m.dense && (a.rows() == 1 || a.cols() == m.cols && t.contiguous(m.cols)) {
-		if m.alone() {
-			width = longPiece
-		}
-		return m.line(a, t, width)
-	}
-	trans := 0
-	for k := range m.in {
-		if m.in[k].mode == op.Trans {
-			trans++
-		}
-	}
-	if trans > 0 {
-		width = panelCols
-	}
-	if a.cols() <= width/2 && t.contiguous(a.cols()) {
-		return m.packed(a, t, min(width, batch)/a.cols())
-	}
-	group := 1
-	if trans > 0 {
-		group = dense.Panel
-		m.strips(trans)
-	}
-	for i0 := a.i0; i0 < a.i1; i0 += group {
-		for j0 := a.j0; j0 < a.j1; j0 += width {
-			n := min(width, a.j1-j0)
-			m.turn(i0, min(group, a.i1-i0), j0, n)
-			for i := i0; i < min(i0+group, a.i1); i++ {
-				for k := range m.in {
-					m.load(k, i, j0, n, i-i0)
-				}
-				if err := m.run(t.at(i, j0, n), n); err != nil {
-					return err
-				}
+		to, aside := t.at(i, a.j0, a.cols()), t.aside(i, a.j0, a.cols())
+		for j := a.j0; j < a.j1; j++ {
+			v, err := m.element(i, j)
+			if err != nil {
+				return err
+			}
+			to.Set(e, j-a.j0, v)
+			if t.beside != nil {
+				aside.Set(e, j-a.j0, v)
 			}
 		}
 	}
 	return nil
 }
 
-// line runs an area whose elements follow on one another, in every operand and in the target.
-func (m *machine) line(a area, t target, width int) error {
-	at, end := a.i0*m.cols+a.j0, (a.i1-1)*m.cols+a.j1
-	to := (a.i0-t.i0)*m.cols + a.j0 - t.j0
-	if a.rows() == 1 && t.d != nil {
-		to = (a.i0-t.i0)*t.d.Stride + a.j0 - t.j0
-	}
-	for ; at < end; at, to = at+width, to+width {
-		n := min(width, end-at)
-		for k := range m.in {
-			switch m.in[k].mode {
-			case op.Full:
-				m.regs[k] = dense.SlabOf(m.in[k].d, at, n)
-			case op.Drawn:
-				m.drawRun(k, at, n)
-			}
-		}
-		dst := dense.Slab{}
-		if t.d != nil {
-			dst = dense.SlabOf(t.d, to, n)
-		}
-		if err := m.run(dst, n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// packed runs batches of several whole rows of the area.
-func (m *machine) packed(a area, t target, per int) error {
-	cols := a.cols()
-	for k := range m.in {
+// element is what the program makes at (i, j), by the definitions of its steps.
+func (m *machine) element(i, j int) (v value.Scalar, err error) {
+	regs := m.values[:0]
+	for k, o := range m.prog.In {
 		switch x := &m.in[k]; x.mode {
-		case op.RowVec:
-			m.regs[k] = m.ownSlab(k)
-			for r := range min(per, a.rows()) {
-				dense.CopySlab(&m.regs[k], m.elems[k], r*cols, dense.SlabOf(x.d, a.j0, cols))
+		case op.Single:
+			v = x.scalar
+		case op.Trans:
+			v = x.d.At(j, i)
+		case op.Drawn:
+			m.drawRun(k, i*m.cols+j, 1)
+			v = x.made.At(o.Elem, 0)
+		default:
+			if m.rows == 1 && x.d.Rows > 1 { // the one long row that reduceAll makes of it
+				i, j := j/x.d.Cols, j%x.d.Cols
+				v = x.d.At(i, j)
+			} else {
+				v = define.ElementAt(x.d, i, j)
 			}
-		case op.ColVec: // a batch has several of its elements
-			m.walk[k] = true
-			defer func() { m.walk[k] = false }()
 		}
+		regs = append(regs, v)
 	}
-	for i0 := a.i0; i0 < a.i1; i0 += per {
-		n := min(per, a.i1-i0)
-		for k := range m.in {
-			m.pack(k, i0, n, a.j0, cols)
+	for _, s := range m.prog.Steps {
+		x := m.args[:len(s.Args)]
+		for a, r := range s.Args {
+			x[a] = regs[r]
 		}
-		if err := m.run(t.at(i0, a.j0, n*cols), n*cols); err != nil {
-			return err
+		if v, err = define.ApplyElt(s.Def, s.Elem, x); err != nil {
+			break
 		}
+		regs = append(regs, v)
 	}
-	return nil
-}
-
-// run executes the instructions on one batch; the last writes to dst.
-func (m *machine) run(dst dense.Slab, n int) error {
-	end := len(m.code) - 1
-	m.regs[m.code[end].dst] = dst
-	for k := range m.code {
-		if !m.step(&m.code[k], n) {
-			return m.failure(&m.code[k], n)
-		}
-	}
-	return nil
-}
-
-// failure is the failure of i at the first of n elements that it has no value for.
-func (m *machine) failure(i *instr, n int) error {
-	for e := range n {
-		for a, r := range i.arg[:i.n] {
-			m.x[a] = m.regs[r].At(m.elems[r], e)
-		}
-		if err := define.NoValue(i.def, i.out, m.x[:i.n]); err != nil {
-			return err
-		}
-	}
-	return op.Failf(define.CodeData, "BUG: a loop has no value of an element of which its row has one")
+	m.values = regs
+	return v, err
 }

@@ -69,8 +69,8 @@ func randomProgram(r *rand.Rand, defs []*op.Def, rows, cols int) (*op.Program, [
 	return p, in, regs[len(regs)-1]
 }
 
-// The chain in batches gives the bits of the chain element by element, and of its rows one after
-// the other.
+// The chain as a loop gives the bits of the chain element by element, and of its rows one after the
+// other.
 func TestMapEqualsDefinition(t *testing.T) {
 	defs := (&engine{}).executes(append(elementwise.Rows(), elementwise.Shorthands()...))
 	mapRow := fused()[0]

@@ -33,7 +33,9 @@ type boundNest struct {
 	asked  bool // whether there is one for the call at work
 	prog   *op.Program
 	shape  nestShape
-	lines  uint64 // a bit an operand: it is a column in one piece
+	lines  uint64       // a bit an operand: it is a column in one piece
+	loop   *launch.Loop // of a chain
+	last   bool         // more work does not change it
 	run    launch.Run
 	worker *launch.Worker // nil: none
 	in     []value.Value
@@ -59,8 +61,8 @@ func (b *boundNest) forget() {
 	b.asked = false
 }
 
-// nestWorker is the worker of the nest that runs on the index space as a line or as a grid, or nil
-// where the machine's own code is to run.
+// nestWorker is the worker of the loop that runs on the index space as a line or as a grid, or nil
+// where elements are to be made one by one.
 func (m *machine) nestWorker(line, beside bool) *launch.Worker {
 	b := &m.nest.grid
 	if line {
@@ -75,7 +77,16 @@ func (m *machine) nestWorker(line, beside bool) *launch.Worker {
 	}
 	b.asked = true
 	shape, lines, ok := m.nestShape(line, beside, rows, cols)
-	if ok && b.worker != nil && b.prog == m.prog && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols {
+	alike := ok && b.worker != nil && b.prog == m.prog && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols
+	if alike && b.last {
+		b.again(m)
+		return b.worker
+	}
+	var loop *launch.Loop
+	if ok {
+		loop, b.last = m.nest.program.chain(m.prog, shape, rows*cols)
+	}
+	if alike && b.loop == loop {
 		b.again(m)
 		return b.worker
 	}
@@ -84,24 +95,21 @@ func (m *machine) nestWorker(line, beside bool) *launch.Worker {
 		b.worker = nil
 	}
 	b.prog, b.rows, b.cols, b.shape, b.lines = m.prog, rows, cols, shape, lines
-	if !ok {
-		return nil
+	for b.loop = nil; loop != b.loop; {
+		b.loop = loop
+		b.operands(m, line, rows, cols)
+		if loop.Bind(&b.run, b.in, b.out) == nil {
+			b.worker = b.run.Worker()
+			break
+		}
+		m.nest.program.refuse(shape)
+		loop, b.last = m.nest.program.chain(m.prog, shape, 0)
 	}
-	loop := m.nest.program.nest(m.prog, b.shape, rows*cols)
-	if loop == nil {
-		return nil
-	}
-	b.operands(m, line, rows, cols)
-	if loop.Bind(&b.run, b.in, b.out) != nil {
-		m.nest.program.refuse(b.shape)
-		return nil
-	}
-	b.worker = b.run.Worker()
 	return b.worker
 }
 
 // nestShape is the shape of the nest for an index space, and which operands are columns in one
-// piece; ok is false where no nest is to run.
+// piece; ok is false where there is no nest.
 func (m *machine) nestShape(line, beside bool, rows, cols int) (s nestShape, lines uint64, ok bool) {
 	if len(m.in) > mostIn {
 		return s, 0, false
@@ -200,9 +208,6 @@ func (m *machine) result(k int) int { return len(m.in) + 2 + k }
 
 // nested runs the program's nest there, if there is one.
 func (m *machine) nested(a area, t target) (done bool, err error) {
-	if t.d == nil {
-		return false, nil
-	}
 	line := m.dense && (a.rows() == 1 || a.cols() == m.cols && t.contiguous(m.cols))
 	if m.nest.program.fails && m.overlaps(t) {
 		if m.nestWorker(line, false) == nil {
@@ -307,7 +312,7 @@ func (m *machine) nestedLine(w *launch.Worker, a area, t target) error {
 		for k := range m.in {
 			if m.in[k].mode == op.Drawn {
 				m.drawRun(k, at, to-at)
-				w.PlaceAt(k, m.regs[k].Pointer(), at*m.prog.In[k].Elem.Size())
+				w.PlaceAt(k, m.in[k].made.Pointer(), at*m.prog.In[k].Elem.Size())
 			}
 		}
 		flagged, err := w.Window(0, 1, at, to, nil)
@@ -316,7 +321,7 @@ func (m *machine) nestedLine(w *launch.Worker, a area, t target) error {
 		}
 		if flagged {
 			for ; at < to; at++ {
-				if err := m.elementFailure(at/m.cols, at%m.cols); err != nil {
+				if _, err := m.element(at/m.cols, at%m.cols); err != nil {
 					return err
 				}
 			}
@@ -416,7 +421,7 @@ func (m *machine) nestedWindow(w *launch.Worker, p area) error {
 	for k := range m.in {
 		if m.in[k].mode == op.Drawn {
 			m.drawBlock(k, p.i0, p.rows(), p.j0, p.cols())
-			m.nest.view = denseOver(m.regs[k], m.prog.In[k].Elem, p.rows(), p.cols(), p.cols())
+			m.nest.view = denseOver(m.in[k].made, m.prog.In[k].Elem, p.rows(), p.cols(), p.cols())
 			w.Place(k, &m.nest.view, p.i0, p.j0)
 		}
 	}
@@ -441,7 +446,7 @@ func (m *machine) nestedWindow(w *launch.Worker, p area) error {
 func (m *machine) areaFailure(p area) error {
 	for i := p.i0; i < p.i1; i++ {
 		for j := p.j0; j < p.j1; j++ {
-			if err := m.elementFailure(i, j); err != nil {
+			if _, err := m.element(i, j); err != nil {
 				return err
 			}
 		}
@@ -451,40 +456,3 @@ func (m *machine) areaFailure(p area) error {
 
 // errNoFailure is a bug: a window failed, and by definition no element of it does.
 var errNoFailure = op.Failf(define.CodeData, "BUG: a loop has no value of an element of which its row has one")
-
-// elementFailure is why the program has no value at an element, by definition, or nil.
-func (m *machine) elementFailure(i, j int) error {
-	regs := make([]value.Scalar, 0, len(m.prog.In)+len(m.prog.Steps))
-	for k, o := range m.prog.In {
-		var v value.Scalar
-		switch x := &m.in[k]; x.mode {
-		case op.Single:
-			v = x.scalar
-		case op.Trans:
-			v = x.d.At(j, i)
-		case op.Drawn:
-			m.drawRun(k, i*m.cols+j, 1)
-			v = m.regs[k].At(o.Elem, 0)
-		default:
-			if m.rows == 1 && x.d.Rows > 1 { // the one long row that reduceAll makes of it
-				i, j := j/x.d.Cols, j%x.d.Cols
-				v = x.d.At(i, j)
-			} else {
-				v = define.ElementAt(x.d, i, j)
-			}
-		}
-		regs = append(regs, v)
-	}
-	for _, s := range m.prog.Steps {
-		x := make([]value.Scalar, len(s.Args))
-		for a, r := range s.Args {
-			x[a] = regs[r]
-		}
-		y, err := define.ApplyElt(s.Def, s.Elem, x)
-		if err != nil {
-			return err
-		}
-		regs = append(regs, y)
-	}
-	return nil
-}

@@ -49,10 +49,12 @@ func (l *modeList) set(k int, mode op.Mode) { l[k/inWord] |= uint64(mode) << (mo
 
 // programNest is a nest of a program, which is made when enough work has been seen.
 type programNest struct {
-	seen launch.Steps
-	once sync.Once
-	loop *launch.Loop // nil: there is none
-	bad  atomic.Bool  // no target runs it
+	seen    launch.Steps
+	once    sync.Once
+	loop    *launch.Loop // nil: there is none
+	bad     atomic.Bool  // no target runs it
+	defined atomic.Int64 // steps on elements that ran by definition
+	small   func() *launch.Loop
 }
 
 // programNests is the nests of a program.
@@ -60,6 +62,7 @@ type programNests struct {
 	mu     sync.Mutex
 	by     map[nestShape]*programNest
 	fails  bool         // a step may have no value of its operands
+	native bool         // a step is a Go function, which machine code does not call
 	kept   sync.Map     // loops of other forms, by what they depend on
 	shapes atomic.Int64 // how many of these there have been
 	steps  int          // of an element, about: a function counts as several, as it takes as long and longer to compile
@@ -71,6 +74,7 @@ func nestsOf(p *op.Program) *programNests {
 		n := &programNests{by: map[nestShape]*programNest{}}
 		for _, s := range p.Steps {
 			n.fails = n.fails || s.Def.Partial != op.Everywhere
+			n.native = n.native || s.Def.Body == nil
 			n.steps += 1 + int(s.Def.Cost(&op.Sig{Def: s.Def}, types.DenseOf(s.Elem, 1, 1)).Flops)/4
 		}
 		n.steps = max(1, n.steps)
@@ -81,17 +85,46 @@ func nestsOf(p *op.Program) *programNests {
 // callSteps is how many steps a call counts for beside its elements: see launch.Steps.
 const callSteps = 1 << 10
 
-// nest is the loop of a program in some shape, or nil as long as little work has been seen, and
-// where there is none. work is how many elements it is about to run on.
-func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
+// definedSteps is from how many steps on elements on a chain is a loop: by definition they take about
+// as long as it takes to make one for the interpreter, 50 us.
+const definedSteps = 1 << 9
+
+// of is the nest of a program in some shape.
+func (n *programNests) of(p *op.Program, s nestShape) *programNest {
 	n.mu.Lock()
+	defer n.mu.Unlock()
 	x := n.by[s]
 	if x == nil {
 		x = &programNest{}
+		x.small = sync.OnceValue(func() *launch.Loop {
+			if loopNest := writeNest(p, s); loopNest != nil {
+				return launch.Interpreted(loopNest)
+			}
+			return nil
+		})
 		n.by[s] = x
 	}
-	n.mu.Unlock()
-	if x.bad.Load() {
+	return x
+}
+
+// chain is the loop of a chain in some shape: it is interpreted until enough work has been seen for
+// machine code, and nil before there is enough for that. last: more work does not change the loop.
+func (n *programNests) chain(p *op.Program, s nestShape, work int) (l *launch.Loop, last bool) {
+	x := n.of(p, s)
+	if l = n.nest(p, s, work); l != nil {
+		return l, true
+	}
+	if most := int64(definedSteps); x.defined.Load() < most && x.defined.Add(int64(work*n.steps)) < most && launch.PaysFrom > 0 {
+		return nil, false
+	}
+	return x.small(), n.native || x.bad.Load()
+}
+
+// nest is the loop of a program in some shape, or nil as long as little work has been seen, and
+// where there is none. work is how many elements it is about to run on.
+func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
+	x := n.of(p, s)
+	if n.native || x.bad.Load() {
 		return nil
 	}
 	steps := n.steps + foldSteps*len(strings.Fields(s.fold))
@@ -211,7 +244,7 @@ func elementOf(b *loop.Builder, p *op.Program, s nestShape, i, j loop.Lin) loop.
 		for a, r := range x.Args {
 			in[a], types[a] = regs[r], elems[r]
 		}
-		regs, elems = append(regs, nest.Step(b, x.Def, x.Elem, in, types, k)), append(elems, x.Elem)
+		regs, elems = append(regs, nest.Step(b, x.Def, x.Elem, in, types, k, true)), append(elems, x.Elem)
 	}
 	if len(p.Steps) == 0 {
 		return regs[0]

@@ -8,28 +8,19 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/elementwise"
-	"flow/kernels/vec"
 )
 
 // Function is the row of an elementwise operator on floats, from its definition on float64. Of f32
 // it is rounded to f32, integers and truth values become f64. f may be called by several workers at
 // once and must not keep x.
 func Function(name, doc string, args []string, f func(x []float64) float64) *op.Def {
-	r := elementwise.Row{Name: name, Args: args, Doc: doc, Rule: define.AsFloat, Flops: 20, Elt: func(x []value.Scalar) value.Scalar {
+	r := elementwise.Row{Name: name, Args: args, Doc: doc, Rule: define.AsFloat, Flops: 20, Native: f, Elt: func(x []value.Scalar) value.Scalar {
 		at := make([]float64, len(x))
 		for i := range x {
 			at[i] = x[i].F
 		}
 		return define.Number(x[0].Elem, f(at))
 	}}
-	switch len(args) {
-	case 1:
-		one := func(a float64) float64 { return f([]float64{a}) }
-		r.Loops = op.Loops{F64x1: vec.Map1F64(one), F32x1: vec.Map1F32(one)}
-	case 2:
-		two := func(a, b float64) float64 { return f([]float64{a, b}) }
-		r.Loops = op.Loops{F64x2: vec.Map2F64(two), F32x2: vec.Map2F32(two)}
-	}
 	return (&engine{}).executes([]*op.Def{r.Def()})[0]
 }
 

@@ -310,7 +310,7 @@ func (m *machine) sideBySide(w *launch.Worker, p area) error {
 		for k := range m.in {
 			if m.in[k].mode == op.Drawn {
 				m.drawRun(k, n.first*m.cols+i*n.width, (to-i-1)*n.width+p.cols())
-				m.nest.view = denseOver(m.regs[k], m.prog.In[k].Elem, to-i, n.width, n.width)
+				m.nest.view = denseOver(m.in[k].made, m.prog.In[k].Elem, to-i, n.width, n.width)
 				w.Place(k, &m.nest.view, i, 0)
 			}
 		}

@@ -430,7 +430,7 @@ func (n *columnNest) takePlaces(f *folder, x *columnPart, words []uint64, at int
 		if n.side > 0 {
 			i = n.first + i*n.side + at/len(n.exps)
 		}
-		f.columns().Place(n.j0+j, launch.ScalarOf(wide, words[at+j]), i)
+		f.columns().Place(n.j0+j, loop.ScalarOf(wide, words[at+j]), i)
 	}
 }
 

@@ -211,6 +211,6 @@ func bodyNest(d *op.Def, in []types.Elem, out types.Elem, kind loop.ParamKind) *
 		list = append(list, b.Load(loop.Mem{Kind: loop.ParamMem, N: k}, subscripts...))
 	}
 	r := b.Result(out, rows, loop.Num(1))
-	b.Store(loop.Mem{Kind: loop.ResultMem, N: r}, at, loop.Num(0), nest.Step(b, d, out, list, in, 0))
+	b.Store(loop.Mem{Kind: loop.ResultMem, N: r}, at, loop.Num(0), nest.Step(b, d, out, list, in, 0, false))
 	return b.Nest
 }

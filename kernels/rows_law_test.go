@@ -83,7 +83,7 @@ func TestAlias(t *testing.T) {
 				var in []value.Value
 				for a := range d.Args {
 					f := e
-					if a == 0 && d.Loops.SelF64 != nil {
+					if a == 0 && d.Operands == op.AsChosen {
 						f = types.Bool
 					}
 					in = append(in, anyDense(r, f, 7, 99).Clone())

@@ -103,10 +103,10 @@ func testElementwiseKernels(t *testing.T) {
 			var in []value.Value
 			e := elemsUnderTest[r.IntN(4)]
 			for k := range d.Args {
-				if r.IntN(3) == 0 || k == 0 && d.Loops.SelF64 != nil {
+				if r.IntN(3) == 0 || k == 0 && d.Operands == op.AsChosen {
 					e = elemsUnderTest[r.IntN(4)]
 				}
-				if k == 0 && d.Loops.SelF64 != nil && r.IntN(4) > 0 {
+				if k == 0 && d.Operands == op.AsChosen && r.IntN(4) > 0 {
 					in = append(in, operands(r, types.Bool, n, m))
 					continue
 				}

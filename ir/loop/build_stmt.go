@@ -112,6 +112,13 @@ func (b *Builder) Apply(f *Function, args ...Val) []Val {
 	return consecutive(first, len(list))
 }
 
+// Native applies a Go function of f64 numbers.
+func (b *Builder) Native(name string, f func(x []float64) float64, args ...Val) Val {
+	n := len(args)
+	list := slices.Repeat([]types.Elem{types.F64}, n+1)
+	return b.Apply(&Function{Name: name, Params: list[:n], Types: list, Body: Block{Yield: []Val{Val(n)}}, Go: f}, args...)[0]
+}
+
 // Break leaves the innermost For if c holds. It must be directly in the body of that loop.
 func (b *Builder) Break(c Val) { b.add(Stmt{Code: Break, Dst: NoVal, Args: []Val{c}}) }
 

@@ -264,8 +264,8 @@ func WordOf(s value.Scalar) Word {
 	return Word(s.I)
 }
 
-// scalarOf returns a word as a scalar of e.
-func scalarOf(e types.Elem, w Word) value.Scalar {
+// ScalarOf returns a word as a scalar of e.
+func ScalarOf(e types.Elem, w Word) value.Scalar {
 	if e.IsFloat() {
 		return value.Scalar{Elem: e, F: toFloat(e, w)}
 	}

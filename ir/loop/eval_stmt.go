@@ -62,7 +62,7 @@ func (e *evaluator) stmt(s *Stmt) (broke bool, err error) {
 		if s.Mem.Kind == LocalMem {
 			d := e.locals[s.Mem.N]
 			i, j := e.at(s, d.Rows, d.Cols)
-			d.Set(i, j, scalarOf(d.Elem, in[0]))
+			d.Set(i, j, ScalarOf(d.Elem, in[0]))
 			return false, nil
 		}
 		o := e.out[s.Mem.N]
@@ -181,6 +181,14 @@ func (e *evaluator) fold(s *Stmt) error {
 // apply evaluates the body of a function in a frame of its own.
 func (e *evaluator) apply(s *Stmt, in []Word) error {
 	f := s.Func
+	if f.Go != nil {
+		x := make([]float64, len(in))
+		for k, w := range in {
+			x[k] = toFloat(types.F64, w)
+		}
+		e.vals[s.Dst] = fromFloat(types.F64, f.Go(x))
+		return nil
+	}
 	outer := e.frame
 	e.frame = newFrame(f.Types, f.Names, f.Tables)
 	e.path = outer.path
@@ -249,7 +257,7 @@ func newOutput(r Result, rows, cols int64) *output {
 	return o
 }
 
-func (o *output) store(i, j int, w Word) { o.dense.Set(i, j, scalarOf(o.Elem, w)) }
+func (o *output) store(i, j int, w Word) { o.dense.Set(i, j, ScalarOf(o.Elem, w)) }
 
 func (o *output) contribute(i, j int, of types.Elem, in []Word) {
 	c := o.in[[2]int{i, j}]

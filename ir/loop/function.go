@@ -20,6 +20,9 @@ type Function struct {
 	Body   Block // Yield: the results
 	Types  []types.Elem
 	Names  []string // of the indices of its inner loops
+	// Go is the function itself, of one of f64 that has no statements: only the evaluator and the
+	// interpreter call it.
+	Go func(x []float64) float64
 }
 
 // Results returns the element types of the results.

@@ -91,7 +91,7 @@ func spreadOf(t *testing.T, nests map[int]*Nest, c Class, e types.Elem, list []W
 	}
 	in := value.New(e, 1, len(list))
 	for k, w := range list {
-		in.Set(0, k, scalarOf(e, w))
+		in.Set(0, k, ScalarOf(e, w))
 	}
 	y, err := nest.Eval([]value.Value{in}, Env{})
 	if err != nil {

@@ -110,7 +110,7 @@ func boundedOf(t *testing.T, e types.Elem, words int, told int64, list []Word) (
 	}
 	in := value.New(e, 1, len(list))
 	for k, w := range list {
-		in.Set(0, k, scalarOf(e, w))
+		in.Set(0, k, ScalarOf(e, w))
 	}
 	y, err := b.Nest.Eval([]value.Value{in}, Env{})
 	if err != nil {

@@ -68,8 +68,11 @@ type Def struct {
 	Nests func(c *Call, in []types.Type) (loops []*loop.Nest, why string)
 	// Class is how a loop reduces, for a reduction with a Fold.
 	Class loop.Class
-	// Loops are the vector loops of an elementwise operator. Elt replaces missing ones.
-	Loops Loops
+	// Native is an elementwise operator on floats without a Body, as a Go function: of f32 its
+	// result is rounded. It must not keep x.
+	Native func(x []float64) float64
+	// Operands says in which types an elementwise operator takes its operands.
+	Operands Operands
 
 	// Shape, if set, makes every call a plan-time constant: a function of the argument types
 	// alone (nrow, auto_tile). Such a row has no kernel.
@@ -333,22 +336,12 @@ type Shard struct {
 	Upper bool
 }
 
-// Loops are the vector loops of an elementwise operator over contiguous slices of equal length. dst
-// may be the same slice as an input, and must not overlap it otherwise. The suffix is the number of
-// inputs; Cmp loops of one input get it twice. Conversions need none.
-type Loops struct {
-	F64x1  func(dst, a []float64)
-	F64x2  func(dst, a, b []float64)
-	F32x1  func(dst, a []float32)
-	F32x2  func(dst, a, b []float32)
-	I64x1  func(dst, a []int64)
-	I64x2  func(dst, a, b []int64)
-	Boolx1 func(dst, a []uint8)
-	Boolx2 func(dst, a, b []uint8)
-	CmpF64 func(dst []uint8, a, b []float64)
-	CmpF32 func(dst []uint8, a, b []float32)
-	CmpI64 func(dst []uint8, a, b []int64)
-	SelF64 func(dst []float64, c []uint8, a, b []float64)
-	SelF32 func(dst []float32, c []uint8, a, b []float32)
-	SelI64 func(dst []int64, c []uint8, a, b []int64)
-}
+// Operands says in which element types an elementwise operator takes its operands.
+type Operands uint8
+
+const (
+	AsResult Operands = iota // in that of the result
+	AsCommon                 // in the one in which they meet: a predicate
+	AsGiven                  // in their own: a conversion
+	AsChosen                 // the first as a truth value, the others in that of the result: a selection
+)

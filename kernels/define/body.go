@@ -42,31 +42,28 @@ func ByType(floats, ints Body) Body {
 	}
 }
 
-// Applies is a function of the library; of f32 the function narrow on f64, rounded.
-func Applies(wide, narrow string) Body {
+// Applies is a function of the library; of f32 its form for f32 on f64, rounded, or itself where it has
+// none.
+func Applies(name string) Body {
 	return func(b *loop.Builder, out types.Elem, in []loop.Val) loop.Val {
 		if out == types.F64 {
-			return Apply(b, wide, in...)
+			return Apply(b, name, in...)
 		}
 		x := make([]loop.Val, len(in))
 		for k, v := range in {
 			x[k] = b.Op(loop.ToF64, v)
 		}
-		return b.Op(loop.ToF32, Apply(b, narrow, x...))
+		narrow := (loop.Standard{}).Function(name + "32")
+		if narrow == nil {
+			return b.Op(loop.ToF32, Apply(b, name, x...))
+		}
+		return b.Op(loop.ToF32, b.Apply(narrow, x...)[0])
 	}
 }
 
 // Apply calls the function of that name of the library of loops.
 func Apply(b *loop.Builder, name string, in ...loop.Val) loop.Val {
 	return b.Apply(loop.Standard{}.Function(name), in...)[0]
-}
-
-// NarrowFunction is the name of a function's form for f32: its own where there is none.
-func NarrowFunction(name string) string {
-	if n := name + "32"; (loop.Standard{}).Function(n) != nil {
-		return n
-	}
-	return name
 }
 
 // Numeral is a small whole number as an element of e.

@@ -13,26 +13,18 @@ import (
 	"flow/kernels/vec"
 )
 
-// OperandElem is the element type in which d takes an argument of type in, the arguments meeting in
-// wide and the result being out. It is read from the row: conversions take what they get, a
-// selection's first is the condition, predicates compare in the common type, everything else
-// computes in the type of the result.
+// OperandElem is the element type in which d takes operand k of type in, the operands meeting in wide
+// and the result being out.
 func OperandElem(d *op.Def, k int, in, wide, out types.Elem) types.Elem {
 	switch {
-	case d.Loops.SelF64 != nil && k == 0:
+	case d.Operands == op.AsChosen && k == 0:
 		return types.Bool
-	case d.Loops.CmpF64 != nil:
+	case d.Operands == op.AsCommon:
 		return wide
-	case in != out && IsConversion(d):
+	case d.Operands == op.AsGiven:
 		return in
 	}
 	return out
-}
-
-// IsConversion reports a row that is named as the element type it makes.
-func IsConversion(d *op.Def) bool {
-	_, ok := types.ElemNamed(d.Name)
-	return ok
 }
 
 // Widest is the common element type of in by the implicit conversions, or the first when they do

@@ -116,46 +116,6 @@ func Fill(s *Slab, e types.Elem, v value.Scalar, at, n int) {
 	}
 }
 
-// Convert stores n elements of a, which are of type from, in d as type to.
-func Convert(d *Slab, to types.Elem, a *Slab, from types.Elem, n int) {
-	switch Storage(from) {
-	case types.F64:
-		convertFrom(d, to, a.F64[:n])
-	case types.F32:
-		convertFrom(d, to, a.F32[:n])
-	case types.Bool:
-		convertFrom(d, to, a.Bool[:n])
-	case types.I64:
-		if to == types.F64 {
-			vec.F64OfI64(d.F64[:n], a.I64[:n])
-			return
-		}
-		convertFrom(d, to, a.I64[:n])
-	}
-}
-
-// ToWords stores a, floats of type from, in dst as integers. It returns false when one of them is
-// outside of i64.
-func ToWords(dst []int64, a *Slab, from types.Elem) bool {
-	if from == types.F32 {
-		return vec.Words(dst, a.F32[:len(dst)])
-	}
-	return vec.Words(dst, a.F64[:len(dst)])
-}
-
-func convertFrom[S vec.Element](d *Slab, to types.Elem, a []S) {
-	switch Storage(to) {
-	case types.F64:
-		vec.Convert(d.F64[:len(a)], a)
-	case types.F32:
-		vec.Convert(d.F32[:len(a)], a)
-	case types.Bool:
-		vec.NonZero(d.Bool[:len(a)], a)
-	default:
-		vec.Convert(d.I64[:len(a)], a)
-	}
-}
-
 // At returns element i of a slab whose elements are of type e.
 func (s *Slab) At(e types.Elem, i int) value.Scalar {
 	switch Storage(e) {

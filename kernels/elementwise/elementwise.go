@@ -2,9 +2,8 @@ package elementwise
 
 // This file defines what all elementwise rows share: the rules of element types and of
 // broadcasting, the reference that follows from a definition on scalars, and the constructor of a
-// row. The rows themselves are in <family>.go; their kernels are one-step programs of the batch
-// executor (package kernels), so that an operator alone and the same operator fused cannot differ
-// in a bit.
+// row. The rows themselves are in <family>.go; their kernels are one-step programs (package kernels),
+// so that an operator alone and the same operator fused cannot differ in a bit.
 
 import (
 	"flow/ir/loop"
@@ -21,7 +20,8 @@ type Row struct {
 	Doc               string
 	Rule              define.ElementRule
 	Elt               func(x []value.Scalar) value.Scalar
-	Loops             op.Loops
+	Native            func(x []float64) float64
+	operands          op.Operands
 	body              func(b *loop.Builder, out types.Elem, in []loop.Val) loop.Val
 	laws              op.Laws
 	absorbs           op.Absorbs
@@ -35,7 +35,7 @@ type Row struct {
 func (r Row) Def() *op.Def {
 	d := &op.Def{
 		Name: r.Name, Word: r.word, Infix: r.infix, Doc: r.Doc, Eg: r.eg,
-		Elt: r.Elt, Loops: r.Loops, Body: r.body,
+		Elt: r.Elt, Operands: r.operands, Native: r.Native, Body: r.body,
 		Partial: r.partial, Absorbs: r.absorbs, Laws: r.laws | op.Pure | op.Elementwise, Flow: op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardAligned},
 		Alias: true,

@@ -9,7 +9,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/vec"
 )
 
 // Rows is the rows of the elementwise family.
@@ -29,36 +28,36 @@ func comparisons() []Row {
 		{
 			Name: "eq", infix: "==", Doc: "eq is a == b, element by element; nan equals nothing. identical compares whole values.",
 			eg: define.Eg(`2 == 2.0`, "true"), laws: op.Commutes, Elt: define.Compares(false, true, false, false),
-			Loops: op.Loops{CmpF64: vec.Eq[float64], CmpF32: vec.Eq[float32], CmpI64: vec.Eq[int64], Boolx2: vec.EqBool}, body: define.Operation(loop.Eq),
+			body: define.Operation(loop.Eq),
 		},
 		{
 			Name: "ne", infix: "!=", Doc: "ne is a != b, element by element; nan differs from everything.",
 			eg: define.Eg(`2 != 3`, "true"), laws: op.Commutes, Elt: define.Compares(true, false, true, true),
-			Loops: op.Loops{CmpF64: vec.Ne[float64], CmpF32: vec.Ne[float32], CmpI64: vec.Ne[int64], Boolx2: vec.NeBool}, body: define.Operation(loop.Ne),
+			body: define.Operation(loop.Ne),
 		},
 		{
 			Name: "lt", infix: "<", Doc: "lt is a < b, element by element.", eg: define.Eg(`2 < 3`, "true"),
-			Elt:   define.Compares(true, false, false, false),
-			Loops: op.Loops{CmpF64: vec.Lt[float64], CmpF32: vec.Lt[float32], CmpI64: vec.Lt[int64], Boolx2: vec.LtBool}, body: define.Operation(loop.Lt),
+			Elt:  define.Compares(true, false, false, false),
+			body: define.Operation(loop.Lt),
 		},
 		{
 			Name: "le", infix: "<=", Doc: "le is a <= b, element by element.", eg: define.Eg(`"a" <= "b"`, "true"),
-			Elt:   define.Compares(true, true, false, false),
-			Loops: op.Loops{CmpF64: vec.Le[float64], CmpF32: vec.Le[float32], CmpI64: vec.Le[int64], Boolx2: vec.LeBool}, body: define.Operation(loop.Le),
+			Elt:  define.Compares(true, true, false, false),
+			body: define.Operation(loop.Le),
 		},
 		{
 			Name: "gt", infix: ">", Doc: "gt is a > b, element by element.", eg: define.Eg(`2 > 3`, "false"),
-			Elt:   define.Compares(false, false, true, false),
-			Loops: op.Loops{CmpF64: vec.Gt[float64], CmpF32: vec.Gt[float32], CmpI64: vec.Gt[int64], Boolx2: vec.GtBool}, body: define.Swapped(loop.Lt),
+			Elt:  define.Compares(false, false, true, false),
+			body: define.Swapped(loop.Lt),
 		},
 		{
 			Name: "ge", infix: ">=", Doc: "ge is a >= b, element by element.", eg: define.Eg(`3 >= 3`, "true"),
-			Elt:   define.Compares(false, true, true, false),
-			Loops: op.Loops{CmpF64: vec.Ge[float64], CmpF32: vec.Ge[float32], CmpI64: vec.Ge[int64], Boolx2: vec.GeBool}, body: define.Swapped(loop.Le),
+			Elt:  define.Compares(false, true, true, false),
+			body: define.Swapped(loop.Le),
 		},
 	}
 	for i := range rows {
-		rows[i].Args, rows[i].Rule, rows[i].Flops = two, define.Comparison, 1
+		rows[i].Args, rows[i].Rule, rows[i].Flops, rows[i].operands = two, define.Comparison, 1, op.AsCommon
 	}
 	return rows
 }
@@ -69,21 +68,21 @@ func logic() []Row {
 			Name: "and", infix: "and", Args: []string{"a", "b"}, absorbs: op.EachZero, Rule: define.Logical, Flops: 1,
 			laws: op.Commutes | op.Associates | op.Idempotent,
 			Doc:  "and is true where both are.", eg: define.Eg(`1 < 2 and 2 < 3`, "true"),
-			Elt:   func(x []value.Scalar) value.Scalar { return value.Bool(x[0].True() && x[1].True()) },
-			Loops: op.Loops{Boolx2: vec.And}, body: define.Operation(loop.And),
+			Elt:  func(x []value.Scalar) value.Scalar { return value.Bool(x[0].True() && x[1].True()) },
+			body: define.Operation(loop.And),
 		},
 		{
 			Name: "or", infix: "or", Args: []string{"a", "b"}, Rule: define.Logical, Flops: 1,
 			laws: op.Commutes | op.Associates | op.Idempotent,
 			Doc:  "or is true where one of both is.", eg: define.Eg(`1 > 2 or 2 < 3`, "true"),
-			Elt:   func(x []value.Scalar) value.Scalar { return value.Bool(x[0].True() || x[1].True()) },
-			Loops: op.Loops{Boolx2: vec.Or}, body: define.Operation(loop.Or),
+			Elt:  func(x []value.Scalar) value.Scalar { return value.Bool(x[0].True() || x[1].True()) },
+			body: define.Operation(loop.Or),
 		},
 		{
 			Name: "not", infix: "not", Args: []string{"x"}, Rule: define.Logical, Flops: 1, laws: op.Involution,
 			Doc: "not is true where x is false.", eg: define.Eg(`not 1 > 2`, "true"),
-			Elt:   func(x []value.Scalar) value.Scalar { return value.Bool(!x[0].True()) },
-			Loops: op.Loops{Boolx1: vec.Not}, body: define.Operation(loop.Not),
+			Elt:  func(x []value.Scalar) value.Scalar { return value.Bool(!x[0].True()) },
+			body: define.Operation(loop.Not),
 		},
 		{
 			Name: "ifelse", Args: []string{"c", "a", "b"}, Rule: define.Selection, Flops: 1,
@@ -95,7 +94,7 @@ func logic() []Row {
 				}
 				return x[2]
 			},
-			Loops: op.Loops{SelF64: vec.SelectF64, SelF32: vec.SelectF32, SelI64: vec.SelectI64}, body: define.Operation(loop.Select),
+			operands: op.AsChosen, body: define.Operation(loop.Select),
 		},
 	}
 }
@@ -110,7 +109,7 @@ func conversions() []Row {
 	}
 	for i := range rows {
 		e, _ := types.ElemNamed(rows[i].Name)
-		rows[i].Args, rows[i].Flops, rows[i].Rule = []string{"x"}, 1, define.Converts(e)
+		rows[i].Args, rows[i].Flops, rows[i].Rule, rows[i].operands = []string{"x"}, 1, define.Converts(e), op.AsGiven
 		rows[i].Elt = func(x []value.Scalar) value.Scalar { return x[0].Convert(e) }
 		rows[i].body = func(b *loop.Builder, _ types.Elem, in []loop.Val) loop.Val { return define.ConvertBody(b, e, in[0]) }
 	}

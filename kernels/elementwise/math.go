@@ -19,8 +19,7 @@ func unary(name, doc string, f func(float64) float64, flops float64, example, ou
 	return Row{
 		Name: name, Args: []string{"x"}, Rule: define.AsFloat, Flops: flops,
 		Doc: name + " is " + doc, eg: define.Eg(example, output),
-		Elt:   define.On1(f, nil),
-		Loops: op.Loops{F64x1: vec.Map1F64(f), F32x1: vec.Map1F32(f)},
+		Elt: define.On1(f, nil),
 	}
 }
 
@@ -32,8 +31,7 @@ func function(name, doc string, flops float64, example, output string) Row {
 	}
 	r := unary(name, doc, f.F, flops, example, output)
 	r.Doc += accuracy(f.Ulps, f.Tiny)
-	r.Loops.F32x1 = vec.Map1F32(f.F32)
-	r.body = define.Applies(name, define.NarrowFunction(name))
+	r.body = define.Applies(name)
 	wide, narrow := define.On1(f.F, nil), define.On1(f.F32, nil)
 	r.Elt = func(x []value.Scalar) value.Scalar {
 		if x[0].Elem == types.F32 {
@@ -53,9 +51,9 @@ func accuracy(ulps, below float64) string {
 	return fmt.Sprintf(" In f64 it is within %v ulp of the exact value%s, in f32 within %v ulp, and the same bits on every CPU.", ulps, tiny, vec.Ulps32)
 }
 
-// withLoops gives r, of floats, the definition and loops of the function of two numbers that has
-// its name; on is its definition on integers.
-func (r Row) withLoops(on func(a, b int64) int64, ints func(dst, a, b []int64)) Row {
+// defined gives r, of floats, the definition of the function of two numbers that has its name; on is
+// its definition on integers.
+func (r Row) defined(on func(a, b int64) int64) Row {
 	f, ok := vec.Function2Named(r.Name)
 	if !ok {
 		panic("BUG: package vec has no function " + r.Name)
@@ -67,7 +65,6 @@ func (r Row) withLoops(on func(a, b int64) int64, ints func(dst, a, b []int64)) 
 		}
 		return wide(x)
 	}
-	r.Loops = op.Loops{F64x2: f.LoopF64(), F32x2: f.LoopF32(), I64x2: ints}
 	if f.Ulps > 0 {
 		r.Doc += accuracy(f.Ulps, f.Tiny)
 	}
@@ -75,13 +72,11 @@ func (r Row) withLoops(on func(a, b int64) int64, ints func(dst, a, b []int64)) 
 }
 
 // rounding is a row that makes floats integral and leaves integers alone.
-func rounding(name, doc string, f func(float64) float64, lp func(dst, a []float64), code loop.Code, example, output string) Row {
+func rounding(name, doc string, f func(float64) float64, code loop.Code, example, output string) Row {
 	return Row{
 		Name: name, Args: []string{"x"}, Rule: define.Numeric, Flops: 2,
 		Doc: name + " is " + doc, eg: define.Eg(example, output),
-		Elt: define.On1(f, func(x int64) int64 { return x }),
-		Loops: op.Loops{F64x1: lp, F32x1: vec.Map1F32(f),
-			I64x1: func(dst, a []int64) { copy(dst, a) }},
+		Elt:  define.On1(f, func(x int64) int64 { return x }),
 		body: define.ByType(define.Operation(code), func(_ *loop.Builder, _ types.Elem, in []loop.Val) loop.Val { return in[0] }),
 	}
 }
@@ -98,7 +93,7 @@ func functions() []Row {
 				}
 				return x
 			}),
-			Loops: op.Loops{F64x1: vec.AbsF64, F32x1: vec.AbsF32, I64x1: vec.AbsI64}, body: define.Operation(loop.Abs),
+			body: define.Operation(loop.Abs),
 		},
 		{
 			Name: "sign", Args: []string{"x"}, Rule: define.Numeric, Flops: 2,
@@ -113,23 +108,23 @@ func functions() []Row {
 				}
 				return 0
 			}),
-			Loops: op.Loops{F64x1: vec.Map1F64(vec.Sign), F32x1: vec.Map1F32(vec.Sign), I64x1: vec.SignI64}, body: define.SignBody,
+			body: define.SignBody,
 		},
 		{
 			Name: "sqrt", Args: []string{"x"}, Rule: define.AsFloat, Flops: 5,
-			Doc:   "sqrt is the square root, correctly rounded; nan below zero.",
-			eg:    define.Eg(`sqrt(16)`, "4"),
-			Elt:   define.On1(math.Sqrt, nil),
-			Loops: op.Loops{F64x1: vec.SqrtF64, F32x1: vec.SqrtF32}, body: define.Operation(loop.Sqrt),
+			Doc:  "sqrt is the square root, correctly rounded; nan below zero.",
+			eg:   define.Eg(`sqrt(16)`, "4"),
+			Elt:  define.On1(math.Sqrt, nil),
+			body: define.Operation(loop.Sqrt),
 		},
 		Row{
-			Name: "atan2", Args: []string{"y", "x"}, Rule: define.AsFloat, Flops: 30, body: define.Applies("atan2", "atan232"),
+			Name: "atan2", Args: []string{"y", "x"}, Rule: define.AsFloat, Flops: 30, body: define.Applies("atan2"),
 			Doc: "atan2 is the angle of the point (x, y) in radians, in -pi to pi.",
 			eg:  define.Eg(`atan2(0, 1)`, "0"),
-		}.withLoops(nil, nil),
-		rounding("round", "the nearest integral number, halves to the even one.", math.RoundToEven, vec.RoundF64, loop.Nearest, `round(2.5)`, "2"),
-		rounding("floor", "the greatest integral number that is not above x.", math.Floor, vec.FloorF64, loop.Floor, `floor(-2.5)`, "-3"),
-		rounding("ceil", "the least integral number that is not below x.", math.Ceil, vec.CeilF64, loop.Ceil, `ceil(2.5)`, "3"),
+		}.defined(nil),
+		rounding("round", "the nearest integral number, halves to the even one.", math.RoundToEven, loop.Nearest, `round(2.5)`, "2"),
+		rounding("floor", "the greatest integral number that is not above x.", math.Floor, loop.Floor, `floor(-2.5)`, "-3"),
+		rounding("ceil", "the least integral number that is not below x.", math.Ceil, loop.Ceil, `ceil(2.5)`, "3"),
 	}
 	rows = append(rows,
 		function("exp", "e to the power x.", 15, `exp(0)`, "1"),
@@ -153,40 +148,16 @@ func functions() []Row {
 	return append(rows,
 		Row{
 			Name: "isnan", Args: []string{"x"}, Rule: define.Predicate, Flops: 1, body: define.NanBody,
-			Doc: "isnan is true where x is not a number.",
-			eg:  define.Eg(`isnan(0 / 0)`, "true"),
-			Elt: func(x []value.Scalar) value.Scalar { return value.Bool(math.IsNaN(x[0].Float())) },
-			Loops: op.Loops{
-				CmpF64: func(dst []uint8, a, _ []float64) { vec.Ne(dst, a, a) },
-				CmpF32: func(dst []uint8, a, _ []float32) { vec.Ne(dst, a, a) },
-				CmpI64: func(dst []uint8, _, _ []int64) { clear(dst) },
-				Boolx1: func(dst, _ []uint8) { clear(dst) },
-			},
+			Doc:      "isnan is true where x is not a number.",
+			eg:       define.Eg(`isnan(0 / 0)`, "true"),
+			Elt:      func(x []value.Scalar) value.Scalar { return value.Bool(math.IsNaN(x[0].Float())) },
+			operands: op.AsCommon,
 		},
 		Row{
 			Name: "isinf", Args: []string{"x"}, Rule: define.Predicate, Flops: 1, body: define.InfBody,
-			Doc: "isinf is true where x is inf or -inf.",
-			eg:  define.Eg(`isinf(1 / 0)`, "true"),
-			Elt: func(x []value.Scalar) value.Scalar { return value.Bool(math.IsInf(x[0].Float(), 0)) },
-			Loops: op.Loops{
-				CmpF64: func(dst []uint8, a, _ []float64) {
-					for i, v := range a[:len(dst)] {
-						dst[i] = 0
-						if math.IsInf(v, 0) {
-							dst[i] = 1
-						}
-					}
-				},
-				CmpF32: func(dst []uint8, a, _ []float32) {
-					for i, v := range a[:len(dst)] {
-						dst[i] = 0
-						if math.IsInf(float64(v), 0) {
-							dst[i] = 1
-						}
-					}
-				},
-				CmpI64: func(dst []uint8, _, _ []int64) { clear(dst) },
-				Boolx1: func(dst, _ []uint8) { clear(dst) },
-			},
+			Doc:      "isinf is true where x is inf or -inf.",
+			eg:       define.Eg(`isinf(1 / 0)`, "true"),
+			Elt:      func(x []value.Scalar) value.Scalar { return value.Bool(math.IsInf(x[0].Float(), 0)) },
+			operands: op.AsCommon,
 		})
 }

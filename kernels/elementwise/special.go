@@ -27,6 +27,8 @@ func specials() []Row {
 		r.Args = []string{d.arg}
 		if compute := SpecialBodies[f.Name]; compute != nil {
 			r.body = specialBody(compute)
+		} else {
+			r.Native = func(x []float64) float64 { return f.F(x[0]) }
 		}
 		r.Doc += fmt.Sprintf(" In f64 it is within %v ulp of the exact value where that is above 2.2e-308 in size", f.Ulps)
 		if f.Near > 0 {

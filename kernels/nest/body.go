@@ -241,7 +241,7 @@ func (x *Builder) elementwise(b *op.Body, k int, env []Ref) Ref {
 	}
 	step := func(list []loop.Val) loop.Val {
 		mark := x.Mark()
-		v := Step(x.Builder, a.Def, a.Type.Elem, list, elems, 0)
+		v := Step(x.Builder, a.Def, a.Type.Elem, list, elems, 0, false)
 		x.Since(mark, x.linear)
 		x.bounded()
 		return v

@@ -235,7 +235,7 @@ func statements(d *op.Def, out types.Elem, elems []types.Elem) (n int) {
 		in = append(in, x.Const(dense.Storage(e), 0))
 	}
 	m := x.Mark()
-	Step(x, d, out, in, elems, 0)
+	Step(x, d, out, in, elems, 0, false)
 	x.Since(m, func(s *loop.Stmt) {
 		if n++; s.Func != nil {
 			n += len(s.Func.Body.Stmts)

@@ -221,7 +221,7 @@ func (x *Builder) chained(a *op.Action, env []Ref) Ref {
 			for k, r := range s.Args {
 				args[k], of[k] = regs[r], elems[r]
 			}
-			regs, elems = append(regs, Step(x.Builder, s.Def, s.Elem, args, of, 0)), append(elems, s.Elem)
+			regs, elems = append(regs, Step(x.Builder, s.Def, s.Elem, args, of, 0, false)), append(elems, s.Elem)
 		}
 		x.bounded()
 		return regs[len(regs)-1]

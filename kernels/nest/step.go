@@ -20,9 +20,10 @@ type NoBody struct{ Why string }
 func (n NoBody) NoElement() string { return n.Why }
 
 // Step appends d on the values in, whose element types are elems as the program has them, with
-// a result of type out. A check that fails has the number of the site.
-func Step(b *loop.Builder, d *op.Def, out types.Elem, in []loop.Val, elems []types.Elem, site int) loop.Val {
-	if d.Body == nil {
+// a result of type out. A check that fails has the number of the site. With native a row without a
+// body is a Go function, which only the interpreter calls.
+func Step(b *loop.Builder, d *op.Def, out types.Elem, in []loop.Val, elems []types.Elem, site int, native bool) loop.Val {
+	if d.Body == nil && (d.Native == nil || !native) {
 		panic(NoBody{"`" + define.SourceName(d) + "`"})
 	}
 	wide := define.Widest(elems)
@@ -34,6 +35,12 @@ func Step(b *loop.Builder, d *op.Def, out types.Elem, in []loop.Val, elems []typ
 	}
 	if d.Fails(computes, out) {
 		b.Check(site, hasValue(b, d, x), x...)
+	}
+	if d.Body == nil {
+		for k, v := range x {
+			x[k] = define.ConvertBody(b, types.F64, v)
+		}
+		return define.ConvertBody(b, dense.Storage(out), b.Native(d.Name, d.Native, x...))
 	}
 	return d.Body(b, dense.Storage(out), x)
 }

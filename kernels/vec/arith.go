@@ -86,52 +86,9 @@ func ModI64(dst, a, b []int64) {
 	}
 }
 
-// CeilDivI64 is the quotient rounded towards plus infinity; no b may be 0.
-func CeilDivI64(dst, a, b []int64) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i, y := range b {
-		x := a[i]
-		q := x / y
-		if x%y != 0 && (x < 0) == (y < 0) {
-			q++
-		}
-		dst[i] = q
-	}
-}
-
-// HasZero reports whether some element is 0: the guard before an integer division.
-func HasZero(a []int64) bool {
-	for _, v := range a {
-		if v == 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // IsWord reports that x without its fraction is an int64. Of others, and of NaN, Go leaves to the
 // processor what they convert to.
 func IsWord(x float64) bool { return x >= -0x1p63 && x < 0x1p63 }
-
-// Words is dst = a without the fractions; false says that some element is none of int64, and then
-// dst says nothing.
-func Words[S Float](dst []int64, a []S) bool {
-	a = a[:len(dst)]
-	outside := uint8(0)
-	for i, v := range a {
-		outside |= bit(!(v >= -0x1p63 && v < 0x1p63))
-		dst[i] = int64(v)
-	}
-	return outside == 0
-}
-
-// PowI64 is a to the b-th power by squaring, wrapping; b below 0 counts as 0.
-func PowI64(dst, a, b []int64) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i, n := range b {
-		dst[i] = PowerI64(a[i], n)
-	}
-}
 
 // PowerI64 is x to the power n, which is not negative, modulo 2^64, by squaring.
 func PowerI64(x, n int64) int64 {
@@ -151,14 +108,6 @@ func AbsI64(dst, a []int64) {
 	for i, v := range a {
 		s := v >> 63
 		dst[i] = (v ^ s) - s
-	}
-}
-
-// SignI64 is -1, 0 or 1.
-func SignI64(dst, a []int64) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = v>>63 | int64(uint64(-v)>>63)
 	}
 }
 

@@ -40,18 +40,3 @@ func (f Function2) LoopF64() func(dst, a, b []float64) {
 	}
 	return Map2F64(f.F)
 }
-
-// LoopF32 is the loop on float32. A square is just the product.
-func (f Function2) LoopF32() func(dst, a, b []float32) {
-	loop := Map2F32(f.F32)
-	if f.Name != power {
-		return loop
-	}
-	return func(dst, a, b []float32) {
-		if len(b) > 0 && b[0] == 2 && uniform(b) {
-			MulF32(dst, a[:len(dst)], a[:len(dst)])
-			return
-		}
-		loop(dst, a, b)
-	}
-}

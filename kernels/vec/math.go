@@ -34,16 +34,6 @@ func Map2F64(f func(a, b float64) float64) func(dst, a, b []float64) {
 	}
 }
 
-// Map2F32 is the same in float32: f in float64, rounded once more.
-func Map2F32(f func(a, b float64) float64) func(dst, a, b []float32) {
-	return func(dst, a, b []float32) {
-		a, b = a[:len(dst)], b[:len(dst)]
-		for i, v := range a {
-			dst[i] = float32(f(float64(v), float64(b[i])))
-		}
-	}
-}
-
 // cubeF64 is dst = a * a * a.
 func cubeF64(dst, a []float64) {
 	var buf [256]float64

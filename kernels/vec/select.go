@@ -40,12 +40,6 @@ func Le[T Element](dst []uint8, a, b []T) {
 	}
 }
 
-// Gt is dst = a > b.
-func Gt[T Element](dst []uint8, a, b []T) { Lt(dst, b, a) }
-
-// Ge is dst = a >= b.
-func Ge[T Element](dst []uint8, a, b []T) { Le(dst, b, a) }
-
 // bit compiles to a set instruction, without a branch.
 func bit(c bool) uint8 {
 	if c {
@@ -69,12 +63,6 @@ func LtBool(dst, a, b []uint8) { meet(dst, a, b, ones, 0, 0) }
 
 // LeBool is dst = a <= b: not both a and not b.
 func LeBool(dst, a, b []uint8) { meet(dst, a, b, 0, ones, ones) }
-
-// GtBool is dst = a > b.
-func GtBool(dst, a, b []uint8) { LtBool(dst, b, a) }
-
-// GeBool is dst = a >= b.
-func GeBool(dst, a, b []uint8) { LeBool(dst, b, a) }
 
 // EqBool is dst = a == b.
 func EqBool(dst, a, b []uint8) { differ(dst, a, b, ones) }

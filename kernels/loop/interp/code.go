@@ -39,6 +39,9 @@ type Code struct {
 	idle   sync.Pool
 }
 
+// programs are the two programs.
+func (c *Code) programs() [2]*program { return [...]*program{c.along, c.across} }
+
 // program is the steps of a nest for one kind of batch.
 type program struct {
 	begin *block // once a worker

@@ -5,7 +5,7 @@ package interp
 import (
 	"fmt"
 
-	"flow/ir/types"
+	"flow/ir/loop"
 	"flow/ir/value"
 )
 
@@ -55,7 +55,7 @@ func (w *Worker) compare(k int, a access, x *slab, at, step int, regular, bits b
 	for ; lane >= 0 && lane < n; lane++ {
 		m := number(lane)
 		a.view(&there, d, m-w.origins[len(w.in)+k], 1)
-		have, want := scalarOf(d.Elem, a, &there, 0), scalarOf(d.Elem, a, x, lane)
+		have, want := loop.ScalarOf(d.Elem, a.word(&there, 0)), loop.ScalarOf(d.Elem, a.word(x, lane))
 		if have.Same(want) || w.odd[[2]int{k, m % d.Stride}] {
 			continue
 		}
@@ -63,15 +63,4 @@ func (w *Worker) compare(k int, a access, x *slab, at, step int, regular, bits b
 		return 0
 	}
 	return n
-}
-
-func scalarOf(e types.Elem, a access, x *slab, k int) value.Scalar {
-	switch word := a.word(x, k); e {
-	case types.F64:
-		return value.F64(wordF64(word))
-	case types.F32:
-		return value.F64(float64(wordF32(word))).Convert(e)
-	default:
-		return value.Scalar{Elem: e, I: int64(word)}
-	}
 }

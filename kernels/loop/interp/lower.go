@@ -212,6 +212,10 @@ func (c *compiler) emitLoop(f operation, in []*operand, gives types.Elem, stays 
 // apply calls a function: by the loop of package vec that gives the same bytes, or by its body.
 func (c *compiler) apply(s *loop.Stmt, in []*operand) {
 	f := s.Func
+	if f.Go != nil {
+		c.vals[s.Dst] = c.emitLoop(native(f), in, types.F64, false)
+		return
+	}
 	if g := functionLoop(f); g != nil {
 		c.vals[s.Dst] = c.emitLoop(g, in, types.F64, false)
 		return

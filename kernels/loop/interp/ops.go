@@ -144,6 +144,19 @@ func functionLoop(f *loop.Function) operation {
 	return nil
 }
 
+// native is the loop of a Go function: a call a lane.
+func native(f *loop.Function) operation {
+	return func(d, a, b, c *slab, n int) {
+		in, x := [3]*slab{a, b, c}, make([]float64, len(f.Params))
+		for lane := range n {
+			for k := range x {
+				x[k] = in[k].f64[lane]
+			}
+			d.f64[lane] = f.Go(x)
+		}
+	}
+}
+
 func doubles1(f func(dst, a []float64)) operation {
 	return func(d, a, _, _ *slab, n int) { f(d.f64[:n], a.f64[:n]) }
 }

@@ -52,13 +52,13 @@ type Worker struct {
 
 // machine is the registers of a program.
 type machine struct {
-	program *program
-	lanes   int
-	regs    []slab
-	own     []slab // their memory, where regs shows that of an operand
-	known   []int64
-	lists   []lanes
-	folds   []state
+	begun bool // what depends on scalars alone is there
+	lanes int
+	regs  []slab
+	own   []slab // their memory, where regs shows that of an operand
+	known []int64
+	lists []lanes
+	folds []state
 }
 
 // segment is the lanes of a batch that lie in one row: first, first + by, .. of the second index.
@@ -81,7 +81,7 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense, call func(row int, 
 	for k, v := range in {
 		switch v := v.(type) {
 		case value.Scalar:
-			w.scalars[k] = wordOf(v)
+			w.scalars[k] = loop.WordOf(v)
 		case *value.Dense:
 			w.dense[k] = v
 		case *value.CSR:
@@ -104,17 +104,12 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense, call func(row int, 
 		}
 	}
 	onces := 0
-	for k, p := range []*program{w.code.along, w.code.across} {
-		if p == nil {
-			continue
+	for _, p := range w.code.programs() {
+		if p != nil {
+			onces = max(onces, p.onces)
 		}
-		onces = max(onces, p.onces)
-		if m := w.machines[k]; m == nil || m.lanes != w.most {
-			w.machines[k] = newMachine(p, w.most)
-		}
-		w.use(k)
-		w.start()
 	}
+	w.again()
 	// Whichever program reaches a once first fills its locals: both number them alike.
 	w.onces = room(w.onces, onces)
 	clear(w.onces)
@@ -122,12 +117,21 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense, call func(row int, 
 	for k, r := range n.Results {
 		w.results[k].begin(r, w.outside(r.Rows), w.outside(r.Cols))
 	}
-	for _, p := range []*program{w.code.along, w.code.across} {
+	for _, p := range w.code.programs() {
 		if p == nil {
 			continue
 		}
 		for _, c := range p.contributions {
 			w.results[c.result].reduces(c.elem)
+		}
+	}
+}
+
+// again makes the programs begin again when they are next used.
+func (w *Worker) again() {
+	for _, m := range w.machines {
+		if m != nil {
+			m.begun = false
 		}
 	}
 }
@@ -161,16 +165,11 @@ func (w *Worker) Scalar(number int, word loop.Word) {
 		return
 	}
 	w.scalars[number] = word
-	for k, m := range w.machines {
-		if m != nil {
-			w.use(k)
-			w.start()
-		}
-	}
+	w.again()
 }
 
 func newMachine(p *program, most int) *machine {
-	m := &machine{program: p, lanes: most, regs: make([]slab, len(p.regs)), lists: make([]lanes, p.lists), folds: make([]state, len(p.folds))}
+	m := &machine{lanes: most, regs: make([]slab, len(p.regs)), lists: make([]lanes, p.lists), folds: make([]state, len(p.folds))}
 	var memory [types.Picture + 1]slab
 	for e, n := range p.slots {
 		if n > 0 {
@@ -196,7 +195,17 @@ func newMachine(p *program, most int) *machine {
 }
 
 // use makes one of the two programs the one that runs.
-func (w *Worker) use(k int) { w.machine, w.p = w.machines[k], w.machines[k].program }
+func (w *Worker) use(k int) {
+	w.p, w.machine = w.code.programs()[k], w.machines[k]
+	if w.machine == nil || w.lanes != w.most {
+		w.machine = newMachine(w.p, w.most)
+		w.machines[k] = w.machine
+	}
+	if !w.begun {
+		w.begun = true
+		w.start()
+	}
+}
 
 // outside is a form that operands alone decide.
 func (w *Worker) outside(l loop.Lin) int64 { return w.form(l, 0) }
@@ -217,16 +226,6 @@ func (w *Worker) form(l loop.Lin, row int64) int64 {
 		}
 	}
 	return x
-}
-
-func wordOf(s value.Scalar) loop.Word {
-	switch s.Elem {
-	case types.F64:
-		return f64Word(s.F)
-	case types.F32:
-		return f32Word(float32(s.F))
-	}
-	return loop.Word(s.I)
 }
 
 // Window evaluates the points whose first index is in r0 to r1-1 and whose second one is in l0 to

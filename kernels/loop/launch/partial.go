@@ -4,6 +4,7 @@ package launch
 // its own.
 
 import (
+	"flow/ir/loop"
 	"flow/ir/value"
 	"flow/kernels/exact"
 )
@@ -39,7 +40,7 @@ func (w *Worker) TakeSums(k int, sum, squares *exact.Sum) {
 // Take returns what the worker has of reduced result number k, which loses nothing, and forgets it.
 func (w *Worker) Take(k int) value.Scalar {
 	p, r := &w.parts[k], &w.run.reduced[k]
-	x := ScalarOf(r.out.Elem, r.fast.Result(p.words))
+	x := loop.ScalarOf(r.out.Elem, r.fast.Result(p.words))
 	p.begin(r)
 	return x
 }

@@ -210,20 +210,7 @@ func (r *reducing) put(i int, words []uint64, places, k int) {
 	for n := range r.fast.Types {
 		state[n] = words[n*places+k]
 	}
-	r.out.Set(i/r.cols, i%r.cols, ScalarOf(r.out.Elem, r.fast.Result(state[:])))
-}
-
-// ScalarOf is a word as a scalar.
-func ScalarOf(e types.Elem, w loop.Word) value.Scalar {
-	switch e {
-	case types.F64:
-		return value.F64(math.Float64frombits(w))
-	case types.F32:
-		return value.F64(float64(math.Float32frombits(uint32(w)))).Convert(e)
-	case types.Bool:
-		return value.Bool(w != 0)
-	}
-	return value.I64(int64(w))
+	r.out.Set(i/r.cols, i%r.cols, loop.ScalarOf(r.out.Elem, r.fast.Result(state[:])))
 }
 
 // putRounded sets element number i of the result to a sum of f64 numbers that is state k of places,
@@ -336,7 +323,7 @@ func (w *Worker) Finish() {
 
 // fillEmpty sets a result that no statement contributes to.
 func fillEmpty(out *value.Dense, res loop.Result) {
-	x := ScalarOf(res.Elem, res.Class.Fold(res.Elem, make([][]loop.Word, res.Class.Info().Args)))
+	x := loop.ScalarOf(res.Elem, res.Class.Fold(res.Elem, make([][]loop.Word, res.Class.Info().Args)))
 	for i := range out.Rows {
 		for j := range out.Cols {
 			out.Set(i, j, x)
