@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // This file makes the graphs of the benchmarks, in the format of the peers and in Flow's, and runs
@@ -47,14 +48,16 @@ func (b *bench) graph(scale int) (string, error) {
 	return file, asCSR(bin, file)
 }
 
-// notreDame returns the graph of web-NotreDame, symmetric: for Flow, and for the peers.
-func (b *bench) notreDame() (flow, peers string, err error) {
+// notreDame returns the graph of web-NotreDame as a program writes it, symmetric.flow or directed.flow: for
+// Flow, and for the peers.
+func (b *bench) notreDame(program string) (flow, peers string, err error) {
 	edges := filepath.Join(b.root, "..", "shared", "data", "web-NotreDame.txt.gz")
 	if !exists(edges) {
 		return "", "", fmt.Errorf("web-NotreDame of SNAP is not at %s", edges)
 	}
-	flow, peers = filepath.Join(b.dir, "notredame.csr"), filepath.Join(b.dir, "notredame.bin")
-	if _, err := launch(nil, b.flowrun, b.program("symmetric.flow"), "--set=edges="+edges, "--set=file="+flow); err != nil {
+	name := filepath.Join(b.dir, "notredame_"+strings.TrimSuffix(program, ".flow"))
+	flow, peers = name+".csr", name+".bin"
+	if _, err := launch(nil, b.flowrun, b.program(program), "--set=edges="+edges, "--set=file="+flow); err != nil {
 		return "", "", err
 	}
 	return flow, peers, fromCSR(flow, peers)
@@ -72,7 +75,7 @@ func components(b *bench) error {
 		return err
 	}
 	b.labels("RMAT scale 20, edge factor 16", flow, peers)
-	if flow, peers, err = b.notreDame(); err != nil {
+	if flow, peers, err = b.notreDame("symmetric.flow"); err != nil {
 		b.skip("%v", err)
 		return nil
 	}

@@ -31,6 +31,7 @@ type section struct {
 var sections = [...]section{
 	{"cholesky", "Cholesky on two threads beside OpenBLAS, OpenMP tasks and StarPU", cholesky},
 	{"ranks", "Cholesky on two MPI ranks beside ScaLAPACK and Dask distributed", ranks},
+	{"rank_peers", "k-means, n-body and PageRank on two MPI ranks beside mpi4py and Dask distributed", rankPeers},
 	{"shares", "how evenly MPI ranks share the examples, and what they repeat", shares},
 	{"tile", "the default tile beside others from 128 to 1024", tile},
 	{"gemm", "one core: tile kernels beside OpenBLAS", gemm},

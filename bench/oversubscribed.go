@@ -119,7 +119,7 @@ func (b *bench) irregularPrograms() ([]irregularProgram, error) {
 		file func() (string, error)
 	}{
 		{"web-NotreDame", func() (string, error) {
-			file, _, err := b.notreDame()
+			file, _, err := b.notreDame("symmetric.flow")
 			return file, err
 		}},
 		{"RMAT scale 20", func() (string, error) { return b.graph(20) }},

@@ -109,6 +109,13 @@ func (p peers) onRanks(label, binary string, ranks int, args ...string) contesta
 	}}
 }
 
+// scriptOnRanks is a contestant that runs a Python peer on MPI ranks.
+func (p peers) scriptOnRanks(label, file string, ranks int, args ...string) contestant {
+	return contestant{name: label, run: func() (float64, error) {
+		return peerSeconds(peerEnv(), "mpirun", append([]string{"-n", fmt.Sprint(ranks), "--oversubscribe", "/usr/bin/python3", filepath.Join(p.source, file)}, args...)...)
+	}}
+}
+
 func peerSeconds(env []string, name string, args ...string) (float64, error) {
 	o, err := launch(env, name, args...)
 	if err != nil {

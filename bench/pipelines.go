@@ -123,6 +123,32 @@ func learning(b *bench) error {
 	return nil
 }
 
+// rankPeers runs on two ranks, or processes, of one thread.
+func rankPeers(b *bench) error {
+	if b.mpi == "" {
+		b.skip("flowrun with MPI did not build; `.ci/setup` installs what it needs")
+		return nil
+	}
+	of := func(title, work, flow string, set, peer []string) {
+		b.table(title+", two ranks", 0, contest(b.reps, []contestant{
+			{name: "Flow, MPI, one thread a rank", run: func() (float64, error) {
+				return callSeconds("work", peerEnv(), b.mpi, append([]string{b.program(flow), "--distributed", "--backend=mpi", "--ranks=2", "--threads=1"}, set...)...)
+			}},
+			b.peers.scriptOnRanks("mpi4py, NumPy and SciPy", "ranks_mpi4py.py", 2, append([]string{work}, peer...)...),
+			b.peers.script("Dask distributed", "ranks_dask.py", peerEnv(), append([]string{work}, peer...)...),
+		}))
+	}
+	of("k-means, 1e6 x 20, k = 10, 20 rounds", "kmeans", "kmeans.flow", nil, nil)
+	of("n-body, 2000 bodies, 100 steps", "nbody", "nbody.flow", nil, nil)
+	flow, peers, err := b.notreDame("directed.flow")
+	if err != nil {
+		b.skip("%v", err)
+		return nil
+	}
+	of("PageRank, web-NotreDame, 50 rounds", "pagerank", "pagerank.flow", []string{"--set=graph=" + flow}, []string{peers})
+	return nil
+}
+
 func irregular(b *bench) error {
 	list := []contestant{b.scan("C, OpenMP", "escape", []string{"2048", "1000"}, []string{"static", "1"}, []string{"dynamic", "1"}, []string{"guided", "1"})}
 	for _, technique := range []string{"STATIC", "GSS", "FAC2", "COST", "AUTO"} {

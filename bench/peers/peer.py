@@ -25,18 +25,23 @@ def uniform(n, seed):
     return out
 
 
-def measure(work, check, prepare=tuple):
+def measure(work, check, prepare=tuple, together=lambda: True):
     """Does the work once to warm up and REPETITIONS times for the clock; prints the median and check of the last result.
 
-    prepare returns the arguments of the work; its time does not count.
+    prepare returns the arguments of the work; its time does not count. In a program of several processes together()
+    waits for all of them, and is true in the one that prints.
     """
     took = []
     for turn in range(REPETITIONS + 1):
         arguments = prepare()
         result = None  # what the round before made is gone before this one
+        together()
         begun = time.perf_counter()
         result = work(*arguments)
+        speaks = together()
         if turn > 0:
             took.append(time.perf_counter() - begun)
         del arguments
-    print(json.dumps({"seconds": statistics.median(took), "check": float(check(result))}))
+    value = float(check(result))
+    if speaks:
+        print(json.dumps({"seconds": statistics.median(took), "check": value}))
