@@ -21,15 +21,21 @@ func yield() { runtime.Gosched() }
 // now returns the trace's clock, or 0: only traces need times of messages.
 func (r *rank) now() int64 { return r.o.Trace.Communication().Now() }
 
-// between polls after a task if the last poll is a while ago.
+// between polls after a task if the last poll is a while ago, the longer the more polls in a row have
+// found nothing: in short tasks a poll of a microsecond after each took a twentieth of the time.
 func (r *rank) between(now int64) {
 	if r.pending.Load()+r.newFresh.Load() == 0 && !r.eng.Helps() {
 		return
 	}
-	if last := r.lastPoll.Load(); now-last > int64(pollEvery) && r.lastPoll.CompareAndSwap(last, now) {
-		r.attended.Store(true)
-		r.poll()
+	last, gap := r.lastPoll.Load(), r.pollGap.Load()
+	if now-last <= gap || !r.lastPoll.CompareAndSwap(last, now) {
+		return
 	}
+	r.attended.Store(true)
+	if r.poll() {
+		gap = 0
+	}
+	r.pollGap.Store(min(max(2*gap, int64(pollEvery)), int64(pollSeldom)))
 }
 
 // idle polls for a worker that has been without a task for the time waited. The worker that waits

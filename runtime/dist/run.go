@@ -83,8 +83,10 @@ const (
 	// goodbye is how long the ranks may take to end together after an interruption; then each
 	// ends alone.
 	goodbye = 1500 * time.Millisecond
-	// pollEvery is the least time between two polls by workers that have tasks.
-	pollEvery = 20 * time.Microsecond
+	// pollEvery is the least time between two polls by workers that have tasks, while polls find
+	// something, and pollSeldom the most that it grows to.
+	pollEvery  = 20 * time.Microsecond
+	pollSeldom = 160 * time.Microsecond
 	// sayFirst is how much later the others return from a run after which the job is aborted:
 	// the speaker must have spoken before the launcher kills it.
 	sayFirst = 300 * time.Millisecond
@@ -163,7 +165,8 @@ type rank struct {
 	waste        []byte             // of messages that no task reads
 	wasting      bool               // a request has it
 	lastPoll     atomic.Int64
-	attended     atomic.Bool // a worker has polled since Run's goroutine last looked
+	pollGap      atomic.Int64 // the least time after that until a worker with tasks polls
+	attended     atomic.Bool  // a worker has polled since Run's goroutine last looked
 	epochOfClock time.Time
 	lastWork     atomic.Int64  // when a poll last found something, since epochOfClock
 	keen         time.Duration // how long idle workers poll without a sleep
