@@ -23,7 +23,7 @@ type Placed struct {
 // Owner computes: a task runs on the owner of its result, and results are distributed on a 2-D
 // block-cyclic grid of ranks, as square as possible (a matrix of one column or row of blocks: in
 // contiguous shares). That bounds what one rank sends in a step of a factorisation by P + Q instead
-// of P Q, and balances the shrinking rest. Scalars, whole matrices and effects are on rank 0, where
+// of P Q, and balances the shrinking rest. A product of few blocks runs where its factors lie. Scalars, whole matrices and effects are on rank 0, where
 // output goes. Constants are computed wherever they are read, which costs less than a message.
 // Tasks that read a file that not all ranks share run on rank 0, which sends their results.
 //
@@ -245,20 +245,40 @@ func owners(p *Partitioned, ranks int) []int32 {
 			owner[i] = owner[g.In(id)[0]]
 			continue
 		}
-		if _, _, _, sent := g.Dest(id); sent || p.Block[i].Rows > 0 || g.Effects(id) || alone[i] {
+		if _, _, _, sent := g.Dest(id); sent || g.Effects(id) || alone[i] {
 			continue
 		}
-		best, bytes := int32(0), -1
-		for _, in := range g.In(id) {
-			if n := g.Type(in).Bytes(); n > bytes {
-				best, bytes = owner[in], n
+		in, few := g.In(id), false
+		if b := p.Block[i]; b.Rows > 0 {
+			if in, few = factors(g, id); !few || int(b.Rows)*int(b.Cols) >= ranks {
+				continue
 			}
 		}
-		if bytes >= 0 && len(g.In(id)) <= 3 {
+		best, bytes := int32(0), -1
+		for _, x := range in {
+			if n := g.Type(x).Bytes(); n > bytes {
+				best, bytes = owner[x], n
+			}
+		}
+		if bytes >= 0 && len(in) <= 3 && (!few || bytes >= g.Type(id).Bytes()) {
 			owner[i] = best
 		}
 	}
 	return owner
+}
+
+// factors returns what a product multiplies. A product of tall matrices with fewer blocks than there
+// are ranks would be made by few of them, which would be sent all factors. So each part of its chain is
+// made where its factors lie, and the sum travels.
+func factors(g *ir.Graph, id ir.ID) (in []ir.ID, ok bool) {
+	n, in := &g.Nodes[id], g.In(id)
+	if n.Op.Shard.Kind != op.ShardContract && (n.Op.Accum != 1 || len(in) < 2) {
+		return nil, false
+	}
+	if n.Op.Accum == 1 {
+		in = in[1:]
+	}
+	return in, true
 }
 
 // readsUnshared reports whether a node reads what only rank 0 has, itself or in a region.
