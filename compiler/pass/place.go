@@ -346,13 +346,16 @@ func (p *Partitioned) blockOf(id ir.ID) Block {
 }
 
 func ownerOf(b Block, place ir.Placement, gp, gq, ranks int) int {
+	row, col, rows, cols := int(b.Row), int(b.Col), int(b.Rows), int(b.Cols)
 	switch {
-	case b.Rows == 0 || place == ir.OneRank:
+	case rows == 0 || place == ir.OneRank:
 		return 0
-	case b.Cols == 1 || place == ir.ByRows:
-		return int(b.Row) * ranks / int(b.Rows)
-	case b.Rows == 1 || place == ir.ByCols:
-		return int(b.Col) * ranks / int(b.Cols)
+	case cols == 1 || place == ir.ByRows:
+		return row * ranks / rows
+	case rows == 1 || place == ir.ByCols:
+		return col * ranks / cols
+	case row >= rows-rows%gp || col >= cols-cols%gq: // left over: of 7 columns one of two ranks would get 4
+		return (row + col) % ranks
 	}
-	return int(b.Row)%gp*gq + int(b.Col)%gq
+	return row%gp*gq + col%gq
 }
