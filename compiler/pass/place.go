@@ -23,8 +23,9 @@ type Placed struct {
 // Owner computes: a task runs on the owner of its result, and results are distributed on a 2-D
 // block-cyclic grid of ranks, as square as possible (a matrix of one column or row of blocks: in
 // contiguous shares). That bounds what one rank sends in a step of a factorisation by P + Q instead
-// of P Q, and balances the shrinking rest. A product of few blocks runs where its factors lie. Scalars, whole matrices and effects are on rank 0, where
-// output goes. Constants are computed wherever they are read, which costs less than a message.
+// of P Q, and balances the shrinking rest. A product of few blocks runs where its factors lie.
+// Scalars, whole matrices and effects are on rank 0, where output goes. Constants, and matrices of
+// zeros and the like, are made wherever they are read, which costs less than a message.
 // Tasks that read a file that not all ranks share run on rank 0, which sends their results.
 //
 // Loops over an index space, and iterates with such loops, run on all ranks: see spread.go. What
@@ -112,7 +113,7 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 				in = append(in, all.full(x))
 			case owner[x] == owner[i]:
 				in = append(in, to[x])
-			case isConst(g, x):
+			case madeAnywhere(g, x):
 				in = append(in, copies[[2]int32{int32(x), owner[i]}])
 			default:
 				in = append(in, moved[x])
@@ -123,7 +124,7 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 		if len(reach[i]) == 0 {
 			continue
 		}
-		if isConst(g, id) {
+		if madeAnywhere(g, id) {
 			for _, r := range reach[i] {
 				copies[[2]int32{int32(i), r}] = ng.CopyNode(g, id)
 				own(r)
@@ -186,7 +187,7 @@ func ranksReading(g *ir.Graph, owner []int32, scattered []bool, ranks int) [][]i
 			case r == plan.Everywhere:
 				add(in, r)
 				for _, k := range others(owner[in], ranks) {
-					if !isConst(g, in) && !scattered[in] {
+					if !madeAnywhere(g, in) && !scattered[in] {
 						add(in, k)
 					}
 				}
@@ -207,7 +208,14 @@ func exchangeTo(ranks []int32) *op.Attrs {
 	return op.MakeAttrs(op.Attr{Name: "to", Val: op.Ints(to...)})
 }
 
-func isConst(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Role == op.Constant }
+// madeAnywhere reports a constant, or a matrix of zeros or the like, that each reader makes.
+func madeAnywhere(g *ir.Graph, id ir.ID) bool {
+	n := &g.Nodes[id]
+	if _, _, _, sent := g.Dest(id); sent || n.Op.Shard.Kind != op.ShardGenerate {
+		return n.Op.Role == op.Constant
+	}
+	return len(g.In(id)) == 0 && !g.Effects(id) && n.Op.Cost(sigOf(g, id), g.Type(id)).Flops == 0
+}
 
 // rankGrid returns the P x Q grid of ranks nearest to square, P <= Q.
 func rankGrid(ranks int) (p, q int) {
