@@ -64,6 +64,7 @@ const planLegend = `  critical path: the longest chain of tasks that wait for on
 // layoutLegend explains where values lie.
 const layoutLegend = `  lies on: rows: each rank makes and has its own rows; replicated: each rank makes and has all of it; partial: each rank
   has reduced its rows; rank 0: only this rank has it; ranks 0 to 2: cut into pieces, each on one of them
+  sent: what depends on the entries of sparse matrices is estimated before the run, --stats counts it
 `
 
 // rankLegend explains the ranks of a run.

@@ -46,6 +46,10 @@ type spreadGraph struct {
 	states  map[ir.ID][]*op.Def       // of old pipes with several results: how the states that ranks have of each are joined
 	owned   map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
 	takes   map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
+	lists   map[ir.ID]rowLists        // of old sparse matrices
+	args    []ir.ID                   // of a region of an iterate: its old arguments
+	around  *spreadGraph              // the graph that the loop is in
+	loop    ir.ID                     // the loop in that graph
 	shares  int                       // nodes whose rows are shared, those in regions included
 	saved   float64                   // operations of a rank that others do instead
 	paid    float64                   // what gathers in regions cost, in operations
@@ -153,7 +157,7 @@ func (s *spreader) on(g *ir.Graph) *spreadGraph {
 	x := &spreadGraph{
 		spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()),
 		parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{},
-		states: map[ir.ID][]*op.Def{}, owned: map[ir.ID]ir.ID{}, takes: map[ir.ID][]bool{},
+		states: map[ir.ID][]*op.Def{}, owned: map[ir.ID]ir.ID{}, takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{},
 	}
 	x.g.CopyTables(g)
 	return x
@@ -215,7 +219,7 @@ func (x *spreadGraph) node(id ir.ID) {
 		}
 		return
 	case n.Op.Control == op.Iterate:
-		region, takes := x.iterate(id)
+		region, takes, listed := x.iterate(id)
 		if region == nil {
 			x.to[id] = x.g.CopyNode(x.old, id, x.inputs(id, always)...)
 			x.takes[id] = make([]bool, len(x.old.In(id)))
@@ -227,6 +231,10 @@ func (x *spreadGraph) node(id ir.ID) {
 				in[k] = x.ownSparse(from)
 			}
 		}
+		for _, k := range listed {
+			l := x.listsOf(x.old.In(id)[k])
+			in = append(in, l.take, l.give)
+		}
 		x.to[id] = x.g.CopyNode(x.old, id, in...)
 		x.g.Nodes[x.to[id]].Region = region
 		x.takes[id], x.parts[id] = takes, takes[:n.Carried()]
@@ -235,7 +243,7 @@ func (x *spreadGraph) node(id ir.ID) {
 		var first *ir.Region
 		next := &first
 		for r := n.Region; r != nil; r = r.Next {
-			y, _, _ := x.region(r, nil, always)
+			y, _, _, _ := x.region(r, ir.None, nil, always)
 			*next = y
 			next = &y.Next
 		}
@@ -257,7 +265,11 @@ func (x *spreadGraph) node(id ir.ID) {
 	}
 	in := make([]ir.ID, len(x.old.In(id)))
 	for k, from := range x.old.In(id) {
-		in[k] = x.reach(from, reads[k])
+		if k > 0 && k == n.Op.ByColumn {
+			in[k] = x.fetched(from, x.old.In(id)[0])
+		} else {
+			in[k] = x.reach(from, reads[k])
+		}
 	}
 	made := x.g.CopyNode(x.old, id, in...)
 	x.to[id] = made
@@ -292,13 +304,14 @@ func (x *spreadGraph) readsWhole(id ir.ID, reads []rowReads) bool {
 // iterate spreads the regions of a loop. partial says which inputs the regions take as they are if
 // they are partial, and so which carried values are in every round, and at the end. Another input is
 // partial in them if it is outside and nothing in them needs all of it. region is nil where a round
-// costs more in messages than others do of it.
-func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool) {
+// costs more in messages than others do of it. The regions have two more arguments for each of the inputs
+// that listed names: its lists.
+func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, listed []int) {
 	n := &x.old.Nodes[id]
 	place := x.old.Placement(id)
 	switch place {
 	case ir.Replicated, ir.OneRank:
-		return nil, nil
+		return nil, nil, nil
 	case ir.ByRows:
 		defer func(all bool) { x.all = all }(x.all)
 		x.all = true
@@ -308,10 +321,11 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool) {
 	free := func(k int) bool { return k >= carried }
 	shares, saved, paid, asked := x.shares, x.saved, x.paid, x.asked
 	for {
-		body, yields, gathered := x.region(n.Region, partial, free)
+		body, in, yields, gathered := x.region(n.Region, id, partial, free)
+		inside := []*spreadGraph{in}
 		if r := n.Region.Next; r != nil {
-			stop, _, more := x.region(r, partial, always)
-			body.Next = stop
+			stop, in, _, more := x.region(r, id, partial, always)
+			body.Next, inside = stop, append(inside, in)
 			for k := range gathered {
 				gathered[k] = gathered[k] || more[k]
 			}
@@ -330,19 +344,23 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool) {
 			times, _ := plan.Rounds(n)
 			rounds := float64(times) // which matter only in other loops
 			x.saved, x.paid = saved+rounds*(x.saved-saved), paid+rounds*(x.paid-paid)
-			return body, partial
+			return body, partial, takeLists(body, inside)
 		}
 		x.shares, x.saved, x.paid, x.asked = shares, saved, paid, asked
 		if !again {
-			return nil, nil
+			return nil, nil, nil
 		}
 	}
 }
 
-// region spreads a region. partial says which of its arguments are, and need which yields must be
-// whole. yields says which results are partial, and gathered which arguments are needed with all rows.
-func (x *spreadGraph) region(r *ir.Region, partial []bool, need func(k int) bool) (out *ir.Region, yields, gathered []bool) {
-	in := x.on(r.Graph)
+// region spreads a region, of an iterate or, without a loop, of a branch. partial says which of its
+// arguments are, and need which yields must be whole. yields says which results are partial, and gathered
+// which arguments are needed with all rows.
+func (x *spreadGraph) region(r *ir.Region, loop ir.ID, partial []bool, need func(k int) bool) (out *ir.Region, in *spreadGraph, yields, gathered []bool) {
+	in = x.on(r.Graph)
+	if loop != ir.None {
+		in.around, in.loop, in.args = x, loop, r.Args
+	}
 	for k, a := range r.Args[:len(partial)] {
 		in.partial[a] = partial[k]
 	}
@@ -378,7 +396,7 @@ func (x *spreadGraph) region(r *ir.Region, partial []bool, need func(k int) bool
 	x.saved += in.saved
 	x.paid += in.paid + in.gathers()
 	x.asked += in.asked
-	return out, yields, gathered
+	return out, in, yields, gathered
 }
 
 // shared reports whether ranks share the rows of node id, and if so what they read of its operands.

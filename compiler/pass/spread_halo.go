@@ -264,6 +264,9 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 		return x.to[id]
 	}
 	if g, ok := x.whole[id]; ok {
+		if x.g.Nodes[g].Attrs.Int(plan.Fetch) > 0 {
+			return x.full(id)
+		}
 		if old, some := plan.Needs(x.g.Nodes[g].Attrs); some {
 			if all := (rowReads{needs: old}).and(reads); !all.whole {
 				x.g.Nodes[g].Attrs = x.g.Nodes[g].Attrs.With(plan.Reach, plan.ReachOf(all.needs))

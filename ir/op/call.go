@@ -130,6 +130,12 @@ type Call struct {
 	Stopped func() bool
 }
 
+// Window returns the rows lo..hi-1 that a rank makes of a matrix of so many rows: contiguous, and
+// as many as others make, or one fewer.
+func Window(rank, ranks, rows int) (lo, hi int) {
+	return rows * rank / ranks, rows * (rank + 1) / ranks
+}
+
 // ErrStopped is the error of an abandoned call. Users do not see it, since the reason for the end
 // is reported elsewhere.
 var ErrStopped = errors.New("the run has ended")

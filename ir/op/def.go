@@ -52,6 +52,9 @@ type Def struct {
 	// Along lists the inputs whose row i alone makes row i of the result, or is AllInputs; the row
 	// reads the others as a whole. nil: its laws and Fold say so, or there are none.
 	Along func(a *Attrs) []int
+	// ByColumn is the input whose row j is read only where input 0, a sparse matrix, has an entry in
+	// column j. 0: there is none.
+	ByColumn int
 	// Bound returns a number that Elements depends on, of the values of the inputs that are read as a
 	// whole. The call has it as BoundAttr. nil: Elements needs no values.
 	Bound func(in []value.Value) int64

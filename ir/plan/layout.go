@@ -164,7 +164,7 @@ func (l *layouts) carried(n *ir.Node) []string {
 }
 
 // reaches reports whether a gather brings only some rows.
-func reaches(n *ir.Node) bool { _, some := Needs(n.Attrs); return some }
+func reaches(n *ir.Node) bool { _, some := Needs(n.Attrs); return some || n.Attrs.Int(Fetch) > 0 }
 
 func everywhere(ir.ID) int { return Everywhere }
 

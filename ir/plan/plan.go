@@ -60,11 +60,8 @@ const Helped = "help"
 // IsGather reports whether a node joins what ranks have made: their rows, or their states.
 func IsGather(n *ir.Node) bool { return n.Op.Role == op.Gathers || n.Attrs.Int(Stacked) > 0 }
 
-// Window returns the rows lo..hi-1 that a rank makes of a matrix of so many rows: contiguous, and
-// as many as others make, or one fewer.
-func Window(rank, ranks, rows int) (lo, hi int) {
-	return rows * rank / ranks, rows * (rank + 1) / ranks
-}
+// Window is op.Window: the rows lo..hi-1 that a rank makes of a matrix of so many rows.
+func Window(rank, ranks, rows int) (lo, hi int) { return op.Window(rank, ranks, rows) }
 
 // MostGathers bounds the number of gathers of a plan: each has a tag of its own.
 const MostGathers = 4096

@@ -14,6 +14,17 @@ import (
 // readers. The rows that it neither brings nor finds on this rank are not valid.
 const Reach = "reach"
 
+// Fetch is the attribute of a gather that brings a rank the rows that its entries of a sparse matrix
+// touch: about how many all ranks get, and 1. Its second and third inputs are lists (op sp.touched): row
+// r of the second one has the rows that this rank needs of rank r, and row r of the third one those that
+// rank r needs of this one. The other rows of other ranks are not valid.
+const Fetch = "fetch"
+
+// SendsAll reports whether a rank with so many rows sends all of them to one that needs the listed ones:
+// where these are at least 20 of 21, so that at most 1.05 times as much is sent as is needed. Such rows
+// are neither packed nor unpacked.
+func SendsAll(listed, rows int) bool { return listed >= rows-rows/21 }
+
 // Need says which rows of a matrix are read to make rows of a result, whose Rows rows the ranks
 // share: for each row i in From..To-1 of the result the rows By i + Lo .. By i + Hi - 1 of the matrix,
 // as far as it has them. By is not negative; if it is 0, the rows are the same for all i. A rank
@@ -92,6 +103,7 @@ type Gathered struct {
 	Type  types.Type
 	needs []Need // of the readers, unless all
 	all   bool   // every rank gets all rows
+	fetch int    // about how many rows all ranks get by lists; 0: without lists
 	// Own: each rank has entries of a sparse matrix in any row, and gets those in its own rows.
 	// Otherwise each rank has the entries of its own rows.
 	Own bool
@@ -107,10 +119,16 @@ func gatheredBy(a *op.Attrs, t types.Type) Gathered {
 	if t.IsSparse() {
 		return Gathered{Type: t, all: true, Own: a.Int(SharedRows) > 0}
 	}
+	if n := a.Int(Fetch); n > 0 {
+		return Gathered{Type: t, fetch: n}
+	}
 	t.Rows *= max(1, a.Int(Stacked))
 	list, some := Needs(a)
 	return Gathered{Type: t, needs: list, all: !some}
 }
+
+// ByList reports a gather of rows that only the run knows.
+func (g *Gathered) ByList() bool { return g.fetch > 0 }
 
 // Rows returns the rows that one rank sends another one, ascending: each range is a message. A rank
 // that receives rows also sends a message, if only an empty one. So no rank is more than a round ahead
@@ -150,6 +168,9 @@ func Received(a *op.Attrs, t types.Type, ranks int) float64 {
 
 // traffic returns what all ranks send in a round.
 func (g *Gathered) traffic(ranks int) (sum traffic) {
+	if g.ByList() {
+		return traffic{float64(ranks * (ranks - 1)), float64(g.Bytes(Range{0, g.fetch}))}
+	}
 	for from := range ranks {
 		for to := range ranks {
 			if from == to {

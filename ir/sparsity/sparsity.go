@@ -117,6 +117,22 @@ func (c *counts) filled(n int, nnz float64) float64 {
 	return c.some
 }
 
+// Touched estimates how many columns a rank has entries in, over all of so many ranks that have equal
+// parts of the rows, without the columns of the rank itself. The entries of a column may be in any row.
+func (e *Estimate) Touched(ranks int) (sum float64) {
+	hit := func(entries float64) float64 { // about 1 - exp(-x)
+		x := entries / float64(ranks)
+		return 1 - 1/power(1+x/8, 8)
+	}
+	if e.col == nil {
+		return float64(ranks-1) * float64(e.Cols) * hit(e.NNZ/float64(max(e.Cols, 1)))
+	}
+	for k := range e.Cols {
+		sum += hit(e.col.share(k, e.Cols, e.NNZ))
+	}
+	return float64(ranks-1) * sum
+}
+
 // T estimates the transpose.
 func (e Estimate) T() Estimate {
 	e.Rows, e.Cols, e.row, e.col, e.MostRow, e.MostCol = e.Cols, e.Rows, e.col, e.row, e.MostCol, e.MostRow

@@ -25,6 +25,11 @@ func storedSparse(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Es
 	return in[0]
 }
 
+// storedTouched is that of the lists of touched columns of all ranks.
+func storedTouched(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
+	return sparsity.Uniform(out.Rows, out.Cols, in[0].Touched(out.Rows), sparsity.Estimated)
+}
+
 func storedWindow(s *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate {
 	w, _ := window.RectOf(s.Attrs, "at")
 	return in[0].Window(w.Row, w.Col, w.Rows, w.Cols)
@@ -69,7 +74,7 @@ var keepsNonzeros = map[string]bool{"neg": true, "abs": true, "f64": true, "bool
 // withEstimates adds the rules to the rows of the family.
 func withEstimates(rows []*op.Def) []*op.Def {
 	rules := map[string]stored{
-		"sparse": storedSparse, "sp.dense": storedSame, "sp.own": storedSame, "sp.collect": storedSame, "sp.slice": storedWindow, "sp.matmul": storedProduct, "sp.product": storedProduct,
+		"sparse": storedSparse, "sp.dense": storedSame, "sp.own": storedSame, "sp.collect": storedSame, "sp.touched": storedTouched, "sp.slice": storedWindow, "sp.matmul": storedProduct, "sp.product": storedProduct,
 		"sp.lower": storedTriangle, "sp.upper": storedTriangle, "sp.rbind": storedBind, "sp.cbind": storedBind,
 		"sp.t": func(_ *op.Sig, in []sparsity.Estimate, _ types.Type) sparsity.Estimate { return in[0].T() },
 		"eye_sparse": func(_ *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {

@@ -38,12 +38,68 @@ func sparseRanks() []*op.Def {
 				"or of all rows. Placement writes it; within one rank it is the identity.",
 			Args: []op.Arg{{Name: "a", Rest: true, Doc: "the entries that each rank has of those rows"},
 				{Name: "stack", Attr: true, Kind: op.IntVal, Optional: true, Doc: "the number of ranks"},
+				{Name: "apart", Attr: true, Kind: op.IntVal, Optional: true, Doc: "1: row r of the result is what rank r has in the one row of this rank"},
 				{Name: "key", Attr: true, Kind: op.IntVal, Optional: true, Doc: "its number among the gathers of a plan"}},
 			Eg:   define.Eg("nnz(t(sparse(eye(3))))", "3"),
 			Type: same, Ref: ref, Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
 			Kernel: joinRanks,
 		},
+		{
+			Name: "sp.touched", Hidden: true,
+			Doc: "sp.touched lists the columns in which the rows of this rank have entries: row r is those of the rows that rank r has of a " +
+				"matrix with a row for each column (ir/plan, Window). Those that this rank has are left out. Placement writes it.",
+			Args: []op.Arg{{Name: "a", Doc: "sparse matrix"},
+				{Name: "ranks", Attr: true, Kind: op.IntVal, Optional: true, Doc: "the number of ranks"}},
+			Eg: define.Eg("nnz(sparse(eye(3)) @ ones(3, 1) > 0)", "3"),
+			Type: func(s *op.Sig) (types.Type, error) {
+				t, err := Of(0, s.In[0])
+				return types.SparseOf(types.Bool, max(1, s.Attrs.Int("ranks")), t.Cols), err
+			},
+			Ref: touchedRef, Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
+			Kernel: touched,
+		},
 	}
+}
+
+// touched makes the lists of sp.touched: by one pass over the entries, which sets a bit for each column.
+func touched(c *op.Call) error {
+	m, ranks := c.In[0].(*value.CSR), c.Type.Rows
+	lo, hi := c.Lo, c.Hi
+	if lo == hi { // one rank
+		hi = m.Rows
+	}
+	named := make([]uint64, (m.Cols+63)/64)
+	for _, j := range m.Col[m.Ptr[lo]:m.Ptr[hi]] {
+		named[j/64] |= 1 << (j % 64)
+	}
+	out := value.NewCSR(types.Bool, ranks, m.Cols, 0)
+	for r := range ranks {
+		from, to := op.Window(r, ranks, m.Cols)
+		if a, b := op.Window(r, ranks, m.Rows); a != c.Lo || b != c.Hi {
+			for j := from; j < to; j++ {
+				if named[j/64]>>(j%64)&1 != 0 {
+					out.Col = append(out.Col, int32(j))
+				}
+			}
+		}
+		out.Ptr[r+1] = int64(len(out.Col))
+	}
+	c.Out = out
+	return nil
+}
+
+// touchedRef is touched for one rank, element by element.
+func touchedRef(c *op.Call) (value.Value, error) {
+	m, ranks := define.EveryElement(c.In[0]), c.Type.Rows
+	out := value.New(types.Bool, ranks, m.Cols)
+	for j := range m.Cols {
+		for i := range m.Rows {
+			if m.At(i, j).True() {
+				out.Set(((j+1)*ranks-1)/m.Cols, j, value.Bool(true))
+			}
+		}
+	}
+	return define.KeptRef(out), nil
 }
 
 // joinRanks joins the parts of all ranks: of the rows of this rank (Call.Lo and Hi), or of all rows.
@@ -53,6 +109,8 @@ func joinRanks(c *op.Call) error {
 		parts[k] = v.(*value.CSR)
 	}
 	switch {
+	case c.Attrs.Int("apart") > 0 && c.Hi > c.Lo:
+		c.Out = stackedRows(c.Type, parts)
 	case c.Hi > c.Lo:
 		c.Out = joinedRows(c.Type, parts, c.Lo, c.Hi-c.Lo)
 	case len(parts) == 1: // one rank

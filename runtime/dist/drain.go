@@ -17,6 +17,7 @@ type drain struct {
 	Posted  int32      // receives posted from you: numbers below
 	Started [][2]int32 // sends started to you: ranges of numbers, the end exclusive
 	Gathers []int32    // by key: how many rounds have begun, with a send to you and a receive from you
+	Fetched []fetched  // by key: of gathers with lists
 }
 
 // windDown is the part of step after a failure that leaves all ranks alive.
@@ -81,6 +82,7 @@ func (r *rank) freeze() {
 		drains[to] = &drain{From: r.me, Posted: r.posted[to], Started: ranges(r.begun[to], r.routes.toCount[to])}
 		for k := range r.gathers {
 			drains[to].Gathers = append(drains[to].Gathers, r.gathers[k].begun)
+			drains[to].Fetched = append(drains[to].Fetched, r.gathers[k].fetched[to])
 		}
 	}
 	r.mu.Unlock()

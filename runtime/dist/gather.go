@@ -27,6 +27,7 @@ type gathers struct {
 	begun      int32          // rounds that this rank has begun; mu
 	// by rank: the round of a sparse gather whose row pointers from it are awaited, or nil; mu
 	pointers []*sparseGathering
+	fetched  []fetched // by rank, with lists; mu
 }
 
 // gathering is one round of a gather.
@@ -41,9 +42,10 @@ type gathering struct {
 // prepareGathers lists the gathers of the plan. Their tags are the last ones (see rank.tag).
 func (r *rank) prepareGathers() error {
 	for _, x := range r.p.Gathers() {
-		g := gathers{Gathered: x, key: len(r.gathers), give: make([][]plan.Range, r.n), take: make([][]plan.Range, r.n), pointers: make([]*sparseGathering, r.n)}
+		g := gathers{Gathered: x, key: len(r.gathers), give: make([][]plan.Range, r.n), take: make([][]plan.Range, r.n), pointers: make([]*sparseGathering, r.n),
+			fetched: make([]fetched, r.n)}
 		for peer := range r.n {
-			if peer != r.me {
+			if peer != r.me && !x.ByList() {
 				g.give[peer], g.take[peer] = x.Rows(r.me, peer, r.n), x.Rows(peer, r.me, r.n)
 				g.messages += len(g.give[peer]) + len(g.take[peer])
 			}
@@ -132,6 +134,10 @@ func (r *rank) gatheredOne(f *flight) {
 func (r *rank) fillGathers(peer int, d *drain) {
 	for key := range r.gathers {
 		g := &r.gathers[key]
+		if g.ByList() {
+			r.fillFetch(key, peer, d.Fetched[key])
+			continue
+		}
 		tag := r.tag(key)
 		for n := g.begun; n < d.Gathers[key]; n++ {
 			if g.Type.IsSparse() {

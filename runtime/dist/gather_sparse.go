@@ -60,7 +60,7 @@ func (r *rank) gatherSparse(key int, m *value.CSR, finished func([]*value.CSR)) 
 // newSparse returns a round of gather key without transfers, whose end has no effect.
 func (r *rank) newSparse(key int) *gathering {
 	x := &r.gathers[key]
-	return &gathering{finished: func() {}, sparse: &sparseGathering{key: key, elem: x.Type.Elem, cols: x.Type.Cols,
+	return &gathering{of: x, round: x.begun, finished: func() {}, sparse: &sparseGathering{key: key, elem: x.Type.Elem, cols: x.Type.Cols,
 		parts: make([]*value.CSR, r.n), left: make([]int, r.n), fills: make([]int, r.n)}}
 }
 

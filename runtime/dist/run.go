@@ -317,7 +317,7 @@ func (r *rank) prepare() *Failure {
 			Idle:     r.idle,
 			Failed:   func(f *local.TaskFailure) { r.tell(failureOf(f)) },
 			Cleared:  r.cleared,
-			Gather:   r.gather, GatherSparse: r.gatherSparse,
+			Gather:   r.gather, GatherSparse: r.gatherSparse, Fetch: r.fetch,
 			Ask:    r.ask,
 			Give:   r.give,
 			Return: r.giveBack,

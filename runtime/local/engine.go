@@ -80,6 +80,10 @@ type Remote struct {
 	// rows, or of all rows (plan.Gathered). m has this rank's entries. finished gets a part from each
 	// rank, all with those rows; this rank's is a view of m.
 	GatherSparse func(key int, m *value.CSR, finished func(parts []*value.CSR))
+	// Fetch sends give[r] to each other rank r, and brings take[r], of lengths on which both agree.
+	// Empty ones need no message, if both are. finished is called once, when all of them are neither
+	// written nor read any more.
+	Fetch func(key int, give, take [][]byte, finished func())
 	// Ask asks another rank for a chunk of a loop, and Give answers such a request. Return sends a
 	// copy of the rows that a given chunk has made, or nil if it failed. They call Engine.Asked,
 	// Given and Returned of the other rank. Wait drives transfers for a worker that has waited this

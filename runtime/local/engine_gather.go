@@ -25,6 +25,7 @@ type gather struct {
 	away   atomic.Bool  // its transfers are under way and have not been given up
 	states *value.Dense // the states of all ranks, one below the other
 	parts  []*value.CSR // the parts of a sparse matrix, by rank
+	fetch  fetch        // with lists
 }
 
 // starts adds the task that starts the transfers of g.
@@ -66,10 +67,17 @@ func (e *Engine) startGather(s *workerState, g *gather) {
 		all.View(e.o.Rank*d.Rows, 0, d.Rows, d.Cols).CopyFrom(d)
 		g.states, d = all, all
 	}
-	e.o.Remote.Gather(key, d, func() {
-		e.Release(x) // first: the next round may begin as soon as its rows have arrived
+	finished := func() {
+		for _, x := range e.g.In(id) { // first: the next round may begin as soon as its rows have arrived
+			e.Release(e.at(x))
+		}
 		e.arrived(g)
-	})
+	}
+	if e.byList(id) {
+		e.startFetch(g, d, finished)
+	} else {
+		e.o.Remote.Gather(key, d, finished)
+	}
 	if e.place(id) > e.failedAt.Load() { // giveUp of a failure in between may not have seen the transfers
 		e.arrived(g)
 	}
@@ -86,6 +94,9 @@ func (e *Engine) arrived(g *gather) {
 // wholeOf returns the result of gather id of rows: a view of its input.
 func (e *Engine) wholeOf(id ir.ID) value.Value {
 	d := *e.slot[e.at(e.g.In(id)[0])].(*value.Dense)
+	if e.byList(id) {
+		e.land(e.gatherOf[id], &d)
+	}
 	d.Buf = nil
 	return &d
 }

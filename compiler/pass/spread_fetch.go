@@ -1,0 +1,101 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/ir/types"
+)
+
+// This file spreads what reads rows that only the run knows: those in whose columns the rows of a sparse
+// matrix have entries. A gather with the attribute plan.Fetch brings a rank those that its rows touch.
+//
+//	iterate(%x, %S) (%v, %A) {                %1 = sp.touched(%S) {ranks=3, shared=900}
+//	  ..                                      %2 = sp.collect(%1) {apart=1, shared=3, stack=3}
+//	  %3 = sp.matmul(%A, %v)          ->      iterate(%x, %S, %1, %2) (%v, %A, %t, %g) {
+//	  ..                                        %q = gather(%v, %t, %g) {fetch=400}
+//	}                                           %3 = sp.matmul(%A, %q) {ranks=3, shared=900}
+//
+// The lists are values of the graph that makes the matrix, so they are made once for each of its values.
+// Ranks exchange them where the matrix does not change from round to round: elsewhere a list would take
+// part of what it saves.
+
+// rowLists are the lists of a sparse matrix, on each rank: row r of take has the rows that this rank needs
+// of rank r, and row r of give those that rank r needs of this one.
+type rowLists struct{ take, give ir.ID }
+
+// unchanged returns which input of the loop an old node is that is an argument with the same value in all
+// rounds.
+func (x *spreadGraph) unchanged(id ir.ID) (k int, ok bool) {
+	k = slices.Index(x.args, id)
+	return k, k >= 0 && k >= x.around.old.Nodes[x.loop].Carried()
+}
+
+// fetched returns the new node of an old one with the rows that the entries of s touch, an old sparse
+// matrix with a column for each row.
+func (x *spreadGraph) fetched(id, s ir.ID) ir.ID {
+	t, st := x.old.Type(id), x.old.Type(s)
+	if _, ok := x.unchanged(s); !ok || !x.partial[id] || x.views[id] != nil || !dividable(t) || !st.IsSparse() || !st.Known() || st.Cols != t.Rows {
+		return x.full(id)
+	}
+	if g, ok := x.whole[id]; ok {
+		if in := x.g.In(g); x.g.Nodes[g].Attrs.Int(plan.Fetch) > 0 && in[1] == x.listsOf(s).take {
+			return g
+		}
+		return x.full(id)
+	}
+	l := x.listsOf(s)
+	attrs := op.MakeAttrs(op.Attr{Name: plan.Fetch, Val: op.Int(1 + int(x.touched(s)))})
+	g := x.g.Add(x.table.Must("gather"), attrs, t, x.old.Origin(id).NoDest(), x.to[id], l.take, l.give)
+	x.whole[id] = g
+	return g
+}
+
+// listsOf returns the lists of an old sparse matrix: arguments, if it is one that does not change.
+func (x *spreadGraph) listsOf(s ir.ID) rowLists {
+	if l, ok := x.lists[s]; ok {
+		return l
+	}
+	st, at := x.old.Type(s), x.old.Origin(s).NoDest()
+	t := types.SparseOf(types.Bool, x.ranks, st.Cols)
+	var l rowLists
+	if _, ok := x.unchanged(s); ok {
+		arg := x.table.Must("arg")
+		l = rowLists{x.g.Add(arg, nil, t, at), x.g.Add(arg, nil, t, at)}
+	} else {
+		ranks := op.MakeAttrs(op.Attr{Name: plan.Shared, Val: op.Int(x.ranks)})
+		l.take = x.g.Add(x.table.Must("sp.touched"), ranks.With(plan.SharedRows, op.Int(st.Rows)), t, at, x.to[s])
+		l.give = x.g.Add(x.table.Must("sp.collect"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)},
+			op.Attr{Name: plan.SharedRows, Val: op.Int(x.ranks)}, op.Attr{Name: "apart", Val: op.Int(1)}), t, at, l.take)
+	}
+	x.lists[s] = l
+	return l
+}
+
+// touched estimates how many rows all ranks get that need those that the entries of an old sparse matrix
+// touch.
+func (x *spreadGraph) touched(s ir.ID) float64 {
+	for k, ok := x.unchanged(s); ok; k, ok = x.unchanged(s) {
+		s, x = x.around.old.In(x.loop)[k], x.around
+	}
+	e := ir.NewEstimator(x.old).Of(s)
+	return e.Touched(x.ranks)
+}
+
+// takeLists gives all regions of a loop, the first of which is r, the lists that one of them needs as
+// arguments. It returns which inputs of the loop these are of.
+func takeLists(r *ir.Region, inside []*spreadGraph) (listed []int) {
+	for k := range inside[0].args {
+		if !slices.ContainsFunc(inside, func(x *spreadGraph) bool { _, ok := x.lists[x.args[k]]; return ok }) {
+			continue
+		}
+		listed = append(listed, k)
+		for i, at := 0, r; at != nil; i, at = i+1, at.Next {
+			l := inside[i].listsOf(inside[i].args[k])
+			at.Args = append(at.Args, l.take, l.give)
+		}
+	}
+	return listed
+}

@@ -1,0 +1,204 @@
+package compiler_test
+
+// These tests bring a rank only those rows of a matrix that its entries of a sparse one touch.
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"flow/ir"
+	"flow/ir/plan"
+	"flow/runtime/dist"
+)
+
+// fetchPrograms have at least so many gathers with lists.
+var fetchPrograms = []spreadProgram{
+	{"a vector, a matrix and truths", `S = rand_sparse(40, 40, density = 0.05, seed = 3)
+G = rand_graph(40, 60, seed = 2)
+iterate x = rand(40, 1, seed = 5), Y = rand(40, 3, seed = 6), r = seq(0, 40) == 7, k = 0 until k == 4 {
+  next x = S @ x + x / 2
+  next Y = S @ Y + Y
+  next r = r or semiring(G, r, "or and")
+  next k = k + 1
+}
+emit x
+emit Y
+emit r`, 0, 1},
+	{"a matrix that is made in an outer loop", `S = rand_sparse(30, 30, density = 0.1, seed = 3)
+iterate x = rand(30, 1, seed = 5), j = 0 until j == 3 {
+  A = t(S) * (j + 1.0) + S
+  iterate y = x, k = 0 until k == 3 {
+    next y = A @ y / 4
+    next k = k + 1
+  }
+  next x = y + S @ x
+  next j = j + 1
+}
+emit x`, 0, 2},
+	{"a loop in a branch, and a condition that reads", `S = rand_sparse(30, 30, density = 0.1, seed = 3)
+iterate x = rand(30, 1, seed = 5), j = 0 until j == 4 or sum(S @ x) > 1e9 {
+  y = if j % 2 == 0 {
+    iterate z = x * 2, k = 0 until k == 3 {
+      next z = S @ z + 1
+      next k = k + 1
+    }
+    z
+  } else { x + 1 }
+  next x = y / 3
+  next j = j + 1
+}
+emit x`, 0, 1},
+	{"what is read by lists, and as a whole", `S = rand_sparse(30, 30, density = 0.1, seed = 3)
+T = rand_sparse(30, 30, density = 0.1, seed = 4)
+iterate x = rand(30, 1, seed = 5), u = rand(30, 1, seed = 6), v = rand(30, 1, seed = 7), k = 0 until k == 4 {
+  next x = S @ x + T @ x
+  next u = S @ u + parfor i in 0..30 { u[29 - i, 0] }
+  next v = parfor i in 0..30 { v[29 - i, 0] + v[max(i - 1, 0), 0] } + S @ v
+  next k = k + 1
+}
+emit x
+emit u
+emit v`, 0, 0},
+	{"shapes that differ, and wide elements", `S = rand_sparse(30, 18, density = 0.2, seed = 3)
+R = sparse(i64(9 * rand(18, 30, seed = 4)) // 7)
+iterate x = seq(0, 18), y = rand(30, 2, seed = 2), k = 0 until k == 5 {
+  next x = (R @ (S @ x > 3)) % 100
+  next y = S @ (R @ y) / 50
+  next k = k + 1
+}
+emit x
+emit y`, 0, 1},
+	{"rows of which all are touched, and none", `S = sparse(ones(24, 24)) / 24
+E = rand_graph(24, 0, seed = 1)
+iterate x = rand(24, 1, seed = 5), y = seq(0, 24), k = 0 until k == 4 {
+  next x = S @ x + 1
+  next y = max(y, rowmax(E * t(y))) + E @ y
+  next k = k + 1
+}
+emit x
+emit y`, 0, 2},
+}
+
+// fetchesIn counts the gathers with lists in g and its regions.
+func fetchesIn(g *ir.Graph) (n int) {
+	for i := range g.Nodes {
+		if g.Nodes[i].Attrs.Int(plan.Fetch) > 0 {
+			n++
+		}
+		for r := g.Nodes[i].Region; r != nil; r = r.Next {
+			n += fetchesIn(r.Graph)
+		}
+	}
+	return n
+}
+
+func TestFetch(t *testing.T) {
+	spreadAlike(t, fetchPrograms)
+	for _, p := range fetchPrograms {
+		c, err := compileTiny(tinyTable(t), p.text, 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := fetchesIn(c.Plan.Graph); n < p.collects {
+			t.Errorf("%s: %d gathers with lists, not %d", p.name, n, p.collects)
+		}
+	}
+}
+
+// A round brings a rank the rows that its entries touch and that it does not have, no others.
+func TestFetchBytes(t *testing.T) {
+	const text = `S = sparse(parfor i in 0..60, j in 0..60 { if abs(i - j) == 1 { 0.5 } else { 0.0 } })
+iterate x = rand(60, 2, seed = 5), k = 0 until k == %d {
+  next x = S @ x
+  next k = k + 1
+}
+emit sum(x)`
+	sent := func(rounds int) (messages, bytes int64) {
+		c, err := compileTiny(tinyTable(t), fmt.Sprintf(text, rounds), 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fetchesIn(c.Plan.Graph) != 1 {
+			t.Fatal("no gather with lists")
+		}
+		report, err := dist.RunInProcess(context.Background(), c.Plan, 1, func(int) dist.Options { return dist.Options{Env: &printer{}} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range report.Ranks {
+			messages, bytes = messages+r.MessagesSent, bytes+r.BytesSent
+		}
+		return messages, bytes
+	}
+	m3, b3 := sent(3)
+	m13, b13 := sent(13)
+	if m13-m3 != 10*4 || b13-b3 != 10*4*2*8 {
+		t.Errorf("10 rounds send %d messages of %d bytes", m13-m3, b13-b3)
+	}
+}
+
+// fetchFailures fail while rows of lists are on their way: some ranks get further than others.
+var fetchFailures = []string{
+	`S = rand_graph(30, 40, seed = 3)
+emit 1
+iterate x = seq(0, 30), k = 0 until k == 9 {
+  y = (S @ x) % 1000
+  next x = parfor i in 0..30 {
+    iterate w = 0.0 times (30 - i) * 100 { next w = w * 0.5 + 1 }
+    at = if i < 12 { 5 } else { 7 - i // 15 }
+    y[i, 0] + i64(w) * 0 + 1 // (at - k)
+  }
+  next k = k + 1
+}
+emit x`,
+	`S = rand_sparse(24, 24, density = 0.1, seed = 3)
+iterate x = rand(24, 2, seed = 1), j = 0 until j == 4 {
+  A = t(S) + S * (j + 1)
+  iterate y = x, k = 0 until k == 3 {
+    z = parfor i in 0..24 { y[i, 0] * 0 + 1 // (i // 23 * 7 + 8 - 3 * j - k) }
+    next y = A @ (y + z) / 9
+    next k = k + 1
+  }
+  next x = y
+  next j = j + 1
+}
+emit x`,
+}
+
+func TestFetchFails(t *testing.T) {
+	failsAsDefined(t, fetchFailures, fetchesIn, fetchPrograms[1].text)
+}
+
+func TestFetchDrawn(t *testing.T) {
+	table := tinyTable(t)
+	lists := 0
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 83))
+		pick := func(forms ...string) string { return forms[rng.IntN(len(forms))] }
+		n := 6 + rng.IntN(30)
+		text := fmt.Sprintf(`S = rand_sparse(%d, %d, density = %s, seed = %d)
+T = t(S) %s
+iterate x = rand(%d, %d, seed = 5), k = 0 until k == %d {
+  next x = %s
+  next k = k + 1
+}
+emit x
+emit sum(x)
+`, n, n, pick("0.02", "0.1", "0.5"), 1+seed, pick("* 2", "+ S", "- S / 2"), n, 1, 2+rng.IntN(4),
+			pick("T @ x / 3 + 0.25", `min(semiring(T, x, "min +"), 9) / 5`, "rowmax(T * t(x)) / 2 + 0.5", "T @ (S @ x) / 7 + rowmin(T)", "T @ (x - mean(x)) + S @ x / 5",
+				"rowsum(T * t(x)) / 4 + x / 2"))
+		c, err := compileTiny(table, text, 3, false, apart)
+		if err != nil {
+			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+		lists += fetchesIn(c.Plan.Graph)
+		if _, err := (runs{{3, 1, apart, false, ""}, {2, 2, nil, true, "FAC2"}, {5, 1, []string{"hoist", "keep", "rounds"}, false, "SS"}}).differ(table, text); err != nil {
+			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+	}
+	if lists < 20 {
+		t.Errorf("only %d gathers with lists", lists)
+	}
+}
