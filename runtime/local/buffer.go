@@ -27,6 +27,7 @@ type BufferPool struct {
 	limit    memory.Limit // zero: none
 	system   *systemLimit // nil: none
 	classes  [bufferClasses]bufferClass
+	parts    partBuffers
 	slabMu   sync.Mutex
 	slab     []byte   // what is left of the newest slab
 	slabs    [][]byte // all of them, for Close
@@ -187,9 +188,7 @@ func (p *BufferPool) get(n int) (b []byte, zero bool, err error) {
 		zero = true
 	}
 	p.gets.Add(1)
-	live := p.live.Add(int64(size))
-	for peak := p.peak.Load(); live > peak && !p.peak.CompareAndSwap(peak, live); peak = p.peak.Load() {
-	}
+	p.lives(int64(size))
 	return b[:n], zero, nil
 }
 
@@ -265,7 +264,7 @@ func (c *bufferClass) lend(b []byte) {
 // It ignores nil and empty ones from Get(0). It panics for a buffer that is not lent: two owners of
 // one buffer would compute wrong results silently.
 func (p *BufferPool) Put(b []byte) {
-	if cap(b) == 0 {
+	if cap(b) == 0 || p.putPart(b) {
 		return
 	}
 	i, size := sizeClass(cap(b))
@@ -289,6 +288,7 @@ func (p *BufferPool) Put(b []byte) {
 // Trim gives the memory of all free buffers of 16 KiB and more back to the system. Their next use
 // pays for first touch again.
 func (p *BufferPool) Trim() {
+	p.trimParts()
 	for i := range p.classes {
 		c := &p.classes[i]
 		c.mu.Lock()

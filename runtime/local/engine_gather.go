@@ -66,6 +66,10 @@ func (e *Engine) startGather(s *workerState, g *gather) {
 		}
 		all.View(e.o.Rank*d.Rows, 0, d.Rows, d.Cols).CopyFrom(d)
 		g.states, d = all, all
+	} else if err := e.buffers.Touch(d.Buf, e.gatheredBytes(id, d)); err != nil {
+		e.fail(id, op.NoMemory(err))
+		e.arrived(g)
+		return
 	}
 	finished := func() {
 		for _, x := range e.g.In(id) { // first: the next round may begin as soon as its rows have arrived
@@ -81,6 +85,21 @@ func (e *Engine) startGather(s *workerState, g *gather) {
 	if e.place(id) > e.failedAt.Load() { // giveUp of a failure in between may not have seen the transfers
 		e.arrived(g)
 	}
+}
+
+// gatheredBytes returns how much of d gather id touches at most: the rank's own rows, and those that it
+// brings.
+func (e *Engine) gatheredBytes(id ir.ID, d *value.Dense) int {
+	needs, some := plan.Needs(e.g.Nodes[id].Attrs)
+	if !some || d.Rows == 0 {
+		return len(d.Bytes())
+	}
+	lo, hi := plan.Window(e.o.Rank, e.p.Ranks, d.Rows)
+	rows := hi - lo
+	for _, r := range plan.Needed(needs, e.o.Rank, e.p.Ranks, d.Rows) {
+		rows += r.To - r.From
+	}
+	return min(rows, d.Rows) * (len(d.Bytes()) / d.Rows)
 }
 
 // arrived lets the second task of g run: the rows are there, or a failure has made them pointless.

@@ -76,7 +76,7 @@ func (e *Engine) lend(s *workerState, n *ir.Node, id ir.ID, t types.Type) (out *
 			}
 		}
 	}
-	return e.fresh(s, t)
+	return e.freshFor(s, id, t)
 }
 
 // takeable reports whether the caller, a reader of x, is its last one and x is in memory of the
@@ -95,9 +95,25 @@ func (e *Engine) take(s *workerState, x ir.ID, d *value.Dense) *value.Dense {
 	return d
 }
 
+// freshFor lends memory for a result of node id of type t. Of one whose rows ranks share, this rank touches
+// its own rows.
+func (e *Engine) freshFor(s *workerState, id ir.ID, t types.Type) (*value.Dense, error) {
+	n := &e.g.Nodes[id]
+	if e.o.Remote == nil || t.Rows == 0 || n.Attrs.Int(plan.SharedRows) != t.Rows {
+		return e.fresh(s, t)
+	}
+	lo, hi := plan.Window(e.o.Rank, e.p.Ranks, t.Rows)
+	return e.touching(s, t, (hi-lo)*(t.Bytes()/t.Rows))
+}
+
 // fresh lends memory for a t.
 func (e *Engine) fresh(s *workerState, t types.Type) (*value.Dense, error) {
-	b, err := e.buffers.Get(t.Bytes())
+	return e.touching(s, t, t.Bytes())
+}
+
+// touching lends memory for a t, of which so many bytes are touched.
+func (e *Engine) touching(s *workerState, t types.Type, touched int) (*value.Dense, error) {
+	b, err := e.buffers.GetPart(t.Bytes(), touched)
 	if err != nil {
 		return nil, op.NoMemory(err)
 	}

@@ -10,8 +10,14 @@ import (
 const hugePage = 2 << 20
 
 // mapMemory returns n bytes of zero memory, page-aligned, outside the Go heap.
-func mapMemory(n int) ([]byte, error) {
-	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+func mapMemory(n int) ([]byte, error) { return mapWith(n, 0) }
+
+// mapSparse is mapMemory for memory most of which is never touched: the system does not ask whether it
+// has as much.
+func mapSparse(n int) ([]byte, error) { return mapWith(n, unix.MAP_NORESERVE) }
+
+func mapWith(n, flags int) ([]byte, error) {
+	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|flags)
 	if err != nil {
 		return nil, &memory.Error{Need: float64(n), Have: memory.Room()}
 	}
