@@ -67,10 +67,10 @@ func pages() map[string]*Page {
 		"timeline":  Timelines("workers of mandelbrot.flow:3", []Timeline{line(4, 12), line(4, 3), line(4, 30000), line(4, 100)}),
 		"crowd":     Timelines("workers", []Timeline{line(48, 5)}),
 		"empty":     Timelines("workers", []Timeline{{Title: "SS", Workers: 2}}),
-		"speedup": Speedups("simulated", []int{1, 2, 4, 8, 16, 32, 64}, []float64{1, 2, 4, 8, 16, 32, 40}, []Scaling{
+		"speedup": Speedups("simulated", "workers", []int{1, 2, 4, 8, 16, 32, 64}, []float64{1, 2, 4, 8, 16, 32, 40}, []Scaling{
 			{"STATIC", []float64{1, 1.9, 3, 6, 10, 16, 20}, []float64{100, 95, 75, 75, 62, 50, 50}},
 			{"COST", []float64{1, 2, 4, 7.9, 15.8, 31, 39}, []float64{100, 100, 100, 99, 98, 97, 97.5}}}),
-		"one_worker": Speedups("simulated", []int{4}, []float64{4}, []Scaling{{"SS", []float64{3}, []float64{75}}}),
+		"one_worker": Speedups("simulated", "workers", []int{4}, []float64{4}, []Scaling{{"SS", []float64{3}, []float64{75}}}),
 	}
 }
 

@@ -9,22 +9,22 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// This file draws how techniques scale: speedup and percent of ideal over the number of workers.
+// This file draws how techniques scale: speedup and percent of ideal over the number of workers or ranks.
 
-// Scaling is one technique over the workers of a figure.
+// Scaling is one technique over the numbers of a figure.
 type Scaling struct {
 	Name             string
 	Speedup, Percent []float64
 }
 
-// Speedups draws both panels. Bound is the speedup of the ideal for each number of workers, ascending.
-func Speedups(title string, numbers []int, bound []float64, list []Scaling) *Page {
+// Speedups draws both panels over numbers of what, ascending. Bound is the speedup of the ideal for each.
+func Speedups(title, what string, numbers []int, bound []float64, list []Scaling) *Page {
 	lo, hi := float64(numbers[0]), float64(numbers[len(numbers)-1])
 	if lo == hi {
 		hi = lo * 2
 	}
-	left := panel("speedup", "workers", "serial time / time")
-	right := panel("percent of ideal", "workers", "%")
+	left := panel("speedup", what, "serial time / time")
+	right := panel("percent of ideal", what, "%")
 	top, least := 1.0, 100.0
 	xy := func(v []float64) plotter.XYs {
 		var out plotter.XYs

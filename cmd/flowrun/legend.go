@@ -86,6 +86,10 @@ const simulateLegend = `  ideal: no schedule is faster, the larger of area (the 
   consecutive iterations a worker
 `
 
+// ranksLegend explains the rows of a simulation on ranks.
+const ranksLegend = `  ideal: no schedule is faster, the largest of the work divided by all threads, the longest iteration and one message
+`
+
 // runLegend explains the account of the whole run.
 const runLegend = `  area: the busy time of all workers divided by their number; critical path: the longest chain of tasks that waited for
   one another, as they took; busy, scheduling and idle: shares of the time of all workers

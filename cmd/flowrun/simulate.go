@@ -31,9 +31,16 @@ func (s *session) simulateCommand() *cli.Command {
 		ArgsUsage: "FILE",
 		Description: "FILE is what --trace wrote, or a text file with the cost of an iteration in seconds on each line (\"---\" begins the next execution).\n" +
 			"The time of a recorded chunk is spread evenly over its iterations, so record with small chunks: flowrun P.flow --partitioning SS --trace FILE.\n" +
-			"All workers are equal and there from the start of each loop; loops follow each other; adaptive techniques learn from one execution to the next.",
+			"All workers are equal and there from the start of each loop; loops follow each other; adaptive techniques learn from one execution to the next.\n" +
+			"With --ranks the workers are threads of ranks that exchange messages: each rank begins with its own rows and steals when it runs dry,\n" +
+			"half of what another has left (--protocol steal), or all threads claim from one counter (counter). COST moves rows by their last costs.\n" +
+			"The protocol is the one that ranks are to have; today's runs ask in turn and get one chunk at a time.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "workers", Usage: "numbers of workers, `P,P,...`; \"..\" goes on as before: 1,2,..,1024", Value: "1,2,..,64"},
+			&cli.StringFlag{Name: "ranks", Usage: "numbers of ranks, `P,P,...`, in place of workers"},
+			&cli.StringFlag{Name: "threads", Usage: "with --ranks: threads of each, `N,N,...`", Value: "1"},
+			&cli.StringFlag{Name: "delay", Usage: "with --ranks: `TIMES` that a message takes, such as 0,10us,100us", Value: "10us"},
+			&cli.StringFlag{Name: "protocol", Usage: "with --ranks: steal or counter, `NAME`", Value: "steal"},
 			&cli.StringFlag{Name: "partitioning", Usage: "`TECHNIQUES`: all, or a list; flowrun chunks lists them", Value: "all"},
 			&cli.StringFlag{Name: "loop", Usage: "only the operators whose name or place contains `TEXT`"},
 			&cli.StringFlag{Name: "overhead", Usage: "`TIME` of one scheduling operation, in seconds", DefaultText: "as recorded"},
@@ -87,6 +94,14 @@ func (s *session) simulate(c *cli.Context) error {
 	}
 	if err := secondsFlag(c, "serial", &m.machine.Serial); err != nil {
 		return err
+	}
+	if c.IsSet("ranks") {
+		return s.simulateRanks(c, m)
+	}
+	for _, name := range []string{"threads", "delay", "protocol"} {
+		if c.IsSet(name) {
+			return usagef("--%s is about ranks: it needs --ranks", name)
+		}
 	}
 	line := s.progress()
 	line.what = "simulations"
@@ -382,5 +397,5 @@ func (m *simulation) page(results [][]replay.Result) *figure.Page {
 			lines[k].Percent = append(lines[k].Percent, r[k].Percent())
 		}
 	}
-	return figure.Speedups(m.file+", simulated", workers, bound, lines)
+	return figure.Speedups(m.file+", simulated", "workers", workers, bound, lines)
 }

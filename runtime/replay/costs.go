@@ -64,6 +64,11 @@ func ReadCosts(r io.Reader) (Operator, error) {
 	return o, nil
 }
 
+// Costs returns an operator with one execution of a loop with these costs, in seconds.
+func Costs(costs []float64) Operator {
+	return Operator{Name: "loop", Loops: []Loop{costLoop(costs)}}
+}
+
 // costLoop returns a loop with only costs: one worker executed it, without overhead.
 func costLoop(costs []float64) Loop {
 	tr := schedule.NewTrace(costs)

@@ -22,6 +22,8 @@ type af struct {
 	_               [128]byte
 	noise, together number
 	_               [128 - 2*8]byte
+
+	estimates sums // of the workers that have reported: sigma^2/mu, 1/mu, and how many they are
 }
 
 // newAF probes with 0.1 N/P twice.
@@ -39,7 +41,7 @@ func newAFCap(p Params) (Calculator, error) {
 func makeAF(p Params, capped bool, probe int) (Calculator, error) {
 	c := &af{loop: loop{p}, capped: capped, probe: probe, each: 1 / float64(2*p.P)}
 	c.rates.begin(p)
-	c.inverse, c.spread = published(p.P), published(p.P)
+	c.inverse, c.spread, c.estimates = published(p.P), published(p.P), newSums(p.P)
 	return c, nil
 }
 
@@ -87,19 +89,25 @@ func (c *af) Report(worker, _, n int, seconds, _ float64) {
 	}
 	c.spread[worker].set(variance / mu)
 	c.inverse[worker].set(1 / mu)
-	d, inverse, known := 0.0, 0.0, 0.0
-	for i := range c.inverse {
+	all := c.estimates.renew(worker, c.estimated)
+	missing := float64(c.P) / all[2]
+	c.noise.set(all[0] * missing)
+	c.together.set(1 / (all[1] * missing))
+	if c.capped {
+		c.rescale(worker)
+	}
+}
+
+// estimated returns the sums over workers lo to hi-1.
+func (c *af) estimated(lo, hi int) (sum [3]float64) {
+	for i := lo; i < hi; i++ {
 		if x := c.inverse[i].get(); x > 0 {
-			d += c.spread[i].get()
-			inverse += x
-			known++
+			sum[0] += c.spread[i].get()
+			sum[1] += x
+			sum[2]++
 		}
 	}
-	c.noise.set(d * (float64(c.P) / known))
-	c.together.set(1 / (inverse * float64(c.P) / known))
-	if c.capped {
-		c.rescale()
-	}
+	return sum
 }
 
 // stepless: sizes do not depend on the step.

@@ -44,7 +44,7 @@ func (l *autoLoop) run() (*Technique, float64) {
 		const size = 8
 		for at := 0; at < len(l.tr.costs); at += size {
 			n := min(size, len(l.tr.costs)-at)
-			chunks = append(chunks, Executed{Start: at, N: n, Seconds: l.tr.of(at, n)})
+			chunks = append(chunks, Executed{Start: at, N: n, Seconds: l.tr.Of(at, n)})
 		}
 	}
 	l.s.Done(l.key, t, len(l.tr.costs), out.Makespan*(1+l.noise*l.rng.NormFloat64()), chunks, 1e-7)

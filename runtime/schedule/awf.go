@@ -92,7 +92,7 @@ func (c *awf) nextBatch(batch, remaining int) *weighting {
 		now.batch, now.end = batch, (batch+1)*c.P
 		base := float64(c.by2P.ceil(remaining))
 		if !c.timeStep {
-			c.rescale()
+			c.rescaleAll()
 		}
 		for i := range now.size {
 			now.size[i] = ceil(c.weight(i) * base)
@@ -114,7 +114,7 @@ func (c *awf) Report(worker, _, n int, seconds, overhead float64) {
 	}
 	c.record(worker, n, seconds)
 	if c.perRequest {
-		c.rescale()
+		c.rescale(worker)
 	}
 }
 
@@ -133,5 +133,5 @@ func (c *awf) Restart() {
 	if !c.timeStep {
 		c.condense()
 	}
-	c.rescale()
+	c.rescaleAll()
 }

@@ -75,7 +75,7 @@ func NewClaimer(calc Calculator) *Claimer {
 func (c *Claimer) deal() {
 	c.blocks.empty()
 	for i := range c.blocks.own {
-		c.blocks.own[i].word.Store(uint64(makeBlock(c.stealing.Initial(i))))
+		c.blocks.give(i, makeBlock(c.stealing.Initial(i)))
 	}
 }
 
@@ -167,8 +167,15 @@ func (c *Claimer) touches(worker int) (t touched, own bool) {
 
 // pace makes claims that search for work to steal return now and then; see touched.again.
 func (c *Claimer) pace() {
-	if b := c.owned(); b != nil {
-		b.paced = true
+	b := c.owned()
+	if b == nil {
+		return
+	}
+	b.filled = newBitset(len(b.own))
+	for i := range b.own {
+		if b.own[i].word.Load() != 0 {
+			b.filled.add(i)
+		}
 	}
 }
 

@@ -161,7 +161,7 @@ func bestBlock(tr *Trace, m Machine) float64 {
 			target := tr.pre[from] + room
 			to := sort.Search(len(tr.costs)-from, func(i int) bool { return tr.pre[from+i+1] > target }) + from
 			if to > from {
-				worst = max(worst, m.arrival(w)+tr.of(from, to-from)/m.speed(w))
+				worst = max(worst, m.arrival(w)+tr.Of(from, to-from)/m.speed(w))
 			}
 			from = to
 		}

@@ -265,7 +265,7 @@ func TestCostNoisyProfile(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var profile []float64
 	for b := range 4096 {
-		profile = append(profile, tr.of(b*16, 16)*(1+.2*r.NormFloat64()))
+		profile = append(profile, tr.Of(b*16, 16)*(1+.2*r.NormFloat64()))
 		profile[b] = max(0, profile[b])
 	}
 	tech, err := Lookup("COST")

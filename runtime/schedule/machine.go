@@ -54,8 +54,8 @@ func (t *Trace) Costs() []float64 { return t.costs }
 // Total returns the sum of the costs.
 func (t *Trace) Total() float64 { return t.pre[len(t.costs)] }
 
-// of returns the cost of a range.
-func (t *Trace) of(start, n int) float64 { return t.pre[start+n] - t.pre[start] }
+// Of returns the cost of n iterations from start on.
+func (t *Trace) Of(start, n int) float64 { return t.pre[start+n] - t.pre[start] }
 
 // Executed is a chunk as a run recorded it.
 type Executed struct {

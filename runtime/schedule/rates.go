@@ -33,12 +33,13 @@ type rates struct {
 	// changes sizes, never coverage. They are adjacent, since a reader needs all of them.
 	speeds          []number // iterations a second, b/a; 0: unknown
 	inverse, spread []number // 1/mu and sigma^2/mu, for AF alone; 0: unknown
+	known           sums     // see speedsOf
 
 	// What turns speeds into weights, as of the last rescale, so that a claim reads one worker
 	// only. Overlapping reports may miss one of them until the next.
 	_       [128]byte
 	perRate number // P over the sum of all speeds
-	unknown number // see scale
+	unknown number // see publish
 	_       [128 - 2*8]byte
 }
 
@@ -47,7 +48,8 @@ func published(n int) []number { return make([]number, (n+31)&^15)[8:][:n] }
 
 func (r *rates) begin(p Params) {
 	r.prior, r.of, r.speeds = p.Weights, make([]rate, p.P), published(p.P)
-	r.rescale()
+	r.known = newSums(p.P)
+	r.rescaleAll()
 }
 
 // record adds a record of n iterations in t seconds. If the clock has not moved the worker would be
@@ -80,54 +82,41 @@ func (r *rates) condense() {
 	}
 }
 
-// total returns the sum of all speeds; 0 if one is unknown.
-func (r *rates) total() float64 {
-	var even, odd float64 // additions wait for each other
-	n := len(r.speeds) &^ 1
-	for i := 0; i < n; i += 2 {
-		v, w := r.speeds[i].get(), r.speeds[i+1].get()
-		if v == 0 || w == 0 {
-			return 0
-		}
-		even += v
-		odd += w
+// rescale publishes the scale after the speed of one worker has changed.
+func (r *rates) rescale(worker int) { r.publish(r.known.renew(worker, r.speedsOf)) }
+
+// rescaleAll is rescale of all workers.
+func (r *rates) rescaleAll() {
+	for worker := 0; worker < len(r.of); worker += groupSize {
+		r.rescale(worker)
 	}
-	if n < len(r.speeds) {
-		v := r.speeds[n].get()
-		if v == 0 {
-			return 0
-		}
-		even += v
-	}
-	return even + odd
 }
 
-// scale returns what turns speeds into weights: the sum of all speeds, and the speed of an unknown
-// worker of prior weight 1. Unknown workers have the mean speed of the known ones; unknown is 0 if
-// there are none.
-func (r *rates) scale() (sum, unknown float64) {
-	if sum = r.total(); sum > 0 {
-		return sum, 0
-	}
-	known, missing := 0.0, 0.0
-	for i := range r.speeds {
+// speedsOf returns the sum of the known speeds of workers lo to hi-1, and the sums of the prior
+// weights of those whose speed is known and is not.
+func (r *rates) speedsOf(lo, hi int) (sum [3]float64) {
+	for i := lo; i < hi; i++ {
 		if v := r.speeds[i].get(); v > 0 {
-			sum += v
-			known += r.prior[i]
+			sum[0] += v
+			sum[1] += r.prior[i]
 		} else {
-			missing += r.prior[i]
+			sum[2] += r.prior[i]
 		}
 	}
-	if known == 0 {
-		return missing, 1
-	}
-	unknown = sum / known
-	return sum + missing*unknown, unknown
+	return sum
 }
 
-// rescale publishes the current scale.
-func (r *rates) rescale() {
-	sum, unknown := r.scale()
+// publish sets what turns speeds into weights: P over the sum of all speeds, and the speed of an
+// unknown worker of prior weight 1. Unknown workers have the mean speed of the known ones.
+func (r *rates) publish(known [3]float64) {
+	sum, unknown := known[2], 1.0 // no speed is known
+	if known[1] > 0 {
+		unknown = known[0] / known[1]
+		sum = known[0] + known[2]*unknown
+	}
+	if known[2] == 0 {
+		unknown = 0
+	}
 	r.perRate.set(float64(len(r.of)) / sum)
 	if r.unknown.get() != unknown { // it is 0 for good once all are known
 		r.unknown.set(unknown)
@@ -145,7 +134,7 @@ func (r *rates) weight(worker int) float64 {
 
 // weights fills dst, which has room for all workers.
 func (r *rates) weights(dst []float64) []float64 {
-	r.rescale()
+	r.rescaleAll()
 	for i := range dst {
 		dst[i] = r.weight(i)
 	}

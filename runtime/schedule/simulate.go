@@ -37,7 +37,7 @@ func NewSimulation(tr *Trace, t *Technique, p Params, m Machine) (*Simulation, e
 	s := &Simulation{trace: tr, machine: m}
 	p.N, p.P = len(tr.costs), m.P
 	if p.Mu == 0 && p.Sigma == 0 && p.H == 0 && p.N > 0 {
-		p.Mu, p.Sigma = moments(tr.costs)
+		p.Mu, p.Sigma = Moments(tr.costs)
 		p.H = m.H
 	}
 	if p.Now == nil {
@@ -119,7 +119,7 @@ func (s *Simulation) Run() (Outcome, error) {
 			learner = -1
 		}
 		claimed := lines.pass(w, t, touched, own) + m.H
-		seconds := (s.trace.of(start, n) + m.Chunk) / m.speed(w)
+		seconds := (s.trace.Of(start, n) + m.Chunk) / m.speed(w)
 		took := claimed - t + asked[w]
 		asked[w] = 0
 		last[w] = running{start, n, seconds, took}
@@ -187,8 +187,8 @@ func (l *lines) pass(worker int, t float64, did touched, own bool) float64 {
 	return t
 }
 
-// moments returns mean and standard deviation of the population.
-func moments(x []float64) (mean, deviation float64) {
+// Moments returns mean and standard deviation of the population.
+func Moments(x []float64) (mean, deviation float64) {
 	if len(x) == 0 {
 		return 0, 0
 	}
@@ -221,7 +221,7 @@ func Imbalance(finish []float64) float64 {
 
 // COV returns the coefficient of variation of finish times, with the deviation of the population.
 func COV(finish []float64) float64 {
-	mean, deviation := moments(finish)
+	mean, deviation := Moments(finish)
 	if mean == 0 {
 		return 0
 	}

@@ -39,7 +39,7 @@ type blocks struct {
 	amount  func(lo, hi int) int // units that a thief takes; 0: nothing in the block to take
 	choices int                  // from how many blocks a thief chooses the largest
 	own     []ownBlock
-	paced   bool // in a simulation: a thief that finds nothing for a while returns
+	filled  *bitset // of a simulation: every nonempty block is in it; nil: none is kept
 }
 
 type ownBlock struct {
@@ -49,7 +49,8 @@ type ownBlock struct {
 	empty  int // consecutive empty blocks that it found
 	touched
 	stolen bool // the block was another's
-	_      [64]byte
+	pace   int  // in a simulation: how many looks its next search has; 0: pace
+	_      [56]byte
 }
 
 // touched is how a worker's claims used other cache lines since a simulation asked last.
@@ -65,25 +66,38 @@ func (b *blocks) empty() {
 	for i := range b.own {
 		b.own[i].word.Store(0)
 		own := &b.own[i]
-		own.victim, own.empty, own.touched, own.stolen = (i+1)%len(b.own), 0, touched{}, false
+		own.victim, own.empty, own.touched, own.stolen, own.pace = (i+1)%len(b.own), 0, touched{}, false, 0
+	}
+	if b.filled != nil {
+		b.filled.clear()
 	}
 }
 
 // give sets the block of a worker whose block is empty. Only the owner fills a block, and thieves
 // leave empty ones alone, so a plain store loses nothing.
-func (b *blocks) give(worker int, got Block) { b.own[worker].word.Store(uint64(got)) }
+func (b *blocks) give(worker int, got Block) {
+	b.own[worker].word.Store(uint64(got))
+	if b.filled != nil {
+		b.filled.add(worker)
+	}
+}
 
 // steal fills the worker's empty block from another's: the largest of the first few nonempty ones,
 // counted from the last victim. It returns false if all blocks were empty when it looked; units
-// that another thief holds are that thief's. If claims are paced it also gives up for now after
-// some looks, and sets touched.again.
+// that another thief holds are that thief's. In a simulation it also gives up for now after some
+// looks, and sets touched.again.
 //
 // A word that changed and returned to its old value is no danger: the word is the whole state of a
 // block.
 func (b *blocks) steal(worker int) bool {
 	own := &b.own[worker]
 	for {
-		victim, units, old := b.choose(own, worker)
+		victim, units, old := -1, 0, Block(0)
+		if b.filled == nil {
+			victim, units, old = b.choose(own, worker)
+		} else {
+			victim, units, old = b.search(own, worker)
+		}
 		if victim < 0 {
 			return false
 		}
@@ -100,10 +114,6 @@ func (b *blocks) steal(worker int) bool {
 func (b *blocks) choose(own *ownBlock, worker int) (victim, units int, old Block) {
 	victim, found := -1, 0
 	for looks := 0; own.empty < len(b.own)-1 && found < b.choices; {
-		if b.paced && looks == pace {
-			own.again = found == 0
-			return victim, units, old
-		}
 		v := own.victim
 		if v != worker {
 			looks++
@@ -127,9 +137,6 @@ func (b *blocks) choose(own *ownBlock, worker int) (victim, units int, old Block
 	}
 	return victim, units, old
 }
-
-// pace is after how many looks a simulation continues with other workers.
-const pace = 8
 
 // amountOf returns what a thief takes of a block.
 func (b *blocks) amountOf(x Block) int {

@@ -1,0 +1,179 @@
+package replay
+
+// This file has the messages of simulated ranks: requests for work and their answers.
+
+// message is a request, or an answer.
+type message struct {
+	from, to int32
+	answer   bool
+	gift     []span
+	hints    [2]hint // the sender, and the best that it knows
+}
+
+// hint is that a rank had seconds of work left, at a time.
+type hint struct {
+	rank     int32
+	left, at float64
+}
+
+// still returns the seconds that a hint promises now.
+func (h *hint) still(now float64) float64 { return h.left - (now - h.at) }
+
+// ask sends a request if the rank needs more work soon.
+func (s *rankLoop) ask(rank int32) {
+	r := &s.ranks[rank]
+	if !s.helps || s.left == 0 || r.asking >= probes || r.asking > 0 && r.idle == 0 {
+		return
+	}
+	if rest, ok := s.rest(r); r.idle == 0 && (!ok || rest > leads*2*s.m.Delay) {
+		return
+	}
+	for more := true; more; more = r.idle > 0 && r.asking < probes {
+		r.asking++
+		if r.vain < s.limit {
+			s.send(message{from: rank, to: s.victim(rank, r)})
+		} else {
+			s.at(s.now+max(2*s.m.Delay, s.now*patience, (s.now-r.dry)*patienceDry), rank, int32(2*s.m.Threads))
+		}
+	}
+}
+
+// victim chooses whom a rank asks: who has most left as far as it knows, or any.
+func (s *rankLoop) victim(rank int32, r *simRank) int32 {
+	best := 0
+	for i := range r.hints {
+		if r.hints[i].still(s.now) > r.hints[best].still(s.now) {
+			best = i
+		}
+	}
+	if h := &r.hints[best]; h.still(s.now) > 2*s.m.Delay {
+		to := h.rank
+		*h = hint{}
+		return to
+	}
+	to := int32(s.random.IntN(s.m.Ranks - 1))
+	if to >= rank {
+		to++
+	}
+	return to
+}
+
+// send sends a message, with what its sender knows of the work that is left.
+func (s *rankLoop) send(m message) {
+	r := &s.ranks[m.from]
+	if m.answer {
+		left, _ := s.rest(r)
+		m.hints[0] = hint{m.from, left, s.now}
+		for _, h := range r.hints {
+			if h.rank != m.to && h.still(s.now) > m.hints[1].still(s.now) {
+				m.hints[1] = h
+			}
+		}
+	}
+	s.out.Messages++
+	k := int32(len(s.messages))
+	if n := len(s.unused); n > 0 {
+		k, s.unused = s.unused[n-1], s.unused[:n-1]
+		s.messages[k] = m
+	} else {
+		s.messages = append(s.messages, m)
+	}
+	s.at(s.now+s.m.Delay, m.to, ^k)
+}
+
+// receive handles a message.
+func (s *rankLoop) receive(k int32) {
+	m := s.messages[k]
+	s.messages[k] = message{}
+	s.unused = append(s.unused, k)
+	r := &s.ranks[m.to]
+	if !m.answer {
+		s.send(message{from: m.to, to: m.from, answer: true, gift: s.gift(r)})
+		return
+	}
+	for _, h := range m.hints {
+		r.learn(h)
+	}
+	r.asking--
+	if len(m.gift) == 0 {
+		r.vain++
+		s.ask(m.to)
+		return
+	}
+	r.vain = 0
+	r.given = append(r.given, m.gift...)
+	for _, c := range m.gift {
+		r.work += s.work(c)
+	}
+	for w, n := 0, len(m.gift); w < len(r.threads) && n > 0; w++ {
+		if r.threads[w].idle {
+			n--
+			r.idle--
+			r.threads[w].idle = false
+			s.at(s.now, m.to, int32(w))
+		}
+	}
+}
+
+// learn keeps a hint in place of the one that promises least.
+func (r *simRank) learn(h hint) {
+	least := 0
+	for i := range r.hints {
+		if r.hints[i].rank == h.rank {
+			least = i
+			break
+		}
+		if r.hints[i].left+r.hints[i].at < r.hints[least].left+r.hints[least].at {
+			least = i
+		}
+	}
+	if h.left > 0 {
+		r.hints[least] = h
+	}
+}
+
+// gift takes chunks off a rank for another: so many that both end at the same time, if the other
+// begins after one message, and its results come back by another.
+func (s *rankLoop) gift(r *simRank) (gift []span) {
+	more := r.work
+	if unit, ok := s.unit(r); ok && unit > 0 {
+		more -= 2 * s.m.Delay / unit * float64(s.m.Threads)
+	}
+	for more /= 2; more > 0; {
+		var c span
+		if last := len(r.given) - 1; last >= 0 {
+			c, r.given = r.given[last], r.given[:last]
+			s.left -= c.hi - c.lo
+			r.work -= s.work(c)
+		} else {
+			var ok bool
+			if c, ok = s.claimOwn(r, s.m.Threads); !ok {
+				break
+			}
+		}
+		gift = append(gift, c)
+		more -= s.work(c)
+		s.left += c.hi - c.lo
+	}
+	return gift
+}
+
+// Note [Simulated ranks]
+//
+// A rank begins with a block of consecutive iterations: the rows that it keeps, or under COST, once
+// costs are known, a block of equal expected cost. Its threads take chunks of the block by the
+// technique, which cuts for some threads more than there are (helpers), because other ranks may take
+// chunks, too. STATIC cuts for the threads alone, and nothing is stolen.
+//
+// A rank asks for work when what it has left will take less than some round trips (leads), so that
+// the answer is there in time. It asks the rank that has most left as far as it knows, or any. Who is
+// asked gives chunks, its own or such as it was given: half of its work, less what two messages
+// take. Each answer says how much its sender has left, and who else has much. Rows go home when they
+// are done, in a message. A rank that has asked in vain log P + 4 times waits a little.
+//
+// Each claim from a counter for all threads is two messages. A thread's first chunk is that of its
+// number, and its next claim is under way while it runs a chunk.
+//
+// The runtime asks like this, with these differences: it asks ranks in turn instead of by hints, in
+// small steps (runtime/local/engine_help.go), has no counter, and COST does not move blocks. So a
+// simulation says what is possible; of up to some ten ranks it is near what a run does.
