@@ -118,7 +118,7 @@ func testLoops() map[string]*Trace {
 	}
 	out := map[string]*Trace{}
 	for name, c := range costs {
-		mean, _ := moments(c)
+		mean, _ := Moments(c)
 		for i := range c {
 			c[i] /= mean
 		}
