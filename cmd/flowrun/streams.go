@@ -2,11 +2,24 @@ package main
 
 import (
 	"fmt"
+	"os"
+
+	"golang.org/x/term"
 
 	"flow"
 )
 
-// This file defines input that can be read only once: standard input and pipes.
+// This file defines what depends on the kind of a stream: terminals, and input that can be read
+// only once, which is standard input and pipes.
+
+// isTerminal reports whether f is a terminal.
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// wantsColor reports whether text on f may have colours: a terminal, and NO_COLOR (no-color.org)
+// not set.
+func wantsColor(f *os.File) bool {
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(f)
+}
 
 // input returns the streams of this command. It reports a stream without a writer, so that the
 // command does not hang in silence.
