@@ -119,6 +119,7 @@ func (l *lowering) entryLoop(s *loop.Stmt) {
 	}
 	l.enterEntries(x.Index.Name, e)
 	for i, v := range carried {
+		l.makes(v, l.depthNow())
 		l.set(x.Carry+loop.Val(i), operand{v: v})
 	}
 	begin := len(l.steps)

@@ -74,6 +74,7 @@ func (l *lowering) once(x invariant, c class, f func() step) virt {
 	s.dst = l.fresh(c)
 	if x.v = s.dst; l.perRow(x.row) || l.perRow(x.col) {
 		l.rowHead = append(l.rowHead, s)
+		l.makes(s.dst, 1)
 	} else {
 		l.head = append(l.head, s)
 	}

@@ -50,6 +50,11 @@ func (l *lowering) loop(s *loop.Stmt) {
 		})
 	}
 	l.nested++
+	for _, list := range carried {
+		for _, v := range list {
+			l.makes(v, l.depthNow())
+		}
+	}
 	l.emit(step{enters: true, scalar: func(m *maker, _ Reg, _ []Reg) { m.Bind(top) }})
 	l.each(func(k int) { counts[k].test(l) })
 	if c.to != 0 {

@@ -80,8 +80,9 @@ type lowering struct {
 	known    knownLocals
 	// localsEnd is the offset of what follows the locals of a constant size in scratch memory.
 	localsEnd int
-	top       virt // the mask of the lanes of the window, or 0: all
-	nested    int  // how many inner loops the statement is in
+	top       virt    // the mask of the lanes of the window, or 0: all
+	nested    int     // how many inner loops the statement is in
+	depth     []int16 // by virt: see depthOf
 
 	invariants
 	uncut []operand // see cut
@@ -116,6 +117,14 @@ func unsupported(o loop.Origin, format string, args ...any) {
 func (l *lowering) emit(s step) virt {
 	if s.scalar != nil && s.dst == 0 && (len(s.uses) == 0 || s.enters || s.leaves) { // perhaps a label
 		l.sums = l.sums[:0]
+	}
+	if s.dst != 0 {
+		depth := l.depthNow()
+		if s.movable() {
+			depth = 0
+			s.reads(func(v virt) { depth = max(depth, l.depthOf(v)) })
+		}
+		l.makes(s.dst, depth)
 	}
 	s.part = l.part.number
 	l.steps = append(l.steps, s)

@@ -63,6 +63,11 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 		}
 		return o
 	}
+	if c == loop.Div && e == types.F64 {
+		if v := l.quotient(in[0], in[1]); v != 0 {
+			return operand{v: v}
+		}
+	}
 	switch {
 	case floatBinary[c] != pair{}:
 		return operand{v: l.binary(floatBinary[c].of(e), e, in[0], in[1], 0)}
