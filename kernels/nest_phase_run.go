@@ -17,7 +17,7 @@ import (
 
 // phaseElements is how many elements of a matrix the rows have that all phases go over before the
 // next ones come.
-const phaseElements = 8 << 10
+const phaseElements = 16 << 10
 
 // rowForm is a body by phases in one form.
 type rowForm struct {

@@ -154,7 +154,12 @@ func (m *maker) step(s *step) {
 		m.store(s.dst, dst)
 		return
 	}
-	if s.fused != nil {
+	switch {
+	case s.fused == nil:
+	case s.fused.differ:
+		m.differ(s)
+		return
+	default:
 		m.fuse(s)
 		return
 	}
@@ -205,6 +210,29 @@ func (m *maker) spareFor(v virt) Reg {
 		return RAX
 	}
 	return m.spare[2]
+}
+
+// differ writes c | a^b. The instruction overwrites its first operand, and its constant is the table
+// of the results.
+func (m *maker) differ(s *step) {
+	const first, last = 0xf6, 0xbe // the table where c is the first operand, and where it is the last
+	dst := m.at.reg[s.dst]
+	if dst == NoReg {
+		dst = m.spare[2]
+	}
+	a, b, c := m.load(s.a, 0), m.load(s.b, 1), m.load(s.c, 2)
+	if dst == b {
+		a, b = b, a
+	}
+	i := Inst{Op: VPTERNLOGQ, Len: s.Len, Dst: dst, A: b, B: c, Imm: last}
+	if dst != a {
+		if dst != c {
+			m.Emit(Inst{Op: VMOVAPD, Len: s.Len, Dst: dst, B: c})
+		}
+		i.A, i.B, i.Imm = a, b, first
+	}
+	m.Emit(i)
+	m.store(s.dst, dst)
 }
 
 // fuse writes a*b + c. The three forms overwrite one operand each; where none of them dies, c is

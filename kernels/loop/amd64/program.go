@@ -29,7 +29,7 @@ type step struct {
 	keeps bool
 	// effect says that dst is made by more than one step, so that the step stays where it is.
 	effect bool
-	// fused is a*b + c: how the product and the addend are signed.
+	// fused is a*b + c: how the product and the addend are signed; or c | a^b.
 	fused *fusedStep
 	// scalar is code of general registers, labels and jumps. It may read virtual registers: see
 	// uses.
@@ -52,9 +52,10 @@ type step struct {
 	anchor bool
 }
 
-// fusedStep is a multiply-add. Its form depends on which operand dies, so it is chosen when
-// registers are known.
+// fusedStep is a multiply-add, or an operation on bits. Its form depends on which operand dies, so it
+// is chosen when registers are known.
 type fusedStep struct {
+	differ       bool // c | a^b of 64-bit words
 	single       bool // of f32
 	minusProduct bool
 	minusAddend  bool

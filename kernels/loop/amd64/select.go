@@ -54,7 +54,10 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	case e == types.Bool:
 		return operand{v: l.logic(s, in)}
 	case e == types.I64:
-		o := operand{v: l.integer(s, in)}
+		if v := l.differing(c, in); v != 0 {
+			return operand{v: v}
+		}
+		o := operand{v: l.integer(s, in), differ: differences(c, in)}
 		switch k := in[len(in)-1]; {
 		case c == loop.Shl && k.konst && k.word == 1:
 			o.twice = in[0].v
@@ -112,6 +115,37 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	}
 	unsupported(s.Origin, "%s of %v", c.Operation().Name, e)
 	return operand{}
+}
+
+// differences are the values that a word tells to differ.
+func differences(c loop.Code, in []operand) (d [4]virt) {
+	switch {
+	case c == loop.Xor && !in[0].konst && !in[1].konst:
+		return [4]virt{in[0].v, in[1].v}
+	case c == loop.Or && in[0].differ[0] != 0 && in[1].differ[0] != 0 && in[0].differ[2] == 0 && in[1].differ[2] == 0:
+		return [4]virt{in[0].differ[0], in[0].differ[1], in[1].differ[0], in[1].differ[1]}
+	}
+	return d
+}
+
+// differing adds differences to a word, an instruction for two values; 0: it is another operation, or
+// the target has no such instruction. What an exact sum has lost is collected so.
+func (l *lowering) differing(c loop.Code, in []operand) virt {
+	if c != loop.Or || l.vexOnly() {
+		return 0
+	}
+	x, d := in[0], in[1].differ
+	if d[0] == 0 {
+		x, d = in[1], in[0].differ
+	}
+	if d[0] == 0 || x.differ[0] != 0 && x.differ[2] == 0 && d[2] == 0 {
+		return 0 // or it is two differences, which something may be added to
+	}
+	v := l.vector(x)
+	for k := 0; k < 4 && d[k] != 0; k += 2 {
+		v = l.emit(step{Inst: Inst{Len: l.length}, fused: &fusedStep{differ: true}, a: d[k], b: d[k+1], c: v, dst: l.fresh(vectorClass)})
+	}
+	return v
 }
 
 // lesser is a select between the two numbers that its condition compares, or 0. The instructions
