@@ -208,13 +208,14 @@ func exchangeTo(ranks []int32) *op.Attrs {
 	return op.MakeAttrs(op.Attr{Name: "to", Val: op.Ints(to...)})
 }
 
-// madeAnywhere reports a constant, or a matrix of zeros or the like, that each reader makes.
+// madeAnywhere reports a constant, or a matrix of zeros or the like, that each reader makes. What is read
+// of a file, or of a session, is on rank 0 or costs more than a message.
 func madeAnywhere(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
 	if _, _, _, sent := g.Dest(id); sent || n.Op.Shard.Kind != op.ShardGenerate {
 		return n.Op.Role == op.Constant
 	}
-	return len(g.In(id)) == 0 && !g.Effects(id) && n.Op.Cost(sigOf(g, id), g.Type(id)).Flops == 0
+	return len(g.In(id)) == 0 && !g.Effects(id) && n.Op.Reads == nil && !n.Op.Root && n.Op.Cost(sigOf(g, id), g.Type(id)).Flops == 0
 }
 
 // rankGrid returns the P x Q grid of ranks nearest to square, P <= Q.
