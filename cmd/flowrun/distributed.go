@@ -85,7 +85,7 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 			return s.tellAndClose(err, comm)
 		}
 	}
-	p, err := s.compile(c.Context, c, o)
+	p, err := s.compileTogether(c, o, comm.Rank(), func() error { return flow.ShareFiles(c.Context, comm, o.Input) })
 	if err != nil {
 		var files *flow.Refusal
 		if other := flow.Decline(c.Context, comm, err, reason(err), meet); errors.As(other, &files) {
@@ -119,6 +119,23 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 		comm.Abort(dist.Leave(s.tell(err)))
 	}
 	return s.tellAndClose(err, comm)
+}
+
+// compileTogether is compile on a rank. What whole files had to be read for, rank 0 reads and tells the
+// others, so these compile after it.
+func (s *session) compileTogether(c *cli.Context, o flow.CompileOptions, rank int, share func() error) (p *flow.Program, err error) {
+	if rank > 0 {
+		if err := share(); err != nil {
+			return nil, err
+		}
+	}
+	p, err = s.compile(c.Context, c, o)
+	if rank == 0 {
+		if late := share(); err == nil {
+			err = late
+		}
+	}
+	return p, err
 }
 
 // sharedText gives all ranks the program that rank 0 reads from standard input: launchers give the

@@ -77,10 +77,14 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 	defer f.mu.Unlock()
 	r, ok := f.heads[k]
 	if !ok {
-		m, err := format.ReadGraph(path, o)
-		if r.err = err; err == nil {
+		if x := f.in.known(path, k); x != nil {
+			r.head = x.Head
+		} else if m, err := format.ReadGraph(path, o); err != nil {
+			r.err = err
+		} else {
 			r.head = headOf(nil, m)
 			f.graphs[k] = m
+			f.in.learn(path, k, r.head)
 		}
 		f.heads[k] = r
 	}
@@ -120,8 +124,13 @@ func (f *fileCache) sketch(path, form string) (sparsity.Estimate, error) {
 		return e, nil
 	}
 	m := f.graphs[k]
+	x := f.in.known(path, k)
 	var err error
 	switch {
+	case x != nil && x.ByRow != nil:
+		e := sparsity.Counts(x.ByRow, x.ByCol)
+		f.counts[k] = e
+		return e, nil
 	case s != nil:
 		if _, m, err = s.contents(k, o); err != nil {
 			return sparsity.Estimate{}, err
@@ -132,21 +141,22 @@ func (f *fileCache) sketch(path, form string) (sparsity.Estimate, error) {
 		}
 		f.graphs[k] = m
 	}
-	e := sketchOf(m)
+	rows, cols := sketchOf(m)
+	e := f.in.count(path, k, headOf(nil, m), rows, cols)
 	f.counts[k] = e
 	return e, nil
 }
 
 // sketchOf counts the elements of every row and column of m.
-func sketchOf(m *value.CSR) sparsity.Estimate {
-	rows, cols := make([]float64, m.Rows), make([]float64, m.Cols)
+func sketchOf(m *value.CSR) (rows, cols []float64) {
+	rows, cols = make([]float64, m.Rows), make([]float64, m.Cols)
 	for i := range rows {
 		rows[i] = float64(m.Ptr[i+1] - m.Ptr[i])
 	}
 	for _, j := range m.Col[m.Ptr[0]:m.Ptr[m.Rows]] {
 		cols[j]++
 	}
-	return sparsity.Counts(rows, cols)
+	return rows, cols
 }
 
 // storedGraph is the sketch of the graph in a file, which is read if it is not there any more.

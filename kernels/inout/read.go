@@ -275,12 +275,17 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 	if !ok {
 		if sparse {
 			r.head, r.err = format.StatSparse(path, o)
+		} else if x := f.in.known(path, k); x != nil {
+			r.head = x.Head
 		} else {
 			var d *value.Dense
 			if r.head, d, r.err = format.StatOrRead(path, o); d != nil {
 				p := &parsedFile{d: d, left: int64(d.Rows) * int64(d.Cols)}
 				p.once.Do(func() {}) // it has been read
 				f.parsed[k] = p
+			}
+			if r.err == nil {
+				f.in.learn(path, k, r.head)
 			}
 		}
 		f.heads[k] = r

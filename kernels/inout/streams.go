@@ -32,6 +32,9 @@ type Input struct {
 	// files: a *value.Dense or a *value.CSR each. Nothing changes them; they are read when a
 	// program runs.
 	Given map[string]value.Value
+	// Known are facts about files that need not be read for them, because another process has done so
+	// and the files are the same.
+	Known []*Fact
 	// Waiting is called, in a goroutine of its own, with the name of a stream that has delivered
 	// nothing for two seconds; at most once for each stream.
 	Waiting func(name string)
@@ -40,6 +43,7 @@ type Input struct {
 	until   <-chan struct{}
 	streams []*stream
 	asked   map[string]bool // the given matrices that a program reads
+	learned []*Fact
 }
 
 // Until has reads that wait for a stream fail once done is closed, instead of waiting on. The

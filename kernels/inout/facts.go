@@ -1,0 +1,70 @@
+package inout
+
+// This file hands on what had to be read of files before the run, so that ranks of one job need not all
+// read them.
+
+import (
+	"fmt"
+	"slices"
+
+	"flow/ir/sparsity"
+	"flow/kernels/format"
+)
+
+// Fact is what type rules and estimates have found out about a file.
+type Fact struct {
+	Path string // as the program names it
+	Way  string // how it is read
+	Head format.Header
+	// ByRow and ByCol are the nonzeros of each row and column of a graph; nil: not counted.
+	ByRow, ByCol []float64
+}
+
+// wayOf describes how a file is read, whichever file it is.
+func wayOf(k fileKey) string {
+	k.path, k.size, k.mtime = "", 0, 0
+	return fmt.Sprint(k)
+}
+
+// fact returns what is known of a file that is read in this way, nil if nothing is.
+func fact(list []*Fact, path string, k fileKey) *Fact {
+	at := slices.IndexFunc(list, func(x *Fact) bool { return x.Path == path && x.Way == wayOf(k) })
+	if at < 0 {
+		return nil
+	}
+	return list[at]
+}
+
+// known returns what another process has told of a file, nil if nothing.
+func (in *Input) known(path string, k fileKey) *Fact { return fact(in.Known, path, k) }
+
+// learn notes what was read of a file.
+func (in *Input) learn(path string, k fileKey, head format.Header) *Fact {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	x := fact(in.learned, path, k)
+	if x == nil {
+		x = &Fact{Path: path, Way: wayOf(k), Head: head}
+		in.learned = append(in.learned, x)
+	}
+	return x
+}
+
+// count notes the nonzeros of the rows and columns of a graph that was read, and returns their estimate.
+func (in *Input) count(path string, k fileKey, head format.Header, byRow, byCol []float64) sparsity.Estimate {
+	x := in.learn(path, k, head)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	x.ByRow, x.ByCol = byRow, byCol
+	return sparsity.Counts(byRow, byCol)
+}
+
+// Learned returns what programs have read of files before they ran. What was known already is left out.
+func (in *Input) Learned() (list []Fact) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, x := range in.learned {
+		list = append(list, *x)
+	}
+	return list
+}

@@ -1,0 +1,95 @@
+package flow
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"flow/runtime/dist/transport/mem"
+)
+
+// readTogether compiles and runs a program on ranks that share no Input, as processes do.
+func readTogether(t *testing.T, ranks int, text string) (out string, ins []*Input, errs []error) {
+	t.Helper()
+	comms := mem.New(ranks, mem.Options{})
+	var printed bytes.Buffer
+	ins, errs = make([]*Input, ranks), make([]error, ranks)
+	var all sync.WaitGroup
+	for rank, comm := range comms {
+		ins[rank] = &Input{}
+		all.Go(func() {
+			ctx, in := context.Background(), ins[rank]
+			var p *Program
+			var err error
+			compile := func() {
+				p, err = Compile(ctx, "a.flow", []byte(text), CompileOptions{Ranks: ranks, Input: in})
+			}
+			if rank == 0 {
+				compile()
+			}
+			if late := ShareFiles(ctx, comm, in); late != nil {
+				t.Error(late)
+			}
+			if rank > 0 {
+				compile()
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if p, err = p.Meet(ctx, comm, MeetOptions{}); err == nil {
+				o := RunOptions{Threads: 1}
+				if rank == 0 {
+					o.Stdout = &printed
+				}
+				_, err = p.RunRank(ctx, comm, o)
+			}
+			errs[rank] = err
+		})
+	}
+	all.Wait()
+	return printed.String(), ins, errs
+}
+
+// What a whole file has to be read for, one rank reads.
+func TestOneRankReadsFiles(t *testing.T) {
+	dir := t.TempDir()
+	var edges, table strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&edges, "%d %d\n", i, i*i%300)
+		fmt.Fprintf(&table, "%d,%d.5\n", i, i*7%11)
+	}
+	files := map[string]string{"g.txt": edges.String(), "x.csv": table.String()}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, x := filepath.Join(dir, "g.txt"), filepath.Join(dir, "x.csv")
+	text := fmt.Sprintf("G = read_graph(%q)\nX = read(%q)\niterate c = seq(1, G.rows + 1), k = 0 until k == 5 {\n  next c = max(c, rowmax(G * t(c)))\n  next k = k + 1\n}\n"+
+		"emit sum(c)\nemit sum(G @ X)\nemit sum(G @ t(G) @ X)\n", g, x)
+	p, err := Compile(context.Background(), "a.flow", []byte(text), CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	if _, err := p.Run(context.Background(), RunOptions{Stdout: &want}); err != nil {
+		t.Fatal(err)
+	}
+	for _, ranks := range []int{2, 3} {
+		out, ins, errs := readTogether(t, ranks, text)
+		if out != want.String() {
+			t.Errorf("%d ranks print %q, not %q (%v)", ranks, out, want.String(), errs)
+		}
+		for rank, in := range ins {
+			if read := len(in.Learned()); (read == 2) != (rank == 0) || rank > 0 && read != 0 {
+				t.Errorf("rank %d of %d has read %d files before the run", rank, ranks, read)
+			}
+		}
+	}
+}
