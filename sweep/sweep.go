@@ -16,6 +16,8 @@ type Config struct {
 	Layout    string `json:"queue_layout"`
 	Victim    string `json:"victim,omitempty"`
 	Threads   int    `json:"threads"`
+	Ranks     int    `json:"ranks,omitempty"` // 0: a run without ranks
+	Weak      bool   `json:"weak,omitempty"`  // the problem grows with the ranks
 }
 
 // Group returns the config without its technique, within which techniques are compared.
@@ -38,7 +40,7 @@ func Cross(techniques, layouts, victims []string, threads []int) []Config {
 		for _, l := range layouts {
 			for _, v := range victims {
 				for _, name := range techniques {
-					c := Config{name, l, v, t}
+					c := Config{Technique: name, Layout: l, Victim: v, Threads: t}
 					if l == Centralized {
 						c.Victim = ""
 					}

@@ -30,9 +30,13 @@ func (s *session) sweepCommand() *cli.Command {
 		Usage:     "run a program under many schedules in random order and compare their times",
 		ArgsUsage: "FILE",
 		Description: "All runs are in one process, each after a garbage collection. A round runs every schedule once, in a new random order.\n" +
-			"Files that the program writes are compared and thrown away. Where the program names a technique itself, it has those of the sweep.",
+			"Files that the program writes are compared and thrown away. Where the program names a technique itself, it has those of the sweep.\n" +
+			"With --ranks it compares numbers of ranks, under the default technique or those of --partitioning. Each run is then a process of its own, and files are written.",
 		Flags: append(append(programFlags(), manySchedules()...),
 			&cli.StringFlag{Name: "threads", Aliases: []string{"num-threads"}, Usage: "numbers of threads, `N,N,...`", DefaultText: "one a processor"},
+			&cli.StringFlag{Name: "ranks", Usage: "strong scaling over numbers of ranks, `P,P,...`, of one thread unless --threads says more"},
+			&cli.StringSliceFlag{Name: "weak", Usage: "with --ranks: weak scaling, too, with a param that grows, as n=1000*ranks or n=1000*ranks^(1/3): `NAME=NUMBER*ranks`; repeatable"},
+			&cli.StringFlag{Name: "backend", Usage: "with --ranks: mpi or mem, `NAME`", DefaultText: "mpi where it is built in"},
 			&cli.StringFlag{Name: "repeat", Usage: "`N` rounds; six and more give intervals of 95 %", Value: "5"},
 			&cli.StringFlag{Name: "warmup", Usage: "`N` rounds before them, not counted", Value: "1"},
 			&cli.StringFlag{Name: "seed", Usage: "`SEED` of the order", DefaultText: "drawn, and printed"},
@@ -89,6 +93,14 @@ func (s *session) sweep(c *cli.Context) error {
 	w, err := s.sweeping(c)
 	if err != nil {
 		return err
+	}
+	if c.IsSet("ranks") {
+		return s.sweepRanks(c, w)
+	}
+	for _, name := range []string{"weak", "backend"} {
+		if c.IsSet(name) {
+			return usagef("--%s is about ranks: it needs --ranks", name)
+		}
 	}
 	o, err := s.compileOptions(c)
 	if err != nil {
@@ -161,7 +173,7 @@ func (s *session) sweeping(c *cli.Context) (*sweeping, error) {
 	}
 	w.base.Plan.Override = true
 	threads := []int{w.base.Parallelism()}
-	if c.IsSet("threads") {
+	if c.IsSet("threads") && !c.IsSet("ranks") {
 		if threads, err = numbers("threads", c.String("threads"), mostThreads); err != nil {
 			return nil, err
 		}
