@@ -158,6 +158,80 @@ func TestSchedulesChangeNoByte(t *testing.T) {
 	}
 }
 
+// unevenProgram has loops over points whose first rows take most of the time, so that ranks help the
+// first, once and in rounds.
+const unevenProgram = `
+n = 240
+v = parfor i in 0..n {
+  iterate x = 0.5, k = 0 until k >= 30000 / (1 + i) {
+    next x = 3.7 * x * (1.0 - x)
+    next k = k + 1
+  }
+  x
+}
+emit sum(v)
+emit v[0..5, :]
+iterate w = v, r = 0 times 3 {
+  next w = parfor i in 0..n {
+    iterate x = w[i, 0], k = 0 until k >= 9000 / (1 + i) {
+      next x = 0.5 * (x + v[n - 1 - i, 0] / (x + 1.5))
+      next k = k + 1
+    }
+    x + sum(w) / 1e6
+  }
+  next r = r + 1
+}
+emit sum(w)
+emit w[235.., :]
+M = parfor y in 0..30, x in 0..20 { f64(y * x) / 7.0 - floor(f64(y * x) / 7.0) }
+emit sum(M)
+`
+
+// TestTechniquesOnRanks: three ranks print the same bytes under every technique, and help each other.
+func TestTechniquesOnRanks(t *testing.T) {
+	p, err := Compile(context.Background(), "uneven.flow", []byte(unevenProgram), CompileOptions{Ranks: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	if err := p.Evaluate(&want); err != nil {
+		t.Fatal(err)
+	}
+	techniques := append(schedule.Techniques(), *schedule.Auto)
+	for _, name := range []string{"expr: ceil(R/(1.5*P))", "expr: 1 + i % 3"} {
+		x, err := schedule.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		techniques = append(techniques, *x)
+	}
+	helped := int64(0)
+	for i := range techniques {
+		plan := schedule.Plan{Technique: &techniques[i]}
+		if techniques[i].Name == schedule.Auto.Name {
+			plan.Technique = schedule.Auto
+		}
+		threads := 1 + i%2
+		var out bytes.Buffer
+		r, err := p.Run(context.Background(), RunOptions{Stdout: &out, Threads: threads, Schedule: Scheduling{Plan: plan, Forget: true}, Stats: true})
+		if err != nil {
+			t.Fatalf("%s: %v", techniques[i].Name, err)
+		}
+		if out.String() != want.String() {
+			t.Errorf("%s on three ranks of %d threads prints\n%s\nwant\n%s", techniques[i].Name, threads, out.String(), want.String())
+		}
+		for k := range r.Ranks {
+			helped += r.Ranks[k].Helped
+			if techniques[i].Static() && r.Ranks[k].Helped > 0 {
+				t.Errorf("%s: rank %d runs %d chunks of others", techniques[i].Name, k, r.Ranks[k].Helped)
+			}
+		}
+	}
+	if helped == 0 {
+		t.Errorf("in %d runs no rank has helped another", len(techniques))
+	}
+}
+
 // AUTO tries techniques over the executions of a loop, chooses one, and the next run begins with
 // it.
 func TestAutoChoosesAndRemembers(t *testing.T) {

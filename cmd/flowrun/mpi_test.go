@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"flow/runtime/dist/calm"
+	"flow/runtime/schedule"
 )
 
 // This file runs the scripts of testdata/mpi: whole jobs over MPI ranks that this command or mpirun
@@ -32,6 +34,26 @@ func TestMPIScript(t *testing.T) {
 	p := params(filepath.Join("testdata", "mpi"))
 	maps.Copy(p.Cmds, mpiCommands())
 	testscript.Run(t, p)
+}
+
+// everytechnique FILE writes a program with a loop of uneven points under each technique.
+func everyTechnique(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: everytechnique FILE")
+	}
+	var text strings.Builder
+	fmt.Fprintln(&text, "n = 90\nv = rand(n, 1, seed = 1)")
+	for _, t := range schedule.Techniques() {
+		fmt.Fprintf(&text, `emit sum(parfor i in 0..n with (schedule = "%s", place = rows) {
+  iterate x = v[i, 0], k = 0 until k >= 4000 / (1 + i) {
+    next x = 3.7 * x * (1.0 - x)
+    next k = k + 1
+  }
+  x
+})
+`, t.Name)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text.String()), 0o666))
 }
 
 // killed FILE ARGS... starts flowrun on ranks, kills one rank with SIGKILL, and demands that the
