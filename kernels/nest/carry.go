@@ -158,7 +158,7 @@ func (x *Builder) settled(b *op.Body, k int, m Ref, fails, dear bool) Ref {
 	readers := readersOf(b, k)
 	dear = dear && (readers > 1 || !readOnce(b, k))
 	switch {
-	case x.extent != nil || !fails && m.Type.Count() > define.WrittenLines && x.phase == nil && foldedOnce(b, k):
+	case x.extent != nil || !fails && m.Type.Count() > define.WrittenLines && x.phase == nil && endsOnce(b, k):
 		return m
 	case x.phase != nil && (!holdable(m.Type) || x.phase.plan.wide(m.Type)):
 		if fails && (m.Type.Rows != 1 || !x.phase.plan.wide(m.Type)) {
@@ -188,21 +188,23 @@ func readOnce(b *op.Body, k int) bool {
 	return true
 }
 
-// foldedOnce reports that the elements of action k go element by element to one reduction, whose
-// loop writes each of them once, however many operators in between read it.
-func foldedOnce(b *op.Body, k int) bool {
-	from, folds := []int{len(b.Args) + k}, 0
+// endsOnce reports that the elements of action k go element by element to one reduction or one
+// yield, whose loop writes each of them once, however many operators in between read it.
+func endsOnce(b *op.Body, k int) bool {
+	from, ends := []int{len(b.Args) + k}, 0
 	for n := 0; n < len(from); n++ {
 		r := from[n]
-		if slices.Contains(b.Yields, r) {
-			return false
+		for _, y := range b.Yields {
+			if y == r {
+				ends++
+			}
 		}
 		for i := range b.Acts {
 			a := &b.Acts[i]
 			switch own := len(b.Args) + i; {
 			case !slices.Contains(a.Args, r):
 			case a.Def.Class != loop.NoClass && a.Bodies == nil:
-				folds++
+				ends++
 			case a.Def.Elt == nil || !a.Def.Laws.Has(op.Elementwise) || !sameSize(a.Type, b.Register(r)):
 				return false
 			case !slices.Contains(from, own):
@@ -210,7 +212,7 @@ func foldedOnce(b *op.Body, k int) bool {
 			}
 		}
 	}
-	return folds == 1
+	return ends == 1
 }
 
 func sameSize(a, b types.Type) bool { return a.Rows == b.Rows && a.Cols == b.Cols }
