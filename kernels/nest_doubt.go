@@ -5,8 +5,6 @@ package kernels
 
 import (
 	"flow/ir/op"
-	"flow/kernels/loop/launch"
-	"flow/kernels/nest"
 )
 
 const (
@@ -24,7 +22,7 @@ func (w *nestWorker) part(r0, r1, l0, l1 int) error {
 	if w.refills(r0, r1, l0, l1) {
 		flagged, err = w.taking(r0, r1, l0, l1)
 	} else {
-		flagged, err = w.strips(w.chosen(), r0, r1, l0, l1)
+		flagged, err = w.strips(w.with(w.words), r0, r1, l0, l1)
 	}
 	switch {
 	case err != nil:
@@ -65,40 +63,21 @@ func (w *nestWorker) doubt(r0, r1, l0, l1 int) error {
 	return w.point(p)
 }
 
-// chosen is the worker that has most likely no doubts.
-func (w *nestWorker) chosen() *launch.Worker {
-	if w.first == nil {
-		w.first = w.n.run.Worker()
-	}
-	if w.mostly {
-		return w.wide
-	}
-	return w.first
-}
-
-// window runs the nest, and again with wider sums where those of two words were not exact.
+// window runs the nest, and again with wider sums where those of fewer words are not sure.
 func (w *nestWorker) window(r0, r1, l0, l1 int) (flagged bool, err error) {
 	n := w.n
 	w.tried++
-	flagged, err = w.strips(w.chosen(), r0, r1, l0, l1)
-	if !flagged || err != nil || n.words == nest.WideWords || w.mostly || !w.asked && w.cells.ignorant() {
-		return flagged, err
-	}
-	if w.wide == nil {
-		n.once.Do(func() {
-			again := nestRun{code: n.code, r: n.r, small: n.small} // other workers read n
-			n.again, _ = again.bind(n.affine, nest.WideWords)
-		})
-		if n.again == nil {
+	flagged, err = w.strips(w.with(w.words), r0, r1, l0, l1)
+	for words := w.words; flagged && err == nil && (w.asked || !w.with(w.words).cells.ignorant()); {
+		if words = n.after(words); words == 0 {
 			return true, nil
 		}
-		w.wide = n.again.Worker()
-	}
-	if flagged, err = w.strips(w.wide, r0, r1, l0, l1); !flagged && err == nil {
-		w.doubts++
-		if w.doubts >= someDoubts && 4*w.doubts > w.tried { // wider sums spare more than they cost
-			w.mostly = true
-			n.code.wide.Store(true)
+		if flagged, err = w.strips(w.with(words), r0, r1, l0, l1); !flagged && err == nil {
+			w.doubts++
+			if w.doubts >= someDoubts && 4*w.doubts > w.tried { // wider sums spare more than they cost
+				w.words, w.tried, w.doubts = n.after(w.words), 0, 0
+				n.code.words.Store(int32(w.words))
+			}
 		}
 	}
 	return flagged, err

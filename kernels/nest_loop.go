@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/loop/launch"
@@ -21,7 +22,7 @@ type nestCode struct {
 	keep   *nest.MemoMap
 	acts   int           // actions of the body, those within included
 	seen   atomic.Int64  // actions that executions so far have run
-	wide   atomic.Bool   // exact sums of two words were not enough
+	words  atomic.Int32  // of the exact sums that are mostly enough; 0: not known yet
 	plan   *nest.RowPlan // of a body that gives rows by phases; nil of others
 	apart  atomic.Bool   // numbers of a row were too far apart for the sums of phases
 	waits  waits         // of lanes for one another
@@ -187,7 +188,7 @@ func (c *nestCode) otherwise(r *parforRun) nestBound {
 
 // beginNests binds the body as nests; nil if it is none.
 func (c *nestCode) beginNests(r *parforRun, small bool) nestBound {
-	n := &nestRun{code: c, r: r, words: c.words(), small: small}
+	n := &nestRun{code: c, r: r, words: c.sums(), small: small}
 	if !n.small {
 		if x := c.beginRows(r); x != nil {
 			launch.Begun.Add(1)
@@ -218,13 +219,8 @@ func (c *nestCode) beginNests(r *parforRun, small bool) nestBound {
 	return nil
 }
 
-// words is of how many words exact sums are.
-func (c *nestCode) words() int {
-	if c.wide.Load() {
-		return nest.WideWords
-	}
-	return 2
-}
+// sums is of how many words exact sums are at first.
+func (c *nestCode) sums() int { return max(loop.NearLevels, int(c.words.Load())) }
 
 // nestRun is one execution of a body as a nest.
 type nestRun struct {
@@ -238,9 +234,11 @@ type nestRun struct {
 	operands []nest.Operand
 	strip    int // how many iterations a window has; 0: any number
 	refill   refillRun
-	// again is the same with sums of three words, made when two were not enough.
-	once  sync.Once
-	again *launch.Run
+	// wider is the same with sums of more words, made when fewer were not enough.
+	wider [nest.WideWords + 1]struct {
+		once sync.Once
+		run  *launch.Run
+	}
 }
 
 // errNoNest says that a body is no nest.
@@ -248,11 +246,11 @@ var errNoNest = errors.New("the body is no nest")
 
 func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
 	r := n.r
-	m := n.code.form(nestKey{nest.Form{Affine: affine, Words: words}, r.space.dims, r.space.by, n.tables}, r.c.Attrs.Str("names"))
+	n.affine = affine
+	m := n.form(words)
 	if m.loop == nil {
 		return nil, errNoNest
 	}
-	n.affine = affine
 	var in []value.Value
 	for d := range r.space.dims {
 		in = append(in, value.I64(int64(r.space.lo[d])), value.I64(int64(r.space.n[d])))
@@ -283,38 +281,82 @@ func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
 	return l.Begin(in, []*value.Dense{r.out})
 }
 
+// form is the body as it runs with sums of so many words.
+func (n *nestRun) form(words int) *nestMade {
+	r := n.r
+	return n.code.form(nestKey{nest.Form{Affine: n.affine, Words: words}, r.space.dims, r.space.by, n.tables}, r.c.Attrs.Str("names"))
+}
+
+// after is of how many words the sums are that are tried where those of so many are not sure; 0:
+// there are no others.
+func (n *nestRun) after(words int) int {
+	for k := words + 1; k <= nest.WideWords; k++ {
+		if n.form(k).loop != n.form(words).loop && n.with(k) != nil {
+			return k
+		}
+	}
+	return 0
+}
+
+// with is the run with sums of so many words, or nil.
+func (n *nestRun) with(words int) *launch.Run {
+	if words == n.words {
+		return n.run
+	}
+	x := &n.wider[words]
+	x.once.Do(func() {
+		again := nestRun{code: n.code, r: n.r, small: n.small, tables: n.tables} // other workers read n
+		x.run, _ = again.bind(n.affine, words)
+	})
+	return x.run
+}
+
 // nestWorker is one worker.
 type nestWorker struct {
 	n      *nestRun
 	number int
-	first  *launch.Worker // of sums as they are begun
-	wide   *launch.Worker // of three words; nil until it is needed
+	words  int // of the sums that have most likely no doubts
+	sums   [nest.WideWords + 1]nestSums
 	fill   *launch.Worker // with lanes that take the next point; nil until it is needed
 	slow   iterations     // for points of which the nest says nothing; nil until it is needed
-	cells  cellReader     // of the operands
-	// wideCells is the same for wide.
-	wideCells cellReader
 	// tried and doubts count the points, some together, that were looked at again, and those that
-	// needed wider sums; mostly: so many do that all get them.
+	// needed wider sums.
 	tried, doubts int
-	mostly        bool
 	rows          []*value.Dense // memory of constructors, by operand
 	asked         bool           // what a point needed was known: there may be cells that none needs
 }
 
+// nestSums is a worker with sums of some words, made when it is needed.
+type nestSums struct {
+	*launch.Worker
+	cells cellReader
+}
+
 func (n *nestRun) worker(number int) iterations {
-	cells := func() cellReader { return newCellReader(n.r, n.operands, 2*n.r.space.dims) }
-	return &nestWorker{n: n, number: number, cells: cells(), wideCells: cells(), rows: make([]*value.Dense, len(n.operands))}
+	return &nestWorker{n: n, number: number, words: n.words, rows: make([]*value.Dense, len(n.operands))}
+}
+
+// with is the worker with sums of so many words.
+func (w *nestWorker) with(words int) *nestSums {
+	x := &w.sums[words]
+	if x.Worker == nil {
+		x.Worker, x.cells = w.n.with(words).Worker(), newCellReader(w.n.r, w.n.operands, 2*w.n.r.space.dims)
+	}
+	return x
 }
 
 // free gives the workers' memory back.
 func (w *nestWorker) free() {
-	for _, x := range []*launch.Worker{w.first, w.wide, w.fill} {
-		if x != nil {
+	for k := range w.sums {
+		if x := &w.sums[k]; x.Worker != nil {
 			x.Free()
+			x.Worker = nil
 		}
 	}
-	w.first, w.wide, w.fill = nil, nil, nil
+	if w.fill != nil {
+		w.fill.Free()
+		w.fill = nil
+	}
 	if f, ok := w.slow.(interface{ free() }); ok {
 		f.free()
 	}
@@ -355,24 +397,21 @@ func (w *nestWorker) point(p int) error {
 	if err := w.slow.run(p, p+1, w.n.r.out); err != nil {
 		return err
 	}
-	w.asked = !w.cells.learn(w.first)
+	x := w.with(w.words)
+	w.asked = !x.cells.learn(x.Worker)
 	return nil
 }
 
 // strips runs a window in strips for which constructors are drawn.
-func (w *nestWorker) strips(x *launch.Worker, r0, r1, l0, l1 int) (flagged bool, err error) {
-	if x == w.wide {
-		w.wideCells.learn(x)
-	} else {
-		w.cells.learn(x)
-	}
+func (w *nestWorker) strips(x *nestSums, r0, r1, l0, l1 int) (flagged bool, err error) {
+	x.cells.learn(x.Worker)
 	width := w.n.strip
 	if width == 0 {
 		return x.Window(r0, r1, l0, l1, w.stopped)
 	}
 	for ; l0 < l1 && !flagged && err == nil; l0 += width {
 		to := min(l0+width, l1)
-		w.draw(x, l0, to)
+		w.draw(x.Worker, l0, to)
 		flagged, err = x.Window(r0, r1, l0, to, w.stopped)
 	}
 	return flagged, err

@@ -73,7 +73,7 @@ func (s *waits) pay() bool {
 // executions among them.
 func (w *nestWorker) refills(r0, r1, l0, l1 int) bool {
 	n := w.n
-	if n.refill.of == nil || n.strip > 0 || w.mostly {
+	if n.refill.of == nil || n.strip > 0 || w.words != n.words {
 		return false
 	}
 	s := &n.code.waits
@@ -118,7 +118,7 @@ func (w *nestWorker) taking(r0, r1, l0, l1 int) (flagged bool, err error) {
 
 // sample evaluates points of a row in both ways and notes what they cost.
 func (w *nestWorker) sample(r, l0, l1 int) {
-	first := w.chosen()
+	first := w.with(w.words)
 	if !w.taker() {
 		return
 	}

@@ -15,7 +15,7 @@ func parforNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	by := c.Attrs.Ints("by")
 	b := c.Bodies[0]
 	code := b.Compiled(func(b *op.Body) any { return compileBody(b, len(by)) }).(*bodyCode)
-	key := nestKey{Form: nest.Form{Affine: true, Words: code.nest.words()}, dims: len(by)}
+	key := nestKey{Form: nest.Form{Affine: true, Words: code.nest.sums()}, dims: len(by)}
 	for d := range by {
 		key.by[d] = int(by[d])
 	}

@@ -73,49 +73,68 @@ func (s *Spread) End(b *Builder, st []Val) Val {
 	n := float64(s.n)
 	sum, sumRest := two(b, st[spreadSum], st[spreadSumError])
 	square, squareRest := two(b, st[spreadSquare], st[spreadSquareError])
-	a := b.Op(Mul, float(n), square)
-	aRest := b.Op(FMA, float(n), squareRest, b.Op(FMA, float(n), square, b.Op(Neg, a)))
-	c := b.Op(Mul, sum, sum)
-	cRest := b.Op(FMA, b.Op(Add, sum, sum), sumRest, b.Op(FMA, sum, sum, b.Op(Neg, c)))
-	high, rest := two(b, a, b.Op(Neg, c))
-	high, low := two(b, high, b.Op(Add, rest, b.Op(Sub, aRest, cRest)))
-	slack := b.Op(Mul, a, float((4*n*n+64*n+64)*0x1p-106))
-
-	v := b.Op(Div, high, float(n*n))
-	p := b.Op(Mul, v, float(n*n))
-	w := b.Op(Sub, b.Op(Sub, high, p), b.Op(FMA, v, float(n*n), b.Op(Neg, p)))
-	w = b.Op(Div, b.Op(Add, w, low), float(n*n))
-	high, low = two(b, v, w)
-	slack = b.Op(Add, b.Op(Mul, slack, float(2/(n*n))), b.Op(Mul, high, float(0x1p-98)))
+	slack := b.Op(Mul, b.Op(Mul, float(n), square), float((4*n*n+64*n+64)*0x1p-106))
+	v := spreadFrom(b, s.class, s.elem, s.n, [2]Val{sum, sumRest}, [2]Val{square, squareRest}, slack)
 
 	// Squares that f64 cannot hold, or not exactly, are none of this: neither of elements nor
 	// of differences.
 	size := b.Op(Abs, s.pivot)
-	all := func(list ...Val) Val {
-		out := list[0]
-		for _, v := range list[1:] {
-			out = b.Op(And, out, v)
-		}
-		return out
-	}
 	inRange := b.Op(And, b.Op(Le, size, float(0x1p500)), b.Op(Le, square, float(0x1p1000)))
 	equal := b.Op(Eq, b.Op(Shl, st[spreadBits], b.Const(types.I64, 1)), b.Const(types.I64, 0))
-	exact := b.Op(Or, b.Op(Eq, size, float(0)), b.Op(Le, float(0x1p-450), size))
+	b.Check(Uncertain, b.Op(And, inRange, b.Op(Or, b.Op(And, equal, wholeSquare(b, s.pivot)), v.sure)))
+	return v.result(b, equal)
+}
+
+// wholeSquare reports a number whose square and the error of it are floats.
+func wholeSquare(b *Builder, x Val) Val {
+	float := func(f float64) Val { return b.Const(types.F64, math.Float64bits(f)) }
+	size := b.Op(Abs, x)
+	return b.Op(Or, b.Op(Eq, size, float(0)), b.Op(Le, float(0x1p-450), size))
+}
+
+// spread is a variance of numbers that are not all equal, rounded to e, and whether it is sure.
+type spread struct {
+	class     Class
+	elem      types.Elem
+	out, sure Val
+}
+
+// spreadFrom is (n Q - S^2) / n^2 of sums that are pairs of floats; n Q - S^2 errs by at most slack
+// and by what is rounded here, less than 32 u^2 n Q.
+func spreadFrom(b *Builder, c Class, e types.Elem, many int, s, q [2]Val, slack Val) spread {
+	float := func(f float64) Val { return b.Const(types.F64, math.Float64bits(f)) }
+	n := float64(many)
+	a := b.Op(Mul, float(n), q[0])
+	aRest := b.Op(FMA, float(n), q[1], b.Op(FMA, float(n), q[0], b.Op(Neg, a)))
+	d := b.Op(Mul, s[0], s[0])
+	dRest := b.Op(FMA, b.Op(Add, s[0], s[0]), s[1], b.Op(FMA, s[0], s[0], b.Op(Neg, d)))
+	high, rest := two(b, a, b.Op(Neg, d))
+	high, low := two(b, high, b.Op(Add, rest, b.Op(Sub, aRest, dRest)))
+
+	// A product with the reciprocal errs by two units at most, so what it lacks is a float. The
+	// second one adds a part of 2^-104 to the errors.
+	v := b.Op(Mul, high, float(1/(n*n)))
+	w := b.Op(FMA, b.Op(Neg, v), float(n*n), high)
+	w = b.Op(Mul, b.Op(Add, w, low), float(1/(n*n)))
+	high, low = two(b, v, w)
+	slack = b.Op(Add, b.Op(Mul, slack, float(2/(n*n))), b.Op(Mul, high, float(0x1p-98)))
 	normal := b.Op(Le, float(0x1p-900), high)
-	var out, sure Val
-	if s.class == Var && s.elem == types.F32 { // rounded once
-		bits, one := b.Op(Bits, high), b.Const(types.I64, 1)
-		below := b.to(types.F32, b.Op(F64Bits, b.Op(Sub, bits, one)))
-		above := b.to(types.F32, b.Op(F64Bits, b.Op(Add, bits, one)))
-		sure = all(normal, b.Op(Eq, below, above), b.Op(Lt, slack, b.Op(Mul, high, float(0x1p-54))))
-		out = b.Op(Select, equal, b.Const(types.F32, 0), below)
-	} else {
-		sure = all(normal, b.Op(Eq, b.Op(Add, high, b.Op(Add, low, slack)), high), b.Op(Eq, b.Op(Add, high, b.Op(Sub, low, slack)), high))
-		out = b.Op(Select, equal, float(0), high)
+	if c == Var && e == types.F32 { // rounded once
+		word, one := b.Op(Bits, high), b.Const(types.I64, 1)
+		below := b.to(types.F32, b.Op(F64Bits, b.Op(Sub, word, one)))
+		above := b.to(types.F32, b.Op(F64Bits, b.Op(Add, word, one)))
+		sure := b.Op(And, b.Op(Eq, below, above), b.Op(Lt, slack, b.Op(Mul, high, float(0x1p-54))))
+		return spread{c, e, below, b.Op(And, normal, sure)}
 	}
-	b.Check(Uncertain, b.Op(And, inRange, b.Op(Or, b.Op(And, equal, exact), sure)))
-	if s.class == Stddev {
-		out = b.to(floatOf(s.elem), b.Op(Sqrt, out))
+	sure := b.Op(And, b.Op(Eq, b.Op(Add, high, b.Op(Add, low, slack)), high), b.Op(Eq, b.Op(Add, high, b.Op(Sub, low, slack)), high))
+	return spread{c, e, high, b.Op(And, normal, sure)}
+}
+
+// result is the variance, or its root, of numbers that may be equal.
+func (v spread) result(b *Builder, equal Val) Val {
+	out := b.Op(Select, equal, b.Const(b.Type(v.out), 0), v.out)
+	if v.class == Stddev {
+		out = b.to(floatOf(v.elem), b.Op(Sqrt, out))
 	}
 	return out
 }

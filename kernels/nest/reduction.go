@@ -24,6 +24,11 @@ func (x *Builder) fold(c loop.Class, out types.Elem, rows, cols int, f func(i, j
 			return sum
 		}
 	}
+	if x.Words < loop.FastLevels {
+		if v := x.near(c, out, rows, cols, f); v != loop.NoVal {
+			return v
+		}
+	}
 	if c == loop.Var || c == loop.Stddev {
 		return x.deviation(c, out, rows, cols, f)
 	}
@@ -135,7 +140,7 @@ func (x *Builder) terms(c loop.Class, first []loop.Val) *terms {
 	if t.mean || t.root {
 		c = loop.Sum
 	}
-	if t.Terms = loop.TermsOf(c, e, x.Words); t.Terms == nil {
+	if t.Terms = loop.TermsOf(c, e, max(x.Words, loop.FastLevels)); t.Terms == nil {
 		panic(NoBody{c.Info().Name + " of " + e.String()})
 	}
 	return t
@@ -198,9 +203,45 @@ func (x *Builder) deviation(c loop.Class, out types.Elem, rows, cols int, f func
 	if s == nil {
 		panic(NoBody{fmt.Sprintf("%s of %d elements", c.Info().Name, n)})
 	}
+	return x.carried(s, out, rows, cols, f)
+}
+
+// near is a reduction carried by sums of numbers of about one size, which some of them tell; NoVal
+// where it has no such form.
+func (x *Builder) near(c loop.Class, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
+	if n := rows * cols; n < loop.LeastNear || n > loop.MostNear || !c.Sums() {
+		return loop.NoVal
+	}
+	fits := false
+	x.inner(func() []loop.Val {
+		mark := x.Mark()
+		fits = x.Type(f(loop.Num(0), loop.Num(0))[0]) == types.F64
+		x.drop(mark)
+		return nil
+	})
+	if !fits {
+		return loop.NoVal
+	}
+	var some []loop.Val
+	for _, at := range [][2]int{{0, 0}, {rows / 2, cols / 2}, {rows - 1, cols - 1}} {
+		some = append(some, f(loop.Num(int64(at[0])), loop.Num(int64(at[1])))[0])
+	}
+	s := loop.NearOf(x.Builder, c, rows*cols, some)
+	if s == nil { // so many squares
+		return loop.NoVal
+	}
+	return x.carried(s, out, rows, cols, f)
+}
+
+// carried is a reduction of elements that are told one after the other.
+func (x *Builder) carried(s interface {
+	Begin(b *loop.Builder) []loop.Val
+	Add(b *loop.Builder, state []loop.Val, v loop.Val) []loop.Val
+	End(b *loop.Builder, state []loop.Val) loop.Val
+}, out types.Elem, rows, cols int, f func(i, j loop.Lin) []loop.Val) loop.Val {
 	state := s.Begin(x.Builder)
 	step := func(i, j loop.Lin, st []loop.Val) []loop.Val { return s.Add(x.Builder, st, f(i, j)[0]) }
-	if n <= define.Unrolled {
+	if x.writtenOut(rows*cols, f) {
 		for i := range rows {
 			for j := range cols {
 				state = step(loop.Num(int64(i)), loop.Num(int64(j)), state)

@@ -55,7 +55,7 @@ func weigh(b *loop.Block) (w weight) {
 	for i := range b.Stmts {
 		s := &b.Stmts[i]
 		switch s.Code {
-		case loop.Const, loop.IndexOf:
+		case loop.Const, loop.IndexOf, loop.Bits, loop.F64Bits: // no instruction
 		case loop.Apply:
 			w.calls = true
 			add(weigh(&s.Func.Body))
@@ -107,7 +107,7 @@ func (l *lowering) choose(plan Schedule) int {
 		return 4
 	case w.inner > 0 && w.inner <= 40, w.inner == 0 && w.cost <= 100:
 		return 3
-	case w.inner == 0 && w.cost <= 400:
+	case w.inner == 0 && w.cost <= 1600:
 		return 2
 	}
 	return 1
