@@ -16,6 +16,7 @@ type cut struct {
 	units, grain int    // grain in units
 	technique    string // that the node asks for and gets; "": that of the run
 	ranks        int    // whose workers may take part
+	near         bool   // each worker begins with the same part in every execution
 }
 
 const (
@@ -29,10 +30,11 @@ const (
 // loopOf finds or makes the state of the loop of task t, with this many units of leaf iterations.
 // What its technique has learned is kept as long as the number of units stays. Only one worker at a
 // time runs a task, so its entry in loops needs no lock.
-func (e *Engine) loopOf(s *workerState, t int32, n *ir.Node, units, leaf int) (*nodeLoop, error) {
-	l := e.loops[t]
+func (e *Engine) loopOf(s *workerState, t int32, id ir.ID, units, leaf int) (*nodeLoop, error) {
+	l, n := e.loops[t], &e.g.Nodes[id]
 	if l == nil || l.cut.units != units {
 		c := e.cutOf(n, units, leaf)
+		c.near = e.near(id, &c)
 		if l = e.unused(s, c); l == nil {
 			return e.newLoop(t, n, c)
 		}
@@ -74,6 +76,14 @@ func (e *Engine) cutOf(n *ir.Node, units, leaf int) cut {
 	return c
 }
 
+// near reports a loop of a node that runs again and again, under the default technique. Its parts
+// lie in the caches of the workers that had them the last time, so each worker has a queue of its
+// own part, and takes of others when that is empty.
+func (e *Engine) near(id ir.ID, c *cut) bool {
+	p := &e.o.Schedule
+	return int(id) >= e.p.Graph.Len() && p.Technique == nil && c.technique == "" && p.Layout == schedule.Centralized && c.ranks == 1 && c.units >= 2*len(e.scratch)
+}
+
 // single reports a loop whose technique claims one iteration at a time.
 func (e *Engine) single(n *ir.Node) bool {
 	t := e.techniqueOf(n)
@@ -94,6 +104,9 @@ func (e *Engine) techniqueOf(n *ir.Node) *schedule.Technique {
 func (e *Engine) planOf(l *nodeLoop, n *ir.Node) error {
 	l.plan = e.o.Schedule
 	l.plan.Grain = l.cut.grain
+	if l.cut.near {
+		l.plan.Layout, l.plan.PrePartition = schedule.PerCPU, true
+	}
 	if l.plan.Groups = nil; l.plan.Layout != schedule.Centralized {
 		l.plan.Groups = e.pool.Groups()
 	}

@@ -71,7 +71,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 		perRow := full / c.Attrs.Int(plan.SharedRows)
 		leaf = (leaf + perRow - 1) / perRow * perRow
 	}
-	l, err := e.loopOf(s, t, &e.g.Nodes[id], (n+leaf-1)/leaf, leaf)
+	l, err := e.loopOf(s, t, id, (n+leaf-1)/leaf, leaf)
 	if err != nil {
 		return false, err
 	}
