@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -185,6 +187,11 @@ func (b *rowBlocks) join(id ir.ID) {
 		}
 		b.all = append(b.all, r)
 	}
+}
+
+// reducesRows reports a graph with reductions of rows.
+func reducesRows(g *ir.Graph) bool {
+	return slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Fold == op.FoldRows })
 }
 
 // into puts a node into a group, if it may join it.
