@@ -136,17 +136,25 @@ func (x *rowRun) bind() error {
 		x.runs = append(x.runs, run)
 	}
 	for r, k := range p.Kept {
-		if _, stored := x.form.store[r]; k && !stored {
+		if _, stored := x.stored(r); k && !stored {
 			x.kept = append(x.kept, r)
 		}
 	}
 	return nil
 }
 
+// stored is the number of the result where a kept register lies; ok is false where it lies in memory
+// of the workers: there is none, or one that no cache holds, whose lines would come from memory before
+// they are written.
+func (x *rowRun) stored(r int) (k int, ok bool) {
+	k, ok = x.form.store[r]
+	return k, ok && (x.form.plan.Results[k].Register == r || !launch.Streams(x.out[k]))
+}
+
 // place is the matrix of all rows of a kept register: where a result will be, or one of which no
 // memory exists.
 func (x *rowRun) place(r int) *value.Dense {
-	if k, ok := x.form.store[r]; ok {
+	if k, ok := x.stored(r); ok {
 		return x.out[k]
 	}
 	t := x.form.plan.Register(r)

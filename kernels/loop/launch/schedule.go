@@ -18,6 +18,9 @@ const (
 // streamFrom is the size of results that are stored past the caches: they would not stay there.
 const streamFrom = 32 << 20
 
+// Streams reports a result that is stored past the caches by loops that can.
+func Streams(d *value.Dense) bool { return d.Rows*d.Cols*d.Elem.Size() >= streamFrom }
+
 // streams adds to a layout whether results are stored past the caches. One that shares memory with
 // an operand has its lines in a cache, and an inner loop stores no whole lines.
 func (l *Loop) streams(out []*value.Dense, lay layout) layout {
@@ -30,7 +33,7 @@ func (l *Loop) streams(out []*value.Dense, lay layout) layout {
 		if l.nest.Results[k].Over >= 0 || reduced && l.sums != nearSums {
 			return lay
 		}
-		large = large || !reduced && d.Rows*d.Cols*d.Elem.Size() >= streamFrom
+		large = large || !reduced && Streams(d)
 	}
 	if large {
 		lay |= streamed
