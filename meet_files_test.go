@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"flow/ir"
 	"flow/runtime/dist/transport/mem"
 )
 
@@ -92,4 +93,45 @@ func TestOneRankReadsFiles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Ranks read the parts of a file that they need, if it has parts that can be read alone; otherwise one
+// rank reads all of it.
+func TestRanksReadParts(t *testing.T) {
+	dir := t.TempDir()
+	for name, most := range map[string]int{"a.npy": 3, "a.npy.gz": 1, "a.csv": 1, "a.csv.gz": 1, "a.mtx": 1} {
+		path := filepath.Join(dir, name)
+		made := compiled(t, fmt.Sprintf("emit rand(600, 500, seed = 3) to %q\n", path), 1)
+		if _, err := made.Run(context.Background(), RunOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf("A = read(%q)\nemit sum(t(A) @ A)\nemit sum(A * 2)\n", path)
+		var want, got bytes.Buffer
+		if _, err := compiled(t, text, 1).Run(context.Background(), RunOptions{Stdout: &want}); err != nil {
+			t.Fatal(err)
+		}
+		p := compiled(t, text, 3)
+		if _, err := p.Run(context.Background(), RunOptions{Stdout: &got, Threads: 1}); err != nil || got.String() != want.String() {
+			t.Errorf("%s: three ranks print %q, not %q (%v)", name, got.String(), want.String(), err)
+		}
+		readers := map[int]bool{}
+		for i, n := range p.Compiled().Plan.Graph.Nodes {
+			if n.Op.Reads != nil {
+				readers[p.Compiled().Plan.Rank(ir.ID(i))] = true
+			}
+		}
+		if len(readers) != most {
+			t.Errorf("%s: %d ranks read the file, not %d", name, len(readers), most)
+		}
+	}
+}
+
+// compiled compiles a program for so many ranks.
+func compiled(t *testing.T, text string, ranks int) *Program {
+	t.Helper()
+	p, err := Compile(context.Background(), "a.flow", []byte(text), CompileOptions{Ranks: ranks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

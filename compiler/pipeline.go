@@ -243,7 +243,6 @@ var pipeline = []step{
 				s.parts = &pass.Partitioned{Graph: s.g, Block: make([]pass.Block, s.g.Len())}
 			}
 			s.parts.Unshared = s.o.Unshared
-			s.parts.Rooted = slices.ContainsFunc(s.o.Table.Rows(), func(d *op.Def) bool { return d.Root })
 			p := pass.Place(s.parts, s.o.Ranks, s.o.Table, s.o.Sizes)
 			s.g, s.owner = p.Graph, p.Owner
 			return nil

@@ -20,8 +20,6 @@ type Partitioned struct {
 	Block []Block // of every node; placement reads them
 	// Unshared lists files that only rank 0 may read.
 	Unshared []string
-	// Rooted: the operator table has rows with Root.
-	Rooted bool
 }
 
 // Block is a task's place in the block grid of its matrix: the coordinates of its result and the

@@ -290,13 +290,17 @@ func factors(g *ir.Graph, id ir.ID) (in []ir.ID, ok bool) {
 	return in, true
 }
 
-// readsUnshared reports whether a node reads what only rank 0 has, itself or in a region.
+// readsUnshared reports whether a node reads what only rank 0 has, or a file of which no part can be read
+// alone, itself or in a region.
 func (p *Partitioned) readsUnshared(n *ir.Node) bool {
-	if len(p.Unshared) == 0 && !p.Rooted {
-		return false
-	}
-	if n.Op.Root || n.Op.Reads != nil && slices.Contains(p.Unshared, n.Op.Reads(n.Attrs)) {
+	if n.Op.Root {
 		return true
+	}
+	if n.Op.Reads != nil && (n.Op.Parts == nil || !n.Op.Parts(n.Attrs) || slices.Contains(p.Unshared, n.Op.Reads(n.Attrs))) {
+		return true
+	}
+	if elementwise(n) { // a chain reads nothing
+		return false
 	}
 	for r := n.Region; r != nil; r = r.Next {
 		for i := range r.Graph.Nodes {

@@ -136,6 +136,9 @@ type Def struct {
 	// none. Looked lists the files that the type rule has read, sorted by name.
 	Reads  func(a *Attrs) string
 	Looked func() []Looked
+	// Parts reports whether a node with these attributes reads no more of its file than it returns. Of
+	// other files one rank reads all, and sends parts. nil: it reads all.
+	Parts func(a *Attrs) bool
 	// Root: only rank 0 has what the row reads, so its tasks run there and their results are
 	// sent.
 	Root bool

@@ -27,6 +27,7 @@ type npyHeader struct {
 	size    int  // bytes an element
 	order   binary.ByteOrder
 	fortran bool
+	at      int64 // where the numbers begin
 }
 
 func readNPY(in *input, _ Options, headOnly bool) (Header, *value.Dense, error) {
@@ -147,6 +148,9 @@ func npyHead(in *input) (h npyHeader, err error) {
 	}
 	if err != nil {
 		return cut(err)
+	}
+	if h.at = 8 + 2 + int64(length); head[6] > 1 {
+		h.at += 2
 	}
 	if length > 1<<20 {
 		return bad("a header of %d bytes", length)

@@ -37,9 +37,13 @@ func readRow(files *fileCache) *op.Def {
 			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"npy\", \"csv\", \"tsv\" or \"csr\", where the extension does not tell"},
 			{Name: "sparse", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "whether the matrix is sparse"},
 		},
-		Eg:     []op.Example{{Program: "emit eye(2) to \"eye.mtx\"   # in another program: A = read(\"eye.mtx\")"}},
-		Type:   files.readType,
-		Reads:  pathRead,
+		Eg:    []op.Example{{Program: "emit eye(2) to \"eye.mtx\"   # in another program: A = read(\"eye.mtx\")"}},
+		Type:  files.readType,
+		Reads: pathRead,
+		Parts: func(a *op.Attrs) bool {
+			o, err := readOptions(a)
+			return err == nil && !a.Bool("sparse") && format.HasParts(a.Str("path"), o)
+		},
 		Looked: files.looked.list,
 		Ref:    files.readRef,
 		Laws:   op.Pure,
@@ -175,6 +179,9 @@ func (f *fileCache) readKernel(c *op.Call) error {
 	w, ok := window.RectOf(c.Attrs, "at")
 	if !ok {
 		w = window.Rect{Row: 0, Col: 0, Rows: out.Rows, Cols: out.Cols}
+	}
+	if _, s := f.keyOf(path, o, denseFile); s == nil && format.ReadPart(path, o, out, w.Row, w.Col) {
+		return nil
 	}
 	d, err := f.read(path, o, int64(w.Rows)*int64(w.Cols))
 	if err != nil {

@@ -1,0 +1,80 @@
+package format
+
+// This file reads parts of .npy files: what several readers want of a large matrix, each reads itself.
+
+import (
+	"bufio"
+	"encoding/binary"
+	"os"
+
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// HasParts reports whether ReadPart can read a part of a file with this name, if the file is what the name
+// says.
+func HasParts(path string, o Options) bool {
+	f, compressed, err := choose(path, o)
+	return err == nil && f.name == "npy" && !compressed
+}
+
+// ReadPart reads the elements from (row, col) on of the matrix in a file into out, and no others. It returns
+// false where all of the file must be read: because its form has no places, the part is none of it, or
+// something is wrong with it, which Read tells.
+func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
+	if !HasParts(path, o) {
+		return false
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	st, err := file.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		return false
+	}
+	in := newInput(path)
+	in.size, in.Reader = st.Size(), bufio.NewReaderSize(file, 1<<9)
+	h, err := npyHead(in)
+	size := int64(h.size)
+	if err != nil || h.fortran || h.Elem != out.Elem || st.Size() != h.at+int64(h.Rows)*int64(h.Cols)*size ||
+		row < 0 || col < 0 || row+out.Rows > h.Rows || col+out.Cols > h.Cols {
+		return false
+	}
+	if out.Rows == 0 || out.Cols == 0 {
+		return true
+	}
+	place := func(i int) int64 { return h.at + (int64(row+i)*int64(h.Cols)+int64(col))*size }
+	same := h.inMemory()
+	if same && out.Cols == h.Cols && out.Stride == out.Cols {
+		_, err := file.ReadAt(out.Bytes(), place(0))
+		return err == nil
+	}
+	line := make([]byte, out.Cols*h.size)
+	for i := range out.Rows {
+		to := line
+		if same {
+			to = out.View(i, 0, 1, out.Cols).Bytes()
+		}
+		if _, err := file.ReadAt(to, place(i)); err != nil {
+			return false
+		}
+		if same {
+			continue
+		}
+		if out.Elem == types.Bool { // store writes only what is true
+			clear(out.Bool[i*out.Stride:][:out.Cols])
+		}
+		for j := range out.Cols {
+			h.store(out, i*out.Stride+j, line[j*h.size:])
+		}
+	}
+	return true
+}
+
+// inMemory reports whether elements have the same bytes in the file and in memory.
+func (h *npyHeader) inMemory() bool {
+	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+	return h.size == h.Elem.Size() && h.kind != 'b' && h.Elem != types.Bool && (h.order == binary.LittleEndian) == little
+}
