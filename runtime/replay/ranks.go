@@ -112,7 +112,7 @@ const (
 	// a rank that asked in vain often enough waits for these parts of the loop's time so far, and
 	// of the time since it had work
 	patience    = 1. / 2048
-	patienceDry = 1. / 8
+	patienceDry = 1. / 4
 	// bins of the expected costs of a rank's block
 	mostBins = 1 << 12
 )

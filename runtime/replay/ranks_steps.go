@@ -33,7 +33,7 @@ func (s *rankLoop) step(rank, thread int32) {
 	r := &s.ranks[rank]
 	t := &r.threads[thread]
 	if n := s.finish(r, t); n > 0 {
-		if t.own {
+		if t.own && s.measured == nil { // else the next execution has other blocks
 			r.own.Report(int(thread), t.chunk.lo-r.block.lo, n, t.seconds, s.m.H)
 		}
 		s.goesHome(r, t.chunk, s.now)

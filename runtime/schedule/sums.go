@@ -4,7 +4,7 @@ package schedule
 // workers at every report would take longer than the loop.
 
 // groupSize is how many workers, or groups, are added up at each level.
-const groupSize = 64
+const groupSize = 16
 
 // sums are three sums over the workers, in groups of groups. A reader may see values of different
 // reports, and overlapping reports may miss one of them until the next: that changes sizes of
