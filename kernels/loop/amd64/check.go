@@ -2,11 +2,16 @@ package amd64
 
 // This file lowers checks.
 
-import "math"
+import (
+	"math"
+
+	"flow/ir/types"
+)
 
 // check sets a flag and leaves the code if a lane that counts fails.
 func (l *lowering) check(c operand) {
-	if c.twice != 0 && l.vexOnly() && l.active == 0 { // an instruction tests all bits but the sign
+	vex := l.vexOnly()
+	if c.twice != 0 && vex && l.active == 0 { // an instruction tests all bits but the sign
 		l.emit(step{uses: []virt{c.twice}, scalar: func(m *maker, _ Reg, r []Reg) {
 			w := uint64(math.MaxInt64)
 			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r[0], InMem: true, Mem: m.Const(w, w, w, w)})
@@ -14,7 +19,7 @@ func (l *lowering) check(c operand) {
 		}})
 		return
 	}
-	if l.vexOnly() && l.active == 0 { // the carry says that all bits are ones
+	if vex && l.active == 0 { // the carry says that all bits are ones
 		l.emit(step{uses: []virt{l.vector(c)}, scalar: func(m *maker, _ Reg, r []Reg) {
 			w := uint64(math.MaxUint64)
 			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r[0], InMem: true, Mem: m.Const(w, w, w, w)})
@@ -22,7 +27,12 @@ func (l *lowering) check(c operand) {
 		}})
 		return
 	}
-	not := l.emit(step{Inst: Inst{Op: KNOTW}, b: l.vector(c), dst: l.fresh(maskClass)})
+	var not virt
+	if c.twice != 0 && !vex {
+		not = l.compare(VPTESTMQ, types.I64, operand{elem: types.I64, v: c.twice}, operand{elem: types.I64, konst: true, word: math.MaxInt64}, 0)
+	} else {
+		not = l.emit(step{Inst: Inst{Op: KNOTW}, b: l.vector(c), dst: l.fresh(maskClass)})
+	}
 	if l.active != 0 {
 		not = l.mask(KANDW, not, l.active)
 	}
