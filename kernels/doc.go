@@ -13,9 +13,8 @@
 //	                 whose borders are loops of their own (nest_space.go)
 //	parfor*.go       parfor: its body as a nest (package nest; nest_*.go run it), compiled or,
 //	                 where there is little work, interpreted; rows by phases (nest_phase_run.go),
-//	                 operators without a form called between nests (nest_calls_run.go), sums of
-//	                 forces in package vec (nest_forces_run.go); an operator at a time what no nest
-//	                 computes
+//	                 operators without a form called between nests (nest_calls_run.go); an operator
+//	                 at a time what no nest computes
 //	control.go       the rows that are no operators: iterate, select, part
 //	linalg_pipe.go   products of package linalg inside a pipe; linalg_map.go: chains of
 //	                 elementwise operators on products that are not stored; linalg_strips.go:

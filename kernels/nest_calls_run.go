@@ -49,8 +49,7 @@ type callRun struct {
 	form   *callForm
 	height int // points of a block
 	runs   []*launch.Run
-	rows   []int      // registers in memory of the block
-	force  *forceRows // of the plan's forces
+	rows   []int // registers in memory of the block
 }
 
 // beginCalls binds a body with calls to an execution; nil if it has to be run in another way.
@@ -72,9 +71,6 @@ func (c *nestCode) beginCalls(r *parforRun) *callRun {
 		x.height = x.blockHeight()
 		switch err := x.bind(); {
 		case err == nil:
-			if p.Force != nil {
-				x.force = laidForces(p.Force, r.values)
-			}
 			return x
 		case !errors.Is(err, launch.ErrOutside):
 			return nil
@@ -101,7 +97,7 @@ func (c *nestCode) callForm(affine bool, dims int, by [2]int) (*nest.CallPlan, *
 	defer c.mu.Unlock()
 	if c.callForms == nil {
 		c.callForms = map[nestKey]*callForm{}
-		c.calls, c.noCalls = nest.PlanCalls(c.body, c.varies, c.keep, dims, c.force)
+		c.calls, c.noCalls = nest.PlanCalls(c.body, c.varies, c.keep, dims)
 	}
 	if c.calls == nil {
 		return nil, nil
@@ -196,9 +192,7 @@ type callWorker struct {
 	rows    []*value.Dense // of x.rows, a row a point
 	views   []value.Dense  // of x.rows, the point's matrix
 	calls   []*callGroup   // after each nest; nil: none
-	force   *forceLanes    // of the plan's forces
 	slow    iterations     // for points of which the nests say nothing; nil until it is needed
-	plain   iterations     // for blocks whose forces are not sure; nil until it is needed
 }
 
 // callGroup is the calls after one nest.
@@ -223,9 +217,6 @@ func (w *callWorker) begin() {
 		w.workers = append(w.workers, run.Worker())
 		w.cells = append(w.cells, newCellReader(x.r, x.form.nests[n].Operands, x.plan.Bounds()))
 		w.calls = append(w.calls, w.group(n))
-	}
-	if x.plan.Force != nil {
-		w.force = newForceLanes(x.height)
 	}
 }
 
@@ -255,10 +246,8 @@ func (w *callWorker) free() {
 		v.Free()
 	}
 	w.workers = nil
-	for _, other := range []iterations{w.slow, w.plain} {
-		if f, ok := other.(interface{ free() }); ok {
-			f.free()
-		}
+	if f, ok := w.slow.(interface{ free() }); ok {
+		f.free()
 	}
 }
 
@@ -285,11 +274,6 @@ func (w *callWorker) run(from, to int, _ *value.Dense) error {
 func (w *callWorker) block(i, j0, j1 int) error {
 	done, err := w.window(i, j0, j1)
 	switch {
-	case err == errUnsure:
-		if w.plain == nil {
-			w.plain = w.x.code.otherwise(w.x.r).worker(w.number)
-		}
-		return w.plain.run(j0, j1, w.x.r.out)
 	case err != nil || done:
 		return err
 	case j1-j0 > 1:
@@ -305,9 +289,6 @@ func (w *callWorker) block(i, j0, j1 int) error {
 	return w.slow.run(p, p+1, w.x.r.out)
 }
 
-// errUnsure says that forces may not be what their definition says.
-var errUnsure = errors.New("forces that are not sure")
-
 // window runs nests and calls on points; false if one of them has no value by the nests.
 func (w *callWorker) window(i, j0, j1 int) (done bool, err error) {
 	x := w.x
@@ -321,12 +302,6 @@ func (w *callWorker) window(i, j0, j1 int) (done bool, err error) {
 			return false, op.ErrStopped
 		case flagged:
 			return false, nil
-		}
-		if p := x.plan; p.Force != nil && p.Level[p.Force.At] == n {
-			from, to := w.rows[slices.Index(x.rows, p.Force.Point)], w.rows[slices.Index(x.rows, p.Force.At)]
-			if !w.force.run(p.Force, x.force, from, to, j1-j0) {
-				return false, errUnsure
-			}
 		}
 		if w.calls[n] == nil {
 			continue

@@ -30,7 +30,6 @@ type nestCode struct {
 	forms  map[nestKey]*nestMade
 	rows   map[nestKey]*rowForm
 
-	force     *nest.ForceCall // forces that one loop of package vec sums; nil of other bodies
 	calls     *nest.CallPlan  // of a body with operators that have no form in loops; nil of others
 	callForms map[nestKey]*callForm
 	noCalls   string // why there is no such plan
@@ -59,9 +58,6 @@ func compileNest(b *op.Body, varies []bool, cells []nest.MemoCell, keep *nest.Me
 	c := &nestCode{body: b, varies: varies, cells: cells, keep: keep, acts: actionsOf(b), forms: map[nestKey]*nestMade{}}
 	if dims == 1 {
 		c.plan = nest.PlanParfor(b, varies)
-		if forcePass.have() {
-			c.force = nest.FindForces(b, varies)
-		}
 	}
 	return c
 }
@@ -169,25 +165,6 @@ func (c *nestCode) begin(r *parforRun) nestBound {
 		return nil
 	}
 	small := work < from
-	if !small && c.force != nil {
-		if x := c.beginCalls(r); x != nil {
-			launch.Begun.Add(1)
-			return x
-		}
-	}
-	return c.beginNests(r, small)
-}
-
-// otherwise binds a body with forces without them.
-func (c *nestCode) otherwise(r *parforRun) nestBound {
-	if n := c.beginNests(r, false); n != nil {
-		return n
-	}
-	return eachBound{r}
-}
-
-// beginNests binds the body as nests; nil if it is none.
-func (c *nestCode) beginNests(r *parforRun, small bool) nestBound {
 	n := &nestRun{code: c, r: r, words: c.sums(), small: small}
 	if !n.small {
 		if x := c.beginRows(r); x != nil {
@@ -206,7 +183,7 @@ func (c *nestCode) beginNests(r *parforRun, small bool) nestBound {
 				launch.Begun.Add(1)
 			}
 			return n
-		case errors.Is(err, errNoNest) && !n.small && c.force == nil:
+		case errors.Is(err, errNoNest) && !n.small:
 			if x := c.beginCalls(r); x != nil {
 				launch.Begun.Add(1)
 				return x

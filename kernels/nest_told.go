@@ -19,7 +19,7 @@ func parforNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	for d := range by {
 		key.by[d] = int(by[d])
 	}
-	if code.nest.plan != nil && code.nest.force == nil {
+	if code.nest.plan != nil {
 		if f := code.nest.rowForm(nestKey{Form: nest.Form{Affine: true}, dims: 1, by: key.by}, c.Attrs.Str("names")); len(f.phases) > 0 {
 			return f.nests(), ""
 		}

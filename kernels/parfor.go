@@ -17,7 +17,6 @@ import (
 	"flow/kernels/define"
 	"flow/kernels/loop/launch"
 	"flow/kernels/nest"
-	"flow/kernels/vec"
 )
 
 // loops is the rows of loops that are one node.
@@ -208,15 +207,6 @@ func parforSpace(c *op.Call) (n, leaf int) {
 	s := spaceOf(c)
 	if _, err := s.result(c); err != nil {
 		return 0, 0 // the kernel says why
-	}
-	if s.dims == 1 {
-		code := c.Bodies[0].Compiled(func(b *op.Body) any { return compileBody(b, 1) }).(*bodyCode)
-		if code.nest.force != nil {
-			if s.n[0]/32 > vec.ForceLanes/2 { // whole groups: a part of one takes as long
-				return s.n[0], vec.ForceLanes
-			}
-			return s.n[0], max(1, s.n[0]/32)
-		}
 	}
 	if s.dims == 2 || c.Bodies[0].Type().Kind != types.Scalar {
 		return s.n[0], 1

@@ -25,11 +25,6 @@ func compileEach(b *op.Body, varies []bool) *eachCode {
 	return c
 }
 
-// eachBound is a body whose actions are called.
-type eachBound struct{ r *parforRun }
-
-func (b eachBound) worker(number int) iterations { return b.r.code.each().worker(b.r, number) }
-
 // eachWorker is one worker's registers and memory.
 type eachWorker struct {
 	*nest.Interpreter

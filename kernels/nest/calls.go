@@ -26,7 +26,6 @@ type CallPlan struct {
 	Last   int        // the last nest
 	again  []bool     // registers that every nest computes for itself: they cost less than to be stored
 	Stored []bool     // registers that lie in memory of the block
-	Force  *ForceCall // a call for all points of a block at once; nil: there is none
 	// Why says what the loops and branches hold that are called as a whole; empty: there are none.
 	Why string
 }
@@ -34,11 +33,11 @@ type CallPlan struct {
 // PlanCalls finds the calls of a body by writing it. It returns nil, and what stands in the way,
 // where a value has no place between nests. An action that does much with few elements is called as
 // well.
-func PlanCalls(b *op.Body, varies []bool, keep *MemoMap, dims int, force *ForceCall) (p *CallPlan, why string) {
-	p = &CallPlan{body: b, varies: varies, keep: keep, Dims: dims, call: make([]bool, len(varies)), Force: force}
+func PlanCalls(b *op.Body, varies []bool, keep *MemoMap, dims int) (p *CallPlan, why string) {
+	p = &CallPlan{body: b, varies: varies, keep: keep, Dims: dims, call: make([]bool, len(varies))}
 	for k := range b.Acts {
 		r := len(b.Args) + k
-		p.call[r] = varies[r] && !p.within(r) && (heavy(b, k) || p.forces(r))
+		p.call[r] = varies[r] && heavy(b, k)
 	}
 	for range b.Acts {
 		bad := p.levels()
@@ -57,20 +56,6 @@ func PlanCalls(b *op.Body, varies []bool, keep *MemoMap, dims int, force *ForceC
 		}
 	}
 	return nil, "so many operators"
-}
-
-// within reports a register that nothing but the forces read: no nest computes it.
-func (p *CallPlan) within(r int) bool { return p.Force != nil && p.Force.inside[r] }
-
-// forces reports the register of the forces.
-func (p *CallPlan) forces(r int) bool { return p.Force != nil && p.Force.At == r }
-
-// args is the registers that action k reads.
-func (p *CallPlan) args(k int) []int {
-	if p.forces(len(p.body.Args) + k) {
-		return []int{p.Force.Point}
-	}
-	return p.body.Acts[k].Args
 }
 
 const (
@@ -126,7 +111,7 @@ func (p *CallPlan) levels() (bad []int) {
 	p.Last = 0
 	for k := range b.Acts {
 		a, r := &b.Acts[k], first+k
-		if !p.varies[r] || p.within(r) {
+		if !p.varies[r] {
 			continue
 		}
 		cheap := a.Def.Laws.Has(op.View) || a.Def.Elt != nil && a.Type.IsScalar() || a.Def.Role == op.Constant
@@ -134,9 +119,9 @@ func (p *CallPlan) levels() (bad []int) {
 		if p.call[r] && a.Def.Control == op.Iterate {
 			p.Level[r] = p.Last // what fails before a loop without end is found before it
 		}
-		for _, x := range p.args(k) {
+		for _, x := range a.Args {
 			n := p.Level[x]
-			if p.call[x] && (!p.call[r] || p.forces(x) || p.forces(r)) {
+			if p.call[x] && !p.call[r] {
 				n++
 			}
 			p.Level[r] = max(p.Level[r], n)
@@ -148,8 +133,8 @@ func (p *CallPlan) levels() (bad []int) {
 		}
 	}
 	for k := range b.Acts {
-		if r := first + k; p.varies[r] && !p.within(r) {
-			for _, x := range p.args(k) {
+		if r := first + k; p.varies[r] {
+			for _, x := range b.Acts[k].Args {
 				if y := p.crosses(x, r); y >= 0 && !slices.Contains(bad, y) {
 					bad = append(bad, y)
 				}
@@ -239,14 +224,12 @@ func (p *CallPlan) Write(n int, by [2]int, form Form) (out *CallNest, bad []int)
 	for k := range b.Acts {
 		r := len(b.Args) + k
 		none := Ref{Type: b.Register(r), Val: loop.NoVal}
-		for _, y := range p.args(k) {
+		for _, y := range b.Acts[k].Args {
 			missing[r] = missing[r] || missing[y]
 		}
 		switch {
 		case missing[r]:
 			env = append(env, none) // whether it has a form, another try tells
-		case p.within(r):
-			env = append(env, none)
 		case !p.varies[r]:
 			env = append(env, x.Outer(b, r))
 		case !p.call[r] && (p.Level[r] == n || p.Level[r] < n && p.again[r]):
@@ -329,10 +312,10 @@ func (x *Builder) keepRow(y Ref, at loop.Lin, count int) {
 	}
 }
 
-// Calls is the calls between nest n and the next, in order, but for the forces.
+// Calls is the calls between nest n and the next, in order.
 func (p *CallPlan) Calls(n int) (acts []int) {
 	for k := range p.body.Acts {
-		if r := len(p.body.Args) + k; p.call[r] && p.Level[r] == n && !p.forces(r) {
+		if r := len(p.body.Args) + k; p.call[r] && p.Level[r] == n {
 			acts = append(acts, k)
 		}
 	}

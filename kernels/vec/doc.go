@@ -13,8 +13,7 @@
 // bodies; the Go is for little work and is what they are compared with.
 //
 // Loops that processors run as vectors are in package machine, which makes machine code of them when
-// they are first called: sums without rounding errors, extremes, searches, rows of sparse matrices,
-// and sums of forces for AVX-512 (forces.go).
+// they are first called: sums without rounding errors, extremes, searches, rows of sparse matrices.
 package vec
 
 // Float is the element types of real arithmetic.

@@ -269,3 +269,11 @@ func uniformWhole(dst []float64, z, d uint64) int {
 	machine.Uniform.Call(machine.AVX512, unsafe.Pointer(&args))
 	return n
 }
+
+// Lanes is the f64 lanes of a vector.
+func Lanes() int {
+	if haveAVX512 {
+		return 8
+	}
+	return 4
+}

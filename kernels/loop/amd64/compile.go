@@ -128,6 +128,7 @@ func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan
 	m.target = l.target
 	l.placeLocals()
 	l.together = l.choose(plan)
+	l.roots = plan.Roots != nil && l.embeds && l.lanes >= 0 && rooted(&n.Body) && plan.Roots()
 	l.window()
 	l.dropStores()
 	if l.few() && l.together > 1 && l.pressure() >= l.vectors { // one for a mask on the way

@@ -84,6 +84,7 @@ type lowering struct {
 	top       virt    // the mask of the lanes of the window, or 0: all
 	nested    int     // how many inner loops the statement is in
 	depth     []int16 // by virt: see depthOf
+	roots     bool    // roots of f64 are computed by multiply-adds
 
 	invariants
 	uncut []operand // see cut

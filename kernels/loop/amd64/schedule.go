@@ -12,6 +12,9 @@ type Schedule struct {
 	// Stream says that results are stored past the caches, where whole vectors lie on their own
 	// lines: for results that no cache holds.
 	Stream bool
+	// Roots reports that roots by multiply-adds are right on this processor. It is asked where they are
+	// worth it, on AVX-512; nil: they are not.
+	Roots func() bool
 	// together is how many vectors are lowered together; 0: as many as choose says.
 	together int
 }
@@ -28,10 +31,12 @@ var costs = map[loop.Code]int{loop.Div: 8, loop.Sqrt: 8, loop.Min: 5, loop.Max: 
 
 // weight is what is known of a block.
 type weight struct {
-	cost  int
-	inner int  // the cost of the costliest block of an inner loop that holds no other, 0: there is none
-	calls bool // of functions
-	carry int  // the most values that an inner loop carries
+	cost    int
+	divides int  // what of it are quotients and roots
+	roots   int  // how many roots
+	inner   int  // the cost of the costliest block of an inner loop that holds no other, 0: there is none
+	calls   bool // of functions
+	carry   int  // the most values that an inner loop carries
 }
 
 // mostCarried is the most values that an inner loop carries of which two vectors are lowered together
@@ -48,6 +53,8 @@ func weigh(b *loop.Block) (w weight) {
 	}
 	add := func(x weight) {
 		w.cost += x.cost
+		w.divides += x.divides
+		w.roots += x.roots
 		w.inner = max(w.inner, x.inner)
 		w.calls = w.calls || x.calls
 		w.carry = max(w.carry, x.carry)
@@ -70,7 +77,16 @@ func weigh(b *loop.Block) (w weight) {
 			add(weigh(s.Then))
 			add(weigh(s.Else))
 		default:
-			w.cost += max(1, costs[s.Code])
+			switch cost := max(1, costs[s.Code]); s.Code {
+			case loop.Sqrt:
+				w.roots++
+				fallthrough
+			case loop.Div:
+				w.divides += cost
+				fallthrough
+			default:
+				w.cost += cost
+			}
 		}
 	}
 	return w

@@ -91,6 +91,9 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	case loop.Abs:
 		return operand{v: l.bits(VANDPD, VANDPS, e, in[0], math.MaxInt64, math.MaxInt32)}
 	case loop.Sqrt:
+		if l.roots && e == types.F64 {
+			return operand{v: l.root(in[0])}
+		}
 		return operand{v: l.unary(pair{VSQRTPD, VSQRTPS}.of(e), e, in[0], 0)}
 	case loop.Min, loop.Max:
 		return operand{v: l.extreme(c, e, in[0], in[1])}

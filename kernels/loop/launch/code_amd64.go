@@ -25,6 +25,10 @@ type machineCode struct {
 }
 
 func compiled(n *loop.Nest, lay layout, kind sums) (executable, error) {
+	return machineCodeOf(n, lay, kind, rootsHold)
+}
+
+func machineCodeOf(n *loop.Nest, lay layout, kind sums, roots func() bool) (executable, error) {
 	target, err := Target()
 	if err != nil {
 		return nil, err
@@ -47,7 +51,7 @@ func compiled(n *loop.Nest, lay layout, kind sums) (executable, error) {
 	case nearSums:
 		compile = amd64.CompileNear
 	}
-	c, err := compile(amd64.Target(target), n, params, results, amd64.Schedule{First: lay&lanesFirst != 0, Stream: lay&streamed != 0})
+	c, err := compile(amd64.Target(target), n, params, results, amd64.Schedule{First: lay&lanesFirst != 0, Stream: lay&streamed != 0, Roots: roots})
 	if err != nil {
 		return nil, err
 	}

@@ -105,9 +105,6 @@ func (e *emitter) place(name string) mem {
 // store sets result k.
 func (e *emitter) store(r reg, k int) { e.mov(r, e.word(len(e.k.params)+k)) }
 
-// constant is a word beside the code.
-func constant(c uint64) mem { return mem{word: c, isWord: true} }
-
 // at is byte offset off from base + index.
 func at(base, index reg, off int) mem { return mem{base: base, index: index, scale: 1, disp: off} }
 
@@ -158,17 +155,6 @@ func (e *emitter) v(op amd64.Op, operands ...any) { e.noted(op, false, operands)
 
 // vz is v, whose mask clears the lanes that it leaves out.
 func (e *emitter) vz(op amd64.Op, operands ...any) { e.noted(op, true, operands) }
-
-// vcast is v whose operand in memory is a word that is spread over all lanes.
-func (e *emitter) vcast(op amd64.Op, operands ...any) {
-	for k, o := range operands {
-		if m, ok := o.(mem); ok {
-			m.cast = true
-			operands[k] = m
-		}
-	}
-	e.noted(op, false, operands)
-}
 
 func (e *emitter) noted(op amd64.Op, zero bool, operands []any) {
 	length := amd64.L128

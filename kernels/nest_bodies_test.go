@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-	"unsafe"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -62,8 +61,8 @@ func (b *bodyOf) product(w, m int) int {
 	return b.act("matmul", b.row, nil, b.act("t", b.lay, nil, w), m)
 }
 
-// forceBodies are bodies that end with products over all rows.
-var forceBodies = map[string]func(b *bodyOf) int{
+// rowBodies are bodies that end with products over all rows.
+var rowBodies = map[string]func(b *bodyOf) int{
 	"gravity": func(b *bodyOf) int {
 		d := b.act("sub", b.tall, nil, 1, b.here())
 		r := b.act("add", b.col, nil, b.squares(d), b.number(1e-2))
@@ -136,8 +135,8 @@ var forceBodies = map[string]func(b *bodyOf) int{
 	},
 }
 
-// beginForces begins a loop over that body. Some elements of P are no numbers.
-func beginForces(t testing.TB, name string, n, odd int) (*op.Call, *parforRun) {
+// beginRowBody begins a loop over that body. Some elements of P are no numbers.
+func beginRowBody(t testing.TB, name string, n, odd int) (*op.Call, *parforRun) {
 	t.Helper()
 	table, err := Table("")
 	if err != nil {
@@ -150,7 +149,7 @@ func beginForces(t testing.TB, name string, n, odd int) (*op.Call, *parforRun) {
 		p.F64[r.IntN(3*n)] = []float64{math.Inf(1), 0, 1e200, -1e-200, math.NaN(), math.Copysign(0, -1)}[r.IntN(6)]
 	}
 	b := newBodyOf(table, n)
-	b.Yields = []int{forceBodies[name](b)}
+	b.Yields = []int{rowBodies[name](b)}
 	c := &op.Call{Def: table.Must("parfor"), Type: types.DenseOf(types.F64, n, 3), In: []value.Value{p}, Bodies: []*op.Body{b.Body},
 		Attrs: op.MakeAttrs(op.Attr{Name: "lo", Val: op.Ints(0)}, op.Attr{Name: "n", Val: op.Ints(n)}, op.Attr{Name: "by", Val: op.Ints(1)}, op.Attr{Name: "names", Val: op.Str("i")})}
 	run, err := beginParfor(c, 1)
@@ -160,98 +159,16 @@ func beginForces(t testing.TB, name string, n, odd int) (*op.Call, *parforRun) {
 	return c, run.(*parforRun)
 }
 
-// withForces gives the processor passes of forces, if it has none: by their definition.
-func withForces(t testing.TB) (passes *int) {
-	passes = new(int)
-	was := forcePass
-	t.Cleanup(func() { forcePass = was })
-	run := definedForces
-	if was.have() {
-		run = was.run
-	}
-	forcePass.have = func() bool { return true }
-	forcePass.run = func(f *vec.Forces, rows int) bool { *passes++; return run(f, rows) }
-	return passes
-}
-
-// definedForces is a pass of forces, operation by operation. It is not sure of what is far from 1.
-func definedForces(f *vec.Forces, rows int) bool {
-	at := func(p unsafe.Pointer, k int) *float64 { return (*float64)(unsafe.Add(p, 8*k)) }
-	for lane := range vec.ForceLanes {
-		var chain [3]float64
-		for j := range rows {
-			var d [3]float64
-			for k := range d {
-				if d[k] = *at(f.Columns[k], j) - *at(f.Lanes[k], lane); f.Back {
-					d[k] = -d[k]
-				}
-			}
-			r2 := float64(float64(d[0]*d[0])+float64(d[1]*d[1])) + float64(d[2]*d[2])
-			r2 += *at(f.Softening, lane%8)
-			if !(r2 > 0x1p-500 && r2 < 0x1p500) {
-				return false
-			}
-			w := *at(f.Strength, j*int(f.Step/8)) / float64(r2*math.Sqrt(r2))
-			for k := range d {
-				chain[k] = math.FMA(w, d[k], chain[k])
-			}
-		}
-		for k, v := range chain {
-			*at(f.Chains[k], lane) = v
-		}
-	}
-	return true
-}
-
-// Forces by the square of the distance are one call, whichever way the difference and the root are
-// written and whether bodies have masses; what only looks like it is not.
-func TestForcesAreFound(t *testing.T) {
-	from := loopsFrom.Load()
-	defer LoopsFrom(from)
-	LoopsFrom(0)
-	passes := withForces(t)
-	for name, want := range map[string]bool{"gravity, as a quotient": true, "gravity, from the body": true, "gravity, with masses": true, "gravity, as a power": true,
-		"gravity": false, "gravity, softened by the body": false, "gravity, along other axes": false, "a root that is read otherwise, too": false,
-		"gravity, of which the weights are read, too": false, "a difference that is read otherwise, too": false, "sums of rows": false} {
-		*passes = 0
-		_, r := beginForces(t, name, 40, 0)
-		if err := r.Chunk(0, 0, 40); err != nil {
-			t.Fatal(err)
-		}
-		if *passes != map[bool]int{true: 3}[want] {
-			t.Errorf("%s: %d passes", name, *passes)
-		}
-	}
-}
-
-// BenchmarkOpen is the opening of a loop of forces for two workers: beside its iterations it has to
-// be short, for no worker runs while it opens.
-func BenchmarkOpen(b *testing.B) {
-	withForces(b)
-	c, _ := beginForces(b, "gravity, from the body", 2000, 0)
-	b.ReportAllocs()
-	for b.Loop() {
-		r, err := beginParfor(c, 2)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := r.End(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // Bodies that go over all rows give the bits of the definition, whatever the chunks.
-func TestForceBodies(t *testing.T) {
+func TestRowBodies(t *testing.T) {
 	from := loopsFrom.Load()
 	defer LoopsFrom(from)
 	LoopsFrom(0)
-	withForces(t)
-	for name := range forceBodies {
+	for name := range rowBodies {
 		for _, n := range []int{16, 33, 70, 130} {
 			for _, odd := range []int{0, 1, n / 8} {
 				t.Run(fmt.Sprintf("%s/%d/%d", name, n, odd), func(t *testing.T) {
-					c, r := beginForces(t, name, n, odd)
+					c, r := beginRowBody(t, name, n, odd)
 					want, err := parforRef(c)
 					if err != nil {
 						t.Fatal(err)

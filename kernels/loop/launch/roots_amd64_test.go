@@ -1,9 +1,14 @@
-package vec
+//go:build linux
+
+package launch
 
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
+
+	"flow/kernels/loop/amd64"
 )
 
 // The roots nearest to the middle between two numbers are what they are said to be, and none is
@@ -37,6 +42,42 @@ func TestHardRoots(t *testing.T) {
 	for _, want := range []float64{math.Nextafter(1, 2), math.Nextafter(4, 0)} { // by hand: the middles 1 + 2^-53 and 2 - 2^-53, a unit away
 		if !seen[want] {
 			t.Errorf("%x is not among them", want)
+		}
+	}
+}
+
+// Roots by products are the processor's, whatever the numbers are, as far as their range goes.
+func TestRootsByProducts(t *testing.T) {
+	if target, _ := Target(); target != string(amd64.AVX512) {
+		t.Skip("no AVX-512")
+	}
+	if !rootsHold() {
+		t.Error("this processor's roots by multiply-adds are not right near the middles")
+	}
+	r := rand.New(rand.NewPCG(5, 7))
+	near := hardRoots(1 << 14)
+	x := make([]float64, 1<<16)
+	for i := range x {
+		switch v := near[r.IntN(len(near))]; r.IntN(4) {
+		case 0:
+			x[i] = math.Ldexp(v, 2*r.IntN(900)-900)
+		case 1:
+			x[i] = v
+		default:
+			x[i] = math.Ldexp(1+r.Float64(), r.IntN(1800)-899)
+		}
+	}
+	x = append(x, 0, math.Copysign(0, -1), -1, math.Inf(1), math.NaN(), 5e-324, 0x1p-901, 0x1p1001, math.MaxFloat64)
+	for e := -1074; e < 1024; e += 3 {
+		x = append(x, math.Ldexp(1+r.Float64(), e))
+	}
+	y, err := rootsByProducts(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range x {
+		if want := math.Sqrt(v); math.Float64bits(y[i]) != math.Float64bits(want) && (y[i] == y[i] || want == want) {
+			t.Fatalf("the root of %x is %x, want %x", v, y[i], want)
 		}
 	}
 }
