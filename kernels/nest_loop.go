@@ -30,7 +30,7 @@ type nestCode struct {
 	forms  map[nestKey]*nestMade
 	rows   map[nestKey]*rowForm
 
-	calls     *nest.CallPlan  // of a body with operators that have no form in loops; nil of others
+	calls     *nest.CallPlan // of a body with operators that have no form in loops; nil of others
 	callForms map[nestKey]*callForm
 	noCalls   string // why there is no such plan
 }

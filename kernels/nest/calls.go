@@ -21,11 +21,11 @@ type CallPlan struct {
 	varies []bool
 	keep   *MemoMap
 	Dims   int
-	call   []bool     // by register
-	Level  []int      // of each register: the nest that computes it, or after which it is called
-	Last   int        // the last nest
-	again  []bool     // registers that every nest computes for itself: they cost less than to be stored
-	Stored []bool     // registers that lie in memory of the block
+	call   []bool // by register
+	Level  []int  // of each register: the nest that computes it, or after which it is called
+	Last   int    // the last nest
+	again  []bool // registers that every nest computes for itself: they cost less than to be stored
+	Stored []bool // registers that lie in memory of the block
 	// Why says what the loops and branches hold that are called as a whole; empty: there are none.
 	Why string
 }
