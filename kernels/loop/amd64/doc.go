@@ -11,8 +11,9 @@
 // rounds are lowered together (parts.go, loops.go), which index the lanes are (lanes.go), squares
 // for transposed operands (square.go), lanes of 32 bits (singles.go). Constants, operands that are
 // one element and addresses of rows are made before the loops (invariant.go); hoist.go moves what
-// else does not change in a loop, quotient.go divides by it. resume.go limits the rounds of a call;
-// the caller reads from what is left how many were made.
+// else does not change in a loop, quotient.go divides by it; root.go makes
+// roots by multiply-adds. resume.go limits the rounds of a call; the caller reads from what is left how
+// many were made.
 //
 // Inner loops are in loops.go, their indices in counters.go where all lanes share them. Small
 // matrices of a body lie in scratch memory (locals.go), or in registers where subscripts are
