@@ -38,7 +38,7 @@ import (
 //
 // apart lists the reductions that could have joined a chain and were kept apart.
 func Fuse(g *ir.Graph, table *op.Table) (fused *ir.Graph, apart []Apart) {
-	f := &fusion{g: g, uses: g.Uses(), head: make([]ir.ID, g.Len()), byRows: reducesByKey(g) || reducesRows(g)}
+	f := &fusion{g: g, uses: g.Uses(), head: make([]ir.ID, g.Len()), keyed: reducesByKey(g), rows: reducesRows(g)}
 	groups := f.join()
 	f.several()
 	f.draws()
@@ -119,7 +119,8 @@ type fusion struct {
 	// they come.
 	shared map[ir.ID][]sharing
 	apart  []Apart
-	byRows bool   // something reduces by key, or rows
+	keyed  bool   // something reduces by key
+	rows   bool   // something reduces rows
 	tiled  []bool // products or factorisations read it
 	// drawn holds the constructors that the chains which read them compute. numbers holds those
 	// of one number, as scalars.
@@ -208,14 +209,14 @@ func (f *fusion) build(table *op.Table) *ir.Graph {
 // stored reports a `materialize` to be dropped, since it has prevented fusion: it would only copy a
 // value that has other readers. It stays for the token of a send, and where it copies nothing, the
 // value having no other reader, and later passes would otherwise fuse: for a product, and beside
-// reductions by key or of rows.
+// reductions by key, or of rows unless a constructor makes it.
 func (f *fusion) stored(id ir.ID) bool {
 	if f.g.Nodes[id].Op.Role != op.Stores {
 		return false
 	}
 	_, _, _, sent := f.g.Dest(id)
 	x := f.g.In(id)[0]
-	return !sent && (f.uses[x] != 1 || f.g.Nodes[x].Op.Shard.Kind != op.ShardContract && !f.byRows)
+	return !sent && (f.uses[x] != 1 || f.g.Nodes[x].Op.Shard.Kind != op.ShardContract && !f.keyed && !(f.rows && len(f.g.In(x)) > 0))
 }
 
 func (f *fusion) readsTransposed(id ir.ID) bool {
