@@ -15,35 +15,22 @@ const (
 	VADDPD
 	VADDPS
 	VADDSD
-	VADDSS
 	VMULPD
 	VMULPS
-	VMULSD
-	VMULSS
 	VSUBPD
 	VSUBPS
-	VSUBSD
-	VSUBSS
 	VMINPD
 	VMINPS
-	VMINSD
-	VMINSS
 	VDIVPD
 	VDIVPS
-	VDIVSD
-	VDIVSS
 	VMAXPD
 	VMAXPS
-	VMAXSD
-	VMAXSS
 	VSQRTPD
 	VSQRTPS
 	VSQRTSD
 	VSQRTSS
 	VANDPD
 	VANDPS
-	VANDNPD
-	VANDNPS
 	VORPD
 	VORPS
 	VXORPD
@@ -56,52 +43,30 @@ const (
 	VSHUFPS
 	VFMADD132PD
 	VFMADD132PS
-	VFMADD132SD
-	VFMADD132SS
 	VFMADD213PD
 	VFMADD213PS
-	VFMADD213SD
-	VFMADD213SS
 	VFMADD231PD
 	VFMADD231PS
 	VFMADD231SD
 	VFMADD231SS
 	VFMSUB132PD
 	VFMSUB132PS
-	VFMSUB132SD
-	VFMSUB132SS
 	VFMSUB213PD
 	VFMSUB213PS
-	VFMSUB213SD
-	VFMSUB213SS
 	VFMSUB231PD
 	VFMSUB231PS
-	VFMSUB231SD
-	VFMSUB231SS
 	VFNMADD132PD
 	VFNMADD132PS
-	VFNMADD132SD
-	VFNMADD132SS
 	VFNMADD213PD
 	VFNMADD213PS
-	VFNMADD213SD
-	VFNMADD213SS
 	VFNMADD231PD
 	VFNMADD231PS
-	VFNMADD231SD
-	VFNMADD231SS
 	VFNMSUB132PD
 	VFNMSUB132PS
-	VFNMSUB132SD
-	VFNMSUB132SS
 	VFNMSUB213PD
 	VFNMSUB213PS
-	VFNMSUB213SD
-	VFNMSUB213SS
 	VFNMSUB231PD
 	VFNMSUB231PS
-	VFNMSUB231SD
-	VFNMSUB231SS
 	VCMPPD
 	VCMPPS
 	VCMPPDK
@@ -111,10 +76,8 @@ const (
 	VPCMPD
 	VPCMPEQQ
 	VPCMPGTQ
-	VPCMPEQB
 	VPTEST
 	VPTESTMQ
-	VPTESTNMQ
 	VPTESTMB
 	VROUNDPD
 	VROUNDPS
@@ -123,30 +86,23 @@ const (
 	VRANGEPD
 	VRANGEPS
 	VSCALEFPD
-	VSCALEFPS
-	VGETEXPPD
 	VRSQRT14PD
 	VBLENDVPD
 	VBLENDVPS
-	VPBLENDVB
 	VPBLENDD
 	VBLENDMPD
 	VBLENDMPS
-	VPBLENDMQ
 	VMOVUPD
 	VMOVUPDStore
 	VMOVUPS
 	VMOVUPSStore
 	VMOVAPD
-	VMOVAPDStore
 	VMOVDQU
 	VMOVDQUStore
 	VMOVDQU64
 	VMOVDQU64Store
 	VMOVDQU32
-	VMOVDQU32Store
 	VMOVDQU8
-	VMOVDQU8Store
 	VMOVNTPD
 	VMOVNTDQ
 	VMASKMOVPD
@@ -170,44 +126,33 @@ const (
 	VBROADCASTSS
 	VPBROADCASTQ
 	VPBROADCASTD
-	VPBROADCASTB
 	VPBROADCASTQG
 	VPBROADCASTDG
-	VCVTDQ2PD
 	VCVTQQ2PD
 	VCVTUQQ2PD
 	VCVTTPD2QQ
-	VCVTPD2QQ
 	VCVTTPS2QQ
 	VCVTPD2PS
 	VCVTPS2PD
-	VCVTDQ2PS
 	VCVTQQ2PS
 	VCVTTPD2DQ
 	VCVTSI2SDQ
 	VCVTSI2SSQ
 	VCVTTSD2SIQ
-	VCVTSD2SS
-	VCVTSS2SD
 	VPADDQ
 	VPSUBQ
 	VPADDD
 	VPSUBD
 	VPMULUDQ
-	VPMULDQ
-	VPMULLD
 	VPMULLQ
 	VPMINSD
 	VPMAXSD
 	VPMINSQ
 	VPMAXSQ
-	VPMINUQ
 	VPMAXUQ
 	VPSLLVQ
 	VPSRLVQ
 	VPSRAVQ
-	VPSLLVD
-	VPSRLVD
 	VPANDQ
 	VPANDNQ
 	VPORQ
@@ -217,7 +162,6 @@ const (
 	VPOR
 	VPXOR
 	VPABSQ
-	VPSHUFB
 	VPSADBW
 	VPLZCNTQ
 	VPTERNLOGQ
@@ -226,10 +170,7 @@ const (
 	VPSRAQ
 	VPSLLD
 	VPSRLD
-	VPSRAD
 	VPMOVZXBQ
-	VPMOVSXBQ
-	VPMOVZXBD
 	VPMOVSXDQ
 	VPMOVZXDQ
 	VPMOVQB
@@ -243,11 +184,6 @@ const (
 	VPERMPD
 	VPERMQ
 	VPERMD
-	VPERMT2PD
-	VPERMI2PD
-	VPERMT2Q
-	VPERMI2Q
-	VPERMILPD
 	VPERMILPS
 	VPSHUFD
 	VPERM2F128
@@ -258,30 +194,19 @@ const (
 	VINSERTF128
 	VINSERTF64X4
 	VCOMPRESSPD
-	VPCOMPRESSQ
 	VCOMPRESSPS
-	VEXPANDPD
 	VGATHERQPD
-	VPGATHERQQ
 	VPGATHERDQ
 	VPGATHERDD
 	VGATHERDPD
 	VGATHERQPS
 	VSCATTERQPD
-	VPSCATTERQQ
 	VSCATTERQPS
-	KANDB
 	KANDW
-	KANDNB
 	KANDNW
-	KORB
 	KORW
-	KXNORB
 	KXNORW
-	KXORB
 	KXORW
-	KADDB
-	KADDW
 	KNOTB
 	KORTESTB
 	KTESTB
@@ -296,7 +221,6 @@ const (
 	KMOVWStore
 	KMOVWFromG
 	KMOVWToG
-	KUNPCKBW
 	KSHIFTRW
 	KSHIFTLW
 	lastOp
@@ -307,35 +231,22 @@ var forms = [lastOp]form{
 	VADDPD:          {name: "VADDPD", pat: rvm, pp: p66, mm: m0F, op: 0x58, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
 	VADDPS:          {name: "VADDPS", pat: rvm, pp: pNo, mm: m0F, op: 0x58, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VADDSD:          {name: "VADDSD", pat: rvm, pp: pF2, mm: m0F, op: 0x58, vexW: 0, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VADDSS:          {name: "VADDSS", pat: rvm, pp: pF3, mm: m0F, op: 0x58, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VMULPD:          {name: "VMULPD", pat: rvm, pp: p66, mm: m0F, op: 0x59, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
 	VMULPS:          {name: "VMULPS", pat: rvm, pp: pNo, mm: m0F, op: 0x59, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VMULSD:          {name: "VMULSD", pat: rvm, pp: pF2, mm: m0F, op: 0x59, vexW: 0, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VMULSS:          {name: "VMULSS", pat: rvm, pp: pF3, mm: m0F, op: 0x59, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VSUBPD:          {name: "VSUBPD", pat: rvm, pp: p66, mm: m0F, op: 0x5c, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
 	VSUBPS:          {name: "VSUBPS", pat: rvm, pp: pNo, mm: m0F, op: 0x5c, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VSUBSD:          {name: "VSUBSD", pat: rvm, pp: pF2, mm: m0F, op: 0x5c, vexW: 0, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VSUBSS:          {name: "VSUBSS", pat: rvm, pp: pF3, mm: m0F, op: 0x5c, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VMINPD:          {name: "VMINPD", pat: rvm, pp: p66, mm: m0F, op: 0x5d, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
 	VMINPS:          {name: "VMINPS", pat: rvm, pp: pNo, mm: m0F, op: 0x5d, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VMINSD:          {name: "VMINSD", pat: rvm, pp: pF2, mm: m0F, op: 0x5d, vexW: 0, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VMINSS:          {name: "VMINSS", pat: rvm, pp: pF3, mm: m0F, op: 0x5d, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VDIVPD:          {name: "VDIVPD", pat: rvm, pp: p66, mm: m0F, op: 0x5e, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
 	VDIVPS:          {name: "VDIVPS", pat: rvm, pp: pNo, mm: m0F, op: 0x5e, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VDIVSD:          {name: "VDIVSD", pat: rvm, pp: pF2, mm: m0F, op: 0x5e, vexW: 0, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VDIVSS:          {name: "VDIVSS", pat: rvm, pp: pF3, mm: m0F, op: 0x5e, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VMAXPD:          {name: "VMAXPD", pat: rvm, pp: p66, mm: m0F, op: 0x5f, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
 	VMAXPS:          {name: "VMAXPS", pat: rvm, pp: pNo, mm: m0F, op: 0x5f, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VMAXSD:          {name: "VMAXSD", pat: rvm, pp: pF2, mm: m0F, op: 0x5f, vexW: 0, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VMAXSS:          {name: "VMAXSS", pat: rvm, pp: pF3, mm: m0F, op: 0x5f, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VSQRTPD:         {name: "VSQRTPD", pat: rm, pp: p66, mm: m0F, op: 0x51, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
 	VSQRTPS:         {name: "VSQRTPS", pat: rm, pp: pNo, mm: m0F, op: 0x51, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VSQRTSD:         {name: "VSQRTSD", pat: rvm, pp: pF2, mm: m0F, op: 0x51, vexW: 0, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
 	VSQRTSS:         {name: "VSQRTSS", pat: rvm, pp: pF3, mm: m0F, op: 0x51, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VANDPD:          {name: "VANDPD", pat: rvm, pp: p66, mm: m0F, op: 0x54, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
 	VANDPS:          {name: "VANDPS", pat: rvm, pp: pNo, mm: m0F, op: 0x54, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VANDNPD:         {name: "VANDNPD", pat: rvm, pp: p66, mm: m0F, op: 0x55, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
-	VANDNPS:         {name: "VANDNPS", pat: rvm, pp: pNo, mm: m0F, op: 0x55, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VORPD:           {name: "VORPD", pat: rvm, pp: p66, mm: m0F, op: 0x56, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
 	VORPS:           {name: "VORPS", pat: rvm, pp: pNo, mm: m0F, op: 0x56, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VXORPD:          {name: "VXORPD", pat: rvm, pp: p66, mm: m0F, op: 0x57, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
@@ -348,52 +259,30 @@ var forms = [lastOp]form{
 	VSHUFPS:         {name: "VSHUFPS", pat: rvm, pp: pNo, mm: m0F, op: 0xc6, vexW: 0, evexW: 0, tuple: tFull, elem: 4, imm: true},
 	VFMADD132PD:     {name: "VFMADD132PD", pat: rvm, pp: p66, mm: m38, op: 0x98, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VFMADD132PS:     {name: "VFMADD132PS", pat: rvm, pp: p66, mm: m38, op: 0x98, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VFMADD132SD:     {name: "VFMADD132SD", pat: rvm, pp: p66, mm: m38, op: 0x99, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VFMADD132SS:     {name: "VFMADD132SS", pat: rvm, pp: p66, mm: m38, op: 0x99, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VFMADD213PD:     {name: "VFMADD213PD", pat: rvm, pp: p66, mm: m38, op: 0xa8, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VFMADD213PS:     {name: "VFMADD213PS", pat: rvm, pp: p66, mm: m38, op: 0xa8, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VFMADD213SD:     {name: "VFMADD213SD", pat: rvm, pp: p66, mm: m38, op: 0xa9, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VFMADD213SS:     {name: "VFMADD213SS", pat: rvm, pp: p66, mm: m38, op: 0xa9, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VFMADD231PD:     {name: "VFMADD231PD", pat: rvm, pp: p66, mm: m38, op: 0xb8, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VFMADD231PS:     {name: "VFMADD231PS", pat: rvm, pp: p66, mm: m38, op: 0xb8, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VFMADD231SD:     {name: "VFMADD231SD", pat: rvm, pp: p66, mm: m38, op: 0xb9, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
 	VFMADD231SS:     {name: "VFMADD231SS", pat: rvm, pp: p66, mm: m38, op: 0xb9, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VFMSUB132PD:     {name: "VFMSUB132PD", pat: rvm, pp: p66, mm: m38, op: 0x9a, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VFMSUB132PS:     {name: "VFMSUB132PS", pat: rvm, pp: p66, mm: m38, op: 0x9a, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VFMSUB132SD:     {name: "VFMSUB132SD", pat: rvm, pp: p66, mm: m38, op: 0x9b, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VFMSUB132SS:     {name: "VFMSUB132SS", pat: rvm, pp: p66, mm: m38, op: 0x9b, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VFMSUB213PD:     {name: "VFMSUB213PD", pat: rvm, pp: p66, mm: m38, op: 0xaa, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VFMSUB213PS:     {name: "VFMSUB213PS", pat: rvm, pp: p66, mm: m38, op: 0xaa, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VFMSUB213SD:     {name: "VFMSUB213SD", pat: rvm, pp: p66, mm: m38, op: 0xab, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VFMSUB213SS:     {name: "VFMSUB213SS", pat: rvm, pp: p66, mm: m38, op: 0xab, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VFMSUB231PD:     {name: "VFMSUB231PD", pat: rvm, pp: p66, mm: m38, op: 0xba, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VFMSUB231PS:     {name: "VFMSUB231PS", pat: rvm, pp: p66, mm: m38, op: 0xba, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VFMSUB231SD:     {name: "VFMSUB231SD", pat: rvm, pp: p66, mm: m38, op: 0xbb, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VFMSUB231SS:     {name: "VFMSUB231SS", pat: rvm, pp: p66, mm: m38, op: 0xbb, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VFNMADD132PD:    {name: "VFNMADD132PD", pat: rvm, pp: p66, mm: m38, op: 0x9c, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VFNMADD132PS:    {name: "VFNMADD132PS", pat: rvm, pp: p66, mm: m38, op: 0x9c, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VFNMADD132SD:    {name: "VFNMADD132SD", pat: rvm, pp: p66, mm: m38, op: 0x9d, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VFNMADD132SS:    {name: "VFNMADD132SS", pat: rvm, pp: p66, mm: m38, op: 0x9d, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VFNMADD213PD:    {name: "VFNMADD213PD", pat: rvm, pp: p66, mm: m38, op: 0xac, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VFNMADD213PS:    {name: "VFNMADD213PS", pat: rvm, pp: p66, mm: m38, op: 0xac, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VFNMADD213SD:    {name: "VFNMADD213SD", pat: rvm, pp: p66, mm: m38, op: 0xad, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VFNMADD213SS:    {name: "VFNMADD213SS", pat: rvm, pp: p66, mm: m38, op: 0xad, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VFNMADD231PD:    {name: "VFNMADD231PD", pat: rvm, pp: p66, mm: m38, op: 0xbc, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VFNMADD231PS:    {name: "VFNMADD231PS", pat: rvm, pp: p66, mm: m38, op: 0xbc, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VFNMADD231SD:    {name: "VFNMADD231SD", pat: rvm, pp: p66, mm: m38, op: 0xbd, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VFNMADD231SS:    {name: "VFNMADD231SS", pat: rvm, pp: p66, mm: m38, op: 0xbd, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VFNMSUB132PD:    {name: "VFNMSUB132PD", pat: rvm, pp: p66, mm: m38, op: 0x9e, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VFNMSUB132PS:    {name: "VFNMSUB132PS", pat: rvm, pp: p66, mm: m38, op: 0x9e, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VFNMSUB132SD:    {name: "VFNMSUB132SD", pat: rvm, pp: p66, mm: m38, op: 0x9f, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VFNMSUB132SS:    {name: "VFNMSUB132SS", pat: rvm, pp: p66, mm: m38, op: 0x9f, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VFNMSUB213PD:    {name: "VFNMSUB213PD", pat: rvm, pp: p66, mm: m38, op: 0xae, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VFNMSUB213PS:    {name: "VFNMSUB213PS", pat: rvm, pp: p66, mm: m38, op: 0xae, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VFNMSUB213SD:    {name: "VFNMSUB213SD", pat: rvm, pp: p66, mm: m38, op: 0xaf, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VFNMSUB213SS:    {name: "VFNMSUB213SS", pat: rvm, pp: p66, mm: m38, op: 0xaf, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VFNMSUB231PD:    {name: "VFNMSUB231PD", pat: rvm, pp: p66, mm: m38, op: 0xbe, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VFNMSUB231PS:    {name: "VFNMSUB231PS", pat: rvm, pp: p66, mm: m38, op: 0xbe, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VFNMSUB231SD:    {name: "VFNMSUB231SD", pat: rvm, pp: p66, mm: m38, op: 0xbf, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VFNMSUB231SS:    {name: "VFNMSUB231SS", pat: rvm, pp: p66, mm: m38, op: 0xbf, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VCMPPD:          {name: "VCMPPD", pat: rvm, pp: p66, mm: m0F, op: 0xc2, vexW: 0, evexW: no, tuple: tFull, elem: 8, imm: true},
 	VCMPPS:          {name: "VCMPPS", pat: rvm, pp: pNo, mm: m0F, op: 0xc2, vexW: 0, evexW: no, tuple: tFull, elem: 4, imm: true},
 	VCMPPDK:         {name: "VCMPPD", pat: rvm, pp: p66, mm: m0F, op: 0xc2, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true, dst: wK},
@@ -403,10 +292,8 @@ var forms = [lastOp]form{
 	VPCMPD:          {name: "VPCMPD", pat: rvm, pp: p66, mm: m3A, op: 0x1f, vexW: no, evexW: 0, tuple: tFull, elem: 4, imm: true, dst: wK},
 	VPCMPEQQ:        {name: "VPCMPEQQ", pat: rvm, pp: p66, mm: m38, op: 0x29, vexW: 0, evexW: no, tuple: tFull, elem: 8},
 	VPCMPGTQ:        {name: "VPCMPGTQ", pat: rvm, pp: p66, mm: m38, op: 0x37, vexW: 0, evexW: no, tuple: tFull, elem: 8},
-	VPCMPEQB:        {name: "VPCMPEQB", pat: rvm, pp: p66, mm: m0F, op: 0x74, vexW: 0, evexW: no, tuple: tMem, elem: 1},
 	VPTEST:          {name: "VPTEST", pat: rm, pp: p66, mm: m38, op: 0x17, vexW: 0, evexW: no, tuple: tMem, elem: 8},
 	VPTESTMQ:        {name: "VPTESTMQ", pat: rvm, pp: p66, mm: m38, op: 0x27, vexW: no, evexW: 1, tuple: tFull, elem: 8, dst: wK},
-	VPTESTNMQ:       {name: "VPTESTNMQ", pat: rvm, pp: pF3, mm: m38, op: 0x27, vexW: no, evexW: 1, tuple: tFull, elem: 8, dst: wK},
 	VPTESTMB:        {name: "VPTESTMB", pat: rvm, pp: p66, mm: m38, op: 0x26, vexW: no, evexW: 0, tuple: tMem, elem: 1, dst: wK},
 	VROUNDPD:        {name: "VROUNDPD", pat: rm, pp: p66, mm: m3A, op: 0x09, vexW: 0, evexW: no, tuple: tFull, elem: 8, imm: true},
 	VROUNDPS:        {name: "VROUNDPS", pat: rm, pp: p66, mm: m3A, op: 0x08, vexW: 0, evexW: no, tuple: tFull, elem: 4, imm: true},
@@ -415,30 +302,23 @@ var forms = [lastOp]form{
 	VRANGEPD:        {name: "VRANGEPD", pat: rvm, pp: p66, mm: m3A, op: 0x50, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true},
 	VRANGEPS:        {name: "VRANGEPS", pat: rvm, pp: p66, mm: m3A, op: 0x50, vexW: no, evexW: 0, tuple: tFull, elem: 4, imm: true},
 	VSCALEFPD:       {name: "VSCALEFPD", pat: rvm, pp: p66, mm: m38, op: 0x2c, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VSCALEFPS:       {name: "VSCALEFPS", pat: rvm, pp: p66, mm: m38, op: 0x2c, vexW: no, evexW: 0, tuple: tFull, elem: 4},
-	VGETEXPPD:       {name: "VGETEXPPD", pat: rm, pp: p66, mm: m38, op: 0x42, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VRSQRT14PD:      {name: "VRSQRT14PD", pat: rm, pp: p66, mm: m38, op: 0x4e, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VBLENDVPD:       {name: "VBLENDVPD", pat: rvmr, pp: p66, mm: m3A, op: 0x4b, vexW: 0, evexW: no, tuple: tFull, elem: 8},
 	VBLENDVPS:       {name: "VBLENDVPS", pat: rvmr, pp: p66, mm: m3A, op: 0x4a, vexW: 0, evexW: no, tuple: tFull, elem: 4},
-	VPBLENDVB:       {name: "VPBLENDVB", pat: rvmr, pp: p66, mm: m3A, op: 0x4c, vexW: 0, evexW: no, tuple: tFull, elem: 1},
 	VPBLENDD:        {name: "VPBLENDD", pat: rvm, pp: p66, mm: m3A, op: 0x02, vexW: 0, evexW: no, tuple: tFull, elem: 4, imm: true},
 	VBLENDMPD:       {name: "VBLENDMPD", pat: rvm, pp: p66, mm: m38, op: 0x65, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VBLENDMPS:       {name: "VBLENDMPS", pat: rvm, pp: p66, mm: m38, op: 0x65, vexW: no, evexW: 0, tuple: tFull, elem: 4},
-	VPBLENDMQ:       {name: "VPBLENDMQ", pat: rvm, pp: p66, mm: m38, op: 0x64, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VMOVUPD:         {name: "VMOVUPD", pat: rm, pp: p66, mm: m0F, op: 0x10, vexW: 0, evexW: 1, tuple: tMem, elem: 8},
 	VMOVUPDStore:    {name: "VMOVUPD", pat: mr, pp: p66, mm: m0F, op: 0x11, vexW: 0, evexW: 1, tuple: tMem, elem: 8},
 	VMOVUPS:         {name: "VMOVUPS", pat: rm, pp: pNo, mm: m0F, op: 0x10, vexW: 0, evexW: 0, tuple: tMem, elem: 4},
 	VMOVUPSStore:    {name: "VMOVUPS", pat: mr, pp: pNo, mm: m0F, op: 0x11, vexW: 0, evexW: 0, tuple: tMem, elem: 4},
 	VMOVAPD:         {name: "VMOVAPD", pat: rm, pp: p66, mm: m0F, op: 0x28, vexW: 0, evexW: 1, tuple: tMem, elem: 8},
-	VMOVAPDStore:    {name: "VMOVAPD", pat: mr, pp: p66, mm: m0F, op: 0x29, vexW: 0, evexW: 1, tuple: tMem, elem: 8},
 	VMOVDQU:         {name: "VMOVDQU", pat: rm, pp: pF3, mm: m0F, op: 0x6f, vexW: 0, evexW: no, tuple: tMem, elem: 8},
 	VMOVDQUStore:    {name: "VMOVDQU", pat: mr, pp: pF3, mm: m0F, op: 0x7f, vexW: 0, evexW: no, tuple: tMem, elem: 8},
 	VMOVDQU64:       {name: "VMOVDQU64", pat: rm, pp: pF3, mm: m0F, op: 0x6f, vexW: no, evexW: 1, tuple: tMem, elem: 8},
 	VMOVDQU64Store:  {name: "VMOVDQU64", pat: mr, pp: pF3, mm: m0F, op: 0x7f, vexW: no, evexW: 1, tuple: tMem, elem: 8},
 	VMOVDQU32:       {name: "VMOVDQU32", pat: rm, pp: pF3, mm: m0F, op: 0x6f, vexW: no, evexW: 0, tuple: tMem, elem: 4},
-	VMOVDQU32Store:  {name: "VMOVDQU32", pat: mr, pp: pF3, mm: m0F, op: 0x7f, vexW: no, evexW: 0, tuple: tMem, elem: 4},
 	VMOVDQU8:        {name: "VMOVDQU8", pat: rm, pp: pF2, mm: m0F, op: 0x6f, vexW: no, evexW: 0, tuple: tMem, elem: 1},
-	VMOVDQU8Store:   {name: "VMOVDQU8", pat: mr, pp: pF2, mm: m0F, op: 0x7f, vexW: no, evexW: 0, tuple: tMem, elem: 1},
 	VMOVNTPD:        {name: "VMOVNTPD", pat: mr, pp: p66, mm: m0F, op: 0x2b, vexW: 0, evexW: 1, tuple: tMem, elem: 8},
 	VMOVNTDQ:        {name: "VMOVNTDQ", pat: mr, pp: p66, mm: m0F, op: 0xe7, vexW: 0, evexW: 0, tuple: tMem, elem: 8},
 	VMASKMOVPD:      {name: "VMASKMOVPD", pat: rvm, pp: p66, mm: m38, op: 0x2d, vexW: 0, evexW: no, tuple: tMem, elem: 8},
@@ -462,44 +342,33 @@ var forms = [lastOp]form{
 	VBROADCASTSS:    {name: "VBROADCASTSS", pat: rm, pp: p66, mm: m38, op: 0x18, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, src: wX},
 	VPBROADCASTQ:    {name: "VPBROADCASTQ", pat: rm, pp: p66, mm: m38, op: 0x59, vexW: 0, evexW: 1, tuple: tScalar, elem: 8, src: wX},
 	VPBROADCASTD:    {name: "VPBROADCASTD", pat: rm, pp: p66, mm: m38, op: 0x58, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, src: wX},
-	VPBROADCASTB:    {name: "VPBROADCASTB", pat: rm, pp: p66, mm: m38, op: 0x78, vexW: 0, evexW: 0, tuple: tScalar, elem: 1, src: wX},
 	VPBROADCASTQG:   {name: "VPBROADCASTQ", pat: rm, pp: p66, mm: m38, op: 0x7c, vexW: no, evexW: 1, tuple: tScalar, elem: 8, src: wG64},
 	VPBROADCASTDG:   {name: "VPBROADCASTD", pat: rm, pp: p66, mm: m38, op: 0x7c, vexW: no, evexW: 0, tuple: tScalar, elem: 4, src: wG32},
-	VCVTDQ2PD:       {name: "VCVTDQ2PD", pat: rm, pp: pF3, mm: m0F, op: 0xe6, vexW: 0, evexW: 0, tuple: tHalf, elem: 4, src: wHalf},
 	VCVTQQ2PD:       {name: "VCVTQQ2PD", pat: rm, pp: pF3, mm: m0F, op: 0xe6, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VCVTUQQ2PD:      {name: "VCVTUQQ2PD", pat: rm, pp: pF3, mm: m0F, op: 0x7a, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VCVTTPD2QQ:      {name: "VCVTTPD2QQ", pat: rm, pp: p66, mm: m0F, op: 0x7a, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VCVTPD2QQ:       {name: "VCVTPD2QQ", pat: rm, pp: p66, mm: m0F, op: 0x7b, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VCVTTPS2QQ:      {name: "VCVTTPS2QQ", pat: rm, pp: p66, mm: m0F, op: 0x7a, vexW: no, evexW: 0, tuple: tHalf, elem: 4, src: wHalf},
 	VCVTPD2PS:       {name: "VCVTPD2PS", pat: rm, pp: p66, mm: m0F, op: 0x5a, vexW: 0, evexW: 1, tuple: tFull, elem: 8, dst: wHalf},
 	VCVTPS2PD:       {name: "VCVTPS2PD", pat: rm, pp: pNo, mm: m0F, op: 0x5a, vexW: 0, evexW: 0, tuple: tHalf, elem: 4, src: wHalf},
-	VCVTDQ2PS:       {name: "VCVTDQ2PS", pat: rm, pp: pNo, mm: m0F, op: 0x5b, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VCVTQQ2PS:       {name: "VCVTQQ2PS", pat: rm, pp: pNo, mm: m0F, op: 0x5b, vexW: no, evexW: 1, tuple: tFull, elem: 8, dst: wHalf},
 	VCVTTPD2DQ:      {name: "VCVTTPD2DQ", pat: rm, pp: p66, mm: m0F, op: 0xe6, vexW: 0, evexW: 1, tuple: tFull, elem: 8, dst: wHalf},
 	VCVTSI2SDQ:      {name: "VCVTSI2SDQ", pat: rvm, pp: pF2, mm: m0F, op: 0x2a, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wG64},
 	VCVTSI2SSQ:      {name: "VCVTSI2SSQ", pat: rvm, pp: pF3, mm: m0F, op: 0x2a, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wG64},
 	VCVTTSD2SIQ:     {name: "VCVTTSD2SIQ", pat: rm, pp: pF2, mm: m0F, op: 0x2c, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, dst: wG64, src: wX},
-	VCVTSD2SS:       {name: "VCVTSD2SS", pat: rvm, pp: pF2, mm: m0F, op: 0x5a, vexW: 0, evexW: 1, tuple: tScalar, elem: 8, dst: wX, src: wX},
-	VCVTSS2SD:       {name: "VCVTSS2SD", pat: rvm, pp: pF3, mm: m0F, op: 0x5a, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wX, src: wX},
 	VPADDQ:          {name: "VPADDQ", pat: rvm, pp: p66, mm: m0F, op: 0xd4, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
 	VPSUBQ:          {name: "VPSUBQ", pat: rvm, pp: p66, mm: m0F, op: 0xfb, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
 	VPADDD:          {name: "VPADDD", pat: rvm, pp: p66, mm: m0F, op: 0xfe, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VPSUBD:          {name: "VPSUBD", pat: rvm, pp: p66, mm: m0F, op: 0xfa, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VPMULUDQ:        {name: "VPMULUDQ", pat: rvm, pp: p66, mm: m0F, op: 0xf4, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
-	VPMULDQ:         {name: "VPMULDQ", pat: rvm, pp: p66, mm: m38, op: 0x28, vexW: 0, evexW: 1, tuple: tFull, elem: 8},
-	VPMULLD:         {name: "VPMULLD", pat: rvm, pp: p66, mm: m38, op: 0x40, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VPMULLQ:         {name: "VPMULLQ", pat: rvm, pp: p66, mm: m38, op: 0x40, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPMINSD:         {name: "VPMINSD", pat: rvm, pp: p66, mm: m38, op: 0x39, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VPMAXSD:         {name: "VPMAXSD", pat: rvm, pp: p66, mm: m38, op: 0x3d, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VPMINSQ:         {name: "VPMINSQ", pat: rvm, pp: p66, mm: m38, op: 0x39, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPMAXSQ:         {name: "VPMAXSQ", pat: rvm, pp: p66, mm: m38, op: 0x3d, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VPMINUQ:         {name: "VPMINUQ", pat: rvm, pp: p66, mm: m38, op: 0x3b, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPMAXUQ:         {name: "VPMAXUQ", pat: rvm, pp: p66, mm: m38, op: 0x3f, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPSLLVQ:         {name: "VPSLLVQ", pat: rvm, pp: p66, mm: m38, op: 0x47, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VPSRLVQ:         {name: "VPSRLVQ", pat: rvm, pp: p66, mm: m38, op: 0x45, vexW: 1, evexW: 1, tuple: tFull, elem: 8},
 	VPSRAVQ:         {name: "VPSRAVQ", pat: rvm, pp: p66, mm: m38, op: 0x46, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VPSLLVD:         {name: "VPSLLVD", pat: rvm, pp: p66, mm: m38, op: 0x47, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VPSRLVD:         {name: "VPSRLVD", pat: rvm, pp: p66, mm: m38, op: 0x45, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
 	VPANDQ:          {name: "VPANDQ", pat: rvm, pp: p66, mm: m0F, op: 0xdb, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPANDNQ:         {name: "VPANDNQ", pat: rvm, pp: p66, mm: m0F, op: 0xdf, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPORQ:           {name: "VPORQ", pat: rvm, pp: p66, mm: m0F, op: 0xeb, vexW: no, evexW: 1, tuple: tFull, elem: 8},
@@ -509,7 +378,6 @@ var forms = [lastOp]form{
 	VPOR:            {name: "VPOR", pat: rvm, pp: p66, mm: m0F, op: 0xeb, vexW: 0, evexW: no, tuple: tFull, elem: 8},
 	VPXOR:           {name: "VPXOR", pat: rvm, pp: p66, mm: m0F, op: 0xef, vexW: 0, evexW: no, tuple: tFull, elem: 8},
 	VPABSQ:          {name: "VPABSQ", pat: rm, pp: p66, mm: m38, op: 0x1f, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VPSHUFB:         {name: "VPSHUFB", pat: rvm, pp: p66, mm: m38, op: 0x00, vexW: 0, evexW: 0, tuple: tMem, elem: 1},
 	VPSADBW:         {name: "VPSADBW", pat: rvm, pp: p66, mm: m0F, op: 0xf6, vexW: 0, evexW: 0, tuple: tMem, elem: 1},
 	VPLZCNTQ:        {name: "VPLZCNTQ", pat: rm, pp: p66, mm: m38, op: 0x44, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPTERNLOGQ:      {name: "VPTERNLOGQ", pat: rvm, pp: p66, mm: m3A, op: 0x25, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true},
@@ -518,10 +386,7 @@ var forms = [lastOp]form{
 	VPSRAQ:          {name: "VPSRAQ", pat: vmi, pp: p66, mm: m0F, op: 0x72, ext: 4, vexW: no, evexW: 1, tuple: tFull, elem: 8, imm: true},
 	VPSLLD:          {name: "VPSLLD", pat: vmi, pp: p66, mm: m0F, op: 0x72, ext: 6, vexW: 0, evexW: 0, tuple: tFull, elem: 4, imm: true},
 	VPSRLD:          {name: "VPSRLD", pat: vmi, pp: p66, mm: m0F, op: 0x72, ext: 2, vexW: 0, evexW: 0, tuple: tFull, elem: 4, imm: true},
-	VPSRAD:          {name: "VPSRAD", pat: vmi, pp: p66, mm: m0F, op: 0x72, ext: 4, vexW: 0, evexW: 0, tuple: tFull, elem: 4, imm: true},
 	VPMOVZXBQ:       {name: "VPMOVZXBQ", pat: rm, pp: p66, mm: m38, op: 0x32, vexW: 0, evexW: 0, tuple: tEighthMem, elem: 8, src: wEighth},
-	VPMOVSXBQ:       {name: "VPMOVSXBQ", pat: rm, pp: p66, mm: m38, op: 0x22, vexW: 0, evexW: 0, tuple: tEighthMem, elem: 8, src: wEighth},
-	VPMOVZXBD:       {name: "VPMOVZXBD", pat: rm, pp: p66, mm: m38, op: 0x31, vexW: 0, evexW: 0, tuple: tQuarterMem, elem: 8, src: wQuarter},
 	VPMOVSXDQ:       {name: "VPMOVSXDQ", pat: rm, pp: p66, mm: m38, op: 0x25, vexW: 0, evexW: 0, tuple: tHalfMem, elem: 8, src: wHalf},
 	VPMOVZXDQ:       {name: "VPMOVZXDQ", pat: rm, pp: p66, mm: m38, op: 0x35, vexW: 0, evexW: 0, tuple: tHalfMem, elem: 8, src: wHalf},
 	VPMOVQB:         {name: "VPMOVQB", pat: mr, pp: pF3, mm: m38, op: 0x32, vexW: no, evexW: 0, tuple: tEighthMem, elem: 8, dst: wEighth},
@@ -535,11 +400,6 @@ var forms = [lastOp]form{
 	VPERMPD:         {name: "VPERMPD", pat: rvm, pp: p66, mm: m38, op: 0x16, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPERMQ:          {name: "VPERMQ", pat: rvm, pp: p66, mm: m38, op: 0x36, vexW: no, evexW: 1, tuple: tFull, elem: 8},
 	VPERMD:          {name: "VPERMD", pat: rvm, pp: p66, mm: m38, op: 0x36, vexW: 0, evexW: 0, tuple: tFull, elem: 4},
-	VPERMT2PD:       {name: "VPERMT2PD", pat: rvm, pp: p66, mm: m38, op: 0x7f, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VPERMI2PD:       {name: "VPERMI2PD", pat: rvm, pp: p66, mm: m38, op: 0x77, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VPERMT2Q:        {name: "VPERMT2Q", pat: rvm, pp: p66, mm: m38, op: 0x7e, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VPERMI2Q:        {name: "VPERMI2Q", pat: rvm, pp: p66, mm: m38, op: 0x76, vexW: no, evexW: 1, tuple: tFull, elem: 8},
-	VPERMILPD:       {name: "VPERMILPD", pat: rm, pp: p66, mm: m3A, op: 0x05, vexW: 0, evexW: 1, tuple: tFull, elem: 8, imm: true},
 	VPERMILPS:       {name: "VPERMILPS", pat: rm, pp: p66, mm: m3A, op: 0x04, vexW: 0, evexW: 0, tuple: tFull, elem: 4, imm: true},
 	VPSHUFD:         {name: "VPSHUFD", pat: rm, pp: p66, mm: m0F, op: 0x70, vexW: 0, evexW: 0, tuple: tFull, elem: 4, imm: true},
 	VPERM2F128:      {name: "VPERM2F128", pat: rvm, pp: p66, mm: m3A, op: 0x06, vexW: 0, evexW: no, tuple: tMem, elem: 8, imm: true},
@@ -550,30 +410,19 @@ var forms = [lastOp]form{
 	VINSERTF128:     {name: "VINSERTF128", pat: rvm, pp: p66, mm: m3A, op: 0x18, vexW: 0, evexW: no, tuple: tMem, elem: 8, imm: true, src: wX},
 	VINSERTF64X4:    {name: "VINSERTF64X4", pat: rvm, pp: p66, mm: m3A, op: 0x1a, vexW: no, evexW: 1, tuple: tHalfMem, elem: 8, imm: true, src: wHalf},
 	VCOMPRESSPD:     {name: "VCOMPRESSPD", pat: mr, pp: p66, mm: m38, op: 0x8a, vexW: no, evexW: 1, tuple: tScalar, elem: 8},
-	VPCOMPRESSQ:     {name: "VPCOMPRESSQ", pat: mr, pp: p66, mm: m38, op: 0x8b, vexW: no, evexW: 1, tuple: tScalar, elem: 8},
 	VCOMPRESSPS:     {name: "VCOMPRESSPS", pat: mr, pp: p66, mm: m38, op: 0x8a, vexW: no, evexW: 0, tuple: tScalar, elem: 4},
-	VEXPANDPD:       {name: "VEXPANDPD", pat: rm, pp: p66, mm: m38, op: 0x88, vexW: no, evexW: 1, tuple: tScalar, elem: 8},
 	VGATHERQPD:      {name: "VGATHERQPD", pat: gather, pp: p66, mm: m38, op: 0x93, vexW: 1, evexW: 1, tuple: tScalar, elem: 8},
-	VPGATHERQQ:      {name: "VPGATHERQQ", pat: gather, pp: p66, mm: m38, op: 0x91, vexW: 1, evexW: 1, tuple: tScalar, elem: 8},
 	VPGATHERDQ:      {name: "VPGATHERDQ", pat: gather, pp: p66, mm: m38, op: 0x90, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, src: wHalf},
 	VPGATHERDD:      {name: "VPGATHERDD", pat: gather, pp: p66, mm: m38, op: 0x90, vexW: 0, evexW: 0, tuple: tScalar, elem: 4},
 	VGATHERDPD:      {name: "VGATHERDPD", pat: gather, pp: p66, mm: m38, op: 0x92, vexW: 1, evexW: 1, tuple: tScalar, elem: 8, src: wHalf},
 	VGATHERQPS:      {name: "VGATHERQPS", pat: gather, pp: p66, mm: m38, op: 0x93, vexW: 0, evexW: 0, tuple: tScalar, elem: 4, dst: wHalf},
 	VSCATTERQPD:     {name: "VSCATTERQPD", pat: scatter, pp: p66, mm: m38, op: 0xa3, vexW: no, evexW: 1, tuple: tScalar, elem: 8},
-	VPSCATTERQQ:     {name: "VPSCATTERQQ", pat: scatter, pp: p66, mm: m38, op: 0xa1, vexW: no, evexW: 1, tuple: tScalar, elem: 8},
 	VSCATTERQPS:     {name: "VSCATTERQPS", pat: scatter, pp: p66, mm: m38, op: 0xa3, vexW: no, evexW: 0, tuple: tScalar, elem: 4, dst: wHalf},
-	KANDB:           {name: "KANDB", pat: krvm, pp: p66, mm: m0F, op: 0x41, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
 	KANDW:           {name: "KANDW", pat: krvm, pp: pNo, mm: m0F, op: 0x41, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
-	KANDNB:          {name: "KANDNB", pat: krvm, pp: p66, mm: m0F, op: 0x42, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
 	KANDNW:          {name: "KANDNW", pat: krvm, pp: pNo, mm: m0F, op: 0x42, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
-	KORB:            {name: "KORB", pat: krvm, pp: p66, mm: m0F, op: 0x45, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
 	KORW:            {name: "KORW", pat: krvm, pp: pNo, mm: m0F, op: 0x45, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
-	KXNORB:          {name: "KXNORB", pat: krvm, pp: p66, mm: m0F, op: 0x46, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
 	KXNORW:          {name: "KXNORW", pat: krvm, pp: pNo, mm: m0F, op: 0x46, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
-	KXORB:           {name: "KXORB", pat: krvm, pp: p66, mm: m0F, op: 0x47, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
 	KXORW:           {name: "KXORW", pat: krvm, pp: pNo, mm: m0F, op: 0x47, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
-	KADDB:           {name: "KADDB", pat: krvm, pp: p66, mm: m0F, op: 0x4a, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
-	KADDW:           {name: "KADDW", pat: krvm, pp: pNo, mm: m0F, op: 0x4a, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
 	KNOTB:           {name: "KNOTB", pat: krm, pp: p66, mm: m0F, op: 0x44, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
 	KORTESTB:        {name: "KORTESTB", pat: krm, pp: p66, mm: m0F, op: 0x98, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
 	KTESTB:          {name: "KTESTB", pat: krm, pp: p66, mm: m0F, op: 0x99, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
@@ -588,7 +437,6 @@ var forms = [lastOp]form{
 	KMOVWStore:      {name: "KMOVW", pat: kmr, pp: pNo, mm: m0F, op: 0x91, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
 	KMOVWFromG:      {name: "KMOVW", pat: krm, pp: pNo, mm: m0F, op: 0x92, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wG32},
 	KMOVWToG:        {name: "KMOVW", pat: krm, pp: pNo, mm: m0F, op: 0x93, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wG32, src: wK},
-	KUNPCKBW:        {name: "KUNPCKBW", pat: krvm, pp: p66, mm: m0F, op: 0x4b, vexW: 0, evexW: no, tuple: tMem, elem: 1, dst: wK, src: wK},
 	KSHIFTRW:        {name: "KSHIFTRW", pat: krm, pp: p66, mm: m3A, op: 0x30, vexW: 1, evexW: no, tuple: tMem, elem: 1, imm: true, dst: wK, src: wK},
 	KSHIFTLW:        {name: "KSHIFTLW", pat: krm, pp: p66, mm: m3A, op: 0x32, vexW: 1, evexW: no, tuple: tMem, elem: 1, imm: true, dst: wK, src: wK},
 }
