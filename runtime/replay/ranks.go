@@ -105,6 +105,9 @@ func SimulateRanks(operators []Operator, t *schedule.Technique, m Cluster, minCh
 const (
 	helpers = 32
 	each    = 8
+	// COST cuts as for this many times the threads, so that shorter iterations count as expensive and
+	// run first: of power-law rows on 128 ranks 99.1 % of the ideal, with 1 it is 97.6 %
+	finer = 4
 	// round trips before the estimated end of a rank's work its next request goes out
 	leads = 5
 	// requests that a rank without work has under way
@@ -220,7 +223,8 @@ func (s *rankLoop) assign(r *simRank, block span) error {
 	p := s.params
 	p.N, p.P = block.hi-block.lo, s.m.Threads
 	if s.helps {
-		p.P, p.Processors = s.m.Threads*max(min(s.m.Ranks, helpers, p.N/(each*s.m.Threads)), 2), s.m.Threads
+		p.P = s.m.Threads * max(min(s.m.Ranks, helpers, p.N/(each*s.m.Threads)), 2)
+		p.Processors = min(p.P, finer*s.m.Threads)
 	}
 	if s.expected != nil {
 		bins := min(p.N, mostBins)
