@@ -51,9 +51,17 @@ type RunAccount struct {
 	// measured times; a task that was a loop counts with its largest leaf. No schedule of the
 	// same tasks is faster than either.
 	Area, CriticalPath float64
+	// Ranks is the same of each rank.
+	Ranks []RankAccount
 	// Inflation is Busy over the busy time of the program's last observed run on one worker; 0:
 	// there was none.
 	Inflation float64
+}
+
+// RankAccount is what the workers of one rank did in the time of the whole run.
+type RankAccount struct {
+	Rank              int
+	Busy, Sched, Idle float64 // as of the run
 }
 
 // Bound returns the larger lower bound and its name.
@@ -81,7 +89,7 @@ func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 		rank := &r.Ranks[k]
 		a.Run.Workers += rank.Workers
 		a.Run.Time = max(a.Run.Time, rank.Seconds)
-		a.Run.Busy += rank.Busy
+		own := RankAccount{Rank: rank.Rank, Busy: rank.Busy}
 		p.locate(rank.Loops)
 		operators := replay.FromRecords(rank.Rank, rank.Loops, replay.Quick)
 		for i := range operators {
@@ -96,16 +104,24 @@ func (p *Program) Account(r *Report, oracles bool) (*Account, error) {
 			}
 			a.Loops = append(a.Loops, l)
 			a.Sum = a.Sum.Plus(l.Sum)
+			own.Sched += l.Sum.Sched
 		}
+		own.Sched = min(own.Sched, own.Busy) // claims are part of a worker's share of a task
+		own.Busy -= own.Sched
+		a.Run.Ranks = append(a.Run.Ranks, own)
 	}
 	run := &a.Run
+	for k := range run.Ranks {
+		own := &run.Ranks[k]
+		own.Idle = max(0, float64(r.Ranks[k].Workers)*run.Time-own.Busy-own.Sched)
+		run.Busy += own.Busy
+		run.Sched += own.Sched
+	}
 	for _, rec := range r.Recordings {
 		if rec != nil {
 			p.locate(rec.Loops)
 		}
 	}
-	run.Sched = min(a.Sum.Sched, run.Busy) // claims are part of a worker's share of a task
-	run.Busy -= run.Sched
 	run.Idle = max(0, float64(run.Workers)*run.Time-run.Busy-run.Sched)
 	run.Area = run.Busy / float64(max(run.Workers, 1))
 	run.CriticalPath = p.criticalPath(r, a.Loops)
@@ -165,16 +181,16 @@ func (p *Program) locate(loops []trace.LoopRecord) {
 }
 
 // criticalPath returns the longest path through the graph with the measured time of every task.
-// Executions of a node are consecutive, so their times add up. It is 0 unless all events were
-// recorded.
+// Executions of a node are consecutive, so their times add up; those of a node that several ranks
+// execute are at one time, so the longest counts. It is 0 unless all events were recorded.
 func (p *Program) criticalPath(r *Report, loops []LoopAccount) float64 {
 	g := p.made.Plan.Graph
-	length := make([]float64, g.Len())
-	any := false
+	longestOf, any := make([]float64, g.Len()), false
 	for _, rec := range r.Recordings {
 		if rec == nil {
 			continue
 		}
+		length := make([]float64, g.Len())
 		for i := range rec.Tracks {
 			if rec.Tracks[i].Counters.Dropped > 0 {
 				return 0
@@ -186,36 +202,34 @@ func (p *Program) criticalPath(r *Report, loops []LoopAccount) float64 {
 				}
 			}
 		}
+		of := func(f func(id int32, largest float64)) { // the rank's executions of loops
+			for i := range loops {
+				for k := range loops[i].recorded.Loops {
+					l := &loops[i].recorded.Loops[k]
+					if id := l.Record.Node; loops[i].Rank == rec.Rank && id >= 0 && int(id) < len(length) {
+						f(id, l.Largest())
+					}
+				}
+			}
+		}
+		// The task's event is the opener's share, which is no lower bound of its time.
+		of(func(id int32, _ float64) { length[id] = 0 })
+		of(func(id int32, largest float64) { length[id] += largest })
+		for id, x := range length {
+			longestOf[id] = max(longestOf[id], x)
+		}
 	}
 	if !any {
 		return 0
 	}
-	for i := range loops {
-		for k := range loops[i].recorded.Loops {
-			l := &loops[i].recorded.Loops[k]
-			if id := l.Record.Node; id >= 0 && int(id) < len(length) {
-				// The task's event is the opener's share, which is no lower bound
-				// of its time.
-				length[id] = 0
-			}
-		}
-	}
-	for i := range loops {
-		for k := range loops[i].recorded.Loops {
-			l := &loops[i].recorded.Loops[k]
-			if id := l.Record.Node; id >= 0 && int(id) < len(length) {
-				length[id] += l.Largest()
-			}
-		}
-	}
 	longest := 0.0
-	for id := range length { // what a node reads stands before it
+	for id := range longestOf { // what a node reads stands before it
 		before := 0.0
 		for _, x := range g.In(ir.ID(id)) {
-			before = max(before, length[x])
+			before = max(before, longestOf[x])
 		}
-		length[id] += before
-		longest = max(longest, length[id])
+		longestOf[id] += before
+		longest = max(longest, longestOf[id])
 	}
 	return longest
 }

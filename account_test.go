@@ -103,3 +103,47 @@ func TestAccountWithoutLoops(t *testing.T) {
 		t.Errorf("%+v", a.Run)
 	}
 }
+
+// TestAccountOfRanks: what each rank did in tasks, in claims and waiting is the time of the run, and no
+// bound exceeds that.
+func TestAccountOfRanks(t *testing.T) {
+	p, err := Compile(t.Context(), "ranks.flow", []byte(`A = rand_spd(60, seed = 7)
+emit sum(cholesky(A, tile = 12))
+iterate x = rand(3000, 1, seed = 1) times 5 {
+  y = parfor i in 0..3000 {
+    iterate z = x[i, 0], k = 0 until k == (if i < 900 { 400 } else { 4 }) {
+      next z = sin(z + k)
+      next k = k + 1
+    }
+    z
+  }
+  next x = y
+}
+emit sum(x)`), CompileOptions{Ranks: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := p.Run(t.Context(), RunOptions{Threads: 2, Stats: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := p.Account(report, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &a.Run
+	if len(r.Ranks) != 3 {
+		t.Fatalf("%d ranks, want 3", len(r.Ranks))
+	}
+	for _, x := range r.Ranks {
+		if parts, want := x.Busy+x.Sched+x.Idle, 2*r.Time; math.Abs(parts-want) > 1e-6*want || x.Busy <= 0 || x.Sched <= 0 || x.Idle <= 0 {
+			t.Errorf("rank %d is busy for %g, claims for %g and waits for %g of %g seconds", x.Rank, x.Busy, x.Sched, x.Idle, want)
+		}
+	}
+	if parts, want := r.Busy+r.Sched+r.Idle, 6*r.Time; math.Abs(parts-want) > 1e-6*want {
+		t.Errorf("the parts of the run are %g of %g", parts, want)
+	}
+	if bound, which := r.Bound(); r.CriticalPath <= 0 || bound > r.Time {
+		t.Errorf("the run took %g, and its %s is %g", r.Time, which, bound)
+	}
+}

@@ -163,8 +163,8 @@ func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
 }
 
-// rankStats is the statistics of one rank. Scheduling is the time in which workers claim chunks of
-// loops, and waiting the time in which they wait for the last chunk.
+// rankStats is the statistics of one rank. Busy is the time of its workers in tasks, scheduling that
+// in which they claim chunks of loops, and waiting the rest of the time of the run.
 type rankStats struct {
 	Rank       int     `json:"rank"`
 	Tasks      int     `json:"tasks"`
@@ -182,11 +182,10 @@ type rankStats struct {
 // ranksOf returns the statistics of each rank of a run.
 func ranksOf(report *flow.Report, a *flow.Account) []rankStats {
 	list := make([]rankStats, len(report.Ranks))
-	at := map[int]*rankStats{}
 	for i, r := range report.Ranks {
-		list[i] = rankStats{Rank: r.Rank, Tasks: r.Tasks, Busy: r.Busy, Processor: r.Processor, Helped: r.Helped,
+		own := a.Run.Ranks[i]
+		list[i] = rankStats{Rank: r.Rank, Tasks: r.Tasks, Busy: own.Busy, Scheduling: own.Sched, Waiting: own.Idle, Processor: r.Processor, Helped: r.Helped,
 			Sent: r.BytesSent, Messages: r.MessagesSent}
-		at[r.Rank] = &list[i]
 		for _, l := range r.Loops {
 			list[i].Claims += len(l.Chunks)
 			for _, c := range l.Chunks {
@@ -195,11 +194,6 @@ func ranksOf(report *flow.Report, a *flow.Account) []rankStats {
 				}
 			}
 		}
-	}
-	for i := range a.Loops {
-		x := at[a.Loops[i].Rank]
-		x.Scheduling += a.Loops[i].Sum.Sched
-		x.Waiting += a.Loops[i].Sum.Idle
 	}
 	return list
 }

@@ -281,6 +281,8 @@ func (e *Engine) asks(s *workerState, a Ask) {
 
 // answer waits for the answer of a rank. ok is false if the loop has become pointless.
 func (l *loopRun) answer(w *Worker, s *workerState, victim int) (chunk Chunk, ok bool) {
+	since := time.Now()
+	defer func() { s.waited += int64(time.Since(since)) }()
 	ok = l.await(w, func() bool {
 		// Read before the answer: all answers of a rank arrive before the news that it is gone.
 		gone := l.e.helping.gone[victim].Load()

@@ -198,26 +198,30 @@ func (l *loopRun) Work(w *Worker) {
 	if w.index != l.owner && e.clock {
 		start = e.now(s)
 	}
+	waited := s.waited
 	l.claim(w, s)
 	l.runsDry() // before help: of two ranks that ask each other, each gets its answer
 	l.help(w, s)
 	if e.clock {
-		e.timeShare(s, l.t, l.id, start)
+		e.timeShare(s, l.t, l.id, start, s.waited-waited)
 	}
 	s.current.Store(0)
 }
 
-// timeShare accounts for a worker's part of a loop, which began at start.
-func (e *Engine) timeShare(s *workerState, t int32, id ir.ID, start int64) {
+// timeShare accounts for a worker's part of a loop, which began at start. It has waited for other ranks
+// meanwhile.
+func (e *Engine) timeShare(s *workerState, t int32, id ir.ID, start, waited int64) {
 	var end int64
 	if s.track != nil {
 		end = s.track.Share(int32(e.planned(id)), e.names[e.kind[t]], start)
 	} else {
 		end = e.Now()
 	}
-	s.kinds[e.kind[t]].busy += end - start
+	s.kinds[e.kind[t]].busy += end - start - waited
 	if s.calls != nil {
-		s.calls[e.g.Nodes[id].Call].share(start, end)
+		c := &s.calls[e.g.Nodes[id].Call]
+		c.share(start, end)
+		c.busy -= waited
 	}
 }
 

@@ -28,6 +28,7 @@ type workerState struct {
 	asking   Ask                   // the question to another rank; Engine.helping.mu
 	given    atomic.Pointer[given] // its answer
 	helped   int64                 // chunks of other ranks
+	waited   int64                 // ns that it has waited for answers
 	kinds    []kindCount
 	calls    []callCount
 	lent     int64 // bytes
