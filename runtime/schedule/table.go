@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -118,19 +117,13 @@ func Lookup(name string) (*Technique, error) {
 	if name = strings.TrimSpace(name); len(name) >= len(exprPrefix) && strings.EqualFold(name[:len(exprPrefix)], exprPrefix) {
 		return exprTechnique(name)
 	}
-	if plain(name) == Auto.Name {
-		return Auto, nil
+	if t := byName()[plain(name)]; t != nil {
+		return t, nil
 	}
-	all := techniques()
 	var known []string
 	row := map[string]string{}
-	for i := range all {
-		t := &all[i]
-		names := append([]string{t.Name}, t.Aliases...)
-		if slices.ContainsFunc(names, func(n string) bool { return plain(n) == plain(name) }) {
-			return t, nil
-		}
-		for _, n := range names {
+	for _, t := range techniques() {
+		for _, n := range append([]string{t.Name}, t.Aliases...) {
 			known = append(known, strings.ToUpper(n))
 			row[strings.ToUpper(n)] = n
 		}
@@ -141,7 +134,19 @@ func Lookup(name string) (*Technique, error) {
 	return nil, e
 }
 
+// byName is the techniques by the plain forms of their names. Every execution of a loop that names its
+// technique looks it up.
+var byName = sync.OnceValue(func() map[string]*Technique {
+	of := map[string]*Technique{plain(Auto.Name): Auto}
+	for _, t := range techniques() {
+		for _, n := range append([]string{t.Name}, t.Aliases...) {
+			of[plain(n)] = &t
+		}
+	}
+	return of
+})
+
 // plain returns a name in the form that is compared.
-func plain(name string) string {
-	return strings.ToUpper(strings.NewReplacer("-", "", "_", "", " ", "").Replace(name))
-}
+func plain(name string) string { return strings.ToUpper(separators.Replace(name)) }
+
+var separators = strings.NewReplacer("-", "", "_", "", " ", "")
