@@ -56,14 +56,10 @@ func (r *rank) idle(waited time.Duration, alone bool) bool {
 	return false
 }
 
-// wait is local.Remote.Wait.
+// wait is local.Remote.Wait. It does not yield: the thread of a worker would be handed over.
 func (r *rank) wait(waited time.Duration) {
 	r.attended.Store(true)
-	switch {
-	case r.poll():
-	case waited < r.keen:
-		yield()
-	default:
+	if !r.poll() && waited >= r.keen {
 		transport.Nap(transport.NapAfter(waited))
 	}
 }
