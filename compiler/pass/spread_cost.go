@@ -4,6 +4,7 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/ir/types"
 )
 
 // This file weighs what ranks share in a round of a loop against the messages of the round. Both are
@@ -11,13 +12,17 @@ import (
 // tests by small sizes pays little.
 
 const (
-	// gatherSpreads is what a gather costs, in Sizes.Spread: some 50 us, from the task that makes the
-	// last row on one rank to the one that reads it on another, as both ranks have to notice. Measured
-	// with two ranks of one machine: 33 us in rounds of 60 us, and more where rounds are longer, as
-	// ranks sleep then. A network of machines takes less than what noticing takes.
-	gatherSpreads = 6
-	// bytesSpread is how many bytes are moved in the time of Sizes.Spread.
-	bytesSpread = 100_000
+	// gatherSpreads is what a gather costs, in Sizes.Spread: some 16 us. Measured with two ranks of
+	// one machine: 3 us from the task that makes the last row on one rank to the one that reads it on
+	// another, and 12 us for beginning a loop on each rank that would be part of a larger one on one
+	// rank. Ranks that wait for more than 0.3 ms sleep, and notice a message up to 0.1 ms later.
+	gatherSpreads = 2
+	// bytesSpread is how many bytes are moved in the time of Sizes.Spread. Measured: 0.1 ms for 512 KiB,
+	// with the reading of what other ranks have made.
+	bytesSpread = 40_000
+	// unknownSteps is about how many operations a point takes whose body has work that only the run
+	// tells.
+	unknownSteps = 300
 	// moveSteps is about what it takes to load and store an element, in operations.
 	moveSteps = 3
 	// apartSteps is how many operations of lanes one outside of them takes.
@@ -53,23 +58,38 @@ func workOf(g *ir.Graph, id ir.ID) float64 {
 		if lo := n.Attrs.Ints("lo"); len(lo) > 1 {
 			points = float64(t.Count())
 		}
-		work = max(work, points*bodyWork(n.Region))
+		body, known := bodyWork(n.Region)
+		if body += moveSteps; !known {
+			body = max(body, unknownSteps)
+		}
+		work = points * body
 	}
 	return work
 }
 
-// bodyWork is about how many operations a body takes at a point, by lanes.
-func bodyWork(r *ir.Region) (work float64) {
+// bodyWork is about how many operations a body takes at a point, by lanes. known is false if it does
+// something of which only the run tells how much.
+func bodyWork(r *ir.Region) (work float64, known bool) {
+	known = true
+	inner := func(r *ir.Region, rounds float64) {
+		w, k := bodyWork(r)
+		work, known = work+rounds*w, known && k
+	}
 	for ; r != nil; r = r.Next {
 		g := r.Graph
 		for i := range g.Nodes {
 			n, t := &g.Nodes[i], g.Type(ir.ID(i))
+			if t.Kind == types.Matrix && !t.Known() {
+				known = false
+				continue
+			}
 			switch {
 			case n.Op.Control == op.Iterate:
-				rounds, _ := plan.Rounds(n)
-				work += bodyWork(n.Region) * float64(rounds)
+				rounds, told := plan.Rounds(n)
+				inner(n.Region, float64(rounds))
+				known = known && told
 			case n.Region != nil:
-				work += bodyWork(n.Region)
+				inner(n.Region, 1)
 			case n.Op.Laws.Has(op.Elementwise):
 				work += float64(max(1, t.Count())) * chainFlops(g, ir.ID(i)) / 4
 			case n.Op.Cost != nil:
@@ -77,7 +97,7 @@ func bodyWork(r *ir.Region) (work float64) {
 			}
 		}
 	}
-	return work
+	return work, known
 }
 
 // gathers is what the gathers of a new graph cost a rank, those of its regions apart.
