@@ -14,7 +14,6 @@ import (
 	"flow/ir"
 	"flow/ir/plan"
 	"flow/ir/value"
-	"flow/runtime/trace"
 )
 
 // Ask is a worker's request for a chunk of a loop that all ranks run.
@@ -27,6 +26,8 @@ type Ask struct {
 
 // Chunk is iterations Lo..Hi-1 of a loop; it is empty if they are equal.
 type Chunk struct{ Lo, Hi int }
+
+func (c Chunk) size() int { return c.Hi - c.Lo }
 
 // helping is the state of an engine's loops that ranks help each other with. Locks are taken in the
 // order: the lock of transfers, mu, the lock of sends. So Remote.Give may be called with mu held.
@@ -46,6 +47,7 @@ type helped struct {
 	perRow    int          // iterations
 	asked     []Ask        // not answered yet
 	waiting   atomic.Int32 // len(asked)
+	left      atomic.Int64 // iterations of this rank that no worker has claimed
 	away      []chunkAway  // chunks that other ranks have
 	undone    []Chunk      // chunks that other ranks had and have not done
 	exhausted bool         // no chunk is left to give
@@ -64,7 +66,8 @@ type given struct {
 	chunk Chunk
 }
 
-// DefaultHelpFrom is the default of EngineOptions.HelpFrom. An answer takes up to a chunk's time.
+// DefaultHelpFrom is the default of EngineOptions.HelpFrom. An answer takes up to the time of
+// a part of a chunk.
 const DefaultHelpFrom = time.Millisecond
 
 // maxReturn bounds the bytes of the rows of a chunk that goes to another rank: they come back as a copy.
@@ -106,6 +109,7 @@ func (e *Engine) opens(l *loopRun, full, rows int) {
 	l.since, l.exhausted = time.Now(), false
 	l.asked, l.undone, l.away = l.asked[:0], l.undone[:0], l.away[:0]
 	l.waiting.Store(0)
+	l.left.Store(int64(l.n))
 	h.open[number] = l
 	h.opened.Store(int32(len(h.open)))
 }
@@ -126,31 +130,6 @@ func (e *Engine) Asked(a Ask) {
 	}
 	l.asked = append(l.asked, a)
 	l.waiting.Store(int32(len(l.asked)))
-}
-
-// gives gives a chunk that a worker has claimed to the rank that has waited longest. It returns false
-// if the worker has to run it itself: no rank waits any more, or its rows are too large to be copied.
-func (l *loopRun) gives(w *Worker, chunk Chunk) bool {
-	if len(l.rowsOf(l.out.(*value.Dense), chunk)) > maxReturn {
-		return false
-	}
-	h := &l.e.helping
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(l.asked) == 0 {
-		return false
-	}
-	if l.keeps { // the record covers all iterations, and this one took the worker no time
-		now := l.e.Now()
-		l.chunks[w.index] = append(l.chunks[w.index], trace.Chunk{Lo: int64(chunk.Lo - l.base),
-			Hi: int64(chunk.Hi - l.base), Worker: int32(w.index), Asked: now, Start: now, End: now})
-	}
-	a := l.asked[0]
-	l.asked = slices.Delete(l.asked, 0, 1)
-	l.waiting.Store(int32(len(l.asked)))
-	l.away = append(l.away, chunkAway{a.Rank, chunk})
-	l.e.o.Remote.Give(a, chunk)
-	return true
 }
 
 // runsDry notes that a worker of this rank has found no chunk to claim. Chunks that its other workers
@@ -217,7 +196,7 @@ func (l *loopRun) help(w *Worker, s *workerState) {
 	}
 	helped := s.helped
 	defer func() { e.helping.note(l.ask.Loop, s.helped == helped) }()
-	a := l.ask
+	a, step := l.ask, 1
 	a.Worker = int32(w.index)
 	e.asks(s, a)
 	defer e.asks(s, Ask{})
@@ -234,7 +213,7 @@ func (l *loopRun) help(w *Worker, s *workerState) {
 			}
 			e.o.Remote.Ask(victim, a) // early: the answer may come while this chunk runs
 			var made []byte
-			if l.run(w.index, chunk) == nil {
+			if l.runGiven(w, chunk, &step) == nil {
 				d := l.out.(*value.Dense)
 				made = l.rowsOf(d, chunk)
 				s.helped++
@@ -380,14 +359,15 @@ func (l *loopRun) settle(w *Worker) {
 //
 // A rank makes its own rows, by its own technique. Rows may take very different times. Then the rank
 // that is done first would wait for the last. So it asks the other ranks in turn, and each that has
-// chunks left gives it one at a time. Any rank can run any chunk: all have the operands whole,
+// chunks left gives it some. Any rank can run any chunk: all have the operands whole,
 // matrices have their full shape, and a chunk writes only its own rows. The rows go back, so after
 // the loop each rank has its own, as without help. No byte and no later node depends on which rank
 // has run a chunk.
 //
-// A worker answers a request between two of its chunks, because a technique expects claims by as many
-// workers as it knows. The worker that hears the request answers it if the loop has not begun on its
-// rank or is exhausted. So an answer takes up to a chunk's time. A rank whose own rows were done in
+// A worker answers a request between two parts of a chunk, because a technique expects claims by as many
+// workers as it knows, with an equal share of what is left on its rank: one chunk at a time would leave
+// a helper without work for most of the time of a slower rank's chunk. The worker that hears the request answers it if the loop has not begun on its
+// rank or is exhausted. So an answer takes up to a part's time. A rank whose own rows were done in
 // less than EngineOptions.HelpFrom asks only if the last time was not in vain, and in the first of every
 // tryAgain executions.
 //

@@ -225,9 +225,28 @@ func (e *Engine) timeShare(s *workerState, t int32, id ir.ID, start, waited int6
 	}
 }
 
+// claimed is a chunk that a worker has claimed.
+type claimed struct {
+	Chunk
+	stolen bool // from another worker's queue
+}
+
+// claimNext claims the next chunk. ok is false if none is left.
+func (l *loopRun) claimNext(w *Worker) (c claimed, ok bool) {
+	unit, size, stolen, ok := l.log.queues.Claim(w.index)
+	if !ok {
+		return c, false
+	}
+	c = claimed{Chunk{l.base + unit*l.leaf, l.base + min((unit+size)*l.leaf, l.n)}, stolen}
+	if l.ask.Loop != 0 {
+		l.left.Add(-int64(c.size()))
+	}
+	return c, true
+}
+
 // claim runs chunks until none is left. A panic in one is a failure of that chunk.
 func (l *loopRun) claim(w *Worker, s *workerState) {
-	at, ran := int64(0), false
+	at, step := int64(0), 1
 	defer func() {
 		if v := recover(); v != nil {
 			l.fail(at, panicked(v))
@@ -239,19 +258,16 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 	if l.timed {
 		asked = e.now(s)
 	}
+	var c, next claimed
 	for !e.over(l.id) {
-		unit, size, stolen, ok := q.Claim(w.index)
-		if !ok {
-			return
+		if c = next; c.size() == 0 {
+			var ok bool
+			if c, ok = l.claimNext(w); !ok {
+				return
+			}
 		}
-		lo := l.base + unit*l.leaf
-		hi := l.base + min((unit+size)*l.leaf, l.n)
-		if l.waiting.Load() > 0 && ran && l.gives(w, Chunk{lo, hi}) {
-			ran = false // a worker runs at least every second chunk that it claims
-			continue
-		}
-		at, ran = int64(lo), true
-		if at > l.failed.Load() {
+		next.Chunk = Chunk{}
+		if int64(c.Lo) > l.failed.Load() {
 			if ordered {
 				return
 			}
@@ -260,18 +276,21 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 		if l.timed {
 			began = e.now(s)
 		}
-		if err := l.steps.Chunk(w.index, lo, hi); err != nil {
+		var ran Chunk
+		var err error
+		if ran, next, err = l.runOwn(w, c, &at, &step); err != nil {
 			l.fail(at, err)
 		}
-		l.count.ran(w.index, hi-lo)
+		l.count.ran(w.index, ran.size())
 		if l.timed {
 			ended = e.now(s)
-			q.Report(w.index, unit, size, float64(ended-began)/1e9, float64(began-asked)/1e9)
+			units := (ran.size() + l.leaf - 1) / l.leaf
+			q.Report(w.index, (ran.Lo-l.base)/l.leaf, units, float64(ended-began)/1e9, float64(began-asked)/1e9)
 			if l.log.did != nil {
-				l.log.did[w.index].add(size, float64(ended-began)/1e9, float64(began-asked)/1e9)
+				l.log.did[w.index].add(units, float64(ended-began)/1e9, float64(began-asked)/1e9)
 			}
 			if l.keeps {
-				l.chunks[w.index] = append(l.chunks[w.index], trace.Chunk{Lo: at - int64(l.base), Hi: int64(hi - l.base), Worker: int32(w.index), Stolen: stolen,
+				l.chunks[w.index] = append(l.chunks[w.index], trace.Chunk{Lo: int64(ran.Lo - l.base), Hi: int64(ran.Hi - l.base), Worker: int32(w.index), Stolen: c.stolen,
 					Asked: asked, Start: began, End: ended})
 			}
 			asked = ended
