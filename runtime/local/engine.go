@@ -46,7 +46,8 @@ type EngineOptions struct {
 	Grace time.Duration
 	// HelpFrom is how long a rank's own rows of a loop must have taken for it to ask in any case
 	// whether it can help other ranks with theirs; 0 means DefaultHelpFrom. Where they took less it
-	// asks as long as others have something to do.
+	// asks as long as others have something to do. A rank gives rows away that took it as long for
+	// each half MiB of them.
 	HelpFrom time.Duration
 	// Schedule says how the loops of tasks are handed out in chunks. Its Groups are those of
 	// the pool.

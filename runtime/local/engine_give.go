@@ -80,7 +80,7 @@ func (l *loopRun) gives(w *Worker, rest *Chunk, next *claimed) bool {
 	want = min(max(want/l.leaf, 1)*l.leaf, l.most())
 	var part Chunk
 	switch {
-	case want == 0: // a row is too large to be copied
+	case want == 0 || !l.pays(): // a row is too large to be copied, or made sooner than copied
 	case rest.size() > want:
 		part = l.last(rest, want)
 	case next.size() > 0:
@@ -121,6 +121,18 @@ func (l *loopRun) most() int {
 	rows := maxReturn / max(1, len(l.rowsOf(l.out.(*value.Dense), Chunk{0, l.perRow})))
 	return rows * l.perRow / l.leaf * l.leaf
 }
+
+// pays reports whether the rows that this rank has made took longer than to bring as many from another
+// rank. Those that are made at the speed of memory would be made sooner than copied four times.
+func (l *loopRun) pays() bool {
+	rows := (l.n - int(l.left.Load())) / l.perRow
+	bytes := rows * len(l.rowsOf(l.out.(*value.Dense), Chunk{0, l.perRow}))
+	took := time.Since(l.since) * time.Duration(len(l.e.scratch))
+	return took >= l.e.o.HelpFrom*time.Duration(bytes/helpBytes)
+}
+
+// helpBytes is how many bytes of rows come from another rank in about DefaultHelpFrom.
+const helpBytes = 512 << 10
 
 // nextAsk takes the request that has waited longest. among is for how many ranks there is to share; 0: none
 // waits any more.

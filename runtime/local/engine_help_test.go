@@ -76,7 +76,7 @@ func TestHelpFromAnotherRank(t *testing.T) {
 				},
 			}
 			e, err := local.NewEngine(p, local.EngineOptions{
-				Remote: remote, HelpFrom: time.Hour, Schedule: schedule.Plan{Technique: lookup(t, technique)}, Grace: guard,
+				Remote: remote, HelpFrom: 1, Schedule: schedule.Plan{Technique: lookup(t, technique)}, Grace: guard,
 				Observe: func(id ir.ID, v value.Value) {
 					if id == 1 {
 						copy(got, v.(*value.Dense).F64)
