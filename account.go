@@ -60,7 +60,7 @@ type RunAccount struct {
 
 // RankAccount is what the workers of one rank did in the time of the whole run.
 type RankAccount struct {
-	Rank              int
+	Rank              int     // its number
 	Busy, Sched, Idle float64 // as of the run
 }
 
