@@ -68,15 +68,15 @@ func (l *loopRun) runOwn(w *Worker, c claimed, at *int64, step *int) (ran Chunk,
 	return ran, next, err
 }
 
-// gives gives the rank that has waited longest an equal share of what is left here: of rest, which this
-// worker runs, of next, which it has claimed, and of what nobody has claimed. It returns false if no rank
-// waits.
+// gives gives the rank that has waited longest half of an equal share of what is left here: of rest, which
+// this worker runs, of next, which it has claimed, and of what nobody has claimed. The rank asks for more
+// when it begins that. It returns false if no rank waits.
 func (l *loopRun) gives(w *Worker, rest *Chunk, next *claimed) bool {
 	a, among := l.nextAsk()
 	if among == 0 {
 		return false
 	}
-	want := (rest.size() + next.size() + int(l.left.Load())) / among
+	want := (rest.size() + next.size() + int(l.left.Load())) / (2 * among)
 	want = min(max(want/l.leaf, 1)*l.leaf, l.most())
 	var part Chunk
 	switch {

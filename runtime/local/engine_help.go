@@ -365,7 +365,7 @@ func (l *loopRun) settle(w *Worker) {
 // has run a chunk.
 //
 // A worker answers a request between two parts of a chunk, because a technique expects claims by as many
-// workers as it knows, with an equal share of what is left on its rank: one chunk at a time would leave
+// workers as it knows, with half of an equal share of what is left on its rank: one chunk at a time would leave
 // a helper without work for most of the time of a slower rank's chunk. The worker that hears the request answers it if the loop has not begun on its
 // rank or is exhausted. So an answer takes up to a part's time. A rank whose own rows were done in
 // less than EngineOptions.HelpFrom asks only if the last time was not in vain, and in the first of every
