@@ -174,6 +174,6 @@ func (s *rankLoop) gift(r *simRank) (gift []span) {
 // Each claim from a counter for all threads is two messages. A thread's first chunk is that of its
 // number, and its next claim is under way while it runs a chunk.
 //
-// The runtime asks like this, with these differences: it asks ranks in turn instead of by hints, in
-// small steps (runtime/local/engine_help.go), has no counter, and COST does not move blocks. So a
-// simulation says what is possible; of up to some ten ranks it is near what a run does.
+// This is the protocol that the runtime is to have. Today a rank asks others in turn, only when it has
+// no work, and gets one chunk at a time (runtime/local/engine_help.go). It has no counter, and COST
+// does not move blocks. So a simulation says what is possible, and not what a run does.
