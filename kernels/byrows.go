@@ -59,7 +59,9 @@ func byRows() *op.Def {
 			}
 			return x.End()
 		},
+		Along: func(*op.Attrs) []int { return []int{op.AllInputs} },
 		Loop: &op.Loop{
+			Rows:  rowsMade,
 			Space: byRowsSpace,
 			Begin: beginByRows,
 		},
@@ -205,6 +207,9 @@ func beginByRows(c *op.Call, workers int) (op.LoopBody, error) {
 	code := c.Bodies[0].Compiled(func(b *op.Body) any { return byRowsCodeOf(b, c.Attrs) }).(*byRowsCode).bound(c.In)
 	x := &byRowsRun{c: c, code: code}
 	if !code.worthwhile() || !x.bind() {
+		if c.Part {
+			return x, nil
+		}
 		return x, x.oneByOne()
 	}
 	launch.Begun.Add(1)
@@ -278,6 +283,9 @@ func (x *byRowsRun) oneByOne() error {
 
 // Chunk computes rows lo..hi-1.
 func (x *byRowsRun) Chunk(worker, lo, hi int) error {
+	if x.workers == nil && x.c.Part {
+		return x.rowsOneByOne(lo, hi)
+	}
 	if x.workers == nil || x.lost.Load() {
 		return nil
 	}
@@ -297,7 +305,11 @@ func (x *byRowsRun) Chunk(worker, lo, hi int) error {
 	if err == errApart {
 		done, err = false, nil
 	}
-	if err == nil && !done {
+	switch {
+	case err != nil || done:
+	case x.c.Part:
+		return x.rowsOneByOne(lo, hi)
+	default:
 		x.lost.Store(true)
 	}
 	return err

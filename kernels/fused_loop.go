@@ -129,7 +129,15 @@ func (j *job) groups() int { return (j.cols + columnGroup - 1) / columnGroup }
 // byColumns reports that the iterations are groups of columns: where each worker's state of all
 // columns would be large.
 func (j *job) byColumns() bool {
-	return j.axis() == reduce.OverCols && j.cols >= 8*columnGroup
+	if j.axis() != reduce.OverCols || j.cols < 8*columnGroup {
+		return false
+	}
+	for k := range j.ends {
+		if j.ends[k].Part { // ranks share the rows
+			return false
+		}
+	}
+	return true
 }
 
 // execution is one run of a job on some workers.

@@ -4,6 +4,8 @@ package kernels
 // not stored. How it runs by strips of rows is in linalg_strips.go.
 
 import (
+	"slices"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -39,7 +41,14 @@ func mapProduct(l *linalg.Linear) *op.Def {
 		Flow:   op.Flow{Rate: op.Once},
 		Rate:   "gemm",
 		Cost:   mapProductCost,
-		Alias:  true, // of the inputs for which the attribute held is 0
+		Along: func(a *op.Attrs) []int {
+			out := alongModes(a)
+			if a.Bool("acc") { // the left factor is behind the chain's operands
+				out = append(out, len(a.Ints("modes")))
+			}
+			return out
+		},
+		Alias: true, // of the inputs for which the attribute held is 0
 		Kernel: func(c *op.Call) error {
 			switch {
 			case c.Type.Count() == 0:
@@ -57,6 +66,13 @@ func mapProduct(l *linalg.Linear) *op.Def {
 			Light: true,
 			Takes: func(s *op.Sig, out types.Type) bool {
 				return inStrips(productIn(s.Attrs, func(k int) types.Type { return s.In[k] }, len(s.In)), out)
+			},
+			Rows: func(s *op.Sig, out types.Type) int {
+				turned := slices.Contains(s.Attrs.Ints("modes"), int64(op.Trans))
+				if turned || !inStrips(productIn(s.Attrs, func(k int) types.Type { return s.In[k] }, len(s.In)), out) {
+					return 0
+				}
+				return out.Rows
 			},
 			Space: func(c *op.Call) (n, leaf int) {
 				p := typesIn(c)
@@ -118,6 +134,17 @@ func mapProductRef(c *op.Call) (value.Value, error) {
 	m.In = chainIn(c)
 	m.In[at] = product
 	return mapRef(&m)
+}
+
+// alongModes lists the operands of a chain that are read by rows. The place of a product has its left
+// factor, which is read so, too.
+func alongModes(a *op.Attrs) (out []int) {
+	for k, m := range a.Ints("modes") {
+		if m := op.Mode(m); m == op.Full || m == op.ColVec {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 // chainIn is a copy of the inputs of the chain.

@@ -26,10 +26,11 @@ func pipeProduct(l *linalg.Linear) *op.Def {
 		Type: func(s *op.Sig) (types.Type, error) {
 			return types.Type{}, op.Faultf(-1, define.CodeKind, "`pipe.product` has the type that its node says")
 		},
-		Ref:  productPipeRef,
-		Laws: op.Pure,
-		Flow: op.Flow{Rate: op.Once},
-		Cost: productPipeCost,
+		Ref:   productPipeRef,
+		Laws:  op.Pure,
+		Flow:  op.Flow{Rate: op.Once},
+		Cost:  productPipeCost,
+		Along: func(a *op.Attrs) []int { return alongModes(a) },
 		Kernel: func(c *op.Call) error {
 			b, err := f.begin(c, 1)
 			if err != nil {
@@ -42,6 +43,7 @@ func pipeProduct(l *linalg.Linear) *op.Def {
 		},
 		Loop: &op.Loop{
 			Light: true,
+			Rows:  op.RowsOfResult,
 			Space: func(c *op.Call) (n, leaf int) {
 				k := c.In[c.Attrs.Int("place")].Type().Cols
 				return c.Attrs.Int("rows"), max(linalg.LeastTall, window.LeafElements/max(1, k))

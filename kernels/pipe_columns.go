@@ -121,7 +121,7 @@ func (m *machine) columns(x *execution, a area) error {
 func (m *machine) finishColumns(x *execution) {
 	n := &m.nest.columns
 	for k := range m.f {
-		if f := &m.f[k]; f.Axis == reduce.OverCols && n.worker != nil && n.begun && !f.cols.begun {
+		if f := &m.f[k]; f.Axis == reduce.OverCols && !f.Part && n.worker != nil && n.begun && !f.cols.begun {
 			n.finish(f, k, x.rows)
 		}
 	}

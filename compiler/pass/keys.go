@@ -89,7 +89,7 @@ func (b *rowBlocks) toKeys(id ir.ID) (rows, cols int, ok bool) {
 		return 0, 0, false
 	case n.Op.Keyed != nil:
 		return b.byKey(id)
-	case n.Op.Along != nil && n.Op.Elements != nil:
+	case n.Op.Along != nil && n.Op.Elements != nil && n.Op.Accum == 0:
 		return b.along(id)
 	}
 	return 0, 0, false

@@ -34,7 +34,8 @@ func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 	if ranks == 1 {
 		return &Placed{p.Graph, nil}
 	}
-	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread}
+	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread, unit: map[int]int{}}
+	s.units(p.Graph)
 	everywhere, scattered := spreads(p.Graph, func(id ir.ID) bool { return p.readsUnshared(&p.Graph.Nodes[id]) }, s)
 	out := placed(p, s, everywhere, scattered)
 	if !numberGathers(out.Graph) {

@@ -32,6 +32,9 @@ type spreader struct {
 	ranks int
 	from  int  // Sizes.Spread
 	all   bool // within a loop that the program wants by rows
+	// unit is the number of rows of a unit (plan.WindowOf), by the number of rows of a matrix. Those
+	// of others are single rows.
+	unit map[int]int
 }
 
 // spreadGraph is a graph being made of another one.
@@ -174,16 +177,34 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 	g, ok := x.whole[id]
 	switch {
 	case ok && !x.old.Type(id).IsSparse():
-		x.g.Nodes[g].Attrs = nil // no reach
+		x.g.Nodes[g].Attrs = x.inUnitsOf(x.old.Type(id).Rows) // no reach
 	case ok:
 	case x.old.Type(id).IsSparse():
 		g = x.joined(id, x.to[id], false)
 		x.whole[id] = g
 	default:
-		g = x.g.Add(x.table.Must("gather"), nil, x.old.Type(id), x.old.Origin(id).NoDest(), x.to[id])
+		g = x.gather(id, nil)
 		x.whole[id] = g
 	}
 	return g
+}
+
+// gather makes a gather of an old node that is partial: of the rows that list says, or of all.
+func (x *spreadGraph) gather(id ir.ID, list []plan.Need) ir.ID {
+	t := x.old.Type(id)
+	attrs := x.inUnitsOf(t.Rows)
+	if list != nil {
+		attrs = attrs.With(plan.Reach, plan.ReachOf(list))
+	}
+	return x.g.Add(x.table.Must("gather"), attrs, t, x.old.Origin(id).NoDest(), x.to[id])
+}
+
+// inUnitsOf returns the attribute that says in which units ranks share a matrix of so many rows.
+func (s *spreader) inUnitsOf(rows int) *op.Attrs {
+	if unit := s.unit[rows]; unit > 1 {
+		return op.MakeAttrs(op.Attr{Name: plan.Unit, Val: op.Int(unit)})
+	}
+	return nil
 }
 
 // inputs returns the inputs of a new node: those for which need is false as they are, the others
@@ -255,8 +276,12 @@ func (x *spreadGraph) node(id ir.ID) {
 		return
 	}
 	reads, ok := x.shared(x.old, id, x.partials(id))
-	if ok && x.reduction(x.old, id) {
-		x.reduced(id)
+	switch {
+	case ok && x.reduction(x.old, id):
+		x.reduced(id, reads)
+		return
+	case ok && stated(n.Op):
+		x.stated(id, reads)
 		return
 	}
 	if !ok {
@@ -274,7 +299,8 @@ func (x *spreadGraph) node(id ir.ID) {
 	made := x.g.CopyNode(x.old, id, in...)
 	x.to[id] = made
 	at := &x.g.Nodes[made]
-	at.Attrs = at.Attrs.With(plan.Shared, op.Int(x.ranks)).With(plan.SharedRows, op.Int(x.rows(x.old, id)))
+	rows := x.rows(x.old, id)
+	at.Attrs = x.sharing(at.Attrs, rows, x.unit[rows])
 	if n.Op.Role == op.Points && x.readsWhole(id, reads) {
 		at.Attrs = at.Attrs.With(plan.Helped, op.Int(1)) // numbered at the end
 	}
@@ -283,11 +309,23 @@ func (x *spreadGraph) node(id ir.ID) {
 	if x.all || x.old.Placement(id) == ir.ByRows {
 		x.asked++
 	}
-	if n.Op.Role == op.Reduces {
+	switch {
+	case n.Op.Role == op.Reduces:
 		x.reduces(id, made)
-	} else {
+	case x.old.Type(id).Kind == types.Tuple:
+		x.parts[id] = slices.Repeat([]bool{true}, len(x.old.Type(id).Ext.Fields))
+	default:
 		x.partial[id] = true
 	}
+}
+
+// sharing returns attributes of a node whose rows ranks share, so many in units of unit.
+func (s *spreader) sharing(a *op.Attrs, rows, unit int) *op.Attrs {
+	a = a.With(plan.Shared, op.Int(s.ranks)).With(plan.SharedRows, op.Int(rows))
+	if unit > 1 {
+		a = a.With(plan.Unit, op.Int(unit))
+	}
+	return a
 }
 
 // readsWhole reports whether a rank has all that a node reads whose rows ranks share, so that it can
@@ -407,17 +445,27 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 	if place == ir.Replicated || place == ir.OneRank {
 		return nil, false
 	}
-	if s.reduction(g, id) { // by a pipe, and worth it only where a rank has no more than its rows
-		rows := g.Type(in[0]).Rows
-		return []rowReads{{needs: []plan.Need{ownRows(rows)}}}, partial[0] && rows >= s.ranks && n.Attrs.Int("keep") == 0
+	if n.Attrs.Int("keep") > 0 {
+		return nil, false
+	}
+	if s.reduction(g, id) { // by a pipe
+		space := g.Type(in[0])
+		gains := partial[0] || space.Count() >= s.from
+		return []rowReads{{needs: []plan.Need{ownRows(space.Rows)}}}, gains && space.Rows >= s.ranks && s.joins([]*op.Def{n.Op}, space)
+	}
+	if stated(n.Op) {
+		rows := s.statedRows(g, id)
+		reads = slices.Repeat([]rowReads{{needs: []plan.Need{ownRows(rows)}}}, len(in))
+		gains := slices.Contains(partial, true) || n.Op.Cost(sigOf(g, id), t).Flops >= float64(s.from)
+		return reads, gains && rows >= s.ranks
 	}
 	rows := s.rows(g, id)
-	if rows < s.ranks || n.Attrs.Int("keep") > 0 {
+	if rows < s.ranks {
 		return nil, false
 	}
 	work := 0.0
 	switch {
-	case n.Op.Role == op.Reduces && (axisOf(pipeFolds(s.table, n)) == op.FoldCols || slices.ContainsFunc(pipeFolds(s.table, n), toState)):
+	case n.Op.Role == op.Reduces && !s.joins(pipeFolds(s.table, n), pipeSpace(n)):
 		return nil, false
 	case n.Op.Role == op.Reduces:
 		work = float64(pipeSpace(n).Count()) // about as many operations
@@ -446,7 +494,7 @@ func (s *spreader) rows(g *ir.Graph, id ir.ID) int {
 	if n.Op.Loop == nil || n.Op.Loop.Rows == nil || !n.Op.Laws.Has(op.Pure) {
 		return 0
 	}
-	if n.Op.Role != op.Reduces && !dividable(t) || n.Op.Role == op.Points && n.Attrs.Ints("lo") == nil {
+	if n.Op.Role != op.Reduces && t.Kind != types.Tuple && !dividable(t) || n.Op.Role == op.Points && n.Attrs.Ints("lo") == nil {
 		return 0
 	}
 	for _, x := range g.In(id) {

@@ -14,7 +14,7 @@ import (
 // has not made itself:
 //
 //	%0 = arg()                                  %0 = arg()
-//	                                      ->    %1 = gather(%0) {reach=[998,0,998,1,0,3]}
+//	                                      ->    %1 = gather(%0) {reach=[998,0,998,1,0,3,1]}
 //	%3 = slice(%0) {at=[0,1,998,998]}           %3 = slice(%1) {at=[0,1,998,998]}
 //	%4 = slice(%0) {at=[2,1,998,998]}           %4 = slice(%1) {at=[2,1,998,998]}
 //	%5 = map(%3, %4) ..                         %5 = map(%3, %4) {ranks=3} ..
@@ -59,7 +59,7 @@ func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 		return readsOfGroup(g, id)
 	case elementwise(n):
 		readsOfChain(g, id, rows, out)
-	case slices.ContainsFunc(in, func(x ir.ID) bool { return g.Type(x).IsSparse() }):
+	case n.Op.Along != nil || n.Op.Fold == op.FoldRows:
 		for k, aligned := range alongRows(g, id, rows) {
 			if aligned {
 				out[k] = rowReads{needs: []plan.Need{ownRows(rows)}}
@@ -260,7 +260,7 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 		return x.viewOf(id, x.reach(from, reads.through(pieces[0], rows)))
 	case reads.whole || slices.ContainsFunc(reads.needs, func(n plan.Need) bool { return n.By == 0 && n.Lo <= 0 && n.Hi >= rows }):
 		return x.full(id)
-	case plan.Within(reads.needs, x.ranks, rows):
+	case plan.Within(x.inUnits(reads.needs), x.ranks, rows, x.unit[rows]):
 		return x.to[id]
 	}
 	if g, ok := x.whole[id]; ok {
@@ -269,17 +269,25 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 		}
 		if old, some := plan.Needs(x.g.Nodes[g].Attrs); some {
 			if all := (rowReads{needs: old}).and(reads); !all.whole {
-				x.g.Nodes[g].Attrs = x.g.Nodes[g].Attrs.With(plan.Reach, plan.ReachOf(all.needs))
+				x.g.Nodes[g].Attrs = x.g.Nodes[g].Attrs.With(plan.Reach, plan.ReachOf(x.inUnits(all.needs)))
 				return g
 			}
 			return x.full(id)
 		}
 		return g
 	}
-	attrs := op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(reads.needs)})
-	g := x.g.Add(x.table.Must("gather"), attrs, x.old.Type(id), x.old.Origin(id).NoDest(), x.to[id])
+	g := x.gather(id, x.inUnits(reads.needs))
 	x.whole[id] = g
 	return g
+}
+
+// inUnits returns needs with the units in which ranks share the rows of their readers.
+func (s *spreader) inUnits(list []plan.Need) []plan.Need {
+	out := slices.Clone(list)
+	for k := range out {
+		out[k].Unit = s.unit[out[k].Rows]
+	}
+	return out
 }
 
 // viewOf is the new node of the view id of the new node from.

@@ -47,6 +47,10 @@ const (
 	SharedRows = "shared"
 )
 
+// Unit is the attribute of a node whose rows the ranks share in units of so many rows: see
+// WindowOf. Of a gather it says how the rows of its matrix are shared.
+const Unit = "unit"
+
 // Stacked is the attribute of a gather of states: the number of ranks. Its operator joins any number of
 // states. Its input is the state of this rank, and the run gives it those of all ranks. Parts of a
 // sparse matrix are joined in the same way: with the attribute SharedRows each rank gets its own
@@ -60,8 +64,17 @@ const Helped = "help"
 // IsGather reports whether a node joins what ranks have made: their rows, or their states.
 func IsGather(n *ir.Node) bool { return n.Op.Role == op.Gathers || n.Attrs.Int(Stacked) > 0 }
 
-// Window is op.Window: the rows lo..hi-1 that a rank makes of a matrix of so many rows.
-func Window(rank, ranks, rows int) (lo, hi int) { return op.Window(rank, ranks, rows) }
+// Window returns the rows lo..hi-1 that a rank makes of a matrix of so many rows: see WindowOf.
+func Window(rank, ranks, rows int) (lo, hi int) { return WindowOf(rank, ranks, rows, 1) }
+
+// WindowOf is op.Window of rows that are shared in units: a rank makes whole ones, except that the
+// last unit of the matrix may have fewer rows. A unit is a panel of a long sum, which one rank adds.
+// unit 0 is 1.
+func WindowOf(rank, ranks, rows, unit int) (lo, hi int) {
+	unit = max(unit, 1)
+	lo, hi = op.Window(rank, ranks, (rows+unit-1)/unit)
+	return min(rows, lo*unit), min(rows, hi*unit)
+}
 
 // MostGathers bounds the number of gathers of a plan: each has a tag of its own.
 const MostGathers = 4096

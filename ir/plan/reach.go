@@ -31,11 +31,13 @@ func SendsAll(listed, rows int) bool { return listed >= rows-rows/21 }
 // brings the rows between its first and its last i without gaps, also those that a By above
 // Hi - Lo leaves out.
 //
+// The result is shared in units of Unit rows (see WindowOf).
+//
 // A stencil of three rows is one Need, and a periodic border another one.
-type Need struct{ Rows, From, To, By, Lo, Hi int }
+type Need struct{ Rows, From, To, By, Lo, Hi, Unit int }
 
 // needInts is the number of integers of a Need in an attribute.
-const needInts = 6
+const needInts = 7
 
 // Needs reads the attribute Reach. ok is false if there is none: then all rows are needed.
 func Needs(a *op.Attrs) (list []Need, ok bool) {
@@ -44,7 +46,7 @@ func Needs(a *op.Attrs) (list []Need, ok bool) {
 	}
 	v := a.Ints(Reach)
 	for ; len(v) >= needInts; v = v[needInts:] {
-		list = append(list, Need{int(v[0]), int(v[1]), int(v[2]), int(v[3]), int(v[4]), int(v[5])})
+		list = append(list, Need{int(v[0]), int(v[1]), int(v[2]), int(v[3]), int(v[4]), int(v[5]), int(v[6])})
 	}
 	return list, true
 }
@@ -53,7 +55,7 @@ func Needs(a *op.Attrs) (list []Need, ok bool) {
 func ReachOf(list []Need) op.Val {
 	var v []int
 	for _, n := range list {
-		v = append(v, n.Rows, n.From, n.To, n.By, n.Lo, n.Hi)
+		v = append(v, n.Rows, n.From, n.To, n.By, n.Lo, n.Hi, n.Unit)
 	}
 	return op.Ints(v...)
 }
@@ -65,7 +67,7 @@ type Range struct{ From, To int }
 // touch.
 func Needed(list []Need, rank, ranks, rows int) (out []Range) {
 	for _, n := range list {
-		a, b := Window(rank, ranks, n.Rows)
+		a, b := WindowOf(rank, ranks, n.Rows, n.Unit)
 		if a, b = max(a, n.From), min(b, n.To); a >= b {
 			continue
 		}
@@ -85,10 +87,11 @@ func Needed(list []Need, rank, ranks, rows int) (out []Range) {
 	return out[:k]
 }
 
-// Within reports whether no rank needs rows of another one.
-func Within(list []Need, ranks, rows int) bool {
+// Within reports whether no rank needs rows of another one, of a matrix of so many that ranks share
+// in units.
+func Within(list []Need, ranks, rows, unit int) bool {
 	for rank := range ranks {
-		lo, hi := Window(rank, ranks, rows)
+		lo, hi := WindowOf(rank, ranks, rows, unit)
 		for _, r := range Needed(list, rank, ranks, rows) {
 			if r.From < lo || r.To > hi {
 				return false
@@ -104,6 +107,7 @@ type Gathered struct {
 	needs []Need // of the readers, unless all
 	all   bool   // every rank gets all rows
 	fetch int    // about how many rows all ranks get by lists; 0: without lists
+	unit  int    // in which ranks share the rows
 	// Own: each rank has entries of a sparse matrix in any row, and gets those in its own rows.
 	// Otherwise each rank has the entries of its own rows.
 	Own bool
@@ -124,7 +128,7 @@ func gatheredBy(a *op.Attrs, t types.Type) Gathered {
 	}
 	t.Rows *= max(1, a.Int(Stacked))
 	list, some := Needs(a)
-	return Gathered{Type: t, needs: list, all: !some}
+	return Gathered{Type: t, needs: list, all: !some, unit: a.Int(Unit)}
 }
 
 // ByList reports a gather of rows that only the run knows.
@@ -136,7 +140,7 @@ func (g *Gathered) ByList() bool { return g.fetch > 0 }
 func (g *Gathered) Rows(from, to, ranks int) []Range {
 	out := g.rows(from, to, ranks)
 	if len(out) == 0 && len(g.rows(to, from, ranks)) > 0 {
-		lo, _ := Window(from, ranks, g.Type.Rows)
+		lo, _ := WindowOf(from, ranks, g.Type.Rows, g.unit)
 		return []Range{{lo, lo}}
 	}
 	return out
@@ -144,7 +148,7 @@ func (g *Gathered) Rows(from, to, ranks int) []Range {
 
 // rows returns the rows that the rank from has and the rank to needs.
 func (g *Gathered) rows(from, to, ranks int) (out []Range) {
-	lo, hi := Window(from, ranks, g.Type.Rows)
+	lo, hi := WindowOf(from, ranks, g.Type.Rows, g.unit)
 	if g.all {
 		return []Range{{lo, hi}}
 	}

@@ -19,7 +19,9 @@ import (
 )
 
 // onehots is the rows of this file.
-func onehots() []*op.Def { return []*op.Def{onehot(), onehotSums(), onehotCounts()} }
+func onehots() []*op.Def {
+	return append([]*op.Def{onehot(), onehotSums(), onehotCounts()}, onehotStates()...)
+}
 
 // manyCodes is the attribute k.
 var manyCodes = op.Arg{Name: "k", Attr: true, Kind: op.IntVal, Doc: "number of codes"}
@@ -57,6 +59,12 @@ func onehot() *op.Def {
 			return define.CopyWork(s, out)
 		},
 		Loop: &op.Loop{
+			Rows: func(s *op.Sig, out types.Type) int {
+				if out.IsSparse() {
+					return 0
+				}
+				return dense.Rows(s, out)
+			},
 			Space: func(c *op.Call) (n, leaf int) {
 				if c.Type.IsSparse() {
 					return sparse.UnitSpace(c.In[0].Type())
@@ -176,6 +184,7 @@ func onehotSums() *op.Def {
 			return linalg.PanelsRef(&op.Call{In: []value.Value{h, c.In[1]}, Attrs: attrs, Type: c.Type})
 		},
 		Laws: op.Pure, Keyed: &op.Keyed{Panel: panelOfSums, Write: sumsOfRow},
+		Shard: op.Shard{Partial: "onehot.stack", Finish: "panels.add"},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			return op.Work{Flops: float64(s.In[1].Count()), Bytes: define.Traffic(s, out)}
 		},
@@ -345,6 +354,7 @@ func onehotCounts() *op.Def {
 			return out, nil
 		},
 		Laws: op.Pure, Cost: define.CopyWork,
+		Shard: op.Shard{Partial: "onehot.counts", Combine: "counts.join"},
 		Keyed: &op.Keyed{Panel: func(*op.Attrs) int { return op.NoOrder }, Write: func(e *op.Elements) op.KeyedRow {
 			return op.KeyedRow{Class: loop.Count, Key: keyOfRow(e, 0, e.Attrs.Int("k")), Terms: [][]loop.Val{{e.B.Const(types.Bool, 1)}}}
 		}},
@@ -357,6 +367,7 @@ func onehotCounts() *op.Def {
 		},
 		Loop: &op.Loop{
 			Light: true,
+			Rows:  func(s *op.Sig, _ types.Type) int { return s.In[0].Rows },
 			Space: func(c *op.Call) (n, leaf int) { return c.In[0].Type().Rows, window.LeafElements },
 			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginCounts(c, workers), nil },
 		},

@@ -29,6 +29,7 @@ func NewLinear(set blas.Set) *Linear {
 // Rows is the rows of dense linear algebra.
 func (l *Linear) Rows() []*op.Def {
 	rows := append(l.contractions(), l.panels())
+	rows = append(rows, l.stacks()...)
 	rows = append(rows, l.factorizations()...)
 	rows = append(rows, l.triangularSolves()...)
 	return append(rows, Triangles()...)
@@ -40,6 +41,14 @@ func rowsOfLeft(a *op.Attrs) []int {
 		return nil
 	}
 	return []int{0}
+}
+
+// rowsOfSum says that a sum with a product has the rows of what it adds to and of the left factor.
+func rowsOfSum(a *op.Attrs) []int {
+	if a.Bool("ta") {
+		return []int{0}
+	}
+	return []int{0, 1}
 }
 
 func (l *Linear) contractions() []*op.Def {
@@ -73,6 +82,7 @@ func (l *Linear) contractions() []*op.Def {
 			},
 			Type:     gemmType,
 			Elements: func(e *op.Elements) op.Element { return chainElements(e, e.In[1:], e.In[0].At) },
+			Along:    rowsOfSum,
 			Ref:      gemmRef,
 			Laws:     op.Pure | op.Total,
 			Shard:    op.Shard{Kind: op.ShardContract, Accum: "gemm"},

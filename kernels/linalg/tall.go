@@ -25,6 +25,7 @@ func (l *Linear) panels() *op.Def {
 		Ref:    PanelsRef,
 		Laws:   op.Pure | op.Total,
 		Rate:   "gemm",
+		Shard:  op.Shard{Partial: "matmul.stack", Finish: "panels.add"},
 		Cost:   func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
 		Kernel: l.panelsKernel,
 		Loop: &op.Loop{
@@ -177,8 +178,13 @@ func AddPanels[T dense.Precision](sums []dense.Grid[T]) dense.Grid[T] {
 
 // End adds the panels and mirrors what is symmetric.
 func (b *panelBody[T]) End() error {
-	sum := AddPanels(b.sums)
-	out := dense.GridOf[T](b.c.Result())
+	b.put(dense.GridOf[T](b.c.Result()), AddPanels(b.sums))
+	b.sums = nil
+	return nil
+}
+
+// put copies a panel, or a sum of panels, to out.
+func (b *panelBody[T]) put(out, sum dense.Grid[T]) {
 	for i := range out.Rows {
 		row := out.Row(i)
 		copy(row, sum.Row(i))
@@ -188,8 +194,6 @@ func (b *panelBody[T]) End() error {
 			}
 		}
 	}
-	b.sums = nil
-	return nil
 }
 
 // panelBodyI64 is the product of integers, whose sums need no order: a worker has one.
@@ -270,18 +274,19 @@ func tallProduct(s *op.Sig, first int, out types.Type) bool {
 }
 
 // tallLoop is the Loop of matmul and gemm, whose left factor is input first: each chunk is the
-// product of its rows.
+// product of its rows. Ranks share the rows of any product.
 func (l *Linear) tallLoop(first int, kernel func(c *op.Call) error) *op.Loop {
-	parts := []window.Part{window.Same, window.Rows, window.Whole}
-	if first == 0 {
-		parts = parts[1:]
-	}
-	rows := window.Loop(kernel, parts...)
+	rows := window.Loop(kernel, []window.Part{window.Rows, window.Rows, window.Whole}[1-first:]...)
+	turned := window.Loop(kernel, []window.Part{window.Rows, window.Across, window.Whole}[1-first:]...)
 	takes := func(s *op.Sig, out types.Type) bool { return tallProduct(s, first, out) }
 	return &op.Loop{
 		Light: true,
 		Takes: takes,
+		Rows:  op.RowsOfResult,
 		Space: func(c *op.Call) (n, leaf int) {
+			if c.Part {
+				return c.Type.Rows, max(1, window.LeafElements/max(1, c.Type.Cols))
+			}
 			s := &op.Sig{Def: c.Def, Attrs: c.Attrs}
 			for _, v := range c.In {
 				s.In = append(s.In, v.Type())
@@ -294,7 +299,12 @@ func (l *Linear) tallLoop(first int, kernel func(c *op.Call) error) *op.Loop {
 			}
 			return c.Type.Rows, max(LeastTall, window.LeafElements/max(1, s.In[first].Cols))
 		},
-		Begin: rows.Begin,
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+			if c.Attrs.Bool("ta") {
+				return turned.Begin(c, workers)
+			}
+			return rows.Begin(c, workers)
+		},
 	}
 }
 

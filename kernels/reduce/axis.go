@@ -22,6 +22,7 @@ func axisRows() []*op.Def {
 	var out []*op.Def
 	for _, w := range Wholes() {
 		out = append(out, AxisRow(w, w.Name, true), AxisRow(w, w.Name, false))
+		out = append(out, w.columnRows()...)
 	}
 	for _, byRow := range []bool{true, false} {
 		out = append(out, argRow("argmin", byRow, true), argRow("argmax", byRow, false))
@@ -70,8 +71,11 @@ func AxisRow(w Whole, word string, byRow bool) *op.Def {
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
 	}
 	d.Shard.Kind, d.Fold, d.Eg = op.ShardCols, op.FoldCols, axisExample(word, byRow)
-	if byRow {
+	switch {
+	case byRow:
 		d.Shard.Kind, d.Fold = op.ShardRows, op.FoldRows
+	case w.hasColumnState():
+		d.Shard.Partial, d.Shard.Combine, d.Shard.Finish = "col"+w.family()+".part", w.family()+".join", "col"+w.Name+".done"
 	}
 	d.Ref = func(c *op.Call) (value.Value, error) {
 		return EachLine(c, byRow, w.Nonempty, func(x []value.Scalar) value.Scalar { return w.Ref(x, c.Type.Elem) })

@@ -231,6 +231,10 @@ func (s *Columns) Merge(o *Columns) {
 // Finish writes the results of the columns, each of that many elements, to out.
 func (s *Columns) Finish(out *value.Dense, rows int) {
 	f := s.of
+	if f.Part {
+		s.putStates(out)
+		return
+	}
 	if f.inColumns(s.elem) {
 		s.sums.put(out, s.c0, rows)
 		return

@@ -77,6 +77,9 @@ var Folds = sync.OnceValue(func() map[string]*Fold {
 		add("col"+w.Name, Fold{Axis: OverCols, Whole: w})
 		if w.shared == "" {
 			add(w.Name+".part", Fold{Whole: w, Part: true})
+			if w.hasColumnState() {
+				add("col"+w.Name+".part", Fold{Axis: OverCols, Whole: w, Part: true})
+			}
 		}
 	}
 	for name, least := range map[string]bool{"argmin": true, "argmax": false} {

@@ -52,10 +52,7 @@ type Whole struct {
 
 // Defs is the row and its hidden parts.
 func (w Whole) Defs() []*op.Def {
-	family := w.shared
-	if family == "" {
-		family = w.Name
-	}
+	family := w.family()
 	out := []*op.Def{{
 		Name: w.Name, Doc: w.doc, Eg: w.eg,
 		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
@@ -87,6 +84,14 @@ func (w Whole) Defs() []*op.Def {
 		out = append(out, w.partRow(), w.joinRow())
 	}
 	return append(out, w.doneRow())
+}
+
+// family names the reduction whose hidden parts this one uses.
+func (w Whole) family() string {
+	if w.shared == "" {
+		return w.Name
+	}
+	return w.shared
 }
 
 // laws: only a reduction that needs an element can fail.
@@ -147,13 +152,16 @@ func (w Whole) partRow() *op.Def {
 
 func (w Whole) joinRow() *op.Def {
 	join := func(acc *value.Dense, in []value.Value) {
-		w.Empty(acc)
-		for _, b := range in {
-			w.Join(acc, define.AsDense(b)) // scalars come from partial rows like identical
+		for i := range acc.Rows {
+			row := acc.View(i, 0, 1, acc.Cols)
+			w.Empty(row)
+			for _, b := range in {
+				w.Join(row, define.AsDense(b).View(i, 0, 1, acc.Cols)) // scalars come from partial rows like identical
+			}
 		}
 	}
 	return &op.Def{
-		Name: w.Name + ".join", Hidden: true, Doc: w.Name + ".join makes one accumulator of several, in any order.",
+		Name: w.Name + ".join", Hidden: true, Doc: w.Name + ".join makes one accumulator of several, in any order; of accumulators one below the other each.",
 		Args: []op.Arg{{Name: "acc", Rest: true}},
 		Type: accumulatorsType,
 		Ref: func(c *op.Call) (value.Value, error) {
@@ -165,7 +173,7 @@ func (w Whole) joinRow() *op.Def {
 			for k := len(c.In) - 1; k >= 0; k-- { // the other way round than the kernel: the order must not matter
 				next := value.New(t.Elem, t.Rows, t.Cols)
 				if k == len(c.In)-1 {
-					w.Empty(acc)
+					join(acc, nil)
 				}
 				join(next, []value.Value{acc, c.In[k]})
 				acc = next

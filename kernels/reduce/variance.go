@@ -22,6 +22,7 @@ func Statistics() []*op.Def {
 	var out []*op.Def
 	for _, w := range Variances() {
 		out = append(out, w.Defs()...)
+		out = append(out, w.columnRows()...)
 		for _, byRow := range []bool{true, false} {
 			d := AxisRow(w, w.Name, byRow)
 			zero := map[bool]string{true: "0\n0\n0\n", false: "0 0\n"}[byRow]

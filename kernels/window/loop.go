@@ -22,6 +22,7 @@ const (
 	Cols                 // the same columns, all rows
 	WideCols             // the same, of loops that are as fast as memory: few columns at a time would be read in pieces too short for it
 	Turned               // rows and columns exchanged
+	Across               // the columns whose numbers are those of the rows, all rows
 	Whole                // all of it; of the first operand also: the result is cut between rows only
 )
 
@@ -32,6 +33,12 @@ func Loop(kernel func(c *op.Call) error, parts ...Part) *op.Loop {
 	idle := &sync.Pool{}
 	return &op.Loop{
 		Light: true,
+		Rows: func(_ *op.Sig, out types.Type) int {
+			if len(parts) > 0 && (parts[0] == Turned || parts[0] == Cols || parts[0] == WideCols) {
+				return 0
+			}
+			return out.Rows
+		},
 		Space: func(c *op.Call) (n, leaf int) {
 			w := windowsFor(c, parts)
 			return w.N, w.Leaf
@@ -62,7 +69,7 @@ func windowsFor(c *op.Call, parts []Part) Windows {
 	switch in := c.In[0].Type(); parts[0] {
 	case Rows:
 		w = Windows{N: c.Type.Rows, Segs: 1, Width: c.Type.Cols, Leaf: max(1, LeafElements/max(in.Cols, 1))}
-	case Whole:
+	case Whole, Across:
 		w = Windows{N: c.Type.Rows, Segs: 1, Width: c.Type.Cols, Leaf: max(1, LeafElements/max(c.Type.Cols, 1))}
 	case Cols: // of columns no fewer than fill the lines of memory that they are read by
 		w = Windows{N: c.Type.Cols, Segs: c.Type.Cols, Width: 1, Leaf: max(leastCols, LeafElements/max(in.Rows, 1))}
@@ -180,6 +187,8 @@ func (w *windowWorker) window(l *windowBody, i, j, rows, cols int) error {
 			d.Window(v, 0, j, d.Rows, cols)
 		case Turned:
 			d.Window(v, j, i, cols, rows)
+		case Across:
+			d.Window(v, 0, i, d.Rows, rows)
 		}
 	}
 	if w.at != nil {

@@ -161,10 +161,14 @@ func (e *Engine) ownRows(id ir.ID) (lo, hi int) {
 
 // window returns this rank's iterations base..base+count-1 of a loop of n: those of its rows.
 func (e *Engine) window(c *op.Call, n int) (base, count int, err error) {
-	rows := c.Attrs.Int(plan.SharedRows)
-	if rows < e.p.Ranks || n < rows || n%rows != 0 {
+	rows, unit := c.Attrs.Int(plan.SharedRows), max(1, c.Attrs.Int(plan.Unit))
+	of := rows // iterations are those of rows, or of units
+	if n%rows != 0 {
+		of, unit = (rows+unit-1)/unit, 1
+	}
+	if rows < e.p.Ranks || n < of || n%of != 0 {
 		return 0, 0, fmt.Errorf("BUG: %s has %d iterations for %d rows, which ranks share", c.Def.Name, n, rows)
 	}
-	lo, hi := plan.Window(e.o.Rank, e.p.Ranks, rows)
-	return lo * (n / rows), (hi - lo) * (n / rows), nil
+	lo, hi := plan.WindowOf(e.o.Rank, e.p.Ranks, of, unit)
+	return lo * (n / of), (hi - lo) * (n / of), nil
 }

@@ -50,9 +50,10 @@ type loopRun struct {
 // kernel should run.
 func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64, out value.Value) (opened bool, err error) {
 	c := &s.call
-	n, leaf := c.Def.Loop.Space(c)
-	base, full, shared := 0, n, e.shared(id)
+	shared := e.shared(id)
 	c.Part, c.From = shared, 0
+	n, leaf := c.Def.Loop.Space(c)
+	base, full := 0, n
 	if shared {
 		if base, n, err = e.window(c, n); err != nil {
 			return false, err

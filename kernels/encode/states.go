@@ -1,0 +1,125 @@
+package encode
+
+// This file defines the states of sums and counts by code, which ranks merge.
+
+import (
+	"sync/atomic"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+	"flow/kernels/linalg"
+)
+
+// onehotStates is the rows of this file.
+func onehotStates() []*op.Def {
+	return []*op.Def{
+		{
+			Name: "onehot.stack", Hidden: true,
+			Doc: "onehot.stack is the panels of onehot.sums, one below the other.",
+			Args: []op.Arg{{Name: "a", Doc: "n x 1 of codes"}, {Name: "x", Doc: "n x m"}, manyCodes,
+				{Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
+			Type: func(s *op.Sig) (types.Type, error) {
+				h, err := onehotType(s)
+				return linalg.StackOf(types.DenseOf(types.F64, h.Cols, s.In[1].Cols), s.In[1].Rows, s.Attrs.Int("panel")), err
+			},
+			Ref: func(c *op.Call) (value.Value, error) {
+				return linalg.StackRef(c, func(from, to int) (value.Value, error) {
+					a, x := c.Dense(0), c.Dense(1)
+					in := []value.Value{a.View(from, 0, to-from, 1), x.View(from, 0, to-from, x.Cols)}
+					sums := onehotSums()
+					return sums.Ref(&op.Call{Def: sums, In: in, Attrs: c.Attrs, Type: types.DenseOf(types.F64, c.Attrs.Int("k"), x.Cols)})
+				})
+			},
+			Laws: op.Pure,
+			Cost: func(s *op.Sig, out types.Type) op.Work {
+				return op.Work{Flops: float64(s.In[1].Count()), Bytes: define.Traffic(s, out)}
+			},
+			Kernel: func(c *op.Call) error {
+				b := beginStack(c)
+				if err := b.Chunk(0, 0, b.Panels); err != nil {
+					return err
+				}
+				return b.End()
+			},
+			Loop: &op.Loop{
+				Rows:  op.RowsOfResult,
+				Space: func(c *op.Call) (n, leaf int) { return beginCut(c).Panels, 1 },
+				Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return beginStack(c), nil },
+			},
+		},
+		{
+			Name: "counts.join", Hidden: true,
+			Doc:  "counts.join adds counts, which are whole numbers, in any order.",
+			Args: []op.Arg{{Name: "x", Rest: true}},
+			Type: func(s *op.Sig) (types.Type, error) {
+				for i, t := range s.In {
+					if !t.IsDense() || !t.Equal(s.In[0]) {
+						return t, op.Faultf(i, define.CodeKind, "counts.join of %v", t)
+					}
+				}
+				return s.In[0], nil
+			},
+			Ref: func(c *op.Call) (value.Value, error) {
+				return joinCounts(c, value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)), nil
+			},
+			Laws: op.Pure | op.Total,
+			Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
+			Kernel: func(c *op.Call) error {
+				joinCounts(c, c.Result())
+				return nil
+			},
+		},
+	}
+}
+
+func joinCounts(c *op.Call, out *value.Dense) *value.Dense {
+	sum := dense.GridOf[float64](out)
+	for k := range c.In {
+		x := dense.GridOf[float64](c.Dense(k))
+		for i := range sum.Rows {
+			for j, v := range x.Row(i) {
+				if k == 0 {
+					sum.Row(i)[j] = v
+				} else {
+					sum.Row(i)[j] += v
+				}
+			}
+		}
+	}
+	return out
+}
+
+// stackBody makes panels. A rank that makes some leaves the others as they are.
+type stackBody struct {
+	*sumsBody
+	made []atomic.Bool
+}
+
+func beginStack(c *op.Call) *stackBody {
+	sums := *c
+	sums.Type.Rows = c.Attrs.Int("k")
+	b := beginSums(&sums)
+	return &stackBody{b, make([]atomic.Bool, b.Panels)}
+}
+
+func (b *stackBody) Chunk(worker, lo, hi int) error {
+	for p := lo; p < hi; p++ {
+		b.made[p].Store(true)
+	}
+	return b.sumsBody.Chunk(worker, lo, hi)
+}
+
+func (b *stackBody) End() error {
+	out := dense.GridOf[float64](b.c.Result())
+	for p, sum := range b.sums {
+		for i := range sum.Rows {
+			if b.made[p].Load() {
+				copy(out.Row(p*sum.Rows+i), sum.Row(i))
+			}
+		}
+	}
+	return nil
+}

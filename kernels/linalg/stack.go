@@ -1,0 +1,181 @@
+package linalg
+
+// This file defines products over a long inner size whose panels ranks share: matmul.stack is the
+// results of the panels, one below the other, and panels.add adds them as matmul.panels does.
+
+import (
+	"sync/atomic"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+)
+
+// stacks is the rows of this file.
+func (l *Linear) stacks() []*op.Def {
+	return []*op.Def{
+		{
+			Name: "matmul.stack", Hidden: true,
+			Doc:  "matmul.stack is the products of the panels of matmul.panels, one below the other.",
+			Args: []op.Arg{{Name: "a", Doc: "k x n"}, {Name: "b", Doc: "k x m"}, define.Flag("ta", "a is used transposed"), {Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
+			Type: func(s *op.Sig) (types.Type, error) {
+				t, err := matmulType(s)
+				return StackOf(t, s.In[1].Rows, s.Attrs.Int("panel")), err
+			},
+			Ref: func(c *op.Call) (value.Value, error) {
+				return StackRef(c, func(from, to int) (value.Value, error) {
+					a, b := c.Dense(0), c.Dense(1)
+					in := []value.Value{a.View(from, 0, to-from, a.Cols), b.View(from, 0, to-from, b.Cols)}
+					return MatmulRef(&op.Call{In: in, Attrs: c.Attrs, Type: types.DenseOf(c.Type.Elem, a.Cols, b.Cols)})
+				})
+			},
+			Laws: op.Pure | op.Total,
+			Rate: "gemm",
+			Cost: func(s *op.Sig, out types.Type) op.Work {
+				return productWork(s, s.In[0], types.DenseOf(out.Elem, s.In[0].Cols, out.Cols))
+			},
+			Kernel: func(c *op.Call) error {
+				b := l.beginStack(c)
+				if err := b.Chunk(0, 0, b.count()); err != nil {
+					return err
+				}
+				return b.End()
+			},
+			Loop: &op.Loop{
+				Rows:  op.RowsOfResult,
+				Space: func(c *op.Call) (n, leaf int) { return stackGrid(c).count(), 1 },
+				Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginStack(c), nil },
+			},
+		},
+		{
+			Name: "panels.add", Hidden: true,
+			Doc:  "panels.add is the sum of panels that lie one below the other, in a balanced tree: pairs, then pairs of pairs.",
+			Args: []op.Arg{{Name: "x", Doc: "the panels"}, {Name: "rows", Attr: true, Kind: op.IntVal, Doc: "rows of a panel"}},
+			Type: func(s *op.Sig) (types.Type, error) {
+				t := s.In[0]
+				if rows := s.Attrs.Int("rows"); !t.IsDense() || rows < 1 || t.Rows%rows != 0 {
+					return t, op.Faultf(0, define.CodeShape, "panels.add of %s", t)
+				}
+				t.Rows = s.Attrs.Int("rows")
+				return t, nil
+			},
+			Ref: func(c *op.Call) (value.Value, error) {
+				x, out := c.Dense(0), value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+				for i := range out.Rows {
+					for j := range out.Cols {
+						var sums []number
+						for p := i; p < x.Rows; p += out.Rows {
+							sums = append(sums, numberOf(out.Elem, x.At(p, j)))
+						}
+						out.Set(i, j, treeRef(out.Elem, sums).scalar(out.Elem))
+					}
+				}
+				return out, nil
+			},
+			Laws:   op.Pure | op.Total,
+			Cost:   func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
+			Kernel: addStack,
+		},
+	}
+}
+
+// StackOf is the type of the panels of a result of type t, whose sums have k terms.
+func StackOf(t types.Type, k, panel int) types.Type {
+	if t.Known() && k > 0 && panel > 0 {
+		t.Rows *= (k + panel - 1) / panel
+	}
+	return t
+}
+
+// StackRef is the panels that panel returns, one below the other. It has the rows of the operands
+// that the panel adds.
+func StackRef(c *op.Call, panel func(from, to int) (value.Value, error)) (value.Value, error) {
+	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	k, step := c.Dense(1).Rows, c.Attrs.Int("panel")
+	for from, at := 0, 0; from < k; from += step {
+		v, err := panel(from, min(from+step, k))
+		if err != nil {
+			return nil, err
+		}
+		d := v.(*value.Dense)
+		out.View(at, 0, d.Rows, d.Cols).CopyFrom(d)
+		at += d.Rows
+	}
+	return out, nil
+}
+
+func addStack(c *op.Call) error {
+	if c.Type.Elem == types.F32 {
+		addStackOf[float32](c)
+	} else {
+		addStackOf[float64](c)
+	}
+	return nil
+}
+
+func addStackOf[T dense.Precision](c *op.Call) {
+	x, out := c.Dense(0).Clone(), c.Result()
+	var sums []dense.Grid[T]
+	for p := 0; p < x.Rows; p += out.Rows {
+		sums = append(sums, dense.GridOf[T](x.View(p, 0, out.Rows, out.Cols)))
+	}
+	if sum := AddPanels(sums); out.Cols > 0 {
+		for i := range out.Rows {
+			copy(dense.GridOf[T](out).Row(i), sum.Row(i))
+		}
+	}
+}
+
+// stackGrid is panelGridOf of the product whose panels the call makes.
+func stackGrid(c *op.Call) PanelGrid {
+	product := *c
+	product.Type.Rows = c.In[0].Type().Cols
+	return panelGridOf(&product)
+}
+
+// stackBody makes panels. A rank that makes some leaves the others as they are.
+type stackBody struct {
+	PanelGrid
+	body op.LoopBody
+	made []atomic.Bool
+	end  func(made []atomic.Bool)
+}
+
+func (l *Linear) beginStack(c *op.Call) *stackBody {
+	b := &stackBody{PanelGrid: stackGrid(c)}
+	b.made = make([]atomic.Bool, b.Panels)
+	product := *c
+	product.Type.Rows = c.In[0].Type().Cols
+	if c.Type.Elem == types.F32 {
+		b.body, b.end = stackOf(beginPanels(l, l.F32, &product))
+	} else {
+		b.body, b.end = stackOf(beginPanels(l, l.F64, &product))
+	}
+	return b
+}
+
+// stackOf returns the loop of a product, and what copies its panels to the result.
+func stackOf[T dense.Precision](b *panelBody[T]) (op.LoopBody, func(made []atomic.Bool)) {
+	return b, func(made []atomic.Bool) {
+		out, rows := dense.GridOf[T](b.c.Result()), b.c.Type.Rows
+		for p := range b.sums {
+			if made[p].Load() {
+				b.put(out.Part(p*rows, 0, rows, out.Cols), b.sums[p])
+			}
+		}
+	}
+}
+
+func (b *stackBody) Chunk(worker, lo, hi int) error {
+	for k := lo; k < hi; k++ {
+		b.made[k/b.Strips].Store(true)
+	}
+	return b.body.Chunk(worker, lo, hi)
+}
+
+func (b *stackBody) End() error {
+	b.end(b.made)
+	return nil
+}
