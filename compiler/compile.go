@@ -192,8 +192,11 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 	}
 	s := &state{g: out.Graph, o: &o, ctx: ctx}
 	r.note(at, t, 0, s.g, o)
-	for _, p := range pipeline {
+	for k, p := range pipeline {
 		at = p.Name
+		if k > 0 && pipeline[k-1].Canonical && !p.Canonical {
+			s.rows = s.byRows(pipeline[k:])
+		}
 		if slices.Contains(o.Disable, p.Name) {
 			continue
 		}

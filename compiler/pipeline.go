@@ -36,7 +36,13 @@ type state struct {
 	apart   []Apart
 	o       *Options
 	ctx     context.Context
+	// rows says that ranks share matrices by rows alone: none is cut into blocks.
+	rows    bool
+	speedup float64 // see pass.Placed
 }
+
+// local reports that matrices stay whole where they can.
+func (s *state) local() bool { return (s.o.Ranks == 1 || s.rows) && !s.o.Blocks }
 
 type step struct {
 	PassInfo
@@ -110,7 +116,12 @@ var pipeline = []step{
 	{PassInfo{Name: "keys",
 		Doc:   "counts and adds rows by key where they are made, without storing them",
 		After: []After{{"fold-groups", "it makes the reductions by key"}, {"fuse", "a fused chain is one member of a group"}}},
-		whole(pass.Keys)},
+		whole(func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph {
+			if sizes.Loops { // ranks merge such reductions
+				return g
+			}
+			return pass.Keys(g, table, sizes)
+		})},
 	{PassInfo{Name: "fuse-products",
 		Doc:   "computes a tall product inside the map-reduce over its rows that reads it",
 		After: []After{{"fuse", "it makes the map-reduces"}, {"keys", "a product of narrow rows is then part of a loop"}}},
@@ -124,8 +135,8 @@ var pipeline = []step{
 		After: []After{{"fuse", "a fused chain is cut once, not operator by operator"}}},
 		func(s *state) error {
 			sizes := s.o.Sizes
-			sizes.Whole = s.o.Ranks == 1 && !s.o.Blocks
-			sizes.Loops = s.o.Ranks > 1 && !s.o.Blocks
+			sizes.Whole = s.local()
+			sizes.Loops = !s.local() && !s.o.Blocks
 			cut := func(g *ir.Graph, sizes pass.Sizes) (*pass.Partitioned, error) {
 				return pass.Partition(s.ctx, g, s.o.Table, sizes, 2*s.o.maxTasks())
 			}
@@ -161,10 +172,12 @@ var pipeline = []step{
 		Doc:   "runs reductions of rows and operators on their results by blocks of rows, without storing intermediate matrices",
 		After: []After{{"partition", "the matrices that it cuts are in blocks already"}, {"fuse", "a chain is one member of a group"}}},
 		func(s *state) error {
-			rows := func(g *ir.Graph) (*ir.Graph, error) { return pass.RowBlocks(g, s.o.Table, s.o.Sizes), nil }
+			sizes := s.o.Sizes
+			sizes.Loops = s.o.Ranks > 1
+			rows := func(g *ir.Graph) (*ir.Graph, error) { return pass.RowBlocks(g, s.o.Table, sizes), nil }
 			run := pass.Deep
 			// a rank owns blocks; loops are on one rank
-			if s.o.Ranks > 1 || s.o.Blocks {
+			if !s.local() {
 				run = pass.Bodies
 			}
 			g, err := run(s.g, rows)
@@ -194,7 +207,11 @@ var pipeline = []step{
 				return err
 			}
 			if s.parts == nil || s.parts.Graph != s.g {
-				s.parts, s.g = nil, pass.DropDead(pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, s.o.Ranks, nil))
+				ranks := s.o.Ranks
+				if s.rows {
+					ranks = 1
+				}
+				s.parts, s.g = nil, pass.DropDead(pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, ranks, nil))
 				return nil
 			}
 			if g = pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, s.o.Ranks, s.parts.Block); g != s.g {
@@ -243,8 +260,10 @@ var pipeline = []step{
 				s.parts = &pass.Partitioned{Graph: s.g, Block: make([]pass.Block, s.g.Len())}
 			}
 			s.parts.Unshared = s.o.Unshared
-			p := pass.Place(s.parts, s.o.Ranks, s.o.Table, s.o.Sizes)
-			s.g, s.owner = p.Graph, p.Owner
+			sizes := s.o.Sizes
+			sizes.Whole = s.rows
+			p := pass.Place(s.parts, s.o.Ranks, s.o.Table, sizes)
+			s.g, s.owner, s.speedup = p.Graph, p.Owner, p.Speedup
 			return nil
 		}},
 	{PassInfo{Name: "order",
@@ -255,6 +274,35 @@ var pipeline = []step{
 			return nil
 		}},
 }
+
+// leastShared is the part of the speed of all ranks that a plan by rows must reach.
+const leastShared = 0.5
+
+// byRows reports whether ranks are to share the matrices of the program by rows alone. It tries the
+// other passes, and looks at what ranks have to do then. A program with channel arrays of tiles, or
+// with matrices that only tiles can share, is cut into blocks.
+func (s *state) byRows(rest []step) bool {
+	if s.o.Ranks == 1 || s.o.Blocks || pass.Tiled(s.g) {
+		return false
+	}
+	try := *s
+	try.rows, try.program = true, s.g // which is not changed
+	for _, p := range rest {
+		if slices.Contains(s.o.Disable, p.Name) {
+			continue
+		}
+		if p.run(&try) != nil || try.parts != nil && try.parts.Cut() {
+			return false
+		}
+		if p.Name == lastTried {
+			break
+		}
+	}
+	return try.speedup >= leastShared*float64(s.o.Ranks)
+}
+
+// lastTried is the pass that decides what each rank does.
+const lastTried = "place"
 
 // deep runs a pass on every region too.
 func deep(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
@@ -279,9 +327,11 @@ func whole(f func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph) fun
 		if s.o.Blocks {
 			return nil
 		}
-		fold := func(g *ir.Graph) (*ir.Graph, error) { return f(g, s.o.Table, s.o.Sizes), nil }
+		sizes := s.o.Sizes
+		sizes.Loops = s.o.Ranks > 1
+		fold := func(g *ir.Graph) (*ir.Graph, error) { return f(g, s.o.Table, sizes), nil }
 		g, err := pass.Bodies(s.g, fold)
-		if err == nil && s.o.Ranks == 1 {
+		if err == nil && s.local() {
 			g, err = fold(g)
 		}
 		s.g = g

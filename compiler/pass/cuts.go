@@ -266,6 +266,7 @@ type Sizes struct {
 	Whole bool
 	// Loops keeps those whole that correspond in place to the result of a loop over an index space
 	// or of an iterate, for plans of several ranks: ranks share the rows of such loops (spread.go).
+	// What is of all rows is then a node of its own, as ranks merge it.
 	Loops bool
 }
 

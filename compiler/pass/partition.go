@@ -72,6 +72,31 @@ func (p *Partitioned) DropDead() *Partitioned {
 	return p
 }
 
+// Cut reports whether a matrix is in several blocks.
+func (p *Partitioned) Cut() bool {
+	return slices.ContainsFunc(p.Block, func(b Block) bool { return b.Rows > 1 || b.Cols > 1 })
+}
+
+// Tiled reports a graph with channel arrays of several elements.
+func Tiled(g *ir.Graph) bool {
+	for i := range g.Nodes {
+		if grid, _, _, sent := g.Dest(ir.ID(i)); sent && !lone(g, grid) {
+			return true
+		}
+	}
+	return false
+}
+
+// lone reports a channel array of one element, which is like any other value.
+func lone(g *ir.Graph, grid int) bool {
+	for _, n := range g.Grids[grid].Dims {
+		if n != 1 {
+			return false
+		}
+	}
+	return true
+}
+
 // parts is a value cut into blocks: block (i, j) has rows rc[i]..rc[i+1] and columns
 // cc[j]..cc[j+1].
 type parts struct {

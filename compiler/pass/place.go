@@ -13,6 +13,9 @@ import (
 type Placed struct {
 	Graph *ir.Graph
 	Owner []int32
+	// Speedup is how many times as fast as one rank the ranks are, by the cost model. It is known of
+	// a graph without blocks.
+	Speedup float64
 }
 
 // Place assigns every task to a rank and inserts an exchange on every edge between ranks:
@@ -32,15 +35,18 @@ type Placed struct {
 // they read of others is sent to all.
 func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 	if ranks == 1 {
-		return &Placed{p.Graph, nil}
+		return &Placed{Graph: p.Graph}
 	}
-	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread, unit: map[int]int{}}
+	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread, unit: map[int]int{}, whole: sizes.Whole}
 	s.units(p.Graph)
 	everywhere, scattered := spreads(p.Graph, func(id ir.ID) bool { return p.readsUnshared(&p.Graph.Nodes[id]) }, s)
 	out := placed(p, s, everywhere, scattered)
 	if !numberGathers(out.Graph) {
 		none := make([]bool, p.Graph.Len())
 		out = placed(p, s, none, none)
+	}
+	if s.whole {
+		out.Speedup = s.speedup(out.Graph)
 	}
 	return out
 }

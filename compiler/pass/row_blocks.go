@@ -31,7 +31,7 @@ func RowBlocks(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 
 // rowBlocksOf makes the tasks that end with reductions by key, or the others.
 func rowBlocksOf(g *ir.Graph, table *op.Table, sizes Sizes, keyed bool) *ir.Graph {
-	b := &rowBlocks{g: g, table: table, keyed: keyed, block: sizes.filled().Block, group: make([]int32, g.Len()), reads: make([]map[int32]bool, g.Len()), byCode: map[ir.ID]int32{}}
+	b := &rowBlocks{g: g, table: table, ranks: sizes.Loops, keyed: keyed, block: sizes.filled().Block, group: make([]int32, g.Len()), reads: make([]map[int32]bool, g.Len()), byCode: map[ir.ID]int32{}}
 	for i := range g.Nodes {
 		b.group[i] = -1
 		if b.join(ir.ID(i)); b.group[i] < 0 {
@@ -67,6 +67,7 @@ type rowBlocks struct {
 	g     *ir.Graph
 	table *op.Table
 	block int
+	ranks bool // share the rows: what is of all rows stays outside
 	keyed bool // groups end with reductions by key, and may fail
 	stops stops
 	group []int32          // of each node; -1: none
@@ -104,7 +105,7 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 		return b.rowwise(g.In(id)[0])
 	case n.Op.Role == op.Reduces:
 		for _, d := range pipeFolds(b.table, n) {
-			if d != nil && d.Fold == op.FoldCols {
+			if d != nil && (d.Fold == op.FoldCols || d.Fold == op.FoldAll && b.ranks) {
 				return 0, 0, false
 			}
 		}

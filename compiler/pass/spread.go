@@ -32,6 +32,9 @@ type spreader struct {
 	ranks int
 	from  int  // Sizes.Spread
 	all   bool // within a loop that the program wants by rows
+	// whole says that no matrix of the graph is cut into blocks: ranks share all rows that are worth
+	// it, and each makes what is little.
+	whole bool
 	// unit is the number of rows of a unit (plan.WindowOf), by the number of rows of a matrix. Those
 	// of others are single rows.
 	unit map[int]int
@@ -65,7 +68,7 @@ type spreadGraph struct {
 func spreads(g *ir.Graph, apart func(id ir.ID) bool, s *spreader) (everywhere, scattered []bool) {
 	loops := func(n ir.Node) bool { return n.Op.Role == op.Points || n.Op.Control == op.Iterate }
 	placed := func(x ir.Grid) bool { return x.Place == ir.Replicated }
-	if !slices.ContainsFunc(g.Nodes, loops) && !slices.ContainsFunc(g.Grids, placed) {
+	if !s.whole && !slices.ContainsFunc(g.Nodes, loops) && !slices.ContainsFunc(g.Grids, placed) {
 		return make([]bool, g.Len()), make([]bool, g.Len())
 	}
 	all := slices.Repeat([]bool{true}, g.Len())
@@ -86,7 +89,8 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, sparse []bool) 
 	x = s.on(g)
 	for i := range g.Nodes {
 		id, n := ir.ID(i), &g.Nodes[i]
-		_, _, _, sent := g.Dest(id)
+		grid, _, _, sent := g.Dest(id)
+		sent = sent && !(s.whole && lone(g, grid))
 		shares := x.shares
 		switch {
 		case n.Op.Control == op.Part:
@@ -107,11 +111,11 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, sparse []bool) 
 			}
 		default:
 			reads := slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return x.partial[from] })
-			if _, everywhere[i] = s.shared(g, id, x.partials(id)); everywhere[i] && reads {
+			if _, everywhere[i] = s.shared(g, id, x.partials(id)); everywhere[i] && (reads || s.whole) {
 				x.node(id)
 				continue
 			}
-			everywhere[i] = false
+			everywhere[i] = s.whole && s.little(g, id) && !slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !isConst(g, from) })
 		}
 		if everywhere[i] {
 			x.node(id)
@@ -285,7 +289,12 @@ func (x *spreadGraph) node(id ir.ID) {
 		return
 	}
 	if !ok {
-		x.to[id] = x.g.CopyNode(x.old, id, x.inputs(id, always)...)
+		in := x.inputs(id, func(int) bool { return !x.fewRows(x.old, id) })
+		if from := x.old.In(id); len(in) > 0 && x.fewRows(x.old, id) {
+			at := int(n.Attrs.Ints("at")[0])
+			in[0] = x.reach(from[0], rowReads{needs: []plan.Need{fixedRows(everyRank, at, at+x.old.Type(id).Rows)}})
+		}
+		x.to[id] = x.g.CopyNode(x.old, id, in...)
 		return
 	}
 	in := make([]ir.ID, len(x.old.In(id)))
@@ -445,7 +454,7 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 	if place == ir.Replicated || place == ir.OneRank {
 		return nil, false
 	}
-	if n.Attrs.Int("keep") > 0 {
+	if n.Attrs.Int("keep") > 0 || s.fewRows(g, id) {
 		return nil, false
 	}
 	if s.reduction(g, id) { // by a pipe
@@ -471,8 +480,10 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 		work = float64(pipeSpace(n).Count()) // about as many operations
 	case elementwise(n):
 		work = float64(t.Count())
+	case n.Op.Cost == nil:
+		return nil, false
 	default:
-		work = n.Op.Cost(sigOf(g, id), t).Flops
+		work = max(n.Op.Cost(sigOf(g, id), t).Flops, elements(t))
 	}
 	gains := work >= float64(s.from) || s.all || n.Op.Role == op.Points && place == ir.ByRows
 	if !gains && !slices.Contains(partial, true) {
@@ -503,6 +514,14 @@ func (s *spreader) rows(g *ir.Graph, id ir.ID) int {
 		}
 	}
 	return n.Op.Loop.Rows(sigOf(g, id), t)
+}
+
+// elements returns how many elements a matrix has; 0 for another value.
+func elements(t types.Type) float64 {
+	if !dividable(t) {
+		return 0
+	}
+	return float64(t.Count())
 }
 
 // dividable is what ranks can share: a dense matrix of known shape.

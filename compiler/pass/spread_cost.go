@@ -100,6 +100,65 @@ func bodyWork(r *ir.Region) (work float64, known bool) {
 	return work, known
 }
 
+// mostRepeated is the work, in Sizes.Spread, up to which all ranks make what cannot be shared, so that
+// none waits for another one.
+const mostRepeated = 20
+
+// little reports a node that each rank may make.
+func (s *spreader) little(g *ir.Graph, id ir.ID) bool {
+	n := &g.Nodes[id]
+	return !isConst(g, id) && n.Op.Role != op.Exchange && nodeWork(g, id) <= mostRepeated*float64(s.from)
+}
+
+// nodeWork is workOf of any node, with the rounds of loops.
+func nodeWork(g *ir.Graph, id ir.ID) (work float64) {
+	n := &g.Nodes[id]
+	switch {
+	case isControl(n):
+		rounds, _ := plan.Rounds(n)
+		for r := n.Region; r != nil; r = r.Next {
+			for i := range r.Graph.Nodes {
+				work += float64(rounds) * nodeWork(r.Graph, ir.ID(i))
+			}
+		}
+		return work
+	case n.Op.Cost == nil || n.Op.Role == op.Argument || isConst(g, id):
+		return 0
+	}
+	return max(0, workOf(g, id))
+}
+
+// speedup returns how many times as fast as one rank ranks are with a graph, if they share what is
+// marked. Messages outside of loops are counted.
+func (s *spreader) speedup(g *ir.Graph) float64 {
+	var all, busiest float64
+	var within func(g *ir.Graph, times float64)
+	within = func(g *ir.Graph, times float64) {
+		for i := range g.Nodes {
+			id, n := ir.ID(i), &g.Nodes[i]
+			if isControl(n) {
+				rounds, _ := plan.Rounds(n)
+				for r := n.Region; r != nil; r = r.Next {
+					within(r.Graph, times*float64(rounds))
+				}
+				continue
+			}
+			work, share := times*nodeWork(g, id), 1.0
+			if n.Attrs.Int(plan.Shared) > 1 {
+				share = float64(s.ranks)
+			}
+			if plan.IsGather(n) {
+				busiest += times * float64(s.from) * (gatherSpreads + plan.Received(n.Attrs, g.Type(id), s.ranks)/bytesSpread)
+				continue
+			}
+			all += work
+			busiest += work / share
+		}
+	}
+	within(g, 1)
+	return all / max(busiest, 1)
+}
+
 // gathers is what the gathers of a new graph cost a rank, those of its regions apart.
 func (x *spreadGraph) gathers() (cost float64) {
 	for i := range x.g.Nodes {

@@ -233,7 +233,8 @@ func joinNeed(list []plan.Need, n plan.Need) []plan.Need {
 // is read.
 func (x *spreadGraph) view(id ir.ID) bool {
 	n := &x.old.Nodes[id]
-	if n.Op.Role != op.Slices || !x.partial[x.old.In(id)[0]] || !dividable(x.old.Type(id)) || n.Attrs.Int("keep") > 0 {
+	t := x.old.Type(id)
+	if n.Op.Role != op.Slices || !x.partial[x.old.In(id)[0]] || !dividable(t) || n.Attrs.Int("keep") > 0 || x.fewRows(x.old, id) {
 		return false
 	}
 	if _, _, _, sent := x.old.Dest(id); sent {
@@ -242,6 +243,12 @@ func (x *spreadGraph) view(id ir.ID) bool {
 	x.partial[id] = true
 	x.views[id] = map[ir.ID]ir.ID{}
 	return true
+}
+
+// fewRows reports a slice of some rows of a matrix that is so small that each rank has all of it.
+func (s *spreader) fewRows(g *ir.Graph, id ir.ID) bool {
+	t := g.Type(id)
+	return g.Nodes[id].Op.Role == op.Slices && dividable(t) && t.Rows < g.Type(g.In(id)[0]).Rows && t.Count()*moveSteps < s.from
 }
 
 // reach returns the new node of an old one with the rows that reads says. rows is the number of rows
