@@ -116,12 +116,7 @@ var pipeline = []step{
 	{PassInfo{Name: "keys",
 		Doc:   "counts and adds rows by key where they are made, without storing them",
 		After: []After{{"fold-groups", "it makes the reductions by key"}, {"fuse", "a fused chain is one member of a group"}}},
-		whole(func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph {
-			if sizes.Loops { // ranks merge such reductions
-				return g
-			}
-			return pass.Keys(g, table, sizes)
-		})},
+		whole(pass.Keys)},
 	{PassInfo{Name: "fuse-products",
 		Doc:   "computes a tall product inside the map-reduce over its rows that reads it",
 		After: []After{{"fuse", "it makes the map-reduces"}, {"keys", "a product of narrow rows is then part of a loop"}}},

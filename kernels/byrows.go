@@ -61,7 +61,7 @@ func byRows() *op.Def {
 		},
 		Along: func(*op.Attrs) []int { return []int{op.AllInputs} },
 		Loop: &op.Loop{
-			Rows:  rowsMade,
+			Rows:  func(s *op.Sig, _ types.Type) int { return s.Attrs.Int("rows") },
 			Space: byRowsSpace,
 			Begin: beginByRows,
 		},
@@ -189,6 +189,7 @@ type byRowsRun struct {
 	tall    *tallRun
 	out     []*value.Dense
 	lost    atomic.Bool // the loops did not give all results
+	own     rowRange    // the rows of this rank, if other ranks make others
 	workers []byRowsWorker
 }
 
@@ -283,8 +284,8 @@ func (x *byRowsRun) oneByOne() error {
 
 // Chunk computes rows lo..hi-1.
 func (x *byRowsRun) Chunk(worker, lo, hi int) error {
-	if x.workers == nil && x.c.Part {
-		return x.rowsOneByOne(lo, hi)
+	if x.c.Part {
+		x.covers(lo, hi)
 	}
 	if x.workers == nil || x.lost.Load() {
 		return nil
@@ -305,11 +306,7 @@ func (x *byRowsRun) Chunk(worker, lo, hi int) error {
 	if err == errApart {
 		done, err = false, nil
 	}
-	switch {
-	case err != nil || done:
-	case x.c.Part:
-		return x.rowsOneByOne(lo, hi)
-	default:
+	if err == nil && !done {
 		x.lost.Store(true)
 	}
 	return err
@@ -317,6 +314,9 @@ func (x *byRowsRun) Chunk(worker, lo, hi int) error {
 
 // End completes what is of all rows.
 func (x *byRowsRun) End() error {
+	if x.c.Part && x.workers == nil {
+		return x.ownOneByOne()
+	}
 	var first []*launch.Worker
 	for _, w := range x.workers {
 		switch {
@@ -346,7 +346,10 @@ func (x *byRowsRun) End() error {
 	} else if lost {
 		x.code.apart.Store(true)
 	}
-	if lost {
+	switch {
+	case lost && x.c.Part:
+		return x.ownOneByOne()
+	case lost:
 		return x.oneByOne()
 	}
 	if first != nil {

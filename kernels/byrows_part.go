@@ -4,55 +4,69 @@ package kernels
 // own rows, where no loop can run or one has no value of some rows.
 
 import (
+	"sync"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/nest"
 )
 
-// rowsMade returns the rows that ranks may share: all, if every result has a row for each.
-func rowsMade(s *op.Sig, out types.Type) int {
-	rows := s.Attrs.Int("rows")
-	results := []types.Type{out}
-	if out.Kind == types.Tuple {
-		results = results[:0]
-		for _, f := range out.Ext.Fields {
-			results = append(results, f.Type)
-		}
-	}
-	for _, t := range results {
-		if !t.IsDense() || t.Rows != rows || s.Attrs.Int("panel") > 0 {
-			return 0
-		}
-	}
-	return rows
+// rowRange is rows lo..hi-1, which workers add up to.
+type rowRange struct {
+	mu     sync.Mutex
+	lo, hi int
 }
 
-// rowsOneByOne makes rows lo..hi-1 of the results by the kernels of the operators.
-func (x *byRowsRun) rowsOneByOne(lo, hi int) error {
-	rows := x.code.rows
-	part := func(v value.Value) value.Value {
-		if d, ok := v.(*value.Dense); ok && d.Rows == rows {
-			return d.View(lo, 0, hi-lo, d.Cols)
-		}
-		return v
+// covers notes that this rank makes iterations lo..hi-1: of rows, or of panels of rows.
+func (x *byRowsRun) covers(lo, hi int) {
+	if p := x.code.panel; p > 0 {
+		lo, hi = lo*p, min(hi*p, x.code.rows)
+	}
+	r := &x.own
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lo == r.hi {
+		r.lo, r.hi = lo, hi
+	}
+	r.lo, r.hi = min(r.lo, lo), max(r.hi, hi)
+}
+
+// ownOneByOne makes the results of this rank's rows by the kernels of the operators.
+func (x *byRowsRun) ownOneByOne() error {
+	b, lo, hi := x.code.body, x.own.lo, x.own.hi
+	if lo == hi {
+		return nil
 	}
 	in := make([]value.Value, len(x.c.In))
 	for k, v := range x.c.In {
-		in[k] = part(v)
+		in[k] = v
+		if d, ok := v.(*value.Dense); ok && d.Rows == x.code.rows {
+			in[k] = d.View(lo, 0, hi-lo, d.Cols)
+		}
 	}
-	out, err := nest.NewInterpreter(bodyOfRows(x.code.body, rows, hi-lo), nil, false, x.c, nil, nil).On(in)
+	out, err := nest.NewInterpreter(bodyOfRows(b, x.code.rows, hi-lo), nil, false, x.c, nil, nil).On(in)
 	if err != nil {
 		return err
 	}
 	for k, v := range out {
 		d, _ := x.lent(k)
-		part(d).(*value.Dense).CopyFrom(v.(*value.Dense))
+		from, made := lo, v.(*value.Dense)
+		if a := b.Yields[k] - len(b.Args); a >= 0 && b.Acts[a].Def.Keyed != nil {
+			from = 0
+			if keyed := b.Acts[a].Def.Keyed; keyed.Stacked {
+				from = lo / x.code.panel * (d.Rows / panelsOf(x.code.rows, x.code.panel))
+			}
+		}
+		d.View(from, 0, made.Rows, made.Cols).CopyFrom(made)
 	}
 	return nil
 }
 
-// bodyOfRows returns a body on matrices of so many rows as that on n of them.
+// panelsOf is the number of panels of so many rows.
+func panelsOf(rows, panel int) int { return (rows + panel - 1) / panel }
+
+// bodyOfRows returns a body on matrices of so many rows as that on n of them, which begin with a panel.
 func bodyOfRows(b *op.Body, rows, n int) *op.Body {
 	fewer := func(t types.Type) types.Type {
 		if t.IsDense() && t.Rows == rows {
@@ -65,14 +79,19 @@ func bodyOfRows(b *op.Body, rows, n int) *op.Body {
 		out.Args = append(out.Args, fewer(t))
 	}
 	for _, a := range b.Acts {
-		if a.Type.Kind != types.Tuple {
-			a.Type = fewer(a.Type)
-		} else {
+		switch {
+		case a.Def.Keyed != nil && a.Def.Keyed.Stacked:
+			panel := a.Def.Keyed.Panel(a.Attrs)
+			a.Type.Rows = a.Type.Rows / panelsOf(rows, panel) * panelsOf(n, panel)
+		case a.Def.Keyed != nil:
+		case a.Type.Kind == types.Tuple:
 			var list []types.Type
 			for _, f := range a.Type.Ext.Fields {
 				list = append(list, fewer(f.Type))
 			}
 			a.Type = types.TupleOf(list...)
+		default:
+			a.Type = fewer(a.Type)
 		}
 		if a.Attrs.Int("rows") == rows {
 			a.Attrs = a.Attrs.With("rows", op.Int(n))

@@ -258,7 +258,15 @@ func (f *tallForm) table(k int) *value.Dense {
 	if y.Keyed.Def.Keyed.Panel(y.Keyed.Attrs) != op.NoOrder {
 		e = y.Type.Elem
 	}
-	return value.New(e, f.panels(y)*y.Type.Count(), 1)
+	return value.New(e, f.panels(y)*f.tableSize(y), 1)
+}
+
+// tableSize is the number of elements of each table.
+func (f *tallForm) tableSize(y *nest.RowResult) int {
+	if y.Keyed.Def.Keyed.Stacked {
+		return y.Type.Count() / f.panels(y)
+	}
+	return y.Type.Count()
 }
 
 // writeKeyed contributes a row to the tables of result k.
@@ -267,11 +275,11 @@ func (f *tallForm) writeKeyed(x *nest.Builder, k int, env []nest.Ref) {
 	w := x.KeyedRow(y.Keyed, env)
 	of := len(w.Terms)
 	if f.panels(y) > 1 {
-		first := x.Op(loop.Mul, x.Load(loop.Mem{Kind: loop.ParamMem, N: panelOperand}), define.Numeral(x.Builder, types.I64, y.Type.Count()/of))
+		first := x.Op(loop.Mul, x.Load(loop.Mem{Kind: loop.ParamMem, N: panelOperand}), define.Numeral(x.Builder, types.I64, f.tableSize(y)/of))
 		w.Key = x.Op(loop.Add, w.Key, first)
 	}
 	e := x.Type(w.Terms[0][0])
-	m := loop.Mem{Kind: loop.ResultMem, N: x.Reduced(w.Class, w.Class.Gives(e), loop.Num(int64(f.panels(y)*y.Type.Count())), loop.Num(1))}
+	m := loop.Mem{Kind: loop.ResultMem, N: x.Reduced(w.Class, w.Class.Gives(e), loop.Num(int64(f.panels(y)*f.tableSize(y))), loop.Num(1))}
 	at := loop.Of(loop.ValSym, int(w.Key)).Times(int64(of))
 	for j, t := range w.Terms {
 		x.Reduce(m, at.Plus(loop.Num(int64(j))), loop.Num(0), t...)
@@ -287,7 +295,7 @@ func (x *tallRun) giveKeyed(r *byRowsRun) bool {
 			continue
 		}
 		to, _ := r.lent(k)
-		table, n := r.out[k], y.Type.Count()
+		table, n := r.out[k], x.form.tableSize(y)
 		if table.Elem == types.F64 && to.Elem == types.F64 {
 			var panels []dense.Grid[float64]
 			for from := 0; from < table.Rows; from += n {
@@ -296,7 +304,11 @@ func (x *tallRun) giveKeyed(r *byRowsRun) bool {
 						return false
 					}
 				}
-				panels = append(panels, dense.Grid[float64]{Rows: to.Rows, Cols: to.Cols, LD: to.Cols, X: table.F64[from:][:n]})
+				panels = append(panels, dense.Grid[float64]{Rows: n / to.Cols, Cols: to.Cols, LD: to.Cols, X: table.F64[from:][:n]})
+			}
+			if y.Keyed.Def.Keyed.Stacked {
+				copy(to.F64, table.F64)
+				continue
 			}
 			table = &value.Dense{Elem: types.F64, Rows: n, Cols: 1, Stride: 1, F64: linalg.AddPanels(panels).X}
 		}

@@ -49,7 +49,7 @@ type spreadGraph struct {
 	parts   map[ir.ID][]bool          // of results of old nodes with several
 	whole   map[ir.ID]ir.ID           // the gather of an old node
 	views   map[ir.ID]map[ir.ID]ir.ID // of old slices of partial matrices the new ones, by what they are of
-	states  map[ir.ID][]*op.Def       // of old pipes with several results: how the states that ranks have of each are joined
+	states  map[ir.ID][]joins         // of old nodes with several results: how the states that ranks have of each are joined
 	owned   map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
 	takes   map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
 	lists   map[ir.ID]rowLists        // of old sparse matrices
@@ -164,7 +164,7 @@ func (s *spreader) on(g *ir.Graph) *spreadGraph {
 	x := &spreadGraph{
 		spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()),
 		parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{},
-		states: map[ir.ID][]*op.Def{}, owned: map[ir.ID]ir.ID{}, takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{},
+		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{},
 	}
 	x.g.CopyTables(g)
 	return x
@@ -233,9 +233,8 @@ func (x *spreadGraph) node(id ir.ID) {
 	switch {
 	case n.Op.Control == op.Part:
 		from, at := x.old.In(id)[0], n.Attrs.Int("at")
-		if d := x.states[from]; d != nil && d[at] != nil {
-			state := x.typed(id, n.Op, n.Attrs, x.to[from])
-			x.to[id] = x.merged(id, d[at], pipeSpace(&x.old.Nodes[from]), state)
+		if join := x.states[from]; join != nil && join[at] != nil {
+			x.to[id] = join[at](id, x.typed(id, n.Op, n.Attrs, x.to[from]))
 			return
 		}
 		x.to[id] = x.g.CopyNode(x.old, id, x.to[from])
@@ -321,8 +320,8 @@ func (x *spreadGraph) node(id ir.ID) {
 	switch {
 	case n.Op.Role == op.Reduces:
 		x.reduces(id, made)
-	case x.old.Type(id).Kind == types.Tuple:
-		x.parts[id] = slices.Repeat([]bool{true}, len(x.old.Type(id).Ext.Fields))
+	case hasBody(n):
+		x.bodyEnds(id, made)
 	default:
 		x.partial[id] = true
 	}
@@ -469,7 +468,7 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 		return reads, gains && rows >= s.ranks
 	}
 	rows := s.rows(g, id)
-	if rows < s.ranks {
+	if rows < s.ranks || hasBody(n) && !s.bodyShared(g, id) {
 		return nil, false
 	}
 	work := 0.0

@@ -89,17 +89,98 @@ func (x *spreadGraph) stated(id ir.ID, reads []rowReads) {
 	x.shares++
 	x.saved += x.spared(workOf(x.old, id))
 	state := x.typed(id, x.table.Must(n.Op.Shard.Partial), n.Attrs, in...)
-	rows := x.old.Type(x.old.In(id)[0]).Rows
+	rows, unit := x.old.Type(x.old.In(id)[0]).Rows, 0
+	if unit = x.unit[rows]; n.Op.Shard.Combine == "" {
+		rows, unit = x.g.Type(state).Rows, x.old.Type(id).Rows
+	}
 	at := &x.g.Nodes[state]
-	if n.Op.Shard.Combine != "" {
-		at.Attrs = x.sharing(at.Attrs, rows, x.unit[rows])
-		x.to[id] = x.typed(id, x.table.Must(n.Op.Shard.Combine), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), state)
+	at.Attrs = x.sharing(at.Attrs, rows, unit)
+	x.to[id] = x.joinsStated(n.Op)(id, state)
+}
+
+// joins makes the result of an old node of the new node that has a rank's state of it.
+type joins func(id, state ir.ID) ir.ID
+
+// joinsStated is how the states of a stated operator are joined.
+func (x *spreadGraph) joinsStated(d *op.Def) joins {
+	return func(id, state ir.ID) ir.ID {
+		if d.Shard.Combine != "" {
+			return x.typed(id, x.table.Must(d.Shard.Combine), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), state)
+		}
+		rows := x.old.Type(id).Rows
+		all := x.g.Add(x.table.Must("gather"), op.MakeAttrs(op.Attr{Name: plan.Unit, Val: op.Int(rows)}), x.g.Type(state), x.old.Origin(id).NoDest(), state)
+		return x.typed(id, x.table.Must(d.Shard.Finish), op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}), all)
+	}
+}
+
+// hasBody reports operators on whole matrices that are one loop over their rows.
+func hasBody(n *ir.Node) bool { return n.Region != nil && !n.IsChain() && n.Op.Along != nil }
+
+// bodyShared reports whether ranks can share the rows of such a loop: what it makes is rows, or has
+// states, and it can fail at one place only. Of two places another rank might tell the second one.
+func (s *spreader) bodyShared(g *ir.Graph, id ir.ID) bool {
+	r, rows := g.Nodes[id].Region, g.Nodes[id].Attrs.Int("rows")
+	b := r.Graph
+	for _, y := range r.Yields {
+		n := &b.Nodes[y]
+		switch t := b.Type(y); {
+		case stated(n.Op) && n.Op.Keyed != nil:
+			if s.statedRows(b, y) != rows {
+				return false
+			}
+		case !dividable(t) || t.Rows != rows:
+			return false
+		}
+	}
+	fails := ir.None
+	for i := range b.Nodes {
+		x := ir.ID(i)
+		if b.Nodes[i].Op.Role == op.Argument || !ir.MayFail(b, x) {
+			continue
+		}
+		if fails != ir.None && !sameKeys(b, fails, x) {
+			return false
+		}
+		fails = x
+	}
+	return true
+}
+
+// sameKeys reports two reductions by the same key, which fail for the same rows.
+func sameKeys(g *ir.Graph, a, b ir.ID) bool {
+	x, y := &g.Nodes[a], &g.Nodes[b]
+	return x.Op.Keyed != nil && y.Op.Keyed != nil && g.In(a)[0] == g.In(b)[0] && x.Attrs.Int("k") == y.Attrs.Int("k") && x.Span == y.Span
+}
+
+// bodyEnds gives the new node of operators that are one loop over rows the results of a rank: its
+// rows, and states.
+func (x *spreadGraph) bodyEnds(id, made ir.ID) {
+	n := &x.old.Nodes[id]
+	of := n.Region
+	region := &ir.Region{Graph: of.Graph.Clone(), Args: of.Args, Yields: of.Yields}
+	join, partial, ts := make([]joins, len(of.Yields)), make([]bool, len(of.Yields)), make([]types.Type, len(of.Yields))
+	for k, y := range of.Yields {
+		d := of.Graph.Nodes[y].Op
+		ts[k] = of.Graph.Type(y)
+		if partial[k] = d.Keyed == nil; partial[k] {
+			continue
+		}
+		state := x.table.Must(d.Shard.Partial)
+		ts[k] = typeOf(state, of.Graph.Nodes[y].Attrs, sigOf(of.Graph, y).In...)
+		region.Graph.Replace(y, state, of.Graph.Nodes[y].Attrs, of.Graph.In(y)...)
+		region.Graph.SetType(y, ts[k])
+		join[k] = x.joinsStated(d)
+	}
+	x.g.Nodes[made].Region = region
+	if x.old.Type(id).Kind == types.Tuple {
+		x.g.SetType(made, types.TupleOf(ts...))
+		x.parts[id], x.states[id] = partial, join
 		return
 	}
-	stack, of := x.g.Type(state), x.old.Type(id).Rows
-	at.Attrs = x.sharing(at.Attrs, stack.Rows, of)
-	all := x.g.Add(x.table.Must("gather"), op.MakeAttrs(op.Attr{Name: plan.Unit, Val: op.Int(of)}), stack, x.old.Origin(id).NoDest(), state)
-	x.to[id] = x.typed(id, x.table.Must(n.Op.Shard.Finish), op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(of)}), all)
+	x.g.SetType(made, ts[0])
+	if x.partial[id] = partial[0]; !partial[0] {
+		x.to[id] = join[0](id, made)
+	}
 }
 
 // reduces gives a pipe, which is made already, the results of one rank: its rows of those that have
@@ -129,7 +210,13 @@ func (x *spreadGraph) ends(id, made ir.ID, folds []*op.Def, space types.Type) {
 	at.Attrs = at.Attrs.With("fold", op.Str(strings.Join(names, " ")))
 	if t.Kind == types.Tuple {
 		x.g.SetType(made, types.TupleOf(of...))
-		x.parts[id], x.states[id] = partial, folds
+		join := make([]joins, len(folds))
+		for k, d := range folds {
+			if d != nil {
+				join[k] = func(id, state ir.ID) ir.ID { return x.merged(id, d, space, state) }
+			}
+		}
+		x.parts[id], x.states[id] = partial, join
 		return
 	}
 	x.g.SetType(made, of[0])

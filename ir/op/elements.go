@@ -66,6 +66,8 @@ type Keyed struct {
 	// Panel is how many rows make a chain of a class whose order counts. The chains are added in a
 	// balanced tree. It is NoOrder where order does not count, and OneChain where all rows are one.
 	Panel func(a *Attrs) int
+	// Stacked says that the result is the panels, one below the other, which are not added.
+	Stacked bool
 	// Write writes what a row of the inputs contributes. A key that is none fails.
 	Write func(e *Elements) KeyedRow
 }

@@ -33,7 +33,7 @@ func onehotStates() []*op.Def {
 					return sums.Ref(&op.Call{Def: sums, In: in, Attrs: c.Attrs, Type: types.DenseOf(types.F64, c.Attrs.Int("k"), x.Cols)})
 				})
 			},
-			Laws: op.Pure,
+			Laws: op.Pure, Keyed: &op.Keyed{Panel: panelOfSums, Stacked: true, Write: sumsOfRow},
 			Cost: func(s *op.Sig, out types.Type) op.Work {
 				return op.Work{Flops: float64(s.In[1].Count()), Bytes: define.Traffic(s, out)}
 			},
