@@ -194,9 +194,7 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 	r.note(at, t, 0, s.g, o)
 	for k, p := range pipeline {
 		at = p.Name
-		if k > 0 && pipeline[k-1].Canonical && !p.Canonical {
-			s.rows = s.byRows(pipeline[k:])
-		}
+		s.rest = pipeline[k+1:]
 		if slices.Contains(o.Disable, p.Name) {
 			continue
 		}

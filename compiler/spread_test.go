@@ -260,7 +260,7 @@ emit x`
 		got = append(got, fmt.Sprintf("%s %s %s, %d rounds: %d messages, %v bytes", l.Op, l.Type, l.Where, l.Rounds, l.Messages, l.Bytes))
 	}
 	want := []string{
-		"map f64[12,1] rank 0, 1 rounds: 2 messages, 192 bytes",
+		"map f64[12,1] rows, 1 rounds: 0 messages, 0 bytes",
 		"parfor f64[12,1] rows, 10 rounds: 60 messages, 1920 bytes",
 		"parfor f64[12,1] rows, 10 rounds: 0 messages, 0 bytes",
 		"pipe i64[1,69] partial, 10 rounds: 60 messages, 33120 bytes",

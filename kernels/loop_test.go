@@ -96,7 +96,7 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(9000)}, op.Attr{Name: "d", Val: op.Int(5)}, op.Attr{Name: "seed", Val: op.Int(5)}), nil
 	case "rand_sparse":
 		return op.MakeAttrs(rows, cols, op.Attr{Name: "density", Val: op.Float(.01)}, op.Attr{Name: "seed", Val: op.Int(5)}), nil
-	case "onehot", "onehot.counts", "onehot.sums":
+	case "onehot", "onehot.counts", "onehot.sums", "onehot.stack":
 		attrs = op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(5)}, op.Attr{Name: "panel", Val: op.Int(9000)})
 		if d.Name == "onehot" && r.IntN(2) == 0 {
 			attrs = attrs.With("sparse", op.Bool(true))
@@ -105,13 +105,13 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		for i := range in[0].(*value.Dense).I64 {
 			in[0].(*value.Dense).I64[i] = r.Int64N(5)
 		}
-		if d.Name == "onehot.sums" {
+		if d.Name == "onehot.sums" || d.Name == "onehot.stack" {
 			in = append(in, anyDense(r, types.F64, 40000, 1+m%9))
 		}
 		return attrs, in
 	case "matmul":
 		return nil, []value.Value{anyDense(r, e, 5000, 1+m%70), anyDense(r, e, 1+m%70, 9)}
-	case "matmul.panels":
+	case "matmul.panels", "matmul.stack":
 		a := anyDense(r, e, 3000, 1+m%70)
 		return op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(256)}, op.Attr{Name: "ta", Val: op.Bool(true)}), []value.Value{a, anyDense(r, e, 3000, 7)}
 	case "take", "pick.rows", "pick.cols", "sort", "argsort", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
@@ -153,8 +153,8 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	case "kron":
 		return nil, []value.Value{anyDense(r, e, 1+n/5, 1+m/3), anyDense(r, types.F64, 5, 3)}
 	}
-	switch d.Shard.Kind {
-	case op.ShardReduce, op.ShardRows, op.ShardCols:
+	switch kind := d.Shard.Kind; {
+	case kind == op.ShardReduce, kind == op.ShardRows, kind == op.ShardCols, d.Fold == op.FoldCols:
 		return nil, []value.Value{big()}
 	}
 	return nil, nil

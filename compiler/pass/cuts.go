@@ -259,7 +259,8 @@ type Sizes struct {
 	// its length. It is cut into panels whose products a balanced tree adds.
 	Panel int
 	// Spread is the least work, in operations, that ranks share by rows. What a rank makes of less
-	// is made on all of them, since a message takes some microseconds.
+	// is made on all of them, since a message takes some microseconds. If it is 1, they share all that
+	// they can, whatever it costs.
 	Spread int
 	// Whole keeps matrices whole that only loops make and read, for plans of one rank. It
 	// changes no result.

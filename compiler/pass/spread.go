@@ -456,6 +456,11 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 	if n.Attrs.Int("keep") > 0 || s.fewRows(g, id) {
 		return nil, false
 	}
+	// The memory of what only looks at other memory is not its own, so no rows may arrive there. A slice
+	// of a partial matrix is a view.
+	if _, _, _, sent := g.Dest(id); n.Op.Look != nil && (n.Op.Role != op.Slices || !partial[0] || sent) {
+		return nil, false
+	}
 	if s.reduction(g, id) { // by a pipe
 		space := g.Type(in[0])
 		gains := partial[0] || space.Count() >= s.from

@@ -156,6 +156,9 @@ func (s *spreader) speedup(g *ir.Graph) float64 {
 		}
 	}
 	within(g, 1)
+	if all == busiest {
+		return 0 // nothing is shared
+	}
 	return all / max(busiest, 1)
 }
 

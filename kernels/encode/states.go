@@ -23,7 +23,10 @@ func onehotStates() []*op.Def {
 				{Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
 			Type: func(s *op.Sig) (types.Type, error) {
 				h, err := onehotType(s)
-				return linalg.StackOf(types.DenseOf(types.F64, h.Cols, s.In[1].Cols), s.In[1].Rows, s.Attrs.Int("panel")), err
+				if err != nil {
+					return h, err
+				}
+				return linalg.StackOf(s, types.DenseOf(types.F64, h.Cols, s.In[1].Cols))
 			},
 			Ref: func(c *op.Call) (value.Value, error) {
 				return linalg.StackRef(c, func(from, to int) (value.Value, error) {

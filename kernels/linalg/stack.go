@@ -22,7 +22,10 @@ func (l *Linear) stacks() []*op.Def {
 			Args: []op.Arg{{Name: "a", Doc: "k x n"}, {Name: "b", Doc: "k x m"}, define.Flag("ta", "a is used transposed"), {Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
 			Type: func(s *op.Sig) (types.Type, error) {
 				t, err := matmulType(s)
-				return StackOf(t, s.In[1].Rows, s.Attrs.Int("panel")), err
+				if err != nil {
+					return t, err
+				}
+				return StackOf(s, t)
 			},
 			Ref: func(c *op.Call) (value.Value, error) {
 				return StackRef(c, func(from, to int) (value.Value, error) {
@@ -81,12 +84,18 @@ func (l *Linear) stacks() []*op.Def {
 	}
 }
 
-// StackOf is the type of the panels of a result of type t, whose sums have k terms.
-func StackOf(t types.Type, k, panel int) types.Type {
-	if t.Known() && k > 0 && panel > 0 {
-		t.Rows *= (k + panel - 1) / panel
+// StackOf is the type of the panels of a call whose sum has type t.
+func StackOf(s *op.Sig, t types.Type) (types.Type, error) {
+	k, panel := s.In[1].Rows, s.Attrs.Int("panel")
+	if !t.Known() || !t.Elem.IsFloat() || k < 1 || panel < 1 {
+		return t, op.Faultf(-1, define.CodeKind, "%s makes panels of floats, of known sizes", s.Def.Name)
 	}
-	return t
+	panels := (k-1)/panel + 1
+	if t.Rows > types.MaxSide/panels {
+		return t, op.Faultf(-1, define.CodeMemory, "%s: %d panels of %d rows", s.Def.Name, panels, t.Rows)
+	}
+	t.Rows *= panels
+	return t, nil
 }
 
 // StackRef is the panels that panel returns, one below the other. It has the rows of the operands
