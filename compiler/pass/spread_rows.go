@@ -1,0 +1,98 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+	"flow/ir/types"
+)
+
+// This file decides which nodes ranks share by rows, and what they then read of their operands.
+
+// shared reports whether ranks share the rows of node id, and if so what they read of its operands.
+// partial says which operands have no rows but a rank's own.
+func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
+	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
+	place := g.Placement(id)
+	if place == ir.Replicated || place == ir.OneRank {
+		return nil, false
+	}
+	if n.Attrs.Int("keep") > 0 || s.fewRows(g, id) {
+		return nil, false
+	}
+	// The memory of what only looks at other memory is not its own, so no rows may arrive there. A slice
+	// of a partial matrix is a view.
+	if _, _, _, sent := g.Dest(id); n.Op.Look != nil && (n.Op.Role != op.Slices || !partial[0] || sent) {
+		return nil, false
+	}
+	if s.reduction(g, id) { // by a pipe
+		space := g.Type(in[0])
+		gains := partial[0] || space.Count() >= s.from
+		return []rowReads{{needs: []plan.Need{ownRows(space.Rows)}}}, gains && space.Rows >= s.ranks && s.joins([]*op.Def{n.Op}, space)
+	}
+	if stated(n.Op) {
+		rows := s.statedRows(g, id)
+		reads = slices.Repeat([]rowReads{{needs: []plan.Need{ownRows(rows)}}}, len(in))
+		gains := slices.Contains(partial, true) || n.Op.Cost(sigOf(g, id), t).Flops >= float64(s.from)
+		return reads, gains && rows >= s.ranks
+	}
+	rows := s.rows(g, id)
+	if rows < s.ranks || hasBody(n) && !s.bodyShared(g, id) {
+		return nil, false
+	}
+	work := 0.0
+	switch {
+	case n.Op.Role == op.Reduces && !s.joins(pipeFolds(s.table, n), pipeSpace(n)):
+		return nil, false
+	case n.Op.Role == op.Reduces:
+		work = float64(pipeSpace(n).Count()) // about as many operations
+	case elementwise(n):
+		work = float64(t.Count())
+	case n.Op.Cost == nil:
+		return nil, false
+	default:
+		work = max(n.Op.Cost(sigOf(g, id), t).Flops, elements(t))
+	}
+	gains := work >= float64(s.from) || s.all || n.Op.Role == op.Points && place == ir.ByRows
+	if !gains && !slices.Contains(partial, true) {
+		return nil, false
+	}
+	reads = readsOf(g, id, rows)
+	for k := range in {
+		if elementwise(n) && reads[k].whole && dividable(g.Type(in[k])) { // turned
+			return nil, false
+		}
+		gains = gains || partial[k] && !reads[k].whole && n.Op.Role != op.Points
+	}
+	return reads, gains
+}
+
+// rows returns how many rows of node id ranks may share; 0: none.
+func (s *spreader) rows(g *ir.Graph, id ir.ID) int {
+	n, t := &g.Nodes[id], g.Type(id)
+	if n.Op.Loop == nil || n.Op.Loop.Rows == nil || !n.Op.Laws.Has(op.Pure) {
+		return 0
+	}
+	if n.Op.Role != op.Reduces && t.Kind != types.Tuple && !dividable(t) || n.Op.Role == op.Points && n.Attrs.Ints("lo") == nil {
+		return 0
+	}
+	for _, x := range g.In(id) {
+		if xt := g.Type(x); !isNumber(xt) && !dividable(xt) && !xt.IsSparse() {
+			return 0
+		}
+	}
+	return n.Op.Loop.Rows(sigOf(g, id), t)
+}
+
+// elements returns how many elements a matrix has; 0 for another value.
+func elements(t types.Type) float64 {
+	if !dividable(t) {
+		return 0
+	}
+	return float64(t.Count())
+}
+
+// dividable is what ranks can share: a dense matrix of known shape.
+func dividable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() > 0 }
