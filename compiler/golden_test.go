@@ -256,6 +256,7 @@ func (c *goldenCase) program(text string) {
 		c.t.Fatal(b.String())
 	}
 	c.changed["order"] = slices.Max(r.Plan.Prio) > 0
+	c.changed["by-rows"] = choosesRows(r, text, o)
 	var b strings.Builder
 	r.Plan.Print(&b)
 	c.make("plan", c.shownPlan(b.String()))
@@ -267,6 +268,14 @@ func (c *goldenCase) program(text string) {
 	c.make("out", m.out)
 	c.everywhere(text, o, m)
 	c.make("stats", c.stats(text, o))
+}
+
+// choosesRows reports whether the plan of a program is another one without the pass by-rows, which
+// changes no graph itself.
+func choosesRows(r *compiler.Result, text string, o compiler.Options) bool {
+	o.Dump, o.Disable = nil, append(slices.Clone(o.Disable), "by-rows")
+	without, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), o)
+	return !ds.HasErrors() && without.Plan.Hash() != r.Plan.Hash()
 }
 
 // shownPlan is a plan's text without places, and without priorities, which costs make.

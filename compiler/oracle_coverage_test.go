@@ -48,6 +48,7 @@ func (c *coverage) compile(text string, ranks int) error {
 		return fmt.Errorf("%v", ds)
 	}
 	seen["order"] = slices.Max(r.Plan.Prio) > 0
+	seen["by-rows"] = choosesRows(r, text, o)
 	for name, fired := range seen {
 		if rest, ok := strings.CutPrefix(name, "rule "); ok && fired {
 			c.rules[rest]++

@@ -138,7 +138,7 @@ var pipeline = []step{
 		After: []After{{"fuse", "a fused chain is cut once, not operator by operator"}}},
 		func(s *state) error {
 			sizes := s.o.Sizes
-			sizes.Whole = s.local()
+			sizes.Whole, sizes.Rows = s.local(), s.rows
 			sizes.Loops = !s.local() && !s.o.Blocks
 			cut := func(g *ir.Graph, sizes pass.Sizes) (*pass.Partitioned, error) {
 				return pass.Partition(s.ctx, g, s.o.Table, sizes, 2*s.o.maxTasks())
@@ -202,9 +202,10 @@ var pipeline = []step{
 		After: []After{{"partition", "the chain runs on blocks of products"},
 			{"row-blocks", "operators that join a group of rows are read with it"}}},
 		func(s *state) error {
-			// one rank runs a loop
+			sizes := s.o.Sizes
+			sizes.Loops = s.o.Ranks > 1
 			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) {
-				return pass.DropDead(pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, 1, nil)), nil
+				return pass.DropDead(pass.FuseEpilogues(g, s.o.Table, sizes, 1, nil)), nil
 			})
 			if err != nil {
 				return err
@@ -214,7 +215,7 @@ var pipeline = []step{
 				if s.rows {
 					ranks = 1
 				}
-				s.parts, s.g = nil, pass.DropDead(pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, ranks, nil))
+				s.parts, s.g = nil, pass.DropDead(pass.FuseEpilogues(g, s.o.Table, sizes, ranks, nil))
 				return nil
 			}
 			if g = pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, s.o.Ranks, s.parts.Block); g != s.g {
@@ -329,7 +330,7 @@ func whole(f func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph) fun
 			return nil
 		}
 		sizes := s.o.Sizes
-		sizes.Loops = s.o.Ranks > 1
+		sizes.Loops, sizes.Rows = s.o.Ranks > 1, s.rows
 		fold := func(g *ir.Graph) (*ir.Graph, error) { return f(g, s.o.Table, sizes), nil }
 		g, err := pass.Bodies(s.g, fold)
 		if err == nil && s.local() {

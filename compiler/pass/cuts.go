@@ -59,7 +59,7 @@ func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
 	c := &cuts{sizes: sizes.filled(), limit: max(limit, leastLimit), by: map[ir.ID]cutting{}, preferred: preferred, tiled: map[ir.ID]bool{}, g: g, done: map[recutKey]*parts{}}
 	var whole []bool
 	if sizes.Whole || sizes.Loops {
-		whole = wholes(g, c.sizes.Block, preferred, !sizes.Whole)
+		whole = wholes(g, c.sizes.Block, preferred, !sizes.Whole, sizes.Rows)
 	}
 	c.whole = whole
 	for i := range g.Nodes {
@@ -269,6 +269,9 @@ type Sizes struct {
 	// or of an iterate, for plans of several ranks: ranks share the rows of such loops (spread.go).
 	// What is of all rows is then a node of its own, as ranks merge it.
 	Loops bool
+	// Rows, with Whole, keeps those whole that ranks can share by rows, if no loop of one rank would
+	// do: the left factors of products whose right factors a cache holds, and their results.
+	Rows bool
 }
 
 // filled returns s with defaults for zero fields.

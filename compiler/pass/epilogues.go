@@ -25,7 +25,7 @@ import (
 // chain must have one place (block): the factors can be many times the product's size and would
 // have to be sent.
 func FuseEpilogues(g *ir.Graph, table *op.Table, sizes Sizes, ranks int, block []Block) *ir.Graph {
-	f := &epilogues{g: g, table: table, row: table.Must("map.product"), shareable: 2 * sizes.filled().Block, ranks: ranks, block: block,
+	f := &epilogues{g: g, table: table, row: table.Must("map.product"), shareable: 2 * sizes.filled().Block, ranks: ranks, block: block, apart: sizes.Loops,
 		attrs: map[epilogueKey]*op.Attrs{}, regions: map[regionKey]*ir.Region{}}
 	for i := range g.Nodes {
 		id := ir.ID(i)
@@ -49,6 +49,7 @@ type epilogues struct {
 	cost  []float64
 	ready []float64
 	ranks int
+	apart bool // products with a left factor that is read transposed: ranks share these
 	block []Block
 	table *op.Table
 	row   *op.Def
@@ -104,6 +105,9 @@ func (f *epilogues) product(id ir.ID) int {
 	for k := len(in) - 1; k >= 0; k-- {
 		x := in[k]
 		p := &g.Nodes[x]
+		if f.apart && p.Attrs.Bool("ta") {
+			continue
+		}
 		if p.Op.Role != op.Multiplies && p.Op.Role != op.MultipliesOnto || !sameShape(g.Type(x), t) || !g.Type(x).Elem.IsFloat() || !sameSend(g, x, id) {
 			continue
 		}

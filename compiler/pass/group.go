@@ -26,7 +26,7 @@ func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if !f.any() {
 		return g
 	}
-	f.whole = wholes(g, sizes.filled().Block, preferredCuts(g), false)
+	f.whole = wholes(g, sizes.filled().Block, preferredCuts(g), false, sizes.Rows)
 	f.join()
 	if f.groups = f.worthwhile(); len(f.groups) == 0 {
 		return g

@@ -32,7 +32,7 @@ func FoldPanels(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 			made[attrs] = p
 		}
 		out = DropDead(out)
-		whole := wholes(out, sizes.Block, preferredCuts(out), false)
+		whole := wholes(out, sizes.Block, preferredCuts(out), false, sizes.Rows)
 		if whole == nil {
 			return out
 		}

@@ -32,7 +32,7 @@ func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 			continue
 		}
 		if out == nil {
-			whole = wholes(g, sizes.filled().Block, preferredCuts(g), false)
+			whole = wholes(g, sizes.filled().Block, preferredCuts(g), false, sizes.Rows)
 		}
 		p := g.In(id)[place]
 		a, b := g.In(p)[0], g.In(p)[1]

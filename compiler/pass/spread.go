@@ -286,6 +286,9 @@ func (x *spreadGraph) node(id ir.ID) {
 	case ok && stated(n.Op):
 		x.stated(id, reads)
 		return
+	case ok && x.wide(x.old, id):
+		x.turned(id, reads)
+		return
 	}
 	if !ok {
 		in := x.inputs(id, func(int) bool { return !x.fewRows(x.old, id) })

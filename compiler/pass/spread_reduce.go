@@ -69,11 +69,12 @@ func (s *spreader) statedRows(g *ir.Graph, id ir.ID) int {
 			return 0
 		}
 	}
+	rows, panel := g.Type(in[0]).Rows, n.Attrs.Int("panel")
+	if !t.Elem.IsFloat() || n.Op.Shard.Combine == "" && (panel == 0 || s.unit[rows] != panel) {
+		return 0
+	}
 	sig := sigOf(g, id)
-	sig.Def = partial
-	of := typeOf(partial, n.Attrs, sig.In...)
-	rows := g.Type(in[0]).Rows
-	if !t.Elem.IsFloat() || partial.Loop.Rows(sig, of) == 0 || n.Op.Shard.Combine == "" && s.unit[rows] != n.Attrs.Int("panel") {
+	if sig.Def = partial; partial.Loop.Rows(sig, typeOf(partial, n.Attrs, sig.In...)) == 0 {
 		return 0
 	}
 	return rows

@@ -38,6 +38,9 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 		gains := slices.Contains(partial, true) || n.Op.Cost(sigOf(g, id), t).Flops >= float64(s.from)
 		return reads, gains && rows >= s.ranks
 	}
+	if s.wide(g, id) {
+		return s.wideReads(g, id)
+	}
 	rows := s.rows(g, id)
 	if rows < s.ranks || hasBody(n) && !s.bodyShared(g, id) {
 		return nil, false

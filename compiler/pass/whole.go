@@ -22,8 +22,8 @@ import (
 //
 // preferred holds the layouts that readers in tiles prefer. With loops, only families stay whole of
 // which one is the result of a loop over an index space, or of an iterate.
-func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting, loops bool) []bool {
-	w := &families{g: g, parent: make([]int32, g.Len()), cut: make([]bool, g.Len())}
+func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting, loops, rows bool) []bool {
+	w := &families{g: g, rows: rows, parent: make([]int32, g.Len()), cut: make([]bool, g.Len())}
 	any := false
 	var large []ir.ID
 	for i := range g.Nodes {
@@ -70,6 +70,7 @@ type families struct {
 	g      *ir.Graph
 	parent []int32
 	cut    []bool // of the roots
+	rows   bool   // Sizes.Rows
 	// of the current node, reused: a quarter of the allocations of compiling a million tasks
 	sig op.Sig
 }
@@ -108,6 +109,12 @@ func (w *families) node(id ir.ID) {
 	}
 	switch shardOf(n.Op) {
 	case op.ShardContract, op.ShardTriangle, op.ShardDiagonal:
+		if w.rows && rowProduct(w.g, id) {
+			if len(in) == 3 {
+				w.join(id, in[0])
+			}
+			return
+		}
 		if loop && n.Op.Loop.Takes != nil && n.Op.Loop.Takes(sigInto(&w.sig, w.g, id), t) {
 			// accumulates into a matrix with the result's layout
 			if in := w.g.In(id); len(in) == 3 {
@@ -142,6 +149,19 @@ func (w *families) node(id ir.ID) {
 		}
 	}
 }
+
+// rowProduct reports a product that ranks can share by rows: of few elements in the right factor.
+func rowProduct(g *ir.Graph, id ir.ID) bool {
+	n, in := &g.Nodes[id], g.In(id)
+	if n.Op.Role != op.Multiplies && n.Op.Role != op.MultipliesOnto || n.Attrs.Bool("ta") {
+		return false
+	}
+	a, b := g.Type(in[len(in)-2]), g.Type(in[len(in)-1])
+	return dividable(a) && dividable(b) && b.Count() <= mostRight && a.Rows > b.Rows
+}
+
+// mostRight is the most elements of a right factor that stays in a second-level cache.
+const mostRight = 1 << 15
 
 // sigOf returns what the row of node id is asked about.
 func sigOf(g *ir.Graph, id ir.ID) *op.Sig { return sigInto(new(op.Sig), g, id) }

@@ -47,7 +47,12 @@ func (l *Linear) stacks() []*op.Def {
 				return b.End()
 			},
 			Loop: &op.Loop{
-				Rows:  op.RowsOfResult,
+				Rows: func(s *op.Sig, out types.Type) int {
+					if !s.Attrs.Bool("ta") || s.Attrs.Bool("tb") { // the terms are no rows
+						return 0
+					}
+					return out.Rows
+				},
 				Space: func(c *op.Call) (n, leaf int) { return stackGrid(c).count(), 1 },
 				Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginStack(c), nil },
 			},
