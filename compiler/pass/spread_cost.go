@@ -25,9 +25,14 @@ const (
 	unknownSteps = 300
 	// moveSteps is about what it takes to load and store an element, in operations.
 	moveSteps = 3
+	// productSteps is how many operations of a product take the time of one of lanes.
+	productSteps = 4
 	// apartSteps is how many operations of lanes one outside of them takes.
 	apartSteps = 3
 )
+
+// productRate is the rate class of operators that are as fast as products.
+const productRate = "gemm"
 
 // spared is the part of some work that other ranks do.
 func (s *spreader) spared(work float64) float64 { return work * float64(s.ranks-1) / float64(s.ranks) }
@@ -51,6 +56,9 @@ func workOf(g *ir.Graph, id ir.ID) float64 {
 		return work
 	case n.Op.Role == op.Slices || n.Op.Role == op.Lays || n.Op.Role == op.Beside || n.Op.Role == op.Below:
 		return float64(t.Count()) * moveSteps
+	}
+	if n.Op.Rate == productRate {
+		return n.Op.Cost(sigOf(g, id), t).Flops / productSteps
 	}
 	work := n.Op.Cost(sigOf(g, id), t).Flops * apartSteps
 	if n.Op.Role == op.Points {

@@ -26,7 +26,7 @@ func (s *spreader) wide(g *ir.Graph, id ir.ID) bool {
 
 // wideReads is shared of a wide product.
 func (s *spreader) wideReads(g *ir.Graph, id ir.ID) (reads []rowReads, ok bool) {
-	return []rowReads{{whole: true}, {whole: true}}, g.Nodes[id].Op.Cost(sigOf(g, id), g.Type(id)).Flops >= float64(s.from)
+	return []rowReads{{whole: true}, {whole: true}}, g.Nodes[id].Op.Cost(sigOf(g, id), g.Type(id)).Flops/productSteps >= gatherSpreads*float64(s.from)
 }
 
 // turned makes the new nodes of a wide product.

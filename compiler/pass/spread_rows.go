@@ -55,10 +55,16 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 		work = float64(t.Count())
 	case n.Op.Cost == nil:
 		return nil, false
+	case n.Op.Rate == productRate:
+		work = n.Op.Cost(sigOf(g, id), t).Flops / productSteps
 	default:
 		work = max(n.Op.Cost(sigOf(g, id), t).Flops, elements(t))
 	}
-	gains := work >= float64(s.from) || s.all || n.Op.Role == op.Points && place == ir.ByRows
+	least := float64(s.from)
+	if n.Op.Role != op.Points {
+		least *= gatherSpreads // which brings the rows together again
+	}
+	gains := work >= least || s.all || n.Op.Role == op.Points && place == ir.ByRows
 	if !gains && !slices.Contains(partial, true) {
 		return nil, false
 	}
