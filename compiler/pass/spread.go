@@ -111,11 +111,12 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, sparse []bool) 
 			}
 		default:
 			reads := slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return x.partial[from] })
-			if _, everywhere[i] = s.shared(g, id, x.partials(id)); everywhere[i] && (reads || s.whole) {
+			blocks := !s.whole && n.Op.Rate == productRate // products of blocks are tasks of one rank
+			if _, everywhere[i] = s.shared(g, id, x.partials(id)); everywhere[i] && (reads || s.whole) && !blocks {
 				x.node(id)
 				continue
 			}
-			everywhere[i] = s.whole && s.little(g, id) && !slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !isConst(g, from) })
+			everywhere[i] = s.whole && s.little(g, id) && !slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !madeAnywhere(g, from) })
 		}
 		if everywhere[i] {
 			x.node(id)

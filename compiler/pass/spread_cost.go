@@ -115,7 +115,7 @@ const mostRepeated = 20
 // little reports a node that each rank may make.
 func (s *spreader) little(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
-	return !isConst(g, id) && n.Op.Role != op.Exchange && nodeWork(g, id) <= mostRepeated*float64(s.from)
+	return !madeAnywhere(g, id) && n.Op.Role != op.Exchange && nodeWork(g, id) <= mostRepeated*float64(s.from)
 }
 
 // nodeWork is workOf of any node, with the rounds of loops.
@@ -130,7 +130,7 @@ func nodeWork(g *ir.Graph, id ir.ID) (work float64) {
 			}
 		}
 		return work
-	case n.Op.Cost == nil || n.Op.Role == op.Argument || isConst(g, id):
+	case n.Op.Cost == nil || n.Op.Role == op.Argument || n.Op.Role == op.Constant:
 		return 0
 	}
 	return max(0, workOf(g, id))

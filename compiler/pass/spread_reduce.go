@@ -268,7 +268,7 @@ func (s *spreader) units(g *ir.Graph) {
 		for i := range g.Nodes {
 			id, n := ir.ID(i), &g.Nodes[i]
 			if t := g.Type(id); t.IsSparse() {
-				sparse[t.Rows] = true
+				sparse[t.Rows], sparse[t.Cols] = true, true // a vector is fetched by lists of single rows
 			}
 			if stated(n.Op) && n.Op.Shard.Combine == "" {
 				if rows, panel := g.Type(g.In(id)[0]).Rows, n.Attrs.Int("panel"); s.balanced(rows, panel) {
