@@ -279,8 +279,9 @@ var pipeline = []step{
 		}},
 }
 
-// leastShared is the part of the speed of all ranks that a plan by rows must reach.
-const leastShared = 0.5
+// A plan by rows must be as fast as half of the ranks, or as so many. Blocks of a program without tiles
+// are seldom faster: what is of all rows or columns is made on one rank.
+const leastShared, sharedEnough = 0.5, 1.5
 
 // fitsRows reports whether ranks are to share the matrices of the program by rows alone. It tries the
 // other passes, and looks at what ranks have to do then. A program with matrices that only tiles can
@@ -300,7 +301,7 @@ func (s *state) fitsRows() bool {
 		}
 	}
 	all := s.o.Sizes.Spread == 1 && try.speedup > 0 // as tests want it
-	return all || try.speedup >= leastShared*float64(s.o.Ranks)
+	return all || try.speedup >= min(leastShared*float64(s.o.Ranks), sharedEnough)
 }
 
 // lastTried is the pass that decides what each rank does.
