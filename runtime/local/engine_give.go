@@ -1,7 +1,7 @@
 package local
 
-// This file gives work to ranks that ask for it. A chunk of a loop in which ranks help each other runs
-// part by part, so that a request is answered soon, however large the chunk is.
+// This file gives work to ranks that ask for it. A chunk of a loop in which ranks help each other
+// runs part by part, so that a request is answered soon, however large the chunk is.
 
 import (
 	"slices"
@@ -17,8 +17,8 @@ const (
 	longPart  = 500 * time.Microsecond
 )
 
-// parts runs a chunk part by part. at is the first iteration of the part that runs, and step the leaves of
-// a part. after is called between two, and returns where the chunk ends now.
+// parts runs a chunk part by part. at is the first iteration of the part that runs, and step the
+// leaves of a part. after is called between two, and returns where the chunk ends now.
 func (l *loopRun) parts(w *Worker, chunk Chunk, at *int64, step *int, after func(rest Chunk) (hi int)) error {
 	for chunk.Lo < chunk.Hi {
 		to := min(chunk.Lo+*step*l.leaf, chunk.Hi)
@@ -68,9 +68,9 @@ func (l *loopRun) runOwn(w *Worker, c claimed, at *int64, step *int) (ran Chunk,
 	return ran, next, err
 }
 
-// gives gives the rank that has waited longest half of an equal share of what is left here: of rest, which
-// this worker runs, of next, which it has claimed, and of what nobody has claimed. The rank asks for more
-// when it begins that. It returns false if no rank waits.
+// gives gives the rank that has waited longest half of an equal share of what is left here: of rest,
+// which this worker runs, of next, which it has claimed, and of what nobody has claimed. The rank
+// asks for more when it begins that. It returns false if no rank waits.
 func (l *loopRun) gives(w *Worker, rest *Chunk, next *claimed) bool {
 	a, among := l.nextAsk()
 	if among == 0 {
@@ -134,8 +134,8 @@ func (l *loopRun) pays() bool {
 // helpBytes is how many bytes of rows come from another rank in about DefaultHelpFrom.
 const helpBytes = 512 << 10
 
-// nextAsk takes the request that has waited longest. among is for how many ranks there is to share; 0: none
-// waits any more.
+// nextAsk takes the request that has waited longest. among is for how many ranks there is to share;
+// 0: none waits any more.
 func (l *loopRun) nextAsk() (a Ask, among int) {
 	h := &l.e.helping
 	h.mu.Lock()
@@ -149,7 +149,8 @@ func (l *loopRun) nextAsk() (a Ask, among int) {
 	return a, among
 }
 
-// leaves notes that the rank of a request has a chunk, and gives it. An empty one says that there is none.
+// leaves notes that the rank of a request has a chunk, and gives it. An empty one says that there is
+// none.
 func (l *loopRun) leaves(w *Worker, a Ask, chunk Chunk) {
 	if l.keeps && chunk.size() > 0 { // the record covers all iterations, and these took the worker no time
 		now := l.e.Now()

@@ -359,17 +359,17 @@ func (l *loopRun) settle(w *Worker) {
 //
 // A rank makes its own rows, by its own technique. Rows may take very different times. Then the rank
 // that is done first would wait for the last. So it asks the other ranks in turn, and each that has
-// chunks left gives it some. Any rank can run any chunk: all have the operands whole,
-// matrices have their full shape, and a chunk writes only its own rows. The rows go back, so after
-// the loop each rank has its own, as without help. No byte and no later node depends on which rank
-// has run a chunk.
+// chunks left gives it some. Any rank can run any chunk: all have the operands whole, matrices have
+// their full shape, and a chunk writes only its own rows. The rows go back, so after the loop each
+// rank has its own, as without help. No byte and no later node depends on which rank has run a chunk.
 //
-// A worker answers a request between two parts of a chunk, because a technique expects claims by as many
-// workers as it knows, with half of an equal share of what is left on its rank: one chunk at a time would leave
-// a helper without work for most of the time of a slower rank's chunk. The worker that hears the request answers it if the loop has not begun on its
-// rank or is exhausted. So an answer takes up to a part's time. A rank whose own rows were done in
-// less than EngineOptions.HelpFrom asks only if the last time was not in vain, and in the first of every
-// tryAgain executions.
+// A technique expects claims by as many workers as it knows. So a worker answers a request, between
+// two parts of a chunk, with half of an equal share of what is left on its rank. One chunk at a time
+// would leave a helper without work for most of the time of a slower rank's chunk. The worker that
+// hears the request answers it if the loop has not begun on its rank or is exhausted. So an answer
+// takes up to a part's time. A rank whose own rows were done in less than EngineOptions.HelpFrom asks
+// only if the last time was not in vain, and in the first of every tryAgain executions. Rows that are
+// made faster than they are copied are not given away.
 //
 // A chunk that fails at a helper is run again at home, so the failure has the rank and the place that
 // it has without help. A rank stops waiting when an earlier failure has made the loop pointless. A
