@@ -202,3 +202,41 @@ emit sum(x)
 		t.Errorf("only %d gathers with lists", lists)
 	}
 }
+
+// Each rank makes its own rows of a random matrix that loops read by rows, and sends none of them.
+func TestRandomMatricesByRows(t *testing.T) {
+	programs := []spreadProgram{{"constructors", `S = rand_sparse(31, 17, density = 0.2, seed = 3)
+T = rand_sparse(17, 31, density = 0.3, seed = 4)
+G = rand_graph(31, 70, seed = 8)
+I = eye_sparse(31)
+iterate x = rand(31, 1, seed = 5), c = seq(0, 31), k = 0 until k == 4 {
+  next x = S @ (T @ x) / 7 + I @ x
+  next c = max(c, rowmax(G * t(c)))
+  next k = k + 1
+}
+emit x
+emit c
+emit nnz(G)
+emit S
+emit rowsum(I)`, 0, 0},
+		{"of which some are read as a whole, and in loops and branches", `S = rand_sparse(20, 20, density = 0.1, seed = 3)
+iterate x = rand(20, 1, seed = 5), k = 0 until k == 4 {
+  R = rand_sparse(20, 20, density = 0.1, seed = 9)
+  y = if k % 2 == 0 { eye_sparse(20) @ x } else { x / 2 }
+  next x = S @ y + R @ x
+  next k = k + 1
+}
+emit x
+emit colsum(S)
+emit S @ S`, 0, 0}}
+	spreadAlike(t, programs)
+	c, err := compileTiny(tinyTable(t), programs[0].text, 3, false, apart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.Plan.Graph.Nodes {
+		if n := &c.Plan.Graph.Nodes[i]; n.Op.ByRows && n.Attrs.Int(plan.SharedRows) == 0 {
+			t.Errorf("one rank makes all of %s", c.Plan.Graph.Line(ir.ID(i)))
+		}
+	}
+}

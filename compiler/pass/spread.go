@@ -53,6 +53,7 @@ type spreadGraph struct {
 	owned   map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
 	takes   map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
 	lists   map[ir.ID]rowLists        // of old sparse matrices
+	inside  bool                      // of a region
 	args    []ir.ID                   // of a region of an iterate: its old arguments
 	around  *spreadGraph              // the graph that the loop is in
 	loop    ir.ID                     // the loop in that graph
@@ -73,10 +74,12 @@ func spreads(g *ir.Graph, apart func(id ir.ID) bool, s *spreader) (everywhere, s
 	}
 	all := slices.Repeat([]bool{true}, g.Len())
 	x, everywhere, scattered := s.tried(g, apart, all) // to know what is partial
-	if !slices.Contains(scattered, true) {
-		return everywhere, scattered
+	for id, partial := range x.partial {
+		if partial && g.Type(ir.ID(id)).IsSparse() {
+			_, everywhere, scattered = s.tried(g, apart, x.wanted(everywhere))
+			break
+		}
 	}
-	_, everywhere, scattered = s.tried(g, apart, x.wanted(everywhere))
 	return everywhere, scattered
 }
 
@@ -408,6 +411,7 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 // which arguments are needed with all rows.
 func (x *spreadGraph) region(r *ir.Region, loop ir.ID, partial []bool, need func(k int) bool) (out *ir.Region, in *spreadGraph, yields, gathered []bool) {
 	in = x.on(r.Graph)
+	in.inside = true
 	if loop != ir.None {
 		in.around, in.loop, in.args = x, loop, r.Args
 	}

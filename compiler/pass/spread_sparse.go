@@ -23,6 +23,8 @@ import (
 // The columns of a row of sp.collect ascend, because ranks have contiguous rows and their parts come
 // one after the other.
 //
+// A constructor whose rows can be made alone (op.Def.ByRows) makes those of the rank.
+//
 // It would be wrong for an operator that makes entries where its sparse operands have none: then the
 // rows of other ranks would not be empty.
 
@@ -67,6 +69,12 @@ func (s *spreader) turnsRows(g *ir.Graph, id ir.ID) bool {
 // because one of its operands is. It returns false if no operand is.
 func (x *spreadGraph) sparse(id ir.ID) bool {
 	n, in := &x.old.Nodes[id], x.old.In(id)
+	if x.generates(id) {
+		made := x.shares1(x.g.CopyNode(x.old, id))
+		x.g.Nodes[made].Attrs = x.g.Nodes[made].Attrs.With(plan.SharedRows, op.Int(x.old.Type(id).Rows))
+		x.to[id], x.partial[id] = made, true
+		return true
+	}
 	if x.turnsRows(x.old, id) {
 		if !x.partial[in[0]] || n.Attrs.Int("keep") > 0 { // a kept result would still be gathered in each round
 			return false
@@ -99,6 +107,14 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 	}
 	x.to[id], x.partial[id] = x.shares1(x.g.CopyNode(x.old, id, args...)), true
 	return true
+}
+
+// generates reports whether node id makes a sparse matrix of nothing, each rank its own rows. In a loop or
+// branch each rank makes all rows.
+func (x *spreadGraph) generates(id ir.ID) bool {
+	t := x.old.Type(id)
+	_, _, _, sent := x.old.Dest(id)
+	return x.old.Nodes[id].Op.ByRows && !x.inside && !sent && x.old.Placement(id) == ir.AnyPlace && t.Known() && t.Rows >= x.ranks && len(x.old.In(id)) == 0
 }
 
 // shares1 marks a new node as one whose work ranks share without a loop over rows.

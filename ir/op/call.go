@@ -119,8 +119,8 @@ type Call struct {
 	// From is the first iteration of this rank if Part, else 0. A rank that helps another one also
 	// runs iterations outside of its own.
 	From int
-	// Lo and Hi delimit the rows Lo..Hi-1 of this rank in a call without a Loop whose rows ranks
-	// share. Both are 0 in other calls.
+	// Lo and Hi delimit the rows Lo..Hi-1 of this rank in a call without a Loop, or with a sparse
+	// result, whose rows ranks share. Both are 0 in other calls.
 	Lo, Hi int
 	// Env is the environment of effectful operators and read.
 	Env Env

@@ -56,12 +56,13 @@ func randGraph() *op.Def {
 			}
 			return m, nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", ByRows: true,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			return op.Work{Flops: 20 * float64(s.Attrs.Int("e")), Bytes: 12 * float64(s.Attrs.Int("e"))}
 		},
 		Kernel: func(c *op.Call) error {
-			c.Out = randomGraph(c.Attrs.Int("n"), c.Attrs.Int("e"), uint64(c.Attrs.Int("seed")))
+			lo, hi := rowsOf(c)
+			c.Out = randomGraph(c.Attrs.Int("n"), c.Attrs.Int("e"), uint64(c.Attrs.Int("seed")), lo, hi)
 			return nil
 		},
 	}
@@ -103,7 +104,7 @@ func randSparse() *op.Def {
 			}
 			return define.KeptRef(d), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", ByRows: true,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			n := float64(s.Attrs.Int("n")) * float64(perRow(s.Attrs))
 			return op.Work{Flops: 40 * n, Bytes: 12 * n}
@@ -140,18 +141,34 @@ func eyeSparse() *op.Def {
 			}
 			return define.KeptRef(d), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", ByRows: true,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return op.Work{Bytes: 20 * float64(out.Rows)} },
 		Kernel: func(c *op.Call) error {
-			n := c.Attrs.Int("n")
-			m := value.NewCSR(types.F64, n, n, n)
-			for i := range n {
-				m.Col[i], m.F64[i], m.Ptr[i+1] = int32(i), 1, int64(i)+1
+			lo, hi := rowsOf(c)
+			m := value.NewCSR(types.F64, hi-lo, c.Type.Cols, hi-lo)
+			for i := range hi - lo {
+				m.Col[i], m.F64[i], m.Ptr[i+1] = int32(lo+i), 1, int64(i)+1
 			}
-			c.Out = m
+			c.Out = placedRows(m, lo, c.Type.Rows)
 			return nil
 		},
 	}
+}
+
+// rowsOf returns the rows lo..hi-1 that a constructor is to make: of several ranks, those of this one.
+func rowsOf(c *op.Call) (lo, hi int) {
+	if c.Lo == c.Hi {
+		return 0, c.Type.Rows
+	}
+	return c.Lo, c.Hi
+}
+
+// placedRows returns a matrix of so many rows, of which those from lo on are m's and the others are empty.
+func placedRows(m *value.CSR, lo, rows int) *value.CSR {
+	if m.Rows == rows {
+		return m
+	}
+	return m.Padded(lo, rows)
 }
 
 // countsOf is two attributes that are numbers of things.
@@ -186,26 +203,32 @@ func sizedSparse(s *op.Sig, e types.Elem, rows, cols, entries, each int) (types.
 	return t, nil
 }
 
-// randomGraph lays the edges out by counting: once by target, once by source, so that rows ascend.
-func randomGraph(n, e int, seed uint64) *value.CSR {
-	m := value.NewCSR(types.Bool, n, n, e)
-	from, to := make([]int32, e), make([]int32, e)
-	for k := range e {
-		from[k], to[k] = int32(float64(n)*construct.U01(seed, 2*uint64(k))), int32(float64(n)*construct.U01(seed, 2*uint64(k)+1))
-		m.Ptr[from[k]+1]++
+// randomGraph makes rows lo..hi-1 of a graph. It draws all sources, lays the edges out by source, and sorts
+// each row.
+func randomGraph(n, e int, seed uint64, lo, hi int) *value.CSR {
+	m := value.NewCSR(types.Bool, hi-lo, n, 0)
+	var from, to []int32
+	if hi-lo == n {
+		from, to = make([]int32, 0, e), make([]int32, 0, e)
 	}
-	for i := range n {
+	for k := range e {
+		if i := int(float64(n) * construct.U01(seed, 2*uint64(k))); lo <= i && i < hi {
+			from, to = append(from, int32(i-lo)), append(to, int32(float64(n)*construct.U01(seed, 2*uint64(k)+1)))
+			m.Ptr[i-lo+1]++
+		}
+	}
+	m.Col = make([]int32, len(to))
+	for i := range m.Rows {
 		m.Ptr[i+1] += m.Ptr[i]
 	}
-	at := slices.Clone(m.Ptr[:n])
+	at := slices.Clone(m.Ptr[:m.Rows])
 	for k, i := range from {
 		m.Col[at[i]] = to[k]
 		at[i]++
 	}
 	kept := 0
-	for i := range n {
-		lo, hi := m.Ptr[i], m.Ptr[i+1]
-		row := m.Col[lo:hi]
+	for i := range m.Rows {
+		row := m.Col[m.Ptr[i]:m.Ptr[i+1]]
 		slices.Sort(row)
 		m.Ptr[i] = int64(kept)
 		for k, j := range row {
@@ -215,9 +238,9 @@ func randomGraph(n, e int, seed uint64) *value.CSR {
 			}
 		}
 	}
-	m.Ptr[n] = int64(kept)
+	m.Ptr[m.Rows] = int64(kept)
 	m.Col = from[:kept]
-	return m
+	return placedRows(m, lo, n)
 }
 
 func densityOf(a *op.Attrs) float64 {
@@ -251,18 +274,20 @@ type randomEntry struct {
 }
 
 func beginRandomRows(c *op.Call, units, workers int) op.LoopBody {
-	n, m, per, seed := c.Attrs.Int("n"), c.Attrs.Int("m"), perRow(c.Attrs), uint64(c.Attrs.Int("seed"))
-	out := value.NewCSR(types.F64, n, m, n*per)
+	m, per, seed := c.Attrs.Int("m"), perRow(c.Attrs), uint64(c.Attrs.Int("seed"))
+	first, end := rowsOf(c)
+	rows := c.Type.Rows
+	out := value.NewCSR(types.F64, end-first, m, (end-first)*per)
 	by := make([]randomRow, workers)
 	return &UnitLoop{
-		RowCut: RowCut{n, units, func(i int) int64 { return int64(i) }},
+		RowCut: RowCut{end - first, units, func(i int) int64 { return int64(i) }},
 		Run: func(worker, lo, hi int) error {
 			r := &by[worker]
 			if r.moved == nil {
 				r.moved, r.row = map[int]int{}, make([]randomEntry, per)
 			}
 			for i := lo; i < hi; i++ {
-				r.draw(i, m, seed)
+				r.draw(first+i, m, seed)
 				for k, x := range r.row {
 					out.Col[i*per+k], out.F64[i*per+k] = int32(x.col), x.x
 				}
@@ -270,7 +295,7 @@ func beginRandomRows(c *op.Call, units, workers int) op.LoopBody {
 			}
 			return nil
 		},
-		Then: func() error { c.Out = out; return nil },
+		Then: func() error { c.Out = placedRows(out, first, rows); return nil },
 	}
 }
 

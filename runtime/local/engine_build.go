@@ -33,7 +33,7 @@ const (
 	kept     // the result is the same in several rounds: see engine_keep.go
 	clears   // a node of another rank waits for its success: see engine_guard.go
 	gathered // its result is that of transfers: see engine_gather.go
-	windowed // it makes this rank's rows without a loop: op.Call.Lo and Hi
+	windowed // it makes this rank's rows, and no loop is cut for that: op.Call.Lo and Hi
 )
 
 // maxNode is above every node.
@@ -249,7 +249,7 @@ func flagsOf(g *ir.Graph, id ir.ID) (f uint16) {
 	if node.Region != nil && plain {
 		f |= fused
 	}
-	if node.Op.Loop == nil && node.Attrs.Int(plan.SharedRows) > 0 {
+	if (node.Op.Loop == nil || t.IsSparse()) && node.Attrs.Int(plan.SharedRows) > 0 {
 		f |= windowed
 	}
 	return f
