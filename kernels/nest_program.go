@@ -31,7 +31,7 @@ type nestShape struct {
 const (
 	modeBits = 3
 	// mostIn is the most operands of a nest of a program: a worker has room for its results besides.
-	mostIn = 48
+	mostIn = op.MostOperands
 	inWord = 64 / modeBits
 )
 

@@ -68,10 +68,11 @@ func (f *fusion) join() (groups bool) {
 	// of[x] is the group that all readers of x so far are in and that x may join.
 	const noReader, apart = ir.None, ir.None - 1
 	of := slices.Repeat([]ir.ID{noReader}, g.Len())
+	reads := operands{g: g, of: map[ir.ID][]ir.ID{}}
 	for i := g.Len() - 1; i >= 0; i-- {
 		id := ir.ID(i)
 		f.head[i] = id
-		if f.uses[i] > 0 && of[i] >= 0 && f.fusable(id) {
+		if f.uses[i] > 0 && of[i] >= 0 && f.fusable(id) && reads.join(of[i], id) {
 			f.head[i] = of[i]
 			groups = true
 		}
@@ -85,6 +86,38 @@ func (f *fusion) join() (groups bool) {
 		}
 	}
 	return groups
+}
+
+// operands has what the groups of several nodes read of other nodes, by their heads.
+type operands struct {
+	g  *ir.Graph
+	of map[ir.ID][]ir.ID
+}
+
+// join adds a node to the group of head h, unless the group would then read more than a compiled loop
+// has room for. Nodes come in descending order, so an operand may still become a member: a group may
+// end earlier than it must.
+func (o *operands) join(h, id ir.ID) bool {
+	reads, is := o.of[h]
+	if !is {
+		reads = distinct(nil, o.g.In(h))
+	}
+	rest := distinct(slices.DeleteFunc(slices.Clone(reads), func(x ir.ID) bool { return x == id }), o.g.In(id))
+	if len(rest) > op.MostOperands {
+		return false
+	}
+	o.of[h] = rest
+	return true
+}
+
+// distinct adds to a list what it does not have.
+func distinct(list, more []ir.ID) []ir.ID {
+	for _, x := range more {
+		if !slices.Contains(list, x) {
+			list = append(list, x)
+		}
+	}
+	return list
 }
 
 // mayJoin reports whether x may be in the group of its reader r, by their types.

@@ -198,6 +198,9 @@ type Taker interface {
 	Take(label string, v value.Value) bool
 }
 
+// MostOperands is the most inputs of a Program that runs as a compiled loop.
+const MostOperands = 48
+
 // Program is a fused chain of elementwise operators over one index space: a list of steps over
 // registers. Registers 0..len(In)-1 are the inputs; Drawn ones, which are not in a call, come last.
 // Step k writes register len(In)+k. The last step is the result.
