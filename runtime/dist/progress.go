@@ -24,10 +24,10 @@ func (r *rank) now() int64 { return r.o.Trace.Communication().Now() }
 // between polls after a task if the last poll is a while ago, the longer the more polls in a row have
 // found nothing: in short tasks a poll of a microsecond after each took a twentieth of the time.
 func (r *rank) between(now int64) {
-	if r.pending.Load()+r.newFresh.Load() == 0 && !r.eng.Helps() {
-		return
-	}
 	last, gap := r.lastPoll.Load(), r.pollGap.Load()
+	if r.pending.Load()+r.newFresh.Load() == 0 && !r.eng.Helps() {
+		gap = int64(pollAnyway)
+	}
 	if now-last <= gap || !r.lastPoll.CompareAndSwap(last, now) {
 		return
 	}

@@ -87,6 +87,9 @@ const (
 	// something, and pollSeldom the most that it grows to.
 	pollEvery  = 20 * time.Microsecond
 	pollSeldom = 160 * time.Microsecond
+	// pollAnyway is the same where this rank waits for nothing: another may ask for rows of a loop
+	// that is over here, and waits for the answer.
+	pollAnyway = 500 * time.Microsecond
 	// sayFirst is how much later the others return from a run after which the job is aborted:
 	// the speaker must have spoken before the launcher kills it.
 	sayFirst = 300 * time.Millisecond
