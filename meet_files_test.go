@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"flow/ir"
+	"flow/ir/plan"
 	"flow/runtime/dist/transport/mem"
 )
 
@@ -116,8 +117,16 @@ func TestRanksReadParts(t *testing.T) {
 		}
 		readers := map[int]bool{}
 		for i, n := range p.Compiled().Plan.Graph.Nodes {
-			if n.Op.Reads != nil {
-				readers[p.Compiled().Plan.Rank(ir.ID(i))] = true
+			switch r := p.Compiled().Plan.Rank(ir.ID(i)); {
+			case n.Op.Reads == nil:
+			case r != plan.Everywhere:
+				readers[r] = true
+			case n.Attrs.Int(plan.SharedRows) == 0:
+				t.Errorf("%s: every rank reads the whole file", name)
+			default:
+				for r := range 3 {
+					readers[r] = true
+				}
 			}
 		}
 		if len(readers) != most {

@@ -180,14 +180,19 @@ func (f *fileCache) readKernel(c *op.Call) error {
 	if !ok {
 		w = window.Rect{Row: 0, Col: 0, Rows: out.Rows, Cols: out.Cols}
 	}
+	all := w
+	if c.Hi > c.Lo { // the rows of this rank
+		out = out.View(c.Lo, 0, c.Hi-c.Lo, out.Cols)
+		w.Row, w.Rows = w.Row+c.Lo, c.Hi-c.Lo
+	}
 	if _, s := f.keyOf(path, o, denseFile); s == nil && format.ReadPart(path, o, out, w.Row, w.Col) {
 		return nil
 	}
-	d, err := f.read(path, o, int64(w.Rows)*int64(w.Cols))
+	d, err := f.read(path, o, int64(all.Rows)*int64(all.Cols))
 	if err != nil {
 		return fileFailure(err)
 	}
-	if d.Elem != out.Elem || !w.Within(d.Rows, d.Cols) || !ok && (d.Rows != out.Rows || d.Cols != out.Cols) {
+	if d.Elem != out.Elem || !all.Within(d.Rows, d.Cols) || !ok && (d.Rows != all.Rows || d.Cols != all.Cols) {
 		return changed(path)
 	}
 	dense.Copy(out, w.Of(d))
