@@ -106,9 +106,10 @@ func (l *loopRun) gives(w *Worker, rest *Chunk, next *claimed) bool {
 	return true
 }
 
-// last takes n iterations or fewer, whole leaves, from the end of a chunk of more than n.
+// last takes n iterations or fewer, whole leaves, from the end of a chunk. It takes all of a chunk
+// that has no more.
 func (l *loopRun) last(from *Chunk, n int) (part Chunk) {
-	part = Chunk{from.Hi - n, from.Hi}
+	part = Chunk{max(from.Hi-n, from.Lo), from.Hi}
 	if r := (part.Lo - l.base) % l.leaf; r > 0 {
 		part.Lo += l.leaf - r
 	}

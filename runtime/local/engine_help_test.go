@@ -18,10 +18,10 @@ import (
 	"flow/runtime/schedule"
 )
 
-// The other rank asks after every chunk, ten times. It returns what it is given as rows of -1, or
+// Three workers of the other rank ask after every part of a chunk, ten times. It returns what it is given as rows of -1, or
 // undone, in which case they are made here; or it is gone before it returns anything.
 func TestHelpFromAnotherRank(t *testing.T) {
-	const rows, cols = 40, 5
+	const rows, cols = 80, 5
 	pool := local.NewPool(2)
 	defer pool.Close()
 	for _, technique := range []string{"SS", "GSS", "FAC2", "StaticSteal", "AWF-C", "STATIC"} {
@@ -30,14 +30,16 @@ func TestHelpFromAnotherRank(t *testing.T) {
 			p.Ranks, p.Owner = 2, []int32{plan.Everywhere, plan.Everywhere}
 			var e *local.Engine
 			var asked, given, requests atomic.Int32
-			got := make([]float64, rows*cols)
+			got, away := make([]float64, rows*cols), make([]int, rows*cols)
 			answers := make(chan func(), rows)
 			remote := &local.Remote{
 				Sends: func(ir.ID) int { return 0 }, Idle: func(time.Duration, bool) bool { return false }, Failed: func(*local.TaskFailure) {},
 				Between: func(int64) {
 					if asked.Load() < 10 && e.Helps() {
 						asked.Add(1)
-						e.Asked(local.Ask{Rank: 1, Worker: 7, Loop: 1, Execution: 1})
+						for worker := range int32(3) {
+							e.Asked(local.Ask{Rank: 1, Worker: 7 + worker, Loop: 1, Execution: 1})
+						}
 					}
 				},
 				Ask: func(to int, a local.Ask) {
@@ -47,10 +49,20 @@ func TestHelpFromAnotherRank(t *testing.T) {
 					e.Given(1, a, local.Chunk{})
 				},
 				Give: func(a local.Ask, r local.Chunk) {
-					if a.Rank != 1 || a.Worker != 7 || r.Lo == r.Hi {
+					if a.Rank != 1 || a.Worker < 7 || r.Lo == r.Hi {
 						return
 					}
 					given.Add(1)
+					if r.Lo < 0 || r.Hi > rows/2*cols || r.Lo > r.Hi {
+						t.Errorf("%s gives the chunk %d..%d", technique, r.Lo, r.Hi)
+						r = local.Chunk{}
+					}
+					for k := r.Lo; k < r.Hi; k++ { // helping.mu is held
+						if away[k]++; away[k] == 2 {
+							t.Errorf("%s gives iteration %d twice, the second time in %d..%d", technique, k, r.Lo, r.Hi)
+							break
+						}
+					}
 					made := value.New(types.F64, (r.Hi-r.Lo)/cols, cols)
 					for i := range made.F64 {
 						made.F64[i] = -1
