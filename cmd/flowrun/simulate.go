@@ -34,7 +34,7 @@ func (s *session) simulateCommand() *cli.Command {
 			"All workers are equal and there from the start of each loop; loops follow each other; adaptive techniques learn from one execution to the next.\n" +
 			"With --ranks the workers are threads of ranks that exchange messages: each rank begins with its own rows and steals when it runs dry,\n" +
 			"half of what another has left (--protocol steal), or all threads claim from one counter (counter). COST moves rows by their last costs.\n" +
-			"The protocol is the one that ranks are to have; today's runs ask in turn and get one chunk at a time.",
+			"The protocol is the one that ranks are to have; today's runs ask in turn and get half of an equal share.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "workers", Usage: "numbers of workers, `P,P,...`; \"..\" goes on as before: 1,2,..,1024", Value: "1,2,..,64"},
 			&cli.StringFlag{Name: "ranks", Usage: "numbers of ranks, `P,P,...`, in place of workers"},
@@ -185,12 +185,15 @@ func (m *simulation) load(only string) error {
 func (m *simulation) choose(only string) error {
 	var names []string
 	m.operators = slices.DeleteFunc(m.operators, func(o replay.Operator) bool {
-		names = append(names, place(&o))
-		return !strings.Contains(place(&o), only)
+		name := place(&o)
+		if !slices.Contains(names, name) { // each rank has it
+			names = append(names, name)
+		}
+		return !strings.Contains(name, only)
 	})
 	if len(m.operators) == 0 {
 		e := usagef("no loop has %q in its name or place", only)
-		e.help = "there are " + strings.Join(slices.Compact(names), ", ")
+		e.help = "there are " + strings.Join(names, ", ")
 		return e
 	}
 	return nil

@@ -240,7 +240,7 @@ func (r *rankSweep) run(ctx context.Context, c sweep.Config) (m sweep.Measuremen
 		if ctx.Err() != nil {
 			return m, context.Cause(ctx)
 		}
-		return m, fmt.Errorf("a run on %s failed (%v):\n%s", count(c.Ranks, "rank"), err, strings.TrimSpace(told.String()))
+		return m, fmt.Errorf("a run on %s failed (%v):\n%s", count(c.Ranks, "rank"), err, withoutStats(told.String()))
 	}
 	var stats struct {
 		Seconds *float64 `json:"execution_seconds"`
@@ -252,6 +252,12 @@ func (r *rankSweep) run(ctx context.Context, c sweep.Config) (m sweep.Measuremen
 		}
 	}
 	return m, fmt.Errorf("BUG: a run on %s printed no statistics: %q", count(c.Ranks, "rank"), told.String())
+}
+
+// withoutStats is what a run has told beside its statistics.
+func withoutStats(told string) string {
+	lines := slices.DeleteFunc(strings.Split(told, "\n"), func(l string) bool { return strings.HasPrefix(l, "{") })
+	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
 // same reports that one problem has given different outputs, which is a bug.

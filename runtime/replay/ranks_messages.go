@@ -175,5 +175,5 @@ func (s *rankLoop) gift(r *simRank) (gift []span) {
 // number, and its next claim is under way while it runs a chunk.
 //
 // This is the protocol that the runtime is to have. Today a rank asks others in turn, only when it has
-// no work, and gets one chunk at a time (runtime/local/engine_help.go). It has no counter, and COST
+// no work, and gets half of an equal share (runtime/local/engine_give.go). It has no counter, and COST
 // does not move blocks. So a simulation says what is possible, and not what a run does.
