@@ -376,7 +376,7 @@ func (w *Worker) again(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, e
 	}
 	d := w.deep
 	d.run = w.run
-	copy(d.args[firstOperand:], w.run.args)
+	copy(d.args[firstOperand:], w.args[firstOperand:][:len(w.run.args)]) // as Place and Scalar say
 	room, err := code.ScratchFor(w.run.args)
 	if err != nil {
 		return false, err
