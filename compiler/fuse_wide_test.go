@@ -10,7 +10,7 @@ import (
 	"flow/ir/op"
 )
 
-// A chain that reads more than a compiled loop has room for becomes several, of which none reads more.
+// A chain that reads more values than a compiled loop has room for becomes several chains.
 func TestWideChains(t *testing.T) {
 	const n = 70
 	var text, sum strings.Builder

@@ -348,24 +348,32 @@ func (w *sweeping) same(t *sweep.Table) error {
 	return &flow.Bug{Text: fmt.Sprintf("schedules gave %d different outputs: %s", len(groups), strings.Join(groups, "; "))}
 }
 
-// write writes the table and all requested files.
-func (w *sweeping) write(c *cli.Context, stdout io.Writer, t *sweep.Table) error {
+// writeSweep writes the files that the flags of a sweep ask for. draw makes a picture, by the ending of
+// its path.
+func writeSweep(c *cli.Context, csv func(io.Writer) error, draw func(path string) error, html func(io.Writer) error) error {
 	if c.IsSet("csv") {
-		if err := writeFile(c.String("csv"), t.WriteCSV); err != nil {
+		if err := writeFile(c.String("csv"), csv); err != nil {
 			return err
 		}
 	}
 	for _, f := range []string{"svg", "png"} {
 		if c.IsSet(f) {
-			if err := w.draw(c.String(f), t); err != nil {
+			if err := draw(c.String(f)); err != nil {
 				return err
 			}
 		}
 	}
 	if c.IsSet("html") {
-		if err := writeFile(c.String("html"), func(out io.Writer) error { return w.html(out, t) }); err != nil {
-			return err
-		}
+		return writeFile(c.String("html"), html)
+	}
+	return nil
+}
+
+// write writes the table and all requested files.
+func (w *sweeping) write(c *cli.Context, stdout io.Writer, t *sweep.Table) error {
+	draw := func(path string) error { return w.draw(path, t) }
+	if err := writeSweep(c, t.WriteCSV, draw, func(out io.Writer) error { return w.html(out, t) }); err != nil {
+		return err
 	}
 	if c.Bool("json") {
 		e := json.NewEncoder(stdout)

@@ -301,22 +301,10 @@ func (r *rankSweep) efficiency(row *sweep.Row) float64 {
 
 // write writes the table and all requested files.
 func (r *rankSweep) write(c *cli.Context, stdout io.Writer, t *sweep.Table) error {
-	if c.IsSet("csv") {
-		if err := writeFile(c.String("csv"), func(out io.Writer) error { return r.writeCSV(out, t) }); err != nil {
-			return err
-		}
-	}
-	for _, f := range []string{"svg", "png"} {
-		if c.IsSet(f) {
-			if err := savePage(c.String(f), r.page(t)); err != nil {
-				return err
-			}
-		}
-	}
-	if c.IsSet("html") {
-		if err := writeFile(c.String("html"), func(out io.Writer) error { return r.html(out, t) }); err != nil {
-			return err
-		}
+	csv := func(out io.Writer) error { return r.writeCSV(out, t) }
+	draw := func(path string) error { return savePage(path, r.page(t)) }
+	if err := writeSweep(c, csv, draw, func(out io.Writer) error { return r.html(out, t) }); err != nil {
+		return err
 	}
 	if c.Bool("json") {
 		e := json.NewEncoder(stdout)

@@ -297,8 +297,8 @@ func factors(g *ir.Graph, id ir.ID) (in []ir.ID, ok bool) {
 	return in, true
 }
 
-// readsUnshared reports whether a node reads what only rank 0 has, or a file of which no part can be read
-// alone, itself or in a region.
+// readsUnshared reports whether a node, or a node of its regions, reads a file that only rank 0 has, or a
+// file whose parts cannot be read alone.
 func (p *Partitioned) readsUnshared(n *ir.Node) bool {
 	if n.Op.Root {
 		return true

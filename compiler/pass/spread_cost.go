@@ -75,8 +75,8 @@ func workOf(g *ir.Graph, id ir.ID) float64 {
 	return work
 }
 
-// bodyWork is about how many operations a body takes at a point, by lanes. known is false if it does
-// something of which only the run tells how much.
+// bodyWork is about how many operations a body takes at a point, by lanes. known is false if the
+// amount of work depends on values of the run.
 func bodyWork(r *ir.Region) (work float64, known bool) {
 	known = true
 	inner := func(r *ir.Region, rounds float64) {

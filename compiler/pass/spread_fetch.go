@@ -84,8 +84,8 @@ func (x *spreadGraph) touched(s ir.ID) float64 {
 	return e.Touched(x.ranks)
 }
 
-// takeLists gives all regions of a loop, the first of which is r, the lists that one of them needs as
-// arguments. It returns which inputs of the loop these are of.
+// takeLists adds the lists that any region of a loop needs to the arguments of all its regions. r is the
+// first region. It returns the inputs of the loop that have lists.
 func takeLists(r *ir.Region, inside []*spreadGraph) (listed []int) {
 	for k := range inside[0].args {
 		if !slices.ContainsFunc(inside, func(x *spreadGraph) bool { _, ok := x.lists[x.args[k]]; return ok }) {

@@ -118,7 +118,7 @@ func elements(t types.Type) float64 {
 // dividable is what ranks can share: a dense matrix of known shape.
 func dividable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() > 0 }
 
-// wide reports a product of floats of which ranks are to share the columns.
+// wide reports a product of floats whose columns ranks are to share.
 func (s *spreader) wide(g *ir.Graph, id ir.ID) bool {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	if n.Op.Role != op.Multiplies || len(in) != 2 || !n.Attrs.Bool("ta") || n.Attrs.Bool("tb") || !dividable(t) || !t.Elem.IsFloat() {

@@ -111,7 +111,7 @@ func (w *wholeRows) is(at ir.Ranges) bool {
 	return w.varies[y] && w.of[y] == t
 }
 
-// asked reports a parfor of which the program says how or where it runs.
+// asked reports a parfor whose schedule, grain or place the program states.
 func asked(a *op.Attrs) bool {
 	return a.Bool("pairs") || a.Str("schedule") != "" || a.Int("grain") != 0 || a.Str("place") != ""
 }

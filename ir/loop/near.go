@@ -46,8 +46,8 @@ type Near struct {
 // Sums reports a class of exact sums.
 func (c Class) Sums() bool { return c == Sum || c == Mean || c == Var || c == Stddev || c == Norm }
 
-// NearOf carries Sum, Mean, Var, Stddev or Norm of n elements, of which some are given; nil where it
-// has no such form.
+// NearOf begins a Sum, Mean, Var, Stddev or Norm of n elements. some are a few of the elements. It returns
+// nil where the class or the number of elements has no near form.
 func NearOf(b *Builder, c Class, n int, some []Val) *Near {
 	x := &Near{class: c, n: n, room: bits.Len(uint(n)), pivot: some[0]}
 	if n < LeastNear || n > MostNear || x.squared() && n > mostNearSquares || b.Type(some[0]) != types.F64 || !c.Sums() {
