@@ -47,7 +47,11 @@ func carriedNest(d *rand.Rand) string {
 				at = "p"
 			}
 			k := fresh()
-			line("v%d = load w0[%s, %s]", k, at, right())
+			of := "w0"
+			if d.IntN(60) == 0 { // the new matrix of the round before
+				of = "w1"
+			}
+			line("v%d = load %s[%s, %s]", k, of, at, right())
 			if v >= 0 {
 				w := fresh()
 				line("v%d = sub v%d, v%d", w, k, v)
@@ -73,7 +77,11 @@ func carriedNest(d *rand.Rand) string {
 		line("v%d = load w0[1, 0]\nstore w0[%d, 0] v%d", k, room-1, k)
 		last = room - 1
 	}
-	line("for t: %d..%d {", from, rows)
+	copied := from
+	if d.IntN(16) == 0 { // not all rows that were made
+		copied++
+	}
+	line("for t: %d..%d {", copied, rows)
 	if inner {
 		k := fresh()
 		line("for u: %d..%d {\nv%d = load w1[t, u]\nstore w0[t, u] v%d\n}", left, cols, k, k)
