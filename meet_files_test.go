@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -131,6 +132,33 @@ func TestRanksReadParts(t *testing.T) {
 		}
 		if len(readers) != most {
 			t.Errorf("%s: %d ranks read the file, not %d", name, len(readers), most)
+		}
+	}
+}
+
+// Ranks that share the rows of a file in units, because panels of its rows are added, read whole units.
+func TestRanksReadUnits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.npy")
+	if _, err := compiled(t, fmt.Sprintf("emit rand(60000, 20, seed = 3) to %q\n", path), 1).Run(context.Background(), RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("A = read(%q)\nemit sum(t(A) @ A)\nemit t(A) @ A\n", path)
+	want := ""
+	for _, ranks := range []int{1, 2, 3, 5} {
+		var got bytes.Buffer
+		p := compiled(t, text, ranks)
+		if _, err := p.Run(context.Background(), RunOptions{Stdout: &got, Threads: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if ranks == 1 {
+			want = got.String()
+		}
+		if got.String() != want {
+			t.Errorf("%d ranks print %q, not %q", ranks, got.String(), want)
+		}
+		units := slices.ContainsFunc(p.Compiled().Plan.Graph.Nodes, func(n ir.Node) bool { return n.Op.Reads != nil && n.Attrs.Int(plan.Unit) > 1 })
+		if ranks == 2 && !units {
+			t.Error("the rows of the file are not shared in units")
 		}
 	}
 }

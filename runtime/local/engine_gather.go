@@ -156,7 +156,8 @@ func (e *Engine) ownRows(id ir.ID) (lo, hi int) {
 	if e.o.Remote == nil {
 		return 0, 0
 	}
-	return plan.Window(e.o.Rank, e.p.Ranks, e.g.Nodes[id].Attrs.Int(plan.SharedRows))
+	a := e.g.Nodes[id].Attrs
+	return plan.WindowOf(e.o.Rank, e.p.Ranks, a.Int(plan.SharedRows), a.Int(plan.Unit))
 }
 
 // window returns this rank's iterations base..base+count-1 of a loop of n: those of its rows.

@@ -102,7 +102,7 @@ func (e *Engine) freshFor(s *workerState, id ir.ID, t types.Type) (*value.Dense,
 	if e.o.Remote == nil || t.Rows == 0 || n.Attrs.Int(plan.SharedRows) != t.Rows {
 		return e.fresh(s, t)
 	}
-	lo, hi := plan.Window(e.o.Rank, e.p.Ranks, t.Rows)
+	lo, hi := e.ownRows(id)
 	return e.touching(s, t, (hi-lo)*(t.Bytes()/t.Rows))
 }
 
