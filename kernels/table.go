@@ -70,7 +70,7 @@ func sharedRows(kernels blas.Set) *[2][][]*op.Def {
 			define.Resolved(elementwise.Pairings(maps)),
 			construct.Sample(),
 			define.Resolved(linalg.Decompositions(kernels)),
-			define.Resolved(linalg.Covariances(kernels)),
+			define.Resolved([]*op.Def{linalg.Trace()}),
 			inout.Pictures(),
 			define.Resolved(fourier.Rows()),
 			define.Resolved(sparse.Rows(maps)),

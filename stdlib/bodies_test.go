@@ -47,6 +47,8 @@ var inBodies = []struct{ name, block string }{
 	{"encode", "codes, values = encode(floor(2 * M[:, 0] + x)); sum(codes * seq(0, 5)) + 1000 * sum(values)"},
 	{"encode in order", "codes, values = encode(floor(2 * M[:, 0] + x), ascending = false); sum(codes * seq(0, 5)) + 1000 * sum(values)"},
 	{"onehot_columns", "row(onehot_columns(cbind(seq(0, 5) * i % 3, seq(0, 5)), [3, -1]))"},
+	{"cov", "row(cov(M + x, sample = true))"},
+	{"cor", "row(cor(M * x))"},
 	{"linspace", "t(linspace(x, 2, 5))"},
 	{"diff", "row(diff(M * x))"},
 	{"roll", "row(roll(M, i - 1))"},

@@ -11,6 +11,14 @@ import (
 const numeric = `
 emit pi as "pi"
 emit e as "e"
+P = [[1, 2, 5], [4, 3, 5], [6, -1, 5]]
+emit cov(P) as "cov"
+emit cov(f32(P), sample = true) as "cov of a sample"
+emit cor(cbind(P, -P[:, 0])) as "cor"
+emit cor(f32([[1, 2], [nan, 4], [5, 0]])) as "cor of nan"
+emit cov(P == 5)[2, 2] as "cov of bools"
+emit cov(zeros(0, 1)) as "cov of nothing"
+emit cov(unique([4, 1, 4])) as "cov of as many as the run tells"
 emit t(linspace(0, 1, 5)) as "linspace(0, 1, 5)"
 emit t(linspace(3, -1, 3)) as "descending"
 emit linspace(3, 4, 1) as "one"
@@ -66,6 +74,27 @@ emit f64(shuffle(zeros(0, 2)).cols) as "shuffle of none"
 // numericWants is what the program above prints.
 const numericWants = `pi: 3.141592653589793
 e: 2.718281828459045
+cov:
+4.222222222222222 -2.222222222222222 0
+-2.222222222222222 2.888888888888889 0
+0 0 0
+cov of a sample:
+6.3333335 -3.3333335 0
+-3.3333335 4.3333335 0
+0 0 0
+cor:
+1 -0.6362847629757776 nan -0.9999999999999998
+-0.6362847629757776 1 nan 0.6362847629757776
+nan nan nan nan
+-0.9999999999999998 0.6362847629757776 nan 1
+cor of nan:
+nan nan
+nan 1
+cov of bools: 0
+cov of nothing:
+nan
+cov of as many as the run tells:
+2.25
 linspace(0, 1, 5):
 0 0.25 0.5 0.75 1
 descending:
