@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"flow/ir/plan"
 	"flow/runtime/dist/transport/mem"
 )
 
@@ -304,4 +305,23 @@ func (d *drawnTable) loop() {
 	d.line("  next %s = %s * 0.5", s, d.small[len(d.small)-1])
 	d.line("  next r = r + 1\n}")
 	d.tables, d.small, d.ints = append(tables, x), append(parts, s), ints
+}
+
+// What one rank alone reads of rows that all ranks have is sent to that rank alone, once.
+func TestRowsForOneRank(t *testing.T) {
+	p := spreadProgram{name: "rows for one rank", text: `X = 2 * rand(40, 3, seed = 1)
+emit X
+emit X[3..17, :]
+emit colsum(X)`}
+	sendsAsPredicted(t, []spreadProgram{p})
+	for _, ranks := range []int{2, 5} {
+		c, err := compileTiny(tinyTable(t), p.text, ranks, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states := int64(ranks * (ranks - 1) * 3 * 69 * 8)
+		if got, want := plan.Summarise(c.Plan, nil, 1).Bytes-states, int64(8*3*(40-40/ranks)); got != want {
+			t.Errorf("%d ranks: %d bytes of rows are sent, not %d", ranks, got, want)
+		}
+	}
 }

@@ -117,7 +117,7 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 		for _, x := range g.In(id) {
 			switch {
 			case everywhere[x]:
-				in = append(in, all.full(x))
+				in = append(in, all.onRank(x, int(owner[i])))
 			case owner[x] == owner[i]:
 				in = append(in, to[x])
 			case madeAnywhere(g, x):

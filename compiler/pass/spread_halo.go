@@ -265,7 +265,7 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 		from, pieces := x.old.In(id)[0], make([]rowReads, 1)
 		readsOfPieces(x.old, id, pieces)
 		return x.viewOf(id, x.reach(from, reads.through(pieces[0], rows)))
-	case reads.whole || slices.ContainsFunc(reads.needs, func(n plan.Need) bool { return n.By == 0 && n.Lo <= 0 && n.Hi >= rows }):
+	case reads.whole || slices.ContainsFunc(reads.needs, func(n plan.Need) bool { return n.By == 0 && n.From == 0 && n.To == n.Rows && n.Lo <= 0 && n.Hi >= rows }):
 		return x.full(id)
 	case plan.Within(x.inUnits(reads.needs), x.ranks, rows, x.unit[rows]):
 		return x.to[id]
@@ -286,6 +286,15 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 	g := x.gather(id, x.inUnits(reads.needs))
 	x.whole[id] = g
 	return g
+}
+
+// onRank returns the new node of an old one with all its rows, on one rank. The others send theirs.
+func (x *spreadGraph) onRank(id ir.ID, rank int) ir.ID {
+	t := x.old.Type(id)
+	if t.IsSparse() {
+		return x.full(id)
+	}
+	return x.reach(id, rowReads{needs: []plan.Need{{Rows: x.ranks, From: rank, To: rank + 1, Hi: t.Rows}}})
 }
 
 // inUnits returns needs with the units in which ranks share the rows of their readers.
