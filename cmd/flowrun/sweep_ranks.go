@@ -240,7 +240,11 @@ func (r *rankSweep) run(ctx context.Context, c sweep.Config) (m sweep.Measuremen
 		if ctx.Err() != nil {
 			return m, context.Cause(ctx)
 		}
-		return m, fmt.Errorf("a run on %s failed (%v):\n%s", count(c.Ranks, "rank"), err, withoutStats(told.String()))
+		told := withoutStats(told.String())
+		if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 2 { // the program, with the params of these ranks
+			return m, usagef("a run on %s was refused:\n%s", count(c.Ranks, "rank"), told)
+		}
+		return m, fmt.Errorf("a run on %s failed (%v):\n%s", count(c.Ranks, "rank"), err, told)
 	}
 	var stats struct {
 		Seconds *float64 `json:"execution_seconds"`

@@ -1,22 +1,26 @@
 package dist
 
-// This file sends the messages of ranks that help each other with a loop: a request for a chunk, the
-// answer, and the rows that were made. All three go over Control and are copied.
+// This file sends the messages of ranks that help each other with a loop: a request for iterations,
+// the answer, and the rows that were made. All three go over Control and are copied.
 
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"flow/runtime/local"
 )
 
-// help is one of the three. Its encoding has a fixed header, with the rows behind it.
+// help is one of the three. Its encoding has a fixed header, with the iterations of an answer, or the
+// rows, behind it.
 type help struct {
-	what  helpKind
-	made  bool // of a return: the chunk did not fail
-	ask   local.Ask
-	chunk local.Chunk
-	data  []byte
+	what    helpKind
+	made    bool // of a return: the iterations did not fail
+	ask     local.Ask
+	gift    local.Gift // of an answer
+	chunk   local.Chunk
+	seconds float64
+	data    []byte
 }
 
 // helpKind is the kind of a message about help.
@@ -28,36 +32,59 @@ const (
 	returns
 )
 
-// helpHeader is the length of the header, which begins with the epoch.
-const helpHeader = 8 + 1 + 1 + 4*4 + 2*8
+// helpHeader is the length of the header, which begins with the epoch, and lentBytes of each range of
+// iterations of an answer.
+const (
+	helpHeader = 8 + 1 + 1 + 3*4 + 2*8 + 8 + 2*(4+8)
+	lentBytes  = 4 + 2*8
+)
 
 // putHelp encodes a message about help.
 func putHelp(epoch uint64, h help) []byte {
-	b := make([]byte, 0, helpHeader+len(h.data))
-	b = binary.LittleEndian.AppendUint64(b, epoch)
-	b = append(b, byte(h.what), 0)
+	le := binary.LittleEndian
+	b := make([]byte, 0, helpHeader+len(h.data)+len(h.gift.Lent)*lentBytes)
+	b = append(le.AppendUint64(b, epoch), byte(h.what), 0)
 	if h.made {
 		b[len(b)-1] = 1
 	}
-	for _, x := range []int32{int32(h.ask.Rank), h.ask.Worker, h.ask.Loop, h.ask.Execution} {
-		b = binary.LittleEndian.AppendUint32(b, uint32(x))
+	for _, x := range []int32{int32(h.ask.Rank), h.ask.Loop, h.ask.Execution} {
+		b = le.AppendUint32(b, uint32(x))
 	}
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.chunk.Lo))
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.chunk.Hi))
+	b = le.AppendUint64(b, uint64(h.chunk.Lo))
+	b = le.AppendUint64(b, uint64(h.chunk.Hi))
+	b = le.AppendUint64(b, math.Float64bits(h.seconds))
+	for _, x := range h.gift.Hints {
+		b = le.AppendUint64(le.AppendUint32(b, uint32(x.Rank)), math.Float64bits(x.Left))
+	}
+	for _, x := range h.gift.Lent {
+		b = le.AppendUint32(b, uint32(x.Home))
+		b = le.AppendUint64(le.AppendUint64(b, uint64(x.Lo)), uint64(x.Hi))
+	}
 	return append(b, h.data...)
 }
 
 // getHelp decodes a message about help.
 func getHelp(b []byte) (epoch uint64, h help, err error) {
-	if len(b) < helpHeader || helpKind(b[8]) > returns {
+	le := binary.LittleEndian
+	if len(b) < helpHeader || helpKind(b[8]) > returns || helpKind(b[8]) == gives && (len(b)-helpHeader)%lentBytes != 0 {
 		return 0, h, fmt.Errorf("BUG: %d bytes arrived that are no help with a loop", len(b))
 	}
-	word := func(k int) int32 { return int32(binary.LittleEndian.Uint32(b[10+4*k:])) }
+	word := func(at int) int32 { return int32(le.Uint32(b[at:])) }
+	long := func(at int) int { return int(le.Uint64(b[at:])) }
 	h.what, h.made = helpKind(b[8]), b[9] != 0
-	h.ask = local.Ask{Rank: int(word(0)), Worker: word(1), Loop: word(2), Execution: word(3)}
-	h.chunk = local.Chunk{Lo: int(binary.LittleEndian.Uint64(b[26:])), Hi: int(binary.LittleEndian.Uint64(b[34:]))}
-	h.data = b[helpHeader:]
-	return binary.LittleEndian.Uint64(b), h, nil
+	h.ask = local.Ask{Rank: int(word(10)), Loop: word(14), Execution: word(18)}
+	h.chunk = local.Chunk{Lo: long(22), Hi: long(30)}
+	h.seconds = math.Float64frombits(le.Uint64(b[38:]))
+	for k := range h.gift.Hints {
+		x := &h.gift.Hints[k]
+		x.Rank, x.Left = word(46+12*k), math.Float64frombits(le.Uint64(b[50+12*k:]))
+	}
+	if h.data = b[helpHeader:]; h.what == gives {
+		for at := helpHeader; at < len(b); at += lentBytes {
+			h.gift.Lent = append(h.gift.Lent, local.Lent{Home: int(word(at)), Chunk: local.Chunk{Lo: long(at + 4), Hi: long(at + 12)}})
+		}
+	}
+	return le.Uint64(b), h, nil
 }
 
 // sendHelp starts a message about help. After the freeze it sends none: then the other rank learns by
@@ -69,28 +96,31 @@ func (r *rank) sendHelp(to int, h help) {
 // ask, give and giveBack are those of local.Remote.
 func (r *rank) ask(to int, a local.Ask) { r.sendHelp(to, help{what: asks, ask: a}) }
 
-func (r *rank) give(a local.Ask, chunk local.Chunk) {
-	r.sendHelp(a.Rank, help{what: gives, ask: a, chunk: chunk})
+func (r *rank) give(a local.Ask, g local.Gift) {
+	r.sendHelp(a.Rank, help{what: gives, ask: a, gift: g})
 }
 
-func (r *rank) giveBack(to int, a local.Ask, chunk local.Chunk, made []byte) {
-	r.sendHelp(to, help{what: returns, ask: a, chunk: chunk, made: made != nil, data: made})
+func (r *rank) giveBack(to int, a local.Ask, chunk local.Chunk, made []byte, seconds float64) {
+	r.sendHelp(to, help{what: returns, ask: a, chunk: chunk, made: made != nil, data: made, seconds: seconds})
 }
 
-// helped handles a message about help. pollMu is held.
+// helped handles a message about help. One that names what cannot be ends the run, with a sentence.
+// pollMu is held.
 func (r *rank) helped(from int, payload []byte) {
 	epoch, h, err := getHelp(payload)
 	switch {
 	case err != nil:
-		r.broken(err)
 	case epoch != r.epoch || r.ending.frozen.Load():
 	case h.what == asks:
-		r.eng.Asked(h.ask)
+		err = r.eng.Asked(from, h.ask)
 	case h.what == gives:
-		r.eng.Given(from, h.ask, h.chunk)
+		err = r.eng.Given(from, h.ask, h.gift)
 	case h.made:
-		r.eng.Returned(h.ask, h.chunk, h.data)
+		err = r.eng.Returned(from, h.ask, h.chunk, h.data, h.seconds)
 	default:
-		r.eng.Returned(h.ask, h.chunk, nil)
+		err = r.eng.Returned(from, h.ask, h.chunk, nil, h.seconds)
+	}
+	if err != nil {
+		r.broken(fmt.Errorf("a message about help with a loop: %w", err))
 	}
 }

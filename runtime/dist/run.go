@@ -324,6 +324,7 @@ func (r *rank) prepare() *Failure {
 			Ask:    r.ask,
 			Give:   r.give,
 			Return: r.giveBack,
+			Near:   func(rank int) bool { return r.peers[rank].Host == r.peers[r.me].Host },
 			Wait:   r.wait,
 		},
 	})

@@ -2,14 +2,17 @@ package dist
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/runtime/local"
+	"flow/runtime/schedule"
 )
 
 func TestValuesSurviveTheWire(t *testing.T) {
@@ -78,6 +81,34 @@ func TestMessagesSurviveTheWire(t *testing.T) {
 	}
 	if _, err := decode(nil); err == nil {
 		t.Error("nothing was decoded")
+	}
+}
+
+func TestHelpSurvivesTheWire(t *testing.T) {
+	a := local.Ask{Rank: 3, Loop: 2, Execution: 1 << 30}
+	for _, h := range []help{
+		{what: asks, ask: a},
+		{what: gives, ask: a, gift: local.Gift{Hints: [2]schedule.Hint{{Rank: 7, Left: 1e-3}, {Rank: 2, Left: 4}},
+			Lent: []local.Lent{{Home: 1, Chunk: local.Chunk{Lo: 5, Hi: 1 << 40}}, {Home: 2, Chunk: local.Chunk{Lo: 7, Hi: 9}}}}},
+		{what: returns, ask: a, made: true, chunk: local.Chunk{Lo: 5, Hi: 7}, seconds: .25, data: []byte{1, 2, 3}},
+	} {
+		b := putHelp(9, h)
+		epoch, got, err := getHelp(b)
+		if len(got.data) == 0 || h.what == gives {
+			got.data = nil
+		}
+		if err != nil || epoch != 9 || !reflect.DeepEqual(got, h) {
+			t.Errorf("%+v became %+v, epoch %d, %v", h, got, epoch, err)
+		}
+	}
+	whole := putHelp(0, help{what: gives, gift: local.Gift{Lent: []local.Lent{{}}}})
+	unknown := append([]byte(nil), whole...)
+	unknown[8] = 9
+	for _, b := range [][]byte{nil, whole[:helpHeader-1], whole[:len(whole)-1], unknown} {
+		r := &rank{}
+		if r.helped(1, b); r.bad == nil || !strings.Contains(r.bad.Error(), fmt.Sprintf("%d bytes arrived that are no help with a loop", len(b))) {
+			t.Errorf("%d bytes: %v", len(b), r.bad)
+		}
 	}
 }
 

@@ -85,13 +85,15 @@ type Remote struct {
 	// Empty ones need no message, if both are. finished is called once, when all of them are neither
 	// written nor read any more.
 	Fetch func(key int, give, take [][]byte, finished func())
-	// Ask asks another rank for a chunk of a loop, and Give answers such a request. Return sends a
-	// copy of the rows that a given chunk has made, or nil if it failed. They call Engine.Asked,
-	// Given and Returned of the other rank. Wait drives transfers for a worker that has waited this
-	// long inside a task, and sleeps if nothing happens.
+	// Ask asks another rank for iterations of a loop, and Give answers such a request. Return sends
+	// a copy of the rows that given iterations have made, and the seconds that they took, or nil if
+	// they were not run. They call Engine.Asked, Given and Returned of the other rank. Near reports
+	// whether another rank is on the same machine; nil: all are. Wait drives transfers for a worker
+	// that has waited this long inside a task, and sleeps if nothing happens.
 	Ask    func(to int, a Ask)
-	Give   func(a Ask, chunk Chunk)
-	Return func(to int, a Ask, chunk Chunk, made []byte)
+	Give   func(a Ask, g Gift)
+	Return func(to int, a Ask, chunk Chunk, made []byte, seconds float64)
+	Near   func(rank int) bool
 	Wait   func(waited time.Duration)
 	// Cleared is called when all tasks of this rank have succeeded that node shown, of rank to,
 	// waits for without reading them. Engine.Clear informs that rank.

@@ -57,7 +57,7 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	}
 	e.clock = o.Stats || o.Trace != nil || o.Remote != nil
 	e.failedAt.Store(maxNode)
-	e.helping.gone = make([]atomic.Bool, p.Ranks)
+	e.helping.gone = make([]bool, p.Ranks)
 	e.flatten()
 	e.slot = make([]value.Value, e.g.Len())
 	e.uses = make([]int32, e.g.Len())

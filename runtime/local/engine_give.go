@@ -4,11 +4,13 @@ package local
 // runs part by part, so that a request is answered soon, however large the chunk is.
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"flow/ir/value"
-	"flow/runtime/trace"
+	"flow/runtime/schedule"
 )
 
 // shortPart and longPart bound the time of a part: between them a request waits for an answer.
@@ -20,6 +22,7 @@ const (
 // parts runs a chunk part by part. at is the first iteration of the part that runs, and step the
 // leaves of a part. after is called between two, and returns where the chunk ends now.
 func (l *loopRun) parts(w *Worker, chunk Chunk, at *int64, step *int, after func(rest Chunk) (hi int)) error {
+	l.foresees(chunk.size())
 	for chunk.Lo < chunk.Hi {
 		to := min(chunk.Lo+*step*l.leaf, chunk.Hi)
 		*at = int64(chunk.Lo)
@@ -27,7 +30,9 @@ func (l *loopRun) parts(w *Worker, chunk Chunk, at *int64, step *int, after func
 		if err := l.steps.Chunk(w.index, chunk.Lo, to); err != nil {
 			return err
 		}
-		switch took := time.Since(began); {
+		took := time.Since(began)
+		l.paces(took.Seconds() / float64(to-chunk.Lo))
+		switch {
 		case took < shortPart:
 			*step = min(2**step, 1<<20)
 		case took > longPart:
@@ -36,8 +41,17 @@ func (l *loopRun) parts(w *Worker, chunk Chunk, at *int64, step *int, after func
 		chunk.Lo = to
 		l.e.o.Remote.Between(l.e.Now())
 		chunk.Hi = after(chunk)
+		l.foresees(chunk.size())
 	}
 	return nil
+}
+
+// paces notes the seconds that an iteration of a part has taken.
+func (l *loopRun) paces(each float64) {
+	if old := l.each(); old > 0 {
+		each = (each + old) / 2
+	}
+	l.pace.Store(math.Float64bits(each))
 }
 
 // runGiven runs a chunk of another rank. A panic is an error.
@@ -68,42 +82,178 @@ func (l *loopRun) runOwn(w *Worker, c claimed, at *int64, step *int) (ran Chunk,
 	return ran, next, err
 }
 
-// gives gives the rank that has waited longest half of an equal share of what is left here: of rest,
-// which this worker runs, of next, which it has claimed, and of what nobody has claimed. The rank
-// asks for more when it begins that. It returns false if no rank waits.
+// gives answers the rank that has waited longest. It returns false if no rank waits.
 func (l *loopRun) gives(w *Worker, rest *Chunk, next *claimed) bool {
-	a, among := l.nextAsk()
-	if among == 0 {
+	h := &l.e.helping
+	h.mu.Lock()
+	if len(l.asked) == 0 {
+		h.mu.Unlock()
 		return false
 	}
-	want := (rest.size() + next.size() + int(l.left.Load())) / (2 * among)
-	want = min(max(want/l.leaf, 1)*l.leaf, l.most())
-	var part Chunk
-	switch {
-	case want == 0 || !l.pays(): // a row is too large to be copied, or made sooner than copied
-	case rest.size() > want:
-		part = l.last(rest, want)
-	case next.size() > 0:
-		part = l.last(&next.Chunk, want)
-	default:
-		for next.size() == 0 && part.size() < want {
-			c, ok := l.claimNext(w)
-			switch {
-			case !ok:
-				l.leaves(w, a, part)
-				return true
-			case part.size() == 0 && c.size() > want:
-				part = l.last(&c.Chunk, want)
-				*next = c
-			case part.size() > 0 && (c.Lo != part.Hi || c.Hi-part.Lo > want):
-				*next = c
-			default:
-				part = Chunk{c.Hi - c.size() - part.size(), c.Hi}
-			}
+	a, among := l.asked[0], len(l.asked)+1
+	l.asked = slices.Delete(l.asked, 0, 1)
+	l.waiting.Store(int32(len(l.asked)))
+	own := rest.size() + next.size() + int(l.left.Load())
+	want := l.share(own+int(l.handed.Load()), among, l.leaf)
+	gift := l.giveOn(want)
+	h.mu.Unlock()
+	for _, x := range gift {
+		want -= x.size()
+	}
+	for want >= l.leaf && len(gift) < maxLent && l.pays() {
+		part := l.take(w, rest, next, want)
+		if part.size() == 0 {
+			break
+		}
+		want -= part.size()
+		if k := len(gift) - 1; k >= 0 && gift[k].Home == l.e.o.Rank && gift[k].Hi == part.Lo {
+			gift[k].Hi = part.Hi
+		} else {
+			gift = append(gift, Lent{l.e.o.Rank, part})
 		}
 	}
-	l.leaves(w, a, part)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l.lends(a, gift, float64(rest.size()+next.size()+int(l.left.Load()+l.handed.Load())))
 	return true
+}
+
+// maxLent is the most ranges of iterations in an answer.
+const maxLent = 64
+
+// take takes at most n iterations for another rank: of what nobody has claimed as long as there is
+// any, and then of rest, which the worker runs.
+func (l *loopRun) take(w *Worker, rest *Chunk, next *claimed, n int) (part Chunk) {
+	if next.size() == 0 {
+		c, ok := l.claimNext(w)
+		if !ok {
+			return l.last(rest, n)
+		}
+		*next = c
+	}
+	if next.size() <= n { // all, in the order of claims
+		part, next.Chunk = next.Chunk, Chunk{}
+		return part
+	}
+	return l.last(&next.Chunk, n)
+}
+
+// share returns how many of all iterations that are left here go to one of those that share them: an
+// equal part, less what is done here in a round trip, in whole units. As in pays, messages cost less
+// where HelpFrom is below its default.
+func (l *loopRun) share(all, among, unit int) int {
+	if l.most() == 0 {
+		return 0
+	}
+	less := 0.
+	if each := l.each(); each > 0 {
+		less = l.trip() / each * float64(len(l.e.scratch)) * min(1, l.e.o.HelpFrom.Seconds()/DefaultHelpFrom.Seconds())
+	}
+	return int(math.Round((float64(all)-less)/float64(among*unit))) * unit
+}
+
+// giveOn takes iterations off those that others have given, from the end. helping.mu is held.
+func (l *loopRun) giveOn(n int) (gift []Lent) {
+	for n = n / l.perRow * l.perRow; n > 0 && len(l.given) > 0; {
+		last := &l.given[len(l.given)-1]
+		x := Lent{last.Home, Chunk{max(last.Lo, last.Hi-n), last.Hi}}
+		if last.Hi = x.Lo; last.size() == 0 {
+			l.given = l.given[:len(l.given)-1]
+		}
+		l.handed.Add(-int64(x.size()))
+		gift = append(gift, x)
+		n -= x.size()
+	}
+	return gift
+}
+
+// answer sends what a rank has asked for. left is the number of iterations that remain here.
+// helping.mu is held.
+func (l *loopRun) answer(a Ask, gift []Lent, left float64) {
+	now := l.clock()
+	g := Gift{Lent: gift}
+	g.Hints[0] = schedule.Hint{Rank: int32(l.e.o.Rank), Left: left * l.each() / float64(len(l.e.scratch))}
+	g.Hints[1] = l.hints.Best(now, func(rank int32) bool { return int(rank) != a.Rank })
+	g.Hints[1].Left = max(0, g.Hints[1].Still(now))
+	l.e.o.Remote.Give(a, g)
+}
+
+// lends gives a rank what a worker has taken for it. left is as in answer. helping.mu is held.
+func (l *loopRun) lends(a Ask, gift []Lent, left float64) {
+	gone := l.e.helping.gone[a.Rank]
+	for _, x := range gift {
+		switch {
+		case x.Home == l.e.o.Rank && gone:
+			l.undone = append(l.undone, x.Chunk)
+		case x.Home == l.e.o.Rank:
+			l.away = append(l.away, x.Chunk)
+		case gone:
+			l.given = append(l.given, x)
+			l.handed.Add(int64(x.size()))
+		}
+	}
+	if !gone {
+		l.answer(a, gift, left)
+	}
+}
+
+// Asked handles the request of another rank. It answers at once if no worker here could: the execution
+// has not begun, has ended, or all is claimed and no worker runs it.
+func (e *Engine) Asked(from int, a Ask) error {
+	if a.Rank != from {
+		return fmt.Errorf("rank %d asks as rank %d", from, a.Rank)
+	}
+	h := &e.helping
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch l := h.open[a.Loop]; {
+	case l == nil || l.ask.Execution != a.Execution:
+		e.o.Remote.Give(a, Gift{})
+	case l.exhausted:
+		l.answerOn(a, 2)
+	default:
+		l.asked = append(l.asked, a)
+		l.waiting.Store(int32(len(l.asked)))
+	}
+	return nil
+}
+
+// answerOn answers with a part of what others have given.
+func (l *loopRun) answerOn(a Ask, among int) {
+	gift := l.giveOn(l.share(int(l.handed.Load()), among, l.perRow))
+	l.answer(a, gift, float64(l.handed.Load()))
+}
+
+// begins and runsDry note that a worker begins to claim, and that it has found nothing to claim. When
+// no other runs what it has claimed, all ranks that wait are answered.
+func (l *loopRun) begins() {
+	if l.ask.Loop != 0 {
+		h := &l.e.helping
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		l.busy++
+	}
+}
+
+func (l *loopRun) runsDry() {
+	if l.ask.Loop != 0 {
+		h := &l.e.helping
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if l.busy--; l.busy == 0 {
+			l.exhaust()
+		}
+	}
+}
+
+// exhaust answers all ranks that wait. helping.mu is held.
+func (l *loopRun) exhaust() {
+	l.exhausted = true
+	for k, a := range l.asked {
+		l.answerOn(a, len(l.asked)-k+1)
+	}
+	l.asked = l.asked[:0]
+	l.waiting.Store(0)
 }
 
 // last takes n iterations or fewer, whole leaves, from the end of a chunk. It takes all of a chunk
@@ -134,40 +284,3 @@ func (l *loopRun) pays() bool {
 
 // helpBytes is how many bytes of rows come from another rank in about DefaultHelpFrom.
 const helpBytes = 512 << 10
-
-// nextAsk takes the request that has waited longest. among is for how many ranks there is to share;
-// 0: none waits any more.
-func (l *loopRun) nextAsk() (a Ask, among int) {
-	h := &l.e.helping
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(l.asked) == 0 {
-		return a, 0
-	}
-	a, among = l.asked[0], len(l.asked)+1
-	l.asked = slices.Delete(l.asked, 0, 1)
-	l.waiting.Store(int32(len(l.asked)))
-	return a, among
-}
-
-// leaves notes that the rank of a request has a chunk, and gives it. An empty one says that there is
-// none.
-func (l *loopRun) leaves(w *Worker, a Ask, chunk Chunk) {
-	if l.keeps && chunk.size() > 0 { // the record covers all iterations, and these took the worker no time
-		now := l.e.Now()
-		l.chunks[w.index] = append(l.chunks[w.index], trace.Chunk{Lo: int64(chunk.Lo - l.base),
-			Hi: int64(chunk.Hi - l.base), Worker: int32(w.index), Asked: now, Start: now, End: now})
-	}
-	h := &l.e.helping
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case chunk.size() == 0:
-	case h.gone[a.Rank].Load():
-		l.undone = append(l.undone, chunk)
-		return
-	default:
-		l.away = append(l.away, chunkAway{a.Rank, chunk})
-	}
-	l.e.o.Remote.Give(a, chunk)
-}

@@ -1,11 +1,13 @@
 package local
 
 // This file lets ranks help each other with a loop whose rows they share: work stealing, started by
-// the rank without work. A worker of a rank whose own rows are done asks another rank for a chunk. A
-// worker there claims a chunk as for itself and gives it away. The rows come back as a copy, into
-// their place. See Note [Help among ranks].
+// the rank without work. A rank whose own rows are nearly done asks another for iterations, and gets
+// half of what that has left. The rows come back as copies, into their place. See Note [Help among
+// ranks].
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,12 +16,12 @@ import (
 	"flow/ir"
 	"flow/ir/plan"
 	"flow/ir/value"
+	"flow/runtime/schedule"
 )
 
-// Ask is a worker's request for a chunk of a loop that all ranks run.
+// Ask is a rank's request for iterations of a loop that all ranks run.
 type Ask struct {
-	Rank      int   // of the worker
-	Worker    int32 // of that rank
+	Rank      int
 	Loop      int32 // number of the loop in the plan (plan.Helped)
 	Execution int32 // of the loop, from 1 on: the same on all ranks
 }
@@ -29,49 +31,86 @@ type Chunk struct{ Lo, Hi int }
 
 func (c Chunk) size() int { return c.Hi - c.Lo }
 
+// Lent is iterations that another rank runs for Home, which keeps their rows.
+type Lent struct {
+	Home int
+	Chunk
+}
+
+// Gift is the answer to an Ask: iterations, or none.
+type Gift struct {
+	Lent []Lent
+	// Hints are how much the rank that answers has left, and another of which it knows most. Left is
+	// as of the message's departure, and At is not used.
+	Hints [2]schedule.Hint
+}
+
 // helping is the state of an engine's loops that ranks help each other with. Locks are taken in the
-// order: the lock of transfers, mu, the lock of sends. So Remote.Give may be called with mu held.
+// order: the lock of transfers, mu, the lock of sends. So Remote.Ask, Give and Return may be called
+// with mu held.
 type helping struct {
 	mu     sync.Mutex
 	open   map[int32]*loopRun // executions under way, by number of the loop
 	begun  map[int32]int32    // executions begun, by number of the loop
 	opened atomic.Int32       // len(open)
-	vain   map[int32]bool     // the last requests got no chunk, by number of the loop
-	gone   []atomic.Bool      // ranks that answer no more
+	vain   map[int32]bool     // the last requests got nothing, by number of the loop
+	gone   []bool             // ranks that answer no more
+	trip   atomic.Int64       // nanoseconds from a request to its answer, as measured
 }
 
-// helped is what an execution of a loop knows of other ranks. helping.mu guards it.
+// helped is what an execution of a loop knows of other ranks. helping.mu guards it, except atomics.
 type helped struct {
 	ask       Ask // of this rank; Loop is 0 if ranks do not help each other
 	since     time.Time
-	perRow    int          // iterations
-	asked     []Ask        // not answered yet
-	waiting   atomic.Int32 // len(asked)
-	left      atomic.Int64 // iterations of this rank that no worker has claimed
-	away      []chunkAway  // chunks that other ranks have
-	undone    []Chunk      // chunks that other ranks had and have not done
-	exhausted bool         // no chunk is left to give
+	perRow    int           // iterations
+	asked     []Ask         // not answered yet
+	waiting   atomic.Int32  // len(asked)
+	left      atomic.Int64  // iterations of this rank that no worker has claimed
+	pace      atomic.Uint64 // bits of the seconds that a worker takes for an iteration; 0: unknown
+	asking    []asking      // requests of this rank under way
+	given     []Lent        // what others gave and no worker has begun
+	handed    atomic.Int64  // iterations in given
+	hints     schedule.Hints
+	dry       []bool  // by rank: its last answer was empty
+	away      []Chunk // iterations of this rank that others have
+	undone    []Chunk // iterations that others had and have not done
+	returned  []returned
+	busy      int  // workers that run what they claimed
+	exhausted bool // nothing is left to give but given
 }
 
-// chunkAway is a chunk that another rank has.
-type chunkAway struct {
-	rank  int
-	chunk Chunk
+// asking is a request under way: to which rank, and when it was sent, as helped.clock.
+type asking struct {
+	to int32
+	at float64
 }
 
-// given is an answer to an Ask.
-type given struct {
-	from  int
-	ask   Ask
-	chunk Chunk
+// returned is what another rank has run, and how long that took.
+type returned struct {
+	from    int
+	chunk   Chunk
+	seconds float64
+	at      int64 // when it came, as Engine.Now
 }
 
 // DefaultHelpFrom is the default of EngineOptions.HelpFrom. An answer takes up to the time of
 // a part of a chunk.
 const DefaultHelpFrom = time.Millisecond
 
-// maxReturn bounds the bytes of the rows of a chunk that goes to another rank: they come back as a copy.
-const maxReturn = 4 << 20
+// The numbers of requests.
+const (
+	// firstTrip is the time that a request takes as long as none was measured.
+	firstTrip = 200 * time.Microsecond
+	// leads is the round trips before the estimated end of a rank's work at which it asks for more.
+	leads = 2
+	// probes is how many requests a rank without work has under way: the next one goes out when the
+	// last was not answered for late round trips, because its rank may be stopped.
+	probes, late = 3, 8
+	// maxReturn bounds the bytes of the rows that come back in a message.
+	maxReturn = 4 << 20
+	// tryAgain is how many executions of a loop there are to one in which a rank asks in any case.
+	tryAgain = 32
+)
 
 // helpNumber returns the number by which ranks ask each other for chunks of a loop, or 0 if they do not.
 // A static technique decides beforehand which worker runs a chunk, so no rank helps.
@@ -100,128 +139,36 @@ func (e *Engine) opens(l *loopRun, full, rows int) {
 	defer h.mu.Unlock()
 	if h.open == nil {
 		h.open, h.begun, h.vain = map[int32]*loopRun{}, map[int32]int32{}, map[int32]bool{}
+		h.trip.Store(int64(firstTrip))
 	}
 	h.begun[number]++ // also if this rank takes no help, so that all ranks count alike
 	if l.perRow = full / rows; !ok || out.Rows != rows || out.Stride != out.Cols {
 		return
 	}
 	l.ask = Ask{Rank: e.o.Rank, Loop: number, Execution: h.begun[number]}
-	l.since, l.exhausted = time.Now(), false
-	l.asked, l.undone, l.away = l.asked[:0], l.undone[:0], l.away[:0]
+	l.since, l.exhausted, l.busy = time.Now(), false, 0
+	l.asked, l.asking, l.given = l.asked[:0], l.asking[:0], l.given[:0]
+	l.undone, l.away, l.returned = l.undone[:0], l.away[:0], l.returned[:0]
 	l.waiting.Store(0)
+	l.handed.Store(0)
+	l.pace.Store(0)
 	l.left.Store(int64(l.n))
+	l.hints, l.dry = schedule.Hints{}, make([]bool, e.p.Ranks)
 	h.open[number] = l
 	h.opened.Store(int32(len(h.open)))
 }
 
-// Helps reports whether another rank may ask for chunks: then a busy rank has to listen.
+// Helps reports whether another rank may ask for iterations: then a busy rank has to listen.
 func (e *Engine) Helps() bool { return e.helping.opened.Load() > 0 }
 
-// Asked handles the request of another rank. It answers at once if no chunk can be given: the
-// execution has not begun here, has ended, or is exhausted.
-func (e *Engine) Asked(a Ask) {
-	h := &e.helping
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	l := h.open[a.Loop]
-	if l == nil || l.ask.Execution != a.Execution || l.exhausted {
-		e.o.Remote.Give(a, Chunk{})
-		return
-	}
-	l.asked = append(l.asked, a)
-	l.waiting.Store(int32(len(l.asked)))
-}
+// clock returns the seconds since the execution began.
+func (l *loopRun) clock() float64 { return time.Since(l.since).Seconds() }
 
-// runsDry notes that a worker of this rank has found no chunk to claim. Chunks that its other workers
-// still claim stay here.
-func (l *loopRun) runsDry() {
-	if l.ask.Loop == 0 {
-		return
-	}
-	h := &l.e.helping
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	l.exhaust()
-}
+// trip returns the seconds from a request to its answer, as measured.
+func (l *loopRun) trip() float64 { return time.Duration(l.e.helping.trip.Load()).Seconds() }
 
-// exhaust answers all ranks that wait that no chunk is left. helping.mu is held.
-func (l *loopRun) exhaust() {
-	l.exhausted = true
-	for _, a := range l.asked {
-		l.e.o.Remote.Give(a, Chunk{})
-	}
-	l.asked = l.asked[:0]
-	l.waiting.Store(0)
-}
-
-// Given handles the answer of another rank to a request of this one. If the worker no longer waits for
-// it, the chunk goes back undone.
-func (e *Engine) Given(from int, a Ask, chunk Chunk) {
-	s := &e.scratch[a.Worker]
-	e.helping.mu.Lock()
-	waits := s.asking == a
-	if waits {
-		s.given.Store(&given{from, a, chunk})
-	}
-	e.helping.mu.Unlock()
-	if !waits && chunk.Lo < chunk.Hi {
-		e.o.Remote.Return(from, a, chunk, nil)
-	}
-}
-
-// Gone notes that a rank answers no more, because the run ends there. What it was given and has not
-// returned is undone.
-func (e *Engine) Gone(rank int) {
-	h := &e.helping
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.gone[rank].Store(true)
-	for _, l := range h.open {
-		l.asked = slices.DeleteFunc(l.asked, func(a Ask) bool { return a.Rank == rank })
-		l.waiting.Store(int32(len(l.asked)))
-		for _, x := range l.away {
-			if x.rank == rank {
-				l.undone = append(l.undone, x.chunk)
-			}
-		}
-		l.away = slices.DeleteFunc(l.away, func(x chunkAway) bool { return x.rank == rank })
-	}
-}
-
-// help runs chunks of other ranks until none has any. Each worker has one request under way at most.
-func (l *loopRun) help(w *Worker, s *workerState) {
-	e := l.e
-	if l.ask.Loop == 0 || l.failed.Load() != maxNode || !l.mayHelp() {
-		return
-	}
-	helped := s.helped
-	defer func() { e.helping.note(l.ask.Loop, s.helped == helped) }()
-	a, step := l.ask, 1
-	a.Worker = int32(w.index)
-	e.asks(s, a)
-	defer e.asks(s, Ask{})
-	for k := 1; k < e.p.Ranks; k++ {
-		victim := (e.o.Rank + k) % e.p.Ranks
-		e.o.Remote.Ask(victim, a)
-		for {
-			chunk, ok := l.answer(w, s, victim)
-			if !ok {
-				return // the run ends
-			}
-			if chunk.Lo == chunk.Hi {
-				break
-			}
-			e.o.Remote.Ask(victim, a) // early: the answer may come while this chunk runs
-			var made []byte
-			if l.runGiven(w, chunk, &step) == nil {
-				d := l.out.(*value.Dense)
-				made = l.rowsOf(d, chunk)
-				s.helped++
-			}
-			e.o.Remote.Return(victim, a, chunk, made)
-		}
-	}
-}
+// each returns the seconds that a worker takes for an iteration, as last measured; 0: unknown.
+func (l *loopRun) each() float64 { return math.Float64frombits(l.pace.Load()) }
 
 // mayHelp reports whether it may pay to ask. Where this rank's rows took no time those of others may
 // take long, so that is tried: in the first execution of a loop, as long as there is something to do,
@@ -236,9 +183,6 @@ func (l *loopRun) mayHelp() bool {
 	return !h.vain[l.ask.Loop]
 }
 
-// tryAgain is how many executions of a loop there are to one in which a rank asks in any case.
-const tryAgain = 32
-
 // note keeps whether the requests of an execution were in vain.
 func (h *helping) note(loop int32, vain bool) {
 	h.mu.Lock()
@@ -246,32 +190,203 @@ func (h *helping) note(loop int32, vain bool) {
 	h.vain[loop] = vain
 }
 
-// asks notes the request whose answer a worker waits for; the zero Ask: none. A chunk that has come and
-// was not taken goes back undone.
-func (e *Engine) asks(s *workerState, a Ask) {
-	e.helping.mu.Lock()
-	s.asking = a
-	g := s.given.Swap(nil)
-	e.helping.mu.Unlock()
-	if g != nil && g.chunk.Lo < g.chunk.Hi {
-		e.o.Remote.Return(g.from, g.ask, g.chunk, nil)
+// foresees asks for more if a worker with so many iterations before it will soon have none.
+func (l *loopRun) foresees(rest int) {
+	each := l.each()
+	if l.left.Load()+l.handed.Load() > 0 || each == 0 || float64(rest)*each > leads*l.trip() || time.Since(l.since) < l.e.o.HelpFrom {
+		return
+	}
+	h := &l.e.helping
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l.request(false)
+}
+
+// request asks a rank for iterations, if no request is under way, or none was answered for long and a
+// worker is idle. It returns false if no request is under way. helping.mu is held.
+func (l *loopRun) request(idle bool) bool {
+	now, n := l.clock(), len(l.asking)
+	if n == 0 || idle && n < probes && now-l.asking[n-1].at > late*l.trip() {
+		if to := l.victim(now); to >= 0 {
+			l.asking = append(l.asking, asking{to, now})
+			l.e.o.Remote.Ask(int(to), l.ask)
+		}
+	}
+	return len(l.asking) > 0
+}
+
+// victim returns the rank to ask: one known to have work, else the next whose last answer was not
+// empty, those on the same machine first; -1 if there is none.
+func (l *loopRun) victim(now float64) int32 {
+	e := l.e
+	may := func(r int32) bool {
+		return int(r) != e.o.Rank && !e.helping.gone[r] && !slices.ContainsFunc(l.asking, func(a asking) bool { return a.to == r })
+	}
+	near := func(r int32) bool { return e.o.Remote.Near == nil || e.o.Remote.Near(int(r)) }
+	if to := l.hints.Victim(now, l.trip(), near, may); to >= 0 {
+		return to
+	}
+	for _, same := range []bool{true, false} {
+		for k := 1; k < e.p.Ranks; k++ {
+			if to := int32((e.o.Rank + k) % e.p.Ranks); near(to) == same && !l.dry[to] && may(to) {
+				return to
+			}
+		}
+	}
+	return -1
+}
+
+// Given handles the answer of another rank to a request of this one. What comes after the execution
+// has ended here goes back undone. The error says what is wrong with the message.
+func (e *Engine) Given(from int, a Ask, g Gift) error {
+	h := &e.helping
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, x := range g.Lent {
+		if x.Home < 0 || x.Home >= e.p.Ranks {
+			return fmt.Errorf("rank %d gives rows of rank %d, and there are %d ranks", from, x.Home, e.p.Ranks)
+		}
+	}
+	l := h.open[a.Loop]
+	if l == nil || l.ask != a {
+		for _, x := range g.Lent {
+			if x.Home != e.o.Rank {
+				e.o.Remote.Return(x.Home, a, x.Chunk, nil, 0)
+			}
+		}
+		return nil
+	}
+	k := slices.IndexFunc(l.asking, func(x asking) bool { return int(x.to) == from })
+	if k < 0 {
+		return fmt.Errorf("rank %d answers a request that it has not got", from)
+	}
+	now, trip := l.clock(), l.trip()
+	trip += (min(now-l.asking[k].at, 4*trip) - trip) / 8
+	h.trip.Store(int64(trip * 1e9))
+	l.asking = slices.Delete(l.asking, k, k+1)
+	for _, x := range g.Lent {
+		switch err := l.check(x); {
+		case err != nil:
+			return fmt.Errorf("rank %d gives %w", from, err)
+		case x.Home == e.o.Rank && !partOf(l.away, x.Chunk):
+			continue // a rank is gone, and what was away runs here
+		}
+		l.given = append(l.given, x)
+		l.handed.Add(int64(x.size()))
+	}
+	l.dry[from] = len(g.Lent) == 0
+	for i, x := range g.Hints {
+		if x.Rank < 0 || int(x.Rank) >= e.p.Ranks {
+			return fmt.Errorf("rank %d names a rank %d, and there are %d", from, x.Rank, e.p.Ranks)
+		}
+		if x.At = now; x.Left > 0 && (i > 0 || len(g.Lent) > 0) {
+			l.hints.Learn(x)
+		}
+	}
+	return nil
+}
+
+// check returns what is wrong with iterations that a message names: they are whole rows, and rows of
+// their home.
+func (l *loopRun) check(x Lent) error {
+	rows := l.out.(*value.Dense).Rows
+	lo, hi := plan.Window(x.Home, l.e.p.Ranks, rows)
+	if x.Lo < lo*l.perRow || x.Hi > hi*l.perRow || x.Lo >= x.Hi || x.Lo%l.perRow != 0 || x.Hi%l.perRow != 0 {
+		return fmt.Errorf("iterations %d to %d of loop %d, which are not rows of rank %d: it has %d to %d, %d a row", x.Lo, x.Hi, l.ask.Loop,
+			x.Home, lo*l.perRow, hi*l.perRow, l.perRow)
+	}
+	return nil
+}
+
+// Gone notes that a rank answers no more, because the run ends there. What others have may have come
+// to it, so all that is away is undone.
+func (e *Engine) Gone(rank int) {
+	h := &e.helping
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.gone[rank] = true
+	for _, l := range h.open {
+		l.asked = slices.DeleteFunc(l.asked, func(a Ask) bool { return a.Rank == rank })
+		l.waiting.Store(int32(len(l.asked)))
+		l.asking = slices.DeleteFunc(l.asking, func(a asking) bool { return int(a.to) == rank })
+		l.undone = append(l.undone, l.away...)
+		l.away = l.away[:0]
 	}
 }
 
-// answer waits for the answer of a rank. ok is false if the loop has become pointless.
-func (l *loopRun) answer(w *Worker, s *workerState, victim int) (chunk Chunk, ok bool) {
+// help runs iterations of other ranks until none has any.
+func (l *loopRun) help(w *Worker, s *workerState) {
+	e := l.e
+	if l.ask.Loop == 0 || l.failed.Load() != maxNode || !l.mayHelp() {
+		return
+	}
+	helped := s.helped
+	defer func() { e.helping.note(l.ask.Loop, s.helped == helped) }()
+	for step := 1; ; {
+		x, ok := l.nextGiven(w, s)
+		if !ok {
+			return
+		}
+		began := time.Now()
+		err := l.runGiven(w, x.Chunk, &step)
+		s.helped++
+		l.hasRun(x, err, time.Since(began))
+	}
+}
+
+// hasRun returns the rows of iterations that a worker has run for a rank, or says that it failed:
+// then they run again at home, where the failure is reported.
+func (l *loopRun) hasRun(x Lent, err error, took time.Duration) {
+	if x.Home != l.e.o.Rank {
+		var made []byte
+		if err == nil {
+			made = l.rowsOf(l.out.(*value.Dense), x.Chunk)
+		}
+		l.e.o.Remote.Return(x.Home, l.ask, x.Chunk, made, took.Seconds())
+		return
+	}
+	h := &l.e.helping
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l.arrives(x.Chunk, l.e.o.Rank, took.Seconds(), err == nil)
+}
+
+// nextGiven waits for iterations of other ranks, and takes some. ok is false if there is nothing to
+// wait for, or the loop has become pointless.
+func (l *loopRun) nextGiven(w *Worker, s *workerState) (x Lent, ok bool) {
 	since := time.Now()
 	defer func() { s.waited += int64(time.Since(since)) }()
-	ok = l.await(w, func() bool {
-		// Read before the answer: all answers of a rank arrive before the news that it is gone.
-		gone := l.e.helping.gone[victim].Load()
-		if g := s.given.Swap(nil); g != nil {
-			chunk = g.chunk
+	h := &l.e.helping
+	l.await(w, func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if x = l.takeGiven(); x.size() > 0 {
+			ok = true
 			return true
 		}
-		return gone
+		return !l.request(true)
 	})
-	return chunk, ok
+	return x, ok
+}
+
+// takeGiven takes some of what others gave: a part that leaves as much for each other worker, and for
+// ranks that ask, but no less than is worth a message. helping.mu is held.
+func (l *loopRun) takeGiven() (x Lent) {
+	if len(l.given) == 0 {
+		return x
+	}
+	n := int(l.handed.Load()) / (2 * len(l.e.scratch))
+	if each := l.each(); each > 0 {
+		n = max(n, int(shortPart.Seconds()/each))
+	}
+	n = max(min(n, l.most()), 1)
+	first := &l.given[0]
+	x = Lent{first.Home, Chunk{first.Lo, min(first.Hi, first.Lo+(n+l.perRow-1)/l.perRow*l.perRow)}}
+	if first.Lo = x.Hi; first.size() == 0 {
+		l.given = slices.Delete(l.given, 0, 1)
+	}
+	l.handed.Add(-int64(x.size()))
+	return x
 }
 
 // await polls until done. It returns false if an earlier failure or the end of the run has made the
@@ -304,77 +419,33 @@ func (l *loopRun) rowsOf(d *value.Dense, chunk Chunk) []byte {
 	return d.View(lo, 0, hi-lo, d.Cols).Bytes()
 }
 
-// Returned copies the rows of a chunk that another rank has run. made is nil if it failed there.
-func (e *Engine) Returned(a Ask, chunk Chunk, made []byte) {
-	h := &e.helping
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	l := h.open[a.Loop]
-	if l == nil || l.ask.Execution != a.Execution {
-		return // this rank has given up the execution
-	}
-	k := slices.Index(l.away, chunkAway{a.Rank, chunk})
-	if k < 0 {
-		return // the rank is gone, and its chunks run here
-	}
-	l.away = slices.Delete(l.away, k, k+1)
-	if to := l.rowsOf(l.out.(*value.Dense), chunk); len(to) == len(made) {
-		copy(to, made)
-	} else {
-		l.undone = append(l.undone, chunk)
-	}
-}
-
-// settle waits for the rows that other ranks make, and runs here what is undone. The last worker calls
-// it after each pass of the loop, when no other worker writes the result. Later passes take no help.
-func (l *loopRun) settle(w *Worker) {
-	if l.ask.Loop == 0 {
-		return
-	}
-	h := &l.e.helping
-	l.runsDry()
-	l.await(w, func() bool {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		return len(l.away) == 0
-	})
-	h.mu.Lock()
-	delete(h.open, l.ask.Loop)
-	h.opened.Store(int32(len(h.open)))
-	l.ask.Loop = 0
-	undone := l.undone
-	h.mu.Unlock()
-	slices.SortFunc(undone, func(a, b Chunk) int { return a.Lo - b.Lo })
-	for _, chunk := range undone {
-		if l.e.over(l.id) || int64(chunk.Lo) > l.failed.Load() {
-			return
-		}
-		if err := l.run(w.index, chunk); err != nil {
-			l.fail(int64(chunk.Lo), err)
-		}
-	}
-}
-
 // Note [Help among ranks]
 //
 // A rank makes its own rows, by its own technique. Rows may take very different times. Then the rank
-// that is done first would wait for the last. So it asks the other ranks in turn, and each that has
-// chunks left gives it some. Any rank can run any chunk: all have the operands whole, matrices have
-// their full shape, and a chunk writes only its own rows. The rows go back, so after the loop each
-// rank has its own, as without help. No byte and no later node depends on which rank has run a chunk.
+// that is done first would wait for the last. So it asks other ranks, and each that has iterations
+// left gives it some. Any rank can run any row: all have the operands whole, matrices have their full
+// shape, and rows are written apart. The rows go back to their home, so after the loop each rank has
+// its own, as without help. No byte and no later node depends on which rank has run a row.
 //
-// A technique expects claims by as many workers as it knows. So a worker answers a request, between
-// two parts of a chunk, with half of an equal share of what is left on its rank. One chunk at a time
-// would leave a helper without work for most of the time of a slower rank's chunk. The worker that
-// hears the request answers it if the loop has not begun on its rank or is exhausted. So an answer
-// takes up to a part's time. A rank whose own rows were done in less than EngineOptions.HelpFrom asks
-// only if the last time was not in vain, and in the first of every tryAgain executions. Rows that are
-// made faster than they are copied are not given away.
+// A rank asks when what it has left will take less than leads round trips, as measured, so that the
+// answer is there in time. It asks the rank with most left as far as it knows (schedule.Hints), on
+// the same machine first. A technique expects claims by as many workers as it knows. So a worker
+// answers, between two parts of a chunk, with half of what is left on its rank, less what that does
+// in a round trip; of several requests each gets an equal share. What was given can be given on. A
+// rank whose own rows are claimed answers when the request arrives. So an answer takes up to a part's
+// time. A rank whose own rows were done in less than EngineOptions.HelpFrom asks only if the last
+// time was not in vain, and in the first of every tryAgain executions. Rows that are made faster than
+// they are copied are not given away.
+//
+// The rows come back with the time that they took, under the number of the worker that made them, of
+// all ranks' workers. So a technique learns the costs of all iterations and the speeds of all workers
+// for the next execution.
 //
 // A chunk that fails at a helper is run again at home, so the failure has the rank and the place that
-// it has without help. A rank stops waiting when an earlier failure has made the loop pointless. A
-// chunk that is given to a rank that has stopped waiting goes back undone. A rank where the run has
-// ended (Gone) returns no more chunks, so those that it has are undone.
+// it has without help. A rank stops waiting when an earlier failure has made the loop pointless.
+// Iterations that are given to a rank that has stopped waiting go back undone. Where a run has ended
+// on a rank (Gone) it returns no more, and what was given to others may have been given to it. So all
+// that is away then runs here, and what still returns is dropped.
 //
 // It would be wrong for a loop with an operand that has only a rank's own rows there: the pass that
 // spreads loops gives such a loop no number (plan.Helped).

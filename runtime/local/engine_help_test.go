@@ -18,8 +18,8 @@ import (
 	"flow/runtime/schedule"
 )
 
-// Three workers of the other rank ask after every part of a chunk, ten times. It returns what it is given as rows of -1, or
-// undone, in which case they are made here; or it is gone before it returns anything.
+// The other rank asks three times after every part of a chunk, ten times. It returns what it is given as
+// rows of -1, or undone, in which case they are made here; or it is gone before it returns anything.
 func TestHelpFromAnotherRank(t *testing.T) {
 	const rows, cols = 80, 5
 	pool := local.NewPool(2)
@@ -31,53 +31,64 @@ func TestHelpFromAnotherRank(t *testing.T) {
 			var e *local.Engine
 			var asked, given, requests atomic.Int32
 			got, away := make([]float64, rows*cols), make([]int, rows*cols)
-			answers := make(chan func(), rows)
+			answers := make(chan func(), 4*rows)
 			remote := &local.Remote{
 				Sends: func(ir.ID) int { return 0 }, Idle: func(time.Duration, bool) bool { return false }, Failed: func(*local.TaskFailure) {},
 				Between: func(int64) {
 					if asked.Load() < 10 && e.Helps() {
 						asked.Add(1)
-						for worker := range int32(3) {
-							e.Asked(local.Ask{Rank: 1, Worker: 7 + worker, Loop: 1, Execution: 1})
+						for range 3 {
+							if err := e.Asked(1, local.Ask{Rank: 1, Loop: 1, Execution: 1}); err != nil {
+								t.Error(err)
+							}
 						}
 					}
 				},
 				Ask: func(to int, a local.Ask) {
-					if requests.Add(1); to != 1 || a.Rank != 0 || a.Loop != 1 || a.Execution != 1 {
+					if requests.Add(1); to != 1 || a != (local.Ask{Rank: 0, Loop: 1, Execution: 1}) {
 						t.Errorf("rank 0 asks rank %d: %+v", to, a)
 					}
-					e.Given(1, a, local.Chunk{})
-				},
-				Give: func(a local.Ask, r local.Chunk) {
-					if a.Rank != 1 || a.Worker < 7 || r.Lo == r.Hi {
-						return
-					}
-					given.Add(1)
-					if r.Lo < 0 || r.Hi > rows/2*cols || r.Lo > r.Hi {
-						t.Errorf("%s gives the chunk %d..%d", technique, r.Lo, r.Hi)
-						r = local.Chunk{}
-					}
-					for k := r.Lo; k < r.Hi; k++ { // helping.mu is held
-						if away[k]++; away[k] == 2 {
-							t.Errorf("%s gives iteration %d twice, the second time in %d..%d", technique, k, r.Lo, r.Hi)
-							break
-						}
-					}
-					made := value.New(types.F64, (r.Hi-r.Lo)/cols, cols)
-					for i := range made.F64 {
-						made.F64[i] = -1
-					}
 					answers <- func() {
-						switch other {
-						case "makes its rows":
-							e.Returned(a, r, made.Bytes())
-						case "fails":
-							e.Returned(a, r, nil)
-						case "goes":
-							e.Gone(1)
+						if err := e.Given(1, a, local.Gift{}); err != nil {
+							t.Error(err)
 						}
 					}
 				},
+				Give: func(a local.Ask, g local.Gift) {
+					for _, x := range g.Lent {
+						given.Add(1)
+						r := x.Chunk
+						if x.Home != 0 || r.Lo < 0 || r.Hi > rows/2*cols || r.Lo >= r.Hi {
+							t.Errorf("%s gives the chunk %d..%d of rank %d", technique, r.Lo, r.Hi, x.Home)
+							continue
+						}
+						for k := r.Lo; k < r.Hi; k++ { // helping.mu is held
+							if away[k]++; away[k] == 2 {
+								t.Errorf("%s gives iteration %d twice, the second time in %d..%d", technique, k, r.Lo, r.Hi)
+								break
+							}
+						}
+						made := value.New(types.F64, (r.Hi-r.Lo)/cols, cols)
+						for i := range made.F64 {
+							made.F64[i] = -1
+						}
+						answers <- func() {
+							var err error
+							switch other {
+							case "makes its rows":
+								err = e.Returned(1, a, r, made.Bytes(), 1e-6)
+							case "fails":
+								err = e.Returned(1, a, r, nil, 1e-6)
+							case "goes":
+								e.Gone(1)
+							}
+							if err != nil {
+								t.Error(err)
+							}
+						}
+					}
+				},
+				Return: func(int, local.Ask, local.Chunk, []byte, float64) { t.Error("rank 0 returns what it has not got") },
 				Wait: func(time.Duration) {
 					select {
 					case f := <-answers:

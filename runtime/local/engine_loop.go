@@ -200,6 +200,7 @@ func (l *loopRun) Work(w *Worker) {
 		start = e.now(s)
 	}
 	waited := s.waited
+	l.begins()
 	l.claim(w, s)
 	l.runsDry() // before help: of two ranks that ask each other, each gets its answer
 	l.help(w, s)

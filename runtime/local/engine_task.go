@@ -25,10 +25,8 @@ type workerState struct {
 	current  atomic.Int64 // 1 + node in its kernel; 0: none
 	idle     []*nodeLoop  // unused; see engine_idle.go
 	track    *trace.Track
-	asking   Ask                   // the question to another rank; Engine.helping.mu
-	given    atomic.Pointer[given] // its answer
-	helped   int64                 // chunks of other ranks
-	waited   int64                 // ns that it has waited for answers
+	helped   int64 // chunks of other ranks
+	waited   int64 // ns that it has waited for answers
 	kinds    []kindCount
 	calls    []callCount
 	lent     int64 // bytes

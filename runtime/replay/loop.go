@@ -90,9 +90,11 @@ func loopOf(r *trace.LoopRecord, most int64) Loop {
 	for i := range r.Chunks {
 		c := &r.Chunks[i]
 		t := seconds(c.End - c.Start)
-		o.Busy += t
-		o.Sched += seconds(c.Start - c.Asked)
-		o.Finish[c.Worker] = max(o.Finish[c.Worker], seconds(c.End-r.Start))
+		if c.Worker != trace.Elsewhere {
+			o.Busy += t
+			o.Sched += seconds(c.Start - c.Asked)
+			o.Finish[c.Worker] = max(o.Finish[c.Worker], seconds(c.End-r.Start))
+		}
 		each := t / float64(c.Hi-c.Lo)
 		for lo := c.Lo; lo < c.Hi; {
 			hi := min(c.Hi, (lo/leaf+1)*leaf)

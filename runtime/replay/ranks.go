@@ -160,7 +160,7 @@ type simRank struct {
 	threads []simThread
 	block   span // what it begins with
 	home    span // the rows that it keeps
-	hints   [4]hint
+	hints   schedule.Hints
 }
 
 // span is iterations lo to hi-1.

@@ -1,5 +1,7 @@
 package replay
 
+import "flow/runtime/schedule"
+
 // This file has the messages of simulated ranks: requests for work and their answers.
 
 // message is a request, or an answer.
@@ -7,17 +9,8 @@ type message struct {
 	from, to int32
 	answer   bool
 	gift     []span
-	hints    [2]hint // the sender, and the best that it knows
+	hints    [2]schedule.Hint // the sender, and the best that it knows
 }
-
-// hint is that a rank had seconds of work left, at a time.
-type hint struct {
-	rank     int32
-	left, at float64
-}
-
-// still returns the seconds that a hint promises now.
-func (h *hint) still(now float64) float64 { return h.left - (now - h.at) }
 
 // ask sends a request if the rank needs more work soon.
 func (s *rankLoop) ask(rank int32) {
@@ -40,15 +33,8 @@ func (s *rankLoop) ask(rank int32) {
 
 // victim chooses whom a rank asks: who has most left as far as it knows, or any.
 func (s *rankLoop) victim(rank int32, r *simRank) int32 {
-	best := 0
-	for i := range r.hints {
-		if r.hints[i].still(s.now) > r.hints[best].still(s.now) {
-			best = i
-		}
-	}
-	if h := &r.hints[best]; h.still(s.now) > 2*s.m.Delay {
-		to := h.rank
-		*h = hint{}
+	others := func(to int32) bool { return to != rank }
+	if to := r.hints.Victim(s.now, 2*s.m.Delay, others, others); to >= 0 {
 		return to
 	}
 	to := int32(s.random.IntN(s.m.Ranks - 1))
@@ -63,12 +49,8 @@ func (s *rankLoop) send(m message) {
 	r := &s.ranks[m.from]
 	if m.answer {
 		left, _ := s.rest(r)
-		m.hints[0] = hint{m.from, left, s.now}
-		for _, h := range r.hints {
-			if h.rank != m.to && h.still(s.now) > m.hints[1].still(s.now) {
-				m.hints[1] = h
-			}
-		}
+		m.hints[0] = schedule.Hint{Rank: m.from, Left: left, At: s.now}
+		m.hints[1] = r.hints.Best(s.now, func(rank int32) bool { return rank != m.to })
 	}
 	s.out.Messages++
 	k := int32(len(s.messages))
@@ -92,7 +74,7 @@ func (s *rankLoop) receive(k int32) {
 		return
 	}
 	for _, h := range m.hints {
-		r.learn(h)
+		r.hints.Learn(h)
 	}
 	r.asking--
 	if len(m.gift) == 0 {
@@ -112,23 +94,6 @@ func (s *rankLoop) receive(k int32) {
 			r.threads[w].idle = false
 			s.at(s.now, m.to, int32(w))
 		}
-	}
-}
-
-// learn keeps a hint in place of the one that promises least.
-func (r *simRank) learn(h hint) {
-	least := 0
-	for i := range r.hints {
-		if r.hints[i].rank == h.rank {
-			least = i
-			break
-		}
-		if r.hints[i].left+r.hints[i].at < r.hints[least].left+r.hints[least].at {
-			least = i
-		}
-	}
-	if h.left > 0 {
-		r.hints[least] = h
 	}
 }
 
@@ -174,6 +139,7 @@ func (s *rankLoop) gift(r *simRank) (gift []span) {
 // Each claim from a counter for all threads is two messages. A thread's first chunk is that of its
 // number, and its next claim is under way while it runs a chunk.
 //
-// This is the protocol that the runtime is to have. Today a rank asks others in turn, only when it has
-// no work, and gets half of an equal share (runtime/local/engine_give.go). It has no counter, and COST
-// does not move blocks. So a simulation says what is possible, and not what a run does.
+// The runtime has this protocol (Note [Help among ranks] in runtime/local), except for the counter, and
+// COST moves no blocks there: it learns the costs that all ranks measured, and orders a rank's own rows.
+// A rank cuts what it was given itself, asks one rank at a time, and leaves a loop when all others have
+// nothing, where this one waits and asks again.

@@ -1,6 +1,10 @@
 package schedule
 
-import "sync/atomic"
+import (
+	"math"
+	"math/bits"
+	"sync/atomic"
+)
 
 // This file defines Block, a range that its owner takes from the front and thieves from the back,
 // in one word: each change is one compare-and-swap, in a process's memory or in a window of MPI.
@@ -92,12 +96,7 @@ func (b *blocks) give(worker int, got Block) {
 func (b *blocks) steal(worker int) bool {
 	own := &b.own[worker]
 	for {
-		victim, units, old := -1, 0, Block(0)
-		if b.filled == nil {
-			victim, units, old = b.choose(own, worker)
-		} else {
-			victim, units, old = b.search(own, worker)
-		}
+		victim, units, old := b.search(own, worker)
 		if victim < 0 {
 			return false
 		}
@@ -110,11 +109,38 @@ func (b *blocks) steal(worker int) bool {
 	}
 }
 
-// choose returns the block to steal from, as read, and how many units to take; -1 if there is none.
-func (b *blocks) choose(own *ownBlock, worker int) (victim, units int, old Block) {
-	victim, found := -1, 0
-	for looks := 0; own.empty < len(b.own)-1 && found < b.choices; {
+// pace is after how many looks a simulation continues with other workers. Each further search of
+// the same thief in vain has twice as many, so that it takes few events.
+const pace = 8
+
+// search returns the block to steal from, as read, and how many units to take; -1 if there is none.
+//
+// A thief of P workers looks at up to P blocks, so a loop of 10^5 workers ends with 10^10 looks. In
+// a simulation those at blocks that have been found empty since they were last filled are counted
+// and not made, and own.pace bounds the looks.
+func (b *blocks) search(own *ownBlock, worker int) (victim, units int, old Block) {
+	victim, found, others, most := -1, 0, len(b.own)-1, math.MaxInt
+	if b.filled != nil {
+		own.pace = max(own.pace, pace)
+		most = own.pace
+	}
+	for looks := 0; own.empty < others && found < b.choices && (found == 0 || looks < others); {
+		if looks >= most {
+			if own.again = found == 0; own.again {
+				own.pace *= 2
+			}
+			return victim, units, old
+		}
 		v := own.victim
+		if b.filled != nil {
+			if skipped, moved := b.skip(own, worker, most-looks); moved {
+				looks += skipped
+				if found == 0 {
+					own.empty = min(own.empty+skipped, others)
+				}
+				continue
+			}
+		}
 		if v != worker {
 			looks++
 			own.looked++
@@ -127,15 +153,40 @@ func (b *blocks) choose(own *ownBlock, worker int) (victim, units int, old Block
 			} else if found == 0 {
 				own.empty++
 			}
+			if now == 0 && b.filled != nil {
+				b.filled.remove(v)
+			}
 		}
 		if own.victim++; own.victim == len(b.own) {
 			own.victim = 0
 		}
-		if found > 0 && looks >= len(b.own)-1 {
-			break
-		}
+	}
+	if found > 0 {
+		own.pace = 0
 	}
 	return victim, units, old
+}
+
+// skip moves a simulated thief past blocks known to be empty, at most so many, and returns how many
+// of them are others'. moved is false if it is at a block that may have something.
+func (b *blocks) skip(own *ownBlock, worker, most int) (skipped int, moved bool) {
+	v := own.victim
+	next := b.filled.from(v)
+	if next == v {
+		return 0, false
+	}
+	if next < 0 {
+		next = len(b.own)
+	}
+	skipped = min(next-v, most)
+	if own.victim = v + skipped; own.victim == len(b.own) {
+		own.victim = 0
+	}
+	if v <= worker && worker < v+skipped {
+		skipped--
+	}
+	own.looked += skipped
+	return skipped, true
 }
 
 // amountOf returns what a thief takes of a block.
@@ -144,4 +195,56 @@ func (b *blocks) amountOf(x Block) int {
 		return b.amount(lo, hi)
 	}
 	return 0
+}
+
+// bitset is a set of numbers below a bound. Bit i of a level says whether word i of the level before
+// has a bit.
+type bitset [][]uint64
+
+func newBitset(n int) *bitset {
+	var s bitset
+	for more := true; more; more = n > 1 {
+		n = (n + 63) / 64
+		s = append(s, make([]uint64, n))
+	}
+	return &s
+}
+
+func (s *bitset) clear() {
+	for _, level := range *s {
+		clear(level)
+	}
+}
+
+func (s *bitset) add(i int) {
+	for _, level := range *s {
+		level[i>>6] |= 1 << (i & 63)
+		i >>= 6
+	}
+}
+
+func (s *bitset) remove(i int) {
+	for _, level := range *s {
+		if level[i>>6] &^= 1 << (i & 63); level[i>>6] != 0 {
+			return
+		}
+		i >>= 6
+	}
+}
+
+// from returns the smallest number of the set from i on, or -1.
+func (s *bitset) from(i int) int {
+	for k, level := range *s {
+		if i>>6 < len(level) {
+			if word := level[i>>6] >> (i & 63); word != 0 {
+				i += bits.TrailingZeros64(word)
+				for ; k > 0; k-- {
+					i = i<<6 + bits.TrailingZeros64((*s)[k-1][i])
+				}
+				return i
+			}
+		}
+		i = i>>6 + 1
+	}
+	return -1
 }

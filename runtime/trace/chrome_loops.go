@@ -178,7 +178,7 @@ func (l *loopLine) record() (*LoopRecord, error) {
 		switch {
 		case x.Lo < 0 || x.Hi <= x.Lo || x.Hi > h.N:
 			return nil, fmt.Errorf("chunk %d is of iterations %d to %d of %d", k, x.Lo, x.Hi, h.N)
-		case v[2] < 0 || v[2] >= int64(h.Workers):
+		case v[2] < Elsewhere || v[2] >= int64(h.Workers):
 			return nil, fmt.Errorf("chunk %d is of worker %d of %d", k, v[2], h.Workers)
 		case x.Start < x.Asked || x.End < x.Start || x.Asked < h.Start:
 			return nil, fmt.Errorf("chunk %d ends before it begins", k)

@@ -39,9 +39,13 @@ type Chunk struct {
 	Lo, Hi     int64
 	Asked      int64 // Asked to Start is the time of claiming
 	Start, End int64
-	Worker     int32
-	Stolen     bool // from another queue than the worker's own
+	Worker     int32 // or Elsewhere
+	Stolen     bool  // from another queue than the worker's own
 }
+
+// Elsewhere is the worker of a chunk that another rank has run. It lasted as long there, and ended when
+// its rows were here.
+const Elsewhere = -1
 
 // Units returns the number of leaves of the loop.
 func (l *LoopRecord) Units() int64 {
@@ -51,11 +55,14 @@ func (l *LoopRecord) Units() int64 {
 	return (l.N + l.Leaf - 1) / l.Leaf
 }
 
-// Busy returns the nanoseconds in chunks and in asking for them, summed over workers. The rest of
+// Busy returns the nanoseconds in chunks and in asking for them, summed over the workers here. The rest of
 // (End - Start) times Workers went into other tasks, waking up, and waiting for the last chunk.
 func (l *LoopRecord) Busy() (busy, claiming int64) {
 	for i := range l.Chunks {
 		c := &l.Chunks[i]
+		if c.Worker == Elsewhere {
+			continue
+		}
 		busy += c.End - c.Start
 		claiming += c.Start - c.Asked
 	}

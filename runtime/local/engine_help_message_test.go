@@ -1,0 +1,94 @@
+package local_test
+
+// This file sends an engine messages about help that name what cannot be.
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"flow/ir"
+	"flow/ir/plan"
+	"flow/runtime/local"
+	"flow/runtime/schedule"
+)
+
+// Each message that cannot be from a rank of the run is an error that says what is wrong with it, and
+// the run goes on to its end. What comes late is no error.
+func TestHelpRefusesMessages(t *testing.T) {
+	const rows, cols = 80, 5
+	pool := local.NewPool(1)
+	defer pool.Close()
+	p := parse(t, fmt.Sprintf("%%0 = fill() {v=3.0} : f64[%d,%d]\n%%1 = add(%%0, %%0) {ranks=2, shared=%d, help=1} : f64[%[1]d,%d]\n", rows, cols, rows, cols))
+	p.Ranks, p.Owner = 2, []int32{plan.Everywhere, plan.Everywhere}
+	mine, theirs := local.Ask{Loop: 1, Execution: 1}, local.Ask{Rank: 1, Loop: 1, Execution: 1}
+	late := local.Ask{Rank: 1, Loop: 1, Execution: 7}
+	gift := func(home, lo, hi int) local.Gift {
+		return local.Gift{Lent: []local.Lent{{Home: home, Chunk: local.Chunk{Lo: lo, Hi: hi}}}}
+	}
+	chunk := func(lo, hi int) local.Chunk { return local.Chunk{Lo: lo, Hi: hi} }
+	var e *local.Engine
+	asked, checked := false, false
+	for _, c := range []struct {
+		name, want string
+		send       func() error
+	}{
+		{"asks as another", "rank 1 asks as rank 0", func() error { return e.Asked(1, mine) }},
+		{"unknown home", "rank 1 gives rows of rank 2, and there are 2 ranks", func() error { return e.Given(1, mine, gift(2, 200, 205)) }},
+		{"not asked", "rank 1 answers a request that it has not got", func() error { _ = e.Given(1, mine, local.Gift{}); return e.Given(1, mine, local.Gift{}) }},
+		{"rows of another", "rank 1 gives iterations 0 to 5 of loop 1, which are not rows of rank 1", func() error { return e.Given(1, mine, gift(1, 0, 5)) }},
+		{"beyond the end", "rank 1 gives iterations 390 to 405 of loop 1, which are not rows of rank 1", func() error { return e.Given(1, mine, gift(1, 390, 405)) }},
+		{"parts of rows", "rank 1 gives iterations 201 to 205 of loop 1", func() error { return e.Given(1, mine, gift(1, 201, 205)) }},
+		{"backwards", "rank 1 gives iterations 300 to 250 of loop 1", func() error { return e.Given(1, mine, gift(1, 300, 250)) }},
+		{"hint of no rank", "rank 1 names a rank 9, and there are 2", func() error {
+			return e.Given(1, mine, local.Gift{Hints: [2]schedule.Hint{{}, {Rank: 9, Left: 1}}})
+		}},
+		{"negative", "rank 1 returns iterations -5 to 0 of loop 1", func() error { return e.Returned(1, theirs, chunk(-5, 0), nil, 0) }},
+		{"rows that it keeps", "rank 1 returns iterations 200 to 205 of loop 1, which are not rows of rank 0: it has 0 to 200, 5 a row", func() error { return e.Returned(1, theirs, chunk(200, 205), nil, 0) }},
+		{"wrong length", "rank 1 returns 7 bytes for iterations 0 to 5 of loop 1, which have 40", func() error { return e.Returned(1, theirs, chunk(0, 5), make([]byte, 7), 0) }},
+		{"not away", "", func() error { return e.Returned(1, theirs, chunk(0, 5), make([]byte, 40), 0) }},
+		{"late", "", func() error { return e.Returned(1, late, chunk(-1, 1<<40), nil, 0) }},
+		{"unknown loop", "", func() error { return e.Returned(1, local.Ask{Rank: 1, Loop: -3}, chunk(0, 5), nil, 0) }},
+	} {
+		asked, checked = false, false
+		check := func() {
+			checked = true
+			switch err := c.send(); {
+			case err == nil && c.want != "":
+				t.Errorf("%s: no error, want %q", c.name, c.want)
+			case err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("%s: %v, want %q", c.name, err, c.want)
+			}
+		}
+		remote := &local.Remote{
+			Sends: func(ir.ID) int { return 0 }, Idle: func(time.Duration, bool) bool { return false }, Failed: func(*local.TaskFailure) {},
+			Between: func(int64) {},
+			Ask:     func(int, local.Ask) { asked = true },
+			Give:    func(local.Ask, local.Gift) {},
+			Return:  func(int, local.Ask, local.Chunk, []byte, float64) {},
+			Wait: func(time.Duration) {
+				if asked && !checked { // the request is answered by nothing but this
+					check()
+					e.Gone(1)
+				}
+			},
+		}
+		var err error
+		e, err = local.NewEngine(p, local.EngineOptions{Remote: remote, HelpFrom: 1, Schedule: schedule.Plan{Technique: lookup(t, "SS")}, Grace: guard})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Start(context.Background(), pool)
+		if _, err := e.Wait(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if !checked {
+			t.Errorf("%s: rank 0 has not asked", c.name)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
