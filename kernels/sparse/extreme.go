@@ -15,10 +15,14 @@ package sparse
 // the elements with empty rows by a number beyond all, and where no row gives the mark no row names
 // one, and the result is right. Where one does the fold is done again. What was found is remembered
 // as long as the matrix lives.
+//
+// A rank that folds its own rows needs none of this: it has listed the columns in which these have
+// entries (sp.touched), and goes over their elements alone. Others may not be valid.
 
 import (
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"weak"
 
@@ -35,12 +39,25 @@ var narrowed sync.Pool
 // weak.Pointer[value.CSR] to bool. Matrices do not change.
 var closedPatterns sync.Map
 
-// rememberClosed notes whether m is closed.
-func rememberClosed(m *value.CSR, closed bool) {
+// namedColumns keeps columnsOf of matrices of which a rank has its own rows: weak.Pointer[value.CSR] to
+// bitset.
+var namedColumns sync.Map
+
+// rememberOf notes what is known of m in one of the maps.
+func rememberOf(m *value.CSR, known *sync.Map, what any) {
 	key := weak.Make(m)
-	if _, loaded := closedPatterns.Swap(key, closed); !loaded {
-		runtime.AddCleanup(m, func(key weak.Pointer[value.CSR]) { closedPatterns.Delete(key) }, key)
+	if _, loaded := known.Swap(key, what); !loaded {
+		runtime.AddCleanup(m, func(key weak.Pointer[value.CSR]) { known.Delete(key) }, key)
 	}
+}
+
+// columnsOf returns the set of the columns of m that have entries.
+func columnsOf(m *value.CSR) bitset {
+	named := make(bitset, (m.Cols+63)/64)
+	for _, j := range m.Col[m.Ptr[0]:m.Ptr[m.Rows]] {
+		named[uint32(j)/64] |= 1 << (uint32(j) % 64)
+	}
+	return named
 }
 
 // extremeLoop is one fold.
@@ -50,10 +67,11 @@ type extremeLoop struct {
 	base    []int64 // what rows start from; nil: from start
 	start   int64   // with base, rows start from the greater (lesser) of both
 	least   bool
-	zeros   bool // elements that are not stored are zeros: start is right for all rows but full ones
-	closed  bool // the matrix is known to be
-	marking bool // this fold is to find out
-	folding bool // the vector has been gone over
+	zeros   bool   // elements that are not stored are zeros: start is right for all rows but full ones
+	closed  bool   // the matrix is known to be
+	named   bitset // columnsOf of a matrix of which this rank has its own rows, if they are remembered
+	marking bool   // this fold is to find out
+	folding bool   // the vector has been gone over
 
 	narrow *[]int32 // of x, if it fits
 	bound  int64    // no element of x that a row names is beyond
@@ -87,13 +105,18 @@ func beginExtreme(f ringFold, out *value.Dense, a *value.CSR, x, base *value.Den
 	if a.Rows == a.Cols {
 		closed, known := closedPatterns.Load(weak.Make(a))
 		l.marking = !known
-		l.closed = known && closed.(bool)
+		l.closed = known && closed.(bool) && !part
 	}
 	l.by = make([]extremeWorker, workers)
 	l.scan()
 	if part {
 		l.marking = false
-		l.look(&l.by[0], 0, len(l.x))
+		if known, ok := namedColumns.Load(weak.Make(a)); ok {
+			l.named = known.(bitset)
+			l.lookNamed(&l.by[0])
+		} else {
+			l.look(&l.by[0], 0, len(l.x))
+		}
 		l.decide()
 	}
 	return l
@@ -155,6 +178,20 @@ func (l *extremeLoop) look(by *extremeWorker, from, to int) {
 	by.among[0], by.among[1] = min(by.among[0], among[0]), max(by.among[1], among[1])
 }
 
+// lookNamed is look of the elements that rows name. Nothing is copied where there are none.
+func (l *extremeLoop) lookNamed(by *extremeWorker) {
+	const piece = 512
+	for from := 0; from < len(l.x); from += piece {
+		end := min(from+piece, len(l.x))
+		marks := l.named[from/64 : (end+63)/64]
+		if !slices.ContainsFunc(marks, func(w uint64) bool { return w != 0 }) {
+			continue
+		}
+		least, greatest := vec.NarrowMarked((*l.narrow)[from:end], l.x[from:end], marks)
+		by.least, by.greatest = min(by.least, least), max(by.greatest, greatest)
+	}
+}
+
 // mark is what stands for elements with empty rows while it is not known whether they are named.
 func (l *extremeLoop) mark() int64 {
 	if l.least {
@@ -177,7 +214,7 @@ func (l *extremeLoop) Next() (again bool, err error) {
 	for i := range l.by {
 		marked = marked || l.by[i].marked
 	}
-	if rememberClosed(l.a, !marked); marked {
+	if rememberOf(l.a, &closedPatterns, !marked); marked {
 		l.scan()
 	}
 	return marked, nil

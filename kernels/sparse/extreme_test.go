@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 	"weak"
 
@@ -114,7 +115,7 @@ func TestFoldsOfPatterns(t *testing.T) {
 func TestClosedPatternsAreForgotten(t *testing.T) {
 	g := unevenGraph(rand.New(rand.NewPCG(73, 74)), 10, true)
 	key := weak.Make(g)
-	rememberClosed(g, true)
+	rememberOf(g, &closedPatterns, true)
 	if _, ok := closedPatterns.Load(key); !ok {
 		t.Fatal("nothing is remembered")
 	}
@@ -128,4 +129,49 @@ func TestClosedPatternsAreForgotten(t *testing.T) {
 		runtime.Gosched()
 	}
 	t.Error("a matrix that is gone is remembered")
+}
+
+// A rank folds its own rows of a matrix whose columns it has listed. Elements that these do not name change
+// nothing, and elements that do not fit in 32 bits are found among the others.
+func TestFoldsOfRowsOfARank(t *testing.T) {
+	fold := rowtest.RowNamed(t, define.Resolved(ringRows()), "sp.rowfold")
+	r := rand.New(rand.NewPCG(75, 76))
+	for trial := range 40 {
+		n, ranks := 300+r.IntN(900), 1+r.IntN(4)
+		rank := r.IntN(ranks)
+		lo, hi := op.Window(rank, ranks, n)
+		g := unevenGraph(r, n, trial%2 == 0)
+		g = g.View(lo, hi-lo).Padded(lo, n)
+		lists := &op.Call{In: []value.Value{g}, Type: types.SparseOf(types.Bool, ranks, n), Lo: lo, Hi: hi}
+		if err := touched(lists); err != nil {
+			t.Fatal(err)
+		}
+		named := columnsOf(g)
+		for round := range 4 {
+			x := value.New(types.I64, n, 1)
+			for i := range x.I64 {
+				x.I64[i] = r.Int64N(1000) - 500
+				if named[i/64]>>(i%64)&1 == 0 || round == 3 && r.IntN(20) == 0 {
+					x.I64[i] = r.Int64() - r.Int64()
+				}
+			}
+			for _, of := range []string{"max", "min"} {
+				c := &op.Call{Def: fold, Attrs: op.MakeAttrs(rowtest.Attr("of", op.Str(of))), In: []value.Value{g, x}, Type: x.Type(), Part: true}
+				rowtest.Lend(c)
+				body, err := fold.Loop.Begin(c, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if l, ok := body.(*extremeLoop); ok && ranks > 1 && g.NNZ() >= extremeEntries*n && (l.named == nil || (l.narrow == nil) != (round == 3)) {
+					t.Errorf("trial %d, round %d: columns %v, in 32 bits %v", trial, round, l.named != nil, l.narrow != nil)
+				}
+				if err := AllOf(body, n); err != nil {
+					t.Fatal(err)
+				}
+				if got, want := c.Out.(*value.Dense).I64, foldOf(of == "min", g, x.I64, nil); !slices.Equal(got, want) {
+					t.Fatalf("trial %d, round %d, %s of the rows of rank %d of %d: %v, not %v", trial, round, of, rank, ranks, got, want)
+				}
+			}
+		}
+	}
 }

@@ -61,16 +61,16 @@ func sparseRanks() []*op.Def {
 	}
 }
 
-// touched makes the lists of sp.touched: by one pass over the entries, which sets a bit for each column.
+// touched makes the lists of sp.touched, and remembers which columns the rank's rows name.
 func touched(c *op.Call) error {
 	m, ranks := c.In[0].(*value.CSR), c.Type.Rows
 	lo, hi := c.Lo, c.Hi
 	if lo == hi { // one rank
 		hi = m.Rows
 	}
-	named := make([]uint64, (m.Cols+63)/64)
-	for _, j := range m.Col[m.Ptr[lo]:m.Ptr[hi]] {
-		named[j/64] |= 1 << (j % 64)
+	named := columnsOf(m)
+	if m.NNZ() > 0 && hi-lo < m.Rows {
+		rememberOf(m, &namedColumns, named)
 	}
 	out := value.NewCSR(types.Bool, ranks, m.Cols, 0)
 	for r := range ranks {

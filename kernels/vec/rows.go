@@ -7,6 +7,7 @@ package vec
 import (
 	"math"
 	"sort"
+	"unsafe"
 
 	"flow/kernels/vec/machine"
 )
@@ -86,11 +87,7 @@ func Narrow(dst []int32, src []int64) (least, greatest int64) {
 // NarrowRows is Narrow, and says too what the least and the greatest are of the elements i with
 // ptr[i] < ptr[i+1].
 func NarrowRows(dst []int32, src, ptr []int64) (least, greatest, leastOf, greatestOf int64) {
-	n, least, greatest, leastOf, greatestOf := narrowRowsWhole(dst, src, ptr)
-	if n == 0 {
-		least, greatest = math.MaxInt64, math.MinInt64
-		leastOf, greatestOf = least, greatest
-	}
+	n, least, greatest, leastOf, greatestOf := narrowSome(machine.NarrowRowsI64, dst, src, unsafe.Pointer(unsafe.SliceData(ptr)))
 	for i := n; i < len(src); i++ {
 		v := src[i]
 		dst[i] = int32(v)
@@ -100,6 +97,19 @@ func NarrowRows(dst []int32, src, ptr []int64) (least, greatest, leastOf, greate
 		}
 	}
 	return least, greatest, leastOf, greatestOf
+}
+
+// NarrowMarked is Narrow of the elements i whose bits i are set in marks. What dst holds of others is not
+// defined.
+func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int64) {
+	n, _, _, least, greatest := narrowSome(machine.NarrowMarkedI64, dst, src, unsafe.Pointer(unsafe.SliceData(marks)))
+	for i := n; i < len(src); i++ {
+		if v := src[i]; marks[i/64]>>(i%64)&1 != 0 {
+			dst[i] = int32(v)
+			least, greatest = min(least, v), max(greatest, v)
+		}
+	}
+	return least, greatest
 }
 
 // MaxRowsF64 sets out[i] to the greatest of 0 and val[k] x[col[k]] of row i, nan if one of them is

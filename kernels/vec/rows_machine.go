@@ -49,17 +49,19 @@ func narrowWhole(dst []int32, src []int64) (n int, least, greatest int64) {
 	return n, args.least, args.greatest
 }
 
-func narrowRowsWhole(dst []int32, src, ptr []int64) (n int, least, greatest, leastOf, greatestOf int64) {
+// narrowSome is narrowWhole by a kernel that says too what those of some elements are, as ptr says.
+func narrowSome(k *machine.Kernel, dst []int32, src []int64, ptr unsafe.Pointer) (n int, least, greatest, leastOf, greatestOf int64) {
 	if n = len(src) &^ 7; !haveGather || n == 0 {
-		return 0, 0, 0, 0, 0
+		return 0, math.MaxInt64, math.MinInt64, math.MaxInt64, math.MinInt64
 	}
 	args := struct {
 		dst                                  *int32
-		src, ptr                             *int64
+		src                                  *int64
+		ptr                                  unsafe.Pointer
 		bytes                                int
 		least, greatest, leastOf, greatestOf int64
-	}{&dst[:n][0], &src[0], &ptr[:n+1][0], 8 * n, 0, 0, 0, 0}
-	machine.NarrowRowsI64.Call(machine.AVX512, unsafe.Pointer(&args))
+	}{&dst[:n][0], &src[0], ptr, 8 * n, 0, 0, 0, 0}
+	k.Call(machine.AVX512, unsafe.Pointer(&args))
 	return n, args.least, args.greatest, args.leastOf, args.greatestOf
 }
 

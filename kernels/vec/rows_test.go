@@ -188,8 +188,17 @@ func TestNarrow(t *testing.T) {
 		} else if leastOf != slices.Min(among) || greatestOf != slices.Max(among) {
 			t.Fatalf("of %v: %d to %d", among, leastOf, greatestOf)
 		}
+		marks, low := make([]uint64, 1), make([]int32, n)
+		for i := range x {
+			if ptr[i] < ptr[i+1] {
+				marks[0] |= 1 << i
+			}
+		}
+		if least, greatest := NarrowMarked(low, x, marks); least != leastOf || greatest != greatestOf {
+			t.Fatalf("marked of %v: %d to %d, not %d to %d", x, least, greatest, leastOf, greatestOf)
+		}
 		for i, v := range x {
-			if dst[i] != int32(v) {
+			if marks[0]>>i&1 != 0 && low[i] != int32(v) || dst[i] != int32(v) {
 				t.Fatalf("element %d of %d: %d, not the low half of %d", i, n, dst[i], v)
 			}
 		}

@@ -32,10 +32,11 @@ var (
 	DotRowsF64 = of("DotRowsF64", "out ptr col val x rows", func(e *emitter) { e.chainRows(true) })
 	// NarrowI64 copies the low halves of src to dst; its results are the least and the greatest of
 	// src. NarrowRowsI64 has those of the elements i with ptr[i] < ptr[i+1] behind them, the greatest
-	// and the least int64 if there is none. They work on that many bytes of src, one vector at the
-	// least.
-	NarrowI64     = of("NarrowI64", "dst src bytes", func(e *emitter) { e.narrow(false) }, AVX512)
-	NarrowRowsI64 = of("NarrowRowsI64", "dst src ptr bytes", func(e *emitter) { e.narrow(true) }, AVX512)
+	// and the least int64 if there is none; NarrowMarkedI64 those of the elements whose bits are set at
+	// ptr. They work on that many bytes of src, one vector at the least.
+	NarrowI64       = of("NarrowI64", "dst src bytes", func(e *emitter) { e.narrow(false, false) }, AVX512)
+	NarrowRowsI64   = of("NarrowRowsI64", "dst src ptr bytes", func(e *emitter) { e.narrow(true, false) }, AVX512)
+	NarrowMarkedI64 = of("NarrowMarkedI64", "dst src ptr bytes", func(e *emitter) { e.narrow(true, true) }, AVX512)
 )
 
 // Ahead is how many entries beyond a row the kernels of this file read, at most.
@@ -185,14 +186,14 @@ func (e *emitter) extremeRows(least, narrow bool) {
 	e.finish()
 }
 
-func (e *emitter) narrow(rows bool) {
+func (e *emitter) narrow(some, marked bool) {
 	dst, src, n := e.param("dst"), e.param("src"), e.param("bytes")
 	acc, v, low, i := e.vectors(4), e.vector(), e.of(amd64.L256), e.general()
 	e.v(amd64.VMOVDQU64, mem{base: src}, acc[0])
 	e.v(amd64.VMOVAPD, acc[0], acc[1])
 	ptr := src
 	mask, begin := e.mask(), e.vector()
-	if rows {
+	if some {
 		ptr = e.param("ptr")
 		x := e.general()
 		e.mov(1<<63-1, x)
@@ -205,9 +206,14 @@ func (e *emitter) narrow(rows bool) {
 	e.clear(i)
 	e.label("loop")
 	e.v(amd64.VMOVDQU64, at(src, i, 0), v)
-	if rows {
+	if marked {
+		e.v(amd64.KMOVB, mem{base: ptr}, mask)
+		e.add(1, ptr)
+	} else if some {
 		e.v(amd64.VMOVDQU64, at(ptr, i, 0), begin)
 		e.v(amd64.VPCMPQ, 1, at(ptr, i, 8), begin, mask) // less
+	}
+	if some {
 		e.v(amd64.VPMINSQ, v, acc[2], mask, acc[2])
 		e.v(amd64.VPMAXSQ, v, acc[3], mask, acc[3])
 	}
