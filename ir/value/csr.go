@@ -240,8 +240,9 @@ func (m *CSR) Parts() (ptr, col, val []byte) {
 	return ptr, col, val
 }
 
-// CSRFromParts returns the matrix that Parts took apart, on the heap. The error says what is
-// malformed.
+// CSRFromParts returns the matrix whose Parts lie in data: row pointers, values, columns. It keeps the
+// memory, and changes the row pointers in it to begin at 0; if data is not aligned to 8 bytes, it copies
+// it. The error says what is malformed.
 func CSRFromParts(e types.Elem, rows, cols int, data []byte) (*CSR, error) {
 	size := int64(len(data)) - 8*(int64(rows)+1)
 	per := int64(4 + valueBytes(e))
@@ -249,21 +250,28 @@ func CSRFromParts(e types.Elem, rows, cols int, data []byte) (*CSR, error) {
 		return nil, fmt.Errorf("%d bytes are no sparse %v[%d,%d]", len(data), e, rows, cols)
 	}
 	n := int(size / per)
-	m := NewCSR(e, rows, cols, n)
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(&m.Ptr[0])), 8*len(m.Ptr)), data)
+	if uintptr(unsafe.Pointer(&data[0]))%8 != 0 {
+		data = slices.Clone(data)
+	}
+	m := &CSR{Elem: e, Rows: rows, Cols: cols, Ptr: unsafe.Slice((*int64)(unsafe.Pointer(&data[0])), rows+1)}
 	first := m.Ptr[0]
 	for i := range m.Ptr {
 		m.Ptr[i] -= first
 	}
-	if n > 0 && m.Ptr[rows] == int64(n) {
-		data = data[8*len(m.Ptr):]
-		copy(unsafe.Slice((*byte)(unsafe.Pointer(&m.Col[0])), 4*n), data)
-		if e != types.Bool {
-			copy(m.Values().Bytes(), data[4*n:])
-		}
-	}
 	if m.Ptr[rows] != int64(n) {
 		return nil, fmt.Errorf("%d entries where the row pointers say %d", n, m.Ptr[rows])
+	}
+	if data = data[8*len(m.Ptr):]; n > 0 {
+		p := unsafe.Pointer(&data[0])
+		switch e {
+		case types.F64:
+			m.F64 = unsafe.Slice((*float64)(p), n)
+		case types.F32:
+			m.F32 = unsafe.Slice((*float32)(p), n)
+		case types.I64:
+			m.I64 = unsafe.Slice((*int64)(p), n)
+		}
+		m.Col = unsafe.Slice((*int32)(unsafe.Pointer(&data[n*valueBytes(e)])), n)
 	}
 	return m, m.Check()
 }

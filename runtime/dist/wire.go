@@ -48,10 +48,10 @@ func getScalar(b []byte, e types.Elem) value.Scalar {
 	return value.Scalar{Elem: e, F: math.Float64frombits(binary.LittleEndian.Uint64(b)), I: int64(binary.LittleEndian.Uint64(b[8:]))}
 }
 
-// The header of a value over Control: epoch, exchange, kind, element, rows, columns; then the data.
-// A sparse matrix has the kind sparseKind, and its data are row pointers, columns and values.
+// The header of a value over Control: epoch, exchange, kind, element, rows, columns, and what aligns the
+// data behind it. A sparse matrix has the kind sparseKind, and its data are row pointers, values and columns.
 const (
-	valueHeader = 8 + 4 + 1 + 1 + 8 + 8
+	valueHeader = 8 + 4 + 1 + 1 + 8 + 8 + 2
 	sparseKind  = types.Kind(255)
 )
 
@@ -63,7 +63,7 @@ func putValue(epoch uint64, id ir.ID, v value.Value) ([]byte, error) {
 		b = binary.LittleEndian.AppendUint32(b, uint32(id))
 		b = append(b, byte(kind), byte(e))
 		b = binary.LittleEndian.AppendUint64(b, uint64(rows))
-		return binary.LittleEndian.AppendUint64(b, uint64(cols))
+		return append(binary.LittleEndian.AppendUint64(b, uint64(cols)), 0, 0)
 	}
 	switch x := v.(type) {
 	case value.Scalar:
@@ -81,12 +81,12 @@ func putValue(epoch uint64, id ir.ID, v value.Value) ([]byte, error) {
 	case *value.CSR:
 		b := head(x.Bytes(), sparseKind, x.Elem, x.Rows, x.Cols)
 		ptr, col, val := x.Parts()
-		return append(append(append(b, ptr...), col...), val...), nil
+		return append(append(append(b, ptr...), val...), col...), nil
 	}
 	return nil, fmt.Errorf("not supported yet: a value of type %v cannot be sent to another rank", v.Type())
 }
 
-// getValue decodes what putValue made. The value is on the heap.
+// getValue decodes what putValue made. The value is on the heap; a sparse matrix takes over the memory of b.
 func getValue(b []byte) (epoch uint64, id ir.ID, v value.Value, err error) {
 	damaged := fmt.Errorf("BUG: a value of %d bytes arrived that cannot be decoded", len(b))
 	if len(b) < valueHeader {
