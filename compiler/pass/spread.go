@@ -48,6 +48,7 @@ type spreadGraph struct {
 	partial []bool                    // of old nodes: only a rank's own rows are valid
 	parts   map[ir.ID][]bool          // of results of old nodes with several
 	whole   map[ir.ID]ir.ID           // the gather of an old node
+	picked  map[ir.ID][]rowsAt        // of an old node: the rows that its gathers bring, one each, if they bring rows that the run chooses
 	views   map[ir.ID]map[ir.ID]ir.ID // of old slices of partial matrices the new ones, by what they are of
 	states  map[ir.ID][]joins         // of old nodes with several results: how the states that ranks have of each are joined
 	owned   map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
@@ -167,7 +168,7 @@ func (x *spreadGraph) partials(id ir.ID) []bool {
 func (s *spreader) on(g *ir.Graph) *spreadGraph {
 	x := &spreadGraph{
 		spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()),
-		parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{},
+		parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{}, picked: map[ir.ID][]rowsAt{},
 		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{},
 	}
 	x.g.CopyTables(g)
@@ -185,7 +186,13 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 	g, ok := x.whole[id]
 	switch {
 	case ok && !x.old.Type(id).IsSparse():
+		for range max(0, len(x.picked[id])-1) { // the first one brings all rows, and the others none
+			x.g.Nodes[g].Attrs = x.inUnitsOf(x.old.Type(id).Rows).With(plan.Reach, plan.ReachOf(nil))
+			g = x.g.In(g)[0]
+		}
 		x.g.Nodes[g].Attrs = x.inUnitsOf(x.old.Type(id).Rows) // no reach
+		x.whole[id] = g
+		delete(x.picked, id)
 	case ok:
 	case x.old.Type(id).IsSparse():
 		g = x.joined(id, x.to[id], false)
@@ -295,7 +302,10 @@ func (x *spreadGraph) node(id ir.ID) {
 		return
 	}
 	if !ok {
-		in := x.inputs(id, func(int) bool { return !x.fewRows(x.old, id) })
+		in := x.inputs(id, func(k int) bool { return !x.fewRows(x.old, id) && (k > 0 || !picks(n)) })
+		if picks(n) {
+			in[0] = x.reach(x.old.In(id)[0], readsOf(x.old, id, 0)[0])
+		}
 		if from := x.old.In(id); len(in) > 0 && x.fewRows(x.old, id) {
 			at := int(n.Attrs.Ints("at")[0])
 			in[0] = x.reach(from[0], rowReads{needs: []plan.Need{fixedRows(everyRank, at, at+x.old.Type(id).Rows)}})

@@ -6,6 +6,7 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
+	"flow/ir/types"
 )
 
 // This file spreads what reads neighbours: slices, borders, stencils. Which rows of an operand a row
@@ -19,16 +20,29 @@ import (
 //	%4 = slice(%0) {at=[2,1,998,998]}           %4 = slice(%1) {at=[2,1,998,998]}
 //	%5 = map(%3, %4) ..                         %5 = map(%3, %4) {ranks=3} ..
 //
+// A row whose number the run computes comes from the rank that has it, to all (plan.Pick):
+//
+//	%3 = window(%0, %1, %2) {size=[1,500]}      %3 = gather(%0, %1) {pick=1}
+//	                                      ->    %4 = window(%3, %1, %2) {size=[1,500]}
+//
 // A slice of a partial matrix is made on all ranks, and has the rows that its input has. One gather
 // serves all readers of a value in a region.
 
 // mostNeeds bounds the parts of an attribute plan.Reach. What needs more needs everything.
 const mostNeeds = 24
 
-// rowReads is what a node reads of an operand to make its own rows.
+// rowReads is what a node reads of an operand to make its own rows: all of it, or what needs and at say.
 type rowReads struct {
-	whole bool        // all of it
-	needs []plan.Need // otherwise
+	whole bool
+	needs []plan.Need
+	at    []rowsAt
+}
+
+// rowsAt is so many rows of an operand, from number times*s + plus on, where s is a scalar of the old
+// graph.
+type rowsAt struct {
+	s                 ir.ID
+	times, plus, rows int
 }
 
 // ownRows is what a reader needs that reads of each row the same one.
@@ -47,12 +61,33 @@ func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 	for k := range out {
 		out[k].whole = true
 	}
+	t := g.Type(id)
+	switch {
+	case !picks(n) || !dividable(g.Type(in[0])):
+	case n.Op.Role == op.PicksAt:
+		at := int(n.Attrs.Ints("at")[0])
+		out[0] = rowReads{needs: []plan.Need{fixedRows(everyRank, at, at+1)}}
+		return out
+	case aligned(g, id):
+		out[0] = rowReads{needs: []plan.Need{ownRows(t.Rows)}}
+		return out
+	case n.Op.Role == op.Picks:
+		out[0] = rowReads{at: []rowsAt{{in[1], 1, 0, 1}}}
+		return out
+	default:
+		out[0] = rowReads{at: []rowsAt{{in[1], 1, 0, t.Rows}}}
+		return out
+	}
 	switch {
 	case n.Op.Role == op.Points:
 		p := readsOfPoints(g, id)
 		for k := range out {
 			if !p.whole[k] {
 				out[k] = rowReads{needs: p.need[k]}
+				for _, a := range p.at[k] {
+					a.s = in[a.s]
+					out[k].at = append(out[k].at, a)
+				}
 			}
 		}
 	case n.Op.Role == op.Grouped:
@@ -69,6 +104,18 @@ func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 		readsOfPieces(g, id, out)
 	}
 	return out
+}
+
+// picks reports an operator that takes a rectangle or an element of its first input, whose place its
+// other inputs or its attributes say.
+func picks(n *ir.Node) bool {
+	return n.Op.Role == op.Picks || n.Op.Role == op.PicksAt || n.Op.Role == op.Windows
+}
+
+// aligned reports columns whose place only the run knows: row i of the result comes from row i.
+func aligned(g *ir.Graph, id ir.ID) bool {
+	t := g.Type(id)
+	return g.Nodes[id].Op.Role == op.Windows && dividable(t) && t.Rows == g.Type(g.In(id)[0]).Rows
 }
 
 // elementwise reports an operator, or a chain of them, whose row i comes from row i of its operands.
@@ -165,8 +212,8 @@ func readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 // through returns what is needed of an operand. r is needed of the node, which has so many rows and
 // reads reads of the operand.
 func (r rowReads) through(reads rowReads, rows int) rowReads {
-	if reads.whole {
-		return reads
+	if reads.whole || len(r.at)+len(reads.at) > 0 && !slices.Equal(reads.needs, []plan.Need{ownRows(rows)}) {
+		return rowReads{whole: true}
 	}
 	var out []plan.Need
 	for _, b := range reads.needs { // row j of the node, in From..To-1, needs By j + Lo ..
@@ -180,7 +227,7 @@ func (r rowReads) through(reads rowReads, rows int) rowReads {
 			}
 		}
 	}
-	return rowReads{whole: r.whole || len(out) > mostNeeds, needs: out}
+	return rowReads{whole: r.whole || len(out) > mostNeeds, needs: out, at: r.at}
 }
 
 // composed returns what a reader needs of a matrix that needs a of another one, whose rows need b of
@@ -192,7 +239,7 @@ func composed(a, b plan.Need, rows int) (n plan.Need, some bool) {
 		return a, lo < hi && a.From < a.To
 	}
 	// rows i with By i + Hi > From and By i + Lo < To
-	r := ramp{a.From, a.To, a.By, a.Hi}
+	r := ramp{from: a.From, to: a.To, by: a.By, c: a.Hi}
 	_, r = r.below(b.From + 1)
 	r.c = a.Lo
 	r, _ = r.below(b.To)
@@ -210,6 +257,11 @@ func (r rowReads) and(x rowReads) rowReads {
 	r.whole = r.whole || x.whole
 	for _, n := range x.needs {
 		r.needs = joinNeed(r.needs, n)
+	}
+	for _, p := range x.at {
+		if !slices.Contains(r.at, p) {
+			r.at = append(slices.Clip(r.at), p)
+		}
 	}
 	r.whole = r.whole || len(r.needs) > mostNeeds
 	return r
@@ -234,7 +286,7 @@ func joinNeed(list []plan.Need, n plan.Need) []plan.Need {
 func (x *spreadGraph) view(id ir.ID) bool {
 	n := &x.old.Nodes[id]
 	t := x.old.Type(id)
-	if n.Op.Role != op.Slices || !x.partial[x.old.In(id)[0]] || !dividable(t) || n.Attrs.Int("keep") > 0 || x.fewRows(x.old, id) {
+	if n.Op.Role != op.Slices && !aligned(x.old, id) || !x.partial[x.old.In(id)[0]] || !dividable(t) || n.Attrs.Int("keep") > 0 || x.fewRows(x.old, id) {
 		return false
 	}
 	if _, _, _, sent := x.old.Dest(id); sent {
@@ -263,12 +315,16 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 			reads = rowReads{needs: []plan.Need{fixedRows(everyRank, 0, rows)}}
 		}
 		from, pieces := x.old.In(id)[0], make([]rowReads, 1)
-		readsOfPieces(x.old, id, pieces)
+		if readsOfPieces(x.old, id, pieces); aligned(x.old, id) {
+			pieces = readsOf(x.old, id, rows)
+		}
 		return x.viewOf(id, x.reach(from, reads.through(pieces[0], rows)))
 	case reads.whole || slices.ContainsFunc(reads.needs, func(n plan.Need) bool { return n.By == 0 && n.From == 0 && n.To == n.Rows && n.Lo <= 0 && n.Hi >= rows }):
 		return x.full(id)
 	case plan.Within(x.inUnits(reads.needs), x.ranks, rows, x.unit[rows]):
-		return x.to[id]
+		return x.pick(id, reads.at)
+	case len(reads.at) > 0 || x.picked[id] != nil:
+		return x.full(id)
 	}
 	if g, ok := x.whole[id]; ok {
 		if x.g.Nodes[g].Attrs.Int(plan.Fetch) > 0 {
@@ -297,6 +353,51 @@ func (x *spreadGraph) onRank(id ir.ID, rank int) ir.ID {
 	return x.reach(id, rowReads{needs: []plan.Need{{Rows: x.ranks, From: rank, To: rank + 1, Hi: t.Rows}}})
 }
 
+// pick returns the new node of an old one with a rank's own rows and those that at says. Each gather
+// brings rows that those before it have not brought, so nothing arrives where rows may be read.
+func (x *spreadGraph) pick(id ir.ID, at []rowsAt) ir.ID {
+	if g, ok := x.whole[id]; ok && x.picked[id] == nil && len(at) > 0 {
+		if _, some := plan.Needs(x.g.Nodes[g].Attrs); !some && x.g.Nodes[g].Attrs.Int(plan.Fetch) == 0 {
+			return g
+		}
+		return x.full(id)
+	}
+	from := x.to[id]
+	for _, a := range at {
+		if list := x.picked[id]; !slices.Contains(list, a) {
+			if len(list) > 0 && list[0].rows != a.rows {
+				return x.full(id)
+			}
+			t, in := x.old.Type(id), []ir.ID{from, x.first(a)}
+			if len(list) > 0 {
+				in[0] = x.whole[id]
+				in = append(in, x.g.In(in[0])[1:]...)
+			}
+			attrs := x.inUnitsOf(t.Rows).With(plan.Pick, op.Int(a.rows))
+			x.whole[id] = x.g.Add(x.table.Must("gather"), attrs, t, x.old.Origin(id).NoDest(), in...)
+			x.picked[id] = append(list, a)
+		}
+		from = x.whole[id]
+	}
+	return from
+}
+
+// first returns the new node with the number of the first row of a.
+func (x *spreadGraph) first(a rowsAt) ir.ID {
+	out, o := x.to[a.s], x.old.Origin(a.s).NoDest()
+	for _, step := range []struct {
+		infix   string
+		by, not int
+	}{{"*", a.times, 1}, {"+", a.plus, 0}} {
+		if step.by != step.not {
+			t := types.ScalarOf(types.I64)
+			by := x.g.Add(x.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(step.by)}), t, o)
+			out = x.g.Add(x.table.Infix(step.infix), nil, t, o, out, by)
+		}
+	}
+	return out
+}
+
 // inUnits returns needs with the units in which ranks share the rows of their readers.
 func (s *spreader) inUnits(list []plan.Need) []plan.Need {
 	out := slices.Clone(list)
@@ -310,7 +411,14 @@ func (s *spreader) inUnits(list []plan.Need) []plan.Need {
 func (x *spreadGraph) viewOf(id, from ir.ID) ir.ID {
 	v, ok := x.views[id][from]
 	if !ok {
-		v = x.g.CopyNode(x.old, id, from)
+		in := []ir.ID{from}
+		for _, at := range x.old.In(id)[1:] {
+			in = append(in, x.full(at))
+		}
+		v = x.g.CopyNode(x.old, id, in...)
+		if rows := x.old.Type(id).Rows; len(in) > 1 && from == x.own(x.old.In(id)[0]) {
+			x.g.Nodes[v].Attrs = x.sharing(x.g.Nodes[v].Attrs, rows, x.unit[rows])
+		}
 		x.views[id][from] = v
 	}
 	return v

@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -13,8 +15,9 @@ import (
 // `i + 1`, `max(i - 1, 0)`, `(i + 3) % n` and subscripts that count from the end are such. If another
 // subscript reads an operand, all of its rows may be read.
 
-// ramp is the values by*i + c for i in from..to-1. by is not negative.
-type ramp struct{ from, to, by, c int }
+// ramp is the values by*i + c + times*s for i in from..to-1. by is not negative, and s is a number that
+// the run computes, the same for all i: operand of - 1 of the loop. of is 0 if there is none.
+type ramp struct{ from, to, by, c, of, times int }
 
 // mostRamps bounds the parts of a subscript.
 const mostRamps = 16
@@ -28,6 +31,7 @@ type pointReads struct {
 	rows  int           // the number of values of the first index
 	reads []int         // by operand: its number of rows
 	need  [][]plan.Need // by operand
+	at    [][]rowsAt    // by operand: rows from one on that another operand says, its number
 	whole []bool        // by operand: which rows are read of it is not known
 }
 
@@ -42,12 +46,15 @@ type traced struct {
 func readsOfPoints(g *ir.Graph, id ir.ID) *pointReads {
 	n, in := &g.Nodes[id], g.In(id)
 	by, lo := n.Attrs.Ints("by"), n.Attrs.Ints("lo")
-	p := &pointReads{rows: g.Type(id).Rows, need: make([][]plan.Need, len(in)), whole: make([]bool, len(in))}
+	p := &pointReads{rows: g.Type(id).Rows, need: make([][]plan.Need, len(in)), at: make([][]rowsAt, len(in)), whole: make([]bool, len(in))}
 	env := make([]traced, len(n.Region.Args))
 	for k, x := range in {
 		t := g.Type(x)
 		p.reads, p.whole[k] = append(p.reads, t.Rows), !dividable(t)
 		env[len(by)+k] = traced{operand: 1 + k}
+		if t == types.ScalarOf(types.I64) {
+			env[len(by)+k].at = ramped(ramp{0, p.rows, 0, 0, 1 + k, 1})
+		}
 	}
 	if len(lo) == 0 || n.Attrs.Bool("pairs") {
 		for k := range p.whole {
@@ -55,7 +62,7 @@ func readsOfPoints(g *ir.Graph, id ir.ID) *pointReads {
 		}
 		return p
 	}
-	env[0].at = ramped(ramp{0, p.rows, int(by[0]), int(lo[0])})
+	env[0].at = ramped(ramp{to: p.rows, by: int(by[0]), c: int(lo[0])})
 	p.region(n.Region, env)
 	return p
 }
@@ -74,7 +81,7 @@ func (p *pointReads) region(r *ir.Region, args []traced) {
 			continue
 		case n.Op.Role == op.Constant:
 			if v, _ := n.Attrs.Get("value"); v.Kind == op.IntVal {
-				of[i].at = ramped(ramp{0, p.rows, 0, int(v.I)})
+				of[i].at = ramped(ramp{to: p.rows, c: int(v.I)})
 			}
 			continue
 		case isControl(n) && n.Op.Control != op.Part:
@@ -133,18 +140,27 @@ func (p *pointReads) read(a int, n *ir.Node, k int, in []ir.ID, of []traced) {
 		return
 	}
 	size, at := 1, []ramp(nil)
+	if n.Op.Role == op.Windows {
+		size = int(n.Attrs.Ints("size")[0])
+	}
 	switch {
 	case k != 0:
-	case n.Op.Role == op.Picks:
+	case n.Op.Role == op.Picks || n.Op.Role == op.Windows:
 		at = of[in[1]].at
-	case n.Op.Role == op.Windows:
-		size, at = int(n.Attrs.Ints("size")[0]), of[in[1]].at
+		if len(at) == 1 && at[0].of > 0 && at[0].by == 0 {
+			r := at[0]
+			p.at[a] = rowReads{at: p.at[a]}.and(rowReads{at: []rowsAt{{ir.ID(r.of - 1), r.times, r.c, size}}}).at
+			return
+		}
+		if slices.ContainsFunc(at, func(r ramp) bool { return r.of > 0 }) {
+			at = nil
+		}
 	case n.Op.Role == op.PicksAt || n.Op.Role == op.Slices:
 		v := n.Attrs.Ints("at")
 		if len(v) == 4 {
 			size = int(v[2])
 		}
-		at = ramped(ramp{0, p.rows, 0, int(v[0])})
+		at = ramped(ramp{to: p.rows, c: int(v[0])})
 	}
 	at = fromEnd(at, p.reads[a])
 	if len(at) == 0 {
@@ -233,9 +249,9 @@ func (p *pointReads) computed(d *op.Def, g *ir.Graph, in []ir.ID, of []traced) [
 		var x []ramp
 		switch {
 		case s.Code == loop.Const:
-			x = ramped(ramp{0, p.rows, 0, int(int64(s.Imm))})
+			x = ramped(ramp{to: p.rows, c: int(int64(s.Imm))})
 		case len(s.Args) == 1 && s.Code == loop.Neg:
-			x = eachRamp(vals[s.Args[0]], func(r ramp) []ramp { return ramped(ramp{r.from, r.to, -r.by, -r.c}) })
+			x = eachRamp(vals[s.Args[0]], func(r ramp) []ramp { return ramped(ramp{r.from, r.to, -r.by, -r.c, r.of, -r.times}) })
 		case len(s.Args) == 2:
 			x = paired(s.Code, vals[s.Args[0]], vals[s.Args[1]])
 		}
@@ -269,16 +285,20 @@ func paired(code loop.Code, a, b []ramp) (out []ramp) {
 
 // applied applies an operation to two ramps on the same range.
 func applied(code loop.Code, x, y ramp) []ramp {
+	of := max(x.of, y.of)
+	if of > 0 && (x.of+y.of != of && (x.of != y.of || code == loop.Mul) || code != loop.Add && code != loop.Sub && code != loop.Mul) {
+		return nil
+	}
 	switch code {
 	case loop.Add:
-		return ramped(ramp{x.from, x.to, x.by + y.by, x.c + y.c})
+		return ramped(ramp{x.from, x.to, x.by + y.by, x.c + y.c, of, x.times + y.times})
 	case loop.Sub:
-		return ramped(ramp{x.from, x.to, x.by - y.by, x.c - y.c})
+		return ramped(ramp{x.from, x.to, x.by - y.by, x.c - y.c, of, x.times - y.times})
 	case loop.Mul:
-		if x.by > 0 && y.by > 0 || max(x.by, x.c, -x.c) > 1<<20 || max(y.by, y.c, -y.c) > 1<<20 {
+		if x.by > 0 && y.by+y.of > 0 || y.by > 0 && x.of > 0 || max(x.by, x.c, -x.c) > 1<<20 || max(y.by, y.c, -y.c) > 1<<20 {
 			return nil
 		}
-		return ramped(ramp{x.from, x.to, x.by*y.c + y.by*x.c, x.c * y.c})
+		return ramped(ramp{x.from, x.to, x.by*y.c + y.by*x.c, x.c * y.c, of, x.times*y.c + y.times*x.c})
 	case loop.Min, loop.Max:
 		if x.by == 0 {
 			x, y = y, x

@@ -33,7 +33,11 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 	}
 	// The memory of what only looks at other memory is not its own, so no rows may arrive there. A slice
 	// of a partial matrix is a view.
-	if _, _, _, sent := g.Dest(id); n.Op.Look != nil && (n.Op.Role != op.Slices || !partial[0] || sent) {
+	_, _, _, sent := g.Dest(id)
+	if aligned(g, id) && partial[0] && !sent {
+		return readsOf(g, id, t.Rows), true
+	}
+	if n.Op.Look != nil && (n.Op.Role != op.Slices || !partial[0] || sent) {
 		return nil, false
 	}
 	if s.reduction(g, id) { // by a pipe

@@ -20,6 +20,41 @@ const Reach = "reach"
 // rank r needs of this one. The other rows of other ranks are not valid.
 const Fetch = "fetch"
 
+// Pick is the attribute of a gather that brings all ranks the same rows, from one on that the run
+// computes: how many. Its second input is the number of the first row, which counts from the end if it
+// is negative. Further inputs are first rows of others that earlier gathers have brought, as many each.
+// The other rows of other ranks are not valid.
+const Pick = "pick"
+
+// Picked returns the rows of a matrix that a gather with Pick brings, of those that rank owner has. at are
+// the values of its inputs behind the matrix, size is Pick, and unit its Unit. A row that does not exist
+// is not brought: who reads it fails.
+func Picked(at []int64, size, owner, ranks, rows, unit int) Range {
+	lo, hi := WindowOf(owner, ranks, rows, unit)
+	first := func(i int64) int {
+		if i < 0 {
+			i += int64(rows)
+		}
+		return int(max(-1, min(i, int64(rows))))
+	}
+	from := first(at[0])
+	if from < 0 || from > rows-size {
+		return Range{lo, lo}
+	}
+	r := Range{max(from, lo), min(from+size, hi)}
+	for _, x := range at[1:] { // all are of one size, so what is left of r is one range
+		if k := first(x); k <= r.From {
+			r.From = max(r.From, min(k+size, r.To))
+		} else {
+			r.To = max(r.From, min(k, r.To))
+		}
+	}
+	if r.From >= r.To {
+		return Range{lo, lo}
+	}
+	return r
+}
+
 // SendsAll reports whether a rank with so many rows sends all of them to one that needs the listed ones:
 // where these are at least 20 of 21, so that at most 1.05 times as much is sent as is needed. Such rows
 // are neither packed nor unpacked.
@@ -107,6 +142,7 @@ type Gathered struct {
 	needs []Need // of the readers, unless all
 	all   bool   // every rank gets all rows
 	fetch int    // about how many rows all ranks get by lists; 0: without lists
+	pick  int    // how many rows each rank gets that the run chooses; 0: others
 	unit  int    // in which ranks share the rows
 	// Own: each rank has entries of a sparse matrix in any row, and gets those in its own rows.
 	// Otherwise each rank has the entries of its own rows.
@@ -126,13 +162,16 @@ func gatheredBy(a *op.Attrs, t types.Type) Gathered {
 	if n := a.Int(Fetch); n > 0 {
 		return Gathered{Type: t, fetch: n}
 	}
+	if n := a.Int(Pick); n > 0 {
+		return Gathered{Type: t, pick: n}
+	}
 	t.Rows *= max(1, a.Int(Stacked))
 	list, some := Needs(a)
 	return Gathered{Type: t, needs: list, all: !some, unit: a.Int(Unit)}
 }
 
 // ByList reports a gather of rows that only the run knows.
-func (g *Gathered) ByList() bool { return g.fetch > 0 }
+func (g *Gathered) ByList() bool { return g.fetch+g.pick > 0 }
 
 // Rows returns the rows that one rank sends another one, ascending: each range is a message. A rank
 // that receives rows also sends a message, if only an empty one. So no rank is more than a round ahead
@@ -172,6 +211,10 @@ func Received(a *op.Attrs, t types.Type, ranks int) float64 {
 
 // traffic returns what all ranks send in a round.
 func (g *Gathered) traffic(ranks int) (sum traffic) {
+	if g.pick > 0 { // from one rank, to which the others send empty ones
+		others := float64(ranks - 1)
+		return traffic{2 * others, others * float64(g.Bytes(Range{0, g.pick}))}
+	}
 	if g.ByList() {
 		return traffic{float64(ranks * (ranks - 1)), float64(g.Bytes(Range{0, g.fetch}))}
 	}

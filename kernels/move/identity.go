@@ -85,9 +85,9 @@ func identities() []*op.Def {
 			Doc: "gather completes a matrix of which each rank has made its own rows (ir/plan, Window): every rank gets all rows, " +
 				"or those that it needs. Placement writes it; within one rank it is the identity.",
 			Args: []op.Arg{{Name: "a", Doc: "matrix"},
-				{Name: "take", Optional: true, Doc: "by rank, rows of it that this one needs (sp.touched)"},
-				{Name: "give", Optional: true, Doc: "by rank, rows of this one that it needs"},
+				{Name: "by", Rest: true, Doc: "two lists, by rank: rows of it that this one needs (sp.touched), and rows of this one that it needs; or first rows, i64"},
 				{Name: "fetch", Attr: true, Kind: op.IntVal, Optional: true, Doc: "about how many rows all ranks get by lists"},
+				{Name: "pick", Attr: true, Kind: op.IntVal, Optional: true, Doc: "how many rows all ranks get from one on that the run computes"},
 				{Name: "reach", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "which rows (ir/plan, Need), if not all"},
 				{Name: "key", Attr: true, Kind: op.IntVal, Optional: true, Doc: "its number among the gathers of a plan"}},
 			Eg:   []op.Example{{Program: "emit eye(1) + 1", Output: "2\n"}},

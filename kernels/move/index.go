@@ -56,7 +56,11 @@ func indexings() []*op.Def {
 				a := c.Dense(0)
 				i, j, err := corner(c, a)
 				if err == nil {
-					c.Result().CopyFrom(a.View(i, j, c.Type.Rows, c.Type.Cols))
+					lo, hi := 0, c.Type.Rows
+					if c.Hi > 0 { // a rank's own rows
+						lo, hi = c.Lo, c.Hi
+					}
+					c.Result().View(lo, 0, hi-lo, c.Type.Cols).CopyFrom(a.View(i+lo, j, hi-lo, c.Type.Cols))
 				}
 				return err
 			},

@@ -47,6 +47,29 @@ func (e *Engine) startFetch(g *gather, d *value.Dense, finished func()) {
 	e.o.Remote.Fetch(e.g.Nodes[g.id].Attrs.Int("key"), f.give, f.take, finished)
 }
 
+// startPick starts the transfers of gather g of the rows of d that the run chooses: from their place to
+// their place.
+func (e *Engine) startPick(g *gather, d *value.Dense, finished func()) {
+	f, n, a := &g.fetch, e.p.Ranks, e.g.Nodes[g.id].Attrs
+	if f.give == nil {
+		f.give, f.take = make([][]byte, n), make([][]byte, n)
+	}
+	var at []int64
+	for _, x := range e.g.In(g.id)[1:] {
+		at = append(at, e.slot[e.at(x)].(value.Scalar).I)
+	}
+	rows := func(owner int) []byte {
+		r := plan.Picked(at, a.Int(plan.Pick), owner, n, d.Rows, a.Int(plan.Unit))
+		return d.View(r.From, 0, r.To-r.From, d.Cols).Bytes()
+	}
+	for r := range n {
+		if f.give[r], f.take[r] = nil, nil; r != e.o.Rank {
+			f.give[r], f.take[r] = rows(e.o.Rank), rows(r)
+		}
+	}
+	e.o.Remote.Fetch(a.Int("key"), f.give, f.take, finished)
+}
+
 // listed returns which rows of d the lists of input k name for rank r, or the memory of all rows that
 // their owner has, if these are to be sent in place.
 func (e *Engine) listed(g *gather, d *value.Dense, k, r int) (all []byte, rows []int32) {

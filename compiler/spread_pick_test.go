@@ -1,0 +1,222 @@
+package compiler_test
+
+// These tests run what reads rows of a matrix, columns and elements whose numbers the run computes, on
+// ranks that have its rows.
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"flow/ir"
+	"flow/ir/plan"
+)
+
+// pickPrograms have at least so many gathers of rows that the run chooses, and none of all rows in rounds.
+var pickPrograms = []spreadProgram{
+	{"shortest paths", `iterate D = rand(14, 14, seed = 1) ^ 2, k = 0 times 14 {
+  next D = min(D, D[:, k] + D[k, :])
+  next k = k + 1
+}
+emit sum(D)
+emit D`, 1, 1},
+	{"shortest paths, a row at a time", `iterate D = rand(14, 14, seed = 1) ^ 2, k = 0 times 14 {
+  next D = parfor i in 0..14 { min(D[i, :], D[i, k] + D[k, :]) }
+  next k = k + 1
+}
+emit sum(D)
+emit D`, 1, 1},
+	{"elimination", `n = 13
+A0 = rand(n, n, seed = 1) + n * eye(n)
+iterate A = A0, k = 0 times n {
+  f = ifelse(seq(0, n) > k, A[:, k] / A[k, k], 0.0)
+  next A = A - f * A[k, :]
+  next k = k + 1
+}
+emit A`, 2, 1},
+	{"elimination with pivots", `n = 12
+iterate A = rand(n, n + 1, seed = 4), k = 0 times n {
+  i = seq(0, n)
+  p = argmax(ifelse(i >= k, abs(A[:, k]), -1.0))
+  low = A[k, :]
+  high = A[p, :]
+  S = ifelse(i == k, high, ifelse(i == p, low, A))
+  next A = S - ifelse(i != k, S[:, k] / high[:, k], 0.0) * high
+  next k = k + 1
+}
+emit A[:, n] / rowsum(A[:, 0..n])`, 1, 2},
+	{"elements and a row in points, from the front and the back", `iterate A = rand(15, 6, seed = 2), k = 0 until k == 14 {
+  next A = parfor i in 0..15, j in 0..6 { A[i, j] * 0.5 + A[k + 1, j] * 0.25 + A[-k - 1, 0] * 0.125 + A[k + 1, -1] }
+  next k = k + 1
+}
+emit A`, 1, 2},
+	{"elements of a vector", `iterate x = seq(1, 18) * 1.0, k = 0 times 16 {
+  next x = x * x[k] / (x[k + 1] + x[-1 - k])
+  next k = k + 1
+}
+emit x`, 1, 3},
+	{"several rows together, and one place often", `iterate A = rand(16, 5, seed = 3), k = 0 times 12 {
+  p = (k * 7) % 13
+  next A = A * 0.5 + colsum(A[k..k+3, :]) * 0.125 + A[p..p+3, :][1, :] * 0.25
+  next k = k + 1
+}
+emit A`, 1, 2},
+	{"a column, and its element", `iterate A = rand(13, 13, seed = 3), k = 0 times 12 {
+  c = A[:, k]
+  next A = (A + c) * 0.5 - c[k + 1] * A[k, k]
+  next k = k + 1
+}
+emit A`, 1, 2},
+	{"columns together", `iterate A = rand(13, 9, seed = 3), k = 0 times 7 {
+  W = A[:, k..k+3]
+  next A = A * 0.5 + rowsum(W) + W[:, 1] * A[k, :]
+  next k = k + 1
+}
+emit A`, 1, 1},
+	{"a row that a branch reads", `iterate A = rand(11, 3, seed = 3), k = 0 times 9 {
+  r = A[k, :]
+  d = if sum(r) > 1 { r / 2 } else { r * 2 }
+  next A = A - 0.1 * d
+  next k = k + 1
+}
+emit A`, 1, 1},
+	{"before and after a loop", `A = materialize(rand(12, 4, seed = 1) * 2)
+k = i64(sum(A)) % 12
+B = A - A[k, :]
+emit B
+emit A[:, k % 4] * B[k, 0]`, 2, 0},
+}
+
+// wholePicks read rows that the run chooses of a matrix that something else needs whole, or with
+// neighbours.
+var wholePicks = []spreadProgram{
+	{"and a known element", `k = i64(sum(rand(3, 1, seed = 1)))
+iterate A = rand(11, 3, seed = 3) times 9 {
+  next A = A / (1 + A[7, 1]) + A[k, :] / 8
+}
+emit A`, 1, 0},
+	{"and all of it", `iterate A = rand(10, 10, seed = 1), k = 0 times 10 {
+  r = A[k, :]
+  s = A[(k * 3) % 10, :]
+  B = A + 0.25 * r - 0.125 * s
+  next A = (B + A @ A) / max(B)
+  next k = k + 1
+}
+emit A`, 1, 0},
+	{"and rows together of other counts", `iterate A = rand(10, 4, seed = 1), k = 0 times 8 {
+  next A = A * 0.5 + A[k, :] * 0.25 + colsum(A[k..k+2, :]) / 8
+  next k = k + 1
+}
+emit A`, 1, 0},
+	{"and neighbours", `iterate A = rand(12, 4, seed = 1), k = 0 times 8 {
+  next A = rbind(A[1.., :], A[0, :]) * 0.5 + A[k, :] * 0.25
+  next k = k + 1
+}
+emit A`, 1, 0},
+	{"of what is the same in all rounds", `F = rand(12, 4, seed = 2)
+iterate A = rand(12, 4, seed = 1), k = 0 times 12 {
+  next A = (A + F) * 0.5 + F[k, :] * A[k, :]
+  next k = k + 1
+}
+emit A`, 1, 1},
+}
+
+// pickFailures have no such row in some round.
+var pickFailures = []string{
+	`emit 1
+iterate A = rand(12, 4, seed = 1), k = 9 until k == 20 {
+  next A = A * 0.5 + A[k, :] * 0.25
+  next k = k + 1
+}
+emit A`,
+	`iterate A = rand(12, 4, seed = 1), k = -9 until k == 20 {
+  next A = parfor i in 0..12 { A[i, :] * 0.5 + A[k, :] * 0.25 }
+  next k = k - 1
+}
+emit A`,
+	`iterate A = seq(0, 12), k = 1 until k == 12 {
+  B = parfor i in 0..12 { A[i, 0] // (40 - k * (i + 1)) + A[k, 0] }
+  next A = B
+  next k = k + 1
+}
+emit A`,
+	`iterate A = rand(12, 4, seed = 1), k = 0 until k == 20 {
+  next A = A * 0.5 + A[2, :] * A[:, k]
+  next k = k + 1
+}
+emit A`,
+}
+
+// picksIn counts the gathers of rows that the run chooses in g and its regions.
+func picksIn(g *ir.Graph) (n int) {
+	for i := range g.Nodes {
+		if g.Nodes[i].Attrs.Int(plan.Pick) > 0 {
+			n++
+		}
+		for r := g.Nodes[i].Region; r != nil; r = r.Next {
+			n += picksIn(r.Graph)
+		}
+	}
+	return n
+}
+
+func TestPick(t *testing.T) {
+	for _, list := range [][]spreadProgram{pickPrograms, wholePicks} {
+		spread := make([]spreadProgram, len(list))
+		for k, p := range list {
+			c, err := compileTiny(tinyTable(t), p.text, 3, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := picksIn(c.Plan.Graph); n < p.collects {
+				t.Errorf("%s: %d gathers of chosen rows, not %d", p.name, n, p.collects)
+			}
+			if n := wholeGathers(c.Plan.Graph, false) - picksIn(c.Plan.Graph); n > 0 && p.collects > 0 && !strings.Contains(p.text, "argmax") {
+				t.Errorf("%s: %d matrices are gathered whole in rounds", p.name, n)
+			}
+			p.collects = 0
+			spread[k] = p
+		}
+		spreadAlike(t, spread)
+	}
+}
+
+func TestPickMessages(t *testing.T) { sendsAsPredicted(t, pickPrograms[:3]) }
+
+func TestPickFails(t *testing.T) { failsAsDefined(t, pickFailures, sharedIn, pickPrograms[0].text) }
+
+func TestPickDrawn(t *testing.T) {
+	table := tinyTable(t)
+	picks := 0
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 89))
+		pick := func(forms ...string) string { return forms[rng.IntN(len(forms))] }
+		n := 7 + rng.IntN(20)
+		places := []string{"k", "k + 1", "-k - 1", "(k * 5) % 7", "3"}
+		read := func() string {
+			at := pick(places...)
+			return pick("A["+at+", :]", "A[:, "+at+"]", "A["+at+", 2]", "A[2, "+at+"]", "colsum(A[k..k+2, :])", "rowsum(A[:, k..k+2])", "A[k, "+at+"]",
+				"colmax(A["+at+", :] + A)", "colmax(A)", "rbind(A[1.., :], A[0, :])")
+		}
+		text := fmt.Sprintf("iterate A = rand(%d, 8, seed = %d), k = 0 until k == %d {\n", n, seed, 3+rng.IntN(4))
+		text += "  p = argmax(A + " + read() + ") % 7\n"
+		places = append(places, "p")
+		text += "  B = A * 0.5 + " + read() + " * 0.25\n  q = i64(64 * sum(abs(" + read() + "))) % 6\n"
+		places = append(places, "q")
+		text += "  next A = " + pick("B + "+read()+" / 4", "B + "+read()+" / 4 - "+read(), fmt.Sprintf("parfor i in 0..%d { A[i, :] / 4 + B[i, :] + %s }", n,
+			pick("A[k, :]", "A[p, :] * A[i, k]", "A[q, 3]", "A[-k - 1, :] + A[k, :]", "A[max(i - 1, 0), :] + A[k, :]", "A[p, q] - A[k..k+2, :][1, :]")))
+		text += "\n  next k = k + 1\n}\nemit A\n"
+		c, err := compileTiny(table, text, 3, false, apart)
+		if err != nil {
+			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+		picks += picksIn(c.Plan.Graph)
+		if _, err := (runs{{3, 1, apart, false, ""}, {2, 2, nil, true, "FAC2"}, {5, 1, []string{"hoist", "keep", "rounds"}, false, "SS"}}).differ(table, text); err != nil {
+			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+	}
+	if picks < 30 {
+		t.Errorf("only %d gathers of chosen rows", picks)
+	}
+}
