@@ -51,6 +51,7 @@ const (
 	elementKind                      // an element in all lanes
 	entriesKind                      // the address of the columns or values of a sparse operand
 	formKind                         // a linear form in all lanes: row + col
+	maskKind                         // the first lanes, as many as row says
 )
 
 // find is the value of x, or 0.

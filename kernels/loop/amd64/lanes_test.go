@@ -3,6 +3,9 @@
 package amd64
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"flow/ir/loop"
@@ -103,6 +106,79 @@ func TestFlat(t *testing.T) {
 					t.Errorf("(%d, %d) is %v, want %v\n%s", i, j, out.At(i, j), w, n)
 				}
 			}
+		}
+	}
+}
+
+// TestBeside compares loads and stores of columns side by side, whose lanes are rows, with the
+// evaluator, and looks that nothing beside the columns is written and that they are turned.
+func TestBeside(t *testing.T) {
+	const rows = 35
+	m := need(t, avx512)
+	for _, c := range []struct {
+		loads, stores []int
+		turned        bool
+	}{
+		{[]int{0, 1, 2}, []int{1, 0, 2}, true},
+		{[]int{1, 8, 3, 1}, []int{2, 3, 4, 5, 6, 7, 8, 9}, true},
+		{[]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, []int{3}, true},
+		{[]int{2, 11}, []int{0, 1, 2, 3, 4, 5}, true},
+		{[]int{0, 4}, []int{0, 2, 5}, false}, // columns between that are not written
+		{[]int{5}, []int{1, 1, 2}, false},
+	} {
+		var body strings.Builder
+		for k, col := range c.loads {
+			fmt.Fprintf(&body, "  v%d = load %%0[i+1, %d]\n", k, col)
+		}
+		n := len(c.loads)
+		fmt.Fprintf(&body, "  v%d = load %%1[i+1, 0]\n", n)
+		for k := range n {
+			fmt.Fprintf(&body, "  v%d = add v%d, v%d\n", n+1+k, k, n+k)
+		}
+		for k, col := range c.stores {
+			fmt.Fprintf(&body, "  v%d = add v%d, v%d\n  store out0[i, %d] v%[1]d\n", 2*n+1+k, k%n, 2*n+k, col)
+		}
+		nest, err := loop.Parse("nest(%0: f64[], %1: f64[]) (i: 0..%0.rows-1) {\n"+body.String()+"} : (f64[%0.rows-1, 10])", loop.Standard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, around := value.New(types.F64, rows+1, 12), value.New(types.F64, rows+2, 14)
+		for k := range x.F64 {
+			x.F64[k] = float64(k) / 3
+		}
+		want, err := nest.Eval([]value.Value{x, x}, loop.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for together := range maxParts + 1 {
+			for k := range around.F64 {
+				around.F64[k] = -1
+			}
+			out := around.View(1, 2, rows, 10)
+			f, err := compileAs(Schedule{together: together}, m, avx512, nest, []value.Value{x, x}, []*value.Dense{out}, loop.FastLevels)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.fuel = 2
+			f.run(0, rows, 0, rows)
+			for i := range around.Rows {
+				for j := range around.Cols {
+					expected := -1.0
+					if i > 0 && i <= rows && slices.Contains(c.stores, j-2) {
+						expected = want[0].(*value.Dense).At(i-1, j-2).F
+					}
+					if got := around.At(i, j).F; got != expected {
+						t.Fatalf("loads %v, stores %v, %d together: element (%d, %d) is %v, want %v", c.loads, c.stores, together, i-1, j-2, got, expected)
+					}
+				}
+			}
+		}
+		list, err := List(AVX512, nest, make([]Layout, 2), make([]Layout, 1), Schedule{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(list.Text, "VUNPCKHPD") != c.turned {
+			t.Errorf("loads %v, stores %v: turned is %v", c.loads, c.stores, !c.turned)
 		}
 	}
 }

@@ -70,9 +70,10 @@ type lowering struct {
 	lanes int // the name of the index that the lanes count, or -1
 	rows  int // the name of the other index of the space, or -1
 
-	part                     // the vectors that are lowered now
-	parts    []part          // all that are lowered together
-	square   bool            // the parts are rows: see squares
+	part            // the vectors that are lowered now
+	parts    []part // all that are lowered together
+	square   bool   // the parts are rows: see squares
+	besides  map[*loop.Stmt]*beside
 	asides   int             // blocks that stand aside, so far
 	isAside  bool            // the block that is lowered is one, or in one
 	together int             // how many vectors are lowered together, but for the last ones of a row
@@ -244,6 +245,10 @@ func (l *lowering) stmt(s *loop.Stmt) {
 	case loop.For:
 		l.settle(func() { l.loop(s) })
 	default:
+		if g := l.besides[s]; g != nil {
+			l.accessBeside(g, s)
+			return
+		}
 		if l.square && l.turned(s) {
 			return
 		}

@@ -124,6 +124,7 @@ func (l *lowering) points(parts int, mask virt) {
 	if r := l.laneRange(); isEntries(r) {
 		l.each(func(int) { l.enterEntries(l.lanes, &entries{kind: loop.Row, of: [2]int{r.A, -1}}) })
 	}
+	l.findBeside()
 	l.block(&l.nest.Body)
 }
 
