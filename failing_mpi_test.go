@@ -57,7 +57,7 @@ func TestMPIFailuresAreTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, code := run("eval", "p.flow")
-		ranks := []string{"2", "3"}[i%2]
+		ranks := []string{"2", "4", "3", "5"}[i%4]
 		if got, exit := run("p.flow", "--distributed", "--ranks", ranks, "--threads", "1", "--grace", "1h"); got != want || exit != code {
 			t.Errorf("on %s ranks, exit %d:\n%swant %d\n%sof\n%s", ranks, exit, got, code, want, text)
 		}

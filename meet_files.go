@@ -4,13 +4,83 @@ import (
 	"bytes"
 	"context"
 	"encoding/gob"
+	"errors"
 
+	"flow/ir/op"
+	"flow/kernels/format"
 	"flow/kernels/inout"
 	"flow/runtime/dist"
 	"flow/runtime/dist/transport"
 )
 
 // This file lets one rank read before the run what all need to know of files.
+
+// request is what rank 0 sends to the others before the run: blocks to count, or, at the end, what has been
+// read.
+type request struct {
+	Count  *format.Count
+	Sample [32]byte // of the file to count
+	Facts  []readFact
+}
+
+// ReadTogether has the other ranks of comm share what rank 0 has to read of files to compile a program
+// with in, where parts of them can be read alone. Rank 0 calls it before Compile; the others do their
+// part in ShareFiles.
+func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
+	if comm.Size() == 1 || comm.Rank() > 0 {
+		return
+	}
+	in.Count = func(c format.Count) ([]format.Span, error) {
+		file, err := dist.InputOf(c.Path, "", false)
+		if err != nil || c.Blocks() < 2*comm.Size() {
+			return c.All()
+		}
+		if err := tell(ctx, comm, request{Count: &c, Sample: file.Sample}); err != nil {
+			return nil, err
+		}
+		_, hi := op.Window(0, comm.Size(), c.Blocks())
+		spans, err := c.Range(0, hi)
+		answers, late := dist.Gather(ctx, comm, nil)
+		if err != nil || late != nil {
+			return nil, errors.Join(err, late)
+		}
+		for rank, text := range answers[1:] {
+			lo, hi := op.Window(rank+1, comm.Size(), c.Blocks())
+			var part []format.Span
+			if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&part); err != nil || len(part) != hi-lo {
+				if part, err = c.Range(lo, hi); err != nil { // its file is another one, or there is none
+					return nil, err
+				}
+			}
+			spans = append(spans, part...)
+		}
+		return spans, nil
+	}
+}
+
+// tell sends a request to the other ranks.
+func tell(ctx context.Context, comm transport.Comm, r request) error {
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(r); err != nil {
+		return err
+	}
+	_, err := dist.Share(ctx, comm, text.Bytes())
+	return err
+}
+
+// counted is this rank's part of a count; empty if its file differs from rank 0's.
+func (r request) counted(comm transport.Comm) (text []byte, err error) {
+	var spans []format.Span
+	if own, err := dist.InputOf(r.Count.Path, "", false); err == nil && own.Size == r.Count.Size && own.Sample == r.Sample {
+		lo, hi := op.Window(comm.Rank(), comm.Size(), r.Count.Blocks())
+		if spans, err = r.Count.Range(lo, hi); err != nil {
+			spans = nil
+		}
+	}
+	var b bytes.Buffer
+	err = gob.NewEncoder(&b).Encode(spans)
+	return b.Bytes(), err
+}
 
 // readFact is what rank 0 has read of a file, and the file.
 type readFact struct {
@@ -20,7 +90,8 @@ type readFact struct {
 }
 
 // ShareFiles gives the other ranks of comm what rank 0 had to read of files to compile a program with in:
-// the size of a graph is known when all of it is read. All ranks call it, rank 0 after Compile, also
+// the size of a graph is known when all of it is read. The other ranks count blocks of files for rank 0
+// meanwhile, if it has called ReadTogether. All ranks call it, rank 0 after Compile, also
 // if that fails, and the others before, with the Input that they compile with. A rank whose file has
 // another size or other contents in a sample reads its own; Meet then tells the difference. It
 // blocks until rank 0 has called it, or until ctx ends.
@@ -28,7 +99,6 @@ func ShareFiles(ctx context.Context, comm transport.Comm, in *Input) error {
 	if comm.Size() == 1 {
 		return nil
 	}
-	var mine bytes.Buffer
 	if comm.Rank() == 0 {
 		var list []readFact
 		for _, x := range in.Learned() {
@@ -36,19 +106,29 @@ func ShareFiles(ctx context.Context, comm transport.Comm, in *Input) error {
 				list = append(list, readFact{x, file.Size, file.Sample})
 			}
 		}
-		if err := gob.NewEncoder(&mine).Encode(list); err != nil {
+		return tell(ctx, comm, request{Facts: list})
+	}
+	var r request
+	for again := true; again; again = r.Count != nil {
+		text, err := dist.Share(ctx, comm, nil)
+		if err != nil {
 			return err
 		}
+		r = request{}
+		if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&r); err != nil {
+			return err
+		}
+		if r.Count != nil {
+			mine, err := r.counted(comm)
+			if err != nil {
+				return err
+			}
+			if _, err := dist.Gather(ctx, comm, mine); err != nil {
+				return err
+			}
+		}
 	}
-	text, err := dist.Share(ctx, comm, mine.Bytes())
-	if err != nil || comm.Rank() == 0 {
-		return err
-	}
-	var list []readFact
-	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&list); err != nil {
-		return err
-	}
-	for _, x := range list {
+	for _, x := range r.Facts {
 		if own, err := dist.InputOf(x.Path, "", false); err == nil && own.Size == x.Size && own.Sample == x.Sample {
 			in.Known = append(in.Known, &x.Fact)
 		}

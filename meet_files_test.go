@@ -33,6 +33,7 @@ func readTogether(t *testing.T, ranks int, text string) (out string, ins []*Inpu
 				p, err = Compile(ctx, "a.flow", []byte(text), CompileOptions{Ranks: ranks, Input: in})
 			}
 			if rank == 0 {
+				ReadTogether(ctx, comm, in)
 				compile()
 			}
 			if late := ShareFiles(ctx, comm, in); late != nil {
@@ -42,7 +43,10 @@ func readTogether(t *testing.T, ranks int, text string) (out string, ins []*Inpu
 				compile()
 			}
 			if err != nil {
-				t.Error(err)
+				if late := Decline(ctx, comm, err, "no", MeetOptions{}); late != nil {
+					t.Error(late)
+				}
+				errs[rank] = err
 				return
 			}
 			if p, err = p.Meet(ctx, comm, MeetOptions{}); err == nil {
@@ -101,7 +105,7 @@ func TestOneRankReadsFiles(t *testing.T) {
 // rank reads all of it.
 func TestRanksReadParts(t *testing.T) {
 	dir := t.TempDir()
-	for name, most := range map[string]int{"a.npy": 3, "a.npy.gz": 1, "a.csv": 1, "a.csv.gz": 1, "a.mtx": 1} {
+	for name, most := range map[string]int{"a.npy": 3, "a.npy.gz": 1, "a.csv": 3, "a.csv.gz": 1, "a.mtx": 1} {
 		path := filepath.Join(dir, name)
 		made := compiled(t, fmt.Sprintf("emit rand(600, 500, seed = 3) to %q\n", path), 1)
 		if _, err := made.Run(context.Background(), RunOptions{}); err != nil {
@@ -171,4 +175,75 @@ func compiled(t *testing.T, text string, ranks int) *Program {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// A mistake in a file is the same failure on any number of ranks, in whichever rank's rows it is, and so
+// is a file that is read without one.
+func TestMistakesInParts(t *testing.T) {
+	failed := func(err error) string { // without the rank
+		text, _, _ := strings.Cut(fmt.Sprint(err), "\n  = note: on rank")
+		return text
+	}
+	rows := func(n int, change func(i int) string) string {
+		var b strings.Builder
+		for i := range n {
+			if s := change(i); s != "" {
+				b.WriteString(s)
+			} else {
+				fmt.Fprintf(&b, "%d,%d.25,%d\n", i, i%7, i*i%100)
+			}
+		}
+		return b.String()
+	}
+	at := func(line int, text string) func(int) string {
+		return func(i int) string {
+			if i == line {
+				return text
+			}
+			return ""
+		}
+	}
+	const n = 60000 // enough for blocks and for ranks to share
+	for name, text := range map[string]string{
+		"right":       rows(n, at(-1, "")),
+		"first part":  rows(n, at(5, "1,x,3\n")),
+		"last part":   rows(n, at(n-2, "1,2\n")),
+		"two":         rows(n, func(i int) string { return at(n/3, "1,2,3,4\n")(i) + at(n/2, "y,2,3\n")(i) }),
+		"field":       rows(n, at(n*2/3, "1, 2.5x,3\n")),
+		"names":       "a,b,c\n" + rows(n, at(n*2/3, "1,2,\"x\"\n")),
+		"no end":      rows(n, at(n-1, "1,2,3")),
+		"returns":     strings.ReplaceAll(rows(n, at(n/2, "1,2,3\n\n\n")), "\n", "\r\n"),
+		"quotes":      rows(n, at(n/2, "\"1\",\"\n2\",3\n4,5,6\n")),
+		"more quotes": rows(n, at(n/2, "\"1\",\"\n2\",3\n4,5\n")),
+		"not closed":  rows(n, at(n/2, "\"1,2,3\n")),
+		"few":         "1,2,3\n4,5,6\n",
+		"few wrong":   "1,2,3\n4,5\n",
+		"empty":       "",
+		"one line":    "1,2,3",
+		"return":      strings.ReplaceAll(rows(9, at(-1, "")), "\n", "\r"),
+	} {
+		path := filepath.Join(t.TempDir(), "x.csv")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		program := fmt.Sprintf("emit \"first\"\nX = read(%q)\nemit sum(X * 2)\nemit sum(t(X) @ X)\nemit X[-1, :]\n", path)
+		want, told := "", ""
+		for _, ranks := range []int{1, 2, 3, 5, 16} {
+			got, _, errs := readTogether(t, ranks, program)
+			if ranks == 1 {
+				want, told = got, failed(errs[0])
+			}
+			if got != want {
+				t.Errorf("%s: %d ranks print %q, not %q", name, ranks, got, want)
+			}
+			for rank, e := range errs {
+				if failed(e) != told {
+					t.Errorf("%s: rank %d of %d fails with\n%v\nnot\n%s", name, rank, ranks, e, told)
+				}
+			}
+		}
+		if (told == "<nil>") != slices.Contains([]string{"right", "no end", "returns", "quotes", "few", "one line", "return"}, name) {
+			t.Errorf("%s: %q", name, told)
+		}
+	}
 }

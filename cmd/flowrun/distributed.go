@@ -85,6 +85,7 @@ func (s *session) join(c *cli.Context, req runRequest, o flow.CompileOptions) er
 			return s.tellAndClose(err, comm)
 		}
 	}
+	flow.ReadTogether(c.Context, comm, o.Input)
 	p, err := s.compileTogether(c, o, comm.Rank(), func() error { return flow.ShareFiles(c.Context, comm, o.Input) })
 	if err != nil {
 		var files *flow.Refusal

@@ -94,9 +94,6 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 // rows returns how many rows of node id ranks may share; 0: none.
 func (s *spreader) rows(g *ir.Graph, id ir.ID) int {
 	n, t := &g.Nodes[id], g.Type(id)
-	if n.Op.Parts != nil && n.Op.Parts(n.Attrs) && dividable(t) { // each rank reads its part of the file
-		return t.Rows
-	}
 	if n.Op.Loop == nil || n.Op.Loop.Rows == nil || !n.Op.Laws.Has(op.Pure) {
 		return 0
 	}

@@ -29,26 +29,39 @@ type csvReader struct {
 	first   int // line of the first record
 }
 
-func readCSV(in *input, o Options, headOnly bool) (Header, *value.Dense, error) {
-	if err := in.begin(); err != nil {
-		return Header{}, nil, err
-	}
-	r := &csvReader{lineReader: lineReader{in: in}, sep: o.Sep, missing: math.NaN()}
+// newCSV is a reader of in; o.Sep is set.
+func newCSV(in *input, o Options) csvReader {
+	r := csvReader{lineReader: lineReader{in: in}, sep: o.Sep, missing: math.NaN()}
 	if o.Missing != nil {
 		r.missing = *o.Missing
 	}
-	line, quoted, err := r.record()
+	return r
+}
+
+// headCSV reads the first record. names says that it is the names of the columns.
+func headCSV(in *input, o Options) (r *csvReader, names bool, line []byte, quoted bool, err error) {
+	if err := in.begin(); err != nil {
+		return nil, false, nil, false, err
+	}
+	x := newCSV(in, o)
+	r = &x
+	line, quoted, err = r.record()
 	if err == io.EOF {
-		return Header{}, nil, failf(CSV, in.file, "the file has no lines with fields")
+		return nil, false, nil, false, failf(CSV, in.file, "the file has no lines with fields")
 	} else if err != nil {
-		return Header{}, nil, err
+		return nil, false, nil, false, err
 	}
 	fields, err := r.split(line, quoted)
 	if err != nil {
-		return Header{}, nil, err
+		return nil, false, nil, false, err
 	}
 	r.cols, r.first = len(fields), r.no
-	names, err := r.names(fields, line, quoted, o.Header)
+	names, err = r.names(fields, line, quoted, o.Header)
+	return r, names, line, quoted, err
+}
+
+func readCSV(in *input, o Options, headOnly bool) (Header, *value.Dense, error) {
+	r, names, line, quoted, err := headCSV(in, o)
 	if err != nil {
 		return Header{}, nil, err
 	}

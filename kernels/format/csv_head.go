@@ -21,11 +21,12 @@ func (in *input) begin() error {
 	switch mark, _ := in.Peek(3); {
 	case string(mark) == "\ufeff":
 		in.Discard(3)
+		in.begun = 3
 	case len(mark) > 1 && (mark[0] == 0xff && mark[1] == 0xfe || mark[0] == 0xfe && mark[1] == 0xff):
 		return failf(CSV, in.file, "the text is UTF-16").help("save it as UTF-8")
 	}
 	if first, _ := in.Peek(bufferSize); bytes.IndexByte(first, '\r') >= 0 && bytes.IndexByte(first, '\n') < 0 {
-		in.Reader = bufio.NewReaderSize(feeds{in.Reader}, bufferSize)
+		in.Reader, in.feeds = bufio.NewReaderSize(feeds{in.Reader}, bufferSize), true
 	}
 	return nil
 }

@@ -175,7 +175,10 @@ type input struct {
 	memory  memory.Limit // what a matrix may take
 	longest int          // line, in bytes
 
-	compressed bool // set by unpack
+	plain      *os.File // the file, if it is regular
+	compressed bool     // set by unpack
+	begun      int64    // bytes of a byte order mark; set by begin, and feeds
+	feeds      bool     // lines end in carriage returns alone
 }
 
 const (

@@ -14,6 +14,7 @@ import (
 type lineReader struct {
 	in   *input
 	no   int    // of the line that next returned last
+	size int64  // bytes read
 	long []byte // a line that did not fit the reader's buffer
 }
 
@@ -39,6 +40,7 @@ func (l *lineReader) next() ([]byte, error) {
 		return nil, io.EOF
 	}
 	l.no++
+	l.size += int64(len(line))
 	if err != nil && err != io.EOF {
 		return nil, readError(l.in.file, l.no, err)
 	}

@@ -271,7 +271,7 @@ func open(path string, cause Cause, f func(in *input) error) error {
 	defer file.Close()
 	in := newInput(path)
 	if st, err := file.Stat(); err == nil && st.Mode().IsRegular() {
-		in.size = st.Size()
+		in.size, in.plain = st.Size(), file
 	}
 	if err := in.unpack(file, cause); err != nil {
 		return err

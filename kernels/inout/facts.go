@@ -16,6 +16,7 @@ type Fact struct {
 	Path string // as the program names it
 	Way  string // how it is read
 	Head format.Header
+	Cuts *format.Cuts // nil: none
 	// ByRow and ByCol are the nonzeros of each row and column of a graph; nil: not counted.
 	ByRow, ByCol []float64
 }

@@ -16,7 +16,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/dense"
 	"flow/kernels/format"
 	"flow/kernels/window"
 )
@@ -37,13 +36,10 @@ func readRow(files *fileCache) *op.Def {
 			{Name: "form", Attr: true, Kind: op.StrVal, Optional: true, Doc: "\"mtx\", \"npy\", \"csv\", \"tsv\" or \"csr\", where the extension does not tell"},
 			{Name: "sparse", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "whether the matrix is sparse"},
 		},
-		Eg:    []op.Example{{Program: "emit eye(2) to \"eye.mtx\"   # in another program: A = read(\"eye.mtx\")"}},
-		Type:  files.readType,
-		Reads: pathRead,
-		Parts: func(a *op.Attrs) bool {
-			o, err := readOptions(a)
-			return err == nil && !a.Bool("sparse") && format.HasParts(a.Str("path"), o)
-		},
+		Eg:     []op.Example{{Program: "emit eye(2) to \"eye.mtx\"   # in another program: A = read(\"eye.mtx\")"}},
+		Type:   files.readType,
+		Reads:  pathRead,
+		Parts:  files.parts,
 		Looked: files.looked.list,
 		Ref:    files.readRef,
 		Laws:   op.Pure,
@@ -53,6 +49,7 @@ func readRow(files *fileCache) *op.Def {
 			return op.Work{Bytes: define.Guess(out) * float64(out.Elem.Size())}
 		},
 		Kernel: files.readKernel,
+		Loop:   files.loop(),
 	}
 }
 
@@ -166,37 +163,22 @@ func changed(path string) error {
 }
 
 func (f *fileCache) readKernel(c *op.Call) error {
-	o, err := readOptions(c.Attrs)
-	if err != nil {
-		return err
-	}
 	if c.Type.IsSparse() {
-		c.Out, err = f.readSparse(c, o)
+		o, err := readOptions(c.Attrs)
+		if err == nil {
+			c.Out, err = f.readSparse(c, o)
+		}
 		return err
 	}
-	path := pathOf(c)
-	out := c.Result()
-	w, ok := window.RectOf(c.Attrs, "at")
-	if !ok {
-		w = window.Rect{Row: 0, Col: 0, Rows: out.Rows, Cols: out.Cols}
-	}
-	all := w
-	if c.Hi > c.Lo { // the rows of this rank
-		out = out.View(c.Lo, 0, c.Hi-c.Lo, out.Cols)
-		w.Row, w.Rows = w.Row+c.Lo, c.Hi-c.Lo
-	}
-	if _, s := f.keyOf(path, o, denseFile); s == nil && format.ReadPart(path, o, out, w.Row, w.Col) {
-		return nil
-	}
-	d, err := f.read(path, o, int64(all.Rows)*int64(all.Cols))
+	r, err := f.rowsOf(c, 1)
 	if err != nil {
-		return fileFailure(err)
+		return err
 	}
-	if d.Elem != out.Elem || !all.Within(d.Rows, d.Cols) || !ok && (d.Rows != all.Rows || d.Cols != all.Cols) {
-		return changed(path)
+	defer r.End()
+	if r.cut() && (r.cuts == nil || !r.part || r.at.Cols == r.cuts.Cols) {
+		return r.Chunk(0, 0, r.out.Rows)
 	}
-	dense.Copy(out, w.Of(d))
-	return nil
+	return r.whole(0, r.out)
 }
 
 // fileKey is a version of a file, read in a certain way.
@@ -253,6 +235,7 @@ type fileCache struct {
 
 type headResult struct {
 	head format.Header
+	cuts *format.Cuts // nil: it has none
 	err  error
 }
 
@@ -288,7 +271,10 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 		if sparse {
 			r.head, r.err = format.StatSparse(path, o)
 		} else if x := f.in.known(path, k); x != nil {
-			r.head = x.Head
+			r.head, r.cuts = x.Head, x.Cuts
+		} else if head, cuts, ok := format.CutRows(path, o, f.in.Count); ok {
+			r.head, r.cuts = head, cuts
+			f.in.learn(path, k, head).Cuts = cuts
 		} else {
 			var d *value.Dense
 			if r.head, d, r.err = format.StatOrRead(path, o); d != nil {

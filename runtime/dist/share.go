@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"math"
 
 	"flow/runtime/dist/transport"
 )
@@ -20,18 +21,13 @@ var ErrNotShared = errors.New("rank 0 could not read it")
 // on rank 0 means that it has none: the error is then ErrNotShared on all ranks. It waits for rank
 // 0 as long as ctx allows.
 func Share(ctx context.Context, comm transport.Comm, mine []byte) ([]byte, error) {
-	size := make([]byte, 8)
 	if comm.Rank() == 0 {
-		n := int64(-1)
-		if mine != nil {
-			n = int64(len(mine))
-		}
-		binary.LittleEndian.PutUint64(size, uint64(n))
 		var sent []transport.Request
 		for to := 1; to < comm.Size(); to++ {
-			sent = append(sent, comm.Isend(transport.Data, to, shareTag, size))
-			if n > 0 {
-				sent = append(sent, comm.Isend(transport.Data, to, shareTag, mine))
+			if mine == nil {
+				sent = append(sent, comm.Isend(transport.Data, to, shareTag, binary.LittleEndian.AppendUint64(nil, math.MaxUint64)))
+			} else {
+				sent = append(sent, sendText(comm, to, mine)...)
 			}
 		}
 		if err := transport.WaitAll(ctx, comm, sent); err != nil {
@@ -42,7 +38,35 @@ func Share(ctx context.Context, comm transport.Comm, mine []byte) ([]byte, error
 		}
 		return mine, nil
 	}
-	if err := transport.WaitAll(ctx, comm, []transport.Request{comm.Irecv(transport.Data, 0, shareTag, size)}); err != nil {
+	return receiveText(ctx, comm, 0)
+}
+
+// Gather returns on rank 0 the bytes of every other rank of comm, by rank; mine is sent to it. All ranks
+// call it. It waits for all ranks as long as ctx allows.
+func Gather(ctx context.Context, comm transport.Comm, mine []byte) (all [][]byte, err error) {
+	if comm.Rank() > 0 {
+		return nil, transport.WaitAll(ctx, comm, sendText(comm, 0, mine))
+	}
+	all = make([][]byte, comm.Size())
+	for from := 1; from < comm.Size() && err == nil; from++ {
+		all[from], err = receiveText(ctx, comm, from)
+	}
+	return all, err
+}
+
+// sendText sends bytes with their length.
+func sendText(comm transport.Comm, to int, b []byte) []transport.Request {
+	sent := []transport.Request{comm.Isend(transport.Data, to, shareTag, binary.LittleEndian.AppendUint64(nil, uint64(len(b))))}
+	if len(b) > 0 {
+		sent = append(sent, comm.Isend(transport.Data, to, shareTag, b))
+	}
+	return sent
+}
+
+// receiveText receives what sendText has sent, or ErrNotShared.
+func receiveText(ctx context.Context, comm transport.Comm, from int) ([]byte, error) {
+	size := make([]byte, 8)
+	if err := transport.WaitAll(ctx, comm, []transport.Request{comm.Irecv(transport.Data, from, shareTag, size)}); err != nil {
 		return nil, err
 	}
 	n := int64(binary.LittleEndian.Uint64(size))
@@ -51,7 +75,7 @@ func Share(ctx context.Context, comm transport.Comm, mine []byte) ([]byte, error
 	}
 	text := make([]byte, n)
 	if n > 0 {
-		if err := transport.WaitAll(ctx, comm, []transport.Request{comm.Irecv(transport.Data, 0, shareTag, text)}); err != nil {
+		if err := transport.WaitAll(ctx, comm, []transport.Request{comm.Irecv(transport.Data, from, shareTag, text)}); err != nil {
 			return nil, err
 		}
 	}

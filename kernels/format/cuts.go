@@ -1,0 +1,306 @@
+package format
+
+// This file cuts CSV files into rows, so that several readers of some rows each read no others.
+//
+// Where a row begins depends on the quotes above it, since a quoted field may hold line ends. So a
+// file is counted first: of each block the lines that begin in it and the records among them, once
+// for an even and once for an odd number of quotes above the block. Blocks are counted in any order,
+// by several threads or ranks, and joined in the order of the file.
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"runtime"
+	"sort"
+	"sync"
+
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// Cuts are places of a CSV at which records begin.
+type Cuts struct {
+	Rows, Cols int
+	First      int // line of the first record
+	At         []Cut
+}
+
+// Cut is the beginning of a record.
+type Cut struct {
+	Byte      int64
+	Line, Row int // lines and rows above
+}
+
+// Count is a request to count the blocks of a file.
+type Count struct {
+	Path               string
+	Size, Begin, Block int64 // bytes: of the file, above the first block, and of a block
+}
+
+// Span is what a block has of the lines that begin in it. Index 1 is for an odd number of quotes above
+// the block, 0 for an even one.
+type Span struct {
+	Lines int
+	Odd   bool     // the number of quotes in these lines
+	Rows  [2]int   // records that begin with these lines
+	First [2]int64 // the byte at which the first of them begins
+	Above [2]int   // lines of the block above that
+}
+
+const (
+	leastBlock = 64 << 10
+	mostBlocks = 4096
+)
+
+// Blocks is the number of blocks.
+func (c Count) Blocks() int { return int((c.Size - c.Begin + c.Block - 1) / c.Block) }
+
+// CutRows finds the shape of a CSV and its cuts. count counts the blocks that it is asked for; nil is
+// Count.All. ok is false where the file has no cuts, or something is wrong with it: see Stat.
+func CutRows(path string, o Options, count func(Count) ([]Span, error)) (h Header, cuts *Cuts, ok bool) {
+	return cutRows(path, o, leastBlock, count)
+}
+
+func cutRows(path string, o Options, block int64, count func(Count) ([]Span, error)) (h Header, cuts *Cuts, ok bool) {
+	f, compressed, err := choose(path, o)
+	if err != nil || f.cause != CSV || compressed {
+		return h, nil, false
+	}
+	err = open(path, CSV, func(in *input) error {
+		if o.Sep == 0 {
+			o.Sep = f.sep
+		}
+		r, names, _, _, err := headCSV(in, o)
+		if err != nil || in.compressed || in.feeds || in.plain == nil {
+			return err
+		}
+		c := Count{Path: path, Size: in.size, Block: max(block, in.size/mostBlocks)}
+		cuts = &Cuts{Cols: r.cols, First: r.first}
+		above := 0
+		if names {
+			c.Begin, above = in.begun+r.size, r.no
+		} else {
+			c.Begin = in.begun
+		}
+		if count == nil {
+			count = Count.All
+		}
+		spans, err := count(c)
+		if err != nil || !cuts.join(spans, above) {
+			return errUncut
+		}
+		h = Header{Elem: types.F64, Rows: cuts.Rows, Cols: cuts.Cols}
+		if err := r.someRows(h, o.Header); err != nil {
+			return err
+		}
+		ok = in.fits(h) == nil
+		return nil
+	})
+	return h, cuts, ok && err == nil
+}
+
+// errUncut is the error of a file whose blocks cannot be joined.
+var errUncut = failf(CSV, "", "the file cannot be cut")
+
+// join makes cuts of the blocks of a file below so many lines. It returns false if a quoted field is not
+// closed.
+func (c *Cuts) join(spans []Span, above int) bool {
+	odd := 0
+	for _, s := range spans {
+		if s.Rows[odd] > 0 {
+			c.At = append(c.At, Cut{s.First[odd], above + s.Above[odd], c.Rows})
+			c.Rows += s.Rows[odd]
+		}
+		above += s.Lines
+		if s.Odd {
+			odd = 1 - odd
+		}
+	}
+	return odd == 0
+}
+
+// All counts all blocks, on all processors.
+func (c Count) All() ([]Span, error) { return c.Range(0, c.Blocks()) }
+
+// Range counts the blocks lo..hi-1, on all processors.
+func (c Count) Range(lo, hi int) ([]Span, error) {
+	spans := make([]Span, hi-lo)
+	workers := max(1, min(runtime.GOMAXPROCS(0), (hi-lo)/4))
+	errs := make([]error, workers)
+	var all sync.WaitGroup
+	for w := range workers {
+		from, to := w*(hi-lo)/workers, (w+1)*(hi-lo)/workers
+		all.Go(func() { errs[w] = c.some(spans[from:to], lo+from) })
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return spans, nil
+}
+
+// some counts blocks from number lo on.
+func (c Count) some(spans []Span, lo int) error {
+	file, err := OpenFile(c.Path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	in := newInput(c.Path)
+	begin := c.Begin + int64(lo)*c.Block
+	end := min(begin+int64(len(spans))*c.Block, c.Size)
+	r := lineReader{in: in}
+	at := begin
+	if lo > 0 { // the line that begins above is not of these blocks
+		at--
+	}
+	in.Reader = bufio.NewReaderSize(io.NewSectionReader(file, at, c.Size-at), bufferSize)
+	if lo > 0 {
+		switch n, err := in.skipLine(end - at); {
+		case err != nil:
+			return err
+		default:
+			at += n
+		}
+	}
+	base := at
+	for at < end {
+		line, err := r.next()
+		if err == io.EOF {
+			return errUncut // the file has become shorter
+		} else if err != nil {
+			return err
+		}
+		s := &spans[(at-begin)/c.Block]
+		odd := 0
+		if s.Odd {
+			odd = 1
+		}
+		if skipBlank(line, 0) < len(line) {
+			if s.Rows[odd] == 0 {
+				s.First[odd], s.Above[odd] = at, s.Lines
+			}
+			s.Rows[odd]++
+		}
+		s.Lines++
+		s.Odd = s.Odd != (bytes.Count(line, []byte{'"'})%2 != 0)
+		at = base + r.size
+	}
+	return nil
+}
+
+// skipLine skips the rest of a line, but no more than most bytes, and returns how many.
+func (in *input) skipLine(most int64) (n int64, err error) {
+	for n < most {
+		part, err := in.ReadSlice('\n')
+		n += int64(len(part))
+		if err == nil || err == io.EOF {
+			return n, nil
+		} else if err != bufio.ErrBufferFull {
+			return n, readError(in.file, 0, err)
+		}
+	}
+	return n, nil
+}
+
+// RowReader reads rows of a CSV. It is not safe for concurrent use.
+type RowReader struct {
+	cuts *Cuts
+	file *os.File
+	r    csvReader
+	row  int // that comes next; -1: none has been read
+	line []float64
+}
+
+// Open opens a CSV for reading by its cuts, with the options that it was cut with.
+func (c *Cuts) Open(path string, o Options) (*RowReader, error) {
+	f, _, err := choose(path, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Sep == 0 {
+		o.Sep = f.sep
+	}
+	file, err := OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	in := newInput(path)
+	in.Reader = bufio.NewReaderSize(file, bufferSize)
+	x := &RowReader{cuts: c, file: file, row: -1, r: newCSV(in, o)}
+	x.r.cols, x.r.first = c.Cols, c.First
+	return x, nil
+}
+
+// Close closes the file.
+func (x *RowReader) Close() error { return x.file.Close() }
+
+// Read reads the elements from (row, col) on into out. The error is that of the first mistake in the file,
+// or io.EOF if it has fewer rows now.
+func (x *RowReader) Read(out *value.Dense, row, col int) error {
+	if out.Rows == 0 {
+		return nil
+	}
+	err := x.seek(row)
+	for i := 0; i < out.Rows && err == nil; i++ {
+		to := out.F64[i*out.Stride:][:out.Cols:out.Cols]
+		whole := out.Cols == x.cuts.Cols
+		line := to[:0]
+		if !whole {
+			line = x.line[:0]
+		}
+		if line, err = x.next(line); err == nil && (!whole || &line[0] != &to[0]) {
+			x.line = line
+			copy(to, line[col:])
+		}
+	}
+	if err == nil || err == io.EOF {
+		return err
+	}
+	end := x.row
+	if first := x.seek(0); first != nil {
+		return first
+	}
+	for x.row < end {
+		var first error
+		if x.line, first = x.next(x.line[:0]); first != nil {
+			return first
+		}
+	}
+	return err
+}
+
+// next appends the numbers of the next row to line.
+func (x *RowReader) next(line []float64) ([]float64, error) {
+	text, quoted, err := x.r.record()
+	if err != nil {
+		return line, err
+	}
+	x.row++
+	return x.r.numbers(line, text, quoted)
+}
+
+// seek makes row the next.
+func (x *RowReader) seek(row int) error {
+	k := sort.Search(len(x.cuts.At), func(k int) bool { return x.cuts.At[k].Row > row }) - 1
+	if k < 0 {
+		return io.EOF
+	}
+	if at := x.cuts.At[k]; x.row < at.Row || x.row > row {
+		if _, err := x.file.Seek(at.Byte, io.SeekStart); err != nil {
+			return readError(x.r.in.file, 0, err)
+		}
+		x.r.in.Reset(x.file)
+		x.r.no, x.row = at.Line, at.Row
+	}
+	for ; x.row < row; x.row++ {
+		if _, _, err := x.r.record(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

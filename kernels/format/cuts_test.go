@@ -1,0 +1,84 @@
+package format
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// A CSV that is cut has the shape, the numbers and the first mistake that it has when it is read from the
+// beginning, wherever blocks and rows are cut.
+func TestCuts(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 1))
+	pieces := []string{"1", "2.5", ",", ",", ",3\n", "\n", "\r\n", " ", "\"", "\"4\n\"", "\"5\"", "\"\n\n6\"", "NA", "x", "\n1,2\n", "\n7,8\n", "\n\"9\",1\r\n", ",\"a\"\"b\""}
+	cut, failed, quoted := 0, 0, 0
+	for range 1500 {
+		text := strings.Repeat("1,2\n", r.IntN(3))
+		if r.IntN(4) == 0 {
+			text = []string{"a,b\n", "\n\n\"a\nb\",c\r\n", "\ufeff1,2\n", "\ufeffa,b\n"}[r.IntN(4)]
+		}
+		most := []int{2, 6, len(pieces)}[r.IntN(3)]
+		for range r.IntN(20) {
+			if r.IntN(2) == 0 {
+				text += "3,4\n"
+			} else {
+				text += pieces[r.IntN(most)]
+			}
+		}
+		if text == "" {
+			continue
+		}
+		path := put(t, "a.csv", text)
+		h, cuts, ok := cutRows(path, Options{}, 1+r.Int64N(9), nil)
+		want, wrong := Stat(path, Options{})
+		if !ok {
+			if wrong == nil && !strings.Contains(text, "\r") {
+				t.Fatalf("%q is not cut", text)
+			}
+			continue
+		}
+		if cut++; wrong != nil || h.Type() != want.Type() {
+			t.Fatalf("%q: %v and %v (%v)", text, h.Type(), want.Type(), wrong)
+		}
+		if h.Rows > 0 && len(cuts.At) > 1 && strings.Contains(text, "\"") {
+			quoted++
+		}
+		d, err := Read(path, Options{})
+		x, openErr := cuts.Open(path, Options{})
+		if openErr != nil {
+			t.Fatal(openErr)
+		}
+		for range 4 {
+			lo := r.IntN(h.Rows + 1)
+			hi := lo + r.IntN(h.Rows-lo+1)
+			col := r.IntN(h.Cols)
+			cols := h.Cols - col
+			if r.IntN(2) == 0 {
+				col, cols = 0, h.Cols
+			}
+			out := value.New(types.F64, hi-lo, cols)
+			got := x.Read(out, lo, col)
+			switch {
+			case got != nil && (err == nil || got.Error() != err.Error() || got.(*Error).Help != err.(*Error).Help):
+				t.Fatalf("%q, rows %d..%d: %v, want %v", text, lo, hi, got, err)
+			case got == nil && err == nil:
+				if a, b := fmt.Sprint(out.F64), fmt.Sprint(d.View(lo, col, hi-lo, cols).Clone().F64); a != b {
+					t.Fatalf("%q, rows %d..%d: %s, want %s", text, lo, hi, a, b)
+				}
+			case got != nil:
+				failed++
+			}
+		}
+		if all := x.Read(value.New(types.F64, h.Rows, h.Cols), 0, 0); (all == nil) != (err == nil) {
+			t.Fatalf("%q: %v, want %v", text, all, err)
+		}
+		x.Close()
+	}
+	if cut < 500 || failed < 50 || quoted < 50 {
+		t.Errorf("%d files were cut, %d parts failed, %d files have quotes", cut, failed, quoted)
+	}
+}

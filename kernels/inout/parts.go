@@ -1,0 +1,148 @@
+package inout
+
+// This file defines the loop of read: workers and ranks read rows of a file, where these can be found
+// without reading the rows above.
+
+import (
+	"io"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/dense"
+	"flow/kernels/format"
+	"flow/kernels/window"
+)
+
+// leafElements is the number of elements of a leaf: a millisecond of a text.
+const leafElements = 1 << 15
+
+// parts reports whether a node with these attributes reads no more of its file than it returns.
+func (f *fileCache) parts(a *op.Attrs) bool {
+	path := a.Str("path")
+	o, err := readOptions(a)
+	if err != nil || a.Bool("sparse") {
+		return false
+	}
+	k, s := f.keyOf(path, o, denseFile)
+	if s != nil {
+		return false
+	}
+	if format.HasParts(path, o) {
+		return true
+	}
+	h, err := f.stat(path, o, false)
+	w, part := window.RectOf(a, "at")
+	return err == nil && f.cutsOf(k) != nil && (!part || w.Cols == h.Cols)
+}
+
+// cutsOf returns the cuts of a file as it was when the program was checked, nil if it has none.
+func (f *fileCache) cutsOf(k fileKey) *format.Cuts {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.heads[k].cuts
+}
+
+func (f *fileCache) loop() *op.Loop {
+	return &op.Loop{
+		Space: func(c *op.Call) (n, leaf int) {
+			if !c.Type.IsDense() || c.Type.Rows == 0 || c.Type.Cols == 0 || !f.parts(c.Attrs) {
+				return 0, 0
+			}
+			return c.Type.Rows, max(1, leafElements/c.Type.Cols)
+		},
+		Rows: func(s *op.Sig, out types.Type) int {
+			if !out.IsDense() || !f.parts(s.Attrs) {
+				return 0
+			}
+			return out.Rows
+		},
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+			r, err := f.rowsOf(c, workers)
+			if err == nil && !r.cut() {
+				err = changed(r.path)
+			}
+			return r, err
+		},
+	}
+}
+
+// rowsOf prepares a call of read.
+func (f *fileCache) rowsOf(c *op.Call, workers int) (*rowsRead, error) {
+	o, err := readOptions(c.Attrs)
+	if err != nil {
+		return nil, err
+	}
+	r := &rowsRead{f: f, path: pathOf(c), o: o, out: c.Result(), readers: make([]*format.RowReader, workers)}
+	r.at, r.part = window.RectOf(c.Attrs, "at")
+	if !r.part {
+		r.at = window.Rect{Rows: r.out.Rows, Cols: r.out.Cols}
+	}
+	k, s := f.keyOf(r.path, o, denseFile)
+	r.cuts, r.stream = f.cutsOf(k), s != nil
+	return r, nil
+}
+
+// rowsRead is one execution of the loop.
+type rowsRead struct {
+	f       *fileCache
+	path    string
+	o       format.Options
+	out     *value.Dense
+	at      window.Rect // what is read of the matrix in the file
+	part    bool        // that is a block
+	stream  bool
+	cuts    *format.Cuts
+	readers []*format.RowReader // by worker
+}
+
+// cut reports whether rows can be read alone.
+func (r *rowsRead) cut() bool { return !r.stream && (r.cuts != nil || format.HasParts(r.path, r.o)) }
+
+func (r *rowsRead) Chunk(worker, lo, hi int) error {
+	out := r.out.View(lo, 0, hi-lo, r.out.Cols)
+	if r.cuts == nil {
+		if format.ReadPart(r.path, r.o, out, r.at.Row+lo, r.at.Col) {
+			return nil
+		}
+		return r.whole(lo, out)
+	}
+	x := r.readers[worker]
+	if x == nil {
+		var err error
+		if x, err = r.cuts.Open(r.path, r.o); err != nil {
+			return fileFailure(err)
+		}
+		r.readers[worker] = x
+	}
+	err := x.Read(out, r.at.Row+lo, r.at.Col)
+	if err == nil {
+		return nil
+	}
+	if k, _ := r.f.keyOf(r.path, r.o, denseFile); err == io.EOF || r.f.cutsOf(k) != r.cuts {
+		return changed(r.path)
+	}
+	return fileFailure(err)
+}
+
+// whole reads all of the file for rows lo.. of the result: it tells what is wrong with it.
+func (r *rowsRead) whole(lo int, out *value.Dense) error {
+	d, err := r.f.read(r.path, r.o, int64(out.Rows)*int64(out.Cols))
+	switch {
+	case err != nil:
+		return fileFailure(err)
+	case d.Elem != out.Elem || !r.at.Within(d.Rows, d.Cols) || !r.part && (d.Rows != r.at.Rows || d.Cols != r.at.Cols):
+		return changed(r.path)
+	}
+	dense.Copy(out, d.View(r.at.Row+lo, r.at.Col, out.Rows, out.Cols))
+	return nil
+}
+
+func (r *rowsRead) End() error {
+	for _, x := range r.readers {
+		if x != nil {
+			x.Close()
+		}
+	}
+	return nil
+}
