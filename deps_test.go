@@ -96,7 +96,7 @@ var allowed = map[string]string{
 	"runtime/dist/transport/transporttest/pingpong": "runtime/dist/transport runtime/dist/transport/mpi runtime/local",
 
 	// The root is wiring over everything; the command adds what concerns a terminal.
-	"": "memory lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/inout kernels/blas stdlib compiler " +
+	"": "memory lang/source ir ir/types ir/value ir/op ir/plan ir/eval kernels kernels/inout kernels/format kernels/blas stdlib compiler " +
 		"runtime/trace runtime/local runtime/schedule runtime/replay runtime/dist runtime/dist/transport",
 	"cmd/flowrun": "lang lang/ast lang/source ir ir/op ir/plan kernels kernels/blas kernels/loop/launch stdlib examples compiler explain " +
 		"runtime/dist runtime/dist/transport/mpi " +

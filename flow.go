@@ -82,6 +82,10 @@ type Input = inout.Input
 // control group and ulimit.
 func MostMemory() memory.Limit { return memory.Most() }
 
+// BoundMemory limits what this process takes from now on, values whose size only the run tells and the
+// private memory of kernels included: a run that would take more fails before it does. Zero ends the limit.
+func BoundMemory(l memory.Limit) { memory.Bound(l) }
+
 // MemoryOf returns the limit that a text gives, such as 800M or 16GiB: powers of 1024. by says in messages
 // who has set it.
 func MemoryOf(text, by string) (memory.Limit, error) { return memory.Parse(text, by) }

@@ -55,11 +55,15 @@ const (
 
 // Error says that something needs more memory than there is.
 type Error struct {
-	Need float64 // bytes
-	Have Limit
+	Need   float64 // bytes
+	Beside float64 // bytes in use, which Have bounds too
+	Have   Limit
 }
 
 func (e *Error) Error() string {
+	if e.Beside > 0 {
+		return fmt.Sprintf("%s beside the %s in use are more than there is (%v)", types.InBytes(e.Need), types.InBytes(e.Beside), e.Have)
+	}
 	if e.Need <= float64(e.Have.Bytes) { // an unknown limit
 		return fmt.Sprintf("the system gives no %s", types.InBytes(e.Need))
 	}

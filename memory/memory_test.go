@@ -171,9 +171,9 @@ func TestErrorTellsTheBound(t *testing.T) {
 		e    Error
 		want string
 	}{
-		{Error{80e9, Limit{24 << 30, machine}}, "74.5 GiB are more than there is (24 GiB, this machine)"},
-		{Error{80e9, Limit{4 << 30, space}}, "74.5 GiB are more than there is (4 GiB, ulimit -v)"},
-		{Error{5 << 30, Limit{unknown, ""}}, "the system gives no 5 GiB"},
+		{Error{80e9, 0, Limit{24 << 30, machine}}, "74.5 GiB are more than there is (24 GiB, this machine)"},
+		{Error{80e9, 0, Limit{4 << 30, space}}, "74.5 GiB are more than there is (4 GiB, ulimit -v)"},
+		{Error{5 << 30, 0, Limit{unknown, ""}}, "the system gives no 5 GiB"},
 	} {
 		if got := c.e.Error(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

@@ -25,8 +25,8 @@ const (
 // allocation whose size comes from data. It ignores small sizes. It allocates nothing, so another
 // goroutine may be faster; then the Go runtime ends the process.
 func Reserve(n int64) error {
-	if n < asked {
-		return nil
+	if err := Within(n); err != nil || n < asked {
+		return err
 	}
 	if reserve(n) == nil {
 		return nil
@@ -44,7 +44,7 @@ func Reserve(n int64) error {
 // MustProduct panics with the *Error of ReserveProduct, for functions that return no error. Callers
 // of kernels recover it.
 func MustProduct(a, b int) {
-	if hi, lo := bits.Mul64(uint64(a), uint64(b)); hi == 0 && lo < asked {
+	if hi, lo := bits.Mul64(uint64(a), uint64(b)); hi == 0 && lo < boundedFrom {
 		return
 	}
 	if err := ReserveProduct(int64(a), int64(b)); err != nil {

@@ -132,6 +132,7 @@ func (s *session) execute(ctx context.Context, p *flow.Program, o flow.CompileOp
 	if !req.limited {
 		limit.Bytes = 0 // what the system gives
 	}
+	flow.BoundMemory(limit)
 	report, err := run(ctx, flow.RunOptions{Threads: req.threads, Schedule: req.schedule, Output: out, Stats: req.stats != "", Trace: req.trace != "", Progress: line.report(), Grace: req.grace, Memory: limit})
 	seconds := time.Since(start).Seconds()
 	line.hide()

@@ -6,6 +6,7 @@ package define
 
 import (
 	"fmt"
+	"math"
 	"sync"
 
 	"flow/ir/op"
@@ -118,7 +119,11 @@ func Fits(t types.Type) error {
 	if !t.Sized() {
 		return nil
 	}
-	if tell, is := Scarce(float64(t.Rows) * float64(t.Cols) * float64(t.Elem.Size())); is {
+	need := float64(t.Rows) * float64(t.Cols) * float64(t.Elem.Size())
+	if err := memory.Within(int64(min(need, math.MaxInt64/2))); err != nil {
+		return op.Failf(CodeMemory, "no memory for the result, %v: %v", t, err)
+	}
+	if tell, is := Scarce(need); is {
 		return op.Failf(CodeMemory, "the result, %v, takes %s", t, tell)
 	}
 	return nil

@@ -229,6 +229,9 @@ func (p *BufferPool) fresh(c *bufferClass, size int) ([]byte, error) {
 // carve takes size unused bytes: a mapping of their own, or the next piece of the slab.
 func (p *BufferPool) carve(size int) ([]byte, error) {
 	if size >= ownMapping {
+		if err := memory.Within(int64(size)); err != nil {
+			return nil, err
+		}
 		return mapMemory(size)
 	}
 	p.slabMu.Lock()

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"flow/memory"
 )
 
 // partBuffers are the lent and the free buffers of a pool that are touched in part. Each is a mapping
@@ -104,6 +106,10 @@ func (p *BufferPool) charge(bytes int64) error {
 	if limit, is := p.refuses(p.resident.Add(bytes)); is {
 		p.resident.Add(-bytes)
 		return &LimitError{Want: bytes, Live: p.live.Load(), Limit: limit}
+	}
+	if err := memory.Within(bytes); err != nil {
+		p.resident.Add(-bytes)
+		return err
 	}
 	return nil
 }
