@@ -15,11 +15,11 @@ import (
 
 // This file lets one rank read before the run what all need to know of files.
 
-// request is what rank 0 sends to the others before the run: blocks to count, or, at the end, what has been
+// request is what rank 0 sends to the others before the run: blocks to read, or, at the end, what has been
 // read.
 type request struct {
-	Count  *format.Count
-	Sample [32]byte // of the file to count
+	Task   *format.Task
+	Sample [32]byte // of its file
 	Facts  []readFact
 }
 
@@ -30,31 +30,31 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
 	if comm.Size() == 1 || comm.Rank() > 0 {
 		return
 	}
-	in.Count = func(c format.Count) ([]format.Span, error) {
+	in.Share = func(c format.Task) (all format.Answer, err error) {
 		file, err := dist.InputOf(c.Path, "", false)
 		if err != nil || c.Blocks() < 2*comm.Size() {
 			return c.All()
 		}
-		if err := tell(ctx, comm, request{Count: &c, Sample: file.Sample}); err != nil {
-			return nil, err
+		if err := tell(ctx, comm, request{Task: &c, Sample: file.Sample}); err != nil {
+			return all, err
 		}
 		_, hi := op.Window(0, comm.Size(), c.Blocks())
-		spans, err := c.Range(0, hi)
+		all, err = c.Range(0, hi)
 		answers, late := dist.Gather(ctx, comm, nil)
 		if err != nil || late != nil {
-			return nil, errors.Join(err, late)
+			return all, errors.Join(err, late)
 		}
 		for rank, text := range answers[1:] {
 			lo, hi := op.Window(rank+1, comm.Size(), c.Blocks())
-			var part []format.Span
-			if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&part); err != nil || len(part) != hi-lo {
+			var part format.Answer
+			if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&part); err != nil || len(part.Spans)+len(part.Edges) == 0 {
 				if part, err = c.Range(lo, hi); err != nil { // its file is another one, or there is none
-					return nil, err
+					return all, err
 				}
 			}
-			spans = append(spans, part...)
+			all.Spans, all.Edges = append(all.Spans, part.Spans...), append(all.Edges, part.Edges...)
 		}
-		return spans, nil
+		return all, nil
 	}
 }
 
@@ -68,17 +68,18 @@ func tell(ctx context.Context, comm transport.Comm, r request) error {
 	return err
 }
 
-// counted is this rank's part of a count; empty if its file differs from rank 0's.
-func (r request) counted(comm transport.Comm) (text []byte, err error) {
-	var spans []format.Span
-	if own, err := dist.InputOf(r.Count.Path, "", false); err == nil && own.Size == r.Count.Size && own.Sample == r.Sample {
-		lo, hi := op.Window(comm.Rank(), comm.Size(), r.Count.Blocks())
-		if spans, err = r.Count.Range(lo, hi); err != nil {
-			spans = nil
+// done is this rank's part of a task; empty if its file differs from rank 0's or has a mistake, which rank
+// 0 then finds.
+func (r request) done(comm transport.Comm) (text []byte, err error) {
+	var part format.Answer
+	if own, err := dist.InputOf(r.Task.Path, "", false); err == nil && own.Size == r.Task.Size && own.Sample == r.Sample {
+		lo, hi := op.Window(comm.Rank(), comm.Size(), r.Task.Blocks())
+		if part, err = r.Task.Range(lo, hi); err != nil {
+			part = format.Answer{}
 		}
 	}
 	var b bytes.Buffer
-	err = gob.NewEncoder(&b).Encode(spans)
+	err = gob.NewEncoder(&b).Encode(part)
 	return b.Bytes(), err
 }
 
@@ -90,7 +91,7 @@ type readFact struct {
 }
 
 // ShareFiles gives the other ranks of comm what rank 0 had to read of files to compile a program with in:
-// the size of a graph is known when all of it is read. The other ranks count blocks of files for rank 0
+// the size of a graph is known when all of it is read. The other ranks read blocks of files for rank 0
 // meanwhile, if it has called ReadTogether. All ranks call it, rank 0 after Compile, also
 // if that fails, and the others before, with the Input that they compile with. A rank whose file has
 // another size or other contents in a sample reads its own; Meet then tells the difference. It
@@ -109,7 +110,7 @@ func ShareFiles(ctx context.Context, comm transport.Comm, in *Input) error {
 		return tell(ctx, comm, request{Facts: list})
 	}
 	var r request
-	for again := true; again; again = r.Count != nil {
+	for again := true; again; again = r.Task != nil {
 		text, err := dist.Share(ctx, comm, nil)
 		if err != nil {
 			return err
@@ -118,8 +119,8 @@ func ShareFiles(ctx context.Context, comm transport.Comm, in *Input) error {
 		if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&r); err != nil {
 			return err
 		}
-		if r.Count != nil {
-			mine, err := r.counted(comm)
+		if r.Task != nil {
+			mine, err := r.done(comm)
 			if err != nil {
 				return err
 			}

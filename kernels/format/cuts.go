@@ -10,6 +10,7 @@ package format
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"runtime"
@@ -33,11 +34,24 @@ type Cut struct {
 	Line, Row int // lines and rows above
 }
 
-// Count is a request to count the blocks of a file.
-type Count struct {
+// Task is to read blocks of a file, each by the lines that begin in it: to count them, or to read the
+// edges of a graph. Several threads or ranks share the blocks.
+type Task struct {
 	Path               string
 	Size, Begin, Block int64 // bytes: of the file, above the first block, and of a block
+	Edges              bool
+	Sep                byte // of edges
+	Names              bool // the first line of edges may be names
 }
+
+// Answer is what blocks of a task hold, in the order of the file.
+type Answer struct {
+	Spans []Span     // of a count, one a block
+	Edges []EdgePart // of several blocks each
+}
+
+// Share does a task, together with others.
+type Share func(Task) (Answer, error)
 
 // Span is what a block has of the lines that begin in it. Index 1 is for an odd number of quotes above
 // the block, 0 for an even one.
@@ -55,15 +69,14 @@ const (
 )
 
 // Blocks is the number of blocks.
-func (c Count) Blocks() int { return int((c.Size - c.Begin + c.Block - 1) / c.Block) }
+func (c Task) Blocks() int { return int((c.Size - c.Begin + c.Block - 1) / c.Block) }
 
-// CutRows finds the shape of a CSV and its cuts. count counts the blocks that it is asked for; nil is
-// Count.All. ok is false where the file has no cuts, or something is wrong with it: see Stat.
-func CutRows(path string, o Options, count func(Count) ([]Span, error)) (h Header, cuts *Cuts, ok bool) {
-	return cutRows(path, o, leastBlock, count)
+// CutRows finds the shape of a CSV and its cuts. share counts the blocks; nil is Task.All. ok is false where the file has no cuts, or something is wrong with it: see Stat.
+func CutRows(path string, o Options, share Share) (h Header, cuts *Cuts, ok bool) {
+	return cutRows(path, o, leastBlock, share)
 }
 
-func cutRows(path string, o Options, block int64, count func(Count) ([]Span, error)) (h Header, cuts *Cuts, ok bool) {
+func cutRows(path string, o Options, block int64, share Share) (h Header, cuts *Cuts, ok bool) {
 	f, compressed, err := choose(path, o)
 	if err != nil || f.cause != CSV || compressed {
 		return h, nil, false
@@ -76,7 +89,7 @@ func cutRows(path string, o Options, block int64, count func(Count) ([]Span, err
 		if err != nil || in.compressed || in.feeds || in.plain == nil {
 			return err
 		}
-		c := Count{Path: path, Size: in.size, Block: max(block, in.size/mostBlocks)}
+		c := Task{Path: path, Size: in.size, Block: max(block, in.size/mostBlocks)}
 		cuts = &Cuts{Cols: r.cols, First: r.first}
 		above := 0
 		if names {
@@ -84,11 +97,11 @@ func cutRows(path string, o Options, block int64, count func(Count) ([]Span, err
 		} else {
 			c.Begin = in.begun
 		}
-		if count == nil {
-			count = Count.All
+		if share == nil {
+			share = Task.All
 		}
-		spans, err := count(c)
-		if err != nil || !cuts.join(spans, above) {
+		a, err := share(c)
+		if err != nil || !cuts.join(a.Spans, above) {
 			return errUncut
 		}
 		h = Header{Elem: types.F64, Rows: cuts.Rows, Cols: cuts.Cols}
@@ -121,30 +134,35 @@ func (c *Cuts) join(spans []Span, above int) bool {
 	return odd == 0
 }
 
-// All counts all blocks, on all processors.
-func (c Count) All() ([]Span, error) { return c.Range(0, c.Blocks()) }
+// All does all blocks, on all processors.
+func (c Task) All() (Answer, error) { return c.Range(0, c.Blocks()) }
 
-// Range counts the blocks lo..hi-1, on all processors.
-func (c Count) Range(lo, hi int) ([]Span, error) {
-	spans := make([]Span, hi-lo)
+// Range does the blocks lo..hi-1, on all processors.
+func (c Task) Range(lo, hi int) (a Answer, err error) {
 	workers := max(1, min(runtime.GOMAXPROCS(0), (hi-lo)/4))
+	if c.Edges {
+		a.Edges = make([]EdgePart, workers)
+	} else {
+		a.Spans = make([]Span, hi-lo)
+	}
 	errs := make([]error, workers)
 	var all sync.WaitGroup
 	for w := range workers {
 		from, to := w*(hi-lo)/workers, (w+1)*(hi-lo)/workers
-		all.Go(func() { errs[w] = c.some(spans[from:to], lo+from) })
+		all.Go(func() {
+			if c.Edges {
+				a.Edges[w], errs[w] = c.edges(lo+from, lo+to)
+			} else {
+				errs[w] = c.count(a.Spans[from:to], lo+from)
+			}
+		})
 	}
 	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return spans, nil
+	return a, errors.Join(errs...)
 }
 
-// some counts blocks from number lo on.
-func (c Count) some(spans []Span, lo int) error {
+// count counts blocks from number lo on.
+func (c Task) count(spans []Span, lo int) error {
 	file, err := OpenFile(c.Path)
 	if err != nil {
 		return err

@@ -82,3 +82,47 @@ func TestCuts(t *testing.T) {
 		t.Errorf("%d files were cut, %d parts failed, %d files have quotes", cut, failed, quoted)
 	}
 }
+
+// A list of edges that is cut is the graph that it is when it is read from the beginning; one with a mistake
+// is not cut, so that the mistake is told with its place.
+func TestCutEdges(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 2))
+	pieces := []string{"1 2\n", "3\t4\r\n", "# a comment\n", "\n", "17,5\n", "1 2\n", "0 0\n", " 8  9 \n", "x 1\n", "4\n"}
+	cut, wrong := 0, 0
+	for range 600 {
+		text := []string{"", "from,to\n", "# from to\n"}[r.IntN(3)]
+		most := len(pieces) - []int{0, 2, 2, 2}[r.IntN(4)]
+		for range r.IntN(40) {
+			text += pieces[r.IntN(most)]
+		}
+		if text += []string{"", "5 6", "5 "}[r.IntN(3)]; text == "" {
+			continue
+		}
+		path := put(t, []string{"g.txt", "g.csv"}[r.IntN(2)], text)
+		want, err := ReadGraph(path, Options{}, nil)
+		several := func(c Task) (all Answer, err error) {
+			for k := 0; k < c.Blocks() && err == nil; {
+				n := 1 + r.IntN(c.Blocks()-k)
+				var a Answer
+				a, err = c.Range(k, k+n)
+				all.Edges, k = append(all.Edges, a.Edges...), k+n
+			}
+			return all, err
+		}
+		got, ok := cutEdges(path, Options{}, 1+r.Int64N(30), several)
+		switch {
+		case ok && err != nil:
+			t.Fatalf("%q is read, and not with %v", text, err)
+		case ok:
+			cut++
+			if got.Rows != want.Rows || fmt.Sprint(got.Ptr, got.Col) != fmt.Sprint(want.Ptr, want.Col) {
+				t.Fatalf("%q: %v, want %v", text, got, want)
+			}
+		case err != nil:
+			wrong++
+		}
+	}
+	if cut < 100 || wrong < 50 {
+		t.Errorf("%d lists were cut, %d have mistakes", cut, wrong)
+	}
+}

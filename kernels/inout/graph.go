@@ -39,7 +39,7 @@ func readGraphRow(files *fileCache) *op.Def {
 			if k, s := files.keyOf(path, o, graphFile); s != nil {
 				_, m, err = s.contents(k, o)
 			} else {
-				m, err = format.ReadGraph(path, o)
+				m, err = format.ReadGraph(path, o, nil)
 			}
 			if err != nil {
 				return nil, fileFailure(err)
@@ -79,7 +79,7 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 	if !ok {
 		if x := f.in.known(path, k); x != nil {
 			r.head = x.Head
-		} else if m, err := format.ReadGraph(path, o); err != nil {
+		} else if m, err := format.ReadGraph(path, o, f.in.Share); err != nil {
 			r.err = err
 		} else {
 			r.head = headOf(nil, m)
@@ -107,7 +107,7 @@ func (f *fileCache) takeGraph(path, form string) (*value.CSR, error) {
 	if m != nil {
 		return m, nil
 	}
-	return format.ReadGraph(path, o)
+	return format.ReadGraph(path, o, nil)
 }
 
 // sketch counts the elements of the rows and columns of the graph in a file. A graph that the run
@@ -136,7 +136,7 @@ func (f *fileCache) sketch(path, form string) (sparsity.Estimate, error) {
 			return sparsity.Estimate{}, err
 		}
 	case m == nil:
-		if m, err = format.ReadGraph(path, o); err != nil {
+		if m, err = format.ReadGraph(path, o, nil); err != nil {
 			return sparsity.Estimate{}, err
 		}
 		f.graphs[k] = m

@@ -272,7 +272,7 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 			r.head, r.err = format.StatSparse(path, o)
 		} else if x := f.in.known(path, k); x != nil {
 			r.head, r.cuts = x.Head, x.Cuts
-		} else if head, cuts, ok := format.CutRows(path, o, f.in.Count); ok {
+		} else if head, cuts, ok := format.CutRows(path, o, f.in.Share); ok {
 			r.head, r.cuts = head, cuts
 			f.in.learn(path, k, head).Cuts = cuts
 		} else {

@@ -35,8 +35,8 @@ type Input struct {
 	// Known are facts about files that need not be read for them, because another process has done so
 	// and the files are the same.
 	Known []*Fact
-	// Count counts blocks of a file together with other processes; nil: format.Count.All does.
-	Count func(format.Count) ([]format.Span, error)
+	// Share reads blocks of a file together with other processes; nil: format.Task.All does.
+	Share format.Share
 	// Waiting is called, in a goroutine of its own, with the name of a stream that has delivered
 	// nothing for two seconds; at most once for each stream.
 	Waiting func(name string)
