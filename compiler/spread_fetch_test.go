@@ -79,6 +79,20 @@ iterate x = rand(24, 1, seed = 5), y = seq(0, 24), k = 0 until k == 4 {
 }
 emit x
 emit y`, 0, 2},
+	{"rows of a sparse factor", `G = rand_graph(60, 50, seed = 4)
+S = rand_sparse(60, 60, density = 0.02, seed = 7)
+I = eye_sparse(60) * 2
+B = G @ G
+P = (S * seq(1, 61)) @ t(S)
+Q = f32(S) @ f32(I)
+iterate x = rand(60, 1, seed = 5), k = 0 until k == 3 {
+  next k = k + 1
+  next x = B @ x / 9 + P @ x + f64(Q @ f32(x))
+}
+emit x
+emit B
+emit P
+emit Q`, 0, 4},
 }
 
 // fetchesIn counts the gathers with lists in g and its regions.
@@ -104,6 +118,29 @@ func TestFetch(t *testing.T) {
 		if n := fetchesIn(c.Plan.Graph); n < p.collects {
 			t.Errorf("%s: %d gathers with lists, not %d", p.name, n, p.collects)
 		}
+	}
+}
+
+// A rank that alone reads a sparse matrix, of which others have rows, gets these, and the others only row
+// pointers.
+func TestSparseMatrixForOneRank(t *testing.T) {
+	const text = "S = rand_sparse(90, 90, density = 0.5, seed = 3)\niterate x = rand(90, 1, seed = 5), k = 0 until k == 2 {\n  next x = S @ x\n  next k = k + 1\n}\nemit sum(x)\n"
+	sent := func(more string) (bytes int64) {
+		c, err := compileTiny(tinyTable(t), text+more, 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := dist.RunInProcess(context.Background(), c.Plan, 1, func(int) dist.Options { return dist.Options{Env: &printer{}} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range report.Ranks {
+			bytes += r.BytesSent
+		}
+		return bytes
+	}
+	if got, want := sent("emit colsum(S)\nemit S")-sent(""), int64(60*45*(4+8)+6*31*8); got != want {
+		t.Errorf("%d bytes are sent, not %d", got, want)
 	}
 }
 

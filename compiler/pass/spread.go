@@ -193,6 +193,8 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 		x.g.Nodes[g].Attrs = x.inUnitsOf(x.old.Type(id).Rows) // no reach
 		x.whole[id] = g
 		delete(x.picked, id)
+	case ok && x.g.Nodes[g].Attrs.Int(plan.Only) > 0:
+		x.g.Nodes[g].Attrs = x.g.Nodes[g].Attrs.With(plan.Only, op.Int(0))
 	case ok:
 	case x.old.Type(id).IsSparse():
 		g = x.joined(id, x.to[id], false)

@@ -53,6 +53,22 @@ func (x *spreadGraph) fetched(id, s ir.ID) ir.ID {
 	return g
 }
 
+// fetchedSparse returns the new node of an old sparse matrix with the rows that the entries of s touch, an old
+// one with a column for each row, where these are few.
+func (x *spreadGraph) fetchedSparse(id, s ir.ID) ir.ID {
+	t, st := x.old.Type(id), x.old.Type(s)
+	_, same := x.unchanged(s)
+	if x.inside && !same || !x.partial[id] || !x.partial[s] || !st.Known() || st.Cols != t.Rows {
+		return x.full(id)
+	}
+	rows := x.touched(s)
+	if 2*rows > float64((x.ranks-1)*t.Rows) {
+		return x.full(id)
+	}
+	attrs := op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}, op.Attr{Name: plan.Fetch, Val: op.Int(1 + int(rows))})
+	return x.g.Add(x.table.Must("sp.collect"), attrs, t, x.old.Origin(id).NoDest(), x.to[id], x.listsOf(s).give)
+}
+
 // listsOf returns the lists of an old sparse matrix: arguments, if it is one that does not change.
 func (x *spreadGraph) listsOf(s ir.ID) rowLists {
 	if l, ok := x.lists[s]; ok {

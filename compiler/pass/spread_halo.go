@@ -348,7 +348,15 @@ func (x *spreadGraph) reach(id ir.ID, reads rowReads) ir.ID {
 func (x *spreadGraph) onRank(id ir.ID, rank int) ir.ID {
 	t := x.old.Type(id)
 	if t.IsSparse() {
-		return x.full(id)
+		g, ok := x.whole[id]
+		if ok && x.g.Nodes[g].Attrs.Int(plan.Only) == 1+rank {
+			return g
+		}
+		g = x.full(id)
+		if at := &x.g.Nodes[g]; x.partial[id] && !ok {
+			at.Attrs = at.Attrs.With(plan.Only, op.Int(1+rank))
+		}
+		return g
 	}
 	return x.reach(id, rowReads{needs: []plan.Need{{Rows: x.ranks, From: rank, To: rank + 1, Hi: t.Rows}}})
 }

@@ -101,6 +101,8 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 			args[k] = x.ownSparse(from)
 		case aligned[k]:
 			args[k] = x.to[from]
+		case sparse && k == n.Op.ByColumn:
+			args[k] = x.fetchedSparse(from, in[0])
 		default:
 			args[k] = x.full(from)
 		}

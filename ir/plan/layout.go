@@ -127,7 +127,9 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 			if carried, at := loops[g.In(id)[0]], n.Attrs.Int("at"); at < len(carried) { // behind them is an effect
 				where[i] = carried[at]
 			}
-		case g.Type(id).IsSparse() && n.Attrs.Int(Shared)+n.Attrs.Int(SharedRows) > 0:
+		case n.Attrs.Int(Only) > 0:
+			where[i] = rankList([]int{n.Attrs.Int(Only) - 1})
+		case g.Type(id).IsSparse() && n.Attrs.Int(Shared)+n.Attrs.Int(SharedRows)+n.Attrs.Int(Fetch) > 0:
 			where[i] = byRows
 			if n.Op.Role == op.Turns { // the rank's rows have become columns
 				where[i] = states

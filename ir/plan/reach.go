@@ -18,6 +18,8 @@ const Reach = "reach"
 // touch: about how many all ranks get, and 1. Its second and third inputs are lists (op sp.touched): row
 // r of the second one has the rows that this rank needs of rank r, and row r of the third one those that
 // rank r needs of this one. The other rows of other ranks are not valid.
+//
+// A gather of a sparse matrix (op sp.collect) with it has the lists of rows to give alone, as its second input.
 const Fetch = "fetch"
 
 // Pick is the attribute of a gather that brings all ranks the same rows, from one on that the run
@@ -54,6 +56,9 @@ func Picked(at []int64, size, owner, ranks, rows, unit int) Range {
 	}
 	return r
 }
+
+// Only is the attribute of a gather of a sparse matrix that one rank alone gets: that rank, and 1.
+const Only = "only"
 
 // SendsAll reports whether a rank with so many rows sends all of them to one that needs the listed ones:
 // where these are at least 20 of 21, so that at most 1.05 times as much is sent as is needed. Such rows

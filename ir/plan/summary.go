@@ -173,8 +173,12 @@ func gatherOf(g *ir.Graph, id ir.ID, ranks int, bytes func(ir.ID) float64) traff
 	}
 	pointers := 8 * float64(t.Rows+ranks) // a part has one pointer more than rows
 	entries := bytes(id) - 8*float64(t.Rows+1)
-	if of.Own {
-		entries /= n // each rank gets the entries of its own rows
+	a := g.Nodes[id].Attrs
+	switch some := a.Int(Fetch); {
+	case of.Own || a.Int(Only) > 0: // each rank gets the entries of its own rows, or one rank all
+		entries /= n
+	case some > 0: // as many of the entries as of the rows
+		entries *= float64(some-1) / (float64(t.Rows) * (n - 1))
 	}
 	return traffic{messages * n * (n - 1), (n - 1) * (pointers + entries)}
 }

@@ -78,6 +78,37 @@ func (m *CSR) View(r0, rows int) *CSR {
 	return &v
 }
 
+// Only returns a matrix of as many rows, of which those are m's that the ascending list names, less lo; the
+// others are empty. It shares no memory with m.
+func (m *CSR) Only(list []int32, lo int) *CSR {
+	n := 0
+	for _, i := range list {
+		n += int(m.Ptr[int(i)-lo+1] - m.Ptr[int(i)-lo])
+	}
+	out := NewCSR(m.Elem, m.Rows, m.Cols, n)
+	row, to := 0, 0
+	for _, i := range list {
+		from, end := m.Ptr[int(i)-lo], m.Ptr[int(i)-lo+1]
+		for ; row <= int(i)-lo; row++ {
+			out.Ptr[row] = int64(to)
+		}
+		copy(out.Col[to:], m.Col[from:end])
+		switch m.Elem {
+		case types.F64:
+			copy(out.F64[to:], m.F64[from:end])
+		case types.F32:
+			copy(out.F32[to:], m.F32[from:end])
+		case types.I64:
+			copy(out.I64[to:], m.I64[from:end])
+		}
+		to += int(end - from)
+	}
+	for ; row <= out.Rows; row++ {
+		out.Ptr[row] = int64(to)
+	}
+	return out
+}
+
 // Padded returns a matrix of so many rows: those from row lo on are m's, and the others are empty. It
 // shares the memory of m's entries, not that of its row pointers.
 func (m *CSR) Padded(lo, rows int) *CSR {

@@ -38,6 +38,8 @@ func sparseRanks() []*op.Def {
 				"or of all rows. Placement writes it; within one rank it is the identity.",
 			Args: []op.Arg{{Name: "a", Rest: true, Doc: "the entries that each rank has of those rows"},
 				{Name: "stack", Attr: true, Kind: op.IntVal, Optional: true, Doc: "the number of ranks"},
+				{Name: "fetch", Attr: true, Kind: op.IntVal, Optional: true, Doc: "with lists of rows as second input (ir/plan, Fetch): about how many rows all ranks get, and 1"},
+				{Name: "only", Attr: true, Kind: op.IntVal, Optional: true, Doc: "the only rank that gets all rows, and 1"},
 				{Name: "apart", Attr: true, Kind: op.IntVal, Optional: true, Doc: "1: row r of the result is what rank r has in the one row of this rank"},
 				{Name: "key", Attr: true, Kind: op.IntVal, Optional: true, Doc: "its number among the gathers of a plan"}},
 			Eg:   define.Eg("nnz(t(sparse(eye(3))))", "3"),

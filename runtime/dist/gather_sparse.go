@@ -1,7 +1,7 @@
 package dist
 
 // This file brings together the parts that ranks have of a sparse matrix. Each rank sends each other
-// one the entries of that one's rows (plan.Gathered.Own), or all that it has.
+// one entries of that one's rows (plan.Gathered.Own), or of its own.
 //
 // The number of entries is known only at run time. So a part is several messages with the tag of the
 // gather, in this order: the row pointers, whose size all ranks know, the columns, and the values
@@ -29,7 +29,7 @@ type sparseGathering struct {
 }
 
 // gatherSparse is local.Remote.GatherSparse. A worker calls it.
-func (r *rank) gatherSparse(key int, m *value.CSR, finished func([]*value.CSR)) {
+func (r *rank) gatherSparse(key int, give []*value.CSR, finished func([]*value.CSR)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.frozen {
@@ -40,19 +40,11 @@ func (r *rank) gatherSparse(key int, m *value.CSR, finished func([]*value.CSR)) 
 	g := r.newSparse(key)
 	s := g.sparse
 	g.finished = func() { finished(s.parts) }
-	mine := func(of int) *value.CSR {
-		lo, hi := plan.Window(of, r.n, m.Rows)
-		return m.View(lo, hi-lo)
-	}
-	s.parts[r.me] = mine(r.me)
+	s.parts[r.me] = give[r.me]
 	for k := 1; k < r.n; k++ { // each begins with another one
 		from, to := (r.me+r.n-k)%r.n, (r.me+k)%r.n
 		r.takeSparse(g, from)
-		part := s.parts[r.me]
-		if x.Own {
-			part = mine(to)
-		}
-		r.giveSparse(g, to, part)
+		r.giveSparse(g, to, give[to])
 	}
 	r.nudge()
 }

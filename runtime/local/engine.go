@@ -77,10 +77,10 @@ type Remote struct {
 	// (plan.Window). key is the number of the gather in the plan. finished is called once, when d
 	// is neither written nor read any more.
 	Gather func(key int, d *value.Dense, finished func())
-	// GatherSparse brings the entries that other ranks have of a sparse matrix: those of this rank's
-	// rows, or of all rows (plan.Gathered). m has this rank's entries. finished gets a part from each
-	// rank, all with those rows; this rank's is a view of m.
-	GatherSparse func(key int, m *value.CSR, finished func(parts []*value.CSR))
+	// GatherSparse sends give[r] to each other rank r, and brings what the others have for this one: entries
+	// of this rank's rows, or each of the rows of the rank that sends them (plan.Gathered). finished gets a
+	// part from each rank; this rank's is its own of give.
+	GatherSparse func(key int, give []*value.CSR, finished func(parts []*value.CSR))
 	// Fetch sends give[r] to each other rank r, and brings take[r], of lengths on which both agree.
 	// Empty ones need no message, if both are. finished is called once, when all of them are neither
 	// written nor read any more.

@@ -44,9 +44,11 @@ func (e *Engine) startGather(s *workerState, g *gather) {
 	}
 	key := e.g.Nodes[id].Attrs.Int("key")
 	if m, ok := e.slot[x].(*value.CSR); ok {
-		e.o.Remote.GatherSparse(key, m, func(parts []*value.CSR) {
+		e.o.Remote.GatherSparse(key, e.partsFor(id, m), func(parts []*value.CSR) {
 			g.parts = parts
-			e.Release(x)
+			for _, x := range e.g.In(id) {
+				e.Release(e.at(x))
+			}
 			e.arrived(g)
 		})
 		if e.place(id) > e.failedAt.Load() {
@@ -103,6 +105,30 @@ func (e *Engine) gatheredBytes(id ir.ID, d *value.Dense) int {
 		rows += r.To - r.From
 	}
 	return min(rows, d.Rows) * (len(d.Bytes()) / d.Rows)
+}
+
+// partsFor returns what gather id of m, of which this rank has some entries, sends each rank: the entries in
+// that one's rows; or of this rank's rows all, those that a list names, or none.
+func (e *Engine) partsFor(id ir.ID, m *value.CSR) []*value.CSR {
+	a, n := e.g.Nodes[id].Attrs, e.p.Ranks
+	lo, hi := plan.Window(e.o.Rank, n, m.Rows)
+	mine, parts := m.View(lo, hi-lo), make([]*value.CSR, n)
+	listed, only := a.Int(plan.Fetch) > 0, a.Int(plan.Only)
+	for r := range parts {
+		switch {
+		case a.Int(plan.SharedRows) > 0:
+			from, to := plan.Window(r, n, m.Rows)
+			parts[r] = m.View(from, to-from)
+		case r != e.o.Rank && listed:
+			rows, _ := e.slot[e.at(e.g.In(id)[1])].(*value.CSR).Row(r)
+			parts[r] = mine.Only(rows, lo)
+		case r != e.o.Rank && only > 0 && only != r+1:
+			parts[r] = mine.Only(nil, lo)
+		default:
+			parts[r] = mine
+		}
+	}
+	return parts
 }
 
 // arrived lets the second task of g run: the rows are there, or a failure has made them pointless.

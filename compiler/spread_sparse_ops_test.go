@@ -1,0 +1,122 @@
+package compiler_test
+
+// This test draws programs of the operators of sparse matrices, and runs them on ranks.
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+)
+
+var sparseDraws = flag.Uint64("sparse.draws", 40, "programs that TestSparseOperatorsOnRanks draws")
+
+// The forms of a drawn program, by what they make of n x n sparse matrices A and B, a column x and a scalar k.
+var (
+	sparseSources = []string{
+		"rand_sparse(n, n, density = 0.3, seed = %d)", "rand_graph(n, 3 * n, seed = %d)", "sparse(i64(9 * rand(n, n, seed = %d)) - 4)",
+		"f32(rand_sparse(n, n, density = 0.2, seed = %d))", "eye_sparse(n) * %d", "onehot(randint(n, 1, 0, n, seed = %d), n, sparse = true)",
+		"ctable(randint(n, 1, 0, n, seed = %d), seq(0, n), n = n, m = n, sparse = true)", "rand_graph(n, 0, seed = %d)",
+	}
+	sparseMade = []string{
+		"t(A)", "A * B", "A + B", "A - t(B)", "max(A, B)", "min(A, t(B))", "A @ B", "t(A) @ B", "A @ t(B)", "A * t(x)", "A * x", "x * B",
+		"A or B", "A and t(B)", "abs(A)", "-A", "A * 2", "A / 4", "sqrt(abs(A))", "A != 0", "A > 0", "f64(A)", "f32(A)", "i64(round(A))", "bool(A)",
+		"sparse(dense(A))", "ifelse(A > 0, B, 0)", "sparse(A * dense(B))", "sparse(diag(x))", "relu(A)", "clamp(A, 0, 1)", "A * (x > 0)",
+		"upper(A)", "lower(A)", "t(A)[:, :] * B", "A[1..n, :]",
+	}
+	columnsMade = []string{
+		"f64(A @ x)", "f64(t(A) @ x)", "rowsum(A) * 1.0", "rowmax(A) * 1.0", "rowmin(A * t(x)) * 1.0", "rowmax(A * t(seq(0, n))) * 1.0", "rowmean(A) * 1.0", "rowcount(A) * 0.5",
+		"rowany(A) * 1.0", "rowall(A) * 1.0", "rownorm(A) * 1.0", "rowvar(A) * 1.0", "rowstddev(A) * 1.0", "rowprod(A) * 1.0", "t(colsum(A)) * 1.0", "t(colmax(A)) * 1.0", "t(colcount(A)) * 1.0", "t(colmean(A)) * 1.0",
+		`min(semiring(A * 1.0, x, "min +"), 9)`, `min(9, max(-9, semiring(A * 1.0, x, "max *")))`, `semiring(A != 0, x > 0.4, "or and") * 0.5`, `max(semiring(A != 0, seq(3, n + 3), "max *"), 0) * 1.0`,
+		`max(-5, semiring(f64(A), x, "max +"))`, `min(5, semiring(f64(A), x, "min *"))`,
+		"diag(A) * 1.0", "dense(A)[:, 0..1] * 1.0", "dense(A[:, 0..1]) * 1.0", "A @ (B @ x) * 1.0", "x + sum(A) * 0.25", "x * A[0, n - 1]", "x + nnz(A)", "t(t(x) @ A) * 1.0", "rowargmax(A) * 0.5", "rowargmin(A) * 0.5",
+		"rowmax(A @ dense(B)) * 1.0", "rowsum(dense(A) @ B) * 1.0", "parfor i in 0..n { f64(sum(A[i, :])) }", "parfor i in 0..n { x[n - 1 - i, 0] / 2 }",
+	}
+	scalarsMade = []string{
+		"sum(A)", "max(A)", "min(A)", "mean(A)", "count(A)", "any(A)", "all(A)", "norm(A)", "var(A)", "stddev(A)", "nnz(A)", "A[n // 2, n - 1]", "sum(x)", "prod(A)", "nunique(A)", "argmax(A)",
+	}
+)
+
+// sparseOperatorsProgram draws a program. Lines that do not compile are left out.
+func sparseOperatorsProgram(table *op.Table, rng *rand.Rand) string {
+	sparse, columns := []string{"S0", "S1"}, []string{"x0"}
+	one := func(list []string) string { return list[rng.IntN(len(list))] }
+	fill := func(form string) string {
+		return strings.NewReplacer("max", "max", "A", one(sparse), "B", one(sparse), "x", one(columns)).Replace(form)
+	}
+	text := fmt.Sprintf("n = %d\nx0 = rand(n, 1, seed = 5) - 0.3\n", 2+rng.IntN(24))
+	for k := range 2 {
+		text += fmt.Sprintf("S%d = "+one(sparseSources)+"\n", k, 1+rng.IntN(99))
+	}
+	add := func(format string, args ...any) bool {
+		more := text + fmt.Sprintf(format, args...)
+		_, err := compileTiny(table, more, 1, false, nil)
+		if err == nil {
+			text = more
+		}
+		return err == nil
+	}
+	for k := range 3 + rng.IntN(4) {
+		if rng.IntN(2) == 0 {
+			if name := fmt.Sprint("S", k+2); add("%s = %s\n", name, fill(one(sparseMade))) {
+				sparse = append(sparse, name)
+			}
+		} else if name := fmt.Sprint("x", k+2); add("%s = %s\n", name, fill(one(columnsMade))) {
+			columns = append(columns, name)
+		}
+	}
+	if rng.IntN(4) > 0 {
+		first := one(columns)
+		columns = append(columns, "v", "v")
+		head := one([]string{"times 2 {", "until k == 2 {", "times 3 with (unroll = 0) {"})
+		for range 9 {
+			if add("iterate v = %s, k = 0 %s\n  w = %s\n  next v = v / 4 + clamp(f64(w), -8, 8) + f64(f64(%s) @ v)\n  next k = k + 1\n}\nemit v\n", first, head, fill(one(columnsMade)), one(sparse)) {
+				break
+			}
+		}
+	}
+	for range 3 {
+		add("emit %s\n", fill(one(scalarsMade)))
+	}
+	add("emit %s\n", fill(one(columnsMade)))
+	add("emit %s\n", one(sparse))
+	return text
+}
+
+// sharedOperators adds the sparse operators whose rows ranks share.
+func sharedOperators(g *ir.Graph, met map[string]bool) {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if strings.HasPrefix(n.Op.Name, "sp.") && n.Attrs.Int(plan.Shared) > 0 {
+			met[n.Op.Name] = true
+		}
+		for r := n.Region; r != nil; r = r.Next {
+			sharedOperators(r.Graph, met)
+		}
+	}
+}
+
+func TestSparseOperatorsOnRanks(t *testing.T) {
+	table, met := tinyTable(t), map[string]bool{}
+	for seed := range *sparseDraws {
+		text := sparseOperatorsProgram(table, rand.New(rand.NewPCG(seed, 81)))
+		c, err := compileTiny(table, text, 3, false, apart)
+		if err != nil {
+			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+		sharedOperators(c.Plan.Graph, met)
+		if _, err := (runs{{1, 1, nil, false, ""}, {3, 1, apart, false, ""}, {2, 2, nil, true, "FAC2"}, {5, 1, nil, false, "SS"}, {16, 1, apart, false, ""}}).differ(table, text); err != nil {
+			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+	}
+	if len(met) < 12 {
+		t.Errorf("ranks share %d operators: %v", len(met), slices.Sorted(maps.Keys(met)))
+	}
+}
