@@ -132,6 +132,7 @@ type rankLoop struct {
 	measured  []float64         // COST: seconds of each iteration in this execution
 	expected  *schedule.Trace   // COST: of what was measured in the last execution
 	ranks     []simRank
+	stepped   map[int]schedule.Calculator // shared by ranks with as many iterations
 	began     bool
 
 	tr       *schedule.Trace
@@ -183,7 +184,7 @@ type simThread struct {
 
 // newRankLoop prepares a loop with these costs, of which nothing is known yet.
 func newRankLoop(tr *schedule.Trace, t *schedule.Technique, m Cluster, least int) (*rankLoop, error) {
-	s := &rankLoop{m: m, n: len(tr.Costs()), technique: t, ranks: make([]simRank, m.Ranks)}
+	s := &rankLoop{m: m, n: len(tr.Costs()), technique: t, ranks: make([]simRank, m.Ranks), stepped: map[int]schedule.Calculator{}}
 	s.params = schedule.Params{MinChunk: least, H: m.H}
 	s.params.Mu, s.params.Sigma = schedule.Moments(tr.Costs())
 	s.params.Now = func() float64 { return s.now }
@@ -233,9 +234,15 @@ func (s *rankLoop) assign(r *simRank, block span) error {
 			p.Profile = append(p.Profile, s.expected.Of(lo, hi-lo))
 		}
 	}
-	calc, err := s.technique.New(p)
-	if err != nil {
-		return err
+	calc := s.stepped[p.N]
+	if calc == nil || len(p.Profile) > 0 {
+		var err error
+		if calc, err = s.technique.New(p); err != nil {
+			return err
+		}
+		if _, ok := calc.(schedule.Stepped); ok {
+			s.stepped[p.N] = calc
+		}
 	}
 	r.block, r.own = block, schedule.NewClaimer(calc)
 	return nil
@@ -280,6 +287,7 @@ func (s *rankLoop) run(tr *schedule.Trace) (Spread, error) {
 	s.began = true
 	s.tr, s.now, s.end, s.counter = tr, 0, 0, 0
 	s.out, s.left, s.random = Spread{}, s.n, rand.New(rand.NewPCG(1, 2))
+	s.events.begin()
 	for i := range s.ranks {
 		r := &s.ranks[i]
 		*r = simRank{home: r.home, block: r.block, own: r.own, threads: r.threads, left: r.block.hi - r.block.lo, work: s.work(r.block)}

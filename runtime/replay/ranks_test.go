@@ -140,3 +140,45 @@ func technique(t *testing.T, name string) *schedule.Technique {
 	}
 	return k
 }
+
+// Events come in order of time, and those of one time in the order in which they were added, whatever
+// the distribution of times is: all the same, few far away, or spread.
+func TestEventsAreInOrder(t *testing.T) {
+	for seed, gap := range []func(r *rand.Rand) float64{
+		func(*rand.Rand) float64 { return 0 },
+		func(r *rand.Rand) float64 { return float64(r.IntN(3)) },
+		func(r *rand.Rand) float64 { return r.Float64() },
+		func(r *rand.Rand) float64 { return math.Exp(20 * r.NormFloat64()) },
+		func(r *rand.Rand) float64 { return 1e-9 + 1e9*float64(r.IntN(2)) },
+	} {
+		r := rand.New(rand.NewPCG(uint64(seed), 1))
+		s := &rankLoop{}
+		for range 2 { // a queue is used again from 0 on
+			s.events.begin()
+			for range 3000 {
+				s.at(gap(r), 0, 0)
+			}
+			last, taken := event{time: -1}, 0
+			for added := 3000; ; taken++ {
+				e, ok := s.events.take()
+				if !ok {
+					break
+				}
+				if e.before(&last) {
+					t.Fatalf("distribution %d: event %d of time %g comes after one of %g", seed, taken, e.time, last.time)
+				}
+				last = e
+				for range r.IntN(3) {
+					if added < 20000 {
+						s.at(e.time+gap(r), 0, 0)
+						added++
+					}
+				}
+			}
+			if want := int(s.events.order); taken != want {
+				t.Errorf("distribution %d: %d events were taken of %d", seed, taken, want)
+			}
+			s.events.order = 0
+		}
+	}
+}
