@@ -85,16 +85,16 @@ emit sum(U)`, 1, 0},
 emit sum(U)`, 1, 0},
 }
 
-// wholeGathers counts the gathers in regions, of rows, that bring all of them.
-func wholeGathers(g *ir.Graph, inside bool) (n int) {
+// wholeGathers counts the gathers in regions, of rows of at least so many columns, that bring all of them.
+func wholeGathers(g *ir.Graph, cols int, inside bool) (n int) {
 	for i := range g.Nodes {
 		x := &g.Nodes[i]
 		_, some := plan.Needs(x.Attrs)
-		if inside && plan.IsGather(x) && x.Attrs.Int(plan.Stacked) == 0 && !some {
+		if inside && plan.IsGather(x) && x.Attrs.Int(plan.Stacked)+x.Attrs.Int(plan.Pick) == 0 && !some && g.Type(ir.ID(i)).Cols >= cols {
 			n++
 		}
 		for r := x.Region; r != nil; r = r.Next {
-			n += wholeGathers(r.Graph, true)
+			n += wholeGathers(r.Graph, cols, true)
 		}
 	}
 	return n
@@ -108,7 +108,7 @@ func TestSpreadHalo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := wholeGathers(c.Plan.Graph, false); n > 0 {
+		if n := wholeGathers(c.Plan.Graph, 1, false); n > 0 {
 			t.Errorf("%s: %d matrices are gathered whole", p.name, n)
 		}
 	}

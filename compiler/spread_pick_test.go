@@ -6,7 +6,6 @@ package compiler_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"flow/ir"
@@ -74,6 +73,17 @@ emit A`, 1, 2},
   next k = k + 1
 }
 emit A`, 1, 1},
+	{"the diagonal and the triangles", `A = rand(12, 12, seed = 3) + 12 * eye(12)
+b = rand(12, 1, seed = 2)
+d = diag(A)
+emit sum(lower(A) - upper(A) * b)
+iterate x = zeros(12, 1), B = A, k = 0 times 6 {
+  next x = (b - A @ x + d * x) / diag(B)
+  next B = B + diag(B) * B[k, :] / 100
+  next k = k + 1
+}
+emit x
+emit diag(B) - lower(B)`, 4, 1},
 	{"a row that a branch reads", `iterate A = rand(11, 3, seed = 3), k = 0 times 9 {
   r = A[k, :]
   d = if sum(r) > 1 { r / 2 } else { r * 2 }
@@ -172,7 +182,7 @@ func TestPick(t *testing.T) {
 			if n := picksIn(c.Plan.Graph); n < p.collects {
 				t.Errorf("%s: %d gathers of chosen rows, not %d", p.name, n, p.collects)
 			}
-			if n := wholeGathers(c.Plan.Graph, false) - picksIn(c.Plan.Graph); n > 0 && p.collects > 0 && !strings.Contains(p.text, "argmax") {
+			if n := wholeGathers(c.Plan.Graph, 2, false); n > 0 && p.collects > 0 {
 				t.Errorf("%s: %d matrices are gathered whole in rounds", p.name, n)
 			}
 			p.collects = 0

@@ -96,6 +96,8 @@ func bodyWork(r *ir.Region) (work float64, known bool) {
 				rounds, told := plan.Rounds(n)
 				inner(n.Region, float64(rounds))
 				known = known && told
+			case n.Op.Role == op.Points:
+				inner(n.Region, float64(max(1, t.Count())))
 			case n.Region != nil:
 				inner(n.Region, 1)
 			case n.Op.Laws.Has(op.Elementwise):

@@ -63,13 +63,13 @@ func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 	}
 	t := g.Type(id)
 	switch {
+	case aligned(g, id) || n.Op.Shard.Kind == op.ShardTriangle && dividable(t):
+		out[0] = rowReads{needs: []plan.Need{ownRows(t.Rows)}}
+		return out
 	case !picks(n) || !dividable(g.Type(in[0])):
 	case n.Op.Role == op.PicksAt:
 		at := int(n.Attrs.Ints("at")[0])
 		out[0] = rowReads{needs: []plan.Need{fixedRows(everyRank, at, at+1)}}
-		return out
-	case aligned(g, id):
-		out[0] = rowReads{needs: []plan.Need{ownRows(t.Rows)}}
 		return out
 	case n.Op.Role == op.Picks:
 		out[0] = rowReads{at: []rowsAt{{in[1], 1, 0, 1}}}
@@ -112,10 +112,15 @@ func picks(n *ir.Node) bool {
 	return n.Op.Role == op.Picks || n.Op.Role == op.PicksAt || n.Op.Role == op.Windows
 }
 
-// aligned reports columns whose place only the run knows: row i of the result comes from row i.
+// aligned reports columns whose place only the run knows, or the diagonal: row i of the result comes from
+// row i, and the kernel makes a rank's own rows.
 func aligned(g *ir.Graph, id ir.ID) bool {
-	t := g.Type(id)
-	return g.Nodes[id].Op.Role == op.Windows && dividable(t) && t.Rows == g.Type(g.In(id)[0]).Rows
+	n, t := &g.Nodes[id], g.Type(id)
+	if n.Op.Role != op.Windows && n.Op.Shard.Kind != op.ShardDiagonal || !dividable(t) {
+		return false
+	}
+	from := g.Type(g.In(id)[0])
+	return dividable(from) && t.Rows == from.Rows && (n.Op.Role == op.Windows || from.Rows == from.Cols)
 }
 
 // elementwise reports an operator, or a chain of them, whose row i comes from row i of its operands.
@@ -424,7 +429,7 @@ func (x *spreadGraph) viewOf(id, from ir.ID) ir.ID {
 			in = append(in, x.full(at))
 		}
 		v = x.g.CopyNode(x.old, id, in...)
-		if rows := x.old.Type(id).Rows; len(in) > 1 && from == x.own(x.old.In(id)[0]) {
+		if rows := x.old.Type(id).Rows; aligned(x.old, id) && from == x.own(x.old.In(id)[0]) {
 			x.g.Nodes[v].Attrs = x.sharing(x.g.Nodes[v].Attrs, rows, x.unit[rows])
 		}
 		x.views[id][from] = v

@@ -68,6 +68,8 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 		work = float64(t.Count())
 	case n.Op.Cost == nil:
 		return nil, false
+	case n.Op.Role == op.Points:
+		work = workOf(g, id)
 	case n.Op.Rate == productRate:
 		work = n.Op.Cost(sigOf(g, id), t).Flops / productSteps
 	default:

@@ -109,10 +109,14 @@ func (w *families) node(id ir.ID) {
 	}
 	switch shardOf(n.Op) {
 	case op.ShardContract, op.ShardTriangle, op.ShardDiagonal:
-		if w.rows && rowProduct(w.g, id) {
+		if w.rows && (rowProduct(w.g, id) || aligned(w.g, id)) {
 			if len(in) == 3 {
 				w.join(id, in[0])
 			}
+			return
+		}
+		if w.rows && loop && n.Op.Shard.Kind == op.ShardTriangle {
+			w.join(id, in[0])
 			return
 		}
 		if loop && n.Op.Loop.Takes != nil && n.Op.Loop.Takes(sigInto(&w.sig, w.g, id), t) {
@@ -157,7 +161,7 @@ func rowProduct(g *ir.Graph, id ir.ID) bool {
 		return false
 	}
 	a, b := g.Type(in[len(in)-2]), g.Type(in[len(in)-1])
-	return dividable(a) && dividable(b) && b.Count() <= mostRight && a.Rows > b.Rows
+	return dividable(a) && dividable(b) && b.Count() <= mostRight && a.Rows >= b.Rows
 }
 
 // mostRight is the most elements of a right factor that stays in a second-level cache.

@@ -49,7 +49,7 @@ const (
 
 // Unit is the attribute of a node whose rows the ranks share in units of so many rows: see
 // WindowOf. Of a gather it says how the rows of its matrix are shared.
-const Unit = "unit"
+const Unit = "units"
 
 // Stacked is the attribute of a gather of states: the number of ranks. Its operator joins any number of
 // states. Its input is the state of this rank, and the run gives it those of all ranks. Parts of a

@@ -159,22 +159,26 @@ func diagKernel(c *op.Call) error {
 	if !spreads(a.Type()) {
 		to, from = out.Stride, a.Stride+1
 	}
-	switch n := out.Rows; a.Elem {
+	lo, hi := 0, out.Rows
+	if c.Hi > 0 { // a rank's own rows
+		lo, hi = c.Lo, c.Hi
+	}
+	switch a.Elem {
 	case types.F64:
-		copySteps(out.F64, to, a.F64, from, n)
+		copySteps(out.F64, to, a.F64, from, lo, hi)
 	case types.F32:
-		copySteps(out.F32, to, a.F32, from, n)
+		copySteps(out.F32, to, a.F32, from, lo, hi)
 	case types.Bool:
-		copySteps(out.Bool, to, a.Bool, from, n)
+		copySteps(out.Bool, to, a.Bool, from, lo, hi)
 	default:
-		copySteps(out.I64, to, a.I64, from, n)
+		copySteps(out.I64, to, a.I64, from, lo, hi)
 	}
 	return nil
 }
 
-// copySteps copies n elements that are so far apart.
-func copySteps[T any](dst []T, to int, src []T, from, n int) {
-	for i := range n {
+// copySteps copies elements lo..hi-1 of those that are so far apart.
+func copySteps[T any](dst []T, to int, src []T, from, lo, hi int) {
+	for i := lo; i < hi; i++ {
 		dst[i*to] = src[i*from]
 	}
 }
