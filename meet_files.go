@@ -47,12 +47,12 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
 		for rank, text := range answers[1:] {
 			lo, hi := op.Window(rank+1, comm.Size(), c.Blocks())
 			var part format.Answer
-			if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&part); err != nil || len(part.Spans)+len(part.Edges) == 0 {
+			if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&part); err != nil || len(part.Spans)+len(part.Parts) == 0 {
 				if part, err = c.Range(lo, hi); err != nil { // its file is another one, or there is none
 					return all, err
 				}
 			}
-			all.Spans, all.Edges = append(all.Spans, part.Spans...), append(all.Edges, part.Edges...)
+			all.Spans, all.Parts = append(all.Spans, part.Spans...), append(all.Parts, part.Parts...)
 		}
 		return all, nil
 	}

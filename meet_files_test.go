@@ -9,12 +9,18 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"flow/ir"
 	"flow/ir/plan"
+	"flow/kernels/format"
 	"flow/runtime/dist/transport/mem"
 )
+
+// tasksShared counts what rank 0 has read together with others.
+var tasksShared atomic.Int32
 
 // readTogether compiles and runs a program on ranks that share no Input, as processes do.
 func readTogether(t *testing.T, ranks int, text string) (out string, ins []*Input, errs []error) {
@@ -34,6 +40,12 @@ func readTogether(t *testing.T, ranks int, text string) (out string, ins []*Inpu
 			}
 			if rank == 0 {
 				ReadTogether(ctx, comm, in)
+				if share := in.Share; share != nil {
+					in.Share = func(task format.Task) (format.Answer, error) {
+						tasksShared.Add(1)
+						return share(task)
+					}
+				}
 				compile()
 			}
 			if late := ShareFiles(ctx, comm, in); late != nil {
@@ -104,6 +116,28 @@ func TestOneRankReadsFiles(t *testing.T) {
 	}
 }
 
+// Ranks parse a large Matrix Market file together, and the others read none of it alone.
+func TestRanksParseTogether(t *testing.T) {
+	dir := t.TempDir()
+	dense, sparse := filepath.Join(dir, "d.mtx"), filepath.Join(dir, "s.mtx")
+	made := compiled(t, fmt.Sprintf("emit rand(200, 300, seed = 3) to %q\nemit rand_sparse(3000, 3000, 0.01, seed = 2) to %q\n", dense, sparse), 1)
+	if _, err := made.Run(context.Background(), RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("D = read(%q)\nS = read(%q, sparse = true)\nemit sum(t(D) @ D)\nemit S @ ones(3000, 1)\nemit sum(S)\n", dense, sparse)
+	want, _, _ := readTogether(t, 1, text)
+	for _, ranks := range []int{2, 5} {
+		tasksShared.Store(0)
+		got, _, errs := readTogether(t, ranks, text)
+		if got != want || want == "" {
+			t.Errorf("%d ranks print %q, not %q (%v)", ranks, got, want, errs)
+		}
+		if n := tasksShared.Load(); n != 2 {
+			t.Errorf("%d ranks share %d tasks of reading, not 2", ranks, n)
+		}
+	}
+}
+
 // Ranks read the parts of a file that they need, if it has parts that can be read alone; otherwise one
 // rank reads all of it.
 func TestRanksReadParts(t *testing.T) {
@@ -166,6 +200,37 @@ func TestRanksReadUnits(t *testing.T) {
 		units := slices.ContainsFunc(p.Compiled().Plan.Graph.Nodes, func(n ir.Node) bool { return n.Op.Reads != nil && n.Attrs.Int(plan.Unit) > 1 })
 		if ranks == 2 && !units {
 			t.Error("the rows of the file are not shared in units")
+		}
+	}
+}
+
+// A file that is written to between check and run is a failure, the same on any number of ranks.
+func TestFilesThatChange(t *testing.T) {
+	row := "1,2,3,4,5,6,7,8\n"
+	for name, change := range map[string]string{
+		"shorter": strings.Repeat(row, 9999),
+		"cut":     strings.Repeat(row, 9999) + "1,2",
+		"longer":  strings.Repeat(row, 20001),
+		"other":   strings.Repeat(row, 19999) + "8,7,6,5,4,3,2,1\n",
+	} {
+		for _, ranks := range []int{1, 2, 3, 5, 16} {
+			path := filepath.Join(t.TempDir(), "x.csv")
+			write := func(text string, at time.Time) {
+				if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Chtimes(path, at, at); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(strings.Repeat(row, 20000), time.Unix(1e9, 0))
+			p := compiled(t, fmt.Sprintf("X = read(%q)\nemit sum(X * 2)\nemit sum(t(X) @ X)\n", path), ranks)
+			write(change, time.Unix(2e9, 0))
+			var out bytes.Buffer
+			_, err := p.Run(context.Background(), RunOptions{Stdout: &out})
+			if err == nil || !strings.Contains(err.Error(), "error[E606]: read: "+path+" changed while the program ran") || out.Len() > 0 {
+				t.Errorf("%s, %d ranks: %v, printed %q", name, ranks, err, out.String())
+			}
 		}
 	}
 }

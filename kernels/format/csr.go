@@ -38,7 +38,7 @@ func csrTable() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 var csrElems = [...]types.Elem{types.Bool, types.I64, types.F32, types.F64}
 
-func readCSR(in *input, headOnly bool) (Header, *value.CSR, error) {
+func readCSR(in *input, _ Options, headOnly bool) (Header, *value.CSR, error) {
 	var head [40]byte
 	_, err := io.ReadFull(in, head[:])
 	summed := string(head[:8]) == csrMagic

@@ -90,7 +90,7 @@ func TestDecimalComma(t *testing.T) {
 func TestFirstLineOfEdges(t *testing.T) {
 	for text, want := range map[string]string{"from,to\n0,1\n": "", "\"from\",\"to\"\n0,1\n": "", "a,2\n0,1\n": `found "a"`, "10O,2\n0,1\n": `found "10O"`,
 		"0,1\nfrom,to\n": `:2:1: a vertex is wanted, found "from"`} {
-		_, err := ReadGraph(put(t, "g.csv", text), Options{}, nil)
+		_, err := ReadGraph(put(t, "g.csv", text), Options{})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}

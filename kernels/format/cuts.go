@@ -35,23 +35,29 @@ type Cut struct {
 }
 
 // Task is to read blocks of a file, each by the lines that begin in it: to count them, or to read the
-// edges of a graph. Several threads or ranks share the blocks.
+// edges of a graph or the entries of a matrix. Several threads or ranks share the blocks.
 type Task struct {
 	Path               string
 	Size, Begin, Block int64 // bytes: of the file, above the first block, and of a block
 	Edges              bool
-	Sep                byte // of edges
-	Names              bool // the first line of edges may be names
+	Sep                byte    // of edges
+	Names              bool    // the first line of edges may be names
+	Market             *Market // a Matrix Market file, whose entries are read
 }
 
 // Answer is what blocks of a task hold, in the order of the file.
 type Answer struct {
-	Spans []Span     // of a count, one a block
-	Edges []EdgePart // of several blocks each
+	Spans []Span    // of a count, one a block
+	Parts []Entries // of edges or of a Matrix Market file; each of several blocks
 }
 
-// Share does a task, together with others.
-type Share func(Task) (Answer, error)
+// share does a task, with others where there are.
+func (o Options) share(t Task) (Answer, error) {
+	if o.Share == nil {
+		return t.All()
+	}
+	return o.Share(t)
+}
 
 // Span is what a block has of the lines that begin in it. Index 1 is for an odd number of quotes above
 // the block, 0 for an even one.
@@ -71,12 +77,12 @@ const (
 // Blocks is the number of blocks.
 func (c Task) Blocks() int { return int((c.Size - c.Begin + c.Block - 1) / c.Block) }
 
-// CutRows finds the shape of a CSV and its cuts. share counts the blocks; nil is Task.All. ok is false where the file has no cuts, or something is wrong with it: see Stat.
-func CutRows(path string, o Options, share Share) (h Header, cuts *Cuts, ok bool) {
-	return cutRows(path, o, leastBlock, share)
+// CutRows finds the shape of a CSV and its cuts. ok is false where the file has no cuts, or something is wrong with it: see Stat.
+func CutRows(path string, o Options) (h Header, cuts *Cuts, ok bool) {
+	return cutRows(path, o, leastBlock)
 }
 
-func cutRows(path string, o Options, block int64, share Share) (h Header, cuts *Cuts, ok bool) {
+func cutRows(path string, o Options, block int64) (h Header, cuts *Cuts, ok bool) {
 	f, compressed, err := choose(path, o)
 	if err != nil || f.cause != CSV || compressed {
 		return h, nil, false
@@ -97,10 +103,7 @@ func cutRows(path string, o Options, block int64, share Share) (h Header, cuts *
 		} else {
 			c.Begin = in.begun
 		}
-		if share == nil {
-			share = Task.All
-		}
-		a, err := share(c)
+		a, err := o.share(c)
 		if err != nil || !cuts.join(a.Spans, above) {
 			return errUncut
 		}
@@ -140,8 +143,8 @@ func (c Task) All() (Answer, error) { return c.Range(0, c.Blocks()) }
 // Range does the blocks lo..hi-1, on all processors.
 func (c Task) Range(lo, hi int) (a Answer, err error) {
 	workers := max(1, min(runtime.GOMAXPROCS(0), (hi-lo)/4))
-	if c.Edges {
-		a.Edges = make([]EdgePart, workers)
+	if c.Edges || c.Market != nil {
+		a.Parts = make([]Entries, workers)
 	} else {
 		a.Spans = make([]Span, hi-lo)
 	}
@@ -150,8 +153,8 @@ func (c Task) Range(lo, hi int) (a Answer, err error) {
 	for w := range workers {
 		from, to := w*(hi-lo)/workers, (w+1)*(hi-lo)/workers
 		all.Go(func() {
-			if c.Edges {
-				a.Edges[w], errs[w] = c.edges(lo+from, lo+to)
+			if c.Edges || c.Market != nil {
+				a.Parts[w], errs[w] = c.entries(lo+from, lo+to)
 			} else {
 				errs[w] = c.count(a.Spans[from:to], lo+from)
 			}

@@ -6,25 +6,22 @@ package format
 // occurs, and says who is joined to whom: an edge that occurs twice is one.
 
 import (
-	"bufio"
 	"bytes"
-	"io"
 	"strings"
-	"unsafe"
 
 	"flow/ir/types"
 	"flow/ir/value"
 )
 
 // ReadGraph is the graph in a file: a list of edges, or a square sparse matrix (.mtx, .csr) of
-// which every entry is an edge. share reads the blocks of a list of edges; nil is Task.All.
-func ReadGraph(path string, o Options, share Share) (*value.CSR, error) {
+// which every entry is an edge.
+func ReadGraph(path string, o Options) (*value.CSR, error) {
 	ext := extension(path, o)
 	if ext == "mtx" || ext == "csr" {
 		m, err := ReadSparse(path, o)
 		return asGraph(path, m, err)
 	}
-	if m, ok := cutEdges(path, o, edgeBlock, share); ok {
+	if m, ok := cutEdges(path, o, partBlock); ok {
 		return m, nil
 	}
 	var m *value.CSR
@@ -80,20 +77,9 @@ func (r *edgeReader) build() (*value.CSR, error) {
 	return r.list.build(r.in)
 }
 
-// EdgePart is the edges of some blocks, in the order of the file.
-type EdgePart struct {
-	From, To []byte // vertices, 32 bits each in the machine's order
-	Most     int32  // greatest vertex; -1: no edge
-	Lines    int
-	Widest   int // the line of the greatest vertex, from the first of these on
-}
-
-// edgeBlock is the size of a block of edges.
-const edgeBlock = 256 << 10
-
 // cutEdges reads a list of edges by blocks. ok is false where it has none, or something is wrong with it,
 // which reading from the beginning tells.
-func cutEdges(path string, o Options, block int64, share Share) (m *value.CSR, ok bool) {
+func cutEdges(path string, o Options, block int64) (m *value.CSR, ok bool) {
 	ext := extension(path, o)
 	t := Task{Path: path, Block: block, Edges: true, Sep: o.Sep, Names: ext == "csv" || ext == "tsv"}
 	_ = open(path, Edges, func(in *input) error {
@@ -101,27 +87,24 @@ func cutEdges(path string, o Options, block int64, share Share) (m *value.CSR, o
 			return nil
 		}
 		t.Size = in.size
-		if share == nil {
-			share = Task.All
-		}
-		a, err := share(t)
-		if err != nil || len(a.Edges) == 0 || a.Edges[0].Most < 0 {
+		a, err := o.share(t)
+		if err != nil || len(a.Parts) == 0 || a.Parts[0].Most < 0 {
 			return err
 		}
 		r := newEdges(in, o, false)
 		n := 0
-		for _, e := range a.Edges {
-			n += len(e.From) / 4
+		for _, e := range a.Parts {
+			n += len(e.Row) / 4
 		}
 		if err := r.list.room(in, 0, n); err != nil {
 			return err
 		}
-		for _, e := range a.Edges {
+		for _, e := range a.Parts {
 			if e.Most > r.most {
 				r.most, r.list.widest = e.Most, r.line+e.Widest
 			}
 			r.line += e.Lines
-			r.list.row, r.list.col = append(r.list.row, int32s(e.From)...), append(r.list.col, int32s(e.To)...)
+			r.list.row, r.list.col = append(r.list.row, of[int32](e.Row)...), append(r.list.col, of[int32](e.Col)...)
 		}
 		m, err = r.build()
 		ok = err == nil
@@ -130,45 +113,11 @@ func cutEdges(path string, o Options, block int64, share Share) (m *value.CSR, o
 	return m, ok
 }
 
-// edges reads the blocks lo..hi-1 of a task.
-func (c Task) edges(lo, hi int) (e EdgePart, err error) {
-	file, err := OpenFile(c.Path)
-	if err != nil {
-		return e, err
-	}
-	defer file.Close()
-	in := newInput(c.Path)
-	begin, err := c.lineAt(file, lo)
-	if err != nil {
-		return e, err
-	}
-	end, err := c.lineAt(file, hi)
-	if err != nil {
-		return e, err
-	}
-	in.Reader = bufio.NewReaderSize(io.NewSectionReader(file, begin, end-begin), bufferSize)
-	r := newEdges(in, Options{Sep: c.Sep}, c.Names && lo == 0)
-	if err := in.blocks(r.block); err != nil {
-		return e, err
-	}
-	return EdgePart{bytesOf(r.list.row), bytesOf(r.list.col), r.most, r.line, r.list.widest}, nil
-}
-
-// lineAt is where the first line begins in block k or below.
-func (c Task) lineAt(file io.ReaderAt, k int) (int64, error) {
-	at := min(c.Begin+int64(k)*c.Block, c.Size)
-	if k == 0 || at == c.Size {
-		return at, nil
-	}
-	in := newInput(c.Path)
-	in.Reader = bufio.NewReaderSize(io.NewSectionReader(file, at-1, c.Size-at+1), 1<<12)
-	n, err := in.skipLine(c.Size - at + 1)
-	return at - 1 + n, err
-}
-
-// int32s is the numbers in b.
-func int32s(b []byte) []int32 {
-	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4)
+// edges reads edges to the end.
+func (c Task) edges(in *input, first bool) (Entries, error) {
+	r := newEdges(in, Options{Sep: c.Sep}, c.Names && first)
+	err := in.blocks(r.block)
+	return Entries{Row: bytesOf(r.list.row), Col: bytesOf(r.list.col), Most: r.most, Lines: r.line, Widest: r.list.widest}, err
 }
 
 // edgeReader reads the lines of a list of edges.

@@ -43,6 +43,8 @@ type Options struct {
 	Missing *float64
 	// Max is the number that is white in an image; nil: the greatest.
 	Max *float64
+	// Share does a task of reading together with other processes; nil: Task.All does.
+	Share func(Task) (Answer, error)
 }
 
 // Header is what is known of a file before its numbers are read.
@@ -69,7 +71,7 @@ type form struct {
 	read  func(in *input, o Options, headOnly bool) (Header, *value.Dense, error)
 	write func(w *bufio.Writer, d *value.Dense, o Options) error
 	// The sparse forms; nil where the format has none. A format without read has only these.
-	readSparse  func(in *input, headOnly bool) (Header, *value.CSR, error)
+	readSparse  func(in *input, o Options, headOnly bool) (Header, *value.CSR, error)
 	writeSparse func(w *bufio.Writer, m *value.CSR) error
 }
 

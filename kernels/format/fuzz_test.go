@@ -80,7 +80,7 @@ func fuzzSparse(t *testing.T, chosen form, data []byte) {
 		if err := in.unpack(bytes.NewReader(data), chosen.cause); err != nil {
 			return nil, err
 		}
-		_, m, err := chosen.readSparse(in, false)
+		_, m, err := chosen.readSparse(in, Options{}, false)
 		return m, err
 	}
 	m, err := read(data)

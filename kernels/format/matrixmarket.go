@@ -36,7 +36,7 @@ type banner struct {
 	entries    int // lines that follow
 }
 
-func readMatrixMarket(in *input, _ Options, headOnly bool) (Header, *value.Dense, error) {
+func readMatrixMarket(in *input, o Options, headOnly bool) (Header, *value.Dense, error) {
 	r := &marketReader{lineReader: lineReader{in: in}}
 	if err := r.head(); err != nil {
 		return Header{}, nil, err
@@ -48,15 +48,26 @@ func readMatrixMarket(in *input, _ Options, headOnly bool) (Header, *value.Dense
 	if r.out, err = in.matrix(r.Header); err != nil {
 		return Header{}, nil, err
 	}
-	if r.coordinate {
-		err = r.triples()
-	} else {
-		err = r.columns()
-	}
-	if err != nil {
+	if err = r.read(o); err != nil {
 		return Header{}, nil, err
 	}
 	return r.Header, r.out, nil
+}
+
+// read reads what follows the head.
+func (r *marketReader) read(o Options) error {
+	if ok, err := r.cut(o, partBlock); ok || err != nil {
+		return err
+	}
+	return r.body()
+}
+
+// body reads the lines of entries, from here on.
+func (r *marketReader) body() error {
+	if r.coordinate {
+		return r.triples()
+	}
+	return r.columns()
 }
 
 // marketReader reads one file.
@@ -65,6 +76,7 @@ type marketReader struct {
 	banner
 	out    *value.Dense
 	sparse *triples // when it is read as a sparse matrix
+	stored bool     // entries are put in sparse as they are stored, however many there are
 }
 
 func (r *marketReader) fail(col int, format string, args ...any) *Error {
@@ -205,7 +217,7 @@ func (r *marketReader) triples() error {
 	for done := 0; ; done++ {
 		line, err := r.content()
 		if err == io.EOF {
-			if done < r.entries {
+			if !r.stored && done < r.entries {
 				return r.fail(0, "%d entries are announced, the file ends after %d", r.entries, done)
 			}
 			return nil
@@ -313,9 +325,13 @@ func (r *marketReader) noNumber(line []byte, at int, wanted string) error {
 
 // add adds an entry and its mirror image.
 func (r *marketReader) add(i, j int, x float64, n int64) {
+	if r.stored && !r.coordinate {
+		i, j = -1, -1
+	}
 	if r.sparse != nil {
 		r.sparse.add(i, j, x, n)
 		switch {
+		case r.stored:
 		case r.sym == symmetric && i != j:
 			r.sparse.add(j, i, x, n)
 		case r.sym == skew:
@@ -359,22 +375,11 @@ func sum(old, x float64) float64 {
 // columns reads the entries of an array file: column after column, of the lower triangle alone if
 // it is symmetric. The standard has one number a line; several are read too.
 func (r *marketReader) columns() error {
-	i, j, done := 0, 0, 0
-	skipUpper := func() {
-		switch r.sym {
-		case symmetric:
-			i = j
-		case skew:
-			i = j + 1
-		default:
-			i = 0
-		}
-	}
-	skipUpper()
+	put, done := r.filler(), 0
 	for {
 		line, err := r.content()
 		if err == io.EOF {
-			if done < r.entries {
+			if !r.stored && done < r.entries {
 				return r.fail(0, "%d numbers are announced (%d x %d), the file ends after %d", r.entries, r.Rows, r.Cols, done)
 			}
 			return nil
@@ -395,12 +400,31 @@ func (r *marketReader) columns() error {
 			if err != nil {
 				return err
 			}
-			r.add(i, j, x, n)
+			put(x, n)
 			done++
-			if i++; i == r.Rows {
-				j++
-				skipUpper()
-			}
+		}
+	}
+}
+
+// filler returns a function that adds the next number of an array file.
+func (r *marketReader) filler() func(x float64, n int64) {
+	i, j := 0, 0
+	skipUpper := func() {
+		switch r.sym {
+		case symmetric:
+			i = j
+		case skew:
+			i = j + 1
+		default:
+			i = 0
+		}
+	}
+	skipUpper()
+	return func(x float64, n int64) {
+		r.add(i, j, x, n)
+		if i++; i == r.Rows {
+			j++
+			skipUpper()
 		}
 	}
 }

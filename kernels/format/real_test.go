@@ -38,7 +38,7 @@ func TestPenguins(t *testing.T) {
 }
 
 func TestKarate(t *testing.T) {
-	m, err := ReadGraph(inputs+"karate.txt", Options{}, nil)
+	m, err := ReadGraph(inputs+"karate.txt", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,10 +47,10 @@ func csrHead(elem, rows, cols, entries uint64) string {
 // the message names the file and the line.
 func TestNothingLargerThanMemory(t *testing.T) {
 	edges := func(in *input) error { _, err := readEdges(in, Options{}, false); return err }
-	sparse := func(in *input) error { _, _, err := readMarketSparse(in, false); return err }
+	sparse := func(in *input) error { _, _, err := readMarketSparse(in, Options{}, false); return err }
 	csv := func(in *input) error { _, _, err := readCSV(in, Options{Sep: ','}, false); return err }
 	npyFile := func(in *input) error { _, _, err := readNPY(in, Options{}, false); return err }
-	csr := func(in *input) error { _, _, err := readCSR(in, false); return err }
+	csr := func(in *input) error { _, _, err := readCSR(in, Options{}, false); return err }
 	for _, c := range []struct {
 		name, text string
 		read       func(in *input) error

@@ -46,14 +46,14 @@ func readSparse(path string, o Options, headOnly bool) (h Header, m *value.CSR, 
 		return h, nil, holdsDense(path, f)
 	}
 	err = open(path, f.cause, func(in *input) error {
-		h, m, err = f.readSparse(in, headOnly)
+		h, m, err = f.readSparse(in, o, headOnly)
 		return err
 	})
 	return h, m, err
 }
 
 // readMarketSparse reads a Matrix Market file of coordinates.
-func readMarketSparse(in *input, headOnly bool) (Header, *value.CSR, error) {
+func readMarketSparse(in *input, o Options, headOnly bool) (Header, *value.CSR, error) {
 	r := &marketReader{lineReader: lineReader{in: in}, sparse: &triples{}}
 	if err := r.head(); err != nil {
 		return Header{}, nil, err
@@ -71,7 +71,7 @@ func readMarketSparse(in *input, headOnly bool) (Header, *value.CSR, error) {
 		return r.Header, nil, nil
 	}
 	r.sparse.header = r.Header
-	if err := r.triples(); err != nil {
+	if err := r.read(o); err != nil {
 		return r.Header, nil, err
 	}
 	m, err := r.sparse.build(in)
@@ -147,7 +147,9 @@ func (t *triples) room(in *input, line, n int) (err error) {
 }
 
 func (t *triples) add(i, j int, x float64, n int64) {
-	t.row, t.col = append(t.row, int32(i)), append(t.col, int32(j))
+	if i >= 0 { // a number of an array has no place
+		t.row, t.col = append(t.row, int32(i)), append(t.col, int32(j))
+	}
 	switch t.header.Elem {
 	case types.F64:
 		t.f64 = append(t.f64, x)

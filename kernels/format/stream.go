@@ -40,7 +40,7 @@ func ParseSparse(r io.Reader, name string, o Options) (*value.CSR, error) {
 	if f.readSparse == nil {
 		return nil, holdsDense(name, f)
 	}
-	_, m, err := f.readSparse(in, false)
+	_, m, err := f.readSparse(in, o, false)
 	return m, err
 }
 
@@ -63,7 +63,7 @@ func ParseGraph(r io.Reader, name string, o Options) (*value.CSR, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, m, err := f.readSparse(in, false)
+	_, m, err := f.readSparse(in, o, false)
 	return asGraph(name, m, err)
 }
 

@@ -39,7 +39,7 @@ func readGraphRow(files *fileCache) *op.Def {
 			if k, s := files.keyOf(path, o, graphFile); s != nil {
 				_, m, err = s.contents(k, o)
 			} else {
-				m, err = format.ReadGraph(path, o, nil)
+				m, err = format.ReadGraph(path, o)
 			}
 			if err != nil {
 				return nil, fileFailure(err)
@@ -79,7 +79,7 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 	if !ok {
 		if x := f.in.known(path, k); x != nil {
 			r.head = x.Head
-		} else if m, err := format.ReadGraph(path, o, f.in.Share); err != nil {
+		} else if m, err := format.ReadGraph(path, f.in.sharing(o)); err != nil {
 			r.err = err
 		} else {
 			r.head = headOf(nil, m)
@@ -100,14 +100,19 @@ func (f *fileCache) takeGraph(path, form string) (*value.CSR, error) {
 		_, m, err := s.contents(k, o)
 		return m, err
 	}
-	f.mu.Lock()
-	m := f.graphs[k]
-	delete(f.graphs, k)
-	f.mu.Unlock()
-	if m != nil {
+	if m := f.taken(k); m != nil {
 		return m, nil
 	}
-	return format.ReadGraph(path, o, nil)
+	return format.ReadGraph(path, o)
+}
+
+// taken is the sparse matrix that has been read before the run, the first time it is asked for.
+func (f *fileCache) taken(k fileKey) *value.CSR {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m := f.graphs[k]
+	delete(f.graphs, k)
+	return m
 }
 
 // sketch counts the elements of the rows and columns of the graph in a file. A graph that the run
@@ -136,7 +141,7 @@ func (f *fileCache) sketch(path, form string) (sparsity.Estimate, error) {
 			return sparsity.Estimate{}, err
 		}
 	case m == nil:
-		if m, err = format.ReadGraph(path, o, nil); err != nil {
+		if m, err = format.ReadGraph(path, o); err != nil {
 			return sparsity.Estimate{}, err
 		}
 		f.graphs[k] = m

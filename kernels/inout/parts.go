@@ -31,9 +31,32 @@ func (f *fileCache) parts(a *op.Attrs) bool {
 	if format.HasParts(path, o) {
 		return true
 	}
-	h, err := f.stat(path, o, false)
+	cuts := f.cutsOf(f.checked(k))
 	w, part := window.RectOf(a, "at")
-	return err == nil && f.cutsOf(k) != nil && (!part || w.Cols == h.Cols)
+	return cuts != nil && (!part || w.Cols == cuts.Cols)
+}
+
+// check notes that a file was as it is now when a program was checked.
+func (f *fileCache) check(k fileKey) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.when[version(k)] = k
+}
+
+// checked is the key of a file as it was when the program was checked.
+func (f *fileCache) checked(k fileKey) fileKey {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if was, ok := f.when[version(k)]; ok {
+		return was
+	}
+	return k
+}
+
+// version is the key of a file whatever its contents.
+func version(k fileKey) fileKey {
+	k.size, k.mtime = 0, 0
+	return k
 }
 
 // cutsOf returns the cuts of a file as it was when the program was checked, nil if it has none.
@@ -79,7 +102,10 @@ func (f *fileCache) rowsOf(c *op.Call, workers int) (*rowsRead, error) {
 		r.at = window.Rect{Rows: r.out.Rows, Cols: r.out.Cols}
 	}
 	k, s := f.keyOf(r.path, o, denseFile)
-	r.cuts, r.stream = f.cutsOf(k), s != nil
+	if r.stream = s != nil; !r.stream && f.checked(k) != k {
+		return nil, changed(r.path)
+	}
+	r.cuts = f.cutsOf(k)
 	return r, nil
 }
 
@@ -119,7 +145,7 @@ func (r *rowsRead) Chunk(worker, lo, hi int) error {
 	if err == nil {
 		return nil
 	}
-	if k, _ := r.f.keyOf(r.path, r.o, denseFile); err == io.EOF || r.f.cutsOf(k) != r.cuts {
+	if k, _ := r.f.keyOf(r.path, r.o, denseFile); err == io.EOF || r.f.checked(k) != k {
 		return changed(r.path)
 	}
 	return fileFailure(err)

@@ -88,6 +88,10 @@ func (f *fileCache) readType(s *op.Sig) (types.Type, error) {
 	}
 	h, err := f.stat(s.Attrs.Str("path"), o, s.Attrs.Bool("sparse"))
 	t := h.Type()
+	if t.IsDense() && err == nil {
+		k, _ := f.keyOf(s.Attrs.Str("path"), o, denseFile)
+		f.check(k)
+	}
 	if _, given := f.in.Given[s.Attrs.Str("path")]; !given {
 		t, err = f.looked.note(s.Attrs.Str("path"), t, err)
 	}
@@ -141,11 +145,11 @@ func (f *fileCache) readRef(c *op.Call) (value.Value, error) {
 func (f *fileCache) readSparse(c *op.Call, o format.Options) (value.Value, error) {
 	path := pathOf(c)
 	k, s := f.keyOf(path, o, sparseFile)
-	var m *value.CSR
+	m := f.taken(k)
 	var err error
 	if s != nil {
 		_, m, err = s.contents(k, o)
-	} else {
+	} else if m == nil {
 		m, err = format.ReadSparse(path, o)
 	}
 	if err != nil {
@@ -229,8 +233,9 @@ type fileCache struct {
 	mu     sync.Mutex
 	heads  map[fileKey]headResult
 	parsed map[fileKey]*parsedFile
-	graphs map[fileKey]*value.CSR // read before the run, which wanted their sizes; let go when the run has taken them
+	graphs map[fileKey]*value.CSR // sparse matrices read before the run, for their sizes or with other ranks; let go when the run has taken them
 	counts map[fileKey]sparsity.Estimate
+	when   map[fileKey]fileKey // what a file was when a program was checked, by version
 }
 
 type headResult struct {
@@ -249,7 +254,7 @@ type parsedFile struct {
 
 // newFileCache is an empty cache over in.
 func newFileCache(in *Input) *fileCache {
-	return &fileCache{in: in, heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}, graphs: map[fileKey]*value.CSR{}, counts: map[fileKey]sparsity.Estimate{}}
+	return &fileCache{in: in, heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}, graphs: map[fileKey]*value.CSR{}, counts: map[fileKey]sparsity.Estimate{}, when: map[fileKey]fileKey{}}
 }
 
 // stat is the head of a file, remembered: type rules run after every pass and for every block. A
@@ -270,14 +275,20 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 	if !ok {
 		if sparse {
 			r.head, r.err = format.StatSparse(path, o)
+			if r.err == nil && f.in.Share != nil && format.Shared(path, o) {
+				f.graphs[k], _ = format.ReadSparse(path, f.in.sharing(o)) // the run tells mistakes
+			}
 		} else if x := f.in.known(path, k); x != nil {
 			r.head, r.cuts = x.Head, x.Cuts
-		} else if head, cuts, ok := format.CutRows(path, o, f.in.Share); ok {
+		} else if head, cuts, ok := format.CutRows(path, f.in.sharing(o)); ok {
 			r.head, r.cuts = head, cuts
 			f.in.learn(path, k, head).Cuts = cuts
 		} else {
 			var d *value.Dense
-			if r.head, d, r.err = format.StatOrRead(path, o); d != nil {
+			if r.head, d, r.err = format.StatOrRead(path, o); r.err == nil && f.in.Share != nil && format.Shared(path, o) {
+				d, _ = format.Read(path, f.in.sharing(o)) // the run tells mistakes
+			}
+			if d != nil {
 				p := &parsedFile{d: d, left: int64(d.Rows) * int64(d.Cols)}
 				p.once.Do(func() {}) // it has been read
 				f.parsed[k] = p

@@ -36,7 +36,7 @@ type Input struct {
 	// and the files are the same.
 	Known []*Fact
 	// Share reads blocks of a file together with other processes; nil: format.Task.All does.
-	Share format.Share
+	Share func(format.Task) (format.Answer, error)
 	// Waiting is called, in a goroutine of its own, with the name of a stream that has delivered
 	// nothing for two seconds; at most once for each stream.
 	Waiting func(name string)
@@ -46,6 +46,12 @@ type Input struct {
 	streams []*stream
 	asked   map[string]bool // the given matrices that a program reads
 	learned []*Fact
+}
+
+// sharing is o with Share.
+func (in *Input) sharing(o format.Options) format.Options {
+	o.Share = in.Share
+	return o
 }
 
 // Until has reads that wait for a stream fail once done is closed, instead of waiting on. The
