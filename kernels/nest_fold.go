@@ -69,8 +69,10 @@ func classesOf(f *reduce.Fold, e types.Elem) []classOf {
 		float = types.F64
 	}
 	switch c := f.Whole.Class; {
-	case c == loop.Sum && e == types.Bool:
+	case e == types.Bool && (c == loop.Sum || c == loop.Mean || c == loop.Norm):
 		return []classOf{{loop.Count, e}}
+	case e == types.Bool && (c == loop.Var || c == loop.Stddev): // a truth is its own square
+		return []classOf{{loop.Count, e}, {loop.Count, e}}
 	case c == loop.Sum:
 		return []classOf{{c, e}}
 	case c == loop.Mean && e != types.I64: // whose numbers f64 does not hold

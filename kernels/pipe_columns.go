@@ -11,14 +11,13 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/dense"
-	"flow/kernels/exact"
 	"flow/kernels/loop/launch"
 	"flow/kernels/reduce"
 )
 
 const (
 	// columnElems is the largest block of columns, half of what a second-level cache of 512 KiB
-	// holds. It has no more rows than a cascade of package exact takes.
+	// holds.
 	columnElems = 32 << 10
 	// sideBySide is about how many elements the rows of the loop have at most where rows lie side by
 	// side: no power of two, so that rows lie apart in a cache. sideRows is about how many such rows
@@ -38,9 +37,7 @@ const (
 )
 
 // columnRows is the rows of a block of so many columns.
-func columnRows(cols int) int {
-	return min(exact.BlockRows, columnElems/min(cols, columnGroup))
-}
+func columnRows(cols int) int { return columnElems / min(cols, columnGroup) }
 
 // columnsOf is the accumulators of the columns in work. They are begun where they are first needed:
 // of few rows, they are larger than the elements.

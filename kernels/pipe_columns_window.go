@@ -248,7 +248,7 @@ func (n *columnNest) finish(f *folder, fold, rows int) {
 	}
 	words := n.stateWords(of[0])
 	switch class := f.Whole.Class; {
-	case of[0].sum >= 0 && of[0].of.IsFloat():
+	case of[0].sum >= 0 && (of[0].of.IsFloat() || of[0].class == loop.Count):
 		n.round(f, of, rows)
 	case n.side > 0:
 		return
@@ -436,7 +436,11 @@ func (n *columnNest) takePlaces(f *folder, x *columnPart, words []uint64, at int
 
 // parts is the sum of state j of places, of which nothing was lost.
 func (x *columnPart) parts(to *exact.Parts, words []uint64, places, j, e int) {
-	if x.state.Near() {
+	switch {
+	case x.class == loop.Count:
+		to.Term[0] = float64(int64(words[j]))
+		return
+	case x.state.Near():
 		for k := range 2 {
 			to.Term[k] = math.Float64frombits(words[k*places+j]) - math.Float64frombits(x.state.From(k, e))
 		}

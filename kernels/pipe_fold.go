@@ -49,7 +49,7 @@ func (m *machine) start(j *job) {
 		m.f = append(m.f, folder{})
 	}
 	m.f = m.f[:len(j.ends)]
-	if need := max(blockElems, rowsElems, columnElems) + 8; len(m.f) > 0 && len(m.made.words) < need {
+	if need := max(blockElems, columnElems) + 8; len(m.f) > 0 && len(m.made.words) < need {
 		m.made.words = aligned(make([]uint64, need+8))
 	}
 	for k := range m.f {
@@ -64,6 +64,7 @@ func (f *folder) start(j *job, x *ending) {
 	}
 	f.beginSums()
 	f.cols.begin(0, j.cols)
+	f.best.at = -1
 	if f.Arg {
 		return
 	}
@@ -103,6 +104,8 @@ func (f *folder) merge(x *execution, o *folder) {
 	case f.Axis == reduce.OverCols && x.byColumns(): // each has written its results
 	case f.Axis == reduce.OverCols:
 		f.columns().Merge(o.columns())
+	case f.Arg:
+		f.better(o.best.v, o.best.at)
 	case f.parts > 0:
 		for k := range f.parts {
 			f.sums[k].Merge(&o.sums[k].Sum)
@@ -114,7 +117,11 @@ func (f *folder) merge(x *execution, o *folder) {
 
 // finish sets the result of an execution.
 func (f *folder) finish(x *execution) {
-	if f.Axis == reduce.OverAll {
+	switch {
+	case f.Axis != reduce.OverAll:
+	case f.Arg:
+		f.give(x.c, value.I64(f.best.at))
+	default:
 		f.putSums()
 		if f.Part {
 			f.out.CopyFrom(f.acc)
@@ -152,10 +159,23 @@ func (a area) split(n, rows int, f func(area) error) error {
 	return nil
 }
 
+// plain reports that the elements are those of the operand.
+func (m *machine) plain(x *execution) bool {
+	return len(x.p.Steps) == 0 && x.out == nil && m.in[0].mode == op.Full && m.in[0].d.Elem == x.elem
+}
+
+// block is how many elements of an area are made before they are reduced.
+func (m *machine) block(x *execution, a area) int {
+	if m.plain(x) && !m.f[0].Arg {
+		return a.rows() * a.cols()
+	}
+	return blockElems
+}
+
 // make runs the program on an area of at most a block, stores what it made if that is wanted, and
 // returns it. Without a program it is the operand.
 func (m *machine) make(x *execution, a area) (*value.Dense, error) {
-	if len(x.p.Steps) == 0 && x.out == nil && m.in[0].mode == op.Full && m.in[0].d.Elem == x.elem {
+	if m.plain(x) {
 		d := m.in[0].d
 		if m.rows == 1 && d.Rows != 1 { // a part of the one long row that reduceAll makes of it
 			return m.made.over(x.elem, dense.SlabOf(d, a.j0, a.cols()), a), nil
@@ -173,13 +193,17 @@ func (m *machine) make(x *execution, a area) (*value.Dense, error) {
 
 // addBlocks adds an area to the results over all elements, block by block.
 func (m *machine) addBlocks(x *execution, a area) error {
-	return a.split(blockElems, blockElems, func(a area) error {
+	return a.split(m.block(x, a), a.rows(), func(a area) error {
 		b, err := m.make(x, a)
 		if err != nil {
 			return err
 		}
 		for k := range m.f {
-			m.f[k].add(b)
+			if f := &m.f[k]; f.Arg {
+				f.place(b, a.i0*m.cols+a.j0, m.cols)
+			} else {
+				f.add(b)
+			}
 		}
 		return nil
 	})

@@ -1,6 +1,6 @@
 package kernels
 
-// This file runs reductions of columns that no chain precedes, as pipelines without a step.
+// This file runs reductions that no chain precedes, as pipelines without a step.
 
 import (
 	"flow/ir/op"
@@ -9,20 +9,20 @@ import (
 	"flow/kernels/reduce"
 )
 
-// folded makes the reductions of columns among rows run as pipelines do.
+// folded makes the reductions among rows run as pipelines do, but for those of each row, and for few
+// elements.
 func (e *engine) folded(rows []*op.Def) []*op.Def {
 	for _, d := range rows {
 		f := reduce.Named(d.Name)
-		if f == nil || f.Axis != reduce.OverCols {
+		if f == nil || f.Axis == reduce.OverRows {
 			continue
 		}
 		small := d.Kernel
 		d.Kernel = func(c *op.Call) error {
-			j := foldJob(c, f)
-			if j.rows == 0 || j.cols == 0 {
+			if n := c.In[0].Type().Count(); n == 0 || f.Axis == reduce.OverAll && n <= blockElems {
 				return small(c)
 			}
-			return e.whole(c, j)
+			return e.whole(c, foldJob(c, f))
 		}
 		d.Loop = &op.Loop{
 			Light: true,

@@ -1,13 +1,17 @@
 package kernels
 
 import (
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/reduce"
+	"flow/kernels/rowtest"
 )
 
 // Reductions of lines allocate what a call needs, and nothing for a row or for a column: alone, and
@@ -48,5 +52,52 @@ func TestLinesDoNotAllocate(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Reductions of all elements, alone and as loops, are those of their kernels on a list: of numbers that
+// are far apart, not finite or equal, and of places before and behind a nan.
+func TestWholesAlone(t *testing.T) {
+	r := rand.New(rand.NewPCG(71, 72))
+	rows := append(reduce.Rows(), reduce.Statistics()...)
+	alone := (&engine{}).folded(append(reduce.Rows(), reduce.Statistics()...))
+	for try := range 48 {
+		e := []types.Elem{types.F64, types.F32, types.I64, types.Bool}[try%4]
+		shape := [][2]int{{1 + r.IntN(3), 2000 + r.IntN(40_000)}, {300 + r.IntN(5000), 1 + r.IntN(20)}}[try/4%2]
+		x := value.New(e, shape[0]+2, shape[1]+3).View(1, 2, shape[0], shape[1])
+		wild := try/8%3 == 2 // else places have many equals
+		for i := range x.Rows {
+			for j := range x.Cols {
+				v := float64(r.IntN(1+try%3*1000)) - 3
+				if wild {
+					v = math.Ldexp(r.NormFloat64(), r.IntN(200)-100)
+				}
+				x.Set(i, j, value.F64(v).Convert(e))
+			}
+		}
+		if e.IsFloat() && try%16 > 11 {
+			x.Set(r.IntN(x.Rows), r.IntN(x.Cols), define.Number(e, math.Copysign(0, -1)))
+			for range try % 3 {
+				x.Set(r.IntN(x.Rows), r.IntN(x.Cols), define.Number(e, math.NaN()))
+			}
+		}
+		onNests(t, func() {
+			for _, name := range []string{"sum", "mean", "norm", "var", "stddev", "count", "any", "all", "min", "max", "argmin", "argmax", "sum.part", "var.part"} {
+				d := rowtest.RowNamed(t, rows, name)
+				typ, err := d.Type(&op.Sig{Def: d, In: []types.Type{x.Type()}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := &op.Call{Def: d, In: []value.Value{x}, Type: typ}
+				rowtest.Lend(c)
+				if err := d.Kernel(c); err != nil {
+					t.Fatal(err)
+				}
+				want := c.Out
+				c.Def = rowtest.RowNamed(t, alone, name)
+				rowtest.Lend(c)
+				rowtest.CheckLoop(t, c, want)
+			}
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"flow/ir/loop"
+	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/exact"
@@ -109,7 +110,7 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 		b.worker = nil
 	}
 	b.prog, b.rows, b.cols, b.shape, b.lines = m.prog, rows, cols, shape, lines
-	if !ok || x.alias && m.nest.program.fails {
+	if !ok || x.alias && m.nest.program.fails || m.plain(x) && x.elem == types.F32 && m.f[0].Extreme() { // states are f64, of half as many lanes
 		return nil
 	}
 	stored := false
@@ -215,6 +216,8 @@ func (m *machine) takeFolds() {
 		switch {
 		case p.sum < 0:
 			f.join(n.worker.Take(k))
+		case p.class == loop.Count:
+			f.sums[p.sum].AddInt(n.worker.Take(k).I)
 		case p.class == loop.Norm:
 			n.worker.TakeSums(k, &n.unused, &f.sums[p.sum].Sum)
 		default:
@@ -242,7 +245,7 @@ func (m *machine) addAgain(x *execution, a area, r *running) error {
 		}
 		return nil
 	}
-	return a.split(blockElems, blockElems, func(a area) error {
+	return a.split(m.block(x, a), a.rows(), func(a area) error {
 		b, err := m.make(x, a)
 		if err == nil {
 			r.add(b)

@@ -7,12 +7,8 @@ import (
 	"flow/ir/loop"
 	"flow/ir/value"
 	"flow/kernels/dense"
-	"flow/kernels/exact"
 	"flow/kernels/reduce"
 )
-
-// rowsElems is the largest block of short rows: as many as package exact sums side by side.
-const rowsElems = exact.RowsAtOnce * exact.LongestRow
 
 // reduceRows reduces an area of whole rows.
 func (m *machine) reduceRows(x *execution, a area) error {
@@ -25,9 +21,6 @@ func (m *machine) reduceRows(x *execution, a area) error {
 		return nil
 	}
 	rows := max(1, blockElems/a.cols())
-	if a.cols() <= exact.LongestRow {
-		rows = (rows + exact.RowsAtOnce - 1) / exact.RowsAtOnce * exact.RowsAtOnce
-	}
 	for i := a.i0; i < a.i1; i += rows {
 		b, err := m.make(x, area{i, min(i+rows, a.i1), a.j0, a.j1})
 		if err != nil {
@@ -92,7 +85,7 @@ func (m *machine) placeBlock(x *execution, a area) error {
 	}
 	for k := range m.f {
 		if f := &m.f[k]; f.Arg {
-			f.place(b, a.j0)
+			f.place(b, a.j0, 0)
 		} else {
 			f.add(b)
 		}
@@ -112,12 +105,29 @@ func (f *folder) beginRow() {
 	}
 }
 
-// place looks for the extreme element in a piece of a row from column j on.
-func (f *folder) place(b *value.Dense, j int) {
-	var at [1]int64
-	reduce.Places(at[:], b, f.Least)
-	if v := b.At(0, int(at[0])); f.best.at < 0 || reduce.BeatsScalar(v, f.best.v, f.Least) {
-		f.best.v, f.best.at = v, int64(j)+at[0]
+// place looks for the extreme element in a block, whose element (i, 0) is number at + i*cols.
+func (f *folder) place(b *value.Dense, at, cols int) {
+	for i := range b.Rows {
+		reduce.SetExtreme(f.one, dense.SlabOf(b, i*b.Stride, b.Cols), f.Least)
+		if v, first := f.one.At(0, 0), int64(at+i*cols); f.beats(v, first) {
+			var place [1]int64
+			b.Window(&f.view, i, 0, 1, b.Cols)
+			reduce.Places(place[:], &f.view, f.Least)
+			f.better(v, first+place[0])
+		}
+	}
+}
+
+// beats reports that v, number at, is before the extreme element so far.
+func (f *folder) beats(v value.Scalar, at int64) bool {
+	best := &f.best
+	return best.at < 0 || reduce.BeatsScalar(v, best.v, f.Least) || at < best.at && !reduce.BeatsScalar(best.v, v, f.Least)
+}
+
+// better takes element number at in, if it is before; -1: there is none.
+func (f *folder) better(v value.Scalar, at int64) {
+	if at >= 0 && f.beats(v, at) {
+		f.best.v, f.best.at = v, at
 	}
 }
 

@@ -276,7 +276,7 @@ func (l *lowerer) read(g *grid, off int, at source.Span) ir.ID {
 		panic(bail{})
 	}
 	d := source.Errorf("E402", at, "%s is read before anything was sent to it", g.elemName(off)).WithNote(g.span, "declared here")
-	if g.tiled && g.part != "all" {
+	if g.tiled && g.part != wholeMatrix {
 		d = d.WithHelp("tiles(.., part = %q) has no tile there", g.part)
 	} else if !g.tiled {
 		d = d.WithHelp("its first token is sent above: `%s <- ..`", g.elemName(off))

@@ -19,10 +19,10 @@ var formNames = []string{"tiles", "untile"}
 
 // form elaborates a call of one of them.
 func (l *lowerer) form(name string, e *ast.Call) (v val, ok bool) {
-	switch name {
-	case "tiles":
+	switch slices.Index(formNames, name) {
+	case 0:
 		return l.tiles(e), true
-	case "untile":
+	case 1:
 		return l.untile(e), true
 	}
 	return val{}, false
@@ -81,9 +81,9 @@ func (l *lowerer) tiles(e *ast.Call) val {
 	} else if nb > max(t.Rows, t.Cols, 1) && len(l.calls) == 0 {
 		l.diags = append(l.diags, source.Errorf("W003", a[1].Span(), "a tile edge of %d is larger than the %d x %d matrix: one tile", nb, t.Rows, t.Cols))
 	}
-	part := "all"
+	part := wholeMatrix
 	if a[2] != nil {
-		if part = l.strArg(a[2], "part"); part != "all" && part != "lower" && part != "upper" {
+		if part = l.strArg(a[2], "part"); part != wholeMatrix && part != lowerHalf && part != upperHalf {
 			l.fail(source.Errorf("E203", a[2].Span(), "part is %q", part).WithHelp(`part is "all", "lower" or "upper"`))
 		}
 	}
@@ -97,7 +97,7 @@ func (l *lowerer) tiles(e *ast.Call) val {
 			tile := t
 			tile.Rows, tile.Cols = r, c
 			g.typ[i*q+j] = tile
-			if part == "lower" && j > i || part == "upper" && j < i {
+			if g.noTile(i, j) {
 				continue
 			}
 			if p == 1 && q == 1 {
@@ -109,6 +109,14 @@ func (l *lowerer) tiles(e *ast.Call) val {
 	}
 	l.sends++
 	return arrayVal(g)
+}
+
+// The parts of a matrix that tiles may be of.
+const wholeMatrix, lowerHalf, upperHalf = "all", "lower", "upper"
+
+// noTile reports that an array of tiles has none at (i, j).
+func (g *grid) noTile(i, j int) bool {
+	return g.part == lowerHalf && j > i || g.part == upperHalf && j < i
 }
 
 // untile assembles the latest tokens of an array of tiles into one matrix. Missing elements (part =
@@ -155,7 +163,7 @@ func (m *mosaic) measure() {
 		}
 		id, i, j := g.cur[off], off/q, off%q
 		if id == ir.None {
-			hole := g.eq != nil || g.tiled && (g.part == "lower" && j > i || g.part == "upper" && j < i)
+			hole := g.eq != nil || g.tiled && g.noTile(i, j)
 			if !hole && !l.broken {
 				l.fail(source.Errorf("E409", m.arg, "nothing was sent to %s", g.elemName(off)).WithNote(g.span, "declared here"))
 			}

@@ -20,6 +20,7 @@ import (
 func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	sizes = sizes.filled()
 	var out *ir.Graph
+	sum, product, panels := table.Must("colsum"), table.Must("matmul"), table.Must("matmul.panels")
 	sums, counts, stored := table.Must("onehot.sums"), table.Must("onehot.counts"), table.Must("sp.tmatmul")
 	for i := range g.Nodes {
 		id := ir.ID(i)
@@ -39,13 +40,13 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 				continue
 			}
 			row, attrs, x = sums, attrs.With("panel", op.Int(0)), append(x, in[1])
-		case "colsum":
-		case "matmul", "matmul.panels":
+		case sum.Name:
+		case product.Name, panels.Name:
 			t, panel := g.Type(in[1]), sizes.Panel
 			if !g.Type(h).IsDense() {
 				continue
 			}
-			if n.Op.Name == "matmul.panels" {
+			if n.Op == panels {
 				panel = n.Attrs.Int("panel")
 			} else if t.Rows > panel || t.Count() > sizes.Block {
 				continue

@@ -21,9 +21,10 @@ func Represent(g *ir.Graph, table *op.Table) *ir.Graph {
 	var out *ir.Graph
 	var readers [][]ir.ID
 	estimates := ir.NewEstimator(g)
+	product := table.Must("sp.matmul")
 	for i := range g.Nodes {
 		p := ir.ID(i)
-		if t := g.Type(p); g.Nodes[p].Op.Name != "sp.matmul" || !t.IsSparse() || !t.Known() || float64(t.Rows)*float64(t.Cols) > mostDense {
+		if t := g.Type(p); g.Nodes[p].Op != product || !t.IsSparse() || !t.Known() || float64(t.Rows)*float64(t.Cols) > mostDense {
 			continue
 		}
 		if readers == nil {

@@ -1,6 +1,6 @@
 package exact
 
-// This file sums short slices and columns without an accumulator, where it can prove that nothing
+// This file sums short slices without an accumulator, where it can prove that nothing
 // was lost.
 //
 // Two error-free additions (D. Knuth, TAOCP 2, 4.2.2, theorem B) run in cascade: s takes the
@@ -11,8 +11,6 @@ package exact
 
 import (
 	"math"
-
-	"flow/kernels/vec"
 )
 
 // cascade is the longest slice that is summed here (of squares: half of it): longer ones go to
@@ -84,111 +82,13 @@ func Of(x []float64) float64 {
 	return a.Round()
 }
 
-// Of32 is the float32 nearest to the exact sum of x, rounded once.
-func Of32(x []float64) float32 {
-	if len(x) <= cascade {
-		if s, t, ok := pair(x); ok && t == 0 {
-			return float32(s)
-		}
+// PartsOf is the sum of a short x, or of its squares as AddSquares takes them, if ok.
+func PartsOf(x []float64, squares bool) (p Parts, ok bool) {
+	switch t := &p.Term; {
+	case !squares && len(x) <= cascade:
+		t[0], t[1], ok = pair(x)
+	case squares && len(x) <= cascade/2:
+		t[0], t[1], t[2], ok = triple(x)
 	}
-	var a Sum
-	a.AddSlice(x)
-	return a.Round32()
-}
-
-// OfSquares is the float64 nearest to the sum of the squares of x.
-func OfSquares(x []float64) float64 {
-	if len(x) <= cascade/2 {
-		if s, t, u, ok := triple(x); ok {
-			if sum, ok := round3(s, t, u); ok {
-				return sum
-			}
-		}
-	}
-	var a Sum
-	a.AddSquares(x)
-	return a.Round()
-}
-
-// The largest block that AddColumns takes.
-const (
-	BlockRows = 128
-	BlockCols = 64
-)
-
-// AddColumns adds column j of the rows x len(sums) block x, whose rows are ld elements apart, to
-// sums[j]; or the squares of its elements. It panics for a block above BlockRows x BlockCols.
-func AddColumns(sums []Sum, x []float64, ld, rows int, squares bool) {
-	if rows > BlockRows || len(sums) > BlockCols {
-		panic("BUG: block of columns too large")
-	}
-	for len(sums) > 0 && rows > 0 {
-		var terms vec.Terms
-		cols, levels, done, ok := vec.CascadeColumns(x, ld, rows, squares, &terms)
-		if !ok {
-			done = 0
-		}
-		n := cols
-		if n == 0 || n > len(sums) {
-			n = len(sums)
-		}
-		if done > 0 {
-			for l := range levels {
-				for j := range n {
-					sums[j].Add(terms[l*cols+j])
-				}
-			}
-		}
-		if done < rows {
-			addColumns(sums[:n], x[done*ld:], ld, rows-done, squares)
-		}
-		sums = sums[n:]
-		if len(sums) > 0 {
-			x = x[n:]
-		}
-	}
-}
-
-// addColumns is AddColumns without vectors: a cascade of three levels for each column, in memory.
-func addColumns(sums []Sum, x []float64, ld, rows int, squares bool) {
-	var s, t, u [BlockCols]float64
-	var bad [BlockCols]uint64
-	n := len(sums)
-	for i := range rows {
-		row := x[i*ld : i*ld+n]
-		for j, h := range row {
-			var l, e, f, g float64
-			if squares {
-				h, l = Square(h)
-			}
-			s[j], e = twoSum(s[j], h)
-			t[j], f = twoSum(t[j], e)
-			u[j], g = twoSum(u[j], f)
-			bad[j] |= inexact(g)
-			if squares {
-				t[j], f = twoSum(t[j], l)
-				u[j], g = twoSum(u[j], f)
-				bad[j] |= inexact(g)
-			}
-		}
-	}
-	for j := range sums {
-		a := &sums[j]
-		if bad[j] == 0 && s[j]-s[j] == 0 {
-			a.Add(s[j])
-			a.Add(t[j])
-			a.Add(u[j])
-			continue
-		}
-		for i := range rows {
-			v := x[i*ld+j]
-			if !squares {
-				a.Add(v)
-				continue
-			}
-			h, l := Square(v)
-			a.Add(h)
-			a.Add(l)
-		}
-	}
+	return p, ok
 }

@@ -80,17 +80,6 @@ func sumInts(x []int64) (hi int64, lo uint64) {
 	return hi, lo
 }
 
-// OfInts is the float64 nearest to the sum of x.
-func OfInts(x []int64) float64 {
-	hi, lo := sumInts(x)
-	if hi == int64(lo)>>63 {
-		return float64(int64(lo))
-	}
-	var s Sum
-	s.AddInts(x)
-	return s.Round()
-}
-
 // shifted adds mag * 2^(p+unit), negated when neg is -1 (0 otherwise).
 func (s *Sum) shifted(mag uint64, p int, neg int64) {
 	if s.pending >= maxPending {

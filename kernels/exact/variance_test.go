@@ -67,25 +67,16 @@ func each(x []float64, f func() float64) {
 	}
 }
 
-// Variances of sums, and of short rows side by side, are the fraction rounded once, whichever way
-// they are found.
+// Variances of sums, and of sums of three floats, are the fraction rounded once, whichever way they are
+// found.
 func TestVariance(t *testing.T) {
-	var rows Rows
 	for name, fill := range spreads {
 		r := rand.New(rand.NewPCG(77, uint64(len(name))))
 		for range 150 {
 			n := 1 + r.IntN(70)
-			block := make([]float64, RowsAtOnce*n)
-			var sums, squares RowSums
-			count := 1 + r.IntN(RowsAtOnce)
-			for i := range count {
-				fill(r, block[i*n:][:n])
-			}
-			rows.Turn(block, n, count, n)
-			rows.Sum(&sums, false)
-			rows.Sum(&squares, true)
-			for i := range count {
-				x := block[i*n:][:n]
+			x := make([]float64, n)
+			for range 16 {
+				fill(r, x)
 				want, want32 := varianceOracle(x)
 				var s, q Sum
 				s.AddSlice(x)
@@ -96,8 +87,10 @@ func TestVariance(t *testing.T) {
 				if got := VarianceOf(&s, &q, n, true); got != float64(want32) {
 					t.Fatalf("%s: float32 variance of %v is %v, want %v", name, x, got, want32)
 				}
-				a, ok := sums.Parts(i)
-				b, both := squares.Parts(i)
+				var a, b Parts
+				var ok, both bool
+				a.Term[0], a.Term[1], ok = pair(x)
+				b.Term[0], b.Term[1], b.Term[2], both = triple(x)
 				if !ok || !both {
 					continue
 				}
@@ -127,45 +120,6 @@ func TestVarianceDoesNotAllocate(t *testing.T) {
 			_ = VarianceOf(&s, &q, len(x), false)
 		}); n > 0 {
 			t.Errorf("%s: %v allocations", name, n)
-		}
-	}
-}
-
-// Side by side is one by one, of rows of any length and of numbers that no cascade holds.
-func TestRowsSideBySide(t *testing.T) {
-	var rows Rows
-	for name, gen := range kinds {
-		r := rand.New(rand.NewPCG(15, uint64(len(name))))
-		for range 40 {
-			n, count := r.IntN(90), 1+r.IntN(RowsAtOnce)
-			x := make([]float64, RowsAtOnce*(n+3))
-			each(x, func() float64 { return gen(r) })
-			if r.IntN(4) == 0 {
-				x[r.IntN(len(x))] = math.Inf(1 - 2*r.IntN(2))
-			}
-			for _, squares := range []bool{false, true} {
-				var sums RowSums
-				rows.Turn(x, n+3, count, n)
-				rows.Sum(&sums, squares)
-				for i := range count {
-					row := x[i*(n+3):][:n]
-					var s Sum
-					if squares {
-						s.AddSquares(row)
-					} else {
-						s.AddSlice(row)
-					}
-					if got, ok := sums.Round(i); ok && !same(got, s.Round()) {
-						t.Fatalf("%s, squares %v: row %d of %d is %v, want %v", name, squares, i, count, got, s.Round())
-					}
-					if got, ok := sums.Round32(i); ok && got != s.Round32() {
-						t.Fatalf("%s, squares %v: float32 of row %d of %d is %v, want %v", name, squares, i, count, got, s.Round32())
-					}
-					if _, ok := sums.Parts(i); ok && s.flags != 0 {
-						t.Fatalf("%s: a row that is not finite has parts", name)
-					}
-				}
-			}
 		}
 	}
 }

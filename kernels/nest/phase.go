@@ -200,7 +200,7 @@ func takenAs(c loop.Class, e types.Elem) types.Elem {
 		return types.Bool
 	case e == types.Bool && c == loop.Sum:
 		return types.I64
-	case c == loop.Norm && !e.IsFloat():
+	case !e.IsFloat() && (c == loop.Norm || c == loop.Var || c == loop.Stddev), e == types.Bool && c == loop.Mean:
 		return types.F64
 	}
 	return e

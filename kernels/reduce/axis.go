@@ -12,7 +12,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/exact"
 	"flow/kernels/window"
 )
 
@@ -146,18 +145,8 @@ func EachLine(c *op.Call, byRow, nonempty bool, f func(x []value.Scalar) value.S
 // ByRow reduces each row: by exact sums where the reduction is made of them, everything else
 // through the accumulator.
 func (w Whole) ByRow(out, a *value.Dense, r *Room) {
-	if w.exactParts(a.Elem) != nil && (a.Elem != types.I64 || w.Class != loop.Mean) {
+	if w.exactParts(a.Elem) != nil {
 		w.exactRows(out, a, r)
-		return
-	}
-	if w.Class == loop.Mean && a.Elem == types.I64 {
-		for i := range a.Rows {
-			var row []int64
-			if a.Cols > 0 {
-				row = a.I64[i*a.Stride:][:a.Cols]
-			}
-			out.F64[i] = exact.OfInts(row) / float64(a.Cols)
-		}
 		return
 	}
 	t := w.Acc(a.Elem)

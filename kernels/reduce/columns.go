@@ -20,7 +20,6 @@ type Columns struct {
 	c0, c1 int
 	sums   columnSums
 	n      []int64      // counts, sums of integers, or the rows of extreme elements; -1: none yet
-	next   []int        // of every column that begins a block: the row behind those that have been looked at for extreme elements
 	best   *value.Dense // extreme elements, 1 x (c1-c0)
 	one    *value.Dense // 1 x 1: the extreme of nothing
 }
@@ -38,8 +37,6 @@ func (s *Columns) Begin(f *Fold, e types.Elem, c0, c1 int) {
 		for j := range s.n {
 			s.n[j] = -1
 		}
-		s.next = dense.Resized(s.next, n)
-		clear(s.next)
 	case f.inColumns(e):
 		s.sums.begin(f.Whole, e, n)
 	case f.Extreme():
@@ -64,9 +61,13 @@ func (s *Columns) Add(b *value.Dense, i0, j0 int) {
 	j := j0 - s.c0
 	switch {
 	case f.inColumns(s.elem):
-		s.sums.add(j, b)
+		s.sums.add(j, b, 0, len(s.sums.squares))
 	case f.Arg:
-		s.place(b, i0, j)
+		for i := range b.Rows {
+			for k := range b.Cols {
+				s.Place(j0+k, b.At(i, k), i0+i)
+			}
+		}
 	case f.Extreme():
 		switch pick := PickOf(f.Whole.Class == loop.Least); b.Elem {
 		case types.F64:
@@ -102,54 +103,13 @@ func pickColumns[T vec.Element](best, x []T, d *value.Dense, pick func(dst, a, b
 	}
 }
 
-// place looks for the extreme elements of a block whose first element is that of row i0 and of
-// column j of the state.
-func (s *Columns) place(b *value.Dense, i0, j int) {
-	behind := i0 >= s.next[j]
-	s.next[j] = max(s.next[j], i0+b.Rows)
-	switch at := s.n[j : j+b.Cols]; b.Elem {
-	case types.F64:
-		placeColumns(at, s.best.F64[j:], b.F64, b, i0, s.of.Least, behind)
-	case types.F32:
-		placeColumns(at, s.best.F32[j:], b.F32, b, i0, s.of.Least, behind)
-	case types.Bool:
-		placeColumns(at, s.best.Bool[j:], b.Bool, b, i0, s.of.Least, behind)
-	default:
-		placeColumns(at, s.best.I64[j:], b.I64, b, i0, s.of.Least, behind)
-	}
-}
-
-// placeColumns looks for the extreme elements of columns in a block whose first row is i0, behind
-// all that have been looked at or not. Of equal ones it is the first, though a worker may get an
-// earlier block after a later one.
-func placeColumns[T vec.Element](at []int64, best, x []T, d *value.Dense, i0 int, least, behind bool) {
+// countColumns adds the number of elements that are not zero of every column of d, whose elements
+// are x, to n.
+func countColumns[T vec.Element](n []int64, x []T, d *value.Dense) {
 	for i := range d.Rows {
-		row := int64(i0 + i)
-		line := x[i*d.Stride : i*d.Stride+d.Cols]
-		at, best := at[:len(line)], best[:len(line)]
-		switch {
-		case at[0] < 0:
-			copy(best, line)
-			for j := range at {
-				at[j] = row
-			}
-		case !behind:
-			for j, v := range line {
-				if Beats(v, best[j], least) || row < at[j] && !Beats(best[j], v, least) {
-					best[j], at[j] = v, row
-				}
-			}
-		case least:
-			for j, v := range line {
-				if v < best[j] || v != v && best[j] == best[j] {
-					best[j], at[j] = v, row
-				}
-			}
-		default:
-			for j, v := range line {
-				if v > best[j] || v != v && best[j] == best[j] {
-					best[j], at[j] = v, row
-				}
+		for j, v := range x[i*d.Stride : i*d.Stride+d.Cols] {
+			if v != 0 {
+				n[j]++
 			}
 		}
 	}
@@ -200,13 +160,8 @@ func (s *Columns) Merge(o *Columns) {
 	for j := range s.c1 - s.c0 {
 		switch {
 		case f.Arg:
-			if o.n[j] < 0 {
-				continue
-			}
-			a, b := s.best.At(0, j), o.best.At(0, j)
-			if s.n[j] < 0 || BeatsScalar(b, a, f.Least) || !BeatsScalar(a, b, f.Least) && o.n[j] < s.n[j] {
-				s.best.Set(0, j, b)
-				s.n[j] = o.n[j]
+			if o.n[j] >= 0 {
+				s.Place(s.c0+j, o.best.At(0, j), int(o.n[j]))
 			}
 		case f.Extreme():
 		default:
@@ -259,7 +214,7 @@ func (s *Columns) SumOf(part, j int) *exact.Sum { return &s.sums.of[part][j-s.c0
 
 // AddPart adds a block whose first column is j to the exact sums of that part.
 func (s *Columns) AddPart(part int, b *value.Dense, j int) {
-	s.sums.addBlock(s.sums.of[part][j-s.c0:], b, s.sums.squares[part])
+	s.sums.add(j-s.c0, b, part, part+1)
 }
 
 // Count adds counts, or sums of integers, of columns from j on.

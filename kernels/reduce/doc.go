@@ -3,13 +3,13 @@
 //
 //	whole.go     sum, mean, norm, count, any, all, min, max: reductions with an accumulator, whose
 //	             partial results merge exactly
-//	reduce.go    their rows, with the hidden ones for blocks (.part, .join, .done); loop.go: as loops
-//	axis.go      the same of each row and each column; lines.go, count.go: by vector loops,
+//	reduce.go    their rows; states.go: the hidden ones for blocks (.part, .join, .done)
+//	axis.go      the same of each row and each column; lines.go: by vector loops,
 //	             exact.go: by exact sums, columns.go: the state of columns
 //	fold.go      the list of reductions for an engine that reduces what it makes
 //	variance.go  var, stddev; product.go: prod
 //	list.go      quantile, median, nunique, argmin, argmax: statistics of a list in one piece;
-//	             elements.go: inside loops, place.go: places of extremes
+//	             elements.go: inside loops; loop.go: identical as a loop
 //
 // Sums are exact and rounded once, counts and integers wrap, extremes are chosen: so no result
 // depends on how the elements are cut into blocks. The package knows no engine and no loops of

@@ -66,186 +66,104 @@ func PutFloat(out *value.Dense, i int, x float64) {
 	}
 }
 
-// exactRows is memory for sums of rows.
-type exactRows struct {
-	turned       exact.Rows
-	sums, square exact.RowSums
-	one          [2]exact.Sum
-	wide         []float64
+// widener is room for a row or a column as float64, which its sums take it for.
+type widener []float64
+
+func (w *widener) floats(line *value.Dense) []float64 {
+	n := line.Cols
+	x := slices.Grow((*w)[:0], n)[:n]
+	switch *w = x; line.Elem {
+	case types.F32:
+		vec.Convert(x, line.F32)
+	case types.Bool:
+		vec.Convert(x, line.Bool)
+	case types.I64:
+		vec.F64OfI64(x, line.I64[:n])
+	default:
+		return line.F64[:n]
+	}
+	return x
 }
 
-// exactRows reduces each row. Elements are taken as float64, which is what the language widens them
-// to.
-func (w Whole) exactRows(out, a *value.Dense, room *Room) {
-	if room.exact == nil {
-		room.exact = &exactRows{}
-	}
-	r := room.exact
-	for i := 0; i < a.Rows; i += exact.RowsAtOnce {
-		n := min(exact.RowsAtOnce, a.Rows-i)
-		x, ld := floats(a, i, 0, n, a.Cols, &r.wide)
-		if a.Cols <= exact.LongestRow && n > 1 {
-			r.sideBySide(w, out, i, x, ld, n, a.Cols)
-			continue
-		}
-		for k := range n {
-			PutFloat(out, (i+k)*out.Stride, r.alone(w, x[k*ld:][:a.Cols], out.Elem))
-		}
+// ints reports that the sums of elements of e are of integers, which floats may not hold.
+func (w Whole) ints(e types.Elem) bool { return e == types.I64 && w.Class == loop.Mean }
+
+// addFloats adds numbers, or their squares, to an exact sum.
+func addFloats(sum *exact.Sum, x []float64, squares bool) {
+	if squares {
+		sum.AddSquares(x)
+	} else {
+		sum.AddSlice(x)
 	}
 }
 
-// sideBySide reduces n short rows, from row i of the result on.
-func (r *exactRows) sideBySide(w Whole, out *value.Dense, i int, x []float64, ld, n, cols int) {
-	r.turned.Turn(x, ld, n, cols)
-	r.turned.Sum(&r.sums, w.Class == loop.Norm)
-	both := w.Class == loop.Var || w.Class == loop.Stddev
-	if both {
-		r.turned.Sum(&r.square, true)
-	}
-	for k := range n {
-		var v float64
-		var ok bool
+// exactRows reduces each row: short ones without an accumulator, where nothing is lost.
+func (w Whole) exactRows(out, a *value.Dense, r *Room) {
+	list := w.exactParts(a.Elem)
+	for i := range a.Rows {
+		a.Window(&r.row, i, 0, 1, a.Cols)
+		r.sums = [2]exact.Sum{}
 		switch {
-		case both:
-			s, exactly := r.sums.Parts(k)
-			q, squares := r.square.Parts(k)
-			if exactly && squares {
-				v, ok = exact.Variance(&s, &q, cols, out.Elem == types.F32 && w.Class == loop.Var)
-			}
-			if w.Class == loop.Stddev {
-				v = math.Sqrt(v)
-			}
-		case w.Class == loop.Sum && out.Elem == types.F32:
-			var f float32
-			f, ok = r.sums.Round32(k)
-			v = float64(f)
+		case a.Cols == 0: // and perhaps no memory
+		case w.ints(a.Elem):
+			r.sums[0].AddInts(r.row.I64[:a.Cols])
 		default:
-			v, ok = r.sums.Round(k)
-			switch w.Class {
-			case loop.Norm:
-				v = math.Sqrt(v)
-			case loop.Mean:
-				v /= float64(cols)
+			x := r.wide.floats(&r.row)
+			var parts [2]exact.Parts
+			sure := true
+			for k, squares := range list {
+				ok := false
+				parts[k], ok = exact.PartsOf(x, squares)
+				sure = sure && ok
+			}
+			if sure && w.PutParts(out, i, a.Cols, parts) {
+				continue
+			}
+			for k, squares := range list {
+				addFloats(&r.sums[k], x, squares)
 			}
 		}
-		if !ok {
-			v = r.alone(w, x[k*ld:][:cols], out.Elem)
-		}
-		PutFloat(out, (i+k)*out.Stride, v)
+		PutFloat(out, i, w.ofSums(&r.sums[0], &r.sums[1], a.Cols, out.Elem))
 	}
-}
-
-// alone reduces one row.
-func (r *exactRows) alone(w Whole, x []float64, e types.Elem) float64 {
-	switch w.Class {
-	case loop.Norm:
-		return math.Sqrt(exact.OfSquares(x))
-	case loop.Mean:
-		return exact.Of(x) / float64(len(x))
-	case loop.Var, loop.Stddev:
-		s, q := &r.one[0], &r.one[1]
-		s.Reset()
-		q.Reset()
-		s.AddSlice(x)
-		q.AddSquares(x)
-		return w.ofSums(s, q, len(x), e)
-	}
-	if e == types.F32 {
-		return float64(exact.Of32(x))
-	}
-	return exact.Of(x)
-}
-
-// floats is rows x cols elements of a from (i, j) on as float64, rows ld apart: where they lie or,
-// of other elements, in wide.
-func floats(a *value.Dense, i, j, rows, cols int, wide *[]float64) (x []float64, ld int) {
-	if rows == 0 || cols == 0 {
-		return nil, 0
-	}
-	at := i*a.Stride + j
-	if a.Elem == types.F64 {
-		return a.F64[at:], a.Stride
-	}
-	*wide = slices.Grow((*wide)[:0], rows*cols)
-	x = (*wide)[:rows*cols]
-	for k := range rows {
-		to, from := x[k*cols:][:cols], at+k*a.Stride
-		switch a.Elem {
-		case types.F32:
-			vec.Convert(to, a.F32[from:])
-		case types.Bool:
-			vec.Convert(to, a.Bool[from:])
-		default:
-			vec.F64OfI64(to, a.I64[from:])
-		}
-	}
-	return x, cols
 }
 
 // columnSums is the sums of columns that a reduction is made of.
 type columnSums struct {
 	w       Whole
-	elem    types.Elem
 	squares []bool
 	of      [2][]exact.Sum // by the places in squares
-	wide    []float64
-	ints    []int64
+	turned  *value.Dense
+	wide    widener
 }
 
 // begin starts n columns of elements of e.
 func (c *columnSums) begin(w Whole, e types.Elem, n int) {
-	c.w, c.elem, c.squares = w, e, w.exactParts(e)
+	c.w, c.squares = w, w.exactParts(e)
 	for k := range c.squares {
 		c.of[k] = dense.Resized(c.of[k], n)
-		for j := range c.of[k] {
-			c.of[k][j].Reset()
-		}
+		clear(c.of[k])
 	}
 }
 
-// add adds column k of a to the sums of column j+k.
-func (c *columnSums) add(j int, a *value.Dense) {
-	if c.w.Class == loop.Mean && c.elem == types.I64 { // exactly, though floats may not hold them
-		c.addInts(j, a)
-		return
+// add adds column k of a to sums number from to number to-1 of column j+k. Columns are turned, so
+// that each is in one piece.
+func (c *columnSums) add(j int, a *value.Dense, from, to int) {
+	if c.turned == nil || c.turned.Elem != a.Elem || c.turned.Rows*c.turned.Cols < a.Rows*a.Cols {
+		c.turned = value.New(a.Elem, a.Cols, a.Rows)
 	}
-	for p, squares := range c.squares {
-		c.addBlock(c.of[p][j:], a, squares)
-	}
-}
-
-// addBlock adds the elements of a, or their squares, to the sums of its columns, by cascades that
-// keep all bits.
-func (c *columnSums) addBlock(sums []exact.Sum, a *value.Dense, squares bool) {
-	for k := 0; k < a.Cols; k += exact.BlockCols {
-		n := min(exact.BlockCols, a.Cols-k)
-		for i := 0; i < a.Rows; i += exact.BlockRows {
-			rows := min(exact.BlockRows, a.Rows-i)
-			x, ld := floats(a, i, k, rows, n, &c.wide)
-			exact.AddColumns(sums[k:k+n], x, ld, rows, squares)
+	t := *c.turned
+	t.Rows, t.Cols, t.Stride = a.Cols, a.Rows, a.Rows
+	dense.TurnInto(&t, a)
+	var line value.Dense
+	for k := range a.Cols {
+		t.Window(&line, k, 0, 1, a.Rows)
+		if c.w.ints(a.Elem) {
+			c.of[0][j+k].AddInts(line.I64[:a.Rows])
+			continue
 		}
-	}
-}
-
-// addInts adds the integers of a to the sums from column j on: as integers, while these hold all
-// sums of so many rows.
-func (c *columnSums) addInts(j int, a *value.Dense) {
-	const rows = 1 << 12
-	c.ints = dense.Resized(c.ints, a.Cols)
-	for i0 := 0; i0 < a.Rows; i0 += rows {
-		clear(c.ints)
-		for i := i0; i < min(i0+rows, a.Rows); i++ {
-			x := a.I64[i*a.Stride:][:a.Cols]
-			if a.Cols > 0 && (vec.LeastI64(x) < -1<<50 || vec.GreatestI64(x) > 1<<50) {
-				for k, v := range x {
-					c.of[0][j+k].AddInt(v)
-				}
-				continue
-			}
-			vec.AddI64(c.ints, c.ints, x)
-		}
-		for k, v := range c.ints {
-			c.of[0][j+k].AddInt(v)
+		x := c.wide.floats(&line)
+		for p := from; p < to; p++ {
+			addFloats(&c.of[p][j+k], x, c.squares[p])
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (f *Fold) Sums(e types.Elem) int {
 		return 0
 	case f.exactly(e):
 		return 1
-	case e.IsFloat() && f.Whole.Acc(e).Cols == 2*exact.Words:
+	case e != types.I64 && f.Whole.Acc(e).Cols == 2*exact.Words:
 		return 2
 	}
 	return 0
@@ -83,6 +83,7 @@ var Folds = sync.OnceValue(func() map[string]*Fold {
 		}
 	}
 	for name, least := range map[string]bool{"argmin": true, "argmax": false} {
+		add(name, Fold{Arg: true, Least: least})
 		add("row"+name, Fold{Axis: OverRows, Arg: true, Least: least})
 		add("col"+name, Fold{Axis: OverCols, Arg: true, Least: least})
 	}

@@ -12,6 +12,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/exact"
 	"flow/kernels/vec"
 )
 
@@ -20,7 +21,8 @@ type Room struct {
 	counts []int64
 	acc    *value.Dense
 	row    value.Dense
-	exact  *exactRows
+	sums   [2]exact.Sum
+	wide   widener
 }
 
 // What kernels of one call use, which may be a chunk of a few rows.
@@ -182,6 +184,22 @@ func BeatsScalar(v, best value.Scalar, least bool) bool {
 		return Beats(v.F, best.F, least)
 	}
 	return Beats(v.I, best.I, least)
+}
+
+// firstAt is where v stands first in x, or a nan if v is one.
+func firstAt[T vec.Element](x []T, v T) int {
+	if v != v {
+		return slices.IndexFunc(x, func(u T) bool { return u != u })
+	}
+	switch x := any(x).(type) {
+	case []float64:
+		return vec.IndexF64(x, float64(v))
+	case []float32:
+		return vec.IndexF32(x, float32(v))
+	case []int64:
+		return vec.IndexI64(x, int64(v))
+	}
+	return slices.Index(x, v)
 }
 
 // Places writes the place of the extreme element of every row of d.

@@ -298,10 +298,10 @@ func argExtreme(name, which, output string, least bool) statistic {
 			"row" + name + " and col" + name + " give one place a row and a column.",
 		ref: func(_ *op.Attrs, x []value.Scalar, _ types.Elem) value.Scalar { return firstExtreme(x, least) },
 		run: func(_ *op.Attrs, line *value.Dense, _ types.Elem, _ *[]uint64) value.Scalar {
-			b := &argBody{in: line, least: least}
-			return value.I64(int64(b.first(argPlace{at: -1}, line, 0).at))
+			var at [1]int64
+			Places(at[:], line, least)
+			return value.I64(at[0])
 		},
-		loop: argLoop(least),
 		elements: func(e *op.Elements, rows, cols bool) op.Element {
 			if least {
 				return extremePlace(e, loop.ArgLeast, rows, cols)

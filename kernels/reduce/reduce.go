@@ -78,12 +78,11 @@ func (w Whole) Defs() []*op.Def {
 			c.Out = w.Done(acc, c.Type.Elem, n)
 			return nil
 		},
-		Loop: w.loop(),
 	}}
 	if w.shared == "" {
-		out = append(out, w.partRow(), w.joinRow())
+		out = append(out, w.partRow(false), w.joinRow())
 	}
-	return append(out, w.doneRow())
+	return append(out, w.doneRow(false))
 }
 
 // family names the reduction whose hidden parts this one uses.
@@ -119,35 +118,6 @@ func (w Whole) Type(s *op.Sig, i int) (types.Type, error) {
 		return types.Type{}, op.Faultf(i, define.CodeShape, "`%s` of an empty matrix, %v", s.Def.Source(), t)
 	}
 	return types.ScalarOf(e), nil
-}
-
-func (w Whole) partRow() *op.Def {
-	return &op.Def{
-		Name: w.Name + ".part", Hidden: true, Doc: w.Name + ".part is the accumulator of one block.",
-		Args: []op.Arg{{Name: "x"}},
-		Type: func(s *op.Sig) (types.Type, error) {
-			if !s.In[0].IsDense() || !s.In[0].Elem.IsNumeric() {
-				return types.Type{}, op.Faultf(0, define.CodeKind, "`%s` needs a dense matrix, not %v", s.Def.Name, s.In[0])
-			}
-			return w.Acc(s.In[0].Elem), nil
-		},
-		Ref: func(c *op.Call) (value.Value, error) {
-			acc := w.Accumulator(c.Dense(0).Elem)
-			for _, x := range define.Elements(c.In[0]) { // one element at a time, each as a block of its own
-				one := value.New(x.Elem, 1, 1)
-				one.Set(0, 0, x)
-				w.Part(acc, one)
-			}
-			return acc, nil
-		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll, Rate: "reduce." + w.Name,
-		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
-		Kernel: func(c *op.Call) error {
-			w.Empty(c.Result())
-			w.Part(c.Result(), c.Dense(0))
-			return nil
-		},
-	}
 }
 
 func (w Whole) joinRow() *op.Def {
@@ -195,34 +165,6 @@ func (w Whole) joinRow() *op.Def {
 			join(c.Result(), c.In)
 			return nil
 		},
-	}
-}
-
-func (w Whole) doneRow() *op.Def {
-	done := func(c *op.Call) value.Value {
-		return w.Done(c.Dense(0), c.Type.Elem, c.Attrs.Int("n"))
-	}
-	return &op.Def{
-		Name: w.Name + ".done", Hidden: true, Doc: w.Name + ".done is the result of an accumulator.",
-		Args: []op.Arg{
-			{Name: "acc"},
-			{Name: "elem", Attr: true, Kind: op.StrVal, Doc: "element type of the argument"},
-			{Name: "n", Attr: true, Kind: op.IntVal, Doc: "number of elements"},
-		},
-		Type: func(s *op.Sig) (types.Type, error) {
-			e, ok := types.ElemNamed(s.Attrs.Str("elem"))
-			if !ok {
-				return types.Type{}, op.Faultf(1, define.CodeAttr, "`%s` needs the attribute elem", s.Def.Name)
-			}
-			if !s.In[0].Equal(w.Acc(e)) {
-				return types.Type{}, op.Faultf(0, define.CodeKind, "`%s` takes an accumulator, not %v", s.Def.Name, s.In[0])
-			}
-			return types.ScalarOf(w.Elem(e)), nil
-		},
-		Ref:  func(c *op.Call) (value.Value, error) { return done(c), nil },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
-		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
-		Kernel: func(c *op.Call) error { c.Out = done(c); return nil },
 	}
 }
 

@@ -17,70 +17,95 @@ import (
 // a count, which is no accumulator of theirs.
 func (w Whole) hasColumnState() bool { return w.Class != loop.Any && w.Class != loop.All }
 
-// columnState is the type of the states of columns of a matrix.
-func (w Whole) columnState(t types.Type) types.Type {
-	acc := w.Acc(t.Elem)
-	return types.DenseOf(acc.Elem, t.Cols, acc.Cols)
-}
-
 // columnRows is the rows of the states of colsum and the like.
 func (w Whole) columnRows() []*op.Def {
 	if !w.hasColumnState() {
 		return nil
 	}
-	out := []*op.Def{w.columnDone()}
+	out := []*op.Def{w.doneRow(true)}
 	if w.shared == "" {
-		out = append(out, w.columnPart())
+		out = append(out, w.partRow(true))
 	}
 	return out
 }
 
-func (w Whole) columnPart() *op.Def {
-	return &op.Def{
-		Name: "col" + w.Name + ".part", Hidden: true, Doc: "col" + w.Name + ".part is the accumulators of the columns of some rows, a row each.",
+// hiddenName is the name of a hidden row of the reduction of all elements, or of each column.
+func (w Whole) hiddenName(columns bool, part string) string {
+	if columns {
+		return "col" + w.Name + part
+	}
+	return w.Name + part
+}
+
+// partRow is the row that makes the accumulators of a block: one, or one for each column.
+func (w Whole) partRow(columns bool) *op.Def {
+	d := &op.Def{
+		Name: w.hiddenName(columns, ".part"), Hidden: true, Doc: w.Name + ".part is the accumulator of one block.",
 		Args: []op.Arg{{Name: "x"}},
 		Type: func(s *op.Sig) (types.Type, error) {
 			if !s.In[0].IsDense() || !s.In[0].Elem.IsNumeric() {
 				return types.Type{}, op.Faultf(0, define.CodeKind, "`%s` needs a dense matrix, not %v", s.Def.Name, s.In[0])
 			}
-			return w.columnState(s.In[0]), nil
+			t := w.Acc(s.In[0].Elem)
+			if columns {
+				t.Rows = s.In[0].Cols
+			}
+			return t, nil
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
-			a := c.Dense(0)
-			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
-			for j := range a.Cols {
-				acc := w.Accumulator(a.Elem)
-				for i := range a.Rows { // one element at a time
-					w.Part(acc, a.View(i, j, 1, 1))
+			a, out := c.Dense(0), value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+			for j := range out.Rows {
+				acc, of := out.View(j, 0, 1, out.Cols), a
+				if columns {
+					of = a.View(0, j, a.Rows, 1)
 				}
-				out.View(j, 0, 1, acc.Cols).CopyFrom(acc)
+				w.Empty(acc)
+				for _, x := range define.Elements(of) { // one element at a time, each as a block of its own
+					one := value.New(x.Elem, 1, 1)
+					one.Set(0, 0, x)
+					w.Part(acc, one)
+				}
 			}
 			return out, nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Fold: op.FoldCols, Rate: "reduce.col",
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Fold: op.FoldAll, Rate: "reduce." + w.Name,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
 		Kernel: func(c *op.Call) error {
-			(&Fold{Axis: OverCols, Whole: w, Part: true}).Cols(c.Result(), c.Dense(0))
+			w.Empty(c.Result())
+			w.Part(c.Result(), c.Dense(0))
 			return nil
 		},
 	}
+	if columns {
+		d.Doc = d.Name + " is the accumulators of the columns of some rows, a row each."
+		d.Fold, d.Rate = op.FoldCols, "reduce.col"
+		d.Kernel = func(c *op.Call) error {
+			(&Fold{Axis: OverCols, Whole: w, Part: true}).Cols(c.Result(), c.Dense(0))
+			return nil
+		}
+	}
+	return d
 }
 
-func (w Whole) columnDone() *op.Def {
-	done := func(c *op.Call) *value.Dense {
-		acc := c.Dense(0)
-		out := value.New(c.Type.Elem, 1, c.Type.Cols)
+// doneRow is the row that makes the result of an accumulator, or of those of all columns.
+func (w Whole) doneRow(columns bool) *op.Def {
+	done := func(c *op.Call) value.Value {
+		acc, n := c.Dense(0), c.Attrs.Int("n")
+		if !columns {
+			return w.Done(acc, c.Type.Elem, n)
+		}
+		out := c.Result()
 		for j := range out.Cols {
-			out.Set(0, j, w.Done(acc.View(j, 0, 1, acc.Cols), out.Elem, c.Attrs.Int("n")))
+			out.Set(0, j, w.Done(acc.View(j, 0, 1, acc.Cols), out.Elem, n))
 		}
 		return out
 	}
 	return &op.Def{
-		Name: "col" + w.Name + ".done", Hidden: true, Doc: "col" + w.Name + ".done is the results of the accumulators of columns.",
+		Name: w.hiddenName(columns, ".done"), Hidden: true, Doc: w.hiddenName(columns, ".done") + " is the result of an accumulator, of a column each.",
 		Args: []op.Arg{
 			{Name: "acc"},
 			{Name: "elem", Attr: true, Kind: op.StrVal, Doc: "element type of the argument"},
-			{Name: "n", Attr: true, Kind: op.IntVal, Doc: "number of elements of a column"},
+			{Name: "n", Attr: true, Kind: op.IntVal, Doc: "number of elements that each accumulator is of"},
 		},
 		Type: func(s *op.Sig) (types.Type, error) {
 			e, ok := types.ElemNamed(s.Attrs.Str("elem"))
@@ -88,15 +113,24 @@ func (w Whole) columnDone() *op.Def {
 				return types.Type{}, op.Faultf(1, define.CodeAttr, "`%s` needs the attribute elem", s.Def.Name)
 			}
 			t := s.In[0]
-			if acc := w.Acc(e); !t.IsDense() || t.Elem != acc.Elem || t.Cols != acc.Cols {
-				return types.Type{}, op.Faultf(0, define.CodeKind, "`%s` takes accumulators, not %v", s.Def.Name, t)
+			if acc := w.Acc(e); !t.IsDense() || t.Elem != acc.Elem || t.Cols != acc.Cols || !columns && t.Rows != 1 {
+				return types.Type{}, op.Faultf(0, define.CodeKind, "`%s` takes an accumulator, not %v", s.Def.Name, t)
 			}
-			return types.DenseOf(w.Elem(e), 1, t.Rows), nil
+			if columns {
+				return types.DenseOf(w.Elem(e), 1, t.Rows), nil
+			}
+			return types.ScalarOf(w.Elem(e)), nil
 		},
-		Ref:  func(c *op.Call) (value.Value, error) { return done(c), nil },
+		Ref: func(c *op.Call) (value.Value, error) {
+			if of := *c; columns {
+				of.Out = value.New(c.Type.Elem, 1, c.Type.Cols)
+				return done(&of), nil
+			}
+			return done(c), nil
+		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
-		Kernel: func(c *op.Call) error { c.Result().CopyFrom(done(c)); return nil },
+		Kernel: func(c *op.Call) error { c.Out = done(c); return nil },
 	}
 }
 

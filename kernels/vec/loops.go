@@ -231,24 +231,6 @@ func CascadeF32(x []float32, squares bool, terms *Terms) (n, done int, ok bool) 
 	return n, rounds * round, terms.exact(n, c.lanes)
 }
 
-// CascadeColumns sums the first columns of rows whose distance is ld elements, or their squares: if
-// ok, the exact sum of column j over the first done rows is that of terms[l*cols+j], l < levels.
-// The matrix may have fewer columns than cols: what stands behind them in x is read and summed
-// along, for as long as there is something. cols is 0 without vector hardware.
-func CascadeColumns(x []float64, ld, rows int, squares bool, terms *Terms) (cols, levels, done int, ok bool) {
-	c := plan(squares)
-	cols = c.lanes * c.chains
-	if cols == 0 || len(x) < cols || ld == 0 {
-		return 0, 0, 0, false
-	}
-	done = min(rows, (len(x)-cols)/ld+1)
-	if done <= 0 {
-		return 0, 0, 0, false
-	}
-	run(cascades, c.lanes, squares, &x[0], done, 8*ld, terms)
-	return cols, c.levels, done, terms.exact(cols*c.levels, c.lanes)
-}
-
 // uniformWhole makes the numbers of states z, z+d, ... as far as whole rounds go, and returns how
 // many they are.
 func uniformWhole(dst []float64, z, d uint64) int {
@@ -268,12 +250,4 @@ func uniformWhole(dst []float64, z, d uint64) int {
 	}{&dst[0], n / 32, &state[0], 32 * d}
 	machine.Uniform.Call(machine.AVX512, unsafe.Pointer(&args))
 	return n
-}
-
-// Lanes is the f64 lanes of a vector.
-func Lanes() int {
-	if haveAVX512 {
-		return 8
-	}
-	return 4
 }
