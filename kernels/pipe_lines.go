@@ -9,12 +9,12 @@ import (
 	"flow/kernels/reduce"
 )
 
-// folded makes the reductions among rows run as pipelines do, but for those of each row, and for few
-// elements.
+// folded makes the reductions among rows run as pipelines do, but for those of each row, of the block of
+// a rank, and of few elements.
 func (e *engine) folded(rows []*op.Def) []*op.Def {
 	for _, d := range rows {
 		f := reduce.Named(d.Name)
-		if f == nil || f.Axis == reduce.OverRows {
+		if f == nil || f.Axis == reduce.OverRows || f.Axis == reduce.OverAll && f.Part {
 			continue
 		}
 		small := d.Kernel
