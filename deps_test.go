@@ -122,7 +122,6 @@ var allowedInTests = map[string]string{
 	"compiler/rule":              "kernels ir/eval",
 	"kernels/fourier":            "kernels/rowtest",
 	"kernels/inout":              "kernels/rowtest",
-	"kernels/reduce":             "kernels/rowtest",
 	"kernels/sparse":             "kernels/rowtest",
 	"kernels/encode":             "kernels/rowtest",
 	"kernels/scan":               "kernels/rowtest",
