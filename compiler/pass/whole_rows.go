@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"flow/ir"
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 )
@@ -191,4 +192,126 @@ func (w *wholeRows) cut(t types.Type, o ir.Origin, in ...ir.ID) ir.ID {
 		return w.out.Add(w.table.Must("slice"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(at[0], at[1], t.Rows, t.Cols)}), t, o, in[0])
 	}
 	return w.out.Add(w.table.Must("window"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(t.Rows, t.Cols)}), t, o, in...)
+}
+
+// Columns makes a loop over columns of reductions of columns that read running values:
+//
+//	%3 = cumsum(%2);  %4 = abs(%3);  %5 = colmax(%4)   ->   %5 = t(parfor(%2) { .. colmax(abs(cumsum(%2[:, j]))) })
+//
+// A column is one chain from its first element on, so that the reduction can take each element as it is
+// made: nothing between is stored. Bits stay: each column is the same operators.
+//
+// It would be wrong for what may fail, and is no gain where there are few columns: those are the lanes.
+func Columns(g *ir.Graph, table *op.Table, _ Sizes) *ir.Graph {
+	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Down }) {
+		return g
+	}
+	readers, gone := readersOf(g), map[ir.ID]bool{}
+	loops := map[ir.ID][]ir.ID{} // the members by the reduction
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		if list := columnChain(g, readers, id); list != nil {
+			loops[id] = list
+			for _, x := range list {
+				gone[x] = true
+			}
+		}
+	}
+	if len(loops) == 0 {
+		return g
+	}
+	out, to := ir.New(), make([]ir.ID, g.Len())
+	out.CopyTables(g)
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		switch {
+		case gone[id]:
+		case loops[id] != nil:
+			to[i] = columnLoop(g, out, table, to, append(loops[id], id))
+		default:
+			to[i] = out.CopyNode(g, id, through(to, g.In(id))...)
+		}
+	}
+	return out
+}
+
+// oneWord are the classes whose state is the result so far. Exact sums have a faster loop of their own.
+var oneWord = []loop.Class{loop.Least, loop.Greatest, loop.Any, loop.All, loop.Count}
+
+// leastColumns is how many columns are lanes for several workers.
+const leastColumns = 256
+
+// columnChain lists, in order, what a reduction of columns alone reads: operators that make each column of
+// a matrix of columns, running values among them. nil: it is none, or reads no running values.
+func columnChain(g *ir.Graph, readers [][]ir.ID, id ir.ID) (list []ir.ID) {
+	n := &g.Nodes[id]
+	if n.Op.Fold != op.FoldCols || !slices.Contains(oneWord, n.Op.Class) || n.Region != nil || len(g.In(id)) != 1 || g.Type(id).Cols < leastColumns {
+		return nil
+	}
+	shape, runs, inside := g.Type(g.In(id)[0]), false, map[ir.ID]bool{id: true}
+	if !shape.IsDense() || !shape.Known() || shape.Rows < 2 {
+		return nil
+	}
+	for x := id; x >= 0; x-- {
+		n, t := &g.Nodes[x], g.Type(x)
+		_, _, _, sent := g.Dest(x)
+		if sent || ir.MayFail(g, x) || g.Asks(x) {
+			if x == id {
+				return nil
+			}
+			continue
+		}
+		if x == id || len(readers[x]) == 0 || !t.IsDense() || !sameShape(t, shape) || !allOf(readers[x], func(r ir.ID) bool { return inside[r] }) ||
+			!n.Op.Down && (n.Op.Elt == nil || !n.Op.Laws.Has(op.Elementwise) || n.Attrs != nil) ||
+			slices.ContainsFunc(g.In(x), func(y ir.ID) bool { return !g.Type(y).IsScalar() && !g.Type(y).IsDense() || g.Type(y).Elem.Size() == 0 }) {
+			continue
+		}
+		inside[x], runs = true, runs || n.Op.Down
+		list = append(list, x)
+	}
+	if !runs {
+		return nil
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// columnLoop adds the loop of a chain, its last member being the reduction, and returns its result.
+func columnLoop(g, out *ir.Graph, table *op.Table, to, list []ir.ID) ir.ID {
+	last := list[len(list)-1]
+	of, body := g.Type(last), ir.New()
+	o := g.Origin(last)
+	r := &ir.Region{Graph: body, Args: []ir.ID{body.Add(table.Must("arg"), nil, types.ScalarOf(types.I64), ir.Origin{})}}
+	var in, captured []ir.ID
+	inner := map[ir.ID]ir.ID{}
+	for _, x := range list { // arguments come first
+		for _, y := range g.In(x) {
+			if _, known := inner[y]; known || slices.Contains(list, y) {
+				continue
+			}
+			inner[y] = body.Add(table.Must("arg"), nil, g.Type(y), ir.Origin{})
+			r.Args, in, captured = append(r.Args, inner[y]), append(in, to[y]), append(captured, y)
+		}
+	}
+	at := ir.Origin{Span: o.Span}
+	row := body.Add(table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}), types.ScalarOf(types.I64), at)
+	for _, y := range captured {
+		if t := g.Type(y); t.IsDense() && t.Cols > 1 {
+			size := op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(t.Rows, 1)})
+			inner[y] = body.Add(table.Must("window"), size, types.DenseOf(t.Elem, t.Rows, 1), at, inner[y], row, r.Args[0])
+		}
+	}
+	for _, x := range list {
+		var args []ir.ID
+		for _, y := range g.In(x) {
+			args = append(args, inner[y])
+		}
+		n, t := &g.Nodes[x], g.Type(x)
+		inner[x] = body.Add(n.Op, n.Attrs, types.DenseOf(t.Elem, t.Rows, 1), ir.Origin{Span: n.Span}, args...)
+	}
+	r.Yields = []ir.ID{body.Add(table.Must("item"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(0, 0)}), types.ScalarOf(of.Elem), at, inner[last])}
+	attrs := op.MakeAttrs(op.Attr{Name: "by", Val: op.Ints(1)}, op.Attr{Name: "lo", Val: op.Ints(0)}, op.Attr{Name: "n", Val: op.Ints(of.Cols)}, op.Attr{Name: "names", Val: op.Str("j")})
+	points := out.Add(table.Must("parfor"), attrs, types.DenseOf(of.Elem, of.Cols, 1), o, in...)
+	out.Nodes[points].Region = r
+	return out.Add(table.Must("t"), nil, of, o, points)
 }

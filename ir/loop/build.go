@@ -116,6 +116,7 @@ type rewriter struct {
 	names  map[int]int   // of indices that others stand for
 	fixed  map[int]int64 // indices that have become constants
 	points map[int]Val   // indices that have become values
+	shifts map[int]int64 // how far indices are behind those that stand for them
 }
 
 // rewritten returns a copy of n, rewritten by replace.
@@ -151,6 +152,7 @@ func (r *rewriter) form(l Lin) Lin {
 			if v, ok := r.points[t.Sym.N]; ok {
 				t.Sym = Sym{ValSym, int(v)}
 			} else {
+				out.Const += t.Coef * r.shifts[t.Sym.N]
 				t.Sym.N = r.name(t.Sym.N)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 // Merge returns n with inner loops of one range merged and equal operations done once. All values
 // and results stay the same; of several failing checks another may fail first.
 func Merge(n *Nest) *Nest {
+	n = Through(n)
 	m := &merger{rewriter: &rewriter{Builder: NewBuilder(n), from: n, now: make([]Val, len(n.Types)), names: map[int]int{}}}
 	m.rewriter.replace = func(*Stmt) bool { return false }
 	for v := range m.now {

@@ -52,6 +52,9 @@ type Def struct {
 	// Along lists the inputs whose row i alone makes row i of the result, or is AllInputs; the row
 	// reads the others as a whole. nil: its laws and Fold say so, or there are none.
 	Along func(a *Attrs) []int
+	// Down: column j of the result is made of column j of the input alone, from its first element on,
+	// and has its shape.
+	Down bool
 	// ByRows: a constructor of a sparse matrix makes some rows alone (Call.Lo and Hi), if asked to.
 	ByRows bool
 	// ByColumn is the input whose row j is read only where input 0, a sparse matrix, has an entry in

@@ -4,6 +4,7 @@ package nest
 // every iteration are operands, and every action is written by its row.
 
 import (
+	"fmt"
 	"strings"
 
 	"flow/ir/loop"
@@ -33,7 +34,7 @@ type Body struct {
 // what cannot be written.
 func WriteBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, names string, form Form) (out *Body, why string) {
 	x := &Builder{Builder: loop.New(), Words: form.Words, Affine: form.Affine, Lins: map[loop.Val]loop.Lin{},
-		Scopes: []map[ElementKey]loop.Val{{}}, keep: keep}
+		Scopes: []map[ElementKey]loop.Val{{}}, keep: keep, most: passedElements}
 	defer func() {
 		if r := recover(); r != nil {
 			n, is := r.(op.NoElement)
@@ -70,7 +71,13 @@ func WriteBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, na
 	if err := x.Nest.Verify(); err != nil {
 		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
 	}
-	return &Body{loop.Merge(x.Nest), x.Operands}, ""
+	n := loop.Merge(x.Nest)
+	for _, l := range n.Locals { // those that are left
+		if l.Rows.Const*l.Cols.Const > laidElements {
+			return nil, fmt.Sprintf("a matrix of the body of %d x %d elements", l.Rows.Const, l.Cols.Const)
+		}
+	}
+	return &Body{n, x.Operands}, ""
 }
 
 // yield stores what an iteration gives: a scalar at its place, or a row.

@@ -17,9 +17,13 @@ import (
 // own, so that eight of them fill 256 KiB.
 const laidElements = 4096
 
+// passedElements is the most elements of one that may need no memory, as what a loop passes on to
+// another.
+const passedElements = 1 << 24
+
 // local is memory for a matrix of the body.
 func (x *Builder) local(t types.Type) (loop.Mem, Ref) {
-	if !t.IsDense() || !t.Known() || t.Count() > laidElements {
+	if !t.IsDense() || !t.Known() || t.Count() > max(laidElements, x.most) {
 		panic(NoBody{"a matrix of the body of " + t.String()})
 	}
 	m := loop.Mem{Kind: loop.LocalMem, N: x.Local(dense.Storage(t.Elem), loop.Num(int64(t.Rows)), loop.Num(int64(t.Cols)))}

@@ -37,6 +37,7 @@ type Builder struct {
 	Words    int // of an exact sum
 	Affine   bool
 	made     int // matrices so far
+	most     int // elements of a matrix in memory, if that is not laidElements
 	Scopes   []map[ElementKey]loop.Val
 	Lins     map[loop.Val]loop.Lin // of integers that are linear in indices and operands
 	Operands []Operand             // behind the bounds

@@ -98,7 +98,7 @@ func (l *lowering) code() (*Code, error) {
 
 // lowered is the program of a nest. It panics with an *Unsupported.
 func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) *lowering {
-	n = loop.Unroll(loop.ExpandFolds(n), straight)
+	n = loop.Unroll(loop.Through(loop.ExpandFolds(n)), straight)
 	m := &maker{target: t}
 	m.Asm.vexOnly = t.vexOnly()
 	m.streams = plan.Stream

@@ -1,0 +1,312 @@
+package loop
+
+// This file joins an inner loop with an earlier one whose results it reads from locals: the values of a
+// round then go from one to the other in registers, and a local that nothing else reads is gone. Running
+// sums and what is computed of their elements become one loop.
+
+import (
+	"slices"
+
+	"flow/ir/types"
+)
+
+// Through returns n with such loops of its body joined. All values and results stay the same.
+func Through(n *Nest) *Nest {
+	if len(n.Locals) == 0 {
+		return n
+	}
+	for p := findPassing(n); p != nil; p = findPassing(n) {
+		n = p.join(n)
+	}
+	return dropLocals(forwarded(n))
+}
+
+// passing is two loops of the body. Each round of the second reads what the round before it by shift
+// of the first stores in some locals, or, in a first round that peel adds, what was stored before.
+type passing struct {
+	from, to *Stmt
+	shift    int64
+	peel     bool
+	passed   map[Mem]passed
+}
+
+// passed is a local that passes values on.
+type passed struct {
+	store, before *Stmt // in the first loop, and of the element before; nil: none is needed
+}
+
+// findPassing returns two loops to join, or nil.
+func findPassing(n *Nest) *passing {
+	list := n.Body.Stmts
+	for j := range list {
+		if list[j].Code != For {
+			continue
+		}
+		for i := j - 1; i >= 0; i-- {
+			if list[i].Code != For {
+				continue
+			}
+			if p := (&passing{from: &list[i], to: &list[j], passed: map[Mem]passed{}}); p.fits(list, i, j) {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// locals calls f for every access to a local in statements.
+func locals(list []Stmt, f func(s *Stmt)) {
+	eachStmt(&Block{Stmts: list}, func(s *Stmt) {
+		if s.Mem.Kind == LocalMem && (s.Code == Load || s.Code == Store) {
+			f(s)
+		}
+	})
+}
+
+// fits reports that loops i and j of a body can be joined at the place of the second.
+func (p *passing) fits(list []Stmt, i, j int) bool {
+	if !roundsAlone(p.from) || !roundsAlone(p.to) {
+		return false
+	}
+	read, some := map[Mem]bool{}, false // by the first loop
+	locals(list[i:i+1], func(s *Stmt) {
+		if x, ok := p.passed[s.Mem]; s.Code == Load {
+			read[s.Mem] = true
+		} else if x.store = s; !ok {
+			p.passed[s.Mem] = x
+		} else {
+			read[s.Mem] = true // stored twice
+		}
+	})
+	fine, shifted := true, false
+	locals(list[j:j+1], func(s *Stmt) {
+		x, stored := p.passed[s.Mem]
+		if s.Code == Store {
+			fine = fine && !stored && !read[s.Mem]
+			return
+		}
+		if !stored {
+			return
+		}
+		d, ok := along(x.store, p.from.Loop.Index.Name, x.store)
+		e, same := along(s, p.to.Loop.Index.Name, x.store)
+		fine = fine && ok && same && !read[s.Mem] && (!shifted || p.shift == d-e) && slices.ContainsFunc(p.from.Loop.Body.Stmts, func(t Stmt) bool { return t.Code == Store && t.Mem == s.Mem })
+		p.shift, shifted, some = d-e, true, true
+	})
+	if !fine || !some {
+		return false
+	}
+	for k := i + 1; k <= j; k++ { // the first loop passes these
+		valuesOf(&list[k], func(v Val) { fine = fine && (v < p.from.Dst || int(v) >= int(p.from.Dst)+p.from.N) })
+		fine = fine && list[k].Code != CallRow && list[k].Code != Once
+	}
+	locals(list[i+1:j], func(s *Stmt) {
+		x, stored := p.passed[s.Mem]
+		fine = fine && !(s.Code == Store && (stored || read[s.Mem])) && (!stored || p.outside(s, x.store))
+	})
+	ra, rb := p.from.Loop.Index.Range, p.to.Loop.Index.Range
+	p.peel = rb.From.Const-p.shift == ra.From.Const-1
+	return fine && rb.To.Const-p.shift == ra.To.Const && (p.peel && p.findBefore(list, i, j) || rb.From.Const-p.shift == ra.From.Const)
+}
+
+// roundsAlone reports a loop of known rounds that computes, and stores to locals alone.
+func roundsAlone(s *Stmt) bool {
+	r := s.Loop.Index.Range
+	fine := r.Kind == Steps && r.By == 1 && r.From.Known() && r.To.Known() && r.From.Const < r.To.Const
+	eachStmt(&s.Loop.Body, func(t *Stmt) {
+		fine = fine && !slices.Contains([]Code{Break, Reduce, Append, CallRow, Once}, t.Code) && !(t.Code == Store && t.Mem.Kind != LocalMem)
+	})
+	return fine
+}
+
+// axisOf is the subscript of a store that is known to be an index and a constant: 0 or 1.
+func axisOf(store *Stmt) int {
+	if store.At[0].Known() {
+		return 1
+	}
+	return 0
+}
+
+// along is the constant c of an access at index + c along the axis of a store, at the same place
+// across it.
+func along(s *Stmt, index int, store *Stmt) (c int64, ok bool) {
+	axis := axisOf(store)
+	across, rest := s.At[1-axis], s.At[axis].Plus(Of(IndexSym, index).Times(-1))
+	return rest.Const, rest.Known() && across.Known() && store.At[1-axis].Known() && across.Const == store.At[1-axis].Const
+}
+
+// outside reports an access to one element that the store in the first loop never reaches.
+func (p *passing) outside(s, store *Stmt) bool {
+	d, ok := along(store, p.from.Loop.Index.Name, store)
+	if !ok || !s.At[0].Known() || !s.At[1].Known() {
+		return false
+	}
+	axis, r := axisOf(store), p.from.Loop.Index.Range
+	at := s.At[axis].Const - d
+	return s.At[1-axis].Const != store.At[1-axis].Const || at < r.From.Const || at >= r.To.Const
+}
+
+// findBefore finds the stores before the first loop of what the first round of the second reads. What
+// else stores the locals is not looked at.
+func (p *passing) findBefore(list []Stmt, i, j int) bool {
+	fine := true
+	locals(list[j:j+1], func(s *Stmt) {
+		x, ok := p.passed[s.Mem]
+		if !ok || s.Code != Load || x.before != nil {
+			return
+		}
+		d, _ := along(x.store, p.from.Loop.Index.Name, x.store)
+		axis := axisOf(x.store)
+		locals(list[:i], func(t *Stmt) {
+			if t.Code == Store && t.Mem == s.Mem {
+				if x.before = t; !t.At[0].Known() || !t.At[1].Known() {
+					fine = false
+				}
+			}
+		})
+		b := x.before
+		fine = fine && b != nil && slices.ContainsFunc(list[:i], func(t Stmt) bool { return t.Code == Store && t.Mem == s.Mem && t.Args[0] == b.Args[0] }) &&
+			b.At[1-axis].Const == x.store.At[1-axis].Const && b.At[axis].Const-d == p.from.Loop.Index.Range.From.Const-1
+		p.passed[s.Mem] = x
+	})
+	return fine
+}
+
+// join writes the two loops as one.
+func (p *passing) join(n *Nest) *Nest {
+	a, b := p.from.Loop, p.to.Loop
+	var value func(x passed) Val // what a load gives; nil: the second loop is not written
+	return rewritten(n, func(r *rewriter, s *Stmt) bool {
+		x, passes := p.passed[s.Mem]
+		switch {
+		case s == p.from:
+			return true
+		case value != nil && s.Code == Load && passes:
+			r.set(s, []Val{value(x)})
+			return true
+		case s.Code == IndexOf && value != nil && int(s.Imm) == b.Index.Name:
+			if at, known := r.fixed[b.Index.Name]; known {
+				r.set(s, []Val{r.Const(types.I64, Word(at))})
+			} else {
+				r.set(s, []Val{r.Op(Add, r.IndexValue(a.Index.Name), r.Const(types.I64, Word(p.shift)))})
+			}
+			return true
+		case s != p.to:
+			return false
+		}
+		round := func(carried []Val, of func(x passed) Val) []Val {
+			for k, v := range carried {
+				r.now[int(b.Carry)+k] = v
+			}
+			value = of
+			r.block(&b.Body)
+			value = nil
+			return r.values(b.Body.Yield)
+		}
+		second := r.values(b.Init)
+		if p.peel {
+			r.fixed = map[int]int64{b.Index.Name: b.Index.Range.From.Const}
+			second = round(second, func(x passed) Val { return r.now[x.before.Args[0]] })
+			r.fixed = nil
+		}
+		x0 := a.Index
+		r.names, r.shifts = map[int]int{b.Index.Name: x0.Name}, map[int]int64{b.Index.Name: p.shift}
+		out := r.For(x0, append(r.values(a.Init), second...), func(carried []Val) []Val {
+			for k := range a.Init {
+				r.now[int(a.Carry)+k] = carried[k]
+			}
+			r.block(&a.Body)
+			next := r.values(a.Body.Yield)
+			return append(next, round(carried[len(a.Init):], func(x passed) Val { return r.now[x.store.Args[0]] })...)
+		})
+		r.names, r.shifts = nil, nil
+		r.set(p.from, out)
+		r.set(s, out[len(a.Init):])
+		return true
+	})
+}
+
+// forwarded returns n with loads in its body of one element that the body has stored, and no other
+// statement may have stored since, as the value.
+func forwarded(n *Nest) *Nest {
+	list := n.Body.Stmts
+	source := map[*Stmt]*Stmt{}
+	for i := range list {
+		s := &list[i]
+		if s.Code != Load || s.Mem.Kind != LocalMem || n.Locals[s.Mem.N].Once || !s.At[0].Known() || !s.At[1].Known() {
+			continue
+		}
+		for k := i - 1; k >= 0 && list[k].Code != CallRow; k-- {
+			t := &list[k]
+			if t.Code == Store && t.Mem == s.Mem && t.At[0].Equal(s.At[0]) && t.At[1].Equal(s.At[1]) {
+				source[s] = t
+				break
+			}
+			clear := true
+			locals(list[k:k+1], func(u *Stmt) {
+				known := u.At[0].Known() && u.At[1].Known() && !(u.At[0].Equal(s.At[0]) && u.At[1].Equal(s.At[1]))
+				inLoop := t.Code == For && roundsAlone(t) && (&passing{from: t}).outside(s, u)
+				clear = clear && (u.Code != Store || u.Mem != s.Mem || known || inLoop)
+			})
+			if !clear {
+				break
+			}
+		}
+	}
+	if len(source) == 0 {
+		return n
+	}
+	return rewritten(n, func(r *rewriter, s *Stmt) bool {
+		t := source[s]
+		if t != nil {
+			r.set(s, []Val{r.now[t.Args[0]]})
+		}
+		return t != nil
+	})
+}
+
+// dropLocals returns n without the locals that nothing reads.
+func dropLocals(n *Nest) *Nest {
+	read := make([]bool, len(n.Locals))
+	eachStmt(&n.Body, func(s *Stmt) {
+		if s.Mem.Kind == LocalMem && s.Code != Store {
+			read[s.Mem.N] = true
+		}
+		for _, m := range s.Mems {
+			if m.Kind == LocalMem {
+				read[m.N] = true
+			}
+		}
+	})
+	if !slices.Contains(read, false) {
+		return n
+	}
+	to := make([]int, len(read))
+	var kept []Local
+	for k, r := range read {
+		if to[k] = len(kept); r {
+			kept = append(kept, n.Locals[k])
+		}
+	}
+	return rewritten(n, func(r *rewriter, s *Stmt) bool {
+		r.Nest.Locals = kept
+		if s.Mem.Kind != LocalMem && len(s.Mems) == 0 {
+			return false
+		}
+		if s.Code == Store && !read[s.Mem.N] {
+			return true
+		}
+		moved := *s
+		if s.Mem.Kind == LocalMem {
+			moved.Mem.N = to[s.Mem.N]
+		}
+		moved.Mems = slices.Clone(s.Mems)
+		for k, m := range moved.Mems {
+			if m.Kind == LocalMem {
+				moved.Mems[k].N = to[m.N]
+			}
+		}
+		r.copy(&moved)
+		return true
+	})
+}
