@@ -182,6 +182,13 @@ var loopPrograms = []string{
 	`x = rand(300, 2, seed = 3)
 	 k = materialize(i64(5 * rand(300, 1, seed = 4)))
 	 emit parfor i in 0..300 { 10 // (k[i] - 7) + i64(x[i, 0]) + i64(1e17 * sum([x[i, 0], 1e16, -1e16])) }`,
+	`x = materialize(rand(23, 300, seed = 5) - 0.5)
+	 emit colmax(abs(cumsum(ifelse(x < 0, -1.0, 1.0))))
+	 P = cumprod(f32(1 + x))
+	 emit colmin(P / cummax(P) - f32(x[:, 3]))
+	 emit colcount(cummax(i64(9 * x)) > 2)
+	 emit colmax(cumsum(x[0..4, :] * 0)) + colmin(cumsum(log(x + 0.49)) * x[2, :])
+	 emit colany(cumsum(x < 0) == 7 or cummin(x > -0.45))`,
 }
 
 // loopEffects is programs with asserts, and with rows at computed places. The last ones fail.

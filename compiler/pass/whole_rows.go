@@ -255,7 +255,7 @@ func columnChain(g *ir.Graph, readers [][]ir.ID, id ir.ID) (list []ir.ID) {
 	for x := id; x >= 0; x-- {
 		n, t := &g.Nodes[x], g.Type(x)
 		_, _, _, sent := g.Dest(x)
-		if sent || ir.MayFail(g, x) || g.Asks(x) {
+		if sent || !n.Op.Down && ir.MayFail(g, x) || g.Asks(x) {
 			if x == id {
 				return nil
 			}

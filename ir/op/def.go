@@ -53,7 +53,7 @@ type Def struct {
 	// reads the others as a whole. nil: its laws and Fold say so, or there are none.
 	Along func(a *Attrs) []int
 	// Down: column j of the result is made of column j of the input alone, from its first element on,
-	// and has its shape.
+	// and has its shape. It never fails.
 	Down bool
 	// ByRows: a constructor of a sparse matrix makes some rows alone (Call.Lo and Hi), if asked to.
 	ByRows bool

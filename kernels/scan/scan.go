@@ -70,7 +70,7 @@ func (c chain) def(byRow bool) *op.Def {
 			}
 			return t.With(c.elem(t.Elem)), err
 		},
-		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "cumulative", Down: !byRow,
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "cumulative", Down: !byRow,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 1) },
 	}
 	d.Ref = func(call *op.Call) (value.Value, error) {
