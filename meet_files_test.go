@@ -204,6 +204,48 @@ func TestRanksReadUnits(t *testing.T) {
 	}
 }
 
+// Ranks that share the rows of a .csr read their own; a damaged file is the same failure on all.
+func TestRanksReadRowsOfCSR(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.csr")
+	made := compiled(t, fmt.Sprintf("emit rand_sparse(9000, 9000, 0.003, seed = 2) to %q\n", path), 1)
+	if _, err := made.Run(context.Background(), RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("S = read(%q, sparse = true)\niterate c = f64(seq(1, S.rows + 1)), k = 0 until k == 4 {\n  next c = max(c, rowmax(S * t(c)))\n  next k = k + 1\n}\nemit sum(c)\nemit c[-1, :]\n", path)
+	for _, damaged := range []bool{false, true} {
+		if damaged {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b[len(b)-100] ^= 1
+			if err := os.WriteFile(path, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, _, told := readTogether(t, 1, text)
+		if (told[0] != nil) != damaged {
+			t.Fatal(told)
+		}
+		for _, ranks := range []int{2, 3, 5, 16} {
+			got, _, errs := readTogether(t, ranks, text)
+			var one bytes.Buffer
+			p := compiled(t, text, ranks)
+			_, err := p.Run(context.Background(), RunOptions{Stdout: &one, Threads: 1})
+			for rank, e := range append(errs, err) {
+				if got != want || one.String() != want || onRank.ReplaceAllString(fmt.Sprint(e), "") != fmt.Sprint(told[0]) {
+					t.Errorf("%d ranks print %q and %q, not %q; rank %d: %v, not %v", ranks, got, one.String(), want, rank, e, told[0])
+				}
+			}
+			for i, n := range p.Compiled().Plan.Graph.Nodes {
+				if n.Op.Reads != nil && (p.Compiled().Plan.Rank(ir.ID(i)) != plan.Everywhere || n.Attrs.Int(plan.SharedRows) == 0) {
+					t.Errorf("%d ranks do not share the rows", ranks)
+				}
+			}
+		}
+	}
+}
+
 // A file that is written to between check and run is a failure, the same on any number of ranks.
 func TestFilesThatChange(t *testing.T) {
 	row := "1,2,3,4,5,6,7,8\n"

@@ -38,55 +38,77 @@ func csrTable() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 var csrElems = [...]types.Elem{types.Bool, types.I64, types.F32, types.F64}
 
-func readCSR(in *input, _ Options, headOnly bool) (Header, *value.CSR, error) {
-	var head [40]byte
-	_, err := io.ReadFull(in, head[:])
-	summed := string(head[:8]) == csrMagic
-	if err != nil || !summed && string(head[:8]) != csrUnsummed {
-		if err != nil && err != io.EOF && !(err == io.ErrUnexpectedEOF && in.plainEnd()) {
-			return Header{}, nil, readError(in.file, 0, err)
-		}
-		return Header{}, nil, failf(CSR, in.file, "not a .csr file: it does not begin with %s and four numbers", csrMagic)
+// csrLayout is the head of a .csr.
+type csrLayout struct {
+	Header
+	summed bool
+	at     int64 // where the row pointers begin
+}
+
+// cols and values are where the columns and the values begin.
+func (h csrLayout) cols() int64   { return h.at + 8*int64(h.Rows+1) }
+func (h csrLayout) values() int64 { return h.cols() + 4*int64(h.Entries) }
+
+// end is where the values end.
+func (h csrLayout) end() int64 { return h.values() + h.per()*int64(h.Entries) }
+
+// per is the bytes of a value.
+func (h csrLayout) per() int64 {
+	if h.Elem == types.Bool {
+		return 0
 	}
-	if summed {
-		if err := in.csrSum(crc32.Checksum(head[:], csrTable())); err != nil {
-			return Header{}, nil, err
+	return int64(h.Elem.Size())
+}
+
+func readCSRHead(in *input) (h csrLayout, err error) {
+	var head [40]byte
+	_, err = io.ReadFull(in, head[:])
+	h.summed, h.at = string(head[:8]) == csrMagic, int64(len(head))
+	if err != nil || !h.summed && string(head[:8]) != csrUnsummed {
+		if err != nil && err != io.EOF && !(err == io.ErrUnexpectedEOF && in.plainEnd()) {
+			return h, readError(in.file, 0, err)
 		}
+		return h, failf(CSR, in.file, "not a .csr file: it does not begin with %s and four numbers", csrMagic)
+	}
+	around := int64(0)
+	if h.summed {
+		if err := in.csrSum(crc32.Checksum(head[:], csrTable())); err != nil {
+			return h, err
+		}
+		h.at, around = h.at+csrSumSize, csrSumSize
 	}
 	var n [4]uint64
 	for k := range n {
 		n[k] = binary.LittleEndian.Uint64(head[8+8*k:])
 	}
 	if n[0] >= uint64(len(csrElems)) || n[1] >= math.MaxInt64/32 || n[2] > value.MaxSparseCols || n[3] >= math.MaxInt64/32 {
-		return Header{}, nil, failf(CSR, in.file, "element type %d, %d x %d, %d entries: there is no such matrix", n[0], n[1], n[2], n[3])
+		return h, failf(CSR, in.file, "element type %d, %d x %d, %d entries: there is no such matrix", n[0], n[1], n[2], n[3])
 	}
-	h := Header{Elem: csrElems[n[0]], Rows: int(n[1]), Cols: int(n[2]), Sparse: true, Entries: int(n[3])}
-	per := int64(4)
-	if h.Elem != types.Bool {
-		per += int64(h.Elem.Size())
-	}
-	size := 8*int64(n[1]+1) + per*int64(n[3])
-	around := int64(len(head))
-	if summed {
-		around += 2 * csrSumSize
-	}
-	if size > in.size-around {
-		return h, nil, failf(CSR, in.file, "%d rows and %d entries are announced, and the file has no room for so many", n[1], n[3]).
+	h.Header = Header{Elem: csrElems[n[0]], Rows: int(n[1]), Cols: int(n[2]), Sparse: true, Entries: int(n[3])}
+	if h.end() > in.size-around {
+		return h, failf(CSR, in.file, "%d rows and %d entries are announced, and the file has no room for so many", n[1], n[3]).
 			help("the file is cut off: copy it again")
 	}
-	if headOnly {
-		return h, nil, nil
-	}
-	if err := in.holds(0, "the matrix", float64(size), 0); err != nil {
+	return h, nil
+}
+
+func readCSR(in *input, _ Options, headOnly bool) (Header, *value.CSR, error) {
+	head, err := readCSRHead(in)
+	h, summed := head.Header, head.summed
+	if err != nil || headOnly {
 		return h, nil, err
 	}
-	m := value.NewCSR(h.Elem, h.Rows, h.Cols, int(n[3]))
+	if err := in.holds(0, "the matrix", float64(head.end()-head.at), 0); err != nil {
+		return h, nil, err
+	}
+	n := h.Entries
+	m := value.NewCSR(h.Elem, h.Rows, h.Cols, n)
 	parts := [][]byte{bytesOf(m.Ptr), bytesOf(m.Col), bytesOf(m.F64), bytesOf(m.F32), bytesOf(m.I64)}
 	sum := uint32(0)
 	for _, p := range parts {
 		if _, err := io.ReadFull(in, p); err != nil {
 			if err == io.EOF || err == io.ErrUnexpectedEOF && in.plainEnd() {
-				return h, nil, failf(CSR, in.file, "the file ends before its %d entries", n[3])
+				return h, nil, failf(CSR, in.file, "the file ends before its %d entries", n)
 			}
 			return h, nil, readError(in.file, 0, err)
 		}
@@ -100,12 +122,12 @@ func readCSR(in *input, _ Options, headOnly bool) (Header, *value.CSR, error) {
 		}
 	}
 	if _, err := in.ReadByte(); err == nil {
-		return h, nil, failf(CSR, in.file, "bytes follow the %d entries", n[3])
+		return h, nil, failf(CSR, in.file, "bytes follow the %d entries", n)
 	} else if err != io.EOF {
 		return h, nil, readError(in.file, 0, err)
 	}
-	if m.Ptr[0] != 0 || m.Ptr[h.Rows] != int64(n[3]) {
-		return h, nil, failf(CSR, in.file, "row pointers run from %d to %d for %d entries", m.Ptr[0], m.Ptr[h.Rows], n[3])
+	if m.Ptr[0] != 0 || m.Ptr[h.Rows] != int64(n) {
+		return h, nil, failf(CSR, in.file, "row pointers run from %d to %d for %d entries", m.Ptr[0], m.Ptr[h.Rows], n)
 	}
 	if err := m.Check(); err != nil {
 		return h, nil, failf(CSR, in.file, "%v", err)

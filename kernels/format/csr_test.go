@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -86,5 +88,83 @@ func TestCSRFirstVersion(t *testing.T) {
 	binary.LittleEndian.PutUint64(old[48:], 7) // a row pointer beyond the entries
 	if got, err := ReadSparse(put(t, "a.csr", string(old)), Options{}); err == nil {
 		t.Errorf("a wrong row pointer is read as %v", got)
+	}
+}
+
+// Rows of a .csr are those of the matrix, and its checksum is that of its blocks, wherever they are cut.
+func TestRowsOfCSR(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 4))
+	for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
+		d := value.New(e, 300, 70)
+		for range 9000 {
+			d.Set(r.IntN(d.Rows), r.IntN(d.Cols), value.F64(1+r.Float64()*9).Convert(e))
+		}
+		nonzero := func(i, j int) bool { return d.At(i, j) != value.F64(0).Convert(e) }
+		n := 0
+		for k := range d.Rows * d.Cols {
+			if nonzero(k/d.Cols, k%d.Cols) {
+				n++
+			}
+		}
+		m := value.NewCSR(e, d.Rows, d.Cols, n)
+		n = 0
+		for i := range d.Rows {
+			for j := range d.Cols {
+				if nonzero(i, j) {
+					m.Col[n] = int32(j)
+					m.SetEntry(n, d.At(i, j))
+					n++
+				}
+			}
+			m.Ptr[i+1] = int64(n)
+		}
+		var b bytes.Buffer
+		if err := Write(&b, "a.csr", m, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		path := put(t, "a.csr", b.String())
+		shared := 0
+		o := Options{Share: func(task Task) (all Answer, err error) {
+			shared++
+			task.Block = 1 + r.Int64N(5000)
+			for k := 0; k < task.Blocks() && err == nil; {
+				n := 1 + r.IntN(task.Blocks()-k)
+				var a Answer
+				a, err = task.Range(k, k+n)
+				all.Parts, k = append(all.Parts, a.Parts...), k+n
+			}
+			return all, err
+		}}
+		if !HasRows(path, o) || shared != 1 {
+			t.Fatalf("%v: the sum of the blocks is another one, or they were not shared (%d)", e, shared)
+		}
+		for range 20 {
+			lo := r.IntN(d.Rows)
+			hi := lo + 1 + r.IntN(d.Rows-lo)
+			got, err := ReadRows(path, Options{}, lo, hi)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range d.Rows {
+				cols, at := got.Row(i)
+				want, from := m.Row(i)
+				if i < lo || i >= hi {
+					want = nil
+				}
+				if fmt.Sprint(cols) != fmt.Sprint(want) {
+					t.Fatalf("%v, rows %d..%d: row %d is %v, want %v", e, lo, hi, i, cols, want)
+				}
+				for k := range cols {
+					if e == types.F64 && got.F64[at+k] != m.F64[from+k] || e == types.F32 && got.F32[at+k] != m.F32[from+k] || e == types.I64 && got.I64[at+k] != m.I64[from+k] {
+						t.Fatalf("%v: another value in row %d", e, i)
+					}
+				}
+			}
+		}
+		damaged := b.Bytes()
+		damaged[44+r.IntN(len(damaged)-48)] ^= 1
+		if HasRows(put(t, "b.csr", string(damaged)), Options{}) || HasRows(put(t, "c.csr", b.String()[:b.Len()-1]), Options{}) {
+			t.Errorf("%v: a damaged file has rows", e)
+		}
 	}
 }

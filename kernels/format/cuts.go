@@ -43,12 +43,13 @@ type Task struct {
 	Sep                byte    // of edges
 	Names              bool    // the first line of edges may be names
 	Market             *Market // a Matrix Market file, whose entries are read
+	Sum                bool    // the bytes are summed
 }
 
 // Answer is what blocks of a task hold, in the order of the file.
 type Answer struct {
 	Spans []Span    // of a count, one a block
-	Parts []Entries // of edges or of a Matrix Market file; each of several blocks
+	Parts []Entries // of other tasks, each of several blocks
 }
 
 // share does a task, with others where there are.
@@ -143,7 +144,8 @@ func (c Task) All() (Answer, error) { return c.Range(0, c.Blocks()) }
 // Range does the blocks lo..hi-1, on all processors.
 func (c Task) Range(lo, hi int) (a Answer, err error) {
 	workers := max(1, min(runtime.GOMAXPROCS(0), (hi-lo)/4))
-	if c.Edges || c.Market != nil {
+	counts := !c.Edges && !c.Sum && c.Market == nil
+	if !counts {
 		a.Parts = make([]Entries, workers)
 	} else {
 		a.Spans = make([]Span, hi-lo)
@@ -153,7 +155,7 @@ func (c Task) Range(lo, hi int) (a Answer, err error) {
 	for w := range workers {
 		from, to := w*(hi-lo)/workers, (w+1)*(hi-lo)/workers
 		all.Go(func() {
-			if c.Edges || c.Market != nil {
+			if !counts {
 				a.Parts[w], errs[w] = c.entries(lo+from, lo+to)
 			} else {
 				errs[w] = c.count(a.Spans[from:to], lo+from)

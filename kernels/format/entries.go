@@ -20,6 +20,8 @@ type Entries struct {
 	Most     int32  // greatest vertex of edges; -1: no edge
 	Lines    int    // of edges
 	Widest   int    // the line of the greatest vertex, from the first of these on
+	Sum      uint32 // CRC-32C of Bytes bytes
+	Bytes    int64
 }
 
 // Market is what a Matrix Market file says of its entries.
@@ -40,6 +42,9 @@ func (c Task) entries(lo, hi int) (e Entries, err error) {
 		return e, err
 	}
 	defer file.Close()
+	if c.Sum {
+		return c.sum(file, lo, hi)
+	}
 	in := newInput(c.Path)
 	begin, err := c.lineAt(file, lo)
 	if err != nil {

@@ -17,6 +17,8 @@ type Fact struct {
 	Way  string // how it is read
 	Head format.Header
 	Cuts *format.Cuts // nil: none
+	// Summed: rows of a sparse matrix can be read alone.
+	Summed bool
 	// ByRow and ByCol are the nonzeros of each row and column of a graph; nil: not counted.
 	ByRow, ByCol []float64
 }

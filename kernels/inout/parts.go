@@ -21,12 +21,15 @@ const leafElements = 1 << 15
 func (f *fileCache) parts(a *op.Attrs) bool {
 	path := a.Str("path")
 	o, err := readOptions(a)
-	if err != nil || a.Bool("sparse") {
+	if err != nil {
 		return false
 	}
 	k, s := f.keyOf(path, o, denseFile)
 	if s != nil {
 		return false
+	}
+	if a.Bool("sparse") {
+		return format.HasSparseParts(path, o)
 	}
 	if format.HasParts(path, o) {
 		return true
@@ -57,6 +60,26 @@ func (f *fileCache) checked(k fileKey) fileKey {
 func version(k fileKey) fileKey {
 	k.size, k.mtime = 0, 0
 	return k
+}
+
+// sparseRows reads this rank's rows of a sparse matrix; nil where all of it must be read.
+func (f *fileCache) sparseRows(c *op.Call, path string, o format.Options, k fileKey) *value.CSR {
+	f.mu.Lock()
+	r, known := f.heads[k]
+	if known && !r.summed && !r.uncut { // ranks of one process
+		r.summed = format.HasRows(path, o)
+		r.uncut = !r.summed
+		f.heads[k] = r
+	}
+	f.mu.Unlock()
+	if !known || !r.summed {
+		return nil
+	}
+	m, err := format.ReadRows(path, o, c.Lo, c.Hi)
+	if err != nil {
+		return nil
+	}
+	return m
 }
 
 // cutsOf returns the cuts of a file as it was when the program was checked, nil if it has none.

@@ -145,6 +145,11 @@ func (f *fileCache) readRef(c *op.Call) (value.Value, error) {
 func (f *fileCache) readSparse(c *op.Call, o format.Options) (value.Value, error) {
 	path := pathOf(c)
 	k, s := f.keyOf(path, o, sparseFile)
+	if c.Hi > c.Lo && s == nil {
+		if m := f.sparseRows(c, path, o, k); m != nil && m.Type() == c.Type {
+			return m, nil
+		}
+	}
 	m := f.taken(k)
 	var err error
 	if s != nil {
@@ -157,6 +162,9 @@ func (f *fileCache) readSparse(c *op.Call, o format.Options) (value.Value, error
 	}
 	if m.Type() != c.Type {
 		return nil, changed(pathOf(c))
+	}
+	if c.Hi > c.Lo { // the rows of other ranks are empty
+		return m.View(c.Lo, c.Hi-c.Lo).Padded(c.Lo, m.Rows), nil
 	}
 	return m, nil
 }
@@ -242,6 +250,8 @@ type headResult struct {
 	head format.Header
 	cuts *format.Cuts // nil: it has none
 	err  error
+	// summed says that rows of a sparse matrix can be read alone, uncut that they cannot.
+	summed, uncut bool
 }
 
 // parsedFile is a file that is being read or has been.
@@ -277,6 +287,12 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 			r.head, r.err = format.StatSparse(path, o)
 			if r.err == nil && f.in.Share != nil && format.Shared(path, o) {
 				f.graphs[k], _ = format.ReadSparse(path, f.in.sharing(o)) // the run tells mistakes
+			} else if x := f.in.known(path, k); x != nil {
+				r.summed, r.uncut = x.Summed, !x.Summed
+			} else if f.in.Share != nil && r.err == nil && format.HasSparseParts(path, o) {
+				r.summed = format.HasRows(path, f.in.sharing(o))
+				r.uncut = !r.summed
+				f.in.learn(path, k, r.head).Summed = r.summed
 			}
 		} else if x := f.in.known(path, k); x != nil {
 			r.head, r.cuts = x.Head, x.Cuts

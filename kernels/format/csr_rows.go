@@ -1,0 +1,155 @@
+package format
+
+// This file reads rows of a .csr. The checksum of the arrays is of all of them, so whoever reads rows alone
+// has all blocks summed first, each once by some thread or rank.
+
+import (
+	"bufio"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+
+	"flow/ir/value"
+)
+
+// csrParts reads the head of a .csr whose rows can be read alone: ok.
+func csrParts(path string, o Options, f func(in *input, h csrLayout) error) (ok bool) {
+	if !HasSparseParts(path, o) {
+		return false
+	}
+	err := open(path, CSR, func(in *input) error {
+		h, err := readCSRHead(in)
+		if err == nil && (in.plain == nil || in.compressed) {
+			err = errUncut
+		}
+		if err == nil {
+			err = f(in, h)
+		}
+		return err
+	})
+	return err == nil
+}
+
+// HasSparseParts reports whether a file with this name has rows that ReadRows may read, if nothing is wrong
+// with it.
+func HasSparseParts(path string, o Options) bool {
+	f, compressed, err := choose(path, o)
+	return err == nil && !compressed && f.cause == CSR
+}
+
+// HasRows reports whether ReadRows can read rows of the sparse matrix in a file: nothing is wrong with its
+// head, its length and its checksum. All of the file is read for that, in blocks (Options.Share).
+func HasRows(path string, o Options) bool {
+	return csrParts(path, o, func(in *input, h csrLayout) error {
+		end := h.end()
+		if h.summed {
+			end += csrSumSize
+		}
+		if in.size != end {
+			return errUncut
+		}
+		if !h.summed || h.end() == h.at {
+			return nil
+		}
+		a, err := o.share(Task{Path: path, Size: h.end(), Begin: h.at, Block: max(leastBlock, (h.end()-h.at)/mostBlocks), Sum: true})
+		if err != nil {
+			return err
+		}
+		sum := uint32(0)
+		for _, e := range a.Parts {
+			sum = joinSums(sum, e.Sum, e.Bytes)
+		}
+		var want [csrSumSize]byte
+		if _, err := in.plain.ReadAt(want[:], h.end()); err != nil || binary.LittleEndian.Uint32(want[:]) != sum {
+			return errUncut // reading all of it tells
+		}
+		return nil
+	})
+}
+
+// sum sums the blocks lo..hi-1.
+func (c Task) sum(file io.ReaderAt, lo, hi int) (Entries, error) {
+	begin := c.Begin + int64(lo)*c.Block
+	end := min(c.Begin+int64(hi)*c.Block, c.Size)
+	r := bufio.NewReaderSize(io.NewSectionReader(file, begin, end-begin), bufferSize)
+	h := crc32.New(csrTable())
+	n, err := io.Copy(h, r)
+	return Entries{Sum: h.Sum32(), Bytes: n}, err
+}
+
+// joinSums returns the CRC-32C of two texts one after the other, of which the second has n bytes. A zero
+// byte is a linear map of the 32 bits of the sum, so n of them are its nth power: Adler's crc32_combine
+// in zlib 1.2.
+func joinSums(a, b uint32, n int64) uint32 {
+	var step [32]uint32 // the map of one zero bit, by its images of single bits
+	step[0] = crc32.Castagnoli
+	for k := 1; k < 32; k++ {
+		step[k] = 1 << (k - 1)
+	}
+	times := func(x uint32) (y uint32) {
+		for k := 0; x != 0; x, k = x>>1, k+1 {
+			if x&1 != 0 {
+				y ^= step[k]
+			}
+		}
+		return y
+	}
+	square := func() {
+		next := step
+		for k, x := range step {
+			next[k] = times(x)
+		}
+		step = next
+	}
+	for range 3 {
+		square()
+	}
+	for ; n > 0; n >>= 1 {
+		if n&1 != 0 {
+			a = times(a)
+		}
+		square()
+	}
+	return a ^ b
+}
+
+// ReadRows reads the rows lo..hi-1 of the sparse matrix in a file for which HasRows holds. The others are
+// empty. The error says what is wrong with these rows, and not where.
+func ReadRows(path string, o Options, lo, hi int) (m *value.CSR, err error) {
+	if !csrParts(path, o, func(in *input, h csrLayout) error {
+		if hi > h.Rows {
+			return errUncut
+		}
+		ptr := make([]int64, hi-lo+1)
+		if _, err := in.plain.ReadAt(bytesOf(ptr), h.at+8*int64(lo)); err != nil {
+			return err
+		}
+		from, to := ptr[0], ptr[hi-lo]
+		if from < 0 || to < from || to > int64(h.Entries) || lo == 0 && from != 0 || hi == h.Rows && to != int64(h.Entries) {
+			return errUncut
+		}
+		if err := in.holds(0, "the rows", 8*float64(h.Rows)+float64(to-from)*float64(4+h.per()), 0); err != nil {
+			return err
+		}
+		part := value.NewCSR(h.Elem, hi-lo, h.Cols, int(to-from))
+		for i, p := range ptr {
+			part.Ptr[i] = p - from
+		}
+		if _, err := in.plain.ReadAt(bytesOf(part.Col), h.cols()+4*from); err != nil {
+			return err
+		}
+		for _, p := range [][]byte{bytesOf(part.F64), bytesOf(part.F32), bytesOf(part.I64)} {
+			if len(p) == 0 {
+				continue
+			}
+			if _, err := in.plain.ReadAt(p, h.values()+h.per()*from); err != nil {
+				return err
+			}
+		}
+		m = part.Padded(lo, h.Rows)
+		return part.Check()
+	}) {
+		return nil, errUncut
+	}
+	return m, nil
+}
