@@ -207,7 +207,7 @@ var pipeline = []step{
 			{"row-blocks", "operators that join a group of rows are read with it"}}},
 		func(s *state) error {
 			sizes := s.o.Sizes
-			sizes.Loops = s.o.Ranks > 1
+			sizes.Loops, sizes.Rows = s.o.Ranks > 1, s.rows
 			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) {
 				return pass.DropDead(pass.FuseEpilogues(g, s.o.Table, sizes, 1, nil)), nil
 			})

@@ -25,7 +25,7 @@ import (
 // chain must have one place (block): the factors can be many times the product's size and would
 // have to be sent.
 func FuseEpilogues(g *ir.Graph, table *op.Table, sizes Sizes, ranks int, block []Block) *ir.Graph {
-	f := &epilogues{g: g, table: table, row: table.Must("map.product"), shareable: 2 * sizes.filled().Block, ranks: ranks, block: block, apart: sizes.Loops,
+	f := &epilogues{g: g, table: table, row: table.Must("map.product"), shareable: 2 * sizes.filled().Block, ranks: ranks, block: block, apart: sizes.Loops, rows: sizes.Rows,
 		attrs: map[epilogueKey]*op.Attrs{}, regions: map[regionKey]*ir.Region{}}
 	for i := range g.Nodes {
 		id := ir.ID(i)
@@ -50,6 +50,7 @@ type epilogues struct {
 	ready []float64
 	ranks int
 	apart bool // products with a left factor that is read transposed: ranks share these
+	rows  bool // and those by rows that are not made in strips
 	block []Block
 	table *op.Table
 	row   *op.Def
@@ -105,7 +106,7 @@ func (f *epilogues) product(id ir.ID) int {
 	for k := len(in) - 1; k >= 0; k-- {
 		x := in[k]
 		p := &g.Nodes[x]
-		if f.apart && p.Attrs.Bool("ta") {
+		if f.apart && p.Attrs.Bool("ta") || f.rows && rowProduct(g, x) && !f.strips(x) {
 			continue
 		}
 		if p.Op.Role != op.Multiplies && p.Op.Role != op.MultipliesOnto || !sameShape(g.Type(x), t) || !g.Type(x).Elem.IsFloat() || !sameSend(g, x, id) {
@@ -186,17 +187,23 @@ func (f *epilogues) worthwhile(id, x ir.ID) bool {
 	if g.Type(id).Count() <= f.shareable {
 		return true
 	}
-	sig := sigOf(g, x)
-	sig.Attrs = sig.Attrs.With("acc", op.Bool(len(sig.In) == 3)).With("place", op.Int(0))
-	if f.row.Loop.Takes(sig, g.Type(x)) {
+	if f.strips(x) {
 		return true
 	}
-	a := g.In(x)[len(sig.In)-2]
+	in := g.In(x)
+	a := in[len(in)-2]
 	k := g.Type(a).Cols
-	if sig.Attrs.Bool("ta") {
+	if g.Nodes[x].Attrs.Bool("ta") {
 		k = g.Type(a).Rows
 	}
 	return 2*float64(k) >= chainShare*f.flops(id)
+}
+
+// strips reports a product that is made in strips of rows, with a chain or without.
+func (f *epilogues) strips(x ir.ID) bool {
+	sig := sigOf(f.g, x)
+	sig.Attrs = sig.Attrs.With("acc", op.Bool(len(sig.In) == 3)).With("place", op.Int(0))
+	return f.row.Loop.Takes(sig, f.g.Type(x))
 }
 
 // flops returns the operations of a chain for one element.
