@@ -191,8 +191,9 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 		return append(ds, interrupted())
 	}
 	s := &state{g: out.Graph, o: &o, ctx: ctx}
-	r.note(at, t, 0, s.g, o)
-	for k, p := range pipeline {
+	r.note(PassStat{at, time.Since(t).Seconds(), 0, s.g.Len()}, s.g, o)
+	for k := 0; k < len(pipeline); k++ {
+		p := pipeline[k]
 		at = p.Name
 		s.rest = pipeline[k+1:]
 		if slices.Contains(o.Disable, p.Name) {
@@ -212,13 +213,23 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 			}
 			return append(ds, bug(fmt.Sprintf("pass %s: %v", at, err), nil))
 		}
-		r.note(at, t, before, s.g, o)
+		made := []ran{{PassStat{at, time.Since(t).Seconds(), before, s.g.Len()}, s.g}}
+		if tried := s.tried; tried != nil {
+			made[0] = ran{PassStat{at, 0, before, before}, s.program} // the time is that of the others
+			made, k, s.tried = append(made, tried...), k+len(tried), nil
+		}
 		if p.Canonical && !o.PlanOnly {
 			r.Program, s.program = s.g, s.g
 		}
-		if o.Verify {
-			if err := s.g.Verify(); err != nil {
-				return append(ds, bug(fmt.Sprintf("after pass %s: %v", at, err), nil))
+		for _, x := range made {
+			if x.g == nil {
+				continue
+			}
+			r.note(x.PassStat, x.g, o)
+			if o.Verify {
+				if err := x.g.Verify(); err != nil {
+					return append(ds, bug(fmt.Sprintf("after pass %s: %v", x.Name, err), nil))
+				}
 			}
 		}
 	}
@@ -289,10 +300,10 @@ func (o *Options) maxTasks() int {
 	return o.MaxTasks
 }
 
-func (r *Result) note(name string, since time.Time, before int, g *ir.Graph, o Options) {
-	r.Passes = append(r.Passes, PassStat{name, time.Since(since).Seconds(), before, g.Len()})
+func (r *Result) note(x PassStat, g *ir.Graph, o Options) {
+	r.Passes = append(r.Passes, x)
 	if o.Dump != nil {
-		o.Dump(name, g)
+		o.Dump(x.Name, g)
 	}
 }
 

@@ -3,6 +3,7 @@ package compiler
 import (
 	"context"
 	"slices"
+	"time"
 
 	"flow/compiler/pass"
 	"flow/compiler/rule"
@@ -40,6 +41,13 @@ type state struct {
 	rows    bool
 	speedup float64 // see pass.Placed
 	rest    []step  // the passes to come
+	tried   []ran   // those of them that the pass by-rows has run already
+}
+
+// ran is one run of a pass, and the graph that it made; nil if the pass is switched off.
+type ran struct {
+	PassStat
+	g *ir.Graph
 }
 
 // local reports that matrices stay whole where they can.
@@ -60,7 +68,9 @@ var pipeline = []step{
 		Doc:   "chooses whether ranks share all matrices by rows, or blocks of them",
 		After: []After{{"drop-dead", "what nothing needs costs nothing"}}},
 		func(s *state) error {
-			s.rows = s.o.Ranks > 1 && !s.o.Blocks && !pass.Tiled(s.g) && s.fitsRows()
+			if s.o.Ranks > 1 && !s.o.Blocks && !pass.Tiled(s.g) {
+				s.tryRows()
+			}
 			return nil
 		}},
 	{PassInfo{Name: "fold-panels",
@@ -287,25 +297,34 @@ var pipeline = []step{
 // are seldom faster: what is of all rows or columns is made on one rank.
 const leastShared, sharedEnough = 0.5, 1.5
 
-// fitsRows reports whether ranks are to share the matrices of the program by rows alone. It tries the
-// other passes, and looks at what ranks have to do then. A program with matrices that only tiles can
-// share is cut into blocks.
-func (s *state) fitsRows() bool {
+// tryRows runs the other passes up to lastTried as if ranks shared the matrices of the program by rows
+// alone, and looks at what ranks have to do then. If that is good, it is kept. A program with matrices
+// that only tiles can share is cut into blocks: the passes run again.
+func (s *state) tryRows() {
 	try := *s
 	try.rows, try.program = true, s.g // which is not changed
 	for _, p := range s.rest {
-		if slices.Contains(s.o.Disable, p.Name) {
-			continue
+		x := ran{PassStat: PassStat{Name: p.Name}}
+		if !slices.Contains(s.o.Disable, p.Name) {
+			start := time.Now()
+			x.Before = try.g.Len()
+			if p.run(&try) != nil || try.parts != nil && try.parts.Cut() {
+				return
+			}
+			x.g, x.After, x.Seconds = try.g, try.g.Len(), time.Since(start).Seconds()
+			if s.o.Dump != nil {
+				x.g = try.g.Clone() // later passes may change it
+			}
 		}
-		if p.run(&try) != nil || try.parts != nil && try.parts.Cut() {
-			return false
-		}
+		try.tried = append(try.tried, x)
 		if p.Name == lastTried {
 			break
 		}
 	}
 	all := s.o.Sizes.Spread == 1 && try.speedup > 0 // as tests want it
-	return all || try.speedup >= min(leastShared*float64(s.o.Ranks), sharedEnough)
+	if all || try.speedup >= min(leastShared*float64(s.o.Ranks), sharedEnough) {
+		*s = try
+	}
 }
 
 // lastTried is the pass that decides what each rank does.
