@@ -277,3 +277,56 @@ emit S @ S`, 0, 0}}
 		}
 	}
 }
+
+// PageRank on ranks sends at most 1.05 times the bytes that the partition needs, in a whole run: the links that
+// change their rank when the matrix is turned, in each round the rows of r that a rank's links touch, and at
+// the end all of r to the rank that sorts it.
+func TestPageRankBytes(t *testing.T) {
+	const pages, rounds = 20000, 40
+	const graph = "L = rand_graph(20000, 120000, seed = 1)\n"
+	const text = graph + `A = t(L)
+links = rowsum(L)
+iterate r = fill(1.0 / 20000, 20000, 1), k = 0 until k >= 40 {
+  lost = sum(r * (links == 0))
+  next r = 0.85 * (A @ (r / max(links, 1)) + lost / 20000) + 0.15 / 20000
+  next k = k + 1
+}
+emit argsort(r, desc = true)[0..3, :]`
+	table := tinyTable(t)
+	compiled := func(text string, ranks int) *compiler.Result {
+		c, err := compiler.Compile("x.flow", []byte(text), nil, compiler.Options{Table: table, Ranks: ranks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	_, links, _ := strings.Cut(evaluated("the graph", compiled(graph+"emit all f64(L)", 1).Program).out, "\n")
+	for _, ranks := range []int{2, 3, 5} {
+		owner := func(row int) int { return ((row+1)*ranks - 1) / pages }
+		need, touched := 0, map[[2]int]bool{}
+		for line := range strings.Lines(links) {
+			var from, to int
+			if _, err := fmt.Sscan(line, &from, &to); err != nil {
+				t.Fatal(err)
+			}
+			if owner(from) != owner(to) {
+				need += 4
+				touched[[2]int{owner(to), from}] = true
+			}
+		}
+		_, first := plan.Window(0, ranks, pages)
+		need += 8*rounds*len(touched) + 8*(pages-first)
+		report, err := dist.RunInProcess(context.Background(), compiled(text, ranks).Plan, 1, func(int) dist.Options { return dist.Options{Env: &printer{}} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := int64(0)
+		for _, r := range report.Ranks {
+			sent += r.BytesSent
+		}
+		t.Logf("%d ranks send %.3f of the %d bytes that they need", ranks, float64(sent)/float64(need), need)
+		if float64(sent) > 1.05*float64(need) {
+			t.Errorf("%d ranks send %d bytes, and need %d", ranks, sent, need)
+		}
+	}
+}

@@ -144,6 +144,7 @@ func (s *spreader) speedup(g *ir.Graph) float64 {
 	var all, busiest float64
 	var within func(g *ir.Graph, times float64)
 	within = func(g *ir.Graph, times float64) {
+		received := plan.Received(g, s.ranks)
 		for i := range g.Nodes {
 			id, n := ir.ID(i), &g.Nodes[i]
 			if isControl(n) {
@@ -158,7 +159,7 @@ func (s *spreader) speedup(g *ir.Graph) float64 {
 				share = float64(s.ranks)
 			}
 			if plan.IsGather(n) {
-				busiest += times * float64(s.from) * (gatherSpreads + plan.Received(n.Attrs, g.Type(id), s.ranks)/bytesSpread)
+				busiest += times * float64(s.from) * (gatherSpreads + received(id)/bytesSpread)
 				continue
 			}
 			all += work
@@ -174,10 +175,10 @@ func (s *spreader) speedup(g *ir.Graph) float64 {
 
 // gathers is what the gathers of a new graph cost a rank, those of its regions apart.
 func (x *spreadGraph) gathers() (cost float64) {
+	received := plan.Received(x.g, x.ranks)
 	for i := range x.g.Nodes {
 		if n := &x.g.Nodes[i]; plan.IsGather(n) {
-			bytes := plan.Received(n.Attrs, x.g.Type(ir.ID(i)), x.ranks)
-			cost += float64(x.from) * (gatherSpreads + bytes/bytesSpread)
+			cost += float64(x.from) * (gatherSpreads + received(ir.ID(i))/bytesSpread)
 		}
 	}
 	return cost

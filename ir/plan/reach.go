@@ -207,13 +207,6 @@ func (g *Gathered) rows(from, to, ranks int) (out []Range) {
 // Bytes returns the size of the rows of a range.
 func (g *Gathered) Bytes(r Range) int { return (r.To - r.From) * g.Type.Cols * g.Type.Elem.Size() }
 
-// Received returns the bytes of values of type t that a gather with these attributes brings a rank, on
-// average.
-func Received(a *op.Attrs, t types.Type, ranks int) float64 {
-	g := gatheredBy(a, t)
-	return g.traffic(ranks).bytes / float64(ranks)
-}
-
 // traffic returns what all ranks send in a round.
 func (g *Gathered) traffic(ranks int) (sum traffic) {
 	if g.pick > 0 { // from one rank, to which the others send empty ones

@@ -3,6 +3,7 @@ package plan
 import (
 	"container/heap"
 	"sort"
+	"sync"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -153,6 +154,14 @@ func messageBytes(g *ir.Graph, sparse []SparseEdge) func(id ir.ID) float64 {
 			id = g.In(id)[0]
 		}
 		return stored[id]
+	}
+}
+
+// Received returns a function that returns the bytes that a gather of g brings a rank in a round, on average.
+func Received(g *ir.Graph, ranks int) func(id ir.ID) float64 {
+	bytes := sync.OnceValue(func() func(ir.ID) float64 { return messageBytes(g, SparseEdges(g)) })
+	return func(id ir.ID) float64 {
+		return gatherOf(g, id, ranks, func(id ir.ID) float64 { return bytes()(id) }).bytes / float64(ranks)
 	}
 }
 
