@@ -61,9 +61,9 @@ func Picked(at []int64, size, owner, ranks, rows, unit int) Range {
 const Only = "only"
 
 // SendsAll reports whether a rank with so many rows sends all of them to one that needs the listed ones:
-// where these are at least 20 of 21, so that at most 1.05 times as much is sent as is needed. Such rows
+// where these are at least 41 of 42, so that at most 1.025 times as much is sent as is needed. Such rows
 // are neither packed nor unpacked.
-func SendsAll(listed, rows int) bool { return listed >= rows-rows/21 }
+func SendsAll(listed, rows int) bool { return listed >= rows-rows/42 }
 
 // Need says which rows of a matrix are read to make rows of a result, whose Rows rows the ranks
 // share: for each row i in From..To-1 of the result the rows By i + Lo .. By i + Hi - 1 of the matrix,

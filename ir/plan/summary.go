@@ -168,7 +168,7 @@ func Received(g *ir.Graph, ranks int) func(id ir.ID) float64 {
 // traffic is the number and the size of messages between ranks.
 type traffic struct{ messages, bytes float64 }
 
-// gatherOf predicts one round of a gather. A part of a sparse matrix is sent as its row pointers, its
+// gatherOf predicts one round of a gather. A part of a sparse matrix is sent as the lengths of its rows, its
 // columns and, unless it is of bool, its values.
 func gatherOf(g *ir.Graph, id ir.ID, ranks int, bytes func(ir.ID) float64) traffic {
 	t, n := g.Type(id), float64(ranks)
@@ -180,7 +180,7 @@ func gatherOf(g *ir.Graph, id ir.ID, ranks int, bytes func(ir.ID) float64) traff
 	if t.Elem == types.Bool {
 		messages = 2
 	}
-	pointers := 8 * float64(t.Rows+ranks) // a part has one pointer more than rows
+	lengths := 4 * float64(t.Rows)
 	entries := bytes(id) - 8*float64(t.Rows+1)
 	a := g.Nodes[id].Attrs
 	switch some := a.Int(Fetch); {
@@ -189,7 +189,7 @@ func gatherOf(g *ir.Graph, id ir.ID, ranks int, bytes func(ir.ID) float64) traff
 	case some > 0: // as many of the entries as of the rows
 		entries *= float64(some-1) / (float64(t.Rows) * (n - 1))
 	}
-	return traffic{messages * n * (n - 1), (n - 1) * (pointers + entries)}
+	return traffic{messages * n * (n - 1), (n - 1) * (lengths + entries)}
 }
 
 // sentBy returns the bytes that an exchange sends to so many ranks: each gets all of the value, or its

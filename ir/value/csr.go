@@ -257,42 +257,56 @@ func sameCSR(a, b *CSR) bool {
 	return a.Elem == types.Bool || Same(a.Values(), b.Values())
 }
 
-// Parts returns the arrays of a matrix as bytes for a message, without a copy. Row pointers may
-// begin at any number; the receiver takes them relative to the first.
-func (m *CSR) Parts() (ptr, col, val []byte) {
-	bytesOf := func(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
-	ptr = bytesOf(unsafe.Pointer(&m.Ptr[0]), 8*len(m.Ptr))
+// Lengths returns the numbers of entries of the rows.
+func (m *CSR) Lengths() []int32 {
+	out := make([]int32, m.Rows)
+	for i := range out {
+		out[i] = int32(m.Ptr[i+1] - m.Ptr[i])
+	}
+	return out
+}
+
+// Entries is the sum of Lengths, as these say.
+func Entries(lengths []int32) (n int) {
+	for _, k := range lengths {
+		n += int(k)
+	}
+	return n
+}
+
+// SetLengths makes rows of these Lengths, the first of which begins at entry 0.
+func (m *CSR) SetLengths(lengths []int32) {
+	m.Rows, m.Ptr = len(lengths), make([]int64, len(lengths)+1)
+	for i, k := range lengths {
+		m.Ptr[i+1] = m.Ptr[i] + int64(k)
+	}
+}
+
+// Parts returns the columns and the values of the entries as bytes for a message, without a copy.
+func (m *CSR) Parts() (col, val []byte) {
 	if n := m.NNZ(); n > 0 {
-		col = bytesOf(unsafe.Pointer(&m.Col[m.Ptr[0]]), 4*n)
+		col = unsafe.Slice((*byte)(unsafe.Pointer(&m.Col[m.Ptr[0]])), 4*n)
 		if m.Elem != types.Bool {
 			val = m.Values().Bytes()
 		}
 	}
-	return ptr, col, val
+	return col, val
 }
 
-// CSRFromParts returns the matrix whose Parts lie in data: row pointers, values, columns. It keeps the
-// memory, and changes the row pointers in it to begin at 0; if data is not aligned to 8 bytes, it copies
-// it. The error says what is malformed.
+// CSRFromParts returns the matrix whose values, columns and Lengths lie in data, one behind the other. It
+// keeps the memory of the entries; if data is not aligned to 8 bytes, it copies it. The error says what is
+// malformed.
 func CSRFromParts(e types.Elem, rows, cols int, data []byte) (*CSR, error) {
-	size := int64(len(data)) - 8*(int64(rows)+1)
+	size := int64(len(data)) - 4*int64(rows)
 	per := int64(4 + valueBytes(e))
-	if !e.IsNumeric() || rows < 0 || int64(rows) > int64(len(data))/8 || size < 0 || size%per != 0 {
+	if !e.IsNumeric() || rows < 0 || int64(rows) > int64(len(data))/4 || size < 0 || size%per != 0 {
 		return nil, fmt.Errorf("%d bytes are no sparse %v[%d,%d]", len(data), e, rows, cols)
 	}
-	n := int(size / per)
-	if uintptr(unsafe.Pointer(&data[0]))%8 != 0 {
-		data = slices.Clone(data)
-	}
-	m := &CSR{Elem: e, Rows: rows, Cols: cols, Ptr: unsafe.Slice((*int64)(unsafe.Pointer(&data[0])), rows+1)}
-	first := m.Ptr[0]
-	for i := range m.Ptr {
-		m.Ptr[i] -= first
-	}
-	if m.Ptr[rows] != int64(n) {
-		return nil, fmt.Errorf("%d entries where the row pointers say %d", n, m.Ptr[rows])
-	}
-	if data = data[8*len(m.Ptr):]; n > 0 {
+	m, n := &CSR{Elem: e, Cols: cols}, int(size/per)
+	if n > 0 {
+		if uintptr(unsafe.Pointer(&data[0]))%8 != 0 {
+			data = slices.Clone(data)
+		}
 		p := unsafe.Pointer(&data[0])
 		switch e {
 		case types.F64:
@@ -303,6 +317,11 @@ func CSRFromParts(e types.Elem, rows, cols int, data []byte) (*CSR, error) {
 			m.I64 = unsafe.Slice((*int64)(p), n)
 		}
 		m.Col = unsafe.Slice((*int32)(unsafe.Pointer(&data[n*valueBytes(e)])), n)
+	}
+	lengths := make([]int32, rows)
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(lengths))), 4*rows), data[size:])
+	if m.SetLengths(lengths); m.Ptr[rows] != int64(n) {
+		return nil, fmt.Errorf("%d entries where the lengths of rows say %d", n, m.Ptr[rows])
 	}
 	return m, m.Check()
 }

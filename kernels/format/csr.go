@@ -180,7 +180,7 @@ func writeCSR(w *bufio.Writer, m *value.CSR) error {
 		}
 	}
 	put(ptr)
-	_, col, val := m.Parts()
+	col, val := m.Parts()
 	put(col)
 	switch m.Elem {
 	case types.F64:

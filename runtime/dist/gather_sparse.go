@@ -4,14 +4,16 @@ package dist
 // one entries of that one's rows (plan.Gathered.Own), or of its own.
 //
 // The number of entries is known only at run time. So a part is several messages with the tag of the
-// gather, in this order: the row pointers, whose size all ranks know, the columns, and the values
+// gather, in this order: the lengths of its rows, whose size all ranks know, the columns, and the values
 // unless the elements are bool. A sender starts all of them at once. A receiver posts the receive of
-// the row pointers, and those of the rest when the pointers have arrived. No entry is copied.
+// the lengths, and those of the rest when the lengths have arrived. No entry is copied.
 //
 // Receives match messages of one tag in the order in which they are posted. So a rank must not post
-// the row pointers of a round before the rest of the round before it (see fillSparse).
+// the lengths of a round before the rest of the round before it (see fillSparse).
 
 import (
+	"unsafe"
+
 	"flow/ir/plan"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -24,6 +26,7 @@ type sparseGathering struct {
 	elem  types.Elem
 	cols  int
 	parts []*value.CSR // by rank
+	rows  [][]int32    // by rank: the lengths of its rows
 	left  []int        // by rank: its messages that have not arrived
 	fills []int        // by rank: later rounds to fill once all receives of this one are posted
 }
@@ -53,7 +56,7 @@ func (r *rank) gatherSparse(key int, give []*value.CSR, finished func([]*value.C
 func (r *rank) newSparse(key int) *gathering {
 	x := &r.gathers[key]
 	return &gathering{of: x, round: x.begun, finished: func() {}, sparse: &sparseGathering{key: key, elem: x.Type.Elem, cols: x.Type.Cols,
-		parts: make([]*value.CSR, r.n), left: make([]int, r.n), fills: make([]int, r.n)}}
+		parts: make([]*value.CSR, r.n), rows: make([][]int32, r.n), left: make([]int, r.n), fills: make([]int, r.n)}}
 }
 
 // tag returns the tag of the messages of a gather.
@@ -69,15 +72,15 @@ func messagesOf(e types.Elem) int {
 
 // giveSparse starts the sends of a part. mu is held.
 func (r *rank) giveSparse(g *gathering, to int, part *value.CSR) {
-	ptr, col, val := part.Parts()
-	for _, b := range [][]byte{ptr, col, val}[:messagesOf(part.Elem)] {
+	col, val := part.Parts()
+	for _, b := range [][]byte{bytesOf(part.Lengths()), col, val}[:messagesOf(part.Elem)] {
 		g.left++
 		f := flight{kind: giving, peer: int32(to), buf: b, whole: g, started: r.now()}
 		r.track(r.comm.Isend(transport.Data, to, r.tag(g.sparse.key), b), f)
 	}
 }
 
-// takeSparse posts the receive of the row pointers of a part. mu is held.
+// takeSparse posts the receive of the lengths of the rows of a part. mu is held.
 func (r *rank) takeSparse(g *gathering, from int) {
 	s := g.sparse
 	x := &r.gathers[s.key]
@@ -86,12 +89,15 @@ func (r *rank) takeSparse(g *gathering, from int) {
 		of = r.me
 	}
 	lo, hi := plan.Window(of, r.n, x.Type.Rows)
-	part := &value.CSR{Elem: s.elem, Rows: hi - lo, Cols: s.cols, Ptr: make([]int64, hi-lo+1)}
-	s.parts[from], s.left[from] = part, messagesOf(s.elem)
+	s.rows[from], s.left[from] = make([]int32, hi-lo), messagesOf(s.elem)
 	g.left += s.left[from]
 	x.pointers[from] = s
-	ptr, _, _ := part.Parts()
-	r.take(g, from, ptr)
+	r.take(g, from, bytesOf(s.rows[from]))
+}
+
+// bytesOf returns the memory of lengths.
+func bytesOf(rows []int32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), 4*len(rows))
 }
 
 // take posts the receive of one message of a part. mu is held.
@@ -100,21 +106,17 @@ func (r *rank) take(g *gathering, from int, b []byte) {
 	r.track(r.comm.Irecv(transport.Data, from, r.tag(g.sparse.key), b), f)
 }
 
-// took handles the arrival of a message of a part. After the row pointers it posts the receives of
+// took handles the arrival of a message of a part. After the lengths it posts the receives of
 // the rest. pollMu is held.
 func (s *sparseGathering) took(r *rank, f *flight) {
 	from := int(f.peer)
 	if s.left[from]--; s.left[from] != messagesOf(s.elem)-1 {
 		return
 	}
-	part := s.parts[from]
-	first := part.Ptr[0]
-	for i := range part.Ptr {
-		part.Ptr[i] -= first
-	}
-	room := value.NewCSR(part.Elem, 0, part.Cols, int(part.Ptr[part.Rows]))
-	part.Col, part.F64, part.F32, part.I64 = room.Col, room.F64, room.F32, room.I64
-	_, col, val := part.Parts()
+	part := value.NewCSR(s.elem, 0, s.cols, value.Entries(s.rows[from]))
+	part.SetLengths(s.rows[from])
+	s.parts[from], s.rows[from] = part, nil
+	col, val := part.Parts()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, b := range [][]byte{col, val}[:messagesOf(s.elem)-1] {
@@ -127,7 +129,7 @@ func (s *sparseGathering) took(r *rank, f *flight) {
 }
 
 // fillSparse is this rank's side of a round that another rank has begun and this one has not: it
-// sends no entries. Where this rank still awaits row pointers of an earlier round, the round follows
+// sends no entries. Where this rank still awaits lengths of an earlier round, the round follows
 // when these have arrived. pollMu and mu are held.
 func (r *rank) fillSparse(key, peer int) {
 	if s := r.gathers[key].pointers[peer]; s != nil {

@@ -49,7 +49,7 @@ func getScalar(b []byte, e types.Elem) value.Scalar {
 }
 
 // The header of a value over Control: epoch, exchange, kind, element, rows, columns, and what aligns the
-// data behind it. A sparse matrix has the kind sparseKind, and its data are row pointers, values and columns.
+// data behind it. A sparse matrix has the kind sparseKind, and its data are values, columns and lengths of rows.
 const (
 	valueHeader = 8 + 4 + 1 + 1 + 8 + 8 + 2
 	sparseKind  = types.Kind(255)
@@ -80,8 +80,8 @@ func putValue(epoch uint64, id ir.ID, v value.Value) ([]byte, error) {
 		return b, nil
 	case *value.CSR:
 		b := head(x.Bytes(), sparseKind, x.Elem, x.Rows, x.Cols)
-		ptr, col, val := x.Parts()
-		return append(append(append(b, ptr...), val...), col...), nil
+		col, val := x.Parts()
+		return append(append(append(b, val...), col...), bytesOf(x.Lengths())...), nil
 	}
 	return nil, fmt.Errorf("not supported yet: a value of type %v cannot be sent to another rank", v.Type())
 }
