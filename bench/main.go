@@ -47,6 +47,7 @@ var sections = [...]section{
 	{"irregular", "an irregular loop under self-scheduling techniques beside C", irregular},
 	{"techniques", "self-scheduling techniques against the ideal, in virtual time on up to 1024 workers", techniques},
 	{"rank_scaling", "loops that ranks share, in virtual time on up to 1024 ranks: weak scaling, and a slow rank", rankScaling},
+	{"help", "loops that ranks share, for real beside the simulation, and with ranks that are stopped now and then", help},
 	{"order", "sorting, selecting and taking beside NumPy", order},
 	{"operators", "every operator beside NumPy and SciPy", operators},
 	{"oversubscribed", "self-scheduling techniques on more threads than processors", oversubscribed},

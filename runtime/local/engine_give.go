@@ -97,6 +97,7 @@ func (l *loopRun) gives(w *Worker, rest *Chunk, next *claimed) bool {
 	want := l.share(own+int(l.handed.Load()), among, l.leaf)
 	gift := l.giveOn(want)
 	h.mu.Unlock()
+	onward := len(gift)
 	for _, x := range gift {
 		want -= x.size()
 	}
@@ -106,7 +107,7 @@ func (l *loopRun) gives(w *Worker, rest *Chunk, next *claimed) bool {
 			break
 		}
 		want -= part.size()
-		if k := len(gift) - 1; k >= 0 && gift[k].Home == l.e.o.Rank && gift[k].Hi == part.Lo {
+		if k := len(gift) - 1; k >= onward && gift[k].Hi == part.Lo {
 			gift[k].Hi = part.Hi
 		} else {
 			gift = append(gift, Lent{l.e.o.Rank, part})
@@ -114,7 +115,7 @@ func (l *loopRun) gives(w *Worker, rest *Chunk, next *claimed) bool {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	l.lends(a, gift, float64(rest.size()+next.size()+int(l.left.Load()+l.handed.Load())))
+	l.lends(a, gift, onward, float64(rest.size()+next.size()+int(l.left.Load()+l.handed.Load())))
 	return true
 }
 
@@ -147,7 +148,7 @@ func (l *loopRun) share(all, among, unit int) int {
 	}
 	less := 0.
 	if each := l.each(); each > 0 {
-		less = l.trip() / each * float64(len(l.e.scratch)) * min(1, l.e.o.HelpFrom.Seconds()/DefaultHelpFrom.Seconds())
+		less = float64(l.e.helping.fast.Load()) / 1e9 / each * float64(len(l.e.scratch)) * min(1, l.e.o.HelpFrom.Seconds()/DefaultHelpFrom.Seconds())
 	}
 	return int(math.Round((float64(all)-less)/float64(among*unit))) * unit
 }
@@ -178,18 +179,20 @@ func (l *loopRun) answer(a Ask, gift []Lent, left float64) {
 	l.e.o.Remote.Give(a, g)
 }
 
-// lends gives a rank what a worker has taken for it. left is as in answer. helping.mu is held.
-func (l *loopRun) lends(a Ask, gift []Lent, left float64) {
+// lends gives a rank what a worker has taken for it. The first onward others have given, which may be of
+// this rank and away already. left is as in answer. helping.mu is held.
+func (l *loopRun) lends(a Ask, gift []Lent, onward int, left float64) {
 	gone := l.e.helping.gone[a.Rank]
-	for _, x := range gift {
+	for k, x := range gift {
 		switch {
-		case x.Home == l.e.o.Rank && gone:
-			l.undone = append(l.undone, x.Chunk)
-		case x.Home == l.e.o.Rank:
-			l.away = append(l.away, x.Chunk)
-		case gone:
+		case k < onward && gone:
 			l.given = append(l.given, x)
 			l.handed.Add(int64(x.size()))
+		case k < onward:
+		case gone:
+			l.undone = append(l.undone, x.Chunk)
+		default:
+			l.away = append(l.away, x.Chunk)
 		}
 	}
 	if !gone {

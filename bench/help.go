@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"flow/runtime/replay"
+	"flow/runtime/schedule"
+	"flow/runtime/trace"
+)
+
+// This file measures how ranks help each other with a loop for real: beside the simulation of the same
+// loop, and while ranks are stopped now and then.
+
+// helpTechniques are compared; the first takes no help.
+var helpTechniques = []string{"STATIC", "AUTO_CHUNK", "GSS", "FAC2", "COST"}
+
+// helpDelay is the simulated time of a message.
+const helpDelay = 20e-6
+
+// helpStops is how long a rank is stopped, and the longest time between two stops.
+const (
+	helpStop  = 50 * time.Millisecond
+	helpPause = 100 * time.Millisecond
+)
+
+func help(b *bench) error {
+	if err := b.helpSimulated(); err != nil {
+		return err
+	}
+	if b.mpi == "" {
+		b.skip("flowrun with MPI did not build: no rank is stopped")
+		return nil
+	}
+	return b.helpStopped()
+}
+
+// helpSimulated records a loop on two ranks in single rows, and prints its real makespan under
+// techniques beside that of the simulation with the recorded costs.
+func (b *bench) helpSimulated() error {
+	file := filepath.Join(b.dir, "help.json")
+	args := []string{b.program("rows.flow"), "--set=n=400", "--set=again=6", "--distributed", "--backend=mem", "--ranks=2", "--threads=1", "--trace=" + file}
+	record := func(technique string) (o replay.Operator, real float64, err error) {
+		if _, err = launch(nil, b.flowrun, append(args, "--partitioning="+technique)...); err != nil {
+			return o, 0, err
+		}
+		return sharedLoop(file)
+	}
+	o, _, err := record("SS")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b.out, "Escape times of 400 x 400 points, six executions of the loop, two ranks of one thread over mem. Real: the sum of the executions' times, median of %d.\n"+
+		"Simulated: in virtual time, with the costs of rows as recorded under SS on two ranks, and %g us a message.\n\n| technique | real, ms | simulated, ms | real over simulated |\n|:--|--:|--:|--:|\n", b.reps, helpDelay*1e6)
+	for _, name := range helpTechniques {
+		t, err := schedule.Lookup(name)
+		if err != nil {
+			return err
+		}
+		s, err := replay.SimulateRanks([]replay.Operator{o}, t, replay.Cluster{Ranks: 2, Threads: 1, H: virtualClaim, Delay: helpDelay}, 0)
+		if err != nil {
+			return err
+		}
+		var real result
+		for range b.reps {
+			_, seconds, err := record(name)
+			if err != nil {
+				return err
+			}
+			real.seconds = append(real.seconds, seconds)
+		}
+		fmt.Fprintf(b.out, "| %s | %.2f | %.2f | %.2f |\n", name, 1e3*real.median(), 1e3*s.Time, real.median()/s.Time)
+	}
+	fmt.Fprintln(b.out)
+	return nil
+}
+
+// sharedLoop reads the loop with most work of a trace of several ranks that share its rows: the costs of
+// all rows by execution, and the seconds from the first rank's begin to the last one's end, of all
+// executions.
+func sharedLoop(file string) (o replay.Operator, seconds float64, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return o, 0, err
+	}
+	defer f.Close()
+	recordings, err := trace.ReadLoops(f)
+	if err != nil {
+		return o, 0, err
+	}
+	var parts []replay.Operator // by rank
+	for _, r := range recordings {
+		most := 0.
+		var longest replay.Operator
+		for _, x := range replay.FromRecords(r.Rank, r.Loops, replay.Fine) {
+			sum := 0.
+			for i := range x.Loops {
+				sum += x.Loops[i].Costs.Total()
+			}
+			if x.Name == "parfor" && sum > most {
+				most, longest = sum, x
+			}
+		}
+		parts = append(parts, longest)
+	}
+	for k := range parts[0].Loops {
+		var costs []float64
+		begin, end := int64(0), int64(0)
+		for i := range parts {
+			if len(parts[i].Loops) != len(parts[0].Loops) {
+				return o, 0, fmt.Errorf("the ranks have executed the loop %d and %d times", len(parts[0].Loops), len(parts[i].Loops))
+			}
+			l := &parts[i].Loops[k]
+			costs = append(costs, l.Costs.Costs()...)
+			if i == 0 || l.Record.Start < begin {
+				begin = l.Record.Start
+			}
+			end = max(end, l.Record.End)
+		}
+		o.Loops = append(o.Loops, replay.Costs(costs).Loops...)
+		seconds += float64(end-begin) / 1e9
+	}
+	return o, seconds, nil
+}
+
+// helpStopped compares techniques on three MPI ranks of which a random one is stopped again and again:
+// the time against that of STATIC, in turn, with the same seed. All must print the same bytes.
+func (b *bench) helpStopped() error {
+	args := []string{b.program("rows.flow"), "--set=n=1200", "--set=again=6", "--distributed", "--backend=mpi", "--ranks=3", "--threads=1", "--stats=json"}
+	fmt.Fprintf(b.out, "Three MPI ranks, 1200 x 1200 points; a random rank is stopped for %v, then none for up to %v, and so on. Time over that of STATIC, medians of %d turns.\n\n"+
+		"| technique | seconds | over STATIC |\n|:--|--:|--:|\n", helpStop, helpPause, b.reps)
+	results := make([]result, len(helpTechniques))
+	ratios := make([]result, len(helpTechniques))
+	want := ""
+	for turn := range b.reps {
+		for i, name := range helpTechniques {
+			out, seconds, err := stoppedRun(rand.New(rand.NewPCG(uint64(turn), 1)), b.mpi, append(args, "--partitioning="+name)...)
+			if err != nil {
+				return err
+			}
+			if want == "" {
+				want = out
+			}
+			if out != want {
+				return fmt.Errorf("%s prints %q, and %s %q", name, out, helpTechniques[0], want)
+			}
+			results[i].seconds = append(results[i].seconds, seconds)
+			ratios[i].seconds = append(ratios[i].seconds, seconds/results[0].seconds[turn])
+		}
+	}
+	for i, name := range helpTechniques {
+		fmt.Fprintf(b.out, "| %s | %.3f | %.2f |\n", name, results[i].median(), ratios[i].median())
+	}
+	fmt.Fprintln(b.out)
+	return nil
+}
+
+// stoppedRun runs flowrun on ranks, and stops one of them at a time. It returns the output and the
+// seconds of the execution.
+func stoppedRun(r *rand.Rand, name string, args ...string) (out string, seconds float64, err error) {
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), peerEnv()...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		return "", 0, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for deadline := time.Now().Add(limit); ; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				return "", 0, fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(stderr.String()))
+			}
+			var stats rankRun
+			if err := lastJSON(stderr.Bytes(), &stats); err != nil {
+				return "", 0, err
+			}
+			return stdout.String(), stats.Seconds, nil
+		case <-time.After(time.Duration(r.Int64N(int64(helpPause)))):
+		}
+		if time.Now().After(deadline) {
+			_ = cmd.Process.Kill() // it may have ended
+			return "", 0, fmt.Errorf("%s has not ended after %v", name, limit)
+		}
+		if ranks := rankProcesses(cmd.Process.Pid); len(ranks) > 0 {
+			pid := ranks[r.IntN(len(ranks))]
+			if syscall.Kill(pid, syscall.SIGSTOP) == nil {
+				time.Sleep(helpStop)
+				_ = syscall.Kill(pid, syscall.SIGCONT) // only if it was killed meanwhile
+			}
+		}
+	}
+}
+
+// statusParent finds the parent in the status of a process.
+var statusParent = regexp.MustCompile(`(?m)^PPid:\s*(\d+)$`)
+
+// rankProcesses returns the processes of MPI ranks below a process.
+func rankProcesses(root int) (ranks []int) {
+	parents := map[int]int{}
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil
+	}
+	for _, dir := range dirs {
+		status, err := os.ReadFile(filepath.Join(dir, "status"))
+		if m := statusParent.FindSubmatch(status); err == nil && m != nil {
+			pid, _ := strconv.Atoi(filepath.Base(dir))
+			parents[pid], _ = strconv.Atoi(string(m[1]))
+		}
+	}
+	for pid := range parents {
+		above := pid
+		for above > 1 && above != root {
+			above = parents[above]
+		}
+		if above != root || pid == root {
+			continue
+		}
+		if env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err == nil && bytes.Contains(env, []byte("\x00OMPI_COMM_WORLD_RANK=")) {
+			ranks = append(ranks, pid)
+		}
+	}
+	return ranks
+}
