@@ -61,40 +61,15 @@ func (s *Sum) AddSlice32(x []float32) { s.add32(x, false) }
 func (s *Sum) AddSquares32(x []float32) { s.add32(x, true) }
 
 func (s *Sum) add32(x []float32, squares bool) {
-	var terms vec.Terms
-	for len(x) >= short {
-		part := x[:min(len(x), chunk)]
-		n, done, ok := vec.CascadeF32(part, squares, &terms)
-		if ok {
-			s.addAll(terms[:n])
-			x = x[done:]
-			continue
+	var buf [2048]float64
+	for len(x) > 0 {
+		part := buf[:min(len(x), len(buf))]
+		if vec.Convert(part, x[:len(part)]); squares {
+			vec.MulF64(part, part, part) // a square of 24 bits is exact
 		}
-		s.add32Bins(part, squares)
+		s.AddSlice(part)
 		x = x[len(part):]
 	}
-	var buf [short]float64
-	s.addFew(widened(buf[:len(x)], x, squares))
-}
-
-// add32Bins is the way of a part whose cascade was not exact.
-func (s *Sum) add32Bins(part []float32, squares bool) {
-	var t bins
-	var buf [256]float64
-	for len(part) > 0 {
-		n := min(len(part), len(buf))
-		t.add(s, widened(buf[:n], part, squares))
-		part = part[n:]
-	}
-}
-
-// widened is the first elements of x, or their squares, in buf.
-func widened(buf []float64, x []float32, squares bool) []float64 {
-	vec.Convert(buf, x[:len(buf)])
-	if squares {
-		vec.MulF64(buf, buf, buf)
-	}
-	return buf
 }
 
 // AddSquares adds the square of every element of x, each as the two float64 h = x*x (rounded) and l

@@ -177,28 +177,6 @@ func (c cascade) rounds(n int) int {
 	return n / (c.lanes * c.chains)
 }
 
-// run runs the kernel of that many lanes for the elements, or for their squares.
-func run[T Float](k [2]*machine.Kernel, lanes int, squares bool, x *T, rounds, step int, terms *Terms) {
-	s, f := machine.AVX2, k[0]
-	if lanes == 8 {
-		s = machine.AVX512
-	}
-	if squares {
-		f = k[1]
-	}
-	args := struct {
-		x            *T
-		rounds, step int
-		acc          *float64
-	}{x, rounds, step, &terms[0]}
-	f.Call(s, unsafe.Pointer(&args))
-}
-
-var (
-	cascades   = [2]*machine.Kernel{machine.SumF64, machine.SquaresF64}
-	cascades32 = [2]*machine.Kernel{machine.SumF32, machine.SquaresF32}
-)
-
 // CascadeF64 sums elements of x from the front, or their squares h + l (h = x*x rounded, l its
 // error), without rounding: if ok, the exact sum of terms[:n] is that of the first done elements.
 // Without vector hardware, or for a short x, ok is false, as when an error was lost or a number was
@@ -213,20 +191,19 @@ func (c cascade) sliceF64(x []float64, squares bool, terms *Terms) (n, done int,
 		return 0, 0, false
 	}
 	round := c.lanes * c.chains
-	run(cascades, c.lanes, squares, &x[0], rounds, 8*round, terms)
-	n = round * c.levels
-	return n, rounds * round, terms.exact(n, c.lanes)
-}
-
-// CascadeF32 is the same for float32 elements, summed as float64; their squares are exact.
-func CascadeF32(x []float32, squares bool, terms *Terms) (n, done int, ok bool) {
-	c := plan(false)
-	rounds := c.rounds(len(x))
-	if rounds == 0 {
-		return 0, 0, false
+	args := struct {
+		x            *float64
+		rounds, step int
+		acc          *float64
+	}{&x[0], rounds, 8 * round, &terms[0]}
+	set, f := machine.AVX2, machine.SumF64
+	if c.lanes == 8 {
+		set = machine.AVX512
 	}
-	round := c.lanes * c.chains
-	run(cascades32, c.lanes, squares, &x[0], rounds, 4*round, terms)
+	if squares {
+		f = machine.SquaresF64
+	}
+	f.Call(set, unsafe.Pointer(&args))
 	n = round * c.levels
 	return n, rounds * round, terms.exact(n, c.lanes)
 }

@@ -4,30 +4,24 @@ package machine
 
 import "flow/kernels/loop/amd64"
 
-// The four kinds: float64 and float32, the elements or their squares. Each runs several chains side
-// by side, a chain being a vector of sums s, a vector t of the rounding errors of s and, for squares
-// of float64, whose low halves are as long as their high ones, a vector u of the rounding errors of
-// t. A round takes the vectors at x, one a chain, and goes step bytes on: step is the size of a
-// round for a long slice, the length of a row for columns. acc receives the vectors s, t (and u) of
-// every chain, then one that is not zero (but for signs) where an error of the last level was lost.
+// The two kinds: the elements or their squares. Each runs several chains side by side, a chain being
+// a vector of sums s, a vector t of the rounding errors of s and, for squares, whose low halves are as
+// long as their high ones, a vector u of the rounding errors of t. A round takes the vectors at x, one
+// a chain, and goes step bytes on. acc receives the vectors s, t (and u) of every chain, then one that
+// is not zero (but for signs) where an error of the last level was lost.
 var (
-	SumF64     = cascade("SumF64", true, false)
-	SquaresF64 = cascade("SquaresF64", true, true)
-	SumF32     = cascade("SumF32", false, false)
-	SquaresF32 = cascade("SquaresF32", false, true)
+	SumF64     = cascade("SumF64", false)
+	SquaresF64 = cascade("SquaresF64", true)
 )
 
-func cascade(name string, wide, squares bool) *Kernel {
-	return of(name, "x rounds step acc", func(e *emitter) { e.cascade(wide, squares) })
+func cascade(name string, squares bool) *Kernel {
+	return of(name, "x rounds step acc", func(e *emitter) { e.cascade(squares) })
 }
 
-func (e *emitter) cascade(wide, squares bool) {
-	size, chains, levels := e.bytes, 4, 2
-	if wide && squares {
+func (e *emitter) cascade(squares bool) {
+	chains, levels := 4, 2
+	if squares {
 		chains, levels = 2, 3
-	}
-	if !wide {
-		size = e.bytes / 2
 	}
 	x, n, step, acc := e.param("x"), e.param("rounds"), e.param("step"), e.param("acc")
 	sums := make([][]reg, levels)
@@ -44,13 +38,8 @@ func (e *emitter) cascade(wide, squares bool) {
 	e.jump("test")
 	e.label("loop")
 	for k := range chains {
-		src := mem{base: x, disp: k * size}
 		v := e.vector()
-		if wide {
-			e.v(amd64.VMOVUPD, src, v)
-		} else {
-			e.v(amd64.VCVTPS2PD, src, v)
-		}
+		e.v(amd64.VMOVUPD, mem{base: x, disp: k * e.bytes}, v)
 		down := func(v reg, level int) { // v into that level, errors into those below
 			for l := level; l < levels; l++ {
 				v = e.twoSum(sums[l][k], v)
@@ -63,10 +52,6 @@ func (e *emitter) cascade(wide, squares bool) {
 		}
 		h := e.vector()
 		e.v(amd64.VMULPD, v, v, h)
-		if !wide { // a square of 24 bits is exact
-			down(h, 0)
-			continue
-		}
 		low := e.vector()
 		e.v(amd64.VMOVAPD, h, low)
 		e.v(amd64.VFMSUB231PD, v, v, low)
