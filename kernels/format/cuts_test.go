@@ -207,7 +207,7 @@ func TestCutMarket(t *testing.T) {
 						r.sparse.header = r.Header
 					}
 					if !whole {
-						was, err = r.cut(Options{}, 1+int64(len(body.String())%20))
+						was, err = r.cut(Options{Share: Task.All}, 1+int64(len(body.String())%20))
 					}
 					if !was && err == nil {
 						err = r.body()

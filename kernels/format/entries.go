@@ -28,6 +28,7 @@ type Entries struct {
 type Market struct {
 	Elem       types.Elem
 	Rows, Cols int
+	Entries    int // announced
 	Array      bool
 	Symmetry   uint8
 }
@@ -58,7 +59,7 @@ func (c Task) entries(lo, hi int) (e Entries, err error) {
 	if c.Edges {
 		return c.edges(in, lo == 0)
 	}
-	return c.Market.entries(in)
+	return c.Market.entries(in, int(float64(c.Market.Entries)*float64(end-begin)/float64(c.Size-c.Begin)))
 }
 
 // lineAt is where the first line begins in block k or below.
@@ -84,12 +85,17 @@ func Shared(path string, o Options) bool {
 	return err == nil && st.Mode().IsRegular() && st.Size() > partBlock
 }
 
-// entries reads entries to the end, as they are stored.
-func (m *Market) entries(in *input) (Entries, error) {
+// entries reads entries to the end, as they are stored, about so many.
+func (m *Market) entries(in *input, about int) (Entries, error) {
 	r := &marketReader{lineReader: lineReader{in: in}, stored: true, sparse: &triples{header: Header{Elem: m.Elem}}}
 	r.Elem, r.Rows, r.Cols, r.sym, r.coordinate, r.entries = m.Elem, m.Rows, m.Cols, symmetry(m.Symmetry), !m.Array, -1
-	err := r.body()
 	t := r.sparse
+	if !m.Array {
+		if err := t.room(in, 0, about+about/16+linesAtOnce); err != nil { // lines of a part may be shorter than others
+			return Entries{}, err
+		}
+	}
+	err := r.body()
 	return Entries{Row: bytesOf(t.row), Col: bytesOf(t.col), F64: bytesOf(t.f64), I64: bytesOf(t.i64)}, err
 }
 
@@ -97,6 +103,9 @@ func (m *Market) entries(in *input) (Entries, error) {
 // with them, which reading from here tells.
 func (r *marketReader) cut(o Options, block int64) (ok bool, err error) {
 	in := r.in
+	if o.Share == nil { // two threads alone take no less time than one that stores entries where they belong
+		return false, nil
+	}
 	if in.compressed || in.plain == nil || in.size-r.lineReader.size <= block || max(r.Rows, r.Cols) > 1<<31-1 {
 		return false, nil
 	}
@@ -104,7 +113,7 @@ func (r *marketReader) cut(o Options, block int64) (ok bool, err error) {
 		return false, nil
 	}
 	a, err := o.share(Task{Path: in.file, Size: in.size, Begin: r.lineReader.size, Block: block,
-		Market: &Market{r.Elem, r.Rows, r.Cols, !r.coordinate, uint8(r.sym)}})
+		Market: &Market{r.Elem, r.Rows, r.Cols, r.entries, !r.coordinate, uint8(r.sym)}})
 	if err != nil {
 		return false, nil
 	}
