@@ -9,7 +9,7 @@
 //
 // The schedule follows from a cost model that reads the body (schedule.go): how many vectors and
 // rounds are lowered together (parts.go, loops.go), which index the lanes are (lanes.go), squares
-// for transposed operands (square.go), lanes of 32 bits (singles.go). Constants, operands that are
+// and rows that are turned in registers (square.go), lanes of 32 bits (singles.go). Constants, operands that are
 // one element and addresses of rows are made before the loops (invariant.go); hoist.go moves what
 // else does not change in a loop, quotient.go divides by it; root.go makes
 // roots by multiply-adds. resume.go limits the rounds of a call; the caller reads from what is left how

@@ -123,8 +123,9 @@ func TestBeside(t *testing.T) {
 		{[]int{1, 8, 3, 1}, []int{2, 3, 4, 5, 6, 7, 8, 9}, true},
 		{[]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, []int{3}, true},
 		{[]int{2, 11}, []int{0, 1, 2, 3, 4, 5}, true},
-		{[]int{0, 4}, []int{0, 2, 5}, false}, // columns between that are not written
-		{[]int{5}, []int{1, 1, 2}, false},
+		{[]int{0, 9}, []int{0, 2, 5}, false}, // columns between that are not written
+		{[]int{5}, []int{0, 1, 1, 2}, false},
+		{[]int{7, 6}, []int{3}, true},
 	} {
 		var body strings.Builder
 		for k, col := range c.loads {
@@ -179,6 +180,75 @@ func TestBeside(t *testing.T) {
 		}
 		if strings.Contains(list.Text, "VUNPCKHPD") != c.turned {
 			t.Errorf("loads %v, stores %v: turned is %v", c.loads, c.stores, !c.turned)
+		}
+	}
+}
+
+// TestTiled compares loads of the element of each lane's row at the index of a loop with the evaluator:
+// where the loop goes to the end of the row, begins behind its begin, is left early, or ends elsewhere in
+// each lane; and looks that they come from tiles where all lanes make the same rounds.
+func TestTiled(t *testing.T) {
+	m := need(t, avx512)
+	for _, c := range []struct {
+		from, to, at, leave string
+		gathers             bool
+	}{
+		{"0", "%0.cols", "k", "", false},
+		{"2", "%0.cols", "k-2", "", false},
+		{"0", "%0.cols-3", "k+3", "", false},
+		{"0", "%0.cols", "k", "    v8 = lt v2, v7\n    break v8\n", false},
+		{"0", "v1", "k", "", false},
+		{"0", "%0.cols", "%0.cols-1-k", "", true},
+	} {
+		text := fmt.Sprintf(`nest(%%0: f64[], %%1: i64[], %%2: f64) (i: 0..%%0.rows) {
+  v0 = f64 0
+  v1 = load %%1[i, 0]
+  v2 = load %%2
+  v3 = for k: %s..%s (v4 = v0) {
+    v5 = load %%0[i, %s]
+    v6 = mul v5, v2
+    v7 = add v4, v6
+%s    next v7
+  }
+  store out0[i, 0] v3
+} : (f64[%%0.rows, 1])`, c.from, c.to, c.at, c.leave)
+		nest, err := loop.Parse(text, loop.Standard{})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		for cols := 1; cols < 40; cols += 3 {
+			const rows = 45
+			x, ends := value.New(types.F64, rows, cols), value.New(types.I64, rows, 1)
+			for k := range x.F64 {
+				x.F64[k] = float64(k%17)/3 - 1
+			}
+			for k := range ends.I64 {
+				ends.I64[k] = int64(k * 5 % (cols + 1))
+			}
+			in := []value.Value{x, ends, value.F64(1.5)}
+			want, err := nest.Eval(in, loop.Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for together := range maxParts + 1 {
+				out := value.New(types.F64, rows, 1)
+				f, err := compileAs(Schedule{together: together}, m, avx512, nest, in, []*value.Dense{out}, loop.FastLevels)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.fuel = 5
+				f.run(0, rows, 0, rows)
+				if err := same(out, want[0].(*value.Dense)); err != nil {
+					t.Fatalf("%s, %d columns, %d together: %v", c.at, cols, together, err)
+				}
+			}
+		}
+		list, err := List(AVX512, nest, make([]Layout, 3), make([]Layout, 1), Schedule{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(list.Text, "VUNPCKHPD") == c.gathers {
+			t.Errorf("%s: gathers is %v", c.at, !c.gathers)
 		}
 	}
 }

@@ -61,6 +61,8 @@ func (l *lowering) loop(s *loop.Stmt) {
 		l.jumpIfNone(end, left...)
 	}
 	rounds := l.rounds(s, c)
+	around := l.counts
+	l.counts = counts
 	c.rng.By *= int64(rounds)
 	for range rounds {
 		begin := len(l.steps)
@@ -104,6 +106,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 		m.Bind(end)
 	}})
 	l.nested--
+	l.counts = around
 	l.each(func(k int) {
 		l.active = outer[k]
 		delete(l.frame.inner, x.Index.Name)
@@ -238,6 +241,7 @@ func (l *lowering) maskable(s *step, e types.Elem) bool {
 
 // counting is how the rounds of a loop are counted, for one part.
 type counting struct {
+	name   int
 	rng    loop.Range
 	left   virt    // the lanes that have rounds left, or 0: those that count outside
 	shared bool    // the index is the same in all lanes: word
@@ -250,7 +254,7 @@ type counting struct {
 // count decides how the rounds of a loop are counted.
 func (l *lowering) count(s *loop.Stmt) *counting {
 	x := s.Loop
-	c := &counting{rng: x.Index.Range}
+	c := &counting{name: x.Index.Name, rng: x.Index.Range}
 	c.rng.From, c.rng.To = l.form(c.rng.From), l.form(c.rng.To)
 	c.word, c.shared = l.counter(x.Index)
 	ends := c.rng.Kind == loop.Steps

@@ -74,6 +74,7 @@ type lowering struct {
 	parts    []part // all that are lowered together
 	square   bool   // the parts are rows: see squares
 	besides  map[*loop.Stmt]*beside
+	counts   []*counting     // of the innermost loop, by part
 	asides   int             // blocks that stand aside, so far
 	isAside  bool            // the block that is lowered is one, or in one
 	together int             // how many vectors are lowered together, but for the last ones of a row

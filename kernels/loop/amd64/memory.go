@@ -226,6 +226,8 @@ func (l *lowering) load(s *loop.Stmt) virt {
 		return l.contiguous(p)
 	case l.apart(p):
 		return l.loadApart(p)
+	case l.tiled(p):
+		return l.loadTiled(p)
 	case p.gather:
 		return l.gathered(p, s.Origin)
 	}

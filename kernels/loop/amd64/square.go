@@ -5,6 +5,7 @@ package amd64
 // many rows of the space. Columns side by side that one point accesses are moved together.
 
 import (
+	"math"
 	"slices"
 
 	"flow/ir/loop"
@@ -76,7 +77,7 @@ func (l *lowering) turned(s *loop.Stmt) bool {
 		return false
 	}
 	l.part = l.parts[0]
-	cols := l.turn(l.readRows(l.place(s), squareRows))
+	cols := l.turn(l.readRows(l.place(s), nil))
 	l.each(func(k int) { l.set(s.Dst, operand{v: cols[k]}) })
 	return true
 }
@@ -120,10 +121,11 @@ func (l *lowering) firstColumns(width int) []virt {
 	})}
 }
 
-// readRows reads so many columns, from p on, of the rows that the lanes are.
-func (l *lowering) readRows(p place, width int) (rows [squareRows]virt) {
+// readRows reads columns, from p on, of the rows that the lanes are: those of a mask, or as many as a
+// vector has lanes.
+func (l *lowering) readRows(p place, mask []virt) (rows [squareRows]virt) {
 	first, disp := l.rowOfLane(p)
-	uses := append([]virt{first}, l.firstColumns(width)...)
+	uses := append([]virt{first}, mask...)
 	for k := range rows {
 		rows[k] = l.emit(step{dst: l.fresh(vectorClass), uses: uses, pure: true, scalar: func(m *maker, dst Reg, r []Reg) {
 			m.vec.load(m, types.F64, dst, maskAt(r, 1), rowAt(m, p, r[0], disp, k))
@@ -152,13 +154,14 @@ type beside struct {
 	at    []*loop.Stmt // in the order of the block
 	least int64        // the constant of the first column
 	width int
+	twice bool               // a column is accessed twice: of stores the last counts
 	made  int                // how many stores have been reached
 	cols  [][squareRows]virt // by part, of loads
 }
 
 // fewestBeside is how many accesses are worth it: on a Zen 4 a gather takes 25 cycles and a scatter 30,
 // eight rows that are turned some 50.
-const fewestBeside = 3
+const fewestBeside = 2
 
 // findBeside finds such accesses among the statements of the body, all lanes counting.
 func (l *lowering) findBeside() {
@@ -167,10 +170,15 @@ func (l *lowering) findBeside() {
 		return
 	}
 	l.part = l.parts[0]
+	within := map[loop.Mem]bool{} // what inner blocks store: their order counts
 	var groups []*beside
 	for i := range l.nest.Body.Stmts {
 		s := &l.nest.Body.Stmts[i]
+		storedBy(s, within)
 		if !l.inRow(s) {
+			if s.Code == loop.Store {
+				within[s.Mem] = true
+			}
 			continue
 		}
 		k := slices.IndexFunc(groups, func(g *beside) bool { return g.takes(s) })
@@ -179,17 +187,38 @@ func (l *lowering) findBeside() {
 			k = len(groups) - 1
 		}
 		g := groups[k]
+		g.twice = g.twice || slices.ContainsFunc(g.at, func(y *loop.Stmt) bool { return y.At[1].Const == s.At[1].Const })
 		first := min(g.least, s.At[1].Const)
 		g.width = int(max(g.least+int64(g.width), s.At[1].Const+1) - first)
 		g.at, g.least = append(g.at, s), first
 	}
 	l.besides = map[*loop.Stmt]*beside{}
 	for _, g := range groups {
-		if len(g.at) < fewestBeside || g.at[0].Code == loop.Store && len(g.at) < g.width {
+		if len(g.at) < fewestBeside || g.at[0].Code == loop.Store && (g.twice || len(g.at) < g.width || within[g.at[0].Mem]) {
 			continue
 		}
 		for _, s := range g.at {
 			l.besides[s] = g
+		}
+	}
+}
+
+// storedBy adds what the blocks of a statement store.
+func storedBy(s *loop.Stmt, to map[loop.Mem]bool) {
+	blocks := []*loop.Block{s.Then, s.Else}
+	if s.Loop != nil {
+		blocks = append(blocks, &s.Loop.Body)
+	}
+	for _, b := range blocks {
+		if b == nil {
+			continue
+		}
+		for i := range b.Stmts {
+			if x := &b.Stmts[i]; x.Code == loop.Store {
+				to[x.Mem] = true
+			} else {
+				storedBy(x, to)
+			}
 		}
 	}
 }
@@ -206,13 +235,10 @@ func (l *lowering) inRow(s *loop.Stmt) bool {
 	return !m.unit && m.elem.Size() == 8 && s.At[0].Coef(l.lane()) == 1 && !l.varies(l.without(s.At[0])) && !l.varies(s.At[1])
 }
 
-// takes reports whether an access is one of the same columns as those of g, but for no two stores of one.
+// takes reports whether an access is one of the same rows as those of g, at a column near theirs.
 func (g *beside) takes(s *loop.Stmt) bool {
 	x, c := g.at[0], s.At[1].Const
 	if s.Code != x.Code || s.Mem != x.Mem || !s.At[0].Equal(x.At[0]) || !s.At[1].Plus(loop.Num(-c)).Equal(x.At[1].Plus(loop.Num(-x.At[1].Const))) {
-		return false
-	}
-	if s.Code == loop.Store && slices.ContainsFunc(g.at, func(y *loop.Stmt) bool { return y.At[1].Const == c }) {
 		return false
 	}
 	return max(g.least+int64(g.width), c+1)-min(g.least, c) <= squareRows
@@ -240,7 +266,7 @@ func (l *lowering) accessBeside(g *beside, s *loop.Stmt) {
 	}
 	if s == g.at[0] {
 		g.cols = g.cols[:0]
-		l.each(func(int) { g.cols = append(g.cols, l.turn(l.readRows(from(), g.width))) })
+		l.each(func(int) { g.cols = append(g.cols, l.turn(l.readRows(from(), l.firstColumns(g.width)))) })
 	}
 	l.each(func(k int) { l.set(s.Dst, operand{v: g.cols[k][s.At[1].Const-g.least], form: l.affine(s, nil)}) })
 }
@@ -270,4 +296,66 @@ func (l *lowering) turn(rows [squareRows]virt) (cols [squareRows]virt) {
 		}
 	}
 	return cols
+}
+
+// A load in an inner loop of the element of each lane's row at the loop's index takes it from a tile:
+// squareRows columns of the rows, turned, in scratch memory. A tile is filled when the index has left
+// the last one.
+
+// leastTiled is from how many rounds on that is worth it, where they are known.
+const leastTiled = 16
+
+// tiled reports such a load. Its loop is in no other one.
+func (l *lowering) tiled(p place) bool {
+	if !p.gather || l.nested != 1 || l.number >= len(l.counts) || l.top != 0 || l.square || !l.embeds || l.target.lanes != squareRows || p.mem.unit || p.mem.elem.Size() != 8 {
+		return false
+	}
+	c := l.counts[l.number]
+	r := c.rng
+	if !c.shared || r.Kind != loop.Steps || r.By != 1 || l.active != 0 && l.active != c.left || r.From.Known() && r.To.Known() && r.To.Const-r.From.Const < leastTiled {
+		return false
+	}
+	_, moving := l.steady(p.row)
+	return len(moving.Terms) == 0 && p.row.Coef(l.lane()) == 1 && !l.varies(l.without(p.row)) && p.col.Coef(loop.Sym{Kind: loop.IndexSym, N: c.name}) == 1 && !l.varies(p.col)
+}
+
+// loadTiled is such a load. The tile is behind a word that says at which index it ends.
+func (l *lowering) loadTiled(p place) virt {
+	at := int32(l.localsEnd)
+	l.localsEnd += (1 + squareRows) * slotBytes
+	index, end, skip := l.counts[l.number].word.mem(), At(scratchReg, at), l.asm.Label()
+	l.before.steps = append(l.before.steps, step{scalar: func(m *maker, _ Reg, _ []Reg) { // there is none
+		m.MovImm(RAX, math.MinInt64)
+		m.StoreG(end, RAX)
+	}})
+	l.scalar(func(m *maker) {
+		m.LoadG(RAX, index)
+		m.ArithMem(CmpG, RAX, end)
+		m.Jump(Less, skip)
+		m.ArithImm(AddG, RAX, squareRows)
+		m.StoreG(end, RAX)
+	})
+	mask := l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ []Reg) { // of the columns that there are
+		some := m.Label()
+		l.scalarLin(m, RAX, p.col)
+		m.Neg(RAX)
+		m.ArithMem(AddG, RAX, argMem(p.mem.arg+24))
+		m.ArithImm(CmpG, RAX, squareRows)
+		m.Jump(LessEqual, some)
+		m.MovImm(RAX, squareRows)
+		m.Bind(some)
+		m.vec.first(m, dst)
+	}})
+	for k, v := range l.turn(l.readRows(p, []virt{mask})) {
+		l.emit(step{uses: []virt{v}, scalar: func(m *maker, _ Reg, r []Reg) {
+			m.vec.store(m, types.F64, r[0], NoReg, At(scratchReg, at+int32(1+k)*slotBytes))
+		}})
+	}
+	l.scalar(func(m *maker) { m.Bind(skip) })
+	return l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ []Reg) {
+		m.LoadG(RAX, index)
+		m.ArithMem(SubG, RAX, end)
+		m.ShiftImm(ShlG, RAX, 6)
+		m.vec.load(m, types.F64, dst, NoReg, Indexed(scratchReg, RAX, 1, at+(1+squareRows)*slotBytes))
+	}})
 }
