@@ -98,6 +98,8 @@ func (c chain) def(byRow bool) *op.Def {
 	d.Elements = func(e *op.Elements) op.Element { return scanElements(e, byRow, c.written) }
 	if d.Loop = window.Loop(d.Kernel, window.Rows); !byRow {
 		d.Loop = window.Loop(d.Kernel, window.WideCols)
+	} else {
+		d.Along = func(*op.Attrs) []int { return []int{0} }
 	}
 	return d
 }
