@@ -38,6 +38,14 @@ type spreader struct {
 	// unit is the number of rows of a unit (plan.WindowOf), by the number of rows of a matrix. Those
 	// of others are single rows.
 	unit map[int]int
+	// touches is what spreadGraph.touched has returned: it takes milliseconds.
+	touches map[edge]float64
+}
+
+// edge is a node of an old graph.
+type edge struct {
+	g  *ir.Graph
+	id ir.ID
 }
 
 // spreadGraph is a graph being made of another one.

@@ -96,8 +96,14 @@ func (x *spreadGraph) touched(s ir.ID) float64 {
 	for k, ok := x.unchanged(s); ok; k, ok = x.unchanged(s) {
 		s, x = x.around.old.In(x.loop)[k], x.around
 	}
-	e := ir.NewEstimator(x.old).Of(s)
-	return e.Touched(x.ranks)
+	of := edge{x.old, s}
+	rows, ok := x.touches[of]
+	if !ok {
+		e := ir.NewEstimator(x.old).Of(s)
+		rows = e.Touched(x.ranks)
+		x.touches[of] = rows
+	}
+	return rows
 }
 
 // takeLists adds the lists that any region of a loop needs to the arguments of all its regions. r is the
