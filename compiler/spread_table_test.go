@@ -313,6 +313,7 @@ func TestRowsForOneRank(t *testing.T) {
 emit X
 emit X[3..17, :]
 emit colsum(X)`}
+	sendsAsPredicted(t, []spreadProgram{{name: "an element", text: "X = 2 * rand(40, 3, seed = 1)\nemit X[-1, 1]\nemit colsum(X) * X[3, 2]"}})
 	sendsAsPredicted(t, []spreadProgram{p})
 	for _, ranks := range []int{2, 5} {
 		c, err := compileTiny(tinyTable(t), p.text, ranks, false, apart)

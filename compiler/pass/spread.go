@@ -310,6 +310,9 @@ func (x *spreadGraph) node(id ir.ID) {
 	case ok && x.wide(x.old, id):
 		x.turned(id, reads)
 		return
+	case ok && n.Op.Scan != nil:
+		x.scanned(id, reads)
+		return
 	}
 	if !ok {
 		in := x.inputs(id, func(k int) bool { return !x.fewRows(x.old, id) && (k > 0 || !picks(n)) })
@@ -318,7 +321,7 @@ func (x *spreadGraph) node(id ir.ID) {
 		}
 		if from := x.old.In(id); len(in) > 0 && x.fewRows(x.old, id) {
 			at := int(n.Attrs.Ints("at")[0])
-			in[0] = x.reach(from[0], rowReads{needs: []plan.Need{fixedRows(everyRank, at, at+x.old.Type(id).Rows)}})
+			in[0] = x.reach(from[0], rowReads{needs: []plan.Need{fixedRows(everyRank, at, at+max(1, x.old.Type(id).Rows))}})
 		}
 		x.to[id] = x.g.CopyNode(x.old, id, in...)
 		return

@@ -302,10 +302,14 @@ func (x *spreadGraph) view(id ir.ID) bool {
 	return true
 }
 
-// fewRows reports a slice of some rows of a matrix that is so small that each rank has all of it.
+// fewRows reports an element of a matrix, or a slice of some rows that is so small that each rank has
+// all of it.
 func (s *spreader) fewRows(g *ir.Graph, id ir.ID) bool {
-	t := g.Type(id)
-	return g.Nodes[id].Op.Role == op.Slices && dividable(t) && t.Rows < g.Type(g.In(id)[0]).Rows && t.Count()*moveSteps < s.from
+	n, t := &g.Nodes[id], g.Type(id)
+	if n.Op.Role == op.PicksAt {
+		return dividable(g.Type(g.In(id)[0]))
+	}
+	return n.Op.Role == op.Slices && dividable(t) && t.Rows < g.Type(g.In(id)[0]).Rows && t.Count()*moveSteps < s.from
 }
 
 // reach returns the new node of an old one with the rows that reads says. rows is the number of rows

@@ -114,6 +114,48 @@ func (x *spreadGraph) joinsStated(d *op.Def) joins {
 	}
 }
 
+// scanReads is shared of a running reduction (op.Scan).
+func (s *spreader) scanReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
+	t, from := g.Type(id), g.Type(g.In(id)[0])
+	if !dividable(t) || !dividable(from) || t.Rows < s.ranks {
+		return nil, false
+	}
+	reads = []rowReads{{needs: []plan.Need{ownRows(t.Rows)}}}
+	if g.Nodes[id].Op.Scan.Joins(t.Elem) {
+		return reads, partial[0] || t.Count() >= gatherSpreads*s.from
+	}
+	// A chain saves no time, but the sending of all rows. It sends a message for each rank.
+	return reads, partial[0] && (s.from == 1 || float64(from.Bytes()) > float64((s.ranks-1)*gatherSpreads*bytesSpread))
+}
+
+// scanned makes the new nodes of a running reduction: the ends of the ranks' windows, which rank after
+// rank makes or all do, and the windows.
+func (x *spreadGraph) scanned(id ir.ID, reads []rowReads) {
+	scan, t := x.old.Nodes[id].Op.Scan, x.old.Type(id)
+	in := []ir.ID{x.reach(x.old.In(id)[0], reads[0])}
+	unit := x.unit[t.Rows]
+	windows := x.sharing(op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(unit)}), x.ranks, 0)
+	end := func(at int, reach []plan.Need, before ...ir.ID) {
+		made := x.typed(id, x.table.Must(scan.End), windows.With("at", op.Int(at)), append(in[:1:1], before...)...)
+		var attrs *op.Attrs
+		if reach != nil {
+			attrs = op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(reach)})
+		}
+		in = append(in, x.g.Add(x.table.Must("gather"), attrs, x.g.Type(made), x.old.Origin(id).NoDest(), made))
+	}
+	if scan.Joins(t.Elem) {
+		end(-1, nil)
+		x.saved += x.spared(workOf(x.old, id))
+	} else {
+		for r := range x.ranks - 1 {
+			end(r, []plan.Need{{Rows: x.ranks, From: r + 1, To: r + 2, Lo: r, Hi: r + 1}}, in[1:][max(0, r-1):r]...)
+		}
+	}
+	x.to[id] = x.typed(id, x.table.Must(scan.From), x.sharing(nil, t.Rows, unit), in...)
+	x.partial[id] = true
+	x.shares++
+}
+
 // hasBody reports operators on whole matrices that are one loop over their rows.
 func hasBody(n *ir.Node) bool { return n.Region != nil && !n.IsChain() && n.Op.Along != nil }
 

@@ -136,6 +136,13 @@ func Window(rank, ranks, rows int) (lo, hi int) {
 	return rows * rank / ranks, rows * (rank + 1) / ranks
 }
 
+// WindowOf is Window of rows that are shared in units of so many.
+func WindowOf(rank, ranks, rows, unit int) (lo, hi int) {
+	unit = max(unit, 1)
+	lo, hi = Window(rank, ranks, (rows+unit-1)/unit)
+	return min(rows, lo*unit), min(rows, hi*unit)
+}
+
 // ErrStopped is the error of an abandoned call. Users do not see it, since the reason for the end
 // is reported elsewhere.
 var ErrStopped = errors.New("the run has ended")

@@ -55,6 +55,9 @@ type Def struct {
 	// Down: column j of the result is made of column j of the input alone, from its first element on,
 	// and has its shape. It never fails.
 	Down bool
+	// Scan says how ranks share a row whose row i is made of its own row i - 1 and of row i of input 0.
+	// nil: it is no such row.
+	Scan *Scan
 	// ByRows: a constructor of a sparse matrix makes some rows alone (Call.Lo and Hi), if asked to.
 	ByRows bool
 	// ByColumn is the input whose row j is read only where input 0, a sparse matrix, has an entry in
@@ -222,6 +225,20 @@ const BoundAttr = "bound"
 type Prepare struct {
 	Input    int
 	By, Then string
+}
+
+// Scan is how ranks share the rows of a running reduction. Each makes a window of rows (WindowOf), and
+// none is empty.
+type Scan struct {
+	// End names the row that makes the last rows of windows, and From the one that goes on from these.
+	//
+	// End(x, before..) has a row for each of ranks windows of x, in units of `by` rows. Row r is the
+	// result at the end of window r: of this window alone, if Joins, or else what follows row r - 1
+	// of before. With the attribute at, only that row is made. From(x, ends..) is the result:
+	// window r follows rows 0..r-1 of ends, if Joins, or else row r - 1 of ends number r - 1.
+	End, From string
+	// Joins reports whether the steps with elements of this type associate.
+	Joins func(e types.Elem) bool
 }
 
 // Work is the cost of one call: arithmetic operations and the least bytes moved.

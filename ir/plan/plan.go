@@ -71,9 +71,7 @@ func Window(rank, ranks, rows int) (lo, hi int) { return WindowOf(rank, ranks, r
 // last unit of the matrix may have fewer rows. A unit is a panel of a long sum, which one rank adds.
 // unit 0 is 1.
 func WindowOf(rank, ranks, rows, unit int) (lo, hi int) {
-	unit = max(unit, 1)
-	lo, hi = op.Window(rank, ranks, (rows+unit-1)/unit)
-	return min(rows, lo*unit), min(rows, hi*unit)
+	return op.WindowOf(rank, ranks, rows, unit)
 }
 
 // MostGathers bounds the number of gathers of a plan: each has a tag of its own.

@@ -43,12 +43,15 @@ func Rows() []*op.Def {
 		{"max", "maxima", reduce.Itself, define.On2(define.Greater, func(a, b int64) int64 { return max(a, b) }),
 			loop.Max, loop.Or, larger[float64], larger[float32], larger[int64], larger[uint8], "1 2\n3 4\n", "1 2\n3 4\n"},
 	} {
-		out = append(out, c.def(false), c.def(true))
+		run := &scanner{step: c.written}
+		down := c.def(run, false)
+		down.Scan = &op.Scan{End: down.Name + ".end", From: down.Name + ".from", Joins: c.joins}
+		out = append(out, down, c.def(run, true), c.end(down.Scan.End), c.from(down.Scan.From, down, run))
 	}
 	return out
 }
 
-func (c chain) def(byRow bool) *op.Def {
+func (c chain) def(run *scanner, byRow bool) *op.Def {
 	name, where, output := "cum"+c.name, "down each column", c.col
 	if byRow {
 		name, where, output = "rowcum"+c.name, "along each row", c.row
@@ -90,9 +93,8 @@ func (c chain) def(byRow bool) *op.Def {
 		}
 		return out, nil
 	}
-	run := &scanner{step: c.written}
 	d.Kernel = func(call *op.Call) error {
-		c.run(run, call.Result(), call.Dense(0), byRow)
+		c.run(run, call.Result(), call.Dense(0), byRow, nil)
 		return nil
 	}
 	d.Elements = func(e *op.Elements) op.Element { return scanElements(e, byRow, c.written) }
@@ -112,8 +114,9 @@ func (c chain) written(b *loop.Builder, s, x loop.Val) loop.Val {
 	return b.Op(c.body, s, x)
 }
 
-// run writes the running results of the lines of a to out. Their first elements are those of a.
-func (c chain) run(s *scanner, out, a *value.Dense, byRow bool) {
+// run writes the running results of the lines of a to out. Their first elements are those of a, or
+// follow those of the row before.
+func (c chain) run(s *scanner, out, a *value.Dense, byRow bool, before *value.Dense) {
 	if a.Rows == 0 || a.Cols == 0 {
 		return
 	}
@@ -125,6 +128,11 @@ func (c chain) run(s *scanner, out, a *value.Dense, byRow bool) {
 		first = window.Rect{Row: 0, Col: 0, Rows: a.Rows, Cols: 1}
 	}
 	window.CopyRect(out, first, a, 0, 0)
+	if before != nil {
+		for j := range a.Cols {
+			out.Set(0, j, c.next(before, j, out.At(0, j)))
+		}
+	}
 	if s.scan(out, a, byRow) {
 		return
 	}

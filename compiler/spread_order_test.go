@@ -1,0 +1,70 @@
+package compiler_test
+
+// These tests run programs on ranks whose operators need the rows in order: running reductions.
+
+import (
+	"testing"
+
+	"flow/ir/plan"
+)
+
+var orderPrograms = []spreadProgram{
+	{"running sums of floats", `X = randn(61, 3, seed = 1)
+Z = ifelse(rand(61, 3, seed = 2) < 0.03, inf, X)
+emit cumsum(X * 1e3)
+emit colsum(cumsum(X) / 61)
+emit cumprod(X)[-3.., :]
+emit cumsum(Z - 1)
+emit f64(cumsum(f32(X)))`, 5, 0},
+	{"running extremes and integers", `X = randn(53, 2, seed = 3)
+Z = ifelse(X > 2, nan, ifelse(abs(X) < 0.1, -0.0, X))
+emit cummax(X + 1)
+emit cummin(Z)
+K = i64(10 * X)
+emit cumsum(K)
+emit cumprod(2 * K + 1)
+emit cumsum(X > 0)
+emit cummax(X > 1.5)
+emit max(cummax(X) - X)`, 6, 0},
+	{"a running sum of one column, by panels", `x = rand(40, 1, seed = 5) - 0.5
+emit t(x) @ x
+c = cumsum(x)
+emit max(c)
+emit t(c) @ x`, 3, 0},
+	{"running sums in rounds", `iterate x = rand(24, 2, seed = 5), k = 0 until k == 3 {
+  y = cumsum(x - colmean(x))
+  next x = 0.5 * (y + cummax(y))
+  next k = k + 1
+}
+emit x`, 2, 0},
+	{"places of what is chosen", `x = randn(64, 1, seed = 9)
+at = cumsum(x > 0.5) - 1
+emit at[63, 0]
+emit colsum(onehot(max(at, 0), 64) * x)`, 1, 0},
+}
+
+func TestSpreadOrders(t *testing.T) { spreadAlike(t, orderPrograms) }
+
+// Rows in order are sent as predicted: of running reductions only rows at the ends of windows.
+func TestOrderMessages(t *testing.T) {
+	for _, c := range []struct {
+		program string
+		bytes   func(ranks int) int // sent of rows that are not printed
+	}{
+		{"emit colmax(cumsum(2 * rand(60, 3, seed = 1)))", func(ranks int) int { return 3 * 8 * (ranks - 1) }},
+		{"emit colmax(cummax(2 * rand(60, 3, seed = 1)))", func(ranks int) int { return 3 * 8 * ranks * (ranks - 1) }},
+	} {
+		p := spreadProgram{name: c.program, text: c.program}
+		sendsAsPredicted(t, []spreadProgram{p})
+		for _, ranks := range []int{2, 3, 5, 16} {
+			r, err := compileTiny(tinyTable(t), p.text, ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			states := ranks * (ranks - 1) * 3 * 8 // of colmax
+			if got, want := plan.Summarise(r.Plan, nil, 1).Bytes, int64(states+c.bytes(ranks)); got != want {
+				t.Errorf("%s, %d ranks: %d bytes are sent, not %d", c.program, ranks, got, want)
+			}
+		}
+	}
+}

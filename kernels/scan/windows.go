@@ -1,0 +1,252 @@
+package scan
+
+// This file defines running reductions of rows that ranks share, a window each (op.Scan).
+//
+// Steps of integers, minima and maxima associate: each rank reduces its window, and goes on from what
+// the windows before it make together. Sums and products of floats are chains, whose order is part of
+// their meaning: the row at the end of a window goes from rank to rank, which takes as long as on one
+// rank, but moves a row instead of a window.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+)
+
+// joins is op.Scan.Joins.
+func (c chain) joins(e types.Elem) bool {
+	return !e.IsFloat() || c.body == loop.Min || c.body == loop.Max
+}
+
+// next returns a step of the definition from s, or x if there is no s.
+func (c chain) next(s *value.Dense, j int, x value.Scalar) value.Scalar {
+	if s == nil {
+		return x
+	}
+	return c.step([]value.Scalar{s.At(0, j), x})
+}
+
+// end is the row op.Scan.End.
+func (c chain) end(name string) *op.Def {
+	// made calls f with the windows whose ends a call makes, and with the row before each, if it counts.
+	made := func(call *op.Call, f func(to, x, before *value.Dense)) {
+		x, out, ranks, at := call.Dense(0), call.Result(), call.Type.Rows, call.Attrs.Int("at")
+		from, to := call.Lo, call.Hi
+		if from == to {
+			from, to = 0, ranks
+		}
+		for r := from; r < to; r++ {
+			lo, hi := op.WindowOf(r, ranks, x.Rows, call.Attrs.Int("by"))
+			if at >= 0 && r != at || lo == hi || x.Cols == 0 {
+				continue
+			}
+			var before *value.Dense
+			if len(call.In) > 1 && r > 0 {
+				before = call.Dense(1).View(r-1, 0, 1, x.Cols)
+			}
+			f(out.View(r, 0, 1, x.Cols), x.View(lo, 0, hi-lo, x.Cols), before)
+		}
+	}
+	return &op.Def{
+		Name: name, Hidden: true, Doc: name + " is the last rows of the windows of the running " + c.what + " (op.Scan).",
+		Args: []op.Arg{{Name: "x"}, {Name: "before", Rest: true},
+			{Name: "ranks", Attr: true, Kind: op.IntVal, Doc: "windows"},
+			{Name: "by", Attr: true, Kind: op.IntVal, Doc: "rows of a unit of them"},
+			{Name: "at", Attr: true, Kind: op.IntVal, Doc: "the window; -1: all"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			t := s.In[0]
+			if !t.IsDense() || s.Attrs.Int("ranks") < 1 {
+				return t, op.Faultf(0, define.CodeKind, "`%s` needs a dense matrix and windows", name)
+			}
+			return types.DenseOf(c.elem(t.Elem), s.Attrs.Int("ranks"), t.Cols), nil
+		},
+		Ref: func(call *op.Call) (value.Value, error) {
+			ref := *call
+			ref.Out = value.New(call.Type.Elem, call.Type.Rows, call.Type.Cols)
+			made(&ref, func(to, x, before *value.Dense) {
+				for i := range x.Rows {
+					for j := range x.Cols {
+						to.Set(0, j, c.next(before, j, x.At(i, j).Convert(to.Elem)))
+					}
+					before = to
+				}
+			})
+			return ref.Out, nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "cumulative",
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			n := float64(s.In[0].Count())
+			if s.Attrs.Int("at") >= 0 {
+				n /= float64(out.Rows)
+			}
+			return op.Work{Flops: n, Bytes: 8 * n}
+		},
+		Kernel: func(call *op.Call) error {
+			made(call, func(to, x, before *value.Dense) {
+				first := before
+				if before == nil {
+					first, x = x.View(0, 0, 1, x.Cols), x.View(1, 0, x.Rows-1, x.Cols)
+				}
+				to.CopyFrom(dense.Widened(first, to.Elem))
+				x = dense.Widened(x, to.Elem)
+				switch to.Elem {
+				case types.F64:
+					lastRow(to.F64, dense.GridOf[float64](x), c.body, c.f64)
+				case types.F32:
+					lastRow(to.F32, dense.GridOf[float32](x), c.body, c.f32)
+				case types.Bool:
+					lastRow(to.Bool, dense.GridOf[uint8](x), c.body, c.b)
+				default:
+					lastRow(to.I64, dense.GridOf[int64](x), c.body, c.i64)
+				}
+			})
+			return nil
+		},
+	}
+}
+
+// lastRow makes s, the running row before a, the one after it.
+func lastRow[T dense.Cell](s []T, a dense.Grid[T], body loop.Code, step func(s, x T) T) {
+	s = s[:a.Cols]
+	for i := range a.Rows {
+		x := a.Row(i)[:len(s)]
+		switch body {
+		case loop.Add:
+			for j, v := range x {
+				s[j] += v
+			}
+		case loop.Mul:
+			for j, v := range x {
+				s[j] *= v
+			}
+		default:
+			for j, v := range x {
+				s[j] = step(s[j], v)
+			}
+		}
+	}
+}
+
+// from is the row op.Scan.From of the row full.
+func (c chain) from(name string, full *op.Def, run *scanner) *op.Def {
+	return &op.Def{
+		Name: name, Hidden: true, Doc: name + " is the running " + c.what + ", by windows that go on from those before them (op.Scan).",
+		Args: []op.Arg{{Name: "x"}, {Name: "ends", Rest: true},
+			{Name: "ranks", Attr: true, Kind: op.IntVal, Doc: "windows"},
+			{Name: "unit", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows of a unit of them"}},
+		Type: func(s *op.Sig) (types.Type, error) { return full.Type(&op.Sig{Def: full, In: s.In[:1]}) },
+		Ref: func(call *op.Call) (value.Value, error) {
+			x, out := call.Dense(0), value.New(call.Type.Elem, call.Type.Rows, call.Type.Cols)
+			for _, w := range c.beginFrom(call, run).windows {
+				for i := w.lo; i < w.hi; i++ {
+					for j := range x.Cols {
+						out.Set(i, j, c.next(w.before, j, x.At(i, j).Convert(out.Elem)))
+					}
+					w.before = out.View(i, 0, 1, x.Cols)
+				}
+			}
+			return out, nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "cumulative",
+		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 1) },
+		Kernel: func(call *op.Call) error {
+			c.beginFrom(call, run).strip(0, call.Type.Cols)
+			return nil
+		},
+		Loop: &op.Loop{
+			Rows: op.RowsOfResult,
+			Space: func(call *op.Call) (n, leaf int) {
+				return call.Type.Rows, max(1, call.Type.Rows/(4*max(1, call.Attrs.Int("ranks"))))
+			},
+			Begin: func(call *op.Call, _ int) (op.LoopBody, error) { return c.beginFrom(call, run), nil },
+		},
+	}
+}
+
+// fromBody is one execution of op.Scan.From: of the windows of this rank, in strips of columns. The
+// strips are spread over the iterations, since those of a row wait for those of the row before.
+type fromBody struct {
+	chain
+	c       *op.Call
+	run     *scanner
+	windows []fromWindow
+	lo, hi  int // the rows
+	strips  int
+}
+
+// fromWindow is rows lo..hi-1, which follow a row, or nothing.
+type fromWindow struct {
+	lo, hi int
+	before *value.Dense
+}
+
+// stripCols is about how many columns are a strip.
+const stripCols = 64
+
+func (c chain) beginFrom(call *op.Call, run *scanner) *fromBody {
+	l := &fromBody{chain: c, c: call, run: run, hi: call.Type.Rows, strips: max(1, call.Type.Cols/stripCols)}
+	ranks := call.Attrs.Int("ranks")
+	for r := range ranks {
+		lo, hi := op.WindowOf(r, ranks, l.hi, call.Attrs.Int("unit"))
+		switch {
+		case lo == hi || call.Part && lo != call.From:
+		case call.Part:
+			l.windows, l.lo, l.hi = []fromWindow{{lo, hi, c.before(call, r)}}, lo, hi
+			return l
+		default:
+			l.windows = append(l.windows, fromWindow{lo, hi, c.before(call, r)})
+		}
+	}
+	return l
+}
+
+// before returns the row that window r follows, or nil.
+func (c chain) before(call *op.Call, r int) *value.Dense {
+	cols := call.Type.Cols
+	switch {
+	case r == 0:
+		return nil
+	case !c.joins(call.Type.Elem):
+		return call.Dense(r).View(r-1, 0, 1, cols)
+	}
+	ends := call.Dense(1)
+	s := value.New(ends.Elem, 1, cols)
+	s.CopyFrom(ends.View(0, 0, 1, cols))
+	for q := 1; q < r; q++ {
+		for j := range cols {
+			s.Set(0, j, c.next(s, j, ends.At(q, j)))
+		}
+	}
+	return s
+}
+
+// Chunk makes the strips that begin with iterations lo..hi-1.
+func (l *fromBody) Chunk(_, lo, hi int) error {
+	cols := l.c.Type.Cols
+	for s := range l.strips {
+		if at := l.lo + (l.hi-l.lo)*s/l.strips; lo <= at && at < hi {
+			l.strip(cols*s/l.strips, cols*(s+1)/l.strips)
+		}
+	}
+	return nil
+}
+
+// strip makes columns j..to-1.
+func (l *fromBody) strip(j, to int) {
+	if j == to {
+		return
+	}
+	for _, w := range l.windows {
+		before := w.before
+		if before != nil {
+			before = before.View(0, j, 1, to-j)
+		}
+		l.chain.run(l.run, l.c.Result().View(w.lo, j, w.hi-w.lo, to-j), l.c.Dense(0).View(w.lo, j, w.hi-w.lo, to-j), false, before)
+	}
+}
+
+// End is of op.LoopBody.
+func (l *fromBody) End() error { return nil }
