@@ -37,6 +37,27 @@ emit t(c) @ x`, 3, 0},
   next k = k + 1
 }
 emit x`, 2, 0},
+	{"quantiles", `X = randn(57, 3, seed = 1)
+Y = ifelse(abs(X) < 0.3, 0.0, ifelse(X > 1, inf, ifelse(X < -1, -0.0, X)))
+emit median(2 * X)
+emit quantile(Y + 0, 0.3)
+emit quantile(Y - 1, 1)
+emit quantile(f32(Y), 0)
+emit median(i64(10 * X))
+emit quantile(X > 0, 0.9)
+emit median(ifelse(X > 2, nan, X))
+emit colmedian(X * 3)
+emit colquantile(Y + 1, 0.75)
+emit colmedian(cbind(i64(7 * X), i64(X)))
+emit colquantile(ifelse(X[:, 0..2] > 1.9, nan, X[:, 0..2]), 0.2)
+emit colmedian(f32(Y) + 1)`, 36, 0},
+	{"quantiles in rounds", `X = randn(64, 2, seed = 3)
+iterate s = 0.0, k = 0 until k == 3 {
+  next s = median(abs(X - s) + 1)
+  next k = k + 1
+}
+emit s
+emit colmedian(X - s)`, 6, 0},
 	{"places of what is chosen", `x = randn(64, 1, seed = 9)
 at = cumsum(x > 0.5) - 1
 emit at[63, 0]

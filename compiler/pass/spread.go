@@ -310,6 +310,9 @@ func (x *spreadGraph) node(id ir.ID) {
 	case ok && x.wide(x.old, id):
 		x.turned(id, reads)
 		return
+	case ok && n.Op.Select != nil:
+		x.to[id] = x.selected(id, reads)
+		return
 	case ok && n.Op.Scan != nil:
 		x.scanned(id, reads)
 		return

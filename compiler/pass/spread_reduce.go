@@ -156,6 +156,61 @@ func (x *spreadGraph) scanned(id ir.ID, reads []rowReads) {
 	x.shares++
 }
 
+// selectPlaces returns the places that a row with a Select wants, of lists of so many elements.
+func selectPlaces(g *ir.Graph, id ir.ID) (places []int, n, lists int) {
+	d, from := g.Nodes[id].Op, g.Type(g.In(id)[0])
+	n, lists = from.Count(), 1
+	if d.Select.Columns {
+		n, lists = from.Rows, from.Cols
+	}
+	return d.Select.Places(g.Nodes[id].Attrs, n), n, lists
+}
+
+// selectBits is the digits by which keys of 64 bits are told apart, the highest first. Keys that agree
+// in the first keptDigits of them with the one looked for are few.
+var selectBits = []int{11, 11, 9, 9, 8, 8, 8}
+
+// selectBytes is the counts of one place.
+const keptDigits, selectBytes = 2, 8 * (2<<11 + 2<<9 + 3<<8)
+
+// selectReads is shared of a row that selects elements by their order (op.Selection).
+func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
+	from := g.Type(g.In(id)[0])
+	if !dividable(from) || from.Rows < s.ranks {
+		return nil, false
+	}
+	places, _, lists := selectPlaces(g, id)
+	fewer := s.from == 1 || selectBytes*len(places)*lists*s.ranks <= from.Bytes() // than the rows are
+	reads = []rowReads{{needs: []plan.Need{ownRows(from.Rows)}}}
+	return reads, fewer && (partial[0] || from.Count() >= len(selectBits)*gatherSpreads*s.from)
+}
+
+// selected makes the new nodes of a row that selects elements by their order.
+func (x *spreadGraph) selected(id ir.ID, reads []rowReads) ir.ID {
+	n, from := &x.old.Nodes[id], x.old.Type(x.old.In(id)[0])
+	places, count, lists := selectPlaces(x.old, id)
+	of := x.reach(x.old.In(id)[0], reads[0])
+	var found []ir.ID
+	attrs := op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)}, op.Attr{Name: "columns", Val: op.Bool(n.Op.Select.Columns)})
+	share := func(a *op.Attrs) *op.Attrs { return x.sharing(a, from.Rows, x.unit[from.Rows]) }
+	shift := 64
+	for k, bits := range selectBits {
+		if k == keptDigits {
+			of = x.typed(id, x.table.Must("select.keep"), share(attrs.With("shift", op.Int(shift))), of, found[0])
+			share = func(a *op.Attrs) *op.Attrs { return a.With("kept", op.Bool(true)) }
+		}
+		shift -= bits
+		digit := attrs.With("shift", op.Int(shift)).With("bits", op.Int(bits)).With("lists", op.Int(lists))
+		counts := x.typed(id, x.table.Must("select.count"), share(digit), append([]ir.ID{of}, found...)...)
+		counts = x.typed(id, x.table.Must("counts.join"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), counts)
+		found = []ir.ID{x.typed(id, x.table.Must("select.narrow"), op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)}), append([]ir.ID{counts}, found...)...)}
+	}
+	x.shares++
+	x.saved += x.spared(workOf(x.old, id))
+	made := n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String()))
+	return x.typed(id, x.table.Must(n.Op.Select.Of), made, found...)
+}
+
 // hasBody reports operators on whole matrices that are one loop over their rows.
 func hasBody(n *ir.Node) bool { return n.Region != nil && !n.IsChain() && n.Op.Along != nil }
 

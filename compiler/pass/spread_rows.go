@@ -54,6 +54,9 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 	if s.wide(g, id) {
 		return s.wideReads(g, id)
 	}
+	if n.Op.Select != nil {
+		return s.selectReads(g, id, partial)
+	}
 	if n.Op.Scan != nil {
 		return s.scanReads(g, id, partial)
 	}

@@ -58,6 +58,8 @@ type Def struct {
 	// Scan says how ranks share a row whose row i is made of its own row i - 1 and of row i of input 0.
 	// nil: it is no such row.
 	Scan *Scan
+	// Select says which elements a row needs of its input in order. nil: not these alone.
+	Select *Selection
 	// ByRows: a constructor of a sparse matrix makes some rows alone (Call.Lo and Hi), if asked to.
 	ByRows bool
 	// ByColumn is the input whose row j is read only where input 0, a sparse matrix, has an entry in
@@ -239,6 +241,19 @@ type Scan struct {
 	End, From string
 	// Joins reports whether the steps with elements of this type associate.
 	Joins func(e types.Elem) bool
+}
+
+// Selection is a row whose result follows from the elements at some places of sorted lists: of all
+// elements of input 0, or of each of its columns. Ranks then count keys of their rows by digits (row
+// select.count), until these tell the keys at the places.
+type Selection struct {
+	// Columns: each column is a list.
+	Columns bool
+	// Places returns the places in a list of n elements, n > 0.
+	Places func(a *Attrs, n int) []int
+	// Of names the row that makes the result of the keys, list after list. Its attributes are those
+	// of the call, n, and elem, the element type of input 0.
+	Of string
 }
 
 // Work is the cost of one call: arithmetic operations and the least bytes moved.

@@ -22,7 +22,7 @@ func Rows() []*op.Def {
 	by := op.Arg{Name: "by", Attr: true, Kind: op.IntVal, Default: &first, Doc: "the column to compare; a negative one counts from the end"}
 	desc := define.Flag("desc", "greatest first")
 	once := op.Flow{Rate: op.Once}
-	return []*op.Def{
+	return append(selects(), []*op.Def{
 		{
 			Name: "sort",
 			Doc: "sort is the rows of a matrix ordered by one column, the least first; desc = true puts the greatest first. Rows that are " +
@@ -116,7 +116,7 @@ func Rows() []*op.Def {
 			},
 			Loop: &op.Loop{Space: SortAll, Begin: beginUnique},
 		},
-	}
+	}...)
 }
 
 // SortAll is the index space of sorting all elements of a matrix.

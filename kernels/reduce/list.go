@@ -35,6 +35,8 @@ type statistic struct {
 	// lines is the kernel of the forms by row or by column where there is a faster one than run on
 	// each line.
 	lines func(out, a *value.Dense, byRow bool)
+	// fraction is set for quantiles: which one a call wants.
+	fraction func(a *op.Attrs) float64
 	// loop is how the form of all elements is run by several workers.
 	loop *op.Loop
 	// elements writes one of the forms into a loop: by row, by column, or of all elements.
@@ -54,7 +56,72 @@ func (s statistic) defs() []*op.Def {
 	if s.row != "" {
 		out = append(out, s.lineRow(true), s.lineRow(false))
 	}
+	if s.fraction != nil {
+		out = append(out, s.selected(out[0], false), s.selected(out[2], true))
+	}
 	return out
+}
+
+// selected says that a quantile follows from three keys: at its place, the next one, and the last one,
+// which is that of nan if there is one. It returns the row that makes the quantile of them.
+func (s statistic) selected(d *op.Def, columns bool) *op.Def {
+	d.Select = &op.Selection{Columns: columns, Of: d.Name + ".of", Places: func(a *op.Attrs, n int) []int {
+		at := quantilePlace(n, s.fraction(a))
+		return []int{at, min(at+1, n-1), n - 1}
+	}}
+	made := func(c *op.Call) []value.Scalar {
+		keys, n := c.Dense(0), c.Attrs.Int("n")
+		from, _ := types.ElemNamed(c.Attrs.Str("elem"))
+		var out []value.Scalar
+		for t := 0; t < keys.Rows; t += 3 {
+			k, next := uint64(keys.At(t, 0).I), uint64(keys.At(t+1, 0).I)
+			if last := uint64(keys.At(t+2, 0).I); from.IsFloat() && last == order.NanKey {
+				k = last
+			}
+			out = append(out, betweenKeys(from, c.Type.Elem, n, s.fraction(c.Attrs), k, next))
+		}
+		return out
+	}
+	return &op.Def{
+		Name: d.Select.Of, Hidden: true, Doc: d.Select.Of + " is " + d.Name + " of the keys at its places (op.Selection).",
+		Args: append([]op.Arg{{Name: "keys", Doc: "of select.narrow"},
+			{Name: "n", Attr: true, Kind: op.IntVal, Doc: "elements of a list"},
+			{Name: "elem", Attr: true, Kind: op.StrVal, Doc: "their type"}}, s.args...),
+		Type: func(sig *op.Sig) (types.Type, error) {
+			e, ok := types.ElemNamed(sig.Attrs.Str("elem"))
+			if !ok {
+				return types.Type{}, op.Faultf(-1, define.CodeAttr, "`%s` needs the attribute elem", sig.Def.Name)
+			}
+			if e = s.elem(e); columns {
+				return types.DenseOf(e, 1, sig.In[0].Rows/3), nil
+			}
+			return types.ScalarOf(e), nil
+		},
+		Ref: func(c *op.Call) (value.Value, error) {
+			x := made(c)
+			if !columns {
+				return x[0], nil
+			}
+			out := value.New(c.Type.Elem, 1, len(x))
+			for j, v := range x {
+				out.Set(0, j, v)
+			}
+			return out, nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Cost: func(sig *op.Sig, _ types.Type) op.Work { return define.ReadCost(sig, 1) },
+		Kernel: func(c *op.Call) error {
+			x := made(c)
+			if !columns {
+				c.Out = x[0]
+				return nil
+			}
+			for j, v := range x {
+				c.Result().Set(0, j, v)
+			}
+			return nil
+		},
+	}
 }
 
 // base is what the forms share.
@@ -350,7 +417,8 @@ func listStatistics() []statistic {
 			run: func(a *op.Attrs, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
 				return quantileOf(a.Float("q"), line, e, room)
 			},
-			loop: quantileLoop(func(a *op.Attrs) float64 { return a.Float("q") }),
+			fraction: func(a *op.Attrs) float64 { return a.Float("q") },
+			loop:     quantileLoop(func(a *op.Attrs) float64 { return a.Float("q") }),
 			elements: func(e *op.Elements, rows, cols bool) op.Element {
 				return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return quantileBody(e.B, e.Attrs.Float("q"), x) })
 			},
@@ -363,7 +431,8 @@ func listStatistics() []statistic {
 			run: func(_ *op.Attrs, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
 				return quantileOf(0.5, line, e, room)
 			},
-			loop: quantileLoop(func(*op.Attrs) float64 { return 0.5 }),
+			fraction: func(*op.Attrs) float64 { return 0.5 },
+			loop:     quantileLoop(func(*op.Attrs) float64 { return 0.5 }),
 			elements: func(e *op.Elements, rows, cols bool) op.Element {
 				return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return quantileBody(e.B, 0.5, x) })
 			},
