@@ -9,6 +9,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/linalg"
+	"flow/kernels/order"
 	"flow/kernels/rowtest"
 )
 
@@ -114,6 +115,18 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	case "matmul.panels", "matmul.stack":
 		a := anyDense(r, e, 3000, 1+m%70)
 		return op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(256)}, op.Attr{Name: "ta", Val: op.Bool(true)}), []value.Value{a, anyDense(r, e, 3000, 7)}
+	case "cumsum.from", "cumprod.from", "cummin.from", "cummax.from":
+		x := big()
+		t, _ := d.Type(&op.Sig{Def: d, In: []types.Type{x.Type()}})
+		return op.MakeAttrs(op.Attr{Name: "ranks", Val: op.Int(2)}), []value.Value{x, anyDense(r, t.Elem, 2, x.Cols)}
+	case "select.count", "select.keep":
+		x, found := big(), value.New(types.I64, 1, 2)
+		found.Set(0, 0, value.I64(int64(order.OrderKey(x.At(0, 0))>>53)))
+		attrs = op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(7)}, op.Attr{Name: "shift", Val: op.Int(53)})
+		if d.Name == "select.count" {
+			attrs = attrs.With("shift", op.Int(42)).With("bits", op.Int(11)).With("lists", op.Int(1))
+		}
+		return attrs, []value.Value{x, found}
 	case "take", "pick.rows", "pick.cols", "sort", "argsort", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
 		return largeLists(r, d, e, n, m)
 	case "lower", "upper":

@@ -313,6 +313,9 @@ func (x *spreadGraph) node(id ir.ID) {
 	case ok && n.Op.Select != nil:
 		x.to[id] = x.selected(id, reads)
 		return
+	case ok && n.Op.Order != nil && !x.inside:
+		x.ordered(id, reads)
+		return
 	case ok && n.Op.Scan != nil:
 		x.scanned(id, reads)
 		return

@@ -83,11 +83,16 @@ func (x *spreadGraph) listsOf(s ir.ID) rowLists {
 	} else {
 		ranks := op.MakeAttrs(op.Attr{Name: plan.Shared, Val: op.Int(x.ranks)})
 		l.take = x.g.Add(x.table.Must("sp.touched"), ranks.With(plan.SharedRows, op.Int(st.Rows)), t, at, x.to[s])
-		l.give = x.g.Add(x.table.Must("sp.collect"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)},
-			op.Attr{Name: plan.SharedRows, Val: op.Int(x.ranks)}, op.Attr{Name: "apart", Val: op.Int(1)}), t, at, l.take)
+		l.give = x.collected(s, l.take)
 	}
 	x.lists[s] = l
 	return l
+}
+
+// collected returns lists of which row r is what rank r has for this rank, for node id of the old graph.
+func (x *spreadGraph) collected(id, lists ir.ID) ir.ID {
+	return x.g.Add(x.table.Must("sp.collect"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)},
+		op.Attr{Name: plan.SharedRows, Val: op.Int(x.ranks)}, op.Attr{Name: "apart", Val: op.Int(1)}), x.g.Type(lists), x.old.Origin(id).NoDest(), lists)
 }
 
 // touched estimates how many rows all ranks get that need those that the entries of an old sparse matrix

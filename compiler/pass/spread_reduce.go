@@ -16,18 +16,23 @@ import (
 func (x *spreadGraph) reduced(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.In(id)[0]
 	space := x.old.Type(from)
-	r := &ir.Region{Graph: ir.New()}
-	r.Args = []ir.ID{r.Graph.Add(x.table.Must("arg"), nil, types.ScalarOf(space.Elem), ir.Origin{Span: n.Span})}
-	r.Yields = r.Args
 	attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(int(op.Full))}, op.Attr{Name: "fold", Val: op.Str(n.Op.Name)},
 		op.Attr{Name: "rows", Val: op.Int(space.Rows)}, op.Attr{Name: "cols", Val: op.Int(space.Cols)})
 	attrs = x.sharing(attrs, space.Rows, x.unit[space.Rows])
 	made := x.g.Add(x.table.Must("pipe"), attrs, x.old.Type(id), x.old.Origin(id).NoDest(), x.reach(from, reads[0]))
-	x.g.Nodes[made].Region = r
+	x.g.Nodes[made].Region = x.sameElement(id, space.Elem)
 	x.to[id] = made
 	x.shares++
 	x.saved += x.spared(float64(space.Count()))
 	x.ends(id, made, []*op.Def{n.Op}, space)
+}
+
+// sameElement returns a chain of no operators, for node id of the old graph.
+func (x *spreadGraph) sameElement(id ir.ID, e types.Elem) *ir.Region {
+	r := &ir.Region{Graph: ir.New()}
+	r.Args = []ir.ID{r.Graph.Add(x.table.Must("arg"), nil, types.ScalarOf(e), ir.Origin{Span: x.old.Nodes[id].Span})}
+	r.Yields = r.Args
+	return r
 }
 
 // reduction reports a reduction of rows, of columns or of all elements, that no chain precedes.
@@ -189,15 +194,23 @@ func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []r
 func (x *spreadGraph) selected(id ir.ID, reads []rowReads) ir.ID {
 	n, from := &x.old.Nodes[id], x.old.Type(x.old.In(id)[0])
 	places, count, lists := selectPlaces(x.old, id)
-	of := x.reach(x.old.In(id)[0], reads[0])
+	attrs := op.MakeAttrs(op.Attr{Name: "columns", Val: op.Bool(n.Op.Select.Columns)})
+	_, found := x.keysAt(id, x.reach(x.old.In(id)[0], reads[0]), attrs, places, lists)
+	return x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
+}
+
+// keysAt makes the nodes that find the keys at places of so many lists of the elements of a matrix. kept
+// has the keys that begin like these.
+func (x *spreadGraph) keysAt(id, of ir.ID, attrs *op.Attrs, places []int, lists int) (kept, key ir.ID) {
+	rows := x.g.Type(of).Rows
+	attrs = attrs.With("places", op.Ints(places...))
+	share := func(a *op.Attrs) *op.Attrs { return x.sharing(a, rows, x.unit[rows]) }
 	var found []ir.ID
-	attrs := op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)}, op.Attr{Name: "columns", Val: op.Bool(n.Op.Select.Columns)})
-	share := func(a *op.Attrs) *op.Attrs { return x.sharing(a, from.Rows, x.unit[from.Rows]) }
 	shift := 64
 	for k, bits := range selectBits {
 		if k == keptDigits {
 			of = x.typed(id, x.table.Must("select.keep"), share(attrs.With("shift", op.Int(shift))), of, found[0])
-			share = func(a *op.Attrs) *op.Attrs { return a.With("kept", op.Bool(true)) }
+			share = func(a *op.Attrs) *op.Attrs { return a.With("kept", op.Bool(true)).With(plan.Shared, op.Int(x.ranks)) }
 		}
 		shift -= bits
 		digit := attrs.With("shift", op.Int(shift)).With("bits", op.Int(bits)).With("lists", op.Int(lists))
@@ -207,8 +220,52 @@ func (x *spreadGraph) selected(id ir.ID, reads []rowReads) ir.ID {
 	}
 	x.shares++
 	x.saved += x.spared(workOf(x.old, id))
-	made := n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String()))
-	return x.typed(id, x.table.Must(n.Op.Select.Of), made, found...)
+	return of, found[0]
+}
+
+// orderReads is shared of a row that puts rows in order (op.Ordering).
+func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
+	from := g.Type(g.In(id)[0])
+	if !dividable(from) || from.Elem == types.Str || from.Rows < s.ranks {
+		return nil, false
+	}
+	fewer := s.from == 1 || selectBytes*(s.ranks-1)*s.ranks <= from.Rows*from.Elem.Size()
+	reads = []rowReads{{needs: []plan.Need{ownRows(from.Rows)}}}
+	return reads, fewer && (partial[0] || from.Rows >= len(selectBits)*gatherSpreads*s.from)
+}
+
+// ordered makes the new nodes of a row that puts rows in order.
+func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
+	n, from := &x.old.Nodes[id], x.old.In(id)[0]
+	rows, at := x.old.Type(from).Rows, x.old.Origin(id).NoDest()
+	of := x.reach(from, reads[0])
+	_, gathered := x.whole[from]
+	copied := x.views[from] != nil || gathered
+	if copied { // rows of others arrive in memory of its own
+		full := op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(int(op.Full))})
+		of = x.g.Add(x.table.Must("map"), x.sharing(full, rows, x.unit[rows]), x.g.Type(of), at, of)
+		x.g.Nodes[of].Region = x.sameElement(id, x.g.Type(of).Elem)
+	}
+	places := make([]int, x.ranks-1) // where the windows of other ranks begin
+	for r := range places {
+		places[r], _ = plan.WindowOf(r+1, x.ranks, rows, x.unit[rows])
+	}
+	by := n.Attrs.With("by", op.Int(n.Attrs.Int("by")))
+	kept, found := x.keysAt(id, of, by, places, 1)
+	attrs := by.With(plan.Shared, op.Int(x.ranks)).With("step", op.Int(x.unit[rows]))
+	equal := x.typed(id, x.table.Must("select.equal"), x.sharing(nil, x.ranks, 0), kept, found)
+	equal = x.g.Add(x.table.Must("gather"), nil, x.g.Type(equal), at, equal)
+	give := x.typed(id, x.table.Must("order.route"), x.sharing(attrs, rows, x.unit[rows]), of, found, equal)
+	take := x.collected(id, give)
+	all := of
+	if x.partial[from] {
+		fetch := op.MakeAttrs(op.Attr{Name: plan.Fetch, Val: op.Int(1 + rows*(x.ranks-1)/x.ranks)}, op.Attr{Name: plan.Unit, Val: op.Int(x.unit[rows])})
+		if all = x.g.Add(x.table.Must("gather"), fetch, x.g.Type(of), at, of, take, give); !copied {
+			x.whole[from] = all
+		}
+	}
+	x.to[id] = x.typed(id, x.table.Must(n.Op.Order.Of), x.sharing(n.Attrs, rows, x.unit[rows]), all, take, give)
+	x.partial[id] = true
 }
 
 // hasBody reports operators on whole matrices that are one loop over their rows.

@@ -57,6 +57,9 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 	if n.Op.Select != nil {
 		return s.selectReads(g, id, partial)
 	}
+	if n.Op.Order != nil {
+		return s.orderReads(g, id, partial)
+	}
 	if n.Op.Scan != nil {
 		return s.scanReads(g, id, partial)
 	}

@@ -60,6 +60,8 @@ type Def struct {
 	Scan *Scan
 	// Select says which elements a row needs of its input in order. nil: not these alone.
 	Select *Selection
+	// Order says that a row puts the rows of input 0 in order. nil: it does not.
+	Order *Ordering
 	// ByRows: a constructor of a sparse matrix makes some rows alone (Call.Lo and Hi), if asked to.
 	ByRows bool
 	// ByColumn is the input whose row j is read only where input 0, a sparse matrix, has an entry in
@@ -255,6 +257,11 @@ type Selection struct {
 	// of the call, n, and elem, the element type of input 0.
 	Of string
 }
+
+// Ordering is a row that puts the rows of input 0 in the order of their elements in column `by`,
+// descending if `desc`: two attributes of it. Of names the row that makes a rank's window of the
+// result from the rows that belong to it.
+type Ordering struct{ Of string }
 
 // Work is the cost of one call: arithmetic operations and the least bytes moved.
 type Work struct{ Flops, Bytes float64 }

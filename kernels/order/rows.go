@@ -22,7 +22,7 @@ func Rows() []*op.Def {
 	by := op.Arg{Name: "by", Attr: true, Kind: op.IntVal, Default: &first, Doc: "the column to compare; a negative one counts from the end"}
 	desc := define.Flag("desc", "greatest first")
 	once := op.Flow{Rate: op.Once}
-	return append(selects(), []*op.Def{
+	return append(append(selects(), sharedOrders(by, desc)...), []*op.Def{
 		{
 			Name: "sort",
 			Doc: "sort is the rows of a matrix ordered by one column, the least first; desc = true puts the greatest first. Rows that are " +
@@ -31,7 +31,8 @@ func Rows() []*op.Def {
 			Args: []op.Arg{{Name: "x", Doc: "n x m"}, by, desc},
 			Eg: []op.Example{{Program: "emit sort(reverse(seq(1, 4)))", Output: "1\n2\n3\n"},
 				{Program: "emit sort(reshape(seq(1, 7), 3, 2), by = 1, desc = true)", Output: "5 6\n3 4\n1 2\n"}},
-			Type: sortType,
+			Type:  sortType,
+			Order: &op.Ordering{Of: "sort.window"},
 			Ref: func(c *op.Call) (value.Value, error) {
 				x := c.Dense(0)
 				return move.RowsRef(x, orderRef(x, c.Attrs)), nil
@@ -54,13 +55,9 @@ func Rows() []*op.Def {
 				t, err := sortType(s)
 				return types.DenseOf(types.I64, t.Rows, 1), err
 			},
+			Order: &op.Ordering{Of: "argsort.window"},
 			Ref: func(c *op.Call) (value.Value, error) {
-				at := orderRef(c.Dense(0), c.Attrs)
-				out := value.New(types.I64, len(at), 1)
-				for i, p := range at {
-					out.Set(i, 0, value.I64(int64(p)))
-				}
-				return out, nil
+				return placesRef(orderRef(c.Dense(0), c.Attrs)), nil
 			},
 			Laws: op.Pure, Flow: once, Cost: sortWork,
 			Kernel: func(c *op.Call) error {

@@ -79,7 +79,7 @@ func (e *Engine) listed(g *gather, d *value.Dense, k, r int) (all []byte, rows [
 	if k == giveLists {
 		owner = e.o.Rank
 	}
-	lo, hi := plan.Window(owner, e.p.Ranks, d.Rows)
+	lo, hi := plan.WindowOf(owner, e.p.Ranks, d.Rows, e.g.Nodes[g.id].Attrs.Int(plan.Unit))
 	if len(rows) > 0 && plan.SendsAll(len(rows), hi-lo) {
 		return d.View(lo, 0, hi-lo, d.Cols).Bytes(), rows
 	}
