@@ -1,8 +1,10 @@
 package compiler_test
 
-// These tests run programs on ranks whose operators need the rows in order: running reductions.
+// These tests run programs on ranks whose operators need the rows in order: running reductions,
+// quantiles and sorts.
 
 import (
+	"fmt"
 	"testing"
 
 	"flow/ir/plan"
@@ -118,4 +120,53 @@ func TestOrderMessages(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Matrices of no rows, of one, of fewer than ranks and of a few more, with ties and numbers that are none.
+func TestOrdersOfFewRows(t *testing.T) {
+	shared := 0
+	for _, rows := range []int{0, 1, 2, 4, 16, 17, 33} {
+		text := fmt.Sprintf(`X = randn(%d, 2, seed = 1)
+Y = ifelse(X > 1, nan, ifelse(X > 0.6, inf, ifelse(abs(X) < 0.3, -0.0, ifelse(X < -1, 0.0, round(X)))))
+K = seq(0, %[1]d) * 7 %% 3
+emit cumsum(Y + 0)
+emit cumprod(f32(X))
+emit cummin(1 - Y)
+emit cumsum(K + 1)
+emit sort(Y + 0, by = 1)
+emit sort(f32(Y) * 2, desc = true)
+emit t(argsort(K + 0))
+emit t(argsort(K * 2, desc = true))
+emit cor(X)
+`, rows)
+		if rows > 0 {
+			text += "emit median(Y)\nemit quantile(X * 2, 0.7)\nemit colmedian(f32(X) + 1)\nemit median(K + 1)"
+		}
+		for _, ranks := range []int{2, 3, 5, 16} {
+			shared += alikeOnce(t, spreadProgram{name: fmt.Sprint(rows, " rows"), text: text}, ranks, rows)
+		}
+	}
+	if shared < 1000 {
+		t.Errorf("%d nodes are shared", shared)
+	}
+}
+
+// orderFailures fail in rows of one rank, before and after ranks need those of others in order.
+var orderFailures = []string{
+	`x = rand(40, 1, seed = 1)
+emit 1
+emit sort(1 // i64(8 - 10 * x))`,
+	`k = seq(0, 40)
+emit cumsum(1 // (k - 33))`,
+	`x = 2 * rand(40, 1, seed = 1)
+s = sort(x)
+assert max(s) < 1, "large"
+emit median(s)`,
+	`k = 3 * seq(0, 40)
+emit median(7 // (k - 99) + k)
+emit argsort(k)`,
+}
+
+func TestOrdersFailAsDefined(t *testing.T) {
+	failsAsDefined(t, orderFailures, sharedIn, orderPrograms[0].text)
 }

@@ -264,6 +264,8 @@ func (d *drawnTable) statement(indent string) {
 			fmt.Sprintf("onehot(%s, 4) @ rbind(%s, %s[0, :])", d.key(), d.part(), d.part()),
 			fmt.Sprintf("cumsum(%s) / %d", d.table(), d.rows),
 			fmt.Sprintf("reverse(%s)", d.table()),
+			fmt.Sprintf("sort(%s, by = %d, desc = %v)", d.table(), d.IntN(3), d.IntN(2) == 0),
+			fmt.Sprintf("cummax(%s) - cummin(%s)", d.table(), d.table()),
 			fmt.Sprintf("if sum(%s) > 1 { %s } else { -%s }", d.part(), d.table(), d.table()),
 		}
 		d.line("%s%s = %s", indent, name, forms[d.IntN(len(forms))])
@@ -277,6 +279,8 @@ func (d *drawnTable) statement(indent string) {
 			fmt.Sprintf("%s[%d..%d, :]", d.table(), d.rows/2, d.rows/2+3),
 			fmt.Sprintf("%s + norm(%s) * eye(3)", d.part(), d.table()),
 			fmt.Sprintf("cov(%s)", d.table()),
+			fmt.Sprintf("t(colmedian(%s)) @ colquantile(%s, 0.%d)", d.table(), d.table(), d.IntN(10)),
+			fmt.Sprintf("%s + median(%s)", d.part(), d.table()),
 			fmt.Sprintf("t(f64(colcount(onehot(%s, 3 + 1)[:, 0..3]))) * %s", d.key(), d.part()),
 		}
 		d.line("%s%s = %s", indent, name, forms[d.IntN(len(forms))])
@@ -286,6 +290,8 @@ func (d *drawnTable) statement(indent string) {
 			fmt.Sprintf("rowargmax(%s @ cbind(%s, %s[:, 0]))", d.table(), d.part(), d.part()),
 			fmt.Sprintf("i64(%s[:, 1] > %s[:, 2])", d.table(), d.table()),
 			fmt.Sprintf("(%s + 1) %% 4", d.key()),
+			fmt.Sprintf("argsort(%s) %% 4", d.key()),
+			fmt.Sprintf("cumsum(%s) %% 4", d.key()),
 		}
 		d.line("%s%s = %s", indent, name, forms[d.IntN(len(forms))])
 		d.ints = append(d.ints, name)
