@@ -2,7 +2,8 @@ package reduce
 
 // This file defines the statistics of a list in one piece: of all elements, of each row and of each
 // column. There are no partial results: the whole form is a loop of several passes (package order)
-// or runs on one worker, the others go by whole rows or columns.
+// or runs on one worker, the others go by whole rows or columns. Ranks find quantiles by the keys at
+// their places (op.Selection).
 
 import (
 	"math"
