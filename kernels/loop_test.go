@@ -119,6 +119,10 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 		x := big()
 		t, _ := d.Type(&op.Sig{Def: d, In: []types.Type{x.Type()}})
 		return op.MakeAttrs(op.Attr{Name: "ranks", Val: op.Int(2)}), []value.Value{x, anyDense(r, t.Elem, 2, x.Cols)}
+	case "sort.window", "argsort.window":
+		attrs, in = largeLists(r, &op.Def{Name: "sort"}, e, n, m)
+		none := value.NewCSR(types.Bool, 1, in[0].(*value.Dense).Rows, 0)
+		return attrs, append(in, none, none)
 	case "select.count", "select.keep":
 		x, found := big(), value.New(types.I64, 1, 2)
 		found.Set(0, 0, value.I64(int64(order.OrderKey(x.At(0, 0))>>53)))

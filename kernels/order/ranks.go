@@ -174,11 +174,8 @@ func windowOf(name string, by, desc op.Arg, t func(s *op.Sig) types.Type, ref fu
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: sortWork,
 		Kernel: func(c *op.Call) error {
 			at := rowsOfWindow(c)
-			col := sortColumn(c.Dense(0), c.Attrs)
-			keys := make([]uint64, len(at))
-			for i, p := range at {
-				ElementKeys(keys[i:i+1], col, int(p))
-			}
+			col := columnOf(c, at)
+			keys := AppendKeys(nil, col)
 			if c.Attrs.Bool("desc") {
 				Downwards(keys, col.Elem.IsFloat())
 			}
@@ -188,7 +185,32 @@ func windowOf(name string, by, desc op.Arg, t func(s *op.Sig) types.Type, ref fu
 			write(c, at, c.Lo)
 			return nil
 		},
+		Loop: &op.Loop{
+			Own: true,
+			Space: func(c *op.Call) (n, leaf int) {
+				return SortSpace(c.In[0].Type().Rows / max(1, c.Attrs.Int("ranks")))
+			},
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+				at := rowsOfWindow(c)
+				l := BeginSort(columnOf(c, at), c.Attrs.Bool("desc"), true)
+				l.SortedClass = func(_, lo, hi int) {
+					for i, p := range l.At[lo:hi] {
+						l.At[lo+i] = at[p]
+					}
+					write(c, l.At[lo:hi], c.Lo+lo)
+				}
+				return l, nil
+			},
+		},
 	}
+}
+
+// columnOf returns the elements by which a call orders these rows.
+func columnOf(c *op.Call, at []int64) *value.Dense {
+	x := sortColumn(c.Dense(0), c.Attrs)
+	col := value.New(x.Elem, len(at), 1)
+	copyRows(col, x, at, 0)
+	return col
 }
 
 // rowsOfWindow lists the rows of a window's result, ascending.

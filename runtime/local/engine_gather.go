@@ -176,7 +176,8 @@ func (e *Engine) dropStates(id ir.ID) {
 
 // shared reports whether this rank makes only its own rows of node id.
 func (e *Engine) shared(id ir.ID) bool {
-	return e.o.Remote != nil && e.g.Nodes[id].Op.Loop != nil && !e.g.Type(id).IsSparse() && e.g.Nodes[id].Attrs.Int(plan.SharedRows) > 0
+	loop := e.g.Nodes[id].Op.Loop
+	return e.o.Remote != nil && loop != nil && !loop.Own && !e.g.Type(id).IsSparse() && e.g.Nodes[id].Attrs.Int(plan.SharedRows) > 0
 }
 
 // ownRows returns this rank's rows lo..hi-1 of node id, which makes them without a loop. They are 0, 0
