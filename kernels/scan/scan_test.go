@@ -141,7 +141,7 @@ func alikeInWindows(t *testing.T, rows map[string]*op.Def, d *op.Def, x *value.D
 	if err != nil {
 		t.Fatal(err)
 	}
-	from := call(rows[d.Scan.From], op.MakeAttrs(windows, op.Attr{Name: "unit", Val: op.Int(unit)}), in...)
+	from := call(rows[d.Scan.From], op.MakeAttrs(windows, op.Attr{Name: "units", Val: op.Int(unit)}), in...)
 	if s := rowtest.Differ(run(from), want); s != "" {
 		t.Errorf("%s of %v in %d windows: %s", d.Name, x.Type(), ranks, s)
 	}

@@ -136,7 +136,7 @@ func (c chain) from(name string, full *op.Def, run *scanner) *op.Def {
 		Name: name, Hidden: true, Doc: name + " is the running " + c.what + ", by windows that go on from those before them (op.Scan).",
 		Args: []op.Arg{{Name: "x"}, {Name: "ends", Rest: true},
 			{Name: "ranks", Attr: true, Kind: op.IntVal, Doc: "windows"},
-			{Name: "unit", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows of a unit of them"}},
+			{Name: "units", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows of a unit of them"}},
 		Type: func(s *op.Sig) (types.Type, error) { return full.Type(&op.Sig{Def: full, In: s.In[:1]}) },
 		Ref: func(call *op.Call) (value.Value, error) {
 			x, out := call.Dense(0), value.New(call.Type.Elem, call.Type.Rows, call.Type.Cols)
@@ -190,7 +190,7 @@ func (c chain) beginFrom(call *op.Call, run *scanner) *fromBody {
 	l := &fromBody{chain: c, c: call, run: run, hi: call.Type.Rows, strips: max(1, call.Type.Cols/stripCols)}
 	ranks := call.Attrs.Int("ranks")
 	for r := range ranks {
-		lo, hi := op.WindowOf(r, ranks, l.hi, call.Attrs.Int("unit"))
+		lo, hi := op.WindowOf(r, ranks, l.hi, call.Attrs.Int("units"))
 		switch {
 		case lo == hi || call.Part && lo != call.From:
 		case call.Part:
