@@ -101,6 +101,7 @@ func ShareFiles(ctx context.Context, comm transport.Comm, in *Input) error {
 		return nil
 	}
 	if comm.Rank() == 0 {
+		in.Share = nil // nobody serves any more
 		var list []readFact
 		for _, x := range in.Learned() {
 			if file, err := dist.InputOf(x.Path, "", false); err == nil {

@@ -48,8 +48,8 @@ func readTogether(t *testing.T, ranks int, text string) (out string, ins []*Inpu
 				}
 				compile()
 			}
-			if late := ShareFiles(ctx, comm, in); late != nil {
-				t.Error(late)
+			if late := ShareFiles(ctx, comm, in); late != nil || in.Share != nil {
+				t.Error(late, "or rank 0 asks on")
 			}
 			if rank > 0 {
 				compile()
