@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,6 +76,33 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if !strings.Contains(stderr.String(), "rank 1") {
 		ts.Fatalf("the rank is not named:\n%s", stderr.String())
+	}
+}
+
+// halting WANT FILE ARGS... starts flowrun on three ranks and stops a random one for 30 ms, again and
+// again. The job succeeds, and prints what is in the file WANT.
+func halting(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: halting WANT FILE ARGS...")
+	}
+	cmd := exec.Command(filepath.Join(binDir(ts), "flowrun"), args[1:]...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = append(os.Environ(), "FLOW_CACHE="+ts.Getenv("FLOW_CACHE"), "TMPDIR="+ts.Getenv("TMPDIR"), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	var out, told bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &told
+	ts.Check(cmd.Start())
+	stops := 0
+	for !hasEnded(cmd.Process.Pid) {
+		pid := rankProcess(ts, strconv.Itoa(rand.IntN(3)), args[1])
+		if pid > 0 && processorTime(pid) > 0 && syscall.Kill(pid, syscall.SIGSTOP) == nil {
+			time.Sleep(30 * time.Millisecond)
+			_ = syscall.Kill(pid, syscall.SIGCONT) // it may have been killed
+			stops++
+		}
+		time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond)
+	}
+	if err := cmd.Wait(); err != nil || stops == 0 || out.String() != ts.ReadFile(args[0]) {
+		ts.Fatalf("%d stops, %v, prints %q, want %q\n%s", stops, err, out.String(), ts.ReadFile(args[0]), told.String())
 	}
 }
 

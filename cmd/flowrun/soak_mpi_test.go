@@ -13,5 +13,5 @@ func faultScripts() []string { return []string{"mpi/faults.txtar", "script/lefto
 // mpiCommands are the script commands that need ranks.
 func mpiCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){"killed": killed, "launcherkilled": launcherKilled,
-		"jobkilled": jobKilled, "swept": swept, "unsampled": unsampled, "otherbuild": otherBuild, "everytechnique": everyTechnique}
+		"jobkilled": jobKilled, "halting": halting, "swept": swept, "unsampled": unsampled, "otherbuild": otherBuild, "everytechnique": everyTechnique}
 }

@@ -92,3 +92,68 @@ func TestHelpRefusesMessages(t *testing.T) {
 		}
 	}
 }
+
+// A rank that gets rows of its own back before it has run its last ones gives them on when the other asks
+// again: they are away once, and the loop ends when they have returned.
+func TestHelpGivesOwnRowsOn(t *testing.T) {
+	const rows, cols = 80, 5
+	pool := local.NewPool(1)
+	defer pool.Close()
+	p := parse(t, fmt.Sprintf("%%0 = fill() {v=3.0} : f64[%d,%d]\n%%1 = add(%%0, %%0) {ranks=2, shared=%d, help=1} : f64[%[1]d,%d]\n", rows, cols, rows, cols))
+	p.Ranks, p.Owner = 2, []int32{plan.Everywhere, plan.Everywhere}
+	mine, theirs := local.Ask{Loop: 1, Execution: 1}, local.Ask{Rank: 1, Loop: 1, Execution: 1}
+	var e *local.Engine
+	var held []local.Lent // by the other rank
+	var todo []func() error
+	gifts, back := 0, false
+	next := func() {
+		if len(todo) > 0 {
+			f := todo[0]
+			todo = todo[1:]
+			if err := f(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	remote := &local.Remote{
+		Sends: func(ir.ID) int { return 0 }, Idle: func(time.Duration, bool) bool { return false }, Failed: func(*local.TaskFailure) {},
+		Between: func(int64) {
+			if next(); e.Helps() && (gifts == 0 || back && gifts == 1) {
+				if err := e.Asked(1, theirs); err != nil {
+					t.Error(err)
+				}
+			}
+		},
+		Ask: func(int, local.Ask) {
+			g := local.Gift{Lent: held}
+			held = nil
+			todo = append([]func() error{func() error { back = back || len(g.Lent) > 0; return e.Given(1, mine, g) }}, todo...)
+		},
+		Give: func(a local.Ask, g local.Gift) {
+			gifts++
+			if held == nil && !back {
+				held = g.Lent
+				return
+			}
+			for _, x := range g.Lent {
+				todo = append(todo, func() error { return e.Returned(1, a, x.Chunk, nil, 0) })
+			}
+		},
+		Return: func(int, local.Ask, local.Chunk, []byte, float64) { t.Error("rank 0 returns what is its own") },
+		Wait:   func(time.Duration) { next() },
+	}
+	e, err := local.NewEngine(p, local.EngineOptions{Remote: remote, HelpFrom: 1, Schedule: schedule.Plan{Technique: lookup(t, "SS")}, Grace: guard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Start(context.Background(), pool)
+	if _, err := e.Wait(); err != nil {
+		t.Error(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if !back || gifts < 2 {
+		t.Errorf("the other rank gave rows back: %v; it got %d gifts", back, gifts)
+	}
+}

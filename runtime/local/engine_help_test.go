@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,39 +25,17 @@ func TestHelpFromAnotherRank(t *testing.T) {
 	pool := local.NewPool(2)
 	defer pool.Close()
 	for _, technique := range []string{"SS", "GSS", "FAC2", "StaticSteal", "AWF-C", "STATIC"} {
-		for _, other := range []string{"makes its rows", "fails", "goes", "gives back"} {
+		for _, other := range []string{"makes its rows", "fails", "goes"} {
 			p := parse(t, fmt.Sprintf("%%0 = fill() {v=3.0} : f64[%d,%d]\n%%1 = add(%%0, %%0) {ranks=2, shared=%d, help=1} : f64[%[1]d,%d]\n", rows, cols, rows, cols))
 			p.Ranks, p.Owner = 2, []int32{plan.Everywhere, plan.Everywhere}
 			var e *local.Engine
 			var asked, given, requests atomic.Int32
 			got, away := make([]float64, rows*cols), make([]int, rows*cols)
-			answers := make(chan func(), 400*rows)
-			var mu sync.Mutex // of held: taken after helping.mu
-			var held []func(back bool) local.Chunk
-			take := func(back bool) (r local.Chunk) { // of a rank that gives back, or else returns rows
-				mu.Lock()
-				defer mu.Unlock()
-				if n := len(held); n > 0 {
-					r, held = held[n-1](back), held[:n-1]
-				}
-				return r
-			}
-			answer := func() (any bool) {
-				select {
-				case f := <-answers:
-					f()
-					return true
-				default:
-					return false
-				}
-			}
+			answers := make(chan func(), 4*rows)
 			remote := &local.Remote{
 				Sends: func(ir.ID) int { return 0 }, Idle: func(time.Duration, bool) bool { return false }, Failed: func(*local.TaskFailure) {},
 				Between: func(int64) {
-					if other == "gives back" {
-						answer()
-					}
-					if (asked.Load() < 10 || other == "gives back") && e.Helps() {
+					if asked.Load() < 10 && e.Helps() {
 						asked.Add(1)
 						for range 3 {
 							if err := e.Asked(1, local.Ask{Rank: 1, Loop: 1, Execution: 1}); err != nil {
@@ -71,12 +48,8 @@ func TestHelpFromAnotherRank(t *testing.T) {
 					if requests.Add(1); to != 1 || a != (local.Ask{Rank: 0, Loop: 1, Execution: 1}) {
 						t.Errorf("rank 0 asks rank %d: %+v", to, a)
 					}
-					var g local.Gift
-					if r := take(true); r.Lo < r.Hi {
-						g.Lent = []local.Lent{{Home: 0, Chunk: r}}
-					}
 					answers <- func() {
-						if err := e.Given(1, a, g); err != nil {
+						if err := e.Given(1, a, local.Gift{}); err != nil {
 							t.Error(err)
 						}
 					}
@@ -99,10 +72,10 @@ func TestHelpFromAnotherRank(t *testing.T) {
 						for i := range made.F64 {
 							made.F64[i] = -1
 						}
-						returns := func() {
+						answers <- func() {
 							var err error
 							switch other {
-							case "makes its rows", "gives back":
+							case "makes its rows":
 								err = e.Returned(1, a, r, made.Bytes(), 1e-6)
 							case "fails":
 								err = e.Returned(1, a, r, nil, 1e-6)
@@ -113,30 +86,16 @@ func TestHelpFromAnotherRank(t *testing.T) {
 								t.Error(err)
 							}
 						}
-						if other != "gives back" {
-							answers <- returns
-							continue
-						}
-						mu.Lock()
-						held = append(held, func(back bool) local.Chunk {
-							if !back {
-								answers <- returns
-								return local.Chunk{}
-							}
-							for k := r.Lo; k < r.Hi; k++ {
-								away[k]--
-							}
-							return r
-						})
-						mu.Unlock()
 					}
 				},
 				Return: func(int, local.Ask, local.Chunk, []byte, float64) { t.Error("rank 0 returns what it has not got") },
 				Wait: func(time.Duration) {
-					if !answer() && other == "gives back" {
-						take(false)
+					select {
+					case f := <-answers:
+						f()
+					default:
+						runtime.Gosched()
 					}
-					runtime.Gosched()
 				},
 			}
 			e, err := local.NewEngine(p, local.EngineOptions{
@@ -175,7 +134,7 @@ func TestHelpFromAnotherRank(t *testing.T) {
 			if requests.Load() == 0 {
 				t.Errorf("%s: rank 0 has not asked in the first execution", technique)
 			}
-			if given.Load() == 0 || (elsewhere > 0) != (other == "makes its rows") && other != "gives back" {
+			if given.Load() == 0 || (elsewhere > 0) != (other == "makes its rows") {
 				t.Errorf("%s, the other rank %s: it has got %d chunks, and %d elements are its", technique, other, given.Load(), elsewhere)
 			}
 		}
