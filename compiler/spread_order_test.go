@@ -90,6 +90,15 @@ emit sort(x, desc = true)
 emit t(argsort(x, desc = true))
 s = sort(rand(64, 1, seed = 2))
 emit t(s) @ x`, 28, 4},
+	{"sorted in rounds, and in a branch", `iterate x = randn(30, 2, seed = 5), k = 0 until k == 3 {
+  y = sort(x * 2, by = 1)
+  next x = (y - x) / 3
+  next k = k + 1
+}
+emit x
+s = if sum(x) > 100 { x } else { sort(x, desc = true) }
+emit argsort(s) * k
+emit s`, 1, 0},
 	{"places of what is chosen", `x = randn(64, 1, seed = 9)
 at = cumsum(x > 0.5) - 1
 emit at[63, 0]

@@ -313,7 +313,7 @@ func (x *spreadGraph) node(id ir.ID) {
 	case ok && n.Op.Select != nil:
 		x.to[id] = x.selected(id, reads)
 		return
-	case ok && n.Op.Order != nil && !x.inside:
+	case ok && n.Op.Order != nil:
 		x.ordered(id, reads)
 		return
 	case ok && n.Op.Scan != nil:
