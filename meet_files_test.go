@@ -183,7 +183,7 @@ func TestRanksReadUnits(t *testing.T) {
 	if _, err := compiled(t, fmt.Sprintf("emit rand(60000, 20, seed = 3) to %q\n", path), 1).Run(context.Background(), RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf("A = read(%q)\nemit sum(t(A) @ A)\nemit t(A) @ A\n", path)
+	text := fmt.Sprintf("A = read(%q)\nemit sum(A * 2)\nemit sum(t(A) @ A)\nemit t(A) @ A\n", path)
 	want := ""
 	for _, ranks := range []int{1, 2, 3, 5} {
 		var got bytes.Buffer

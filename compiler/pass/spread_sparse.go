@@ -117,7 +117,7 @@ func (x *spreadGraph) generates(id ir.ID) bool {
 	t := x.old.Type(id)
 	_, _, _, sent := x.old.Dest(id)
 	n := &x.old.Nodes[id]
-	return (n.Op.ByRows || n.Op.Parts != nil && n.Op.Parts(n.Attrs)) && !x.inside && !sent && x.old.Placement(id) == ir.AnyPlace && t.Known() && t.Rows >= x.ranks && len(x.old.In(id)) == 0
+	return t.IsSparse() && (n.Op.ByRows || n.Op.Parts != nil && n.Op.Parts(n.Attrs)) && !x.inside && !sent && x.old.Placement(id) == ir.AnyPlace && t.Known() && t.Rows >= x.ranks && len(x.old.In(id)) == 0
 }
 
 // shares1 marks a new node as one whose work ranks share without a loop over rows.
