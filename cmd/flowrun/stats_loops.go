@@ -8,6 +8,7 @@ import (
 
 	"flow"
 	"flow/runtime/schedule"
+	"flow/runtime/trace"
 )
 
 // This file defines what --stats prints about loops, about each rank, and about the whole run against
@@ -187,8 +188,10 @@ func ranksOf(report *flow.Report, a *flow.Account) []rankStats {
 		list[i] = rankStats{Rank: r.Rank, Tasks: r.Tasks, Busy: own.Busy, Scheduling: own.Sched, Waiting: own.Idle, Processor: r.Processor, Helped: r.Helped,
 			Sent: r.BytesSent, Messages: r.MessagesSent}
 		for _, l := range r.Loops {
-			list[i].Claims += len(l.Chunks)
 			for _, c := range l.Chunks {
+				if c.Worker != trace.Elsewhere {
+					list[i].Claims++
+				}
 				if c.Stolen {
 					list[i].Stolen++
 				}

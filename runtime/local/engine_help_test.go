@@ -16,6 +16,7 @@ import (
 	"flow/ir/value"
 	"flow/runtime/local"
 	"flow/runtime/schedule"
+	"flow/runtime/trace"
 )
 
 // The other rank asks three times after every part of a chunk, ten times. It returns what it is given as
@@ -99,7 +100,7 @@ func TestHelpFromAnotherRank(t *testing.T) {
 				},
 			}
 			e, err := local.NewEngine(p, local.EngineOptions{
-				Remote: remote, HelpFrom: 1, Schedule: schedule.Plan{Technique: lookup(t, technique)}, Grace: guard,
+				Remote: remote, HelpFrom: 1, Stats: true, Schedule: schedule.Plan{Technique: lookup(t, technique)}, Grace: guard,
 				Observe: func(id ir.ID, v value.Value) {
 					if id == 1 {
 						copy(got, v.(*value.Dense).F64)
@@ -110,8 +111,17 @@ func TestHelpFromAnotherRank(t *testing.T) {
 				t.Fatal(err)
 			}
 			e.Start(context.Background(), pool)
-			if _, err := e.Wait(); err != nil {
+			report, err := e.Wait()
+			if err != nil {
 				t.Fatal(err)
+			}
+			recorded, there := int64(0), int64(0)
+			for _, l := range report.Loops {
+				for _, c := range l.Chunks {
+					if recorded += c.Hi - c.Lo; c.Worker == trace.Elsewhere {
+						there += c.Hi - c.Lo
+					}
+				}
 			}
 			if err := e.Close(); err != nil {
 				t.Error(err)
@@ -124,6 +134,9 @@ func TestHelpFromAnotherRank(t *testing.T) {
 				case x != 2*(3+float64(i)):
 					t.Fatalf("%s, the other rank %s: element %d is %v", technique, other, i, x)
 				}
+			}
+			if recorded != rows/2*cols || there != int64(elsewhere) {
+				t.Errorf("%s, the other rank %s: %d iterations are recorded, %d of them elsewhere, want %d and %d", technique, other, recorded, there, rows/2*cols, elsewhere)
 			}
 			if technique == "STATIC" {
 				if given.Load() > 0 {
