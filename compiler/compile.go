@@ -275,7 +275,10 @@ func idleRanks(p *plan.Plan) (d source.Diagnostic, ok bool) {
 		}
 	}
 	d = source.Errorf("W002", source.Span{}, "%d of %d ranks have nothing to do", idle, p.Ranks)
-	return d.WithHelp("fewer ranks, or a smaller tile edge"), idle > 0
+	if pass.Tiled(p.Graph) {
+		return d.WithHelp("fewer ranks, or a smaller tile edge"), idle > 0
+	}
+	return d.WithHelp("what it does is little, or has one order; flowrun plan --ranks %d tells where each value lies", p.Ranks), idle > 0
 }
 
 // tooMany reports a program with too many tasks, and the matrix whose cutting exceeded the limit.
