@@ -20,7 +20,10 @@ func (g *generator) tall() {
 		g.vars = append(g.vars, variable{text: x, typ: types.DenseOf(types.F64, n, m)})
 	}
 	c := fmt.Sprintf("rand(3, %d, seed = %d)", m, seed+1)
-	switch g.rng.IntN(9) {
+	switch g.rng.IntN(10) {
+	case 9: // many columns, whose reductions take running values as they are made
+		wide := 250 + 4*g.rng.IntN(20)
+		g.name(fmt.Sprintf("%s(abs(%s(rand(%d, %d, seed = %d) - 0.5)))", []string{"colmax", "colmin"}[g.rng.IntN(2)], []string{"cumsum", "cummax"}[g.rng.IntN(2)], n, wide, seed), variable{typ: types.DenseOf(types.F64, 1, wide), open: true})
 	case 7: // rows in blocks of several
 		g.byRows(variable{text: x, typ: types.DenseOf(types.F64, n, m)})
 	case 8: // rows of a sparse product alone, whose matrix is never built; a product so full that it is not kept sparse; one with a transpose

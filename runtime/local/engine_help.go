@@ -250,7 +250,7 @@ func (e *Engine) Given(from int, a Ask, g Gift) error {
 		}
 	}
 	l := h.open[a.Loop]
-	if l == nil || l.ask != a {
+	if l == nil || l.ask != a || h.gone[from] { // of a rank that is gone, Gone has ended the request
 		for _, x := range g.Lent {
 			if x.Home != e.o.Rank {
 				e.o.Remote.Return(x.Home, a, x.Chunk, nil, 0)

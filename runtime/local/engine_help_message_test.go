@@ -157,3 +157,65 @@ func TestHelpGivesOwnRowsOn(t *testing.T) {
 		t.Errorf("the other rank gave rows back: %v; it got %d gifts", back, gifts)
 	}
 }
+
+// An iteration fails while a request is under way whose answer brings rows of this rank and of the other:
+// no worker runs them any more. Those of the other rank go back, and the failure is reported. The same
+// where the other rank is known to have gone before its answer is read.
+func TestHelpAfterAFailure(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		helpAfterAFailure(t, gone)
+	}
+}
+
+func helpAfterAFailure(t *testing.T, gone bool) {
+	const rows, cols = 80, 5
+	pool := local.NewPool(1)
+	defer pool.Close()
+	p := parse(t, fmt.Sprintf("%%0 = fill() {v=0.0} : f64[%d,%d]\n%%1 = picky(%%0) {ranks=2, shared=%d, help=1, worse=[%d]} : f64[%[1]d,%d]\n", rows, cols, rows, rows/2*cols-1, cols))
+	p.Ranks, p.Owner = 2, []int32{plan.Everywhere, plan.Everywhere}
+	mine, theirs := local.Ask{Loop: 1, Execution: 1}, local.Ask{Rank: 1, Loop: 1, Execution: 1}
+	foreign := local.Lent{Home: 1, Chunk: local.Chunk{Lo: rows / 2 * cols, Hi: (rows/2 + 1) * cols}}
+	var e *local.Engine
+	var held []local.Lent // by the other rank
+	requests, back := 0, []local.Chunk(nil)
+	remote := &local.Remote{
+		Sends: func(ir.ID) int { return 0 }, Idle: func(time.Duration, bool) bool { return false }, Failed: func(*local.TaskFailure) {},
+		Between: func(int64) {
+			if held == nil && e.Helps() {
+				if err := e.Asked(1, theirs); err != nil {
+					t.Error(err)
+				}
+			}
+		},
+		Ask:    func(int, local.Ask) { requests++ },
+		Give:   func(_ local.Ask, g local.Gift) { held = g.Lent },
+		Return: func(_ int, _ local.Ask, c local.Chunk, _ []byte, _ float64) { back = append(back, c) },
+		Wait: func(time.Duration) {
+			if requests > 0 {
+				requests--
+				if gone {
+					e.Gone(1)
+				}
+				if err := e.Given(1, mine, local.Gift{Lent: append(held, foreign)}); err != nil {
+					t.Error(err)
+				}
+			}
+		},
+	}
+	e, err := local.NewEngine(p, local.EngineOptions{Remote: remote, HelpFrom: 1, Schedule: schedule.Plan{Technique: lookup(t, "SS")}, Grace: guard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), guard)
+	defer cancel()
+	e.Start(ctx, pool)
+	if _, err := e.Wait(); err == nil || !strings.Contains(err.Error(), "element 199 is worse") {
+		t.Errorf("%v, want the failure of the last row", err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if len(held) == 0 || len(back) != 1 || back[0] != foreign.Chunk {
+		t.Errorf("gone: %v: rank 1 held %v and got %v back, want %v", gone, held, back, foreign.Chunk)
+	}
+}

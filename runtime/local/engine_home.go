@@ -43,15 +43,12 @@ func (l *loopRun) settle(w *Worker) {
 	l.await(w, func() bool {
 		h.mu.Lock()
 		defer h.mu.Unlock()
+		l.declines()
 		return len(l.away) == 0
 	})
 	h.mu.Lock()
 	l.exhaust()
-	for _, x := range l.given { // only if the loop has become pointless
-		if x.Home != l.e.o.Rank {
-			l.e.o.Remote.Return(x.Home, l.ask, x.Chunk, nil, 0)
-		}
-	}
+	l.declines()
 	delete(h.open, l.ask.Loop)
 	h.opened.Store(int32(len(h.open)))
 	l.ask.Loop = 0
@@ -68,6 +65,21 @@ func (l *loopRun) settle(w *Worker) {
 		}
 		l.records(w, chunk, w.index, began, l.e.Now())
 	}
+}
+
+// declines gives up what others gave, when no worker will run it, because an iteration of this rank has
+// failed: rows of another rank go back undone, because it waits for them, and this rank's own are
+// undone. An answer may come while settle waits. helping.mu is held.
+func (l *loopRun) declines() {
+	for _, x := range l.given {
+		if x.Home == l.e.o.Rank {
+			l.arrives(x.Chunk, x.Home, 0, false)
+		} else {
+			l.e.o.Remote.Return(x.Home, l.ask, x.Chunk, nil, 0)
+		}
+		l.handed.Add(-int64(x.size()))
+	}
+	l.given = l.given[:0]
 }
 
 // arrives notes that iterations which were away are done, or are not. It returns false if they were
