@@ -82,8 +82,9 @@ type Input = inout.Input
 // control group and ulimit.
 func MostMemory() memory.Limit { return memory.Most() }
 
-// BoundMemory limits what this process takes from now on, values whose size only the run tells and the
-// private memory of kernels included: a run that would take more fails before it does. Zero ends the limit.
+// BoundMemory limits the memory that this process takes from now on, including values whose size only the
+// run tells and the private memory of kernels. A run that would take more fails before it does (E605). A
+// zero limit ends it.
 func BoundMemory(l memory.Limit) { memory.Bound(l) }
 
 // MemoryOf returns the limit that a text gives, such as 800M or 16GiB: powers of 1024. by says in messages

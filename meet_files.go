@@ -15,17 +15,16 @@ import (
 
 // This file lets one rank read before the run what all need to know of files.
 
-// request is what rank 0 sends to the others before the run: blocks to read, or, at the end, what has been
-// read.
+// request is what rank 0 sends to the others before the run: a task, or at the end the facts.
 type request struct {
-	Task   *format.Task
-	Sample [32]byte // of its file
-	Facts  []readFact
+	Task   *format.Task // blocks of a file to read; nil: this is the last request
+	Sample [32]byte     // of the file, as dist.InputOf returns it
+	Facts  []readFact   // what rank 0 has read
 }
 
-// ReadTogether has the other ranks of comm share what rank 0 has to read of files to compile a program
-// with in, where parts of them can be read alone. Rank 0 calls it before Compile; the others do their
-// part in ShareFiles.
+// ReadTogether lets the other ranks of comm read parts of the files that rank 0 must read to compile a
+// program with in. Rank 0 calls it before Compile; on other ranks it does nothing. They read their parts in
+// ShareFiles.
 func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
 	if comm.Size() == 1 || comm.Rank() > 0 {
 		return
@@ -68,8 +67,8 @@ func tell(ctx context.Context, comm transport.Comm, r request) error {
 	return err
 }
 
-// done is this rank's part of a task; empty if its file differs from rank 0's or has a mistake, which rank
-// 0 then finds.
+// done reads this rank's part of a task and returns the encoded answer. The answer is empty if the file
+// differs from that of rank 0, or if it has a mistake: rank 0 then reads the part and finds it.
 func (r request) done(comm transport.Comm) (text []byte, err error) {
 	var part format.Answer
 	if own, err := dist.InputOf(r.Task.Path, "", false); err == nil && own.Size == r.Task.Size && own.Sample == r.Sample {
@@ -101,7 +100,7 @@ func ShareFiles(ctx context.Context, comm transport.Comm, in *Input) error {
 		return nil
 	}
 	if comm.Rank() == 0 {
-		in.Share = nil // nobody serves any more
+		in.Share = nil // the other ranks read no more tasks
 		var list []readFact
 		for _, x := range in.Learned() {
 			if file, err := dist.InputOf(x.Path, "", false); err == nil {

@@ -84,9 +84,9 @@ func (b *bench) helpSimulated() error {
 	return nil
 }
 
-// sharedLoop reads the loop with most work of a trace of several ranks that share its rows: the costs of
-// all rows by execution, and the seconds from the first rank's begin to the last one's end, of all
-// executions.
+// sharedLoop reads the parfor with most work from a trace of ranks that share its rows. o has the costs of
+// all rows for each execution. seconds sums, over the executions, the time from the first rank's begin to
+// the last rank's end.
 func sharedLoop(file string) (o replay.Operator, seconds float64, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -132,8 +132,8 @@ func sharedLoop(file string) (o replay.Operator, seconds float64, err error) {
 	return o, seconds, nil
 }
 
-// helpStopped compares techniques on three MPI ranks of which a random one is stopped again and again:
-// the time against that of STATIC, in turn, with the same seed. All must print the same bytes.
+// helpStopped compares techniques on three MPI ranks. A random rank is stopped again and again, by the same
+// seed for each technique. It prints the time over that of STATIC. All must print the same bytes.
 func (b *bench) helpStopped() error {
 	args := []string{b.program("rows.flow"), "--set=n=1200", "--set=again=6", "--distributed", "--backend=mpi", "--ranks=3", "--threads=1", "--stats=json"}
 	fmt.Fprintf(b.out, "Three MPI ranks, 1200 x 1200 points; a random rank is stopped for %v, then none for up to %v, and so on. Time over that of STATIC, medians of %d turns.\n\n"+
@@ -197,7 +197,7 @@ func stoppedRun(r *rand.Rand, name string, args ...string) (out string, seconds 
 			pid := ranks[r.IntN(len(ranks))]
 			if syscall.Kill(pid, syscall.SIGSTOP) == nil {
 				time.Sleep(helpStop)
-				_ = syscall.Kill(pid, syscall.SIGCONT) // only if it was killed meanwhile
+				_ = syscall.Kill(pid, syscall.SIGCONT) // fails only if the rank has ended
 			}
 		}
 	}

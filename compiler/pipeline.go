@@ -44,7 +44,7 @@ type state struct {
 	tried   []ran   // those of them that the pass by-rows has run already
 }
 
-// ran is one run of a pass, and the graph that it made; nil if the pass is switched off.
+// ran is one run of a pass, and the graph that it made: nil if the pass is switched off.
 type ran struct {
 	PassStat
 	g *ir.Graph
@@ -293,13 +293,13 @@ var pipeline = []step{
 		}},
 }
 
-// A plan by rows must be as fast as half of the ranks, or as so many. Blocks of a program without tiles
-// are seldom faster: what is of all rows or columns is made on one rank.
+// A plan by rows must be as fast as leastShared of the ranks, or as sharedEnough ranks. For a program
+// without tiles blocks are seldom faster: one rank makes whatever needs all rows or columns.
 const leastShared, sharedEnough = 0.5, 1.5
 
 // tryRows runs the other passes up to lastTried as if ranks shared the matrices of the program by rows
-// alone, and looks at what ranks have to do then. If that is good, it is kept. A program with matrices
-// that only tiles can share is cut into blocks: the passes run again.
+// alone. It keeps the result if ranks share the work well enough (leastShared, sharedEnough). Otherwise the
+// matrices are cut into blocks, and the passes run again.
 func (s *state) tryRows() {
 	try := *s
 	try.rows, try.program = true, s.g // which is not changed

@@ -9,8 +9,8 @@ import (
 	"flow/kernels/reduce"
 )
 
-// folded makes the reductions among rows run as pipelines do, but for those of each row, of the block of
-// a rank, and of few elements.
+// folded makes the reductions among rows run as pipelines. Exceptions are reductions of each row, those of a
+// rank's block, and calls with few elements.
 func (e *engine) folded(rows []*op.Def) []*op.Def {
 	for _, d := range rows {
 		f := reduce.Named(d.Name)
@@ -39,16 +39,15 @@ func (e *engine) folded(rows []*op.Def) []*op.Def {
 	return rows
 }
 
-// plain is the programs without a step, by the types of their elements.
-var plain = map[types.Elem]*op.Program{}
-
-func init() {
-	for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
-		plain[e] = &op.Program{In: []op.Operand{{Elem: e}}}
-	}
+// plain has the program without a step for each type of elements.
+var plain = map[types.Elem]*op.Program{
+	types.F64:  {In: []op.Operand{{Elem: types.F64}}},
+	types.F32:  {In: []op.Operand{{Elem: types.F32}}},
+	types.I64:  {In: []op.Operand{{Elem: types.I64}}},
+	types.Bool: {In: []op.Operand{{Elem: types.Bool}}},
 }
 
-// foldJob is a reduction as a job.
+// foldJob returns a reduction as a job.
 func foldJob(c *op.Call, f *reduce.Fold) job {
 	t := c.In[0].Type()
 	out, _ := c.Out.(*value.Dense)

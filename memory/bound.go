@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// bound is the limit of Bound. It is of the process, as the memory that it limits is.
+// bound is the limit that Bound has set. It is one for the process, because it limits the process's memory.
 var bound atomic.Pointer[bounded]
 
 type bounded struct {
@@ -13,8 +13,8 @@ type bounded struct {
 	before int64 // anonymous memory when the limit was set
 }
 
-// boundedFrom is the size from which allocations are held to the bound. Reading what the process has
-// takes some tens of microseconds, less than to write so much memory.
+// boundedFrom is the least size of an allocation that is checked. Reading the process's memory takes some
+// tens of microseconds, which is less than writing so many bytes takes.
 const boundedFrom = 1 << 20
 
 // Bound limits the memory that this process takes from now on, beside what it has. Reserve and Within
@@ -29,8 +29,8 @@ func Bound(l Limit) {
 	bound.Store(&bounded{l, system.mapped("RssAnon")})
 }
 
-// Within reports whether n bytes more are within the bound: nil, or an *Error. Memory that was allocated
-// and never written does not count yet. Sizes below a MiB are not looked at.
+// Within returns an *Error if n bytes more would exceed the bound, else nil. Memory that was allocated but
+// never written does not count yet. Sizes below a MiB are not checked.
 func Within(n int64) error {
 	b := bound.Load()
 	if b == nil || n < boundedFrom {
@@ -46,7 +46,7 @@ func Within(n int64) error {
 	return nil
 }
 
-// room is what the bound leaves.
+// room returns how many bytes more the bound allows.
 func (b *bounded) room() int64 {
 	return b.limit.Bytes - max(0, system.mapped("RssAnon")-b.before)
 }

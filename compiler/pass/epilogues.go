@@ -49,8 +49,8 @@ type epilogues struct {
 	cost  []float64
 	ready []float64
 	ranks int
-	apart bool // products with a left factor that is read transposed: ranks share these
-	rows  bool // and those by rows that are not made in strips
+	apart bool // leaves products alone whose left factor is read transposed: ranks share these
+	rows  bool // leaves products alone that ranks share by rows, unless they are made in strips
 	block []Block
 	table *op.Table
 	row   *op.Def

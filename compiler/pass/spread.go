@@ -38,7 +38,7 @@ type spreader struct {
 	// unit is the number of rows of a unit (plan.WindowOf), by the number of rows of a matrix. Those
 	// of others are single rows.
 	unit map[int]int
-	// touches is what spreadGraph.touched has returned: it takes milliseconds.
+	// touches keeps the results of spreadGraph.touched, because an estimate takes milliseconds.
 	touches map[edge]float64
 }
 
@@ -56,7 +56,7 @@ type spreadGraph struct {
 	partial []bool                    // of old nodes: only a rank's own rows are valid
 	parts   map[ir.ID][]bool          // of results of old nodes with several
 	whole   map[ir.ID]ir.ID           // the gather of an old node
-	picked  map[ir.ID][]rowsAt        // of an old node: the rows that its gathers bring, one each, if they bring rows that the run chooses
+	picked  map[ir.ID][]rowsAt        // of an old node with gathers of rows that the run chooses: what each of them brings
 	views   map[ir.ID]map[ir.ID]ir.ID // of old slices of partial matrices the new ones, by what they are of
 	states  map[ir.ID][]joins         // of old nodes with several results: how the states that ranks have of each are joined
 	owned   map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix

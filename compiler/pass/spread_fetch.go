@@ -53,8 +53,9 @@ func (x *spreadGraph) fetched(id, s ir.ID) ir.ID {
 	return g
 }
 
-// fetchedSparse returns the new node of an old sparse matrix with the rows that the entries of s touch, an old
-// one with a column for each row, where these are few.
+// fetchedSparse returns the new node of the old sparse matrix id with the rows that the entries of s touch.
+// s is an old sparse matrix with a column for each row of id. If its entries touch more than half of the
+// rows, by estimate, the node has all rows.
 func (x *spreadGraph) fetchedSparse(id, s ir.ID) ir.ID {
 	t, st := x.old.Type(id), x.old.Type(s)
 	_, same := x.unchanged(s)
@@ -89,7 +90,8 @@ func (x *spreadGraph) listsOf(s ir.ID) rowLists {
 	return l
 }
 
-// collected returns lists of which row r is what rank r has for this rank, for node id of the old graph.
+// collected exchanges lists among ranks: row r of the result is the row that rank r has in lists for this
+// rank. id is the node of the old graph that needs them.
 func (x *spreadGraph) collected(id, lists ir.ID) ir.ID {
 	return x.g.Add(x.table.Must("sp.collect"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)},
 		op.Attr{Name: plan.SharedRows, Val: op.Int(x.ranks)}, op.Attr{Name: "apart", Val: op.Int(1)}), x.g.Type(lists), x.old.Origin(id).NoDest(), lists)

@@ -31,15 +31,16 @@ import (
 // mostNeeds bounds the parts of an attribute plan.Reach. What needs more needs everything.
 const mostNeeds = 24
 
-// rowReads is what a node reads of an operand to make its own rows: all of it, or what needs and at say.
+// rowReads is what a node reads of an operand to make its own rows: all of it if whole, or the rows of
+// needs, and those of at, whose place the run computes.
 type rowReads struct {
 	whole bool
 	needs []plan.Need
 	at    []rowsAt
 }
 
-// rowsAt is so many rows of an operand, from number times*s + plus on, where s is a scalar of the old
-// graph.
+// rowsAt is `rows` rows of an operand. The first has the number times*s + plus, where s is a scalar node of
+// the old graph.
 type rowsAt struct {
 	s                 ir.ID
 	times, plus, rows int
@@ -106,14 +107,14 @@ func readsOf(g *ir.Graph, id ir.ID, rows int) []rowReads {
 	return out
 }
 
-// picks reports an operator that takes a rectangle or an element of its first input, whose place its
-// other inputs or its attributes say.
+// picks reports an operator that takes a rectangle or an element of its first input. Its other inputs or
+// its attributes say where.
 func picks(n *ir.Node) bool {
 	return n.Op.Role == op.Picks || n.Op.Role == op.PicksAt || n.Op.Role == op.Windows
 }
 
-// aligned reports columns whose place only the run knows, or the diagonal: row i of the result comes from
-// row i, and the kernel makes a rank's own rows.
+// aligned reports an operator that takes, from row i of its input, row i of its result: columns whose place
+// only the run knows, or the diagonal. Its kernel can make a rank's own rows alone.
 func aligned(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.Role != op.Windows && n.Op.Shard.Kind != op.ShardDiagonal || !dividable(t) {
@@ -370,8 +371,8 @@ func (x *spreadGraph) onRank(id ir.ID, rank int) ir.ID {
 	return x.reach(id, rowReads{needs: []plan.Need{{Rows: x.ranks, From: rank, To: rank + 1, Hi: t.Rows}}})
 }
 
-// pick returns the new node of an old one with a rank's own rows and those that at says. Each gather
-// brings rows that those before it have not brought, so nothing arrives where rows may be read.
+// pick returns the new node of an old one with a rank's own rows and those that at says. Each gather reads
+// the one before it and brings only rows that none has brought: no row arrives while a node may read it.
 func (x *spreadGraph) pick(id ir.ID, at []rowsAt) ir.ID {
 	if g, ok := x.whole[id]; ok && x.picked[id] == nil && len(at) > 0 {
 		if _, some := plan.Needs(x.g.Nodes[g].Attrs); !some && x.g.Nodes[g].Attrs.Int(plan.Fetch) == 0 {

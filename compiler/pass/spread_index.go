@@ -15,8 +15,8 @@ import (
 // `i + 1`, `max(i - 1, 0)`, `(i + 3) % n` and subscripts that count from the end are such. If another
 // subscript reads an operand, all of its rows may be read.
 
-// ramp is the values by*i + c + times*s for i in from..to-1. by is not negative, and s is a number that
-// the run computes, the same for all i: operand of - 1 of the loop. of is 0 if there is none.
+// ramp is the values by*i + c + times*s for i in from..to-1. by is not negative. s is an integer that only
+// the run knows, the same for all i: operand number of - 1 of the loop. of is 0 if there is no s.
 type ramp struct{ from, to, by, c, of, times int }
 
 // mostRamps bounds the parts of a subscript.
@@ -31,7 +31,7 @@ type pointReads struct {
 	rows  int           // the number of values of the first index
 	reads []int         // by operand: its number of rows
 	need  [][]plan.Need // by operand
-	at    [][]rowsAt    // by operand: rows from one on that another operand says, its number
+	at    [][]rowsAt    // by operand: rows whose place a scalar operand says; rowsAt.s is its number
 	whole []bool        // by operand: which rows are read of it is not known
 }
 

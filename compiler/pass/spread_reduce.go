@@ -27,7 +27,7 @@ func (x *spreadGraph) reduced(id ir.ID, reads []rowReads) {
 	x.ends(id, made, []*op.Def{n.Op}, space)
 }
 
-// sameElement returns a chain of no operators, for node id of the old graph.
+// sameElement returns a chain without operators, for node id of the old graph: it copies elements of type e.
 func (x *spreadGraph) sameElement(id ir.ID, e types.Elem) *ir.Region {
 	r := &ir.Region{Graph: ir.New()}
 	r.Args = []ir.ID{r.Graph.Add(x.table.Must("arg"), nil, types.ScalarOf(e), ir.Origin{Span: x.old.Nodes[id].Span})}
@@ -119,7 +119,7 @@ func (x *spreadGraph) joinsStated(d *op.Def) joins {
 	}
 }
 
-// scanReads is shared of a running reduction (op.Scan).
+// scanReads is shared for a running reduction (op.Scan).
 func (s *spreader) scanReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
 	t, from := g.Type(id), g.Type(g.In(id)[0])
 	if !dividable(t) || !dividable(from) || t.Rows < s.ranks {
@@ -129,12 +129,13 @@ func (s *spreader) scanReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 	if g.Nodes[id].Op.Scan.Joins(t.Elem) {
 		return reads, partial[0] || t.Count() >= gatherSpreads*s.from
 	}
-	// A chain saves no time, but the sending of all rows. It sends a message for each rank.
+	// Ranks make a chain one after the other, so sharing saves no time. It saves sending all rows, and
+	// costs a message for each rank.
 	return reads, partial[0] && (s.from == 1 || float64(from.Bytes()) > float64((s.ranks-1)*gatherSpreads*bytesSpread))
 }
 
-// scanned makes the new nodes of a running reduction: the ends of the ranks' windows, which rank after
-// rank makes or all do, and the windows.
+// scanned makes the new nodes of a running reduction: the last rows of the ranks' windows, and the windows.
+// Ranks make the last rows at once if the steps associate, and one after the other if not.
 func (x *spreadGraph) scanned(id ir.ID, reads []rowReads) {
 	scan, t := x.old.Nodes[id].Op.Scan, x.old.Type(id)
 	in := []ir.ID{x.reach(x.old.In(id)[0], reads[0])}
@@ -161,7 +162,8 @@ func (x *spreadGraph) scanned(id ir.ID, reads []rowReads) {
 	x.shares++
 }
 
-// selectPlaces returns the places that a row with a Select wants, of lists of so many elements.
+// selectPlaces returns the places that a row with a Select needs of each list, the length of a list, and
+// the number of lists.
 func selectPlaces(g *ir.Graph, id ir.ID) (places []int, n, lists int) {
 	d, from := g.Nodes[id].Op, g.Type(g.In(id)[0])
 	n, lists = from.Count(), 1
@@ -171,14 +173,14 @@ func selectPlaces(g *ir.Graph, id ir.ID) (places []int, n, lists int) {
 	return d.Select.Places(g.Nodes[id].Attrs, n), n, lists
 }
 
-// selectBits is the digits by which keys of 64 bits are told apart, the highest first. Keys that agree
-// in the first keptDigits of them with the one looked for are few.
+// selectBits is the widths of the digits by which keys of 64 bits are told apart, the highest digit first.
 var selectBits = []int{11, 11, 9, 9, 8, 8, 8}
 
-// selectBytes is the counts of one place.
+// keptDigits is after how many digits the keys that still agree with the wanted one are copied: few are
+// left. selectBytes is the size of the counts of all digits for one place.
 const keptDigits, selectBytes = 2, 8 * (2<<11 + 2<<9 + 3<<8)
 
-// selectReads is shared of a row that selects elements by their order (op.Selection).
+// selectReads is shared for a row that selects elements by their order (op.Selection).
 func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
 	from := g.Type(g.In(id)[0])
 	if !dividable(from) || from.Rows < s.ranks {
@@ -199,8 +201,8 @@ func (x *spreadGraph) selected(id ir.ID, reads []rowReads) ir.ID {
 	return x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
 }
 
-// keysAt makes the nodes that find the keys at places of so many lists of the elements of a matrix. kept
-// has the keys that begin like these.
+// keysAt makes the nodes that find the keys at some places of the sorted lists of node of. key has the keys,
+// and kept all keys that share their first keptDigits digits.
 func (x *spreadGraph) keysAt(id, of ir.ID, attrs *op.Attrs, places []int, lists int) (kept, key ir.ID) {
 	rows := x.g.Type(of).Rows
 	attrs = attrs.With("places", op.Ints(places...))
@@ -223,7 +225,7 @@ func (x *spreadGraph) keysAt(id, of ir.ID, attrs *op.Attrs, places []int, lists 
 	return of, found[0]
 }
 
-// orderReads is shared of a row that puts rows in order (op.Ordering).
+// orderReads is shared for a row that puts rows in order (op.Ordering).
 func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
 	from := g.Type(g.In(id)[0])
 	if !dividable(from) || from.Elem == types.Str || from.Rows < s.ranks {
@@ -241,7 +243,7 @@ func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
 	of := x.reach(from, reads[0])
 	_, gathered := x.whole[from]
 	copied := x.views[from] != nil || gathered
-	if copied { // rows of others arrive in memory of its own
+	if copied { // another gather fills the memory of this one: rows of others need memory of their own
 		full := op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(int(op.Full))})
 		of = x.g.Add(x.table.Must("map"), x.sharing(full, rows, x.unit[rows]), x.g.Type(of), at, of)
 		x.g.Nodes[of].Region = x.sameElement(id, x.g.Type(of).Elem)

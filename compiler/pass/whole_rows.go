@@ -194,14 +194,15 @@ func (w *wholeRows) cut(t types.Type, o ir.Origin, in ...ir.ID) ir.ID {
 	return w.out.Add(w.table.Must("window"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(t.Rows, t.Cols)}), t, o, in...)
 }
 
-// Columns makes a loop over columns of reductions of columns that read running values:
+// Columns turns a reduction of the columns of running values into one loop over columns:
 //
 //	%3 = cumsum(%2);  %4 = abs(%3);  %5 = colmax(%4)   ->   %5 = t(parfor(%2) { .. colmax(abs(cumsum(%2[:, j]))) })
 //
-// A column is one chain from its first element on, so that the reduction can take each element as it is
-// made: nothing between is stored. Bits stay: each column is the same operators.
+// The reduction takes each element as soon as it is made, so no intermediate matrix is stored. No bit
+// changes, because each column goes through the same operators in the same order.
 //
-// It would be wrong for what may fail, and is no gain where there are few columns: those are the lanes.
+// It would be wrong for operators that may fail. It gains nothing with few columns, because columns are
+// the lanes of the loop.
 func Columns(g *ir.Graph, table *op.Table, _ Sizes) *ir.Graph {
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Down }) {
 		return g
@@ -235,14 +236,15 @@ func Columns(g *ir.Graph, table *op.Table, _ Sizes) *ir.Graph {
 	return out
 }
 
-// oneWord are the classes whose state is the result so far. Exact sums have a faster loop of their own.
+// oneWord lists the reductions whose state is one number. Exact sums have a faster loop of their own.
 var oneWord = []loop.Class{loop.Least, loop.Greatest, loop.Any, loop.All, loop.Count}
 
-// leastColumns is how many columns are lanes for several workers.
+// leastColumns is the least number of columns: enough lanes for several workers.
 const leastColumns = 256
 
-// columnChain lists, in order, what a reduction of columns alone reads: operators that make each column of
-// a matrix of columns, running values among them. nil: it is none, or reads no running values.
+// columnChain returns the nodes that only the reduction of columns id reads, in order. Each makes column j
+// of its result from columns j of its inputs, and at least one makes running values. It returns nil if id
+// is no such reduction, or reads no running values.
 func columnChain(g *ir.Graph, readers [][]ir.ID, id ir.ID) (list []ir.ID) {
 	n := &g.Nodes[id]
 	if n.Op.Fold != op.FoldCols || !slices.Contains(oneWord, n.Op.Class) || n.Region != nil || len(g.In(id)) != 1 || g.Type(id).Cols < leastColumns {
@@ -276,7 +278,7 @@ func columnChain(g *ir.Graph, readers [][]ir.ID, id ir.ID) (list []ir.ID) {
 	return list
 }
 
-// columnLoop adds the loop of a chain, its last member being the reduction, and returns its result.
+// columnLoop adds the loop of a chain to out and returns its result. The last node of list is the reduction.
 func columnLoop(g, out *ir.Graph, table *op.Table, to, list []ir.ID) ir.ID {
 	last := list[len(list)-1]
 	of, body := g.Type(last), ir.New()

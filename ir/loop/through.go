@@ -1,8 +1,15 @@
 package loop
 
-// This file joins an inner loop with an earlier one whose results it reads from locals: the values of a
-// round then go from one to the other in registers, and a local that nothing else reads is gone. Running
-// sums and what is computed of their elements become one loop.
+// This file joins an inner loop with an earlier one that stores what it reads in locals:
+//
+//	for i in 0..n { s = s + x[i]; p[i] = s }          for i in 0..n { s = s + x[i]; m = max(m, |s|) }
+//	for i in 0..n { m = max(m, |p[i]|) }        ->
+//
+// The values of a round then stay in registers, and a local that nothing else reads is dropped. All values
+// and results stay the same.
+//
+// It would be wrong if the loops had different rounds, if a statement between them read or changed what the
+// second loop needs, or if the first loop read the local: fits looks for these.
 
 import (
 	"slices"
@@ -10,7 +17,7 @@ import (
 	"flow/ir/types"
 )
 
-// Through returns n with such loops of its body joined. All values and results stay the same.
+// Through returns n with the loops of its body joined where one reads what an earlier one stores.
 func Through(n *Nest) *Nest {
 	if len(n.Locals) == 0 {
 		return n
@@ -21,8 +28,9 @@ func Through(n *Nest) *Nest {
 	return dropLocals(forwarded(n))
 }
 
-// passing is two loops of the body. Each round of the second reads what the round before it by shift
-// of the first stores in some locals, or, in a first round that peel adds, what was stored before.
+// passing is two loops of the body to join. Round i of the second reads what round i - shift of the first
+// stores in the locals passed. If peel is set, the second loop has one more round, its first, which reads
+// what statements before the first loop have stored.
 type passing struct {
 	from, to *Stmt
 	shift    int64
@@ -30,9 +38,10 @@ type passing struct {
 	passed   map[Mem]passed
 }
 
-// passed is a local that passes values on.
+// passed is the stores to a local that passes values from the first loop to the second.
 type passed struct {
-	store, before *Stmt // in the first loop, and of the element before; nil: none is needed
+	store  *Stmt // in the first loop
+	before *Stmt // before the first loop, of the element that a peeled round reads; nil: none is needed
 }
 
 // findPassing returns two loops to join, or nil.
@@ -63,7 +72,7 @@ func locals(list []Stmt, f func(s *Stmt)) {
 	})
 }
 
-// fits reports that loops i and j of a body can be joined at the place of the second.
+// fits reports whether loops i and j of a body can be joined, at the place of the second one.
 func (p *passing) fits(list []Stmt, i, j int) bool {
 	if !roundsAlone(p.from) || !roundsAlone(p.to) {
 		return false
@@ -96,7 +105,7 @@ func (p *passing) fits(list []Stmt, i, j int) bool {
 	if !fine || !some {
 		return false
 	}
-	for k := i + 1; k <= j; k++ { // the first loop passes these
+	for k := i + 1; k <= j; k++ { // the first loop moves behind these, so none may need its results
 		valuesOf(&list[k], func(v Val) { fine = fine && (v < p.from.Dst || int(v) >= int(p.from.Dst)+p.from.N) })
 		fine = fine && list[k].Code != CallRow && list[k].Code != Once
 	}
@@ -109,7 +118,7 @@ func (p *passing) fits(list []Stmt, i, j int) bool {
 	return fine && rb.To.Const-p.shift == ra.To.Const && (p.peel && p.findBefore(list, i, j) || rb.From.Const-p.shift == ra.From.Const)
 }
 
-// roundsAlone reports a loop of known rounds that computes, and stores to locals alone.
+// roundsAlone reports a loop with a known number of rounds that only computes, and stores only to locals.
 func roundsAlone(s *Stmt) bool {
 	r := s.Loop.Index.Range
 	fine := r.Kind == Steps && r.By == 1 && r.From.Known() && r.To.Known() && r.From.Const < r.To.Const
@@ -119,7 +128,7 @@ func roundsAlone(s *Stmt) bool {
 	return fine
 }
 
-// axisOf is the subscript of a store that is known to be an index and a constant: 0 or 1.
+// axisOf returns which subscript of a store, 0 or 1, moves with the index of its loop.
 func axisOf(store *Stmt) int {
 	if store.At[0].Known() {
 		return 1
@@ -127,8 +136,8 @@ func axisOf(store *Stmt) int {
 	return 0
 }
 
-// along is the constant c of an access at index + c along the axis of a store, at the same place
-// across it.
+// along returns c for an access at index + c along the axis of a store. ok is false if it is no such access,
+// or if its other subscript differs from that of the store.
 func along(s *Stmt, index int, store *Stmt) (c int64, ok bool) {
 	axis := axisOf(store)
 	across, rest := s.At[1-axis], s.At[axis].Plus(Of(IndexSym, index).Times(-1))
@@ -146,8 +155,8 @@ func (p *passing) outside(s, store *Stmt) bool {
 	return s.At[1-axis].Const != store.At[1-axis].Const || at < r.From.Const || at >= r.To.Const
 }
 
-// findBefore finds the stores before the first loop of what the first round of the second reads. What
-// else stores the locals is not looked at.
+// findBefore finds, in the statements before the first loop, the stores of the elements that a peeled first
+// round reads. It returns false if it does not find one store to the right element for each.
 func (p *passing) findBefore(list []Stmt, i, j int) bool {
 	fine := true
 	locals(list[j:j+1], func(s *Stmt) {
@@ -226,8 +235,8 @@ func (p *passing) join(n *Nest) *Nest {
 	})
 }
 
-// forwarded returns n with loads in its body of one element that the body has stored, and no other
-// statement may have stored since, as the value.
+// forwarded returns n with loads of its body replaced by the value that the body has stored at the same
+// element of a local. No statement between may store to that element.
 func forwarded(n *Nest) *Nest {
 	list := n.Body.Stmts
 	source := map[*Stmt]*Stmt{}

@@ -52,15 +52,16 @@ type Def struct {
 	// Along lists the inputs whose row i alone makes row i of the result, or is AllInputs; the row
 	// reads the others as a whole. nil: its laws and Fold say so, or there are none.
 	Along func(a *Attrs) []int
-	// Down: column j of the result is made of column j of the input alone, from its first element on,
-	// and has its shape. It never fails.
+	// Down: column j of the result is computed from column j of the input alone, from its first element
+	// on. The result has the shape of the input, and the row never fails.
 	Down bool
-	// Scan says how ranks share a row whose row i is made of its own row i - 1 and of row i of input 0.
-	// nil: it is no such row.
+	// Scan says how ranks share a running reduction: row i of the result follows from its row i - 1 and
+	// from row i of input 0. nil: the row is no running reduction.
 	Scan *Scan
-	// Select says which elements a row needs of its input in order. nil: not these alone.
+	// Select says how ranks share a row that needs only elements at some places of its sorted input.
+	// nil: the row needs others.
 	Select *Selection
-	// Order says that a row puts the rows of input 0 in order. nil: it does not.
+	// Order says how ranks share a row that puts the rows of input 0 in order. nil: the row does not.
 	Order *Ordering
 	// ByRows: a constructor of a sparse matrix makes some rows alone (Call.Lo and Hi), if asked to.
 	ByRows bool
@@ -231,36 +232,39 @@ type Prepare struct {
 	By, Then string
 }
 
-// Scan is how ranks share the rows of a running reduction. Each makes a window of rows (WindowOf), and
-// none is empty.
+// Scan is how ranks share the rows of a running reduction. Each rank makes a window of rows (WindowOf).
+// No window is empty.
 type Scan struct {
-	// End names the row that makes the last rows of windows, and From the one that goes on from these.
+	// End names the row that makes the last row of each window. From names the row that makes the
+	// windows from these last rows.
 	//
-	// End(x, before..) has a row for each of ranks windows of x, in units of `by` rows. Row r is the
-	// result at the end of window r: of this window alone, if Joins, or else what follows row r - 1
-	// of before. With the attribute at, only that row is made. From(x, ends..) is the result:
-	// window r follows rows 0..r-1 of ends, if Joins, or else row r - 1 of ends number r - 1.
+	// End(x, before..) returns one row for each of `ranks` windows of x, in units of `by` rows. Row r
+	// is the running value at the end of window r. If Joins, it reduces this window alone; otherwise
+	// it continues row r - 1 of before. With the attribute `at`, only row `at` is made.
+	//
+	// From(x, ends..) returns the result. If Joins, window r continues the reduction of rows 0..r-1 of
+	// the one input ends. Otherwise it continues row r - 1 of input r.
 	End, From string
 	// Joins reports whether the steps with elements of this type associate.
 	Joins func(e types.Elem) bool
 }
 
-// Selection is a row whose result follows from the elements at some places of sorted lists: of all
-// elements of input 0, or of each of its columns. Ranks then count keys of their rows by digits (row
-// select.count), until these tell the keys at the places.
+// Selection is how ranks share a row that needs only elements at some places of sorted lists, such as a
+// median. A list holds all elements of input 0, or one of its columns. Ranks count the keys of their rows
+// by digits (row select.count) until the digits identify the keys at the places.
 type Selection struct {
 	// Columns: each column is a list.
 	Columns bool
 	// Places returns the places in a list of n elements, n > 0.
 	Places func(a *Attrs, n int) []int
-	// Of names the row that makes the result of the keys, list after list. Its attributes are those
-	// of the call, n, and elem, the element type of input 0.
+	// Of names the row that makes the result from the keys, list after list. It has the attributes of
+	// the call, and two more: n, the length of a list, and elem, the element type of input 0.
 	Of string
 }
 
-// Ordering is a row that puts the rows of input 0 in the order of their elements in column `by`,
-// descending if `desc`: two attributes of it. Of names the row that makes a rank's window of the
-// result from the rows that belong to it.
+// Ordering is how ranks share a row that orders the rows of input 0 by their elements in column `by`,
+// descending if `desc`. Both are attributes of the call. Of names the row that makes a rank's window of
+// the result from the rows that belong to it.
 type Ordering struct{ Of string }
 
 // Work is the cost of one call: arithmetic operations and the least bytes moved.

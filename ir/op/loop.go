@@ -27,7 +27,7 @@ type Loop struct {
 	// them in order, the same number of iterations each row, and an iteration reads nothing that
 	// another one makes: ranks may share the rows then. 0: they may not. nil: they never may.
 	Rows func(s *Sig, out types.Type) int
-	// Own: of rows that ranks share, each rank runs all iterations for its own (Call.Lo and Hi).
+	// Own: where ranks share the rows, each rank runs the whole loop for its own rows (Call.Lo and Hi).
 	Own bool
 	// Light: a leaf takes some microseconds, so a loop of few leaves is not shared.
 	Light bool

@@ -19,18 +19,19 @@ const Reach = "reach"
 // r of the second one has the rows that this rank needs of rank r, and row r of the third one those that
 // rank r needs of this one. The other rows of other ranks are not valid.
 //
-// A gather of a sparse matrix (op sp.collect) with it has the lists of rows to give alone, as its second input.
+// A gather of a sparse matrix (op sp.collect) with Fetch has only one list, as its second input: row r has
+// the rows that rank r needs of this one.
 const Fetch = "fetch"
 
-// Pick is the attribute of a gather that brings all ranks the same rows, from one on that the run
-// computes: how many. Its second input is the number of the first row, which counts from the end if it
-// is negative. Further inputs are first rows of others that earlier gathers have brought, as many each.
-// The other rows of other ranks are not valid.
+// Pick is the attribute of a gather that brings all ranks the same consecutive rows: their number. The
+// second input is the number of the first row, which the run computes. It counts from the end if it is
+// negative. Each further input is the first of as many rows that an earlier gather has brought; they are
+// not sent again. The other rows of other ranks are not valid.
 const Pick = "pick"
 
-// Picked returns the rows of a matrix that a gather with Pick brings, of those that rank owner has. at are
-// the values of its inputs behind the matrix, size is Pick, and unit its Unit. A row that does not exist
-// is not brought: who reads it fails.
+// Picked returns which of rank owner's rows of a matrix a gather with Pick brings. at holds the values of
+// its inputs after the matrix, size is its Pick and unit its Unit. A row that does not exist is not
+// brought; the node that reads it fails.
 func Picked(at []int64, size, owner, ranks, rows, unit int) Range {
 	lo, hi := WindowOf(owner, ranks, rows, unit)
 	first := func(i int64) int {
@@ -57,12 +58,13 @@ func Picked(at []int64, size, owner, ranks, rows, unit int) Range {
 	return r
 }
 
-// Only is the attribute of a gather of a sparse matrix that one rank alone gets: that rank, and 1.
+// Only is the attribute of a gather that brings a sparse matrix to one rank alone: the number of that rank
+// plus 1.
 const Only = "only"
 
-// SendsAll reports whether a rank with so many rows sends all of them to one that needs the listed ones:
-// where these are at least 41 of 42, so that at most 1.025 times as much is sent as is needed. Such rows
-// are neither packed nor unpacked.
+// SendsAll reports whether a rank sends all of its rows to a rank that needs only the listed ones. It does
+// if at least 41 of 42 are listed, so at most 1.025 times the needed bytes are sent. All rows need no
+// packing and no unpacking.
 func SendsAll(listed, rows int) bool { return listed >= rows-rows/42 }
 
 // Need says which rows of a matrix are read to make rows of a result, whose Rows rows the ranks

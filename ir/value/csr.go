@@ -78,8 +78,8 @@ func (m *CSR) View(r0, rows int) *CSR {
 	return &v
 }
 
-// Only returns a matrix of as many rows, of which those are m's that the ascending list names, less lo; the
-// others are empty. It shares no memory with m.
+// Only returns a matrix of m's shape with some rows of m. The other rows are empty. list is ascending, and
+// its element i stands for row i - lo of m. Only copies the entries.
 func (m *CSR) Only(list []int32, lo int) *CSR {
 	n := 0
 	for _, i := range list {
@@ -266,7 +266,7 @@ func (m *CSR) Lengths() []int32 {
 	return out
 }
 
-// Entries is the sum of Lengths, as these say.
+// Entries returns the number of entries of rows with these lengths.
 func Entries(lengths []int32) (n int) {
 	for _, k := range lengths {
 		n += int(k)
@@ -274,7 +274,7 @@ func Entries(lengths []int32) (n int) {
 	return n
 }
 
-// SetLengths makes rows of these Lengths, the first of which begins at entry 0.
+// SetLengths sets the row pointers of m to those of rows with these lengths. Row 0 begins at entry 0.
 func (m *CSR) SetLengths(lengths []int32) {
 	m.Rows, m.Ptr = len(lengths), make([]int64, len(lengths)+1)
 	for i, k := range lengths {
@@ -282,7 +282,7 @@ func (m *CSR) SetLengths(lengths []int32) {
 	}
 }
 
-// Parts returns the columns and the values of the entries as bytes for a message, without a copy.
+// Parts returns the columns and the values of the entries as bytes, for a message. They share m's memory.
 func (m *CSR) Parts() (col, val []byte) {
 	if n := m.NNZ(); n > 0 {
 		col = unsafe.Slice((*byte)(unsafe.Pointer(&m.Col[m.Ptr[0]])), 4*n)
@@ -293,9 +293,9 @@ func (m *CSR) Parts() (col, val []byte) {
 	return col, val
 }
 
-// CSRFromParts returns the matrix whose values, columns and Lengths lie in data, one behind the other. It
-// keeps the memory of the entries; if data is not aligned to 8 bytes, it copies it. The error says what is
-// malformed.
+// CSRFromParts returns the matrix that data encodes: its values, its columns and its Lengths, one after the
+// other. The matrix keeps the memory of data, or copies it if it is not aligned to 8 bytes. The error says
+// what is malformed.
 func CSRFromParts(e types.Elem, rows, cols int, data []byte) (*CSR, error) {
 	size := int64(len(data)) - 4*int64(rows)
 	per := int64(4 + valueBytes(e))

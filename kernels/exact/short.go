@@ -82,7 +82,8 @@ func Of(x []float64) float64 {
 	return a.Round()
 }
 
-// PartsOf is the sum of a short x, or of its squares as AddSquares takes them, if ok.
+// PartsOf returns the exact sum of a short x, or of its squares as AddSquares takes them. ok is false if x
+// is too long, or the sum does not fit into Parts.
 func PartsOf(x []float64, squares bool) (p Parts, ok bool) {
 	switch t := &p.Term; {
 	case !squares && len(x) <= cascade:

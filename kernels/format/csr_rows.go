@@ -1,7 +1,7 @@
 package format
 
-// This file reads rows of a .csr. The checksum of the arrays is of all of them, so whoever reads rows alone
-// has all blocks summed first, each once by some thread or rank.
+// This file reads some rows of a .csr. The checksum covers all arrays of the file. So all blocks are summed
+// before rows are read, each block once, by some thread or rank.
 
 import (
 	"bufio"
@@ -12,7 +12,8 @@ import (
 	"flow/ir/value"
 )
 
-// csrParts reads the head of a .csr whose rows can be read alone: ok.
+// csrParts calls f with the open file and the head of a .csr. ok is false if its rows cannot be read alone,
+// or f fails.
 func csrParts(path string, o Options, f func(in *input, h csrLayout) error) (ok bool) {
 	if !HasSparseParts(path, o) {
 		return false
@@ -30,8 +31,8 @@ func csrParts(path string, o Options, f func(in *input, h csrLayout) error) (ok 
 	return err == nil
 }
 
-// HasSparseParts reports whether a file with this name has rows that ReadRows may read, if nothing is wrong
-// with it.
+// HasSparseParts reports whether ReadRows can read rows of a file with this name, provided that HasRows
+// finds no mistake.
 func HasSparseParts(path string, o Options) bool {
 	f, compressed, err := choose(path, o)
 	return err == nil && !compressed && f.cause == CSR
@@ -77,9 +78,9 @@ func (c Task) sum(file io.ReaderAt, lo, hi int) (Entries, error) {
 	return Entries{Sum: h.Sum32(), Bytes: n}, err
 }
 
-// joinSums returns the CRC-32C of two texts one after the other, of which the second has n bytes. A zero
-// byte is a linear map of the 32 bits of the sum, so n of them are its nth power: Adler's crc32_combine
-// in zlib 1.2.
+// joinSums returns the CRC-32C of a text with sum a followed by one with sum b and n bytes. Appending a zero
+// byte maps the 32 bits of a sum linearly, and n of them are the nth power of this map. The method is that
+// of crc32_combine by Adler in zlib 1.2.
 func joinSums(a, b uint32, n int64) uint32 {
 	var step [32]uint32 // the map of one zero bit, by its images of single bits
 	step[0] = crc32.Castagnoli
@@ -113,8 +114,8 @@ func joinSums(a, b uint32, n int64) uint32 {
 	return a ^ b
 }
 
-// ReadRows reads the rows lo..hi-1 of the sparse matrix in a file for which HasRows holds. The others are
-// empty. The error says what is wrong with these rows, and not where.
+// ReadRows reads the rows lo..hi-1 of the sparse matrix in a file for which HasRows holds. The other rows of
+// the result are empty. The error says that reading failed, not where: reading the whole file does.
 func ReadRows(path string, o Options, lo, hi int) (m *value.CSR, err error) {
 	if !csrParts(path, o, func(in *input, h csrLayout) error {
 		if hi > h.Rows {

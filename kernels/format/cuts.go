@@ -1,11 +1,11 @@
 package format
 
-// This file cuts CSV files into rows, so that several readers of some rows each read no others.
+// This file finds places at which rows of a CSV begin, so that each of several readers reads only its rows.
 //
-// Where a row begins depends on the quotes above it, since a quoted field may hold line ends. So a
-// file is counted first: of each block the lines that begin in it and the records among them, once
-// for an even and once for an odd number of quotes above the block. Blocks are counted in any order,
-// by several threads or ranks, and joined in the order of the file.
+// A quoted field may hold line ends, so where a row begins depends on the quotes above it. The file is
+// therefore counted first, by blocks of bytes. A line belongs to the block in which it begins. Each block
+// counts its lines, and its records twice: for an even and for an odd number of quotes above the block.
+// Several threads or ranks count blocks in any order, and one joins the counts in the order of the file.
 
 import (
 	"bufio"
@@ -34,25 +34,25 @@ type Cut struct {
 	Line, Row int // lines and rows above
 }
 
-// Task is to read blocks of a file, each by the lines that begin in it: to count them, or to read the
-// edges of a graph or the entries of a matrix. Several threads or ranks share the blocks.
+// Task says what to read of the blocks of a file. Several threads or ranks share the blocks. Edges, Market
+// and Sum choose what is read; without them the lines and records of a CSV are counted.
 type Task struct {
 	Path               string
-	Size, Begin, Block int64 // bytes: of the file, above the first block, and of a block
-	Edges              bool
-	Sep                byte    // of edges
-	Names              bool    // the first line of edges may be names
-	Market             *Market // a Matrix Market file, whose entries are read
-	Sum                bool    // the bytes are summed
+	Size, Begin, Block int64   // bytes: of the file, before the first block, and of a block
+	Edges              bool    // the edges of a graph
+	Sep                byte    // separates the numbers of an edge
+	Names              bool    // the first line of edges may hold names
+	Market             *Market // the entries of this Matrix Market file
+	Sum                bool    // the checksum of the bytes
 }
 
-// Answer is what blocks of a task hold, in the order of the file.
+// Answer is what a task has read of some blocks, in the order of the file.
 type Answer struct {
-	Spans []Span    // of a count, one a block
-	Parts []Entries // of other tasks, each of several blocks
+	Spans []Span    // of a count: one for each block
+	Parts []Entries // of the other tasks: each of several blocks
 }
 
-// share does a task, with others where there are.
+// share does a task: by Options.Share if it is set, otherwise in this process.
 func (o Options) share(t Task) (Answer, error) {
 	if o.Share == nil {
 		return t.All()
@@ -60,11 +60,11 @@ func (o Options) share(t Task) (Answer, error) {
 	return o.Share(t)
 }
 
-// Span is what a block has of the lines that begin in it. Index 1 is for an odd number of quotes above
-// the block, 0 for an even one.
+// Span counts the lines that begin in a block. Index 0 of the arrays holds for an even number of quotes
+// above the block, index 1 for an odd number.
 type Span struct {
 	Lines int
-	Odd   bool     // the number of quotes in these lines
+	Odd   bool     // the lines have an odd number of quotes
 	Rows  [2]int   // records that begin with these lines
 	First [2]int64 // the byte at which the first of them begins
 	Above [2]int   // lines of the block above that
@@ -75,10 +75,11 @@ const (
 	mostBlocks = 4096
 )
 
-// Blocks is the number of blocks.
+// Blocks returns the number of blocks.
 func (c Task) Blocks() int { return int((c.Size - c.Begin + c.Block - 1) / c.Block) }
 
-// CutRows finds the shape of a CSV and its cuts. ok is false where the file has no cuts, or something is wrong with it: see Stat.
+// CutRows finds the shape of a CSV and its cuts. ok is false if the file cannot be cut or has a mistake.
+// Stat then reports the mistake.
 func CutRows(path string, o Options) (h Header, cuts *Cuts, ok bool) {
 	return cutRows(path, o, leastBlock)
 }
@@ -121,8 +122,8 @@ func cutRows(path string, o Options, block int64) (h Header, cuts *Cuts, ok bool
 // errUncut is the error of a file whose blocks cannot be joined.
 var errUncut = failf(CSV, "", "the file cannot be cut")
 
-// join makes cuts of the blocks of a file below so many lines. It returns false if a quoted field is not
-// closed.
+// join makes cuts from the counts of all blocks. above is the number of lines before the first block. It
+// returns false if a quoted field is not closed.
 func (c *Cuts) join(spans []Span, above int) bool {
 	odd := 0
 	for _, s := range spans {
@@ -138,10 +139,10 @@ func (c *Cuts) join(spans []Span, above int) bool {
 	return odd == 0
 }
 
-// All does all blocks, on all processors.
+// All reads all blocks, with a thread for each processor.
 func (c Task) All() (Answer, error) { return c.Range(0, c.Blocks()) }
 
-// Range does the blocks lo..hi-1, on all processors.
+// Range reads the blocks lo..hi-1, with a thread for each processor.
 func (c Task) Range(lo, hi int) (a Answer, err error) {
 	workers := max(1, min(runtime.GOMAXPROCS(0), (hi-lo)/4))
 	counts := !c.Edges && !c.Sum && c.Market == nil
@@ -166,7 +167,7 @@ func (c Task) Range(lo, hi int) (a Answer, err error) {
 	return a, errors.Join(errs...)
 }
 
-// count counts blocks from number lo on.
+// count fills spans with the counts of the blocks from number lo on.
 func (c Task) count(spans []Span, lo int) error {
 	file, err := OpenFile(c.Path)
 	if err != nil {
@@ -183,12 +184,11 @@ func (c Task) count(spans []Span, lo int) error {
 	}
 	in.Reader = bufio.NewReaderSize(io.NewSectionReader(file, at, c.Size-at), bufferSize)
 	if lo > 0 {
-		switch n, err := in.skipLine(end - at); {
-		case err != nil:
+		n, err := in.skipLine(end - at)
+		if err != nil {
 			return err
-		default:
-			at += n
 		}
+		at += n
 	}
 	base := at
 	for at < end {
@@ -262,8 +262,8 @@ func (c *Cuts) Open(path string, o Options) (*RowReader, error) {
 // Close closes the file.
 func (x *RowReader) Close() error { return x.file.Close() }
 
-// Read reads the elements from (row, col) on into out. The error is that of the first mistake in the file,
-// or io.EOF if it has fewer rows now.
+// Read fills out with the elements from (row, col) on. If these rows have a mistake, the error is the first
+// mistake of the file. It is io.EOF if the file has fewer rows now.
 func (x *RowReader) Read(out *value.Dense, row, col int) error {
 	if out.Rows == 0 {
 		return nil
@@ -307,7 +307,7 @@ func (x *RowReader) next(line []float64) ([]float64, error) {
 	return x.r.numbers(line, text, quoted)
 }
 
-// seek makes row the next.
+// seek moves to the beginning of a row: next reads it.
 func (x *RowReader) seek(row int) error {
 	k := sort.Search(len(x.cuts.At), func(k int) bool { return x.cuts.At[k].Row > row }) - 1
 	if k < 0 {

@@ -77,8 +77,8 @@ func (r *edgeReader) build() (*value.CSR, error) {
 	return r.list.build(r.in)
 }
 
-// cutEdges reads a list of edges by blocks. ok is false where it has none, or something is wrong with it,
-// which reading from the beginning tells.
+// cutEdges reads a list of edges by blocks. ok is false if the file cannot be read by blocks, or has a
+// mistake. The caller then reads it from the beginning, and reports the mistake.
 func cutEdges(path string, o Options, block int64) (m *value.CSR, ok bool) {
 	ext := extension(path, o)
 	t := Task{Path: path, Block: block, Edges: true, Sep: o.Sep, Names: ext == "csv" || ext == "tsv"}

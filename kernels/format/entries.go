@@ -1,7 +1,7 @@
 package format
 
-// This file reads the entries of graphs and matrices by blocks of their text: several threads or ranks
-// parse, and one joins what they have read in the order of the file.
+// This file reads the entries of graphs and matrices by blocks of their text. Several threads or ranks parse
+// blocks, and one joins the entries in the order of the file.
 
 import (
 	"bufio"
@@ -13,13 +13,14 @@ import (
 	"flow/memory"
 )
 
-// Entries are those of some blocks, in the order of the file, in the machine's order of bytes.
+// Entries is what some blocks hold, in the order of the file. The numbers are bytes in the machine's order,
+// because ranks send them.
 type Entries struct {
-	Row, Col []byte // from 0 on, 32 bits each; none of an array
-	F64, I64 []byte // values, of either or, of edges and patterns, neither
-	Most     int32  // greatest vertex of edges; -1: no edge
-	Lines    int    // of edges
-	Widest   int    // the line of the greatest vertex, from the first of these on
+	Row, Col []byte // int32, from 0 on; empty for arrays, whose entries have no places
+	F64, I64 []byte // the values: one is empty, and both are for edges and patterns
+	Most     int32  // the greatest vertex of the edges; -1: no edge
+	Lines    int    // number of lines of edges
+	Widest   int    // the line of the greatest vertex, counted from the first of these lines
 	Sum      uint32 // CRC-32C of Bytes bytes
 	Bytes    int64
 }
@@ -62,7 +63,8 @@ func (c Task) entries(lo, hi int) (e Entries, err error) {
 	return c.Market.entries(in, int(float64(c.Market.Entries)*float64(end-begin)/float64(c.Size-c.Begin)))
 }
 
-// lineAt is where the first line begins in block k or below.
+// lineAt returns the byte at which the first line of block k begins, or that of a later block if none
+// begins in block k.
 func (c Task) lineAt(file io.ReaderAt, k int) (int64, error) {
 	at := min(c.Begin+int64(k)*c.Block, c.Size)
 	if k == 0 || at == c.Size {
@@ -74,8 +76,8 @@ func (c Task) lineAt(file io.ReaderAt, k int) (int64, error) {
 	return at - 1 + n, err
 }
 
-// Shared reports whether processes can share the reading of all of a matrix (Options.Share), and whether it
-// is large enough for that.
+// Shared reports whether ranks can read a matrix together (Options.Share): it is a plain Matrix Market file
+// that is large enough.
 func Shared(path string, o Options) bool {
 	f, compressed, err := choose(path, o)
 	if err != nil || compressed || f.cause != MatrixMarket {
@@ -85,7 +87,7 @@ func Shared(path string, o Options) bool {
 	return err == nil && st.Mode().IsRegular() && st.Size() > partBlock
 }
 
-// entries reads entries to the end, as they are stored, about so many.
+// entries reads the entries up to the end of in, as they are stored. about is their expected number.
 func (m *Market) entries(in *input, about int) (Entries, error) {
 	r := &marketReader{lineReader: lineReader{in: in}, stored: true, sparse: &triples{header: Header{Elem: m.Elem}}}
 	r.Elem, r.Rows, r.Cols, r.sym, r.coordinate, r.entries = m.Elem, m.Rows, m.Cols, symmetry(m.Symmetry), !m.Array, -1
@@ -99,8 +101,8 @@ func (m *Market) entries(in *input, about int) (Entries, error) {
 	return Entries{Row: bytesOf(t.row), Col: bytesOf(t.col), F64: bytesOf(t.f64), I64: bytesOf(t.i64)}, err
 }
 
-// cut reads the entries by blocks. It returns false where that is not worth it, or something is wrong
-// with them, which reading from here tells.
+// cut reads the entries by blocks. It returns false if that does not pay, or if an entry has a mistake. The
+// caller then reads line by line, and reports the mistake.
 func (r *marketReader) cut(o Options, block int64) (ok bool, err error) {
 	in := r.in
 	if o.Share == nil { // two threads alone take no less time than one that stores entries where they belong
@@ -152,7 +154,7 @@ func (r *marketReader) cut(o Options, block int64) (ok bool, err error) {
 	return true, nil
 }
 
-// of is the numbers in b.
+// of returns b as numbers. They share its memory.
 func of[T int32 | int64 | float64](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }

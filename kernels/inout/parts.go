@@ -1,7 +1,7 @@
 package inout
 
-// This file defines the loop of read: workers and ranks read rows of a file, where these can be found
-// without reading the rows above.
+// This file defines the loop of read. Workers and ranks read rows of a file, if the format lets them find a
+// row without reading the rows above.
 
 import (
 	"io"
@@ -14,7 +14,7 @@ import (
 	"flow/kernels/window"
 )
 
-// leafElements is the number of elements of a leaf: a millisecond of a text.
+// leafElements is the number of elements of a leaf. A text of so many takes about a millisecond.
 const leafElements = 1 << 15
 
 // parts reports whether a node with these attributes reads no more of its file than it returns.
@@ -39,14 +39,14 @@ func (f *fileCache) parts(a *op.Attrs) bool {
 	return cuts != nil && (!part || w.Cols == cuts.Cols)
 }
 
-// check notes that a file was as it is now when a program was checked.
+// check keeps k as the version of its file that the program was checked with.
 func (f *fileCache) check(k fileKey) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.when[version(k)] = k
 }
 
-// checked is the key of a file as it was when the program was checked.
+// checked returns the key of the version of a file that the program was checked with, or k if there is none.
 func (f *fileCache) checked(k fileKey) fileKey {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,13 +56,13 @@ func (f *fileCache) checked(k fileKey) fileKey {
 	return k
 }
 
-// version is the key of a file whatever its contents.
+// version returns the key of a file without its size and time: it is the same for all its versions.
 func version(k fileKey) fileKey {
 	k.size, k.mtime = 0, 0
 	return k
 }
 
-// sparseRows reads this rank's rows of a sparse matrix; nil where all of it must be read.
+// sparseRows reads this rank's rows of a sparse matrix. It returns nil if all of it must be read.
 func (f *fileCache) sparseRows(c *op.Call, path string, o format.Options, k fileKey) *value.CSR {
 	f.mu.Lock()
 	r, known := f.heads[k]
@@ -145,7 +145,7 @@ type rowsRead struct {
 	readers []*format.RowReader // by worker
 }
 
-// cut reports whether rows can be read alone.
+// cut reports whether rows can be read without the rows above.
 func (r *rowsRead) cut() bool { return !r.stream && (r.cuts != nil || format.HasParts(r.path, r.o)) }
 
 func (r *rowsRead) Chunk(worker, lo, hi int) error {
@@ -174,7 +174,7 @@ func (r *rowsRead) Chunk(worker, lo, hi int) error {
 	return fileFailure(err)
 }
 
-// whole reads all of the file for rows lo.. of the result: it tells what is wrong with it.
+// whole reads all of the file and copies the rows from lo on to out. It reports any mistake in the file.
 func (r *rowsRead) whole(lo int, out *value.Dense) error {
 	d, err := r.f.read(r.path, r.o, int64(out.Rows)*int64(out.Cols))
 	switch {

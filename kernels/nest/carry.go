@@ -17,8 +17,8 @@ import (
 // own, so that eight of them fill 256 KiB.
 const laidElements = 4096
 
-// passedElements is the most elements of one that may need no memory, as what a loop passes on to
-// another.
+// passedElements is the most elements of a matrix that may need no memory, because one loop passes its
+// elements on to the next (loop.Through).
 const passedElements = 1 << 24
 
 // local is memory for a matrix of the body.

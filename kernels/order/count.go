@@ -1,9 +1,9 @@
 package order
 
-// This file finds keys at places of sorted lists without sorting or moving the lists, whose rows ranks
-// share (op.Selection). Keys are told apart by some bits at a time, from the highest on: select.count
-// counts these digits of the keys that begin as the one at a place does, and select.narrow chooses the
-// digit. select.keep lists the keys that are still in question, for the lower digits.
+// This file finds the keys at some places of sorted lists whose rows ranks share (op.Selection). It neither
+// sorts nor moves the lists: it finds a key digit by digit, the highest first. select.count counts, for each
+// value of the next digit, the keys that begin with the digits found so far. select.narrow chooses the digit
+// from these counts. After some digits, select.keep copies the few keys that still agree.
 
 import (
 	"cmp"
@@ -89,8 +89,8 @@ func selects() []*op.Def {
 	}
 }
 
-// keysRef calls f with the keys of a call and the numbers of their lists, row by row or, of columns
-// of lists, column by column.
+// keysRef calls f with each key of a call and the number of its list: row by row, or column by column if
+// columns are lists.
 func keysRef(c *op.Call, f func(list int, k uint64)) {
 	x := listed(c)
 	of := func(i, j int) uint64 {
@@ -175,8 +175,8 @@ func countKernel(c *op.Call) error {
 	return l.End()
 }
 
-// countBody is one execution of select.count, or of select.keep, which has no digit. Places whose keys
-// have the same digits so far are one.
+// countBody is one execution of select.count, or of select.keep, which has no digit. Places of a list whose
+// keys have the same digits so far share their counts.
 type countBody struct {
 	c     *op.Call
 	x     *value.Dense
@@ -188,7 +188,7 @@ type countBody struct {
 	by    []countWorker
 }
 
-// wanted is digits that keys are to have, and the first place with these.
+// wanted is the digits that a place has found, and the first place of its list with these digits.
 type wanted struct {
 	key uint64
 	at  int
@@ -201,7 +201,7 @@ type countWorker struct {
 	_     [64]byte
 }
 
-// keptPart is what a chunk keeps of a list. Those of a call lie in order of list and first row.
+// keptPart is the keys that a chunk keeps of a list. End sorts the parts by list and first row.
 type keptPart struct {
 	list, row int
 	keys      []uint64

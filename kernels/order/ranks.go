@@ -1,9 +1,9 @@
 package order
 
 // This file sorts rows that ranks share (op.Ordering): each rank ends up with a window of the sorted rows.
-// The keys at the beginnings of windows, and how many of the keys that equal one come before it, tell
-// for each row to which window it goes (select.equal, order.route). A gather with lists brings a rank
-// those of others, and it sorts them (the row op.Ordering.Of).
+// The key at the beginning of each window, and how many rows with an equal key come before it, say to which
+// window a row goes (select.equal, order.route). A gather with lists brings each rank the rows of its window
+// that others have. The rank then sorts its window (the row op.Ordering.Of).
 
 import (
 	"math/bits"
@@ -16,7 +16,7 @@ import (
 	"flow/kernels/move"
 )
 
-// rowsOfRank calls f with each rank of a call, or with this one, and its rows.
+// rowsOfRank calls f with each rank of a call and its rows lo..hi-1. It skips ranks without rows.
 func rowsOfRank(c *op.Call, ranks int, f func(r, lo, hi int)) {
 	for r := range ranks {
 		if lo, hi := op.WindowOf(r, ranks, c.In[0].Type().Rows, c.Attrs.Int("step")); lo < hi {
@@ -25,12 +25,11 @@ func rowsOfRank(c *op.Call, ranks int, f func(r, lo, hi int)) {
 	}
 }
 
-// keysOfRows returns the keys of rows lo..hi-1 of a call.
-func keysOfRows(c *op.Call, lo, hi int) []uint64 {
-	x := c.Dense(0)
-	keys := AppendKeys(nil, sortColumn(x, c.Attrs).View(lo, 0, hi-lo, 1))
+// columnKeys returns the keys of a column, turned round if a call sorts downwards.
+func columnKeys(c *op.Call, col *value.Dense) []uint64 {
+	keys := AppendKeys(nil, col)
 	if c.Attrs.Bool("desc") {
-		Downwards(keys, x.Elem.IsFloat())
+		Downwards(keys, col.Elem.IsFloat())
 	}
 	return keys
 }
@@ -127,7 +126,7 @@ func routed(c *op.Call) error {
 			return
 		}
 		before := append([]int64(nil), seen...)
-		for i, k := range keysOfRows(c, lo, hi) {
+		for i, k := range columnKeys(c, sortColumn(c.Dense(0), c.Attrs).View(lo, 0, hi-lo, 1)) {
 			w := 0
 			for t, first := range firsts {
 				_, above := bits.Sub64(first, k, 0) // 1 if k is: without a branch
@@ -161,8 +160,9 @@ func placesRef(at []int) value.Value {
 	return out
 }
 
-// windowOf is the row op.Ordering.Of of the row name: this rank's window of its result. It has the rows
-// of x that other ranks give it (take) and those that it gives none (give).
+// windowOf returns the row op.Ordering.Of for the row name: this rank's window of its result. The window has
+// the rows of x that other ranks give to this one (take), and this rank's own rows without those that it
+// gives to others (give).
 func windowOf(name string, by, desc op.Arg, t func(s *op.Sig) types.Type, ref func(x *value.Dense, at []int) value.Value, write func(c *op.Call, at []int64, lo int)) *op.Def {
 	return &op.Def{
 		Name: name + ".window", Hidden: true, Doc: name + ".window is " + name + " of rows that ranks share (op.Ordering).",
@@ -174,11 +174,7 @@ func windowOf(name string, by, desc op.Arg, t func(s *op.Sig) types.Type, ref fu
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: sortWork,
 		Kernel: func(c *op.Call) error {
 			at := rowsOfWindow(c)
-			col := columnOf(c, at)
-			keys := AppendKeys(nil, col)
-			if c.Attrs.Bool("desc") {
-				Downwards(keys, col.Elem.IsFloat())
-			}
+			keys := columnKeys(c, columnOf(c, at))
 			var room SortRoom
 			roomKeys, roomAt := room.Of(len(keys), true)
 			SortPairs(keys, at, roomKeys, roomAt)

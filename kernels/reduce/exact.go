@@ -66,7 +66,7 @@ func PutFloat(out *value.Dense, i int, x float64) {
 	}
 }
 
-// widener is room for a row or a column as float64, which its sums take it for.
+// widener holds a row or a column converted to float64, because exact sums take float64.
 type widener []float64
 
 func (w *widener) floats(line *value.Dense) []float64 {
@@ -85,7 +85,7 @@ func (w *widener) floats(line *value.Dense) []float64 {
 	return x
 }
 
-// ints reports that the sums of elements of e are of integers, which floats may not hold.
+// ints reports whether sums of elements of e are sums of integers, which float64 may not represent.
 func (w Whole) ints(e types.Elem) bool { return e == types.I64 && w.Class == loop.Mean }
 
 // addFloats adds numbers, or their squares, to an exact sum.
@@ -97,7 +97,7 @@ func addFloats(sum *exact.Sum, x []float64, squares bool) {
 	}
 }
 
-// exactRows reduces each row: short ones without an accumulator, where nothing is lost.
+// exactRows reduces each row. It sums a short row without an accumulator where that loses no bit.
 func (w Whole) exactRows(out, a *value.Dense, r *Room) {
 	list := w.exactParts(a.Elem)
 	for i := range a.Rows {

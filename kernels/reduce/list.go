@@ -63,8 +63,8 @@ func (s statistic) defs() []*op.Def {
 	return out
 }
 
-// selected says that a quantile follows from three keys: at its place, the next one, and the last one,
-// which is that of nan if there is one. It returns the row that makes the quantile of them.
+// selected sets op.Def.Select of a quantile, and returns the row that makes the quantile from three keys:
+// the one at its place, the next one, and the last one. The last one is the key of nan if there is a nan.
 func (s statistic) selected(d *op.Def, columns bool) *op.Def {
 	d.Select = &op.Selection{Columns: columns, Of: d.Name + ".of", Places: func(a *op.Attrs, n int) []int {
 		at := quantilePlace(n, s.fraction(a))

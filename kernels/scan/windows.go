@@ -2,10 +2,10 @@ package scan
 
 // This file defines running reductions of rows that ranks share, a window each (op.Scan).
 //
-// Steps of integers, minima and maxima associate: each rank reduces its window, and goes on from what
-// the windows before it make together. Sums and products of floats are chains, whose order is part of
-// their meaning: the row at the end of a window goes from rank to rank, which takes as long as on one
-// rank, but moves a row instead of a window.
+// Steps of integers, minima and maxima associate: each rank reduces its own window, and continues from the
+// joined results of the windows before it. Sums and products of floats are chains, because their order is
+// part of their meaning. So the last row of each window goes from rank to rank. That takes as long as on one
+// rank, but moves one row instead of a window.
 
 import (
 	"flow/ir/loop"
@@ -21,7 +21,8 @@ func (c chain) joins(e types.Elem) bool {
 	return !e.IsFloat() || c.body == loop.Min || c.body == loop.Max
 }
 
-// next returns a step of the definition from s, or x if there is no s.
+// next returns the running value after x in column j, by the definition. s is the running row before it;
+// nil: x is the first.
 func (c chain) next(s *value.Dense, j int, x value.Scalar) value.Scalar {
 	if s == nil {
 		return x
@@ -29,27 +30,29 @@ func (c chain) next(s *value.Dense, j int, x value.Scalar) value.Scalar {
 	return c.step([]value.Scalar{s.At(0, j), x})
 }
 
+// eachEnd calls f for each window whose last row a call of op.Scan.End makes: with that row of the result,
+// the window x, and the running row that x continues, nil if there is none.
+func eachEnd(call *op.Call, f func(to, x, before *value.Dense)) {
+	x, out, ranks, at := call.Dense(0), call.Result(), call.Type.Rows, call.Attrs.Int("at")
+	from, to := call.Lo, call.Hi
+	if from == to {
+		from, to = 0, ranks
+	}
+	for r := from; r < to; r++ {
+		lo, hi := op.WindowOf(r, ranks, x.Rows, call.Attrs.Int("by"))
+		if at >= 0 && r != at || lo == hi || x.Cols == 0 {
+			continue
+		}
+		var before *value.Dense
+		if len(call.In) > 1 && r > 0 {
+			before = call.Dense(1).View(r-1, 0, 1, x.Cols)
+		}
+		f(out.View(r, 0, 1, x.Cols), x.View(lo, 0, hi-lo, x.Cols), before)
+	}
+}
+
 // end is the row op.Scan.End.
 func (c chain) end(name string) *op.Def {
-	// made calls f with the windows whose ends a call makes, and with the row before each, if it counts.
-	made := func(call *op.Call, f func(to, x, before *value.Dense)) {
-		x, out, ranks, at := call.Dense(0), call.Result(), call.Type.Rows, call.Attrs.Int("at")
-		from, to := call.Lo, call.Hi
-		if from == to {
-			from, to = 0, ranks
-		}
-		for r := from; r < to; r++ {
-			lo, hi := op.WindowOf(r, ranks, x.Rows, call.Attrs.Int("by"))
-			if at >= 0 && r != at || lo == hi || x.Cols == 0 {
-				continue
-			}
-			var before *value.Dense
-			if len(call.In) > 1 && r > 0 {
-				before = call.Dense(1).View(r-1, 0, 1, x.Cols)
-			}
-			f(out.View(r, 0, 1, x.Cols), x.View(lo, 0, hi-lo, x.Cols), before)
-		}
-	}
 	return &op.Def{
 		Name: name, Hidden: true, Doc: name + " is the last rows of the windows of the running " + c.what + " (op.Scan).",
 		Args: []op.Arg{{Name: "x"}, {Name: "before", Rest: true},
@@ -66,7 +69,7 @@ func (c chain) end(name string) *op.Def {
 		Ref: func(call *op.Call) (value.Value, error) {
 			ref := *call
 			ref.Out = value.New(call.Type.Elem, call.Type.Rows, call.Type.Cols)
-			made(&ref, func(to, x, before *value.Dense) {
+			eachEnd(&ref, func(to, x, before *value.Dense) {
 				for i := range x.Rows {
 					for j := range x.Cols {
 						to.Set(0, j, c.next(before, j, x.At(i, j).Convert(to.Elem)))
@@ -85,7 +88,7 @@ func (c chain) end(name string) *op.Def {
 			return op.Work{Flops: n, Bytes: 8 * n}
 		},
 		Kernel: func(call *op.Call) error {
-			made(call, func(to, x, before *value.Dense) {
+			eachEnd(call, func(to, x, before *value.Dense) {
 				first := before
 				if before == nil {
 					first, x = x.View(0, 0, 1, x.Cols), x.View(1, 0, x.Rows-1, x.Cols)
@@ -108,7 +111,7 @@ func (c chain) end(name string) *op.Def {
 	}
 }
 
-// lastRow makes s, the running row before a, the one after it.
+// lastRow advances s, the running row before the first row of a, to the one at the last row of a.
 func lastRow[T dense.Cell](s []T, a dense.Grid[T], body loop.Code, step func(s, x T) T) {
 	s = s[:a.Cols]
 	for i := range a.Rows {
@@ -166,8 +169,9 @@ func (c chain) from(name string, full *op.Def, run *scanner) *op.Def {
 	}
 }
 
-// fromBody is one execution of op.Scan.From: of the windows of this rank, in strips of columns. The
-// strips are spread over the iterations, since those of a row wait for those of the row before.
+// fromBody is one execution of op.Scan.From for the windows of this rank. Work is shared by strips of
+// columns, because a row needs the row before it. The strips are spread evenly over the loop's iterations,
+// which are rows.
 type fromBody struct {
 	chain
 	c       *op.Call
@@ -177,13 +181,13 @@ type fromBody struct {
 	strips  int
 }
 
-// fromWindow is rows lo..hi-1, which follow a row, or nothing.
+// fromWindow is rows lo..hi-1. before is the running row that they continue; nil: they are the first.
 type fromWindow struct {
 	lo, hi int
 	before *value.Dense
 }
 
-// stripCols is about how many columns are a strip.
+// stripCols is the approximate number of columns of a strip.
 const stripCols = 64
 
 func (c chain) beginFrom(call *op.Call, run *scanner) *fromBody {

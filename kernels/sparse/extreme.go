@@ -16,8 +16,8 @@ package sparse
 // one, and the result is right. Where one does the fold is done again. What was found is remembered
 // as long as the matrix lives.
 //
-// A rank that folds its own rows needs none of this: it has listed the columns in which these have
-// entries (sp.touched), and goes over their elements alone. Others may not be valid.
+// A rank that folds only its own rows needs no marks. It has listed the columns in which its rows have
+// entries (sp.touched), and looks at these elements alone. It must, because the others may not be valid.
 
 import (
 	"math"
@@ -39,11 +39,11 @@ var narrowed sync.Pool
 // weak.Pointer[value.CSR] to bool. Matrices do not change.
 var closedPatterns sync.Map
 
-// namedColumns keeps columnsOf of matrices of which a rank has its own rows: weak.Pointer[value.CSR] to
-// bitset.
+// namedColumns keeps the columns with entries (columnsOf) of matrices of which a rank has only its own
+// rows: weak.Pointer[value.CSR] to bitset.
 var namedColumns sync.Map
 
-// rememberOf notes what is known of m in one of the maps.
+// rememberOf stores what for m in one of the maps, as long as m lives.
 func rememberOf(m *value.CSR, known *sync.Map, what any) {
 	key := weak.Make(m)
 	if _, loaded := known.Swap(key, what); !loaded {
@@ -178,7 +178,7 @@ func (l *extremeLoop) look(by *extremeWorker, from, to int) {
 	by.among[0], by.among[1] = min(by.among[0], among[0]), max(by.among[1], among[1])
 }
 
-// lookNamed is look of the elements that rows name. Nothing is copied where there are none.
+// lookNamed is look for the elements that rows name alone. It leaves other elements undefined in the copy.
 func (l *extremeLoop) lookNamed(by *extremeWorker) {
 	const piece = 512
 	for from := 0; from < len(l.x); from += piece {

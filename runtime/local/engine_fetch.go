@@ -47,8 +47,8 @@ func (e *Engine) startFetch(g *gather, d *value.Dense, finished func()) {
 	e.o.Remote.Fetch(e.g.Nodes[g.id].Attrs.Int("key"), f.give, f.take, finished)
 }
 
-// startPick starts the transfers of gather g of the rows of d that the run chooses: from their place to
-// their place.
+// startPick starts the transfers of gather g of the rows of d that the run chooses (plan.Pick). Rows are
+// sent from their place in d and arrive at the same place.
 func (e *Engine) startPick(g *gather, d *value.Dense, finished func()) {
 	f, n, a := &g.fetch, e.p.Ranks, e.g.Nodes[g.id].Attrs
 	if f.give == nil {

@@ -46,7 +46,7 @@ func (l *loopRun) parts(w *Worker, chunk Chunk, at *int64, step *int, after func
 	return nil
 }
 
-// paces notes the seconds that an iteration of a part has taken.
+// paces updates the mean seconds of an iteration with those of the last part.
 func (l *loopRun) paces(each float64) {
 	if old := l.each(); old > 0 {
 		each = (each + old) / 2
@@ -179,8 +179,9 @@ func (l *loopRun) answer(a Ask, gift []Lent, left float64) {
 	l.e.o.Remote.Give(a, g)
 }
 
-// lends gives a rank what a worker has taken for it. The first onward others have given, which may be of
-// this rank and away already. left is as in answer. helping.mu is held.
+// lends gives a rank the iterations that a worker has taken for it. The first onward of them were given to
+// this rank by others; among these may be rows of this rank, which are in away already. left is as in
+// answer. helping.mu is held.
 func (l *loopRun) lends(a Ask, gift []Lent, onward int, left float64) {
 	gone := l.e.helping.gone[a.Rank]
 	for k, x := range gift {
@@ -227,8 +228,8 @@ func (l *loopRun) answerOn(a Ask, among int) {
 	l.answer(a, gift, float64(l.handed.Load()))
 }
 
-// begins and runsDry note that a worker begins to claim, and that it has found nothing to claim. When
-// no other runs what it has claimed, all ranks that wait are answered.
+// begins counts a worker that begins to claim, and runsDry one that has found nothing to claim. The last
+// worker that runs dry answers all ranks that wait.
 func (l *loopRun) begins() {
 	if l.ask.Loop != 0 {
 		h := &l.e.helping

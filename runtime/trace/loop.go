@@ -43,8 +43,8 @@ type Chunk struct {
 	Stolen     bool  // from another queue than the worker's own
 }
 
-// Elsewhere is the worker of a chunk that another rank has run. It lasted as long there, and ended when
-// its rows were here.
+// Elsewhere is the worker of a chunk that another rank has run. The chunk's duration is the one there, and
+// its end is when its rows arrived here.
 const Elsewhere = -1
 
 // Units returns the number of leaves of the loop.

@@ -1,8 +1,8 @@
 package amd64
 
-// This file reads and writes memory across, where lanes are its rows: as many rows as a vector has
-// lanes are moved whole and turned in registers. Transposed operands are read in squares of that
-// many rows of the space. Columns side by side that one point accesses are moved together.
+// This file reads and writes memory whose rows are the lanes of a loop. Code moves parts of eight rows,
+// one row for each lane, and transposes them in registers. That replaces gathers and scatters for transposed
+// operands, for columns side by side that one point accesses, and for rows that an inner loop goes along.
 
 import (
 	"math"
@@ -82,8 +82,8 @@ func (l *lowering) turned(s *loop.Stmt) bool {
 	return true
 }
 
-// rowOfLane is the address of the row that the first lane of the present part is, but for a
-// displacement. Lanes of p are rows of the memory.
+// rowOfLane returns the address of the row of the first lane of the present part, less a displacement.
+// Lanes of p are rows of the memory.
 func (l *lowering) rowOfLane(p place) (first virt, disp int32) {
 	p.row = l.without(p.row)
 	base, disp := l.pointer(p)
@@ -96,7 +96,7 @@ func (l *lowering) rowOfLane(p place) (first virt, disp int32) {
 	}}), disp
 }
 
-// rowAt is the place of row k behind the first. It changes R11.
+// rowAt returns the place of row k after the first. It emits code that changes R11.
 func rowAt(m *maker, p place, first Reg, disp int32, k int) Mem {
 	switch m.LoadG(R11, argMem(p.mem.arg+8)); k {
 	case 0:
@@ -108,7 +108,7 @@ func rowAt(m *maker, p place, first Reg, disp int32, k int) Mem {
 	return Indexed(first, R11, 1, disp)
 }
 
-// firstColumns is the mask of so many columns, if that is not all of a vector, as the uses of a step.
+// firstColumns returns the mask of the first width columns, as the uses of a step: none for a full vector.
 func (l *lowering) firstColumns(width int) []virt {
 	if width == squareRows {
 		return nil
@@ -121,8 +121,7 @@ func (l *lowering) firstColumns(width int) []virt {
 	})}
 }
 
-// readRows reads columns, from p on, of the rows that the lanes are: those of a mask, or as many as a
-// vector has lanes.
+// readRows reads columns, from p on, of the rows of all lanes: the columns of a mask, or a full vector.
 func (l *lowering) readRows(p place, mask []virt) (rows [squareRows]virt) {
 	first, disp := l.rowOfLane(p)
 	uses := append([]virt{first}, mask...)
@@ -134,7 +133,7 @@ func (l *lowering) readRows(p place, mask []virt) (rows [squareRows]virt) {
 	return rows
 }
 
-// writeRows writes columns that lie side by side, from p on, of the rows that the lanes are.
+// writeRows writes columns side by side, from p on, of the rows of all lanes.
 func (l *lowering) writeRows(p place, cols []virt) {
 	first, disp := l.rowOfLane(p)
 	mask := l.firstColumns(len(cols))
@@ -147,23 +146,23 @@ func (l *lowering) writeRows(p place, cols []virt) {
 	}
 }
 
-// beside is accesses of a block to columns side by side of rows that the lanes are: words of memory
-// of one kind, at most as many columns as a vector has lanes. All are made together, loads where the
-// first of them stands and stores where the last does.
+// beside is a group of accesses of a block to columns side by side, in the rows of the lanes. All are loads
+// or all are stores, to one memory, and they span at most as many columns as a vector has lanes. Loads run
+// together at the place of the first of them, stores at the place of the last.
 type beside struct {
 	at    []*loop.Stmt // in the order of the block
 	least int64        // the constant of the first column
 	width int
-	twice bool               // a column is accessed twice: of stores the last counts
+	twice bool               // a column is accessed twice: the last store counts, so stores stay apart
 	made  int                // how many stores have been reached
 	cols  [][squareRows]virt // by part, of loads
 }
 
-// fewestBeside is how many accesses are worth it: on a Zen 4 a gather takes 25 cycles and a scatter 30,
-// eight rows that are turned some 50.
+// fewestBeside is the least size of a group. On a Zen 4 a gather takes 25 cycles, a scatter 30, and eight
+// rows that are transposed about 50.
 const fewestBeside = 2
 
-// findBeside finds such accesses among the statements of the body, all lanes counting.
+// findBeside finds the groups among the statements of the body, outside of branches and inner loops.
 func (l *lowering) findBeside() {
 	l.besides = nil
 	if l.top != 0 || l.square || !l.embeds || l.target.lanes != squareRows || l.lanes < 0 {
@@ -203,7 +202,7 @@ func (l *lowering) findBeside() {
 	}
 }
 
-// storedBy adds what the blocks of a statement store.
+// storedBy adds the memories that the blocks of a statement store to.
 func storedBy(s *loop.Stmt, to map[loop.Mem]bool) {
 	blocks := []*loop.Block{s.Then, s.Else}
 	if s.Loop != nil {
@@ -223,7 +222,7 @@ func storedBy(s *loop.Stmt, to map[loop.Mem]bool) {
 	}
 }
 
-// inRow reports an access of words whose lanes are the rows of the memory, at one column.
+// inRow reports an access to 64-bit words at one column, where each lane has its own row of the memory.
 func (l *lowering) inRow(s *loop.Stmt) bool {
 	if s.Code != loop.Load && s.Code != loop.Store || s.Mem.Kind != loop.ParamMem && s.Mem.Kind != loop.ResultMem || len(s.At) < 2 || !s.At[0].Affine() || !s.At[1].Affine() {
 		return false
@@ -235,7 +234,7 @@ func (l *lowering) inRow(s *loop.Stmt) bool {
 	return !m.unit && m.elem.Size() == 8 && s.At[0].Coef(l.lane()) == 1 && !l.varies(l.without(s.At[0])) && !l.varies(s.At[1])
 }
 
-// takes reports whether an access is one of the same rows as those of g, at a column near theirs.
+// takes reports whether an access can join g: it has the same rows, and a column near those of g.
 func (g *beside) takes(s *loop.Stmt) bool {
 	x, c := g.at[0], s.At[1].Const
 	if s.Code != x.Code || s.Mem != x.Mem || !s.At[0].Equal(x.At[0]) || !s.At[1].Plus(loop.Num(-c)).Equal(x.At[1].Plus(loop.Num(-x.At[1].Const))) {
@@ -298,14 +297,14 @@ func (l *lowering) turn(rows [squareRows]virt) (cols [squareRows]virt) {
 	return cols
 }
 
-// A load in an inner loop of the element of each lane's row at the loop's index takes it from a tile:
-// squareRows columns of the rows, turned, in scratch memory. A tile is filled when the index has left
-// the last one.
+// An inner loop may go along the rows of the lanes, so that each lane loads the element of its row at the
+// loop's index. Such a load reads a tile: squareRows columns of the rows, transposed, in scratch memory. The
+// code fills the tile again when the index has left it.
 
-// leastTiled is from how many rounds on that is worth it, where they are known.
+// leastTiled is the least number of rounds for which tiles pay, if the number is known.
 const leastTiled = 16
 
-// tiled reports such a load. Its loop is in no other one.
+// tiled reports a load that reads a tile. Its loop is the only one around it.
 func (l *lowering) tiled(p place) bool {
 	if !p.gather || l.nested != 1 || l.number >= len(l.counts) || l.top != 0 || l.square || !l.embeds || l.target.lanes != squareRows || p.mem.unit || p.mem.elem.Size() != 8 {
 		return false
@@ -319,7 +318,7 @@ func (l *lowering) tiled(p place) bool {
 	return len(moving.Terms) == 0 && p.row.Coef(l.lane()) == 1 && !l.varies(l.without(p.row)) && p.col.Coef(loop.Sym{Kind: loop.IndexSym, N: c.name}) == 1 && !l.varies(p.col)
 }
 
-// loadTiled is such a load. The tile is behind a word that says at which index it ends.
+// loadTiled emits a load that reads a tile. A word before the tile holds the index at which the tile ends.
 func (l *lowering) loadTiled(p place) virt {
 	at := int32(l.localsEnd)
 	l.localsEnd += (1 + squareRows) * slotBytes
