@@ -213,9 +213,9 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 			}
 			return append(ds, bug(fmt.Sprintf("pass %s: %v", at, err), nil))
 		}
-		made := []ran{{PassStat{at, time.Since(t).Seconds(), before, s.g.Len()}, s.g}}
+		made := []ran{{PassStat{at, time.Since(t).Seconds(), before, s.g.Len()}, s.g}} // by-rows runs others, too
 		if tried := s.tried; tried != nil {
-			made[0] = ran{PassStat{at, 0, before, before}, s.program} // the time is that of the others
+			made[0] = ran{PassStat{at, 0, before, before}, s.program} // its time is counted in theirs
 			made, k, s.tried = append(made, tried...), k+len(tried), nil
 		}
 		if p.Canonical && !o.PlanOnly {
@@ -278,7 +278,7 @@ func idleRanks(p *plan.Plan) (d source.Diagnostic, ok bool) {
 	if pass.Tiled(p.Graph) {
 		return d.WithHelp("fewer ranks, or a smaller tile edge"), idle > 0
 	}
-	return d.WithHelp("what it does is little, or has one order; flowrun plan --ranks %d tells where each value lies", p.Ranks), idle > 0
+	return d.WithHelp("the program has too little work to share, or work that must run in order; flowrun plan --ranks %d tells where each value lies", p.Ranks), idle > 0
 }
 
 // tooMany reports a program with too many tasks, and the matrix whose cutting exceeded the limit.

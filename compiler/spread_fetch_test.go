@@ -124,8 +124,8 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// A rank that alone reads a sparse matrix, of which others have rows, gets these, and the others only the lengths of
-// rows.
+// If one rank alone reads a sparse matrix whose rows ranks share, it gets the rows of the others. The others
+// get only the lengths of rows.
 func TestSparseMatrixForOneRank(t *testing.T) {
 	const text = "S = rand_sparse(90, 90, density = 0.5, seed = 3)\niterate x = rand(90, 1, seed = 5), k = 0 until k == 2 {\n  next x = S @ x\n  next k = k + 1\n}\nemit sum(x)\n"
 	sent := func(more string) (bytes int64) {

@@ -159,12 +159,12 @@ func (a area) split(n, rows int, f func(area) error) error {
 	return nil
 }
 
-// plain reports that the elements are those of the operand.
+// plain reports whether the elements to reduce are those of the operand itself: no step changes them.
 func (m *machine) plain(x *execution) bool {
 	return len(x.p.Steps) == 0 && x.out == nil && m.in[0].mode == op.Full && m.in[0].d.Elem == x.elem
 }
 
-// block is how many elements of an area are made before they are reduced.
+// block returns how many elements of an area are made before they are reduced.
 func (m *machine) block(x *execution, a area) int {
 	if m.plain(x) && !m.f[0].Arg {
 		return a.rows() * a.cols()

@@ -105,7 +105,7 @@ func (f *folder) beginRow() {
 	}
 }
 
-// place looks for the extreme element in a block, whose element (i, 0) is number at + i*cols.
+// place looks for the extreme element in a block. Element (i, 0) of the block has the number at + i*cols.
 func (f *folder) place(b *value.Dense, at, cols int) {
 	for i := range b.Rows {
 		reduce.SetExtreme(f.one, dense.SlabOf(b, i*b.Stride, b.Cols), f.Least)
@@ -118,13 +118,14 @@ func (f *folder) place(b *value.Dense, at, cols int) {
 	}
 }
 
-// beats reports that v, number at, is before the extreme element so far.
+// beats reports whether v, the element number at, replaces the extreme element so far.
 func (f *folder) beats(v value.Scalar, at int64) bool {
 	best := &f.best
 	return best.at < 0 || reduce.BeatsScalar(v, best.v, f.Least) || at < best.at && !reduce.BeatsScalar(best.v, v, f.Least)
 }
 
-// better takes element number at in, if it is before; -1: there is none.
+// better makes v, the element number at, the extreme element if it beats the one so far. at is -1 if there is
+// no such element.
 func (f *folder) better(v value.Scalar, at int64) {
 	if at >= 0 && f.beats(v, at) {
 		f.best.v, f.best.at = v, at

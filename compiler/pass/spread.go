@@ -248,27 +248,27 @@ func (x *spreadGraph) inputs(id ir.ID, need func(k int) bool) []ir.ID {
 
 func always(int) bool { return true }
 
-// node makes the new node of an old one.
-func (x *spreadGraph) node(id ir.ID) {
+// control makes the new node of an old one with regions, or of a result of such a node. It returns false for
+// other nodes.
+func (x *spreadGraph) control(id ir.ID) bool {
 	n := &x.old.Nodes[id]
 	switch {
 	case n.Op.Control == op.Part:
 		from, at := x.old.In(id)[0], n.Attrs.Int("at")
 		if join := x.states[from]; join != nil && join[at] != nil {
 			x.to[id] = join[at](id, x.typed(id, n.Op, n.Attrs, x.to[from]))
-			return
+			return true
 		}
 		x.to[id] = x.g.CopyNode(x.old, id, x.to[from])
 		if p := x.parts[from]; at < len(p) { // behind them is an effect
 			x.partial[id] = p[at]
 		}
-		return
 	case n.Op.Control == op.Iterate:
 		region, takes, listed := x.iterate(id)
 		if region == nil {
 			x.to[id] = x.g.CopyNode(x.old, id, x.inputs(id, always)...)
 			x.takes[id] = make([]bool, len(x.old.In(id)))
-			return
+			return true
 		}
 		in := x.inputs(id, func(k int) bool { return !takes[k] })
 		for k, from := range x.old.In(id) {
@@ -283,7 +283,6 @@ func (x *spreadGraph) node(id ir.ID) {
 		x.to[id] = x.g.CopyNode(x.old, id, in...)
 		x.g.Nodes[x.to[id]].Region = region
 		x.takes[id], x.parts[id] = takes, takes[:n.Carried()]
-		return
 	case n.Op.Control == op.Select:
 		var first *ir.Region
 		next := &first
@@ -294,9 +293,16 @@ func (x *spreadGraph) node(id ir.ID) {
 		}
 		x.to[id] = x.g.CopyNode(x.old, id, x.inputs(id, always)...)
 		x.g.Nodes[x.to[id]].Region = first
-		return
+	default:
+		return false
 	}
-	if x.view(id) || x.sparse(id) {
+	return true
+}
+
+// node makes the new node of an old one.
+func (x *spreadGraph) node(id ir.ID) {
+	n := &x.old.Nodes[id]
+	if x.control(id) || x.view(id) || x.sparse(id) {
 		return
 	}
 	reads, ok := x.shared(x.old, id, x.partials(id))

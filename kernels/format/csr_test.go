@@ -124,16 +124,10 @@ func TestRowsOfCSR(t *testing.T) {
 		}
 		path := put(t, "a.csr", b.String())
 		shared := 0
-		o := Options{Share: func(task Task) (all Answer, err error) {
+		o := Options{Share: func(task Task) (Answer, error) {
 			shared++
 			task.Block = 1 + r.Int64N(5000)
-			for k := 0; k < task.Blocks() && err == nil; {
-				n := 1 + r.IntN(task.Blocks()-k)
-				var a Answer
-				a, err = task.Range(k, k+n)
-				all.Parts, k = append(all.Parts, a.Parts...), k+n
-			}
-			return all, err
+			return inRanges(r, task)
 		}}
 		if !HasRows(path, o) || shared != 1 {
 			t.Fatalf("%v: the sum of the blocks is another one, or they were not shared (%d)", e, shared)

@@ -10,7 +10,7 @@ import (
 	"flow/ir/value"
 )
 
-// A CSV that is cut has the shape, the numbers and the first mistake that it has when it is read from the
+// A CSV that is read by rows has the same shape, numbers and first mistake as one that is read from the
 // beginning, wherever blocks and rows are cut.
 func TestCuts(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 1))
@@ -83,8 +83,19 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// A list of edges that is cut is the graph that it is when it is read from the beginning; one with a mistake
-// is not cut, so that the mistake is told with its place.
+// inRanges does a task in random ranges of blocks, as ranks do.
+func inRanges(r *rand.Rand, c Task) (all Answer, err error) {
+	for k := 0; k < c.Blocks() && err == nil; {
+		n := 1 + r.IntN(c.Blocks()-k)
+		var a Answer
+		a, err = c.Range(k, k+n)
+		all.Parts, k = append(all.Parts, a.Parts...), k+n
+	}
+	return all, err
+}
+
+// A list of edges that is read by blocks is the same graph as one that is read from the beginning. One with
+// a mistake is not, so that the mistake is reported with its place.
 func TestCutEdges(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 2))
 	pieces := []string{"1 2\n", "3\t4\r\n", "# a comment\n", "\n", "17,5\n", "1 2\n", "0 0\n", " 8  9 \n", "x 1\n", "4\n"}
@@ -100,16 +111,7 @@ func TestCutEdges(t *testing.T) {
 		}
 		path := put(t, []string{"g.txt", "g.csv"}[r.IntN(2)], text)
 		want, err := ReadGraph(path, Options{})
-		several := func(c Task) (all Answer, err error) {
-			for k := 0; k < c.Blocks() && err == nil; {
-				n := 1 + r.IntN(c.Blocks()-k)
-				var a Answer
-				a, err = c.Range(k, k+n)
-				all.Parts, k = append(all.Parts, a.Parts...), k+n
-			}
-			return all, err
-		}
-		got, ok := cutEdges(path, Options{Share: several}, 1+r.Int64N(30))
+		got, ok := cutEdges(path, Options{Share: func(c Task) (Answer, error) { return inRanges(r, c) }}, 1+r.Int64N(30))
 		switch {
 		case ok && err != nil:
 			t.Fatalf("%q is read, and not with %v", text, err)
@@ -127,8 +129,8 @@ func TestCutEdges(t *testing.T) {
 	}
 }
 
-// A Matrix Market file that is cut is the matrix that it is when it is read from the beginning, dense and
-// sparse, with its mistakes.
+// A Matrix Market file that is read by blocks gives the same matrix, or the same mistake, as one that is read
+// from the beginning, dense and sparse.
 func TestCutMarket(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 3))
 	cut, wrong := 0, 0

@@ -77,7 +77,7 @@ func Trace() *op.Def {
 	}
 }
 
-// traceElements is the sum of the diagonal.
+// traceElements writes the sum of the diagonal into a loop.
 func traceElements(e *op.Elements) op.Element {
 	x := e.In[0]
 	if !x.Rows.Known() || x.Rows.Const == 0 {

@@ -176,7 +176,7 @@ func diagKernel(c *op.Call) error {
 	return nil
 }
 
-// copySteps copies elements lo..hi-1 of those that are so far apart.
+// copySteps copies elements lo..hi-1 of two lists. Elements of dst are `to` apart, those of src `from`.
 func copySteps[T any](dst []T, to int, src []T, from, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		dst[i*to] = src[i*from]

@@ -29,7 +29,7 @@ func (w Whole) columnRows() []*op.Def {
 	return out
 }
 
-// hiddenName is the name of a hidden row of the reduction of all elements, or of each column.
+// hiddenName returns the name of a hidden row of the reduction, of each column or of all elements.
 func (w Whole) hiddenName(columns bool, part string) string {
 	if columns {
 		return "col" + w.Name + part
@@ -37,7 +37,7 @@ func (w Whole) hiddenName(columns bool, part string) string {
 	return w.Name + part
 }
 
-// partRow is the row that makes the accumulators of a block: one, or one for each column.
+// partRow returns the row that makes the accumulators of a block: one, or one for each column.
 func (w Whole) partRow(columns bool) *op.Def {
 	d := &op.Def{
 		Name: w.hiddenName(columns, ".part"), Hidden: true, Doc: w.Name + ".part is the accumulator of one block.",
@@ -87,7 +87,7 @@ func (w Whole) partRow(columns bool) *op.Def {
 	return d
 }
 
-// doneRow is the row that makes the result of an accumulator, or of those of all columns.
+// doneRow returns the row that makes the result from an accumulator, or from those of all columns.
 func (w Whole) doneRow(columns bool) *op.Def {
 	done := func(c *op.Call) value.Value {
 		acc, n := c.Dense(0), c.Attrs.Int("n")

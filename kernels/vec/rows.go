@@ -99,8 +99,8 @@ func NarrowRows(dst []int32, src, ptr []int64) (least, greatest, leastOf, greate
 	return least, greatest, leastOf, greatestOf
 }
 
-// NarrowMarked is Narrow of the elements i whose bits i are set in marks. What dst holds of others is not
-// defined.
+// NarrowMarked is Narrow for the elements whose bits are set in marks: bit i stands for element i. The other
+// elements of dst are undefined.
 func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int64) {
 	n, _, _, least, greatest := narrowSome(machine.NarrowMarkedI64, dst, src, unsafe.Pointer(unsafe.SliceData(marks)))
 	for i := n; i < len(src); i++ {

@@ -49,7 +49,8 @@ func narrowWhole(dst []int32, src []int64) (n int, least, greatest int64) {
 	return n, args.least, args.greatest
 }
 
-// narrowSome is narrowWhole by a kernel that says too what those of some elements are, as ptr says.
+// narrowSome is narrowWhole by a kernel k that also returns the least and the greatest of some elements. ptr
+// says which, in the form that k takes.
 func narrowSome(k *machine.Kernel, dst []int32, src []int64, ptr unsafe.Pointer) (n int, least, greatest, leastOf, greatestOf int64) {
 	if n = len(src) &^ 7; !haveGather || n == 0 {
 		return 0, math.MaxInt64, math.MinInt64, math.MaxInt64, math.MinInt64

@@ -110,8 +110,8 @@ func TestFlat(t *testing.T) {
 	}
 }
 
-// TestBeside compares loads and stores of columns side by side, whose lanes are rows, with the
-// evaluator, and looks that nothing beside the columns is written and that they are turned.
+// TestBeside compares loads and stores of columns side by side, in the rows of the lanes, with the evaluator.
+// It checks that nothing beside the columns is written, and that the code transposes rows where it should.
 func TestBeside(t *testing.T) {
 	const rows = 35
 	m := need(t, avx512)
@@ -184,9 +184,9 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// TestTiled compares loads of the element of each lane's row at the index of a loop with the evaluator:
-// where the loop goes to the end of the row, begins behind its begin, is left early, or ends elsewhere in
-// each lane; and looks that they come from tiles where all lanes make the same rounds.
+// TestTiled compares loops along the rows of the lanes with the evaluator: loops that go to the end of the
+// row, begin after its beginning, are left early, or end elsewhere in each lane. It checks that loads come
+// from tiles where the index goes up.
 func TestTiled(t *testing.T) {
 	m := need(t, avx512)
 	for _, c := range []struct {
