@@ -122,8 +122,8 @@ func (l *loopRun) gives(w *Worker, rest *Chunk, next *claimed) bool {
 // maxLent is the most ranges of iterations in an answer.
 const maxLent = 64
 
-// take takes at most n iterations for another rank: of what nobody has claimed as long as there is
-// any, and then of rest, which the worker runs.
+// take takes at most n iterations for another rank. It takes iterations that no worker has claimed, if there
+// are any, and otherwise a part of rest, which the worker runs.
 func (l *loopRun) take(w *Worker, rest *Chunk, next *claimed, n int) (part Chunk) {
 	if next.size() == 0 {
 		c, ok := l.claimNext(w)
@@ -139,8 +139,8 @@ func (l *loopRun) take(w *Worker, rest *Chunk, next *claimed, n int) (part Chunk
 	return l.last(&next.Chunk, n)
 }
 
-// share returns how many of all iterations that are left here go to one of those that share them: an
-// equal part, less what is done here in a round trip, in whole units. As in pays, messages cost less
+// share returns how many iterations go to a rank if `among` ranks share all that are left here. It is an
+// equal part, in whole units, less what this rank runs during a round trip. As in pays, messages cost less
 // where HelpFrom is below its default.
 func (l *loopRun) share(all, among, unit int) int {
 	if l.most() == 0 {

@@ -40,8 +40,8 @@ type Lent struct {
 // Gift is the answer to an Ask: iterations, or none.
 type Gift struct {
 	Lent []Lent
-	// Hints are how much the rank that answers has left, and another of which it knows most. Left is
-	// as of the message's departure, and At is not used.
+	// Hints say how much work the rank that answers has left, and the rank that has most left as far as
+	// it knows. Left holds when the message is sent. At is not used.
 	Hints [2]schedule.Hint
 }
 
@@ -217,8 +217,8 @@ func (l *loopRun) request(idle bool) bool {
 	return len(l.asking) > 0
 }
 
-// victim returns the rank to ask: one known to have work, else the next whose last answer was not
-// empty, those on the same machine first; -1 if there is none.
+// victim returns the rank to ask: one that is known to have work, or else the next rank whose last answer
+// was not empty. Ranks on the same machine come first. It returns -1 if there is none.
 func (l *loopRun) victim(now float64) int32 {
 	e := l.e
 	may := func(r int32) bool {

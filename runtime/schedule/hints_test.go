@@ -31,6 +31,7 @@ func TestHints(t *testing.T) {
 	learn(2, 3, 0)
 	learn(7, 9, 0)
 	victim(2.75, 7) // a quarter of a second of rank 2 is too little
+	victim(2.75, -1)
 	victim(2.25, 2)
 
 	learn(4, 9, 0)
