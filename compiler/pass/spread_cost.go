@@ -25,6 +25,8 @@ const (
 	unknownSteps = 300
 	// moveSteps is about what it takes to load and store an element, in operations.
 	moveSteps = 3
+	// mergeSteps is about what it takes to merge two runs, a row, in operations: as their sort takes.
+	mergeSteps = 4
 	// productSteps is how many operations of a product take the time of one of lanes.
 	productSteps = 4
 	// apartSteps is how many operations of lanes one outside of them takes.

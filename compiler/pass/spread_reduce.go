@@ -2,6 +2,7 @@ package pass
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"flow/ir"
@@ -197,32 +198,38 @@ func (x *spreadGraph) selected(id ir.ID, reads []rowReads) ir.ID {
 	n, from := &x.old.Nodes[id], x.old.Type(x.old.In(id)[0])
 	places, count, lists := selectPlaces(x.old, id)
 	attrs := op.MakeAttrs(op.Attr{Name: "columns", Val: op.Bool(n.Op.Select.Columns)})
-	_, found := x.keysAt(id, x.reach(x.old.In(id)[0], reads[0]), attrs, places, lists)
+	found := x.keysAt(id, x.reach(x.old.In(id)[0], reads[0]), attrs, places, lists)
 	return x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
 }
 
-// keysAt makes the nodes that find the keys at some places of the sorted lists of node of. key has the keys,
-// and kept all keys that share their first keptDigits digits.
-func (x *spreadGraph) keysAt(id, of ir.ID, attrs *op.Attrs, places []int, lists int) (kept, key ir.ID) {
+// keysAt makes the nodes that find the keys at some places of the sorted lists of node of.
+func (x *spreadGraph) keysAt(id, of ir.ID, attrs *op.Attrs, places []int, lists int) (key ir.ID) {
 	rows := x.g.Type(of).Rows
 	attrs = attrs.With("places", op.Ints(places...))
 	share := func(a *op.Attrs) *op.Attrs { return x.sharing(a, rows, x.unit[rows]) }
+	return x.digits(id, places, func(k, shift, bits int, found []ir.ID) ir.ID {
+		if k == keptDigits {
+			of = x.typed(id, x.table.Must("select.keep"), share(attrs.With("shift", op.Int(shift+bits))), of, found[0])
+			share = func(a *op.Attrs) *op.Attrs { return a.With("kept", op.Bool(true)).With(plan.Shared, op.Int(x.ranks)) }
+		}
+		digit := attrs.With("shift", op.Int(shift)).With("bits", op.Int(bits)).With("lists", op.Int(lists))
+		return x.typed(id, x.table.Must("select.count"), share(digit), append([]ir.ID{of}, found...)...)
+	})
+}
+
+// digits makes the nodes that find keys at places, digit by digit, from the counts that each rank has of a
+// digit of those that have the digits found.
+func (x *spreadGraph) digits(id ir.ID, places []int, counts func(k, shift, bits int, found []ir.ID) ir.ID) ir.ID {
 	var found []ir.ID
 	shift := 64
 	for k, bits := range selectBits {
-		if k == keptDigits {
-			of = x.typed(id, x.table.Must("select.keep"), share(attrs.With("shift", op.Int(shift))), of, found[0])
-			share = func(a *op.Attrs) *op.Attrs { return a.With("kept", op.Bool(true)).With(plan.Shared, op.Int(x.ranks)) }
-		}
 		shift -= bits
-		digit := attrs.With("shift", op.Int(shift)).With("bits", op.Int(bits)).With("lists", op.Int(lists))
-		counts := x.typed(id, x.table.Must("select.count"), share(digit), append([]ir.ID{of}, found...)...)
-		counts = x.typed(id, x.table.Must("counts.join"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), counts)
-		found = []ir.ID{x.typed(id, x.table.Must("select.narrow"), op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)}), append([]ir.ID{counts}, found...)...)}
+		all := x.typed(id, x.table.Must("counts.join"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), counts(k, shift, bits, found))
+		found = []ir.ID{x.typed(id, x.table.Must("select.narrow"), op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)}), append([]ir.ID{all}, found...)...)}
 	}
 	x.shares++
 	x.saved += x.spared(workOf(x.old, id))
-	return of, found[0]
+	return found[0]
 }
 
 // orderReads is shared for a row that puts rows in order (op.Ordering).
@@ -231,42 +238,53 @@ func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []ro
 	if !dividable(from) || from.Elem == types.Str || from.Rows < s.ranks {
 		return nil, false
 	}
-	fewer := s.from == 1 || selectBytes*(s.ranks-1)*s.ranks <= from.Rows*from.Elem.Size()
-	reads = []rowReads{{needs: []plan.Need{ownRows(from.Rows)}}}
-	return reads, fewer && (partial[0] || from.Rows >= len(selectBits)*gatherSpreads*s.from)
+	return []rowReads{{needs: []plan.Need{ownRows(from.Rows)}}}, s.from == 1 || s.orderGains(g, id, partial[0])
 }
 
-// ordered makes the new nodes of a row that puts rows in order.
+// orderGains reports whether ranks put rows in order in less time together than one takes that gets them all.
+func (s *spreader) orderGains(g *ir.Graph, id ir.ID, partial bool) bool {
+	rows, ranks := float64(g.Type(g.In(id)[0]).Rows), float64(s.ranks)
+	others, spread := ranks-1, float64(s.from)
+	own := float64(g.Type(g.In(id)[0]).Bytes())
+	gains := s.spared(workOf(g, id))
+	if partial {
+		gains += spread * (gatherSpreads + own*others/ranks/bytesSpread)
+	}
+	if g.Nodes[id].Op.Order.Pairs {
+		own = 16 * rows
+	}
+	messages := float64(len(selectBits)+2)*gatherSpreads + (selectBytes*others*others+own*others/ranks/ranks)/bytesSpread
+	return spread*messages+rows/ranks*mergeSteps*(2+math.Ceil(math.Log2(ranks))) <= gains
+}
+
+// ordered makes the new nodes of a row that puts rows in order: each rank sorts its rows, gets its runs
+// of those of the others and merges them.
 func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.In(id)[0]
-	rows, at := x.old.Type(from).Rows, x.old.Origin(id).NoDest()
-	of := x.reach(from, reads[0])
-	_, gathered := x.whole[from]
-	copied := x.views[from] != nil || gathered
-	if copied { // another gather fills the memory of this one: rows of others need memory of their own
-		full := op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(int(op.Full))})
-		of = x.g.Add(x.table.Must("map"), x.sharing(full, rows, x.unit[rows]), x.g.Type(of), at, of)
-		x.g.Nodes[of].Region = x.sameElement(id, x.g.Type(of).Elem)
-	}
+	rows := x.old.Type(from).Rows
+	unit := x.unit[rows]
+	share := func(a *op.Attrs) *op.Attrs { return x.sharing(a, rows, unit) }
+	own := x.typed(id, x.table.Must(n.Op.Order.Own), share(n.Attrs), x.reach(from, reads[0]))
 	places := make([]int, x.ranks-1) // where the windows of other ranks begin
 	for r := range places {
-		places[r], _ = plan.WindowOf(r+1, x.ranks, rows, x.unit[rows])
+		places[r], _ = plan.WindowOf(r+1, x.ranks, rows, unit)
 	}
-	by := n.Attrs.With("by", op.Int(n.Attrs.Int("by")))
-	kept, found := x.keysAt(id, of, by, places, 1)
-	attrs := by.With(plan.Shared, op.Int(x.ranks)).With("step", op.Int(x.unit[rows]))
-	equal := x.typed(id, x.table.Must("select.equal"), x.sharing(nil, x.ranks, 0), kept, found)
-	equal = x.g.Add(x.table.Must("gather"), nil, x.g.Type(equal), at, equal)
-	give := x.typed(id, x.table.Must("order.route"), x.sharing(attrs, rows, x.unit[rows]), of, found, equal)
-	take := x.collected(id, give)
-	all := of
-	if x.partial[from] {
-		fetch := op.MakeAttrs(op.Attr{Name: plan.Fetch, Val: op.Int(1 + rows*(x.ranks-1)/x.ranks)}, op.Attr{Name: plan.Unit, Val: op.Int(x.unit[rows])})
-		if all = x.g.Add(x.table.Must("gather"), fetch, x.g.Type(of), at, of, take, give); !copied {
-			x.whole[from] = all
-		}
+	by := n.Attrs
+	if n.Op.Order.Pairs {
+		by = nil
 	}
-	x.to[id] = x.typed(id, x.table.Must(n.Op.Order.Of), x.sharing(n.Attrs, rows, x.unit[rows]), all, take, give)
+	found := x.digits(id, places, func(_, shift, bits int, found []ir.ID) ir.ID {
+		attrs := by.With("places", op.Ints(places...)).With("shift", op.Int(shift)).With("bits", op.Int(bits))
+		return x.typed(id, x.table.Must("order.count"), share(attrs), append([]ir.ID{own}, found...)...)
+	})
+	gather := func(attrs *op.Attrs, in ...ir.ID) ir.ID {
+		return x.g.Add(x.table.Must("gather"), attrs, x.g.Type(in[0]), x.old.Origin(id).NoDest(), in...)
+	}
+	step := op.Attr{Name: "step", Val: op.Int(unit)}
+	near := x.typed(id, x.table.Must("order.near"), x.sharing(by.With(step.Name, step.Val), x.ranks, 0), own, found)
+	cuts := x.typed(id, x.table.Must("order.cuts"), op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, step), gather(nil, near), found)
+	fetch := op.MakeAttrs(op.Attr{Name: plan.Fetch, Val: op.Int(1 + rows*(x.ranks-1)/x.ranks)}, op.Attr{Name: plan.Unit, Val: op.Int(unit)})
+	x.to[id] = x.typed(id, x.table.Must(n.Op.Order.Of), share(by), gather(fetch, own, cuts), cuts)
 	x.partial[id] = true
 }
 

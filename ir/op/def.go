@@ -263,9 +263,14 @@ type Selection struct {
 }
 
 // Ordering is how ranks share a row that orders the rows of input 0 by their elements in column `by`,
-// descending if `desc`. Both are attributes of the call. Of names the row that makes a rank's window of
-// the result from the rows that belong to it.
-type Ordering struct{ Of string }
+// descending if `desc`. Both are attributes of the call.
+type Ordering struct {
+	// Own names the row that orders a rank's own rows. Of names the row that merges such rows of all ranks
+	// to a rank's window of the result.
+	Own, Of string
+	// Pairs: Own makes pairs of integers, a key and the number of a row, ordered by the keys.
+	Pairs bool
+}
 
 // Work is the cost of one call: arithmetic operations and the least bytes moved.
 type Work struct{ Flops, Bytes float64 }

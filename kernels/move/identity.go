@@ -85,7 +85,7 @@ func identities() []*op.Def {
 			Doc: "gather completes a matrix of which each rank has made its own rows (ir/plan, Window): every rank gets all rows, " +
 				"or those that it needs. Placement writes it; within one rank it is the identity.",
 			Args: []op.Arg{{Name: "a", Doc: "matrix"},
-				{Name: "by", Rest: true, Doc: "two lists, by rank: rows of it that this one needs (sp.touched), and rows of this one that it needs; or first rows, i64"},
+				{Name: "by", Rest: true, Doc: "two lists, by rank: rows of it that this one needs (sp.touched), and rows of this one that it needs; or runs of rows (order.cuts); or first rows, i64"},
 				{Name: "fetch", Attr: true, Kind: op.IntVal, Optional: true, Doc: "about how many rows all ranks get by lists"},
 				{Name: "pick", Attr: true, Kind: op.IntVal, Optional: true, Doc: "how many rows all ranks get from one on that the run computes"},
 				{Name: "reach", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "which rows (ir/plan, Need), if not all"},

@@ -22,12 +22,11 @@ func selects() []*op.Def {
 	shift := op.Arg{Name: "shift", Attr: true, Kind: op.IntVal, Doc: "bits below the digit"}
 	columns := op.Arg{Name: "columns", Attr: true, Kind: op.BoolVal, Doc: "each column is a list"}
 	places := op.Arg{Name: "places", Attr: true, Kind: op.IntsVal, Doc: "in each list"}
-	key := []op.Arg{{Name: "by", Attr: true, Kind: op.IntVal, Optional: true, Doc: "the one column that is a list"}, define.Flag("desc", "keys turned round")}
 	return []*op.Def{
 		{
 			Name: "select.count", Hidden: true,
 			Doc: "select.count counts a digit of the keys of each list that have the digits found for a place; a row for each place of each list.",
-			Args: []op.Arg{{Name: "x", Doc: "n x m, or what select.keep made"}, found, places, shift, columns, key[0], key[1],
+			Args: []op.Arg{{Name: "x", Doc: "n x m, or what select.keep made"}, found, places, shift, columns,
 				{Name: "bits", Attr: true, Kind: op.IntVal, Doc: "of the digit"},
 				{Name: "lists", Attr: true, Kind: op.IntVal, Doc: "number of lists"},
 				{Name: "kept", Attr: true, Kind: op.BoolVal, Doc: "x is what select.keep made"}},
@@ -57,7 +56,7 @@ func selects() []*op.Def {
 		{
 			Name: "select.keep", Hidden: true,
 			Doc:  "select.keep lists the keys of each list, and its number, that have the digits found for a place.",
-			Args: []op.Arg{{Name: "x", Doc: "n x m"}, found, places, shift, columns, key[0], key[1]},
+			Args: []op.Arg{{Name: "x", Doc: "n x m"}, found, places, shift, columns},
 			Type: func(s *op.Sig) (types.Type, error) { return types.DenseOf(types.I64, types.Unknown, 2), nil },
 			Ref: func(c *op.Call) (value.Value, error) {
 				var kept []uint64
@@ -92,14 +91,7 @@ func selects() []*op.Def {
 // keysRef calls f with each key of a call and the number of its list: row by row, or column by column if
 // columns are lists.
 func keysRef(c *op.Call, f func(list int, k uint64)) {
-	x := listed(c)
-	of := func(i, j int) uint64 {
-		keys := []uint64{OrderKey(x.At(i, j))}
-		if c.Attrs.Bool("desc") {
-			Downwards(keys, x.Elem.IsFloat())
-		}
-		return keys[0]
-	}
+	x := c.Dense(0)
 	switch {
 	case c.Attrs.Bool("kept"):
 		for i := range x.Rows {
@@ -108,24 +100,16 @@ func keysRef(c *op.Call, f func(list int, k uint64)) {
 	case c.Attrs.Bool("columns"):
 		for j := range x.Cols {
 			for i := range x.Rows {
-				f(j, of(i, j))
+				f(j, OrderKey(x.At(i, j)))
 			}
 		}
 	default:
 		for i := range x.Rows {
 			for j := range x.Cols {
-				f(0, of(i, j))
+				f(0, OrderKey(x.At(i, j)))
 			}
 		}
 	}
-}
-
-// listed returns the part of input 0 that has the elements of lists.
-func listed(c *op.Call) *value.Dense {
-	if _, one := c.Attrs.Get("by"); one && !c.Attrs.Bool("kept") {
-		return sortColumn(c.Dense(0), c.Attrs)
-	}
-	return c.Dense(0)
 }
 
 // keptKeys makes a matrix of pairs of a key and the number of its list.
@@ -182,8 +166,7 @@ type countBody struct {
 	x     *value.Dense
 	shift int
 	bits  int
-	per   int // places of a list
-	desc  bool
+	per   int        // places of a list
 	lists [][]wanted // by list
 	by    []countWorker
 }
@@ -208,7 +191,7 @@ type keptPart struct {
 }
 
 func beginCount(c *op.Call, workers int) *countBody {
-	l := &countBody{c: c, x: listed(c), shift: c.Attrs.Int("shift"), bits: c.Attrs.Int("bits"), per: len(c.Attrs.Ints("places")), by: make([]countWorker, workers), desc: c.Attrs.Bool("desc")}
+	l := &countBody{c: c, x: c.Dense(0), shift: c.Attrs.Int("shift"), bits: c.Attrs.Int("bits"), per: len(c.Attrs.Ints("places")), by: make([]countWorker, workers)}
 	lists := 1
 	if c.Attrs.Bool("columns") {
 		lists = l.x.Cols
@@ -279,9 +262,6 @@ func (l *countBody) part(w *countWorker, list, row int, x *value.Dense) {
 	for at := 0; at < n; at += selectBlock {
 		keys := w.block[:min(selectBlock, n-at)]
 		ElementKeys(keys, x, at)
-		if l.desc {
-			Downwards(keys, x.Elem.IsFloat())
-		}
 		l.keys(w, l.lists[list], keys, &kept)
 	}
 	if len(kept.keys) > 0 {

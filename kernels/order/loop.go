@@ -60,7 +60,7 @@ func BeginSort(x *value.Dense, desc, places bool) *Sorter {
 		l.At, l.room = make([]int64, n), make([]int64, n)
 	}
 	sample := make([]uint64, SortUnits*sortSample)
-	for i := range sample {
+	for i := range sample[:len(sample)*min(n, 1)] {
 		// Spread by the golden ratio (Knuth, The Art of Computer Programming 3, 6.4), so that no
 		// period of the data meets it.
 		at, _ := bits.Mul64(uint64(i+1)*0x9E3779B97F4A7C15, uint64(n))

@@ -1,251 +1,491 @@
 package order
 
 // This file sorts rows that ranks share (op.Ordering): each rank ends up with a window of the sorted rows.
-// The key at the beginning of each window, and how many rows with an equal key come before it, say to which
-// window a row goes (select.equal, order.route). A gather with lists brings each rank the rows of its window
-// that others have. The rank then sorts its window (the row op.Ordering.Of).
+// Each rank sorts its own rows first (op.Ordering.Own). A window then consists of one run of consecutive rows
+// from each rank. Binary search finds the key at the beginning of each window (order.count) and how many
+// rows of each rank come before it (order.near). A gather brings each rank its runs, and the rank merges them
+// (op.Ordering.Of).
 
 import (
+	"cmp"
 	"math/bits"
 
 	"flow/ir/op"
-	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/move"
 )
 
-// rowsOfRank calls f with each rank of a call and its rows lo..hi-1. It skips ranks without rows.
-func rowsOfRank(c *op.Call, ranks int, f func(r, lo, hi int)) {
-	for r := range ranks {
-		if lo, hi := op.WindowOf(r, ranks, c.In[0].Type().Rows, c.Attrs.Int("step")); lo < hi {
-			f(r, lo, hi)
-		}
+// sortedRows is rows lo..hi-1 of a matrix, in order of the keys of a column.
+type sortedRows struct {
+	col    *value.Dense
+	desc   bool
+	lo, hi int
+}
+
+// sortedOf is the rows of a call that ranks share.
+func sortedOf(c *op.Call, lo, hi int) sortedRows {
+	return sortedRows{sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), lo, hi}
+}
+
+// keys makes keys those of rows i, i+1, ...
+func (s *sortedRows) keys(keys []uint64, i int) {
+	ElementKeys(keys, s.col, i)
+	if s.desc {
+		Downwards(keys, s.col.Elem.IsFloat())
 	}
 }
 
-// columnKeys returns the keys of a column, turned round if a call sorts downwards.
-func columnKeys(c *op.Call, col *value.Dense) []uint64 {
-	keys := AppendKeys(nil, col)
-	if c.Attrs.Bool("desc") {
-		Downwards(keys, col.Elem.IsFloat())
+// before is the first row from lo on whose key is not below k; hi if there is none.
+func (s *sortedRows) before(k uint64, lo, hi int) int {
+	var key [1]uint64
+	for lo < hi {
+		mid := int(uint(lo+hi) / 2)
+		if s.keys(key[:], mid); key[0] < k {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
 	}
-	return keys
+	return lo
+}
+
+// after is the first row from lo on whose key is above k.
+func (s *sortedRows) after(k uint64, lo, hi int) int {
+	if k+1 == 0 {
+		return hi
+	}
+	return s.before(k+1, lo, hi)
+}
+
+// ownRows is the rows of a call: those of this rank, or all n.
+func ownRows(c *op.Call, n int) (lo, hi int) {
+	if c.Lo == c.Hi { // no other ranks
+		return 0, n
+	}
+	return c.Lo, c.Hi
 }
 
 // sharedOrders is the rows of this file.
 func sharedOrders(by, desc op.Arg) []*op.Def {
 	step := op.Arg{Name: "step", Attr: true, Kind: op.IntVal, Doc: "rows of a unit of windows"}
 	ranks := op.Arg{Name: "ranks", Attr: true, Kind: op.IntVal, Doc: "windows"}
+	digits := []op.Arg{{Name: "places", Attr: true, Kind: op.IntsVal, Doc: "in the list"}, {Name: "shift", Attr: true, Kind: op.IntVal, Doc: "bits below the digit"},
+		{Name: "bits", Attr: true, Kind: op.IntVal, Doc: "of the digit"}}
+	halving := func(s *op.Sig, out types.Type) op.Work {
+		n := define.ElementCount(out)
+		return op.Work{Flops: 100 * n, Bytes: 8 * n}
+	}
+	pair := func(s *op.Sig) types.Type { return types.DenseOf(types.I64, s.In[0].Rows, 2) }
+	same := func(s *op.Sig) types.Type { return s.In[0] }
+	column := func(s *op.Sig) types.Type { return types.DenseOf(types.I64, s.In[0].Rows, 1) }
 	once := op.Flow{Rate: op.Once}
 	return []*op.Def{
 		{
-			Name: "select.equal", Hidden: true,
-			Doc:  "select.equal is how many keys that a rank has kept (select.keep) are those found: row r is of rank r.",
-			Args: []op.Arg{{Name: "kept"}, {Name: "found"}, ranks},
+			Name: "order.count", Hidden: true,
+			Doc:  "order.count is select.count of rows that are in order on each rank.",
+			Args: append([]op.Arg{{Name: "x", Doc: "n x m"}, {Name: "found", Rest: true, Doc: "what select.narrow made of the digits before"}, by, desc}, digits...),
 			Type: func(s *op.Sig) (types.Type, error) {
-				return types.DenseOf(types.I64, s.Attrs.Int("ranks"), s.In[1].Rows), nil
+				return types.DenseOf(types.F64, len(s.Attrs.Ints("places")), 1<<s.Attrs.Int("bits")), nil
+			},
+			Ref: countRef, Laws: op.Pure, Flow: once, Cost: halving, Kernel: countSorted,
+		},
+		{
+			Name: "order.near", Hidden: true,
+			Doc:  "order.near is how many rows of each rank come before each key that is found, and how many have it.",
+			Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "found"}, ranks, step, by, desc},
+			Type: func(s *op.Sig) (types.Type, error) {
+				return types.DenseOf(types.I64, s.Attrs.Int("ranks"), 2*s.In[1].Rows), nil
 			},
 			Ref: func(c *op.Call) (value.Value, error) {
-				kept, found, out := c.Dense(0), c.Dense(1), value.New(types.I64, c.Type.Rows, c.Type.Cols)
-				for t := range out.Cols {
-					for i := range kept.Rows {
-						if kept.At(i, 0).I == found.At(t, 0).I {
-							out.Set(c.Lo, t, value.I64(out.At(c.Lo, t).I+1))
+				out := value.New(types.I64, c.Type.Rows, c.Type.Cols)
+				eachWindow(c, func(r int, s sortedRows) {
+					var key [1]uint64
+					for i := s.lo; i < s.hi; i++ {
+						s.keys(key[:], i)
+						for t := range c.Dense(1).Rows {
+							at := 2*t + 1
+							switch cmp.Compare(key[0], uint64(c.Dense(1).At(t, 0).I)) {
+							case -1:
+								at = 2 * t
+							case 1:
+								continue
+							}
+							out.Set(r, at, value.I64(out.At(r, at).I+1))
 						}
 					}
-				}
+				})
 				return out, nil
 			},
-			Laws: op.Pure, Flow: once, Cost: func(s *op.Sig, _ types.Type) op.Work { return define.ReadCost(s, 1) },
+			Laws: op.Pure, Flow: once, Cost: halving,
 			Kernel: func(c *op.Call) error {
-				kept, found, out := c.Dense(0), c.Dense(1), c.Result()
-				row := out.I64[c.Lo*out.Stride:][:out.Cols]
-				clear(row)
-				for i := range kept.Rows {
-					for t := range row {
-						if kept.I64[i*kept.Stride] == found.I64[t*found.Stride] {
-							row[t]++
-						}
+				found, out := c.Dense(1), c.Result()
+				eachWindow(c, func(r int, s sortedRows) {
+					for t := range found.Rows {
+						k := uint64(found.At(t, 0).I)
+						i := s.before(k, s.lo, s.hi)
+						out.Set(r, 2*t, value.I64(int64(i-s.lo)))
+						out.Set(r, 2*t+1, value.I64(int64(s.after(k, i, s.hi)-i)))
 					}
-				}
+				})
 				return nil
 			},
 		},
 		{
-			Name: "order.route", Hidden: true,
-			Doc:  "order.route lists the rows that go from this rank to the windows of others: row r is those of rank r.",
-			Args: []op.Arg{{Name: "x"}, {Name: "found"}, {Name: "equal"}, ranks, step, by, desc},
+			Name: "order.cuts", Hidden: true,
+			Doc:  "order.cuts is where the runs of each rank begin, by window, and where the last one ends: row r is of rank r.",
+			Args: []op.Arg{{Name: "near"}, {Name: "found"}, {Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows of all ranks"}, step},
 			Type: func(s *op.Sig) (types.Type, error) {
-				return types.SparseOf(types.Bool, s.Attrs.Int("ranks"), s.In[0].Rows), nil
+				return types.DenseOf(types.I64, s.In[0].Rows, s.In[1].Rows+2), nil
 			},
-			Ref: func(c *op.Call) (value.Value, error) {
-				out := value.New(types.Bool, c.Type.Rows, c.Type.Cols)
-				at := orderRef(c.Dense(0), c.Attrs)
-				rowsOfRank(c, out.Rows, func(r, lo, hi int) {
-					for _, i := range at[lo:hi] {
-						if i < lo || i >= hi {
-							out.Set(r, i, value.Bool(true))
-						}
-					}
-				})
-				return define.KeptRef(out), nil
-			},
-			Laws: op.Pure, Flow: once, Cost: func(s *op.Sig, _ types.Type) op.Work { return define.ReadCost(s, 2) },
-			Stored: func(_ *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
-				return sparsity.Uniform(out.Rows, out.Cols, float64(out.Cols), sparsity.Estimated) // with those that stay
-			},
-			Kernel: routed,
+			Ref:  func(c *op.Call) (value.Value, error) { return cutsOf(c), nil },
+			Laws: op.Pure, Flow: once, Cost: halving,
+			Kernel: func(c *op.Call) error { c.Result().CopyFrom(cutsOf(c)); return nil },
 		},
-		windowOf("sort", by, desc, func(s *op.Sig) types.Type { return s.In[0] },
-			func(x *value.Dense, at []int) value.Value { return move.RowsRef(x, at) },
-			func(c *op.Call, at []int64, lo int) { copyRows(c.Result(), c.Dense(0), at, lo) }),
-		windowOf("argsort", by, desc, func(s *op.Sig) types.Type { return types.DenseOf(types.I64, s.In[0].Rows, 1) },
-			func(_ *value.Dense, at []int) value.Value { return placesRef(at) },
-			func(c *op.Call, at []int64, lo int) { copyColumn(c.Result(), at, lo) }),
+		ownOrder("sort", by, desc, same,
+			func(c *op.Call, _ []uint64, at []int64, lo, to int) {
+				x := c.Dense(0)
+				copyRows(c.Result(), x.View(lo, 0, x.Rows-lo, x.Cols), at, to)
+			}),
+		ownOrder("argsort", by, desc, pair,
+			func(c *op.Call, keys []uint64, at []int64, lo, to int) {
+				out := c.Result()
+				for i, k := range keys {
+					row := out.I64[(to+i)*out.Stride:]
+					row[0], row[1] = int64(k^SignBit), int64(lo)+at[i] // the element whose key is k
+				}
+			}),
+		mergedOrder("sort", by, desc, same, func(c *op.Call, at []int64, to int) { copyRows(c.Result(), c.Dense(0), at, to) }),
+		mergedOrder("argsort", by, desc, column, func(c *op.Call, at []int64, to int) {
+			x, out := c.Dense(0), c.Result()
+			for i, p := range at {
+				out.I64[(to+i)*out.Stride] = x.I64[int(p)*x.Stride+1]
+			}
+		}),
 	}
 }
 
-// routed is the kernel of order.route.
-func routed(c *op.Call) error {
-	found, equal, ranks := c.Dense(1), c.Dense(2), c.Type.Rows
-	to := make([][]int32, ranks)
-	seen := make([]int64, ranks-1) // rows before this one with the key that window t+1 begins with
-	firsts := make([]uint64, ranks-1)
-	for t := range firsts {
-		firsts[t] = uint64(found.I64[t*found.Stride])
+// eachWindow calls f with the rank of this call and its sorted rows, or with all ranks.
+func eachWindow(c *op.Call, f func(r int, s sortedRows)) {
+	ranks, n := c.Type.Rows, c.Dense(0).Rows
+	from, to := ownRows(c, ranks)
+	for r := from; r < to; r++ {
+		lo, hi := op.WindowOf(r, ranks, n, c.Attrs.Int("step"))
+		f(r, sortedOf(c, lo, hi))
 	}
-	rowsOfRank(c, ranks, func(r, lo, hi int) {
-		for t := range seen {
-			if r > 0 {
-				seen[t] += equal.At(r-1, t).I
+}
+
+// countRef is the definition of order.count.
+func countRef(c *op.Call) (value.Value, error) {
+	out := value.New(types.F64, c.Type.Rows, c.Type.Cols)
+	bits, shift := c.Attrs.Int("bits"), c.Attrs.Int("shift")
+	lo, hi := ownRows(c, c.Dense(0).Rows)
+	s := sortedOf(c, lo, hi)
+	for i := lo; i < hi; i++ {
+		var key [1]uint64
+		s.keys(key[:], i)
+		for t := range out.Rows {
+			if d := int(key[0] >> shift % (1 << bits)); len(c.In) < 2 || key[0]>>(shift+bits) == uint64(c.Dense(1).At(t, 0).I) {
+				out.Set(t, d, value.F64(out.At(t, d).F+1))
 			}
 		}
-		if c.Lo < c.Hi && lo != c.Lo {
-			return
-		}
-		before := append([]int64(nil), seen...)
-		for i, k := range columnKeys(c, sortColumn(c.Dense(0), c.Attrs).View(lo, 0, hi-lo, 1)) {
-			w := 0
-			for t, first := range firsts {
-				_, above := bits.Sub64(first, k, 0) // 1 if k is: without a branch
-				if w += int(above); k == first {
-					if before[t] >= found.I64[t*found.Stride+1] {
-						w++
-					}
-					before[t]++
-				}
-			}
-			if w != r {
-				to[w] = append(to[w], int32(lo+i))
-			}
-		}
-	})
-	out := value.NewCSR(types.Bool, ranks, c.Type.Cols, 0)
-	for r := range to {
-		out.Col = append(out.Col, to[r]...)
-		out.Ptr[r+1] = int64(len(out.Col))
 	}
-	c.Out = out
+	return out, nil
+}
+
+// countSorted is the kernel of order.count.
+func countSorted(c *op.Call) error {
+	out, shift := c.Result(), c.Attrs.Int("shift")
+	above := shift + c.Attrs.Int("bits")
+	lo, hi := ownRows(c, c.Dense(0).Rows)
+	rows := sortedOf(c, lo, hi)
+	found := func(t int) uint64 {
+		if len(c.In) < 2 {
+			return 0
+		}
+		return uint64(c.Dense(1).At(t, 0).I)
+	}
+	for t := range out.Rows {
+		count, key := out.F64[t*out.Stride:][:out.Cols], found(t)
+		if t > 0 && key == found(t-1) {
+			copy(count, out.F64[(t-1)*out.Stride:])
+			continue
+		}
+		first := key << above // 0 where there is no digit above
+		i := rows.before(first, lo, hi)
+		end := rows.after(first|(1<<above-1), i, hi)
+		for d := range count {
+			next := end
+			if i < end {
+				next = rows.after(first|uint64(d)<<shift|(1<<shift-1), i, end)
+			}
+			count[d], i = float64(next-i), next
+		}
+	}
 	return nil
 }
 
-// placesRef returns places as a column.
-func placesRef(at []int) value.Value {
-	out := value.New(types.I64, len(at), 1)
-	for i, p := range at {
-		out.Set(i, 0, value.I64(int64(p)))
+// cutsOf is order.cuts. Of rows with the key that a window begins with, those that come before it are of the
+// first ranks.
+func cutsOf(c *op.Call) *value.Dense {
+	near, found, out := c.Dense(0), c.Dense(1), value.New(types.I64, c.Type.Rows, c.Type.Cols)
+	for r := range out.Rows {
+		lo, hi := op.WindowOf(r, out.Rows, c.Attrs.Int("n"), c.Attrs.Int("step"))
+		out.Set(r, 0, value.I64(int64(lo)))
+		out.Set(r, out.Cols-1, value.I64(int64(hi)))
+	}
+	for t := range found.Rows {
+		before := found.At(t, 1).I
+		for r := range out.Rows {
+			equal := min(before, near.At(r, 2*t+1).I)
+			before -= equal
+			out.Set(r, t+1, value.I64(out.At(r, 0).I+near.At(r, 2*t).I+equal))
+		}
 	}
 	return out
 }
 
-// windowOf returns the row op.Ordering.Of for the row name: this rank's window of its result. The window has
-// the rows of x that other ranks give to this one (take), and this rank's own rows without those that it
-// gives to others (give).
-func windowOf(name string, by, desc op.Arg, t func(s *op.Sig) types.Type, ref func(x *value.Dense, at []int) value.Value, write func(c *op.Call, at []int64, lo int)) *op.Def {
+// ownOrder is the row op.Ordering.Own of the row name. write is given sorted keys and their places behind
+// row lo, for rows to, to + 1, ... of the result.
+func ownOrder(name string, by, desc op.Arg, t func(s *op.Sig) types.Type, write func(c *op.Call, keys []uint64, at []int64, lo, to int)) *op.Def {
+	begin := func(c *op.Call) *Sorter {
+		lo, hi := ownRows(c, c.Dense(0).Rows)
+		l := BeginSort(sortColumn(c.Dense(0), c.Attrs).View(lo, 0, hi-lo, 1), c.Attrs.Bool("desc"), true)
+		l.SortedClass = func(_, i, j int) { write(c, l.Sorted[i:j], l.At[i:j], lo, lo+i) }
+		return l
+	}
 	return &op.Def{
-		Name: name + ".window", Hidden: true, Doc: name + ".window is " + name + " of rows that ranks share (op.Ordering).",
-		Args: []op.Arg{{Name: "x"}, {Name: "take"}, {Name: "give"}, by, desc},
+		Name: name + ".own", Hidden: true, Doc: name + ".own puts a rank's rows in order, for " + name + ".window.",
+		Args: []op.Arg{{Name: "x"}, by, desc},
 		Type: func(s *op.Sig) (types.Type, error) { return t(s), nil },
 		Ref: func(c *op.Call) (value.Value, error) {
-			return ref(c.Dense(0), orderRef(c.Dense(0), c.Attrs)), nil
+			lo, hi := ownRows(c, c.Dense(0).Rows)
+			x := c.Dense(0).View(lo, 0, hi-lo, c.Dense(0).Cols)
+			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+			for i, p := range orderRef(x, c.Attrs) {
+				if name == "sort" {
+					out.View(lo+i, 0, 1, out.Cols).CopyFrom(x.View(p, 0, 1, x.Cols))
+					continue
+				}
+				var key [1]uint64
+				s := sortedOf(c, lo, hi)
+				s.keys(key[:], lo+p)
+				out.Set(lo+i, 0, value.I64(int64(key[0]^SignBit)))
+				out.Set(lo+i, 1, value.I64(int64(lo+p)))
+			}
+			return out, nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: sortWork,
 		Kernel: func(c *op.Call) error {
-			at := rowsOfWindow(c)
-			keys := columnKeys(c, columnOf(c, at))
-			var room SortRoom
-			roomKeys, roomAt := room.Of(len(keys), true)
-			SortPairs(keys, at, roomKeys, roomAt)
-			write(c, at, c.Lo)
+			lo, hi := ownRows(c, c.Dense(0).Rows)
+			r := ordering()
+			defer r.free()
+			at := r.of(c.Dense(0).View(lo, 0, hi-lo, c.Dense(0).Cols), c.Attrs)
+			write(c, r.keys, at, lo, lo)
 			return nil
 		},
 		Loop: &op.Loop{
-			Own: true,
-			Space: func(c *op.Call) (n, leaf int) {
-				return SortSpace(c.In[0].Type().Rows / max(1, c.Attrs.Int("ranks")))
-			},
-			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-				at := rowsOfWindow(c)
-				l := BeginSort(columnOf(c, at), c.Attrs.Bool("desc"), true)
-				l.SortedClass = func(_, lo, hi int) {
-					for i, p := range l.At[lo:hi] {
-						l.At[lo+i] = at[p]
-					}
-					write(c, l.At[lo:hi], c.Lo+lo)
-				}
-				return l, nil
-			},
+			Own:   true,
+			Space: ownSpace,
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return begin(c), nil },
 		},
 	}
 }
 
-// columnOf returns the elements by which a call orders these rows.
-func columnOf(c *op.Call, at []int64) *value.Dense {
-	x := sortColumn(c.Dense(0), c.Attrs)
-	col := value.New(x.Elem, len(at), 1)
-	copyRows(col, x, at, 0)
-	return col
+// ownSpace is the index space of sorting, or merging, the rows of a rank.
+func ownSpace(c *op.Call) (n, leaf int) {
+	return SortSpace(c.In[0].Type().Rows / max(1, c.Attrs.Int("ranks")))
 }
 
-// rowsOfWindow lists the rows of a window's result, ascending.
-func rowsOfWindow(c *op.Call) (at []int64) {
-	lo, hi := c.Lo, c.Hi
-	if lo == hi { // no other ranks
-		hi = c.Dense(0).Rows
-	}
-	take, give := c.In[1].(*value.CSR), c.In[2].(*value.CSR)
-	gone := make([]bool, hi-lo)
-	if c.Lo < c.Hi {
-		for _, i := range give.Col[give.Ptr[0]:give.Ptr[give.Rows]] {
-			gone[int(i)-lo] = true
-		}
-	}
-	own := func() {
-		for i, g := range gone {
-			if !g {
-				at = append(at, int64(lo+i))
+// mergedOrder is the row op.Ordering.Of of the row name: this rank's window of its result. write is given the
+// places of rows to, to + 1, ... of the result.
+func mergedOrder(name string, by, desc op.Arg, t func(s *op.Sig) types.Type, write func(c *op.Call, at []int64, to int)) *op.Def {
+	return &op.Def{
+		Name: name + ".window", Hidden: true, Doc: name + ".window is " + name + " of rows that ranks share (op.Ordering).",
+		Args: []op.Arg{{Name: "x", Doc: "rows in order, by rank"}, {Name: "cuts", Doc: "what order.cuts made"}, by, desc},
+		Type: func(s *op.Sig) (types.Type, error) { return t(s), nil },
+		Ref: func(c *op.Call) (value.Value, error) {
+			var rows, at []int
+			for _, s := range runsOf(c) {
+				for i := s.lo; i < s.hi; i++ {
+					rows = append(rows, i)
+				}
 			}
+			x := move.RowsRef(c.Dense(0), rows)
+			at = orderRef(x, c.Attrs)
+			lo, _ := ownRows(c, 0)
+			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+			for i, p := range at {
+				out.View(lo+i, 0, 1, out.Cols).CopyFrom(x.View(p, x.Cols-out.Cols, 1, out.Cols))
+			}
+			return out, nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			n := define.ElementCount(s.In[0])
+			return op.Work{Flops: 5 * n, Bytes: 16*n + define.CopyBytes(out)}
+		},
+		Kernel: func(c *op.Call) error {
+			l := beginMerge(c, 1, write)
+			l.units = 1 + l.n/mergeRows
+			return l.Chunk(0, 0, l.units)
+		},
+		Loop: &op.Loop{
+			Own:   true,
+			Space: ownSpace,
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginMerge(c, workers, write), nil },
+		},
+	}
+}
+
+// runsOf is the runs of a call, by rank: those of this rank's window, or all rows.
+func runsOf(c *op.Call) []sortedRows {
+	cuts := c.Dense(1)
+	from, to := 0, cuts.Cols-1
+	for t := 0; c.Lo < c.Hi && t < cuts.Cols-1; t++ {
+		first := 0
+		for r := range cuts.Rows {
+			first += int(cuts.At(r, t).I - cuts.At(r, 0).I)
+		}
+		if first == c.Lo { // of windows without rows the last one has them
+			from, to = t, t+1
 		}
 	}
-	if c.Lo == c.Hi {
-		own()
-		return at
+	runs := make([]sortedRows, cuts.Rows)
+	for r := range runs {
+		runs[r] = sortedOf(c, int(cuts.At(r, from).I), int(cuts.At(r, to).I))
 	}
-	done := false
-	for r := range take.Rows {
-		rows, _ := take.Row(r)
-		if !done && len(rows) > 0 && int(rows[0]) >= hi {
-			own()
-			done = true
+	return runs
+}
+
+// mergeRows is about how many rows are merged at a time, in a core's own cache.
+const mergeRows = 1 << 13
+
+// merge is one execution of op.Ordering.Of: unit u makes an equal part of the result.
+type merge struct {
+	c     *op.Call
+	runs  []sortedRows
+	n     int // rows
+	units int
+	by    []mergeRoom // by worker
+	write func(c *op.Call, at []int64, to int)
+}
+
+// mergeRoom is the memory of a worker: keys and places, and where they go.
+type mergeRoom struct {
+	keys [2][]uint64
+	at   [2][]int64
+	_    [64]byte
+}
+
+func beginMerge(c *op.Call, workers int, write func(c *op.Call, at []int64, to int)) *merge {
+	l := &merge{c: c, runs: runsOf(c), units: SortUnits, by: make([]mergeRoom, workers), write: write}
+	for _, s := range l.runs {
+		l.n += s.hi - s.lo
+	}
+	return l
+}
+
+// first is the number of the first row of the result that unit u makes.
+func (l *merge) first(u int) int { return int(uint64(l.n) * uint64(u) / uint64(l.units)) }
+
+// begins returns where rows of unit u begin in each run: the key there is found bit by bit.
+func (l *merge) begins(u int) []int {
+	lo, hi := make([]int, len(l.runs)), make([]int, len(l.runs))
+	for r, s := range l.runs {
+		lo[r], hi[r] = s.lo, s.hi
+	}
+	if u == l.units {
+		return hi
+	}
+	left, key, mid := l.first(u), uint64(0), make([]int, len(l.runs)) // left: of the rows between lo and hi
+	for bit := uint64(1) << 63; bit > 0 && left > 0; bit >>= 1 {
+		below := 0
+		for r := range l.runs {
+			mid[r] = l.runs[r].before(key|bit, lo[r], hi[r])
+			below += mid[r] - lo[r]
 		}
-		for _, i := range rows {
-			at = append(at, int64(i))
+		if below <= left {
+			key |= bit
+			left -= below
+			lo, mid = mid, lo
+		} else {
+			hi, mid = mid, hi
 		}
 	}
-	if !done {
-		own()
+	for r := range lo { // of equal keys those of the first ranks
+		k := min(left, hi[r]-lo[r])
+		lo[r] += k
+		left -= k
 	}
-	return at
+	return lo
+}
+
+// Chunk runs units lo..hi-1.
+func (l *merge) Chunk(worker, lo, hi int) error {
+	begins := l.begins(lo)
+	for u := lo; u < hi; u++ {
+		ends := l.begins(u + 1)
+		l.write(l.c, l.by[worker].merged(l.runs, begins, ends), max(0, l.c.Lo)+l.first(u))
+		begins = ends
+	}
+	return nil
+}
+
+// End does nothing.
+func (l *merge) End() error { return nil }
+
+// merged returns the places of rows from..to-1 of runs in order.
+func (m *mergeRoom) merged(runs []sortedRows, from, to []int) []int64 {
+	bounds, n := make([]int, 1, len(runs)+1), 0
+	for r := range runs {
+		n += to[r] - from[r]
+		if to[r] > from[r] {
+			bounds = append(bounds, n)
+		}
+	}
+	if len(m.at[0]) < n {
+		for k := range m.at {
+			m.keys[k], m.at[k] = make([]uint64, n), make([]int64, n)
+		}
+	}
+	keys, at, k := m.keys[0], m.at[0], 0
+	for r := range runs {
+		runs[r].keys(keys[k:k+to[r]-from[r]], from[r])
+		for i := from[r]; i < to[r]; i++ {
+			at[k] = int64(i)
+			k++
+		}
+	}
+	next, nextAt := m.keys[1], m.at[1]
+	for len(bounds) > 2 {
+		ends := bounds[:1]
+		for b := 0; b+1 < len(bounds); b += 2 {
+			i, j := bounds[b], bounds[b+1]
+			e := bounds[min(b+2, len(bounds)-1)]
+			mergePair(next[i:e], nextAt[i:e], keys[i:e], at[i:e], j-i)
+			ends = append(ends, e)
+		}
+		bounds = ends
+		keys, at, next, nextAt = next, nextAt, keys, at
+	}
+	return at[:n]
+}
+
+// mergePair merges sorted keys, before and from j on, and their places. Of equal ones the first come first.
+func mergePair(out []uint64, outAt []int64, keys []uint64, at []int64, j int) {
+	i, end, k := 0, j, 0
+	for ; i < end && j < len(keys); k++ {
+		_, less := bits.Sub64(keys[j], keys[i], 0) // 1 if the second one goes first: without a branch
+		from := i + int(less)*(j-i)
+		out[k], outAt[k] = keys[from], at[from]
+		i += int(1 - less)
+		j += int(less)
+	}
+	copy(out[k:], keys[i:end])
+	copy(outAt[k:], at[i:end])
+	k += end - i
+	copy(out[k:], keys[j:])
+	copy(outAt[k:], at[j:])
 }

@@ -32,7 +32,7 @@ func Rows() []*op.Def {
 			Eg: []op.Example{{Program: "emit sort(reverse(seq(1, 4)))", Output: "1\n2\n3\n"},
 				{Program: "emit sort(reshape(seq(1, 7), 3, 2), by = 1, desc = true)", Output: "5 6\n3 4\n1 2\n"}},
 			Type:  sortType,
-			Order: &op.Ordering{Of: "sort.window"},
+			Order: &op.Ordering{Own: "sort.own", Of: "sort.window"},
 			Ref: func(c *op.Call) (value.Value, error) {
 				x := c.Dense(0)
 				return move.RowsRef(x, orderRef(x, c.Attrs)), nil
@@ -55,9 +55,14 @@ func Rows() []*op.Def {
 				t, err := sortType(s)
 				return types.DenseOf(types.I64, t.Rows, 1), err
 			},
-			Order: &op.Ordering{Of: "argsort.window"},
+			Order: &op.Ordering{Own: "argsort.own", Of: "argsort.window", Pairs: true},
 			Ref: func(c *op.Call) (value.Value, error) {
-				return placesRef(orderRef(c.Dense(0), c.Attrs)), nil
+				at := orderRef(c.Dense(0), c.Attrs)
+				out := value.New(types.I64, len(at), 1)
+				for i, p := range at {
+					out.Set(i, 0, value.I64(int64(p)))
+				}
+				return out, nil
 			},
 			Laws: op.Pure, Flow: once, Cost: sortWork,
 			Kernel: func(c *op.Call) error {

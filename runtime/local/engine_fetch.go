@@ -26,7 +26,9 @@ const (
 )
 
 // byList reports whether gather id has lists.
-func (e *Engine) byList(id ir.ID) bool { return e.g.Nodes[id].Attrs.Int(plan.Fetch) > 0 }
+func (e *Engine) byList(id ir.ID) bool {
+	return e.g.Nodes[id].Attrs.Int(plan.Fetch) > 0 && e.g.Type(e.g.In(id)[takeLists]).IsSparse()
+}
 
 // startFetch starts the transfers of gather g of the rows of d.
 func (e *Engine) startFetch(g *gather, d *value.Dense, finished func()) {
@@ -47,27 +49,45 @@ func (e *Engine) startFetch(g *gather, d *value.Dense, finished func()) {
 	e.o.Remote.Fetch(e.g.Nodes[g.id].Attrs.Int("key"), f.give, f.take, finished)
 }
 
-// startPick starts the transfers of gather g of the rows of d that the run chooses (plan.Pick). Rows are
-// sent from their place in d and arrive at the same place.
-func (e *Engine) startPick(g *gather, d *value.Dense, finished func()) {
+// startRanges starts the transfers of gather g of rows of d that the run chooses: at most one range from a rank
+// to another. Rows are sent from their place in d and arrive at the same place.
+func (e *Engine) startRanges(g *gather, d *value.Dense, finished func()) {
 	f, n, a := &g.fetch, e.p.Ranks, e.g.Nodes[g.id].Attrs
 	if f.give == nil {
 		f.give, f.take = make([][]byte, n), make([][]byte, n)
+	}
+	chosen := e.picked(g, d)
+	if a.Int(plan.Fetch) > 0 {
+		cuts := e.slot[e.at(e.g.In(g.id)[1])].(*value.Dense)
+		chosen = func(owner, to int) plan.Range {
+			return plan.Range{From: int(cuts.At(owner, to).I), To: int(cuts.At(owner, to+1).I)}
+		}
+	}
+	rows := func(owner, to int) []byte {
+		r := chosen(owner, to)
+		return d.View(r.From, 0, r.To-r.From, d.Cols).Bytes()
+	}
+	for r := range n {
+		if f.give[r], f.take[r] = nil, nil; r != e.o.Rank {
+			f.give[r], f.take[r] = rows(e.o.Rank, r), rows(r, e.o.Rank)
+		}
+	}
+	e.o.Remote.Fetch(a.Int("key"), f.give, f.take, finished)
+}
+
+// picked returns what rows each rank has of those that gather g with plan.Pick brings all.
+func (e *Engine) picked(g *gather, d *value.Dense) func(owner, to int) plan.Range {
+	a := e.g.Nodes[g.id].Attrs
+	if a.Int(plan.Pick) == 0 {
+		return nil
 	}
 	var at []int64
 	for _, x := range e.g.In(g.id)[1:] {
 		at = append(at, e.slot[e.at(x)].(value.Scalar).I)
 	}
-	rows := func(owner int) []byte {
-		r := plan.Picked(at, a.Int(plan.Pick), owner, n, d.Rows, a.Int(plan.Unit))
-		return d.View(r.From, 0, r.To-r.From, d.Cols).Bytes()
+	return func(owner, _ int) plan.Range {
+		return plan.Picked(at, a.Int(plan.Pick), owner, e.p.Ranks, d.Rows, a.Int(plan.Unit))
 	}
-	for r := range n {
-		if f.give[r], f.take[r] = nil, nil; r != e.o.Rank {
-			f.give[r], f.take[r] = rows(e.o.Rank), rows(r)
-		}
-	}
-	e.o.Remote.Fetch(a.Int("key"), f.give, f.take, finished)
 }
 
 // listed returns which rows of d the lists of input k name for rank r, or the memory of all rows that

@@ -81,8 +81,8 @@ func (e *Engine) startGather(s *workerState, g *gather) {
 	}
 	if e.byList(id) {
 		e.startFetch(g, d, finished)
-	} else if e.g.Nodes[id].Attrs.Int(plan.Pick) > 0 {
-		e.startPick(g, d, finished)
+	} else if a := e.g.Nodes[id].Attrs; a.Int(plan.Pick)+a.Int(plan.Fetch) > 0 {
+		e.startRanges(g, d, finished)
 	} else {
 		e.o.Remote.Gather(key, d, finished)
 	}
@@ -94,12 +94,17 @@ func (e *Engine) startGather(s *workerState, g *gather) {
 // gatheredBytes returns how much of d gather id touches at most: the rank's own rows, and those that it
 // brings.
 func (e *Engine) gatheredBytes(id ir.ID, d *value.Dense) int {
-	pick := e.g.Nodes[id].Attrs.Int(plan.Pick)
-	needs, some := plan.Needs(e.g.Nodes[id].Attrs)
-	if !some && pick == 0 || d.Rows == 0 {
+	a := e.g.Nodes[id].Attrs
+	pick := a.Int(plan.Pick)
+	needs, some := plan.Needs(a)
+	runs := a.Int(plan.Fetch) > 0 && !e.byList(id)
+	if !some && pick == 0 && !runs || d.Rows == 0 {
 		return len(d.Bytes())
 	}
-	lo, hi := plan.Window(e.o.Rank, e.p.Ranks, d.Rows)
+	lo, hi := plan.WindowOf(e.o.Rank, e.p.Ranks, d.Rows, a.Int(plan.Unit))
+	if runs { // as many rows as it has
+		pick = hi - lo
+	}
 	rows := hi - lo + pick
 	for _, r := range plan.Needed(needs, e.o.Rank, e.p.Ranks, d.Rows) {
 		rows += r.To - r.From
