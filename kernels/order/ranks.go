@@ -77,7 +77,6 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 		n := define.ElementCount(out)
 		return op.Work{Flops: 100 * n, Bytes: 8 * n}
 	}
-	pair := func(s *op.Sig) types.Type { return types.DenseOf(types.I64, s.In[0].Rows, 2) }
 	same := func(s *op.Sig) types.Type { return s.In[0] }
 	column := func(s *op.Sig) types.Type { return types.DenseOf(types.I64, s.In[0].Rows, 1) }
 	once := op.Flow{Rate: op.Once}
@@ -143,12 +142,12 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 			Laws: op.Pure, Flow: once, Cost: halving,
 			Kernel: func(c *op.Call) error { c.Result().CopyFrom(cutsOf(c)); return nil },
 		},
-		ownOrder("sort", by, desc, same,
+		ownOrder("sort", by, desc, false,
 			func(c *op.Call, _ []uint64, at []int64, lo, to int) {
 				x := c.Dense(0)
 				copyRows(c.Result(), x.View(lo, 0, x.Rows-lo, x.Cols), at, to)
 			}),
-		ownOrder("argsort", by, desc, pair,
+		ownOrder("argsort", by, desc, true,
 			func(c *op.Call, keys []uint64, at []int64, lo, to int) {
 				out := c.Result()
 				for i, k := range keys {
@@ -246,9 +245,9 @@ func cutsOf(c *op.Call) *value.Dense {
 	return out
 }
 
-// ownOrder is the row op.Ordering.Own of the row name. write is given sorted keys and their places behind
+// ownOrder is the row op.Ordering.Own of the row name, with Pairs if pairs. write is given sorted keys and their places behind
 // row lo, for rows to, to + 1, ... of the result.
-func ownOrder(name string, by, desc op.Arg, t func(s *op.Sig) types.Type, write func(c *op.Call, keys []uint64, at []int64, lo, to int)) *op.Def {
+func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, keys []uint64, at []int64, lo, to int)) *op.Def {
 	begin := func(c *op.Call) *Sorter {
 		lo, hi := ownRows(c, c.Dense(0).Rows)
 		l := BeginSort(sortColumn(c.Dense(0), c.Attrs).View(lo, 0, hi-lo, 1), c.Attrs.Bool("desc"), true)
@@ -258,13 +257,18 @@ func ownOrder(name string, by, desc op.Arg, t func(s *op.Sig) types.Type, write 
 	return &op.Def{
 		Name: name + ".own", Hidden: true, Doc: name + ".own puts a rank's rows in order, for " + name + ".window.",
 		Args: []op.Arg{{Name: "x"}, by, desc},
-		Type: func(s *op.Sig) (types.Type, error) { return t(s), nil },
+		Type: func(s *op.Sig) (types.Type, error) {
+			if pairs {
+				return types.DenseOf(types.I64, s.In[0].Rows, 2), nil
+			}
+			return s.In[0], nil
+		},
 		Ref: func(c *op.Call) (value.Value, error) {
 			lo, hi := ownRows(c, c.Dense(0).Rows)
 			x := c.Dense(0).View(lo, 0, hi-lo, c.Dense(0).Cols)
 			out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 			for i, p := range orderRef(x, c.Attrs) {
-				if name == "sort" {
+				if !pairs {
 					out.View(lo+i, 0, 1, out.Cols).CopyFrom(x.View(p, 0, 1, x.Cols))
 					continue
 				}
