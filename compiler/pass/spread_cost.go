@@ -25,6 +25,9 @@ const (
 	unknownSteps = 300
 	// moveSteps is about what it takes to load and store an element, in operations.
 	moveSteps = 3
+	// roundSpreads is what each other rank costs in a round in which all ranks wait for all. Measured with
+	// three ranks on two processors, which sorted 60 000 rows in 28 ms together and one of them in 11 ms.
+	roundSpreads = 4
 	// mergeSteps is about what it takes to merge two runs, a row, in operations: as their sort takes.
 	mergeSteps = 4
 	// productSteps is how many operations of a product take the time of one of lanes.

@@ -253,7 +253,7 @@ func (s *spreader) orderGains(g *ir.Graph, id ir.ID, partial bool) bool {
 	if g.Nodes[id].Op.Order.Pairs {
 		own = 16 * rows
 	}
-	messages := float64(len(selectBits)+2)*gatherSpreads + (selectBytes*others*others+own*others/ranks/ranks)/bytesSpread
+	messages := float64(len(selectBits)+2)*others*roundSpreads + (selectBytes*others*others+own*others/ranks/ranks)/bytesSpread
 	return spread*messages+rows/ranks*mergeSteps*(2+math.Ceil(math.Log2(ranks))) <= gains
 }
 
