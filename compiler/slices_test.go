@@ -125,3 +125,14 @@ func TestSlicesThroughTheLast(t *testing.T) {
 		}
 	}
 }
+
+// TestInnerLoopsThatReadNothing: loops in bodies whose points are the same for all points of the outer loop.
+func TestInnerLoopsThatReadNothing(t *testing.T) {
+	table := tinyTable(t)
+	for i, inner := range []string{"sum(parfor k in 0..4 { 3.0 })", "f64(max(parfor k in 0..10 { k * 2 }))", "min(parfor k in 1..25 { 3.0 })",
+		"f64(if x[i] > 0.5 { sum(parfor k in 0..10 { k }) } else { 2 })", "(parfor k in 0..3 { 2.0 * f64(k) })[i % 3]"} {
+		if !bodyAgrees(t, table, uint64(i), "x = materialize(rand(4000, 1, seed = 1))\nemit parfor i in 0..4000 { "+inner+" * x[i] }\n") {
+			t.Errorf("%s does not compile", inner)
+		}
+	}
+}

@@ -154,9 +154,9 @@ func (x *Builder) Outer(b *op.Body, r int) Ref {
 	return Ref{Type: t, Val: loop.NoVal}
 }
 
-// constant is the value of an action without operands, as constants.
+// constant is the value of an action without operands, as constants. One with a body is made like others.
 func (x *Builder) constant(a *op.Action) (Ref, bool) {
-	if len(a.Args) > 0 || a.Def.Ref == nil || !a.Def.Laws.Has(op.Pure) || a.Attrs.Bool("drawn") || !a.Type.IsScalar() && !holdable(a.Type) || a.Type.Elem.Size() == 0 {
+	if len(a.Args) > 0 || a.Def.Ref == nil || a.Bodies != nil || a.Chain != nil || !a.Def.Laws.Has(op.Pure) || a.Attrs.Bool("drawn") || !a.Type.IsScalar() && !holdable(a.Type) || a.Type.Elem.Size() == 0 {
 		return Ref{}, false
 	}
 	v, err := a.Def.Ref(&op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type})
