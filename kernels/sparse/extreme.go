@@ -39,8 +39,8 @@ var narrowed sync.Pool
 // weak.Pointer[value.CSR] to bool. Matrices do not change.
 var closedPatterns sync.Map
 
-// namedColumns keeps the columns with entries (columnsOf) of matrices of which a rank has only its own
-// rows: weak.Pointer[value.CSR] to bitset.
+// namedColumns keeps the columns with entries (columnsOf) of matrices that lie in rows over ranks, as far as
+// this rank has them: weak.Pointer[value.CSR] to bitset.
 var namedColumns sync.Map
 
 // rememberOf stores what for m in one of the maps, as long as m lives.
@@ -69,7 +69,7 @@ type extremeLoop struct {
 	least   bool
 	zeros   bool   // elements that are not stored are zeros: start is right for all rows but full ones
 	closed  bool   // the matrix is known to be
-	named   bitset // columnsOf of a matrix of which this rank has its own rows, if they are remembered
+	named   bitset // columnsOf of this rank's rows of a shared matrix, if they are remembered
 	marking bool   // this fold is to find out
 	folding bool   // the vector has been gone over
 
