@@ -93,20 +93,26 @@ func (m *CSR) Only(list []int32, lo int) *CSR {
 			out.Ptr[row] = int64(to)
 		}
 		copy(out.Col[to:], m.Col[from:end])
-		switch m.Elem {
-		case types.F64:
-			copy(out.F64[to:], m.F64[from:end])
-		case types.F32:
-			copy(out.F32[to:], m.F32[from:end])
-		case types.I64:
-			copy(out.I64[to:], m.I64[from:end])
-		}
+		out.CopyValues(to, m, int(from), int(end))
 		to += int(end - from)
 	}
 	for ; row <= out.Rows; row++ {
 		out.Ptr[row] = int64(to)
 	}
 	return out
+}
+
+// CopyValues copies the values of from's entries lo..hi-1 to those of m from entry at on. Both have one
+// type of elements. Columns stay.
+func (m *CSR) CopyValues(at int, from *CSR, lo, hi int) {
+	switch m.Elem {
+	case types.F64:
+		copy(m.F64[at:], from.F64[lo:hi])
+	case types.F32:
+		copy(m.F32[at:], from.F32[lo:hi])
+	case types.I64:
+		copy(m.I64[at:], from.I64[lo:hi])
+	}
 }
 
 // Padded returns a matrix of so many rows: those from row lo on are m's, and the others are empty. It

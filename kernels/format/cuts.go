@@ -35,7 +35,7 @@ type Cut struct {
 }
 
 // Task says what to read of the blocks of a file. Several threads or ranks share the blocks. Edges, Market
-// and Sum choose what is read; without them the lines and records of a CSV are counted.
+// and Sum choose what is read. If none is set, the lines and records of a CSV are counted.
 type Task struct {
 	Path               string
 	Size, Begin, Block int64   // bytes: of the file, before the first block, and of a block

@@ -68,8 +68,8 @@ func TestScans(t *testing.T) {
 	}
 }
 
-// TestWindows: running reductions of windows, each of which goes on from those before it, are those of
-// all rows, and what their rows define.
+// TestWindows makes running reductions window by window, in order. The results are those of all rows at
+// once, and what the operators define.
 func TestWindows(t *testing.T) {
 	rows := map[string]*op.Def{}
 	for _, d := range define.Resolved(Rows()) {

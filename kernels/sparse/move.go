@@ -200,14 +200,7 @@ func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (l
 			for k, j := range m.Col[p:q] {
 				out.Col[to+int64(k)] = j - int32(c0)
 			}
-			switch m.Elem {
-			case types.F64:
-				copy(out.F64[to:], m.F64[p:q])
-			case types.F32:
-				copy(out.F32[to:], m.F32[p:q])
-			case types.I64:
-				copy(out.I64[to:], m.I64[p:q])
-			}
+			out.CopyValues(int(to), m, int(p), int(q))
 		}
 		return nil
 	}

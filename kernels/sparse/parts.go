@@ -178,11 +178,7 @@ func copyEntries(out *value.CSR, at int64, m *value.CSR, from, to int64, col int
 		for k := range to - from {
 			out.SetEntry(int(at+k), m.Entry(int(from+k)).Convert(out.Elem))
 		}
-	case out.Elem == types.F64:
-		copy(out.F64[at:], m.F64[from:to])
-	case out.Elem == types.F32:
-		copy(out.F32[at:], m.F32[from:to])
 	default:
-		copy(out.I64[at:], m.I64[from:to])
+		out.CopyValues(int(at), m, int(from), int(to))
 	}
 }
