@@ -304,8 +304,8 @@ func drawnAgrees(t *testing.T, table *op.Table, seed uint64) (text string, o out
 	o, err := rs.differ(table, p.text())
 	if err != nil {
 		p = smaller(p, func(q generated) bool { _, err := rs.differ(table, q.text()); return err != nil && !unbound(err) })
-		_, err = rs.differ(table, p.text())
-		t.Errorf("seed %d: %v\nin\n%s", seed, err, p.text())
+		_, less := rs.differ(table, p.text())
+		t.Errorf("seed %d: %v\nwith fewer lines: %v\nin\n%s", seed, err, less, p.text())
 	}
 	return p.text(), o
 }

@@ -196,8 +196,8 @@ func (e *Engine) ownRows(id ir.ID) (lo, hi int) {
 	return plan.WindowOf(e.o.Rank, e.p.Ranks, a.Int(plan.SharedRows), a.Int(plan.Unit))
 }
 
-// window returns this rank's iterations base..base+count-1 of a loop of n: those of its rows.
-func (e *Engine) window(c *op.Call, n int) (base, count int, err error) {
+// window returns the iterations base..base+count-1 of a rank of a loop of n: those of its rows.
+func (e *Engine) window(c *op.Call, rank, n int) (base, count int, err error) {
 	rows, unit := c.Attrs.Int(plan.SharedRows), max(1, c.Attrs.Int(plan.Unit))
 	of := rows // iterations are those of rows, or of units
 	if n%rows != 0 {
@@ -206,6 +206,6 @@ func (e *Engine) window(c *op.Call, n int) (base, count int, err error) {
 	if rows < e.p.Ranks || n < of || n%of != 0 {
 		return 0, 0, fmt.Errorf("BUG: %s has %d iterations for %d rows, which ranks share", c.Def.Name, n, rows)
 	}
-	lo, hi := plan.WindowOf(e.o.Rank, e.p.Ranks, of, unit)
+	lo, hi := plan.WindowOf(rank, e.p.Ranks, of, unit)
 	return lo * (n / of), (hi - lo) * (n / of), nil
 }

@@ -292,13 +292,12 @@ func (e *Engine) Given(from int, a Ask, g Gift) error {
 // check returns what is wrong with iterations that a message names: they are whole rows, and rows of
 // their home.
 func (l *loopRun) check(x Lent) error {
-	rows := l.out.(*value.Dense).Rows
-	lo, hi := plan.Window(x.Home, l.e.p.Ranks, rows)
-	if x.Lo < lo*l.perRow || x.Hi > hi*l.perRow || x.Lo >= x.Hi || x.Lo%l.perRow != 0 || x.Hi%l.perRow != 0 {
-		return fmt.Errorf("iterations %d to %d of loop %d, which are not rows of rank %d: it has %d to %d, %d a row", x.Lo, x.Hi, l.ask.Loop,
-			x.Home, lo*l.perRow, hi*l.perRow, l.perRow)
+	lo, n, err := l.e.window(&l.call, x.Home, l.out.(*value.Dense).Rows*l.perRow)
+	if hi := lo + n; err == nil && (x.Lo < lo || x.Hi > hi || x.Lo >= x.Hi || x.Lo%l.perRow != 0 || x.Hi%l.perRow != 0) {
+		err = fmt.Errorf("iterations %d to %d of loop %d, which are not rows of rank %d: it has %d to %d, %d a row", x.Lo, x.Hi, l.ask.Loop,
+			x.Home, lo, hi, l.perRow)
 	}
-	return nil
+	return err
 }
 
 // Gone notes that a rank answers no more, because the run ends there. What others have may have come

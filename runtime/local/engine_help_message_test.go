@@ -3,14 +3,11 @@ package local_test
 // This file sends an engine messages about help that name what cannot be.
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"flow/ir"
-	"flow/ir/plan"
 	"flow/runtime/local"
 	"flow/runtime/schedule"
 )
@@ -18,11 +15,6 @@ import (
 // Each message that cannot be from a rank of the run is an error that says what is wrong with it, and
 // the run goes on to its end. What comes late is no error.
 func TestHelpRefusesMessages(t *testing.T) {
-	const rows, cols = 80, 5
-	pool := local.NewPool(1)
-	defer pool.Close()
-	p := parse(t, fmt.Sprintf("%%0 = fill() {v=3.0} : f64[%d,%d]\n%%1 = add(%%0, %%0) {ranks=2, shared=%d, help=1} : f64[%[1]d,%d]\n", rows, cols, rows, cols))
-	p.Ranks, p.Owner = 2, []int32{plan.Everywhere, plan.Everywhere}
 	mine, theirs := local.Ask{Loop: 1, Execution: 1}, local.Ask{Rank: 1, Loop: 1, Execution: 1}
 	late := local.Ask{Rank: 1, Loop: 1, Execution: 7}
 	gift := func(home, lo, hi int) local.Gift {
@@ -33,24 +25,27 @@ func TestHelpRefusesMessages(t *testing.T) {
 	asked, checked := false, false
 	for _, c := range []struct {
 		name, want string
+		unit       int // rows that are shared together
 		send       func() error
 	}{
-		{"asks as another", "rank 1 asks as rank 0", func() error { return e.Asked(1, mine) }},
-		{"unknown home", "rank 1 gives rows of rank 2, and there are 2 ranks", func() error { return e.Given(1, mine, gift(2, 200, 205)) }},
-		{"not asked", "rank 1 answers a request that it has not got", func() error { _ = e.Given(1, mine, local.Gift{}); return e.Given(1, mine, local.Gift{}) }},
-		{"rows of another", "rank 1 gives iterations 0 to 5 of loop 1, which are not rows of rank 1", func() error { return e.Given(1, mine, gift(1, 0, 5)) }},
-		{"beyond the end", "rank 1 gives iterations 390 to 405 of loop 1, which are not rows of rank 1", func() error { return e.Given(1, mine, gift(1, 390, 405)) }},
-		{"parts of rows", "rank 1 gives iterations 201 to 205 of loop 1", func() error { return e.Given(1, mine, gift(1, 201, 205)) }},
-		{"backwards", "rank 1 gives iterations 300 to 250 of loop 1", func() error { return e.Given(1, mine, gift(1, 300, 250)) }},
-		{"hint of no rank", "rank 1 names a rank 9, and there are 2", func() error {
+		{"asks as another", "rank 1 asks as rank 0", 1, func() error { return e.Asked(1, mine) }},
+		{"unknown home", "rank 1 gives rows of rank 2, and there are 2 ranks", 1, func() error { return e.Given(1, mine, gift(2, 200, 205)) }},
+		{"not asked", "rank 1 answers a request that it has not got", 1, func() error { _ = e.Given(1, mine, local.Gift{}); return e.Given(1, mine, local.Gift{}) }},
+		{"rows of another", "rank 1 gives iterations 0 to 5 of loop 1, which are not rows of rank 1", 1, func() error { return e.Given(1, mine, gift(1, 0, 5)) }},
+		{"beyond the end", "rank 1 gives iterations 390 to 405 of loop 1, which are not rows of rank 1", 1, func() error { return e.Given(1, mine, gift(1, 390, 405)) }},
+		{"parts of rows", "rank 1 gives iterations 201 to 205 of loop 1", 1, func() error { return e.Given(1, mine, gift(1, 201, 205)) }},
+		{"backwards", "rank 1 gives iterations 300 to 250 of loop 1", 1, func() error { return e.Given(1, mine, gift(1, 300, 250)) }},
+		{"hint of no rank", "rank 1 names a rank 9, and there are 2", 1, func() error {
 			return e.Given(1, mine, local.Gift{Hints: [2]schedule.Hint{{}, {Rank: 9, Left: 1}}})
 		}},
-		{"negative", "rank 1 returns iterations -5 to 0 of loop 1", func() error { return e.Returned(1, theirs, chunk(-5, 0), nil, 0) }},
-		{"rows that it keeps", "rank 1 returns iterations 200 to 205 of loop 1, which are not rows of rank 0: it has 0 to 200, 5 a row", func() error { return e.Returned(1, theirs, chunk(200, 205), nil, 0) }},
-		{"wrong length", "rank 1 returns 7 bytes for iterations 0 to 5 of loop 1, which have 40", func() error { return e.Returned(1, theirs, chunk(0, 5), make([]byte, 7), 0) }},
-		{"not away", "", func() error { return e.Returned(1, theirs, chunk(0, 5), make([]byte, 40), 0) }},
-		{"late", "", func() error { return e.Returned(1, late, chunk(-1, 1<<40), nil, 0) }},
-		{"unknown loop", "", func() error { return e.Returned(1, local.Ask{Rank: 1, Loop: -3}, chunk(0, 5), nil, 0) }},
+		{"negative", "rank 1 returns iterations -5 to 0 of loop 1", 1, func() error { return e.Returned(1, theirs, chunk(-5, 0), nil, 0) }},
+		{"rows that it keeps", "rank 1 returns iterations 200 to 205 of loop 1, which are not rows of rank 0: it has 0 to 200, 5 a row", 1, func() error { return e.Returned(1, theirs, chunk(200, 205), nil, 0) }},
+		{"wrong length", "rank 1 returns 7 bytes for iterations 0 to 5 of loop 1, which have 40", 1, func() error { return e.Returned(1, theirs, chunk(0, 5), make([]byte, 7), 0) }},
+		{"not away", "", 1, func() error { return e.Returned(1, theirs, chunk(0, 5), make([]byte, 40), 0) }},
+		{"rows in units", "", 16, func() error { return e.Given(1, mine, gift(1, 160, 165)) }},
+		{"rows in units of another", "rank 1 returns iterations 160 to 165 of loop 1, which are not rows of rank 0: it has 0 to 160", 16, func() error { return e.Returned(1, theirs, chunk(160, 165), nil, 0) }},
+		{"late", "", 1, func() error { return e.Returned(1, late, chunk(-1, 1<<40), nil, 0) }},
+		{"unknown loop", "", 1, func() error { return e.Returned(1, local.Ask{Rank: 1, Loop: -3}, chunk(0, 5), nil, 0) }},
 	} {
 		asked, checked = false, false
 		check := func() {
@@ -63,7 +58,6 @@ func TestHelpRefusesMessages(t *testing.T) {
 			}
 		}
 		remote := &local.Remote{
-			Sends: func(ir.ID) int { return 0 }, Idle: func(time.Duration, bool) bool { return false }, Failed: func(*local.TaskFailure) {},
 			Between: func(int64) {},
 			Ask:     func(int, local.Ask) { asked = true },
 			Give:    func(local.Ask, local.Gift) {},
@@ -75,20 +69,11 @@ func TestHelpRefusesMessages(t *testing.T) {
 				}
 			},
 		}
-		var err error
-		e, err = local.NewEngine(p, local.EngineOptions{Remote: remote, HelpFrom: 1, Schedule: schedule.Plan{Technique: lookup(t, "SS")}, Grace: guard})
-		if err != nil {
-			t.Fatal(err)
-		}
-		e.Start(context.Background(), pool)
-		if _, err := e.Wait(); err != nil {
+		if _, err := helpRun(t, &e, 1, fmt.Sprintf("add(%%0, %%0) {units=%d, ", c.unit), local.EngineOptions{Remote: remote, Schedule: schedule.Plan{Technique: lookup(t, "SS")}}); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if !checked {
 			t.Errorf("%s: rank 0 has not asked", c.name)
-		}
-		if err := e.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }
@@ -96,11 +81,6 @@ func TestHelpRefusesMessages(t *testing.T) {
 // A rank that gets rows of its own back before it has run its last ones gives them on when the other asks
 // again: they are away once, and the loop ends when they have returned.
 func TestHelpGivesOwnRowsOn(t *testing.T) {
-	const rows, cols = 80, 5
-	pool := local.NewPool(1)
-	defer pool.Close()
-	p := parse(t, fmt.Sprintf("%%0 = fill() {v=3.0} : f64[%d,%d]\n%%1 = add(%%0, %%0) {ranks=2, shared=%d, help=1} : f64[%[1]d,%d]\n", rows, cols, rows, cols))
-	p.Ranks, p.Owner = 2, []int32{plan.Everywhere, plan.Everywhere}
 	mine, theirs := local.Ask{Loop: 1, Execution: 1}, local.Ask{Rank: 1, Loop: 1, Execution: 1}
 	var e *local.Engine
 	var held []local.Lent // by the other rank
@@ -116,7 +96,6 @@ func TestHelpGivesOwnRowsOn(t *testing.T) {
 		}
 	}
 	remote := &local.Remote{
-		Sends: func(ir.ID) int { return 0 }, Idle: func(time.Duration, bool) bool { return false }, Failed: func(*local.TaskFailure) {},
 		Between: func(int64) {
 			if next(); e.Helps() && (gifts == 0 || back && gifts == 1) {
 				if err := e.Asked(1, theirs); err != nil {
@@ -142,15 +121,7 @@ func TestHelpGivesOwnRowsOn(t *testing.T) {
 		Return: func(int, local.Ask, local.Chunk, []byte, float64) { t.Error("rank 0 returns what is its own") },
 		Wait:   func(time.Duration) { next() },
 	}
-	e, err := local.NewEngine(p, local.EngineOptions{Remote: remote, HelpFrom: 1, Schedule: schedule.Plan{Technique: lookup(t, "SS")}, Grace: guard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Start(context.Background(), pool)
-	if _, err := e.Wait(); err != nil {
-		t.Error(err)
-	}
-	if err := e.Close(); err != nil {
+	if _, err := helpRun(t, &e, 1, "add(%0, %0) {", local.EngineOptions{Remote: remote, Schedule: schedule.Plan{Technique: lookup(t, "SS")}}); err != nil {
 		t.Error(err)
 	}
 	if !back || gifts < 2 {
@@ -168,18 +139,12 @@ func TestHelpAfterAFailure(t *testing.T) {
 }
 
 func helpAfterAFailure(t *testing.T, gone bool) {
-	const rows, cols = 80, 5
-	pool := local.NewPool(1)
-	defer pool.Close()
-	p := parse(t, fmt.Sprintf("%%0 = fill() {v=0.0} : f64[%d,%d]\n%%1 = picky(%%0) {ranks=2, shared=%d, help=1, worse=[%d]} : f64[%[1]d,%d]\n", rows, cols, rows, rows/2*cols-1, cols))
-	p.Ranks, p.Owner = 2, []int32{plan.Everywhere, plan.Everywhere}
 	mine, theirs := local.Ask{Loop: 1, Execution: 1}, local.Ask{Rank: 1, Loop: 1, Execution: 1}
-	foreign := local.Lent{Home: 1, Chunk: local.Chunk{Lo: rows / 2 * cols, Hi: (rows/2 + 1) * cols}}
+	foreign := local.Lent{Home: 1, Chunk: local.Chunk{Lo: helpRows / 2 * helpCols, Hi: (helpRows/2 + 1) * helpCols}}
 	var e *local.Engine
 	var held []local.Lent // by the other rank
 	requests, back := 0, []local.Chunk(nil)
 	remote := &local.Remote{
-		Sends: func(ir.ID) int { return 0 }, Idle: func(time.Duration, bool) bool { return false }, Failed: func(*local.TaskFailure) {},
 		Between: func(int64) {
 			if held == nil && e.Helps() {
 				if err := e.Asked(1, theirs); err != nil {
@@ -202,18 +167,9 @@ func helpAfterAFailure(t *testing.T, gone bool) {
 			}
 		},
 	}
-	e, err := local.NewEngine(p, local.EngineOptions{Remote: remote, HelpFrom: 1, Schedule: schedule.Plan{Technique: lookup(t, "SS")}, Grace: guard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), guard)
-	defer cancel()
-	e.Start(ctx, pool)
-	if _, err := e.Wait(); err == nil || !strings.Contains(err.Error(), "element 199 is worse") {
+	_, err := helpRun(t, &e, 1, fmt.Sprintf("picky(%%0) {worse=[%d], ", helpRows/2*helpCols-1), local.EngineOptions{Remote: remote, Schedule: schedule.Plan{Technique: lookup(t, "SS")}})
+	if err == nil || !strings.Contains(err.Error(), "element 199 is worse") {
 		t.Errorf("%v, want the failure of the last row", err)
-	}
-	if err := e.Close(); err != nil {
-		t.Error(err)
 	}
 	if len(held) == 0 || len(back) != 1 || back[0] != foreign.Chunk {
 		t.Errorf("gone: %v: rank 1 held %v and got %v back, want %v", gone, held, back, foreign.Chunk)

@@ -19,22 +19,47 @@ import (
 	"flow/runtime/trace"
 )
 
+// The loop of these tests has helpRows rows of helpCols numbers.
+const helpRows, helpCols = 80, 5
+
+// helpRun runs rank 0 of two ranks that share the rows of a loop. node is the loop's operator with its
+// operands and the beginning of its attributes. The test plays the other rank in o.Remote: with *e, which is
+// the engine from its start on. The caller sets neither HelpFrom nor Grace.
+func helpRun(t *testing.T, e **local.Engine, workers int, node string, o local.EngineOptions) (*local.Report, error) {
+	t.Helper()
+	pool := local.NewPool(workers)
+	defer pool.Close()
+	p := parse(t, fmt.Sprintf("%%0 = fill() {v=3.0} : f64[%d,%d]\n%%1 = %sranks=2, shared=%[1]d, help=1} : f64[%[1]d,%[2]d]\n", helpRows, helpCols, node))
+	p.Ranks, p.Owner = 2, []int32{plan.Everywhere, plan.Everywhere}
+	o.Remote.Sends = func(ir.ID) int { return 0 }
+	o.Remote.Idle = func(time.Duration, bool) bool { return false }
+	o.Remote.Failed = func(*local.TaskFailure) {}
+	o.HelpFrom, o.Grace = 1, guard
+	var err error
+	if *e, err = local.NewEngine(p, o); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), guard)
+	defer cancel()
+	(*e).Start(ctx, pool)
+	report, err := (*e).Wait()
+	if err := (*e).Close(); err != nil {
+		t.Error(err)
+	}
+	return report, err
+}
+
 // The other rank asks three times after every part of a chunk, ten times. It returns what it is given as
 // rows of -1, or undone, in which case they are made here; or it is gone before it returns anything.
 func TestHelpFromAnotherRank(t *testing.T) {
-	const rows, cols = 80, 5
-	pool := local.NewPool(2)
-	defer pool.Close()
+	const rows, cols = helpRows, helpCols
 	for _, technique := range []string{"SS", "GSS", "FAC2", "StaticSteal", "AWF-C", "STATIC"} {
 		for _, other := range []string{"makes its rows", "fails", "goes"} {
-			p := parse(t, fmt.Sprintf("%%0 = fill() {v=3.0} : f64[%d,%d]\n%%1 = add(%%0, %%0) {ranks=2, shared=%d, help=1} : f64[%[1]d,%d]\n", rows, cols, rows, cols))
-			p.Ranks, p.Owner = 2, []int32{plan.Everywhere, plan.Everywhere}
 			var e *local.Engine
 			var asked, given, requests atomic.Int32
 			got, away := make([]float64, rows*cols), make([]int, rows*cols)
 			answers := make(chan func(), 4*rows)
 			remote := &local.Remote{
-				Sends: func(ir.ID) int { return 0 }, Idle: func(time.Duration, bool) bool { return false }, Failed: func(*local.TaskFailure) {},
 				Between: func(int64) {
 					if asked.Load() < 10 && e.Helps() {
 						asked.Add(1)
@@ -99,19 +124,14 @@ func TestHelpFromAnotherRank(t *testing.T) {
 					}
 				},
 			}
-			e, err := local.NewEngine(p, local.EngineOptions{
-				Remote: remote, HelpFrom: 1, Stats: true, Schedule: schedule.Plan{Technique: lookup(t, technique)}, Grace: guard,
+			report, err := helpRun(t, &e, 2, "add(%0, %0) {", local.EngineOptions{
+				Remote: remote, Stats: true, Schedule: schedule.Plan{Technique: lookup(t, technique)},
 				Observe: func(id ir.ID, v value.Value) {
 					if id == 1 {
 						copy(got, v.(*value.Dense).F64)
 					}
 				},
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			e.Start(context.Background(), pool)
-			report, err := e.Wait()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,9 +142,6 @@ func TestHelpFromAnotherRank(t *testing.T) {
 						there += c.Hi - c.Lo
 					}
 				}
-			}
-			if err := e.Close(); err != nil {
-				t.Error(err)
 			}
 			elsewhere := 0
 			for i, x := range got[:rows/2*cols] {

@@ -55,7 +55,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	n, leaf := c.Def.Loop.Space(c)
 	base, full := 0, n
 	if shared {
-		if base, n, err = e.window(c, n); err != nil {
+		if base, n, err = e.window(c, e.o.Rank, n); err != nil {
 			return false, err
 		}
 		c.From = base

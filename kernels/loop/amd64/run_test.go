@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -307,24 +308,29 @@ func againstDefinition(t *testing.T, target *target) {
 	}
 }
 
-// TestSoakNests compares the code of nests that no other run has seen with the evaluator, for
-// FLOW_SOAK seconds (make soak).
+// TestSoakNests compares the code of nests that no other run has seen with the evaluator: FLOW_SOAK_CASES
+// times (make soak: a million), a quarter for each target. One processor runs some 600 a second.
 func TestSoakNests(t *testing.T) {
-	seconds, err := strconv.Atoi(os.Getenv("FLOW_SOAK"))
+	cases, err := strconv.Atoi(os.Getenv("FLOW_SOAK_CASES"))
 	if err != nil {
-		t.Skip("FLOW_SOAK is not set to a number of seconds")
+		t.Skip("FLOW_SOAK_CASES is not set to a number")
 	}
-	m := need(t, avx2)
-	n, stop := tally{refused: map[string]int{}}, time.Now().Add(time.Duration(seconds)*time.Second)
-	seed := uint64(time.Now().UnixNano())
-	for ; time.Now().Before(stop) && !t.Failed(); seed++ {
-		for _, target := range []*target{avx512, avx2, starved(avx512), starved(avx2)} {
-			if has(target) {
-				n.compare(t, m, target, seed)
+	first, workers := uint64(time.Now().UnixNano()), runtime.GOMAXPROCS(0)
+	t.Logf("seeds from %d on", first)
+	for w := range workers {
+		t.Run(strconv.Itoa(w), func(t *testing.T) {
+			t.Parallel()
+			m, n := need(t, avx2), tally{refused: map[string]int{}}
+			for seed := first + uint64(w); n.made < cases/workers && !t.Failed(); seed += uint64(workers) {
+				for _, target := range []*target{avx512, avx2, starved(avx512), starved(avx2)} {
+					if has(target) {
+						n.compare(t, m, target, seed)
+					}
+				}
 			}
-		}
+			t.Logf("%d runs of nests", n.made)
+		})
 	}
-	t.Logf("%d runs of nests, the last of seed %d", n.made, seed-1)
 }
 
 // compare runs the nest of a seed and compares its results with those of the evaluator.

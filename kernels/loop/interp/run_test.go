@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"flow/ir/loop"
 	"flow/ir/loop/looptest"
@@ -37,51 +40,73 @@ func TestAgainstDefinition(t *testing.T) {
 	}
 	failed := 0
 	for seed := range cases {
-		x := looptest.Draw(uint64(seed))
-		c, err := Compile(x.Nest)
-		if err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, x.Nest)
-		}
-		out := x.Results()
-		want, err := x.Nest.Eval(x.In, loop.Env{})
-		w := c.Begin(x.In, out, nil)
-		var flagged bool
-		rows, lanes := x.Rows, x.Lanes
-		windows := [][4]int{{0, rows, 0, lanes}}
-		if seed%3 == 0 {
-			r, l := rows/2, lanes/3
-			windows = [][4]int{{0, r, 0, l}, {r, rows, 0, l}, {0, r, l, lanes}, {r, rows, l, lanes}}
-		}
-		for _, v := range windows {
-			f, err := w.Window(v[0], v[1], v[2], v[3], nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			flagged = flagged || f
-		}
-		if !flagged {
-			w.Finish()
-		}
-		w.Free()
-		if flagged != (err != nil) {
-			t.Fatalf("seed %d: failed = %v, the definition says %v\n%s", seed, flagged, err, x.Nest)
-		}
-		if flagged {
+		if compare(t, uint64(seed)) {
 			failed++
-			continue
-		}
-		for k, d := range out {
-			if err := same(d, want[k].(*value.Dense)); err != nil {
-				t.Fatalf("seed %d, result %d: %v\n%s", seed, k, err, x.Nest)
-			}
-			if err := x.Untouched(k, d); err != nil {
-				t.Fatalf("seed %d, result %d: %v\n%s", seed, k, err, x.Nest)
-			}
 		}
 	}
 	if failed < cases/100 {
 		t.Errorf("%d of %d nests failed", failed, cases)
 	}
+}
+
+// TestSoakNests compares FLOW_SOAK_CASES other nests (make soak: a million).
+func TestSoakNests(t *testing.T) {
+	cases, err := strconv.Atoi(os.Getenv("FLOW_SOAK_CASES"))
+	if err != nil {
+		t.Skip("FLOW_SOAK_CASES is not set to a number")
+	}
+	first := uint64(time.Now().UnixNano())
+	t.Logf("seeds from %d on", first)
+	for k := range cases {
+		compare(t, first+uint64(k))
+	}
+}
+
+// compare runs the nest of a seed and compares its results with those of the evaluator. It reports whether
+// the nest fails, by its definition.
+func compare(t *testing.T, seed uint64) (fails bool) {
+	t.Helper()
+	x := looptest.Draw(seed)
+	c, err := Compile(x.Nest)
+	if err != nil {
+		t.Fatalf("seed %d: %v\n%s", seed, err, x.Nest)
+	}
+	out := x.Results()
+	want, err := x.Nest.Eval(x.In, loop.Env{})
+	w := c.Begin(x.In, out, nil)
+	var flagged bool
+	rows, lanes := x.Rows, x.Lanes
+	windows := [][4]int{{0, rows, 0, lanes}}
+	if seed%3 == 0 {
+		r, l := rows/2, lanes/3
+		windows = [][4]int{{0, r, 0, l}, {r, rows, 0, l}, {0, r, l, lanes}, {r, rows, l, lanes}}
+	}
+	for _, v := range windows {
+		f, err := w.Window(v[0], v[1], v[2], v[3], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		flagged = flagged || f
+	}
+	if !flagged {
+		w.Finish()
+	}
+	w.Free()
+	if flagged != (err != nil) {
+		t.Fatalf("seed %d: failed = %v, the definition says %v\n%s", seed, flagged, err, x.Nest)
+	}
+	if flagged {
+		return true
+	}
+	for k, d := range out {
+		if err := same(d, want[k].(*value.Dense)); err != nil {
+			t.Fatalf("seed %d, result %d: %v\n%s", seed, k, err, x.Nest)
+		}
+		if err := x.Untouched(k, d); err != nil {
+			t.Fatalf("seed %d, result %d: %v\n%s", seed, k, err, x.Nest)
+		}
+	}
+	return false
 }
 
 // TestFunctions compares all functions of the library with the evaluator. A second operand that is
