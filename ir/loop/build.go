@@ -170,7 +170,7 @@ func (r *rewriter) name(n int) int {
 }
 
 func (r *rewriter) rng(x Range) Range {
-	x.From, x.To, x.At, x.BAt = r.form(x.From), r.form(x.To), r.form(x.At), r.form(x.BAt)
+	x.From, x.To = r.form(x.From), r.form(x.To)
 	return x
 }
 
@@ -200,7 +200,7 @@ func (r *rewriter) copy(s *Stmt) {
 	}
 	c := *s
 	c.Args = r.values(s.Args)
-	if s.Code == IndexOf || s.Code == Column || s.Code == Entry {
+	if s.Code == IndexOf {
 		c.Imm = uint64(r.name(int(s.Imm)))
 	}
 	c.At = nil

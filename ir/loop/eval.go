@@ -95,20 +95,11 @@ type frame struct {
 	tables []Table
 	vals   []Word
 	index  []int64 // by name
-	entry  []entry // by name, of ranges over entries
 	path   []int   // the enclosing statements and rounds
 }
 
-// entry is the current entry of a range: a column, and the place of its value in one or two
-// operands, -1 if one stores none.
-type entry struct {
-	column int64
-	param  [2]int
-	at     [2]int
-}
-
 func newFrame(types []types.Elem, names []string, tables []Table) *frame {
-	return &frame{types: types, tables: tables, vals: make([]Word, len(types)), index: make([]int64, len(names)), entry: make([]entry, len(names))}
+	return &frame{types: types, tables: tables, vals: make([]Word, len(types)), index: make([]int64, len(names))}
 }
 
 // points evaluates the body for all values of the indices from number k on.
@@ -152,8 +143,7 @@ func (e *evaluator) each(x Index, body func(round int) (stop bool, err error)) e
 		round++
 		return stop, err
 	}
-	switch r.Kind {
-	case Forever:
+	if r.Kind == Forever {
 		for i := int64(0); ; i++ {
 			e.index[x.Name] = i
 			if stop, err := step(); stop || err != nil {
@@ -163,73 +153,20 @@ func (e *evaluator) each(x Index, body func(round int) (stop bool, err error)) e
 				return ErrStopped
 			}
 		}
-	case Steps:
-		from, to := e.lin(r.From), e.lin(r.To)
-		for i := from; r.By > 0 && i < to || r.By < 0 && i > to; {
-			e.index[x.Name] = i
-			if stop, err := step(); stop || err != nil {
-				return err
-			}
-			next := i + r.By
-			if (next > i) != (r.By > 0) {
-				return nil // beyond the integers
-			}
-			i = next
-		}
-		return nil
 	}
-	for _, en := range e.entries(r) {
-		e.entry[x.Name] = en
+	from, to := e.lin(r.From), e.lin(r.To)
+	for i := from; r.By > 0 && i < to || r.By < 0 && i > to; {
+		e.index[x.Name] = i
 		if stop, err := step(); stop || err != nil {
 			return err
 		}
+		next := i + r.By
+		if (next > i) != (r.By > 0) {
+			return nil // beyond the integers
+		}
+		i = next
 	}
 	return nil
-}
-
-// entries lists the entries of a range over stored entries.
-func (e *evaluator) entries(r Range) []entry {
-	places := func(k int, row Lin) map[int64]int {
-		cols, at := e.in[k].(*value.CSR).Row(int(e.lin(row)))
-		m := map[int64]int{}
-		for i, c := range cols {
-			m[int64(c)] = at + i
-		}
-		return m
-	}
-	a := places(r.A, r.At)
-	b := a
-	if r.Kind != Row {
-		b = places(r.B, r.BAt)
-	}
-	var columns []int64
-	for c := range a {
-		if _, in := b[c]; in || r.Kind == Either {
-			columns = append(columns, c)
-		}
-	}
-	if r.Kind == Either {
-		for c := range b {
-			if _, in := a[c]; !in {
-				columns = append(columns, c)
-			}
-		}
-	}
-	slices.Sort(columns)
-	out := make([]entry, len(columns))
-	for i, c := range columns {
-		out[i] = entry{column: c, param: [2]int{r.A, r.B}, at: [2]int{-1, -1}}
-		if at, ok := a[c]; ok {
-			out[i].at[0] = at
-		}
-		if at, ok := b[c]; ok && r.Kind != Row {
-			out[i].at[1] = at
-		}
-		if r.Kind == Row {
-			out[i].param[1] = -1
-		}
-	}
-	return out
 }
 
 func (e *evaluator) lin(l Lin) int64 {

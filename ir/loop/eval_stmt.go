@@ -54,10 +54,6 @@ func (e *evaluator) stmt(s *Stmt) (broke bool, err error) {
 		e.vals[s.Dst] = e.load(s)
 	case Look:
 		e.vals[s.Dst] = e.tables[s.Mem.N].Words[in[0]]
-	case Column:
-		e.vals[s.Dst] = Word(e.entry[s.Imm].column)
-	case Entry:
-		e.vals[s.Dst] = e.value(s)
 	case Store:
 		if s.Mem.Kind == LocalMem {
 			d := e.locals[s.Mem.N]
@@ -224,17 +220,6 @@ func (e *evaluator) load(s *Stmt) Word {
 		return WordOf(a)
 	}
 	panic("BUG: load of neither scalar nor matrix")
-}
-
-// value returns what the entry of a range stores in an operand; 0 if it stores none.
-func (e *evaluator) value(s *Stmt) Word {
-	en := e.entry[s.Imm]
-	for side := range en.param {
-		if en.param[side] == s.Mem.N && en.at[side] >= 0 {
-			return WordOf(e.in[s.Mem.N].(*value.CSR).Entry(en.at[side]))
-		}
-	}
-	return 0
 }
 
 // output is a result under construction.

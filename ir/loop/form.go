@@ -32,7 +32,6 @@ type ParamKind uint8
 const (
 	ScalarParam ParamKind = iota // one element
 	DenseParam                   // a row-major matrix with a row stride
-	SparseParam                  // compressed sparse rows
 )
 
 // Param is an operand.
@@ -107,20 +106,14 @@ type RangeKind uint8
 // The kinds of ranges.
 const (
 	Steps   RangeKind = iota // From, From+By, .. before To
-	Row                      // the stored entries of row At of the sparse operand A, by column
-	Both                     // columns stored in row At of A and in row BAt of B
-	Either                   // columns stored in row At of A or in row BAt of B, ascending
 	Forever                  // 0, 1, .. until a break
 )
 
-// Range is the range of an index. Entry ranges give the number of the entry; `column` and `value`
-// read it.
+// Range is the range of an index.
 type Range struct {
 	Kind     RangeKind
 	From, To Lin
 	By       int64 // not 0
-	A, B     int
-	At, BAt  Lin
 }
 
 // Index is an index of the space. Name numbers Nest.Names.
@@ -140,8 +133,6 @@ const (
 	Store               // Mem at At = Args[0]
 	Reduce              // contributes Args to the result Mem at At
 	Append              // appends the row Args to the result Mem
-	Column              // Dst = the column of entry Imm, the name of an index over entries
-	Entry               // Dst = the value of entry Imm in operand Mem; 0 if it stores none
 	Look                // Dst = word Args[0] of the table Mem
 	Check               // fails at site Imm, with the values Args[1:], unless Args[0]
 	Break               // leaves the innermost For if Args[0]

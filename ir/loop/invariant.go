@@ -53,7 +53,7 @@ func leaves(b *Block) bool {
 // steady reports a pure statement whose operands are written already and that depends on none of
 // these indices.
 func (m *merger) steady(s *Stmt, inner map[int]bool) bool {
-	if (s.Code == IndexOf || s.Code == Column || s.Code == Entry) && inner[int(s.Imm)] {
+	if s.Code == IndexOf && inner[int(s.Imm)] {
 		return false
 	}
 	for _, v := range s.Args {

@@ -59,14 +59,11 @@ func examples(t *testing.T) (list []example) {
 	return list
 }
 
-// read makes a value of a line such as `f64 2x2: 1 2 3 4`, `csr 2x2: 0 1 0 2` or `i64 7`.
+// read makes a value of a line such as `f64 2x2: 1 2 3 4` or `i64 7`.
 func read(t *testing.T, line string) value.Value {
 	t.Helper()
 	kind, rest, _ := strings.Cut(line, " ")
-	elem := types.F64
-	if kind != "csr" {
-		elem, _ = types.ElemNamed(kind)
-	}
+	elem, _ := types.ElemNamed(kind)
 	number := func(s string) value.Scalar {
 		x, err := strconv.ParseFloat(s, 64)
 		if err != nil {
@@ -86,28 +83,7 @@ func read(t *testing.T, line string) value.Value {
 	for k, f := range strings.Fields(list) {
 		d.Set(k/cols, k%cols, number(f))
 	}
-	if kind != "csr" {
-		return d
-	}
-	n := 0
-	for _, x := range d.F64 {
-		if x != 0 {
-			n++
-		}
-	}
-	m := value.NewCSR(elem, rows, cols, n)
-	at := 0
-	for i := range rows {
-		for j := range cols {
-			if x := d.At(i, j); x.True() {
-				m.Col[at] = int32(j)
-				m.SetEntry(at, x)
-				at++
-			}
-		}
-		m.Ptr[i+1] = int64(at)
-	}
-	return m
+	return d
 }
 
 func show(v value.Value) string {
@@ -235,7 +211,6 @@ func TestRefused(t *testing.T) {
 		{"v0 = add v1, v1", "v1 is not defined above"},
 		{"v1 = i64 1", "v1 stands where v0 is defined"},
 		{"v0 = load %0[i]", "%0 has 2 subscripts, not 1"},
-		{"v0 = load %1[i, 0]", "is sparse"},
 		{"v0 = load %2[i, 0]", "0"},
 		{"v0 = i64 1 v1 = f64 1 v2 = add v0, v1", "add of a i64 and a f64"},
 		{"v0 = bool true v1 = add v0, v0", "add is not defined on"},
@@ -254,10 +229,6 @@ func TestRefused(t *testing.T) {
 		{"v0 = fold sum q: 0..3 { v1 = bool true yield v1 }", "sum of"},
 		{"v0 = fold chain q: 0..3 { v1 = f64 1 v2 = i64 1 yield v1, v2 }", "chain of"},
 		{"v0 = fold sum q: forever { v1 = f64 1 yield v1 }", "without an end"},
-		{"for q: row(%0, i) { }", "no sparse operand"},
-		{"for q: row(%1, i) { v0 = index q }", "counts entries"},
-		{"for q: row(%1, i) { v0 = load %0[q, 0] }", "counts entries"},
-		{"for q: 0..2 { v0 = column q }", "does not count entries"},
 		{"once { v0 = index i }", "depends on the point"},
 		{"v0 = index i once { v1 = add v0, v0 }", "not visible"},
 		{"v0 = f64 1 once { store out0[0, 0] v0 }", "not visible"},
@@ -266,7 +237,7 @@ func TestRefused(t *testing.T) {
 		{"v0 = f64 1.5.5", "no statement begins with"},
 		{"jump", "no statement begins with"},
 	} {
-		text := "nest(%0: f64[], %1: sparse f64[], %2: f64[]) (i: 0..%0.rows) {\n" + c.body + "\n} : (f64[%0.rows, 1], sum f64[%0.rows, 1])"
+		text := "nest(%0: f64[], %1: f64[], %2: f64[]) (i: 0..%0.rows) {\n" + c.body + "\n} : (f64[%0.rows, 1], sum f64[%0.rows, 1])"
 		if c.want == "0" {
 			text = strings.Replace(text, "%2: f64[]", "%2: f64", 1)
 			c.want = "%2 has 0 subscripts, not 2"

@@ -87,7 +87,7 @@ func (m *merger) once(s *Stmt) {
 // statement writes.
 func pure(s *Stmt) bool {
 	switch s.Code {
-	case Const, IndexOf, Column, Entry, Look, Apply:
+	case Const, IndexOf, Look, Apply:
 		return true
 	case Load:
 		return s.Mem.Kind == ParamMem
@@ -104,7 +104,7 @@ func (m *merger) key(s *Stmt) string {
 		word(int64(m.from.Types[s.Dst]))
 	}
 	imm := int64(s.Imm)
-	if s.Code == IndexOf || s.Code == Column || s.Code == Entry {
+	if s.Code == IndexOf {
 		imm = int64(m.name(int(s.Imm)))
 	}
 	word(imm)
@@ -289,5 +289,5 @@ func rangeForms(s *Stmt) []Lin {
 		return nil
 	}
 	r := s.Loop.Index.Range
-	return []Lin{r.From, r.To, r.At, r.BAt}
+	return []Lin{r.From, r.To}
 }

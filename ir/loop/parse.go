@@ -272,16 +272,10 @@ func (p *parser) function() *Function {
 }
 
 func (p *parser) param() Param {
-	kind := ScalarParam
-	if p.accept("sparse") {
-		kind = SparseParam
-	}
-	e := p.elem()
+	kind, e := ScalarParam, p.elem()
 	if p.accept("[") {
 		p.want("]")
-		if kind == ScalarParam {
-			kind = DenseParam
-		}
+		kind = DenseParam
 	}
 	return Param{kind, e}
 }
@@ -360,25 +354,8 @@ func (p *parser) indexNamed() int {
 }
 
 func (p *parser) rng() Range {
-	switch t := p.peek(); t {
-	case "forever":
-		p.at++
+	if p.accept("forever") {
 		return Range{Kind: Forever, By: 1}
-	case "row", "both", "either":
-		p.at++
-		r := Range{Kind: map[string]RangeKind{"row": Row, "both": Both, "either": Either}[t], By: 1}
-		p.want("(")
-		r.A = p.operand()
-		p.want(",")
-		r.At = p.lin()
-		if t != "row" {
-			p.want(",")
-			r.B = p.operand()
-			p.want(",")
-			r.BAt = p.lin()
-		}
-		p.want(")")
-		return r
 	}
 	r := Range{From: p.lin(), By: 1}
 	p.want("..")

@@ -75,15 +75,6 @@ func (p *parser) body(s *Stmt) []types.Elem {
 		s.Args = p.vals()
 	case "append":
 		s.Code, s.Mem, s.Args = Append, p.mem(), p.vals()
-	case "column":
-		s.Code, s.Imm = Column, uint64(p.indexNamed())
-		s.Origin = p.origin()
-		return []types.Elem{types.I64}
-	case "entry":
-		s.Code, s.Mem = Entry, p.mem()
-		s.Imm = uint64(p.indexNamed())
-		s.Origin = p.origin()
-		return []types.Elem{p.memElem(s.Mem)}
 	case "look":
 		s.Code, s.Mem, s.Args = Look, p.mem(), p.vals()
 		s.Origin = p.origin()

@@ -56,8 +56,6 @@ func (a Param) String() string {
 	switch a.Kind {
 	case DenseParam:
 		return a.Elem.String() + "[]"
-	case SparseParam:
-		return "sparse " + a.Elem.String() + "[]"
 	}
 	return a.Elem.String()
 }
@@ -140,10 +138,6 @@ func (p *printer) stmt(s *Stmt) {
 		p.line("reduce %s %s%s", p.place(s), vals(s.Args), at)
 	case Append:
 		p.line("append %s %s%s", s.Mem, vals(s.Args), at)
-	case Column:
-		p.line("%scolumn %s%s", to, p.names[s.Imm], at)
-	case Entry:
-		p.line("%sentry %s %s%s", to, s.Mem, p.names[s.Imm], at)
 	case Look:
 		p.line("%slook %s %s%s", to, s.Mem, vals(s.Args), at)
 	case Check:
@@ -235,13 +229,7 @@ func (o Origin) String() string {
 }
 
 func (p *printer) rng(r Range) string {
-	switch r.Kind {
-	case Row:
-		return fmt.Sprintf("row(%%%d, %s)", r.A, p.lin(r.At))
-	case Both, Either:
-		word := map[RangeKind]string{Both: "both", Either: "either"}[r.Kind]
-		return fmt.Sprintf("%s(%%%d, %s, %%%d, %s)", word, r.A, p.lin(r.At), r.B, p.lin(r.BAt))
-	case Forever:
+	if r.Kind == Forever {
 		return "forever"
 	}
 	s := p.lin(r.From) + ".." + p.lin(r.To)

@@ -59,7 +59,7 @@ type verifier struct {
 	types   []types.Elem
 	names   []string
 	tables  []Table
-	index   map[int]bool // visible names; true: of entries
+	index   map[int]bool // visible names
 	visible []bool       // of each value
 	defined int
 	once    bool // inside a once statement
@@ -116,32 +116,19 @@ func (v *verifier) enter(x Index) {
 	_, seen := v.index[x.Name]
 	v.check(!seen, "index %s twice", v.names[x.Name])
 	r := x.Range
-	switch r.Kind {
-	case Steps:
+	if r.Kind == Steps {
 		v.check(r.By != 0, "the step of %s is 0", v.names[x.Name])
 		v.lin(r.From)
 		v.lin(r.To)
-	case Row, Both, Either:
-		v.sparse(r.A)
-		v.lin(r.At)
-		if r.Kind != Row {
-			v.sparse(r.B)
-			v.lin(r.BAt)
-		}
 	}
-	v.index[x.Name] = r.Kind == Row || r.Kind == Both || r.Kind == Either
-}
-
-func (v *verifier) sparse(k int) {
-	v.check(v.nest != nil && k >= 0 && k < len(v.nest.Params) && v.nest.Params[k].Kind == SparseParam, "%%%d is no sparse operand", k)
+	v.index[x.Name] = true
 }
 
 func (v *verifier) lin(l Lin) {
 	for _, t := range l.Terms {
 		switch s := t.Sym; s.Kind {
 		case IndexSym:
-			entries, ok := v.index[s.N]
-			v.check(ok && !entries, "index %d is not visible in a subscript, or counts entries", s.N)
+			v.check(v.index[s.N], "index %d is not visible in a subscript", s.N)
 		case ValSym:
 			v.check(v.typ(Val(s.N)) == types.I64, "v%d in a subscript is no i64", s.N)
 		default:

@@ -35,8 +35,7 @@ func (v *verifier) gives(s *Stmt, in []types.Elem) []types.Elem {
 		v.check(s.N == 1, "a constant is one value")
 		return []types.Elem{v.types[s.Dst]}
 	case IndexOf:
-		entries, ok := v.index[int(s.Imm)]
-		v.check(ok && !entries, "index %d is not visible, or counts entries", s.Imm)
+		v.check(v.index[int(s.Imm)], "index %d is not visible", s.Imm)
 		v.check(!v.once || !v.ofSpace(int(s.Imm)), "a once depends on the point")
 		return []types.Elem{types.I64}
 	case Load:
@@ -47,14 +46,6 @@ func (v *verifier) gives(s *Stmt, in []types.Elem) []types.Elem {
 		return []types.Elem{v.tables[s.Mem.N].Elem}
 	case Store, Reduce, Append:
 		v.write(s, in)
-	case Column:
-		v.check(v.index[int(s.Imm)], "index %d does not count entries", s.Imm)
-		return []types.Elem{types.I64}
-	case Entry:
-		v.check(v.index[int(s.Imm)], "index %d does not count entries", s.Imm)
-		v.check(s.Mem.Kind == ParamMem, "an entry of %v", s.Mem)
-		v.sparse(s.Mem.N)
-		return []types.Elem{v.nest.Params[s.Mem.N].Elem}
 	case Check:
 		v.check(len(in) > 0 && in[0] == types.Bool, "check takes a bool first")
 	case Break:
@@ -150,7 +141,6 @@ func (v *verifier) load(s *Stmt) types.Elem {
 	}
 	v.check(s.Mem.Kind == ParamMem && s.Mem.N < len(v.nest.Params), "%v cannot be loaded", s.Mem)
 	a := v.nest.Params[s.Mem.N]
-	v.check(a.Kind != SparseParam, "%v is sparse: its entries are read by a range over them", s.Mem)
 	v.subscripts(s, map[ParamKind]int{DenseParam: 2}[a.Kind])
 	return a.Elem
 }

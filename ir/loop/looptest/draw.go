@@ -173,15 +173,11 @@ func (d *drawing) text(c *Case) {
 		places.I64[k] = int64(d.IntN(rows))
 	}
 	c.In = append(c.In, places, d.scalar(types.F64), d.scalar(types.I64))
-	d.sparse(rows)
 	var params []string
 	for k, v := range c.In {
 		t := v.Type()
 		s := fmt.Sprintf("%%%d: %v", k, t.Elem)
-		switch {
-		case t.IsSparse():
-			s = fmt.Sprintf("%%%d: sparse %v[]", k, t.Elem)
-		case t.IsMatrix():
+		if t.IsMatrix() {
 			s += "[]"
 		}
 		params = append(params, s)
@@ -300,8 +296,6 @@ func (d *drawing) statement(level int) {
 		d.local()
 	case k == 6:
 		d.line("v%d = index j", d.fresh(types.I64))
-	case k == 13 && level < 2:
-		d.entries(level)
 	case k == 12 && d.IntN(3) == 0:
 		d.reductions()
 	case k == 7 && d.sites < 2 && d.IntN(4) == 0:

@@ -119,9 +119,9 @@ func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan
 		}
 		l.rows, l.lanes = l.lanes, l.rows
 	}
-	for k, x := range n.Space {
-		if entries := x.Range.Kind == loop.Row && k == 1; !entries && (x.Range.Kind != loop.Steps || x.Range.By != 1) {
-			unsupported(loop.Origin{}, "a space with steps, or of rows of entries")
+	for _, x := range n.Space {
+		if x.Range.Kind != loop.Steps || x.Range.By != 1 {
+			unsupported(loop.Origin{}, "a space with steps")
 		}
 	}
 	l.target = singles(t, l)

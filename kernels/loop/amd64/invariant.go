@@ -49,7 +49,6 @@ type invariantKind uint8
 const (
 	addressKind invariantKind = iota // of an element
 	elementKind                      // an element in all lanes
-	entriesKind                      // the address of the columns or values of a sparse operand
 	formKind                         // a linear form in all lanes: row + col
 	maskKind                         // the first lanes, as many as row says
 )

@@ -14,10 +14,6 @@ import (
 // these alone.
 func (l *lowering) loop(s *loop.Stmt) {
 	x := s.Loop
-	if isEntries(x.Index.Range) {
-		l.entryLoop(s)
-		return
-	}
 	outer, carried := make([]virt, len(l.parts)), make([][]virt, len(l.parts))
 	counts := make([]*counting, len(l.parts))
 	l.each(func(k int) {
@@ -182,8 +178,7 @@ func (l *lowering) carry(s *loop.Stmt, carried []virt, left virt, begin int) {
 			continue
 		}
 		mask := left
-		// Lanes that have left may hold anything; of two rows lanes sit out rounds and come back.
-		if l.frame.reads(s.Dst+loop.Val(k)) == 0 && s.Loop.Index.Range.Kind != loop.Both {
+		if l.frame.reads(s.Dst+loop.Val(k)) == 0 { // lanes that have left may hold anything
 			mask = 0
 		}
 		once := 0

@@ -109,8 +109,6 @@ type frame struct {
 	nest   bool         // not of a function
 	inner  map[int]virt // the indices of inner loops that are counted in every lane
 	read   []int        // of body: see reads
-	// entries are the indices over stored entries that are visible.
-	entries map[int]*entries
 }
 
 func unsupported(o loop.Origin, format string, args ...any) {
@@ -280,10 +278,6 @@ func (l *lowering) simple(s *loop.Stmt) {
 		l.set(s.Dst, operand{v: l.load(s), form: l.affine(s, nil)})
 	case loop.Store:
 		l.store(s)
-	case loop.Column:
-		l.set(s.Dst, l.column(s))
-	case loop.Entry:
-		l.set(s.Dst, l.entry(s))
 	case loop.Reduce:
 		l.reduce(s)
 	case loop.Append:

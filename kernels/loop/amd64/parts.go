@@ -78,7 +78,7 @@ func (f *frame) mark(b *loop.Block) {
 		f.mark(s.Else)
 		if x := s.Loop; x != nil {
 			r := x.Index.Range
-			forms(r.From, r.To, r.At, r.BAt)
+			forms(r.From, r.To)
 			vals(x.Init)
 			f.mark(&x.Body)
 		}

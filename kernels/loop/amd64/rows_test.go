@@ -11,29 +11,27 @@ import (
 	"flow/ir/value"
 )
 
-// TestRows compares nests whose rows have lanes of their own with the evaluator: entries of sparse
-// rows, triangles, one point.
+// TestRows compares nests whose rows have lanes of their own with the evaluator: matrices,
+// triangles, one point.
 func TestRows(t *testing.T) {
 	nests := map[string]string{
 		"matrix times vector": `
-nest(%0: f64[], %1: sparse f64[]) (i: 0..%1.rows, p: row(%1, i)) {
-  v0 = column p
-  v1 = entry %1 p
-  v2 = load %0[v0, 0]
-  v3 = mul v1, v2
-  reduce out0[i, 0] v3
+nest(%0: f64[], %1: f64[]) (i: 0..%1.rows, j: 0..%1.cols) {
+  v0 = load %1[i, j]
+  v1 = load %0[j, 0]
+  v2 = mul v0, v1
+  reduce out0[i, 0] v2
 } : (sum f64[%1.rows, 1])`,
 		"columns": `
-nest(%0: f64[], %1: sparse f64[]) (i: 0..%1.rows, p: row(%1, i)) {
-  v0 = column p
-  v1 = entry %1 p
-  reduce out0[v0, 0] v1
-  v2 = load %0[i, 0]
-  v3 = mul v1, v2
-  store out1[i, v0] v3
+nest(%0: f64[], %1: f64[]) (i: 0..%1.rows, j: 0..%1.cols) {
+  v0 = load %1[i, j]
+  reduce out0[j, 0] v0
+  v1 = load %0[i, 0]
+  v2 = mul v0, v1
+  store out1[i, j] v2
 } : (max f64[%1.cols, 1], f64[%1.rows, %1.cols])`,
 		"triangle": `
-nest(%0: f64[], %1: sparse f64[]) (i: 0..%1.rows, j: i+1..2*i) {
+nest(%0: f64[], %1: f64[]) (i: 0..%1.rows, j: i+1..2*i) {
   v0 = load %0[i, 0]
   v1 = load %0[j, 0]
   v2 = sub v0, v1
@@ -41,26 +39,16 @@ nest(%0: f64[], %1: sparse f64[]) (i: 0..%1.rows, j: i+1..2*i) {
   reduce out1[i, 0] v2
 } : (f64[%1.rows, %0.rows], sum f64[%1.rows, 1])`,
 		"matrix times matrix": `
-nest(%0: f64[], %1: sparse f64[]) (i: 0..%1.rows, j: 0..3) {
-  v0 = fold chain p: row(%1, i) {
-    v1 = column p
-    v2 = entry %1 p
-    v3 = load %0[v1, j]
-    yield v2, v3
+nest(%0: f64[], %1: f64[]) (i: 0..%1.rows, j: 0..3) {
+  v0 = fold chain p: 0..%1.cols {
+    v1 = load %1[i, p]
+    v2 = load %0[p, j]
+    yield v1, v2
   }
   store out0[i, j] v0
 } : (f64[%1.rows, 3])`,
-		"the last common column but one": `
-nest(%0: f64[], %1: sparse f64[]) (i: 0..%1.rows) {
-  v0 = i64 -1
-  v1, v2 = for q: both(%1, i, %1, 20-i) (v3 = v0, v4 = v0) {
-    v5 = column q
-    next v5, v3
-  }
-  store out0[i, 0] v2
-} : (i64[%1.rows, 1])`,
 		"one point": `
-nest(%0: f64[], %1: sparse f64[]) () {
+nest(%0: f64[], %1: f64[]) () {
   v0 = fold sum q: 0..%0.rows {
     v1 = load %0[q, 0]
     yield v1
@@ -74,16 +62,9 @@ nest(%0: f64[], %1: sparse f64[]) () {
 	for k := range x.F64 {
 		x.F64[k] = float64(r.IntN(100)) / 8
 	}
-	a := value.NewCSR(types.F64, rows, cols, rows*cols)
-	n := 0
-	for i := range rows {
-		for j := range cols {
-			if r.IntN(rows) < i { // the first row is empty
-				a.Col[n], a.F64[n] = int32(j), float64(1+r.IntN(9))/4
-				n++
-			}
-		}
-		a.Ptr[i+1] = int64(n)
+	a := value.New(types.F64, rows, cols)
+	for k := range a.F64 {
+		a.F64[k] = float64(r.IntN(9)) / 4
 	}
 	in := []value.Value{x, a}
 	for _, target := range []*target{avx512, avx2} {

@@ -113,8 +113,6 @@ func compileAs(plan Schedule, m *code.Memory, target *target, n *loop.Nest, in [
 		switch v := v.(type) {
 		case *value.Dense:
 			matrix(at, v)
-		case *value.CSR:
-			x.sparse(at, v)
 		case value.Scalar:
 			switch {
 			case v.Elem == types.F64:
@@ -147,21 +145,6 @@ func compileAs(plan Schedule, m *code.Memory, target *target, n *loop.Nest, in [
 	x.behind = x.scratch[first-uintptr(unsafe.Pointer(&x.scratch[0]))+uintptr(room):][:len(guardBytes)]
 	copy(x.behind, guardBytes)
 	return x, nil
-}
-
-// sparse sets the words of a sparse operand.
-func (x *compiled) sparse(at int, m *value.CSR) {
-	values := unsafe.Pointer(unsafe.SliceData(m.F64))
-	switch m.Elem {
-	case types.F32:
-		values = unsafe.Pointer(unsafe.SliceData(m.F32))
-	case types.I64:
-		values = unsafe.Pointer(unsafe.SliceData(m.I64))
-	}
-	both := &[2]uint64{uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.Col)))), uint64(uintptr(values))}
-	x.args[at], x.args[at+1] = uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.Ptr)))), uint64(uintptr(unsafe.Pointer(both)))
-	x.args[at+2], x.args[at+3] = uint64(m.Rows), uint64(m.Cols)
-	x.pin = append(x.pin, m, both)
 }
 
 // reducedResult is a result and the memory of its states.

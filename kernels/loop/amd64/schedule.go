@@ -105,7 +105,7 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 func (l *lowering) choose(plan Schedule) int {
 	w := weigh(&l.nest.Body)
 	switch {
-	case len(l.nest.Locals) > 0, loopsOverEntries(&l.nest.Body): // they have room for one vector
+	case len(l.nest.Locals) > 0: // they have room for one vector
 		return 1
 	case l.lanes < 0: // there is one point
 		return 1
@@ -167,23 +167,6 @@ func readsIndex(b *loop.Block, name int) bool {
 			}
 		}
 		if readsIndex(s.Then, name) || readsIndex(s.Else, name) {
-			return true
-		}
-	}
-	return false
-}
-
-// loopsOverEntries reports an inner loop over stored entries.
-func loopsOverEntries(b *loop.Block) bool {
-	if b == nil {
-		return false
-	}
-	for i := range b.Stmts {
-		s := &b.Stmts[i]
-		if x := s.Loop; x != nil && (isEntries(x.Index.Range) || loopsOverEntries(&x.Body)) {
-			return true
-		}
-		if loopsOverEntries(s.Then) || loopsOverEntries(s.Else) {
 			return true
 		}
 	}

@@ -121,9 +121,6 @@ func (l *lowering) firstLanes() virt {
 func (l *lowering) points(parts int, mask virt) {
 	l.begin(parts, mask)
 	l.clearLocals()
-	if r := l.laneRange(); isEntries(r) {
-		l.each(func(int) { l.enterEntries(l.lanes, &entries{kind: loop.Row, of: [2]int{r.A, -1}}) })
-	}
 	l.findBeside()
 	l.block(&l.nest.Body)
 }
@@ -139,7 +136,7 @@ func (l *lowering) laneRange() loop.Range {
 // ragged reports that the lanes are others in each row.
 func (l *lowering) ragged() bool {
 	r := l.laneRange()
-	return isEntries(r) || l.rows >= 0 && (l.perRow(r.From) || l.perRow(r.To))
+	return l.rows >= 0 && (l.perRow(r.From) || l.perRow(r.To))
 }
 
 // laneEnd is the word that says where the lanes of the row end.
@@ -150,24 +147,20 @@ func (l *lowering) laneEnd() Mem {
 	return argMem(8 * argLaneEnd)
 }
 
-// firstLane writes code that sets laneReg to the first lane of the row, and laneEnd. Entries of a
-// row are lanes by their numbers.
+// firstLane writes code that sets laneReg to the first lane of the row, and laneEnd.
 func (l *lowering) firstLane(m *maker) {
-	r := l.laneRange()
-	switch {
-	case !l.ragged():
+	if !l.ragged() {
 		m.LoadG(laneReg, argMem(8*argLane))
-	case isEntries(r):
-		l.rowPointer(m, r.A, r.At, func(r Reg) { m.Mov(laneReg, r) }, func(r Reg) { m.StoreG(l.laneEnd(), r) })
-	default:
-		l.scalarLin(m, RAX, r.From)
-		m.LoadG(laneReg, argMem(8*argLane))
-		m.ArithG(CmpG, laneReg, RAX)
-		m.Cmov(Less, laneReg, RAX)
-		l.scalarLin(m, RAX, r.To)
-		m.LoadG(R11, argMem(8*argLaneEnd))
-		m.ArithG(CmpG, RAX, R11)
-		m.Cmov(Greater, RAX, R11)
-		m.StoreG(l.laneEnd(), RAX)
+		return
 	}
+	r := l.laneRange()
+	l.scalarLin(m, RAX, r.From)
+	m.LoadG(laneReg, argMem(8*argLane))
+	m.ArithG(CmpG, laneReg, RAX)
+	m.Cmov(Less, laneReg, RAX)
+	l.scalarLin(m, RAX, r.To)
+	m.LoadG(R11, argMem(8*argLaneEnd))
+	m.ArithG(CmpG, RAX, R11)
+	m.Cmov(Greater, RAX, R11)
+	m.StoreG(l.laneEnd(), RAX)
 }

@@ -32,7 +32,7 @@ func (u *Unsupported) Error() string { return "interp: no code for " + u.What }
 // Code is a compiled nest. It is read-only and safe for concurrent use.
 type Code struct {
 	nest *loop.Nest
-	// along takes batches from one row; it is nil where an index over entries is the second one.
+	// along takes batches from one row.
 	along *program
 	// across takes batches from several rows; it is nil for a nest with fewer than two indices.
 	across *program
@@ -53,13 +53,11 @@ type program struct {
 	// known lists the parts of subscripts that operands alone decide.
 	known []loop.Lin
 	// index holds the cell of the first index in programs along rows; -1 if nothing reads it.
-	index int
-	// entries are the registers of a second index over entries, if it is one.
-	entries cursor
-	lists   int // loops and branches that pack lanes
-	onces   int
-	folds   []foldInfo
-	tables  []*value.Dense
+	index  int
+	lists  int // loops and branches that pack lanes
+	onces  int
+	folds  []foldInfo
+	tables []*value.Dense
 	// contributions are the statements that contribute to results.
 	contributions []reducedInfo
 }
@@ -82,15 +80,12 @@ func Compile(n *loop.Nest) (code *Code, err error) {
 		}
 	}()
 	checkSharing(n)
-	for k, x := range n.Space {
-		if x.Range.Kind == loop.Forever || k == 0 && x.Range.Kind != loop.Steps {
+	for _, x := range n.Space {
+		if x.Range.Kind != loop.Steps {
 			return nil, &Unsupported{fmt.Sprintf("index %s of the space without bounds known before the first point", n.Names[x.Name])}
 		}
 	}
-	code = &Code{nest: n}
-	if len(n.Space) < 2 || n.Space[1].Range.Kind == loop.Steps {
-		code.along = compileProgram(n, false)
-	}
+	code = &Code{nest: n, along: compileProgram(n, false)}
 	if len(n.Space) >= 2 {
 		code.across = compileProgram(n, true)
 	}

@@ -63,21 +63,12 @@ type span struct {
 
 // frame is the values, tables and indices of a nest or of a function.
 type frame struct {
-	vals    []*operand
-	types   []types.Elem
-	tables  []int // of the program
-	index   map[int]*operand
-	entries map[int]*entryIndex
+	vals   []*operand
+	types  []types.Elem
+	tables []int // of the program
+	index  map[int]*operand
 	// bits are the values that are the words of floats.
 	bits []loop.Val
-}
-
-// entryIndex is an index over entries: registers, and the operands whose entries at[0] and at[1]
-// count.
-type entryIndex struct {
-	column *operand
-	at     [2]*operand
-	of     [2]int
 }
 
 type compiler struct {
@@ -130,7 +121,7 @@ func compileProgram(n *loop.Nest, across bool) *program {
 }
 
 func (c *compiler) newFrame(list []types.Elem, tables []loop.Table) *frame {
-	f := &frame{vals: make([]*operand, len(list)), types: list, index: map[int]*operand{}, entries: map[int]*entryIndex{}}
+	f := &frame{vals: make([]*operand, len(list)), types: list, index: map[int]*operand{}}
 	for _, t := range tables {
 		f.tables = append(f.tables, c.table(t))
 	}

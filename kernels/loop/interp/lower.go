@@ -48,19 +48,6 @@ func (c *compiler) spaceIndices() {
 			c.frame.index[name] = c.defined(row)
 		}
 	}
-	if last.Range.Kind != loop.Steps {
-		var regs [3]*operand
-		for k := range regs {
-			regs[k] = c.lanesOf(types.I64, c.root)
-			c.regs[regs[k].reg].fixed = true
-		}
-		c.program.entries = cursor{regs[0].reg, [2]int{regs[1].reg, regs[2].reg}}
-		c.frame.entries[last.Name] = &entryIndex{regs[0], [2]*operand{regs[1], regs[2]}, [2]int{last.Range.A, last.Range.B}}
-		if last.Range.Kind == loop.Row {
-			c.frame.entries[last.Name].of[1] = -1
-		}
-		return
-	}
 	by := last.Range.By
 	c.frame.index[last.Name] = c.headIndex(func(w *Worker, dst []int64) {
 		for _, s := range w.segments {
@@ -130,10 +117,6 @@ func (c *compiler) stmt(s *loop.Stmt) {
 		c.vals[s.Dst] = c.load(s)
 	case loop.Look:
 		c.vals[s.Dst] = c.look(s, in[0])
-	case loop.Column:
-		c.vals[s.Dst] = c.frame.entries[int(s.Imm)].column
-	case loop.Entry:
-		c.vals[s.Dst] = c.entry(s)
 	case loop.Store:
 		c.store(s, in[0])
 	case loop.Reduce:

@@ -22,19 +22,16 @@ type packed struct {
 	access []access // of the carried values
 	// lazy says that the body cannot fail and changes nothing, so that it may run on lanes that
 	// have left: they are moved out when they are many.
-	lazy bool
-	// kept are the registers of the loop itself that move with the lanes.
-	kept   []int
+	lazy   bool
 	moves  []moved // all registers that move with the lanes between rounds
 	breaks []*breaking
 	// A range of steps: its rounds are counted in the register count, or are the same in all lanes.
-	steps  *steps
-	count  int
-	index  int // cell or register; by is added every round
-	cell   bool
-	by     int64
-	ranges *entryRange
-	start  int
+	steps *steps
+	count int
+	index int // cell or register; by is added every round
+	cell  bool
+	by    int64
+	start int
 }
 
 // moved is a register that moves with the lanes.
@@ -65,8 +62,7 @@ type lanes struct {
 func (c *compiler) newPacked(s *loop.Stmt) *packed {
 	p := &packed{list: c.lists, ctx: &context{parent: c.ctx, start: c.pos}, start: c.pos}
 	c.lists++
-	p.lazy = s.Code == loop.For && s.Loop.Index.Range.Kind != loop.Row && s.Loop.Index.Range.Kind != loop.Both &&
-		s.Loop.Index.Range.Kind != loop.Either && c.harmless(&s.Loop.Body)
+	p.lazy = s.Code == loop.For && c.harmless(&s.Loop.Body)
 	return p
 }
 
@@ -166,10 +162,6 @@ func (p *packed) compile(c *compiler, s *loop.Stmt, init []*operand, inside func
 
 // enter compiles what the rounds depend on, in the context around.
 func (p *packed) enter(c *compiler, r loop.Range) {
-	if r.Kind != loop.Steps && r.Kind != loop.Forever {
-		p.ranges = c.entryRange(r)
-		return
-	}
 	if c.uniformRange(r) {
 		at := c.steps(r)
 		p.steps, p.by = &at, at.by
@@ -212,8 +204,6 @@ func (c *compiler) form(l loop.Lin) int {
 // indices makes the index visible in the body.
 func (p *packed) indices(c *compiler, x loop.Index) {
 	switch {
-	case p.ranges != nil:
-		p.ranges.indices(c, p, x)
 	case p.steps != nil:
 		index := c.cell(types.I64, here)
 		p.index, p.cell = index.reg, true
@@ -249,10 +239,8 @@ func (p *packed) finish(c *compiler) {
 	for _, m := range p.ctx.imports {
 		p.moves = add(p.moves, m.to)
 	}
-	for _, list := range [][]int{p.carry, p.kept} {
-		for _, reg := range list {
-			p.moves = add(p.moves, reg)
-		}
+	for _, reg := range p.carry {
+		p.moves = add(p.moves, reg)
 	}
 	own := map[int]bool{}
 	for _, m := range p.moves {
@@ -288,8 +276,6 @@ func (w *Worker) runPacked(p *packed, n int, round func(n int)) {
 	var i int64
 	var count uint64
 	switch {
-	case p.ranges != nil:
-		p.ranges.begin(w, n)
 	case p.steps != nil:
 		i, count = w.rounds(p.steps)
 	default:
@@ -300,10 +286,6 @@ func (w *Worker) runPacked(p *packed, n int, round func(n int)) {
 			return
 		}
 		switch {
-		case p.ranges != nil:
-			if !w.nextEntries(p, l) {
-				return
-			}
 		case p.steps != nil:
 			if r == count {
 				w.loseAll(p, l)
@@ -334,13 +316,12 @@ func (w *Worker) runPacked(p *packed, n int, round func(n int)) {
 			w.regs[c], w.regs[d] = w.regs[d], w.regs[c]
 			w.own[c], w.own[d] = w.own[d], w.own[c]
 		}
-		switch {
-		case p.cell:
+		if p.cell {
 			i += p.by
-		case p.ranges == nil:
-			for k, x := range w.regs[p.index].i64[:l.all] {
-				w.regs[p.index].i64[k] = x + p.by
-			}
+			continue
+		}
+		for k, x := range w.regs[p.index].i64[:l.all] {
+			w.regs[p.index].i64[k] = x + p.by
 		}
 	}
 }

@@ -64,42 +64,35 @@ type access interface {
 	// one; -1: none.
 	differs(d *value.Dense, at, step int, src *slab, n int) int
 	differsAt(d *value.Dense, at []int, src *slab) int
-	// entries reads stored entries of a sparse matrix; 0 where the place is negative.
-	entries(dst *slab, m *value.CSR, at []int64)
 }
 
 // kind is the access to elements of type T.
 type kind[T vec.Element] struct {
-	of     func(s *slab) *[]T
-	mem    func(d *value.Dense) []T
-	stored func(m *value.CSR) []T
-	to     func(x T) loop.Word
-	from   func(w loop.Word) T
+	of   func(s *slab) *[]T
+	mem  func(d *value.Dense) []T
+	to   func(x T) loop.Word
+	from func(w loop.Word) T
 }
 
 var (
 	f64s = kind[float64]{
 		func(s *slab) *[]float64 { return &s.f64 },
 		func(d *value.Dense) []float64 { return d.F64 },
-		func(m *value.CSR) []float64 { return m.F64 },
 		f64Word, wordF64,
 	}
 	f32s = kind[float32]{
 		func(s *slab) *[]float32 { return &s.f32 },
 		func(d *value.Dense) []float32 { return d.F32 },
-		func(m *value.CSR) []float32 { return m.F32 },
 		f32Word, wordF32,
 	}
 	i64s = kind[int64]{
 		func(s *slab) *[]int64 { return &s.i64 },
 		func(d *value.Dense) []int64 { return d.I64 },
-		func(m *value.CSR) []int64 { return m.I64 },
 		func(x int64) loop.Word { return loop.Word(x) }, func(w loop.Word) int64 { return int64(w) },
 	}
 	bools = kind[uint8]{
 		func(s *slab) *[]uint8 { return &s.b },
 		func(d *value.Dense) []uint8 { return d.Bool },
-		nil, // a stored bool is true
 		func(x uint8) loop.Word { return loop.Word(x) }, func(w loop.Word) uint8 { return uint8(w) },
 	}
 )
@@ -217,22 +210,4 @@ func (a *kind[T]) differsAt(d *value.Dense, at []int, src *slab) int {
 		}
 	}
 	return -1
-}
-
-func (a *kind[T]) entries(dst *slab, m *value.CSR, at []int64) {
-	x := (*a.of(dst))[:len(at)]
-	var of []T
-	if a.stored != nil {
-		of = a.stored(m)
-	}
-	for k, i := range at {
-		switch {
-		case i < 0:
-			x[k] = 0
-		case a.stored == nil:
-			x[k] = 1
-		default:
-			x[k] = of[i]
-		}
-	}
 }

@@ -192,7 +192,6 @@ func (w *Worker) write(k, from, to int) {
 // Free gives the worker's memory to the next Begin.
 func (w *Worker) Free() {
 	clear(w.dense)
-	clear(w.sparse)
 	clear(w.out)
 	w.in, w.call, w.stopped = nil, nil, nil
 	w.code.idle.Put(w)

@@ -209,35 +209,3 @@ func drawn(r *rand.Rand, e types.Elem, rows, cols int) *value.Dense {
 	}
 	return d
 }
-
-func sparse(r *rand.Rand, e types.Elem, rows, cols int) *value.CSR {
-	type entry struct {
-		col int
-		x   value.Scalar
-	}
-	var list [][]entry
-	n := 0
-	for range rows {
-		var row []entry
-		for j := range cols {
-			if r.IntN(3) == 0 {
-				row = append(row, entry{j, drawn(r, e, 1, 1).At(0, 0)})
-			}
-		}
-		list = append(list, row)
-		n += len(row)
-	}
-	m := value.NewCSR(e, rows, cols, n)
-	at := 0
-	for i, row := range list {
-		for _, x := range row {
-			m.Col[at] = int32(x.col)
-			if e != types.Bool {
-				m.SetEntry(at, x.x)
-			}
-			at++
-		}
-		m.Ptr[i+1] = int64(at)
-	}
-	return m
-}

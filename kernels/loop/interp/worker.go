@@ -19,7 +19,6 @@ type Worker struct {
 
 	scalars []loop.Word
 	dense   []*value.Dense
-	sparse  []*value.CSR
 	in      []value.Value
 	out     []*value.Dense
 	// origins are the numbers of the elements with which the memory of operands and results begins:
@@ -36,18 +35,17 @@ type Worker struct {
 	// odd are the results and columns in which a comparing worker met a float that is not finite.
 	odd map[[2]int]bool
 
-	most        int // lanes of a batch
-	locals      []matrix
-	arguments   []*value.Dense // of CallRow
-	onces       []bool
-	results     []result
-	segments    []segment
-	filled      int      // lanes of the batch that takes points from several rows
-	width       int64    // of the rows of the window, 0 where they differ
-	by          [2]int64 // steps of the first two indices
-	places      []int
-	entryPlaces []int64
-	spare       [types.Picture + 1]slab
+	most      int // lanes of a batch
+	locals    []matrix
+	arguments []*value.Dense // of CallRow
+	onces     []bool
+	results   []result
+	segments  []segment
+	filled    int      // lanes of the batch that takes points from several rows
+	width     int64    // of the rows of the window, 0 where they differ
+	by        [2]int64 // steps of the first two indices
+	places    []int
+	spare     [types.Picture + 1]slab
 }
 
 // machine is the registers of a program.
@@ -74,7 +72,7 @@ const fuelOfWindow = 1 << 18
 func (w *Worker) begin(in []value.Value, out []*value.Dense, call func(row int, in []*value.Dense, out *value.Dense) error) {
 	n := w.code.nest
 	w.in, w.call, w.comparing = in, call, false
-	w.scalars, w.dense, w.sparse = room(w.scalars, len(in)), room(w.dense, len(in)), room(w.sparse, len(in))
+	w.scalars, w.dense = room(w.scalars, len(in)), room(w.dense, len(in))
 	w.origins = room(w.origins, len(in)+len(n.Results))
 	clear(w.origins)
 	w.out = append(w.out[:0], out...)
@@ -84,21 +82,19 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense, call func(row int, 
 			w.scalars[k] = loop.WordOf(v)
 		case *value.Dense:
 			w.dense[k] = v
-		case *value.CSR:
-			w.sparse[k] = v
 		}
 	}
 	w.by = [2]int64{1, 1}
 	for k := range min(2, len(n.Space)) {
 		if len(n.Space) == 1 {
 			w.by[1] = n.Space[0].Range.By
-		} else if n.Space[k].Range.Kind == loop.Steps {
+		} else {
 			w.by[k] = n.Space[k].Range.By
 		}
 	}
 	w.allocateLocals(n)
 	if len(w.places) != w.most {
-		w.places, w.entryPlaces = make([]int, w.most), make([]int64, w.most)
+		w.places = make([]int, w.most)
 		for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
 			w.spare[e] = accessTo(e).fresh(w.most)
 		}
@@ -230,7 +226,7 @@ func (w *Worker) form(l loop.Lin, row int64) int64 {
 
 // Window evaluates the points whose first index is in r0 to r1-1 and whose second one is in l0 to
 // l1-1. Of a space of one index the rows are 0 to 1 and the index is the second one; of a space
-// without indices all are 0 to 1. Of a second index over entries the column counts. flagged says
+// without indices all are 0 to 1. flagged says
 // that a check failed: what the window has written is then undefined. stopped is asked from time to
 // time and may be nil; once it is true the error is loop.ErrStopped.
 func (w *Worker) Window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
@@ -243,7 +239,7 @@ func (w *Worker) Window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 		case len(w.code.nest.Space) < 2:
 			w.use(0)
 			w.single(l0, l1)
-		case w.code.along == nil || l1-l0 < shortRow && r1-r0 > 1:
+		case l1-l0 < shortRow && r1-r0 > 1:
 			w.use(1)
 			w.acrossRows(r0, r1, l0, l1)
 		default:
@@ -347,33 +343,24 @@ func (w *Worker) acrossRows(r0, r1, l0, l1 int) {
 	row, rows := w.space(0, 0, r0, r1)
 	second := w.code.nest.Space[1].Range
 	w.width = 0
-	if second.Kind == loop.Steps && !dependsOn(second, w.code.nest.Space[0].Name) {
+	if !dependsOn(second, w.code.nest.Space[0].Name) {
 		_, w.width = w.space(1, row, l0, l1)
 	}
 	w.filled, w.segments = 0, w.segments[:0]
 	for ; rows > 0 && !w.over(); rows-- {
-		if second.Kind == loop.Steps {
-			first, count := w.space(1, row, l0, l1)
-			for count > 0 && !w.over() {
-				m := min(count, int64(w.most-w.filled))
-				w.segments = append(w.segments, segment{w.filled, int(m), row, first})
-				first += m * w.by[1]
-				count -= m
-				w.fill(int(m))
+		first, count := w.space(1, row, l0, l1)
+		for count > 0 && !w.over() {
+			m := min(count, int64(w.most-w.filled))
+			w.segments = append(w.segments, segment{w.filled, int(m), row, first})
+			first += m * w.by[1]
+			count -= m
+			if w.filled += int(m); w.filled == w.most {
+				w.flush()
 			}
-		} else {
-			w.rowEntries(second, row, int64(l0), int64(l1))
 		}
 		row += w.by[0]
 	}
 	if !w.over() {
-		w.flush()
-	}
-}
-
-// fill counts lanes of the batch that acrossRows makes, and evaluates it when it is full.
-func (w *Worker) fill(n int) {
-	if w.filled += n; w.filled == w.most {
 		w.flush()
 	}
 }
@@ -388,38 +375,6 @@ func (w *Worker) flush() {
 func dependsOn(r loop.Range, name int) bool {
 	s := loop.Sym{Kind: loop.IndexSym, N: name}
 	return r.From.Coef(s) != 0 || r.To.Coef(s) != 0
-}
-
-// rowEntries adds the entries of a row whose columns are in lo to hi-1 to the batch.
-func (w *Worker) rowEntries(r loop.Range, row, lo, hi int64) {
-	x := &w.p.entries
-	m := w.sparse[r.A]
-	at := w.form(r.At, row)
-	i, iEnd := m.Ptr[at], m.Ptr[at+1]
-	var o *value.CSR
-	var j, jEnd int64
-	if r.Kind != loop.Row {
-		o = w.sparse[r.B]
-		at := w.form(r.BAt, row)
-		j, jEnd = o.Ptr[at], o.Ptr[at+1]
-	}
-	for {
-		column, a, b, ok := nextEntry(r.Kind, m, o, &i, iEnd, &j, jEnd)
-		if !ok || w.over() {
-			return
-		}
-		if column < lo || column >= hi {
-			continue
-		}
-		n := w.filled
-		w.regs[x.column].i64[n], w.regs[x.at[0]].i64[n], w.regs[x.at[1]].i64[n] = column, a, b
-		if k := len(w.segments) - 1; k >= 0 && w.segments[k].row == row {
-			w.segments[k].n++
-		} else {
-			w.segments = append(w.segments, segment{n, 1, row, 0})
-		}
-		w.fill(1)
-	}
 }
 
 // batch evaluates the points of the segments.

@@ -48,9 +48,6 @@ func (h *hull) inside(n *loop.Nest, in []value.Value, out []*value.Dense) bool {
 	clear(h.index)
 	h.inner = h.inner[:0]
 	for _, x := range n.Space {
-		if !h.stored(x.Range) {
-			return false
-		}
 		if r := h.rng(x.Range); r.empty() {
 			return true
 		} else {
@@ -60,19 +57,16 @@ func (h *hull) inside(n *loop.Nest, in []value.Value, out []*value.Dense) bool {
 	return h.block(&n.Body)
 }
 
-// rng is the values of an index, that of an index over entries is nothing that a subscript may use.
+// rng is the values of an index.
 func (h *hull) rng(r loop.Range) span {
-	switch r.Kind {
-	case loop.Steps:
-		from, to := h.lin(r.From), h.lin(r.To)
-		if r.By > 0 {
-			return span{from.lo, to.hi - 1}
-		}
-		return span{to.lo + 1, from.hi}
-	case loop.Forever:
+	if r.Kind == loop.Forever {
 		return span{0, wide}
 	}
-	return anything
+	from, to := h.lin(r.From), h.lin(r.To)
+	if r.By > 0 {
+		return span{from.lo, to.hi - 1}
+	}
+	return span{to.lo + 1, from.hi}
 }
 
 // tight is the values of a form with inner indices at the ends of their ranges, as forms: the slice
@@ -176,9 +170,6 @@ func (h *hull) stmt(s *loop.Stmt) bool {
 		return len(s.At) < 2 || h.access(s)
 	case loop.For, loop.Fold:
 		x := s.Loop.Index
-		if !h.stored(x.Range) {
-			return false
-		}
 		r := h.rng(x.Range)
 		if r.empty() {
 			return true
@@ -302,21 +293,6 @@ func (h *hull) exact(f loop.Lin) bool {
 		case loop.ValSym:
 			return false
 		}
-	}
-	return true
-}
-
-// stored reports that the rows of a range over entries are rows of its operands.
-func (h *hull) stored(r loop.Range) bool {
-	within := func(k int, at loop.Lin) bool {
-		s := h.lin(at)
-		return !at.Affine() || s.lo >= 0 && s.hi < int64(h.in[k].Type().Rows)
-	}
-	switch r.Kind {
-	case loop.Row:
-		return within(r.A, r.At)
-	case loop.Both, loop.Either:
-		return within(r.A, r.At) && within(r.B, r.BAt)
 	}
 	return true
 }

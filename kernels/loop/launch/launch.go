@@ -115,7 +115,6 @@ type Run struct {
 	room int      // bytes of scratch memory of a worker
 	hull hull
 
-	entries []*[2]uint64 // of sparse operands: the addresses of columns and values
 	loop    *Loop
 	lay     layout
 	lanes   [2]int // where the lanes of the space begin and end
@@ -163,7 +162,7 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 	if err != nil {
 		return err
 	}
-	r.v, r.in, r.out, r.args, r.loop, r.lay, r.reduced, r.entries = v, in, out, r.args[:0], l, lay, nil, r.entries[:0]
+	r.v, r.in, r.out, r.args, r.loop, r.lay, r.reduced = v, in, out, r.args[:0], l, lay, nil
 	r.wide = wide
 	if err := r.reduces(); err != nil {
 		return err
@@ -182,7 +181,7 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 // has proved to be in range, and whose scalars may differ where they are no integers. It reports
 // whether they are such; if not, r is as it was.
 func (r *Run) Again(in []value.Value, out []*value.Dense) bool {
-	if len(r.reduced) > 0 || len(r.entries) > 0 || len(in) != len(r.in) || len(out) != len(r.out) {
+	if len(r.reduced) > 0 || len(in) != len(r.in) || len(out) != len(r.out) {
 		return false
 	}
 	like := func(k int, d *value.Dense) bool {
@@ -255,10 +254,6 @@ func (r *Run) operand(v value.Value) {
 	switch v := v.(type) {
 	case *value.Dense:
 		w = [wordsOfOperand]uint64{uint64(uintptr(base(v))), uint64(v.Stride * v.Elem.Size()), uint64(v.Rows), uint64(v.Cols)}
-	case *value.CSR:
-		entries := &[2]uint64{uint64(uintptr(unsafe.Pointer(unsafe.SliceData(v.Col)))), uint64(uintptr(values(v)))}
-		r.entries = append(r.entries, entries)
-		w = [wordsOfOperand]uint64{uint64(uintptr(unsafe.Pointer(unsafe.SliceData(v.Ptr)))), uint64(uintptr(unsafe.Pointer(entries))), uint64(v.Rows), uint64(v.Cols)}
 	case value.Scalar:
 		w[0] = loop.WordOf(v)
 	}
@@ -276,17 +271,6 @@ func base(d *value.Dense) unsafe.Pointer {
 		return unsafe.Pointer(unsafe.SliceData(d.Bool))
 	}
 	return unsafe.Pointer(unsafe.SliceData(d.I64))
-}
-
-// values is where the values of entries lie.
-func values(m *value.CSR) unsafe.Pointer {
-	switch m.Elem {
-	case types.F64:
-		return unsafe.Pointer(unsafe.SliceData(m.F64))
-	case types.F32:
-		return unsafe.Pointer(unsafe.SliceData(m.F32))
-	}
-	return unsafe.Pointer(unsafe.SliceData(m.I64))
 }
 
 // Worker is what a worker needs to run windows of a Run.

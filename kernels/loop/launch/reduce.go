@@ -78,9 +78,6 @@ func (r *Run) reduces() error {
 		s := h.rng(x.Range)
 		h.index[x.Name] = s
 		r.lanes = [2]int{int(s.lo), int(s.hi) + 1}
-		if x.Range.Kind == loop.Row {
-			r.lanes = [2]int{0, r.in[x.Range.A].Type().Cols}
-		}
 	}
 	return nil
 }
