@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,8 +25,10 @@ import (
 // helpTechniques are compared; the first takes no help.
 var helpTechniques = []string{"STATIC", "AUTO_CHUNK", "GSS", "FAC2", "COST"}
 
-// helpDelay is the simulated time of a message.
-const helpDelay = 20e-6
+const (
+	helpDelay  = 20e-6            // simulated seconds of a message
+	helpBudget = 40 * time.Second // after which a table begins no other turn
+)
 
 // helpStops is how long a rank is stopped, and the longest time between two stops.
 const (
@@ -44,41 +47,59 @@ func help(b *bench) error {
 	return b.helpStopped()
 }
 
-// helpSimulated records a loop on two ranks in single rows, and prints its real makespan under
-// techniques beside that of the simulation with the recorded costs.
+// turns calls f for each turn, until the repetitions or the time of a table are over. It returns how many
+// turns there were: at least one.
+func (b *bench) turns(f func(turn int) error) (int, error) {
+	began := time.Now()
+	for k := 0; ; k++ {
+		if k > 0 && (k >= b.reps || time.Since(began) > helpBudget) {
+			return k, nil
+		}
+		if err := f(k); err != nil {
+			return k, err
+		}
+	}
+}
+
+// helpSimulated runs a loop on two ranks under techniques, and each run's trace again in virtual time, under
+// the same technique. It prints the percent of the ideal that both reach. STATIC and SS differ in the costs
+// that a trace has: of two chunks, or of each row.
 func (b *bench) helpSimulated() error {
 	file := filepath.Join(b.dir, "help.json")
 	args := []string{b.program("rows.flow"), "--set=n=400", "--set=again=6", "--distributed", "--backend=mem", "--ranks=2", "--threads=1", "--trace=" + file}
-	record := func(technique string) (o replay.Operator, real float64, err error) {
-		if _, err = launch(nil, b.flowrun, append(args, "--partitioning="+technique)...); err != nil {
-			return o, 0, err
-		}
-		return sharedLoop(file)
-	}
-	o, _, err := record("SS")
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(b.out, "Escape times of 400 x 400 points, six executions of the loop, two ranks of one thread over mem. Real: the sum of the executions' times, median of %d.\n"+
-		"Simulated: in virtual time, with the costs of rows as recorded under SS on two ranks, and %g us a message.\n\n| technique | real, ms | simulated, ms | real over simulated |\n|:--|--:|--:|--:|\n", b.reps, helpDelay*1e6)
-	for _, name := range helpTechniques {
-		t, err := schedule.Lookup(name)
-		if err != nil {
-			return err
-		}
-		s, err := replay.SimulateRanks([]replay.Operator{o}, t, replay.Cluster{Ranks: 2, Threads: 1, H: virtualClaim, Delay: helpDelay}, 0)
-		if err != nil {
-			return err
-		}
-		var real result
-		for range b.reps {
-			_, seconds, err := record(name)
+	names := append(slices.Clone(helpTechniques), "SS")
+	real, virtual, ratios := make([]result, len(names)), make([]result, len(names)), make([]result, len(names))
+	turns, err := b.turns(func(int) error {
+		for i, name := range names {
+			t, err := schedule.Lookup(name)
 			if err != nil {
 				return err
 			}
-			real.seconds = append(real.seconds, seconds)
+			if _, err := launch(nil, b.flowrun, append(args, "--partitioning="+name)...); err != nil {
+				return err
+			}
+			o, seconds, err := sharedLoop(file)
+			if err != nil {
+				return err
+			}
+			s, err := replay.SimulateRanks([]replay.Operator{o}, t, replay.Cluster{Ranks: 2, Threads: 1, H: virtualClaim, Delay: helpDelay}, 0)
+			if err != nil {
+				return err
+			}
+			real[i].seconds = append(real[i].seconds, 100*s.Ideal/seconds)
+			virtual[i].seconds = append(virtual[i].seconds, s.Percent())
+			ratios[i].seconds = append(ratios[i].seconds, seconds/s.Time)
 		}
-		fmt.Fprintf(b.out, "| %s | %.2f | %.2f | %.2f |\n", name, 1e3*real.median(), 1e3*s.Time, real.median()/s.Time)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b.out, "Escape times of 400 x 400 points, six executions of the loop, two ranks of one thread over mem. Percent of the ideal for the costs in the run's trace:\n"+
+		"of the run, and of the same trace in virtual time under the same technique, with %g us a message. Medians of %d turns.\n\n"+
+		"| technique | run, %% of ideal | simulated, %% of ideal | time of the run over simulated |\n|:--|--:|--:|--:|\n", helpDelay*1e6, turns)
+	for i, name := range names {
+		fmt.Fprintf(b.out, "| %s | %.1f | %.1f | %.2f |\n", name, real[i].median(), virtual[i].median(), ratios[i].median())
 	}
 	fmt.Fprintln(b.out)
 	return nil
@@ -136,12 +157,10 @@ func sharedLoop(file string) (o replay.Operator, seconds float64, err error) {
 // seed for each technique. It prints the time over that of STATIC. All must print the same bytes.
 func (b *bench) helpStopped() error {
 	args := []string{b.program("rows.flow"), "--set=n=1200", "--set=again=6", "--distributed", "--backend=mpi", "--ranks=3", "--threads=1", "--stats=json"}
-	fmt.Fprintf(b.out, "Three MPI ranks, 1200 x 1200 points; a random rank is stopped for %v, then none for up to %v, and so on. Time over that of STATIC, medians of %d turns.\n\n"+
-		"| technique | seconds | over STATIC |\n|:--|--:|--:|\n", helpStop, helpPause, b.reps)
 	results := make([]result, len(helpTechniques))
 	ratios := make([]result, len(helpTechniques))
 	want := ""
-	for turn := range b.reps {
+	turns, err := b.turns(func(turn int) error {
 		for i, name := range helpTechniques {
 			out, seconds, err := stoppedRun(rand.New(rand.NewPCG(uint64(turn), 1)), b.mpi, append(args, "--partitioning="+name)...)
 			if err != nil {
@@ -156,7 +175,13 @@ func (b *bench) helpStopped() error {
 			results[i].seconds = append(results[i].seconds, seconds)
 			ratios[i].seconds = append(ratios[i].seconds, seconds/results[0].seconds[turn])
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
+	fmt.Fprintf(b.out, "Three MPI ranks, 1200 x 1200 points; a random rank is stopped for %v, then none for up to %v, and so on. Time over that of STATIC, medians of %d turns.\n\n"+
+		"| technique | seconds | over STATIC |\n|:--|--:|--:|\n", helpStop, helpPause, turns)
 	for i, name := range helpTechniques {
 		fmt.Fprintf(b.out, "| %s | %.3f | %.2f |\n", name, results[i].median(), ratios[i].median())
 	}

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -51,7 +50,7 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	if o.HelpFrom == 0 {
 		o.HelpFrom = DefaultHelpFrom
 	}
-	e := &Engine{p: p, o: o, buffers: o.Buffers, epoch: time.Now(), selector: schedule.NewSelector()}
+	e := &Engine{p: p, o: o, buffers: o.Buffers, epoch: o.Trace.Epoch(), selector: schedule.NewSelector()}
 	if e.buffers == nil {
 		e.buffers, e.own = newOwnPool(o.Memory), true
 	}

@@ -53,6 +53,7 @@ func helpRun(t *testing.T, e **local.Engine, workers int, node string, o local.E
 // rows of -1, or undone, in which case they are made here; or it is gone before it returns anything.
 func TestHelpFromAnotherRank(t *testing.T) {
 	const rows, cols = helpRows, helpCols
+	recorder := trace.New(0, 2)
 	for _, technique := range []string{"SS", "GSS", "FAC2", "StaticSteal", "AWF-C", "STATIC"} {
 		for _, other := range []string{"makes its rows", "fails", "goes"} {
 			var e *local.Engine
@@ -125,7 +126,7 @@ func TestHelpFromAnotherRank(t *testing.T) {
 				},
 			}
 			report, err := helpRun(t, &e, 2, "add(%0, %0) {", local.EngineOptions{
-				Remote: remote, Stats: true, Schedule: schedule.Plan{Technique: lookup(t, technique)},
+				Remote: remote, Stats: true, Trace: recorder, Schedule: schedule.Plan{Technique: lookup(t, technique)},
 				Observe: func(id ir.ID, v value.Value) {
 					if id == 1 {
 						copy(got, v.(*value.Dense).F64)
@@ -138,6 +139,9 @@ func TestHelpFromAnotherRank(t *testing.T) {
 			recorded, there := int64(0), int64(0)
 			for _, l := range report.Loops {
 				for _, c := range l.Chunks {
+					if c.Asked < l.Start || c.Start < c.Asked || c.End < c.Start || c.End > l.End {
+						t.Errorf("%s, the other rank %s: a chunk of %d to %d ns has the times %+v", technique, other, l.Start, l.End, c)
+					}
 					if recorded += c.Hi - c.Lo; c.Worker == trace.Elsewhere {
 						there += c.Hi - c.Lo
 					}

@@ -91,7 +91,7 @@ func (e *Engine) open(w *Worker, s *workerState, t int32, id ir.ID, start int64,
 	l.counted(n)
 	l.observe()
 	if l.timed && !e.clock {
-		start = e.now(s)
+		start = e.Now()
 	}
 	l.begun = start
 	if shared {
@@ -142,10 +142,9 @@ func (l *loopRun) Again(w *Worker) bool {
 		return false
 	}
 	e := l.e
-	s := &e.scratch[w.index]
 	end := int64(0)
 	if e.clock || l.timed {
-		end = e.now(s)
+		end = e.Now()
 	}
 	if !l.next(p) {
 		return false
@@ -197,7 +196,7 @@ func (l *loopRun) Work(w *Worker) {
 	s.current.Store(int64(l.id) + 1)
 	start := l.begun
 	if w.index != l.owner && e.clock {
-		start = e.now(s)
+		start = e.Now()
 	}
 	waited := s.waited
 	l.begins()
@@ -258,7 +257,7 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 	ordered := q.Ordered()
 	var asked, began, ended int64
 	if l.timed {
-		asked = e.now(s)
+		asked = e.Now()
 	}
 	var c, next claimed
 	for !e.over(l.id) {
@@ -276,7 +275,7 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 			continue
 		}
 		if l.timed {
-			began = e.now(s)
+			began = e.Now()
 		}
 		var ran Chunk
 		var err error
@@ -285,7 +284,7 @@ func (l *loopRun) claim(w *Worker, s *workerState) {
 		}
 		l.count.ran(w.index, ran.size())
 		if l.timed {
-			ended = e.now(s)
+			ended = e.Now()
 			units := (ran.size() + l.leaf - 1) / l.leaf
 			q.Report(w.index, (ran.Lo-l.base)/l.leaf, units, float64(ended-began)/1e9, float64(began-asked)/1e9)
 			if l.log.did != nil {
@@ -322,12 +321,12 @@ func (l *loopRun) Done(w *Worker) error {
 	s.current.Store(int64(l.id) + 1)
 	start := int64(0)
 	if e.clock || l.timed {
-		start = e.now(s)
+		start = e.Now()
 	}
 	v, err := l.result()
 	end := start
 	if e.clock || l.timed {
-		end = e.now(s)
+		end = e.Now()
 	}
 	if err == nil {
 		l.log.learn(l.begun, end)

@@ -143,10 +143,6 @@ func (e *Engine) makeReport(wall time.Duration) *Report {
 func (e *Engine) reportCalls(r *Report, calls []callCount, flops []float64) {
 	list := e.g.Calls
 	begin := e.started.Sub(e.epoch).Nanoseconds()
-	if t := e.o.Trace; t != nil {
-		// Times are those of the trace's clock: now minus the time since the start.
-		begin = t.Communication().Now() - time.Since(e.started).Nanoseconds()
-	}
 	for i := len(list) - 1; i > 0; i-- {
 		if p := list[i].Parent; p > 0 && int(p) < i {
 			calls[p].plus(calls[i])

@@ -58,7 +58,7 @@ func (e *Engine) body(w *Worker, t int32) error {
 	s.current.Store(int64(id) + 1)
 	var start int64
 	if e.clock {
-		start = e.now(s)
+		start = e.Now()
 	}
 	if e.flags[t]&(gathered|looks) == gathered|looks {
 		e.finish(s, t, id, e.wholeOf(id), start)
@@ -127,14 +127,6 @@ func (e *Engine) ended(s *workerState, t int32, end int64) {
 	if e.o.Remote != nil {
 		e.o.Remote.Between(end)
 	}
-}
-
-// now reads the trace's clock if there is one, so that a task is timed once.
-func (e *Engine) now(s *workerState) int64 {
-	if s.track != nil {
-		return s.track.Now()
-	}
-	return e.Now()
 }
 
 // execute makes the result of node id, or opens a loop that will. A panic in a kernel becomes an

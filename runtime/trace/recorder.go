@@ -47,6 +47,14 @@ func New(rank, workers int, options ...Options) *Recorder {
 	return r
 }
 
+// Epoch returns the time 0 of Track.Now. It is now if nothing is recorded.
+func (r *Recorder) Epoch() time.Time {
+	if r == nil {
+		return time.Now()
+	}
+	return r.epoch
+}
+
 // Name returns the number that stands for a name in events. It takes a lock: ask before the run.
 func (r *Recorder) Name(name string) int32 {
 	if r == nil {
