@@ -269,7 +269,7 @@ func launches(b *bench) error {
 	if err != nil {
 		return err
 	}
-	const leaf = 1 << 14 // elements; see kernels/fused_loop.go
+	const leaf = 1 << 14 // elements; see kernels/pipe_loop.go
 	var texts []string
 	for _, n := range []int{leaf, leaf + 1} {
 		texts = append(texts, chain(fmt.Sprintf("%%0 = zeros() {m=1, n=%d}", n), "add(%P, %0)", n, 1))

@@ -1,11 +1,11 @@
 // Package kernels is the operator table, and the engine of chains and loops with the families of
 // rows that run on it.
 //
-//	fused*.go        map, the chain that fusion makes, and every elementwise row: a loop, interpreted
-//	                 while there is little work (nest_*.go, package launch)
-//	pipe*.go         the reductions that read a chain, in its pass: over all elements in its loop
-//	                 (pipe_nest.go), by columns in a loop over them (pipe_columns*.go, nest_columns.go,
-//	                 pipe_lines.go without a chain), else block by block
+//	pipe*.go         map and pipe, the chains that fusion makes and the reductions that read them in
+//	                 their pass; every elementwise row and every reduction alone (pipe_alone.go).
+//	                 They are loops, interpreted while there is little work (nest_*.go, package
+//	                 launch); reductions are in the loop of the chain (pipe_nest.go), by columns in a
+//	                 loop over them (pipe_columns*.go, nest_columns.go), else block by block
 //	byrows*.go       reductions of rows and what is made of their results as a loop over rows:
 //	                 wide ones by phases, of narrow ones the lanes are rows, which may end with
 //	                 reductions by key
@@ -16,9 +16,8 @@
 //	                 operators without a form called between nests (nest_calls_run.go); an operator
 //	                 at a time what no nest computes
 //	control.go       the rows that are no operators: iterate, select, part
-//	linalg_pipe.go   products of package linalg inside a pipe; linalg_map.go: chains of
-//	                 elementwise operators on products that are not stored; linalg_strips.go:
-//	                 strip of rows by strip of rows
+//	linalg_product.go  chains, and reductions of rows behind them, on products of package linalg
+//	                 that are not stored: strip of rows by strip of rows
 //
 // Families that need no engine are packages of their own: elementwise (arithmetic, functions,
 // comparison, fmt), linalg (@, potrf, eigvals), construct (zeros, rand, sample), move (t, slice,

@@ -1,11 +1,12 @@
 package kernels
 
-// This file defines the row `pipe`: a fused chain of elementwise operators and the reductions that
-// read it, in one pass over memory and without storing what is between them. The reductions are in
-// pipe_fold.go, the chain's execution in fused_run.go, how pipelines and maps run as loops in
-// fused_loop.go.
+// This file defines the rows that run pipelines: a chain of elementwise operators over one index
+// space, whose elements are stored (map) or reduced (pipe), or both. It reads memory once and stores
+// nothing in between. How a pipeline runs is in pipe_loop.go and pipe_machine.go, its reductions are
+// in pipe_fold.go.
 
 import (
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -13,58 +14,46 @@ import (
 	"flow/kernels/reduce"
 )
 
-// pipeRow is the row. Its attributes are those of map, the shape of the index space and, in fold,
-// the names of the reductions. With one name the result is that reduction's, with several it is a
-// tuple of theirs; the first of several may be `store`, the elements themselves. Reductions of rows
-// and of columns do not mix.
-func pipeRow(run *engine) *op.Def {
-	return &op.Def{
-		Name:   "pipe",
-		Role:   op.Reduces,
-		Hidden: true,
-		Doc:    "pipe reduces a chain of elementwise operators over one index space in one pass over memory; fusion makes it.",
-		Args:   []op.Arg{{Name: "x", Rest: true}},
-		// The result's type belongs to the node: it follows from the body, which a type rule does
-		// not see.
-		Type: func(s *op.Sig) (types.Type, error) {
-			return types.Type{}, op.Faultf(-1, define.CodeKind, "`pipe` has the type that its node says")
-		},
+// pipelines is the rows map and pipe. The attributes of pipe are those of map, the shape of the index
+// space and, in fold, the names of the reductions. With one name the result is that reduction's, with
+// several it is a tuple of theirs; the first of several may be `store`, the elements themselves.
+// Reductions of rows and of columns do not mix.
+func pipelines(run *engine) []*op.Def {
+	maps := &op.Def{
+		Name:  "map",
+		Role:  op.Maps,
+		Doc:   "map runs a chain of elementwise operators over one index space; fusion makes it.",
+		Ref:   mapRef,
+		Shard: op.Shard{Kind: op.ShardAligned},
+		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 4) },
+		Nests: func(c *op.Call, _ []types.Type) ([]*loop.Nest, string) { return toldNests(c.Body, c.Type) },
+	}
+	run.runsMaps(maps)
+	pipe := &op.Def{
+		Name:  "pipe",
+		Role:  op.Reduces,
+		Doc:   "pipe reduces a chain of elementwise operators over one index space in one pass over memory; fusion makes it.",
 		Ref:   pipeRef,
-		Laws:  op.Pure,
-		Flow:  op.Flow{Rate: op.Once},
-		Nests: pipeNests,
 		Shard: op.Shard{Kind: op.ShardWhole}, // Partition cuts it as its reduction is cut
 		Cost:  pipeCost,
-		// As in map. Results of reductions are written when the elements that they are of have been
-		// made.
-		Alias: true,
-		Kernel: func(c *op.Call) error {
-			lendResults(c)
-			j, err := pipeJob(c)
-			if err != nil {
-				return err
-			}
-			return run.whole(c, j)
-		},
-		Loop: &op.Loop{
-			Rows: func(s *op.Sig, _ types.Type) int { return s.Attrs.Int("rows") },
-			Space: func(c *op.Call) (n, leaf int) {
-				j, err := pipeJob(c)
-				if err != nil {
-					return 0, 1
-				}
-				return j.space()
-			},
-			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-				lendResults(c)
-				j, err := pipeJob(c)
-				if err != nil {
-					return nil, err
-				}
-				return run.begin(c, j, workers), nil
-			},
-		},
+		Nests: pipeNests,
 	}
+	run.runs(pipe, pipeJob, func(c *op.Call) (job, error) {
+		lendResults(c)
+		return pipeJob(c)
+	})
+	pipe.Loop.Rows = func(s *op.Sig, _ types.Type) int { return s.Attrs.Int("rows") }
+	for _, d := range []*op.Def{maps, pipe} {
+		d.Hidden, d.Args, d.Laws, d.Flow = true, []op.Arg{{Name: "x", Rest: true}}, op.Pure, op.Flow{Rate: op.Once}
+		// The result's type belongs to the node: it follows from the body, which a type rule does
+		// not see.
+		d.Type = define.OwnType
+		// Only a Full operand may lend its memory: a transposed one is read after the elements at
+		// its place are written. The engine looks at the node's modes. Results of reductions are
+		// written when the elements that they are of have been made.
+		d.Alias = true
+	}
+	return []*op.Def{maps, pipe}
 }
 
 func pipeCost(s *op.Sig, out types.Type) op.Work {
@@ -110,6 +99,27 @@ func (j *job) axis() reduce.Axis {
 		}
 	}
 	return reduce.OverAll
+}
+
+// reader reads a call as a job. One that is asked for the iterations alone may know no operands.
+type reader func(c *op.Call) (job, error)
+
+// mapSpace is the job of a map or of an elementwise operator without its operands and its result.
+func mapSpace(c *op.Call) (job, error) {
+	return job{p: c.Body, rows: c.Type.Rows, cols: c.Type.Cols}, nil
+}
+
+// mapJob is the job of a map, or of an elementwise operator alone.
+func (e *engine) mapJob(c *op.Call) (j job, err error) {
+	j = job{p: c.Body, in: c.In, out: c.Result(), from: placeOf(c)}
+	if j.p == nil {
+		if j.p, err = e.single(c); err != nil {
+			return j, err
+		}
+	}
+	j.rows, j.cols, j.elem = j.out.Rows, j.out.Cols, j.out.Elem
+	j.alias = j.rows*j.cols > 0 && lendsMemory(c.In, j.out)
+	return j, nil
 }
 
 func pipeJob(c *op.Call) (job, error) {
@@ -166,6 +176,55 @@ func (x *ending) give(c *op.Call, v value.Value) {
 	c.Out = v
 }
 
+// mapRef evaluates the chain element by element.
+func mapRef(c *op.Call) (value.Value, error) {
+	p := c.Body
+	drawn, err := drawnRef(c)
+	if err != nil {
+		return nil, err
+	}
+	regs := make([]value.Scalar, len(p.In)+len(p.Steps))
+	args := make([]value.Scalar, 0, 8)
+	at := func(i, j int) (value.Scalar, error) {
+		for k, o := range p.In {
+			switch o.Mode {
+			case op.Drawn:
+				regs[k] = drawn[k-len(c.In)].At(i, j)
+			case op.Trans:
+				regs[k] = c.Dense(k).At(j, i)
+			default:
+				regs[k] = define.ElementAt(c.In[k], i, j)
+			}
+		}
+		for k, s := range p.Steps {
+			args = args[:0]
+			for _, r := range s.Args {
+				args = append(args, regs[r])
+			}
+			y, err := define.ApplyElt(s.Def, s.Elem, args)
+			if err != nil {
+				return y, err
+			}
+			regs[len(p.In)+k] = y
+		}
+		return regs[len(regs)-1], nil
+	}
+	if c.Type.Kind == types.Scalar {
+		return at(0, 0)
+	}
+	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	for i := range out.Rows {
+		for j := range out.Cols {
+			y, err := at(i, j)
+			if err != nil {
+				return nil, err
+			}
+			out.Set(i, j, y)
+		}
+	}
+	return out, nil
+}
+
 // pipeRef is the chain stored, then the definitions of the reductions.
 func pipeRef(c *op.Call) (value.Value, error) {
 	j, err := pipeJob(c)
@@ -191,39 +250,4 @@ func pipeRef(c *op.Call) (value.Value, error) {
 
 func (x *ending) ref(y value.Value) (value.Value, error) {
 	return x.Def.Ref(&op.Call{Def: x.Def, In: []value.Value{y}, Type: x.result})
-}
-
-// whole runs a job on the calling worker.
-func (e *engine) whole(c *op.Call, j job) error {
-	if j.rows == 0 || j.cols == 0 {
-		return j.empty(c)
-	}
-	x := e.begin(c, j, 1)
-	var err error
-	if j.byColumns() {
-		err = x.Chunk(0, 0, j.groups())
-	} else {
-		err = x.worker(0).work(x, area{0, j.rows, 0, j.cols})
-	}
-	if end := x.End(); err == nil {
-		err = end
-	}
-	return err
-}
-
-// empty reduces an index space without elements: each reduction says what it is of nothing.
-func (j *job) empty(c *op.Call) error {
-	nothing := []value.Value{value.New(j.elem, j.rows, j.cols)}
-	for k := range j.ends {
-		x := &j.ends[k]
-		call := op.Call{Def: x.Def, In: nothing, Type: x.result}
-		if x.out != nil {
-			call.Out = x.out
-		}
-		if err := x.Def.Kernel(&call); err != nil {
-			return err
-		}
-		x.give(c, call.Out)
-	}
-	return nil
 }

@@ -81,7 +81,7 @@ func sharedRows(kernels blas.Set) *[2][][]*op.Def {
 // fused is the rows that fusion makes.
 func fused() []*op.Def {
 	run := &engine{}
-	out := []*op.Def{mapRow(run), pipeRow(run), byRows(), nestRow(), roundsRow()}
-	reducingRows(out[1:2], pipedRows)
-	return out
+	out := pipelines(run)
+	reducingRows(out[1:], pipedRows)
+	return append(out, byRows(), nestRow(), roundsRow())
 }

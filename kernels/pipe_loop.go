@@ -1,6 +1,6 @@
 package kernels
 
-// This file runs maps, pipelines and elementwise operators as loops: the index space is cut into
+// This file runs pipelines and elementwise operators as loops: the index space is cut into
 // rows, or into pieces of rows where these are long, or into groups of columns, and each worker
 // executes the chain on those that it is given.
 
@@ -25,43 +25,67 @@ const (
 	streamFrom = 32 << 20
 )
 
-// elementLoop is the Loop of rows that run executes by a program.
-func elementLoop(run *engine, program programmer) *op.Loop {
-	return &op.Loop{
-		Light: true,
-		Rows:  op.RowsOfResult, // unless an operand is read transposed
+// runs gives a row the kernel and the loop of the jobs that bind reads. space reads as much of them
+// as their iterations depend on.
+func (e *engine) runs(d *op.Def, space, bind reader) {
+	d.Kernel = func(c *op.Call) error {
+		j, err := bind(c)
+		if err != nil {
+			return err
+		}
+		return e.whole(c, j)
+	}
+	d.Loop = &op.Loop{
 		Space: func(c *op.Call) (n, leaf int) {
-			if !c.Type.IsDense() || !c.Type.Known() {
+			j, err := space(c)
+			if err != nil {
 				return 0, 1
 			}
-			j := job{p: c.Body, rows: c.Type.Rows, cols: c.Type.Cols}
 			return j.space()
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-			x := run.execution()
-			p, in, err := program(c)
+			j, err := bind(c)
 			if err != nil {
-				run.bodies.Put(x)
 				return nil, err
 			}
-			j := job{p: p, in: in, rows: c.Type.Rows, cols: c.Type.Cols, elem: c.Type.Elem, out: c.Result(), from: placeOf(c)}
-			j.alias = c.Type.Count() > 0 && lendsMemory(c.In, j.out)
-			x.begin(c, j, workers)
-			return x, nil
+			return e.begin(c, j, workers), nil
 		},
 	}
 }
 
-// programmer is the program of a call, and its operands.
-type programmer func(c *op.Call) (*op.Program, []value.Value, error)
-
-// programOf is the call's own program, of a fused chain, or that of its operator alone.
-func (e *engine) programOf(c *op.Call) (*op.Program, []value.Value, error) {
-	if c.Body != nil {
-		return c.Body, c.In, nil
+// whole runs a job on the calling worker.
+func (e *engine) whole(c *op.Call, j job) error {
+	if j.rows == 0 || j.cols == 0 {
+		return j.empty(c)
 	}
-	p, err := e.single(c)
-	return p, c.In, err
+	x := e.begin(c, j, 1)
+	var err error
+	if j.byColumns() {
+		err = x.Chunk(0, 0, j.groups())
+	} else {
+		err = x.worker(0).work(x, area{0, j.rows, 0, j.cols})
+	}
+	if end := x.End(); err == nil {
+		err = end
+	}
+	return err
+}
+
+// empty reduces an index space without elements: each reduction says what it is of nothing.
+func (j *job) empty(c *op.Call) error {
+	nothing := []value.Value{value.New(j.elem, j.rows, j.cols)}
+	for k := range j.ends {
+		x := &j.ends[k]
+		call := op.Call{Def: x.Def, In: nothing, Type: x.result}
+		if x.out != nil {
+			call.Out = x.out
+		}
+		if err := x.Def.Kernel(&call); err != nil {
+			return err
+		}
+		x.give(c, call.Out)
+	}
+	return nil
 }
 
 // lendsMemory reports that out, which is not empty, lies in the memory of an operand.
@@ -80,7 +104,7 @@ func lendsMemory(in []value.Value, out *value.Dense) bool {
 // space cuts the index space into iterations: a function of the shape, and of whether an operand is
 // read transposed.
 func (j *job) space() (n, leaf int) {
-	if j.rows == 0 || j.cols == 0 {
+	if j.rows <= 0 || j.cols <= 0 { // unknown sizes, too
 		return 0, 1
 	}
 	if j.byColumns() {
@@ -149,25 +173,17 @@ type execution struct {
 	stream  bool
 }
 
-// execution is one that is idle, or a new one.
-func (e *engine) execution() *execution {
-	if x, ok := e.bodies.Get().(*execution); ok {
-		return x
-	}
-	return &execution{e: e}
-}
-
+// begin begins a job.
 func (e *engine) begin(c *op.Call, j job, workers int) *execution {
-	x := e.execution()
-	x.begin(c, j, workers)
-	return x
-}
-
-func (x *execution) begin(c *op.Call, j job, workers int) {
+	x, ok := e.bodies.Get().(*execution)
+	if !ok {
+		x = &execution{e: e}
+	}
 	x.c, x.job = c, j
 	x.workers = dense.Resized(x.workers, workers)
 	clear(x.workers)
 	x.stream = j.streams()
+	return x
 }
 
 // streams reports that the elements are written past the caches.

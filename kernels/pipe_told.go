@@ -28,29 +28,13 @@ func singleNests(c *op.Call, in []types.Type) ([]*loop.Nest, string) {
 	if len(in) > mostArgs {
 		return nil, fmt.Sprintf("more than %d operands", mostArgs)
 	}
-	p := &op.Program{Steps: []op.Step{{Def: c.Def, Elem: c.Type.Elem}}}
-	for k, t := range in {
+	for _, t := range in {
 		if !t.IsDense() && !t.IsScalar() {
 			return nil, "an operand of " + t.String()
 		}
-		mode := op.Full
-		switch {
-		case t.IsScalar() || t.Rows == 1 && t.Cols == 1:
-			mode = op.Single
-		case t.Rows == 1 && c.Type.Rows != 1:
-			mode = op.RowVec
-		case t.Cols == 1 && c.Type.Cols != 1:
-			mode = op.ColVec
-		}
-		p.In = append(p.In, op.Operand{Elem: t.Elem, Mode: mode})
-		p.Steps[0].Args = append(p.Steps[0].Args, k)
 	}
-	return toldNests(p, c.Type)
-}
-
-// mapNests is the loop of a chain.
-func mapNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
-	return toldNests(c.Body, c.Type)
+	k := singleOf(c.Def, c.Type, len(in), func(k int) types.Type { return in[k] })
+	return toldNests(k.program(), c.Type)
 }
 
 // toldNests is the loop of a program with a result of type t.

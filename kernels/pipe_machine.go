@@ -49,46 +49,11 @@ type operand struct {
 	source source
 }
 
-// modeOf is how v lies in the index space of out.
-func modeOf(v value.Value, out *value.Dense) (op.Mode, bool) {
-	d, ok := v.(*value.Dense)
-	switch {
-	case !ok:
-		return op.Single, true
-	case d.Rows == out.Rows && d.Cols == out.Cols:
-		return op.Full, true
-	case d.Rows == 1 && d.Cols == 1:
-		return op.Single, true
-	case d.Rows == 1 && d.Cols == out.Cols:
-		return op.RowVec, true
-	case d.Cols == 1 && d.Rows == out.Rows:
-		return op.ColVec, true
-	}
-	return 0, false
-}
-
 func (e *engine) machine() *machine {
 	if m, ok := e.idle.Get().(*machine); ok {
 		return m
 	}
 	return &machine{}
-}
-
-// execute runs p over the index space of out.
-func (e *engine) execute(p *op.Program, in []value.Value, out *value.Dense, from offset) error {
-	m := e.machine()
-	defer e.idle.Put(m)
-	return m.execute(p, in, out, from)
-}
-
-func (m *machine) execute(p *op.Program, in []value.Value, out *value.Dense, from offset) error {
-	if out.Rows == 0 || out.Cols == 0 {
-		return nil
-	}
-	m.prepare(p, in, out.Rows, out.Cols)
-	m.draw(p, from)
-	defer m.release()
-	return m.area(area{0, out.Rows, 0, out.Cols}, target{d: out})
 }
 
 // prepare binds the operands of an index space that is not empty.

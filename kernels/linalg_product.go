@@ -1,0 +1,369 @@
+package kernels
+
+// This file defines the rows `map.product` and `pipe.product`: a chain of elementwise operators on a
+// product, or the reductions of rows behind such a chain, without storing the product. A strip of the
+// product is made in the memory of a worker, which a cache has, and the chain takes it from there.
+// The right factor is packed once, for all strips and workers. So memory sees the left factor and
+// what else the chain reads once, and the result once; stored, the product would be cleared, added
+// to, read and overwritten.
+
+import (
+	"slices"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/blas"
+	"flow/kernels/define"
+	"flow/kernels/dense"
+	"flow/kernels/linalg"
+	"flow/kernels/window"
+)
+
+// denseProducts is the rows of linear algebra on the given kernel set, with those of products
+// inside of chains and pipes.
+func denseProducts(set blas.Set) []*op.Def {
+	f := &products{Linear: linalg.NewLinear(set), run: &engine{}}
+	piped := f.row("pipe.product", "pipe.product is a pipe that reduces rows and reads a product of a tall matrix by a small one, which is not stored; fusion makes it.")
+	mapped := f.row("map.product", "map.product runs a chain of elementwise operators on each part of a matrix product while a cache has it; fusion makes it.")
+	mapped.Alias = true // of the inputs for which the attribute held is 0
+	return append(f.Rows(), piped, mapped)
+}
+
+// products runs the calls of the rows.
+type products struct {
+	*linalg.Linear
+	run *engine
+}
+
+// row is one of the rows. Its inputs are those of the chain, in the place `place` what the product is
+// added to or, if there is no such matrix, its left factor; then the left factor, if it is not there,
+// and the right one. Its attributes are those of map or pipe, that place, whether something is added
+// to (acc), those of gemm, and held, which is 0 for each input in whose memory the result may lie:
+// those that are read to the end when it is written, or elsewhere, have 1. A pipe reduces rows and
+// adds to nothing.
+func (f *products) row(name, doc string) *op.Def {
+	return &op.Def{
+		Name:   name,
+		Hidden: true,
+		Doc:    doc,
+		Args:   []op.Arg{{Name: "x", Rest: true}},
+		Type:   define.OwnType,
+		Ref:    productRef,
+		Laws:   op.Pure,
+		Flow:   op.Flow{Rate: op.Once},
+		Rate:   "gemm",
+		Cost: func(s *op.Sig, out types.Type) op.Work { // some operations an element for the chain
+			p, n := sigFactors(s), float64(productSpace(s.Attrs, out).Count())
+			_, k := define.Turned(p.a, p.ta)
+			return op.Work{Flops: (2*float64(max(k, 0)) + 8) * n, Bytes: define.Traffic(s, out)}
+		},
+		Along: func(a *op.Attrs) (out []int) {
+			for k, m := range a.Ints("modes") { // the left factor in the place of a product is read by rows, too
+				if m := op.Mode(m); m == op.Full || m == op.ColVec {
+					out = append(out, k)
+				}
+			}
+			if a.Bool("acc") { // the left factor is behind the chain's operands
+				out = append(out, len(a.Ints("modes")))
+			}
+			return out
+		},
+		Kernel: f.kernel,
+		Loop: &op.Loop{
+			Light: true,
+			Takes: func(s *op.Sig, out types.Type) bool { return inStrips(sigFactors(s), productSpace(s.Attrs, out)) },
+			Rows: func(s *op.Sig, out types.Type) int {
+				if space := productSpace(s.Attrs, out); !slices.Contains(s.Attrs.Ints("modes"), int64(op.Trans)) && inStrips(sigFactors(s), space) {
+					return space.Rows
+				}
+				return 0
+			},
+			Space: func(c *op.Call) (n, leaf int) {
+				p, space := callFactors(c), productSpace(c.Attrs, c.Type)
+				if !inStrips(p, space) {
+					return 0, 0
+				}
+				height := stripRows(space)
+				return space.Rows, linalg.RoundUp(max(height, window.LeafElements/max(p.a.Cols, space.Cols)), height)
+			},
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+				j, err := f.job(c)
+				if err != nil {
+					return nil, err
+				}
+				return f.begin(c, j, workers), nil
+			},
+		},
+	}
+}
+
+// factors is the operands of the product in a call, as values or as types.
+type factors[T any] struct {
+	a, b   T
+	ta, tb bool
+}
+
+// factorsIn is the factors among n inputs.
+func factorsIn[T any](attrs *op.Attrs, in func(k int) T, n int) factors[T] {
+	a := n - 2
+	if !attrs.Bool("acc") {
+		a = attrs.Int("place")
+	}
+	return factors[T]{in(a), in(n - 1), attrs.Bool("ta"), attrs.Bool("tb")}
+}
+
+// callFactors and sigFactors are the types of the factors.
+func callFactors(c *op.Call) factors[types.Type] {
+	return factorsIn(c.Attrs, func(k int) types.Type { return c.In[k].Type() }, len(c.In))
+}
+
+func sigFactors(s *op.Sig) factors[types.Type] {
+	return factorsIn(s.Attrs, func(k int) types.Type { return s.In[k] }, len(s.In))
+}
+
+// productSpace is the type of the chain's elements in a node with such a result.
+func productSpace(attrs *op.Attrs, out types.Type) types.Type {
+	if attrs.Str("fold") != "" {
+		return types.DenseOf(out.Elem, attrs.Int("rows"), attrs.Int("cols"))
+	}
+	return out
+}
+
+// inStrips reports a product that is made by strips of rows, with the right factor packed
+// beforehand: one that stays in a second-level cache. The rows of a left factor that is read
+// transposed lie too far apart for that.
+func inStrips(p factors[types.Type], space types.Type) bool {
+	return !p.ta && p.b.Count() > 0 && p.b.Count() <= linalg.MostRight && space.Count() > 0
+}
+
+// productRef is the product stored, then the definition of the map or the pipe.
+func productRef(c *op.Call) (value.Value, error) {
+	at, space := c.Attrs.Int("place"), productSpace(c.Attrs, c.Type)
+	p := factorsIn(c.Attrs, c.Dense, len(c.In))
+	product := value.New(c.Body.In[at].Elem, space.Rows, space.Cols)
+	if c.Attrs.Bool("acc") {
+		dense.Copy(product, c.Dense(at))
+	}
+	linalg.ProductRef(product, p.a, p.b, p.ta, p.tb, c.Attrs.Bool("sub"), false)
+	m := *c
+	m.In = chainIn(c)
+	m.In[at] = product
+	if c.Attrs.Str("fold") != "" {
+		return pipeRef(&m)
+	}
+	return mapRef(&m)
+}
+
+// chainIn is a copy of the inputs of the chain.
+func chainIn(c *op.Call) []value.Value {
+	return append([]value.Value(nil), c.In[:len(c.Attrs.Ints("modes"))]...)
+}
+
+// job is the chain and the reductions of a call. Its operand `place` is not the product.
+func (f *products) job(c *op.Call) (job, error) {
+	chain := *c
+	chain.In = chainIn(c)
+	if c.Attrs.Str("fold") != "" {
+		return pipeJob(&chain)
+	}
+	return f.run.mapJob(&chain)
+}
+
+func (f *products) kernel(c *op.Call) error {
+	j, err := f.job(c)
+	switch {
+	case err != nil:
+		return err
+	case j.rows == 0 || j.cols == 0:
+		return j.empty(c)
+	case len(j.ends) == 0 && !inStrips(callFactors(c), c.Type):
+		return f.whole(c, j)
+	}
+	b := f.begin(c, j, 1)
+	if err := b.Chunk(0, 0, j.rows); err != nil {
+		return err
+	}
+	return b.End()
+}
+
+// whole makes the whole product, by the blocks that the kernels choose for the caches, and then
+// runs the chain on it. The product lies in the result where that has its type: of the inputs it
+// shares memory with what is added to, if with any.
+func (f *products) whole(c *op.Call, j job) error {
+	at := c.Attrs.Int("place")
+	p := factorsIn(c.Attrs, c.Dense, len(c.In))
+	e := c.Body.In[at].Elem
+	product := j.out
+	if j.out.Elem != e {
+		product = value.New(e, j.rows, j.cols)
+	}
+	switch acc := c.Dense(at); {
+	case !c.Attrs.Bool("acc"):
+		dense.Clear(product)
+	case product != j.out || !lendsMemory(c.In[at:at+1], j.out):
+		dense.Copy(product, acc)
+	}
+	f.Accumulate(product, p.a, p.b, p.ta, p.tb, c.Attrs.Bool("sub"))
+	j.in[at] = product
+	return f.run.whole(c, j)
+}
+
+// begin prepares a call that runs by strips.
+func (f *products) begin(c *op.Call, j job, workers int) op.LoopBody {
+	if c.Body.In[c.Attrs.Int("place")].Elem == types.F32 {
+		return beginStrips(f, f.F32, c, j, workers)
+	}
+	return beginStrips(f, f.F64, c, j, workers)
+}
+
+// stripElements is about how many elements of the product are made at a time: with the right factor
+// they stay in a second-level cache.
+const stripElements = 1 << 13
+
+// stripRows is the rows of a strip: a multiple of those of every micro-tile and of those of
+// transposed operands that are turned at a time.
+func stripRows(space types.Type) int {
+	return linalg.RoundUp(max(1, stripElements/space.Cols), dense.Panel)
+}
+
+// stripBody is one execution.
+type stripBody[T dense.Precision] struct {
+	f       *products
+	by      linalg.Solver[T]
+	job     job  // the chain; its operand `place` is the strip at work
+	height  int  // of a strip
+	stream  bool // the result goes past the caches
+	place   int
+	acc     *value.Dense // or nil
+	a, b    dense.Grid[T]
+	tb, sub bool
+	packed  []T // the right factor; nil where the kernels cannot
+	shared  *linalg.Scratch
+	by1     []stripWorker[T]
+}
+
+// stripWorker is a worker's part: a strip of the product, windows of the operands and results that
+// lie along the rows, and a machine for the chain.
+type stripWorker[T dense.Precision] struct {
+	s     *linalg.Scratch
+	m     *machine
+	x     execution // of the strip at work
+	room  []T       // for a strip, and TallCols elements behind it
+	strip value.Dense
+	views []value.Dense // of operands, then of results, the stored elements first
+	_     [128]byte
+}
+
+func beginStrips[T dense.Precision](f *products, by linalg.Solver[T], c *op.Call, j job, workers int) *stripBody[T] {
+	p, space := factorsIn(c.Attrs, c.Dense, len(c.In)), types.DenseOf(j.elem, j.rows, j.cols)
+	b := &stripBody[T]{f: f, by: by, job: j, height: min(stripRows(space), j.rows), place: c.Attrs.Int("place"), a: dense.GridOf[T](p.a), b: dense.GridOf[T](p.b),
+		tb: p.tb, sub: c.Attrs.Bool("sub"), stream: j.streams(), shared: f.Pool.Get(), by1: make([]stripWorker[T], workers)}
+	if c.Attrs.Bool("acc") {
+		b.acc = c.Dense(b.place)
+	}
+	if by.Pack != nil {
+		b.packed = by.Pack(&b.shared.Ws, b.tb, j.cols, b.a.Cols, b.b.X, b.b.LD)
+	}
+	return b
+}
+
+// worker is the state of worker k, made with its first chunk.
+func (b *stripBody[T]) worker(k int) *stripWorker[T] {
+	w := &b.by1[k]
+	if w.s == nil {
+		w.s, w.m = b.f.Pool.Get(), b.f.run.machine()
+		w.room = linalg.ScratchGrid[T](w.s, 1, b.height*b.job.cols+blas.TallCols).X
+		w.x = execution{job: b.job, e: b.f.run}
+		w.x.in, w.x.ends = slices.Clone(b.job.in), slices.Clone(b.job.ends)
+		w.views = make([]value.Dense, len(w.x.in)+1+len(w.x.ends))
+		w.m.start(&w.x.job)
+	}
+	return w
+}
+
+// Chunk makes rows lo..hi-1 of the results.
+func (b *stripBody[T]) Chunk(worker, lo, hi int) error {
+	w := b.worker(worker)
+	for ; lo < hi; lo += b.height {
+		n := min(b.height, hi-lo)
+		w.product(b, lo, n)
+		if err := w.chain(b, lo, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// product makes n rows of the product from row i on.
+func (w *stripWorker[T]) product(b *stripBody[T], i, n int) {
+	cols := b.job.cols
+	c := dense.Grid[T]{Rows: n, Cols: cols, LD: cols, X: w.room[:n*cols]}
+	w.strip = value.Dense{Elem: b.job.p.In[b.place].Elem, Rows: n, Cols: cols, Stride: cols}
+	switch x := any(c.X).(type) {
+	case []float64:
+		w.strip.F64 = x
+	case []float32:
+		w.strip.F32 = x
+	}
+	if b.acc == nil {
+		clear(c.X)
+	} else {
+		from := dense.GridOf[T](b.acc)
+		for r := range n {
+			copy(c.Row(r), from.Row(i+r))
+		}
+	}
+	a := b.a.Part(i, 0, n, b.a.Cols)
+	if b.packed != nil {
+		b.by.Packed(&w.s.Ws, b.sub, n, cols, a.Cols, a.X, a.LD, b.packed, w.room[:n*cols+blas.TallCols], cols)
+		return
+	}
+	linalg.GemmInto(b.by, w.s, c, a, b.b, false, b.tb, b.sub)
+}
+
+// chain runs the chain and the reductions on the strip, to n rows of the results from row i on.
+func (w *stripWorker[T]) chain(b *stripBody[T], i, n int) error {
+	j, to := &w.x.job, len(w.x.in)
+	view := func(k int, d *value.Dense) *value.Dense {
+		d.Window(&w.views[k], i, 0, n, d.Cols)
+		return &w.views[k]
+	}
+	for k, v := range b.job.in {
+		d, dense := v.(*value.Dense)
+		switch mode := b.job.p.In[k].Mode; {
+		case k == b.place:
+			j.in[k] = &w.strip
+		case dense && mode == op.Trans:
+			d.Window(&w.views[k], 0, i, d.Rows, n)
+			j.in[k] = &w.views[k]
+		case dense && (mode == op.Full || mode == op.ColVec) && d.Rows == b.job.rows:
+			j.in[k] = view(k, d)
+		}
+	}
+	if b.job.out != nil {
+		j.out = view(to, b.job.out)
+	}
+	for k := range j.ends {
+		j.ends[k].out = view(to+1+k, b.job.ends[k].out)
+	}
+	j.rows = n
+	w.m.prepare(j.p, j.in, n, j.cols)
+	w.m.draw(j.p, offset{b.job.from.row + i, b.job.from.col})
+	w.m.past = b.stream
+	return w.m.work(&w.x, area{0, n, 0, j.cols})
+}
+
+// End gives the memory back.
+func (b *stripBody[T]) End() error {
+	for k := range b.by1 {
+		if w := &b.by1[k]; w.s != nil {
+			w.m.release()
+			b.f.run.idle.Put(w.m)
+			b.f.Pool.Put(w.s)
+		}
+	}
+	b.f.Pool.Put(b.shared)
+	*b = stripBody[T]{}
+	return nil
+}
