@@ -85,7 +85,7 @@ func (m *maker) fromMemory(i *Inst, v virt) bool {
 		return false
 	}
 	f := &forms[i.Op]
-	if f.pat != rvm && f.pat != rm || f.src != wFull {
+	if f.pat != rvm && f.pat != rm || f.src != wFull || regOnly[i.Op] {
 		return false
 	}
 	if !m.p.hasSource(v) {

@@ -77,6 +77,13 @@ var unmasked = [lastOp]bool{
 	VMOVHPD: true, VMOVHPDStore: true,
 }
 
+// regOnly forms have no operand in memory: a processor refuses one.
+var regOnly = [lastOp]bool{
+	VMOVMSKPD: true, VMOVMSKPS: true, VPMOVMSKB: true, VPBROADCASTQG: true, VPBROADCASTDG: true, VPMOVM2Q: true, VPMOVQ2M: true, VPMOVM2D: true,
+	KNOTB: true, KNOTW: true, KORTESTB: true, KORTESTW: true, KTESTB: true, KTESTW: true, KMOVBFromG: true, KMOVWFromG: true,
+	KMOVBToG: true, KMOVWToG: true, KSHIFTRW: true, KSHIFTLW: true,
+}
+
 // Encode appends the instruction to b. It panics with a BUG for operands that the instruction does
 // not have.
 func Encode(b []byte, i *Inst) []byte {
@@ -110,6 +117,9 @@ func encode(b []byte, i *Inst) ([]byte, int) {
 	}
 	long := i.Len == L512 && f.pat != krvm || i.Mask != 0 || i.Zero || high(reg) || high(vvvv) || mem == nil && high(rmReg) ||
 		mem != nil && (f.pat == vmi || mem.Broadcast || mem.Index.isV() && high(mem.Index))
+	if mem != nil && regOnly[i.Op] {
+		panic("BUG: " + f.name + " takes no memory")
+	}
 	if i.Mask != 0 && unmasked[i.Op] {
 		panic("BUG: " + f.name + " takes no mask")
 	}

@@ -22,18 +22,11 @@ var lengths = map[Op][]Len{
 // noCast forms have a full tuple and take no broadcast.
 var noCast = map[Op]bool{}
 
-// memOnly forms have no register in the place of memory, regOnly no memory. Loads are among them
-// because the Go assembler copies registers by the form that stores.
+// memOnly forms have no register in the place of memory. Loads are among them because the Go assembler copies registers by the form that stores.
 var memOnly = map[Op]bool{
 	VMOVNTPD: true, VMOVNTDQ: true, VMASKMOVPD: true, VMASKMOVPS: true, VMASKMOVPDStore: true, VMASKMOVPSStore: true,
 	VMOVSD: true, VMOVSDStore: true, VMOVHPD: true, VMOVHPDStore: true, VMOVSS: true, VMOVSSStore: true, KMOVBStore: true, KMOVWStore: true,
 	VMOVUPD: true, VMOVUPS: true, VMOVAPD: true, VMOVDQU: true, VMOVDQU64: true, VMOVDQU32: true, VMOVDQU8: true,
-}
-
-var regOnly = map[Op]bool{
-	VMOVMSKPD: true, VMOVMSKPS: true, VPMOVMSKB: true, VPBROADCASTQG: true, VPBROADCASTDG: true, VPMOVM2Q: true, VPMOVQ2M: true, VPMOVM2D: true,
-	KNOTB: true, KNOTW: true, KORTESTB: true, KORTESTW: true, KTESTB: true, KTESTW: true, KMOVBFromG: true, KMOVWFromG: true,
-	KMOVBToG: true, KMOVWToG: true, KSHIFTRW: true, KSHIFTLW: true,
 }
 
 // drawer makes random instructions.

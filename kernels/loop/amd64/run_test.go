@@ -291,6 +291,15 @@ func againstDefinition(t *testing.T, target *target) {
 	}
 }
 
+// A bool in a vector without a register is loaded before a mask is made of it: that instruction takes no memory.
+func TestMaskOfASpilledVector(t *testing.T) {
+	n := tally{refused: map[string]int{}}
+	n.compare(t, need(t, avx512), starved(avx512), 45549)
+	if n.made != 1 {
+		t.Errorf("the nest has no code: %v", n.refused)
+	}
+}
+
 // TestSoakNests compares the code of nests that no other run has seen with the evaluator: FLOW_SOAK_CASES
 // times (make soak: a million), a quarter for each target. One processor runs some 600 a second.
 func TestSoakNests(t *testing.T) {
