@@ -8,7 +8,7 @@
 //	panels.go groups.go       one operator of a product's panels; products with a matrix of codes
 //	rowfold.go represent.go   reductions of sparse products; the storage form of sparse products
 //	fuse*.go products.go      maps, map-reduces, several results a pass; products inside a map-reduce
-//	fuse_loops*.go draw.go    chains and constructors in the body of a parfor
+//	fuse_loops.go             chains and constructors in the body of a parfor
 //	group.go                  chains, slices and borders as one loop
 //	cuts.go partition*.go     where matrices are cut, and operators on blocks; whole.go: what stays whole
 //	row_blocks.go             row by row programs, a block of rows at a time
