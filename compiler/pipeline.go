@@ -73,10 +73,18 @@ var pipeline = []step{
 			}
 			return nil
 		}},
-	{PassInfo{Name: "fold-panels",
-		Doc:   "makes a product over a long inner size and the sum of its panels one loop, if its operands are not cut",
-		After: []After{{"drop-dead", "a panel that dead nodes read too would seem to have two readers"}}},
-		whole(pass.FoldPanels)},
+	{PassInfo{Name: "panels",
+		Doc:   "writes a product over a long inner size as a tree of products of panels, where its operands are cut or its result is large",
+		After: []After{{"drop-dead", "dead readers would seem to cut the operands"}}},
+		func(s *state) error {
+			sizes := s.o.Sizes
+			sizes.Loops, sizes.Rows = s.o.Ranks > 1, s.rows
+			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) {
+				return pass.Panels(g, s.o.Table, sizes, s.o.Blocks), nil
+			})
+			s.g = pass.Panels(g, s.o.Table, sizes, !s.local())
+			return err
+		}},
 	{PassInfo{Name: "whole-rows",
 		Doc:   "makes elementwise operators on whole matrices of a parfor that runs them on rows",
 		After: []After{{"drop-dead", "dead nodes of a body would keep it a loop"}}},
@@ -86,7 +94,7 @@ var pipeline = []step{
 		}},
 	{PassInfo{Name: "hoist",
 		Doc:   "moves what is the same in all rounds of a loop in front of it",
-		After: []After{{"drop-dead", "dead nodes are not moved"}, {"fold-panels", "a panel that has moved away cannot be folded"}}},
+		After: []After{{"drop-dead", "dead nodes are not moved"}, {"panels", "slices for panels move, too"}}},
 		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Hoist(g, s.o.Table) })},
 	{PassInfo{Name: "merge-equal",
 		Doc:   "computes equal pure expressions once; never merges sends",
@@ -113,7 +121,7 @@ var pipeline = []step{
 		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Represent(g, s.o.Table) })},
 	{PassInfo{Name: "fold-groups",
 		Doc:   "adds rows by group in place of a product with a matrix of codes",
-		After: []After{{"fold-panels", "the sum of panels is then one product"}, {"merge-equal", "a repeated product would be folded twice"}}},
+		After: []After{{"panels", "what is left is one product"}, {"merge-equal", "a repeated product would be folded twice"}}},
 		whole(pass.FoldGroups)},
 	{PassInfo{Name: "columns",
 		Doc:   "makes a loop over columns of reductions of columns that read running values",

@@ -43,9 +43,8 @@ func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) bool {
 			ts = append(ts, f.Type)
 		}
 	}
-	var first *ir.Region
-	next := &first
-	for r := n.Region; r != nil; r = r.Next {
+	g.Replace(id, n.Op, n.Attrs.With("carry", op.Int(left)), in...)
+	g.Nodes[id].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
 		x := &ir.Region{Graph: r.Graph, Args: r.Args, Yields: r.Yields}
 		if r == n.Region {
 			x.Yields = nil
@@ -55,12 +54,8 @@ func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) bool {
 				}
 			}
 		}
-		*next = without(swept(x), keep)
-		next = &(*next).Next
-	}
-	attrs := n.Attrs.With("carry", op.Int(left))
-	g.Replace(id, n.Op, attrs, in...)
-	g.Nodes[id].Region = first
+		return without(swept(x), keep)
+	})
 	g.SetType(id, types.TupleOf(ts...))
 	for _, p := range parts {
 		if old := g.Nodes[p].Attrs.Int("at"); old < k && !needed[old] {
@@ -85,13 +80,7 @@ func neededCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) []bool {
 		markArgs(body.Next, body.Next.Yields, needed)
 	}
 	for r := body; r != nil; r = r.Next {
-		var effects []ir.ID
-		for i := range r.Graph.Nodes {
-			if r.Graph.Required(ir.ID(i)) {
-				effects = append(effects, ir.ID(i))
-			}
-		}
-		markArgs(r, effects, needed)
+		markArgs(r, effectsOf(r.Graph), needed)
 	}
 	nextRounds(body, needed)
 	return needed
@@ -145,16 +134,25 @@ func reached(g *ir.Graph, from []ir.ID) []bool {
 
 // swept returns r without the nodes that neither its yields nor an effect needs. Arguments stay.
 func swept(r *ir.Region) *ir.Region {
-	from := append([]ir.ID(nil), r.Yields...)
-	for i := range r.Graph.Nodes {
-		if r.Graph.Required(ir.ID(i)) {
-			from = append(from, ir.ID(i))
-		}
-	}
-	stays := reached(r.Graph, from)
+	stays := reached(r.Graph, append(effectsOf(r.Graph), r.Yields...))
 	for _, a := range r.Args {
 		stays[a] = true
 	}
+	return compacted(r, stays, r.Args)
+}
+
+// effectsOf lists the nodes of a graph that are kept though nothing reads them.
+func effectsOf(g *ir.Graph) (list []ir.ID) {
+	for i := range g.Nodes {
+		if g.Required(ir.ID(i)) {
+			list = append(list, ir.ID(i))
+		}
+	}
+	return list
+}
+
+// compacted returns r with the nodes that stay, and these arguments.
+func compacted(r *ir.Region, stays []bool, args []ir.ID) *ir.Region {
 	to := make([]ir.ID, len(stays))
 	at := ir.ID(0)
 	for i, s := range stays {
@@ -162,12 +160,5 @@ func swept(r *ir.Region) *ir.Region {
 			at++
 		}
 	}
-	out := &ir.Region{Graph: r.Graph.Compact(stays)}
-	for _, a := range r.Args {
-		out.Args = append(out.Args, to[a])
-	}
-	for _, y := range r.Yields {
-		out.Yields = append(out.Yields, to[y])
-	}
-	return out
+	return &ir.Region{Graph: r.Graph.Compact(stays), Args: through(to, args), Yields: through(to, r.Yields)}
 }

@@ -18,13 +18,9 @@ func CarryBlocks(g *ir.Graph, table *op.Table) *ir.Graph {
 	if !g.Controls() {
 		return g
 	}
-	c := &carrying{old: g, g: ir.New(), slice: table.Must("slice"), lay: table.Must("lay"), arg: table.Must("arg"), part: table.Must("part")}
-	c.g.CopyTables(g)
-	c.to = make([]ir.ID, g.Len())
-	c.shift = map[ir.ID][]int{}
-	c.whole = map[ir.ID]map[int]ir.ID{}
+	c := &carrying{copying: copyOf(g), slice: table.Must("slice"), lay: table.Must("lay"), arg: table.Must("arg"), part: table.Must("part"),
+		shift: map[ir.ID][]int{}, whole: map[ir.ID]map[int]ir.ID{}}
 	changed := false
-	var in []ir.ID
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		n := &g.Nodes[i]
@@ -46,11 +42,7 @@ func CarryBlocks(g *ir.Graph, table *op.Table) *ir.Graph {
 				continue
 			}
 		}
-		in = in[:0]
-		for _, x := range g.In(id) {
-			in = append(in, c.to[x])
-		}
-		c.to[i] = c.g.CopyNode(g, id, in...)
+		c.node(id)
 	}
 	if !changed {
 		return g
@@ -64,9 +56,8 @@ func CarryBlocks(g *ir.Graph, table *op.Table) *ir.Graph {
 }
 
 type carrying struct {
-	old, g                *ir.Graph
+	*copying
 	slice, lay, arg, part *op.Def
-	to                    []ir.ID
 	shift                 map[ir.ID][]int // of a loop: the new number of each result
 	// of a loop: the assembled results, by old number
 	whole map[ir.ID]map[int]ir.ID
@@ -155,13 +146,7 @@ func (c *carrying) loop(id ir.ID, split []cutting) {
 		ts = append(ts, f.Type)
 	}
 	node := c.g.Add(n.Op, n.Attrs.With("carry", op.Int(carry)), types.TupleOf(ts...), o, in...)
-	var first *ir.Region
-	next := &first
-	for r := n.Region; r != nil; r = r.Next {
-		*next = c.region(r, split, r == n.Region)
-		next = &(*next).Next
-	}
-	c.g.Nodes[node].Region = first
+	c.g.Nodes[node].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region { return c.inBlocks(r, split, r == n.Region) })
 	c.to[id], c.shift[id] = node, shift
 	c.whole[id] = map[int]ir.ID{}
 	for i, w := range split {
@@ -180,18 +165,16 @@ func (c *carrying) loop(id ir.ID, split []cutting) {
 	}
 }
 
-// region rewrites r for blocks. The yields of a body become blocks too.
-func (c *carrying) region(r *ir.Region, split []cutting, body bool) *ir.Region {
-	old := r.Graph
-	out := &ir.Region{Graph: ir.New()}
-	g := out.Graph
-	g.CopyTables(old)
-	to := make([]ir.ID, old.Len())
+// inBlocks rewrites r for blocks. The yields of a body become blocks too.
+func (c *carrying) inBlocks(r *ir.Region, split []cutting, body bool) *ir.Region {
+	old, b := r.Graph, copyOf(r.Graph)
+	g, to := b.g, b.to
+	out := &ir.Region{Graph: g}
 	blocks := map[ir.ID][]ir.ID{} // of the arguments that are cut
 	cut := map[ir.ID]cutting{}
 	for i, a := range r.Args {
 		if i >= len(split) || split[i].rc == nil {
-			to[a] = g.CopyNode(old, a)
+			b.node(a)
 			out.Args = append(out.Args, to[a])
 			continue
 		}
@@ -203,21 +186,13 @@ func (c *carrying) region(r *ir.Region, split []cutting, body bool) *ir.Region {
 			out.Args = append(out.Args, x)
 		}
 	}
-	var in []ir.ID
 	for i := range old.Nodes {
-		id := ir.ID(i)
-		if old.Nodes[i].Op == c.arg {
-			continue
-		}
-		if src := old.In(id); old.Nodes[i].Op == c.slice && blocks[src[0]] != nil {
+		id, n := ir.ID(i), &old.Nodes[i]
+		if src := old.In(id); n.Op == c.slice && blocks[src[0]] != nil {
 			to[i] = c.window(g, old, id, cut[src[0]], blocks[src[0]])
-			continue
+		} else if n.Op != c.arg {
+			b.node(id)
 		}
-		in = in[:0]
-		for _, x := range old.In(id) {
-			in = append(in, to[x])
-		}
-		to[i] = g.CopyNode(old, id, in...)
 	}
 	for i, y := range r.Yields {
 		if !body || i >= len(split) || split[i].rc == nil {

@@ -81,30 +81,21 @@ func MergeEqual(g *ir.Graph) *ir.Graph {
 	if m.merged == 0 {
 		return g
 	}
-	out := ir.New()
-	out.CopyTables(g)
-	out.Grow(g.Len() - m.merged)
-	at := make([]ir.ID, g.Len())
-	var in []ir.ID
-	for i := range g.Nodes {
-		if m.to[i] != ir.ID(i) {
-			continue
-		}
-		in = in[:0]
-		for _, x := range g.In(ir.ID(i)) {
-			in = append(in, at[m.to[x]])
-		}
-		at[i] = out.CopyNode(g, ir.ID(i), in...)
-	}
-	return out
+	m.g = g.Clone()
+	return m.sweep()
 }
 
 // SweepEqual is MergeEqual in the memory of g, which the caller must own.
 func SweepEqual(g *ir.Graph) *ir.Graph {
-	m := equals(g)
-	if m.merged == 0 {
-		return g
+	if m := equals(g); m.merged > 0 {
+		return m.sweep()
 	}
+	return g
+}
+
+// sweep drops all nodes but the first ones, in place.
+func (m *merging) sweep() *ir.Graph {
+	g := m.g
 	live := make([]int32, g.Len())
 	for i := range g.Nodes {
 		if m.to[i] != ir.ID(i) {

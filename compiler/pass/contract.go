@@ -12,7 +12,7 @@ import (
 //	t(b) read by @                 ->  matmul{tb}           (and ta)
 //	c - a @ b,  c + a @ b          ->  gemm(c, a, b){sub}   if nothing else reads a @ b
 //	c - (a0@b0 + a1@b1 + ..)       ->  gemm(gemm(c, a0, b0){sub}, a1, b1){sub} ..
-//	a @ b over k > Sizes.Panel     ->  (a0@b0 + a1@b1) + (a2@b2 + a3@b3) ..
+//	a @ b over k > Sizes.Panel     ->  matmul.panels(a, b), which is (a0@b0 + a1@b1) + (a2@b2 + a3@b3) ..
 //
 // This form is the meaning of those expressions (each element one chain of fused multiply-adds from
 // c in ascending k), so the pass is canonical, and the reference evaluator evaluates its result. It
@@ -20,8 +20,8 @@ import (
 // other reader would see other bits than if the product had been written twice), one that another
 // statement named, and where c broadcasts.
 type Contraction struct {
-	gemm, mm, plus, slice, panelsRow *op.Def
-	panel                            int
+	gemm, mm, panelsRow *op.Def
+	panel               int
 
 	// flags are the attributes of products that have no others, by bits. They are shared, since
 	// there are a million such nodes.
@@ -34,7 +34,7 @@ type Contraction struct {
 
 	terms []term // scratch of chain
 
-	paneled bool // the expression has a product that was cut into panels
+	paneled bool // the expression has a product of panels
 
 	// settled holds pairs of IDs: ranges of nodes whose statements are done. A call is
 	// elaborated inside its expression, so that expression's range contains nodes that
@@ -67,7 +67,7 @@ func (c *Contraction) flip(attrs *op.Attrs, bits int) *op.Attrs {
 // between expressions.
 func NewContraction(table *op.Table, sizes Sizes) *Contraction {
 	mm := table.Infix("@")
-	c := &Contraction{mm: mm, gemm: table.Must(mm.Shard.Accum), plus: table.Infix("+"), slice: table.Must("slice"), panelsRow: table.Must("matmul.panels"),
+	c := &Contraction{mm: mm, gemm: table.Must(mm.Shard.Accum), panelsRow: table.Must("matmul.panels"),
 		panel: sizes.filled().Panel}
 	for bits := range c.flags {
 		var list []op.Attr
@@ -215,60 +215,19 @@ func (c *Contraction) again(id ir.ID, d *op.Def, attrs *op.Attrs, in ...ir.ID) i
 	return to
 }
 
-// panels rewrites a product over a long k (Sizes.Panel). The cut depends only on the shape. A k
-// that only the run knows is not cut; if only the run knows the rows or columns of the product, the
-// row that means the same tree is used.
+// panels rewrites a product over a long k (Sizes.Panel), if k is known before the run.
 func (c *Contraction) panels(id ir.ID, attrs *op.Attrs, a, b ir.ID) (ir.ID, bool) {
-	g, t := c.g, c.g.Type(id)
-	ta, tb := attrs.Bool("ta"), attrs.Bool("tb")
+	g := c.g
 	at, bt := g.Type(a), g.Type(b)
 	k := at.Cols
-	if ta {
+	if attrs.Bool("ta") {
 		k = at.Rows
 	}
 	if k <= c.panel || !at.IsDense() || !bt.IsDense() {
 		return 0, false
 	}
-	add := func(d *op.Def, attrs *op.Attrs, t types.Type, in ...ir.ID) ir.ID {
-		x := g.Add(d, attrs, t, g.Origin(id), in...)
-		c.uses = append(c.uses, 1)
-		return x
-	}
-	window := func(x ir.ID, t types.Type, rows bool, lo, hi int) ir.ID {
-		r0, r1, c0, c1 := 0, t.Rows, lo, hi
-		if rows {
-			r0, r1, c0, c1 = lo, hi, 0, t.Cols
-		}
-		return add(c.slice, op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(r0, c0, r1-r0, c1-c0)}), types.DenseOf(t.Elem, r1-r0, c1-c0), x)
-	}
 	c.paneled = true
-	if !at.Known() || !bt.Known() {
-		x := add(c.panelsRow, attrs.With("panel", op.Int(c.panel)), t, a, b)
-		c.uses[x-c.from] = c.uses[id-c.from]
-		return x, true
-	}
-	var sums []ir.ID
-	for lo := 0; lo < k; lo += c.panel {
-		hi := min(lo+c.panel, k)
-		x := window(a, at, ta, lo, hi)
-		y := x
-		if a != b || ta == tb {
-			y = window(b, bt, !tb, lo, hi)
-		}
-		sums = append(sums, add(c.mm, attrs, t, x, y))
-	}
-	for len(sums) > 1 {
-		next := sums[:0:0]
-		for i := 0; i+1 < len(sums); i += 2 {
-			next = append(next, add(c.plus, nil, t, sums[i], sums[i+1]))
-		}
-		if len(sums)%2 == 1 {
-			next = append(next, sums[len(sums)-1])
-		}
-		sums = next
-	}
-	c.uses[sums[0]-c.from] = c.uses[id-c.from]
-	return sums[0], true
+	return c.again(id, c.panelsRow, attrs.With("panel", op.Int(c.panel)), a, b), true
 }
 
 // transposed returns x for a view t(x).

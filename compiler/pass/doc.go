@@ -5,7 +5,7 @@
 //	contract.go               products accumulate; run by elaboration, expression by expression
 //	clean.go carried.go       drop-dead and merge-equal; unneeded carried values
 //	hoist.go                  loop invariants
-//	panels.go groups.go       one operator of a product's panels; products with a matrix of codes
+//	panels.go groups.go       products as trees of panels; products with a matrix of codes
 //	rowfold.go represent.go   reductions of sparse products; the storage form of sparse products
 //	fuse*.go products.go      maps, map-reduces, several results a pass; products inside a map-reduce
 //	fuse_loops.go             chains and constructors in the body of a parfor
@@ -18,6 +18,7 @@
 //	place.go order.go         owners and exchanges; priorities
 //	stops.go                  where nodes that may fail cannot move
 //	region.go carry.go        passes inside loops; blocks as carried values
+//	copying.go                how graphs are copied with changes
 //
 // New nodes keep the origin of those that they replace. The package names only rows that passes
 // make (map, pipe, map.product, byrows, nest, slice, lay, exchange ...) or fold. It reads

@@ -359,13 +359,7 @@ func copyReading(out, g *ir.Graph, to []ir.ID, gone map[ir.ID]bool) {
 		if len(inner) == 0 {
 			continue
 		}
-		var first *ir.Region
-		next := &first
-		for r := n.Region; r != nil; r = r.Next {
-			*next = withScalars(r, inner)
-			next = &(*next).Next
-		}
-		out.Nodes[to[i]].Region = first
+		out.Nodes[to[i]].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region { return withScalars(r, inner) })
 	}
 }
 

@@ -300,34 +300,9 @@ func (f *grouping) build(table *op.Table) *ir.Graph {
 
 // emit adds the node of a group.
 func (f *grouping) emit(out *ir.Graph, table *op.Table, to, members []ir.ID) ir.ID {
-	g := f.g
-	body := ir.New()
-	r := &ir.Region{Graph: body}
-	inner, member := map[ir.ID]ir.ID{}, map[ir.ID]bool{}
-	for _, x := range members {
-		member[x] = true
-	}
-	var in []ir.ID
-	for _, x := range members {
-		for _, y := range g.In(x) {
-			if _, ok := inner[y]; !ok && !member[y] {
-				inner[y] = body.Add(table.Must("arg"), nil, g.Type(y), ir.Origin{})
-				r.Args, in = append(r.Args, inner[y]), append(in, to[y])
-			}
-		}
-	}
-	for _, x := range members {
-		var args []ir.ID
-		for _, y := range g.In(x) {
-			args = append(args, inner[y])
-		}
-		n := &g.Nodes[x]
-		inner[x] = body.Add(n.Op, n.Attrs, g.Type(x), ir.Origin{Span: n.Span}, args...)
-		body.Nodes[inner[x]].Region = n.Region
-	}
-	last := members[len(members)-1]
-	r.Yields = []ir.ID{inner[last]}
-	id := out.Add(table.Must("nest"), nil, g.Type(last), g.Origin(last), in...)
+	g, last := f.g, members[len(members)-1]
+	r, reads := regionOf(g, table, members, []ir.ID{last})
+	id := out.Add(table.Must("nest"), nil, g.Type(last), g.Origin(last), through(to, reads)...)
 	out.Nodes[id].Region = r
 	return id
 }

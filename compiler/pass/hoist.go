@@ -17,21 +17,13 @@ func Hoist(g *ir.Graph, table *op.Table) *ir.Graph {
 	if !g.Controls() {
 		return g
 	}
-	h := &hoisting{old: g, g: ir.New(), arg: table.Must("arg")}
-	h.g.CopyTables(g)
-	to := make([]ir.ID, g.Len())
-	var in []ir.ID
+	h := &hoisting{copying: copyOf(g), arg: table.Must("arg")}
 	for i := range g.Nodes {
-		id := ir.ID(i)
-		in = in[:0]
-		for _, x := range g.In(id) {
-			in = append(in, to[x])
+		if id := ir.ID(i); g.Nodes[i].Op.Control == op.Iterate {
+			h.to[i] = h.loop(id, h.in(id))
+		} else {
+			h.node(id)
 		}
-		if g.Nodes[i].Op.Control == op.Iterate {
-			to[i] = h.loop(id, append([]ir.ID(nil), in...))
-			continue
-		}
-		to[i] = h.g.CopyNode(g, id, in...)
 	}
 	if h.moved == 0 {
 		return g
@@ -46,36 +38,31 @@ func Hoist(g *ir.Graph, table *op.Table) *ir.Graph {
 }
 
 type hoisting struct {
-	old, g *ir.Graph
-	arg    *op.Def
-	moved  int
+	*copying
+	arg   *op.Def
+	moved int
 }
 
 // loop copies the loop id and moves invariants of its regions in front of it.
 func (h *hoisting) loop(id ir.ID, in []ir.ID) ir.ID {
 	n := &h.old.Nodes[id]
 	origin := h.old.Origin(id).NoDest()
-	var regions []*ir.Region
 	inputs := in
 	var more []outside
 	for r := n.Region; r != nil; r = r.Next {
 		out := h.invariants(r, in, n.Carried(), origin)
 		more = append(more, out)
 		inputs = append(inputs, out.at...)
-		regions = append(regions, r)
 	}
 	if len(inputs) == len(in) {
 		return h.g.CopyNode(h.old, id, in...)
 	}
 	to := h.g.CopyNode(h.old, id, inputs...)
-	var first *ir.Region
-	next := &first
-	for k, r := range regions {
-		body := h.rewritten(r, more, k)
-		*next = body
-		next = &body.Next
-	}
-	h.g.Nodes[to].Region = first
+	k := -1
+	h.g.Nodes[to].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+		k++
+		return h.rewritten(r, more, k)
+	})
 	return to
 }
 
@@ -93,17 +80,12 @@ func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.O
 	for i := range at {
 		at[i] = ir.None
 	}
-	captured := map[ir.ID]bool{}
 	for k, a := range r.Args {
 		if k >= carried {
 			at[a] = in[k]
-			captured[a] = true
 		}
 	}
-	yielded := map[ir.ID]bool{}
-	for _, y := range r.Yields {
-		yielded[y] = true
-	}
+	yielded := setOf(r.Yields)
 	moved := make([]bool, g.Len())
 	for i := range g.Nodes {
 		id := ir.ID(i)
@@ -144,45 +126,26 @@ func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.O
 // rewritten returns region k with arguments for what was moved out of it, and for what was moved
 // out of the others.
 func (h *hoisting) rewritten(r *ir.Region, more []outside, k int) *ir.Region {
-	out := &ir.Region{Graph: ir.New()}
-	g := out.Graph
-	g.CopyTables(r.Graph)
-	to := make([]ir.ID, r.Graph.Len())
-	isArg := map[ir.ID]bool{}
-	for _, id := range more[k].ids {
-		isArg[id] = true
-	}
-	var in []ir.ID
+	c, isArg := copyOf(r.Graph), setOf(more[k].ids)
 	for i := range r.Graph.Nodes {
-		id := ir.ID(i)
-		if isArg[id] {
-			to[i] = g.Add(h.arg, nil, r.Graph.Type(id), ir.Origin{Span: r.Graph.Nodes[i].Span})
-			continue
+		switch id := ir.ID(i); {
+		case isArg[id]:
+			c.to[i] = c.g.Add(h.arg, nil, r.Graph.Type(id), ir.Origin{Span: r.Graph.Nodes[i].Span})
+		case more[k].moved[i]:
+			c.to[i] = ir.None
+		default:
+			c.node(id)
 		}
-		if more[k].moved[i] {
-			to[i] = ir.None
-			continue
-		}
-		in = in[:0]
-		for _, x := range r.Graph.In(id) {
-			in = append(in, to[x])
-		}
-		to[i] = g.CopyNode(r.Graph, id, in...)
 	}
-	for _, a := range r.Args {
-		out.Args = append(out.Args, to[a])
-	}
+	out := c.region(r)
 	for j, o := range more {
 		for i, id := range o.ids {
-			if j == k {
-				out.Args = append(out.Args, to[id])
-				continue
+			a := c.to[id]
+			if j != k {
+				a = c.g.Add(h.arg, nil, h.g.Type(o.at[i]), ir.Origin{})
 			}
-			out.Args = append(out.Args, g.Add(h.arg, nil, h.g.Type(o.at[i]), ir.Origin{}))
+			out.Args = append(out.Args, a)
 		}
-	}
-	for _, y := range r.Yields {
-		out.Yields = append(out.Yields, to[y])
 	}
 	return out
 }

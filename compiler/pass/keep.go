@@ -58,9 +58,7 @@ func (k *keeping) enter(g *ir.Graph, id ir.ID, same []int, around int) {
 	if isLoop(n) {
 		around++
 	}
-	var first *ir.Region
-	next := &first
-	for r := n.Region; r != nil; r = r.Next {
+	n.Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
 		args := make([]int, len(r.Args)) // 0: changes from round to round
 		switch {
 		case n.Op.Control == op.Select:
@@ -76,10 +74,8 @@ func (k *keeping) enter(g *ir.Graph, id ir.ID, same []int, around int) {
 				args[a] = 1 + same[in[lead+a]]
 			}
 		}
-		*next = k.region(r, args, around)
-		next = &(*next).Next
-	}
-	n.Region = first
+		return k.region(r, args, around)
+	})
 }
 
 // region returns r with marks. args gives the number of surrounding loops in which each argument is

@@ -37,33 +37,26 @@ func prepared(g *ir.Graph, table *op.Table, least int) *ir.Graph {
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Prepare != nil }) {
 		return g
 	}
-	out := ir.New()
-	out.CopyTables(g)
-	to := make([]ir.ID, g.Len())
-	var in []ir.ID
+	c := copyOf(g)
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		n := &g.Nodes[i]
-		in = in[:0]
-		for _, x := range g.In(id) {
-			in = append(in, to[x])
-		}
 		p := n.Op.Prepare
 		_, _, _, sent := g.Dest(id)
 		if p == nil || sent || !g.Type(id).IsDense() || !g.Type(id).Known() || g.Type(id).Rows < least {
-			to[i] = out.CopyNode(g, id, in...)
+			c.node(id)
 			continue
 		}
-		by := table.Must(p.By)
+		by, in := table.Must(p.By), c.in(id)
 		t, err := by.Type(&op.Sig{Def: by, Attrs: n.Attrs, In: []types.Type{g.Type(g.In(id)[p.Input])}})
 		if err != nil {
-			to[i] = out.CopyNode(g, id, in...)
+			c.node(id)
 			continue
 		}
-		in[p.Input] = out.Add(by, n.Attrs, t, g.Origin(id), in[p.Input])
-		to[i] = out.Add(table.Must(p.Then), n.Attrs, g.Type(id), g.Origin(id), in...)
+		in[p.Input] = c.g.Add(by, n.Attrs, t, g.Origin(id), in[p.Input])
+		c.to[i] = c.g.Add(table.Must(p.Then), n.Attrs, g.Type(id), g.Origin(id), in...)
 	}
-	return out
+	return c.g
 }
 
 const (

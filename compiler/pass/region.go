@@ -2,6 +2,7 @@ package pass
 
 import (
 	"fmt"
+	"slices"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -50,18 +51,18 @@ func bodies(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) (*ir.
 		if !own {
 			g, own = g.Clone(), true
 		}
-		n := &g.Nodes[i]
-		var first *ir.Region
-		next := &first
-		for r := n.Region; r != nil; r = r.Next {
+		var fails error
+		g.Nodes[i].Region = eachRegion(g.Nodes[i].Region, func(r *ir.Region) *ir.Region {
 			x, err := body(r, enters, f)
 			if err != nil {
-				return nil, err
+				fails = err
+				return &ir.Region{}
 			}
-			*next = x
-			next = &x.Next
+			return x
+		})
+		if fails != nil {
+			return nil, fails
 		}
-		n.Region = first
 	}
 	return g, nil
 }
@@ -156,15 +157,8 @@ func dropInputs(g *ir.Graph, id ir.ID) {
 			left = append(left, x)
 		}
 	}
-	var first *ir.Region
-	next := &first
-	for r := n.Region; r != nil; r = r.Next {
-		x := without(unified(r, twice), keep[offset:])
-		*next = x
-		next = &x.Next
-	}
 	g.Replace(id, n.Op, n.Attrs, left...)
-	g.Nodes[id].Region = first
+	g.Nodes[id].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region { return without(unified(r, twice), keep[offset:]) })
 }
 
 // unified returns r with each pair of arguments replaced by the earlier one.
@@ -183,13 +177,10 @@ func unified(r *ir.Region, twice [][2]int) *ir.Region {
 		to[b] = a
 	}
 	final := func(x ir.ID) ir.ID {
-		for {
-			y, ok := to[x]
-			if !ok {
-				return x
-			}
+		for y, ok := to[x]; ok; y, ok = to[x] {
 			x = y
 		}
+		return x
 	}
 	for i := range out.Graph.Nodes {
 		in := out.Graph.In(ir.ID(i))
@@ -205,19 +196,12 @@ func unified(r *ir.Region, twice [][2]int) *ir.Region {
 
 // reads reports whether something in r needs argument a.
 func reads(r *ir.Region, a ir.ID) bool {
-	for _, y := range r.Yields {
-		if y == a {
+	for i := range r.Graph.Nodes {
+		if slices.Contains(r.Graph.In(ir.ID(i)), a) {
 			return true
 		}
 	}
-	for i := range r.Graph.Nodes {
-		for _, x := range r.Graph.In(ir.ID(i)) {
-			if x == a {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.Contains(r.Yields, a)
 }
 
 // without returns r without the unread arguments for which keep is false.
@@ -226,25 +210,11 @@ func without(r *ir.Region, keep []bool) *ir.Region {
 	for i := range stays {
 		stays[i] = true
 	}
-	out := &ir.Region{}
+	var args []ir.ID
 	for k, a := range r.Args {
-		stays[a] = keep[k]
-	}
-	to := make([]ir.ID, len(stays))
-	at := ir.ID(0)
-	for i, k := range stays {
-		if to[i] = at; k {
-			at++
+		if stays[a] = keep[k]; keep[k] {
+			args = append(args, a)
 		}
 	}
-	for k, a := range r.Args {
-		if keep[k] {
-			out.Args = append(out.Args, to[a])
-		}
-	}
-	for _, y := range r.Yields {
-		out.Yields = append(out.Yields, to[y])
-	}
-	out.Graph = r.Graph.Compact(stays)
-	return out
+	return compacted(r, stays, args)
 }

@@ -348,49 +348,25 @@ func (m *rowBuilding) emit(id ir.ID) {
 		m.emitGroup(r)
 		return
 	}
-	var in []ir.ID
 	for _, x := range m.g.In(id) {
 		m.emit(x)
-		in = append(in, m.to[x])
 	}
-	m.to[id] = m.out.CopyNode(m.g, id, in...)
+	m.to[id] = m.out.CopyNode(m.g, id, through(m.to, m.g.In(id))...)
 }
 
 // emitGroup adds the node of a group.
 func (m *rowBuilding) emitGroup(r *rowGroup) {
 	g := m.g
-	body := ir.New()
-	region := &ir.Region{Graph: body}
-	inner := map[ir.ID]ir.ID{}
-	var in []ir.ID
-	member := map[ir.ID]bool{}
-	for _, x := range r.members {
-		member[x] = true
-	}
-	for _, x := range r.members {
-		for _, y := range g.In(x) {
-			if _, ok := inner[y]; ok || member[y] {
-				continue
-			}
-			m.emit(y)
-			in = append(in, m.to[y])
-			inner[y] = body.Add(m.table.Must("arg"), nil, g.Type(y), ir.Origin{})
-			region.Args = append(region.Args, inner[y])
-		}
-	}
 	var results []ir.ID
 	var ts []types.Type
 	for _, x := range r.members {
-		var args []ir.ID
-		for _, y := range g.In(x) {
-			args = append(args, inner[y])
-		}
-		inner[x] = body.Add(g.Nodes[x].Op, g.Nodes[x].Attrs, g.Type(x), ir.Origin{Span: g.Nodes[x].Span}, args...)
-		body.Nodes[inner[x]].Region = g.Nodes[x].Region
 		if m.outside[x] {
 			results, ts = append(results, x), append(ts, g.Type(x))
-			region.Yields = append(region.Yields, inner[x])
 		}
+	}
+	region, reads := regionOf(g, m.table, r.members, results)
+	for _, y := range reads {
+		m.emit(y)
 	}
 	last := r.members[len(r.members)-1]
 	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(r.rows)}, op.Attr{Name: "cols", Val: op.Int(r.cols)},
@@ -405,7 +381,7 @@ func (m *rowBuilding) emitGroup(r *rowGroup) {
 	if r.fails > 0 {
 		last = r.told
 	}
-	id := m.out.Add(m.table.Must("byrows"), attrs, t, g.Origin(last), in...)
+	id := m.out.Add(m.table.Must("byrows"), attrs, t, g.Origin(last), through(m.to, reads)...)
 	m.out.Nodes[id].Region = region
 	for _, x := range r.members {
 		m.to[x] = id // of what nobody reads outside, too: it has been made

@@ -30,48 +30,32 @@ func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges) (out *ir.Graph, to 
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Region != nil }) {
 		return g, nil
 	}
-	out, to = ir.New(), make([]ir.ID, g.Len())
-	out.CopyTables(g)
-	changed := false
+	c, changed := copyOf(g), false
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		var in []ir.ID
-		for _, x := range g.In(id) {
-			in = append(in, to[x])
-		}
 		if n := &g.Nodes[i]; n.Op.Role == op.Points {
-			w := &wholeRows{g: g, id: id, out: out, table: table, body: n.Region.Graph, rows: g.Type(id).Rows}
+			w := &wholeRows{g: g, id: id, out: c.g, table: table, body: n.Region.Graph, rows: g.Type(id).Rows}
 			if w.is(at.Within(g, id, n.Region)) {
-				to[i], changed = w.write(in), true
+				c.to[i], changed = w.write(c.in(id)), true
 				continue
 			}
 		}
-		to[i] = out.CopyNode(g, id, in...)
-		if !isControl(&g.Nodes[i]) {
+		if c.node(id); !isControl(&g.Nodes[i]) {
 			continue
 		}
-		next := &out.Nodes[to[i]].Region
-		for r := g.Nodes[i].Region; r != nil; r = r.Next {
+		c.g.Nodes[c.to[i]].Region = eachRegion(g.Nodes[i].Region, func(r *ir.Region) *ir.Region {
 			x := &ir.Region{Args: r.Args, Yields: r.Yields}
 			var places []ir.ID
 			if x.Graph, places = wholeRowsIn(r.Graph, table, at.Within(g, id, r)); places != nil {
 				x.Args, x.Yields, changed = through(places, r.Args), through(places, r.Yields), true
 			}
-			*next, next = x, &x.Next
-		}
+			return x
+		})
 	}
 	if !changed {
 		return g, nil
 	}
-	return out, to
-}
-
-// through is the new places of nodes.
-func through(places, ids []ir.ID) (out []ir.ID) {
-	for _, x := range ids {
-		out = append(out, places[x])
-	}
-	return out
+	return c.g, c.to
 }
 
 // wholeRows is a parfor that becomes operators on matrices.
@@ -221,19 +205,18 @@ func Columns(g *ir.Graph, table *op.Table, _ Sizes) *ir.Graph {
 	if len(loops) == 0 {
 		return g
 	}
-	out, to := ir.New(), make([]ir.ID, g.Len())
-	out.CopyTables(g)
+	c := copyOf(g)
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		switch {
 		case gone[id]:
 		case loops[id] != nil:
-			to[i] = columnLoop(g, out, table, to, append(loops[id], id))
+			c.to[i] = columnLoop(g, c.g, table, c.to, append(loops[id], id))
 		default:
-			to[i] = out.CopyNode(g, id, through(to, g.In(id))...)
+			c.node(id)
 		}
 	}
-	return out
+	return c.g
 }
 
 // oneWord lists the reductions whose state is one number. Exact sums have a faster loop of their own.

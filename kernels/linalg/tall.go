@@ -18,7 +18,7 @@ func (l *Linear) panels() *op.Def {
 	return &op.Def{
 		Name: "matmul.panels", Hidden: true,
 		Doc: "matmul.panels is a matrix product over a long inner size: products of panels of that many terms, added in a balanced tree. " +
-			"The compiler makes it of such a product where its operands are in one piece.",
+			"The compiler makes it of such a product.",
 		Args: []op.Arg{{Name: "a", Doc: "n x k"}, {Name: "b", Doc: "k x m"}, define.Flag("ta", "a is used transposed"), define.Flag("tb", "b is used transposed"),
 			{Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
 		Type:   matmulType,
