@@ -2,6 +2,7 @@ package pass
 
 import (
 	"fmt"
+	"slices"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -26,7 +27,7 @@ import (
 // have to be sent.
 func FuseEpilogues(g *ir.Graph, table *op.Table, sizes Sizes, ranks int, block []Block) *ir.Graph {
 	f := &epilogues{g: g, table: table, row: table.Must("map.product"), shareable: 2 * sizes.filled().Block, ranks: ranks, block: block, apart: sizes.Loops, rows: sizes.Rows,
-		attrs: map[epilogueKey]*op.Attrs{}, regions: map[regionKey]*ir.Region{}}
+		made: map[epilogueKey]epilogue{}}
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		if !f.chain(id) {
@@ -57,30 +58,26 @@ type epilogues struct {
 	// elements of a chain's result from which on several workers might share it
 	shareable int
 	// of new nodes; a tiled program has a million of a few kinds
-	attrs   map[epilogueKey]*op.Attrs
-	regions map[regionKey]*ir.Region
+	made map[epilogueKey]epilogue
 }
 
+// epilogueKey identifies a chain, a product and how they meet.
 type epilogueKey struct {
-	chain, product *op.Attrs
-	place          int
-	acc            bool
-	held           string
+	chain          *ir.Region // nil: one operator
+	attrs, product *op.Attrs
+	how            string
 }
 
-// regionKey identifies a chain and its variant.
-type regionKey struct {
-	of  *ir.Region // nil: one operator
-	how string
+// epilogue is what nodes of one key share.
+type epilogue struct {
+	attrs  *op.Attrs
+	region *ir.Region
 }
 
 // chain reports a map or a single elementwise operator with a dense result of known shape.
 func (f *epilogues) chain(id ir.ID) bool {
 	n, t := &f.g.Nodes[id], f.g.Type(id)
-	if !t.IsDense() || !t.Known() || t.Elem == types.Str {
-		return false
-	}
-	return n.Op.Role == op.Maps || n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise) && n.Region == nil && n.Attrs == nil && !f.g.Asks(id)
+	return t.IsDense() && t.Known() && t.Elem != types.Str && (n.Op.Role == op.Maps || isElementwise(n) && !f.g.Asks(id))
 }
 
 // modes returns how a chain reads its operands.
@@ -106,31 +103,28 @@ func (f *epilogues) product(id ir.ID) int {
 	for k := len(in) - 1; k >= 0; k-- {
 		x := in[k]
 		p := &g.Nodes[x]
-		if f.apart && p.Attrs.Bool("ta") || f.rows && rowProduct(g, x) && !f.strips(x) {
-			continue
-		}
-		if p.Op.Role != op.Multiplies && p.Op.Role != op.MultipliesOnto || !sameShape(g.Type(x), t) || !g.Type(x).Elem.IsFloat() || !sameSend(g, x, id) {
+		if p.Op.Role != op.Multiplies && p.Op.Role != op.MultipliesOnto || f.apart && p.Attrs.Bool("ta") || f.rows && rowProduct(g, x) && !f.strips(x) || !sameShape(g.Type(x), t) {
 			continue
 		}
 		if f.uses == nil {
 			f.uses = g.Uses()
 		}
-		if f.uses[x] != 1 || op.Mode(f.modes(id)[k]) != op.Full || !f.uniform(x) || !f.together(id, x) || !f.worthwhile(id, x) || f.waits(id, x) {
-			continue
+		if f.uses[x] == 1 && absorbable(g, x, id) && op.Mode(f.modes(id)[k]) == op.Full && f.together(id, x) && f.worthwhile(id, x) && !f.waits(id, x) {
+			return k
 		}
-		return k
 	}
 	return -1
 }
 
-// uniform reports a product of dense matrices of known shape and one element type.
-func (f *epilogues) uniform(x ir.ID) bool {
-	for _, y := range f.g.In(x) {
-		if t := f.g.Type(y); !t.IsDense() || !t.Known() || t.Elem != f.g.Type(x).Elem {
+// absorbable reports a product x of dense matrices of known shape and one type of floats, in the send
+// of its reader id.
+func absorbable(g *ir.Graph, x, id ir.ID) bool {
+	for _, y := range g.In(x) {
+		if t := g.Type(y); !t.IsDense() || !t.Known() || t.Elem != g.Type(x).Elem {
 			return false
 		}
 	}
-	return true
+	return g.Type(x).Elem.IsFloat() && sameSend(g, x, id)
 }
 
 // together reports whether product x and chain id run on one rank.
@@ -196,7 +190,7 @@ func (f *epilogues) worthwhile(id, x ir.ID) bool {
 	if g.Nodes[x].Attrs.Bool("ta") {
 		k = g.Type(a).Rows
 	}
-	return 2*float64(k) >= chainShare*f.flops(id)
+	return 2*float64(k) >= chainShare*chainFlops(g, id)
 }
 
 // strips reports a product that is made in strips of rows, with a chain or without.
@@ -206,67 +200,43 @@ func (f *epilogues) strips(x ir.ID) bool {
 	return f.row.Loop.Takes(sig, f.g.Type(x))
 }
 
-// flops returns the operations of a chain for one element.
-func (f *epilogues) flops(id ir.ID) float64 {
-	body, nodes := f.g, []ir.ID{id}
-	if r := f.g.Nodes[id].Region; r != nil {
-		body, nodes = r.Graph, nil
-		for i := range body.Nodes {
-			nodes = append(nodes, ir.ID(i))
-		}
-	}
-	sum := 0.0
-	for _, y := range nodes {
-		if d := body.Nodes[y].Op; d.Cost != nil {
-			t := body.Type(y)
-			sum += d.Cost(sigOf(body, y), t).Flops / float64(max(1, t.Count()))
-		}
-	}
-	return sum
-}
-
 // fuse makes node id the chain on the product that it reads at place.
 func (f *epilogues) fuse(id ir.ID, place int) {
 	g := f.g
 	if f.out == nil {
 		f.out = g.Clone() // the program's definition must not change
 	}
-	in := append([]ir.ID(nil), g.In(id)...)
-	x := in[place]
+	x := g.In(id)[place]
 	factors := g.In(x)
-	acc := len(factors) == 3
+	in := append(slices.Clone(g.In(id)), factors[1:]...)
 	in[place] = factors[0]
-	in = append(in, factors[1:]...)
-	f.out.Replace(id, f.row, f.attributes(id, place, acc, f.modes(id), in), in...)
-	f.out.Nodes[id].Region = f.region(id, place, f.modes(id))
-}
-
-// region returns the chain. Its argument at place has the origin of the product. Blocks of one
-// matrix that read their operands by other modes have other regions.
-func (f *epilogues) region(id ir.ID, place int, modes []int) *ir.Region {
-	g := f.g
-	n := &g.Nodes[id]
-	span := g.Nodes[g.In(id)[place]].Span
-	key := fmt.Sprint(place, span, modes)
+	n, p := &g.Nodes[id], &g.Nodes[x]
+	modes, strips := f.modes(id), f.strips(x)
+	key := epilogueKey{n.Region, n.Attrs, p.Attrs, fmt.Sprint(place, len(factors), p.Span, modes, strips)}
 	if n.Region == nil {
-		key += fmt.Sprint(n.Op.Name, n.Span, g.Type(id).Elem)
-		for _, x := range g.In(id) {
-			key += " " + g.Type(x).Elem.String()
+		key.how += fmt.Sprint(n.Op.Name, n.Span, g.Type(id).Elem)
+		for _, y := range g.In(id) {
+			key.how += " " + g.Type(y).Elem.String()
 		}
 	}
-	known := regionKey{n.Region, key}
-	r := f.regions[known]
-	if r != nil {
-		return r
+	made, known := f.made[key]
+	if !known {
+		acc := len(factors) == 3
+		made.attrs = n.Attrs.With("modes", op.Ints(modes...)).With("place", op.Int(place)).With("acc", op.Bool(acc)).
+			With("held", op.Ints(held(place, acc, strips, modes, len(in))...))
+		for _, name := range []string{"ta", "tb", "sub"} {
+			made.attrs = made.attrs.With(name, op.Bool(p.Attrs.Bool(name)))
+		}
+		if n.Region == nil {
+			made.region = f.single(id)
+		} else {
+			made.region = &ir.Region{Graph: n.Region.Graph.Clone(), Args: n.Region.Args, Yields: n.Region.Yields}
+		}
+		made.region.Graph.Nodes[made.region.Args[place]].Span = p.Span // where the product was
+		f.made[key] = made
 	}
-	if r = n.Region; r == nil {
-		r = f.single(id)
-	} else {
-		r = &ir.Region{Graph: r.Graph.Clone(), Args: r.Args, Yields: r.Yields}
-	}
-	r.Graph.Nodes[r.Args[place]].Span = span
-	f.regions[known] = r
-	return r
+	f.out.Replace(id, f.row, made.attrs, in...)
+	f.out.Nodes[id].Region = made.region
 }
 
 // single returns an operator as a chain.
@@ -281,32 +251,10 @@ func (f *epilogues) single(id ir.ID) *ir.Region {
 	return r
 }
 
-// attributes returns those of the chain and of the product, and which inputs are held.
-func (f *epilogues) attributes(id ir.ID, place int, acc bool, modes []int, in []ir.ID) *op.Attrs {
-	g := f.g
-	n, p := &g.Nodes[id], &g.Nodes[g.In(id)[place]]
-	key := epilogueKey{n.Attrs, p.Attrs, place, acc, fmt.Sprint(modes, n.Op.Name)}
-	a := n.Attrs.With("modes", op.Ints(modes...)).With("place", op.Int(place)).With("acc", op.Bool(acc))
-	for _, name := range []string{"ta", "tb", "sub"} {
-		a = a.With(name, op.Bool(p.Attrs.Bool(name)))
-	}
-	sig := &op.Sig{Def: f.row, Attrs: a}
-	for _, x := range in {
-		sig.In = append(sig.In, g.Type(x))
-	}
-	held := f.held(place, acc, f.row.Loop.Takes(sig, g.Type(id)), modes, len(in))
-	key.held = fmt.Sprint(key.held, held)
-	if known := f.attrs[key]; known != nil {
-		return known
-	}
-	f.attrs[key] = a.With("held", op.Ints(held...))
-	return f.attrs[key]
-}
-
 // held is 0 for each of n inputs whose memory the result may use. In strips, operands along the
 // rows, and the left factor, have been read when their rows are written. A product computed as a
 // whole is in the result, so only its accumulator may give its memory.
-func (f *epilogues) held(place int, acc, strips bool, modes []int, n int) []int {
+func held(place int, acc, strips bool, modes []int, n int) []int {
 	out := make([]int, n)
 	for k := range out {
 		switch {
@@ -316,4 +264,70 @@ func (f *epilogues) held(place int, acc, strips bool, modes []int, n int) []int 
 		}
 	}
 	return out
+}
+
+// FuseProducts computes a product inside the map-reduce over rows that reads it, block by block:
+//
+//	%2 = matmul(%0, %1) {tb};  %4 = pipe(%3, %2) {fold="rowargmin", ..}
+//	->  %4 = pipe.product(%3, %0, %1) {fold="rowargmin", .., place=1, tb}
+//
+// It would be wrong for a product with another reader, and one that is sent. It skips a product
+// that is no loop over the rows of its left factor, and one whose left factor is cut, since its
+// blocks would have to be assembled.
+func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
+	var out *ir.Graph
+	var whole []bool
+	uses := g.Uses()
+	row := table.Must("pipe.product")
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		if g.Nodes[i].Op.Role != op.Reduces || g.Nodes[i].Draws() {
+			continue
+		}
+		// nil: of several results
+		if fold := table.Named(g.Nodes[i].Attrs.Str("fold")); fold == nil || fold.Fold != op.FoldRows {
+			continue
+		}
+		place, ok := productIn(g, id, uses)
+		if !ok {
+			continue
+		}
+		if out == nil {
+			whole = wholes(g, sizes.filled().Block, preferredCuts(g), false, sizes.Rows)
+		}
+		p := g.In(id)[place]
+		a, b := g.In(p)[0], g.In(p)[1]
+		if whole != nil && !whole[a] {
+			continue
+		}
+		if out == nil {
+			out = g.Clone() // the program's definition must not change
+		}
+		in := append(slices.Clone(g.In(id)), b)
+		in[place] = a
+		attrs := g.Nodes[i].Attrs.With("place", op.Int(place)).With("tb", op.Bool(g.Nodes[p].Attrs.Bool("tb")))
+		out.Replace(id, row, attrs, in...)
+	}
+	if out == nil {
+		return g
+	}
+	return DropDead(out)
+}
+
+// productIn returns the operand of a pipe that is a product read only by the pipe, once. A
+// transposed operand beside it is read across all rows.
+func productIn(g *ir.Graph, id ir.ID, uses []int32) (place int, ok bool) {
+	n, in := &g.Nodes[id], g.In(id)
+	place = -1
+	for k, mode := range n.Attrs.Ints("modes") {
+		if op.Mode(mode) == op.Trans {
+			return 0, false
+		}
+		x := in[k]
+		p := &g.Nodes[x]
+		if op.Mode(mode) == op.Full && p.Op.Role == op.Multiplies && uses[x] == 1 && absorbable(g, x, id) && p.Op.Loop.Takes(sigOf(g, x), g.Type(x)) {
+			place = k
+		}
+	}
+	return place, place >= 0
 }

@@ -140,11 +140,11 @@ func (h *hoisting) rewritten(r *ir.Region, more []outside, k int) *ir.Region {
 	out := c.region(r)
 	for j, o := range more {
 		for i, id := range o.ids {
-			a := c.to[id]
-			if j != k {
-				a = c.g.Add(h.arg, nil, h.g.Type(o.at[i]), ir.Origin{})
+			if j == k {
+				out.Args = append(out.Args, c.to[id])
+			} else {
+				out.Args = append(out.Args, c.g.Add(h.arg, nil, h.g.Type(o.at[i]), ir.Origin{}))
 			}
-			out.Args = append(out.Args, a)
 		}
 	}
 	return out

@@ -110,7 +110,7 @@ func (b *rowBlocks) along(id ir.ID) (rows, cols int, ok bool) {
 			cols = max(cols, in.Cols)
 		}
 	}
-	return t.Rows, cols, n.Op.Cost(sigOf(g, id), t).Flops <= keyedFlops*float64(t.Rows)
+	return t.Rows, cols, flops(g, id) <= keyedFlops*float64(t.Rows)
 }
 
 // byKey is rowwise of a reduction by key, of few columns into a table that is small beside a panel.

@@ -21,20 +21,29 @@ import (
 // stay: the operators are the same, in the same order. It would be wrong where something is shown
 // in between, or where sizes change, and dear where an operator in the body has work for several
 // workers.
-func Rounds(g *ir.Graph, table *op.Table) *ir.Graph {
+func Rounds(g *ir.Graph, table *op.Table) *ir.Graph { return roundsIn(g, table, fewNumbers) }
+
+// roundsIn makes tasks of the loops of a graph that fit, and of those in the others.
+func roundsIn(g *ir.Graph, table *op.Table, fits func(g *ir.Graph, id ir.ID) bool) *ir.Graph {
 	out := g
 	for i := range g.Nodes {
 		n, id := &g.Nodes[i], ir.ID(i)
 		if !isControl(n) {
 			continue
 		}
-		var made *ir.Node
-		if n.Op.Control == op.Iterate && !hinted(n) && !follows(g, id) && fewNumbers(g, id) {
-			made = &ir.Node{Op: table.Must("rounds"), Region: roundsOf(g, id, table)}
-		} else if r := roundsWithin(n.Region, table); r != n.Region {
-			made = &ir.Node{Op: n.Op, Attrs: n.Attrs, Region: r}
+		made := ir.Node{Op: n.Op, Attrs: n.Attrs}
+		if n.Op.Control == op.Iterate && !hinted(n) && !follows(g, id) && fits(g, id) {
+			made = ir.Node{Op: table.Must("rounds"), Region: roundsOf(g, id, table)}
 		} else {
-			continue
+			same := true
+			made.Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+				x := &ir.Region{Graph: roundsIn(r.Graph, table, fits), Args: r.Args, Yields: r.Yields}
+				same = same && x.Graph == r.Graph
+				return x
+			})
+			if same {
+				continue
+			}
 		}
 		if out == g {
 			out = g.Clone()
@@ -49,18 +58,6 @@ func Rounds(g *ir.Graph, table *op.Table) *ir.Graph {
 // A task of the row has no such operand.
 func follows(g *ir.Graph, id ir.ID) bool {
 	return slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return g.Type(x).Kind == types.Effect })
-}
-
-// roundsWithin is a list of regions in which Rounds has been.
-func roundsWithin(r *ir.Region, table *op.Table) *ir.Region {
-	if r == nil {
-		return nil
-	}
-	g, next := Rounds(r.Graph, table), roundsWithin(r.Next, table)
-	if g == r.Graph && next == r.Next {
-		return r
-	}
-	return &ir.Region{Graph: g, Args: r.Args, Yields: r.Yields, Next: next}
 }
 
 // roundsOf is the region in which node id is all there is.
@@ -79,41 +76,21 @@ func roundsOf(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
 		}
 	}
 	loop := r.Graph.Add(n.Op, n.Attrs, g.Type(id), at, reads...)
-	within := withTexts(n.Region, texts)
-	if !tiny(n.Region) {
-		within = tinyRounds(within, table)
-	}
-	r.Graph.Nodes[loop].Region = within
+	// In a loop that runs an operator at a time, loops over a few numbers are one task each.
+	apart := !tiny(n.Region)
+	r.Graph.Nodes[loop].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+		r = withTexts(r, texts)
+		if apart {
+			tinyLoop := func(g *ir.Graph, id ir.ID) bool { return tiny(g.Nodes[id].Region) }
+			r.Graph = roundsIn(r.Graph, table, tinyLoop)
+		}
+		return r
+	})
 	for k, f := range g.Results(id) {
 		attrs := op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)})
 		r.Yields = append(r.Yields, r.Graph.Add(table.Must("part"), attrs, f.Type, at, loop))
 	}
 	return r
-}
-
-// tinyRounds is a list of regions in which loops over scalars and a few numbers are one task each:
-// they are one loop, while what is around them runs an operator at a time.
-func tinyRounds(r *ir.Region, table *op.Table) *ir.Region {
-	if r == nil {
-		return nil
-	}
-	g := r.Graph
-	for i := range r.Graph.Nodes {
-		n, id := &r.Graph.Nodes[i], ir.ID(i)
-		if !isControl(n) {
-			continue
-		}
-		if g == r.Graph {
-			g = r.Graph.Clone()
-		}
-		x := &g.Nodes[i]
-		if n.Op.Control == op.Iterate && !hinted(n) && !follows(r.Graph, id) && tiny(n.Region) {
-			x.Op, x.Attrs, x.Region = table.Must("rounds"), nil, roundsOf(r.Graph, id, table)
-		} else {
-			x.Region = tinyRounds(n.Region, table)
-		}
-	}
-	return &ir.Region{Graph: g, Args: r.Args, Yields: r.Yields, Next: tinyRounds(r.Next, table)}
 }
 
 const (
@@ -148,12 +125,9 @@ func constantText(g *ir.Graph, id ir.ID) bool {
 	return g.Nodes[id].Op.Role == op.Constant && g.Type(id) == types.ScalarOf(types.Str)
 }
 
-// withTexts is a list of regions with these constants in place of the arguments of their numbers.
+// withTexts is a region with these constants in place of the arguments of their numbers.
 func withTexts(r *ir.Region, texts map[int]*ir.Node) *ir.Region {
-	if r == nil || len(texts) == 0 {
-		return r
-	}
-	out := &ir.Region{Graph: r.Graph.Clone(), Yields: r.Yields, Next: withTexts(r.Next, texts)}
+	out := &ir.Region{Graph: r.Graph.Clone(), Yields: r.Yields}
 	for k, a := range r.Args {
 		if t := texts[k]; t != nil {
 			x := &out.Graph.Nodes[a]
@@ -255,15 +229,10 @@ func fewPoints(g *ir.Graph, id ir.ID) bool {
 	return ops <= mostPoints
 }
 
-// flops is how many operations an operator is.
+// flops is how many operations an operator is: none if its row does not say.
 func flops(g *ir.Graph, id ir.ID) float64 {
-	n := &g.Nodes[id]
-	if n.Op.Cost == nil {
-		return 0
+	if d := g.Nodes[id].Op; d.Cost != nil {
+		return d.Cost(sigOf(g, id), g.Type(id)).Flops
 	}
-	s := &op.Sig{Def: n.Op, Attrs: n.Attrs}
-	for _, x := range g.In(id) {
-		s.In = append(s.In, g.Type(x))
-	}
-	return n.Op.Cost(s, g.Type(id)).Flops
+	return 0
 }

@@ -110,7 +110,7 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 			}
 		}
 		t = pipeSpace(n)
-	case n.Op.Role == op.Maps, n.Op.Elt != nil && n.Region == nil && n.Attrs == nil && n.Op.Laws.Has(op.Elementwise):
+	case n.Op.Role == op.Maps, isElementwise(n):
 	case n.Op.Fold == op.FoldRows && n.Region == nil && n.Attrs == nil && len(g.In(id)) == 1:
 		t = g.Type(g.In(id)[0])
 	case b.keyed:

@@ -101,10 +101,7 @@ func asked(a *op.Attrs) bool {
 	return a.Bool("pairs") || a.Str("schedule") != "" || a.Int("grain") != 0 || a.Str("place") != ""
 }
 
-func (w *wholeRows) elementwise(x ir.ID) bool {
-	n := &w.body.Nodes[x]
-	return n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise) && n.Attrs == nil
-}
+func (w *wholeRows) elementwise(x ir.ID) bool { return isElementwise(&w.body.Nodes[x]) }
 
 // takes notes the type of a node as a whole; false where it has none.
 func (w *wholeRows) takes(id ir.ID) bool {
@@ -247,7 +244,7 @@ func columnChain(g *ir.Graph, readers [][]ir.ID, id ir.ID) (list []ir.ID) {
 			continue
 		}
 		if x == id || len(readers[x]) == 0 || !t.IsDense() || !sameShape(t, shape) || !allOf(readers[x], func(r ir.ID) bool { return inside[r] }) ||
-			!n.Op.Down && (n.Op.Elt == nil || !n.Op.Laws.Has(op.Elementwise) || n.Attrs != nil) ||
+			!n.Op.Down && !isElementwise(n) ||
 			slices.ContainsFunc(g.In(x), func(y ir.ID) bool { return !g.Type(y).IsScalar() && !g.Type(y).IsDense() || g.Type(y).Elem.Size() == 0 }) {
 			continue
 		}
