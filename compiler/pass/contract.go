@@ -23,10 +23,7 @@ type Contraction struct {
 	gemm, mm, panelsRow *op.Def
 	panel               int
 
-	// flags are the attributes of products that have no others, by bits. They are shared, since
-	// there are a million such nodes.
-	flags [8]*op.Attrs
-
+	flagSets
 	g    *ir.Graph
 	from ir.ID
 	uses []int32
@@ -51,34 +48,40 @@ const (
 	sub
 )
 
-// flip returns attrs with the given flags inverted.
-func (c *Contraction) flip(attrs *op.Attrs, bits int) *op.Attrs {
-	if attrs != nil {
-		for i, name := range [...]string{"ta", "tb", "sub"} {
-			if attrs.Bool(name) {
-				bits ^= 1 << i
+// flagSets are the attributes of products that have no others, by bits. They are shared, since there
+// are a million such nodes.
+type flagSets [8]*op.Attrs
+
+func newFlagSets() (f flagSets) {
+	for bits := range f {
+		var list []op.Attr
+		for i, name := range flagNames {
+			if bits&(1<<i) != 0 {
+				list = append(list, op.Attr{Name: name, Val: op.Bool(true)})
 			}
 		}
+		f[bits] = op.MakeAttrs(list...)
 	}
-	return c.flags[bits]
+	return f
+}
+
+var flagNames = [...]string{"ta", "tb", "sub"}
+
+// flip returns the flags of attrs with the given ones inverted.
+func (f *flagSets) flip(attrs *op.Attrs, bits int) *op.Attrs {
+	for i, name := range flagNames {
+		if attrs.Bool(name) {
+			bits ^= 1 << i
+		}
+	}
+	return f[bits]
 }
 
 // NewContraction returns a contraction for the operators of a table. It reuses scratch memory
 // between expressions.
 func NewContraction(table *op.Table, sizes Sizes) *Contraction {
 	mm := table.Infix("@")
-	c := &Contraction{mm: mm, gemm: table.Must(mm.Shard.Accum), panelsRow: table.Must("matmul.panels"),
-		panel: sizes.filled().Panel}
-	for bits := range c.flags {
-		var list []op.Attr
-		for i, name := range []string{"ta", "tb", "sub"} {
-			if bits&(1<<i) != 0 {
-				list = append(list, op.Attr{Name: name, Val: op.Bool(true)})
-			}
-		}
-		c.flags[bits] = op.MakeAttrs(list...)
-	}
-	return c
+	return &Contraction{mm: mm, gemm: table.Must(mm.Shard.Accum), panelsRow: table.Must("matmul.panels"), panel: sizes.filled().Panel, flagSets: newFlagSets()}
 }
 
 // Run contracts the expression with value root. With compact it drops the nodes that the expression

@@ -80,21 +80,6 @@ func (f *epilogues) chain(id ir.ID) bool {
 	return t.IsDense() && t.Known() && t.Elem != types.Str && (n.Op.Role == op.Maps || isElementwise(n) && !f.g.Asks(id))
 }
 
-// modes returns how a chain reads its operands.
-func (f *epilogues) modes(id ir.ID) []int {
-	var out []int
-	if n := &f.g.Nodes[id]; n.Region != nil {
-		for _, m := range n.Attrs.Ints("modes") {
-			out = append(out, int(m))
-		}
-		return out
-	}
-	for _, x := range f.g.In(id) {
-		out = append(out, int(modeOf(f.g.Type(x), f.g.Type(id))))
-	}
-	return out
-}
-
 // product returns the place of an operand that is a product read only by the chain, once, element
 // by element, or -1. Of several it returns the last, since the others have been computed before.
 func (f *epilogues) product(id ir.ID) int {
@@ -109,7 +94,7 @@ func (f *epilogues) product(id ir.ID) int {
 		if f.uses == nil {
 			f.uses = g.Uses()
 		}
-		if f.uses[x] == 1 && absorbable(g, x, id) && op.Mode(f.modes(id)[k]) == op.Full && f.together(id, x) && f.worthwhile(id, x) && !f.waits(id, x) {
+		if f.uses[x] == 1 && absorbable(g, x, id) && modesOf(g, id, t)[k] == op.Full && f.together(id, x) && f.worthwhile(id, x) && !f.waits(id, x) {
 			return k
 		}
 	}
@@ -211,7 +196,7 @@ func (f *epilogues) fuse(id ir.ID, place int) {
 	in := append(slices.Clone(g.In(id)), factors[1:]...)
 	in[place] = factors[0]
 	n, p := &g.Nodes[id], &g.Nodes[x]
-	modes, strips := f.modes(id), f.strips(x)
+	modes, strips := modesOf(g, id, g.Type(id)), f.strips(x)
 	key := epilogueKey{n.Region, n.Attrs, p.Attrs, fmt.Sprint(place, len(factors), p.Span, modes, strips)}
 	if n.Region == nil {
 		key.how += fmt.Sprint(n.Op.Name, n.Span, g.Type(id).Elem)
@@ -221,8 +206,11 @@ func (f *epilogues) fuse(id ir.ID, place int) {
 	}
 	made, known := f.made[key]
 	if !known {
-		acc := len(factors) == 3
-		made.attrs = n.Attrs.With("modes", op.Ints(modes...)).With("place", op.Int(place)).With("acc", op.Bool(acc)).
+		acc, list := len(factors) == 3, make([]int, len(modes))
+		for k, m := range modes {
+			list[k] = int(m)
+		}
+		made.attrs = n.Attrs.With("modes", op.Ints(list...)).With("place", op.Int(place)).With("acc", op.Bool(acc)).
 			With("held", op.Ints(held(place, acc, strips, modes, len(in))...))
 		for _, name := range []string{"ta", "tb", "sub"} {
 			made.attrs = made.attrs.With(name, op.Bool(p.Attrs.Bool(name)))
@@ -254,12 +242,12 @@ func (f *epilogues) single(id ir.ID) *ir.Region {
 // held is 0 for each of n inputs whose memory the result may use. In strips, operands along the
 // rows, and the left factor, have been read when their rows are written. A product computed as a
 // whole is in the result, so only its accumulator may give its memory.
-func held(place int, acc, strips bool, modes []int, n int) []int {
+func held(place int, acc, strips bool, modes []op.Mode, n int) []int {
 	out := make([]int, n)
 	for k := range out {
 		switch {
 		case k == place && acc:
-		case !strips || k == n-1 || k < len(modes) && op.Mode(modes[k]) != op.Full:
+		case !strips || k == n-1 || k < len(modes) && modes[k] != op.Full:
 			out[k] = 1
 		}
 	}

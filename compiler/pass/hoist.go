@@ -163,30 +163,21 @@ func harmless(g *ir.Graph, id ir.ID) bool {
 	if n.Region != nil { // a parfor may fail; chains are made later
 		return false
 	}
-	t := g.Type(id)
-	if t.Elem.Size() == 0 || t.Kind != types.Scalar && !(t.IsDense() && t.Known()) {
+	dense := func(t types.Type) bool { return t.IsDense() && t.Known() }
+	if t := g.Type(id); t.Elem.Size() == 0 || t.Kind != types.Scalar && !dense(t) {
 		return false
 	}
-	empty, whole := false, false
+	empty := false
 	for _, x := range g.In(id) {
 		xt := g.Type(x)
-		if xt.IsMatrix() && (!xt.IsDense() || !xt.Known()) {
+		if xt.IsMatrix() && !dense(xt) {
 			return false
 		}
 		empty = empty || xt.IsMatrix() && xt.Count() == 0
-		whole = whole || xt.Elem == types.I64
-	}
-	switch {
-	case d.Laws.Has(op.Elementwise):
-		return t.Elem != types.I64 || !whole // integer division and powers may fail
-	case d.Laws.Has(op.View):
-		return !ir.MayFail(g, id) // a window may lie outside
 	}
 	switch d.Shard.Kind {
-	case op.ShardGenerate, op.ShardContract, op.ShardTranspose, op.ShardMove, op.ShardTriangle, op.ShardDiagonal:
-		return true
 	case op.ShardReduce, op.ShardRows, op.ShardCols:
 		return !empty
 	}
-	return false
+	return !ir.MayFail(g, id)
 }

@@ -16,16 +16,20 @@ import (
 // only the lower triangle of its accumulator. It would be wrong if any reader, also on another
 // rank, saw the whole matrix: the part above the diagonal is then not what the program says.
 func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
-	n := g.Len()
+	n, flags := g.Len(), newFlagSets()
 	full := make([]bool, n) // a reader uses more than the lower triangle
 	for i := n - 1; i >= 0; i-- {
 		id := ir.ID(i)
 		node := &g.Nodes[i]
 		if !full[i] && node.Op.Narrow != "" {
 			// x t(x) or t(x) x: the product of a matrix with its own transpose.
-			ta, tb := node.Attrs.Bool("ta"), node.Attrs.Bool("tb")
-			if in := g.In(id); len(in) == 3 && in[1] == in[2] && ta != tb {
-				g.Replace(id, table.Must(node.Op.Narrow), narrowed(node.Attrs.Bool("sub"), ta), in[0], in[1])
+			transposed := node.Attrs.Bool("ta")
+			if in := g.In(id); len(in) == 3 && in[1] == in[2] && transposed != node.Attrs.Bool("tb") {
+				off := 0
+				if !transposed { // the narrow row has no such flag
+					off = tb
+				}
+				g.Replace(id, table.Must(node.Op.Narrow), flags.flip(node.Attrs, off), in[0], in[1])
 				node = &g.Nodes[i]
 			}
 		}
@@ -37,24 +41,5 @@ func Narrow(g *ir.Graph, table *op.Table) *ir.Graph {
 	}
 	return g
 }
-
-// narrowed returns the attributes of the narrow row. There are four, shared by all nodes.
-func narrowed(sub, ta bool) *op.Attrs {
-	switch {
-	case sub && ta:
-		return narrowSubTa
-	case sub:
-		return narrowSub
-	case ta:
-		return narrowTa
-	}
-	return nil
-}
-
-var (
-	narrowSub   = op.MakeAttrs(op.Attr{Name: "sub", Val: op.Bool(true)})
-	narrowTa    = op.MakeAttrs(op.Attr{Name: "ta", Val: op.Bool(true)})
-	narrowSubTa = op.MakeAttrs(op.Attr{Name: "sub", Val: op.Bool(true)}, op.Attr{Name: "ta", Val: op.Bool(true)})
-)
 
 func readsLower(d *op.Def, input int) bool { return slices.Contains(d.Lower, input) }

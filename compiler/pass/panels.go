@@ -85,16 +85,8 @@ func panelTree(g *ir.Graph, table *op.Table, attrs *op.Attrs, t types.Type, o ir
 		}
 		return g.Add(table.Must("slice"), w.attrs(), types.DenseOf(t.Elem, w.rows, w.cols), o, x)
 	}
-	var flags []op.Attr
-	for _, name := range []string{"ta", "tb"} {
-		if attrs.Bool(name) {
-			flags = append(flags, op.Attr{Name: name, Val: op.Bool(true)})
-		}
-	}
-	var mm *op.Attrs
-	if flags != nil {
-		mm = op.MakeAttrs(flags...)
-	}
+	flags := newFlagSets()
+	mm := flags.flip(attrs, 0)
 	var sums []ir.ID
 	for lo := 0; lo < k; lo += panel {
 		hi := min(lo+panel, k)

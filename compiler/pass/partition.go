@@ -204,14 +204,18 @@ func (p *partitioner) node(id ir.ID) error {
 			return err
 		}
 	}
+	p.uncut(id)
+	return nil
+}
+
+// uncut copies node id, on whole inputs.
+func (p *partitioner) uncut(id ir.ID) {
 	in := make([]ir.ID, 0, 8)
 	for _, x := range p.old.In(id) {
 		in = append(in, p.whole(x))
 	}
-	out := p.g.CopyNode(p.old, id, in...)
+	p.one[id] = p.g.CopyNode(p.old, id, in...)
 	p.block = append(p.block, Block{})
-	p.one[id] = out
-	return nil
 }
 
 // inBlocks makes the blocks of node id by the rule of its row. done is false if the node stays
@@ -339,7 +343,7 @@ func (p *partitioner) item(id ir.ID, n *ir.Node, x *parts) error {
 
 // aligned cuts an elementwise operator or a fused map.
 func (p *partitioner) aligned(id ir.ID, n *ir.Node, t types.Type, c cutting) error {
-	at, draws := p.operands(id, n, t, c), n.Draws()
+	at, draws := p.operands(id, t, c), n.Draws()
 	return p.blocks(id, t, c, func(i, j int, b Block) (ir.ID, error) {
 		attrs := n.Attrs
 		if draws {
@@ -353,18 +357,11 @@ func (p *partitioner) aligned(id ir.ID, n *ir.Node, t types.Type, c cutting) err
 
 // operands cuts the operands of an elementwise operator or a fused chain over an index space of
 // type t with cuts c, and returns those of a block.
-func (p *partitioner) operands(id ir.ID, n *ir.Node, t types.Type, c cutting) func(i, j int) []ir.ID {
+func (p *partitioner) operands(id ir.ID, t types.Type, c cutting) func(i, j int) []ir.ID {
 	in := p.old.In(id)
-	modes := n.Attrs.Ints("modes")
 	arg := make([]*parts, len(in))
-	mode := make([]op.Mode, len(in))
+	mode := modesOf(p.old, id, t)
 	for k, x := range in {
-		xt := p.old.Type(x)
-		if n.Region != nil {
-			mode[k] = op.Mode(modes[k])
-		} else {
-			mode[k] = modeOf(xt, t)
-		}
 		switch mode[k] {
 		case op.Full:
 			arg[k] = p.recut(x, c.rc, c.cc)
@@ -396,6 +393,20 @@ func (p *partitioner) operands(id ir.ID, n *ir.Node, t types.Type, c cutting) fu
 		}
 		return ins
 	}
+}
+
+// modesOf returns how node id, a chain or an elementwise operator over a space of type t, reads its
+// operands.
+func modesOf(g *ir.Graph, id ir.ID, t types.Type) []op.Mode {
+	out := make([]op.Mode, len(g.In(id)))
+	for k, x := range g.In(id) {
+		if n := &g.Nodes[id]; n.Region != nil {
+			out[k] = op.Mode(n.Attrs.Ints("modes")[k])
+		} else {
+			out[k] = modeOf(g.Type(x), t)
+		}
+	}
+	return out
 }
 
 // modeOf returns how a result of type t reads an operand of type x.

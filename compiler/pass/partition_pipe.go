@@ -115,9 +115,8 @@ func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 
 // readsWhole reports whether a pipe reads a matrix of its shape that is not cut.
 func (c *cuts) readsWhole(id ir.ID) bool {
-	modes := c.g.Nodes[id].Attrs.Ints("modes")
-	for k, x := range c.g.In(id) {
-		if op.Mode(modes[k]) == op.Full && c.whole != nil && c.whole[x] && c.sizes.Loops {
+	for k, mode := range c.g.Nodes[id].Attrs.Ints("modes") {
+		if op.Mode(mode) == op.Full && c.whole != nil && c.whole[c.g.In(id)[k]] && c.sizes.Loops {
 			return true
 		}
 	}
@@ -128,12 +127,7 @@ func (c *cuts) readsWhole(id ir.ID) bool {
 func (p *partitioner) pipe(id ir.ID, n *ir.Node, t types.Type) error {
 	c := p.cuts.pipe(id, p.table)
 	if c.single() {
-		ins := make([]ir.ID, 0, 8)
-		for _, x := range p.old.In(id) {
-			ins = append(ins, p.whole(x))
-		}
-		p.one[id] = p.g.CopyNode(p.old, id, ins...)
-		p.block = append(p.block, Block{})
+		p.uncut(id)
 		return nil
 	}
 	folds := pipeFolds(p.table, n)
@@ -152,7 +146,7 @@ func (p *partitioner) pipe(id ir.ID, n *ir.Node, t types.Type) error {
 // elements give partial results.
 func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cutting) (*parts, error) {
 	space := pipeSpace(n)
-	at := p.operands(id, n, space, c)
+	at := p.operands(id, space, c)
 	ofBlock := make([]*op.Def, len(folds))
 	names := make([]string, len(folds))
 	for k, d := range folds {

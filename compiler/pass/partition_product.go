@@ -14,12 +14,7 @@ func (p *partitioner) contract(id ir.ID, n *ir.Node, t types.Type, c cutting) er
 	ta, tb := n.Attrs.Bool("ta"), n.Attrs.Bool("tb")
 	kc := p.kCuts(a, b, ta, tb)
 	if c.single() && len(kc) == 2 {
-		ins := make([]ir.ID, 0, 3)
-		for _, x := range in {
-			ins = append(ins, p.whole(x))
-		}
-		p.one[id] = p.g.CopyNode(p.old, id, ins...)
-		p.block = append(p.block, Block{})
+		p.uncut(id)
 		return nil
 	}
 	arc, acc := c.rc, kc

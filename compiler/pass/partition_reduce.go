@@ -21,12 +21,7 @@ func (p *partitioner) reduce(id ir.ID, n *ir.Node) error {
 		}
 	}
 	if x.single() || !alike {
-		ins := make([]ir.ID, 0, 2)
-		for _, y := range in {
-			ins = append(ins, p.whole(y))
-		}
-		p.one[id] = p.g.CopyNode(p.old, id, ins...)
-		p.block = append(p.block, Block{})
+		p.uncut(id)
 		return nil
 	}
 	args := make([]*parts, len(in))
