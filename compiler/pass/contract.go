@@ -33,12 +33,11 @@ type Contraction struct {
 
 	paneled bool // the expression has a product of panels
 
-	// settled holds pairs of IDs: ranges of nodes whose statements are done. A call is
-	// elaborated inside its expression, so that expression's range contains nodes that
-	// statements of the function named.
-	settled []ir.ID
-	// away holds the settled ranges of the graphs around the current region.
-	away map[*ir.Graph][]ir.ID
+	// settled says of which nodes the statements are done. A call is elaborated inside its
+	// expression, so nodes of that expression may be some that statements of the function named.
+	settled []bool
+	// away holds the settled nodes of the graphs around the current region.
+	away map[*ir.Graph][]bool
 }
 
 // The bits of flags.
@@ -99,7 +98,7 @@ func (c *Contraction) Run(g *ir.Graph, from, root ir.ID, compact bool) ir.ID {
 func (c *Contraction) Argument(g *ir.Graph, from, root ir.ID, compact bool) ir.ID {
 	if c.g != g {
 		if c.away == nil {
-			c.away = map[*ir.Graph][]ir.ID{}
+			c.away = map[*ir.Graph][]bool{}
 		}
 		c.away[c.g] = c.settled
 		c.g, c.settled = g, c.away[g]
@@ -116,17 +115,10 @@ func (c *Contraction) Argument(g *ir.Graph, from, root ir.ID, compact bool) ir.I
 
 // settle marks the statement of the nodes from `from` on as done.
 func (c *Contraction) settle(from ir.ID) {
-	s := c.settled
-	for len(s) > 0 && s[len(s)-2] >= from {
-		s = s[:len(s)-2]
+	c.settled = c.settled[:min(len(c.settled), int(from))]
+	for len(c.settled) < c.g.Len() {
+		c.settled = append(c.settled, len(c.settled) >= int(from))
 	}
-	if end := ir.ID(c.g.Len()); len(s) > 0 && s[len(s)-1] >= from {
-		// adjacent ranges merge: a million sends must not be a million ranges
-		s[len(s)-1] = end
-	} else if end > from {
-		s = append(s, from, end)
-	}
-	c.settled = s
 }
 
 func (c *Contraction) contract(g *ir.Graph, from, root ir.ID, compact bool) ir.ID {
@@ -151,9 +143,9 @@ func (c *Contraction) contract(g *ir.Graph, from, root ir.ID, compact bool) ir.I
 		}
 	}
 	c.uses[root-from]++
-	for i := len(c.settled); i > 0 && c.settled[i-1] > from; i -= 2 {
-		for id := max(c.settled[i-2], from); id < c.settled[i-1]; id++ {
-			c.uses[id-from]++ // a name reads it
+	for i := int(from); i < len(c.settled); i++ {
+		if c.settled[i] {
+			c.uses[i-int(from)]++ // a name reads it
 		}
 	}
 	for i := range n {
@@ -350,31 +342,15 @@ func (c *Contraction) sweep(root ir.ID) ir.ID {
 	return to[root-c.from]
 }
 
-// resettle moves the ranges of settled statements to the new places of their nodes (c.to). Nodes
-// keep their order, so a range stays one.
+// resettle moves the marks of settled statements to the new places of their nodes (c.to), which keep
+// their order.
 func (c *Contraction) resettle() {
-	first := len(c.settled)
-	for first > 0 && c.settled[first-1] > c.from {
-		first -= 2
-	}
-	kept := c.settled[:first]
-	for i := first; i < len(c.settled); i += 2 {
-		from, to := c.settled[i], c.settled[i+1]
-		lo, hi := ir.None, ir.None
-		if from < c.from {
-			lo, hi = from, c.from
-		}
-		for id := max(from, c.from); id < to; id++ {
-			if x := c.to[id-c.from]; x != ir.None {
-				if lo == ir.None {
-					lo = x
-				}
-				hi = x + 1
-			}
-		}
-		if lo != ir.None {
-			kept = append(kept, lo, hi)
+	for i := int(c.from); i < len(c.settled); i++ {
+		done := c.settled[i]
+		c.settled[i] = false
+		if x := c.to[i-int(c.from)]; x != ir.None {
+			c.settled[x] = done
 		}
 	}
-	c.settled = kept
+	c.settled = c.settled[:min(len(c.settled), c.g.Len())]
 }

@@ -398,12 +398,7 @@ func windowGrid(ws []box, t types.Type) (cutting, bool) {
 	if len(ws) < 3 || !t.IsDense() || !t.Known() {
 		return cutting{}, false
 	}
-	rc, cc := []int{0, t.Rows}, []int{0, t.Cols}
-	for _, w := range ws {
-		rc = append(rc, w.sr, w.sr+w.rows)
-		cc = append(cc, w.sc, w.sc+w.cols)
-	}
-	return cells(ws, rc, cc, func(w box) (int, int) { return w.sr, w.sc })
+	return cells(ws, t, func(w box) (int, int) { return w.sr, w.sc })
 }
 
 // isBlock reports whether a window of node id's result is one of its blocks.
@@ -419,15 +414,16 @@ func (c *cuts) isBlock(id ir.ID, w box) bool {
 
 // laidGrid returns the grid that the inputs of a lay make in its result.
 func laidGrid(ws []box, t types.Type) (cutting, bool) {
-	rc, cc := []int{0, t.Rows}, []int{0, t.Cols}
-	for _, w := range ws {
-		rc = append(rc, w.dr, w.dr+w.rows)
-		cc = append(cc, w.dc, w.dc+w.cols)
-	}
-	return cells(ws, rc, cc, func(w box) (int, int) { return w.dr, w.dc })
+	return cells(ws, t, func(w box) (int, int) { return w.dr, w.dc })
 }
 
-func cells(ws []box, rc, cc []int, at func(box) (int, int)) (cutting, bool) {
+// cells returns the grid of a matrix of type t in which each box is one cell.
+func cells(ws []box, t types.Type, at func(box) (int, int)) (cutting, bool) {
+	rc, cc := []int{0, t.Rows}, []int{0, t.Cols}
+	for _, w := range ws {
+		r, c := at(w)
+		rc, cc = append(rc, r, r+w.rows), append(cc, c, c+w.cols)
+	}
 	slices.Sort(rc)
 	slices.Sort(cc)
 	rc, cc = slices.Compact(rc), slices.Compact(cc)

@@ -1,8 +1,6 @@
 package pass
 
 import (
-	"strings"
-
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/sparsity"
@@ -67,24 +65,20 @@ func worthDense(e sparsity.Estimate, t types.Type) bool {
 	return e.Basis < sparsity.Guessed && dense.Bytes(t.Elem.Size(), stored) <= sparse.Bytes(t.Elem.Size(), stored)
 }
 
-// readsEither reports a reader with a row of the same meaning for dense matrices: reductions,
-// dense(x), single elements and counts.
+// readsEither reports a reader with a row of the same meaning for dense matrices, whose result is of
+// the same type: reductions, dense(x), single elements and counts.
 func readsEither(g *ir.Graph, table *op.Table, r ir.ID) bool {
-	d := g.Nodes[r].Op
-	if d.Name == "nnz" {
-		return true
+	n, in := &g.Nodes[r], g.In(r)
+	d := n.Op
+	if d.For != "" {
+		d = table.Named(d.For)
 	}
-	if !strings.HasPrefix(d.Name, "sp.") || len(g.In(r)) != 1 {
+	if d == nil || len(in) != 1 || !d.Laws.Has(op.Pure) || d.Control != op.NoControl || g.Type(r).IsSparse() {
 		return false
 	}
-	switch d.For {
-	case "dense", "item":
-		return true
-	case "":
-		return false
-	}
-	dense := table.Named(d.For)
-	return dense != nil && (dense.Shard.Kind == op.ShardReduce || dense.Shard.Kind == op.ShardRows || dense.Shard.Kind == op.ShardCols)
+	x := g.Type(in[0])
+	t, err := d.Type(&op.Sig{Def: d, Attrs: n.Attrs, In: []types.Type{types.DenseOf(x.Elem, x.Rows, x.Cols)}})
+	return err == nil && t == g.Type(r)
 }
 
 // readersOf lists the readers of every node.
