@@ -216,24 +216,14 @@ func (c *carrying) window(g, old *ir.Graph, id ir.ID, w cutting, blocks []ir.ID)
 	at := old.Nodes[id].Attrs.Ints("at")
 	r0, c0, rows, cols := int(at[0]), int(at[1]), int(at[2]), int(at[3])
 	t, o := old.Type(id), old.Origin(id)
-	var pieces []ir.ID
-	var boxes []box
-	for j, b := range w.boxes() {
-		top, left := max(b.sr, r0), max(b.sc, c0)
-		h, v := min(b.sr+b.rows, r0+rows)-top, min(b.sc+b.cols, c0+cols)-left
-		if h <= 0 || v <= 0 {
-			continue
-		}
-		if h == rows && v == cols && rows == b.rows && cols == b.cols {
-			return blocks[j]
-		}
-		if h == rows && v == cols {
-			return g.Add(c.slice, box{sr: top - b.sr, sc: left - b.sc, rows: h, cols: v}.attrs(), t, o, blocks[j])
-		}
-		pieces = append(pieces, blocks[j])
-		boxes = append(boxes, box{top - b.sr, left - b.sc, h, v, top - r0, left - c0})
+	in, boxes := piece{&parts{w.rc, w.cc, blocks}, 0, 0, r0, c0, rows, cols}.blocks()
+	switch {
+	case len(in) != 1:
+		return g.Add(c.lay, layAttrs(t, boxes), t, o, in...)
+	case g.Type(in[0]) == t:
+		return in[0]
 	}
-	return g.Add(c.lay, layAttrs(t, boxes), t, o, pieces...)
+	return g.Add(c.slice, boxes[0].attrs(), t, o, in[0])
 }
 
 // boxes returns the cells of a cutting, row by row, as windows of the whole at their own places.

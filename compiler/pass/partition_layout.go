@@ -43,35 +43,39 @@ type piece struct {
 	rows, cols int
 }
 
-// lay makes one block of rows x cols from windows of values in parts.
-func (p *partitioner) lay(t types.Type, src []piece, rows, cols int, b Block) ir.ID {
-	var in []ir.ID
-	var boxes []int
-	for _, s := range src {
-		for i := first(s.x.rc, s.sr); i < len(s.x.rc)-1 && s.x.rc[i] < s.sr+s.rows; i++ {
-			for j := first(s.x.cc, s.sc); j < len(s.x.cc)-1 && s.x.cc[j] < s.sc+s.cols; j++ {
-				r0, r1 := max(s.x.rc[i], s.sr), min(s.x.rc[i+1], s.sr+s.rows)
-				c0, c1 := max(s.x.cc[j], s.sc), min(s.x.cc[j+1], s.sc+s.cols)
-				if r0 >= r1 || c0 >= c1 {
-					continue
-				}
+// blocks returns the blocks of x that the window overlaps, and what of each lies where in the result.
+func (s piece) blocks() (in []ir.ID, boxes []box) {
+	for i := first(s.x.rc, s.sr); i < len(s.x.rc)-1 && s.x.rc[i] < s.sr+s.rows; i++ {
+		for j := first(s.x.cc, s.sc); j < len(s.x.cc)-1 && s.x.cc[j] < s.sc+s.cols; j++ {
+			r0, r1 := max(s.x.rc[i], s.sr), min(s.x.rc[i+1], s.sr+s.rows)
+			c0, c1 := max(s.x.cc[j], s.sc), min(s.x.cc[j+1], s.sc+s.cols)
+			if r0 < r1 && c0 < c1 {
 				in = append(in, s.x.at(i, j))
-				boxes = append(boxes, r0-s.x.rc[i], c0-s.x.cc[j], r1-r0, c1-c0, s.r+r0-s.sr, s.c+c0-s.sc)
+				boxes = append(boxes, box{r0 - s.x.rc[i], c0 - s.x.cc[j], r1 - r0, c1 - c0, s.r + r0 - s.sr, s.c + c0 - s.sc})
 			}
 		}
 	}
+	return in, boxes
+}
+
+// lay makes one block of rows x cols from windows of values in parts.
+func (p *partitioner) lay(t types.Type, src []piece, rows, cols int, b Block) ir.ID {
+	var in []ir.ID
+	var boxes []box
+	for _, s := range src {
+		x, at := s.blocks()
+		in, boxes = append(in, x...), append(boxes, at...)
+	}
 	out := types.DenseOf(t.Elem, rows, cols)
-	if len(in) == 1 && boxes[4] == 0 && boxes[5] == 0 && boxes[2] == rows && boxes[3] == cols {
-		if p.g.Type(in[0]) == out {
-			return in[0]
-		}
-		return p.add(p.table.Must("slice"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(boxes[0], boxes[1], rows, cols)}), out, b, in[0])
-	}
-	if len(in) == 0 {
+	switch {
+	case len(in) == 0:
 		return p.zeros(t.Elem, rows, cols, b)
+	case len(in) > 1 || boxes[0].dr > 0 || boxes[0].dc > 0 || boxes[0].rows < rows || boxes[0].cols < cols:
+		return p.add(p.table.Must("lay"), layAttrs(out, boxes), out, b, in...)
+	case p.g.Type(in[0]) == out:
+		return in[0]
 	}
-	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "cols", Val: op.Int(cols)}, op.Attr{Name: "boxes", Val: op.Ints(boxes...)})
-	return p.add(p.table.Must("lay"), attrs, out, b, in...)
+	return p.add(p.table.Must("slice"), boxes[0].attrs(), out, b, in[0])
 }
 
 // zeros returns a block of zeros of any element type.
