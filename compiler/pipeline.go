@@ -79,10 +79,16 @@ var pipeline = []step{
 		func(s *state) error {
 			sizes := s.o.Sizes
 			sizes.Loops, sizes.Rows = s.o.Ranks > 1, s.rows
-			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) {
-				return pass.Panels(g, s.o.Table, sizes, s.o.Blocks), nil
-			})
-			s.g = pass.Panels(g, s.o.Table, sizes, !s.local())
+			panels := func(all bool) func(g *ir.Graph) (*ir.Graph, error) {
+				return func(g *ir.Graph) (*ir.Graph, error) { return pass.Panels(g, s.o.Table, sizes, all), nil }
+			}
+			g, err := pass.Points(s.g, panels(true)) // a parfor has phases for products
+			if err == nil {
+				g, err = pass.Bodies(g, panels(s.o.Blocks))
+			}
+			if err == nil {
+				s.g = pass.Panels(g, s.o.Table, sizes, !s.local())
+			}
 			return err
 		}},
 	{PassInfo{Name: "whole-rows",

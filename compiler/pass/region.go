@@ -26,6 +26,13 @@ func Everywhere(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph,
 	return deep(g, func(n *ir.Node) bool { return n.Region != nil && !n.IsChain() }, f)
 }
 
+// Points runs a pass on the bodies of all parfors, and on what is in them.
+func Points(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
+	return Deep(g, func(g *ir.Graph) (*ir.Graph, error) {
+		return bodies(g, func(n *ir.Node) bool { return n.Op.Role == op.Points }, func(g *ir.Graph) (*ir.Graph, error) { return Everywhere(g, f) })
+	})
+}
+
 // Bodies is Deep without g itself.
 func Bodies(g *ir.Graph, f func(g *ir.Graph) (*ir.Graph, error)) (*ir.Graph, error) {
 	return bodies(g, isControl, f)
