@@ -94,6 +94,28 @@ iterate c = x, k = 0 until k == 2 {
 emit c
 emit colsum(G)
 emit B[3, 4]`, 0, 1},
+	{"products outside of loops, and what reduces them", `E = rand_graph(60, 200, seed = 3)
+G = E or t(E)
+closed = (G @ G) * G
+emit sum(closed) / 6
+emit t(rowsum(closed))
+emit max(rowcount(G @ G))
+V = rand_sparse(60, 60, density = 0.05, seed = 4) - rand_sparse(60, 60, density = 0.03, seed = 5)
+P = V @ V * 0.1 / 0.3
+emit sum(P)
+emit mean(P) + norm(P)
+emit min(P) + max(P - 1.0 * V)
+emit nnz(P) + count(G @ G)
+emit any(P)
+emit all(P)
+emit sum(f32(P))
+emit norm(P / 0.0 * G)`, 15, 3},
+	{"a product that is nearly full", `B = bool(rand_sparse(40, 40, density = 0.3, seed = 8))
+U = B @ B
+emit rowsum(U)
+emit max(U)
+A = rand_sparse(40, 40, density = 0.4, seed = 9)
+emit sum(A @ A)`, 5, 2},
 }
 
 // collectsIn counts the gathers of sparse matrices in g and its regions.

@@ -38,20 +38,40 @@ func (e *Estimator) Of(id ID) sparsity.Estimate {
 		s = sparsity.Unknown(t.Rows, t.Cols)
 	}
 	if n.Op.Stored != nil && t.Known() {
-		in := e.g.In(id)
 		sig := op.Sig{Def: n.Op, Attrs: n.Attrs}
-		of := make([]sparsity.Estimate, len(in))
 		known := true
-		for k, x := range in {
-			sig.In = append(sig.In, e.g.Type(x))
-			of[k] = e.Of(x)
-			known = known && (!sig.In[k].IsMatrix() || sig.In[k].Known())
+		for _, x := range e.g.In(id) {
+			t := e.g.Type(x)
+			sig.In = append(sig.In, t)
+			known = known && (!t.IsMatrix() || t.Known())
 		}
 		if known {
-			s = n.Op.Stored(&sig, of, t)
+			s = n.Op.Stored(&sig, e.Inputs(id), t)
 			s.Full = t.IsDense()
 		}
 	}
 	e.known[id] = s
 	return s
+}
+
+// Inputs returns the estimates of the inputs of a node.
+func (e *Estimator) Inputs(id ID) []sparsity.Estimate {
+	of := make([]sparsity.Estimate, len(e.g.In(id)))
+	for k, x := range e.g.In(id) {
+		of[k] = e.Of(x)
+	}
+	return of
+}
+
+// Region returns the Estimator of a region of node id. Arguments with one value in all rounds have the
+// estimates of the inputs of the node; nothing is known of the others.
+func (e *Estimator) Region(id ID, r *Region) *Estimator {
+	n, in := &e.g.Nodes[id], e.g.In(id)
+	inner := NewEstimator(r.Graph)
+	for k, a := range r.Args {
+		if at := k + n.FirstArg(); at < len(in) && (n.Op.Control != op.Iterate || k >= n.Carried()) {
+			inner.known[a] = e.Of(in[at])
+		}
+	}
+	return inner
 }

@@ -39,7 +39,8 @@ type spreader struct {
 	// of others are single rows.
 	unit map[int]int
 	// touches keeps the results of spreadGraph.touched, because an estimate takes milliseconds.
-	touches map[edge]float64
+	touches    map[edge]float64
+	estimators map[*ir.Graph]*ir.Estimator
 }
 
 // edge is a node of an old graph.
@@ -355,7 +356,7 @@ func (x *spreadGraph) node(id ir.ID) {
 		at.Attrs = at.Attrs.With(plan.Helped, op.Int(1)) // numbered at the end
 	}
 	x.shares++
-	x.saved += x.spared(workOf(x.old, id))
+	x.saved += x.spared(x.workOf(x.old, id))
 	if x.all || x.old.Placement(id) == ir.ByRows {
 		x.asked++
 	}
@@ -447,6 +448,9 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 func (x *spreadGraph) region(r *ir.Region, loop ir.ID, partial []bool, need func(k int) bool) (out *ir.Region, in *spreadGraph, yields, gathered []bool) {
 	in = x.on(r.Graph)
 	in.inside = true
+	if s := x.spreader; s.estimators[r.Graph] == nil && loop != ir.None {
+		s.estimators[r.Graph] = s.estimates(x.old).Region(loop, r)
+	}
 	if loop != ir.None {
 		in.around, in.loop, in.args = x, loop, r.Args
 	}

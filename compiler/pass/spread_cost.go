@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -42,8 +44,27 @@ const productRate = "gemm"
 // spared is the part of some work that other ranks do.
 func (s *spreader) spared(work float64) float64 { return work * float64(s.ranks-1) / float64(s.ranks) }
 
+// estimates returns the estimator of a graph.
+func (s *spreader) estimates(g *ir.Graph) *ir.Estimator {
+	e := s.estimators[g]
+	if e == nil {
+		e = ir.NewEstimator(g)
+		s.estimators[g] = e
+	}
+	return e
+}
+
+// flopsOf returns the operations of a node by its row, with the estimated entries of sparse operands.
+func (s *spreader) flopsOf(g *ir.Graph, id ir.ID) float64 {
+	sig := sigOf(g, id)
+	if slices.ContainsFunc(sig.In, types.Type.IsSparse) {
+		sig.Stored = s.estimates(g).Inputs(id)
+	}
+	return sig.Def.Cost(sig, g.Type(id)).Flops
+}
+
 // workOf is about how many operations a node takes, on one rank.
-func workOf(g *ir.Graph, id ir.ID) float64 {
+func (s *spreader) workOf(g *ir.Graph, id ir.ID) float64 {
 	n, t := &g.Nodes[id], g.Type(id)
 	steps := func(g *ir.Graph, id ir.ID) float64 { return moveSteps + chainFlops(g, id)/4 } // lanes
 	switch {
@@ -63,9 +84,9 @@ func workOf(g *ir.Graph, id ir.ID) float64 {
 		return float64(t.Count()) * moveSteps
 	}
 	if n.Op.Rate == productRate {
-		return n.Op.Cost(sigOf(g, id), t).Flops / productSteps
+		return s.flopsOf(g, id) / productSteps
 	}
-	work := n.Op.Cost(sigOf(g, id), t).Flops * apartSteps
+	work := s.flopsOf(g, id) * apartSteps
 	if n.Op.Role == op.Points {
 		points := float64(t.Rows)
 		if lo := n.Attrs.Ints("lo"); len(lo) > 1 {
@@ -122,25 +143,25 @@ const mostRepeated = 20
 // little reports a node that each rank may make.
 func (s *spreader) little(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
-	return !madeAnywhere(g, id) && n.Op.Role != op.Exchange && nodeWork(g, id) <= mostRepeated*float64(s.from)
+	return !madeAnywhere(g, id) && n.Op.Role != op.Exchange && s.nodeWork(g, id) <= mostRepeated*float64(s.from)
 }
 
 // nodeWork is workOf of any node, with the rounds of loops.
-func nodeWork(g *ir.Graph, id ir.ID) (work float64) {
+func (s *spreader) nodeWork(g *ir.Graph, id ir.ID) (work float64) {
 	n := &g.Nodes[id]
 	switch {
 	case isControl(n):
 		rounds, _ := plan.Rounds(n)
 		for r := n.Region; r != nil; r = r.Next {
 			for i := range r.Graph.Nodes {
-				work += float64(rounds) * nodeWork(r.Graph, ir.ID(i))
+				work += float64(rounds) * s.nodeWork(r.Graph, ir.ID(i))
 			}
 		}
 		return work
 	case n.Op.Cost == nil || n.Op.Role == op.Argument || n.Op.Role == op.Constant:
 		return 0
 	}
-	return max(0, workOf(g, id))
+	return max(0, s.workOf(g, id))
 }
 
 // speedup returns how many times as fast as one rank ranks are with a graph, if they share what is
@@ -155,11 +176,12 @@ func (s *spreader) speedup(g *ir.Graph) float64 {
 			if isControl(n) {
 				rounds, _ := plan.Rounds(n)
 				for r := n.Region; r != nil; r = r.Next {
+					s.estimators[r.Graph] = s.estimates(g).Region(id, r)
 					within(r.Graph, times*float64(rounds))
 				}
 				continue
 			}
-			work, share := times*nodeWork(g, id), 1.0
+			work, share := times*s.nodeWork(g, id), 1.0
 			if n.Attrs.Int(plan.Shared) > 1 {
 				share = float64(s.ranks)
 			}

@@ -37,6 +37,9 @@ func (x *spreadGraph) unchanged(id ir.ID) (k int, ok bool) {
 // matrix with a column for each row.
 func (x *spreadGraph) fetched(id, s ir.ID) ir.ID {
 	t, st := x.old.Type(id), x.old.Type(s)
+	if t.IsSparse() {
+		return x.fetchedSparse(id, s)
+	}
 	if _, ok := x.unchanged(s); !ok || !x.partial[id] || x.views[id] != nil || !dividable(t) || !st.IsSparse() || !st.Known() || st.Cols != t.Rows {
 		return x.full(id)
 	}
@@ -100,13 +103,10 @@ func (x *spreadGraph) collected(id, lists ir.ID) ir.ID {
 // touched estimates how many rows all ranks get that need those that the entries of an old sparse matrix
 // touch.
 func (x *spreadGraph) touched(s ir.ID) float64 {
-	for k, ok := x.unchanged(s); ok; k, ok = x.unchanged(s) {
-		s, x = x.around.old.In(x.loop)[k], x.around
-	}
 	of := edge{x.old, s}
 	rows, ok := x.touches[of]
 	if !ok {
-		e := ir.NewEstimator(x.old).Of(s)
+		e := x.estimates(x.old).Of(s)
 		rows = e.Touched(x.ranks)
 		x.touches[of] = rows
 	}

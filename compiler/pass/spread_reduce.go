@@ -71,16 +71,17 @@ func (s *spreader) statedRows(g *ir.Graph, id ir.ID) int {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	partial := s.table.Must(n.Op.Shard.Partial)
 	for _, x := range in {
-		if !dividable(g.Type(x)) || g.Type(x).Rows != g.Type(in[0]).Rows {
+		if t := g.Type(x); !dividable(t) && !(t.IsSparse() && t.Known()) || t.Rows != g.Type(in[0]).Rows {
 			return 0
 		}
 	}
 	rows, panel := g.Type(in[0]).Rows, n.Attrs.Int("panel")
-	if !t.Elem.IsFloat() || n.Op.Shard.Combine == "" && (panel == 0 || s.unit[rows] != panel) {
+	if n.Op.Shard.Combine == "" && (!t.Elem.IsFloat() || panel == 0 || s.unit[rows] != panel) {
 		return 0
 	}
 	sig := sigOf(g, id)
-	if sig.Def = partial; partial.Loop.Rows(sig, typeOf(partial, n.Attrs, sig.In...)) == 0 {
+	sig.Def = partial
+	if state, err := partial.Type(sig); err != nil || partial.Loop.Rows(sig, state) == 0 {
 		return 0
 	}
 	return rows
@@ -94,7 +95,7 @@ func (x *spreadGraph) stated(id ir.ID, reads []rowReads) {
 		in[k] = x.reach(from, reads[k])
 	}
 	x.shares++
-	x.saved += x.spared(workOf(x.old, id))
+	x.saved += x.spared(x.workOf(x.old, id))
 	state := x.typed(id, x.table.Must(n.Op.Shard.Partial), n.Attrs, in...)
 	rows, unit := x.old.Type(x.old.In(id)[0]).Rows, 0
 	if unit = x.unit[rows]; n.Op.Shard.Combine == "" {
@@ -112,7 +113,7 @@ type joins func(id, state ir.ID) ir.ID
 func (x *spreadGraph) joinsStated(d *op.Def) joins {
 	return func(id, state ir.ID) ir.ID {
 		if d.Shard.Combine != "" {
-			return x.typed(id, x.table.Must(d.Shard.Combine), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), state)
+			return x.merged(id, d, x.old.Type(x.old.In(id)[0]), state)
 		}
 		rows := x.old.Type(id).Rows
 		all := x.g.Add(x.table.Must("gather"), op.MakeAttrs(op.Attr{Name: plan.Unit, Val: op.Int(rows)}), x.g.Type(state), x.old.Origin(id).NoDest(), state)
@@ -152,7 +153,7 @@ func (x *spreadGraph) scanned(id ir.ID, reads []rowReads) {
 	}
 	if scan.Joins(t.Elem) {
 		end(-1, nil)
-		x.saved += x.spared(workOf(x.old, id))
+		x.saved += x.spared(x.workOf(x.old, id))
 	} else {
 		for r := range x.ranks - 1 {
 			end(r, []plan.Need{{Rows: x.ranks, From: r + 1, To: r + 2, Lo: r, Hi: r + 1}}, in[1:][max(0, r-1):r]...)
@@ -228,7 +229,7 @@ func (x *spreadGraph) digits(id ir.ID, places []int, counts func(k, shift, bits 
 		found = []ir.ID{x.typed(id, x.table.Must("select.narrow"), op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)}), append([]ir.ID{all}, found...)...)}
 	}
 	x.shares++
-	x.saved += x.spared(workOf(x.old, id))
+	x.saved += x.spared(x.workOf(x.old, id))
 	return found[0]
 }
 
@@ -246,7 +247,7 @@ func (s *spreader) orderGains(g *ir.Graph, id ir.ID, partial bool) bool {
 	rows, ranks := float64(g.Type(g.In(id)[0]).Rows), float64(s.ranks)
 	others, spread := ranks-1, float64(s.from)
 	own := float64(g.Type(g.In(id)[0]).Bytes())
-	gains := s.spared(workOf(g, id))
+	gains := s.spared(s.workOf(g, id))
 	if partial {
 		gains += spread * (gatherSpreads + own*others/ranks/bytesSpread)
 	}

@@ -48,7 +48,7 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 	if stated(n.Op) {
 		rows := s.statedRows(g, id)
 		reads = slices.Repeat([]rowReads{{needs: []plan.Need{ownRows(rows)}}}, len(in))
-		gains := slices.Contains(partial, true) || n.Op.Cost(sigOf(g, id), t).Flops >= float64(s.from)
+		gains := slices.Contains(partial, true) || s.flopsOf(g, id) >= float64(s.from) && !g.Type(in[0]).IsSparse()
 		return reads, gains && rows >= s.ranks
 	}
 	if s.wide(g, id) {
@@ -78,11 +78,11 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 	case n.Op.Cost == nil:
 		return nil, false
 	case n.Op.Role == op.Points:
-		work = workOf(g, id)
+		work = s.workOf(g, id)
 	case n.Op.Rate == productRate:
-		work = n.Op.Cost(sigOf(g, id), t).Flops / productSteps
+		work = s.flopsOf(g, id) / productSteps
 	default:
-		work = max(n.Op.Cost(sigOf(g, id), t).Flops, elements(t))
+		work = max(s.flopsOf(g, id), elements(t))
 	}
 	least := float64(s.from)
 	if n.Op.Role != op.Points {
@@ -141,7 +141,7 @@ func (s *spreader) wide(g *ir.Graph, id ir.ID) bool {
 
 // wideReads is shared of a wide product.
 func (s *spreader) wideReads(g *ir.Graph, id ir.ID) (reads []rowReads, ok bool) {
-	return []rowReads{{whole: true}, {whole: true}}, g.Nodes[id].Op.Cost(sigOf(g, id), g.Type(id)).Flops/productSteps >= gatherSpreads*float64(s.from)
+	return []rowReads{{whole: true}, {whole: true}}, s.flopsOf(g, id)/productSteps >= gatherSpreads*float64(s.from)
 }
 
 // turned makes the new nodes of a wide product.
@@ -153,7 +153,7 @@ func (x *spreadGraph) turned(id ir.ID, reads []rowReads) {
 	attrs := x.sharing(op.MakeAttrs(op.Attr{Name: "ta", Val: op.Bool(true)}), t.Rows, x.unit[t.Rows])
 	made := x.g.Add(x.old.Nodes[id].Op, attrs, t, x.old.Origin(id).NoDest(), b, a)
 	x.shares++
-	x.saved += x.spared(workOf(x.old, id))
+	x.saved += x.spared(x.workOf(x.old, id))
 	var all *op.Attrs
 	if unit := x.unit[t.Rows]; unit > 1 {
 		all = op.MakeAttrs(op.Attr{Name: plan.Unit, Val: op.Int(unit)})

@@ -164,19 +164,47 @@ func (s *spreader) scatters(g *ir.Graph, id ir.ID) bool {
 	return t.IsSparse() && t.Known() && t.Rows >= s.ranks && g.Nodes[id].Op.Control == op.NoControl
 }
 
-// wanted reports which nodes make sparse matrices that loops on all ranks read by rows, directly or
-// through others like them. x is the graph spread as if every sparse matrix could be shared.
+// wanted reports which sparse matrices ranks are to share: those that a loop reads by rows or that a node
+// reads with enough work, and what is made of the rows of shared ones or makes them. x is the graph spread
+// as if every sparse matrix could be shared.
 func (x *spreadGraph) wanted(everywhere []bool) []bool {
 	g := x.old
 	out := make([]bool, g.Len())
-	for i := g.Len() - 1; i >= 0; i-- {
-		id := ir.ID(i)
-		loops := everywhere[i] && (g.Nodes[i].Op.Control == op.Iterate || g.Nodes[i].Op.Role == op.Points)
-		for k, from := range g.In(id) {
-			if x.partial[from] && g.Type(from).IsSparse() && (loops && x.takes[id][k] || !loops && out[i] && everywhere[i]) {
-				out[from] = true
+	again := false
+	mark := func(id ir.ID) { again, out[id] = again || !out[id], true }
+	for id, every := range everywhere {
+		if every && !isControl(&g.Nodes[id]) && x.paysRows(ir.ID(id)) {
+			mark(ir.ID(id))
+		}
+	}
+	for again = true; again; {
+		again = false
+		for i := g.Len() - 1; i >= 0; i-- {
+			id := ir.ID(i)
+			loops := g.Nodes[i].Op.Control == op.Iterate || g.Nodes[i].Op.Role == op.Points
+			for k, from := range g.In(id) {
+				switch {
+				case !everywhere[i] || !x.partial[from] || !g.Type(from).IsSparse():
+				case out[i] && !loops || loops && x.takes[id][k]:
+					mark(from)
+				case out[from] && !loops:
+					mark(id)
+				}
 			}
 		}
 	}
 	return out
+}
+
+// paysRows reports whether ranks that share the rows of a node spare more work than it takes to send them
+// its sparse operands.
+func (x *spreadGraph) paysRows(id ir.ID) bool {
+	bytes := 0.0
+	for _, from := range x.old.In(id) {
+		if t := x.old.Type(from); t.IsSparse() && x.partial[from] {
+			e := x.estimates(x.old).Of(from)
+			bytes += e.Bytes(0, t.Elem.Size())
+		}
+	}
+	return bytes > 0 && x.spared(x.nodeWork(x.old, id)) >= float64(x.from)*(gatherSpreads+bytes/bytesSpread)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/memory"
@@ -19,6 +20,8 @@ type Sig struct {
 	// Consts holds the value of each input that is a plan-time constant, else nil. It may be
 	// nil.
 	Consts []value.Value
+	// Stored holds the estimated nonzeros of each input. It may be nil.
+	Stored []sparsity.Estimate
 }
 
 // Fault is a type rule's refusal. The compiler turns it into a diagnostic at argument Arg.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 )
@@ -47,6 +49,7 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 	known := map[key]float64{}
 	out := make([]float64, g.Len())
 	sig := op.Sig{}
+	estimates := ir.NewEstimator(g)
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		n := &g.Nodes[i]
@@ -59,7 +62,8 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 		}
 		in := g.In(id)
 		k := key{d: n.Op, attrs: n.Attrs, t: g.TypeIndex(id), n: len(in)}
-		short := len(in) <= len(k.in)
+		stored := slices.ContainsFunc(in, func(x ir.ID) bool { return g.Type(x).IsSparse() })
+		short := len(in) <= len(k.in) && !stored
 		if short {
 			for j, x := range in {
 				k.in[j] = g.TypeIndex(x)
@@ -72,6 +76,9 @@ func Costs(g *ir.Graph, r Rates) []float64 {
 		sig.Def, sig.Attrs, sig.In = n.Op, n.Attrs, sig.In[:0]
 		for _, x := range in {
 			sig.In = append(sig.In, g.Type(x))
+		}
+		if sig.Stored = nil; stored {
+			sig.Stored = estimates.Inputs(id)
 		}
 		share := max(1, n.Attrs.Int(Shared))
 		rate := n.Op.Rate

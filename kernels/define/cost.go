@@ -4,6 +4,7 @@ package define
 
 import (
 	"flow/ir/op"
+	"flow/ir/sparsity"
 	"flow/ir/types"
 )
 
@@ -51,7 +52,15 @@ func ReadCost(s *op.Sig, flops float64) op.Work {
 	return w
 }
 
-// Guess is the number of entries that costs reckon with, where only the run will tell: eight a row.
+// Entries is the number of elements of input k that costs count: the estimate, or a Guess.
+func Entries(s *op.Sig, k int) float64 {
+	if k < len(s.Stored) && s.In[k].IsSparse() && s.Stored[k].Basis != sparsity.Guessed {
+		return s.Stored[k].NNZ
+	}
+	return Guess(s.In[k])
+}
+
+// Guess is the number of entries that costs count, where only the run will tell: eight a row.
 func Guess(t types.Type) float64 {
 	if t.Rows < 0 || t.Cols < 0 {
 		return 0
@@ -66,9 +75,10 @@ func Guess(t types.Type) float64 {
 func SparseCost(flops float64) func(*op.Sig, types.Type) op.Work {
 	return func(s *op.Sig, out types.Type) op.Work {
 		w := op.Work{Bytes: Guess(out) * float64(out.Elem.Size())}
-		for _, t := range s.In {
-			w.Flops += flops * Guess(t)
-			w.Bytes += Guess(t) * float64(t.Elem.Size()+4)
+		for k, t := range s.In {
+			n := Entries(s, k)
+			w.Flops += flops * n
+			w.Bytes += n * float64(t.Elem.Size()+4)
 		}
 		return w
 	}

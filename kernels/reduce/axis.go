@@ -74,7 +74,7 @@ func AxisRow(w Whole, word string, byRow bool) *op.Def {
 	case byRow:
 		d.Shard.Kind, d.Fold = op.ShardRows, op.FoldRows
 	case w.hasColumnState():
-		d.Shard.Partial, d.Shard.Combine, d.Shard.Finish = "col"+w.family()+".part", w.family()+".join", "col"+w.Name+".done"
+		d.Shard.Partial, d.Shard.Combine, d.Shard.Finish = "col"+w.Family()+".part", w.Family()+".join", "col"+w.Name+".done"
 	}
 	d.Ref = func(c *op.Call) (value.Value, error) {
 		return EachLine(c, byRow, w.Nonempty, func(x []value.Scalar) value.Scalar { return w.Ref(x, c.Type.Elem) })

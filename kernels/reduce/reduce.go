@@ -52,7 +52,7 @@ type Whole struct {
 
 // Defs is the row and its hidden parts.
 func (w Whole) Defs() []*op.Def {
-	family := w.family()
+	family := w.Family()
 	out := []*op.Def{{
 		Name: w.Name, Doc: w.doc, Eg: w.eg,
 		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
@@ -85,8 +85,8 @@ func (w Whole) Defs() []*op.Def {
 	return append(out, w.doneRow(false))
 }
 
-// family names the reduction whose hidden parts this one uses.
-func (w Whole) family() string {
+// Family returns the name of the reduction whose hidden parts this one uses.
+func (w Whole) Family() string {
 	if w.shared == "" {
 		return w.Name
 	}

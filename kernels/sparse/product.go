@@ -9,6 +9,7 @@ package sparse
 
 import (
 	"flow/ir/op"
+	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/blas"
@@ -40,12 +41,12 @@ func sparseMatmul() *op.Def {
 		Ref: sparseProductRef, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Along: firstInput, ByColumn: 1,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := define.SparseCost(0)(s, out)
-			w.Flops = 2 * define.Guess(s.In[0]) * max(1, float64(out.Cols))
+			w.Flops = 2 * define.Entries(s, 0) * max(1, float64(out.Cols))
 			switch {
 			case !s.In[0].IsSparse():
-				w.Flops = 2 * define.Guess(s.In[1]) * max(1, float64(out.Rows))
-			case out.IsSparse(): // each entry meets a row
-				w.Flops = 2 * define.Guess(s.In[0]) * define.Guess(s.In[1]) / max(1, float64(s.In[1].Rows))
+				w.Flops = 2 * define.Entries(s, 1) * max(1, float64(out.Rows))
+			case out.IsSparse():
+				w.Flops = 2 * meetings(s)
 			}
 			return w
 		},
@@ -116,12 +117,14 @@ func sparseProductAsDense() *op.Def {
 			}
 			return define.EveryElement(v), nil
 		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Along: firstInput, ByColumn: 1,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
-			return op.Work{Flops: 2 * define.Guess(s.In[0]) * min(8, float64(max(out.Cols, 0))), Bytes: define.ElementCount(out) * float64(out.Elem.Size())}
+			return op.Work{Flops: 2 * meetings(s), Bytes: define.ElementCount(out) * float64(out.Elem.Size())}
 		},
 		Kernel: func(c *op.Call) error { return beginDenseProduct(c, 1).Chunk(0, 0, 1) },
 		Loop: &op.Loop{
+			Own:   true,
+			Rows:  func(_ *op.Sig, out types.Type) int { return out.Rows },
 			Space: func(c *op.Call) (n, leaf int) { return UnitSpace(c.Type) },
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
 				n, _ := UnitSpace(c.Type)
@@ -131,7 +134,16 @@ func sparseProductAsDense() *op.Def {
 	}
 }
 
-// beginDenseProduct is the product of two sparse matrices in a dense one.
+// meetings is the number of multiplications of a product of two sparse matrices: each entry of the
+// first meets a row of the second.
+func meetings(s *op.Sig) float64 {
+	if len(s.Stored) == 2 && max(s.Stored[0].Basis, s.Stored[1].Basis) != sparsity.Guessed {
+		return sparsity.Work(&s.Stored[0], &s.Stored[1])
+	}
+	return define.Entries(s, 0) * define.Entries(s, 1) / max(1, float64(s.In[1].Rows))
+}
+
+// beginDenseProduct is the product of two sparse matrices in a dense one: the rows of a rank.
 func beginDenseProduct(c *op.Call, units int) *UnitLoop {
 	a, b, out := c.In[0].(*value.CSR), c.In[1].(*value.CSR), c.Result()
 	var rows rowLoop
@@ -143,7 +155,7 @@ func beginDenseProduct(c *op.Call, units int) *UnitLoop {
 	default:
 		rows = productRows(dense.GridOf[int64](out), a, b, numbersOf[int64](a, e), numbersOf[int64](b, e), addI64)
 	}
-	return &UnitLoop{RowCut: cutByEntries(units, a), Run: func(_, lo, hi int) error { rows(lo, hi); return nil }}
+	return &UnitLoop{RowCut: cutByEntries(units, ofRank(c)), Run: func(_, lo, hi int) error { rows(c.Lo+lo, c.Lo+hi); return nil }}
 }
 
 func productRows[T float32 | float64 | int64](out dense.Grid[T], a, b *value.CSR, x, y []T, add func(sum []T, u T, cols []int32, v []T)) rowLoop {

@@ -47,7 +47,7 @@ func sparseTransposedProduct() *op.Def {
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := define.SparseCost(0)(s, out)
-			w.Flops = 2 * define.Guess(s.In[0]) * max(1, float64(out.Cols))
+			w.Flops = 2 * define.Entries(s, 0) * max(1, float64(out.Cols))
 			return w
 		},
 		Kernel: func(c *op.Call) error { return AllOf(beginTransposedProduct(c, 1), columnUnits) },

@@ -24,9 +24,9 @@ func sparseRanks() []*op.Def {
 			Eg:   define.Eg("nnz(sparse(eye(3)))", "3"),
 			Type: same, Ref: ref, Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(0),
 			Kernel: func(c *op.Call) error {
-				m := c.In[0].(*value.CSR)
+				m := ofRank(c)
 				if c.Hi > c.Lo {
-					m = m.View(c.Lo, c.Hi-c.Lo).Padded(c.Lo, m.Rows)
+					m = m.Padded(c.Lo, c.Type.Rows)
 				}
 				c.Out = m
 				return nil
@@ -61,6 +61,15 @@ func sparseRanks() []*op.Def {
 			Kernel: touched,
 		},
 	}
+}
+
+// ofRank returns a rank's own rows of the sparse matrix that a call reads: rows Call.Lo to Hi-1, or all.
+func ofRank(c *op.Call) *value.CSR {
+	m := c.In[0].(*value.CSR)
+	if c.Hi > c.Lo {
+		m = m.View(c.Lo, c.Hi-c.Lo)
+	}
+	return m
 }
 
 // touched makes the lists of sp.touched, and remembers which columns the rank's rows name.

@@ -22,6 +22,9 @@ func sparseReductions() []*op.Def {
 	var out []*op.Def
 	for _, w := range reduce.Wholes() {
 		out = append(out, sparseWhole(w), sparseLines(w, true), sparseLines(w, false))
+		if w.Family() == w.Name {
+			out = append(out, sparsePart(w))
+		}
 	}
 	return out
 }
@@ -51,6 +54,7 @@ func sparseWhole(w reduce.Whole) *op.Def {
 			return w.Ref(x, c.Type.Elem), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + w.Name, Cost: define.SparseCost(w.Flops),
+		Shard: op.Shard{Partial: "sp." + w.Family() + ".part", Combine: w.Family() + ".join", Finish: w.Name + ".done"},
 		Kernel: func(c *op.Call) error {
 			m := c.In[0].(*value.CSR)
 			n := m.Rows * m.Cols
@@ -64,6 +68,41 @@ func sparseWhole(w reduce.Whole) *op.Def {
 		},
 		Loop: entryLoop(w),
 	}
+}
+
+// sparsePart is the accumulator of the rows of a sparse matrix that a rank has.
+func sparsePart(w reduce.Whole) *op.Def {
+	d := &op.Def{
+		Name: "sp." + w.Name + ".part", Hidden: true,
+		Doc:  "sp." + w.Name + ".part is the accumulator of the rows of a sparse matrix that a rank has, their zeros included.",
+		Args: []op.Arg{{Name: "x", Doc: "sparse matrix"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			t := s.In[0]
+			if !t.IsSparse() || w.Elem(t.Elem) == types.NoElem {
+				return t, op.Faultf(0, define.CodeKind, "`%s` of %v", s.Def.Name, t)
+			}
+			return w.Acc(t.Elem), nil
+		},
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + w.Name, Cost: define.SparseCost(w.Flops),
+		Kernel: func(c *op.Call) error {
+			w.Empty(c.Result())
+			addParts(w, c.Result(), ofRank(c))
+			return nil
+		},
+		Loop: entryLoop(w),
+	}
+	d.Loop.Own = true
+	d.Loop.Rows = func(s *op.Sig, _ types.Type) int { return s.In[0].Rows }
+	d.Ref = func(c *op.Call) (value.Value, error) {
+		acc := w.Accumulator(c.In[0].Type().Elem)
+		for _, x := range define.Elements(define.EveryElement(c.In[0])) {
+			one := value.New(x.Elem, 1, 1)
+			one.Set(0, 0, x)
+			w.Part(acc, one)
+		}
+		return acc, nil
+	}
+	return d
 }
 
 // addParts adds all elements of m to acc.

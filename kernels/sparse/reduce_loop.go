@@ -17,11 +17,11 @@ func entryLoop(w reduce.Whole) *op.Loop {
 		Light: true,
 		Space: func(c *op.Call) (n, leaf int) { return UnitSpace(c.In[0].Type()) },
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-			m := c.In[0].(*value.CSR)
+			m := ofRank(c)
 			if m.Cols == 0 && w.Nonempty {
 				return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
-			n, _ := UnitSpace(m.Type())
+			n, _ := UnitSpace(c.In[0].Type())
 			return &entryBody{w: w, c: c, m: m, units: n, by: make([]entryWorker, workers)}, nil
 		},
 	}
@@ -62,6 +62,10 @@ func (l *entryBody) End() error {
 		if acc := l.by[i].acc; acc != nil {
 			l.w.Join(all, acc)
 		}
+	}
+	if l.c.Type.IsMatrix() { // the state of a rank
+		l.c.Result().CopyFrom(all)
+		return nil
 	}
 	l.c.Out = l.w.Done(all, l.c.Type.Elem, l.m.Rows*l.m.Cols)
 	return nil

@@ -121,6 +121,7 @@ func nnz() *op.Def {
 			return value.I64(n), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Shard: op.Shard{Partial: "sp.count.part", Combine: "count.join", Finish: "count.done"}, // of a sparse matrix
 		Cost: func(s *op.Sig, _ types.Type) op.Work {
 			if s.In[0].IsSparse() {
 				return op.Work{Bytes: 16}
