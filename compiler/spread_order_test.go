@@ -99,6 +99,24 @@ emit x
 s = if sum(x) > 100 { x } else { sort(x, desc = true) }
 emit argsort(s) * k
 emit s`, 1, 0},
+	{"different elements", `X = randn(67, 2, seed = 4)
+x = ifelse(X[:, 0] > 1.2, nan, ifelse(abs(X[:, 0]) < 0.4, -0.0, ifelse(X[:, 1] > 0, floor(3 * X[:, 0]), X[:, 0])))
+emit nunique(x)
+emit t(unique(x + 0))
+u = unique(i64(floor(4 * X[:, 1])))
+emit u.rows
+emit sum(u) + nunique(i64(floor(3 * X[:, 1])))
+emit unique(X[:, 0] > 0)
+emit unique(f32(x))
+emit nunique(fill(2.5, 67, 1) * X[0, 0])
+emit unique(ifelse(seq(0, 67) > 65, seq(0, 67), 0 - 9223372036854775807 - 1))
+emit nunique(ifelse(seq(0, 67) > 64, seq(0, 67), 0 - 9223372036854775807 - 1))
+emit nunique(X)
+iterate y = X[:, 0], k = 0 until k == 3 {
+  next y = y - nunique(floor(y)) + sum(unique(floor(y)))
+  next k = k + 1
+}
+emit y[3, 0]`, 60, 6},
 	{"places of what is chosen", `x = randn(64, 1, seed = 9)
 at = cumsum(x > 0.5) - 1
 emit at[63, 0]

@@ -126,6 +126,12 @@ emit t(X) @ X
 Y = rand(17, 3, seed = 1)
 emit t(Y) @ Y
 emit colsum(Y) + colmean(X)`, 1, 0},
+	{"counts of pairs", `a = i64(floor(5 * rand(71, 1, seed = 1)))
+b = floor(3 * rand(71, 1, seed = 2))
+C = ctable(a, b, n = 5, m = 4)
+emit C
+emit rowsum(C) / sum(C)
+emit ctable(a, b)`, 3, 0},
 }
 
 func TestSpreadTables(t *testing.T) { spreadAlike(t, tablePrograms) }
@@ -136,6 +142,13 @@ var tableFailures = []string{
 k = i64(floor(6 * rand(60, 1, seed = 2)))
 emit 1
 emit t(onehot(k, 5)) @ X`,
+	`a = i64(floor(6 * rand(60, 1, seed = 1)))
+b = i64(floor(4 * rand(60, 1, seed = 2)))
+emit 1
+emit ctable(b, a, n = 3, m = 5)`,
+	`a = seq(0, 60) - 50 * (seq(0, 60) > 50)
+emit 1
+emit ctable(ifelse(a == 41, -1, a), a * 2, n = 60, m = 60)`,
 	`k = seq(0, 40)
 X = 1.0 * k
 emit colsum(cbind(X, X))

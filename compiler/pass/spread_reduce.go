@@ -236,7 +236,7 @@ func (x *spreadGraph) digits(id ir.ID, places []int, counts func(k, shift, bits 
 // orderReads is shared for a row that puts rows in order (op.Ordering).
 func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
 	from := g.Type(g.In(id)[0])
-	if !dividable(from) || from.Elem == types.Str || from.Rows < s.ranks {
+	if !dividable(from) || from.Elem == types.Str || from.Rows < s.ranks || g.Nodes[id].Op.Order.End != "" && from.Cols > 1 {
 		return nil, false
 	}
 	return []rowReads{{needs: []plan.Need{ownRows(from.Rows)}}}, s.from == 1 || s.orderGains(g, id, partial[0])
@@ -286,7 +286,22 @@ func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
 	cuts := x.typed(id, x.table.Must("order.cuts"), op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, step), gather(nil, near), found)
 	fetch := op.MakeAttrs(op.Attr{Name: plan.Fetch, Val: op.Int(1 + rows*(x.ranks-1)/x.ranks)}, op.Attr{Name: plan.Unit, Val: op.Int(unit)})
 	x.to[id] = x.typed(id, x.table.Must(n.Op.Order.Of), share(by), gather(fetch, own, cuts), cuts)
-	x.partial[id] = true
+	if x.partial[id] = n.Op.Order.End == ""; x.partial[id] {
+		return
+	}
+	above := plan.Need{Rows: rows, To: rows, By: 1, Lo: -1, Hi: 1, Unit: unit}
+	reach := x.inUnitsOf(rows).With(plan.Reach, plan.ReachOf([]plan.Need{above}))
+	runs := x.typed(id, x.table.Must(n.Op.Order.Runs), x.sharing(by.With(step.Name, step.Val), x.ranks, 0), gather(reach, x.to[id]))
+	if x.g.Type(runs).IsSparse() {
+		runs = x.joined(id, runs, false)
+	} else {
+		runs = gather(nil, runs)
+	}
+	end, attrs := x.table.Must(n.Op.Order.End), (*op.Attrs)(nil)
+	if len(end.Args) > 1 {
+		attrs = attrs.With("elem", op.Str(x.old.Type(from).Elem.String()))
+	}
+	x.to[id] = x.typed(id, end, attrs, runs)
 }
 
 // hasBody reports operators on whole matrices that are one loop over their rows.

@@ -135,7 +135,7 @@ func (x *spreadGraph) joined(id, made ir.ID, own bool) ir.ID {
 	if own {
 		attrs = attrs.With(plan.SharedRows, op.Int(x.old.Type(id).Rows))
 	}
-	return x.g.Add(x.table.Must("sp.collect"), attrs, x.old.Type(id), x.old.Origin(id).NoDest(), made)
+	return x.g.Add(x.table.Must("sp.collect"), attrs, x.g.Type(made), x.old.Origin(id).NoDest(), made)
 }
 
 // ownSparse returns the rows of this rank of the sparse matrix of an old node.

@@ -270,6 +270,10 @@ type Ordering struct {
 	Own, Of string
 	// Pairs: Own makes pairs of integers, a key and the number of a row, ordered by the keys.
 	Pairs bool
+	// Runs and End name rows that reduce the sorted rows of a column further, if the call does; else they
+	// are "". Runs makes row r of a matrix with a row for each rank, of window r and the row above it. End
+	// makes the result of the whole matrix.
+	Runs, End string
 }
 
 // Work is the cost of one call: arithmetic operations and the least bytes moved.

@@ -87,11 +87,14 @@ func ctable() *op.Def {
 		Eg:   define.Eg("ctable(seq(0, 4) // 2, seq(0, 4) % 3)", "1 1 0\n1 0 1\n"),
 		Type: tableType, Ref: refInForm(tableRef), Kernel: countPairs, Loop: pairsLoop(),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: storedTable,
+		Shard: op.Shard{Partial: "ctable", Combine: "counts.join"},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			if out.IsSparse() {
 				return op.Work{Flops: 20 * define.ElementCount(s.In[0]), Bytes: 40 * define.ElementCount(s.In[0])}
 			}
-			return define.StreamCost(s, out, 4)
+			w := define.StreamCost(s, out, 1)
+			w.Flops += 4 * define.ElementCount(s.In[0])
+			return w
 		},
 	}
 }
@@ -126,12 +129,10 @@ func tableRef(c *op.Call) (value.Value, error) {
 	counts := map[pair]int64{}
 	rows, cols := max(n, 0), max(m, 0)
 	for i := range a.Rows {
-		if _, err := code("ctable", a.At(i, 0), n); err != nil {
+		p, err := code("ctable", a.At(i, 0), n)
+		if err != nil {
 			return nil, err
 		}
-	}
-	for i := range a.Rows {
-		p, _ := code("ctable", a.At(i, 0), n)
 		q, err := code("ctable", b.At(i, 0), m)
 		if err != nil {
 			return nil, err

@@ -62,13 +62,16 @@ func readCodes(room []int64, d *value.Dense, from, k, n int) ([]int64, bool) {
 	return p, !wrong
 }
 
-// wrongCode is the failure of the first element of the columns that is no code.
-func wrongCode(c *op.Call, n, m int) error {
-	if _, err := codesOf("ctable", c.Dense(0), n); err != nil {
-		return err
+// wrongCode returns the failure of the first of rows lo..hi-1 with an element that is no code, or nil.
+func wrongCode(c *op.Call, lo, hi int) error {
+	for i := lo; i < hi; i++ {
+		for k, size := range []string{"n", "m"} {
+			if _, err := code("ctable", c.Dense(k).At(i, 0), sizeOf(c.Attrs, size)); err != nil {
+				return err
+			}
+		}
 	}
-	_, err := codesOf("ctable", c.Dense(1), m)
-	return err
+	return nil
 }
 
 // greatestCode is one more than the greatest code among elements lo..hi-1 of d; ok is false if some
@@ -102,7 +105,7 @@ func countPairs(c *op.Call) error {
 	a, b := c.Dense(0), c.Dense(1)
 	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
 	if !validCodes(a, n) || !validCodes(b, m) {
-		return wrongCode(c, n, m)
+		return wrongCode(c, 0, a.Rows)
 	}
 	if c.Type.IsSparse() {
 		p, err := codesOf("ctable", a, n)
@@ -163,17 +166,25 @@ func addPairs(counts []int64, ld int, a, b *value.Dense, lo, hi, n, m int) bool 
 }
 
 // pairsLoop is the Loop of ctable: every worker has counts of its own, which are few. Where the
-// codes tell the size of the table a pass finds it first.
+// codes tell the size of the table a pass finds it first. Ranks share the rows if the size is given.
 func pairsLoop() *op.Loop {
+	rows := func(attrs *op.Attrs, a, b, out types.Type) int {
+		n, m := sizeOf(attrs, "n"), sizeOf(attrs, "m")
+		if n == 0 || m == 0 || n > 0 && m > 0 && n > pairTable/m || out.IsSparse() || !a.IsDense() || !b.IsDense() || !a.Known() || !b.Known() {
+			return 0
+		}
+		return a.Rows
+	}
 	return &op.Loop{
 		Light: true,
-		Space: func(c *op.Call) (n, leaf int) {
-			rows, cols := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
-			a, b := c.In[0].Type(), c.In[1].Type()
-			if rows == 0 || cols == 0 || rows > 0 && cols > 0 && rows > pairTable/cols || c.Type.IsSparse() || !a.IsDense() || !b.IsDense() || !a.Known() || !b.Known() {
-				return 0, 0
+		Rows: func(s *op.Sig, out types.Type) int {
+			if !out.Known() {
+				return 0
 			}
-			return a.Rows, window.LeafElements
+			return rows(s.Attrs, s.In[0], s.In[1], out)
+		},
+		Space: func(c *op.Call) (n, leaf int) {
+			return rows(c.Attrs, c.In[0].Type(), c.In[1].Type(), c.Type), window.LeafElements
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 			return &pairsBody{c: c, n: sizeOf(c.Attrs, "n"), m: sizeOf(c.Attrs, "m"), by: make([]pairsWorker, workers)}, nil
@@ -210,7 +221,9 @@ func (l *pairsBody) Chunk(worker, lo, hi int) error {
 	if w.counts == nil {
 		w.counts = make([]int64, l.n*l.m)
 	}
-	w.wrong = w.wrong || !addPairs(w.counts, l.m, a, b, lo, hi, l.n, l.m)
+	if !addPairs(w.counts, l.m, a, b, lo, hi, l.n, l.m) {
+		return wrongCode(l.c, lo, hi)
+	}
 	return nil
 }
 
@@ -251,11 +264,11 @@ func settled(size *int, asked int) bool {
 	return asked <= *size
 }
 
-// End adds the workers' counts. The failure is that of the kernel, whoever met one first.
+// End adds the workers' counts. The failure is that of the kernel.
 func (l *pairsBody) End() error {
 	for _, w := range l.by {
 		if w.wrong {
-			return wrongCode(l.c, sizeOf(l.c.Attrs, "n"), sizeOf(l.c.Attrs, "m"))
+			return wrongCode(l.c, 0, l.c.Dense(0).Rows)
 		}
 	}
 	dense.Clear(l.c.Result())

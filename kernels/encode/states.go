@@ -66,22 +66,36 @@ func onehotStates() []*op.Def {
 				return s.In[0], nil
 			},
 			Ref: func(c *op.Call) (value.Value, error) {
-				return joinCounts(c, value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)), nil
+				out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+				for i := range out.Rows {
+					for j := range out.Cols {
+						sum := 0.0
+						for k := range c.In {
+							sum += c.Dense(k).At(i, j).Float() // far below 2^53
+						}
+						out.Set(i, j, value.F64(sum).Convert(out.Elem))
+					}
+				}
+				return out, nil
 			},
 			Laws: op.Pure | op.Total,
 			Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 			Kernel: func(c *op.Call) error {
-				joinCounts(c, c.Result())
+				if c.Type.Elem == types.I64 {
+					joinCounts[int64](c, c.Result())
+				} else {
+					joinCounts[float64](c, c.Result())
+				}
 				return nil
 			},
 		},
 	}
 }
 
-func joinCounts(c *op.Call, out *value.Dense) *value.Dense {
-	sum := dense.GridOf[float64](out)
+func joinCounts[T int64 | float64](c *op.Call, out *value.Dense) {
+	sum := dense.GridOf[T](out)
 	for k := range c.In {
-		x := dense.GridOf[float64](c.Dense(k))
+		x := dense.GridOf[T](c.Dense(k))
 		for i := range sum.Rows {
 			for j, v := range x.Row(i) {
 				if k == 0 {
@@ -92,7 +106,6 @@ func joinCounts(c *op.Call, out *value.Dense) *value.Dense {
 			}
 		}
 	}
-	return out
 }
 
 // stackBody makes panels. A rank that makes some leaves the others as they are.

@@ -40,6 +40,8 @@ type statistic struct {
 	fraction func(a *op.Attrs) float64
 	// loop is how the form of all elements is run by several workers.
 	loop *op.Loop
+	// order is how ranks share the form of all elements, of a column; nil: they do not, or by selection.
+	order *op.Ordering
 	// elements writes one of the forms into a loop: by row, by column, or of all elements.
 	elements func(e *op.Elements, rows, cols bool) op.Element
 	// call is the argument list of the example after the matrix; whole, row, col what the example
@@ -168,7 +170,7 @@ func (s statistic) wholeRow() *op.Def {
 		c.Out = s.run(c.Attrs, oneLine(a), c.Type.Elem, &keys)
 		return nil
 	}
-	d.Loop = s.loop
+	d.Loop, d.Order = s.loop, s.order
 	d.Elements = s.form(false, false)
 	return d
 }
@@ -397,7 +399,8 @@ func listStatistics() []statistic {
 			run: func(_ *op.Attrs, line *value.Dense, _ types.Elem, room *[]uint64) value.Scalar {
 				return value.I64(order.CountRuns(sortedKeys(line, room)))
 			},
-			loop: &op.Loop{Space: order.SortAll, Begin: beginNunique},
+			loop:  &op.Loop{Space: order.SortAll, Begin: beginNunique},
+			order: &op.Ordering{Own: "sort.own", Of: "sort.window", Runs: "order.runs.count", End: "sum"},
 			elements: func(e *op.Elements, rows, cols bool) op.Element {
 				return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return nuniqueBody(e.B, x) })
 			},
