@@ -24,6 +24,14 @@ type Sig struct {
 	Stored []sparsity.Estimate
 }
 
+// Entries returns the estimated nonzeros of input k, a sparse matrix. ok is false if nothing is known of them.
+func (s *Sig) Entries(k int) (n float64, ok bool) {
+	if k >= len(s.Stored) || !s.In[k].IsSparse() || s.Stored[k].Basis == sparsity.Guessed {
+		return 0, false
+	}
+	return s.Stored[k].NNZ, true
+}
+
 // Fault is a type rule's refusal. The compiler turns it into a diagnostic at argument Arg.
 type Fault struct {
 	Arg  int    // the argument at fault, values before attributes; -1: the whole call

@@ -4,7 +4,6 @@ package define
 
 import (
 	"flow/ir/op"
-	"flow/ir/sparsity"
 	"flow/ir/types"
 )
 
@@ -54,8 +53,8 @@ func ReadCost(s *op.Sig, flops float64) op.Work {
 
 // Entries is the number of elements of input k that costs count: the estimate, or a Guess.
 func Entries(s *op.Sig, k int) float64 {
-	if k < len(s.Stored) && s.In[k].IsSparse() && s.Stored[k].Basis != sparsity.Guessed {
-		return s.Stored[k].NNZ
+	if n, ok := s.Entries(k); ok {
+		return n
 	}
 	return Guess(s.In[k])
 }

@@ -137,7 +137,8 @@ func sparseProductAsDense() *op.Def {
 // meetings is the number of multiplications of a product of two sparse matrices: each entry of the
 // first meets a row of the second.
 func meetings(s *op.Sig) float64 {
-	if len(s.Stored) == 2 && max(s.Stored[0].Basis, s.Stored[1].Basis) != sparsity.Guessed {
+	_, a := s.Entries(0)
+	if _, b := s.Entries(1); a && b {
 		return sparsity.Work(&s.Stored[0], &s.Stored[1])
 	}
 	return define.Entries(s, 0) * define.Entries(s, 1) / max(1, float64(s.In[1].Rows))
