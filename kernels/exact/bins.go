@@ -65,7 +65,7 @@ func (s *Sum) add32(x []float32, squares bool) {
 	for len(x) > 0 {
 		part := buf[:min(len(x), len(buf))]
 		if vec.Convert(part, x[:len(part)]); squares {
-			vec.MulF64(part, part, part) // a square of 24 bits is exact
+			vec.Mul(part, part, part) // a square of 24 bits is exact
 		}
 		s.AddSlice(part)
 		x = x[len(part):]

@@ -89,7 +89,7 @@ func (s *Columns) Add(b *value.Dense, i0, j0 int) {
 			countColumns(n, b.Bool, b)
 		case f.Whole.Class == loop.Sum:
 			for i := range b.Rows {
-				vec.AddI64(n, n, b.I64[i*b.Stride:][:b.Cols])
+				vec.Add(n, n, b.I64[i*b.Stride:][:b.Cols])
 			}
 		default:
 			countColumns(n, b.I64, b)

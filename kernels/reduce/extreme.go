@@ -84,9 +84,9 @@ type Pick struct {
 // PickOf is the vector loops of the minimum (least) or the maximum.
 func PickOf(least bool) Pick {
 	if least {
-		return Pick{vec.MinF64, vec.MinF32, vec.MinI64, vec.And}
+		return Pick{vec.Min[float64], vec.Min[float32], vec.Min[int64], vec.And}
 	}
-	return Pick{vec.MaxF64, vec.MaxF32, vec.MaxI64, vec.Or}
+	return Pick{vec.Max[float64], vec.Max[float32], vec.Max[int64], vec.Or}
 }
 
 // SetExtreme sets one, 1 x 1, to the least or greatest element of s, which is not empty.

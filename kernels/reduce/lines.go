@@ -87,17 +87,16 @@ func countLines(out []int64, a *value.Dense) {
 }
 
 func countIn[T vec.Element](out []int64, x []T, d *value.Dense) {
-	if b, ok := any(x).([]uint8); ok && d.Cols > 0 {
-		for i := range d.Rows {
-			out[i] = vec.CountTrue(b[i*d.Stride : i*d.Stride+d.Cols])
+	for i := range d.Rows {
+		switch b, bools := any(x).([]uint8); {
+		case d.Cols == 0: // and perhaps no memory
+			out[i] = 0
+		case bools:
+			out[i] = vec.CountTrue(b[i*d.Stride:][:d.Cols])
+		default:
+			out[i] = vec.CountNonZero(x[i*d.Stride:][:d.Cols])
 		}
-		return
 	}
-	if d.Cols == 0 { // and perhaps no memory
-		clear(out[:d.Rows])
-		return
-	}
-	vec.NonZeroRows(out[:d.Rows], x, d.Stride, d.Cols)
 }
 
 // sumLines writes the sum of every row of integers.

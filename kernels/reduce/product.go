@@ -153,13 +153,13 @@ func (b *prodBody) Chunk(_, lo, hi int) error {
 		s := room.run(b.in, at, min(prodRun, total-at))
 		switch b.in.Elem {
 		case types.F64:
-			b.runs[r] = value.F64(chainsOf(room.f64[:], s.F64, vec.MulF64))
+			b.runs[r] = value.F64(chainsOf(room.f64[:], s.F64, vec.Mul))
 		case types.F32:
-			b.runs[r] = value.Scalar{Elem: types.F32, F: float64(chainsOf(room.f32[:], s.F32, vec.MulF32))}
+			b.runs[r] = value.Scalar{Elem: types.F32, F: float64(chainsOf(room.f32[:], s.F32, vec.Mul))}
 		case types.Bool:
 			b.runs[r] = value.I64(int64(Bit(vec.CountTrue(s.Bool) == int64(len(s.Bool)))))
 		default:
-			b.runs[r] = value.I64(chainsOf(room.i64[:], s.I64, vec.MulI64))
+			b.runs[r] = value.I64(chainsOf(room.i64[:], s.I64, vec.Mul))
 		}
 	}
 	return nil
@@ -250,10 +250,10 @@ func linesProducts(out, a *value.Dense, byRow bool) {
 	}
 	switch a.Elem {
 	case types.F64:
-		multiplyLines(out.F64, dense.GridOf[float64](a), byRow, vec.MulF64)
+		multiplyLines(out.F64, dense.GridOf[float64](a), byRow, vec.Mul)
 		oneNaN(out.F64)
 	case types.F32:
-		multiplyLines(out.F32, dense.GridOf[float32](a), byRow, vec.MulF32)
+		multiplyLines(out.F32, dense.GridOf[float32](a), byRow, vec.Mul)
 		oneNaN(out.F32)
 	case types.Bool: // 1 if none is 0
 		whole := int64(a.Rows)
@@ -268,7 +268,7 @@ func linesProducts(out, a *value.Dense, byRow bool) {
 			out.I64[i] = int64(Bit(n == whole))
 		}
 	default:
-		multiplyLines(out.I64, dense.GridOf[int64](a), byRow, vec.MulI64)
+		multiplyLines(out.I64, dense.GridOf[int64](a), byRow, vec.Mul)
 	}
 }
 

@@ -40,20 +40,6 @@ func whole[T Element](n int) int {
 	return 0
 }
 
-// over runs a kernel on two operands. The result is how many elements it did.
-func over[T Element](k *machine.Kernel, dst, a, b []T) int {
-	a, b = a[:len(dst)], b[:len(dst)]
-	n := whole[T](len(dst))
-	if n > 0 {
-		args := struct {
-			dst, a, b *T
-			bytes     int
-		}{&dst[0], &a[0], &b[0], n * int(unsafe.Sizeof(dst[0]))}
-		k.Call(set(), unsafe.Pointer(&args))
-	}
-	return n
-}
-
 // widened runs a kernel that converts. The result is how many elements it did.
 func widened[T Element](k *machine.Kernel, dst []float64, a []T) int {
 	n := whole[float64](len(dst))
@@ -66,69 +52,6 @@ func widened[T Element](k *machine.Kernel, dst []float64, a []T) int {
 		k.Call(set(), unsafe.Pointer(&args))
 	}
 	return n
-}
-
-// MulF64 is dst = a * b.
-func MulF64(dst, a, b []float64) {
-	n := over(machine.MulF64, dst, a, b)
-	Mul(dst[n:], a[n:], b[n:])
-}
-
-// MulF32 is dst = a * b.
-func MulF32(dst, a, b []float32) {
-	n := over(machine.MulF32, dst, a, b)
-	Mul(dst[n:], a[n:], b[n:])
-}
-
-// MulI64 is dst = a * b.
-func MulI64(dst, a, b []int64) {
-	n := 0
-	if haveAVX512 {
-		n = over(machine.MulI64, dst, a, b)
-	}
-	Mul(dst[n:], a[n:], b[n:])
-}
-
-// AddI64 is dst = a + b.
-func AddI64(dst, a, b []int64) {
-	n := over(machine.AddI64, dst, a, b)
-	Add(dst[n:], a[n:], b[n:])
-}
-
-// MinF64 is the elementwise minimum; NaN wins, and -0 is less than 0.
-func MinF64(dst, a, b []float64) {
-	n := over(machine.MinF64, dst, a, b)
-	Min(dst[n:], a[n:], b[n:])
-}
-
-// MaxF64 is the elementwise maximum; NaN wins, and 0 is greater than -0.
-func MaxF64(dst, a, b []float64) {
-	n := over(machine.MaxF64, dst, a, b)
-	Max(dst[n:], a[n:], b[n:])
-}
-
-// MinF32 is the elementwise minimum; NaN wins, and -0 is less than 0.
-func MinF32(dst, a, b []float32) {
-	n := over(machine.MinF32, dst, a, b)
-	Min(dst[n:], a[n:], b[n:])
-}
-
-// MaxF32 is the elementwise maximum; NaN wins, and 0 is greater than -0.
-func MaxF32(dst, a, b []float32) {
-	n := over(machine.MaxF32, dst, a, b)
-	Max(dst[n:], a[n:], b[n:])
-}
-
-// MinI64 is the elementwise minimum.
-func MinI64(dst, a, b []int64) {
-	n := over(machine.MinI64, dst, a, b)
-	Min(dst[n:], a[n:], b[n:])
-}
-
-// MaxI64 is the elementwise maximum.
-func MaxI64(dst, a, b []int64) {
-	n := over(machine.MaxI64, dst, a, b)
-	Max(dst[n:], a[n:], b[n:])
 }
 
 // F64OfI64 is dst = a as float64, rounded to nearest even.

@@ -32,48 +32,6 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 	}
 }
 
-// Each instruction set gives the bits of the plain loops, in place too, and for any length.
-func TestKernelsEqualLoops(t *testing.T) {
-	type two = func(dst, a, b []float64)
-	type two32 = func(dst, a, b []float32)
-	cases := []struct {
-		quick, plain     two
-		quick32, plain32 two32
-	}{
-		{MulF64, Mul[float64], MulF32, Mul[float32]},
-		{MinF64, Min[float64], MinF32, Min[float32]},
-		{MaxF64, Max[float64], MaxF32, Max[float32]},
-	}
-	r := rand.New(rand.NewPCG(1, 1))
-	for k, c := range cases {
-		for n := 16; n <= 256; n += 15 {
-			a, b, want, got := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-			a32, b32, want32, got32 := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
-			for i := range a {
-				a[i], b[i] = math.Ldexp(r.NormFloat64(), r.IntN(2000)-1000), math.Ldexp(r.NormFloat64(), r.IntN(2000)-1000)
-				a32[i], b32[i] = math.Float32frombits(r.Uint32()&^(1<<30)), float32(r.NormFloat64())
-			}
-			a[3], b[3], a[4], b[4] = 0, math.Copysign(0, -1), math.Copysign(0, -1), 0
-			a32[3], b32[3], a32[4], b32[4] = 0, float32(b[3]), float32(a[4]), 0
-			a[5], b[6], a32[5], b32[6] = math.NaN(), math.NaN(), float32(math.NaN()), float32(math.NaN())
-			a[7], b[7], b[8], b32[9] = math.Inf(-1), math.NaN(), math.Inf(1), float32(math.Inf(1))
-			c.plain(want, a, b)
-			c.plain32(want32, a32, b32)
-			sets(func(name string) {
-				copy(got, a) // in place
-				copy(got32, a32)
-				c.quick(got, got, b)
-				c.quick32(got32, got32, b32)
-				for i := range got {
-					if !same(got[i], want[i]) || !same(float64(got32[i]), float64(want32[i])) {
-						t.Fatalf("operation %d, %s, element %d of %d: %v %v, want %v %v", k, name, i, n, got[i], got32[i], want[i], want32[i])
-					}
-				}
-			})
-		}
-	}
-}
-
 // The vector numbers are the scalar ones, for any step.
 func TestUniformNumbers(t *testing.T) {
 	for _, step := range []uint64{1, 1000003} {
@@ -153,7 +111,6 @@ func TestNoDirtyRegisters(t *testing.T) {
 		best := time.Hour
 		for range 20 {
 			if with {
-				MulF64(x, x, x)
 				var terms Terms
 				CascadeF64(x, true, &terms)
 			}

@@ -39,8 +39,8 @@ func cubeF64(dst, a []float64) {
 	var buf [256]float64
 	for len(dst) > 0 {
 		n := min(len(dst), len(buf))
-		MulF64(buf[:n], a[:n], a[:n])
-		MulF64(dst[:n], buf[:n], a[:n])
+		Mul(buf[:n], a[:n], a[:n])
+		Mul(dst[:n], buf[:n], a[:n])
 		dst, a = dst[n:], a[n:]
 	}
 }
@@ -68,12 +68,12 @@ func powerLoop(general func(dst, a, b []float64)) func(dst, a, b []float64) {
 			d, x, t := dst[:n], a[:n], buf[:n]
 			switch {
 			case y == 2:
-				MulF64(d, x, x)
+				Mul(d, x, x)
 			case negative(x):
 				general(d, x, b[:n])
 			default:
 				SqrtF64(t, x)
-				MulF64(d, x, t)
+				Mul(d, x, t)
 			}
 			dst, a, b = dst[n:], a[n:], b[n:]
 		}

@@ -28,10 +28,8 @@ func Greatest[T Number](x []T) T {
 }
 
 // CountNonZero is the number of elements that are not 0.
-func CountNonZero[S Element](a []S) int64 {
-	done, zeros := countZeros(a)
-	n := int64(done - zeros)
-	for _, v := range a[done:] {
+func CountNonZero[S Element](a []S) (n int64) {
+	for _, v := range a {
 		n += int64(bit(v != 0))
 	}
 	return n
@@ -120,72 +118,4 @@ func one[T Number](k *machine.Kernel, greatest bool, x []T) T {
 	var out [1]T
 	best(k, greatest, out[:], x, len(x), len(x))
 	return out[0]
-}
-
-// NonZeroRows sets out to how many elements of each row of x are not 0. Row i begins at x[i*ld].
-func NonZeroRows[S Element](out []int64, x []S, ld, cols int) {
-	n := 0
-	if cols <= maxCounted && len(out) > 0 {
-		n = zerosOf(out, x, ld, cols)
-	}
-	for i := range out {
-		zeros := 0
-		if n > 0 {
-			zeros = int(out[i])
-		}
-		c := int64(n - zeros)
-		for _, v := range x[i*ld:][n:cols] {
-			c += int64(bit(v != 0))
-		}
-		out[i] = c
-	}
-}
-
-// maxCounted bounds the elements of one count: a lane of it is 32 bits of float32.
-const maxCounted = 1 << 31
-
-// countZeros counts the zeros of the first done elements.
-func countZeros[T Element](a []T) (done, zeros int) {
-	for {
-		rest := a[done:]
-		rest = rest[:min(len(rest), maxCounted)]
-		var count [1]int64
-		n := zerosOf(count[:], rest, 0, len(rest))
-		if n == 0 {
-			return done, zeros
-		}
-		done, zeros = done+n, zeros+int(count[0])
-	}
-}
-
-// zerosOf sets out to how many of the first done elements of rows are 0, at most maxCounted.
-func zerosOf[T Element](out []int64, x []T, ld, cols int) (done int) {
-	var k *machine.Kernel
-	switch any(x).(type) {
-	case []float64:
-		k = machine.ZerosF64
-	case []float32:
-		k = machine.ZerosF32
-	case []int64:
-		k = machine.ZerosI64
-	default:
-		return 0
-	}
-	n := whole[T](cols)
-	if n == 0 {
-		return 0
-	}
-	x = x[:(len(out)-1)*ld+cols]
-	size := int(unsafe.Sizeof(x[0]))
-	for i, some := 0, 0; i < len(out); i += some {
-		some = min(len(out)-i, max(1, atOnce/n))
-		args := struct {
-			x          *T
-			bytes      int
-			count      *int64
-			rows, step int
-		}{&x[i*ld], n * size, &out[i], some, ld * size}
-		k.Call(set(), unsafe.Pointer(&args))
-	}
-	return n
 }

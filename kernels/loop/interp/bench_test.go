@@ -116,10 +116,10 @@ func BenchmarkWindow(b *testing.B) {
 		b.ResetTimer()
 		for range b.N {
 			for at := 0; at+batchLanes <= len(x.F64); at += batchLanes {
-				vec.MulF64(t[:], x.F64[at:at+batchLanes], one[:])
+				vec.Mul(t[:], x.F64[at:at+batchLanes], one[:])
 				vec.Add(t[:], t[:], two[:])
 				vec.SqrtF64(t[:], t[:])
-				vec.MulF64(t[:], t[:], two[:])
+				vec.Mul(t[:], t[:], two[:])
 				vec.Sub(out[at:at+batchLanes], t[:], one[:])
 			}
 		}

@@ -20,16 +20,16 @@ type operation func(dst, a, b, c *slab, n int)
 type row struct{ f64, f32, i64, b operation }
 
 var rows = map[loop.Code]row{
-	loop.Add:     {f64: doubles2(vec.Add), f32: singles2(vec.Add), i64: words2(vec.AddI64)},
+	loop.Add:     {f64: doubles2(vec.Add), f32: singles2(vec.Add), i64: words2(vec.Add)},
 	loop.Sub:     {f64: doubles2(vec.Sub), f32: singles2(vec.Sub), i64: words2(vec.Sub)},
-	loop.Mul:     {f64: doubles2(vec.MulF64), f32: singles2(vec.MulF32), i64: words2(vec.MulI64)},
+	loop.Mul:     {f64: doubles2(vec.Mul), f32: singles2(vec.Mul), i64: words2(vec.Mul)},
 	loop.Div:     {f64: doubles2(vec.Div), f32: singles2(vec.Div)},
 	loop.FMA:     {f64: fuseF64, f32: fuseF32},
 	loop.Neg:     {f64: doubles1(vec.Neg), f32: singles1(vec.Neg), i64: words1(vec.Neg)},
 	loop.Abs:     {f64: doubles1(vec.AbsF64), f32: singles1(vec.AbsF32), i64: words1(vec.AbsI64)},
 	loop.Sqrt:    {f64: doubles1(vec.SqrtF64), f32: singles1(vec.SqrtF32)},
-	loop.Min:     {f64: doubles2(vec.MinF64), f32: singles2(vec.MinF32), i64: words2(vec.Min)},
-	loop.Max:     {f64: doubles2(vec.MaxF64), f32: singles2(vec.MaxF32), i64: words2(vec.Max)},
+	loop.Min:     {f64: doubles2(vec.Min), f32: singles2(vec.Min), i64: words2(vec.Min)},
+	loop.Max:     {f64: doubles2(vec.Max), f32: singles2(vec.Max), i64: words2(vec.Max)},
 	loop.Nearest: {f64: doubles1(vec.RoundF64), f32: singles1(vec.Map1F32(math.RoundToEven))},
 	loop.Floor:   {f64: doubles1(vec.FloorF64), f32: singles1(vec.Map1F32(math.Floor))},
 	loop.Ceil:    {f64: doubles1(vec.CeilF64), f32: singles1(vec.Map1F32(math.Ceil))},

@@ -33,15 +33,15 @@ func newState(class loop.Class, e types.Elem) state {
 	switch class {
 	case loop.Sum, loop.Mean, loop.Norm, loop.Var, loop.Stddev:
 		if class == loop.Sum && e == types.I64 {
-			return words(0, vec.AddI64, func(a, b int64) int64 { return a + b })
+			return words(0, vec.Add, func(a, b int64) int64 { return a + b })
 		}
 		return &exactState{class: class, elem: e}
 	case loop.Least:
 		switch e {
 		case types.F64:
-			return numbers(&f64s, math.Inf(1), vec.MinF64, func(a, b float64) float64 { return min(a, b) })
+			return numbers(&f64s, math.Inf(1), vec.Min, func(a, b float64) float64 { return min(a, b) })
 		case types.F32:
-			return numbers(&f32s, float32(math.Inf(1)), vec.MinF32, func(a, b float32) float32 { return min(a, b) })
+			return numbers(&f32s, float32(math.Inf(1)), vec.Min, func(a, b float32) float32 { return min(a, b) })
 		case types.I64:
 			return words(math.MaxInt64, vec.Min, func(a, b int64) int64 { return min(a, b) })
 		}
@@ -49,9 +49,9 @@ func newState(class loop.Class, e types.Elem) state {
 	case loop.Greatest:
 		switch e {
 		case types.F64:
-			return numbers(&f64s, math.Inf(-1), vec.MaxF64, func(a, b float64) float64 { return max(a, b) })
+			return numbers(&f64s, math.Inf(-1), vec.Max, func(a, b float64) float64 { return max(a, b) })
 		case types.F32:
-			return numbers(&f32s, float32(math.Inf(-1)), vec.MaxF32, func(a, b float32) float32 { return max(a, b) })
+			return numbers(&f32s, float32(math.Inf(-1)), vec.Max, func(a, b float32) float32 { return max(a, b) })
 		case types.I64:
 			return words(math.MinInt64, vec.Max, func(a, b int64) int64 { return max(a, b) })
 		}
@@ -75,7 +75,7 @@ func newState(class loop.Class, e types.Elem) state {
 	case loop.Product:
 		switch e {
 		case types.I64:
-			return words(1, vec.MulI64, func(a, b int64) int64 { return a * b })
+			return words(1, vec.Mul, func(a, b int64) int64 { return a * b })
 		case types.F32:
 			return &runs[float32]{kind: &f32s}
 		}
@@ -157,7 +157,7 @@ func (s *count) add(at []int, x, _ *slab) {
 
 func (s *count) all(place int, x, _ *slab, n int) { s.acc[place] += vec.CountTrue(x.b[:n]) }
 
-func (s *count) merge(o state) { vec.AddI64(s.acc, s.acc, o.(*count).acc) }
+func (s *count) merge(o state) { vec.Add(s.acc, s.acc, o.(*count).acc) }
 
 func (s *count) result(dst *slab, from, n int) { copy(dst.i64[:n], s.acc[from:]) }
 
@@ -187,7 +187,7 @@ func (s *products) all(place int, x, y *slab, n int) {
 	}
 }
 
-func (s *products) merge(o state) { vec.AddI64(s.acc, s.acc, o.(*products).acc) }
+func (s *products) merge(o state) { vec.Add(s.acc, s.acc, o.(*products).acc) }
 
 func (s *products) result(dst *slab, from, n int) { copy(dst.i64[:n], s.acc[from:]) }
 

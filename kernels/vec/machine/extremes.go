@@ -1,7 +1,7 @@
 package machine
 
-// This file writes the reductions of a slice that lies in a first-level cache: the least or
-// greatest element, and how many elements are zero. Running results stay in registers.
+// This file writes the least or greatest element of a slice that lies in a first-level cache. Running
+// results stay in registers.
 
 import "flow/kernels/loop/amd64"
 
@@ -13,10 +13,9 @@ type lanes struct {
 
 var laneTypes = []lanes{{64, true}, {32, true}, {64, false}}
 
-// The kernels of this file go over rows, one at least, that are step bytes apart and begin with x. The
-// first set the elements from best on to the least or greatest of so many bytes of each row, at least
-// a vector; NaN wins, and -0 is less than 0. The others set the words from count on to how many
-// elements are zero of so many bytes of each row, whole vectors and less than 2^32 of them.
+// The kernels of this file go over rows, one at least, that are step bytes apart and begin with x. They
+// set the elements from best on to the least or greatest of so many bytes of each row, at least a
+// vector; NaN wins, and -0 is less than 0.
 var (
 	LeastF64    = extreme("LeastF64", laneTypes[0], false)
 	GreatestF64 = extreme("GreatestF64", laneTypes[0], true)
@@ -24,17 +23,10 @@ var (
 	GreatestF32 = extreme("GreatestF32", laneTypes[1], true)
 	LeastI64    = extreme("LeastI64", laneTypes[2], false)
 	GreatestI64 = extreme("GreatestI64", laneTypes[2], true)
-	ZerosF64    = zeros("ZerosF64", laneTypes[0])
-	ZerosF32    = zeros("ZerosF32", laneTypes[1])
-	ZerosI64    = zeros("ZerosI64", laneTypes[2])
 )
 
 func extreme(name string, l lanes, greatest bool) *Kernel {
 	return of(name, "x bytes best rows step", func(e *emitter) { e.extreme(l, greatest) })
-}
-
-func zeros(name string, l lanes) *Kernel {
-	return of(name, "x bytes count rows step", func(e *emitter) { e.zeros(l) })
 }
 
 // extreme writes one kernel. Its last vector overlaps the one before, which changes no extreme.
@@ -92,53 +84,6 @@ func (e *emitter) nextRow(x, step, out reg, size int, rows reg) {
 	e.dec(rows)
 	e.jumpIf(amd64.NotEqual, "row")
 	e.finish()
-}
-
-func (e *emitter) zeros(l lanes) {
-	x, n, out, rows, step := e.param("x"), e.param("bytes"), e.param("count"), e.param("rows"), e.param("step")
-	count := e.vectors(e.abreast())
-	zero := e.vector()
-	e.v(amd64.VXORPD, zero, zero, zero)
-	one := zero
-	if e.set == AVX512 {
-		one = e.vector()
-		e.v(amd64.VPTERNLOGQ, 0xff, one, one, one)
-	}
-	e.label("row")
-	for _, v := range count {
-		e.v(amd64.VXORPD, v, v, v)
-	}
-	take := func(from mem, v reg) {
-		less := amd64.VPSUBQ
-		if l.bits == 32 {
-			less = amd64.VPSUBD
-		}
-		if zeros := e.equal(l, from, zero); e.set == AVX512 {
-			e.v(less, one, v, zeros, v)
-		} else {
-			e.v(less, zeros, v, v)
-		}
-	}
-	e.groups(n, func(i reg) {
-		for k, v := range count {
-			take(at(x, i, k*e.bytes), v)
-		}
-	}, func(i reg) { take(at(x, i, 0), count[0]) })
-	e.across(count, l.bits, func(from, to reg) {
-		if l.bits == 64 {
-			e.v(amd64.VPADDQ, from, to, to)
-		} else {
-			e.v(amd64.VPADDD, from, to, to)
-		}
-	})
-	r := e.general()
-	if l.bits == 64 {
-		e.v(amd64.VMOVQ, count[0].x(), r)
-	} else {
-		e.v(amd64.VMOVD, count[0].x(), r)
-	}
-	e.mov(r, mem{base: out})
-	e.nextRow(x, step, out, 8, rows)
 }
 
 // abreast is how many running results hide the latency of one operation, without needing more
@@ -222,4 +167,18 @@ func (e *emitter) better(l lanes, greatest bool, y, v reg) {
 		e.v(amd64.VPCMPGTQ, y, v, other) // v > y
 		e.v(amd64.VBLENDVPD, other, y, v, v)
 	}
+}
+
+// lesser is d = min(a, b). VMINPD gives its second source when the two compare equal or unordered.
+// So the two orders of operands agree but for zeros, where the or keeps a minus, and NaNs, where it
+// keeps the NaN.
+func (e *emitter) lesser(l lanes, b, a, d reg) {
+	less := amd64.VMINPD
+	if l.bits == 32 {
+		less = amd64.VMINPS
+	}
+	other := e.vector()
+	e.v(less, b, a, other)
+	e.v(less, a, b, d)
+	e.v(amd64.VORPD, other, d, d)
 }

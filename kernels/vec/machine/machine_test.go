@@ -23,7 +23,7 @@ func TestKernels(t *testing.T) {
 			}
 		}
 	}
-	if len(all) < 50 {
+	if len(all) < 40 {
 		t.Errorf("%d kernels", len(all))
 	}
 }
