@@ -29,6 +29,7 @@ type events struct {
 	start   float64
 	rate    float64 // buckets a second
 	rest    []event
+	comes   func(bucket []event) // called when a bucket becomes the heap; nil: nobody asks
 }
 
 // bucketEvents is the number of events of a bucket when it is made.
@@ -126,6 +127,9 @@ func (q *events) take() (e event, ok bool) {
 		}
 		q.list, q.buckets[q.next] = q.buckets[q.next], q.list
 		q.next++
+		if q.comes != nil {
+			q.comes(q.list)
+		}
 		for i := (len(q.list) - 2) / 4; i >= 0 && len(q.list) > 1; i-- {
 			q.sink(i, q.list[i])
 		}

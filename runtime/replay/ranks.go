@@ -143,6 +143,7 @@ type rankLoop struct {
 	messages []message
 	unused   []int32 // indices of messages
 	random   *rand.Rand
+	touched  float64 // what touch has read: of no meaning
 	out      Spread
 }
 
@@ -288,6 +289,7 @@ func (s *rankLoop) run(tr *schedule.Trace) (Spread, error) {
 	s.tr, s.now, s.end, s.counter = tr, 0, 0, 0
 	s.out, s.left, s.random = Spread{}, s.n, rand.New(rand.NewPCG(1, 2))
 	s.events.begin()
+	s.events.comes = s.touch
 	for i := range s.ranks {
 		r := &s.ranks[i]
 		*r = simRank{home: r.home, block: r.block, own: r.own, threads: r.threads, left: r.block.hi - r.block.lo, work: s.work(r.block)}
@@ -320,6 +322,33 @@ func (s *rankLoop) run(tr *schedule.Trace) (Spread, error) {
 	s.out.Time, s.out.Ideal = s.end, s.m.ideal(tr)
 	s.out.Idle = max(0, float64(s.m.Ranks*s.m.Threads)*s.end-s.out.Busy-s.out.Sched)
 	return s.out, s.err()
+}
+
+// touch reads what the next events need. They come in an order of ranks that a processor cannot foresee, so
+// each would wait for memory; here the reads of a bucket overlap.
+func (s *rankLoop) touch(list []event) {
+	n := 0
+	for i := range list {
+		e := &list[i]
+		r := &s.ranks[e.rank]
+		n += r.left + r.block.lo + int(r.hints[0].Rank) + int(r.hints[3].Rank)
+		if e.what < 0 {
+			n += len(s.messages[^e.what].gift) + int(s.messages[^e.what].hints[1].Rank)
+		}
+	}
+	cost := 0.
+	for i := range list {
+		e := &list[i]
+		r := &s.ranks[e.rank]
+		if e.what >= 0 {
+			n += r.threads[int(e.what)%len(r.threads)].chunk.lo
+		}
+		if r.left > 0 && r.own != nil {
+			n += r.own.Begun()
+			cost += s.tr.Of(r.block.hi-r.left, 0)
+		}
+	}
+	s.touched += float64(n) + cost
 }
 
 // err returns why a technique stopped before the end of the loop, or nil.

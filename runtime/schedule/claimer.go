@@ -79,6 +79,9 @@ func (c *Claimer) deal() {
 	}
 }
 
+// Begun is how often something was claimed, in units of the technique.
+func (c *Claimer) Begun() int { return int(c.step.Load()) + int(c.next.Load()) }
+
 // Claim hands the next chunk to a worker. It never blocks. ok is false when nothing is left for
 // this worker to begin, though others may still work. A worker that has claimed must go on until
 // then: under COST nobody else can take the rest of its last piece.
