@@ -204,8 +204,18 @@ func (s *session) compile(ctx context.Context, c *cli.Context, o flow.CompileOpt
 	if err != nil {
 		return nil, err
 	}
-	source.RenderAll(s.err, p.Compiled().Files, p.Compiled().Warnings, s.color)
+	s.warn(p, func(d source.Diagnostic) bool { return !idleRanks(d) || !c.Bool("distributed") })
 	return p, nil
+}
+
+// idleRanks reports the warning of ranks without work. A run prints it at its end, and not at all if it fails:
+// a file with a mistake is read by one rank.
+func idleRanks(d source.Diagnostic) bool { return d.Code == "W002" }
+
+// warn prints the warnings of a program for which say holds.
+func (s *session) warn(p *flow.Program, say func(source.Diagnostic) bool) {
+	all := slices.DeleteFunc(slices.Clone(p.Compiled().Warnings), func(d source.Diagnostic) bool { return !say(d) })
+	source.RenderAll(s.err, p.Compiled().Files, all, s.color)
 }
 
 // describe lists the params of a program: `flowrun FILE --help`.

@@ -141,6 +141,9 @@ func (s *session) execute(ctx context.Context, p *flow.Program, o flow.CompileOp
 	} else {
 		out.Discard()
 	}
+	if err == nil && req.distributed {
+		s.warn(p, idleRanks)
+	}
 	if report == nil { // a rank that does not report
 		return err
 	}
