@@ -216,7 +216,7 @@ func (c *carrying) window(g, old *ir.Graph, id ir.ID, w cutting, blocks []ir.ID)
 	at := old.Nodes[id].Attrs.Ints("at")
 	r0, c0, rows, cols := int(at[0]), int(at[1]), int(at[2]), int(at[3])
 	t, o := old.Type(id), old.Origin(id)
-	in, boxes := piece{&parts{w.rc, w.cc, blocks}, 0, 0, r0, c0, rows, cols}.blocks()
+	in, boxes := piece{&parts{w.rc, w.cc, blocks}, 0, 0, r0, c0, rows, cols}.blocks(nil, nil)
 	switch {
 	case len(in) != 1:
 		return g.Add(c.lay, layAttrs(t, boxes), t, o, in...)

@@ -43,8 +43,8 @@ type piece struct {
 	rows, cols int
 }
 
-// blocks returns the blocks of x that the window overlaps, and what of each lies where in the result.
-func (s piece) blocks() (in []ir.ID, boxes []box) {
+// blocks appends the blocks of x that the window overlaps, and what of each lies where in the result.
+func (s piece) blocks(in []ir.ID, boxes []box) ([]ir.ID, []box) {
 	for i := first(s.x.rc, s.sr); i < len(s.x.rc)-1 && s.x.rc[i] < s.sr+s.rows; i++ {
 		for j := first(s.x.cc, s.sc); j < len(s.x.cc)-1 && s.x.cc[j] < s.sc+s.cols; j++ {
 			r0, r1 := max(s.x.rc[i], s.sr), min(s.x.rc[i+1], s.sr+s.rows)
@@ -63,8 +63,7 @@ func (p *partitioner) lay(t types.Type, src []piece, rows, cols int, b Block) ir
 	var in []ir.ID
 	var boxes []box
 	for _, s := range src {
-		x, at := s.blocks()
-		in, boxes = append(in, x...), append(boxes, at...)
+		in, boxes = s.blocks(in, boxes)
 	}
 	out := types.DenseOf(t.Elem, rows, cols)
 	switch {
