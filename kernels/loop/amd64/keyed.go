@@ -18,6 +18,8 @@ type keyedTable struct {
 	at   map[int64]bool // the constants of the places
 	// places is the keys times the coefficient, of every part.
 	places map[[2]int]virt
+	// abreast is what is added at places side by side: see addAbreast.
+	abreast map[[2]int][]virt
 }
 
 // apartInTable reports that no two statements that contribute to the table of s reach one element,
@@ -30,7 +32,7 @@ func (l *lowering) apartInTable(s *loop.Stmt, p place) bool {
 	t := p.col.Terms[0]
 	k := l.keyed[s.Mem.N]
 	if k == nil {
-		k = &keyedTable{key: t.Sym, coef: t.Coef, at: map[int64]bool{}, places: map[[2]int]virt{}}
+		k = &keyedTable{key: t.Sym, coef: t.Coef, at: map[int64]bool{}, places: map[[2]int]virt{}, abreast: map[[2]int][]virt{}}
 		l.keyed[s.Mem.N] = k
 	}
 	c := p.col.Const
@@ -97,6 +99,9 @@ func (l *lowering) reduceKeyed(s *loop.Stmt, st *loop.State, p place) bool {
 		}
 		t.places[number] = at
 	}
+	if a.float && l.addAbreast(t, s, p, at, a.v) {
+		return true
+	}
 	add := step{uses: []virt{at}}
 	value, mask := -1, -1
 	if a.v != 0 {
@@ -147,6 +152,56 @@ func (l *lowering) reduceKeyed(s *loop.Stmt, st *loop.State, p place) bool {
 		}
 	}
 	l.emit(add)
+	return true
+}
+
+// addAbreast lowers sums of floats at places side by side: it adds all of them with one instruction a
+// lane, at the last of their statements. It reports false for a sum that has no neighbours.
+func (l *lowering) addAbreast(t *keyedTable, s *loop.Stmt, p place, at, v virt) bool {
+	if !l.embeds || l.target.lanes != squareRows {
+		return false
+	}
+	number := [2]int{l.number, l.row}
+	list := append(t.abreast[number], v)
+	t.abreast[number] = list
+	var next *loop.Stmt
+	for k := len(l.nest.Body.Stmts) - 1; k >= 0 && &l.nest.Body.Stmts[k] != s; k-- {
+		if x := &l.nest.Body.Stmts[k]; x.Code == loop.Reduce && x.Mem == s.Mem {
+			next = x
+		}
+	}
+	if next != nil && len(list) < squareRows && next.At[0].Equal(s.At[0].Plus(loop.Num(1))) {
+		return true
+	}
+	delete(t.abreast, number)
+	if len(list) == 1 {
+		return false
+	}
+	disp := int32(8 * (p.col.Const + 1 - int64(len(list))))
+	mask := l.firstColumns(len(list))
+	l.keepRoom(0, at)
+	for k, row := range l.rowsOf(list) {
+		uses := []virt{row}
+		if l.active != 0 {
+			uses = append(uses, l.active)
+		}
+		l.emit(step{uses: append(uses, mask...), scalar: func(m *maker, _ Reg, r []Reg) {
+			skip := m.Label()
+			if len(r) > 1+len(mask) {
+				m.vec.bits(m, r[1])
+				m.ShiftImm(ShrG, RAX, uint8(k+1))
+				m.Jump(AboveEqual, skip)
+			}
+			some := maskAt(r, len(r)-len(mask))
+			m.LoadG(R10, argMem(p.mem.arg))
+			m.LoadG(R11, offset(room(0), int32(8*k)))
+			to, sum := Indexed(R10, R11, 8, disp), m.free(r...)
+			m.vec.load(m, types.F64, sum, some, to)
+			m.Emit(Inst{Op: VADDPD, Len: m.length, Dst: sum, A: sum, B: r[0]})
+			m.vec.store(m, types.F64, sum, some, to)
+			m.Bind(skip)
+		}})
+	}
 	return true
 }
 

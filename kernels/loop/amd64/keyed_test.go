@@ -67,7 +67,7 @@ func TestKeyed(t *testing.T) {
 
 func keyed(t *testing.T, r *rand.Rand, compiled func(n *loop.Nest, in []value.Value, out []*value.Dense) *compiled) {
 	t.Helper()
-	rows, keys, cols := 1+r.IntN(90), 1+r.IntN(9), 1+r.IntN(5)
+	rows, keys, cols := 1+r.IntN(90), 1+r.IntN(9), 1+r.IntN(20)
 	key, x := value.New(types.I64, rows, 1), value.New(types.F64, rows, cols)
 	for i := range key.I64 {
 		key.I64[i] = r.Int64N(int64(keys))

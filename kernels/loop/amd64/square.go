@@ -155,7 +155,8 @@ type beside struct {
 	width int
 	twice bool               // a column is accessed twice: the last store counts, so stores stay apart
 	made  int                // how many stores have been reached
-	cols  [][squareRows]virt // by part, of loads
+	rows  [][squareRows]virt // by part, of loads: what was read
+	cols  [][squareRows]virt // the same, transposed
 }
 
 // fewestBeside is the least size of a group. On a Zen 4 a gather takes 25 cycles, a scatter 30, and eight
@@ -264,10 +265,25 @@ func (l *lowering) accessBeside(g *beside, s *loop.Stmt) {
 		return
 	}
 	if s == g.at[0] {
-		g.cols = g.cols[:0]
-		l.each(func(int) { g.cols = append(g.cols, l.turn(l.readRows(from(), l.firstColumns(g.width)))) })
+		g.rows, g.cols = g.rows[:0], g.cols[:0]
+		l.each(func(k int) {
+			g.rows = append(g.rows, l.readRows(from(), l.firstColumns(g.width)))
+			g.cols = append(g.cols, l.turn(g.rows[k]))
+		})
 	}
 	l.each(func(k int) { l.set(s.Dst, operand{v: g.cols[k][s.At[1].Const-g.least], form: l.affine(s, nil)}) })
+}
+
+// rowsOf returns vectors of columns transposed: those that were read, if the columns are theirs.
+func (l *lowering) rowsOf(cols []virt) [squareRows]virt {
+	for _, g := range l.besides {
+		if k := l.number; k < len(g.cols) && slices.Equal(g.cols[k][:len(cols)], cols) {
+			return g.rows[k]
+		}
+	}
+	var all [squareRows]virt
+	copy(all[:], cols)
+	return l.turn(all)
 }
 
 // turn transposes a square of 64-bit words: pairs of rows are interleaved, then pairs of those,
