@@ -110,6 +110,19 @@ emit any(P)
 emit all(P)
 emit sum(f32(P))
 emit norm(P / 0.0 * G)`, 15, 3},
+	{"documents and words", `doc = i64(floor(23 * rand(300, 1, seed = 1)))
+word = i64(floor(31 * rand(300, 1, seed = 2) ^ 2))
+C = ctable(doc, word, n = 23, m = 31, sparse = true)
+tf = f64(C)
+df = colcount(tf)
+W = tf * log(23 / max(df, 1))
+U = W / sqrt(rowsum(W * W))
+emit dense(U @ t(U[2..9, :]))
+emit colsum(C)
+emit colmax(W - 0.1 * tf) + colmean(W)
+emit nnz(C)
+emit C[1..12, 3..20]
+emit sum(C)`, 8, 5},
 	{"a product that is nearly full", `B = bool(rand_sparse(40, 40, density = 0.3, seed = 8))
 U = B @ B
 emit rowsum(U)
@@ -153,6 +166,10 @@ iterate A = S, x = seq(0, 20), k = 0 until k == 7 {
 }
 emit x
 emit sum(A)`,
+	`a = i64(floor(23 * rand(200, 1, seed = 1)))
+b = i64(floor(31 * rand(200, 1, seed = 2)))
+emit 1
+emit colsum(t(ctable(a, b, n = 22, m = 30, sparse = true)) * 2)`,
 	`U = rand_graph(30, 90, seed = 3)
 G = U or t(U)
 y = parfor i in 0..30 { 7 // (i - 19) }

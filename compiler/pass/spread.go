@@ -308,6 +308,9 @@ func (x *spreadGraph) node(id ir.ID) {
 	}
 	reads, ok := x.shared(x.old, id, x.partials(id))
 	switch {
+	case ok && n.Op.Turned != "":
+		x.byColumns(id)
+		return
 	case ok && x.reduction(x.old, id):
 		x.reduced(id, reads)
 		return

@@ -40,6 +40,9 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 	if n.Op.Look != nil && (n.Op.Role != op.Slices || !partial[0] || sent) {
 		return nil, false
 	}
+	if n.Op.Turned != "" && partial[0] && g.Type(in[0]).Known() && g.Type(in[0]).Cols >= s.ranks {
+		return nil, true
+	}
 	if s.reduction(g, id) { // by a pipe
 		space := g.Type(in[0])
 		gains := partial[0] || space.Count() >= s.from
@@ -48,7 +51,7 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 	if stated(n.Op) {
 		rows := s.statedRows(g, id)
 		reads = slices.Repeat([]rowReads{{needs: []plan.Need{ownRows(rows)}}}, len(in))
-		gains := slices.Contains(partial, true) || s.flopsOf(g, id) >= float64(s.from) && !g.Type(in[0]).IsSparse()
+		gains := slices.Contains(partial, true) || s.flopsOf(g, id) >= float64(s.from) && !t.IsSparse() && !g.Type(in[0]).IsSparse()
 		return reads, gains && rows >= s.ranks
 	}
 	if s.wide(g, id) {

@@ -59,10 +59,10 @@ func alongRows(g *ir.Graph, id ir.ID, rows int) []bool {
 	return aligned
 }
 
-// turnsRows reports whether node id is the transpose of a sparse matrix whose rows ranks can share.
-func (s *spreader) turnsRows(g *ir.Graph, id ir.ID) bool {
+// relocates reports whether node id moves the entries of a sparse matrix whose rows ranks can share.
+func (s *spreader) relocates(g *ir.Graph, id ir.ID) bool {
 	t := g.Type(id)
-	return g.Nodes[id].Op.Role == op.Turns && t.Known() && t.IsSparse() && t.Rows >= s.ranks && t.Cols >= s.ranks
+	return g.Nodes[id].Op.Role == op.Relocates && t.Known() && t.Rows >= s.ranks && g.Type(g.In(id)[0]).Rows >= s.ranks
 }
 
 // sparse makes the new node of an old one whose result is a sparse matrix that ranks share by rows,
@@ -75,12 +75,19 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 		x.to[id], x.partial[id] = made, true
 		return true
 	}
-	if x.turnsRows(x.old, id) {
+	if stated(n.Op) && x.old.Type(id).IsSparse() {
+		reads, ok := x.shared(x.old, id, x.partials(id))
+		if x.partial[id] = ok; ok {
+			x.stated(id, reads)
+		}
+		return ok
+	}
+	if x.relocates(x.old, id) {
 		if !x.partial[in[0]] || n.Attrs.Int("keep") > 0 { // a kept result would still be gathered in each round
 			return false
 		}
-		turned := x.shares1(x.g.CopyNode(x.old, id, x.to[in[0]]))
-		x.to[id], x.partial[id] = x.joined(id, turned, true), true
+		moved := x.shares1(x.g.CopyNode(x.old, id, x.to[in[0]]))
+		x.to[id], x.partial[id] = x.joined(id, moved, true), true
 		return true
 	}
 	aligned, ok := sparseRows(x.old, id)
@@ -120,6 +127,17 @@ func (x *spreadGraph) generates(id ir.ID) bool {
 	return t.IsSparse() && (n.Op.ByRows || n.Op.Parts != nil && n.Op.Parts(n.Attrs)) && !x.inside && !sent && x.old.Placement(id) == ir.AnyPlace && t.Known() && t.Rows >= x.ranks && len(x.old.In(id)) == 0
 }
 
+// byColumns makes the new nodes of a reduction of the columns of a sparse matrix that ranks share by rows
+// (op.Def.Turned): each rank gets the entries of its columns.
+func (x *spreadGraph) byColumns(id ir.ID) {
+	from := x.to[x.old.In(id)[0]]
+	turned := x.joined(id, x.shares1(x.typed(id, x.table.Must("sp.t"), nil, from)), true)
+	made := x.typed(id, x.table.Must(x.old.Nodes[id].Op.Turned), x.sharing(nil, x.g.Type(turned).Rows, 0), turned)
+	all := x.g.Add(x.table.Must("gather"), nil, x.g.Type(made), x.old.Origin(id).NoDest(), made)
+	x.saved += x.spared(x.workOf(x.old, id))
+	x.to[id] = x.typed(id, x.table.Must("t"), nil, all)
+}
+
 // shares1 marks a new node as one whose work ranks share without a loop over rows.
 func (x *spreadGraph) shares1(made ir.ID) ir.ID {
 	at := &x.g.Nodes[made]
@@ -133,7 +151,7 @@ func (x *spreadGraph) shares1(made ir.ID) ir.ID {
 func (x *spreadGraph) joined(id, made ir.ID, own bool) ir.ID {
 	attrs := op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)})
 	if own {
-		attrs = attrs.With(plan.SharedRows, op.Int(x.old.Type(id).Rows))
+		attrs = attrs.With(plan.SharedRows, op.Int(x.g.Type(made).Rows))
 	}
 	return x.g.Add(x.table.Must("sp.collect"), attrs, x.g.Type(made), x.old.Origin(id).NoDest(), made)
 }
@@ -196,15 +214,23 @@ func (x *spreadGraph) wanted(everywhere []bool) []bool {
 	return out
 }
 
-// paysRows reports whether ranks that share the rows of a node spare more work than it takes to send them
-// its sparse operands.
+// paysRows reports whether ranks that share the rows of a node spare more work than it takes to send the
+// entries of its sparse operands, and of a result whose entries ranks exchange.
 func (x *spreadGraph) paysRows(id ir.ID) bool {
 	bytes := 0.0
-	for _, from := range x.old.In(id) {
-		if t := x.old.Type(from); t.IsSparse() && x.partial[from] {
-			e := x.estimates(x.old).Of(from)
+	moves := func(id ir.ID) {
+		if t := x.old.Type(id); t.IsSparse() {
+			e := x.estimates(x.old).Of(id)
 			bytes += e.Bytes(0, t.Elem.Size())
 		}
+	}
+	for _, from := range x.old.In(id) {
+		if x.partial[from] {
+			moves(from)
+		}
+	}
+	if stated(x.old.Nodes[id].Op) { // ranks exchange what it makes
+		moves(id)
 	}
 	return bytes > 0 && x.spared(x.nodeWork(x.old, id)) >= float64(x.from)*(gatherSpreads+bytes/bytesSpread)
 }

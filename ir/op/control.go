@@ -66,8 +66,8 @@ const (
 	Codes
 	// Stores copies its input: nothing is fused across it.
 	Stores
-	// Turns is the transpose of a sparse matrix.
-	Turns
+	// Relocates makes a sparse matrix each of whose entries is one of input 0: its transpose, or a part.
+	Relocates
 	// Multiplies is the matrix product of two inputs, MultipliesOnto adds it to another one.
 	Multiplies
 	MultipliesOnto

@@ -52,6 +52,9 @@ type Def struct {
 	// Along lists the inputs whose row i alone makes row i of the result, or is AllInputs; the row
 	// reads the others as a whole. nil: its laws and Fold say so, or there are none.
 	Along func(a *Attrs) []int
+	// Turned names the row that makes the transpose of the result of the transpose of input 0, a sparse
+	// matrix: for a reduction of columns that of rows. Else "".
+	Turned string
 	// Down: column j of the result is computed from column j of the input alone, from its first element
 	// on. The result has the shape of the input, and the row never fails.
 	Down bool

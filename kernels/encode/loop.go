@@ -103,9 +103,12 @@ func validCodes(d *value.Dense, n int) bool {
 // countPairs is the kernel of ctable.
 func countPairs(c *op.Call) error {
 	a, b := c.Dense(0), c.Dense(1)
+	if c.Hi > c.Lo { // of a rank
+		a, b = a.View(c.Lo, 0, c.Hi-c.Lo, 1), b.View(c.Lo, 0, c.Hi-c.Lo, 1)
+	}
 	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
 	if !validCodes(a, n) || !validCodes(b, m) {
-		return wrongCode(c, 0, a.Rows)
+		return wrongCode(c, c.Lo, c.Lo+a.Rows)
 	}
 	if c.Type.IsSparse() {
 		p, err := codesOf("ctable", a, n)
@@ -170,7 +173,7 @@ func addPairs(counts []int64, ld int, a, b *value.Dense, lo, hi, n, m int) bool 
 func pairsLoop() *op.Loop {
 	rows := func(attrs *op.Attrs, a, b, out types.Type) int {
 		n, m := sizeOf(attrs, "n"), sizeOf(attrs, "m")
-		if n == 0 || m == 0 || n > 0 && m > 0 && n > pairTable/m || out.IsSparse() || !a.IsDense() || !b.IsDense() || !a.Known() || !b.Known() {
+		if n == 0 || m == 0 || !out.IsSparse() && n > 0 && m > 0 && n > pairTable/m || !a.IsDense() || !b.IsDense() || !a.Known() || !b.Known() {
 			return 0
 		}
 		return a.Rows
@@ -184,6 +187,9 @@ func pairsLoop() *op.Loop {
 			return rows(s.Attrs, s.In[0], s.In[1], out)
 		},
 		Space: func(c *op.Call) (n, leaf int) {
+			if c.Type.IsSparse() {
+				return 0, 0
+			}
 			return rows(c.Attrs, c.In[0].Type(), c.In[1].Type(), c.Type), window.LeafElements
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {

@@ -28,7 +28,7 @@ func sparseMoves() []*op.Def {
 
 func sparseTransposed() *op.Def {
 	return &op.Def{
-		Name: "sp.t", For: "t", Word: "t", Hidden: true, Role: op.Turns,
+		Name: "sp.t", For: "t", Word: "t", Hidden: true, Role: op.Relocates,
 		Doc:  "sp.t is the transpose of a sparse matrix, sparse: entries are counted by column and laid out in one pass.",
 		Args: []op.Arg{{Name: "a"}},
 		Type: func(s *op.Sig) (types.Type, error) {
@@ -59,7 +59,7 @@ func sparseTransposed() *op.Def {
 
 func sparseSlice() *op.Def {
 	return &op.Def{
-		Name: "sp.slice", For: "slice", Word: "slice", Hidden: true,
+		Name: "sp.slice", For: "slice", Word: "slice", Hidden: true, Role: op.Relocates,
 		Doc:  "sp.slice is a window of a sparse matrix, sparse. Whole rows are a view of the matrix: nothing is copied.",
 		Args: []op.Arg{{Name: "a"}, {Name: "at", Attr: true, Kind: op.IntsVal, Doc: "[first row, first column, rows, columns]"}},
 		Type: func(s *op.Sig) (types.Type, error) {

@@ -6,6 +6,9 @@ package sparse
 // those of the rank.
 
 import (
+	"cmp"
+	"slices"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -41,6 +44,7 @@ func sparseRanks() []*op.Def {
 				{Name: "fetch", Attr: true, Kind: op.IntVal, Optional: true, Doc: "with lists of rows as second input (ir/plan, Fetch): about how many rows all ranks get, and 1"},
 				{Name: "only", Attr: true, Kind: op.IntVal, Optional: true, Doc: "the only rank that gets all rows, and 1"},
 				{Name: "apart", Attr: true, Kind: op.IntVal, Optional: true, Doc: "1: row r of the result is what rank r has in the one row of this rank"},
+				{Name: "add", Attr: true, Kind: op.IntVal, Optional: true, Doc: "1: entries of several ranks, integers, at one place are added"},
 				{Name: "key", Attr: true, Kind: op.IntVal, Optional: true, Doc: "its number among the gathers of a plan"}},
 			Eg:   define.Eg("nnz(t(sparse(eye(3))))", "3"),
 			Type: same, Ref: ref, Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
@@ -123,7 +127,7 @@ func joinRanks(c *op.Call) error {
 	case c.Attrs.Int("apart") > 0 && c.Hi > c.Lo:
 		c.Out = stackedRows(c.Type, parts)
 	case c.Hi > c.Lo:
-		c.Out = joinedRows(c.Type, parts, c.Lo, c.Hi-c.Lo)
+		c.Out = joinedRows(c.Type, parts, c.Lo, c.Hi-c.Lo, c.Attrs.Int("add") > 0)
 	case len(parts) == 1: // one rank
 		c.Out = parts[0]
 	default:
@@ -154,7 +158,8 @@ func stackedRows(t types.Type, parts []*value.CSR) *value.CSR {
 // joinedRows returns the matrix of type t whose row lo + i, for each of so many rows, has the entries
 // of row i of all parts, and whose other rows are empty. The columns of a row ascend, because those of
 // a part come before those of the next one: they were rows of its rank before the transpose.
-func joinedRows(t types.Type, parts []*value.CSR, lo, rows int) *value.CSR {
+// With add, the columns are in any order, and entries at one place are added.
+func joinedRows(t types.Type, parts []*value.CSR, lo, rows int, add bool) *value.CSR {
 	n, some := 0, 0
 	var only *value.CSR // the part that has entries, if some is 1
 	for _, m := range parts {
@@ -179,5 +184,37 @@ func joinedRows(t types.Type, parts []*value.CSR, lo, rows int) *value.CSR {
 	for i := lo + rows + 1; i < len(out.Ptr); i++ {
 		out.Ptr[i] = to
 	}
+	if add {
+		addEqual(out)
+	}
 	return out
+}
+
+// addEqual puts the columns of each row of m in order and adds entries at one place, in place.
+func addEqual(m *value.CSR) {
+	to, from := int64(0), int64(0)
+	type entry struct {
+		col int32
+		n   int64
+	}
+	var row []entry
+	for i := range m.Rows {
+		end := m.Ptr[i+1]
+		row = row[:0]
+		for ; from < end; from++ {
+			row = append(row, entry{m.Col[from], m.I64[from]})
+		}
+		slices.SortFunc(row, func(a, b entry) int { return cmp.Compare(a.col, b.col) })
+		first := to
+		for _, e := range row {
+			if to > first && m.Col[to-1] == e.col {
+				m.I64[to-1] += e.n
+				continue
+			}
+			m.Col[to], m.I64[to] = e.col, e.n
+			to++
+		}
+		m.Ptr[i+1] = to
+	}
+	m.Col, m.I64 = m.Col[:to], m.I64[:to]
 }

@@ -178,8 +178,8 @@ func sparseLines(w reduce.Whole, byRow bool) *op.Def {
 		}
 		return lines(c, m).Chunk(0, 0, m.Rows)
 	}
-	if byRow {
-		d.Along = firstInput
+	if d.Along = firstInput; !byRow {
+		d.Along, d.Turned = nil, "sp.row"+w.Name
 	}
 	d.Loop = &op.Loop{
 		Rows: func(s *op.Sig, _ types.Type) int {

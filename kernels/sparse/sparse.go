@@ -87,10 +87,16 @@ func sparseToDense() *op.Def {
 			return denseResult(s, types.DenseOf(s.In[0].Elem, s.In[0].Rows, s.In[0].Cols))
 		},
 		Ref:  func(c *op.Call) (value.Value, error) { return define.EveryElement(c.In[0]), nil },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
+		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1), Along: firstInput,
 		Kernel: func(c *op.Call) error { spread(c.Result(), c.In[0].(*value.CSR)); return nil },
 		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) { return wideSpace(c.Type) },
+			Rows: op.RowsOfResult,
+			Space: func(c *op.Call) (n, leaf int) {
+				if n, leaf = wideSpace(c.Type); n == 0 { // one leaf: no loop, unless ranks share it
+					n, leaf = c.Type.Rows, max(1, c.Type.Rows)
+				}
+				return n, leaf
+			},
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
 				out, m := c.Result(), c.In[0].(*value.CSR)
 				return rowLoop(func(lo, hi int) { spread(out.View(lo, 0, hi-lo, out.Cols), m.View(lo, hi-lo)) }), nil
