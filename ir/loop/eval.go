@@ -14,8 +14,6 @@ import (
 
 // Env is what a nest needs from its caller.
 type Env struct {
-	// Call runs operator number row on locals. nil if the nest calls none.
-	Call func(row int, in []*value.Dense, out *value.Dense) error
 	// Stopped reports that the run has been stopped. nil: never.
 	Stopped func() bool
 }
@@ -23,26 +21,17 @@ type Env struct {
 // ErrStopped is the error of an evaluation that was stopped.
 var ErrStopped = errors.New("the run was stopped")
 
-// Failure is a failed check or operator.
+// Failure is a failed check.
 type Failure struct {
 	Site  int          // the number of the check
 	Args  []Word       // its values
 	Types []types.Elem // their types
 	Point []int64      // the indices of the space
-	Err   error        // of an operator; nil of a check
 	Origin
 	path []int
 }
 
-func (f *Failure) Error() string {
-	if f.Err != nil {
-		return f.Err.Error()
-	}
-	return fmt.Sprintf("check %d failed at %v", f.Site, f.Point)
-}
-
-// Unwrap returns the error of the operator.
-func (f *Failure) Unwrap() error { return f.Err }
+func (f *Failure) Error() string { return fmt.Sprintf("check %d failed at %v", f.Site, f.Point) }
 
 // Eval computes the results for these operands. Points are evaluated in ascending order, the last
 // index fastest.
@@ -57,11 +46,6 @@ func (n *Nest) Eval(in []value.Value, env Env) ([]value.Value, error) {
 	e := &evaluator{nest: n, in: in, env: env}
 	e.frame = newFrame(n.Types, n.Names, n.Tables)
 	e.locals = make([]*value.Dense, len(n.Locals))
-	for i, l := range n.Locals {
-		if l.Once {
-			e.locals[i] = e.local(l)
-		}
-	}
 	for _, r := range n.Results {
 		e.out = append(e.out, newOutput(r, e.lin(r.Rows), e.lin(r.Cols)))
 	}
@@ -84,7 +68,6 @@ type evaluator struct {
 	in     []value.Value
 	env    Env
 	locals []*value.Dense
-	onces  map[*Stmt]bool
 	out    []*output
 	first  *Failure
 }
@@ -111,9 +94,7 @@ func (e *evaluator) points(k int) error {
 		return ErrStopped
 	}
 	for i, l := range e.nest.Locals {
-		if !l.Once {
-			e.locals[i] = e.local(l)
-		}
+		e.locals[i] = e.local(l)
 	}
 	e.path = e.path[:0]
 	_, err := e.block(&e.nest.Body)

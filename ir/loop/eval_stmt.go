@@ -68,8 +68,6 @@ func (e *evaluator) stmt(s *Stmt) (broke bool, err error) {
 		o := e.out[s.Mem.N]
 		i, j := e.at(s, o.rows, o.cols)
 		o.contribute(i, j, e.types[s.Args[0]], in)
-	case Append:
-		e.out[s.Mem.N].append(in)
 	case Check:
 		if in[0] == 0 {
 			var list []types.Elem
@@ -82,26 +80,6 @@ func (e *evaluator) stmt(s *Stmt) (broke bool, err error) {
 		return in[0] != 0, nil
 	case Apply:
 		return false, e.apply(s, in)
-	case CallRow:
-		locals := make([]*value.Dense, len(s.Mems))
-		for k, m := range s.Mems {
-			locals[k] = e.locals[m.N]
-		}
-		last := len(locals) - 1
-		if err := e.env.Call(int(s.Imm), locals[:last], locals[last]); err != nil {
-			return false, e.fails(s, Failure{Err: err})
-		}
-	case Once:
-		if e.onces[s] {
-			return false, nil
-		}
-		if e.onces == nil {
-			e.onces = map[*Stmt]bool{}
-		}
-		if _, err := e.block(s.Then); err != nil {
-			return false, err
-		}
-		e.onces[s] = true
 	case If:
 		b := s.Then
 		if in[0] == 0 {
@@ -227,7 +205,6 @@ type output struct {
 	Result
 	rows, cols int
 	dense      *value.Dense
-	rowsMade   [][]Word                 // of an appended result
 	in         map[[2]int]*contribution // of a reduced one
 	of         types.Elem               // the type of its contributions
 }
@@ -235,11 +212,7 @@ type output struct {
 type contribution [][]Word
 
 func newOutput(r Result, rows, cols int64) *output {
-	o := &output{Result: r, rows: int(rows), cols: int(cols), in: map[[2]int]*contribution{}, of: r.Elem}
-	if !r.Append {
-		o.dense = value.New(r.Elem, o.rows, o.cols)
-	}
-	return o
+	return &output{Result: r, rows: int(rows), cols: int(cols), dense: value.New(r.Elem, int(rows), int(cols)), in: map[[2]int]*contribution{}, of: r.Elem}
 }
 
 func (o *output) store(i, j int, w Word) { o.dense.Set(i, j, ScalarOf(o.Elem, w)) }
@@ -256,27 +229,18 @@ func (o *output) contribute(i, j int, of types.Elem, in []Word) {
 	}
 }
 
-func (o *output) append(row []Word) { o.rowsMade = append(o.rowsMade, slices.Clone(row)) }
-
 // finish returns the result after the last point.
 func (o *output) finish() value.Value {
-	switch {
-	case o.Append:
-		o.dense = value.New(o.Elem, len(o.rowsMade), o.cols)
-		for i, row := range o.rowsMade {
-			for j, w := range row {
-				o.store(i, j, w)
+	if o.Class == NoClass {
+		return o.dense
+	}
+	for i := range o.rows {
+		for j := range o.cols {
+			in := make([][]Word, o.Class.Info().Args)
+			if c := o.in[[2]int{i, j}]; c != nil {
+				in = *c
 			}
-		}
-	case o.Class != NoClass:
-		for i := range o.rows {
-			for j := range o.cols {
-				in := make([][]Word, o.Class.Info().Args)
-				if c := o.in[[2]int{i, j}]; c != nil {
-					in = *c
-				}
-				o.store(i, j, o.Class.Fold(o.of, in))
-			}
+			o.store(i, j, o.Class.Fold(o.of, in))
 		}
 	}
 	return o.dense

@@ -40,12 +40,10 @@ type Param struct {
 	Elem types.Elem
 }
 
-// Local is a matrix of the body. It starts with zeros at every point. A local that is Once belongs
-// to all points: the first `once` statement that is reached fills it.
+// Local is a matrix of the body. It starts with zeros at every point.
 type Local struct {
 	Elem       types.Elem
 	Rows, Cols Lin // of operand sizes and scalar operands alone
-	Once       bool
 }
 
 // Table is constant memory for functions, which `look` reads.
@@ -57,13 +55,11 @@ type Table struct {
 // Result is a matrix that the nest computes.
 type Result struct {
 	Elem types.Elem
-	// of operand sizes and scalar operands; Rows of an appended result is its greatest length
+	// of operand sizes and scalar operands
 	Rows, Cols Lin
 	// Class reduces several contributions to one element. NoClass: every element is stored
 	// once.
 	Class Class
-	// Append: rows are appended in the order of the points.
-	Append bool
 	// Over is the operand whose memory the result may share, or -1. Every load of that operand
 	// must then be at the place of the store.
 	Over int
@@ -132,16 +128,13 @@ const (
 	Load                // Dst = Mem at At
 	Store               // Mem at At = Args[0]
 	Reduce              // contributes Args to the result Mem at At
-	Append              // appends the row Args to the result Mem
 	Look                // Dst = word Args[0] of the table Mem
 	Check               // fails at site Imm, with the values Args[1:], unless Args[0]
 	Break               // leaves the innermost For if Args[0]
 	For                 // Dst.. = an inner loop with carried values
 	Fold                // Dst.. = a reduction over an inner index
 	If                  // Dst.. = the yields of one of two blocks
-	Once                // fills locals at the first point that reaches it
 	Apply               // Dst.. = function Func of Args
-	CallRow             // calls operator Imm on locals: see Env.Call
 	firstOp
 )
 
@@ -179,7 +172,6 @@ type Stmt struct {
 	Imm  uint64
 	Mem  Mem
 	At   []Lin
-	Mems []Mem // of CallRow: the locals read, then the one written
 	Func *Function
 	Loop *Loop
 	Then *Block

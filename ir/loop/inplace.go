@@ -38,7 +38,7 @@ func (p *placing) next() (found bool) {
 				continue
 			}
 			between := slices.ContainsFunc(b.Stmts[i+1:j], func(s Stmt) bool { return accesses(&s, to) > 0 })
-			if !between && ahead(&b.Stmts[i], &b.Stmts[j], from, to) && !p.nest.Locals[from].Once && !p.nest.Locals[to].Once &&
+			if !between && ahead(&b.Stmts[i], &b.Stmts[j], from, to) &&
 				p.nest.Locals[from].Elem == p.nest.Locals[to].Elem {
 				p.make, p.copy, p.from, p.to, found = &b.Stmts[i], &b.Stmts[j], from, to, true
 			}
@@ -64,14 +64,11 @@ func (p *placing) rewrite() *Nest {
 		if s == p.copy {
 			return true
 		}
-		if s.Mem.Kind != LocalMem && len(s.Mems) == 0 {
+		if s.Mem.Kind != LocalMem {
 			return false
 		}
 		t := *s
-		t.Mem, t.Mems = now(s.Mem), slices.Clone(s.Mems)
-		for k := range t.Mems {
-			t.Mems[k] = now(t.Mems[k])
-		}
+		t.Mem = now(s.Mem)
 		r.copy(&t)
 		return true
 	})
@@ -100,10 +97,8 @@ func accesses(s *Stmt, local int) int {
 
 func accessesIn(b *Block, local int) (n int) {
 	eachStmt(b, func(s *Stmt) {
-		for _, m := range append([]Mem{s.Mem}, s.Mems...) {
-			if m == (Mem{Kind: LocalMem, N: local}) {
-				n++
-			}
+		if s.Mem == (Mem{Kind: LocalMem, N: local}) {
+			n++
 		}
 	})
 	return n
@@ -196,7 +191,7 @@ func ahead(maker, copier *Stmt, from, to int) bool {
 			return false
 		}
 		eachStmt(&Block{Stmts: w.body[k : k+1]}, func(s *Stmt) {
-			if !slices.Contains(append([]Mem{s.Mem}, s.Mems...), Mem{Kind: LocalMem, N: to}) {
+			if s.Mem != (Mem{Kind: LocalMem, N: to}) {
 				return
 			}
 			fine = fine && s.Code == Load && w.unmade(s.At, made)
@@ -271,7 +266,7 @@ func (p *placing) cone(k int, rounds, s *Stmt) (end Lin, ok bool) {
 	fine := true
 	eachStmt(&s.Loop.Body, func(t *Stmt) {
 		switch t.Code {
-		case Check, Reduce, Append, CallRow, Once, Break:
+		case Check, Reduce, Break:
 			fine = false
 		case Store:
 			_, is := w.place(t.At)
@@ -309,7 +304,7 @@ func (p *placing) last(k, local, axis int) (last int64, known bool) {
 		}
 	})
 	eachStmt(behind, func(s *Stmt) {
-		if !slices.Contains(append([]Mem{s.Mem}, s.Mems...), Mem{Kind: LocalMem, N: local}) {
+		if s.Mem != (Mem{Kind: LocalMem, N: local}) {
 			return
 		}
 		at, ok := int64(0), s.Code == Load

@@ -43,7 +43,7 @@ func leaves(b *Block) bool {
 	found := false
 	eachStmt(b, func(s *Stmt) {
 		switch s.Code {
-		case Check, Break, CallRow:
+		case Check, Break:
 			found = true
 		}
 	})

@@ -101,15 +101,6 @@ func show(v value.Value) string {
 	return fmt.Sprintf("%v %dx%d: %s", d.Elem, d.Rows, d.Cols, strings.Join(words, " "))
 }
 
-// negate is operator 7 of the examples.
-func negate(row int, in []*value.Dense, out *value.Dense) error {
-	if row != 7 || len(in) != 1 {
-		return fmt.Errorf("call of %d with %d operands", row, len(in))
-	}
-	out.F64[0] = -in[0].F64[0]
-	return nil
-}
-
 func TestExamples(t *testing.T) {
 	lib := testLibrary(t)
 	for _, x := range examples(t) {
@@ -125,7 +116,7 @@ func TestExamples(t *testing.T) {
 			for _, line := range strings.Split(strings.TrimSpace(x.in), "\n") {
 				in = append(in, read(t, line))
 			}
-			out, err := n.Eval(in, Env{Call: negate})
+			out, err := n.Eval(in, Env{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -229,9 +220,6 @@ func TestRefused(t *testing.T) {
 		{"v0 = fold sum q: 0..3 { v1 = bool true yield v1 }", "sum of"},
 		{"v0 = fold chain q: 0..3 { v1 = f64 1 v2 = i64 1 yield v1, v2 }", "chain of"},
 		{"v0 = fold sum q: forever { v1 = f64 1 yield v1 }", "without an end"},
-		{"once { v0 = index i }", "depends on the point"},
-		{"v0 = index i once { v1 = add v0, v0 }", "not visible"},
-		{"v0 = f64 1 once { store out0[0, 0] v0 }", "not visible"},
 		{"v0 = call nothing()", `no function "nothing"`},
 		{"v0 = call cube()", "takes"},
 		{"v0 = f64 1.5.5", "no statement begins with"},

@@ -55,7 +55,7 @@ func (m *merger) statement(b *Block, i int, done []bool) {
 	switch {
 	case s.Code == For:
 		m.loops(b, i, done)
-	case s.Code == If, s.Code == Once, s.Code == Fold:
+	case s.Code == If, s.Code == Fold:
 		m.within(s)
 	case s.N == 1 && pure(s):
 		m.once(s)
@@ -191,7 +191,7 @@ func mergeable(s *Stmt) bool {
 	fine := true
 	eachStmt(&s.Loop.Body, func(t *Stmt) {
 		switch t.Code {
-		case Break, Store, Reduce, Append, CallRow, Once:
+		case Break, Store, Reduce:
 			fine = false
 		case Load:
 			fine = fine && t.Mem.Kind == ParamMem

@@ -286,7 +286,6 @@ func (p *parser) result() Result {
 		p.at++
 		r.Class = c
 	}
-	r.Append = p.accept("append")
 	r.Elem = p.elem()
 	p.want("[")
 	r.Rows = p.lin()
@@ -314,7 +313,7 @@ func (p *parser) memory() {
 			p.tables = append(p.tables, t)
 		case "local":
 			p.at++
-			l := Local{Once: p.accept("once")}
+			l := Local{}
 			if k := p.number("w"); k != len(p.locals) {
 				p.fail("local %d stands at place %d", k, len(p.locals))
 			}

@@ -73,8 +73,6 @@ func (p *parser) body(s *Stmt) []types.Elem {
 		s.Code = map[string]Code{"store": Store, "reduce": Reduce}[word]
 		p.place(s)
 		s.Args = p.vals()
-	case "append":
-		s.Code, s.Mem, s.Args = Append, p.mem(), p.vals()
 	case "look":
 		s.Code, s.Mem, s.Args = Look, p.mem(), p.vals()
 		s.Origin = p.origin()
@@ -86,17 +84,6 @@ func (p *parser) body(s *Stmt) []types.Elem {
 		s.Code, s.Args = Break, p.vals()
 	case "call":
 		return p.call(s)
-	case "row":
-		s.Code, s.Imm = CallRow, uint64(p.int())
-		p.want("(")
-		p.list(")", func() { s.Mems = append(s.Mems, p.mem()) })
-	case "once":
-		s.Code = Once
-		p.want("{")
-		s.Origin = p.origin()
-		b := p.block("")
-		s.Then = &b
-		return nil
 	case "if":
 		return p.branch(s)
 	case "for", "fold":

@@ -16,11 +16,7 @@ func (n *Nest) String() string {
 	p := &printer{names: n.Names, types: n.Types}
 	p.memory(n.Tables)
 	for i, l := range n.Locals {
-		once := ""
-		if l.Once {
-			once = "once "
-		}
-		p.line("local %sw%d %v[%s, %s]", once, i, l.Elem, p.lin(l.Rows), p.lin(l.Cols))
+		p.line("local w%d %v[%s, %s]", i, l.Elem, p.lin(l.Rows), p.lin(l.Cols))
 	}
 	var params, space, results []string
 	for i, a := range n.Params {
@@ -88,9 +84,6 @@ func (p *printer) result(r Result) string {
 	if r.Class != NoClass {
 		s = r.Class.Info().Name + " "
 	}
-	if r.Append {
-		s += "append "
-	}
 	s += fmt.Sprintf("%v[%s, %s]", r.Elem, p.lin(r.Rows), p.lin(r.Cols))
 	if r.Over >= 0 {
 		s += fmt.Sprintf(" over %%%d", r.Over)
@@ -136,8 +129,6 @@ func (p *printer) stmt(s *Stmt) {
 		p.line("store %s %s%s", p.place(s), vals(s.Args), at)
 	case Reduce:
 		p.line("reduce %s %s%s", p.place(s), vals(s.Args), at)
-	case Append:
-		p.line("append %s %s%s", s.Mem, vals(s.Args), at)
 	case Look:
 		p.line("%slook %s %s%s", to, s.Mem, vals(s.Args), at)
 	case Check:
@@ -146,16 +137,6 @@ func (p *printer) stmt(s *Stmt) {
 		p.line("break %s%s", vals(s.Args), at)
 	case Apply:
 		p.line("%scall %s(%s)%s", to, s.Func.Name, vals(s.Args), at)
-	case CallRow:
-		list := make([]string, len(s.Mems))
-		for k, m := range s.Mems {
-			list[k] = m.String()
-		}
-		p.line("row %d(%s)%s", s.Imm, strings.Join(list, ", "), at)
-	case Once:
-		p.line("once {%s", at)
-		p.inner(s.Then, "")
-		p.line("}")
 	case If:
 		p.line("%sif %s {%s", to, vals(s.Args), at)
 		p.inner(s.Then, "yield")

@@ -52,7 +52,7 @@ func (f *refill) matches() bool {
 		return false
 	}
 	for _, r := range n.Results {
-		if r.Class != NoClass || r.Append || r.Over >= 0 {
+		if r.Class != NoClass || r.Over >= 0 {
 			return false
 		}
 	}
@@ -89,7 +89,7 @@ func (f *refill) matches() bool {
 // computes reports a statement that only makes values, or checks them.
 func computes(s *Stmt) bool {
 	switch s.Code {
-	case Store, Reduce, Append, Break, Once, CallRow, Fold:
+	case Store, Reduce, Break, Fold:
 		return false
 	case For, If:
 		if s.Loop != nil && s.Loop.Index.Range.Kind != Steps {

@@ -107,7 +107,6 @@ func (p *passing) fits(list []Stmt, i, j int) bool {
 	}
 	for k := i + 1; k <= j; k++ { // the first loop moves behind these, so none may need its results
 		valuesOf(&list[k], func(v Val) { fine = fine && (v < p.from.Dst || int(v) >= int(p.from.Dst)+p.from.N) })
-		fine = fine && list[k].Code != CallRow && list[k].Code != Once
 	}
 	locals(list[i+1:j], func(s *Stmt) {
 		x, stored := p.passed[s.Mem]
@@ -123,7 +122,7 @@ func roundsAlone(s *Stmt) bool {
 	r := s.Loop.Index.Range
 	fine := r.Kind == Steps && r.By == 1 && r.From.Known() && r.To.Known() && r.From.Const < r.To.Const
 	eachStmt(&s.Loop.Body, func(t *Stmt) {
-		fine = fine && !slices.Contains([]Code{Break, Reduce, Append, CallRow, Once}, t.Code) && !(t.Code == Store && t.Mem.Kind != LocalMem)
+		fine = fine && !slices.Contains([]Code{Break, Reduce}, t.Code) && !(t.Code == Store && t.Mem.Kind != LocalMem)
 	})
 	return fine
 }
@@ -242,10 +241,10 @@ func forwarded(n *Nest) *Nest {
 	source := map[*Stmt]*Stmt{}
 	for i := range list {
 		s := &list[i]
-		if s.Code != Load || s.Mem.Kind != LocalMem || n.Locals[s.Mem.N].Once || !s.At[0].Known() || !s.At[1].Known() {
+		if s.Code != Load || s.Mem.Kind != LocalMem || !s.At[0].Known() || !s.At[1].Known() {
 			continue
 		}
-		for k := i - 1; k >= 0 && list[k].Code != CallRow; k-- {
+		for k := i - 1; k >= 0; k-- {
 			t := &list[k]
 			if t.Code == Store && t.Mem == s.Mem && t.At[0].Equal(s.At[0]) && t.At[1].Equal(s.At[1]) {
 				source[s] = t
@@ -281,11 +280,6 @@ func dropLocals(n *Nest) *Nest {
 		if s.Mem.Kind == LocalMem && s.Code != Store {
 			read[s.Mem.N] = true
 		}
-		for _, m := range s.Mems {
-			if m.Kind == LocalMem {
-				read[m.N] = true
-			}
-		}
 	})
 	if !slices.Contains(read, false) {
 		return n
@@ -299,22 +293,14 @@ func dropLocals(n *Nest) *Nest {
 	}
 	return rewritten(n, func(r *rewriter, s *Stmt) bool {
 		r.Nest.Locals = kept
-		if s.Mem.Kind != LocalMem && len(s.Mems) == 0 {
+		if s.Mem.Kind != LocalMem {
 			return false
 		}
 		if s.Code == Store && !read[s.Mem.N] {
 			return true
 		}
 		moved := *s
-		if s.Mem.Kind == LocalMem {
-			moved.Mem.N = to[s.Mem.N]
-		}
-		moved.Mems = slices.Clone(s.Mems)
-		for k, m := range moved.Mems {
-			if m.Kind == LocalMem {
-				moved.Mems[k].N = to[m.N]
-			}
-		}
+		moved.Mem.N = to[s.Mem.N]
 		r.copy(&moved)
 		return true
 	})

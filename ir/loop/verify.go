@@ -25,7 +25,6 @@ func (n *Nest) Verify() error {
 			v.outside(r.Rows, "the size of out%d", i)
 			v.outside(r.Cols, "the size of out%d", i)
 			v.check(r.Over < len(n.Params), "out%d shares memory with operand %d of %d", i, r.Over, len(n.Params))
-			v.check(!r.Append || r.Class == NoClass, "out%d is appended and reduced", i)
 			if r.Over >= 0 {
 				a := n.Params[r.Over]
 				v.check(a.Kind == DenseParam && a.Elem == r.Elem, "out%d cannot share the memory of %%%d, %v", i, r.Over, a)
@@ -62,7 +61,6 @@ type verifier struct {
 	index   map[int]bool // visible names
 	visible []bool       // of each value
 	defined int
-	once    bool // inside a once statement
 }
 
 // violation is the verifier's panic.

@@ -36,7 +36,6 @@ func (v *verifier) gives(s *Stmt, in []types.Elem) []types.Elem {
 		return []types.Elem{v.types[s.Dst]}
 	case IndexOf:
 		v.check(v.index[int(s.Imm)], "index %d is not visible", s.Imm)
-		v.check(!v.once || !v.ofSpace(int(s.Imm)), "a once depends on the point")
 		return []types.Elem{types.I64}
 	case Load:
 		return []types.Elem{v.load(s)}
@@ -44,7 +43,7 @@ func (v *verifier) gives(s *Stmt, in []types.Elem) []types.Elem {
 		v.check(s.Mem.Kind == TableMem && s.Mem.N < len(v.tables), "no table %v", s.Mem)
 		v.check(slices.Equal(in, ints), "look takes one i64")
 		return []types.Elem{v.tables[s.Mem.N].Elem}
-	case Store, Reduce, Append:
+	case Store, Reduce:
 		v.write(s, in)
 	case Check:
 		v.check(len(in) > 0 && in[0] == types.Bool, "check takes a bool first")
@@ -53,17 +52,6 @@ func (v *verifier) gives(s *Stmt, in []types.Elem) []types.Elem {
 	case Apply:
 		v.check(slices.Equal(in, s.Func.Params), "%s takes %v, not %v", s.Func.Name, s.Func.Params, in)
 		return s.Func.Results()
-	case CallRow:
-		v.check(v.nest != nil && len(s.Mems) > 0, "a call of an operator has a local for its result")
-		for _, m := range s.Mems {
-			v.check(m.Kind == LocalMem && m.N < len(v.nest.Locals), "no local %v", m)
-		}
-	case Once:
-		v.check(v.nest != nil && !v.once, "a once inside a once or a function")
-		visible := v.visible // those outside depend on the point
-		v.once, v.visible = true, make([]bool, len(v.types))
-		v.check(len(v.block(s.Then, false)) == 0, "a once yields nothing")
-		v.once, v.visible = false, visible
 	case If:
 		v.check(slices.Equal(in, []types.Elem{types.Bool}), "if takes a bool")
 		then := v.block(s.Then, false)
@@ -117,19 +105,7 @@ func (v *verifier) subscripts(s *Stmt, n int) {
 	v.check(len(s.At) == n, "%v has %d subscripts, not %d", s.Mem, n, len(s.At))
 	for _, l := range s.At {
 		v.lin(l)
-		if v.once {
-			for _, t := range l.Terms {
-				if t.Sym.Kind == IndexSym {
-					v.check(!v.ofSpace(t.Sym.N), "a once depends on the point")
-				}
-			}
-		}
 	}
-}
-
-// ofSpace reports whether the name is that of an index of the space.
-func (v *verifier) ofSpace(name int) bool {
-	return slices.ContainsFunc(v.nest.Space, func(x Index) bool { return x.Name == name })
 }
 
 func (v *verifier) load(s *Stmt) types.Elem {
@@ -150,27 +126,18 @@ func (v *verifier) write(s *Stmt, in []types.Elem) {
 	if s.Mem.Kind == LocalMem && s.Code == Store {
 		v.check(s.Mem.N < len(v.nest.Locals), "no local %v", s.Mem)
 		l := v.nest.Locals[s.Mem.N]
-		v.check(l.Once == v.once, "w%d is stored outside its once, or a local of a point inside one", s.Mem.N)
 		v.subscripts(s, 2)
 		v.check(slices.Equal(in, []types.Elem{l.Elem}), "%v into %v", in, s.Mem)
 		return
 	}
-	v.check(!v.once, "a once makes a part of a result")
 	v.check(s.Mem.Kind == ResultMem && s.Mem.N < len(v.nest.Results), "%v cannot be stored", s.Mem)
 	r := v.nest.Results[s.Mem.N]
-	v.check(r.Append == (s.Code == Append) && (r.Class != NoClass) == (s.Code == Reduce), "out%d is made in another way", s.Mem.N)
-	switch s.Code {
-	case Append:
-		v.check(r.Cols.Known() && int(r.Cols.Const) == len(in), "%d values for a row of out%d", len(in), s.Mem.N)
-		for _, e := range in {
-			v.check(e == r.Elem, "a %v into out%d", e, s.Mem.N)
-		}
-		return
-	case Reduce:
+	v.check((r.Class != NoClass) == (s.Code == Reduce), "out%d is made in another way", s.Mem.N)
+	if s.Code == Reduce {
 		c := r.Class.Info()
 		v.check(len(in) == c.Args && slices.Contains(c.On, in[0]) && v.contribution(r.Class, in) && r.Class.Gives(in[0]) == r.Elem,
 			"%s of %v into out%d", c.Name, in, s.Mem.N)
-	default:
+	} else {
 		v.check(slices.Equal(in, []types.Elem{r.Elem}), "%v into out%d", in, s.Mem.N)
 	}
 	v.subscripts(s, 2)

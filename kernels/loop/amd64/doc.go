@@ -18,8 +18,8 @@
 // Inner loops are in loops.go, their indices in counters.go where all lanes share them. Small
 // matrices of a body lie in scratch memory (locals.go), or in registers where subscripts are
 // constants (locals_known.go). A reduced result leaves the code as states, which the caller merges
-// (reduce.go); loop.State says what their words mean. Rows that a filter appends
-// are in append.go. What no vector instruction does is done lane by lane (lanewise.go).
+// (reduce.go); loop.State says what their words mean. What no vector instruction does is done lane by
+// lane (lanewise.go).
 //
 // Instructions are encoded by one table (forms.go): opcode, prefix and operand pattern as the
 // manuals have them (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2; AMD64

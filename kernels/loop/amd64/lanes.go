@@ -35,7 +35,7 @@ func canTurn(n *loop.Nest) bool {
 		}
 	}
 	for _, r := range n.Results {
-		if r.Class != loop.NoClass || r.Append {
+		if r.Class != loop.NoClass {
 			return false
 		}
 	}

@@ -34,9 +34,6 @@ type sizedLocal struct {
 func (l *lowering) placeLocals() {
 	l.localsEnd = localsAt
 	for k, x := range l.nest.Locals {
-		if x.Once {
-			unsupported(loop.Origin{}, "a local that is filled once")
-		}
 		m := local{elem: x.Elem, wide: int64(l.target.lanes) * int64(wordBytes(x.Elem)), cols: x.Cols, at: int32(l.localsEnd)}
 		if !x.Rows.Known() || !x.Cols.Known() {
 			m.arg = 8 * int32(argMemory+memoryWords*(len(l.nest.Params)+len(l.nest.Results)+k))

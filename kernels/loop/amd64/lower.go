@@ -26,13 +26,10 @@ type Layout struct {
 
 // Words of the block of arguments, each of 8 bytes. The memory of operand or result k begins at
 // argMemory + k*memoryWords, operands first: address, bytes from row to row, rows, columns; of a
-// scalar the word itself; of a sparse operand the address of its row pointers, that of the
-// addresses of its columns (of 32 bits) and values, rows, columns. Memory of a reduced result holds
-// the states of its elements (see Code.States), which the caller begins with State.Empty and every
-// call adds to: word k of all elements is a matrix of 8-byte words, and lies k times as many bytes
-// behind the first as the matrix has. Of an appended result the last word counts the rows that have
-// been appended: the memory has room for one a point, and the caller sets it to 0. Windows of a
-// nest with an ordered state are evaluated in the order of their rows.
+// scalar the word itself. Memory of a reduced result holds the states of its elements (see
+// Code.States), which the caller begins with State.Empty and every call adds to: word k of all
+// elements is a matrix of 8-byte words, and lies k times as many bytes behind the first as the
+// matrix has. Windows of a nest with an ordered state are evaluated in the order of their rows.
 const (
 	argRow      = 0 // the window: rows argRow to argRowEnd-1, lanes argLane to argLaneEnd-1
 	argRowEnd   = 1
@@ -96,7 +93,6 @@ type lowering struct {
 	stateOf    map[int]types.Elem          // what contributes to them
 	reductions map[contribution]*reduction // whose states are in registers
 	reduced    []*reduction                // the same, in order
-	appends    map[int]*loop.Stmt          // what appends to each result
 	keyed      map[int]*keyedTable         // of the results that are contributed to by key
 }
 
@@ -280,8 +276,6 @@ func (l *lowering) simple(s *loop.Stmt) {
 		l.store(s)
 	case loop.Reduce:
 		l.reduce(s)
-	case loop.Append:
-		l.append(s)
 	case loop.Look:
 		l.set(s.Dst, operand{v: l.look(s, l.args(s)[0])})
 	case loop.Check:
@@ -296,10 +290,6 @@ func unknown(s *loop.Stmt) string {
 	switch s.Code {
 	case loop.Fold:
 		return "a fold of class " + s.Loop.Class.Info().Name
-	case loop.Once:
-		return "what is done once for all points"
-	case loop.CallRow:
-		return "a call of an operator"
 	}
 	return fmt.Sprintf("statement %d", s.Code)
 }

@@ -92,7 +92,7 @@ func BenchmarkWindow(b *testing.B) {
 	for _, s := range shapes {
 		b.Run(s.name, func(b *testing.B) {
 			n := parse(b, s.text)
-			w := compile(b, n).Begin(in, []*value.Dense{value.New(types.F64, cols, cols-2)}, nil)
+			w := compile(b, n).Begin(in, []*value.Dense{value.New(types.F64, cols, cols-2)})
 			r1, l1 := rows, cols-2
 			if len(n.Space) == 1 {
 				r1, l1 = 1, cols
@@ -136,7 +136,7 @@ func TestAllocations(t *testing.T) {
 	in := []value.Value{x, value.F64(1.5), value.F64(2.5)}
 	for _, s := range shapes {
 		n := parse(t, s.text)
-		w := compile(t, n).Begin(in, []*value.Dense{value.New(types.F64, 1026, 1024)}, nil)
+		w := compile(t, n).Begin(in, []*value.Dense{value.New(types.F64, 1026, 1024)})
 		r1, l1 := 16, 1024
 		if len(n.Space) == 1 {
 			r1, l1 = 1, 1026

@@ -55,7 +55,6 @@ type program struct {
 	// index holds the cell of the first index in programs along rows; -1 if nothing reads it.
 	index  int
 	lists  int // loops and branches that pack lanes
-	onces  int
 	folds  []foldInfo
 	tables []*value.Dense
 	// contributions are the statements that contribute to results.
@@ -121,16 +120,14 @@ func checkSharing(n *loop.Nest) {
 	walk(&n.Body)
 }
 
-// Begin makes a worker for these operands and results. A stored result is written by Window. A
-// reduced one is written by Finish, and an appended one is read by Rows; their places in out may be
-// nil. The memory of operands and results must not change size or place while the worker is used.
-//
-// call runs operators on locals, as loop.Env.Call does; it may be nil for a nest that calls none.
-func (c *Code) Begin(in []value.Value, out []*value.Dense, call func(row int, in []*value.Dense, out *value.Dense) error) *Worker {
+// Begin makes a worker for these operands and results. A stored result is written by Window, a
+// reduced one by Finish. The memory of operands and results must not change size or place while the
+// worker is used.
+func (c *Code) Begin(in []value.Value, out []*value.Dense) *Worker {
 	w, ok := c.idle.Get().(*Worker)
 	if !ok {
 		w = &Worker{code: c}
 	}
-	w.begin(in, out, call)
+	w.begin(in, out)
 	return w
 }

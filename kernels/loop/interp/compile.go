@@ -88,8 +88,6 @@ type compiler struct {
 	lane   *operand // numbers of lanes: 0, 1, ..
 	// point is the block of one point, at whose start locals are zero.
 	point *loop.Block
-	// one says that the block stands in a once, which has one lane.
-	one bool
 	// mixed is set when a break that differs between lanes is met in a loop without packed lanes.
 	mixed bool
 	// packs are the loops around the statement, innermost last; nil: one that packs no lanes.

@@ -111,7 +111,7 @@ func (w *Worker) contribution(in []int) (x, y *slab) {
 	return &w.regs[in[0]], &w.regs[in[len(in)-1]]
 }
 
-// contributors are the results whose contributions or rows do not come in the order of the points
+// contributors are the results whose contributions do not come in the order of the points
 // if each statement runs for all lanes: those with several statements, or with one in a loop.
 func contributors(n *loop.Nest) map[int]bool {
 	count := map[int]int{}
@@ -122,7 +122,7 @@ func contributors(n *loop.Nest) map[int]bool {
 		}
 		for i := range b.Stmts {
 			s := &b.Stmts[i]
-			if s.Code == loop.Reduce || s.Code == loop.Append {
+			if s.Code == loop.Reduce {
 				count[s.Mem.N] += times
 			}
 			walk(s.Then, times)
@@ -178,32 +178,6 @@ func (c *compiler) contribute(s *loop.Stmt, in []*operand) {
 			r.keep(w.regs[lane].i64[:n], w.places[:n], elems, x, y)
 		} else {
 			r.state.add(w.places[:n], x, y)
-		}
-		return n
-	})
-}
-
-// append compiles a row of an appended result.
-func (c *compiler) append(s *loop.Stmt, in []*operand) {
-	k := s.Mem.N
-	var regs []int
-	for _, o := range in {
-		regs = append(regs, c.lanes(o))
-	}
-	a := accessTo(c.nest.Results[k].Elem)
-	lane, several := 0, c.several[k]
-	if several {
-		lane = c.lanes(c.laneNumbers())
-	}
-	c.emit(func(w *Worker, n int) int {
-		r := &w.results[k]
-		for e := range n {
-			if several {
-				r.lanes = append(r.lanes, w.regs[lane].i64[e])
-			}
-			for _, reg := range regs {
-				r.words = append(r.words, a.word(&w.regs[reg], e))
-			}
 		}
 		return n
 	})

@@ -121,18 +121,12 @@ func (c *compiler) stmt(s *loop.Stmt) {
 		c.store(s, in[0])
 	case loop.Reduce:
 		c.contribute(s, in)
-	case loop.Append:
-		c.append(s, in)
 	case loop.Check:
 		c.check(in[0])
 	case loop.Break:
 		c.leave(in[0])
 	case loop.Apply:
 		c.apply(s, in)
-	case loop.CallRow:
-		c.callRow(s)
-	case loop.Once:
-		c.once(s)
 	case loop.If:
 		c.branch(s, in[0])
 	case loop.For:
@@ -234,28 +228,6 @@ func (c *compiler) check(cond *operand) {
 		if bytes.IndexByte(w.regs[reg].b[:m], 0) >= 0 {
 			w.flagged = true
 			return 0
-		}
-		return n
-	})
-}
-
-// once compiles a block that the first batch that reaches it runs, with one lane.
-func (c *compiler) once(s *loop.Stmt) {
-	id := c.onces
-	c.onces++
-	ctx := c.ctx
-	c.ctx, c.one = &context{start: c.pos}, true
-	body := c.inside(func() { c.block(s.Then) })
-	c.ctx, c.one = ctx, false
-	c.emit(func(w *Worker, n int) int {
-		if !w.onces[id] {
-			if len(body.steps) > 0 {
-				w.exec(body, 1)
-			}
-			if w.over() {
-				return 0
-			}
-			w.onces[id] = true
 		}
 		return n
 	})

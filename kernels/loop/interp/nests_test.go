@@ -113,21 +113,6 @@ var nests = []struct{ name, space, body, results string }{
     reduce out4[j, 0] v0, v2
     reduce out5[j, 0] v2
   }`, "chain f64[%0.cols, 1], prod f64[%0.cols, 1], panels f32[%0.cols, 1], prod f32[%0.cols, 1], chain f64[%0.cols, 1], prod f64[%0.cols, 1]"},
-	{"a filter, and rows from two places", "i: 0..%0.rows, j: 0..%0.cols", `
-  v0 = load %1[i, j]
-  v1 = i64 4
-  v2 = lt v0, v1
-  v3 = index i
-  if v2 {
-    append out0 v0, v3
-    append out1 v0
-  } else {
-    for q: 0..v0 {
-      v4 = index q
-      append out1 v4
-    }
-    append out1 v3
-  }`, "append i64[%0.rows, 2], append i64[%0.rows, 1]"},
 	{"phases over a row in a local", "i: 0..%0.rows", `
   v0 = fold max j: 0..%0.cols {
     v1 = load %0[i, j]
@@ -161,34 +146,6 @@ var nests = []struct{ name, space, body, results string }{
   v9 = load w1[j-j, i-i]
   v10 = add v8, v9
   store out0[i, j] v10`, "i64[%0.rows, %0.cols]"},
-	{"an invariant, an operator, and a call under a condition", "i: 0..%0.rows", `
-  once {
-    v0 = f64 0
-    v1 = for q: 0..%0.cols (v2 = v0) {
-      v3 = load %0[0, q]
-      v4 = min v2, v3
-      next v4
-    }
-    store w2[0, 0] v1
-    v5 = load %5
-    store w2[0, 1] v5
-  }
-  v6 = load w2[0, 0]
-  v7 = load %1[i, 0]
-  v8 = i64 1
-  v9 = and v7, v8
-  v10 = load w2[0, v9]
-  v11 = add v6, v10
-  v12 = lt v8, v7
-  v13 = if v12 {
-    store w3[0, 0] v11
-    row 7(w3, w4)
-    v14 = load w4[0, 0]
-    yield v14
-  } else {
-    yield v11
-  }
-  store out0[i, 0] v13`, "f64[%0.rows, 1]"},
 	{"Collatz lengths", "i: 0..%0.rows, j: 0..%0.cols", `
   v0 = load %1[i, j]
   v1 = i64 0
@@ -329,10 +286,7 @@ const head = "nest(%0: f64[], %1: i64[], %2: f32[], %3: bool[], %4: i64, %5: f64
 
 const locals = `
   local w0 f64[1, %0.cols]
-  local w1 i64[9, 9]
-  local once w2 f64[1, 2]
-  local w3 f64[1, 1]
-  local w4 f64[1, 1]`
+  local w1 i64[9, 9]`
 
 func textOf(space, body, results string) string {
 	return head + space + ") {" + locals + body + "\n} : (" + results + ")"

@@ -13,7 +13,7 @@ import (
 // compareWith runs a nest beside the evaluator and reports that both failed.
 func compareWith(t *testing.T, c *Code, n *loop.Nest, in []value.Value, cut bool, r *rand.Rand) bool {
 	t.Helper()
-	want, err := n.Eval(in, loop.Env{Call: negate})
+	want, err := n.Eval(in, loop.Env{})
 	var failure *loop.Failure
 	if err != nil && !errors.As(err, &failure) {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func compareWith(t *testing.T, c *Code, n *loop.Nest, in []value.Value, cut bool
 		case res.Over >= 0:
 			out[k] = in[res.Over].(*value.Dense).Clone()
 			operands[res.Over] = out[k]
-		case !res.Append:
+		default:
 			rows, cols := sizeOf(want, k)
 			out[k] = value.New(res.Elem, rows, cols)
 		}
@@ -40,12 +40,11 @@ func compareWith(t *testing.T, c *Code, n *loop.Nest, in []value.Value, cut bool
 	if n.Space != nil && n.Names[n.Space[0].Name] == "j" { // columns first
 		windows[0][1] = max(windows[0][1], cols)
 	}
-	workers := []*Worker{c.Begin(operands, out, negate)}
+	workers := []*Worker{c.Begin(operands, out)}
 	if cut && len(n.Space) > 0 {
-		workers = append(workers, c.Begin(operands, out, negate), c.Begin(operands, out, negate))
+		workers = append(workers, c.Begin(operands, out), c.Begin(operands, out))
 		windows = cutWindows(windows[0], len(n.Space) == 1, n.Space[0].Range.By < 0, r)
 	}
-	appended := make([][]*value.Dense, len(n.Results))
 	flagged := false
 	for _, v := range windows {
 		w := workers[0]
@@ -57,11 +56,6 @@ func compareWith(t *testing.T, c *Code, n *loop.Nest, in []value.Value, cut bool
 			t.Fatal(err)
 		}
 		flagged = flagged || f
-		for k, res := range n.Results {
-			if res.Append {
-				appended[k] = append(appended[k], w.Rows(k))
-			}
-		}
 	}
 	if flagged != (err != nil) {
 		t.Fatalf("failed = %v, the definition says %v", flagged, err)
@@ -75,12 +69,8 @@ func compareWith(t *testing.T, c *Code, n *loop.Nest, in []value.Value, cut bool
 	}
 	workers[0].Finish()
 	workers[0].Free()
-	for k, res := range n.Results {
-		d := out[k]
-		if res.Append {
-			d = joined(appended[k])
-		}
-		if err := same(d, want[k].(*value.Dense)); err != nil {
+	for k := range n.Results {
+		if err := same(out[k], want[k].(*value.Dense)); err != nil {
 			t.Fatalf("result %d of %d x %d, windows %v: %v", k, rows, cols, windows, err)
 		}
 	}
@@ -119,24 +109,6 @@ func cutWindows(v [4]int, one, descending bool, r *rand.Rand) (out [][4]int) {
 	if descending {
 		for a, b := 0, len(out)-1; a < b; a, b = a+1, b-1 {
 			out[a], out[b] = out[b], out[a]
-		}
-	}
-	return out
-}
-
-func joined(list []*value.Dense) *value.Dense {
-	rows := 0
-	for _, d := range list {
-		rows += d.Rows
-	}
-	out := value.New(list[0].Elem, rows, list[0].Cols)
-	at := 0
-	for _, d := range list {
-		for i := range d.Rows {
-			for j := range d.Cols {
-				out.Set(at, j, d.At(i, j))
-			}
-			at++
 		}
 	}
 	return out

@@ -1,13 +1,12 @@
 package interp
 
-// This file keeps what a worker has of results that are reduced or appended.
+// This file keeps what a worker has of results that are reduced.
 
 import (
 	"slices"
 
 	"flow/ir/loop"
 	"flow/ir/types"
-	"flow/ir/value"
 )
 
 // result is a worker's part of a result.
@@ -16,16 +15,9 @@ type result struct {
 	rows, cols int
 	state      state // of a reduced one that some statement contributes to
 	elem       types.Elem
-	// lanes and words are the rows that the batch has appended, in the order of the steps; lanes is
-	// empty if that is the order of the points.
-	lanes []int64
-	words []loop.Word
-	// made are the rows of the window.
-	made []loop.Word
 	// kept are contributions whose order counts and which the batch makes in another order.
-	kept  []contribution
-	order []int
-	one   [2]slab
+	kept []contribution
+	one  [2]slab
 
 	fresh bool // there are no states yet
 	// byRow says that states are those of the rows of the window: row i contributes to row i +
@@ -78,7 +70,7 @@ func (r *result) window(r0, r1 int) {
 	default:
 		r.ready()
 	}
-	r.made, r.lanes, r.words, r.kept = r.made[:0], r.lanes[:0], r.words[:0], r.kept[:0]
+	r.kept = r.kept[:0]
 }
 
 // keep remembers contributions until the batch has made all.
@@ -89,7 +81,7 @@ func (r *result) keep(lane []int64, at []int, elems []types.Elem, x, y *slab) {
 	}
 }
 
-// flush puts what a batch has appended and contributed in the order of the points.
+// flush puts what a batch has contributed in the order of the points.
 func (r *result) flush() {
 	if len(r.kept) > 0 {
 		slices.SortStableFunc(r.kept, func(a, b contribution) int { return int(a.lane - b.lane) })
@@ -101,41 +93,6 @@ func (r *result) flush() {
 		}
 		r.kept = r.kept[:0]
 	}
-	if len(r.lanes) == 0 {
-		r.made = append(r.made, r.words...)
-	} else {
-		r.inOrder()
-	}
-	r.lanes, r.words = r.lanes[:0], r.words[:0]
-}
-
-// inOrder appends the rows of the batch by lanes, those of a lane as they came.
-func (r *result) inOrder() {
-	r.order = room(r.order, len(r.lanes))
-	for k := range r.order {
-		r.order[k] = k
-	}
-	slices.SortStableFunc(r.order, func(a, b int) int { return int(r.lanes[a] - r.lanes[b]) })
-	for _, k := range r.order {
-		r.made = append(r.made, r.words[k*r.cols:(k+1)*r.cols]...)
-	}
-}
-
-// Rows returns a copy of the rows that the last window has appended to result k.
-func (w *Worker) Rows(k int) *value.Dense {
-	r := &w.results[k]
-	rows := 0
-	if r.cols > 0 {
-		rows = len(r.made) / r.cols
-	}
-	d := value.New(r.Elem, rows, r.cols)
-	a := accessTo(r.Elem)
-	one := a.fresh(1)
-	for i, word := range r.made {
-		a.setWord(&one, word)
-		a.store(d, i, 1, &one, 1)
-	}
-	return d
 }
 
 // Merge adds what another worker of the same operands has of reduced results. Of a result whose
@@ -193,6 +150,6 @@ func (w *Worker) write(k, from, to int) {
 func (w *Worker) Free() {
 	clear(w.dense)
 	clear(w.out)
-	w.in, w.call, w.stopped = nil, nil, nil
+	w.in, w.stopped = nil, nil
 	w.code.idle.Put(w)
 }

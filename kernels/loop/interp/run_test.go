@@ -73,7 +73,7 @@ func compare(t *testing.T, seed uint64) (fails bool) {
 	}
 	out := x.Results()
 	want, err := x.Nest.Eval(x.In, loop.Env{})
-	w := c.Begin(x.In, out, nil)
+	w := c.Begin(x.In, out)
 	var flagged bool
 	rows, lanes := x.Rows, x.Lanes
 	windows := [][4]int{{0, rows, 0, lanes}}
@@ -144,7 +144,7 @@ nest(%0: f64[], %1: f64[]) (i: 0..%0.rows) {
 			}
 			in := []value.Value{x, y}
 			out := value.New(types.F64, count, 1)
-			w := compile(t, n).Begin(in, []*value.Dense{out}, nil)
+			w := compile(t, n).Begin(in, []*value.Dense{out})
 			if flagged, err := w.Window(0, 1, 0, count, nil); flagged || err != nil {
 				t.Fatal(flagged, err)
 			}
@@ -175,17 +175,6 @@ func compile(t testing.TB, n *loop.Nest) *Code {
 		t.Fatal(err)
 	}
 	return c
-}
-
-// negate is operator 7 of the nests; it fails on a number above 1000.
-func negate(row int, in []*value.Dense, out *value.Dense) error {
-	if row != 7 || in[0].F64[0] > 1000 {
-		return fmt.Errorf("call of %d", row)
-	}
-	for k, x := range in[0].F64 {
-		out.F64[k] = -x
-	}
-	return nil
 }
 
 // drawn draws a matrix of e. Integers are from 0 to 8, so that they can be subscripts.

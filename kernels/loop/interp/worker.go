@@ -24,7 +24,6 @@ type Worker struct {
 	// origins are the numbers of the elements with which the memory of operands and results begins:
 	// see Place.
 	origins []int
-	call    func(row int, in []*value.Dense, out *value.Dense) error
 
 	stopped func() bool
 	fuel    int
@@ -35,17 +34,15 @@ type Worker struct {
 	// odd are the results and columns in which a comparing worker met a float that is not finite.
 	odd map[[2]int]bool
 
-	most      int // lanes of a batch
-	locals    []matrix
-	arguments []*value.Dense // of CallRow
-	onces     []bool
-	results   []result
-	segments  []segment
-	filled    int      // lanes of the batch that takes points from several rows
-	width     int64    // of the rows of the window, 0 where they differ
-	by        [2]int64 // steps of the first two indices
-	places    []int
-	spare     [types.Picture + 1]slab
+	most     int // lanes of a batch
+	locals   []matrix
+	results  []result
+	segments []segment
+	filled   int      // lanes of the batch that takes points from several rows
+	width    int64    // of the rows of the window, 0 where they differ
+	by       [2]int64 // steps of the first two indices
+	places   []int
+	spare    [types.Picture + 1]slab
 }
 
 // machine is the registers of a program.
@@ -69,9 +66,9 @@ type segment struct {
 // run was stopped.
 const fuelOfWindow = 1 << 18
 
-func (w *Worker) begin(in []value.Value, out []*value.Dense, call func(row int, in []*value.Dense, out *value.Dense) error) {
+func (w *Worker) begin(in []value.Value, out []*value.Dense) {
 	n := w.code.nest
-	w.in, w.call, w.comparing = in, call, false
+	w.in, w.comparing = in, false
 	w.scalars, w.dense = room(w.scalars, len(in)), room(w.dense, len(in))
 	w.origins = room(w.origins, len(in)+len(n.Results))
 	clear(w.origins)
@@ -99,16 +96,7 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense, call func(row int, 
 			w.spare[e] = accessTo(e).fresh(w.most)
 		}
 	}
-	onces := 0
-	for _, p := range w.code.programs() {
-		if p != nil {
-			onces = max(onces, p.onces)
-		}
-	}
 	w.again()
-	// Whichever program reaches a once first fills its locals: both number them alike.
-	w.onces = room(w.onces, onces)
-	clear(w.onces)
 	w.results = room(w.results, len(n.Results))
 	for k, r := range n.Results {
 		w.results[k].begin(r, w.outside(r.Rows), w.outside(r.Cols))

@@ -28,7 +28,7 @@ func TestStopped(t *testing.T) {
     yield v1
   }`} {
 		n := parse(t, "nest(%0: f64[]) (i: 0..%0.rows) {\n  local w0 f64[1, 1]"+body+"\n} : ()")
-		w := compile(t, n).Begin([]value.Value{value.New(types.F64, 700, 1)}, nil, nil)
+		w := compile(t, n).Begin([]value.Value{value.New(types.F64, 700, 1)}, nil)
 		asked := 0
 		flagged, err := w.Window(0, 1, 0, 700, func() bool { asked++; return asked > 3 })
 		if flagged || !errors.Is(err, loop.ErrStopped) || asked != 4 {
@@ -100,7 +100,7 @@ nest(%0: f64[], %1: f64) (i: 0..%0.rows, j: 0..%0.cols) {
 } : (f64[%0.rows, %0.cols])`)
 	const rows, cols, part = 6, 40, 9
 	whole := value.Dense{Elem: types.F64, Rows: rows, Cols: cols, Stride: cols} // without memory
-	w := compile(t, n).Begin([]value.Value{&whole, value.F64(2)}, []*value.Dense{&whole}, nil)
+	w := compile(t, n).Begin([]value.Value{&whole, value.F64(2)}, []*value.Dense{&whole})
 	for i := 0; i < rows; i += 2 {
 		for j := 0; j < cols; j += part {
 			width := min(part, cols-j)

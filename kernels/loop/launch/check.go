@@ -141,7 +141,7 @@ func (c *check) overwrites(w *Worker, r0, r1, l0, l1 int) bool {
 		return a[0] + uint64(first*size), a[0] + uint64((last+1)*size)
 	}
 	for k, res := range n.Results {
-		if res.Class != loop.NoClass || res.Append {
+		if res.Class != loop.NoClass {
 			continue
 		}
 		from, to := extent(len(n.Params)+k, loop.Mem{Kind: loop.ResultMem, N: k}, res.Elem)

@@ -4,7 +4,6 @@ package launch
 // it.
 
 import (
-	"slices"
 	"unsafe"
 
 	"flow/ir/loop"
@@ -20,26 +19,11 @@ type interpreted struct {
 }
 
 func interpretedCode(n *loop.Nest) (executable, error) {
-	c, err := interpretedNest(n)
+	c, err := interp.Compile(n)
 	if err != nil {
 		return nil, err
 	}
 	return &interpreted{n, c}, nil
-}
-
-// interpretedNest compiles a nest for the interpreter, but refuses what a Run has no way for.
-func interpretedNest(n *loop.Nest) (*interp.Code, error) {
-	if calls(&n.Body) {
-		return nil, &interp.Unsupported{What: "an operator that a run calls"}
-	}
-	return interp.Compile(n)
-}
-
-// calls reports a call of an operator.
-func calls(b *loop.Block) bool {
-	return b != nil && slices.ContainsFunc(b.Stmts, func(s loop.Stmt) bool {
-		return s.Code == loop.CallRow || calls(s.Then) || calls(s.Else) || s.Loop != nil && calls(&s.Loop.Body)
-	})
 }
 
 func (c *interpreted) worker() *Worker {
@@ -99,7 +83,7 @@ func (b *beside) bind(r *Run, code *interp.Code, out []*value.Dense) {
 			b.out[k] = b.hull.out[k]
 		}
 	}
-	b.Worker = code.Begin(b.hull.in, b.out, nil)
+	b.Worker = code.Begin(b.hull.in, b.out)
 }
 
 // free lets go of the run.
@@ -168,7 +152,7 @@ func (b *beside) follow(w *Worker, r0, r1, l0, l1 int) {
 		}
 	}
 	for k, r := range n.Results {
-		if number := len(n.Params) + k; r.Class == loop.NoClass && !r.Append {
+		if number := len(n.Params) + k; r.Class == loop.NoClass {
 			b.place(number, loop.Mem{Kind: loop.ResultMem, N: k}, r.Elem, words(number), r0, r1, l0, l1)
 		}
 	}
@@ -191,7 +175,7 @@ func (b *beside) let() {
 		}
 	}
 	for k, r := range n.Results {
-		if r.Class == loop.NoClass && !r.Append {
+		if r.Class == loop.NoClass {
 			b.Place(len(n.Params)+k, b.hull.out[k], 0)
 		}
 	}

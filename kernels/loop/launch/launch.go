@@ -40,7 +40,7 @@ type Loop struct {
 func New(n *loop.Nest) *Loop {
 	n = prepared(n)
 	l := &Loop{nest: n, facts: branchesOf(n), flat: amd64.Flat(n), inner: storesInside(&n.Body, false), byRow: rowResults(n), made: map[layout]*variant{}, deeper: map[layout]*variant{}}
-	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interpretedNest(n) })
+	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interp.Compile(n) })
 	return l
 }
 
@@ -122,9 +122,8 @@ type Run struct {
 	wide    int // of rows that are one row of memory: see schedule
 }
 
-// Begin binds operands and results. Every result has the size that the nest says; an appended one
-// is read by Rows, and an empty matrix stands for it. An error is ErrOutside, or why the nest can
-// run on no target.
+// Begin binds operands and results. Every result has the size that the nest says. An error is
+// ErrOutside, or why the nest can run on no target.
 func (l *Loop) Begin(in []value.Value, out []*value.Dense) (*Run, error) {
 	r := &Run{}
 	if err := l.Bind(r, in, out); err != nil {
@@ -285,8 +284,7 @@ type Worker struct {
 	points int
 	rounds int64
 
-	parts []part         // of reduced results
-	rows  []*value.Dense // room for the rows that a window appends, by result
+	parts []part // of reduced results
 	deep  *Worker
 
 	beside *beside // the interpreter, where it is the target
@@ -361,12 +359,10 @@ const askEvery = 64
 func (w *Worker) Window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, err error) {
 	switch {
 	case r0 >= r1 || l0 >= l1 && !w.run.perRow():
-		w.beginRows(0)
 		return false, nil
 	case w.beside != nil:
 		return w.beside.window(w, r0, r1, l0, l1, stopped)
 	}
-	w.beginRows((r1 - r0) * (l1 - l0))
 	switch {
 	case len(w.parts) > 0:
 		flagged, err = w.reduce(r0, r1, l0, l1, stopped)

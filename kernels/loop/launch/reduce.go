@@ -386,19 +386,12 @@ func (w *Worker) again(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, e
 		parts[k].clear(r.deep, r.rows*r.cols)
 		parts[k].bind(r, r.deep, d.resultWords(r.result), r0, r1)
 	}
-	d.beginRows((r1 - r0) * (l1 - l0))
 	if flagged, err = d.window(r0, r1, l0, l1, stopped); flagged || err != nil {
 		return flagged, err
 	}
 	for k := range list {
 		if parts[k].lost(list[k].deep) {
 			return false, ErrInexact
-		}
-	}
-	w.rows, d.rows = d.rows, w.rows
-	for k, res := range w.run.loop.nest.Results {
-		if res.Append {
-			copy(w.resultWords(k), d.resultWords(k))
 		}
 	}
 	for k := range list {
