@@ -3,6 +3,7 @@ package compiler_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"flow/ir/op"
@@ -133,6 +134,31 @@ func TestInnerLoopsThatReadNothing(t *testing.T) {
 		"f64(if x[i] > 0.5 { sum(parfor k in 0..10 { k }) } else { 2 })", "(parfor k in 0..3 { 2.0 * f64(k) })[i % 3]"} {
 		if !bodyAgrees(t, table, uint64(i), "x = materialize(rand(4000, 1, seed = 1))\nemit parfor i in 0..4000 { "+inner+" * x[i] }\n") {
 			t.Errorf("%s does not compile", inner)
+		}
+	}
+}
+
+// TestInnerRangesOfTheRun: parfors in bodies over ranges that the run tells, which may be empty, go
+// the other way or begin below 0. Each reduction is also of something else than the elements alone.
+func TestInnerRangesOfTheRun(t *testing.T) {
+	table := tinyTable(t)
+	s := slicing{rand.New(rand.NewPCG(5, 78))}
+	for seed, span := range []string{"0..i", "i + 1..n", "0..=i", "1..=i", "0..k[i] - 4", "k[i] - 4..i by 3", "i..=k[i] - 4 by -2", "i..k[i] by -1",
+		"i - 5..i", "i - 1..3", "i..=-1", "n - i..n by 2", "2 * i..n", "i - 9223372036854775807..k[i] - 9223372036854775799",
+		"9223372036854775800 + i % 7..=9223372036854775807", "9223372036854775805..i - 9223372036854775807", "i..=i - 1", "k[i]..=i by -9223372036854775807 - 1"} {
+		for range 4 {
+			e := s.of("y[q % n] * y[i]", "f64(q) - y[i]", "y[abs(q) % n]", "f64(k[q % n])")
+			of := fmt.Sprintf("%s(parfor q in %s { %s })", s.of("sum", "max", "min", "mean", "norm", "sum", "var", "f64(argmax"), span, e)
+			if strings.HasPrefix(of, "f64") {
+				of += ")"
+			}
+			if s.rng.IntN(3) == 0 {
+				of = fmt.Sprintf("f64(count(parfor q in %s, r in %s { %s > f64(r) / 9 }))", span, s.of("0..i", "k[i]..n by 5", "0..3"), e)
+			}
+			text := "n = 31\ny = materialize(rand(n, 1, seed = 2))\nk = materialize(i64(9 * rand(n, 1, seed = 3)))\nemit parfor i in 0..n { " + of + " }\n"
+			if !bodyAgrees(t, table, uint64(seed), text) {
+				t.Errorf("%s does not compile", text)
+			}
 		}
 	}
 }

@@ -63,6 +63,41 @@ func (x *Builder) window(lo, hi loop.Val, through bool, n loop.Lin) (from, size 
 	return from, size
 }
 
+// steps is the first index of a range whose bounds the run tells, and how many it has. A linear
+// range that goes the other way, or any that has more than a matrix, fails a check.
+func (x *Builder) steps(lo, hi loop.Val, by int64, through bool) (from, n loop.Lin) {
+	form := func(v loop.Val) loop.Lin {
+		if l, linear := x.Lins[v]; linear {
+			return l
+		}
+		return loop.Of(loop.ValSym, int(v))
+	}
+	first, end := form(lo), form(hi)
+	from = first
+	if by < 0 {
+		first, end, by = end, first, -by
+	}
+	if by < 0 || by > types.MaxSide {
+		panic(NoBody{"a step of that size"})
+	}
+	last := x.Value(end)
+	if through {
+		end = end.Plus(loop.Num(1))
+	}
+	n = end.Plus(first.Times(-1))
+	size, zero := x.Value(n), x.Const(types.I64, 0)
+	ascends, fine := x.Op(loop.Le, x.Value(first), x.Value(end)), x.Op(loop.Le, last, x.Value(end))
+	if by == 1 && n.Affine() {
+		fine = x.Op(loop.And, fine, ascends)
+	} else {
+		size = x.Op(loop.Select, ascends, size, zero)
+		n = loop.Of(loop.ValSym, int(x.Op(loop.IDiv, x.Op(loop.Add, size, x.Const(types.I64, uint64(by-1))), x.Const(types.I64, uint64(by)))))
+	}
+	inside := x.Op(loop.And, x.Op(loop.Le, zero, size), x.Op(loop.Lt, size, x.Const(types.I64, types.MaxSide)))
+	x.Check(0, x.Op(loop.And, fine, inside), lo, hi)
+	return from, n
+}
+
 // falling reports a form that is negative for all positive indices.
 func falling(l loop.Lin) bool {
 	for _, t := range l.Terms {

@@ -228,18 +228,29 @@ func (x *Builder) chained(a *op.Action, env []Ref) Ref {
 	})
 }
 
-// points writes a loop over points as the elements of its result.
+// points writes a loop over points as the elements of its result. Bounds that the run tells are the
+// first inputs.
 func (x *Builder) points(a *op.Action, env []Ref) Ref {
-	by, lo := a.Attrs.Ints("by"), a.Attrs.Ints("lo")
-	if lo == nil || len(a.Bodies) != 1 || a.Attrs.Bool("pairs") || !a.Type.IsDense() {
+	by, known, through := a.Attrs.Ints("by"), a.Attrs.Ints("lo"), a.Attrs.Ints("through")
+	if len(a.Bodies) != 1 || a.Attrs.Bool("pairs") || !a.Type.IsDense() {
 		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
 	}
 	b, in := a.Bodies[0], x.reads(a, env)
-	return x.matrix(a.Type, func(i, j loop.Lin) loop.Val {
+	var lo [2]loop.Lin
+	size := [2]loop.Lin{{}, loop.Num(int64(max(a.Type.Cols, 1)))}
+	for d := range by {
+		if known != nil {
+			lo[d] = loop.Num(known[d])
+			continue
+		}
+		lo[d], size[d] = x.steps(in[0].Val, in[1].Val, by[d], through != nil && through[d] == 1)
+		in = in[2:]
+	}
+	return x.ragged(a.Type, size[0], size[1], func(i, j loop.Lin) loop.Val {
 		at := []loop.Lin{i, j}
 		var inner []Ref
 		for d := range by {
-			inner = append(inner, Ref{Type: types.ScalarOf(types.I64), Val: x.Value(at[d].Times(by[d]).Plus(loop.Num(lo[d])))})
+			inner = append(inner, Ref{Type: types.ScalarOf(types.I64), Val: x.Value(at[d].Times(by[d]).Plus(lo[d]))})
 		}
 		inner = append(inner, in...)
 		around := x.keep
