@@ -277,7 +277,7 @@ func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 			continue
 		}
 		place, ok := productIn(g, id, uses)
-		if !ok {
+		if !ok || fewTerms(g, g.In(id)[place], sizes.filled().Block) {
 			continue
 		}
 		if out == nil {

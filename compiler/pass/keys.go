@@ -186,6 +186,6 @@ func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 		}
 		r.keyed = true
 	}
-	r.fails, r.told, r.panel = fails, told, panel
+	r.fails, r.told, r.panel, r.few = fails, told, panel, r.few || fewTerms(b.g, id, b.block)
 	return true
 }

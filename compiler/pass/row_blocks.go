@@ -58,6 +58,12 @@ const (
 	manyByRows = 128
 	// longestByRows is the longest row: 256 KiB of f64.
 	longestByRows = 1 << 15
+	// fewProducts is the most multiplications of a row of a product that is lanes, with the operators
+	// around it: a tile has so few that its loads and stores are most of its time. A product that
+	// meets no other member is lanes up to loneProducts, of fewer columns than a vector has lanes.
+	fewProducts, loneProducts = 100, 36
+	// leastFew is the part of a block that the rows of such products are at least.
+	leastFew = 4
 	// mostByRows is the most nodes of a graph that is looked at: those with more are tasks on
 	// blocks.
 	mostByRows = 1 << 16
@@ -85,6 +91,7 @@ type rowGroup struct {
 	after   map[int32]bool // groups that it reads something of, through nodes in none
 	reuses  bool           // a reduction's result meets a matrix in it
 	keyed   bool           // a reduction by key takes what is made in it
+	few     bool           // a product of few terms a row is made in it
 	panel   int            // of such reductions; 0: order does not count
 	fails   int32          // how many members may fail
 	told    ir.ID          // the last of them
@@ -115,11 +122,32 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 		t = g.Type(g.In(id)[0])
 	case b.keyed:
 		return b.toKeys(id)
+	case fewTerms(g, id, b.block):
+		return b.along(id)
 	default:
 		return 0, 0, false
 	}
 	ok = t.IsDense() && t.Known() && t.Elem != types.Str && t.Rows > 1 && t.Cols > 0 && t.Cols <= longestByRows && b.readable(id) && (b.keyed && b.written(id) || !b.keyed && b.total(id))
 	return t.Rows, t.Cols, ok
+}
+
+// fewTerms reports a product of narrow rows and a small matrix.
+func fewTerms(g *ir.Graph, id ir.ID, block int) bool {
+	n, t := &g.Nodes[id], g.Type(id)
+	return n.Op.Role == op.Multiplies && n.Region == nil && t.Known() && t.Rows >= block/leastFew && t.Cols > 1 &&
+		max(t.Cols, g.Type(g.In(id)[0]).Cols) <= fewByRows && products(g, id) <= fewProducts
+}
+
+// products is the multiplications of a row of a product.
+func products(g *ir.Graph, id ir.ID) int {
+	t := g.Type(id)
+	return int(g.Nodes[id].Op.Cost(sigOf(g, id), t).Flops) / 2 / t.Rows
+}
+
+// lone reports a product that is faster by a kernel of tiles.
+func (b *rowBlocks) lone(r *rowGroup) bool {
+	id := r.members[0]
+	return len(r.members) == 1 && (b.g.Type(id).Cols >= 8 || products(b.g, id) > loneProducts)
 }
 
 // readable reports a node whose operands are matrices of known sizes, none of them read transposed.
@@ -291,7 +319,7 @@ func (b *rowBlocks) choose() bool {
 		if b.keyed {
 			r.chosen = r.keyed && len(r.members) > 1 && r.rows >= b.block/leastKeyed && r.cols <= keyedColumns
 		} else {
-			r.chosen = r.reuses && r.rows*r.cols >= leastByRows*b.block && (r.cols <= fewByRows || r.cols >= manyByRows)
+			r.chosen = r.reuses && r.rows*r.cols >= leastByRows*b.block && (r.cols <= fewByRows || r.cols >= manyByRows) || r.few && r.cols <= fewByRows && !b.lone(r)
 		}
 		any = any || r.chosen
 	}
