@@ -39,6 +39,7 @@ func (m *CSR) Type() types.Type { return types.SparseOf(m.Elem, m.Rows, m.Cols) 
 func NewCSR(e types.Elem, rows, cols, n int) *CSR {
 	memory.MustProduct(rows, 8)
 	memory.MustProduct(n, 4+valueBytes(e))
+	memory.MustProduct(8*rows+n*(4+valueBytes(e)), 1) // together: what is not written yet is not in use
 	m := &CSR{Elem: e, Rows: rows, Cols: cols, Ptr: make([]int64, rows+1), Col: make([]int32, n)}
 	switch e {
 	case types.F64:

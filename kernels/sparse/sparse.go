@@ -266,6 +266,7 @@ func entries[T vec.Element](m *value.CSR, n int64) ([]T, error) {
 	if tell, is := define.Scarce(float64(n) * float64(4+m.Elem.Size())); is {
 		return nil, op.Failf(define.CodeMemory, "a %v with %d entries takes %s", m.Type(), n, tell)
 	}
+	memory.MustProduct(int(n), 4+m.Elem.Size()) // both arrays together: what is not written yet is not in use
 	m.Col = unzeroed[int32](int(n))
 	if m.Elem == types.Bool {
 		return nil, nil
