@@ -38,8 +38,8 @@ func Represent(g *ir.Graph, table *op.Table) *ir.Graph {
 		t := g.Type(p)
 		out.SetType(p, types.DenseOf(t.Elem, t.Rows, t.Cols))
 		for _, r := range readers[p] {
-			if d := g.Nodes[r].Op; d.For != "" {
-				out.Replace(r, table.Must(d.For), g.Nodes[r].Attrs, p)
+			if d := onDense(g.Nodes[r].Op, table); d != nil {
+				out.Replace(r, d, g.Nodes[r].Attrs, p)
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func readsEither(g *ir.Graph, table *op.Table, r ir.ID) bool {
 	n, in := &g.Nodes[r], g.In(r)
 	d := n.Op
 	if d.For != "" {
-		d = table.Named(d.For)
+		d = onDense(d, table)
 	}
 	if d == nil || len(in) != 1 || !d.Laws.Has(op.Pure) || d.Control != op.NoControl || g.Type(r).IsSparse() {
 		return false

@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"slices"
 	"strings"
 
 	"flow/ir"
@@ -73,28 +74,26 @@ func ontoBases(g *ir.Graph, fold *op.Def) {
 
 // foldOf returns the reduction that a row computes of each row of a sparse matrix, and its class.
 func foldOf(d *op.Def, table *op.Table) (of string, class loop.Class) {
+	dense := onDense(d, table)
+	if dense == nil || dense.Fold != op.FoldRows || !slices.Contains([]loop.Class{loop.Greatest, loop.Least, loop.Sum, loop.Any}, dense.Class) {
+		return "", loop.NoClass
+	}
+	return strings.TrimPrefix(dense.Name, "row"), dense.Class
+}
+
+// onDense returns the row that means the same of dense matrices as a row of sparse ones; nil if there
+// is none.
+func onDense(d *op.Def, table *op.Table) *op.Def {
 	if d.For == "" {
-		return "", loop.NoClass
+		return nil
 	}
-	dense := table.Named(d.For)
-	if dense == nil || dense.Fold != op.FoldRows {
-		return "", loop.NoClass
-	}
-	switch dense.Class {
-	case loop.Greatest, loop.Least, loop.Sum, loop.Any:
-		return strings.TrimPrefix(dense.Name, "row"), dense.Class
-	}
-	return "", loop.NoClass
+	return table.Named(d.For)
 }
 
 // isProduct reports an elementwise product of sparse matrices: of numbers, or of truth values.
 func isProduct(g *ir.Graph, id ir.ID, table *op.Table, truths bool) bool {
-	d := g.Nodes[id].Op
-	if d.For == "" || (g.Type(id).Elem == types.Bool) != truths {
-		return false
-	}
-	dense := table.Named(d.For)
-	return dense != nil && dense.Absorbs == op.EachZero
+	dense := onDense(g.Nodes[id].Op, table)
+	return dense != nil && dense.Absorbs == op.EachZero && (g.Type(id).Elem == types.Bool) == truths
 }
 
 // rowFactor returns the sparse matrix and the row of numbers of a product; for a transposed column,
