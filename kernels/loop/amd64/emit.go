@@ -59,7 +59,11 @@ func (m *maker) load(v virt, spare int) Reg {
 		m.LoadG(spareGeneral[spare], m.slotMem(v))
 		return spareGeneral[spare]
 	}
-	r := m.spare[spare]
+	return m.fetch(m.spare[spare], v)
+}
+
+// fetch brings a vector that has no register into r.
+func (m *maker) fetch(r Reg, v virt) Reg {
 	if m.p.hasSource(v) {
 		m.fromSource(r, m.p.source[v])
 	} else {
@@ -283,6 +287,9 @@ func (m *maker) fuse(s *step) {
 	switch {
 	case c == 0:
 		panic("BUG: a multiply-add without an addend")
+	case dst != ra && m.at.reg[b] == NoReg && in(c): // dst = a * (b fetched to dst) + memory
+		m.fetch(dst, b)
+		emit(1, ra, 0)
 	case in(c): // dst = a * b + memory
 		rb := m.load(b, 1)
 		if dst == rb {

@@ -36,6 +36,7 @@ type weight struct {
 	roots   int  // how many roots
 	inner   int  // the cost of the costliest block of an inner loop that holds no other, 0: there is none
 	calls   bool // of functions
+	open    bool // an inner loop ends for each lane when its values say so
 	carry   int  // the most values that an inner loop carries
 }
 
@@ -56,7 +57,7 @@ func weigh(b *loop.Block) (w weight) {
 		w.divides += x.divides
 		w.roots += x.roots
 		w.inner = max(w.inner, x.inner)
-		w.calls = w.calls || x.calls
+		w.calls, w.open = w.calls || x.calls, w.open || x.open
 		w.carry = max(w.carry, x.carry)
 	}
 	for i := range b.Stmts {
@@ -68,7 +69,7 @@ func weigh(b *loop.Block) (w weight) {
 			add(weigh(&s.Func.Body))
 		case loop.For:
 			x := weigh(&s.Loop.Body)
-			x.carry = max(x.carry, len(s.Loop.Init))
+			x.carry, x.open = max(x.carry, len(s.Loop.Init)), x.open || s.Loop.Index.Range.Kind == loop.Forever
 			if x.inner == 0 {
 				x.inner = x.cost + 2
 			}
@@ -98,10 +99,12 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // choose says how many vectors are lowered together. A loop of few instructions waits for results
 // most of the time, and counts and jumps for each vector: measured on a Zen 4, four vectors make
 // escape times 2.7 times as fast as one, and a call of exp 1.1 times. With few registers three
-// vectors make escape times 2.7 times as fast as one. Functions and exact sums are chains as long as
-// the window in which the processor looks for work: measured on a Zen 3, two vectors make calls of
-// pow, exp and log in a loop 1.2 times as fast as one, and windows of 25 numbers 1.1 times. Bodies
-// beyond that fill the cache of instructions.
+// vectors make escape times 2.7 times as fast as one. The lanes of a loop that ends by their values wait
+// for the last of all vectors: on a Zen 4, two take 0.7 to 0.9 of the time of three (escape times) or of
+// one (Collatz lengths), and 1.1 where rounds wait for integer divisions. Functions and exact sums are
+// chains as long as the window in which the processor looks for work: measured on a Zen 3, two vectors
+// make calls of pow, exp and log in a loop 1.2 times as fast as one, and windows of 25 numbers 1.1 times.
+// Bodies beyond that fill the cache of instructions.
 func (l *lowering) choose(plan Schedule) int {
 	w := weigh(&l.nest.Body)
 	switch {
@@ -119,6 +122,8 @@ func (l *lowering) choose(plan Schedule) int {
 		return 2
 	case l.few():
 		return 1
+	case w.open && w.inner <= 100:
+		return 2
 	case w.inner > 0 && w.inner <= 16, w.inner == 0 && w.cost <= 16:
 		return 4
 	case w.inner > 0 && w.inner <= 40, w.inner == 0 && w.cost <= 100:
