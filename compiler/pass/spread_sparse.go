@@ -224,8 +224,8 @@ func (x *spreadGraph) paysRows(id ir.ID) bool {
 			bytes += e.Bytes(0, t.Elem.Size())
 		}
 	}
-	for _, from := range x.old.In(id) {
-		if x.partial[from] {
+	for k, from := range x.old.In(id) {
+		if x.partial[from] && !slices.Contains(x.old.In(id)[:k], from) { // a square sends its factor once
 			moves(from)
 		}
 	}
