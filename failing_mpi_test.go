@@ -10,16 +10,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // idle is the warning that some ranks have nothing to do.
 var idle = regexp.MustCompile(`warning\[W002\].*\n.*\n`)
 
-// A program that fails prints on MPI ranks what it prints by its definition, and tells the same
-// failure: the whole command is run.
-func TestMPIFailuresAreTheSame(t *testing.T) {
+// mpiAgrees returns a function that runs the whole command on a program: it prints on some MPI ranks what it
+// prints by its definition, and tells the same failure. The function returns the exit code.
+func mpiAgrees(t *testing.T) func(text string, ranks int) (code int) {
 	if _, err := exec.LookPath("mpirun"); err != nil {
 		t.Skip("mpirun is not installed")
 	}
@@ -47,6 +49,21 @@ func TestMPIFailuresAreTheSame(t *testing.T) {
 		}
 		return out.String() + onRank.ReplaceAllString(told, ""), c.ProcessState.ExitCode()
 	}
+	return func(text string, ranks int) int {
+		if err := os.WriteFile("p.flow", []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		want, code := run("eval", "p.flow")
+		if got, exit := run("p.flow", "--distributed", "--ranks", strconv.Itoa(ranks), "--threads", "1", "--grace", "1h"); got != want || exit != code {
+			t.Errorf("on %d ranks, exit %d:\n%swant %d\n%sof\n%s", ranks, exit, got, code, want, text)
+		}
+		return code
+	}
+}
+
+// Programs that fail, and drawn ones of which some do not, print the same on MPI ranks.
+func TestMPIFailuresAreTheSame(t *testing.T) {
+	agrees := mpiAgrees(t)
 	var texts []string
 	for _, p := range inOrder {
 		texts = append(texts, strings.Join(failingHead, "\n")+"\n"+p.text+"\n")
@@ -57,17 +74,24 @@ func TestMPIFailuresAreTheSame(t *testing.T) {
 	}
 	failed := 0
 	for i, text := range texts {
-		if err := os.WriteFile("p.flow", []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		want, code := run("eval", "p.flow")
-		ranks := []string{"2", "4", "3", "5"}[i%4]
-		if got, exit := run("p.flow", "--distributed", "--ranks", ranks, "--threads", "1", "--grace", "1h"); got != want || exit != code {
-			t.Errorf("on %s ranks, exit %d:\n%swant %d\n%sof\n%s", ranks, exit, got, code, want, text)
-		}
-		failed += code
+		failed += agrees(text, []int{2, 4, 3, 5}[i%4])
 	}
 	if failed < len(texts)/2 {
 		t.Errorf("%d of %d programs fail", failed, len(texts))
 	}
+}
+
+// The same for FLOW_SOAK seconds, with other programs.
+func TestSoakMPIFailures(t *testing.T) {
+	seconds, err := strconv.Atoi(os.Getenv("FLOW_SOAK"))
+	if err != nil {
+		t.Skip("FLOW_SOAK is not set to a number of seconds")
+	}
+	agrees, seed := mpiAgrees(t), uint64(time.Now().UnixNano())
+	n, failed := 0, 0
+	for stop := time.Now().Add(time.Duration(seconds) * time.Second); time.Now().Before(stop) && !t.Failed(); n++ {
+		p := newFailing(rand.New(rand.NewPCG(seed+uint64(n), 47)))
+		failed += agrees(p.text(), 2+n%4)
+	}
+	t.Logf("%d programs from seed %d on, %d fail", n, seed, failed)
 }
