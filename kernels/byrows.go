@@ -15,6 +15,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 	"flow/kernels/nest"
 )
@@ -181,16 +182,66 @@ func (c *byRowsCode) write() {
 	}
 }
 
-// byRowsRun is one execution.
-type byRowsRun struct {
-	c       *op.Call
+// rowLoops is the loops of a code as they are bound for some workers.
+type rowLoops struct {
 	code    *byRowsCode
+	values  []value.Value // of its registers
+	out     []*value.Dense
 	phases  *rowRun // of wide rows
 	tall    *tallRun
-	out     []*value.Dense
-	lost    atomic.Bool // the loops did not give all results
-	own     rowRange    // the rows of this rank, if other ranks make others
 	workers []byRowsWorker
+}
+
+// bind binds the loops to values and results, if there is a target for them.
+func (x *rowLoops) bind(c *op.Call, workers int) bool {
+	x.workers = dense.Resized(x.workers, workers)
+	clear(x.workers)
+	if x.code.tall == nil {
+		x.phases = &rowRun{form: x.code.form, n: x.code.rows, values: x.values, out: x.out, stopped: func(int) bool { return c.Ended() }}
+		return x.phases.bind() == nil
+	}
+	wide := x.code.wide.Load()
+	if t := x.tall; t != nil && t.wide == wide && t.bindAgain(x.values, x.out) {
+		t.stopped = c.Ended
+		return true
+	}
+	x.tall = &tallRun{form: x.code.tall, n: x.code.rows, values: x.values, out: x.out, wide: wide, stopped: c.Ended}
+	return x.tall.bind() == nil
+}
+
+// rows computes rows lo..hi-1; false if the loops have no value of them.
+func (x *rowLoops) rows(worker, lo, hi int) (done bool, err error) {
+	w := x.workers[worker]
+	if w == nil {
+		if x.tall != nil {
+			w = x.tall.worker()
+		} else {
+			w = x.phases.worker(worker)
+		}
+		x.workers[worker] = w
+	}
+	if done, err = w.rows(lo, hi); err == errApart {
+		return false, nil
+	}
+	return done, err
+}
+
+// widens notes and reports that sums of more words are better for the next execution. lost: the loops
+// did not have all values.
+func (x *rowLoops) widens(lost bool) bool {
+	if x.tall == nil || !(lost && !x.tall.wide || x.tall.widened.Load()) {
+		return false
+	}
+	x.code.wide.Store(true)
+	return true
+}
+
+// byRowsRun is one execution.
+type byRowsRun struct {
+	rowLoops
+	c    *op.Call
+	lost atomic.Bool // the loops did not give all results
+	own  rowRange    // the rows of this rank, if other ranks make others
 }
 
 // byRowsWorker is one worker.
@@ -206,9 +257,9 @@ type byRowsWorker interface {
 func beginByRows(c *op.Call, workers int) (op.LoopBody, error) {
 	lendResults(c)
 	code := c.Bodies[0].Compiled(func(b *op.Body) any { return byRowsCodeOf(b, c.Attrs) }).(*byRowsCode).bound(c.In)
-	x := &byRowsRun{c: c, code: code}
-	if !code.worthwhile() || !x.bind() {
-		if c.Part {
+	x := &byRowsRun{rowLoops: rowLoops{code: code}, c: c}
+	if !code.worthwhile() || !x.begin(workers) {
+		if x.workers = nil; c.Part {
 			return x, nil
 		}
 		return x, x.oneByOne()
@@ -217,12 +268,11 @@ func beginByRows(c *op.Call, workers int) (op.LoopBody, error) {
 	if x.phases != nil {
 		rowsBegun.Add(1)
 	}
-	x.workers = make([]byRowsWorker, workers)
 	return x, nil
 }
 
-// bind binds the loops to operands and results, if there is a target for them.
-func (x *byRowsRun) bind() bool {
+// begin binds the loops to operands and results, if there is a target for them.
+func (x *byRowsRun) begin(workers int) bool {
 	b := x.code.body
 	for k, r := range b.Yields {
 		d, ok := x.lent(k)
@@ -236,13 +286,8 @@ func (x *byRowsRun) bind() bool {
 		}
 		x.out = append(x.out, d)
 	}
-	values := append([]value.Value{value.I64(0)}, x.c.In...)
-	if x.code.tall != nil {
-		x.tall = &tallRun{form: x.code.tall, n: x.code.rows, values: values, out: x.out, wide: x.code.wide.Load(), stopped: x.c.Ended}
-		return x.tall.bind() == nil
-	}
-	x.phases = &rowRun{form: x.code.form, n: x.code.rows, values: values, out: x.out, stopped: func(int) bool { return x.c.Ended() }}
-	return x.phases.bind() == nil
+	x.values = append([]value.Value{value.I64(0)}, x.c.In...)
+	return x.bind(x.c, workers)
 }
 
 // lent is result k where it is a matrix.
@@ -290,22 +335,10 @@ func (x *byRowsRun) Chunk(worker, lo, hi int) error {
 	if x.workers == nil || x.lost.Load() {
 		return nil
 	}
-	w := x.workers[worker]
-	if w == nil {
-		if x.tall != nil {
-			w = x.tall.worker()
-		} else {
-			w = x.phases.worker(worker)
-		}
-		x.workers[worker] = w
-	}
 	if p := x.code.panel; p > 0 {
 		lo, hi = lo*p, min(hi*p, x.code.rows)
 	}
-	done, err := w.rows(lo, hi)
-	if err == errApart {
-		done, err = false, nil
-	}
+	done, err := x.rows(worker, lo, hi)
 	if err == nil && !done {
 		x.lost.Store(true)
 	}
@@ -341,9 +374,7 @@ func (x *byRowsRun) End() error {
 	if !lost && first != nil && x.tall != nil {
 		lost = !x.tall.giveKeyed(x)
 	}
-	if x.tall != nil && (lost && !x.tall.wide || x.tall.widened.Load()) {
-		x.code.wide.Store(true)
-	} else if lost {
+	if !x.widens(lost) && lost {
 		x.code.apart.Store(true)
 	}
 	switch {

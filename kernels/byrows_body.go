@@ -11,7 +11,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/dense"
 	"flow/kernels/nest"
 	"flow/kernels/reduce"
 )
@@ -149,16 +148,11 @@ const mostRowsIn = 6
 
 // pipeRows is a reduction of rows by loops, with or without a chain before it.
 type pipeRows struct {
-	code   *byRowsCode
-	phases *rowRun
-	tall   *tallRun
-	values []value.Value
-	out    []*value.Dense
-	by     []byRowsWorker
-	other  func() (op.LoopBody, error) // of rows of which the loops have no value
-	once   sync.Once
-	made   op.LoopBody
-	fails  error
+	rowLoops
+	other func() (op.LoopBody, error) // of rows of which the loops have no value
+	once  sync.Once
+	made  op.LoopBody
+	fails error
 }
 
 // reducingRows makes rows that reduce rows run by loops, where enough work has been seen.
@@ -285,10 +279,8 @@ func (j *job) beginRows(c *op.Call, workers int, begin func(c *op.Call, workers 
 	}
 	x, ok := code.idle.Get().(*pipeRows)
 	if !ok {
-		x = &pipeRows{code: code}
+		x = &pipeRows{rowLoops: rowLoops{code: code}}
 	}
-	x.by = dense.Resized(x.by, workers)
-	clear(x.by)
 	x.other = func() (op.LoopBody, error) { return begin(c, workers) }
 	x.values, x.out = append(x.values[:0], value.I64(0)), x.out[:0]
 	x.values = append(x.values, j.in...)
@@ -298,19 +290,7 @@ func (j *job) beginRows(c *op.Call, workers int, begin func(c *op.Call, workers 
 	for k := range j.ends {
 		x.out = append(x.out, j.ends[k].out)
 	}
-	if code.tall == nil {
-		x.phases = &rowRun{form: code.form, n: j.rows, values: x.values, out: x.out, stopped: func(int) bool { return c.Ended() }}
-		if x.phases.bind() != nil {
-			return nil
-		}
-		return x
-	}
-	if t, wide := x.tall, code.wide.Load(); t != nil && t.wide == wide && t.bindAgain(x.values, x.out) {
-		t.stopped = c.Ended
-		return x
-	}
-	x.tall = &tallRun{form: code.tall, n: j.rows, values: x.values, out: x.out, wide: code.wide.Load(), stopped: c.Ended}
-	if x.tall.bind() != nil {
+	if !x.bind(c, workers) {
 		return nil
 	}
 	return x
@@ -318,17 +298,8 @@ func (j *job) beginRows(c *op.Call, workers int, begin func(c *op.Call, workers 
 
 // Chunk reduces rows lo..hi-1.
 func (x *pipeRows) Chunk(worker, lo, hi int) error {
-	w := x.by[worker]
-	if w == nil {
-		if x.tall != nil {
-			w = x.tall.worker()
-		} else {
-			w = x.phases.worker(worker)
-		}
-		x.by[worker] = w
-	}
-	done, err := w.rows(lo, hi)
-	if done || err != nil && err != errApart {
+	done, err := x.rows(worker, lo, hi)
+	if done || err != nil {
 		return err
 	}
 	x.once.Do(func() { x.made, x.fails = x.other() })
@@ -340,7 +311,7 @@ func (x *pipeRows) Chunk(worker, lo, hi int) error {
 
 // End puts the workers' parts together.
 func (x *pipeRows) End() error {
-	for _, w := range x.by {
+	for _, w := range x.workers {
 		if w != nil {
 			for _, l := range w.loops() {
 				l.Free()
@@ -351,13 +322,11 @@ func (x *pipeRows) End() error {
 	if x.made != nil {
 		err = x.made.End()
 	}
-	if x.tall != nil && (x.made != nil && !x.tall.wide || x.tall.widened.Load()) {
-		x.code.wide.Store(true)
-	}
+	x.widens(x.made != nil)
 	x.phases, x.made, x.other, x.once = nil, nil, nil, sync.Once{}
 	clear(x.values) // keep no value alive
 	clear(x.out)
-	clear(x.by)
+	clear(x.workers)
 	x.code.idle.Put(x)
 	return err
 }

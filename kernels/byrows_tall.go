@@ -39,7 +39,10 @@ type tallLoop struct {
 func newTallForm(b *nest.RowsBody, rows, panel int) *tallForm {
 	f := &tallForm{form: map[int]func() *tallLoop{}, body: b, rows: rows, panel: panel}
 	for _, words := range []int{loop.FastLevels, nest.WideWords} {
-		f.form[words] = sync.OnceValue(func() *tallLoop { return f.write(words) })
+		f.form[words] = sync.OnceValue(func() (l *tallLoop) {
+			nest.Written(func() { l = f.write(words) })
+			return l
+		})
 	}
 	for _, y := range b.Results {
 		f.totals = f.totals || y.Total != nil || y.Keyed != nil
@@ -48,17 +51,8 @@ func newTallForm(b *nest.RowsBody, rows, panel int) *tallForm {
 }
 
 // write writes the body as a loop over rows.
-func (f *tallForm) write(words int) (out *tallLoop) {
-	b := f.body
-	defer func() {
-		if r := recover(); r != nil {
-			if _, ok := r.(op.NoElement); !ok {
-				panic(r)
-			}
-			out = nil
-		}
-	}()
-	x := &nest.Builder{Builder: loop.New(), Words: words, Affine: true, Lins: map[loop.Val]loop.Lin{}, Scopes: []map[nest.ElementKey]loop.Val{{}}}
+func (f *tallForm) write(words int) *tallLoop {
+	b, x := f.body, nest.NewBuilder(nest.Form{Words: words, Affine: true})
 	n := x.Param(loop.ScalarParam, types.I64)
 	if f.panel > 0 {
 		x.Param(loop.ScalarParam, types.I64)
@@ -82,10 +76,7 @@ func (f *tallForm) write(words int) (out *tallLoop) {
 			writeTallRow(x, k, y, env[y.Register], row)
 		}
 	}
-	if err := x.Nest.Verify(); err != nil {
-		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
-	}
-	return &tallLoop{nest.LoopOf(loop.Merge(x.Nest)), x.Operands}
+	return &tallLoop{nest.LoopOf(loop.Merge(x.Done())), x.Operands}
 }
 
 // writeTallRow stores a row of a result, or contributes it.

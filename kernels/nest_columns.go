@@ -84,8 +84,6 @@ func columnClasses(f *reduce.Fold, e types.Elem) (list []columnPart) {
 	case class == loop.Mean && e == types.I64:
 		add(loop.Sum, e, upper)
 		add(loop.Sum, e, lower)
-	case f.Axis == reduce.OverCols && (class == loop.Any || class == loop.All):
-		add(loop.Count, types.Bool, wholly)
 	case f.Axis == reduce.OverCols && (class == loop.Var || class == loop.Stddev) && e == types.I64:
 		add(loop.Sum, types.F64, wholly)
 		add(loop.Norm, types.F64, wholly)

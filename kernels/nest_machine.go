@@ -77,7 +77,7 @@ func (m *machine) nestWorker(line, beside bool) *launch.Worker {
 	}
 	b.asked = true
 	shape, lines, ok := m.nestShape(line, beside, rows, cols)
-	alike := ok && b.worker != nil && b.prog == m.prog && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols
+	alike := ok && b.alike(m, shape, lines, rows, cols)
 	if alike && b.last {
 		b.again(m)
 		return b.worker
@@ -90,21 +90,39 @@ func (m *machine) nestWorker(line, beside bool) *launch.Worker {
 		b.again(m)
 		return b.worker
 	}
+	b.renew(m, shape, lines, rows, cols)
+	for b.loop = nil; loop != b.loop; {
+		b.loop = loop
+		b.operands(m, line, rows, cols)
+		if b.bind(m, loop) != nil {
+			break
+		}
+		loop, b.last = m.nest.program.chain(m.prog, shape, 0)
+	}
+	return b.worker
+}
+
+// alike reports that what is bound serves a call, whose operands may lie elsewhere.
+func (b *boundNest) alike(m *machine, shape nestShape, lines uint64, rows, cols int) bool {
+	return b.worker != nil && b.prog == m.prog && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols
+}
+
+// renew lets go of what is bound, before its run is bound again.
+func (b *boundNest) renew(m *machine, shape nestShape, lines uint64, rows, cols int) {
 	if b.worker != nil {
 		b.worker.Free()
 		b.worker = nil
 	}
 	b.prog, b.rows, b.cols, b.shape, b.lines = m.prog, rows, cols, shape, lines
-	for b.loop = nil; loop != b.loop; {
-		b.loop = loop
-		b.operands(m, line, rows, cols)
-		if loop.Bind(&b.run, b.in, b.out) == nil {
-			b.worker = b.run.Worker()
-			break
-		}
-		m.nest.program.refuse(shape)
-		loop, b.last = m.nest.program.chain(m.prog, shape, 0)
+}
+
+// bind binds a loop to the operands, if a target runs it.
+func (b *boundNest) bind(m *machine, l *launch.Loop) *launch.Worker {
+	if l.Bind(&b.run, b.in, b.out) != nil || b.shape.fold != "" && !b.shape.columns && !b.run.Partials() {
+		m.nest.program.refuse(b.shape)
+		return nil
 	}
+	b.worker = b.run.Worker()
 	return b.worker
 }
 
@@ -327,7 +345,8 @@ func (m *machine) nestedLine(w *launch.Worker, a area, t target) error {
 			}
 			return errNoFailure
 		}
-		if err := m.reduced(w, area{0, 1, at, to}); err != nil {
+		i := at / m.cols // reductions go over one row at a time
+		if err := m.reduced(w, area{i, i + 1, at - i*m.cols, to - i*m.cols}); err != nil {
 			return err
 		}
 	}

@@ -156,15 +156,12 @@ func (n *programNests) refuse(s nestShape) {
 // writeNest is the nest of a program, or nil where a step has no body. Its operands are those of
 // the program, then the rows and the columns of the index space; a check that fails has the number
 // of its step.
-func writeNest(p *op.Program, s nestShape) (loopNest *loop.Nest) {
-	defer func() {
-		if r := recover(); r != nil {
-			if _, ok := r.(op.NoElement); !ok {
-				panic(r)
-			}
-			loopNest = nil
-		}
-	}()
+func writeNest(p *op.Program, s nestShape) (out *loop.Nest) {
+	nest.Written(func() { out = nestOf(p, s) })
+	return out
+}
+
+func nestOf(p *op.Program, s nestShape) *loop.Nest {
 	b := loop.New()
 	for k, o := range p.In {
 		kind := loop.DenseParam
@@ -182,7 +179,7 @@ func writeNest(p *op.Program, s nestShape) (loopNest *loop.Nest) {
 	switch {
 	case s.columns:
 		writeColumns(b, p, s, rows, cols)
-		return verified(b)
+		return b.Done()
 	case s.tall:
 		j = index("j", cols)
 		i = index("i", rows)
@@ -207,15 +204,7 @@ func writeNest(p *op.Program, s nestShape) (loopNest *loop.Nest) {
 		b.Store(loop.Mem{Kind: loop.ResultMem, N: r}, i, j, last)
 	}
 	contribute(b, folded, last)
-	return verified(b)
-}
-
-// verified is the nest that was written.
-func verified(b *loop.Builder) *loop.Nest {
-	if err := b.Nest.Verify(); err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return b.Nest
+	return b.Done()
 }
 
 // elementOf writes the element of a program at (i, j).

@@ -36,31 +36,6 @@ const (
 	sampleRows = 8
 )
 
-// columnRows is the rows of a block of so many columns.
-func columnRows(cols int) int { return columnElems / min(cols, columnGroup) }
-
-// columnsOf is the accumulators of the columns in work. They are begun where they are first needed:
-// of few rows, they are larger than the elements.
-type columnsOf struct {
-	reduce.Columns
-	c0, c1          int
-	begun, finished bool // finished: the results are written
-}
-
-func (c *columnsOf) begin(c0, c1 int) {
-	c.Reset()
-	c.c0, c.c1, c.begun, c.finished = c0, c1, false, false
-}
-
-// columns is the accumulators of the columns in work.
-func (f *folder) columns() *reduce.Columns {
-	if c := &f.cols; !c.begun {
-		c.begun = true
-		c.Begin(f.Fold, f.elem, c.c0, c.c1)
-	}
-	return &f.cols.Columns
-}
-
 // columnNest is the loop that reduces columns, bound to its operands.
 type columnNest struct {
 	boundNest
@@ -105,7 +80,9 @@ func (n *columnNest) forgetColumns() {
 func (m *machine) columns(x *execution, a area) error {
 	m.nest.columns.forgetColumns()
 	for k := range m.f {
-		m.f[k].cols.begin(a.j0, a.j1)
+		if f := &m.f[k]; f.Axis == reduce.OverCols {
+			f.open(x.elem, a.j0, a.j1)
+		}
 	}
 	if err := m.reduceColumns(x, a); err != nil {
 		return err
@@ -118,14 +95,14 @@ func (m *machine) columns(x *execution, a area) error {
 func (m *machine) finishColumns(x *execution) {
 	n := &m.nest.columns
 	for k := range m.f {
-		if f := &m.f[k]; f.Axis == reduce.OverCols && !f.Part && n.worker != nil && n.begun && !f.cols.begun {
+		if f := &m.f[k]; f.Axis == reduce.OverCols && !f.Part && n.worker != nil && n.begun && !f.Begun() {
 			n.finish(f, k, x.rows)
 		}
 	}
 	m.takeColumns()
 	for k := range m.f {
-		if f := &m.f[k]; f.Axis == reduce.OverCols && !f.cols.finished {
-			f.columns().Finish(f.out, x.rows)
+		if f := &m.f[k]; f.Axis == reduce.OverCols && !f.finished {
+			f.Finish(f.out, x.rows)
 		}
 	}
 }
@@ -134,7 +111,7 @@ func (m *machine) finishColumns(x *execution) {
 func (m *machine) reduceColumns(x *execution, a area) error {
 	w, n := m.columnWorker(x, a), &m.nest.columns
 	if w == nil {
-		return m.columnBlocks(x, a)
+		return m.addBlocks(x, a)
 	}
 	if !n.begun {
 		n.j0, n.width = a.j0, a.cols()
@@ -227,16 +204,12 @@ func (m *machine) columnWorker(x *execution, a area) *launch.Worker {
 		lines = 0
 	}
 	b := &n.boundNest
-	if ok && b.worker != nil && b.prog == m.prog && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols {
+	if ok && b.alike(m, shape, lines, rows, cols) {
 		b.again(m)
 		return b.worker
 	}
-	if b.worker != nil { // before its run is bound again
-		b.worker.Free()
-		b.worker = nil
-	}
-	b.prog, b.rows, b.cols, b.shape, b.lines = m.prog, rows, cols, shape, lines
-	if len(m.in) > mostIn || rows == 0 || x.alias && m.nest.program.fails {
+	b.renew(m, shape, lines, rows, cols)
+	if !ok || rows == 0 || x.alias && m.nest.program.fails {
 		return nil
 	}
 	if n.parts, n.planes, n.stored = columnParts(x.fold, x.elem, shape.near); len(n.parts) == 0 {
@@ -250,12 +223,7 @@ func (m *machine) columnWorker(x *execution, a area) *launch.Worker {
 	if !n.stored {
 		b.out = b.out[1:]
 	}
-	if l.Bind(&b.run, b.in, b.out) != nil {
-		m.nest.program.refuse(shape)
-		return nil
-	}
-	b.worker = b.run.Worker()
-	return b.worker
+	return b.bind(m, l)
 }
 
 // sumsFloats reports a reduction that is made of sums of floats. It remembers what it was asked last.

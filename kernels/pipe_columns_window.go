@@ -21,7 +21,7 @@ func (m *machine) columnWindow(w *launch.Worker, p area) error {
 	n := &m.nest.columns
 	if n.wait > 0 {
 		n.wait--
-		return m.columnBlocks(n.x, n.inSpace(m, p))
+		return m.addBlocks(n.x, n.inSpace(m, p))
 	}
 	for k, words := range [...][]uint64{n.words, n.next} {
 		m.nest.view = denseOver(dense.Slab{I64: asInts(words)}, types.I64, n.planes, n.width, n.width)
@@ -47,7 +47,7 @@ func (m *machine) columnWindow(w *launch.Worker, p area) error {
 		x := &n.parts[k]
 		if n.doubts(x, p) {
 			doubt = true
-			if err := m.columnsAgain(x, n.inSpace(m, p)); err != nil {
+			if err := m.addAgain(n.x, n.inSpace(m, p), x.foldPart); err != nil {
 				return err
 			}
 			continue
@@ -85,53 +85,6 @@ func (n *columnNest) doubts(x *columnPart, p area) bool {
 		}
 	}
 	return lost != 0
-}
-
-// columnsAgain adds an area to one exact sum of its columns: as it was stored, where it was, for an
-// operand may have been overwritten.
-func (m *machine) columnsAgain(p *columnPart, a area) error {
-	n, f := &m.nest.columns, &m.f[p.fold]
-	add := func(b *value.Dense, j int) {
-		if f.Axis == reduce.OverCols {
-			f.columns().AddPart(p.sum, b, j)
-		} else {
-			f.sums[p.sum].add(b)
-		}
-	}
-	if n.x.out != nil {
-		var b value.Dense
-		n.x.out.Window(&b, a.i0, a.j0, a.rows(), a.cols())
-		add(&b, a.j0)
-		return nil
-	}
-	return a.split(columnElems, columnRows(a.cols()), func(a area) error {
-		b, err := m.make(n.x, a)
-		if err == nil {
-			add(b, a.j0)
-		}
-		return err
-	})
-}
-
-// columnBlocks reduces an area block by block.
-func (m *machine) columnBlocks(x *execution, a area) error {
-	rows := columnRows(a.cols())
-	for i := a.i0; i < a.i1; i += rows {
-		for j := a.j0; j < a.j1; j += columnGroup {
-			b, err := m.make(x, area{i, min(i+rows, a.i1), j, min(j+columnGroup, a.j1)})
-			if err != nil {
-				return err
-			}
-			for k := range m.f {
-				if f := &m.f[k]; f.Axis == reduce.OverCols {
-					f.columns().Add(b, i, j)
-				} else {
-					f.add(b)
-				}
-			}
-		}
-	}
-	return nil
 }
 
 // beginColumns makes the states empty, if they are not in use. What they expect of elements comes
@@ -229,7 +182,7 @@ func (m *machine) takeColumns() {
 		return
 	}
 	for k := range n.parts {
-		if x := &n.parts[k]; !m.f[x.fold].cols.finished {
+		if x := &n.parts[k]; !m.f[x.fold].finished {
 			n.take(m, x)
 		}
 	}
@@ -254,14 +207,14 @@ func (n *columnNest) finish(f *folder, fold, rows int) {
 		return
 	case f.Arg:
 		copy(f.out.I64[n.j0:], asInts(words[n.width:][:n.width]))
-	case f.Extreme():
+	case f.Extreme() || class == loop.Any || class == loop.All:
 		of[0].results(f.out.View(0, n.j0, 1, n.width), words)
 	case class == loop.Count || class == loop.Sum:
 		copy(f.out.I64[n.j0:], asInts(words))
 	default:
 		return
 	}
-	f.cols.finished = true
+	f.finished = true
 }
 
 // round rounds sums of columns once, by the words of their states where these leave no doubt.
@@ -357,21 +310,17 @@ func (n *columnNest) take(m *machine, x *columnPart) {
 	words, cols := n.stateWords(x), len(n.exps)
 	if x.sum >= 0 {
 		for j := range n.width {
-			to := &f.sums[x.sum].Sum
+			line := 0
 			if f.Axis == reduce.OverCols {
-				to = f.columns().SumOf(x.sum, n.j0+j%cols)
+				line = n.j0 + j%cols
 			}
-			x.addTo(to, words, n.width, j, n.exps[j%cols])
+			x.addTo(f.Sum(x.sum, line), words, n.width, j, n.exps[j%cols])
 		}
 		return
 	}
 	for at := 0; at < n.width; at += cols {
-		switch {
-		case f.Arg:
+		if f.Arg {
 			n.takePlaces(f, x, words, at)
-			continue
-		case f.Axis == reduce.OverCols && !f.Extreme():
-			f.columns().Count(n.j0, asInts(words[at:at+cols]))
 			continue
 		}
 		e := dense.Storage(x.class.Gives(x.of))
@@ -379,12 +328,12 @@ func (n *columnNest) take(m *machine, x *columnPart) {
 			n.row = value.New(e, 1, cols)
 		}
 		x.results(n.row, words[at:at+cols])
-		if f.Axis == reduce.OverCols {
-			f.columns().Add(n.row, 0, n.j0)
-			continue
-		}
 		for j := range cols {
-			f.join(n.row.At(0, j))
+			line := 0
+			if f.Axis == reduce.OverCols {
+				line = n.j0 + j
+			}
+			f.Join(line, n.row.At(0, j))
 		}
 	}
 }
@@ -430,7 +379,7 @@ func (n *columnNest) takePlaces(f *folder, x *columnPart, words []uint64, at int
 		if n.side > 0 {
 			i = n.first + i*n.side + at/len(n.exps)
 		}
-		f.columns().Place(n.j0+j, loop.ScalarOf(wide, words[at+j]), i)
+		f.Place(n.j0+j, loop.ScalarOf(wide, words[at+j]), i)
 	}
 }
 

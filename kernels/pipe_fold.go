@@ -16,22 +16,14 @@ import (
 // f64.
 const blockElems = 3 << 10
 
-// folder is one worker's part of a reduction.
+// folder is one worker's part of a reduction: of all elements, of the row in work, or of the columns
+// in work.
 type folder struct {
 	*ending
-	elem  types.Elem
-	acc   *value.Dense // one result, or that of the row in work
-	sums  [2]running   // what acc is of exact sums: the first parts of them
-	parts int
-	word  *value.Dense // an accumulator of one element
-	one   *value.Dense // 1 x 1 of elem
-	best  struct {
-		v  value.Scalar
-		at int64
-	}
-	cols columnsOf
-	view value.Dense // of the result
-	room reduce.Room
+	reduce.Accumulators
+	finished bool        // the results of the columns are written
+	view     value.Dense // of the result
+	room     reduce.Room
 }
 
 // blockRoom is where a block is made before it is reduced.
@@ -53,25 +45,17 @@ func (m *machine) start(j *job) {
 		m.made.words = aligned(make([]uint64, need+8))
 	}
 	for k := range m.f {
-		m.f[k].start(j, &j.ends[k])
+		m.f[k].ending = &j.ends[k]
+		m.f[k].open(j.elem, 0, j.cols)
 	}
 }
 
-func (f *folder) start(j *job, x *ending) {
-	f.ending, f.elem = x, j.elem
-	if f.one == nil || f.one.Elem != f.elem {
-		f.one = value.New(f.elem, 1, 1)
+// open starts the reduction of elements of e, by columns of columns c0..c1-1.
+func (f *folder) open(e types.Elem, c0, c1 int) {
+	if f.finished = false; f.Axis != reduce.OverCols {
+		c0, c1 = 0, 1
 	}
-	f.beginSums()
-	f.cols.begin(0, j.cols)
-	f.best.at = -1
-	if f.Arg {
-		return
-	}
-	if t := f.Whole.Acc(f.elem); f.acc == nil || !f.acc.Type().Equal(t) {
-		f.acc = value.New(t.Elem, t.Rows, t.Cols)
-	}
-	f.Whole.Empty(f.acc)
+	f.Open(f.Fold, e, c0, c1-c0)
 }
 
 // over makes block the elements of an area, which lie in s one after the other.
@@ -80,54 +64,21 @@ func (r *blockRoom) over(e types.Elem, s dense.Slab, a area) *value.Dense {
 	return &r.block
 }
 
-// add takes elements into the accumulator of one result.
-func (f *folder) add(b *value.Dense) {
-	switch {
-	case f.parts > 0:
-		for k := range f.parts {
-			f.sums[k].add(b)
-		}
-	case f.Extreme():
-		dense.EachRun(b, func(s dense.Slab, _ int) {
-			reduce.SetExtreme(f.one, s, f.Whole.Class == loop.Least)
-			f.Whole.Join(f.acc, f.one)
-		})
-	default:
-		f.Whole.Part(f.acc, b)
-	}
-}
-
-// merge takes another worker's part in.
+// merge takes another worker's part in. Groups of columns have been written.
 func (f *folder) merge(x *execution, o *folder) {
-	switch {
-	case f.Axis == reduce.OverRows:
-	case f.Axis == reduce.OverCols && x.byColumns(): // each has written its results
-	case f.Axis == reduce.OverCols:
-		f.columns().Merge(o.columns())
-	case f.Arg:
-		f.better(o.best.v, o.best.at)
-	case f.parts > 0:
-		for k := range f.parts {
-			f.sums[k].Merge(&o.sums[k].Sum)
-		}
-	default:
-		f.Whole.Join(f.acc, o.acc)
+	if f.Axis == reduce.OverAll || f.Axis == reduce.OverCols && !x.byColumns() {
+		f.Merge(&o.Accumulators)
 	}
 }
 
-// finish sets the result of an execution.
+// finish sets the result over all elements of an execution.
 func (f *folder) finish(x *execution) {
 	switch {
 	case f.Axis != reduce.OverAll:
-	case f.Arg:
-		f.give(x.c, value.I64(f.best.at))
+	case f.Part:
+		f.Finish(f.out, x.rows*x.cols)
 	default:
-		f.putSums()
-		if f.Part {
-			f.out.CopyFrom(f.acc)
-		} else {
-			f.give(x.c, f.Whole.Done(f.acc, f.result.Elem, x.rows*x.cols))
-		}
+		f.give(x.c, f.Result(0, f.result.Elem, x.rows*x.cols))
 	}
 }
 
@@ -142,6 +93,57 @@ func (m *machine) reduceAll(x *execution, a area) error {
 		return a.split(loop.NearCount, loop.NearCount, func(a area) error { return m.reduceArea(x, a) })
 	}
 	return m.addBlocks(x, a)
+}
+
+// reduceRows reduces an area of whole rows: several to a block where they are short, piece by piece
+// where they are long.
+func (m *machine) reduceRows(x *execution, a area) error {
+	if a.cols() <= blockElems {
+		return m.eachBlock(x, a, func(b *value.Dense, a area) {
+			for k := range m.f {
+				if f := &m.f[k]; f.Axis == reduce.OverRows {
+					f.reduceRows(b, a.i0)
+				} else {
+					f.Add(b, a.i0, 0, m.cols)
+				}
+			}
+		})
+	}
+	for i := a.i0; i < a.i1; i++ {
+		for k := range m.f {
+			if f := &m.f[k]; f.Axis == reduce.OverRows {
+				f.open(x.elem, 0, 0)
+			}
+		}
+		row, err := area{i, i + 1, 0, x.cols}, error(nil)
+		if m.foldWorker(x) != nil {
+			err = row.split(loop.NearCount, 1, func(a area) error { return m.reduceArea(x, a) })
+		} else {
+			err = m.addBlocks(x, row)
+		}
+		if err != nil {
+			return err
+		}
+		m.takeFolds()
+		for k := range m.f {
+			if f := &m.f[k]; f.Axis == reduce.OverRows {
+				f.out.Set(i, 0, f.Result(0, f.out.Elem, x.cols))
+			}
+		}
+	}
+	return nil
+}
+
+// reduceRows writes the results of the rows of a block, whose first row is row i.
+func (f *folder) reduceRows(b *value.Dense, i int) {
+	f.out.Window(&f.view, i, 0, b.Rows, 1)
+	switch {
+	case f.Arg:
+		reduce.Places(f.view.I64, b, f.Least)
+	case f.Whole.Lines(&f.view, b, &f.room):
+	default:
+		f.Whole.ByRow(&f.view, b, &f.room)
+	}
 }
 
 // split calls f for areas of at most n elements, in whole rows, at most that many, where these are
@@ -164,12 +166,28 @@ func (m *machine) plain(x *execution) bool {
 	return len(x.p.Steps) == 0 && x.out == nil && m.in[0].mode == op.Full && m.in[0].d.Elem == x.elem
 }
 
-// block returns how many elements of an area are made before they are reduced.
-func (m *machine) block(x *execution, a area) int {
-	if m.plain(x) && !m.f[0].Arg {
-		return a.rows() * a.cols()
+// eachBlock makes an area block by block, each in a cache. One of columns has pieces of rows, and as
+// many rows as columns take to be worth the while.
+func (m *machine) eachBlock(x *execution, a area, f func(b *value.Dense, a area)) error {
+	take := func(a area) error {
+		b, err := m.make(x, a)
+		if err == nil {
+			f(b, a)
+		}
+		return err
 	}
-	return blockElems
+	switch {
+	case x.axis() == reduce.OverCols:
+		for j := a.j0; j < a.j1; j += columnGroup {
+			if err := (area{a.i0, a.i1, j, min(j+columnGroup, a.j1)}).split(columnElems, a.rows(), take); err != nil {
+				return err
+			}
+		}
+		return nil
+	case x.axis() == reduce.OverAll && m.plain(x) && !m.f[0].Arg:
+		return take(a)
+	}
+	return a.split(blockElems, a.rows(), take)
 }
 
 // make runs the program on an area of at most a block, stores what it made if that is wanted, and
@@ -191,20 +209,11 @@ func (m *machine) make(x *execution, a area) (*value.Dense, error) {
 	return b, m.area(a, target{b, a.i0, a.j0, x.out})
 }
 
-// addBlocks adds an area to the results over all elements, block by block.
+// addBlocks adds an area to the reductions block by block.
 func (m *machine) addBlocks(x *execution, a area) error {
-	return a.split(m.block(x, a), a.rows(), func(a area) error {
-		b, err := m.make(x, a)
-		if err != nil {
-			return err
-		}
+	return m.eachBlock(x, a, func(b *value.Dense, a area) {
 		for k := range m.f {
-			if f := &m.f[k]; f.Arg {
-				f.place(b, a.i0*m.cols+a.j0, m.cols)
-			} else {
-				f.add(b)
-			}
+			m.f[k].Add(b, a.i0, a.j0, m.cols)
 		}
-		return nil
 	})
 }

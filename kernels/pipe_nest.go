@@ -12,14 +12,7 @@ import (
 	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/loop/launch"
-	"flow/kernels/reduce"
 )
-
-// running is an exact sum of elements or of their squares.
-type running struct {
-	exact.Sum
-	squares bool
-}
 
 // near is what a worker expects of the elements to come.
 type near struct {
@@ -50,37 +43,6 @@ type foldNest struct {
 	unused exact.Sum
 }
 
-// beginSums starts the sums of a worker.
-func (f *folder) beginSums() {
-	f.parts = f.Sums(f.elem)
-	for k := range f.parts {
-		f.sums[k].Reset()
-		f.sums[k].squares = f.Squares() || k == 1
-	}
-}
-
-func (f *folder) resetSums() {
-	for k := range f.parts {
-		f.sums[k].Reset()
-	}
-}
-
-// putSums writes the sums to the accumulator.
-func (f *folder) putSums() {
-	for k := range f.parts {
-		f.sums[k].PutWords(f.acc.I64[k*exact.Words:][:exact.Words])
-	}
-}
-
-// add takes a block into the sum.
-func (r *running) add(b *value.Dense) {
-	if r.squares {
-		reduce.SquaresTo(&r.Sum, b)
-	} else {
-		reduce.ExactTo(&r.Sum, b)
-	}
-}
-
 // begin forgets what a worker expects.
 func (n *foldNest) begin() { n.asked, n.near, n.x = false, near{}, nil }
 
@@ -100,16 +62,12 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 	shape.fold = x.fold
 	b := &n.boundNest
 	n.line = line
-	if ok && b.worker != nil && b.prog == m.prog && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols {
+	if ok && b.alike(m, shape, lines, rows, cols) {
 		b.again(m)
 		b.worker.Forget()
 		return b.worker
 	}
-	if b.worker != nil { // before its run is bound again
-		b.worker.Free()
-		b.worker = nil
-	}
-	b.prog, b.rows, b.cols, b.shape, b.lines = m.prog, rows, cols, shape, lines
+	b.renew(m, shape, lines, rows, cols)
 	if !ok || x.alias && m.nest.program.fails || m.plain(x) && x.elem == types.F32 && m.f[0].Extreme() { // states are f64, of half as many lanes
 		return nil
 	}
@@ -130,12 +88,7 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 		n.out[k] = *value.New(dense.Storage(p.class.Gives(p.of)), 1, 1)
 		b.out = append(b.out, &n.out[k])
 	}
-	if l.Bind(&b.run, b.in, b.out) != nil || !b.run.Partials() {
-		m.nest.program.refuse(shape)
-		return nil
-	}
-	b.worker = b.run.Worker()
-	return b.worker
+	return b.bind(m, l)
 }
 
 // reduceArea adds an area of at most loop.NearCount elements to the results over all elements.
@@ -190,7 +143,7 @@ func (m *machine) reduced(w *launch.Worker, a area) error {
 			continue
 		}
 		doubt = true
-		if err := m.addAgain(x, a, &m.f[p.fold].sums[p.sum]); err != nil {
+		if err := m.addAgain(x, a, p); err != nil {
 			return err
 		}
 	}
@@ -215,43 +168,32 @@ func (m *machine) takeFolds() {
 		f := &m.f[p.fold]
 		switch {
 		case p.sum < 0:
-			f.join(n.worker.Take(k))
+			f.Join(0, n.worker.Take(k))
 		case p.class == loop.Count:
-			f.sums[p.sum].AddInt(n.worker.Take(k).I)
+			f.Sum(p.sum, 0).AddInt(n.worker.Take(k).I)
 		case p.class == loop.Norm:
-			n.worker.TakeSums(k, &n.unused, &f.sums[p.sum].Sum)
+			n.worker.TakeSums(k, &n.unused, f.Sum(p.sum, 0))
 		default:
-			n.worker.TakeSums(k, &f.sums[p.sum].Sum, &n.unused)
+			n.worker.TakeSums(k, f.Sum(p.sum, 0), &n.unused)
 		}
 	}
-}
-
-// join takes an accumulator of one element in.
-func (f *folder) join(v value.Scalar) {
-	if f.word == nil || f.word.Elem != f.acc.Elem {
-		f.word = value.New(f.acc.Elem, 1, 1)
-	}
-	f.word.Set(0, 0, v)
-	f.Whole.Join(f.acc, f.word)
 }
 
 // addAgain adds an area to one exact sum: as it was stored, where it was, for an operand may have
 // been overwritten.
-func (m *machine) addAgain(x *execution, a area, r *running) error {
-	if x.out != nil {
-		for i := range a.rows() {
-			s := dense.SlabOf(x.out, (a.i0+i)*x.out.Stride+a.j0, a.cols())
-			r.add(m.made.over(x.elem, s, area{0, 1, 0, a.cols()}))
-		}
-		return nil
+func (m *machine) addAgain(x *execution, a area, p foldPart) error {
+	add := func(b *value.Dense, a area) { m.f[p.fold].AddPart(p.sum, b, a.j0) }
+	if x.out == nil {
+		return m.eachBlock(x, a, add)
 	}
-	return a.split(m.block(x, a), a.rows(), func(a area) error {
-		b, err := m.make(x, a)
-		if err == nil {
-			r.add(b)
-		}
-		return err
-	})
+	var b value.Dense
+	if m.rows == 1 && x.rows != 1 { // the one long row that reduceAll makes of them
+		b = denseOver(dense.SlabOf(x.out, a.j0, a.cols()), x.elem, 1, a.cols(), a.cols())
+	} else {
+		x.out.Window(&b, a.i0, a.j0, a.rows(), a.cols())
+	}
+	add(&b, a)
+	return nil
 }
 
 // sample sets what sums expect, from the first and the last elements of an area: elements that

@@ -9,6 +9,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/exact"
+	"flow/kernels/rowtest"
 )
 
 // A sum over elements whose sizes change on the way, which the cascades take in turn, is that of
@@ -52,4 +53,38 @@ func elementwiseRow(name string) *op.Def {
 		}
 	}
 	return nil
+}
+
+// Long rows of numbers that are too far apart for the loop are summed again where they are: those of
+// the operand itself, those that a chain makes, and those that are stored.
+func TestLongRowsOfUnlikeNumbers(t *testing.T) {
+	r := rand.New(rand.NewPCG(53, 54))
+	x := value.New(types.F64, 12, 3*blockElems)
+	for i := range x.F64 {
+		x.F64[i] = math.Ldexp(r.Float64(), r.IntN(600)-300)
+	}
+	d := fused()[1]
+	column := types.DenseOf(types.F64, x.Rows, 1)
+	for _, steps := range [][]op.Step{nil, {{Def: elementwiseRow("neg"), Args: []int{0}, Elem: types.F64}}} {
+		for _, fold := range []string{"rowsum rownorm", "store rowsum rownorm"} {
+			c := &op.Call{Def: d, In: []value.Value{x}, Type: types.TupleOf(column, column),
+				Body:  &op.Program{In: []op.Operand{{Elem: types.F64}}, Steps: steps},
+				Attrs: op.MakeAttrs(op.Attr{Name: "fold", Val: op.Str(fold)}, op.Attr{Name: "rows", Val: op.Int(x.Rows)}, op.Attr{Name: "cols", Val: op.Int(x.Cols)})}
+			if fold[0] == 's' {
+				c.Type = types.TupleOf(x.Type(), column, column)
+			}
+			want := rowtest.Defined(t, c)
+			onNests(t, func() {
+				c.Out = nil
+				if err := d.Kernel(c); err != nil {
+					t.Fatal(err)
+				}
+				for k, v := range c.Out.(value.Tuple) {
+					if msg := rowtest.Differ(v, want.(value.Tuple)[k]); msg != "" {
+						t.Errorf("result %d of %s, %d steps: %s", k, fold, len(steps), msg)
+					}
+				}
+			})
+		}
+	}
 }

@@ -112,10 +112,11 @@ func (c *roundsCode) form(f nest.Form) *roundsMade {
 	m := c.forms[f]
 	if m == nil {
 		m = &roundsMade{}
-		var n *loop.Nest
-		if n, m.operands, m.why = writeRounds(c.body, f); n != nil {
+		m.why, _ = nest.Written(func() {
+			var n *loop.Nest
+			n, m.operands = writeRounds(c.body, f)
 			m.loop = nest.LoopOf(n)
-		}
+		})
 		c.forms[f] = m
 	}
 	return m
@@ -123,17 +124,8 @@ func (c *roundsCode) form(f nest.Form) *roundsMade {
 
 // writeRounds writes a body whose arguments are the operands. Its space is one point; result k is a
 // row of all elements of what the body yields k-th.
-func writeRounds(b *op.Body, form nest.Form) (n *loop.Nest, operands []nest.Operand, why string) {
-	x := &nest.Builder{Builder: loop.New(), Words: form.Words, Affine: form.Affine, Lins: map[loop.Val]loop.Lin{}, Scopes: []map[nest.ElementKey]loop.Val{{}}}
-	defer func() {
-		if r := recover(); r != nil {
-			no, is := r.(nest.NoBody)
-			if !is {
-				panic(r)
-			}
-			n, why = nil, no.Why
-		}
-	}()
+func writeRounds(b *op.Body, form nest.Form) (n *loop.Nest, operands []nest.Operand) {
+	x := nest.NewBuilder(form)
 	point := loop.Of(loop.IndexSym, x.Index("point", loop.Range{Kind: loop.Steps, To: loop.Num(1), By: 1}))
 	env := make([]nest.Ref, 0, len(b.Args)+len(b.Acts))
 	for r := range b.Args {
@@ -156,10 +148,7 @@ func writeRounds(b *op.Body, form nest.Form) (n *loop.Nest, operands []nest.Oper
 			x.Store(m, point, loop.Num(int64(k)), define.ConvertBody(x.Builder, e, v))
 		}
 	}
-	if err := x.Nest.Verify(); err != nil {
-		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
-	}
-	return loop.Merge(x.Nest), x.Operands, ""
+	return loop.Merge(x.Done()), x.Operands
 }
 
 // roundsNests is the loop of a call.

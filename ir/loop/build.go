@@ -253,3 +253,11 @@ func (r *rewriter) copy(s *Stmt) {
 	r.where = where
 	r.add(c)
 }
+
+// Done returns the nest. It panics if that is not well formed, which is a bug of who wrote it.
+func (b *Builder) Done() *Nest {
+	if err := b.Nest.Verify(); err != nil {
+		panic("BUG: " + err.Error() + " in\n" + b.Nest.String())
+	}
+	return b.Nest
+}

@@ -273,10 +273,7 @@ func (f *refill) rewrite() *Refilled {
 			return begin(r.Op(Add, p, step), true)
 		}, func() []Val { return next })
 	})
-	if err := r.Nest.Verify(); err != nil {
-		panic("BUG: " + err.Error() + " in\n" + r.Nest.String())
-	}
-	out.Nest, out.Round = r.Nest, length(&l.Body)
+	out.Nest, out.Round = r.Done(), length(&l.Body)
 	out.Point = length(&n.Body) - out.Round
 	return out
 }

@@ -127,10 +127,7 @@ func binNest(k binKey) *loop.Nest {
 	}
 	n = b.Op(loop.Select, b.Op(loop.Ne, v, v), none, n)
 	b.Store(loop.Mem{Kind: loop.ResultMem, N: b.Result(types.I64, rows, cols)}, i, j, n)
-	if err := b.Nest.Verify(); err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return b.Nest
+	return b.Done()
 }
 
 // byEdges bins x by a list of edges that ascend.

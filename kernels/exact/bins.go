@@ -129,9 +129,6 @@ func (s *Sum) addFew(x []float64) {
 	s.addAll(x)
 }
 
-// AddTerms adds a few numbers, such as the terms that a cascade left.
-func (s *Sum) AddTerms(x []float64) { s.addAll(x) }
-
 // addAll adds numbers one at a time.
 func (s *Sum) addAll(x []float64) {
 	for _, v := range x {

@@ -33,17 +33,21 @@ type Body struct {
 // WriteBody writes a body whose first dims arguments are the indices, with the steps by. why says
 // what cannot be written.
 func WriteBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, names string, form Form) (out *Body, why string) {
-	x := &Builder{Builder: loop.New(), Words: form.Words, Affine: form.Affine, Lins: map[loop.Val]loop.Lin{},
-		Scopes: []map[ElementKey]loop.Val{{}}, keep: keep, most: passedElements}
-	defer func() {
-		if r := recover(); r != nil {
-			n, is := r.(op.NoElement)
-			if !is {
-				panic(r)
-			}
-			out, why = nil, n.NoElement()
+	why, ok := Written(func() { out = writeBody(b, varies, keep, dims, by, names, form) })
+	if !ok {
+		return nil, why
+	}
+	for _, l := range out.Nest.Locals { // those that are left
+		if l.Rows.Const*l.Cols.Const > laidElements {
+			return nil, fmt.Sprintf("a matrix of the body of %d x %d elements", l.Rows.Const, l.Cols.Const)
 		}
-	}()
+	}
+	return out, ""
+}
+
+func writeBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, names string, form Form) *Body {
+	x := NewBuilder(form)
+	x.keep, x.most = keep, passedElements
 	var at []loop.Lin
 	env := make([]Ref, 0, len(varies))
 	list := strings.Fields(names)
@@ -68,16 +72,7 @@ func WriteBody(b *op.Body, varies []bool, keep *MemoMap, dims int, by [2]int, na
 		}
 	}
 	x.yield(env[b.Yields[0]], at, dims)
-	if err := x.Nest.Verify(); err != nil {
-		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
-	}
-	n := loop.Merge(x.Nest)
-	for _, l := range n.Locals { // those that are left
-		if l.Rows.Const*l.Cols.Const > laidElements {
-			return nil, fmt.Sprintf("a matrix of the body of %d x %d elements", l.Rows.Const, l.Cols.Const)
-		}
-	}
-	return &Body{n, x.Operands}, ""
+	return &Body{loop.Merge(x.Done()), x.Operands}
 }
 
 // yield stores what an iteration gives: a scalar at its place, or a row.

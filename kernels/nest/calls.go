@@ -193,7 +193,8 @@ func (p *CallPlan) Bounds() int { return p.Dims + 1 }
 // Write writes nest n, or returns the registers of actions that have no form.
 func (p *CallPlan) Write(n int, by [2]int, form Form) (out *CallNest, bad []int) {
 	b := p.body
-	x := &Builder{Builder: loop.New(), Words: form.Words, Affine: form.Affine, Lins: map[loop.Val]loop.Lin{}, Scopes: []map[ElementKey]loop.Val{{}}, keep: p.keep}
+	x := NewBuilder(form)
+	x.keep = p.keep
 	env := make([]Ref, 0, len(p.varies))
 	out = &CallNest{}
 	if p.Dims == 2 {
@@ -209,17 +210,10 @@ func (p *CallPlan) Write(n int, by [2]int, form Form) (out *CallNest, bad []int)
 	// tried is f, but that what has no form is noted.
 	missing := make([]bool, len(p.varies))
 	tried := func(r int, f func()) {
-		defer func() {
-			if e := recover(); e != nil {
-				no, is := e.(op.NoElement)
-				if !is {
-					panic(e)
-				}
-				missing[r], bad = true, append(bad, r)
-				p.called(r, no.NoElement())
-			}
-		}()
-		f()
+		if why, ok := Written(f); !ok {
+			missing[r], bad = true, append(bad, r)
+			p.called(r, why)
+		}
 	}
 	for k := range b.Acts {
 		r := len(b.Args) + k
@@ -253,10 +247,7 @@ func (p *CallPlan) Write(n int, by [2]int, form Form) (out *CallNest, bad []int)
 	if len(bad) > 0 {
 		return nil, bad
 	}
-	if err := x.Nest.Verify(); err != nil {
-		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
-	}
-	out.Nest, out.Operands = loop.Merge(x.Nest), x.Operands
+	out.Nest, out.Operands = loop.Merge(x.Done()), x.Operands
 	return out, nil
 }
 

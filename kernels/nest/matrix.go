@@ -48,6 +48,11 @@ type Builder struct {
 	keep     *MemoMap              // of the body that is written; nil: it keeps nothing
 }
 
+// NewBuilder begins a nest in a form.
+func NewBuilder(f Form) *Builder {
+	return &Builder{Builder: loop.New(), Words: f.Words, Affine: f.Affine, Lins: map[loop.Val]loop.Lin{}, Scopes: []map[ElementKey]loop.Val{{}}}
+}
+
 // inner writes what f writes in a scope of its own.
 func (x *Builder) inner(f func() []loop.Val) []loop.Val {
 	x.Scopes = append(x.Scopes, map[ElementKey]loop.Val{})

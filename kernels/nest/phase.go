@@ -27,24 +27,20 @@ type RowPhase struct {
 // WritePhases writes all phases in one form; nil where one cannot be written. name is that of the
 // index, by its step.
 func WritePhases(p *RowPlan, by int, name string, affine bool) (out []*RowPhase) {
-	defer func() {
-		if r := recover(); r != nil {
-			if _, ok := r.(op.NoElement); !ok {
-				panic(r)
-			}
-			out = nil
+	if _, ok := Written(func() {
+		for n := range p.Phases {
+			out = append(out, writePhase(p, n, by, name, affine))
 		}
-	}()
-	for n := range p.Phases {
-		out = append(out, writePhase(p, n, by, name, affine))
+	}); !ok {
+		return nil
 	}
 	return out
 }
 
 func writePhase(p *RowPlan, number, by int, name string, affine bool) *RowPhase {
 	f := &RowPhase{plan: p, Own: &p.Phases[number], Apart: map[int]bool{}}
-	x := &Builder{Builder: loop.New(), Words: loop.FastLevels, Affine: affine, Lins: map[loop.Val]loop.Lin{},
-		Scopes: []map[ElementKey]loop.Val{{}}, phase: f}
+	x := NewBuilder(Form{Words: loop.FastLevels, Affine: affine})
+	x.phase = f
 	lo, n := x.Param(loop.ScalarParam, types.I64), x.Param(loop.ScalarParam, types.I64)
 	row := x.Index(name, loop.Range{Kind: loop.Steps, To: loop.Of(loop.ParamSym, n), By: 1})
 	col := x.Index("column", loop.Range{Kind: loop.Steps, To: loop.Num(int64(f.Own.Width)), By: 1})
@@ -57,11 +53,8 @@ func writePhase(p *RowPlan, number, by int, name string, affine bool) *RowPhase 
 	for _, k := range f.Own.Results {
 		x.result(k, env, at)
 	}
-	if err := x.Nest.Verify(); err != nil {
-		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
-	}
 	f.Operands = x.Operands
-	f.Loop = LoopOf(loop.Merge(x.Nest))
+	f.Loop = LoopOf(loop.Merge(x.Done()))
 	return f
 }
 

@@ -218,14 +218,6 @@ func chainElem(p *op.Program, r int) types.Elem {
 // statements is how many statements the body of an elementwise operator has, for operands and a
 // result of these types.
 func statements(d *op.Def, out types.Elem, elems []types.Elem) (n int) {
-	defer func() {
-		if r := recover(); r != nil {
-			if _, ok := r.(op.NoElement); !ok {
-				panic(r)
-			}
-			n = 1 // who writes it says why not
-		}
-	}()
 	x := loop.New()
 	var in []loop.Val
 	for _, e := range elems {
@@ -235,7 +227,9 @@ func statements(d *op.Def, out types.Elem, elems []types.Elem) (n int) {
 		in = append(in, x.Const(dense.Storage(e), 0))
 	}
 	m := x.Mark()
-	Step(x, d, out, in, elems, 0, false)
+	if _, ok := Written(func() { Step(x, d, out, in, elems, 0, false) }); !ok {
+		return 1 // who writes it says why not
+	}
 	x.Since(m, func(s *loop.Stmt) {
 		if n++; s.Func != nil {
 			n += len(s.Func.Body.Stmts)

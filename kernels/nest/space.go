@@ -88,8 +88,8 @@ func writeRect(write func(x *Builder) Ref, w window.Rect) (out SpaceRect, cut *o
 			cut = &c
 		}
 	}()
-	x := &Builder{Builder: loop.New(), Words: 2, Affine: true, Lins: map[loop.Val]loop.Lin{}, Scopes: []map[ElementKey]loop.Val{{}},
-		extent: &[2]int{w.Rows, w.Cols}, inside: map[int]int{}}
+	x := NewBuilder(Form{Words: 2, Affine: true})
+	x.extent, x.inside = &[2]int{w.Rows, w.Cols}, map[int]int{}
 	var at, size [2]loop.Lin
 	for d, name := range []string{"i", "j"} {
 		size[d] = loop.Of(loop.ParamSym, x.Param(loop.ScalarParam, types.I64))
@@ -110,10 +110,7 @@ func writeRect(write func(x *Builder) Ref, w window.Rect) (out SpaceRect, cut *o
 	}
 	result := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), size[0], size[1])}
 	x.Store(result, at[0], at[1], define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), v))
-	if err := x.Nest.Verify(); err != nil {
-		panic("BUG: " + err.Error() + " in\n" + x.Nest.String())
-	}
-	out.Operands, out.Loop = x.Operands, LoopOf(x.Nest)
+	out.Operands, out.Loop = x.Operands, LoopOf(x.Done())
 	return out, nil
 }
 

@@ -19,6 +19,21 @@ type NoBody struct{ Why string }
 // NoElement is why.
 func (n NoBody) NoElement() string { return n.Why }
 
+// Written calls what writes a loop. If that has no form in loops, ok is false and why says what.
+func Written(write func()) (why string, ok bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			no, is := r.(op.NoElement)
+			if !is {
+				panic(r)
+			}
+			why, ok = no.NoElement(), false
+		}
+	}()
+	write()
+	return "", true
+}
+
 // Step appends d on the values in, whose element types are elems as the program has them, with
 // a result of type out. A check that fails has the number of the site. With native a row without a
 // body is a Go function, which only the interpreter calls.

@@ -164,15 +164,15 @@ func (w Whole) ByRow(out, a *value.Dense, r *Room) {
 // Cols reduces columns, some at a time, whose accumulators stay in a cache. The loop of the engine
 // takes what is much (Folded).
 func (f *Fold) Cols(out, a *value.Dense) {
-	c := columnPool.Get().(*Columns)
+	c := columnPool.Get().(*Accumulators)
 	defer columnPool.Put(c)
 	var block value.Dense
 	for j := 0; j < a.Cols; j += colsAtOnce {
 		n := min(colsAtOnce, a.Cols-j)
 		a.Window(&block, 0, j, a.Rows, n)
-		c.Begin(f, a.Elem, j, j+n)
+		c.Open(f, a.Elem, j, n)
 		if a.Rows > 0 {
-			c.Add(&block, 0, j)
+			c.Add(&block, 0, j, 0)
 		}
 		c.Finish(out, a.Rows)
 	}

@@ -9,7 +9,6 @@ import (
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
 )
@@ -124,67 +123,5 @@ func (w Whole) exactRows(out, a *value.Dense, r *Room) {
 			}
 		}
 		PutFloat(out, i, w.ofSums(&r.sums[0], &r.sums[1], a.Cols, out.Elem))
-	}
-}
-
-// columnSums is the sums of columns that a reduction is made of.
-type columnSums struct {
-	w       Whole
-	squares []bool
-	of      [2][]exact.Sum // by the places in squares
-	turned  *value.Dense
-	wide    widener
-}
-
-// begin starts n columns of elements of e.
-func (c *columnSums) begin(w Whole, e types.Elem, n int) {
-	c.w, c.squares = w, w.exactParts(e)
-	for k := range c.squares {
-		c.of[k] = dense.Resized(c.of[k], n)
-		clear(c.of[k])
-	}
-}
-
-// add adds column k of a to sums number from to number to-1 of column j+k. Columns are turned, so
-// that each is in one piece.
-func (c *columnSums) add(j int, a *value.Dense, from, to int) {
-	if c.turned == nil || c.turned.Elem != a.Elem || c.turned.Rows*c.turned.Cols < a.Rows*a.Cols {
-		c.turned = value.New(a.Elem, a.Cols, a.Rows)
-	}
-	t := *c.turned
-	t.Rows, t.Cols, t.Stride = a.Cols, a.Rows, a.Rows
-	dense.TurnInto(&t, a)
-	var line value.Dense
-	for k := range a.Cols {
-		t.Window(&line, k, 0, 1, a.Rows)
-		if c.w.ints(a.Elem) {
-			c.of[0][j+k].AddInts(line.I64[:a.Rows])
-			continue
-		}
-		x := c.wide.floats(&line)
-		for p := from; p < to; p++ {
-			addFloats(&c.of[p][j+k], x, c.squares[p])
-		}
-	}
-}
-
-// merge takes in the sums of the same columns.
-func (c *columnSums) merge(o *columnSums) {
-	for k := range c.squares {
-		for j := range c.of[k] {
-			c.of[k][j].Merge(&o.of[k][j])
-		}
-	}
-}
-
-// put writes the results of the columns, of so many rows, to out from column j on.
-func (c *columnSums) put(out *value.Dense, j, rows int) {
-	for k := range c.of[0] {
-		s := &c.of[0][k]
-		q := s
-		if len(c.squares) > 1 {
-			q = &c.of[1][k]
-		}
-		PutFloat(out, j+k, c.w.ofSums(s, q, rows, out.Elem))
 	}
 }

@@ -39,9 +39,7 @@ func extremum(name, which, output string, least bool) Whole {
 		eg:  define.Eg(name+`(ones(2, 2))`, output),
 		Part: func(acc, a *value.Dense) {
 			dense.EachRun(a, func(s dense.Slab, n int) {
-				one := value.New(a.Elem, 1, 1)
-				SetExtreme(one, s, least)
-				join(acc, one)
+				acc.Set(0, 0, define.Canonical(better(acc.At(0, 0), extreme(s, a.Elem, least))))
 			})
 		},
 		Join: join,
@@ -89,18 +87,17 @@ func PickOf(least bool) Pick {
 	return Pick{vec.Max[float64], vec.Max[float32], vec.Max[int64], vec.Or}
 }
 
-// SetExtreme sets one, 1 x 1, to the least or greatest element of s, which is not empty.
-func SetExtreme(one *value.Dense, s dense.Slab, least bool) {
-	switch one.Elem {
+// extreme is the least or greatest of elements of e, of which there are some.
+func extreme(s dense.Slab, e types.Elem, least bool) value.Scalar {
+	switch e {
 	case types.F64:
-		one.F64[0] = extremeOf(s.F64, least)
+		return value.F64(extremeOf(s.F64, least))
 	case types.F32:
-		one.F32[0] = extremeOf(s.F32, least)
+		return value.Scalar{Elem: e, F: float64(extremeOf(s.F32, least))}
 	case types.Bool:
-		one.Bool[0] = extremeOf(s.Bool, least)
-	default:
-		one.I64[0] = extremeOf(s.I64, least)
+		return value.Bool(extremeOf(s.Bool, least) != 0)
 	}
+	return value.Scalar{Elem: e, I: extremeOf(s.I64, least)}
 }
 
 // extremeOf is the least or greatest element of s, which is not empty.

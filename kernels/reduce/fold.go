@@ -9,7 +9,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/kernels/define"
-	"flow/kernels/exact"
 )
 
 // Axis is what a reduction goes over.
@@ -32,30 +31,14 @@ type Fold struct {
 	Least bool // of Arg
 }
 
-// exactly reports whether the result for elements of e is made of one exact.Sum.
-func (f *Fold) exactly(e types.Elem) bool {
-	return !f.Arg && f.Whole.Acc(e).Cols == exact.Words
-}
-
-// Sums is the number of exact sums that the result for elements of e is made of: of a variance the
+// Sums is the number of exact sums of which loops make the result for elements of e: of a variance the
 // second one is that of the squares.
 func (f *Fold) Sums(e types.Elem) int {
-	switch {
-	case f.Arg:
-		return 0
-	case f.exactly(e):
-		return 1
-	case e != types.I64 && f.Whole.Acc(e).Cols == 2*exact.Words:
-		return 2
+	if parts := f.Whole.exactParts(e); !f.Arg && (len(parts) < 2 || e != types.I64) {
+		return len(parts)
 	}
 	return 0
 }
-
-// inColumns reports whether columns of elements of e are reduced by exact sums.
-func (f *Fold) inColumns(e types.Elem) bool { return !f.Arg && f.Whole.exactParts(e) != nil }
-
-// Squares reports a sum of squares.
-func (f *Fold) Squares() bool { return f.Whole.Class == loop.Norm }
 
 // Extreme reports a least or greatest element.
 func (f *Fold) Extreme() bool { return f.Whole.Class == loop.Least || f.Whole.Class == loop.Greatest }

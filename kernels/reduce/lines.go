@@ -28,7 +28,7 @@ type Room struct {
 // What kernels of one call use, which may be a chunk of a few rows.
 var (
 	linePool   = sync.Pool{New: func() any { return &Room{} }}
-	columnPool = sync.Pool{New: func() any { return &Columns{} }}
+	columnPool = sync.Pool{New: func() any { return &Accumulators{} }}
 )
 
 // Lines reduces every row of a where a loop of this file can; false leaves it to the accumulator.
@@ -177,8 +177,8 @@ func Beats[T vec.Element](v, best T, least bool) bool {
 	return v > best
 }
 
-// BeatsScalar is Beats of scalars of one type.
-func BeatsScalar(v, best value.Scalar, least bool) bool {
+// beatsScalar is Beats of scalars of one type.
+func beatsScalar(v, best value.Scalar, least bool) bool {
 	if v.Elem.IsFloat() {
 		return Beats(v.F, best.F, least)
 	}

@@ -255,20 +255,8 @@ func linesProducts(out, a *value.Dense, byRow bool) {
 	case types.F32:
 		multiplyLines(out.F32, dense.GridOf[float32](a), byRow, vec.Mul)
 		oneNaN(out.F32)
-	case types.Bool: // 1 if none is 0
-		whole := int64(a.Rows)
-		if byRow {
-			countLines(out.I64, a)
-			whole = int64(a.Cols)
-		} else {
-			clear(out.I64)
-			countColumns(out.I64, a.Bool, a)
-		}
-		for i, n := range out.I64 {
-			out.I64[i] = int64(Bit(n == whole))
-		}
 	default:
-		multiplyLines(out.I64, dense.GridOf[int64](a), byRow, vec.Mul)
+		multiplyLines(out.I64, dense.GridOf[int64](dense.Widened(a, types.I64)), byRow, vec.Mul)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/exact"
 )
 
 // hasColumnState reports a reduction whose columns have states to merge. The state of any and all is
@@ -131,25 +130,5 @@ func (w Whole) doneRow(columns bool) *op.Def {
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Cost:   func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
 		Kernel: func(c *op.Call) error { c.Out = done(c); return nil },
-	}
-}
-
-// putStates writes the accumulators of the columns to out, which has a row for each of all columns.
-func (s *Columns) putStates(out *value.Dense) {
-	f := s.of
-	if f.inColumns(s.elem) {
-		for p := range s.sums.squares {
-			for j := range s.c1 - s.c0 {
-				s.sums.of[p][j].PutWords(out.I64[(s.c0+j)*out.Stride+p*exact.Words:][:exact.Words])
-			}
-		}
-		return
-	}
-	for j := range s.c1 - s.c0 {
-		if f.Extreme() {
-			out.Set(s.c0+j, 0, s.best.At(0, j))
-		} else {
-			out.I64[(s.c0+j)*out.Stride] = s.n[j]
-		}
 	}
 }

@@ -196,12 +196,12 @@ func addSum(acc, a *value.Dense) {
 // addExact adds a block of any numeric type to an exact sum.
 func addExact(acc, a *value.Dense) {
 	x := sumOf(acc)
-	ExactTo(&x, a)
+	exactTo(&x, a)
 	x.PutWords(acc.I64[:exact.Words])
 }
 
-// ExactTo adds a block of any numeric type to x.
-func ExactTo(x *exact.Sum, a *value.Dense) {
+// exactTo adds a block of any numeric type to x.
+func exactTo(x *exact.Sum, a *value.Dense) {
 	dense.EachRun(a, func(s dense.Slab, _ int) {
 		x.AddSlice(s.F64)
 		x.AddSlice32(s.F32)
@@ -217,12 +217,12 @@ func ExactTo(x *exact.Sum, a *value.Dense) {
 // addSquares adds the squares of a block to an exact sum.
 func addSquares(acc, a *value.Dense) {
 	x := sumOf(acc)
-	SquaresTo(&x, a)
+	squaresTo(&x, a)
 	x.PutWords(acc.I64[:exact.Words])
 }
 
-// SquaresTo adds the squares of a block to x.
-func SquaresTo(x *exact.Sum, a *value.Dense) {
+// squaresTo adds the squares of a block to x.
+func squaresTo(x *exact.Sum, a *value.Dense) {
 	dense.EachRun(a, func(s dense.Slab, _ int) {
 		x.AddSquares(s.F64)
 		x.AddSquares32(s.F32)
