@@ -183,7 +183,7 @@ func compareBody(d *op.Def, in []types.Elem, out types.Elem) error {
 		}
 		args = append(args, c)
 	}
-	if flagged, err := code.Begin(args, []*value.Dense{result}, nil).Window(0, 1, 0, len(with), nil); flagged || err != nil {
+	if flagged, err := code.Begin(args, []*value.Dense{result}).Window(0, 1, 0, len(with), nil); flagged || err != nil {
 		return fmt.Errorf("the interpreter fails: %v, %v\n%s", flagged, err, column)
 	}
 	for i, y := range want {

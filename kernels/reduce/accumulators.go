@@ -137,6 +137,9 @@ func (s *Accumulators) add(k int, b *value.Dense, at int) {
 	case s.squares == nil:
 		f.Whole.Part(s.lineOf(k), b)
 	default:
+		if len(s.squares) == 2 && b.Elem == types.I64 { // once for both sums
+			b = dense.Widened(b, types.F64)
+		}
 		for p := range s.squares {
 			s.addSum(p, k, b)
 		}
