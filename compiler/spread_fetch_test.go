@@ -11,6 +11,7 @@ import (
 
 	"flow/compiler"
 	"flow/ir"
+	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/runtime/dist"
 	"flow/stdlib"
@@ -317,7 +318,7 @@ emit argsort(r, desc = true)[0..3, :]`
 				touched[[2]int{owner(to), from}] = true
 			}
 		}
-		_, first := plan.Window(0, ranks, pages)
+		_, first := op.Window(0, ranks, pages)
 		need += 8*rounds*len(touched) + 8*(pages-first)
 		report, err := dist.RunInProcess(context.Background(), compiled(text, ranks).Plan, 1, func(int) dist.Options { return dist.Options{Env: &printer{}} })
 		if err != nil {

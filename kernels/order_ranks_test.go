@@ -38,7 +38,7 @@ func (s *sharedSort) on(t *testing.T, name string, windows int, attrs *op.Attrs,
 	}
 	rowtest.Lend(c)
 	for r := range s.ranks {
-		if c.Lo, c.Hi = op.WindowOf(r, s.ranks, windows, s.unit); name == "order.near" {
+		if c.Lo, c.Hi = op.WindowOf(r, s.ranks, windows, op.Int(s.unit)); name == "order.near" {
 			c.Lo, c.Hi = r, r+1
 		}
 		if c.Lo == c.Hi && windows > 0 {
@@ -71,7 +71,7 @@ func (s *sharedSort) found(keys []uint64) *value.Dense {
 	out := value.New(types.I64, s.ranks-1, 2)
 	for t := range out.Rows {
 		k, before := uint64(order.NanKey), 0
-		p, _ := op.WindowOf(t+1, s.ranks, len(keys), s.unit)
+		p, _ := op.WindowOf(t+1, s.ranks, len(keys), op.Int(s.unit))
 		if p < len(keys) {
 			k = keys[p]
 		}

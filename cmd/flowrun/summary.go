@@ -131,7 +131,14 @@ func printLayouts(out io.Writer, list []plan.Layout, most int) {
 		if x.Messages > 0 {
 			sent = fmt.Sprintf("%s in %s", size(int64(x.Bytes)), count(int(x.Messages), "message"))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", x.At, x.Op, kind, x.Where, sent)
+		where := x.Where
+		if n := len(x.Cuts) - 1; n > 0 {
+			where += " from " + strings.Join(strings.Fields(strings.Trim(fmt.Sprint(x.Cuts[:min(n, 5)]), "[]")), ", ")
+			if n > 5 {
+				where += ", .."
+			}
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", x.At, x.Op, kind, where, sent)
 	}
 	_ = w.Flush()
 	if n := len(list) - most; n > 0 {

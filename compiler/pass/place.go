@@ -37,8 +37,9 @@ func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 	if ranks == 1 {
 		return &Placed{Graph: p.Graph}
 	}
-	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread, unit: map[int]int{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}, whole: sizes.Whole}
+	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}, whole: sizes.Whole}
 	s.units(p.Graph)
+	s.cuts(p.Graph)
 	everywhere, scattered := spreads(p.Graph, func(id ir.ID) bool { return p.readsUnshared(&p.Graph.Nodes[id]) }, s)
 	out := placed(p, s, everywhere, scattered)
 	if !numberGathers(out.Graph) {
@@ -143,10 +144,11 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 		if ranked[0] == plan.Everywhere { // first, and all others are there
 			ranked = ranked[1:]
 			if scattered[i] {
-				each := exchangeTo(others(owner[i], ranks)).With(plan.SharedRows, op.Int(g.Type(id).Rows))
-				rows := ng.Add(exchange, each, g.Type(id), g.Origin(id).NoDest(), to[i])
+				rows := g.Type(id).Rows
+				each := inUnits(exchangeTo(others(owner[i], ranks)), s.unit[rows]).With(plan.SharedRows, op.Int(rows))
+				sent := ng.Add(exchange, each, g.Type(id), g.Origin(id).NoDest(), to[i])
 				own(owner[i])
-				all.to[i], all.partial[i] = all.ownOf(id, rows), true
+				all.to[i], all.partial[i] = all.ownOf(id, sent), true
 				own(plan.Everywhere)
 			}
 		}

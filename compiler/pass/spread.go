@@ -35,9 +35,8 @@ type spreader struct {
 	// whole says that no matrix of the graph is cut into blocks: ranks share all rows that are worth
 	// it, and each makes what is little.
 	whole bool
-	// unit is the number of rows of a unit (plan.WindowOf), by the number of rows of a matrix. Those
-	// of others are single rows.
-	unit map[int]int
+	// unit is the attribute plan.Unit, by the number of rows of a matrix. Others are shared by single rows.
+	unit map[int]op.Val
 	// touches keeps the results of spreadGraph.touched, because an estimate takes milliseconds.
 	touches    map[edge]float64
 	estimators map[*ir.Graph]*ir.Estimator
@@ -227,10 +226,7 @@ func (x *spreadGraph) gather(id ir.ID, list []plan.Need) ir.ID {
 
 // inUnitsOf returns the attribute that says in which units ranks share a matrix of so many rows.
 func (s *spreader) inUnitsOf(rows int) *op.Attrs {
-	if unit := s.unit[rows]; unit > 1 {
-		return op.MakeAttrs(op.Attr{Name: plan.Unit, Val: op.Int(unit)})
-	}
-	return nil
+	return inUnits(nil, s.unit[rows])
 }
 
 // inputs returns the inputs of a new node: those for which need is false as they are, the others
@@ -373,11 +369,15 @@ func (x *spreadGraph) node(id ir.ID) {
 	}
 }
 
-// sharing returns attributes of a node whose rows ranks share, so many in units of unit.
-func (s *spreader) sharing(a *op.Attrs, rows, unit int) *op.Attrs {
-	a = a.With(plan.Shared, op.Int(s.ranks)).With(plan.SharedRows, op.Int(rows))
-	if unit > 1 {
-		a = a.With(plan.Unit, op.Int(unit))
+// sharing returns attributes of a node whose rows ranks share, so many, in units of unit.
+func (s *spreader) sharing(a *op.Attrs, rows int, unit op.Val) *op.Attrs {
+	return inUnits(a.With(plan.Shared, op.Int(s.ranks)).With(plan.SharedRows, op.Int(rows)), unit)
+}
+
+// inUnits adds the attribute plan.Unit to others, unless units are single rows.
+func inUnits(a *op.Attrs, unit op.Val) *op.Attrs {
+	if unit.I > 1 || len(unit.L) > 0 {
+		return a.With(plan.Unit, unit)
 	}
 	return a
 }

@@ -50,7 +50,7 @@ func (x *spreadGraph) fetched(id, s ir.ID) ir.ID {
 		return x.full(id)
 	}
 	l := x.listsOf(s)
-	attrs := op.MakeAttrs(op.Attr{Name: plan.Fetch, Val: op.Int(1 + int(x.touched(s)))})
+	attrs := x.inUnitsOf(t.Rows).With(plan.Fetch, op.Int(1+int(x.touched(s))))
 	g := x.g.Add(x.table.Must("gather"), attrs, t, x.old.Origin(id).NoDest(), x.to[id], l.take, l.give)
 	x.whole[id] = g
 	return g
@@ -69,7 +69,7 @@ func (x *spreadGraph) fetchedSparse(id, s ir.ID) ir.ID {
 	if 2*rows > float64((x.ranks-1)*t.Rows) {
 		return x.full(id)
 	}
-	attrs := op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}, op.Attr{Name: plan.Fetch, Val: op.Int(1 + int(rows))})
+	attrs := x.inUnitsOf(t.Rows).With(plan.Stacked, op.Int(x.ranks)).With(plan.Fetch, op.Int(1+int(rows)))
 	return x.g.Add(x.table.Must("sp.collect"), attrs, t, x.old.Origin(id).NoDest(), x.to[id], x.listsOf(s).give)
 }
 
@@ -85,8 +85,11 @@ func (x *spreadGraph) listsOf(s ir.ID) rowLists {
 		arg := x.table.Must("arg")
 		l = rowLists{x.g.Add(arg, nil, t, at), x.g.Add(arg, nil, t, at)}
 	} else {
-		ranks := op.MakeAttrs(op.Attr{Name: plan.Shared, Val: op.Int(x.ranks)})
-		l.take = x.g.Add(x.table.Must("sp.touched"), ranks.With(plan.SharedRows, op.Int(st.Rows)), t, at, x.to[s])
+		attrs := x.sharing(nil, st.Rows, x.unit[st.Rows])
+		if cuts := x.unit[st.Cols]; len(cuts.L) > 0 {
+			attrs = attrs.With("of", cuts)
+		}
+		l.take = x.g.Add(x.table.Must("sp.touched"), attrs, t, at, x.to[s])
 		l.give = x.collected(s, l.take)
 	}
 	x.lists[s] = l

@@ -215,10 +215,15 @@ func readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 	return out
 }
 
+// sameNeed reports whether two readers with the same unit need the same.
+func sameNeed(a, b plan.Need) bool {
+	return a.Rows == b.Rows && a.From == b.From && a.To == b.To && a.By == b.By && a.Lo == b.Lo && a.Hi == b.Hi
+}
+
 // through returns what is needed of an operand. r is needed of the node, which has so many rows and
 // reads reads of the operand.
 func (r rowReads) through(reads rowReads, rows int) rowReads {
-	if reads.whole || len(r.at)+len(reads.at) > 0 && !slices.Equal(reads.needs, []plan.Need{ownRows(rows)}) {
+	if reads.whole || len(r.at)+len(reads.at) > 0 && !slices.EqualFunc(reads.needs, []plan.Need{ownRows(rows)}, sameNeed) {
 		return rowReads{whole: true}
 	}
 	var out []plan.Need

@@ -76,7 +76,7 @@ func (s *spreader) statedRows(g *ir.Graph, id ir.ID) int {
 		}
 	}
 	rows, panel := g.Type(in[0]).Rows, n.Attrs.Int("panel")
-	if n.Op.Shard.Combine == "" && (!t.Elem.IsFloat() || panel == 0 || s.unit[rows] != panel) {
+	if n.Op.Shard.Combine == "" && (!t.Elem.IsFloat() || panel == 0 || int(s.unit[rows].I) != panel) {
 		return 0
 	}
 	sig := sigOf(g, id)
@@ -97,9 +97,10 @@ func (x *spreadGraph) stated(id ir.ID, reads []rowReads) {
 	x.shares++
 	x.saved += x.spared(x.workOf(x.old, id))
 	state := x.typed(id, x.table.Must(n.Op.Shard.Partial), n.Attrs, in...)
-	rows, unit := x.old.Type(x.old.In(id)[0]).Rows, 0
-	if unit = x.unit[rows]; n.Op.Shard.Combine == "" {
-		rows, unit = x.g.Type(state).Rows, x.old.Type(id).Rows
+	rows := x.old.Type(x.old.In(id)[0]).Rows
+	unit := x.unit[rows]
+	if n.Op.Shard.Combine == "" {
+		rows, unit = x.g.Type(state).Rows, op.Int(x.old.Type(id).Rows)
 	}
 	at := &x.g.Nodes[state]
 	at.Attrs = x.sharing(at.Attrs, rows, unit)
@@ -147,7 +148,7 @@ func (x *spreadGraph) scanned(id ir.ID, reads []rowReads) {
 	scan, t := x.old.Nodes[id].Op.Scan, x.old.Type(id)
 	in := []ir.ID{x.reach(x.old.In(id)[0], reads[0])}
 	unit := x.unit[t.Rows]
-	windows := x.sharing(op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(unit)}), x.ranks, 0)
+	windows := x.sharing(op.MakeAttrs(op.Attr{Name: "by", Val: unit}), x.ranks, op.Val{})
 	end := func(at int, reach []plan.Need, before ...ir.ID) {
 		made := x.typed(id, x.table.Must(scan.End), windows.With("at", op.Int(at)), append(in[:1:1], before...)...)
 		var attrs *op.Attrs
@@ -286,17 +287,17 @@ func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
 	gather := func(attrs *op.Attrs, in ...ir.ID) ir.ID {
 		return x.g.Add(x.table.Must("gather"), attrs, x.g.Type(in[0]), x.old.Origin(id).NoDest(), in...)
 	}
-	step := op.Attr{Name: "step", Val: op.Int(unit)}
-	near := x.typed(id, x.table.Must("order.near"), x.sharing(by.With(step.Name, step.Val), x.ranks, 0), own, found)
+	step := op.Attr{Name: "step", Val: unit}
+	near := x.typed(id, x.table.Must("order.near"), x.sharing(by.With(step.Name, step.Val), x.ranks, op.Val{}), own, found)
 	cuts := x.typed(id, x.table.Must("order.cuts"), op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, step), gather(nil, near), found)
-	fetch := op.MakeAttrs(op.Attr{Name: plan.Fetch, Val: op.Int(1 + rows*(x.ranks-1)/x.ranks)}, op.Attr{Name: plan.Unit, Val: op.Int(unit)})
+	fetch := op.MakeAttrs(op.Attr{Name: plan.Fetch, Val: op.Int(1 + rows*(x.ranks-1)/x.ranks)}, op.Attr{Name: plan.Unit, Val: unit})
 	x.to[id] = x.typed(id, x.table.Must(n.Op.Order.Of), share(by), gather(fetch, own, cuts), cuts)
 	if x.partial[id] = n.Op.Order.End == ""; x.partial[id] {
 		return
 	}
 	above := plan.Need{Rows: rows, To: rows, By: 1, Lo: -1, Hi: 1, Unit: unit}
 	reach := x.inUnitsOf(rows).With(plan.Reach, plan.ReachOf([]plan.Need{above}))
-	runs := x.typed(id, x.table.Must(n.Op.Order.Runs), x.sharing(by.With(step.Name, step.Val), x.ranks, 0), gather(reach, x.to[id]))
+	runs := x.typed(id, x.table.Must(n.Op.Order.Runs), x.sharing(by.With(step.Name, step.Val), x.ranks, op.Val{}), gather(reach, x.to[id]))
 	if x.g.Type(runs).IsSparse() {
 		runs = x.joined(id, runs, false)
 	} else {
@@ -467,7 +468,7 @@ func (s *spreader) units(g *ir.Graph) {
 			}
 			if stated(n.Op) && n.Op.Shard.Combine == "" {
 				if rows, panel := g.Type(g.In(id)[0]).Rows, n.Attrs.Int("panel"); s.balanced(rows, panel) {
-					s.unit[rows] = panel
+					s.unit[rows] = op.Int(panel)
 				}
 			}
 			for r := n.Region; r != nil; r = r.Next {
@@ -489,7 +490,7 @@ func (s *spreader) balanced(rows, unit int) bool {
 	}
 	most := 0
 	for r := range s.ranks {
-		lo, hi := plan.WindowOf(r, s.ranks, rows, unit)
+		lo, hi := plan.WindowOf(r, s.ranks, rows, op.Int(unit))
 		most = max(most, hi-lo)
 	}
 	return 2*most*s.ranks <= 3*rows

@@ -157,9 +157,5 @@ func (x *spreadGraph) turned(id ir.ID, reads []rowReads) {
 	made := x.g.Add(x.old.Nodes[id].Op, attrs, t, x.old.Origin(id).NoDest(), b, a)
 	x.shares++
 	x.saved += x.spared(x.workOf(x.old, id))
-	var all *op.Attrs
-	if unit := x.unit[t.Rows]; unit > 1 {
-		all = op.MakeAttrs(op.Attr{Name: plan.Unit, Val: op.Int(unit)})
-	}
-	x.to[id] = x.typed(id, x.table.Must("t"), nil, x.g.Add(x.table.Must("gather"), all, t, x.old.Origin(id).NoDest(), made))
+	x.to[id] = x.typed(id, x.table.Must("t"), nil, x.g.Add(x.table.Must("gather"), x.inUnitsOf(t.Rows), t, x.old.Origin(id).NoDest(), made))
 }

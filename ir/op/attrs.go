@@ -160,6 +160,9 @@ func (a *Attrs) Get(name string) (Val, bool) {
 	return Val{}, false
 }
 
+// Val returns the attribute of that name; without one, a Val of the kind NoVal.
+func (a *Attrs) Val(name string) Val { v, _ := a.Get(name); return v }
+
 // Int returns an i64 attribute, 0 if absent.
 func (a *Attrs) Int(name string) int { v, _ := a.Get(name); return int(v.I) }
 

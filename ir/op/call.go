@@ -147,9 +147,13 @@ func Window(rank, ranks, rows int) (lo, hi int) {
 	return rows * rank / ranks, rows * (rank + 1) / ranks
 }
 
-// WindowOf is Window of rows that are shared in units of so many.
-func WindowOf(rank, ranks, rows, unit int) (lo, hi int) {
-	unit = max(unit, 1)
+// WindowOf is Window of rows that are shared in units of so many, if by is a number; 0 is 1. If by is a list,
+// it says where windows begin, and at last how many rows there are.
+func WindowOf(rank, ranks, rows int, by Val) (lo, hi int) {
+	if by.Kind == IntsVal {
+		return int(by.L[rank]), int(by.L[rank+1])
+	}
+	unit := max(int(by.I), 1)
 	lo, hi = Window(rank, ranks, (rows+unit-1)/unit)
 	return min(rows, lo*unit), min(rows, hi*unit)
 }

@@ -22,8 +22,10 @@ type Layout struct {
 	// Where is `rows` (each rank has its own rows, see Window), `replicated` (each rank has all),
 	// `partial` (each rank has the state of a reduction of its rows), `rank 2`, or `ranks 0 to 3`
 	// (each piece is on one of them).
-	Where  string `json:"layout"`
-	Rounds int64  `json:"rounds"` // the product over the loops that it is in; 1 outside
+	Where string `json:"layout"`
+	// Cuts says, of some rows, which ones each rank has, where that differs: see WindowOf.
+	Cuts   []int64 `json:"cuts,omitempty"`
+	Rounds int64   `json:"rounds"` // the product over the loops that it is in; 1 outside
 	// Messages and Bytes are sent in all rounds. Those of a branch that sends fewer bytes than the
 	// other one are 0, as a run takes one of the two.
 	Messages int64   `json:"messages"`
@@ -258,6 +260,9 @@ func (l *layouts) entry(n *ir.Node, t types.Type, owner int, rounds int64, where
 	x := &l.list[k]
 	if owner != Everywhere {
 		x.owners = append(x.owners, owner)
+	}
+	if by := n.Attrs.Val(Unit); where == byRows {
+		x.Cuts = by.L
 	}
 	x.Pieces++
 	return k + 1

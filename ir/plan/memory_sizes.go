@@ -3,6 +3,7 @@ package plan
 import (
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/types"
 )
 
 // This file finds the sizes of values on the ranks that make them, and what a loop or branch holds inside.
@@ -10,10 +11,28 @@ import (
 type sizes struct {
 	p     *Plan
 	l     *layouts
-	least bool // a branch counts as the smaller one
+	least bool            // a branch counts as the smaller one
+	cuts  map[int][]int64 // by number of rows: see WindowOf
 }
 
-func newSizes(p *Plan, least bool) *sizes { return &sizes{p, &layouts{p: p}, least} }
+func newSizes(p *Plan, least bool) *sizes {
+	s := &sizes{p, &layouts{p: p}, least, map[int][]int64{}}
+	s.cut(p.Graph)
+	return s
+}
+
+// cut lists the cuts of a graph and its regions.
+func (s *sizes) cut(g *ir.Graph) {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if by := n.Attrs.Val(Unit); len(by.L) > 0 {
+			s.cuts[g.Type(ir.ID(i)).Rows] = by.L
+		}
+		for r := n.Region; r != nil; r = r.Next {
+			s.cut(r.Graph)
+		}
+	}
+}
 
 // graph sets size and root of every node of a graph: the bytes of its value on one rank, and the node
 // whose memory the value is in. Of a matrix whose rows ranks share, a rank touches its own rows only:
@@ -42,17 +61,21 @@ func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64
 		}
 		size[id] = bytes(id)
 		if where[id] == byRows && owner(id) == Everywhere {
-			size[id] *= share(t.Rows, s.p.Ranks)
+			size[id] *= share(t, s.p.Ranks, s.cuts[t.Rows])
 		}
 	}
 }
 
-// share is the part of so many rows that a rank has at most.
-func share(rows, ranks int) float64 {
-	if rows == 0 {
+// share is the part of a matrix that a rank has at most. Cuts give ranks about the same entries of a sparse one.
+func share(t types.Type, ranks int, cuts []int64) float64 {
+	if t.Rows == 0 {
 		return 1
 	}
-	return float64((rows+ranks-1)/ranks) / float64(rows)
+	most := int64((t.Rows + ranks - 1) / ranks)
+	for r := 1; r < len(cuts) && t.IsDense(); r++ {
+		most = max(most, cuts[r]-cuts[r-1])
+	}
+	return float64(most) / float64(t.Rows)
 }
 
 // inside returns the most bytes that a loop or branch holds at a time, beside its operands: those of

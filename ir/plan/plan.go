@@ -47,8 +47,8 @@ const (
 	SharedRows = "shared"
 )
 
-// Unit is the attribute of a node whose rows the ranks share in units of so many rows: see
-// WindowOf. Of a gather it says how the rows of its matrix are shared.
+// Unit is the attribute of a node whose rows the ranks share in units of so many rows, or from given rows
+// on: see WindowOf. Of a gather it says how the rows of its matrix are shared.
 const Unit = "units"
 
 // Stacked is the attribute of a gather of states: the number of ranks. Its operator joins any number of
@@ -64,14 +64,12 @@ const Helped = "help"
 // IsGather reports whether a node joins what ranks have made: their rows, or their states.
 func IsGather(n *ir.Node) bool { return n.Op.Role == op.Gathers || n.Attrs.Int(Stacked) > 0 }
 
-// Window returns the rows lo..hi-1 that a rank makes of a matrix of so many rows: see WindowOf.
-func Window(rank, ranks, rows int) (lo, hi int) { return WindowOf(rank, ranks, rows, 1) }
-
-// WindowOf is op.Window of rows that are shared in units: a rank makes whole ones, except that the
-// last unit of the matrix may have fewer rows. A unit is a panel of a long sum, which one rank adds.
-// unit 0 is 1.
-func WindowOf(rank, ranks, rows, unit int) (lo, hi int) {
-	return op.WindowOf(rank, ranks, rows, unit)
+// WindowOf returns the rows lo..hi-1 that a rank makes of a matrix of so many rows. by is the attribute Unit.
+// If it is a number, ranks have equal numbers of units; the last unit of the matrix may have fewer rows. A unit
+// is a panel of a long sum, which one rank adds. If it is a list, rows of a sparse matrix differ in length, and
+// the list balances the entries.
+func WindowOf(rank, ranks, rows int, by op.Val) (lo, hi int) {
+	return op.WindowOf(rank, ranks, rows, by)
 }
 
 // MostGathers bounds the number of gathers of a plan: each has a tag of its own.

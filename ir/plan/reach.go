@@ -35,7 +35,7 @@ const Pick = "pick"
 // Picked returns which of rank owner's rows of a matrix a gather with Pick brings. at holds the values of
 // its inputs after the matrix, size is its Pick and unit its Unit. A row that does not exist is not
 // brought; the node that reads it fails.
-func Picked(at []int64, size, owner, ranks, rows, unit int) Range {
+func Picked(at []int64, size, owner, ranks, rows int, unit op.Val) Range {
 	lo, hi := WindowOf(owner, ranks, rows, unit)
 	first := func(i int64) int {
 		if i < 0 {
@@ -76,12 +76,16 @@ func SendsAll(listed, rows int) bool { return listed >= rows-rows/42 }
 // brings the rows between its first and its last i without gaps, also those that a By above
 // Hi - Lo leaves out.
 //
-// The result is shared in units of Unit rows (see WindowOf).
+// Unit says how ranks share the result (see WindowOf).
 //
 // A stencil of three rows is one Need, and a periodic border another one.
-type Need struct{ Rows, From, To, By, Lo, Hi, Unit int }
+type Need struct {
+	Rows, From, To, By, Lo, Hi int
+	Unit                       op.Val
+}
 
-// needInts is the number of integers of a Need in an attribute.
+// needInts is the number of integers of a Need in an attribute. The last one is a unit. If it is negative, it is
+// minus the number of integers of a list, which follow.
 const needInts = 7
 
 // Needs reads the attribute Reach. ok is false if there is none: then all rows are needed.
@@ -90,8 +94,13 @@ func Needs(a *op.Attrs) (list []Need, ok bool) {
 		return nil, false
 	}
 	v := a.Ints(Reach)
-	for ; len(v) >= needInts; v = v[needInts:] {
-		list = append(list, Need{int(v[0]), int(v[1]), int(v[2]), int(v[3]), int(v[4]), int(v[5]), int(v[6])})
+	for len(v) >= needInts {
+		n := Need{int(v[0]), int(v[1]), int(v[2]), int(v[3]), int(v[4]), int(v[5]), op.Int(int(v[6]))}
+		if v = v[needInts:]; n.Unit.I < 0 {
+			k := int(-n.Unit.I)
+			n.Unit, v = op.Val{Kind: op.IntsVal, L: v[:k:k]}, v[k:]
+		}
+		list = append(list, n)
 	}
 	return list, true
 }
@@ -100,7 +109,10 @@ func Needs(a *op.Attrs) (list []Need, ok bool) {
 func ReachOf(list []Need) op.Val {
 	var v []int
 	for _, n := range list {
-		v = append(v, n.Rows, n.From, n.To, n.By, n.Lo, n.Hi, n.Unit)
+		v = append(v, n.Rows, n.From, n.To, n.By, n.Lo, n.Hi, int(n.Unit.I)-len(n.Unit.L))
+		for _, at := range n.Unit.L {
+			v = append(v, int(at))
+		}
 	}
 	return op.Ints(v...)
 }
@@ -134,7 +146,7 @@ func Needed(list []Need, rank, ranks, rows int) (out []Range) {
 
 // Within reports whether no rank needs rows of another one, of a matrix of so many that ranks share
 // in units.
-func Within(list []Need, ranks, rows, unit int) bool {
+func Within(list []Need, ranks, rows int, unit op.Val) bool {
 	for rank := range ranks {
 		lo, hi := WindowOf(rank, ranks, rows, unit)
 		for _, r := range Needed(list, rank, ranks, rows) {
@@ -153,7 +165,7 @@ type Gathered struct {
 	all   bool   // every rank gets all rows
 	fetch int    // about how many rows all ranks get by lists; 0: without lists
 	pick  int    // how many rows each rank gets that the run chooses; 0: others
-	unit  int    // in which ranks share the rows
+	unit  op.Val // in which ranks share the rows
 	// Own: each rank has entries of a sparse matrix in any row, and gets those in its own rows.
 	// Otherwise each rank has the entries of its own rows.
 	Own bool
@@ -167,7 +179,7 @@ func (x *Gathered) Whole() bool { return x.all && !x.Own }
 // gatheredBy describes a gather with these attributes of values of type t.
 func gatheredBy(a *op.Attrs, t types.Type) Gathered {
 	if t.IsSparse() {
-		return Gathered{Type: t, all: true, Own: a.Int(SharedRows) > 0}
+		return Gathered{Type: t, all: true, Own: a.Int(SharedRows) > 0, unit: a.Val(Unit)}
 	}
 	if n := a.Int(Fetch); n > 0 {
 		return Gathered{Type: t, fetch: n}
@@ -177,7 +189,7 @@ func gatheredBy(a *op.Attrs, t types.Type) Gathered {
 	}
 	t.Rows *= max(1, a.Int(Stacked))
 	list, some := Needs(a)
-	return Gathered{Type: t, needs: list, all: !some, unit: a.Int(Unit)}
+	return Gathered{Type: t, needs: list, all: !some, unit: a.Val(Unit)}
 }
 
 // ByList reports a gather of rows that only the run knows.
@@ -189,15 +201,20 @@ func (g *Gathered) ByList() bool { return g.fetch+g.pick > 0 }
 func (g *Gathered) Rows(from, to, ranks int) []Range {
 	out := g.rows(from, to, ranks)
 	if len(out) == 0 && len(g.rows(to, from, ranks)) > 0 {
-		lo, _ := WindowOf(from, ranks, g.Type.Rows, g.unit)
+		lo, _ := g.Window(from, ranks)
 		return []Range{{lo, lo}}
 	}
 	return out
 }
 
+// Window returns the rows lo..hi-1 of a rank.
+func (g *Gathered) Window(rank, ranks int) (lo, hi int) {
+	return WindowOf(rank, ranks, g.Type.Rows, g.unit)
+}
+
 // rows returns the rows that the rank from has and the rank to needs.
 func (g *Gathered) rows(from, to, ranks int) (out []Range) {
-	lo, hi := WindowOf(from, ranks, g.Type.Rows, g.unit)
+	lo, hi := g.Window(from, ranks)
 	if g.all {
 		return []Range{{lo, hi}}
 	}

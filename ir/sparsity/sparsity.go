@@ -133,6 +133,12 @@ func (e *Estimate) Touched(ranks int) (sum float64) {
 	return float64(ranks-1) * sum
 }
 
+// Even reports whether nothing is known of how the nonzeros are distributed over rows.
+func (e *Estimate) Even() bool { return e.row == nil }
+
+// InRow returns the number of nonzeros of row i.
+func (e *Estimate) InRow(i int) float64 { return e.row.share(i, e.Rows, e.NNZ) }
+
 // T estimates the transpose.
 func (e Estimate) T() Estimate {
 	e.Rows, e.Cols, e.row, e.col, e.MostRow, e.MostCol = e.Cols, e.Rows, e.col, e.row, e.MostCol, e.MostRow

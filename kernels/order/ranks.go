@@ -69,7 +69,7 @@ func ownRows(c *op.Call, n int) (lo, hi int) {
 
 // sharedOrders is the rows of this file.
 func sharedOrders(by, desc op.Arg) []*op.Def {
-	step := op.Arg{Name: "step", Attr: true, Kind: op.IntVal, Doc: "rows of a unit of windows"}
+	step := op.Arg{Name: "step", Attr: true, Kind: op.IntVal, Doc: "rows of a unit of windows, or where these begin (WindowOf)"}
 	ranks := op.Arg{Name: "ranks", Attr: true, Kind: op.IntVal, Doc: "windows"}
 	digits := []op.Arg{{Name: "places", Attr: true, Kind: op.IntsVal, Doc: "in the list"}, {Name: "shift", Attr: true, Kind: op.IntVal, Doc: "bits below the digit"},
 		{Name: "bits", Attr: true, Kind: op.IntVal, Doc: "of the digit"}}
@@ -215,7 +215,7 @@ func eachWindow(c *op.Call, f func(r int, s sortedRows)) {
 	ranks, n := c.Type.Rows, c.Dense(0).Rows
 	from, to := ownRows(c, ranks)
 	for r := from; r < to; r++ {
-		lo, hi := op.WindowOf(r, ranks, n, c.Attrs.Int("step"))
+		lo, hi := op.WindowOf(r, ranks, n, c.Attrs.Val("step"))
 		f(r, sortedOf(c, lo, hi))
 	}
 }
@@ -325,7 +325,7 @@ func countSorted(c *op.Call) error {
 func cutsOf(c *op.Call) *value.Dense {
 	near, found, out := c.Dense(0), c.Dense(1), value.New(types.I64, c.Type.Rows, c.Type.Cols)
 	for r := range out.Rows {
-		lo, hi := op.WindowOf(r, out.Rows, c.Attrs.Int("n"), c.Attrs.Int("step"))
+		lo, hi := op.WindowOf(r, out.Rows, c.Attrs.Int("n"), c.Attrs.Val("step"))
 		out.Set(r, 0, value.I64(int64(lo)))
 		out.Set(r, out.Cols-1, value.I64(int64(hi)))
 	}

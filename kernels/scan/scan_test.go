@@ -147,7 +147,7 @@ func alikeInWindows(t *testing.T, rows map[string]*op.Def, d *op.Def, x *value.D
 	}
 	from.Out, from.Part = value.New(from.Type.Elem, x.Rows, x.Cols), true
 	for r := range ranks {
-		lo, hi := op.WindowOf(r, ranks, x.Rows, unit)
+		lo, hi := op.WindowOf(r, ranks, x.Rows, op.Int(unit))
 		if from.From = lo; lo == hi {
 			continue
 		}

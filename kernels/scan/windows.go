@@ -39,7 +39,7 @@ func eachEnd(call *op.Call, f func(to, x, before *value.Dense)) {
 		from, to = 0, ranks
 	}
 	for r := from; r < to; r++ {
-		lo, hi := op.WindowOf(r, ranks, x.Rows, call.Attrs.Int("by"))
+		lo, hi := op.WindowOf(r, ranks, x.Rows, call.Attrs.Val("by"))
 		if at >= 0 && r != at || lo == hi || x.Cols == 0 {
 			continue
 		}
@@ -194,7 +194,7 @@ func (c chain) beginFrom(call *op.Call, run *scanner) *fromBody {
 	l := &fromBody{chain: c, c: call, run: run, hi: call.Type.Rows, strips: max(1, call.Type.Cols/stripCols)}
 	ranks := call.Attrs.Int("ranks")
 	for r := range ranks {
-		lo, hi := op.WindowOf(r, ranks, l.hi, call.Attrs.Int("units"))
+		lo, hi := op.WindowOf(r, ranks, l.hi, call.Attrs.Val("units"))
 		switch {
 		case lo == hi || call.Part && lo != call.From:
 		case call.Part:

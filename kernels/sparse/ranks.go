@@ -55,7 +55,9 @@ func sparseRanks() []*op.Def {
 			Doc: "sp.touched lists the columns in which the rows of this rank have entries: row r is those of the rows that rank r has of a " +
 				"matrix with a row for each column (ir/plan, Window). Those that this rank has are left out. Placement writes it.",
 			Args: []op.Arg{{Name: "a", Doc: "sparse matrix"},
-				{Name: "ranks", Attr: true, Kind: op.IntVal, Optional: true, Doc: "the number of ranks"}},
+				{Name: "ranks", Attr: true, Kind: op.IntVal, Optional: true, Doc: "the number of ranks"},
+				{Name: "units", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "where ranks' rows begin, of this matrix (WindowOf)"},
+				{Name: "of", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "the same, of the matrix with a row for each column"}},
 			Eg: define.Eg("nnz(sparse(eye(3)) @ ones(3, 1) > 0)", "3"),
 			Type: func(s *op.Sig) (types.Type, error) {
 				t, err := Of(0, s.In[0])
@@ -89,8 +91,8 @@ func touched(c *op.Call) error {
 	}
 	out := value.NewCSR(types.Bool, ranks, m.Cols, 0)
 	for r := range ranks {
-		from, to := op.Window(r, ranks, m.Cols)
-		if a, b := op.Window(r, ranks, m.Rows); a != c.Lo || b != c.Hi {
+		from, to := op.WindowOf(r, ranks, m.Cols, c.Attrs.Val("of"))
+		if a, b := op.WindowOf(r, ranks, m.Rows, c.Attrs.Val("units")); a != c.Lo || b != c.Hi {
 			for j := from; j < to; j++ {
 				if named[j/64]>>(j%64)&1 != 0 {
 					out.Col = append(out.Col, int32(j))
@@ -110,7 +112,11 @@ func touchedRef(c *op.Call) (value.Value, error) {
 	for j := range m.Cols {
 		for i := range m.Rows {
 			if m.At(i, j).True() {
-				out.Set(((j+1)*ranks-1)/m.Cols, j, value.Bool(true))
+				for r := range ranks {
+					if lo, hi := op.WindowOf(r, ranks, m.Cols, c.Attrs.Val("of")); lo <= j && j < hi {
+						out.Set(r, j, value.Bool(true))
+					}
+				}
 			}
 		}
 	}

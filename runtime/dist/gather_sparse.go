@@ -14,7 +14,6 @@ package dist
 import (
 	"unsafe"
 
-	"flow/ir/plan"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/runtime/dist/transport"
@@ -88,7 +87,7 @@ func (r *rank) takeSparse(g *gathering, from int) {
 	if x.Own {
 		of = r.me
 	}
-	lo, hi := plan.Window(of, r.n, x.Type.Rows)
+	lo, hi := x.Window(of, r.n)
 	s.rows[from], s.left[from] = make([]int32, hi-lo), messagesOf(s.elem)
 	g.left += s.left[from]
 	x.pointers[from] = s
@@ -142,6 +141,6 @@ func (r *rank) fillSparse(key, peer int) {
 	if r.gathers[key].Own {
 		of = peer
 	}
-	lo, hi := plan.Window(of, r.n, r.gathers[key].Type.Rows)
+	lo, hi := r.gathers[key].Window(of, r.n)
 	r.giveSparse(g, peer, value.NewCSR(g.sparse.elem, hi-lo, g.sparse.cols, 0))
 }

@@ -86,7 +86,7 @@ func (e *Engine) picked(g *gather, d *value.Dense) func(owner, to int) plan.Rang
 		at = append(at, e.slot[e.at(x)].(value.Scalar).I)
 	}
 	return func(owner, _ int) plan.Range {
-		return plan.Picked(at, a.Int(plan.Pick), owner, e.p.Ranks, d.Rows, a.Int(plan.Unit))
+		return plan.Picked(at, a.Int(plan.Pick), owner, e.p.Ranks, d.Rows, a.Val(plan.Unit))
 	}
 }
 
@@ -99,7 +99,7 @@ func (e *Engine) listed(g *gather, d *value.Dense, k, r int) (all []byte, rows [
 	if k == giveLists {
 		owner = e.o.Rank
 	}
-	lo, hi := plan.WindowOf(owner, e.p.Ranks, d.Rows, e.g.Nodes[g.id].Attrs.Int(plan.Unit))
+	lo, hi := plan.WindowOf(owner, e.p.Ranks, d.Rows, e.g.Nodes[g.id].Attrs.Val(plan.Unit))
 	if len(rows) > 0 && plan.SendsAll(len(rows), hi-lo) {
 		return d.View(lo, 0, hi-lo, d.Cols).Bytes(), rows
 	}

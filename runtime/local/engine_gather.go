@@ -101,7 +101,7 @@ func (e *Engine) gatheredBytes(id ir.ID, d *value.Dense) int {
 	if !some && pick == 0 && !runs || d.Rows == 0 {
 		return len(d.Bytes())
 	}
-	lo, hi := plan.WindowOf(e.o.Rank, e.p.Ranks, d.Rows, a.Int(plan.Unit))
+	lo, hi := plan.WindowOf(e.o.Rank, e.p.Ranks, d.Rows, a.Val(plan.Unit))
 	if runs { // as many rows as it has
 		pick = hi - lo
 	}
@@ -117,13 +117,13 @@ func (e *Engine) gatheredBytes(id ir.ID, d *value.Dense) int {
 // that a list names (plan.Fetch), or none (plan.Only).
 func (e *Engine) partsFor(id ir.ID, m *value.CSR) []*value.CSR {
 	a, n := e.g.Nodes[id].Attrs, e.p.Ranks
-	lo, hi := plan.Window(e.o.Rank, n, m.Rows)
+	lo, hi := plan.WindowOf(e.o.Rank, n, m.Rows, a.Val(plan.Unit))
 	mine, parts := m.View(lo, hi-lo), make([]*value.CSR, n)
 	listed, only := a.Int(plan.Fetch) > 0, a.Int(plan.Only)
 	for r := range parts {
 		switch {
 		case a.Int(plan.SharedRows) > 0:
-			from, to := plan.Window(r, n, m.Rows)
+			from, to := plan.WindowOf(r, n, m.Rows, a.Val(plan.Unit))
 			parts[r] = m.View(from, to-from)
 		case r != e.o.Rank && listed:
 			rows, _ := e.slot[e.at(e.g.In(id)[1])].(*value.CSR).Row(r)
@@ -193,19 +193,19 @@ func (e *Engine) ownRows(id ir.ID) (lo, hi int) {
 		return 0, 0
 	}
 	a := e.g.Nodes[id].Attrs
-	return plan.WindowOf(e.o.Rank, e.p.Ranks, a.Int(plan.SharedRows), a.Int(plan.Unit))
+	return plan.WindowOf(e.o.Rank, e.p.Ranks, a.Int(plan.SharedRows), a.Val(plan.Unit))
 }
 
 // window returns the iterations base..base+count-1 of a rank of a loop of n: those of its rows.
 func (e *Engine) window(c *op.Call, rank, n int) (base, count int, err error) {
-	rows, unit := c.Attrs.Int(plan.SharedRows), max(1, c.Attrs.Int(plan.Unit))
+	rows, by := c.Attrs.Int(plan.SharedRows), c.Attrs.Val(plan.Unit)
 	of := rows // iterations are those of rows, or of units
-	if n%rows != 0 {
-		of, unit = (rows+unit-1)/unit, 1
+	if unit := max(1, int(by.I)); n%rows != 0 {
+		of, by = (rows+unit-1)/unit, op.Val{}
 	}
 	if rows < e.p.Ranks || n < of || n%of != 0 {
 		return 0, 0, fmt.Errorf("BUG: %s has %d iterations for %d rows, which ranks share", c.Def.Name, n, rows)
 	}
-	lo, hi := plan.WindowOf(rank, e.p.Ranks, of, unit)
+	lo, hi := plan.WindowOf(rank, e.p.Ranks, of, by)
 	return lo * (n / of), (hi - lo) * (n / of), nil
 }

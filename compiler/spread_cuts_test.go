@@ -1,0 +1,145 @@
+package compiler_test
+
+// These tests cut rows of sparse matrices where that balances their entries.
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
+)
+
+// hubs writes a graph of so many vertices to a file: the first sixth has edges to most others, and the rest one or two.
+func hubs(t *testing.T, n int) (path string, degree []int) {
+	t.Helper()
+	var edges strings.Builder
+	degree = make([]int, n)
+	for i := range n {
+		for j := range n {
+			if i != j && (6*i < n && (i+j)%5 > 0 || j == (i*7+3)%n) {
+				fmt.Fprintln(&edges, i, j)
+				degree[i]++
+			}
+		}
+	}
+	path = filepath.Join(t.TempDir(), "hubs.txt")
+	if err := os.WriteFile(path, []byte(edges.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path, degree
+}
+
+// cutPrograms read a graph of 90 vertices with rows of very different lengths, and whatever else ranks share by rows.
+var cutPrograms = []spreadProgram{
+	{"labels", `G = L or t(L)
+iterate c = seq(1, G.rows + 1), moved = 1 until moved == 0 {
+  u = max(c, rowmax(G * t(c)))
+  next moved = count(u != c)
+  next c = u
+}
+emit c
+emit sum(c)
+emit nunique(c)`, 4, 1},
+	{"shares, in order", `A = t(L)
+links = rowsum(L)
+iterate r = fill(1 / 90, 90, 1) times 5 {
+  next r = 0.85 * (A @ (r / max(links, 1)) + sum(r * (links == 0)) / 90) + 0.15 / 90
+}
+emit argsort(r, desc = true)[0..5, :]
+emit sort(r)
+emit quantile(r, 0.3)
+emit cumsum(r)
+emit cumsum(links)
+emit cummax(r)`, 6, 1},
+	{"neighbours, slices and rows that the run chooses", `iterate x = rand(90, 1, seed = 2), D = rand(90, 3, seed = 4), k = 0 until k == 4 {
+  y = L @ x / 90
+  z = parfor i in 0..90 { y[max(i - 1, 0), 0] + y[min(i + 2, 89), 0] + D[i, 1] }
+  next x = rbind(z[1..-1, :] + z[0..-2, :], y[0..2, :])
+  next D = L @ D / 40 + D[k * 11, :]
+  next k = k + 1
+}
+emit x
+emit D
+emit colsum(D)
+emit x[3, 0]`, 5, 0},
+	{"products and triangles", `S = f64(L) * 0.5
+P = S @ S
+T = t(P) * 2
+iterate x = rand(90, 1, seed = 2), k = 0 until k == 3 {
+  next x = P @ x / 100 + T @ x / 200
+  next k = k + 1
+}
+emit x
+emit nnz(P)
+emit sum(T)`, 2, 1},
+}
+
+func TestSpreadCuts(t *testing.T) {
+	path, _ := hubs(t, 90)
+	list := make([]spreadProgram, len(cutPrograms))
+	for k, p := range cutPrograms {
+		p.text = fmt.Sprintf("L = read_graph(%q)\n%s", path, p.text)
+		list[k] = p
+	}
+	spreadAlike(t, list)
+}
+
+// cutsIn returns the attribute plan.Unit of the nodes of a graph and its regions, where it is a list.
+func cutsIn(g *ir.Graph) (list [][]int64) {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if by := n.Attrs.Val(plan.Unit); by.Kind == op.IntsVal {
+			list = append(list, by.L)
+		}
+		for r := n.Region; r != nil; r = r.Next {
+			list = append(list, cutsIn(r.Graph)...)
+		}
+	}
+	return list
+}
+
+// Ranks have about the same entries, and all nodes the same rows.
+func TestCutsBalance(t *testing.T) {
+	path, degree := hubs(t, 600)
+	text := fmt.Sprintf("L = read_graph(%q)\niterate x = rand(600, 1, seed = 1) times 50 { next x = L @ x / 600 }\nemit sum(x)", path)
+	for _, ranks := range []int{2, 3, 4} {
+		c, err := compileTiny(tinyTable(t), text, ranks, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := cutsIn(c.Plan.Graph)
+		if len(list) < 4 {
+			t.Fatalf("%d nodes are cut by entries", len(list))
+		}
+		for _, l := range list {
+			if fmt.Sprint(l) != fmt.Sprint(list[0]) || len(l) != ranks+1 || l[0] != 0 || l[ranks] != 600 {
+				t.Fatalf("cuts %v and %v", list[0], l)
+			}
+		}
+		entries := func(lo, hi int64) (sum int) {
+			for _, d := range degree[lo:hi] {
+				sum += d
+			}
+			return sum
+		}
+		even := entries(0, int64(600/ranks))
+		if first := entries(list[0][0], list[0][1]); 5*first > 4*even {
+			t.Errorf("rank 0 of %d has %d entries, and had %d with as many rows as the others", ranks, first, even)
+		}
+		told := 0
+		for _, x := range plan.Layouts(c.Plan) {
+			if slices.Equal(x.Cuts, list[0]) {
+				told++
+			}
+		}
+		if told < 2 {
+			t.Errorf("of %d values the plan says that rows begin at %v", told, list[0])
+		}
+	}
+}
