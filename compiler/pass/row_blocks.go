@@ -131,10 +131,10 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	return t.Rows, t.Cols, ok
 }
 
-// fewTerms reports a product of narrow rows and a small matrix.
+// fewTerms reports a product of narrow rows, of several terms each, and a small matrix.
 func fewTerms(g *ir.Graph, id ir.ID, block int) bool {
 	n, t := &g.Nodes[id], g.Type(id)
-	return n.Op.Role == op.Multiplies && n.Region == nil && t.Known() && t.Rows >= block/leastFew && t.Cols > 1 &&
+	return n.Op.Role == op.Multiplies && n.Region == nil && t.Known() && t.Rows >= block/leastFew && min(t.Cols, g.Type(g.In(id)[0]).Cols) > 1 &&
 		max(t.Cols, g.Type(g.In(id)[0]).Cols) <= fewByRows && products(g, id) <= fewProducts
 }
 
