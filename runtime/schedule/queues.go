@@ -59,6 +59,11 @@ type thief struct {
 	_    [56]byte
 }
 
+// mostChunks is how many chunks the default technique makes for each worker at most, if nobody says a
+// least size. AUTO_CHUNK alone makes 4096 of a loop of a million units, and a loop of cheap points then
+// spent half of its time between chunks. The last chunk of 256 costs a schedule 0.4 percent.
+const mostChunks = 256
+
 // NewQueues makes the queues of a loop of p.N units for p.P workers. Its error is that of
 // Technique.New, or of an expression that fails within its first steps.
 func NewQueues(plan *Plan, p Params) (*Queues, error) {
@@ -68,6 +73,7 @@ func NewQueues(plan *Plan, p Params) (*Queues, error) {
 	t := plan.Technique
 	if t == nil {
 		t = Default()
+		p.MinChunk = max(p.MinChunk, p.N/(mostChunks*max(p.P, 1)))
 	}
 	if plan.Grain > 0 {
 		p.MinChunk = plan.Grain

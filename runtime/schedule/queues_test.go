@@ -308,3 +308,38 @@ func BenchmarkQueues(b *testing.B) {
 		}
 	}
 }
+
+// TestDefaultChunks pins that loops which name no technique get at most 256 chunks a worker, and that
+// a least size that somebody gives counts instead.
+func TestDefaultChunks(t *testing.T) {
+	auto, err := Lookup("AUTO_CHUNK")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		plan Plan
+		n    int
+		want int
+	}{
+		{Plan{}, 1 << 20, 512},
+		{Plan{Grain: 1}, 1 << 20, 8192},
+		{Plan{Technique: auto}, 1 << 20, 8192},
+		{Plan{}, 1 << 10, 128},
+	} {
+		q, err := NewQueues(&tt.plan, Params{N: tt.n, P: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for {
+			_, _, _, ok := q.Claim(got % 2)
+			if !ok {
+				break
+			}
+			got++
+		}
+		if got != tt.want {
+			t.Errorf("%+v of %d units: %d chunks, want %d", tt.plan, tt.n, got, tt.want)
+		}
+	}
+}
