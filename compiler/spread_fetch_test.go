@@ -143,7 +143,7 @@ func TestSparseMatrixForOneRank(t *testing.T) {
 		}
 		return bytes
 	}
-	if got, want := sent("emit colsum(S)\nemit S")-sent(""), int64(60*45*(4+8)+6*30*4); got != want {
+	if got, want := sent("emit S\nemit S as \"again\"")-sent(""), int64(60*45*(4+8)+6*30*4); got != want {
 		t.Errorf("%d bytes are sent, not %d", got, want)
 	}
 }
