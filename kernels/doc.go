@@ -10,7 +10,7 @@
 //	                 wide ones by phases, of narrow ones the lanes are rows, which may end with
 //	                 reductions by key
 //	nest_row.go      nest: chains and the operators that move elements between them as one loop,
-//	                 whose borders are loops of their own (nest_space.go)
+//	                 whose borders are loops of their own (package nest, space.go)
 //	parfor*.go       parfor: its body as a nest (package nest; nest_*.go run it), compiled or,
 //	                 where there is little work, interpreted; rows by phases (nest_phase_run.go),
 //	                 operators without a form called between nests (nest_calls_run.go); an operator

@@ -151,7 +151,7 @@ func effectsOf(g *ir.Graph) (list []ir.ID) {
 	return list
 }
 
-// compacted returns r with the nodes that stay, and these arguments.
+// compacted returns r without the nodes that do not stay. args are the old nodes of its arguments.
 func compacted(r *ir.Region, stays []bool, args []ir.ID) *ir.Region {
 	to := make([]ir.ID, len(stays))
 	at := ir.ID(0)

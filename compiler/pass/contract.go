@@ -33,8 +33,8 @@ type Contraction struct {
 
 	paneled bool // the expression has a product of panels
 
-	// settled says of which nodes the statements are done. A call is elaborated inside its
-	// expression, so nodes of that expression may be some that statements of the function named.
+	// settled marks the nodes whose statements are done. A call is elaborated inside its expression,
+	// so an expression may contain nodes that statements of the called function named.
 	settled []bool
 	// away holds the settled nodes of the graphs around the current region.
 	away map[*ir.Graph][]bool
@@ -47,8 +47,8 @@ const (
 	sub
 )
 
-// flagSets are the attributes of products that have no others, by bits. They are shared, since there
-// are a million such nodes.
+// flagSets holds the attributes of products that have flags alone, by the bits of the flags. Nodes
+// share them, because a tiled program has a million such nodes.
 type flagSets [8]*op.Attrs
 
 func newFlagSets() (f flagSets) {

@@ -5,13 +5,13 @@ import (
 	"flow/ir/op"
 )
 
-// copying is a graph that is copied node by node, in order. to has the new node of each old one.
+// copying is a copy of a graph in progress. Nodes are copied in order; to maps old nodes to new ones.
 type copying struct {
 	old, g *ir.Graph
 	to     []ir.ID
 }
 
-// copyOf begins a copy of g, without nodes so far.
+// copyOf begins a copy of g. The copy has the tables of g and no nodes.
 func copyOf(g *ir.Graph) *copying {
 	c := &copying{old: g, g: ir.New(), to: make([]ir.ID, g.Len())}
 	c.g.CopyTables(g)
@@ -26,12 +26,12 @@ func (c *copying) node(id ir.ID) {
 	c.to[id] = c.g.CopyNode(c.old, id, c.in(id)...)
 }
 
-// region is the copy as region r.
+// region returns r with the copy as its graph.
 func (c *copying) region(r *ir.Region) *ir.Region {
 	return &ir.Region{Graph: c.g, Args: through(c.to, r.Args), Yields: through(c.to, r.Yields)}
 }
 
-// through is the new places of nodes.
+// through returns places[x] for each x of ids.
 func through(places, ids []ir.ID) []ir.ID {
 	out := make([]ir.ID, len(ids))
 	for i, x := range ids {
@@ -40,7 +40,7 @@ func through(places, ids []ir.ID) []ir.ID {
 	return out
 }
 
-// eachRegion returns a list of regions of which f makes each.
+// eachRegion returns the list of regions that f makes of the regions of list r.
 func eachRegion(r *ir.Region, f func(r *ir.Region) *ir.Region) *ir.Region {
 	var first *ir.Region
 	next := &first
@@ -60,8 +60,8 @@ func setOf(ids []ir.ID) map[ir.ID]bool {
 	return set
 }
 
-// regionOf returns a region of some nodes, in order, on the values that they have, and what they read
-// of others: its arguments.
+// regionOf returns a region that computes the nodes members of g, which ascend, and yields those of
+// yields. reads lists the nodes outside that members read; the arguments of the region stand for them.
 func regionOf(g *ir.Graph, table *op.Table, members, yields []ir.ID) (r *ir.Region, reads []ir.ID) {
 	r = &ir.Region{Graph: ir.New()}
 	known, inner := setOf(members), map[ir.ID]ir.ID{}

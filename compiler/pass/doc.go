@@ -7,14 +7,16 @@
 //	hoist.go                  loop invariants
 //	panels.go groups.go       products as trees of panels; products with a matrix of codes
 //	rowfold.go represent.go   reductions of sparse products; the storage form of sparse products
-//	fuse*.go products.go      maps, map-reduces, several results a pass; products inside a map-reduce
+//	fuse*.go                  maps, map-reduces, several results a pass
 //	fuse_loops.go             chains and constructors in the body of a parfor
 //	group.go                  chains, slices and borders as one loop
 //	cuts.go partition*.go     where matrices are cut, and operators on blocks; whole.go: what stays whole
 //	row_blocks.go             row by row programs, a block of rows at a time
-//	epilogues.go              chains that run on a product while it is in a cache
+//	epilogues.go              chains, and map-reduces, on a product while it is in a cache
 //	narrow.go                 only the lower triangle
 //	keep.go                   invariants that are stored when first computed
+//	rounds.go keys.go         one task for a small loop; one task for reductions by key
+//	spread*.go                rows that ranks share
 //	place.go order.go         owners and exchanges; priorities
 //	stops.go                  where nodes that may fail cannot move
 //	region.go carry.go        passes inside loops; blocks as carried values

@@ -101,8 +101,8 @@ func (f *epilogues) product(id ir.ID) int {
 	return -1
 }
 
-// absorbable reports a product x of dense matrices of known shape and one type of floats, in the send
-// of its reader id.
+// absorbable reports whether a map of product x and its reader id is possible: x multiplies dense
+// matrices of known shape and one type of floats, and both nodes belong to one send.
 func absorbable(g *ir.Graph, x, id ir.ID) bool {
 	for _, y := range g.In(x) {
 		if t := g.Type(y); !t.IsDense() || !t.Known() || t.Elem != g.Type(x).Elem {
@@ -259,9 +259,9 @@ func held(place int, acc, strips bool, modes []op.Mode, n int) []int {
 //	%2 = matmul(%0, %1) {tb};  %4 = pipe(%3, %2) {fold="rowargmin", ..}
 //	->  %4 = pipe.product(%3, %0, %1) {fold="rowargmin", .., place=1, tb}
 //
-// It would be wrong for a product with another reader, and one that is sent. It skips a product
-// that is no loop over the rows of its left factor, and one whose left factor is cut, since its
-// blocks would have to be assembled.
+// It would be wrong for a product that has another reader or is sent. It skips a product that is no
+// loop over the rows of its left factor. It also skips a product whose left factor is cut, because
+// the blocks would have to be assembled.
 func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	var out *ir.Graph
 	var whole []bool
@@ -302,8 +302,8 @@ func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	return DropDead(out)
 }
 
-// productIn returns the operand of a pipe that is a product read only by the pipe, once. A
-// transposed operand beside it is read across all rows.
+// productIn returns the place of an operand of pipe id that is a product with no other reader. ok is
+// false if there is none, or if another operand is transposed: the pipe would read all of its rows.
 func productIn(g *ir.Graph, id ir.ID, uses []int32) (place int, ok bool) {
 	n, in := &g.Nodes[id], g.In(id)
 	place = -1

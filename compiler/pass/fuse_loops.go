@@ -30,9 +30,10 @@ import (
 //   - the body computes matrices;
 //   - the body may fail, and would then fail after something that comes behind the loop.
 //
-// The last is rare: the loop stays in place, or moves to an operator behind it that needs more than
-// is there before the loop. Such an operator cannot fail, so it may run earlier; the body moves only
-// past what cannot fail and has no effect (ir.MayFail). So a run fails as without this pass.
+// The last case is rare. The loop stays in place unless the operator behind it reads a value that is
+// made after the loop. Then the loop moves to that operator, past nodes that cannot fail and have no
+// effect (ir.MayFail). Absorbed operators cannot fail, so they may run earlier. So a run fails as it
+// would without this pass.
 func FuseLoops(g *ir.Graph, table *op.Table) *ir.Graph {
 	f := &absorbing{fusion: fusion{g: g}, table: table}
 	for i := range g.Nodes {
@@ -78,8 +79,8 @@ func (f *absorbing) before(l ir.ID) bool {
 	return false
 }
 
-// after absorbs the reader of loop l, if it has only one, which it may absorb. It returns where the
-// loop is then.
+// after absorbs the reader of loop l if the loop has one reader and may absorb it. It returns the node
+// that the loop is then.
 func (f *absorbing) after(l ir.ID) (at ir.ID, ok bool) {
 	g, readers := f.g, f.readers[l]
 	if len(readers) == 0 {
@@ -120,8 +121,8 @@ func fromZero(n *ir.Node) bool {
 	return len(by) > 0
 }
 
-// takes reports an operator that a body may compute: it reads scalars and matrices whose sizes
-// determine how they are stretched.
+// takes reports whether a body may compute operator x: it is elementwise, cannot fail, and reads
+// scalars and dense matrices of known size.
 func (f *absorbing) takes(x ir.ID) bool {
 	g, in := f.g, f.g.In(x)
 	return f.fusable(x) && len(in) > 0 && !f.sent(x) && g.Nodes[x].Op.TotalOn(g.Type(in[0]).Elem, g.Type(x).Elem) &&
@@ -173,9 +174,9 @@ func ownPlace(n *ir.Node, k int) (col int64, ok bool) {
 	return col, ok && col != none
 }
 
-// readAt reports whether region r, and with deep the loops and branches in it, read of argument a
-// only elements in the row of the first index, for all of which own is true. index maps the nodes
-// that are indices of the loop.
+// readAt reports whether region r reads of argument a only elements in the row of the first index, and
+// own is true for each of them. index maps the nodes that are indices of the loop. If deep is set, the
+// loops and branches in r may read such elements too.
 func readAt(r *ir.Region, a ir.ID, index map[ir.ID]int, deep bool, own func(g *ir.Graph, in []ir.ID, index map[ir.ID]int) bool) bool {
 	if slices.Contains(r.Yields, a) {
 		return false
@@ -320,7 +321,7 @@ func (b *loopBody) constant(c int64) ir.ID {
 	return once(b.graph, b.f.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(int(c))}), types.ScalarOf(types.I64), ir.Origin{})
 }
 
-// once returns a node of g that is the same as the given one, which it adds if there is none.
+// once returns a node of g that is equal to the given one. It adds the node if there is none.
 func once(g *ir.Graph, d *op.Def, attrs *op.Attrs, t types.Type, o ir.Origin, in ...ir.ID) ir.ID {
 	for i := range g.Nodes {
 		if n, id := &g.Nodes[i], ir.ID(i); n.Op == d && g.Type(id) == t && n.Attrs.Equal(attrs) && slices.Equal(g.In(id), in) {
@@ -330,8 +331,8 @@ func once(g *ir.Graph, d *op.Def, attrs *op.Attrs, t types.Type, o ir.Origin, in
 	return g.Add(d, attrs, t, o, in...)
 }
 
-// copyReading adds the nodes of g without an entry in to to out. The nodes of gone were matrices
-// and are now elements: an element of one is itself.
+// copyReading copies the nodes of g that have no place in to. It adds them to out. The nodes of gone
+// were matrices and are now elements, so an element of such a node is the node.
 func copyReading(out, g *ir.Graph, to []ir.ID, gone map[ir.ID]bool) {
 	for i := range g.Nodes {
 		id := ir.ID(i)
@@ -386,7 +387,8 @@ const mostDrawnCols = 16
 
 // Draw moves a constructor into the body of a parfor if every iteration reads only its own row:
 //
-//	%0 = rand {n=1000, m=2};  %1 = parfor(%0) {lo=[0], n=[1000], by=[1]} (%i, %x) { %2 = element(%x, %i, 0); .. }
+//	%0 = rand {n=1000, m=2}
+//	%1 = parfor(%0) {lo=[0], n=[1000], by=[1]} (%i, %x) { %2 = element(%x, %i, 0); .. }
 //	->  %1 = parfor() {..} (%i) { %x = rand {n=1000, m=2, drawn=true}; %2 = element(%x, %i, 0); .. }
 //
 // The body computes the rows of a batch of iterations on demand, and the matrix is not stored. It

@@ -6,17 +6,20 @@ import (
 	"flow/ir/types"
 )
 
-// Panels writes products over a long inner size as trees of sums of panels where one loop does not
-// serve:
+// Panels writes some products over a long inner size as trees of sums of panels:
 //
-//	matmul.panels(%0, %1) {ta, panel=32768}   ->   add(matmul(slice %0, slice %1) {ta}, matmul(slice %0, slice %1) {ta})
+//	matmul.panels(%0, %1) {ta, panel=32768}
+//	->  add(matmul(slice %0, slice %1) {ta}, matmul(slice %0, slice %1) {ta})
 //
-// The row means the same tree, bit for bit. Its loop shares the panels among the workers, so the
-// operands stay whole and nothing is copied. A result of more than mostPanelSum elements becomes a
-// tree: its panels are enough work to be cut into tiles. So does a product whose operands are cut
-// for another reader, or because they are large, since they would have to be assembled; a matrix of
-// codes is not built, however large it is. With all, every product becomes a tree. One of a size that
-// only the run knows never does.
+// The row matmul.panels means the same tree, bit for bit. Its loop shares the panels among the workers;
+// the operands stay whole and nothing is copied. A product becomes a tree
+//
+//   - if its result has more than mostPanelSum elements: a panel is enough work to be cut into tiles;
+//   - if an operand is cut, for another reader or because it is large: the row would have to assemble
+//     it. A matrix of codes is not built, so its size does not count;
+//   - if all is set.
+//
+// A product whose size only the run knows stays as it is.
 func Panels(g *ir.Graph, table *op.Table, sizes Sizes, all bool) *ir.Graph {
 	sizes = sizes.filled()
 	row := table.Must("matmul.panels")
@@ -37,7 +40,7 @@ func Panels(g *ir.Graph, table *op.Table, sizes Sizes, all bool) *ir.Graph {
 		if len(loops) > 0 {
 			whole := wholes(out, sizes.Block, preferredCuts(out), false, sizes.Rows)
 			codes := unbuilt(out, func(n *ir.Node) bool { return n.Op == row })
-			// A tree may cut the operands of a product that is none so far.
+			// A new tree may cut the operands of a product that was no tree before it.
 			for _, id := range loops {
 				in := out.In(to[id])
 				if tree[id] = whole != nil && (!whole[in[0]] && !codes[in[0]] || !whole[in[1]]); !tree[id] {
@@ -53,7 +56,8 @@ func Panels(g *ir.Graph, table *op.Table, sizes Sizes, all bool) *ir.Graph {
 	return g
 }
 
-// mostPanelSum bounds the result of a product that is a loop: each panel has one in memory.
+// mostPanelSum is the most elements of the result of a product that is a loop. Memory holds a result for
+// each panel.
 const mostPanelSum = 1 << 16
 
 // panelTrees copies g with some products as trees, and returns the new nodes.

@@ -125,7 +125,7 @@ func constantText(g *ir.Graph, id ir.ID) bool {
 	return g.Nodes[id].Op.Role == op.Constant && g.Type(id) == types.ScalarOf(types.Str)
 }
 
-// withTexts is a region with these constants in place of the arguments of their numbers.
+// withTexts returns r with constants in place of some arguments, by the numbers of the arguments.
 func withTexts(r *ir.Region, texts map[int]*ir.Node) *ir.Region {
 	out := &ir.Region{Graph: r.Graph.Clone(), Yields: r.Yields}
 	for k, a := range r.Args {
@@ -229,7 +229,7 @@ func fewPoints(g *ir.Graph, id ir.ID) bool {
 	return ops <= mostPoints
 }
 
-// flops is how many operations an operator is: none if its row does not say.
+// flops returns the operations of a node; 0 if its row has no cost.
 func flops(g *ir.Graph, id ir.ID) float64 {
 	if d := g.Nodes[id].Op; d.Cost != nil {
 		return d.Cost(sigOf(g, id), g.Type(id)).Flops

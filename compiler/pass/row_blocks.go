@@ -58,11 +58,11 @@ const (
 	manyByRows = 128
 	// longestByRows is the longest row: 256 KiB of f64.
 	longestByRows = 1 << 15
-	// fewProducts is the most multiplications of a row of a product that is lanes, with the operators
-	// around it: a tile has so few that its loads and stores are most of its time. A product that
-	// meets no other member is lanes up to loneProducts, of fewer columns than a vector has lanes.
+	// A product with at most fewProducts multiplications a row runs in lanes, together with the
+	// operators around it: a kernel of tiles would spend most of its time in loads and stores. A product
+	// without other members runs in lanes up to loneProducts, and below eight columns.
 	fewProducts, loneProducts = 100, 36
-	// leastFew is the part of a block that the rows of such products are at least.
+	// Such a product has at least block / leastFew rows.
 	leastFew = 4
 	// mostByRows is the most nodes of a graph that is looked at: those with more are tasks on
 	// blocks.
@@ -131,20 +131,21 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	return t.Rows, t.Cols, ok
 }
 
-// fewTerms reports a product of narrow rows, of several terms each, and a small matrix.
+// fewTerms reports whether node id is a product of a tall matrix with narrow rows and a small matrix. Its
+// inner size and its columns are 2 to fewByRows.
 func fewTerms(g *ir.Graph, id ir.ID, block int) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	return n.Op.Role == op.Multiplies && n.Region == nil && t.Known() && t.Rows >= block/leastFew && min(t.Cols, g.Type(g.In(id)[0]).Cols) > 1 &&
 		max(t.Cols, g.Type(g.In(id)[0]).Cols) <= fewByRows && products(g, id) <= fewProducts
 }
 
-// products is the multiplications of a row of a product.
+// products returns the number of multiplications that make a row of product id.
 func products(g *ir.Graph, id ir.ID) int {
 	t := g.Type(id)
 	return int(g.Nodes[id].Op.Cost(sigOf(g, id), t).Flops) / 2 / t.Rows
 }
 
-// lone reports a product that is faster by a kernel of tiles.
+// lone reports whether r is a single product that a kernel of tiles computes faster.
 func (b *rowBlocks) lone(r *rowGroup) bool {
 	id := r.members[0]
 	return len(r.members) == 1 && (b.g.Type(id).Cols >= 8 || products(b.g, id) > loneProducts)

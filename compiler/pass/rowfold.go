@@ -81,7 +81,7 @@ func foldOf(d *op.Def, table *op.Table) (of string, class loop.Class) {
 	return strings.TrimPrefix(dense.Name, "row"), dense.Class
 }
 
-// onDense returns the row that means the same of dense matrices as a row of sparse ones; nil if there
+// onDense returns the row for dense matrices that means the same as row d for sparse ones; nil if there
 // is none.
 func onDense(d *op.Def, table *op.Table) *op.Def {
 	if d.For == "" {

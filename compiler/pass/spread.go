@@ -35,7 +35,8 @@ type spreader struct {
 	// whole says that no matrix of the graph is cut into blocks: ranks share all rows that are worth
 	// it, and each makes what is little.
 	whole bool
-	// unit is the attribute plan.Unit, by the number of rows of a matrix. Others are shared by single rows.
+	// unit is the attribute plan.Unit by the number of rows of a matrix. Ranks share matrices without an
+	// entry by single rows.
 	unit map[int]op.Val
 	// touches keeps the results of spreadGraph.touched, because an estimate takes milliseconds.
 	touches    map[edge]float64
@@ -369,12 +370,13 @@ func (x *spreadGraph) node(id ir.ID) {
 	}
 }
 
-// sharing returns attributes of a node whose rows ranks share, so many, in units of unit.
+// sharing adds to a the attributes of a node whose rows ranks share. rows is their number, unit the
+// attribute plan.Unit.
 func (s *spreader) sharing(a *op.Attrs, rows int, unit op.Val) *op.Attrs {
 	return inUnits(a.With(plan.Shared, op.Int(s.ranks)).With(plan.SharedRows, op.Int(rows)), unit)
 }
 
-// inUnits adds the attribute plan.Unit to others, unless units are single rows.
+// inUnits adds the attribute plan.Unit to a, unless units are single rows.
 func inUnits(a *op.Attrs, unit op.Val) *op.Attrs {
 	if unit.I > 1 || len(unit.L) > 0 {
 		return a.With(plan.Unit, unit)

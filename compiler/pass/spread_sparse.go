@@ -26,8 +26,9 @@ import (
 //
 // A constructor whose rows can be made alone (op.Def.ByRows) makes those of the rank.
 //
-// Rows of a graph may differ in length by orders of magnitude. Where the cost model can tell, ranks have rows for
-// about the same work (cuts): the attribute plan.Unit of all nodes with so many rows says where each rank begins.
+// Rows of a graph may differ in length by orders of magnitude. If the estimates tell the lengths, each rank
+// gets rows with about the same work (cuts). The attribute plan.Unit of all nodes with as many rows then
+// lists the row at which each rank begins.
 //
 // It would be wrong for an operator that makes entries where its sparse operands have none: then the
 // rows of other ranks would not be empty.
@@ -132,8 +133,8 @@ func (x *spreadGraph) generates(id ir.ID) bool {
 	return t.IsSparse() && (n.Op.ByRows || n.Op.Parts != nil && n.Op.Parts(n.Attrs)) && !x.inside && !sent && x.old.Placement(id) == ir.AnyPlace && t.Known() && t.Rows >= x.ranks && len(x.old.In(id)) == 0
 }
 
-// byColumns makes the new nodes of a reduction of the columns of a sparse matrix that ranks share by rows
-// (op.Def.Turned): each rank gets the entries of its columns.
+// byColumns makes the new nodes of a reduction of the columns of a sparse matrix that ranks share by rows.
+// Each rank gets the entries of its columns and reduces them as rows (op.Def.Turned).
 func (x *spreadGraph) byColumns(id ir.ID) {
 	from := x.to[x.old.In(id)[0]]
 	turned := x.joined(id, x.shares1(x.typed(id, x.table.Must("sp.t"), nil, from)), true)
@@ -188,9 +189,9 @@ func (s *spreader) scatters(g *ir.Graph, id ir.ID) bool {
 	return t.IsSparse() && t.Known() && t.Rows >= s.ranks && g.Nodes[id].Op.Control == op.NoControl
 }
 
-// wanted reports which sparse matrices ranks are to share: those that a loop reads by rows or that a node
-// reads with enough work, and what is made of the rows of shared ones or makes them. x is the graph spread
-// as if every sparse matrix could be shared.
+// wanted reports which sparse matrices ranks share, by old node. A matrix is shared if a loop reads it by
+// rows or if a node that reads it has enough work (paysRows). Operands and results of nodes on shared
+// rows are shared too. x is the graph spread as if every sparse matrix could be shared.
 func (x *spreadGraph) wanted(everywhere []bool) []bool {
 	g := x.old
 	out := make([]bool, g.Len())
@@ -220,8 +221,8 @@ func (x *spreadGraph) wanted(everywhere []bool) []bool {
 	return out
 }
 
-// paysRows reports whether ranks that share the rows of a node spare more work than it takes to send the
-// entries of its sparse operands, and of a result whose entries ranks exchange.
+// paysRows reports whether sharing the rows of a node spares more time than the messages take. Ranks send
+// the entries of its sparse operands, and those of a result that they make together.
 func (x *spreadGraph) paysRows(id ir.ID) bool {
 	bytes := 0.0
 	moves := func(id ir.ID) {
@@ -241,22 +242,22 @@ func (x *spreadGraph) paysRows(id ir.ID) bool {
 	return bytes > 0 && x.spared(x.nodeWork(x.old, id)) >= float64(x.from)*(gatherSpreads+bytes/bytesSpread)
 }
 
-// Reading a row of a sparse matrix and an entry of it takes about so many operations. Measured in products: 5 ns
-// a row, and 0.4 ns an entry of a web graph, 1.5 ns one of a graph without locality. A step of a chain takes 0.1 ns.
+// rowSteps and entrySteps are the operations that reading a row of a sparse matrix takes, and each entry of
+// it. Measured in products: a row takes 5 ns, an entry of a web graph 0.4 ns and an entry of a graph without
+// locality 1.5 ns. A step of a chain takes 0.1 ns.
 const rowSteps, entrySteps = 40, 6
 
-// unevenFrom is how much more work than an equal share a rank must have for ranks to cut rows by their entries.
+// unevenFrom is the least work of the busiest rank, in equal shares, from which ranks cut rows by entries.
 const unevenFrom = 1.03
 
-// rowWork is the work with matrices of so many rows, in operations.
+// rowWork is the work of all nodes with the same number of rows, in operations.
 type rowWork struct {
-	even float64   // of each row
-	more []float64 // of single rows besides; nil: none
+	even float64   // work of each row
+	more []float64 // additional work by row; nil: none
 }
 
-// cuts chooses from which row on each rank has rows, in g and its regions, where these are rows of a sparse
-// matrix with very different numbers of entries: all ranks get about the same work. All find the same cuts,
-// which follow from estimates.
+// cuts sets unit for rows of sparse matrices whose numbers of entries differ much, in g and its regions. Each
+// rank gets about the same work. The cuts follow from estimates, so all ranks find the same ones.
 func (s *spreader) cuts(g *ir.Graph) {
 	work := map[int]*rowWork{}
 	s.weigh(g, 1, work)
@@ -291,7 +292,7 @@ func (s *spreader) cuts(g *ir.Graph) {
 	}
 }
 
-// weigh adds the work of the nodes of a graph that is run so many times.
+// weigh adds the work of the nodes of g, which runs the given number of times, to work by number of rows.
 func (s *spreader) weigh(g *ir.Graph, times float64, work map[int]*rowWork) {
 	for i := range g.Nodes {
 		id, n := ir.ID(i), &g.Nodes[i]
@@ -340,7 +341,7 @@ func (s *spreader) weigh(g *ir.Graph, times float64, work map[int]*rowWork) {
 	}
 }
 
-// add adds the work of a node that reads the entries of rows with an estimate, so much for each.
+// add adds the work of a node that reads a matrix with estimate e. each is the operations of an entry.
 func (x *rowWork) add(e *sparsity.Estimate, each float64) {
 	if e.Even() {
 		x.even += float64(each*e.NNZ) / float64(max(1, e.Rows))

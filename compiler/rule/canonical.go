@@ -3,7 +3,7 @@ package rule
 // This file defines the canonical rules. They change rounding, so they are part of the meaning of
 // the text: elaboration applies them in every run, to a product written as an operand and never to
 // a named one (its other readers would see other numbers). A rule is here only if it saves an order
-// of operations and its error bound is no larger. refused.go has the others.
+// of operations and its error bound is no larger. RATIONALE.md has those that were refused.
 
 // orderChain is the rule that Chain implements. Its text shows one step.
 const orderChain = "order-chain"
