@@ -19,8 +19,8 @@ import (
 // idle is the warning that some ranks have nothing to do.
 var idle = regexp.MustCompile(`warning\[W002\].*\n.*\n`)
 
-// mpiAgrees returns a function that runs the whole command on a program: it prints on some MPI ranks what it
-// prints by its definition, and tells the same failure. The function returns the exit code.
+// mpiAgrees returns a function that runs the whole command on a program. It checks that MPI ranks print what
+// the definition prints and tell the same failure. It returns the exit code.
 func mpiAgrees(t *testing.T) func(text string, ranks int) (code int) {
 	if _, err := exec.LookPath("mpirun"); err != nil {
 		t.Skip("mpirun is not installed")
@@ -61,7 +61,7 @@ func mpiAgrees(t *testing.T) func(text string, ranks int) (code int) {
 	}
 }
 
-// Programs that fail, and drawn ones of which some do not, print the same on MPI ranks.
+// TestMPIFailuresAreTheSame: programs that fail, and drawn ones that may fail, print the same on MPI ranks.
 func TestMPIFailuresAreTheSame(t *testing.T) {
 	agrees := mpiAgrees(t)
 	var texts []string
@@ -81,7 +81,7 @@ func TestMPIFailuresAreTheSame(t *testing.T) {
 	}
 }
 
-// The same for FLOW_SOAK seconds, with other programs.
+// TestSoakMPIFailures compares drawn programs for FLOW_SOAK seconds.
 func TestSoakMPIFailures(t *testing.T) {
 	seconds, err := strconv.Atoi(os.Getenv("FLOW_SOAK"))
 	if err != nil {

@@ -47,8 +47,7 @@ func help(b *bench) error {
 	return b.helpStopped()
 }
 
-// turns calls f for each turn, until the repetitions or the time of a table are over. It returns how many
-// turns there were: at least one.
+// turns calls f b.reps times, or until helpBudget is over, and at least once. It returns the number of calls.
 func (b *bench) turns(f func(turn int) error) (int, error) {
 	began := time.Now()
 	for k := 0; ; k++ {
@@ -61,9 +60,9 @@ func (b *bench) turns(f func(turn int) error) (int, error) {
 	}
 }
 
-// helpSimulated runs a loop on two ranks under techniques, and each run's trace again in virtual time, under
-// the same technique. It prints the percent of the ideal that both reach. STATIC and SS differ in the costs
-// that a trace has: of two chunks, or of each row.
+// helpSimulated runs a loop on two ranks under each technique. It replays the trace of each run in virtual
+// time under the same technique and prints the percent of the ideal that both reach. A trace has the costs
+// of chunks: of two under STATIC, of each row under SS.
 func (b *bench) helpSimulated() error {
 	file := filepath.Join(b.dir, "help.json")
 	args := []string{b.program("rows.flow"), "--set=n=400", "--set=again=6", "--distributed", "--backend=mem", "--ranks=2", "--threads=1", "--trace=" + file}

@@ -138,8 +138,8 @@ func TestInnerLoopsThatReadNothing(t *testing.T) {
 	}
 }
 
-// TestInnerRangesOfTheRun: parfors in bodies over ranges that the run tells, which may be empty, go
-// the other way or begin below 0. Each reduction is also of something else than the elements alone.
+// TestInnerRangesOfTheRun: a reduction of a parfor in a body agrees with its definition for ranges that the
+// run tells. They may be empty, descend or begin below 0.
 func TestInnerRangesOfTheRun(t *testing.T) {
 	table := tinyTable(t)
 	s := slicing{rand.New(rand.NewPCG(5, 78))}

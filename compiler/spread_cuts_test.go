@@ -15,7 +15,8 @@ import (
 	"flow/ir/plan"
 )
 
-// hubs writes a graph of so many vertices to a file: the first sixth has edges to most others, and the rest one or two.
+// hubs writes a graph of n vertices to a file. The first sixth of the vertices has edges to most others, the
+// rest has one or two.
 func hubs(t *testing.T, n int) (path string, degree []int) {
 	t.Helper()
 	var edges strings.Builder
@@ -35,7 +36,8 @@ func hubs(t *testing.T, n int) (path string, degree []int) {
 	return path, degree
 }
 
-// cutPrograms read a graph of 90 vertices with rows of very different lengths, and whatever else ranks share by rows.
+// cutPrograms read a graph of 90 vertices with rows of very different lengths. They use everything that ranks
+// share by rows.
 var cutPrograms = []spreadProgram{
 	{"labels", `G = L or t(L)
 iterate c = seq(1, G.rows + 1), moved = 1 until moved == 0 {
@@ -90,7 +92,7 @@ func TestSpreadCuts(t *testing.T) {
 	spreadAlike(t, list)
 }
 
-// cutsIn returns the attribute plan.Unit of the nodes of a graph and its regions, where it is a list.
+// cutsIn returns the attributes plan.Unit that are lists, of the nodes of a graph and its regions.
 func cutsIn(g *ir.Graph) (list [][]int64) {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
@@ -104,7 +106,7 @@ func cutsIn(g *ir.Graph) (list [][]int64) {
 	return list
 }
 
-// Ranks have about the same entries, and all nodes the same rows.
+// TestCutsBalance: cuts give ranks about the same entries, and all nodes have the same cuts.
 func TestCutsBalance(t *testing.T) {
 	path, degree := hubs(t, 600)
 	text := fmt.Sprintf("L = read_graph(%q)\niterate x = rand(600, 1, seed = 1) times 50 { next x = L @ x / 600 }\nemit sum(x)", path)

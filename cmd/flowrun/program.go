@@ -208,11 +208,11 @@ func (s *session) compile(ctx context.Context, c *cli.Context, o flow.CompileOpt
 	return p, nil
 }
 
-// idleRanks reports the warning of ranks without work. A run prints it at its end, and not at all if it fails:
-// a file with a mistake is read by one rank.
+// idleRanks reports whether d warns of ranks without work. A run prints this warning at its end. A failed
+// run does not print it, because one rank reads a file with a mistake.
 func idleRanks(d source.Diagnostic) bool { return d.Code == "W002" }
 
-// warn prints the warnings of a program for which say holds.
+// warn prints the warnings of p for which say returns true.
 func (s *session) warn(p *flow.Program, say func(source.Diagnostic) bool) {
 	all := slices.DeleteFunc(slices.Clone(p.Compiled().Warnings), func(d source.Diagnostic) bool { return !say(d) })
 	source.RenderAll(s.err, p.Compiled().Files, all, s.color)

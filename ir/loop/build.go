@@ -254,7 +254,7 @@ func (r *rewriter) copy(s *Stmt) {
 	r.add(c)
 }
 
-// Done returns the nest. It panics if that is not well formed, which is a bug of who wrote it.
+// Done returns the nest. It panics if the nest is not well formed, which is a bug of the caller.
 func (b *Builder) Done() *Nest {
 	if err := b.Nest.Verify(); err != nil {
 		panic("BUG: " + err.Error() + " in\n" + b.Nest.String())

@@ -21,7 +21,7 @@ const refilledLanes = 1 << 20
 
 // Refill returns n with lanes that take points of the last index, or nil where its points are not
 // one loop until a break, with operations before it and stores behind it. The places of elements are
-// values in the new nest, so that who launches it has to prove those of n.
+// values in the new nest, so the launcher has to prove those of n.
 func Refill(n *Nest) *Refilled {
 	f := &refill{n: n}
 	if !f.matches() {

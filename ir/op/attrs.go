@@ -160,7 +160,7 @@ func (a *Attrs) Get(name string) (Val, bool) {
 	return Val{}, false
 }
 
-// Val returns the attribute of that name; without one, a Val of the kind NoVal.
+// Val returns the attribute of that name. It returns a Val of kind NoVal if there is none.
 func (a *Attrs) Val(name string) Val { v, _ := a.Get(name); return v }
 
 // Int returns an i64 attribute, 0 if absent.

@@ -24,7 +24,8 @@ type Sig struct {
 	Stored []sparsity.Estimate
 }
 
-// Entries returns the estimated nonzeros of input k, a sparse matrix. ok is false if nothing is known of them.
+// Entries returns the estimated nonzeros of input k. ok is false if it is no sparse matrix, or if nothing is
+// known of them.
 func (s *Sig) Entries(k int) (n float64, ok bool) {
 	if k >= len(s.Stored) || !s.In[k].IsSparse() || s.Stored[k].Basis == sparsity.Guessed {
 		return 0, false
@@ -147,8 +148,9 @@ func Window(rank, ranks, rows int) (lo, hi int) {
 	return rows * rank / ranks, rows * (rank + 1) / ranks
 }
 
-// WindowOf is Window of rows that are shared in units of so many, if by is a number; 0 is 1. If by is a list,
-// it says where windows begin, and at last how many rows there are.
+// WindowOf returns the rows lo..hi-1 of a rank if by is a unit or a list. A number is the rows of a unit;
+// ranks have equal numbers of units (see Window), and 0 means 1. A list holds the first row of each rank,
+// then the number of rows.
 func WindowOf(rank, ranks, rows int, by Val) (lo, hi int) {
 	if by.Kind == IntsVal {
 		return int(by.L[rank]), int(by.L[rank+1])

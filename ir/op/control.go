@@ -66,7 +66,7 @@ const (
 	Codes
 	// Stores copies its input: nothing is fused across it.
 	Stores
-	// Relocates makes a sparse matrix each of whose entries is one of input 0: its transpose, or a part.
+	// Relocates makes a sparse matrix from entries of input 0, at other places: a transpose or a part.
 	Relocates
 	// Multiplies is the matrix product of two inputs, MultipliesOnto adds it to another one.
 	Multiplies

@@ -52,8 +52,8 @@ type Def struct {
 	// Along lists the inputs whose row i alone makes row i of the result, or is AllInputs; the row
 	// reads the others as a whole. nil: its laws and Fold say so, or there are none.
 	Along func(a *Attrs) []int
-	// Turned names the row that makes the transpose of the result of the transpose of input 0, a sparse
-	// matrix: for a reduction of columns that of rows. Else "".
+	// Turned names the row that reduces rows as this one reduces columns: Turned(t(x)) is the transpose of
+	// the result for a sparse matrix x. "": there is none.
 	Turned string
 	// Down: column j of the result is computed from column j of the input alone, from its first element
 	// on. The result has the shape of the input, and the row never fails.
@@ -273,9 +273,9 @@ type Ordering struct {
 	Own, Of string
 	// Pairs: Own makes pairs of integers, a key and the number of a row, ordered by the keys.
 	Pairs bool
-	// Runs and End name rows that reduce the sorted rows of a column further, if the call does; else they
-	// are "". Runs makes row r of a matrix with a row for each rank, of window r and the row above it. End
-	// makes the result of the whole matrix.
+	// Runs and End name rows that reduce a sorted column to the result of a call such as unique. Both are
+	// "" if the result is the sorted rows. Runs makes a matrix with a row for each rank: row r follows from
+	// window r and the row above it. End makes the result from the whole matrix.
 	Runs, End string
 }
 
@@ -349,7 +349,6 @@ const (
 // Flow is an operator's contract with its channels.
 type Flow struct {
 	Rate      Rate
-	Unordered bool // output order depends on arrival: taints with nondet
 	State     bool // keeps state from token to token
 	Source    bool // produces tokens without any input
 }

@@ -23,7 +23,7 @@ type Layout struct {
 	// `partial` (each rank has the state of a reduction of its rows), `rank 2`, or `ranks 0 to 3`
 	// (each piece is on one of them).
 	Where string `json:"layout"`
-	// Cuts says, of some rows, which ones each rank has, where that differs: see WindowOf.
+	// Cuts is the list by which ranks share the rows of a sparse matrix (see WindowOf). nil: evenly.
 	Cuts   []int64 `json:"cuts,omitempty"`
 	Rounds int64   `json:"rounds"` // the product over the loops that it is in; 1 outside
 	// Messages and Bytes are sent in all rounds. Those of a branch that sends fewer bytes than the

@@ -21,7 +21,7 @@ func newSizes(p *Plan, least bool) *sizes {
 	return s
 }
 
-// cut lists the cuts of a graph and its regions.
+// cut notes the cuts of a graph and its regions.
 func (s *sizes) cut(g *ir.Graph) {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
@@ -66,7 +66,8 @@ func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64
 	}
 }
 
-// share is the part of a matrix that a rank has at most. Cuts give ranks about the same entries of a sparse one.
+// share returns the largest part of a matrix that a rank has. It ignores the cuts of a sparse matrix, because
+// they give all ranks about the same entries.
 func share(t types.Type, ranks int, cuts []int64) float64 {
 	if t.Rows == 0 {
 		return 1

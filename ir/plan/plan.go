@@ -47,8 +47,8 @@ const (
 	SharedRows = "shared"
 )
 
-// Unit is the attribute of a node whose rows the ranks share in units of so many rows, or from given rows
-// on: see WindowOf. Of a gather it says how the rows of its matrix are shared.
+// Unit is the attribute that says how ranks share the rows of a node: the rows of a unit, or a list of cuts
+// (see WindowOf). The Unit of a gather describes the matrix that it gathers.
 const Unit = "units"
 
 // Stacked is the attribute of a gather of states: the number of ranks. Its operator joins any number of
@@ -64,10 +64,10 @@ const Helped = "help"
 // IsGather reports whether a node joins what ranks have made: their rows, or their states.
 func IsGather(n *ir.Node) bool { return n.Op.Role == op.Gathers || n.Attrs.Int(Stacked) > 0 }
 
-// WindowOf returns the rows lo..hi-1 that a rank makes of a matrix of so many rows. by is the attribute Unit.
-// If it is a number, ranks have equal numbers of units; the last unit of the matrix may have fewer rows. A unit
-// is a panel of a long sum, which one rank adds. If it is a list, rows of a sparse matrix differ in length, and
-// the list balances the entries.
+// WindowOf returns the rows lo..hi-1 that a rank makes of a matrix with the given number of rows. by is the
+// attribute Unit. If it is a number, ranks have equal numbers of units; the last unit of the matrix may have
+// fewer rows. A unit is a panel of a long sum, which one rank adds. If by is a list, it holds the first row
+// of each rank: rows of a sparse matrix differ in length, and the list balances their entries.
 func WindowOf(rank, ranks, rows int, by op.Val) (lo, hi int) {
 	return op.WindowOf(rank, ranks, rows, by)
 }

@@ -84,8 +84,8 @@ type Need struct {
 	Unit                       op.Val
 }
 
-// needInts is the number of integers of a Need in an attribute. The last one is a unit. If it is negative, it is
-// minus the number of integers of a list, which follow.
+// needInts is the number of integers of a Need in an attribute. The last one is the unit. If it is -n, a list
+// of n integers follows.
 const needInts = 7
 
 // Needs reads the attribute Reach. ok is false if there is none: then all rows are needed.

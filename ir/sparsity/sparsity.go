@@ -90,14 +90,6 @@ func count(n []float64) *counts {
 
 func cells(rows, cols int) float64 { return float64(max(rows, 0)) * float64(max(cols, 0)) }
 
-// Density returns the share of nonzeros.
-func (e *Estimate) Density() float64 {
-	if n := cells(e.Rows, e.Cols); n > 0 {
-		return e.NNZ / n
-	}
-	return 0
-}
-
 // share returns element k of c, of n rows or columns, for a matrix with nnz nonzeros.
 func (c *counts) share(k, n int, nnz float64) float64 {
 	switch {
@@ -133,10 +125,10 @@ func (e *Estimate) Touched(ranks int) (sum float64) {
 	return float64(ranks-1) * sum
 }
 
-// Even reports whether nothing is known of how the nonzeros are distributed over rows.
+// Even reports whether the distribution of the nonzeros over rows is unknown.
 func (e *Estimate) Even() bool { return e.row == nil }
 
-// InRow returns the number of nonzeros of row i.
+// InRow returns the estimated number of nonzeros of row i.
 func (e *Estimate) InRow(i int) float64 { return e.row.share(i, e.Rows, e.NNZ) }
 
 // T estimates the transpose.

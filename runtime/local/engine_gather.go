@@ -196,7 +196,8 @@ func (e *Engine) ownRows(id ir.ID) (lo, hi int) {
 	return plan.WindowOf(e.o.Rank, e.p.Ranks, a.Int(plan.SharedRows), a.Val(plan.Unit))
 }
 
-// window returns the iterations base..base+count-1 of a rank of a loop of n: those of its rows.
+// window returns the iterations base..base+count-1 that a rank has of a loop of n iterations. They make the
+// rank's own rows.
 func (e *Engine) window(c *op.Call, rank, n int) (base, count int, err error) {
 	rows, by := c.Attrs.Int(plan.SharedRows), c.Attrs.Val(plan.Unit)
 	of := rows // iterations are those of rows, or of units

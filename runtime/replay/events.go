@@ -29,7 +29,7 @@ type events struct {
 	start   float64
 	rate    float64 // buckets a second
 	rest    []event
-	comes   func(bucket []event) // called when a bucket becomes the heap; nil: nobody asks
+	comes   func(bucket []event) // called with the events of a bucket that becomes the heap; may be nil
 }
 
 // bucketEvents is the number of events of a bucket when it is made.

@@ -143,7 +143,7 @@ type rankLoop struct {
 	messages []message
 	unused   []int32 // indices of messages
 	random   *rand.Rand
-	touched  float64 // what touch has read: of no meaning
+	touched  float64 // a sum of what touch has read, so that the reads are not removed
 	out      Spread
 }
 
@@ -324,8 +324,8 @@ func (s *rankLoop) run(tr *schedule.Trace) (Spread, error) {
 	return s.out, s.err()
 }
 
-// touch reads what the next events need. They come in an order of ranks that a processor cannot foresee, so
-// each would wait for memory; here the reads of a bucket overlap.
+// touch reads the memory that the next events need. A processor cannot predict the order of their ranks, so
+// each event would wait for memory. Here the reads of a bucket overlap.
 func (s *rankLoop) touch(list []event) {
 	n := 0
 	for i := range list {

@@ -79,7 +79,7 @@ func (c *Claimer) deal() {
 	}
 }
 
-// Begun is how often something was claimed, in units of the technique.
+// Begun returns the number of claims so far, in units of the technique.
 func (c *Claimer) Begun() int { return int(c.step.Load()) + int(c.next.Load()) }
 
 // Claim hands the next chunk to a worker. It never blocks. ok is false when nothing is left for

@@ -26,12 +26,6 @@ func makeBlock(lo, hi int) Block {
 // Bounds returns lo and hi.
 func (b Block) Bounds() (lo, hi int) { return int(b >> 32), int(b & (1<<32 - 1)) }
 
-// Front takes k units off the front.
-func (b Block) Front(k int) (taken, rest Block) {
-	lo, hi := b.Bounds()
-	return makeBlock(lo, lo+k), makeBlock(lo+k, hi)
-}
-
 // Back takes k units off the back.
 func (b Block) Back(k int) (taken, rest Block) {
 	lo, hi := b.Bounds()
