@@ -182,7 +182,7 @@ func (c *byRowsCode) write() {
 	}
 }
 
-// rowLoops is the loops of a code as they are bound for some workers.
+// rowLoops holds the loops of a code, bound to values and results.
 type rowLoops struct {
 	code    *byRowsCode
 	values  []value.Value // of its registers
@@ -192,7 +192,7 @@ type rowLoops struct {
 	workers []byRowsWorker
 }
 
-// bind binds the loops to values and results, if there is a target for them.
+// bind binds the loops to values and results for some workers. It returns false if no target runs them.
 func (x *rowLoops) bind(c *op.Call, workers int) bool {
 	x.workers = dense.Resized(x.workers, workers)
 	clear(x.workers)
@@ -226,8 +226,8 @@ func (x *rowLoops) rows(worker, lo, hi int) (done bool, err error) {
 	return done, err
 }
 
-// widens notes and reports that sums of more words are better for the next execution. lost: the loops
-// did not have all values.
+// widens reports whether the next execution should use sums of more words, and notes it. lost: the loops
+// could not give all values.
 func (x *rowLoops) widens(lost bool) bool {
 	if x.tall == nil || !(lost && !x.tall.wide || x.tall.widened.Load()) {
 		return false
@@ -240,8 +240,8 @@ func (x *rowLoops) widens(lost bool) bool {
 type byRowsRun struct {
 	rowLoops
 	c    *op.Call
-	lost atomic.Bool // the loops did not give all results
-	own  rowRange    // the rows of this rank, if other ranks make others
+	lost atomic.Bool // the loops could not give all results
+	own  rowRange    // the rows of this rank, if ranks share the rows
 }
 
 // byRowsWorker is one worker.

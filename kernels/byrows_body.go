@@ -149,7 +149,7 @@ const mostRowsIn = 6
 // pipeRows is a reduction of rows by loops, with or without a chain before it.
 type pipeRows struct {
 	rowLoops
-	other func() (op.LoopBody, error) // of rows of which the loops have no value
+	other func() (op.LoopBody, error) // makes the rows for which the loops have no value
 	once  sync.Once
 	made  op.LoopBody
 	fails error

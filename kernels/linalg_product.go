@@ -1,11 +1,10 @@
 package kernels
 
-// This file defines the rows `map.product` and `pipe.product`: a chain of elementwise operators on a
-// product, or the reductions of rows behind such a chain, without storing the product. A strip of the
-// product is made in the memory of a worker, which a cache has, and the chain takes it from there.
-// The right factor is packed once, for all strips and workers. So memory sees the left factor and
-// what else the chain reads once, and the result once; stored, the product would be cleared, added
-// to, read and overwritten.
+// This file defines the rows `map.product` and `pipe.product`. They run a chain of elementwise operators
+// on a product that is not stored. pipe.product reduces the rows of the chain. A worker makes a strip of
+// the product in memory that stays in its cache, and runs the chain on it. The right factor is packed
+// once for all strips and workers. So the left factor and the other operands are read from memory once,
+// and the result is written once.
 
 import (
 	"slices"
@@ -20,8 +19,8 @@ import (
 	"flow/kernels/window"
 )
 
-// denseProducts is the rows of linear algebra on the given kernel set, with those of products
-// inside of chains and pipes.
+// denseProducts returns the rows of linear algebra on the given kernel set, and those of products inside
+// of chains and pipes.
 func denseProducts(set blas.Set) []*op.Def {
 	f := &products{Linear: linalg.NewLinear(set), run: &engine{}}
 	piped := f.row("pipe.product", "pipe.product is a pipe that reduces rows and reads a product of a tall matrix by a small one, which is not stored; fusion makes it.")
@@ -30,18 +29,20 @@ func denseProducts(set blas.Set) []*op.Def {
 	return append(f.Rows(), piped, mapped)
 }
 
-// products runs the calls of the rows.
+// products runs the calls of map.product and pipe.product.
 type products struct {
 	*linalg.Linear
 	run *engine
 }
 
-// row is one of the rows. Its inputs are those of the chain, in the place `place` what the product is
-// added to or, if there is no such matrix, its left factor; then the left factor, if it is not there,
-// and the right one. Its attributes are those of map or pipe, that place, whether something is added
-// to (acc), those of gemm, and held, which is 0 for each input in whose memory the result may lie:
-// those that are read to the end when it is written, or elsewhere, have 1. A pipe reduces rows and
-// adds to nothing.
+// row returns one of the two rows. Its attributes are those of map or pipe, those of gemm, and
+//
+//   - place: the operand of the chain that is the product;
+//   - acc: the product is added to a matrix. A pipe has no such matrix;
+//   - held, for each input: 0 if the result may use the memory of the input, else 1.
+//
+// The inputs are the operands of the chain. Input `place` is the matrix that the product is added to, or
+// without acc the left factor. Then come the left factor with acc, and the right factor.
 func (f *products) row(name, doc string) *op.Def {
 	return &op.Def{
 		Name:   name,
@@ -98,13 +99,13 @@ func (f *products) row(name, doc string) *op.Def {
 	}
 }
 
-// factors is the operands of the product in a call, as values or as types.
+// factors are the operands of the product in a call, as values or as types.
 type factors[T any] struct {
 	a, b   T
 	ta, tb bool
 }
 
-// factorsIn is the factors among n inputs.
+// factorsIn returns the factors among n inputs.
 func factorsIn[T any](attrs *op.Attrs, in func(k int) T, n int) factors[T] {
 	a := n - 2
 	if !attrs.Bool("acc") {
@@ -113,7 +114,7 @@ func factorsIn[T any](attrs *op.Attrs, in func(k int) T, n int) factors[T] {
 	return factors[T]{in(a), in(n - 1), attrs.Bool("ta"), attrs.Bool("tb")}
 }
 
-// callFactors and sigFactors are the types of the factors.
+// callFactors and sigFactors return the types of the factors.
 func callFactors(c *op.Call) factors[types.Type] {
 	return factorsIn(c.Attrs, func(k int) types.Type { return c.In[k].Type() }, len(c.In))
 }
@@ -122,7 +123,7 @@ func sigFactors(s *op.Sig) factors[types.Type] {
 	return factorsIn(s.Attrs, func(k int) types.Type { return s.In[k] }, len(s.In))
 }
 
-// productSpace is the type of the chain's elements in a node with such a result.
+// productSpace returns the type of the chain's result before it is reduced; out is the type of the node.
 func productSpace(attrs *op.Attrs, out types.Type) types.Type {
 	if attrs.Str("fold") != "" {
 		return types.DenseOf(out.Elem, attrs.Int("rows"), attrs.Int("cols"))
@@ -130,14 +131,14 @@ func productSpace(attrs *op.Attrs, out types.Type) types.Type {
 	return out
 }
 
-// inStrips reports a product that is made by strips of rows, with the right factor packed
-// beforehand: one that stays in a second-level cache. The rows of a left factor that is read
-// transposed lie too far apart for that.
+// inStrips reports whether the product is made by strips of rows. The right factor is then packed
+// beforehand and has to fit a second-level cache. A transposed left factor cannot be read by strips,
+// because its rows lie too far apart.
 func inStrips(p factors[types.Type], space types.Type) bool {
 	return !p.ta && p.b.Count() > 0 && p.b.Count() <= linalg.MostRight && space.Count() > 0
 }
 
-// productRef is the product stored, then the definition of the map or the pipe.
+// productRef computes the product first, then the map or the pipe by its definition.
 func productRef(c *op.Call) (value.Value, error) {
 	at, space := c.Attrs.Int("place"), productSpace(c.Attrs, c.Type)
 	p := factorsIn(c.Attrs, c.Dense, len(c.In))
@@ -155,12 +156,12 @@ func productRef(c *op.Call) (value.Value, error) {
 	return mapRef(&m)
 }
 
-// chainIn is a copy of the inputs of the chain.
+// chainIn returns a copy of the inputs of the chain.
 func chainIn(c *op.Call) []value.Value {
 	return append([]value.Value(nil), c.In[:len(c.Attrs.Ints("modes"))]...)
 }
 
-// job is the chain and the reductions of a call. Its operand `place` is not the product.
+// job returns the chain and the reductions of a call. The caller replaces operand `place` by the product.
 func (f *products) job(c *op.Call) (job, error) {
 	chain := *c
 	chain.In = chainIn(c)
@@ -187,9 +188,9 @@ func (f *products) kernel(c *op.Call) error {
 	return b.End()
 }
 
-// whole makes the whole product, by the blocks that the kernels choose for the caches, and then
-// runs the chain on it. The product lies in the result where that has its type: of the inputs it
-// shares memory with what is added to, if with any.
+// whole makes the whole product and then runs the chain on it. The product uses the memory of the result
+// if both have the same type of elements. The result shares memory with no input but the matrix that the
+// product is added to.
 func (f *products) whole(c *op.Call, j job) error {
 	at := c.Attrs.Int("place")
 	p := factorsIn(c.Attrs, c.Dense, len(c.In))
@@ -217,17 +218,17 @@ func (f *products) begin(c *op.Call, j job, workers int) op.LoopBody {
 	return beginStrips(f, f.F64, c, j, workers)
 }
 
-// stripElements is about how many elements of the product are made at a time: with the right factor
-// they stay in a second-level cache.
+// stripElements is about the number of elements of a strip. A strip and the right factor fit a
+// second-level cache.
 const stripElements = 1 << 13
 
-// stripRows is the rows of a strip: a multiple of those of every micro-tile and of those of
-// transposed operands that are turned at a time.
+// stripRows returns the rows of a strip: a multiple of the rows of every micro-tile, and of the rows of a
+// transposed operand that are turned at a time.
 func stripRows(space types.Type) int {
 	return linalg.RoundUp(max(1, stripElements/space.Cols), dense.Panel)
 }
 
-// stripBody is one execution.
+// stripBody is one execution by strips.
 type stripBody[T dense.Precision] struct {
 	f       *products
 	by      linalg.Solver[T]
@@ -243,8 +244,8 @@ type stripBody[T dense.Precision] struct {
 	by1     []stripWorker[T]
 }
 
-// stripWorker is a worker's part: a strip of the product, windows of the operands and results that
-// lie along the rows, and a machine for the chain.
+// stripWorker is the state of a worker: a strip of the product, windows of the operands and results that
+// are read or written by rows, and a machine for the chain.
 type stripWorker[T dense.Precision] struct {
 	s     *linalg.Scratch
 	m     *machine

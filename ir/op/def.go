@@ -348,9 +348,9 @@ const (
 
 // Flow is an operator's contract with its channels.
 type Flow struct {
-	Rate      Rate
-	State     bool // keeps state from token to token
-	Source    bool // produces tokens without any input
+	Rate   Rate
+	State  bool // keeps state from token to token
+	Source bool // produces tokens without any input
 }
 
 // ShardKind is how an operator is cut into blocks.

@@ -51,7 +51,7 @@ func ReadCost(s *op.Sig, flops float64) op.Work {
 	return w
 }
 
-// Entries is the number of elements of input k that costs count: the estimate, or a Guess.
+// Entries returns the number of elements of input k for costs: the estimate if there is one, else a Guess.
 func Entries(s *op.Sig, k int) float64 {
 	if n, ok := s.Entries(k); ok {
 		return n
@@ -59,7 +59,7 @@ func Entries(s *op.Sig, k int) float64 {
 	return Guess(s.In[k])
 }
 
-// Guess is the number of entries that costs count, where only the run will tell: eight a row.
+// Guess returns the number of entries for costs if only the run tells it: eight a row of a sparse matrix.
 func Guess(t types.Type) float64 {
 	if t.Rows < 0 || t.Cols < 0 {
 		return 0

@@ -62,7 +62,7 @@ func readCodes(room []int64, d *value.Dense, from, k, n int) ([]int64, bool) {
 	return p, !wrong
 }
 
-// wrongCode returns the failure of the first of rows lo..hi-1 with an element that is no code, or nil.
+// wrongCode returns the failure of the first of rows lo..hi-1 that has an invalid code; nil if all are valid.
 func wrongCode(c *op.Call, lo, hi int) error {
 	for i := lo; i < hi; i++ {
 		for k, size := range []string{"n", "m"} {
@@ -168,8 +168,8 @@ func addPairs(counts []int64, ld int, a, b *value.Dense, lo, hi, n, m int) bool 
 	return true
 }
 
-// pairsLoop is the Loop of ctable: every worker has counts of its own, which are few. Where the
-// codes tell the size of the table a pass finds it first. Ranks share the rows if the size is given.
+// pairsLoop is the Loop of ctable. Every worker has counts of its own. If the codes tell the size of the
+// table, a pass finds it first. Ranks share the rows if the size is given.
 func pairsLoop() *op.Loop {
 	rows := func(attrs *op.Attrs, a, b, out types.Type) int {
 		n, m := sizeOf(attrs, "n"), sizeOf(attrs, "m")

@@ -67,7 +67,7 @@ func ownRows(c *op.Call, n int) (lo, hi int) {
 	return c.Lo, c.Hi
 }
 
-// sharedOrders is the rows of this file.
+// sharedOrders returns the rows of this file.
 func sharedOrders(by, desc op.Arg) []*op.Def {
 	step := op.Arg{Name: "step", Attr: true, Kind: op.IntVal, Doc: "rows of a unit of windows, or where these begin (WindowOf)"}
 	ranks := op.Arg{Name: "ranks", Attr: true, Kind: op.IntVal, Doc: "windows"}
@@ -80,7 +80,7 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 	same := func(s *op.Sig) types.Type { return s.In[0] }
 	column := func(s *op.Sig) types.Type { return types.DenseOf(types.I64, s.In[0].Rows, 1) }
 	once := op.Flow{Rate: op.Once}
-	return []*op.Def{
+	return append([]*op.Def{
 		{
 			Name: "order.count", Hidden: true,
 			Doc:  "order.count is select.count of rows that are in order on each rank.",
@@ -142,6 +142,34 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 			Laws: op.Pure, Flow: once, Cost: halving,
 			Kernel: func(c *op.Call) error { c.Result().CopyFrom(cutsOf(c)); return nil },
 		},
+		ownOrder("sort", by, desc, false,
+			func(c *op.Call, _ []uint64, at []int64, lo, to int) {
+				x := c.Dense(0)
+				copyRows(c.Result(), x.View(lo, 0, x.Rows-lo, x.Cols), at, to)
+			}),
+		ownOrder("argsort", by, desc, true,
+			func(c *op.Call, keys []uint64, at []int64, lo, to int) {
+				out := c.Result()
+				for i, k := range keys {
+					row := out.I64[(to+i)*out.Stride:]
+					row[0], row[1] = int64(k^SignBit), int64(lo)+at[i] // the element whose key is k
+				}
+			}),
+		mergedOrder("sort", by, desc, same, func(c *op.Call, at []int64, to int) { copyRows(c.Result(), c.Dense(0), at, to) }),
+		mergedOrder("argsort", by, desc, column, func(c *op.Call, at []int64, to int) {
+			x, out := c.Dense(0), c.Result()
+			for i, p := range at {
+				out.I64[(to+i)*out.Stride] = x.I64[int(p)*x.Stride+1]
+			}
+		}),
+	}, sharedRuns(ranks, step)...)
+}
+
+// sharedRuns returns the rows that make distinct elements of a sorted column that ranks share. They are named
+// in op.Ordering.Runs and End.
+func sharedRuns(ranks, step op.Arg) []*op.Def {
+	once := op.Flow{Rate: op.Once}
+	return []*op.Def{
 		{
 			Name: "order.runs", Hidden: true,
 			Doc:  "order.runs is the keys of the rows of each window that differ from the row above, as integers: row r is of window r.",
@@ -187,26 +215,6 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 			Laws: op.Pure, Flow: once, Cost: define.SparseCost(1),
 			Kernel: func(c *op.Call) error { c.Out = distinctOf(c); return nil },
 		},
-		ownOrder("sort", by, desc, false,
-			func(c *op.Call, _ []uint64, at []int64, lo, to int) {
-				x := c.Dense(0)
-				copyRows(c.Result(), x.View(lo, 0, x.Rows-lo, x.Cols), at, to)
-			}),
-		ownOrder("argsort", by, desc, true,
-			func(c *op.Call, keys []uint64, at []int64, lo, to int) {
-				out := c.Result()
-				for i, k := range keys {
-					row := out.I64[(to+i)*out.Stride:]
-					row[0], row[1] = int64(k^SignBit), int64(lo)+at[i] // the element whose key is k
-				}
-			}),
-		mergedOrder("sort", by, desc, same, func(c *op.Call, at []int64, to int) { copyRows(c.Result(), c.Dense(0), at, to) }),
-		mergedOrder("argsort", by, desc, column, func(c *op.Call, at []int64, to int) {
-			x, out := c.Dense(0), c.Result()
-			for i, p := range at {
-				out.I64[(to+i)*out.Stride] = x.I64[int(p)*x.Stride+1]
-			}
-		}),
 	}
 }
 
@@ -220,8 +228,8 @@ func eachWindow(c *op.Call, f func(r int, s sortedRows)) {
 	}
 }
 
-// eachRun calls f with each key of the windows of a call that differs from the key above it, and the rank
-// of its window.
+// eachRun calls f for each row of the windows of a call whose key differs from the key of the row above it. r
+// is the rank of the window.
 func eachRun(c *op.Call, f func(r int, key uint64)) {
 	var keys [512]uint64
 	eachWindow(c, func(r int, s sortedRows) {
@@ -243,7 +251,7 @@ func eachRun(c *op.Call, f func(r int, key uint64)) {
 	})
 }
 
-// runsByWindow makes order.runs.
+// runsByWindow returns the result of order.runs.
 func runsByWindow(c *op.Call) *value.CSR {
 	out := value.NewCSR(types.I64, c.Type.Rows, c.Type.Cols, 0)
 	eachRun(c, func(r int, key uint64) {
@@ -257,7 +265,7 @@ func runsByWindow(c *op.Call) *value.CSR {
 	return out
 }
 
-// distinctOf makes order.distinct.
+// distinctOf returns the result of order.distinct.
 func distinctOf(c *op.Call) *value.Dense {
 	keys := c.In[0].(*value.CSR).I64
 	out := value.New(c.Type.Elem, len(keys), 1)
@@ -267,7 +275,7 @@ func distinctOf(c *op.Call) *value.Dense {
 	return out
 }
 
-// countWork is the work of going over a column once.
+// countWork is the cost of reading a column once.
 func countWork(s *op.Sig, _ types.Type) op.Work { return define.ReadCost(s, 2) }
 
 // countRef is the definition of order.count.

@@ -17,7 +17,7 @@ type interval struct {
 	from, to int
 	// cost is how many steps make or read it, a step in a loop counting loopWeight times.
 	cost float64
-	// carried says that a loop inside of the interval makes it anew: a round waits for the one before.
+	// carried: a loop inside of the interval makes the value anew, so a round waits for the one before.
 	carried bool
 }
 
@@ -198,12 +198,12 @@ func (p *program) allocate(r registers) assignment {
 	return a
 }
 
-// mostSpilled is the share of accesses to registers that may go to scratch memory instead. On a Zen 4,
-// loops with more of them took 0.7 to 0.9 of the time with two vectors together as with three.
+// mostSpilled is the largest share of accesses to registers that may go to scratch memory instead. On a
+// Zen 4, loops above it take 0.7 to 0.9 of the time with two vectors together instead of three.
 const mostSpilled = 0.04
 
-// crowded reports that more than mostSpilled of what steps make and read has no register. What a round of
-// a loop hands to the next counts twice, since that takes the time of a store and a load.
+// crowded reports whether more than mostSpilled of the values that steps make and read have no register. A
+// value that a round of a loop hands to the next counts twice: it takes the time of a store and a load.
 func (l *lowering) crowded() bool {
 	a, spilled, all := l.allocate(l.asm.registers), 0.0, 0.0
 	for _, x := range l.intervals() {

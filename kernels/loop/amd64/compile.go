@@ -96,8 +96,8 @@ func (l *lowering) code() (*Code, error) {
 		Fuel: l.fuel(), Points: l.target.lanes * max(1, l.together), sized: l.sized(), States: l.states}, nil
 }
 
-// lowered is the program of a nest, with fewer vectors together, but two, where the registers do not
-// suffice. It panics with an *Unsupported.
+// lowered returns the program of a nest. It lowers fewer vectors together, at least two, if there are too
+// few registers. It panics with an *Unsupported.
 func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) *lowering {
 	l := loweredOnce(t, n, params, results, levels, plan)
 	for free := plan.together == 0; free && l.together > 2 && !l.few() && l.crowded(); {

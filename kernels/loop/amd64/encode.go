@@ -77,7 +77,7 @@ var unmasked = [lastOp]bool{
 	VMOVHPD: true, VMOVHPDStore: true,
 }
 
-// regOnly forms have no operand in memory: a processor refuses one.
+// regOnly forms have no operand in memory; a processor raises an exception (SIGILL) for one.
 var regOnly = [lastOp]bool{
 	VMOVMSKPD: true, VMOVMSKPS: true, VPMOVMSKB: true, VPBROADCASTQG: true, VPBROADCASTDG: true, VPMOVM2Q: true, VPMOVQ2M: true, VPMOVM2D: true,
 	KNOTB: true, KNOTW: true, KORTESTB: true, KORTESTW: true, KTESTB: true, KTESTW: true, KMOVBFromG: true, KMOVWFromG: true,

@@ -22,7 +22,8 @@ var lengths = map[Op][]Len{
 // noCast forms have a full tuple and take no broadcast.
 var noCast = map[Op]bool{}
 
-// memOnly forms have no register in the place of memory. Loads are among them because the Go assembler copies registers by the form that stores.
+// memOnly forms have no register in the place of memory. Loads are among them because the Go assembler
+// copies registers by the form that stores.
 var memOnly = map[Op]bool{
 	VMOVNTPD: true, VMOVNTDQ: true, VMASKMOVPD: true, VMASKMOVPS: true, VMASKMOVPDStore: true, VMASKMOVPSStore: true,
 	VMOVSD: true, VMOVSDStore: true, VMOVHPD: true, VMOVHPDStore: true, VMOVSS: true, VMOVSSStore: true, KMOVBStore: true, KMOVWStore: true,

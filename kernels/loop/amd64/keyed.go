@@ -18,7 +18,7 @@ type keyedTable struct {
 	at   map[int64]bool // the constants of the places
 	// places is the keys times the coefficient, of every part.
 	places map[[2]int]virt
-	// abreast is what is added at places side by side: see addAbreast.
+	// abreast holds the values that are added at places side by side (see addAbreast).
 	abreast map[[2]int][]virt
 }
 
@@ -155,8 +155,8 @@ func (l *lowering) reduceKeyed(s *loop.Stmt, st *loop.State, p place) bool {
 	return true
 }
 
-// addAbreast lowers sums of floats at places side by side: it adds all of them with one instruction a
-// lane, at the last of their statements. It reports false for a sum that has no neighbours.
+// addAbreast lowers sums of floats at places side by side. It adds all of them with one instruction a lane,
+// at the last of their statements. It returns false for a sum without neighbours.
 func (l *lowering) addAbreast(t *keyedTable, s *loop.Stmt, p place, at, v virt) bool {
 	if !l.embeds || l.target.lanes != squareRows {
 		return false

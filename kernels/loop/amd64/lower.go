@@ -27,9 +27,9 @@ type Layout struct {
 // Words of the block of arguments, each of 8 bytes. The memory of operand or result k begins at
 // argMemory + k*memoryWords, operands first: address, bytes from row to row, rows, columns; of a
 // scalar the word itself. Memory of a reduced result holds the states of its elements (see
-// Code.States), which the caller begins with State.Empty and every call adds to: word k of all
-// elements is a matrix of 8-byte words, and lies k times as many bytes behind the first as the
-// matrix has. Windows of a nest with an ordered state are evaluated in the order of their rows.
+// Code.States). The caller fills it with State.Empty, and every call adds to it. Word k of all elements
+// is a matrix of 8-byte words; these matrices follow one another in memory. Windows of a nest with an
+// ordered state are evaluated in the order of their rows.
 const (
 	argRow      = 0 // the window: rows argRow to argRowEnd-1, lanes argLane to argLaneEnd-1
 	argRowEnd   = 1

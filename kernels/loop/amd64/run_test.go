@@ -291,7 +291,8 @@ func againstDefinition(t *testing.T, target *target) {
 	}
 }
 
-// A bool in a vector without a register is loaded before a mask is made of it: that instruction takes no memory.
+// TestMaskOfASpilledVector: a bool in a vector without a register is loaded before it becomes a mask, because
+// that instruction takes no operand in memory.
 func TestMaskOfASpilledVector(t *testing.T) {
 	n := tally{refused: map[string]int{}}
 	n.compare(t, need(t, avx512), starved(avx512), 45549)

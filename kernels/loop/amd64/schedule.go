@@ -99,9 +99,9 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // choose says how many vectors are lowered together. A loop of few instructions waits for results
 // most of the time, and counts and jumps for each vector: measured on a Zen 4, four vectors make
 // escape times 2.7 times as fast as one, and a call of exp 1.1 times. With few registers three
-// vectors make escape times 2.7 times as fast as one. The lanes of a loop that ends by their values wait
-// for the last of all vectors: on a Zen 4, two take 0.7 to 0.9 of the time of three (escape times) or of
-// one (Collatz lengths), and 1.1 where rounds wait for integer divisions. Functions and exact sums are
+// vectors make escape times 2.7 times as fast as one. If a loop ends for each lane by its values, all lanes
+// wait for the last one. On a Zen 4, two vectors then take 0.7 to 0.9 of the time of three (escape times) or
+// of one (Collatz lengths), and 1.1 if rounds wait for integer divisions. Functions and exact sums are
 // chains as long as the window in which the processor looks for work: measured on a Zen 3, two vectors
 // make calls of pow, exp and log in a loop 1.2 times as fast as one, and windows of 25 numbers 1.1 times.
 // Bodies beyond that fill the cache of instructions.

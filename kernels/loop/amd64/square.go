@@ -274,7 +274,7 @@ func (l *lowering) accessBeside(g *beside, s *loop.Stmt) {
 	l.each(func(k int) { l.set(s.Dst, operand{v: g.cols[k][s.At[1].Const-g.least], form: l.affine(s, nil)}) })
 }
 
-// rowsOf returns vectors of columns transposed: those that were read, if the columns are theirs.
+// rowsOf returns the transposed vectors of cols. If a group has read these columns, it returns what was read.
 func (l *lowering) rowsOf(cols []virt) [squareRows]virt {
 	for _, g := range l.besides {
 		if k := l.number; k < len(g.cols) && slices.Equal(g.cols[k][:len(cols)], cols) {
