@@ -102,12 +102,12 @@ func (m *machine) nestWorker(line, beside bool) *launch.Worker {
 	return b.worker
 }
 
-// alike reports that what is bound serves a call, whose operands may lie elsewhere.
+// alike reports whether the bound loop serves a call. The operands of the call may be in other memory.
 func (b *boundNest) alike(m *machine, shape nestShape, lines uint64, rows, cols int) bool {
 	return b.worker != nil && b.prog == m.prog && b.shape == shape && b.lines == lines && b.rows == rows && b.cols == cols
 }
 
-// renew lets go of what is bound, before its run is bound again.
+// renew frees the bound loop, before its run is bound again.
 func (b *boundNest) renew(m *machine, shape nestShape, lines uint64, rows, cols int) {
 	if b.worker != nil {
 		b.worker.Free()
@@ -116,7 +116,7 @@ func (b *boundNest) renew(m *machine, shape nestShape, lines uint64, rows, cols 
 	b.prog, b.rows, b.cols, b.shape, b.lines = m.prog, rows, cols, shape, lines
 }
 
-// bind binds a loop to the operands, if a target runs it.
+// bind binds a loop to the operands. It returns nil if no target runs the loop.
 func (b *boundNest) bind(m *machine, l *launch.Loop) *launch.Worker {
 	if l.Bind(&b.run, b.in, b.out) != nil || b.shape.fold != "" && !b.shape.columns && !b.run.Partials() {
 		m.nest.program.refuse(b.shape)

@@ -14,7 +14,7 @@ import (
 	"flow/kernels/reduce"
 )
 
-// pipelines is the rows map and pipe. The attributes of pipe are those of map, the shape of the index
+// pipelines returns the rows map and pipe. The attributes of pipe are those of map, the shape of the index
 // space and, in fold, the names of the reductions. With one name the result is that reduction's, with
 // several it is a tuple of theirs; the first of several may be `store`, the elements themselves.
 // Reductions of rows and of columns do not mix.
@@ -50,7 +50,7 @@ func pipelines(run *engine) []*op.Def {
 		d.Type = define.OwnType
 		// Only a Full operand may lend its memory: a transposed one is read after the elements at
 		// its place are written. The engine looks at the node's modes. Results of reductions are
-		// written when the elements that they are of have been made.
+		// written after the elements that they reduce.
 		d.Alias = true
 	}
 	return []*op.Def{maps, pipe}
@@ -101,15 +101,15 @@ func (j *job) axis() reduce.Axis {
 	return reduce.OverAll
 }
 
-// reader reads a call as a job. One that is asked for the iterations alone may know no operands.
+// reader reads a call as a job. A reader that is asked for the iterations alone may leave out the operands.
 type reader func(c *op.Call) (job, error)
 
-// mapSpace is the job of a map or of an elementwise operator without its operands and its result.
+// mapSpace returns the job of a map or of an elementwise operator without its operands and its result.
 func mapSpace(c *op.Call) (job, error) {
 	return job{p: c.Body, rows: c.Type.Rows, cols: c.Type.Cols}, nil
 }
 
-// mapJob is the job of a map, or of an elementwise operator alone.
+// mapJob returns the job of a map or of a single elementwise operator.
 func (e *engine) mapJob(c *op.Call) (j job, err error) {
 	j = job{p: c.Body, in: c.In, out: c.Result(), from: placeOf(c)}
 	if j.p == nil {

@@ -1,8 +1,8 @@
 package kernels
 
-// This file runs single elementwise operators as pipelines of one step, and reductions that no chain
-// precedes as pipelines without a step. Programs are kept, one for each way in which operands may
-// lie, so that what is compiled for one call serves the next.
+// This file runs single elementwise operators as pipelines of one step, and reductions without a chain as
+// pipelines without a step. An engine keeps one program for each combination of types and modes of
+// operands, so compiled code serves later calls.
 
 import (
 	"sync"
@@ -17,7 +17,7 @@ import (
 // mostArgs is the most operands of an elementwise row.
 const mostArgs = 3
 
-// singleKey is what the program of one operator depends on.
+// singleKey identifies the program of a single operator.
 type singleKey struct {
 	def  *op.Def
 	out  types.Elem
@@ -26,7 +26,7 @@ type singleKey struct {
 	mode [mostArgs]op.Mode
 }
 
-// singleOf is the key of an operator with operands and a result of these types.
+// singleOf returns the key of operator d with n operands in and a result of type out.
 func singleOf(d *op.Def, out types.Type, n int, in func(k int) types.Type) singleKey {
 	x := singleKey{def: d, out: out.Elem, n: n}
 	for k := range n {
@@ -44,7 +44,7 @@ func singleOf(d *op.Def, out types.Type, n int, in func(k int) types.Type) singl
 	return x
 }
 
-// program is the operator as a program.
+// program returns the operator as a program of one step.
 func (k *singleKey) program() *op.Program {
 	p := &op.Program{Steps: []op.Step{{Def: k.def, Elem: k.out}}}
 	for a := range k.n {
@@ -54,13 +54,13 @@ func (k *singleKey) program() *op.Program {
 	return p
 }
 
-// singles is the programs of single operators that an engine has met.
+// singles holds the programs of single operators that an engine has run.
 type singles struct {
 	mu sync.RWMutex
 	by map[singleKey]*op.Program
 }
 
-// of is the program of k.
+// of returns the program of k.
 func (s *singles) of(k singleKey) *op.Program {
 	s.mu.RLock()
 	p := s.by[k]
@@ -80,7 +80,7 @@ func (s *singles) of(k singleKey) *op.Program {
 	return s.by[k]
 }
 
-// single is the program of c's operator alone.
+// single returns the program of c's operator.
 func (e *engine) single(c *op.Call) (*op.Program, error) {
 	out := c.Result().Type()
 	for _, v := range c.In {
@@ -124,8 +124,8 @@ func (e *engine) runsMaps(d *op.Def) {
 	}
 }
 
-// folded makes the reductions among rows run as pipelines. Exceptions are reductions of each row, those of a
-// rank's block, and calls with few elements.
+// folded makes the reductions among rows run as pipelines. Exceptions are reductions of each row, those of
+// a rank's block, and calls with few elements.
 func (e *engine) folded(rows []*op.Def) []*op.Def {
 	for _, d := range rows {
 		f := reduce.Named(d.Name)
@@ -146,7 +146,7 @@ func (e *engine) folded(rows []*op.Def) []*op.Def {
 	return rows
 }
 
-// plain has the program without a step for each type of elements.
+// plain holds the program without a step for each type of elements.
 var plain = map[types.Elem]*op.Program{
 	types.F64:  {In: []op.Operand{{Elem: types.F64}}},
 	types.F32:  {In: []op.Operand{{Elem: types.F32}}},

@@ -16,13 +16,12 @@ import (
 // f64.
 const blockElems = 3 << 10
 
-// folder is one worker's part of a reduction: of all elements, of the row in work, or of the columns
-// in work.
+// folder is one worker's part of a reduction: all elements, the row in work, or the columns in work.
 type folder struct {
 	*ending
 	reduce.Accumulators
 	finished bool        // the results of the columns are written
-	view     value.Dense // of the result
+	view     value.Dense // a window of the result
 	room     reduce.Room
 }
 
@@ -64,7 +63,7 @@ func (r *blockRoom) over(e types.Elem, s dense.Slab, a area) *value.Dense {
 	return &r.block
 }
 
-// merge takes another worker's part in. Groups of columns have been written.
+// merge adds the part of another worker. Groups of columns have been written already.
 func (f *folder) merge(x *execution, o *folder) {
 	if f.Axis == reduce.OverAll || f.Axis == reduce.OverCols && !x.byColumns() {
 		f.Merge(&o.Accumulators)
@@ -95,8 +94,7 @@ func (m *machine) reduceAll(x *execution, a area) error {
 	return m.addBlocks(x, a)
 }
 
-// reduceRows reduces an area of whole rows: several to a block where they are short, piece by piece
-// where they are long.
+// reduceRows reduces an area of whole rows. A block holds several short rows or a piece of a long one.
 func (m *machine) reduceRows(x *execution, a area) error {
 	if a.cols() <= blockElems {
 		return m.eachBlock(x, a, func(b *value.Dense, a area) {
@@ -166,8 +164,8 @@ func (m *machine) plain(x *execution) bool {
 	return len(x.p.Steps) == 0 && x.out == nil && m.in[0].mode == op.Full && m.in[0].d.Elem == x.elem
 }
 
-// eachBlock makes an area block by block, each in a cache. One of columns has pieces of rows, and as
-// many rows as columns take to be worth the while.
+// eachBlock makes an area block by block and calls f with each. A block fits a cache. A reduction of columns
+// gets blocks of pieces of rows, with enough rows to be worth the work.
 func (m *machine) eachBlock(x *execution, a area, f func(b *value.Dense, a area)) error {
 	take := func(a area) error {
 		b, err := m.make(x, a)

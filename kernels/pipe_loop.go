@@ -25,8 +25,8 @@ const (
 	streamFrom = 32 << 20
 )
 
-// runs gives a row the kernel and the loop of the jobs that bind reads. space reads as much of them
-// as their iterations depend on.
+// runs gives row d a kernel and a loop. bind reads a call as the job that they run. space reads the part of
+// the job that its iterations depend on.
 func (e *engine) runs(d *op.Def, space, bind reader) {
 	d.Kernel = func(c *op.Call) error {
 		j, err := bind(c)
@@ -71,7 +71,7 @@ func (e *engine) whole(c *op.Call, j job) error {
 	return err
 }
 
-// empty reduces an index space without elements: each reduction says what it is of nothing.
+// empty reduces an index space without elements. It sets each result to that of its reduction for nothing.
 func (j *job) empty(c *op.Call) error {
 	nothing := []value.Value{value.New(j.elem, j.rows, j.cols)}
 	for k := range j.ends {

@@ -179,15 +179,15 @@ func (m *machine) takeFolds() {
 	}
 }
 
-// addAgain adds an area to one exact sum: as it was stored, where it was, for an operand may have
-// been overwritten.
+// addAgain adds an area to one exact sum. It reads stored elements from the result, because the result may
+// have overwritten an operand.
 func (m *machine) addAgain(x *execution, a area, p foldPart) error {
 	add := func(b *value.Dense, a area) { m.f[p.fold].AddPart(p.sum, b, a.j0) }
 	if x.out == nil {
 		return m.eachBlock(x, a, add)
 	}
 	var b value.Dense
-	if m.rows == 1 && x.rows != 1 { // the one long row that reduceAll makes of them
+	if m.rows == 1 && x.rows != 1 { // reduceAll reads all rows as one long row
 		b = denseOver(dense.SlabOf(x.out, a.j0, a.cols()), x.elem, 1, a.cols(), a.cols())
 	} else {
 		x.out.Window(&b, a.i0, a.j0, a.rows(), a.cols())

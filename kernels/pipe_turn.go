@@ -1,8 +1,7 @@
 package kernels
 
-// This file reads transposed operands: tile by tile, turned. Maps over square matrices (x + t(x))
-// visit the index space in pairs of blocks that mirror one another, so that a matrix that is read
-// both ways is read from memory once.
+// This file transposes operands tile by tile. Maps over square matrices (x + t(x)) visit the index space
+// in pairs of mirrored blocks. So a matrix that is read both ways is read from memory once.
 
 import (
 	"math"
@@ -13,15 +12,15 @@ import (
 )
 
 const (
-	// batch is the most elements of a tile whose operands or results are kept apart: 4 KiB of f64.
+	// batch is the most elements of a tile whose operands or results have memory of their own: 4 KiB of f64.
 	batch = 512
-	// panelCols is the columns of a tile with a transposed operand, and panelStride the distance of
-	// panel rows: the padding keeps rows off one another's cache sets.
+	// panelCols is the number of columns of a tile with a transposed operand. panelStride is the distance
+	// of its rows; the padding keeps them in different cache sets.
 	panelCols   = 256
 	panelStride = panelCols + 8
 )
 
-// strips lends every transposed operand a strip of 64 padded rows.
+// strips gives every transposed operand a strip of 64 padded rows. count is the number of such operands.
 func (m *machine) strips(count int) {
 	const size = dense.Panel * panelStride
 	if len(m.strip) < count*size {
@@ -36,7 +35,7 @@ func (m *machine) strips(count int) {
 	}
 }
 
-// turn fills the strips with rows i0.. and columns j0.. of the index space.
+// turn fills the strips with the operands at rows i0.. and columns j0.. of the index space.
 func (m *machine) turn(i0, rows, j0, cols int) {
 	for k := range m.in {
 		x := &m.in[k]
@@ -49,7 +48,7 @@ func (m *machine) turn(i0, rows, j0, cols int) {
 	}
 }
 
-// aligned is s from its first cache line on.
+// aligned returns s from its first cache line on.
 func aligned(s []uint64) []uint64 {
 	for uintptr(unsafe.Pointer(unsafe.SliceData(s)))%64 != 0 {
 		s = s[1:]
@@ -57,21 +56,21 @@ func aligned(s []uint64) []uint64 {
 	return s
 }
 
-// pairEdge is the edge of the blocks of a pair: rows of 2 KiB of f64.
+// pairEdge is the number of rows and columns of a block of a pair: rows of 2 KiB of f64.
 const pairEdge = 256
 
-// mirrored reports that the iterations are pairs of blocks.
+// mirrored reports whether the iterations are pairs of blocks.
 func (j *job) mirrored() bool {
 	return len(j.ends) == 0 && j.rows == j.cols && j.rows >= 2*pairEdge && j.transposes()
 }
 
-// pairs is how many pairs there are, blocks on the diagonal included.
+// pairs returns the number of pairs. A block on the diagonal counts as a pair.
 func (j *job) pairs() int {
 	n := (j.rows + pairEdge - 1) / pairEdge
 	return n * (n + 1) / 2
 }
 
-// pairAt is pair u: block row i, block column j <= i.
+// pairAt returns the block row i and the block column j <= i of pair u.
 func pairAt(u int) (i, j int) {
 	i = int((math.Sqrt(float64(8*u+1)) - 1) / 2)
 	for i*(i+1)/2 > u { // the root may be rounded either way

@@ -228,7 +228,7 @@ func statements(d *op.Def, out types.Elem, elems []types.Elem) (n int) {
 	}
 	m := x.Mark()
 	if _, ok := Written(func() { Step(x, d, out, in, elems, 0, false) }); !ok {
-		return 1 // who writes it says why not
+		return 1 // the writer of the loop reports why
 	}
 	x.Since(m, func(s *loop.Stmt) {
 		if n++; s.Func != nil {

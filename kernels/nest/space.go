@@ -225,8 +225,8 @@ func (x *Builder) chained(a *op.Action, env []Ref) Ref {
 	})
 }
 
-// points writes a loop over points as the elements of its result. Bounds that the run tells are the
-// first inputs.
+// points writes a loop over points as a matrix of its results. Its first inputs are the bounds that the run
+// tells.
 func (x *Builder) points(a *op.Action, env []Ref) Ref {
 	by, known, through := a.Attrs.Ints("by"), a.Attrs.Ints("lo"), a.Attrs.Ints("through")
 	if len(a.Bodies) != 1 || a.Attrs.Bool("pairs") || !a.Type.IsDense() {

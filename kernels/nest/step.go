@@ -13,13 +13,13 @@ import (
 	"flow/kernels/dense"
 )
 
-// NoBody is the panic of what a loop cannot compute; who builds a loop recovers it.
+// NoBody is the value of a panic for what a loop cannot compute. Written recovers it.
 type NoBody struct{ Why string }
 
-// NoElement is why.
+// NoElement returns the reason.
 func (n NoBody) NoElement() string { return n.Why }
 
-// Written calls what writes a loop. If that has no form in loops, ok is false and why says what.
+// Written calls write, which writes a loop. ok is false if a part of it has no form in loops; why names it.
 func Written(write func()) (why string, ok bool) {
 	defer func() {
 		if r := recover(); r != nil {

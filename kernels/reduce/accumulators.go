@@ -1,6 +1,6 @@
 package reduce
 
-// This file keeps what a reduction has of the elements so far, for those that reduce blocks of them.
+// This file defines the accumulators of reductions that take elements block by block.
 
 import (
 	"math"
@@ -13,17 +13,18 @@ import (
 	"flow/kernels/exact"
 )
 
-// Accumulators is what a reduction has of some lines so far: of all elements, of the row in work, or
-// of columns, of which each is a line.
+// Accumulators holds the accumulators of a reduction, one for each line. The line of a reduction of all
+// elements is the whole matrix, that of a reduction of rows the row in work; a reduction of columns has a
+// line for each column. The memory serves the next reduction after Open.
 type Accumulators struct {
 	of       *Fold
 	elem     types.Elem
 	first, n int  // the lines are first..first+n-1
-	begun    bool // they are in memory
+	begun    bool // the accumulators are in memory
 	squares  []bool
-	sums     [2][]exact.Sum // of reductions that are made of exact sums, by the places in squares
-	acc      *value.Dense   // of others, a row for each line: its accumulator, or its extreme element
-	place    []int64        // of argmin and argmax: where that is; -1: nowhere yet
+	sums     [2][]exact.Sum // exact sums by part and line, if the reduction is made of them; see squares
+	acc      *value.Dense   // otherwise: a row for each line, its accumulator or its extreme element
+	place    []int64        // of argmin and argmax: the place of the extreme element; -1: no element yet
 	one      *value.Dense   // an accumulator of one element
 	turned   *value.Dense
 	row      value.Dense
@@ -36,10 +37,11 @@ func (s *Accumulators) Open(f *Fold, e types.Elem, first, n int) {
 	s.of, s.elem, s.first, s.n, s.begun = f, e, first, n, false
 }
 
-// Begun reports that something was added since Open.
+// Begun reports whether something was added since Open.
 func (s *Accumulators) Begun() bool { return s.begun }
 
-// begin makes the lines empty where they are first needed: of few elements, they are larger than these.
+// begin makes the accumulators empty. It is called on first use, because accumulators may be larger than
+// the elements of a small reduction.
 func (s *Accumulators) begin() {
 	if s.begun {
 		return
@@ -75,13 +77,13 @@ func (s *Accumulators) begin() {
 	}
 }
 
-// lineOf is the accumulator of a line, until the next call.
+// lineOf returns the accumulator of line k. It is valid until the next call.
 func (s *Accumulators) lineOf(k int) *value.Dense {
 	s.acc.Window(&s.row, k, 0, 1, 1)
 	return &s.row
 }
 
-// Add takes in a block whose first element is (i0, j0) of an index space of cols columns.
+// Add adds a block whose first element is (i0, j0) of an index space of cols columns.
 func (s *Accumulators) Add(b *value.Dense, i0, j0, cols int) {
 	s.begin()
 	switch f := s.of; {
@@ -101,7 +103,7 @@ func (s *Accumulators) Add(b *value.Dense, i0, j0, cols int) {
 	}
 }
 
-// AddPart adds a block whose first column is j0 to the exact sums of that part.
+// AddPart adds a block whose first column is j0 to the exact sums of one part.
 func (s *Accumulators) AddPart(part int, b *value.Dense, j0 int) {
 	s.begin()
 	if s.of.Axis != OverCols {
@@ -111,7 +113,7 @@ func (s *Accumulators) AddPart(part int, b *value.Dense, j0 int) {
 	s.eachColumn(b, j0, func(k int, line *value.Dense) { s.addSum(part, k, line) })
 }
 
-// eachColumn calls f with the lines of a block. Columns are turned, so that each is in one piece.
+// eachColumn calls f with each column of a block, as a row, and the number of its line.
 func (s *Accumulators) eachColumn(b *value.Dense, j0 int, f func(k int, line *value.Dense)) {
 	if s.turned == nil || s.turned.Elem != b.Elem || s.turned.Rows*s.turned.Cols < b.Rows*b.Cols {
 		s.turned = value.New(b.Elem, b.Cols, b.Rows)
@@ -125,7 +127,7 @@ func (s *Accumulators) eachColumn(b *value.Dense, j0 int, f func(k int, line *va
 	}
 }
 
-// add takes in elements of a line, of which the first has the number at.
+// add adds elements of line k. at is the number of the first one in the line.
 func (s *Accumulators) add(k int, b *value.Dense, at int) {
 	switch f := s.of; {
 	case f.Arg:
@@ -146,7 +148,7 @@ func (s *Accumulators) add(k int, b *value.Dense, at int) {
 	}
 }
 
-// addSum adds elements to an exact sum. The variance of integers is that of floats.
+// addSum adds elements to an exact sum of line k. Integers of a variance are added as floats.
 func (s *Accumulators) addSum(part, k int, b *value.Dense) {
 	if len(s.squares) == 2 && b.Elem == types.I64 {
 		b = dense.Widened(b, types.F64)
@@ -158,7 +160,7 @@ func (s *Accumulators) addSum(part, k int, b *value.Dense) {
 	}
 }
 
-// beats reports whether v, the element number at of a line, replaces its extreme element so far.
+// beats reports whether v, element number at of line k, replaces the extreme element so far.
 func (s *Accumulators) beats(k int, v value.Scalar, at int64) bool {
 	have := s.place[k]
 	if have < 0 {
@@ -168,7 +170,7 @@ func (s *Accumulators) beats(k int, v value.Scalar, at int64) bool {
 	return beatsScalar(v, best, s.of.Least) || at < have && !beatsScalar(best, v, s.of.Least)
 }
 
-// put makes v, the element number at of a line, its extreme element if it beats the one so far.
+// put makes v, element number at of line k, its extreme element if it beats the one so far.
 func (s *Accumulators) put(k int, v value.Scalar, at int64) {
 	if s.beats(k, v, at) {
 		s.acc.Set(k, 0, v)
@@ -176,26 +178,26 @@ func (s *Accumulators) put(k int, v value.Scalar, at int64) {
 	}
 }
 
-// Place takes in the element number at of line j, which is v.
+// Place adds v, element number at of line j, to argmin or argmax.
 func (s *Accumulators) Place(j int, v value.Scalar, at int) {
 	s.begin()
 	s.put(j-s.first, v, int64(at))
 }
 
-// Sum is the exact sum of line j that is number part of those that the reduction is made of.
+// Sum returns exact sum number part of line j.
 func (s *Accumulators) Sum(part, j int) *exact.Sum {
 	s.begin()
 	return &s.sums[part][j-s.first]
 }
 
-// Join takes in an accumulator of line j that is one element.
+// Join merges v, an accumulator of one element, into line j.
 func (s *Accumulators) Join(j int, v value.Scalar) {
 	s.begin()
 	s.one.Set(0, 0, v)
 	s.of.Whole.Join(s.lineOf(j-s.first), s.one)
 }
 
-// Merge takes in the same lines of other elements.
+// Merge adds the accumulators of o, which has the same lines and other elements.
 func (s *Accumulators) Merge(o *Accumulators) {
 	if !o.begun {
 		return
@@ -215,7 +217,7 @@ func (s *Accumulators) Merge(o *Accumulators) {
 	}
 }
 
-// Result is the result, as one of e, for count elements of line j.
+// Result returns the result of line j, which has count elements, as a number of e.
 func (s *Accumulators) Result(j int, e types.Elem, count int) value.Scalar {
 	s.begin()
 	k := j - s.first
@@ -228,8 +230,8 @@ func (s *Accumulators) Result(j int, e types.Elem, count int) value.Scalar {
 	return define.Number(e, s.of.Whole.ofSums(&s.sums[0][k], &s.sums[len(s.squares)-1][k], count, e))
 }
 
-// Finish writes the results of columns, each of count elements, to a row, or accumulators, a row for
-// each line.
+// Finish writes the results of columns of count elements to a row. A reduction that is a part (Fold.Part)
+// writes its accumulators instead, a row for each line.
 func (s *Accumulators) Finish(out *value.Dense, count int) {
 	s.begin()
 	switch {
@@ -248,8 +250,9 @@ func (s *Accumulators) Finish(out *value.Dense, count int) {
 	}
 }
 
-// PutParts sets element j of the result of a reduction of n elements that is made of exact sums, if
-// ok: of the elements, or of their squares alone, and of the squares if there are two.
+// PutParts sets element j of out to the result of a reduction of n elements. sums[0] is the exact sum of the
+// elements, for a norm of their squares. sums[1] is that of the squares for a variance. ok is false if the
+// rounding is in doubt; then the element is not set.
 func (w Whole) PutParts(out *value.Dense, j, n int, sums [2]exact.Parts) (ok bool) {
 	var v float64
 	switch w.Class {
@@ -278,7 +281,7 @@ func (w Whole) PutParts(out *value.Dense, j, n int, sums [2]exact.Parts) (ok boo
 	return ok
 }
 
-// PutSums sets element j from the exact sums themselves.
+// PutSums sets element j of out from exact sums.
 func (w Whole) PutSums(out *value.Dense, j, n int, sum, squares *exact.Sum) {
 	PutFloat(out, j, w.ofSums(sum, squares, n, out.Elem))
 }

@@ -87,7 +87,7 @@ func PickOf(least bool) Pick {
 	return Pick{vec.Max[float64], vec.Max[float32], vec.Max[int64], vec.Or}
 }
 
-// extreme is the least or greatest of elements of e, of which there are some.
+// extreme returns the least or greatest of the elements of s, which are of type e. There is at least one.
 func extreme(s dense.Slab, e types.Elem, least bool) value.Scalar {
 	switch e {
 	case types.F64:

@@ -31,8 +31,8 @@ type Fold struct {
 	Least bool // of Arg
 }
 
-// Sums is the number of exact sums of which loops make the result for elements of e: of a variance the
-// second one is that of the squares.
+// Sums returns the number of exact sums from which loops make the result for elements of e. The second sum
+// of a variance is that of the squares.
 func (f *Fold) Sums(e types.Elem) int {
 	if parts := f.Whole.exactParts(e); !f.Arg && (len(parts) < 2 || e != types.I64) {
 		return len(parts)

@@ -40,7 +40,8 @@ type statistic struct {
 	fraction func(a *op.Attrs) float64
 	// loop is how the form of all elements is run by several workers.
 	loop *op.Loop
-	// order is how ranks share the form of all elements, of a column; nil: they do not, or by selection.
+	// order is how ranks share the form of all elements, for a column. nil: they share it by selection, or
+	// not at all.
 	order *op.Ordering
 	// elements writes one of the forms into a loop: by row, by column, or of all elements.
 	elements func(e *op.Elements, rows, cols bool) op.Element

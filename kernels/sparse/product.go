@@ -134,8 +134,8 @@ func sparseProductAsDense() *op.Def {
 	}
 }
 
-// meetings is the number of multiplications of a product of two sparse matrices: each entry of the
-// first meets a row of the second.
+// meetings returns the estimated multiplications of a product of two sparse matrices. Each entry of the first
+// is multiplied by a row of the second.
 func meetings(s *op.Sig) float64 {
 	_, a := s.Entries(0)
 	if _, b := s.Entries(1); a && b {
@@ -144,7 +144,7 @@ func meetings(s *op.Sig) float64 {
 	return define.Entries(s, 0) * define.Entries(s, 1) / max(1, float64(s.In[1].Rows))
 }
 
-// beginDenseProduct is the product of two sparse matrices in a dense one: the rows of a rank.
+// beginDenseProduct begins a product of two sparse matrices with a dense result, for the rows of a rank.
 func beginDenseProduct(c *op.Call, units int) *UnitLoop {
 	a, b, out := c.In[0].(*value.CSR), c.In[1].(*value.CSR), c.Result()
 	var rows rowLoop

@@ -69,7 +69,7 @@ func sparseRanks() []*op.Def {
 	}
 }
 
-// ofRank returns a rank's own rows of the sparse matrix that a call reads: rows Call.Lo to Hi-1, or all.
+// ofRank returns the rank's own rows of the sparse input of a call: rows Call.Lo to Hi-1, or all.
 func ofRank(c *op.Call) *value.CSR {
 	m := c.In[0].(*value.CSR)
 	if c.Hi > c.Lo {
@@ -161,10 +161,10 @@ func stackedRows(t types.Type, parts []*value.CSR) *value.CSR {
 	return out
 }
 
-// joinedRows returns the matrix of type t whose row lo + i, for each of so many rows, has the entries
-// of row i of all parts, and whose other rows are empty. The columns of a row ascend, because those of
-// a part come before those of the next one: they were rows of its rank before the transpose.
-// With add, the columns are in any order, and entries at one place are added.
+// joinedRows returns a matrix of type t. Its row lo + i, for i below rows, has the entries of row i of all
+// parts; its other rows are empty. Without add, the columns of a part precede those of the next part, because
+// they were rows of its rank before a transpose. With add, columns may be in any order, and entries at one
+// place are added.
 func joinedRows(t types.Type, parts []*value.CSR, lo, rows int, add bool) *value.CSR {
 	n, some := 0, 0
 	var only *value.CSR // the part that has entries, if some is 1
@@ -196,7 +196,7 @@ func joinedRows(t types.Type, parts []*value.CSR, lo, rows int, add bool) *value
 	return out
 }
 
-// addEqual puts the columns of each row of m in order and adds entries at one place, in place.
+// addEqual sorts the entries of each row of m by column, in place. It adds entries with the same column.
 func addEqual(m *value.CSR) {
 	to, from := int64(0), int64(0)
 	type entry struct {

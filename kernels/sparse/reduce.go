@@ -70,7 +70,7 @@ func sparseWhole(w reduce.Whole) *op.Def {
 	}
 }
 
-// sparsePart is the accumulator of the rows of a sparse matrix that a rank has.
+// sparsePart returns the row that makes the accumulator of a rank's rows of a sparse matrix.
 func sparsePart(w reduce.Whole) *op.Def {
 	d := &op.Def{
 		Name: "sp." + w.Name + ".part", Hidden: true,

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Searches and conversions of every length, on each instruction set, are those of
-// the plain loops.
+// TestPlaces: searches and conversions agree with plain loops, at every length and on each instruction set.
 func TestPlaces(t *testing.T) {
 	nan, zero := math.NaN(), math.Copysign(0, -1)
 	sets(func(name string) {

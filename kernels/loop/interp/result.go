@@ -1,6 +1,6 @@
 package interp
 
-// This file keeps what a worker has of results that are reduced.
+// This file defines a worker's part of reduced results.
 
 import (
 	"slices"

@@ -122,8 +122,8 @@ type Run struct {
 	wide    int // of rows that are one row of memory: see schedule
 }
 
-// Begin binds operands and results. Every result has the size that the nest says. An error is
-// ErrOutside, or why the nest can run on no target.
+// Begin binds operands and results. Every result must have the size that the nest says. The error is
+// ErrOutside, or the reason why the nest can run on no target.
 func (l *Loop) Begin(in []value.Value, out []*value.Dense) (*Run, error) {
 	r := &Run{}
 	if err := l.Bind(r, in, out); err != nil {

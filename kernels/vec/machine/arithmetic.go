@@ -1,7 +1,7 @@
 package machine
 
-// This file writes conversions to float64 over whole vectors: four at a time, then one at a time. The
-// bytes to do are a multiple of the vector's.
+// This file writes conversions to float64 over whole vectors: four at a time, then one at a time. The number
+// of bytes is a multiple of the vector's.
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 package machine
 
-// This file writes the least or greatest element of a slice that lies in a first-level cache. Running
+// This file writes kernels for the least or greatest element of a slice in a first-level cache. Running
 // results stay in registers.
 
 import "flow/kernels/loop/amd64"
@@ -13,9 +13,9 @@ type lanes struct {
 
 var laneTypes = []lanes{{64, true}, {32, true}, {64, false}}
 
-// The kernels of this file go over rows, one at least, that are step bytes apart and begin with x. They
-// set the elements from best on to the least or greatest of so many bytes of each row, at least a
-// vector; NaN wins, and -0 is less than 0.
+// The kernels of this file reduce one or more rows. The rows are step bytes apart, and the first is at x. A
+// kernel sets element i from best on to the least or greatest element of row i. The bytes of a row are at
+// least a vector. NaN wins, and -0 is less than 0.
 var (
 	LeastF64    = extreme("LeastF64", laneTypes[0], false)
 	GreatestF64 = extreme("GreatestF64", laneTypes[0], true)
@@ -169,9 +169,9 @@ func (e *emitter) better(l lanes, greatest bool, y, v reg) {
 	}
 }
 
-// lesser is d = min(a, b). VMINPD gives its second source when the two compare equal or unordered.
-// So the two orders of operands agree but for zeros, where the or keeps a minus, and NaNs, where it
-// keeps the NaN.
+// lesser writes d = min(a, b). VMINPD returns its second source if the two compare equal or unordered. So
+// both orders of operands are computed. They differ for zeros and NaNs alone; the or of both keeps a minus
+// and a NaN.
 func (e *emitter) lesser(l lanes, b, a, d reg) {
 	less := amd64.VMINPD
 	if l.bits == 32 {
