@@ -59,7 +59,7 @@ func (c *nestCode) beginCalls(r *parforRun) *callRun {
 		if f == nil {
 			continue
 		}
-		if r.complete() != nil { // who runs the body otherwise says why
+		if r.complete() != nil { // the other way to run the body reports why
 			return nil
 		}
 		x := &callRun{plan: p, code: c, r: r, form: f}

@@ -131,7 +131,7 @@ func (w *nestWorker) sample(r, l0, l1 int) {
 	}
 	was := first.Rounds()
 	if flagged, err := w.strips(first, r, r+1, l0, l1); flagged || err != nil {
-		return // who evaluates the window says so
+		return // the evaluation of the window reports it
 	}
 	f := w.n.refill.of
 	waiting := (first.Rounds() - was) * int64(first.Points()) * int64(f.Round)

@@ -313,7 +313,7 @@ func (r *parforRun) uniform(code *bodyCode) error {
 	return p.Run()
 }
 
-// complete makes the constructors that a nest draws as it goes, for who reads them whole.
+// complete makes the constructors that a nest draws row by row, for readers of whole matrices.
 func (r *parforRun) complete() error {
 	r.whole.Do(func() {
 		b := r.c.Bodies[0]

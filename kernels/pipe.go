@@ -152,7 +152,7 @@ func pipeJob(c *op.Call) (job, error) {
 	return j, nil
 }
 
-// lendResults makes the memory of several results where nobody has lent it: in calls outside of an
+// lendResults makes the memory of several results if the caller has not lent it: in calls outside of an
 // engine.
 func lendResults(c *op.Call) {
 	if c.Type.Kind != types.Tuple || c.Out != nil {

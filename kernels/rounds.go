@@ -34,7 +34,7 @@ func roundsRow() *op.Def {
 		Flow:  op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardWhole},
 		Cost: func(*op.Sig, types.Type) op.Work {
-			return op.Work{Flops: 1e5} // of a loop of which nobody knows the rounds
+			return op.Work{Flops: 1e5} // of a loop with an unknown number of rounds
 		},
 		Kernel: roundsKernel,
 		Nests:  roundsNests,

@@ -59,7 +59,7 @@ func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) bool {
 	g.SetType(id, types.TupleOf(ts...))
 	for _, p := range parts {
 		if old := g.Nodes[p].Attrs.Int("at"); old < k && !needed[old] {
-			continue // nobody reads it; the caller drops it
+			continue // unread: the caller drops it
 		}
 		g.Nodes[p].Attrs = g.Nodes[p].Attrs.With("at", op.Int(at[g.Nodes[p].Attrs.Int("at")]))
 	}

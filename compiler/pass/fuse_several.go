@@ -69,7 +69,7 @@ func (f *fusion) sent(id ir.ID) bool {
 func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 	first, second := f.passes(reductions)
 	chain := f.fusable(x) && f.head[x] == x && !f.sent(x)
-	alone := chain && len(reductions) == int(f.uses[x]) // nobody else reads it
+	alone := chain && len(reductions) == int(f.uses[x]) // it has no other reader
 	switch {
 	case alone && len(second) == 0:
 		f.addSharing(sharing{x, true, false, first})

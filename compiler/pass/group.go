@@ -89,7 +89,7 @@ func (f *grouping) chain(id ir.ID) bool {
 // computes reports an operator that may compute its elements.
 func (f *grouping) computes(id ir.ID) bool { return f.chain(id) || f.points(id) }
 
-// points reports a loop of known bounds over numbers, for which nobody asks a technique.
+// points reports a loop of known bounds over numbers without a hint of a technique.
 func (f *grouping) points(id ir.ID) bool {
 	n := &f.g.Nodes[id]
 	if n.Region == nil || n.Op.Control != op.NoControl || n.Attrs.Ints("lo") == nil || n.Attrs.Bool("pairs") || hinted(n) {
@@ -105,7 +105,7 @@ func (f *grouping) points(id ir.ID) bool {
 	return true
 }
 
-// hinted reports a loop that stays one of its own: somebody asks a technique or a place for it.
+// hinted reports a loop with a hint of a technique or a place. It stays a loop of its own.
 func hinted(n *ir.Node) bool {
 	return n.Attrs.Str("schedule") != "" || n.Attrs.Int("grain") != 0 || n.Attrs.Str(ir.PlaceAttr) != ""
 }

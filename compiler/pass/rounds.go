@@ -203,7 +203,7 @@ func fewWithin(r *ir.Region) bool {
 // sharing among workers.
 const mostPoints = 1 << 15
 
-// fewPoints reports a parfor of little work, of known bounds, for which nobody asks a technique.
+// fewPoints reports a parfor of little work, of known bounds without a hint of a technique.
 func fewPoints(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
 	if !fewElements(g.Type(id)) || n.Attrs.Ints("lo") == nil || hinted(n) {

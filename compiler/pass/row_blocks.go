@@ -358,7 +358,7 @@ type rowBuilding struct {
 	*rowBlocks
 	out     *ir.Graph
 	to      []ir.ID
-	outside []bool // somebody outside of its group reads it
+	outside []bool // a node outside of its group reads it
 }
 
 func (m *rowBuilding) chosen(id ir.ID) *rowGroup {
@@ -413,7 +413,7 @@ func (m *rowBuilding) emitGroup(r *rowGroup) {
 	id := m.out.Add(m.table.Must("byrows"), attrs, t, g.Origin(last), through(m.to, reads)...)
 	m.out.Nodes[id].Region = region
 	for _, x := range r.members {
-		m.to[x] = id // of what nobody reads outside, too: it has been made
+		m.to[x] = id // also of unread nodes, which have been made
 	}
 	for k, x := range results {
 		if len(results) > 1 {

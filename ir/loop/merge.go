@@ -127,7 +127,7 @@ func (m *merger) key(s *Stmt) string {
 	return string(b)
 }
 
-// within writes a statement with blocks of its own: an if, a once, a fold.
+// within writes a statement with blocks of its own: an if or a fold.
 func (m *merger) within(s *Stmt) {
 	block := m.rewriter.blocks
 	m.rewriter.blocks = func(b *Block) { m.scope(func() { m.statements(b) }) }

@@ -30,7 +30,7 @@ func (s *Store) Get(slot int) value.Value {
 	return s.values[slot]
 }
 
-// Put stores a value, which nobody may change any more.
+// Put stores a value, which must not change any more.
 func (s *Store) Put(slot int, v value.Value) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

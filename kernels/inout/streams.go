@@ -129,7 +129,7 @@ type stream struct {
 	info fs.FileInfo // nil: standard input, and what is given
 
 	mu     sync.Mutex
-	ending chan struct{} // closed when it has been read; nil: nobody has begun
+	ending chan struct{} // closed when it has been read; nil: reading has not begun
 	failed any           // what reading it has panicked with
 	given  bool          // not read from anywhere
 	way    fileKey       // how it was read

@@ -122,7 +122,7 @@ type MemoValue struct {
 	Err   error
 }
 
-// Get is the value of a cell, which nobody may write to. Its arguments were needed before it, so
+// Get returns the value of a cell, which is read-only. Its arguments were needed before it, so
 // that they do not fail where it would have: those of cells are asked for as they are needed.
 func (k *Memo) Get(cell int) (value.Value, error) {
 	s := &k.State[cell]

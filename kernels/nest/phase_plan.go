@@ -98,7 +98,7 @@ func PlanRows(b *RowsBody, width int) *RowPlan {
 		p.Phases[f].Results = append(p.Phases[f].Results, k)
 		p.read(y.Register, f)
 	}
-	for k := range b.Acts { // what nobody reads may fail
+	for k := range b.Acts { // unread results may fail
 		if r := len(b.Args) + k; b.Varies[r] && !p.needed(r) {
 			return nil
 		}

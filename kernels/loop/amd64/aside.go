@@ -143,7 +143,7 @@ func (p *program) assignAside(a *assignment, r registers, b block, outside, all 
 	}
 	s := scan{p: p, a: a, passed: p.passed(nil)}
 	free := &s.free[vectorClass]
-	for _, given := range []bool{true, false} { // those that are nobody's last: they are taken first
+	for _, given := range []bool{true, false} { // the last ones are taken first: registers without an owner
 		for k := range owner {
 			if !fixed[k] && (owner[k] != 0) == given {
 				*free = append(*free, V(k))

@@ -16,7 +16,7 @@ type Asm struct {
 	uses   []fixup // of constants
 	// vexOnly says that the processor has no AVX-512: Emit panics with a BUG for what needs it.
 	vexOnly bool
-	list    *[]listed // nil: nobody wants to read the code
+	list    *[]listed // nil: the code is not listed
 }
 
 // Label is a place to jump to.

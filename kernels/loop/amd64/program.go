@@ -103,7 +103,7 @@ func (s *step) reading(v virt) (found bool) {
 	return found
 }
 
-// root reports a step that counts whoever reads its result.
+// root reports a step that is kept even if nothing reads its result.
 func (s *step) root() bool { return s.dst == 0 || s.scalar != nil && !s.pure }
 
 // prune drops steps whose results do not reach a root.

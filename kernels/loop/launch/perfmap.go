@@ -19,7 +19,7 @@ var perfMap struct {
 	next int
 }
 
-// mapped notes a piece of code. A map that cannot be written is only missed by who looks for it.
+// mapped notes a piece of code. A map that cannot be written is no failure.
 func mapped(entry uintptr, size int) {
 	if os.Getenv(DebugVariable) == "" {
 		return
