@@ -23,8 +23,8 @@ import (
 const helpRows, helpCols = 80, 5
 
 // helpRun runs rank 0 of two ranks that share the rows of a loop. node is the loop's operator with its
-// operands and the beginning of its attributes. The test plays the other rank in o.Remote: with *e, which is
-// the engine from its start on. The caller sets neither HelpFrom nor Grace.
+// operands and the beginning of its attributes. o.Remote plays the other rank; it may use *e, which helpRun
+// sets to the engine before the start. helpRun sets o.HelpFrom and o.Grace.
 func helpRun(t *testing.T, e **local.Engine, workers int, node string, o local.EngineOptions) (*local.Report, error) {
 	t.Helper()
 	pool := local.NewPool(workers)

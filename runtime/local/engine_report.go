@@ -186,7 +186,7 @@ func (e *Engine) flops() (byKind, byCall []float64) {
 		k := e.kind[t]
 		d := e.kinds[k]
 		if e.flags[t]&fused != 0 {
-			f := e.fusedFlops(id) * e.runs(id)
+			f := e.chainFlops(id) * e.runs(id)
 			byKind[k] += f
 			byCall[g.Nodes[id].Call] += f
 			continue
@@ -213,9 +213,9 @@ func (e *Engine) flops() (byKind, byCall []float64) {
 	return byKind, byCall
 }
 
-// fusedFlops returns the work of a map: one operation an element and a step. The row of a chain
+// chainFlops returns the work of a map: one operation an element and a step. The row of a chain
 // that computes a product gives its own.
-func (e *Engine) fusedFlops(id ir.ID) float64 {
+func (e *Engine) chainFlops(id ir.ID) float64 {
 	n := &e.g.Nodes[id]
 	r := n.Region
 	t := e.g.Type(id)

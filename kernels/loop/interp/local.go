@@ -1,6 +1,6 @@
 package interp
 
-// This file compiles the matrices of the body, which every lane has.
+// This file compiles the matrices of the body. Every lane has its own.
 
 import (
 	"flow/ir/loop"

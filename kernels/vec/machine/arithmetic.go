@@ -9,7 +9,7 @@ import (
 	"flow/kernels/loop/amd64"
 )
 
-// The kernels of this file. F64OfI64, which sets dst to a as float64, has no instruction in AVX2.
+// The kernels of this file set dst to a as float64. AVX2 has no instruction for F64OfI64.
 var (
 	F64OfI64 = of("F64OfI64", "dst a bytes", (*emitter).widensIntegers, AVX512)
 	F64OfF32 = of("F64OfF32", "dst a bytes", (*emitter).widensFloats)
