@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -140,7 +141,15 @@ func (p *Program) runRank(comm transport.Comm, o RunOptions, refuse func(why str
 		r, err = run(pool, p.rankOptions(comm.Rank(), pool.Workers(), out, o))
 		return err
 	})
-	return reportOf(r), finish(out, own, p, err)
+	return reportOf(r), refusedRun(finish(out, own, p, err))
+}
+
+// refusedRun marks what a rank or another one refuses as a failed run: after Meet all have a valid program.
+func refusedRun(err error) error {
+	if r := (*Refusal)(nil); errors.As(err, &r) {
+		r.Ran = true
+	}
+	return err
 }
 
 // fingerprint is what ranks compare beside the plan: a param that only changes an input's contents
