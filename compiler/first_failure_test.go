@@ -36,6 +36,14 @@ var firstFailures = []string{
 	"p = parfor i in 0..5 { iterate x = A[i, 0] times 3 { next x = x + A[k, 0] }; x }\nemit 7\nemit sqrt(p)",
 	"iterate x = A, n = 0 until n == 3 { p = parfor i in 0..5 { x[i + k, 0] }; q = B // z; next x = p + x + sum(q); next n = n + 1 }\nemit x",
 	"p = parfor i in 0..5 { B[i, 0] }\nemit A[k, 0]\nemit p + 2 * B",
+	// What stands between a matrix of codes and the sum by group that it becomes.
+	"p = onehot(B[:, 0] + k, 3)\nemit 7\nemit t(p) @ A",
+	"emit 7\np = onehot(B[:, 0] + k, 3)\nassert z > 0, \"between\"\nemit colsum(p)",
+	"emit t(onehot(B[:, 0] + k, 3)) @ f64(B // z)",
+	// Two loops of a body become one, which checks what the second relies on before it begins.
+	"emit parfor i in 0..30 { a = parfor j in 0..300 { C[j, 0] * f64(i) }; b = parfor j in 0..300 { 100 // (j - i) }; norm(a) + norm(b) }",
+	"emit parfor i in 0..30 { a = parfor j in 0..300 { C[j, 0] * f64(i) }; b = parfor j in 0..300 { C[i64(C[j, 1] * 4) * k * 1000000000 * i, 0] }; norm(a) + norm(b) }",
+	"emit parfor i in 0..30 { q = i64(C[i, 1] * 4) * k * 1000000000; sum(C[i..i + 200, 0]) + sum(C[q..q + 200, 1]) }",
 	// The same of chains.
 	"p = B // z\nemit 7\nemit p + 1",
 	"p = B // z\nassert z > 0, \"between\"\nemit sum(p + 1)",

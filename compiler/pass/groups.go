@@ -14,12 +14,13 @@ import (
 // The rows mean the two operators in sequence, bit for bit: each row is added to one sum instead of
 // multiplied mostly by 0. A product with a sparse matrix of codes has no panels: each sum is one
 // chain over the stored elements. Other readers of the matrix keep it. A code may fail, so the new
-// nodes take the place of `onehot`. It would be wrong for a product that is sent (one `<-` is one
-// task), and pointless if the operands are cut, so panel bounds the rows of a product without
-// panels.
+// nodes take the place of `onehot` in the text, and nothing else that may fail, and no effect, may
+// come between the two. It would be wrong for a product that is sent (one `<-` is one task), and
+// pointless if the operands are cut, so panel bounds the rows of a product without panels.
 func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	sizes = sizes.filled()
 	var out *ir.Graph
+	var stops stops // made for the first matrix of codes
 	sum, product, panels := table.Must("colsum"), table.Must("matmul"), table.Must("matmul.panels")
 	sums, counts, stored := table.Must("onehot.sums"), table.Must("onehot.counts"), table.Must("sp.tmatmul")
 	for i := range g.Nodes {
@@ -29,6 +30,12 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 			continue
 		}
 		h := in[0]
+		if stops == nil {
+			stops = stopsOf(g)
+		}
+		if stops.between(h, id) && ir.MayFail(g, h) {
+			continue
+		}
 		word := n.Op.Name
 		if n.Op.For != "" {
 			word = n.Op.For

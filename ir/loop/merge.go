@@ -221,8 +221,9 @@ func sameRange(a, b Range) bool {
 }
 
 // early reports whether loop j of b can join the loops at group, which become one where the first
-// of them is. It writes the pure statements in between that the loop needs. What the group's own
-// loops define is there only after them.
+// of them is. It writes the pure statements in between that the loop needs, and the checks there
+// before them if one of them, or of the loop, relies on a check. What the group's own loops define is
+// there only after them.
 func (m *merger) early(b *Block, group []int, j int, done []bool) bool {
 	at := map[Val]int{} // the statements that define values in between
 	for k := group[0]; k < j; k++ {
@@ -273,15 +274,41 @@ func (m *merger) early(b *Block, group []int, j int, done []bool) bool {
 		return fine
 	}
 	s := &b.Stmts[j]
-	fine := needs(s)
-	eachStmt(&s.Loop.Body, func(t *Stmt) { fine = fine && needs(t) })
-	if !fine {
+	whole := func() bool {
+		fine := needs(s)
+		eachStmt(&s.Loop.Body, func(t *Stmt) { fine = fine && needs(t) })
+		return fine
+	}
+	if !whole() {
 		return false
+	}
+	relies := partial(s) || slices.ContainsFunc(list, func(k int) bool { return partial(&b.Stmts[k]) })
+	eachStmt(&s.Loop.Body, func(t *Stmt) { relies = relies || partial(t) })
+	if relies {
+		list = nil
+		for k := group[0]; k < j; k++ {
+			if t := &b.Stmts[k]; !done[k] && t.Code == Check && t.Imm != Uncertain {
+				if !needs(t) {
+					return false
+				}
+				list = append(list, k)
+			}
+		}
+		whole()
 	}
 	for _, k := range list {
 		m.statement(b, k, done)
 	}
 	return true
+}
+
+// partial reports a statement that a check before it may have to allow: a division of integers, and
+// a place in memory, or a range, that depends on a value.
+func partial(s *Stmt) bool {
+	byValue := func(l Lin) bool {
+		return slices.ContainsFunc(l.Terms, func(t Term) bool { return t.Sym.Kind == ValSym })
+	}
+	return s.Code == IDiv || s.Code == Mod || slices.ContainsFunc(slices.Concat(s.At, rangeForms(s)), byValue)
 }
 
 func rangeForms(s *Stmt) []Lin {
