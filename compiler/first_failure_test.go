@@ -44,6 +44,8 @@ var firstFailures = []string{
 	"emit parfor i in 0..30 { a = parfor j in 0..300 { C[j, 0] * f64(i) }; b = parfor j in 0..300 { 100 // (j - i) }; norm(a) + norm(b) }",
 	"emit parfor i in 0..30 { a = parfor j in 0..300 { C[j, 0] * f64(i) }; b = parfor j in 0..300 { C[i64(C[j, 1] * 4) * k * 1000000000 * i, 0] }; norm(a) + norm(b) }",
 	"emit parfor i in 0..30 { q = i64(C[i, 1] * 4) * k * 1000000000; sum(C[i..i + 200, 0]) + sum(C[q..q + 200, 1]) }",
+	// A subscript that is in no matrix, in a loop whose range only the run knows.
+	"emit t(parfor i in 0..30 { f = i64(C[i, 0] * 4) * k * 1000000000; sum(parfor j in f..f + 3 { C[j, 1] }) })",
 	// The same of chains.
 	"p = B // z\nemit 7\nemit p + 1",
 	"p = B // z\nassert z > 0, \"between\"\nemit sum(p + 1)",

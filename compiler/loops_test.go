@@ -166,6 +166,9 @@ var loopPrograms = []string{
 	 emit parfor i in 0..20, j in 0..i { sum((x[i, :] - x[j, :]) ^ 2) + f64(10 * i + j) }`,
 	`x = materialize(rand(20, 3, seed = 1))
 	 emit parfor i in 0..20, j in i..20 { x[j, 1] / (x[i, 0] - 0.5) }`,
+	`x = materialize(rand(70, 2, seed = 1))
+	 k = materialize(i64(9 * rand(70, 1, seed = 3))) # some subscripts count from the end
+	 emit parfor i in 0..70 { sum(parfor j in k[i] - 4..k[i] - 1 { x[j, 0] }) }`,
 	`u = materialize(rand(50, 4, seed = 2))
 	 emit parfor i in 0..50 { if u[i, 0] > 0.9 { f64(rowargmax(u)[i, 0]) } else { 0.0 } }`,
 	`u = materialize(rand(50, 4, seed = 2))

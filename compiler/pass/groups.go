@@ -20,7 +20,8 @@ import (
 func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	sizes = sizes.filled()
 	var out *ir.Graph
-	var stops stops // made for the first matrix of codes
+	var stops stops             // made for the first matrix of codes
+	folded := map[ir.ID]int32{} // how many readers of one that may fail are folded
 	sum, product, panels := table.Must("colsum"), table.Must("matmul"), table.Must("matmul.panels")
 	sums, counts, stored := table.Must("onehot.sums"), table.Must("onehot.counts"), table.Must("sp.tmatmul")
 	for i := range g.Nodes {
@@ -33,7 +34,7 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 		if stops == nil {
 			stops = stopsOf(g)
 		}
-		if stops.between(h, id) && ir.MayFail(g, h) {
+		if ir.MayFail(g, h) && stops[id-1]-stops[h] > folded[h] {
 			continue
 		}
 		word := n.Op.Name
@@ -69,6 +70,7 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 			out = g.Clone() // the program's definition must not change
 		}
 		out.Replace(id, row, attrs, x...)
+		folded[h] += stops[id] - stops[id-1]
 		at, own := g.Origin(h), g.Origin(id)
 		// another call of the function may have made the same matrix before
 		if g.Calls[at.Call].Name == g.Calls[own.Call].Name {

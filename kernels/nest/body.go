@@ -404,9 +404,9 @@ func (x *Builder) call(a *op.Action, in []Ref) (*op.Elements, *bool) {
 }
 
 // subscript is a number as the first of size neighbouring subscripts of an axis of length n. One
-// that is linear is taken to be in range where the launch proves it; any other is checked, and
-// counted from the end if it is negative. A range must not cross from the negative subscripts to
-// the others; the one index -1 is the last.
+// that is linear in what is known before the point is taken to be in range where the launch proves
+// it; any other is checked, and counted from the end if it is negative. A range must not cross from
+// the negative subscripts to the others; the one index -1 is the last.
 func (x *Builder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
 	l, linear := x.Lins[v]
 	if linear && l.Known() {
@@ -418,7 +418,7 @@ func (x *Builder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
 		}
 	}
 	switch {
-	case linear && x.Affine:
+	case linear && x.Affine && l.Affine():
 		return l
 	case x.extent != nil:
 		panic(NoBody{"a subscript that the run tells"})
