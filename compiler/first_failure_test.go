@@ -40,6 +40,7 @@ var firstFailures = []string{
 	"p = onehot(B[:, 0] + k, 3)\nemit 7\nemit t(p) @ A",
 	"emit 7\np = onehot(B[:, 0] + k, 3)\nassert z > 0, \"between\"\nemit colsum(p)",
 	"emit t(onehot(B[:, 0] + k, 3)) @ f64(B // z)",
+	"p = onehot(B[:, 0] + k, 3)\nq = colsum(p)\nemit 7\nassert z > 0, \"between\"\nemit t(p) @ A\nemit q",
 	// Two loops of a body become one, which checks what the second relies on before it begins.
 	"emit parfor i in 0..30 { a = parfor j in 0..300 { C[j, 0] * f64(i) }; b = parfor j in 0..300 { 100 // (j - i) }; norm(a) + norm(b) }",
 	"emit parfor i in 0..30 { a = parfor j in 0..300 { C[j, 0] * f64(i) }; b = parfor j in 0..300 { C[i64(C[j, 1] * 4) * k * 1000000000 * i, 0] }; norm(a) + norm(b) }",

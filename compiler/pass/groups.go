@@ -14,14 +14,15 @@ import (
 // The rows mean the two operators in sequence, bit for bit: each row is added to one sum instead of
 // multiplied mostly by 0. A product with a sparse matrix of codes has no panels: each sum is one
 // chain over the stored elements. Other readers of the matrix keep it. A code may fail, so the new
-// nodes take the place of `onehot` in the text, and nothing else that may fail, and no effect, may
-// come between the two. It would be wrong for a product that is sent (one `<-` is one task), and
-// pointless if the operands are cut, so panel bounds the rows of a product without panels.
+// nodes take the place of `onehot` in the text. Nothing else that may fail, and no effect, comes
+// between `onehot` and the first of them, which checks the codes for all. It would be wrong for a
+// product that is sent (one `<-` is one task), and pointless if the operands are cut, so panel bounds
+// the rows of a product without panels.
 func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	sizes = sizes.filled()
 	var out *ir.Graph
 	var stops stops             // made for the first matrix of codes
-	folded := map[ir.ID]int32{} // how many readers of one that may fail are folded
+	checked := map[ir.ID]bool{} // a reader that is folded checks the codes where the matrix stood
 	sum, product, panels := table.Must("colsum"), table.Must("matmul"), table.Must("matmul.panels")
 	sums, counts, stored := table.Must("onehot.sums"), table.Must("onehot.counts"), table.Must("sp.tmatmul")
 	for i := range g.Nodes {
@@ -34,7 +35,7 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 		if stops == nil {
 			stops = stopsOf(g)
 		}
-		if ir.MayFail(g, h) && stops[id-1]-stops[h] > folded[h] {
+		if ir.MayFail(g, h) && !checked[h] && stops[id-1] > stops[h] {
 			continue
 		}
 		word := n.Op.Name
@@ -70,7 +71,7 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 			out = g.Clone() // the program's definition must not change
 		}
 		out.Replace(id, row, attrs, x...)
-		folded[h] += stops[id] - stops[id-1]
+		checked[h] = true
 		at, own := g.Origin(h), g.Origin(id)
 		// another call of the function may have made the same matrix before
 		if g.Calls[at.Call].Name == g.Calls[own.Call].Name {
