@@ -20,7 +20,8 @@ type sharedSort struct {
 	loops       int // that have run
 }
 
-// on runs a row on each rank, which makes its part of the result: by its kernel, or by its loop where it has one.
+// on runs a row on each rank. A rank makes its part of the result by the row's kernel, or by its loop if
+// it has one.
 func (s *sharedSort) on(t *testing.T, name string, windows int, attrs *op.Attrs, in ...value.Value) *value.Dense {
 	t.Helper()
 	d := row(t, name)

@@ -19,8 +19,8 @@ const Reach = "reach"
 // r of the second one has the rows that this rank needs of rank r, and row r of the third one those that
 // rank r needs of this one. The other rows of other ranks are not valid.
 //
-// If the second input is dense (op order.cuts), it is the only one, and each rank gets one range of rows from each
-// other rank: rank q gets rows a[r,q]..a[r,q+1]-1 from rank r.
+// If the second input is dense (op order.cuts), it is the only one. Each rank then gets one range of rows
+// from each other rank: rank q gets rows a[r,q]..a[r,q+1]-1 from rank r.
 //
 // A gather of a sparse matrix (op sp.collect) with Fetch has only one list, as its second input: row r has
 // the rows that rank r needs of this one.

@@ -4,6 +4,7 @@ package encode
 // onehot is in onehot.go.
 
 import (
+	"fmt"
 	"math"
 
 	"flow/ir/op"
@@ -26,7 +27,8 @@ func code(word string, s value.Scalar, n int) (int, error) {
 		return 0, op.Failf("E606", "%s: %v is no code; codes are 0, 1, 2, ...", word, s)
 	}
 	if n != types.Unknown && x >= float64(n) {
-		return 0, op.Failf("E606", "%s: code %v, and there are only %d", word, s, n)
+		return 0, op.Failf("E606", "%s: code %v, and there are only %d", word, s, n).
+			WithHelp(fmt.Sprintf("codes count from 0 and are less than %d", n))
 	}
 	return int(x), nil
 }

@@ -34,8 +34,8 @@ type Cut struct {
 	Line, Row int // lines and rows above
 }
 
-// Task says what to read of the blocks of a file. Several threads or ranks share the blocks. Edges, Market
-// and Sum choose what is read. If none is set, the lines and records of a CSV are counted.
+// Task is the reading of a file by blocks, which several threads or ranks share. Edges, Market and Sum
+// select the kind of reading. If none of them is set, the lines and records of a CSV are counted.
 type Task struct {
 	Path               string
 	Size, Begin, Block int64   // bytes: of the file, before the first block, and of a block

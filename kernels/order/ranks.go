@@ -245,8 +245,8 @@ func cutsOf(c *op.Call) *value.Dense {
 	return out
 }
 
-// ownOrder is the row op.Ordering.Own of the row name, with Pairs if pairs. write is given sorted keys and their places behind
-// row lo, for rows to, to + 1, ... of the result.
+// ownOrder is the row op.Ordering.Own of the row name, with Pairs if pairs. write is given sorted keys
+// and their places behind row lo, for rows to, to + 1, ... of the result.
 func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, keys []uint64, at []int64, lo, to int)) *op.Def {
 	begin := func(c *op.Call) *Sorter {
 		lo, hi := ownRows(c, c.Dense(0).Rows)

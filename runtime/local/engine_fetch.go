@@ -49,8 +49,8 @@ func (e *Engine) startFetch(g *gather, d *value.Dense, finished func()) {
 	e.o.Remote.Fetch(e.g.Nodes[g.id].Attrs.Int("key"), f.give, f.take, finished)
 }
 
-// startRanges starts the transfers of gather g of rows of d that the run chooses: at most one range from a rank
-// to another. Rows are sent from their place in d and arrive at the same place.
+// startRanges starts the transfers of a gather g of rows of d whose places the run finds. A rank sends at
+// most one range to another. Rows are sent from their place in d and arrive at the same place.
 func (e *Engine) startRanges(g *gather, d *value.Dense, finished func()) {
 	f, n, a := &g.fetch, e.p.Ranks, e.g.Nodes[g.id].Attrs
 	if f.give == nil {

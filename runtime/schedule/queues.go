@@ -59,9 +59,9 @@ type thief struct {
 	_    [56]byte
 }
 
-// mostChunks is how many chunks the default technique makes for each worker at most, if nobody says a
-// least size. AUTO_CHUNK alone makes 4096 of a loop of a million units, and a loop of cheap points then
-// spent half of its time between chunks. The last chunk of 256 costs a schedule 0.4 percent.
+// mostChunks bounds the chunks of a worker under the default technique, unless the plan has a grain.
+// AUTO_CHUNK alone makes 4096 of a loop of a million units on two workers. A loop of cheap points then
+// spent half of its time between chunks. One chunk of 256 is 0.4 percent of a worker's part.
 const mostChunks = 256
 
 // NewQueues makes the queues of a loop of p.N units for p.P workers. Its error is that of

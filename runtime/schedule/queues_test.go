@@ -309,8 +309,8 @@ func BenchmarkQueues(b *testing.B) {
 	}
 }
 
-// TestDefaultChunks pins that loops which name no technique get at most 256 chunks a worker, and that
-// a least size that somebody gives counts instead.
+// TestDefaultChunks pins the default technique's bound of 256 chunks a worker. A grain of the plan and a
+// technique that is named go before it.
 func TestDefaultChunks(t *testing.T) {
 	auto, err := Lookup("AUTO_CHUNK")
 	if err != nil {
