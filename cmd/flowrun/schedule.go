@@ -18,7 +18,7 @@ func scheduleFlags() []cli.Flag {
 		&cli.StringFlag{Name: "partitioning", Usage: "schedule loops by `TECHNIQUE` (flowrun chunks lists them), 'expr: EXPRESSION', or AUTO, which tries and chooses", DefaultText: schedule.Default().Name},
 		&cli.StringFlag{Name: "queue-layout", Aliases: []string{"queue_layout"}, Usage: "keep chunks in queues of `LAYOUT`: " + strings.Join(schedule.Layouts(), ", "), DefaultText: "CENTRALIZED, in rounds of iterate PERCPU"},
 		&cli.StringFlag{Name: "victim", Aliases: []string{"victim-selection", "victim_selection"}, Usage: "search other queues in `ORDER`: " + strings.Join(schedule.Victims(), ", "), DefaultText: "SEQ"},
-		&cli.IntFlag{Name: "grain-size", Aliases: []string{"grain_size"}, Usage: "hand out at least `N` leaves (the units of a loop) at a time", DefaultText: "1"},
+		&cli.IntFlag{Name: "grain-size", Aliases: []string{"grain_size"}, Usage: "hand out at least `N` leaves (the units of a loop) at a time", DefaultText: "1; without --partitioning at most 256 chunks a worker"},
 		&cli.BoolFlag{Name: "pre-partition", Aliases: []string{"pre_partition"}, DisableDefaultText: true, Usage: "give each queue an equal part of a loop before it is cut into chunks"},
 		&cli.BoolFlag{Name: "forget", DisableDefaultText: true, Usage: "AUTO neither reads nor stores its choices and trials"},
 		&cli.BoolFlag{Name: "hyperthreading", Value: true, DisableDefaultText: true, Usage: "one thread a processor, without --threads; --hyperthreading=false: one a core"},
