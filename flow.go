@@ -167,6 +167,7 @@ func Compile(ctx context.Context, name string, text []byte, o CompileOptions) (p
 		return nil, err
 	}
 	in.Until(ctx.Done())
+	o.Input = in
 	p, err = compile(ctx, name, text, o, co)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
+	"sync/atomic"
 
 	"flow/ir/op"
 	"flow/kernels/format"
@@ -18,7 +19,8 @@ import (
 // request is what rank 0 sends to the others before the run: a task, or at the end the facts.
 type request struct {
 	Task   *format.Task // blocks of a file to read; nil: this is the last request
-	Sample [32]byte     // of the file, as dist.InputOf returns it
+	Size   int64        // of the file, as dist.InputOf returns it, and a task's end may be before
+	Sample [32]byte     // likewise
 	Facts  []readFact   // what rank 0 has read
 }
 
@@ -34,7 +36,7 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
 		if err != nil || c.Blocks() < 2*comm.Size() {
 			return c.All()
 		}
-		if err := tell(ctx, comm, request{Task: &c, Sample: file.Sample}); err != nil {
+		if err := tell(ctx, comm, request{Task: &c, Size: file.Size, Sample: file.Sample}); err != nil {
 			return all, err
 		}
 		_, hi := op.Window(0, comm.Size(), c.Blocks())
@@ -69,11 +71,11 @@ func tell(ctx context.Context, comm transport.Comm, r request) error {
 
 // done reads this rank's part of a task and returns the encoded answer. The answer is empty if the file
 // differs from that of rank 0, or if it has a mistake: rank 0 then reads the part and finds it.
-func (r request) done(comm transport.Comm) (text []byte, err error) {
+func (r request) done(comm transport.Comm, read *atomic.Int64) (text []byte, err error) {
 	var part format.Answer
-	if own, err := dist.InputOf(r.Task.Path, "", false); err == nil && own.Size == r.Task.Size && own.Sample == r.Sample {
+	if own, err := dist.InputOf(r.Task.Path, "", false); err == nil && own.Size == r.Size && own.Sample == r.Sample {
 		lo, hi := op.Window(comm.Rank(), comm.Size(), r.Task.Blocks())
-		if part, err = r.Task.Range(lo, hi); err != nil {
+		if part, err = r.Task.Counting(read).Range(lo, hi); err != nil {
 			part = format.Answer{}
 		}
 	}
@@ -120,7 +122,7 @@ func ShareFiles(ctx context.Context, comm transport.Comm, in *Input) error {
 			return err
 		}
 		if r.Task != nil {
-			mine, err := r.done(comm)
+			mine, err := r.done(comm, in.Helped())
 			if err != nil {
 				return err
 			}

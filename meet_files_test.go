@@ -2,8 +2,10 @@ package flow
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +26,13 @@ var tasksShared atomic.Int32
 
 // readTogether compiles and runs a program on ranks that share no Input, as processes do.
 func readTogether(t *testing.T, ranks int, text string) (out string, ins []*Input, errs []error) {
+	t.Helper()
+	out, ins, errs, _ = reportTogether(t, ranks, text)
+	return out, ins, errs
+}
+
+// reportTogether is readTogether, with rank 0's report of all ranks.
+func reportTogether(t *testing.T, ranks int, text string) (out string, ins []*Input, errs []error, report *Report) {
 	t.Helper()
 	comms := mem.New(ranks, mem.Options{})
 	var printed bytes.Buffer
@@ -66,13 +75,16 @@ func readTogether(t *testing.T, ranks int, text string) (out string, ins []*Inpu
 				if rank == 0 {
 					o.Stdout = &printed
 				}
-				_, err = p.RunRank(ctx, comm, o)
+				var r *Report
+				if r, err = p.RunRank(ctx, comm, o); rank == 0 {
+					report = r
+				}
 			}
 			errs[rank] = err
 		})
 	}
 	all.Wait()
-	return printed.String(), ins, errs
+	return printed.String(), ins, errs, report
 }
 
 // What a whole file has to be read for, one rank reads.
@@ -354,5 +366,86 @@ func TestMistakesInParts(t *testing.T) {
 		if (told == "<nil>") != slices.Contains([]string{"right", "no end", "returns", "quotes", "few", "one line", "return"}, name) {
 			t.Errorf("%s: %q", name, told)
 		}
+	}
+}
+
+// Of a file that can be cut each rank reads about its share, for all that its size needs as well. Another file
+// rank 0 reads once and sends on.
+func TestRanksCountWhatTheyRead(t *testing.T) {
+	dir := t.TempDir()
+	dense := "A = read(%q)\nemit sum(A * 2)\nemit sum(t(A) @ A)\n"
+	sparse := "S = read(%q, sparse = true)\nemit sum(S @ ones(S.cols, 40))\n"
+	graph := "S = read_graph(%q)\nemit sum(S @ ones(S.cols, 40))\n"
+	for _, x := range []struct {
+		name, text string
+		passes     float64 // over the file, of all ranks together
+		cut        bool
+	}{
+		{"a.npy", dense, 1, true}, {"a.npy.gz", dense, 1, false}, {"a.csv", dense, 2, true}, {"a.csv.gz", dense, 1, false},
+		{"a.tsv", dense, 2, true}, {"a.mtx", dense, 1, true}, {"a.mtx.gz", dense, 1, false},
+		{"s.mtx", sparse, 1, true}, {"s.mtx.gz", sparse, 1, false}, {"s.csr", sparse, 2, true}, {"s.csr.gz", sparse, 1, false},
+		{"g.txt", graph, 1, true}, {"g.txt.gz", graph, 1, false}, {"g.mtx", graph, 1, true}, {"g.csr", graph, 1, false},
+	} {
+		path := filepath.Join(dir, x.name)
+		made := fmt.Sprintf("emit rand(20000, 30, seed = 3) to %q\n", path)
+		if x.text != dense {
+			made = fmt.Sprintf("emit rand_sparse(9000, 9000, 0.01, seed = 2) to %q\n", path)
+		}
+		if strings.HasPrefix(x.name, "g.txt") {
+			writeEdges(t, path)
+		} else if _, err := compiled(t, made, 1).Run(context.Background(), RunOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		st, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := float64(st.Size())
+		text := fmt.Sprintf(x.text, path)
+		want, _, _, alone := reportTogether(t, 1, text)
+		if read := float64(alone.Ranks[0].BytesRead); read < size || read > 2.1*size {
+			t.Errorf("%s: one rank reads %.0f of %.0f bytes", x.name, read, size)
+		}
+		out, _, errs, report := reportTogether(t, 3, text)
+		if out != want || report == nil {
+			t.Fatalf("%s: three ranks print %q, not %q (%v)", x.name, out, want, errs)
+		}
+		sum := 0.0
+		for _, r := range report.Ranks {
+			read := float64(r.BytesRead)
+			sum += read
+			switch most := x.passes * size / 3 * 1.2; { // blocks are not split
+			case x.cut && (read < 0.8*most/1.2 || read > most+3<<18):
+				t.Errorf("%s: rank %d reads %.0f of %.0f bytes", x.name, r.Rank, read, size)
+			case !x.cut && r.Rank > 0 && read > 1<<18:
+				t.Errorf("%s: rank %d reads %.0f bytes and not none", x.name, r.Rank, read)
+			case !x.cut && r.Rank == 0 && r.ReadSent == 0:
+				t.Errorf("%s: rank 0 sends on nothing of it", x.name)
+			}
+		}
+		if sum < x.passes*size || sum > x.passes*size+1<<21 {
+			t.Errorf("%s: three ranks read %.0f bytes of %.0f", x.name, sum, size)
+		}
+	}
+}
+
+// writeEdges writes a list of edges, compressed if its name says so.
+func writeEdges(t *testing.T, path string) {
+	t.Helper()
+	var text bytes.Buffer
+	var w io.Writer = &text
+	if strings.HasSuffix(path, ".gz") {
+		z := gzip.NewWriter(&text)
+		defer z.Close()
+		w = z
+	}
+	for i := range 400000 {
+		fmt.Fprintf(w, "%d\t%d\n", i%9000, i*7919%8999)
+	}
+	if z, ok := w.(*gzip.Writer); ok {
+		z.Close()
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

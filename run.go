@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"flow/ir"
 	"flow/kernels/blas"
@@ -33,7 +34,7 @@ type Report struct {
 func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Report, error) {
 	pool := local.NewPool(o.Threads, o.Schedule.pool())
 	defer pool.Close()
-	eo := local.EngineOptions{Env: out, Stats: o.Stats, OnProgress: p.told(o.Progress), Schedule: o.Schedule.Plan, Grace: o.Grace, Memory: o.Memory}
+	eo := local.EngineOptions{Env: out, Read: p.read(), Stats: o.Stats, OnProgress: p.told(o.Progress), Schedule: o.Schedule.Plan, Grace: o.Grace, Memory: o.Memory}
 	if o.Trace || o.Stats { // a critical path takes the events
 		eo.Trace = trace.New(0, pool.Workers())
 	}
@@ -46,6 +47,16 @@ func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Rep
 		report.Recordings = []*trace.Recording{eo.Trace.Recording()}
 	}
 	return report, err
+}
+
+// read returns the counter of the bytes that are read of files, with those that this process has read before the run.
+// Of ranks in this process, rank 0 gets it.
+func (p *Program) read() *atomic.Int64 {
+	n := new(atomic.Int64)
+	if in := p.options.Input; in != nil {
+		n.Store(in.TakeRead())
+	}
+	return n
 }
 
 // canStart refuses a run whose threads the system would not start: the Go runtime would end the
@@ -77,6 +88,7 @@ func (p *Program) runMem(ctx context.Context, out *Output, o RunOptions) (*Repor
 	if o.Threads < 1 {
 		o.Threads = max(1, o.Schedule.Parallelism()/p.made.Plan.Ranks)
 	}
+	read := p.read()
 	r, err := dist.RunInProcess(ctx, p.made.Plan, o.Threads, func(rank int) dist.Options {
 		ro := o
 		if rank > 0 {
@@ -84,6 +96,9 @@ func (p *Program) runMem(ctx context.Context, out *Output, o RunOptions) (*Repor
 		}
 		do := p.rankOptions(rank, o.Threads, out, ro)
 		do.Agree = p.options.Verify
+		if rank == 0 {
+			do.Read = read
+		}
 		return do
 	})
 	return reportOf(r), err
@@ -91,7 +106,7 @@ func (p *Program) runMem(ctx context.Context, out *Output, o RunOptions) (*Repor
 
 // rankOptions returns the engine options of one rank.
 func (p *Program) rankOptions(rank, threads int, out *Output, o RunOptions) dist.Options {
-	do := dist.Options{Env: out, Stats: o.Stats, OnProgress: p.told(o.Progress), Schedule: o.Schedule.Plan, Grace: o.Grace, Memory: o.Memory, Fingerprint: p.fingerprint(), Notice: o.Notice}
+	do := dist.Options{Env: out, Read: new(atomic.Int64), Stats: o.Stats, OnProgress: p.told(o.Progress), Schedule: o.Schedule.Plan, Grace: o.Grace, Memory: o.Memory, Fingerprint: p.fingerprint(), Notice: o.Notice}
 	if o.Trace || o.Stats { // hidden communication is computed from the events
 		do.Trace = trace.New(rank, threads)
 	}
@@ -138,7 +153,9 @@ func (p *Program) runRank(comm transport.Comm, o RunOptions, refuse func(why str
 	err = p.withChoices(o.Schedule, func(s Scheduling) (err error) {
 		o := o
 		o.Schedule = s
-		r, err = run(pool, p.rankOptions(comm.Rank(), pool.Workers(), out, o))
+		do := p.rankOptions(comm.Rank(), pool.Workers(), out, o)
+		do.Read = p.read()
+		r, err = run(pool, do)
 		return err
 	})
 	return reportOf(r), refusedRun(finish(out, own, p, err))

@@ -208,7 +208,7 @@ func (x *callRun) worker(number int) iterations { return &callWorker{x: x, numbe
 func (w *callWorker) begin() {
 	x := w.x
 	b := x.code.body
-	w.within = op.Call{Env: x.r.c.Env, Stopped: func() bool { return x.r.stopped(w.number) }}
+	w.within = op.Call{Env: x.r.c.Env, Read: x.r.c.Read, Stopped: func() bool { return x.r.stopped(w.number) }}
 	for _, reg := range x.rows {
 		w.rows = append(w.rows, value.New(b.Register(reg).Elem, x.height, x.size(reg)))
 	}

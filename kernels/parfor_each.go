@@ -35,7 +35,7 @@ type eachWorker struct {
 }
 
 func (c *eachCode) worker(r *parforRun, number int) iterations {
-	w := &eachWorker{r: r, within: op.Call{Env: r.c.Env, Stopped: func() bool { return r.stopped(number) }}}
+	w := &eachWorker{r: r, within: op.Call{Env: r.c.Env, Read: r.c.Read, Stopped: func() bool { return r.stopped(number) }}}
 	w.Interpreter = nest.NewInterpreter(c.body, c.acts, false, &w.within, &r.kept, r.code.keep)
 	copy(w.Reg, r.values)
 	return w

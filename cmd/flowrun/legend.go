@@ -70,7 +70,8 @@ const layoutLegend = `  lies on: rows: each rank makes and has its own rows; rep
 
 // rankLegend explains the ranks of a run.
 const rankLegend = `  busy: in kernels, all workers; scheduling and waiting: claiming chunks of loops, and waiting for the last one; processor: of the
-  process, messages included; claims: chunks of loops; stolen: those from another worker's queue; helped: chunks run for other ranks
+  process, messages included; claims: chunks of loops; stolen: those from another worker's queue; helped: chunks run for other ranks; read: bytes of files, also
+  before the run; sent on: of what is sent, values that were read of files
 `
 
 // loopLegend explains the account of a loop.

@@ -26,6 +26,7 @@ type runStats struct {
 	Hidden        float64       `json:"communication_hidden_share,omitempty"`
 	Gflops        float64       `json:"gflops"`
 	Bound         float64       `json:"plan_bound_seconds"`
+	BytesRead     int64         `json:"bytes_read"` // of files, also before the run
 	BytesLent     int64         `json:"bytes_lent"`
 	BytesReused   int64         `json:"bytes_reused"`
 	BytesPeak     int64         `json:"bytes_peak"`
@@ -132,6 +133,7 @@ func gather(p *flow.Program, report *flow.Report) *runStats {
 		st.Rounds += r.Rounds
 		st.Busy += r.Busy
 		st.Gflops += r.Flops / 1e9
+		st.BytesRead += r.BytesRead
 		st.BytesLent += r.BytesLent
 		st.BytesReused += r.BytesReused
 		st.BytesPeak += r.BytesPeak
@@ -196,6 +198,9 @@ func (st *runStats) text() string {
 	b.WriteString(st.headline())
 	fmt.Fprintf(&b, "workers: busy %.1f %%, idle %.1f %%, communication %.1f %%\n", 100*st.Busy, 100*st.Idle, 100*st.Communication)
 	fmt.Fprintf(&b, "memory: %s at most, %s lent, %s reused in place\n", size(st.BytesPeak), size(st.BytesLent), size(st.BytesReused))
+	if st.BytesRead > 0 {
+		fmt.Fprintf(&b, "files: %s read\n", size(st.BytesRead))
+	}
 	if st.Ranks > 1 {
 		fmt.Fprintf(&b, "messages: %d, %s, %.0f %% of the time hidden behind tasks\n", st.Messages, size(st.BytesSent), 100*st.Hidden)
 	}

@@ -178,6 +178,8 @@ type rankStats struct {
 	Helped     int64   `json:"helped_chunks"` // of other ranks
 	Sent       int64   `json:"bytes_sent"`
 	Messages   int64   `json:"messages_sent"`
+	Read       int64   `json:"bytes_read"`      // of files
+	ReadSent   int64   `json:"bytes_read_sent"` // of Sent, what was read and is sent on
 }
 
 // ranksOf returns the statistics of each rank of a run.
@@ -186,7 +188,7 @@ func ranksOf(report *flow.Report, a *flow.Account) []rankStats {
 	for i, r := range report.Ranks {
 		own := a.Run.Ranks[i]
 		list[i] = rankStats{Rank: r.Rank, Tasks: r.Tasks, Busy: own.Busy, Scheduling: own.Sched, Waiting: own.Idle, Processor: r.Processor, Helped: r.Helped,
-			Sent: r.BytesSent, Messages: r.MessagesSent}
+			Sent: r.BytesSent, Messages: r.MessagesSent, Read: r.BytesRead, ReadSent: r.ReadSent}
 		for _, l := range r.Loops {
 			for _, c := range l.Chunks {
 				if c.Worker != trace.Elsewhere {
@@ -220,14 +222,14 @@ func rankText(out io.Writer, ranks []rankStats) {
 		return // a run without a clock
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "rank\ttasks\tbusy s\tscheduling s\twaiting s\tprocessor s\tshare\tclaims\tstolen\thelped\tmessages\tsent\t")
+	fmt.Fprintln(w, "rank\ttasks\tbusy s\tscheduling s\twaiting s\tprocessor s\tshare\tclaims\tstolen\thelped\tmessages\tsent\tread\tsent on\t")
 	for _, r := range ranks {
 		processor := "-"
 		if r.Processor > 0 {
 			processor = fmt.Sprintf("%.4g", r.Processor)
 		}
-		fmt.Fprintf(w, "%d\t%d\t%.4g\t%.4g\t%.4g\t%s\t%.1f %%\t%d\t%d\t%d\t%d\t%s\t\n", r.Rank, r.Tasks, r.Busy, r.Scheduling, r.Waiting, processor,
-			100*work(r)/total, r.Claims, r.Stolen, r.Helped, r.Messages, size(r.Sent))
+		fmt.Fprintf(w, "%d\t%d\t%.4g\t%.4g\t%.4g\t%s\t%.1f %%\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t\n", r.Rank, r.Tasks, r.Busy, r.Scheduling, r.Waiting, processor,
+			100*work(r)/total, r.Claims, r.Stolen, r.Helped, r.Messages, size(r.Sent), size(r.Read), size(r.ReadSent))
 	}
 	_ = w.Flush() // into a strings.Builder
 	fmt.Fprintf(out, "  share: of all %s; of all ranks over the busiest: %.2f of %d\n", of, total/most, len(ranks))

@@ -87,7 +87,7 @@ func (p *Plan) Gathers() (list []Gathered) {
 					list = append(list, Gathered{})
 				}
 				list[key] = gatheredBy(n.Attrs, g.Type(ir.ID(i)))
-				list[key].Span = n.Span
+				list[key].Span, list[key].Read = n.Span, IsRead(g, ir.ID(i))
 			}
 			for r := n.Region; r != nil; r = r.Next {
 				within(r.Graph)
@@ -96,6 +96,14 @@ func (p *Plan) Gathers() (list []Gathered) {
 	}
 	within(p.Graph)
 	return list
+}
+
+// IsRead reports whether a node is what was read of a file, or what a message brings of that.
+func IsRead(g *ir.Graph, id ir.ID) bool {
+	for g.Nodes[id].Op.Role == op.Exchange || g.Nodes[id].Op.Role == op.Gathers {
+		id = g.In(id)[0]
+	}
+	return g.Nodes[id].Op.Reads != nil
 }
 
 // Home returns the owner of node id, and rank 0 for one that all ranks run.

@@ -169,6 +169,8 @@ type Gathered struct {
 	// Own: each rank has entries of a sparse matrix in any row, and gets those in its own rows.
 	// Otherwise each rank has the entries of its own rows.
 	Own bool
+	// Read: the value is what was read of a file.
+	Read bool
 	// Span is the place in the text of the value that is gathered.
 	Span source.Span
 }

@@ -18,7 +18,7 @@ func csrParts(path string, o Options, f func(in *input, h csrLayout) error) (ok 
 	if !HasSparseParts(path, o) {
 		return false
 	}
-	err := open(path, CSR, func(in *input) error {
+	err := open(path, CSR, o, func(in *input) error {
 		h, err := readCSRHead(in)
 		if err == nil && (in.plain == nil || in.compressed) {
 			err = errUncut

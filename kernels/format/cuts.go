@@ -12,10 +12,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"runtime"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"flow/ir/types"
 	"flow/ir/value"
@@ -44,6 +44,8 @@ type Task struct {
 	Names              bool    // the first line of edges may hold names
 	Market             *Market // the entries of this Matrix Market file
 	Sum                bool    // the checksum of the bytes
+
+	read *atomic.Int64 // as in Options
 }
 
 // Answer is what a task has read of some blocks, in the order of the file.
@@ -54,10 +56,17 @@ type Answer struct {
 
 // share does a task: by Options.Share if it is set, otherwise in this process.
 func (o Options) share(t Task) (Answer, error) {
+	t = t.Counting(o.Read)
 	if o.Share == nil {
 		return t.All()
 	}
 	return o.Share(t)
+}
+
+// Counting returns the task with a counter of the bytes that it reads.
+func (c Task) Counting(read *atomic.Int64) Task {
+	c.read = read
+	return c
 }
 
 // Span counts the lines that begin in a block. Index 0 of the arrays holds for an even number of quotes
@@ -89,7 +98,7 @@ func cutRows(path string, o Options, block int64) (h Header, cuts *Cuts, ok bool
 	if err != nil || f.cause != CSV || compressed {
 		return h, nil, false
 	}
-	err = open(path, CSV, func(in *input) error {
+	err = open(path, CSV, o, func(in *input) error {
 		if o.Sep == 0 {
 			o.Sep = f.sep
 		}
@@ -169,11 +178,11 @@ func (c Task) Range(lo, hi int) (a Answer, err error) {
 
 // count fills spans with the counts of the blocks from number lo on.
 func (c Task) count(spans []Span, lo int) error {
-	file, err := OpenFile(c.Path)
+	file, err := openCounted(c.Path, c.read)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer file.file.Close()
 	in := newInput(c.Path)
 	begin := c.Begin + int64(lo)*c.Block
 	end := min(begin+int64(len(spans))*c.Block, c.Size)
@@ -233,7 +242,7 @@ func (in *input) skipLine(most int64) (n int64, err error) {
 // RowReader reads rows of a CSV. It is not safe for concurrent use.
 type RowReader struct {
 	cuts *Cuts
-	file *os.File
+	file countedFile
 	r    csvReader
 	row  int // that comes next; -1: none has been read
 	line []float64
@@ -248,7 +257,7 @@ func (c *Cuts) Open(path string, o Options) (*RowReader, error) {
 	if o.Sep == 0 {
 		o.Sep = f.sep
 	}
-	file, err := OpenFile(path)
+	file, err := openCounted(path, o.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +269,7 @@ func (c *Cuts) Open(path string, o Options) (*RowReader, error) {
 }
 
 // Close closes the file.
-func (x *RowReader) Close() error { return x.file.Close() }
+func (x *RowReader) Close() error { return x.file.file.Close() }
 
 // Read fills out with the elements from (row, col) on. If these rows have a mistake, the error is the first
 // mistake of the file. It is io.EOF if the file has fewer rows now.
@@ -314,7 +323,7 @@ func (x *RowReader) seek(row int) error {
 		return io.EOF
 	}
 	if at := x.cuts.At[k]; x.row < at.Row || x.row > row {
-		if _, err := x.file.Seek(at.Byte, io.SeekStart); err != nil {
+		if _, err := x.file.file.Seek(at.Byte, io.SeekStart); err != nil {
 			return readError(x.r.in.file, 0, err)
 		}
 		x.r.in.Reset(x.file)

@@ -194,7 +194,7 @@ func TestCutMarket(t *testing.T) {
 				continue
 			}
 			read := func(whole bool) (text string, was bool, err error) {
-				err = open(path, MatrixMarket, func(in *input) (err error) {
+				err = open(path, MatrixMarket, Options{}, func(in *input) (err error) {
 					r := &marketReader{lineReader: lineReader{in: in}}
 					if sparse {
 						r.sparse = &triples{}

@@ -25,7 +25,7 @@ func ReadGraph(path string, o Options) (*value.CSR, error) {
 		return m, nil
 	}
 	var m *value.CSR
-	err := open(path, Edges, func(in *input) (err error) {
+	err := open(path, Edges, o, func(in *input) (err error) {
 		m, err = readEdges(in, o, ext == "csv" || ext == "tsv")
 		return err
 	})
@@ -82,7 +82,7 @@ func (r *edgeReader) build() (*value.CSR, error) {
 func cutEdges(path string, o Options, block int64) (m *value.CSR, ok bool) {
 	ext := extension(path, o)
 	t := Task{Path: path, Block: block, Edges: true, Sep: o.Sep, Names: ext == "csv" || ext == "tsv"}
-	_ = open(path, Edges, func(in *input) error {
+	_ = open(path, Edges, o, func(in *input) error {
 		if in.compressed || in.plain == nil || in.size <= block {
 			return nil
 		}

@@ -39,11 +39,11 @@ const partBlock = 256 << 10
 
 // entries reads the blocks lo..hi-1 of a task.
 func (c Task) entries(lo, hi int) (e Entries, err error) {
-	file, err := OpenFile(c.Path)
+	file, err := openCounted(c.Path, c.read)
 	if err != nil {
 		return e, err
 	}
-	defer file.Close()
+	defer file.file.Close()
 	if c.Sum {
 		return c.sum(file, lo, hi)
 	}

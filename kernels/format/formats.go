@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"flow/ir/types"
 	"flow/ir/value"
@@ -45,6 +46,8 @@ type Options struct {
 	Max *float64
 	// Share does a task of reading together with other processes; nil: Task.All does.
 	Share func(Task) (Answer, error)
+	// Read counts the bytes that are read of files; nil: nobody counts.
+	Read *atomic.Int64
 }
 
 // Header is what is known of a file before its numbers are read.
@@ -153,7 +156,7 @@ func readFile(path string, o Options, headOnly bool) (h Header, d *value.Dense, 
 	if f.read == nil {
 		return h, nil, holdsSparse(path, f)
 	}
-	err = open(path, f.cause, func(in *input) error {
+	err = open(path, f.cause, o, func(in *input) error {
 		h, d, err = in.decode(f, o, headOnly)
 		return err
 	})
@@ -169,6 +172,29 @@ func OpenFile(path string) (*os.File, error) {
 	return file, nil
 }
 
+// countedFile is a file whose bytes that are read are counted.
+type countedFile struct {
+	file *os.File
+	read *atomic.Int64 // nil: nobody counts
+}
+
+// openCounted opens a file for reading. The error is an *Error.
+func openCounted(path string, read *atomic.Int64) (countedFile, error) {
+	file, err := OpenFile(path)
+	return countedFile{file, read}, err
+}
+
+func (c countedFile) Read(b []byte) (int, error) { return c.add(c.file.Read(b)) }
+
+func (c countedFile) ReadAt(b []byte, at int64) (int, error) { return c.add(c.file.ReadAt(b, at)) }
+
+func (c countedFile) add(n int, err error) (int, error) {
+	if c.read != nil {
+		c.read.Add(int64(n))
+	}
+	return n, err
+}
+
 // input is a file being read.
 type input struct {
 	*bufio.Reader
@@ -177,10 +203,10 @@ type input struct {
 	memory  memory.Limit // what a matrix may take
 	longest int          // line, in bytes
 
-	plain      *os.File // the file, if it is regular
-	compressed bool     // set by unpack
-	begun      int64    // bytes of a byte order mark; set by begin, and feeds
-	feeds      bool     // lines end in carriage returns alone
+	plain      io.ReaderAt // the file, if it is regular
+	compressed bool        // set by unpack
+	begun      int64       // bytes of a byte order mark; set by begin, and feeds
+	feeds      bool        // lines end in carriage returns alone
 }
 
 const (

@@ -5,7 +5,6 @@ package format
 import (
 	"bufio"
 	"encoding/binary"
-	"os"
 
 	"flow/ir/types"
 	"flow/ir/value"
@@ -25,12 +24,12 @@ func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 	if !HasParts(path, o) {
 		return false
 	}
-	file, err := os.Open(path)
+	file, err := openCounted(path, o.Read)
 	if err != nil {
 		return false
 	}
-	defer file.Close()
-	st, err := file.Stat()
+	defer file.file.Close()
+	st, err := file.file.Stat()
 	if err != nil || !st.Mode().IsRegular() {
 		return false
 	}

@@ -45,7 +45,7 @@ func readSparse(path string, o Options, headOnly bool) (h Header, m *value.CSR, 
 	if f.readSparse == nil {
 		return h, nil, holdsDense(path, f)
 	}
-	err = open(path, f.cause, func(in *input) error {
+	err = open(path, f.cause, o, func(in *input) error {
 		h, m, err = f.readSparse(in, o, headOnly)
 		return err
 	})
@@ -265,14 +265,14 @@ func dropZeros(m *value.CSR, n int) {
 }
 
 // open runs f on a file, decompressed if it is compressed.
-func open(path string, cause Cause, f func(in *input) error) error {
-	file, err := OpenFile(path)
+func open(path string, cause Cause, o Options, f func(in *input) error) error {
+	file, err := openCounted(path, o.Read)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer file.file.Close()
 	in := newInput(path)
-	if st, err := file.Stat(); err == nil && st.Mode().IsRegular() {
+	if st, err := file.file.Stat(); err == nil && st.Mode().IsRegular() {
 		in.size, in.plain = st.Size(), file
 	}
 	if err := in.unpack(file, cause); err != nil {

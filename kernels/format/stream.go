@@ -128,7 +128,7 @@ func StatOrRead(path string, o Options) (Header, *value.Dense, error) {
 	}
 	var h Header
 	var d *value.Dense
-	err = open(path, f.cause, func(in *input) error {
+	err = open(path, f.cause, o, func(in *input) error {
 		h, d, err = in.decode(f, o, !(f.cause == CSV && in.compressed))
 		return err
 	})

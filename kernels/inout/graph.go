@@ -33,7 +33,7 @@ func readGraphRow(files *fileCache) *op.Def {
 			return t, nil
 		},
 		Ref: func(c *op.Call) (value.Value, error) {
-			path, o := pathOf(c), format.Options{Form: c.Attrs.Str("form")}
+			path, o := pathOf(c), format.Options{Form: c.Attrs.Str("form"), Read: c.Read}
 			var m *value.CSR
 			var err error
 			if k, s := files.keyOf(path, o, graphFile); s != nil {
@@ -52,7 +52,7 @@ func readGraphRow(files *fileCache) *op.Def {
 		Reads: pathRead, Looked: files.looked.list,
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: files.storedGraph, Cost: define.SparseCost(0),
 		Kernel: func(c *op.Call) error {
-			m, err := files.takeGraph(pathOf(c), c.Attrs.Str("form"))
+			m, err := files.takeGraph(pathOf(c), format.Options{Form: c.Attrs.Str("form"), Read: c.Read})
 			if err != nil {
 				return fileFailure(err)
 			}
@@ -93,8 +93,7 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 
 // takeGraph is the graph in a file. The first call takes what was kept, later ones read the file
 // again.
-func (f *fileCache) takeGraph(path, form string) (*value.CSR, error) {
-	o := format.Options{Form: form}
+func (f *fileCache) takeGraph(path string, o format.Options) (*value.CSR, error) {
 	k, s := f.keyOf(path, o, graphFile)
 	if s != nil {
 		_, m, err := s.contents(k, o)
@@ -141,7 +140,7 @@ func (f *fileCache) sketch(path, form string) (sparsity.Estimate, error) {
 			return sparsity.Estimate{}, err
 		}
 	case m == nil:
-		if m, err = format.ReadGraph(path, o); err != nil {
+		if m, err = format.ReadGraph(path, f.in.counting(o)); err != nil {
 			return sparsity.Estimate{}, err
 		}
 		f.graphs[k] = m

@@ -115,7 +115,7 @@ func (f *fileCache) loop() *op.Loop {
 
 // rowsOf prepares a call of read.
 func (f *fileCache) rowsOf(c *op.Call, workers int) (*rowsRead, error) {
-	o, err := readOptions(c.Attrs)
+	o, err := callOptions(c)
 	if err != nil {
 		return nil, err
 	}

@@ -81,6 +81,13 @@ func readOptions(a *op.Attrs) (o format.Options, err error) {
 	return o, nil
 }
 
+// callOptions is readOptions of a call that reads.
+func callOptions(c *op.Call) (format.Options, error) {
+	o, err := readOptions(c.Attrs)
+	o.Read = c.Read
+	return o, err
+}
+
 func (f *fileCache) readType(s *op.Sig) (types.Type, error) {
 	o, err := readOptions(s.Attrs)
 	if err != nil {
@@ -120,7 +127,7 @@ func pathOf(c *op.Call) string {
 }
 
 func (f *fileCache) readRef(c *op.Call) (value.Value, error) {
-	o, err := readOptions(c.Attrs)
+	o, err := callOptions(c)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +183,7 @@ func changed(path string) error {
 
 func (f *fileCache) readKernel(c *op.Call) error {
 	if c.Type.IsSparse() {
-		o, err := readOptions(c.Attrs)
+		o, err := callOptions(c)
 		if err == nil {
 			c.Out, err = f.readSparse(c, o)
 		}
@@ -284,7 +291,7 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 	r, ok := f.heads[k]
 	if !ok {
 		if sparse {
-			r.head, r.err = format.StatSparse(path, o)
+			r.head, r.err = format.StatSparse(path, f.in.counting(o))
 			if r.err == nil && f.in.Share != nil && format.Shared(path, o) {
 				f.graphs[k], _ = format.ReadSparse(path, f.in.sharing(o)) // the run tells mistakes
 			} else if x := f.in.known(path, k); x != nil {
@@ -301,7 +308,7 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 			f.in.learn(path, k, head).Cuts = cuts
 		} else {
 			var d *value.Dense
-			if r.head, d, r.err = format.StatOrRead(path, o); r.err == nil && f.in.Share != nil && format.Shared(path, o) {
+			if r.head, d, r.err = format.StatOrRead(path, f.in.counting(o)); r.err == nil && f.in.Share != nil && format.Shared(path, o) {
 				d, _ = format.Read(path, f.in.sharing(o)) // the run tells mistakes
 			}
 			if d != nil {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"flow/ir/value"
@@ -46,13 +47,26 @@ type Input struct {
 	streams []*stream
 	asked   map[string]bool // the given matrices that a program reads
 	learned []*Fact
+	read    atomic.Int64 // bytes that were read before the run
 }
 
-// sharing is o with Share.
+// sharing is o with Share, for what is read before the run.
 func (in *Input) sharing(o format.Options) format.Options {
 	o.Share = in.Share
+	return in.counting(o)
+}
+
+// counting is o with the counter of what is read before the run.
+func (in *Input) counting(o format.Options) format.Options {
+	o.Read = &in.read
 	return o
 }
+
+// Helped counts bytes of files that this process has read for another one, before the run.
+func (in *Input) Helped() *atomic.Int64 { return &in.read }
+
+// TakeRead returns how many bytes of files programs have read before they ran, since the last call.
+func (in *Input) TakeRead() int64 { return in.read.Swap(0) }
 
 // Until has reads that wait for a stream fail once done is closed, instead of waiting on. The
 // stream is read on: who reads it the same way later gets all of it.

@@ -82,7 +82,7 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 	for _, k := range p.Acts {
 		a := &b.Acts[k]
 		p.keep[k] = a.Attrs.Int("keep")
-		p.calls[k] = op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, In: make([]value.Value, len(a.Args)), Env: within.Env,
+		p.calls[k] = op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, In: make([]value.Value, len(a.Args)), Env: within.Env, Read: within.Read,
 			Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
 		nest := func(body int) *Interpreter {
 			var stages *Stages

@@ -113,8 +113,7 @@ func (r *rank) startGather(key int, d *value.Dense, finished func()) (none bool)
 // gatheredOne handles the end of one transfer of a gather. pollMu is held.
 func (r *rank) gatheredOne(f *flight) {
 	if f.kind == giving {
-		r.stats.MessagesSent++
-		r.stats.BytesSent += int64(len(f.buf))
+		r.countSent(f, f.whole.of.Read)
 		r.record(trace.Send, f)
 	} else {
 		r.stats.MessagesReceived++

@@ -182,12 +182,20 @@ func (r *rank) compact() {
 	r.oldest = 0
 }
 
+// countSent counts a message of this rank. read: it has what was read of a file.
+func (r *rank) countSent(f *flight, read bool) {
+	r.stats.MessagesSent++
+	r.stats.BytesSent += int64(len(f.buf))
+	if read {
+		r.stats.ReadSent += int64(len(f.buf))
+	}
+}
+
 // land handles one successful transfer.
 func (r *rank) land(f *flight) {
 	switch f.kind {
 	case sending, sendingCopy:
-		r.stats.MessagesSent++
-		r.stats.BytesSent += int64(len(f.buf))
+		r.countSent(f, plan.IsRead(r.p.Graph, f.source))
 		r.record(trace.Send, f)
 		r.eng.Release(f.source)
 	case receiving:

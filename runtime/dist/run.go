@@ -26,6 +26,8 @@ import (
 type Options struct {
 	// Env is the environment of the tasks that this rank owns.
 	Env op.Env
+	// Read is as in local.EngineOptions.
+	Read *atomic.Int64
 	// Fingerprint is compared between ranks before anything runs: the program's version, the
 	// operator table, parameters, headers of inputs, with the same names in the same order on
 	// every rank. The plan's hash is always compared.
@@ -115,6 +117,7 @@ type RankReport struct {
 	*local.Report
 	MessagesSent, MessagesReceived int64
 	BytesSent, BytesReceived       int64
+	ReadSent                       int64 // of BytesSent, what was read of files and sent as it was read
 	Forwarded                      int64 // messages that were passed on to others
 	// Processor is the seconds of processor time of the rank's process in this run, all threads; 0
 	// where other ranks run in the same process.
@@ -310,7 +313,7 @@ func (r *rank) prepare() *Failure {
 	}
 	r.ending.init(r.n)
 	eng, err := local.NewEngine(r.p, local.EngineOptions{
-		Env: r.o.Env, Buffers: r.o.Buffers, Memory: r.o.Memory, Stats: r.o.Stats, Trace: r.o.Trace, Rank: r.me, OnProgress: r.o.OnProgress,
+		Env: r.o.Env, Read: r.o.Read, Buffers: r.o.Buffers, Memory: r.o.Memory, Stats: r.o.Stats, Trace: r.o.Trace, Rank: r.me, OnProgress: r.o.OnProgress,
 		Observe: r.o.Observe, Grace: r.o.Grace, HelpFrom: r.o.HelpFrom, Schedule: r.o.Schedule,
 		Remote: &local.Remote{
 			Sends:    func(id ir.ID) int { return len(r.routes.of(id)) },

@@ -31,6 +31,7 @@ type Report struct {
 
 	Helped int64 // chunks of other ranks that this one has run
 
+	BytesRead   int64 // of files, also before the run
 	BytesLent   int64 // memory lent for results, sum over all
 	BytesReused int64 // results that reused the memory of an input
 	BytesPeak   int64 // most memory lent at once, by the buffer pool
@@ -94,6 +95,9 @@ func (c *callCount) plus(o callCount) {
 
 func (e *Engine) makeReport(wall time.Duration) *Report {
 	r := &Report{Rank: e.o.Rank, Workers: len(e.scratch), Rounds: e.Rounds(), Edges: len(e.dag.Succ), Seconds: wall.Seconds(), BytesPeak: e.buffers.Stats().Peak}
+	if e.o.Read != nil {
+		r.BytesRead = e.o.Read.Load()
+	}
 	kinds := make([]kindCount, len(e.kinds))
 	calls := make([]callCount, len(e.g.Calls))
 	for i := range e.scratch {

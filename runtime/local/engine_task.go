@@ -36,7 +36,7 @@ type workerState struct {
 
 func (s *workerState) init(e *Engine, i int) {
 	s.track = e.o.Trace.Worker(i)
-	s.call.Env, s.call.Stopped = e.o.Env, func() bool { return e.over(ir.ID(s.current.Load() - 1)) }
+	s.call.Env, s.call.Read, s.call.Stopped = e.o.Env, e.o.Read, func() bool { return e.over(ir.ID(s.current.Load() - 1)) }
 	s.kinds = make([]kindCount, len(e.kinds))
 	if e.clock && len(e.g.Calls) > 1 {
 		s.calls = make([]callCount, len(e.g.Calls))
