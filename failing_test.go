@@ -79,7 +79,7 @@ func drawWays(rng *rand.Rand, n int) []way {
 		}
 		switch rng.IntN(3) {
 		case 0:
-			w.disable = []string{"fuse", "fuse-loops"} // --no-fuse
+			w.disable = []string{"fuse"} // --no-fuse
 		case 1:
 			for _, p := range optional {
 				if rng.IntN(3) == 0 {

@@ -35,7 +35,7 @@ func TestLoopValues(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			for _, e := range []engine{{ranks: 1, eval: true}, {ranks: 1, threads: 2}, {ranks: 1, threads: 1, disable: []string{"fuse", "fuse-loops"}}, {ranks: 2, threads: 1}} {
+			for _, e := range []engine{{ranks: 1, eval: true}, {ranks: 1, threads: 2}, {ranks: 1, threads: 1, disable: []string{"fuse"}}, {ranks: 2, threads: 1}} {
 				out := e.output("t.flow", []byte(given+c.text+"\n"), nil)
 				if _, err, ok := strings.Cut(out, "FAILED: "); !ok || !strings.Contains(firstLine(err), c.want) {
 					t.Errorf("%+v says\n%s\nwant %s in its first line", e, out, c.want)
@@ -63,7 +63,7 @@ func TestLoopsThatOnlyAssert(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			text := []byte(given + "y = if sum(b) > 1 { " + c.text + "\n5 } else { 6 }\nemit y\n")
-			for _, e := range []engine{{ranks: 1, eval: true}, {ranks: 1, threads: 2}, {ranks: 1, threads: 1, disable: []string{"fuse", "fuse-loops"}}, {ranks: 2, threads: 1}} {
+			for _, e := range []engine{{ranks: 1, eval: true}, {ranks: 1, threads: 2}, {ranks: 1, threads: 1, disable: []string{"fuse"}}, {ranks: 2, threads: 1}} {
 				if out := e.output("t.flow", text, nil); !strings.HasPrefix(out, c.want) {
 					t.Errorf("%+v says\n%s\nwant %s", e, out, c.want)
 				}

@@ -27,7 +27,7 @@ func TestParforDraws(t *testing.T) {
 		body := []string{"%s + %s", "a = %s\n b = %s\n if a < 0.5 { a - b } else { b * 2 }", "a = %s\n b = %s\n iterate z = a, j = 0 until z > 4 or j == 20 { next z = z * 1.5 + b\n next j = j + 1 }\n z"}[rng.IntN(3)]
 		text := fmt.Sprintf("X = %s\nY = %s\nemit parfor i in %d..%d { k = %s\n %s }\n", fmt.Sprintf(made[rng.IntN(len(made))], n+lo), fmt.Sprintf(made[rng.IntN(2)], n+lo+1), lo, n+lo,
 			k, fmt.Sprintf(body, read(), read()))
-		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, ""}, {1, 2, []string{"draw"}, false, ""}, {2, 1, nil, false, ""}}).differ(table, text); err != nil {
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, ""}, {1, 2, []string{"fuse"}, false, ""}, {2, 1, nil, false, ""}}).differ(table, text); err != nil {
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}
 	}
@@ -57,7 +57,7 @@ func TestParforDrawsItsOwnRows(t *testing.T) {
 	} {
 		for _, made := range []string{"rand(5, 3, seed = 1)", "seq(0, 15, step = 0.5)[0..5, :] @ ones(1, 3)", "fill(2.5, 5, 3)"} {
 			text := "X = " + made + "\nemit " + c.loop + "\n"
-			o, err := runs{{1, 1, nil, false, ""}, {1, 3, nil, true, ""}, {1, 2, []string{"draw"}, false, ""}, {1, 2, []string{"fuse"}, false, ""}}.differ(table, text)
+			o, err := runs{{1, 1, nil, false, ""}, {1, 3, nil, true, ""}, {1, 2, []string{"fuse"}, false, ""}}.differ(table, text)
 			if err != nil {
 				t.Errorf("%v\nin\n%s", err, text)
 			} else if o.failed != c.fails {
@@ -79,7 +79,7 @@ func TestDartsAreNotStored(t *testing.T) {
 	for _, c := range []struct {
 		disable []string
 		lent    int64 // bytes: a truth value a dart, and two f64 where they are stored
-	}{{nil, n}, {[]string{"draw"}, 17 * n}} {
+	}{{nil, n}, {[]string{"fuse"}, 17 * n}} {
 		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Disable: c.disable, Verify: true})
 		if ds.HasErrors() {
 			t.Fatal(ds)

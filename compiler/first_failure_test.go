@@ -116,7 +116,7 @@ func byDefinition(t *testing.T, g *ir.Graph) (out string, f failed) {
 func sameFirst(t *testing.T, text string) (fails bool) {
 	t.Helper()
 	table := tinyTable(t)
-	for _, disable := range [][]string{nil, {"fuse-loops"}, {"fuse"}, {"hoist", "draw", "keep"}, {"fuse", "fuse-loops", "partition"}} {
+	for _, disable := range [][]string{nil, {"fuse"}, {"hoist", "keep"}, {"fuse", "partition"}} {
 		c, err := compileTiny(table, text, 1, false, disable)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, text)

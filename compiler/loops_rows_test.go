@@ -64,7 +64,7 @@ func TestDrawnRowBodies(t *testing.T) {
 	table := tinyTable(t)
 	for _, body := range drawnRowBodies {
 		text := "R = rand(40, 40, seed = 7)\nD = rand(40, 2, seed = 8)\nU = materialize(rand(40, 40, seed = 4))\nemit parfor i in 0..40 {\n " + body + "\n}\n"
-		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"draw", "hoist"}, false, "SS"}}).differ(table, text); err != nil {
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"fuse", "hoist"}, false, "SS"}}).differ(table, text); err != nil {
 			t.Errorf("%v\nin\n%s", err, text)
 		}
 	}

@@ -133,17 +133,9 @@ var pipeline = []step{
 		Doc:   "makes a loop over columns of reductions of columns that read running values",
 		After: []After{{"hoist", "what is the same in all rounds has left the loop"}, {"merge-equal", "a value with two readers is stored; merging shows which are"}, {"simplify", "rules do not look into bodies"}}},
 		whole(pass.Columns)},
-	{PassInfo{Name: "fuse-loops",
-		Doc:   "moves the elementwise operators on a parfor's index space, before and after it, into its body",
-		After: []After{{"hoist", "loop invariants have left the loop and are stored once"}, {"merge-equal", "a value with two readers is stored; merging shows which are"}, {"simplify", "rules do not look into bodies"}}},
-		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.DropDead(pass.FuseLoops(g, s.o.Table)) })},
-	{PassInfo{Name: "draw",
-		Doc:   "moves a constructor whose rows a parfor reads into its body, so that it is not stored",
-		After: []After{{"hoist", "a constructor in a loop has left it and is stored once"}, {"fuse-loops", "a loop then reads the constructors of chains that it absorbed"}, {"merge-equal", "a constructor with two readers is stored; merging shows which are"}, {"simplify", "it rewrites bodies and might move a constructor out again"}}},
-		deep(func(_ *state, g *ir.Graph) *ir.Graph { return pass.Draw(g) })},
 	{PassInfo{Name: "fuse",
-		Doc:   "makes a chain of elementwise operators one map",
-		After: []After{{"simplify", "rules know operators, not maps"}, {"merge-equal", "an expression with two readers is stored; merging shows which are"}}},
+		Doc:   "makes one loop of elementwise operators, of what reduces their results, and of a parfor between them",
+		After: []After{{"hoist", "loop invariants have left the loop and are stored once"}, {"simplify", "rules know operators, not maps, and do not look into bodies"}, {"merge-equal", "an expression with two readers is stored; merging shows which are"}}},
 		deep(func(s *state, g *ir.Graph) *ir.Graph {
 			g, apart := pass.Fuse(g, s.o.Table)
 			s.apart = append(s.apart, apart...)

@@ -15,7 +15,7 @@ v13 = max(t(v12) @ v12 + 1.5, 0.25)
 emit v11 as "v11"
 emit v13 as "v13"
 `
-	without := []string{"panels", "hoist", "fold-rows", "represent", "fold-groups", "draw", "narrow", "order"}
+	without := []string{"panels", "hoist", "fold-rows", "represent", "fold-groups", "narrow", "order"}
 	for _, blocks := range []bool{false, true} {
 		c, err := compileTiny(tinyTable(t), text, 6, blocks, without)
 		if err != nil {

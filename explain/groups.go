@@ -123,8 +123,8 @@ func groupOf(g *ir.Graph, id ir.ID, d Decisions) Group {
 	return f
 }
 
-// takenBy returns the nodes of a parfor's body that were outside: operators that fuse-loops moved,
-// constructors that draw moved.
+// takenBy returns the nodes of a parfor's body that were outside: operators that fuse moved, and
+// constructors.
 func takenBy(n *ir.Node) (taken []ir.ID) {
 	if n.Op.Role != op.Points {
 		return nil

@@ -16,7 +16,7 @@ import (
 // This file defines `flowrun explain`: the meaning of a diagnostic code or a rewrite rule, or a
 // program after a pass.
 
-// These are no passes. fused prints the groups that fuse and fuse-loops made, with the text of the
+// These are no passes. fused prints the groups that fuse made, with the text of the
 // program, while fuse prints the whole graph; it includes products that fuse-epilogues made part of a
 // chain, as whole matrices even if they are cut. loops and code print what the operators of the plan
 // write, and layout where its values lie on ranks.
@@ -33,7 +33,7 @@ func (s *session) explainCommand() *cli.Command {
 		Usage:     "explain a diagnostic code or a rewrite rule, or print a program after a compiler pass",
 		ArgsUsage: "CODE | RULE | --rules | FILE --pass=NAME",
 		Flags: append(programFlags(), ranksFlag(),
-			&cli.StringFlag{Name: "pass", Usage: "print the graph after the pass `NAME`, one of: " + passesOf() + "; or fused: the groups of fuse and fuse-loops, with places in the text; loops: the loops of the plan; code: loops with their machine code; layout: where values lie on several ranks"},
+			&cli.StringFlag{Name: "pass", Usage: "print the graph after the pass `NAME`, one of: " + passesOf() + "; or fused: the groups of fuse, with places in the text; loops: the loops of the plan; code: loops with their machine code; layout: where values lie on several ranks"},
 			&cli.BoolFlag{Name: "rules", DisableDefaultText: true, Usage: "list the rewrite rules"}),
 		Action: func(c *cli.Context) error {
 			if c.Bool("rules") && c.NArg() == 0 && !c.IsSet("pass") {

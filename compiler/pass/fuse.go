@@ -38,7 +38,7 @@ import (
 //
 // apart lists the reductions that could have joined a chain and were kept apart.
 func Fuse(g *ir.Graph, table *op.Table) (fused *ir.Graph, apart []Apart) {
-	f := &fusion{g: g, uses: g.Uses(), head: make([]ir.ID, g.Len()), keyed: reducesByKey(g), rows: reducesRows(g)}
+	f := &fusion{g: g, uses: g.Uses(), head: make([]ir.ID, g.Len()), keyed: reducesByKey(g), rows: reducesRows(g), loop: map[ir.ID]ir.ID{}, early: map[ir.ID]bool{}, col: map[ir.ID]int64{}}
 	groups := f.join()
 	f.several()
 	f.draws()
@@ -53,7 +53,7 @@ func Fuse(g *ir.Graph, table *op.Table) (fused *ir.Graph, apart []Apart) {
 	}
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		groups = groups || f.stored(id) || (f.fusable(id) || f.folds(id)) && f.readsDrawn(id)
+		groups = groups || f.stored(id) || f.member(id) && f.readsDrawn(id)
 	}
 	if !groups && !trans {
 		return g, f.apart
@@ -72,13 +72,15 @@ func (f *fusion) join() (groups bool) {
 	for i := g.Len() - 1; i >= 0; i-- {
 		id := ir.ID(i)
 		f.head[i] = id
-		if f.uses[i] > 0 && of[i] >= 0 && f.fusable(id) && reads.join(of[i], id) {
+		if f.uses[i] > 0 && of[i] >= 0 && f.enters(of[i], id, &reads) {
 			f.head[i] = of[i]
 			groups = true
+		} else if f.points(id) {
+			f.lead(id, id)
 		}
 		for _, x := range g.In(id) {
 			switch {
-			case !f.mayJoin(x, id), of[x] != noReader && of[x] != f.head[i], f.late(x, f.head[i]):
+			case !f.mayJoin(x, id), of[x] != noReader && of[x] != f.head[i], !f.points(x) && f.late(x, f.head[i]):
 				of[x] = apart
 			default:
 				of[x] = f.head[i]
@@ -86,6 +88,15 @@ func (f *fusion) join() (groups bool) {
 		}
 	}
 	return groups
+}
+
+// enters reports whether node x may be in the group of h, which has all its readers, and notes it.
+func (f *fusion) enters(h, x ir.ID, reads *operands) bool {
+	if f.points(x) {
+		return f.lead(h, x)
+	}
+	l, looped := f.loop[h]
+	return f.fusable(x) && (!looped || f.inBody(x, l)) && reads.join(h, x)
 }
 
 // operands has what the groups of several nodes read of other nodes, by their heads.
@@ -123,6 +134,9 @@ func distinct(list, more []ir.ID) []ir.ID {
 // mayJoin reports whether x may be in the group of its reader r, by their types.
 func (f *fusion) mayJoin(x, r ir.ID) bool {
 	g := f.g
+	if f.loop[f.head[r]] == r && f.points(r) {
+		return true // see inBody
+	}
 	return (f.fusable(r) && sameShape(g.Type(x), g.Type(r)) || f.folds(r) && g.Type(x).Count() != 1) && sameSend(g, x, r)
 }
 
@@ -138,9 +152,9 @@ func (f *fusion) late(x, h ir.ID) bool {
 	return f.stops.between(x, h)
 }
 
-// divides reports an elementwise operator that may fail.
+// divides reports an elementwise operator that may fail, or such a loop.
 func (f *fusion) divides(x ir.ID) bool {
-	return f.fusable(x) && !f.g.Nodes[x].Op.Laws.Has(op.Total) && ir.MayFail(f.g, x)
+	return (f.fusable(x) && !f.g.Nodes[x].Op.Laws.Has(op.Total) || f.points(x)) && ir.MayFail(f.g, x)
 }
 
 type fusion struct {
@@ -152,9 +166,13 @@ type fusion struct {
 	// they come.
 	shared map[ir.ID][]sharing
 	apart  []Apart
-	keyed  bool   // something reduces by key
-	rows   bool   // something reduces rows
-	tiled  []bool // products or factorisations read it
+	loop   map[ir.ID]ir.ID // the loop of each group that has one
+	early  map[ir.ID]bool  // loops where their groups come
+	col    map[ir.ID]int64 // the column of its members that an iteration makes
+	readBy [][]ir.ID       // see readers
+	keyed  bool            // something reduces by key
+	rows   bool            // something reduces rows
+	tiled  []bool          // products or factorisations read it
 	// drawn holds the constructors that the chains which read them compute. numbers holds those
 	// of one number, as scalars.
 	drawn   map[ir.ID]bool
@@ -177,6 +195,9 @@ func (f *fusion) folds(id ir.ID) bool {
 	n := &f.g.Nodes[id]
 	return n.Op.Fold != op.NoFold && len(f.g.In(id)) == 1 && n.Attrs == nil && n.Region == nil
 }
+
+// member reports a node that may be in a group.
+func (f *fusion) member(id ir.ID) bool { return f.fusable(id) || f.folds(id) || f.points(id) }
 
 func sameShape(a, b types.Type) bool { return a.Rows == b.Rows && a.Cols == b.Cols }
 
@@ -216,12 +237,21 @@ func (f *fusion) build(table *op.Table) *ir.Graph {
 		if given[id] {
 			continue
 		}
+		if h := f.head[i]; f.early[id] {
+			to[h], given[h] = f.parfor(out, table, to, members[h], id), true
+			continue
+		}
 		if m := members[f.head[i]]; len(m) > 0 {
 			if f.head[i] != id {
 				to[i] = ir.None
 				continue
 			}
-			if len(m) > 1 || f.fusable(id) && f.readsTransposed(id) || f.readsDrawn(id) {
+			if l, is := f.loop[id]; is {
+				if len(m) > 1 || f.readsDrawn(l) {
+					to[i] = f.parfor(out, table, to, m, l)
+					continue
+				}
+			} else if len(m) > 1 || f.fusable(id) && f.readsTransposed(id) || f.readsDrawn(id) {
 				to[i] = f.emit(out, table, to, m)
 				continue
 			}
@@ -265,7 +295,7 @@ func (f *fusion) readsTransposed(id ir.ID) bool {
 func (f *fusion) members() map[ir.ID][]ir.ID {
 	out := map[ir.ID][]ir.ID{}
 	for i := range f.g.Nodes {
-		if id := ir.ID(i); f.fusable(id) || f.folds(id) {
+		if id := ir.ID(i); f.member(id) {
 			h := f.head[i]
 			out[h] = append(out[h], id)
 		}
@@ -314,26 +344,7 @@ func (f *fusion) told(m []ir.ID, o ir.Origin) ir.Origin {
 // Without members the region yields its one argument, value.
 func (f *fusion) chain(out *ir.Graph, table *op.Table, to, m []ir.ID, value ir.ID) (r *ir.Region, how op.Val, in []ir.ID) {
 	b := making{f: f, out: out, table: table, to: to, value: value, body: ir.New(), inner: map[ir.ID]ir.ID{}}
-	member := map[ir.ID]bool{}
-	var reads []ir.ID
-	for _, x := range m {
-		member[x] = true
-		reads = append(reads, f.reads(x)...)
-	}
-	if len(m) == 0 {
-		reads = []ir.ID{value}
-	}
-	for _, y := range reads { // arguments come first in the body
-		if _, ok := b.inner[y]; !ok && !member[y] && !f.drawn[y] {
-			b.argument(y)
-		}
-	}
-	for _, y := range reads {
-		if _, ok := b.inner[y]; !ok && f.drawn[y] {
-			n := &f.g.Nodes[y]
-			b.inner[y] = b.body.Add(n.Op, n.Attrs, types.ScalarOf(f.g.Type(y).Elem), ir.Origin{Span: n.Span})
-		}
-	}
+	b.operands(m)
 	for _, x := range m {
 		b.member(x)
 	}
@@ -348,27 +359,77 @@ type making struct {
 	to    []ir.ID
 	value ir.ID // the result of the group
 	body  *ir.Graph
-	inner map[ir.ID]ir.ID // the inner node of every member and every outside value
+	inner map[ir.ID]ir.ID // the inner node of every member and every outside value that is one number
 	args  []ir.ID
 	modes []int   // how each argument is read
 	in    []ir.ID // what it is outside
+
+	// Of groups with a loop:
+	loop  *ir.Node
+	reads map[ir.ID]bool  // what it reads
+	whole map[ir.ID]ir.ID // the inner nodes of matrices
+	taken []int           // the operators of the body that were outside
+}
+
+// operands makes arguments of what the members m read of others, or of the value if there are none.
+// Constructors come behind them.
+func (b *making) operands(m []ir.ID) {
+	known := setOf(m)
+	reads := []ir.ID{b.value}
+	if len(m) > 0 {
+		reads = nil
+	}
+	for _, x := range m {
+		reads = append(reads, b.f.reads(x)...)
+	}
+	var drawn []ir.ID
+	for _, y := range reads {
+		if known[y] {
+			continue
+		}
+		if known[y] = true; b.f.drawn[y] {
+			drawn = append(drawn, y)
+		} else {
+			b.argument(y)
+		}
+	}
+	for _, y := range drawn {
+		n, t := &b.f.g.Nodes[y], b.f.g.Type(y)
+		if o := (ir.Origin{Span: n.Span}); b.loop == nil {
+			b.inner[y] = b.body.Add(n.Op, n.Attrs, types.ScalarOf(t.Elem), o)
+		} else {
+			b.whole[y] = b.body.Add(n.Op, n.Attrs.With("drawn", op.Bool(true)), t, o)
+		}
+	}
+}
+
+func (b *making) arg(t types.Type) ir.ID {
+	b.args = append(b.args, b.body.Add(b.table.Must("arg"), nil, t, ir.Origin{}))
+	return b.args[len(b.args)-1]
 }
 
 // argument makes an argument of y, which a member reads.
 func (b *making) argument(y ir.ID) {
 	g := b.f.g
-	t := g.Type(b.value)
-	b.inner[y] = b.body.Add(b.table.Must("arg"), nil, types.ScalarOf(g.Type(y).Elem), ir.Origin{})
-	b.args = append(b.args, b.inner[y])
-	mode, src := modeOf(g.Type(y), t), y
-	if c, ok := b.f.constant(b.out, b.table, y, t); ok {
-		b.modes, b.in = append(b.modes, int(op.Single)), append(b.in, c)
+	t, of, mode, src := g.Type(b.value), g.Type(y), op.Single, b.to[y]
+	c, constant := ir.None, false
+	if !b.reads[y] {
+		c, constant = b.f.constant(b.out, b.table, y, t)
+	}
+	switch {
+	case constant:
+		src = c
+	case b.loop != nil && of.IsMatrix():
+		b.whole[y] = b.arg(of)
+		b.in = append(b.in, src)
 		return
+	case b.loop == nil:
+		if mode = modeOf(of, t); g.Nodes[y].Op.Shard.Kind == op.ShardTranspose && mode == op.Full && y != b.value {
+			mode, src = op.Trans, b.to[g.In(y)[0]]
+		}
 	}
-	if g.Nodes[y].Op.Shard.Kind == op.ShardTranspose && mode == op.Full && y != b.value {
-		mode, src = op.Trans, g.In(y)[0]
-	}
-	b.modes, b.in = append(b.modes, int(mode)), append(b.in, b.to[src])
+	b.inner[y] = b.arg(types.ScalarOf(of.Elem))
+	b.modes, b.in = append(b.modes, int(mode)), append(b.in, src)
 }
 
 // member adds member x to the body.
@@ -376,7 +437,7 @@ func (b *making) member(x ir.ID) {
 	g := b.f.g
 	var args []ir.ID
 	for _, y := range b.f.reads(x) {
-		args = append(args, b.inner[y])
+		args = append(args, b.element(y, x))
 	}
 	d := g.Nodes[x].Op
 	if b.f.square(x) {

@@ -27,7 +27,7 @@ func (f *fusion) draws() {
 	units := f.units()
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		if n, t := &g.Nodes[i], g.Type(id); n.Op.Window != nil && !f.isNumber(id) && drawable(t) && !g.Asks(id) && n.Region == nil {
+		if n, t := &g.Nodes[i], g.Type(id); n.Op.Window != nil && drawable(t) && !g.Asks(id) && n.Region == nil {
 			f.drawn[id] = true
 			readers[id] = map[ir.ID]bool{}
 		}
@@ -83,6 +83,14 @@ func (f *fusion) units() func(ir.ID) []ir.ID {
 
 // mayDraw reports whether the chain of reader id may compute the constructor x.
 func (f *fusion) mayDraw(x, id ir.ID) bool {
+	if l, is := f.loop[f.head[id]]; is {
+		return f.drawsRows(x, id, l)
+	}
+	return !f.isNumber(x) && f.readsAligned(x, id)
+}
+
+// readsAligned reports whether the chain of reader id reads x at its own places.
+func (f *fusion) readsAligned(x, id ir.ID) bool {
 	g := f.g
 	return (f.fusable(id) && sameShape(g.Type(x), g.Type(id)) || f.folds(id)) && sameSend(g, x, id)
 }
@@ -91,7 +99,7 @@ func (f *fusion) mayDraw(x, id ir.ID) bool {
 func (f *fusion) drawnAgain(x ir.ID, passes map[ir.ID]bool) bool {
 	g := f.g
 	for p := range passes {
-		if g.Nodes[p].Op.Fold == op.FoldRows {
+		if _, is := f.loop[p]; is || g.Nodes[p].Op.Fold == op.FoldRows {
 			return false
 		}
 	}
@@ -139,7 +147,7 @@ func (f *fusion) readsDrawn(id ir.ID) bool {
 		if f.drawn[x] {
 			return true
 		}
-		if _, ok := f.number(x); ok && f.mayDraw(x, id) {
+		if f.isNumber(x) && f.readsAligned(x, id) {
 			return true
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"flow/ir/types"
 )
 
-// FuseLoops moves elementwise operators on the index space of a parfor into its body: those whose
+// This file is the part of Fuse that puts the operators around a parfor into its body: those whose
 // result each iteration reads only at its own place, and those that read the loop's result:
 //
 //	%2 = mul(%0, %1)
@@ -18,96 +18,112 @@ import (
 //	      %6 = element(%a, %i, 0); %2 = mul(%6, %b); %4 = sqrt(%2); yield add(%4, %6)
 //	    }
 //
-// The same operations run on each element, so bits stay, and the values in between are not stored.
-// It takes one operator at a time, until no neighbour of a loop can be taken. It would be wrong or
-// slow where
+// The loop is a member of the group, so what holds for groups holds for it. A group has one loop at
+// most, and does not end in a reduction then. If the loop may fail, and would fail too late at the last
+// operator, the group comes where the loop stands, provided that it reads nothing made later. It would be wrong or slow where
 //
 //   - an iteration reads another place, or the matrix as a whole: then all of it is needed;
-//   - the value has another reader: it is stored anyway;
-//   - an operator may fail: another failure could come first, at another place;
+//   - a neighbour may fail: another failure could come first, at another place;
 //   - the loop does not go over all rows (columns) from 0 by 1, or its bounds are unknown: places
 //     and indices differ;
-//   - the body computes matrices;
-//   - the body may fail, and would then fail after something that comes behind the loop.
+//   - the body computes matrices.
 //
-// The last case is rare. The loop stays in place unless the operator behind it reads a value that is
-// made after the loop. Then the loop moves to that operator, past nodes that cannot fail and have no
-// effect (ir.MayFail). Absorbed operators cannot fail, so they may run earlier. So a run fails as it
-// would without this pass.
-func FuseLoops(g *ir.Graph, table *op.Table) *ir.Graph {
-	f := &absorbing{fusion: fusion{g: g}, table: table}
-	for i := range g.Nodes {
-		l := ir.ID(i)
-		n := &f.g.Nodes[i]
-		if n.Op.Role != op.Points || !fromZero(n) || f.sent(l) || !onNumbers(n.Region.Graph, n.Region.Args) {
-			continue
-		}
-		if f.readers == nil {
-			f.readers = readersOf(g)
-		}
-		for again := true; again; {
-			for f.before(l) {
-			}
-			l, again = f.after(l)
-		}
-	}
-	return f.g
-}
-
-// absorbing is one run of FuseLoops. Its graph is a copy once a loop has absorbed something.
-type absorbing struct {
-	fusion
-	table   *op.Table
-	copied  bool
-	readers [][]ir.ID // of each node, once for each time that they read it
-}
+// The body computes the rows of a constructor if every iteration reads only its own: those of a
+// batch of iterations, on demand.
 
 // ownColumn is the column that the second index of a loop gives.
 const ownColumn = -1
 
-// before absorbs an operand of loop l, if there is one that it may absorb.
-func (f *absorbing) before(l ir.ID) bool {
-	for k, x := range f.g.In(l) {
-		if len(f.readers[x]) != 1 || !f.takes(x) {
-			continue
-		}
-		if col, ok := ownPlace(&f.g.Nodes[l], k); ok && f.inside(x, l, col) {
-			f.absorb(l, x, l, col)
-			return true
-		}
-	}
-	return false
+// points reports a loop over numbers.
+func (f *fusion) points(id ir.ID) bool {
+	n := &f.g.Nodes[id]
+	return n.Op.Role == op.Points && n.Attrs.Ints("lo") != nil && onNumbers(n.Region.Graph, n.Region.Args)
 }
 
-// after absorbs the reader of loop l if the loop has one reader and may absorb it. It returns the node
-// that the loop is then.
-func (f *absorbing) after(l ir.ID) (at ir.ID, ok bool) {
-	g, readers := f.g, f.readers[l]
-	if len(readers) == 0 {
-		return l, false
+// lead makes loop l that of the group of h, if all members are made of its result and of others at the
+// same places.
+func (f *fusion) lead(h, l ir.ID) bool {
+	n := &f.g.Nodes[l]
+	if _, has := f.loop[h]; has || h != l && (!fromZero(n) || f.sent(l)) {
+		return false
 	}
-	r := readers[0]
-	if slices.ContainsFunc(readers, func(x ir.ID) bool { return x != r }) || !f.takes(r) || !sameShape(g.Type(r), g.Type(l)) {
-		return l, false
-	}
-	if at = l; slices.Max(g.In(r)) > l {
-		at = r
-	}
-	if at == r && ir.MayFail(g, l) {
-		// Loops that have moved are counted where they were: what they passed cannot fail.
-		if f.stops == nil {
-			f.stops = stopsOf(g)
-		}
-		if f.stops.between(l, r) {
-			return l, false
-		}
-	}
-	col := int64(0)
-	if len(g.Nodes[l].Attrs.Ints("by")) == 2 {
+	col, early := int64(0), true
+	if len(n.Attrs.Ints("by")) == 2 {
 		col = ownColumn
 	}
-	f.absorb(l, r, at, col)
-	return at, true
+	for x := l + 1; x <= h; x++ {
+		if f.head[x] != h {
+			continue
+		}
+		if !f.takes(x) {
+			return false
+		}
+		f.col[x] = col
+		for _, y := range f.g.In(x) {
+			early = early && (y <= l || f.head[y] == h)
+		}
+	}
+	if h != l && f.late(l, h) {
+		if !early {
+			return false
+		}
+		f.early[l] = true
+	}
+	f.loop[h] = l
+	return true
+}
+
+// takes reports whether a body may compute operator x: it is elementwise, cannot fail, and reads
+// scalars and dense matrices of known size.
+func (f *fusion) takes(x ir.ID) bool {
+	g, in := f.g, f.g.In(x)
+	return f.fusable(x) && len(in) > 0 && !f.sent(x) && g.Nodes[x].Op.TotalOn(g.Type(in[0]).Elem, g.Type(x).Elem) &&
+		!slices.ContainsFunc(in, func(y ir.ID) bool {
+			t := g.Type(y)
+			return !t.IsScalar() && (!t.IsDense() || !t.Known()) || t.Elem == types.Str
+		})
+}
+
+// inBody reports whether the body of loop l may compute operator x, whose readers are all in the
+// loop's group: they read one column of it, or each its own.
+func (f *fusion) inBody(x, l ir.ID) bool {
+	if n := &f.g.Nodes[l]; !fromZero(n) || f.sent(l) || !f.takes(x) {
+		return false
+	}
+	const none = -2
+	col := int64(none)
+	for _, r := range f.readers()[x] {
+		c, ok := f.col[r], sameShape(f.g.Type(x), f.g.Type(r))
+		if r == l {
+			c, ok = f.ownPlace(x, l)
+		}
+		if !ok || col != none && c != col {
+			return false
+		}
+		col = c
+	}
+	f.col[x] = col
+	return f.inside(x, l, col)
+}
+
+// inside reports whether all places that loop l reads of x, in column col or its own, exist.
+func (f *fusion) inside(x, l ir.ID, col int64) bool {
+	t, count := f.g.Type(x), f.g.Nodes[l].Attrs.Ints("n")
+	if count[0] > int64(t.Rows) {
+		return false
+	}
+	if col == ownColumn {
+		return count[1] <= int64(t.Cols)
+	}
+	return col < int64(t.Cols)
+}
+
+// readers lists the readers of every node.
+func (f *fusion) readers() [][]ir.ID {
+	if f.readBy == nil {
+		f.readBy = readersOf(f.g)
+	}
+	return f.readBy
 }
 
 // fromZero reports a parfor whose indices are the places of its results.
@@ -121,40 +137,12 @@ func fromZero(n *ir.Node) bool {
 	return len(by) > 0
 }
 
-// takes reports whether a body may compute operator x: it is elementwise, cannot fail, and reads
-// scalars and dense matrices of known size.
-func (f *absorbing) takes(x ir.ID) bool {
-	g, in := f.g, f.g.In(x)
-	return f.fusable(x) && len(in) > 0 && !f.sent(x) && g.Nodes[x].Op.TotalOn(g.Type(in[0]).Elem, g.Type(x).Elem) &&
-		!slices.ContainsFunc(in, func(y ir.ID) bool {
-			t := g.Type(y)
-			return !t.IsScalar() && (!t.IsDense() || !t.Known()) || t.Elem == types.Str
-		})
-}
-
-// inside reports whether all places that loop l reads of x, in column col or its own, exist.
-func (f *absorbing) inside(x, l ir.ID, col int64) bool {
-	t, count := f.g.Type(x), f.g.Nodes[l].Attrs.Ints("n")
-	if count[0] > int64(t.Rows) {
-		return false
-	}
-	if col == ownColumn {
-		return count[1] <= int64(t.Cols)
-	}
-	return col < int64(t.Cols)
-}
-
-// ownPlace reports whether the loop n reads of its input k only the elements at its own place, and
+// ownPlace reports whether loop l reads of its operand x only the elements at its own place, and
 // their column.
-func ownPlace(n *ir.Node, k int) (col int64, ok bool) {
+func (f *fusion) ownPlace(x, l ir.ID) (col int64, ok bool) {
 	const none = -2
 	col = none
-	dims := len(n.Attrs.Ints("by"))
-	index := map[ir.ID]int{}
-	for d := range dims {
-		index[n.Region.Args[d]] = d
-	}
-	ok = readAt(n.Region, n.Region.Args[dims+k], index, true, func(g *ir.Graph, in []ir.ID, index map[ir.ID]int) bool {
+	ok = f.readsAt(x, l, true, func(g *ir.Graph, in []ir.ID, index map[ir.ID]int) bool {
 		at := int64(ownColumn)
 		if d, ok := index[in[2]]; !ok {
 			c := &g.Nodes[in[2]]
@@ -172,6 +160,21 @@ func ownPlace(n *ir.Node, k int) (col int64, ok bool) {
 		return col == at
 	})
 	return col, ok && col != none
+}
+
+// readsAt is readAt of all arguments of loop l that are x.
+func (f *fusion) readsAt(x, l ir.ID, deep bool, own func(g *ir.Graph, in []ir.ID, index map[ir.ID]int) bool) bool {
+	n := &f.g.Nodes[l]
+	dims, index := len(n.Attrs.Ints("by")), map[ir.ID]int{}
+	for d, a := range n.Region.Args[:dims] {
+		index[a] = d
+	}
+	for k, y := range f.g.In(l) {
+		if y == x && !readAt(n.Region, n.Region.Args[dims+k], index, deep, own) {
+			return false
+		}
+	}
+	return true
 }
 
 // readAt reports whether region r reads of argument a only elements in the row of the first index, and
@@ -213,100 +216,66 @@ func readAt(r *ir.Region, a ir.ID, index map[ir.ID]int, deep bool, own func(g *i
 	return true
 }
 
-// absorb moves operator x, an operand or the only reader of loop l, into its body. The loop is then
-// at node at: its own, or that of x. col is the column of the operands that an iteration reads.
-func (f *absorbing) absorb(l, x, at ir.ID, col int64) {
-	if !f.copied {
-		f.g, f.copied = f.g.Clone(), true // the program's definition must not change
+// parfor adds the loop l of a group with members m to out.
+func (f *fusion) parfor(out *ir.Graph, table *op.Table, to, m []ir.ID, l ir.ID) ir.ID {
+	last := m[len(m)-1]
+	n := &f.g.Nodes[l]
+	b := making{f: f, out: out, table: table, to: to, value: last, body: ir.New(), inner: map[ir.ID]ir.ID{}, loop: n, whole: map[ir.ID]ir.ID{}, reads: setOf(f.g.In(l))}
+	b.body.CopyTables(n.Region.Graph)
+	for range n.Attrs.Ints("by") {
+		b.arg(types.ScalarOf(types.I64))
 	}
-	g := f.g
-	n, k := g.Nodes[l], slices.Index(g.In(l), x) // -1: x reads the loop
-	in := slices.DeleteFunc(distinct(slices.Clone(g.In(l)), g.In(x)), func(y ir.ID) bool { return y == l || y == x })
-	b := &loopBody{f: f, graph: ir.New(), arg: map[ir.ID]ir.ID{}}
-	old, dims := n.Region, len(n.Attrs.Ints("by"))
-	b.graph.CopyTables(old.Graph)
-	to, gone := slices.Repeat([]ir.ID{ir.None}, old.Graph.Len()), map[ir.ID]bool{}
-	for _, a := range old.Args[:dims] {
-		to[a] = b.argument(types.ScalarOf(types.I64))
-	}
-	for _, y := range in {
-		b.arg[y] = b.argument(g.Type(y))
-	}
-	for i, y := range g.In(l) {
-		to[old.Args[dims+i]] = b.arg[y]
-	}
-	if k >= 0 {
-		a := old.Args[dims+k]
-		to[a], gone[a] = b.operator(x, col), true
-	}
-	copyReading(b.graph, old.Graph, to, gone)
-	value := to[old.Yields[0]]
-	for _, t := range n.Attrs.Ints("taken") {
-		b.taken = append(b.taken, int(to[t]))
-	}
-	if k < 0 {
-		b.arg[l] = value
-		value = b.operator(x, col)
-	}
-	for _, y := range distinct(slices.Clone(g.In(l)), g.In(x)) {
-		f.readers[y] = slices.DeleteFunc(f.readers[y], func(r ir.ID) bool { return r == l || r == x })
-	}
-	for _, y := range in {
-		f.readers[y] = append(f.readers[y], at)
-	}
-	if k < 0 && at == l {
-		for _, r := range f.readers[x] {
-			for i, y := range g.In(r) {
-				if y == x {
-					g.In(r)[i] = l
-				}
-			}
+	b.operands(m)
+	for _, x := range m {
+		if x == l {
+			b.region(l)
+		} else {
+			b.member(x)
+			b.taken = append(b.taken, int(b.inner[x]))
 		}
-		f.readers[l], f.readers[x] = f.readers[x], nil
-		g.SetType(l, g.Type(x))
 	}
-	g.SetOrigin(at, g.Origin(l))
-	g.Replace(at, n.Op, n.Attrs.With("taken", op.Ints(b.taken...)), in...)
-	g.Nodes[at].Region = &ir.Region{Graph: b.graph, Args: b.args, Yields: []ir.ID{value}}
-}
-
-// loopBody is a body under construction.
-type loopBody struct {
-	f     *absorbing
-	graph *ir.Graph
-	args  []ir.ID
-	arg   map[ir.ID]ir.ID // what an input, or the loop's own value, is inside
-	taken []int           // the operators of the body that were outside
-}
-
-func (b *loopBody) argument(t types.Type) ir.ID {
-	b.args = append(b.args, b.graph.Add(b.f.table.Must("arg"), nil, t, ir.Origin{}))
-	return b.args[len(b.args)-1]
-}
-
-// operator adds the operator x on elements.
-func (b *loopBody) operator(x ir.ID, col int64) ir.ID {
-	g := b.f.g
-	var in []ir.ID
-	for _, y := range g.In(x) {
-		in = append(in, b.element(y, col))
+	attrs := n.Attrs
+	if len(b.taken) > 0 {
+		attrs = attrs.With("taken", op.Ints(b.taken...))
 	}
-	id := b.graph.Add(g.Nodes[x].Op, nil, types.ScalarOf(g.Type(x).Elem), ir.Origin{Span: g.Nodes[x].Span}, in...)
-	b.taken = append(b.taken, int(id))
+	id := out.Add(n.Op, attrs, f.g.Type(last), f.g.Origin(l), b.in...)
+	out.Nodes[id].Region = &ir.Region{Graph: b.body, Args: b.args, Yields: []ir.ID{b.inner[last]}}
 	return id
 }
 
-// element returns the element of y at the iteration's row and a column.
-func (b *loopBody) element(y ir.ID, col int64) ir.ID {
-	a, g := b.arg[y], b.f.g
-	if b.graph.Type(a).IsScalar() {
-		return a
+// region copies the body of loop l.
+func (b *making) region(l ir.ID) {
+	old, dims := b.loop.Region, len(b.loop.Attrs.Ints("by"))
+	to, gone := slices.Repeat([]ir.ID{ir.None}, old.Graph.Len()), map[ir.ID]bool{}
+	for k, a := range old.Args {
+		if k < dims {
+			to[a] = b.args[k]
+			continue
+		}
+		y := b.f.g.In(l)[k-dims]
+		if whole, is := b.whole[y]; is {
+			to[a] = whole
+		} else {
+			to[a], gone[a] = b.inner[y], old.Graph.Type(a).IsMatrix()
+		}
 	}
-	t, row, at := g.Type(y), b.args[0], ir.None
+	copyReading(b.body, old.Graph, to, gone)
+	for _, t := range b.loop.Attrs.Ints("taken") {
+		b.taken = append(b.taken, int(to[t]))
+	}
+	b.inner[l] = to[old.Yields[0]]
+}
+
+// element returns the element of y that member x reads.
+func (b *making) element(y, x ir.ID) ir.ID {
+	if v, ok := b.inner[y]; ok {
+		return v
+	}
+	t, row, at := b.f.g.Type(y), b.args[0], ir.None
 	if t.Rows == 1 {
 		row = b.constant(0)
 	}
-	switch {
+	switch col := b.f.col[x]; {
 	case t.Cols == 1:
 		at = b.constant(0)
 	case col == ownColumn:
@@ -314,11 +283,11 @@ func (b *loopBody) element(y ir.ID, col int64) ir.ID {
 	default:
 		at = b.constant(col)
 	}
-	return once(b.graph, b.f.table.Must("element"), nil, types.ScalarOf(t.Elem), ir.Origin{Span: g.Nodes[y].Span}, a, row, at)
+	return once(b.body, b.table.Must("element"), nil, types.ScalarOf(t.Elem), ir.Origin{Span: b.f.g.Nodes[y].Span}, b.whole[y], row, at)
 }
 
-func (b *loopBody) constant(c int64) ir.ID {
-	return once(b.graph, b.f.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(int(c))}), types.ScalarOf(types.I64), ir.Origin{})
+func (b *making) constant(c int64) ir.ID {
+	return once(b.body, b.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(int(c))}), types.ScalarOf(types.I64), ir.Origin{})
 }
 
 // once returns a node of g that is equal to the given one. It adds the node if there is none.
@@ -381,52 +350,6 @@ func withScalars(r *ir.Region, scalar map[int]bool) *ir.Region {
 	return s
 }
 
-// mostDrawnCols is the most columns of a constructor that a parfor computes, since it computes
-// whole rows.
-const mostDrawnCols = 16
-
-// Draw moves a constructor into the body of a parfor if every iteration reads only its own row:
-//
-//	%0 = rand {n=1000, m=2}
-//	%1 = parfor(%0) {lo=[0], n=[1000], by=[1]} (%i, %x) { %2 = element(%x, %i, 0); .. }
-//	->  %1 = parfor() {..} (%i) { %x = rand {n=1000, m=2, drawn=true}; %2 = element(%x, %i, 0); .. }
-//
-// The body computes the rows of a batch of iterations on demand, and the matrix is not stored. It
-// would be wrong or slow where
-//
-//   - an iteration reads another row, X[i+1, 0]: the rows of the batch would not suffice, and
-//     reading might fail;
-//   - the matrix has another reader, or is read whole or in an inner loop or branch: then it is
-//     stored anyway;
-//   - the step is not 1 or the bounds are unknown: only consecutive rows are computed;
-//   - the body computes matrices: each iteration would compute the whole constructor.
-func Draw(g *ir.Graph) *ir.Graph {
-	var out *ir.Graph
-	uses := g.Uses()
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		n := &g.Nodes[i]
-		if n.Op.Role != op.Points || !oneByOne(n) || !onNumbers(n.Region.Graph, n.Region.Args) {
-			continue
-		}
-		rows := map[ir.ID]int{n.Region.Args[0]: 0}
-		for k, x := range g.In(id) {
-			a := n.Region.Args[k+1]
-			if uses[x] != 1 || !drawnByRows(g, x, n) || !readAt(n.Region, a, rows, false, func(*ir.Graph, []ir.ID, map[ir.ID]int) bool { return true }) {
-				continue
-			}
-			if out == nil {
-				out = g.Clone() // the program's definition must not change
-			}
-			takeIn(out, id, x, a)
-		}
-	}
-	if out == nil {
-		return g
-	}
-	return DropDead(out)
-}
-
 // oneByOne reports a parfor over one known range with step 1.
 func oneByOne(n *ir.Node) bool {
 	by := n.Attrs.Ints("by")
@@ -452,26 +375,24 @@ func onNumbers(g *ir.Graph, args []ir.ID) bool {
 	return true
 }
 
-// drawnByRows reports a constructor with a row for every iteration of the parfor n.
-func drawnByRows(g *ir.Graph, x ir.ID, n *ir.Node) bool {
-	c, t := &g.Nodes[x], g.Type(x)
-	if c.Op.Window == nil || c.Region != nil || len(g.In(x)) > 0 || !drawable(t) || t.Cols > mostDrawnCols || t.Elem == types.Str {
+// mostDrawnCols is the most columns of a constructor that a parfor computes, since it computes
+// whole rows.
+const mostDrawnCols = 16
+
+// drawsRows reports whether the body of loop l may compute constructor x, which the loop or a
+// member of its group reads: there is a row for every iteration, and no other is read. Only consecutive
+// rows are computed.
+func (f *fusion) drawsRows(x, id, l ir.ID) bool {
+	g, n, t := f.g, &f.g.Nodes[l], f.g.Type(x)
+	if c := &g.Nodes[x]; !oneByOne(n) || c.Op.Window == nil || c.Region != nil || len(g.In(x)) > 0 || f.sent(x) || !drawable(t) || t.Cols > mostDrawnCols || t.Elem == types.Str {
 		return false
 	}
-	if _, cut := c.Attrs.Get("at"); cut {
+	if _, cut := g.Nodes[x].Attrs.Get("at"); cut {
 		return false
+	}
+	if id != l {
+		return sameShape(t, g.Type(id))
 	}
 	lo, count := n.Attrs.Ints("lo")[0], n.Attrs.Ints("n")[0]
-	return lo >= 0 && lo+count <= int64(t.Rows)
-}
-
-// takeIn moves input x of the parfor id into its body, where it is argument a.
-func takeIn(g *ir.Graph, id, x, a ir.ID) {
-	n, c, k := g.Nodes[id], &g.Nodes[x], slices.Index(g.In(id), x)
-	r := &ir.Region{Graph: n.Region.Graph.Clone(), Yields: n.Region.Yields}
-	r.Args = slices.Delete(slices.Clone(n.Region.Args), k+1, k+2)
-	r.Graph.Replace(a, c.Op, c.Attrs.With("drawn", op.Bool(true)))
-	r.Graph.Nodes[a].Span = c.Span
-	g.Replace(id, n.Op, n.Attrs, slices.Delete(slices.Clone(g.In(id)), k, k+1)...)
-	g.Nodes[id].Region = r
+	return lo >= 0 && lo+count <= int64(t.Rows) && f.readsAt(x, l, false, func(*ir.Graph, []ir.ID, map[ir.ID]int) bool { return true })
 }

@@ -68,7 +68,8 @@ func (f *fusion) sent(id ir.ID) bool {
 // sharings decides for the reductions of x. members is the chain if x is the head of one.
 func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 	first, second := f.passes(reductions)
-	chain := f.fusable(x) && f.head[x] == x && !f.sent(x)
+	_, looped := f.loop[x]
+	chain := f.fusable(x) && f.head[x] == x && !f.sent(x) && !looped
 	alone := chain && len(reductions) == int(f.uses[x]) // it has no other reader
 	switch {
 	case alone && len(second) == 0:
