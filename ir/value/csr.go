@@ -40,14 +40,14 @@ func NewCSR(e types.Elem, rows, cols, n int) *CSR {
 	memory.MustProduct(rows, 8)
 	memory.MustProduct(n, 4+valueBytes(e))
 	memory.MustProduct(8*rows+n*(4+valueBytes(e)), 1) // together: what is not written yet is not in use
-	m := &CSR{Elem: e, Rows: rows, Cols: cols, Ptr: make([]int64, rows+1), Col: make([]int32, n)}
+	m := &CSR{Elem: e, Rows: rows, Cols: cols, Ptr: memory.Huge(make([]int64, rows+1)), Col: memory.Huge(make([]int32, n))}
 	switch e {
 	case types.F64:
-		m.F64 = make([]float64, n)
+		m.F64 = memory.Huge(make([]float64, n))
 	case types.F32:
-		m.F32 = make([]float32, n)
+		m.F32 = memory.Huge(make([]float32, n))
 	case types.I64:
-		m.I64 = make([]int64, n)
+		m.I64 = memory.Huge(make([]int64, n))
 	case types.Bool:
 	default:
 		panic("BUG: sparse matrix of " + e.String())
@@ -120,7 +120,7 @@ func (m *CSR) CopyValues(at int, from *CSR, lo, hi int) {
 // shares the memory of m's entries, not that of its row pointers.
 func (m *CSR) Padded(lo, rows int) *CSR {
 	p := *m
-	p.Rows, p.Ptr = rows, make([]int64, rows+1)
+	p.Rows, p.Ptr = rows, memory.Huge(make([]int64, rows+1))
 	for i := range p.Ptr[:lo] {
 		p.Ptr[i] = m.Ptr[0]
 	}
@@ -283,7 +283,7 @@ func Entries(lengths []int32) (n int) {
 
 // SetLengths sets the row pointers of m to those of rows with these lengths. Row 0 begins at entry 0.
 func (m *CSR) SetLengths(lengths []int32) {
-	m.Rows, m.Ptr = len(lengths), make([]int64, len(lengths)+1)
+	m.Rows, m.Ptr = len(lengths), memory.Huge(make([]int64, len(lengths)+1))
 	for i, k := range lengths {
 		m.Ptr[i+1] = m.Ptr[i] + int64(k)
 	}

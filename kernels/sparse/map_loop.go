@@ -16,6 +16,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/vec"
 	"flow/kernels/window"
+	"flow/memory"
 )
 
 // mapPiece is about how many elements the dense row computes at a time: its lists stay in the
@@ -73,7 +74,7 @@ func beginSparseMap(d *op.Def, c *op.Call, p pattern, full [3]bool, units, worke
 			l.own[k] = sparse && full[k] && m.SamePlaces(first)
 		}
 	}
-	l.out = &value.CSR{Elem: c.Type.Elem, Rows: first.Rows, Cols: first.Cols, Ptr: make([]int64, first.Rows+1)}
+	l.out = &value.CSR{Elem: c.Type.Elem, Rows: first.Rows, Cols: first.Cols, Ptr: memory.Huge(make([]int64, first.Rows+1))}
 	loop := &passLoop{
 		RowCut: cutByEntries(units, l.of...),
 		run:    []func(worker, lo, hi int) error{l.count, l.fill, l.tally, l.moveUp},
@@ -146,13 +147,13 @@ func listFor(e types.Elem, n int) *value.Dense {
 	d := &value.Dense{Elem: e, Rows: 1, Cols: n, Stride: n}
 	switch e {
 	case types.F64:
-		d.F64 = unzeroed[float64](n)
+		d.F64 = memory.Fresh[float64](n)
 	case types.F32:
-		d.F32 = unzeroed[float32](n)
+		d.F32 = memory.Fresh[float32](n)
 	case types.Bool:
-		d.Bool = unzeroed[uint8](n)
+		d.Bool = memory.Fresh[uint8](n)
 	default:
-		d.I64 = unzeroed[int64](n)
+		d.I64 = memory.Fresh[int64](n)
 	}
 	return d
 }
@@ -251,7 +252,7 @@ func (l *mapLoop) filled() (last bool, err error) {
 		l.put(l.out, l.val)
 		return true, nil
 	}
-	l.kept = make([]int64, l.out.Rows+1)
+	l.kept = memory.Huge(make([]int64, l.out.Rows+1))
 	return false, nil
 }
 
@@ -291,7 +292,7 @@ func (l *mapLoop) tallied() (last bool, err error) {
 		sum += n
 		l.kept[i] = sum
 	}
-	l.into = &value.CSR{Elem: l.out.Elem, Rows: l.out.Rows, Cols: l.out.Cols, Ptr: l.kept, Col: unzeroed[int32](int(sum))}
+	l.into = &value.CSR{Elem: l.out.Elem, Rows: l.out.Rows, Cols: l.out.Cols, Ptr: l.kept, Col: memory.Fresh[int32](int(sum))}
 	l.left = listFor(l.out.Elem, int(sum))
 	return false, nil
 }

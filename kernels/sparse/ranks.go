@@ -27,9 +27,9 @@ func sparseRanks() []*op.Def {
 			Eg:   define.Eg("nnz(sparse(eye(3)))", "3"),
 			Type: same, Ref: ref, Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(0),
 			Kernel: func(c *op.Call) error {
-				m := ofRank(c)
-				if c.Hi > c.Lo {
-					m = m.Padded(c.Lo, c.Type.Rows)
+				m := c.In[0].(*value.CSR)
+				if own := ofRank(c); own.NNZ() < m.NNZ() {
+					m = own.Padded(c.Lo, c.Type.Rows)
 				}
 				c.Out = m
 				return nil

@@ -4,9 +4,6 @@ package sparse
 // and what the rows of the family share.
 
 import (
-	"strings"
-	"unsafe"
-
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -267,28 +264,13 @@ func entries[T vec.Element](m *value.CSR, n int64) ([]T, error) {
 		return nil, op.Failf(define.CodeMemory, "a %v with %d entries takes %s", m.Type(), n, tell)
 	}
 	memory.MustProduct(int(n), 4+m.Elem.Size()) // both arrays together: what is not written yet is not in use
-	m.Col = unzeroed[int32](int(n))
+	m.Col = memory.Fresh[int32](int(n))
 	if m.Elem == types.Bool {
 		return nil, nil
 	}
-	val := unzeroed[T](int(n))
+	val := memory.Fresh[T](int(n))
 	setValues(m, val)
 	return val, nil
-}
-
-// unzeroed is n elements that hold anything: zeros that are written over at once took a third of
-// the time of 2 * S, on one worker. A strings.Builder is what the library has for memory that is
-// not cleared; nothing refers to its text.
-func unzeroed[T int32 | vec.Element](n int) []T {
-	size := n * int(unsafe.Sizeof(*new(T)))
-	if size < 1<<20 {
-		return make([]T, n)
-	}
-	memory.MustProduct(size, 1)
-	var b strings.Builder
-	b.Grow(size)
-	b.WriteByte(0)
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.StringData(b.String()))), n)
 }
 
 // setValues makes val the values of m, which is of that element type.

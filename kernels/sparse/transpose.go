@@ -15,6 +15,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/vec"
+	"flow/memory"
 )
 
 // transposeUnits is how many ranges of rows there are, and how many ranges of columns at most.
@@ -159,9 +160,9 @@ func (x *transposer[T]) Next() (again bool, err error) {
 		if x.to, err = entries[T](x.t, int64(n)); err != nil {
 			return false, err
 		}
-		x.row, x.col = unzeroed[int32](n), unzeroed[int32](n)
+		x.row, x.col = memory.Fresh[int32](n), memory.Fresh[int32](n)
 		if x.val != nil {
-			x.num = unzeroed[T](n)
+			x.num = memory.Fresh[T](n)
 		}
 		return true, nil
 	case 2:

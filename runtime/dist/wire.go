@@ -15,6 +15,7 @@ import (
 	"flow/ir"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/memory"
 )
 
 // Tags on Control.
@@ -58,7 +59,7 @@ const (
 // putValue encodes a value of variable form. It fails for kinds of values that it does not know.
 func putValue(epoch uint64, id ir.ID, v value.Value) ([]byte, error) {
 	head := func(n int, kind types.Kind, e types.Elem, rows, cols int) []byte {
-		b := make([]byte, 0, valueHeader+n)
+		b := memory.Fresh[byte](valueHeader + n)[:0]
 		b = binary.LittleEndian.AppendUint64(b, epoch)
 		b = binary.LittleEndian.AppendUint32(b, uint32(id))
 		b = append(b, byte(kind), byte(e))

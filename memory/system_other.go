@@ -4,3 +4,5 @@ package memory
 
 // rlimitNproc is RLIMIT_NPROC of the BSDs, which package syscall does not name.
 const rlimitNproc = 7
+
+func adviseHuge([]byte) {}

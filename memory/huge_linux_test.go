@@ -1,0 +1,54 @@
+package memory
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// Large memory is advised to be of huge pages, and small memory is not. The advice changes no content.
+func TestLargeMemoryIsAdvised(t *testing.T) {
+	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
+		t.Skip("the kernel has no huge pages")
+	}
+	s := Huge(make([]int32, 5*hugeFrom))
+	s[0], s[len(s)-1] = 7, 9
+	if flags := flagsOf(t, unsafe.Pointer(&s[len(s)/2])); !strings.Contains(flags, " hg") {
+		t.Errorf("20 MiB have the flags %q", flags)
+	}
+	grown, err := Grow(s, 3)
+	if err != nil || len(grown) != len(s) || grown[0] != 7 || grown[len(s)-1] != 9 {
+		t.Fatal("what grows loses its elements", err)
+	}
+	if flags := flagsOf(t, unsafe.Pointer(&grown[len(s)/2])); !strings.Contains(flags, " hg") {
+		t.Errorf("what grew to 20 MiB has the flags %q", flags)
+	}
+	if x := Fresh[float64](3); len(x) != 3 || x[2] != 0 {
+		t.Error("three fresh numbers are", x)
+	}
+}
+
+// flagsOf returns the flags of the mapping with p, from /proc/self/smaps.
+func flagsOf(t *testing.T, p unsafe.Pointer) string {
+	b, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Skip(err)
+	}
+	is := false
+	for line := range strings.Lines(string(b)) {
+		if from, rest, ok := strings.Cut(line, "-"); ok {
+			lo, err := strconv.ParseUint(from, 16, 64)
+			hi, err2 := strconv.ParseUint(strings.Fields(rest)[0], 16, 64)
+			if err == nil && err2 == nil {
+				is = lo <= uint64(uintptr(p)) && uint64(uintptr(p)) < hi
+			}
+		}
+		if is && strings.HasPrefix(line, "VmFlags:") {
+			return line
+		}
+	}
+	t.Fatal("no mapping")
+	return ""
+}
