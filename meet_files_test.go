@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -369,6 +368,76 @@ func TestMistakesInParts(t *testing.T) {
 	}
 }
 
+// So is a mistake in a file that one rank reads, or that ranks parse together.
+func TestMistakesInWholeFiles(t *testing.T) {
+	const n = 100000 // enough for blocks of each rank
+	lines := func(head, line string, mistake bool) []byte {
+		var b strings.Builder
+		b.WriteString(head)
+		for i := range n {
+			if mistake && i == n-7 {
+				b.WriteString("1 2x 3\n")
+			}
+			b.WriteString(fmt.Sprintf(line, 1+i%3000, 1+i*7%3000) + "\n")
+		}
+		return []byte(b.String())
+	}
+	head := fmt.Sprintf("%%%%MatrixMarket matrix coordinate real general\n3000 3000 %d\n", n)
+	dense := "X = read(%q)\nemit sum(X * 2)\nemit sum(t(X) @ X)\n"
+	for _, x := range []struct{ name, head, line, text string }{
+		{"x.csv.gz", "", "%d,%d,4.5", dense},
+		{"x.mtx", strings.Replace(strings.Replace(head, "coordinate", "array", 1), "3000 3000 100000", "100000 2", 1), "%d\n%d", dense},
+		{"x.mtx.gz", head, "%d %d 1.5", "X = read(%q, sparse = true)\nemit sum(X @ ones(X.cols, 40))\n"},
+		{"x.mtx", head, "%d %d 1.5", "X = read(%q, sparse = true)\nemit sum(X @ ones(X.cols, 40))\n"},
+		{"x.txt", "# edges\n", "%d %d", "X = read_graph(%q)\nemit sum(X @ ones(X.cols, 40))\n"},
+		{"x.txt.gz", "# edges\n", "%d %d", "X = read_graph(%q)\nemit sum(X @ ones(X.cols, 40))\n"},
+	} {
+		for _, wrong := range []string{"", "line", "cut"} {
+			path := filepath.Join(t.TempDir(), x.name)
+			text := lines(x.head, x.line, wrong == "line")
+			if strings.HasSuffix(x.name, ".gz") {
+				text = zipped(t, text)
+			}
+			if wrong == "cut" {
+				text = text[:len(text)-len(text)/7]
+			}
+			if err := os.WriteFile(path, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			program := "emit \"first\"\n" + fmt.Sprintf(x.text, path)
+			want, _, told := readTogether(t, 1, program)
+			if (told[0] != nil) != (wrong != "") && (wrong != "cut" || x.name != "x.txt") { // edges may be cut between two
+				t.Errorf("%s, %s: %v", x.name, wrong, told[0])
+			}
+			got, _, errs := readTogether(t, 2, program)
+			var one bytes.Buffer
+			p, err := Compile(context.Background(), "a.flow", []byte(program), CompileOptions{Ranks: 2})
+			if err == nil {
+				_, err = p.Run(context.Background(), RunOptions{Stdout: &one, Threads: 1})
+			}
+			if got != want || one.String() != want {
+				t.Errorf("%s, %s: two ranks print %q and %q, not %q", x.name, wrong, got, one.String(), want)
+			}
+			for rank, e := range append(errs, err) {
+				if onRank.ReplaceAllString(fmt.Sprint(e), "") != fmt.Sprint(told[0]) {
+					t.Errorf("%s, %s: rank %d fails with\n%v\nnot\n%v", x.name, wrong, rank, e, told[0])
+				}
+			}
+		}
+	}
+}
+
+// zipped returns a text, compressed.
+func zipped(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(text); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // Of a file that can be cut each rank reads about its share, for all that its size needs as well. Another file
 // rank 0 reads once and sends on.
 func TestRanksCountWhatTheyRead(t *testing.T) {
@@ -421,6 +490,8 @@ func TestRanksCountWhatTheyRead(t *testing.T) {
 				t.Errorf("%s: rank %d reads %.0f bytes and not none", x.name, r.Rank, read)
 			case !x.cut && r.Rank == 0 && r.ReadSent == 0:
 				t.Errorf("%s: rank 0 sends on nothing of it", x.name)
+			case x.text == dense && float64(r.ReadSent) > 20000*30*8*0.67:
+				t.Errorf("%s: rank %d sends on %d bytes, not the rows of each rank", x.name, r.Rank, r.ReadSent)
 			}
 		}
 		if sum < x.passes*size || sum > x.passes*size+1<<21 {
@@ -432,20 +503,15 @@ func TestRanksCountWhatTheyRead(t *testing.T) {
 // writeEdges writes a list of edges, compressed if its name says so.
 func writeEdges(t *testing.T, path string) {
 	t.Helper()
-	var text bytes.Buffer
-	var w io.Writer = &text
-	if strings.HasSuffix(path, ".gz") {
-		z := gzip.NewWriter(&text)
-		defer z.Close()
-		w = z
-	}
+	var b bytes.Buffer
 	for i := range 400000 {
-		fmt.Fprintf(w, "%d\t%d\n", i%9000, i*7919%8999)
+		fmt.Fprintf(&b, "%d\t%d\n", i%9000, i*7919%8999)
 	}
-	if z, ok := w.(*gzip.Writer); ok {
-		z.Close()
+	text := b.Bytes()
+	if strings.HasSuffix(path, ".gz") {
+		text = zipped(t, text)
 	}
-	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

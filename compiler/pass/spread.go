@@ -82,19 +82,38 @@ func spreads(g *ir.Graph, apart func(id ir.ID) bool, s *spreader) (everywhere, s
 	if !s.whole && !slices.ContainsFunc(g.Nodes, loops) && !slices.ContainsFunc(g.Grids, placed) {
 		return make([]bool, g.Len()), make([]bool, g.Len())
 	}
-	all := slices.Repeat([]bool{true}, g.Len())
-	x, everywhere, scattered := s.tried(g, apart, all) // to know what is partial
-	for id, partial := range x.partial {
-		if partial && g.Type(ir.ID(id)).IsSparse() {
-			_, everywhere, scattered = s.tried(g, apart, x.wanted(everywhere))
-			break
+	may := slices.Repeat([]bool{true}, g.Len())
+	x, everywhere, scattered := s.tried(g, apart, may) // to know what is partial
+	first := true
+	for {
+		next := x.wanted(everywhere)
+		if !first {
+			next = slices.Clone(may)
 		}
+		again := false
+		for id, sends := range scattered {
+			if g.Type(ir.ID(id)).IsDense() {
+				next[id] = sends && !x.gathered(ir.ID(id))
+				again = again || sends && !next[id]
+			}
+			again = again || first && x.partial[id] && g.Type(ir.ID(id)).IsSparse()
+		}
+		if !again {
+			return everywhere, scattered
+		}
+		may, first = next, false
+		x, everywhere, scattered = s.tried(g, apart, may)
 	}
-	return everywhere, scattered
 }
 
-// tried spreads g. sparse says which sparse matrices may be partial.
-func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, sparse []bool) (x *spreadGraph, everywhere, scattered []bool) {
+// gathered reports whether a node on all ranks reads all rows of an old node that is partial.
+func (x *spreadGraph) gathered(id ir.ID) bool {
+	all, ok := x.whole[id]
+	return ok && !plan.Reaches(&x.g.Nodes[all])
+}
+
+// tried spreads g. may says which sparse matrices may be partial, and which dense ones scattered.
+func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x *spreadGraph, everywhere, scattered []bool) {
 	everywhere, scattered = make([]bool, g.Len()), make([]bool, g.Len())
 	ordered := func(id ir.ID) bool { // behind an effect of one rank: no message carries an effect
 		return slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return g.Type(x).Kind == types.Effect && !everywhere[x] })
@@ -119,7 +138,7 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, sparse []bool) 
 			everywhere[i] = x.shares > shares
 			continue
 		case g.Type(id).IsSparse():
-			if everywhere[i] = sparse[i] && x.sparse(id); everywhere[i] {
+			if everywhere[i] = may[i] && x.sparse(id); everywhere[i] {
 				continue
 			}
 		default:
@@ -135,8 +154,16 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, sparse []bool) 
 			x.node(id)
 			continue
 		}
-		x.to[id] = x.g.CopyNode(g, id, x.inputs(id, always)...)
-		if scattered[i] = !sent && sparse[i] && s.scatters(g, id); scattered[i] {
+		in := make([]ir.ID, len(g.In(id)))
+		for k, from := range g.In(id) {
+			if in[k] = x.to[from]; scattered[from] { // it is where it was made
+				in[k] = x.g.In(in[k])[0]
+			} else {
+				in[k] = x.full(from)
+			}
+		}
+		x.to[id] = x.g.CopyNode(g, id, in...)
+		if scattered[i] = !sent && may[i] && s.scatters(g, id); scattered[i] {
 			x.to[id], x.partial[id] = x.ownOf(id, x.to[id]), true
 		}
 	}

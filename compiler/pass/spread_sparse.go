@@ -179,14 +179,21 @@ func (x *spreadGraph) ownSparse(id ir.ID) ir.ID {
 
 // ownOf returns this rank's rows of the new node from, which has at least these.
 func (x *spreadGraph) ownOf(id, from ir.ID) ir.ID {
-	t := x.old.Type(id)
-	return x.g.Add(x.table.Must("sp.own"), x.sharing(nil, t.Rows, x.unit[t.Rows]), t, x.old.Origin(id).NoDest(), from)
+	t, own := x.old.Type(id), "sp.own"
+	if t.IsDense() { // rows of others may arrive in it
+		own = "dense"
+	}
+	return x.g.Add(x.table.Must(own), x.sharing(nil, t.Rows, x.unit[t.Rows]), t, x.old.Origin(id).NoDest(), from)
 }
 
-// scatters reports whether node id makes a sparse matrix on one rank that may send each rank its rows.
+// scatters reports whether node id makes a matrix on one rank that may send each rank its rows: a sparse one,
+// or a dense one that is read of a file or has been kept, as a dense one that is computed is read whole more often.
 func (s *spreader) scatters(g *ir.Graph, id ir.ID) bool {
-	t := g.Type(id)
-	return t.IsSparse() && t.Known() && t.Rows >= s.ranks && g.Nodes[id].Op.Control == op.NoControl
+	n, t := &g.Nodes[id], g.Type(id)
+	if t.IsDense() && (!dividable(t) || n.Op.Reads == nil && !n.Op.Root || t.Count() < s.from) {
+		return false
+	}
+	return t.IsMatrix() && t.Known() && t.Rows >= s.ranks && n.Op.Control == op.NoControl
 }
 
 // wanted reports which sparse matrices ranks share, by old node. A matrix is shared if a loop reads it by

@@ -122,7 +122,7 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 		switch {
 		case args[id] != "":
 			where[i] = args[id]
-		case (n.Op.Role == op.Slices || n.Op.Role == op.Windows && g.Type(id).Rows == g.Type(g.In(id)[0]).Rows) && where[g.In(id)[0]] == byRows || n.Op.Role == op.Gathers && n.Attrs.Int(Stacked) == 0 && reaches(n):
+		case (n.Op.Role == op.Slices || n.Op.Role == op.Windows && g.Type(id).Rows == g.Type(g.In(id)[0]).Rows) && where[g.In(id)[0]] == byRows || n.Op.Role == op.Gathers && n.Attrs.Int(Stacked) == 0 && Reaches(n):
 			where[i] = byRows
 		case part && shares.Op.Control == op.Iterate:
 			where[i] = replicated
@@ -167,8 +167,8 @@ func (l *layouts) carried(n *ir.Node) []string {
 	}
 }
 
-// reaches reports whether a gather brings only some rows.
-func reaches(n *ir.Node) bool {
+// Reaches reports whether a gather brings only some rows.
+func Reaches(n *ir.Node) bool {
 	_, some := Needs(n.Attrs)
 	return some || n.Attrs.Int(Fetch)+n.Attrs.Int(Pick) > 0
 }

@@ -147,7 +147,11 @@ func (r *rank) sizes() (to, from [][]int) {
 	}
 	for _, s := range r.routes.sends {
 		if s.num >= 0 {
-			_, to[s.dst][s.num] = formOf(r.p.Graph.Type(s.exchange))
+			f, size := formOf(r.p.Graph.Type(s.exchange))
+			if f == inPlace && ownRows(r.p, s.exchange) {
+				_, size = partOf(r.p, s.exchange, int(s.dst))
+			}
+			to[s.dst][s.num] = size
 		}
 	}
 	for _, x := range r.routes.receives {

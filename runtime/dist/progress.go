@@ -208,7 +208,7 @@ func (r *rank) land(f *flight) {
 				return
 			}
 			f.dense = p.dense
-			f.buf = f.dense.Bytes()
+			f.buf = x.in(f.dense.Bytes())
 		}
 		switch x.form {
 		case inPlace:
@@ -258,7 +258,7 @@ func (r *rank) post() (worked bool) {
 			continue
 		}
 		late := x.form == inPlace && x.bytes >= r.o.placed
-		over := r.awaited >= r.o.MaxPosted || !late && r.awaited+int(r.used.Load()) > 0 && r.used.Load()+int64(x.bytes) > r.o.Budget
+		over := r.awaited >= r.o.MaxPosted || !late && r.awaited+int(r.used.Load()) > 0 && r.used.Load()+int64(x.memory) > r.o.Budget
 		if over && x.pos > r.eng.FirstUnfinished() {
 			return worked
 		}
@@ -269,7 +269,7 @@ func (r *rank) post() (worked bool) {
 			f.placed = &placed{r: r, x: x}
 			q = r.comm.IrecvPlaced(int(x.src), int(x.num%r.window), x.bytes, f.placed.place)
 		case x.form == inPlace:
-			b, err := r.eng.Buffers().Get(x.bytes)
+			b, err := r.eng.Buffers().GetPart(x.memory, x.bytes)
 			if err != nil {
 				if r.awaited == 0 || x.pos <= r.eng.FirstUnfinished() {
 					r.eng.Fail(&local.TaskFailure{Node: x.exchange, Rank: r.me, Err: op.NoMemory(err)})
@@ -277,8 +277,8 @@ func (r *rank) post() (worked bool) {
 				return worked // memory will come back
 			}
 			t := r.p.Graph.Type(x.exchange)
-			f.dense, f.buf = value.Over(b, t.Elem, t.Rows, t.Cols), b
-			r.used.Add(int64(x.bytes))
+			f.dense, f.buf = value.Over(b, t.Elem, t.Rows, t.Cols), x.in(b)
+			r.used.Add(int64(x.memory))
 		case x.form == fixed:
 			f.buf = make([]byte, scalarBytes)
 		}
@@ -316,11 +316,11 @@ func (p *placed) place() []byte {
 		return p.discard()
 	}
 	used := r.used.Load()
-	if used > 0 && used+int64(x.bytes) > r.o.Budget && x.pos > r.eng.FirstUnfinished() {
+	if used > 0 && used+int64(x.memory) > r.o.Budget && x.pos > r.eng.FirstUnfinished() {
 		return nil
 	}
 	t := r.p.Graph.Type(x.exchange)
-	b, err := r.eng.Buffers().Get(x.bytes)
+	b, err := r.eng.Buffers().GetPart(x.memory, x.bytes)
 	switch {
 	case err == nil:
 		p.dense = value.Over(b, t.Elem, t.Rows, t.Cols)
@@ -332,11 +332,11 @@ func (p *placed) place() []byte {
 		}
 		// A sent message must be received, or the other ranks would wait: on the heap, if
 		// possible.
-		p.dense = value.Over(make([]byte, x.bytes), t.Elem, t.Rows, t.Cols)
+		p.dense = value.Over(make([]byte, x.memory), t.Elem, t.Rows, t.Cols)
 		p.dense.Buf = nil
 	}
-	r.used.Add(int64(x.bytes))
-	return p.dense.Bytes()
+	r.used.Add(int64(x.memory))
+	return x.in(p.dense.Bytes())
 }
 
 // discard receives messages that no task will read, one after the other into the same memory:

@@ -49,7 +49,13 @@ type receive struct {
 	src, num int32
 	form     form
 	bytes    int
+	// A dense matrix takes so much memory, and the message comes to this place of it: to that of this rank's
+	// rows.
+	memory, at int
 }
+
+// in returns the part of the memory of a matrix to which the message comes.
+func (x *receive) in(b []byte) []byte { return b[x.at : x.at+x.bytes] }
 
 // routes is one rank's part of all messages. It is read-only.
 type routes struct {
@@ -89,7 +95,10 @@ func newRoutes(p *plan.Plan, rank int) *routes {
 				if own {
 					src = owner
 				}
-				x := receive{exchange: id, pos: pos[id], src: int32(src), num: -1, form: f, bytes: size}
+				x := receive{exchange: id, pos: pos[id], src: int32(src), num: -1, form: f, bytes: size, memory: size}
+				if own && f == inPlace {
+					x.at, x.bytes = partOf(p, id, rank)
+				}
 				if f == variable {
 					r.vars++
 				} else {
@@ -148,7 +157,16 @@ func newRoutes(p *plan.Plan, rank int) *routes {
 	return r
 }
 
-// ownRows reports whether exchange id sends every rank only that rank's rows of a sparse matrix.
+// partOf returns where the rows of a rank begin in the memory of the dense matrix of an exchange, and how many
+// bytes they are.
+func partOf(p *plan.Plan, id ir.ID, rank int) (at, bytes int) {
+	t := p.Graph.Type(id)
+	lo, hi := plan.WindowOf(rank, p.Ranks, t.Rows, p.Graph.Nodes[id].Attrs.Val(plan.Unit))
+	row := t.Bytes() / t.Rows
+	return lo * row, (hi - lo) * row
+}
+
+// ownRows reports whether exchange id sends every rank only that rank's rows of a matrix.
 func ownRows(p *plan.Plan, id ir.ID) bool { return p.Graph.Nodes[id].Attrs.Int(plan.SharedRows) > 0 }
 
 // of returns the messages that carry the value of node id, made or received by this rank.

@@ -44,6 +44,10 @@ func (r *rank) start(s send, id ir.ID, v value.Value) {
 	case inPlace:
 		f.dense = v.(*value.Dense)
 		f.buf = f.dense.Bytes()
+		if ownRows(r.p, s.exchange) {
+			at, n := partOf(r.p, s.exchange, int(s.dst))
+			f.buf = f.buf[at : at+n]
+		}
 	}
 	if s.num >= r.window && !r.hasBegun(s.dst, s.num-r.window) {
 		r.held[heldKey{s.dst, s.num}] = f
