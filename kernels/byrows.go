@@ -74,13 +74,10 @@ func byRows() *op.Def {
 func byRowsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	code := byRowsCodeOf(c.Bodies[0], c.Attrs)
 	code.write()
-	switch {
-	case code.form != nil:
-		return code.form.nests(), ""
-	case code.tall == nil:
+	if code.form == nil {
 		return nil, ""
 	}
-	return []*loop.Nest{code.tall.form[loop.FastLevels]().loop.Nest()}, ""
+	return code.form.nests(), ""
 }
 
 // byRowsSpace is the rows; or the panels of rows, where a chain of a reduction by key is as long.
@@ -103,7 +100,6 @@ type byRowsCode struct {
 	wide  atomic.Bool  // exact sums of two words were not enough for narrow rows
 	once  sync.Once
 	form  *rowForm
-	tall  *tallForm
 	// reduces: the results are of reductions of rows alone, whose executions are idle until the next
 	// call.
 	reduces bool
@@ -160,7 +156,7 @@ func (c *byRowsCode) worthwhile() bool {
 		return false
 	}
 	c.once.Do(c.write)
-	return c.form != nil || c.tall != nil
+	return c.form != nil
 }
 
 // write writes the loops.
@@ -170,13 +166,9 @@ func (c *byRowsCode) write() {
 		return
 	}
 	if c.cols < nest.LeastWidth || c.reduces && !alongRows(b, c.rows, c.cols) {
-		if f := newTallForm(b, c.rows, c.panel); f.form[loop.FastLevels]() != nil {
-			c.tall = f
-		}
-		return
-	}
-	if p := nest.PlanRows(b, 0); p != nil {
-		if f := newRowForm(p, 1, "i", true); len(f.phases) > 0 {
+		c.form = laneForm(b, loop.FastLevels, c.rows, c.panel)
+	} else if p := nest.PlanRows(b, 0); p != nil {
+		if f := phasedForm(p, 1, "i", true); len(f.phases) > 0 {
 			c.form = f
 		}
 	}
@@ -187,40 +179,36 @@ type rowLoops struct {
 	code    *byRowsCode
 	values  []value.Value // of its registers
 	out     []*value.Dense
-	phases  *rowRun // of wide rows
-	tall    *tallRun
-	workers []byRowsWorker
+	run     *rowRun
+	workers []*rowWorker
 }
 
 // bind binds the loops to values and results for some workers. It returns false if no target runs them.
 func (x *rowLoops) bind(c *op.Call, workers int) bool {
 	x.workers = dense.Resized(x.workers, workers)
 	clear(x.workers)
-	if x.code.tall == nil {
-		x.phases = &rowRun{form: x.code.form, n: x.code.rows, values: x.values, out: x.out, stopped: func(int) bool { return c.Ended() }}
-		return x.phases.bind() == nil
+	f := x.code.form
+	if f.wider != nil && x.code.wide.Load() {
+		if f = f.wider(); f == nil {
+			return false
+		}
 	}
-	wide := x.code.wide.Load()
-	if t := x.tall; t != nil && t.wide == wide && t.bindAgain(x.values, x.out) {
-		t.stopped = c.Ended
+	stopped := func(int) bool { return c.Ended() }
+	if x.run != nil && x.run.form == f && x.run.bindAgain(x.out) {
+		x.run.stopped = stopped
 		return true
 	}
-	x.tall = &tallRun{form: x.code.tall, n: x.code.rows, values: x.values, out: x.out, wide: wide, stopped: c.Ended}
-	return x.tall.bind() == nil
+	x.run = &rowRun{form: f, n: x.code.rows, head: []value.Value{value.I64(0), value.I64(int64(x.code.rows))}, out: x.out, stopped: stopped,
+		operand: func(o nest.Operand) value.Value { return o.Of(x.values) }}
+	return x.run.bind() == nil
 }
 
 // rows computes rows lo..hi-1; false if the loops have no value of them.
 func (x *rowLoops) rows(worker, lo, hi int) (done bool, err error) {
-	w := x.workers[worker]
-	if w == nil {
-		if x.tall != nil {
-			w = x.tall.worker()
-		} else {
-			w = x.phases.worker(worker)
-		}
-		x.workers[worker] = w
+	if x.workers[worker] == nil {
+		x.workers[worker] = x.run.worker(worker)
 	}
-	if done, err = w.rows(lo, hi); err == errApart {
+	if done, err = x.workers[worker].rows(lo, hi); err == errApart {
 		return false, nil
 	}
 	return done, err
@@ -229,7 +217,7 @@ func (x *rowLoops) rows(worker, lo, hi int) (done bool, err error) {
 // widens reports whether the next execution should use sums of more words, and notes it. lost: the loops
 // could not give all values.
 func (x *rowLoops) widens(lost bool) bool {
-	if x.tall == nil || !(lost && !x.tall.wide || x.tall.widened.Load()) {
+	if !(lost && x.run.form.wider != nil || x.run.widened.Load()) {
 		return false
 	}
 	x.code.wide.Store(true)
@@ -242,14 +230,6 @@ type byRowsRun struct {
 	c    *op.Call
 	lost atomic.Bool // the loops could not give all results
 	own  rowRange    // the rows of this rank, if ranks share the rows
-}
-
-// byRowsWorker is one worker.
-type byRowsWorker interface {
-	// rows computes rows r0..r1-1; false if the loops have no value of them.
-	rows(r0, r1 int) (done bool, err error)
-	// loops is the worker of each loop.
-	loops() []*launch.Worker
 }
 
 // beginByRows binds the loops. Where none can run, or little work has been seen, the operators run
@@ -265,7 +245,7 @@ func beginByRows(c *op.Call, workers int) (op.LoopBody, error) {
 		return x, x.oneByOne()
 	}
 	launch.Begun.Add(1)
-	if x.phases != nil {
+	if !x.run.form.lanes {
 		rowsBegun.Add(1)
 	}
 	return x, nil
@@ -279,10 +259,8 @@ func (x *byRowsRun) begin(workers int) bool {
 		if t := b.Register(r); !ok { // of all elements
 			d = value.New(t.Elem, 1, 1)
 		}
-		if x.code.tall != nil {
-			if table := x.code.tall.table(k); table != nil {
-				d = table
-			}
+		if x.code.form.lanes && x.code.form.results[k].Keyed != nil {
+			d = x.table(k)
 		}
 		x.out = append(x.out, d)
 	}
@@ -350,29 +328,29 @@ func (x *byRowsRun) End() error {
 	if x.c.Part && x.workers == nil {
 		return x.ownOneByOne()
 	}
-	var first []*launch.Worker
+	var first *rowWorker
+	lost := x.lost.Load()
 	for _, w := range x.workers {
-		switch {
-		case w == nil:
-		case first == nil:
-			first = w.loops()
-		default:
-			for k, l := range w.loops() {
-				first[k].Merge(l)
-				l.Free()
+		if w != nil && first == nil {
+			first = w
+		} else if w != nil {
+			for k, l := range w.workers {
+				first.workers[k].Merge(l)
+			}
+			w.free()
+		}
+	}
+	if first != nil {
+		for _, l := range first.workers {
+			if !lost {
+				l.Finish()
 			}
 		}
-	}
-	lost := x.lost.Load()
-	for _, l := range first {
-		if !lost {
-			l.Finish()
-		}
-		l.Free()
+		first.free()
 	}
 	x.workers = nil
-	if !lost && first != nil && x.tall != nil {
-		lost = !x.tall.giveKeyed(x)
+	if !lost && first != nil && x.run.form.lanes {
+		lost = !x.giveKeyed()
 	}
 	if !x.widens(lost) && lost {
 		x.code.apart.Store(true)
@@ -390,7 +368,7 @@ func (x *byRowsRun) End() error {
 			}
 		}
 	}
-	x.out, x.phases, x.tall = nil, nil, nil
+	x.out, x.run = nil, nil
 	return nil
 }
 

@@ -11,6 +11,8 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
+	"flow/kernels/linalg"
 	"flow/kernels/nest"
 	"flow/kernels/reduce"
 )
@@ -313,9 +315,7 @@ func (x *pipeRows) Chunk(worker, lo, hi int) error {
 func (x *pipeRows) End() error {
 	for _, w := range x.workers {
 		if w != nil {
-			for _, l := range w.loops() {
-				l.Free()
-			}
+			w.free()
 		}
 	}
 	var err error
@@ -323,10 +323,62 @@ func (x *pipeRows) End() error {
 		err = x.made.End()
 	}
 	x.widens(x.made != nil)
-	x.phases, x.made, x.other, x.once = nil, nil, nil, sync.Once{}
+	x.made, x.other, x.once = nil, nil, sync.Once{}
+	if x.run.stopped = nil; x.run.form.lanes {
+		clear(x.run.in[0])
+	} else {
+		x.run = nil
+	}
 	clear(x.values) // keep no value alive
 	clear(x.out)
 	clear(x.workers)
 	x.code.idle.Put(x)
 	return err
+}
+
+// table is the memory of the tables of result k, which is by key.
+func (x *byRowsRun) table(k int) *value.Dense {
+	y := &x.code.form.results[k]
+	e := types.I64 // what comes in any order
+	if y.Ordered() {
+		e = y.Type.Elem
+	}
+	tables, size := y.Tables(x.code.rows, x.code.panel)
+	return value.New(e, tables*size, 1)
+}
+
+// giveKeyed makes the results by key of their tables; false where a chain is not finite: rows of
+// other keys count in it, too.
+func (x *byRowsRun) giveKeyed() bool {
+	for k := range x.code.form.results {
+		y := &x.code.form.results[k]
+		if y.Keyed == nil {
+			continue
+		}
+		to, _ := x.lent(k)
+		table := x.out[k]
+		_, n := y.Tables(x.code.rows, x.code.panel)
+		if table.Elem == types.F64 && to.Elem == types.F64 {
+			var panels []dense.Grid[float64]
+			for from := 0; from < table.Rows; from += n {
+				for _, s := range table.F64[from:][:n] {
+					if s-s != 0 {
+						return false
+					}
+				}
+				panels = append(panels, dense.Grid[float64]{Rows: n / to.Cols, Cols: to.Cols, LD: to.Cols, X: table.F64[from:][:n]})
+			}
+			if y.Keyed.Def.Keyed.Stacked {
+				copy(to.F64, table.F64)
+				continue
+			}
+			table = &value.Dense{Elem: types.F64, Rows: n, Cols: 1, Stride: 1, F64: linalg.AddPanels(panels).X}
+		}
+		for i := range to.Rows {
+			for j := range to.Cols {
+				to.Set(i, j, table.At(i*to.Cols+j, 0).Convert(to.Elem))
+			}
+		}
+	}
+	return true
 }

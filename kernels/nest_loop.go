@@ -31,7 +31,7 @@ type nestCode struct {
 	rows   map[nestKey]*rowForm
 
 	calls     *nest.CallPlan // of a body with operators that have no form in loops; nil of others
-	callForms map[nestKey]*callForm
+	callForms map[nestKey]*rowForm
 	noCalls   string // why there is no such plan
 }
 
@@ -154,9 +154,6 @@ func (c *nestCode) form(k nestKey, names string) *nestMade {
 	return m
 }
 
-// nestBound is a body as nests that are bound to an execution.
-type nestBound interface{ worker(number int) iterations }
-
 // begin binds the body as nests to an execution; nil if the body has to be run in another way.
 // Little work is interpreted.
 func (c *nestCode) begin(r *parforRun) nestBound {
@@ -230,7 +227,7 @@ func (n *nestRun) bind(affine bool, words int) (*launch.Run, error) {
 	}
 	var in []value.Value
 	for d := range r.space.dims {
-		in = append(in, value.I64(int64(r.space.lo[d])), value.I64(int64(r.space.n[d])))
+		in = append(in, r.space.bounds(d)...)
 	}
 	if len(m.tables) > 0 && !n.early(m) {
 		n.tables = false
@@ -295,7 +292,6 @@ type nestWorker struct {
 	words  int // of the sums that have most likely no doubts
 	sums   [nest.WideWords + 1]nestSums
 	fill   *launch.Worker // with lanes that take the next point; nil until it is needed
-	slow   iterations     // for points of which the nest says nothing; nil until it is needed
 	// tried and doubts count the points, some together, that were looked at again, and those that
 	// needed wider sums.
 	tried, doubts int
@@ -309,9 +305,12 @@ type nestSums struct {
 	cells cellReader
 }
 
-func (n *nestRun) worker(number int) iterations {
+func (n *nestRun) points(number int) points {
 	return &nestWorker{n: n, number: number, words: n.words, rows: make([]*value.Dense, len(n.operands))}
 }
+
+// step is how many lanes are in doubt together. Windows may be of any size.
+func (n *nestRun) step() (lanes int, more bool) { return doubtLanes, true }
 
 // with is the worker with sums of so many words.
 func (w *nestWorker) with(words int) *nestSums {
@@ -334,49 +333,63 @@ func (w *nestWorker) free() {
 		w.fill.Free()
 		w.fill = nil
 	}
-	if f, ok := w.slow.(interface{ free() }); ok {
-		f.free()
-	}
 }
 
 func (w *nestWorker) stopped() bool { return w.n.r.stopped(w.number) }
 
-// run evaluates points, row after row: parts of rows at the ends and whole rows between them.
-// Results are written even where out is nil: they are what they were.
-func (w *nestWorker) run(from, to int, _ *value.Dense) error {
-	width := w.n.r.space.width()
-	if w.n.r.space.dims == 1 {
-		return w.part(0, 1, from, to)
-	}
-	for from < to {
-		i, j := from/width, from%width
-		rows, cols := (to-from)/width, width
-		if j > 0 || rows == 0 {
-			rows, cols = 1, min(width-j, to-from)
+const (
+	// doubtLanes is how many lanes of a row are in doubt together.
+	doubtLanes = 16
+	// someDoubts is from how many of them on a worker draws conclusions.
+	someDoubts = 8
+)
+
+// window runs the nest, and on a few lanes again with wider sums where those of fewer words are not
+// sure.
+func (w *nestWorker) window(a area) (done bool, err error) {
+	var flagged bool
+	if a.rows() == 1 && a.cols() <= doubtLanes {
+		flagged, err = w.doubted(a)
+	} else {
+		if w.refills(a.i0, a.i1, a.j0, a.j1) {
+			flagged, err = w.taking(a.i0, a.i1, a.j0, a.j1)
+		} else {
+			flagged, err = w.strips(w.with(w.words), a.i0, a.i1, a.j0, a.j1)
 		}
-		if err := w.part(i, i+rows, j, j+cols); err != nil {
-			return err
+		if !flagged {
+			w.tried += a.rows() * ((a.cols() + doubtLanes - 1) / doubtLanes)
 		}
-		from += rows * cols
 	}
-	return nil
+	if err != nil {
+		return false, op.ErrStopped
+	}
+	return !flagged, nil
 }
 
-// point evaluates a point of which the nest says nothing. It computes the cells that the point
-// needs.
-func (w *nestWorker) point(p int) error {
-	if w.slow == nil {
-		if err := w.n.r.complete(); err != nil {
-			return err
+// doubted is window on a few lanes.
+func (w *nestWorker) doubted(a area) (flagged bool, err error) {
+	n := w.n
+	w.tried++
+	flagged, err = w.strips(w.with(w.words), a.i0, a.i1, a.j0, a.j1)
+	for words := w.words; flagged && err == nil && (w.asked || !w.with(w.words).cells.ignorant()); {
+		if words = n.after(words); words == 0 {
+			return true, nil
 		}
-		w.slow = w.n.r.code.each().worker(w.n.r, w.number)
+		if flagged, err = w.strips(w.with(words), a.i0, a.i1, a.j0, a.j1); !flagged && err == nil {
+			w.doubts++
+			if w.doubts >= someDoubts && 4*w.doubts > w.tried { // wider sums spare more than they cost
+				w.words, w.tried, w.doubts = n.after(w.words), 0, 0
+				n.code.words.Store(int32(w.words))
+			}
+		}
 	}
-	if err := w.slow.run(p, p+1, w.n.r.out); err != nil {
-		return err
-	}
+	return flagged, err
+}
+
+// looked notes that a point was evaluated in another way, which computed the cells that it needs.
+func (w *nestWorker) looked() {
 	x := w.with(w.words)
 	w.asked = !x.cells.learn(x.Worker)
-	return nil
 }
 
 // strips runs a window in strips for which constructors are drawn.

@@ -122,6 +122,14 @@ func (s *indexSpace) width() int {
 	return 1
 }
 
+// lanes is how many points the last index has.
+func (s *indexSpace) lanes() int { return s.n[s.dims-1] }
+
+// bounds are the operands of loops that say where an index begins, and how many values it has.
+func (s *indexSpace) bounds(d int) []value.Value {
+	return []value.Value{value.I64(int64(s.lo[d])), value.I64(int64(s.n[d]))}
+}
+
 // result is the type of the result. One that only the run knows and that no memory holds is a
 // failure.
 func (s *indexSpace) result(c *op.Call) (types.Type, error) {
@@ -286,7 +294,7 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 	r.code, r.kept = code, nest.Memo{Call: c, Values: r.values, Cells: code.cells, State: make([]nest.MemoValue, len(code.cells))}
 	if n := code.nest.begin(r); n != nil {
 		for i := range workers {
-			r.work = append(r.work, n.worker(i))
+			r.work = append(r.work, &pointWorker{r: r, of: n, number: i})
 		}
 		return r, nil
 	}

@@ -1,13 +1,113 @@
 package kernels
 
-// This file runs a body one iteration after the other, for bodies that compute matrices. Every
-// action is a call of its kernel.
+// This file evaluates points of a parfor: by loops, or one after the other where there are none, or
+// where they say nothing of a point. Then every action is a call of its kernel.
 
 import (
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/nest"
 )
+
+// nestBound is a body as loops that are bound to an execution.
+type nestBound interface {
+	// points is what a worker has.
+	points(number int) points
+	// step is how many lanes of a row are in doubt together; more: windows may be larger.
+	step() (lanes int, more bool)
+}
+
+// points evaluates points by loops.
+type points interface {
+	// window evaluates points; done is false if one of them has no value by the loops. Lanes are those
+	// of the last index, rows those of the first of two. Results are written even where nobody asks for
+	// them: they are what they were.
+	window(a area) (done bool, err error)
+	free()
+}
+
+// pointWorker is one worker of a body as loops.
+type pointWorker struct {
+	r      *parforRun
+	of     nestBound
+	number int
+	points             // nil until there is a chunk
+	each   *eachWorker // nil until it is needed
+}
+
+// run evaluates points: parts of rows at the ends and whole rows between them.
+func (w *pointWorker) run(from, to int, _ *value.Dense) error {
+	if w.points == nil {
+		w.points = w.of.points(w.number)
+	}
+	for lanes := w.r.space.lanes(); from < to; {
+		i, j := from/lanes, from%lanes
+		a := area{i, i + max(1, (to-from)/lanes), 0, lanes}
+		if n := to - from; j > 0 || n < lanes {
+			a = area{i, i + 1, j, min(j+n, lanes)}
+		}
+		if err := w.rows(a); err != nil {
+			return err
+		}
+		from += a.rows() * a.cols()
+	}
+	return nil
+}
+
+// rows evaluates points: together if they may be, else, and where one of them has no value so, some
+// lanes at a time.
+func (w *pointWorker) rows(a area) error {
+	step, more := w.of.step()
+	if more && (a.rows() > 1 || a.cols() > step) {
+		if done, err := w.window(a); done || err != nil {
+			return err
+		}
+	}
+	for i := a.i0; i < a.i1; i++ {
+		for j := a.j0; j < a.j1; j += step {
+			if err := w.halved(area{i, i + 1, j, min(j+step, a.j1)}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// halved evaluates lanes of a row. Where one has no value by the loops it halves them, until it has
+// found the points that have none.
+func (w *pointWorker) halved(a area) error {
+	done, err := w.window(a)
+	switch {
+	case err != nil || done:
+		return err
+	case a.cols() > 1:
+		j := (a.j0 + a.j1) / 2
+		if err := w.halved(area{a.i0, a.i1, a.j0, j}); err != nil {
+			return err
+		}
+		return w.halved(area{a.i0, a.i1, j, a.j1})
+	}
+	if w.each == nil {
+		if err := w.r.complete(); err != nil {
+			return err
+		}
+		w.each = w.r.code.each().worker(w.r, w.number)
+	}
+	p := a.i0*w.r.space.lanes() + a.j0
+	if err := w.each.run(p, p+1, w.r.out); err != nil {
+		return err
+	}
+	if n, is := w.points.(*nestWorker); is {
+		n.looked()
+	}
+	return nil
+}
+
+func (w *pointWorker) free() {
+	if w.points != nil {
+		w.points.free()
+	}
+}
 
 // eachCode is a compiled body. It is read-only.
 type eachCode struct {
@@ -34,7 +134,7 @@ type eachWorker struct {
 	row    value.Dense
 }
 
-func (c *eachCode) worker(r *parforRun, number int) iterations {
+func (c *eachCode) worker(r *parforRun, number int) *eachWorker {
 	w := &eachWorker{r: r, within: op.Call{Env: r.c.Env, Read: r.c.Read, Stopped: func() bool { return r.stopped(number) }}}
 	w.Interpreter = nest.NewInterpreter(c.body, c.acts, false, &w.within, &r.kept, r.code.keep)
 	copy(w.Reg, r.values)

@@ -361,12 +361,6 @@ func (x *Builder) elements(b *op.Body, k int, env []Ref) Ref {
 	return x.settled(b, k, m, false, !*made && !a.Def.Laws.Has(op.View))
 }
 
-// KeyedRow writes what an iteration contributes to a reduction by key.
-func (x *Builder) KeyedRow(a *op.Action, env []Ref) op.KeyedRow {
-	e, _ := x.call(a, x.reads(a, env))
-	return a.Def.Keyed.Write(e)
-}
-
 // call is what the row of an action is told, and whether the row has made the elements of its
 // result: in memory, or as a list.
 func (x *Builder) call(a *op.Action, in []Ref) (*op.Elements, *bool) {

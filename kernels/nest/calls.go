@@ -42,7 +42,7 @@ func PlanCalls(b *op.Body, varies []bool, keep *MemoMap, dims int) (p *CallPlan,
 	for range b.Acts {
 		bad := p.levels()
 		for n := 0; n <= p.Last && len(bad) == 0; n++ {
-			_, bad = p.Write(n, [2]int{1, 1}, Form{Affine: dims == 1, Words: WideWords})
+			_, _, bad = p.write(n, [2]int{1, 1}, Form{Affine: dims == 1, Words: WideWords})
 		}
 		if len(bad) == 0 {
 			return p, ""
@@ -179,24 +179,30 @@ func storable(t types.Type) bool {
 	return isNumber(t) || t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() > 0 && t.Count() <= laidElements
 }
 
-// CallNest is one nest of a plan.
-type CallNest struct {
-	Nest     *loop.Nest
-	Operands []Operand // behind the bounds
-	Results  []int     // registers that it stores; the last nest has the result behind them
-}
-
 // Bounds is how many operands come before those of the body: the first index, of two, as the point
 // has it, then begin and length of the last.
 func (p *CallPlan) Bounds() int { return p.Dims + 1 }
 
-// Write writes nest n, or returns the registers of actions that have no form.
-func (p *CallPlan) Write(n int, by [2]int, form Form) (out *CallNest, bad []int) {
+// Nests writes all nests in one form; nil where one cannot be written.
+func (p *CallPlan) Nests(by [2]int, form Form) (list []*RowPhase) {
+	for n := 0; n <= p.Last; n++ {
+		f, made, bad := p.write(n, by, form)
+		if len(bad) > 0 {
+			return nil
+		}
+		f.Loop = LoopOf(made)
+		list = append(list, f)
+	}
+	return list
+}
+
+// write writes nest n, or returns the registers of actions that have no form.
+func (p *CallPlan) write(n int, by [2]int, form Form) (out *RowPhase, made *loop.Nest, bad []int) {
 	b := p.body
 	x := NewBuilder(form)
 	x.keep = p.keep
 	env := make([]Ref, 0, len(p.varies))
-	out = &CallNest{}
+	out = &RowPhase{}
 	if p.Dims == 2 {
 		k := x.Param(loop.ScalarParam, types.I64)
 		env = append(env, Ref{Type: types.ScalarOf(types.I64), Val: x.Load(loop.Mem{Kind: loop.ParamMem, N: k})})
@@ -232,7 +238,7 @@ func (p *CallPlan) Write(n int, by [2]int, form Form) (out *CallNest, bad []int)
 				env[r] = x.Act(b, k, env)
 				if p.Stored[r] && p.Level[r] == n {
 					x.keepRow(env[r], at, count)
-					out.Results = append(out.Results, r)
+					out.Results = append(out.Results, Operand{Register: r, What: ItsKept})
 				}
 			})
 		case p.Stored[r] && p.Level[r] < n:
@@ -243,12 +249,13 @@ func (p *CallPlan) Write(n int, by [2]int, form Form) (out *CallNest, bad []int)
 	}
 	if y := b.Yields[0]; n == p.Last && !missing[y] {
 		tried(y, func() { x.give(env[y], at, count, p.Dims) })
+		out.Results = append(out.Results, Operand{What: ItsResult})
 	}
 	if len(bad) > 0 {
-		return nil, bad
+		return nil, nil, bad
 	}
-	out.Nest, out.Operands = loop.Merge(x.Done()), x.Operands
-	return out, nil
+	out.Operands = x.Operands
+	return out, loop.Merge(x.Done()), nil
 }
 
 // give stores what the body yields: a number at its place in a row, or a row.

@@ -1,6 +1,7 @@
 package nest
 
-// This file writes the phases of a body that gives rows: each is a nest over rows and columns.
+// This file writes the phases of a body that gives rows: each is a nest over rows and columns. A body
+// of short rows is one phase, whose lanes are rows.
 
 import (
 	"slices"
@@ -13,15 +14,16 @@ import (
 	"flow/kernels/loop/launch"
 )
 
-// RowPhase is one phase.
+// RowPhase is one loop of several that run one after the other on some rows, or on some points.
 type RowPhase struct {
-	plan     *RowPlan
-	Own      *phasePlan
-	Operands []Operand // behind the bounds of the rows
+	Operands []Operand // behind the bounds
 	Results  []Operand
-	Apart    map[int]bool // kept registers that are read elsewhere than at the element that is made
-	column   loop.Lin
 	Loop     *launch.Loop
+	// What follows is of phases over rows and columns.
+	plan   *RowPlan
+	Own    *phasePlan
+	Apart  map[int]bool // kept registers that are read elsewhere than at the element that is made
+	column loop.Lin
 }
 
 // WritePhases writes all phases in one form; nil where one cannot be written. name is that of the
@@ -76,6 +78,92 @@ func (x *Builder) result(k int, env []Ref, at [2]loop.Lin) {
 			v = r.At(loop.Num(0), at[1])
 		}
 		x.Store(loop.Mem{Kind: loop.ResultMem, N: out}, at[0], at[1], define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), v))
+	}
+}
+
+// WriteLanes writes a body of so many iterations as one loop whose lanes are iterations, with exact
+// sums of so many words; nil where it cannot be written. Its bounds are the number of the panel, of
+// reductions by key whose order counts, and that of the iterations.
+func WriteLanes(b *RowsBody, words, iterations, panel int) (f *RowPhase) {
+	Written(func() {
+		x := NewBuilder(Form{Words: words, Affine: true})
+		number, n := x.Param(loop.ScalarParam, types.I64), x.Param(loop.ScalarParam, types.I64)
+		row := loop.Of(loop.IndexSym, x.Index("i", loop.Range{Kind: loop.Steps, To: loop.Of(loop.ParamSym, n), By: 1}))
+		env := []Ref{{Type: b.Args[0], Val: x.Value(row)}}
+		for r := 1; r < len(b.Args); r++ {
+			if b.OwnRow(r) {
+				env = append(env, x.OwnRow(b, r, row))
+			} else {
+				env = append(env, x.Outer(b.Body, r))
+			}
+		}
+		for k := range b.Acts {
+			env = append(env, x.Act(b.Body, k, env))
+		}
+		var results []Operand
+		for k := range b.Results {
+			y := &b.Results[k]
+			if results = append(results, Operand{Register: k, What: ItsResult}); y.Keyed == nil {
+				x.laneRow(y, env[y.Register], row, n)
+				continue
+			}
+			tables, size := y.Tables(iterations, panel)
+			x.laneKeyed(y, env, number, tables, size)
+		}
+		f = &RowPhase{Loop: LoopOf(loop.Merge(x.Done())), Operands: x.Operands, Results: results}
+	})
+	return f
+}
+
+// laneRow stores a row of a result, or contributes it.
+func (x *Builder) laneRow(y *RowResult, in Ref, row loop.Lin, n int) {
+	cols := 1
+	if in.At != nil {
+		cols = in.Type.Cols
+	}
+	var m loop.Mem
+	zero := loop.Num(0)
+	for j := range cols {
+		col := loop.Num(int64(j))
+		v := in.Val
+		if in.At != nil {
+			v = in.At(zero, col)
+		}
+		if y.Total != nil {
+			x.total(y.Total.Class, y.Type.Elem, v, &m)
+			continue
+		}
+		if j == 0 {
+			m = loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), loop.Of(loop.ParamSym, n), loop.Num(int64(cols)))}
+		}
+		x.Store(m, row, col, define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), v))
+	}
+}
+
+// total contributes a value to a reduction of all elements, whose result m is when there is one.
+func (x *Builder) total(c loop.Class, gives types.Elem, v loop.Val, m *loop.Mem) {
+	v = x.Term(c, v)
+	if e := x.Type(v); m.Kind == loop.NoMem {
+		x.Summed(c, e, gives)
+		*m = loop.Mem{Kind: loop.ResultMem, N: x.Reduced(c, c.Gives(e), loop.Num(1), loop.Num(1))}
+	}
+	x.Reduce(*m, loop.Num(0), loop.Num(0), v)
+}
+
+// laneKeyed contributes to the tables of a result by key; number is the operand that says which of
+// them is at work.
+func (x *Builder) laneKeyed(y *RowResult, env []Ref, number, tables, size int) {
+	e, _ := x.call(y.Keyed, x.reads(y.Keyed, env))
+	w := y.Keyed.Def.Keyed.Write(e)
+	of := len(w.Terms)
+	if tables > 1 {
+		first := x.Op(loop.Mul, x.Load(loop.Mem{Kind: loop.ParamMem, N: number}), define.Numeral(x.Builder, types.I64, size/of))
+		w.Key = x.Op(loop.Add, w.Key, first)
+	}
+	m := loop.Mem{Kind: loop.ResultMem, N: x.Reduced(w.Class, w.Class.Gives(x.Type(w.Terms[0][0])), loop.Num(int64(tables*size)), loop.Num(1))}
+	at := loop.Of(loop.ValSym, int(w.Key)).Times(int64(of))
+	for j, t := range w.Terms {
+		x.Reduce(m, at.Plus(loop.Num(int64(j))), loop.Num(0), t...)
 	}
 }
 

@@ -41,6 +41,25 @@ type RowsBody struct {
 	Results []RowResult
 }
 
+// Whole reports a result of all iterations.
+func (y RowResult) Whole() bool { return y.Total != nil || y.Keyed != nil }
+
+// Tables is how many tables a result of reductions by key has, one for each panel of that many
+// iterations where their order counts, and the number of elements of each.
+func (y *RowResult) Tables(iterations, panel int) (n, size int) {
+	n, size = 1, y.Type.Count()
+	if y.Ordered() {
+		n = (iterations + panel - 1) / panel
+	}
+	if y.Keyed.Def.Keyed.Stacked {
+		size /= n
+	}
+	return n, size
+}
+
+// Ordered reports a reduction by key whose order counts.
+func (y *RowResult) Ordered() bool { return y.Keyed.Def.Keyed.Panel(y.Keyed.Attrs) != op.NoOrder }
+
 // OwnRow reports an argument that gives each iteration its own row.
 func (b *RowsBody) OwnRow(r int) bool { return b.ByRow != nil && r < len(b.Args) && b.ByRow[r] }
 

@@ -1,0 +1,407 @@
+package kernels
+
+// This file runs a body as loops, one after the other: all of them on some rows, then on the next ones,
+// so that the rows stay in a cache. The rows are those of results, or points between whose loops
+// operators are called (nest_calls.go).
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/value"
+	"flow/kernels/dense"
+	"flow/kernels/loop/launch"
+	"flow/kernels/nest"
+)
+
+// phaseElements is how many elements of a matrix the rows have that all phases go over before the
+// next ones come.
+const phaseElements = 16 << 10
+
+// rowForm is a body as loops in one form.
+type rowForm struct {
+	body    *op.Body
+	phases  []*nest.RowPhase // none: the body cannot be written
+	height  int              // rows at a time
+	kept    []int            // registers that are stored between loops
+	lanes   bool             // lanes are rows; else the loops go over rows and columns
+	results []nest.RowResult // of a body that gives rows
+	store   map[int]int      // kept registers that lie where a result will, and the number of the result
+	panel   int              // of reductions by key whose order counts; 0: it does not
+	wider   func() *rowForm  // with sums of more words, if that is not nil; nil: there is none
+}
+
+// phasedForm is a body by phases.
+func phasedForm(p *nest.RowPlan, by int, name string, affine bool) *rowForm {
+	width := 1
+	for _, f := range p.Phases {
+		width = max(width, f.Width)
+	}
+	f := &rowForm{body: p.Body, results: p.Results, height: max(1, phaseElements/width), phases: nest.WritePhases(p, by, name, affine), store: map[int]int{}}
+	for r, kept := range p.Kept {
+		if kept {
+			f.kept = append(f.kept, r)
+		}
+	}
+	if len(f.phases) > 0 {
+		f.share()
+	}
+	return f
+}
+
+// laneForm is a body whose lanes are rows, or nil.
+func laneForm(b *nest.RowsBody, words, rows, panel int) *rowForm {
+	l := nest.WriteLanes(b, words, rows, panel)
+	if l == nil {
+		return nil
+	}
+	f := &rowForm{body: b.Body, results: b.Results, height: math.MaxInt, lanes: true, panel: panel, phases: []*nest.RowPhase{l}}
+	if words < nest.WideWords {
+		f.wider = sync.OnceValue(func() *rowForm { return laneForm(b, nest.WideWords, rows, panel) })
+	}
+	return f
+}
+
+// nests is the loops, in their order.
+func (f *rowForm) nests() (list []*loop.Nest) {
+	for _, p := range f.phases {
+		list = append(list, p.Loop.Nest())
+	}
+	return list
+}
+
+// share finds kept registers that are results, or that may lie where a result will: of its type,
+// and read last where the result is stored, only at the same element.
+func (f *rowForm) share() {
+	for _, r := range f.kept {
+		last := 0
+		for k, phase := range f.phases {
+			if slices.Contains(phase.Operands, nest.Operand{Register: r, What: nest.ItsKept}) {
+				last = k
+			}
+		}
+		for k, y := range f.results {
+			if y.Total == nil && y.Register == r {
+				f.store[r] = k
+			}
+		}
+		if _, is := f.store[r]; is || f.phases[last].Apart[r] {
+			continue
+		}
+		for _, k := range f.phases[last].Own.Results {
+			y := &f.results[k]
+			if y.Total == nil && !slices.Contains(f.kept, y.Register) && !f.taken(k) && dense.Storage(y.Type.Elem) == dense.Storage(f.body.Register(r).Elem) {
+				f.store[r] = k
+				break
+			}
+		}
+	}
+}
+
+// taken reports that a kept register lies where result k will.
+func (f *rowForm) taken(k int) bool {
+	for _, have := range f.store {
+		if have == k {
+			return true
+		}
+	}
+	return false
+}
+
+// size is how many elements a row of a register has.
+func (f *rowForm) size(r int) int {
+	if t := f.body.Register(r); t.IsDense() {
+		return t.Count()
+	}
+	return 1
+}
+
+// rowRun is one execution of a body as loops.
+type rowRun struct {
+	form    *rowForm
+	n       int                              // rows
+	head    []value.Value                    // the bounds
+	operand func(o nest.Operand) value.Value // of the loops, from outside of the body
+	out     []*value.Dense                   // results; totals are 1 x 1
+	stopped func(w int) bool
+	runs    []*launch.Run
+	in      [][]value.Value      // of each
+	kept    []int                // registers that are kept in memory of the workers
+	reduced map[int]*value.Dense // of registers, an element for each row
+	once    sync.Once
+	again   *rowRun     // with sums of more words, made when these were not enough; nil: there is none
+	widened atomic.Bool // it was enough
+}
+
+// bind binds the loops to an execution. The error is launch.ErrOutside, or why they cannot run.
+func (x *rowRun) bind() error {
+	f := x.form
+	x.reduced, x.in = map[int]*value.Dense{}, make([][]value.Value, len(f.phases))
+	for k, p := range f.phases {
+		var out []*value.Dense
+		for i, o := range p.Results {
+			switch o.What {
+			case nest.ItsKept:
+				out = append(out, x.place(o.Register))
+			case nest.ItsResult:
+				out = append(out, x.out[o.Register])
+			default:
+				x.reduced[o.Register] = value.New(p.Loop.Nest().Results[i].Elem, x.n, 1)
+				out = append(out, x.reduced[o.Register])
+			}
+		}
+		run, err := p.Loop.Begin(x.operands(k), out)
+		if err != nil {
+			return err
+		}
+		x.runs = append(x.runs, run)
+	}
+	for _, r := range f.kept {
+		if _, stored := x.stored(r); !stored {
+			x.kept = append(x.kept, r)
+		}
+	}
+	return nil
+}
+
+// operands are those of loop k.
+func (x *rowRun) operands(k int) []value.Value {
+	in := append(x.in[k][:0], x.head...)
+	for _, o := range x.form.phases[k].Operands {
+		switch o.What {
+		case nest.ItsReduced:
+			in = append(in, x.reduced[o.Register])
+		case nest.ItsKept:
+			in = append(in, x.place(o.Register))
+		default:
+			in = append(in, x.operand(o))
+		}
+	}
+	x.in[k] = in
+	return in
+}
+
+// bindAgain binds the only loop of an execution that has ended to other operands, if they are alike.
+func (x *rowRun) bindAgain(out []*value.Dense) bool {
+	x.out, x.once, x.again = out, sync.Once{}, nil
+	x.widened.Store(false)
+	return x.form.lanes && x.runs[0].Again(x.operands(0), out)
+}
+
+// stored is the number of the result where a kept register lies; ok is false where it lies in memory
+// of the workers: there is none, or one that no cache holds, whose lines would come from memory before
+// they are written.
+func (x *rowRun) stored(r int) (k int, ok bool) {
+	k, ok = x.form.store[r]
+	return k, ok && (x.form.results[k].Register == r || !launch.Streams(x.out[k]))
+}
+
+// place is the matrix of all rows of a kept register: where a result will be, or one of which no
+// memory exists.
+func (x *rowRun) place(r int) *value.Dense {
+	if k, ok := x.stored(r); ok {
+		return x.out[k]
+	}
+	size := x.form.size(r)
+	return &value.Dense{Elem: dense.Storage(x.form.body.Register(r).Elem), Rows: x.n, Cols: size, Stride: size + 1}
+}
+
+// wide is the execution with sums of more words, or nil.
+func (x *rowRun) wide() *rowRun {
+	x.once.Do(func() {
+		if f := x.form.wider(); f != nil {
+			y := &rowRun{form: f, n: x.n, head: x.head, operand: x.operand, out: x.out, stopped: x.stopped}
+			if y.bind() == nil {
+				x.again = y
+			}
+		}
+	})
+	return x.again
+}
+
+// rowWorker is one worker.
+type rowWorker struct {
+	x       *rowRun
+	number  int
+	workers []*launch.Worker
+	kept    []*value.Dense // of the rows at work
+	stopped func() bool
+	wide    *rowWorker // with sums of more words; nil until they are needed
+}
+
+func (x *rowRun) worker(number int) *rowWorker {
+	w := &rowWorker{x: x, number: number, stopped: func() bool { return x.stopped(number) }}
+	for _, r := range x.runs {
+		w.workers = append(w.workers, r.Worker())
+	}
+	for _, r := range x.kept {
+		w.kept = append(w.kept, value.New(dense.Storage(x.form.body.Register(r).Elem), min(x.form.height, x.n), x.form.size(r)))
+	}
+	return w
+}
+
+// free gives the memory back.
+func (w *rowWorker) free() {
+	for _, x := range w.workers {
+		x.Free()
+	}
+	w.workers = nil
+	if w.wide != nil {
+		w.wide.free()
+	}
+}
+
+// errApart says that numbers are too far apart for the sums of a loop.
+var errApart = errors.New("sums of numbers that are too far apart")
+
+// rows runs the loops on rows, and again with sums of more words where these are not enough, unless
+// there are results of all rows, in which the rows count already; false if some have no value by them.
+func (w *rowWorker) rows(r0, r1 int) (done bool, err error) {
+	x := w.x
+	if w.wide == nil {
+		done, err = w.passes(r0, r1)
+		if done || err != nil || x.form.wider == nil || slices.ContainsFunc(x.form.results, nest.RowResult.Whole) || x.wide() == nil {
+			return done, err
+		}
+		w.wide = x.wide().worker(w.number)
+	}
+	if done, err = w.wide.passes(r0, r1); done {
+		x.widened.Store(true)
+	}
+	return done, err
+}
+
+// passes runs the loops on rows, so many at a time.
+func (w *rowWorker) passes(r0, r1 int) (done bool, err error) {
+	for done = true; r0 < r1 && done && err == nil; {
+		to := r1
+		if r1-r0 > w.x.form.height {
+			to = r0 + w.x.form.height
+		}
+		if p := w.x.form.panel; p > 0 {
+			to = min(to, r0-r0%p+p)
+			w.workers[0].Scalar(0, value.I64(int64(r0/p)))
+		}
+		done, err = w.window(r0, to)
+		r0 = to
+	}
+	return done, err
+}
+
+// window runs the loops on rows, as many as there are at a time at most; false if one of them has no
+// value by them.
+func (w *rowWorker) window(r0, r1 int) (done bool, err error) {
+	for k := range w.workers {
+		w.place(k, r0)
+		if done, err = w.phase(k, r0, r1); !done || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// phase runs loop k on rows.
+func (w *rowWorker) phase(k, r0, r1 int) (done bool, err error) {
+	a := area{0, 1, r0, r1}
+	if !w.x.form.lanes {
+		a = area{r0, r1, 0, w.x.form.phases[k].Own.Width}
+	}
+	flagged, err := w.workers[k].Window(a.i0, a.i1, a.j0, a.j1, w.stopped)
+	switch {
+	case errors.Is(err, launch.ErrStopped):
+		return false, op.ErrStopped
+	case err != nil:
+		return false, errApart
+	}
+	return !flagged, nil
+}
+
+// place tells loop k where the kept rows lie, of which the first is r0.
+func (w *rowWorker) place(k, r0 int) {
+	f, at := w.x.form.phases[k], len(w.x.head)
+	for _, list := range [...][]nest.Operand{f.Operands, f.Results} {
+		for i, o := range list {
+			if n := slices.Index(w.x.kept, o.Register); o.What == nest.ItsKept && n >= 0 {
+				w.workers[k].Place(at+i, w.kept[n], r0, 0)
+			}
+		}
+		at += len(f.Operands)
+	}
+}
+
+// parforRows is the execution of a parfor by phases.
+type parforRows struct {
+	*rowRun
+	code *nestCode
+}
+
+// beginRows binds a body by phases to an execution; nil if it has to be run in another way.
+func (c *nestCode) beginRows(r *parforRun) *parforRows {
+	if c.plan == nil || c.apart.Load() {
+		return nil
+	}
+	for _, affine := range []bool{true, false} {
+		f := c.rowForm(nestKey{Form: nest.Form{Affine: affine}, dims: 1, by: r.space.by}, r.c.Attrs.Str("names"))
+		if len(f.phases) == 0 {
+			continue
+		}
+		x := &parforRows{&rowRun{form: f, n: r.space.n[0], head: r.space.bounds(0), operand: r.operand, out: []*value.Dense{r.out}, stopped: r.stopped}, c}
+		switch err := x.bind(); {
+		case err == nil:
+			return x
+		case !errors.Is(err, launch.ErrOutside):
+			return nil
+		}
+	}
+	return nil
+}
+
+// rowForm is the body by phases in one form, made when it is first asked for.
+func (c *nestCode) rowForm(k nestKey, name string) *rowForm {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.rows[k]
+	if f == nil {
+		f = phasedForm(c.plan, k.by[0], name, k.Affine)
+		if c.rows == nil {
+			c.rows = map[nestKey]*rowForm{}
+		}
+		c.rows[k] = f
+	}
+	return f
+}
+
+func (x *parforRows) points(number int) points {
+	return &parforRowsWorker{x.rowRun.worker(number), x.code}
+}
+
+func (x *parforRows) step() (lanes int, more bool) { return x.form.height, false }
+
+// parforRowsWorker is one worker of it.
+type parforRowsWorker struct {
+	*rowWorker
+	code *nestCode
+}
+
+// window evaluates points of the only row.
+func (w *parforRowsWorker) window(a area) (done bool, err error) {
+	done, err = w.rowWorker.window(a.j0, a.j1)
+	if err == errApart {
+		w.code.apart.Store(true)
+		err = nil
+	}
+	return done, err
+}
+
+// free completes what the worker has reduced.
+func (w *parforRowsWorker) free() {
+	for _, x := range w.workers {
+		x.Finish()
+	}
+	w.rowWorker.free()
+}
