@@ -217,7 +217,7 @@ func (x *rowLoops) rows(worker, lo, hi int) (done bool, err error) {
 // widens reports whether the next execution should use sums of more words, and notes it. lost: the loops
 // could not give all values.
 func (x *rowLoops) widens(lost bool) bool {
-	if !(lost && x.run.form.wider != nil || x.run.widened.Load()) {
+	if x.run == nil || !(lost && x.run.form.wider != nil || x.run.widened.Load()) {
 		return false
 	}
 	x.code.wide.Store(true)

@@ -12,7 +12,7 @@
 //	nest_row.go      nest: chains and the operators that move elements between them as one loop,
 //	                 whose borders are loops of their own (package nest, space.go)
 //	parfor*.go       parfor: its body as a nest (package nest; nest_*.go run it), compiled or,
-//	                 where there is little work, interpreted; rows by phases (nest_phase_run.go),
+//	                 where there is little work, interpreted; rows by phases (nest_rows.go),
 //	                 operators without a form called between nests (nest_calls_run.go); an operator
 //	                 at a time what no nest computes
 //	control.go       the rows that are no operators: iterate, select, part

@@ -179,10 +179,6 @@ func storable(t types.Type) bool {
 	return isNumber(t) || t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() > 0 && t.Count() <= laidElements
 }
 
-// Bounds is how many operands come before those of the body: the first index, of two, as the point
-// has it, then begin and length of the last.
-func (p *CallPlan) Bounds() int { return p.Dims + 1 }
-
 // Nests writes all nests in one form; nil where one cannot be written.
 func (p *CallPlan) Nests(by [2]int, form Form) (list []*RowPhase) {
 	for n := 0; n <= p.Last; n++ {
