@@ -38,8 +38,8 @@ import (
 //
 // apart lists the reductions that could have joined a chain and were kept apart.
 func Fuse(g *ir.Graph, table *op.Table) (fused *ir.Graph, apart []Apart) {
-	f := &fusion{g: g, uses: g.Uses(), head: make([]ir.ID, g.Len()), keyed: reducesByKey(g), rows: reducesRows(g), loop: map[ir.ID]ir.ID{}, early: map[ir.ID]bool{}, col: map[ir.ID]int64{}}
-	groups := f.join()
+	f := &fusion{groups: groups{g: g}, uses: g.Uses(), operands: operands{g: g, of: map[ir.ID][]ir.ID{}}, keyed: reducesByKey(g), rows: reducesRows(g), loop: map[ir.ID]ir.ID{}, early: map[ir.ID]bool{}, col: map[ir.ID]int64{}}
+	groups := f.join(f.enters, f.links)
 	f.several()
 	f.draws()
 	groups = groups || len(f.shared) > 0
@@ -61,42 +61,13 @@ func Fuse(g *ir.Graph, table *op.Table) (fused *ir.Graph, apart []Apart) {
 	return f.build(table), f.apart
 }
 
-// join puts every operator into the group of its readers, if all of them are in one, and reports
-// whether any joined. So no value leaves a group and comes back through an outside reader.
-func (f *fusion) join() (groups bool) {
-	g := f.g
-	// of[x] is the group that all readers of x so far are in and that x may join.
-	const noReader, apart = ir.None, ir.None - 1
-	of := slices.Repeat([]ir.ID{noReader}, g.Len())
-	reads := operands{g: g, of: map[ir.ID][]ir.ID{}}
-	for i := g.Len() - 1; i >= 0; i-- {
-		id := ir.ID(i)
-		f.head[i] = id
-		if f.uses[i] > 0 && of[i] >= 0 && f.enters(of[i], id, &reads) {
-			f.head[i] = of[i]
-			groups = true
-		} else if f.points(id) {
-			f.lead(id, id)
-		}
-		for _, x := range g.In(id) {
-			switch {
-			case !f.mayJoin(x, id), of[x] != noReader && of[x] != f.head[i], !f.points(x) && f.late(x, f.head[i]):
-				of[x] = apart
-			default:
-				of[x] = f.head[i]
-			}
-		}
-	}
-	return groups
-}
-
 // enters reports whether node x may be in the group of h, which has all its readers, and notes it.
-func (f *fusion) enters(h, x ir.ID, reads *operands) bool {
+func (f *fusion) enters(h, x ir.ID) bool {
 	if f.points(x) {
 		return f.lead(h, x)
 	}
 	l, looped := f.loop[h]
-	return f.fusable(x) && (!looped || f.inBody(x, l)) && reads.join(h, x)
+	return h != x && f.fusable(x) && (!looped || f.inBody(x, l)) && f.operands.join(h, x)
 }
 
 // operands has what the groups of several nodes read of other nodes, by their heads.
@@ -131,13 +102,14 @@ func distinct(list, more []ir.ID) []ir.ID {
 	return list
 }
 
-// mayJoin reports whether x may be in the group of its reader r, by their types.
-func (f *fusion) mayJoin(x, r ir.ID) bool {
-	g := f.g
-	if f.loop[f.head[r]] == r && f.points(r) {
-		return true // see inBody
+// links reports whether operand k of r may be in its group.
+func (f *fusion) links(r ir.ID, k int) bool {
+	x := f.g.In(r)[k]
+	if f.points(r) {
+		return f.fusable(x) && !f.late(x, f.head[r]) // see inBody
 	}
-	return (f.fusable(r) && sameShape(g.Type(x), g.Type(r)) || f.folds(r) && g.Type(x).Count() != 1) && sameSend(g, x, r)
+	return (f.fusable(r) && sameShape(f.g.Type(x), f.g.Type(r)) || f.folds(r) && f.g.Type(x).Count() != 1) && sameSend(f.g, x, r) &&
+		(f.points(x) || !f.late(x, f.head[r]))
 }
 
 // late reports an operator x that may fail and that, moved to h, would fail after something that it
@@ -158,10 +130,10 @@ func (f *fusion) divides(x ir.ID) bool {
 }
 
 type fusion struct {
-	g     *ir.Graph
-	uses  []int32
-	head  []ir.ID // the last node of each node's group
-	stops stops   // made when something may fail
+	groups
+	operands operands
+	uses     []int32
+	stops    stops // made when something may fail
 	// shared holds the map-reduces of values with several readers, by the node at whose place
 	// they come.
 	shared map[ir.ID][]sharing
@@ -226,7 +198,7 @@ func (f *fusion) build(table *op.Table) *ir.Graph {
 	out := ir.New()
 	out.CopyTables(g)
 	to := make([]ir.ID, g.Len())
-	members := f.members()
+	members := f.members(f.member)
 	var in []ir.ID
 	given := make([]bool, g.Len()) // by a pipe of several
 	for i := range g.Nodes {
@@ -289,18 +261,6 @@ func (f *fusion) readsTransposed(id ir.ID) bool {
 		}
 	}
 	return false
-}
-
-// members lists the members of each group.
-func (f *fusion) members() map[ir.ID][]ir.ID {
-	out := map[ir.ID][]ir.ID{}
-	for i := range f.g.Nodes {
-		if id := ir.ID(i); f.member(id) {
-			h := f.head[i]
-			out[h] = append(out[h], id)
-		}
-	}
-	return out
 }
 
 // emit adds the map of a group, whose last member is its result, or the pipe of one whose last

@@ -52,7 +52,7 @@ func (f *fusion) several() {
 			}
 		}
 	}
-	members := f.members()
+	members := f.members(f.member)
 	for i := range g.Nodes {
 		if x := ir.ID(i); len(readers[x]) > 0 {
 			f.sharings(x, readers[x], members[x])

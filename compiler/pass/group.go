@@ -22,16 +22,23 @@ import (
 // It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
 // at another place. Matrices that are cut into blocks are left alone.
 func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
-	f := &grouping{g: g, kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
+	f := &grouping{groups: groups{g: g}, kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
 	if !f.any() {
 		return g
 	}
 	f.whole = wholes(g, sizes.filled().Block, preferredCuts(g), false, sizes.Rows)
-	f.join()
-	if f.groups = f.worthwhile(); len(f.groups) == 0 {
+	f.find()
+	chosen := f.worthwhile()
+	if len(chosen) == 0 {
 		return g
 	}
-	return f.build(table)
+	return f.build(chosen, func(c *copying, m []ir.ID) ir.ID {
+		last := m[len(m)-1]
+		r, reads := regionOf(g, table, m, []ir.ID{last})
+		id := c.g.Add(table.Must("nest"), nil, g.Type(last), g.Origin(last), through(c.to, reads)...)
+		c.g.Nodes[id].Region = r
+		return id
+	})
 }
 
 type memberKind uint8
@@ -53,14 +60,11 @@ const (
 )
 
 type grouping struct {
-	g     *ir.Graph
+	groups
 	kind  []memberKind
 	flops []float64 // of an element, of chains
 	whole []bool    // nil: all are
-	head  []ir.ID
-	reads []int // at how many places a member is read for one element of the result of its group
-	// groups is the members of each, by the last.
-	groups map[ir.ID][]ir.ID
+	reads []int     // at how many places a member is read for one element of the result of its group
 }
 
 // any reports whether something reads what a chain gives, or a border, by moving or computing its
@@ -180,49 +184,41 @@ func chainFlops(g *ir.Graph, id ir.ID) (flops float64) {
 	return flops
 }
 
-// join puts every member into the group of its readers, if all of them are in one.
-func (f *grouping) join() {
-	g := f.g
-	const nobody, apart = ir.None, ir.None - 1
-	of := make([]ir.ID, g.Len())
-	for i := range of {
-		of[i] = nobody
-	}
+// find puts every member into the group of its readers, if it is cheap enough to compute it wherever it
+// is read.
+func (f *grouping) find() {
 	clear(f.kind) // what is cut was not known
-	f.head, f.reads = make([]ir.ID, g.Len()), make([]int, g.Len())
-	moved, aligned := make([]int, g.Len()), make([]int, g.Len())
-	steps := make([]float64, g.Len()) // of groups, by the head
-	for i := g.Len() - 1; i >= 0; i-- {
-		id := ir.ID(i)
-		f.head[i], f.reads[i] = id, 1
-		reads := moved[i] + aligned[i]
-		if h := of[i]; h >= 0 && reads <= mostReads && f.of(id) != noMember && float64(reads-1)*f.flops[id] <= againFlops &&
-			steps[h]+float64(reads)*f.flops[id] <= againSteps {
-			f.head[i], f.reads[i] = h, reads
+	f.reads = make([]int, f.g.Len())
+	moved, aligned := make([]int, f.g.Len()), make([]int, f.g.Len())
+	steps := make([]float64, f.g.Len()) // of groups, by the head
+	f.join(func(h, x ir.ID) bool {
+		reads := moved[x] + aligned[x]
+		if h == x {
+			reads = 1
+		} else if reads > mostReads || f.of(x) == noMember || float64(reads-1)*f.flops[x] > againFlops || steps[h]+float64(reads)*f.flops[x] > againSteps {
+			return false
 		}
-		steps[f.head[i]] += float64(f.reads[i]) * f.flops[id]
-		kind := noMember
-		for k, x := range g.In(id) {
-			if !g.Type(x).IsDense() {
-				continue
-			}
-			if kind == noMember {
-				kind = f.of(id)
-			}
-			switch {
-			case kind == noMember || kind == chainMember && !f.aligned(id, k) || of[x] != nobody && of[x] != f.head[i]:
-				of[x] = apart
-				continue
-			case kind == chainMember:
-				aligned[x] = max(aligned[x], f.reads[i])
-			case kind == pointMember:
-				moved[x] += f.reads[i] * f.elements(id, k)
-			default:
-				moved[x] += f.reads[i]
-			}
-			of[x] = f.head[i]
+		f.reads[x] = reads
+		steps[h] += float64(reads) * f.flops[x]
+		return true
+	}, func(r ir.ID, k int) bool {
+		x := f.g.In(r)[k]
+		if !f.g.Type(x).IsDense() {
+			return false
 		}
-	}
+		switch f.of(r) {
+		case noMember:
+			return false
+		case chainMember:
+			aligned[x] = max(aligned[x], f.reads[r])
+			return f.aligned(r, k)
+		case pointMember:
+			moved[x] += f.reads[r] * f.elements(r, k)
+		default:
+			moved[x] += f.reads[r]
+		}
+		return true
+	})
 }
 
 // aligned reports that a chain reads operand k element by element.
@@ -248,61 +244,19 @@ func (f *grouping) elements(id ir.ID, k int) (n int) {
 	return n
 }
 
-// worthwhile lists the groups in which something is no longer stored.
+// worthwhile lists the members of the groups in which something is no longer stored.
 func (f *grouping) worthwhile() map[ir.ID][]ir.ID {
-	g := f.g
-	members, stored := map[ir.ID][]ir.ID{}, map[ir.ID]int{}
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		h := f.head[i]
-		if h == id && len(members[h]) == 0 || f.of(id) == noMember {
-			continue
+	chosen := f.members(func(id ir.ID) bool { return f.of(id) != noMember })
+	for h, m := range chosen {
+		stored := 0
+		for _, x := range m {
+			if f.g.Nodes[x].Op.Look == nil {
+				stored++
+			}
 		}
-		members[h] = append(members[h], id)
-		if g.Nodes[i].Op.Look == nil {
-			stored[h]++
-		}
-	}
-	for h := range members {
-		if stored[h] < 2 {
-			delete(members, h)
+		if stored < 2 {
+			delete(chosen, h)
 		}
 	}
-	return members
-}
-
-// build copies the graph with a node for each group.
-func (f *grouping) build(table *op.Table) *ir.Graph {
-	g := f.g
-	out := ir.New()
-	out.CopyTables(g)
-	to := make([]ir.ID, g.Len())
-	var in []ir.ID
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		m := f.groups[f.head[i]]
-		switch {
-		case len(m) > 0 && f.head[i] != id:
-			to[i] = ir.None
-			continue
-		case len(m) > 0:
-			to[i] = f.emit(out, table, to, m)
-			continue
-		}
-		in = in[:0]
-		for _, x := range g.In(id) {
-			in = append(in, to[x])
-		}
-		to[i] = out.CopyNode(g, id, in...)
-	}
-	return out
-}
-
-// emit adds the node of a group.
-func (f *grouping) emit(out *ir.Graph, table *op.Table, to, members []ir.ID) ir.ID {
-	g, last := f.g, members[len(members)-1]
-	r, reads := regionOf(g, table, members, []ir.ID{last})
-	id := out.Add(table.Must("nest"), nil, g.Type(last), g.Origin(last), through(to, reads)...)
-	out.Nodes[id].Region = r
-	return id
+	return chosen
 }

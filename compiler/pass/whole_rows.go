@@ -188,32 +188,20 @@ func Columns(g *ir.Graph, table *op.Table, _ Sizes) *ir.Graph {
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Down }) {
 		return g
 	}
-	readers, gone := readersOf(g), map[ir.ID]bool{}
-	loops := map[ir.ID][]ir.ID{} // the members by the reduction
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if list := columnChain(g, readers, id); list != nil {
-			loops[id] = list
-			for _, x := range list {
-				gone[x] = true
-			}
+	s := groups{g: g}
+	s.join(func(h, x ir.ID) bool {
+		return h != x && inColumns(g, x) && columnFold(g, h) && sameShape(g.Type(x), g.Type(g.In(h)[0]))
+	}, func(r ir.ID, _ int) bool { return s.head[r] != r || columnFold(g, r) })
+	chosen := s.members(func(id ir.ID) bool { return columnFold(g, s.head[id]) })
+	for h, m := range chosen {
+		if !slices.ContainsFunc(m, func(x ir.ID) bool { return g.Nodes[x].Op.Down }) {
+			delete(chosen, h)
 		}
 	}
-	if len(loops) == 0 {
+	if len(chosen) == 0 {
 		return g
 	}
-	c := copyOf(g)
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		switch {
-		case gone[id]:
-		case loops[id] != nil:
-			c.to[i] = columnLoop(g, c.g, table, c.to, append(loops[id], id))
-		default:
-			c.node(id)
-		}
-	}
-	return c.g
+	return s.build(chosen, func(c *copying, m []ir.ID) ir.ID { return columnLoop(g, c.g, table, c.to, m) })
 }
 
 // oneWord lists the reductions whose state is one number. Exact sums have a faster loop of their own.
@@ -222,40 +210,28 @@ var oneWord = []loop.Class{loop.Least, loop.Greatest, loop.Any, loop.All, loop.C
 // leastColumns is the least number of columns: enough lanes for several workers.
 const leastColumns = 256
 
-// columnChain returns the nodes that only the reduction of columns id reads, in order. Each makes column j
-// of its result from columns j of its inputs, and at least one makes running values. It returns nil if id
-// is no such reduction, or reads no running values.
-func columnChain(g *ir.Graph, readers [][]ir.ID, id ir.ID) (list []ir.ID) {
+// columnFold reports a reduction of the columns of a matrix that may end such a loop.
+func columnFold(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
-	if n.Op.Fold != op.FoldCols || !slices.Contains(oneWord, n.Op.Class) || n.Region != nil || len(g.In(id)) != 1 || g.Type(id).Cols < leastColumns {
-		return nil
+	if n.Op.Fold != op.FoldCols || !slices.Contains(oneWord, n.Op.Class) || n.Region != nil || len(g.In(id)) != 1 || g.Type(id).Cols < leastColumns || !ordinary(g, id) {
+		return false
 	}
-	shape, runs, inside := g.Type(g.In(id)[0]), false, map[ir.ID]bool{id: true}
-	if !shape.IsDense() || !shape.Known() || shape.Rows < 2 {
-		return nil
-	}
-	for x := id; x >= 0; x-- {
-		n, t := &g.Nodes[x], g.Type(x)
-		_, _, _, sent := g.Dest(x)
-		if sent || !n.Op.Down && ir.MayFail(g, x) || g.Asks(x) {
-			if x == id {
-				return nil
-			}
-			continue
-		}
-		if x == id || len(readers[x]) == 0 || !t.IsDense() || !sameShape(t, shape) || !allOf(readers[x], func(r ir.ID) bool { return inside[r] }) ||
-			!n.Op.Down && !isElementwise(n) ||
-			slices.ContainsFunc(g.In(x), func(y ir.ID) bool { return !g.Type(y).IsScalar() && !g.Type(y).IsDense() || g.Type(y).Elem.Size() == 0 }) {
-			continue
-		}
-		inside[x], runs = true, runs || n.Op.Down
-		list = append(list, x)
-	}
-	if !runs {
-		return nil
-	}
-	slices.Reverse(list)
-	return list
+	t := g.Type(g.In(id)[0])
+	return t.IsDense() && t.Known() && t.Rows > 1 && !ir.MayFail(g, id)
+}
+
+// inColumns reports an operator that makes column j of its result from columns j of its operands: it is
+// elementwise, or makes running values.
+func inColumns(g *ir.Graph, id ir.ID) bool {
+	n := &g.Nodes[id]
+	return g.Type(id).IsDense() && ordinary(g, id) && (n.Op.Down || isElementwise(n) && !ir.MayFail(g, id)) &&
+		!slices.ContainsFunc(g.In(id), func(y ir.ID) bool { return !g.Type(y).IsScalar() && !g.Type(y).IsDense() || g.Type(y).Elem.Size() == 0 })
+}
+
+// ordinary reports a node that is not sent and whose argument shapes need no check in the run.
+func ordinary(g *ir.Graph, id ir.ID) bool {
+	_, _, _, sent := g.Dest(id)
+	return !sent && !g.Asks(id)
 }
 
 // columnLoop adds the loop of a chain to out and returns its result. The last node of list is the reduction.
