@@ -9,7 +9,31 @@ import "math"
 func scaled(p float64, bits uint64) float64 {
 	n := bits - (0x4338000000000000 - 2046)
 	half := n >> 1
-	return p * math.Float64frombits(half<<52) * math.Float64frombits((n-half)<<52)
+	return float64(p * math.Float64frombits(half<<52) * math.Float64frombits((n-half)<<52))
+}
+
+// lesser is a if it is below b, else b.
+func lesser(a, b float64) float64 {
+	if a < b {
+		return a
+	}
+	return b
+}
+
+// greater is a if it is above b, else b.
+func greater(a, b float64) float64 {
+	if a > b {
+		return a
+	}
+	return b
+}
+
+// either is a if c, else b.
+func either[T any](c bool, a, b T) T {
+	if c {
+		return a
+	}
+	return b
 }
 
 // A Function is a function of one number: its definition, and how far F may be from the exact value

@@ -8,592 +8,242 @@ import "math"
 
 // Exp is e to the power x.
 func Exp(x float64) float64 {
-	v2 := x
-	if 1000 < x {
-		v2 = 1000
-	}
-	v3 := v2 < -1000
-	v4 := v2
-	if v3 {
-		v4 = -1000
-	}
+	v2 := lesser(1000, x)
+	v4 := either((v2 < -1000), float64(-1000), v2)
 	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
 	v6 := v5 - 0x1.8p+52
-	v7 := math.Float64bits(v5)
 	v8 := math.FMA(-(v6), 0x1.62e42fefa38p-01, v4)
 	v9 := math.FMA(-(v6), 0x1.ef35793c7673p-45, v8)
-	v10 := v8 - v9
-	v11 := math.FMA(-(v6), 0x1.ef35793c7673p-45, v10)
 	v12 := 1 + v9
-	v13 := float64(v9 * v9)
 	v14 := float64(v9 * v9)
-	v15 := math.FMA(0x1.af4e092e1705bp-26, v14, 0x1.71de02225a2f3p-19)
-	v16 := math.FMA(v15, v14, 0x1.a01a01abeccc3p-13)
-	v17 := math.FMA(v16, v14, 0x1.11111111100d3p-07)
-	v18 := math.FMA(v17, v14, 0x1.5555555555557p-03)
-	v19 := math.FMA(0x1.1f7315649f2d7p-29, v14, 0x1.27e4db5bb725ap-22)
-	v20 := math.FMA(v19, v14, 0x1.a01a01a6db488p-16)
-	v21 := math.FMA(v20, v14, 0x1.6c16c16c162cfp-10)
-	v22 := math.FMA(v21, v14, 0x1.5555555555556p-05)
-	v23 := math.FMA(v22, v14, 0x1p-01)
-	v24 := math.FMA(v18, v9, v23)
-	v25 := float64(v13 * v24)
-	v26 := math.FMA(v11, v12, v25)
-	v27 := 1 - v12
-	v28 := v27 + v9
-	v29 := v28 + v26
-	v30 := v12 + v29
-	v31 := scaled(v30, v7)
-	return v31
+	v16 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v14, 0x1.71de02225a2f3p-19), v14, 0x1.a01a01abeccc3p-13)
+	v18 := math.FMA(math.FMA(v16, v14, 0x1.11111111100d3p-07), v14, 0x1.5555555555557p-03)
+	v20 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v14, 0x1.27e4db5bb725ap-22), v14, 0x1.a01a01a6db488p-16)
+	v22 := math.FMA(math.FMA(v20, v14, 0x1.6c16c16c162cfp-10), v14, 0x1.5555555555556p-05)
+	v26 := math.FMA(math.FMA(-(v6), 0x1.ef35793c7673p-45, (v8-v9)), v12, float64(float64(v9*v9)*math.FMA(v18, v9, math.FMA(v22, v14, 0x1p-01))))
+	return scaled((v12 + (((1 - v12) + v9) + v26)), math.Float64bits(v5))
 }
 
 // Expm1 is e to the power x, less 1.
 func Expm1(x float64) float64 {
-	v2 := x
-	if 710 < x {
-		v2 = 710
-	}
-	v3 := v2 < -60
-	v4 := v2
-	if v3 {
-		v4 = -60
-	}
+	v2 := lesser(710, x)
+	v4 := either((v2 < -60), float64(-60), v2)
 	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
 	v6 := v5 - 0x1.8p+52
-	v7 := math.Float64bits(v5)
 	v8 := math.FMA(-(v6), 0x1.62e42fefa38p-01, v4)
 	v9 := math.FMA(-(v6), 0x1.ef35793c7673p-45, v8)
-	v10 := v8 - v9
-	v11 := math.FMA(-(v6), 0x1.ef35793c7673p-45, v10)
-	v12 := 1 + v9
-	v13 := float64(v9 * v9)
 	v14 := float64(v9 * v9)
-	v15 := math.FMA(0x1.af4e092e1705bp-26, v14, 0x1.71de02225a2f3p-19)
-	v16 := math.FMA(v15, v14, 0x1.a01a01abeccc3p-13)
-	v17 := math.FMA(v16, v14, 0x1.11111111100d3p-07)
-	v18 := math.FMA(v17, v14, 0x1.5555555555557p-03)
-	v19 := math.FMA(0x1.1f7315649f2d7p-29, v14, 0x1.27e4db5bb725ap-22)
-	v20 := math.FMA(v19, v14, 0x1.a01a01a6db488p-16)
-	v21 := math.FMA(v20, v14, 0x1.6c16c16c162cfp-10)
-	v22 := math.FMA(v21, v14, 0x1.5555555555556p-05)
-	v23 := math.FMA(v22, v14, 0x1p-01)
-	v24 := math.FMA(v18, v9, v23)
-	v25 := float64(v13 * v24)
-	v26 := math.FMA(v11, v12, v25)
+	v16 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v14, 0x1.71de02225a2f3p-19), v14, 0x1.a01a01abeccc3p-13)
+	v18 := math.FMA(math.FMA(v16, v14, 0x1.11111111100d3p-07), v14, 0x1.5555555555557p-03)
+	v20 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v14, 0x1.27e4db5bb725ap-22), v14, 0x1.a01a01a6db488p-16)
+	v22 := math.FMA(math.FMA(v20, v14, 0x1.6c16c16c162cfp-10), v14, 0x1.5555555555556p-05)
+	v26 := math.FMA(math.FMA(-(v6), 0x1.ef35793c7673p-45, (v8-v9)), (1 + v9), float64(float64(v9*v9)*math.FMA(v18, v9, math.FMA(v22, v14, 0x1p-01))))
 	v27 := v9 + v26
-	v28 := v9 - v27
-	v29 := v28 + v26
-	v30 := v7 + uint64(0x3fe)
-	v31 := v30 << 52
-	v32 := math.Float64frombits(v31)
+	v32 := math.Float64frombits(((math.Float64bits(v5) + uint64(0x3fe)) << 52))
 	v33 := v32 - 0x1p-01
-	v34 := v32 - v33
-	v35 := v34 - 0x1p-01
 	v36 := float64(v32 * v27)
 	v37 := v33 + v36
 	v38 := v37 - v33
-	v39 := v37 - v38
-	v40 := v33 - v39
-	v41 := v36 - v38
-	v42 := v40 + v41
-	v43 := v42 + v35
-	v44 := math.FMA(v32, v29, v43)
+	v44 := math.FMA(v32, ((v9 - v27) + v26), (((v33 - (v37 - v38)) + (v36 - v38)) + ((v32 - v33) - 0x1p-01)))
 	v45 := v37 + v44
-	v46 := v45 + v45
-	v47 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v48 := v47 < 0x1p-54
-	v49 := v46
-	if v48 {
-		v49 = x
-	}
-	return v49
+	v48 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < 0x1p-54
+	return either(v48, x, (v45 + v45))
 }
 
 // Tanh is the hyperbolic tangent of x.
 func Tanh(x float64) float64 {
 	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := v2 + v2
-	v4 := v3
-	if 60 < v3 {
-		v4 = 60
-	}
+	v4 := lesser(60, (v2 + v2))
 	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
 	v6 := v5 - 0x1.8p+52
-	v7 := math.Float64bits(v5)
 	v8 := math.FMA(-(v6), 0x1.62e42fefa38p-01, v4)
 	v9 := math.FMA(-(v6), 0x1.ef35793c7673p-45, v8)
-	v10 := v8 - v9
-	v11 := math.FMA(-(v6), 0x1.ef35793c7673p-45, v10)
-	v12 := 1 + v9
-	v13 := float64(v9 * v9)
 	v14 := float64(v9 * v9)
-	v15 := math.FMA(0x1.af4e092e1705bp-26, v14, 0x1.71de02225a2f3p-19)
-	v16 := math.FMA(v15, v14, 0x1.a01a01abeccc3p-13)
-	v17 := math.FMA(v16, v14, 0x1.11111111100d3p-07)
-	v18 := math.FMA(v17, v14, 0x1.5555555555557p-03)
-	v19 := math.FMA(0x1.1f7315649f2d7p-29, v14, 0x1.27e4db5bb725ap-22)
-	v20 := math.FMA(v19, v14, 0x1.a01a01a6db488p-16)
-	v21 := math.FMA(v20, v14, 0x1.6c16c16c162cfp-10)
-	v22 := math.FMA(v21, v14, 0x1.5555555555556p-05)
-	v23 := math.FMA(v22, v14, 0x1p-01)
-	v24 := math.FMA(v18, v9, v23)
-	v25 := float64(v13 * v24)
-	v26 := math.FMA(v11, v12, v25)
+	v16 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v14, 0x1.71de02225a2f3p-19), v14, 0x1.a01a01abeccc3p-13)
+	v18 := math.FMA(math.FMA(v16, v14, 0x1.11111111100d3p-07), v14, 0x1.5555555555557p-03)
+	v20 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v14, 0x1.27e4db5bb725ap-22), v14, 0x1.a01a01a6db488p-16)
+	v22 := math.FMA(math.FMA(v20, v14, 0x1.6c16c16c162cfp-10), v14, 0x1.5555555555556p-05)
+	v26 := math.FMA(math.FMA(-(v6), 0x1.ef35793c7673p-45, (v8-v9)), (1 + v9), float64(float64(v9*v9)*math.FMA(v18, v9, math.FMA(v22, v14, 0x1p-01))))
 	v27 := v9 + v26
-	v28 := v9 - v27
-	v29 := v28 + v26
-	v30 := v7 + uint64(0x3fe)
-	v31 := v30 << 52
-	v32 := math.Float64frombits(v31)
+	v32 := math.Float64frombits(((math.Float64bits(v5) + uint64(0x3fe)) << 52))
 	v33 := v32 - 0x1p-01
-	v34 := v32 - v33
-	v35 := v34 - 0x1p-01
 	v36 := float64(v32 * v27)
 	v37 := v33 + v36
 	v38 := v37 - v33
-	v39 := v37 - v38
-	v40 := v33 - v39
-	v41 := v36 - v38
-	v42 := v40 + v41
-	v43 := v42 + v35
-	v44 := math.FMA(v32, v29, v43)
+	v44 := math.FMA(v32, ((v9 - v27) + v26), (((v33 - (v37 - v38)) + (v36 - v38)) + ((v32 - v33) - 0x1p-01)))
 	v45 := v37 + v44
-	v46 := v37 - v45
-	v47 := v46 + v44
+	v47 := (v37 - v45) + v44
 	v48 := 1 + v45
 	v49 := v48 - 1
-	v50 := v48 - v49
-	v51 := 1 - v50
-	v52 := v45 - v49
-	v53 := v51 + v52
-	v54 := v53 + v47
 	v55 := 1 / v48
 	v56 := float64(v45 * v55)
-	v57 := math.FMA(-(v56), v48, v45)
-	v58 := math.FMA(-(v56), v54, v47)
-	v59 := v57 + v58
-	v60 := math.FMA(v59, v55, v56)
-	v61 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v62 := math.Float64frombits(math.Float64bits(v60) | math.Float64bits(v61))
-	v63 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v64 := v63 < 0x1p-28
-	v65 := v62
-	if v64 {
-		v65 = x
-	}
-	return v65
+	v59 := math.FMA(-(v56), v48, v45) + math.FMA(-(v56), (((1-(v48-v49))+(v45-v49))+v47), v47)
+	v62 := math.Float64frombits(math.Float64bits(math.FMA(v59, v55, v56)) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
+	v64 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < 0x1p-28
+	return either(v64, x, v62)
 }
 
 // Sinh is the hyperbolic sine of x.
 func Sinh(x float64) float64 {
 	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := v2
-	if 0x1.634cccccccccdp+09 < v2 {
-		v3 = 0x1.634cccccccccdp+09
-	}
+	v3 := lesser(0x1.634cccccccccdp+09, v2)
 	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
 	v5 := v4 - 0x1.8p+52
-	v6 := math.Float64bits(v4)
 	v7 := math.FMA(-(v5), 0x1.62e42fefa38p-01, v3)
 	v8 := math.FMA(-(v5), 0x1.ef35793c7673p-45, v7)
-	v9 := v7 - v8
-	v10 := math.FMA(-(v5), 0x1.ef35793c7673p-45, v9)
-	v11 := 1 + v8
-	v12 := float64(v8 * v8)
 	v13 := float64(v8 * v8)
-	v14 := math.FMA(0x1.af4e092e1705bp-26, v13, 0x1.71de02225a2f3p-19)
-	v15 := math.FMA(v14, v13, 0x1.a01a01abeccc3p-13)
-	v16 := math.FMA(v15, v13, 0x1.11111111100d3p-07)
-	v17 := math.FMA(v16, v13, 0x1.5555555555557p-03)
-	v18 := math.FMA(0x1.1f7315649f2d7p-29, v13, 0x1.27e4db5bb725ap-22)
-	v19 := math.FMA(v18, v13, 0x1.a01a01a6db488p-16)
-	v20 := math.FMA(v19, v13, 0x1.6c16c16c162cfp-10)
-	v21 := math.FMA(v20, v13, 0x1.5555555555556p-05)
-	v22 := math.FMA(v21, v13, 0x1p-01)
-	v23 := math.FMA(v17, v8, v22)
-	v24 := float64(v12 * v23)
-	v25 := math.FMA(v10, v11, v24)
+	v15 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v13, 0x1.71de02225a2f3p-19), v13, 0x1.a01a01abeccc3p-13)
+	v17 := math.FMA(math.FMA(v15, v13, 0x1.11111111100d3p-07), v13, 0x1.5555555555557p-03)
+	v19 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v13, 0x1.27e4db5bb725ap-22), v13, 0x1.a01a01a6db488p-16)
+	v21 := math.FMA(math.FMA(v19, v13, 0x1.6c16c16c162cfp-10), v13, 0x1.5555555555556p-05)
+	v25 := math.FMA(math.FMA(-(v5), 0x1.ef35793c7673p-45, (v7-v8)), (1 + v8), float64(float64(v8*v8)*math.FMA(v17, v8, math.FMA(v21, v13, 0x1p-01))))
 	v26 := v8 + v25
-	v27 := v8 - v26
-	v28 := v27 + v25
-	v29 := v6 + uint64(0x3fd)
-	v30 := v29 << 52
-	v31 := math.Float64frombits(v30)
+	v31 := math.Float64frombits(((math.Float64bits(v4) + uint64(0x3fd)) << 52))
 	v32 := 1 + v26
 	v33 := v32 - 1
-	v34 := v32 - v33
-	v35 := 1 - v34
-	v36 := v26 - v33
-	v37 := v35 + v36
 	v38 := float64(v31 * v32)
-	v39 := v37 + v28
-	v40 := float64(v31 * v39)
+	v40 := float64(v31 * (((1 - (v32 - v33)) + (v26 - v33)) + ((v8 - v26) + v25)))
 	v41 := 0x1p-04 / v38
-	v42 := math.FMA(-(v41), v38, 0x1p-04)
-	v43 := math.FMA(-(v41), v40, v42)
-	v44 := float64(v43 * v41)
-	v45 := float64(v44 * 16)
+	v45 := float64(float64(math.FMA(-(v41), v40, math.FMA(-(v41), v38, 0x1p-04))*v41) * 16)
 	v46 := math.Float64frombits(math.Float64bits(v41) ^ uint64(0x8000000000000000))
 	v47 := v38 + v46
 	v48 := v47 - v38
-	v49 := v47 - v48
-	v50 := v38 - v49
-	v51 := v46 - v48
-	v52 := v50 + v51
-	v53 := v40 - v45
-	v54 := v52 + v53
-	v55 := v47 + v54
-	v56 := v55 + v55
+	v55 := v47 + (((v38 - (v47 - v48)) + (v46 - v48)) + (v40 - v45))
 	v57 := float64(v2 * v2)
-	v58 := float64(v57 * v2)
 	v59 := float64(v57 * v57)
-	v60 := math.FMA(0x1.99f0806c2628dp-49, v59, 0x1.612467ccb226p-33)
-	v61 := math.FMA(v60, v59, 0x1.71de3a556f96cp-19)
-	v62 := math.FMA(v61, v59, 0x1.1111111111111p-07)
-	v63 := math.FMA(0x1.ae777c36fd5b6p-41, v59, 0x1.ae6456792a77fp-26)
-	v64 := math.FMA(v63, v59, 0x1.a01a01a01a001p-13)
-	v65 := math.FMA(v64, v59, 0x1.5555555555555p-03)
-	v66 := math.FMA(v62, v57, v65)
-	v67 := math.FMA(v58, v66, v2)
-	v68 := v2 < 1
-	v69 := v56
-	if v68 {
-		v69 = v67
-	}
-	v70 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v71 := math.Float64frombits(math.Float64bits(v69) | math.Float64bits(v70))
+	v61 := math.FMA(math.FMA(0x1.99f0806c2628dp-49, v59, 0x1.612467ccb226p-33), v59, 0x1.71de3a556f96cp-19)
+	v64 := math.FMA(math.FMA(0x1.ae777c36fd5b6p-41, v59, 0x1.ae6456792a77fp-26), v59, 0x1.a01a01a01a001p-13)
+	v66 := math.FMA(math.FMA(v61, v59, 0x1.1111111111111p-07), v57, math.FMA(v64, v59, 0x1.5555555555555p-03))
+	v71 := math.Float64frombits(math.Float64bits(either((v2 < 1), math.FMA(float64(v57*v2), v66, v2), (v55+v55))) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
 	return v71
 }
 
 // Cosh is the hyperbolic cosine of x.
 func Cosh(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := v2
-	if 0x1.634cccccccccdp+09 < v2 {
-		v3 = 0x1.634cccccccccdp+09
-	}
+	v3 := lesser(0x1.634cccccccccdp+09, (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))))
 	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
 	v5 := v4 - 0x1.8p+52
-	v6 := math.Float64bits(v4)
 	v7 := math.FMA(-(v5), 0x1.62e42fefa38p-01, v3)
 	v8 := math.FMA(-(v5), 0x1.ef35793c7673p-45, v7)
-	v9 := v7 - v8
-	v10 := math.FMA(-(v5), 0x1.ef35793c7673p-45, v9)
-	v11 := 1 + v8
-	v12 := float64(v8 * v8)
 	v13 := float64(v8 * v8)
-	v14 := math.FMA(0x1.af4e092e1705bp-26, v13, 0x1.71de02225a2f3p-19)
-	v15 := math.FMA(v14, v13, 0x1.a01a01abeccc3p-13)
-	v16 := math.FMA(v15, v13, 0x1.11111111100d3p-07)
-	v17 := math.FMA(v16, v13, 0x1.5555555555557p-03)
-	v18 := math.FMA(0x1.1f7315649f2d7p-29, v13, 0x1.27e4db5bb725ap-22)
-	v19 := math.FMA(v18, v13, 0x1.a01a01a6db488p-16)
-	v20 := math.FMA(v19, v13, 0x1.6c16c16c162cfp-10)
-	v21 := math.FMA(v20, v13, 0x1.5555555555556p-05)
-	v22 := math.FMA(v21, v13, 0x1p-01)
-	v23 := math.FMA(v17, v8, v22)
-	v24 := float64(v12 * v23)
-	v25 := math.FMA(v10, v11, v24)
+	v15 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v13, 0x1.71de02225a2f3p-19), v13, 0x1.a01a01abeccc3p-13)
+	v17 := math.FMA(math.FMA(v15, v13, 0x1.11111111100d3p-07), v13, 0x1.5555555555557p-03)
+	v19 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v13, 0x1.27e4db5bb725ap-22), v13, 0x1.a01a01a6db488p-16)
+	v21 := math.FMA(math.FMA(v19, v13, 0x1.6c16c16c162cfp-10), v13, 0x1.5555555555556p-05)
+	v25 := math.FMA(math.FMA(-(v5), 0x1.ef35793c7673p-45, (v7-v8)), (1 + v8), float64(float64(v8*v8)*math.FMA(v17, v8, math.FMA(v21, v13, 0x1p-01))))
 	v26 := v8 + v25
-	v27 := v8 - v26
-	v28 := v27 + v25
-	v29 := v6 + uint64(0x3fd)
-	v30 := v29 << 52
-	v31 := math.Float64frombits(v30)
+	v31 := math.Float64frombits(((math.Float64bits(v4) + uint64(0x3fd)) << 52))
 	v32 := 1 + v26
 	v33 := v32 - 1
-	v34 := v32 - v33
-	v35 := 1 - v34
-	v36 := v26 - v33
-	v37 := v35 + v36
 	v38 := float64(v31 * v32)
-	v39 := v37 + v28
-	v40 := float64(v31 * v39)
+	v40 := float64(v31 * (((1 - (v32 - v33)) + (v26 - v33)) + ((v8 - v26) + v25)))
 	v41 := 0x1p-04 / v38
-	v42 := math.FMA(-(v41), v38, 0x1p-04)
-	v43 := math.FMA(-(v41), v40, v42)
-	v44 := float64(v43 * v41)
-	v45 := float64(v44 * 16)
+	v45 := float64(float64(math.FMA(-(v41), v40, math.FMA(-(v41), v38, 0x1p-04))*v41) * 16)
 	v46 := v38 + v41
 	v47 := v46 - v38
-	v48 := v46 - v47
-	v49 := v38 - v48
-	v50 := v41 - v47
-	v51 := v49 + v50
-	v52 := v40 + v45
-	v53 := v51 + v52
-	v54 := v46 + v53
-	v55 := v54 + v54
-	return v55
+	v54 := v46 + (((v38 - (v46 - v47)) + (v41 - v47)) + (v40 + v45))
+	return (v54 + v54)
 }
 
 // Sigmoid is 1 / (1 + exp(-x)), the logistic function.
 func Sigmoid(x float64) float64 {
 	v2 := math.Float64frombits(math.Float64bits(x) | uint64(0x8000000000000000))
-	v3 := v2 < -1000
-	v4 := v2
-	if v3 {
-		v4 = -1000
-	}
+	v4 := either((v2 < -1000), float64(-1000), v2)
 	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
 	v6 := v5 - 0x1.8p+52
 	v7 := math.Float64bits(v5)
 	v8 := math.FMA(-(v6), 0x1.62e42fefa38p-01, v4)
 	v9 := math.FMA(-(v6), 0x1.ef35793c7673p-45, v8)
-	v10 := v8 - v9
-	v11 := math.FMA(-(v6), 0x1.ef35793c7673p-45, v10)
 	v12 := 1 + v9
-	v13 := float64(v9 * v9)
 	v14 := float64(v9 * v9)
-	v15 := math.FMA(0x1.af4e092e1705bp-26, v14, 0x1.71de02225a2f3p-19)
-	v16 := math.FMA(v15, v14, 0x1.a01a01abeccc3p-13)
-	v17 := math.FMA(v16, v14, 0x1.11111111100d3p-07)
-	v18 := math.FMA(v17, v14, 0x1.5555555555557p-03)
-	v19 := math.FMA(0x1.1f7315649f2d7p-29, v14, 0x1.27e4db5bb725ap-22)
-	v20 := math.FMA(v19, v14, 0x1.a01a01a6db488p-16)
-	v21 := math.FMA(v20, v14, 0x1.6c16c16c162cfp-10)
-	v22 := math.FMA(v21, v14, 0x1.5555555555556p-05)
-	v23 := math.FMA(v22, v14, 0x1p-01)
-	v24 := math.FMA(v18, v9, v23)
-	v25 := float64(v13 * v24)
-	v26 := math.FMA(v11, v12, v25)
-	v27 := 1 - v12
-	v28 := v27 + v9
-	v29 := v28 + v26
+	v16 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v14, 0x1.71de02225a2f3p-19), v14, 0x1.a01a01abeccc3p-13)
+	v18 := math.FMA(math.FMA(v16, v14, 0x1.11111111100d3p-07), v14, 0x1.5555555555557p-03)
+	v20 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v14, 0x1.27e4db5bb725ap-22), v14, 0x1.a01a01a6db488p-16)
+	v22 := math.FMA(math.FMA(v20, v14, 0x1.6c16c16c162cfp-10), v14, 0x1.5555555555556p-05)
+	v26 := math.FMA(math.FMA(-(v6), 0x1.ef35793c7673p-45, (v8-v9)), v12, float64(float64(v9*v9)*math.FMA(v18, v9, math.FMA(v22, v14, 0x1p-01))))
+	v29 := ((1 - v12) + v9) + v26
 	v30 := v12 + v29
-	v31 := v12 - v30
-	v32 := v31 + v29
 	v33 := scaled(v30, v7)
-	v34 := scaled(v32, v7)
+	v34 := scaled(((v12 - v30) + v29), v7)
 	v35 := 1 + v33
-	v36 := 1 - v35
-	v37 := v36 + v33
-	v38 := v37 + v34
 	v39 := x < 0
-	v40 := float64(1)
-	if v39 {
-		v40 = v33
-	}
-	v41 := float64(0)
-	if v39 {
-		v41 = v34
-	}
+	v40 := either(v39, v33, float64(1))
 	v42 := 1 / v35
 	v43 := float64(v40 * v42)
-	v44 := math.FMA(-(v43), v35, v40)
-	v45 := math.FMA(-(v43), v38, v41)
-	v46 := v44 + v45
-	v47 := math.FMA(v46, v42, v43)
-	return v47
+	v46 := math.FMA(-(v43), v35, v40) + math.FMA(-(v43), (((1-v35)+v33)+v34), either(v39, v34, float64(0)))
+	return math.FMA(v46, v42, v43)
 }
 
 // Log is the natural logarithm of x.
 func Log(x float64) float64 {
 	v2 := x < 0x1p-1022
-	v3 := float64(x * 0x1p+54)
-	v4 := x
-	if v2 {
-		v4 = v3
-	}
-	v5 := math.Float64bits(v4)
-	v6 := v5 + uint64(0x95f619980c433)
-	v7 := v6 >> 52
-	v8 := v7 << 52
-	v9 := v5 - v8
-	v10 := v9 + uint64(0x3ff0000000000000)
-	v11 := math.Float64frombits(v10)
-	v12 := v7 | uint64(0x4330000000000000)
-	v13 := math.Float64frombits(v12)
-	v14 := float64(0x1.00000000003ffp+52)
-	if v2 {
-		v14 = 0x1.0000000000435p+52
-	}
-	v15 := v13 - v14
-	v16 := v11 - 1
+	v5 := math.Float64bits(either(v2, float64(x*0x1p+54), x))
+	v7 := (v5 + uint64(0x95f619980c433)) >> 52
+	v15 := math.Float64frombits((v7 | uint64(0x4330000000000000))) - either(v2, float64(0x1.0000000000435p+52), float64(0x1.00000000003ffp+52))
+	v16 := math.Float64frombits(((v5 - (v7 << 52)) + uint64(0x3ff0000000000000))) - 1
 	v17 := 2 + v16
-	v18 := v17 - 2
-	v19 := v16 - v18
 	v20 := v16 / v17
-	v21 := math.FMA(-(v20), v17, v16)
-	v22 := math.FMA(-(v20), v19, v21)
 	v23 := float64(v20 * v20)
-	v24 := 1 - v20
-	v25 := float64(v22 * v24)
+	v25 := float64(math.FMA(-(v20), (v16-(v17-2)), math.FMA(-(v20), v17, v16)) * (1 - v20))
 	v26 := v20 + v20
-	v27 := float64(v20 * v23)
 	v28 := float64(v23 * v23)
-	v29 := math.FMA(0x1.0c06cf14c641bp-03, v28, 0x1.3b1c38474d3eep-03)
-	v30 := math.FMA(v29, v28, 0x1.c71c72017a15cp-03)
-	v31 := math.FMA(v30, v28, 0x1.9999999999a38p-02)
-	v32 := math.FMA(0x1.0fbe478772696p-03, v28, 0x1.745cf8f6c9119p-03)
-	v33 := math.FMA(v32, v28, 0x1.2492492476ba1p-02)
-	v34 := math.FMA(v33, v28, 0x1.5555555555555p-01)
-	v35 := math.FMA(v31, v23, v34)
-	v36 := math.FMA(v27, v35, v25)
+	v30 := math.FMA(math.FMA(0x1.0c06cf14c641bp-03, v28, 0x1.3b1c38474d3eep-03), v28, 0x1.c71c72017a15cp-03)
+	v33 := math.FMA(math.FMA(0x1.0fbe478772696p-03, v28, 0x1.745cf8f6c9119p-03), v28, 0x1.2492492476ba1p-02)
+	v35 := math.FMA(math.FMA(v30, v28, 0x1.9999999999a38p-02), v23, math.FMA(v33, v28, 0x1.5555555555555p-01))
 	v37 := float64(v15 * 0x1.62e42fefa38p-01)
 	v38 := v37 + v26
-	v39 := v37 - v38
-	v40 := v39 + v26
-	v41 := math.FMA(v15, 0x1.ef35793c7673p-45, v36)
-	v42 := v40 + v41
-	v43 := v38 + v42
-	v44 := x < math.Float64frombits(0x7ff0000000000000)
-	v45 := x
-	if v44 {
-		v45 = v43
-	}
-	v46 := x < 0
-	v47 := v45
-	if v46 {
-		v47 = math.Float64frombits(0x7ff8000000000001)
-	}
-	v48 := x == 0
-	v49 := v47
-	if v48 {
-		v49 = math.Float64frombits(0xfff0000000000000)
-	}
-	return v49
+	v42 := ((v37 - v38) + v26) + math.FMA(v15, 0x1.ef35793c7673p-45, math.FMA(float64(v20*v23), v35, v25))
+	v47 := either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), either((x < math.Float64frombits(0x7ff0000000000000)), (v38+v42), x))
+	return either((x == 0), float64(math.Float64frombits(0xfff0000000000000)), v47)
 }
 
 // Log2 is the logarithm of x to base 2.
 func Log2(x float64) float64 {
 	v2 := x < 0x1p-1022
-	v3 := float64(x * 0x1p+54)
-	v4 := x
-	if v2 {
-		v4 = v3
-	}
-	v5 := math.Float64bits(v4)
-	v6 := v5 + uint64(0x95f619980c433)
-	v7 := v6 >> 52
-	v8 := v7 << 52
-	v9 := v5 - v8
-	v10 := v9 + uint64(0x3ff0000000000000)
-	v11 := math.Float64frombits(v10)
-	v12 := v7 | uint64(0x4330000000000000)
-	v13 := math.Float64frombits(v12)
-	v14 := float64(0x1.00000000003ffp+52)
-	if v2 {
-		v14 = 0x1.0000000000435p+52
-	}
-	v15 := v13 - v14
-	v16 := v11 - 1
+	v5 := math.Float64bits(either(v2, float64(x*0x1p+54), x))
+	v7 := (v5 + uint64(0x95f619980c433)) >> 52
+	v15 := math.Float64frombits((v7 | uint64(0x4330000000000000))) - either(v2, float64(0x1.0000000000435p+52), float64(0x1.00000000003ffp+52))
+	v16 := math.Float64frombits(((v5 - (v7 << 52)) + uint64(0x3ff0000000000000))) - 1
 	v17 := 2 + v16
-	v18 := v17 - 2
-	v19 := v16 - v18
 	v20 := v16 / v17
-	v21 := math.FMA(-(v20), v17, v16)
-	v22 := math.FMA(-(v20), v19, v21)
 	v23 := float64(v20 * v20)
-	v24 := 1 - v20
-	v25 := float64(v22 * v24)
+	v25 := float64(math.FMA(-(v20), (v16-(v17-2)), math.FMA(-(v20), v17, v16)) * (1 - v20))
 	v26 := v20 + v20
-	v27 := float64(v20 * v23)
 	v28 := float64(v23 * v23)
-	v29 := math.FMA(0x1.0c06cf14c641bp-03, v28, 0x1.3b1c38474d3eep-03)
-	v30 := math.FMA(v29, v28, 0x1.c71c72017a15cp-03)
-	v31 := math.FMA(v30, v28, 0x1.9999999999a38p-02)
-	v32 := math.FMA(0x1.0fbe478772696p-03, v28, 0x1.745cf8f6c9119p-03)
-	v33 := math.FMA(v32, v28, 0x1.2492492476ba1p-02)
-	v34 := math.FMA(v33, v28, 0x1.5555555555555p-01)
-	v35 := math.FMA(v31, v23, v34)
-	v36 := math.FMA(v27, v35, v25)
+	v30 := math.FMA(math.FMA(0x1.0c06cf14c641bp-03, v28, 0x1.3b1c38474d3eep-03), v28, 0x1.c71c72017a15cp-03)
+	v33 := math.FMA(math.FMA(0x1.0fbe478772696p-03, v28, 0x1.745cf8f6c9119p-03), v28, 0x1.2492492476ba1p-02)
+	v35 := math.FMA(math.FMA(v30, v28, 0x1.9999999999a38p-02), v23, math.FMA(v33, v28, 0x1.5555555555555p-01))
 	v37 := float64(v26 * 0x1.71547652b82fep+00)
-	v38 := math.FMA(v26, 0x1.71547652b82fep+00, -(v37))
-	v39 := math.FMA(v36, 0x1.71547652b82fep+00, v38)
-	v40 := math.FMA(v26, 0x1.777d0ffda0d24p-56, v39)
+	v39 := math.FMA(math.FMA(float64(v20*v23), v35, v25), 0x1.71547652b82fep+00, math.FMA(v26, 0x1.71547652b82fep+00, -(v37)))
 	v41 := v15 + v37
-	v42 := v15 - v41
-	v43 := v42 + v37
-	v44 := v43 + v40
-	v45 := v41 + v44
-	v46 := x < math.Float64frombits(0x7ff0000000000000)
-	v47 := x
-	if v46 {
-		v47 = v45
-	}
-	v48 := x < 0
-	v49 := v47
-	if v48 {
-		v49 = math.Float64frombits(0x7ff8000000000001)
-	}
-	v50 := x == 0
-	v51 := v49
-	if v50 {
-		v51 = math.Float64frombits(0xfff0000000000000)
-	}
+	v47 := either((x < math.Float64frombits(0x7ff0000000000000)), (v41 + (((v15 - v41) + v37) + math.FMA(v26, 0x1.777d0ffda0d24p-56, v39))), x)
+	v51 := either((x == 0), float64(math.Float64frombits(0xfff0000000000000)), either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), v47))
 	return v51
 }
 
 // Log10 is the logarithm of x to base 10.
 func Log10(x float64) float64 {
 	v2 := x < 0x1p-1022
-	v3 := float64(x * 0x1p+54)
-	v4 := x
-	if v2 {
-		v4 = v3
-	}
-	v5 := math.Float64bits(v4)
-	v6 := v5 + uint64(0x95f619980c433)
-	v7 := v6 >> 52
-	v8 := v7 << 52
-	v9 := v5 - v8
-	v10 := v9 + uint64(0x3ff0000000000000)
-	v11 := math.Float64frombits(v10)
-	v12 := v7 | uint64(0x4330000000000000)
-	v13 := math.Float64frombits(v12)
-	v14 := float64(0x1.00000000003ffp+52)
-	if v2 {
-		v14 = 0x1.0000000000435p+52
-	}
-	v15 := v13 - v14
-	v16 := v11 - 1
+	v5 := math.Float64bits(either(v2, float64(x*0x1p+54), x))
+	v7 := (v5 + uint64(0x95f619980c433)) >> 52
+	v15 := math.Float64frombits((v7 | uint64(0x4330000000000000))) - either(v2, float64(0x1.0000000000435p+52), float64(0x1.00000000003ffp+52))
+	v16 := math.Float64frombits(((v5 - (v7 << 52)) + uint64(0x3ff0000000000000))) - 1
 	v17 := 2 + v16
-	v18 := v17 - 2
-	v19 := v16 - v18
 	v20 := v16 / v17
-	v21 := math.FMA(-(v20), v17, v16)
-	v22 := math.FMA(-(v20), v19, v21)
 	v23 := float64(v20 * v20)
-	v24 := 1 - v20
-	v25 := float64(v22 * v24)
+	v25 := float64(math.FMA(-(v20), (v16-(v17-2)), math.FMA(-(v20), v17, v16)) * (1 - v20))
 	v26 := v20 + v20
-	v27 := float64(v20 * v23)
 	v28 := float64(v23 * v23)
-	v29 := math.FMA(0x1.0c06cf14c641bp-03, v28, 0x1.3b1c38474d3eep-03)
-	v30 := math.FMA(v29, v28, 0x1.c71c72017a15cp-03)
-	v31 := math.FMA(v30, v28, 0x1.9999999999a38p-02)
-	v32 := math.FMA(0x1.0fbe478772696p-03, v28, 0x1.745cf8f6c9119p-03)
-	v33 := math.FMA(v32, v28, 0x1.2492492476ba1p-02)
-	v34 := math.FMA(v33, v28, 0x1.5555555555555p-01)
-	v35 := math.FMA(v31, v23, v34)
-	v36 := math.FMA(v27, v35, v25)
+	v30 := math.FMA(math.FMA(0x1.0c06cf14c641bp-03, v28, 0x1.3b1c38474d3eep-03), v28, 0x1.c71c72017a15cp-03)
+	v33 := math.FMA(math.FMA(0x1.0fbe478772696p-03, v28, 0x1.745cf8f6c9119p-03), v28, 0x1.2492492476ba1p-02)
+	v35 := math.FMA(math.FMA(v30, v28, 0x1.9999999999a38p-02), v23, math.FMA(v33, v28, 0x1.5555555555555p-01))
 	v37 := float64(v26 * 0x1.bcb7b1526e50ep-02)
-	v38 := math.FMA(v26, 0x1.bcb7b1526e50ep-02, -(v37))
-	v39 := math.FMA(v36, 0x1.bcb7b1526e50ep-02, v38)
-	v40 := math.FMA(v26, 0x1.95355baaafad3p-57, v39)
-	v41 := math.FMA(v15, 0x1.fef311f12b358p-46, v40)
+	v39 := math.FMA(math.FMA(float64(v20*v23), v35, v25), 0x1.bcb7b1526e50ep-02, math.FMA(v26, 0x1.bcb7b1526e50ep-02, -(v37)))
+	v41 := math.FMA(v15, 0x1.fef311f12b358p-46, math.FMA(v26, 0x1.95355baaafad3p-57, v39))
 	v42 := float64(v15 * 0x1.34413509f78p-02)
 	v43 := v42 + v37
-	v44 := v42 - v43
-	v45 := v44 + v37
-	v46 := v45 + v41
-	v47 := v43 + v46
-	v48 := x < math.Float64frombits(0x7ff0000000000000)
-	v49 := x
-	if v48 {
-		v49 = v47
-	}
-	v50 := x < 0
-	v51 := v49
-	if v50 {
-		v51 = math.Float64frombits(0x7ff8000000000001)
-	}
-	v52 := x == 0
-	v53 := v51
-	if v52 {
-		v53 = math.Float64frombits(0xfff0000000000000)
-	}
+	v49 := either((x < math.Float64frombits(0x7ff0000000000000)), (v43 + (((v42 - v43) + v37) + v41)), x)
+	v53 := either((x == 0), float64(math.Float64frombits(0xfff0000000000000)), either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), v49))
 	return v53
 }
 
@@ -601,90 +251,28 @@ func Log10(x float64) float64 {
 func Log1p(x float64) float64 {
 	v2 := 1 + x
 	v3 := v2 - 1
-	v4 := v2 - v3
-	v5 := 1 - v4
-	v6 := x - v3
-	v7 := v5 + v6
 	v8 := v2 < 0x1p-1022
-	v9 := float64(v2 * 0x1p+54)
-	v10 := v2
-	if v8 {
-		v10 = v9
-	}
-	v11 := math.Float64bits(v10)
-	v12 := v11 + uint64(0x95f619980c433)
-	v13 := v12 >> 52
-	v14 := v13 << 52
-	v15 := v11 - v14
-	v16 := v15 + uint64(0x3ff0000000000000)
-	v17 := math.Float64frombits(v16)
-	v18 := v13 | uint64(0x4330000000000000)
-	v19 := math.Float64frombits(v18)
-	v20 := float64(0x1.00000000003ffp+52)
-	if v8 {
-		v20 = 0x1.0000000000435p+52
-	}
-	v21 := v19 - v20
+	v11 := math.Float64bits(either(v8, float64(v2*0x1p+54), v2))
+	v13 := (v11 + uint64(0x95f619980c433)) >> 52
+	v21 := math.Float64frombits((v13 | uint64(0x4330000000000000))) - either(v8, float64(0x1.0000000000435p+52), float64(0x1.00000000003ffp+52))
 	v22 := v21 == 0
-	v23 := v17 - 1
-	v24 := v23
-	if v22 {
-		v24 = x
-	}
+	v23 := math.Float64frombits(((v11 - (v13 << 52)) + uint64(0x3ff0000000000000))) - 1
+	v24 := either(v22, x, v23)
 	v25 := 2 + v24
-	v26 := v25 - 2
-	v27 := v24 - v26
 	v28 := v24 / v25
-	v29 := math.FMA(-(v28), v25, v24)
-	v30 := math.FMA(-(v28), v27, v29)
 	v31 := float64(v28 * v28)
-	v32 := 1 - v28
-	v33 := float64(v30 * v32)
+	v33 := float64(math.FMA(-(v28), (v24-(v25-2)), math.FMA(-(v28), v25, v24)) * (1 - v28))
 	v34 := v28 + v28
-	v35 := float64(v28 * v31)
 	v36 := float64(v31 * v31)
-	v37 := math.FMA(0x1.0c06cf14c641bp-03, v36, 0x1.3b1c38474d3eep-03)
-	v38 := math.FMA(v37, v36, 0x1.c71c72017a15cp-03)
-	v39 := math.FMA(v38, v36, 0x1.9999999999a38p-02)
-	v40 := math.FMA(0x1.0fbe478772696p-03, v36, 0x1.745cf8f6c9119p-03)
-	v41 := math.FMA(v40, v36, 0x1.2492492476ba1p-02)
-	v42 := math.FMA(v41, v36, 0x1.5555555555555p-01)
-	v43 := math.FMA(v39, v31, v42)
-	v44 := math.FMA(v35, v43, v33)
-	v45 := v7 / v2
-	v46 := v45
-	if v22 {
-		v46 = 0
-	}
-	v47 := v44 + v46
+	v38 := math.FMA(math.FMA(0x1.0c06cf14c641bp-03, v36, 0x1.3b1c38474d3eep-03), v36, 0x1.c71c72017a15cp-03)
+	v41 := math.FMA(math.FMA(0x1.0fbe478772696p-03, v36, 0x1.745cf8f6c9119p-03), v36, 0x1.2492492476ba1p-02)
+	v43 := math.FMA(math.FMA(v38, v36, 0x1.9999999999a38p-02), v31, math.FMA(v41, v36, 0x1.5555555555555p-01))
+	v47 := math.FMA(float64(v28*v31), v43, v33) + either(v22, float64(0), (((1-(v2-v3))+(x-v3))/v2))
 	v48 := float64(v21 * 0x1.62e42fefa38p-01)
 	v49 := v48 + v34
-	v50 := v48 - v49
-	v51 := v50 + v34
-	v52 := math.FMA(v21, 0x1.ef35793c7673p-45, v47)
-	v53 := v51 + v52
-	v54 := v49 + v53
-	v55 := v2 < math.Float64frombits(0x7ff0000000000000)
-	v56 := x
-	if v55 {
-		v56 = v54
-	}
-	v57 := v2 < 0
-	v58 := v56
-	if v57 {
-		v58 = math.Float64frombits(0x7ff8000000000001)
-	}
-	v59 := v2 == 0
-	v60 := v58
-	if v59 {
-		v60 = math.Float64frombits(0xfff0000000000000)
-	}
-	v61 := x == 0
-	v62 := v60
-	if v61 {
-		v62 = x
-	}
-	return v62
+	v56 := either((v2 < math.Float64frombits(0x7ff0000000000000)), (v49 + (((v48 - v49) + v34) + math.FMA(v21, 0x1.ef35793c7673p-45, v47))), x)
+	v60 := either((v2 == 0), float64(math.Float64frombits(0xfff0000000000000)), either((v2 < 0), float64(math.Float64frombits(0x7ff8000000000001)), v56))
+	return either((x == 0), x, v60)
 }
 
 // piBits is 64 zero bits and the first 1280 of 2/pi.
@@ -701,213 +289,92 @@ var piBits = [21]uint64{
 func Sin(x float64) float64 {
 	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
 	v3 := v2 - 0x1.8p+52
-	v4 := math.Float64bits(v2)
 	v5 := math.FMA(-(v3), 0x1.921fb54442d18p+00, x)
 	v6 := float64(v3 * -0x1.1a62633145c07p-54)
 	v7 := v5 + v6
 	v8 := v7 - v5
-	v9 := v7 - v8
-	v10 := v5 - v9
-	v11 := v6 - v8
-	v12 := v10 + v11
-	v13 := math.FMA(v3, -0x1.1a62633145c07p-54, -(v6))
-	v14 := v12 + v13
+	v14 := ((v5 - (v7 - v8)) + (v6 - v8)) + math.FMA(v3, -0x1.1a62633145c07p-54, -(v6))
 	v15 := math.FMA(v3, 0x1.f1976b7ed8fbcp-110, v14)
-	v16 := v4 + uint64(0x0)
+	v16 := math.Float64bits(v2) + uint64(0x0)
 	v17 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
 	v18 := 0x1p+30 < v17
 	if v18 {
-		v19 := 0x1p+30 < v17
-		v20 := float64(0x1p+31)
-		if v19 {
-			v20 = x
-		}
-		v21 := math.Float64bits(v20)
-		v22 := v21 >> 52
-		v23 := v22 & uint64(0x7ff)
-		v24 := v21 & uint64(0x800fffffffffffff)
-		v25 := v24 | uint64(0x4330000000000000)
-		v26 := math.Float64frombits(v25)
-		v27 := v23 - uint64(0x3f5)
+		v21 := math.Float64bits(either((0x1p+30 < v17), x, float64(0x1p+31)))
+		v26 := math.Float64frombits(((v21 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v27 := ((v21 >> 52) & uint64(0x7ff)) - uint64(0x3f5)
 		v28 := v27 + uint64(0x0)
 		v29 := v28 >> 6
 		v30 := v28 & uint64(0x3f)
-		v31 := piBits[v29]
-		v32 := v31 << v30
-		v33 := v29 + uint64(0x1)
-		v34 := piBits[v33]
-		v35 := uint64(0x40) - v30
-		v36 := v34 >> v35
-		v37 := v32 | v36
-		v38 := v37 >> 12
-		v39 := v38 | uint64(0x4330000000000000)
-		v40 := math.Float64frombits(v39)
-		v41 := v40 - 0x1p+52
+		v37 := (piBits[v29] << v30) | (piBits[(v29+uint64(0x1))] >> (uint64(0x40) - v30))
+		v41 := math.Float64frombits(((v37 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v42 := float64(v41 * 0x1p-50)
 		v43 := float64(v26 * v42)
 		v44 := math.FMA(v26, v42, -(v43))
-		v45 := float64(v43 * 0x1p-02)
-		v46 := math.RoundToEven(v45)
-		v47 := math.FMA(-(v46), 4, v43)
+		v47 := math.FMA(-(math.RoundToEven(float64(v43 * 0x1p-02))), 4, v43)
 		v48 := v47 + v44
 		v49 := v48 - v47
-		v50 := v48 - v49
-		v51 := v47 - v50
-		v52 := v44 - v49
-		v53 := v51 + v52
+		v53 := (v47 - (v48 - v49)) + (v44 - v49)
 		v54 := v27 + uint64(0x34)
 		v55 := v54 >> 6
 		v56 := v54 & uint64(0x3f)
-		v57 := piBits[v55]
-		v58 := v57 << v56
-		v59 := v55 + uint64(0x1)
-		v60 := piBits[v59]
-		v61 := uint64(0x40) - v56
-		v62 := v60 >> v61
-		v63 := v58 | v62
-		v64 := v63 >> 12
-		v65 := v64 | uint64(0x4330000000000000)
-		v66 := math.Float64frombits(v65)
-		v67 := v66 - 0x1p+52
+		v63 := (piBits[v55] << v56) | (piBits[(v55+uint64(0x1))] >> (uint64(0x40) - v56))
+		v67 := math.Float64frombits(((v63 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v68 := float64(v67 * 0x1p-102)
 		v69 := float64(v26 * v68)
 		v70 := math.FMA(v26, v68, -(v69))
 		v71 := v48 + v69
 		v72 := v71 - v48
-		v73 := v71 - v72
-		v74 := v48 - v73
-		v75 := v69 - v72
-		v76 := v74 + v75
+		v76 := (v48 - (v71 - v72)) + (v69 - v72)
 		v77 := math.FMA(v71, 1, 0x1.8p+52)
-		v78 := v77 - 0x1.8p+52
-		v79 := math.Float64bits(v77)
-		v80 := v71 - v78
+		v80 := v71 - (v77 - 0x1.8p+52)
 		v81 := v53 + v76
 		v82 := v81 - v53
-		v83 := v81 - v82
-		v84 := v53 - v83
-		v85 := v76 - v82
-		v86 := v84 + v85
 		v87 := v81 + v70
 		v88 := v87 - v81
-		v89 := v87 - v88
-		v90 := v81 - v89
-		v91 := v70 - v88
-		v92 := v90 + v91
-		v93 := v86 + v92
+		v93 := ((v53 - (v81 - v82)) + (v76 - v82)) + ((v81 - (v87 - v88)) + (v70 - v88))
 		v94 := v27 + uint64(0x68)
 		v95 := v94 >> 6
 		v96 := v94 & uint64(0x3f)
-		v97 := piBits[v95]
-		v98 := v97 << v96
-		v99 := v95 + uint64(0x1)
-		v100 := piBits[v99]
-		v101 := uint64(0x40) - v96
-		v102 := v100 >> v101
-		v103 := v98 | v102
-		v104 := v103 >> 12
-		v105 := v104 | uint64(0x4330000000000000)
-		v106 := math.Float64frombits(v105)
-		v107 := v106 - 0x1p+52
+		v103 := (piBits[v95] << v96) | (piBits[(v95+uint64(0x1))] >> (uint64(0x40) - v96))
+		v107 := math.Float64frombits(((v103 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v108 := float64(v107 * 0x1p-154)
 		v109 := float64(v26 * v108)
-		v110 := math.FMA(v26, v108, -(v109))
 		v111 := v87 + v109
 		v112 := v111 - v87
-		v113 := v111 - v112
-		v114 := v87 - v113
-		v115 := v109 - v112
-		v116 := v114 + v115
-		v117 := v93 + v116
 		v118 := v27 + uint64(0x9c)
 		v119 := v118 >> 6
 		v120 := v118 & uint64(0x3f)
-		v121 := piBits[v119]
-		v122 := v121 << v120
-		v123 := v119 + uint64(0x1)
-		v124 := piBits[v123]
-		v125 := uint64(0x40) - v120
-		v126 := v124 >> v125
-		v127 := v122 | v126
-		v128 := v127 >> 12
-		v129 := v128 | uint64(0x4330000000000000)
-		v130 := math.Float64frombits(v129)
-		v131 := v130 - 0x1p+52
-		v132 := float64(v131 * 0x1p-206)
-		v133 := math.FMA(v26, v132, v110)
-		v134 := v117 + v133
+		v127 := (piBits[v119] << v120) | (piBits[(v119+uint64(0x1))] >> (uint64(0x40) - v120))
+		v131 := math.Float64frombits(((v127 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
+		v134 := (v93 + ((v87 - (v111 - v112)) + (v109 - v112))) + math.FMA(v26, float64(v131*0x1p-206), math.FMA(v26, v108, -(v109)))
 		v135 := v80 + v111
 		v136 := v135 - v80
-		v137 := v135 - v136
-		v138 := v80 - v137
-		v139 := v111 - v136
-		v140 := v138 + v139
-		v141 := v140 + v134
+		v141 := ((v80 - (v135 - v136)) + (v111 - v136)) + v134
 		v142 := v135 + v141
 		v143 := v142 - v135
-		v144 := v142 - v143
-		v145 := v135 - v144
-		v146 := v141 - v143
-		v147 := v145 + v146
 		v148 := float64(v142 * 0x1.921fb54442d18p+00)
-		v149 := math.FMA(v142, 0x1.921fb54442d18p+00, -(v148))
-		v150 := math.FMA(v142, 0x1.1a62633145c07p-54, v149)
-		v151 := math.FMA(v147, 0x1.921fb54442d18p+00, v150)
-		v16 = v79
+		v150 := math.FMA(v142, 0x1.1a62633145c07p-54, math.FMA(v142, 0x1.921fb54442d18p+00, -(v148)))
+		v151 := math.FMA(((v135 - (v142 - v143)) + (v141 - v143)), 0x1.921fb54442d18p+00, v150)
+		v16 = math.Float64bits(v77)
 		v7 = v148
 		v15 = v151
 	}
 	v152 := float64(v7 * v7)
 	v153 := float64(v152 * 0x1p-01)
-	v154 := float64(v152 * v7)
 	v155 := float64(v152 * v152)
-	v156 := math.FMA(0x1.61217781a8ccdp-33, v155, 0x1.71de3a545b148p-19)
-	v157 := math.FMA(v156, v155, 0x1.111111111111p-07)
-	v158 := math.FMA(-0x1.ab13654fd392ap-41, v155, -0x1.ae6454093c147p-26)
-	v159 := math.FMA(v158, v155, -0x1.a01a01a01990ap-13)
-	v160 := math.FMA(v159, v155, -0x1.5555555555555p-03)
-	v161 := math.FMA(v157, v152, v160)
-	v162 := math.FMA(-(v153), v15, v15)
-	v163 := math.FMA(v154, v161, v162)
+	v157 := math.FMA(math.FMA(0x1.61217781a8ccdp-33, v155, 0x1.71de3a545b148p-19), v155, 0x1.111111111111p-07)
+	v159 := math.FMA(math.FMA(-0x1.ab13654fd392ap-41, v155, -0x1.ae6454093c147p-26), v155, -0x1.a01a01a01990ap-13)
+	v163 := math.FMA(float64(v152*v7), math.FMA(v157, v152, math.FMA(v159, v155, -0x1.5555555555555p-03)), math.FMA(-(v153), v15, v15))
 	v164 := 1 - v153
-	v165 := 1 - v164
-	v166 := v165 - v153
-	v167 := math.FMA(v7, v7, -(v152))
-	v168 := math.FMA(v167, -0x1p-01, v166)
-	v169 := math.FMA(-(v7), v15, v168)
-	v170 := float64(v152 * v152)
+	v169 := math.FMA(-(v7), v15, math.FMA(math.FMA(v7, v7, -(v152)), -0x1p-01, ((1-v164)-v153)))
 	v171 := float64(v152 * v152)
-	v172 := math.FMA(-0x1.9394b3581cec8p-37, v171, -0x1.27e4fb7710638p-22)
-	v173 := math.FMA(v172, v171, -0x1.6c16c16c16c16p-10)
-	v174 := math.FMA(0x1.ab746999271a1p-45, v171, 0x1.1eed8de759d0dp-29)
-	v175 := math.FMA(v174, v171, 0x1.a01a01a019cf6p-16)
-	v176 := math.FMA(v175, v171, 0x1.5555555555555p-05)
-	v177 := math.FMA(v173, v152, v176)
-	v178 := math.FMA(v170, v177, v169)
-	v179 := v16 << 63
-	v180 := int64(v179) < 0
-	v181 := v164 + v178
-	v182 := v7 + v163
-	v183 := v182
-	if v180 {
-		v183 = v181
-	}
-	v184 := v16 & uint64(0x2)
-	v185 := v184 << 62
-	v186 := math.Float64frombits(v185)
-	v187 := math.Float64frombits(math.Float64bits(v183) ^ math.Float64bits(v186))
-	v188 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v189 := v188 == math.Float64frombits(0x7ff0000000000000)
-	v190 := v187
-	if v189 {
-		v190 = math.Float64frombits(0x7ff8000000000001)
-	}
-	v191 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v192 := v191 < 0x1p-27
-	v193 := v190
-	if v192 {
-		v193 = x
-	}
+	v173 := math.FMA(math.FMA(-0x1.9394b3581cec8p-37, v171, -0x1.27e4fb7710638p-22), v171, -0x1.6c16c16c16c16p-10)
+	v175 := math.FMA(math.FMA(0x1.ab746999271a1p-45, v171, 0x1.1eed8de759d0dp-29), v171, 0x1.a01a01a019cf6p-16)
+	v178 := math.FMA(float64(v152*v152), math.FMA(v173, v152, math.FMA(v175, v171, 0x1.5555555555555p-05)), v169)
+	v187 := math.Float64frombits(math.Float64bits(either(int64((v16<<63)) < 0, (v164+v178), (v7+v163))) ^ math.Float64bits(math.Float64frombits(((v16 & uint64(0x2)) << 62))))
+	v189 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) == math.Float64frombits(0x7ff0000000000000)
+	v192 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < 0x1p-27
+	v193 := either(v192, x, either(v189, float64(math.Float64frombits(0x7ff8000000000001)), v187))
 	return v193
 }
 
@@ -915,443 +382,194 @@ func Sin(x float64) float64 {
 func Cos(x float64) float64 {
 	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
 	v3 := v2 - 0x1.8p+52
-	v4 := math.Float64bits(v2)
 	v5 := math.FMA(-(v3), 0x1.921fb54442d18p+00, x)
 	v6 := float64(v3 * -0x1.1a62633145c07p-54)
 	v7 := v5 + v6
 	v8 := v7 - v5
-	v9 := v7 - v8
-	v10 := v5 - v9
-	v11 := v6 - v8
-	v12 := v10 + v11
-	v13 := math.FMA(v3, -0x1.1a62633145c07p-54, -(v6))
-	v14 := v12 + v13
+	v14 := ((v5 - (v7 - v8)) + (v6 - v8)) + math.FMA(v3, -0x1.1a62633145c07p-54, -(v6))
 	v15 := math.FMA(v3, 0x1.f1976b7ed8fbcp-110, v14)
-	v16 := v4 + uint64(0x0)
+	v16 := math.Float64bits(v2) + uint64(0x0)
 	v17 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
 	v18 := 0x1p+30 < v17
 	if v18 {
-		v19 := 0x1p+30 < v17
-		v20 := float64(0x1p+31)
-		if v19 {
-			v20 = x
-		}
-		v21 := math.Float64bits(v20)
-		v22 := v21 >> 52
-		v23 := v22 & uint64(0x7ff)
-		v24 := v21 & uint64(0x800fffffffffffff)
-		v25 := v24 | uint64(0x4330000000000000)
-		v26 := math.Float64frombits(v25)
-		v27 := v23 - uint64(0x3f5)
+		v21 := math.Float64bits(either((0x1p+30 < v17), x, float64(0x1p+31)))
+		v26 := math.Float64frombits(((v21 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v27 := ((v21 >> 52) & uint64(0x7ff)) - uint64(0x3f5)
 		v28 := v27 + uint64(0x0)
 		v29 := v28 >> 6
 		v30 := v28 & uint64(0x3f)
-		v31 := piBits[v29]
-		v32 := v31 << v30
-		v33 := v29 + uint64(0x1)
-		v34 := piBits[v33]
-		v35 := uint64(0x40) - v30
-		v36 := v34 >> v35
-		v37 := v32 | v36
-		v38 := v37 >> 12
-		v39 := v38 | uint64(0x4330000000000000)
-		v40 := math.Float64frombits(v39)
-		v41 := v40 - 0x1p+52
+		v37 := (piBits[v29] << v30) | (piBits[(v29+uint64(0x1))] >> (uint64(0x40) - v30))
+		v41 := math.Float64frombits(((v37 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v42 := float64(v41 * 0x1p-50)
 		v43 := float64(v26 * v42)
 		v44 := math.FMA(v26, v42, -(v43))
-		v45 := float64(v43 * 0x1p-02)
-		v46 := math.RoundToEven(v45)
-		v47 := math.FMA(-(v46), 4, v43)
+		v47 := math.FMA(-(math.RoundToEven(float64(v43 * 0x1p-02))), 4, v43)
 		v48 := v47 + v44
 		v49 := v48 - v47
-		v50 := v48 - v49
-		v51 := v47 - v50
-		v52 := v44 - v49
-		v53 := v51 + v52
+		v53 := (v47 - (v48 - v49)) + (v44 - v49)
 		v54 := v27 + uint64(0x34)
 		v55 := v54 >> 6
 		v56 := v54 & uint64(0x3f)
-		v57 := piBits[v55]
-		v58 := v57 << v56
-		v59 := v55 + uint64(0x1)
-		v60 := piBits[v59]
-		v61 := uint64(0x40) - v56
-		v62 := v60 >> v61
-		v63 := v58 | v62
-		v64 := v63 >> 12
-		v65 := v64 | uint64(0x4330000000000000)
-		v66 := math.Float64frombits(v65)
-		v67 := v66 - 0x1p+52
+		v63 := (piBits[v55] << v56) | (piBits[(v55+uint64(0x1))] >> (uint64(0x40) - v56))
+		v67 := math.Float64frombits(((v63 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v68 := float64(v67 * 0x1p-102)
 		v69 := float64(v26 * v68)
 		v70 := math.FMA(v26, v68, -(v69))
 		v71 := v48 + v69
 		v72 := v71 - v48
-		v73 := v71 - v72
-		v74 := v48 - v73
-		v75 := v69 - v72
-		v76 := v74 + v75
+		v76 := (v48 - (v71 - v72)) + (v69 - v72)
 		v77 := math.FMA(v71, 1, 0x1.8p+52)
-		v78 := v77 - 0x1.8p+52
-		v79 := math.Float64bits(v77)
-		v80 := v71 - v78
+		v80 := v71 - (v77 - 0x1.8p+52)
 		v81 := v53 + v76
 		v82 := v81 - v53
-		v83 := v81 - v82
-		v84 := v53 - v83
-		v85 := v76 - v82
-		v86 := v84 + v85
 		v87 := v81 + v70
 		v88 := v87 - v81
-		v89 := v87 - v88
-		v90 := v81 - v89
-		v91 := v70 - v88
-		v92 := v90 + v91
-		v93 := v86 + v92
+		v93 := ((v53 - (v81 - v82)) + (v76 - v82)) + ((v81 - (v87 - v88)) + (v70 - v88))
 		v94 := v27 + uint64(0x68)
 		v95 := v94 >> 6
 		v96 := v94 & uint64(0x3f)
-		v97 := piBits[v95]
-		v98 := v97 << v96
-		v99 := v95 + uint64(0x1)
-		v100 := piBits[v99]
-		v101 := uint64(0x40) - v96
-		v102 := v100 >> v101
-		v103 := v98 | v102
-		v104 := v103 >> 12
-		v105 := v104 | uint64(0x4330000000000000)
-		v106 := math.Float64frombits(v105)
-		v107 := v106 - 0x1p+52
+		v103 := (piBits[v95] << v96) | (piBits[(v95+uint64(0x1))] >> (uint64(0x40) - v96))
+		v107 := math.Float64frombits(((v103 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v108 := float64(v107 * 0x1p-154)
 		v109 := float64(v26 * v108)
-		v110 := math.FMA(v26, v108, -(v109))
 		v111 := v87 + v109
 		v112 := v111 - v87
-		v113 := v111 - v112
-		v114 := v87 - v113
-		v115 := v109 - v112
-		v116 := v114 + v115
-		v117 := v93 + v116
 		v118 := v27 + uint64(0x9c)
 		v119 := v118 >> 6
 		v120 := v118 & uint64(0x3f)
-		v121 := piBits[v119]
-		v122 := v121 << v120
-		v123 := v119 + uint64(0x1)
-		v124 := piBits[v123]
-		v125 := uint64(0x40) - v120
-		v126 := v124 >> v125
-		v127 := v122 | v126
-		v128 := v127 >> 12
-		v129 := v128 | uint64(0x4330000000000000)
-		v130 := math.Float64frombits(v129)
-		v131 := v130 - 0x1p+52
-		v132 := float64(v131 * 0x1p-206)
-		v133 := math.FMA(v26, v132, v110)
-		v134 := v117 + v133
+		v127 := (piBits[v119] << v120) | (piBits[(v119+uint64(0x1))] >> (uint64(0x40) - v120))
+		v131 := math.Float64frombits(((v127 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
+		v134 := (v93 + ((v87 - (v111 - v112)) + (v109 - v112))) + math.FMA(v26, float64(v131*0x1p-206), math.FMA(v26, v108, -(v109)))
 		v135 := v80 + v111
 		v136 := v135 - v80
-		v137 := v135 - v136
-		v138 := v80 - v137
-		v139 := v111 - v136
-		v140 := v138 + v139
-		v141 := v140 + v134
+		v141 := ((v80 - (v135 - v136)) + (v111 - v136)) + v134
 		v142 := v135 + v141
 		v143 := v142 - v135
-		v144 := v142 - v143
-		v145 := v135 - v144
-		v146 := v141 - v143
-		v147 := v145 + v146
 		v148 := float64(v142 * 0x1.921fb54442d18p+00)
-		v149 := math.FMA(v142, 0x1.921fb54442d18p+00, -(v148))
-		v150 := math.FMA(v142, 0x1.1a62633145c07p-54, v149)
-		v151 := math.FMA(v147, 0x1.921fb54442d18p+00, v150)
-		v16 = v79
+		v150 := math.FMA(v142, 0x1.1a62633145c07p-54, math.FMA(v142, 0x1.921fb54442d18p+00, -(v148)))
+		v151 := math.FMA(((v135 - (v142 - v143)) + (v141 - v143)), 0x1.921fb54442d18p+00, v150)
+		v16 = math.Float64bits(v77)
 		v7 = v148
 		v15 = v151
 	}
 	v152 := v16 + uint64(0x1)
 	v153 := float64(v7 * v7)
 	v154 := float64(v153 * 0x1p-01)
-	v155 := float64(v153 * v7)
 	v156 := float64(v153 * v153)
-	v157 := math.FMA(0x1.61217781a8ccdp-33, v156, 0x1.71de3a545b148p-19)
-	v158 := math.FMA(v157, v156, 0x1.111111111111p-07)
-	v159 := math.FMA(-0x1.ab13654fd392ap-41, v156, -0x1.ae6454093c147p-26)
-	v160 := math.FMA(v159, v156, -0x1.a01a01a01990ap-13)
-	v161 := math.FMA(v160, v156, -0x1.5555555555555p-03)
-	v162 := math.FMA(v158, v153, v161)
-	v163 := math.FMA(-(v154), v15, v15)
-	v164 := math.FMA(v155, v162, v163)
+	v158 := math.FMA(math.FMA(0x1.61217781a8ccdp-33, v156, 0x1.71de3a545b148p-19), v156, 0x1.111111111111p-07)
+	v160 := math.FMA(math.FMA(-0x1.ab13654fd392ap-41, v156, -0x1.ae6454093c147p-26), v156, -0x1.a01a01a01990ap-13)
+	v164 := math.FMA(float64(v153*v7), math.FMA(v158, v153, math.FMA(v160, v156, -0x1.5555555555555p-03)), math.FMA(-(v154), v15, v15))
 	v165 := 1 - v154
-	v166 := 1 - v165
-	v167 := v166 - v154
-	v168 := math.FMA(v7, v7, -(v153))
-	v169 := math.FMA(v168, -0x1p-01, v167)
-	v170 := math.FMA(-(v7), v15, v169)
-	v171 := float64(v153 * v153)
+	v170 := math.FMA(-(v7), v15, math.FMA(math.FMA(v7, v7, -(v153)), -0x1p-01, ((1-v165)-v154)))
 	v172 := float64(v153 * v153)
-	v173 := math.FMA(-0x1.9394b3581cec8p-37, v172, -0x1.27e4fb7710638p-22)
-	v174 := math.FMA(v173, v172, -0x1.6c16c16c16c16p-10)
-	v175 := math.FMA(0x1.ab746999271a1p-45, v172, 0x1.1eed8de759d0dp-29)
-	v176 := math.FMA(v175, v172, 0x1.a01a01a019cf6p-16)
-	v177 := math.FMA(v176, v172, 0x1.5555555555555p-05)
-	v178 := math.FMA(v174, v153, v177)
-	v179 := math.FMA(v171, v178, v170)
-	v180 := v152 << 63
-	v181 := int64(v180) < 0
-	v182 := v165 + v179
-	v183 := v7 + v164
-	v184 := v183
-	if v181 {
-		v184 = v182
-	}
-	v185 := v152 & uint64(0x2)
-	v186 := v185 << 62
-	v187 := math.Float64frombits(v186)
-	v188 := math.Float64frombits(math.Float64bits(v184) ^ math.Float64bits(v187))
-	v189 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v190 := v189 == math.Float64frombits(0x7ff0000000000000)
-	v191 := v188
-	if v190 {
-		v191 = math.Float64frombits(0x7ff8000000000001)
-	}
-	return v191
+	v174 := math.FMA(math.FMA(-0x1.9394b3581cec8p-37, v172, -0x1.27e4fb7710638p-22), v172, -0x1.6c16c16c16c16p-10)
+	v176 := math.FMA(math.FMA(0x1.ab746999271a1p-45, v172, 0x1.1eed8de759d0dp-29), v172, 0x1.a01a01a019cf6p-16)
+	v179 := math.FMA(float64(v153*v153), math.FMA(v174, v153, math.FMA(v176, v172, 0x1.5555555555555p-05)), v170)
+	v188 := math.Float64frombits(math.Float64bits(either(int64((v152<<63)) < 0, (v165+v179), (v7+v164))) ^ math.Float64bits(math.Float64frombits(((v152 & uint64(0x2)) << 62))))
+	v190 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) == math.Float64frombits(0x7ff0000000000000)
+	return either(v190, float64(math.Float64frombits(0x7ff8000000000001)), v188)
 }
 
 // Tan is the tangent of x radians.
 func Tan(x float64) float64 {
 	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
 	v3 := v2 - 0x1.8p+52
-	v4 := math.Float64bits(v2)
 	v5 := math.FMA(-(v3), 0x1.921fb54442d18p+00, x)
 	v6 := float64(v3 * -0x1.1a62633145c07p-54)
 	v7 := v5 + v6
 	v8 := v7 - v5
-	v9 := v7 - v8
-	v10 := v5 - v9
-	v11 := v6 - v8
-	v12 := v10 + v11
-	v13 := math.FMA(v3, -0x1.1a62633145c07p-54, -(v6))
-	v14 := v12 + v13
+	v14 := ((v5 - (v7 - v8)) + (v6 - v8)) + math.FMA(v3, -0x1.1a62633145c07p-54, -(v6))
 	v15 := math.FMA(v3, 0x1.f1976b7ed8fbcp-110, v14)
-	v16 := v4 + uint64(0x0)
+	v16 := math.Float64bits(v2) + uint64(0x0)
 	v17 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
 	v18 := 0x1p+30 < v17
 	if v18 {
-		v19 := 0x1p+30 < v17
-		v20 := float64(0x1p+31)
-		if v19 {
-			v20 = x
-		}
-		v21 := math.Float64bits(v20)
-		v22 := v21 >> 52
-		v23 := v22 & uint64(0x7ff)
-		v24 := v21 & uint64(0x800fffffffffffff)
-		v25 := v24 | uint64(0x4330000000000000)
-		v26 := math.Float64frombits(v25)
-		v27 := v23 - uint64(0x3f5)
+		v21 := math.Float64bits(either((0x1p+30 < v17), x, float64(0x1p+31)))
+		v26 := math.Float64frombits(((v21 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v27 := ((v21 >> 52) & uint64(0x7ff)) - uint64(0x3f5)
 		v28 := v27 + uint64(0x0)
 		v29 := v28 >> 6
 		v30 := v28 & uint64(0x3f)
-		v31 := piBits[v29]
-		v32 := v31 << v30
-		v33 := v29 + uint64(0x1)
-		v34 := piBits[v33]
-		v35 := uint64(0x40) - v30
-		v36 := v34 >> v35
-		v37 := v32 | v36
-		v38 := v37 >> 12
-		v39 := v38 | uint64(0x4330000000000000)
-		v40 := math.Float64frombits(v39)
-		v41 := v40 - 0x1p+52
+		v37 := (piBits[v29] << v30) | (piBits[(v29+uint64(0x1))] >> (uint64(0x40) - v30))
+		v41 := math.Float64frombits(((v37 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v42 := float64(v41 * 0x1p-50)
 		v43 := float64(v26 * v42)
 		v44 := math.FMA(v26, v42, -(v43))
-		v45 := float64(v43 * 0x1p-02)
-		v46 := math.RoundToEven(v45)
-		v47 := math.FMA(-(v46), 4, v43)
+		v47 := math.FMA(-(math.RoundToEven(float64(v43 * 0x1p-02))), 4, v43)
 		v48 := v47 + v44
 		v49 := v48 - v47
-		v50 := v48 - v49
-		v51 := v47 - v50
-		v52 := v44 - v49
-		v53 := v51 + v52
+		v53 := (v47 - (v48 - v49)) + (v44 - v49)
 		v54 := v27 + uint64(0x34)
 		v55 := v54 >> 6
 		v56 := v54 & uint64(0x3f)
-		v57 := piBits[v55]
-		v58 := v57 << v56
-		v59 := v55 + uint64(0x1)
-		v60 := piBits[v59]
-		v61 := uint64(0x40) - v56
-		v62 := v60 >> v61
-		v63 := v58 | v62
-		v64 := v63 >> 12
-		v65 := v64 | uint64(0x4330000000000000)
-		v66 := math.Float64frombits(v65)
-		v67 := v66 - 0x1p+52
+		v63 := (piBits[v55] << v56) | (piBits[(v55+uint64(0x1))] >> (uint64(0x40) - v56))
+		v67 := math.Float64frombits(((v63 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v68 := float64(v67 * 0x1p-102)
 		v69 := float64(v26 * v68)
 		v70 := math.FMA(v26, v68, -(v69))
 		v71 := v48 + v69
 		v72 := v71 - v48
-		v73 := v71 - v72
-		v74 := v48 - v73
-		v75 := v69 - v72
-		v76 := v74 + v75
+		v76 := (v48 - (v71 - v72)) + (v69 - v72)
 		v77 := math.FMA(v71, 1, 0x1.8p+52)
-		v78 := v77 - 0x1.8p+52
-		v79 := math.Float64bits(v77)
-		v80 := v71 - v78
+		v80 := v71 - (v77 - 0x1.8p+52)
 		v81 := v53 + v76
 		v82 := v81 - v53
-		v83 := v81 - v82
-		v84 := v53 - v83
-		v85 := v76 - v82
-		v86 := v84 + v85
 		v87 := v81 + v70
 		v88 := v87 - v81
-		v89 := v87 - v88
-		v90 := v81 - v89
-		v91 := v70 - v88
-		v92 := v90 + v91
-		v93 := v86 + v92
+		v93 := ((v53 - (v81 - v82)) + (v76 - v82)) + ((v81 - (v87 - v88)) + (v70 - v88))
 		v94 := v27 + uint64(0x68)
 		v95 := v94 >> 6
 		v96 := v94 & uint64(0x3f)
-		v97 := piBits[v95]
-		v98 := v97 << v96
-		v99 := v95 + uint64(0x1)
-		v100 := piBits[v99]
-		v101 := uint64(0x40) - v96
-		v102 := v100 >> v101
-		v103 := v98 | v102
-		v104 := v103 >> 12
-		v105 := v104 | uint64(0x4330000000000000)
-		v106 := math.Float64frombits(v105)
-		v107 := v106 - 0x1p+52
+		v103 := (piBits[v95] << v96) | (piBits[(v95+uint64(0x1))] >> (uint64(0x40) - v96))
+		v107 := math.Float64frombits(((v103 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v108 := float64(v107 * 0x1p-154)
 		v109 := float64(v26 * v108)
-		v110 := math.FMA(v26, v108, -(v109))
 		v111 := v87 + v109
 		v112 := v111 - v87
-		v113 := v111 - v112
-		v114 := v87 - v113
-		v115 := v109 - v112
-		v116 := v114 + v115
-		v117 := v93 + v116
 		v118 := v27 + uint64(0x9c)
 		v119 := v118 >> 6
 		v120 := v118 & uint64(0x3f)
-		v121 := piBits[v119]
-		v122 := v121 << v120
-		v123 := v119 + uint64(0x1)
-		v124 := piBits[v123]
-		v125 := uint64(0x40) - v120
-		v126 := v124 >> v125
-		v127 := v122 | v126
-		v128 := v127 >> 12
-		v129 := v128 | uint64(0x4330000000000000)
-		v130 := math.Float64frombits(v129)
-		v131 := v130 - 0x1p+52
-		v132 := float64(v131 * 0x1p-206)
-		v133 := math.FMA(v26, v132, v110)
-		v134 := v117 + v133
+		v127 := (piBits[v119] << v120) | (piBits[(v119+uint64(0x1))] >> (uint64(0x40) - v120))
+		v131 := math.Float64frombits(((v127 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
+		v134 := (v93 + ((v87 - (v111 - v112)) + (v109 - v112))) + math.FMA(v26, float64(v131*0x1p-206), math.FMA(v26, v108, -(v109)))
 		v135 := v80 + v111
 		v136 := v135 - v80
-		v137 := v135 - v136
-		v138 := v80 - v137
-		v139 := v111 - v136
-		v140 := v138 + v139
-		v141 := v140 + v134
+		v141 := ((v80 - (v135 - v136)) + (v111 - v136)) + v134
 		v142 := v135 + v141
 		v143 := v142 - v135
-		v144 := v142 - v143
-		v145 := v135 - v144
-		v146 := v141 - v143
-		v147 := v145 + v146
 		v148 := float64(v142 * 0x1.921fb54442d18p+00)
-		v149 := math.FMA(v142, 0x1.921fb54442d18p+00, -(v148))
-		v150 := math.FMA(v142, 0x1.1a62633145c07p-54, v149)
-		v151 := math.FMA(v147, 0x1.921fb54442d18p+00, v150)
-		v16 = v79
+		v150 := math.FMA(v142, 0x1.1a62633145c07p-54, math.FMA(v142, 0x1.921fb54442d18p+00, -(v148)))
+		v151 := math.FMA(((v135 - (v142 - v143)) + (v141 - v143)), 0x1.921fb54442d18p+00, v150)
+		v16 = math.Float64bits(v77)
 		v7 = v148
 		v15 = v151
 	}
 	v152 := float64(v7 * v7)
 	v153 := float64(v152 * 0x1p-01)
-	v154 := float64(v152 * v7)
 	v155 := float64(v152 * v152)
-	v156 := math.FMA(0x1.61217781a8ccdp-33, v155, 0x1.71de3a545b148p-19)
-	v157 := math.FMA(v156, v155, 0x1.111111111111p-07)
-	v158 := math.FMA(-0x1.ab13654fd392ap-41, v155, -0x1.ae6454093c147p-26)
-	v159 := math.FMA(v158, v155, -0x1.a01a01a01990ap-13)
-	v160 := math.FMA(v159, v155, -0x1.5555555555555p-03)
-	v161 := math.FMA(v157, v152, v160)
-	v162 := math.FMA(-(v153), v15, v15)
-	v163 := math.FMA(v154, v161, v162)
+	v157 := math.FMA(math.FMA(0x1.61217781a8ccdp-33, v155, 0x1.71de3a545b148p-19), v155, 0x1.111111111111p-07)
+	v159 := math.FMA(math.FMA(-0x1.ab13654fd392ap-41, v155, -0x1.ae6454093c147p-26), v155, -0x1.a01a01a01990ap-13)
+	v163 := math.FMA(float64(v152*v7), math.FMA(v157, v152, math.FMA(v159, v155, -0x1.5555555555555p-03)), math.FMA(-(v153), v15, v15))
 	v164 := 1 - v153
-	v165 := 1 - v164
-	v166 := v165 - v153
-	v167 := math.FMA(v7, v7, -(v152))
-	v168 := math.FMA(v167, -0x1p-01, v166)
-	v169 := math.FMA(-(v7), v15, v168)
-	v170 := float64(v152 * v152)
+	v169 := math.FMA(-(v7), v15, math.FMA(math.FMA(v7, v7, -(v152)), -0x1p-01, ((1-v164)-v153)))
 	v171 := float64(v152 * v152)
-	v172 := math.FMA(-0x1.9394b3581cec8p-37, v171, -0x1.27e4fb7710638p-22)
-	v173 := math.FMA(v172, v171, -0x1.6c16c16c16c16p-10)
-	v174 := math.FMA(0x1.ab746999271a1p-45, v171, 0x1.1eed8de759d0dp-29)
-	v175 := math.FMA(v174, v171, 0x1.a01a01a019cf6p-16)
-	v176 := math.FMA(v175, v171, 0x1.5555555555555p-05)
-	v177 := math.FMA(v173, v152, v176)
-	v178 := math.FMA(v170, v177, v169)
-	v179 := v16 << 63
-	v180 := int64(v179) < 0
+	v173 := math.FMA(math.FMA(-0x1.9394b3581cec8p-37, v171, -0x1.27e4fb7710638p-22), v171, -0x1.6c16c16c16c16p-10)
+	v175 := math.FMA(math.FMA(0x1.ab746999271a1p-45, v171, 0x1.1eed8de759d0dp-29), v171, 0x1.a01a01a019cf6p-16)
+	v178 := math.FMA(float64(v152*v152), math.FMA(v173, v152, math.FMA(v175, v171, 0x1.5555555555555p-05)), v169)
+	v180 := int64((v16 << 63)) < 0
 	v181 := v7 + v163
-	v182 := v7 - v181
-	v183 := v182 + v163
+	v183 := (v7 - v181) + v163
 	v184 := v164 + v178
-	v185 := v164 - v184
-	v186 := v185 + v178
-	v187 := v181
-	if v180 {
-		v187 = v184
-	}
-	v188 := v183
-	if v180 {
-		v188 = v186
-	}
-	v189 := v184
-	if v180 {
-		v189 = v181
-	}
-	v190 := v186
-	if v180 {
-		v190 = v183
-	}
+	v186 := (v164 - v184) + v178
+	v187 := either(v180, v184, v181)
+	v189 := either(v180, v181, v184)
 	v191 := 1 / v189
 	v192 := float64(v187 * v191)
-	v193 := math.FMA(-(v192), v189, v187)
-	v194 := math.FMA(-(v192), v190, v188)
-	v195 := v193 + v194
-	v196 := math.FMA(v195, v191, v192)
-	v197 := v16 << 63
-	v198 := math.Float64frombits(v197)
-	v199 := math.Float64frombits(math.Float64bits(v196) ^ math.Float64bits(v198))
-	v200 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v201 := v200 == math.Float64frombits(0x7ff0000000000000)
-	v202 := v199
-	if v201 {
-		v202 = math.Float64frombits(0x7ff8000000000001)
-	}
-	v203 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v204 := v203 < 0x1p-27
-	v205 := v202
-	if v204 {
-		v205 = x
-	}
+	v195 := math.FMA(-(v192), v189, v187) + math.FMA(-(v192), either(v180, v183, v186), either(v180, v186, v183))
+	v199 := math.Float64frombits(math.Float64bits(math.FMA(v195, v191, v192)) ^ math.Float64bits(math.Float64frombits((v16 << 63))))
+	v201 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) == math.Float64frombits(0x7ff0000000000000)
+	v204 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < 0x1p-27
+	v205 := either(v204, x, either(v201, float64(math.Float64frombits(0x7ff8000000000001)), v199))
 	return v205
 }
 
@@ -1359,72 +577,26 @@ func Tan(x float64) float64 {
 func Asin(x float64) float64 {
 	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
 	v3 := 0x1p-01 < v2
-	v4 := 1 - v2
-	v5 := float64(v4 * 0x1p-01)
-	v6 := float64(x * x)
-	v7 := v6
-	if v3 {
-		v7 = v5
-	}
+	v7 := either(v3, float64((1-v2)*0x1p-01), float64(x*x))
 	v8 := math.Sqrt(v7)
-	v9 := math.FMA(-(v8), v8, v7)
-	v10 := v8 + v8
-	v11 := v10 + 0x1p-200
-	v12 := v9 / v11
-	v13 := v2
-	if v3 {
-		v13 = v8
-	}
-	v14 := float64(0)
-	if v3 {
-		v14 = v12
-	}
-	v15 := float64(v13 * v7)
+	v13 := either(v3, v8, v2)
+	v14 := either(v3, (math.FMA(-(v8), v8, v7) / ((v8 + v8) + 0x1p-200)), float64(0))
 	v16 := float64(v7 * v7)
-	v17 := math.FMA(-0x1.898d77b6dddb4p-06, v16, 0x1.8f5a75293b06ap-12)
-	v18 := math.FMA(v17, v16, 0x1.0a9849ba5937ep-07)
-	v19 := math.FMA(v18, v16, 0x1.7a70c2a695fep-07)
-	v20 := math.FMA(v19, v16, 0x1.1c4ebd7735bf2p-06)
-	v21 := math.FMA(v20, v16, 0x1.f1c71c70ee54ap-06)
-	v22 := math.FMA(v21, v16, 0x1.333333333332dp-04)
-	v23 := math.FMA(0x1.f74bdb0d4b5bfp-06, v16, 0x1.7184808eff5efp-06)
-	v24 := math.FMA(v23, v16, 0x1.2031dbbbbad46p-07)
-	v25 := math.FMA(v24, v16, 0x1.40e38d543d8d2p-07)
-	v26 := math.FMA(v25, v16, 0x1.c99afe79266f3p-07)
-	v27 := math.FMA(v26, v16, 0x1.6e8ba31c9dc09p-06)
-	v28 := math.FMA(v27, v16, 0x1.6db6db6db7c7fp-05)
-	v29 := math.FMA(v28, v16, 0x1.5555555555555p-03)
-	v30 := math.FMA(v22, v7, v29)
-	v31 := float64(v7 * 0x1p-01)
-	v32 := math.FMA(v31, v14, v14)
-	v33 := math.FMA(v15, v30, v32)
-	v34 := float64(0)
-	if v3 {
-		v34 = 0x1.921fb54442d18p+00
-	}
-	v35 := float64(0)
-	if v3 {
-		v35 = 0x1.1a62633145c07p-54
-	}
-	v36 := float64(1)
-	if v3 {
-		v36 = -2
-	}
+	v18 := math.FMA(math.FMA(-0x1.898d77b6dddb4p-06, v16, 0x1.8f5a75293b06ap-12), v16, 0x1.0a9849ba5937ep-07)
+	v20 := math.FMA(math.FMA(v18, v16, 0x1.7a70c2a695fep-07), v16, 0x1.1c4ebd7735bf2p-06)
+	v22 := math.FMA(math.FMA(v20, v16, 0x1.f1c71c70ee54ap-06), v16, 0x1.333333333332dp-04)
+	v24 := math.FMA(math.FMA(0x1.f74bdb0d4b5bfp-06, v16, 0x1.7184808eff5efp-06), v16, 0x1.2031dbbbbad46p-07)
+	v26 := math.FMA(math.FMA(v24, v16, 0x1.40e38d543d8d2p-07), v16, 0x1.c99afe79266f3p-07)
+	v28 := math.FMA(math.FMA(v26, v16, 0x1.6e8ba31c9dc09p-06), v16, 0x1.6db6db6db7c7fp-05)
+	v33 := math.FMA(float64(v13*v7), math.FMA(v22, v7, math.FMA(v28, v16, 0x1.5555555555555p-03)), math.FMA(float64(v7*0x1p-01), v14, v14))
+	v34 := either(v3, float64(0x1.921fb54442d18p+00), float64(0))
+	v36 := either(v3, float64(-2), float64(1))
 	v37 := float64(v13 * v36)
 	v38 := v34 + v37
-	v39 := v34 - v38
-	v40 := v39 + v37
-	v41 := math.FMA(v36, v33, v35)
-	v42 := v40 + v41
-	v43 := v38 + v42
-	v44 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v45 := 1 < v44
-	v46 := v43
-	if v45 {
-		v46 = math.Float64frombits(0x7ff8000000000001)
-	}
-	v47 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v48 := math.Float64frombits(math.Float64bits(v46) | math.Float64bits(v47))
+	v42 := ((v34 - v38) + v37) + math.FMA(v36, v33, either(v3, float64(0x1.1a62633145c07p-54), float64(0)))
+	v45 := 1 < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v46 := either(v45, float64(math.Float64frombits(0x7ff8000000000001)), (v38 + v42))
+	v48 := math.Float64frombits(math.Float64bits(v46) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
 	return v48
 }
 
@@ -1432,146 +604,55 @@ func Asin(x float64) float64 {
 func Acos(x float64) float64 {
 	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
 	v3 := 0x1p-01 < v2
-	v4 := 1 - v2
-	v5 := float64(v4 * 0x1p-01)
-	v6 := float64(x * x)
-	v7 := v6
-	if v3 {
-		v7 = v5
-	}
+	v7 := either(v3, float64((1-v2)*0x1p-01), float64(x*x))
 	v8 := math.Sqrt(v7)
-	v9 := math.FMA(-(v8), v8, v7)
-	v10 := v8 + v8
-	v11 := v10 + 0x1p-200
-	v12 := v9 / v11
-	v13 := v2
-	if v3 {
-		v13 = v8
-	}
-	v14 := float64(0)
-	if v3 {
-		v14 = v12
-	}
-	v15 := float64(v13 * v7)
+	v13 := either(v3, v8, v2)
+	v14 := either(v3, (math.FMA(-(v8), v8, v7) / ((v8 + v8) + 0x1p-200)), float64(0))
 	v16 := float64(v7 * v7)
-	v17 := math.FMA(-0x1.898d77b6dddb4p-06, v16, 0x1.8f5a75293b06ap-12)
-	v18 := math.FMA(v17, v16, 0x1.0a9849ba5937ep-07)
-	v19 := math.FMA(v18, v16, 0x1.7a70c2a695fep-07)
-	v20 := math.FMA(v19, v16, 0x1.1c4ebd7735bf2p-06)
-	v21 := math.FMA(v20, v16, 0x1.f1c71c70ee54ap-06)
-	v22 := math.FMA(v21, v16, 0x1.333333333332dp-04)
-	v23 := math.FMA(0x1.f74bdb0d4b5bfp-06, v16, 0x1.7184808eff5efp-06)
-	v24 := math.FMA(v23, v16, 0x1.2031dbbbbad46p-07)
-	v25 := math.FMA(v24, v16, 0x1.40e38d543d8d2p-07)
-	v26 := math.FMA(v25, v16, 0x1.c99afe79266f3p-07)
-	v27 := math.FMA(v26, v16, 0x1.6e8ba31c9dc09p-06)
-	v28 := math.FMA(v27, v16, 0x1.6db6db6db7c7fp-05)
-	v29 := math.FMA(v28, v16, 0x1.5555555555555p-03)
-	v30 := math.FMA(v22, v7, v29)
-	v31 := float64(v7 * 0x1p-01)
-	v32 := math.FMA(v31, v14, v14)
-	v33 := math.FMA(v15, v30, v32)
+	v18 := math.FMA(math.FMA(-0x1.898d77b6dddb4p-06, v16, 0x1.8f5a75293b06ap-12), v16, 0x1.0a9849ba5937ep-07)
+	v20 := math.FMA(math.FMA(v18, v16, 0x1.7a70c2a695fep-07), v16, 0x1.1c4ebd7735bf2p-06)
+	v22 := math.FMA(math.FMA(v20, v16, 0x1.f1c71c70ee54ap-06), v16, 0x1.333333333332dp-04)
+	v24 := math.FMA(math.FMA(0x1.f74bdb0d4b5bfp-06, v16, 0x1.7184808eff5efp-06), v16, 0x1.2031dbbbbad46p-07)
+	v26 := math.FMA(math.FMA(v24, v16, 0x1.40e38d543d8d2p-07), v16, 0x1.c99afe79266f3p-07)
+	v28 := math.FMA(math.FMA(v26, v16, 0x1.6e8ba31c9dc09p-06), v16, 0x1.6db6db6db7c7fp-05)
+	v33 := math.FMA(float64(v13*v7), math.FMA(v22, v7, math.FMA(v28, v16, 0x1.5555555555555p-03)), math.FMA(float64(v7*0x1p-01), v14, v14))
 	v34 := x < 0
-	v35 := float64(0)
-	if v34 {
-		v35 = 2
-	}
-	v36 := float64(1)
-	if v3 {
-		v36 = v35
-	}
-	v37 := float64(2)
-	if v34 {
-		v37 = -2
-	}
-	v38 := float64(-1)
-	if v34 {
-		v38 = 1
-	}
-	v39 := v38
-	if v3 {
-		v39 = v37
-	}
+	v36 := either(v3, either(v34, float64(2), float64(0)), float64(1))
+	v39 := either(v3, either(v34, float64(-2), float64(2)), either(v34, float64(1), float64(-1)))
 	v40 := float64(v36 * 0x1.921fb54442d18p+00)
-	v41 := float64(v36 * 0x1.1a62633145c07p-54)
 	v42 := float64(v13 * v39)
 	v43 := v40 + v42
-	v44 := v40 - v43
-	v45 := v44 + v42
-	v46 := math.FMA(v39, v33, v41)
-	v47 := v45 + v46
-	v48 := v43 + v47
-	v49 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v50 := 1 < v49
-	v51 := v48
-	if v50 {
-		v51 = math.Float64frombits(0x7ff8000000000001)
-	}
+	v47 := ((v40 - v43) + v42) + math.FMA(v39, v33, float64(v36*0x1.1a62633145c07p-54))
+	v50 := 1 < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v51 := either(v50, float64(math.Float64frombits(0x7ff8000000000001)), (v43 + v47))
 	return v51
 }
 
 // Atan is the angle whose tangent is x.
 func Atan(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := v2
-	if 0x1p+60 < v2 {
-		v3 = 0x1p+60
-	}
+	v3 := lesser(0x1p+60, (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))))
 	v4 := 0x1p-01 < v3
 	v5 := 0x1.4p+01 < v3
-	v6 := float64(1)
-	if v5 {
-		v6 = 0
-	}
-	v7 := float64(0)
-	if v4 {
-		v7 = 1
-	}
+	v6 := either(v5, float64(0), float64(1))
+	v7 := either(v4, float64(1), float64(0))
 	v8 := math.FMA(v6, v3, -(v7))
 	v9 := math.FMA(v7, v3, v6)
-	v10 := v6 - v9
-	v11 := math.FMA(v7, v3, v10)
 	v12 := 1 / v9
 	v13 := float64(v8 * v12)
-	v14 := math.FMA(-(v13), v9, v8)
-	v15 := math.FMA(-(v13), v11, v14)
-	v16 := float64(v15 * v12)
+	v16 := float64(math.FMA(-(v13), math.FMA(v7, v3, (v6-v9)), math.FMA(-(v13), v9, v8)) * v12)
 	v17 := float64(v13 * v13)
-	v18 := float64(v13 * v17)
 	v19 := float64(v17 * v17)
-	v20 := math.FMA(0x1.f5c3523066abp-08, v19, 0x1.166a8732cc738p-05)
-	v21 := math.FMA(v20, v19, 0x1.837a52499d8b8p-05)
-	v22 := math.FMA(v21, v19, 0x1.e1d8a9bad86p-05)
-	v23 := math.FMA(v22, v19, 0x1.3b13ad5571f07p-04)
-	v24 := math.FMA(v23, v19, 0x1.c71c71c68a0c5p-04)
-	v25 := math.FMA(v24, v19, 0x1.999999999998ep-03)
-	v26 := math.FMA(-0x1.633de283fb773p-06, v19, -0x1.56b2f82e012ddp-05)
-	v27 := math.FMA(v26, v19, -0x1.aecb542412942p-05)
-	v28 := math.FMA(v27, v19, -0x1.1110befb7253cp-04)
-	v29 := math.FMA(v28, v19, -0x1.745d172701e87p-04)
-	v30 := math.FMA(v29, v19, -0x1.2492492491932p-03)
-	v31 := math.FMA(v30, v19, -0x1.5555555555555p-02)
-	v32 := math.FMA(v25, v17, v31)
-	v33 := float64(v18 * v32)
-	v34 := float64(0)
-	if v4 {
-		v34 = 0x1p-01
-	}
-	v35 := v34
-	if v5 {
-		v35 = 1
-	}
+	v21 := math.FMA(math.FMA(0x1.f5c3523066abp-08, v19, 0x1.166a8732cc738p-05), v19, 0x1.837a52499d8b8p-05)
+	v23 := math.FMA(math.FMA(v21, v19, 0x1.e1d8a9bad86p-05), v19, 0x1.3b13ad5571f07p-04)
+	v25 := math.FMA(math.FMA(v23, v19, 0x1.c71c71c68a0c5p-04), v19, 0x1.999999999998ep-03)
+	v27 := math.FMA(math.FMA(-0x1.633de283fb773p-06, v19, -0x1.56b2f82e012ddp-05), v19, -0x1.aecb542412942p-05)
+	v29 := math.FMA(math.FMA(v27, v19, -0x1.1110befb7253cp-04), v19, -0x1.745d172701e87p-04)
+	v31 := math.FMA(math.FMA(v29, v19, -0x1.2492492491932p-03), v19, -0x1.5555555555555p-02)
+	v35 := either(v5, float64(1), either(v4, float64(0x1p-01), float64(0)))
 	v36 := float64(v35 * 0x1.921fb54442d18p+00)
 	v37 := v36 + v13
-	v38 := v36 - v37
-	v39 := v38 + v13
-	v40 := math.FMA(-(v17), v16, v16)
-	v41 := v40 + v33
-	v42 := math.FMA(v35, 0x1.1a62633145c07p-54, v41)
-	v43 := v39 + v42
-	v44 := v37 + v43
-	v45 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v46 := math.Float64frombits(math.Float64bits(v44) | math.Float64bits(v45))
+	v41 := math.FMA(-(v17), v16, v16) + float64(float64(v13*v17)*math.FMA(v25, v17, v31))
+	v46 := math.Float64frombits(math.Float64bits((v37 + (((v36 - v37) + v13) + math.FMA(v35, 0x1.1a62633145c07p-54, v41)))) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
 	return v46
 }
 
@@ -1579,166 +660,57 @@ func Atan(x float64) float64 {
 func Cbrt(x float64) float64 {
 	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
 	v3 := v2 < 0x1p-1022
-	v4 := float64(v2 * 0x1p+54)
-	v5 := v2
-	if v3 {
-		v5 = v4
-	}
-	v6 := math.Float64bits(v5)
-	v7 := v6 + uint64(0x95f619980c433)
-	v8 := v7 >> 52
-	v9 := v8 << 52
-	v10 := v6 - v9
-	v11 := v10 + uint64(0x3ff0000000000000)
-	v12 := math.Float64frombits(v11)
-	v13 := v8 | uint64(0x4330000000000000)
-	v14 := math.Float64frombits(v13)
-	v15 := float64(0x1.00000000003ffp+52)
-	if v3 {
-		v15 = 0x1.0000000000435p+52
-	}
-	v16 := v14 - v15
+	v6 := math.Float64bits(either(v3, float64(v2*0x1p+54), v2))
+	v8 := (v6 + uint64(0x95f619980c433)) >> 52
+	v12 := math.Float64frombits(((v6 - (v8 << 52)) + uint64(0x3ff0000000000000)))
+	v16 := math.Float64frombits((v8 | uint64(0x4330000000000000))) - either(v3, float64(0x1.0000000000435p+52), float64(0x1.00000000003ffp+52))
 	v17 := math.FMA(v16, 0x1.5555555555555p-02, 0x1.8p+52)
-	v18 := v17 - 0x1.8p+52
-	v19 := math.Float64bits(v17)
-	v20 := math.FMA(-(v18), 3, v16)
+	v20 := math.FMA(-(v17 - 0x1.8p+52), 3, v16)
 	v21 := v12 - 1
 	v22 := float64(v21 * v21)
-	v23 := math.FMA(-0x1.1f2b6bce5a27dp-03, v22, -0x1.60a8ab2430461p-03)
-	v24 := math.FMA(v23, v22, -0x1.55572eaedd5f8p-02)
-	v25 := math.FMA(0x1.722fbfb354de5p-04, v22, 0x1.2f925f9e706ap-03)
-	v26 := math.FMA(v25, v22, 0x1.c6c95d39ada7ap-03)
-	v27 := math.FMA(v26, v22, 0x1.00000dd617e41p+00)
-	v28 := math.FMA(v24, v21, v27)
+	v24 := math.FMA(math.FMA(-0x1.1f2b6bce5a27dp-03, v22, -0x1.60a8ab2430461p-03), v22, -0x1.55572eaedd5f8p-02)
+	v26 := math.FMA(math.FMA(0x1.722fbfb354de5p-04, v22, 0x1.2f925f9e706ap-03), v22, 0x1.c6c95d39ada7ap-03)
 	v29 := 0 < v20
 	v30 := v20 < 0
-	v31 := float64(1)
-	if v30 {
-		v31 = 0x1p-01
-	}
-	v32 := v31
-	if v29 {
-		v32 = 2
-	}
-	v33 := float64(v12 * v32)
-	v34 := float64(1)
-	if v30 {
-		v34 = 0x1.428a2f98d728bp+00
-	}
-	v35 := v34
-	if v29 {
-		v35 = 0x1.965fea53d6e3dp-01
-	}
-	v36 := float64(v28 * v35)
-	v37 := float64(v36 * v36)
-	v38 := float64(v37 * v36)
-	v39 := math.FMA(-(v33), v38, 1)
-	v40 := float64(v36 * v39)
-	v41 := math.FMA(v39, 0x1.c71c71c71c71cp-03, 0x1.5555555555555p-02)
-	v42 := math.FMA(v40, v41, v36)
+	v33 := float64(v12 * either(v29, float64(2), either(v30, float64(0x1p-01), float64(1))))
+	v35 := either(v29, float64(0x1.965fea53d6e3dp-01), either(v30, float64(0x1.428a2f98d728bp+00), float64(1)))
+	v36 := float64(math.FMA(v24, v21, math.FMA(v26, v22, 0x1.00000dd617e41p+00)) * v35)
+	v39 := math.FMA(-(v33), float64(float64(v36*v36)*v36), 1)
+	v42 := math.FMA(float64(v36*v39), math.FMA(v39, 0x1.c71c71c71c71cp-03, 0x1.5555555555555p-02), v36)
 	v43 := float64(v42 * v42)
 	v44 := float64(v33 * v43)
 	v45 := float64(v44 * v44)
 	v46 := float64(v45 * v44)
-	v47 := math.FMA(v44, v44, -(v45))
-	v48 := math.FMA(v45, v44, -(v46))
-	v49 := math.FMA(v47, v44, v48)
-	v50 := v33 - v46
-	v51 := v50 - v49
-	v52 := float64(v51 * 0x1.5555555555555p-02)
-	v53 := math.FMA(v52, v43, v44)
-	v54 := v19 + uint64(0x3ff)
-	v55 := v54 << 52
-	v56 := math.Float64frombits(v55)
-	v57 := float64(v53 * v56)
-	v58 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v59 := math.Float64frombits(math.Float64bits(v57) | math.Float64bits(v58))
-	v60 := v2 < math.Float64frombits(0x7ff0000000000000)
-	v61 := x
-	if v60 {
-		v61 = v59
-	}
-	v62 := x == 0
-	v63 := v61
-	if v62 {
-		v63 = x
-	}
+	v51 := (v33 - v46) - math.FMA(math.FMA(v44, v44, -(v45)), v44, math.FMA(v45, v44, -(v46)))
+	v57 := float64(math.FMA(float64(v51*0x1.5555555555555p-02), v43, v44) * math.Float64frombits(((math.Float64bits(v17) + uint64(0x3ff)) << 52)))
+	v59 := math.Float64frombits(math.Float64bits(v57) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
+	v63 := either((x == 0), x, either((v2 < math.Float64frombits(0x7ff0000000000000)), v59, x))
 	return v63
 }
 
 // Rsqrt is 1 over the square root of x: of zeros infinity with their sign.
 func Rsqrt(x float64) float64 {
-	v2 := math.Float64bits(x)
-	v3 := v2 >> 1
-	v4 := uint64(0x5fe6e8e000000000) - v3
-	v5 := math.Float64frombits(v4)
-	v6 := float64(x * v5)
-	v7 := math.FMA(-(v6), v5, 1)
-	v8 := float64(v5 * v7)
-	v9 := math.FMA(0x1.40e1b74523637p-02, v7, 0x1.80fac5c1d92fep-02)
-	v10 := math.FMA(v9, v7, 0x1p-01)
-	v11 := math.FMA(v8, v10, v5)
-	v12 := math.Float64bits(v11)
-	v13 := v12 & uint64(0xfffffffff8000000)
+	v5 := math.Float64frombits((uint64(0x5fe6e8e000000000) - (math.Float64bits(x) >> 1)))
+	v7 := math.FMA(-(float64(x * v5)), v5, 1)
+	v10 := math.FMA(math.FMA(0x1.40e1b74523637p-02, v7, 0x1.80fac5c1d92fep-02), v7, 0x1p-01)
+	v13 := math.Float64bits(math.FMA(float64(v5*v7), v10, v5)) & uint64(0xfffffffff8000000)
 	v14 := math.Float64frombits(v13)
-	v15 := float64(v14 * v14)
-	v16 := math.FMA(-(v15), x, 1)
-	v17 := float64(v14 * v16)
-	v18 := math.FMA(0x1.8p-02, v16, 0x1p-01)
-	v19 := math.FMA(v17, v18, v14)
+	v16 := math.FMA(-(float64(v14 * v14)), x, 1)
+	v19 := math.FMA(float64(v14*v16), math.FMA(0x1.8p-02, v16, 0x1p-01), v14)
 	v20 := math.Float64bits(x)
-	v21 := v20 - uint64(0x10000000000000)
-	v22 := uint64(0x7fcfffffffffffff) - v20
-	v23 := v21 | v22
-	v24 := int64(v23) < 0
+	v24 := int64(((v20 - uint64(0x10000000000000)) | (uint64(0x7fcfffffffffffff) - v20))) < 0
 	if v24 {
 		v25 := x < 1
-		v26 := float64(0x1p-54)
-		if v25 {
-			v26 = 0x1p+54
-		}
-		v27 := float64(x * v26)
-		v28 := math.Float64bits(v27)
-		v29 := v28 >> 1
-		v30 := uint64(0x5fe6e8e000000000) - v29
-		v31 := math.Float64frombits(v30)
-		v32 := float64(v27 * v31)
-		v33 := math.FMA(-(v32), v31, 1)
-		v34 := float64(v31 * v33)
-		v35 := math.FMA(0x1.40e1b74523637p-02, v33, 0x1.80fac5c1d92fep-02)
-		v36 := math.FMA(v35, v33, 0x1p-01)
-		v37 := math.FMA(v34, v36, v31)
-		v38 := math.Float64bits(v37)
-		v39 := v38 & uint64(0xfffffffff8000000)
+		v27 := float64(x * either(v25, float64(0x1p+54), float64(0x1p-54)))
+		v31 := math.Float64frombits((uint64(0x5fe6e8e000000000) - (math.Float64bits(v27) >> 1)))
+		v33 := math.FMA(-(float64(v27 * v31)), v31, 1)
+		v36 := math.FMA(math.FMA(0x1.40e1b74523637p-02, v33, 0x1.80fac5c1d92fep-02), v33, 0x1p-01)
+		v39 := math.Float64bits(math.FMA(float64(v31*v33), v36, v31)) & uint64(0xfffffffff8000000)
 		v40 := math.Float64frombits(v39)
-		v41 := float64(v40 * v40)
-		v42 := math.FMA(-(v41), v27, 1)
-		v43 := float64(v40 * v42)
-		v44 := math.FMA(0x1.8p-02, v42, 0x1p-01)
-		v45 := math.FMA(v43, v44, v40)
-		v46 := float64(0x1p-27)
-		if v25 {
-			v46 = 0x1p+27
-		}
-		v47 := float64(v45 * v46)
-		v48 := x < math.Float64frombits(0x7ff0000000000000)
-		v49 := 1 / x
-		v50 := v49
-		if v48 {
-			v50 = v47
-		}
-		v51 := x < 0
-		v52 := v50
-		if v51 {
-			v52 = math.Float64frombits(0x7ff8000000000001)
-		}
-		v53 := x == 0
-		v54 := 1 / x
-		v55 := v52
-		if v53 {
-			v55 = v54
-		}
-		v19 = v55
+		v42 := math.FMA(-(float64(v40 * v40)), v27, 1)
+		v47 := float64(math.FMA(float64(v40*v42), math.FMA(0x1.8p-02, v42, 0x1p-01), v40) * either(v25, float64(0x1p+27), float64(0x1p-27)))
+		v52 := either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), either((x < math.Float64frombits(0x7ff0000000000000)), v47, (1/x)))
+		v19 = either((x == 0), (1 / x), v52)
 	}
 	return v19
 }
@@ -1781,272 +753,94 @@ var logBinsLow = [32]uint64{
 
 // Pow is x to the power y. The exponents that programs write most are products and roots: 2, 3, -1 and, of x that is not negative, 1.5 and 0.5.
 func Pow(x, y float64) float64 {
-	v3 := math.Float64bits(y)
-	v4 := v3 << 13
-	v5 := math.Float64frombits(v4)
-	v6 := v5 == 0
-	v7 := float64(1)
-	if v6 {
-		v7 = 1
-	}
+	v6 := math.Float64frombits((math.Float64bits(y) << 13)) == 0
+	v7 := either(v6, float64(1), float64(1))
 	v8 := float64(x * x)
 	if v6 {
-		v9 := y == 2
-		v10 := float64(v8 * x)
-		v11 := v10
-		if v9 {
-			v11 = v8
-		}
-		v12 := y - 1
-		v13 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v12))
+		v11 := either((y == 2), v8, float64(v8*x))
+		v13 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits((y - 1)))
 		v14 := v13 == 0x1p-01
 		if v14 {
 			v15 := math.Sqrt(x)
-			v16 := y == 0x1p-01
-			v17 := v15 + 0
-			v18 := float64(x * v15)
-			v19 := v18
-			if v16 {
-				v19 = v17
-			}
-			v11 = v19
+			v11 = either((y == 0x1p-01), (v15 + 0), float64(x*v15))
 		}
 		v20 := y == -1
 		if v20 {
-			v21 := 1 / x
-			v11 = v21
+			v11 = (1 / x)
 		}
 		v8 = v11
-		v22 := x < 0
-		v23 := float64(0)
-		if v22 {
-			v23 = 1
-		}
-		v24 := float64(1)
-		if v14 {
-			v24 = v23
-		}
-		v25 := y == 2
-		v26 := v24
-		if v25 {
-			v26 = 0
-		}
-		v27 := y == 3
-		v28 := v26
-		if v27 {
-			v28 = 0
-		}
-		v29 := y == -1
-		v30 := v28
-		if v29 {
-			v30 = 0
-		}
-		v7 = v30
+		v26 := either((y == 2), float64(0), either(v14, either((x < 0), float64(1), float64(0)), float64(1)))
+		v7 = either((y == -1), float64(0), either((y == 3), float64(0), v26))
 	}
 	v31 := v7 == 1
 	if v31 {
 		v32 := math.Float64bits(x)
-		v33 := v32 - uint64(0x10000000000000)
-		v34 := uint64(0x7fefffffffffffff) - v32
-		v35 := v33 | v34
-		v36 := int64(v35) < 0
+		v36 := int64(((v32 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v32))) < 0
 		v37 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-		v38 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-		v39 := v38 < 0x1p-1022
+		v39 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < 0x1p-1022
 		if v36 {
-			v40 := float64(v37 * 0x1p+54)
-			v41 := v37
-			if v39 {
-				v41 = v40
-			}
-			v37 = v41
+			v37 = either(v39, float64(v37*0x1p+54), v37)
 		}
 		v42 := math.Float64bits(v37)
 		v43 := v42 + uint64(0x9c00000000000)
 		v44 := v43 >> 52
 		v45 := v43 >> 47
-		v46 := v44 << 52
-		v47 := v42 - v46
-		v48 := v47 + uint64(0x3ff0000000000000)
-		v49 := math.Float64frombits(v48)
-		v50 := v44 | uint64(0x4330000000000000)
-		v51 := math.Float64frombits(v50)
-		v52 := v51 - 0x1.00000000003ffp+52
+		v49 := math.Float64frombits(((v42 - (v44 << 52)) + uint64(0x3ff0000000000000)))
+		v52 := math.Float64frombits((v44 | uint64(0x4330000000000000))) - 0x1.00000000003ffp+52
 		if v36 {
-			v53 := v52 - 54
-			v54 := v52
-			if v39 {
-				v54 = v53
-			}
-			v52 = v54
+			v52 = either(v39, (v52 - 54), v52)
 		}
 		v55 := math.Float64frombits(logBinsInverse[v45&31])
-		v56 := math.Float64frombits(logBinsHigh[v45&31])
-		v57 := math.Float64frombits(logBinsLow[v45&31])
 		v58 := float64(v49 * v55)
 		v59 := math.FMA(v49, v55, -(v58))
 		v60 := v58 - 1
 		v61 := float64(v60 * -0x1p-01)
 		v62 := math.FMA(v61, v60, v60)
-		v63 := v60 - v62
-		v64 := math.FMA(v61, v60, v63)
 		v65 := float64(v60 * v60)
-		v66 := float64(v65 * v60)
-		v67 := math.FMA(-0x1.99c4b094939f8p-04, v65, -0x1.fffffe4ceaadfp-04)
-		v68 := math.FMA(v67, v65, -0x1.5555555558143p-03)
-		v69 := math.FMA(v68, v65, -0x1p-02)
-		v70 := math.FMA(0x1.c74b73879c36cp-04, v65, 0x1.2492483741226p-03)
-		v71 := math.FMA(v70, v65, 0x1.999999999c986p-03)
-		v72 := math.FMA(v71, v65, 0x1.5555555555555p-02)
-		v73 := math.FMA(v69, v60, v72)
-		v74 := math.FMA(v66, v73, v64)
-		v75 := v60 - v65
-		v76 := math.FMA(-(v75), v59, v59)
-		v77 := v74 + v76
-		v78 := math.FMA(v52, 0x1.62e42fefa38p-01, v56)
+		v68 := math.FMA(math.FMA(-0x1.99c4b094939f8p-04, v65, -0x1.fffffe4ceaadfp-04), v65, -0x1.5555555558143p-03)
+		v71 := math.FMA(math.FMA(0x1.c74b73879c36cp-04, v65, 0x1.2492483741226p-03), v65, 0x1.999999999c986p-03)
+		v73 := math.FMA(math.FMA(v68, v65, -0x1p-02), v60, math.FMA(v71, v65, 0x1.5555555555555p-02))
+		v77 := math.FMA(float64(v65*v60), v73, math.FMA(v61, v60, (v60-v62))) + math.FMA(-(v60-v65), v59, v59)
+		v78 := math.FMA(v52, 0x1.62e42fefa38p-01, math.Float64frombits(logBinsHigh[v45&31]))
 		v79 := v78 + v62
-		v80 := v78 - v79
-		v81 := v80 + v62
-		v82 := math.FMA(v52, 0x1.ef35793c7673p-45, v57)
-		v83 := v77 + v82
-		v84 := v81 + v83
+		v82 := math.FMA(v52, 0x1.ef35793c7673p-45, math.Float64frombits(logBinsLow[v45&31]))
+		v84 := ((v78 - v79) + v62) + (v77 + v82)
 		v85 := v79 + v84
-		v86 := v79 - v85
-		v87 := v86 + v84
 		v88 := float64(y * v85)
-		v89 := math.FMA(y, v85, -(v88))
-		v90 := math.FMA(y, v87, v89)
 		v91 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v88))
-		v92 := v91 < 1000
-		v93 := float64(0)
-		if v92 {
-			v93 = v90
-		}
-		v94 := v88
-		if 1000 < v88 {
-			v94 = 1000
-		}
-		v95 := v94
-		if -1000 > v94 {
-			v95 = -1000
-		}
+		v93 := either((v91 < 1000), math.FMA(y, ((v79-v85)+v84), math.FMA(y, v85, -(v88))), float64(0))
+		v95 := greater(-1000, lesser(1000, v88))
 		v96 := math.FMA(v95, 0x1.71547652b82fep+00, 0x1.8p+52)
 		v97 := v96 - 0x1.8p+52
-		v98 := math.Float64bits(v96)
 		v99 := math.FMA(-(v97), 0x1.62e42fefa38p-01, v95)
 		v100 := math.FMA(-(v97), 0x1.ef35793c7673p-45, v93)
 		v101 := v99 + v100
 		v102 := v101 - v99
-		v103 := v101 - v102
-		v104 := v99 - v103
-		v105 := v100 - v102
-		v106 := v104 + v105
 		v107 := 1 + v101
-		v108 := float64(v101 * v101)
 		v109 := float64(v101 * v101)
-		v110 := math.FMA(0x1.af4e092e1705bp-26, v109, 0x1.71de02225a2f3p-19)
-		v111 := math.FMA(v110, v109, 0x1.a01a01abeccc3p-13)
-		v112 := math.FMA(v111, v109, 0x1.11111111100d3p-07)
-		v113 := math.FMA(v112, v109, 0x1.5555555555557p-03)
-		v114 := math.FMA(0x1.1f7315649f2d7p-29, v109, 0x1.27e4db5bb725ap-22)
-		v115 := math.FMA(v114, v109, 0x1.a01a01a6db488p-16)
-		v116 := math.FMA(v115, v109, 0x1.6c16c16c162cfp-10)
-		v117 := math.FMA(v116, v109, 0x1.5555555555556p-05)
-		v118 := math.FMA(v117, v109, 0x1p-01)
-		v119 := math.FMA(v113, v101, v118)
-		v120 := float64(v108 * v119)
-		v121 := math.FMA(v106, v107, v120)
-		v122 := 1 - v107
-		v123 := v122 + v101
-		v124 := v123 + v121
-		v125 := v107 + v124
-		v126 := scaled(v125, v98)
+		v111 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v109, 0x1.71de02225a2f3p-19), v109, 0x1.a01a01abeccc3p-13)
+		v113 := math.FMA(math.FMA(v111, v109, 0x1.11111111100d3p-07), v109, 0x1.5555555555557p-03)
+		v115 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v109, 0x1.27e4db5bb725ap-22), v109, 0x1.a01a01a6db488p-16)
+		v117 := math.FMA(math.FMA(v115, v109, 0x1.6c16c16c162cfp-10), v109, 0x1.5555555555556p-05)
+		v120 := float64(float64(v101*v101) * math.FMA(v113, v101, math.FMA(v117, v109, 0x1p-01)))
+		v124 := ((1 - v107) + v101) + math.FMA(((v99-(v101-v102))+(v100-v102)), v107, v120)
+		v126 := scaled((v107 + v124), math.Float64bits(v96))
 		if v36 {
 			v127 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-			v128 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-			v129 := v128 == math.Float64frombits(0x7ff0000000000000)
-			v130 := v127 == 1
-			v131 := v126
-			if v130 {
-				v131 = 1
-			}
-			v132 := v126
-			if v129 {
-				v132 = v131
-			}
-			v133 := v127 == 0
-			v134 := y < 0
-			v135 := float64(0)
-			if v134 {
-				v135 = math.Float64frombits(0x7ff0000000000000)
-			}
-			v136 := v132
-			if v133 {
-				v136 = v135
-			}
-			v137 := v127 == math.Float64frombits(0x7ff0000000000000)
-			v138 := y < 0
-			v139 := float64(math.Float64frombits(0x7ff0000000000000))
-			if v138 {
-				v139 = 0
-			}
-			v140 := v136
-			if v137 {
-				v140 = v139
-			}
-			v141 := math.RoundToEven(y)
-			v142 := v141 == y
+			v129 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))) == math.Float64frombits(0x7ff0000000000000)
+			v135 := either((y < 0), float64(math.Float64frombits(0x7ff0000000000000)), float64(0))
+			v136 := either((v127 == 0), v135, either(v129, either((v127 == 1), float64(1), v126), v126))
+			v139 := either((y < 0), float64(0), float64(math.Float64frombits(0x7ff0000000000000)))
+			v142 := math.RoundToEven(y) == y
 			v143 := float64(y * 0x1p-01)
-			v144 := math.RoundToEven(v143)
-			v145 := v144 == v143
-			v146 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-			v147 := float64(0)
-			if v142 {
-				v147 = v146
-			}
-			v148 := v147
-			if v145 {
-				v148 = 0
-			}
-			v149 := math.Float64frombits(0xfff0000000000000) < x
-			v150 := float64(math.Float64frombits(0x7ff8000000000001))
-			if v142 {
-				v150 = 0
-			}
-			v151 := float64(0)
-			if v149 {
-				v151 = v150
-			}
-			v152 := x < 0
-			v153 := math.Float64frombits(math.Float64bits(v151) | math.Float64bits(v148))
-			v154 := v148
-			if v152 {
-				v154 = v153
-			}
-			v155 := math.Float64frombits(math.Float64bits(v140) | math.Float64bits(v154))
-			v156 := x == x
-			v157 := y == y
-			v158 := y
-			if v157 {
-				v158 = v155
-			}
-			v159 := x
-			if v156 {
-				v159 = v158
-			}
-			v160 := y == 0
-			v161 := v159
-			if v160 {
-				v161 = 1
-			}
-			v126 = v161
+			v147 := either(v142, (math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))), float64(0))
+			v148 := either((math.RoundToEven(v143) == v143), float64(0), v147)
+			v150 := either(v142, float64(0), float64(math.Float64frombits(0x7ff8000000000001)))
+			v153 := math.Float64frombits(math.Float64bits(either((math.Float64frombits(0xfff0000000000000) < x), v150, float64(0))) | math.Float64bits(v148))
+			v155 := math.Float64frombits(math.Float64bits(either((v127 == math.Float64frombits(0x7ff0000000000000)), v139, v136)) | math.Float64bits(either((x < 0), v153, v148)))
+			v126 = either((y == 0), float64(1), either((x == x), either((y == y), v155, y), x))
 		}
-		v162 := x == 1
-		v163 := v126
-		if v162 {
-			v163 = 1
-		}
-		v8 = v163
+		v8 = either((x == 1), float64(1), v126)
 	}
 	return v8
 }
@@ -2055,456 +849,175 @@ func Pow(x, y float64) float64 {
 func Atan2(x, y float64) float64 {
 	v3 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
 	v4 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-	v5 := v4 < v3
-	v6 := v4
-	if v3 < v4 {
-		v6 = v3
-	}
-	v7 := v4
-	if v5 {
-		v7 = v3
-	}
+	v6 := lesser(v3, v4)
+	v7 := either((v4 < v3), v3, v4)
 	v8 := v7 == math.Float64frombits(0x7ff0000000000000)
-	v9 := v6 == math.Float64frombits(0x7ff0000000000000)
-	v10 := float64(0)
-	if v9 {
-		v10 = 1
-	}
-	v11 := v6
-	if v8 {
-		v11 = v10
-	}
-	v12 := v7
-	if v8 {
-		v12 = 1
-	}
-	v13 := v12 == 0
-	v14 := v12
-	if v13 {
-		v14 = 1
-	}
-	v15 := v14 < 0x1p-900
-	v16 := 0x1p+1000 < v14
-	v17 := float64(1)
-	if v16 {
-		v17 = 0x1p-100
-	}
-	v18 := v17
-	if v15 {
-		v18 = 0x1p+200
-	}
+	v10 := either((v6 == math.Float64frombits(0x7ff0000000000000)), float64(1), float64(0))
+	v11 := either(v8, v10, v6)
+	v12 := either(v8, float64(1), v7)
+	v14 := either((v12 == 0), float64(1), v12)
+	v18 := either((v14 < 0x1p-900), float64(0x1p+200), either((0x1p+1000 < v14), float64(0x1p-100), float64(1)))
 	v19 := float64(v11 * v18)
 	v20 := float64(v14 * v18)
-	v21 := float64(v20 * 0x1p-01)
-	v22 := v21 < v19
+	v22 := float64(v20*0x1p-01) < v19
 	v23 := v20 + v19
-	v24 := v20 - v23
-	v25 := v24 + v19
-	v26 := v19 - v20
-	v27 := v19
-	if v22 {
-		v27 = v26
-	}
-	v28 := v20
-	if v22 {
-		v28 = v23
-	}
-	v29 := float64(0)
-	if v22 {
-		v29 = v25
-	}
+	v27 := either(v22, (v19 - v20), v19)
+	v28 := either(v22, v23, v20)
 	v30 := 1 / v28
 	v31 := float64(v27 * v30)
-	v32 := math.FMA(-(v31), v28, v27)
-	v33 := math.FMA(-(v31), v29, v32)
+	v33 := math.FMA(-(v31), either(v22, ((v20-v23)+v19), float64(0)), math.FMA(-(v31), v28, v27))
 	v34 := float64(v33 * v30)
 	v35 := float64(v31 * v31)
-	v36 := float64(v31 * v35)
 	v37 := float64(v35 * v35)
-	v38 := math.FMA(0x1.f5c3523066abp-08, v37, 0x1.166a8732cc738p-05)
-	v39 := math.FMA(v38, v37, 0x1.837a52499d8b8p-05)
-	v40 := math.FMA(v39, v37, 0x1.e1d8a9bad86p-05)
-	v41 := math.FMA(v40, v37, 0x1.3b13ad5571f07p-04)
-	v42 := math.FMA(v41, v37, 0x1.c71c71c68a0c5p-04)
-	v43 := math.FMA(v42, v37, 0x1.999999999998ep-03)
-	v44 := math.FMA(-0x1.633de283fb773p-06, v37, -0x1.56b2f82e012ddp-05)
-	v45 := math.FMA(v44, v37, -0x1.aecb542412942p-05)
-	v46 := math.FMA(v45, v37, -0x1.1110befb7253cp-04)
-	v47 := math.FMA(v46, v37, -0x1.745d172701e87p-04)
-	v48 := math.FMA(v47, v37, -0x1.2492492491932p-03)
-	v49 := math.FMA(v48, v37, -0x1.5555555555555p-02)
-	v50 := math.FMA(v43, v35, v49)
-	v51 := float64(v36 * v50)
-	v52 := math.Float64bits(y)
-	v53 := float64(0)
-	if v22 {
-		v53 = 1
-	}
-	v54 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-	v55 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v56 := v54 < v55
-	v57 := 2 - v53
-	v58 := v53
-	if v56 {
-		v58 = v57
-	}
-	v59 := int64(v52) < 0
-	v60 := 4 - v58
-	v61 := v58
-	if v59 {
-		v61 = v60
-	}
-	v62 := float64(1)
-	if v56 {
-		v62 = -1
-	}
-	v63 := math.Float64frombits(math.Float64bits(y) & uint64(0x8000000000000000))
-	v64 := math.Float64frombits(math.Float64bits(v62) ^ math.Float64bits(v63))
+	v39 := math.FMA(math.FMA(0x1.f5c3523066abp-08, v37, 0x1.166a8732cc738p-05), v37, 0x1.837a52499d8b8p-05)
+	v41 := math.FMA(math.FMA(v39, v37, 0x1.e1d8a9bad86p-05), v37, 0x1.3b13ad5571f07p-04)
+	v43 := math.FMA(math.FMA(v41, v37, 0x1.c71c71c68a0c5p-04), v37, 0x1.999999999998ep-03)
+	v45 := math.FMA(math.FMA(-0x1.633de283fb773p-06, v37, -0x1.56b2f82e012ddp-05), v37, -0x1.aecb542412942p-05)
+	v47 := math.FMA(math.FMA(v45, v37, -0x1.1110befb7253cp-04), v37, -0x1.745d172701e87p-04)
+	v49 := math.FMA(math.FMA(v47, v37, -0x1.2492492491932p-03), v37, -0x1.5555555555555p-02)
+	v53 := either(v22, float64(1), float64(0))
+	v56 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))) < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x)))
+	v58 := either(v56, (2 - v53), v53)
+	v61 := either(int64(math.Float64bits(y)) < 0, (4 - v58), v58)
+	v64 := math.Float64frombits(math.Float64bits(either(v56, float64(-1), float64(1))) ^ math.Float64bits((math.Float64frombits(math.Float64bits(y) & uint64(0x8000000000000000)))))
 	v65 := float64(v61 * 0x1.921fb54442d18p-01)
 	v66 := float64(v64 * v31)
 	v67 := v65 + v66
-	v68 := v65 - v67
-	v69 := v68 + v66
-	v70 := math.FMA(-(v35), v34, v34)
-	v71 := v70 + v51
-	v72 := float64(v64 * v71)
-	v73 := math.FMA(v61, 0x1.1a62633145c07p-55, v72)
-	v74 := v69 + v73
+	v71 := math.FMA(-(v35), v34, v34) + float64(float64(v31*v35)*math.FMA(v43, v35, v49))
+	v74 := ((v65 - v67) + v66) + math.FMA(v61, 0x1.1a62633145c07p-55, float64(v64*v71))
 	v75 := v67 + v74
-	v76 := float64(v14 * 0x1p-30)
-	v77 := v11 < v76
-	v78 := v11 / v14
-	v79 := v75
-	if v77 {
-		v79 = v78
-	}
-	v80 := v61 == 0
-	v81 := v75
-	if v80 {
-		v81 = v79
-	}
-	v82 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v83 := math.Float64frombits(math.Float64bits(v81) | math.Float64bits(v82))
-	v84 := y == y
-	v85 := x == x
-	v86 := x
-	if v85 {
-		v86 = v83
-	}
-	v87 := y
-	if v84 {
-		v87 = v86
-	}
-	return v87
+	v81 := either((v61 == 0), either((v11 < float64(v14*0x1p-30)), (v11/v14), v75), v75)
+	v83 := math.Float64frombits(math.Float64bits(v81) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
+	return either((y == y), either((x == x), v83, x), y)
 }
 
 // FloorDiv is the greatest integral number that is not above x/y, or that rounded once where it has more than 53 bits.
 func FloorDiv(x, y float64) float64 {
-	v3 := x / y
-	v4 := math.Floor(v3)
-	v5 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-	v6 := v5 == math.Float64frombits(0x7ff0000000000000)
-	v7 := math.FMA(-(v4), y, x)
-	v8 := v7
-	if v6 {
-		v8 = x
-	}
-	v9 := math.Float64frombits(math.Float64bits(v8) ^ math.Float64bits(y))
-	v10 := math.Float64bits(v9)
-	v11 := int64(v10) < 0
-	v12 := float64(0)
-	if v11 {
-		v12 = 1
-	}
-	v13 := v8 == 0
-	v14 := v12
-	if v13 {
-		v14 = 0
-	}
-	v15 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v4))
-	v16 := v15 < 0x1.0000000000001p+53
-	v17 := float64(0)
-	if v16 {
-		v17 = v14
-	}
-	v18 := v4 - v17
-	return v18
+	v4 := math.Floor((x / y))
+	v6 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))) == math.Float64frombits(0x7ff0000000000000)
+	v8 := either(v6, x, math.FMA(-(v4), y, x))
+	v10 := math.Float64bits((math.Float64frombits(math.Float64bits(v8) ^ math.Float64bits(y))))
+	v14 := either((v8 == 0), float64(0), either(int64(v10) < 0, float64(1), float64(0)))
+	v16 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v4))) < 0x1.0000000000001p+53
+	return (v4 - either(v16, v14, float64(0)))
 }
 
 // Mod is x - y n, n the floor of x/y, rounded once: it has the sign of y.
 func Mod(x, y float64) float64 {
 	v3 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-	v4 := x / v3
-	v5 := math.RoundToEven(v4)
+	v5 := math.RoundToEven((x / v3))
 	v6 := math.FMA(-(v5), v3, x)
-	v7 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v5))
-	v8 := 0x1p+53 < v7
+	v8 := 0x1p+53 < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v5)))
 	if v8 {
 		v6 = x
 		for {
 			v9 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-			v10 := float64(v9 * 0x1p+500)
-			v11 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v6))
-			v12 := float64(v11 * 0x1p-500)
-			v13 := v10 < v12
-			v14 := float64(v6 * 0x1p-550)
-			v15 := v6
-			if v13 {
-				v15 = v14
-			}
-			v16 := float64(v9 * 0x1p+550)
-			v17 := v9
-			if v13 {
-				v17 = v16
-			}
+			v12 := float64((math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v6))) * 0x1p-500)
+			v13 := float64(v9*0x1p+500) < v12
+			v15 := either(v13, float64(v6*0x1p-550), v6)
+			v17 := either(v13, float64(v9*0x1p+550), v9)
 			v18 := v15 / v17
 			v19 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v18))
-			v20 := 0x1p+53 < v19
-			v21 := float64(0)
-			if v20 {
-				v21 = 1
-			}
-			v22 := v21
-			if v13 {
-				v22 = 1
-			}
-			v23 := math.RoundToEven(v18)
-			v24 := v23
-			if v13 {
-				v24 = v18
-			}
-			v25 := math.FMA(-(v24), v17, v15)
-			v26 := float64(v25 * 0x1p+550)
-			v27 := v25
-			if v13 {
-				v27 = v26
-			}
-			v6 = v27
-			v28 := v22 == 1
-			if !v28 {
+			v22 := either(v13, float64(1), either((0x1p+53 < v19), float64(1), float64(0)))
+			v25 := math.FMA(-(either(v13, v18, math.RoundToEven(v18))), v17, v15)
+			v6 = either(v13, float64(v25*0x1p+550), v25)
+			if !(v22 == 1) {
 				break
 			}
 		}
 	}
-	v29 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-	v30 := v29 == math.Float64frombits(0x7ff0000000000000)
-	v31 := v6
-	if v30 {
-		v31 = x
-	}
-	v32 := math.Float64frombits(math.Float64bits(v31) ^ math.Float64bits(y))
-	v33 := math.Float64bits(v32)
-	v34 := int64(v33) < 0
-	v35 := v31 + y
-	v36 := v31
-	if v34 {
-		v36 = v35
-	}
-	v37 := v31 == 0
-	v38 := math.Float64frombits(math.Float64bits(y) & uint64(0x8000000000000000))
-	v39 := v36
-	if v37 {
-		v39 = v38
-	}
-	v40 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v41 := v40 < math.Float64frombits(0x7ff0000000000000)
-	v42 := float64(math.Float64frombits(0x7ff8000000000001))
-	if v41 {
-		v42 = v39
-	}
-	return v42
+	v30 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))) == math.Float64frombits(0x7ff0000000000000)
+	v31 := either(v30, x, v6)
+	v33 := math.Float64bits((math.Float64frombits(math.Float64bits(v31) ^ math.Float64bits(y))))
+	v39 := either((v31 == 0), (math.Float64frombits(math.Float64bits(y) & uint64(0x8000000000000000))), either(int64(v33) < 0, (v31+y), v31))
+	v41 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < math.Float64frombits(0x7ff0000000000000)
+	return either(v41, v39, float64(math.Float64frombits(0x7ff8000000000001)))
 }
 
 // Exp32 is e to the power x, a float32, before the last rounding.
 func Exp32(x float64) float64 {
-	v2 := x
-	if 130 < x {
-		v2 = 130
-	}
-	v3 := v2
-	if -150 > v2 {
-		v3 = -150
-	}
+	v3 := greater(-150, lesser(130, x))
 	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v5 := v4 - 0x1.8p+52
-	v6 := math.Float64bits(v4)
-	v7 := v6 + uint64(0x3ff)
-	v8 := v7 << 52
-	v9 := math.Float64frombits(v8)
-	v10 := math.FMA(-(v5), 0x1.62e42fefa39efp-01, v3)
+	v9 := math.Float64frombits(((math.Float64bits(v4) + uint64(0x3ff)) << 52))
+	v10 := math.FMA(-(v4 - 0x1.8p+52), 0x1.62e42fefa39efp-01, v3)
 	v11 := float64(v10 * v10)
-	v12 := math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10)
-	v13 := math.FMA(v12, v11, 0x1.55555565ce931p-05)
-	v14 := math.FMA(v13, v11, 0x1.fffffffffe051p-02)
-	v15 := math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07)
-	v16 := math.FMA(v15, v11, 0x1.5555557e88376p-03)
-	v17 := math.FMA(v16, v11, 0x1.fffffffff6187p-01)
-	v18 := math.FMA(v14, v10, v17)
-	v19 := float64(v10 * v18)
-	v20 := math.FMA(v9, v19, v9)
-	return v20
+	v13 := math.FMA(math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10), v11, 0x1.55555565ce931p-05)
+	v16 := math.FMA(math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07), v11, 0x1.5555557e88376p-03)
+	v18 := math.FMA(math.FMA(v13, v11, 0x1.fffffffffe051p-02), v10, math.FMA(v16, v11, 0x1.fffffffff6187p-01))
+	return math.FMA(v9, float64(v10*v18), v9)
 }
 
 // Expm132 is e to the power x, a float32, less 1, before the last rounding.
 func Expm132(x float64) float64 {
-	v2 := x
-	if 130 < x {
-		v2 = 130
-	}
-	v3 := v2
-	if -60 > v2 {
-		v3 = -60
-	}
+	v3 := greater(-60, lesser(130, x))
 	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v5 := v4 - 0x1.8p+52
-	v6 := math.Float64bits(v4)
-	v7 := v6 + uint64(0x3ff)
-	v8 := v7 << 52
-	v9 := math.Float64frombits(v8)
-	v10 := math.FMA(-(v5), 0x1.62e42fefa39efp-01, v3)
+	v9 := math.Float64frombits(((math.Float64bits(v4) + uint64(0x3ff)) << 52))
+	v10 := math.FMA(-(v4 - 0x1.8p+52), 0x1.62e42fefa39efp-01, v3)
 	v11 := float64(v10 * v10)
-	v12 := math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10)
-	v13 := math.FMA(v12, v11, 0x1.55555565ce931p-05)
-	v14 := math.FMA(v13, v11, 0x1.fffffffffe051p-02)
-	v15 := math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07)
-	v16 := math.FMA(v15, v11, 0x1.5555557e88376p-03)
-	v17 := math.FMA(v16, v11, 0x1.fffffffff6187p-01)
-	v18 := math.FMA(v14, v10, v17)
-	v19 := float64(v10 * v18)
-	v20 := v9 - 1
-	v21 := math.FMA(v9, v19, v20)
-	v22 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v23 := math.Float64frombits(math.Float64bits(v21) | math.Float64bits(v22))
+	v13 := math.FMA(math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10), v11, 0x1.55555565ce931p-05)
+	v16 := math.FMA(math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07), v11, 0x1.5555557e88376p-03)
+	v18 := math.FMA(math.FMA(v13, v11, 0x1.fffffffffe051p-02), v10, math.FMA(v16, v11, 0x1.fffffffff6187p-01))
+	v23 := math.Float64frombits(math.Float64bits(math.FMA(v9, float64(v10*v18), (v9-1))) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
 	return v23
 }
 
 // Tanh32 is the hyperbolic tangent of x, a float32, before the last rounding.
 func Tanh32(x float64) float64 {
 	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := v2 + v2
-	v4 := v3
-	if 60 < v3 {
-		v4 = 60
-	}
+	v4 := lesser(60, (v2 + v2))
 	v5 := math.FMA(v4, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v6 := v5 - 0x1.8p+52
-	v7 := math.Float64bits(v5)
-	v8 := v7 + uint64(0x3ff)
-	v9 := v8 << 52
-	v10 := math.Float64frombits(v9)
-	v11 := math.FMA(-(v6), 0x1.62e42fefa39efp-01, v4)
+	v10 := math.Float64frombits(((math.Float64bits(v5) + uint64(0x3ff)) << 52))
+	v11 := math.FMA(-(v5 - 0x1.8p+52), 0x1.62e42fefa39efp-01, v4)
 	v12 := float64(v11 * v11)
-	v13 := math.FMA(0x1.a136e5a92400ep-16, v12, 0x1.6c166bc75e823p-10)
-	v14 := math.FMA(v13, v12, 0x1.55555565ce931p-05)
-	v15 := math.FMA(v14, v12, 0x1.fffffffffe051p-02)
-	v16 := math.FMA(0x1.a17e35818933cp-13, v12, 0x1.1110a5fa2e975p-07)
-	v17 := math.FMA(v16, v12, 0x1.5555557e88376p-03)
-	v18 := math.FMA(v17, v12, 0x1.fffffffff6187p-01)
-	v19 := math.FMA(v15, v11, v18)
-	v20 := float64(v11 * v19)
-	v21 := v10 - 1
-	v22 := math.FMA(v10, v20, v21)
-	v23 := v22 + 2
-	v24 := v22 / v23
-	v25 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v26 := math.Float64frombits(math.Float64bits(v24) | math.Float64bits(v25))
+	v14 := math.FMA(math.FMA(0x1.a136e5a92400ep-16, v12, 0x1.6c166bc75e823p-10), v12, 0x1.55555565ce931p-05)
+	v17 := math.FMA(math.FMA(0x1.a17e35818933cp-13, v12, 0x1.1110a5fa2e975p-07), v12, 0x1.5555557e88376p-03)
+	v19 := math.FMA(math.FMA(v14, v12, 0x1.fffffffffe051p-02), v11, math.FMA(v17, v12, 0x1.fffffffff6187p-01))
+	v22 := math.FMA(v10, float64(v11*v19), (v10 - 1))
+	v26 := math.Float64frombits(math.Float64bits((v22 / (v22 + 2))) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
 	return v26
 }
 
 // Sinh32 is the hyperbolic sine of x, a float32, before the last rounding.
 func Sinh32(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := v2
-	if 130 < v2 {
-		v3 = 130
-	}
+	v3 := lesser(130, (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))))
 	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v5 := v4 - 0x1.8p+52
-	v6 := math.Float64bits(v4)
-	v7 := v6 + uint64(0x3ff)
-	v8 := v7 << 52
-	v9 := math.Float64frombits(v8)
-	v10 := math.FMA(-(v5), 0x1.62e42fefa39efp-01, v3)
+	v9 := math.Float64frombits(((math.Float64bits(v4) + uint64(0x3ff)) << 52))
+	v10 := math.FMA(-(v4 - 0x1.8p+52), 0x1.62e42fefa39efp-01, v3)
 	v11 := float64(v10 * v10)
-	v12 := math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10)
-	v13 := math.FMA(v12, v11, 0x1.55555565ce931p-05)
-	v14 := math.FMA(v13, v11, 0x1.fffffffffe051p-02)
-	v15 := math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07)
-	v16 := math.FMA(v15, v11, 0x1.5555557e88376p-03)
-	v17 := math.FMA(v16, v11, 0x1.fffffffff6187p-01)
-	v18 := math.FMA(v14, v10, v17)
-	v19 := float64(v10 * v18)
-	v20 := v9 - 1
-	v21 := math.FMA(v9, v19, v20)
-	v22 := v21 + 1
-	v23 := v21 / v22
-	v24 := v21 + v23
-	v25 := float64(0x1p-01 * v24)
-	v26 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v27 := math.Float64frombits(math.Float64bits(v25) | math.Float64bits(v26))
+	v13 := math.FMA(math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10), v11, 0x1.55555565ce931p-05)
+	v16 := math.FMA(math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07), v11, 0x1.5555557e88376p-03)
+	v18 := math.FMA(math.FMA(v13, v11, 0x1.fffffffffe051p-02), v10, math.FMA(v16, v11, 0x1.fffffffff6187p-01))
+	v21 := math.FMA(v9, float64(v10*v18), (v9 - 1))
+	v27 := math.Float64frombits(math.Float64bits(float64(0x1p-01*(v21+(v21/(v21+1))))) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
 	return v27
 }
 
 // Cosh32 is the hyperbolic cosine of x, a float32, before the last rounding.
 func Cosh32(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := v2
-	if 130 < v2 {
-		v3 = 130
-	}
+	v3 := lesser(130, (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))))
 	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v5 := v4 - 0x1.8p+52
-	v6 := math.Float64bits(v4)
-	v7 := v6 + uint64(0x3ff)
-	v8 := v7 << 52
-	v9 := math.Float64frombits(v8)
-	v10 := math.FMA(-(v5), 0x1.62e42fefa39efp-01, v3)
+	v9 := math.Float64frombits(((math.Float64bits(v4) + uint64(0x3ff)) << 52))
+	v10 := math.FMA(-(v4 - 0x1.8p+52), 0x1.62e42fefa39efp-01, v3)
 	v11 := float64(v10 * v10)
-	v12 := math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10)
-	v13 := math.FMA(v12, v11, 0x1.55555565ce931p-05)
-	v14 := math.FMA(v13, v11, 0x1.fffffffffe051p-02)
-	v15 := math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07)
-	v16 := math.FMA(v15, v11, 0x1.5555557e88376p-03)
-	v17 := math.FMA(v16, v11, 0x1.fffffffff6187p-01)
-	v18 := math.FMA(v14, v10, v17)
-	v19 := float64(v10 * v18)
-	v20 := math.FMA(v9, v19, v9)
-	v21 := 1 / v20
-	v22 := v20 + v21
-	v23 := float64(0x1p-01 * v22)
-	return v23
+	v13 := math.FMA(math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10), v11, 0x1.55555565ce931p-05)
+	v16 := math.FMA(math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07), v11, 0x1.5555557e88376p-03)
+	v18 := math.FMA(math.FMA(v13, v11, 0x1.fffffffffe051p-02), v10, math.FMA(v16, v11, 0x1.fffffffff6187p-01))
+	v20 := math.FMA(v9, float64(v10*v18), v9)
+	return float64(0x1p-01 * (v20 + (1 / v20)))
 }
 
 // Sigmoid32 is 1 / (1 + exp(-x)), x a float32, before the last rounding.
 func Sigmoid32(x float64) float64 {
-	v2 := x
-	if 130 < x {
-		v2 = 130
-	}
-	v3 := v2
-	if -150 > v2 {
-		v3 = -150
-	}
+	v3 := greater(-150, lesser(130, x))
 	v4 := math.FMA(v3, 0x1.71547652b82fep+00, 0x1.8p+52)
-	v5 := v4 - 0x1.8p+52
-	v6 := math.Float64bits(v4)
-	v7 := v6 + uint64(0x3ff)
-	v8 := v7 << 52
-	v9 := math.Float64frombits(v8)
-	v10 := math.FMA(-(v5), 0x1.62e42fefa39efp-01, v3)
+	v9 := math.Float64frombits(((math.Float64bits(v4) + uint64(0x3ff)) << 52))
+	v10 := math.FMA(-(v4 - 0x1.8p+52), 0x1.62e42fefa39efp-01, v3)
 	v11 := float64(v10 * v10)
-	v12 := math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10)
-	v13 := math.FMA(v12, v11, 0x1.55555565ce931p-05)
-	v14 := math.FMA(v13, v11, 0x1.fffffffffe051p-02)
-	v15 := math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07)
-	v16 := math.FMA(v15, v11, 0x1.5555557e88376p-03)
-	v17 := math.FMA(v16, v11, 0x1.fffffffff6187p-01)
-	v18 := math.FMA(v14, v10, v17)
-	v19 := float64(v10 * v18)
-	v20 := math.FMA(v9, v19, v9)
-	v21 := v20 + 1
-	v22 := v20 / v21
-	return v22
+	v13 := math.FMA(math.FMA(0x1.a136e5a92400ep-16, v11, 0x1.6c166bc75e823p-10), v11, 0x1.55555565ce931p-05)
+	v16 := math.FMA(math.FMA(0x1.a17e35818933cp-13, v11, 0x1.1110a5fa2e975p-07), v11, 0x1.5555557e88376p-03)
+	v18 := math.FMA(math.FMA(v13, v11, 0x1.fffffffffe051p-02), v10, math.FMA(v16, v11, 0x1.fffffffff6187p-01))
+	v20 := math.FMA(v9, float64(v10*v18), v9)
+	return (v20 / (v20 + 1))
 }
 
 // logBins32Inverse is 1/c for the bins of significands of the logarithms of float32.
@@ -2529,39 +1042,14 @@ func Log32(x float64) float64 {
 	v3 := v2 + uint64(0x9800000000000)
 	v4 := v3 >> 52
 	v5 := v3 >> 48
-	v6 := v4 << 52
-	v7 := v2 - v6
-	v8 := v7 + uint64(0x3ff0000000000000)
-	v9 := math.Float64frombits(v8)
-	v10 := v4 | uint64(0x4330000000000000)
-	v11 := math.Float64frombits(v10)
-	v12 := v11 - 0x1.00000000003ffp+52
-	v13 := math.Float64frombits(logBins32Inverse[v5&15])
-	v14 := math.FMA(v9, v13, -(1))
-	v15 := math.Float64frombits(logBins32[v5&15])
-	v16 := math.FMA(v12, 0x1.62e42fefa39efp-01, v15)
+	v12 := math.Float64frombits((v4 | uint64(0x4330000000000000))) - 0x1.00000000003ffp+52
+	v14 := math.FMA(math.Float64frombits(((v2 - (v4 << 52)) + uint64(0x3ff0000000000000))), math.Float64frombits(logBins32Inverse[v5&15]), -(1))
+	v16 := math.FMA(v12, 0x1.62e42fefa39efp-01, math.Float64frombits(logBins32[v5&15]))
 	v17 := float64(v14 * v14)
-	v18 := math.FMA(-0x1.4f4885a689d15p-03, v17, -0x1.00009277ceb61p-02)
-	v19 := math.FMA(v18, v17, -0x1.fffffffac3cd8p-02)
-	v20 := math.FMA(0x1.99e03e4707f7p-03, v17, 0x1.5555530eed2eap-02)
-	v21 := math.FMA(v20, v17, 0x1.0000000001826p+00)
-	v22 := math.FMA(v19, v14, v21)
-	v23 := math.FMA(v14, v22, v16)
-	v24 := x < math.Float64frombits(0x7ff0000000000000)
-	v25 := x
-	if v24 {
-		v25 = v23
-	}
-	v26 := x < 0
-	v27 := v25
-	if v26 {
-		v27 = math.Float64frombits(0x7ff8000000000001)
-	}
-	v28 := x == 0
-	v29 := v27
-	if v28 {
-		v29 = math.Float64frombits(0xfff0000000000000)
-	}
+	v19 := math.FMA(math.FMA(-0x1.4f4885a689d15p-03, v17, -0x1.00009277ceb61p-02), v17, -0x1.fffffffac3cd8p-02)
+	v21 := math.FMA(math.FMA(0x1.99e03e4707f7p-03, v17, 0x1.5555530eed2eap-02), v17, 0x1.0000000001826p+00)
+	v25 := either((x < math.Float64frombits(0x7ff0000000000000)), math.FMA(v14, math.FMA(v19, v14, v21), v16), x)
+	v29 := either((x == 0), float64(math.Float64frombits(0xfff0000000000000)), either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), v25))
 	return v29
 }
 
@@ -2571,40 +1059,14 @@ func Log232(x float64) float64 {
 	v3 := v2 + uint64(0x9800000000000)
 	v4 := v3 >> 52
 	v5 := v3 >> 48
-	v6 := v4 << 52
-	v7 := v2 - v6
-	v8 := v7 + uint64(0x3ff0000000000000)
-	v9 := math.Float64frombits(v8)
-	v10 := v4 | uint64(0x4330000000000000)
-	v11 := math.Float64frombits(v10)
-	v12 := v11 - 0x1.00000000003ffp+52
-	v13 := math.Float64frombits(logBins32Inverse[v5&15])
-	v14 := math.FMA(v9, v13, -(1))
-	v15 := math.Float64frombits(logBins32[v5&15])
-	v16 := float64(v15 * 0x1.71547652b82fep+00)
-	v18 := v12 + v16
+	v12 := math.Float64frombits((v4 | uint64(0x4330000000000000))) - 0x1.00000000003ffp+52
+	v14 := math.FMA(math.Float64frombits(((v2 - (v4 << 52)) + uint64(0x3ff0000000000000))), math.Float64frombits(logBins32Inverse[v5&15]), -(1))
+	v18 := v12 + float64(math.Float64frombits(logBins32[v5&15])*0x1.71547652b82fep+00)
 	v19 := float64(v14 * v14)
-	v20 := math.FMA(-0x1.e3b62768ab5c5p-03, v19, -0x1.715549a1bc26bp-02)
-	v21 := math.FMA(v20, v19, -0x1.7154764ef1706p-01)
-	v22 := math.FMA(0x1.27a9ba654f9c1p-02, v19, 0x1.ec709a7b63f8bp-02)
-	v23 := math.FMA(v22, v19, 0x1.71547652ba5d5p+00)
-	v24 := math.FMA(v21, v14, v23)
-	v25 := math.FMA(v14, v24, v18)
-	v26 := x < math.Float64frombits(0x7ff0000000000000)
-	v27 := x
-	if v26 {
-		v27 = v25
-	}
-	v28 := x < 0
-	v29 := v27
-	if v28 {
-		v29 = math.Float64frombits(0x7ff8000000000001)
-	}
-	v30 := x == 0
-	v31 := v29
-	if v30 {
-		v31 = math.Float64frombits(0xfff0000000000000)
-	}
+	v21 := math.FMA(math.FMA(-0x1.e3b62768ab5c5p-03, v19, -0x1.715549a1bc26bp-02), v19, -0x1.7154764ef1706p-01)
+	v23 := math.FMA(math.FMA(0x1.27a9ba654f9c1p-02, v19, 0x1.ec709a7b63f8bp-02), v19, 0x1.71547652ba5d5p+00)
+	v27 := either((x < math.Float64frombits(0x7ff0000000000000)), math.FMA(v14, math.FMA(v21, v14, v23), v18), x)
+	v31 := either((x == 0), float64(math.Float64frombits(0xfff0000000000000)), either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), v27))
 	return v31
 }
 
@@ -2614,88 +1076,33 @@ func Log1032(x float64) float64 {
 	v3 := v2 + uint64(0x9800000000000)
 	v4 := v3 >> 52
 	v5 := v3 >> 48
-	v6 := v4 << 52
-	v7 := v2 - v6
-	v8 := v7 + uint64(0x3ff0000000000000)
-	v9 := math.Float64frombits(v8)
-	v10 := v4 | uint64(0x4330000000000000)
-	v11 := math.Float64frombits(v10)
-	v12 := v11 - 0x1.00000000003ffp+52
-	v13 := math.Float64frombits(logBins32Inverse[v5&15])
-	v14 := math.FMA(v9, v13, -(1))
-	v15 := math.Float64frombits(logBins32[v5&15])
-	v16 := float64(v15 * 0x1.bcb7b1526e50ep-02)
-	v17 := math.FMA(v12, 0x1.34413509f79ffp-02, v16)
+	v12 := math.Float64frombits((v4 | uint64(0x4330000000000000))) - 0x1.00000000003ffp+52
+	v14 := math.FMA(math.Float64frombits(((v2 - (v4 << 52)) + uint64(0x3ff0000000000000))), math.Float64frombits(logBins32Inverse[v5&15]), -(1))
+	v17 := math.FMA(v12, 0x1.34413509f79ffp-02, float64(math.Float64frombits(logBins32[v5&15])*0x1.bcb7b1526e50ep-02))
 	v18 := float64(v14 * v14)
-	v19 := math.FMA(-0x1.23392e70bd98dp-04, v18, -0x1.bcb8afc351ed6p-04)
-	v20 := math.FMA(v19, v18, -0x1.bcb7b14de23c4p-03)
-	v21 := math.FMA(0x1.6403839bde0dp-04, v18, 0x1.287a743d14f07p-03)
-	v22 := math.FMA(v21, v18, 0x1.bcb7b15270f01p-02)
-	v23 := math.FMA(v20, v14, v22)
-	v24 := math.FMA(v14, v23, v17)
-	v25 := x < math.Float64frombits(0x7ff0000000000000)
-	v26 := x
-	if v25 {
-		v26 = v24
-	}
-	v27 := x < 0
-	v28 := v26
-	if v27 {
-		v28 = math.Float64frombits(0x7ff8000000000001)
-	}
-	v29 := x == 0
-	v30 := v28
-	if v29 {
-		v30 = math.Float64frombits(0xfff0000000000000)
-	}
+	v20 := math.FMA(math.FMA(-0x1.23392e70bd98dp-04, v18, -0x1.bcb8afc351ed6p-04), v18, -0x1.bcb7b14de23c4p-03)
+	v22 := math.FMA(math.FMA(0x1.6403839bde0dp-04, v18, 0x1.287a743d14f07p-03), v18, 0x1.bcb7b15270f01p-02)
+	v26 := either((x < math.Float64frombits(0x7ff0000000000000)), math.FMA(v14, math.FMA(v20, v14, v22), v17), x)
+	v30 := either((x == 0), float64(math.Float64frombits(0xfff0000000000000)), either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), v26))
 	return v30
 }
 
 // Log1p32 is the natural logarithm of 1 + x, x a float32, before the last rounding.
 func Log1p32(x float64) float64 {
 	v2 := 1 + x
-	v3 := v2 - 1
-	v4 := x - v3
 	v5 := math.Float64bits(v2)
 	v6 := v5 + uint64(0x9800000000000)
 	v7 := v6 >> 52
 	v8 := v6 >> 48
-	v9 := v7 << 52
-	v10 := v5 - v9
-	v11 := v10 + uint64(0x3ff0000000000000)
-	v12 := math.Float64frombits(v11)
-	v13 := v7 | uint64(0x4330000000000000)
-	v14 := math.Float64frombits(v13)
-	v15 := v14 - 0x1.00000000003ffp+52
-	v16 := math.Float64frombits(logBins32Inverse[v8&15])
-	v17 := math.FMA(v12, v16, -(1))
-	v18 := math.Float64frombits(logBins32[v8&15])
-	v19 := math.FMA(v15, 0x1.62e42fefa39efp-01, v18)
+	v15 := math.Float64frombits((v7 | uint64(0x4330000000000000))) - 0x1.00000000003ffp+52
+	v17 := math.FMA(math.Float64frombits(((v5 - (v7 << 52)) + uint64(0x3ff0000000000000))), math.Float64frombits(logBins32Inverse[v8&15]), -(1))
+	v19 := math.FMA(v15, 0x1.62e42fefa39efp-01, math.Float64frombits(logBins32[v8&15]))
 	v20 := float64(v17 * v17)
-	v21 := math.FMA(-0x1.4f4885a689d15p-03, v20, -0x1.00009277ceb61p-02)
-	v22 := math.FMA(v21, v20, -0x1.fffffffac3cd8p-02)
-	v23 := math.FMA(0x1.99e03e4707f7p-03, v20, 0x1.5555530eed2eap-02)
-	v24 := math.FMA(v23, v20, 0x1.0000000001826p+00)
-	v25 := math.FMA(v22, v17, v24)
-	v26 := math.FMA(v17, v25, v19)
-	v27 := v26 + v4
-	v28 := v2 < math.Float64frombits(0x7ff0000000000000)
-	v29 := x
-	if v28 {
-		v29 = v27
-	}
-	v30 := v2 < 0
-	v31 := v29
-	if v30 {
-		v31 = math.Float64frombits(0x7ff8000000000001)
-	}
-	v32 := v2 == 0
-	v33 := v31
-	if v32 {
-		v33 = math.Float64frombits(0xfff0000000000000)
-	}
-	v34 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v35 := math.Float64frombits(math.Float64bits(v33) | math.Float64bits(v34))
+	v22 := math.FMA(math.FMA(-0x1.4f4885a689d15p-03, v20, -0x1.00009277ceb61p-02), v20, -0x1.fffffffac3cd8p-02)
+	v24 := math.FMA(math.FMA(0x1.99e03e4707f7p-03, v20, 0x1.5555530eed2eap-02), v20, 0x1.0000000001826p+00)
+	v29 := either((v2 < math.Float64frombits(0x7ff0000000000000)), (math.FMA(v17, math.FMA(v22, v17, v24), v19) + (x - (v2 - 1))), x)
+	v33 := either((v2 == 0), float64(math.Float64frombits(0xfff0000000000000)), either((v2 < 0), float64(math.Float64frombits(0x7ff8000000000001)), v29))
+	v35 := math.Float64frombits(math.Float64bits(v33) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
 	return v35
 }
 
@@ -2703,172 +1110,73 @@ func Log1p32(x float64) float64 {
 func Sin32(x float64) float64 {
 	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
 	v3 := v2 - 0x1.8p+52
-	v4 := math.Float64bits(v2)
-	v5 := math.FMA(-(v3), 0x1.921fb54442d18p+00, x)
-	v6 := math.FMA(-(v3), 0x1.1a62633145c07p-54, v5)
-	v7 := v4 + uint64(0x0)
-	v8 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v9 := 0x1p+30 < v8
+	v6 := math.FMA(-(v3), 0x1.1a62633145c07p-54, math.FMA(-(v3), 0x1.921fb54442d18p+00, x))
+	v7 := math.Float64bits(v2) + uint64(0x0)
+	v9 := 0x1p+30 < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x)))
 	if v9 {
-		v10 := float64(0x1p+31)
-		if v9 {
-			v10 = x
-		}
-		v11 := math.Float64bits(v10)
-		v12 := v11 >> 52
-		v13 := v12 & uint64(0x7ff)
-		v14 := v11 & uint64(0x800fffffffffffff)
-		v15 := v14 | uint64(0x4330000000000000)
-		v16 := math.Float64frombits(v15)
-		v17 := v13 - uint64(0x3f5)
+		v11 := math.Float64bits(either(v9, x, float64(0x1p+31)))
+		v16 := math.Float64frombits(((v11 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v17 := ((v11 >> 52) & uint64(0x7ff)) - uint64(0x3f5)
 		v18 := v17 + uint64(0x0)
 		v19 := v18 >> 6
 		v20 := v18 & uint64(0x3f)
-		v21 := piBits[v19]
-		v22 := v21 << v20
-		v23 := v19 + uint64(0x1)
-		v24 := piBits[v23]
-		v25 := uint64(0x40) - v20
-		v26 := v24 >> v25
-		v27 := v22 | v26
-		v28 := v27 >> 12
-		v29 := v28 | uint64(0x4330000000000000)
-		v30 := math.Float64frombits(v29)
-		v31 := v30 - 0x1p+52
+		v27 := (piBits[v19] << v20) | (piBits[(v19+uint64(0x1))] >> (uint64(0x40) - v20))
+		v31 := math.Float64frombits(((v27 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v32 := float64(v31 * 0x1p-50)
 		v33 := float64(v16 * v32)
 		v34 := math.FMA(v16, v32, -(v33))
-		v35 := float64(v33 * 0x1p-02)
-		v36 := math.RoundToEven(v35)
-		v37 := math.FMA(-(v36), 4, v33)
+		v37 := math.FMA(-(math.RoundToEven(float64(v33 * 0x1p-02))), 4, v33)
 		v38 := v37 + v34
 		v39 := v38 - v37
-		v40 := v38 - v39
-		v41 := v37 - v40
-		v42 := v34 - v39
-		v43 := v41 + v42
+		v43 := (v37 - (v38 - v39)) + (v34 - v39)
 		v44 := v17 + uint64(0x34)
 		v45 := v44 >> 6
 		v46 := v44 & uint64(0x3f)
-		v47 := piBits[v45]
-		v48 := v47 << v46
-		v49 := v45 + uint64(0x1)
-		v50 := piBits[v49]
-		v51 := uint64(0x40) - v46
-		v52 := v50 >> v51
-		v53 := v48 | v52
-		v54 := v53 >> 12
-		v55 := v54 | uint64(0x4330000000000000)
-		v56 := math.Float64frombits(v55)
-		v57 := v56 - 0x1p+52
+		v53 := (piBits[v45] << v46) | (piBits[(v45+uint64(0x1))] >> (uint64(0x40) - v46))
+		v57 := math.Float64frombits(((v53 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v58 := float64(v57 * 0x1p-102)
 		v59 := float64(v16 * v58)
 		v60 := math.FMA(v16, v58, -(v59))
 		v61 := v38 + v59
 		v62 := v61 - v38
-		v63 := v61 - v62
-		v64 := v38 - v63
-		v65 := v59 - v62
-		v66 := v64 + v65
+		v66 := (v38 - (v61 - v62)) + (v59 - v62)
 		v67 := math.FMA(v61, 1, 0x1.8p+52)
-		v68 := v67 - 0x1.8p+52
-		v69 := math.Float64bits(v67)
-		v70 := v61 - v68
+		v70 := v61 - (v67 - 0x1.8p+52)
 		v71 := v43 + v66
 		v72 := v71 - v43
-		v73 := v71 - v72
-		v74 := v43 - v73
-		v75 := v66 - v72
-		v76 := v74 + v75
 		v77 := v71 + v60
 		v78 := v77 - v71
-		v79 := v77 - v78
-		v80 := v71 - v79
-		v81 := v60 - v78
-		v82 := v80 + v81
-		v83 := v76 + v82
+		v83 := ((v43 - (v71 - v72)) + (v66 - v72)) + ((v71 - (v77 - v78)) + (v60 - v78))
 		v84 := v17 + uint64(0x68)
 		v85 := v84 >> 6
 		v86 := v84 & uint64(0x3f)
-		v87 := piBits[v85]
-		v88 := v87 << v86
-		v89 := v85 + uint64(0x1)
-		v90 := piBits[v89]
-		v91 := uint64(0x40) - v86
-		v92 := v90 >> v91
-		v93 := v88 | v92
-		v94 := v93 >> 12
-		v95 := v94 | uint64(0x4330000000000000)
-		v96 := math.Float64frombits(v95)
-		v97 := v96 - 0x1p+52
+		v93 := (piBits[v85] << v86) | (piBits[(v85+uint64(0x1))] >> (uint64(0x40) - v86))
+		v97 := math.Float64frombits(((v93 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v98 := float64(v97 * 0x1p-154)
 		v99 := float64(v16 * v98)
-		v100 := math.FMA(v16, v98, -(v99))
 		v101 := v77 + v99
 		v102 := v101 - v77
-		v103 := v101 - v102
-		v104 := v77 - v103
-		v105 := v99 - v102
-		v106 := v104 + v105
-		v107 := v83 + v106
 		v108 := v17 + uint64(0x9c)
 		v109 := v108 >> 6
 		v110 := v108 & uint64(0x3f)
-		v111 := piBits[v109]
-		v112 := v111 << v110
-		v113 := v109 + uint64(0x1)
-		v114 := piBits[v113]
-		v115 := uint64(0x40) - v110
-		v116 := v114 >> v115
-		v117 := v112 | v116
-		v118 := v117 >> 12
-		v119 := v118 | uint64(0x4330000000000000)
-		v120 := math.Float64frombits(v119)
-		v121 := v120 - 0x1p+52
-		v122 := float64(v121 * 0x1p-206)
-		v123 := math.FMA(v16, v122, v100)
-		v124 := v107 + v123
+		v117 := (piBits[v109] << v110) | (piBits[(v109+uint64(0x1))] >> (uint64(0x40) - v110))
+		v121 := math.Float64frombits(((v117 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
+		v124 := (v83 + ((v77 - (v101 - v102)) + (v99 - v102))) + math.FMA(v16, float64(v121*0x1p-206), math.FMA(v16, v98, -(v99)))
 		v125 := v70 + v101
 		v126 := v125 - v70
-		v127 := v125 - v126
-		v128 := v70 - v127
-		v129 := v101 - v126
-		v130 := v128 + v129
-		v131 := v130 + v124
-		v132 := v125 + v131
-		v138 := float64(v132 * 0x1.921fb54442d18p+00)
-		v7 = v69
-		v142 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-		v143 := v142 < math.Float64frombits(0x7ff0000000000000)
-		v144 := float64(math.Float64frombits(0x7ff8000000000001))
-		if v143 {
-			v144 = v138
-		}
-		v6 = v144
+		v138 := float64((v125 + (((v70 - (v125 - v126)) + (v101 - v126)) + v124)) * 0x1.921fb54442d18p+00)
+		v7 = math.Float64bits(v67)
+		v143 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < math.Float64frombits(0x7ff0000000000000)
+		v6 = either(v143, v138, float64(math.Float64frombits(0x7ff8000000000001)))
 	}
 	v145 := float64(v6 * v6)
 	v146 := float64(v145 * v145)
-	v147 := math.FMA(-0x1.a00ecaed5eb2bp-13, v146, -0x1.5555554908b7bp-03)
-	v148 := math.FMA(0x1.6cb09872134b4p-19, v146, 0x1.11110724cc4eep-07)
-	v149 := math.FMA(v148, v146, 0x1.fffffffff63d7p-01)
-	v150 := math.FMA(v147, v145, v149)
-	v151 := float64(v6 * v150)
+	v149 := math.FMA(math.FMA(0x1.6cb09872134b4p-19, v146, 0x1.11110724cc4eep-07), v146, 0x1.fffffffff63d7p-01)
+	v150 := math.FMA(math.FMA(-0x1.a00ecaed5eb2bp-13, v146, -0x1.5555554908b7bp-03), v145, v149)
 	v152 := float64(v145 * v145)
-	v153 := math.FMA(-0x1.23c066c36b9d8p-22, v152, -0x1.6c16b29a8e243p-10)
-	v154 := math.FMA(v153, v152, -0x1.ffffffffe2ba2p-02)
-	v155 := math.FMA(0x1.a00e78b8cd4c7p-16, v152, 0x1.555555441d96ap-05)
-	v156 := math.FMA(v155, v152, 0x1.ffffffffffdfcp-01)
-	v157 := math.FMA(v154, v145, v156)
-	v158 := v7 << 63
-	v159 := int64(v158) < 0
-	v160 := v151
-	if v159 {
-		v160 = v157
-	}
-	v161 := v7 & uint64(0x2)
-	v162 := v161 << 62
-	v163 := math.Float64frombits(v162)
-	v164 := math.Float64frombits(math.Float64bits(v160) ^ math.Float64bits(v163))
+	v154 := math.FMA(math.FMA(-0x1.23c066c36b9d8p-22, v152, -0x1.6c16b29a8e243p-10), v152, -0x1.ffffffffe2ba2p-02)
+	v156 := math.FMA(math.FMA(0x1.a00e78b8cd4c7p-16, v152, 0x1.555555441d96ap-05), v152, 0x1.ffffffffffdfcp-01)
+	v164 := math.Float64frombits(math.Float64bits(either(int64((v7<<63)) < 0, math.FMA(v154, v145, v156), float64(v6*v150))) ^ math.Float64bits(math.Float64frombits(((v7 & uint64(0x2)) << 62))))
 	return v164
 }
 
@@ -2876,173 +1184,75 @@ func Sin32(x float64) float64 {
 func Cos32(x float64) float64 {
 	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
 	v3 := v2 - 0x1.8p+52
-	v4 := math.Float64bits(v2)
-	v5 := math.FMA(-(v3), 0x1.921fb54442d18p+00, x)
-	v6 := math.FMA(-(v3), 0x1.1a62633145c07p-54, v5)
-	v7 := v4 + uint64(0x0)
-	v8 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v9 := 0x1p+30 < v8
+	v6 := math.FMA(-(v3), 0x1.1a62633145c07p-54, math.FMA(-(v3), 0x1.921fb54442d18p+00, x))
+	v7 := math.Float64bits(v2) + uint64(0x0)
+	v9 := 0x1p+30 < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x)))
 	if v9 {
-		v10 := float64(0x1p+31)
-		if v9 {
-			v10 = x
-		}
-		v11 := math.Float64bits(v10)
-		v12 := v11 >> 52
-		v13 := v12 & uint64(0x7ff)
-		v14 := v11 & uint64(0x800fffffffffffff)
-		v15 := v14 | uint64(0x4330000000000000)
-		v16 := math.Float64frombits(v15)
-		v17 := v13 - uint64(0x3f5)
+		v11 := math.Float64bits(either(v9, x, float64(0x1p+31)))
+		v16 := math.Float64frombits(((v11 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v17 := ((v11 >> 52) & uint64(0x7ff)) - uint64(0x3f5)
 		v18 := v17 + uint64(0x0)
 		v19 := v18 >> 6
 		v20 := v18 & uint64(0x3f)
-		v21 := piBits[v19]
-		v22 := v21 << v20
-		v23 := v19 + uint64(0x1)
-		v24 := piBits[v23]
-		v25 := uint64(0x40) - v20
-		v26 := v24 >> v25
-		v27 := v22 | v26
-		v28 := v27 >> 12
-		v29 := v28 | uint64(0x4330000000000000)
-		v30 := math.Float64frombits(v29)
-		v31 := v30 - 0x1p+52
+		v27 := (piBits[v19] << v20) | (piBits[(v19+uint64(0x1))] >> (uint64(0x40) - v20))
+		v31 := math.Float64frombits(((v27 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v32 := float64(v31 * 0x1p-50)
 		v33 := float64(v16 * v32)
 		v34 := math.FMA(v16, v32, -(v33))
-		v35 := float64(v33 * 0x1p-02)
-		v36 := math.RoundToEven(v35)
-		v37 := math.FMA(-(v36), 4, v33)
+		v37 := math.FMA(-(math.RoundToEven(float64(v33 * 0x1p-02))), 4, v33)
 		v38 := v37 + v34
 		v39 := v38 - v37
-		v40 := v38 - v39
-		v41 := v37 - v40
-		v42 := v34 - v39
-		v43 := v41 + v42
+		v43 := (v37 - (v38 - v39)) + (v34 - v39)
 		v44 := v17 + uint64(0x34)
 		v45 := v44 >> 6
 		v46 := v44 & uint64(0x3f)
-		v47 := piBits[v45]
-		v48 := v47 << v46
-		v49 := v45 + uint64(0x1)
-		v50 := piBits[v49]
-		v51 := uint64(0x40) - v46
-		v52 := v50 >> v51
-		v53 := v48 | v52
-		v54 := v53 >> 12
-		v55 := v54 | uint64(0x4330000000000000)
-		v56 := math.Float64frombits(v55)
-		v57 := v56 - 0x1p+52
+		v53 := (piBits[v45] << v46) | (piBits[(v45+uint64(0x1))] >> (uint64(0x40) - v46))
+		v57 := math.Float64frombits(((v53 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v58 := float64(v57 * 0x1p-102)
 		v59 := float64(v16 * v58)
 		v60 := math.FMA(v16, v58, -(v59))
 		v61 := v38 + v59
 		v62 := v61 - v38
-		v63 := v61 - v62
-		v64 := v38 - v63
-		v65 := v59 - v62
-		v66 := v64 + v65
+		v66 := (v38 - (v61 - v62)) + (v59 - v62)
 		v67 := math.FMA(v61, 1, 0x1.8p+52)
-		v68 := v67 - 0x1.8p+52
-		v69 := math.Float64bits(v67)
-		v70 := v61 - v68
+		v70 := v61 - (v67 - 0x1.8p+52)
 		v71 := v43 + v66
 		v72 := v71 - v43
-		v73 := v71 - v72
-		v74 := v43 - v73
-		v75 := v66 - v72
-		v76 := v74 + v75
 		v77 := v71 + v60
 		v78 := v77 - v71
-		v79 := v77 - v78
-		v80 := v71 - v79
-		v81 := v60 - v78
-		v82 := v80 + v81
-		v83 := v76 + v82
+		v83 := ((v43 - (v71 - v72)) + (v66 - v72)) + ((v71 - (v77 - v78)) + (v60 - v78))
 		v84 := v17 + uint64(0x68)
 		v85 := v84 >> 6
 		v86 := v84 & uint64(0x3f)
-		v87 := piBits[v85]
-		v88 := v87 << v86
-		v89 := v85 + uint64(0x1)
-		v90 := piBits[v89]
-		v91 := uint64(0x40) - v86
-		v92 := v90 >> v91
-		v93 := v88 | v92
-		v94 := v93 >> 12
-		v95 := v94 | uint64(0x4330000000000000)
-		v96 := math.Float64frombits(v95)
-		v97 := v96 - 0x1p+52
+		v93 := (piBits[v85] << v86) | (piBits[(v85+uint64(0x1))] >> (uint64(0x40) - v86))
+		v97 := math.Float64frombits(((v93 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v98 := float64(v97 * 0x1p-154)
 		v99 := float64(v16 * v98)
-		v100 := math.FMA(v16, v98, -(v99))
 		v101 := v77 + v99
 		v102 := v101 - v77
-		v103 := v101 - v102
-		v104 := v77 - v103
-		v105 := v99 - v102
-		v106 := v104 + v105
-		v107 := v83 + v106
 		v108 := v17 + uint64(0x9c)
 		v109 := v108 >> 6
 		v110 := v108 & uint64(0x3f)
-		v111 := piBits[v109]
-		v112 := v111 << v110
-		v113 := v109 + uint64(0x1)
-		v114 := piBits[v113]
-		v115 := uint64(0x40) - v110
-		v116 := v114 >> v115
-		v117 := v112 | v116
-		v118 := v117 >> 12
-		v119 := v118 | uint64(0x4330000000000000)
-		v120 := math.Float64frombits(v119)
-		v121 := v120 - 0x1p+52
-		v122 := float64(v121 * 0x1p-206)
-		v123 := math.FMA(v16, v122, v100)
-		v124 := v107 + v123
+		v117 := (piBits[v109] << v110) | (piBits[(v109+uint64(0x1))] >> (uint64(0x40) - v110))
+		v121 := math.Float64frombits(((v117 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
+		v124 := (v83 + ((v77 - (v101 - v102)) + (v99 - v102))) + math.FMA(v16, float64(v121*0x1p-206), math.FMA(v16, v98, -(v99)))
 		v125 := v70 + v101
 		v126 := v125 - v70
-		v127 := v125 - v126
-		v128 := v70 - v127
-		v129 := v101 - v126
-		v130 := v128 + v129
-		v131 := v130 + v124
-		v132 := v125 + v131
-		v138 := float64(v132 * 0x1.921fb54442d18p+00)
-		v7 = v69
-		v142 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-		v143 := v142 < math.Float64frombits(0x7ff0000000000000)
-		v144 := float64(math.Float64frombits(0x7ff8000000000001))
-		if v143 {
-			v144 = v138
-		}
-		v6 = v144
+		v138 := float64((v125 + (((v70 - (v125 - v126)) + (v101 - v126)) + v124)) * 0x1.921fb54442d18p+00)
+		v7 = math.Float64bits(v67)
+		v143 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < math.Float64frombits(0x7ff0000000000000)
+		v6 = either(v143, v138, float64(math.Float64frombits(0x7ff8000000000001)))
 	}
 	v145 := v7 + uint64(0x1)
 	v146 := float64(v6 * v6)
 	v147 := float64(v146 * v146)
-	v148 := math.FMA(-0x1.a00ecaed5eb2bp-13, v147, -0x1.5555554908b7bp-03)
-	v149 := math.FMA(0x1.6cb09872134b4p-19, v147, 0x1.11110724cc4eep-07)
-	v150 := math.FMA(v149, v147, 0x1.fffffffff63d7p-01)
-	v151 := math.FMA(v148, v146, v150)
-	v152 := float64(v6 * v151)
+	v150 := math.FMA(math.FMA(0x1.6cb09872134b4p-19, v147, 0x1.11110724cc4eep-07), v147, 0x1.fffffffff63d7p-01)
+	v151 := math.FMA(math.FMA(-0x1.a00ecaed5eb2bp-13, v147, -0x1.5555554908b7bp-03), v146, v150)
 	v153 := float64(v146 * v146)
-	v154 := math.FMA(-0x1.23c066c36b9d8p-22, v153, -0x1.6c16b29a8e243p-10)
-	v155 := math.FMA(v154, v153, -0x1.ffffffffe2ba2p-02)
-	v156 := math.FMA(0x1.a00e78b8cd4c7p-16, v153, 0x1.555555441d96ap-05)
-	v157 := math.FMA(v156, v153, 0x1.ffffffffffdfcp-01)
-	v158 := math.FMA(v155, v146, v157)
-	v159 := v145 << 63
-	v160 := int64(v159) < 0
-	v161 := v152
-	if v160 {
-		v161 = v158
-	}
-	v162 := v145 & uint64(0x2)
-	v163 := v162 << 62
-	v164 := math.Float64frombits(v163)
-	v165 := math.Float64frombits(math.Float64bits(v161) ^ math.Float64bits(v164))
+	v155 := math.FMA(math.FMA(-0x1.23c066c36b9d8p-22, v153, -0x1.6c16b29a8e243p-10), v153, -0x1.ffffffffe2ba2p-02)
+	v157 := math.FMA(math.FMA(0x1.a00e78b8cd4c7p-16, v153, 0x1.555555441d96ap-05), v153, 0x1.ffffffffffdfcp-01)
+	v161 := either(int64((v145<<63)) < 0, math.FMA(v155, v146, v157), float64(v6*v151))
+	v165 := math.Float64frombits(math.Float64bits(v161) ^ math.Float64bits(math.Float64frombits(((v145 & uint64(0x2)) << 62))))
 	return v165
 }
 
@@ -3050,176 +1260,76 @@ func Cos32(x float64) float64 {
 func Tan32(x float64) float64 {
 	v2 := math.FMA(x, 0x1.45f306dc9c883p-01, 0x1.8p+52)
 	v3 := v2 - 0x1.8p+52
-	v4 := math.Float64bits(v2)
-	v5 := math.FMA(-(v3), 0x1.921fb54442d18p+00, x)
-	v6 := math.FMA(-(v3), 0x1.1a62633145c07p-54, v5)
-	v7 := v4 + uint64(0x0)
-	v8 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v9 := 0x1p+30 < v8
+	v6 := math.FMA(-(v3), 0x1.1a62633145c07p-54, math.FMA(-(v3), 0x1.921fb54442d18p+00, x))
+	v7 := math.Float64bits(v2) + uint64(0x0)
+	v9 := 0x1p+30 < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x)))
 	if v9 {
-		v10 := float64(0x1p+31)
-		if v9 {
-			v10 = x
-		}
-		v11 := math.Float64bits(v10)
-		v12 := v11 >> 52
-		v13 := v12 & uint64(0x7ff)
-		v14 := v11 & uint64(0x800fffffffffffff)
-		v15 := v14 | uint64(0x4330000000000000)
-		v16 := math.Float64frombits(v15)
-		v17 := v13 - uint64(0x3f5)
+		v11 := math.Float64bits(either(v9, x, float64(0x1p+31)))
+		v16 := math.Float64frombits(((v11 & uint64(0x800fffffffffffff)) | uint64(0x4330000000000000)))
+		v17 := ((v11 >> 52) & uint64(0x7ff)) - uint64(0x3f5)
 		v18 := v17 + uint64(0x0)
 		v19 := v18 >> 6
 		v20 := v18 & uint64(0x3f)
-		v21 := piBits[v19]
-		v22 := v21 << v20
-		v23 := v19 + uint64(0x1)
-		v24 := piBits[v23]
-		v25 := uint64(0x40) - v20
-		v26 := v24 >> v25
-		v27 := v22 | v26
-		v28 := v27 >> 12
-		v29 := v28 | uint64(0x4330000000000000)
-		v30 := math.Float64frombits(v29)
-		v31 := v30 - 0x1p+52
+		v27 := (piBits[v19] << v20) | (piBits[(v19+uint64(0x1))] >> (uint64(0x40) - v20))
+		v31 := math.Float64frombits(((v27 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v32 := float64(v31 * 0x1p-50)
 		v33 := float64(v16 * v32)
 		v34 := math.FMA(v16, v32, -(v33))
-		v35 := float64(v33 * 0x1p-02)
-		v36 := math.RoundToEven(v35)
-		v37 := math.FMA(-(v36), 4, v33)
+		v37 := math.FMA(-(math.RoundToEven(float64(v33 * 0x1p-02))), 4, v33)
 		v38 := v37 + v34
 		v39 := v38 - v37
-		v40 := v38 - v39
-		v41 := v37 - v40
-		v42 := v34 - v39
-		v43 := v41 + v42
+		v43 := (v37 - (v38 - v39)) + (v34 - v39)
 		v44 := v17 + uint64(0x34)
 		v45 := v44 >> 6
 		v46 := v44 & uint64(0x3f)
-		v47 := piBits[v45]
-		v48 := v47 << v46
-		v49 := v45 + uint64(0x1)
-		v50 := piBits[v49]
-		v51 := uint64(0x40) - v46
-		v52 := v50 >> v51
-		v53 := v48 | v52
-		v54 := v53 >> 12
-		v55 := v54 | uint64(0x4330000000000000)
-		v56 := math.Float64frombits(v55)
-		v57 := v56 - 0x1p+52
+		v53 := (piBits[v45] << v46) | (piBits[(v45+uint64(0x1))] >> (uint64(0x40) - v46))
+		v57 := math.Float64frombits(((v53 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v58 := float64(v57 * 0x1p-102)
 		v59 := float64(v16 * v58)
 		v60 := math.FMA(v16, v58, -(v59))
 		v61 := v38 + v59
 		v62 := v61 - v38
-		v63 := v61 - v62
-		v64 := v38 - v63
-		v65 := v59 - v62
-		v66 := v64 + v65
+		v66 := (v38 - (v61 - v62)) + (v59 - v62)
 		v67 := math.FMA(v61, 1, 0x1.8p+52)
-		v68 := v67 - 0x1.8p+52
-		v69 := math.Float64bits(v67)
-		v70 := v61 - v68
+		v70 := v61 - (v67 - 0x1.8p+52)
 		v71 := v43 + v66
 		v72 := v71 - v43
-		v73 := v71 - v72
-		v74 := v43 - v73
-		v75 := v66 - v72
-		v76 := v74 + v75
 		v77 := v71 + v60
 		v78 := v77 - v71
-		v79 := v77 - v78
-		v80 := v71 - v79
-		v81 := v60 - v78
-		v82 := v80 + v81
-		v83 := v76 + v82
+		v83 := ((v43 - (v71 - v72)) + (v66 - v72)) + ((v71 - (v77 - v78)) + (v60 - v78))
 		v84 := v17 + uint64(0x68)
 		v85 := v84 >> 6
 		v86 := v84 & uint64(0x3f)
-		v87 := piBits[v85]
-		v88 := v87 << v86
-		v89 := v85 + uint64(0x1)
-		v90 := piBits[v89]
-		v91 := uint64(0x40) - v86
-		v92 := v90 >> v91
-		v93 := v88 | v92
-		v94 := v93 >> 12
-		v95 := v94 | uint64(0x4330000000000000)
-		v96 := math.Float64frombits(v95)
-		v97 := v96 - 0x1p+52
+		v93 := (piBits[v85] << v86) | (piBits[(v85+uint64(0x1))] >> (uint64(0x40) - v86))
+		v97 := math.Float64frombits(((v93 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
 		v98 := float64(v97 * 0x1p-154)
 		v99 := float64(v16 * v98)
-		v100 := math.FMA(v16, v98, -(v99))
 		v101 := v77 + v99
 		v102 := v101 - v77
-		v103 := v101 - v102
-		v104 := v77 - v103
-		v105 := v99 - v102
-		v106 := v104 + v105
-		v107 := v83 + v106
 		v108 := v17 + uint64(0x9c)
 		v109 := v108 >> 6
 		v110 := v108 & uint64(0x3f)
-		v111 := piBits[v109]
-		v112 := v111 << v110
-		v113 := v109 + uint64(0x1)
-		v114 := piBits[v113]
-		v115 := uint64(0x40) - v110
-		v116 := v114 >> v115
-		v117 := v112 | v116
-		v118 := v117 >> 12
-		v119 := v118 | uint64(0x4330000000000000)
-		v120 := math.Float64frombits(v119)
-		v121 := v120 - 0x1p+52
-		v122 := float64(v121 * 0x1p-206)
-		v123 := math.FMA(v16, v122, v100)
-		v124 := v107 + v123
+		v117 := (piBits[v109] << v110) | (piBits[(v109+uint64(0x1))] >> (uint64(0x40) - v110))
+		v121 := math.Float64frombits(((v117 >> 12) | uint64(0x4330000000000000))) - 0x1p+52
+		v124 := (v83 + ((v77 - (v101 - v102)) + (v99 - v102))) + math.FMA(v16, float64(v121*0x1p-206), math.FMA(v16, v98, -(v99)))
 		v125 := v70 + v101
 		v126 := v125 - v70
-		v127 := v125 - v126
-		v128 := v70 - v127
-		v129 := v101 - v126
-		v130 := v128 + v129
-		v131 := v130 + v124
-		v132 := v125 + v131
-		v138 := float64(v132 * 0x1.921fb54442d18p+00)
-		v7 = v69
-		v142 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-		v143 := v142 < math.Float64frombits(0x7ff0000000000000)
-		v144 := float64(math.Float64frombits(0x7ff8000000000001))
-		if v143 {
-			v144 = v138
-		}
-		v6 = v144
+		v138 := float64((v125 + (((v70 - (v125 - v126)) + (v101 - v126)) + v124)) * 0x1.921fb54442d18p+00)
+		v7 = math.Float64bits(v67)
+		v143 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) < math.Float64frombits(0x7ff0000000000000)
+		v6 = either(v143, v138, float64(math.Float64frombits(0x7ff8000000000001)))
 	}
 	v145 := float64(v6 * v6)
 	v146 := float64(v145 * v145)
-	v147 := math.FMA(-0x1.a00ecaed5eb2bp-13, v146, -0x1.5555554908b7bp-03)
-	v148 := math.FMA(0x1.6cb09872134b4p-19, v146, 0x1.11110724cc4eep-07)
-	v149 := math.FMA(v148, v146, 0x1.fffffffff63d7p-01)
-	v150 := math.FMA(v147, v145, v149)
+	v149 := math.FMA(math.FMA(0x1.6cb09872134b4p-19, v146, 0x1.11110724cc4eep-07), v146, 0x1.fffffffff63d7p-01)
+	v150 := math.FMA(math.FMA(-0x1.a00ecaed5eb2bp-13, v146, -0x1.5555554908b7bp-03), v145, v149)
 	v151 := float64(v6 * v150)
 	v152 := float64(v145 * v145)
-	v153 := math.FMA(-0x1.23c066c36b9d8p-22, v152, -0x1.6c16b29a8e243p-10)
-	v154 := math.FMA(v153, v152, -0x1.ffffffffe2ba2p-02)
-	v155 := math.FMA(0x1.a00e78b8cd4c7p-16, v152, 0x1.555555441d96ap-05)
-	v156 := math.FMA(v155, v152, 0x1.ffffffffffdfcp-01)
+	v154 := math.FMA(math.FMA(-0x1.23c066c36b9d8p-22, v152, -0x1.6c16b29a8e243p-10), v152, -0x1.ffffffffe2ba2p-02)
+	v156 := math.FMA(math.FMA(0x1.a00e78b8cd4c7p-16, v152, 0x1.555555441d96ap-05), v152, 0x1.ffffffffffdfcp-01)
 	v157 := math.FMA(v154, v145, v156)
-	v158 := v7 << 63
-	v159 := int64(v158) < 0
-	v160 := v151
-	if v159 {
-		v160 = v157
-	}
-	v161 := v157
-	if v159 {
-		v161 = v151
-	}
-	v162 := v160 / v161
-	v163 := v7 << 63
-	v164 := math.Float64frombits(v163)
-	v165 := math.Float64frombits(math.Float64bits(v162) ^ math.Float64bits(v164))
+	v159 := int64((v7 << 63)) < 0
+	v165 := math.Float64frombits(math.Float64bits((either(v159, v157, v151) / either(v159, v151, v157))) ^ math.Float64bits(math.Float64frombits((v7 << 63))))
 	return v165
 }
 
@@ -3227,39 +1337,14 @@ func Tan32(x float64) float64 {
 func Asin32(x float64) float64 {
 	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
 	v3 := 0x1p-01 < v2
-	v4 := 1 - v2
-	v5 := float64(v4 * 0x1p-01)
-	v6 := float64(x * x)
-	v7 := v6
-	if v3 {
-		v7 = v5
-	}
-	v8 := math.Sqrt(v7)
-	v9 := v2
-	if v3 {
-		v9 = v8
-	}
-	v10 := float64(v9 * v7)
+	v7 := either(v3, float64((1-v2)*0x1p-01), float64(x*x))
+	v9 := either(v3, math.Sqrt(v7), v2)
 	v11 := float64(v7 * v7)
-	v12 := math.FMA(0x1.e0231588b1e55p-06, v11, 0x1.3c5053c2afce1p-06)
-	v13 := math.FMA(v12, v11, 0x1.f208eb1ddd0fbp-06)
-	v14 := math.FMA(v13, v11, 0x1.333334ceb652p-04)
-	v15 := math.FMA(0x1.64b97e009bd01p-08, v11, 0x1.6a9e3262c37dbp-06)
-	v16 := math.FMA(v15, v11, 0x1.6db5cfb6af282p-05)
-	v17 := math.FMA(v16, v11, 0x1.55555554ee47bp-03)
-	v18 := math.FMA(v14, v7, v17)
-	v19 := math.FMA(v10, v18, v9)
-	v20 := float64(1)
-	if v3 {
-		v20 = -2
-	}
-	v21 := float64(0)
-	if v3 {
-		v21 = 0x1.921fb54442d18p+00
-	}
-	v22 := math.FMA(v20, v19, v21)
-	v23 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v24 := math.Float64frombits(math.Float64bits(v22) | math.Float64bits(v23))
+	v13 := math.FMA(math.FMA(0x1.e0231588b1e55p-06, v11, 0x1.3c5053c2afce1p-06), v11, 0x1.f208eb1ddd0fbp-06)
+	v16 := math.FMA(math.FMA(0x1.64b97e009bd01p-08, v11, 0x1.6a9e3262c37dbp-06), v11, 0x1.6db5cfb6af282p-05)
+	v18 := math.FMA(math.FMA(v13, v11, 0x1.333334ceb652p-04), v7, math.FMA(v16, v11, 0x1.55555554ee47bp-03))
+	v22 := math.FMA(either(v3, float64(-2), float64(1)), math.FMA(float64(v9*v7), v18, v9), either(v3, float64(0x1.921fb54442d18p+00), float64(0)))
+	v24 := math.Float64frombits(math.Float64bits(v22) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
 	return v24
 }
 
@@ -3267,342 +1352,112 @@ func Asin32(x float64) float64 {
 func Acos32(x float64) float64 {
 	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
 	v3 := 0x1p-01 < v2
-	v4 := 1 - v2
-	v5 := float64(v4 * 0x1p-01)
-	v6 := float64(x * x)
-	v7 := v6
-	if v3 {
-		v7 = v5
-	}
-	v8 := math.Sqrt(v7)
-	v9 := v2
-	if v3 {
-		v9 = v8
-	}
-	v10 := float64(v9 * v7)
+	v7 := either(v3, float64((1-v2)*0x1p-01), float64(x*x))
+	v9 := either(v3, math.Sqrt(v7), v2)
 	v11 := float64(v7 * v7)
-	v12 := math.FMA(0x1.e0231588b1e55p-06, v11, 0x1.3c5053c2afce1p-06)
-	v13 := math.FMA(v12, v11, 0x1.f208eb1ddd0fbp-06)
-	v14 := math.FMA(v13, v11, 0x1.333334ceb652p-04)
-	v15 := math.FMA(0x1.64b97e009bd01p-08, v11, 0x1.6a9e3262c37dbp-06)
-	v16 := math.FMA(v15, v11, 0x1.6db5cfb6af282p-05)
-	v17 := math.FMA(v16, v11, 0x1.55555554ee47bp-03)
-	v18 := math.FMA(v14, v7, v17)
-	v19 := math.FMA(v10, v18, v9)
+	v13 := math.FMA(math.FMA(0x1.e0231588b1e55p-06, v11, 0x1.3c5053c2afce1p-06), v11, 0x1.f208eb1ddd0fbp-06)
+	v16 := math.FMA(math.FMA(0x1.64b97e009bd01p-08, v11, 0x1.6a9e3262c37dbp-06), v11, 0x1.6db5cfb6af282p-05)
+	v18 := math.FMA(math.FMA(v13, v11, 0x1.333334ceb652p-04), v7, math.FMA(v16, v11, 0x1.55555554ee47bp-03))
 	v20 := x < 0
-	v21 := float64(0)
-	if v20 {
-		v21 = 2
-	}
-	v22 := float64(1)
-	if v3 {
-		v22 = v21
-	}
-	v23 := float64(2)
-	if v20 {
-		v23 = -2
-	}
-	v24 := float64(-1)
-	if v20 {
-		v24 = 1
-	}
-	v25 := v24
-	if v3 {
-		v25 = v23
-	}
-	v26 := float64(v22 * 0x1.921fb54442d18p+00)
-	v27 := math.FMA(v25, v19, v26)
-	return v27
+	v25 := either(v3, either(v20, float64(-2), float64(2)), either(v20, float64(1), float64(-1)))
+	v26 := float64(either(v3, either(v20, float64(2), float64(0)), float64(1)) * 0x1.921fb54442d18p+00)
+	return math.FMA(v25, math.FMA(float64(v9*v7), v18, v9), v26)
 }
 
 // Atan32 is the angle whose tangent is x, a float32, before the last rounding.
 func Atan32(x float64) float64 {
-	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := v2
-	if 0x1p+60 < v2 {
-		v3 = 0x1p+60
-	}
+	v3 := lesser(0x1p+60, (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))))
 	v4 := 0x1p-01 < v3
 	v5 := 0x1.4p+01 < v3
-	v6 := float64(1)
-	if v5 {
-		v6 = 0
-	}
-	v7 := float64(0)
-	if v4 {
-		v7 = 1
-	}
-	v8 := math.FMA(v6, v3, -(v7))
-	v9 := math.FMA(v7, v3, v6)
-	v10 := v8 / v9
+	v6 := either(v5, float64(0), float64(1))
+	v7 := either(v4, float64(1), float64(0))
+	v10 := math.FMA(v6, v3, -(v7)) / math.FMA(v7, v3, v6)
 	v11 := float64(v10 * v10)
 	v12 := float64(v11 * v11)
-	v13 := math.FMA(-0x1.b1e5b15480526p-05, v12, -0x1.7291e002acd22p-04)
-	v14 := math.FMA(v13, v12, -0x1.24915f6354e41p-03)
-	v15 := math.FMA(v14, v12, -0x1.5555554ea40b7p-02)
-	v16 := math.FMA(0x1.7dba3c0fdbc9dp-06, v12, 0x1.2e343c1b17afcp-04)
-	v17 := math.FMA(v16, v12, 0x1.c6f60c47b33ddp-04)
-	v18 := math.FMA(v17, v12, 0x1.999993fbd3b61p-03)
-	v19 := math.FMA(v18, v12, 0x1.fffffffffeae1p-01)
-	v20 := math.FMA(v15, v11, v19)
-	v21 := float64(v10 * v20)
-	v22 := float64(0)
-	if v4 {
-		v22 = 0x1p-01
-	}
-	v23 := v22
-	if v5 {
-		v23 = 1
-	}
-	v24 := math.FMA(v23, 0x1.921fb54442d18p+00, v21)
-	v25 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v26 := math.Float64frombits(math.Float64bits(v24) | math.Float64bits(v25))
+	v14 := math.FMA(math.FMA(-0x1.b1e5b15480526p-05, v12, -0x1.7291e002acd22p-04), v12, -0x1.24915f6354e41p-03)
+	v17 := math.FMA(math.FMA(0x1.7dba3c0fdbc9dp-06, v12, 0x1.2e343c1b17afcp-04), v12, 0x1.c6f60c47b33ddp-04)
+	v19 := math.FMA(math.FMA(v17, v12, 0x1.999993fbd3b61p-03), v12, 0x1.fffffffffeae1p-01)
+	v24 := math.FMA(either(v5, float64(1), either(v4, float64(0x1p-01), float64(0))), 0x1.921fb54442d18p+00, float64(v10*math.FMA(math.FMA(v14, v12, -0x1.5555554ea40b7p-02), v11, v19)))
+	v26 := math.Float64frombits(math.Float64bits(v24) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
 	return v26
 }
 
 // Cbrt32 is the cube root of x, a float32, before the last rounding.
 func Cbrt32(x float64) float64 {
 	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-	v3 := math.Float64bits(v2)
-	v4 := v3 >> 12
-	v5 := v4 | uint64(0x4330000000000000)
-	v6 := math.Float64frombits(v5)
-	v7 := math.FMA(v6, -0x1.5555555555555p-02, 0x1.aa9446547df32p+52)
-	v8 := math.Float64bits(v7)
-	v9 := v8 << 12
-	v10 := math.Float64frombits(v9)
-	v11 := float64(v2 * v10)
-	v12 := float64(v10 * v10)
-	v13 := math.FMA(-(v11), v12, 1)
-	v14 := float64(v10 * v13)
-	v15 := math.FMA(0x1.61f9add3c0ca4p-03, v13, 0x1.c71c71c71c71cp-03)
-	v16 := math.FMA(v15, v13, 0x1.5555555555555p-02)
-	v17 := math.FMA(v14, v16, v10)
-	v18 := float64(v2 * v17)
-	v19 := float64(v17 * v17)
-	v20 := math.FMA(-(v18), v19, 1)
-	v21 := float64(v17 * v20)
-	v22 := math.FMA(0x1.c71c71c71c71cp-03, v20, 0x1.5555555555555p-02)
-	v23 := math.FMA(v21, v22, v17)
-	v24 := v2 < math.Float64frombits(0x7ff0000000000000)
-	v25 := float64(x * v23)
-	v26 := float64(v25 * v23)
-	v27 := x
-	if v24 {
-		v27 = v26
-	}
+	v6 := math.Float64frombits(((math.Float64bits(v2) >> 12) | uint64(0x4330000000000000)))
+	v8 := math.Float64bits(math.FMA(v6, -0x1.5555555555555p-02, 0x1.aa9446547df32p+52))
+	v10 := math.Float64frombits((v8 << 12))
+	v13 := math.FMA(-(float64(v2 * v10)), float64(v10*v10), 1)
+	v16 := math.FMA(math.FMA(0x1.61f9add3c0ca4p-03, v13, 0x1.c71c71c71c71cp-03), v13, 0x1.5555555555555p-02)
+	v17 := math.FMA(float64(v10*v13), v16, v10)
+	v20 := math.FMA(-(float64(v2 * v17)), float64(v17*v17), 1)
+	v23 := math.FMA(float64(v17*v20), math.FMA(0x1.c71c71c71c71cp-03, v20, 0x1.5555555555555p-02), v17)
+	v27 := either((v2 < math.Float64frombits(0x7ff0000000000000)), float64(float64(x*v23)*v23), x)
 	return v27
 }
 
 // Pow32 is x to the power y, float32 both, before the last rounding.
 func Pow32(x, y float64) float64 {
-	v3 := math.Float64bits(y)
-	v4 := v3 << 13
-	v5 := math.Float64frombits(v4)
-	v6 := v5 == 0
-	v7 := float64(1)
-	if v6 {
-		v7 = 1
-	}
+	v6 := math.Float64frombits((math.Float64bits(y) << 13)) == 0
+	v7 := either(v6, float64(1), float64(1))
 	v8 := float64(x * x)
 	if v6 {
-		v9 := y == 2
-		v10 := float64(v8 * x)
-		v11 := v10
-		if v9 {
-			v11 = v8
-		}
-		v12 := y - 1
-		v13 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v12))
+		v11 := either((y == 2), v8, float64(v8*x))
+		v13 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits((y - 1)))
 		v14 := v13 == 0x1p-01
 		if v14 {
 			v15 := math.Sqrt(x)
-			v16 := y == 0x1p-01
-			v17 := v15 + 0
-			v18 := float64(x * v15)
-			v19 := v18
-			if v16 {
-				v19 = v17
-			}
-			v11 = v19
+			v11 = either((y == 0x1p-01), (v15 + 0), float64(x*v15))
 		}
 		v20 := y == -1
 		if v20 {
-			v21 := 1 / x
-			v11 = v21
+			v11 = (1 / x)
 		}
 		v8 = v11
-		v22 := x < 0
-		v23 := float64(0)
-		if v22 {
-			v23 = 1
-		}
-		v24 := float64(1)
-		if v14 {
-			v24 = v23
-		}
-		v25 := y == 2
-		v26 := v24
-		if v25 {
-			v26 = 0
-		}
-		v27 := y == 3
-		v28 := v26
-		if v27 {
-			v28 = 0
-		}
-		v29 := y == -1
-		v30 := v28
-		if v29 {
-			v30 = 0
-		}
-		v7 = v30
+		v26 := either((y == 2), float64(0), either(v14, either((x < 0), float64(1), float64(0)), float64(1)))
+		v7 = either((y == -1), float64(0), either((y == 3), float64(0), v26))
 	}
 	v31 := v7 == 1
 	if v31 {
 		v32 := math.Float64bits(x)
-		v33 := v32 - uint64(0x10000000000000)
-		v34 := uint64(0x7fefffffffffffff) - v32
-		v35 := v33 | v34
-		v36 := int64(v35) < 0
-		v37 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-		v38 := math.Float64bits(v37)
+		v36 := int64(((v32 - uint64(0x10000000000000)) | (uint64(0x7fefffffffffffff) - v32))) < 0
+		v38 := math.Float64bits((math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))))
 		v39 := v38 + uint64(0x9800000000000)
 		v40 := v39 >> 52
 		v41 := v39 >> 48
-		v42 := v40 << 52
-		v43 := v38 - v42
-		v44 := v43 + uint64(0x3ff0000000000000)
-		v45 := math.Float64frombits(v44)
-		v46 := v40 | uint64(0x4330000000000000)
-		v47 := math.Float64frombits(v46)
-		v48 := v47 - 0x1.00000000003ffp+52
-		v49 := math.Float64frombits(logBins32Inverse[v41&15])
-		v50 := math.FMA(v45, v49, -(1))
-		v51 := math.Float64frombits(logBins32[v41&15])
-		v52 := float64(v51 * 0x1.71547652b82fep+00)
-		v54 := v48 + v52
+		v48 := math.Float64frombits((v40 | uint64(0x4330000000000000))) - 0x1.00000000003ffp+52
+		v50 := math.FMA(math.Float64frombits(((v38 - (v40 << 52)) + uint64(0x3ff0000000000000))), math.Float64frombits(logBins32Inverse[v41&15]), -(1))
+		v54 := v48 + float64(math.Float64frombits(logBins32[v41&15])*0x1.71547652b82fep+00)
 		v55 := float64(v50 * v50)
-		v56 := math.FMA(-0x1.ecd45d9db1bd9p-03, v55, -0x1.715472406013ap-02)
-		v57 := math.FMA(v56, v55, -0x1.71547652c3badp-01)
-		v58 := math.FMA(0x1.9d33f944e3e8bp-03, v55, 0x1.2777ce76f9308p-02)
-		v59 := math.FMA(v58, v55, 0x1.ec709db4a871ep-02)
-		v60 := math.FMA(v59, v55, 0x1.71547652b8379p+00)
-		v61 := math.FMA(v57, v50, v60)
-		v62 := math.FMA(v50, v61, v54)
-		v63 := float64(y * v62)
-		v64 := v63
-		if 200 < v63 {
-			v64 = 200
-		}
-		v65 := v64
-		if -200 > v64 {
-			v65 = -200
-		}
+		v57 := math.FMA(math.FMA(-0x1.ecd45d9db1bd9p-03, v55, -0x1.715472406013ap-02), v55, -0x1.71547652c3badp-01)
+		v59 := math.FMA(math.FMA(0x1.9d33f944e3e8bp-03, v55, 0x1.2777ce76f9308p-02), v55, 0x1.ec709db4a871ep-02)
+		v62 := math.FMA(v50, math.FMA(v57, v50, math.FMA(v59, v55, 0x1.71547652b8379p+00)), v54)
+		v65 := greater(-200, lesser(200, float64(y*v62)))
 		v66 := math.FMA(v65, 1, 0x1.8p+52)
-		v67 := v66 - 0x1.8p+52
-		v68 := math.Float64bits(v66)
-		v69 := v68 + uint64(0x3ff)
-		v70 := v69 << 52
-		v71 := math.Float64frombits(v70)
-		v72 := v65 - v67
-		v73 := float64(v72 * 0x1.62e42fefa39efp-01)
+		v71 := math.Float64frombits(((math.Float64bits(v66) + uint64(0x3ff)) << 52))
+		v73 := float64((v65 - (v66 - 0x1.8p+52)) * 0x1.62e42fefa39efp-01)
 		v74 := float64(v73 * v73)
-		v75 := math.FMA(0x1.a136e5a92400ep-16, v74, 0x1.6c166bc75e823p-10)
-		v76 := math.FMA(v75, v74, 0x1.55555565ce931p-05)
-		v77 := math.FMA(v76, v74, 0x1.fffffffffe051p-02)
-		v78 := math.FMA(0x1.a17e35818933cp-13, v74, 0x1.1110a5fa2e975p-07)
-		v79 := math.FMA(v78, v74, 0x1.5555557e88376p-03)
-		v80 := math.FMA(v79, v74, 0x1.fffffffff6187p-01)
-		v81 := math.FMA(v77, v73, v80)
-		v82 := float64(v73 * v81)
-		v83 := math.FMA(v71, v82, v71)
+		v76 := math.FMA(math.FMA(0x1.a136e5a92400ep-16, v74, 0x1.6c166bc75e823p-10), v74, 0x1.55555565ce931p-05)
+		v79 := math.FMA(math.FMA(0x1.a17e35818933cp-13, v74, 0x1.1110a5fa2e975p-07), v74, 0x1.5555557e88376p-03)
+		v81 := math.FMA(math.FMA(v76, v74, 0x1.fffffffffe051p-02), v73, math.FMA(v79, v74, 0x1.fffffffff6187p-01))
+		v83 := math.FMA(v71, float64(v73*v81), v71)
 		if v36 {
 			v84 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
-			v85 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
-			v86 := v85 == math.Float64frombits(0x7ff0000000000000)
-			v87 := v84 == 1
-			v88 := v83
-			if v87 {
-				v88 = 1
-			}
-			v89 := v83
-			if v86 {
-				v89 = v88
-			}
-			v90 := v84 == 0
-			v91 := y < 0
-			v92 := float64(0)
-			if v91 {
-				v92 = math.Float64frombits(0x7ff0000000000000)
-			}
-			v93 := v89
-			if v90 {
-				v93 = v92
-			}
-			v94 := v84 == math.Float64frombits(0x7ff0000000000000)
-			v95 := y < 0
-			v96 := float64(math.Float64frombits(0x7ff0000000000000))
-			if v95 {
-				v96 = 0
-			}
-			v97 := v93
-			if v94 {
-				v97 = v96
-			}
-			v98 := math.RoundToEven(y)
-			v99 := v98 == y
+			v86 := (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))) == math.Float64frombits(0x7ff0000000000000)
+			v92 := either((y < 0), float64(math.Float64frombits(0x7ff0000000000000)), float64(0))
+			v96 := either((y < 0), float64(0), float64(math.Float64frombits(0x7ff0000000000000)))
+			v97 := either((v84 == math.Float64frombits(0x7ff0000000000000)), v96, either((v84 == 0), v92, either(v86, either((v84 == 1), float64(1), v83), v83)))
+			v99 := math.RoundToEven(y) == y
 			v100 := float64(y * 0x1p-01)
-			v101 := math.RoundToEven(v100)
-			v102 := v101 == v100
-			v103 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-			v104 := float64(0)
-			if v99 {
-				v104 = v103
-			}
-			v105 := v104
-			if v102 {
-				v105 = 0
-			}
-			v106 := math.Float64frombits(0xfff0000000000000) < x
-			v107 := float64(math.Float64frombits(0x7ff8000000000001))
-			if v99 {
-				v107 = 0
-			}
-			v108 := float64(0)
-			if v106 {
-				v108 = v107
-			}
-			v109 := x < 0
-			v110 := math.Float64frombits(math.Float64bits(v108) | math.Float64bits(v105))
-			v111 := v105
-			if v109 {
-				v111 = v110
-			}
-			v112 := math.Float64frombits(math.Float64bits(v97) | math.Float64bits(v111))
-			v113 := x == x
-			v114 := y == y
-			v115 := y
-			if v114 {
-				v115 = v112
-			}
-			v116 := x
-			if v113 {
-				v116 = v115
-			}
-			v117 := y == 0
-			v118 := v116
-			if v117 {
-				v118 = 1
-			}
-			v83 = v118
+			v104 := either(v99, (math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))), float64(0))
+			v105 := either((math.RoundToEven(v100) == v100), float64(0), v104)
+			v108 := either((math.Float64frombits(0xfff0000000000000) < x), either(v99, float64(0), float64(math.Float64frombits(0x7ff8000000000001))), float64(0))
+			v111 := either((x < 0), (math.Float64frombits(math.Float64bits(v108) | math.Float64bits(v105))), v105)
+			v115 := either((y == y), (math.Float64frombits(math.Float64bits(v97) | math.Float64bits(v111))), y)
+			v83 = either((y == 0), float64(1), either((x == x), v115, x))
 		}
-		v119 := x == 1
-		v120 := v83
-		if v119 {
-			v120 = 1
-		}
-		v8 = v120
+		v8 = either((x == 1), float64(1), v83)
 	}
 	return v8
 }
@@ -3612,92 +1467,25 @@ func Atan232(x, y float64) float64 {
 	v3 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
 	v4 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(y))
 	v5 := v4 < v3
-	v6 := v4
-	if v3 < v4 {
-		v6 = v3
-	}
-	v7 := v4
-	if v5 {
-		v7 = v3
-	}
+	v6 := lesser(v3, v4)
+	v7 := either(v5, v3, v4)
 	v8 := v7 == math.Float64frombits(0x7ff0000000000000)
-	v9 := v6 == math.Float64frombits(0x7ff0000000000000)
-	v10 := float64(0)
-	if v9 {
-		v10 = 1
-	}
-	v11 := v6
-	if v8 {
-		v11 = v10
-	}
-	v12 := v7
-	if v8 {
-		v12 = 1
-	}
-	v13 := v12 == 0
-	v14 := v12
-	if v13 {
-		v14 = 1
-	}
-	v15 := float64(v14 * 0x1p-01)
-	v16 := v15 < v11
-	v17 := v11 - v14
-	v18 := v11
-	if v16 {
-		v18 = v17
-	}
-	v19 := v14 + v11
-	v20 := v14
-	if v16 {
-		v20 = v19
-	}
-	v21 := v18 / v20
+	v10 := either((v6 == math.Float64frombits(0x7ff0000000000000)), float64(1), float64(0))
+	v11 := either(v8, v10, v6)
+	v12 := either(v8, float64(1), v7)
+	v14 := either((v12 == 0), float64(1), v12)
+	v16 := float64(v14*0x1p-01) < v11
+	v21 := either(v16, (v11-v14), v11) / either(v16, (v14+v11), v14)
 	v22 := float64(v21 * v21)
 	v23 := float64(v22 * v22)
-	v24 := math.FMA(-0x1.b1e5b15480526p-05, v23, -0x1.7291e002acd22p-04)
-	v25 := math.FMA(v24, v23, -0x1.24915f6354e41p-03)
-	v26 := math.FMA(v25, v23, -0x1.5555554ea40b7p-02)
-	v27 := math.FMA(0x1.7dba3c0fdbc9dp-06, v23, 0x1.2e343c1b17afcp-04)
-	v28 := math.FMA(v27, v23, 0x1.c6f60c47b33ddp-04)
-	v29 := math.FMA(v28, v23, 0x1.999993fbd3b61p-03)
-	v30 := math.FMA(v29, v23, 0x1.fffffffffeae1p-01)
-	v31 := math.FMA(v26, v22, v30)
-	v32 := float64(v21 * v31)
-	v33 := float64(0)
-	if v16 {
-		v33 = 1
-	}
-	v34 := 2 - v33
-	v35 := v33
-	if v5 {
-		v35 = v34
-	}
-	v36 := math.Float64bits(y)
-	v37 := int64(v36) < 0
-	v38 := 4 - v35
-	v39 := v35
-	if v37 {
-		v39 = v38
-	}
-	v40 := float64(0)
-	if v5 {
-		v40 = math.Float64frombits(0x8000000000000000)
-	}
-	v41 := math.Float64frombits(math.Float64bits(y) & uint64(0x8000000000000000))
-	v42 := math.Float64frombits(math.Float64bits(v40) ^ math.Float64bits(v41))
-	v43 := math.Float64frombits(math.Float64bits(v32) ^ math.Float64bits(v42))
-	v44 := math.FMA(v39, 0x1.921fb54442d18p-01, v43)
-	v45 := math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000))
-	v46 := math.Float64frombits(math.Float64bits(v44) | math.Float64bits(v45))
-	v47 := y == y
-	v48 := x == x
-	v49 := x
-	if v48 {
-		v49 = v46
-	}
-	v50 := y
-	if v47 {
-		v50 = v49
-	}
-	return v50
+	v25 := math.FMA(math.FMA(-0x1.b1e5b15480526p-05, v23, -0x1.7291e002acd22p-04), v23, -0x1.24915f6354e41p-03)
+	v28 := math.FMA(math.FMA(0x1.7dba3c0fdbc9dp-06, v23, 0x1.2e343c1b17afcp-04), v23, 0x1.c6f60c47b33ddp-04)
+	v30 := math.FMA(math.FMA(v28, v23, 0x1.999993fbd3b61p-03), v23, 0x1.fffffffffeae1p-01)
+	v33 := either(v16, float64(1), float64(0))
+	v35 := either(v5, (2 - v33), v33)
+	v42 := math.Float64frombits(math.Float64bits(either(v5, float64(math.Float64frombits(0x8000000000000000)), float64(0))) ^ math.Float64bits((math.Float64frombits(math.Float64bits(y) & uint64(0x8000000000000000)))))
+	v43 := math.Float64frombits(math.Float64bits(float64(v21*math.FMA(math.FMA(v25, v23, -0x1.5555554ea40b7p-02), v22, v30))) ^ math.Float64bits(v42))
+	v44 := math.FMA(either(int64(math.Float64bits(y)) < 0, (4-v35), v35), 0x1.921fb54442d18p-01, v43)
+	v46 := math.Float64frombits(math.Float64bits(v44) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
+	return either((y == y), either((x == x), v46, x), y)
 }

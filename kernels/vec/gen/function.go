@@ -103,6 +103,9 @@ type function struct {
 	x, second *value
 	y         *value
 	ids       int
+
+	once map[*value]bool   // see usedOnce
+	text map[*value]string // of the values that are written where they are used
 }
 
 // define writes a function of one number.

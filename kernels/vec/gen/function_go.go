@@ -52,15 +52,46 @@ func (f *function) print(b *bytes.Buffer) {
 		args = "x, y"
 	}
 	fmt.Fprintf(b, "\n// %s %s\nfunc %s(%s float64) float64 {\n", f.goName(), f.doc, f.goName(), args)
+	f.once, f.text = f.usedOnce(), map[*value]string{}
 	for _, s := range f.steps {
 		f.printStep(b, s)
 	}
 	fmt.Fprintf(b, "return %s\n}\n", f.ref(f.y))
 }
 
+// longest is the length of an expression that is written where its value is used.
+const longest = 72
+
+// usedOnce lists the values that are used once, with no assignment and no end of a region between.
+func (f *function) usedOnce() map[*value]bool {
+	uses, made, once, place := map[*value]int{}, map[*value]int{}, map[*value]bool{}, 1
+	use := func(v *value) {
+		uses[v]++
+		once[v] = uses[v] == 1 && made[v] == place
+	}
+	for _, s := range f.steps {
+		for _, v := range s.args {
+			use(v)
+		}
+		switch s.op {
+		case opWhen, opAssign, opEnd, opRepeat, opAgain:
+			place++
+			uses[s.dst] += 2 // assigned to
+			once[s.dst] = false
+		default:
+			made[s.dst] = place
+		}
+	}
+	use(f.y)
+	return once
+}
+
 // ref is how Go says v.
 func (f *function) ref(v *value) string {
+	text, written := f.text[v]
 	switch {
+	case written:
+		return text
 	case v == f.x:
 		return "x"
 	case v == f.second:
@@ -101,21 +132,26 @@ func (f *function) printStep(b *bytes.Buffer, s step) {
 		}
 	}
 	set := func(format string, args ...any) {
-		fmt.Fprintf(b, "%s := "+format+"\n", append([]any{f.ref(s.dst)}, args...)...)
+		e := fmt.Sprintf(format, args...)
+		if f.once[s.dst] && len(e) <= longest {
+			if f.text[s.dst] = e; strings.Contains(format, "s ") { // an operator, not a call
+				f.text[s.dst] = "(" + e + ")"
+			}
+			return
+		}
+		fmt.Fprintf(b, "%s := %s\n", f.ref(s.dst), e)
 	}
 	logic := func(format string) {
-		e := fmt.Sprintf(format, bits[0], bits[1])
 		if s.dst.kind == number {
-			e = "math.Float64frombits(" + e + ")"
+			format = "math.Float64frombits(" + format + ")"
 		}
-		set("%s", e)
+		set(format, bits[0], bits[1])
 	}
-	branch := func(cond, then, otherwise string) {
-		if s.args[len(s.args)-1].konst && s.dst.kind == number {
-			otherwise = "float64(" + otherwise + ")"
+	typed := func(k int) string {
+		if v := s.args[k]; v.konst && v.kind == number {
+			return "float64(" + a[k] + ")"
 		}
-		set("%s", otherwise)
-		fmt.Fprintf(b, "if %s { %s = %s }\n", cond, f.ref(s.dst), then)
+		return a[k]
 	}
 	switch s.op {
 	case opAdd, opPlus:
@@ -123,25 +159,25 @@ func (f *function) printStep(b *bytes.Buffer, s step) {
 	case opSub, opMinus:
 		set("%s - %s", a[0], a[1])
 	case opMul: // the conversion keeps the compiler from contracting it with an addition
-		set("float64(%s * %s)", a[0], a[1])
+		set("float64(%s*%s)", a[0], a[1])
 	case opDiv:
 		set("%s / %s", a[0], a[1])
 	case opSqrt:
 		set("math.Sqrt(%s)", a[0])
 	case opFMA:
-		set("math.FMA(%s, %s, %s)", a[0], a[1], a[2])
+		set("math.FMA(%s,%s,%s)", a[0], a[1], a[2])
 	case opFNMA:
-		set("math.FMA(-(%s), %s, %s)", a[0], a[1], a[2])
+		set("math.FMA(-(%s),%s,%s)", a[0], a[1], a[2])
 	case opFMS:
-		set("math.FMA(%s, %s, -(%s))", a[0], a[1], a[2])
+		set("math.FMA(%s,%s,-(%s))", a[0], a[1], a[2])
 	case opRound:
 		set("math.RoundToEven(%s)", a[0])
 	case opFloor:
 		set("math.Floor(%s)", a[0])
 	case opLesser:
-		branch(a[0]+" < "+a[1], a[0], a[1])
+		set("lesser(%s,%s)", a[0], a[1])
 	case opGreater:
-		branch(a[0]+" > "+a[1], a[0], a[1])
+		set("greater(%s,%s)", a[0], a[1])
 	case opAnd:
 		logic("%s & %s")
 	case opAndNot:
@@ -163,11 +199,11 @@ func (f *function) printStep(b *bytes.Buffer, s step) {
 	case opEqual:
 		set("%s == %s", a[0], a[1])
 	case opSelect:
-		branch(a[0], a[1], a[2])
+		set("either(%s,%s,%s)", a[0], typed(1), typed(2))
 	case opNegative:
 		set("int64(%s) < 0", a[0])
 	case opScale:
-		set("scaled(%s, %s)", a[0], a[2])
+		set("scaled(%s,%s)", a[0], a[2])
 	case opLookup:
 		set("%s[%s]", s.table.name, a[0])
 	case opBin:
