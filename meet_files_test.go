@@ -515,3 +515,23 @@ func writeEdges(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 }
+
+// A brief Input refuses programs that need all of a file before the run, and has read none of it.
+func TestBriefInput(t *testing.T) {
+	dir := t.TempDir()
+	for name, all := range map[string]bool{"a.csv": true, "a.csv.gz": true, "a.npy": false, "a.mtx": false, "g.txt": true} {
+		path := filepath.Join(dir, name)
+		read := "read"
+		if name == "g.txt" {
+			read = "read_graph"
+			writeEdges(t, path)
+		} else if _, err := compiled(t, fmt.Sprintf("emit rand(60000, 3, seed = 3) to %q\n", path), 1).Run(context.Background(), RunOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		in := &Input{Brief: true}
+		_, err := Compile(context.Background(), "a.flow", fmt.Appendf(nil, "A = %s(%q)\nemit A.rows\n", read, path), CompileOptions{Input: in})
+		if (err != nil) != all || in.Postponed() != all || in.TakeRead() > 1<<18 {
+			t.Errorf("%s: postponed is %v: %v", name, in.Postponed(), err)
+		}
+	}
+}

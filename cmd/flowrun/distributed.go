@@ -192,7 +192,8 @@ func reason(err error) string {
 }
 
 // launch starts ranks on this machine that run this command. The program is compiled here first, so
-// that its mistakes are reported once and nothing is started.
+// that its mistakes are reported once and nothing is started. If that takes reading all of a file, which the
+// ranks do together, rank 0 reports them.
 func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) error {
 	o.Ranks = req.ranks
 	if o.Ranks == 0 {
@@ -200,8 +201,9 @@ func (s *session) launch(c *cli.Context, req runRequest, o flow.CompileOptions) 
 	}
 	stderr := s.err
 	s.err = io.Discard // warnings are told by rank 0
+	o.Input.Brief = true
 	_, err := s.compile(c.Context, c, o)
-	if s.err = stderr; err != nil {
+	if s.err = stderr; err != nil && !o.Input.Postponed() {
 		return err
 	}
 	told := &lookout{to: stderr, text: stoppedBy}

@@ -93,6 +93,12 @@ func CutRows(path string, o Options) (h Header, cuts *Cuts, ok bool) {
 	return cutRows(path, o, leastBlock)
 }
 
+// CountsLines reports whether the shape of a file with this name takes all of it.
+func CountsLines(path string, o Options) bool {
+	f, _, err := choose(path, o)
+	return err == nil && f.cause == CSV
+}
+
 func cutRows(path string, o Options, block int64) (h Header, cuts *Cuts, ok bool) {
 	f, compressed, err := choose(path, o)
 	if err != nil || f.cause != CSV || compressed {

@@ -5,6 +5,7 @@ package format
 import (
 	"bufio"
 	"encoding/binary"
+	"io"
 
 	"flow/ir/types"
 	"flow/ir/value"
@@ -37,7 +38,7 @@ func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 	in.size, in.Reader = st.Size(), bufio.NewReaderSize(file, 1<<9)
 	h, err := npyHead(in)
 	size := int64(h.size)
-	if err != nil || h.fortran || h.Elem != out.Elem || st.Size() != h.at+int64(h.Rows)*int64(h.Cols)*size ||
+	if err != nil || h.fortran && out.Rows < h.Rows && out.Rows*h.size < leastRun || h.Elem != out.Elem || st.Size() != h.at+int64(h.Rows)*int64(h.Cols)*size ||
 		row < 0 || col < 0 || row+out.Rows > h.Rows || col+out.Cols > h.Cols {
 		return false
 	}
@@ -45,10 +46,13 @@ func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 		return true
 	}
 	place := func(i int) int64 { return h.at + (int64(row+i)*int64(h.Cols)+int64(col))*size }
-	same := h.inMemory()
+	same := h.inMemory() && !h.fortran
 	if same && out.Cols == h.Cols && out.Stride == out.Cols {
 		_, err := file.ReadAt(out.Bytes(), place(0))
 		return err == nil
+	}
+	if h.fortran {
+		return h.columns(file, out, row, col)
 	}
 	line := make([]byte, out.Cols*h.size)
 	for i := range out.Rows {
@@ -62,14 +66,39 @@ func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 		if same {
 			continue
 		}
-		if out.Elem == types.Bool { // store writes only what is true
-			clear(out.Bool[i*out.Stride:][:out.Cols])
-		}
+		h.clear(out, i)
 		for j := range out.Cols {
 			h.store(out, i*out.Stride+j, line[j*h.size:])
 		}
 	}
 	return true
+}
+
+// leastRun is the least number of bytes of a column that are read alone.
+const leastRun = 256
+
+// columns is ReadPart of a matrix that is stored by columns.
+func (h *npyHeader) columns(file io.ReaderAt, out *value.Dense, row, col int) bool {
+	for i := range out.Rows {
+		h.clear(out, i)
+	}
+	line := make([]byte, out.Rows*h.size)
+	for j := range out.Cols {
+		if _, err := file.ReadAt(line, h.at+(int64(col+j)*int64(h.Rows)+int64(row))*int64(h.size)); err != nil {
+			return false
+		}
+		for i := range out.Rows {
+			h.store(out, i*out.Stride+j, line[i*h.size:])
+		}
+	}
+	return true
+}
+
+// clear clears a row if store writes only what is true.
+func (h *npyHeader) clear(out *value.Dense, i int) {
+	if out.Elem == types.Bool {
+		clear(out.Bool[i*out.Stride:][:out.Cols])
+	}
 }
 
 // inMemory reports whether elements have the same bytes in the file and in memory.

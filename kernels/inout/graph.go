@@ -79,6 +79,7 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 	if !ok {
 		if x := f.in.known(path, k); x != nil {
 			r.head = x.Head
+		} else if r.err = f.in.brief(path); r.err != nil {
 		} else if m, err := format.ReadGraph(path, f.in.sharing(o)); err != nil {
 			r.err = err
 		} else {

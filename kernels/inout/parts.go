@@ -14,8 +14,9 @@ import (
 	"flow/kernels/window"
 )
 
-// leafElements is the number of elements of a leaf. A text of so many takes about a millisecond.
-const leafElements = 1 << 15
+// leafElements is the number of elements of a leaf, and leafRows the least number of rows. A text of so many
+// elements takes about a millisecond. A file that is stored by columns is read by runs of so many rows.
+const leafElements, leafRows = 1 << 15, 64
 
 // parts reports whether a node with these attributes reads no more of its file than it returns.
 func (f *fileCache) parts(a *op.Attrs) bool {
@@ -95,7 +96,7 @@ func (f *fileCache) loop() *op.Loop {
 			if !c.Type.IsDense() || c.Type.Rows == 0 || c.Type.Cols == 0 || !f.parts(c.Attrs) {
 				return 0, 0
 			}
-			return c.Type.Rows, max(1, leafElements/c.Type.Cols)
+			return c.Type.Rows, max(leafRows, leafElements/c.Type.Cols)
 		},
 		Rows: func(s *op.Sig, out types.Type) int {
 			if !out.IsDense() || !f.parts(s.Attrs) {

@@ -303,6 +303,7 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 			}
 		} else if x := f.in.known(path, k); x != nil {
 			r.head, r.cuts = x.Head, x.Cuts
+		} else if r.err = f.needsAll(path, o); r.err != nil {
 		} else if head, cuts, ok := format.CutRows(path, f.in.sharing(o)); ok {
 			r.head, r.cuts = head, cuts
 			f.in.learn(path, k, head).Cuts = cuts
@@ -323,6 +324,14 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 		f.heads[k] = r
 	}
 	return r.head, r.err
+}
+
+// needsAll returns an error if the head of a file takes all of it, and no more than a head must be read.
+func (f *fileCache) needsAll(path string, o format.Options) error {
+	if !format.CountsLines(path, o) {
+		return nil
+	}
+	return f.in.brief(path)
 }
 
 // headOf is the head of a matrix that has been read, dense or sparse; the zero value of none.

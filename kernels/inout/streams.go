@@ -6,6 +6,7 @@ package inout
 // program may read it in every round of a loop.
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -38,6 +39,8 @@ type Input struct {
 	Known []*Fact
 	// Share reads blocks of a file together with other processes; nil: format.Task.All does.
 	Share func(format.Task) (format.Answer, error)
+	// Brief refuses to read all of a file before the run. Postponed then tells that a program needs it.
+	Brief bool
 	// Waiting is called, in a goroutine of its own, with the name of a stream that has delivered
 	// nothing for two seconds; at most once for each stream.
 	Waiting func(name string)
@@ -48,6 +51,7 @@ type Input struct {
 	asked   map[string]bool // the given matrices that a program reads
 	learned []*Fact
 	read    atomic.Int64 // bytes that were read before the run
+	refused atomic.Bool  // a file, by Brief
 }
 
 // sharing is o with Share, for what is read before the run.
@@ -61,6 +65,18 @@ func (in *Input) counting(o format.Options) format.Options {
 	o.Read = &in.read
 	return o
 }
+
+// brief returns an error if all of a file must not be read.
+func (in *Input) brief(path string) error {
+	if !in.Brief {
+		return nil
+	}
+	in.refused.Store(true)
+	return fmt.Errorf("all of %s would have to be read", path)
+}
+
+// Postponed reports whether a program was refused, or may have been, because Brief is set.
+func (in *Input) Postponed() bool { return in.refused.Load() }
 
 // Helped counts bytes of files that this process has read for another one, before the run.
 func (in *Input) Helped() *atomic.Int64 { return &in.read }
