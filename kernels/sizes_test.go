@@ -14,9 +14,11 @@ import (
 // sizing is a call of a row whose dimensions and numbers are symbols: 0, 1, a and b.
 type sizing struct {
 	d     *op.Def
-	kinds []types.Type // of the values, without dimensions
-	dims  []symbol     // two of each value
-	attrs []symbol     // of each attribute that is a number, or a list of them
+	kinds []types.Type         // of the values, without dimensions
+	dims  []symbol             // two of each value
+	attrs []symbol             // of each attribute that is a number, or a list of them
+	made  map[[2]int]*op.Attrs // of attrs, for each a and b
+	sig   op.Sig
 }
 
 type symbol int
@@ -33,30 +35,37 @@ func (s symbol) of(a, b int) int { return [...]int{0, 1, a, b}[s] }
 
 // typ is what the row's rule says for that a and b.
 func (z *sizing) typ(a, b int) (t types.Type, ok bool) {
-	sig := &op.Sig{Def: z.d}
+	z.sig = op.Sig{Def: z.d, Attrs: z.made[[2]int{a, b}], In: z.sig.In[:0]}
 	for k, t := range z.kinds {
 		if t.IsMatrix() {
 			t.Rows, t.Cols = z.dims[2*k].of(a, b), z.dims[2*k+1].of(a, b)
 		}
-		sig.In = append(sig.In, t)
+		z.sig.In = append(z.sig.In, t)
 	}
-	var list []op.Attr
-	at := 0
-	for _, arg := range z.d.Args {
-		switch {
-		case !arg.Attr:
-		case arg.Kind == op.IntVal && at < len(z.attrs):
-			list = append(list, op.Attr{Name: arg.Name, Val: op.Int(z.attrs[at].of(a, b))})
-			at++
-		case arg.Kind == op.IntsVal && at < len(z.attrs): // a size, or a place and a size
-			n := z.attrs[at].of(a, b)
-			list = append(list, op.Attr{Name: arg.Name, Val: op.Ints(n, n)})
-			at++
-		}
-	}
-	sig.Attrs = op.MakeAttrs(list...)
-	t, err := z.d.Type(sig)
+	t, err := z.d.Type(&z.sig)
 	return t, err == nil
+}
+
+// make makes the attributes for every a and b.
+func (z *sizing) make() {
+	z.made = map[[2]int]*op.Attrs{}
+	for _, s := range slices.Concat(small[:], large[:]) {
+		var list []op.Attr
+		at := 0
+		for _, arg := range z.d.Args {
+			switch {
+			case !arg.Attr:
+			case arg.Kind == op.IntVal && at < len(z.attrs):
+				list = append(list, op.Attr{Name: arg.Name, Val: op.Int(z.attrs[at].of(s[0], s[1]))})
+				at++
+			case arg.Kind == op.IntsVal && at < len(z.attrs): // a size, or a place and a size
+				n := z.attrs[at].of(s[0], s[1])
+				list = append(list, op.Attr{Name: arg.Name, Val: op.Ints(n, n)})
+				at++
+			}
+		}
+		z.made[s] = op.MakeAttrs(list...)
+	}
 }
 
 // formulas are what a dimension of a result may be.
@@ -87,19 +96,25 @@ var formulas = []struct {
 // small are sizes by which a formula is known.
 var small = [...][2]int{{5, 7}, {13, 11}, {17, 19}}
 
+// smallValues are the values of each formula at the small sizes.
+var smallValues = func() (of [][len(small)]int) {
+	for _, f := range formulas {
+		var at [len(small)]int
+		for k, s := range small {
+			at[k] = int(f.of(big.NewInt(int64(s[0])), big.NewInt(int64(s[1]))).Int64())
+		}
+		of = append(of, at)
+	}
+	return of
+}()
+
 // formula is that of the dimension which get takes of a result, -1 if there is none.
 func formula(results [len(small)]types.Type, get func(types.Type) int) int {
-	return slices.IndexFunc(formulas[:], func(f struct {
-		name string
-		of   func(a, b *big.Int) *big.Int
-	}) bool {
-		for k, s := range small {
-			if f.of(big.NewInt(int64(s[0])), big.NewInt(int64(s[1]))).Int64() != int64(get(results[k])) {
-				return false
-			}
-		}
-		return true
-	})
+	var at [len(small)]int
+	for k, t := range results {
+		at[k] = get(t)
+	}
+	return slices.Index(smallValues, at)
 }
 
 // large are sizes near the ends of int, and those whose sums and products leave it, by one or by a
@@ -144,18 +159,19 @@ func TestSizesNearTheEndOfInt(t *testing.T) {
 			if matrices > 2 {
 				least = 2 // a and b alone
 			}
-			everyList(int(symbols)-least, 2*values, func(dims []int) {
-				for k, s := range dims {
-					if z.dims[k] = symbol(s + least); !z.kinds[k/2].IsMatrix() {
-						if s > 0 {
-							return // once is enough
-						}
-						z.dims[k] = symbol0
-					}
+			everyList(int(symbols), numbers, func(list []int) {
+				for k, s := range list {
+					z.attrs[k] = symbol(s)
 				}
-				everyList(int(symbols), numbers, func(list []int) {
-					for k, s := range list {
-						z.attrs[k] = symbol(s)
+				z.make()
+				everyList(int(symbols)-least, 2*values, func(dims []int) {
+					for k, s := range dims {
+						if z.dims[k] = symbol(s + least); !z.kinds[k/2].IsMatrix() {
+							if s > 0 {
+								return // once is enough
+							}
+							z.dims[k] = symbol0
+						}
 					}
 					a, r := sizesAgree(t, &z, odd)
 					asked, refused = asked+a, refused+r
@@ -180,9 +196,12 @@ func sizesAgree(t *testing.T, z *sizing, odd map[string]int) (asked, refused int
 			takes++
 		}
 	}
-	rows := formula(results, func(t types.Type) int { return t.Rows })
-	cols := formula(results, func(t types.Type) int { return t.Cols })
-	known := takes == len(small) && results[0].IsMatrix() && rows >= 0 && cols >= 0
+	rows, cols := -1, -1
+	if takes == len(small) {
+		rows = formula(results, func(t types.Type) int { return t.Rows })
+		cols = formula(results, func(t types.Type) int { return t.Cols })
+	}
+	known := results[0].IsMatrix() && rows >= 0 && cols >= 0
 	if takes == len(small) && results[0].IsMatrix() && !known {
 		odd[z.d.Name]++
 	}

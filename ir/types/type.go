@@ -1,7 +1,7 @@
 package types
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -138,7 +138,7 @@ func (t Type) String() string {
 	case Scalar:
 		return t.Elem.String()
 	case Matrix:
-		s := fmt.Sprintf("%s[%s,%s]", t.Elem, dim(t.Rows), dim(t.Cols))
+		s := t.Elem.String() + "[" + dim(t.Rows) + "," + dim(t.Cols) + "]"
 		if t.Repr == CSR {
 			return "sparse " + s
 		}
@@ -174,5 +174,5 @@ func dim(n int) string {
 	if n == Unknown {
 		return "_"
 	}
-	return fmt.Sprint(n)
+	return strconv.Itoa(n)
 }
