@@ -117,13 +117,9 @@ var pipeline = []step{
 			s.g = pass.Rounds(s.g, s.o.Table)
 			return nil
 		}},
-	{PassInfo{Name: "fold-rows",
-		Doc:   "computes maxima, minima and sums of the rows of a sparse product without building it",
-		After: []After{{"merge-equal", "a product with two readers is built; merging shows which are"}, {"simplify", "rules know operators, not folded ones"}}},
-		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.FoldRows(g, s.o.Table) })},
 	{PassInfo{Name: "represent",
 		Doc:   "makes nearly full products of sparse matrices dense where no program can tell",
-		After: []After{{"merge-equal", "all readers of a product must agree"}, {"fold-rows", "a product that is not built has no storage form"}}},
+		After: []After{{"merge-equal", "all readers of a product must agree"}, {"simplify", "a product that is not built has no storage form"}}},
 		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Represent(g, s.o.Table) })},
 	{PassInfo{Name: "fold-groups",
 		Doc:   "adds rows by group in place of a product with a matrix of codes",

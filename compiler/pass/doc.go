@@ -6,7 +6,7 @@
 //	clean.go carried.go       drop-dead and merge-equal; unneeded carried values
 //	hoist.go                  loop invariants
 //	panels.go groups.go       products as trees of panels; products with a matrix of codes
-//	rowfold.go represent.go   reductions of sparse products; the storage form of sparse products
+//	represent.go              the storage form of sparse products
 //	fuse*.go                  maps, map-reduces, several results a pass, what stands around a parfor
 //	group.go                  chains, slices and borders as one loop
 //	cuts.go partition*.go     where matrices are cut, and operators on blocks; whole.go: what stays whole

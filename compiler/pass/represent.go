@@ -81,6 +81,15 @@ func readsEither(g *ir.Graph, table *op.Table, r ir.ID) bool {
 	return err == nil && t == g.Type(r)
 }
 
+// onDense returns the row for dense matrices that means the same as row d for sparse ones; nil if there
+// is none.
+func onDense(d *op.Def, table *op.Table) *op.Def {
+	if d.For == "" {
+		return nil
+	}
+	return table.Named(d.For)
+}
+
 // readersOf lists the readers of every node.
 func readersOf(g *ir.Graph) [][]ir.ID {
 	out := make([][]ir.ID, g.Len())

@@ -310,6 +310,8 @@ func (d *drawer) value(name string, def *op.Def, in []ir.ID, before []op.Attr) o
 		return op.Float([]float64{0, 0.3, 0.5, 1}[d.rng.IntN(4)])
 	case name == "ta" || name == "tb" || name == "sub" || name == "unit":
 		return op.Bool(d.rng.IntN(2) == 0)
+	case name == "of":
+		return op.Str([]string{"max", "min", "sum", "any"}[d.rng.IntN(4)])
 	case name == "x":
 		return op.Float([]float64{0, 1, -2.5, math.Inf(1)}[d.rng.IntN(4)])
 	}
@@ -318,7 +320,7 @@ func (d *drawer) value(name string, def *op.Def, in []ir.ID, before []op.Attr) o
 
 // wrong looks for values for which a rewrite changes bits or the type.
 func wrong(t *testing.T, table *op.Table, w Wrong) bool {
-	r := &Rule{Name: "wrong"}
+	r := &Rule{Name: "wrong", Sparse: strings.Contains(w.Rewrite, "sp.row")}
 	forms, err := compile(r, []string{w.Rewrite}, w.Where, table)
 	if err != nil || len(forms) == 0 {
 		t.Errorf("%s: %v", w.Rewrite, err)

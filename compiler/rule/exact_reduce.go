@@ -7,7 +7,15 @@ package rule
 // linewise lists the words with a form by rows and one by columns.
 var linewise = []string{"sum", "mean", "norm", "count", "any", "all", "min", "max", "argmin", "argmax", "var", "stddev", "nunique", "median", "prod"}
 
+// foldedRows lists the reductions of rows that sp.rowfold makes, and the product of its factors.
+var foldedRows = [][2]string{{"max", "mul"}, {"min", "mul"}, {"sum", "mul"}, {"any", "and"}}
+
 func reductions() []Rule {
+	var folded []string
+	for _, w := range foldedRows {
+		to := ")!) -> sp.rowfold(a, x){of=\"" + w[0] + "\"}"
+		folded = append(folded, "sp.row"+w[0]+"(sp."+w[1]+"(a, x"+to, "sp.row"+w[0]+"(sp."+w[1]+"(x, a"+to)
+	}
 	var mirrored []string
 	for _, w := range linewise {
 		mirrored = append(mirrored, "row"+w+"(t(x)) -> t(col"+w+"(x))", "col"+w+"(t(x)) -> t(row"+w+"(x))")
@@ -28,6 +36,21 @@ func reductions() []Rule {
 			Doc:      "Row sums of a transpose are the column sums, turned: the vector is turned and not the matrix.",
 			Rewrites: mirrored,
 			Wrong:    []Wrong{{Rewrite: "colsum(x) -> t(rowsum(x))", Why: "of a square matrix: its columns are not its rows"}},
+		},
+		{
+			Name: "fold-rows", Sparse: true,
+			Doc: "A row reduction of the product of a sparse matrix and a row of numbers is one operator: the product, as large as the " +
+				"matrix, is not built.",
+			Rewrites: folded,
+			Where:    []string{"row(x)"},
+			Wrong:    []Wrong{{Rewrite: folded[0], Why: "of a column the factor is that of the row"}},
+		},
+		{
+			Name: "fold-rows-onto", Sparse: true,
+			Doc: "Such an operator reads a column as a row, and starts from a column of results.",
+			Rewrites: []string{"sp.rowfold(a, t(x)){of=p} -> sp.rowfold(a, x){of=p}",
+				"ew.max(y, sp.rowfold(a, x){of=\"max\"}!) -> sp.rowfold(a, x, y){of=\"max\"}", "ew.min(y, sp.rowfold(a, x){of=\"min\"}!) -> sp.rowfold(a, x, y){of=\"min\"}"},
+			Wrong: []Wrong{{Rewrite: "ew.max(y, sp.rowfold(a, x){of=\"max\"}) -> sp.rowfold(a, x){of=\"max\"}", Why: "y may be greater"}},
 		},
 		{
 			Name: "reduce-once",
