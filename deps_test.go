@@ -91,7 +91,7 @@ var allowed = map[string]string{
 	"runtime/dist/calm":                             "", // a clock for tests
 	"runtime/dist/transport":                        "",
 	"runtime/dist/transport/mem":                    "runtime/dist/transport",
-	"runtime/dist/transport/mpi":                    "runtime/dist/transport",
+	"runtime/dist/transport/mpi":                    "memory runtime/dist/transport",
 	"runtime/dist/transport/transporttest":          "runtime/dist/transport",
 	"runtime/dist/transport/transporttest/pingpong": "runtime/dist/transport runtime/dist/transport/mpi runtime/local",
 

@@ -8,6 +8,7 @@ package order
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 
 	"flow/ir/op"
@@ -403,8 +404,9 @@ func (l *merge) begins(u int) []int {
 	if u == l.units {
 		return hi
 	}
-	left, key, mid := l.first(u), uint64(0), make([]int, len(l.runs)) // left: of the rows between lo and hi
-	for bit := uint64(1) << 63; bit > 0 && left > 0; bit >>= 1 {
+	left, mid := l.first(u), make([]int, len(l.runs)) // left: of the rows between lo and hi
+	key, bit := l.common()
+	for ; bit > 0 && left > 0; bit >>= 1 {
 		below := 0
 		for r := range l.runs {
 			mid[r] = l.runs[r].before(key|bit, lo[r], hi[r])
@@ -424,6 +426,21 @@ func (l *merge) begins(u int) []int {
 		left -= k
 	}
 	return lo
+}
+
+// common returns the highest bits that the keys of all rows share, and the next bit; 0: there is none.
+func (l *merge) common() (key, bit uint64) {
+	least, most := uint64(math.MaxUint64), uint64(0)
+	for r, s := range l.runs {
+		if s.lo < s.hi {
+			var ends [2]uint64
+			l.runs[r].keys(ends[:1], s.lo)
+			l.runs[r].keys(ends[1:], s.hi-1)
+			least, most = min(least, ends[0]), max(most, ends[1])
+		}
+	}
+	differ := bits.Len64(least ^ most)
+	return most >> differ << differ, 1 << 63 >> (64 - differ)
 }
 
 // Chunk runs units lo..hi-1.
@@ -480,6 +497,9 @@ func (m *mergeRoom) merged(runs []sortedRows, from, to []int) []int64 {
 // mergePair merges sorted keys, before and from j on, and their places. Of equal ones the first come first.
 func mergePair(out []uint64, outAt []int64, keys []uint64, at []int64, j int) {
 	i, end, k := 0, j, 0
+	if keys[j-1] <= keys[min(j, len(keys)-1)] { // in order already
+		end, j = len(keys), len(keys)
+	}
 	for ; i < end && j < len(keys); k++ {
 		_, less := bits.Sub64(keys[j], keys[i], 0) // 1 if the second one goes first: without a branch
 		from := i + int(less)*(j-i)

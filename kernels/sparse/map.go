@@ -212,11 +212,8 @@ func countMet(a, b []int32) (n int) {
 	return n
 }
 
-// countJoined is how many elements the union of two or three ascending lists has.
+// countJoined is how many elements the union of ascending lists, at most three, has.
 func countJoined(lists [][]int32) (n int) {
-	if len(lists) == 2 {
-		return len(lists[0]) + len(lists[1]) - countMet(lists[0], lists[1])
-	}
 	var at [3]int
 	for {
 		least, some := leastOf(lists, &at)
@@ -244,11 +241,8 @@ func met(dst, a, b []int32) []int32 {
 	return dst
 }
 
-// joined appends the union of ascending lists, at most three.
+// joined returns the union of ascending lists, at most three, in dst, which is empty and has room for it.
 func joined(dst []int32, lists [][]int32) []int32 {
-	if len(lists) == 2 {
-		return joinedTwo(dst, lists[0], lists[1])
-	}
 	var at [3]int
 	for {
 		least, some := leastOf(lists, &at)
@@ -279,11 +273,14 @@ func passBy(lists [][]int32, at *[3]int, x int32) {
 	}
 }
 
+// joinedTwo is joined for two lists. Rows of graphs whose neighbours are near are foretold well: without branches it
+// took half as long again.
 func joinedTwo(dst, a, b []int32) []int32 {
-	i, j := 0, 0
-	for i < len(a) && j < len(b) {
+	dst = dst[:cap(dst)]
+	i, j, k := 0, 0, 0
+	for ; i < len(a) && j < len(b); k++ {
 		x, y := a[i], b[j]
-		dst = append(dst, min(x, y))
+		dst[k] = min(x, y)
 		if x <= y {
 			i++
 		}
@@ -291,7 +288,8 @@ func joinedTwo(dst, a, b []int32) []int32 {
 			j++
 		}
 	}
-	return append(append(dst, a[i:]...), b[j:]...)
+	k += copy(dst[k:], a[i:])
+	return dst[:k+copy(dst[k:], b[j:])]
 }
 
 // listOf makes d the elements of v at the places, whose first row is row r0. A sparse matrix has zero

@@ -14,6 +14,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/vec"
 	"flow/kernels/window"
 	"flow/memory"
@@ -31,6 +32,7 @@ type mapLoop struct {
 	full [3]bool
 	of   []*value.CSR  // whose entries make the places; of several that share theirs one
 	own  [3]bool       // of each argument: its entries are the places
+	sure bool          // every place is true, whatever argument has it: nothing is computed
 	wide []value.Value // the arguments, sparse vectors made dense
 	out  *value.CSR
 	val  *value.Dense // 1 x entries: the results
@@ -74,6 +76,7 @@ func beginSparseMap(d *op.Def, c *op.Call, p pattern, full [3]bool, units, worke
 			l.own[k] = sparse && full[k] && m.SamePlaces(first)
 		}
 	}
+	l.sure = surelyTrue(d, c, p, full)
 	l.out = &value.CSR{Elem: c.Type.Elem, Rows: first.Rows, Cols: first.Cols, Ptr: memory.Huge(make([]int64, first.Rows+1))}
 	loop := &passLoop{
 		RowCut: cutByEntries(units, l.of...),
@@ -85,10 +88,38 @@ func beginSparseMap(d *op.Def, c *op.Call, p pattern, full [3]bool, units, worke
 			l.out.Ptr[i] = p - first.Ptr[0]
 		}
 		l.out.Col = first.Col[first.Ptr[0]:first.Ptr[first.Rows]]
-		l.val = listFor(c.Type.Elem, len(l.out.Col))
+		if !l.sure {
+			l.val = listFor(c.Type.Elem, len(l.out.Col))
+		}
 		loop.run, loop.next = loop.run[1:], loop.next[1:]
 	}
 	return loop
+}
+
+// surelyTrue reports that the result of d is true at every place that p makes of bool arguments, as that of `or`
+// is. It tries the values that arguments can have there.
+func surelyTrue(d *op.Def, c *op.Call, p pattern, full [3]bool) bool {
+	x, n := make([]value.Scalar, len(c.In)), len(c.In)
+	if c.Type.Elem != types.Bool {
+		return false
+	}
+	for k, v := range c.In {
+		if !full[k] || v.Type().Elem != types.Bool {
+			return false
+		}
+	}
+	for have := 1; have < 1<<n; have++ {
+		if p == patternMeet && have != 1<<n-1 || p == patternFirst && have&1 == 0 {
+			continue
+		}
+		for k := range x {
+			x[k] = value.Bool(have>>k&1 != 0)
+		}
+		if y, err := define.ApplyElt(d, types.Bool, x); err != nil || !y.True() {
+			return false
+		}
+	}
+	return true
 }
 
 // lines are the columns that make the places of row i.
@@ -105,16 +136,22 @@ func (l *mapLoop) count(worker, lo, hi int) error {
 	if w.seen == nil {
 		w.seen = newBitset(l.out.Cols)
 	}
+	if len(l.of) > 2 {
+		for i := lo; i < hi; i++ {
+			line := l.lines(i)
+			l.out.Ptr[i+1] = int64(countJoined(line[:len(l.of)]))
+		}
+		return nil
+	}
 	for i := lo; i < hi; i++ {
-		line := l.lines(i)
+		a, _ := l.of[0].Row(i)
+		b, _ := l.of[1].Row(i)
 		n := 0
-		switch {
-		case len(l.of) > 2:
-			n = countJoined(line[:len(l.of)])
-		case l.p == patternJoin:
-			n = len(line[0]) + len(line[1]) - w.seen.countMet(line[0], line[1])
-		default:
-			n = w.seen.countMet(line[0], line[1])
+		if len(a) > 0 && len(b) > 0 {
+			n = w.seen.countMet(a, b)
+		}
+		if l.p == patternJoin {
+			n = len(a) + len(b) - n
 		}
 		l.out.Ptr[i+1] = int64(n)
 	}
@@ -127,6 +164,10 @@ func (l *mapLoop) layOut() (last bool, err error) {
 		out.Ptr[i+1] += out.Ptr[i]
 	}
 	n := out.Ptr[out.Rows]
+	if l.sure {
+		_, err = entries[uint8](out, n)
+		return false, err
+	}
 	l.val = &value.Dense{Elem: out.Elem, Rows: 1, Cols: int(n), Stride: int(n)}
 	switch out.Elem {
 	case types.F64:
@@ -161,6 +202,12 @@ func listFor(e types.Elem, n int) *value.Dense {
 // fill computes the elements of rows lo..hi-1, some rows at a time.
 func (l *mapLoop) fill(worker, lo, hi int) error {
 	w := &l.by[worker]
+	if l.sure {
+		if len(l.of) > 1 {
+			l.placesOf(lo, hi)
+		}
+		return nil
+	}
 	if w.args == nil {
 		w.args = make([]value.Value, len(l.wide))
 	}
@@ -223,12 +270,18 @@ func (l *mapLoop) placesOf(lo, hi int) {
 		if from == to {
 			continue
 		}
-		line := l.lines(i)
 		dst := out.Col[from:from:to]
+		if len(l.of) > 2 {
+			line := l.lines(i)
+			joined(dst, line[:])
+			continue
+		}
+		a, _ := l.of[0].Row(i)
+		b, _ := l.of[1].Row(i)
 		if l.p == patternJoin {
-			joined(dst, line[:len(l.of)])
+			joinedTwo(dst, a, b)
 		} else {
-			met(dst, line[0], line[1])
+			met(dst, a, b)
 		}
 	}
 }

@@ -180,10 +180,14 @@ func joinedRows(t types.Type, parts []*value.CSR, lo, rows int, add bool) *value
 	to := int64(0)
 	for i := range rows {
 		for _, m := range parts {
-			if from, end := m.Ptr[i], m.Ptr[i+1]; from < end {
-				copyEntries(out, to, m, from, end, 0)
-				to += end - from
+			from, end := m.Ptr[i], m.Ptr[i+1]
+			for k, j := range m.Col[from:end] {
+				out.Col[to+int64(k)] = j
 			}
+			if from < end && t.Elem != types.Bool {
+				out.CopyValues(int(to), m, int(from), int(end))
+			}
+			to += end - from
 		}
 		out.Ptr[lo+i+1] = to
 	}

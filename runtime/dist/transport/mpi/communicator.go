@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"time"
 	"unsafe"
+
+	"flow/memory"
 )
 
 // Communicator is an MPI communicator. Its methods may be called from any goroutine.
@@ -171,7 +173,7 @@ func (c *Communicator) improbe() (payload []byte, s Status, ok bool, err error) 
 	if p.rc != C.MPI_SUCCESS || p.flag == 0 {
 		return nil, s, false, check("MPI_Improbe", p.rc)
 	}
-	payload = make([]byte, int(p.bytes))
+	payload = memory.Fresh[byte](int(p.bytes))
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	err = check("MPI_Mrecv", C.flow_mrecv(address(&pin, payload), C.int(len(payload)), p.message))
