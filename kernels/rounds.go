@@ -122,11 +122,10 @@ func (c *roundsCode) form(f nest.Form) *roundsMade {
 	return m
 }
 
-// writeRounds writes a body whose arguments are the operands. Its space is one point; result k is a
-// row of all elements of what the body yields k-th.
+// writeRounds writes a body whose arguments are the operands, as a nest without indices: one point.
+// Result k is a row of all elements of what the body yields k-th.
 func writeRounds(b *op.Body, form nest.Form) (n *loop.Nest, operands []nest.Operand) {
 	x := nest.NewBuilder(form)
-	point := loop.Of(loop.IndexSym, x.Index("point", loop.Range{Kind: loop.Steps, To: loop.Num(1), By: 1}))
 	env := make([]nest.Ref, 0, len(b.Args)+len(b.Acts))
 	for r := range b.Args {
 		env = append(env, x.Outer(b, r))
@@ -145,7 +144,7 @@ func writeRounds(b *op.Body, form nest.Form) (n *loop.Nest, operands []nest.Oper
 		list, e := x.Hold(y), dense.Storage(y.Type.Elem)
 		m := loop.Mem{Kind: loop.ResultMem, N: x.Result(e, loop.Num(1), loop.Num(int64(len(list))))}
 		for k, v := range list {
-			x.Store(m, point, loop.Num(int64(k)), define.ConvertBody(x.Builder, e, v))
+			x.Store(m, loop.Num(0), loop.Num(int64(k)), define.ConvertBody(x.Builder, e, v))
 		}
 	}
 	return loop.Merge(x.Done()), x.Operands

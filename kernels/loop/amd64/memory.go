@@ -278,7 +278,7 @@ func (l *lowering) addresses(p place, o loop.Origin) virt {
 func (l *lowering) gathered(p place, o loop.Origin) virt {
 	e := p.mem.elem
 	base := func(m *maker) { m.LoadG(RAX, argMem(p.mem.arg)) }
-	if e == types.Bool {
+	if e == types.Bool && l.lanes >= 0 {
 		return l.gatherBools(l.addresses(p, o), base)
 	}
 	return l.gather(e, l.addresses(p, o), 1, base)
@@ -294,12 +294,16 @@ func maskAt(r []Reg, k int) Reg {
 
 // gather loads from base + index*scale; base leaves its address in RAX.
 func (l *lowering) gather(e types.Elem, index virt, scale uint8, base func(m *maker)) virt {
-	st := step{dst: l.fresh(vectorClass), uses: []virt{index}, pure: true}
+	st := step{dst: l.fresh(l.classOf(e)), uses: []virt{index}, pure: true}
 	if l.active != 0 {
 		st.uses = append(st.uses, l.active)
 	}
 	st.scalar = func(m *maker, dst Reg, r []Reg) {
 		base(m)
+		if l.lanes < 0 {
+			m.vec.load(m, e, dst, maskAt(r, 1), m.placeOfFirst(r[0], scale))
+			return
+		}
 		m.vec.gather(m, e, dst, maskAt(r, 1), Indexed(RAX, r[0], scale, 0))
 	}
 	return l.emit(st)
@@ -406,7 +410,19 @@ func (l *lowering) scatter(e types.Elem, v, index virt, base func(m *maker)) {
 	}
 	st.scalar = func(m *maker, _ Reg, r []Reg) {
 		base(m)
+		if l.lanes < 0 {
+			m.vec.store(m, e, r[0], maskAt(r, 2), m.placeOfFirst(r[1], 1))
+			return
+		}
 		m.vec.scatter(m, e, r[0], maskAt(r, 2), Indexed(RAX, r[1], 1, 0))
 	}
 	l.emit(st)
+}
+
+// placeOfFirst is the place at RAX + index*scale of the first lane, which is the one point of a nest
+// without indices. A load or store of one lane takes a few cycles, a gather some 25. It changes R9.
+func (m *maker) placeOfFirst(index Reg, scale uint8) Mem {
+	m.Emit(Inst{Op: VMOVQStore, Dst: R9, A: index})
+	m.Lea(RAX, Indexed(RAX, R9, scale, 0))
+	return At(RAX, 0)
 }

@@ -1,6 +1,7 @@
 package amd64
 
-// This file finds nests on f32 alone, whose vectors have twice as many lanes.
+// This file finds nests on f32 alone, whose vectors have twice as many lanes, and those of one point,
+// which have shorter ones.
 
 import (
 	"flow/ir/loop"
@@ -8,9 +9,14 @@ import (
 )
 
 // singles is the target for a nest: t, or one with lanes of 32 bits where the nest computes with
-// nothing else.
+// nothing else, or with vectors of half the length where there is one point.
 func singles(t *target, l *lowering) *target {
-	if !t.embeds || len(l.nest.Space) == 0 || l.ragged() || !narrow(l.nest.Types) || len(l.nest.Locals) > 0 || !l.sideBySide(&l.nest.Body) {
+	if t.embeds && len(l.nest.Space) == 0 {
+		half := *t
+		half.length, half.lanes = t.length-1, t.lanes/2
+		return &half
+	}
+	if !t.embeds || l.ragged() || !narrow(l.nest.Types) || len(l.nest.Locals) > 0 || !l.sideBySide(&l.nest.Body) {
 		return t
 	}
 	wide := *t

@@ -43,6 +43,9 @@ func (evexVectors) bits(m *maker, mask Reg) {
 		return
 	}
 	m.Emit(Inst{Op: KMOVBToG, Dst: RAX, B: mask})
+	if m.lanes < 8 { // a constant mask has all bits
+		m.ArithImm(AndG, RAX, 1<<m.lanes-1)
+	}
 }
 
 func (evexVectors) load(m *maker, e types.Elem, dst, mask Reg, at Mem) {

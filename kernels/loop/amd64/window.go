@@ -57,14 +57,16 @@ func (l *lowering) rowLoop(rows, together int) []step {
 		m.ArithMem(CmpG, RAX, argMem(8*argRowEnd))
 	}
 	l.steps = make([]step, 0, 64+(weigh(&l.nest.Body).cost+16)*(max(rows, together)+1)*5/4)
-	enter(func(m *maker) { m.Bind(whole) })
-	l.points(max(rows, together), 0)
-	leave(func(m *maker) {
-		m.ArithImm(AddG, laneReg, int32(m.lanes*together))
-		m.refuel()
-		fits(m)
-		m.Jump(LessEqual, whole)
-	})
+	if l.lanes >= 0 { // one point fills no vector
+		enter(func(m *maker) { m.Bind(whole) })
+		l.points(max(rows, together), 0)
+		leave(func(m *maker) {
+			m.ArithImm(AddG, laneReg, int32(m.lanes*together))
+			m.refuel()
+			fits(m)
+			m.Jump(LessEqual, whole)
+		})
+	}
 	l.scalar(func(m *maker) {
 		m.Bind(rest)
 		m.LoadG(RAX, l.laneEnd())
@@ -99,8 +101,10 @@ func (l *lowering) rowLoop(rows, together int) []step {
 	l.anchor()
 	l.scalar(func(m *maker) {
 		l.firstLane(m)
-		fits(m)
-		m.Jump(Greater, rest)
+		if l.lanes >= 0 {
+			fits(m)
+			m.Jump(Greater, rest)
+		}
 	})
 	return append(l.steps, body...)
 }
