@@ -21,6 +21,7 @@ var matrixBodies = []struct{ name, text string }{
 	{"a result read late", "C = A * i; D = C + 1; E = D @ C; F = E + D; iterate X = C, k = 0 until k >= 2 { next X = X + D; next k = k + 1 }; M = X + F - C"},
 	{"branches", "X = A + i; Y = if i % 2 == 0 { X } else { X * 2 }; Z = if i % 3 == 0 { Y } else { B }; M = X + 2 * Y + 3 * Z"},
 	{"a branch that gives what nothing else reads", "X = A + i; Y = if i % 2 == 0 { X } else { B }; W = A * i; M = (Y + W) * 2 - Y @ W"},
+	{"places that the run tells", "Y = ifelse(A > 0, A + i, 2 * A); p = (i * 7 + 3) % 5; iterate X = Y, k = 0 until k >= i + 2 { next X = X + X[(p + k) % 5, p] * Y[k % 5, (p * 2 + k) % 5]; next k = k + 1 }; M = X"},
 	{"no round", "X = A + i; iterate Y = X, k = 0 until k >= i - 2 { next Y = Y + X; next k = k + 1 }; M = Y * X"},
 	{"sparse", "S = sparse(A * f64(A > i)); iterate X = S, k = 0 until k >= 3 { next X = X + t(X); next k = k + 1 }; M = dense(X) + i"},
 	{"a failure late", "iterate X = A, k = 0 until k >= i + 2 { next X = X + A[k % (5 - i), 0] + k // (5 - i); next k = k + 1 }; M = X"},

@@ -55,6 +55,27 @@ var topLoops = []string{
 	 }
 	 emit sum(Y)
 	 emit a`,
+	`x = materialize(rand(5, 5, seed = 1))
+	 k = materialize(randint(40, 2, lo = -5, hi = 5, seed = 2))
+	 iterate A = x, B = x > 0.5, F = f32(x), s = 0.0, i = 0 until i == 40 {
+	   p = k[i, 0]
+	   next s = if B[p, k[i, 1]] { s + A[p, k[i, 1]] } else { s / 2 + f64(F[k[i, 1], p]) }
+	   next A = A - 0.1 * A[:, p] @ A[k[i, 1], :]
+	   next B = A > A[p, p]
+	   next F = F + F[p, 0]
+	   next i = i + 1
+	 }
+	 emit s
+	 emit A
+	 emit F`,
+	`b = materialize(rand(60, 1, seed = 1) > 0.5)
+	 f = materialize(f32(rand(60, 3, seed = 2)))
+	 iterate s = 0.0, n = 7, i = 0 times 60 {
+	   next s = s / 2 + (if b[n % 60, 0] { f64(f[i, n % 3]) } else { 1.0 })
+	   next n = (n * 31 + 5) % 1009
+	   next i = i + 1
+	 }
+	 emit s`,
 	`iterate s = 0.0, b = 1e16 times 40 { next s = sum([s, b, 1.0, -b, 1e-30]); next b = b * 1.5 }
 	 emit s`,
 	`iterate v = [3.0, 1, 2], q = 0.0 times 5 { w = sort(v * 0.7 + q); next v = reverse(w); next q = median(w) }
@@ -87,7 +108,7 @@ func TestRounds(t *testing.T) {
 		}
 	}
 	kernels.LoopsFrom(0)
-	for _, text := range topLoops[:7] {
+	for _, text := range topLoops[:9] {
 		before := kernels.LoopsBegun()
 		if _, err := (runs{{1, 1, nil, false, ""}}).differ(table, text); err != nil {
 			t.Error(err)

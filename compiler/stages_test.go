@@ -33,6 +33,11 @@ var stateLoops = []string{
 	 iterate v = ones(70, 1), l = 0.0 times 5 { w = A @ v; next l = norm(w); next v = w / norm(w) }
 	 emit v
 	 emit l`,
+	`L = materialize(lower(rand(150, 150, seed = 1)) + 150 * eye(150))
+	 b = materialize(rand(150, 1, seed = 2))
+	 i = seq(0, 150)
+	 iterate x = zeros(150, 1), k = 0 times 150 { next x = ifelse(i == k, (b[k, 0] - (L[k, :] @ x)[0, 0]) / L[k, k] + 0 * L[:, k], x); next k = k + 1 }
+	 emit x`,
 	`D0 = materialize(rand(20, 20, seed = 1))
 	 iterate D = D0, k = 0 times 20 { next D = min(D, D[:, k] + D[k, :]); next k = k + 1 }
 	 emit D`,
@@ -101,7 +106,7 @@ func TestStages(t *testing.T) {
 		}
 	}
 	kernels.LoopsFrom(0)
-	for _, text := range stateLoops[:11] {
+	for _, text := range stateLoops[:12] {
 		before := kernels.LoopsBegun()
 		if _, err := (runs{{1, 1, nil, false, ""}}).differ(table, text); err != nil {
 			t.Error(err)

@@ -96,6 +96,20 @@ func Transpose[T Cell](dst, src Grid[T]) {
 	}
 }
 
+// Turn stores t(src) in dst.
+func Turn(dst, src *value.Dense) {
+	switch src.Elem {
+	case types.F64:
+		Transpose(GridOf[float64](dst), GridOf[float64](src))
+	case types.F32:
+		Transpose(GridOf[float32](dst), GridOf[float32](src))
+	case types.Bool:
+		Transpose(GridOf[uint8](dst), GridOf[uint8](src))
+	default:
+		Transpose(GridOf[int64](dst), GridOf[int64](src))
+	}
+}
+
 // Widened is d in element type e: d itself, or a converted copy.
 func Widened(d *value.Dense, e types.Elem) *value.Dense {
 	if d.Elem == e {

@@ -83,17 +83,7 @@ func transposeRef(c *op.Call) (value.Value, error) {
 }
 
 func transposeKernel(c *op.Call) error {
-	out, a := c.Result(), c.Dense(0)
-	switch a.Elem {
-	case types.F64:
-		dense.Transpose(dense.GridOf[float64](out), dense.GridOf[float64](a))
-	case types.F32:
-		dense.Transpose(dense.GridOf[float32](out), dense.GridOf[float32](a))
-	case types.Bool:
-		dense.Transpose(dense.GridOf[uint8](out), dense.GridOf[uint8](a))
-	default:
-		dense.Transpose(dense.GridOf[int64](out), dense.GridOf[int64](a))
-	}
+	dense.Turn(c.Result(), c.Dense(0))
 	return nil
 }
 

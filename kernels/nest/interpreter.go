@@ -33,6 +33,8 @@ type Interpreter struct {
 	runs        []stageRun
 	compileFrom int64 // see worthwhile
 	stopped     func() bool
+	// turned is transposed copies of matrices that stay the same, of all interpreters of a run.
+	turned map[*value.Dense]*value.Dense
 }
 
 // nested is what runs the bodies of a loop or a branch.
@@ -52,17 +54,17 @@ type nested struct {
 // result holds, not the yields alone. Actions take the environment from within, and what says that
 // they are stopped. What m says of a cell is in k; both may be nil.
 func NewInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap) *Interpreter {
-	return newInterpreter(b, acts, keeps, within, k, m, nil, -1)
+	return newInterpreter(b, acts, keeps, within, k, m, nil, -1, nil)
 }
 
 // NewStaged makes a performer of all actions of b that runs the stages of inner bodies as loops, once
 // their actions have run about from operations. Free has to be called in the end.
 func NewStaged(b *op.Body, within *op.Call, from int64) *Interpreter {
-	return newInterpreter(b, nil, false, within, nil, nil, nil, from)
+	return newInterpreter(b, nil, false, within, nil, nil, nil, from, map[*value.Dense]*value.Dense{})
 }
 
 // newInterpreter is NewInterpreter, with stages, and in bodies within unless from is negative.
-func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap, stages *Stages, from int64) *Interpreter {
+func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap, stages *Stages, from int64, turned map[*value.Dense]*value.Dense) *Interpreter {
 	if acts == nil {
 		acts = make([]int, len(b.Acts))
 		for k := range acts {
@@ -71,7 +73,7 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 	}
 	p := &Interpreter{body: b, Acts: acts, Reg: make([]value.Value, len(b.Args)+len(b.Acts)), calls: make([]op.Call, len(b.Acts)),
 		inner: make([]nested, len(b.Acts)), Out: make(value.Tuple, len(b.Yields)), held: make([]value.Value, len(b.Acts)),
-		keep: make([]int, len(b.Acts)), kept: k, stages: stages, compileFrom: from, stopped: within.Stopped}
+		keep: make([]int, len(b.Acts)), kept: k, stages: stages, compileFrom: from, stopped: within.Stopped, turned: turned}
 	p.whole = p.Out
 	if stages != nil {
 		p.runs = make([]stageRun, len(b.Acts))
@@ -89,7 +91,7 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 			if from >= 0 {
 				stages = StagesOf(a.Bodies[body])
 			}
-			return newInterpreter(a.Bodies[body], nil, false, within, p.kept, m.within(k)[body], stages, from)
+			return newInterpreter(a.Bodies[body], nil, false, within, p.kept, m.within(k)[body], stages, from, turned)
 		}
 		switch in := &p.inner[k]; a.Def.Control {
 		case op.Select:

@@ -5,6 +5,8 @@ package nest
 // often are held element by element, in registers. reduction.go has their reductions.
 
 import (
+	"slices"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -162,23 +164,40 @@ func (x *Builder) bounded() {
 	}
 }
 
-// held is a scalar or a matrix of given elements.
+// held is a scalar or a matrix of given elements. Where the run tells a subscript, an element of few is
+// found by comparisons; more are written to memory of the point, once in a scope that reads them so.
 func (x *Builder) held(t types.Type, list []loop.Val) Ref {
 	if !t.IsDense() {
 		return Ref{Type: t, Val: list[0]}
 	}
+	x.made++
+	written := ElementKey{matrix: x.made}
+	var m loop.Mem
 	return x.sized(t, func(i, j loop.Lin) loop.Val {
-		if i.Known() && j.Known() {
+		switch {
+		case i.Known() && j.Known():
 			return list[int(i.Const)*t.Cols+int(j.Const)]
+		case len(list) <= define.WrittenLines:
+			return x.chosen(t, list, i, j)
+		case x.extent != nil || x.phase != nil:
+			panic(NoBody{"a subscript that the run tells, of a matrix of the body"})
+		case m.Kind == loop.NoMem:
+			m, _ = x.local(t)
 		}
-		return x.chosen(t, list, i, j)
+		if !slices.ContainsFunc(x.Scopes, func(s map[ElementKey]loop.Val) bool { _, is := s[written]; return is }) {
+			x.Scopes[len(x.Scopes)-1][written] = loop.NoVal
+			for k, v := range list {
+				x.Store(m, loop.Num(int64(k/t.Cols)), loop.Num(int64(k%t.Cols)), define.ConvertBody(x.Builder, x.Nest.Locals[m.N].Elem, v))
+			}
+		}
+		return x.Load(m, i, j)
 	})
 }
 
 // chosen is an element at a place that only the run knows, found by comparisons.
 func (x *Builder) chosen(t types.Type, list []loop.Val, i, j loop.Lin) loop.Val {
-	if len(list) > define.WrittenLines || len(list) == 0 {
-		panic(NoBody{"a subscript that the run tells, of a matrix of the body"})
+	if len(list) == 0 {
+		panic(NoBody{"a subscript of a matrix without elements"})
 	}
 	at := x.Value(i.Times(int64(t.Cols)).Plus(j))
 	v := list[0]

@@ -12,15 +12,19 @@ import (
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
+	"flow/kernels/define"
 )
 
 const (
-	// stageOps bounds the operations of an element of a stage: longer code fills the cache of
-	// instructions.
+	// stageOps bounds the operations of an element of a stage, those of a long reduction being a loop:
+	// longer code fills the cache of instructions.
 	stageOps = 400
 	// stageAgain is how many operations an element may cost to be computed again: about what a launch
 	// and the memory of an element cost.
 	stageAgain = 12
+	// stageBefore is the most operations of an element that is made before the loop: more are a loop, which
+	// would be run for every vector of points.
+	stageBefore = 2 * define.Unrolled
 	// stageReads is the most places at which one element is read.
 	stageReads = 16
 )
@@ -97,13 +101,13 @@ func stagesIn(b *op.Body, fixed []bool) *Stages {
 			continue
 		}
 		cost := s.cost(k)
-		if h, n := s.joins(k, times); h >= 0 && (n <= 1 || (n-1)*all[k] <= stageAgain) && n <= stageReads && ops[h]+n*cost <= stageOps {
+		if h, n := s.joins(k, times); h >= 0 && (n >= 1 || cost <= stageBefore) && (n <= 1 || (n-1)*all[k] <= stageAgain) && n <= stageReads && ops[h]+n*min(cost, stageBefore) <= stageOps {
 			s.root[k], times[k] = h, n
 		} else if b.Acts[k].Type.IsDense() {
 			s.root[k] = k
 		}
 		if h := s.root[k]; h >= 0 {
-			ops[h] += times[k] * cost
+			ops[h] += times[k] * min(cost, stageBefore)
 		}
 	}
 	some := false

@@ -8,6 +8,7 @@ import (
 
 	"flow/ir/op"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
 	"flow/kernels/window"
 )
@@ -31,7 +32,6 @@ type stageRect struct {
 	worker *launch.Worker // nil: it is not bound
 	in     []value.Value
 	from   []*value.Dense // the matrices that operands are views of
-	turned []*value.Dense // of those that are transposed
 	at     [][2]int       // where the views begin
 	views  []value.Dense
 	view   value.Dense
@@ -64,7 +64,7 @@ func (p *Interpreter) stage(k int, out *value.Dense) (done bool, err error) {
 	for i := range s.rects {
 		r := &s.rects[i]
 		if moved || r.worker == nil || !r.worker.Direct() {
-			fits, err := r.bind(p.Reg, out)
+			fits, err := r.bind(p.Reg, out, p.turned)
 			switch {
 			case err != nil:
 				s.off = true
@@ -114,7 +114,7 @@ func (s *stageRun) moved(regs []value.Value) (moved bool) {
 func (s *Stages) worthwhile(k int, from int64) bool {
 	ops := stageCall
 	for _, i := range s.members[k] {
-		ops += stageCall + s.body.Acts[i].Type.Count()
+		ops += stageCall + s.body.Acts[i].Type.Count()*max(1, int(s.cost(i)))
 	}
 	return s.code[k].seen.Add(int64(ops)) >= 10*from
 }
@@ -124,13 +124,13 @@ func (r *stageRect) begin(code *SpaceRect) {
 	r.in = []value.Value{value.I64(int64(r.Rows)), value.I64(int64(r.Cols))}
 	r.in = append(r.in, make([]value.Value, len(r.Operands))...)
 	r.from = make([]*value.Dense, len(r.Operands))
-	r.turned = make([]*value.Dense, len(r.Operands))
 	r.at = make([][2]int, len(r.Operands))
 	r.views = make([]value.Dense, len(r.Operands))
 }
 
-// bind tells the loop its operands. fits is false where a subscript is out of range, or negative.
-func (r *stageRect) bind(regs []value.Value, out *value.Dense) (fits bool, err error) {
+// bind tells the loop its operands, of which turned has copies that are transposed. fits is false where a
+// subscript is out of range, or negative.
+func (r *stageRect) bind(regs []value.Value, out *value.Dense, turned map[*value.Dense]*value.Dense) (fits bool, err error) {
 	if r.Loop == nil {
 		return true, nil
 	}
@@ -149,10 +149,12 @@ func (r *stageRect) bind(regs []value.Value, out *value.Dense) (fits bool, err e
 			continue
 		}
 		if o.Turned {
-			if r.turned[k] == nil {
-				r.turned[k] = transposed(d)
+			if turned[d] == nil {
+				t := value.New(d.Elem, d.Cols, d.Rows)
+				dense.Turn(t, d)
+				turned[d] = t
 			}
-			d = r.turned[k]
+			d = turned[d]
 		}
 		at, fits := o.begin(regs, d)
 		if !fits {
@@ -166,7 +168,7 @@ func (r *stageRect) bind(regs []value.Value, out *value.Dense) (fits bool, err e
 		r.in[2+k], r.from[k], r.at[k] = &r.views[k], d, at
 		if now := &r.views[k]; !anew && (now.Stride != was.Stride || now.Rows != was.Rows || now.Cols != was.Cols) {
 			r.free()
-			return r.bind(regs, out)
+			return r.bind(regs, out, turned)
 		} else if !anew {
 			r.worker.Move(2+k, now)
 		}
@@ -179,17 +181,6 @@ func (r *stageRect) bind(regs []value.Value, out *value.Dense) (fits bool, err e
 		r.worker = r.run.Worker()
 	}
 	return true, nil
-}
-
-// transposed is a copy of d.
-func transposed(d *value.Dense) *value.Dense {
-	out := value.New(d.Elem, d.Cols, d.Rows)
-	for i := range d.Rows {
-		for j := range d.Cols {
-			out.Set(j, i, d.At(i, j))
-		}
-	}
-	return out
 }
 
 // begin is where an operand's view begins.

@@ -55,6 +55,32 @@ nest(%0: f64[], %1: f64[]) () {
   }
   store out0[0, 0] v0
 } : (f64[1, 1])`,
+		"one point, places that the run tells": `
+nest(%0: f64[], %1: f64[]) () {
+  local w0 f64[3, 4]
+  local w1 bool[4, 1]
+  local w2 f32[4, 1]
+  v0 = load %1[0, 3]
+  v1 = to_i64 v0
+  v2 = for q: 0..12 (v3 = v1) {
+    v4 = load %0[v3+q, v3]
+    v5 = load %1[q, v3]
+    v6 = lt v4, v5
+    v7 = to_f32 v4
+    store w0[v3, q-q+1] v4
+    store w1[v3+1, 0] v6
+    store w2[v3, 0] v7
+    v8 = to_i64 v5
+    v9 = load w0[v8, 1]
+    v10 = load w1[v8+1, 0]
+    v11 = load w2[v8, 0]
+    v12 = to_f64 v11
+    v13 = add v9, v12
+    store out0[0, q] v13
+    store out1[0, q] v10
+    next v8
+  }
+} : (f64[1, 12], bool[1, 12])`,
 	}
 	const rows, cols = 21, 60
 	r := rand.New(rand.NewPCG(1, 9))

@@ -109,13 +109,17 @@ func (l *lowering) rowLoop(rows, together int) []step {
 	return append(l.steps, body...)
 }
 
-// firstLanes is the mask of the lanes before the end of the window, of which RAX holds the number.
+// firstLanes is the mask of the lanes before the end of the window, of which RAX holds the number; the
+// point of a nest without indices is the first.
 func (l *lowering) firstLanes() virt {
 	return l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ []Reg) {
-		some := m.Label()
-		m.ArithImm(CmpG, RAX, int32(m.lanes))
+		some, most := m.Label(), m.lanes
+		if l.lanes < 0 {
+			most = 1
+		}
+		m.ArithImm(CmpG, RAX, int32(most))
 		m.Jump(LessEqual, some)
-		m.MovImm(RAX, int64(m.lanes))
+		m.MovImm(RAX, int64(most))
 		m.Bind(some)
 		m.vec.first(m, dst)
 	}})
