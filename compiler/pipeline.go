@@ -214,24 +214,30 @@ var pipeline = []step{
 			return nil
 		}},
 	{PassInfo{Name: "fuse-epilogues",
-		Doc: "runs a chain of elementwise operators on each part of a product while it is in a cache",
+		Doc: "runs a chain of elementwise operators on each part of a product while it is in a cache, and a product over many rows on each block of rows of a factor",
 		After: []After{{"partition", "the chain runs on blocks of products"},
 			{"row-blocks", "operators that join a group of rows are read with it"}}},
 		func(s *state) error {
 			sizes := s.o.Sizes
 			sizes.Loops, sizes.Rows = s.o.Ranks > 1, s.rows
+			along := func(g *ir.Graph) *ir.Graph {
+				if s.o.Ranks > 1 {
+					return g // ranks share the two loops by rows and by panels
+				}
+				return pass.AlongPanels(g, s.o.Table)
+			}
 			g, err := pass.Bodies(s.g, func(g *ir.Graph) (*ir.Graph, error) {
-				return pass.DropDead(pass.FuseEpilogues(g, s.o.Table, sizes, 1, nil)), nil
+				return pass.DropDead(along(pass.FuseEpilogues(g, s.o.Table, sizes, 1, nil))), nil
 			})
 			if err != nil {
 				return err
 			}
-			if s.parts == nil || s.parts.Graph != s.g {
+			if s.parts == nil || s.parts.Graph != s.g || s.o.Ranks == 1 { // no place counts
 				ranks := s.o.Ranks
 				if s.rows {
 					ranks = 1
 				}
-				s.parts, s.g = nil, pass.DropDead(pass.FuseEpilogues(g, s.o.Table, sizes, ranks, nil))
+				s.parts, s.g = nil, pass.DropDead(along(pass.FuseEpilogues(g, s.o.Table, sizes, ranks, nil)))
 				return nil
 			}
 			if g = pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, s.o.Ranks, s.parts.Block); g != s.g {

@@ -62,6 +62,7 @@ func byRows() *op.Def {
 		},
 		Along: func(*op.Attrs) []int { return []int{op.AllInputs} },
 		Loop: &op.Loop{
+			Early: true,
 			Rows:  func(s *op.Sig, _ types.Type) int { return s.Attrs.Int("rows") },
 			Space: byRowsSpace,
 			Begin: beginByRows,
@@ -235,7 +236,7 @@ type byRowsRun struct {
 // beginByRows binds the loops. Where none can run, or little work has been seen, the operators run
 // one after the other.
 func beginByRows(c *op.Call, workers int) (op.LoopBody, error) {
-	lendResults(c)
+	define.LendResults(c)
 	code := c.Bodies[0].Compiled(func(b *op.Body) any { return byRowsCodeOf(b, c.Attrs) }).(*byRowsCode).bound(c.In)
 	x := &byRowsRun{rowLoops: rowLoops{code: code}, c: c}
 	if !code.worthwhile() || !x.begin(workers) {
@@ -322,6 +323,9 @@ func (x *byRowsRun) Chunk(worker, lo, hi int) error {
 	}
 	return err
 }
+
+// Incomplete reports whether the loops could not give all rows.
+func (x *byRowsRun) Incomplete() bool { return x.lost.Load() }
 
 // End completes what is of all rows.
 func (x *byRowsRun) End() error {

@@ -11,6 +11,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/linalg"
 	"flow/kernels/nest"
@@ -192,7 +193,7 @@ func reducingRows(defs []*op.Def, read func(d *op.Def) func(c *op.Call) (job, bo
 // pipedRows reads a pipe that reduces rows alone, axisRows a reduction of rows without a chain.
 func pipedRows(*op.Def) func(c *op.Call) (job, bool) {
 	return func(c *op.Call) (job, bool) {
-		lendResults(c)
+		define.LendResults(c)
 		j, err := pipeJob(c)
 		return j, err == nil
 	}

@@ -73,6 +73,7 @@ func (f *products) row(name, doc string) *op.Def {
 		Kernel: f.kernel,
 		Loop: &op.Loop{
 			Light: true,
+			Early: true,
 			Takes: func(s *op.Sig, out types.Type) bool { return inStrips(sigFactors(s), productSpace(s.Attrs, out)) },
 			Rows: func(s *op.Sig, out types.Type) int {
 				if space := productSpace(s.Attrs, out); !slices.Contains(s.Attrs.Ints("modes"), int64(op.Trans)) && inStrips(sigFactors(s), space) {
@@ -263,7 +264,7 @@ func beginStrips[T dense.Precision](f *products, by linalg.Solver[T], c *op.Call
 	if c.Attrs.Bool("acc") {
 		b.acc = c.Dense(b.place)
 	}
-	if by.Pack != nil {
+	if by.Pack != nil && j.cols > 1 { // a column has kernels that pack nothing
 		b.packed = by.Pack(&b.shared.Ws, b.tb, j.cols, b.a.Cols, b.b.X, b.b.LD)
 	}
 	return b

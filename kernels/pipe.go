@@ -39,7 +39,7 @@ func pipelines(run *engine) []*op.Def {
 		Nests: pipeNests,
 	}
 	run.runs(pipe, pipeJob, func(c *op.Call) (job, error) {
-		lendResults(c)
+		define.LendResults(c)
 		return pipeJob(c)
 	})
 	pipe.Loop.Rows = func(s *op.Sig, _ types.Type) int { return s.Attrs.Int("rows") }
@@ -150,21 +150,6 @@ func pipeJob(c *op.Call) (job, error) {
 		}
 	}
 	return j, nil
-}
-
-// lendResults makes the memory of several results if the caller has not lent it: in calls outside of an
-// engine.
-func lendResults(c *op.Call) {
-	if c.Type.Kind != types.Tuple || c.Out != nil {
-		return
-	}
-	out := make(value.Tuple, len(c.Type.Ext.Fields))
-	for k, f := range c.Type.Ext.Fields {
-		if f.Type.Sized() {
-			out[k] = value.New(f.Type.Elem, f.Type.Rows, f.Type.Cols)
-		}
-	}
-	c.Out = out
 }
 
 // give sets the result of an ending that is no lent matrix.

@@ -11,7 +11,7 @@
 //	group.go                  chains, slices and borders as one loop
 //	cuts.go partition*.go     where matrices are cut, and operators on blocks; whole.go: what stays whole
 //	row_blocks.go             row by row programs, a block of rows at a time
-//	epilogues.go              chains, and map-reduces, on a product while it is in a cache
+//	epilogues.go              chains, and map-reduces, on a product while it is in a cache; products on rows just made
 //	narrow.go                 only the lower triangle
 //	keep.go                   invariants that are stored when first computed
 //	rounds.go keys.go         one task for a small loop; one task for reductions by key
@@ -22,7 +22,7 @@
 //	copying.go                how graphs are copied with changes
 //
 // New nodes keep the origin of those that they replace. The package names only rows that passes
-// make (map, pipe, map.product, byrows, nest, slice, lay, exchange ...) or fold. It reads
+// make (map, pipe, map.product, panels.along, byrows, nest, slice, lay, exchange ...) or fold. It reads
 // everything else from the rows. A pipe is a map-reduce: a chain of elementwise operators that ends
 // in reductions.
 package pass

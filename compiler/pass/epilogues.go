@@ -254,6 +254,87 @@ func held(place int, acc, strips bool, modes []op.Mode, n int) []int {
 	return out
 }
 
+// leastAlong is the least number of panels of a product that makes the rows of a factor: a panel is the
+// work of one worker.
+const leastAlong = 16
+
+// AlongPanels makes one loop of a product over many rows and the operator that makes the rows of a
+// factor, if only the product reads them:
+//
+//	%2 = map.product(%0, %1) { sigmoid(a) };  %3 = matmul.panels(%0, %2) {ta}
+//	->  %3 = panels.along(%0, %1) { the same };  %4 = part(%3) {at=1}
+//
+// Block of rows by block of rows, the operator makes rows of the factor and the product adds them to its
+// chains. So a matrix that both read, as in a gradient or t(X) @ (X @ v), comes from memory once. Bits
+// stay, since each chain goes on from block to block. The operator may not fail: it would fail after
+// what is between it and the product.
+func AlongPanels(g *ir.Graph, table *op.Table) *ir.Graph {
+	product := map[ir.ID]ir.ID{} // by the operator
+	row := table.Must("matmul.panels")
+	var uses []int32
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		if n := &g.Nodes[i]; n.Op != row || !n.Attrs.Bool("ta") || n.Attrs.Bool("tb") || !g.Type(id).Elem.IsFloat() {
+			continue
+		}
+		if uses == nil {
+			uses = g.Uses()
+		}
+		in := g.In(id)
+		for _, x := range in {
+			if _, taken := product[x]; !taken && uses[x] == int32(count(in, x)) && rowsAlong(g, x, id) {
+				product[x] = id
+				break
+			}
+		}
+	}
+	if len(product) == 0 {
+		return g
+	}
+	maker := map[ir.ID]ir.ID{}
+	for x, id := range product {
+		maker[id] = x
+	}
+	c := copyOf(g)
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		x, along := maker[id]
+		if !along {
+			if _, made := product[id]; !made {
+				c.node(id)
+			}
+			continue
+		}
+		results := []ir.ID{x, id}
+		r, reads := regionOf(g, table, results, results)
+		of := op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(g.Nodes[i].Attrs.Int("panel"))})
+		both := c.g.Add(table.Must("panels.along"), of, types.TupleOf(g.Type(x), g.Type(id)), g.Origin(id), through(c.to, reads)...)
+		c.g.Nodes[both].Region = r
+		c.to[i] = c.g.Add(table.Must("part"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(1)}), g.Type(id), g.Origin(id), both)
+	}
+	return c.g
+}
+
+// rowsAlong reports whether product id may make the rows of its factor x.
+func rowsAlong(g *ir.Graph, x, id ir.ID) bool {
+	t, l := g.Type(x), g.Nodes[x].Op.Loop
+	if l == nil || !l.Early || !t.IsDense() || !t.Known() || !sameSend(g, x, id) || ir.MayFail(g, x) || t.Rows < leastAlong*g.Nodes[id].Attrs.Int("panel") {
+		return false
+	}
+	sig := sigOf(g, x)
+	return (l.Takes == nil || l.Takes(sig, t)) && l.Rows(sig, t) == t.Rows
+}
+
+// count returns how many times a list has x.
+func count(list []ir.ID, x ir.ID) (n int) {
+	for _, y := range list {
+		if y == x {
+			n++
+		}
+	}
+	return n
+}
+
 // FuseProducts computes a product inside the map-reduce over rows that reads it, block by block:
 //
 //	%2 = matmul(%0, %1) {tb};  %4 = pipe(%3, %2) {fold="rowargmin", ..}

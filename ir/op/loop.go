@@ -27,6 +27,9 @@ type Loop struct {
 	// them in order, the same number of iterations each row, and an iteration reads nothing that
 	// another one makes: ranks may share the rows then. 0: they may not. nil: they never may.
 	Rows func(s *Sig, out types.Type) int
+	// Early: a chunk may begin and end with any row of the result, and completes its rows, unless the
+	// loop is Incomplete in the end.
+	Early bool
 	// Own: where ranks share the rows, each rank runs the whole loop for its own rows (Call.Lo and Hi).
 	Own bool
 	// Light: a leaf takes some microseconds, so a loop of few leaves is not shared.
@@ -43,6 +46,12 @@ type LoopBody interface {
 	Chunk(worker, lo, hi int) error
 	// End is called once, after the last chunk, and completes the result in the call.
 	End() error
+}
+
+// Incomplete is a LoopBody of an Early loop whose chunks may have left rows to End.
+type Incomplete interface {
+	// Incomplete is called after the last chunk.
+	Incomplete() bool
 }
 
 // Passes is a LoopBody that goes over its index space several times, for example to count and then

@@ -3,6 +3,7 @@ package define
 // This file defines sparse matrices element by element, for definitions.
 
 import (
+	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 )
@@ -45,4 +46,19 @@ func EveryElement(v value.Value) *value.Dense {
 		}
 	}
 	return d
+}
+
+// LendResults makes the memory of several results if the caller has not lent it: in calls outside of an
+// engine.
+func LendResults(c *op.Call) {
+	if c.Type.Kind != types.Tuple || c.Out != nil {
+		return
+	}
+	out := make(value.Tuple, len(c.Type.Ext.Fields))
+	for k, f := range c.Type.Ext.Fields {
+		if f.Type.Sized() {
+			out[k] = value.New(f.Type.Elem, f.Type.Rows, f.Type.Cols)
+		}
+	}
+	c.Out = out
 }

@@ -28,7 +28,7 @@ func NewLinear(set blas.Set) *Linear {
 
 // Rows is the rows of dense linear algebra.
 func (l *Linear) Rows() []*op.Def {
-	rows := append(l.contractions(), l.panels())
+	rows := append(l.contractions(), l.panels(), l.along())
 	rows = append(rows, l.stacks()...)
 	rows = append(rows, l.factorizations()...)
 	rows = append(rows, l.triangularSolves()...)

@@ -163,9 +163,9 @@ func (l *Linear) beginStack(c *op.Call) *stackBody {
 	product := *c
 	product.Type.Rows = c.In[0].Type().Cols
 	if c.Type.Elem == types.F32 {
-		b.body, b.end = stackOf(beginPanels(l, l.F32, &product))
+		b.body, b.end = stackOf(beginPanels(l, l.F32, &product, nil))
 	} else {
-		b.body, b.end = stackOf(beginPanels(l, l.F64, &product))
+		b.body, b.end = stackOf(beginPanels(l, l.F64, &product, nil))
 	}
 	return b
 }

@@ -30,7 +30,7 @@ func (l *Linear) panels() *op.Def {
 		Kernel: l.panelsKernel,
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return panelGridOf(c).count(), 1 },
-			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return l.beginPanels(c, workers), nil },
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return l.beginPanels(c, workers, nil), nil },
 		},
 	}
 }
@@ -67,19 +67,20 @@ func (l *Linear) panelsKernel(c *op.Call) error {
 		dense.Clear(c.Result())
 		return nil
 	}
-	b := l.beginPanels(c, 1)
+	b := l.beginPanels(c, 1, nil)
 	if err := b.Chunk(0, 0, n); err != nil {
 		return err
 	}
 	return b.End()
 }
 
-func (l *Linear) beginPanels(c *op.Call, workers int) op.LoopBody {
+// beginPanels begins the loop. before makes the rows of a factor of floats; nil: they are there.
+func (l *Linear) beginPanels(c *op.Call, workers int, before *rowsBefore) op.LoopBody {
 	switch c.Type.Elem {
 	case types.F64:
-		return beginPanels(l, l.F64, c)
+		return beginPanels(l, l.F64, c, before)
 	case types.F32:
-		return beginPanels(l, l.F32, c)
+		return beginPanels(l, l.F32, c, before)
 	}
 	b := &panelBodyI64{PanelGrid: panelGridOf(c), c: c, sums: make([]*value.Dense, workers)}
 	return b
@@ -95,10 +96,15 @@ type panelBody[T dense.Precision] struct {
 	ta    bool
 	tb    bool
 	sums  []dense.Grid[T]
+	// before makes the rows of the panel at work; nil: they are there.
+	before *rowsBefore
 }
 
-func beginPanels[T dense.Precision](l *Linear, by Solver[T], c *op.Call) *panelBody[T] {
-	b := &panelBody[T]{PanelGrid: panelGridOf(c), l: l, by: by, c: c, ta: c.Attrs.Bool("ta"), tb: c.Attrs.Bool("tb")}
+func beginPanels[T dense.Precision](l *Linear, by Solver[T], c *op.Call, before *rowsBefore) *panelBody[T] {
+	b := &panelBody[T]{PanelGrid: panelGridOf(c), l: l, by: by, c: c, ta: c.Attrs.Bool("ta"), tb: c.Attrs.Bool("tb"), before: before}
+	if before != nil { // the rows of a panel are made once
+		b.Strip, b.Strips = c.Type.Rows, 1
+	}
 	b.lower = c.In[0] == c.In[1] && b.ta && !b.tb
 	rows, cols := RoundUp(c.Type.Rows, blas.TallRows), RoundUp(c.Type.Cols, blas.TallCols)
 	room := make([]T, b.Panels*rows*cols)
@@ -112,19 +118,28 @@ func beginPanels[T dense.Precision](l *Linear, by Solver[T], c *op.Call) *panelB
 func RoundUp(n, m int) int { return (n + m - 1) / m * m }
 
 // Chunk computes strips lo..hi-1; those of one panel follow each other.
-func (b *panelBody[T]) Chunk(_, lo, hi int) error {
+func (b *panelBody[T]) Chunk(worker, lo, hi int) error {
 	s := b.l.Pool.Get()
 	defer b.l.Pool.Put(s)
 	for ; lo < hi; lo++ {
 		p, i := lo/b.Strips, lo%b.Strips*b.Strip
 		from, to := p*b.Panel, min((p+1)*b.Panel, b.K)
-		b.strip1(s, b.sums[p], i, min(i+b.Strip, b.c.Type.Rows), from, to-from)
-		s.f64, s.f32 = s.f64[:0], s.f32[:0]
+		next := to
+		for ; from < to; from = next {
+			if b.before != nil {
+				next = min(from+b.before.block, to)
+				if err := b.before.make(worker, from, next); err != nil {
+					return err
+				}
+			}
+			b.strip1(s, b.sums[p], i, min(i+b.Strip, b.c.Type.Rows), from, next-from)
+			s.f64, s.f32 = s.f64[:0], s.f32[:0]
+		}
 	}
 	return nil
 }
 
-// strip1 computes rows i0..i1-1 of the product of k terms from the one at from on.
+// strip1 adds k terms, from the one at from on, to rows i0..i1-1 of the product.
 func (b *panelBody[T]) strip1(s *Scratch, sum dense.Grid[T], i0, i1, from, k int) {
 	x, y := inner[T](b.c.Dense(0), b.ta, from, k), inner[T](b.c.Dense(1), !b.tb, from, k)
 	if b.ta && !b.tb {
@@ -178,6 +193,20 @@ func AddPanels[T dense.Precision](sums []dense.Grid[T]) dense.Grid[T] {
 
 // End adds the panels and mirrors what is symmetric.
 func (b *panelBody[T]) End() error {
+	if r := b.before; r != nil {
+		again := r.incomplete()
+		if err := r.LoopBody.End(); err != nil {
+			return err
+		}
+		if b.before = nil; again {
+			for _, sum := range b.sums {
+				clear(sum.X)
+			}
+			if err := b.Chunk(0, 0, b.count()); err != nil {
+				return err
+			}
+		}
+	}
 	b.put(dense.GridOf[T](b.c.Result()), AddPanels(b.sums))
 	b.sums = nil
 	return nil
@@ -281,6 +310,7 @@ func (l *Linear) tallLoop(first int, kernel func(c *op.Call) error) *op.Loop {
 	takes := func(s *op.Sig, out types.Type) bool { return tallProduct(s, first, out) }
 	return &op.Loop{
 		Light: true,
+		Early: true,
 		Takes: takes,
 		Rows:  op.RowsOfResult,
 		Space: func(c *op.Call) (n, leaf int) {
