@@ -8,255 +8,184 @@ import (
 	"flow/ir/types"
 )
 
-// Group makes one loop of elementwise chains, loops over points that compute numbers, and the
-// operators between them that only move elements:
+// This file says how loops are formed. A loop is a group of nodes that are computed together, element
+// by element or row by row, so that what is between them is not stored. Every kind of loop is one
+// question about members and one about what the loop is:
 //
-//	%5 = map(%1, %2) {..};  %6 = cbind(%3, %5, %4);  %7 = rbind(%0, %6)   ->   %7 = nest(%0, ..) { the same }
+//	file                  members                                                     the loop is
+//	group_chain.go        elementwise operators of one shape; what reduces the last,  map, pipe
+//	                      group_several.go: in several ways; group_draw.go: what makes
+//	                      elements from their places alone
+//	group_loop.go         those around a parfor                                       parfor
+//	whole_rows.go         those on running values, and what reduces their columns     parfor over columns
+//	group_nest.go         maps, parfors, and what moves elements between them         nest
+//	epilogues.go          a product, and the map or pipe that alone reads it          map.product, pipe.product
+//	group_rows.go         what makes rows from rows, with reductions of rows and, in  byrows
+//	                      group_keys.go, by key
 //
-// What lies between is not stored: an element of the last result is computed where it is read from,
-// so that a stencil is one pass over memory, its borders included. Bits stay, as each element is
-// the same operations. An operator joins its readers if all of them are in one group; what is read
-// at several places, as by two slices, is computed again at each, if that is cheaper than to store
-// it.
+// A node joins its readers if all of them are in one group, and if each reads it where the group is at
+// that time: the access map of an operand (modeOf, ownPlace, op.Def.Elements) tells. Only the last member's
+// result is then there for others; groups of rows have several results. What is read at several places is
+// computed again at each, if that costs less than storing it (group_cost.go).
 //
-// It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
-// at another place. Matrices that are cut into blocks are left alone.
-func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
-	f := &grouping{groups: groups{g: g}, kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
-	if !f.any() {
-		return g
-	}
-	f.whole = wholes(g, sizes.filled().Block, preferredCuts(g), false, sizes.Rows)
-	f.find()
-	chosen := f.worthwhile()
-	if len(chosen) == 0 {
-		return g
-	}
-	return f.build(chosen, func(c *copying, m []ir.ID) ir.ID {
-		last := m[len(m)-1]
-		r, reads := regionOf(g, table, m, []ir.ID{last})
-		id := c.g.Add(table.Must("nest"), nil, g.Type(last), g.Origin(last), through(c.to, reads)...)
-		c.g.Nodes[id].Region = r
-		return id
-	})
+// Bits stay, since the operations of an element do. Three things stay apart always: what belongs to
+// another send, because one `<-` is one task; what would fail, or have an effect, before or after
+// something else than in the text (stops); and what `materialize` says.
+
+// groups puts nodes into groups, each named by its last node, the head.
+type groups struct {
+	g    *ir.Graph
+	head []ir.ID // of each node; its own if it is in no group
 }
 
-type memberKind uint8
-
-const (
-	unasked memberKind = iota
-	noMember
-	chainMember // elementwise
-	pointMember // a loop over points, each of which computes a number from elements of its operands
-	moveMember  // its elements are those of its operands
-)
-
-const (
-	// againSteps is the most operations of a chain, times how often it is computed, in a group:
-	// code that is longer than a cache of instructions.
-	againSteps = 400
-	// mostReads is the most places at which one element is read.
-	mostReads = 16
-)
-
-type grouping struct {
-	groups
-	kind  []memberKind
-	flops []float64 // of an element, of chains
-	whole []bool    // nil: all are
-	reads []int     // at how many places a member is read for one element of the result of its group
-}
-
-// any reports whether something reads what a chain gives, or a border, by moving or computing its
-// elements. Most graphs have nothing of that, and are large where they are tiled.
-func (f *grouping) any() bool {
-	g := f.g
-	for i := range g.Nodes {
-		if id := ir.ID(i); f.moves(id) || f.computes(id) {
-			for _, x := range g.In(id) {
-				if (f.computes(x) && f.moves(id) || f.moves(x) && g.Nodes[x].Op.Look == nil) && f.of(x) != noMember && f.of(id) != noMember {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// chain reports a map or an elementwise operator.
-func (f *grouping) chain(id ir.ID) bool {
-	n := &f.g.Nodes[id]
-	return n.Region != nil && n.IsChain() && n.Op.Laws.Has(op.Pure) && n.Op.Fold == op.NoFold && n.Attrs.Str("fold") == "" && !n.Draws() ||
-		n.Region == nil && n.Attrs == nil && n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise)
-}
-
-// computes reports an operator that may compute its elements.
-func (f *grouping) computes(id ir.ID) bool { return f.chain(id) || f.points(id) }
-
-// points reports a loop of known bounds over numbers without a hint of a technique.
-func (f *grouping) points(id ir.ID) bool {
-	n := &f.g.Nodes[id]
-	if n.Region == nil || n.Op.Control != op.NoControl || n.Attrs.Ints("lo") == nil || n.Attrs.Bool("pairs") || hinted(n) {
-		return false
-	}
-	g := n.Region.Graph
-	for i := range g.Nodes {
+// join puts every node into the group of its readers, if all of them are in one: so no value leaves a
+// group and comes back through an outside reader. links reports whether operand k of node r may be in the
+// group of r. enters reports whether node x may be in the group of h, and notes it: also if x is the first in
+// its own. The nodes come in descending order. join reports whether a group has several.
+func (s *groups) join(enters func(h, x ir.ID) bool, links func(r ir.ID, k int) bool) (several bool) {
+	const nobody, apart = ir.None, ir.None - 1
+	of := slices.Repeat([]ir.ID{nobody}, s.g.Len()) // the group that all readers so far are in
+	s.head = make([]ir.ID, s.g.Len())
+	for i := s.g.Len() - 1; i >= 0; i-- {
 		id := ir.ID(i)
-		if g.Nodes[i].Region != nil || g.Type(id).IsMatrix() && !slices.Contains(n.Region.Args, id) {
-			return false
+		if s.head[i] = of[i]; of[i] >= 0 && enters(of[i], id) {
+			several = true
+		} else {
+			s.head[i] = id
+			enters(id, id)
+		}
+		for k, x := range s.g.In(id) {
+			if of[x] != nobody && of[x] != s.head[i] || !links(id, k) {
+				of[x] = apart
+			} else {
+				of[x] = s.head[i]
+			}
 		}
 	}
-	return true
+	return several
 }
 
-// hinted reports a loop with a hint of a technique or a place. It stays a loop of its own.
-func hinted(n *ir.Node) bool {
-	return n.Attrs.Str("schedule") != "" || n.Attrs.Int("grain") != 0 || n.Attrs.Str(ir.PlaceAttr) != ""
+// members lists the nodes of each group that are in one.
+func (s *groups) members(in func(ir.ID) bool) map[ir.ID][]ir.ID {
+	out := map[ir.ID][]ir.ID{}
+	for i, h := range s.head {
+		if id := ir.ID(i); in(id) {
+			out[h] = append(out[h], id)
+		}
+	}
+	return out
 }
 
-// moves reports an operator that may have pieces.
-func (f *grouping) moves(id ir.ID) bool {
-	d := f.g.Nodes[id].Op
-	return d.Elements != nil && d.Laws.Has(op.Pure|op.Total) && d.Shard.Kind != op.ShardContract && d.Class == 0
+// build copies the graph. write adds what computes the members of a chosen group.
+func (s *groups) build(chosen map[ir.ID][]ir.ID, write func(c *copying, members []ir.ID) ir.ID) *ir.Graph {
+	c := copyOf(s.g)
+	for i, h := range s.head {
+		switch m := chosen[h]; {
+		case len(m) == 0:
+			c.node(ir.ID(i))
+		case h == ir.ID(i):
+			c.to[i] = write(c, m)
+		}
+	}
+	return c.g
 }
 
-// of is what a node is in a group.
-func (f *grouping) of(id ir.ID) memberKind {
-	if f.kind[id] == unasked {
-		f.kind[id] = f.look(id)
+// regionOf returns a region that computes the nodes members of g, which ascend, and yields those of
+// yields. reads lists the nodes outside that members read; the arguments of the region stand for them.
+func regionOf(g *ir.Graph, table *op.Table, members, yields []ir.ID) (r *ir.Region, reads []ir.ID) {
+	r = &ir.Region{Graph: ir.New()}
+	known, inner := setOf(members), map[ir.ID]ir.ID{}
+	inside := func(ids []ir.ID) []ir.ID {
+		out := make([]ir.ID, len(ids))
+		for i, x := range ids {
+			out[i] = inner[x]
+		}
+		return out
 	}
-	return f.kind[id]
+	for _, x := range members {
+		for _, y := range g.In(x) {
+			if !known[y] {
+				known[y], reads = true, append(reads, y)
+				inner[y] = r.Graph.Add(table.Must("arg"), nil, g.Type(y), ir.Origin{})
+			}
+		}
+	}
+	r.Args = inside(reads)
+	for _, x := range members {
+		n := &g.Nodes[x]
+		inner[x] = r.Graph.Add(n.Op, n.Attrs, g.Type(x), ir.Origin{Span: n.Span}, inside(g.In(x))...)
+		r.Graph.Nodes[inner[x]].Region = n.Region
+	}
+	r.Yields = inside(yields)
+	return r, reads
 }
 
-func (f *grouping) look(id ir.ID) memberKind {
-	g, t := f.g, f.g.Type(id)
-	n := &g.Nodes[id]
-	if _, _, _, sent := g.Dest(id); sent || !t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.Size() == 0 || g.Asks(id) || ir.MayFail(g, id) {
-		return noMember
-	}
-	if f.whole != nil && !f.whole[id] {
-		return noMember
-	}
-	var in []types.Type
-	for _, x := range g.In(id) {
-		t := g.Type(x)
-		if !t.IsScalar() && !(t.IsDense() && t.Known()) || t.Elem.Size() == 0 {
-			return noMember
-		}
-		in = append(in, t)
-	}
-	switch {
-	case f.chain(id):
-		f.flops[id] = chainFlops(g, id)
-		return chainMember
-	case f.points(id):
-		f.flops[id] = chainFlops(g, id)
-		return pointMember
-	case f.moves(id):
-		if _, ok := n.Op.Pieces(n.Attrs, in, t); ok {
-			return moveMember
-		}
-	}
-	return noMember
-}
+func sameShape(a, b types.Type) bool { return a.Rows == b.Rows && a.Cols == b.Cols }
 
-// chainFlops is how many operations an element of a chain costs.
-func chainFlops(g *ir.Graph, id ir.ID) (flops float64) {
-	of := func(g *ir.Graph, id ir.ID) {
-		d := g.Nodes[id].Op
-		if d.Cost == nil || !d.Laws.Has(op.Elementwise) {
-			return
-		}
-		s := &op.Sig{Def: d, Attrs: g.Nodes[id].Attrs}
-		for _, x := range g.In(id) {
-			s.In = append(s.In, types.ScalarOf(g.Type(x).Elem))
-		}
-		flops += max(1, d.Cost(s, types.ScalarOf(g.Type(id).Elem)).Flops)
-	}
-	r := g.Nodes[id].Region
-	if r == nil {
-		of(g, id)
-		return flops
-	}
-	for i := range r.Graph.Nodes {
-		of(r.Graph, ir.ID(i))
-	}
-	return flops
-}
-
-// find puts every member into the group of its readers, if it is cheap enough to compute it wherever it
-// is read.
-func (f *grouping) find() {
-	clear(f.kind) // what is cut was not known
-	f.reads = make([]int, f.g.Len())
-	moved, aligned := make([]int, f.g.Len()), make([]int, f.g.Len())
-	steps := make([]float64, f.g.Len()) // of groups, by the head
-	f.join(func(h, x ir.ID) bool {
-		reads := moved[x] + aligned[x]
-		if h == x {
-			reads = 1
-		} else if reads > mostReads || f.of(x) == noMember || float64(reads-1)*f.flops[x] > againFlops || steps[h]+float64(reads)*f.flops[x] > againSteps {
-			return false
-		}
-		f.reads[x] = reads
-		steps[h] += float64(reads) * f.flops[x]
-		return true
-	}, func(r ir.ID, k int) bool {
-		x := f.g.In(r)[k]
-		if !f.g.Type(x).IsDense() {
-			return false
-		}
-		switch f.of(r) {
-		case noMember:
-			return false
-		case chainMember:
-			aligned[x] = max(aligned[x], f.reads[r])
-			return f.aligned(r, k)
-		case pointMember:
-			moved[x] += f.reads[r] * f.elements(r, k)
-		default:
-			moved[x] += f.reads[r]
-		}
-		return true
-	})
-}
-
-// aligned reports that a chain reads operand k element by element.
-func (f *grouping) aligned(id ir.ID, k int) bool {
-	n := &f.g.Nodes[id]
-	if n.Region != nil && op.Mode(n.Attrs.Ints("modes")[k]) != op.Full {
+// sameSend reports whether two nodes belong to one send, or to none.
+func sameSend(g *ir.Graph, a, b ir.ID) bool {
+	ga, va, ia, oka := g.Dest(a)
+	gb, vb, ib, okb := g.Dest(b)
+	if oka != okb {
 		return false
 	}
-	return sameShape(f.g.Type(f.g.In(id)[k]), f.g.Type(id))
-}
-
-// elements is how many elements of operand k a point of loop id reads.
-func (f *grouping) elements(id ir.ID, k int) (n int) {
-	r := f.g.Nodes[id].Region
-	arg := r.Args[len(r.Args)-len(f.g.In(id))+k]
-	for i := range r.Graph.Nodes {
-		for _, x := range r.Graph.In(ir.ID(i)) {
-			if x == arg {
-				n++
-			}
+	if !oka {
+		return true
+	}
+	for k := range ia {
+		if len(ib) != len(ia) || ia[k] != ib[k] {
+			return false
 		}
 	}
-	return n
+	return ga == gb && va == vb
 }
 
-// worthwhile lists the members of the groups in which something is no longer stored.
-func (f *grouping) worthwhile() map[ir.ID][]ir.ID {
-	chosen := f.members(func(id ir.ID) bool { return f.of(id) != noMember })
-	for h, m := range chosen {
-		stored := 0
-		for _, x := range m {
-			if f.g.Nodes[x].Op.Look == nil {
-				stored++
-			}
+// stops counts, up to each node of a graph, the nodes that may fail or have an effect.
+type stops []int32
+
+func stopsOf(g *ir.Graph) stops {
+	s := make(stops, g.Len())
+	n := int32(0)
+	for i := range s {
+		if ir.MayFail(g, ir.ID(i)) {
+			n++
 		}
-		if stored < 2 {
-			delete(chosen, h)
+		s[i] = n
+	}
+	return s
+}
+
+// between reports such a node after node a and not after node b.
+func (s stops) between(a, b ir.ID) bool { return s[a] < s[b] }
+
+// modesOf returns how node id, a chain or an elementwise operator over a space of type t, reads its
+// operands.
+func modesOf(g *ir.Graph, id ir.ID, t types.Type) []op.Mode {
+	out := make([]op.Mode, len(g.In(id)))
+	for k, x := range g.In(id) {
+		if n := &g.Nodes[id]; n.Region != nil {
+			out[k] = op.Mode(n.Attrs.Ints("modes")[k])
+		} else {
+			out[k] = modeOf(g.Type(x), t)
 		}
 	}
-	return chosen
+	return out
+}
+
+// modeOf returns how a result of type t reads an operand of type x.
+func modeOf(x, t types.Type) op.Mode {
+	switch {
+	case !x.IsMatrix() || x.Rows == 1 && x.Cols == 1 && (t.Rows != 1 || t.Cols != 1):
+		return op.Single
+	case x.Rows == t.Rows && x.Cols == t.Cols:
+		return op.Full
+	case x.Rows == 1:
+		return op.RowVec
+	}
+	return op.ColVec
+}
+
+// isElementwise reports an elementwise operator that is no chain.
+func isElementwise(n *ir.Node) bool {
+	return n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise) && n.Region == nil && n.Attrs == nil
 }

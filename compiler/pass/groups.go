@@ -87,23 +87,3 @@ func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 
 // ofCodes reports a matrix of codes.
 func ofCodes(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Role == op.Codes }
-
-// unbuilt returns the dense matrices of codes that FoldGroups does not build: all that read one are
-// products in panels with it transposed, and sums of its columns.
-func unbuilt(g *ir.Graph, inPanels func(n *ir.Node) bool) map[ir.ID]bool {
-	out := map[ir.ID]bool{}
-	for i := range g.Nodes {
-		if id := ir.ID(i); ofCodes(g, id) && g.Type(id).IsDense() {
-			out[id] = true
-		}
-	}
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		for k, x := range g.In(ir.ID(i)) {
-			if out[x] && n.Op.Fold != op.FoldCols && (!inPanels(n) || k > 0 || !n.Attrs.Bool("ta")) {
-				delete(out, x)
-			}
-		}
-	}
-	return out
-}

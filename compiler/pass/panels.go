@@ -113,3 +113,23 @@ func panelTree(g *ir.Graph, table *op.Table, attrs *op.Attrs, t types.Type, o ir
 	}
 	return sums[0]
 }
+
+// unbuilt returns the dense matrices of codes that FoldGroups does not build: all that read one are
+// products in panels with it transposed, and sums of its columns.
+func unbuilt(g *ir.Graph, inPanels func(n *ir.Node) bool) map[ir.ID]bool {
+	out := map[ir.ID]bool{}
+	for i := range g.Nodes {
+		if id := ir.ID(i); ofCodes(g, id) && g.Type(id).IsDense() {
+			out[id] = true
+		}
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		for k, x := range g.In(ir.ID(i)) {
+			if out[x] && n.Op.Fold != op.FoldCols && (!inPanels(n) || k > 0 || !n.Attrs.Bool("ta")) {
+				delete(out, x)
+			}
+		}
+	}
+	return out
+}

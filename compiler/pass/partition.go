@@ -394,30 +394,3 @@ func (p *partitioner) operands(id ir.ID, t types.Type, c cutting) func(i, j int)
 		return ins
 	}
 }
-
-// modesOf returns how node id, a chain or an elementwise operator over a space of type t, reads its
-// operands.
-func modesOf(g *ir.Graph, id ir.ID, t types.Type) []op.Mode {
-	out := make([]op.Mode, len(g.In(id)))
-	for k, x := range g.In(id) {
-		if n := &g.Nodes[id]; n.Region != nil {
-			out[k] = op.Mode(n.Attrs.Ints("modes")[k])
-		} else {
-			out[k] = modeOf(g.Type(x), t)
-		}
-	}
-	return out
-}
-
-// modeOf returns how a result of type t reads an operand of type x.
-func modeOf(x, t types.Type) op.Mode {
-	switch {
-	case !x.IsMatrix() || x.Rows == 1 && x.Cols == 1 && (t.Rows != 1 || t.Cols != 1):
-		return op.Single
-	case x.Rows == t.Rows && x.Cols == t.Cols:
-		return op.Full
-	case x.Rows == 1:
-		return op.RowVec
-	}
-	return op.ColVec
-}

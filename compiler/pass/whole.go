@@ -181,8 +181,3 @@ func sigInto(s *op.Sig, g *ir.Graph, id ir.ID) *op.Sig {
 	}
 	return s
 }
-
-// isElementwise reports an elementwise operator that is no chain.
-func isElementwise(n *ir.Node) bool {
-	return n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise) && n.Region == nil && n.Attrs == nil
-}

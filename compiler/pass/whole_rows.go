@@ -76,7 +76,7 @@ type wholeRows struct {
 func (w *wholeRows) is(at ir.Ranges) bool {
 	n, t := &w.g.Nodes[w.id], w.g.Type(w.id)
 	_, _, _, sent := w.g.Dest(w.id)
-	if sent || !fromZero(n) || len(n.Attrs.Ints("by")) != 1 || !t.Known() || t.Rows < 2 || asked(n.Attrs) {
+	if sent || !fromZero(n) || len(n.Attrs.Ints("by")) != 1 || !t.Known() || t.Rows < 2 || asked(n) {
 		return false
 	}
 	r := n.Region
@@ -96,9 +96,12 @@ func (w *wholeRows) is(at ir.Ranges) bool {
 	return w.varies[y] && w.of[y] == t
 }
 
-// asked reports a parfor whose schedule, grain or place the program states.
-func asked(a *op.Attrs) bool {
-	return a.Bool("pairs") || a.Str("schedule") != "" || a.Int("grain") != 0 || a.Str("place") != ""
+// asked reports a parfor over pairs, or with a hint.
+func asked(n *ir.Node) bool { return n.Attrs.Bool("pairs") || hinted(n) }
+
+// hinted reports a loop whose schedule, grain or place the program states. It stays a loop of its own.
+func hinted(n *ir.Node) bool {
+	return n.Attrs.Str("schedule") != "" || n.Attrs.Int("grain") != 0 || n.Attrs.Str(ir.PlaceAttr) != ""
 }
 
 func (w *wholeRows) elementwise(x ir.ID) bool { return isElementwise(&w.body.Nodes[x]) }

@@ -127,7 +127,7 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	default:
 		return 0, 0, false
 	}
-	ok = t.IsDense() && t.Known() && t.Elem != types.Str && t.Rows > 1 && t.Cols > 0 && t.Cols <= longestByRows && b.readable(id) && (b.keyed && b.written(id) || !b.keyed && b.total(id))
+	ok = t.IsDense() && t.Known() && t.Elem != types.Str && t.Rows > 1 && t.Cols > 0 && t.Cols <= longestByRows && b.readable(id) && (b.keyed && b.written(id) || !b.keyed && !ir.MayFail(g, id))
 	return t.Rows, t.Cols, ok
 }
 
@@ -164,27 +164,6 @@ func (b *rowBlocks) readable(id ir.ID) bool {
 		}
 	}
 	return true
-}
-
-// total reports a node that cannot fail.
-func (b *rowBlocks) total(id ir.ID) bool {
-	g := b.g
-	n := &g.Nodes[id]
-	if n.Region == nil {
-		return n.Op.Fold == op.FoldRows || b.safe(g, id)
-	}
-	body := n.Region.Graph
-	for i := range body.Nodes {
-		if len(body.In(ir.ID(i))) > 0 && !b.safe(body, ir.ID(i)) {
-			return false
-		}
-	}
-	return true
-}
-
-// safe reports an elementwise operator that cannot fail.
-func (b *rowBlocks) safe(g *ir.Graph, id ir.ID) bool {
-	return g.Nodes[id].Op.TotalOn(g.Type(g.In(id)[0]).Elem, g.Type(id).Elem)
 }
 
 // join puts a node into the group of an operand, or into one of its own.

@@ -171,26 +171,6 @@ func (f *fusion) folds(id ir.ID) bool {
 // member reports a node that may be in a group.
 func (f *fusion) member(id ir.ID) bool { return f.fusable(id) || f.folds(id) || f.points(id) }
 
-func sameShape(a, b types.Type) bool { return a.Rows == b.Rows && a.Cols == b.Cols }
-
-// sameSend reports whether two nodes belong to one send, or to none.
-func sameSend(g *ir.Graph, a, b ir.ID) bool {
-	ga, va, ia, oka := g.Dest(a)
-	gb, vb, ib, okb := g.Dest(b)
-	if oka != okb {
-		return false
-	}
-	if !oka {
-		return true
-	}
-	for k := range ia {
-		if len(ib) != len(ia) || ia[k] != ib[k] {
-			return false
-		}
-	}
-	return ga == gb && va == vb
-}
-
 // build copies the graph with every group of two or more, or with a transposed operand, as a map at
 // the place of its last node.
 func (f *fusion) build(table *op.Table) *ir.Graph {

@@ -1,0 +1,257 @@
+package pass
+
+import (
+	"slices"
+
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
+
+// Group makes one loop of elementwise chains, loops over points that compute numbers, and the
+// operators between them that only move elements:
+//
+//	%5 = map(%1, %2) {..};  %6 = cbind(%3, %5, %4);  %7 = rbind(%0, %6)   ->   %7 = nest(%0, ..) { the same }
+//
+// What lies between is not stored: an element of the last result is computed where it is read from,
+// so that a stencil is one pass over memory, its borders included. Bits stay, as each element is
+// the same operations. An operator joins its readers if all of them are in one group; what is read
+// at several places, as by two slices, is computed again at each, if that is cheaper than to store
+// it.
+//
+// It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
+// at another place. Matrices that are cut into blocks are left alone.
+func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
+	f := &nesting{groups: groups{g: g}, kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
+	if !f.any() {
+		return g
+	}
+	f.whole = wholes(g, sizes.filled().Block, preferredCuts(g), false, sizes.Rows)
+	f.find()
+	chosen := f.worthwhile()
+	if len(chosen) == 0 {
+		return g
+	}
+	return f.build(chosen, func(c *copying, m []ir.ID) ir.ID {
+		last := m[len(m)-1]
+		r, reads := regionOf(g, table, m, []ir.ID{last})
+		id := c.g.Add(table.Must("nest"), nil, g.Type(last), g.Origin(last), through(c.to, reads)...)
+		c.g.Nodes[id].Region = r
+		return id
+	})
+}
+
+type memberKind uint8
+
+const (
+	unasked memberKind = iota
+	noMember
+	chainMember // elementwise
+	pointMember // a loop over points, each of which computes a number from elements of its operands
+	moveMember  // its elements are those of its operands
+)
+
+const (
+	// againSteps is the most operations of a chain, times how often it is computed, in a group:
+	// code that is longer than a cache of instructions.
+	againSteps = 400
+	// mostReads is the most places at which one element is read.
+	mostReads = 16
+)
+
+type nesting struct {
+	groups
+	kind  []memberKind
+	flops []float64 // of an element, of chains
+	whole []bool    // nil: all are
+	reads []int     // at how many places a member is read for one element of the result of its group
+}
+
+// any reports whether something reads what a chain gives, or a border, by moving or computing its
+// elements. Most graphs have nothing of that, and are large where they are tiled.
+func (f *nesting) any() bool {
+	g := f.g
+	for i := range g.Nodes {
+		if id := ir.ID(i); f.moves(id) || f.computes(id) {
+			for _, x := range g.In(id) {
+				if (f.computes(x) && f.moves(id) || f.moves(x) && g.Nodes[x].Op.Look == nil) && f.of(x) != noMember && f.of(id) != noMember {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// chain reports a map or an elementwise operator.
+func (f *nesting) chain(id ir.ID) bool {
+	n := &f.g.Nodes[id]
+	return n.Region != nil && n.IsChain() && n.Op.Laws.Has(op.Pure) && n.Op.Fold == op.NoFold && n.Attrs.Str("fold") == "" && !n.Draws() ||
+		n.Region == nil && n.Attrs == nil && n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise)
+}
+
+// computes reports an operator that may compute its elements.
+func (f *nesting) computes(id ir.ID) bool { return f.chain(id) || f.points(id) }
+
+// points reports a loop of known bounds over numbers without a hint of a technique.
+func (f *nesting) points(id ir.ID) bool {
+	n := &f.g.Nodes[id]
+	if n.Region == nil || n.Op.Control != op.NoControl || n.Attrs.Ints("lo") == nil || asked(n) {
+		return false
+	}
+	g := n.Region.Graph
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		if g.Nodes[i].Region != nil || g.Type(id).IsMatrix() && !slices.Contains(n.Region.Args, id) {
+			return false
+		}
+	}
+	return true
+}
+
+// moves reports an operator that may have pieces.
+func (f *nesting) moves(id ir.ID) bool {
+	d := f.g.Nodes[id].Op
+	return d.Elements != nil && d.Laws.Has(op.Pure|op.Total) && d.Shard.Kind != op.ShardContract && d.Class == 0
+}
+
+// of is what a node is in a group.
+func (f *nesting) of(id ir.ID) memberKind {
+	if f.kind[id] == unasked {
+		f.kind[id] = f.look(id)
+	}
+	return f.kind[id]
+}
+
+func (f *nesting) look(id ir.ID) memberKind {
+	g, t := f.g, f.g.Type(id)
+	n := &g.Nodes[id]
+	if _, _, _, sent := g.Dest(id); sent || !t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.Size() == 0 || g.Asks(id) || ir.MayFail(g, id) {
+		return noMember
+	}
+	if f.whole != nil && !f.whole[id] {
+		return noMember
+	}
+	var in []types.Type
+	for _, x := range g.In(id) {
+		t := g.Type(x)
+		if !t.IsScalar() && !(t.IsDense() && t.Known()) || t.Elem.Size() == 0 {
+			return noMember
+		}
+		in = append(in, t)
+	}
+	switch {
+	case f.chain(id):
+		f.flops[id] = chainFlops(g, id)
+		return chainMember
+	case f.points(id):
+		f.flops[id] = chainFlops(g, id)
+		return pointMember
+	case f.moves(id):
+		if _, ok := n.Op.Pieces(n.Attrs, in, t); ok {
+			return moveMember
+		}
+	}
+	return noMember
+}
+
+// chainFlops is how many operations an element of a chain costs.
+func chainFlops(g *ir.Graph, id ir.ID) (flops float64) {
+	of := func(g *ir.Graph, id ir.ID) {
+		d := g.Nodes[id].Op
+		if d.Cost == nil || !d.Laws.Has(op.Elementwise) {
+			return
+		}
+		s := &op.Sig{Def: d, Attrs: g.Nodes[id].Attrs}
+		for _, x := range g.In(id) {
+			s.In = append(s.In, types.ScalarOf(g.Type(x).Elem))
+		}
+		flops += max(1, d.Cost(s, types.ScalarOf(g.Type(id).Elem)).Flops)
+	}
+	r := g.Nodes[id].Region
+	if r == nil {
+		of(g, id)
+		return flops
+	}
+	for i := range r.Graph.Nodes {
+		of(r.Graph, ir.ID(i))
+	}
+	return flops
+}
+
+// find puts every member into the group of its readers, if it is cheap enough to compute it wherever it
+// is read.
+func (f *nesting) find() {
+	clear(f.kind) // what is cut was not known
+	f.reads = make([]int, f.g.Len())
+	moved, aligned := make([]int, f.g.Len()), make([]int, f.g.Len())
+	steps := make([]float64, f.g.Len()) // of groups, by the head
+	f.join(func(h, x ir.ID) bool {
+		reads := moved[x] + aligned[x]
+		if h == x {
+			reads = 1
+		} else if reads > mostReads || f.of(x) == noMember || float64(reads-1)*f.flops[x] > againFlops || steps[h]+float64(reads)*f.flops[x] > againSteps {
+			return false
+		}
+		f.reads[x] = reads
+		steps[h] += float64(reads) * f.flops[x]
+		return true
+	}, func(r ir.ID, k int) bool {
+		x := f.g.In(r)[k]
+		if !f.g.Type(x).IsDense() {
+			return false
+		}
+		switch f.of(r) {
+		case noMember:
+			return false
+		case chainMember:
+			aligned[x] = max(aligned[x], f.reads[r])
+			return f.aligned(r, k)
+		case pointMember:
+			moved[x] += f.reads[r] * f.elements(r, k)
+		default:
+			moved[x] += f.reads[r]
+		}
+		return true
+	})
+}
+
+// aligned reports that a chain reads operand k element by element.
+func (f *nesting) aligned(id ir.ID, k int) bool {
+	n := &f.g.Nodes[id]
+	if n.Region != nil && op.Mode(n.Attrs.Ints("modes")[k]) != op.Full {
+		return false
+	}
+	return sameShape(f.g.Type(f.g.In(id)[k]), f.g.Type(id))
+}
+
+// elements is how many elements of operand k a point of loop id reads.
+func (f *nesting) elements(id ir.ID, k int) (n int) {
+	r := f.g.Nodes[id].Region
+	arg := r.Args[len(r.Args)-len(f.g.In(id))+k]
+	for i := range r.Graph.Nodes {
+		for _, x := range r.Graph.In(ir.ID(i)) {
+			if x == arg {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// worthwhile lists the members of the groups in which something is no longer stored.
+func (f *nesting) worthwhile() map[ir.ID][]ir.ID {
+	chosen := f.members(func(id ir.ID) bool { return f.of(id) != noMember })
+	for h, m := range chosen {
+		stored := 0
+		for _, x := range m {
+			if f.g.Nodes[x].Op.Look == nil {
+				stored++
+			}
+		}
+		if stored < 2 {
+			delete(chosen, h)
+		}
+	}
+	return chosen
+}
