@@ -7,17 +7,14 @@
 //	hoist.go                  loop invariants
 //	panels.go groups.go       products as trees of panels; products with a matrix of codes
 //	represent.go              the storage form of sparse products
-//	fuse*.go                  maps, map-reduces, several results a pass, what stands around a parfor
-//	group.go                  chains, slices and borders as one loop
+//	group*.go whole_rows.go   how loops are formed: group.go is where to begin
 //	cuts.go partition*.go     where matrices are cut, and operators on blocks; whole.go: what stays whole
-//	row_blocks.go             row by row programs, a block of rows at a time
 //	epilogues.go              chains, and map-reduces, on a product while it is in a cache; products on rows just made
 //	narrow.go                 only the lower triangle
 //	keep.go                   invariants that are stored when first computed
-//	rounds.go keys.go         one task for a small loop; one task for reductions by key
+//	rounds.go                 one task for a small loop
 //	spread*.go                rows that ranks share
 //	place.go order.go         owners and exchanges; priorities
-//	stops.go                  where nodes that may fail cannot move
 //	region.go carry.go        passes inside loops; blocks as carried values
 //	copying.go                how graphs are copied with changes
 //

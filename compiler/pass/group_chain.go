@@ -23,7 +23,7 @@ import (
 //
 // An operator joins its readers if all are in one group: y / (1 + y) becomes one map with y's
 // operators. A value that several groups read is computed and stored once; the reductions among its
-// readers take their elements in the same pass (fuse_several.go):
+// readers take their elements in the same pass (group_several.go):
 //
 //	%6 = sum(%5);  %7 = emit(%5)
 //	->  %6 = pipe(%1, %2, %0) {fold="store sum"} { .. };  %7 = part(%6) {at=0};  %8 = part(%6) {at=1}
@@ -33,7 +33,7 @@ import (
 // without this pass, and reports the place of the division. A chain has at most one such operator,
 // because with two an element-wise run could fail at the second one first.
 //
-// A constructor becomes part of a chain where that is cheaper than storing it (fuse_draw.go).
+// A constructor becomes part of a chain where that is cheaper than storing it (group_draw.go).
 // `materialize` forces storing.
 //
 // apart lists the reductions that could have joined a chain and were kept apart.
