@@ -20,6 +20,7 @@ import (
 //	whole_rows.go         those on running values, and what reduces their columns     parfor over columns
 //	group_nest.go         maps, parfors, and what moves elements between them         nest
 //	epilogues.go          a product, and the map or pipe that alone reads it          map.product, pipe.product
+//	                      a product, and what makes the rows of a factor              panels.along
 //	group_rows.go         what makes rows from rows, with reductions of rows and, in  byrows
 //	                      group_keys.go, by key
 //
