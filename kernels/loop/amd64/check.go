@@ -12,7 +12,7 @@ import (
 func (l *lowering) check(c operand) {
 	vex := l.vexOnly()
 	if c.twice != 0 && vex && l.active == 0 { // an instruction tests all bits but the sign
-		l.emit(step{uses: []virt{c.twice}, scalar: func(m *maker, _ Reg, r []Reg) {
+		l.emit(step{uses: []virt{c.twice}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
 			w := uint64(math.MaxInt64)
 			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r[0], InMem: true, Mem: m.Const(w, w, w, w)})
 			m.flagUnless(Equal)
@@ -20,7 +20,7 @@ func (l *lowering) check(c operand) {
 		return
 	}
 	if vex && l.active == 0 { // the carry says that all bits are ones
-		l.emit(step{uses: []virt{l.vector(c)}, scalar: func(m *maker, _ Reg, r []Reg) {
+		l.emit(step{uses: []virt{l.vector(c)}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
 			w := uint64(math.MaxUint64)
 			m.Emit(Inst{Op: VPTEST, Len: m.length, Dst: r[0], InMem: true, Mem: m.Const(w, w, w, w)})
 			m.flagUnless(Below)
@@ -36,7 +36,7 @@ func (l *lowering) check(c operand) {
 	if l.active != 0 {
 		not = l.mask(KANDW, not, l.active)
 	}
-	l.emit(step{uses: []virt{not}, scalar: func(m *maker, _ Reg, r []Reg) {
+	l.emit(step{uses: []virt{not}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
 		m.vec.none(m, r[0])
 		m.flagUnless(Equal)
 	}})

@@ -149,5 +149,7 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	}
 	l.prune()
 	l.hoist()
+	l.balance()
+	l.reload(l.vectors)
 	return l
 }

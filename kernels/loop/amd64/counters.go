@@ -47,6 +47,11 @@ func (l *lowering) scalar(write func(m *maker)) {
 	l.emit(step{scalar: func(m *maker, _ Reg, _ []Reg) { write(m) }})
 }
 
+// bind places a label.
+func (l *lowering) bind(at Label) {
+	l.emit(step{jumps: true, scalar: func(m *maker, _ Reg, _ []Reg) { m.Bind(at) }})
+}
+
 // setWord sets a word of scratch memory to a form that is the same in all lanes.
 func (l *lowering) setWord(to Mem, f loop.Lin) {
 	l.scalar(func(m *maker) {

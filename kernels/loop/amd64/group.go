@@ -1,8 +1,14 @@
 package amd64
 
-// This file orders the steps of vectors that are lowered together for targets with few registers.
+// This file orders the steps of vectors that are lowered together for targets with few registers, and
+// loads again what has no register meanwhile.
 
-import "slices"
+import (
+	"slices"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+)
 
 // longestRun is how many steps are ordered at once: a processor that works out of order must find
 // those of the next part in time.
@@ -82,5 +88,182 @@ func (r *run) order(steps []step) {
 		s := &steps[k]
 		r.made[s.dst] = 0
 		s.reads(func(v virt) { r.read[v] = 0 })
+	}
+}
+
+// nearReads is from how many steps between two reads of a value on it is loaded again for the second,
+// if there are too few registers.
+const nearReads = 24
+
+// fewLoads are as many as are kept or stored: to find them takes longer.
+const fewLoads = 8
+
+// loaded is a register that a step loads: see reload.
+type loaded struct {
+	step   *step
+	at     int  // where it was loaded or read last
+	writes int  // how many steps before it may have written memory
+	steady bool // loaded by one step, and read before memory is written
+	far    bool // a read is far from the one before
+	now    virt // what stands for it, from label to label
+	labels int
+}
+
+// reload makes loads anew where values are read that were loaded or read long ago, if more vectors live
+// at once than there are registers: what a window of many elements reads twice is not stored meanwhile.
+func (p *program) reload(vectors int) {
+	known, made := make([]*loaded, len(p.classes)), make([]uint8, len(p.classes))
+	loads, writes, far := 0, 0, 0
+	for k := range p.steps {
+		s := &p.steps[k]
+		if made[s.dst] = min(made[s.dst]+1, 2); s.again {
+			loads++
+		}
+	}
+	if loads < fewLoads {
+		return
+	}
+	for k := range p.steps {
+		s := &p.steps[k]
+		s.reads(func(v virt) {
+			if x := known[v]; x != nil {
+				x.steady = x.steady && x.writes == writes
+				if k-x.at > nearReads && !x.far {
+					x.far = true
+					far++
+				}
+				x.at = k
+			}
+		})
+		if s.again && made[s.dst] == 1 && !slices.ContainsFunc(s.uses, func(v virt) bool { return made[v] > 1 }) {
+			known[s.dst] = &loaded{step: s, at: k, writes: writes, steady: true}
+		}
+		if s.root() && !s.jumps {
+			writes++
+		}
+	}
+	if far < fewLoads || p.pressure() <= vectors {
+		return
+	}
+	old, labels := p.steps, 0
+	p.steps = make([]step, 0, len(old)+loads)
+	for k := range old {
+		s := &old[k]
+		if x := known[s.dst]; x != nil && x.steady && x.far {
+			continue
+		}
+		now := func(v *virt) {
+			x := known[*v]
+			if x == nil || !x.steady || !x.far {
+				return
+			}
+			if x.now == 0 || x.labels != labels || k-x.at > nearReads {
+				again := *x.step
+				again.dst = p.fresh(p.classes[*v])
+				x.now, x.labels = again.dst, labels
+				p.steps = append(p.steps, again)
+			}
+			x.at, *v = k, x.now
+		}
+		for _, v := range [...]*virt{&s.a, &s.b, &s.c, &s.mask, &s.index} {
+			now(v)
+		}
+		for i := range s.uses {
+			now(&s.uses[i])
+		}
+		if s.jumps {
+			labels++
+		}
+		p.steps = append(p.steps, *s)
+	}
+}
+
+// Bounds of how many more additions than multiplications there have been: below mostAdditions none is
+// replaced, and multiplications of long ago do not count.
+const leastAdditions, mostAdditions = -8, 2
+
+// latency is how many cycles others wait for a result.
+func (s *step) latency() int {
+	switch {
+	case s.scalar != nil:
+		return 1
+	case s.fused != nil && !s.fused.differ:
+		return 4
+	}
+	switch s.Op {
+	case VADDPD, VADDPS, VSUBPD, VSUBPS, VMULPD, VMULPS, VCMPPDK, VCMPPSK:
+		return 3
+	case VDIVPD, VDIVPS:
+		return 13
+	case VSQRTPD, VSQRTPS:
+		return 21
+	}
+	return 1
+}
+
+// fewAdditions are as many as no units wait for.
+const fewAdditions = 32
+
+// waits reports, for each loop and what lies between two, in their order, whether a chain of results
+// takes longer than the units that add.
+func (l *lowering) waits() (list []bool) {
+	ready, base, last, adds := make([]int, len(l.classes)), 0, 0, 0
+	for k := range l.steps {
+		s, at := &l.steps[k], base
+		s.reads(func(v virt) { at = max(at, ready[v]) })
+		at += s.latency()
+		switch s.Op {
+		case VADDPD, VADDPS, VSUBPD, VSUBPS:
+			adds++
+		}
+		ready[s.dst], last = at, max(last, at)
+		if s.enters || s.leaves || k == len(l.steps)-1 {
+			list = append(list, adds < fewAdditions || adds*l.length.Bytes() < 64*(last-base)) // 64 bytes a cycle
+			base, adds = last, 0
+		}
+	}
+	return list
+}
+
+// balance makes differences a - b multiply-adds, a - 1*b, where there are more additions than
+// multiplications and comparisons, and work for all units: processors of AMD from Zen to Zen 4 have two
+// for the ones and two for the others. Sums, on which the next rounds wait, stay: they take a cycle
+// less. The bytes are the same.
+func (l *lowering) balance() {
+	more, before, waits := 0, len(l.head), l.waits()
+	if !slices.Contains(waits, false) {
+		return
+	}
+	for k := range l.steps {
+		s := &l.steps[k]
+		if s.enters || s.leaves {
+			waits = waits[1:]
+		}
+		switch {
+		case len(waits) == 0 || waits[0], s.scalar != nil, s.fused != nil && s.fused.differ:
+			continue
+		case s.fused != nil:
+			more--
+		case s.mask == 0 && !s.InMem && more >= mostAdditions && (s.Op == VSUBPD || s.Op == VSUBPS):
+			e, one := types.F64, loop.ToF64.Eval(types.Bool, 1)
+			if s.Op == VSUBPS {
+				e, one = types.F32, loop.ToF32.Eval(types.Bool, 1)
+			}
+			s.Op, s.fused = noOp, &fusedStep{single: e == types.F32, minusProduct: true}
+			s.a, s.b, s.c = s.b, l.constantVector(e, one), s.a
+			more--
+		default:
+			switch s.Op {
+			case VADDPD, VADDPS, VSUBPD, VSUBPS:
+				more++
+			case VMULPD, VMULPS, VMINPD, VMINPS, VMAXPD, VMAXPS, VCMPPDK, VCMPPSK:
+				more--
+			}
+		}
+		more = max(more, leastAdditions)
+	}
+	if len(l.head) > before {
+		at := slices.IndexFunc(l.steps, func(s step) bool { return s.anchor || s.fused != nil })
+		l.steps = slices.Insert(l.steps, at, l.head[before:]...)
 	}
 }

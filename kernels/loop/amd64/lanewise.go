@@ -75,7 +75,7 @@ func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 		m.eachLane(r[1], func() { m.divideLane(rest) })
 		m.vec.load(m, types.I64, dst, NoReg, room(2))
 	}})
-	l.scalar(func(m *maker) { m.Bind(skip) })
+	l.bind(skip)
 	return out
 }
 

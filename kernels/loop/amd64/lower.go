@@ -399,7 +399,7 @@ func (l *lowering) branch(s *loop.Stmt) {
 		} else {
 			write()
 		}
-		l.scalar(func(m *maker) { m.Bind(skip) })
+		l.bind(skip)
 		l.forgetStored(b)
 	}
 	side(not, s.Else, true)
@@ -434,7 +434,7 @@ func (l *lowering) move(to virt, o operand, mask virt, everywhere bool) {
 func (l *lowering) jumpIfNone(to Label, masks ...virt) {
 	for ; len(masks) > 1; masks = append(masks[2:len(masks):len(masks)], l.mask(KORW, masks[0], masks[1])) {
 	}
-	l.emit(step{uses: []virt{masks[0]}, scalar: func(m *maker, _ Reg, r []Reg) {
+	l.emit(step{uses: []virt{masks[0]}, jumps: true, scalar: func(m *maker, _ Reg, r []Reg) {
 		m.vec.none(m, r[0])
 		m.Jump(Equal, to)
 	}})

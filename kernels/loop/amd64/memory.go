@@ -246,7 +246,7 @@ func (l *lowering) contiguous(p place) virt {
 	e := p.mem.elem
 	dst := l.fresh(l.classOf(e))
 	base, at := l.lanesAt(p)
-	st := step{dst: dst, pure: true, uses: []virt{base}}
+	st := step{dst: dst, pure: true, again: true, uses: []virt{base}}
 	if l.active != 0 {
 		st.uses = append(st.uses, l.active)
 	}

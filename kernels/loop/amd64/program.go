@@ -39,6 +39,10 @@ type step struct {
 	local int
 	// pure says that scalar does nothing but make dst.
 	pure bool
+	// again says that scalar loads what nothing but a store changes: it may be loaded again.
+	again bool
+	// jumps says that scalar is a label, a jump, or a check: it changes no memory that is loaded.
+	jumps bool
 	// part is the number of the part that it belongs to.
 	part int
 	// enters and leaves mark a loop: a value that is made before it and read inside lives until its

@@ -86,7 +86,7 @@ func (l *lowering) quotient(a, b operand) virt {
 	skip := l.asm.Label()
 	l.jumpIfNone(skip, l.under(outside(a, from, span, 5))) // not below
 	l.emit(step{Inst: Inst{Op: VDIVPD, Len: l.length}, a: a.v, b: l.vector(b), dst: out, effect: true})
-	l.scalar(func(m *maker) { m.Bind(skip) })
+	l.bind(skip)
 	return out
 }
 

@@ -95,6 +95,6 @@ func (l *lowering) root(o operand) virt {
 	skip := l.asm.Label()
 	l.jumpIfNone(skip, l.under(l.compare(VPCMPUQ, whole, far, word(rootTo-rootFrom), 5))) // not below
 	l.emit(step{Inst: Inst{Op: VSQRTPD, Len: l.length}, b: x.v, dst: out, effect: true})
-	l.scalar(func(m *maker) { m.Bind(skip) })
+	l.bind(skip)
 	return out
 }

@@ -141,7 +141,7 @@ func (l *lowering) differing(c loop.Code, in []operand) virt {
 	if d[0] == 0 {
 		x, d = in[1], in[0].differ
 	}
-	if d[0] == 0 || x.differ[0] != 0 && x.differ[2] == 0 && d[2] == 0 {
+	if d[0] == 0 || x.konst && x.word == 0 || x.differ[0] != 0 && x.differ[2] == 0 && d[2] == 0 {
 		return 0 // or it is two differences, which something may be added to
 	}
 	v := l.vector(x)
@@ -294,15 +294,11 @@ func (l *lowering) logic(s *loop.Stmt, in []operand) virt {
 		return l.mask(KORW, not(l.vector(in[0])), l.vector(in[1]))
 	case loop.ToF64, loop.ToF32, loop.ToI64: // one in the lanes of the mask, 0 elsewhere
 		e := map[loop.Code]types.Elem{loop.ToF64: types.F64, loop.ToF32: types.F32, loop.ToI64: types.I64}[s.Code]
-		one := loop.ToF64.Eval(types.Bool, 1)
 		op := VBROADCASTSD
-		switch e {
-		case types.F32:
-			one, op = loop.ToF32.Eval(types.Bool, 1), VBROADCASTSS
-		case types.I64:
-			one = 1
+		if e == types.F32 {
+			op = VBROADCASTSS
 		}
-		m := l.constant(e, one)
+		m := l.constant(e, s.Code.Eval(types.Bool, 1))
 		m.Broadcast = false
 		return l.emit(step{Inst: Inst{Op: op, Len: l.vlen(e), InMem: true, Mem: m, Zero: true}, mask: l.vector(in[0]), dst: l.fresh(vectorClass)})
 	}

@@ -366,7 +366,7 @@ func (l *lowering) loadTiled(p place) virt {
 			m.vec.store(m, types.F64, r[0], NoReg, At(scratchReg, at+int32(1+k)*slotBytes))
 		}})
 	}
-	l.scalar(func(m *maker) { m.Bind(skip) })
+	l.bind(skip)
 	return l.emit(step{dst: l.fresh(vectorClass), pure: true, scalar: func(m *maker, dst Reg, _ []Reg) {
 		m.LoadG(RAX, index)
 		m.ArithMem(SubG, RAX, end)

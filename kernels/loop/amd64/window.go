@@ -27,7 +27,7 @@ func (l *lowering) window() {
 	loops = append(loops, l.rowLoop(1, l.together)...)
 	l.steps = nil
 	l.finishReductions(false)
-	l.scalar(func(m *maker) { m.Bind(end) })
+	l.bind(end)
 	last := l.steps
 	l.steps = make([]step, 0, len(begin)+len(l.head)+len(loops)+len(last)+1)
 	l.steps = append(append(l.steps, begin...), l.head...)

@@ -1,0 +1,113 @@
+//go:build linux && amd64
+
+package amd64
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// twiceOver is a nest whose points read so many neighbours, and then read them again. A result is
+// stored between, in the memory of the first operand.
+func twiceOver(n int) string {
+	var b strings.Builder
+	v := n
+	b.WriteString("nest(%0: f64[], %1: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {\nv0 = load %0[i, j]\n")
+	for k := 1; k < n; k++ {
+		fmt.Fprintf(&b, "v%d = load %%1[i, j+%d]\n", k, k)
+	}
+	pass := func(op string) {
+		fmt.Fprintf(&b, "v%d = %s v0, v1\n", v, op)
+		for k := 2; k < n; k++ {
+			fmt.Fprintf(&b, "v%d = %s v%d, v%d\n", v+1, op, v, k)
+			v++
+		}
+		v++
+	}
+	pass("sub")
+	first := v - 1
+	fmt.Fprintf(&b, "v%d = lt v0, v%d\ncheck 3 v%[1]d\n", v, n-1)
+	v++
+	pass("mul")
+	fmt.Fprintf(&b, "store out0[i, j] v%d\n", v-1)
+	fmt.Fprintf(&b, "v%d = sub v%d, v0\nstore out1[i, j] v%[1]d\n} : (f64[%%0.rows, %%0.cols], f64[%%0.rows, %%0.cols])", v, first)
+	return b.String()
+}
+
+// TestReload: what has no register is loaded again, but not once memory may have changed.
+func TestReload(t *testing.T) {
+	const many = 40
+	n, err := loop.Parse(twiceOver(many), loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := lowered(avx512, n, make([]Layout, 2), make([]Layout, 2), loop.FastLevels, Schedule{together: 1})
+	loads := 0
+	for k := range l.steps {
+		if l.steps[k].again {
+			loads++
+		}
+	}
+	// Of two bodies, whole vectors and the rest: in front, and again behind the check.
+	if few := 2 * many; loads <= few+many {
+		t.Errorf("%d loads", loads)
+	}
+	for _, target := range []*target{avx512, avx2, starved(avx512), starved(avx2)} {
+		m := need(t, target)
+		x, y, other := value.New(types.F64, 3, 45), value.New(types.F64, 3, 45+many), value.New(types.F64, 3, 45)
+		for k := range x.F64 {
+			x.F64[k] = float64(k%7) / 8
+		}
+		for k := range y.F64 {
+			y.F64[k] = 1 + float64(k%11)/16
+		}
+		in, out := []value.Value{x, y}, []*value.Dense{x, other}
+		want, err := n.Eval(in, loop.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := compile(m, target, n, in, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.run(0, 3, 0, 45)
+		for k, d := range out {
+			if err := same(d, want[k].(*value.Dense)); err != nil {
+				t.Errorf("result %d on %s: %v", k, target.name, err)
+			}
+		}
+	}
+}
+
+// TestBalance: differences use the units that multiply where those that add have no time, and stay where
+// each waits for the one before.
+func TestBalance(t *testing.T) {
+	replaced := func(text string) (n int) {
+		l := loweringOf(t, text, Schedule{together: 2})
+		for k := range l.steps {
+			if f := l.steps[k].fused; f != nil && f.minusProduct {
+				n++
+			}
+		}
+		return n
+	}
+	var wide strings.Builder
+	wide.WriteString("nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {\nv0 = load %0[i, j]\nv1 = f64 3.5\n")
+	for k := range 30 {
+		v := 4*k + 2
+		fmt.Fprintf(&wide, "v%d = load %%0[i, j+%d]\nv%d = sub v%d, v1\nv%d = sub v%d, v0\nv%d = add v%d, v%d\n", v, k, v+1, v, v+2, v, v+3, v+1, v+2)
+		fmt.Fprintf(&wide, "store out0[i, j+%d] v%d\n", k, v+3)
+	}
+	wide.WriteString("} : (f64[%0.rows, %0.cols])")
+	if n := replaced(wide.String()); n < 120 || n > 150 { // of three bodies
+		t.Errorf("%d of 180 differences are multiply-adds", n)
+	}
+	if n := replaced(twiceOver(20)); n != 0 {
+		t.Errorf("%d differences of a chain are multiply-adds", n)
+	}
+}
