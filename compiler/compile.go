@@ -234,7 +234,7 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 		}
 	}
 	r.Apart = s.apart
-	r.Plan = &plan.Plan{Graph: s.g, Ranks: o.Ranks, Owner: s.owner, Prio: s.prio, Uses: s.g.Uses(), Files: r.Files}
+	r.Plan = &plan.Plan{Graph: s.g, Ranks: o.Ranks, Owner: s.owner, Prio: s.prio, Uses: s.g.Uses(), Shares: s.shares, Files: r.Files}
 	if o.Verify {
 		if err := r.Plan.Verify(); err != nil {
 			return append(ds, bug(err.Error(), nil))

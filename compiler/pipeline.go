@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -40,6 +41,7 @@ type state struct {
 	// rows says that ranks share matrices by rows alone: none is cut into blocks.
 	rows    bool
 	speedup float64 // see pass.Placed
+	shares  string  // see plan.Plan
 	rest    []step  // the passes to come
 	tried   []ran   // those of them that the pass by-rows has run already
 }
@@ -70,6 +72,8 @@ var pipeline = []step{
 		func(s *state) error {
 			if s.o.Ranks > 1 && !s.o.Blocks && !pass.Tiled(s.g) {
 				s.tryRows()
+			} else if s.o.Ranks > 1 && pass.Tiled(s.g) {
+				s.shares = "in tiles, as the program says"
 			}
 			return nil
 		}},
@@ -317,6 +321,7 @@ func (s *state) tryRows() {
 			start := time.Now()
 			x.Before = try.g.Len()
 			if p.run(&try) != nil || try.parts != nil && try.parts.Cut() {
+				s.shares = "in blocks: some operator works by blocks, or a matrix is too large to stay whole"
 				return
 			}
 			x.g, x.After, x.Seconds = try.g, try.g.Len(), time.Since(start).Seconds()
@@ -332,6 +337,12 @@ func (s *state) tryRows() {
 	all := s.o.Sizes.Spread == 1 && try.speedup > 0 // as tests want it
 	if all || try.speedup >= min(leastShared*float64(s.o.Ranks), sharedEnough) {
 		*s = try
+		s.shares = "by rows"
+		return
+	}
+	s.shares = "in blocks: by rows they would share nothing"
+	if try.speedup > 0 {
+		s.shares = fmt.Sprintf("in blocks: by rows %d ranks would be %.2g times as fast as one", s.o.Ranks, try.speedup)
 	}
 }
 

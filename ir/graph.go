@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"flow/ir/op"
@@ -45,7 +46,8 @@ type Graph struct {
 	types   []types.Type
 	typeOf  map[types.Type]uint32
 	ins     []ID
-	scratch []ID   // of Sweep
+	scratch []ID // of Sweep
+	notes   map[ID]string
 	texts   *texts // values of loop indices that are no small integers; nil: none
 	// loop contexts (scope, indices) and destinations (grid, version, subscripts)
 	ctx contexts
@@ -73,6 +75,17 @@ type Call struct {
 func New() *Graph {
 	return &Graph{Calls: []Call{{Name: "program"}}, typeOf: map[types.Type]uint32{}}
 }
+
+// Note keeps a remark on a node, for people: why ranks do not share it. CopyNode forgets it.
+func (g *Graph) Note(id ID, text string) {
+	if g.notes == nil {
+		g.notes = map[ID]string{}
+	}
+	g.notes[id] = text
+}
+
+// NoteOf returns what Note was given, or "".
+func (g *Graph) NoteOf(id ID) string { return g.notes[id] }
 
 // Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.Nodes) }
@@ -336,6 +349,7 @@ func (g *Graph) Clone() *Graph {
 	for i, t := range out.types {
 		out.typeOf[t] = uint32(i)
 	}
+	out.notes = maps.Clone(g.notes)
 	return out
 }
 

@@ -43,6 +43,9 @@ func (s *session) printSummary(p *flow.Program, sum plan.Summary, threads int, v
 		}
 		fmt.Fprintf(s.out, " of %s, %.4g s each\n", count(l.Tasks, "task"), l.Seconds)
 	}
+	if sum.Shares != "" {
+		fmt.Fprintf(s.out, "ranks share matrices %s\n", sum.Shares)
+	}
 	printLayouts(s.out, sum.Layouts, mostLayouts)
 	printSparse(s.out, sum.Sparse, func(id ir.ID) string { return whereIs(p, id) })
 	fmt.Fprintf(s.out, "critical path      %.4g s, %s\n", sum.CriticalPath, count(sum.CriticalLen, "task"))
@@ -121,7 +124,7 @@ func printLayouts(out io.Writer, list []plan.Layout, most int) {
 		return
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "value\toperator\ttype\tlies on\tsent")
+	fmt.Fprintln(w, "value\toperator\ttype\tlies on\tsent\twhy")
 	for _, x := range list[:min(len(list), most)] {
 		kind := x.Type
 		if x.Pieces > 1 {
@@ -138,7 +141,7 @@ func printLayouts(out io.Writer, list []plan.Layout, most int) {
 				where += ", .."
 			}
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", x.At, x.Op, kind, where, sent)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", x.At, x.Op, kind, where, sent, x.Why)
 	}
 	_ = w.Flush()
 	if n := len(list) - most; n > 0 {

@@ -129,12 +129,14 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 		}
 		to[i] = ng.CopyNode(g, id, in...)
 		own(owner[i])
+		ng.Note(to[i], s.whyAlone(p, id, everywhere, all.partials(id)))
 		if len(reach[i]) == 0 {
 			continue
 		}
 		if madeAnywhere(g, id) {
 			for _, r := range reach[i] {
 				copies[[2]int32{int32(i), r}] = ng.CopyNode(g, id)
+				ng.Note(copies[[2]int32{int32(i), r}], whyAnywhere)
 				own(r)
 			}
 			all.to[i] = copies[[2]int32{int32(i), plan.Everywhere}]
@@ -168,6 +170,38 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 		}
 	}
 	return out
+}
+
+// whyAlone says why one rank runs a node. partial says which of its operands ranks share.
+func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool) string {
+	g := p.Graph
+	n := &g.Nodes[id]
+	_, _, _, sent := g.Dest(id)
+	place := g.Placement(id)
+	_, why := s.shared(g, id, partial)
+	after := slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return !everywhere[x] && !madeAnywhere(g, x) })
+	block := p.Block[id]
+	switch {
+	case n.Op.Root:
+		return whyKept
+	case p.readsUnshared(n):
+		return whyFile
+	case place == ir.Replicated || place == ir.OneRank:
+		return whyPlaced
+	case sent || int(block.Rows)*int(block.Cols) > 1:
+		return whyTile
+	case block.Rows > 0:
+		return whyBlock
+	case madeAnywhere(g, id):
+		return whyAnywhere
+	case isControl(n) || g.Type(id).IsSparse():
+		return whyMessages
+	case n.Op.Role != op.Points && !s.whole:
+		return whyBlocks
+	case after && (why == "" || why == whyLittle):
+		return whyAfter
+	}
+	return why
 }
 
 // others lists all ranks but one.

@@ -1,12 +1,9 @@
 package pass
 
 import (
-	"slices"
-
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
-	"flow/ir/types"
 )
 
 // This file spreads loops over ranks. A node that all ranks run (plan.Everywhere) makes the same
@@ -71,123 +68,6 @@ type spreadGraph struct {
 	saved   float64                   // operations of a rank that others do instead
 	paid    float64                   // what gathers in regions cost, in operations
 	asked   int                       // nodes whose rows the program asks ranks to share
-}
-
-// spreads lists the nodes of g that all ranks are to run: loops over an index space and iterates
-// with such loops, what selects their results, and what reads rows that ranks share to make such
-// rows, or to reduce them. scattered lists those that one rank makes, which then sends each rank its rows.
-func spreads(g *ir.Graph, apart func(id ir.ID) bool, s *spreader) (everywhere, scattered []bool) {
-	loops := func(n ir.Node) bool { return n.Op.Role == op.Points || n.Op.Control == op.Iterate }
-	placed := func(x ir.Grid) bool { return x.Place == ir.Replicated }
-	if !s.whole && !slices.ContainsFunc(g.Nodes, loops) && !slices.ContainsFunc(g.Grids, placed) {
-		return make([]bool, g.Len()), make([]bool, g.Len())
-	}
-	may := slices.Repeat([]bool{true}, g.Len())
-	x, everywhere, scattered := s.tried(g, apart, may) // to know what is partial
-	first := true
-	for {
-		next := x.wanted(everywhere)
-		if !first {
-			next = slices.Clone(may)
-		}
-		again := false
-		for id, sends := range scattered {
-			if g.Type(ir.ID(id)).IsDense() {
-				next[id] = sends && !x.gathered(ir.ID(id))
-				again = again || sends && !next[id]
-			}
-			again = again || first && x.partial[id] && g.Type(ir.ID(id)).IsSparse()
-		}
-		if !again {
-			return everywhere, scattered
-		}
-		may, first = next, false
-		x, everywhere, scattered = s.tried(g, apart, may)
-	}
-}
-
-// gathered reports whether a node on all ranks reads all rows of an old node that is partial.
-func (x *spreadGraph) gathered(id ir.ID) bool {
-	all, ok := x.whole[id]
-	return ok && !plan.Reaches(&x.g.Nodes[all])
-}
-
-// tried spreads g. may says which sparse matrices may be partial, and which dense ones scattered.
-func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x *spreadGraph, everywhere, scattered []bool) {
-	everywhere, scattered = make([]bool, g.Len()), make([]bool, g.Len())
-	ordered := func(id ir.ID) bool { // behind an effect of one rank: no message carries an effect
-		return slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return g.Type(x).Kind == types.Effect && !everywhere[x] })
-	}
-	x = s.on(g)
-	for i := range g.Nodes {
-		id, n := ir.ID(i), &g.Nodes[i]
-		grid, _, _, sent := g.Dest(id)
-		sent = sent && !(s.whole && lone(g, grid))
-		shares := x.shares
-		switch {
-		case n.Op.Control == op.Part:
-			everywhere[i] = everywhere[g.In(id)[0]]
-		case happensOnce(g, id) || apart(id) || ordered(id):
-		case g.Placement(id) == ir.Replicated:
-			x.node(id)
-			everywhere[i] = true
-			continue
-		case sent || g.Placement(id) == ir.OneRank:
-		case n.Op.Role == op.Points || n.Op.Control == op.Iterate:
-			x.node(id)
-			everywhere[i] = x.shares > shares
-			continue
-		case g.Type(id).IsSparse():
-			if everywhere[i] = may[i] && x.sparse(id); everywhere[i] {
-				continue
-			}
-		default:
-			reads := slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return x.partial[from] })
-			blocks := !s.whole && n.Op.Rate == productRate // products of blocks are tasks of one rank
-			if _, everywhere[i] = s.shared(g, id, x.partials(id)); everywhere[i] && (reads || s.whole) && !blocks {
-				x.node(id)
-				continue
-			}
-			everywhere[i] = s.whole && s.little(g, id) && !slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !madeAnywhere(g, from) })
-		}
-		if everywhere[i] {
-			x.node(id)
-			continue
-		}
-		in := make([]ir.ID, len(g.In(id)))
-		for k, from := range g.In(id) {
-			if in[k] = x.to[from]; scattered[from] { // it is where it was made
-				in[k] = x.g.In(in[k])[0]
-			} else {
-				in[k] = x.full(from)
-			}
-		}
-		x.to[id] = x.g.CopyNode(g, id, in...)
-		if scattered[i] = !sent && may[i] && s.scatters(g, id); scattered[i] {
-			x.to[id], x.partial[id] = x.ownOf(id, x.to[id]), true
-		}
-	}
-	return x, everywhere, scattered
-}
-
-// happensOnce reports a node with an effect that only one rank may have. An assert has none where it
-// holds, and where it does not all ranks say the same.
-func happensOnce(g *ir.Graph, id ir.ID) bool {
-	n := &g.Nodes[id]
-	if n.Op.Laws.Has(op.Effectful) && n.Op.Elements == nil {
-		return true
-	}
-	if !isControl(n) {
-		return false
-	}
-	for r := n.Region; r != nil; r = r.Next {
-		for i := range r.Graph.Nodes {
-			if happensOnce(r.Graph, ir.ID(i)) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // partials says which inputs of a node are partial.
@@ -292,6 +172,7 @@ func (x *spreadGraph) control(id ir.ID) bool {
 		region, takes, listed := x.iterate(id)
 		if region == nil {
 			x.to[id] = x.g.CopyNode(x.old, id, x.inputs(id, always)...)
+			x.g.Note(x.to[id], x.whyLoop(id))
 			x.takes[id] = make([]bool, len(x.old.In(id)))
 			return true
 		}
@@ -330,7 +211,8 @@ func (x *spreadGraph) node(id ir.ID) {
 	if x.control(id) || x.view(id) || x.sparse(id) {
 		return
 	}
-	reads, ok := x.shared(x.old, id, x.partials(id))
+	reads, why := x.shared(x.old, id, x.partials(id))
+	ok := why == ""
 	switch {
 	case ok && n.Op.Turned != "":
 		x.byColumns(id)
@@ -364,6 +246,7 @@ func (x *spreadGraph) node(id ir.ID) {
 			in[0] = x.reach(from[0], rowReads{needs: []plan.Need{fixedRows(everyRank, at, at+max(1, x.old.Type(id).Rows))}})
 		}
 		x.to[id] = x.g.CopyNode(x.old, id, in...)
+		x.g.Note(x.to[id], why)
 		return
 	}
 	in := make([]ir.ID, len(x.old.In(id)))
@@ -472,6 +355,14 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 			return nil, nil, nil
 		}
 	}
+}
+
+// whyLoop says why ranks share nothing of an iterate.
+func (x *spreadGraph) whyLoop(id ir.ID) string {
+	if place := x.old.Placement(id); place == ir.Replicated || place == ir.OneRank {
+		return whyPlaced
+	}
+	return whyMessages
 }
 
 // region spreads a region, of an iterate or, without a loop, of a branch. partial says which of its

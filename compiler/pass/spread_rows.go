@@ -20,66 +20,234 @@ import (
 // Bits stay, since fma(a, b, c) is fma(b, a, c). The sums are chains over all rows of the operands, so
 // a rank needs these whole.
 
-// shared reports whether ranks share the rows of node id, and if so what they read of its operands.
-// partial says which operands have no rows but a rank's own.
-func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
+// spreads lists the nodes of g that all ranks are to run: loops over an index space and iterates
+// with such loops, what selects their results, and what reads rows that ranks share to make such
+// rows, or to reduce them. scattered lists those that one rank makes, which then sends each rank its rows.
+func spreads(g *ir.Graph, apart func(id ir.ID) bool, s *spreader) (everywhere, scattered []bool) {
+	loops := func(n ir.Node) bool { return n.Op.Role == op.Points || n.Op.Control == op.Iterate }
+	placed := func(x ir.Grid) bool { return x.Place == ir.Replicated }
+	if !s.whole && !slices.ContainsFunc(g.Nodes, loops) && !slices.ContainsFunc(g.Grids, placed) {
+		return make([]bool, g.Len()), make([]bool, g.Len())
+	}
+	may := slices.Repeat([]bool{true}, g.Len())
+	x, everywhere, scattered := s.tried(g, apart, may) // to know what is partial
+	first := true
+	for {
+		next := x.wanted(everywhere)
+		if !first {
+			next = slices.Clone(may)
+		}
+		again := false
+		for id, sends := range scattered {
+			if g.Type(ir.ID(id)).IsDense() {
+				next[id] = sends && !x.gathered(ir.ID(id))
+				again = again || sends && !next[id]
+			}
+			again = again || first && x.partial[id] && g.Type(ir.ID(id)).IsSparse()
+		}
+		if !again {
+			return everywhere, scattered
+		}
+		may, first = next, false
+		x, everywhere, scattered = s.tried(g, apart, may)
+	}
+}
+
+// gathered reports whether a node on all ranks reads all rows of an old node that is partial.
+func (x *spreadGraph) gathered(id ir.ID) bool {
+	all, ok := x.whole[id]
+	return ok && !plan.Reaches(&x.g.Nodes[all])
+}
+
+// tried spreads g. may says which sparse matrices may be partial, and which dense ones scattered.
+func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x *spreadGraph, everywhere, scattered []bool) {
+	everywhere, scattered = make([]bool, g.Len()), make([]bool, g.Len())
+	ordered := func(id ir.ID) bool { // behind an effect of one rank: no message carries an effect
+		return slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return g.Type(x).Kind == types.Effect && !everywhere[x] })
+	}
+	x = s.on(g)
+	for i := range g.Nodes {
+		id, n := ir.ID(i), &g.Nodes[i]
+		grid, _, _, sent := g.Dest(id)
+		sent = sent && !(s.whole && lone(g, grid))
+		shares := x.shares
+		switch {
+		case n.Op.Control == op.Part:
+			everywhere[i] = everywhere[g.In(id)[0]]
+		case happensOnce(g, id) || apart(id) || ordered(id):
+		case g.Placement(id) == ir.Replicated:
+			x.node(id)
+			everywhere[i] = true
+			continue
+		case sent || g.Placement(id) == ir.OneRank:
+		case n.Op.Role == op.Points || n.Op.Control == op.Iterate:
+			x.node(id)
+			everywhere[i] = x.shares > shares
+			continue
+		case g.Type(id).IsSparse():
+			if everywhere[i] = may[i] && x.sparse(id); everywhere[i] {
+				continue
+			}
+		default:
+			reads := slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return x.partial[from] })
+			blocks := !s.whole && n.Op.Rate == productRate // products of blocks are tasks of one rank
+			_, why := s.shared(g, id, x.partials(id))
+			if everywhere[i] = why == ""; everywhere[i] && (reads || s.whole) && !blocks {
+				x.node(id)
+				continue
+			}
+			everywhere[i] = s.whole && s.little(g, id) && !slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !madeAnywhere(g, from) })
+		}
+		if everywhere[i] {
+			x.node(id)
+			continue
+		}
+		in := make([]ir.ID, len(g.In(id)))
+		for k, from := range g.In(id) {
+			if in[k] = x.to[from]; scattered[from] { // it is where it was made
+				in[k] = x.g.In(in[k])[0]
+			} else {
+				in[k] = x.full(from)
+			}
+		}
+		x.to[id] = x.g.CopyNode(g, id, in...)
+		if scattered[i] = !sent && may[i] && s.scatters(g, id); scattered[i] {
+			x.to[id], x.partial[id] = x.ownOf(id, x.to[id]), true
+		}
+	}
+	return x, everywhere, scattered
+}
+
+// happensOnce reports a node with an effect that only one rank may have. An assert has none where it
+// holds, and where it does not all ranks say the same.
+func happensOnce(g *ir.Graph, id ir.ID) bool {
+	n := &g.Nodes[id]
+	if n.Op.Laws.Has(op.Effectful) && n.Op.Elements == nil {
+		return true
+	}
+	if !isControl(n) {
+		return false
+	}
+	for r := n.Region; r != nil; r = r.Next {
+		for i := range r.Graph.Nodes {
+			if happensOnce(r.Graph, ir.ID(i)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Why ranks do not share a value, for `flowrun plan` (ir.Graph.Note).
+const (
+	whyPlaced   = "the program says so"
+	whyLittle   = "little work"
+	whyFew      = "fewer rows than ranks"
+	whyTogether = "makes no row alone"
+	whyView     = "a view of other memory"
+	whyOrdered  = "adds in the order of rows"
+	whyWhole    = "reads all rows"
+	whyMessages = "messages would cost more"
+	whyFile     = "a file that one rank reads"
+	whyKept     = "the session has it on rank 0"
+	whyAfter    = "comes after what one rank does"
+	whyTile     = "a tile has one owner"
+	whyBlock    = "is one block"
+	whyBlocks   = "is not cut into blocks"
+	whyAnywhere = "is made where it is read"
+	whyOperand  = "its operand is not shared"
+)
+
+// unless returns why unless ok.
+func unless(ok bool, why string) string {
+	if ok {
+		return ""
+	}
+	return why
+}
+
+// shared says what ranks that share the rows of node id read of its operands, or why they do not share them;
+// "": they do. partial says which operands have no rows but a rank's own.
+func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	place := g.Placement(id)
 	if place == ir.Replicated || place == ir.OneRank {
-		return nil, false
+		return nil, whyPlaced
 	}
 	if n.Attrs.Int("keep") > 0 || s.fewRows(g, id) {
-		return nil, false
+		return nil, whyLittle
 	}
 	// The memory of what only looks at other memory is not its own, so no rows may arrive there. A slice
 	// of a partial matrix is a view.
 	_, _, _, sent := g.Dest(id)
 	if aligned(g, id) && partial[0] && !sent {
-		return readsOf(g, id, t.Rows), true
+		return readsOf(g, id, t.Rows), ""
 	}
 	if n.Op.Look != nil && (n.Op.Role != op.Slices || !partial[0] || sent) {
-		return nil, false
+		return nil, whyView
 	}
 	if n.Op.Turned != "" && partial[0] && g.Type(in[0]).Known() && g.Type(in[0]).Cols >= s.ranks {
-		return nil, true
+		return nil, ""
 	}
 	if s.reduction(g, id) { // by a pipe
 		space := g.Type(in[0])
 		gains := partial[0] || space.Count() >= s.from
-		return []rowReads{{needs: []plan.Need{ownRows(space.Rows)}}}, gains && space.Rows >= s.ranks && s.joins([]*op.Def{n.Op}, space)
+		switch reads = []rowReads{{needs: []plan.Need{ownRows(space.Rows)}}}; {
+		case space.Rows < s.ranks:
+			return reads, whyFew
+		case !s.joins([]*op.Def{n.Op}, space):
+			return reads, whyOrdered
+		}
+		return reads, unless(gains, whyLittle)
 	}
 	if stated(n.Op) {
 		rows := s.statedRows(g, id)
 		reads = slices.Repeat([]rowReads{{needs: []plan.Need{ownRows(rows)}}}, len(in))
 		gains := slices.Contains(partial, true) || s.flopsOf(g, id) >= float64(s.from) && !t.IsSparse() && !g.Type(in[0]).IsSparse()
-		return reads, gains && rows >= s.ranks
+		switch {
+		case rows < s.ranks:
+			return reads, whyFew
+		case !gains && (t.IsSparse() || g.Type(in[0]).IsSparse()):
+			return reads, whyOperand
+		}
+		return reads, unless(gains, whyLittle)
 	}
 	if s.wide(g, id) {
-		return s.wideReads(g, id)
+		reads, gains := s.wideReads(g, id)
+		return reads, unless(gains, whyLittle)
 	}
-	if n.Op.Select != nil {
-		return s.selectReads(g, id, partial)
-	}
-	if n.Op.Order != nil {
-		return s.orderReads(g, id, partial)
-	}
-	if n.Op.Scan != nil {
-		return s.scanReads(g, id, partial)
+	for _, x := range []struct {
+		is    bool
+		reads func(g *ir.Graph, id ir.ID, partial []bool) ([]rowReads, bool)
+	}{{n.Op.Select != nil, s.selectReads}, {n.Op.Order != nil, s.orderReads}, {n.Op.Scan != nil, s.scanReads}} {
+		if x.is {
+			reads, gains := x.reads(g, id, partial)
+			switch {
+			case reads != nil:
+				return reads, unless(gains, whyMessages)
+			case g.Type(in[0]).Rows < s.ranks:
+				return nil, whyFew
+			}
+			return nil, whyTogether
+		}
 	}
 	rows := s.rows(g, id)
-	if rows < s.ranks || hasBody(n) && !s.bodyShared(g, id) {
-		return nil, false
+	switch {
+	case rows == 0 || hasBody(n) && !s.bodyShared(g, id):
+		return nil, whyTogether
+	case rows < s.ranks:
+		return nil, whyFew
 	}
 	work := 0.0
 	switch {
 	case n.Op.Role == op.Reduces && !s.joins(pipeFolds(s.table, n), pipeSpace(n)):
-		return nil, false
+		return nil, whyOrdered
 	case n.Op.Role == op.Reduces:
 		work = float64(pipeSpace(n).Count()) // about as many operations
 	case elementwise(n):
 		work = float64(t.Count())
 	case n.Op.Cost == nil:
-		return nil, false
+		return nil, whyTogether
 	case n.Op.Role == op.Points:
 		work = s.workOf(g, id)
 	case n.Op.Rate == productRate:
@@ -93,16 +261,19 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 	}
 	gains := work >= least || s.all || n.Op.Role == op.Points && place == ir.ByRows
 	if !gains && !slices.Contains(partial, true) {
-		return nil, false
+		return nil, whyLittle
 	}
 	reads = readsOf(g, id, rows)
 	for k := range in {
 		if elementwise(n) && reads[k].whole && dividable(g.Type(in[k])) { // turned
-			return nil, false
+			return nil, whyWhole
 		}
 		gains = gains || partial[k] && !reads[k].whole && n.Op.Role != op.Points
 	}
-	return reads, gains
+	if n.Op.Role == op.Points {
+		return reads, unless(gains, whyLittle)
+	}
+	return reads, unless(gains, whyWhole) // of what ranks share
 }
 
 // rows returns how many rows of node id ranks may share; 0: none.

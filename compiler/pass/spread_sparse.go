@@ -82,11 +82,11 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 		return true
 	}
 	if stated(n.Op) && x.old.Type(id).IsSparse() {
-		reads, ok := x.shared(x.old, id, x.partials(id))
-		if x.partial[id] = ok; ok {
+		reads, why := x.shared(x.old, id, x.partials(id))
+		if x.partial[id] = why == ""; x.partial[id] {
 			x.stated(id, reads)
 		}
-		return ok
+		return x.partial[id]
 	}
 	if x.relocates(x.old, id) {
 		if !x.partial[in[0]] || n.Attrs.Int("keep") > 0 { // a kept result would still be gathered in each round

@@ -19,6 +19,8 @@ type Layout struct {
 	Op     string `json:"op"`
 	Type   string `json:"type"`   // of the first piece
 	Pieces int    `json:"pieces"` // nodes of a round
+	// Why is why ranks do not share it; "": they do, or it joins what they have made.
+	Why string `json:"why,omitempty"`
 	// Where is `rows` (each rank has its own rows, see Window), `replicated` (each rank has all),
 	// `partial` (each rank has the state of a reduction of its rows), `rank 2`, or `ranks 0 to 3`
 	// (each piece is on one of them).
@@ -47,13 +49,18 @@ const (
 func Layouts(p *Plan) []Layout {
 	l := &layouts{p: p, bytes: messageBytes(p.Graph, SparseEdges(p.Graph)), at: map[layoutKey]int{}}
 	sent := tally{}
-	l.graph(p.Graph, nil, p.Rank, 1, l.locate(p.Graph, p.Rank, nil), l.bytes, sent)
+	l.graph(p.Graph, nil, "", p.Rank, 1, l.locate(p.Graph, p.Rank, nil), l.bytes, sent)
 	for k := range l.list {
 		x := &l.list[k]
 		x.Messages, x.Bytes = int64(sent[k].messages), sent[k].bytes
 		if len(x.owners) > 0 {
 			slices.Sort(x.owners)
 			x.Where = rankList(slices.Compact(x.owners))
+		}
+		if x.Where == byRows || x.Where == states || len(slices.Compact(x.owners)) > 1 {
+			x.Why = ""
+		} else if x.Why == "" {
+			x.Why = joined
 		}
 		x.At = p.At(x.span)
 	}
@@ -186,7 +193,7 @@ func argsOf(r *ir.Region, carried []string) map[ir.ID]string {
 
 // graph adds the nodes of a graph that is run so many times: the program's, or a region of a loop. sent
 // gets what they send.
-func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64, where []string, bytes func(ir.ID) float64, sent tally) {
+func (l *layouts) graph(g *ir.Graph, loop *ir.Node, why string, owner ownerOf, rounds int64, where []string, bytes func(ir.ID) float64, sent tally) {
 	entry := make([]int, g.Len()) // of l.list, and 1
 	of := func(id ir.ID) int {
 		if entry[id] == 0 {
@@ -195,6 +202,9 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64,
 				n = loop
 			}
 			entry[id] = l.entry(n, g.Type(id), owner(id), rounds, where[id])
+			if x := &l.list[entry[id]-1]; x.Why == "" {
+				x.Why = l.why(g, id, why)
+			}
 		}
 		return entry[id] - 1
 	}
@@ -228,7 +238,7 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64,
 				each = tally{}
 			}
 			where := l.locate(r.Graph, inside, argsOf(r, carried))
-			l.graph(r.Graph, n, inside, rounds*times, where, messageBytes(r.Graph, SparseEdges(r.Graph)), each)
+			l.graph(r.Graph, n, l.why(g, id, why), inside, rounds*times, where, messageBytes(r.Graph, SparseEdges(r.Graph)), each)
 			if n.Op.Control == op.Select && (most == nil || each.bytes() >= most.bytes()) {
 				most = each
 			}
@@ -236,6 +246,24 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, owner ownerOf, rounds int64,
 		for k, x := range most {
 			sent.add(k, x)
 		}
+	}
+}
+
+// joined is why all ranks make a node that reads what a gather brings.
+const joined = "joins what each rank has made"
+
+// why returns why ranks do not share a node. What is in a loop that they do not share has the loop's reason.
+func (l *layouts) why(g *ir.Graph, id ir.ID, loop string) string {
+	n := &g.Nodes[id]
+	switch why := g.NoteOf(id); {
+	case n.Op.Control == op.Part:
+		return l.why(g, g.In(id)[0], loop)
+	case n.Attrs.Int(Stacked) > 0:
+		return joined
+	case why == "":
+		return loop
+	default:
+		return why
 	}
 }
 

@@ -29,6 +29,8 @@ type Plan struct {
 	Prio []int32
 	// Uses[i] is the number of inputs that read the result of node i, over all ranks.
 	Uses []int32
+	// Shares says how ranks share matrices, and why, for people.
+	Shares string
 	// Files are for diagnostics; nil for a plan written by hand.
 	Files *source.FileSet
 }

@@ -32,6 +32,7 @@ type Summary struct {
 	Loops     []LoopCount  `json:"loops,omitempty"`
 	Sparse    []SparseEdge `json:"sparse,omitempty"`
 	Layouts   []Layout     `json:"layouts,omitempty"` // on several ranks
+	Shares    string       `json:"shares,omitempty"`  // how ranks share matrices, and why
 	Memory    *Memory      `json:"memory"`
 }
 
@@ -122,7 +123,7 @@ func Summarise(p *Plan, r Rates, workers int) Summary {
 	}
 	s.Memory, s.Makespan = simulateMemory(p, cost, tail, bytes, workers, false)
 	if p.Ranks > 1 {
-		s.Layouts = Layouts(p)
+		s.Layouts, s.Shares = Layouts(p), p.Shares
 	}
 	var sent float64
 	for _, x := range s.Layouts {

@@ -1,0 +1,220 @@
+package flow
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"flow/ir/plan"
+)
+
+// This file tests what each rank reads of files, and what a plan says of values that ranks do not share.
+
+// So is a mistake in a file that one rank reads, or that ranks parse together.
+func TestMistakesInWholeFiles(t *testing.T) {
+	const n = 100000 // enough for blocks of each rank
+	lines := func(head, line string, mistake bool) []byte {
+		var b strings.Builder
+		b.WriteString(head)
+		for i := range n {
+			if mistake && i == n-7 {
+				b.WriteString("1 2x 3\n")
+			}
+			b.WriteString(fmt.Sprintf(line, 1+i%3000, 1+i*7%3000) + "\n")
+		}
+		return []byte(b.String())
+	}
+	head := fmt.Sprintf("%%%%MatrixMarket matrix coordinate real general\n3000 3000 %d\n", n)
+	dense := "X = read(%q)\nemit sum(X * 2)\nemit sum(t(X) @ X)\n"
+	for _, x := range []struct{ name, head, line, text string }{
+		{"x.csv.gz", "", "%d,%d,4.5", dense},
+		{"x.mtx", strings.Replace(strings.Replace(head, "coordinate", "array", 1), "3000 3000 100000", "100000 2", 1), "%d\n%d", dense},
+		{"x.mtx.gz", head, "%d %d 1.5", "X = read(%q, sparse = true)\nemit sum(X @ ones(X.cols, 40))\n"},
+		{"x.mtx", head, "%d %d 1.5", "X = read(%q, sparse = true)\nemit sum(X @ ones(X.cols, 40))\n"},
+		{"x.txt", "# edges\n", "%d %d", "X = read_graph(%q)\nemit sum(X @ ones(X.cols, 40))\n"},
+		{"x.txt.gz", "# edges\n", "%d %d", "X = read_graph(%q)\nemit sum(X @ ones(X.cols, 40))\n"},
+	} {
+		for _, wrong := range []string{"", "line", "cut"} {
+			path := filepath.Join(t.TempDir(), x.name)
+			text := lines(x.head, x.line, wrong == "line")
+			if strings.HasSuffix(x.name, ".gz") {
+				text = zipped(t, text)
+			}
+			if wrong == "cut" {
+				text = text[:len(text)-len(text)/7]
+			}
+			if err := os.WriteFile(path, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			program := "emit \"first\"\n" + fmt.Sprintf(x.text, path)
+			want, _, told := readTogether(t, 1, program)
+			if (told[0] != nil) != (wrong != "") && (wrong != "cut" || x.name != "x.txt") { // edges may be cut between two
+				t.Errorf("%s, %s: %v", x.name, wrong, told[0])
+			}
+			got, _, errs := readTogether(t, 2, program)
+			var one bytes.Buffer
+			p, err := Compile(context.Background(), "a.flow", []byte(program), CompileOptions{Ranks: 2})
+			if err == nil {
+				_, err = p.Run(context.Background(), RunOptions{Stdout: &one, Threads: 1})
+			}
+			if got != want || one.String() != want {
+				t.Errorf("%s, %s: two ranks print %q and %q, not %q", x.name, wrong, got, one.String(), want)
+			}
+			for rank, e := range append(errs, err) {
+				if onRank.ReplaceAllString(fmt.Sprint(e), "") != fmt.Sprint(told[0]) {
+					t.Errorf("%s, %s: rank %d fails with\n%v\nnot\n%v", x.name, wrong, rank, e, told[0])
+				}
+			}
+		}
+	}
+}
+
+// zipped returns a text, compressed.
+func zipped(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(text); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Of a file that can be cut each rank reads about its share, for all that its size needs as well. Another file
+// rank 0 reads once and sends on.
+func TestRanksCountWhatTheyRead(t *testing.T) {
+	dir := t.TempDir()
+	dense := "A = read(%q)\nemit sum(A * 2)\nemit sum(t(A) @ A)\n"
+	sparse := "S = read(%q, sparse = true)\nemit sum(S @ ones(S.cols, 40))\n"
+	graph := "S = read_graph(%q)\nemit sum(S @ ones(S.cols, 40))\n"
+	for _, x := range []struct {
+		name, text string
+		passes     float64 // over the file, of all ranks together
+		cut        bool
+	}{
+		{"a.npy", dense, 1, true}, {"a.npy.gz", dense, 1, false}, {"a.csv", dense, 2, true}, {"a.csv.gz", dense, 1, false},
+		{"a.tsv", dense, 2, true}, {"a.mtx", dense, 1, true}, {"a.mtx.gz", dense, 1, false},
+		{"s.mtx", sparse, 1, true}, {"s.mtx.gz", sparse, 1, false}, {"s.csr", sparse, 2, true}, {"s.csr.gz", sparse, 1, false},
+		{"g.txt", graph, 1, true}, {"g.txt.gz", graph, 1, false}, {"g.mtx", graph, 1, true}, {"g.csr", graph, 1, false},
+	} {
+		path := filepath.Join(dir, x.name)
+		made := fmt.Sprintf("emit rand(20000, 30, seed = 3) to %q\n", path)
+		if x.text != dense {
+			made = fmt.Sprintf("emit rand_sparse(9000, 9000, 0.01, seed = 2) to %q\n", path)
+		}
+		if strings.HasPrefix(x.name, "g.txt") {
+			writeEdges(t, path)
+		} else if _, err := compiled(t, made, 1).Run(context.Background(), RunOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		st, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := float64(st.Size())
+		text := fmt.Sprintf(x.text, path)
+		want, _, _, alone := reportTogether(t, 1, text)
+		if read := float64(alone.Ranks[0].BytesRead); read < size || read > 2.1*size {
+			t.Errorf("%s: one rank reads %.0f of %.0f bytes", x.name, read, size)
+		}
+		out, _, errs, report := reportTogether(t, 3, text)
+		if out != want || report == nil {
+			t.Fatalf("%s: three ranks print %q, not %q (%v)", x.name, out, want, errs)
+		}
+		sum := 0.0
+		for _, r := range report.Ranks {
+			read := float64(r.BytesRead)
+			sum += read
+			switch most := x.passes * size / 3 * 1.2; { // blocks are not split
+			case x.cut && (read < 0.8*most/1.2 || read > most+3<<18):
+				t.Errorf("%s: rank %d reads %.0f of %.0f bytes", x.name, r.Rank, read, size)
+			case !x.cut && r.Rank > 0 && read > 1<<18:
+				t.Errorf("%s: rank %d reads %.0f bytes and not none", x.name, r.Rank, read)
+			case !x.cut && r.Rank == 0 && r.ReadSent == 0:
+				t.Errorf("%s: rank 0 sends on nothing of it", x.name)
+			case x.text == dense && float64(r.ReadSent) > 20000*30*8*0.67:
+				t.Errorf("%s: rank %d sends on %d bytes, not the rows of each rank", x.name, r.Rank, r.ReadSent)
+			}
+		}
+		if sum < x.passes*size || sum > x.passes*size+1<<21 {
+			t.Errorf("%s: three ranks read %.0f bytes of %.0f", x.name, sum, size)
+		}
+	}
+}
+
+// writeEdges writes a list of edges, compressed if its name says so.
+func writeEdges(t *testing.T, path string) {
+	t.Helper()
+	var b bytes.Buffer
+	for i := range 400000 {
+		fmt.Fprintf(&b, "%d\t%d\n", i%9000, i*7919%8999)
+	}
+	text := b.Bytes()
+	if strings.HasSuffix(path, ".gz") {
+		text = zipped(t, text)
+	}
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A brief Input refuses programs that need all of a file before the run, and has read none of it.
+func TestBriefInput(t *testing.T) {
+	dir := t.TempDir()
+	for name, all := range map[string]bool{"a.csv": true, "a.csv.gz": true, "a.npy": false, "a.mtx": false, "g.txt": true} {
+		path := filepath.Join(dir, name)
+		read := "read"
+		if name == "g.txt" {
+			read = "read_graph"
+			writeEdges(t, path)
+		} else if _, err := compiled(t, fmt.Sprintf("emit rand(60000, 3, seed = 3) to %q\n", path), 1).Run(context.Background(), RunOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		in := &Input{Brief: true}
+		_, err := Compile(context.Background(), "a.flow", fmt.Appendf(nil, "A = %s(%q)\nemit A.rows\n", read, path), CompileOptions{Input: in})
+		if (err != nil) != all || in.Postponed() != all || in.TakeRead() > 1<<18 {
+			t.Errorf("%s: postponed is %v: %v", name, in.Postponed(), err)
+		}
+	}
+}
+
+// A plan for ranks says of everything that they do not share why.
+func TestPlansSayWhy(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.csv.gz")
+	if _, err := compiled(t, fmt.Sprintf("emit rand(30000, 20, seed = 3) to %q\n", file), 1).Run(context.Background(), RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	layouts := func(text string) map[string]plan.Layout {
+		of := map[string]plan.Layout{}
+		p := compiled(t, text, 3).Compiled().Plan
+		for _, x := range plan.Layouts(p) {
+			alone := x.Where == "replicated" || strings.HasPrefix(x.Where, "rank ")
+			if (x.Why != "") != alone {
+				t.Errorf("%s %s lies on %s: %q\n%s", x.At, x.Op, x.Where, x.Why, text)
+			}
+			of[x.Op] = x
+		}
+		if p.Shares == "" {
+			t.Errorf("nothing says how ranks share matrices:\n%s", text)
+		}
+		return of
+	}
+	for _, name := range []string{"kmeans", "gnmf", "pca", "normal", "pagerank", "cc", "lu", "heat2d", "nbody", "multilogreg"} {
+		layouts(string(program(t, name+".flow")))
+	}
+	for _, x := range []struct{ text, op, where, why string }{
+		{fmt.Sprintf("A = read(%q)\nemit colsum(A)\n", file), "read", "rank 0", "a file that one rank reads"},
+		{"A = rand(60000, 20, seed = 1)\nemit colsum(A)\nemit reverse(colsum(A))\n", "reverse", "replicated", "fewer rows than ranks"},
+		{"A = rand(60000, 20, seed = 1)\nemit colsum(A)\nemit exp(rand(9, 9, seed = 3))\n", "map", "replicated", "little work"},
+		{"A = rand(60000, 20, seed = 1)\nemit colsum(A)\nemit parfor i in 0..300 with (place = replicated) { sum(A[i, :]) }\n", "parfor", "replicated", "the program says so"},
+	} {
+		if got := layouts(x.text)[x.op]; got.Where != x.where || got.Why != x.why {
+			t.Errorf("%s lies on %s (%s), not on %s (%s):\n%s", x.op, got.Where, got.Why, x.where, x.why, x.text)
+		}
+	}
+}
