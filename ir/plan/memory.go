@@ -62,11 +62,7 @@ func simulateMemory(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, wo
 	for r, b := range m.peak {
 		out.Peak[r] = int64(b)
 	}
-	again := newHolding(p, least) // to see what is held at the peak
-	again.stopRank = slices.Index(out.Peak, out.Most())
-	again.stopAt = m.at[again.stopRank]
-	simulate(p, cost, tail, bytes, workers, again)
-	out.Largest = again.largest
+	out.Largest = m.largest(slices.Index(out.Peak, out.Most()))
 	return out, makespan
 }
 
@@ -103,55 +99,68 @@ func Stored(p *Plan) []float64 {
 
 // holding follows which values ranks hold while a plan is simulated.
 type holding struct {
-	p    *Plan
-	size []float64 // bytes of a node's value on a rank that makes it; 0 for a view or another name
-	root []ir.ID   // the node whose memory a node's value is in
-	uses []int32   // by root: readers that have not ended, and messages
-	held []float64 // by root: bytes held now, on each rank that makes it
-	got  map[int64]*received
-	in   map[ir.ID]float64 // bytes inside a loop or branch, beside its operands
-	now  []float64         // by rank
-	peak []float64
-	step int
-	at   []int // by rank: the step of the peak
-
-	stopRank, stopAt int
-	largest          []Held
+	p      *Plan
+	values []stored // by node
+	got    map[int64]*received
+	in     map[ir.ID]float64 // bytes inside a loop or branch, beside its operands
+	now    []float64         // by rank
+	peak   []float64
+	step   int
+	at     []int // by rank: the step of the peak
 }
+
+// stored is the value of a node on each rank that makes it.
+type stored struct {
+	lasts
+	root ir.ID // the node whose memory the value is in
+	uses int32 // of a root: readers that have not ended, and messages
+}
+
+// lasts is the time that a value is held.
+type lasts struct {
+	size         float64 // bytes; 0 for a view or another name
+	since, until int     // the first step and the last; 0 before they are known
+}
+
+func (l *lasts) held() bool { return l.since > 0 && l.until == 0 }
 
 // received is a value that a rank has from another one.
 type received struct {
+	lasts
 	id   ir.ID
 	rank int
 	uses int32
-	held float64
 }
 
 func newHolding(p *Plan, least bool) *holding {
 	g := p.Graph
 	n := g.Len()
-	m := &holding{p: p, size: make([]float64, n), root: make([]ir.ID, n), uses: make([]int32, n), held: make([]float64, n),
-		got: map[int64]*received{}, in: map[ir.ID]float64{}, now: make([]float64, p.Ranks), peak: make([]float64, p.Ranks), at: make([]int, p.Ranks), stopRank: -1}
+	m := &holding{p: p, values: make([]stored, n), got: map[int64]*received{}, in: map[ir.ID]float64{},
+		now: make([]float64, p.Ranks), peak: make([]float64, p.Ranks), at: make([]int, p.Ranks)}
 	s := newSizes(p, least)
 	owner := p.Rank
-	s.graph(g, owner, s.l.locate(g, owner, nil), m.size, m.root)
+	size, root := make([]float64, n), make([]ir.ID, n)
+	s.graph(g, owner, s.l.locate(g, owner, nil), size, root)
+	for i := range m.values {
+		m.values[i] = stored{lasts: lasts{size: size[i]}, root: root[i]}
+	}
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		if to, ok := p.Exchange(id); ok {
-			m.uses[m.root[id]]++ // the message
+		if to, ok := p.exchange(id); ok {
+			m.values[root[id]].uses++ // the message
 			for _, r := range to {
 				m.got[m.key(id, int(r))] = &received{id: id, rank: int(r)}
 			}
 			continue
 		}
 		for _, x := range g.In(id) {
-			m.each(id, x, func(r *received) { r.uses++ }, func(root ir.ID) { m.uses[root]++ })
+			m.each(id, x, func(r *received) { r.uses++ }, func(root ir.ID) { m.values[root].uses++ })
 		}
 		switch n := &g.Nodes[i]; {
 		case controls(n):
 			m.in[id] = s.inside(g, id, owner(id))
 		case n.Op.Control == op.Part && !controls(&g.Nodes[g.In(id)[0]]):
-			m.in[g.In(id)[0]] += m.size[id]
+			m.in[g.In(id)[0]] += size[id]
 		}
 	}
 	return m
@@ -162,7 +171,7 @@ func (m *holding) key(id ir.ID, rank int) int64 { return int64(id)*int64(m.p.Ran
 // each calls got for the received values that node id reads as its input x, or own for one that its
 // rank has made.
 func (m *holding) each(id, x ir.ID, got func(*received), own func(root ir.ID)) {
-	if _, ok := m.p.Exchange(x); ok && m.p.Rank(x) != m.p.Rank(id) {
+	if _, ok := m.p.exchange(x); ok && m.p.Rank(x) != m.p.Rank(id) {
 		if rank := m.p.Rank(id); rank != Everywhere {
 			got(m.got[m.key(x, rank)])
 			return
@@ -173,13 +182,13 @@ func (m *holding) each(id, x ir.ID, got func(*received), own func(root ir.ID)) {
 			}
 		}
 	}
-	own(m.root[x])
+	own(m.values[x].root)
 }
 
-// add changes what the ranks of a node hold.
-func (m *holding) add(id ir.ID, bytes float64) {
-	if r := m.p.Rank(id); r != Everywhere {
-		m.addOn(r, bytes)
+// add changes what a rank holds, or, where rank is Everywhere, what all hold.
+func (m *holding) add(rank int, bytes float64) {
+	if rank != Everywhere {
+		m.addOn(rank, bytes)
 		return
 	}
 	for r := range m.now {
@@ -196,105 +205,121 @@ func (m *holding) addOn(rank int, bytes float64) {
 	if m.now[rank] > m.peak[rank] {
 		m.peak[rank], m.at[rank] = m.now[rank], m.step
 	}
-	if rank == m.stopRank && m.step == m.stopAt {
-		m.note()
+}
+
+// hold begins to hold a value on a rank, or, where rank is Everywhere, on all.
+func (m *holding) hold(l *lasts, rank int) {
+	if l.size > 0 {
+		l.since = m.step + 1
+		m.add(rank, l.size)
 	}
 }
 
-// note lists the largest of what a rank holds.
-func (m *holding) note() {
+// drop ends to hold a value.
+func (m *holding) drop(l *lasts, rank int) {
+	if l.held() {
+		l.until = m.step
+		m.add(rank, -l.size)
+	}
+}
+
+// largest lists the largest of what a rank holds at its peak.
+func (m *holding) largest(rank int) (list []Held) {
 	at := map[source.Span]*Held{}
-	hold := func(id ir.ID, bytes float64) {
+	note := func(id ir.ID, l *lasts) {
+		if t := m.at[rank]; l.since == 0 || l.since > t || l.until > 0 && l.until < t {
+			return
+		}
 		span := m.p.Graph.Nodes[id].Span
 		if at[span] == nil {
 			at[span] = &Held{Node: id}
 		}
 		at[span].Node = min(at[span].Node, id)
 		at[span].Values++
-		at[span].Bytes += int64(bytes)
+		at[span].Bytes += int64(l.size)
 	}
-	for i, b := range m.held {
-		if r := m.p.Rank(ir.ID(i)); b > 0 && (r == m.stopRank || r == Everywhere) {
-			hold(ir.ID(i), b)
+	for i := range m.values {
+		if r := m.p.Rank(ir.ID(i)); r == rank || r == Everywhere {
+			note(ir.ID(i), &m.values[i].lasts)
 		}
 	}
 	for _, r := range m.got {
-		if r.held > 0 && r.rank == m.stopRank {
-			hold(r.id, r.held)
+		if r.rank == rank {
+			note(r.id, &r.lasts)
 		}
 	}
 	for _, h := range at {
-		m.largest = append(m.largest, *h)
+		list = append(list, *h)
 	}
-	slices.SortFunc(m.largest, func(a, b Held) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Node, b.Node)) })
-	m.largest = m.largest[:min(len(m.largest), mostHeld)]
+	slices.SortFunc(list, func(a, b Held) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Node, b.Node)) })
+	return list[:min(len(list), mostHeld)]
 }
 
 // begin gives the results of a task their memory.
 func (m *holding) begin(id ir.ID) {
 	g := m.p.Graph
 	n := &g.Nodes[id]
+	rank := m.p.Rank(id)
 	if n.Op.Control == op.Iterate { // the first round takes over initial values that nothing else reads
 		for _, x := range g.In(id)[:n.Carried()] {
-			if from := m.root[x]; m.uses[from] == 1 && m.held[from] > 0 {
-				m.add(from, -m.held[from])
-				m.held[from] = 0
+			root := m.values[x].root
+			if from := &m.values[root]; from.uses == 1 {
+				m.drop(&from.lasts, m.p.Rank(root))
 			}
 		}
 	}
-	m.add(id, m.in[id])
-	if m.size[id] == 0 || m.root[id] != id || n.Op.Control == op.Part {
+	m.add(rank, m.in[id])
+	v := &m.values[id]
+	if v.size == 0 || v.root != id || n.Op.Control == op.Part {
 		return
 	}
 	for j, x := range g.In(id) {
-		from := m.root[x]
-		if TakesOver(n, j) && m.uses[from] == 1 && m.held[from] == m.size[id] && m.p.Rank(from) == m.p.Rank(id) && g.Type(x).Equal(g.Type(id)) {
-			m.held[id], m.held[from] = m.held[from], 0
+		root := m.values[x].root
+		from := &m.values[root]
+		if TakesOver(n, j) && from.uses == 1 && from.held() && from.size == v.size && m.p.Rank(root) == rank && g.Type(x).Equal(g.Type(id)) {
+			from.until, v.since = m.step, m.step+1
 			return
 		}
 	}
-	m.held[id] = m.size[id]
-	m.add(id, m.size[id])
+	m.hold(&v.lasts, rank)
 }
 
 // end gives back what only the task has read. Parts of several results are held from the end of the
 // task that makes them.
 func (m *holding) end(id ir.ID) {
 	g := m.p.Graph
-	if to, ok := m.p.Exchange(id); ok {
+	v := &m.values[id]
+	if to, ok := m.p.exchange(id); ok {
 		for _, rank := range to {
-			r := m.got[m.key(id, int(rank))]
-			if r.uses > 0 {
-				r.held = m.size[sender(g, id)]
-				m.addOn(r.rank, r.held)
+			if r := m.got[m.key(id, int(rank))]; r.uses > 0 {
+				r.size = m.values[sender(g, id)].size
+				m.hold(&r.lasts, r.rank)
 			}
 		}
-		m.release(m.root[id])
+		m.release(v.root)
 		return
 	}
-	if g.Nodes[id].Op.Control == op.Part && m.root[id] == id && m.uses[id] > 0 {
-		m.held[id] = m.size[id]
-		m.add(id, m.size[id])
+	rank := m.p.Rank(id)
+	if g.Nodes[id].Op.Control == op.Part && v.root == id && v.uses > 0 {
+		m.hold(&v.lasts, rank)
 	}
-	m.add(id, -m.in[id])
+	m.add(rank, -m.in[id])
 	for _, x := range g.In(id) {
 		m.each(id, x, func(r *received) {
 			if r.uses--; r.uses == 0 {
-				m.addOn(r.rank, -r.held)
-				r.held = 0
+				m.drop(&r.lasts, r.rank)
 			}
 		}, m.release)
 	}
-	if m.uses[id] == 0 && m.held[id] > 0 && m.root[id] == id {
-		m.add(id, -m.held[id])
-		m.held[id] = 0
+	if v.uses == 0 && v.root == id {
+		m.drop(&v.lasts, rank)
 	}
 }
 
 // release ends a use of a root.
 func (m *holding) release(root ir.ID) {
-	if m.uses[root]--; m.uses[root] == 0 && m.held[root] > 0 {
-		m.add(root, -m.held[root])
-		m.held[root] = 0
+	v := &m.values[root]
+	if v.uses--; v.uses == 0 {
+		m.drop(&v.lasts, m.p.Rank(root))
 	}
 }

@@ -28,6 +28,9 @@ func TestLeastMemory(t *testing.T) {
 		{"in the memory of an operand", "plan ranks 1\n" + made + `%1 = over(%0) {s=1} : f64[10,10]
 %2 = over(%1) {s=1} : f64[10,10]
 `, "[800] [{0 1 800}]"},
+		{"what is in the memory of an operand is held for its readers", "plan ranks 1\n" + made + `%1 = over(%0) {s=1} : f64[10,10]
+%2 = tile(%1) {s=1} : f64[10,10]
+`, "[1600] [{1 2 1600}]"},
 		{"of an operand of another size", "plan ranks 1\n" + made + "%1 = over(%0) {s=1} : f64[10,11]\n", "[1680] [{0 2 1680}]"},
 		{"of an operand that is read later", "plan ranks 1\n" + made + `%1 = over(%0) {s=1} : f64[10,10]
 %2 = tile(%0, %1) {s=1} : f64[10,10]

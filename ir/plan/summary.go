@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"container/heap"
 	"sort"
 	"sync"
 
@@ -256,13 +255,37 @@ type event struct {
 
 type events []event
 
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
-	return e[i].key < e[j].key || e[i].key == e[j].key && e[i].task < e[j].task
+// before orders the events of a heap. No two are equal, so the order in which they leave it is unique.
+func (e event) before(x event) bool { return e.key < x.key || e.key == x.key && e.task < x.task }
+
+func (e *events) push(x event) {
+	l := append(*e, x)
+	k := len(l) - 1
+	for k > 0 && x.before(l[(k-1)/2]) {
+		l[k] = l[(k-1)/2]
+		k = (k - 1) / 2
+	}
+	l[k], *e = x, l
 }
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
-func (e *events) Pop() any     { l := *e; x := l[len(l)-1]; *e = l[:len(l)-1]; return x }
+
+// pop removes the first event.
+func (e *events) pop() event {
+	l := *e
+	n := len(l) - 1
+	first, x := l[0], l[n]
+	k := 0
+	for c := 1; c < n; c = 2*k + 1 {
+		if c+1 < n && l[c+1].before(l[c]) {
+			c++
+		}
+		if !l[c].before(x) {
+			break
+		}
+		l[k], k = l[c], c
+	}
+	l[k], *e = x, l[:n]
+	return first
+}
 
 // simulate performs greedy list scheduling: a free worker of a rank takes the ready task with the
 // longest path to the end. An exchange ends after its latency and transfer and occupies no worker.
@@ -297,18 +320,18 @@ func simulate(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers 
 	var running events
 	now := 0.0
 	enable := func(t int32) {
-		if to, ok := p.Exchange(ir.ID(t)); ok && len(to) > 0 {
-			heap.Push(&running, event{now + latency + bytes(ir.ID(t))/bandwidth, t})
+		if to, ok := p.exchange(ir.ID(t)); ok && len(to) > 0 {
+			running.push(event{now + latency + bytes(ir.ID(t))/bandwidth, t})
 			return
 		}
-		heap.Push(&ready[p.Home(ir.ID(t))], event{-tail[t], t})
+		ready[p.Home(ir.ID(t))].push(event{-tail[t], t})
 	}
 	start := func(r int) {
 		for free[r] > 0 && len(ready[r]) > 0 {
-			e := heap.Pop(&ready[r]).(event)
+			e := ready[r].pop()
 			free[r]--
 			held.begin(ir.ID(e.task))
-			heap.Push(&running, event{now + cost[e.task], e.task})
+			running.push(event{now + cost[e.task], e.task})
 		}
 	}
 	for i := range n {
@@ -320,10 +343,10 @@ func simulate(p *Plan, cost, tail []float64, bytes func(ir.ID) float64, workers 
 		start(r)
 	}
 	for len(running) > 0 {
-		e := heap.Pop(&running).(event)
+		e := running.pop()
 		now = e.key
 		held.end(ir.ID(e.task))
-		if to, ok := p.Exchange(ir.ID(e.task)); !ok || len(to) == 0 {
+		if to, ok := p.exchange(ir.ID(e.task)); !ok || len(to) == 0 {
 			free[p.Home(ir.ID(e.task))]++
 		}
 		for _, t := range succ[off[e.task]:off[e.task+1]] {
