@@ -5,7 +5,9 @@ package dist
 
 import (
 	"fmt"
+	"math/bits"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -19,7 +21,11 @@ type process struct {
 	Space string // the scope of process numbers; ranks of one scope can check each other
 	Pid   int
 	Start string // so that a reused number is no sign of life
+	CPUs  cpus   // on which it may run; zero: not known
 }
+
+// cpus is a set of processors by number.
+type cpus [16]uint64
 
 func (p process) String() string { return fmt.Sprintf("process %d on %s", p.Pid, p.Host) }
 
@@ -29,7 +35,7 @@ func thisProcess() process {
 		host = "an unknown host"
 	}
 	start, _ := processStart(os.Getpid())
-	return process{Host: host, Space: processSpace(), Pid: os.Getpid(), Start: start}
+	return process{Host: host, Space: processSpace(), Pid: os.Getpid(), Start: start, CPUs: affinity()}
 }
 
 // gone reports whether p, of this machine, no longer runs. A stopped process runs.
@@ -89,14 +95,22 @@ func (r *rank) hasNeighbours() bool {
 	return false
 }
 
-// localRanks returns how many ranks share this machine, including this one.
-func (r *rank) localRanks() (n int) {
+// roomy reports whether each worker of the ranks on this machine, each of which has that many, can have a processor.
+// A launcher may have given each rank processors of its own, or the same to all.
+func (r *rank) roomy(workers int) bool {
+	all, ranks, n := cpus{}, 0, 0
 	for _, p := range r.peers {
 		if p.Host == r.peers[r.me].Host {
-			n++
+			ranks++
+			for i, set := range p.CPUs {
+				all[i] |= set
+			}
 		}
 	}
-	return n
+	for _, set := range all {
+		n += bits.OnesCount64(set)
+	}
+	return ranks*workers <= max(n, runtime.NumCPU())
 }
 
 // sharesProcess reports whether another rank is in this one's process.

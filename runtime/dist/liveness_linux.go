@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // processStart returns when a process began, in ticks since boot. alive is false if there is none,
@@ -35,4 +37,17 @@ func processSpace() string {
 		return ""
 	}
 	return strings.TrimSpace(string(boot)) + " " + space
+}
+
+// affinity returns the processors on which this process may run.
+func affinity() (c cpus) {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(os.Getpid(), &set) == nil {
+		for i := range 64 * len(c) {
+			if set.IsSet(i) {
+				c[i/64] |= 1 << (i % 64)
+			}
+		}
+	}
+	return c
 }

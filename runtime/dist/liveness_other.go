@@ -7,3 +7,5 @@ package dist
 func processStart(int) (start string, alive bool) { return "", true }
 
 func processSpace() string { return "" }
+
+func affinity() cpus { return cpus{} }

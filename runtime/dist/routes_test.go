@@ -2,6 +2,7 @@ package dist
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -112,5 +113,30 @@ func TestRangesOfBits(t *testing.T) {
 	bits := []uint64{0b1011, 1 << 63}
 	if got, want := fmt.Sprint(ranges(bits, 128)), "[[0 2] [3 4] [127 128]]"; got != want {
 		t.Errorf("ranges %s, want %s", got, want)
+	}
+}
+
+// Ranks that a launcher has bound to processors of their own have room to poll, and ranks that share one have none.
+func TestRoomForPolling(t *testing.T) {
+	one := func(cpu int) (c cpus) {
+		c[cpu/64] = 1 << (cpu % 64)
+		return c
+	}
+	many := runtime.NumCPU()
+	for _, c := range []struct {
+		peers   []process
+		workers int
+		roomy   bool
+	}{
+		{[]process{{Host: "a", CPUs: one(0)}, {Host: "a", CPUs: one(65)}, {Host: "b"}}, 1, true},
+		{[]process{{Host: "a", CPUs: one(0)}, {Host: "a", CPUs: one(0)}}, many, false},
+		{[]process{{Host: "a", CPUs: one(0)}, {Host: "b", CPUs: one(0)}}, many, true},
+	} {
+		if r := (&rank{peers: c.peers}); r.roomy(c.workers) != c.roomy {
+			t.Errorf("%d workers each of %v: %v", c.workers, c.peers, !c.roomy)
+		}
+	}
+	if affinity() == (cpus{}) && runtime.GOOS == "linux" {
+		t.Error("no processor is known")
 	}
 }
