@@ -3,6 +3,7 @@ package pass
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"flow/ir"
 	"flow/ir/op"
@@ -269,50 +270,30 @@ const leastAlong = 16
 // stay, since each chain goes on from block to block. The operator may not fail: it would fail after
 // what is between it and the product.
 func AlongPanels(g *ir.Graph, table *op.Table) *ir.Graph {
-	product := map[ir.ID]ir.ID{} // by the operator
-	row := table.Must("matmul.panels")
-	var uses []int32
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if n := &g.Nodes[i]; n.Op != row || !n.Attrs.Bool("ta") || n.Attrs.Bool("tb") || !g.Type(id).Elem.IsFloat() {
-			continue
-		}
-		if uses == nil {
-			uses = g.Uses()
-		}
-		in := g.In(id)
-		for _, x := range in {
-			if _, taken := product[x]; !taken && uses[x] == int32(count(in, x)) && rowsAlong(g, x, id) {
-				product[x] = id
-				break
-			}
-		}
-	}
-	if len(product) == 0 {
+	row, found := table.Must("matmul.panels"), map[ir.ID][]ir.ID{}
+	along := func(n *ir.Node) bool { return n.Op == row && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") }
+	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return along(&n) }) {
 		return g
 	}
-	maker := map[ir.ID]ir.ID{}
-	for x, id := range product {
-		maker[id] = x
-	}
-	c := copyOf(g)
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		x, along := maker[id]
-		if !along {
-			if _, made := product[id]; !made {
-				c.node(id)
-			}
-			continue
+	s := groups{g: g}
+	s.join(func(h, x ir.ID) bool {
+		if h == x || found[h] != nil || !rowsAlong(g, x, h) {
+			return false
 		}
-		results := []ir.ID{x, id}
-		r, reads := regionOf(g, table, results, results)
-		of := op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(g.Nodes[i].Attrs.Int("panel"))})
-		both := c.g.Add(table.Must("panels.along"), of, types.TupleOf(g.Type(x), g.Type(id)), g.Origin(id), through(c.to, reads)...)
-		c.g.Nodes[both].Region = r
-		c.to[i] = c.g.Add(table.Must("part"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(1)}), g.Type(id), g.Origin(id), both)
+		found[h] = []ir.ID{x, h}
+		return true
+	}, func(r ir.ID, _ int) bool { return along(&g.Nodes[r]) && s.head[r] == r && g.Type(r).Elem.IsFloat() })
+	if len(found) == 0 {
+		return g
 	}
-	return c.g
+	return s.build(found, func(c *copying, m []ir.ID) ir.ID {
+		id := m[1]
+		r, reads := regionOf(g, table, m, m)
+		of := op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(g.Nodes[id].Attrs.Int("panel"))})
+		both := c.g.Add(table.Must("panels.along"), of, types.TupleOf(g.Type(m[0]), g.Type(id)), g.Origin(id), through(c.to, reads)...)
+		c.g.Nodes[both].Region = r
+		return c.g.Add(table.Must("part"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(1)}), g.Type(id), g.Origin(id), both)
+	})
 }
 
 // rowsAlong reports whether product id may make the rows of its factor x.
@@ -325,16 +306,6 @@ func rowsAlong(g *ir.Graph, x, id ir.ID) bool {
 	return (l.Takes == nil || l.Takes(sig, t)) && l.Rows(sig, t) == t.Rows
 }
 
-// count returns how many times a list has x.
-func count(list []ir.ID, x ir.ID) (n int) {
-	for _, y := range list {
-		if y == x {
-			n++
-		}
-	}
-	return n
-}
-
 // FuseProducts computes a product inside the map-reduce over rows that reads it, block by block:
 //
 //	%2 = matmul(%0, %1) {tb};  %4 = pipe(%3, %2) {fold="rowargmin", ..}
@@ -344,59 +315,42 @@ func count(list []ir.ID, x ir.ID) (n int) {
 // loop over the rows of its left factor. It also skips a product whose left factor is cut, because
 // the blocks would have to be assembled.
 func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
-	var out *ir.Graph
-	var whole []bool
-	uses := g.Uses()
-	row := table.Must("pipe.product")
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		if g.Nodes[i].Op.Role != op.Reduces || g.Nodes[i].Draws() {
-			continue
-		}
-		// nil: of several results
-		if fold := table.Named(g.Nodes[i].Attrs.Str("fold")); fold == nil || fold.Fold != op.FoldRows {
-			continue
-		}
-		place, ok := productIn(g, id, uses)
-		if !ok || fewTerms(g, g.In(id)[place], sizes.filled().Block) {
-			continue
-		}
-		if out == nil {
-			whole = wholes(g, sizes.filled().Block, preferredCuts(g), false, sizes.Rows)
-		}
-		p := g.In(id)[place]
-		a, b := g.In(p)[0], g.In(p)[1]
-		if whole != nil && !whole[a] {
-			continue
-		}
-		if out == nil {
-			out = g.Clone() // the program's definition must not change
-		}
-		in := append(slices.Clone(g.In(id)), b)
-		in[place] = a
-		attrs := g.Nodes[i].Attrs.With("place", op.Int(place)).With("tb", op.Bool(g.Nodes[p].Attrs.Bool("tb")))
-		out.Replace(id, row, attrs, in...)
-	}
-	if out == nil {
+	sizes = sizes.filled()
+	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Role == op.Reduces }) {
 		return g
 	}
-	return DropDead(out)
+	found, whole := map[ir.ID][]ir.ID{}, sync.OnceValue(func() []bool { return wholes(g, sizes.Block, preferredCuts(g), false, sizes.Rows) })
+	s := groups{g: g}
+	s.join(func(h, x ir.ID) bool {
+		n := &g.Nodes[x]
+		if h == x || found[h] != nil || n.Op.Role != op.Multiplies || !absorbable(g, x, h) || !n.Op.Loop.Takes(sigOf(g, x), g.Type(x)) ||
+			fewTerms(g, x, sizes.Block) || whole() != nil && !whole()[g.In(x)[0]] {
+			return false
+		}
+		found[h] = []ir.ID{x, h}
+		return true
+	}, func(r ir.ID, k int) bool { return reducesOwnRows(g, table, r, k) })
+	if len(found) == 0 {
+		return g
+	}
+	return s.build(found, func(c *copying, m []ir.ID) ir.ID {
+		p, n := m[0], &g.Nodes[m[1]]
+		place, in := slices.Index(g.In(m[1]), p), append(c.in(m[1]), c.to[g.In(p)[1]])
+		in[place] = c.to[g.In(p)[0]]
+		attrs := n.Attrs.With("place", op.Int(place)).With("tb", op.Bool(g.Nodes[p].Attrs.Bool("tb")))
+		id := c.g.Add(table.Must("pipe.product"), attrs, g.Type(m[1]), g.Origin(m[1]), in...)
+		c.g.Nodes[id].Region = n.Region
+		return id
+	})
 }
 
-// productIn returns the place of an operand of pipe id that is a product with no other reader. ok is
-// false if there is none, or if another operand is transposed: the pipe would read all of its rows.
-func productIn(g *ir.Graph, id ir.ID, uses []int32) (place int, ok bool) {
-	n, in := &g.Nodes[id], g.In(id)
-	place = -1
-	for k, mode := range n.Attrs.Ints("modes") {
-		if op.Mode(mode) == op.Trans {
-			return 0, false
-		}
-		x := in[k]
-		p := &g.Nodes[x]
-		if op.Mode(mode) == op.Full && p.Op.Role == op.Multiplies && uses[x] == 1 && absorbable(g, x, id) && p.Op.Loop.Takes(sigOf(g, x), g.Type(x)) {
-			place = k
-		}
+// reducesOwnRows reports whether pipe id reduces rows, in one way, and reads operand k at its own places
+// alone: with a transposed operand it would read all rows.
+func reducesOwnRows(g *ir.Graph, table *op.Table, id ir.ID, k int) bool {
+	n := &g.Nodes[id]
+	if n.Op.Role != op.Reduces || n.Draws() || slices.Index(g.In(id), g.In(id)[k]) != k {
+		return false
 	}
-	return place, place >= 0
+	modes, fold := n.Attrs.Ints("modes"), table.Named(n.Attrs.Str("fold")) // nil: of several results
+	return fold != nil && fold.Fold == op.FoldRows && op.Mode(modes[k]) == op.Full && !slices.Contains(modes, int64(op.Trans))
 }

@@ -320,7 +320,7 @@ func (b *making) operands(m []ir.ID) {
 		reads = nil
 	}
 	for _, x := range m {
-		reads = append(reads, b.f.reads(x)...)
+		reads = append(reads, b.f.g.In(x)...)
 	}
 	var drawn []ir.ID
 	for _, y := range reads {
@@ -376,12 +376,8 @@ func (b *making) argument(y ir.ID) {
 func (b *making) member(x ir.ID) {
 	g := b.f.g
 	var args []ir.ID
-	for _, y := range b.f.reads(x) {
+	for _, y := range g.In(x) {
 		args = append(args, b.element(y, x))
 	}
-	d := g.Nodes[x].Op
-	if b.f.square(x) {
-		d, args = b.table.Must("mul"), []ir.ID{args[0], args[0]}
-	}
-	b.inner[x] = b.body.Add(d, nil, types.ScalarOf(g.Type(x).Elem), ir.Origin{Span: g.Nodes[x].Span}, args...)
+	b.inner[x] = b.body.Add(g.Nodes[x].Op, nil, types.ScalarOf(g.Type(x).Elem), ir.Origin{Span: g.Nodes[x].Span}, args...)
 }

@@ -64,37 +64,10 @@ func (f *fusion) cheaper(x ir.ID, members []ir.ID) bool {
 				read += float64(g.Type(y).Bytes())
 			}
 		}
-		if f.square(id) {
-			flops += n
-		} else if c := g.Nodes[id].Op.Cost; c != nil {
+		if c := g.Nodes[id].Op.Cost; c != nil {
 			flops += c(sig, g.Type(id)).Flops
 		}
 	}
 	store := 2 * float64(g.Type(x).Bytes()) // a store reads the line first
 	return flops <= againFlops*n && read <= store+float64(g.Type(x).Bytes())
-}
-
-// square reports x ^ 2 of floats, which is x * x bit for bit by the definition of `^`.
-func (f *fusion) square(id ir.ID) bool {
-	g := f.g
-	if g.Nodes[id].Op.Name != "pow" {
-		return false
-	}
-	in := g.In(id)
-	if c := &g.Nodes[in[1]]; c.Op.Role != op.Constant || c.Attrs.Str("elem") != "" {
-		return false
-	} else if v, ok := c.Attrs.Get("value"); !ok || (v.Kind != op.IntVal || v.I != 2) && (v.Kind != op.FloatVal || v.F != 2) {
-		return false
-	}
-	e := g.Type(id).Elem
-	return e.IsFloat() && g.Type(in[0]).Elem == e && g.Type(in[0]).IsDense()
-}
-
-// reads returns the inputs that a member of a group reads: not the exponent of a square.
-func (f *fusion) reads(id ir.ID) []ir.ID {
-	in := f.g.In(id)
-	if f.square(id) {
-		return in[:1]
-	}
-	return in
 }
