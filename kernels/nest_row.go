@@ -1,7 +1,7 @@
 package kernels
 
 // This file defines the row `nest`: operators on whole matrices that are one loop over the elements
-// of the last one's result.
+// of its results, which have one shape.
 
 import (
 	"sync"
@@ -19,31 +19,40 @@ import (
 
 // nestRow is the row. Its body is the operators on whole matrices, which cannot fail.
 func nestRow() *op.Def {
-	space := func(c *op.Call) window.Windows { return window.Of(c.Type, false) }
 	return &op.Def{
 		Name:   "nest",
 		Role:   op.Grouped,
 		Hidden: true,
-		Doc:    "nest runs operators that compute and move elements as one loop over the elements of their result; the pass group makes it.",
+		Doc:    "nest runs operators that compute and move elements as one loop over the elements of their results; the pass group makes it.",
 		Args:   []op.Arg{{Name: "x", Rest: true}},
 		Type:   define.OwnType,
 		Ref: func(c *op.Call) (value.Value, error) {
 			out, err := c.Bodies[0].Eval(c.In, c)
-			if err != nil {
-				return nil, err
+			if err != nil || c.Type.Kind == types.Tuple {
+				return value.Tuple(out), err
 			}
 			return out[0], nil
 		},
 		Laws:  op.Pure,
 		Flow:  op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardWhole},
-		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 8) },
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			if out.Kind != types.Tuple {
+				return define.StreamCost(s, out, 8)
+			}
+			w := define.ReadCost(s, 0)
+			for _, f := range out.Ext.Fields {
+				w.Flops += 8 * float64(f.Type.Count())
+				w.Bytes += float64(f.Type.Bytes())
+			}
+			return w
+		},
 		Kernel: func(c *op.Call) error {
 			x, err := beginNest(c, 1)
 			if err != nil {
 				return err
 			}
-			if err := x.Chunk(0, 0, space(c).N); err != nil {
+			if err := x.Chunk(0, 0, nestWindows(c).N); err != nil {
 				return err
 			}
 			return x.End()
@@ -52,13 +61,31 @@ func nestRow() *op.Def {
 			Light: true,
 			Rows:  op.RowsOfResult,
 			Space: func(c *op.Call) (n, leaf int) {
-				w := space(c)
+				w := nestWindows(c)
 				return w.N, w.Leaf
 			},
 			Begin: beginNest,
 		},
 		Nests: spaceNests,
 	}
+}
+
+// sharedShape returns the type of the first result, whose shape all results have.
+func sharedShape(c *op.Call) types.Type {
+	if c.Type.Kind == types.Tuple {
+		return c.Type.Ext.Fields[0].Type
+	}
+	return c.Type
+}
+
+func nestWindows(c *op.Call) window.Windows { return window.Of(sharedShape(c), false) }
+
+// nestResult returns the memory of result k.
+func nestResult(c *op.Call, k int) *value.Dense {
+	if t, ok := c.Out.(value.Tuple); ok {
+		return t[k].(*value.Dense)
+	}
+	return c.Result()
 }
 
 // spaceCode is a body as loops, which are written when enough work has been seen.
@@ -120,18 +147,19 @@ type spaceRun struct {
 	run   launch.Run
 	bound bool
 	in    []value.Value
-	views []value.Dense // operands, from where they are read on
-	view  value.Dense
-	out   []*value.Dense // view
+	views []value.Dense  // operands, from where they are read on
+	made  []value.Dense  // the rectangle of each result
+	out   []*value.Dense // those
 }
 
 // beginNest binds the loops. Until enough work has been seen the operators run one after the other.
 func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
+	define.LendResults(c)
 	code := c.Bodies[0].Compiled(func(b *op.Body) any { return spaceCodeOf(b) }).(*spaceCode)
-	if c.Type.Count() == 0 {
-		return &nestSpace{Windows: window.Of(c.Type, false), c: c}, nil
+	if sharedShape(c).Count() == 0 {
+		return &nestSpace{Windows: nestWindows(c), c: c}, nil
 	}
-	if code.worthwhile(c.Type.Count()) {
+	if code.worthwhile(sharedShape(c).Count()) {
 		x := code.space(c)
 		if x.bind() {
 			launch.Begun.Add(1)
@@ -142,10 +170,10 @@ func beginNest(c *op.Call, workers int) (op.LoopBody, error) {
 	}
 	p := nest.NewInterpreter(c.Bodies[0], nil, false, c, nil, nil)
 	out, err := p.On(c.In)
-	if err == nil {
-		c.Result().CopyFrom(out[0].(*value.Dense))
+	for k, v := range out {
+		nestResult(c, k).CopyFrom(v.(*value.Dense))
 	}
-	return &nestSpace{Windows: window.Of(c.Type, false), c: c}, err
+	return &nestSpace{Windows: nestWindows(c), c: c}, err
 }
 
 // space is an execution that has been before, or a new one.
@@ -154,10 +182,13 @@ func (code *spaceCode) space(c *op.Call) *nestSpace {
 		x.c = c
 		return x
 	}
-	x := &nestSpace{Windows: window.Of(c.Type, false), code: code, c: c, rects: make([]spaceRun, len(code.rects))}
+	x := &nestSpace{Windows: nestWindows(c), code: code, c: c, rects: make([]spaceRun, len(code.rects))}
 	for k := range x.rects {
 		r := &x.rects[k]
-		r.SpaceRect, r.out = &code.rects[k], []*value.Dense{&r.view}
+		r.SpaceRect, r.made = &code.rects[k], make([]value.Dense, len(code.body.Yields))
+		for k := range r.made {
+			r.out = append(r.out, &r.made[k])
+		}
 		r.in = []value.Value{value.I64(int64(r.Rows)), value.I64(int64(r.Cols))}
 		r.in = append(r.in, make([]value.Value, len(r.Operands))...)
 		r.views = make([]value.Dense, len(r.Operands))
@@ -172,7 +203,9 @@ func (x *nestSpace) bind() bool {
 		if r.Loop == nil {
 			continue
 		}
-		x.c.Result().Window(&r.view, r.Row, r.Col, r.Rows, r.Cols)
+		for k, d := range r.out {
+			nestResult(x.c, k).Window(d, r.Row, r.Col, r.Rows, r.Cols)
+		}
 		for k, o := range r.Operands {
 			r.in[2+k] = x.c.In[o.Register]
 			if d, ok := r.in[2+k].(*value.Dense); ok {
@@ -200,7 +233,7 @@ func (x *nestSpace) Chunk(worker, lo, hi int) error {
 	}
 	for ; lo < hi; lo++ {
 		j := lo % x.Segs * x.Width
-		if err := x.window(worker, window.Rect{Row: lo / x.Segs, Col: j, Rows: 1, Cols: min(x.Width, x.c.Type.Cols-j)}); err != nil {
+		if err := x.window(worker, window.Rect{Row: lo / x.Segs, Col: j, Rows: 1, Cols: min(x.Width, sharedShape(x.c).Cols-j)}); err != nil {
 			return err
 		}
 	}
@@ -247,7 +280,7 @@ func (x *nestSpace) End() error {
 	}
 	for k := range x.rects {
 		r := &x.rects[k]
-		r.view = value.Dense{}
+		clear(r.made)
 		if r.Loop != nil {
 			clear(r.in[2:])
 			clear(r.views)

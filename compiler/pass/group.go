@@ -26,7 +26,7 @@ import (
 //
 // A node joins its readers if all of them are in one group, and if each reads it where the group is at
 // that time: the access map of an operand (modeOf, ownPlace, op.Def.Elements) tells. Only the last member's
-// result is then there for others; groups of rows have several results. What is read at several places is
+// result is then there for others; groups of rows, and nests of one chain, have several results. What is read at several places is
 // computed again at each, if that costs less than storing it (group_cost.go).
 //
 // Bits stay, since the operations of an element do. Three things stay apart always: what belongs to

@@ -17,7 +17,9 @@ import (
 // so that a stencil is one pass over memory, its borders included. Bits stay, as each element is
 // the same operations. An operator joins its readers if all of them are in one group; what is read
 // at several places, as by two slices, is computed again at each, if that is cheaper than to store
-// it.
+// it. Groups that read a chain element by element become one with it, of several results:
+//
+//	%3 = map(%1, %2) {..};  %5 = nest(%1, %3) {..};  %6 = nest(%2, %3) {..}   ->   %5 = nest(%1, %2) { all three }
 //
 // It would be wrong across a send: one `<-` is one task. What may fail stays apart: it would fail
 // at another place. Matrices that are cut into blocks are left alone.
@@ -28,16 +30,36 @@ func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	}
 	f.whole = wholes(g, sizes.filled().Block, preferredCuts(g), false, sizes.Rows)
 	f.find()
+	if !sizes.Loops { // ranks share the rows of one result
+		f.several()
+	}
 	chosen := f.worthwhile()
 	if len(chosen) == 0 {
 		return g
 	}
 	return f.build(chosen, func(c *copying, m []ir.ID) ir.ID {
 		last := m[len(m)-1]
-		r, reads := regionOf(g, table, m, []ir.ID{last})
-		id := c.g.Add(table.Must("nest"), nil, g.Type(last), g.Origin(last), through(c.to, reads)...)
+		results := f.results[last]
+		if results == nil {
+			results = []ir.ID{last}
+		}
+		r, reads := regionOf(g, table, m, results)
+		t := g.Type(last)
+		if len(results) > 1 {
+			var ts []types.Type
+			for _, x := range results {
+				ts = append(ts, g.Type(x))
+			}
+			t = types.TupleOf(ts...)
+		}
+		id := c.g.Add(table.Must("nest"), nil, t, g.Origin(last), through(c.to, reads)...)
 		c.g.Nodes[id].Region = r
-		return id
+		for k, x := range results {
+			if c.to[x] = id; len(results) > 1 {
+				c.to[x] = c.g.Add(table.Must("part"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)}), g.Type(x), g.Origin(x), id)
+			}
+		}
+		return c.to[last]
 	})
 }
 
@@ -65,6 +87,9 @@ type nesting struct {
 	flops []float64 // of an element, of chains
 	whole []bool    // nil: all are
 	reads []int     // at how many places a member is read for one element of the result of its group
+	steps []float64 // of groups, by the head
+	// results has those of a group of several, by the last.
+	results map[ir.ID][]ir.ID
 }
 
 // any reports whether something reads what a chain gives, or a border, by moving or computing its
@@ -185,16 +210,16 @@ func (f *nesting) find() {
 	clear(f.kind) // what is cut was not known
 	f.reads = make([]int, f.g.Len())
 	moved, aligned := make([]int, f.g.Len()), make([]int, f.g.Len())
-	steps := make([]float64, f.g.Len()) // of groups, by the head
+	f.steps = make([]float64, f.g.Len())
 	f.join(func(h, x ir.ID) bool {
 		reads := moved[x] + aligned[x]
 		if h == x {
 			reads = 1
-		} else if reads > mostReads || f.of(x) == noMember || float64(reads-1)*f.flops[x] > againFlops || steps[h]+float64(reads)*f.flops[x] > againSteps {
+		} else if reads > mostReads || f.of(x) == noMember || float64(reads-1)*f.flops[x] > againFlops || f.steps[h]+float64(reads)*f.flops[x] > againSteps {
 			return false
 		}
 		f.reads[x] = reads
-		steps[h] += float64(reads) * f.flops[x]
+		f.steps[h] += float64(reads) * f.flops[x]
 		return true
 	}, func(r ir.ID, k int) bool {
 		x := f.g.In(r)[k]
@@ -254,4 +279,64 @@ func (f *nesting) worthwhile() map[ir.ID][]ir.ID {
 		}
 	}
 	return chosen
+}
+
+// several makes one group of a chain and of the groups that read it, if all of them read only the element
+// at their own place and at least one computes what it moves. What lies between the chain and the last
+// result must not read one of them.
+func (f *nesting) several() {
+	g := f.g
+	readers := map[ir.ID][]ir.ID{} // of the chains that are stored
+	of := f.members(func(ir.ID) bool { return true })
+	for i := range g.Nodes {
+		id := ir.ID(i)
+		for k, x := range g.In(id) {
+			if f.head[x] != x || f.of(x) != chainMember {
+				continue
+			}
+			if f.of(id) != chainMember || !f.aligned(id, k) || f.reads[id] != 1 || !sameShape(g.Type(f.head[i]), g.Type(x)) {
+				id = ir.None // not at its own place
+			}
+			readers[x] = append(readers[x], id)
+			id = ir.ID(i)
+		}
+	}
+	f.results = map[ir.ID][]ir.ID{}
+	for i := range g.Nodes {
+		x := ir.ID(i)
+		heads, steps, moves := []ir.ID{}, f.steps[x], false
+		for _, r := range readers[x] {
+			if r == ir.None {
+				heads = nil
+				break
+			}
+			if h := f.head[r]; !slices.Contains(heads, h) {
+				heads, steps, moves = append(heads, h), steps+f.steps[h], moves || len(of[h]) > 1
+			}
+		}
+		if slices.Sort(heads); len(heads) < 2 || !moves || steps > againSteps || slices.ContainsFunc(heads, func(h ir.ID) bool { return f.results[h] != nil }) || !f.unread(x, heads) {
+			continue
+		}
+		last := heads[len(heads)-1]
+		for _, h := range append(heads[:len(heads)-1:len(heads)-1], x) {
+			for _, m := range of[h] {
+				f.head[m] = last
+			}
+			of[last] = append(of[last], of[h]...)
+		}
+		f.results[last], f.steps[last] = heads, steps
+	}
+}
+
+// unread reports that no node between x and the last of the groups heads reads a result of another one of
+// them.
+func (f *nesting) unread(x ir.ID, heads []ir.ID) bool {
+	for id := x + 1; id <= heads[len(heads)-1]; id++ {
+		for _, y := range f.g.In(id) {
+			if h := f.head[y]; h != f.head[id] && slices.Contains(heads, h) {
+				return false
+			}
+		}
+	}
+	return true
 }

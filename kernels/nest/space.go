@@ -28,9 +28,10 @@ type SpaceRect struct {
 	From, I, J int
 }
 
-// WriteSpace is the first yield of a body as loops, or nil where a loop cannot compute it.
+// WriteSpace is the yields of a body, which have one shape, as loops, or nil where a loop cannot compute
+// them.
 func WriteSpace(b *op.Body) (list []SpaceRect) {
-	return writeSpace(b.Type(), func(x *Builder) Ref {
+	return writeSpace(b.Register(b.Yields[0]), func(x *Builder) (out []Ref) {
 		var env []Ref
 		for r := range b.Args {
 			env = append(env, x.Outer(b, r))
@@ -38,12 +39,15 @@ func WriteSpace(b *op.Body) (list []SpaceRect) {
 		for k := range b.Acts {
 			env = append(env, x.Act(b, k, env))
 		}
-		return env[b.Yields[0]]
+		for _, r := range b.Yields {
+			out = append(out, env[r])
+		}
+		return out
 	})
 }
 
-// writeSpace is a matrix of type t, which write writes, as loops, or nil where there are none.
-func writeSpace(t types.Type, write func(x *Builder) Ref) (list []SpaceRect) {
+// writeSpace is matrices of the shape of t, which write writes, as loops, or nil where there are none.
+func writeSpace(t types.Type, write func(x *Builder) []Ref) (list []SpaceRect) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, is := r.(op.NoElement); !is {
@@ -78,7 +82,7 @@ func writeSpace(t types.Type, write func(x *Builder) Ref) (list []SpaceRect) {
 }
 
 // writeRect writes the loop of a rectangle, or says where it has to be cut.
-func writeRect(write func(x *Builder) Ref, w window.Rect) (out SpaceRect, cut *op.Cut) {
+func writeRect(write func(x *Builder) []Ref, w window.Rect) (out SpaceRect, cut *op.Cut) {
 	defer func() {
 		if r := recover(); r != nil {
 			c, is := r.(op.Cut)
@@ -95,22 +99,28 @@ func writeRect(write func(x *Builder) Ref, w window.Rect) (out SpaceRect, cut *o
 		size[d] = loop.Of(loop.ParamSym, x.Param(loop.ScalarParam, types.I64))
 		at[d] = loop.Of(loop.IndexSym, x.Index(name, loop.Range{Kind: loop.Steps, To: size[d], By: 1}))
 	}
-	y := write(x)
-	if y.At == nil || y.Type.Elem.Size() == 0 {
-		panic(NoBody{"a result of " + y.Type.String()})
-	}
-	v := y.At(at[0].Plus(loop.Num(int64(w.Row))), at[1].Plus(loop.Num(int64(w.Col))))
 	out = SpaceRect{Rect: w, From: -1}
-	if s := &x.Nest.Body.Stmts[len(x.Nest.Body.Stmts)-1]; s.Code == loop.Load && s.Dst == v && len(s.At) == 2 {
-		down, right := s.At[0].Plus(at[0].Times(-1)), s.At[1].Plus(at[1].Times(-1))
-		if o := x.Operands[s.Mem.N-2]; down.Known() && right.Known() && o.RowBy == 0 && o.ColBy == 0 && !o.Turned {
-			out.From, out.I, out.J = o.Register, o.Row+int(down.Const), o.Col+int(right.Const)
-			return out, nil
+	results := write(x)
+	for _, y := range results {
+		if y.At == nil || y.Type.Elem.Size() == 0 {
+			panic(NoBody{"a result of " + y.Type.String()})
 		}
+		v := y.At(at[0].Plus(loop.Num(int64(w.Row))), at[1].Plus(loop.Num(int64(w.Col))))
+		if s := &x.Nest.Body.Stmts[len(x.Nest.Body.Stmts)-1]; len(results) == 1 && s.Code == loop.Load && s.Dst == v && len(s.At) == 2 {
+			down, right := s.At[0].Plus(at[0].Times(-1)), s.At[1].Plus(at[1].Times(-1))
+			if o := x.Operands[s.Mem.N-2]; down.Known() && right.Known() && o.RowBy == 0 && o.ColBy == 0 && !o.Turned {
+				out.From, out.I, out.J = o.Register, o.Row+int(down.Const), o.Col+int(right.Const)
+				return out, nil
+			}
+		}
+		result := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), size[0], size[1])}
+		x.Store(result, at[0], at[1], define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), v))
 	}
-	result := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), size[0], size[1])}
-	x.Store(result, at[0], at[1], define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), v))
-	out.Operands, out.Loop = x.Operands, LoopOf(x.Done())
+	made := x.Done()
+	if len(results) > 1 { // they share what they read
+		made = loop.Merge(made)
+	}
+	out.Operands, out.Loop = x.Operands, LoopOf(made)
 	return out, nil
 }
 

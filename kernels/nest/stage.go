@@ -296,7 +296,7 @@ func (s *Stages) write(k int) []SpaceRect {
 			read[r] = r < len(b.Args) || !own[r-len(b.Args)]
 		}
 	}
-	return writeSpace(b.Acts[k].Type, func(x *Builder) Ref {
+	return writeSpace(b.Acts[k].Type, func(x *Builder) []Ref {
 		x.fixed = s.fixed
 		env := make([]Ref, len(b.Args)+k+1)
 		for r := range env {
@@ -307,7 +307,7 @@ func (s *Stages) write(k int) []SpaceRect {
 				env[r] = x.Act(b, i, env)
 			}
 		}
-		return env[len(b.Args)+k]
+		return []Ref{env[len(b.Args)+k]}
 	})
 }
 

@@ -1,0 +1,59 @@
+package compiler_test
+
+import (
+	"strings"
+	"testing"
+
+	"flow/kernels"
+)
+
+// Groups that read one chain at their own place become one loop of several results, which gives the bytes
+// of the operators one after the other.
+func TestGroupsThatReadOneChain(t *testing.T) {
+	kernels.LoopsFrom(0)
+	const data = "U = materialize(rand(70, 60, seed = 1))\nV = materialize(rand(70, 60, seed = 2))\n" +
+		"fn near(A: f64[70,60]) = rbind(A[1.., :], A[0, :]) + cbind(A[:, -1], A[:, 0..-1]) - 2 * A\n"
+	for _, p := range []struct {
+		text    string
+		results string // the type of the loop; "": there is no loop of several results
+	}{
+		{"r = materialize(U * V ^ 2)\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B", "(f64[70,60], f64[70,60])"},
+		{"iterate A = U, B = V times 5 { r = A * B ^ 2; next A = A + 0.1 * near(A) - r; next B = B + 0.05 * near(B) + r - 0.1 * B }\nemit A\nemit B",
+			"(f64[70,60], f64[70,60])"},
+		{"iterate A = U, B = V, C = U times 5 { r = A * B; next A = near(A) - r; next B = near(B) + r; next C = near(C) * r }\nemit A + B + C",
+			"(f64[70,60], f64[70,60], f64[70,60])"},
+		{"r = U * V\nA = near(U) > r\nB = f32(near(V) + r)\nemit A\nemit B", "(bool[70,60], f32[70,60])"},
+		{"r = U * V\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B\nemit r[3, :]", ""},          // a reader that is no group
+		{"r = U * V\nA = near(U) - r\nB = near(A) + r\nemit A\nemit B", ""},                        // one reads the other
+		{"r = U * V\nA = near(U) - r\nB = near(V + sum(A)) + r\nemit A\nemit B", ""},               // through what is between them
+		{"r = U * V\nA = near(U) - r\nB = near(r)\nemit A\nemit B", ""},                            // one reads it elsewhere
+		{"r = i64(9 * U) // i64(9 * V + 1)\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B", ""}, // it may fail
+		{"r = U * V\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B\nemit rowsum(r)", ""},        // a reduction reads it
+	} {
+		c, err := compileTiny(tinyTable(t), data+p.text, 1, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		results := ""
+		for _, line := range strings.Split(c.Plan.Graph.String(), "\n") {
+			if _, of, is := strings.Cut(line, "= nest("); is {
+				if _, t, _ := strings.Cut(of, ") : "); strings.HasPrefix(t, "(") {
+					results += t[:strings.Index(t, ")")+1]
+				}
+			}
+		}
+		if results != p.results {
+			t.Errorf("%s: a loop of %q, want %q", p.text, results, p.results)
+		}
+		var rs runs
+		for _, technique := range []string{"", "SS", "STATIC"} {
+			rs = append(rs, runs{{1, 1, nil, false, technique}, {1, 3, nil, false, technique}, {1, 2, []string{"group"}, false, technique}}...)
+		}
+		for ranks := 2; ranks <= 3; ranks++ {
+			rs = append(rs, runs{{ranks, 2, nil, false, ""}}...)
+		}
+		if _, err := rs.differ(tinyTable(t), data+p.text); err != nil {
+			t.Errorf("%s: %v", p.text, err)
+		}
+	}
+}
