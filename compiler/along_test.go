@@ -3,14 +3,11 @@ package compiler_test
 import (
 	"strings"
 	"testing"
-
-	"flow/kernels"
 )
 
 // Products over the rows that an operator makes give the bytes of the two one after the other, and are
 // one loop where only the product reads the rows.
 func TestProductsAlongTheRowsOfAFactor(t *testing.T) {
-	kernels.LoopsFrom(0)
 	const data = "X = rand(301, 4, seed = 1) - 0.5\ny = f64(rand(301, 1, seed = 2) < 0.5)\nw = rand(4, 1, seed = 3)\nW = rand(4, 3, seed = 4)\n"
 	for _, p := range []struct {
 		text  string
