@@ -26,8 +26,8 @@ import (
 //
 // A node joins its readers if all of them are in one group, and if each reads it where the group is at
 // that time: the access map of an operand (modeOf, ownPlace, op.Def.Elements) tells. Only the last member's
-// result is then there for others; groups of rows, and nests of one chain, have several results. What is read at several places is
-// computed again at each, if that costs less than storing it (group_cost.go).
+// result is then there for others; groups of rows, and nests around one chain, have several results. What
+// is read at several places is computed again at each, if that costs less than storing it (group_cost.go).
 //
 // Bits stay, since the operations of an element do. Three things stay apart always: what belongs to
 // another send, because one `<-` is one task; what would fail, or have an effect, before or after
