@@ -340,12 +340,13 @@ func (s *rankLoop) touch(list []event) {
 	for i := range list {
 		e := &list[i]
 		r := &s.ranks[e.rank]
+		worker := s.m.Threads // that claims for other ranks
 		if e.what >= 0 {
 			n += r.threads[int(e.what)%len(r.threads)].chunk.lo
+			worker = min(worker, int(e.what))
 		}
 		if r.left > 0 && r.own != nil {
-			n += r.own.Begun()
-			cost += s.tr.Of(r.block.hi-r.left, 0)
+			cost += r.own.Touch(worker) + s.tr.Of(r.block.hi-r.left, 0)
 		}
 	}
 	s.touched += float64(n) + cost

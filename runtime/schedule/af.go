@@ -110,6 +110,11 @@ func (c *af) estimated(lo, hi int) (sum [3]float64) {
 	return sum
 }
 
+// touch is Claimer.Touch.
+func (c *af) touch(worker int) float64 {
+	return c.rates.touch(worker) + c.spread[worker].get() + c.inverse[worker].get() + c.noise.get()
+}
+
 // stepless: sizes do not depend on the step.
 func (c *af) stepless() bool { return true }
 

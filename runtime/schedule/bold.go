@@ -239,5 +239,10 @@ func (c *bold) Restart() {
 	c.last = c.now()
 }
 
+// touch is Claimer.Touch.
+func (c *bold) touch(worker int) float64 {
+	return float64(c.next.Load()) + c.m + float64(c.far) + c.spent[worker]
+}
+
 // Expected returns equal speeds.
 func (c *bold) Expected() []float64 { return c.Weights }

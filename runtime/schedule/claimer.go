@@ -19,6 +19,7 @@ type Claimer struct {
 	cost     *cost
 	own      ownClaims
 	learning Learning // beside adaptive, cost or own
+	touching toucher  // nil: it has no state of its own
 	blocks   *blocks  // of stealing
 	unit     int      // and its iterations a unit
 	stepless bool     // adaptive, and sizes do not depend on the step
@@ -49,6 +50,7 @@ type ownClaims interface {
 func NewClaimer(calc Calculator) *Claimer {
 	c := &Claimer{calc: calc, n: calc.Loop().N}
 	c.learning, _ = calc.(Learning)
+	c.touching, _ = calc.(toucher)
 	switch calc := calc.(type) {
 	case *prefix:
 		c.prefix = calc
@@ -79,8 +81,25 @@ func (c *Claimer) deal() {
 	}
 }
 
-// Begun returns the number of claims so far, in units of the technique.
-func (c *Claimer) Begun() int { return int(c.step.Load()) + int(c.next.Load()) }
+// toucher is a technique with state for each loop or worker.
+type toucher interface {
+	// touch reads what the next Report and Claim of a worker use.
+	touch(worker int) float64
+}
+
+// Touch reads the memory that the next Report and Claim of a worker use. A simulation of many claimers calls
+// it for several at once, so that they wait for memory together. The result, a sum of what was read, has no
+// meaning.
+func (c *Claimer) Touch(worker int) float64 {
+	sum := float64(c.step.Load()) + float64(c.next.Load())
+	if c.touching != nil {
+		sum += c.touching.touch(worker)
+	}
+	if b := c.owned(); b != nil {
+		sum += float64(b.own[worker].word.Load())
+	}
+	return sum
+}
 
 // Claim hands the next chunk to a worker. It never blocks. ok is false when nothing is left for
 // this worker to begin, though others may still work. A worker that has claimed must go on until

@@ -208,6 +208,11 @@ func (c *costClaims) begin() {
 	c.next.Store(uint64(len(here))<<32 | uint64(here[len(here)-1].hi)) // dealt: nothing is left
 }
 
+// touch is Claimer.Touch.
+func (c *costClaims) touch(worker int) float64 {
+	return float64(c.worker[worker].piece) + float64(c.next.Load())
+}
+
 // claim is Claimer.Claim.
 func (c *costClaims) claim(worker int) (start, size int, ok bool) {
 	if len(c.dear) == 0 {

@@ -71,6 +71,11 @@ func (r *rates) record(worker, n int, t float64) {
 	r.speeds[worker].set(w.b / w.a)
 }
 
+// touch is Claimer.Touch.
+func (r *rates) touch(worker int) float64 {
+	return r.of[worker].s + r.speeds[worker].get() + r.prior[worker] + r.perRate.get()
+}
+
 // condense makes everything that a worker did the first record of the next execution.
 func (r *rates) condense() {
 	for i := range r.of {
