@@ -1,6 +1,10 @@
 package pass
 
-import "flow/ir"
+import (
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/types"
+)
 
 // copying is a copy of a graph in progress. Nodes are copied in order; to maps old nodes to new ones.
 type copying struct {
@@ -21,6 +25,26 @@ func (c *copying) in(id ir.ID) []ir.ID { return through(c.to, c.old.In(id)) }
 // node copies an old node.
 func (c *copying) node(id ir.ID) {
 	c.to[id] = c.g.CopyNode(c.old, id, c.in(id)...)
+}
+
+// made adds a node with a region that gives these old nodes: one value, or several as its parts.
+func (c *copying) made(table *op.Table, row string, attrs *op.Attrs, r *ir.Region, in []ir.ID, o ir.Origin, results ...ir.ID) {
+	t := c.old.Type(results[0])
+	if len(results) > 1 {
+		ts := make([]types.Type, len(results))
+		for k, x := range results {
+			ts[k] = c.old.Type(x)
+		}
+		t = types.TupleOf(ts...)
+	}
+	id := c.g.Add(table.Must(row), attrs, t, o, in...)
+	c.g.Nodes[id].Region = r
+	for k, x := range results {
+		if c.to[x] = id; len(results) > 1 {
+			part := op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)})
+			c.to[x] = c.g.Add(table.Must("part"), part, c.old.Type(x), c.old.Origin(x), id)
+		}
+	}
 }
 
 // region returns r with the copy as its graph.

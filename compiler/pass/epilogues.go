@@ -286,13 +286,11 @@ func AlongPanels(g *ir.Graph, table *op.Table) *ir.Graph {
 	if len(found) == 0 {
 		return g
 	}
-	return s.build(found, func(c *copying, m []ir.ID) ir.ID {
+	return s.build(found, func(c *copying, m []ir.ID) {
 		id := m[1]
 		r, reads := regionOf(g, table, m, m)
 		of := op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(g.Nodes[id].Attrs.Int("panel"))})
-		both := c.g.Add(table.Must("panels.along"), of, types.TupleOf(g.Type(m[0]), g.Type(id)), g.Origin(id), through(c.to, reads)...)
-		c.g.Nodes[both].Region = r
-		return c.g.Add(table.Must("part"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(1)}), g.Type(id), g.Origin(id), both)
+		c.made(table, "panels.along", of, r, through(c.to, reads), g.Origin(id), m...)
 	})
 }
 
@@ -333,14 +331,12 @@ func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if len(found) == 0 {
 		return g
 	}
-	return s.build(found, func(c *copying, m []ir.ID) ir.ID {
+	return s.build(found, func(c *copying, m []ir.ID) {
 		p, n := m[0], &g.Nodes[m[1]]
 		place, in := slices.Index(g.In(m[1]), p), append(c.in(m[1]), c.to[g.In(p)[1]])
 		in[place] = c.to[g.In(p)[0]]
 		attrs := n.Attrs.With("place", op.Int(place)).With("tb", op.Bool(g.Nodes[p].Attrs.Bool("tb")))
-		id := c.g.Add(table.Must("pipe.product"), attrs, g.Type(m[1]), g.Origin(m[1]), in...)
-		c.g.Nodes[id].Region = n.Region
-		return id
+		c.made(table, "pipe.product", attrs, n.Region, in, g.Origin(m[1]), m[1])
 	})
 }
 

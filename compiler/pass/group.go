@@ -77,15 +77,15 @@ func (s *groups) members(in func(ir.ID) bool) map[ir.ID][]ir.ID {
 	return out
 }
 
-// build copies the graph. write adds what computes the members of a chosen group.
-func (s *groups) build(chosen map[ir.ID][]ir.ID, write func(c *copying, members []ir.ID) ir.ID) *ir.Graph {
+// build copies the graph. write adds what computes the last member of a chosen group.
+func (s *groups) build(chosen map[ir.ID][]ir.ID, write func(c *copying, members []ir.ID)) *ir.Graph {
 	c := copyOf(s.g)
 	for i, h := range s.head {
 		switch m := chosen[h]; {
 		case len(m) == 0:
 			c.node(ir.ID(i))
 		case h == ir.ID(i):
-			c.to[i] = write(c, m)
+			write(c, m)
 		}
 	}
 	return c.g

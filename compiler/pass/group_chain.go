@@ -38,27 +38,19 @@ import (
 //
 // apart lists the reductions that could have joined a chain and were kept apart.
 func Fuse(g *ir.Graph, table *op.Table) (fused *ir.Graph, apart []Apart) {
-	f := &fusion{groups: groups{g: g}, uses: g.Uses(), operands: operands{g: g, of: map[ir.ID][]ir.ID{}}, keyed: reducesByKey(g), rows: reducesRows(g), loop: map[ir.ID]ir.ID{}, early: map[ir.ID]bool{}, col: map[ir.ID]int64{}}
-	groups := f.join(f.enters, f.links)
+	f := &fusion{groups: groups{g: g}, table: table, uses: g.Uses(), keyed: reducesByKey(g), rows: reducesRows(g),
+		operands: operands{g: g, of: map[ir.ID][]ir.ID{}}, loop: map[ir.ID]ir.ID{}, early: map[ir.ID]bool{}, col: map[ir.ID]int64{}}
+	changes := f.join(f.enters, f.links)
 	f.several()
 	f.draws()
-	groups = groups || len(f.shared) > 0
-	trans := false
-	for i := range g.Nodes {
-		if f.fusable(ir.ID(i)) {
-			for _, in := range g.In(ir.ID(i)) {
-				trans = trans || g.Nodes[in].Op.Shard.Kind == op.ShardTranspose
-			}
-		}
+	changes = changes || len(f.shared) > 0
+	for id := ir.ID(0); !changes && int(id) < g.Len(); id++ {
+		changes = f.stored(id) || f.member(id) && f.readsDrawn(id) || f.fusable(id) && f.readsTransposed(id)
 	}
-	for i := range g.Nodes {
-		id := ir.ID(i)
-		groups = groups || f.stored(id) || f.member(id) && f.readsDrawn(id)
-	}
-	if !groups && !trans {
+	if !changes {
 		return g, f.apart
 	}
-	return f.build(table), f.apart
+	return f.build(), f.apart
 }
 
 // enters reports whether node x may be in the group of h, which has all its readers, and notes it.
@@ -134,6 +126,8 @@ type fusion struct {
 	operands operands
 	uses     []int32
 	stops    stops // made when something may fail
+	table    *op.Table
+	out      *copying
 	// shared holds the map-reduces of values with several readers, by the node at whose place
 	// they come.
 	shared map[ir.ID][]sharing
@@ -153,12 +147,8 @@ type fusion struct {
 
 // fusable reports an elementwise operator with a dense result of known shape.
 func (f *fusion) fusable(id ir.ID) bool {
-	n, t := &f.g.Nodes[id], f.g.Type(id)
-	if !n.Op.Laws.Has(op.Elementwise) || !t.IsDense() || !t.Known() || n.Region != nil || n.Attrs != nil || t.Elem == types.Str {
-		return false
-	}
-	// how a chain reads an argument depends on its shape
-	return n.Op.Elt != nil && !f.g.Asks(id)
+	t := f.g.Type(id)
+	return isElementwise(&f.g.Nodes[id]) && t.IsDense() && t.Known() && t.Elem != types.Str && !f.g.Asks(id) // how it reads arguments depends on their shapes
 }
 
 // folds reports a reduction that a pipe may end with. It stays its own head: nothing joins a reader
@@ -173,52 +163,38 @@ func (f *fusion) member(id ir.ID) bool { return f.fusable(id) || f.folds(id) || 
 
 // build copies the graph with every group of two or more, or with a transposed operand, as a map at
 // the place of its last node.
-func (f *fusion) build(table *op.Table) *ir.Graph {
-	g := f.g
-	out := ir.New()
-	out.CopyTables(g)
-	to := make([]ir.ID, g.Len())
+func (f *fusion) build() *ir.Graph {
+	g, c := f.g, copyOf(f.g)
+	f.out = c
 	members := f.members(f.member)
-	var in []ir.ID
-	given := make([]bool, g.Len()) // by a pipe of several
+	given := make([]bool, g.Len()) // by a group with another head
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		for _, s := range f.shared[id] {
-			f.share(out, table, to, given, members[s.of], s)
+			f.share(given, members[s.of], s)
 		}
 		if given[id] {
 			continue
 		}
-		if h := f.head[i]; f.early[id] {
-			to[h], given[h] = f.parfor(out, table, to, members[h], id), true
-			continue
+		h := f.head[i]
+		m := members[h]
+		l, looped := f.loop[h]
+		switch {
+		case f.early[id]:
+			f.parfor(m, l)
+			given[h] = true
+		case h != id && len(m) > 0: // comes with its head
+		case looped && (len(m) > 1 || f.readsDrawn(l)):
+			f.parfor(m, l)
+		case !looped && len(m) > 0 && (len(m) > 1 || f.fusable(id) && f.readsTransposed(id) || f.readsDrawn(id)):
+			f.emit(m)
+		case f.stored(id):
+			c.to[i] = c.to[g.In(id)[0]]
+		default:
+			c.node(id)
 		}
-		if m := members[f.head[i]]; len(m) > 0 {
-			if f.head[i] != id {
-				to[i] = ir.None
-				continue
-			}
-			if l, is := f.loop[id]; is {
-				if len(m) > 1 || f.readsDrawn(l) {
-					to[i] = f.parfor(out, table, to, m, l)
-					continue
-				}
-			} else if len(m) > 1 || f.fusable(id) && f.readsTransposed(id) || f.readsDrawn(id) {
-				to[i] = f.emit(out, table, to, m)
-				continue
-			}
-		}
-		if f.stored(id) {
-			to[i] = to[g.In(id)[0]]
-			continue
-		}
-		in = in[:0]
-		for _, x := range g.In(id) {
-			in = append(in, to[x])
-		}
-		to[i] = out.CopyNode(g, id, in...)
 	}
-	return out
+	return c.g
 }
 
 // stored reports a `materialize` to be dropped, since it has prevented fusion: it would only copy a
@@ -245,28 +221,23 @@ func (f *fusion) readsTransposed(id ir.ID) bool {
 
 // emit adds the map of a group, whose last member is its result, or the pipe of one whose last
 // member reduces the one before.
-func (f *fusion) emit(out *ir.Graph, table *op.Table, to []ir.ID, m []ir.ID) ir.ID {
-	g := f.g
+func (f *fusion) emit(m []ir.ID) {
 	last := m[len(m)-1]
-	if !f.folds(last) {
-		r, modes, in := f.chain(out, table, to, m, last)
-		attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: modes})
-		id := out.Add(table.Must("map"), attrs, g.Type(last), f.told(m, g.Origin(last)), in...)
-		out.Nodes[id].Region = r
-		return id
+	if f.folds(last) {
+		f.pipe(m[:len(m)-1], f.g.In(last)[0], f.g.Nodes[last].Op.Name, f.g.Origin(last), last)
+		return
 	}
-	return f.pipe(out, table, to, m[:len(m)-1], g.In(last)[0], g.Nodes[last].Op.Name, g.Type(last), g.Origin(last))
+	r, modes, in := f.chain(m, last)
+	f.out.made(f.table, "map", op.MakeAttrs(op.Attr{Name: "modes", Val: modes}), r, in, f.told(m, f.g.Origin(last)), last)
 }
 
-// pipe adds a pipe of the chain m with the value x and a result of type t.
-func (f *fusion) pipe(out *ir.Graph, table *op.Table, to, m []ir.ID, x ir.ID, fold string, t types.Type, o ir.Origin) ir.ID {
-	r, modes, in := f.chain(out, table, to, m, x)
+// pipe adds a pipe of the chain m with the value x, whose reductions are these results.
+func (f *fusion) pipe(m []ir.ID, x ir.ID, fold string, o ir.Origin, results ...ir.ID) {
+	r, modes, in := f.chain(m, x)
 	space := f.g.Type(x)
 	attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: modes}, op.Attr{Name: "fold", Val: op.Str(fold)},
 		op.Attr{Name: "rows", Val: op.Int(space.Rows)}, op.Attr{Name: "cols", Val: op.Int(space.Cols)})
-	id := out.Add(table.Must("pipe"), attrs, t, f.told(m, o), in...)
-	out.Nodes[id].Region = r
-	return id
+	f.out.made(f.table, "pipe", attrs, r, in, f.told(m, o), results...)
 }
 
 // told returns the origin of a node made of the members m: that of the member which may fail, else
@@ -282,21 +253,18 @@ func (f *fusion) told(m []ir.ID, o ir.Origin) ir.Origin {
 
 // chain returns the members of a group with result value as a region, what it reads and how.
 // Without members the region yields its one argument, value.
-func (f *fusion) chain(out *ir.Graph, table *op.Table, to, m []ir.ID, value ir.ID) (r *ir.Region, how op.Val, in []ir.ID) {
-	b := making{f: f, out: out, table: table, to: to, value: value, body: ir.New(), inner: map[ir.ID]ir.ID{}}
-	b.operands(m)
+func (f *fusion) chain(m []ir.ID, value ir.ID) (r *ir.Region, how op.Val, in []ir.ID) {
+	b := making{fusion: f, value: value, body: ir.New(), inner: map[ir.ID]ir.ID{}}
+	b.arguments(m)
 	for _, x := range m {
-		b.member(x)
+		b.operator(x)
 	}
 	return &ir.Region{Graph: b.body, Args: b.args, Yields: []ir.ID{b.inner[value]}}, op.Ints(b.modes...), b.in
 }
 
 // making is the region of a group under construction.
 type making struct {
-	f     *fusion
-	out   *ir.Graph
-	table *op.Table
-	to    []ir.ID
+	*fusion
 	value ir.ID // the result of the group
 	body  *ir.Graph
 	inner map[ir.ID]ir.ID // the inner node of every member and every outside value that is one number
@@ -305,37 +273,37 @@ type making struct {
 	in    []ir.ID // what it is outside
 
 	// Of groups with a loop:
-	loop  *ir.Node
-	reads map[ir.ID]bool  // what it reads
-	whole map[ir.ID]ir.ID // the inner nodes of matrices
-	taken []int           // the operators of the body that were outside
+	around *ir.Node
+	reads  map[ir.ID]bool  // what it reads
+	whole  map[ir.ID]ir.ID // the inner nodes of matrices
+	taken  []int           // the operators of the body that were outside
 }
 
-// operands makes arguments of what the members m read of others, or of the value if there are none.
+// arguments makes arguments of what the members m read of others, or of the value if there are none.
 // Constructors come behind them.
-func (b *making) operands(m []ir.ID) {
+func (b *making) arguments(m []ir.ID) {
 	known := setOf(m)
 	reads := []ir.ID{b.value}
 	if len(m) > 0 {
 		reads = nil
 	}
 	for _, x := range m {
-		reads = append(reads, b.f.g.In(x)...)
+		reads = append(reads, b.g.In(x)...)
 	}
 	var drawn []ir.ID
 	for _, y := range reads {
 		if known[y] {
 			continue
 		}
-		if known[y] = true; b.f.drawn[y] {
+		if known[y] = true; b.drawn[y] {
 			drawn = append(drawn, y)
 		} else {
 			b.argument(y)
 		}
 	}
 	for _, y := range drawn {
-		n, t := &b.f.g.Nodes[y], b.f.g.Type(y)
-		if o := (ir.Origin{Span: n.Span}); b.loop == nil {
+		n, t := &b.g.Nodes[y], b.g.Type(y)
+		if o := (ir.Origin{Span: n.Span}); b.around == nil {
 			b.inner[y] = b.body.Add(n.Op, n.Attrs, types.ScalarOf(t.Elem), o)
 		} else {
 			b.whole[y] = b.body.Add(n.Op, n.Attrs.With("drawn", op.Bool(true)), t, o)
@@ -350,31 +318,31 @@ func (b *making) arg(t types.Type) ir.ID {
 
 // argument makes an argument of y, which a member reads.
 func (b *making) argument(y ir.ID) {
-	g := b.f.g
-	t, of, mode, src := g.Type(b.value), g.Type(y), op.Single, b.to[y]
+	g := b.g
+	t, of, mode, src := g.Type(b.value), g.Type(y), op.Single, b.out.to[y]
 	c, constant := ir.None, false
 	if !b.reads[y] {
-		c, constant = b.f.constant(b.out, b.table, y, t)
+		c, constant = b.number(y, t)
 	}
 	switch {
 	case constant:
 		src = c
-	case b.loop != nil && of.IsMatrix():
+	case b.around != nil && of.IsMatrix():
 		b.whole[y] = b.arg(of)
 		b.in = append(b.in, src)
 		return
-	case b.loop == nil:
+	case b.around == nil:
 		if mode = modeOf(of, t); g.Nodes[y].Op.Shard.Kind == op.ShardTranspose && mode == op.Full && y != b.value {
-			mode, src = op.Trans, b.to[g.In(y)[0]]
+			mode, src = op.Trans, b.out.to[g.In(y)[0]]
 		}
 	}
 	b.inner[y] = b.arg(types.ScalarOf(of.Elem))
 	b.modes, b.in = append(b.modes, int(mode)), append(b.in, src)
 }
 
-// member adds member x to the body.
-func (b *making) member(x ir.ID) {
-	g := b.f.g
+// operator adds member x to the body.
+func (b *making) operator(x ir.ID) {
+	g := b.g
 	var args []ir.ID
 	for _, y := range g.In(x) {
 		args = append(args, b.element(y, x))

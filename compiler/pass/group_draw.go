@@ -108,30 +108,18 @@ func (f *fusion) drawnAgain(x ir.ID, passes map[ir.ID]bool) bool {
 	return float64(len(passes)-1)*work.Flops <= againFlops/4*float64(t.Count())
 }
 
-// number returns the value of a constructor of one number.
-func (f *fusion) number(x ir.ID) (v op.Val, ok bool) {
-	n := &f.g.Nodes[x]
-	if t := f.g.Type(x); !drawable(t) || n.Op.Alike == nil {
-		return v, false
-	}
-	return n.Op.Alike(n.Attrs), true
-}
+// isNumber reports a constructor of one number.
+func (f *fusion) isNumber(x ir.ID) bool { return drawable(f.g.Type(x)) && f.g.Nodes[x].Op.Alike != nil }
 
-func (f *fusion) isNumber(x ir.ID) bool {
-	_, ok := f.number(x)
-	return ok
-}
-
-// constant returns x as a scalar in out, if it is a matrix of one number that a chain of type t
+// number returns x as a scalar of the copy, if it is a matrix of one number that a chain of type t
 // reads at its own places.
-func (f *fusion) constant(out *ir.Graph, table *op.Table, x ir.ID, t types.Type) (id ir.ID, ok bool) {
-	v, ok := f.number(x)
-	if !ok || !sameShape(f.g.Type(x), t) {
+func (f *fusion) number(x ir.ID, t types.Type) (id ir.ID, ok bool) {
+	n := &f.g.Nodes[x]
+	if !f.isNumber(x) || !sameShape(f.g.Type(x), t) {
 		return 0, false
 	}
 	if id, ok = f.numbers[x]; !ok {
-		id = out.Add(table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: v}), types.ScalarOf(f.g.Type(x).Elem),
-			ir.Origin{Span: f.g.Nodes[x].Span})
+		id = f.out.g.Add(f.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: n.Op.Alike(n.Attrs)}), types.ScalarOf(f.g.Type(x).Elem), ir.Origin{Span: n.Span})
 		if f.numbers == nil {
 			f.numbers = map[ir.ID]ir.ID{}
 		}

@@ -216,21 +216,21 @@ func readAt(r *ir.Region, a ir.ID, index map[ir.ID]int, deep bool, own func(g *i
 	return true
 }
 
-// parfor adds the loop l of a group with members m to out.
-func (f *fusion) parfor(out *ir.Graph, table *op.Table, to, m []ir.ID, l ir.ID) ir.ID {
+// parfor adds the loop l of a group with members m.
+func (f *fusion) parfor(m []ir.ID, l ir.ID) {
 	last := m[len(m)-1]
 	n := &f.g.Nodes[l]
-	b := making{f: f, out: out, table: table, to: to, value: last, body: ir.New(), inner: map[ir.ID]ir.ID{}, loop: n, whole: map[ir.ID]ir.ID{}, reads: setOf(f.g.In(l))}
+	b := making{fusion: f, value: last, body: ir.New(), inner: map[ir.ID]ir.ID{}, around: n, whole: map[ir.ID]ir.ID{}, reads: setOf(f.g.In(l))}
 	b.body.CopyTables(n.Region.Graph)
 	for range n.Attrs.Ints("by") {
 		b.arg(types.ScalarOf(types.I64))
 	}
-	b.operands(m)
+	b.arguments(m)
 	for _, x := range m {
 		if x == l {
 			b.region(l)
 		} else {
-			b.member(x)
+			b.operator(x)
 			b.taken = append(b.taken, int(b.inner[x]))
 		}
 	}
@@ -238,21 +238,20 @@ func (f *fusion) parfor(out *ir.Graph, table *op.Table, to, m []ir.ID, l ir.ID) 
 	if len(b.taken) > 0 {
 		attrs = attrs.With("taken", op.Ints(b.taken...))
 	}
-	id := out.Add(n.Op, attrs, f.g.Type(last), f.g.Origin(l), b.in...)
-	out.Nodes[id].Region = &ir.Region{Graph: b.body, Args: b.args, Yields: []ir.ID{b.inner[last]}}
-	return id
+	r := &ir.Region{Graph: b.body, Args: b.args, Yields: []ir.ID{b.inner[last]}}
+	f.out.made(f.table, n.Op.Name, attrs, r, b.in, f.g.Origin(l), last)
 }
 
 // region copies the body of loop l.
 func (b *making) region(l ir.ID) {
-	old, dims := b.loop.Region, len(b.loop.Attrs.Ints("by"))
+	old, dims := b.around.Region, len(b.around.Attrs.Ints("by"))
 	to, gone := slices.Repeat([]ir.ID{ir.None}, old.Graph.Len()), map[ir.ID]bool{}
 	for k, a := range old.Args {
 		if k < dims {
 			to[a] = b.args[k]
 			continue
 		}
-		y := b.f.g.In(l)[k-dims]
+		y := b.g.In(l)[k-dims]
 		if whole, is := b.whole[y]; is {
 			to[a] = whole
 		} else {
@@ -260,7 +259,7 @@ func (b *making) region(l ir.ID) {
 		}
 	}
 	copyReading(b.body, old.Graph, to, gone)
-	for _, t := range b.loop.Attrs.Ints("taken") {
+	for _, t := range b.around.Attrs.Ints("taken") {
 		b.taken = append(b.taken, int(to[t]))
 	}
 	b.inner[l] = to[old.Yields[0]]
@@ -271,22 +270,22 @@ func (b *making) element(y, x ir.ID) ir.ID {
 	if v, ok := b.inner[y]; ok {
 		return v
 	}
-	t, row, at := b.f.g.Type(y), b.args[0], ir.None
+	t, row, at := b.g.Type(y), b.args[0], ir.None
 	if t.Rows == 1 {
-		row = b.constant(0)
+		row = b.integer(0)
 	}
-	switch col := b.f.col[x]; {
+	switch col := b.col[x]; {
 	case t.Cols == 1:
-		at = b.constant(0)
+		at = b.integer(0)
 	case col == ownColumn:
 		at = b.args[1]
 	default:
-		at = b.constant(col)
+		at = b.integer(col)
 	}
-	return once(b.body, b.table.Must("element"), nil, types.ScalarOf(t.Elem), ir.Origin{Span: b.f.g.Nodes[y].Span}, b.whole[y], row, at)
+	return once(b.body, b.table.Must("element"), nil, types.ScalarOf(t.Elem), ir.Origin{Span: b.g.Nodes[y].Span}, b.whole[y], row, at)
 }
 
-func (b *making) constant(c int64) ir.ID {
+func (b *making) integer(c int64) ir.ID {
 	return once(b.body, b.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(int(c))}), types.ScalarOf(types.I64), ir.Origin{})
 }
 

@@ -37,29 +37,14 @@ func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if len(chosen) == 0 {
 		return g
 	}
-	return f.build(chosen, func(c *copying, m []ir.ID) ir.ID {
+	return f.build(chosen, func(c *copying, m []ir.ID) {
 		last := m[len(m)-1]
 		results := f.results[last]
 		if results == nil {
 			results = []ir.ID{last}
 		}
 		r, reads := regionOf(g, table, m, results)
-		t := g.Type(last)
-		if len(results) > 1 {
-			var ts []types.Type
-			for _, x := range results {
-				ts = append(ts, g.Type(x))
-			}
-			t = types.TupleOf(ts...)
-		}
-		id := c.g.Add(table.Must("nest"), nil, t, g.Origin(last), through(c.to, reads)...)
-		c.g.Nodes[id].Region = r
-		for k, x := range results {
-			if c.to[x] = id; len(results) > 1 {
-				c.to[x] = c.g.Add(table.Must("part"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)}), g.Type(x), g.Origin(x), id)
-			}
-		}
-		return c.to[last]
+		c.made(table, "nest", nil, r, through(c.to, reads), g.Origin(last), results...)
 	})
 }
 

@@ -310,8 +310,7 @@ func (b *rowBlocks) choose() bool {
 // where it is first read.
 func (b *rowBlocks) build() *ir.Graph {
 	g := b.g
-	m := &rowBuilding{rowBlocks: b, out: ir.New(), to: make([]ir.ID, g.Len())}
-	m.out.CopyTables(g)
+	m := &rowBuilding{rowBlocks: b, copying: copyOf(g)}
 	for i := range m.to {
 		m.to[i] = ir.None
 	}
@@ -330,13 +329,12 @@ func (b *rowBlocks) build() *ir.Graph {
 		}
 		m.emit(id)
 	}
-	return m.out
+	return m.copying.g
 }
 
 type rowBuilding struct {
 	*rowBlocks
-	out     *ir.Graph
-	to      []ir.ID
+	*copying
 	outside []bool // a node outside of its group reads it
 }
 
@@ -356,48 +354,35 @@ func (m *rowBuilding) emit(id ir.ID) {
 		m.emitGroup(r)
 		return
 	}
-	for _, x := range m.g.In(id) {
+	for _, x := range m.old.In(id) {
 		m.emit(x)
 	}
-	m.to[id] = m.out.CopyNode(m.g, id, through(m.to, m.g.In(id))...)
+	m.node(id)
 }
 
 // emitGroup adds the node of a group.
 func (m *rowBuilding) emitGroup(r *rowGroup) {
-	g := m.g
 	var results []ir.ID
-	var ts []types.Type
 	for _, x := range r.members {
 		if m.outside[x] {
-			results, ts = append(results, x), append(ts, g.Type(x))
+			results = append(results, x)
 		}
 	}
-	region, reads := regionOf(g, m.table, r.members, results)
+	region, reads := regionOf(m.old, m.table, r.members, results)
 	for _, y := range reads {
 		m.emit(y)
 	}
-	last := r.members[len(r.members)-1]
 	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(r.rows)}, op.Attr{Name: "cols", Val: op.Int(r.cols)},
 		op.Attr{Name: "block", Val: op.Int(min(r.rows, max(1, m.block/rowBlock/r.cols)))})
 	if r.panel > 0 {
 		attrs = attrs.With("panel", op.Int(r.panel))
 	}
-	t := ts[0]
-	if len(ts) > 1 {
-		t = types.TupleOf(ts...)
-	}
+	last := r.members[len(r.members)-1]
 	if r.fails > 0 {
 		last = r.told
 	}
-	id := m.out.Add(m.table.Must("byrows"), attrs, t, g.Origin(last), through(m.to, reads)...)
-	m.out.Nodes[id].Region = region
 	for _, x := range r.members {
-		m.to[x] = id // also of unread nodes, which have been made
+		m.to[x] = 0 // unread nodes have been made, too
 	}
-	for k, x := range results {
-		if len(results) > 1 {
-			part := op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)})
-			m.to[x] = m.out.Add(m.table.Must("part"), part, ts[k], g.Origin(x), id)
-		}
-	}
+	m.made(m.table, "byrows", attrs, region, through(m.to, reads), m.old.Origin(last), results...)
 }

@@ -6,7 +6,6 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
-	"flow/ir/types"
 )
 
 // This file is the part of Fuse that makes one pass for several readers of a value.
@@ -158,30 +157,24 @@ func (f *fusion) mirrored(x ir.ID, members []ir.ID) bool {
 	return t.Rows == t.Cols && slices.ContainsFunc(members, f.readsTransposed)
 }
 
-// share adds the pipe s to out. Its results replace the nodes in given.
-func (f *fusion) share(out *ir.Graph, table *op.Table, to []ir.ID, given []bool, members []ir.ID, s sharing) {
+// share adds the pipe s. Its results replace the nodes in given.
+func (f *fusion) share(given []bool, members []ir.ID, s sharing) {
 	g := f.g
 	var results []ir.ID
 	var names []string
-	var ts []types.Type
 	if given[s.of] = given[s.of] || s.chain; s.store {
-		results, names, ts = append(results, s.of), append(names, stores), append(ts, g.Type(s.of))
+		results, names = append(results, s.of), append(names, stores)
 	}
 	for _, r := range s.folds {
-		results, names, ts = append(results, r), append(names, g.Nodes[r].Op.Name), append(ts, g.Type(r))
+		results, names = append(results, r), append(names, g.Nodes[r].Op.Name)
 		given[r] = true
 	}
-	origin := g.Origin(s.of)
+	at := s.of
 	if !s.chain {
-		members, origin = nil, g.Origin(s.folds[0])
+		members, at = nil, s.folds[0]
 	}
 	if len(results) == 1 {
-		to[results[0]] = f.pipe(out, table, to, members, s.of, names[0], ts[0], g.Origin(results[0]))
-		return
+		at = results[0]
 	}
-	id := f.pipe(out, table, to, members, s.of, strings.Join(names, " "), types.TupleOf(ts...), origin)
-	part := table.Must("part")
-	for k, r := range results {
-		to[r] = out.Add(part, op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)}), ts[k], g.Origin(r), id)
-	}
+	f.pipe(members, s.of, strings.Join(names, " "), g.Origin(at), results...)
 }

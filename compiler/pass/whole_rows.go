@@ -204,7 +204,7 @@ func Columns(g *ir.Graph, table *op.Table, _ Sizes) *ir.Graph {
 	if len(chosen) == 0 {
 		return g
 	}
-	return s.build(chosen, func(c *copying, m []ir.ID) ir.ID { return columnLoop(g, c.g, table, c.to, m) })
+	return s.build(chosen, func(c *copying, m []ir.ID) { c.to[m[len(m)-1]] = columnLoop(g, c.g, table, c.to, m) })
 }
 
 // oneWord lists the reductions whose state is one number. Exact sums have a faster loop of their own.
