@@ -242,11 +242,11 @@ func (p *BufferPool) carve(size int) ([]byte, error) {
 		}
 	}
 	if len(p.slab) < size {
-		next := firstSlab
+		next, mapping := firstSlab, mapSmall
 		if k := len(p.slabs); k > 0 {
-			next = min(2*len(p.slabs[k-1]), lastSlab)
+			next, mapping = min(2*len(p.slabs[k-1]), lastSlab), mapMemory
 		}
-		s, err := mapMemory(max(next, size))
+		s, err := mapping(max(next, size))
 		if err != nil {
 			return nil, err
 		}
