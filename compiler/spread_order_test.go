@@ -197,3 +197,24 @@ emit argsort(k)`,
 func TestOrdersFailAsDefined(t *testing.T) {
 	failsAsDefined(t, orderFailures, sharedIn, orderPrograms[0].text)
 }
+
+// Calls that reduce one sorted column sort it once; a column of its own is sorted for itself.
+func TestOneSortForSeveralReductions(t *testing.T) {
+	r, err := compileTiny(tinyTable(t), `x = floor(9 * rand(64, 1, seed = 1))
+emit nunique(x)
+emit unique(x)
+emit nunique(x + 1)
+emit x`, 3, false, apart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sorts := 0
+	for i := range r.Plan.Graph.Nodes {
+		if r.Plan.Graph.Nodes[i].Op.Name == "sort.own" {
+			sorts++
+		}
+	}
+	if sorts != 2 {
+		t.Errorf("%d sorts, not 2", sorts)
+	}
+}

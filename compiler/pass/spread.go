@@ -60,6 +60,7 @@ type spreadGraph struct {
 	owned   map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
 	takes   map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
 	lists   map[ir.ID]rowLists        // of old sparse matrices
+	sorted  map[sorting]ir.ID         // each rank's window of sorted rows, and the row above it
 	inside  bool                      // of a region
 	args    []ir.ID                   // of a region of an iterate: its old arguments
 	around  *spreadGraph              // the graph that the loop is in
@@ -85,7 +86,7 @@ func (s *spreader) on(g *ir.Graph) *spreadGraph {
 	x := &spreadGraph{
 		spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()),
 		parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{}, picked: map[ir.ID][]rowsAt{},
-		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{},
+		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{}, sorted: map[sorting]ir.ID{},
 	}
 	x.g.CopyTables(g)
 	return x

@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"math"
 	"slices"
 
 	"flow/ir"
@@ -21,6 +22,8 @@ import (
 // The lists are values of the graph that makes the matrix, so they are made once for each of its values.
 // Ranks exchange them where the matrix does not change from round to round: elsewhere a list would take
 // part of what it saves.
+//
+// It also spreads what puts rows in order (op.Ordering), where a rank gets rows that their keys decide.
 
 // rowLists are the lists of a sparse matrix, on each rank: row r of take has the rows that this rank needs
 // of rank r, and row r of give those that rank r needs of this one.
@@ -130,4 +133,101 @@ func takeLists(r *ir.Region, inside []*spreadGraph) (listed []int) {
 		}
 	}
 	return listed
+}
+
+// orderReads is shared for a row that puts rows in order (op.Ordering).
+func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
+	from := g.Type(g.In(id)[0])
+	if !dividable(from) || from.Elem == types.Str || from.Rows < s.ranks || g.Nodes[id].Op.Order.End != "" && from.Cols > 1 {
+		return nil, false
+	}
+	return []rowReads{{needs: []plan.Need{ownRows(from.Rows)}}}, s.from == 1 || s.orderGains(g, id, partial[0])
+}
+
+// orderGains reports whether ranks put rows in order in less time together than one takes that gets them all.
+func (s *spreader) orderGains(g *ir.Graph, id ir.ID, partial bool) bool {
+	rows, ranks := float64(g.Type(g.In(id)[0]).Rows), float64(s.ranks)
+	others, spread := ranks-1, float64(s.from)
+	own := float64(g.Type(g.In(id)[0]).Bytes())
+	gains := s.spared(s.workOf(g, id))
+	if partial {
+		gains += spread * (gatherSpreads + own*others/ranks/bytesSpread)
+	}
+	if g.Nodes[id].Op.Order.Pairs {
+		own = 16 * rows
+	}
+	messages := float64(len(selectBits)+2)*others*roundSpreads + (selectBytes*others*others+own*others/ranks/ranks)/bytesSpread
+	return spread*messages+rows/ranks*mergeSteps*(2+math.Ceil(math.Log2(ranks))) <= gains
+}
+
+// sorting says which calls of rows that put rows in order share the sorted rows: those of an old node, by one row with
+// the same attributes.
+type sorting struct {
+	of    string
+	from  ir.ID
+	attrs string
+}
+
+// ordered makes the new nodes of a row that puts rows in order: each rank sorts its rows, gets its runs
+// of those of the others and merges them. Calls that only reduce the sorted rows share them, as unique and nunique of
+// one column do.
+func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
+	n, from := &x.old.Nodes[id], x.old.In(id)[0]
+	if x.partial[id] = n.Op.Order.End == ""; x.partial[id] {
+		x.to[id] = x.window(id, reads)
+		return
+	}
+	rows := x.old.Type(from).Rows
+	unit, key := x.unit[rows], sorting{n.Op.Order.Of, from, n.Attrs.String()}
+	above, ok := x.sorted[key]
+	if ok {
+		x.shares++
+	} else {
+		sorted := x.window(id, reads)
+		need := plan.Need{Rows: rows, To: rows, By: 1, Lo: -1, Hi: 1, Unit: unit}
+		above = x.gatherOf(id, x.inUnitsOf(rows).With(plan.Reach, plan.ReachOf([]plan.Need{need})), sorted)
+		x.sorted[key] = above
+	}
+	runs := x.typed(id, x.table.Must(n.Op.Order.Runs), x.sharing(n.Attrs.With("step", unit), x.ranks, op.Val{}), above)
+	if x.g.Type(runs).IsSparse() {
+		runs = x.joined(id, runs, false)
+	} else {
+		runs = x.gatherOf(id, nil, runs)
+	}
+	end, attrs := x.table.Must(n.Op.Order.End), (*op.Attrs)(nil)
+	if len(end.Args) > 1 {
+		attrs = attrs.With("elem", op.Str(x.old.Type(from).Elem.String()))
+	}
+	x.to[id] = x.typed(id, end, attrs, runs)
+}
+
+// gatherOf returns a gather of new nodes, for the old node id.
+func (x *spreadGraph) gatherOf(id ir.ID, attrs *op.Attrs, in ...ir.ID) ir.ID {
+	return x.g.Add(x.table.Must("gather"), attrs, x.g.Type(in[0]), x.old.Origin(id).NoDest(), in...)
+}
+
+// window returns the new node with each rank's window of the sorted rows of the input of old node id.
+func (x *spreadGraph) window(id ir.ID, reads []rowReads) ir.ID {
+	n, from := &x.old.Nodes[id], x.old.In(id)[0]
+	rows := x.old.Type(from).Rows
+	unit := x.unit[rows]
+	share := func(a *op.Attrs) *op.Attrs { return x.sharing(a, rows, unit) }
+	own := x.typed(id, x.table.Must(n.Op.Order.Own), share(n.Attrs), x.reach(from, reads[0]))
+	places := make([]int, x.ranks-1) // where the windows of other ranks begin
+	for r := range places {
+		places[r], _ = plan.WindowOf(r+1, x.ranks, rows, unit)
+	}
+	by := n.Attrs
+	if n.Op.Order.Pairs {
+		by = nil
+	}
+	found := x.digits(id, places, func(_, shift, bits int, found []ir.ID) ir.ID {
+		attrs := by.With("places", op.Ints(places...)).With("shift", op.Int(shift)).With("bits", op.Int(bits))
+		return x.typed(id, x.table.Must("order.count"), share(attrs), append([]ir.ID{own}, found...)...)
+	})
+	step := op.Attr{Name: "step", Val: unit}
+	near := x.typed(id, x.table.Must("order.near"), x.sharing(by.With(step.Name, step.Val), x.ranks, op.Val{}), own, found)
+	cuts := x.typed(id, x.table.Must("order.cuts"), op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, step), x.gatherOf(id, nil, near), found)
+	fetch := op.MakeAttrs(op.Attr{Name: plan.Fetch, Val: op.Int(1 + rows*(x.ranks-1)/x.ranks)}, op.Attr{Name: plan.Unit, Val: unit})
+	return x.typed(id, x.table.Must(n.Op.Order.Of), share(by), x.gatherOf(id, fetch, own, cuts), cuts)
 }

@@ -2,7 +2,6 @@ package pass
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"flow/ir"
@@ -237,77 +236,6 @@ func (x *spreadGraph) digits(id ir.ID, places []int, counts func(k, shift, bits 
 	x.shares++
 	x.saved += x.spared(x.workOf(x.old, id))
 	return found[0]
-}
-
-// orderReads is shared for a row that puts rows in order (op.Ordering).
-func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
-	from := g.Type(g.In(id)[0])
-	if !dividable(from) || from.Elem == types.Str || from.Rows < s.ranks || g.Nodes[id].Op.Order.End != "" && from.Cols > 1 {
-		return nil, false
-	}
-	return []rowReads{{needs: []plan.Need{ownRows(from.Rows)}}}, s.from == 1 || s.orderGains(g, id, partial[0])
-}
-
-// orderGains reports whether ranks put rows in order in less time together than one takes that gets them all.
-func (s *spreader) orderGains(g *ir.Graph, id ir.ID, partial bool) bool {
-	rows, ranks := float64(g.Type(g.In(id)[0]).Rows), float64(s.ranks)
-	others, spread := ranks-1, float64(s.from)
-	own := float64(g.Type(g.In(id)[0]).Bytes())
-	gains := s.spared(s.workOf(g, id))
-	if partial {
-		gains += spread * (gatherSpreads + own*others/ranks/bytesSpread)
-	}
-	if g.Nodes[id].Op.Order.Pairs {
-		own = 16 * rows
-	}
-	messages := float64(len(selectBits)+2)*others*roundSpreads + (selectBytes*others*others+own*others/ranks/ranks)/bytesSpread
-	return spread*messages+rows/ranks*mergeSteps*(2+math.Ceil(math.Log2(ranks))) <= gains
-}
-
-// ordered makes the new nodes of a row that puts rows in order: each rank sorts its rows, gets its runs
-// of those of the others and merges them.
-func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
-	n, from := &x.old.Nodes[id], x.old.In(id)[0]
-	rows := x.old.Type(from).Rows
-	unit := x.unit[rows]
-	share := func(a *op.Attrs) *op.Attrs { return x.sharing(a, rows, unit) }
-	own := x.typed(id, x.table.Must(n.Op.Order.Own), share(n.Attrs), x.reach(from, reads[0]))
-	places := make([]int, x.ranks-1) // where the windows of other ranks begin
-	for r := range places {
-		places[r], _ = plan.WindowOf(r+1, x.ranks, rows, unit)
-	}
-	by := n.Attrs
-	if n.Op.Order.Pairs {
-		by = nil
-	}
-	found := x.digits(id, places, func(_, shift, bits int, found []ir.ID) ir.ID {
-		attrs := by.With("places", op.Ints(places...)).With("shift", op.Int(shift)).With("bits", op.Int(bits))
-		return x.typed(id, x.table.Must("order.count"), share(attrs), append([]ir.ID{own}, found...)...)
-	})
-	gather := func(attrs *op.Attrs, in ...ir.ID) ir.ID {
-		return x.g.Add(x.table.Must("gather"), attrs, x.g.Type(in[0]), x.old.Origin(id).NoDest(), in...)
-	}
-	step := op.Attr{Name: "step", Val: unit}
-	near := x.typed(id, x.table.Must("order.near"), x.sharing(by.With(step.Name, step.Val), x.ranks, op.Val{}), own, found)
-	cuts := x.typed(id, x.table.Must("order.cuts"), op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, step), gather(nil, near), found)
-	fetch := op.MakeAttrs(op.Attr{Name: plan.Fetch, Val: op.Int(1 + rows*(x.ranks-1)/x.ranks)}, op.Attr{Name: plan.Unit, Val: unit})
-	x.to[id] = x.typed(id, x.table.Must(n.Op.Order.Of), share(by), gather(fetch, own, cuts), cuts)
-	if x.partial[id] = n.Op.Order.End == ""; x.partial[id] {
-		return
-	}
-	above := plan.Need{Rows: rows, To: rows, By: 1, Lo: -1, Hi: 1, Unit: unit}
-	reach := x.inUnitsOf(rows).With(plan.Reach, plan.ReachOf([]plan.Need{above}))
-	runs := x.typed(id, x.table.Must(n.Op.Order.Runs), x.sharing(by.With(step.Name, step.Val), x.ranks, op.Val{}), gather(reach, x.to[id]))
-	if x.g.Type(runs).IsSparse() {
-		runs = x.joined(id, runs, false)
-	} else {
-		runs = gather(nil, runs)
-	}
-	end, attrs := x.table.Must(n.Op.Order.End), (*op.Attrs)(nil)
-	if len(end.Args) > 1 {
-		attrs = attrs.With("elem", op.Str(x.old.Type(from).Elem.String()))
-	}
-	x.to[id] = x.typed(id, end, attrs, runs)
 }
 
 // hasBody reports operators on whole matrices that are one loop over their rows.
