@@ -99,6 +99,87 @@ emit P
 emit Q`, 0, 4},
 }
 
+// numberedPrograms read rows whose numbers the run computes. They have at least so many gathers with lists.
+var numberedPrograms = []spreadProgram{
+	{"few rows, some of them twice", `A = rand(60, 3, seed = 1)
+B = A * 2 + 1
+i = (seq(0, 9) * 41) % 7
+emit take(B, i)
+emit sum(i)
+emit colsum(B)`, 1, 1},
+	{"rows of a table that does not change, whose numbers do not wait for a round", `A = parfor i in 0..60 { rand(1, 3, seed = i) }
+iterate s = zeros(4, 3), k = 0 until k == 6 {
+  next s = s / 2 + take(A, (seq(0, 4) * 17 + k * 29) % 60)
+  next k = k + 1
+}
+emit s
+emit colsum(A)`, 1, 1},
+	{"rows that a round chooses", `A = rand(50, 4, seed = 1)
+iterate c = A[0..6, :], k = 0 until k == 5 {
+  d = parfor i in 0..50 { sum(A[i, :]) * (k + 1) - sum(c) }
+  next c = take(A, argsort(abs(d))[0..6, :])
+  next k = k + 1
+}
+emit c
+emit colsum(A * 2)`, 1, 1},
+	{"a carried matrix by a permutation", `p = argsort(rand(48, 1, seed = 4))
+iterate x = rand(48, 2, seed = 1), k = 0 until k == 4 {
+  y = parfor i in 0..48 { x[i, :] * 0.5 + k }
+  next x = y + take(y, p) * 0.25
+  next k = k + 1
+}
+emit x`, 1, 1},
+	{"loops in loops, and integers", `A = parfor i in 0..40 { t([i * i % 23, i * 7 % 31]) }
+iterate s = zeros(3, 2), j = 0 until j == 3 {
+  iterate u = s, k = 0 until k == 3 {
+    next u = u / 2 + take(A, (seq(0, 3) * 11 + k * 5 + j) % 40)
+    next k = k + 1
+  }
+  next s = u + 1
+  next j = j + 1
+}
+emit s
+emit colsum(A)`, 1, 1},
+	{"rows by numbers, and all rows", `iterate x = rand(40, 2, seed = 1), k = 0 until k == 3 {
+  y = parfor i in 0..40 { x[i, :] * 0.5 + k }
+  z = take(y, (seq(0, 40) * 7 + k) % 40)
+  next x = z + parfor i in 0..40 { y[39 - i, :] }
+  next k = k + 1
+}
+emit x`, 1, 0},
+}
+
+// Rows whose numbers the run computes are brought by lists.
+func TestNumberedRows(t *testing.T) {
+	spreadAlike(t, numberedProgramsOf(0))
+	for _, p := range numberedPrograms {
+		c, err := compileTiny(tinyTable(t), p.text, 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := fetchesIn(c.Plan.Graph); n < p.collects {
+			t.Errorf("%s: %d gathers with lists, not %d", p.name, n, p.collects)
+		}
+	}
+}
+
+// numberedProgramsOf is numberedPrograms with so many sparse matrices that are brought together.
+func numberedProgramsOf(collects int) (list []spreadProgram) {
+	for _, p := range numberedPrograms {
+		p.collects = collects
+		list = append(list, p)
+	}
+	return list
+}
+
+// A number outside the table fails as defined, on whichever rank it is read.
+func TestNumberedRowsFail(t *testing.T) {
+	failsAsDefined(t, []string{
+		"A = parfor i in 0..60 { rand(1, 3, seed = i) }\niterate s = zeros(4, 3), k = 0 until k == 9 {\n  next s = s + take(A, seq(0, 4) * 17 + 2 * k)\n  next k = k + 1\n}\nemit s\nemit colsum(A)",
+		"iterate x = rand(40, 2, seed = 1), k = 0 until k == 9 {\n  y = parfor i in 0..40 { x[i, :] * 0.5 + k }\n  next x = take(y, seq(0, 40) - (k // 5))\n  next k = k + 1\n}\nemit x",
+	}, fetchesIn, fetchPrograms[1].text)
+}
+
 // fetchesIn counts the gathers with lists in g and its regions.
 func fetchesIn(g *ir.Graph) (n int) {
 	for i := range g.Nodes {

@@ -238,13 +238,16 @@ func (x *spreadGraph) node(id ir.ID) {
 		return
 	}
 	if !ok {
-		in := x.inputs(id, func(k int) bool { return !x.fewRows(x.old, id) && (k > 0 || !picks(n)) })
+		in := x.inputs(id, func(k int) bool { return !x.fewRows(x.old, id) && (k > 0 || !picks(n) && n.Op.Numbers == 0) })
 		if picks(n) {
 			in[0] = x.reach(x.old.In(id)[0], readsOf(x.old, id, 0)[0])
 		}
 		if from := x.old.In(id); len(in) > 0 && x.fewRows(x.old, id) {
 			at := int(n.Attrs.Ints("at")[0])
 			in[0] = x.reach(from[0], rowReads{needs: []plan.Need{fixedRows(everyRank, at, at+max(1, x.old.Type(id).Rows))}})
+		}
+		if at := n.Op.Numbers; at > 0 {
+			in[0] = x.numbered(x.old.In(id)[0], x.old.In(id)[at], true)
 		}
 		x.to[id] = x.g.CopyNode(x.old, id, in...)
 		x.g.Note(x.to[id], why)
@@ -254,6 +257,8 @@ func (x *spreadGraph) node(id ir.ID) {
 	for k, from := range x.old.In(id) {
 		if k > 0 && k == n.Op.ByColumn {
 			in[k] = x.fetched(from, x.old.In(id)[0])
+		} else if k == 0 && n.Op.Numbers > 0 {
+			in[k] = x.numbered(from, x.old.In(id)[n.Op.Numbers], false)
 		} else {
 			in[k] = x.reach(from, reads[k])
 		}
@@ -407,7 +412,8 @@ func (x *spreadGraph) region(r *ir.Region, loop ir.ID, partial []bool, need func
 	}
 	gathered = make([]bool, len(partial))
 	for k, a := range r.Args[:len(partial)] {
-		_, gathered[k] = in.whole[a]
+		g, ok := in.whole[a]
+		gathered[k] = ok && !in.byNumbers(g)
 	}
 	x.shares += in.shares
 	x.saved += in.saved

@@ -11,7 +11,7 @@ import (
 )
 
 // This file spreads what reads rows that only the run knows: those in whose columns the rows of a sparse
-// matrix have entries. A gather with the attribute plan.Fetch brings a rank those that its rows touch.
+// matrix have entries, and those whose numbers the run computes (op.Def.Numbers). A gather with the attribute plan.Fetch brings a rank those that its rows touch.
 //
 //	iterate(%x, %S) (%v, %A) {                %1 = sp.touched(%S) {ranks=3, shared=900}
 //	  ..                                      %2 = sp.collect(%1) {apart=1, shared=3, stack=3}
@@ -58,6 +58,61 @@ func (x *spreadGraph) fetched(id, s ir.ID) ir.ID {
 	x.whole[id] = g
 	return g
 }
+
+// numbered returns the new node of an old one with the rows whose numbers are in the old column s: all of
+// them if the reader makes all rows, otherwise those in this rank's rows of the column. Ranks exchange the lists
+// where the reader stands, since numbers are seldom the same in two rounds.
+func (x *spreadGraph) numbered(id, s ir.ID, all bool) ir.ID {
+	t, st := x.old.Type(id), x.old.Type(s)
+	if _, ok := x.whole[id]; ok || !x.partial[id] || x.views[id] != nil || !dividable(t) || !dividable(st) {
+		return x.full(id)
+	}
+	others := float64(x.ranks - 1)
+	rows := others * float64(st.Rows)
+	if !all {
+		rows /= float64(x.ranks)
+	}
+	times := 1.0
+	if _, ok := x.unchanged(id); ok { // all of its rows would be brought once
+		rounds, _ := plan.Rounds(&x.around.old.Nodes[x.loop])
+		times = float64(rounds)
+	}
+	row := float64(t.Bytes()) / float64(t.Rows)
+	messages := times*(numberedSpreads*bytesSpread*others+rows*(row+entryBytes)) - others*(gatherSpreads*bytesSpread+float64(t.Bytes()))
+	if x.from > 1 && messages > 0 || 2*times*rows > others*float64(t.Rows) {
+		return x.full(id)
+	}
+	shared, unit, from := t.Rows, x.unit[t.Rows], ir.None
+	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(t.Rows)})
+	if all {
+		attrs, from = attrs.With("all", op.Int(1)), x.full(s)
+	} else {
+		shared, unit = st.Rows, x.unit[st.Rows]
+		from = x.reach(s, rowReads{needs: []plan.Need{ownRows(st.Rows)}})
+	}
+	if of := x.unit[t.Rows]; of.I > 1 || len(of.L) > 0 {
+		attrs = attrs.With("of", of)
+	}
+	take := x.g.Add(x.table.Must("sp.touched"), x.sharing(attrs, shared, unit), types.SparseOf(types.Bool, x.ranks, t.Rows), x.old.Origin(s).NoDest(), from)
+	fetch := x.inUnitsOf(t.Rows).With(plan.Fetch, op.Int(1+int(rows)))
+	g := x.g.Add(x.table.Must("gather"), fetch, t, x.old.Origin(id).NoDest(), x.to[id], take, x.collected(s, take))
+	x.whole[id] = g
+	return g
+}
+
+// byNumbers reports whether a new node is a gather of numbered rows.
+func (x *spreadGraph) byNumbers(g ir.ID) bool {
+	in := x.g.In(g)
+	if x.g.Nodes[g].Attrs.Int(plan.Fetch) == 0 || len(in) < 2 || !x.g.Type(in[1]).IsSparse() {
+		return false
+	}
+	of := x.g.In(in[1])
+	return len(of) == 1 && x.g.Type(of[0]).IsDense()
+}
+
+// numberedSpreads is gatherSpreads of a gather whose lists are exchanged before, and entryBytes the size of an
+// entry of a list.
+const numberedSpreads, entryBytes = 2 * gatherSpreads, 4
 
 // fetchedSparse returns the new node of the old sparse matrix id with the rows that the entries of s touch.
 // s is an old sparse matrix with a column for each row of id. If its entries touch more than half of the

@@ -80,7 +80,7 @@ func Rows() []*op.Def {
 			Args: []op.Arg{{Name: "x", Doc: "n x m"}, {Name: "rows", Doc: "k x 1 of i64"}},
 			Eg:   define.Eg("take(eye(3), argsort(seq(0, 3), desc = true))", "0 0 1\n0 1 0\n1 0 0\n"),
 			Type: takeType, Ref: takeRef, Laws: op.Pure, Flow: once, Rate: "copy", Cost: define.CopyWork, Kernel: takeKernel,
-			Loop: window.Loop(takeKernel, window.Whole, window.Rows), Elements: takeElements, Along: func(*op.Attrs) []int { return []int{1} },
+			Loop: window.Loop(takeKernel, window.Whole, window.Rows), Elements: takeElements, Along: func(*op.Attrs) []int { return []int{1} }, Numbers: 1,
 		},
 		{
 			Name: "unique",

@@ -26,7 +26,14 @@ func storedSparse(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Es
 }
 
 // storedTouched is that of the lists of touched columns of all ranks.
-func storedTouched(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
+func storedTouched(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
+	if t := s.In[0]; t.IsDense() { // on a rank about as many as its rows
+		n := float64(t.Rows)
+		if s.Attrs.Int("all") == 0 {
+			n /= float64(out.Rows)
+		}
+		return sparsity.Uniform(out.Rows, out.Cols, min(n, float64(out.Cols)), sparsity.Estimated)
+	}
 	return sparsity.Uniform(out.Rows, out.Cols, in[0].Touched(out.Rows), sparsity.Estimated)
 }
 

@@ -53,13 +53,19 @@ func sparseRanks() []*op.Def {
 		{
 			Name: "sp.touched", Hidden: true,
 			Doc: "sp.touched lists the columns in which the rows of this rank have entries: row r is those of the rows that rank r has of a " +
-				"matrix with a row for each column (ir/plan, Window). Those that this rank has are left out. Placement writes it.",
-			Args: []op.Arg{{Name: "a", Doc: "sparse matrix"},
+				"matrix with a row for each column (ir/plan, Window). Those that this rank has are left out. " +
+				"Of a column of row numbers it lists these. Placement writes it.",
+			Args: []op.Arg{{Name: "a", Doc: "sparse matrix, or a column of i64"},
+				{Name: "rows", Attr: true, Kind: op.IntVal, Optional: true, Doc: "of the matrix that a column numbers"},
+				{Name: "all", Attr: true, Kind: op.IntVal, Optional: true, Doc: "1: every rank needs the rows that all of the column names, and the windows of the call are those of the matrix"},
 				{Name: "ranks", Attr: true, Kind: op.IntVal, Optional: true, Doc: "the number of ranks"},
 				{Name: "units", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "where ranks' rows begin, of this matrix (WindowOf)"},
 				{Name: "of", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "the same, of the matrix with a row for each column"}},
 			Eg: define.Eg("nnz(sparse(eye(3)) @ ones(3, 1) > 0)", "3"),
 			Type: func(s *op.Sig) (types.Type, error) {
+				if t := s.In[0]; t.IsDense() && t.Elem == types.I64 {
+					return types.SparseOf(types.Bool, max(1, s.Attrs.Int("ranks")), s.Attrs.Int("rows")), nil
+				}
 				t, err := Of(0, s.In[0])
 				return types.SparseOf(types.Bool, max(1, s.Attrs.Int("ranks")), t.Cols), err
 			},
@@ -80,19 +86,29 @@ func ofRank(c *op.Call) *value.CSR {
 
 // touched makes the lists of sp.touched, and remembers which columns the rank's rows name.
 func touched(c *op.Call) error {
-	m, ranks := c.In[0].(*value.CSR), c.Type.Rows
-	lo, hi := c.Lo, c.Hi
-	if lo == hi { // one rank
-		hi = m.Rows
+	ranks, cols := c.Type.Rows, c.Type.Cols
+	rows, unit := cols, c.Attrs.Val("of") // of the windows of the call
+	var named bitset
+	if d, ok := c.In[0].(*value.Dense); ok {
+		all := c.Attrs.Int("all") > 0
+		if named = numbersIn(d, c.Lo, c.Hi, all, cols); !all {
+			rows, unit = d.Rows, c.Attrs.Val("units")
+		}
+	} else {
+		m := c.In[0].(*value.CSR)
+		lo, hi := c.Lo, c.Hi
+		if lo == hi { // one rank
+			hi = m.Rows
+		}
+		if named = columnsOf(m); m.NNZ() > 0 && hi-lo < m.Rows {
+			rememberOf(m, &namedColumns, named)
+		}
+		rows, unit = m.Rows, c.Attrs.Val("units")
 	}
-	named := columnsOf(m)
-	if m.NNZ() > 0 && hi-lo < m.Rows {
-		rememberOf(m, &namedColumns, named)
-	}
-	out := value.NewCSR(types.Bool, ranks, m.Cols, 0)
+	out := value.NewCSR(types.Bool, ranks, cols, 0)
 	for r := range ranks {
-		from, to := op.WindowOf(r, ranks, m.Cols, c.Attrs.Val("of"))
-		if a, b := op.WindowOf(r, ranks, m.Rows, c.Attrs.Val("units")); a != c.Lo || b != c.Hi {
+		from, to := op.WindowOf(r, ranks, cols, c.Attrs.Val("of"))
+		if a, b := op.WindowOf(r, ranks, rows, unit); a != c.Lo || b != c.Hi {
 			for j := from; j < to; j++ {
 				if named[j/64]>>(j%64)&1 != 0 {
 					out.Col = append(out.Col, int32(j))
@@ -105,15 +121,31 @@ func touched(c *op.Call) error {
 	return nil
 }
 
+// numbersIn returns which numbers below n are in rows lo..hi-1 of a column, or in all of it. Others are mistakes
+// that the reader of the rows reports.
+func numbersIn(d *value.Dense, lo, hi int, all bool, n int) bitset {
+	if all || lo == hi {
+		lo, hi = 0, d.Rows
+	}
+	named := make(bitset, (n+63)/64)
+	for i := lo; i < hi; i++ {
+		if j := d.I64[i*d.Stride]; 0 <= j && j < int64(n) {
+			named[j/64] |= 1 << (j % 64)
+		}
+	}
+	return named
+}
+
 // touchedRef is touched for one rank, element by element.
 func touchedRef(c *op.Call) (value.Value, error) {
 	m, ranks := define.EveryElement(c.In[0]), c.Type.Rows
-	out := value.New(types.Bool, ranks, m.Cols)
-	for j := range m.Cols {
+	column := c.In[0].Type().IsDense() && m.Elem == types.I64
+	out := value.New(types.Bool, ranks, c.Type.Cols)
+	for j := range out.Cols {
 		for i := range m.Rows {
-			if m.At(i, j).True() {
+			if column && m.At(i, 0).I == int64(j) || !column && m.At(i, j).True() {
 				for r := range ranks {
-					if lo, hi := op.WindowOf(r, ranks, m.Cols, c.Attrs.Val("of")); lo <= j && j < hi {
+					if lo, hi := op.WindowOf(r, ranks, out.Cols, c.Attrs.Val("of")); lo <= j && j < hi {
 						out.Set(r, j, value.Bool(true))
 					}
 				}
