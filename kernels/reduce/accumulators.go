@@ -253,7 +253,7 @@ func (s *Accumulators) Finish(out *value.Dense, count int) {
 // PutParts sets element j of out to the result of a reduction of n elements. sums[0] is the exact sum of the
 // elements, for a norm of their squares. sums[1] is that of the squares for a variance. ok is false if the
 // rounding is in doubt; then the element is not set.
-func (w Whole) PutParts(out *value.Dense, j, n int, sums [2]exact.Parts) (ok bool) {
+func (w *Whole) PutParts(out *value.Dense, j, n int, sums [2]exact.Parts) (ok bool) {
 	var v float64
 	switch w.Class {
 	case loop.Norm:
@@ -282,6 +282,6 @@ func (w Whole) PutParts(out *value.Dense, j, n int, sums [2]exact.Parts) (ok boo
 }
 
 // PutSums sets element j of out from exact sums.
-func (w Whole) PutSums(out *value.Dense, j, n int, sum, squares *exact.Sum) {
+func (w *Whole) PutSums(out *value.Dense, j, n int, sum, squares *exact.Sum) {
 	PutFloat(out, j, w.ofSums(sum, squares, n, out.Elem))
 }

@@ -13,7 +13,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/exact"
 	"flow/kernels/reduce"
 	"flow/kernels/vec"
 )
@@ -279,20 +278,9 @@ func lineRun(w reduce.Whole, m *value.CSR, out *value.Dense) func(lo, hi int) {
 			return extremeRows(m, m.F32, out.F32, w.Class == loop.Least)
 		}
 		return extremeRows(m, m.I64, out.I64, w.Class == loop.Least)
-	case w.Class == loop.Sum && m.Elem == types.F64:
-		return func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				out.F64[i] = exact.Of(m.F64[m.Ptr[i]:m.Ptr[i+1]])
-			}
-		}
 	}
-	return func(lo, hi int) { // means, norms, sums of f32: an accumulator a row
-		acc := w.Accumulator(m.Elem)
-		for i := lo; i < hi; i++ {
-			w.Empty(acc)
-			addParts(w, acc, m.View(i, 1))
-			out.Set(i, 0, w.Done(acc, out.Elem, m.Cols))
-		}
+	return func(lo, hi int) { // exact sums
+		w.EachList(out, lo, hi, m.Cols, func(i int, row *value.Dense) { valuesOf(m, i, i+1, row) })
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/dense"
-	"flow/kernels/exact"
 	"flow/kernels/reduce"
 	"flow/kernels/vec"
 )
@@ -26,9 +25,9 @@ func beginRowfold(c *op.Call, workers int) op.LoopBody {
 	if of == loop.Sum {
 		switch out.Elem {
 		case types.F64:
-			return sumRowsF64(out.F64, a, numbersOf[float64](a, types.F64), dense.Widened(x, types.F64).F64)
+			return sumRows(out, a, numbersOf[float64](a, types.F64), dense.Widened(x, types.F64).F64, func(d *value.Dense) []float64 { return d.F64 })
 		case types.F32:
-			return sumRowsF32(out.F32, a, numbersOf[float32](a, types.F32), x.F32)
+			return sumRows(out, a, numbersOf[float32](a, types.F32), x.F32, func(d *value.Dense) []float32 { return d.F32 })
 		}
 		return spmvI64(out.I64, a, numbersOf[int64](a, types.I64), dense.Widened(x, types.I64).I64)
 	}
@@ -104,51 +103,26 @@ func anyRows(out []uint8, a *value.CSR, x []uint8) rowLoop {
 	}
 }
 
-// sumRowsF64 is the exact sum, rounded once, of the rounded products of every row.
-func sumRowsF64(out []float64, a *value.CSR, val, x []float64) rowLoop {
+// sumRows is the exact sum, rounded once, of the rounded products of every row. at returns the
+// elements of a list of out's type.
+func sumRows[T float32 | float64](out *value.Dense, a *value.CSR, val, x []T, at func(d *value.Dense) []T) rowLoop {
+	sum := reduce.Named("sum").Whole
 	return func(lo, hi int) {
-		var buf [256]float64
+		longest := int64(0)
 		for i := lo; i < hi; i++ {
-			cols, at := a.Row(i)
-			if len(cols) <= len(buf) {
-				products(buf[:len(cols)], cols, at, val, x)
-				out[i] = exact.Of(buf[:len(cols)])
-				continue
-			}
-			var s exact.Sum
-			for len(cols) > 0 {
-				n := min(len(cols), len(buf))
-				products(buf[:n], cols[:n], at, val, x)
-				s.AddSlice(buf[:n])
-				cols, at = cols[n:], at+n
-			}
-			out[i] = s.Round()
+			longest = max(longest, a.Ptr[i+1]-a.Ptr[i])
 		}
-	}
-}
-
-func products[T vec.Element](dst []T, cols []int32, at int, val, x []T) {
-	for k, j := range cols {
-		if dst[k] = x[j]; val != nil {
-			dst[k] *= val[at+k]
-		}
-	}
-}
-
-func sumRowsF32(out []float32, a *value.CSR, val, x []float32) rowLoop {
-	return func(lo, hi int) {
-		var buf [256]float32
-		for i := lo; i < hi; i++ {
-			cols, at := a.Row(i)
-			var s exact.Sum
-			for len(cols) > 0 {
-				n := min(len(cols), len(buf))
-				products(buf[:n], cols[:n], at, val, x)
-				s.AddSlice32(buf[:n])
-				cols, at = cols[n:], at+n
+		list := value.New(out.Elem, 1, int(longest))
+		products := at(list)
+		sum.EachList(out, lo, hi, a.Cols, func(i int, row *value.Dense) {
+			cols, from := a.Row(i)
+			for k, j := range cols {
+				if products[k] = x[j]; val != nil {
+					products[k] *= val[from+k]
+				}
 			}
-			out[i] = s.Round32()
-		}
+			list.Window(row, 0, 0, 1, len(cols))
+		})
 	}
 }
 
@@ -164,24 +138,40 @@ type ringFold struct {
 func (f ringFold) begin(out *value.Dense, a *value.CSR, x *value.Dense) rowLoop {
 	switch out.Elem {
 	case types.F64:
-		val := numbersOf[float64](a, types.F64)
-		all := foldRows(f, out.F64, a, val, x.F64, f.empty.F, math.NaN())
-		if f.adds || !f.zeros {
-			return all
-		}
-		return func(lo, hi int) { // a full row, which has no zero beside its entries, is done again
-			rows := vec.MaxRowsF64
-			if f.least {
-				rows = vec.MinRowsF64
-			}
-			if rows(out.F64[lo:hi], a.Ptr[lo:hi+1], a.Col, val, x.F64) == int64(a.Cols) {
-				all(lo, hi)
-			}
-		}
+		return f.rowsF64(out.F64, a, x.F64)
 	case types.F32:
 		return foldRows(f, out.F32, a, numbersOf[float32](a, types.F32), x.F32, float32(f.empty.F), float32(math.NaN()))
 	}
 	return foldRows(f, out.I64, a, numbersOf[int64](a, types.I64), x.I64, f.empty.I, 0)
+}
+
+// rowsF64 folds rows by a kernel, and those again of which the kernel does not tell the value: full
+// rows, which have no zero beside their entries, and without zeros a result that is one, of either
+// sign.
+func (f ringFold) rowsF64(out []float64, a *value.CSR, x []float64) rowLoop {
+	val := numbersOf[float64](a, types.F64)
+	again := foldRows(f, out, a, val, x, f.empty.F, math.NaN())
+	fold := vec.Extremes{Least: f.least, Plus: f.adds, Start: f.empty.F}
+	if f.zeros {
+		fold.Start = 0
+	}
+	return func(lo, hi int) {
+		n, longest := fold.F64(out[lo:hi], a.Ptr[lo:hi+1], a.Col, val, x)
+		done := out[lo : lo+n]
+		switch {
+		case f.zeros && longest == int64(a.Cols):
+			again(lo, lo+n)
+		case !f.zeros:
+			for i, v := range done {
+				if f.adds && val == nil {
+					done[i] = v + 1 // which grows with v
+				} else if v == 0 {
+					again(lo+i, lo+i+1)
+				}
+			}
+		}
+		again(lo+n, hi)
+	}
 }
 
 // foldRows is the fold of every row; where a NaN wins it becomes nan, which is the one NaN of the

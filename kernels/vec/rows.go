@@ -112,38 +112,6 @@ func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int
 	return least, greatest
 }
 
-// MaxRowsF64 sets out[i] to the greatest of 0 and val[k] x[col[k]] of row i, nan if one of them is
-// NaN; never -0. val = nil: ones. The result is the length of the longest row.
-func MaxRowsF64(out []float64, ptr []int64, col []int32, val, x []float64) (longest int64) {
-	n, longest := extremeRowsF64(machine.MaxDotsF64, machine.MaxRowsF64, out, ptr, col, val, x)
-	return max(longest, extremesF64(out[n:], ptr[n:], col, val, x, func(a, b float64) float64 { return max(a, b) }))
-}
-
-// MinRowsF64 is MaxRowsF64 with the least.
-func MinRowsF64(out []float64, ptr []int64, col []int32, val, x []float64) (longest int64) {
-	n, longest := extremeRowsF64(machine.MinDotsF64, machine.MinRowsF64, out, ptr, col, val, x)
-	return max(longest, extremesF64(out[n:], ptr[n:], col, val, x, func(a, b float64) float64 { return min(a, b) }))
-}
-
-// extremesF64 is both, in plain Go: min and max give NaN where one is.
-func extremesF64(out []float64, ptr []int64, col []int32, val, x []float64, pick func(a, b float64) float64) (longest int64) {
-	for i := range out {
-		best := 0.0
-		for k := ptr[i]; k < ptr[i+1]; k++ {
-			v := x[col[k]]
-			if val != nil {
-				v *= val[k]
-			}
-			best = pick(best, v)
-		}
-		if best != best {
-			best = math.NaN()
-		}
-		out[i], longest = best+0, max(longest, ptr[i+1]-ptr[i])
-	}
-	return longest
-}
-
 // SumRowsF64 sets out[i] to the sum, from 0 and in order, of the elements that row i names.
 func SumRowsF64(out []float64, ptr []int64, col []int32, x []float64) {
 	for i := sumRows(out, ptr, col, x); i < len(out); i++ {

@@ -66,37 +66,44 @@ func narrowSome(k *machine.Kernel, dst []int32, src []int64, ptr unsafe.Pointer)
 	return n, args.least, args.greatest, args.leastOf, args.greatestOf
 }
 
-// extremeRowsF64 does the first rows: by the kernel dots, or by ones where there are no values.
-func extremeRowsF64(dots, ones *machine.Kernel, out []float64, ptr []int64, col []int32, val, x []float64) (n int, longest int64) {
+// Extremes is a fold of the rows of a sparse matrix: the greatest or least of Start and what the
+// entries give.
+type Extremes struct {
+	Least bool
+	Plus  bool // an entry gives val[k] + x[col[k]], not val[k] * x[col[k]]
+	Start float64
+}
+
+// F64 sets out[i] to the extreme of row i for the first n rows, nan if one is NaN; a zero is +0.
+// longest is the length of the longest of them. val = nil: an entry gives x[col[k]].
+func (f Extremes) F64(out []float64, ptr []int64, col []int32, val, x []float64) (n int, longest int64) {
 	if !haveGather {
 		return 0, 0
 	}
 	if n = rowsBefore(ptr, len(col), machine.Ahead); n == 0 {
 		return 0, 0
 	}
-	if val == nil {
-		args := struct {
-			out     *float64
-			ptr     *int64
-			col     *int32
-			x       *float64
-			rows    int
-			nan     float64
-			longest int64
-		}{&out[:n][0], &ptr[0], &col[0], &x[0], n, math.NaN(), 0}
-		ones.Call(machine.AVX512, unsafe.Pointer(&args))
-		return n, args.longest
+	of := machine.ExtremesF64[0]
+	if f.Least {
+		of = machine.ExtremesF64[1]
+	}
+	k := of[machine.Alone]
+	switch {
+	case val != nil && f.Plus:
+		k = of[machine.Plus]
+	case val != nil:
+		k = of[machine.Times]
 	}
 	args := struct {
-		out     *float64
-		ptr     *int64
-		col     *int32
-		val, x  *float64
-		rows    int
-		nan     float64
-		longest int64
-	}{&out[:n][0], &ptr[0], &col[0], &val[0], &x[0], n, math.NaN(), 0}
-	dots.Call(machine.AVX512, unsafe.Pointer(&args))
+		out        *float64
+		ptr        *int64
+		col        *int32
+		val, x     *float64
+		rows       int
+		nan, start float64
+		longest    int64
+	}{&out[0], &ptr[0], &col[0], unsafe.SliceData(val), &x[0], n, math.NaN(), f.Start, 0}
+	k.Call(machine.AVX512, unsafe.Pointer(&args))
 	return n, args.longest
 }
 

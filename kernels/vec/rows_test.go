@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"flow/kernels/vec/machine"
 )
 
 // Rows of every length, read ahead or not, give what the plain loops give.
@@ -54,24 +56,37 @@ func TestSparseRows(t *testing.T) {
 				odd[k] = math.Float64frombits(0xfff8000000000000 | uint64(r.IntN(9)))
 			}
 		}
-		for _, v := range [][]float64{nil, val} {
-			got := [2][]float64{make([]float64, rows), make([]float64, rows)}
-			if a, b := MaxRowsF64(got[0], ptr, col, v, odd), MinRowsF64(got[1], ptr, col, v, odd); a != longest || b != longest {
-				t.Fatalf("longest rows %d, %d and %d", longest, a, b)
-			}
-			for i := range rows {
-				want := [2]float64{}
-				for k := ptr[i]; k < ptr[i+1]; k++ {
-					p := odd[col[k]]
-					if v != nil {
-						p *= v[k]
+		for _, f := range []Extremes{{}, {Least: true}, {Plus: true, Start: math.Inf(-1)}, {Plus: true, Least: true, Start: math.Inf(1)}, {Start: -1}} {
+			for _, v := range [][]float64{nil, val} {
+				got := make([]float64, rows)
+				n, l := f.F64(got, ptr, col, v, odd)
+				long := int64(0)
+				for i := range n {
+					want := f.Start
+					long = max(long, ptr[i+1]-ptr[i])
+					for k := ptr[i]; k < ptr[i+1]; k++ {
+						p := odd[col[k]]
+						switch {
+						case v != nil && f.Plus:
+							p += v[k]
+						case v != nil:
+							p *= v[k]
+						}
+						if f.Least {
+							want = min(want, p)
+						} else {
+							want = max(want, p)
+						}
 					}
-					want[0], want[1] = max(want[0], p), min(want[1], p)
+					if want != want {
+						want = math.NaN()
+					}
+					if math.Float64bits(want+0) != math.Float64bits(got[i]) {
+						t.Fatalf("%+v: row %d of %d entries: %v, not %v", f, i, ptr[i+1]-ptr[i], got[i], want)
+					}
 				}
-				for q, w := range want {
-					if w += 0; math.Float64bits(w) != math.Float64bits(got[q][i]) && !(w != w && math.Float64bits(got[q][i]) == math.Float64bits(math.NaN())) {
-						t.Fatalf("row %d of %d entries: %v, not %v", i, ptr[i+1]-ptr[i], got[q][i], w)
-					}
+				if l != long || haveGather && n < rows && ptr[n+1]+machine.Ahead <= entries {
+					t.Fatalf("%d of %d rows, the longest %d, not %d", n, rows, l, long)
 				}
 			}
 		}

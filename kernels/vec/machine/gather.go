@@ -20,12 +20,11 @@ var (
 	MinRowsI64 = extremeRows("MinRowsI64", true, false)
 	MaxRowsI32 = extremeRows("MaxRowsI32", false, true)
 	MinRowsI32 = extremeRows("MinRowsI32", true, true)
-	// MaxRowsF64 and its like set out[i] to the extreme of 0 and x[col[k]], MaxDotsF64 to that of 0
-	// and val[k] * x[col[k]], nan if one is NaN.
-	MaxRowsF64 = of("MaxRowsF64", "out ptr col x rows nan", func(e *emitter) { e.extremeRowsF64(false, false) }, AVX512)
-	MinRowsF64 = of("MinRowsF64", "out ptr col x rows nan", func(e *emitter) { e.extremeRowsF64(true, false) }, AVX512)
-	MaxDotsF64 = of("MaxDotsF64", "out ptr col val x rows nan", func(e *emitter) { e.extremeRowsF64(false, true) }, AVX512)
-	MinDotsF64 = of("MinDotsF64", "out ptr col val x rows nan", func(e *emitter) { e.extremeRowsF64(true, true) }, AVX512)
+	// ExtremesF64 set out[i] to the greatest ([1]: the least) of start and what the entries of row i
+	// give, nan if one is NaN. An entry gives x[col[k]], or ([Times], [Plus]) val[k] * x[col[k]] or
+	// val[k] + x[col[k]]. A zero is never -0.
+	ExtremesF64 = [2][3]*Kernel{{extremesF64("MaxRowsF64", false, Alone), extremesF64("MaxDotsF64", false, Times), extremesF64("MaxSumsF64", false, Plus)},
+		{extremesF64("MinRowsF64", true, Alone), extremesF64("MinDotsF64", true, Times), extremesF64("MinSumsF64", true, Plus)}}
 	// SumRowsF64 sets out[i] to the sum, in order, of x[col[k]], DotRowsF64 to the chain of fused
 	// multiply-adds of val[k] and x[col[k]]. They have no result.
 	SumRowsF64 = of("SumRowsF64", "out ptr col x rows", func(e *emitter) { e.chainRows(false) })
@@ -37,6 +36,13 @@ var (
 	NarrowI64       = of("NarrowI64", "dst src bytes", func(e *emitter) { e.narrow(false, false) }, AVX512)
 	NarrowRowsI64   = of("NarrowRowsI64", "dst src ptr bytes", func(e *emitter) { e.narrow(true, false) }, AVX512)
 	NarrowMarkedI64 = of("NarrowMarkedI64", "dst src ptr bytes", func(e *emitter) { e.narrow(true, true) }, AVX512)
+)
+
+// What an entry of a row does with the element that it names.
+const (
+	Alone = iota
+	Times
+	Plus
 )
 
 // Ahead is how many entries beyond a row the kernels of this file read, at most.
@@ -243,22 +249,27 @@ func (e *emitter) narrow(some, marked bool) {
 	e.finish()
 }
 
-// extremeRowsF64 takes the extreme of zero and what the entries of a row give. Lanes that the mask
-// leaves out hold zero, which takes part anyway. VMAXPD forgets a NaN in its first source, so NaNs
+func extremesF64(name string, least bool, with int) *Kernel {
+	return of(name, "out ptr col val x rows nan start", func(e *emitter) { e.extremesF64(least, with) }, AVX512)
+}
+
+// extremesF64 takes the extreme of start and what the entries of a row give. Lanes that the mask
+// leaves out hold start, which takes part anyway. VMAXPD forgets a NaN in its first source, so NaNs
 // are looked for beside it; the sum with zero at the end makes -0 zero.
-func (e *emitter) extremeRowsF64(least, valued bool) {
+func (e *emitter) extremesF64(least bool, with int) {
 	pick := amd64.VMAXPD
 	if least {
 		pick = amd64.VMINPD
 	}
 	r := e.sparseRows()
 	val := e.block
-	if valued {
+	if with != Alone {
 		val = e.param("val")
 	}
 	longest, n, some, one := e.general(), e.general(), e.general(), e.general()
-	nan, zero := e.of(amd64.L128), e.vector()
+	nan, zero, start := e.of(amd64.L128), e.of(amd64.L128), e.vector()
 	e.v(amd64.VMOVSD, e.place("nan"), nan)
+	e.v(amd64.VBROADCASTSD, e.place("start"), start)
 	e.v(amd64.VXORPD, zero, zero, zero)
 	e.clear(longest)
 	e.mov(1, one)
@@ -268,7 +279,7 @@ func (e *emitter) extremeRowsF64(least, valued bool) {
 	e.label("row")
 	acc, got, idx, mask, bad, found := e.vector(), e.vector(), e.of(amd64.L256), e.mask(), e.mask(), e.mask()
 	e.mov(mem{base: r.ptr, disp: 8}, r.end)
-	e.v(amd64.VMOVAPD, zero, acc)
+	e.v(amd64.VMOVAPD, start, acc)
 	e.v(amd64.KXORW, found, found, found)
 	e.mov(r.end, n)
 	e.sub(r.k, n)
@@ -285,14 +296,20 @@ func (e *emitter) extremeRowsF64(least, valued bool) {
 	e.v(amd64.KMOVW, some, mask)
 	e.vz(amd64.VMOVDQU32, mem{base: r.col, index: r.k, scale: 4}, mask, idx)
 	v := e.vector()
-	if valued {
+	if with != Alone {
 		e.vz(amd64.VMOVUPD, mem{base: val, index: r.k, scale: 8}, mask, v)
 	}
-	e.v(amd64.VMOVAPD, zero, got)
+	e.v(amd64.VMOVAPD, start, got)
 	e.v(amd64.VGATHERDPD, mem{base: r.x, index: idx, scale: 8}, mask, got)
 	e.ask(r, gatherStep, 8)
-	if valued {
-		e.v(amd64.VMULPD, v, got, got)
+	if with != Alone {
+		e.v(amd64.KMOVW, some, mask) // which the gather has cleared
+	}
+	switch with {
+	case Times:
+		e.v(amd64.VMULPD, v, got, mask, got)
+	case Plus:
+		e.v(amd64.VADDPD, v, got, mask, got)
 	}
 	e.v(amd64.VCMPPD, 3, got, got, bad) // unordered
 	e.v(amd64.KORW, bad, found, found)
@@ -309,7 +326,7 @@ func (e *emitter) extremeRowsF64(least, valued bool) {
 	e.v(pick, quarter, half.x(), quarter)
 	e.v(amd64.VPSHUFD, 0x4e, quarter, other)
 	e.v(pick, other, quarter, quarter)
-	e.v(amd64.VADDSD, zero.x(), quarter, quarter)
+	e.v(amd64.VADDSD, zero, quarter, quarter)
 	e.v(amd64.KORTESTW, found, found)
 	e.jumpIf(amd64.Equal, "store")
 	e.v(amd64.VMOVAPD, nan, quarter)
