@@ -112,9 +112,9 @@ func Fresh[T any](n int) []T {
 // no pointers. The advice is for whole huge pages, so also for what is beside s.
 func Huge[T any](s []T) []T {
 	if size := uintptr(cap(s)) * unsafe.Sizeof(*new(T)); size >= hugeFrom {
-		p := unsafe.Pointer(unsafe.SliceData(s))
-		before := uintptr(p) % hugePage
-		adviseHuge(unsafe.Slice((*byte)(unsafe.Add(p, -int(before))), (before+size+hugePage-1)/hugePage*hugePage))
+		at := uintptr(unsafe.Pointer(unsafe.SliceData(s))) // a number: the pages begin before s
+		before := at % hugePage
+		adviseHuge(at-before, (before+size+hugePage-1)/hugePage*hugePage)
 	}
 	return s
 }

@@ -6,6 +6,8 @@ import "syscall"
 // number.
 const rlimitNproc = 6
 
-// adviseHuge asks the system to back b, which is whole huge pages, with huge pages. A kernel without them
-// refuses, which is harmless.
-func adviseHuge(b []byte) { _ = syscall.Madvise(b, syscall.MADV_HUGEPAGE) }
+// adviseHuge asks the system to back size bytes at an address, which are whole huge pages, with huge pages. A
+// kernel without them refuses, which is harmless.
+func adviseHuge(at, size uintptr) {
+	_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, at, size, syscall.MADV_HUGEPAGE)
+}

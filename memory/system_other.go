@@ -5,4 +5,4 @@ package memory
 // rlimitNproc is RLIMIT_NPROC of the BSDs, which package syscall does not name.
 const rlimitNproc = 7
 
-func adviseHuge([]byte) {}
+func adviseHuge(_, _ uintptr) {}
