@@ -71,8 +71,8 @@ nocgo:
 	CGO_ENABLED=0 $(GO) build -o bin/flowrun-nocgo ./cmd/flowrun
 	@test $$(stat -c %s bin/flowrun-nocgo) -le 45000000 || { echo "flowrun is larger than 45 MB"; exit 1; }
 
-# Tests compile and run thousands of small programs, which leave rubbish and little else.
-unit race mpi: export GOGC ?= 400
+# Tests compile and run thousands of small programs, and staticcheck reads all packages: they leave rubbish and little else.
+lint unit race mpi: export GOGC ?= 400
 
 unit: build
 	$(GO) $(TEST) ./...
