@@ -111,3 +111,26 @@ func TestBalance(t *testing.T) {
 		t.Errorf("%d differences of a chain are multiply-adds", n)
 	}
 }
+
+// TestTogether: loops that end by their values take two vectors, as all lanes wait for the last one, but
+// three where their rounds divide integers.
+func TestTogether(t *testing.T) {
+	for round, want := range map[string]int{"add v4, v3": 2, "mod v4, v3": 3} {
+		l := loweringOf(t, `
+nest(%0: i64[]) (i: 0..%0.rows, j: 0..%0.cols) {
+  v0 = load %0[i, j]
+  v1 = i64 3
+  v2 = for k: forever (v3 = v0) {
+    v4 = mul v3, v3
+    v5 = `+round+`
+    v6 = lt v5, v1
+    break v6
+    next v5
+  }
+  store out0[i, j] v2
+} : (i64[%0.rows, %0.cols])`, Schedule{})
+		if l.together != want {
+			t.Errorf("%d vectors of rounds with %s, want %d", l.together, round, want)
+		}
+	}
+}

@@ -37,6 +37,7 @@ type weight struct {
 	inner   int  // the cost of the costliest block of an inner loop that holds no other, 0: there is none
 	calls   bool // of functions
 	open    bool // an inner loop ends for each lane when its values say so
+	whole   bool // integers are divided
 	carry   int  // the most values that an inner loop carries
 }
 
@@ -57,7 +58,7 @@ func weigh(b *loop.Block) (w weight) {
 		w.divides += x.divides
 		w.roots += x.roots
 		w.inner = max(w.inner, x.inner)
-		w.calls, w.open = w.calls || x.calls, w.open || x.open
+		w.calls, w.open, w.whole = w.calls || x.calls, w.open || x.open, w.whole || x.whole
 		w.carry = max(w.carry, x.carry)
 	}
 	for i := range b.Stmts {
@@ -78,6 +79,7 @@ func weigh(b *loop.Block) (w weight) {
 			add(weigh(s.Then))
 			add(weigh(s.Else))
 		default:
+			w.whole = w.whole || s.Code == loop.IDiv || s.Code == loop.Mod
 			switch cost := max(1, costs[s.Code]); s.Code {
 			case loop.Sqrt:
 				w.roots++
@@ -101,7 +103,8 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // escape times 2.7 times as fast as one, and a call of exp 1.1 times. With few registers three
 // vectors make escape times 2.7 times as fast as one. If a loop ends for each lane by its values, all lanes
 // wait for the last one. On a Zen 4, two vectors then take 0.7 to 0.9 of the time of three (escape times) or
-// of one (Collatz lengths), and 1.1 if rounds wait for integer divisions. Functions and exact sums are
+// of one (Collatz lengths); rounds that divide integers are long chains, of which two take 1.14 of the time
+// of three (trial division). Functions and exact sums are
 // chains as long as the window in which the processor looks for work: measured on a Zen 3, two vectors
 // make calls of pow, exp and log in a loop 1.2 times as fast as one, and windows of 25 numbers 1.1 times.
 // Bodies beyond that fill the cache of instructions.
@@ -122,7 +125,7 @@ func (l *lowering) choose(plan Schedule) int {
 		return 2
 	case l.few():
 		return 1
-	case w.open && w.inner <= 100:
+	case w.open && w.inner <= 100 && !w.whole:
 		return 2
 	case w.inner > 0 && w.inner <= 16, w.inner == 0 && w.cost <= 16:
 		return 4
