@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"maps"
 	"slices"
 
 	"flow/ir"
@@ -216,27 +217,16 @@ func (b *rowBlocks) into(id ir.ID, at int32, rows, cols int) bool {
 		r.reuses = r.reuses || !part && cols > 1 && b.group[y] == at && g.Type(y).Cols == 1
 	}
 	b.group[id] = at
-	for h := range b.needs(id) {
-		if h != at {
-			if r.after == nil {
-				r.after = map[int32]bool{}
-			}
-			r.after[h] = true
-		}
-	}
+	maps.Copy(r.after, b.needs(id))
+	delete(r.after, at)
 	return true
 }
 
 // needs is the groups that node id reads something of, through nodes in none.
 func (b *rowBlocks) needs(id ir.ID) map[int32]bool {
-	var out map[int32]bool
+	out := map[int32]bool{}
 	for _, x := range b.g.In(id) {
-		for h := range b.through(x) {
-			if out == nil {
-				out = map[int32]bool{}
-			}
-			out[h] = true
-		}
+		maps.Copy(out, b.through(x))
 	}
 	return out
 }

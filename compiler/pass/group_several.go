@@ -93,15 +93,23 @@ func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 // storing splits the reductions of one pass into those that join storing x and those that read it
 // afterwards.
 func (f *fusion) storing(x ir.ID, reductions []ir.ID) (along, apart []ir.ID) {
-	for _, r := range reductions {
-		if reducedApart(f.g, r, f.g.Type(x)) {
-			apart = append(apart, r)
-			f.apart = append(f.apart, Apart{f.g.Origin(x), f.g.Type(x), f.g.Origin(r), whyApart})
-		} else {
-			along = append(along, r)
-		}
+	apart, along = split(reductions, func(r ir.ID) bool { return reducedApart(f.g, r, f.g.Type(x)) })
+	for _, r := range apart {
+		f.apart = append(f.apart, Apart{f.g.Origin(x), f.g.Type(x), f.g.Origin(r), whyApart})
 	}
 	return along, apart
+}
+
+// split splits a list into those for which f holds and the others.
+func split(list []ir.ID, f func(ir.ID) bool) (yes, no []ir.ID) {
+	for _, x := range list {
+		if f(x) {
+			yes = append(yes, x)
+		} else {
+			no = append(no, x)
+		}
+	}
+	return yes, no
 }
 
 // addSharing places a pipe where all its operands exist.
@@ -126,26 +134,13 @@ func (f *fusion) passes(reductions []ir.ID) (first, second []ir.ID) {
 	if over[op.FoldCols] > over[op.FoldRows] {
 		with = op.FoldCols
 	}
-	for _, r := range reductions {
-		if o := f.g.Nodes[r].Op.Fold; o == op.FoldAll || o == with {
-			first = append(first, r)
-		} else {
-			second = append(second, r)
-		}
-	}
-	return first, second
+	return split(reductions, func(r ir.ID) bool { o := f.g.Nodes[r].Op.Fold; return o == op.FoldAll || o == with })
 }
 
 // overAll splits reductions into those of all elements and the others: those of rows in one pass,
 // if there are any.
 func (f *fusion) overAll(reductions []ir.ID) (all, others []ir.ID) {
-	for _, r := range reductions {
-		if f.g.Nodes[r].Op.Fold == op.FoldAll {
-			all = append(all, r)
-		} else {
-			others = append(others, r)
-		}
-	}
+	all, others = split(reductions, func(r ir.ID) bool { return f.g.Nodes[r].Op.Fold == op.FoldAll })
 	others, _ = f.passes(others)
 	return all, others
 }
