@@ -3,6 +3,8 @@ package compiler_test
 import (
 	"strings"
 	"testing"
+
+	"flow/ir/plan"
 )
 
 // Products over the rows that an operator makes give the bytes of the two one after the other, and are
@@ -42,6 +44,20 @@ func TestProductsAlongTheRowsOfAFactor(t *testing.T) {
 		}
 		if _, err := rs.differ(tinyTable(t), data+p.text); err != nil {
 			t.Errorf("%s: %v", p.text, err)
+		}
+	}
+}
+
+// The factor that a product makes on its way counts in the memory of a plan, though no node reads it.
+func TestMemoryOfAFactorOnTheWay(t *testing.T) {
+	const text = "X = materialize(rand(301, 4, seed = 1))\nemit t(X) @ exp(X @ rand(4, 1, seed = 3))"
+	for without, want := range map[string]int64{"": 8 * (301*4 + 4 + 301 + 4), "fuse-epilogues": 8 * (301*4 + 301 + 4)} {
+		c, err := compileTiny(tinyTable(t), text, 1, false, strings.Fields(without))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.LeastMemory(c.Plan).Most(); got != want {
+			t.Errorf("without %q a plan takes %d bytes, want %d", without, got, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/types"
 	"flow/lang/source"
 )
 
@@ -77,6 +78,8 @@ func FitsIn(p *Plan, limit int64) bool {
 	for i, b := range size {
 		if sum += b; controls(&g.Nodes[i]) {
 			sum += s.inside(g, ir.ID(i), p.Rank(ir.ID(i)))
+		} else if t := g.Type(ir.ID(i)); t.Kind == types.Tuple {
+			sum += resultBytes(t)
 		}
 	}
 	return sum <= float64(limit)
@@ -159,11 +162,26 @@ func newHolding(p *Plan, least bool) *holding {
 		switch n := &g.Nodes[i]; {
 		case controls(n):
 			m.in[id] = s.inside(g, id, owner(id))
+		case g.Type(id).Kind == types.Tuple: // also what has no reader is there while the task runs
+			m.in[id] = resultBytes(g.Type(id))
 		case n.Op.Control == op.Part && !controls(&g.Nodes[g.In(id)[0]]):
-			m.in[g.In(id)[0]] += size[id]
+			m.in[g.In(id)[0]] += size[id] - resultBytes(g.Type(id))
 		}
 	}
 	return m
+}
+
+// resultBytes returns the bytes of a dense result of a known size, or of all of several results.
+func resultBytes(t types.Type) (bytes float64) {
+	switch {
+	case t.Kind == types.Tuple:
+		for _, f := range t.Ext.Fields {
+			bytes += resultBytes(f.Type)
+		}
+	case t.IsDense() && t.Known():
+		bytes = float64(t.Bytes())
+	}
+	return bytes
 }
 
 func (m *holding) key(id ir.ID, rank int) int64 { return int64(id)*int64(m.p.Ranks) + int64(rank) }

@@ -40,10 +40,10 @@ func (l *Linear) along() *op.Def {
 		Flow:  op.Flow{Rate: op.Once},
 		Rate:  "gemm",
 		Shard: op.Shard{Kind: op.ShardWhole},
-		Cost: func(s *op.Sig, out types.Type) op.Work { // a product on each side, and some operations a row
+		Cost: func(s *op.Sig, out types.Type) op.Work { // as if a product made the rows, and some operations an element
 			w := define.ReadCost(s, 0)
 			made, sums := out.Ext.Fields[0].Type, out.Ext.Fields[1].Type
-			w.Flops = 2 * float64(made.Rows) * (2*float64(sums.Count()) + 8*float64(made.Cols))
+			w.Flops = float64(made.Rows) * (4*float64(sums.Count()) + 8*float64(made.Cols))
 			w.Bytes += float64(made.Bytes())
 			return w
 		},
