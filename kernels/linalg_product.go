@@ -250,8 +250,9 @@ type stripBody[T dense.Precision] struct {
 type stripWorker[T dense.Precision] struct {
 	s     *linalg.Scratch
 	m     *machine
-	x     execution // of the strip at work
-	room  []T       // for a strip, and TallCols elements behind it
+	x     execution     // of the strip at work
+	in    []value.Value // of the chain
+	room  []T           // for a strip, and TallCols elements behind it
 	strip value.Dense
 	views []value.Dense // of operands, then of results, the stored elements first
 	_     [128]byte
@@ -277,8 +278,8 @@ func (b *stripBody[T]) worker(k int) *stripWorker[T] {
 		w.s, w.m = b.f.Pool.Get(), b.f.run.machine()
 		w.room = linalg.ScratchGrid[T](w.s, 1, b.height*b.job.cols+blas.TallCols).X
 		w.x = execution{job: b.job, e: b.f.run}
-		w.x.in, w.x.ends = slices.Clone(b.job.in), slices.Clone(b.job.ends)
-		w.views = make([]value.Dense, len(w.x.in)+1+len(w.x.ends))
+		w.in, w.x.ends = slices.Clone(b.job.in), slices.Clone(b.job.ends)
+		w.views = make([]value.Dense, len(w.in)+1+len(w.x.ends))
 		w.m.start(&w.x.job)
 	}
 	return w
@@ -326,7 +327,7 @@ func (w *stripWorker[T]) product(b *stripBody[T], i, n int) {
 
 // chain runs the chain and the reductions on the strip, to n rows of the results from row i on.
 func (w *stripWorker[T]) chain(b *stripBody[T], i, n int) error {
-	j, to := &w.x.job, len(w.x.in)
+	j, to := &w.x.job, len(w.in)
 	view := func(k int, d *value.Dense) *value.Dense {
 		d.Window(&w.views[k], i, 0, n, d.Cols)
 		return &w.views[k]
@@ -335,12 +336,12 @@ func (w *stripWorker[T]) chain(b *stripBody[T], i, n int) error {
 		d, dense := v.(*value.Dense)
 		switch mode := b.job.p.In[k].Mode; {
 		case k == b.place:
-			j.in[k] = &w.strip
+			w.in[k] = &w.strip
 		case dense && mode == op.Trans:
 			d.Window(&w.views[k], 0, i, d.Rows, n)
-			j.in[k] = &w.views[k]
+			w.in[k] = &w.views[k]
 		case dense && (mode == op.Full || mode == op.ColVec) && d.Rows == b.job.rows:
-			j.in[k] = view(k, d)
+			w.in[k] = view(k, d)
 		}
 	}
 	if b.job.out != nil {
@@ -349,11 +350,12 @@ func (w *stripWorker[T]) chain(b *stripBody[T], i, n int) error {
 	for k := range j.ends {
 		j.ends[k].out = view(to+1+k, b.job.ends[k].out)
 	}
-	j.rows = n
-	w.m.prepare(j.p, j.in, n, j.cols)
-	w.m.draw(j.p, offset{b.job.from.row + i, b.job.from.col})
+	j.in, j.rows, j.cols = w.in, n, b.job.cols
+	w.x.flatten()
+	w.m.prepare(j.p, j.in, j.rows, j.cols)
+	w.m.draw(j.p, offset{b.job.from.row + i, b.job.from.col}, b.job.cols)
 	w.m.past = b.stream
-	return w.m.work(&w.x, area{0, n, 0, j.cols})
+	return w.m.work(&w.x, w.x.flat(area{0, n, 0, b.job.cols}))
 }
 
 // End gives the memory back.

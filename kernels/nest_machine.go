@@ -6,7 +6,6 @@ package kernels
 
 import (
 	"math"
-	"unsafe"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -19,7 +18,6 @@ import (
 // nestWork is what a machine needs to run nests.
 type nestWork struct {
 	program *programNests
-	line    boundNest // the index space as one row: all elements follow on one another
 	grid    boundNest
 	fold    foldNest // with the reductions of a pipeline
 	columns columnNest
@@ -61,22 +59,15 @@ func (b *boundNest) forget() {
 	b.asked = false
 }
 
-// nestWorker is the worker of the loop that runs on the index space as a line or as a grid, or nil
-// where elements are to be made one by one.
-func (m *machine) nestWorker(line, beside bool) *launch.Worker {
-	b := &m.nest.grid
-	if line {
-		b = &m.nest.line
-	}
-	rows, cols := m.rows, m.cols
-	if line {
-		rows, cols = 1, m.rows*m.cols
-	}
+// nestWorker is the worker of the loop that runs on the index space, or nil where elements are to be
+// made one by one.
+func (m *machine) nestWorker(beside bool) *launch.Worker {
+	b, rows, cols := &m.nest.grid, m.rows, m.cols
 	if b.asked && b.shape.beside == beside && b.rows == rows && b.cols == cols {
 		return b.worker
 	}
 	b.asked = true
-	shape, lines, ok := m.nestShape(line, beside, rows, cols)
+	shape, lines, ok := m.nestShape(beside, rows, cols)
 	alike := ok && b.alike(m, shape, lines, rows, cols)
 	if alike && b.last {
 		b.again(m)
@@ -93,7 +84,7 @@ func (m *machine) nestWorker(line, beside bool) *launch.Worker {
 	b.renew(m, shape, lines, rows, cols)
 	for b.loop = nil; loop != b.loop; {
 		b.loop = loop
-		b.operands(m, line, rows, cols)
+		b.operands(m, false, rows, cols)
 		if b.bind(m, loop) != nil {
 			break
 		}
@@ -128,12 +119,12 @@ func (b *boundNest) bind(m *machine, l *launch.Loop) *launch.Worker {
 
 // nestShape is the shape of the nest for an index space, and which operands are columns in one
 // piece; ok is false where there is no nest.
-func (m *machine) nestShape(line, beside bool, rows, cols int) (s nestShape, lines uint64, ok bool) {
+func (m *machine) nestShape(beside bool, rows, cols int) (s nestShape, lines uint64, ok bool) {
 	if len(m.in) > mostIn {
 		return s, 0, false
 	}
 	s.beside, s.past = beside, m.past
-	narrow := !line && cols < tallBelow
+	narrow := cols < tallBelow
 	s.tall = narrow && rows >= 2*cols
 	for k := range m.in {
 		x := &m.in[k]
@@ -168,8 +159,8 @@ func (b *boundNest) again(m *machine) {
 	}
 }
 
-// operands sets what the nest is bound to.
-func (b *boundNest) operands(m *machine, line bool, rows, cols int) {
+// operands sets what the nest is bound to. beside: rows of matrices lie side by side.
+func (b *boundNest) operands(m *machine, beside bool, rows, cols int) {
 	b.in, b.out = b.in[:0], b.out[:0]
 	b.heads = dense.Resized(b.heads, len(m.in)+4)
 	b.scalars = dense.Resized(b.scalars, len(m.in)+4)
@@ -192,7 +183,7 @@ func (b *boundNest) operands(m *machine, line bool, rows, cols int) {
 			v = scalar(k, x.scalar)
 		case b.placed(m, k):
 			v = head(k, e)
-		case x.mode == op.Full && line:
+		case x.mode == op.Full && beside:
 			d := head(k, e)
 			*d = *x.d
 			d.Rows, d.Cols, d.Stride = rows, cols, cols
@@ -226,19 +217,13 @@ func (m *machine) result(k int) int { return len(m.in) + 2 + k }
 
 // nested runs the program's nest there, if there is one.
 func (m *machine) nested(a area, t target) (done bool, err error) {
-	line := m.dense && (a.rows() == 1 || a.cols() == m.cols && t.contiguous(m.cols))
-	if m.nest.program.fails && m.overlaps(t) {
-		if m.nestWorker(line, false) == nil {
-			return false, nil
-		}
-		return true, m.nestedApart(a, t)
-	}
-	w := m.nestWorker(line, t.beside != nil)
-	if w == nil {
+	apart := m.nest.program.fails && m.overlaps(t)
+	w := m.nestWorker(t.beside != nil && !apart)
+	switch {
+	case w == nil:
 		return false, nil
-	}
-	if line {
-		return true, m.nestedLine(w, a, t)
+	case apart:
+		return true, m.nestedApart(w, a, t)
 	}
 	return true, m.nestedGrid(w, a, t)
 }
@@ -267,7 +252,7 @@ func shareMemory(a, b *value.Dense) bool {
 
 // nestedApart runs a program that may fail where its result would destroy the operands that say
 // what failed: the elements of some rows are copied to their place when all of them have values.
-func (m *machine) nestedApart(a area, t target) error {
+func (m *machine) nestedApart(w *launch.Worker, a area, t target) error {
 	e := m.prog.Elem()
 	cols := min(a.cols(), batch)
 	rows := max(1, batch/cols)
@@ -279,16 +264,7 @@ func (m *machine) nestedApart(a area, t target) error {
 			p := area{i, min(i+rows, a.i1), j, min(j+cols, a.j1)}
 			n := p.cols()
 			d := denseOver(dense.SlabOver(m.nest.room, e, p.rows()*n), e, p.rows(), n, n)
-			own := target{d: &d, i0: i, j0: j}
-			line := m.dense && (p.rows() == 1 || n == m.cols)
-			w := m.nestWorker(line, false)
-			err := error(nil)
-			if line {
-				err = m.nestedLine(w, p, own)
-			} else {
-				err = m.nestedGrid(w, p, own)
-			}
-			if err != nil {
+			if err := m.nestedGrid(w, p, target{d: &d, i0: i, j0: j}); err != nil {
 				return err
 			}
 			for r := range p.rows() {
@@ -306,57 +282,6 @@ func (m *machine) nestedApart(a area, t target) error {
 // denseOver is a matrix over a slab.
 func denseOver(s dense.Slab, e types.Elem, rows, cols, stride int) value.Dense {
 	return value.Dense{Elem: e, Rows: rows, Cols: cols, Stride: stride, F64: s.F64, F32: s.F32, I64: s.I64, Bool: s.Bool}
-}
-
-// nestedLine runs an area whose elements follow on one another, in every operand and in the target.
-func (m *machine) nestedLine(w *launch.Worker, a area, t target) error {
-	at, end := a.i0*m.cols+a.j0, (a.i1-1)*m.cols+a.j1
-	size := m.prog.Elem().Size()
-	if t.d != nil {
-		w.PlaceAt(m.result(0), pointerTo(t.d, a.i0-t.i0, a.j0-t.j0), at*size)
-	}
-	if t.beside != nil {
-		w.PlaceAt(m.result(1), pointerTo(t.beside, a.i0, a.j0), at*size)
-	}
-	width := end - at
-	if m.drawn > 0 {
-		width = m.drawn
-	}
-	if m.nest.program.fails {
-		width = min(width, failWindow)
-	}
-	for ; at < end; at += width {
-		to := min(at+width, end)
-		for k := range m.in {
-			if m.in[k].mode == op.Drawn {
-				m.drawRun(k, at, to-at)
-				w.PlaceAt(k, m.in[k].made.Pointer(), at*m.prog.In[k].Elem.Size())
-			}
-		}
-		flagged, err := w.Window(0, 1, at, to, nil)
-		if err != nil {
-			return err
-		}
-		if flagged {
-			for ; at < to; at++ {
-				if _, err := m.element(at/m.cols, at%m.cols); err != nil {
-					return err
-				}
-			}
-			return errNoFailure
-		}
-		i := at / m.cols // reductions go over one row at a time
-		if err := m.reduced(w, area{i, i + 1, at - i*m.cols, to - i*m.cols}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pointerTo is the address of an element.
-func pointerTo(d *value.Dense, i, j int) unsafe.Pointer {
-	s := dense.SlabOf(d, i*d.Stride+j, 1)
-	return s.Pointer()
 }
 
 // nestedGrid runs an area row by row.

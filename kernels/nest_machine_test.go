@@ -74,17 +74,16 @@ func TestNestsRun(t *testing.T) {
 		m := &machine{}
 		calls := 0
 		for launch.PaysFrom = 2500; ; calls++ {
-			m.prepare(p, in, c.rows, c.cols)
+			x := &execution{job: job{p: p, in: in, rows: c.rows, cols: c.cols, out: out}}
+			x.flatten()
+			m.prepare(p, x.in, x.rows, x.cols)
 			b := &m.nest.grid
-			if m.dense {
-				b = &m.nest.line
-			}
-			if err := m.area(area{0, c.rows, 0, c.cols}, target{d: out}); err != nil {
+			if err := m.area(x.flat(area{0, c.rows, 0, c.cols}), target{d: x.out}); err != nil {
 				t.Fatal(err)
 			}
 			if b.worker != nil && b.last {
-				if m.dense != c.line || b.shape.tall != c.tall {
-					t.Errorf("%s: a line is %v, tall is %v", c.name, m.dense, b.shape.tall)
+				if x.rows == 1 != c.line || b.shape.tall != c.tall {
+					t.Errorf("%s: a line is %v, tall is %v", c.name, x.rows == 1, b.shape.tall)
 				}
 				break
 			}

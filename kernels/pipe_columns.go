@@ -196,7 +196,7 @@ func (m *machine) columnWorker(x *execution, a area) *launch.Worker {
 		n.side = max(1, wide/cols)
 		rows, cols = rows/n.side+1, cols*n.side
 	}
-	shape, lines, ok := m.nestShape(false, false, rows, cols)
+	shape, lines, ok := m.nestShape(false, rows, cols)
 	shape.tall, shape.fold, shape.columns = false, x.fold, true
 	shape.near = !m.nest.program.fails && n.sumsFloats(x.fold, x.elem) &&
 		(rows*cols >= nearElems && rows >= nearFrom || rows >= nearPlain && len(m.prog.Steps) == 0 && x.out == nil)

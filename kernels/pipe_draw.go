@@ -37,8 +37,8 @@ type source struct {
 }
 
 // draw binds the Drawn operands of a program that has been prepared for an index space which lies
-// at from.
-func (m *machine) draw(p *op.Program, from offset) {
+// at from and has so many columns, unless it is taken as one row.
+func (m *machine) draw(p *op.Program, from offset, cols int) {
 	n := 0
 	for k := range p.In {
 		if p.In[k].Mode == op.Drawn {
@@ -59,7 +59,7 @@ func (m *machine) draw(p *op.Program, from offset) {
 			continue
 		}
 		r0, c0 := window.Origin(o.Attrs)
-		m.in[k].source = source{gen: o.Gen, attrs: o.Attrs, from: offset{r0 + from.row, c0 + from.col}, cols: m.cols,
+		m.in[k].source = source{gen: o.Gen, attrs: o.Attrs, from: offset{r0 + from.row, c0 + from.col}, cols: cols,
 			room: dense.SlabOver(m.draws[n*drawnElems:], o.Elem, drawnElems)}
 		n++
 	}
@@ -68,6 +68,10 @@ func (m *machine) draw(p *op.Program, from offset) {
 // drawBlock makes rows i0.. and columns j0.. of drawn operand k, one row after the other.
 func (m *machine) drawBlock(k, i0, rows, j0, cols int) {
 	x := &m.in[k].source
+	if x.cols != m.cols { // it is one row
+		m.drawRun(k, j0, cols)
+		return
+	}
 	x.window(m.prog.In[k].Elem, 0, i0, rows, j0, cols)
 	m.in[k].made = dense.Cut(x.room, 0, rows*cols)
 }

@@ -84,10 +84,6 @@ func (f *folder) finish(x *execution) {
 // reduceAll adds an area to the results over all elements: by one loop where there is one, else
 // block by block.
 func (m *machine) reduceAll(x *execution, a area) error {
-	if m.dense && (x.out == nil || x.out.Stride == x.cols) { // one long row
-		a = area{0, 1, a.i0*x.cols + a.j0, (a.i1-1)*x.cols + a.j1}
-		m.rows, m.cols = 1, x.rows*x.cols
-	}
 	if m.foldWorker(x) != nil {
 		return a.split(loop.NearCount, loop.NearCount, func(a area) error { return m.reduceArea(x, a) })
 	}
@@ -193,9 +189,6 @@ func (m *machine) eachBlock(x *execution, a area, f func(b *value.Dense, a area)
 func (m *machine) make(x *execution, a area) (*value.Dense, error) {
 	if m.plain(x) {
 		d := m.in[0].d
-		if m.rows == 1 && d.Rows != 1 { // a part of the one long row that reduceAll makes of it
-			return m.made.over(x.elem, dense.SlabOf(d, a.j0, a.cols()), a), nil
-		}
 		d.Window(&m.made.block, a.i0, a.j0, a.rows(), a.cols())
 		return &m.made.block, nil
 	}

@@ -63,7 +63,7 @@ func (e *engine) whole(c *op.Call, j job) error {
 	if j.byColumns() {
 		err = x.Chunk(0, 0, j.groups())
 	} else {
-		err = x.worker(0).work(x, area{0, j.rows, 0, j.cols})
+		err = x.worker(0).work(x, x.flat(area{0, j.rows, 0, j.cols}))
 	}
 	if end := x.End(); err == nil {
 		err = end
@@ -171,6 +171,10 @@ type execution struct {
 	c       *op.Call
 	workers []*machine // nil: that one has not had a chunk yet
 	stream  bool
+	parts   int           // see pieces
+	width   int           // the columns of the index space, where it is not taken as one row
+	in1     []value.Value // operands where it is
+	views   []value.Dense // of in1
 }
 
 // begin begins a job.
@@ -182,8 +186,48 @@ func (e *engine) begin(c *op.Call, j job, workers int) *execution {
 	x.c, x.job = c, j
 	x.workers = dense.Resized(x.workers, workers)
 	clear(x.workers)
-	x.stream = j.streams()
+	x.stream, x.parts = j.streams(), j.pieces()
+	x.flatten()
 	return x
+}
+
+// flatten takes an index space as one row, if its elements follow on one another in all matrices:
+// narrow rows would leave lanes empty. Reductions along an axis need it as it is.
+func (x *execution) flatten() {
+	if x.width = x.cols; x.rows == 1 || x.rows*x.cols == 0 || x.axis() != reduce.OverAll || x.out != nil && x.out.Stride != x.cols {
+		return
+	}
+	x.in1, x.views = append(x.in1[:0], x.in...), dense.Resized(x.views, len(x.in)+1)
+	one := func(k int, d *value.Dense) *value.Dense {
+		n := x.rows * x.cols
+		x.views[k] = denseOver(dense.SlabOf(d, 0, n), d.Elem, 1, n, n)
+		return &x.views[k]
+	}
+	for k, o := range x.p.In {
+		if o.Mode == op.Drawn {
+			continue
+		}
+		d, is := x.in[k].(*value.Dense)
+		switch {
+		case !is || d.Rows == 1 && d.Cols == 1:
+		case o.Mode == op.Trans || d.Rows != x.rows || d.Cols != x.cols || d.Stride != x.cols:
+			return
+		default:
+			x.in1[k] = one(k, d)
+		}
+	}
+	if x.in = x.in1; x.out != nil {
+		x.out = one(len(x.in), x.out)
+	}
+	x.rows, x.cols = 1, x.rows*x.cols
+}
+
+// flat is an area of whole rows, or of a part of one, where the index space may be one row.
+func (x *execution) flat(a area) area {
+	if x.width != x.cols {
+		a = area{0, 1, a.i0*x.width + a.j0, (a.i1-1)*x.width + a.j1}
+	}
+	return a
 }
 
 // streams reports that the elements are written past the caches.
@@ -203,7 +247,7 @@ func (x *execution) worker(k int) *machine {
 	if m == nil {
 		m = x.e.machine()
 		m.prepare(x.p, x.in, x.rows, x.cols)
-		m.draw(x.p, x.from)
+		m.draw(x.p, x.from, x.width)
 		m.start(&x.job)
 		x.workers[k] = m
 	}
@@ -213,7 +257,7 @@ func (x *execution) worker(k int) *machine {
 // Chunk runs iterations lo..hi-1.
 func (x *execution) Chunk(worker, lo, hi int) error {
 	m := x.worker(worker)
-	p := x.pieces()
+	p := x.parts
 	switch {
 	case x.mirrored():
 		for ; lo < hi; lo++ {
@@ -231,12 +275,12 @@ func (x *execution) Chunk(worker, lo, hi int) error {
 		}
 		return nil
 	case p == 1:
-		return m.work(x, area{lo, hi, 0, x.cols})
+		return m.work(x, x.flat(area{lo, hi, 0, x.width}))
 	}
 	for lo < hi { // whole rows of pieces, and what is before and behind them
 		i, k := lo/p, lo%p
 		n := min(p-k, hi-lo)
-		if err := m.work(x, area{i, i + 1, k * loopUnit, min((k+n)*loopUnit, x.cols)}); err != nil {
+		if err := m.work(x, x.flat(area{i, i + 1, k * loopUnit, min((k+n)*loopUnit, x.width)})); err != nil {
 			return err
 		}
 		lo += n
@@ -274,6 +318,8 @@ func (x *execution) End() error {
 		}
 	}
 	x.c, x.job = nil, job{} // keep no value alive
+	clear(x.in1)
+	clear(x.views)
 	x.e.bodies.Put(x)
 	return nil
 }

@@ -60,7 +60,7 @@ func (e *engine) machine() *machine {
 func (m *machine) prepare(p *op.Program, in []value.Value, rows, cols int) {
 	m.prog, m.past = p, false
 	m.rows, m.cols = rows, cols
-	m.nest.line.asked, m.nest.grid.asked = false, false
+	m.nest.grid.asked = false
 	m.nest.fold.begin()
 	m.nest.columns.begin()
 	m.nest.program = nestsOf(p)
@@ -71,7 +71,6 @@ func (m *machine) prepare(p *op.Program, in []value.Value, rows, cols int) {
 // release lets go of the call's memory.
 func (m *machine) release() {
 	clear(m.in[:cap(m.in)])
-	m.nest.line.forget()
 	m.nest.grid.forget()
 	m.nest.fold.forget()
 	m.nest.columns.forget()
@@ -96,7 +95,7 @@ func (m *machine) bind(p *op.Program, in []value.Value) {
 				x.mode, x.scalar = op.Single, v.At(0, 0)
 			case x.mode == op.Trans && (v.Rows == 1 || v.Cols == 1):
 				x.mode, x.d = op.Full, dense.TurnedVector(v)
-			case x.mode == op.RowVec && m.rows == 1 || x.mode == op.ColVec && m.cols == 1:
+			case x.mode == op.RowVec && m.rows == 1 || x.mode == op.ColVec && v.Cols == m.cols:
 				x.mode = op.Full
 			}
 		}
@@ -141,11 +140,6 @@ func (t *target) aside(i, j, n int) dense.Slab {
 	return dense.SlabOf(t.beside, i*t.beside.Stride+j, n)
 }
 
-// contiguous reports that rows of that many elements follow on one another.
-func (t *target) contiguous(cols int) bool {
-	return (t.d == nil || t.d.Stride == cols) && (t.beside == nil || t.beside.Stride == cols)
-}
-
 // area runs the program there.
 func (m *machine) area(a area, t target) error {
 	if done, err := m.nested(a, t); done {
@@ -187,12 +181,7 @@ func (m *machine) element(i, j int) (v value.Scalar, err error) {
 			m.drawRun(k, i*m.cols+j, 1)
 			v = x.made.At(o.Elem, 0)
 		default:
-			if m.rows == 1 && x.d.Rows > 1 { // the one long row that reduceAll makes of it
-				i, j := j/x.d.Cols, j%x.d.Cols
-				v = x.d.At(i, j)
-			} else {
-				v = define.ElementAt(x.d, i, j)
-			}
+			v = define.ElementAt(x.d, i, j)
 		}
 		regs = append(regs, v)
 	}

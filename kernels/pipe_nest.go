@@ -36,7 +36,6 @@ const (
 type foldNest struct {
 	boundNest
 	x      *execution // nil outside of windows of the loop
-	line   bool       // the index space is one row
 	parts  []foldPart
 	near   near
 	out    []value.Dense // reduced results, which stay with the worker
@@ -54,14 +53,10 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 		return n.worker
 	}
 	n.asked = true
-	rows, cols, line := m.rows, m.cols, m.dense && (x.out == nil || x.out.Stride == x.cols)
-	if line {
-		rows, cols = 1, rows*cols
-	}
-	shape, lines, ok := m.nestShape(line, false, rows, cols)
+	rows, cols := m.rows, m.cols
+	shape, lines, ok := m.nestShape(false, rows, cols)
 	shape.fold = x.fold
 	b := &n.boundNest
-	n.line = line
 	if ok && b.alike(m, shape, lines, rows, cols) {
 		b.again(m)
 		b.worker.Forget()
@@ -79,7 +74,7 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 	if l == nil {
 		return nil
 	}
-	b.operands(m, line, rows, cols)
+	b.operands(m, false, rows, cols)
 	if !stored {
 		b.out = b.out[:0]
 	}
@@ -108,12 +103,7 @@ func (m *machine) reduceArea(x *execution, a area) error {
 	}
 	w.Expect(n.near.exp)
 	n.x = x
-	err := error(nil)
-	if n.line {
-		err = m.nestedLine(w, a, target{d: x.out})
-	} else {
-		err = m.nestedGrid(w, a, target{d: x.out})
-	}
+	err := m.nestedGrid(w, a, target{d: x.out})
 	n.x = nil
 	return err
 }
@@ -187,11 +177,7 @@ func (m *machine) addAgain(x *execution, a area, p foldPart) error {
 		return m.eachBlock(x, a, add)
 	}
 	var b value.Dense
-	if m.rows == 1 && x.rows != 1 { // reduceAll reads all rows as one long row
-		b = denseOver(dense.SlabOf(x.out, a.j0, a.cols()), x.elem, 1, a.cols(), a.cols())
-	} else {
-		x.out.Window(&b, a.i0, a.j0, a.rows(), a.cols())
-	}
+	x.out.Window(&b, a.i0, a.j0, a.rows(), a.cols())
 	add(&b, a)
 	return nil
 }

@@ -4,8 +4,6 @@ package launch
 // memory as a whole.
 
 import (
-	"unsafe"
-
 	"flow/ir/loop"
 	"flow/ir/value"
 )
@@ -35,8 +33,3 @@ func (w *Worker) Move(number int, d *value.Dense) {
 
 // Direct reports that windows read operands where Move and Scalar say. Others run what Begin was told.
 func (w *Worker) Direct() bool { return w.check == nil && w.beside == nil }
-
-// PlaceAt is Place of a row in one piece that begins at p, for windows of one row.
-func (w *Worker) PlaceAt(number int, p unsafe.Pointer, bytes int) {
-	w.args[firstOperand+wordsOfOperand*number] = uint64(uintptr(p)) - uint64(bytes)
-}
