@@ -182,6 +182,7 @@ type rowLoops struct {
 	out     []*value.Dense
 	run     *rowRun
 	workers []*rowWorker
+	c       *op.Call
 }
 
 // bind binds the loops to values and results for some workers. It returns false if no target runs them.
@@ -194,12 +195,11 @@ func (x *rowLoops) bind(c *op.Call, workers int) bool {
 			return false
 		}
 	}
-	stopped := func(int) bool { return c.Ended() }
-	if x.run != nil && x.run.form == f && x.run.bindAgain(x.out) {
-		x.run.stopped = stopped
+	if x.c = c; x.run != nil && x.run.form == f && x.run.bindAgain(x.out) {
 		return true
 	}
-	x.run = &rowRun{form: f, n: x.code.rows, head: []value.Value{value.I64(0), value.I64(int64(x.code.rows))}, out: x.out, stopped: stopped,
+	ended := func() bool { return x.c.Ended() }
+	x.run = &rowRun{form: f, n: x.code.rows, head: []value.Value{value.I64(0), value.I64(int64(x.code.rows))}, out: x.out, stopped: func(int) func() bool { return ended },
 		operand: func(o nest.Operand) value.Value { return o.Of(x.values) }}
 	return x.run.bind() == nil
 }
@@ -228,7 +228,6 @@ func (x *rowLoops) widens(lost bool) bool {
 // byRowsRun is one execution.
 type byRowsRun struct {
 	rowLoops
-	c    *op.Call
 	lost atomic.Bool // the loops could not give all results
 	own  rowRange    // the rows of this rank, if ranks share the rows
 }
@@ -238,7 +237,7 @@ type byRowsRun struct {
 func beginByRows(c *op.Call, workers int) (op.LoopBody, error) {
 	define.LendResults(c)
 	code := c.Bodies[0].Compiled(func(b *op.Body) any { return byRowsCodeOf(b, c.Attrs) }).(*byRowsCode).bound(c.In)
-	x := &byRowsRun{rowLoops: rowLoops{code: code}, c: c}
+	x := &byRowsRun{rowLoops: rowLoops{code: code, c: c}}
 	if !code.worthwhile() || !x.begin(workers) {
 		if x.workers = nil; c.Part {
 			return x, nil

@@ -325,7 +325,7 @@ func (x *pipeRows) End() error {
 	}
 	x.widens(x.made != nil)
 	x.made, x.other, x.once = nil, nil, sync.Once{}
-	if x.run.stopped = nil; x.run.form.lanes {
+	if x.c = nil; x.run.form.lanes {
 		clear(x.run.in[0])
 	} else {
 		x.run = nil

@@ -40,7 +40,7 @@ func (c *nestCode) beginCalls(r *parforRun) *callRun {
 		if r.complete() != nil { // the other way to run the body reports why
 			return nil
 		}
-		x := &callRun{&rowRun{form: f, n: r.space.lanes(), stopped: r.stopped}, p, c, r}
+		x := &callRun{&rowRun{form: f, n: r.space.lanes(), stopped: r.stoppedOf}, p, c, r}
 		if x.head = r.space.bounds(p.Dims - 1); p.Dims == 2 {
 			x.head = append([]value.Value{value.I64(0)}, x.head...)
 		}

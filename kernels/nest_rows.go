@@ -128,7 +128,7 @@ type rowRun struct {
 	head    []value.Value                    // the bounds
 	operand func(o nest.Operand) value.Value // of the loops, from outside of the body
 	out     []*value.Dense                   // results; totals are 1 x 1
-	stopped func(w int) bool
+	stopped func(w int) func() bool          // reports that the rows of a worker may be given up
 	runs    []*launch.Run
 	in      [][]value.Value      // of each
 	kept    []int                // registers that are kept in memory of the workers
@@ -229,13 +229,15 @@ type rowWorker struct {
 	x       *rowRun
 	number  int
 	workers []*launch.Worker
-	kept    []*value.Dense // of the rows at work
+	one     [1]*launch.Worker // the memory of workers, mostly
+	kept    []*value.Dense    // of the rows at work
 	stopped func() bool
 	wide    *rowWorker // with sums of more words; nil until they are needed
 }
 
 func (x *rowRun) worker(number int) *rowWorker {
-	w := &rowWorker{x: x, number: number, stopped: func() bool { return x.stopped(number) }}
+	w := &rowWorker{x: x, number: number, stopped: x.stopped(number)}
+	w.workers = w.one[:0]
 	for _, r := range x.runs {
 		w.workers = append(w.workers, r.Worker())
 	}
@@ -350,7 +352,7 @@ func (c *nestCode) beginRows(r *parforRun) *parforRows {
 		if len(f.phases) == 0 {
 			continue
 		}
-		x := &parforRows{&rowRun{form: f, n: r.space.n[0], head: r.space.bounds(0), operand: r.operand, out: []*value.Dense{r.out}, stopped: r.stopped}, c}
+		x := &parforRows{&rowRun{form: f, n: r.space.n[0], head: r.space.bounds(0), operand: r.operand, out: []*value.Dense{r.out}, stopped: r.stoppedOf}, c}
 		switch err := x.bind(); {
 		case err == nil:
 			return x

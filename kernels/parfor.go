@@ -260,6 +260,11 @@ func (r *parforRun) stopped(worker int) bool {
 	return int64(r.chunk[worker]) > r.failed.Load() || r.c.Ended()
 }
 
+// stoppedOf is stopped of a worker.
+func (r *parforRun) stoppedOf(worker int) func() bool {
+	return func() bool { return r.stopped(worker) }
+}
+
 // iterations is the state of one worker.
 type iterations interface {
 	// run computes the points from..to-1, counted row after row, into out, or only finds out

@@ -199,9 +199,10 @@ func (x *execution) flatten() {
 	}
 	x.in1, x.views = append(x.in1[:0], x.in...), dense.Resized(x.views, len(x.in)+1)
 	one := func(k int, d *value.Dense) *value.Dense {
-		n := x.rows * x.cols
-		x.views[k] = denseOver(dense.SlabOf(d, 0, n), d.Elem, 1, n, n)
-		return &x.views[k]
+		v := &x.views[k]
+		*v = *d
+		v.Rows, v.Cols, v.Stride = 1, x.rows*x.cols, x.rows*x.cols
+		return v
 	}
 	for k, o := range x.p.In {
 		if o.Mode == op.Drawn {
