@@ -1,14 +1,18 @@
 package kernels
 
-// This file writes the reductions of a pipeline into the loop of its chain.
+// This file writes the reductions of a pipeline into the loop of its chain. That of columns has columns
+// as its points, and its inner loop goes over rows. What it has reduced of a column are the words of
+// states (loop.State), which it takes from memory at its beginning and puts there at its end.
 
 import (
 	"strings"
 	"sync"
 
 	"flow/ir/loop"
+	"flow/ir/op"
 	"flow/ir/types"
 	"flow/kernels/define"
+	"flow/kernels/dense"
 	"flow/kernels/reduce"
 )
 
@@ -45,53 +49,45 @@ func foldsNamed(names string) (folds []*reduce.Fold, ok bool) {
 	return folds, true
 }
 
-// foldPart is a reduced result of the loop.
+// foldPart is a reduced result of a loop: of all elements, or of each column.
 type foldPart struct {
-	fold int // which reduction it belongs to
-	sum  int // which of its exact sums it is; -1: none
-	classOf
-}
-
-// classOf is a reduction class and the type of its contributions.
-type classOf struct {
+	fold  int // which reduction it belongs to
+	sum   int // which of its exact sums it is; -1: none
 	class loop.Class
-	of    types.Elem
+	of    types.Elem // its contributions
+	half  half
+	plane int         // of columns the first word of its state, among those of all parts
+	state *loop.State // of columns
 }
 
-// classesOf lists the reduced results that a reduction of elements of e is made of; none where no
-// loop has them.
-func classesOf(f *reduce.Fold, e types.Elem) []classOf {
-	if f.Arg {
-		return nil
+// half is which half of an integer is summed. The sums of both halves of up to 2^31 integers are
+// integers, too.
+type half uint8
+
+const (
+	wholly half = iota
+	upper
+	lower
+)
+
+// halfBits is the length of the lower half.
+const halfBits = 32
+
+// ofColumns says that results are of columns, and of how many words their sums are; 0: they are of all
+// elements.
+type ofColumns int
+
+// levelsOf is how sums of columns are kept, near: of numbers of about one size.
+func levelsOf(near bool) ofColumns {
+	if near {
+		return loop.NearLevels
 	}
-	float := e
-	if !e.IsFloat() {
-		float = types.F64
-	}
-	switch c := f.Whole.Class; {
-	case e == types.Bool && (c == loop.Sum || c == loop.Mean || c == loop.Norm):
-		return []classOf{{loop.Count, e}}
-	case e == types.Bool && (c == loop.Var || c == loop.Stddev): // a truth is its own square
-		return []classOf{{loop.Count, e}, {loop.Count, e}}
-	case c == loop.Sum:
-		return []classOf{{c, e}}
-	case c == loop.Mean && e != types.I64: // whose numbers f64 does not hold
-		return []classOf{{loop.Sum, float}}
-	case c == loop.Norm:
-		return []classOf{{c, float}}
-	case (c == loop.Var || c == loop.Stddev) && e.IsFloat():
-		return []classOf{{loop.Sum, e}, {loop.Norm, e}}
-	case c == loop.Least || c == loop.Greatest:
-		return []classOf{{c, e}}
-	case c == loop.Count || c == loop.Any || c == loop.All:
-		return []classOf{{c, types.Bool}}
-	}
-	return nil
+	return loop.FastLevels
 }
 
-// foldParts lists the reduced results of the loop of a pipeline of elements of e, and whether it
-// stores the elements. There are none where a reduction has no loop.
-func foldParts(names string, e types.Elem) (parts []foldPart, stored bool) {
+// foldParts lists the reduced results of the loop of a pipeline of elements of e, how many words a
+// column has, and whether it stores the elements. There are none where a reduction has no loop.
+func foldParts(names string, e types.Elem, levels ofColumns) (parts []foldPart, planes int, stored bool) {
 	folds, _ := foldsNamed(names)
 	n := 0
 	for _, f := range folds {
@@ -99,20 +95,67 @@ func foldParts(names string, e types.Elem) (parts []foldPart, stored bool) {
 			stored = true
 			continue
 		}
-		list := classesOf(f, e)
+		list := partsOf(f, e, levels > 0)
 		if len(list) == 0 {
-			return nil, false
+			return nil, 0, false
 		}
-		exactly := f.Sums(e) > 0
-		for k, c := range list {
-			if !exactly {
-				k = -1
+		for k, p := range list {
+			if p.fold, p.sum = n, k; p.half != wholly {
+				p.sum = 0
+			} else if f.Arg || f.Sums(e) == 0 {
+				p.sum = -1
 			}
-			parts = append(parts, foldPart{n, k, c})
+			if levels > 0 {
+				p.plane, p.state = planes, loop.StateOf(p.class, p.of, int(levels))
+				planes += len(p.state.Types)
+			}
+			parts = append(parts, p)
 		}
 		n++
 	}
-	return parts, stored
+	return parts, planes, stored
+}
+
+// partsOf lists the reduced results that a reduction of elements of e is made of; none where no loop
+// has them.
+func partsOf(f *reduce.Fold, e types.Elem, columns bool) []foldPart {
+	one := func(c loop.Class, of types.Elem) []foldPart { return []foldPart{{class: c, of: of}} }
+	two := func(a, b loop.Class, of types.Elem) []foldPart { return append(one(a, of), one(b, of)...) }
+	float := e
+	if !e.IsFloat() {
+		float = types.F64
+	}
+	c := f.Whole.Class
+	spread := c == loop.Var || c == loop.Stddev
+	switch {
+	case f.Arg && !columns:
+		return nil
+	case f.Arg && f.Least:
+		return one(loop.ArgLeast, e)
+	case f.Arg:
+		return one(loop.ArgGreatest, e)
+	case e == types.Bool && (c == loop.Sum || c == loop.Mean || c == loop.Norm):
+		return one(loop.Count, e)
+	case e == types.Bool && spread: // a truth is its own square
+		return two(loop.Count, loop.Count, e)
+	case c == loop.Mean && e == types.I64 && columns: // whose numbers f64 does not hold
+		list := two(loop.Sum, loop.Sum, e)
+		list[0].half, list[1].half = upper, lower
+		return list
+	case c == loop.Mean && e == types.I64:
+		return nil
+	case c == loop.Mean:
+		return one(loop.Sum, float)
+	case c == loop.Norm:
+		return one(c, float)
+	case spread && (e.IsFloat() || columns && f.Axis == reduce.OverCols):
+		return two(loop.Sum, loop.Norm, float)
+	case c == loop.Sum || c == loop.Least || c == loop.Greatest:
+		return one(c, e)
+	case c == loop.Count || c == loop.Any || c == loop.All:
+		return one(c, types.Bool)
+	}
+	return nil
 }
 
 // contribute writes the reductions of a value.
@@ -126,12 +169,74 @@ func contribute(b *loop.Builder, parts []foldPart, v loop.Val) {
 }
 
 // term is a value as the class takes it.
-func (c classOf) term(b *loop.Builder, v loop.Val) loop.Val {
+func (p foldPart) term(b *loop.Builder, v loop.Val) loop.Val {
 	switch e := b.Type(v); {
-	case c.of == e:
+	case p.of == e:
 		return v
-	case c.of == types.Bool:
+	case p.of == types.Bool:
 		return b.Op(loop.Ne, v, define.Numeral(b, e, 0))
 	}
-	return define.ConvertBody(b, c.of, v)
+	return define.ConvertBody(b, p.of, v)
+}
+
+// writeColumns writes the loop for a matrix of so many rows and columns. Its operands behind these
+// are the first row, the one behind the last, and the words of the states, a row each; its results
+// are the elements, if they are stored, and the words.
+func writeColumns(b *loop.Builder, p *op.Program, s nestShape, rows, cols loop.Lin) {
+	from := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
+	to := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
+	states := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, types.I64)}
+	j := loop.Of(loop.IndexSym, b.Index("j", loop.Range{Kind: loop.Steps, To: cols, By: 1}))
+	parts, planes, stored := foldParts(s.fold, p.Elem(), levelsOf(s.near))
+	var out loop.Mem
+	if stored {
+		out = loop.Mem{Kind: loop.ResultMem, N: b.Result(dense.Storage(p.Elem()), rows, cols)}
+	}
+	next := loop.Mem{Kind: loop.ResultMem, N: b.Result(types.I64, loop.Num(int64(planes)), cols)}
+	var words []loop.Val
+	for _, x := range parts {
+		for k, e := range x.state.Types {
+			w := b.Load(states, loop.Num(int64(x.plane+k)), j)
+			if e == types.F64 {
+				w = b.Op(loop.F64Bits, w)
+			}
+			words = append(words, w)
+		}
+	}
+	row := b.Name("i")
+	rowsOf := loop.Index{Name: row, Range: loop.Range{Kind: loop.Steps, From: from, To: to, By: 1}}
+	words = b.For(rowsOf, words, func(words []loop.Val) (after []loop.Val) {
+		i := loop.Of(loop.IndexSym, row)
+		v := elementOf(b, p, s, i, j)
+		if stored {
+			b.Store(out, i, j, v)
+		}
+		for _, x := range parts {
+			n := len(x.state.Types)
+			after = append(after, b.Apply(x.state.Add(), append(words[:n:n], x.terms(b, v, row)...)...)...)
+			words = words[n:]
+		}
+		return after
+	})
+	for k, w := range words {
+		if b.Type(w) == types.F64 {
+			w = b.Op(loop.Bits, w)
+		}
+		b.Store(next, loop.Num(int64(k)), j, w)
+	}
+}
+
+// terms is what a value of a row contributes.
+func (p foldPart) terms(b *loop.Builder, v loop.Val, row int) []loop.Val {
+	v = p.term(b, v)
+	bits := func() loop.Val { return b.Const(types.I64, halfBits) }
+	switch {
+	case p.half == upper:
+		v = b.Op(loop.Sar, v, bits())
+	case p.half == lower:
+		v = b.Op(loop.And, v, b.Const(types.I64, 1<<halfBits-1))
+	case p.class == loop.ArgLeast || p.class == loop.ArgGreatest:
+		return []loop.Val{v, b.IndexValue(row)}
+	}
+	return []loop.Val{v}
 }

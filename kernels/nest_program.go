@@ -193,7 +193,7 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 	switch {
 	case s.fold != "":
 		stored := false
-		if folded, stored = foldParts(s.fold, p.Elem()); !stored {
+		if folded, _, stored = foldParts(s.fold, p.Elem(), 0); !stored {
 			results = 0
 		}
 	case s.beside:

@@ -40,7 +40,7 @@ const (
 type columnNest struct {
 	boundNest
 	x      *execution
-	parts  []columnPart
+	parts  []foldPart
 	planes int
 	stored bool
 	side   int // rows side by side in a row of the loop; 0: it is the index space's own
@@ -212,7 +212,7 @@ func (m *machine) columnWorker(x *execution, a area) *launch.Worker {
 	if !ok || rows == 0 || x.alias && m.nest.program.fails {
 		return nil
 	}
-	if n.parts, n.planes, n.stored = columnParts(x.fold, x.elem, shape.near); len(n.parts) == 0 {
+	if n.parts, n.planes, n.stored = foldParts(x.fold, x.elem, levelsOf(shape.near)); len(n.parts) == 0 {
 		return nil
 	}
 	l := m.nest.program.nest(m.prog, shape, x.rows*x.cols)
@@ -232,7 +232,7 @@ func (n *columnNest) sumsFloats(names string, e types.Elem) bool {
 		return n.floats
 	}
 	n.names, n.elem, n.floats = names, e, false
-	parts, _, _ := columnParts(names, e, true)
+	parts, _, _ := foldParts(names, e, loop.NearLevels)
 	for k := range parts {
 		n.floats = n.floats || parts[k].state.Near()
 	}

@@ -47,7 +47,7 @@ func (m *machine) columnWindow(w *launch.Worker, p area) error {
 		x := &n.parts[k]
 		if n.doubts(x, p) {
 			doubt = true
-			if err := m.addAgain(n.x, n.inSpace(m, p), x.foldPart); err != nil {
+			if err := m.addAgain(n.x, n.inSpace(m, p), *x); err != nil {
 				return err
 			}
 			continue
@@ -70,7 +70,7 @@ func (m *machine) columnWindow(w *launch.Worker, p area) error {
 }
 
 // doubts reports that a part has lost bits in the last window.
-func (n *columnNest) doubts(x *columnPart, p area) bool {
+func (n *columnNest) doubts(x *foldPart, p area) bool {
 	if x.state.Lost < 0 {
 		return false
 	}
@@ -193,7 +193,7 @@ func (m *machine) takeColumns() {
 // finish writes the results of a reduction of columns of so many rows, if the states have all of them
 // and they follow from these without more.
 func (n *columnNest) finish(f *folder, fold, rows int) {
-	var of []*columnPart
+	var of []*foldPart
 	for k := range n.parts {
 		if x := &n.parts[k]; x.fold == fold {
 			of = append(of, x)
@@ -218,7 +218,7 @@ func (n *columnNest) finish(f *folder, fold, rows int) {
 }
 
 // round rounds sums of columns once, by the words of their states where these leave no doubt.
-func (n *columnNest) round(f *folder, of []*columnPart, rows int) {
+func (n *columnNest) round(f *folder, of []*foldPart, rows int) {
 	cols := len(n.exps)
 	var sums [2]exact.Sum
 	pairs := len(of) == 1 && of[0].pairs()
@@ -258,10 +258,10 @@ func (n *columnNest) round(f *folder, of []*columnPart, rows int) {
 }
 
 // pairs reports sums of two words.
-func (x *columnPart) pairs() bool { return x.state.Near() || x.state.Lost == loop.FastLevels }
+func (x *foldPart) pairs() bool { return x.state.Near() || x.state.Lost == loop.FastLevels }
 
 // pairOf is the sum of the states of column j, which have two words, if ok.
-func (x *columnPart) pairOf(n *columnNest, j int) (p exact.Pair, ok bool) {
+func (x *foldPart) pairOf(n *columnNest, j int) (p exact.Pair, ok bool) {
 	words := n.stateWords(x)
 	first, second := words[:n.width], words[n.width:][:n.width]
 	base := [2]float64{}
@@ -288,7 +288,7 @@ func (n *columnNest) bases(st *loop.State, e int) [2]float64 {
 }
 
 // partsOf is the sum of the states of column j, if ok.
-func (x *columnPart) partsOf(to *exact.Parts, n *columnNest, j int) (ok bool) {
+func (x *foldPart) partsOf(to *exact.Parts, n *columnNest, j int) (ok bool) {
 	words, cols := n.stateWords(x), len(n.exps)
 	x.parts(to, words, n.width, j, n.exps[j])
 	ok = true
@@ -300,12 +300,12 @@ func (x *columnPart) partsOf(to *exact.Parts, n *columnNest, j int) (ok bool) {
 	return ok
 }
 
-func (n *columnNest) stateWords(x *columnPart) []uint64 {
+func (n *columnNest) stateWords(x *foldPart) []uint64 {
 	return n.words[x.plane*n.width:][:len(x.state.Types)*n.width]
 }
 
 // take moves what the loop has reduced of one part.
-func (n *columnNest) take(m *machine, x *columnPart) {
+func (n *columnNest) take(m *machine, x *foldPart) {
 	f := &m.f[x.fold]
 	words, cols := n.stateWords(x), len(n.exps)
 	if x.sum >= 0 {
@@ -339,7 +339,7 @@ func (n *columnNest) take(m *machine, x *columnPart) {
 }
 
 // results sets a row to the results of states of one word: see loop.State.
-func (x *columnPart) results(row *value.Dense, words []uint64) {
+func (x *foldPart) results(row *value.Dense, words []uint64) {
 	float := func(w uint64) float64 {
 		v := math.Float64frombits(w)
 		switch {
@@ -369,7 +369,7 @@ func (x *columnPart) results(row *value.Dense, words []uint64) {
 }
 
 // takePlaces moves the places of extreme elements, from those of column number at of the loop on.
-func (n *columnNest) takePlaces(f *folder, x *columnPart, words []uint64, at int) {
+func (n *columnNest) takePlaces(f *folder, x *foldPart, words []uint64, at int) {
 	wide := x.state.Types[0]
 	for j := range n.exps {
 		i := int(int64(words[n.width+at+j]))
@@ -384,7 +384,7 @@ func (n *columnNest) takePlaces(f *folder, x *columnPart, words []uint64, at int
 }
 
 // parts is the sum of state j of places, of which nothing was lost.
-func (x *columnPart) parts(to *exact.Parts, words []uint64, places, j, e int) {
+func (x *foldPart) parts(to *exact.Parts, words []uint64, places, j, e int) {
 	switch {
 	case x.class == loop.Count:
 		to.Term[0] = float64(int64(words[j]))
@@ -401,7 +401,7 @@ func (x *columnPart) parts(to *exact.Parts, words []uint64, places, j, e int) {
 }
 
 // addTo adds state j of places, whose numbers were expected to be below 2^e, to an exact sum.
-func (x *columnPart) addTo(to *exact.Sum, words []uint64, places, j, e int) {
+func (x *foldPart) addTo(to *exact.Sum, words []uint64, places, j, e int) {
 	switch {
 	case x.half == upper:
 		v := int64(words[j])

@@ -79,15 +79,11 @@ func pipeNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 		}
 		s.columns = s.columns || f != nil && f.Axis == reduce.OverCols
 	}
-	e, none := c.Body.Elem(), false
-	if s.columns {
-		parts, _, _ := columnParts(s.fold, e, s.near)
-		none = len(parts) == 0
-	} else {
-		parts, _ := foldParts(s.fold, e)
-		none, s.near = len(parts) == 0, false
+	levels := ofColumns(0)
+	if s.near = s.near && s.columns; s.columns {
+		levels = levelsOf(s.near)
 	}
-	if none {
+	if parts, _, _ := foldParts(s.fold, c.Body.Elem(), levels); len(parts) == 0 {
 		return nil, "the reductions behind a chain"
 	}
 	return shapedNests(c.Body, s)
