@@ -102,7 +102,7 @@ func foldParts(names string, e types.Elem, levels ofColumns) (parts []foldPart, 
 		for k, p := range list {
 			if p.fold, p.sum = n, k; p.half != wholly {
 				p.sum = 0
-			} else if f.Arg || f.Sums(e) == 0 {
+			} else if f.Arg || f.Sums(e) == 0 && len(list) == 1 {
 				p.sum = -1
 			}
 			if levels > 0 {
