@@ -27,6 +27,7 @@ import (
 // that nothing in the body reads it. Where an operator fails the operators run one after the other,
 // so that the first of them is told.
 func byRows() *op.Def {
+	run := &op.Loop{Early: true, Rows: func(s *op.Sig, _ types.Type) int { return s.Attrs.Int("rows") }, Space: byRowsSpace, Begin: beginByRows}
 	return &op.Def{
 		Name:   "byrows",
 		Hidden: true,
@@ -49,25 +50,10 @@ func byRows() *op.Def {
 			w.Bytes += float64(out.Bytes())
 			return w
 		},
-		Kernel: func(c *op.Call) error {
-			x, err := beginByRows(c, 1)
-			if err != nil {
-				return err
-			}
-			n, _ := byRowsSpace(c)
-			if err := x.Chunk(0, 0, n); err != nil {
-				return err
-			}
-			return x.End()
-		},
-		Along: func(*op.Attrs) []int { return []int{op.AllInputs} },
-		Loop: &op.Loop{
-			Early: true,
-			Rows:  func(s *op.Sig, _ types.Type) int { return s.Attrs.Int("rows") },
-			Space: byRowsSpace,
-			Begin: beginByRows,
-		},
-		Nests: byRowsNests,
+		Kernel: run.Alone,
+		Along:  func(*op.Attrs) []int { return []int{op.AllInputs} },
+		Loop:   run,
+		Nests:  byRowsNests,
 	}
 }
 

@@ -19,6 +19,15 @@ import (
 
 // nestRow is the row. Its body is the operators on whole matrices, which cannot fail.
 func nestRow() *op.Def {
+	run := &op.Loop{
+		Light: true,
+		Rows:  op.RowsOfResult,
+		Space: func(c *op.Call) (n, leaf int) {
+			w := nestWindows(c)
+			return w.N, w.Leaf
+		},
+		Begin: beginNest,
+	}
 	return &op.Def{
 		Name:   "nest",
 		Role:   op.Grouped,
@@ -47,26 +56,9 @@ func nestRow() *op.Def {
 			}
 			return w
 		},
-		Kernel: func(c *op.Call) error {
-			x, err := beginNest(c, 1)
-			if err != nil {
-				return err
-			}
-			if err := x.Chunk(0, 0, nestWindows(c).N); err != nil {
-				return err
-			}
-			return x.End()
-		},
-		Loop: &op.Loop{
-			Light: true,
-			Rows:  op.RowsOfResult,
-			Space: func(c *op.Call) (n, leaf int) {
-				w := nestWindows(c)
-				return w.N, w.Leaf
-			},
-			Begin: beginNest,
-		},
-		Nests: spaceNests,
+		Kernel: run.Alone,
+		Loop:   run,
+		Nests:  spaceNests,
 	}
 }
 

@@ -19,6 +19,9 @@ import (
 	"flow/kernels/nest"
 )
 
+// parforLoop is a parfor as a loop over its first index.
+var parforLoop = &op.Loop{Space: parforSpace, Group: parforGroup, Points: true, Rows: op.RowsOfResult, Begin: beginParfor}
+
 // loops is the rows of loops that are one node.
 func loops() []*op.Def {
 	return []*op.Def{{
@@ -51,21 +54,9 @@ func loops() []*op.Def {
 			n := define.ElementCount(out)
 			return op.Work{Flops: 100 * n, Bytes: 8 * n}
 		},
-		Kernel: func(c *op.Call) error {
-			n, _ := parforSpace(c)
-			r, err := beginParfor(c, 1)
-			if err != nil {
-				return err
-			}
-			if n > 0 {
-				if err := r.Chunk(0, 0, n); err != nil {
-					return err
-				}
-			}
-			return r.End()
-		},
-		Loop:  &op.Loop{Space: parforSpace, Group: parforGroup, Points: true, Rows: op.RowsOfResult, Begin: beginParfor},
-		Nests: parforNests,
+		Kernel: parforLoop.Alone,
+		Loop:   parforLoop,
+		Nests:  parforNests,
 	}, pairs()}
 }
 

@@ -54,6 +54,22 @@ type Incomplete interface {
 	Incomplete() bool
 }
 
+// Alone runs all iterations of a call, in one pass, on the calling worker: the Kernel of most rows with a
+// loop.
+func (l *Loop) Alone(c *Call) error {
+	n, _ := l.Space(c)
+	b, err := l.Begin(c, 1)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		if err := b.Chunk(0, 0, n); err != nil {
+			return err
+		}
+	}
+	return b.End()
+}
+
 // Passes is a LoopBody that goes over its index space several times, for example to count and then
 // to fill. A pass begins after all iterations of the one before.
 type Passes interface {
