@@ -5,7 +5,7 @@
 //	                 their pass; every elementwise row and every reduction alone (pipe_alone.go).
 //	                 They are loops, interpreted while there is little work (nest_*.go, package
 //	                 launch); reductions are in the loop of the chain (pipe_nest.go), by columns in a
-//	                 loop over them (pipe_columns*.go, nest_columns.go), else block by block
+//	                 loop over them (pipe_columns*.go), else block by block
 //	byrows*.go       reductions of rows and what is made of their results as a loop over rows:
 //	                 wide ones by phases, of narrow ones the lanes are rows, which may end with
 //	                 reductions by key

@@ -209,34 +209,12 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 
 // elementOf writes the element of a program at (i, j).
 func elementOf(b *loop.Builder, p *op.Program, s nestShape, i, j loop.Lin) loop.Val {
-	var regs []loop.Val
-	var elems []types.Elem
-	for k, o := range p.In {
+	return nest.Chain(b, p, true, func(k int) loop.Val {
 		m := loop.Mem{Kind: loop.ParamMem, N: k}
-		var v loop.Val
-		switch s.mode(k) {
-		case op.Single:
-			v = b.Load(m)
-		case op.RowVec:
-			v = b.Load(m, loop.Num(0), j)
-		case op.ColVec:
-			v = b.Load(m, i, loop.Num(0))
-		case op.Trans:
-			v = b.Load(m, j, i)
-		default:
-			v = b.Load(m, i, j)
+		if s.mode(k) == op.Single {
+			return b.Load(m)
 		}
-		regs, elems = append(regs, v), append(elems, o.Elem)
-	}
-	for k, x := range p.Steps {
-		in, types := make([]loop.Val, len(x.Args)), make([]types.Elem, len(x.Args))
-		for a, r := range x.Args {
-			in[a], types[a] = regs[r], elems[r]
-		}
-		regs, elems = append(regs, nest.Step(b, x.Def, x.Elem, in, types, k, true)), append(elems, x.Elem)
-	}
-	if len(p.Steps) == 0 {
-		return regs[0]
-	}
-	return regs[len(regs)-1]
+		row, col := nest.Place(s.mode(k), i, j)
+		return b.Load(m, row, col)
+	})
 }

@@ -161,6 +161,25 @@ func (x *ending) give(c *op.Call, v value.Value) {
 	c.Out = v
 }
 
+// stepped is what the definitions of the steps of a program make of elements of its operands, which regs
+// holds, with room for what the steps make. args is room for operands of a step.
+func stepped(p *op.Program, regs, args []value.Scalar) (v value.Scalar, err error) {
+	if len(p.Steps) == 0 {
+		return regs[0], nil
+	}
+	for _, s := range p.Steps {
+		x := args[:len(s.Args)]
+		for a, r := range s.Args {
+			x[a] = regs[r]
+		}
+		if v, err = define.ApplyElt(s.Def, s.Elem, x); err != nil {
+			break
+		}
+		regs = append(regs, v)
+	}
+	return v, err
+}
+
 // mapRef evaluates the chain element by element.
 func mapRef(c *op.Call) (value.Value, error) {
 	p := c.Body
@@ -168,8 +187,8 @@ func mapRef(c *op.Call) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	regs := make([]value.Scalar, len(p.In)+len(p.Steps))
-	args := make([]value.Scalar, 0, 8)
+	regs := make([]value.Scalar, len(p.In), len(p.In)+len(p.Steps))
+	args := make([]value.Scalar, mostArgs)
 	at := func(i, j int) (value.Scalar, error) {
 		for k, o := range p.In {
 			switch o.Mode {
@@ -181,18 +200,7 @@ func mapRef(c *op.Call) (value.Value, error) {
 				regs[k] = define.ElementAt(c.In[k], i, j)
 			}
 		}
-		for k, s := range p.Steps {
-			args = args[:0]
-			for _, r := range s.Args {
-				args = append(args, regs[r])
-			}
-			y, err := define.ApplyElt(s.Def, s.Elem, args)
-			if err != nil {
-				return y, err
-			}
-			regs[len(p.In)+k] = y
-		}
-		return regs[len(regs)-1], nil
+		return stepped(p, regs[:len(p.In)], args)
 	}
 	if c.Type.Kind == types.Scalar {
 		return at(0, 0)

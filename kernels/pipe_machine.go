@@ -4,6 +4,7 @@ package kernels
 // little work, element by element.
 
 import (
+	"slices"
 	"sync"
 
 	"flow/ir/op"
@@ -185,16 +186,6 @@ func (m *machine) element(i, j int) (v value.Scalar, err error) {
 		}
 		regs = append(regs, v)
 	}
-	for _, s := range m.prog.Steps {
-		x := m.args[:len(s.Args)]
-		for a, r := range s.Args {
-			x[a] = regs[r]
-		}
-		if v, err = define.ApplyElt(s.Def, s.Elem, x); err != nil {
-			break
-		}
-		regs = append(regs, v)
-	}
-	m.values = regs
-	return v, err
+	m.values = slices.Grow(regs, len(m.prog.Steps))
+	return stepped(m.prog, m.values, m.args[:])
 }

@@ -31,18 +31,12 @@ type SpaceRect struct {
 // WriteSpace is the yields of a body, which have one shape, as loops, or nil where a loop cannot compute
 // them.
 func WriteSpace(b *op.Body) (list []SpaceRect) {
-	return writeSpace(b.Register(b.Yields[0]), func(x *Builder) (out []Ref) {
-		var env []Ref
+	return writeSpace(b.Register(b.Yields[0]), func(x *Builder) []Ref {
+		var args []Ref
 		for r := range b.Args {
-			env = append(env, x.Outer(b, r))
+			args = append(args, x.Outer(b, r))
 		}
-		for k := range b.Acts {
-			env = append(env, x.Act(b, k, env))
-		}
-		for _, r := range b.Yields {
-			out = append(out, env[r])
-		}
-		return out
+		return x.body(b, args, nil)
 	})
 }
 
@@ -204,34 +198,14 @@ func (x *Builder) chained(a *op.Action, env []Ref) Ref {
 		panic(NoBody{"`" + define.SourceName(a.Def) + "`"})
 	}
 	return x.matrix(a.Type, func(i, j loop.Lin) loop.Val {
-		var regs []loop.Val
-		var elems []types.Elem
-		for k, o := range p.In {
-			v := in[k].Val
-			switch r, zero := &in[k], loop.Num(0); {
-			case r.At == nil:
-			case o.Mode == op.Single:
-				v = r.At(zero, zero)
-			case o.Mode == op.Trans:
-				v = r.At(j, i)
-			case o.Mode == op.RowVec:
-				v = r.At(zero, j)
-			case o.Mode == op.ColVec:
-				v = r.At(i, zero)
-			default:
-				v = r.At(i, j)
+		v := Chain(x.Builder, p, false, func(k int) loop.Val {
+			if in[k].At == nil {
+				return in[k].Val
 			}
-			regs, elems = append(regs, v), append(elems, o.Elem)
-		}
-		for _, s := range p.Steps {
-			args, of := make([]loop.Val, len(s.Args)), make([]types.Elem, len(s.Args))
-			for k, r := range s.Args {
-				args[k], of[k] = regs[r], elems[r]
-			}
-			regs, elems = append(regs, Step(x.Builder, s.Def, s.Elem, args, of, 0, false)), append(elems, s.Elem)
-		}
+			return in[k].At(Place(p.In[k].Mode, i, j))
+		})
 		x.bounded()
-		return regs[len(regs)-1]
+		return v
 	})
 }
 
@@ -259,14 +233,7 @@ func (x *Builder) points(a *op.Action, env []Ref) Ref {
 		for d := range by {
 			inner = append(inner, Ref{Type: types.ScalarOf(types.I64), Val: x.Value(at[d].Times(by[d]).Plus(lo[d]))})
 		}
-		inner = append(inner, in...)
-		around := x.keep
-		x.keep = nil // no cell keeps what is within
-		defer func() { x.keep = around }()
-		for k := range b.Acts {
-			inner = append(inner, x.Act(b, k, inner))
-		}
-		y := inner[b.Yields[0]]
+		y := x.body(b, append(inner, in...), nil)[0] // no cell keeps what is within
 		switch {
 		case y.Parts != nil || y.At != nil && (len(by) != 1 || y.Type.Rows != 1):
 			panic(NoBody{"a result of " + y.Type.String()})

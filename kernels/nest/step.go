@@ -60,6 +60,42 @@ func Step(b *loop.Builder, d *op.Def, out types.Elem, in []loop.Val, elems []typ
 	return d.Body(b, dense.Storage(out), x)
 }
 
+// Place is where a chain that makes element (i, j) reads an operand.
+func Place(mode op.Mode, i, j loop.Lin) (row, col loop.Lin) {
+	switch zero := loop.Num(0); mode {
+	case op.Single:
+		return zero, zero
+	case op.RowVec:
+		return zero, j
+	case op.ColVec:
+		return i, zero
+	case op.Trans:
+		return j, i
+	}
+	return i, j
+}
+
+// Chain writes an element of a chain of elementwise operators. whole: it is a nest of its own, where a
+// check that fails has the number of its step, and steps may be Go functions.
+func Chain(b *loop.Builder, p *op.Program, whole bool, operand func(k int) loop.Val) loop.Val {
+	var regs []loop.Val
+	var elems []types.Elem
+	for k, o := range p.In {
+		regs, elems = append(regs, operand(k)), append(elems, o.Elem)
+	}
+	for k, s := range p.Steps {
+		in, of := make([]loop.Val, len(s.Args)), make([]types.Elem, len(s.Args))
+		for a, r := range s.Args {
+			in[a], of[a] = regs[r], elems[r]
+		}
+		if !whole {
+			k = 0
+		}
+		regs, elems = append(regs, Step(b, s.Def, s.Elem, in, of, k, whole)), append(elems, s.Elem)
+	}
+	return regs[len(regs)-1]
+}
+
 // hasValue is whether d has a value of x.
 func hasValue(b *loop.Builder, d *op.Def, x []loop.Val) loop.Val {
 	if d.Partial == op.NotByZero {
