@@ -8,7 +8,11 @@ import (
 	"slices"
 	"testing"
 
+	"flow/ir"
+	"flow/ir/op"
+	"flow/ir/plan"
 	"flow/runtime/schedule"
+	"flow/runtime/trace"
 )
 
 // This file checks the trace of a run field by field against the document that defines the format
@@ -60,6 +64,44 @@ emit sum(cholesky(A, tile = 50))
 			t.Fatal(err)
 		}
 		checkTrace(t, file.Bytes(), ranks)
+	}
+}
+
+// A message of a trace is that of an exchange, of a gather, or of the loop or branch that contains one.
+func TestMessagesNameTheirNode(t *testing.T) {
+	const text = `
+x = rand(90000, 1, seed = 1)
+iterate v = x, k = 0 times 5 {
+  next v = v * 0.5 + sum(v) / 90000.0
+  next k = k + 1
+}
+emit sum(v)
+emit sum(sqrt(x))
+`
+	p, err := Compile(context.Background(), "x.flow", []byte(text), CompileOptions{Ranks: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Run(context.Background(), RunOptions{Trace: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[bool]int{} // by whether a loop contains it
+	for _, rec := range r.Recordings {
+		for i := range rec.Tracks {
+			for e := range rec.Tracks[i].Events() {
+				if e.Kind != trace.Send && e.Kind != trace.Receive {
+					continue
+				}
+				n := &p.made.Plan.Graph.Nodes[e.ID]
+				if seen[n.Region != nil]++; n.Region == nil && !plan.IsGather(n) && n.Op.Role != op.Exchange {
+					t.Fatalf("a message has the node %s", p.made.Plan.Graph.Line(ir.ID(e.ID)))
+				}
+			}
+		}
+	}
+	if len(seen) != 2 {
+		t.Errorf("messages by whether a loop has them: %v", seen)
 	}
 }
 

@@ -79,17 +79,21 @@ const MostGathers = 4096
 
 // Gathers describes every gather of the plan and its regions, by its attribute key.
 func (p *Plan) Gathers() (list []Gathered) {
+	var top ir.ID
 	var within func(g *ir.Graph)
 	within = func(g *ir.Graph) {
 		for i := range g.Nodes {
 			n := &g.Nodes[i]
+			if g == p.Graph {
+				top = ir.ID(i)
+			}
 			if IsGather(n) {
 				key := n.Attrs.Int("key")
 				for len(list) <= key {
 					list = append(list, Gathered{})
 				}
 				list[key] = gatheredBy(n.Attrs, g.Type(ir.ID(i)))
-				list[key].Span, list[key].Read = n.Span, IsRead(g, ir.ID(i))
+				list[key].Span, list[key].Read, list[key].Node = n.Span, IsRead(g, ir.ID(i)), top
 			}
 			for r := n.Region; r != nil; r = r.Next {
 				within(r.Graph)

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/lang/source"
@@ -173,6 +174,8 @@ type Gathered struct {
 	Read bool
 	// Span is the place in the text of the value that is gathered.
 	Span source.Span
+	// Node of the plan's graph is the gather, or the loop or branch that contains it.
+	Node ir.ID
 }
 
 // Whole reports whether every rank gets all rows.

@@ -205,7 +205,7 @@ type flight struct {
 	at      int32 // index into receives
 	peer    int32
 	num     int32
-	id      ir.ID // exchange
+	id      ir.ID // exchange; of a gather that has ended, its Node
 	source  ir.ID // node whose value is sent
 	dense   *value.Dense
 	placed  *placed // memory of a large matrix; dense and buf are set at its end
