@@ -11,7 +11,8 @@ import (
 )
 
 // This file spreads what reads rows that only the run knows: those in whose columns the rows of a sparse
-// matrix have entries, and those whose numbers the run computes (op.Def.Numbers). A gather with the attribute plan.Fetch brings a rank those that its rows touch.
+// matrix have entries, and those whose numbers the run computes (op.Def.Numbers). A gather with the attribute
+// plan.Fetch brings a rank those that its rows touch.
 //
 //	iterate(%x, %S) (%v, %A) {                %1 = sp.touched(%S) {ranks=3, shared=900}
 //	  ..                                      %2 = sp.collect(%1) {apart=1, shared=3, stack=3}
