@@ -216,9 +216,12 @@ type generator struct {
 	// at is the definition of element (i, j).
 	at func(a *op.Attrs, i, j int) value.Scalar
 	// fill makes the window out of the whole, from row r0 and column c0 on.
-	fill  func(a *op.Attrs, out *value.Dense, r0, c0 int)
-	alike func(a *op.Attrs) op.Val // Def.Alike
-	flops float64
+	fill func(a *op.Attrs, out *value.Dense, r0, c0 int)
+	// drawn writes a number into a loop, of the state that states gives; nil: no loop computes one.
+	drawn  *drawer
+	states states
+	alike  func(a *op.Attrs) op.Val // Def.Alike
+	flops  float64
 }
 
 func (g generator) def() *op.Def {

@@ -70,9 +70,17 @@ func (d *drawer) nest() *loop.Nest {
 	word := func(k int) loop.Val { return b.Load(words, loop.Num(0), loop.Num(int64(k))) }
 	state := b.Op(loop.Add, word(drawnState), b.Op(loop.Mul, b.IndexValue(row), word(drawnRow)))
 	state = b.Op(loop.Add, state, b.Op(loop.Mul, b.IndexValue(col), word(drawnCol)))
+	v := d.at(b, state, func(k int) loop.Val { return word(drawnGiven + k) })
+	out := loop.Mem{Kind: loop.ResultMem, N: b.Result(d.elem, rows, cols)}
+	b.Store(out, loop.Of(loop.IndexSym, row), loop.Of(loop.IndexSym, col), v)
+	return b.Done()
+}
+
+// at writes the number at a state of the generator.
+func (d *drawer) at(b *loop.Builder, state loop.Val, given func(k int) loop.Val) loop.Val {
 	constant := func(w uint64) loop.Val { return b.Const(types.I64, w) }
 	shifted := func(z loop.Val, by uint64) loop.Val { return b.Op(loop.Xor, z, b.Op(loop.Shr, z, constant(by))) }
-	bits := func(k int) loop.Val { // mix
+	return d.number(b, func(k int) loop.Val { // mix
 		z := state
 		if k > 0 {
 			z = b.Op(loop.Add, z, constant(uint64(k)*golden))
@@ -80,18 +88,49 @@ func (d *drawer) nest() *loop.Nest {
 		z = b.Op(loop.Mul, shifted(z, 30), constant(0xBF58476D1CE4E5B9))
 		z = b.Op(loop.Mul, shifted(z, 27), constant(0x94D049BB133111EB))
 		return shifted(z, 31)
-	}
-	v := d.number(b, bits, func(k int) loop.Val { return word(drawnGiven + k) })
-	out := loop.Mem{Kind: loop.ResultMem, N: b.Result(d.elem, rows, cols)}
-	b.Store(out, loop.Of(loop.IndexSym, row), loop.Of(loop.IndexSym, col), v)
-	return b.Done()
+	}, given)
 }
 
-// drawnBy makes g fill by a loop where that is faster. of gives the state of number k of the matrix,
-// counted by rows, the step of the state from number to number, and the arguments of the
-// distribution.
-func (g *generator) drawnBy(d *drawer, of func(a *op.Attrs, k uint64) (state, step uint64, given [2]uint64)) {
+// states gives the state of number k of the matrix, counted by rows, the step of the state from number
+// to number, and the arguments of the distribution.
+type states func(a *op.Attrs, k uint64) (state, step uint64, given [2]uint64)
+
+// drawnWritten is up to how many operations of a matrix are written out one by one.
+const drawnWritten = 256
+
+// elements writes the numbers of a seed that the run tells into a loop, where they are few: many are
+// drawn in less time by a call.
+func (g generator) elements(e *op.Elements) op.Element {
+	rows, cols, seed := e.Out.Rows, e.Out.Cols, define.ConvertBody(e.B, types.I64, e.In[0].At(loop.Num(0), loop.Num(0)))
+	if n := rows * cols; n == 0 || n > define.Unrolled {
+		return nil
+	}
+	first, step, given := g.states(e.Attrs.With("seed", op.Int(0)), 0) // a seed is added to the state
+	number := func(i, j loop.Lin) loop.Val {
+		constant := func(w uint64) loop.Val { return e.B.Const(types.I64, w) }
+		k := e.B.Op(loop.Add, e.B.Op(loop.Mul, e.Number(i), constant(uint64(cols))), e.Number(j))
+		state := e.B.Op(loop.Add, e.B.Op(loop.Add, seed, constant(first)), e.B.Op(loop.Mul, k, constant(step)))
+		return g.drawn.at(e.B, state, func(k int) loop.Val { return constant(given[k]) })
+	}
+	if float64(rows*cols)*g.flops > drawnWritten {
+		return e.Laid(func(store func(i, j loop.Lin, v loop.Val)) {
+			e.Rounds(rows, nil, func(i loop.Lin, _ []loop.Val) []loop.Val {
+				e.Rounds(cols, nil, func(j loop.Lin, _ []loop.Val) []loop.Val { store(i, j, number(i, j)); return nil })
+				return nil
+			})
+		})
+	}
+	var list []loop.Val
+	for k := range rows * cols {
+		list = append(list, number(loop.Num(int64(k/cols)), loop.Num(int64(k%cols))))
+	}
+	return e.Held(list)
+}
+
+// drawnBy makes g fill by a loop where that is faster.
+func (g *generator) drawnBy(d *drawer, of states) {
 	slow, shape := g.fill, g.shape
+	g.drawn, g.states = d, of
 	g.fill = func(a *op.Attrs, out *value.Dense, r0, c0 int) {
 		_, cols, _ := shape(a)
 		state, step, given := of(a, uint64(r0*cols+c0))
@@ -205,6 +244,10 @@ func (b draft) cos(x loop.Val) loop.Val {
 }
 
 // The loops of the distributions. Their definitions are those of the rows.
+
+func uniformDrawer() *drawer {
+	return newDrawer(types.F64, func(b *loop.Builder, bits, _ func(k int) loop.Val) loop.Val { return draft{b}.uniform(bits(0)) })
+}
 
 func normalDrawer() *drawer {
 	return newDrawer(types.F64, func(l *loop.Builder, bits, _ func(k int) loop.Val) loop.Val {

@@ -54,17 +54,18 @@ func draws(n, m, seed op.Arg) []generator {
 			}
 		}),
 	}
-	single := func(a *op.Attrs, k uint64) (state, step uint64) { return uint64(a.Int("seed")) + (k+1)*golden, golden }
-	out[0].drawnBy(exponentialDrawer(), func(a *op.Attrs, k uint64) (state, step uint64, given [2]uint64) {
-		state, step = single(a, k)
-		return state, step, given
-	})
+	out[0].drawnBy(exponentialDrawer(), single)
 	out[1].drawnBy(integerDrawer(), func(a *op.Attrs, k uint64) (state, step uint64, given [2]uint64) {
-		state, step = single(a, k)
+		state, step, _ = single(a, k)
 		lo := uint64(a.Int("lo"))
 		return state, step, [2]uint64{uint64(a.Int("hi")) - lo, lo}
 	})
 	return out
+}
+
+// single is the states of a distribution that takes one number of the generator.
+func single(a *op.Attrs, k uint64) (state, step uint64, given [2]uint64) {
+	return uint64(a.Int("seed")) + (k+1)*golden, golden, given
 }
 
 // byElement is g, of which number k of the matrix, counted by rows, is at(a)(k).

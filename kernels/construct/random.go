@@ -50,9 +50,11 @@ func random() []*op.Def {
 		step = golden
 		return uint64(a.Int("seed")) + (2*k+1)*golden, 2 * step, given
 	})
+	rand := numbered("rand", "rand is an n x m matrix of uniform numbers in [0, 1). Element (i, j) is number i*m + j of SplitMix64 with that seed, "+
+		"whatever the blocks and ranks.", define.Eg("all(rand(3, 3) < 1)", "true"), 4, U01, vec.Uniform)
+	rand.drawn, rand.states = uniformDrawer(), single
 	uniform := []generator{
-		numbered("rand", "rand is an n x m matrix of uniform numbers in [0, 1). Element (i, j) is number i*m + j of SplitMix64 with that seed, "+
-			"whatever the blocks and ranks.", define.Eg("all(rand(3, 3) < 1)", "true"), 4, U01, vec.Uniform),
+		rand,
 		normal,
 		generator{
 			name: "rand_spd",

@@ -42,5 +42,8 @@ func (g generator) seedable() []*op.Def {
 		}
 		return nil
 	}
+	if g.drawn != nil {
+		d.Elements = g.elements
+	}
 	return []*op.Def{plain, d}
 }
