@@ -7,6 +7,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/define"
 )
 
 // Interpreter runs one body, for one worker. What a run gives lies in the performer's memory, or in
@@ -16,11 +17,13 @@ type Interpreter struct {
 	Acts  []int // those that are run, in order
 	Reg   []value.Value
 	calls []op.Call
-	inner []nested // of actions that are loops or branches
-	Slot  []int    // of each action, the place of its result in mem; -1: its kernel makes the memory
-	Mem   []*value.Dense
-	Out   value.Tuple
-	whole value.Value // out
+	// scalars is room for the operands of elementwise actions on scalars, which need no kernel.
+	scalars [][]value.Scalar
+	inner   []nested // of actions that are loops or branches
+	Slot    []int    // of each action, the place of its result in mem; -1: its kernel makes the memory
+	Mem     []*value.Dense
+	Out     value.Tuple
+	whole   value.Value // out
 	// cells says which actions have their values in kept, nil for none.
 	cells []int
 	kept  *Memo
@@ -72,7 +75,7 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 		}
 	}
 	p := &Interpreter{body: b, Acts: acts, Reg: make([]value.Value, len(b.Args)+len(b.Acts)), calls: make([]op.Call, len(b.Acts)),
-		inner: make([]nested, len(b.Acts)), Out: make(value.Tuple, len(b.Yields)), held: make([]value.Value, len(b.Acts)),
+		scalars: make([][]value.Scalar, len(b.Acts)), inner: make([]nested, len(b.Acts)), Out: make(value.Tuple, len(b.Yields)), held: make([]value.Value, len(b.Acts)),
 		keep: make([]int, len(b.Acts)), kept: k, stages: stages, compileFrom: from, stopped: within.Stopped, turned: turned}
 	p.whole = p.Out
 	if stages != nil {
@@ -86,6 +89,9 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 		p.keep[k] = a.Attrs.Int("keep")
 		p.calls[k] = op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, In: make([]value.Value, len(a.Args)), Env: within.Env, Read: within.Read,
 			Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
+		if a.Type.IsScalar() && a.Def.Elt != nil && a.Def.Laws.Has(op.Elementwise) && a.Chain == nil {
+			p.scalars[k] = make([]value.Scalar, len(a.Args))
+		}
 		nest := func(body int) *Interpreter {
 			var stages *Stages
 			if from >= 0 {
@@ -361,6 +367,12 @@ func (p *Interpreter) Act(k int) (value.Value, error) {
 		return side.whole, nil
 	case op.Iterate:
 		return p.inner[k].iterate(a, c)
+	}
+	if x := p.scalars[k]; x != nil {
+		for i := range x {
+			x[i] = c.Scalar(i)
+		}
+		return define.ApplyElt(a.Def, a.Type.Elem, x)
 	}
 	c.Type, c.Out = a.Type, nil
 	if a.Asks {

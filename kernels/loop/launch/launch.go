@@ -3,7 +3,9 @@ package launch
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"flow/ir/loop"
@@ -25,6 +27,7 @@ type Loop struct {
 	flat   bool // see amd64.Flat
 	inner  bool // it stores in an inner loop
 	facts  branches
+	proved atomic.Pointer[[]int64] // what the last proof that accesses are inside depends on
 	byRow  []rowResult
 	small  bool // it is interpreted, whatever the target
 	sums   sums // of made
@@ -139,8 +142,13 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 	if len(in) != len(n.Params) || len(out) != len(n.Results) {
 		return fmt.Errorf("BUG: %d operands and %d results for a loop of %d and %d", len(in), len(out), len(n.Params), len(n.Results))
 	}
-	if r.hull.facts = l.facts; !r.hull.inside(n, in, out) {
-		return ErrOutside
+	var room [48]int64
+	if sizes, p := proofOf(room[:0], in, out), l.proved.Load(); p == nil || !slices.Equal(*p, sizes) {
+		if r.hull.facts = l.facts; !r.hull.inside(n, in, out) {
+			return ErrOutside
+		}
+		sizes = slices.Clone(sizes)
+		l.proved.Store(&sizes)
 	}
 	var lay layout
 	bit := layout(1)
@@ -174,6 +182,22 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 	}
 	r.room, err = v.code.ScratchFor(r.args)
 	return err
+}
+
+// proofOf appends what a proof that accesses are inside depends on: sizes and integers.
+func proofOf(list []int64, in []value.Value, out []*value.Dense) []int64 {
+	for _, v := range in {
+		if x, is := v.(value.Scalar); is {
+			list = append(list, x.I)
+		} else {
+			t := v.Type()
+			list = append(list, int64(t.Rows), int64(t.Cols))
+		}
+	}
+	for _, d := range out {
+		list = append(list, int64(d.Rows), int64(d.Cols))
+	}
+	return list
 }
 
 // Again binds other operands and results of the same sizes and distances between rows, which Begin
