@@ -13,7 +13,7 @@ import (
 // one family, because blocks of one are made of blocks of the others. A family is cut if one of it
 // is
 //
-//   - the operand or result of a product that is no loop, of a factorisation or another operator
+//   - the operand or result of a product that is no loop, unless it is a line of a small matrix, of a factorisation or another operator
 //     that works by tiles,
 //   - read in tiles (slices that make a grid), or assembled from tiles,
 //   - the operand or result of an operator that can be cut and has no loop: blocks are its only
@@ -23,7 +23,7 @@ import (
 // preferred holds the layouts that readers in tiles prefer. With loops, only families stay whole of
 // which one is the result of a loop over an index space, or of an iterate.
 func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting, loops, rows bool) []bool {
-	w := &families{g: g, rows: rows, parent: make([]int32, g.Len()), cut: make([]bool, g.Len())}
+	w := &families{g: g, rows: rows, least: least, parent: make([]int32, g.Len()), cut: make([]bool, g.Len())}
 	any := false
 	var large []ir.ID
 	for i := range g.Nodes {
@@ -71,8 +71,21 @@ type families struct {
 	parent []int32
 	cut    []bool // of the roots
 	rows   bool   // Sizes.Rows
+	least  int    // Sizes.Block
 	// of the current node, reused: a quarter of the allocations of compiling a million tasks
 	sig op.Sig
+}
+
+// lineBlocks is up to how many blocks of elements a matrix has that a product with one row or column
+// reads whole: one worker reads them in some 50 us, and others would have to wait for blocks.
+const lineBlocks = 4
+
+// most is the most elements of a matrix in list.
+func (w *families) most(list []ir.ID) (n int) {
+	for _, x := range list {
+		n = max(n, w.g.Type(x).Count())
+	}
+	return n
 }
 
 func (w *families) find(i int32) int32 {
@@ -124,6 +137,9 @@ func (w *families) node(id ir.ID) {
 			if in := w.g.In(id); len(in) == 3 {
 				w.join(id, in[0])
 			}
+			return
+		}
+		if (t.Rows == 1 || t.Cols == 1) && w.most(in) <= lineBlocks*w.least {
 			return
 		}
 		w.mark(id)

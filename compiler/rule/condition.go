@@ -103,6 +103,11 @@ var conditionWords = map[string]func(x []operand) bool{
 	"doubles": func(x []operand) bool {
 		return x[0].typ.Elem == types.F64
 	},
+	// single(a, b): a product of these has one term, whichever way round b is read.
+	"single": func(x []operand) bool {
+		t := x[0].m.s.typ
+		return x[0].typ.Known() && x[1].typ.Known() && x[0].typ.Count() == t.Rows && x[1].typ.Count() == t.Cols
+	},
 	// alike(a, b): the same element type, so no conversion is needed.
 	"alike": func(x []operand) bool {
 		for _, o := range x {

@@ -3,8 +3,11 @@ package elementwise
 // This file defines the rows of arithmetic: signs, minimum and maximum, integer division, powers.
 
 import (
+	"math"
+
 	"flow/ir/loop"
 	"flow/ir/op"
+	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/vec"
@@ -118,6 +121,18 @@ func arithmetic() []Row {
 				return q
 			}),
 			body: define.CeilDivBody,
+		},
+		{
+			Name: "madd", hidden: true, Args: []string{"c", "a", "b"}, Flops: 2,
+			Rule: func(in []types.Elem, s *op.Sig) (types.Elem, bool) {
+				e, ok := define.AsFloat(in, s)
+				return e, ok && e == types.F64
+			},
+			Doc: "madd is c + a * b of f64, rounded once: an element of a product of a column and a row.",
+			Elt: func(x []value.Scalar) value.Scalar { return value.F64(math.FMA(x[1].F, x[2].F, x[0].F)) },
+			body: func(b *loop.Builder, _ types.Elem, in []loop.Val) loop.Val {
+				return b.Op(loop.FMA, in[1], in[2], in[0])
+			},
 		},
 	}
 }

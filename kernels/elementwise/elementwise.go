@@ -28,13 +28,14 @@ type Row struct {
 	partial           op.Partial
 	Flops             float64 // per element
 	eg                []op.Example
+	hidden            bool
 }
 
 // Def completes the row, but for kernel and loop: the engine of the package above executes it on
 // matrices.
 func (r Row) Def() *op.Def {
 	d := &op.Def{
-		Name: r.Name, Word: r.word, Infix: r.infix, Doc: r.Doc, Eg: r.eg,
+		Name: r.Name, Hidden: r.hidden, Word: r.word, Infix: r.infix, Doc: r.Doc, Eg: r.eg,
 		Elt: r.Elt, Operands: r.operands, Native: r.Native, Body: r.body,
 		Partial: r.partial, Absorbs: r.absorbs, Laws: r.laws | op.Pure | op.Elementwise, Flow: op.Flow{Rate: op.Once},
 		Shard: op.Shard{Kind: op.ShardAligned},
