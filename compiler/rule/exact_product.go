@@ -53,18 +53,16 @@ func products() []Rule {
 				{Rewrite: "mul(zeros(){n=r, m=s}, x) -> zeros(){n=r, m=s}", Why: "0 * -1 is -0, 0 * inf is nan"}},
 		},
 		{
-			Name: "outer-product",
-			Doc: "Each chain of a product of a column and a row has one step, so it is an elementwise operator, which loops fuse with others: a step of " +
-				"rank one is one pass over a matrix.",
+			Name: "add-outer-product",
+			Doc: "Each chain that adds a product of a column and a row has one step, so it is an elementwise operator, which loops fuse with others: a " +
+				"step of rank one is one pass over a matrix.",
 			Rewrites: []string{
-				"matmul(a, b) -> madd(0, a, b)",
-				"matmul(a, b){tb=true} -> madd(0, a, t(b))",
 				"gemm(c, a, b) -> madd(c, a, b)",
 				"gemm(c, a, b){tb=true} -> madd(c, a, t(b))",
 				"gemm(c, a, b){sub=true} -> madd(c, neg(a), b)",
 				"gemm(c, a, b){tb=true, sub=true} -> madd(c, neg(a), t(b))"},
 			Where: []string{"single(a, b)", "doubles(root)", "alike(a, b, root)"},
-			Wrong: []Wrong{{Rewrite: "matmul(a, b) -> mul(a, b)", Why: "0 + 0 * -1 is 0, the product -0"}},
+			Wrong: []Wrong{{Rewrite: "gemm(c, a, b) -> add(c, mul(a, b))", Why: "that is rounded twice"}},
 		},
 	}
 }
