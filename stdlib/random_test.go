@@ -9,7 +9,7 @@ import (
 func TestDrawsInBodies(t *testing.T) {
 	blocks := []string{"t(rand(5, 1, seed = 3 + i))", "t(randn(5, 1, seed = 3 + i))", "t(randexp(5, seed = 3 + i))", "t(randint(5, 1, -4, 9, seed = 3 + i))",
 		"rowsum(rand_spd(3, seed = i))[0, 0] * ones(1, 1)", "t(sample(9, 4, seed = i))", "t(sample(9, 4, seed = i, replace = true))",
-		"t(randn(16, 1, seed = i))", "rand(1, 1, seed = i64(i > 1))", "randint(8, 9, -1, 9223372036854775807, seed = i)",
+		"t(randn(16, 1, seed = i))", "rand(1, 1, seed = i64(i > 1))", "reshape(randint(8, 9, -1, 9223372036854775807, seed = i), 1, 72)",
 		"t(permutation(6, seed = i))", "t(shuffle([1.5, 2, 3], seed = 7 * i))", "colsum(synth_linear(4, 2, noise = 0.5, seed = i))"}
 	inside, outside := "", ""
 	for _, b := range blocks {
