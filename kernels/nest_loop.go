@@ -348,17 +348,17 @@ const (
 // sure.
 func (w *nestWorker) window(a area) (done bool, err error) {
 	var flagged bool
-	if a.rows() == 1 && a.cols() <= doubtLanes {
-		flagged, err = w.doubted(a)
+	if w.refills(a.i0, a.i1, a.j0, a.j1) {
+		flagged, err = w.taking(a.i0, a.i1, a.j0, a.j1)
 	} else {
-		if w.refills(a.i0, a.i1, a.j0, a.j1) {
-			flagged, err = w.taking(a.i0, a.i1, a.j0, a.j1)
-		} else {
-			flagged, err = w.strips(w.with(w.words), a.i0, a.i1, a.j0, a.j1)
-		}
-		if !flagged {
-			w.tried += a.rows() * ((a.cols() + doubtLanes - 1) / doubtLanes)
-		}
+		flagged, err = w.strips(w.with(w.words), a.i0, a.i1, a.j0, a.j1)
+	}
+	switch {
+	case err != nil:
+	case a.rows() == 1 && a.cols() <= doubtLanes:
+		flagged, err = w.doubted(a, flagged)
+	case !flagged:
+		w.tried += a.rows() * ((a.cols() + doubtLanes - 1) / doubtLanes)
 	}
 	if err != nil {
 		return false, op.ErrStopped
@@ -366,11 +366,11 @@ func (w *nestWorker) window(a area) (done bool, err error) {
 	return !flagged, nil
 }
 
-// doubted is window on a few lanes.
-func (w *nestWorker) doubted(a area) (flagged bool, err error) {
+// doubted runs the nest on a few lanes with wider sums as long as those of fewer words are flagged.
+func (w *nestWorker) doubted(a area, doubt bool) (flagged bool, err error) {
 	n := w.n
 	w.tried++
-	flagged, err = w.strips(w.with(w.words), a.i0, a.i1, a.j0, a.j1)
+	flagged = doubt
 	for words := w.words; flagged && err == nil && (w.asked || !w.with(w.words).cells.ignorant()); {
 		if words = n.after(words); words == 0 {
 			return true, nil
