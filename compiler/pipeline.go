@@ -236,7 +236,7 @@ var pipeline = []step{
 			if err != nil {
 				return err
 			}
-			if s.parts == nil || s.parts.Graph != s.g || s.o.Ranks == 1 { // no place counts
+			if s.parts == nil || s.parts.Graph != s.g {
 				ranks := s.o.Ranks
 				if s.rows {
 					ranks = 1
@@ -246,6 +246,10 @@ var pipeline = []step{
 			}
 			if g = pass.FuseEpilogues(g, s.o.Table, s.o.Sizes, s.o.Ranks, s.parts.Block); g != s.g {
 				s.parts.Graph = g // a copy, whose places are the same
+				s.g = s.parts.DropDead().Graph
+			}
+			if g = along(s.g); g != s.g { // on one rank, where no place counts
+				s.parts = &pass.Partitioned{Graph: g, Block: make([]pass.Block, g.Len())}
 				s.g = s.parts.DropDead().Graph
 			}
 			return nil
