@@ -15,7 +15,7 @@ import (
 // kernelLayers are the files of package kernels from the lowest layer to the highest. A file belongs
 // to the first layer that has it.
 var kernelLayers = []struct{ name, files string }{
-	{"the engine of chains", "pipe*.go nest_machine.go nest_program.go nest_fold.go nest_columns.go"},
+	{"the engine of chains", "pipe*.go nest_machine.go nest_program.go nest_fold.go"},
 	{"products with chains", "linalg_*.go"},
 	{"runs of loops", "parfor*.go nest_*.go byrows*.go rounds.go"},
 	{"the table", "table.go own.go control.go doc.go"},

@@ -2,7 +2,7 @@ package kernels
 
 // This file runs a body as loops, one after the other: all of them on some rows, then on the next ones,
 // so that the rows stay in a cache. The rows are those of results, or points between whose loops
-// operators are called (nest_calls.go).
+// operators are called (nest_calls_run.go).
 
 import (
 	"errors"

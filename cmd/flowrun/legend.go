@@ -65,14 +65,15 @@ const planLegend = `  critical path: the longest chain of tasks that wait for on
 const layoutLegend = `  lies on: rows: each rank makes and has its own rows; replicated: each rank makes and has all of it; partial: each rank
   has reduced its rows; rank 0: only this rank has it; ranks 0 to 2: cut into pieces, each on one of them; rows from 0, 9: the
   rows of a sparse matrix differ in length, and for the same work rank 0 has rows from 0 on and rank 1 from 9 on
-  why: why ranks do not share it, by the rules and costs that placed it; little work: all make it in less time than a message takes
+  why: why ranks do not share it, by the rules and costs that placed it; little work: each rank computes it
+  in less time than a message takes
   sent: what depends on the entries of sparse matrices is estimated before the run, --stats counts it
 `
 
 // rankLegend explains the ranks of a run.
 const rankLegend = `  busy: in kernels, all workers; scheduling and waiting: claiming chunks of loops, and waiting for the last one; processor: of the
-  process, messages included; claims: chunks of loops; stolen: those from another worker's queue; helped: chunks run for other ranks; read: bytes of files, also
-  before the run; sent on: of what is sent, values that were read of files
+  process, messages included; claims: chunks of loops; stolen: those from another worker's queue; helped: chunks run for other ranks;
+  read: bytes of files, also before the run; sent on: the part of the sent bytes that was read from files
 `
 
 // loopLegend explains the account of a loop.
