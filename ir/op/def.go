@@ -71,7 +71,7 @@ type Def struct {
 	// ByColumn is the input whose row j is read only where input 0, a sparse matrix, has an entry in
 	// column j. 0: there is none.
 	ByColumn int
-	// Numbers is the input whose elements are the numbers of the rows that are read of input 0. 0: there is none.
+	// Numbers is the input whose elements are the row numbers that are read of input 0. 0: there is none.
 	Numbers int
 	// Bound returns a number that Elements depends on, of the values of the inputs that are read as a
 	// whole. The call has it as BoundAttr. nil: Elements needs no values.
