@@ -137,7 +137,7 @@ type Call struct {
 	Lo, Hi int
 	// Env is the environment of effectful operators and read.
 	Env Env
-	// Read counts the bytes that the call reads of files; nil: nobody counts.
+	// Read counts the bytes that the call reads from files. nil: they are not counted.
 	Read *atomic.Int64
 	// Stopped reports that the result is dead: no later node reads it. It may be nil. Long
 	// work, such as a loop in a body, asks now and then (some nanoseconds) and returns

@@ -46,7 +46,7 @@ type Options struct {
 	Max *float64
 	// Share does a task of reading together with other processes; nil: Task.All does.
 	Share func(Task) (Answer, error)
-	// Read counts the bytes that are read of files; nil: nobody counts.
+	// Read counts the bytes that are read from files. nil: they are not counted.
 	Read *atomic.Int64
 }
 
@@ -172,10 +172,10 @@ func OpenFile(path string) (*os.File, error) {
 	return file, nil
 }
 
-// countedFile is a file whose bytes that are read are counted.
+// countedFile is a file that counts the bytes read from it.
 type countedFile struct {
 	file *os.File
-	read *atomic.Int64 // nil: nobody counts
+	read *atomic.Int64 // nil: no count
 }
 
 // openCounted opens a file for reading. The error is an *Error.

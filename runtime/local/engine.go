@@ -25,7 +25,7 @@ import (
 type EngineOptions struct {
 	Env op.Env
 	// Read counts the bytes that tasks read of files, for the report, after those that it holds at the
-	// beginning; nil: nobody counts.
+	// beginning. nil: they are not counted.
 	Read *atomic.Int64
 	// Buffers lends the memory of results; nil: a pool of the engine's own, which ends with it.
 	Buffers *BufferPool
