@@ -49,8 +49,8 @@ func (p *Program) runLocal(ctx context.Context, out *Output, o RunOptions) (*Rep
 	return report, err
 }
 
-// read returns the counter of the bytes that are read of files, with those that this process has read before the run.
-// Of ranks in this process, rank 0 gets it.
+// read returns the counter of the bytes that are read of files, with those that this process has read
+// before the run. Of ranks in this process, rank 0 gets it.
 func (p *Program) read() *atomic.Int64 {
 	n := new(atomic.Int64)
 	if in := p.options.Input; in != nil {

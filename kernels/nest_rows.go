@@ -323,7 +323,7 @@ func (w *rowWorker) phase(k, r0, r1 int) (done bool, err error) {
 	return !flagged, nil
 }
 
-// place tells loop k where the kept rows lie, of which the first is r0.
+// place tells loop k where the kept rows lie. The first one is r0.
 func (w *rowWorker) place(k, r0 int) {
 	f, at := w.x.form.phases[k], len(w.x.head)
 	for _, list := range [...][]nest.Operand{f.Operands, f.Results} {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"unsafe"
 )
@@ -25,8 +26,16 @@ func TestLargeMemoryIsAdvised(t *testing.T) {
 	if flags := flagsOf(t, unsafe.Pointer(&grown[len(s)/2])); !strings.Contains(flags, " hg") {
 		t.Errorf("what grew to 20 MiB has the flags %q", flags)
 	}
-	if x := Fresh[float64](3); len(x) != 3 || x[2] != 0 {
-		t.Error("three fresh numbers are", x)
+	if x := Fresh[float64](3 * hugeFrom); len(x) != 3*hugeFrom || !strings.Contains(flagsOf(t, unsafe.Pointer(&x[len(x)/2])), " hg") {
+		t.Error("large fresh memory is not advised")
+	}
+	page, err := syscall.Mmap(-1, 0, 4096, syscall.PROT_READ, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer syscall.Munmap(page)
+	if Huge(page); strings.Contains(flagsOf(t, unsafe.Pointer(&page[0])), " hg") {
+		t.Error("a page is advised")
 	}
 }
 

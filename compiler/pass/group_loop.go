@@ -20,7 +20,8 @@ import (
 //
 // The loop is a member of the group, so what holds for groups holds for it. A group has one loop at
 // most, and does not end in a reduction then. If the loop may fail, and would fail too late at the last
-// operator, the group comes where the loop stands, provided that it reads nothing made later. It would be wrong or slow where
+// operator, the group comes where the loop stands, provided that it reads nothing made later. It would
+// be wrong or slow where:
 //
 //   - an iteration reads another place, or the matrix as a whole: then all of it is needed;
 //   - a neighbour may fail: another failure could come first, at another place;

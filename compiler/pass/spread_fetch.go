@@ -61,8 +61,8 @@ func (x *spreadGraph) fetched(id, s ir.ID) ir.ID {
 }
 
 // numbered returns the new node of an old one with the rows whose numbers are in the old column s: all of
-// them if the reader makes all rows, otherwise those in this rank's rows of the column. Ranks exchange the lists
-// where the reader stands, since numbers are seldom the same in two rounds.
+// them if the reader makes all rows, otherwise those in this rank's rows of the column. Ranks exchange
+// the lists where the reader stands, since numbers are seldom the same in two rounds.
 func (x *spreadGraph) numbered(id, s ir.ID, all bool) ir.ID {
 	t, st := x.old.Type(id), x.old.Type(s)
 	if _, ok := x.whole[id]; ok || !x.partial[id] || x.views[id] != nil || !dividable(t) || !dividable(st) {
@@ -216,8 +216,8 @@ func (s *spreader) orderGains(g *ir.Graph, id ir.ID, partial bool) bool {
 	return spread*messages+rows/ranks*mergeSteps*(2+math.Ceil(math.Log2(ranks))) <= gains
 }
 
-// sorting says which calls of rows that put rows in order share the sorted rows: those of an old node, by one row with
-// the same attributes.
+// sorting says which calls of rows that put rows in order share the sorted rows: those of an old node,
+// by one row with the same attributes.
 type sorting struct {
 	of    string
 	from  ir.ID
@@ -225,8 +225,8 @@ type sorting struct {
 }
 
 // ordered makes the new nodes of a row that puts rows in order: each rank sorts its rows, gets its runs
-// of those of the others and merges them. Calls that only reduce the sorted rows share them, as unique and nunique of
-// one column do.
+// of those of the others and merges them. Calls that only reduce the sorted rows share them, as unique
+// and nunique of one column do.
 func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.In(id)[0]
 	if x.partial[id] = n.Op.Order.End == ""; x.partial[id] {

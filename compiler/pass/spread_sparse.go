@@ -187,7 +187,8 @@ func (x *spreadGraph) ownOf(id, from ir.ID) ir.ID {
 }
 
 // scatters reports whether node id makes a matrix on one rank that may send each rank its rows: a sparse one,
-// or a dense one that is read of a file or has been kept, as a dense one that is computed is read whole more often.
+// or a dense one that is read of a file or has been kept, as a dense one that is computed is read whole
+// more often.
 func (s *spreader) scatters(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	if t.IsDense() && (!dividable(t) || n.Op.Reads == nil && !n.Op.Root || t.Count() < s.from) {

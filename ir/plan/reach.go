@@ -17,8 +17,9 @@ const Reach = "reach"
 
 // Fetch is the attribute of a gather that brings a rank the rows that its entries of a sparse matrix
 // touch, or the rows whose numbers are in a column. Its value is about how many rows all ranks get, and 1.
-// Its second and third inputs are lists (op sp.touched): row r of the second one has the rows that this rank needs of rank r, and row r of the third one those that
-// rank r needs of this one. The other rows of other ranks are not valid.
+// Its second and third inputs are lists (op sp.touched): row r of the second one has the rows that this
+// rank needs of rank r, and row r of the third one those that rank r needs of this one. The other rows
+// of other ranks are not valid.
 //
 // If the second input is dense (op order.cuts), it is the only one. Each rank then gets one range of rows
 // from each other rank: rank q gets rows a[r,q]..a[r,q+1]-1 from rank r.

@@ -95,8 +95,8 @@ func beginSparseMap(d *op.Def, c *op.Call, p pattern, full [3]bool, units, worke
 	return loop
 }
 
-// surelyTrue reports that the result of d is true at every place that p makes of bool arguments, as that of `or`
-// is. It tries the values that arguments can have there.
+// surelyTrue reports that the result of d is true at every place that p makes of bool arguments, as
+// that of `or` is. It tries the values that arguments can have there.
 func surelyTrue(d *op.Def, c *op.Call, p pattern, full [3]bool) bool {
 	x, n := make([]value.Scalar, len(c.In)), len(c.In)
 	if c.Type.Elem != types.Bool {

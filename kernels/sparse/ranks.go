@@ -121,8 +121,8 @@ func touched(c *op.Call) error {
 	return nil
 }
 
-// numbersIn returns which numbers below n are in rows lo..hi-1 of a column, or in all of it. Others are mistakes
-// that the reader of the rows reports.
+// numbersIn returns which numbers below n are in rows lo..hi-1 of a column, or in all of it. Others are
+// mistakes that the reader of the rows reports.
 func numbersIn(d *value.Dense, lo, hi int, all bool, n int) bitset {
 	if all || lo == hi {
 		lo, hi = 0, d.Rows

@@ -145,9 +145,8 @@ func (f ringFold) begin(out *value.Dense, a *value.CSR, x *value.Dense) rowLoop 
 	return foldRows(f, out.I64, a, numbersOf[int64](a, types.I64), x.I64, f.empty.I, 0)
 }
 
-// rowsF64 folds rows by a kernel, and those again of which the kernel does not tell the value: full
-// rows, which have no zero beside their entries, and without zeros a result that is one, of either
-// sign.
+// rowsF64 folds rows by a kernel. It folds some rows again because the kernel does not tell their value: full
+// rows have no zero beside their entries, and a fold without zeros may give a zero of either sign.
 func (f ringFold) rowsF64(out []float64, a *value.CSR, x []float64) rowLoop {
 	val := numbersOf[float64](a, types.F64)
 	again := foldRows(f, out, a, val, x, f.empty.F, math.NaN())

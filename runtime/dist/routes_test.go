@@ -116,7 +116,8 @@ func TestRangesOfBits(t *testing.T) {
 	}
 }
 
-// Ranks that a launcher has bound to processors of their own have room to poll, and ranks that share one have none.
+// Ranks that a launcher has bound to processors of their own have room to poll, and ranks that share
+// one have none.
 func TestRoomForPolling(t *testing.T) {
 	one := func(cpu int) (c cpus) {
 		c[cpu/64] = 1 << (cpu % 64)

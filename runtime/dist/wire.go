@@ -50,7 +50,8 @@ func getScalar(b []byte, e types.Elem) value.Scalar {
 }
 
 // The header of a value over Control: epoch, exchange, kind, element, rows, columns, and what aligns the
-// data behind it. A sparse matrix has the kind sparseKind, and its data are values, columns and lengths of rows.
+// data behind it. A sparse matrix has the kind sparseKind, and its data are values, columns and lengths
+// of rows.
 const (
 	valueHeader = 8 + 4 + 1 + 1 + 8 + 8 + 2
 	sparseKind  = types.Kind(255)
