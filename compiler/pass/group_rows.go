@@ -242,6 +242,7 @@ func (b *rowBlocks) through(x ir.ID) map[int32]bool {
 // fits reports that node id may join a group: nothing that it reads from elsewhere waits for the
 // group.
 func (b *rowBlocks) fits(id ir.ID, at int32) bool {
+	seen := map[int32]bool{}
 	for _, x := range b.g.In(id) {
 		if b.group[x] == at {
 			if !b.byRow(x) {
@@ -250,7 +251,7 @@ func (b *rowBlocks) fits(id ir.ID, at int32) bool {
 			continue
 		}
 		for h := range b.through(x) {
-			if b.waits(h, at, map[int32]bool{}) {
+			if b.waits(h, at, seen) {
 				return false
 			}
 		}
@@ -264,7 +265,7 @@ func (b *rowBlocks) byRow(x ir.ID) bool {
 	return !b.g.Type(x).IsScalar() && b.g.Nodes[x].Op.Keyed == nil
 }
 
-// waits reports that group h is group at or needs something of it.
+// waits reports that group h is group at or needs something of it. The groups in seen do not.
 func (b *rowBlocks) waits(h, at int32, seen map[int32]bool) bool {
 	if h == at {
 		return true
