@@ -35,15 +35,18 @@ type traceEvent struct {
 
 type span struct{ from, to float64 }
 
-func TestTraceFormat(t *testing.T) {
-	const text = `
+// tracedRounds is a program with a loop whose rounds ranks share.
+const tracedRounds = `
 x = rand(90000, 1, seed = 1)
 iterate v = x, k = 0 times 5 {
   next v = v * 0.5 + sum(v) / 90000.0
   next k = k + 1
 }
 emit sum(v)
-A = rand_spd(200, seed = 7)
+`
+
+func TestTraceFormat(t *testing.T) {
+	const text = tracedRounds + `A = rand_spd(200, seed = 7)
 emit sum(cholesky(A, tile = 50))
 `
 	for _, ranks := range []int{1, 2} {
@@ -69,14 +72,7 @@ emit sum(cholesky(A, tile = 50))
 
 // A message of a trace is that of an exchange, of a gather, or of the loop or branch that contains one.
 func TestMessagesNameTheirNode(t *testing.T) {
-	const text = `
-x = rand(90000, 1, seed = 1)
-iterate v = x, k = 0 times 5 {
-  next v = v * 0.5 + sum(v) / 90000.0
-  next k = k + 1
-}
-emit sum(v)
-emit sum(sqrt(x))
+	const text = tracedRounds + `emit sum(sqrt(x))
 `
 	p, err := Compile(context.Background(), "x.flow", []byte(text), CompileOptions{Ranks: 2})
 	if err != nil {

@@ -193,16 +193,16 @@ func (x *rowRun) bindAgain(out []*value.Dense) bool {
 	return x.form.lanes && x.runs[0].Again(x.operands(0), out)
 }
 
-// stored is the number of the result where a kept register lies; ok is false where it lies in memory
-// of the workers: there is none, or one that no cache holds, whose lines would come from memory before
-// they are written.
+// stored returns the number of the result where a kept register lies. ok is false if the register lies in
+// memory of the workers: no result has its rows, or no cache holds that result, so that its lines would
+// come from memory before they are written.
 func (x *rowRun) stored(r int) (k int, ok bool) {
 	k, ok = x.form.store[r]
 	return k, ok && (x.form.results[k].Register == r || !launch.Streams(x.out[k]))
 }
 
-// place is the matrix of all rows of a kept register: where a result will be, or one of which no
-// memory exists.
+// place returns the matrix of all rows of a kept register: a result, or a matrix without memory that only
+// gives the size.
 func (x *rowRun) place(r int) *value.Dense {
 	if k, ok := x.stored(r); ok {
 		return x.out[k]

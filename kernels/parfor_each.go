@@ -20,8 +20,8 @@ type nestBound interface {
 // points evaluates points by loops.
 type points interface {
 	// window evaluates points; done is false if one of them has no value by the loops. Lanes are those
-	// of the last index, rows those of the first of two. Results are written even where nobody asks for
-	// them: they are what they were.
+	// of the last index, rows those of the first of two. Results that are there already are
+	// written again, with the same bytes.
 	window(a area) (done bool, err error)
 	free()
 }

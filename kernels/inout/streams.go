@@ -54,13 +54,13 @@ type Input struct {
 	refused atomic.Bool  // a file, by Brief
 }
 
-// sharing is o with Share, for what is read before the run.
+// sharing returns o with the Share of this input, for what is read before the run.
 func (in *Input) sharing(o format.Options) format.Options {
 	o.Share = in.Share
 	return in.counting(o)
 }
 
-// counting is o with the counter of what is read before the run.
+// counting returns o with the counter of the bytes that are read before the run.
 func (in *Input) counting(o format.Options) format.Options {
 	o.Read = &in.read
 	return o

@@ -128,7 +128,7 @@ func (r *stageRect) begin(code *SpaceRect) {
 	r.views = make([]value.Dense, len(r.Operands))
 }
 
-// bind tells the loop its operands, of which turned has copies that are transposed. fits is false where a
+// bind tells the loop its operands. turned has transposed copies of some. fits is false where a
 // subscript is out of range, or negative.
 func (r *stageRect) bind(regs []value.Value, out *value.Dense, turned map[*value.Dense]*value.Dense) (fits bool, err error) {
 	if r.Loop == nil {

@@ -95,8 +95,8 @@ func (r *rank) hasNeighbours() bool {
 	return false
 }
 
-// roomy reports whether each worker of the ranks on this machine, each of which has that many, can have
-// a processor. A launcher may have given each rank processors of its own, or the same to all.
+// roomy reports whether each worker of the ranks on this machine can have a processor. Each rank has that
+// many workers. A launcher may have given each rank processors of its own, or the same to all.
 func (r *rank) roomy(workers int) bool {
 	all, ranks, n := cpus{}, 0, 0
 	for _, p := range r.peers {

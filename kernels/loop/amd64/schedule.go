@@ -103,9 +103,8 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // escape times 2.7 times as fast as one, and a call of exp 1.1 times. With few registers three
 // vectors make escape times 2.7 times as fast as one. If a loop ends for each lane by its values, all lanes
 // wait for the last one. On a Zen 4, two vectors then take 0.7 to 0.9 of the time of three (escape times) or
-// of one (Collatz lengths); rounds that divide integers are long chains, of which two take 1.14 of the time
-// of three (trial division). Functions and exact sums are
-// chains as long as the window in which the processor looks for work: measured on a Zen 3, two vectors
+// of one (Collatz lengths). Rounds that divide integers are long chains: two of them take 1.14 of the time of
+// three (trial division). Functions and exact sums are chains as long as the window in which the processor looks for work: measured on a Zen 3, two vectors
 // make calls of pow, exp and log in a loop 1.2 times as fast as one, and windows of 25 numbers 1.1 times.
 // Bodies beyond that fill the cache of instructions.
 func (l *lowering) choose(plan Schedule) int {

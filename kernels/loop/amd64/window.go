@@ -109,8 +109,8 @@ func (l *lowering) rowLoop(rows, together int) []step {
 	return append(l.steps, body...)
 }
 
-// firstLanes is the mask of the lanes before the end of the window, of which RAX holds the number; the
-// point of a nest without indices is the first.
+// firstLanes returns the mask of the lanes before the end of the window. RAX holds their number. The point
+// of a nest without indices is the first lane.
 func (l *lowering) firstLanes() virt {
 	return l.emit(step{dst: l.fresh(maskClass), scalar: func(m *maker, dst Reg, _ []Reg) {
 		some, most := m.Label(), m.lanes
