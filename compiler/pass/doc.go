@@ -9,7 +9,8 @@
 //	represent.go              the storage form of sparse products
 //	group*.go whole_rows.go   how loops are formed: group.go is where to begin
 //	cuts.go partition*.go     where matrices are cut, and operators on blocks; whole.go: what stays whole
-//	epilogues.go              chains, and map-reduces, on a product while it is in a cache; products on rows just made
+//	epilogues.go              chains, and map-reduces, on a product while it is in a cache; products on rows
+//	                          just made
 //	narrow.go                 only the lower triangle
 //	keep.go                   invariants that are stored when first computed
 //	rounds.go                 one task for a small loop
