@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/elementwise"
 	"flow/kernels/loop/launch"
 	"flow/kernels/rowtest"
 	"flow/kernels/vec"
@@ -187,7 +187,7 @@ func TestSpecialNests(t *testing.T) {
 	}
 	ran := 0
 	for _, f := range vec.Special {
-		if elementwise.SpecialBodies[f.Name] == nil {
+		if (loop.Standard{}).Function(f.Name) == nil {
 			continue
 		}
 		ran++

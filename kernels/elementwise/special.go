@@ -6,6 +6,8 @@ package elementwise
 import (
 	"fmt"
 
+	"flow/ir/loop"
+	"flow/kernels/define"
 	"flow/kernels/vec"
 )
 
@@ -25,9 +27,9 @@ func specials() []Row {
 		d := docs[f.Name]
 		r := unary(f.Name, d.doc, f.F, 40, d.example, d.value)
 		r.Args = []string{d.arg}
-		if compute := SpecialBodies[f.Name]; compute != nil {
-			r.body = specialBody(compute)
-		} else {
+		if (loop.Standard{}).Function(f.Name) != nil {
+			r.body = define.Applies(f.Name)
+		} else { // its rounds differ from number to number
 			r.Native = func(x []float64) float64 { return f.F(x[0]) }
 		}
 		r.Doc += fmt.Sprintf(" In f64 it is within %v ulp of the exact value where that is above 2.2e-308 in size", f.Ulps)

@@ -1489,3 +1489,545 @@ func Atan232(x, y float64) float64 {
 	v46 := math.Float64frombits(math.Float64bits(v44) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
 	return either((y == y), either((x == x), v46, x), y)
 }
+
+// erfcx10 is a coefficient of each piece of a special function.
+var erfcx10 = [13]uint64{
+	0x3fb0cb83c7560c9a, 0x3fb5b081be94da7b, 0x3fba31b77eb52aaf, 0x3fbca16225cc6ff1,
+	0x3fba8f80186f9256, 0x3fb13d728c3f16ff, 0xbf769a0534064a98, 0xbfbd9009dc7d7aa4,
+	0xbfd01ef6aeca86e7, 0xbfd91eaee8744abb, 0xbfe03f69de50fcde, 0xbfe2314e54d5055d,
+	0xbfe1beff2d4655c5,
+}
+
+// erfcx9 is a coefficient of each piece of a special function.
+var erfcx9 = [13]uint64{
+	0x3fbbe5c5fc5c1715, 0x3fc35b33fbfb8c60, 0x3fca1d5f7170da10, 0x3fd0f2e4a9d6041d,
+	0x3fd4e5bd946d2ed5, 0x3fd813575fd7f96a, 0x3fd94d6cadabd20e, 0x3fd7399f39125884,
+	0x3fd0a9d1bbebf8f0, 0x3fb4241162c4c2b0, 0xbfc6944cc3814a03, 0xbfdedc287b336462,
+	0xbfe9a81ef68fb550,
+}
+
+// erfcx8 is a coefficient of each piece of a special function.
+var erfcx8 = [13]uint64{
+	0x3fc39b9d08f12694, 0x3fcbdf3021517ad5, 0x3fd3974e9ae8d799, 0x3fdb13af89ebba0e,
+	0x3fe2469223207c34, 0x3fe7ed40d63481d3, 0x3fee288042139689, 0x3ff228247ded3b55,
+	0x3ff4b493f6bee295, 0x3ff61e6c6c2bd9e6, 0x3ff5c661ea26973e, 0x3ff32a57104b6e0b,
+	0x3fec0c3eaa4c4215,
+}
+
+// erfcx7 is a coefficient of each piece of a special function.
+var erfcx7 = [13]uint64{
+	0x3fc88bc942a72b20, 0x3fd16ab5c2b45c94, 0x3fd8b06eecb2b481, 0x3fe169d087269003,
+	0x3fe856256c1f7cdf, 0x3ff0c5002affefae, 0x3ff6ade91953bcc4, 0x3ffdf582eeda4cb9,
+	0x40033eb7582e0aa6, 0x4007f4951957d76a, 0x400ccb26abd2e3b2, 0x4010a876ee9fc9ac,
+	0x40127f19b01c6b2a,
+}
+
+// erfcx6 is a coefficient of each piece of a special function.
+var erfcx6 = [13]uint64{
+	0x3fcc10f8ab44ec64, 0x3fd38b284b271640, 0x3fdb5c790cb1f826, 0x3fe33585b3b78400,
+	0x3feaf8ee34817d24, 0x3ff2df94787b21c5, 0x3ffa3a3388ea085c, 0x400207054ea3b1e3,
+	0x40086d518091a206, 0x40104238e133debb, 0x4015347d87d3829e, 0x401b0966f1120a2b,
+	0x4020d2a8fe08cd8e,
+}
+
+// erfcx5 is a coefficient of each piece of a special function.
+var erfcx5 = [13]uint64{
+	0x3fcdc89173c93797, 0x3fd41684b6b26f9e, 0x3fdb588f82f40ffb, 0x3fe2c336aa6d4050,
+	0x3fe9e92e95cdd78d, 0x3ff1f77a2895ccc2, 0x3ff8f4bbe069db74, 0x40014ee8b2c1a467,
+	0x4007e66a73ffe90b, 0x40106033737e794b, 0x401634b15ab3b815, 0x401db8b2f70ff105,
+	0x402397b2230fe487,
+}
+
+// erfcx4 is a coefficient of each piece of a special function.
+var erfcx4 = [13]uint64{
+	0x3fcda6b0814fdd76, 0x3fd329879fbfde8c, 0x3fd90a693713adef, 0x3fe089f1f6fd125f,
+	0x3fe61293cd865154, 0x3fedbba9b7f36544, 0x3ff42f1d8e39521d, 0x3ffb9111c093d467,
+	0x4002e48a44ed9a43, 0x4009ebe9653852dc, 0x4011c052c1382fb3, 0x401834465966db78,
+	0x40206321f1fc500b,
+}
+
+// erfcx3 is a coefficient of each piece of a special function.
+var erfcx3 = [13]uint64{
+	0x3fcbe91784daf748, 0x3fd11f111415b14f, 0x3fd53cb13e0845ec, 0x3fdaa55faaae119f,
+	0x3fe0ea39dcaf1e90, 0x3fe5bb8e745202f7, 0x3fec40074d48345a, 0x3ff29062a4a60aa1,
+	0x3ff8a3ab7d2aecc6, 0x40007c88f5fd39ab, 0x4006330fcc8cb7f6, 0x400e01e6c2d8a0df,
+	0x40144efa920ac85a,
+}
+
+// erfcx2 is a coefficient of each piece of a special function.
+var erfcx2 = [13]uint64{
+	0x3fc8fcb601116360, 0x3fccdad5415c2773, 0x3fd0d037a1a0cd4e, 0x3fd3ca55c9549979,
+	0x3fd78c6cf2a29bf1, 0x3fdc59807c5e50a9, 0x3fe1472ac416540c, 0x3fe555d8dee29457,
+	0x3feab226e3ab6c41, 0x3ff0ebda9b6ada9b, 0x3ff5b83c43dac2c7, 0x3ffc31f7124c6254,
+	0x40027a697e713def,
+}
+
+// erfcx1 is a coefficient of each piece of a special function.
+var erfcx1 = [13]uint64{
+	0xbc61659f01962bb2, 0xbc34632795beabb2, 0xbc66e6c2d93cb257, 0x3c5c46614f628e51,
+	0x3c5fe006d659015b, 0xbc6c550a31b3ce1d, 0x3c2087d6f1cc84ea, 0xbc6b4092a45cf14c,
+	0xbc5018a7dc4bf400, 0xbc47826d6b9d39a6, 0x3c8cd53e5473ca11, 0x3c4a1f33430d5cb2,
+	0xbc87dc5abf9da00f,
+}
+
+// erfcx0 is a coefficient of each piece of a special function.
+var erfcx0 = [13]uint64{
+	0x3fc55fe2d02f73ee, 0x3fc70d91564276d2, 0x3fc9000cc08a3ca4, 0x3fcb47e8b4fe28da,
+	0x3fcdfaf0cd64710c, 0x3fd09b0d6094cf61, 0x3fd29020d672157b, 0x3fd4f6fcc50559eb,
+	0x3fd7f371a723789c, 0x3fdbb6837fdee938, 0x3fe041b5b6ddf9a0, 0x3fe35b265d947620,
+	0x3fe76682cff9ba18,
+}
+
+// Erf is the error function of x, 2/sqrt(pi) times the integral of exp(-t^2) from 0 to x.
+func Erf(x float64) float64 {
+	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v4 := float64(x*x) - 0x1p-03
+	v8 := 0x1.c5c56ebdde4c3p-14 + float64((-0x1.c0bb73b49d962p-17+float64(0x1.8b4b60851826bp-20*v4))*v4)
+	v12 := 0x1.35219bf052861p-08 + float64((-0x1.934038e557f46p-11+float64(v8*v4))*v4)
+	v16 := 0x1.a6db683de1274p-04 + float64((-0x1.8f7e682ca9335p-06+float64(v12*v4))*v4)
+	v20 := 0x1.dfea5ace250eep-54 + float64((-0x1.658407f4c04bbp-02+float64(v16*v4))*v4)
+	v22 := float64(x * (0x1.15446b34ed348p+00 + v20))
+	v23 := 0x1p-01 < v2
+	if v23 {
+		v24 := float64(v2 * v2)
+		v26 := lesser(1000, float64(v24*-1))
+		v28 := either((v26 < -1000), float64(-1000), v26)
+		v29 := math.FMA(v28, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v30 := v29 - 0x1.8p+52
+		v32 := math.FMA(-(v30), 0x1.62e42fefa38p-01, v28)
+		v33 := math.FMA(-(v30), 0x1.ef35793c7673p-45, v32)
+		v36 := 1 + v33
+		v38 := float64(v33 * v33)
+		v40 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v38, 0x1.71de02225a2f3p-19), v38, 0x1.a01a01abeccc3p-13)
+		v42 := math.FMA(math.FMA(v40, v38, 0x1.11111111100d3p-07), v38, 0x1.5555555555557p-03)
+		v44 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v38, 0x1.27e4db5bb725ap-22), v38, 0x1.a01a01a6db488p-16)
+		v46 := math.FMA(math.FMA(v44, v38, 0x1.6c16c16c162cfp-10), v38, 0x1.5555555555556p-05)
+		v50 := math.FMA(math.FMA(-(v30), 0x1.ef35793c7673p-45, (v32-v33)), v36, float64(float64(v33*v33)*math.FMA(v42, v33, math.FMA(v46, v38, 0x1p-01))))
+		v55 := scaled((v36 + (((1 - v36) + v33) + v50)), math.Float64bits(v29))
+		v63 := 4 / (4 + greater(lesser(v2, 28), 0x1p-02))
+		v65 := math.Floor(float64(v63 * 16))
+		v68 := math.Float64bits((v65 + 0x1p+52)) - uint64(0x4330000000000002)
+		v71 := v63 - float64((v65+0x1p-01)*0x1p-04)
+		v75 := math.Float64frombits(erfcx9[v68]) + float64(math.Float64frombits(erfcx10[v68])*v71)
+		v81 := math.Float64frombits(erfcx7[v68]) + float64((math.Float64frombits(erfcx8[v68])+float64(v75*v71))*v71)
+		v87 := math.Float64frombits(erfcx5[v68]) + float64((math.Float64frombits(erfcx6[v68])+float64(v81*v71))*v71)
+		v93 := math.Float64frombits(erfcx3[v68]) + float64((math.Float64frombits(erfcx4[v68])+float64(v87*v71))*v71)
+		v99 := math.Float64frombits(erfcx1[v68]) + float64((math.Float64frombits(erfcx2[v68])+float64(v93*v71))*v71)
+		v103 := float64((v55 - float64(v55*float64(math.FMA(v2, v2, -(v24))*1))) * float64(v63*(math.Float64frombits(erfcx0[v68])+v99)))
+		v108 := math.Float64frombits(math.Float64bits(either((v2 < 6), (1-v103), float64(1))) | math.Float64bits((math.Float64frombits(math.Float64bits(x) & uint64(0x8000000000000000)))))
+		v22 = v108
+	}
+	return v22
+}
+
+// Erfc is 1 - erf(x), accurate where that is small.
+func Erfc(x float64) float64 {
+	v2 := math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))
+	v4 := float64(x*x) - 0x1p-03
+	v8 := 0x1.c5c56ebdde4c3p-14 + float64((-0x1.c0bb73b49d962p-17+float64(0x1.8b4b60851826bp-20*v4))*v4)
+	v12 := 0x1.35219bf052861p-08 + float64((-0x1.934038e557f46p-11+float64(v8*v4))*v4)
+	v16 := 0x1.a6db683de1274p-04 + float64((-0x1.8f7e682ca9335p-06+float64(v12*v4))*v4)
+	v20 := 0x1.dfea5ace250eep-54 + float64((-0x1.658407f4c04bbp-02+float64(v16*v4))*v4)
+	v23 := 1 - float64(x*(0x1.15446b34ed348p+00+v20))
+	v24 := 0x1p-01 < v2
+	if v24 {
+		v25 := float64(x * x)
+		v27 := lesser(1000, float64(v25*-1))
+		v29 := either((v27 < -1000), float64(-1000), v27)
+		v30 := math.FMA(v29, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v31 := v30 - 0x1.8p+52
+		v33 := math.FMA(-(v31), 0x1.62e42fefa38p-01, v29)
+		v34 := math.FMA(-(v31), 0x1.ef35793c7673p-45, v33)
+		v37 := 1 + v34
+		v39 := float64(v34 * v34)
+		v41 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v39, 0x1.71de02225a2f3p-19), v39, 0x1.a01a01abeccc3p-13)
+		v43 := math.FMA(math.FMA(v41, v39, 0x1.11111111100d3p-07), v39, 0x1.5555555555557p-03)
+		v45 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v39, 0x1.27e4db5bb725ap-22), v39, 0x1.a01a01a6db488p-16)
+		v47 := math.FMA(math.FMA(v45, v39, 0x1.6c16c16c162cfp-10), v39, 0x1.5555555555556p-05)
+		v51 := math.FMA(math.FMA(-(v31), 0x1.ef35793c7673p-45, (v33-v34)), v37, float64(float64(v34*v34)*math.FMA(v43, v34, math.FMA(v47, v39, 0x1p-01))))
+		v56 := scaled((v37 + (((1 - v37) + v34) + v51)), math.Float64bits(v30))
+		v64 := 4 / (4 + greater(lesser(v2, 28), 0x1p-02))
+		v66 := math.Floor(float64(v64 * 16))
+		v69 := math.Float64bits((v66 + 0x1p+52)) - uint64(0x4330000000000002)
+		v72 := v64 - float64((v66+0x1p-01)*0x1p-04)
+		v76 := math.Float64frombits(erfcx9[v69]) + float64(math.Float64frombits(erfcx10[v69])*v72)
+		v82 := math.Float64frombits(erfcx7[v69]) + float64((math.Float64frombits(erfcx8[v69])+float64(v76*v72))*v72)
+		v88 := math.Float64frombits(erfcx5[v69]) + float64((math.Float64frombits(erfcx6[v69])+float64(v82*v72))*v72)
+		v94 := math.Float64frombits(erfcx3[v69]) + float64((math.Float64frombits(erfcx4[v69])+float64(v88*v72))*v72)
+		v100 := math.Float64frombits(erfcx1[v69]) + float64((math.Float64frombits(erfcx2[v69])+float64(v94*v72))*v72)
+		v104 := float64((v56 - float64(v56*float64(math.FMA(x, x, -(v25))*1))) * float64(v64*(math.Float64frombits(erfcx0[v69])+v100)))
+		v106 := either((v2 < 28), v104, float64(0))
+		v23 = either((x < 0), either((x < -6), float64(2), (2-v106)), v106)
+	}
+	return v23
+}
+
+// Normcdf is the distribution function of the standard normal distribution.
+func Normcdf(x float64) float64 {
+	v3 := float64((math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(x))) * 0x1.6a09e667f3bcdp-01)
+	v4 := float64(x * 0x1.6a09e667f3bcdp-01)
+	v6 := float64(v4*v4) - 0x1p-03
+	v10 := 0x1.c5c56ebdde4c3p-14 + float64((-0x1.c0bb73b49d962p-17+float64(0x1.8b4b60851826bp-20*v6))*v6)
+	v14 := 0x1.35219bf052861p-08 + float64((-0x1.934038e557f46p-11+float64(v10*v6))*v6)
+	v18 := 0x1.a6db683de1274p-04 + float64((-0x1.8f7e682ca9335p-06+float64(v14*v6))*v6)
+	v22 := 0x1.dfea5ace250eep-54 + float64((-0x1.658407f4c04bbp-02+float64(v18*v6))*v6)
+	v26 := 0x1p-01 + float64(0x1p-01*float64(v4*(0x1.15446b34ed348p+00+v22)))
+	v27 := 0x1p-01 < v3
+	if v27 {
+		v28 := float64(x * x)
+		v30 := lesser(1000, float64(v28*-0x1p-01))
+		v32 := either((v30 < -1000), float64(-1000), v30)
+		v33 := math.FMA(v32, 0x1.71547652b82fep+00, 0x1.8p+52)
+		v34 := v33 - 0x1.8p+52
+		v36 := math.FMA(-(v34), 0x1.62e42fefa38p-01, v32)
+		v37 := math.FMA(-(v34), 0x1.ef35793c7673p-45, v36)
+		v40 := 1 + v37
+		v42 := float64(v37 * v37)
+		v44 := math.FMA(math.FMA(0x1.af4e092e1705bp-26, v42, 0x1.71de02225a2f3p-19), v42, 0x1.a01a01abeccc3p-13)
+		v46 := math.FMA(math.FMA(v44, v42, 0x1.11111111100d3p-07), v42, 0x1.5555555555557p-03)
+		v48 := math.FMA(math.FMA(0x1.1f7315649f2d7p-29, v42, 0x1.27e4db5bb725ap-22), v42, 0x1.a01a01a6db488p-16)
+		v50 := math.FMA(math.FMA(v48, v42, 0x1.6c16c16c162cfp-10), v42, 0x1.5555555555556p-05)
+		v54 := math.FMA(math.FMA(-(v34), 0x1.ef35793c7673p-45, (v36-v37)), v40, float64(float64(v37*v37)*math.FMA(v46, v37, math.FMA(v50, v42, 0x1p-01))))
+		v59 := scaled((v40 + (((1 - v40) + v37) + v54)), math.Float64bits(v33))
+		v64 := float64(0x1p-01 * (v59 - float64(v59*float64(math.FMA(x, x, -(v28))*0x1p-01))))
+		v68 := 4 / (4 + greater(lesser(v3, 28), 0x1p-02))
+		v70 := math.Floor(float64(v68 * 16))
+		v73 := math.Float64bits((v70 + 0x1p+52)) - uint64(0x4330000000000002)
+		v76 := v68 - float64((v70+0x1p-01)*0x1p-04)
+		v80 := math.Float64frombits(erfcx9[v73]) + float64(math.Float64frombits(erfcx10[v73])*v76)
+		v86 := math.Float64frombits(erfcx7[v73]) + float64((math.Float64frombits(erfcx8[v73])+float64(v80*v76))*v76)
+		v92 := math.Float64frombits(erfcx5[v73]) + float64((math.Float64frombits(erfcx6[v73])+float64(v86*v76))*v76)
+		v98 := math.Float64frombits(erfcx3[v73]) + float64((math.Float64frombits(erfcx4[v73])+float64(v92*v76))*v76)
+		v104 := math.Float64frombits(erfcx1[v73]) + float64((math.Float64frombits(erfcx2[v73])+float64(v98*v76))*v76)
+		v110 := either((v3 < 28), float64(v64*float64(v68*(math.Float64frombits(erfcx0[v73])+v104))), float64(0))
+		v26 = either((0 < x), (1 - v110), v110)
+	}
+	return v26
+}
+
+// quantile16 is a coefficient of each piece of a special function.
+var quantile16 = [6]uint64{
+	0x419f498adcfa2f53, 0x41d0a4ddd82f24b3, 0x42096426eb93afa3, 0x425016752b3bc6af,
+	0x42a6021353588387, 0x431bf4bef0edcaf6,
+}
+
+// quantile15 is a coefficient of each piece of a special function.
+var quantile15 = [6]uint64{
+	0x417f9459a6864a57, 0x41ad1f3b674e0939, 0x41e2cc14460160b7, 0x42237d0e3cdf72c1,
+	0x4274bb79605227f5, 0x42e2ccbf46f34b93,
+}
+
+// quantile14 is a coefficient of each piece of a special function.
+var quantile14 = [6]uint64{
+	0x415f8eb2b06f32b2, 0x4189185e4f0b9dce, 0x41bb3061ef13899d, 0x41f6bb35783722f0,
+	0x424242e2a2b92b23, 0x42a5ed2e4e7b9b44,
+}
+
+// quantile13 is a coefficient of each piece of a special function.
+var quantile13 = [6]uint64{
+	0x41401d59f49359b4, 0x4166378e6d4fed0d, 0x41945f28b8f8face, 0x41cbe01f9b471035,
+	0x42116badd398fced, 0x426de37c0a1c4cd0,
+}
+
+// quantile12 is a coefficient of each piece of a special function.
+var quantile12 = [6]uint64{
+	0x4120946db433b72a, 0x4143d133b33edf44, 0x416ec39cfeb490f0, 0x41a13b7bbc20e849,
+	0x41e0c75312ea65e4, 0x4234b3f84add4659,
+}
+
+// quantile11 is a coefficient of each piece of a special function.
+var quantile11 = [6]uint64{
+	0x4101346ed1f50093, 0x4121d3ff60fdda1b, 0x41476d004c0feb78, 0x41757a7f9d7e6734,
+	0x41b0451b05779ac0, 0x41fcaf3d50fa074a,
+}
+
+// quantile10 is a coefficient of each piece of a special function.
+var quantile10 = [6]uint64{
+	0x40e20a461d35d5d3, 0x4100352fb973ac2b, 0x412207083401bd71, 0x414b0ec573762ae9,
+	0x417fe4bdbcb25a38, 0x41c415598946f81a,
+}
+
+// quantile9 is a coefficient of each piece of a special function.
+var quantile9 = [6]uint64{
+	0x40c328b4e2491790, 0x40ddd9ec02c1054a, 0x40fc1bf5ef83d2d7, 0x412144a6ea8efab6,
+	0x414fad7af0047283, 0x418c8216468b0f61,
+}
+
+// quantile8 is a coefficient of each piece of a special function.
+var quantile8 = [6]uint64{
+	0x40a4ad0d6bea189d, 0x40bbf032ef96208c, 0x40d64696cf9a2307, 0x40f668816c7ecefe,
+	0x411ffe4cb88fd9be, 0x415494113a410052,
+}
+
+// quantile7 is a coefficient of each piece of a special function.
+var quantile7 = [6]uint64{
+	0x4086c7b5d99ecf91, 0x409ab3833db068f5, 0x40b207e3d665d031, 0x40cdb56818dc8d9d,
+	0x40f082cfaafe4ed7, 0x411e5ec7b65e67b6,
+}
+
+// quantile6 is a coefficient of each piece of a special function.
+var quantile6 = [6]uint64{
+	0x4069ce61182614ec, 0x407a3f60cf232157, 0x408e08c98dfac09c, 0x40a4459ccc675fbb,
+	0x40c18cd393adf0ca, 0x40e7172b73f278da,
+}
+
+// quantile5 is a coefficient of each piece of a special function.
+var quantile5 = [6]uint64{
+	0x404e67ddf8108745, 0x405ad9b4f87f9e23, 0x406a0c13266aaab9, 0x407cd3d2d488fb9e,
+	0x40937407ea3adb81, 0x40b252cd99893e6b,
+}
+
+// quantile4 is a coefficient of each piece of a special function.
+var quantile4 = [6]uint64{
+	0x403303ce0faebd5f, 0x403d2f7dec7ecf33, 0x4048075ea1be362c, 0x4055d49111b920f3,
+	0x4066ffcd2fd4298d, 0x407f1288162ec565,
+}
+
+// quantile3 is a coefficient of each piece of a special function.
+var quantile3 = [6]uint64{
+	0x401a54044df3c49a, 0x402197c15bcdb30f, 0x4028a3c93c15050d, 0x40326c73d3ee3fca,
+	0x403e6631539d3dd5, 0x404d92080cbefbfb,
+}
+
+// quantile2 is a coefficient of each piece of a special function.
+var quantile2 = [6]uint64{
+	0x40068a60b71940a6, 0x400a587ee7f436c9, 0x400f8d3cdd36053a, 0x40138b092db76e08,
+	0x40197602412514dc, 0x40220826d0a59354,
+}
+
+// quantile1 is a coefficient of each piece of a special function.
+var quantile1 = [6]uint64{
+	0x3ca5d3ee4463cd2d, 0xbcaf6fcdcc8af993, 0xbcae299e38016589, 0x3ca39b8356263074,
+	0xbcae405e9dd33cd5, 0x3c9ec9fecb5e42ca,
+}
+
+// quantile0 is a coefficient of each piece of a special function.
+var quantile0 = [6]uint64{
+	0x400464965bdc7eaf, 0x40052765a9183aac, 0x40060dd192b2804e, 0x4007265a0e33b49a,
+	0x40088a7100a40735, 0x400a6d44010fc2c1,
+}
+
+// quantileTail15 is a coefficient of each piece of a special function.
+var quantileTail15 = [21]uint64{
+	0xc29bbe2027412b0a, 0xc209c841ee2553cc, 0xc1abbf1d64525d0d, 0xc1655a3f642acd57,
+	0xc12e79feba265464, 0xc10059a93a89ccad, 0xc0d7700f036c994b, 0xc0b4dbeb4b65da99,
+	0xc095f5974ded5645, 0xc07a6fde122256bb, 0xc061c26c0ef6872a, 0xc04a25a334eb1054,
+	0xc034ccdee668ce03, 0xc021afabcd385a8e, 0xc00fdd549557a797, 0xbffe30a6da888dfa,
+	0xbfede68ce3dccdfe, 0xbfdecc036c52804f, 0xbfd06bc2b0341599, 0xbfc20fe9e2225f77,
+	0xbfb46d1afc1beb90,
+}
+
+// quantileTail14 is a coefficient of each piece of a special function.
+var quantileTail14 = [21]uint64{
+	0x425a3da365bc9182, 0x41d472463953cff8, 0x417edc34180cb45a, 0x413e8f443ef3fe50,
+	0x410aab645bef209b, 0x40e0ea6f4e4f6238, 0x40bbfcb9034d1dff, 0x409c3c705073e12f,
+	0x40809da958a16c1c, 0x40661e40fe7ec3f8, 0x4050484a5817a7a6, 0x403a1354aab08ce1,
+	0x40266b92a6d1e158, 0x40147d55f013d8b9, 0x4003bd1010a74fd3, 0x3ff3e842015fd118,
+	0x3fe4e6552da0e370, 0x3fd6bb1ca97b7a25, 0x3fc982210dd352b1, 0x3fbd6f3358dd4a44,
+	0x3fb16990cdfd1a02,
+}
+
+// quantileTail13 is a coefficient of each piece of a special function.
+var quantileTail13 = [21]uint64{
+	0xc212d226029821b7, 0xc19e17774ccfe097, 0xc150b6fb13111485, 0xc115b65695b3c9f1,
+	0xc0e765037ae17c53, 0xc0c1a3be77313955, 0xc0a0e692d2519ae5, 0xc083601f1e689224,
+	0xc06989fc0d1efd78, 0xc052d22d5569bc6c, 0xc03e65e66c55c5b9, 0xc02a7e40faf4e41f,
+	0xc018a03a5af182ef, 0xc0082ef15a2924de, 0xbff8e61b72b274bf, 0xbfeab55901d1b888,
+	0xbfddb1a0d3b4f1d5, 0xbfd108efe476b396, 0xbfc4196a92bcee1f, 0xbfb850a83870e100,
+	0xbfae15e5912d18aa,
+}
+
+// quantileTail12 is a coefficient of each piece of a special function.
+var quantileTail12 = [21]uint64{
+	0x41d2e136e3566e69, 0x4169180526dcfb6e, 0x412383d6dd48837f, 0x40f04ce309ef41a1,
+	0x40c578f58426fcc6, 0x40a323d96362bbe1, 0x40852ae88fa003cd, 0x406b845709057462,
+	0x4054481c43abd3f9, 0x404087e1d59ddda0, 0x402d417cc8b74cf8, 0x401bb7832954782c,
+	0x400bcf58fcd4959c, 0x3ffd4c4037a2019a, 0x3ff0179449f033a8, 0x3fe25475e91285af,
+	0x3fd58d2dff62bad9, 0x3fca0f1adcb3f82d, 0x3fc027414d7a2d10, 0x3fb47b6df6df3e16,
+	0x3faa821302275a3f,
+}
+
+// quantileTail11 is a coefficient of each piece of a special function.
+var quantileTail11 = [21]uint64{
+	0xc194255da78e090a, 0xc135a79fefdde2bc, 0xc0f78580bcf4d6c4, 0xc0c9417a08662f8b,
+	0xc0a456188c5a4f79, 0xc0856e9e3c0aa35e, 0xc06b5d3bc9a7354d, 0xc0542b81793d0272,
+	0xc0409fa2393971cc, 0xc02df443950605e7, 0xc01d04118ecedcbf, 0xc00dd7aab2100bf9,
+	0xc00022eb9fb17f15, 0xbff235cde53b0934, 0xbfe5511dc8b66891, 0xbfd9c2e64d37be2d,
+	0xbfd00258db643d85, 0xbfc466b90488d706, 0xbfba9721a90da612, 0xbfb1afdceefb9b35,
+	0xbfa7f9aef2ebbb01,
+}
+
+// quantileTail10 is a coefficient of each piece of a special function.
+var quantileTail10 = [21]uint64{
+	0x41559666efbe9e4e, 0x41035995fa10dee9, 0x40cd70c8ced23809, 0x40a4553471ba3f5d,
+	0x408405cdd269aca6, 0x4068f433d60c9654, 0x4052640992cf608c, 0x403ebb29444c2d48,
+	0x402c4b3fd373cd1f, 0x401c23537acb60cb, 0x400dc9a69bfa8ac9, 0x40009a0fdca9de7a,
+	0x3ff35313953a064e, 0x3fe7570c783ecbdb, 0x3fdd1b344d29cb00, 0x3fd2aa741f326360,
+	0x3fc88c14ae749168, 0x3fc0822318f37794, 0x3fb6a9bb0c308141, 0x3fafb339120ea8aa,
+	0x3fa68e3e343c8a19,
+}
+
+// quantileTail9 is a coefficient of each piece of a special function.
+var quantileTail9 = [21]uint64{
+	0xc11843bff2e029ee, 0xc0d22976a3e37d4a, 0xc0a35bc326b02375, 0xc08133d388546bc1,
+	0xc064b79b5b554cf0, 0xc04e8577c8db7ab6, 0xc039f16b09c43680, 0xc028882f3fbd67d2,
+	0xc0192f39a0156150, 0xc00b9834f9cac3aa, 0xbfffe0b3c04b0e3c, 0xbff33d493e258abe,
+	0xbfe81a71f1d15c02, 0xbfdf2e5a14388d44, 0xbfd4be4f159ee2fc, 0xbfcc4bee34003bae,
+	0xbfc3bcac4d3b742f, 0xbfbc18b596bd5096, 0xbfb45ec6af9df88f, 0xbfae09df7dba3e58,
+	0xbfa67df70f38329e,
+}
+
+// quantileTail8 is a coefficient of each piece of a special function.
+var quantileTail8 = [21]uint64{
+	0x40dd25668473d29f, 0x40a232badf7385f2, 0x407b2e44d1b637f9, 0x405f11dfd0c8ed79,
+	0x4046dc0a9ceff2da, 0x4033df615bfec071, 0x402370d7e833dea7, 0x4014c334bebcb9af,
+	0x4007baa1605fdf97, 0x3ffca04887173f67, 0x3ff20cd557890b34, 0x3fe7a0a29d644647,
+	0x3fdfeeb4c8c62453, 0x3fd62ff2ea10c04d, 0x3fcf992c6a6ceda4, 0x3fc6ff4767cb5f4f,
+	0x3fc1114cbe5f6a8c, 0x3fb9c85e4be0233f, 0x3fb3c8e90e29243f, 0x3faecd44b53dd426,
+	0x3fa849f77ad28888,
+}
+
+// quantileTail7 is a coefficient of each piece of a special function.
+var quantileTail7 = [21]uint64{
+	0xc0a32962fed2493d, 0xc073f6d15fb9b980, 0xc054e08e5c367210, 0xc03ea4e58423b2e7,
+	0xc02b7b27f2b4e518, 0xc01c20438072f72a, 0xc00f9d2f0e950aa5, 0xc0030ef00a70b3c2,
+	0xbff845d242c81060, 0xbff0281db881a507, 0xbfe6505752721ea7, 0xbfdfca871f195a7d,
+	0xbfd742a35db14c13, 0xbfd16b0da3fb07d2, 0xbfca9f1ddeafde6a, 0xbfc4b5c6079590f9,
+	0xbfc05de9d29ac81c, 0xbfba3b5c85ca3c04, 0xbfb54876206b05a7, 0xbfb1757d269fa06b,
+	0xbfaced38a62d685c,
+}
+
+// quantileTail6 is a coefficient of each piece of a special function.
+var quantileTail6 = [21]uint64{
+	0x406cd384de549dcf, 0x4049054ceeba28d2, 0x40324381a17dbd43, 0x4021283926538612,
+	0x4012b6f55559f41d, 0x40068b283c55d665, 0x3ffd28e049b8deca, 0x3ff3e755f407cb66,
+	0x3fec59bb48d87462, 0x3fe4e5d8423a33de, 0x3fdfb262391dfc6f, 0x3fd89e0d9f3aa3b2,
+	0x3fd3822b7498ba4b, 0x3fcf74c39cc9827a, 0x3fc9bceafb6bda37, 0x3fc55476d4728b19,
+	0x3fc1dfcb3d596130, 0x3fbe3fb4b7d92d4a, 0x3fb9d095ca76c144, 0x3fb6329b31dabfce,
+	0x3fb337510e3654a7,
+}
+
+// quantileTail5 is a coefficient of each piece of a special function.
+var quantileTail5 = [21]uint64{
+	0xc03b0c9c41de4a84, 0xc02370a1a09c0542, 0xc013b6e2b66a631b, 0xc007a73e2e4ea023,
+	0xbfff61e19a6f3695, 0xbff6452248ea727a, 0xbff096aeef36886a, 0xbfe9a1fa7c91a659,
+	0xbfe4600515636691, 0xbfe0912593e47783, 0xbfdb70e41aded17c, 0xbfd71299e8b1328d,
+	0xbfd3a56638930612, 0xbfd0e84f75a4d3cb, 0xbfcd5ddc9f1b1890, 0xbfc9b430e7f22f41,
+	0xbfc6a6d16a237bfd, 0xbfc414dfcbe957ce, 0xbfc1e5c83b25b572, 0xbfc006d9db8ec5cd,
+	0xbfbcd34c0233881b,
+}
+
+// quantileTail4 is a coefficient of each piece of a special function.
+var quantileTail4 = [21]uint64{
+	0x40135b6bb95cd023, 0x40067d4ea90a3979, 0x3fff20b25d3439c1, 0x3ff77d4ea4a482de,
+	0x3ff2abf07fde3411, 0x3feebb951c36cc83, 0x3fe9ed499c036dac, 0x3fe648004c259c65,
+	0x3fe36ca141676b98, 0x3fe120a6d2add6b3, 0x3fde7c4cd800209a, 0x3fdb57064ca23f70,
+	0x3fd8ada621d20209, 0x3fd6665d50a85878, 0x3fd46e19f56e30ed, 0x3fd2b67451747b18,
+	0x3fd134545628f5ce, 0x3fcfbe129a44d5dc, 0x3fcd5f545dc8f210, 0x3fcb414afd18ac80,
+	0x3fc95ae1e5c30948,
+}
+
+// quantileTail3 is a coefficient of each piece of a special function.
+var quantileTail3 = [21]uint64{
+	0xc00024529c5528e2, 0xbffacd981f61efe4, 0xbff74f0dd03a1640, 0xbff4c76fbfb9a143,
+	0xbff2d173b9b5387b, 0xbff13b42daea7021, 0xbfefd16f75d38d50, 0xbfed90d14a784cd3,
+	0xbfeb9da959a36638, 0xbfe9e7fd2fa71201, 0xbfe864416e144f66, 0xbfe709d91168e9cb,
+	0xbfe5d22a8b4ea988, 0xbfe4b80a02305bf6, 0xbfe3b75652507120, 0xbfe2ccb58b98a28d,
+	0xbfe1f565a4f8c3fd, 0xbfe12f1a8bc232c9, 0xbfe077e54362bff0, 0xbfdf9c42a0cdc4fc,
+	0xbfde60cd33fcad8a,
+}
+
+// quantileTail2 is a coefficient of each piece of a special function.
+var quantileTail2 = [21]uint64{
+	0xbfd047b54fdb9d77, 0xbfd79aae030e044f, 0xbfddd769e1ba3d26, 0xbfe1ab371325291f,
+	0xbfe4239239b5d60a, 0xbfe6638ab633d1b5, 0xbfe87530ea3f5f2d, 0xbfea5fce78163bef,
+	0xbfec28e6ffb41509, 0xbfedd4cac8776b6c, 0xbfef66f07ac18930, 0xbff0711781de766d,
+	0xbff1247248b560b0, 0xbff1ce88e328670e, 0xbff27036a4467411, 0xbff30a3918086893,
+	0xbff39d3574f139a8, 0xbff429bccc462a24, 0xbff4b04f5146bc09, 0xbff5315ef40a859e,
+	0xbff5ad517a8ed18c,
+}
+
+// quantileTail1 is a coefficient of each piece of a special function.
+var quantileTail1 = [21]uint64{
+	0xbc65c3a3ef7be612, 0x3c932e8307378fa3, 0x3c87022a269696b0, 0xbc9db519d9a4db15,
+	0x3c88dc6c37173ce2, 0x3c935d0062638b39, 0xbc85213104665d3d, 0xbc9d82fbe5bcc02c,
+	0x3c35c87815a61b30, 0x3c8ddb3de52d8174, 0xbc9489268df2777b, 0x3c9660b99fcfc36b,
+	0x3c917430a16a9c46, 0xbc825ae388944548, 0xbc92566dde021c18, 0xbc9ff8f77c86a2df,
+	0x3c803c46a41830e2, 0x3c8a509e093e9b35, 0xbc87bfa4c36ee311, 0x3c7b65565eefcb10,
+	0xbc899c891af3dfc8,
+}
+
+// quantileTail0 is a coefficient of each piece of a special function.
+var quantileTail0 = [21]uint64{
+	0x3ff6850c1ecdd097, 0x3ff65cefcef8838e, 0x3ff6275898e8a83e, 0x3ff5e60fd57c2c38,
+	0x3ff59a5d60c76673, 0x3ff5453e3f05be56, 0x3ff4e77eafa69860, 0x3ff481c8af970799,
+	0x3ff414acdfe2b6e7, 0x3ff3a0a85f14b2ee, 0x3ff32628d566bc2c, 0x3ff2a58f5f7c9e25,
+	0x3ff21f32ba799af8, 0x3ff19360ed79f4eb, 0x3ff102609694615e, 0x3ff06c71f4881db6,
+	0x3fefa39f7c66e6d1, 0x3fee655fa793c4ce, 0x3fed1e87a4b980ee, 0x3febcf731ff9fc44,
+	0x3fea78770a49fc0e,
+}
+
+// Normquantile is the x of which Normcdf is p: -inf of 0, inf of 1, NaN outside.
+func Normquantile(x float64) float64 {
+	v2 := x - 0x1p-01
+	v4 := lesser(float64(v2*v2), 0x1.7fcb923a29c78p-03)
+	v6 := math.Floor(float64(v4 * 32))
+	v9 := math.Float64bits((v6 + 0x1p+52)) - uint64(0x4330000000000000)
+	v12 := v4 - float64((v6+0x1p-01)*0x1p-05)
+	v16 := math.Float64frombits(quantile15[v9]) + float64(math.Float64frombits(quantile16[v9])*v12)
+	v22 := math.Float64frombits(quantile13[v9]) + float64((math.Float64frombits(quantile14[v9])+float64(v16*v12))*v12)
+	v28 := math.Float64frombits(quantile11[v9]) + float64((math.Float64frombits(quantile12[v9])+float64(v22*v12))*v12)
+	v34 := math.Float64frombits(quantile9[v9]) + float64((math.Float64frombits(quantile10[v9])+float64(v28*v12))*v12)
+	v40 := math.Float64frombits(quantile7[v9]) + float64((math.Float64frombits(quantile8[v9])+float64(v34*v12))*v12)
+	v46 := math.Float64frombits(quantile5[v9]) + float64((math.Float64frombits(quantile6[v9])+float64(v40*v12))*v12)
+	v52 := math.Float64frombits(quantile3[v9]) + float64((math.Float64frombits(quantile4[v9])+float64(v46*v12))*v12)
+	v58 := math.Float64frombits(quantile1[v9]) + float64((math.Float64frombits(quantile2[v9])+float64(v52*v12))*v12)
+	v61 := float64(v2 * (math.Float64frombits(quantile0[v9]) + v58))
+	v63 := 0x1.b851eb851eb84p-02 < (math.Float64frombits(^uint64(0x8000000000000000) & math.Float64bits(v2)))
+	if v63 {
+		v64 := 0x1p-01 < x
+		v68 := greater(lesser(either(v64, (1-x), x), 0x1.47ae147ae147bp-04), 0x1p-1074)
+		v69 := v68 < 0x1p-1022
+		v72 := math.Float64bits(either(v69, float64(v68*0x1p+54), v68))
+		v74 := (v72 + uint64(0x95f619980c433)) >> 52
+		v81 := either(v69, float64(0x1.0000000000435p+52), float64(0x1.00000000003ffp+52))
+		v82 := math.Float64frombits((v74 | uint64(0x4330000000000000))) - v81
+		v83 := math.Float64frombits(((v72 - (v74 << 52)) + uint64(0x3ff0000000000000))) - 1
+		v84 := 2 + v83
+		v87 := v83 / v84
+		v90 := float64(v87 * v87)
+		v92 := float64(math.FMA(-(v87), (v83-(v84-2)), math.FMA(-(v87), v84, v83)) * (1 - v87))
+		v93 := v87 + v87
+		v95 := float64(v90 * v90)
+		v97 := math.FMA(math.FMA(0x1.0c06cf14c641bp-03, v95, 0x1.3b1c38474d3eep-03), v95, 0x1.c71c72017a15cp-03)
+		v100 := math.FMA(math.FMA(0x1.0fbe478772696p-03, v95, 0x1.745cf8f6c9119p-03), v95, 0x1.2492492476ba1p-02)
+		v102 := math.FMA(math.FMA(v97, v95, 0x1.9999999999a38p-02), v90, math.FMA(v100, v95, 0x1.5555555555555p-01))
+		v104 := float64(v82 * 0x1.62e42fefa38p-01)
+		v105 := v104 + v93
+		v109 := ((v104 - v105) + v93) + math.FMA(v82, 0x1.ef35793c7673p-45, math.FMA(float64(v87*v90), v102, v92))
+		v112 := either((v68 < math.Float64frombits(0x7ff0000000000000)), (v105 + v109), v68)
+		v116 := either((v68 == 0), float64(math.Float64frombits(0xfff0000000000000)), either((v68 < 0), float64(math.Float64frombits(0x7ff8000000000001)), v112))
+		v117 := math.Float64frombits(math.Float64bits(v116) ^ uint64(0x8000000000000000))
+		v118 := math.Sqrt(v117)
+		v119 := 1 / v118
+		v121 := math.Floor(float64(v119 * 32))
+		v124 := math.Float64bits((v121 + 0x1p+52)) - uint64(0x4330000000000001)
+		v127 := v119 - float64((v121+0x1p-01)*0x1p-05)
+		v131 := math.Float64frombits(quantileTail14[v124]) + float64(math.Float64frombits(quantileTail15[v124])*v127)
+		v136 := float64((math.Float64frombits(quantileTail13[v124]) + float64(v131*v127)) * v127)
+		v140 := math.Float64frombits(quantileTail11[v124]) + float64((math.Float64frombits(quantileTail12[v124])+v136)*v127)
+		v145 := float64((math.Float64frombits(quantileTail10[v124]) + float64(v140*v127)) * v127)
+		v149 := math.Float64frombits(quantileTail8[v124]) + float64((math.Float64frombits(quantileTail9[v124])+v145)*v127)
+		v154 := float64((math.Float64frombits(quantileTail7[v124]) + float64(v149*v127)) * v127)
+		v158 := math.Float64frombits(quantileTail5[v124]) + float64((math.Float64frombits(quantileTail6[v124])+v154)*v127)
+		v163 := float64((math.Float64frombits(quantileTail4[v124]) + float64(v158*v127)) * v127)
+		v167 := math.Float64frombits(quantileTail2[v124]) + float64((math.Float64frombits(quantileTail3[v124])+v163)*v127)
+		v172 := math.Float64frombits(quantileTail0[v124]) + (math.Float64frombits(quantileTail1[v124]) + float64(v167*v127))
+		v173 := float64(v118 * v172)
+		v174 := math.Float64frombits(math.Float64bits(v173) ^ uint64(0x8000000000000000))
+		v61 = either(v64, v173, v174)
+	}
+	v179 := either((x == 1), float64(math.Float64frombits(0x7ff0000000000000)), either((x == 0), float64(math.Float64frombits(0xfff0000000000000)), v61))
+	v183 := either((1 < x), float64(math.Float64frombits(0x7ff8000000000001)), either((x < 0), float64(math.Float64frombits(0x7ff8000000000001)), v179))
+	return v183
+}

@@ -2,14 +2,15 @@ package vec
 
 import "math"
 
-// This file holds the error function, the gamma function and the normal distribution. Every product
-// that is added to something is converted to float64 or is an operand of math.FMA, so that no
-// compiler fuses what is not written fused, and a result has the same bits on every processor.
-// Bounds of errors are in Special; special_test.go tests them.
+// This file holds the gamma function, whose rounds differ from number to number, and lists the
+// special functions, of which the others are generated. Every product that is added to something is
+// converted to float64 or is an operand of math.FMA, so that no compiler fuses what is not written
+// fused, and a result has the same bits on every processor. special_test.go tests the bounds of
+// errors.
 
-// Special are the functions of this file. Ulps is how far each may be from the exact value, in
-// units of the last place of the result: as measured against values of high precision, and rounded
-// up. The bounds are those of results above 2.2e-308. Near is the least size that the unit is taken
+// Special are the error function, the gamma function and the normal distribution. Ulps is how far
+// each may be from the exact value, in units of the last place of the result: as measured against
+// values of high precision, and rounded up. The bounds are those of results above 2.2e-308. Near is the least size that the unit is taken
 // of: lgamma has zeros between its poles, where its error is not relative.
 var Special = []struct {
 	Name       string
@@ -27,110 +28,6 @@ func at(hi, lo float64, c []float64, u float64) (float64, float64) {
 		p = c[i] + float64(p*u)
 	}
 	return hi, lo + float64(p*u)
-}
-
-// scaledErfc is exp(x^2) erfc(x) for x from 1/4 to 28.
-func scaledErfc(x float64) float64 {
-	t := 4 / (4 + x)
-	i := int(t * 16)
-	p := &erfcxOf[i-2]
-	a, b := at(p.hi, p.lo, p.c[:], t-(float64(i)+0.5)/16)
-	return t * (a + b)
-}
-
-// smallErf is erf(x) for x from -1/2 to 1/2.
-func smallErf(x float64) float64 {
-	p := &erfOver[0]
-	a, b := at(p.hi, p.lo, p.c[:], float64(x*x)-0.125)
-	return x * (a + b)
-}
-
-// expSquare is exp(-x^2 scale), scale being 1 or 1/2; the part of the square that rounding loses is
-// a factor of its own.
-func expSquare(x, scale float64) float64 {
-	h := float64(x * x)
-	l := math.FMA(x, x, -h)
-	p := Exp(-h * scale)
-	return p - float64(p*float64(l*scale))
-}
-
-// Erf is the error function of x, 2/sqrt(pi) times the integral of exp(-t^2) from 0 to x.
-func Erf(x float64) float64 {
-	switch y := math.Abs(x); {
-	case y <= 0.5:
-		return smallErf(x)
-	case y < 6: // from 5.93 on it rounds to 1
-		return math.Copysign(1-float64(expSquare(y, 1)*scaledErfc(y)), x)
-	case y >= 6:
-		return math.Copysign(1, x)
-	}
-	return x
-}
-
-// Erfc is 1 - erf(x), accurate where that is small.
-func Erfc(x float64) float64 {
-	switch {
-	case x < -6:
-		return 2
-	case x < -0.5:
-		return 2 - float64(expSquare(x, 1)*scaledErfc(-x))
-	case x <= 0.5:
-		return 1 - smallErf(x)
-	case x < 28:
-		return expSquare(x, 1) * scaledErfc(x)
-	case x >= 28:
-		return 0
-	}
-	return x
-}
-
-// Normcdf is the distribution function of the standard normal distribution.
-func Normcdf(x float64) float64 {
-	y := math.Abs(x) * (1 / math.Sqrt2)
-	switch {
-	case x != x:
-		return x
-	case y <= 0.5:
-		return 0.5 + float64(0.5*smallErf(x*(1/math.Sqrt2)))
-	case y >= 28 && x < 0:
-		return 0
-	case y >= 28:
-		return 1
-	}
-	p := float64(0.5 * expSquare(x, 0.5) * scaledErfc(y))
-	if x > 0 {
-		return 1 - p
-	}
-	return p
-}
-
-// Normquantile is the x of which Normcdf is p: -inf of 0, inf of 1, NaN outside.
-func Normquantile(p float64) float64 {
-	switch {
-	case !(p >= 0 && p <= 1):
-		return math.NaN()
-	case p == 0:
-		return math.Inf(-1)
-	case p == 1:
-		return math.Inf(1)
-	}
-	if q := p - 0.5; math.Abs(q) < 0.43 {
-		s := float64(q * q)
-		i := int(s * 32)
-		f := &quantileOver[i]
-		a, b := at(f.hi, f.lo, f.c[:], s-(float64(i)+0.5)/32)
-		return q * (a + b)
-	}
-	tail, sign := p, -1.0
-	if p > 0.5 {
-		tail, sign = 1-p, 1
-	}
-	r := math.Sqrt(-Log(tail))
-	t := 1 / r
-	i := int(t * 32)
-	f := &quantileTail[i-1]
-	a, b := at(f.hi, f.lo, f.c[:], t-(float64(i)+0.5)/32)
-	return sign * (r * (a + b))
 }
 
 // gammaNear is Gamma(1 + z) for z from 0 to 1, as the sum of two numbers.

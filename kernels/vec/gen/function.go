@@ -70,7 +70,7 @@ const (
 	opNegative // the top bit of a word
 	opSelect   // of truth, then, else
 	opScale    // a * 2^b, rounded once; c is b as opScale's other form has it: see scale
-	opLookup   // the word of a table at the index
+	opLookup   // the word, or the number, of a table at the index
 	opBin      // the same of a table of 16 or 32 numbers, at the low bits of the index
 	opView
 	opWhen
@@ -222,8 +222,13 @@ func (f *function) view(a *value, k kind) *value {
 	return v
 }
 
-func (f *function) lookup(t *table, index *value) *value {
-	v := f.do(opLookup, word, index)
+func (f *function) lookup(t *table, index *value) *value { return f.lookAs(word, t, index) }
+
+// look is the number in a table at an index.
+func (f *function) look(t *table, index *value) *value { return f.lookAs(number, t, index) }
+
+func (f *function) lookAs(k kind, t *table, index *value) *value {
+	v := f.do(opLookup, k, index)
 	f.steps[len(f.steps)-1].table = t
 	return v
 }

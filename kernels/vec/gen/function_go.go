@@ -205,7 +205,11 @@ func (f *function) printStep(b *bytes.Buffer, s step) {
 	case opScale:
 		set("scaled(%s,%s)", a[0], a[2])
 	case opLookup:
-		set("%s[%s]", s.table.name, a[0])
+		if s.dst.kind == number {
+			set("math.Float64frombits(%s[%s])", s.table.name, a[0])
+		} else {
+			set("%s[%s]", s.table.name, a[0])
+		}
 	case opBin:
 		set("math.Float64frombits(%s[%s&%d])", s.table.name, a[0], len(s.table.words)-1)
 	case opView:

@@ -73,7 +73,7 @@ func (t *loopText) text() string {
 func (t *loopText) numbers(table *table) bool {
 	for _, s := range t.f.steps {
 		if s.table == table {
-			return s.op == opBin
+			return s.dst.kind == number
 		}
 	}
 	return false

@@ -9,5 +9,5 @@ var functions = slices.Concat(expFunctions, logFunctions, trigFunctions, arcFunc
 
 var functions2 = slices.Concat(powFunctions, angleFunctions, divideFunctions)
 
-// allFunctions is these and those of float32, in the order of their links.
-var allFunctions = slices.Concat(functions, functions2, functions32, functions232)
+// allFunctions is these, those of float32 and the special ones, in the order of their links.
+var allFunctions = slices.Concat(functions, functions2, functions32, functions232, specialFunctions)

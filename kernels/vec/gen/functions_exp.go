@@ -76,15 +76,17 @@ func (f *function) tiny(x *value, least float64, y *value) *value {
 	return f.pick(f.less(f.abs(x), k(least)), x, y)
 }
 
+// exp is e to the power x. Beyond the bounds of c the result is 0 or Inf as it is at them.
+func (f *function) exp(x *value) *value {
+	c := f.lesser(k(1000), x)
+	c = f.pick(f.less(c, k(-1000)), k(-1000), c)
+	e := f.exponent(c)
+	low := f.add(f.sub(k(1), e.one), e.r)
+	return f.scale(f.add(e.one, f.add(low, e.t)), e.n, e.bits)
+}
+
 var expFunctions = []*function{
-	define("exp", "is e to the power x.", func(f *function, x *value) *value {
-		// Beyond these bounds the result is 0 or Inf as it is at them.
-		c := f.lesser(k(1000), x)
-		c = f.pick(f.less(c, k(-1000)), k(-1000), c)
-		e := f.exponent(c)
-		low := f.add(f.sub(k(1), e.one), e.r)
-		return f.scale(f.add(e.one, f.add(low, e.t)), e.n, e.bits)
-	}),
+	define("exp", "is e to the power x.", (*function).exp),
 	define("expm1", "is e to the power x, less 1.", func(f *function, x *value) *value {
 		c := f.lesser(k(710), x)
 		c = f.pick(f.less(c, k(-60)), k(-60), c)
