@@ -235,6 +235,9 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 	}
 	r.Apart = s.apart
 	r.Plan = &plan.Plan{Graph: s.g, Ranks: o.Ranks, Owner: s.owner, Prio: s.prio, Uses: s.g.Uses(), Shares: s.shares, Files: r.Files}
+	if by := s.because; by.Op != nil && s.shares != "" {
+		r.Plan.Shares += fmt.Sprintf("; above all because of `%s` at %s", by.Op.Source(), r.Plan.At(by.Span))
+	}
 	if o.Verify {
 		if err := r.Plan.Verify(); err != nil {
 			return append(ds, bug(err.Error(), nil))

@@ -42,6 +42,7 @@ type state struct {
 	rows    bool
 	speedup float64 // see pass.Placed
 	shares  string  // see plan.Plan
+	because ir.Node // why ranks do not share matrices by rows; its Op is nil if nothing is known
 	rest    []step  // the passes to come
 	tried   []ran   // those of them that the pass by-rows has run already
 }
@@ -113,7 +114,13 @@ var pipeline = []step{
 	{PassInfo{Name: "simplify",
 		Doc:   "applies the exact rewrite rules (flowrun explain --rules); each can be switched off by name",
 		After: []After{{"merge-equal", "rules ask whether two inputs are the same node"}}},
-		everywhere(func(s *state, g *ir.Graph) *ir.Graph { return simplify(g, s.o) })},
+		everywhere(func(s *state, g *ir.Graph) *ir.Graph {
+			off := s.o.Disable
+			if s.rows {
+				off = slices.Concat(off, rule.Alone())
+			}
+			return simplify(g, s.o.Table, off)
+		})},
 	{PassInfo{Name: "rounds",
 		Doc:   "makes one task, and a few compiled loops, of a loop over scalars and matrices that a cache holds",
 		After: []After{{"hoist", "what is the same in all rounds has left the loop"}, {"simplify", "its operators are none of a program any more"}}},
@@ -298,6 +305,9 @@ var pipeline = []step{
 			sizes.Whole = s.rows
 			p := pass.Place(s.parts, s.o.Ranks, s.o.Table, sizes)
 			s.g, s.owner, s.speedup = p.Graph, p.Owner, p.Speedup
+			if s.rows {
+				s.because = p.Slowest
+			}
 			return nil
 		}},
 	{PassInfo{Name: "order",
@@ -324,9 +334,15 @@ func (s *state) tryRows() {
 		if !slices.Contains(s.o.Disable, p.Name) {
 			start := time.Now()
 			x.Before = try.g.Len()
-			if p.run(&try) != nil || try.parts != nil && try.parts.Cut() {
-				s.shares = "in blocks: some operator works by blocks, or a matrix is too large to stay whole"
+			if p.run(&try) != nil {
+				s.shares = "in blocks"
 				return
+			}
+			if try.parts != nil {
+				if by, cut := try.parts.Cut(); cut {
+					s.shares, s.because = "in blocks: some operator works by blocks, or a matrix is too large to stay whole", by
+					return
+				}
 			}
 			x.g, x.After, x.Seconds = try.g, try.g.Len(), time.Since(start).Seconds()
 			if s.o.Dump != nil {
@@ -341,9 +357,10 @@ func (s *state) tryRows() {
 	all := s.o.Sizes.Spread == 1 && try.speedup > 0 // as tests want it
 	if all || try.speedup >= min(leastShared*float64(s.o.Ranks), sharedEnough) {
 		*s = try
-		s.shares = "by rows"
+		s.shares, s.because = "by rows", ir.Node{}
 		return
 	}
+	s.because = try.because
 	s.shares = "in blocks: by rows they would share nothing"
 	if try.speedup > 0 {
 		s.shares = fmt.Sprintf("in blocks: by rows %d ranks would be %.2g times as fast as one", s.o.Ranks, try.speedup)
@@ -392,16 +409,17 @@ func whole(f func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph) fun
 // one reader only since the first.
 const simplifyRounds = 3
 
-// simplify applies the enabled exact rules, and merges the equal expressions that they leave.
-func simplify(g *ir.Graph, o *Options) *ir.Graph {
-	rules := rule.New(o.Table, rule.Exact, o.Disable)
+// simplify applies the exact rules except those in off, and merges the equal expressions that they leave.
+// off lists passes, too.
+func simplify(g *ir.Graph, table *op.Table, off []string) *ir.Graph {
+	rules := rule.New(table, rule.Exact, off)
 	for range simplifyRounds {
 		out, _ := rules.Simplify(g)
 		if out == g {
 			break
 		}
 		g = pass.SweepDead(out) // which is the rules' own
-		if !slices.Contains(o.Disable, "merge-equal") {
+		if !slices.Contains(off, "merge-equal") {
 			g = pass.SweepEqual(g)
 		}
 	}

@@ -37,6 +37,7 @@ var (
 		`min(semiring(A * 1.0, x, "min +"), 9)`, `min(9, max(-9, semiring(A * 1.0, x, "max *")))`, `semiring(A != 0, x > 0.4, "or and") * 0.5`, `max(semiring(A != 0, seq(3, n + 3), "max *"), 0) * 1.0`,
 		`max(-5, semiring(f64(A), x, "max +"))`, `min(5, semiring(f64(A), x, "min *"))`,
 		"diag(A) * 1.0", "dense(A)[:, 0..1] * 1.0", "dense(A[:, 0..1]) * 1.0", "A @ (B @ x) * 1.0", "x + sum(A) * 0.25", "x * A[0, n - 1]", "x + nnz(A)", "t(t(x) @ A) * 1.0", "rowargmax(A) * 0.5", "rowargmin(A) * 0.5",
+		"rowsum(exp(A * 0.1)) * 0.01", "rowmax(ifelse(A > 0, x, t(x)))", "rowsum(A ^ 2 == x) * 1.0", "rowmean(A * 1.5 + dense(B) * x - t(x)) * 0.1", "rowsum(t(A) @ dense(B)) * 0.1",
 		"rowmax(A @ dense(B)) * 1.0", "rowsum(dense(A) @ B) * 1.0", "parfor i in 0..n { f64(sum(A[i, :])) }", "parfor i in 0..n { x[n - 1 - i, 0] / 2 }",
 	}
 	scalarsMade = []string{

@@ -72,9 +72,23 @@ func (p *Partitioned) DropDead() *Partitioned {
 	return p
 }
 
-// Cut reports whether a matrix is in several blocks.
-func (p *Partitioned) Cut() bool {
-	return slices.ContainsFunc(p.Block, func(b Block) bool { return b.Rows > 1 || b.Cols > 1 })
+// Cut reports whether a matrix is in several blocks, and which operator on blocks has the most work.
+func (p *Partitioned) Cut() (most ir.Node, cut bool) {
+	work := -1.0
+	for i, b := range p.Block {
+		n := &p.Graph.Nodes[i]
+		if b.Rows < 2 && b.Cols < 2 || n.Op.Cost == nil {
+			continue
+		}
+		w := 0.0
+		if n.Op.Shard.Kind != op.ShardGenerate { // it can be made in any form
+			w = n.Op.Cost(sigOf(p.Graph, ir.ID(i)), p.Graph.Type(ir.ID(i))).Flops
+		}
+		if w > work {
+			most, work = *n, w
+		}
+	}
+	return most, work >= 0
 }
 
 // Tiled reports a graph with channel arrays of several elements.

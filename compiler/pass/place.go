@@ -16,6 +16,7 @@ type Placed struct {
 	// Speedup is how many times as fast as one rank the ranks are, by the cost model. It is known of
 	// a graph without blocks.
 	Speedup float64
+	Slowest ir.Node // costs the most of what ranks do not share; its Op may be nil
 }
 
 // Place assigns every task to a rank and inserts an exchange on every edge between ranks:
@@ -47,7 +48,7 @@ func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 		out = placed(p, s, none, none)
 	}
 	if s.whole {
-		out.Speedup = s.speedup(out.Graph)
+		out.Speedup, out.Slowest = s.speedup(out.Graph)
 	}
 	return out
 }

@@ -49,26 +49,27 @@ type edge struct {
 // spreadGraph is a graph being made of another one.
 type spreadGraph struct {
 	*spreader
-	old, g  *ir.Graph
-	to      []ir.ID                   // the new node of each old one
-	partial []bool                    // of old nodes: only a rank's own rows are valid
-	parts   map[ir.ID][]bool          // of results of old nodes with several
-	whole   map[ir.ID]ir.ID           // the gather of an old node
-	picked  map[ir.ID][]rowsAt        // of an old node with gathers of rows that the run chooses: what each of them brings
-	views   map[ir.ID]map[ir.ID]ir.ID // of old slices of partial matrices the new ones, by what they are of
-	states  map[ir.ID][]joins         // of old nodes with several results: how the states that ranks have of each are joined
-	owned   map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
-	takes   map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
-	lists   map[ir.ID]rowLists        // of old sparse matrices
-	sorted  map[sorting]ir.ID         // each rank's window of sorted rows, and the row above it
-	inside  bool                      // of a region
-	args    []ir.ID                   // of a region of an iterate: its old arguments
-	around  *spreadGraph              // the graph that the loop is in
-	loop    ir.ID                     // the loop in that graph
-	shares  int                       // nodes whose rows are shared, those in regions included
-	saved   float64                   // operations of a rank that others do instead
-	paid    float64                   // what gathers in regions cost, in operations
-	asked   int                       // nodes whose rows the program asks ranks to share
+	old, g   *ir.Graph
+	to       []ir.ID                   // the new node of each old one
+	partial  []bool                    // of old nodes: only a rank's own rows are valid
+	parts    map[ir.ID][]bool          // of results of old nodes with several
+	whole    map[ir.ID]ir.ID           // the gather of an old node
+	picked   map[ir.ID][]rowsAt        // of an old node with gathers of rows that the run chooses: what each of them brings
+	views    map[ir.ID]map[ir.ID]ir.ID // of old slices of partial matrices the new ones, by what they are of
+	states   map[ir.ID][]joins         // of old nodes with several results: how the states that ranks have of each are joined
+	owned    map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
+	turnedOf map[ir.ID]ir.ID           // this rank's rows of the transpose of an old sparse node
+	takes    map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
+	lists    map[ir.ID]rowLists        // of old sparse matrices
+	sorted   map[sorting]ir.ID         // each rank's window of sorted rows, and the row above it
+	inside   bool                      // of a region
+	args     []ir.ID                   // of a region of an iterate: its old arguments
+	around   *spreadGraph              // the graph that the loop is in
+	loop     ir.ID                     // the loop in that graph
+	shares   int                       // nodes whose rows are shared, those in regions included
+	saved    float64                   // operations of a rank that others do instead
+	paid     float64                   // what gathers in regions cost, in operations
+	asked    int                       // nodes whose rows the program asks ranks to share
 }
 
 // partials says which inputs of a node are partial.
@@ -86,7 +87,7 @@ func (s *spreader) on(g *ir.Graph) *spreadGraph {
 	x := &spreadGraph{
 		spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()),
 		parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{}, picked: map[ir.ID][]rowsAt{},
-		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{}, sorted: map[sorting]ir.ID{},
+		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, turnedOf: map[ir.ID]ir.ID{}, takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{}, sorted: map[sorting]ir.ID{},
 	}
 	x.g.CopyTables(g)
 	return x

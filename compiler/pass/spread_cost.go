@@ -165,9 +165,15 @@ func (s *spreader) nodeWork(g *ir.Graph, id ir.ID) (work float64) {
 }
 
 // speedup returns how many times as fast as one rank ranks are with a graph, if they share what is
-// marked. Messages outside of loops are counted.
-func (s *spreader) speedup(g *ir.Graph) float64 {
-	var all, busiest float64
+// marked, and the node that costs the most beyond a rank's share of the work: one that ranks do not share, or
+// whose rows they send. Messages outside of loops are counted.
+func (s *spreader) speedup(g *ir.Graph) (times float64, slowest ir.Node) {
+	var all, busiest, most float64
+	note := func(n *ir.Node, cost float64) {
+		if cost > most {
+			most, slowest = cost, *n
+		}
+	}
 	var within func(g *ir.Graph, times float64)
 	within = func(g *ir.Graph, times float64) {
 		received := plan.Received(g, s.ranks)
@@ -186,18 +192,21 @@ func (s *spreader) speedup(g *ir.Graph) float64 {
 				share = float64(s.ranks)
 			}
 			if plan.IsGather(n) {
-				busiest += times * float64(s.from) * (gatherSpreads + received(id)/bytesSpread)
+				cost := times * float64(s.from) * (gatherSpreads + received(id)/bytesSpread)
+				busiest += cost
+				note(&g.Nodes[g.In(id)[0]], cost)
 				continue
 			}
 			all += work
 			busiest += work / share
+			note(n, work/share-work/float64(s.ranks))
 		}
 	}
 	within(g, 1)
 	if all == busiest {
-		return 0 // nothing is shared
+		return 0, slowest // nothing is shared
 	}
-	return all / max(busiest, 1)
+	return all / max(busiest, 1), slowest
 }
 
 // gathers is what the gathers of a new graph cost a rank, those of its regions apart.

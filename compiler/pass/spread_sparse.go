@@ -92,8 +92,11 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 		if !x.partial[in[0]] || n.Attrs.Int("keep") > 0 { // a kept result would still be gathered in each round
 			return false
 		}
-		moved := x.shares1(x.g.CopyNode(x.old, id, x.to[in[0]]))
-		x.to[id], x.partial[id] = x.joined(id, moved, true), true
+		if x.partial[id] = true; n.Op == x.table.Must("sp.t") {
+			x.to[id] = x.transposed(id)
+			return true
+		}
+		x.to[id] = x.joined(id, x.shares1(x.g.CopyNode(x.old, id, x.to[in[0]])), true)
 		return true
 	}
 	aligned, ok := sparseRows(x.old, id)
@@ -136,13 +139,23 @@ func (x *spreadGraph) generates(id ir.ID) bool {
 // byColumns makes the new nodes of a reduction of the columns of a sparse matrix that ranks share by rows.
 // Each rank gets the entries of its columns and reduces them as rows (op.Def.Turned).
 func (x *spreadGraph) byColumns(id ir.ID) {
-	from := x.to[x.old.In(id)[0]]
-	turned := x.joined(id, x.shares1(x.typed(id, x.table.Must("sp.t"), nil, from)), true)
+	turned := x.transposed(id)
 	rows := x.g.Type(turned).Rows
 	made := x.typed(id, x.table.Must(x.old.Nodes[id].Op.Turned), x.sharing(nil, rows, x.unit[rows]), turned)
 	all := x.g.Add(x.table.Must("gather"), x.inUnitsOf(rows), x.g.Type(made), x.old.Origin(id).NoDest(), made)
 	x.saved += x.spared(x.workOf(x.old, id))
 	x.to[id] = x.typed(id, x.table.Must("t"), nil, all)
+}
+
+// transposed returns this rank's rows of the transpose of the partial sparse matrix that old node id reads.
+func (x *spreadGraph) transposed(id ir.ID) ir.ID {
+	of := x.old.In(id)[0]
+	made, ok := x.turnedOf[of]
+	if !ok {
+		made = x.joined(id, x.shares1(x.typed(id, x.table.Must("sp.t"), nil, x.to[of])), true)
+		x.turnedOf[of] = made
+	}
+	return made
 }
 
 // shares1 marks a new node as one whose work ranks share without a loop over rows.
@@ -232,9 +245,10 @@ func (x *spreadGraph) wanted(everywhere []bool) []bool {
 // paysRows reports whether sharing the rows of a node spares more time than the messages take. Ranks send
 // the entries of its sparse operands, and those of a result that they make together.
 func (x *spreadGraph) paysRows(id ir.ID) bool {
-	bytes := 0.0
+	bytes, some := 0.0, false
 	moves := func(id ir.ID) {
-		if t := x.old.Type(id); t.IsSparse() {
+		t := x.old.Type(id)
+		if some = some || t.IsSparse(); t.IsSparse() && !x.generates(id) {
 			e := x.estimates(x.old).Of(id)
 			bytes += e.Bytes(0, t.Elem.Size())
 		}
@@ -247,7 +261,7 @@ func (x *spreadGraph) paysRows(id ir.ID) bool {
 	if stated(x.old.Nodes[id].Op) { // ranks exchange what it makes
 		moves(id)
 	}
-	return bytes > 0 && x.spared(x.nodeWork(x.old, id)) >= float64(x.from)*(gatherSpreads+bytes/bytesSpread)
+	return some && x.spared(x.nodeWork(x.old, id)) >= float64(x.from)*(gatherSpreads+bytes/bytesSpread)
 }
 
 // rowSteps and entrySteps are the operations that reading a row of a sparse matrix takes, and each entry of

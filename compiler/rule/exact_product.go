@@ -20,8 +20,9 @@ func products() []Rule {
 		{
 			Name:   "absorb-sparse-transpose",
 			Sparse: true,
+			Alone:  true,
 			Doc: "A product with the transpose of a sparse matrix goes over the matrix as it lies: its rows in order are the steps of each chain in order. " +
-				"That takes about as long as a product with the transpose, which is not made.",
+				"That takes about as long as a product with the transpose, which is not made. Ranks make the transpose, because they can share its rows.",
 			Rewrites: []string{"sp.matmul(sp.t(a), b) -> sp.tmatmul(a, b)"},
 			Wrong:    []Wrong{{Rewrite: "sp.matmul(sp.t(a), b) -> sp.matmul(a, b)", Why: "rows are columns there"}},
 		},

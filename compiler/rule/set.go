@@ -50,6 +50,16 @@ type asked struct {
 // foldConstants is a rule implemented in code: an operator on constants is a constant.
 const foldConstants = "fold-constants"
 
+// Alone lists the rules that do not apply where ranks share the rows of matrices.
+func Alone() (names []string) {
+	for _, r := range Rules() {
+		if r.Alone {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
 // New returns the rules of a class except those in off. The table keeps what is compiled of them. A
 // mistake in the text of a rule panics.
 func New(table *op.Table, class Class, off []string) *Set {

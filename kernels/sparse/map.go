@@ -44,8 +44,14 @@ func sparseMap(d *op.Def) *op.Def {
 	s := &op.Def{
 		Name: "sp." + d.Name, For: d.Name, Word: define.SourceName(d), Hidden: true,
 		Doc:  "sp." + d.Name + " is " + d.Name + " with sparse arguments.",
-		Args: d.Args, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(4),
-		Along: everyInput,
+		Args: d.Args, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Along: everyInput,
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			w := define.SparseCost(4)(s, out)
+			if out.IsDense() {
+				w.Flops = 4 * define.ElementCount(out)
+			}
+			return w
+		},
 	}
 	s.Type = func(sig *op.Sig) (types.Type, error) { return sparseMapType(d, sig) }
 	s.Ref = func(c *op.Call) (value.Value, error) { return sparseMapRef(d, c) }
@@ -169,6 +175,12 @@ func sparseMapKernel(d *op.Def, c *op.Call) error {
 
 func sparseMapLoop(d *op.Def) *op.Loop {
 	return &op.Loop{
+		Rows: func(_ *op.Sig, out types.Type) (n int) {
+			if out.IsDense() {
+				n, _ = wideSpace(out)
+			}
+			return n
+		},
 		Space: func(c *op.Call) (n, leaf int) {
 			if c.Type.IsDense() {
 				return wideSpace(c.Type)

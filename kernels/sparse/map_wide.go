@@ -31,9 +31,10 @@ func beginWideMap(d *op.Def, c *op.Call, full [3]bool, workers int) *wideLoop {
 	return l
 }
 
-// wideSpace is the index space of calls with dense results of a type.
+// wideSpace is the index space of calls with dense results of a type. A single leaf is a loop only where
+// ranks share it.
 func wideSpace(t types.Type) (n, leaf int) {
-	if !t.Known() || t.Rows*t.Cols < window.LeafElements {
+	if !t.Known() {
 		return 0, 0
 	}
 	return t.Rows, max(1, window.LeafElements/max(t.Cols, 1))
