@@ -103,6 +103,10 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 	}
 	g, ok := x.whole[id]
 	switch {
+	case !ok && x.remakes(id):
+		g, x.partial[id] = x.to[id], false
+		x.g.Nodes[g].Attrs = x.old.Nodes[id].Attrs // ranks do not share its rows
+		x.g.Note(g, whyLittle)
 	case ok && !x.old.Type(id).IsSparse():
 		for range max(0, len(x.picked[id])-1) { // the first one brings all rows, and the others none
 			x.g.Nodes[g].Attrs = x.inUnitsOf(x.old.Type(id).Rows).With(plan.Reach, plan.ReachOf(nil))
@@ -122,6 +126,13 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 		x.whole[id] = g
 	}
 	return g
+}
+
+// remakes reports a constructor of which each rank makes all rows in less time than others send them.
+func (x *spreadGraph) remakes(id ir.ID) bool {
+	n, t := &x.old.Nodes[id], x.old.Type(id)
+	return n.Op.Shard.Kind == op.ShardGenerate && len(x.old.In(id)) == 0 && n.Op.Reads == nil && !n.Op.Root && dividable(t) &&
+		x.spared(x.workOf(x.old, id)) < float64(x.from)*(gatherSpreads+x.spared(float64(t.Bytes()))/bytesSpread)
 }
 
 // gather makes a gather of an old node that is partial: of the rows that list says, or of all.

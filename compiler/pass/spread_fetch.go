@@ -44,7 +44,7 @@ func (x *spreadGraph) fetched(id, s ir.ID) ir.ID {
 	if t.IsSparse() {
 		return x.fetchedSparse(id, s)
 	}
-	if _, ok := x.unchanged(s); !ok || !x.partial[id] || x.views[id] != nil || !dividable(t) || !st.IsSparse() || !st.Known() || st.Cols != t.Rows {
+	if _, ok := x.unchanged(s); !ok || !x.partial[id] || x.views[id] != nil || !dividable(t) || !st.IsSparse() || !st.Known() || st.Cols != t.Rows || x.remakes(id) {
 		return x.full(id)
 	}
 	if g, ok := x.whole[id]; ok {
