@@ -83,6 +83,17 @@ iterate x = rand(24, 1, seed = 5), y = seq(0, 24), k = 0 until k == 4 {
 }
 emit x
 emit y`, 0, 2},
+	{"the same matrix by lists, and by numbers in an inner loop", `S = rand_sparse(40, 40, density = 0.1, seed = 3)
+iterate x = rand(40, 1, seed = 5), j = 0 until j == 4 {
+  y = S @ x / 3
+  iterate s = zeros(3, 1), k = 0 until k == 3 {
+    next s = s / 2 + take(x, (seq(0, 3) * 11 + k * 5 + j) % 40)
+    next k = k + 1
+  }
+  next x = y + sum(s) / 9
+  next j = j + 1
+}
+emit x`, 0, 1},
 	{"rows of a sparse factor", `G = rand_graph(60, 50, seed = 4)
 S = rand_sparse(60, 60, density = 0.02, seed = 7)
 I = eye_sparse(60) * 2
@@ -181,16 +192,33 @@ func TestNumberedRowsFail(t *testing.T) {
 }
 
 // fetchesIn counts the gathers with lists in g and its regions.
-func fetchesIn(g *ir.Graph) (n int) {
+func fetchesIn(g *ir.Graph) (n int) { return gathersWith(g, plan.Fetch) }
+
+// gathersWith counts the gathers in g and its regions that have an attribute.
+func gathersWith(g *ir.Graph, attr string) (n int) {
 	for i := range g.Nodes {
-		if g.Nodes[i].Attrs.Int(plan.Fetch) > 0 {
+		if g.Nodes[i].Attrs.Int(attr) > 0 {
 			n++
 		}
 		for r := g.Nodes[i].Region; r != nil; r = r.Next {
-			n += fetchesIn(r.Graph)
+			n += gathersWith(r.Graph, attr)
 		}
 	}
 	return n
+}
+
+// Rows stay where they arrive if nothing else brings rows of the same matrix: packed says of how many gathers
+// of fetchPrograms.
+func TestPackedRows(t *testing.T) {
+	for k, packed := range []int{3, 2, 2, 0, 4, 2, 0, 1} {
+		c, err := compileTiny(tinyTable(t), fetchPrograms[k].text, 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := gathersWith(c.Plan.Graph, plan.Packed); n != packed {
+			t.Errorf("%s: %d of %d gathers with lists keep rows where they arrive, not %d", fetchPrograms[k].name, n, fetchesIn(c.Plan.Graph), packed)
+		}
+	}
 }
 
 func TestFetch(t *testing.T) {

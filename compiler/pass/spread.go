@@ -182,7 +182,7 @@ func (x *spreadGraph) control(id ir.ID) bool {
 			x.partial[id] = p[at]
 		}
 	case n.Op.Control == op.Iterate:
-		region, takes, listed := x.iterate(id)
+		region, takes, lists := x.iterate(id)
 		if region == nil {
 			x.to[id] = x.g.CopyNode(x.old, id, x.inputs(id, always)...)
 			x.g.Note(x.to[id], x.whyLoop(id))
@@ -195,9 +195,16 @@ func (x *spreadGraph) control(id ir.ID) bool {
 				in[k] = x.ownSparse(from)
 			}
 		}
-		for _, k := range listed {
-			l := x.listsOf(x.old.In(id)[k])
-			in = append(in, l.take, l.give)
+		for _, by := range lists {
+			from := x.old.In(id)[by.input]
+			l, near := x.listsOf(from), in[by.input]
+			if by.near {
+				near = x.nearOf(from)
+			}
+			if !by.own {
+				in[by.input] = near
+			}
+			in = append(in, l.take, l.give, near)
 		}
 		x.to[id] = x.g.CopyNode(x.old, id, in...)
 		x.g.Nodes[x.to[id]].Region = region
@@ -326,9 +333,9 @@ func (x *spreadGraph) readsWhole(id ir.ID, reads []rowReads) bool {
 // iterate spreads the regions of a loop. partial says which inputs the regions take as they are if
 // they are partial, and so which carried values are in every round, and at the end. Another input is
 // partial in them if it is outside and nothing in them needs all of it. region is nil where a round
-// costs more in messages than others do of it. The regions have two more arguments for each of the inputs
-// that listed names: its lists.
-func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, listed []int) {
+// costs more in messages than others do of it. The regions have three more arguments for each of the inputs
+// in lists (rowLists).
+func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, lists []listed) {
 	n := &x.old.Nodes[id]
 	place := x.old.Placement(id)
 	switch place {

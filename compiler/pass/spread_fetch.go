@@ -16,19 +16,22 @@ import (
 //
 //	iterate(%x, %S) (%v, %A) {                %1 = sp.touched(%S) {ranks=3, shared=900}
 //	  ..                                      %2 = sp.collect(%1) {apart=1, shared=3, stack=3}
-//	  %3 = sp.matmul(%A, %v)          ->      iterate(%x, %S, %1, %2) (%v, %A, %t, %g) {
-//	  ..                                        %q = gather(%v, %t, %g) {fetch=400}
-//	}                                           %3 = sp.matmul(%A, %q) {ranks=3, shared=900}
+//	  %3 = sp.matmul(%A, %v)          ->      %4 = sp.own(%S, %1) {ranks=3, shared=900}
+//	  ..                                      iterate(%x, %4, %1, %2) (%v, %A, %t, %g) {
+//	}                                           %q = gather(%v, %t, %g) {fetch=400, packed=1}
+//	                                            %3 = sp.matmul(%A, %q) {ranks=3, shared=900}
 //
 // The lists are values of the graph that makes the matrix, so they are made once for each of its values.
 // Ranks exchange them where the matrix does not change from round to round: elsewhere a list would take
-// part of what it saves.
+// part of what it saves. A row of %A keeps its entries in their order, but their columns are numbered by
+// what arrives: the rows that come from a rank lie one after the other (plan.Packed).
 //
 // It also spreads what puts rows in order (op.Ordering), where a rank gets rows that their keys decide.
 
 // rowLists are the lists of a sparse matrix, on each rank: row r of take has the rows that this rank needs
-// of rank r, and row r of give those that rank r needs of this one.
-type rowLists struct{ take, give ir.ID }
+// of rank r, and row r of give those that rank r needs of this one. near is the matrix with the columns of
+// packed rows, or None if no node has needed it.
+type rowLists struct{ take, give, near ir.ID }
 
 // unchanged returns which input of the loop an old node is that is an argument with the same value in all
 // rounds.
@@ -142,17 +145,74 @@ func (x *spreadGraph) listsOf(s ir.ID) rowLists {
 	var l rowLists
 	if _, ok := x.unchanged(s); ok {
 		arg := x.table.Must("arg")
-		l = rowLists{x.g.Add(arg, nil, t, at), x.g.Add(arg, nil, t, at)}
+		l = rowLists{x.g.Add(arg, nil, t, at), x.g.Add(arg, nil, t, at), x.g.Add(arg, nil, st, at)}
 	} else {
 		attrs := x.sharing(nil, st.Rows, x.unit[st.Rows])
 		if cuts := x.unit[st.Cols]; len(cuts.L) > 0 {
 			attrs = attrs.With("of", cuts)
 		}
 		l.take = x.g.Add(x.table.Must("sp.touched"), attrs, t, at, x.to[s])
-		l.give = x.collected(s, l.take)
+		l.give, l.near = x.collected(s, l.take), ir.None
 	}
 	x.lists[s] = l
 	return l
+}
+
+// nearOf returns this rank's rows of the old sparse matrix s with the columns of packed rows.
+func (x *spreadGraph) nearOf(s ir.ID) ir.ID {
+	l := x.listsOf(s)
+	if l.near == ir.None {
+		st := x.old.Type(s)
+		attrs := x.sharing(nil, st.Rows, x.unit[st.Rows])
+		if cuts := x.unit[st.Cols]; len(cuts.L) > 0 {
+			attrs = attrs.With("of", cuts)
+		}
+		l.near = x.g.Add(x.table.Must("sp.own"), attrs, st, x.old.Origin(s).NoDest(), x.to[s], l.take)
+		x.lists[s] = l
+	}
+	return l.near
+}
+
+// packs lets gathers by lists leave rows where they arrive, if all their readers are operators that read rows
+// by the columns of the matrix of the lists. These read the matrix with the columns of packed rows instead. It
+// would be wrong for rows that another gather may bring meanwhile: of the same matrix, in this graph or in a
+// loop that has captured it.
+func (x *spreadGraph) packs() {
+	for s, l := range x.lists {
+		for i := range x.g.Nodes {
+			n, in := &x.g.Nodes[i], x.g.In(ir.ID(i))
+			if n.Op.Role != op.Gathers || len(in) < 3 || in[1] != l.take {
+				continue
+			}
+			readers, ok := x.readersByColumn(ir.ID(i), x.to[s])
+			if !ok {
+				continue
+			}
+			n.Attrs = n.Attrs.With(plan.Packed, op.Int(1))
+			for _, y := range readers {
+				n := &x.g.Nodes[y]
+				x.g.Replace(y, n.Op, n.Attrs, append([]ir.ID{l.near}, x.g.In(y)[1:]...)...)
+			}
+		}
+	}
+}
+
+// readersByColumn returns the readers of the new gather g. ok is false if one does not read it by the columns
+// of the new node s, or if something else may bring rows of the same matrix.
+func (x *spreadGraph) readersByColumn(g, s ir.ID) (readers []ir.ID, ok bool) {
+	from := x.g.In(g)[0]
+	for i := range x.g.Nodes {
+		y, n := ir.ID(i), &x.g.Nodes[i]
+		for k, z := range x.g.In(y) {
+			switch {
+			case z == g && k > 0 && k == n.Op.ByColumn && x.g.In(y)[0] == s:
+				readers = append(readers, y)
+			case z == g, z == from && y != g && (n.Op.Role == op.Gathers || isControl(n) && k >= n.Carried()):
+				return nil, false
+			}
+		}
+	}
+	return readers, len(readers) > 0
 }
 
 // collected exchanges lists among ranks: row r of the result is the row that rank r has in lists for this
@@ -175,20 +235,33 @@ func (x *spreadGraph) touched(s ir.ID) float64 {
 	return rows
 }
 
+// listed is an input of a loop that has lists. near and own say whether its regions read it with the columns
+// of packed rows, and with its own.
+type listed struct {
+	input     int
+	near, own bool
+}
+
 // takeLists adds the lists that any region of a loop needs to the arguments of all its regions. r is the
 // first region. It returns the inputs of the loop that have lists.
-func takeLists(r *ir.Region, inside []*spreadGraph) (listed []int) {
+func takeLists(r *ir.Region, inside []*spreadGraph) (all []listed) {
+	for _, x := range inside {
+		x.packs()
+	}
 	for k := range inside[0].args {
 		if !slices.ContainsFunc(inside, func(x *spreadGraph) bool { _, ok := x.lists[x.args[k]]; return ok }) {
 			continue
 		}
-		listed = append(listed, k)
+		by := listed{input: k}
 		for i, at := 0, r; at != nil; i, at = i+1, at.Next {
 			l := inside[i].listsOf(inside[i].args[k])
-			at.Args = append(at.Args, l.take, l.give)
+			by.near = by.near || reads(at, l.near)
+			by.own = by.own || reads(at, at.Args[k])
+			at.Args = append(at.Args, l.take, l.give, l.near)
 		}
+		all = append(all, by)
 	}
-	return listed
+	return all
 }
 
 // orderReads is shared for a row that puts rows in order (op.Ordering).

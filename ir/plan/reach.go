@@ -28,6 +28,11 @@ const Reach = "reach"
 // the rows that rank r needs of this one.
 const Fetch = "fetch"
 
+// Packed is the attribute 1 of a gather with lists whose readers number the rows of other ranks by the lists
+// (op sp.own): the listed rows of a rank arrive one after the other, from the place of the rank's first row
+// on, and are read there. A rank that sends all of its rows sends them to their places.
+const Packed = "packed"
+
 // Pick is the attribute of a gather that brings all ranks the same consecutive rows: their number. The
 // second input is the number of the first row, which the run computes. It counts from the end if it is
 // negative. Each further input is the first of as many rows that an earlier gather has brought; they are
@@ -66,11 +71,6 @@ func Picked(at []int64, size, owner, ranks, rows int, unit op.Val) Range {
 // Only is the attribute of a gather that brings a sparse matrix to one rank alone: the number of that rank
 // plus 1.
 const Only = "only"
-
-// SendsAll reports whether a rank sends all of its rows to a rank that needs only the listed ones. It does
-// if at least 41 of 42 are listed, so at most 1.025 times the needed bytes are sent. All rows need no
-// packing and no unpacking.
-func SendsAll(listed, rows int) bool { return listed >= rows-rows/42 }
 
 // Need says which rows of a matrix are read to make rows of a result, whose Rows rows the ranks
 // share: for each row i in From..To-1 of the result the rows By i + Lo .. By i + Hi - 1 of the matrix,

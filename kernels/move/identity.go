@@ -87,6 +87,7 @@ func identities() []*op.Def {
 			Args: []op.Arg{{Name: "a", Doc: "matrix"},
 				{Name: "by", Rest: true, Doc: "two lists, by rank: rows of it that this one needs (sp.touched), and rows of this one that it needs; or runs of rows (order.cuts); or first rows, i64"},
 				{Name: "fetch", Attr: true, Kind: op.IntVal, Optional: true, Doc: "about how many rows all ranks get by lists"},
+				{Name: "packed", Attr: true, Kind: op.IntVal, Optional: true, Doc: "1: the rows that a list names of a rank arrive one after the other (ir/plan, Packed)"},
 				{Name: "pick", Attr: true, Kind: op.IntVal, Optional: true, Doc: "how many rows all ranks get from one on that the run computes"},
 				{Name: "reach", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "which rows (ir/plan, Need), if not all"},
 				{Name: "key", Attr: true, Kind: op.IntVal, Optional: true, Doc: "its number among the gathers of a plan"}},

@@ -8,11 +8,13 @@ package sparse
 import (
 	"cmp"
 	"slices"
+	"weak"
 
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/memory"
 )
 
 func sparseRanks() []*op.Def {
@@ -22,16 +24,26 @@ func sparseRanks() []*op.Def {
 		{
 			Name: "sp.own", Hidden: true,
 			Doc: "sp.own returns a sparse matrix with this rank's rows of its input (ir/plan, Window); the other rows are empty. " +
+				"With lists it numbers the columns of a matrix that has only these rows by what a gather brings (ir/plan, Packed). " +
 				"Placement writes it; within one rank it is the identity.",
-			Args: []op.Arg{{Name: "a", Doc: "sparse matrix"}},
+			Args: []op.Arg{{Name: "a", Doc: "sparse matrix"},
+				{Name: "lists", Optional: true, Doc: "by rank: the columns with entries that are rows of it (sp.touched)"},
+				{Name: "of", Attr: true, Kind: op.IntsVal, Optional: true, Doc: "where ranks' rows begin, of the matrix with a row for each column (WindowOf)"}},
 			Eg:   define.Eg("nnz(sparse(eye(3)))", "3"),
 			Type: same, Ref: ref, Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(0),
 			Kernel: func(c *op.Call) error {
 				m := c.In[0].(*value.CSR)
+				named, known := namedColumns.Load(weak.Make(m))
 				if own := ofRank(c); own.NNZ() < m.NNZ() {
 					m = own.Padded(c.Lo, c.Type.Rows)
 				}
 				c.Out = m
+				if len(c.In) > 1 && c.Hi > c.Lo {
+					packed, marks := packedColumns(m, c.In[1].(*value.CSR), c.Attrs.Val("of"), named)
+					if c.Out = packed; known {
+						rememberOf(packed, &namedColumns, marks)
+					}
+				}
 				return nil
 			},
 		},
@@ -84,6 +96,40 @@ func ofRank(c *op.Call) *value.CSR {
 	return m
 }
 
+// packedColumns returns m, of which this rank has its own rows, with other numbers of its columns: where a
+// rank sends only the listed rows of a vector, the k-th column of its list is the k-th of its window. Columns
+// still ascend in a row. The result shares the memory of all else. marks are named, which may be nil, by the
+// new numbers.
+func packedColumns(m, lists *value.CSR, of op.Val, named any) (packed *value.CSR, marks bitset) {
+	number := make([]int32, m.Cols)
+	marks, _ = named.(bitset)
+	marks = slices.Clone(marks)
+	for r := range lists.Rows {
+		from, to := op.WindowOf(r, lists.Rows, m.Cols, of)
+		list, _ := lists.Row(r)
+		if n := len(list); n > 0 && !op.SendsAll(n, to-from) {
+			for k, j := range list {
+				number[j] = int32(from + k)
+			}
+			for j := from; marks != nil && j < to; j++ {
+				if marks[j/64] &^= 1 << (j % 64); j < from+n {
+					marks[j/64] |= 1 << (j % 64)
+				}
+			}
+			continue
+		}
+		for j := from; j < to; j++ {
+			number[j] = int32(j)
+		}
+	}
+	p := *m
+	p.Col = memory.Huge(make([]int32, m.Ptr[m.Rows]))
+	for at := m.Ptr[0]; at < m.Ptr[m.Rows]; at++ {
+		p.Col[at] = number[m.Col[at]]
+	}
+	return &p, marks
+}
+
 // touched makes the lists of sp.touched, and remembers which columns the rank's rows name.
 func touched(c *op.Call) error {
 	ranks, cols := c.Type.Rows, c.Type.Cols
@@ -100,7 +146,7 @@ func touched(c *op.Call) error {
 		if lo == hi { // one rank
 			hi = m.Rows
 		}
-		if named = columnsOf(m); m.NNZ() > 0 && hi-lo < m.Rows {
+		if named = columnsOf(ofRank(c)); m.NNZ() > 0 && hi-lo < m.Rows {
 			rememberOf(m, &namedColumns, named)
 		}
 		rows, unit = m.Rows, c.Attrs.Val("units")

@@ -1,14 +1,15 @@
 package local
 
 // This file runs gathers with lists (plan.Fetch): each rank gets only the rows that its lists name.
-// Such rows lie anywhere, so the sender packs them into a message, and the receiver copies them to
-// their places. Where a list names almost all rows of a rank, all of them are sent from their place
-// to their place.
+// Such rows lie anywhere, so the sender packs them into a message. The receiver copies them to their
+// places, unless its readers number them as they come (plan.Packed). Where a list names almost all
+// rows of a rank, all of them are sent from their place to their place.
 
 import (
-	"encoding/binary"
+	"unsafe"
 
 	"flow/ir"
+	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/ir/value"
 )
@@ -38,7 +39,13 @@ func (e *Engine) startFetch(g *gather, d *value.Dense, finished func()) {
 	}
 	for r := range n {
 		var rows []int32
-		if f.take[r], rows = e.listed(g, d, takeLists, r); f.take[r] == nil {
+		f.take[r], rows = e.listed(g, d, takeLists, r)
+		switch {
+		case f.take[r] != nil:
+		case e.packed(g):
+			lo, _ := plan.WindowOf(r, n, d.Rows, e.g.Nodes[g.id].Attrs.Val(plan.Unit))
+			f.take[r] = d.View(lo, 0, len(rows), d.Cols).Bytes()
+		default:
 			f.take[r] = room(&f.landed[r], len(rows)*rowBytes(d))
 		}
 		if f.give[r], rows = e.listed(g, d, giveLists, r); f.give[r] == nil {
@@ -100,14 +107,20 @@ func (e *Engine) listed(g *gather, d *value.Dense, k, r int) (all []byte, rows [
 		owner = e.o.Rank
 	}
 	lo, hi := plan.WindowOf(owner, e.p.Ranks, d.Rows, e.g.Nodes[g.id].Attrs.Val(plan.Unit))
-	if len(rows) > 0 && plan.SendsAll(len(rows), hi-lo) {
+	if len(rows) > 0 && op.SendsAll(len(rows), hi-lo) {
 		return d.View(lo, 0, hi-lo, d.Cols).Bytes(), rows
 	}
 	return nil, rows
 }
 
-// land copies the packed rows that have arrived for gather g to their places.
+// packed reports whether rows stay where they arrive for gather g.
+func (e *Engine) packed(g *gather) bool { return e.g.Nodes[g.id].Attrs.Int(plan.Packed) > 0 }
+
+// land copies the rows that have arrived for gather g to their places.
 func (e *Engine) land(g *gather, d *value.Dense) {
+	if e.packed(g) {
+		return
+	}
 	for r := range e.p.Ranks {
 		if all, rows := e.listed(g, d, takeLists, r); all == nil {
 			unpack(d.Bytes(), g.fetch.take[r], rows, rowBytes(d))
@@ -128,9 +141,10 @@ func rowBytes(d *value.Dense) int { return d.Cols * d.Elem.Size() }
 
 // pack copies rows of a matrix to dst, one after the other. Each has so many bytes.
 func pack(dst, matrix []byte, rows []int32, size int) {
-	if size == 8 { // one number, in a third of the time
+	if size == 8 && len(rows) > 0 { // one number, in a third of the time
+		to, from := numbers(dst)[:len(rows)], numbers(matrix)
 		for k, j := range rows {
-			binary.NativeEndian.PutUint64(dst[8*k:], binary.NativeEndian.Uint64(matrix[8*int(j):]))
+			to[k] = from[j]
 		}
 		return
 	}
@@ -141,9 +155,10 @@ func pack(dst, matrix []byte, rows []int32, size int) {
 
 // unpack is the inverse of pack.
 func unpack(matrix, src []byte, rows []int32, size int) {
-	if size == 8 {
+	if size == 8 && len(rows) > 0 {
+		to, from := numbers(matrix), numbers(src)[:len(rows)]
 		for k, j := range rows {
-			binary.NativeEndian.PutUint64(matrix[8*int(j):], binary.NativeEndian.Uint64(src[8*k:]))
+			to[j] = from[k]
 		}
 		return
 	}
@@ -151,3 +166,6 @@ func unpack(matrix, src []byte, rows []int32, size int) {
 		copy(matrix[int(j)*size:(int(j)+1)*size], src[k*size:(k+1)*size])
 	}
 }
+
+// numbers returns memory of 8 bytes a number, which is aligned, as numbers. There is at least one.
+func numbers(b []byte) []uint64 { return unsafe.Slice((*uint64)(unsafe.Pointer(&b[0])), len(b)/8) }
