@@ -39,7 +39,7 @@ SOAK_SECONDS ?= 300
 PREFIX ?= /usr/local
 
 # When a test is taken for one that hangs: a machine ten times slower than the slowest that was tried ends before.
-# lint has vetted what is tested.
+# lint vets what is tested.
 TEST := test -vet=off -timeout 40m
 
 .PHONY: demo test build install bench soak lint fmt setup generated unit race mpi nocgo
@@ -62,9 +62,10 @@ install: build
 setup:
 	@.ci/setup
 
-# Tests of ranks and of sessions wait most of their time: two kinds of tests run beside each other.
-test: setup lint nocgo build
-	@$(MAKE) --no-print-directory -j2 unit race mpi
+# Tests of ranks and of sessions wait most of their time, and parts of lint run on one processor, so two kinds of
+# checks run beside each other, the longest from the beginning to the end.
+test: setup build
+	@$(MAKE) --no-print-directory -j2 unit lint race mpi nocgo
 
 # The command alone must not need any C, nor more than 45 MB.
 nocgo:
@@ -74,8 +75,9 @@ nocgo:
 # Tests and staticcheck allocate much and keep little, so a collector that runs less often saves time.
 lint unit race mpi: export GOGC ?= 400
 
+# The packages that take longest come first, so that none of them is left alone at the end.
 unit: build
-	$(GO) $(TEST) ./...
+	$(GO) $(TEST) ./compiler ./kernels . ./cmd/flowrun ./runtime/dist ./...
 
 race:
 	@if command -v cc >/dev/null; then $(GO) $(TEST) -race -short $(RACE) && $(GO) $(TEST) -race -short -run $(RACING) .; \

@@ -88,6 +88,7 @@ func zipped(t *testing.T, text []byte) []byte {
 // Of a file that can be cut each rank reads about its share, for all that its size needs as well. Another file
 // rank 0 reads once and sends on.
 func TestRanksCountWhatTheyRead(t *testing.T) {
+	const rows = 10000
 	dir := t.TempDir()
 	dense := "A = read(%q)\nemit sum(A * 2)\nemit sum(t(A) @ A)\n"
 	sparse := "S = read(%q, sparse = true)\nemit sum(S @ ones(S.cols, 40))\n"
@@ -103,9 +104,9 @@ func TestRanksCountWhatTheyRead(t *testing.T) {
 		{"g.txt", graph, 1, true}, {"g.txt.gz", graph, 1, false}, {"g.mtx", graph, 1, true}, {"g.csr", graph, 1, false},
 	} {
 		path := filepath.Join(dir, x.name)
-		made := fmt.Sprintf("emit rand(20000, 30, seed = 3) to %q\n", path)
+		made := fmt.Sprintf("emit rand(%d, 30, seed = 3) to %q\n", rows, path)
 		if x.text != dense {
-			made = fmt.Sprintf("emit rand_sparse(9000, 9000, 0.01, seed = 2) to %q\n", path)
+			made = fmt.Sprintf("emit rand_sparse(9000, 9000, 0.004, seed = 2) to %q\n", path)
 		}
 		if strings.HasPrefix(x.name, "g.txt") {
 			writeEdges(t, path)
@@ -137,7 +138,7 @@ func TestRanksCountWhatTheyRead(t *testing.T) {
 				t.Errorf("%s: rank %d reads %.0f bytes and not none", x.name, r.Rank, read)
 			case !x.cut && r.Rank == 0 && r.ReadSent == 0:
 				t.Errorf("%s: rank 0 sends on nothing of it", x.name)
-			case x.text == dense && float64(r.ReadSent) > 20000*30*8*0.67:
+			case x.text == dense && float64(r.ReadSent) > rows*30*8*0.67:
 				t.Errorf("%s: rank %d sends on %d bytes, not the rows of each rank", x.name, r.Rank, r.ReadSent)
 			}
 		}

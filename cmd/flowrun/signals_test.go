@@ -21,8 +21,8 @@ import (
 // This file defines the script command that interrupts a run.
 
 // midway is how much of the processors a program, or each of its ranks, has had when it is in the
-// middle of its work.
-var midway = 700 * time.Millisecond
+// middle of its work: twice what it has had when it has joined the others.
+var midway = 300 * time.Millisecond
 
 // startsWithin is how long that may take, a hundred times what it takes on a machine at rest: no
 // program that works takes longer.

@@ -54,9 +54,9 @@ func (b *Body) Eval(args []value.Value, within *Call) ([]value.Value, error) {
 	}
 	for k := range b.Acts {
 		a := &b.Acts[k]
-		var in []value.Value
-		for _, r := range a.Args {
-			in = append(in, reg[r])
+		in := make([]value.Value, len(a.Args))
+		for i, r := range a.Args {
+			in[i] = reg[r]
 		}
 		v, err := a.eval(in, within)
 		if err != nil {

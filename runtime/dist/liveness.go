@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -29,14 +30,22 @@ type cpus [16]uint64
 
 func (p process) String() string { return fmt.Sprintf("process %d on %s", p.Pid, p.Host) }
 
+// thisProcess describes the process that calls it. Its processors may change, so they are read at each call.
 func thisProcess() process {
+	p := ownProcess()
+	p.CPUs = affinity()
+	return p
+}
+
+// ownProcess returns what stays the same as long as this process runs.
+var ownProcess = sync.OnceValue(func() process {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "an unknown host"
 	}
 	start, _ := processStart(os.Getpid())
-	return process{Host: host, Space: processSpace(), Pid: os.Getpid(), Start: start, CPUs: affinity()}
-}
+	return process{Host: host, Space: processSpace(), Pid: os.Getpid(), Start: start}
+})
 
 // gone reports whether p, of this machine, no longer runs. A stopped process runs.
 func (p process) gone() bool {
