@@ -1,6 +1,6 @@
 package interp
 
-// This file defines what a nest is compiled to, and what a worker gets before its first window.
+// This file defines a nest that is prepared, and what a worker gets before its first window.
 
 import (
 	"fmt"
@@ -29,45 +29,28 @@ type Unsupported struct{ What string }
 
 func (u *Unsupported) Error() string { return "interp: no code for " + u.What }
 
-// Code is a compiled nest. It is read-only and safe for concurrent use.
+// Code is a prepared nest. It is read-only and safe for concurrent use.
 type Code struct {
-	nest *loop.Nest
-	// along takes batches from one row.
-	along *program
-	// across takes batches from several rows; it is nil for a nest with fewer than two indices.
-	across *program
-	idle   sync.Pool
-}
-
-// programs are the two programs.
-func (c *Code) programs() [2]*program { return [...]*program{c.along, c.across} }
-
-// program is the steps of a nest for one kind of batch.
-type program struct {
-	begin *block // once a worker
-	row   *block // at the first batch of each row
-	head  *block // at each batch, before the body
-	body  *block
-	regs  []register
-	slots [types.Picture + 1]int // by element type
+	nest   *loop.Nest
+	body   *body
+	bodies []*body // with those of functions
 	// known lists the parts of subscripts that operands alone decide.
 	known []loop.Lin
-	// index holds the cell of the first index in programs along rows; -1 if nothing reads it.
-	index  int
-	lists  int // loops and branches that pack lanes
-	folds  []foldInfo
-	tables []*value.Dense
+	lists int // loops and branches whose lanes part
+	folds []reducedInfo
 	// contributions are the statements that contribute to results.
 	contributions []reducedInfo
+	idle          sync.Pool
 }
 
-// foldInfo is a reduction inside a point.
-type foldInfo struct {
-	class loop.Class
-	elem  types.Elem
+// reducedInfo is a reduction: the number of a result, or the class of a reduction inside a point, and the
+// element type of its contributions.
+type reducedInfo struct {
+	number int
+	elem   types.Elem
 }
 
-// Compile makes code for a nest that Verify accepts. An error is an *Unsupported.
+// Compile prepares a nest that Verify accepts. An error is an *Unsupported.
 func Compile(n *loop.Nest) (code *Code, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -84,10 +67,8 @@ func Compile(n *loop.Nest) (code *Code, err error) {
 			return nil, &Unsupported{fmt.Sprintf("index %s of the space without bounds known before the first point", n.Names[x.Name])}
 		}
 	}
-	code = &Code{nest: n, along: compileProgram(n, false)}
-	if len(n.Space) >= 2 {
-		code.across = compileProgram(n, true)
-	}
+	code = &Code{nest: n}
+	code.plan()
 	return code, nil
 }
 

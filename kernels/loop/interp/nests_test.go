@@ -40,6 +40,19 @@ var nests = []struct{ name, space, body, results string }{
   v2 = lt v0, v1
   check 3 v2, v0
   store out0[i, j] v0`, "i64[%0.rows, %0.cols]"},
+	{"lanes that part before a local is read", "j: 0..%0.rows", `
+  v0 = load %0[j, 0]
+  v1 = load w0[0, 1]
+  store w0[0, 0] v0
+  v2 = index j
+  v3 = i64 7
+  v4 = and v2, v3
+  v5 = for q: 0..v4 (v6 = v1) {
+    next v0
+  }
+  v7 = load w0[0, 0]
+  store out0[j, 0] v5
+  store out1[j, 0] v7`, "f64[%0.rows, 1], f64[%0.rows, 1]"},
 	{"running sums", "j: 0..%0.cols", `
   v0 = f64 0
   v1 = for i: 0..%0.rows (v2 = v0) {

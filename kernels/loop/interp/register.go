@@ -17,30 +17,10 @@ type slab struct {
 	b   []uint8
 }
 
-// register describes a register of a program.
-type register struct {
-	elem types.Elem
-	// cell says that it has one element, which all lanes share.
-	cell bool
-	// fixed says that it keeps its memory from Begin on.
-	fixed bool
-	// ctx is the context whose lanes it has.
-	ctx *context
-	// def and last are the positions of the steps between which the register holds a value.
-	def, last int
-	read      bool // by some step
-	// view says that it may show memory of an operand.
-	view bool
-	// pair is a register that it changes places with; -1: none.
-	pair int
-	slot int
-}
-
 // access is what can be done with registers and memory of one element type. Memory is a Dense of
 // which only the elements count: places are offsets.
 type access interface {
 	fresh(n int) slab
-	cut(s *slab, from, to int) slab
 	copy(dst, src *slab, n int)
 	// fill sets n elements to the first of src.
 	fill(dst, src *slab, n int)
@@ -113,11 +93,6 @@ func accessTo(e types.Elem) access {
 func (a *kind[T]) fresh(n int) (s slab) {
 	*a.of(&s) = make([]T, n)
 	return s
-}
-
-func (a *kind[T]) cut(s *slab, from, to int) (part slab) {
-	*a.of(&part) = (*a.of(s))[from:to:to]
-	return part
 }
 
 func (a *kind[T]) copy(dst, src *slab, n int) { copy((*a.of(dst))[:n], (*a.of(src))[:n]) }
@@ -210,4 +185,180 @@ func (a *kind[T]) differsAt(d *value.Dense, at []int, src *slab) int {
 		}
 	}
 	return -1
+}
+
+// kind says how a register holds its elements.
+type kindOf uint8
+
+const (
+	empty   kindOf = iota
+	uniform        // one element for all lanes
+	ramp           // an integer that goes by a step from lane to lane
+	varying        // an element for each lane
+)
+
+// register holds the value of a statement for the lanes at work.
+type register struct {
+	kind  kindOf
+	owned bool // s is from the pool
+	elem  types.Elem
+	s     *slab // one element of a uniform register and of a ramp, else one for each lane
+	by    int64 // of a ramp
+	// wide is a uniform register or a ramp with an element for each lane, for the first filled lanes.
+	wide   *slab
+	filled int
+	cell   slab // one element
+	view   slab // memory that is another's
+}
+
+// frame is the registers of a body.
+type frame struct {
+	body *body
+	regs []register
+}
+
+// frameOf is the frame of a body, made when it is first needed.
+func (w *Worker) frameOf(b *body) *frame {
+	if f := w.frames[b.number]; f != nil {
+		return f
+	}
+	f := &frame{body: b, regs: make([]register, len(b.elems))}
+	for k := range f.regs {
+		x := &f.regs[k]
+		x.elem, x.cell = b.elems[k], accessTo(b.elems[k]).fresh(1)
+	}
+	for _, c := range b.consts {
+		x := &f.regs[c.reg]
+		accessTo(x.elem).setWord(&x.cell, c.word)
+		x.kind, x.s = uniform, &x.cell
+	}
+	w.frames[b.number] = f
+	return f
+}
+
+// take is memory for the lanes of a batch, and give gives it back.
+func (w *Worker) take(e types.Elem) *slab {
+	p := &w.pool[e]
+	if n := len(*p); n > 0 {
+		s := (*p)[n-1]
+		*p = (*p)[:n-1]
+		return s
+	}
+	s := accessTo(e).fresh(w.most)
+	return &s
+}
+
+func (w *Worker) give(e types.Elem, s *slab) { w.pool[e] = append(w.pool[e], s) }
+
+// empty gives the memory of a register back.
+func (w *Worker) empty(x *register) {
+	if x.owned {
+		w.give(x.elem, x.s)
+		x.owned = false
+	}
+	if x.wide != nil {
+		w.give(x.elem, x.wide)
+		x.wide = nil
+	}
+	x.kind, x.filled = empty, 0
+}
+
+// set makes register r one of that kind and returns the memory for its elements.
+func (w *Worker) set(r int, kind kindOf) *slab {
+	x := &w.regs[r]
+	w.empty(x)
+	if x.kind = kind; kind == varying {
+		x.s, x.owned = w.take(x.elem), true
+	} else {
+		x.s = &x.cell
+	}
+	return x.s
+}
+
+// number sets register r to an integer, and ramp to one that goes by a step.
+func (w *Worker) number(r int, i int64) { w.set(r, uniform).i64[0] = i }
+
+func (w *Worker) ramp(r int, first, by int64) {
+	w.set(r, ramp).i64[0] = first
+	w.regs[r].by = by
+}
+
+// show makes a register show the elements of another one, which keeps its memory.
+func (w *Worker) show(to, from *register) {
+	w.empty(to)
+	to.kind, to.by = from.kind, from.by
+	if from.kind == varying {
+		to.view = *from.s
+		to.s = &to.view
+		return
+	}
+	accessTo(to.elem).copy(&to.cell, &from.cell, 1)
+	to.s = &to.cell
+}
+
+// hand gives the elements of a register to another one, with the memory if nothing reads them
+// afterwards.
+func (w *Worker) hand(to, from *register, last bool) {
+	if to == from {
+		return
+	}
+	w.empty(to)
+	to.kind, to.by = from.kind, from.by
+	switch {
+	case from.kind != varying:
+		accessTo(to.elem).copy(&to.cell, &from.cell, 1)
+		to.s = &to.cell
+		return
+	case last && from.owned:
+		to.s, to.owned = from.s, true
+		from.owned = false
+	default:
+		to.s, to.owned = w.take(to.elem), true
+		accessTo(to.elem).copy(to.s, from.s, w.n)
+	}
+	if last {
+		w.empty(from)
+	}
+}
+
+// lanes is the elements of a register, one for each lane.
+func (w *Worker) lanes(r int) *slab {
+	x := &w.regs[r]
+	if x.kind == varying {
+		return x.s
+	}
+	if x.filled >= w.n {
+		return x.wide
+	}
+	if x.wide == nil {
+		x.wide = w.take(x.elem)
+	}
+	if x.filled = w.n; x.kind == ramp {
+		i := x.cell.i64[0]
+		for k := range x.wide.i64[:w.n] {
+			x.wide.i64[k] = i
+			i += x.by
+		}
+	} else {
+		accessTo(x.elem).fill(x.wide, &x.cell, w.n)
+	}
+	return x.wide
+}
+
+// gather keeps some lanes of a register, in ascending order.
+func (w *Worker) gather(r int, list []int) {
+	x := &w.regs[r]
+	if x.kind < ramp {
+		return
+	}
+	from := w.lanes(r)
+	to := from
+	if !x.owned && x.kind == varying {
+		to = w.take(x.elem)
+	}
+	accessTo(x.elem).collect(to, from, list)
+	if x.kind == ramp {
+		x.wide, x.filled = nil, 0
+	}
+	x.kind, x.s, x.owned = varying, to, true
 }

@@ -136,7 +136,7 @@ func (w *Worker) Finish() {
 func (w *Worker) write(k, from, to int) {
 	r := &w.results[k]
 	d, a := w.out[k], accessTo(r.Elem)
-	part := &w.spare[r.Elem]
+	part := w.take(r.Elem)
 	for i := from; i < to; i++ {
 		for j := 0; j < r.cols; j += w.most {
 			n := min(w.most, r.cols-j)
@@ -144,6 +144,7 @@ func (w *Worker) write(k, from, to int) {
 			a.store(d, i*d.Stride+j, 1, part, n)
 		}
 	}
+	w.give(r.Elem, part)
 }
 
 // Free gives the worker's memory to the next Begin.

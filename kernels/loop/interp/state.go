@@ -213,7 +213,7 @@ func argState(class loop.Class, e types.Elem) state {
 
 func (s *arg[T]) reset(places int) {
 	s.best, s.index = room(s.best, places), room(s.index, places)
-	fillWords(s.index, -1)
+	vec.Fill(s.index, -1)
 }
 
 // ahead reports that a wins over b, whatever their indices are: a nan wins over every number.

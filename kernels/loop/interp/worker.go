@@ -12,10 +12,14 @@ import (
 // goroutines at a time.
 type Worker struct {
 	code *Code
-	p    *program // that runs
-	// machines are the registers of the two programs: along rows, across rows.
-	machines [2]*machine
-	*machine
+	*frame
+	frames []*frame // by the number of their bodies; nil: not used yet
+	n      int      // lanes at work
+	begun  bool     // what depends on scalars alone is there
+	known  []int64
+	lists  []lanes
+	folds  []state
+	pool   [types.Picture + 1][]*slab // memory of most lanes
 
 	scalars []loop.Word
 	dense   []*value.Dense
@@ -39,21 +43,8 @@ type Worker struct {
 	results  []result
 	segments []segment
 	filled   int      // lanes of the batch that takes points from several rows
-	width    int64    // of the rows of the window, 0 where they differ
 	by       [2]int64 // steps of the first two indices
 	places   []int
-	spare    [types.Picture + 1]slab
-}
-
-// machine is the registers of a program.
-type machine struct {
-	begun bool // what depends on scalars alone is there
-	lanes int
-	regs  []slab
-	own   []slab // their memory, where regs shows that of an operand
-	known []int64
-	lists []lanes
-	folds []state
 }
 
 // segment is the lanes of a batch that lie in one row: first, first + by, .. of the second index.
@@ -91,43 +82,34 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense) {
 	}
 	w.allocateLocals(n)
 	if len(w.places) != w.most {
-		w.places = make([]int, w.most)
-		for _, e := range []types.Elem{types.F64, types.F32, types.I64, types.Bool} {
-			w.spare[e] = accessTo(e).fresh(w.most)
-		}
+		w.places, w.frames, w.pool = make([]int, w.most), make([]*frame, len(w.code.bodies)), [types.Picture + 1][]*slab{}
+		w.lists = make([]lanes, w.code.lists)
 	}
-	w.again()
+	w.frame = w.frameOf(w.code.body)
+	for _, f := range w.code.folds[len(w.folds):] {
+		w.folds = append(w.folds, newState(loop.Class(f.number), f.elem))
+	}
+	w.begun = false
 	w.results = room(w.results, len(n.Results))
 	for k, r := range n.Results {
 		w.results[k].begin(r, w.outside(r.Rows), w.outside(r.Cols))
 	}
-	for _, p := range w.code.programs() {
-		if p == nil {
-			continue
-		}
-		for _, c := range p.contributions {
-			w.results[c.result].reduces(c.elem)
-		}
+	for _, c := range w.code.contributions {
+		w.results[c.number].reduces(c.elem)
 	}
 }
 
-// again makes the programs begin again when they are next used.
-func (w *Worker) again() {
-	for _, m := range w.machines {
-		if m != nil {
-			m.begun = false
-		}
-	}
-}
-
-// start runs the steps of the program that depend on scalars alone.
+// start computes what depends on scalars alone.
 func (w *Worker) start() {
+	w.begun = true
 	w.known = w.known[:0]
-	for _, l := range w.p.known {
+	for _, l := range w.code.known {
 		w.known = append(w.known, w.outside(l))
 	}
-	for _, s := range w.p.begin.steps {
-		s(w, w.most)
+	for _, s := range w.body.scalars {
+		x := &w.regs[s.reg]
+		accessTo(x.elem).setWord(&x.cell, w.scalars[s.param])
+		x.kind, x.s, x.filled = uniform, &x.cell, 0
 	}
 }
 
@@ -149,46 +131,7 @@ func (w *Worker) Scalar(number int, word loop.Word) {
 		return
 	}
 	w.scalars[number] = word
-	w.again()
-}
-
-func newMachine(p *program, most int) *machine {
-	m := &machine{lanes: most, regs: make([]slab, len(p.regs)), lists: make([]lanes, p.lists), folds: make([]state, len(p.folds))}
-	var memory [types.Picture + 1]slab
-	for e, n := range p.slots {
-		if n > 0 {
-			memory[e] = accessTo(types.Elem(e)).fresh(n * most)
-		}
-	}
-	for k, r := range p.regs {
-		a := accessTo(r.elem)
-		if r.cell || k == 0 {
-			m.regs[k] = a.fresh(1)
-			continue
-		}
-		m.regs[k] = a.cut(&memory[r.elem], r.slot*most, (r.slot+1)*most)
-	}
-	m.own = append([]slab(nil), m.regs...)
-	for k := range m.lists {
-		m.lists[k] = lanes{at: make([]int, most), move: make([]int, most), alive: make([]uint8, most), stop: make([]uint8, most)}
-	}
-	for k, f := range p.folds {
-		m.folds[k] = newState(f.class, f.elem)
-	}
-	return m
-}
-
-// use makes one of the two programs the one that runs.
-func (w *Worker) use(k int) {
-	w.p, w.machine = w.code.programs()[k], w.machines[k]
-	if w.machine == nil || w.lanes != w.most {
-		w.machine = newMachine(w.p, w.most)
-		w.machines[k] = w.machine
-	}
-	if !w.begun {
-		w.begun = true
-		w.start()
-	}
+	w.begun = false
 }
 
 // outside is a form that operands alone decide.
@@ -222,16 +165,16 @@ func (w *Worker) Window(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 	for k := range w.results {
 		w.results[k].window(r0, r1)
 	}
+	if !w.begun {
+		w.start()
+	}
 	if r0 < r1 && l0 < l1 {
 		switch {
 		case len(w.code.nest.Space) < 2:
-			w.use(0)
 			w.single(l0, l1)
 		case l1-l0 < shortRow && r1-r0 > 1:
-			w.use(1)
 			w.acrossRows(r0, r1, l0, l1)
 		default:
-			w.use(0)
 			w.alongRows(r0, r1, l0, l1)
 		}
 	}
@@ -257,15 +200,6 @@ func (w *Worker) spend(n int) bool {
 		}
 	}
 	return false
-}
-
-func (w *Worker) exec(b *block, n int) int {
-	for _, s := range b.steps {
-		if n = s(w, n); n == 0 {
-			return 0
-		}
-	}
-	return n
 }
 
 // within are the values of a range of steps that are in lo to hi-1: the first, and how many.
@@ -302,12 +236,6 @@ func (w *Worker) line(row, first, n int64) {
 	if n <= 0 {
 		return
 	}
-	if r := w.p.index; r >= 0 {
-		w.regs[r].i64[0] = row
-	}
-	for _, s := range w.p.row.steps {
-		s(w, w.most)
-	}
 	for n > 0 && !w.over() {
 		m := min(n, int64(w.most))
 		w.segments = append(w.segments[:0], segment{0, int(m), row, first})
@@ -329,11 +257,6 @@ func (w *Worker) alongRows(r0, r1, l0, l1 int) {
 // acrossRows fills batches with the points of short rows.
 func (w *Worker) acrossRows(r0, r1, l0, l1 int) {
 	row, rows := w.space(0, 0, r0, r1)
-	second := w.code.nest.Space[1].Range
-	w.width = 0
-	if !dependsOn(second, w.code.nest.Space[0].Name) {
-		_, w.width = w.space(1, row, l0, l1)
-	}
 	w.filled, w.segments = 0, w.segments[:0]
 	for ; rows > 0 && !w.over(); rows-- {
 		first, count := w.space(1, row, l0, l1)
@@ -360,20 +283,41 @@ func (w *Worker) flush() {
 	w.filled, w.segments = 0, w.segments[:0]
 }
 
-func dependsOn(r loop.Range, name int) bool {
-	s := loop.Sym{Kind: loop.IndexSym, N: name}
-	return r.From.Coef(s) != 0 || r.To.Coef(s) != 0
-}
-
 // batch evaluates the points of the segments.
 func (w *Worker) batch(n int) {
 	if w.spend(n) {
 		return
 	}
-	if len(w.p.body.steps) > 0 && w.exec(w.p.head, n) >= 0 {
-		w.exec(w.p.body, n)
-	}
+	w.n = n
+	w.ramp(w.body.lane, 0, 1)
+	w.spaceIndices()
+	w.run(w.body.block)
 	for k := range w.results {
 		w.results[k].flush()
+	}
+}
+
+// spaceIndices sets the first two indices of the space.
+func (w *Worker) spaceIndices() {
+	space, one := w.code.nest.Space, &w.segments[0]
+	if len(space) == 0 {
+		return
+	}
+	last := w.body.values + space[min(1, len(space)-1)].Name
+	first := w.body.values + space[0].Name
+	if len(w.segments) == 1 {
+		if len(space) > 1 {
+			w.number(first, one.row)
+		}
+		w.ramp(last, one.first, w.by[1])
+		return
+	}
+	rows, cols := w.set(first, varying).i64, w.set(last, varying).i64
+	for _, s := range w.segments {
+		x := s.first
+		for k := s.at; k < s.at+s.n; k++ {
+			rows[k], cols[k] = s.row, x
+			x += w.by[1]
+		}
 	}
 }

@@ -1,0 +1,453 @@
+package interp
+
+// This file prepares the statements of a nest: it numbers registers, resolves operations, and finds how
+// long each register is needed.
+
+import (
+	"fmt"
+	"slices"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+	"flow/ir/value"
+)
+
+// cheapSides is the number of operations up to which both sides of an If run on all lanes.
+const cheapSides = 16
+
+// body is the statements of a nest or of a function. Its registers are the values, the indices, and some
+// of its own.
+type body struct {
+	*block
+	number  int // among the bodies of a Code
+	elems   []types.Elem
+	kept    []bool // registers of constants and scalar operands, which keep their element
+	consts  []constant
+	scalars []scalar
+	tables  []*value.Dense
+	lane    int // register of the lanes' numbers in the batch
+	values  int // registers before those of indices
+}
+
+type constant struct {
+	reg  int
+	word loop.Word
+}
+
+type scalar struct{ reg, param int }
+
+// block is a list of statements.
+type block struct {
+	stmts []stmt
+	yield []handed
+	reads []int // registers from around
+	own   []int // registers that its statements define
+	point bool  // it is the block of one point, at whose start locals are zero
+}
+
+// handed is a register that a block hands on. last says that nothing reads it afterwards.
+type handed struct {
+	reg  int
+	last bool
+}
+
+// stmt is a statement.
+type stmt struct {
+	*loop.Stmt
+	dst  int
+	args []int
+	do   operation // of statements that work lane by lane
+	at   [2]form
+	// along says that nothing but indices decides where memory is accessed.
+	along bool
+	free  []int // registers that nothing reads after the statement
+	inner *inner
+	// then and other are the sides of an If. cheap says that both may run on all lanes.
+	then, other *block
+	cheap       bool
+	list        int // of Worker.lists: of an If or a loop whose lanes part
+	call        *body
+	bits        bool // what is stored is the bits of a float
+	ordered     bool // contributions are put in the order of the points
+}
+
+// inner is the loop of a For or a Fold.
+type inner struct {
+	*block
+	from, to     form
+	dst          int // the first result
+	index, count int // registers; count is of rounds that differ between lanes
+	carry, next  []int
+	init         []int
+	breaks       bool
+	moves        []int // registers that move when lanes leave
+	local        bool  // it loads from locals
+	fold         int   // of Worker.folds
+}
+
+// form is a linear form.
+type form struct {
+	known int // the part that operands decide, a number of Worker.known
+	terms []term
+}
+
+// term is a multiple of a register.
+type term struct {
+	coef int64
+	reg  int
+}
+
+// planner prepares bodies.
+type planner struct {
+	*Code
+	*body
+	functions map[*loop.Function]*body
+	around    *stmt    // the loop around the statement
+	loops     []*inner // all loops around it
+	bits      []loop.Val
+	several   map[int]bool // results whose contributions do not come in the order of the points
+}
+
+// reads is a set of registers in the order in which they came.
+type reads struct {
+	list []int
+	has  map[int]bool
+}
+
+func (s *reads) add(list ...int) {
+	for _, r := range list {
+		if !s.has[r] {
+			s.has[r] = true
+			s.list = append(s.list, r)
+		}
+	}
+}
+
+func newReads() reads { return reads{has: map[int]bool{}} }
+
+// plan prepares the statements of a nest. Indices of the space from the third on are loops around the
+// point.
+func (c *Code) plan() {
+	n := c.nest
+	p := &planner{Code: c, functions: map[*loop.Function]*body{}, several: contributors(n)}
+	point := &n.Body
+	whole := point
+	for k := len(n.Space) - 1; k >= 2; k-- {
+		whole = &loop.Block{Stmts: []loop.Stmt{{Code: loop.For, Dst: loop.NoVal, Loop: &loop.Loop{Index: n.Space[k], Carry: loop.NoVal, Body: *whole}}}}
+	}
+	c.body = p.newBody(n.Types, n.Names, n.Tables, whole)
+	b := c.body.block
+	for k := 2; k < len(n.Space); k++ {
+		b = b.stmts[0].inner.block
+	}
+	b.point = true
+}
+
+func (c *planner) newBody(elems []types.Elem, names []string, tables []loop.Table, stmts *loop.Block) *body {
+	outer, bits, around := c.body, c.bits, c.around
+	c.body, c.bits, c.around = &body{number: len(c.bodies), values: len(elems)}, nil, nil
+	c.bodies = append(c.bodies, c.body)
+	c.elems = slices.Clone(elems)
+	for range names {
+		c.register(types.I64)
+	}
+	c.lane = c.register(types.I64)
+	c.kept = make([]bool, len(elems))
+	for _, t := range tables {
+		c.body.tables = append(c.body.tables, tableOf(t))
+	}
+	c.body.block = c.block(stmts)
+	out := c.body
+	c.body, c.bits, c.around = outer, bits, around
+	return out
+}
+
+// tableOf is the words of a table as memory of its type.
+func tableOf(t loop.Table) *value.Dense {
+	d := value.New(t.Elem, 1, len(t.Words))
+	a := accessTo(t.Elem)
+	one := a.fresh(1)
+	for k, word := range t.Words {
+		a.setWord(&one, word)
+		a.store(d, k, 1, &one, 1)
+	}
+	return d
+}
+
+func (c *planner) register(e types.Elem) int {
+	c.elems = append(c.elems, e)
+	return len(c.elems) - 1
+}
+
+// block prepares statements and finds after which of them each register is free.
+func (c *planner) block(b *loop.Block) *block {
+	if b == nil {
+		return &block{}
+	}
+	out := &block{stmts: make([]stmt, len(b.Stmts))}
+	last := map[int]int{} // of own registers, the last statement that reads one
+	outside := newReads()
+	for i := range b.Stmts {
+		s := &out.stmts[i]
+		for _, r := range c.stmt(s, &b.Stmts[i]) {
+			if _, own := last[r]; own {
+				last[r] = i
+			} else {
+				outside.add(r)
+			}
+		}
+		for k := range s.N {
+			if r := s.dst + k; !c.isKept(r) {
+				out.own, last[r] = append(out.own, r), i
+			}
+		}
+	}
+	for k, v := range b.Yield {
+		r := int(v)
+		_, own := last[r]
+		if !own && !c.isKept(r) {
+			outside.add(r)
+		}
+		out.yield = append(out.yield, handed{r, own && !slices.Contains(b.Yield[k+1:], v)})
+	}
+	for _, r := range out.own {
+		if !slices.Contains(b.Yield, loop.Val(r)) {
+			s := &out.stmts[last[r]]
+			s.free = append(s.free, r)
+		}
+	}
+	out.reads = outside.list
+	return out
+}
+
+func (c *planner) isKept(r int) bool { return r < len(c.kept) && c.kept[r] }
+
+// stmt prepares a statement and returns the registers that it reads.
+func (c *planner) stmt(s *stmt, of *loop.Stmt) []int {
+	*s = stmt{Stmt: of, dst: int(of.Dst)}
+	used := newReads()
+	var elems []types.Elem
+	for _, v := range of.Args {
+		s.args, elems = append(s.args, int(v)), append(elems, c.elems[v])
+		if !c.isKept(int(v)) {
+			used.add(int(v))
+		}
+	}
+	for k, l := range of.At {
+		s.at[k] = c.form(l, &used)
+	}
+	s.along = !slices.ContainsFunc(append(slices.Clone(s.at[0].terms), s.at[1].terms...), func(t term) bool { return t.reg < c.values })
+	switch of.Code {
+	case loop.Const:
+		c.kept[s.dst] = true
+		c.consts = append(c.consts, constant{s.dst, of.Imm})
+	case loop.IndexOf:
+		used.add(c.values + int(of.Imm))
+	case loop.Load:
+		c.load(s, &used)
+	case loop.Look:
+		t := c.body.tables[of.Mem.N]
+		a := accessTo(t.Elem)
+		s.do = func(dst, at, _, _ *slab, n int) { a.look(dst, t, at.i64[:n]) }
+	case loop.Store:
+		s.bits = slices.Contains(c.bits, of.Args[0])
+		used.add(c.lane)
+	case loop.Reduce:
+		s.ordered = !c.nest.Results[of.Mem.N].Class.Free(elems[0]) && c.several[of.Mem.N]
+		c.contributions = append(c.contributions, reducedInfo{of.Mem.N, elems[0]})
+		used.add(c.lane)
+	case loop.Break:
+		s.inner, s.list = c.around.inner, c.around.list
+		c.around.inner.breaks = true
+	case loop.Apply:
+		c.apply(s)
+	case loop.If:
+		s.then, s.other, s.list = c.block(of.Then), c.block(of.Else), c.newList()
+		s.cheap = c.harmless(of.Then) && c.harmless(of.Else) && cost(of.Then)+cost(of.Else) <= cheapSides
+		used.add(s.then.reads...)
+		used.add(s.other.reads...)
+	case loop.For, loop.Fold:
+		c.loop(s, &used)
+	case loop.Check:
+	default:
+		if !of.Code.IsOp() {
+			panic(fmt.Sprintf("BUG: no statement %d", of.Code))
+		}
+		s.do = operationOf(of.Code, elems)
+		if of.Code == loop.Bits {
+			c.bits = append(c.bits, of.Dst)
+		}
+	}
+	return used.list
+}
+
+func (c *planner) newList() int {
+	c.lists++
+	return c.lists - 1
+}
+
+func (c *planner) load(s *stmt, used *reads) {
+	switch {
+	case s.Mem.Kind == loop.LocalMem:
+		used.add(c.lane)
+		for _, l := range c.loops {
+			l.local = true
+		}
+	case c.nest.Params[s.Mem.N].Kind == loop.ScalarParam:
+		c.kept[s.dst] = true
+		c.scalars = append(c.scalars, scalar{s.dst, s.Mem.N})
+	}
+}
+
+// apply prepares the call of a function: by the loop of package vec that gives the same bytes, or by its
+// body.
+func (c *planner) apply(s *stmt) {
+	f := s.Func
+	if f.Go != nil {
+		s.do = native(f)
+		return
+	}
+	if s.do = functionLoop(f); s.do != nil {
+		return
+	}
+	if c.functions[f] == nil {
+		c.functions[f] = c.newBody(f.Types, f.Names, f.Tables, &f.Body)
+	}
+	s.call = c.functions[f]
+}
+
+// loop prepares a For or a Fold.
+func (c *planner) loop(s *stmt, used *reads) {
+	l := s.Loop
+	in := &inner{dst: s.dst, index: c.values + l.Index.Name, count: c.register(types.I64)}
+	s.inner, s.list = in, c.newList()
+	in.from, in.to = c.form(l.Index.Range.From, used), c.form(l.Index.Range.To, used)
+	for k, v := range l.Init {
+		in.init, in.carry = append(in.init, int(v)), append(in.carry, int(l.Carry)+k)
+		in.next = append(in.next, c.register(c.elems[v]))
+		if !c.isKept(int(v)) {
+			used.add(int(v))
+		}
+	}
+	outer := c.around
+	c.around = s
+	c.loops = append(c.loops, in)
+	in.block = c.block(&l.Body)
+	c.loops = c.loops[:len(c.loops)-1]
+	c.around = outer
+	for k, y := range in.yield {
+		if slices.Contains(in.carry, y.reg) {
+			in.yield[k].last = !slices.ContainsFunc(in.yield[k+1:], func(z handed) bool { return z.reg == y.reg })
+		}
+	}
+	in.reads = slices.DeleteFunc(in.reads, func(r int) bool { return r == in.index || slices.Contains(in.carry, r) })
+	if !slices.Contains(in.reads, c.lane) {
+		in.reads = append(in.reads, c.lane)
+	}
+	used.add(in.reads...)
+	in.moves = slices.Concat(in.reads, in.carry, in.own, []int{in.index, in.count})
+	if s.Code == loop.Fold {
+		in.fold = len(c.folds)
+		c.folds = append(c.folds, reducedInfo{int(l.Class), c.elems[l.Body.Yield[0]]})
+	}
+}
+
+// form prepares a linear form. The part that does not depend on points is numbered.
+func (c *planner) form(l loop.Lin, used *reads) (out form) {
+	part := loop.Lin{Const: l.Const}
+	for _, t := range l.Terms {
+		switch t.Sym.Kind {
+		case loop.IndexSym:
+			out.terms = append(out.terms, term{t.Coef, c.values + t.Sym.N})
+		case loop.ValSym:
+			out.terms = append(out.terms, term{t.Coef, t.Sym.N})
+		default:
+			part.Terms = append(part.Terms, t)
+			continue
+		}
+		if r := out.terms[len(out.terms)-1].reg; !c.isKept(r) {
+			used.add(r)
+		}
+	}
+	for out.known = range c.known {
+		if c.known[out.known].Equal(part) {
+			return out
+		}
+	}
+	c.known = append(c.known, part)
+	out.known = len(c.known) - 1
+	return out
+}
+
+// harmless reports statements that cannot fail, change nothing and end, whatever the values are.
+func (c *planner) harmless(b *loop.Block) bool {
+	if b == nil {
+		return true
+	}
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		switch {
+		case s.Code == loop.IDiv || s.Code == loop.Mod:
+			return false
+		case s.Code.IsOp(), s.Code == loop.Const, s.Code == loop.IndexOf:
+		case s.Code == loop.Apply:
+			if functionLoop(s.Func) == nil && !c.harmless(&s.Func.Body) {
+				return false
+			}
+		case s.Code == loop.If:
+			if !c.harmless(s.Then) || !c.harmless(s.Else) {
+				return false
+			}
+		case s.Code == loop.Load && s.Mem.Kind == loop.ParamMem && c.nest.Params[s.Mem.N].Kind == loop.ScalarParam:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// cost is the number of operations of a block.
+func cost(b *loop.Block) int {
+	if b == nil {
+		return 0
+	}
+	n := 0
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		n++
+		if s.Code == loop.Apply {
+			n += cost(&s.Func.Body)
+		}
+		n += cost(s.Then) + cost(s.Else)
+	}
+	return n
+}
+
+// contributors are the results whose contributions do not come in the order of the points
+// if each statement runs for all lanes: those with several statements, or with one in a loop.
+func contributors(n *loop.Nest) map[int]bool {
+	count := map[int]int{}
+	var walk func(b *loop.Block, times int)
+	walk = func(b *loop.Block, times int) {
+		if b == nil {
+			return
+		}
+		for i := range b.Stmts {
+			s := &b.Stmts[i]
+			if s.Code == loop.Reduce {
+				count[s.Mem.N] += times
+			}
+			walk(s.Then, times)
+			walk(s.Else, times)
+			if s.Loop != nil {
+				walk(&s.Loop.Body, 2)
+			}
+		}
+	}
+	walk(&n.Body, max(1, len(n.Space)-1)) // indices from the third on are loops
+	several := map[int]bool{}
+	for k, times := range count {
+		several[k] = times > 1
+	}
+	return several
+}
