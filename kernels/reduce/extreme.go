@@ -71,22 +71,6 @@ func extremum(name, which, output string, least bool) Whole {
 	}
 }
 
-// Pick is the vector loops of minimum or maximum.
-type Pick struct {
-	F64 func(dst, a, b []float64)
-	F32 func(dst, a, b []float32)
-	I64 func(dst, a, b []int64)
-	b   func(dst, a, b []uint8)
-}
-
-// PickOf is the vector loops of the minimum (least) or the maximum.
-func PickOf(least bool) Pick {
-	if least {
-		return Pick{vec.Min[float64], vec.Min[float32], vec.Min[int64], vec.And}
-	}
-	return Pick{vec.Max[float64], vec.Max[float32], vec.Max[int64], vec.Or}
-}
-
 // extreme returns the least or greatest of the elements of s, which are of type e. There is at least one.
 func extreme(s dense.Slab, e types.Elem, least bool) value.Scalar {
 	switch e {

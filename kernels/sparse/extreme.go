@@ -27,7 +27,6 @@ import (
 	"weak"
 
 	"flow/ir/op"
-	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/vec"
 )
@@ -35,20 +34,34 @@ import (
 // narrowed keeps the narrow copies of vectors for reuse, *[]int32: a fixpoint takes one each round.
 var narrowed sync.Pool
 
-// closedPatterns says of matrices that have been folded whether they are closed:
-// weak.Pointer[value.CSR] to bool. Matrices do not change.
+// closedPatterns keeps of matrices that have been folded the set of their rows with entries if they are
+// closed, else nil: weak.Pointer[value.CSR] to bitset. Matrices do not change.
 var closedPatterns sync.Map
 
 // namedColumns keeps the columns with entries (columnsOf) of matrices that lie in rows over ranks, as far as
 // this rank has them: weak.Pointer[value.CSR] to bitset.
 var namedColumns sync.Map
 
-// rememberOf stores what for m in one of the maps, as long as m lives.
-func rememberOf(m *value.CSR, known *sync.Map, what any) {
+// bitset is a set of columns.
+type bitset []uint64
+
+// rememberOf stores a set for m in one of the maps, as long as m lives.
+func rememberOf(m *value.CSR, known *sync.Map, set bitset) {
 	key := weak.Make(m)
-	if _, loaded := known.Swap(key, what); !loaded {
+	if _, loaded := known.Swap(key, set); !loaded {
 		runtime.AddCleanup(m, func(key weak.Pointer[value.CSR]) { known.Delete(key) }, key)
 	}
+}
+
+// rowsWithEntries returns the set of the rows of m that have entries.
+func rowsWithEntries(m *value.CSR) bitset {
+	some := make(bitset, (m.Rows+63)/64)
+	for i := range m.Rows {
+		if m.Ptr[i] < m.Ptr[i+1] {
+			some[i/64] |= 1 << (i % 64)
+		}
+	}
+	return some
 }
 
 // columnsOf returns the set of the columns of m that have entries.
@@ -62,14 +75,12 @@ func columnsOf(m *value.CSR) bitset {
 
 // extremeLoop is one fold.
 type extremeLoop struct {
+	rowFold
 	a       *value.CSR
 	out, x  []int64
-	base    []int64 // what rows start from; nil: from start
-	start   int64   // with base, rows start from the greater (lesser) of both
+	from    []int64 // with a base: that
 	least   bool
-	zeros   bool   // elements that are not stored are zeros: start is right for all rows but full ones
-	closed  bool   // the matrix is known to be
-	named   bitset // columnsOf of this rank's rows of a shared matrix, if they are remembered
+	named   bitset // columns that rows may name; nil: all
 	marking bool   // this fold is to find out
 	folding bool   // the vector has been gone over
 
@@ -80,43 +91,37 @@ type extremeLoop struct {
 
 // extremeWorker is what a worker has come upon.
 type extremeWorker struct {
-	least, greatest int64    // elements
-	among           [2]int64 // the least and the greatest of those with rows that are not empty
+	least, greatest int64 // of the elements that rows may name
 	marked          bool
-	_               [88]byte
+	_               [104]byte
 }
 
 // extremeEntries is from how many entries a column on the pass over the vector is worth it, about.
 const extremeEntries = 2
 
-// beginExtreme prepares the fold of the rows of a, a pattern; base is nil for none. A part of the
-// rows needs all of the vector all the same, and tells nothing about the others.
-func beginExtreme(f ringFold, out *value.Dense, a *value.CSR, x, base *value.Dense, workers int, part bool) *extremeLoop {
-	l := &extremeLoop{a: a, out: out.I64[:a.Rows], x: x.I64[:a.Cols], start: f.empty.I, least: f.least, zeros: f.zeros}
-	if base != nil {
-		l.base = base.I64[:a.Rows]
-	}
-	if l.bound = math.MaxInt64; l.least {
-		l.bound = math.MinInt64
+// beginExtreme prepares the fold of the rows of a, a pattern. A part of the rows needs all of the
+// vector all the same, and tells nothing about the others.
+func beginExtreme(f rowFold, out *value.Dense, a *value.CSR, x *value.Dense, workers int, part bool) *extremeLoop {
+	l := &extremeLoop{rowFold: f, a: a, out: out.I64[:a.Rows], x: x.I64[:a.Cols], least: f.step == vec.LeastTimes}
+	if f.base != nil {
+		l.from = f.base.I64[:a.Rows]
 	}
 	if l.folding = a.NNZ() < extremeEntries*a.Cols; l.folding {
 		return l
 	}
-	if a.Rows == a.Cols {
-		closed, known := closedPatterns.Load(weak.Make(a))
-		l.marking = !known
-		l.closed = known && closed.(bool) && !part
+	sets := &closedPatterns
+	if part {
+		sets = &namedColumns
 	}
+	known, ok := sets.Load(weak.Make(a))
+	if ok {
+		l.named = known.(bitset)
+	}
+	l.marking = !ok && !part && a.Rows == a.Cols
 	l.by = make([]extremeWorker, workers)
 	l.scan()
 	if part {
-		l.marking = false
-		if known, ok := namedColumns.Load(weak.Make(a)); ok {
-			l.named = known.(bitset)
-			l.lookNamed(&l.by[0])
-		} else {
-			l.look(&l.by[0], 0, len(l.x))
-		}
+		l.look(&l.by[0], 0, len(l.x))
 		l.decide()
 	}
 	return l
@@ -134,60 +139,54 @@ func (l *extremeLoop) scan() {
 	}
 	*l.narrow = (*l.narrow)[:l.a.Cols]
 	for i := range l.by {
-		l.by[i] = extremeWorker{least: math.MaxInt64, greatest: math.MinInt64, among: [2]int64{math.MaxInt64, math.MinInt64}}
+		l.by[i] = extremeWorker{least: math.MaxInt64, greatest: math.MinInt64}
 	}
 }
 
 // Chunk goes over the part of the vector that rows lo..hi-1 stand for, or folds them.
 func (l *extremeLoop) Chunk(worker, lo, hi int) error {
 	if !l.folding {
-		n, rows := len(l.x), l.a.Rows
-		l.look(&l.by[worker], n*lo/rows, n*hi/rows)
+		part := func(row int) int { // in words of a bitset
+			if row == l.a.Rows {
+				return len(l.x)
+			}
+			return len(l.x) * row / l.a.Rows &^ 63
+		}
+		l.look(&l.by[worker], part(lo), part(hi))
 		return nil
 	}
 	const piece = 1024 // what rows start from is in a near cache when they are folded
 	for ; lo < hi; lo += piece {
-		if end := min(lo+piece, hi); l.marking {
-			l.foldMarked(&l.by[worker], lo, end)
-		} else {
-			l.fold(lo, end)
-		}
+		l.fold(l.by, worker, lo, min(lo+piece, hi))
 	}
 	return nil
 }
 
-// look copies elements from..to-1 of the vector and takes note of their extremes.
+// look copies elements from..to-1 of the vector, those that rows may name at least, and takes note of
+// their extremes. from is a multiple of 64.
 func (l *extremeLoop) look(by *extremeWorker, from, to int) {
-	dst, src := (*l.narrow)[from:to], l.x[from:to]
-	var least, greatest int64
-	among := by.among
-	if l.closed {
-		least, greatest, among[0], among[1] = vec.NarrowRows(dst, src, l.a.Ptr[from:to+1])
-	} else {
-		least, greatest = vec.Narrow(dst, src)
-	}
-	if l.marking {
-		ptr := l.a.Ptr[from : to+1]
-		for i := range dst {
-			if ptr[i] == ptr[i+1] {
-				dst[i] = int32(l.mark())
+	const piece = 512
+	for ; from < to; from += piece {
+		end := min(from+piece, to)
+		dst, src := (*l.narrow)[from:end], l.x[from:end]
+		var least, greatest int64
+		if l.named != nil {
+			marks := l.named[from/64 : (end+63)/64]
+			if !slices.ContainsFunc(marks, func(w uint64) bool { return w != 0 }) {
+				continue
+			}
+			least, greatest = vec.NarrowMarked(dst, src, marks)
+		} else {
+			least, greatest = vec.Narrow(dst, src)
+		}
+		if l.marking {
+			ptr := l.a.Ptr[from : end+1]
+			for i := range dst {
+				if ptr[i] == ptr[i+1] {
+					dst[i] = int32(l.mark())
+				}
 			}
 		}
-	}
-	by.least, by.greatest = min(by.least, least), max(by.greatest, greatest)
-	by.among[0], by.among[1] = min(by.among[0], among[0]), max(by.among[1], among[1])
-}
-
-// lookNamed is look for the elements that rows name alone. It leaves other elements undefined in the copy.
-func (l *extremeLoop) lookNamed(by *extremeWorker) {
-	const piece = 512
-	for from := 0; from < len(l.x); from += piece {
-		end := min(from+piece, len(l.x))
-		marks := l.named[from/64 : (end+63)/64]
-		if !slices.ContainsFunc(marks, func(w uint64) bool { return w != 0 }) {
-			continue
-		}
-		least, greatest := vec.NarrowMarked((*l.narrow)[from:end], l.x[from:end], marks)
 		by.least, by.greatest = min(by.least, least), max(by.greatest, greatest)
 	}
 }
@@ -214,8 +213,11 @@ func (l *extremeLoop) Next() (again bool, err error) {
 	for i := range l.by {
 		marked = marked || l.by[i].marked
 	}
-	if rememberOf(l.a, &closedPatterns, !marked); marked {
+	if marked {
+		rememberOf(l.a, &closedPatterns, nil)
 		l.scan()
+	} else {
+		rememberOf(l.a, &closedPatterns, rowsWithEntries(l.a))
 	}
 	return marked, nil
 }
@@ -223,30 +225,24 @@ func (l *extremeLoop) Next() (again bool, err error) {
 // decide sets the bound once the vector is known, and gives up copying it where it does not fit.
 func (l *extremeLoop) decide() {
 	l.folding = true
-	all := l.by[0]
+	least, greatest := l.by[0].least, l.by[0].greatest
 	for _, by := range l.by[1:] {
-		all.least, all.greatest = min(all.least, by.least), max(all.greatest, by.greatest)
-		all.among[0], all.among[1] = min(all.among[0], by.among[0]), max(all.among[1], by.among[1])
+		least, greatest = min(least, by.least), max(greatest, by.greatest)
 	}
-	fits := all.least >= math.MinInt32 && all.greatest <= math.MaxInt32
+	fits := least >= math.MinInt32 && greatest <= math.MaxInt32
 	if l.marking {
-		l.marking = fits && all.least != l.mark() && all.greatest != l.mark()
+		l.marking = fits && least != l.mark() && greatest != l.mark()
 		fits = l.marking // the copy has marks
 	}
 	switch {
+	case !fits:
+		l.release()
 	case l.marking:
 		l.bound = l.mark()
-	case l.closed && l.least:
-		l.bound = all.among[0]
-	case l.closed:
-		l.bound = all.among[1]
 	case l.least:
-		l.bound = all.least
+		l.bound = least
 	default:
-		l.bound = all.greatest
-	}
-	if !fits {
-		l.release()
+		l.bound = greatest
 	}
 }
 
@@ -263,81 +259,49 @@ func (l *extremeLoop) release() {
 	}
 }
 
-// fold does rows lo..hi-1.
-func (l *extremeLoop) fold(lo, hi int) {
-	out := l.out[lo:hi]
-	for i := range out {
-		out[i] = l.from(lo+i, l.start)
-	}
-	l.full(lo, hi, l.rows(lo, hi))
-}
-
-// foldMarked does them as long as it is not known whether rows name what is marked. Rows start from
+// fold does rows lo..hi-1. As long as it is not known whether rows name what is marked, they start from
 // nothing, under which no mark is hidden.
-func (l *extremeLoop) foldMarked(by *extremeWorker, lo, hi int) {
-	if by.marked {
+func (l *extremeLoop) fold(by []extremeWorker, worker, lo, hi int) {
+	if l.marking && by[worker].marked {
 		return // all will be done again
 	}
-	nothing := int64(math.MinInt64)
-	if l.least {
-		nothing = math.MaxInt64
-	}
 	out := l.out[lo:hi]
 	for i := range out {
-		out[i] = nothing
-	}
-	longest := l.rows(lo, hi)
-	for i, v := range out {
-		if v == l.bound {
-			by.marked = true
-			return
+		if out[i] = l.empty.I; !l.marking {
+			out[i] = l.start(lo+i, out[i])
 		}
-		out[i] = l.from(lo+i, pickI64(l.least, v, l.start))
 	}
-	l.full(lo, hi, longest)
-}
-
-// rows folds what rows lo..hi-1 name onto the result, and says how long the longest is.
-func (l *extremeLoop) rows(lo, hi int) (longest int64) {
-	out, ptr, col := l.out[lo:hi], l.a.Ptr[lo:hi+1], l.a.Col
+	ptr, col := l.a.Ptr[lo:hi+1], l.a.Col
 	switch {
-	case l.narrow != nil && l.least:
-		return vec.MinRowsI32(out, ptr, col, *l.narrow, l.bound)
-	case l.narrow != nil:
-		return vec.MaxRowsI32(out, ptr, col, *l.narrow, l.bound)
+	case l.narrow == nil:
+		one := func(x []int64) vec.Lines[int64] { return vec.Lines[int64]{X: x, Cols: 1, Stride: 1} }
+		vec.Entries[int64]{Ptr: ptr, Col: col}.Fold(l.step, one(out), one(l.x))
 	case l.least:
-		return vec.MinRowsI64(out, ptr, col, l.x, l.bound)
+		vec.MinRows(out, ptr, col, *l.narrow, l.bound)
+	default:
+		vec.MaxRows(out, ptr, col, *l.narrow, l.bound)
 	}
-	return vec.MaxRowsI64(out, ptr, col, l.x, l.bound)
-}
-
-// full does rows again that are full: they have no zero beside their entries.
-func (l *extremeLoop) full(lo, hi int, longest int64) {
-	if !l.zeros || longest < int64(len(l.x)) {
+	if !l.marking {
 		return
 	}
-	for i := lo; i < hi; i++ {
-		if l.a.Ptr[i+1]-l.a.Ptr[i] == longest {
-			l.out[i] = l.from(i, l.whole())
+	for i, v := range out {
+		if v == l.bound {
+			by[worker].marked = true
+			return
 		}
+		out[i] = l.start(lo+i, v)
 	}
 }
 
-// from is v or what row i starts from, whichever is beyond the other.
-func (l *extremeLoop) from(i int, v int64) int64 {
-	if l.base == nil {
-		return v
+// start is v, what row i starts from, or zero if the row has one, whichever is beyond the others.
+func (l *extremeLoop) start(i int, v int64) int64 {
+	if l.zeros && l.a.Ptr[i+1]-l.a.Ptr[i] < int64(l.a.Cols) {
+		v = pickI64(l.least, v, 0)
 	}
-	return pickI64(l.least, v, l.base[i])
-}
-
-// whole is the extreme of the whole vector.
-func (l *extremeLoop) whole() int64 {
-	best := l.x[0]
-	for _, v := range l.x {
-		best = pickI64(l.least, best, v)
+	if l.from != nil {
+		v = pickI64(l.least, v, l.from[i])
 	}
-	return best
+	return v
 }
 
 // pickI64 is the lesser or the greater of two numbers.
@@ -346,11 +310,6 @@ func pickI64(least bool, a, b int64) int64 {
 		return min(a, b)
 	}
 	return max(a, b)
-}
-
-// extremal says whether a fold is one that beginExtreme does.
-func (f ringFold) extremal(out *value.Dense, a *value.CSR) bool {
-	return out.Elem == types.I64 && a.Elem == types.Bool && !f.adds
 }
 
 var _ op.Passes = (*extremeLoop)(nil)

@@ -11,9 +11,6 @@ import (
 	"flow/ir/value"
 )
 
-// bitset is a set of columns.
-type bitset []uint64
-
 // mostMarked is the most columns for which sets are made: a set of them stays in a second-level
 // cache. nil is the set of more.
 const mostMarked = 1 << 22

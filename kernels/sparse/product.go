@@ -8,11 +8,12 @@ package sparse
 // Sparse @ dense and dense @ sparse are dense; sparse @ sparse is sparse.
 
 import (
+	"math"
+
 	"flow/ir/op"
 	"flow/ir/sparsity"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/blas"
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/linalg"
@@ -55,10 +56,9 @@ func sparseMatmul() *op.Def {
 			case spspProduct(c):
 				return AllOf(beginGustavson(c, 1, 1), 1)
 			case rowProduct(c):
-				return AllOf(beginRowProduct(c, 1), columnUnits)
+				return AllOf(beginTransposedProduct(c, 1, true), columnUnits)
 			}
-			l := beginSparseProduct(c)
-			return l.Chunk(0, 0, c.Type.Rows)
+			return beginSparseProduct(c).Chunk(0, 0, c.Type.Rows)
 		},
 		Loop: &op.Loop{
 			Rows: func(s *op.Sig, out types.Type) int {
@@ -84,7 +84,7 @@ func sparseMatmul() *op.Def {
 					n, _ := UnitSpace(c.Type)
 					return beginGustavson(c, n, workers), nil
 				case rowProduct(c):
-					return beginRowProduct(c, workers), nil
+					return beginTransposedProduct(c, workers, true), nil
 				}
 				return beginSparseProduct(c), nil
 			},
@@ -194,10 +194,17 @@ func rowProduct(c *op.Call) bool { return c.In[0].Type().IsDense() && c.Type.Row
 
 // beginSparseProduct is a product with one sparse factor, by rows.
 func beginSparseProduct(c *op.Call) rowLoop {
+	out := c.Result()
 	if a, ok := c.In[0].(*value.CSR); ok {
-		return sparseTimesDense(c.Result(), a, c.Dense(1))
+		return rowFold{step: vec.Chain}.begin(out, a, dense.Widened(c.Dense(1), out.Elem))
 	}
-	return denseTimesSparse(c.Result(), dense.Widened(c.Dense(0), c.Type.Elem), c.In[1].(*value.CSR))
+	a, b := dense.Widened(c.Dense(0), out.Elem), c.In[1].(*value.CSR)
+	return func(lo, hi int) { // the rows of b that a row of a names are added in ascending order
+		for i := lo; i < hi; i++ {
+			dense.Clear(out.View(i, 0, 1, out.Cols))
+			adder(turned(out.View(i, 0, 1, out.Cols)), b, turned(a.View(i, 0, 1, a.Cols)))(0, math.MaxInt32)
+		}
+	}
 }
 
 func sparseProductRef(c *op.Call) (value.Value, error) {
@@ -246,124 +253,6 @@ func numbersOf[T vec.Element](m *value.CSR, e types.Elem) []T {
 		x = m.I64
 	}
 	return x.([]T)
-}
-
-// rowLoop runs rows of a product.
-type rowLoop func(lo, hi int)
-
-func (r rowLoop) Chunk(_, lo, hi int) error { r(lo, hi); return nil }
-func (r rowLoop) End() error                { return nil }
-
-// sparseTimesDense is out = a @ b by rows.
-func sparseTimesDense(out *value.Dense, a *value.CSR, b *value.Dense) rowLoop {
-	b = dense.Widened(b, out.Elem)
-	vector := b.Cols == 1 && b.Stride == 1 && out.Stride == 1
-	switch out.Elem {
-	case types.F64:
-		val := numbersOf[float64](a, types.F64)
-		if vector {
-			return spmvF64(out.F64, a, val, b.F64)
-		}
-		to, from := dense.GridOf[float64](out), dense.GridOf[float64](b)
-		return func(lo, hi int) {
-			vec.DotLines(linesOfGrid(to, lo), a.Ptr[lo:hi+1], a.Col, val, linesOfGrid(from, 0))
-		}
-	case types.F32:
-		return spmm(dense.GridOf[float32](out), a, numbersOf[float32](a, types.F32), dense.GridOf[float32](b), blas.Axpy[float32])
-	}
-	val := numbersOf[int64](a, types.I64)
-	if vector {
-		return spmvI64(out.I64, a, val, b.I64)
-	}
-	return spmm(dense.GridOf[int64](out), a, val, dense.GridOf[int64](b), axpyI64)
-}
-
-func axpyI64(x int64, y, c []int64) {
-	for k, v := range y {
-		c[k] += x * v
-	}
-}
-
-// spmvF64 is out = a @ x for one column.
-func spmvF64(out []float64, a *value.CSR, val, x []float64) rowLoop {
-	return func(lo, hi int) {
-		if val == nil {
-			vec.SumRowsF64(out[lo:hi], a.Ptr[lo:hi+1], a.Col, x)
-		} else {
-			vec.DotRowsF64(out[lo:hi], a.Ptr[lo:hi+1], a.Col, val, x)
-		}
-	}
-}
-
-func spmvI64(out []int64, a *value.CSR, val, x []int64) rowLoop {
-	return func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			at, end := a.Ptr[i], a.Ptr[i+1]
-			s := int64(0)
-			if val == nil {
-				for _, j := range a.Col[at:end] {
-					s += x[j]
-				}
-			} else {
-				v := val[at:end]
-				for k, j := range a.Col[at:end] {
-					s += v[k] * x[j]
-				}
-			}
-			out[i] = s
-		}
-	}
-}
-
-// spmm is out = a @ b: row i of out continues its chains with one row of b for every entry of row i
-// of a.
-func spmm[T dense.Cell](out dense.Grid[T], a *value.CSR, val []T, b dense.Grid[T], axpy func(x T, y, c []T)) rowLoop {
-	return func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := out.Row(i)
-			clear(row)
-			if len(row) == 0 {
-				continue
-			}
-			cols, at := a.Row(i)
-			for k, j := range cols {
-				v := T(1)
-				if val != nil {
-					v = val[at+k]
-				}
-				axpy(v, b.Row(int(j)), row)
-			}
-		}
-	}
-}
-
-// denseTimesSparse is out = a @ b by rows: the rows of b that a row of a names are added in
-// ascending order.
-func denseTimesSparse(out, a *value.Dense, b *value.CSR) rowLoop {
-	switch out.Elem {
-	case types.F64:
-		return scatterRows(dense.GridOf[float64](out), dense.GridOf[float64](a), b, numbersOf[float64](b, types.F64), addF64)
-	case types.F32:
-		return scatterRows(dense.GridOf[float32](out), dense.GridOf[float32](a), b, numbersOf[float32](b, types.F32), addF32)
-	}
-	return scatterRows(dense.GridOf[int64](out), dense.GridOf[int64](a), b, numbersOf[int64](b, types.I64), addI64)
-}
-
-func scatterRows[T dense.Cell](out, a dense.Grid[T], b *value.CSR, val []T, add func(sum []T, u T, cols []int32, v []T)) rowLoop {
-	return func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := out.Row(i)
-			clear(row)
-			for k, x := range a.Row(i) {
-				cols, at := b.Row(k)
-				if val == nil {
-					add(row, x, cols, nil)
-				} else {
-					add(row, x, cols, val[at:at+len(cols)])
-				}
-			}
-		}
-	}
 }
 
 // firstInput is the Along of an operator that makes row i of its result from row i of its first input.

@@ -15,7 +15,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/blas"
 	"flow/kernels/define"
 	"flow/kernels/dense"
 	"flow/kernels/linalg"
@@ -50,10 +49,12 @@ func sparseTransposedProduct() *op.Def {
 			w.Flops = 2 * define.Entries(s, 0) * max(1, float64(out.Cols))
 			return w
 		},
-		Kernel: func(c *op.Call) error { return AllOf(beginTransposedProduct(c, 1), columnUnits) },
+		Kernel: func(c *op.Call) error { return AllOf(beginTransposedProduct(c, 1, false), columnUnits) },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return columnSpace(c.In[0].Type()) },
-			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginTransposedProduct(c, workers), nil },
+			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+				return beginTransposedProduct(c, workers, false), nil
+			},
 		},
 	}
 }
@@ -85,71 +86,44 @@ func columnSpace(t types.Type) (n, leaf int) {
 	return columnUnits, 1
 }
 
-// beginTransposedProduct is t(a) @ b.
-func beginTransposedProduct(c *op.Call, workers int) op.LoopBody {
-	a, b, out := c.In[0].(*value.CSR), dense.Widened(c.Dense(1), c.Type.Elem), c.Result()
-	switch e := out.Elem; e {
+// beginTransposedProduct is t(a) @ b, or v @ a of a dense row v, which is t(t(a) @ t(v)).
+func beginTransposedProduct(c *op.Call, workers int, row bool) op.LoopBody {
+	out, sparse, other := c.Result(), c.In[0], c.In[1]
+	if row {
+		out, sparse, other = turned(out), other, sparse
+	}
+	a, b := sparse.(*value.CSR), dense.Widened(other.(*value.Dense), out.Elem)
+	if row {
+		b = turned(b)
+	}
+	add := adder(out, a, b)
+	return newColumnProduct(a, func(c0, c1 int) {
+		dense.Clear(out.View(c0, 0, c1-c0, out.Cols))
+		add(c0, c1)
+	}, workers)
+}
+
+// turned is a row as a column.
+func turned(d *value.Dense) *value.Dense {
+	t := *d
+	t.Rows, t.Cols, t.Stride = d.Cols, 1, 1
+	return &t
+}
+
+// adder adds to out the chains of rows c0..c1-1 of t(a) @ b.
+func adder(out *value.Dense, a *value.CSR, b *value.Dense) func(c0, c1 int) {
+	switch out.Elem {
 	case types.F64:
-		return newColumnProduct(a, linesF64(dense.GridOf[float64](out), a, dense.GridOf[float64](b)), workers)
+		return adderOf[float64](out, a, b)
 	case types.F32:
-		return newColumnProduct(a, linesOf(dense.GridOf[float32](out), a, numbersOf[float32](a, e), dense.GridOf[float32](b), blas.Axpy[float32]), workers)
+		return adderOf[float32](out, a, b)
 	}
-	return newColumnProduct(a, linesOf(dense.GridOf[int64](out), a, numbersOf[int64](a, types.I64), dense.GridOf[int64](b), axpyI64), workers)
+	return adderOf[int64](out, a, b)
 }
 
-// beginRowProduct is v @ b of a dense row v, which is t(t(b) @ t(v)).
-func beginRowProduct(c *op.Call, workers int) op.LoopBody {
-	v, b, out := dense.Widened(c.Dense(0), c.Type.Elem), c.In[1].(*value.CSR), c.Result()
-	switch e := out.Elem; e {
-	case types.F64:
-		return newColumnProduct(b, linesF64(turnedRow(dense.GridOf[float64](out)), b, turnedRow(dense.GridOf[float64](v))), workers)
-	case types.F32:
-		return newColumnProduct(b, linesOf(turnedRow(dense.GridOf[float32](out)), b, numbersOf[float32](b, e), turnedRow(dense.GridOf[float32](v)), blas.Axpy[float32]), workers)
-	}
-	return newColumnProduct(b, linesOf(turnedRow(dense.GridOf[int64](out)), b, numbersOf[int64](b, types.I64), turnedRow(dense.GridOf[int64](v)), axpyI64), workers)
-}
-
-// turnedRow is a row as a column.
-func turnedRow[T dense.Cell](g dense.Grid[T]) dense.Grid[T] {
-	return dense.Grid[T]{Rows: g.Cols, Cols: 1, LD: 1, X: g.X}
-}
-
-// linesF64 computes rows c0..c1-1 of out = t(a) @ b.
-func linesF64(out dense.Grid[float64], a *value.CSR, b dense.Grid[float64]) func(c0, c1 int) {
-	val := numbersOf[float64](a, types.F64)
-	return func(c0, c1 int) {
-		out.Clear(c0, c1)
-		if out.Cols == 1 && out.LD == 1 && b.LD == 1 {
-			vec.AddRowsF64(out.X, a.Ptr, a.Col, val, b.X, int32(c0), int32(c1))
-		} else {
-			vec.AddLines(linesOfGrid(out, 0), a.Ptr, a.Col, val, linesOfGrid(b, 0), int32(c0), int32(c1))
-		}
-	}
-}
-
-// linesOf is linesF64 of other elements; val = nil: ones.
-func linesOf[T float32 | int64](out dense.Grid[T], a *value.CSR, val []T, b dense.Grid[T], axpy func(x T, y, c []T)) func(c0, c1 int) {
-	return func(c0, c1 int) {
-		out.Clear(c0, c1)
-		if out.Cols == 0 {
-			return
-		}
-		for k := range a.Rows {
-			cols, at := a.Row(k)
-			s, e := vec.NotLess(cols, int32(c0)), vec.NotLess(cols, int32(c1))
-			if s == e {
-				continue
-			}
-			y := b.Row(k)
-			for p, j := range cols[s:e] {
-				v := T(1)
-				if val != nil {
-					v = val[at+s+p]
-				}
-				axpy(v, y, out.Row(int(j)))
-			}
-		}
-	}
+func adderOf[T vec.Number](out *value.Dense, a *value.CSR, b *value.Dense) func(c0, c1 int) {
+	entries, to, from := entriesOf[T](a, out.Elem), linesOf[T](out), linesOf[T](b)
+	return func(c0, c1 int) { entries.Add(to, from, int32(c0), int32(c1)) }
 }
 
 // columnProduct is t(a) @ b in the making.
@@ -196,12 +170,3 @@ func (l *columnProduct) Chunk(_, lo, hi int) error {
 }
 
 func (l *columnProduct) End() error { return nil }
-
-// linesOfGrid is the rows of g from row i on.
-func linesOfGrid(g dense.Grid[float64], i int) vec.Lines {
-	l := vec.Lines{Cols: g.Cols, Stride: g.LD}
-	if g.Cols > 0 && i < g.Rows {
-		l.X = g.X[i*g.LD:]
-	}
-	return l
-}

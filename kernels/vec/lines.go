@@ -1,88 +1,163 @@
 package vec
 
-// This file defines the products of sparse matrices and dense ones of some columns. A sparse matrix
-// is the entries ptr[i] <= k < ptr[i+1] of each row i: their columns col[k], which ascend, and
-// values val[k]; val = nil: ones. Every element of a result is one chain of fused multiply-adds,
-// from 0 and in the order of its entries.
+// This file folds over the entries of a sparse matrix, each of which names a line of a dense one.
+// The sparse matrix is the entries ptr[i] <= k < ptr[i+1] of each row i: their columns col[k], which
+// ascend, and values val[k]; val = nil: ones.
 
-import "math"
+import (
+	"math"
+	"unsafe"
 
-// Lines is a dense matrix: row i begins at x[i*Stride].
-type Lines struct {
-	X            []float64
+	"flow/ir/loop"
+	"flow/kernels/vec/machine"
+)
+
+// Step is what an entry does to an element for the element that it names.
+type Step = machine.Step
+
+// The steps, for an entry of value u, an element v of the result, and the element x that it names.
+// Of floats a NaN wins, and -0 is less than 0.
+const (
+	Chain         = machine.Chain         // v += u*x, fused
+	LeastTimes    = machine.LeastTimes    // v = min(v, u*x)
+	GreatestTimes = machine.GreatestTimes // v = max(v, u*x)
+	LeastPlus     = machine.LeastPlus     // v = min(v, u+x)
+	GreatestPlus  = machine.GreatestPlus  // v = max(v, u+x)
+)
+
+// Lines is a dense matrix: row i begins at X[i*Stride].
+type Lines[T Number] struct {
+	X            []T
 	Cols, Stride int
 }
 
 // row is row i.
-func (l Lines) row(i int) []float64 { return l.X[i*l.Stride:][:l.Cols] }
+func (l Lines[T]) row(i int) []T { return l.X[i*l.Stride:][:l.Cols] }
 
-// DotLines sets row i of out, of len(ptr)-1 rows, to the sum of val[k] times rows col[k] of b.
-func DotLines(out Lines, ptr []int64, col []int32, val []float64, b Lines) {
-	if b.Cols == 0 {
+// From is the rows from row i on.
+func (l Lines[T]) From(i int) Lines[T] {
+	if l.X = l.X[min(i*l.Stride, len(l.X)):]; l.Cols == 0 {
+		l.X = nil
+	}
+	return l
+}
+
+// Entries is the rows of a sparse matrix.
+type Entries[T Number] struct {
+	Ptr []int64
+	Col []int32
+	Val []T
+}
+
+// Fold makes the steps of row i of out, one entry after the other, for all rows.
+func (e Entries[T]) Fold(s Step, out, b Lines[T]) {
+	if out.Cols == 0 {
 		return
 	}
-	for i := dotLines(out, ptr, col, val, b); i < len(ptr)-1; i++ {
-		row := out.row(i)
-		clear(row)
-		for k := ptr[i]; k < ptr[i+1]; k++ {
-			stepLine(row, b.row(int(col[k])), val, k)
+	n := rowsBefore(e.Ptr, len(e.Col))
+	if n == 0 || !e.run(machine.FoldLines, s, out, b, n, 0, 0) {
+		n = 0
+	}
+	for i := n; i < len(e.Ptr)-1; i++ {
+		for k := e.Ptr[i]; k < e.Ptr[i+1]; k++ {
+			e.step(s, out.row(i), b.row(int(e.Col[k])), k)
 		}
 	}
 }
 
-// AddLines adds val[k] times row i of b to row col[k] of out, for the entries with lo <= col[k] < hi.
-func AddLines(out Lines, ptr []int64, col []int32, val []float64, b Lines, lo, hi int32) {
-	if b.Cols == 0 || addLines(out, ptr, col, val, b, lo, hi) {
+// Add makes the step Chain with row col[k] of out and row i of b, for the entries k of row i with lo
+// <= col[k] < hi, for all rows one after the other. math.MaxInt32 is no limit.
+func (e Entries[T]) Add(out, b Lines[T], lo, hi int32) {
+	n := len(e.Ptr) - 1
+	if out.Cols == 0 || n < 1 || len(e.Col) == 0 || haveGather && e.run(machine.AddLines, Chain, out, b, n, int(lo), int(hi)) {
 		return
 	}
-	for i := range len(ptr) - 1 {
-		y := b.row(i)
-		for k, end := within(col, ptr[i], ptr[i+1], lo, hi); k < end; k++ {
-			stepLine(out.row(int(col[k])), y, val, k)
+	for i := range n {
+		row := e.Col[e.Ptr[i]:e.Ptr[i+1]]
+		for k := e.Ptr[i] + int64(NotLess(row, lo)); k < e.Ptr[i]+int64(NotLess(row, hi)); k++ {
+			e.step(Chain, out.row(int(e.Col[k])), b.row(i), k)
 		}
 	}
 }
 
-// stepLine is one step of the chains of sum.
-func stepLine(sum, y, val []float64, k int64) {
-	sum = sum[:len(y)]
-	if val == nil {
-		for c, v := range y {
-			sum[c] += v
-		}
-		return
+// run runs n rows by a kernel, in strips of some columns, whose widths show in no bit; false: there is
+// none.
+func (e Entries[T]) run(kernels map[machine.Form]*machine.Kernel, s Step, out, b Lines[T], n, lo, hi int) bool {
+	var x T
+	size, of := int(unsafe.Sizeof(x)), 0
+	switch any(x).(type) {
+	case float32:
+		of = 1
+	case int64:
+		of = 2
 	}
-	u := val[k]
-	for c, v := range y {
-		sum[c] = math.FMA(u, v, sum[c])
+	f := machine.Form{Type: of, Step: s, Valued: e.Val != nil}
+	one := out.Cols == 1 && out.Stride == 1 && b.Stride == 1
+	if !haveAVX2 || !haveGather && (!one || of == 2) {
+		return false
+	}
+	width := 64 / size
+	for c := 0; c < out.Cols; c += 4 * width {
+		columns := min(out.Cols-c, 4*width)
+		switch {
+		case one:
+			f.Vectors = 0
+		case columns <= width:
+			f.Vectors = 1
+		case columns <= 2*width:
+			f.Vectors = 2
+		default:
+			f.Vectors = 4
+		}
+		args := struct {
+			out           *T
+			ptr           *int64
+			col           *int32
+			val, b        *T
+			n, ldout, ldb int
+			mask          uint64
+			lo, hi        int
+		}{&out.X[c], &e.Ptr[0], unsafe.SliceData(e.Col), unsafe.SliceData(e.Val), &b.X[c], n, size * out.Stride, size * b.Stride, ^uint64(0) >> (64 - columns), lo, hi}
+		instructions := machine.AVX512
+		if !haveGather {
+			instructions = machine.AVX2
+		}
+		kernels[f].Call(instructions, unsafe.Pointer(&args))
+	}
+	return true
+}
+
+// step makes a step of entry k of the elements of v with those of x, in plain Go.
+func (e Entries[T]) step(s Step, v, x []T, k int64) {
+	u := T(1)
+	if e.Val != nil {
+		u = e.Val[k]
+	}
+	for c, y := range x[:len(v)] {
+		switch s {
+		case Chain:
+			v[c] = fused(u, y, v[c])
+		case LeastTimes:
+			v[c] = min(v[c], u*y)
+		case GreatestTimes:
+			v[c] = max(v[c], u*y)
+		case LeastPlus:
+			v[c] = min(v[c], u+y)
+		default:
+			v[c] = max(v[c], u+y)
+		}
 	}
 }
 
-// AddRowsF64 is AddLines of one column: it adds x[i] val[k] to sum[col[k]].
-func AddRowsF64(sum []float64, ptr []int64, col []int32, val, x []float64, lo, hi int32) {
-	if addRows(sum, ptr, col, val, x, lo, hi) {
-		return
+// fused is x*y + z, of floats rounded once.
+func fused[T Number](x, y, z T) T {
+	switch any(x).(type) {
+	case float64:
+		return T(math.FMA(float64(x), float64(y), float64(z)))
+	case float32:
+		return T(loop.FMA32(float32(x), float32(y), float32(z)))
 	}
-	for i := range len(ptr) - 1 {
-		k, end := within(col, ptr[i], ptr[i+1], lo, hi)
-		u, cols := x[i], col[k:end]
-		if val == nil {
-			for _, j := range cols {
-				sum[j] += u
-			}
-			continue
-		}
-		v := val[k:end]
-		for p, j := range cols {
-			sum[j] = math.FMA(u, v[p], sum[j])
-		}
-	}
-}
-
-// within is the entries of k..end-1 with lo <= col < hi.
-func within(col []int32, k, end int64, lo, hi int32) (from, to int64) {
-	row := col[k:end]
-	return k + int64(NotLess(row, lo)), k + int64(NotLess(row, hi))
+	return x*y + z
 }
 
 // NotLess is the first place of an ascending list that holds at least x, len(list) if there is

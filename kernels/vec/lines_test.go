@@ -1,103 +1,123 @@
 package vec
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
 
-// Products of sparse rows and lines of any number of columns, read ahead or not, for any range of
-// columns, are the chains of their definition.
+// Folds and sums over the entries of sparse rows, of any number of columns, read ahead or not, for any
+// range of columns, are those of their definition, whatever the elements and the step.
 func TestSparseLines(t *testing.T) {
+	testSparseLines(t, func(r *rand.Rand) float64 { return oddNumber(r) })
+	testSparseLines(t, func(r *rand.Rand) float32 { return float32(oddNumber(r)) })
+	testSparseLines(t, func(r *rand.Rand) int64 { return r.Int64() >> r.IntN(64) })
+}
+
+// oddNumber is a number that instructions may treat otherwise than the language does, or none such.
+func oddNumber(r *rand.Rand) float64 {
+	if r.IntN(4) > 0 {
+		return r.NormFloat64()
+	}
+	return []float64{math.Exp(20 * r.NormFloat64()), 0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.Float64frombits(0xfff8000000000000 | uint64(r.IntN(9)))}[r.IntN(5+r.IntN(20)/19)]
+}
+
+func testSparseLines[T Number](t *testing.T, number func(r *rand.Rand) T) {
 	r := rand.New(rand.NewPCG(71, 72))
-	for trial := range 240 {
-		rows, n, width := r.IntN(40), 1+r.IntN(120), []int{1, 1, 2, 7, 8, 9, 16, 17, 24, 31, 32, 33, 70, 0}[r.IntN(14)]
-		ptr, col := []int64{int64(r.IntN(5))}, []int32(nil)
-		for range ptr[0] {
-			col = append(col, int32(n-1))
+	for trial := range 300 {
+		rows, n, width := r.IntN(60), 1+r.IntN(120), []int{1, 1, 2, 7, 8, 9, 16, 17, 24, 31, 32, 33, 64, 70, 0}[r.IntN(15)]
+		e := Entries[T]{Ptr: []int64{int64(r.IntN(5))}}
+		for range e.Ptr[0] {
+			e.Col = append(e.Col, int32(n-1))
 		}
 		for range rows {
 			share := []float64{0, 0.02, 0.2, 0.6, 1}[r.IntN(5)]
 			for j := range n {
 				if r.Float64() < share {
-					col = append(col, int32(j))
+					e.Col = append(e.Col, int32(j))
 				}
 			}
-			ptr = append(ptr, int64(len(col)))
+			e.Ptr = append(e.Ptr, int64(len(e.Col)))
 		}
 		if trial%4 != 0 {
-			for range r.IntN(60) {
-				col = append(col, int32(n-1))
+			for range r.IntN(160) {
+				e.Col = append(e.Col, int32(n-1))
 			}
 		}
-		number := func() float64 {
-			return []float64{r.NormFloat64(), r.NormFloat64(), math.Exp(20 * r.NormFloat64()), 0, math.Copysign(0, -1), math.Inf(1), math.NaN()}[min(r.IntN(60), 6-r.IntN(2)*4)]
-		}
-		var val []float64
 		if trial%3 != 0 {
-			val = make([]float64, len(col))
-			for k := range val {
-				val[k] = number()
+			e.Val = make([]T, len(e.Col))
+			for k := range e.Val {
+				e.Val[k] = number(r)
 			}
 		}
-		matrix := func(rows int) Lines {
-			l := Lines{Cols: width, Stride: width + r.IntN(3)}
-			l.X = make([]float64, rows*l.Stride)
+		matrix := func(rows int) Lines[T] {
+			l := Lines[T]{Cols: width, Stride: width + r.IntN(3)}
+			l.X = make([]T, rows*l.Stride)
 			for k := range l.X {
-				l.X[k] = number()
+				l.X[k] = number(r)
 			}
 			return l
 		}
-		same := func(what string, got, want Lines) {
+		same := func(what string, got, want Lines[T]) {
 			t.Helper()
 			for k, x := range want.X {
-				if y := got.X[k]; math.Float64bits(x) != math.Float64bits(y) && (x == x || y == y) {
+				if y := got.X[k]; (x == x || y == y) && (x != y || 1/float64(x) != 1/float64(y)) {
 					t.Fatalf("%s of %d rows, %d columns, %d wide: element %d is %v, not %v", what, rows, n, width, k, y, x)
 				}
 			}
 		}
-		step := func(k int64, x, sum float64) float64 {
-			if val == nil {
-				return sum + x
-			}
-			return math.FMA(val[k], x, sum)
-		}
 		b, got := matrix(n), matrix(rows)
-		want := Lines{slices.Clone(got.X), got.Cols, got.Stride}
-		DotLines(got, ptr, col, val, b)
+		want := Lines[T]{slices.Clone(got.X), got.Cols, got.Stride}
+		step := Step(trial % 5)
+		e.Fold(step, got, b)
 		for i := range rows {
-			for c := range width {
-				sum := 0.0
-				for k := ptr[i]; k < ptr[i+1]; k++ {
-					sum = step(k, b.row(int(col[k]))[c], sum)
-				}
-				want.row(i)[c] = sum
+			for k := e.Ptr[i]; k < e.Ptr[i+1]; k++ {
+				e.step(step, want.row(i), b.row(int(e.Col[k])), k)
 			}
 		}
-		same("DotLines", got, want)
+		same(fmt.Sprint("fold ", step), got, want)
 		lo := int32(r.IntN(n + 1))
 		hi := lo + int32(r.IntN(n-int(lo)+1))
 		if trial%2 == 0 {
-			lo, hi = 0, int32(n)
+			lo, hi = 0, math.MaxInt32
 		}
 		b, got = matrix(rows), matrix(n)
-		want = Lines{slices.Clone(got.X), got.Cols, got.Stride}
+		want = Lines[T]{slices.Clone(got.X), got.Cols, got.Stride}
+		e.Add(got, b, lo, hi)
 		for i := range rows {
-			for k := ptr[i]; k < ptr[i+1]; k++ {
-				if j := col[k]; lo <= j && j < hi {
-					for c, x := range b.row(i) {
-						want.row(int(j))[c] = step(k, x, want.row(int(j))[c])
-					}
+			for k := e.Ptr[i]; k < e.Ptr[i+1]; k++ {
+				if j := e.Col[k]; lo <= j && j < hi {
+					e.step(Chain, want.row(int(j)), b.row(i), k)
 				}
 			}
 		}
-		if width == 1 && got.Stride == 1 && b.Stride == 1 {
-			sum := slices.Clone(got.X)
-			AddRowsF64(sum, ptr, col, val, b.X, lo, hi)
-			same("AddRowsF64", Lines{sum, 1, 1}, want)
-		}
-		AddLines(got, ptr, col, val, b, lo, hi)
-		same("AddLines", got, want)
+		same("sum", got, want)
 	}
+}
+
+// The steps in plain Go are those of the language.
+func TestSteps(t *testing.T) {
+	nan := math.NaN()
+	e := Entries[float64]{Val: []float64{3}}
+	for step, want := range [][]float64{{1 + 3*2, nan, 3}, {1, nan, 0}, {6, nan, 3}, {1, nan, 3}, {5, nan, 3}} {
+		v := []float64{1, nan, 3}
+		e.step(Step(step), v, []float64{2, 1, 0}, 0)
+		for k := range v {
+			if v[k] != want[k] && v[k] == v[k] {
+				t.Errorf("step %d: %v, not %v", step, v, want)
+			}
+		}
+	}
+	if got := fused(float32(1+0x1p-12), 1+0x1p-12, -1); got != float32(math.FMA(1+0x1p-12, 1+0x1p-12, -1)) {
+		t.Error("f32 products are rounded")
+	}
+}
+
+// The plain loops give what the strips give.
+func TestSparseLinesInPlainGo(t *testing.T) {
+	defer func(have bool) { haveGather = have }(haveGather)
+	haveGather = false
+	TestSparseLines(t)
 }

@@ -18,6 +18,7 @@ import (
 var (
 	haveAVX2   = cpu.X86.HasAVX2 && cpu.X86.HasFMA && machine.Possible()
 	haveAVX512 = haveAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ
+	haveGather = haveAVX512 && cpu.X86.HasAVX512VL && cpu.X86.HasBMI2
 )
 
 // set is the instruction set of kernels, where there is one.

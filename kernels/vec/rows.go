@@ -1,8 +1,7 @@
 package vec
 
-// This file defines the reductions of the rows of a sparse matrix whose entries name elements of a
-// column: row i names x[col[k]] for ptr[i] <= k < ptr[i+1]. len(ptr) is len(out)+1; every col[k] is
-// an index of x.
+// This file finds extremes of integers that the rows of a pattern name: row i names x[col[k]] for
+// ptr[i] <= k < ptr[i+1]. len(ptr) is len(out)+1; every col[k] is an index of x.
 
 import (
 	"math"
@@ -12,61 +11,46 @@ import (
 	"flow/kernels/vec/machine"
 )
 
-// MaxRowsI64 raises out[i] to the greatest element that row i names. A row ends where it reaches
-// bound, which no element that a row names is beyond: rows of a graph of which most vertices have
-// the greatest label already are hardly read. The result is the length of the longest row.
-func MaxRowsI64(out, ptr []int64, col []int32, x []int64, bound int64) (longest int64) {
-	n, longest := extremeRows(machine.MaxRowsI64, out, ptr, col, x, bound)
-	return max(longest, maxRows(out[n:], ptr[n:], col, x, bound))
-}
-
-// MinRowsI64 is MaxRowsI64 with the least.
-func MinRowsI64(out, ptr []int64, col []int32, x []int64, bound int64) (longest int64) {
-	n, longest := extremeRows(machine.MinRowsI64, out, ptr, col, x, bound)
-	return max(longest, minRows(out[n:], ptr[n:], col, x, bound))
-}
-
-// MaxRowsI32 is MaxRowsI64 of narrow elements, of which more lie in a cache; bound is an int32.
-func MaxRowsI32(out, ptr []int64, col, x []int32, bound int64) (longest int64) {
-	n, longest := extremeRows(machine.MaxRowsI32, out, ptr, col, x, bound)
-	return max(longest, maxRows(out[n:], ptr[n:], col, x, bound))
-}
-
-// MinRowsI32 is MaxRowsI32 with the least.
-func MinRowsI32(out, ptr []int64, col, x []int32, bound int64) (longest int64) {
-	n, longest := extremeRows(machine.MinRowsI32, out, ptr, col, x, bound)
-	return max(longest, minRows(out[n:], ptr[n:], col, x, bound))
-}
-
-// maxRows is both, in plain Go.
-func maxRows[T int32 | int64](out, ptr []int64, col []int32, x []T, bound int64) (longest int64) {
-	for i, best := range out {
-		row := col[ptr[i]:ptr[i+1]]
-		longest = max(longest, int64(len(row)))
-		for _, j := range row {
-			if best >= bound {
-				break
-			}
-			best = max(best, int64(x[j]))
+// MaxRows raises out[i] to the greatest element that row i names. A row ends where it reaches bound,
+// which no element that a row names is beyond: rows of a graph of which most vertices have the
+// greatest label already are hardly read. bound is an int32.
+func MaxRows(out, ptr []int64, col, x []int32, bound int64) {
+	for i := extremeRows(machine.MaxRows, out, ptr, col, x, bound); i < len(out); i++ {
+		for k := ptr[i]; k < ptr[i+1] && out[i] < bound; k++ {
+			out[i] = max(out[i], int64(x[col[k]]))
 		}
-		out[i] = best
 	}
-	return longest
 }
 
-func minRows[T int32 | int64](out, ptr []int64, col []int32, x []T, bound int64) (longest int64) {
-	for i, best := range out {
-		row := col[ptr[i]:ptr[i+1]]
-		longest = max(longest, int64(len(row)))
-		for _, j := range row {
-			if best <= bound {
-				break
-			}
-			best = min(best, int64(x[j]))
+// MinRows is MaxRows with the least.
+func MinRows(out, ptr []int64, col, x []int32, bound int64) {
+	for i := extremeRows(machine.MinRows, out, ptr, col, x, bound); i < len(out); i++ {
+		for k := ptr[i]; k < ptr[i+1] && out[i] > bound; k++ {
+			out[i] = min(out[i], int64(x[col[k]]))
 		}
-		out[i] = best
 	}
-	return longest
+}
+
+// extremeRows does the first rows; the result is how many.
+func extremeRows(k *machine.Kernel, out, ptr []int64, col, x []int32, bound int64) (n int) {
+	if !haveGather {
+		return 0
+	}
+	if n = rowsBefore(ptr, len(col)); n > 0 {
+		args := struct {
+			out, ptr *int64
+			col, x   *int32
+			rows     int
+			bound    int64
+		}{&out[:n][0], &ptr[0], &col[0], &x[0], n, bound}
+		k.Call(machine.AVX512, unsafe.Pointer(&args))
+	}
+	return n
+}
+
+// rowsBefore is how many rows end so early that a kernel may read ahead of them.
+func rowsBefore(ptr []int64, entries int) int {
+	return sort.Search(len(ptr)-1, func(i int) bool { return ptr[i+1] > int64(entries-machine.Ahead) })
 }
 
 // Narrow copies the low halves of src to dst, and says what the least and the greatest of src are:
@@ -84,25 +68,10 @@ func Narrow(dst []int32, src []int64) (least, greatest int64) {
 	return least, greatest
 }
 
-// NarrowRows is Narrow, and says too what the least and the greatest are of the elements i with
-// ptr[i] < ptr[i+1].
-func NarrowRows(dst []int32, src, ptr []int64) (least, greatest, leastOf, greatestOf int64) {
-	n, least, greatest, leastOf, greatestOf := narrowSome(machine.NarrowRowsI64, dst, src, unsafe.Pointer(unsafe.SliceData(ptr)))
-	for i := n; i < len(src); i++ {
-		v := src[i]
-		dst[i] = int32(v)
-		least, greatest = min(least, v), max(greatest, v)
-		if ptr[i] < ptr[i+1] {
-			leastOf, greatestOf = min(leastOf, v), max(greatestOf, v)
-		}
-	}
-	return least, greatest, leastOf, greatestOf
-}
-
 // NarrowMarked is Narrow for the elements whose bits are set in marks: bit i stands for element i. The other
 // elements of dst are undefined.
 func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int64) {
-	n, _, _, least, greatest := narrowSome(machine.NarrowMarkedI64, dst, src, unsafe.Pointer(unsafe.SliceData(marks)))
+	n, least, greatest := narrowMarked(dst, src, marks)
 	for i := n; i < len(src); i++ {
 		if v := src[i]; marks[i/64]>>(i%64)&1 != 0 {
 			dst[i] = int32(v)
@@ -112,31 +81,34 @@ func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int
 	return least, greatest
 }
 
-// SumRowsF64 sets out[i] to the sum, from 0 and in order, of the elements that row i names.
-func SumRowsF64(out []float64, ptr []int64, col []int32, x []float64) {
-	for i := sumRows(out, ptr, col, x); i < len(out); i++ {
-		s := 0.0
-		for _, j := range col[ptr[i]:ptr[i+1]] {
-			s += x[j]
-		}
-		out[i] = s
+// narrowWhole does the first elements; the result is how many.
+func narrowWhole(dst []int32, src []int64) (n int, least, greatest int64) {
+	if n = len(src) &^ 7; !haveGather || n == 0 {
+		return 0, 0, 0
 	}
+	args := struct {
+		dst             *int32
+		src             *int64
+		bytes           int
+		least, greatest int64
+	}{&dst[:n][0], &src[0], 8 * n, 0, 0}
+	machine.NarrowI64.Call(machine.AVX512, unsafe.Pointer(&args))
+	return n, args.least, args.greatest
 }
 
-// DotRowsF64 sets out[i] to the chain of fused multiply-adds, from 0 and in order, of val[k] and
-// the elements that row i names.
-func DotRowsF64(out []float64, ptr []int64, col []int32, val, x []float64) {
-	for i := dotRows(out, ptr, col, val, x); i < len(out); i++ {
-		s := 0.0
-		v := val[ptr[i]:ptr[i+1]]
-		for k, j := range col[ptr[i]:ptr[i+1]] {
-			s = math.FMA(v[k], x[j], s)
-		}
-		out[i] = s
+// narrowMarked is narrowWhole of NarrowMarked.
+func narrowMarked(dst []int32, src []int64, marks []uint64) (n int, least, greatest int64) {
+	if n = len(src) &^ 7; !haveGather || n == 0 {
+		return 0, math.MaxInt64, math.MinInt64
 	}
-}
-
-// rowsBefore is how many rows end so early that a loop may read ahead of them.
-func rowsBefore(ptr []int64, entries, ahead int) int {
-	return sort.Search(len(ptr)-1, func(i int) bool { return ptr[i+1] > int64(entries-ahead) })
+	args := struct {
+		dst   *int32
+		src   *int64
+		marks *uint64
+		bytes int
+		all   [2]int64
+		of    [2]int64
+	}{&dst[:n][0], &src[0], &marks[0], 8 * n, [2]int64{}, [2]int64{}}
+	machine.NarrowMarkedI64.Call(machine.AVX512, unsafe.Pointer(&args))
+	return n, args.of[0], args.of[1]
 }

@@ -184,7 +184,7 @@ func (e *emitter) noted(op amd64.Op, zero bool, operands []any) {
 
 // otherForms are the forms by which operands other than vectors of a load are encoded.
 var (
-	storing = map[amd64.Op]amd64.Op{amd64.VMOVUPD: amd64.VMOVUPDStore, amd64.VMOVSD: amd64.VMOVSDStore, amd64.VMOVSS: amd64.VMOVSSStore,
+	storing = map[amd64.Op]amd64.Op{amd64.VMOVUPD: amd64.VMOVUPDStore, amd64.VMOVUPS: amd64.VMOVUPSStore, amd64.VMOVSD: amd64.VMOVSDStore, amd64.VMOVSS: amd64.VMOVSSStore,
 		amd64.VMOVDQU: amd64.VMOVDQUStore, amd64.VMOVDQU64: amd64.VMOVDQU64Store}
 	fromGeneral = map[amd64.Op]amd64.Op{amd64.KMOVB: amd64.KMOVBFromG, amd64.KMOVW: amd64.KMOVWFromG, amd64.VPBROADCASTQ: amd64.VPBROADCASTQG,
 		amd64.VPBROADCASTD: amd64.VPBROADCASTDG}

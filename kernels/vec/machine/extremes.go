@@ -153,7 +153,7 @@ func (e *emitter) signs(bits int) reg {
 
 // better is v = the lesser of y and v, as lesser is; of integers perhaps the greater. y is left.
 func (e *emitter) better(l lanes, greatest bool, y, v reg) {
-	switch other := e.vector(); {
+	switch other := e.of(v.length); {
 	case l.float:
 		e.lesser(l, y, v, v)
 	case e.set == AVX512 && greatest:
@@ -177,7 +177,7 @@ func (e *emitter) lesser(l lanes, b, a, d reg) {
 	if l.bits == 32 {
 		less = amd64.VMINPS
 	}
-	other := e.vector()
+	other := e.of(d.length)
 	e.v(less, b, a, other)
 	e.v(less, a, b, d)
 	e.v(amd64.VORPD, other, d, d)

@@ -1,0 +1,196 @@
+package sparse
+
+// This file folds the rows of a sparse matrix with the lines of a dense one that their entries name:
+// products by vectors and matrices, semirings (ring.go) and reductions of products.
+
+import (
+	"math"
+
+	"flow/ir/loop"
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/dense"
+	"flow/kernels/reduce"
+	"flow/kernels/vec"
+)
+
+// rowLoop runs rows.
+type rowLoop func(lo, hi int)
+
+func (r rowLoop) Chunk(_, lo, hi int) error { r(lo, hi); return nil }
+func (r rowLoop) End() error                { return nil }
+
+// rowFold is how entries make the rows of a result. beginExtreme does patterns with integers.
+type rowFold struct {
+	step  vec.Step
+	zeros bool         // elements that are not stored are zeros and take part
+	empty value.Scalar // what a row starts from: without it, zero
+	base  *value.Dense // a column that takes part in a least or greatest; nil for none
+}
+
+// begin is the fold of a with the rows of b, which has out's element type.
+func (f rowFold) begin(out *value.Dense, a *value.CSR, b *value.Dense) rowLoop {
+	switch out.Elem {
+	case types.F64:
+		return foldOf(f, out, out.F64, a, b, f.empty.F)
+	case types.F32:
+		return foldOf(f, out, out.F32, a, b, float32(f.empty.F))
+	}
+	return foldOf(f, out, out.I64, a, b, f.empty.I)
+}
+
+func foldOf[T vec.Number](f rowFold, out *value.Dense, of []T, a *value.CSR, b *value.Dense, start T) rowLoop {
+	entries, to, from := entriesOf[T](a, out.Elem), linesOf[T](out), linesOf[T](b)
+	rows := entries
+	nan := math.NaN()
+	var base []T
+	if f.base != nil {
+		base = linesOf[T](f.base).X
+	}
+	return func(lo, hi int) {
+		const piece = 1024 // rows that stay in a cache from their start to their end
+		for ; lo < hi; lo += piece {
+			end := min(lo+piece, hi)
+			rows.Ptr = entries.Ptr[lo : end+1]
+			if f.step == vec.Chain {
+				dense.Clear(out.View(lo, 0, end-lo, out.Cols))
+				rows.Fold(f.step, to.From(lo), from)
+				continue
+			}
+			made := of[lo:end]
+			for i := range made {
+				if made[i] = start; f.zeros && rows.Ptr[i+1]-rows.Ptr[i] < int64(a.Cols) {
+					made[i] = 0
+				}
+			}
+			rows.Fold(f.step, to.From(lo), from)
+			for i, v := range made {
+				if v != v {
+					made[i] = T(nan) // the one NaN of the element type
+				} else if f.zeros {
+					made[i] = v + 0 // a product that is -0 is not stored, and what is not stored is 0
+				}
+			}
+			switch {
+			case base == nil:
+			case f.step == vec.LeastTimes:
+				vec.Min(made, made, base[lo:end])
+			default:
+				vec.Max(made, made, base[lo:end])
+			}
+		}
+	}
+}
+
+// entriesOf is the entries of m with values of element type T = e.
+func entriesOf[T vec.Number](m *value.CSR, e types.Elem) vec.Entries[T] {
+	return vec.Entries[T]{Ptr: m.Ptr, Col: m.Col, Val: numbersOf[T](m, e)}
+}
+
+// linesOf is the rows of d.
+func linesOf[T vec.Number](d *value.Dense) vec.Lines[T] {
+	g := dense.GridOf[T](d)
+	return vec.Lines[T]{X: g.X, Cols: g.Cols, Stride: g.LD}
+}
+
+func beginRowfold(c *op.Call, workers int) op.LoopBody {
+	a, out := c.In[0].(*value.CSR), c.Result()
+	x := flatVector(c.Dense(1))
+	f := rowFold{step: vec.GreatestTimes, zeros: true}
+	switch foldClass(c.Attrs) {
+	case loop.Any:
+		return anyRows(out.Bool, a, x.Bool)
+	case loop.Sum:
+		x = dense.Widened(x, out.Elem)
+		switch out.Elem {
+		case types.F64:
+			return sumRows(out, a, numbersOf[float64](a, types.F64), x.F64, func(d *value.Dense) []float64 { return d.F64 })
+		case types.F32:
+			return sumRows(out, a, numbersOf[float32](a, types.F32), x.F32, func(d *value.Dense) []float32 { return d.F32 })
+		}
+		return rowFold{step: vec.Chain}.begin(out, a, x)
+	case loop.Least:
+		f.step = vec.LeastTimes
+	}
+	if len(c.In) > 2 {
+		f.base = flatVector(c.Dense(2))
+	}
+	f.empty = ring{sum: foldClass(c.Attrs)}.zero(out.Elem)
+	return f.ofVector(c, dense.Widened(x, out.Elem), workers)
+}
+
+func beginSemiring(c *op.Call, workers int) op.LoopBody {
+	a, out, x, r := c.In[0].(*value.CSR), c.Result(), flatVector(c.Dense(1)), ringOf(c.Attrs)
+	if r.truths() {
+		return anyRows(out.Bool, a, x.Bool)
+	}
+	step := vec.GreatestTimes
+	switch {
+	case r.least() && r.adds:
+		step = vec.LeastPlus
+	case r.least():
+		step = vec.LeastTimes
+	case r.adds:
+		step = vec.GreatestPlus
+	}
+	return rowFold{step: step, empty: r.zero(out.Elem)}.ofVector(c, dense.Widened(x, out.Elem), workers)
+}
+
+// ofVector is the fold with a vector, a least or a greatest.
+func (f rowFold) ofVector(c *op.Call, x *value.Dense, workers int) op.LoopBody {
+	a, out := c.In[0].(*value.CSR), c.Result()
+	if times := f.step == vec.LeastTimes || f.step == vec.GreatestTimes; times && out.Elem == types.I64 && a.Elem == types.Bool {
+		return beginExtreme(f, out, a, x, workers, c.Part)
+	}
+	return f.begin(out, a, x)
+}
+
+// flatVector is a vector as a column whose elements lie one after the other.
+func flatVector(x *value.Dense) *value.Dense {
+	switch {
+	case x.Rows == 1:
+		return turned(x)
+	case x.Stride != 1:
+		return x.Clone()
+	}
+	return x
+}
+
+func anyRows(out []uint8, a *value.CSR, x []uint8) rowLoop {
+	return func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			found := uint8(0)
+			for _, j := range a.Col[a.Ptr[i]:a.Ptr[i+1]] {
+				if x[j] != 0 {
+					found = 1
+					break
+				}
+			}
+			out[i] = found
+		}
+	}
+}
+
+// sumRows is the exact sum, rounded once, of the rounded products of every row. at returns the
+// elements of a list of out's type.
+func sumRows[T float32 | float64](out *value.Dense, a *value.CSR, val, x []T, at func(d *value.Dense) []T) rowLoop {
+	sum := reduce.Named("sum").Whole
+	return func(lo, hi int) {
+		longest := int64(0)
+		for i := lo; i < hi; i++ {
+			longest = max(longest, a.Ptr[i+1]-a.Ptr[i])
+		}
+		list := value.New(out.Elem, 1, int(longest))
+		products := at(list)
+		sum.EachList(out, lo, hi, a.Cols, func(i int, row *value.Dense) {
+			cols, from := a.Row(i)
+			for k, j := range cols {
+				if products[k] = x[j]; val != nil {
+					products[k] *= val[from+k]
+				}
+			}
+			list.Window(row, 0, 0, 1, len(cols))
+		})
+	}
+}
