@@ -42,7 +42,6 @@ func (f rowFold) begin(out *value.Dense, a *value.CSR, b *value.Dense) rowLoop {
 
 func foldOf[T vec.Number](f rowFold, out *value.Dense, of []T, a *value.CSR, b *value.Dense, start T) rowLoop {
 	entries, to, from := entriesOf[T](a, out.Elem), linesOf[T](out), linesOf[T](b)
-	rows := entries
 	nan := math.NaN()
 	var base []T
 	if f.base != nil {
@@ -52,6 +51,7 @@ func foldOf[T vec.Number](f rowFold, out *value.Dense, of []T, a *value.CSR, b *
 		const piece = 1024 // rows that stay in a cache from their start to their end
 		for ; lo < hi; lo += piece {
 			end := min(lo+piece, hi)
+			rows := entries // workers run at the same time
 			rows.Ptr = entries.Ptr[lo : end+1]
 			if f.step == vec.Chain {
 				dense.Clear(out.View(lo, 0, end-lo, out.Cols))

@@ -1,0 +1,79 @@
+package sparse
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"flow/ir/op"
+	"flow/ir/types"
+	"flow/ir/value"
+	"flow/kernels/define"
+	"flow/kernels/rowtest"
+)
+
+// Workers that run folds of a large matrix at the same time make what one makes.
+func TestFoldsOfManyWorkers(t *testing.T) {
+	rows := define.Resolved(sparseProducts())
+	r := rand.New(rand.NewPCG(91, 92))
+	const n = 20000
+	m := value.NewCSR(types.F64, n, n, 0)
+	for i := range n {
+		for j := r.IntN(n / 5); j < n; j += 1 + r.IntN(n/5) {
+			m.Col, m.F64 = append(m.Col, int32(j)), append(m.F64, r.NormFloat64())
+		}
+		m.Ptr[i+1] = int64(len(m.Col))
+	}
+	x, wide, row := value.New(types.F64, n, 1), value.New(types.F64, n, 3), value.New(types.F64, 3, n)
+	for _, d := range []*value.Dense{x, wide, row} {
+		for k := range d.F64 {
+			d.F64[k] = r.NormFloat64()
+		}
+	}
+	str := func(name, v string) *op.Attrs { return op.MakeAttrs(rowtest.Attr(name, op.Str(v))) }
+	for _, c := range []*op.Call{
+		{Def: rowtest.RowNamed(t, rows, "sp.matmul"), In: []value.Value{m, x}},
+		{Def: rowtest.RowNamed(t, rows, "sp.matmul"), In: []value.Value{m, wide}},
+		{Def: rowtest.RowNamed(t, rows, "sp.matmul"), In: []value.Value{row, m}},
+		{Def: rowtest.RowNamed(t, rows, "sp.tmatmul"), In: []value.Value{m, wide}},
+		{Def: rowtest.RowNamed(t, rows, "semiring"), In: []value.Value{m, x}, Attrs: str("ring", "min +")},
+		{Def: rowtest.RowNamed(t, rows, "sp.rowfold"), In: []value.Value{m, x, x}, Attrs: str("of", "max")},
+		{Def: rowtest.RowNamed(t, rows, "sp.rowfold"), In: []value.Value{m, x}, Attrs: str("of", "sum")},
+	} {
+		sig := &op.Sig{Def: c.Def, Attrs: c.Attrs}
+		for _, v := range c.In {
+			sig.In = append(sig.In, v.Type())
+		}
+		var err error
+		if c.Type, err = c.Def.Type(sig); err != nil {
+			t.Fatal(err)
+		}
+		one := *c
+		rowtest.Lend(&one)
+		if err := c.Def.Kernel(&one); err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			many := *c
+			rowtest.Lend(&many)
+			n, leaf := c.Def.Loop.Space(&many)
+			const workers = 4
+			body, err := c.Def.Loop.Begin(&many, workers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all sync.WaitGroup
+			for w := range workers {
+				all.Go(func() {
+					for lo := w * leaf; lo < n; lo += workers * leaf {
+						_ = body.Chunk(w, lo, min(lo+leaf, n))
+					}
+				})
+			}
+			all.Wait()
+			if msg := rowtest.Differ(many.Out, one.Out); msg != "" {
+				t.Fatalf("%s: %s", c.Def.Name, msg)
+			}
+		}
+	}
+}
