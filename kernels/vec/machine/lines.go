@@ -42,7 +42,6 @@ const (
 	steps
 )
 
-func (s Step) extreme() bool  { return s != Chain }
 func (s Step) greatest() bool { return s == GreatestTimes || s == GreatestPlus }
 func (s Step) plus() bool     { return s == LeastPlus || s == GreatestPlus }
 
