@@ -38,7 +38,7 @@ var allowed = map[string]string{
 	"ir/eval":          "ir ir/value ir/op",
 
 	"kernels/exact":       "kernels/vec",
-	"kernels/vec":         "kernels/vec/machine golang.org/x/sys/cpu",
+	"kernels/vec":         "kernels/blas kernels/vec/machine golang.org/x/sys/cpu",
 	"kernels/vec/machine": "kernels/loop/amd64 kernels/loop/code",
 	"kernels/vec/gen":     "",
 	"kernels/loop/amd64":  "ir/loop ir/types golang.org/x/arch/x86/x86asm",

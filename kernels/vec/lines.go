@@ -8,7 +8,7 @@ import (
 	"math"
 	"unsafe"
 
-	"flow/ir/loop"
+	"flow/kernels/blas"
 	"flow/kernels/vec/machine"
 )
 
@@ -155,7 +155,7 @@ func fused[T Number](x, y, z T) T {
 	case float64:
 		return T(math.FMA(float64(x), float64(y), float64(z)))
 	case float32:
-		return T(loop.FMA32(float32(x), float32(y), float32(z)))
+		return T(blas.FMA(float32(x), float32(y), float32(z)))
 	}
 	return x*y + z
 }
