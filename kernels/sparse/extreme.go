@@ -20,6 +20,7 @@ package sparse
 // entries (sp.touched), and looks at these elements alone. It must, because the others may not be valid.
 
 import (
+	"encoding/binary"
 	"math"
 	"runtime"
 	"slices"
@@ -67,8 +68,12 @@ func rowsWithEntries(m *value.CSR) bitset {
 // columnsOf returns the set of the columns of m that have entries.
 func columnsOf(m *value.CSR) bitset {
 	named := make(bitset, (m.Cols+63)/64)
+	marks := make([]byte, 64*len(named)) // one a column: a bit would wait for the one before it in its word
 	for _, j := range m.Col[m.Ptr[0]:m.Ptr[m.Rows]] {
-		named[uint32(j)/64] |= 1 << (uint32(j) % 64)
+		marks[j] = 1
+	}
+	for k := range 8 * len(named) { // byte i of eight becomes bit i
+		named[k/8] |= binary.LittleEndian.Uint64(marks[8*k:]) * 0x0102040810204080 >> 56 << (k % 8 * 8)
 	}
 	return named
 }

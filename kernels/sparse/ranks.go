@@ -123,9 +123,11 @@ func packedColumns(m, lists *value.CSR, of op.Val, named any) (packed *value.CSR
 		}
 	}
 	p := *m
-	p.Col = memory.Huge(make([]int32, m.Ptr[m.Rows]))
-	for at := m.Ptr[0]; at < m.Ptr[m.Rows]; at++ {
-		p.Col[at] = number[m.Col[at]]
+	p.Col = memory.Fresh[int32](int(m.Ptr[m.Rows]))
+	from := m.Col[m.Ptr[0]:m.Ptr[m.Rows]]
+	to := p.Col[m.Ptr[0]:][:len(from)]
+	for k, j := range from {
+		to[k] = number[j]
 	}
 	return &p, marks
 }
