@@ -70,9 +70,18 @@ emit sum(cholesky(A, tile = 50))
 	}
 }
 
-// A message of a trace is that of an exchange, of a gather, or of the loop or branch that contains one.
+// A message of a trace is that of an exchange, of a gather, or of the loop that contains one: of each loop
+// there are messages for its own rounds, and of a loop that one rank executes there is none.
 func TestMessagesNameTheirNode(t *testing.T) {
-	const text = tracedRounds + `emit sum(sqrt(x))
+	const text = tracedRounds + `
+iterate w = rand(90000, 1, seed = 2), j = 0 times 8 {
+  next w = w * 0.25 + sum(w) / 90000.0
+  next j = j + 1
+}
+emit sum(w)
+iterate a = 1.0 times 7 { next a = sqrt(a + 1.0) }
+emit a
+emit sum(sqrt(x) * 3.0)
 `
 	p, err := Compile(context.Background(), "x.flow", []byte(text), CompileOptions{Ranks: 2})
 	if err != nil {
@@ -82,7 +91,7 @@ func TestMessagesNameTheirNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[bool]int{} // by whether a loop contains it
+	outside, inLoops := 0, map[int64]int{} // by the number of rounds
 	for _, rec := range r.Recordings {
 		for i := range rec.Tracks {
 			for e := range rec.Tracks[i].Events() {
@@ -90,14 +99,19 @@ func TestMessagesNameTheirNode(t *testing.T) {
 					continue
 				}
 				n := &p.made.Plan.Graph.Nodes[e.ID]
-				if seen[n.Region != nil]++; n.Region == nil && !plan.IsGather(n) && n.Op.Role != op.Exchange {
+				switch rounds, counted := n.Attrs.Get("times"); {
+				case counted:
+					inLoops[rounds.I]++
+				case !plan.IsGather(n) && n.Op.Role != op.Exchange:
 					t.Fatalf("a message has the node %s", p.made.Plan.Graph.Line(ir.ID(e.ID)))
+				default:
+					outside++
 				}
 			}
 		}
 	}
-	if len(seen) != 2 {
-		t.Errorf("messages by whether a loop has them: %v", seen)
+	if len(inLoops) != 2 || inLoops[8] == 0 || inLoops[5]*8 != inLoops[8]*5 || outside == 0 {
+		t.Errorf("messages of loops by their rounds: %v, of others: %d", inLoops, outside)
 	}
 }
 

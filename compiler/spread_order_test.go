@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"flow/ir/plan"
+	"flow/runtime/dist/transport/mem"
 )
 
 var orderPrograms = []spreadProgram{
@@ -216,5 +217,9 @@ emit x`, 3, false, apart)
 	}
 	if sorts != 2 {
 		t.Errorf("%d sorts, not 2", sorts)
+	}
+	want := evaluated("the meaning", r.Program)
+	if out, err := runOver(mem.New(3, slowTransports[0]), r, 1); err != nil || want.err != nil || out != want.out {
+		t.Errorf("%v, by definition %v, %s", err, want.err, difference(want.out, out))
 	}
 }

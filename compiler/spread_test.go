@@ -127,6 +127,7 @@ func TestSpread(t *testing.T) {
 func spreadAlike(t *testing.T, list []spreadProgram) {
 	table := tinyTable(t)
 	for _, p := range list {
+		known := meanings{}
 		for _, ranks := range []int{2, 3, 5} {
 			c, err := compileTiny(table, p.text, ranks, false, apart)
 			if err != nil {
@@ -141,8 +142,8 @@ func spreadAlike(t *testing.T, list []spreadProgram) {
 			if len(plan.Layouts(c.Plan)) == 0 {
 				t.Errorf("%s, %d ranks: no layouts", p.name, ranks)
 			}
-			want := evaluated("the meaning", c.Program)
-			if of := evaluated("the plan", c.Plan.Graph); of.out != want.out || of.failed {
+			want := known.of("the meaning", c.Program)
+			if of := known.of("the plan", c.Plan.Graph); of.out != want.out || of.failed {
 				t.Errorf("%s, %d ranks: by its definition the plan prints %s (%v)", p.name, ranks, difference(want.out, of.out), of.err)
 			}
 			for k, o := range slowTransports {
@@ -350,9 +351,14 @@ func TestSpreadFailsAsDefined(t *testing.T) {
 // plans must have. Then the ranks run another program, which works: no request may be left.
 func failsAsDefined(t *testing.T, list []string, count func(g *ir.Graph) int, then string) {
 	t.Helper()
-	table := tinyTable(t)
-	for _, text := range list {
-		for _, ranks := range []int{2, 4} {
+	table, known := tinyTable(t), meanings{}
+	for _, ranks := range []int{2, 4} {
+		whole, err := compileTiny(table, then, ranks, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := known.of("the meaning", whole.Program)
+		for _, text := range list {
 			c, err := compileTiny(table, text, ranks, false, apart)
 			if err != nil {
 				t.Fatal(err)
@@ -360,11 +366,7 @@ func failsAsDefined(t *testing.T, list []string, count func(g *ir.Graph) int, th
 			if count(c.Plan.Graph) == 0 {
 				t.Errorf("%d ranks share nothing of\n%s", ranks, text)
 			}
-			whole, err := compileTiny(table, then, ranks, false, apart)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, after := evaluated("the meaning", c.Program), evaluated("the meaning", whole.Program)
+			want := known.of("the meaning", c.Program)
 			for k, o := range slowTransports {
 				comms := mem.New(ranks, o)
 				out, err := runOver(comms, c, 1)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/bits"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -105,8 +104,9 @@ func (r *rank) hasNeighbours() bool {
 }
 
 // roomy reports whether each worker of the ranks on this machine can have a processor. Each rank has that
-// many workers. A launcher may have given each rank processors of its own, or the same to all.
-func (r *rank) roomy(workers int) bool {
+// many workers, and this process may use own processors. A launcher may have given each rank processors of
+// its own, or the same to all.
+func (r *rank) roomy(workers, own int) bool {
 	all, ranks, n := cpus{}, 0, 0
 	for _, p := range r.peers {
 		if p.Host == r.peers[r.me].Host {
@@ -119,7 +119,7 @@ func (r *rank) roomy(workers int) bool {
 	for _, set := range all {
 		n += bits.OnesCount64(set)
 	}
-	return ranks*workers <= max(n, runtime.NumCPU())
+	return ranks*workers <= max(n, own)
 }
 
 // sharesProcess reports whether another rank is in this one's process.

@@ -2,6 +2,7 @@ package dist
 
 import (
 	"fmt"
+	"math/bits"
 	"runtime"
 	"slices"
 	"testing"
@@ -123,21 +124,28 @@ func TestRoomForPolling(t *testing.T) {
 		c[cpu/64] = 1 << (cpu % 64)
 		return c
 	}
-	many := runtime.NumCPU()
 	for _, c := range []struct {
-		peers   []process
-		workers int
-		roomy   bool
+		peers        []process
+		workers, own int
+		roomy        bool
 	}{
-		{[]process{{Host: "a", CPUs: one(0)}, {Host: "a", CPUs: one(65)}, {Host: "b"}}, 1, true},
-		{[]process{{Host: "a", CPUs: one(0)}, {Host: "a", CPUs: one(0)}}, many, false},
-		{[]process{{Host: "a", CPUs: one(0)}, {Host: "b", CPUs: one(0)}}, many, true},
+		{[]process{{Host: "a", CPUs: one(0)}, {Host: "a", CPUs: one(65)}, {Host: "b"}}, 1, 1, true},
+		{[]process{{Host: "a", CPUs: one(0)}, {Host: "a", CPUs: one(65)}, {Host: "b"}}, 2, 1, false},
+		{[]process{{Host: "a", CPUs: one(0)}, {Host: "a", CPUs: one(0)}}, 1, 1, false},
+		{[]process{{Host: "a", CPUs: one(0)}, {Host: "b", CPUs: one(1)}}, 1, 1, true},
+		{[]process{{Host: "a", CPUs: one(0)}, {Host: "b", CPUs: one(1)}}, 2, 1, false}, // those of another machine are of no use
+		{[]process{{Host: "a"}, {Host: "a"}}, 4, 8, true},                              // not bound
+		{[]process{{Host: "a"}, {Host: "a"}}, 5, 8, false},
 	} {
-		if r := (&rank{peers: c.peers}); r.roomy(c.workers) != c.roomy {
-			t.Errorf("%d workers each of %v: %v", c.workers, c.peers, !c.roomy)
+		if r := (&rank{peers: c.peers}); r.roomy(c.workers, c.own) != c.roomy {
+			t.Errorf("%d workers each of %v, %d processors: %v", c.workers, c.peers, c.own, !c.roomy)
 		}
 	}
-	if affinity() == (cpus{}) && runtime.GOOS == "linux" {
-		t.Error("no processor is known")
+	known := 0
+	for _, set := range affinity() {
+		known += bits.OnesCount64(set)
+	}
+	if most := 64 * len(cpus{}); runtime.GOOS == "linux" && known != min(runtime.NumCPU(), most) {
+		t.Errorf("%d processors are known of %d, of which at most %d can be", known, runtime.NumCPU(), most)
 	}
 }

@@ -96,16 +96,40 @@ func TestBalance(t *testing.T) {
 		}
 		return n
 	}
-	var wide strings.Builder
-	wide.WriteString("nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {\nv0 = load %0[i, j]\nv1 = f64 3.5\n")
-	for k := range 30 {
-		v := 4*k + 2
-		fmt.Fprintf(&wide, "v%d = load %%0[i, j+%d]\nv%d = sub v%d, v1\nv%d = sub v%d, v0\nv%d = add v%d, v%d\n", v, k, v+1, v, v+2, v, v+3, v+1, v+2)
-		fmt.Fprintf(&wide, "store out0[i, j+%d] v%d\n", k, v+3)
+	// wide has products, 60 differences of which none waits for another, and then other statements.
+	wide := func(products int, then string) string {
+		var b strings.Builder
+		b.WriteString("nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {\nv0 = load %0[i, j]\nv1 = f64 3.5\n")
+		v := 2
+		for k := range products {
+			fmt.Fprintf(&b, "v%d = load %%0[i, j+%d]\nv%d = mul v%[1]d, v1\nstore out0[i, j+%[2]d] v%[3]d\n", v, 50+k, v+1)
+			v += 2
+		}
+		for k := range 30 {
+			fmt.Fprintf(&b, "v%d = load %%0[i, j+%d]\nv%d = sub v%d, v1\nv%d = sub v%d, v0\nv%d = add v%d, v%d\n", v, k, v+1, v, v+2, v, v+3, v+1, v+2)
+			fmt.Fprintf(&b, "store out0[i, j+%d] v%d\n", k, v+3)
+			v += 4
+		}
+		return b.String() + then + "} : (f64[%0.rows, %0.cols])"
 	}
-	wide.WriteString("} : (f64[%0.rows, %0.cols])")
-	if n := replaced(wide.String()); n < 120 || n > 150 { // of three bodies
-		t.Errorf("%d of 180 differences are multiply-adds", n)
+	alone := replaced(wide(0, ""))
+	if alone < 120 || alone > 150 { // of three bodies
+		t.Errorf("%d of 180 differences are multiply-adds", alone)
+	}
+	const waits = `v122 = for k: 0..%0.cols (v123 = v0) {
+v124 = add v123, v1
+v125 = sub v124, v0
+v126 = add v125, v1
+v127 = sub v126, v0
+next v127
+}
+store out0[i, j+40] v122
+`
+	if n := replaced(wide(0, waits)); n != alone {
+		t.Errorf("%d differences are multiply-adds where there is a loop whose rounds wait for each other, %d without it", n, alone)
+	}
+	if n := replaced(wide(60, "")); n > alone || n < alone-30 {
+		t.Errorf("%d differences are multiply-adds behind products, %d without them: the units of products have no work left", n, alone)
 	}
 	if n := replaced(twiceOver(20)); n != 0 {
 		t.Errorf("%d differences of a chain are multiply-adds", n)
