@@ -114,8 +114,8 @@ func (w *Worker) fetch(s *stmt, d *value.Dense, changes bool, where func() (at, 
 	case step == 1 && !changes:
 		x := &w.regs[s.dst]
 		w.empty(x)
-		a.view(&x.view, d, at, w.n)
-		x.kind, x.s = varying, &x.view
+		a.view(x.view, d, at, w.n)
+		x.kind, x.s = varying, x.view
 	default:
 		a.load(w.set(s.dst, varying), d, at, step, w.n)
 	}

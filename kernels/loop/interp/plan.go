@@ -24,6 +24,7 @@ type body struct {
 	kept    []bool // registers of constants and scalar operands, which keep their element
 	consts  []constant
 	scalars []scalar
+	early   []stmt // operations on these, which run once
 	tables  []*value.Dense
 	lane    int // register of the lanes' numbers in the batch
 	values  int // registers before those of indices
@@ -278,6 +279,10 @@ func (c *planner) stmt(s *stmt, of *loop.Stmt) []int {
 			c.bits = append(c.bits, of.Dst)
 		}
 	}
+	if s.do != nil && of.Code != loop.Look && !canFail(of.Code) && len(used.list) == 0 && c.body.number == 0 {
+		c.early = append(c.early, *s)
+		c.kept[s.dst], s.do = true, nil
+	}
 	return used.list
 }
 
@@ -387,7 +392,7 @@ func (c *planner) harmless(b *loop.Block) bool {
 	for i := range b.Stmts {
 		s := &b.Stmts[i]
 		switch {
-		case s.Code == loop.IDiv || s.Code == loop.Mod:
+		case canFail(s.Code):
 			return false
 		case s.Code.IsOp(), s.Code == loop.Const, s.Code == loop.IndexOf:
 		case s.Code == loop.Apply:
@@ -405,6 +410,9 @@ func (c *planner) harmless(b *loop.Block) bool {
 	}
 	return true
 }
+
+// canFail reports an operation that is not defined on all operands.
+func canFail(c loop.Code) bool { return c == loop.IDiv || c == loop.Mod }
 
 // cost is the number of operations of a block.
 func cost(b *loop.Block) int {

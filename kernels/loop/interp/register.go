@@ -207,8 +207,8 @@ type register struct {
 	// wide is a uniform register or a ramp with an element for each lane, for the first filled lanes.
 	wide   *slab
 	filled int
-	cell   slab // one element
-	view   slab // memory that is another's
+	cell   *slab // one element
+	view   *slab // memory that is another's
 }
 
 // frame is the registers of a body.
@@ -222,15 +222,16 @@ func (w *Worker) frameOf(b *body) *frame {
 	if f := w.frames[b.number]; f != nil {
 		return f
 	}
-	f := &frame{body: b, regs: make([]register, len(b.elems))}
+	f, slabs := &frame{body: b, regs: make([]register, len(b.elems))}, make([]slab, 2*len(b.elems))
 	for k := range f.regs {
 		x := &f.regs[k]
-		x.elem, x.cell = b.elems[k], accessTo(b.elems[k]).fresh(1)
+		x.elem, x.cell, x.view = b.elems[k], &slabs[2*k], &slabs[2*k+1]
+		*x.cell = accessTo(x.elem).fresh(1)
 	}
 	for _, c := range b.consts {
 		x := &f.regs[c.reg]
-		accessTo(x.elem).setWord(&x.cell, c.word)
-		x.kind, x.s = uniform, &x.cell
+		accessTo(x.elem).setWord(x.cell, c.word)
+		x.kind, x.s = uniform, x.cell
 	}
 	w.frames[b.number] = f
 	return f
@@ -270,7 +271,7 @@ func (w *Worker) set(r int, kind kindOf) *slab {
 	if x.kind = kind; kind == varying {
 		x.s, x.owned = w.take(x.elem), true
 	} else {
-		x.s = &x.cell
+		x.s = x.cell
 	}
 	return x.s
 }
@@ -288,12 +289,12 @@ func (w *Worker) show(to, from *register) {
 	w.empty(to)
 	to.kind, to.by = from.kind, from.by
 	if from.kind == varying {
-		to.view = *from.s
-		to.s = &to.view
+		*to.view = *from.s
+		to.s = to.view
 		return
 	}
-	accessTo(to.elem).copy(&to.cell, &from.cell, 1)
-	to.s = &to.cell
+	accessTo(to.elem).copy(to.cell, from.cell, 1)
+	to.s = to.cell
 }
 
 // hand gives the elements of a register to another one, with the memory if nothing reads them
@@ -306,8 +307,8 @@ func (w *Worker) hand(to, from *register, last bool) {
 	to.kind, to.by = from.kind, from.by
 	switch {
 	case from.kind != varying:
-		accessTo(to.elem).copy(&to.cell, &from.cell, 1)
-		to.s = &to.cell
+		accessTo(to.elem).copy(to.cell, from.cell, 1)
+		to.s = to.cell
 		return
 	case last && from.owned:
 		to.s, to.owned = from.s, true
@@ -340,7 +341,7 @@ func (w *Worker) lanes(r int) *slab {
 			i += x.by
 		}
 	} else {
-		accessTo(x.elem).fill(x.wide, &x.cell, w.n)
+		accessTo(x.elem).fill(x.wide, x.cell, w.n)
 	}
 	return x.wide
 }

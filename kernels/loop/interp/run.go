@@ -40,21 +40,21 @@ func (w *Worker) run(b *block) bool {
 	}
 	for i := range b.stmts {
 		s := &b.stmts[i]
-		if !w.stmt(s) {
+		if s.do != nil {
+			w.operate(s.do, s.dst, s.args)
+		} else if !w.stmt(s) {
 			return false
 		}
 		for _, r := range s.free {
-			w.empty(&w.regs[r])
+			if x := &w.regs[r]; x.kind != uniform || x.wide != nil {
+				w.empty(x)
+			}
 		}
 	}
 	return true
 }
 
 func (w *Worker) stmt(s *stmt) bool {
-	if s.do != nil {
-		w.operate(s.do, s.dst, s.args)
-		return true
-	}
 	switch s.Code {
 	case loop.IndexOf:
 		w.hand(&w.regs[s.dst], &w.regs[w.body.values+int(s.Imm)], false)
@@ -76,7 +76,7 @@ func (w *Worker) stmt(s *stmt) bool {
 		cond := &w.regs[s.args[0]]
 		return cond.kind == uniform && cond.s.b[0] == 0 || w.leave(s, w.lanes(s.args[0]).b)
 	case loop.Apply:
-		return w.apply(s)
+		return s.call == nil || w.apply(s) // nil: it has been called early
 	case loop.If:
 		return w.branch(s)
 	case loop.For:

@@ -66,7 +66,7 @@ func newState(class loop.Class, e types.Elem) state {
 		return argState(class, e)
 	case loop.Chain, loop.Panels:
 		if e == types.I64 {
-			return &products{}
+			return &chains[int64]{free: true, kind: &i64s, fuse: func(a, b, c int64) int64 { return a*b + c }}
 		}
 		if e == types.F32 {
 			return &chains[float32]{panels: class == loop.Panels, kind: &f32s, fuse: loop.FMA32}
@@ -160,36 +160,6 @@ func (s *count) all(place int, x, _ *slab, n int) { s.acc[place] += vec.CountTru
 func (s *count) merge(o state) { vec.Add(s.acc, s.acc, o.(*count).acc) }
 
 func (s *count) result(dst *slab, from, n int) { copy(dst.i64[:n], s.acc[from:]) }
-
-// products adds products of integers, which wrap.
-type products struct{ acc []int64 }
-
-func (s *products) reset(places int) {
-	s.acc = room(s.acc, places)
-	clear(s.acc)
-}
-
-func (s *products) each(n int, x, y *slab) {
-	for k := range n {
-		s.acc[k] += x.i64[k] * y.i64[k]
-	}
-}
-
-func (s *products) add(at []int, x, y *slab) {
-	for k, i := range at {
-		s.acc[i] += x.i64[k] * y.i64[k]
-	}
-}
-
-func (s *products) all(place int, x, y *slab, n int) {
-	for k := range n {
-		s.acc[place] += x.i64[k] * y.i64[k]
-	}
-}
-
-func (s *products) merge(o state) { vec.Add(s.acc, s.acc, o.(*products).acc) }
-
-func (s *products) result(dst *slab, from, n int) { copy(dst.i64[:n], s.acc[from:]) }
 
 // arg is the state of ArgLeast and ArgGreatest: the value ahead of all others, and its index, -1 of
 // none.

@@ -10,7 +10,7 @@ import (
 
 // tree combines numbers neighbour with neighbour, and the results again, while they come. Level k
 // holds what 2^k numbers gave, if it is taken.
-type tree[T vec.Float] struct {
+type tree[T vec.Number] struct {
 	level []T
 	taken uint64
 }
@@ -44,13 +44,14 @@ func (t *tree[T]) result(last T, op func(a, b T) T) T {
 	return last
 }
 
-func sum[T vec.Float](a, b T) T     { return a + b }
+func sum[T vec.Number](a, b T) T    { return a + b }
 func product[T vec.Float](a, b T) T { return a * b }
 
-// chains is the state of Chain and Panels on floats.
-type chains[T vec.Float] struct {
+// chains is the state of Chain and Panels. Of integers, which wrap, there is one chain in any order.
+type chains[T vec.Number] struct {
 	*kind[T]
 	panels bool
+	free   bool
 	fuse   func(a, b, c T) T
 	acc    []T
 	n      []int64 // contributions of the panel that is open
@@ -101,12 +102,14 @@ func (s *chains[T]) all(place int, x, y *slab, n int) {
 }
 
 // merge takes over the places that another state alone has contributions to. Two parts of one chain
-// cannot be merged.
+// of floats cannot be merged.
 func (s *chains[T]) merge(o state) {
 	p := o.(*chains[T])
 	for k, n := range p.n {
 		switch {
 		case n == 0:
+		case s.free:
+			s.acc[k] += p.acc[k]
 		case s.n[k] != 0:
 			panic("BUG: two workers contributed to one element of a result whose order counts")
 		default:

@@ -108,8 +108,11 @@ func (w *Worker) start() {
 	}
 	for _, s := range w.body.scalars {
 		x := &w.regs[s.reg]
-		accessTo(x.elem).setWord(&x.cell, w.scalars[s.param])
-		x.kind, x.s, x.filled = uniform, &x.cell, 0
+		accessTo(x.elem).setWord(x.cell, w.scalars[s.param])
+		x.kind, x.s, x.filled = uniform, x.cell, 0
+	}
+	for _, s := range w.body.early {
+		w.operate(s.do, s.dst, s.args)
 	}
 }
 
