@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
-	"sync/atomic"
 
 	"flow/ir/op"
 	"flow/kernels/format"
@@ -33,7 +32,10 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
 	}
 	in.Share = func(c format.Task) (all format.Answer, err error) {
 		file, err := dist.InputOf(c.Path, "", false)
-		if err != nil || c.Blocks() < 2*comm.Size() {
+		switch few := err != nil || c.Blocks() < 2*comm.Size(); {
+		case few && c.Keep:
+			return all, errNotKept
+		case few:
 			return c.All()
 		}
 		if err := tell(ctx, comm, request{Task: &c, Size: file.Size, Sample: file.Sample}); err != nil {
@@ -45,10 +47,14 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
 		if err != nil || late != nil {
 			return all, errors.Join(err, late)
 		}
+		all = kept(in, c, all)
 		for rank, text := range answers[1:] {
 			lo, hi := op.Window(rank+1, comm.Size(), c.Blocks())
 			var part format.Answer
 			if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&part); err != nil || len(part.Spans)+len(part.Parts) == 0 {
+				if c.Keep {
+					return all, errNotKept
+				}
 				if part, err = c.Range(lo, hi); err != nil { // its file is another one, or there is none
 					return all, err
 				}
@@ -57,6 +63,18 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
 		}
 		return all, nil
 	}
+}
+
+// errNotKept is the error of ranks that do not all keep their parts of a file.
+var errNotKept = errors.New("not all ranks keep a part")
+
+// kept keeps what this rank has read of a task, if it is to be kept, and returns what the others need of it.
+func kept(in *Input, c format.Task, a format.Answer) format.Answer {
+	if !c.Keep {
+		return a
+	}
+	in.Keep(c, a.Parts)
+	return format.Answer{Parts: []format.Entries{c.Told(a.Parts)}}
 }
 
 // tell sends a request to the other ranks.
@@ -71,12 +89,14 @@ func tell(ctx context.Context, comm transport.Comm, r request) error {
 
 // done reads this rank's part of a task and returns the encoded answer. The answer is empty if the file
 // differs from that of rank 0, or if it has a mistake: rank 0 then reads the part and finds it.
-func (r request) done(comm transport.Comm, read *atomic.Int64) (text []byte, err error) {
+func (r request) done(comm transport.Comm, in *Input) (text []byte, err error) {
 	var part format.Answer
 	if own, err := dist.InputOf(r.Task.Path, "", false); err == nil && own.Size == r.Size && own.Sample == r.Sample {
 		lo, hi := op.Window(comm.Rank(), comm.Size(), r.Task.Blocks())
-		if part, err = r.Task.Counting(read).Range(lo, hi); err != nil {
+		if part, err = r.Task.Counting(in.Helped()).Range(lo, hi); err != nil {
 			part = format.Answer{}
+		} else {
+			part = kept(in, *r.Task, part)
 		}
 	}
 	var b bytes.Buffer
@@ -122,7 +142,7 @@ func ShareFiles(ctx context.Context, comm transport.Comm, in *Input) error {
 			return err
 		}
 		if r.Task != nil {
-			mine, err := r.done(comm, in.Helped())
+			mine, err := r.done(comm, in)
 			if err != nil {
 				return err
 			}

@@ -113,9 +113,7 @@ type joins func(id, state ir.ID) ir.ID
 func (x *spreadGraph) joinsStated(d *op.Def) joins {
 	return func(id, state ir.ID) ir.ID {
 		if x.g.Type(state).IsSparse() {
-			all := x.joined(id, state, true)
-			x.g.Nodes[all].Attrs = x.g.Nodes[all].Attrs.With("add", op.Int(1))
-			return all
+			return x.joinedAdding(id, state)
 		}
 		if d.Shard.Combine != "" {
 			return x.merged(id, d, x.old.Type(x.old.In(id)[0]), state)

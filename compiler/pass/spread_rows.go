@@ -26,7 +26,8 @@ import (
 func spreads(g *ir.Graph, apart func(id ir.ID) bool, s *spreader) (everywhere, scattered []bool) {
 	loops := func(n ir.Node) bool { return n.Op.Role == op.Points || n.Op.Control == op.Iterate }
 	placed := func(x ir.Grid) bool { return x.Place == ir.Replicated }
-	if !s.whole && !slices.ContainsFunc(g.Nodes, loops) && !slices.ContainsFunc(g.Grids, placed) {
+	read := func(n ir.Node) bool { return strewn(&n) }
+	if !s.whole && !slices.ContainsFunc(g.Nodes, loops) && !slices.ContainsFunc(g.Nodes, read) && !slices.ContainsFunc(g.Grids, placed) {
 		return make([]bool, g.Len()), make([]bool, g.Len())
 	}
 	may := slices.Repeat([]bool{true}, g.Len())

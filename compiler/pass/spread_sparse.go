@@ -78,7 +78,9 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 		made := x.shares1(x.g.CopyNode(x.old, id))
 		rows := x.old.Type(id).Rows
 		x.g.Nodes[made].Attrs = x.sharing(x.g.Nodes[made].Attrs, rows, x.unit[rows])
-		x.to[id], x.partial[id] = made, true
+		if x.to[id], x.partial[id] = made, true; strewn(n) {
+			x.to[id] = x.joinedAdding(id, made)
+		}
 		return true
 	}
 	if stated(n.Op) && x.old.Type(id).IsSparse() {
@@ -166,6 +168,17 @@ func (x *spreadGraph) shares1(made ir.ID) ir.ID {
 	return made
 }
 
+// strewn reports a node of which each rank reads entries in rows of other ranks.
+func strewn(n *ir.Node) bool { return n.Op.Strewn != nil && n.Op.Strewn(n.Attrs) }
+
+// joinedAdding gives each rank its own rows of the sparse matrix of node id, of which each has entries
+// anywhere. Those at one place are added in the order of ranks.
+func (x *spreadGraph) joinedAdding(id, made ir.ID) ir.ID {
+	all := x.joined(id, made, true)
+	x.g.Nodes[all].Attrs = x.g.Nodes[all].Attrs.With("add", op.Int(1))
+	return all
+}
+
 // joined joins what ranks have of the sparse matrix of node id. Each gets its own rows if own, otherwise
 // all.
 func (x *spreadGraph) joined(id, made ir.ID, own bool) ir.ID {
@@ -219,7 +232,7 @@ func (x *spreadGraph) wanted(everywhere []bool) []bool {
 	again := false
 	mark := func(id ir.ID) { again, out[id] = again || !out[id], true }
 	for id, every := range everywhere {
-		if every && !isControl(&g.Nodes[id]) && x.paysRows(ir.ID(id)) {
+		if every && !isControl(&g.Nodes[id]) && (x.paysRows(ir.ID(id)) || strewn(&g.Nodes[id])) {
 			mark(ir.ID(id))
 		}
 	}

@@ -81,12 +81,11 @@ func (r *edgeReader) build() (*value.CSR, error) {
 // mistake. The caller then reads it from the beginning, and reports the mistake.
 func cutEdges(path string, o Options, block int64) (m *value.CSR, ok bool) {
 	ext := extension(path, o)
-	t := Task{Path: path, Block: block, Edges: true, Sep: o.Sep, Names: ext == "csv" || ext == "tsv"}
 	_ = open(path, Edges, o, func(in *input) error {
-		if in.compressed || in.plain == nil || in.size <= block {
+		t, some := edgesTask(in, o, ext, block)
+		if !some {
 			return nil
 		}
-		t.Size = in.size
 		a, err := o.share(t)
 		if err != nil || len(a.Parts) == 0 || a.Parts[0].Most < 0 {
 			return err
@@ -111,6 +110,13 @@ func cutEdges(path string, o Options, block int64) (m *value.CSR, ok bool) {
 		return err
 	})
 	return m, ok
+}
+
+// edgesTask returns the reading of a list of edges by blocks. some is false if that is impossible or does not
+// pay.
+func edgesTask(in *input, o Options, ext string, block int64) (t Task, some bool) {
+	return Task{Path: in.file, Size: in.size, Block: block, Edges: true, Sep: o.Sep, Names: ext == "csv" || ext == "tsv"},
+		!in.compressed && in.plain != nil && in.size > block
 }
 
 // edges reads edges to the end.

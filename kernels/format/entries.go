@@ -7,9 +7,11 @@ import (
 	"bufio"
 	"io"
 	"os"
+	"strings"
 	"unsafe"
 
 	"flow/ir/types"
+	"flow/ir/value"
 	"flow/memory"
 )
 
@@ -23,6 +25,137 @@ type Entries struct {
 	Widest   int    // the line of the greatest vertex, counted from the first of these lines
 	Sum      uint32 // CRC-32C of Bytes bytes
 	Bytes    int64
+	// Of entries that another process keeps: their number, and of edges how many begin and end at each
+	// vertex, as int32.
+	Count    int
+	From, To []byte
+}
+
+// count returns the number of entries.
+func (e *Entries) count() int { return max(e.Count, len(e.F64)/8, len(e.I64)/8, len(e.Row)/4) }
+
+// Told returns what the other processes need to know of parts that this one keeps.
+func (c Task) Told(parts []Entries) Entries {
+	t := Entries{Most: -1}
+	for _, e := range parts {
+		if t.Count += e.count(); e.Most > t.Most {
+			t.Most, t.Widest = e.Most, t.Lines+e.Widest
+		}
+		t.Lines += e.Lines
+	}
+	if c.Edges {
+		from, to := make([]int32, t.Most+1), make([]int32, t.Most+1)
+		for _, e := range parts {
+			for k, i := range of[int32](e.Row) {
+				from[i]++
+				to[of[int32](e.Col)[k]]++
+			}
+		}
+		t.From, t.To = bytesOf(from), bytesOf(to)
+	}
+	return t
+}
+
+// Kept is what is known of a sparse matrix whose entries several processes keep.
+type Kept struct {
+	Header
+	ByRow, ByCol []float64 // of edges: how many begin and end at each vertex, equal ones included; else nil
+}
+
+// Keep reads the entries of a plain Matrix Market file of coordinates, or of a list of edges, together with
+// other processes (Options.Share), each of which keeps those that it reads. ok is false if they have not
+// done so, or if the file has a mistake, which reading it alone reports.
+func Keep(path string, o Options, graph bool) (k Kept, ok bool) {
+	ext := extension(path, o)
+	if o.Share == nil || (ext == "mtx" || ext == "csr") == graph || !graph && !Shared(path, o) {
+		return k, false
+	}
+	cause := MatrixMarket
+	if graph {
+		cause = Edges
+	}
+	_ = open(path, cause, o, func(in *input) error {
+		entries := -1
+		t, some := edgesTask(in, o, ext, partBlock)
+		if !graph {
+			r := &marketReader{lineReader: lineReader{in: in}, sparse: &triples{}}
+			if _, _, err := r.sparseHead(); err != nil {
+				return err
+			}
+			k.Header, entries = r.Header, r.entries
+			t, some = r.task(partBlock)
+		}
+		if !some {
+			return nil
+		}
+		t.Keep = true
+		a, err := o.share(t)
+		if err != nil {
+			return err
+		}
+		n, most := 0, int32(-1)
+		for _, e := range a.Parts {
+			n, most = n+e.Count, max(most, e.Most)
+		}
+		if graph {
+			k.Header = Header{Elem: types.Bool, Rows: int(most) + 1, Cols: int(most) + 1, Sparse: true, Entries: n}
+			k.ByRow, k.ByCol = make([]float64, k.Rows), make([]float64, k.Cols)
+			for _, e := range a.Parts {
+				for i, n := range of[int32](e.From) {
+					k.ByRow[i] += float64(n)
+					k.ByCol[i] += float64(of[int32](e.To)[i])
+				}
+			}
+		}
+		ok = n > 0 && (graph || n == entries) && in.holds(0, "the rows", 12*float64(k.Rows), 0) == nil
+		return nil
+	})
+	return k, ok
+}
+
+// Relocated returns a matrix of this type with the entries of parts in their rows. They are in the order of
+// the file: columns of a row may be in any order and occur twice.
+func (c Task) Relocated(t types.Type, parts []Entries) (*value.CSR, error) {
+	in := newInput(c.Path)
+	in.size = c.Size
+	list := triples{header: Header{Elem: t.Elem, Rows: t.Rows, Cols: t.Cols}}
+	n := 0
+	for _, e := range parts {
+		n += e.count()
+	}
+	if c.Market != nil && symmetry(c.Market.Symmetry) != general {
+		n *= 2
+	}
+	if err := in.holds(0, "the entries that this rank has read", 12*float64(t.Rows)+float64(n)*(16+2*float64(t.Elem.Size())), 0); err != nil {
+		return nil, err
+	}
+	if err := list.room(in, 0, n); err != nil {
+		return nil, err
+	}
+	if c.Edges {
+		for _, e := range parts {
+			list.row, list.col = append(list.row, of[int32](e.Row)...), append(list.col, of[int32](e.Col)...)
+		}
+	} else {
+		r := &marketReader{sparse: &list}
+		r.Elem, r.sym, r.coordinate = t.Elem, symmetry(c.Market.Symmetry), true
+		r.fill(parts)
+	}
+	m := value.NewCSR(t.Elem, t.Rows, t.Cols, len(list.row))
+	for to, k := range counted(list.row, t.Rows, nil) {
+		m.Ptr[list.row[k]+1]++
+		m.Col[to] = list.col[k]
+		switch t.Elem {
+		case types.F64:
+			m.F64[to] = list.f64[k]
+		case types.I64:
+			m.I64[to] = list.i64[k]
+		}
+	}
+	for i := range m.Rows {
+		m.Ptr[i+1] += m.Ptr[i]
+	}
+	return m, nil
 }
 
 // Market is what a Matrix Market file says of its entries.
@@ -76,15 +209,17 @@ func (c Task) lineAt(file io.ReaderAt, k int) (int64, error) {
 	return at - 1 + n, err
 }
 
+// Plain reports whether a file is large enough for ranks to read it together and, by its name, not compressed.
+func Plain(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular() && st.Size() > partBlock && !strings.HasSuffix(strings.ToLower(path), ".gz")
+}
+
 // Shared reports whether ranks can read a matrix together (Options.Share): it is a plain Matrix Market file
 // that is large enough.
 func Shared(path string, o Options) bool {
-	f, compressed, err := choose(path, o)
-	if err != nil || compressed || f.cause != MatrixMarket {
-		return false
-	}
-	st, err := os.Stat(path)
-	return err == nil && st.Mode().IsRegular() && st.Size() > partBlock
+	f, _, err := choose(path, o)
+	return err == nil && f.cause == MatrixMarket && Plain(path)
 }
 
 // entries reads the entries up to the end of in, as they are stored. about is their expected number.
@@ -108,20 +243,20 @@ func (r *marketReader) cut(o Options, block int64) (ok bool, err error) {
 	if o.Share == nil { // two threads alone take no less time than one that stores entries where they belong
 		return false, nil
 	}
-	if in.compressed || in.plain == nil || in.size-r.lineReader.size <= block || max(r.Rows, r.Cols) > 1<<31-1 {
+	t, some := r.task(block)
+	if !some {
 		return false, nil
 	}
 	if memory.ReserveProduct(int64(r.entries), int64(8+r.Elem.Size())) != nil { // one entry after the other takes less
 		return false, nil
 	}
-	a, err := o.share(Task{Path: in.file, Size: in.size, Begin: r.lineReader.size, Block: block,
-		Market: &Market{r.Elem, r.Rows, r.Cols, r.entries, !r.coordinate, uint8(r.sym)}})
+	a, err := o.share(t)
 	if err != nil {
 		return false, nil
 	}
 	n := 0
 	for _, e := range a.Parts {
-		n += max(len(e.F64)/8, len(e.I64)/8, len(e.Row)/4)
+		n += e.count()
 	}
 	if n != r.entries {
 		return false, nil
@@ -134,8 +269,22 @@ func (r *marketReader) cut(o Options, block int64) (ok bool, err error) {
 			return false, err
 		}
 	}
+	r.fill(a.Parts)
+	return true, nil
+}
+
+// task returns the reading of the entries by blocks, from here on. some is false if that is impossible or
+// does not pay.
+func (r *marketReader) task(block int64) (t Task, some bool) {
+	in := r.in
+	return Task{Path: in.file, Size: in.size, Begin: r.lineReader.size, Block: block, Market: &Market{r.Elem, r.Rows, r.Cols, r.entries, !r.coordinate, uint8(r.sym)}},
+		!in.compressed && in.plain != nil && in.size-r.lineReader.size > block && max(r.Rows, r.Cols) <= 1<<31-1
+}
+
+// fill adds the entries of parts, and what a symmetric file leaves out.
+func (r *marketReader) fill(parts []Entries) {
 	put := r.filler()
-	for _, e := range a.Parts {
+	for _, e := range parts {
 		row, col, x, n := of[int32](e.Row), of[int32](e.Col), of[float64](e.F64), of[int64](e.I64)
 		for k := range max(len(row), len(x), len(n)) {
 			v, w := 0.0, int64(1)
@@ -151,7 +300,6 @@ func (r *marketReader) cut(o Options, block int64) (ok bool, err error) {
 			}
 		}
 	}
-	return true, nil
 }
 
 // of returns b as numbers. They share its memory.

@@ -55,6 +55,19 @@ func readSparse(path string, o Options, headOnly bool) (h Header, m *value.CSR, 
 // readMarketSparse reads a Matrix Market file of coordinates.
 func readMarketSparse(in *input, o Options, headOnly bool) (Header, *value.CSR, error) {
 	r := &marketReader{lineReader: lineReader{in: in}, sparse: &triples{}}
+	if h, m, err := r.sparseHead(); err != nil || headOnly {
+		return h, m, err
+	}
+	r.sparse.header = r.Header
+	if err := r.read(o); err != nil {
+		return r.Header, nil, err
+	}
+	m, err := r.sparse.build(in)
+	return r.Header, m, err
+}
+
+// sparseHead reads the head of a file of coordinates. There is no matrix yet.
+func (r *marketReader) sparseHead() (Header, *value.CSR, error) {
 	if err := r.head(); err != nil {
 		return Header{}, nil, err
 	}
@@ -67,15 +80,8 @@ func readMarketSparse(in *input, o Options, headOnly bool) (Header, *value.CSR, 
 		return r.Header, nil, r.fail(0, "an array file holds a dense matrix").help("sparse(read(..)) makes it sparse")
 	case r.Cols > value.MaxSparseCols || r.Rows > value.MaxSparseCols:
 		return r.Header, nil, r.fail(0, "%d x %d: a sparse matrix in a file has at most %d rows and columns", r.Rows, r.Cols, value.MaxSparseCols)
-	case headOnly:
-		return r.Header, nil, nil
 	}
-	r.sparse.header = r.Header
-	if err := r.read(o); err != nil {
-		return r.Header, nil, err
-	}
-	m, err := r.sparse.build(in)
-	return r.Header, m, err
+	return r.Header, nil, nil
 }
 
 func writeMarketSparse(w *bufio.Writer, m *value.CSR) error {

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"flow/ir/sparsity"
+	"flow/ir/types"
+	"flow/ir/value"
 	"flow/kernels/format"
 )
 
@@ -19,6 +21,8 @@ type Fact struct {
 	Cuts *format.Cuts // nil: none
 	// Summed: rows of a sparse matrix can be read alone.
 	Summed bool
+	// Kept: each process keeps a part of the entries of a sparse matrix (format.Keep).
+	Kept bool
 	// ByRow and ByCol are the nonzeros of each row and column of a graph; nil: not counted.
 	ByRow, ByCol []float64
 }
@@ -60,6 +64,41 @@ func (in *Input) count(path string, k fileKey, head format.Header, byRow, byCol 
 	defer in.mu.Unlock()
 	x.ByRow, x.ByCol = byRow, byCol
 	return sparsity.Counts(byRow, byCol)
+}
+
+// keptEntries is a part of the entries of a file.
+type keptEntries struct {
+	task  format.Task
+	parts []format.Entries
+}
+
+// keptAs returns the name under which entries of a file are kept.
+func keptAs(path string, edges bool) string { return fmt.Sprint(edges, path) }
+
+// Keep keeps entries that this process has read (format.Task.Keep) for a run in which ranks share the rows of
+// the matrix.
+func (in *Input) Keep(t format.Task, parts []format.Entries) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.kept == nil {
+		in.kept = map[string]keptEntries{}
+	}
+	in.kept[keptAs(t.Path, t.Edges)] = keptEntries{t, parts}
+}
+
+// relocated returns the matrix with the entries that this process keeps of a file (format.Task.Relocated).
+func (in *Input) relocated(path string, edges bool, t types.Type) (*value.CSR, error) {
+	in.mu.Lock()
+	k, ok := in.kept[keptAs(path, edges)]
+	in.mu.Unlock()
+	if !ok {
+		return nil, changed(path)
+	}
+	m, err := k.task.Relocated(t, k.parts)
+	if err != nil {
+		return nil, fileFailure(err)
+	}
+	return m, nil
 }
 
 // Learned returns what programs have read of files before they ran. What was known already is left out.

@@ -50,9 +50,16 @@ func readGraphRow(files *fileCache) *op.Def {
 			return m, nil
 		},
 		Reads: pathRead, Looked: files.looked.list,
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: files.storedGraph, Cost: define.SparseCost(0),
-		Kernel: func(c *op.Call) error {
-			m, err := files.takeGraph(pathOf(c), format.Options{Form: c.Attrs.Str("form"), Read: c.Read})
+		Parts:  func(a *op.Attrs) bool { return files.strewn(a, graphFile) },
+		Strewn: func(a *op.Attrs) bool { return files.strewn(a, graphFile) },
+		Laws:   op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: files.storedGraph, Cost: define.SparseCost(0),
+		Kernel: func(c *op.Call) (err error) {
+			path, o := pathOf(c), format.Options{Form: c.Attrs.Str("form"), Read: c.Read}
+			if k, _ := files.keyOf(path, o, graphFile); c.Hi > c.Lo && files.strewn(c.Attrs, graphFile) {
+				c.Out, err = files.strewnRows(c, path, o, k)
+				return err
+			}
+			m, err := files.takeGraph(path, o)
 			if err != nil {
 				return fileFailure(err)
 			}
@@ -78,12 +85,17 @@ func (f *fileCache) graph(path, form string) (types.Type, error) {
 	r, ok := f.heads[k]
 	if !ok {
 		if x := f.in.known(path, k); x != nil {
-			r.head = x.Head
+			r.head, r.kept = x.Head, x.Kept
 		} else if r.err = f.in.brief(path); r.err != nil {
+		} else if x, ok := format.Keep(path, f.in.sharing(o), true); ok {
+			r.head, r.kept = x.Header, true
+			f.in.learn(path, k, r.head).Kept = true
+			f.counts[k] = f.in.count(path, k, r.head, x.ByRow, x.ByCol)
 		} else if m, err := format.ReadGraph(path, f.in.sharing(o)); err != nil {
 			r.err = err
 		} else {
 			r.head = headOf(nil, m)
+			r.whole = f.in.Share == nil && format.Plain(path)
 			f.graphs[k] = m
 			f.in.learn(path, k, r.head)
 		}

@@ -4,7 +4,9 @@ package inout
 // row without reading the rows above.
 
 import (
+	"fmt"
 	"io"
+	"sync"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -30,7 +32,7 @@ func (f *fileCache) parts(a *op.Attrs) bool {
 		return false
 	}
 	if a.Bool("sparse") {
-		return format.HasSparseParts(path, o)
+		return format.HasSparseParts(path, o) || f.strewn(a, sparseFile)
 	}
 	if format.HasParts(path, o) {
 		return true
@@ -38,6 +40,63 @@ func (f *fileCache) parts(a *op.Attrs) bool {
 	cuts := f.cutsOf(f.checked(k))
 	w, part := window.RectOf(a, "at")
 	return cuts != nil && (!part || w.Cols == cuts.Cols)
+}
+
+// strewn reports whether each rank gets some entries of the file that a node with these attributes reads: those
+// that its process keeps, or, of ranks of one process, those of its rows.
+func (f *fileCache) strewn(a *op.Attrs, kind fileKind) bool {
+	o, err := readOptions(a)
+	if err != nil || kind == sparseFile && !a.Bool("sparse") {
+		return false
+	}
+	k, _ := f.keyOf(a.Str("path"), o, kind)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.heads[k].kept || f.heads[k].whole
+}
+
+// wholeFile is a sparse matrix that ranks of one process take rows of.
+type wholeFile struct {
+	once sync.Once
+	m    *value.CSR
+	err  error
+	left int // rows not taken yet; guarded by the cache
+}
+
+// strewnRows returns the entries that a rank gets of a file that is strewn.
+func (f *fileCache) strewnRows(c *op.Call, path string, o format.Options, k fileKey) (value.Value, error) {
+	f.mu.Lock()
+	if f.heads[k].kept {
+		f.mu.Unlock()
+		return f.in.relocated(c.Attrs.Str("path"), k.kind == graphFile, c.Type)
+	}
+	w := f.wholes[k]
+	if w == nil {
+		w = &wholeFile{left: c.Type.Rows, err: fmt.Errorf("%s: reading was broken off", path)}
+		f.wholes[k] = w
+	}
+	if w.left -= c.Hi - c.Lo; w.left <= 0 {
+		delete(f.wholes, k)
+	}
+	f.mu.Unlock()
+	w.once.Do(func() {
+		m, err := f.taken(k), error(nil)
+		switch {
+		case m != nil:
+		case k.kind == graphFile:
+			m, err = format.ReadGraph(path, o)
+		default:
+			m, err = format.ReadSparse(path, o)
+		}
+		w.m, w.err = m, err
+	})
+	switch {
+	case w.err != nil:
+		return nil, fileFailure(w.err)
+	case w.m.Type() != c.Type:
+		return nil, changed(path)
+	}
+	return w.m.View(c.Lo, c.Hi-c.Lo).Padded(c.Lo, w.m.Rows), nil
 }
 
 // check keeps k as the version of its file that the program was checked with.

@@ -40,6 +40,7 @@ func readRow(files *fileCache) *op.Def {
 		Type:   files.readType,
 		Reads:  pathRead,
 		Parts:  files.parts,
+		Strewn: func(a *op.Attrs) bool { return files.strewn(a, sparseFile) },
 		Looked: files.looked.list,
 		Ref:    files.readRef,
 		Laws:   op.Pure,
@@ -153,6 +154,9 @@ func (f *fileCache) readSparse(c *op.Call, o format.Options) (value.Value, error
 	path := pathOf(c)
 	k, s := f.keyOf(path, o, sparseFile)
 	if c.Hi > c.Lo && s == nil {
+		if f.strewn(c.Attrs, sparseFile) {
+			return f.strewnRows(c, path, o, k)
+		}
 		if m := f.sparseRows(c, path, o, k); m != nil && m.Type() == c.Type {
 			return m, nil
 		}
@@ -249,6 +253,7 @@ type fileCache struct {
 	heads  map[fileKey]headResult
 	parsed map[fileKey]*parsedFile
 	graphs map[fileKey]*value.CSR // sparse matrices read before the run, for their sizes or with other ranks; let go when the run has taken them
+	wholes map[fileKey]*wholeFile // sparse matrices of which ranks of one process take their rows
 	counts map[fileKey]sparsity.Estimate
 	when   map[fileKey]fileKey // what a file was when a program was checked, by version
 }
@@ -257,8 +262,9 @@ type headResult struct {
 	head format.Header
 	cuts *format.Cuts // nil: it has none
 	err  error
-	// summed says that rows of a sparse matrix can be read alone, uncut that they cannot.
-	summed, uncut bool
+	// summed says that rows of a sparse matrix can be read alone, uncut that they cannot. kept says that
+	// each process keeps a part of its entries, whole that ranks of one process read all of it once.
+	summed, uncut, kept, whole bool
 }
 
 // parsedFile is a file that is being read or has been.
@@ -271,7 +277,7 @@ type parsedFile struct {
 
 // newFileCache is an empty cache over in.
 func newFileCache(in *Input) *fileCache {
-	return &fileCache{in: in, heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}, graphs: map[fileKey]*value.CSR{}, counts: map[fileKey]sparsity.Estimate{}, when: map[fileKey]fileKey{}}
+	return &fileCache{in: in, heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}, graphs: map[fileKey]*value.CSR{}, wholes: map[fileKey]*wholeFile{}, counts: map[fileKey]sparsity.Estimate{}, when: map[fileKey]fileKey{}}
 }
 
 // stat is the head of a file, remembered: type rules run after every pass and for every block. A
@@ -293,13 +299,18 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 		if sparse {
 			r.head, r.err = format.StatSparse(path, f.in.counting(o))
 			if r.err == nil && f.in.Share != nil && format.Shared(path, o) {
-				f.graphs[k], _ = format.ReadSparse(path, f.in.sharing(o)) // the run tells mistakes
+				if _, r.kept = format.Keep(path, f.in.sharing(o), false); !r.kept {
+					f.graphs[k], _ = format.ReadSparse(path, f.in.sharing(o)) // the run tells mistakes
+				}
+				f.in.learn(path, k, r.head).Kept = r.kept
 			} else if x := f.in.known(path, k); x != nil {
-				r.summed, r.uncut = x.Summed, !x.Summed
+				r.summed, r.uncut, r.kept = x.Summed, !x.Summed, x.Kept
 			} else if f.in.Share != nil && r.err == nil && format.HasSparseParts(path, o) {
 				r.summed = format.HasRows(path, f.in.sharing(o))
 				r.uncut = !r.summed
 				f.in.learn(path, k, r.head).Summed = r.summed
+			} else {
+				r.whole = r.err == nil && f.in.Share == nil && format.Shared(path, o)
 			}
 		} else if x := f.in.known(path, k); x != nil {
 			r.head, r.cuts = x.Head, x.Cuts

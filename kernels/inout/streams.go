@@ -50,8 +50,9 @@ type Input struct {
 	streams []*stream
 	asked   map[string]bool // the given matrices that a program reads
 	learned []*Fact
-	read    atomic.Int64 // bytes that were read before the run
-	refused atomic.Bool  // a file, by Brief
+	kept    map[string]keptEntries // by name and kind of the file
+	read    atomic.Int64           // bytes that were read before the run
+	refused atomic.Bool            // a file, by Brief
 }
 
 // sharing returns o with the Share of this input, for what is read before the run.

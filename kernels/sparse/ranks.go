@@ -56,7 +56,7 @@ func sparseRanks() []*op.Def {
 				{Name: "fetch", Attr: true, Kind: op.IntVal, Optional: true, Doc: "with lists of rows as second input (ir/plan, Fetch): about how many rows all ranks get, and 1"},
 				{Name: "only", Attr: true, Kind: op.IntVal, Optional: true, Doc: "the only rank that gets all rows, and 1"},
 				{Name: "apart", Attr: true, Kind: op.IntVal, Optional: true, Doc: "1: row r of the result is what rank r has in the one row of this rank"},
-				{Name: "add", Attr: true, Kind: op.IntVal, Optional: true, Doc: "1: entries of several ranks, integers, at one place are added"},
+				{Name: "add", Attr: true, Kind: op.IntVal, Optional: true, Doc: "1: entries at one place are added in the order of ranks and of entries, and zeros are left out"},
 				{Name: "key", Attr: true, Kind: op.IntVal, Optional: true, Doc: "its number among the gathers of a plan"}},
 			Eg:   define.Eg("nnz(t(sparse(eye(3))))", "3"),
 			Type: same, Ref: ref, Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
@@ -253,7 +253,7 @@ func joinedRows(t types.Type, parts []*value.CSR, lo, rows int, add bool) *value
 			only, some, n = m, some+1, n+m.NNZ()
 		}
 	}
-	if some == 1 {
+	if some == 1 && !add {
 		return only.Padded(lo, t.Rows)
 	}
 	out := value.NewCSR(t.Elem, t.Rows, t.Cols, n)
@@ -280,31 +280,60 @@ func joinedRows(t types.Type, parts []*value.CSR, lo, rows int, add bool) *value
 	return out
 }
 
-// addEqual sorts the entries of each row of m by column, in place. It adds entries with the same column.
+// addEqual sorts the entries of each row of m by column, in place. It adds entries with the same column in
+// their order, and leaves out sums that are zero.
 func addEqual(m *value.CSR) {
-	to, from := int64(0), int64(0)
 	type entry struct {
-		col int32
-		n   int64
+		col, at int32
+		f       float64
+		n       int64
 	}
+	order := func(a, b entry) int { return cmp.Or(cmp.Compare(a.col, b.col), cmp.Compare(a.at, b.at)) }
+	to, from := int64(0), int64(0)
 	var row []entry
 	for i := range m.Rows {
 		end := m.Ptr[i+1]
 		row = row[:0]
 		for ; from < end; from++ {
-			row = append(row, entry{m.Col[from], m.I64[from]})
-		}
-		slices.SortFunc(row, func(a, b entry) int { return cmp.Compare(a.col, b.col) })
-		first := to
-		for _, e := range row {
-			if to > first && m.Col[to-1] == e.col {
-				m.I64[to-1] += e.n
-				continue
+			e := entry{col: m.Col[from], at: int32(len(row)), n: 1}
+			switch m.Elem {
+			case types.F64:
+				e.f = m.F64[from]
+			case types.I64:
+				e.n = m.I64[from]
 			}
-			m.Col[to], m.I64[to] = e.col, e.n
+			row = append(row, e)
+		}
+		if !slices.IsSortedFunc(row, order) {
+			slices.SortFunc(row, order)
+		}
+		for rest := row; len(rest) > 0; {
+			sum, k := rest[0], 1
+			for ; k < len(rest) && rest[k].col == sum.col; k++ {
+				if sum.n += rest[k].n; sum.f == 0 {
+					sum.f = rest[k].f // an old zero is no entry: 0 + -0 would lose the sign
+				} else {
+					sum.f += rest[k].f
+				}
+			}
+			rest = rest[k:]
+			switch m.Col[to] = sum.col; {
+			case m.Elem == types.F64 && sum.f == 0 || m.Elem == types.I64 && sum.n == 0:
+				continue
+			case m.Elem == types.F64:
+				m.F64[to] = sum.f
+			case m.Elem == types.I64:
+				m.I64[to] = sum.n
+			}
 			to++
 		}
 		m.Ptr[i+1] = to
 	}
-	m.Col, m.I64 = m.Col[:to], m.I64[:to]
+	m.Col = m.Col[:to]
+	switch m.Elem {
+	case types.F64:
+		m.F64 = m.F64[:to]
+	case types.I64:
+		m.I64 = m.I64[:to]
+	}
 }
