@@ -28,13 +28,6 @@ func Rows() []*op.Def {
 			elem:  func(*op.Attrs) types.Elem { return types.F64 },
 			at:    func(_ *op.Attrs, i, j int) value.Scalar { return value.F64(x) },
 			alike: func(*op.Attrs) op.Val { return op.Float(x) },
-			fill: func(_ *op.Attrs, out *value.Dense, _, _ int) {
-				dense.EachRun(out, func(s dense.Slab, _ int) {
-					for i := range s.F64 {
-						s.F64[i] = x
-					}
-				})
-			},
 		}.def()
 	}
 	rows := []*op.Def{
@@ -60,10 +53,6 @@ func Rows() []*op.Def {
 			alike: func(a *op.Attrs) op.Val {
 				v, _ := a.Get("x")
 				return v
-			},
-			fill: func(a *op.Attrs, out *value.Dense, _, _ int) {
-				x := attrScalar(a, "x")
-				dense.EachRun(out, func(s dense.Slab, n int) { dense.Fill(&s, out.Elem, x, 0, n) })
 			},
 		}.def(),
 		generator{
@@ -215,7 +204,7 @@ type generator struct {
 	elem  func(a *op.Attrs) types.Elem
 	// at is the definition of element (i, j).
 	at func(a *op.Attrs, i, j int) value.Scalar
-	// fill makes the window out of the whole, from row r0 and column c0 on.
+	// fill makes the window out of the whole, from row r0 and column c0 on. nil: all elements are one.
 	fill func(a *op.Attrs, out *value.Dense, r0, c0 int)
 	// drawn writes a number into a loop, of the state that states gives; nil: no loop computes one.
 	drawn  *drawer
@@ -225,6 +214,12 @@ type generator struct {
 }
 
 func (g generator) def() *op.Def {
+	if g.fill == nil { // all elements are one
+		g.fill = func(a *op.Attrs, out *value.Dense, _, _ int) {
+			x := g.at(a, 0, 0)
+			dense.EachRun(out, func(s dense.Slab, n int) { dense.Fill(&s, out.Elem, x, 0, n) })
+		}
+	}
 	d := &op.Def{
 		Name: g.name, Doc: g.doc, Eg: g.eg, Args: g.args,
 		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once},

@@ -23,35 +23,35 @@ func random() []*op.Def {
 	m := op.Arg{Name: "m", Attr: true, Kind: op.IntVal, Default: &one, Doc: "columns"}
 	seed := define.SeedArg()
 	f64 := func(*op.Attrs) types.Elem { return types.F64 }
-	// numbered is a generator whose element k, in row-major order, is number k of a sequence.
-	numbered := func(name, doc string, eg []op.Example, flops float64, number func(seed, k uint64) float64, run func(row []float64, seed, k uint64)) generator {
-		return generator{
-			name: name, doc: doc, eg: eg, args: []op.Arg{n, m, seed}, shape: nByM, elem: f64, flops: flops,
-			at: func(a *op.Attrs, i, j int) value.Scalar {
-				_, cols, _ := nByM(a)
-				return value.F64(number(uint64(a.Int("seed")), uint64(i*cols+j)))
-			},
-			fill: func(a *op.Attrs, out *value.Dense, r0, c0 int) {
-				_, cols, _ := nByM(a)
-				rows, n := runsOf(out, cols)
-				for i := range rows {
-					run(out.F64[i*out.Stride:i*out.Stride+n], uint64(a.Int("seed")), uint64((r0+i)*cols+c0))
-				}
-			},
+	seeded := func(number func(seed, k uint64) float64) func(a *op.Attrs) func(k uint64) value.Scalar {
+		return func(a *op.Attrs) func(k uint64) value.Scalar {
+			s := uint64(a.Int("seed"))
+			return func(k uint64) value.Scalar { return value.F64(number(s, k)) }
 		}
 	}
-	normal := numbered("randn", "randn is an n x m matrix of normal numbers with mean 0 and variance 1, by counter like rand; element k takes the numbers "+
-		"2k and 2k+1 (Box and Muller).", define.Eg("nrow(randn(3, 2))", "3"), 60, gauss, func(row []float64, s, k uint64) {
-		for j := range row {
-			row[j] = gauss(s, k+uint64(j))
-		}
-	})
+	normal := byElement(generator{
+		name: "randn",
+		doc: "randn is an n x m matrix of normal numbers with mean 0 and variance 1, by counter like rand; element k takes the numbers " +
+			"2k and 2k+1 (Box and Muller).",
+		eg: define.Eg("nrow(randn(3, 2))", "3"), args: []op.Arg{n, m, seed}, shape: nByM, elem: f64, flops: 60,
+	}, seeded(gauss))
 	normal.drawnBy(normalDrawer(), func(a *op.Attrs, k uint64) (state, step uint64, given [2]uint64) {
 		step = golden
 		return uint64(a.Int("seed")) + (2*k+1)*golden, 2 * step, given
 	})
-	rand := numbered("rand", "rand is an n x m matrix of uniform numbers in [0, 1). Element (i, j) is number i*m + j of SplitMix64 with that seed, "+
-		"whatever the blocks and ranks.", define.Eg("all(rand(3, 3) < 1)", "true"), 4, U01, vec.Uniform)
+	rand := byElement(generator{
+		name: "rand",
+		doc: "rand is an n x m matrix of uniform numbers in [0, 1). Element (i, j) is number i*m + j of SplitMix64 with that seed, " +
+			"whatever the blocks and ranks.",
+		eg: define.Eg("all(rand(3, 3) < 1)", "true"), args: []op.Arg{n, m, seed}, shape: nByM, elem: f64, flops: 4,
+	}, seeded(U01))
+	rand.fill = func(a *op.Attrs, out *value.Dense, r0, c0 int) {
+		_, cols, _ := nByM(a)
+		rows, n := runsOf(out, cols)
+		for i := range rows {
+			vec.Uniform(out.F64[i*out.Stride:i*out.Stride+n], uint64(a.Int("seed")), uint64((r0+i)*cols+c0))
+		}
+	}
 	rand.drawn, rand.states = uniformDrawer(), single
 	uniform := []generator{
 		rand,

@@ -18,11 +18,14 @@ import (
 
 // Resolved is a family of rows whose kernels and definitions settle open dimensions before they
 // start. A kernel finds memory of the settled shape in c.Out, except where the shape follows from
-// the data alone: then it sets c.Out.
+// the data alone: then it sets c.Out. A row with a loop alone has its kernel of that.
 func Resolved(rows []*op.Def) []*op.Def {
 	for _, d := range rows {
 		if d.Type == nil || d.Shape != nil {
 			continue
+		}
+		if d.Kernel == nil && d.Loop != nil {
+			d.Kernel = d.Loop.Alone
 		}
 		if kernel := d.Kernel; kernel != nil {
 			d.Kernel = func(c *op.Call) error {
@@ -58,6 +61,24 @@ func Resolved(rows []*op.Def) []*op.Def {
 		}
 	}
 	return rows
+}
+
+// ByDefinition gives a row that takes little time its definition as its kernel.
+func ByDefinition(d *op.Def) *op.Def {
+	ref := d.Ref
+	d.Kernel = func(c *op.Call) error {
+		v, err := ref(c)
+		if err != nil {
+			return err
+		}
+		if lent, is := c.Out.(*value.Dense); is {
+			dense.Copy(lent, v.(*value.Dense))
+		} else {
+			c.Out = v
+		}
+		return nil
+	}
+	return d
 }
 
 // ResolvedLoop is the loop of a row, of calls whose open dimensions are settled as a kernel's are.

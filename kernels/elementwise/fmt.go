@@ -15,7 +15,7 @@ import (
 func textWork(s *op.Sig, _ types.Type) op.Work { return op.Work{Flops: 100 * float64(len(s.In))} }
 
 func formatting() *op.Def {
-	return &op.Def{
+	return define.ByDefinition(&op.Def{
 		Name: "fmt",
 		Doc: "fmt is the str `format` with each {} replaced by the next argument as emit prints it; {{ and }} are braces. A layout may follow a " +
 			"colon, [[fill]align][sign][0][width][,][.precision][form]: {:.3f} has three digits after the point, {:>8} eight characters, filled from " +
@@ -30,17 +30,12 @@ func formatting() *op.Def {
 			return value.Str(s), err
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: textWork,
-		Kernel: func(c *op.Call) error {
-			s, err := formatted(c)
-			c.Out = value.Str(s)
-			return err
-		},
-	}
+	})
 }
 
 // Texts is the row of str.
 func Texts() *op.Def {
-	return &op.Def{
+	return define.ByDefinition(&op.Def{
 		Name: "str",
 		Doc:  "str is a scalar as emit prints it, as a str. The sign + joins two of them; fmt lays numbers out.",
 		Args: []op.Arg{{Name: "x", Doc: "scalar"}},
@@ -53,11 +48,7 @@ func Texts() *op.Def {
 		},
 		Ref:  func(c *op.Call) (value.Value, error) { return value.Str(c.Scalar(0).String()), nil },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: textWork,
-		Kernel: func(c *op.Call) error {
-			c.Out = value.Str(c.Scalar(0).String())
-			return nil
-		},
-	}
+	})
 }
 
 func fmtType(s *op.Sig) (types.Type, error) {

@@ -14,7 +14,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/dense"
 	"flow/kernels/window"
 )
 
@@ -30,7 +29,7 @@ const (
 
 // binTable is the row that prepares the edges of bin.
 func binTable() *op.Def {
-	return &op.Def{
+	return define.ByDefinition(&op.Def{
 		Name: "bin.edges", Hidden: true,
 		Doc:  "bin.edges is the edges of a bin behind numbers that tell how to guess the interval of an element. The compiler makes it of bin beside reductions by key.",
 		Args: []op.Arg{{Name: "edges"}, closedAttr},
@@ -44,21 +43,9 @@ func binTable() *op.Def {
 			}
 			return types.DenseOf(types.F64, n, 1), err
 		},
-		Ref: func(c *op.Call) (value.Value, error) { return tableOf(c) },
-		Kernel: func(c *op.Call) error {
-			t, err := tableOf(c)
-			switch {
-			case err != nil:
-				return err
-			case c.Type.Known():
-				dense.Copy(c.Result(), t)
-			default:
-				c.Out = t
-			}
-			return nil
-		},
+		Ref:  func(c *op.Call) (value.Value, error) { return tableOf(c) },
 		Laws: op.Pure, Cost: define.CopyWork,
-	}
+	})
 }
 
 // tableOf makes the table of the edges in argument 0.

@@ -180,14 +180,6 @@ func recode() *op.Def {
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, out, 30) },
-		Kernel: func(c *op.Call) error {
-			b, err := beginRecode(c)
-			if err != nil {
-				return err
-			}
-			b.area(0, 0, c.Type.Rows, c.Type.Cols)
-			return nil
-		},
 		Loop: recodeLoop(),
 	}
 }

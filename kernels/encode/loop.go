@@ -4,7 +4,6 @@ package encode
 // several workers.
 
 import (
-	"math"
 	"slices"
 
 	"flow/ir/op"
@@ -32,7 +31,7 @@ func readCodes(room []int64, d *value.Dense, from, k, n int) ([]int64, bool) {
 	}
 	if d.Elem == types.I64 && d.Stride == 1 {
 		p := d.I64[from : from+k]
-		return p, vec.LeastI64(p) >= 0 && uint64(vec.GreatestI64(p)) < bound
+		return p, vec.Extreme(p, true) >= 0 && uint64(vec.Extreme(p, false)) < bound
 	}
 	p := room[:k]
 	var wrong bool
@@ -84,7 +83,7 @@ func greatestCode(d *value.Dense, lo, hi int) (most int, ok bool) {
 		if !ok {
 			return 0, false
 		}
-		last = max(last, vec.GreatestI64(p))
+		last = max(last, vec.Extreme(p, false))
 	}
 	return int(last) + 1, true
 }
@@ -128,24 +127,12 @@ func countPairs(c *op.Call) error {
 	if m == types.Unknown {
 		m, _ = greatestCode(b, 0, b.Rows)
 	}
-	if err := roomForPairs(c, n, m); err != nil {
+	if err := roomForTable(c, n, m); err != nil {
 		return err
 	}
 	dense.Clear(c.Result())
 	out := dense.GridOf[int64](c.Result())
 	addPairs(out.X, out.LD, a, b, 0, a.Rows, n, m)
-	return nil
-}
-
-// roomForPairs makes the table of a call that leaves its size to the codes.
-func roomForPairs(c *op.Call, n, m int) error {
-	if sizeOf(c.Attrs, "n") != types.Unknown && sizeOf(c.Attrs, "m") != types.Unknown {
-		return nil
-	}
-	if m > 0 && n > math.MaxInt32/m {
-		return op.Failf(define.CodeMemory, "ctable: the codes ask for a table of %d x %d", n, m)
-	}
-	c.Out = value.New(types.I64, n, m)
 	return nil
 }
 
@@ -250,7 +237,7 @@ func (l *pairsBody) Next() (again bool, err error) {
 		l.by[0].wrong = true
 		return false, nil
 	}
-	if err := roomForPairs(l.c, l.n, l.m); err != nil {
+	if err := roomForTable(l.c, l.n, l.m); err != nil {
 		return false, err
 	}
 	if l.n > 0 && l.m > pairTable/l.n {

@@ -358,13 +358,6 @@ func onehotCounts() *op.Def {
 		Keyed: &op.Keyed{Panel: func(*op.Attrs) int { return op.NoOrder }, Write: func(e *op.Elements) op.KeyedRow {
 			return op.KeyedRow{Class: loop.Count, Key: keyOfRow(e, 0, e.Attrs.Int("k")), Terms: [][]loop.Val{{e.B.Const(types.Bool, 1)}}}
 		}},
-		Kernel: func(c *op.Call) error {
-			b := beginCounts(c, 1)
-			if err := b.Chunk(0, 0, b.codes.Rows); err != nil {
-				return err
-			}
-			return b.End()
-		},
 		Loop: &op.Loop{
 			Light: true,
 			Rows:  func(s *op.Sig, _ types.Type) int { return s.In[0].Rows },

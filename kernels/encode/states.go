@@ -40,13 +40,6 @@ func onehotStates() []*op.Def {
 			Cost: func(s *op.Sig, out types.Type) op.Work {
 				return op.Work{Flops: float64(s.In[1].Count()), Bytes: define.Traffic(s, out)}
 			},
-			Kernel: func(c *op.Call) error {
-				b := beginStack(c)
-				if err := b.Chunk(0, 0, b.Panels); err != nil {
-					return err
-				}
-				return b.End()
-			},
 			Loop: &op.Loop{
 				Rows:  op.RowsOfResult,
 				Space: func(c *op.Call) (n, leaf int) { return beginCut(c).Panels, 1 },

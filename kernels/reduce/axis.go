@@ -5,9 +5,6 @@ package reduce
 // partial results.
 
 import (
-	"math"
-
-	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -15,8 +12,7 @@ import (
 	"flow/kernels/window"
 )
 
-// axisRows is the rows of this file: a form by rows and one by columns of each whole reduction, and
-// the arg rows.
+// axisRows is the forms by rows and by columns of each whole reduction, and of argmin and argmax.
 func axisRows() []*op.Def {
 	var out []*op.Def
 	for _, w := range Wholes() {
@@ -24,7 +20,11 @@ func axisRows() []*op.Def {
 		out = append(out, w.columnRows()...)
 	}
 	for _, byRow := range []bool{true, false} {
-		out = append(out, argRow("argmin", byRow, true), argRow("argmax", byRow, false))
+		for _, s := range argExtremes() {
+			d := s.lineRow(byRow)
+			d.Eg = define.Eg("sum("+d.Name+"(eye(3)))", s.row)
+			out = append(out, d)
+		}
 	}
 	return out
 }
@@ -180,63 +180,3 @@ func (f *Fold) Cols(out, a *value.Dense) {
 
 // colsAtOnce is how many columns are reduced at a time.
 const colsAtOnce = 1024
-
-// argRow is the place of the least or greatest element of every row or column.
-func argRow(word string, byRow, least bool) *op.Def {
-	prefix, each, shape := AxisNames(byRow)
-	name, which := prefix+word, "greatest"
-	if least {
-		which = "least"
-	}
-	d := &op.Def{
-		Name: name,
-		Doc:  name + " is the index of the " + which + " element of each " + each + ", " + shape + "; the first of equals; a nan wins.",
-		Args: []op.Arg{{Name: "x", Doc: "n x m"}},
-		Eg:   define.Eg("sum("+name+"(eye(3)))", map[bool]string{true: "1", false: "3"}[least]),
-		Type: func(s *op.Sig) (types.Type, error) { return AxisType(s, byRow, true, Counted) },
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + prefix,
-		Shard: op.Shard{Kind: op.ShardCols}, Fold: op.FoldCols,
-		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
-	}
-	class := loop.ArgGreatest
-	if least {
-		class = loop.ArgLeast
-	}
-	d.Elements, d.Once = func(e *op.Elements) op.Element { return extremePlace(e, class, byRow, !byRow) }, true
-	if byRow {
-		d.Shard.Kind, d.Fold = op.ShardRows, op.FoldRows
-	}
-	d.Ref = func(c *op.Call) (value.Value, error) {
-		return EachLine(c, byRow, true, func(x []value.Scalar) value.Scalar {
-			best := 0
-			for i, v := range x {
-				b := x[best]
-				if math.IsNaN(b.F) {
-					break
-				}
-				if math.IsNaN(v.F) || least && (v.F < b.F || v.I < b.I) || !least && (v.F > b.F || v.I > b.I) {
-					best = i
-				}
-			}
-			return value.I64(int64(best))
-		})
-	}
-	d.Kernel = func(c *op.Call) error {
-		a, out := c.Dense(0), c.Result()
-		if out.Rows*out.Cols > 0 && a.Rows*a.Cols == 0 {
-			return op.Failf(define.CodeData, "%s of an empty matrix", name)
-		}
-		switch {
-		case out.Rows*out.Cols == 0:
-		case byRow:
-			Places(out.I64, a, least)
-		default:
-			(&Fold{Axis: OverCols, Arg: true, Least: least}).Cols(out, a)
-		}
-		return nil
-	}
-	if byRow {
-		d.Loop = window.Loop(d.Kernel, window.Rows)
-	}
-	return d
-}

@@ -75,38 +75,19 @@ func extremum(name, which, output string, least bool) Whole {
 func extreme(s dense.Slab, e types.Elem, least bool) value.Scalar {
 	switch e {
 	case types.F64:
-		return value.F64(extremeOf(s.F64, least))
+		return value.F64(vec.Extreme(s.F64, least))
 	case types.F32:
-		return value.Scalar{Elem: e, F: float64(extremeOf(s.F32, least))}
+		return value.Scalar{Elem: e, F: float64(vec.Extreme(s.F32, least))}
 	case types.Bool:
-		return value.Bool(extremeOf(s.Bool, least) != 0)
+		return value.Bool(extremeBool(s.Bool, least) != 0)
 	}
-	return value.Scalar{Elem: e, I: extremeOf(s.I64, least)}
+	return value.Scalar{Elem: e, I: vec.Extreme(s.I64, least)}
 }
 
-// extremeOf is the least or greatest element of s, which is not empty.
-func extremeOf[T vec.Element](s []T, least bool) T {
-	switch x := any(s).(type) {
-	case []float64:
-		if least {
-			return T(vec.LeastF64(x))
-		}
-		return T(vec.GreatestF64(x))
-	case []float32:
-		if least {
-			return T(vec.LeastF32(x))
-		}
-		return T(vec.GreatestF32(x))
-	case []int64:
-		if least {
-			return T(vec.LeastI64(x))
-		}
-		return T(vec.GreatestI64(x))
-	case []uint8:
-		n := vec.CountTrue(x)
-		return T(Bit(least && n == int64(len(x)) || !least && n > 0))
-	}
-	panic("BUG: extremes of another type")
+// extremeBool is the least or greatest of bools.
+func extremeBool(x []uint8, least bool) uint8 {
+	n := vec.CountTrue(x)
+	return Bit(least && n == int64(len(x)) || !least && n > 0)
 }
 
 // extremesOf sets out to the least or greatest element of each row of x, which are not empty. Row i
@@ -114,30 +95,15 @@ func extremeOf[T vec.Element](s []T, least bool) T {
 func extremesOf[T vec.Element](out, x []T, ld, cols int, least bool) {
 	switch x := any(x).(type) {
 	case []float64:
-		if to := any(out).([]float64); least {
-			vec.LeastRowsF64(to, x, ld, cols)
-		} else {
-			vec.GreatestRowsF64(to, x, ld, cols)
-		}
+		vec.ExtremeRows(any(out).([]float64), x, ld, cols, least)
 	case []float32:
-		if to := any(out).([]float32); least {
-			vec.LeastRowsF32(to, x, ld, cols)
-		} else {
-			vec.GreatestRowsF32(to, x, ld, cols)
-		}
+		vec.ExtremeRows(any(out).([]float32), x, ld, cols, least)
 	case []int64:
-		if to := any(out).([]int64); least {
-			vec.LeastRowsI64(to, x, ld, cols)
-		} else {
-			vec.GreatestRowsI64(to, x, ld, cols)
-		}
+		vec.ExtremeRows(any(out).([]int64), x, ld, cols, least)
 	case []uint8:
 		for i := range out {
-			n := vec.CountTrue(x[i*ld:][:cols])
-			out[i] = T(Bit(least && n == int64(cols) || !least && n > 0))
+			out[i] = T(extremeBool(x[i*ld:][:cols], least))
 		}
-	default:
-		panic("BUG: extremes of another type")
 	}
 }
 

@@ -192,11 +192,11 @@ func firstAt[T vec.Element](x []T, v T) int {
 	}
 	switch x := any(x).(type) {
 	case []float64:
-		return vec.IndexF64(x, float64(v))
+		return vec.Index(x, float64(v))
 	case []float32:
-		return vec.IndexF32(x, float32(v))
+		return vec.Index(x, float32(v))
 	case []int64:
-		return vec.IndexI64(x, int64(v))
+		return vec.Index(x, int64(v))
 	}
 	return slices.Index(x, v)
 }

@@ -8,6 +8,7 @@ import (
 
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/vec"
 )
 
 // Rows of every kind of float, against a search as it is defined.
@@ -34,7 +35,7 @@ func TestArgOf(t *testing.T) {
 					want = j
 				}
 			}
-			if got := firstAt(row, extremeOf(row, least)); got != want {
+			if got := firstAt(row, vec.Extreme(row, least)); got != want {
 				t.Fatalf("%v, least %t: %d, want %d", row, least, got, want)
 			}
 		}

@@ -33,9 +33,13 @@ type statistic struct {
 	// run is the kernel on a line, a contiguous matrix of one row; keys is room for the keys of its
 	// elements.
 	run func(a *op.Attrs, line *value.Dense, e types.Elem, keys *[]uint64) value.Scalar
+	// line is what the forms by row or by column say that they are; "" is name.
+	line string
 	// lines is the kernel of the forms by row or by column where there is a faster one than run on
 	// each line.
 	lines func(out, a *value.Dense, byRow bool)
+	// folds: a pipeline may end with the forms by row or by column, which are among axisRows.
+	folds bool
 	// fraction is set for quantiles: which one a call wants.
 	fraction func(a *op.Attrs) float64
 	// loop is how the form of all elements is run by several workers.
@@ -57,7 +61,7 @@ func (s statistic) defs() []*op.Def {
 	if s.whole != "" {
 		out = append(out, s.wholeRow())
 	}
-	if s.row != "" {
+	if s.row != "" && !s.folds {
 		out = append(out, s.lineRow(true), s.lineRow(false))
 	}
 	if s.fraction != nil {
@@ -86,7 +90,7 @@ func (s statistic) selected(d *op.Def, columns bool) *op.Def {
 		}
 		return out
 	}
-	return &op.Def{
+	return define.ByDefinition(&op.Def{
 		Name: d.Select.Of, Hidden: true, Doc: d.Select.Of + " is " + d.Name + " of the keys at its places (op.Selection).",
 		Args: append([]op.Arg{{Name: "keys", Doc: "of select.narrow"},
 			{Name: "n", Attr: true, Kind: op.IntVal, Doc: "elements of a list"},
@@ -114,18 +118,7 @@ func (s statistic) selected(d *op.Def, columns bool) *op.Def {
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Cost: func(sig *op.Sig, _ types.Type) op.Work { return define.ReadCost(sig, 1) },
-		Kernel: func(c *op.Call) error {
-			x := made(c)
-			if !columns {
-				c.Out = x[0]
-				return nil
-			}
-			for j, v := range x {
-				c.Result().Set(0, j, v)
-			}
-			return nil
-		},
-	}
+	})
 }
 
 // base is what the forms share.
@@ -200,10 +193,17 @@ func oneLine(a *value.Dense) *value.Dense {
 func (s statistic) lineRow(byRow bool) *op.Def {
 	prefix, each, shape := AxisNames(byRow)
 	output := map[bool]string{true: s.row, false: s.col}[byRow]
-	d := s.base(prefix+s.name, prefix+s.name+" is "+s.name+" of each "+each+", "+shape+".", output)
-	d.Rate, d.Shard.Kind = "reduce."+prefix, op.ShardCols
+	what := s.line
+	if what == "" {
+		what = s.name
+	}
+	d := s.base(prefix+s.name, prefix+s.name+" is "+what+" of each "+each+", "+shape+".", output)
+	d.Rate, d.Shard.Kind, d.Fold = "reduce."+prefix, op.ShardCols, op.FoldCols
 	if byRow {
-		d.Shard.Kind = op.ShardRows
+		d.Shard.Kind, d.Fold = op.ShardRows, op.FoldRows
+	}
+	if !s.folds {
+		d.Fold = op.NoFold
 	}
 	d.Type = func(sig *op.Sig) (types.Type, error) {
 		if err := s.attributes(sig); err != nil {
@@ -362,9 +362,10 @@ func quantileLoop(q func(a *op.Attrs) float64) *op.Loop {
 }
 
 // argExtreme is argmin or argmax.
-func argExtreme(name, which, output string, least bool) statistic {
+func argExtreme(name, which, whole, row string, least bool) statistic {
 	return statistic{
-		name: name, elem: Counted, nonempty: true, flops: 1, whole: output,
+		name: name, elem: Counted, nonempty: true, flops: 1, whole: whole, row: row, folds: true,
+		line: "the index of the " + which + " element, the first of equals (a nan wins),",
 		doc: name + " is the place of the " + which + " element in row-major order (i * m + j): the first of equals; a nan wins. " +
 			"row" + name + " and col" + name + " give one place a row and a column.",
 		ref: func(_ *op.Attrs, x []value.Scalar, _ types.Elem) value.Scalar { return firstExtreme(x, least) },
@@ -372,6 +373,15 @@ func argExtreme(name, which, output string, least bool) statistic {
 			var at [1]int64
 			Places(at[:], line, least)
 			return value.I64(at[0])
+		},
+		lines: func(out, a *value.Dense, byRow bool) {
+			switch {
+			case out.Rows*out.Cols == 0:
+			case byRow:
+				Places(out.I64, a, least)
+			default:
+				(&Fold{Axis: OverCols, Arg: true, Least: least}).Cols(out, a)
+			}
 		},
 		elements: func(e *op.Elements, rows, cols bool) op.Element {
 			if least {
@@ -383,7 +393,7 @@ func argExtreme(name, which, output string, least bool) statistic {
 }
 
 func listStatistics() []statistic {
-	return []statistic{
+	return append([]statistic{
 		{
 			name: "nunique", elem: Counted, flops: 20,
 			doc:   "nunique is the number of different elements; -0 and 0 are one, and so are all nan.",
@@ -406,8 +416,8 @@ func listStatistics() []statistic {
 				return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return nuniqueBody(e.B, x) })
 			},
 		},
-		{
-			name: "quantile", elem: Averaged, nonempty: true, flops: 20,
+		quantileStatistic(statistic{
+			name: "quantile",
 			doc: "quantile is the value that the fraction q of all elements does not exceed, 0 <= q <= 1: of the sorted elements the one at " +
 				"q * (n - 1), between two of them linearly (type 7). nan if there is one.",
 			args: []op.Arg{{Name: "q", Attr: true, Kind: op.FloatVal, Doc: "0 to 1"}},
@@ -418,34 +428,35 @@ func listStatistics() []statistic {
 				return nil
 			},
 			call: ", 0.25", whole: "2.25", row: "1.5\n4.5\n", col: "1.75 2.75 3.75\n",
-			ref: func(a *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar { return refQuantile(a.Float("q"), x, e) },
-			run: func(a *op.Attrs, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
-				return quantileOf(a.Float("q"), line, e, room)
-			},
 			fraction: func(a *op.Attrs) float64 { return a.Float("q") },
-			loop:     quantileLoop(func(a *op.Attrs) float64 { return a.Float("q") }),
-			elements: func(e *op.Elements, rows, cols bool) op.Element {
-				return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return quantileBody(e.B, e.Attrs.Float("q"), x) })
-			},
-		},
-		{
-			name: "median", elem: Averaged, nonempty: true, flops: 20,
+		}),
+		quantileStatistic(statistic{
+			name:  "median",
 			doc:   "median is the middle of the sorted elements, or the mean of the two in the middle: the quantile 0.5. nan if there is one.",
 			whole: "3.5", row: "2\n5\n", col: "2.5 3.5 4.5\n",
-			ref: func(_ *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar { return refQuantile(0.5, x, e) },
-			run: func(_ *op.Attrs, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
-				return quantileOf(0.5, line, e, room)
-			},
 			fraction: func(*op.Attrs) float64 { return 0.5 },
-			loop:     quantileLoop(func(*op.Attrs) float64 { return 0.5 }),
-			elements: func(e *op.Elements, rows, cols bool) op.Element {
-				return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return quantileBody(e.B, 0.5, x) })
-			},
-		},
+		}),
 		lineProduct(),
-		argExtreme("argmin", "least", "0", true),
-		argExtreme("argmax", "greatest", "5", false),
+	}, argExtremes()...)
+}
+
+// argExtremes is argmin and argmax.
+func argExtremes() []statistic {
+	return []statistic{argExtreme("argmin", "least", "0", "1", true), argExtreme("argmax", "greatest", "5", "3", false)}
+}
+
+// quantileStatistic is s, a quantile, with what all have.
+func quantileStatistic(s statistic) statistic {
+	q := s.fraction
+	s.elem, s.nonempty, s.flops, s.loop = Averaged, true, 20, quantileLoop(q)
+	s.ref = func(a *op.Attrs, x []value.Scalar, e types.Elem) value.Scalar { return refQuantile(q(a), x, e) }
+	s.run = func(a *op.Attrs, line *value.Dense, e types.Elem, room *[]uint64) value.Scalar {
+		return quantileOf(q(a), line, e, room)
 	}
+	s.elements = func(e *op.Elements, rows, cols bool) op.Element {
+		return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return quantileBody(e.B, q(e.Attrs), x) })
+	}
+	return s
 }
 
 // firstExtreme is the definition of argmin and argmax on a list.

@@ -289,13 +289,13 @@ func (l *mapLoop) placesOf(lo, hi int) {
 func hasZero(d *value.Dense) bool {
 	switch d.Elem {
 	case types.F64:
-		return vec.IndexF64(d.F64, 0) >= 0
+		return vec.Index(d.F64, 0) >= 0
 	case types.F32:
-		return vec.IndexF32(d.F32, 0) >= 0
+		return vec.Index(d.F32, 0) >= 0
 	case types.Bool:
 		return bytes.IndexByte(d.Bool, 0) >= 0
 	}
-	return vec.IndexI64(d.I64, 0) >= 0
+	return vec.Index(d.I64, 0) >= 0
 }
 
 // filled is the end of a call without zeros.

@@ -9,8 +9,8 @@ import (
 	"flow/kernels/vec/machine"
 )
 
-// Least is the least element of x, which is not empty. NaN wins, and -0 is less than 0.
-func Least[T Number](x []T) T {
+// least is the least element of x, which is not empty. NaN wins, and -0 is less than 0.
+func least[T Number](x []T) T {
 	best := x[0]
 	for _, v := range x[1:] {
 		best = min(best, v)
@@ -18,8 +18,8 @@ func Least[T Number](x []T) T {
 	return best
 }
 
-// Greatest is the greatest element of x, which is not empty. NaN wins, and 0 is greater than -0.
-func Greatest[T Number](x []T) T {
+// greatest is the greatest element of x, which is not empty. NaN wins, and 0 is greater than -0.
+func greatest[T Number](x []T) T {
 	best := x[0]
 	for _, v := range x[1:] {
 		best = max(best, v)
@@ -47,23 +47,35 @@ func SumI64(x []int64) int64 {
 	return a + b + c + d
 }
 
-// best sets out to the results of a kernel on rows of x, or to those of the plain loop where they do
-// not fill a vector. Row i begins at x[i*ld] and has so many elements, one at least.
-func best[T Number](k *machine.Kernel, greatest bool, out, x []T, ld, cols int) {
+// ordinal is the number of an element type: f64, f32, i64.
+func ordinal[T Number]() int {
+	switch any(*new(T)).(type) {
+	case float64:
+		return 0
+	case float32:
+		return 1
+	}
+	return 2
+}
+
+// ExtremeRows sets out to the least element of each row of x, or to the greatest. Row i begins at
+// x[i*ld] and has so many elements, one at least. NaN wins, and -0 is less than 0.
+func ExtremeRows[T Number](out, x []T, ld, cols int, lesser bool) {
 	if len(out) == 0 {
 		return
 	}
 	x = x[:(len(out)-1)*ld+cols]
 	if whole[T](cols) == 0 {
 		for i := range out {
-			if row := x[i*ld:][:cols]; greatest {
-				out[i] = Greatest(row)
+			if row := x[i*ld:][:cols]; lesser {
+				out[i] = least(row)
 			} else {
-				out[i] = Least(row)
+				out[i] = greatest(row)
 			}
 		}
 		return
 	}
+	k := machine.Extremes[ordinal[T]()][1-bit(lesser)]
 	size := int(unsafe.Sizeof(x[0]))
 	for i, n := 0, 0; i < len(out); i += n {
 		n = min(len(out)-i, max(1, atOnce/cols))
@@ -80,42 +92,9 @@ func best[T Number](k *machine.Kernel, greatest bool, out, x []T, ld, cols int) 
 // atOnce is about how many elements of several rows a kernel takes: the runtime cannot stop it.
 const atOnce = 1 << 16
 
-// LeastRowsF64 and its like set out to the least or greatest element of each row of x.
-func LeastRowsF64(out, x []float64, ld, cols int) {
-	best(machine.LeastF64, false, out, x, ld, cols)
-}
-
-func GreatestRowsF64(out, x []float64, ld, cols int) {
-	best(machine.GreatestF64, true, out, x, ld, cols)
-}
-
-func LeastRowsF32(out, x []float32, ld, cols int) {
-	best(machine.LeastF32, false, out, x, ld, cols)
-}
-
-func GreatestRowsF32(out, x []float32, ld, cols int) {
-	best(machine.GreatestF32, true, out, x, ld, cols)
-}
-
-func LeastRowsI64(out, x []int64, ld, cols int) {
-	best(machine.LeastI64, false, out, x, ld, cols)
-}
-
-func GreatestRowsI64(out, x []int64, ld, cols int) {
-	best(machine.GreatestI64, true, out, x, ld, cols)
-}
-
-// LeastF64 and its like are Least, GreatestF64 and its like Greatest.
-func LeastF64(x []float64) float64    { return one(machine.LeastF64, false, x) }
-func GreatestF64(x []float64) float64 { return one(machine.GreatestF64, true, x) }
-func LeastF32(x []float32) float32    { return one(machine.LeastF32, false, x) }
-func GreatestF32(x []float32) float32 { return one(machine.GreatestF32, true, x) }
-func LeastI64(x []int64) int64        { return one(machine.LeastI64, false, x) }
-func GreatestI64(x []int64) int64     { return one(machine.GreatestI64, true, x) }
-
-// one is the result of one row.
-func one[T Number](k *machine.Kernel, greatest bool, x []T) T {
+// Extreme is ExtremeRows of one row.
+func Extreme[T Number](x []T, lesser bool) T {
 	var out [1]T
-	best(k, greatest, out[:], x, len(x), len(x))
+	ExtremeRows(out[:], x, len(x), len(x), lesser)
 	return out[0]
 }

@@ -67,10 +67,10 @@ func TestReductionsOfRows(t *testing.T) {
 				}
 			}
 			for _, c := range []struct {
-				rows func(out, x []float64, ld, cols int)
-				one  func([]float64) float64
-			}{{LeastRowsF64, Least[float64]}, {GreatestRowsF64, Greatest[float64]}} {
-				c.rows(out, x, ld, cols)
+				least bool
+				one   func([]float64) float64
+			}{{true, least[float64]}, {false, greatest[float64]}} {
+				ExtremeRows(out, x, ld, cols, c.least)
 				for i, got := range out {
 					if want := c.one(x[i*ld:][:cols]); !same(got, want) {
 						t.Fatalf("%s: row %d of %d x %d gives %v, want %v", name, i, rows, cols, got, want)
@@ -84,24 +84,9 @@ func TestReductionsOfRows(t *testing.T) {
 func checkReductions(t *testing.T, name string, x []float64, y []float32, k []int64) {
 	t.Helper()
 	n := len(x)
-	if got, want := LeastF64(x), Least(x); !same(got, want) {
-		t.Fatalf("%s: the least of %v is %v", name, x, got)
-	}
-	if got, want := GreatestF64(x), Greatest(x); !same(got, want) {
-		t.Fatalf("%s: the greatest of %v is %v", name, x, got)
-	}
-	if got, want := LeastF32(y), Least(y); !same(float64(got), float64(want)) {
-		t.Fatalf("%s: the least of %v is %v", name, y, got)
-	}
-	if got, want := GreatestF32(y), Greatest(y); !same(float64(got), float64(want)) {
-		t.Fatalf("%s: the greatest of %v is %v", name, y, got)
-	}
-	if got, want := LeastI64(k), Least(k); got != want {
-		t.Fatalf("%s: the least of %v is %v", name, k, got)
-	}
-	if got, want := GreatestI64(k), Greatest(k); got != want {
-		t.Fatalf("%s: the greatest of %v is %v", name, k, got)
-	}
+	checkExtremes(t, name, x)
+	checkExtremes(t, name, y)
+	checkExtremes(t, name, k)
 	var zx, zy, zk int
 	for i := range n {
 		if x[i] == 0 {
@@ -119,6 +104,16 @@ func checkReductions(t *testing.T, name string, x []float64, y []float32, k []in
 	}
 }
 
+func checkExtremes[T Number](t *testing.T, name string, x []T) {
+	t.Helper()
+	if got, want := Extreme(x, true), least(x); !same(float64(got), float64(want)) {
+		t.Fatalf("%s: the least of %v is %v", name, x, got)
+	}
+	if got, want := Extreme(x, false), greatest(x); !same(float64(got), float64(want)) {
+		t.Fatalf("%s: the greatest of %v is %v", name, x, got)
+	}
+}
+
 // A block of a pipeline in the first-level cache.
 func BenchmarkReductions(b *testing.B) {
 	x := make([]float64, 3<<10)
@@ -129,7 +124,7 @@ func BenchmarkReductions(b *testing.B) {
 		for _, f := range []struct {
 			name string
 			f    func() float64
-		}{{"least", func() float64 { return LeastF64(x) }}, {"greatest", func() float64 { return GreatestF64(x) }},
+		}{{"least", func() float64 { return Extreme(x, true) }}, {"greatest", func() float64 { return Extreme(x, false) }},
 			{"count", func() float64 { return float64(CountNonZero(x)) }}} {
 			b.Run(f.name+"/"+name, func(b *testing.B) {
 				b.SetBytes(int64(8 * len(x)))

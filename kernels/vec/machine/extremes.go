@@ -7,23 +7,25 @@ import "flow/kernels/loop/amd64"
 
 // lanes is a type of elements.
 type lanes struct {
+	name  string
 	bits  int
 	float bool
 }
 
-var laneTypes = []lanes{{64, true}, {32, true}, {64, false}}
+var laneTypes = [...]lanes{{"F64", 64, true}, {"F32", 32, true}, {"I64", 64, false}}
 
-// The kernels of this file reduce one or more rows. The rows are step bytes apart, and the first is at x. A
+// Extremes are the kernels of this file. They reduce one or more rows. The rows are step bytes apart, and the first is at x. A
 // kernel sets element i from best on to the least or greatest element of row i. The bytes of a row are at
 // least a vector. NaN wins, and -0 is less than 0.
-var (
-	LeastF64    = extreme("LeastF64", laneTypes[0], false)
-	GreatestF64 = extreme("GreatestF64", laneTypes[0], true)
-	LeastF32    = extreme("LeastF32", laneTypes[1], false)
-	GreatestF32 = extreme("GreatestF32", laneTypes[1], true)
-	LeastI64    = extreme("LeastI64", laneTypes[2], false)
-	GreatestI64 = extreme("GreatestI64", laneTypes[2], true)
-)
+var Extremes = extremes()
+
+// extremes makes the kernels by type, F64, F32 and I64, the least before the greatest.
+func extremes() (list [3][2]*Kernel) {
+	for k, l := range laneTypes {
+		list[k] = [2]*Kernel{extreme("Least"+l.name, l, false), extreme("Greatest"+l.name, l, true)}
+	}
+	return list
+}
 
 func extreme(name string, l lanes, greatest bool) *Kernel {
 	return of(name, "x bytes best rows step", func(e *emitter) { e.extreme(l, greatest) })

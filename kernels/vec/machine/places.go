@@ -4,12 +4,8 @@ package machine
 
 import "flow/kernels/loop/amd64"
 
-// The kernels of this file.
-var (
-	FindF64 = find("FindF64", laneTypes[0])
-	FindF32 = find("FindF32", laneTypes[1])
-	FindI64 = find("FindI64", laneTypes[2])
-)
+// Find is the kernels of this file, for F64, F32 and I64.
+var Find = [...]*Kernel{find(laneTypes[0]), find(laneTypes[1]), find(laneTypes[2])}
 
 // equal compares the elements at from with v: a mask, or all bits of each that is equal. Numbers
 // compare, so a NaN equals nothing.
@@ -36,8 +32,8 @@ func (e *emitter) equal(l lanes, from mem, v reg) reg {
 
 // find is the kernel whose result is the number of the first of so many bytes of x, whole vectors,
 // that equals the element at v; -1 if none does.
-func find(name string, l lanes) *Kernel {
-	return of(name, "x bytes v", func(e *emitter) { e.find(l) })
+func find(l lanes) *Kernel {
+	return of("Find"+l.name, "x bytes v", func(e *emitter) { e.find(l) })
 }
 
 func (e *emitter) find(l lanes) {
