@@ -15,7 +15,7 @@ type Facts struct {
 // FactsOf reads a nest.
 func FactsOf(n *Nest) *Facts {
 	f := &Facts{nest: n, made: make([]*Stmt, len(n.Types)), lins: make([]*Lin, len(n.Types))}
-	eachStmt(&n.Body, func(s *Stmt) {
+	EachStmt(&n.Body, func(s *Stmt) {
 		if s.N == 1 {
 			f.made[s.Dst] = s
 		}

@@ -96,7 +96,7 @@ func accesses(s *Stmt, local int) int {
 }
 
 func accessesIn(b *Block, local int) (n int) {
-	eachStmt(b, func(s *Stmt) {
+	EachStmt(b, func(s *Stmt) {
 		if s.Mem == (Mem{Kind: LocalMem, N: local}) {
 			n++
 		}
@@ -190,7 +190,7 @@ func ahead(maker, copier *Stmt, from, to int) bool {
 		case accesses(s, from) > 0:
 			return false
 		}
-		eachStmt(&Block{Stmts: w.body[k : k+1]}, func(s *Stmt) {
+		EachStmt(&Block{Stmts: w.body[k : k+1]}, func(s *Stmt) {
 			if s.Mem != (Mem{Kind: LocalMem, N: to}) {
 				return
 			}
@@ -264,7 +264,7 @@ func (p *placing) cone(k int, rounds, s *Stmt) (end Lin, ok bool) {
 	}
 	local, reach := -1, int64(0)
 	fine := true
-	eachStmt(&s.Loop.Body, func(t *Stmt) {
+	EachStmt(&s.Loop.Body, func(t *Stmt) {
 		switch t.Code {
 		case Check, Reduce, Break:
 			fine = false
@@ -277,7 +277,7 @@ func (p *placing) cone(k int, rounds, s *Stmt) (end Lin, ok bool) {
 	if !fine || local < 0 || accesses(s, local) != accesses(rounds, local) {
 		return Lin{}, false
 	}
-	eachStmt(&s.Loop.Body, func(t *Stmt) {
+	EachStmt(&s.Loop.Body, func(t *Stmt) {
 		if t.Code == Load && t.Mem == (Mem{Kind: LocalMem, N: local}) {
 			ahead := w.distance(t.At)
 			fine = fine && ahead.Known() && ahead.Const >= 0
@@ -296,14 +296,14 @@ func (p *placing) last(k, local, axis int) (last int64, known bool) {
 	last, known = -1, true
 	c := &cutter{ranges: map[int][2]int64{}}
 	behind := &Block{Stmts: p.nest.Body.Stmts[k+1:]}
-	eachStmt(behind, func(s *Stmt) {
+	EachStmt(behind, func(s *Stmt) {
 		if s.Loop != nil {
 			if x, ok := c.steps(s); ok {
 				c.ranges[s.Loop.Index.Name] = x
 			}
 		}
 	})
-	eachStmt(behind, func(s *Stmt) {
+	EachStmt(behind, func(s *Stmt) {
 		if s.Mem != (Mem{Kind: LocalMem, N: local}) {
 			return
 		}

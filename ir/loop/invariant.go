@@ -41,7 +41,7 @@ func (m *merger) liftFrom(s *Stmt, inner map[int]bool) bool {
 // leaves reports a statement of a block, or of one within, that may end a point or a loop.
 func leaves(b *Block) bool {
 	found := false
-	eachStmt(b, func(s *Stmt) {
+	EachStmt(b, func(s *Stmt) {
 		switch s.Code {
 		case Check, Break:
 			found = true

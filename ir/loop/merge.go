@@ -189,7 +189,7 @@ func mergeable(s *Stmt) bool {
 		return false
 	}
 	fine := true
-	eachStmt(&s.Loop.Body, func(t *Stmt) {
+	EachStmt(&s.Loop.Body, func(t *Stmt) {
 		switch t.Code {
 		case Break, Store, Reduce:
 			fine = false
@@ -200,18 +200,18 @@ func mergeable(s *Stmt) bool {
 	return fine
 }
 
-// eachStmt calls f for every statement of a block and of its inner blocks.
-func eachStmt(b *Block, f func(s *Stmt)) {
+// EachStmt calls f for every statement of a block and of its inner blocks.
+func EachStmt(b *Block, f func(s *Stmt)) {
 	if b == nil {
 		return
 	}
 	for i := range b.Stmts {
 		s := &b.Stmts[i]
 		f(s)
-		eachStmt(s.Then, f)
-		eachStmt(s.Else, f)
+		EachStmt(s.Then, f)
+		EachStmt(s.Else, f)
 		if s.Loop != nil {
-			eachStmt(&s.Loop.Body, f)
+			EachStmt(&s.Loop.Body, f)
 		}
 	}
 }
@@ -276,14 +276,14 @@ func (m *merger) early(b *Block, group []int, j int, done []bool) bool {
 	s := &b.Stmts[j]
 	whole := func() bool {
 		fine := needs(s)
-		eachStmt(&s.Loop.Body, func(t *Stmt) { fine = fine && needs(t) })
+		EachStmt(&s.Loop.Body, func(t *Stmt) { fine = fine && needs(t) })
 		return fine
 	}
 	if !whole() {
 		return false
 	}
 	relies := partial(s) || slices.ContainsFunc(list, func(k int) bool { return partial(&b.Stmts[k]) })
-	eachStmt(&s.Loop.Body, func(t *Stmt) { relies = relies || partial(t) })
+	EachStmt(&s.Loop.Body, func(t *Stmt) { relies = relies || partial(t) })
 	if relies {
 		list = nil
 		for k := group[0]; k < j; k++ {

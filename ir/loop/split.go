@@ -149,7 +149,7 @@ func (c *cutter) places(s *Stmt) (list []int64) {
 	if _, known := c.steps(s); !ok || !known || s.Code != For || slices.ContainsFunc(s.Loop.Body.Stmts, func(t Stmt) bool { return t.Code == Break }) {
 		return nil
 	}
-	eachStmt(&s.Loop.Body, func(t *Stmt) {
+	EachStmt(&s.Loop.Body, func(t *Stmt) {
 		if t.Code == If {
 			list = append(list, c.changes(t.Args[0], s.Loop.Index.Name)...)
 		}

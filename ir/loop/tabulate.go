@@ -43,7 +43,7 @@ func Tabulate(n *Nest, steady func(param int) bool) (*Nest, []Tabulated) {
 // tabulate is Tabulate of values from so many statements on.
 func tabulate(n *Nest, steady func(param int) bool, least int) (*Nest, []Tabulated) {
 	t := &tabulator{from: n, steady: steady, least: least, made: make([]*Stmt, len(n.Types)), deps: make([]uint64, len(n.Types)), carried: map[Val]*recurrence{}}
-	eachStmt(&n.Body, func(s *Stmt) {
+	EachStmt(&n.Body, func(s *Stmt) {
 		if s.N == 1 {
 			t.made[s.Dst] = s
 		}
@@ -350,7 +350,7 @@ func (t *tabulator) reading() *Nest {
 			}
 		}
 	}
-	eachStmt(&t.from.Body, func(s *Stmt) {
+	EachStmt(&t.from.Body, func(s *Stmt) {
 		if s.N == 1 && pure(s) {
 			return
 		}

@@ -65,7 +65,7 @@ func findPassing(n *Nest) *passing {
 
 // locals calls f for every access to a local in statements.
 func locals(list []Stmt, f func(s *Stmt)) {
-	eachStmt(&Block{Stmts: list}, func(s *Stmt) {
+	EachStmt(&Block{Stmts: list}, func(s *Stmt) {
 		if s.Mem.Kind == LocalMem && (s.Code == Load || s.Code == Store) {
 			f(s)
 		}
@@ -121,7 +121,7 @@ func (p *passing) fits(list []Stmt, i, j int) bool {
 func roundsAlone(s *Stmt) bool {
 	r := s.Loop.Index.Range
 	fine := r.Kind == Steps && r.By == 1 && r.From.Known() && r.To.Known() && r.From.Const < r.To.Const
-	eachStmt(&s.Loop.Body, func(t *Stmt) {
+	EachStmt(&s.Loop.Body, func(t *Stmt) {
 		fine = fine && !slices.Contains([]Code{Break, Reduce}, t.Code) && !(t.Code == Store && t.Mem.Kind != LocalMem)
 	})
 	return fine
@@ -276,7 +276,7 @@ func forwarded(n *Nest) *Nest {
 // dropLocals returns n without the locals that nothing reads.
 func dropLocals(n *Nest) *Nest {
 	read := make([]bool, len(n.Locals))
-	eachStmt(&n.Body, func(s *Stmt) {
+	EachStmt(&n.Body, func(s *Stmt) {
 		if s.Mem.Kind == LocalMem && s.Code != Store {
 			read[s.Mem.N] = true
 		}

@@ -90,17 +90,9 @@ func length(b *Block) int {
 }
 
 // writtenOut reports a For in a block that Unroll unrolls.
-func writtenOut(b *Block, most int) bool {
-	if b == nil {
-		return false
-	}
-	for i := range b.Stmts {
-		s := &b.Stmts[i]
-		if short(s, most) || writtenOut(s.Then, most) || writtenOut(s.Else, most) || s.Loop != nil && writtenOut(&s.Loop.Body, most) {
-			return true
-		}
-	}
-	return false
+func writtenOut(b *Block, most int) (is bool) {
+	EachStmt(b, func(s *Stmt) { is = is || short(s, most) })
+	return is
 }
 
 // short reports a For of known rounds with at most this many statements.

@@ -76,29 +76,16 @@ func Compile(n *loop.Nest) (code *Code, err error) {
 // its memory: the load would see the new element.
 func checkSharing(n *loop.Nest) {
 	stored := map[int]bool{} // operands
-	var walk func(b *loop.Block)
-	walk = func(b *loop.Block) {
-		if b == nil {
-			return
-		}
-		for i := range b.Stmts {
-			s := &b.Stmts[i]
-			switch {
-			case s.Code == loop.Load && s.Mem.Kind == loop.ParamMem && stored[s.Mem.N]:
-				panic(&Unsupported{fmt.Sprintf("a load of %%%d after a store to a result that shares its memory", s.Mem.N)})
-			case s.Code == loop.Store && s.Mem.Kind == loop.ResultMem:
-				if p := n.Results[s.Mem.N].Over; p >= 0 {
-					stored[p] = true
-				}
-			}
-			walk(s.Then)
-			walk(s.Else)
-			if s.Loop != nil {
-				walk(&s.Loop.Body)
+	loop.EachStmt(&n.Body, func(s *loop.Stmt) {
+		switch {
+		case s.Code == loop.Load && s.Mem.Kind == loop.ParamMem && stored[s.Mem.N]:
+			panic(&Unsupported{fmt.Sprintf("a load of %%%d after a store to a result that shares its memory", s.Mem.N)})
+		case s.Code == loop.Store && s.Mem.Kind == loop.ResultMem:
+			if p := n.Results[s.Mem.N].Over; p >= 0 {
+				stored[p] = true
 			}
 		}
-	}
-	walk(&n.Body)
+	})
 }
 
 // Begin makes a worker for these operands and results. A stored result is written by Window, a

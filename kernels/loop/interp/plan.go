@@ -435,24 +435,19 @@ func cost(b *loop.Block) int {
 // if each statement runs for all lanes: those with several statements, or with one in a loop.
 func contributors(n *loop.Nest) map[int]bool {
 	count := map[int]int{}
-	var walk func(b *loop.Block, times int)
-	walk = func(b *loop.Block, times int) {
-		if b == nil {
-			return
+	times := max(1, len(n.Space)-1) // indices from the third on are loops
+	loop.EachStmt(&n.Body, func(s *loop.Stmt) {
+		if s.Code == loop.Reduce {
+			count[s.Mem.N] += times
 		}
-		for i := range b.Stmts {
-			s := &b.Stmts[i]
-			if s.Code == loop.Reduce {
-				count[s.Mem.N] += times
-			}
-			walk(s.Then, times)
-			walk(s.Else, times)
-			if s.Loop != nil {
-				walk(&s.Loop.Body, 2)
-			}
+		if s.Loop != nil {
+			loop.EachStmt(&s.Loop.Body, func(s *loop.Stmt) {
+				if s.Code == loop.Reduce {
+					count[s.Mem.N] += 2
+				}
+			})
 		}
-	}
-	walk(&n.Body, max(1, len(n.Space)-1)) // indices from the third on are loops
+	})
 	several := map[int]bool{}
 	for k, times := range count {
 		several[k] = times > 1

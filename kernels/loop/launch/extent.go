@@ -47,20 +47,11 @@ func extentOf(n *loop.Nest, k int) (all extent, offset int64, some bool) {
 
 // eachReduce visits the statements that contribute to result k.
 func eachReduce(b *loop.Block, k int, visit func(s *loop.Stmt)) {
-	if b == nil {
-		return
-	}
-	for i := range b.Stmts {
-		s := &b.Stmts[i]
+	loop.EachStmt(b, func(s *loop.Stmt) {
 		if s.Code == loop.Reduce && s.Mem.N == k {
 			visit(s)
 		}
-		eachReduce(s.Then, k, visit)
-		eachReduce(s.Else, k, visit)
-		if s.Loop != nil {
-			eachReduce(&s.Loop.Body, k, visit)
-		}
-	}
+	})
 }
 
 // extentOfOne is that of one statement, and its offset.

@@ -205,30 +205,17 @@ func (h *hull) stmt(s *loop.Stmt) bool {
 func branchesOf(n *loop.Nest) branches {
 	var out branches
 	var f *loop.Facts
-	var block func(b *loop.Block)
-	block = func(b *loop.Block) {
-		if b == nil {
+	loop.EachStmt(&n.Body, func(s *loop.Stmt) {
+		if s.Code != loop.If {
 			return
 		}
-		for i := range b.Stmts {
-			s := &b.Stmts[i]
-			if s.Loop != nil {
-				block(&s.Loop.Body)
-			}
-			block(s.Then)
-			block(s.Else)
-			if s.Code != loop.If {
-				continue
-			}
-			if f == nil {
-				f, out = loop.FactsOf(n), branches{}
-			}
-			if x := [2][]loop.Lin{f.Where(s.Args[0], true), f.Where(s.Args[0], false)}; len(x[0])+len(x[1]) > 0 {
-				out[s] = &x
-			}
+		if f == nil {
+			f, out = loop.FactsOf(n), branches{}
 		}
-	}
-	block(&n.Body)
+		if x := [2][]loop.Lin{f.Where(s.Args[0], true), f.Where(s.Args[0], false)}; len(x[0])+len(x[1]) > 0 {
+			out[s] = &x
+		}
+	})
 	return out
 }
 

@@ -104,19 +104,14 @@ func layouts(n *loop.Nest, lay layout) (params, results []amd64.Layout) {
 	return params, results
 }
 
-// storesInside reports a store in an inner loop of a block, which is itself inside of one or not.
-func storesInside(b *loop.Block, inside bool) bool {
-	if b == nil {
-		return false
-	}
-	for i := range b.Stmts {
-		s := &b.Stmts[i]
-		switch {
-		case inside && s.Code == loop.Store && s.Mem.Kind == loop.ResultMem,
-			storesInside(s.Then, inside), storesInside(s.Else, inside),
-			s.Loop != nil && storesInside(&s.Loop.Body, true):
-			return true
+// storesInside reports a store in an inner loop of a block.
+func storesInside(b *loop.Block) (is bool) {
+	loop.EachStmt(b, func(s *loop.Stmt) {
+		if s.Loop != nil {
+			loop.EachStmt(&s.Loop.Body, func(s *loop.Stmt) {
+				is = is || s.Code == loop.Store && s.Mem.Kind == loop.ResultMem
+			})
 		}
-	}
-	return false
+	})
+	return is
 }
