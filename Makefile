@@ -32,7 +32,7 @@ export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS 2>/dev/null) -trimpath)
 
 # Packages whose code runs in several goroutines, and tests that run whole programs in one process,
 # with every technique and in sessions.
-RACE   := ./runtime/... ./cmd/flowrun/...
+RACE   := ./runtime/local/... ./runtime/dist/... ./runtime/schedule ./runtime/trace ./cmd/flowrun/...
 RACING := 'ChangeNoByte|TestSession[^I]'
 
 SOAK_SECONDS ?= 300

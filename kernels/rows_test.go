@@ -299,7 +299,7 @@ var constructors = map[string][]op.Attr{
 
 // Every block of a constructor is that window of the whole.
 func TestConstructorsInBlocks(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
+	r, made := rand.New(rand.NewPCG(7, 8)), 0
 	for _, d := range rows(t) {
 		if d.Shard.Kind != op.ShardGenerate || d.Name == "read" { // read's window needs a file: see inout_test.go
 			continue
@@ -311,6 +311,7 @@ func TestConstructorsInBlocks(t *testing.T) {
 			continue
 		}
 		whole := v.(*value.Dense)
+		made++
 		for range 40 {
 			r0, c0 := r.IntN(whole.Rows+1), r.IntN(whole.Cols+1)
 			n, m := r.IntN(whole.Rows-r0+1), r.IntN(whole.Cols-c0+1)
@@ -325,5 +326,8 @@ func TestConstructorsInBlocks(t *testing.T) {
 		if _, ok := rowtest.Check(t, d, attrs.With("at", op.Ints(0, 0, whole.Rows+1, 1)), nil); ok {
 			t.Errorf("%s makes a block outside itself", d.Name)
 		}
+	}
+	if made < 5 {
+		t.Errorf("only %d rows make blocks", made)
 	}
 }

@@ -142,4 +142,7 @@ func TestStateNames(t *testing.T) {
 			}
 		}
 	}
+	if len(named) < int(lastClass) {
+		t.Errorf("%d names of states for %d classes", len(named), lastClass)
+	}
 }

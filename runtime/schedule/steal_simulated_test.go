@@ -67,6 +67,9 @@ func TestGroupSums(t *testing.T) {
 // Many workers that find nothing to steal end a simulation with few events. Looking at every block
 // would take minutes.
 func TestManyThieves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation has one goroutine")
+	}
 	const p = 50000
 	tr := NewTrace(make([]float64, 4*p))
 	for i := range tr.costs {
