@@ -201,7 +201,7 @@ func fewWithin(r *ir.Region) bool {
 
 // mostPoints is the most operators that the points of a parfor run together: fewer than is worth
 // sharing among workers.
-const mostPoints = 1 << 15
+const mostPoints = 1 << 17
 
 // fewPoints reports a parfor of little work, of known bounds without a hint of a technique.
 func fewPoints(g *ir.Graph, id ir.ID) bool {
@@ -209,24 +209,39 @@ func fewPoints(g *ir.Graph, id ir.ID) bool {
 	if !fewElements(g.Type(id)) || n.Attrs.Ints("lo") == nil || hinted(n) {
 		return false
 	}
-	ops := 0
-	for i := range n.Region.Graph.Nodes {
-		x, t := &n.Region.Graph.Nodes[i], n.Region.Graph.Type(ir.ID(i))
-		switch {
-		case x.Op.Role == op.Argument:
-			continue
-		case x.Region != nil || !x.Op.Laws.Has(op.Pure) || !fewElements(t):
-			return false
-		}
-		ops++
-		if t.IsDense() {
-			ops += t.Count() / 4 // in vectors
-		}
-	}
+	ops, fine := pointOps(n.Region)
 	for _, points := range n.Attrs.Ints("n") {
 		ops *= int(points)
 	}
-	return ops <= mostPoints
+	return fine && ops <= mostPoints
+}
+
+// pointOps is how many operators a point of a parfor runs, vectors of four at a time, in all branches.
+// fine is false where there is something else than branches of pure operators on small matrices.
+func pointOps(r *ir.Region) (ops int, fine bool) {
+	for ; r != nil; r = r.Next {
+		for i := range r.Graph.Nodes {
+			x, t := &r.Graph.Nodes[i], r.Graph.Type(ir.ID(i))
+			switch {
+			case x.Op.Role == op.Argument || x.Op.Control == op.Part && t.Kind != types.Effect:
+				continue
+			case x.Op.Control == op.Select:
+				n, fine := pointOps(x.Region)
+				if !fine {
+					return 0, false
+				}
+				ops += n
+				continue
+			case x.Region != nil || !x.Op.Laws.Has(op.Pure) || !fewElements(t):
+				return 0, false
+			}
+			ops++
+			if t.IsDense() && !x.Op.Laws.Has(op.View) {
+				ops += t.Count() / 4
+			}
+		}
+	}
+	return ops, true
 }
 
 // flops returns the operations of a node; 0 if its row has no cost.

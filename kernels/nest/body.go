@@ -411,11 +411,8 @@ func (x *Builder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
 			return l.Plus(n)
 		}
 	}
-	switch {
-	case linear && x.Affine && l.Affine():
+	if linear && x.Affine && l.Affine() {
 		return l
-	case x.extent != nil:
-		panic(NoBody{"a subscript that the run tells"})
 	}
 	zero := x.Const(types.I64, 0)
 	length := x.Value(n)

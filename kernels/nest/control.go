@@ -3,6 +3,7 @@ package nest
 // This file writes loops and branches within a body.
 
 import (
+	"maps"
 	"slices"
 
 	"flow/ir/loop"
@@ -95,6 +96,9 @@ func (x *Builder) choose(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	for _, y := range a.Bodies[0].Yields {
 		ts = append(ts, a.Bodies[0].Register(y))
 	}
+	if rows := x.rows(a, c, in); rows != nil {
+		return Ref{Type: a.Type, Val: loop.NoVal, Parts: rows}
+	}
 	side := func(k int) []loop.Val { return x.spread(x.body(a.Bodies[k], in, keep[k])) }
 	if simple(a.Bodies[0], 0) && simple(a.Bodies[1], 0) {
 		keep = make([]*MemoMap, 2) // a few operators: they are written again
@@ -114,6 +118,43 @@ func (x *Builder) choose(a *op.Action, env []Ref, keep []*MemoMap) Ref {
 	out := x.If(c, elems, func() []loop.Val { return x.inner(func() []loop.Val { return side(0) }) },
 		func() []loop.Val { return x.inner(func() []loop.Val { return side(1) }) })
 	return Ref{Type: a.Type, Val: loop.NoVal, Parts: x.gathered(ts, out)}
+}
+
+// rows is the results of a branch that are matrices too large to be held: each element is chosen where it is
+// read. nil where there are none, or where a side does more than moving and combining elements, or may fail.
+func (x *Builder) rows(a *op.Action, c loop.Val, in []Ref) (out []Ref) {
+	sides, fine := [2][]Ref{}, true
+	for k, b := range a.Bodies {
+		large := func(y int) bool { return b.Register(y).IsDense() && !holdable(b.Register(y)) }
+		effect := func(a op.Action) bool { return a.Type.Kind == types.Effect }
+		if !slices.ContainsFunc(b.Yields, large) || slices.ContainsFunc(b.Acts, effect) || !pointwiseBody(b, true) {
+			return nil
+		}
+		mark, own := x.Mark(), map[ElementKey]loop.Val{}
+		x.Scopes = append(x.Scopes, own)
+		sides[k] = x.body(b, in, nil)
+		x.Scopes = x.Scopes[:len(x.Scopes)-1]
+		x.Since(mark, func(s *loop.Stmt) { fine = fine && s.Code != loop.Check && s.Loop == nil && s.Then == nil })
+		if !fine {
+			x.drop(mark)
+			return nil
+		}
+		maps.Copy(x.Scopes[len(x.Scopes)-1], own)
+	}
+	for k, yes := range sides[0] {
+		no := sides[1][k]
+		if yes.At == nil {
+			out = append(out, Ref{Type: yes.Type, Val: x.Op(loop.Select, c, yes.Val, no.Val)})
+			continue
+		}
+		out = append(out, x.matrix(yes.Type, func(i, j loop.Lin) loop.Val {
+			read := func(r Ref) func() []loop.Val {
+				return func() []loop.Val { return x.inner(func() []loop.Val { return []loop.Val{r.At(i, j)} }) }
+			}
+			return x.If(c, []types.Elem{dense.Storage(yes.Type.Elem)}, read(yes), read(no))[0]
+		}))
+	}
+	return out
 }
 
 // simple reports a body of a few operators that cannot fail.

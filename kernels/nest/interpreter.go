@@ -258,13 +258,23 @@ func (p *Interpreter) staged(k int) error {
 	if p.stages.root[k] != k {
 		return nil
 	}
-	out := p.memory(k)
+	a := &p.body.Acts[k]
+	out := p.runs[k].number
+	if a.Type.IsDense() {
+		out = p.memory(k)
+	} else if out == nil {
+		out = value.New(a.Type.Elem, 1, 1)
+		p.runs[k].number = out
+	}
 	done, err := p.stage(k, out)
 	if err != nil {
 		return err
 	}
-	if done {
+	if done && a.Type.IsDense() {
 		p.Reg[len(p.body.Args)+k] = out
+		return nil
+	} else if done {
+		p.Reg[len(p.body.Args)+k] = out.At(0, 0)
 		return nil
 	}
 	for _, i := range p.stages.members[k] {

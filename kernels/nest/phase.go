@@ -253,11 +253,22 @@ func (x *Builder) contribute(d *op.Def, gives types.Elem, in Ref, to [2]loop.Lin
 // is not of gives; NoElem: it may be of any type.
 func (x *Builder) Summed(c loop.Class, e, gives types.Elem) {
 	switch {
-	case !slices.Contains(c.Info().On, e) || loop.StateOf(c, e, loop.FastLevels) == nil || !c.Free(e):
+	case !kept(c, e):
 		panic(NoBody{c.Info().Name + " of " + e.String()})
 	case gives != types.NoElem && c.Gives(e) != dense.Storage(gives):
 		panic(NoBody{c.Info().Name + " as " + gives.String()})
 	}
+}
+
+// kept reports a reduction that has a state for contributions of e, and does not depend on the order.
+func kept(c loop.Class, e types.Elem) bool {
+	return slices.Contains(c.Info().On, e) && loop.StateOf(c, e, loop.FastLevels) != nil && c.Free(e)
+}
+
+// sums reports that a loop reduces elements of e to one that gives.
+func sums(c loop.Class, e, gives types.Elem) bool {
+	e = takenAs(c, dense.Storage(e))
+	return kept(c, e) && c.Gives(e) == dense.Storage(gives)
 }
 
 // Term is an element as a class takes it.

@@ -102,7 +102,7 @@ func PlanRows(b *RowsBody, width int) *RowPlan {
 			}
 			continue
 		}
-		if a.Def.Control != op.NoControl {
+		if side := func(b *op.Body) bool { return !pointwiseBody(b, true) }; a.Def.Control == op.Iterate || a.Def.Control == op.Select && slices.ContainsFunc(a.Bodies, side) {
 			return nil
 		}
 		for _, x := range a.Args {

@@ -31,7 +31,7 @@ type SpaceRect struct {
 // WriteSpace is the yields of a body, which have one shape, as loops, or nil where a loop cannot compute
 // them.
 func WriteSpace(b *op.Body) (list []SpaceRect) {
-	return writeSpace(b.Register(b.Yields[0]), func(x *Builder) []Ref {
+	return writeSpace(b.Register(b.Yields[0]), nil, func(x *Builder) []Ref {
 		var args []Ref
 		for r := range b.Args {
 			args = append(args, x.Outer(b, r))
@@ -41,7 +41,8 @@ func WriteSpace(b *op.Body) (list []SpaceRect) {
 }
 
 // writeSpace is matrices of the shape of t, which write writes, as loops, or nil where there are none.
-func writeSpace(t types.Type, write func(x *Builder) []Ref) (list []SpaceRect) {
+// With folds it is the reduction of all their elements. A column is reduced as a row is.
+func writeSpace(t types.Type, folds *op.Action, write func(x *Builder) []Ref) (list []SpaceRect) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, is := r.(op.NoElement); !is {
@@ -51,10 +52,13 @@ func writeSpace(t types.Type, write func(x *Builder) []Ref) (list []SpaceRect) {
 		}
 	}()
 	todo := []window.Rect{{Row: 0, Col: 0, Rows: t.Rows, Cols: t.Cols}}
+	if folds != nil && t.Cols == 1 {
+		todo[0].Rows, todo[0].Cols = 1, t.Rows
+	}
 	for len(todo) > 0 {
 		w := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		r, cut := writeRect(write, w)
+		r, cut := writeRect(write, folds, w)
 		switch {
 		case len(list)+len(todo) >= mostRects:
 			panic(NoBody{"so many rectangles"})
@@ -76,7 +80,7 @@ func writeSpace(t types.Type, write func(x *Builder) []Ref) (list []SpaceRect) {
 }
 
 // writeRect writes the loop of a rectangle, or says where it has to be cut.
-func writeRect(write func(x *Builder) []Ref, w window.Rect) (out SpaceRect, cut *op.Cut) {
+func writeRect(write func(x *Builder) []Ref, folds *op.Action, w window.Rect) (out SpaceRect, cut *op.Cut) {
 	defer func() {
 		if r := recover(); r != nil {
 			c, is := r.(op.Cut)
@@ -99,7 +103,21 @@ func writeRect(write func(x *Builder) []Ref, w window.Rect) (out SpaceRect, cut 
 		if y.At == nil || y.Type.Elem.Size() == 0 {
 			panic(NoBody{"a result of " + y.Type.String()})
 		}
-		v := y.At(at[0].Plus(loop.Num(int64(w.Row))), at[1].Plus(loop.Num(int64(w.Col))))
+		i, j := at[0].Plus(loop.Num(int64(w.Row))), at[1].Plus(loop.Num(int64(w.Col)))
+		if folds != nil {
+			if y.Type.Cols == 1 {
+				i, j = j, i
+			}
+			v := x.Term(folds.Def.Class, y.At(i, j))
+			m := loop.Mem{Kind: loop.ResultMem, N: x.Reduced(folds.Def.Class, dense.Storage(folds.Type.Elem), loop.Num(1), loop.Num(1))}
+			to := loop.Num(0)
+			if w.Rows == 1 && w.Cols == y.Type.Count() { // all of it: a row, which is rounded at once
+				to = at[0]
+			}
+			x.Reduce(m, to, loop.Num(0), v)
+			continue
+		}
+		v := y.At(i, j)
 		if s := &x.Nest.Body.Stmts[len(x.Nest.Body.Stmts)-1]; len(results) == 1 && s.Code == loop.Load && s.Dst == v && len(s.At) == 2 {
 			down, right := s.At[0].Plus(at[0].Times(-1)), s.At[1].Plus(at[1].Times(-1))
 			if o := x.Operands[s.Mem.N-2]; down.Known() && right.Known() && o.RowBy == 0 && o.ColBy == 0 && !o.Turned {
@@ -118,8 +136,12 @@ func writeRect(write func(x *Builder) []Ref, w window.Rect) (out SpaceRect, cut 
 	return out, nil
 }
 
-// mostViews is the most operands that are views. Each takes a register for its address.
-const mostViews = 16
+const (
+	// mostViews is the most operands that are views. Each takes a register for its address.
+	mostViews = 16
+	// mostFixed is up to how many operands those are views that begin at a place which is known.
+	mostFixed = 10
+)
 
 // viewed is matrix r from outside. A distance at which its elements are read is no part of the loop
 // but says where the operand begins, so that the rectangles of a border, many stencils, and rows with
@@ -131,12 +153,16 @@ func (x *Builder) viewed(t types.Type, r int) Ref {
 			i, j = j, i
 		}
 		if len(x.Operands) < mostViews {
-			o.Row, o.RowBy, o.Rows, i = x.begins(i)
-			o.Col, o.ColBy, o.Cols, j = x.begins(j)
+			v, down, right := o, i, j
+			v.Row, v.RowBy, v.Rows, down = x.begins(i)
+			v.Col, v.ColBy, v.Cols, right = x.begins(j)
+			if v.RowBy > 0 || v.ColBy > 0 || len(x.Operands) < mostFixed || slices.Contains(x.Operands, v) {
+				o, i, j = v, down, right
+			}
 		}
 		for _, l := range []loop.Lin{i, j} {
 			for _, t := range l.Terms {
-				if t.Sym.Kind != loop.IndexSym {
+				if t.Sym.Kind != loop.IndexSym && t.Sym.Kind != loop.ValSym {
 					panic(NoBody{"a subscript that the run tells"})
 				}
 			}

@@ -94,17 +94,25 @@ func stagesIn(b *op.Body, fixed []bool) *Stages {
 	s := &Stages{body: b, fixed: fixed, root: make([]int, len(b.Acts)), members: make([][]int, len(b.Acts)), code: make([]stageCode, len(b.Acts))}
 	times := make([]float64, len(b.Acts)) // how often an element is computed for one of the last action
 	ops := make([]float64, len(b.Acts))   // of an element of a stage, by its last action
+	whole := make([]bool, len(b.Acts))    // all its elements are computed
 	all := s.costs()
 	for k := len(b.Acts) - 1; k >= 0; k-- {
 		s.root[k], times[k] = -1, 1
-		if !stageable(b, k) {
+		if !stageable(b, k) || s.tells(k) {
 			continue
 		}
-		cost := s.cost(k)
-		if h, n := s.joins(k, times); h >= 0 && (n >= 1 || cost <= stageBefore) && (n <= 1 || (n-1)*all[k] <= stageAgain) && n <= stageReads && ops[h]+n*min(cost, stageBefore) <= stageOps {
+		cost, folds := s.cost(k), folded(&b.Acts[k])
+		before := float64(stageBefore)
+		if folds {
+			before = stageReads
+		}
+		h, n := s.joins(k, times)
+		whole[k] = h < 0 || s.readWhole(k, whole)
+		switch {
+		case h >= 0 && (n >= 1 || cost <= before) && (n <= 1 || (n-1)*all[k] <= stageAgain) && n <= stageReads && ops[h]+n*min(cost, stageBefore) <= stageOps && (whole[k] || !mayFail(b, k)):
 			s.root[k], times[k] = h, n
-		} else if b.Acts[k].Type.IsDense() {
-			s.root[k] = k
+		case folds || b.Acts[k].Type.IsDense():
+			s.root[k], whole[k] = k, true
 		}
 		if h := s.root[k]; h >= 0 {
 			ops[h] += times[k] * min(cost, stageBefore)
@@ -121,6 +129,56 @@ func stagesIn(b *op.Body, fixed []bool) *Stages {
 		return nil
 	}
 	return s
+}
+
+// folded reports a reduction of a whole matrix, which is a loop of its own unless the matrix is small.
+func folded(a *op.Action) bool { return a.Def.Class != loop.NoClass && a.Def.Fold == op.FoldAll }
+
+// mayFail reports an action that fails for some operands, at an element or by a subscript.
+func mayFail(b *op.Body, k int) bool {
+	a := &b.Acts[k]
+	return a.Def.Role == op.Points || !a.Def.Laws.Has(op.Total) && (!a.Def.Laws.Has(op.Elementwise) || a.Type.IsDense())
+}
+
+// readWhole reports that the stage of action k computes all its elements, given which ones that is so of.
+func (s *Stages) readWhole(k int, whole []bool) bool {
+	b := s.body
+	for i := k + 1; i < len(b.Acts); i++ {
+		a := &b.Acts[i]
+		all := !a.Def.Laws.Has(op.View) || len(a.Args) == 1 && a.Type.Count() == b.Acts[k].Type.Count()
+		if whole[i] && all && slices.Contains(a.Args, len(b.Args)+k) {
+			return true
+		}
+	}
+	return false
+}
+
+// tells reports a number that is a subscript and not linear in others: loops know it as one of theirs
+// from outside.
+func (s *Stages) tells(k int) bool {
+	b := s.body
+	if !isNumber(b.Acts[k].Type) || b.Acts[k].Type.Elem != types.I64 {
+		return false
+	}
+	for i := k + 1; i < len(b.Acts); i++ {
+		a := &b.Acts[i]
+		if at := slices.Index(a.Args, len(b.Args)+k); at > 0 && (a.Def.Laws.Has(op.View) || a.Def.Role == op.Picks || a.Def.Role == op.PicksAt) {
+			_, linear := Written(func() {
+				x := NewBuilder(Form{})
+				env := make([]Ref, len(b.Args)+k)
+				for r := range env {
+					if t := b.Register(r); isNumber(t) {
+						env[r] = x.Outer(b, r)
+					}
+				}
+				if _, linear := x.Lins[x.Act(b, k, env).Val]; !linear {
+					panic(NoBody{"a number that is not linear"})
+				}
+			})
+			return !linear
+		}
+	}
+	return false
 }
 
 // stageable reports an action that computes or moves elements, and does not fail but by a subscript.
@@ -152,6 +210,8 @@ func stageable(b *op.Body, k int) bool {
 		return d.Role == op.Constant
 	case d.Laws.Has(op.Elementwise) && d.Elt != nil:
 		return d.Body != nil && d.TotalOn(b.Register(a.Args[0]).Elem, a.Type.Elem)
+	case folded(a):
+		return b.Register(a.Args[0]).IsDense() && sums(d.Class, b.Register(a.Args[0]).Elem, a.Type.Elem)
 	case d.Class != loop.NoClass:
 		return d.Fold == op.FoldRows || d.Fold == op.FoldCols
 	case d.Elements != nil && a.Type.IsDense():
@@ -168,23 +228,56 @@ func pointwise(a *op.Action) bool {
 	if len(a.Bodies) != 1 || a.Attrs.Ints("lo") == nil || a.Attrs.Bool("pairs") {
 		return false
 	}
-	b := a.Bodies[0]
-	row := !b.Type().IsScalar()
+	return pointwiseBody(a.Bodies[0], !a.Bodies[0].Type().IsScalar())
+}
+
+// pointwiseBody is pointwise of a body, or a side of a branch in it. row: it gives rows.
+func pointwiseBody(b *op.Body, row bool) bool {
 	for k := range b.Acts {
 		x := &b.Acts[k]
 		d, dense := x.Def, x.Type.IsDense()
 		switch {
+		case d.Control == op.Part && x.Type.Elem.Size() > 0:
+		case d.Control == op.Select && !x.Asks:
+			for _, side := range x.Bodies {
+				if !pointwiseBody(side, row) {
+					return false
+				}
+			}
+			continue
 		case x.Type.Elem.Size() == 0 || x.Asks || x.Bodies != nil || x.Chain != nil || d.Control != op.NoControl || !d.Laws.Has(op.Pure):
 			return false
+		}
+		switch {
 		case dense && !x.Type.Known(), !dense && !x.Type.IsScalar():
 			return false
-		case d.Class != loop.NoClass && (row || dense || x.Type.Elem.IsFloat() && b.Register(x.Args[0]).Count() > stageReads):
+		case d.Control == op.Part:
+			if dense && readersOf(b, k) > 1 {
+				return false
+			}
+		case d.Class != loop.NoClass && (row || dense):
 			return false
 		case dense && !(d.Laws.Has(op.Elementwise) || d.Laws.Has(op.View) || d.Role == op.Constant), dense && !d.Laws.Has(op.View) && readersOf(b, k) > 1:
 			return false
 		}
 	}
 	return true
+}
+
+// bodyOps is about how many operations an element of a loop over points is.
+func bodyOps(b *op.Body) (ops float64) {
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		switch {
+		case a.Def.Control == op.Select:
+			ops += bodyOps(a.Bodies[0]) + bodyOps(a.Bodies[1])
+		case a.Def.Class != loop.NoClass && b.Register(a.Args[0]).Known():
+			ops += 2 * float64(b.Register(a.Args[0]).Count())
+		case a.Def.Control == op.NoControl:
+			ops++
+		}
+	}
+	return ops
 }
 
 // costs is about how many operations an element of each action is, with those before it that nothing
@@ -216,7 +309,7 @@ func (s *Stages) costs() []float64 {
 func (s *Stages) cost(k int) float64 {
 	a := &s.body.Acts[k]
 	if a.Def.Role == op.Points {
-		return float64(len(a.Bodies[0].Acts))
+		return bodyOps(a.Bodies[0])
 	}
 	if a.Def.Laws.Has(op.View) || a.Def.Cost == nil || len(a.Args) == 0 {
 		return 0
@@ -296,18 +389,24 @@ func (s *Stages) write(k int) []SpaceRect {
 			read[r] = r < len(b.Args) || !own[r-len(b.Args)]
 		}
 	}
-	return writeSpace(b.Acts[k].Type, func(x *Builder) []Ref {
+	t, result := b.Acts[k].Type, len(b.Args)+k
+	var folds *op.Action
+	if folded(&b.Acts[k]) {
+		folds, result = &b.Acts[k], b.Acts[k].Args[0]
+		t = b.Register(result)
+	}
+	return writeSpace(t, folds, func(x *Builder) []Ref {
 		x.fixed = s.fixed
 		env := make([]Ref, len(b.Args)+k+1)
 		for r := range env {
 			switch i := r - len(b.Args); {
 			case read[r]:
 				env[r] = x.Outer(b, r)
-			case i >= 0 && own[i]:
+			case i >= 0 && own[i] && (i != k || folds == nil):
 				env[r] = x.Act(b, i, env)
 			}
 		}
-		return []Ref{env[len(b.Args)+k]}
+		return []Ref{env[result]}
 	})
 }
 

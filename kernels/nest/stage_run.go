@@ -4,6 +4,7 @@ package nest
 // what has moved, which is nothing where a state alternates between two places.
 
 import (
+	"errors"
 	"slices"
 
 	"flow/ir/op"
@@ -20,6 +21,9 @@ const stageCall = 1000
 type stageRun struct {
 	rects []stageRect
 	off   bool // its loops have failed, or there are none
+	flags int  // windows in which a check has failed, since one in which none has
+	// number is the result of a reduction of all elements.
+	number *value.Dense
 	// regs are the registers that the loops read, and bound what they held when they were bound.
 	regs  []int
 	bound []value.Value
@@ -78,16 +82,33 @@ func (p *Interpreter) stage(k int, out *value.Dense) (done bool, err error) {
 			window.CopyRect(out, r.Rect, p.Reg[r.From].(*value.Dense), r.I, r.J)
 			continue
 		}
+		if s.number != nil {
+			r.worker.Forget()
+		}
 		flagged, err := r.worker.Window(0, r.Rows, 0, r.Cols, p.stopped)
 		switch {
-		case err != nil:
+		case errors.Is(err, launch.ErrStopped):
 			return false, op.ErrStopped
-		case flagged:
+		case flagged || err != nil:
+			s.flags++
+			s.off = s.flags > mostFlags
 			return false, nil
 		}
 	}
+	s.flags = 0
+	if s.number != nil {
+		first := s.rects[0].worker
+		for i := range s.rects[1:] {
+			first.Merge(s.rects[1+i].worker)
+		}
+		first.Finish()
+	}
 	return true, nil
 }
+
+// mostFlags is how often a check of a stage may fail, one time after the other, until its actions run
+// one by one for good.
+const mostFlags = 8
 
 // note adds the registers that a loop reads.
 func (s *stageRun) note(code *SpaceRect) {
@@ -135,7 +156,9 @@ func (r *stageRect) bind(regs []value.Value, out *value.Dense, turned map[*value
 		return true, nil
 	}
 	anew := r.worker == nil || !r.worker.Direct()
-	if anew {
+	if whole := out.Rows == 1 && out.Cols == 1; anew && whole {
+		r.view = *out
+	} else if anew {
 		out.Window(&r.view, r.Row, r.Col, r.Rows, r.Cols)
 	}
 	for k := range r.Operands {

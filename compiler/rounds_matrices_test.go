@@ -1,0 +1,205 @@
+package compiler_test
+
+import (
+	"strings"
+	"testing"
+
+	"flow/kernels"
+)
+
+// wordings are programs whose rounds read rows, columns and elements of a state and replace some of it, in
+// natural words. Those of a group emit the same.
+var wordings = [][]string{{ // elimination
+	`A0 = materialize(rand(40, 40, seed = 1) + 40 * eye(40))
+	 r = seq(0, 40)
+	 iterate A = A0, k = 0 times 40 { next A = A - ifelse(r > k, A[:, k] / A[k, k], 0.0) * A[k, :]; next k = k + 1 }
+	 emit A`,
+	`A0 = materialize(rand(40, 40, seed = 1) + 40 * eye(40))
+	 iterate A = A0, k = 0 times 40 {
+	   next A = parfor i in 0..40 { if i > k { A[i, :] - A[i, k] / A[k, k] * A[k, :] } else { A[i, :] } }
+	   next k = k + 1
+	 }
+	 emit A`,
+}, { // the longest increasing subsequence
+	`X = materialize(rand(90, 1, seed = 1))
+	 place = seq(0, 90)
+	 iterate L = ones(90, 1), i = 1 times 89 {
+	   best = max(ifelse(place < i and X < X[i, 0], L, 0.0))
+	   next L = ifelse(place == i, best + 1, L)
+	   next i = i + 1
+	 }
+	 emit t(L)`,
+	`X = materialize(rand(90, 1, seed = 1))
+	 iterate L = zeros(90, 1), i = 0 times 90 {
+	   best = max(parfor j in 0..90 { if X[j, 0] < X[i, 0] { L[j, 0] } else { 0.0 } })
+	   next L = parfor j in 0..90 { if j == i { best + 1 } else { L[j, 0] } }
+	   next i = i + 1
+	 }
+	 emit t(L)`,
+}, { // a knapsack
+	`w = materialize(randint(30, 1, 1, 40, seed = 1))
+	 v = materialize(rand(30, 1, seed = 2))
+	 iterate best = zeros(151, 1), k = 0 times 30 {
+	   next best = parfor c in 0..151 { if c >= w[k, 0] { max(best[c, 0], best[c - w[k, 0], 0] + v[k, 0]) } else { best[c, 0] } }
+	   next k = k + 1
+	 }
+	 emit t(best)`,
+	`w = materialize(randint(30, 1, 1, 40, seed = 1))
+	 v = materialize(rand(30, 1, seed = 2))
+	 c = t(seq(0, 151))
+	 iterate best = zeros(1, 151), k = 0 times 30 {
+	   without = t(take(t(best), t(max(c - w[k, 0], 0))))
+	   next best = ifelse(c >= w[k, 0], max(best, without + v[k, 0]), best)
+	   next k = k + 1
+	 }
+	 emit best`,
+}, { // Jacobi
+	`A = materialize(rand(70, 70, seed = 1) + 70 * eye(70))
+	 b = materialize(rand(70, 1, seed = 2))
+	 iterate x = zeros(70, 1) times 12 { next x = (b - (rowsum(A * t(x)) - diag(A) * x)) / diag(A) }
+	 emit x`,
+	`A = materialize(rand(70, 70, seed = 1) + 70 * eye(70))
+	 b = materialize(rand(70, 1, seed = 2))
+	 iterate x = zeros(70, 1) times 12 { next x = parfor i in 0..70 { (b[i, 0] - (sum(t(A[i, :]) * x) - A[i, i] * x[i, 0])) / A[i, i] } }
+	 emit x`,
+}, { // forward substitution
+	`L = materialize(rand(80, 80, seed = 1) + 80 * eye(80))
+	 b = materialize(rand(80, 1, seed = 2))
+	 iterate x = zeros(80, 1), i = 0 times 80 {
+	   next x = ifelse(seq(0, 80) == i, (b[i, 0] - sum(t(L[i, :]) * x)) / L[i, i], x)
+	   next i = i + 1
+	 }
+	 emit t(x)`,
+	`L = materialize(rand(80, 80, seed = 1) + 80 * eye(80))
+	 b = materialize(rand(80, 1, seed = 2))
+	 iterate x = zeros(80, 1), i = 0 times 80 {
+	   s = sum(L[i, :] * t(x))
+	   next x = parfor k in 0..80 { if k == i { (b[i, 0] - s) / L[i, i] } else { x[k, 0] } }
+	   next i = i + 1
+	 }
+	 emit t(x)`,
+}, { // Gram-Schmidt
+	`A = materialize(rand(50, 12, seed = 1))
+	 c = t(seq(0, 12))
+	 iterate Q = A, k = 0 times 12 {
+	   q = Q[:, k] / norm(Q[:, k])
+	   p = ifelse(c > k, colsum(q * Q), 0.0)
+	   next Q = ifelse(c == k, q, Q - q * p)
+	   next k = k + 1
+	 }
+	 emit Q`,
+	`A = materialize(rand(50, 12, seed = 1))
+	 c = t(seq(0, 12))
+	 iterate Q = A, k = 0 times 12 {
+	   q = Q[:, k] / norm(Q[:, k])
+	   p = ifelse(c > k, colsum(q * Q), 0.0)
+	   next Q = parfor i in 0..50 { ifelse(c == k, q[i, 0], Q[i, :] - q[i, 0] * p) }
+	   next k = k + 1
+	 }
+	 emit Q`,
+}, { // the best path through a hidden Markov model
+	`A = materialize(log(rand(70, 70, seed = 1)))
+	 B = materialize(log(rand(70, 9, seed = 2)))
+	 obs = materialize(randint(50, 1, 0, 9, seed = 3))
+	 iterate v = zeros(70, 1), k = 0 times 50 { next v = t(colmax(v + A)) + B[:, obs[k, 0]]; next k = k + 1 }
+	 emit v`,
+	`A = materialize(log(rand(70, 70, seed = 1)))
+	 B = materialize(log(rand(70, 9, seed = 2)))
+	 obs = materialize(randint(50, 1, 0, 9, seed = 3))
+	 iterate v = zeros(70, 1), k = 0 times 50 { next v = parfor j in 0..70 { max(v + A[:, j]) + B[j, obs[k, 0]] }; next k = k + 1 }
+	 emit v`,
+}, { // shortest paths
+	`iterate D = rand(30, 30, seed = 1) ^ 2, k = 0 times 30 { next D = min(D, D[:, k] + D[k, :]); next k = k + 1 }
+	 emit D`,
+	`iterate D = rand(30, 30, seed = 1) ^ 2, k = 0 times 30 {
+	   next D = parfor i in 0..30 { min(D[i, :], D[i, k] + D[k, :]) }
+	   next k = k + 1
+	 }
+	 emit D`,
+}, { // reductions of what is cut at its border, of a column of a matrix, of numbers far apart
+	`iterate u = rand(100, 70, seed = 1), d = 0.0, h = 0.0 until h > 6 {
+	   r = rbind(u[1.., :], u[0..1, :]) - u
+	   next d = d / 2 + sum(r ^ 2) + max(cbind(r[:, 1..], r[:, 0..1])) + norm(u[:, 3]) + mean(u[7, :])
+	   next u = u + 0.2 * r
+	   next h = h + 1
+	 }
+	 emit d
+	 emit sum(u)`,
+}, {
+	`e = materialize(10.0 ^ (200 * rand(300, 1, seed = 1) - 100) * (rand(300, 1, seed = 2) - 0.5))
+	 iterate x = e, s = 0.0, k = 0 times 30 {
+	   next s = s / 3 + sum(x) + norm(x * 2) + f64(count(x > s)) + (if any(x > 1e99) { 1.0 } else { 0.0 }) + f64(sum(i64(round(x > 0))))
+	   next x = ifelse(seq(0, 300) == k, -s, x)
+	   next k = k + 1
+	 }
+	 emit s
+	 emit sum(x)`,
+}}
+
+// brokenRounds are programs of which a round fails after many that did not, partly at an element that nothing
+// reads, and what they say.
+var brokenRounds = [][2]string{
+	{`iterate x = ones(100, 1), k = 0 times 90 {
+	   y = parfor i in 0..50 { x[i + k, 0] * 2 }
+	   next x = 0.5 * rbind(y[0..20, :], x[20.., :])
+	   next k = k + 1
+	 }
+	 emit sum(x)`, "row 100 of a matrix with 100 rows (at i = 49)"},
+	{`d = materialize(seq(0, 200))
+	 iterate x = ones(100, 1), k = 0 times 90 {
+	   y = parfor i in 0..100 { 4 // (d[i, 0] - 99 + 60 - k) }
+	   next x = 0.5 * x + rbind(y[0..20, :], zeros(80, 1))
+	   next k = k + 60
+	 }
+	 emit sum(x)`, "division by zero (at i = 39)"},
+	{`A = materialize(rand(100, 10, seed = 1))
+	 iterate x = ones(5, 10), k = 0 times 90 { w = A[k..k + 50, :]; next x = 0.5 * x + 2 * w[0..5, :]; next k = k + 1 }
+	 emit sum(x)`, "rows 51 to 101 of a matrix with 100"},
+	{`w = materialize(randint(99, 1, 0, 3, seed = 1))
+	 iterate x = ones(70, 1), k = 0 times 99 {
+	   next x = parfor i in 0..70 { if i >= 10 { x[i - w[k, 0], 0] } else if k < 80 { x[i + 1, 0] } else { x[w[k, 0] * 40, 0] } }
+	   next k = k + 1
+	 }
+	 emit sum(x)`, "row 80 of a matrix with 70 rows (at i = 0)"},
+	{`w = materialize(randint(99, 1, 0, 3, seed = 1))
+	 iterate x = ones(70, 1), k = 0, s = 1 times 99 {
+	   y = parfor i in 0..70 { if k == 70 { x[w[k, 0] + 69 + i, 0] } else { x[i, 0] } }
+	   next s = s + i64(sum(y))
+	   next x = 2 * y - x
+	   next k = k + 1
+	 }
+	 emit s`, "of a matrix with 70 rows (at i = "},
+}
+
+// TestRoundsOfMatrices: rounds run as loops, which are compiled at once or never, give what the definition
+// gives, in all wordings, and fail where it fails.
+func TestRoundsOfMatrices(t *testing.T) {
+	table := tinyTable(t)
+	defer kernels.LoopsFrom(0)
+	on := runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}, {2, 2, []string{"hoist", "keep"}, false, "SS"}, {1, 2, []string{"rounds"}, false, ""}}
+	for _, group := range wordings {
+		first := ""
+		for _, text := range group {
+			for _, from := range []int64{0, 1 << 60} {
+				kernels.LoopsFrom(from)
+				out, err := on.differ(table, text)
+				if err != nil {
+					t.Errorf("%v\nin\n%s", err, text)
+				}
+				if numbers := strings.Join(strings.Fields(out.out), " "); first == "" {
+					first = numbers
+				} else if first != numbers {
+					t.Errorf("%s\nis other than\n%s\nof\n%s", numbers, first, text)
+				}
+			}
+		}
+	}
+	for _, c := range brokenRounds {
+		for _, from := range []int64{0, 1 << 60} {
+			kernels.LoopsFrom(from)
+			if out, err := on.differ(table, c[0]); err != nil || out.err == nil || !strings.Contains(out.err.Error(), c[1]) {
+				t.Errorf("%v\n%v\nfails otherwise than with %q\nin\n%s", err, out.err, c[1], c[0])
+			}
+		}
+	}
+}
