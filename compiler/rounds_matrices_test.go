@@ -10,16 +10,16 @@ import (
 // wordings are programs whose rounds read rows, columns and elements of a state and replace some of it, in
 // natural words. Those of a group emit the same.
 var wordings = [][]string{{ // elimination
-	`A0 = materialize(rand(40, 40, seed = 1) + 40 * eye(40))
-	 r = seq(0, 40)
-	 iterate A = A0, k = 0 times 40 { next A = A - ifelse(r > k, A[:, k] / A[k, k], 0.0) * A[k, :]; next k = k + 1 }
-	 emit A`,
-	`A0 = materialize(rand(40, 40, seed = 1) + 40 * eye(40))
-	 iterate A = A0, k = 0 times 40 {
-	   next A = parfor i in 0..40 { if i > k { A[i, :] - A[i, k] / A[k, k] * A[k, :] } else { A[i, :] } }
+	`A0 = materialize(rand(70, 70, seed = 1) + 70 * eye(70))
+	 r = seq(0, 70)
+	 iterate A = A0, k = 0 times 50 { next A = A - ifelse(r > k, A[:, k] / A[k, k], 0.0) * A[k, :]; next k = k + 1 }
+	 emit all A`,
+	`A0 = materialize(rand(70, 70, seed = 1) + 70 * eye(70))
+	 iterate A = A0, k = 0 times 50 {
+	   next A = parfor i in 0..70 { if i > k { A[i, :] - A[i, k] / A[k, k] * A[k, :] } else { A[i, :] } }
 	   next k = k + 1
 	 }
-	 emit A`,
+	 emit all A`,
 }, { // the longest increasing subsequence
 	`X = materialize(rand(90, 1, seed = 1))
 	 place = seq(0, 90)

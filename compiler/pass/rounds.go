@@ -21,7 +21,7 @@ import (
 // stay: the operators are the same, in the same order. It would be wrong where something is shown
 // in between, or where sizes change, and dear where an operator in the body has work for several
 // workers.
-func Rounds(g *ir.Graph, table *op.Table) *ir.Graph { return roundsIn(g, table, fewNumbers) }
+func Rounds(g *ir.Graph, table *op.Table) *ir.Graph { return roundsIn(g, table, fits) }
 
 // roundsIn makes tasks of the loops of a graph that fit, and of those in the others.
 func roundsIn(g *ir.Graph, table *op.Table, fits func(g *ir.Graph, id ir.ID) bool) *ir.Graph {
@@ -140,10 +140,11 @@ func withTexts(r *ir.Region, texts map[int]*ir.Node) *ir.Region {
 }
 
 const (
-	// mostNumbers is the most elements of a matrix that counts as small: for one worker, in its first
-	// cache.
-	mostNumbers = 4096
-	// mostWork is the most operations of an operator that counts as small: some 50 us of one worker.
+	// fewNumbers and mostNumbers are the most elements of a matrix that lies in the first cache of one
+	// worker, and in its second one beside others.
+	fewNumbers, mostNumbers = 4096, 32768
+	// mostWork is the most operations of an operator that counts as small, and of a round with matrices
+	// of more than fewNumbers: some 50 us of one worker.
 	mostWork = 1 << 19
 )
 
@@ -153,10 +154,28 @@ func fewElements(t types.Type) bool {
 	return isNumber(t) || t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() <= mostNumbers
 }
 
-// fewNumbers reports a loop that carries and computes scalars and such matrices alone. What it
-// captures may be any dense matrix.
-func fewNumbers(g *ir.Graph, id ir.ID) bool {
+// roundWork is what a round of a loop does, about.
+type roundWork struct {
+	ops   float64
+	large bool // on matrices of more than fewNumbers elements
+}
+
+// note adds a node with a result of type t. It reports false where an operator has too much work, or makes
+// a large matrix but by loops over its elements.
+func (w *roundWork) note(d *op.Def, t types.Type, ops float64) bool {
+	w.ops += ops
+	if t.IsDense() && t.Count() > fewNumbers {
+		w.large = true
+		return ops <= mostWork && (d.Elements != nil || d.Elt != nil || d.Fold != op.NoFold || d.Role == op.Points)
+	}
+	return ops <= mostWork
+}
+
+// fits reports a loop that carries and computes scalars and such matrices alone. What it captures may
+// be any dense matrix.
+func fits(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
+	var w roundWork
 	for k, x := range g.In(id) {
 		t := g.Type(x)
 		if k >= n.Carried() && constantText(g, x) {
@@ -171,11 +190,11 @@ func fewNumbers(g *ir.Graph, id ir.ID) bool {
 			return false
 		}
 	}
-	return fewWithin(n.Region)
+	return w.within(n.Region) && (!w.large || w.ops <= mostWork)
 }
 
-// fewWithin reports regions that compute such values, by operators that show nothing.
-func fewWithin(r *ir.Region) bool {
+// within reports regions that compute such values, by operators that show nothing.
+func (w *roundWork) within(r *ir.Region) bool {
 	for ; r != nil; r = r.Next {
 		g := r.Graph
 		for i := range g.Nodes {
@@ -183,15 +202,15 @@ func fewWithin(r *ir.Region) bool {
 			switch {
 			case n.Op.Role == op.Argument:
 			case isControl(n):
-				if !fewWithin(n.Region) {
+				if !w.within(n.Region) {
 					return false
 				}
 			case t.Kind == types.Effect && n.Op.Elements != nil: // an assert: a loop has checks
 			case n.Op.Role == op.Points:
-				if !fewPoints(g, ir.ID(i)) {
+				if ops, fine := fewPoints(g, ir.ID(i)); !fine || !w.note(n.Op, t, float64(ops)) {
 					return false
 				}
-			case n.Region != nil || n.Op.Role == op.Exchange || flops(g, ir.ID(i)) > mostWork || !n.Op.Laws.Has(op.Pure) || !fewElements(t) && t != types.ScalarOf(types.Str):
+			case n.Region != nil || n.Op.Role == op.Exchange || !n.Op.Laws.Has(op.Pure) || !fewElements(t) && t != types.ScalarOf(types.Str) || !w.note(n.Op, t, flops(g, ir.ID(i))):
 				return false
 			}
 		}
@@ -203,17 +222,17 @@ func fewWithin(r *ir.Region) bool {
 // sharing among workers.
 const mostPoints = 1 << 17
 
-// fewPoints reports a parfor of little work, of known bounds without a hint of a technique.
-func fewPoints(g *ir.Graph, id ir.ID) bool {
+// fewPoints is how many operators a parfor runs, and whether that is little work, of known bounds without a hint of a technique.
+func fewPoints(g *ir.Graph, id ir.ID) (ops int, fine bool) {
 	n := &g.Nodes[id]
 	if !fewElements(g.Type(id)) || n.Attrs.Ints("lo") == nil || hinted(n) {
-		return false
+		return 0, false
 	}
-	ops, fine := pointOps(n.Region)
+	ops, fine = pointOps(n.Region)
 	for _, points := range n.Attrs.Ints("n") {
 		ops *= int(points)
 	}
-	return fine && ops <= mostPoints
+	return ops, fine && ops <= mostPoints
 }
 
 // pointOps is how many operators a point of a parfor runs, vectors of four at a time, in all branches.
