@@ -28,7 +28,7 @@ func TestProductsAlongTheRowsOfAFactor(t *testing.T) {
 		{"r = sigmoid(X @ w) - y\nemit t(X) @ r\nemit sum(r ^ 3 + r)\nemit r", 0}, // r has other readers
 		{"Y = X[0..127, :]\nemit t(Y) @ (sigmoid(Y @ w) - y[0..127, :])", 0},      // too few panels
 	} {
-		c, err := compileTiny(tinyTable(t), data+p.text, 1, false, nil)
+		c, err := compileTiny(tinyTable(t), data+p.text, 1, false, []string{"rounds"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ func TestGroupsThatReadOneChain(t *testing.T) {
 		{"r = i64(9 * U) // i64(9 * V + 1)\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B", ""}, // it may fail
 		{"r = U * V\nA = near(U) - r\nB = near(V) + r\nemit A\nemit B\nemit rowsum(r)", ""},        // a reduction reads it
 	} {
-		c, err := compileTiny(tinyTable(t), data+p.text, 1, false, nil)
+		c, err := compileTiny(tinyTable(t), data+p.text, 1, false, []string{"rounds"})
 		if err != nil {
 			t.Fatal(err)
 		}

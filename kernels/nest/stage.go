@@ -13,6 +13,7 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/kernels/define"
+	"flow/kernels/loop/launch"
 )
 
 const (
@@ -25,6 +26,8 @@ const (
 	// stageBefore is the most operations of an element that is made before the loop: more are a loop, which
 	// would be run for every vector of points.
 	stageBefore = 2 * define.Unrolled
+	// shortRows is the most elements of a matrix of short rows that is reduced as a stage.
+	shortRows = 2048
 	// stageReads is the most places at which one element is read.
 	stageReads = 16
 )
@@ -210,8 +213,9 @@ func stageable(b *op.Body, k int) bool {
 		return d.Role == op.Constant
 	case d.Laws.Has(op.Elementwise) && d.Elt != nil:
 		return d.Body != nil && d.TotalOn(b.Register(a.Args[0]).Elem, a.Type.Elem)
-	case folded(a):
-		return b.Register(a.Args[0]).IsDense() && sums(d.Class, b.Register(a.Args[0]).Elem, a.Type.Elem)
+	case folded(a): // kernels take short rows as one, but have to be called
+		t := b.Register(a.Args[0])
+		return t.IsDense() && (t.Rows == 1 || t.Cols == 1 || t.Cols >= launch.FewColumns || t.Count() <= shortRows) && sums(d.Class, t.Elem, a.Type.Elem)
 	case d.Class != loop.NoClass:
 		return d.Fold == op.FoldRows || d.Fold == op.FoldCols
 	case d.Elements != nil && a.Type.IsDense():
