@@ -134,6 +134,50 @@ var wordings = [][]string{{ // elimination
 	 }
 	 emit s
 	 emit sum(x)`,
+}, { // numbers of all types, nan and inf among them
+	`d = materialize(randint(300, 1, -5, 40, seed = 1))
+	 nanx = materialize(ifelse(rand(300, 1, seed = 2) < 0.01, nan, ifelse(rand(300, 1, seed = 3) < 0.02, inf, randn(300, 1, seed = 4))))
+	 iterate x = nanx, i = d, f = f32(nanx), b = nanx > 0, s = 0.0, k = 0 times 50 {
+	   p = i[k, 0] % 300
+	   next s = ifelse(isnan(sum(x)), 0.0, 0.5) + max(ifelse(isnan(x), 0.0, x)) / 1e3 + f64(count(b)) + f64(sum(i)) / 7 + f64(max(f[p..p + 1, :])) * 0 + min(abs(x[0..50, :]))
+	   next x = ifelse(seq(0, 300) == p, x[k, 0], x * 0.99 + 0.01 * x[p, 0])
+	   next i = parfor j in 0..300 { if b[j, 0] and i[j, 0] > 3 { i[j, 0] // 2 + 1 } else if i[j, 0] < 0 { -i[j, 0] } else { i[(j + k) % 300, 0] } }
+	   next f = f * f32(0.5) + f[p, 0] + f32(mean(x))
+	   next b = parfor j in 0..300 { b[300 - 1 - j, 0] != (i[j, 0] % 3 == 0) }
+	   next k = k + 1
+	 }
+	 emit s
+	 emit all x
+	 emit all i
+	 emit all f
+	 emit all b`,
+}, { // rows of branches, reductions of all classes
+	`A = materialize(rand(40, 60, seed = 1) - 0.5)
+	 iterate M = A, g = 0.0, k = 0 until k == 60 or g > 1e6 {
+	   c = M[:, k % 60]
+	   r = M[k % 40, :]
+	   next g = g / 2 + any(c > 0.49) * 1.0 + all(r > -1) * 2.0 + f64(argmax(r)) + prod(1 + 0.01 * c) + var(r) + stddev(c) + norm(M - c * r) + mean(abs(M)) + max(M[:, 1]) + f64(count(M[3, :] > 0))
+	   next M = parfor i in 0..40 {
+	     if i == k % 40 { r * 0.5 + c[i, 0] } else if any(M[i, :] > 0.4) { M[i, :] - 0.01 * r } else { reverse(M[i, :], by = "cols") }
+	   }
+	   next k = k + 1
+	 }
+	 emit g
+	 emit all M`,
+}, { // gathers that branches guard, subscripts that are read
+	`h = materialize(randint(500, 1, 0, 100, seed = 1))
+	 iterate t = zeros(100, 1), best = zeros(100, 1), e = 0, k = 0 times 130 {
+	   j = h[k, 0]
+	   z = h[k + 1, 0]
+	   m = max(parfor q in 0..100 { if q < j { t[q, 0] } else { t[(q + z) % 100, 0] - 1 } })
+	   next t = parfor q in 0..100 { if q == j { m + 1 } else { t[q, 0] } }
+	   next best = parfor q in 0..100 { if q >= z { max(best[q, 0], t[q - z, 0] + best[100 - 1 - q, 0] * 0.01) } else { best[q, 0] } }
+	   next e = e + h[h[j, 0] + z, 0]
+	   next k = k + 1
+	 }
+	 emit all t
+	 emit all best
+	 emit e`,
 }}
 
 // brokenRounds are programs of which a round fails after many that did not, partly at an element that nothing
