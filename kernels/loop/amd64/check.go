@@ -44,10 +44,6 @@ func (l *lowering) check(c operand) {
 
 // flagUnless sets the flag of a check that fails, and leaves, unless a condition holds.
 func (m *maker) flagUnless(c Cond) {
-	fine := m.Label()
-	m.Jump(c, fine)
-	m.MovImm(RAX, 1)
-	m.StoreG(At(argsReg, 8*argFlags), RAX)
-	m.Goto(m.leave)
-	m.Bind(fine)
+	m.checks = true
+	m.Jump(c.Not(), m.failed)
 }

@@ -83,7 +83,7 @@ func refused(err *error) {
 func (l *lowering) code() (*Code, error) {
 	m := l.asm
 	m.at = l.allocate(m.registers)
-	m.leave = m.Label()
+	m.leave, m.failed = m.Label(), m.Label()
 	m.spills = l.localsEnd
 	m.enter()
 	m.write(&l.program)
@@ -100,7 +100,7 @@ func (l *lowering) code() (*Code, error) {
 // few registers. It panics with an *Unsupported.
 func lowered(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) *lowering {
 	l := loweredOnce(t, n, params, results, levels, plan)
-	for free := plan.together == 0; free && l.together > 2 && !l.few() && l.crowded(); {
+	for free := plan.together == 0; free && l.together > l.least() && !l.few() && l.crowded(); {
 		plan.together = l.together - 1
 		l = loweredOnce(t, n, params, results, levels, plan)
 	}

@@ -11,6 +11,7 @@ const (
 	rowReg     = RCX // the other index of the space
 	fuelReg    = R15 // rounds that may still be made
 	scratchReg = RBX
+	counterReg = RBP // the index of a shared inner loop that holds no other loop: see counting.alone
 )
 
 // generalRegs are the registers that may be assigned.
@@ -28,9 +29,13 @@ type maker struct {
 	at     assignment
 	spills int // offset of the slots in scratch memory
 	leave  Label
+	failed Label // sets the flag of a check and leaves; bound if checks is set
+	checks bool
 	start  Label
 	resume []suspension
 	uses   []Reg // of the step that is being written
+	// held is 1 + the counter whose index counterReg holds, or 0.
+	held counter
 	// streams says that results are stored past the caches.
 	streams bool
 }

@@ -94,6 +94,13 @@ func (a *Asm) MovImm(dst Reg, v int64) {
 // Mov copies a register.
 func (a *Asm) Mov(dst, src Reg) { a.op(1, false, 0x89, src, dst, nil, 0) }
 
+// MovTo copies a register to another one.
+func (a *Asm) MovTo(dst, src Reg) {
+	if dst != src {
+		a.Mov(dst, src)
+	}
+}
+
 // LoadG loads 8 bytes.
 func (a *Asm) LoadG(dst Reg, m Mem) { a.op(1, false, 0x8b, dst, 0, &m, 0) }
 

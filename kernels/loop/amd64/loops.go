@@ -40,7 +40,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 	defer l.forgetStored(&x.Body)
 	if c.scalar {
 		l.scalar(func(m *maker) {
-			m.LoadG(RAX, c.word.mem())
+			c.index(m)
 			c.compareShared(m)
 			m.Jump(c.ended(), end)
 		})
@@ -100,6 +100,7 @@ func (l *lowering) loop(s *loop.Stmt) {
 			m.Goto(top)
 		}
 		m.Bind(end)
+		m.held = 0
 	}})
 	l.nested--
 	l.counts = around
@@ -241,9 +242,11 @@ type counting struct {
 	left   virt    // the lanes that have rounds left, or 0: those that count outside
 	shared bool    // the index is the same in all lanes: word
 	word   counter // of a shared index
-	scalar bool    // its end, too
-	vector virt    // of another
-	to     virt    // the end in every lane, where it is not shared
+	// alone says that the loop of a shared index holds no other loop: counterReg holds the index, too.
+	alone  bool
+	scalar bool // the end is shared, too
+	vector virt // of another
+	to     virt // the end in every lane, where it is not shared
 }
 
 // count decides how the rounds of a loop are counted.
@@ -252,6 +255,7 @@ func (l *lowering) count(s *loop.Stmt) *counting {
 	c := &counting{name: x.Index.Name, rng: x.Index.Range}
 	c.rng.From, c.rng.To = l.form(c.rng.From), l.form(c.rng.To)
 	c.word, c.shared = l.counter(x.Index)
+	c.alone = c.shared && weigh(&x.Body).inner == 0
 	ends := c.rng.Kind == loop.Steps
 	if !c.shared {
 		c.vector = l.fresh(vectorClass)
@@ -286,22 +290,43 @@ func (c *counting) begin(l *lowering) {
 	if !c.shared {
 		return
 	}
-	l.setWord(c.word.mem(), c.rng.From)
+	l.scalar(func(m *maker) {
+		l.scalarLin(m, c.reg(), c.rng.From)
+		m.StoreG(c.word.mem(), c.reg())
+		if c.alone {
+			m.held = 1 + c.word
+		}
+	})
 	if c.scalar && !c.rng.To.Known() {
 		l.setWord(c.word.end(), c.rng.To)
 	}
 }
 
-// compareShared compares the index that all lanes share, which is in RAX, with its end.
+// reg is the register in which the index that all lanes share is counted.
+func (c *counting) reg() Reg {
+	if c.alone {
+		return counterReg
+	}
+	return RAX
+}
+
+// index brings the index that all lanes share into its register.
+func (c *counting) index(m *maker) {
+	if !c.alone {
+		m.LoadG(RAX, c.word.mem())
+	}
+}
+
+// compareShared compares the index that all lanes share, which is in its register, with its end.
 func (c *counting) compareShared(m *maker) {
 	switch to := c.rng.To; {
 	case !to.Known():
-		m.ArithMem(CmpG, RAX, c.word.end())
+		m.ArithMem(CmpG, c.reg(), c.word.end())
 	case to.Const == int64(int32(to.Const)):
-		m.ArithImm(CmpG, RAX, int32(to.Const))
+		m.ArithImm(CmpG, c.reg(), int32(to.Const))
 	default:
 		m.MovImm(R11, to.Const)
-		m.ArithG(CmpG, RAX, R11)
+		m.ArithG(CmpG, c.reg(), R11)
 	}
 }
 
@@ -347,14 +372,14 @@ func (c *counting) advance(l *lowering) {
 	l.emit(add)
 }
 
-// advanceShared goes to the next index that all lanes share, and leaves it in RAX.
+// advanceShared goes to the next index that all lanes share, and leaves it in its register.
 func (c *counting) advanceShared(m *maker) {
-	m.LoadG(RAX, c.word.mem())
+	c.index(m)
 	if by := c.rng.By; by == int64(int32(by)) {
-		m.ArithImm(AddG, RAX, int32(by))
+		m.ArithImm(AddG, c.reg(), int32(by))
 	} else {
 		m.MovImm(R11, by)
-		m.ArithG(AddG, RAX, R11)
+		m.ArithG(AddG, c.reg(), R11)
 	}
-	m.StoreG(c.word.mem(), RAX)
+	m.StoreG(c.word.mem(), c.reg())
 }

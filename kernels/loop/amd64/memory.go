@@ -64,6 +64,19 @@ func (l *lowering) symbolMem(s loop.Sym) (m Mem, ok bool) {
 	return Mem{}, false
 }
 
+// symbolIn returns a register with a symbol: its own, or spare, into which it is loaded.
+func (l *lowering) symbolIn(m *maker, s loop.Sym, spare Reg) Reg {
+	if c, ok := l.counters[s.N]; ok && s.Kind == loop.IndexSym && m.held == 1+c {
+		return counterReg
+	}
+	from, ok := l.symbolMem(s)
+	if !ok {
+		return rowReg
+	}
+	m.LoadG(spare, from)
+	return spare
+}
+
 // scalarLin writes code that leaves a form, the same in all lanes, in dst. It uses R10 and R11.
 func (l *lowering) scalarLin(m *maker, dst Reg, f loop.Lin) {
 	if len(f.Terms) == 0 {
@@ -75,23 +88,24 @@ func (l *lowering) scalarLin(m *maker, dst Reg, f loop.Lin) {
 		if k == 0 {
 			to = dst
 		}
-		if from, ok := l.symbolMem(t.Sym); ok {
-			m.LoadG(to, from)
-		} else {
-			m.Mov(to, rowReg)
-		}
+		from := l.symbolIn(m, t.Sym, to)
 		switch c := t.Coef; {
 		case c == 1:
+			to = from
 		case c > 0 && c&(c-1) == 0:
+			m.MovTo(to, from)
 			m.ShiftImm(ShlG, to, uint8(bits.TrailingZeros64(uint64(c))))
 		case c == int64(int32(c)):
-			m.IMulImm(to, to, int32(c))
+			m.IMulImm(to, from, int32(c))
 		default:
+			m.MovTo(to, from)
 			m.MovImm(R10, c)
 			m.IMul(to, R10)
 		}
 		if k > 0 {
 			m.ArithG(AddG, dst, to)
+		} else {
+			m.MovTo(dst, to)
 		}
 	}
 	switch c := f.Const; {

@@ -9,7 +9,7 @@ package amd64
 type suspension struct{ leave, back Label }
 
 // What is saved in scratch memory, in this order: the vector registers, the masks, the position in
-// the window, the general registers that are assigned. Counters of inner loops follow, the room of
+// the window, the general registers that are assigned and counterReg. Counters of inner loops follow, the room of
 // lane-by-lane code, locals, and values that have no register: they stay where they are.
 const (
 	savedMasks = 32 * slotBytes
@@ -44,6 +44,14 @@ func (m *maker) enter() {
 
 // end writes what follows the body: the end of a window, the ways out of it, and the way back.
 func (m *maker) end() {
+	if m.checks {
+		done := m.Label()
+		m.Goto(done)
+		m.Bind(m.failed)
+		m.MovImm(RAX, 1)
+		m.StoreG(At(argsReg, 8*argFlags), RAX)
+		m.Bind(done)
+	}
 	m.Bind(m.leave)
 	m.MovImm(RAX, 0)
 	m.StoreG(argMem(8*argResume), RAX)
@@ -61,7 +69,7 @@ func (m *maker) end() {
 	m.StoreG(argMem(8*argFuel), fuelReg)
 	m.StoreG(At(scratchReg, savedRow), rowReg)
 	m.StoreG(At(scratchReg, savedLane), laneReg)
-	for k, r := range m.general {
+	for k, r := range append(m.general[:len(m.general):len(m.general)], counterReg) {
 		m.StoreG(At(scratchReg, int32(savedG+8*k)), r)
 	}
 	for k := range m.vectors {
@@ -75,7 +83,7 @@ func (m *maker) end() {
 	m.Bind(m.start)
 	m.LoadG(rowReg, At(scratchReg, savedRow))
 	m.LoadG(laneReg, At(scratchReg, savedLane))
-	for k, r := range m.general {
+	for k, r := range append(m.general[:len(m.general):len(m.general)], counterReg) {
 		m.LoadG(r, At(scratchReg, int32(savedG+8*k)))
 	}
 	for k := range m.vectors {

@@ -130,7 +130,7 @@ func (l *lowering) choose(plan Schedule) int {
 		return 4
 	case w.inner > 0 && w.inner <= 40, w.inner == 0 && w.cost <= 100:
 		return 3
-	case w.inner == 0 && w.cost <= 1600:
+	case w.inner == 0 && w.cost <= 1600, w.inner > 0 && w.inner <= longBody:
 		return 2
 	}
 	return 1
@@ -178,4 +178,12 @@ func readsIndex(b *loop.Block, name int) bool {
 		}
 	}
 	return false
+}
+
+// least is down to how many vectors are lowered together where registers are scarce.
+func (l *lowering) least() int {
+	if weigh(&l.nest.Body).inner > 40 {
+		return 1
+	}
+	return 2
 }

@@ -2,8 +2,8 @@
 
 // func call(entry uintptr, args unsafe.Pointer)
 //
-// The frame of 0 bytes leaves the stack to the return address of the code, which is a leaf.
-TEXT ·call(SB), NOSPLIT, $0-16
+// The code is a leaf and needs no stack beside its return address. It changes BP: a function with a frame saves it.
+TEXT ·call(SB), NOSPLIT, $8-16
 	MOVQ entry+0(FP), AX
 	MOVQ args+8(FP), DI
 	CALL AX
