@@ -283,8 +283,12 @@ func (m *maker) fuse(s *step) {
 		inst.Op, inst.A, inst.B = ops[order][sign], x, y
 		m.Emit(inst)
 	}
-	move := func(r Reg) {
-		if r != dst {
+	move := func(v virt, r Reg) {
+		switch {
+		case r == dst:
+		case m.p.hasSource(v): // a load, which takes no unit of the arithmetic
+			m.fromSource(dst, m.p.source[v])
+		default:
 			m.Emit(Inst{Op: VMOVAPD, Len: s.Len, Dst: dst, B: r})
 		}
 	}
@@ -298,9 +302,9 @@ func (m *maker) fuse(s *step) {
 	case in(c): // dst = a * b + memory
 		rb := m.load(b, 1)
 		if dst == rb {
-			ra, rb = rb, ra
+			a, ra, rb = b, rb, ra
 		}
-		move(ra)
+		move(a, ra)
 		emit(1, rb, 0)
 	case in(b): // dst = a * memory + c
 		rc := m.load(c, 1)
@@ -308,7 +312,7 @@ func (m *maker) fuse(s *step) {
 			emit(0, rc, 0)
 			break
 		}
-		move(rc)
+		move(c, rc)
 		emit(2, ra, 0)
 	default:
 		rb, rc := m.load(b, 1), m.load(c, 2)
@@ -318,7 +322,7 @@ func (m *maker) fuse(s *step) {
 		case dst == rb && rc != dst:
 			emit(1, ra, rc)
 		default:
-			move(rc)
+			move(c, rc)
 			emit(2, ra, rb)
 		}
 	}
