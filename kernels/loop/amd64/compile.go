@@ -151,5 +151,6 @@ func loweredOnce(t *target, n *loop.Nest, params, results []Layout, levels int, 
 	l.hoist()
 	l.balance()
 	l.reload(l.vectors)
+	l.readInPlace(l.target)
 	return l
 }

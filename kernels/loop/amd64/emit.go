@@ -69,12 +69,34 @@ func (m *maker) load(v virt, spare int) Reg {
 
 // fetch brings a vector that has no register into r.
 func (m *maker) fetch(r Reg, v virt) Reg {
-	if m.p.hasSource(v) {
+	if x := m.p.read(v); x != nil {
+		at, op := m.placeOf(x), VMOVUPD
+		if x.all {
+			if op, at.Broadcast = VBROADCASTSD, false; x.size == 4 {
+				op = VBROADCASTSS
+			}
+		}
+		m.Emit(Inst{Op: op, Len: x.len, Dst: r, InMem: true, Mem: at})
+	} else if m.p.hasSource(v) {
 		m.fromSource(r, m.p.source[v])
 	} else {
 		m.Emit(Inst{Op: VMOVUPD, Len: m.length, Dst: r, InMem: true, Mem: m.slotMem(v)})
 	}
 	return r
+}
+
+// placeOf is a place in memory whose register is known.
+func (m *maker) placeOf(x *memoryRead) Mem {
+	at := x.at
+	switch {
+	case x.reg == 0:
+	case x.index:
+		at.Index = m.load(x.reg, 0)
+	default:
+		at.Base = m.load(x.reg, 0)
+	}
+	at.Broadcast = x.all
+	return at
 }
 
 // fromSource repeats one element of memory over all lanes of r.
@@ -94,8 +116,12 @@ func (m *maker) fromMemory(i *Inst, v virt) bool {
 		return false
 	}
 	f := &forms[i.Op]
-	if f.pat != rvm && f.pat != rm || f.src != wFull || regOnly[i.Op] {
+	if !i.Op.takesMemory() {
 		return false
+	}
+	if x := m.p.read(v); x != nil {
+		i.InMem, i.Mem = true, m.placeOf(x)
+		return true
 	}
 	if !m.p.hasSource(v) {
 		i.InMem, i.Mem = true, m.slotMem(v)

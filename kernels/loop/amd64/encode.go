@@ -182,6 +182,12 @@ func vex(b []byte, i *Inst, f *form, reg, vvvv, rmReg Reg, mem *Mem) ([]byte, in
 // evexByte is the first byte of the EVEX form.
 const evexByte = 0x62
 
+// takesMemory reports an instruction whose last operand may be a whole vector in memory.
+func (o Op) takesMemory() bool {
+	f := &forms[o]
+	return (f.pat == rvm || f.pat == rm || f.pat == krvm) && f.src == wFull && !regOnly[o]
+}
+
 // ofMasks reports an instruction on mask registers.
 func (f *form) ofMasks() bool { return f.pat == krvm || f.pat == krm || f.pat == kmr }
 

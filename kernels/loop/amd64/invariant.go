@@ -257,6 +257,8 @@ func (l *lowering) uniform(p place) virt {
 			load(m, dst, r)
 			m.Bind(skip)
 		}
+	} else if e != types.Bool {
+		s.loads = &memoryRead{at: At(0, disp), reg: base, size: uint8(e.Size()), all: true, len: l.vlen(e)}
 	}
 	return l.emit(s)
 }

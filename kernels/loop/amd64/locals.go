@@ -304,6 +304,12 @@ func (l *lowering) loadLocal(s *loop.Stmt) operand {
 		st.scalar = func(m *maker, dst Reg, r []Reg) {
 			m.vec.load(m, wide, dst, maskAt(r, len(uses)), l.elementMem(m, e, maskAt(r[:len(uses)], 0)))
 		}
+		if c := e.col.Const + int64(e.at); len(st.uses) == len(uses) && e.arg == 0 && c == int64(int32(c)) {
+			st.loads = &memoryRead{at: At(scratchReg, int32(c)), size: uint8(wordBytes(wide)), len: l.vlen(wide)}
+			if len(uses) > 0 {
+				st.loads.reg, st.loads.index = uses[0], true
+			}
+		}
 		v = l.emit(st)
 	}
 	if e.elem == types.Bool {

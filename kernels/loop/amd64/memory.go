@@ -263,6 +263,8 @@ func (l *lowering) contiguous(p place) virt {
 	st := step{dst: dst, pure: true, again: true, uses: []virt{base}}
 	if l.active != 0 {
 		st.uses = append(st.uses, l.active)
+	} else if e != types.Bool {
+		st.loads = &memoryRead{at: at, reg: base, size: uint8(e.Size()), len: l.vlen(e)}
 	}
 	st.scalar = func(m *maker, dst Reg, r []Reg) {
 		at.Base = r[0]

@@ -3,6 +3,8 @@ package amd64
 // This file defines a program of virtual registers: what a body becomes before registers are
 // assigned.
 
+import "slices"
+
 // virt is a virtual register; 0 is none.
 type virt int32
 
@@ -51,6 +53,10 @@ type step struct {
 	// aside is the number of a block aside that begins behind the step, or less than 0 that of one
 	// that ends before it: see aside.go.
 	aside int
+	// loads is the place from which the step does nothing but load dst, or nil.
+	loads *memoryRead
+	// near is the general register of an operand that is read in place: see readInPlace.
+	near virt
 	// anchor marks where steps of inner loops that do not depend on them may move: behind what they
 	// read, on every way into the loops.
 	anchor bool
@@ -73,6 +79,18 @@ type program struct {
 	// and Constant are 0 where there is none. Such a register is made before the loops; without a
 	// register, its readers read memory.
 	source []Mem
+	// inPlace is, by virtual register, the place that its reader reads instead; nil where it is in a register.
+	inPlace []*memoryRead
+}
+
+// memoryRead is a vector in memory.
+type memoryRead struct {
+	at    Mem
+	reg   virt  // the base of at, or 0: at has one
+	index bool  // reg is the index of at instead
+	size  uint8 // of an element
+	all   bool  // one element in all lanes
+	len   Len   // of the vector
 }
 
 func (p *program) fresh(c class) virt {
@@ -83,12 +101,20 @@ func (p *program) fresh(c class) virt {
 	return virt(len(p.classes) - 1)
 }
 
+// read is the place that the reader of v reads instead, or nil.
+func (p *program) read(v virt) *memoryRead {
+	if int(v) < len(p.inPlace) {
+		return p.inPlace[v]
+	}
+	return nil
+}
+
 // hasSource reports that v is one element of memory in all lanes.
 func (p *program) hasSource(v virt) bool { return p.source[v].Broadcast }
 
 // reads calls f for every virtual register that the step reads.
 func (s *step) reads(f func(v virt)) {
-	for _, v := range [...]virt{s.a, s.b, s.c, s.mask, s.index} {
+	for _, v := range [...]virt{s.a, s.b, s.c, s.mask, s.index, s.near} {
 		if v != 0 {
 			f(v)
 		}
@@ -146,4 +172,75 @@ func (p *program) prune() {
 		}
 	}
 	p.steps = kept
+}
+
+// farthestInPlace is after how many steps at most a load is made by its reader.
+const farthestInPlace = 32
+
+// readInPlace removes loads whose only reader is an instruction that takes the operand from memory. Nothing
+// is written between the two, and no loop begins or ends.
+func (p *program) readInPlace(t *target) {
+	read, made, loads := make([]uint8, len(p.classes)), make([]uint8, len(p.classes)), false
+	for k := range p.steps {
+		s := &p.steps[k]
+		s.reads(func(v virt) { read[v] = min(read[v]+1, 2) })
+		made[s.dst] = min(made[s.dst]+1, 2)
+		loads = loads || s.loads != nil
+	}
+	if !loads {
+		return
+	}
+	p.inPlace = make([]*memoryRead, len(p.classes))
+	at, last := make([]int, len(p.classes)), 0 // where a load is; the last step that none moves across
+	for k := range p.steps {
+		s := &p.steps[k]
+		if x := s.loads; x != nil && read[s.dst] == 1 && made[s.dst] == 1 && made[x.reg] <= 1 {
+			at[s.dst] = k + 1
+		}
+		for _, v := range s.fromMemory() {
+			d := at[v]
+			if v == 0 || d <= last || k-d >= farthestInPlace || !p.steps[d-1].loads.fits(t, s) {
+				continue
+			}
+			p.inPlace[v], s.near = p.steps[d-1].loads, p.steps[d-1].loads.reg
+			p.steps[d-1] = step{}
+			break
+		}
+		if s.enters || s.leaves || s.root() && !s.jumps {
+			last = k + 1
+		}
+	}
+	p.steps = slices.DeleteFunc(p.steps, func(s step) bool { return s.scalar == nil && s.fused == nil && s.Op == noOp })
+}
+
+// fromMemory lists what an instruction may read from memory: its last operand, or one that may change places with it.
+func (s *step) fromMemory() [3]virt {
+	switch {
+	case s.scalar != nil || s.InMem || s.index != 0:
+		return [3]virt{}
+	case s.fused != nil && !s.fused.differ:
+		return [3]virt{s.b, s.a, s.c}
+	case s.fused != nil || s.c != 0:
+		return [3]virt{}
+	case slices.Contains(commutes, s.Op):
+		return [3]virt{s.b, s.a}
+	}
+	return [3]virt{s.b}
+}
+
+// fits reports an instruction that takes an operand from the place.
+func (x *memoryRead) fits(t *target, s *step) bool {
+	size := uint8(8)
+	if f := &forms[s.Op]; s.fused == nil {
+		if !s.Op.takesMemory() || s.Op == VMOVAPD || f.tuple != tFull {
+			return false
+		}
+		size = f.elem
+		if x.all && f.evexW == no {
+			return false
+		}
+	} else if s.fused.single {
+		size = 4
+	}
+	return s.Len == x.len && (!x.all || t.embeds && size == x.size)
 }
