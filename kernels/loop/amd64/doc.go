@@ -15,9 +15,9 @@
 // roots by multiply-adds. resume.go limits the rounds of a call; the caller reads from what is left how
 // many were made.
 //
-// Inner loops are in loops.go, their indices in counters.go where all lanes share them. Small
-// matrices of a body lie in scratch memory (locals.go), or in registers where subscripts are
-// constants (locals_known.go). A reduced result leaves the code as states, which the caller merges
+// Inner loops are in loops.go, their indices in counters.go where all lanes share them. A load with one
+// reader is made by the reader (program.go). Small matrices of a body lie in scratch memory
+// (locals.go), or in registers where subscripts are constants (locals_known.go). A reduced result leaves the code as states, which the caller merges
 // (reduce.go); loop.State says what their words mean. What no vector instruction does is done lane by
 // lane (lanewise.go).
 //

@@ -158,3 +158,46 @@ nest(%0: i64[]) (i: 0..%0.rows, j: 0..%0.cols) {
 		}
 	}
 }
+
+// TestReadInPlace: an instruction reads its operand from memory, but not once memory may have changed.
+func TestReadInPlace(t *testing.T) {
+	for _, c := range []struct {
+		body  string
+		moved bool
+	}{
+		{"v0 = load %0[i, j]\nv1 = load %1[i, j]\nv2 = mul v1, v1\nv3 = add v0, v2\nstore out0[i, j] v1\nstore out1[i, j] v3", true},
+		{"v0 = load %0[i, j]\nv1 = load %1[i, j]\nv2 = mul v1, v1\nstore out0[i, j] v1\nv3 = add v0, v2\nstore out1[i, j] v3", false},
+	} {
+		n, err := loop.Parse("nest(%0: f64[], %1: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {\n"+c.body+"\n} : (f64[%0.rows, %0.cols], f64[%0.rows, %0.cols])", loop.Standard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, target := range []*target{avx512, avx2} {
+			l, moved := lowered(target, n, make([]Layout, 2), make([]Layout, 2), loop.FastLevels, Schedule{together: 1}), false
+			for _, x := range l.inPlace {
+				moved = moved || x != nil
+			}
+			if moved != c.moved {
+				t.Errorf("%s: in place %v, want %v:\n%s", target.name, moved, c.moved, c.body)
+			}
+			m := need(t, target)
+			x, y, other := value.New(types.F64, 3, 45), value.New(types.F64, 3, 45), value.New(types.F64, 3, 45)
+			for k := range x.F64 {
+				x.F64[k], y.F64[k] = float64(k%7)/8, 1+float64(k%11)/16
+			}
+			in, out := []value.Value{x, y}, []*value.Dense{x, other} // the first result lies where the first operand does
+			want, err := n.Eval(in, loop.Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := compile(m, target, n, in, out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.run(0, 3, 0, 45)
+			if err := same(other, want[1].(*value.Dense)); err != nil {
+				t.Errorf("%s: %v of\n%s", target.name, err, c.body)
+			}
+		}
+	}
+}

@@ -29,6 +29,9 @@ const maxParts = 4
 var costs = map[loop.Code]int{loop.Div: 8, loop.Sqrt: 8, loop.Min: 5, loop.Max: 5, loop.IDiv: 20, loop.Mod: 20, loop.MulHigh: 12, loop.MulHighU: 12,
 	loop.Reduce: 12, loop.Look: 10}
 
+// shortRound is the cost of a round up to which three vectors are lowered together.
+const shortRound = 40
+
 // weight is what is known of a block.
 type weight struct {
 	cost    int
@@ -106,7 +109,9 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // of one (Collatz lengths). Rounds that divide integers are long chains: two of them take 1.14 of the time of
 // three (trial division). Functions and exact sums are chains as long as the window in which the processor looks for work: measured on a Zen 3, two vectors
 // make calls of pow, exp and log in a loop 1.2 times as fast as one, and windows of 25 numbers 1.1 times.
-// Bodies beyond that fill the cache of instructions.
+// Bodies beyond that fill the cache of instructions. With many registers, two vectors take 0.7 to 0.9 of
+// the time of one in long inner loops whose values find registers (Zen 4; Collatz lengths, Kepler's equation,
+// the Lorenz system); else see least.
 func (l *lowering) choose(plan Schedule) int {
 	w := weigh(&l.nest.Body)
 	switch {
@@ -118,7 +123,7 @@ func (l *lowering) choose(plan Schedule) int {
 		return plan.together
 	case l.few() && w.carry > mostCarried:
 		return 1
-	case l.few() && w.inner > 0 && w.inner <= 40:
+	case l.few() && w.inner > 0 && w.inner <= shortRound:
 		return 3
 	case l.few() && w.inner == 0 && w.cost <= longBody, l.few() && w.inner > 0 && w.inner <= longBody && w.calls:
 		return 2
@@ -128,7 +133,7 @@ func (l *lowering) choose(plan Schedule) int {
 		return 2
 	case w.inner > 0 && w.inner <= 16, w.inner == 0 && w.cost <= 16:
 		return 4
-	case w.inner > 0 && w.inner <= 40, w.inner == 0 && w.cost <= 100:
+	case w.inner > 0 && w.inner <= shortRound, w.inner == 0 && w.cost <= 100:
 		return 3
 	case w.inner == 0 && w.cost <= 1600, w.inner > 0 && w.inner <= longBody:
 		return 2
@@ -182,7 +187,7 @@ func readsIndex(b *loop.Block, name int) bool {
 
 // least is down to how many vectors are lowered together where registers are scarce.
 func (l *lowering) least() int {
-	if weigh(&l.nest.Body).inner > 40 {
+	if w := weigh(&l.nest.Body); w.inner > shortRound {
 		return 1
 	}
 	return 2

@@ -244,20 +244,15 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	}
 	a.v, b.v = l.vector(a), l.vector(b)
 	a.konst, b.konst = false, false
+	if l.embeds {
+		return l.ranged(c, e, a, b)
+	}
 	x := operand{elem: e, v: l.binary(op, e, a, b, 0)}
 	y := operand{elem: e, v: l.binary(op, e, b, a, 0)}
 	// The two differ in zeros of both signs and where one is nan. The bits of both are a nan then,
 	// and -0.
 	if c == loop.Min {
 		return l.binary(pair{VORPD, VORPS}.of(e), e, x, y, 0)
-	}
-	if l.embeds { // of the signs both, of other bits either
-		const majorityOfSigns = 0xd4
-		sign := l.constantVector(e, loop.Word(math.Float64bits(math.Copysign(0, -1))))
-		if e == types.F32 {
-			sign = l.constantVector(e, loop.Word(math.Float32bits(float32(math.Copysign(0, -1)))))
-		}
-		return l.emit(step{Inst: Inst{Op: VPTERNLOGQ, Len: l.vlen(e), Imm: majorityOfSigns}, a: y.v, b: sign, dst: x.v, keeps: true, effect: true})
 	}
 	differ := operand{elem: e, v: l.binary(pair{VXORPD, VXORPS}.of(e), e, x, y, 0)}
 	both := operand{elem: e, v: l.binary(pair{VORPD, VORPS}.of(e), e, x, differ, 0)}
@@ -270,6 +265,18 @@ func floatOf(e types.Elem, w loop.Word) float64 {
 		return float64(math.Float32frombits(uint32(w)))
 	}
 	return math.Float64frombits(w)
+}
+
+// ranged is extreme by VRANGE, which orders zeros but ignores a nan. A sum of the two does not.
+func (l *lowering) ranged(c loop.Code, e types.Elem, a, b operand) virt {
+	lesser := uint8(4) // the sign is that of the result
+	if c == loop.Max {
+		lesser = 5
+	}
+	out := l.binary(pair{VRANGEPD, VRANGEPS}.of(e), e, a, b, lesser)
+	where := l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, a, b, unorderedImm)
+	l.emit(step{Inst: Inst{Op: pair{VADDPD, VADDPS}.of(e), Len: l.vlen(e)}, a: a.v, b: b.v, mask: where, dst: out, keeps: true, effect: true})
+	return out
 }
 
 // logic is an operation on bools.
