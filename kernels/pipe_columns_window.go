@@ -268,12 +268,12 @@ func (x *foldPart) pairOf(n *columnNest, j int) (p exact.Pair, ok bool) {
 	if x.state.Near() {
 		base = n.bases(x.state, n.exps[j])
 	}
-	p, ok = exact.Pair{S: math.Float64frombits(first[j]) - base[0], T: math.Float64frombits(second[j]) - base[1]}, true
+	p = exact.Pair{S: math.Float64frombits(first[j]) - base[0], T: math.Float64frombits(second[j]) - base[1]}
 	for at := j + len(n.exps); at < n.width; at += len(n.exps) {
 		o := exact.Pair{S: math.Float64frombits(first[at]) - base[0], T: math.Float64frombits(second[at]) - base[1]}
-		ok = p.Merge(o) && ok
+		p.Merge(o)
 	}
-	return p, ok
+	return p, !p.Lost()
 }
 
 // bases is the words with which states of numbers below 2^e begin. Most columns are alike.

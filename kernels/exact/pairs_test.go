@@ -15,7 +15,6 @@ func TestScattered(t *testing.T) {
 			const columns, parts = 9, 3
 			var all [columns][]float64
 			var pairs [parts][columns]Pair
-			lost := make([]bool, columns)
 			for part := range parts {
 				at, x := make([]int32, r.IntN(200)), make([]float64, 200)
 				for k := range at {
@@ -26,14 +25,14 @@ func TestScattered(t *testing.T) {
 					}
 					all[at[k]] = append(all[at[k]], x[k])
 				}
-				AddScattered(pairs[part][:], lost, at, x)
+				AddScattered(pairs[part][:], at, x)
 			}
 			for j := range columns {
-				sum, ok := pairs[0][j], !lost[j]
+				sum := pairs[0][j]
 				for _, p := range pairs[1:] {
-					ok = sum.Merge(p[j]) && ok
+					sum.Merge(p[j])
 				}
-				if !ok {
+				if sum.Lost() {
 					continue
 				}
 				kept++
@@ -47,9 +46,8 @@ func TestScattered(t *testing.T) {
 			t.Errorf("%s: every sum is lost", name)
 		}
 	}
-	lost := make([]bool, 1)
-	AddScattered(make([]Pair, 1), lost, []int32{0}, []float64{math.Inf(1)})
-	if !lost[0] {
+	sum := make([]Pair, 1)
+	if AddScattered(sum, []int32{0, 0}, []float64{math.Inf(1), 1}); !sum[0].Lost() {
 		t.Error("infinity is summed")
 	}
 }

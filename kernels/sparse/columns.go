@@ -1,107 +1,272 @@
 package sparse
 
-// This file sums the columns of a sparse matrix where numbers may be added in any order, counts and
-// integers: each worker adds into sums of its own, which a second pass puts together. Nothing is
-// transposed. Other reductions of columns go by the transpose (reduce_loop.go): an exact sum is
-// hundreds of bytes a column.
+// This file reduces the columns of a sparse matrix. Where a column has a small state, nothing is
+// transposed: each worker folds entries as they lie into states of its own, which a second pass puts
+// together. Other columns are the rows of a transpose.
 
 import (
+	"math"
+	"sync/atomic"
+
 	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/exact"
 	"flow/kernels/reduce"
+	"flow/kernels/vec"
 )
 
-// summable says whether the reduction of the columns of m is one that a histogram does.
-func summable(w reduce.Whole, m *value.CSR) bool {
-	return w.Class == loop.Count || w.Class == loop.Sum && (m.Elem == types.Bool || m.Elem == types.I64)
-}
-
-// histogram is such a reduction.
-type histogram struct {
+// columnFold is a reduction with states S.
+type columnFold[S any] struct {
 	RowCut
 	m       *value.CSR
-	val     []int64   // of the entries; nil for ones
-	by      [][]int64 // of each worker, its sums; nil until its first chunk
-	out     []int64
+	by      [][]S // of each worker; nil until its first chunk
 	joining bool
+	add     func(s []S, from, to int64) // folds entries from..to-1
+	merge   func(s, more []S)
+	put     func(j int, s []S) // sets the columns from j on of the result
+	end     func() error       // nil for nothing
 }
 
-// beginHistogram prepares the sums of the columns of m, the values of its entries or how many there
-// are.
-func beginHistogram(m *value.CSR, out []int64, counts bool, workers int) *histogram {
-	l := &histogram{RowCut: cutByEntries(transposeUnits, m), m: m, out: out[:m.Cols], by: make([][]int64, workers)}
-	if !counts && m.Elem == types.I64 {
-		l.val = m.I64
-	}
-	return l
+// newColumnFold begins a reduction.
+func newColumnFold[S any](m *value.CSR, workers int, add func(s []S, from, to int64), merge func(s, more []S), put func(j int, s []S)) *columnFold[S] {
+	return &columnFold[S]{RowCut: cutByEntries(transposeUnits, m), m: m, by: make([][]S, workers), add: add, merge: merge, put: put}
 }
 
-// worthSums says whether workers may each have sums of all columns: zeroing and adding those must
-// not be most of the work.
-func worthSums(m *value.CSR, workers int) bool {
-	return workers == 1 || m.NNZ()/4 >= (workers-1)*m.Cols
-}
-
-// Chunk adds the entries of units lo..hi-1, or puts together the sums of as many parts of the
-// columns.
-func (l *histogram) Chunk(worker, lo, hi int) error {
-	if l.joining {
-		l.join(l.part(lo), l.part(hi))
+// Chunk folds the entries of units lo..hi-1, or puts together as many parts of the columns.
+func (l *columnFold[S]) Chunk(worker, lo, hi int) error {
+	if !l.joining {
+		if l.by[worker] == nil {
+			l.by[worker] = make([]S, l.m.Cols)
+		}
+		l.add(l.by[worker], l.m.Ptr[l.begin(lo)], l.m.Ptr[l.begin(hi)])
 		return nil
 	}
-	if l.by[worker] == nil {
-		l.by[worker] = make([]int64, l.m.Cols)
+	from, to := l.m.Cols*lo/l.Units, l.m.Cols*hi/l.Units
+	var all []S
+	for _, s := range l.by {
+		switch {
+		case s == nil:
+		case all == nil:
+			all = s[from:to]
+		default:
+			l.merge(all, s[from:to])
+		}
 	}
-	from, to := l.m.Ptr[l.begin(lo)], l.m.Ptr[l.begin(hi)]
-	l.add(l.by[worker], from, to)
+	if all == nil {
+		all = make([]S, to-from)
+	}
+	l.put(from, all)
 	return nil
 }
 
-// part is the first column of part u.
-func (l *histogram) part(u int) int { return l.m.Cols * u / l.Units }
-
-// add adds entries from..to-1.
-func (l *histogram) add(sums []int64, from, to int64) {
-	if l.val == nil {
-		for _, j := range l.m.Col[from:to] {
-			sums[j]++
-		}
-		return
-	}
-	val := l.val[from:to]
-	for k, j := range l.m.Col[from:to] {
-		sums[j] += val[k]
-	}
-}
-
-// join sets columns from..to-1 of the result.
-func (l *histogram) join(from, to int) {
-	out := l.out[from:to]
-	clear(out)
-	for _, sums := range l.by {
-		if sums == nil {
-			continue
-		}
-		for k, v := range sums[from:to] {
-			out[k] += v
-		}
-	}
-}
-
-func (l *histogram) Next() (again bool, err error) {
+// Next begins the second pass.
+func (l *columnFold[S]) Next() (again bool, err error) {
 	again = !l.joining
 	l.joining = true
 	return again, nil
 }
 
-func (l *histogram) End() error { return nil }
-
-// all does the whole reduction on one worker.
-func (l *histogram) all() {
-	clear(l.out)
-	l.add(l.out, l.m.Ptr[0], l.m.Ptr[l.m.Rows])
+func (l *columnFold[S]) End() error {
+	if l.end == nil {
+		return nil
+	}
+	return l.end()
 }
 
-var _ op.Passes = (*histogram)(nil)
+// worthStates says whether workers may each have states of all columns: zeroing and joining those must
+// not be most of the work.
+func worthStates(m *value.CSR, workers int) bool {
+	return workers == 1 || m.NNZ()/4 >= (workers-1)*m.Cols
+}
+
+// beginColumns prepares the reduction of the columns of m into out, a column.
+func beginColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.Passes {
+	if l := foldColumns(w, m, out, workers); l != nil && worthStates(m, workers) {
+		return l
+	}
+	l := &columnLoop{}
+	l.Passes = beginTranspose(m, workers, func(t *value.CSR) error {
+		l.lines, l.cut = &lineLoop{m: t, run: lineRun(w, t, out)}, cutByEntries(transposeUnits, t)
+		return nil
+	})
+	return l
+}
+
+// foldColumns is the reduction by states; nil for one that has none.
+func foldColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.Passes {
+	switch floats := m.Elem.IsFloat(); {
+	case w.Class == loop.Count || w.Class == loop.Sum && m.Elem == types.Bool:
+		return countColumns(m, workers, nil, func(j int, sums []int64) { copy(out.I64[j:], sums) })
+	case byLength(w, m.Elem):
+		return countColumns(m, workers, nil, func(j int, sums []int64) {
+			for k, n := range sums {
+				putLength(w, out, j+k, n, int64(m.Rows))
+			}
+		})
+	case w.Class == loop.Sum && !floats:
+		return countColumns(m, workers, m.I64, func(j int, sums []int64) { copy(out.I64[j:], sums) })
+	case floats && (w.Class == loop.Sum || w.Class == loop.Mean):
+		return sumColumns(w, m, out, workers)
+	case !extreme(w):
+		return nil
+	case m.Elem == types.F64:
+		return extremeColumns(m, m.F64, out.F64, workers, w.Class == loop.Least)
+	case m.Elem == types.F32:
+		return extremeColumns(m, m.F32, out.F32, workers, w.Class == loop.Least)
+	}
+	return extremeColumns(m, m.I64, out.I64, workers, w.Class == loop.Least)
+}
+
+// countColumns adds the values of the entries, nil for ones, which wrap.
+func countColumns(m *value.CSR, workers int, val []int64, put func(j int, sums []int64)) op.Passes {
+	return newColumnFold(m, workers, func(sums []int64, from, to int64) {
+		if val == nil {
+			for _, j := range m.Col[from:to] {
+				sums[j]++
+			}
+			return
+		}
+		val := val[from:to]
+		for k, j := range m.Col[from:to] {
+			sums[j] += val[k]
+		}
+	}, func(sums, more []int64) {
+		for k, n := range more {
+			sums[k] += n
+		}
+	}, put)
+}
+
+// extremeState is the least or greatest of n entries of a column.
+type extremeState[T vec.Number] struct {
+	best T
+	n    int
+}
+
+// take takes the best of n more entries.
+func (s *extremeState[T]) take(v T, n int, least bool) {
+	if s.n == 0 || reduce.Beats(v, s.best, least) {
+		s.best = v
+	}
+	s.n += n
+}
+
+// extremeColumns finds the least or greatest element of each column.
+func extremeColumns[T vec.Number](m *value.CSR, val, out []T, workers int, least bool) op.Passes {
+	return newColumnFold(m, workers, func(s []extremeState[T], from, to int64) {
+		val := val[from:to]
+		for k, j := range m.Col[from:to] {
+			s[j].take(val[k], 1, least)
+		}
+	}, func(s, more []extremeState[T]) {
+		for k, o := range more {
+			if o.n > 0 {
+				s[k].take(o.best, o.n, least)
+			}
+		}
+	}, func(j int, s []extremeState[T]) {
+		for k := range s {
+			if s[k].n < m.Rows {
+				s[k].take(0, 1, least)
+			}
+			if out[j+k] = s[k].best; s[k].best != s[k].best {
+				nan := math.NaN() // one for all, as of dense columns
+				out[j+k] = T(nan)
+			}
+		}
+	})
+}
+
+// sumColumns sums the columns of a matrix of floats, by pairs of floats (package exact). The few columns
+// that these do not hold are summed again.
+func sumColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.Passes {
+	lost := make([]bool, m.Cols)
+	var again atomic.Bool
+	put := func(j int, round func() float64, round32 func() float32) {
+		switch {
+		case w.Class == loop.Mean:
+			reduce.PutFloat(out, j, round()/float64(m.Rows))
+		case out.Elem == types.F32:
+			out.F32[j] = round32()
+		default:
+			out.F64[j] = round()
+		}
+	}
+	l := newColumnFold(m, workers, func(pairs []exact.Pair, from, to int64) {
+		if m.Elem == types.F32 {
+			exact.AddScattered(pairs, m.Col[from:to], m.F32[from:to])
+		} else {
+			exact.AddScattered(pairs, m.Col[from:to], m.F64[from:to])
+		}
+	}, func(pairs, more []exact.Pair) {
+		for k, p := range more {
+			pairs[k].Merge(p)
+		}
+	}, func(j int, pairs []exact.Pair) {
+		for k := range pairs {
+			if p := &pairs[k]; p.Lost() {
+				lost[j+k] = true
+				again.Store(true)
+			} else {
+				put(j+k, p.Round, p.Round32)
+			}
+		}
+	})
+	l.end = func() error {
+		if again.Load() {
+			sumAgain(m, lost, func(j int, s *exact.Sum) { put(j, s.Round, s.Round32) })
+		}
+		return nil
+	}
+	return l
+}
+
+// sumAgain sums the columns that are lost, some at a time.
+func sumAgain(m *value.CSR, lost []bool, put func(j int, s *exact.Sum)) {
+	const most = 1 << 14 // columns with an accumulator at a time
+	place, columns := make([]int32, m.Cols), make([]int, 0, most)
+	for j := 0; j < m.Cols; {
+		columns = columns[:0]
+		for ; j < m.Cols && len(columns) < most; j++ {
+			if lost[j] {
+				columns = append(columns, j)
+				place[j] = int32(len(columns)) // 0: not among them
+			}
+		}
+		sums := make([]exact.Sum, len(columns))
+		for k := m.Ptr[0]; k < m.Ptr[m.Rows]; k++ {
+			if p := place[m.Col[k]]; p > 0 {
+				sums[p-1].Add(m.Entry(int(k)).F)
+			}
+		}
+		for k, j := range columns {
+			put(j, &sums[k])
+			place[j] = 0
+		}
+	}
+}
+
+// columnLoop reduces the columns of a matrix as the rows of its transpose, which its first passes make.
+type columnLoop struct {
+	op.Passes
+	cut   RowCut
+	lines *lineLoop // nil while the transpose is in the making
+}
+
+func (l *columnLoop) Chunk(worker, lo, hi int) error {
+	if l.lines == nil {
+		return l.Passes.Chunk(worker, lo, hi)
+	}
+	return l.lines.Chunk(worker, l.cut.begin(lo), l.cut.begin(hi))
+}
+
+// Next goes on to the rows of the transpose once it is there.
+func (l *columnLoop) Next() (again bool, err error) {
+	if l.lines != nil {
+		return false, nil
+	}
+	again, err = l.Passes.Next()
+	return again || l.lines != nil, err
+}

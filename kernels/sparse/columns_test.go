@@ -27,7 +27,7 @@ func TestSumsOfColumns(t *testing.T) {
 			height = 900
 		}
 		m := whole.View(37, height)
-		if worthSums(m, 2) {
+		if worthStates(m, 2) {
 			apart++
 		}
 		for k := range m.I64 {

@@ -7,7 +7,7 @@
 //	map*.go       elementwise operators; merge.go: lists of columns
 //	move.go       slices and joins; transpose.go
 //	product*.go   @ by rows (fold.go, gustavson.go) and by columns; parts.go: results in parts
-//	reduce*.go    reductions; columns.go, scatter.go: of columns without a transpose
+//	reduce*.go    reductions; columns.go: of columns
 //	fold.go       folds over the entries of rows: products, ring.go (semiring, rowfold); extreme.go: of patterns
 //	generate.go   rand_graph, sparse forms of rand and eye
 //	ranks.go      operators with which ranks share rows

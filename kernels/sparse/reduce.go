@@ -155,27 +155,25 @@ func sparseLines(w reduce.Whole, byRow bool) *op.Def {
 		}
 		return nil
 	}
-	lines := func(c *op.Call, m *value.CSR) *lineLoop { // m has a row for each element of the result
-		out := *c.Result() // a row is a column in the same memory
-		out.Rows, out.Cols, out.Stride = m.Rows, 1, 1
-		return &lineLoop{m: m, run: lineRun(w, m, &out)}
+	column := func(c *op.Call) *value.Dense { // a row is a column in the same memory
+		if byRow {
+			return c.Result()
+		}
+		return turned(c.Result())
 	}
 	d.Kernel = func(c *op.Call) error {
 		m := c.In[0].(*value.CSR)
 		if err := empty(c); err != nil {
 			return err
 		}
-		if !byRow && summable(w, m) {
-			beginHistogram(m, c.Result().I64, w.Class == loop.Count, 1).all()
-			return nil
-		}
-		if !byRow && scatters(w, m) {
-			return AllOf(beginScatter(m, c.Result(), w.Class == loop.Mean, 1), transposeUnits)
-		}
 		if !byRow {
+			if l := foldColumns(w, m, column(c), 1); l != nil {
+				return AllOf(l, transposeUnits)
+			}
 			m = transposed(m)
 		}
-		return lines(c, m).Chunk(0, 0, m.Rows)
+		lineRun(w, m, column(c))(0, m.Rows)
+		return nil
 	}
 	if d.Along = firstInput; !byRow {
 		d.Along, d.Turned = nil, "sp.row"+w.Name
@@ -199,15 +197,9 @@ func sparseLines(w reduce.Whole, byRow bool) *op.Def {
 				return nil, err
 			}
 			if byRow {
-				return lines(c, m), nil
+				return &lineLoop{m: m, run: lineRun(w, m, column(c))}, nil
 			}
-			if summable(w, m) && worthSums(m, workers) {
-				return beginHistogram(m, c.Result().I64, w.Class == loop.Count, workers), nil
-			}
-			if scatters(w, m) && worthSums(m, workers) {
-				return beginScatter(m, c.Result(), w.Class == loop.Mean, workers), nil
-			}
-			return beginColumns(m, workers, func(t *value.CSR) *lineLoop { return lines(c, t) }), nil
+			return beginColumns(w, m, column(c), workers), nil
 		},
 	}
 	return d
@@ -237,27 +229,36 @@ type lineLoop struct {
 func (l *lineLoop) Chunk(_, lo, hi int) error { l.run(lo, hi); return nil }
 func (l *lineLoop) End() error                { return nil }
 
+// extreme reports a least or greatest element.
+func extreme(w reduce.Whole) bool { return w.Class == loop.Least || w.Class == loop.Greatest }
+
+// byLength says whether the reduction of a line of elements of e follows from how many are not zero.
+func byLength(w reduce.Whole, e types.Elem) bool {
+	return w.Class == loop.Count || w.Class == loop.Any || w.Class == loop.All || e == types.Bool && (w.Class == loop.Sum || extreme(w))
+}
+
+// putLength sets element i of out to such a reduction of a line of which n of full elements are not
+// zero.
+func putLength(w reduce.Whole, out *value.Dense, i int, n, full int64) {
+	switch w.Class {
+	case loop.Count, loop.Sum:
+		out.I64[i] = n
+	case loop.Any, loop.Greatest:
+		out.Bool[i] = reduce.Bit(n > 0)
+	default:
+		out.Bool[i] = reduce.Bit(n == full)
+	}
+}
+
 // lineRun is what reduces rows lo..hi-1 of m into out, which is contiguous.
 func lineRun(w reduce.Whole, m *value.CSR, out *value.Dense) func(lo, hi int) {
 	full := int64(m.Cols)
 	length := func(i int) int64 { return m.Ptr[i+1] - m.Ptr[i] }
 	switch {
-	case w.Class == loop.Count || w.Class == loop.Sum && m.Elem == types.Bool:
+	case byLength(w, m.Elem):
 		return func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				out.I64[i] = length(i)
-			}
-		}
-	case w.Class == loop.Any || w.Class == loop.All:
-		return func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				out.Bool[i] = reduce.Bit(w.Class == loop.Any && length(i) > 0 || w.Class == loop.All && length(i) == full)
-			}
-		}
-	case (w.Class == loop.Least || w.Class == loop.Greatest) && m.Elem == types.Bool:
-		return func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				out.Bool[i] = reduce.Bit(w.Class == loop.Greatest && length(i) > 0 || w.Class == loop.Least && length(i) == full)
+				putLength(w, out, i, length(i), full)
 			}
 		}
 	case w.Class == loop.Sum && m.Elem == types.I64:
@@ -270,7 +271,7 @@ func lineRun(w reduce.Whole, m *value.CSR, out *value.Dense) func(lo, hi int) {
 				out.I64[i] = s
 			}
 		}
-	case w.Class == loop.Least || w.Class == loop.Greatest:
+	case extreme(w):
 		switch m.Elem {
 		case types.F64:
 			return extremeRows(m, m.F64, out.F64, w.Class == loop.Least)

@@ -1,7 +1,6 @@
 package sparse
 
-// This file runs reductions of sparse matrices as loops: of all elements by ranges of entries, of
-// columns by transposing first where they are not sums of integers (columns.go).
+// This file runs reductions of all elements of sparse matrices as loops over ranges of entries.
 
 import (
 	"flow/ir/op"
@@ -69,37 +68,4 @@ func (l *entryBody) End() error {
 	}
 	l.c.Out = l.w.Done(all, l.c.Type.Elem, l.m.Rows*l.m.Cols)
 	return nil
-}
-
-// columnLoop reduces the columns of a matrix as the rows of its transpose, which its first passes
-// make.
-type columnLoop struct {
-	op.Passes
-	cut   RowCut
-	lines *lineLoop // nil while the transpose is in the making
-}
-
-// beginColumns prepares the loop; lines makes the last pass for the transpose.
-func beginColumns(m *value.CSR, workers int, lines func(t *value.CSR) *lineLoop) *columnLoop {
-	l := &columnLoop{}
-	l.Passes = beginTranspose(m, workers, func(t *value.CSR) error {
-		l.lines, l.cut = lines(t), cutByEntries(transposeUnits, t)
-		return nil
-	})
-	return l
-}
-
-func (l *columnLoop) Chunk(worker, lo, hi int) error {
-	if l.lines == nil {
-		return l.Passes.Chunk(worker, lo, hi)
-	}
-	return l.lines.Chunk(worker, l.cut.begin(lo), l.cut.begin(hi))
-}
-
-func (l *columnLoop) Next() (again bool, err error) {
-	if l.lines != nil {
-		return false, nil
-	}
-	again, err = l.Passes.Next()
-	return again || l.lines != nil, err
 }
