@@ -43,9 +43,6 @@ var closedPatterns sync.Map
 // this rank has them: weak.Pointer[value.CSR] to bitset.
 var namedColumns sync.Map
 
-// bitset is a set of columns.
-type bitset []uint64
-
 // rememberOf stores a set for m in one of the maps, as long as m lives.
 func rememberOf(m *value.CSR, known *sync.Map, set bitset) {
 	key := weak.Make(m)

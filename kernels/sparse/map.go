@@ -209,34 +209,6 @@ type places struct {
 	col        []int32
 }
 
-// countMet is how many elements ascending lists have in common.
-func countMet(a, b []int32) (n int) {
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] < b[j]:
-			i++
-		case a[i] > b[j]:
-			j++
-		default:
-			n, i, j = n+1, i+1, j+1
-		}
-	}
-	return n
-}
-
-// countJoined is how many elements the union of ascending lists, at most three, has.
-func countJoined(lists [][]int32) (n int) {
-	var at [3]int
-	for {
-		least, some := leastOf(lists, &at)
-		if !some {
-			return n
-		}
-		n++
-		passBy(lists, &at, least)
-	}
-}
-
 // met appends what a and b have in common.
 func met(dst, a, b []int32) []int32 {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -253,41 +225,10 @@ func met(dst, a, b []int32) []int32 {
 	return dst
 }
 
-// joined returns the union of ascending lists, at most three, in dst, which is empty and has room for it.
-func joined(dst []int32, lists [][]int32) []int32 {
-	var at [3]int
-	for {
-		least, some := leastOf(lists, &at)
-		if !some {
-			return dst
-		}
-		dst = append(dst, least)
-		passBy(lists, &at, least)
-	}
-}
-
-// leastOf is the least element of the lists from at on.
-func leastOf(lists [][]int32, at *[3]int) (least int32, some bool) {
-	for k, l := range lists {
-		if at[k] < len(l) && (!some || l[at[k]] < least) {
-			least, some = l[at[k]], true
-		}
-	}
-	return least, some
-}
-
-// passBy moves at beyond x.
-func passBy(lists [][]int32, at *[3]int, x int32) {
-	for k, l := range lists {
-		if at[k] < len(l) && l[at[k]] == x {
-			at[k]++
-		}
-	}
-}
-
-// joinedTwo is joined for two lists. It branches: processors predict the branches well for graphs with near
-// neighbours, and a form without branches took half as long again.
-func joinedTwo(dst, a, b []int32) []int32 {
+// joined returns the union of two ascending lists in dst, which has room for it. It branches: processors
+// predict the branches well for graphs with near neighbours, and a form without branches took half as
+// long again.
+func joined(dst, a, b []int32) []int32 {
 	dst = dst[:cap(dst)]
 	i, j, k := 0, 0, 0
 	for ; i < len(a) && j < len(b); k++ {

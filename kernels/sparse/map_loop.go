@@ -49,6 +49,7 @@ type mapWorker struct {
 	out   value.Dense
 	call  op.Call
 	seen  bitset // of the columns: all clear
+	line  [2][]int32
 	_     [128]byte
 }
 
@@ -121,12 +122,19 @@ func surelyTrue(d *op.Def, c *op.Call, p pattern, full [3]bool) bool {
 	return true
 }
 
-// lines are the columns that make the places of row i.
-func (l *mapLoop) lines(i int) (line [3][]int32) {
-	for k, m := range l.of {
-		line[k], _ = m.Row(i)
+// columns is the places of row i, in dst if that has room.
+func (l *mapLoop) columns(w *mapWorker, dst []int32, i int) []int32 {
+	a, _ := l.of[0].Row(i)
+	b, _ := l.of[1].Row(i)
+	if len(l.of) > 2 {
+		w.line[1] = joined(slices.Grow(w.line[1][:0], len(a)+len(b)), a, b)
+		a = w.line[1]
+		b, _ = l.of[2].Row(i)
 	}
-	return line
+	if dst = slices.Grow(dst[:0:cap(dst)], min(len(a)+len(b), l.out.Cols)); l.p == patternMeet {
+		return met(dst, a, b)
+	}
+	return joined(dst, a, b)
 }
 
 // count writes how many places rows lo..hi-1 have, behind them.
@@ -135,14 +143,12 @@ func (l *mapLoop) count(worker, lo, hi int) error {
 	if w.seen == nil {
 		w.seen = newBitset(l.out.Cols)
 	}
-	if len(l.of) > 2 {
-		for i := lo; i < hi; i++ {
-			line := l.lines(i)
-			l.out.Ptr[i+1] = int64(countJoined(line[:len(l.of)]))
-		}
-		return nil
-	}
 	for i := lo; i < hi; i++ {
+		if len(l.of) > 2 || w.seen == nil {
+			w.line[0] = l.columns(w, w.line[0], i)
+			l.out.Ptr[i+1] = int64(len(w.line[0]))
+			continue
+		}
 		a, _ := l.of[0].Row(i)
 		b, _ := l.of[1].Row(i)
 		n := 0
@@ -203,7 +209,7 @@ func (l *mapLoop) fill(worker, lo, hi int) error {
 	w := &l.by[worker]
 	if l.sure {
 		if len(l.of) > 1 {
-			l.placesOf(lo, hi)
+			l.placesOf(w, lo, hi)
 		}
 		return nil
 	}
@@ -233,7 +239,7 @@ func (l *mapLoop) piece(w *mapWorker, lo, hi int) error {
 	at := places{rows: hi - lo, cols: out.Cols, ptr: out.Ptr[lo : hi+1], col: out.Col[p:q]}
 	if !l.merged(w, &at, lo) {
 		if len(l.of) > 1 {
-			l.placesOf(lo, hi)
+			l.placesOf(w, lo, hi)
 		}
 		for k, v := range l.wide {
 			w.args[k] = v
@@ -262,25 +268,11 @@ func (l *mapLoop) piece(w *mapWorker, lo, hi int) error {
 }
 
 // placesOf writes the columns of the places of rows lo..hi-1.
-func (l *mapLoop) placesOf(lo, hi int) {
-	out := l.out
+func (l *mapLoop) placesOf(w *mapWorker, lo, hi int) {
 	for i := lo; i < hi; i++ {
-		from, to := out.Ptr[i], out.Ptr[i+1]
-		if from == to {
-			continue
-		}
-		dst := out.Col[from:from:to]
-		if len(l.of) > 2 {
-			line := l.lines(i)
-			joined(dst, line[:])
-			continue
-		}
-		a, _ := l.of[0].Row(i)
-		b, _ := l.of[1].Row(i)
-		if l.p == patternJoin {
-			joinedTwo(dst, a, b)
-		} else {
-			met(dst, a, b)
+		if from, to := l.out.Ptr[i], l.out.Ptr[i+1]; from < to {
+			w.line[0] = l.columns(w, w.line[0], i)
+			copy(l.out.Col[from:to], w.line[0])
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // mostMarked is the most columns for which sets are made: a set of them stays in a second-level
-// cache. nil is the set of more.
+// cache. There are none of more.
 const mostMarked = 1 << 22
 
 func newBitset(cols int) bitset {
@@ -25,9 +25,6 @@ func newBitset(cols int) bitset {
 // countMet is how many elements ascending lists of columns have in common. The set is clear before
 // and after.
 func (s bitset) countMet(a, b []int32) (n int) {
-	if s == nil {
-		return countMet(a, b)
-	}
 	for _, j := range a {
 		s[uint32(j)/64] |= 1 << (uint32(j) % 64)
 	}

@@ -17,6 +17,9 @@ import (
 // codeColumns is the limit of column indices.
 const codeColumns = "L003"
 
+// bitset is a set of columns.
+type bitset []uint64
+
 // Rows is the rows of the family; maps are the elementwise rows, reductions those of
 // matrices.
 func Rows(maps []*op.Def) []*op.Def {
