@@ -38,7 +38,7 @@ var (
 		`max(-5, semiring(f64(A), x, "max +"))`, `min(5, semiring(f64(A), x, "min *"))`,
 		"diag(A) * 1.0", "dense(A)[:, 0..1] * 1.0", "dense(A[:, 0..1]) * 1.0", "A @ (B @ x) * 1.0", "x + sum(A) * 0.25", "x * A[0, n - 1]", "x + nnz(A)", "t(t(x) @ A) * 1.0", "rowargmax(A) * 0.5", "rowargmin(A) * 0.5",
 		"rowsum(exp(A * 0.1)) * 0.01", "rowmax(ifelse(A > 0, x, t(x)))", "rowsum(A ^ 2 == x) * 1.0", "rowmean(A * 1.5 + dense(B) * x - t(x)) * 0.1", "rowsum(t(A) @ dense(B)) * 0.1",
-		"rowmax(A @ dense(B)) * 1.0", "rowsum(dense(A) @ B) * 1.0", "parfor i in 0..n { f64(sum(A[i, :])) }", "parfor i in 0..n { x[n - 1 - i, 0] / 2 }",
+		"t(colsum(A * (B @ cbind(x, x / 2))[:, 0])) * 0.1", "rowmax(A * (t(B) @ cbind(x, x))[:, 1]) * 1.0", "rowmax(A @ dense(B)) * 1.0", "rowsum(dense(A) @ B) * 1.0", "parfor i in 0..n { f64(sum(A[i, :])) }", "parfor i in 0..n { x[n - 1 - i, 0] / 2 }",
 	}
 	scalarsMade = []string{
 		"sum(A)", "max(A)", "min(A)", "mean(A)", "count(A)", "any(A)", "all(A)", "norm(A)", "var(A)", "stddev(A)", "nnz(A)", "A[n // 2, n - 1]", "sum(x)", "prod(A)", "nunique(A)", "argmax(A)",

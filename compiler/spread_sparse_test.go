@@ -129,6 +129,15 @@ emit rowsum(U)
 emit max(U)
 A = rand_sparse(40, 40, density = 0.4, seed = 9)
 emit sum(A @ A)`, 5, 2},
+	{"a column of a matrix that ranks share, times entries", `Q = rand_sparse(23, 23, density = 0.3, seed = 3)
+x = rand(23, 3, seed = 5)
+iterate a = x, d = x[:, 0], k = 0 times 3 {
+  next a = a / 2 - t(colsum(Q * (Q @ a)[:, 1])) / 9
+  next d = t(colmax(Q * a[:, 0])) + Q @ d
+  next k = k + 1
+}
+emit a
+emit d`, 0, 1},
 }
 
 // collectsIn counts the gathers of sparse matrices in g and its regions.

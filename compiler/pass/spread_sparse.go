@@ -118,7 +118,7 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 		case aligned[k] && sparse:
 			args[k] = x.ownSparse(from)
 		case aligned[k]:
-			args[k] = x.to[from]
+			args[k] = x.own(from)
 		case sparse && k == n.Op.ByColumn:
 			args[k] = x.fetchedSparse(from, in[0])
 		default:
