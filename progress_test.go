@@ -9,7 +9,7 @@ import (
 )
 
 // A run tells the rounds of its loop and the iterations of its parfor, with the statements, while
-// they run: of a loop that is one compiled task (pass rounds) it tells the statement alone. The
+// they run: of an iterate over scalars that is one compiled loop it tells the statement alone. The
 // programs would run for minutes: they are stopped when it has been seen, so that no clock decides.
 func TestProgressOfLoops(t *testing.T) {
 	for _, c := range []struct {

@@ -139,6 +139,8 @@ type Call struct {
 	Env Env
 	// Read counts the bytes that the call reads from files. nil: they are not counted.
 	Read *atomic.Int64
+	// Rounds tells how far the outermost iterate of the call is. nil: it is not told.
+	Rounds *RoundCount
 	// Stopped reports that the result is dead: no later node reads it. It may be nil. Long
 	// work, such as a loop in a body, asks now and then (some nanoseconds) and returns
 	// ErrStopped.
@@ -171,6 +173,12 @@ func SendsAll(listed, rows int) bool { return listed >= rows-rows/42 }
 // ErrStopped is the error of an abandoned call. Users do not see it, since the reason for the end
 // is reported elsewhere.
 var ErrStopped = errors.New("the run has ended")
+
+// RoundCount is how far an iterate is that runs as one call. Its fields may be read at any time.
+type RoundCount struct {
+	Begun atomic.Int64 // 1 + the round that runs; 0: no iterate runs
+	Times atomic.Int64 // the rounds that there will be; -1: a condition decides
+}
 
 // Ended reports whether the call is stopped.
 func (c *Call) Ended() bool { return c.Stopped != nil && c.Stopped() }

@@ -88,7 +88,7 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 		a := &b.Acts[k]
 		p.keep[k] = a.Attrs.Int("keep")
 		p.calls[k] = op.Call{Def: a.Def, Attrs: a.Attrs, Type: a.Type, In: make([]value.Value, len(a.Args)), Env: within.Env, Read: within.Read,
-			Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
+			Rounds: within.Rounds, Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
 		if a.Type.IsScalar() && a.Def.Elt != nil && a.Def.Laws.Has(op.Elementwise) && a.Chain == nil {
 			p.scalars[k] = make([]value.Scalar, len(a.Args))
 		}
@@ -97,7 +97,9 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 			if from >= 0 {
 				stages = StagesOf(a.Bodies[body])
 			}
-			return newInterpreter(a.Bodies[body], nil, false, within, p.kept, m.within(k)[body], stages, from, turned)
+			inside := *within
+			inside.Rounds = nil // only the outermost loop is told
+			return newInterpreter(a.Bodies[body], nil, false, &inside, p.kept, m.within(k)[body], stages, from, turned)
 		}
 		switch in := &p.inner[k]; a.Def.Control {
 		case op.Select:
@@ -409,9 +411,19 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 	copy(in.args, c.In)
 	in.forget(1)
 	times, counted := a.Attrs.Get("times")
+	if c.Rounds != nil {
+		c.Rounds.Times.Store(-1)
+		if counted {
+			c.Rounds.Times.Store(times.I)
+		}
+		defer c.Rounds.Begun.Store(0)
+	}
 	for round := int64(0); !counted || round < times.I; round++ {
 		if c.Ended() {
 			return nil, op.ErrStopped
+		}
+		if c.Rounds != nil {
+			c.Rounds.Begun.Store(round + 1)
 		}
 		if !counted {
 			stop, err := in.cond.On(in.args)

@@ -21,9 +21,10 @@ type workerState struct {
 	_        [cacheLine]byte
 	call     op.Call // of the task in its kernel
 	in       []value.Value
-	finished atomic.Int64 // tasks
-	current  atomic.Int64 // 1 + node in its kernel; 0: none
-	idle     []*nodeLoop  // unused; see engine_idle.go
+	finished atomic.Int64  // tasks
+	current  atomic.Int64  // 1 + node in its kernel; 0: none
+	rounds   op.RoundCount // of an iterate that is one task
+	idle     []*nodeLoop   // unused; see engine_idle.go
 	track    *trace.Track
 	helped   int64 // chunks of other ranks
 	waited   int64 // ns that it has waited for answers
@@ -37,6 +38,9 @@ type workerState struct {
 func (s *workerState) init(e *Engine, i int) {
 	s.track = e.o.Trace.Worker(i)
 	s.call.Env, s.call.Read, s.call.Stopped = e.o.Env, e.o.Read, func() bool { return e.over(ir.ID(s.current.Load() - 1)) }
+	if e.o.OnProgress != nil {
+		s.call.Rounds = &s.rounds
+	}
 	s.kinds = make([]kindCount, len(e.kinds))
 	if e.clock && len(e.g.Calls) > 1 {
 		s.calls = make([]callCount, len(e.g.Calls))

@@ -59,7 +59,7 @@ func (l *loopRun) counted(n int) {
 func (c *loopCount) ran(worker, n int) {
 	if c != nil {
 		d := &c.done[worker]
-		d.Store(d.Load() + int64(n)) // nobody else writes it
+		d.Store(d.Load() + int64(n)) // no other worker writes it
 	}
 }
 
@@ -82,6 +82,13 @@ func (e *Engine) Progress() Progress {
 	for _, lp := range e.controls { // outer ones come first
 		if r := lp.told.Load(); r > 0 && !lp.branch {
 			p.Node, p.Rounds, p.Times = e.planned(lp.node), r-1, max(lp.times, -1)
+			return p
+		}
+	}
+	for i := range e.scratch {
+		s := &e.scratch[i]
+		if r, id := s.rounds.Begun.Load(), s.current.Load(); r > 0 && id > 0 {
+			p.Node, p.Rounds, p.Times = e.planned(ir.ID(id-1)), r-1, s.rounds.Times.Load()
 			break
 		}
 	}
