@@ -42,7 +42,7 @@ type state struct {
 	rows    bool
 	speedup float64 // see pass.Placed
 	shares  string  // see plan.Plan
-	because ir.Node // why ranks do not share matrices by rows; its Op is nil if nothing is known
+	because ir.Node // the operator that keeps ranks from sharing rows; its Op is nil if none is known
 	rest    []step  // the passes to come
 	tried   []ran   // those of them that the pass by-rows has run already
 }
@@ -340,7 +340,8 @@ func (s *state) tryRows() {
 			}
 			if try.parts != nil {
 				if by, cut := try.parts.Cut(); cut {
-					s.shares, s.because = "in blocks: some operator works by blocks, or a matrix is too large to stay whole", by
+					s.shares = "in blocks: some operator works by blocks, or a matrix is too large to stay whole"
+					s.because = by
 					return
 				}
 			}
@@ -409,8 +410,8 @@ func whole(f func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph) fun
 // one reader only since the first.
 const simplifyRounds = 3
 
-// simplify applies the exact rules except those in off, and merges the equal expressions that they leave.
-// off lists passes, too.
+// simplify applies the exact rules and merges the equal expressions that they leave. off names rules and
+// passes that are left out.
 func simplify(g *ir.Graph, table *op.Table, off []string) *ir.Graph {
 	rules := rule.New(table, rule.Exact, off)
 	for range simplifyRounds {

@@ -7,8 +7,8 @@ import (
 	"flow/kernels"
 )
 
-// wordings are programs whose rounds read rows, columns and elements of a state and replace some of it, in
-// natural words. Those of a group emit the same.
+// wordings are groups of programs whose rounds read rows, columns and elements of a state and replace some of
+// them. The programs of a group word one computation differently and emit the same.
 var wordings = [][]string{{ // elimination
 	`A0 = materialize(rand(70, 70, seed = 1) + 70 * eye(70))
 	 r = seq(0, 70)
@@ -116,7 +116,7 @@ var wordings = [][]string{{ // elimination
 	   next k = k + 1
 	 }
 	 emit D`,
-}, { // reductions of what is cut at its border, of a column of a matrix, of numbers far apart
+}, { // reductions of a matrix cut at its border, of a column, of numbers of very different size
 	`iterate u = rand(100, 70, seed = 1), d = 0.0, h = 0.0 until h > 6 {
 	   r = rbind(u[1.., :], u[0..1, :]) - u
 	   next d = d / 2 + sum(r ^ 2) + max(cbind(r[:, 1..], r[:, 0..1])) + norm(u[:, 3]) + mean(u[7, :])
@@ -164,7 +164,7 @@ var wordings = [][]string{{ // elimination
 	 }
 	 emit g
 	 emit all M`,
-}, { // gathers that branches guard, subscripts that are read
+}, { // gathers guarded by branches, and subscripts read from a matrix
 	`h = materialize(randint(500, 1, 0, 100, seed = 1))
 	 iterate t = zeros(100, 1), best = zeros(100, 1), e = 0, k = 0 times 130 {
 	   j = h[k, 0]
@@ -180,8 +180,8 @@ var wordings = [][]string{{ // elimination
 	 emit e`,
 }}
 
-// brokenRounds are programs of which a round fails after many that did not, partly at an element that nothing
-// reads, and what they say.
+// brokenRounds are programs and their errors. A round fails after many that do not; in some programs it fails
+// at an element that no operator reads.
 var brokenRounds = [][2]string{
 	{`iterate x = ones(100, 1), k = 0 times 90 {
 	   y = parfor i in 0..50 { x[i + k, 0] * 2 }
@@ -215,8 +215,8 @@ var brokenRounds = [][2]string{
 	 emit s`, "of a matrix with 70 rows (at i = "},
 }
 
-// TestRoundsOfMatrices: rounds run as loops, which are compiled at once or never, give what the definition
-// gives, in all wordings, and fail where it fails.
+// TestRoundsOfMatrices compares rounds that run as loops with the definition, in all wordings: the output and
+// the failures are equal whether loops are compiled at once or never.
 func TestRoundsOfMatrices(t *testing.T) {
 	table := tinyTable(t)
 	defer kernels.LoopsFrom(0)

@@ -72,7 +72,7 @@ func (p *Partitioned) DropDead() *Partitioned {
 	return p
 }
 
-// Cut reports whether a matrix is in several blocks, and which operator on blocks has the most work.
+// Cut reports whether a matrix is in several blocks. most is the operator on blocks with the most operations.
 func (p *Partitioned) Cut() (most ir.Node, cut bool) {
 	work := -1.0
 	for i, b := range p.Block {
@@ -81,7 +81,7 @@ func (p *Partitioned) Cut() (most ir.Node, cut bool) {
 			continue
 		}
 		w := 0.0
-		if n.Op.Shard.Kind != op.ShardGenerate { // it can be made in any form
+		if n.Op.Shard.Kind != op.ShardGenerate { // a constructor takes any form, so it is no reason for blocks
 			w = n.Op.Cost(sigOf(p.Graph, ir.ID(i)), p.Graph.Type(ir.ID(i))).Flops
 		}
 		if w > work {

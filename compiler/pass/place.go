@@ -16,7 +16,7 @@ type Placed struct {
 	// Speedup is how many times as fast as one rank the ranks are, by the cost model. It is known of
 	// a graph without blocks.
 	Speedup float64
-	Slowest ir.Node // costs the most of what ranks do not share; its Op may be nil
+	Slowest ir.Node // the node with the most work that ranks do not share; its Op may be nil
 }
 
 // Place assigns every task to a rank and inserts an exchange on every edge between ranks:

@@ -154,14 +154,14 @@ func fewElements(t types.Type) bool {
 	return isNumber(t) || t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() <= mostNumbers
 }
 
-// roundWork is what a round of a loop does, about.
+// roundWork estimates the work of a round of a loop.
 type roundWork struct {
-	ops   float64
-	large bool // on matrices of more than fewNumbers elements
+	ops   float64 // operations
+	large bool    // the round has matrices of more than fewNumbers elements
 }
 
-// note adds a node with a result of type t. It reports false where an operator has too much work, or makes
-// a large matrix but by loops over its elements.
+// note adds a node with a result of type t and so many operations. It reports false if the operator has too
+// much work, or if it makes a large matrix otherwise than by loops over elements.
 func (w *roundWork) note(d *op.Def, t types.Type, ops float64) bool {
 	w.ops += ops
 	if t.IsDense() && t.Count() > fewNumbers {
@@ -171,8 +171,8 @@ func (w *roundWork) note(d *op.Def, t types.Type, ops float64) bool {
 	return ops <= mostWork
 }
 
-// fits reports a loop that carries and computes scalars and such matrices alone. What it captures may
-// be any dense matrix.
+// fits reports whether a loop carries and computes only scalars and matrices of few elements. It may
+// capture any dense matrix.
 func fits(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
 	var w roundWork
@@ -193,7 +193,7 @@ func fits(g *ir.Graph, id ir.ID) bool {
 	return w.within(n.Region) && (!w.large || w.ops <= mostWork)
 }
 
-// within reports regions that compute such values, by operators that show nothing.
+// within reports whether regions compute only such values, by operators without effects, and adds their work.
 func (w *roundWork) within(r *ir.Region) bool {
 	for ; r != nil; r = r.Next {
 		g := r.Graph
@@ -210,7 +210,8 @@ func (w *roundWork) within(r *ir.Region) bool {
 				if ops, fine := fewPoints(g, ir.ID(i)); !fine || !w.note(n.Op, t, float64(ops)) {
 					return false
 				}
-			case n.Region != nil || n.Op.Role == op.Exchange || !n.Op.Laws.Has(op.Pure) || !fewElements(t) && t != types.ScalarOf(types.Str) || !w.note(n.Op, t, flops(g, ir.ID(i))):
+			case n.Region != nil || n.Op.Role == op.Exchange || !n.Op.Laws.Has(op.Pure),
+				!fewElements(t) && t != types.ScalarOf(types.Str), !w.note(n.Op, t, flops(g, ir.ID(i))):
 				return false
 			}
 		}
@@ -222,7 +223,8 @@ func (w *roundWork) within(r *ir.Region) bool {
 // sharing among workers.
 const mostPoints = 1 << 17
 
-// fewPoints is how many operators a parfor runs, and whether that is little work, of known bounds without a hint of a technique.
+// fewPoints returns how many operators a parfor runs. fine is false if they are too many, if a bound is not
+// known, or if the program names a technique.
 func fewPoints(g *ir.Graph, id ir.ID) (ops int, fine bool) {
 	n := &g.Nodes[id]
 	if !fewElements(g.Type(id)) || n.Attrs.Ints("lo") == nil || hinted(n) {
@@ -235,8 +237,8 @@ func fewPoints(g *ir.Graph, id ir.ID) (ops int, fine bool) {
 	return ops, fine && ops <= mostPoints
 }
 
-// pointOps is how many operators a point of a parfor runs, vectors of four at a time, in all branches.
-// fine is false where there is something else than branches of pure operators on small matrices.
+// pointOps returns how many operators a point of a parfor runs, in all branches. Four elements of a matrix
+// count as one. fine is false if a branch has other operators than pure ones on small matrices.
 func pointOps(r *ir.Region) (ops int, fine bool) {
 	for ; r != nil; r = r.Next {
 		for i := range r.Graph.Nodes {

@@ -52,11 +52,11 @@ type spreadGraph struct {
 	old, g   *ir.Graph
 	to       []ir.ID                   // the new node of each old one
 	partial  []bool                    // of old nodes: only a rank's own rows are valid
-	parts    map[ir.ID][]bool          // of results of old nodes with several
+	parts    map[ir.ID][]bool          // of old nodes with several results: which are partial
 	whole    map[ir.ID]ir.ID           // the gather of an old node
-	picked   map[ir.ID][]rowsAt        // of an old node with gathers of rows that the run chooses: what each of them brings
-	views    map[ir.ID]map[ir.ID]ir.ID // of old slices of partial matrices the new ones, by what they are of
-	states   map[ir.ID][]joins         // of old nodes with several results: how the states that ranks have of each are joined
+	picked   map[ir.ID][]rowsAt        // what each gather of an old node brings, if the run chooses the rows
+	views    map[ir.ID]map[ir.ID]ir.ID // of old slices of partial matrices the new ones, by the matrix
+	states   map[ir.ID][]joins         // of old nodes with several results: how the ranks' states are joined
 	owned    map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
 	turnedOf map[ir.ID]ir.ID           // this rank's rows of the transpose of an old sparse node
 	takes    map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
@@ -87,7 +87,8 @@ func (s *spreader) on(g *ir.Graph) *spreadGraph {
 	x := &spreadGraph{
 		spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()),
 		parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{}, picked: map[ir.ID][]rowsAt{},
-		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, turnedOf: map[ir.ID]ir.ID{}, takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{}, sorted: map[sorting]ir.ID{},
+		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, turnedOf: map[ir.ID]ir.ID{},
+		takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{}, sorted: map[sorting]ir.ID{},
 	}
 	x.g.CopyTables(g)
 	return x
@@ -128,7 +129,7 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 	return g
 }
 
-// remakes reports a constructor of which each rank makes all rows in less time than others send them.
+// remakes reports whether id is a constructor whose rows each rank makes in less time than others send them.
 func (x *spreadGraph) remakes(id ir.ID) bool {
 	n, t := &x.old.Nodes[id], x.old.Type(id)
 	return n.Op.Shard.Kind == op.ShardGenerate && len(x.old.In(id)) == 0 && n.Op.Reads == nil && !n.Op.Root && dividable(t) &&

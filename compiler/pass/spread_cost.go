@@ -204,7 +204,7 @@ func (s *spreader) speedup(g *ir.Graph) (times float64, slowest ir.Node) {
 	}
 	within(g, 1)
 	if all == busiest {
-		return 0, slowest // nothing is shared
+		return 0, slowest
 	}
 	return all / max(busiest, 1), slowest
 }

@@ -47,7 +47,8 @@ func (x *spreadGraph) fetched(id, s ir.ID) ir.ID {
 	if t.IsSparse() {
 		return x.fetchedSparse(id, s)
 	}
-	if _, ok := x.unchanged(s); !ok || !x.partial[id] || x.views[id] != nil || !dividable(t) || !st.IsSparse() || !st.Known() || st.Cols != t.Rows || x.remakes(id) {
+	if _, ok := x.unchanged(s); !ok || !x.partial[id] || x.views[id] != nil || !dividable(t) || x.remakes(id) ||
+		!st.IsSparse() || !st.Known() || st.Cols != t.Rows {
 		return x.full(id)
 	}
 	if g, ok := x.whole[id]; ok {
@@ -173,10 +174,10 @@ func (x *spreadGraph) nearOf(s ir.ID) ir.ID {
 	return l.near
 }
 
-// packs lets gathers by lists leave rows where they arrive, if all their readers are operators that read rows
-// by the columns of the matrix of the lists. These read the matrix with the columns of packed rows instead. It
-// would be wrong for rows that another gather may bring meanwhile: of the same matrix, in this graph or in a
-// loop that has captured it.
+// packs marks gathers by lists as packed: their rows stay where they arrive. All readers of such a gather
+// select rows by the columns of the sparse matrix that has the lists. They read its copy with the columns of
+// packed rows instead. This would be wrong if another gather brought rows of the same matrix meanwhile, in
+// this graph or in a loop that has captured the matrix.
 func (x *spreadGraph) packs() {
 	for s, l := range x.lists {
 		for i := range x.g.Nodes {
@@ -197,8 +198,8 @@ func (x *spreadGraph) packs() {
 	}
 }
 
-// readersByColumn returns the readers of the new gather g. ok is false if one does not read it by the columns
-// of the new node s, or if something else may bring rows of the same matrix.
+// readersByColumn returns the readers of the new gather g. ok is false if one of them does not read it by the
+// columns of the new node s, or if another gather may bring rows of the same matrix.
 func (x *spreadGraph) readersByColumn(g, s ir.ID) (readers []ir.ID, ok bool) {
 	from := x.g.In(g)[0]
 	for i := range x.g.Nodes {
@@ -235,8 +236,8 @@ func (x *spreadGraph) touched(s ir.ID) float64 {
 	return rows
 }
 
-// listed is an input of a loop that has lists. near and own say whether its regions read it with the columns
-// of packed rows, and with its own.
+// listed is an input of a loop that has lists. near tells whether regions of the loop read the copy with the
+// columns of packed rows, and own whether they read the input itself.
 type listed struct {
 	input     int
 	near, own bool

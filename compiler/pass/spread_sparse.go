@@ -168,11 +168,11 @@ func (x *spreadGraph) shares1(made ir.ID) ir.ID {
 	return made
 }
 
-// strewn reports a node of which each rank reads entries in rows of other ranks.
+// strewn reports whether each rank that reads node n gets entries in rows of other ranks.
 func strewn(n *ir.Node) bool { return n.Op.Strewn != nil && n.Op.Strewn(n.Attrs) }
 
-// joinedAdding gives each rank its own rows of the sparse matrix of node id, of which each has entries
-// anywhere. Those at one place are added in the order of ranks.
+// joinedAdding gives each rank its own rows of the sparse matrix of node id, whose entries any rank may hold.
+// Entries at one place are added in the order of ranks.
 func (x *spreadGraph) joinedAdding(id, made ir.ID) ir.ID {
 	all := x.joined(id, made, true)
 	x.g.Nodes[all].Attrs = x.g.Nodes[all].Attrs.With("add", op.Int(1))

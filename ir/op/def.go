@@ -157,8 +157,9 @@ type Def struct {
 	// Parts reports whether a node with these attributes reads no more of its file than it returns. Of
 	// other files one rank reads all, and sends parts. nil: it reads all.
 	Parts func(a *Attrs) bool
-	// Strewn reports whether the part that a rank reads of a sparse file has entries in rows of other ranks,
-	// in the order of the file. The ranks bring them to their rows, and add those at one place. nil: it has none.
+	// Strewn reports whether a rank that reads a part of a sparse file gets entries in rows of other ranks, in
+	// the order of the file. Ranks then send entries to the ranks of their rows and add those at one place.
+	// nil means that a rank gets only entries in its own rows.
 	Strewn func(a *Attrs) bool
 	// Root: only rank 0 has what the row reads, so its tasks run there and their results are
 	// sent.

@@ -140,7 +140,8 @@ func (l *layouts) locate(g *ir.Graph, owner ownerOf, args map[ir.ID]string) []st
 			where[i] = rankList([]int{n.Attrs.Int(Only) - 1})
 		case g.Type(id).IsSparse() && n.Attrs.Int(Shared)+n.Attrs.Int(SharedRows)+n.Attrs.Int(Fetch) > 0:
 			where[i] = byRows
-			if n.Op.Role == op.Relocates || n.Op.Strewn != nil && n.Op.Strewn(n.Attrs) || n.Op.Shard.Partial != "" { // entries are in rows of other ranks
+			// A rank may have entries in rows of other ranks.
+			if n.Op.Role == op.Relocates || n.Op.Strewn != nil && n.Op.Strewn(n.Attrs) || n.Op.Shard.Partial != "" {
 				where[i] = states
 			}
 		case shares.Attrs.Int(Shared) < 2:

@@ -28,8 +28,8 @@ const Reach = "reach"
 // the rows that rank r needs of this one.
 const Fetch = "fetch"
 
-// Packed is the attribute 1 of a gather with lists whose readers number the rows of other ranks by the lists
-// (op sp.own): the listed rows of a rank arrive one after the other, from the place of the rank's first row
+// Packed is an attribute of a gather with lists. It is 1 if the readers number the rows of other ranks by the
+// lists (op sp.own). The listed rows of a rank then follow each other from the place of that rank's first row
 // on, and are read there. A rank that sends all of its rows sends them to their places.
 const Packed = "packed"
 

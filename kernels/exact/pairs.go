@@ -9,11 +9,11 @@ import (
 	"flow/kernels/vec"
 )
 
-// Pair is an exact sum as S + T, as pair makes it. Where an error was lost, or a number was not finite,
-// it is Lost from then on and says nothing.
+// Pair is an exact sum S + T, as pair makes it. The pair is Lost, for good, once an error does not fit into T or
+// a number is not finite. It then has no meaning.
 type Pair struct{ S, T float64 }
 
-// Lost reports that the sum is not known.
+// Lost reports whether the sum is not known.
 func (p *Pair) Lost() bool { return p.S != p.S }
 
 // AddScattered adds x[k] to the pair p[at[k]] for every k.
@@ -29,7 +29,7 @@ func AddScattered[T vec.Float](p []Pair, at []int32, x []T) {
 	}
 }
 
-// Merge adds o.
+// Merge adds the sum o. The sum is Lost if o is.
 func (p *Pair) Merge(o Pair) {
 	var e, f, g float64
 	p.S, e = twoSum(p.S, o.S)

@@ -44,7 +44,7 @@ type Task struct {
 	Names              bool    // the first line of edges may hold names
 	Market             *Market // the entries of this Matrix Market file
 	Sum                bool    // the checksum of the bytes
-	Keep               bool    // each process keeps the entries that it reads, and answers with Told of them
+	Keep               bool    // each process keeps the entries that it reads and answers with their Told
 
 	read *atomic.Int64 // as in Options
 }

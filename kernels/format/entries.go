@@ -25,8 +25,8 @@ type Entries struct {
 	Widest   int    // the line of the greatest vertex, counted from the first of these lines
 	Sum      uint32 // CRC-32C of Bytes bytes
 	Bytes    int64
-	// Of entries that another process keeps: their number, and of edges how many begin and end at each
-	// vertex, as int32.
+	// Count is the number of entries that another process keeps. From and To hold how many of its edges begin
+	// and end at each vertex, as int32.
 	Count    int
 	From, To []byte
 }
@@ -34,7 +34,8 @@ type Entries struct {
 // count returns the number of entries.
 func (e *Entries) count() int { return max(e.Count, len(e.F64)/8, len(e.I64)/8, len(e.Row)/4) }
 
-// Told returns what the other processes need to know of parts that this one keeps.
+// Told returns what other processes need to know of parts that this one keeps: the number of entries and lines,
+// the largest vertex and, of edges, how many begin and end at each vertex.
 func (c Task) Told(parts []Entries) Entries {
 	t := Entries{Most: -1}
 	for _, e := range parts {
@@ -56,15 +57,16 @@ func (c Task) Told(parts []Entries) Entries {
 	return t
 }
 
-// Kept is what is known of a sparse matrix whose entries several processes keep.
+// Kept describes a sparse matrix whose entries several processes keep. ByRow and ByCol hold how many edges begin
+// and end at each vertex, equal edges included. They are nil for Matrix Market files.
 type Kept struct {
 	Header
-	ByRow, ByCol []float64 // of edges: how many begin and end at each vertex, equal ones included; else nil
+	ByRow, ByCol []float64
 }
 
-// Keep reads the entries of a plain Matrix Market file of coordinates, or of a list of edges, together with
-// other processes (Options.Share), each of which keeps those that it reads. ok is false if they have not
-// done so, or if the file has a mistake, which reading it alone reports.
+// Keep reads the entries of a plain Matrix Market file of coordinates, or (graph) of a list of edges, together
+// with other processes (Options.Share). Each process keeps the entries that it reads. ok is false if they have
+// not done so, or if the file has a mistake: the caller then reads the file alone, which reports the mistake.
 func Keep(path string, o Options, graph bool) (k Kept, ok bool) {
 	ext := extension(path, o)
 	if o.Share == nil || (ext == "mtx" || ext == "csr") == graph || !graph && !Shared(path, o) {
@@ -98,7 +100,8 @@ func Keep(path string, o Options, graph bool) (k Kept, ok bool) {
 			n, most = n+e.Count, max(most, e.Most)
 		}
 		if graph {
-			k.Header = Header{Elem: types.Bool, Rows: int(most) + 1, Cols: int(most) + 1, Sparse: true, Entries: n}
+			vertices := int(most) + 1
+			k.Header = Header{Elem: types.Bool, Rows: vertices, Cols: vertices, Sparse: true, Entries: n}
 			k.ByRow, k.ByCol = make([]float64, k.Rows), make([]float64, k.Cols)
 			for _, e := range a.Parts {
 				for i, n := range of[int32](e.From) {
@@ -113,8 +116,9 @@ func Keep(path string, o Options, graph bool) (k Kept, ok bool) {
 	return k, ok
 }
 
-// Relocated returns a matrix of this type with the entries of parts in their rows. They are in the order of
-// the file: columns of a row may be in any order and occur twice.
+// Relocated returns a matrix of type t with the entries of parts in their rows. The entries of a row are in the
+// order of the file, so a column may come twice and columns need not ascend. It fails if the matrix does not
+// fit into memory.
 func (c Task) Relocated(t types.Type, parts []Entries) (*value.CSR, error) {
 	in := newInput(c.Path)
 	in.size = c.Size
@@ -126,7 +130,8 @@ func (c Task) Relocated(t types.Type, parts []Entries) (*value.CSR, error) {
 	if c.Market != nil && symmetry(c.Market.Symmetry) != general {
 		n *= 2
 	}
-	if err := in.holds(0, "the entries that this rank has read", 12*float64(t.Rows)+float64(n)*(16+2*float64(t.Elem.Size())), 0); err != nil {
+	bytes := 12*float64(t.Rows) + float64(n)*(16+2*float64(t.Elem.Size()))
+	if err := in.holds(0, "the entries that this rank has read", bytes, 0); err != nil {
 		return nil, err
 	}
 	if err := list.room(in, 0, n); err != nil {
@@ -209,10 +214,11 @@ func (c Task) lineAt(file io.ReaderAt, k int) (int64, error) {
 	return at - 1 + n, err
 }
 
-// Plain reports whether a file is large enough for ranks to read it together and, by its name, not compressed.
+// Plain reports whether a file is large enough for ranks to read it together and not compressed, by its name.
 func Plain(path string) bool {
 	st, err := os.Stat(path)
-	return err == nil && st.Mode().IsRegular() && st.Size() > partBlock && !strings.HasSuffix(strings.ToLower(path), ".gz")
+	return err == nil && st.Mode().IsRegular() && st.Size() > partBlock &&
+		!strings.HasSuffix(strings.ToLower(path), ".gz")
 }
 
 // Shared reports whether ranks can read a matrix together (Options.Share): it is a plain Matrix Market file
@@ -273,15 +279,16 @@ func (r *marketReader) cut(o Options, block int64) (ok bool, err error) {
 	return true, nil
 }
 
-// task returns the reading of the entries by blocks, from here on. some is false if that is impossible or
-// does not pay.
+// task returns the task that reads the entries by blocks, from the reader's place on. some is false if that is
+// impossible or does not pay.
 func (r *marketReader) task(block int64) (t Task, some bool) {
 	in := r.in
-	return Task{Path: in.file, Size: in.size, Begin: r.lineReader.size, Block: block, Market: &Market{r.Elem, r.Rows, r.Cols, r.entries, !r.coordinate, uint8(r.sym)}},
+	market := &Market{r.Elem, r.Rows, r.Cols, r.entries, !r.coordinate, uint8(r.sym)}
+	return Task{Path: in.file, Size: in.size, Begin: r.lineReader.size, Block: block, Market: market},
 		!in.compressed && in.plain != nil && in.size-r.lineReader.size > block && max(r.Rows, r.Cols) <= 1<<31-1
 }
 
-// fill adds the entries of parts, and what a symmetric file leaves out.
+// fill adds the entries of parts and their mirror images, which a symmetric file leaves out.
 func (r *marketReader) fill(parts []Entries) {
 	put := r.filler()
 	for _, e := range parts {

@@ -21,7 +21,7 @@ type Fact struct {
 	Cuts *format.Cuts // nil: none
 	// Summed: rows of a sparse matrix can be read alone.
 	Summed bool
-	// Kept: each process keeps a part of the entries of a sparse matrix (format.Keep).
+	// Kept tells that each process keeps a part of the entries of a sparse matrix (format.Keep).
 	Kept bool
 	// ByRow and ByCol are the nonzeros of each row and column of a graph; nil: not counted.
 	ByRow, ByCol []float64
@@ -75,8 +75,8 @@ type keptEntries struct {
 // keptAs returns the name under which entries of a file are kept.
 func keptAs(path string, edges bool) string { return fmt.Sprint(edges, path) }
 
-// Keep keeps entries that this process has read (format.Task.Keep) for a run in which ranks share the rows of
-// the matrix.
+// Keep stores entries that this process has read (format.Task.Keep). A run in which ranks share the rows of the
+// matrix reads them.
 func (in *Input) Keep(t format.Task, parts []format.Entries) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -86,7 +86,8 @@ func (in *Input) Keep(t format.Task, parts []format.Entries) {
 	in.kept[keptAs(t.Path, t.Edges)] = keptEntries{t, parts}
 }
 
-// relocated returns the matrix with the entries that this process keeps of a file (format.Task.Relocated).
+// relocated returns a matrix of type t with the entries that this process keeps of a file
+// (format.Task.Relocated). It fails if the process keeps none.
 func (in *Input) relocated(path string, edges bool, t types.Type) (*value.CSR, error) {
 	in.mu.Lock()
 	k, ok := in.kept[keptAs(path, edges)]

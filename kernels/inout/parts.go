@@ -42,8 +42,8 @@ func (f *fileCache) parts(a *op.Attrs) bool {
 	return cuts != nil && (!part || w.Cols == cuts.Cols)
 }
 
-// strewn reports whether each rank gets some entries of the file that a node with these attributes reads: those
-// that its process keeps, or, of ranks of one process, those of its rows.
+// strewn reports whether each rank gets a part of the entries of the file that a node with these attributes
+// reads. A rank gets the entries that its process keeps. Ranks of one process get the entries of their rows.
 func (f *fileCache) strewn(a *op.Attrs, kind fileKind) bool {
 	o, err := readOptions(a)
 	if err != nil || kind == sparseFile && !a.Bool("sparse") {
@@ -55,7 +55,7 @@ func (f *fileCache) strewn(a *op.Attrs, kind fileKind) bool {
 	return f.heads[k].kept || f.heads[k].whole
 }
 
-// wholeFile is a sparse matrix that ranks of one process take rows of.
+// wholeFile is a sparse matrix that is read once. Ranks of one process take their rows of it.
 type wholeFile struct {
 	once sync.Once
 	m    *value.CSR
@@ -63,7 +63,8 @@ type wholeFile struct {
 	left int // rows not taken yet; guarded by the cache
 }
 
-// strewnRows returns the entries that a rank gets of a file that is strewn.
+// strewnRows returns a matrix of all rows with the entries that the rank gets of a strewn file. It fails if the
+// file cannot be read or has changed.
 func (f *fileCache) strewnRows(c *op.Call, path string, o format.Options, k fileKey) (value.Value, error) {
 	f.mu.Lock()
 	if f.heads[k].kept {

@@ -253,7 +253,7 @@ type fileCache struct {
 	heads  map[fileKey]headResult
 	parsed map[fileKey]*parsedFile
 	graphs map[fileKey]*value.CSR // sparse matrices read before the run, for their sizes or with other ranks; let go when the run has taken them
-	wholes map[fileKey]*wholeFile // sparse matrices of which ranks of one process take their rows
+	wholes map[fileKey]*wholeFile // matrices whose rows ranks of one process take
 	counts map[fileKey]sparsity.Estimate
 	when   map[fileKey]fileKey // what a file was when a program was checked, by version
 }
@@ -262,8 +262,8 @@ type headResult struct {
 	head format.Header
 	cuts *format.Cuts // nil: it has none
 	err  error
-	// summed says that rows of a sparse matrix can be read alone, uncut that they cannot. kept says that
-	// each process keeps a part of its entries, whole that ranks of one process read all of it once.
+	// summed tells that rows of a sparse matrix can be read alone, and uncut that they cannot. kept tells that
+	// each process keeps a part of the entries, and whole that ranks of one process read the matrix once.
 	summed, uncut, kept, whole bool
 }
 
@@ -277,7 +277,10 @@ type parsedFile struct {
 
 // newFileCache is an empty cache over in.
 func newFileCache(in *Input) *fileCache {
-	return &fileCache{in: in, heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}, graphs: map[fileKey]*value.CSR{}, wholes: map[fileKey]*wholeFile{}, counts: map[fileKey]sparsity.Estimate{}, when: map[fileKey]fileKey{}}
+	return &fileCache{
+		in: in, heads: map[fileKey]headResult{}, parsed: map[fileKey]*parsedFile{}, graphs: map[fileKey]*value.CSR{},
+		wholes: map[fileKey]*wholeFile{}, counts: map[fileKey]sparsity.Estimate{}, when: map[fileKey]fileKey{},
+	}
 }
 
 // stat is the head of a file, remembered: type rules run after every pass and for every block. A

@@ -1,8 +1,8 @@
 package sparse
 
-// This file reduces the columns of a sparse matrix. Where a column has a small state, nothing is
-// transposed: each worker folds entries as they lie into states of its own, which a second pass puts
-// together. Other columns are the rows of a transpose.
+// This file reduces the columns of a sparse matrix. If the state of a column is small, each worker folds
+// entries in the order of memory into its own states of all columns, and a second pass merges the states.
+// Other reductions reduce the rows of a transpose.
 
 import (
 	"math"
@@ -17,24 +17,31 @@ import (
 	"flow/kernels/vec"
 )
 
-// columnFold is a reduction with states S.
+// columnFold is a reduction of columns with states S.
 type columnFold[S any] struct {
 	RowCut
+	columnSteps[S]
 	m       *value.CSR
-	by      [][]S // of each worker; nil until its first chunk
-	joining bool
-	add     func(s []S, from, to int64) // folds entries from..to-1
-	merge   func(s, more []S)
-	put     func(j int, s []S) // sets the columns from j on of the result
-	end     func() error       // nil for nothing
+	by      [][]S // the states of each worker; nil until its first chunk
+	joining bool  // the second pass has begun
+	end     func() error
 }
 
-// newColumnFold begins a reduction.
-func newColumnFold[S any](m *value.CSR, workers int, add func(s []S, from, to int64), merge func(s, more []S), put func(j int, s []S)) *columnFold[S] {
-	return &columnFold[S]{RowCut: cutByEntries(transposeUnits, m), m: m, by: make([][]S, workers), add: add, merge: merge, put: put}
+// columnSteps are the steps of a reduction with states S.
+type columnSteps[S any] struct {
+	add   func(s []S, from, to int64) // folds entries from..to-1 into the states of all columns
+	merge func(s, more []S)           // adds the states of the same columns to s
+	put   func(j int, s []S)          // sets the results of the columns from j on
 }
 
-// Chunk folds the entries of units lo..hi-1, or puts together as many parts of the columns.
+func newColumnFold[S any](m *value.CSR, workers int, steps columnSteps[S]) *columnFold[S] {
+	return &columnFold[S]{
+		RowCut: cutByEntries(transposeUnits, m), columnSteps: steps, m: m, by: make([][]S, workers),
+	}
+}
+
+// Chunk folds the entries of units lo..hi-1. In the second pass it merges the states of as many parts of the
+// columns.
 func (l *columnFold[S]) Chunk(worker, lo, hi int) error {
 	if !l.joining {
 		if l.by[worker] == nil {
@@ -75,7 +82,7 @@ func (l *columnFold[S]) End() error {
 	return l.end()
 }
 
-// worthStates says whether workers may each have states of all columns: zeroing and joining those must
+// worthStates reports whether each worker may have states of all columns. Clearing and merging the states must
 // not be most of the work.
 func worthStates(m *value.CSR, workers int) bool {
 	return workers == 1 || m.NNZ()/4 >= (workers-1)*m.Cols
@@ -94,7 +101,7 @@ func beginColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) o
 	return l
 }
 
-// foldColumns is the reduction by states; nil for one that has none.
+// foldColumns returns the reduction of columns by states. It is nil for a reduction without small states.
 func foldColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.Passes {
 	switch floats := m.Elem.IsFloat(); {
 	case w.Class == loop.Count || w.Class == loop.Sum && m.Elem == types.Bool:
@@ -119,9 +126,9 @@ func foldColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op
 	return extremeColumns(m, m.I64, out.I64, workers, w.Class == loop.Least)
 }
 
-// countColumns adds the values of the entries, nil for ones, which wrap.
+// countColumns adds the entries of each column, with wrap-around. val nil: each entry is 1.
 func countColumns(m *value.CSR, workers int, val []int64, put func(j int, sums []int64)) op.Passes {
-	return newColumnFold(m, workers, func(sums []int64, from, to int64) {
+	return newColumnFold(m, workers, columnSteps[int64]{func(sums []int64, from, to int64) {
 		if val == nil {
 			for _, j := range m.Col[from:to] {
 				sums[j]++
@@ -136,7 +143,7 @@ func countColumns(m *value.CSR, workers int, val []int64, put func(j int, sums [
 		for k, n := range more {
 			sums[k] += n
 		}
-	}, put)
+	}, put})
 }
 
 // extremeState is the least or greatest of n entries of a column.
@@ -145,7 +152,7 @@ type extremeState[T vec.Number] struct {
 	n    int
 }
 
-// take takes the best of n more entries.
+// take adds n entries whose least or greatest is v.
 func (s *extremeState[T]) take(v T, n int, least bool) {
 	if s.n == 0 || reduce.Beats(v, s.best, least) {
 		s.best = v
@@ -155,7 +162,7 @@ func (s *extremeState[T]) take(v T, n int, least bool) {
 
 // extremeColumns finds the least or greatest element of each column.
 func extremeColumns[T vec.Number](m *value.CSR, val, out []T, workers int, least bool) op.Passes {
-	return newColumnFold(m, workers, func(s []extremeState[T], from, to int64) {
+	return newColumnFold(m, workers, columnSteps[extremeState[T]]{func(s []extremeState[T], from, to int64) {
 		val := val[from:to]
 		for k, j := range m.Col[from:to] {
 			s[j].take(val[k], 1, least)
@@ -172,15 +179,15 @@ func extremeColumns[T vec.Number](m *value.CSR, val, out []T, workers int, least
 				s[k].take(0, 1, least)
 			}
 			if out[j+k] = s[k].best; s[k].best != s[k].best {
-				nan := math.NaN() // one for all, as of dense columns
+				nan := math.NaN() // as for dense columns
 				out[j+k] = T(nan)
 			}
 		}
-	})
+	}})
 }
 
-// sumColumns sums the columns of a matrix of floats, by pairs of floats (package exact). The few columns
-// that these do not hold are summed again.
+// sumColumns sums the columns of a matrix of floats by pairs of floats (package exact). It sums the few columns
+// again whose sum a pair cannot hold.
 func sumColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.Passes {
 	lost := make([]bool, m.Cols)
 	var again atomic.Bool
@@ -194,7 +201,7 @@ func sumColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.
 			out.F64[j] = round()
 		}
 	}
-	l := newColumnFold(m, workers, func(pairs []exact.Pair, from, to int64) {
+	l := newColumnFold(m, workers, columnSteps[exact.Pair]{func(pairs []exact.Pair, from, to int64) {
 		if m.Elem == types.F32 {
 			exact.AddScattered(pairs, m.Col[from:to], m.F32[from:to])
 		} else {
@@ -213,7 +220,7 @@ func sumColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.
 				put(j+k, p.Round, p.Round32)
 			}
 		}
-	})
+	}})
 	l.end = func() error {
 		if again.Load() {
 			sumAgain(m, lost, func(j int, s *exact.Sum) { put(j, s.Round, s.Round32) })
@@ -223,9 +230,9 @@ func sumColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.
 	return l
 }
 
-// sumAgain sums the columns that are lost, some at a time.
+// sumAgain sums the lost columns with large accumulators.
 func sumAgain(m *value.CSR, lost []bool, put func(j int, s *exact.Sum)) {
-	const most = 1 << 14 // columns with an accumulator at a time
+	const most = 1 << 14 // columns of a pass over the entries, to bound the memory
 	place, columns := make([]int32, m.Cols), make([]int, 0, most)
 	for j := 0; j < m.Cols; {
 		columns = columns[:0]
@@ -252,7 +259,7 @@ func sumAgain(m *value.CSR, lost []bool, put func(j int, s *exact.Sum)) {
 type columnLoop struct {
 	op.Passes
 	cut   RowCut
-	lines *lineLoop // nil while the transpose is in the making
+	lines *lineLoop // nil until the transpose is complete
 }
 
 func (l *columnLoop) Chunk(worker, lo, hi int) error {
@@ -262,7 +269,7 @@ func (l *columnLoop) Chunk(worker, lo, hi int) error {
 	return l.lines.Chunk(worker, l.cut.begin(lo), l.cut.begin(hi))
 }
 
-// Next goes on to the rows of the transpose once it is there.
+// Next begins the next pass of the transpose, or the reduction of its rows.
 func (l *columnLoop) Next() (again bool, err error) {
 	if l.lines != nil {
 		return false, nil

@@ -35,8 +35,8 @@ import (
 // narrowed keeps the narrow copies of vectors for reuse, *[]int32: a fixpoint takes one each round.
 var narrowed sync.Pool
 
-// closedPatterns keeps of matrices that have been folded the set of their rows with entries if they are
-// closed, else nil: weak.Pointer[value.CSR] to bitset. Matrices do not change.
+// closedPatterns maps weak.Pointer[value.CSR] to bitset, for matrices that have been folded. The set has the
+// rows with entries if the matrix is closed, and is nil otherwise. Matrices do not change.
 var closedPatterns sync.Map
 
 // namedColumns keeps the columns with entries (columnsOf) of matrices that lie in rows over ranks, as far as
@@ -65,7 +65,7 @@ func rowsWithEntries(m *value.CSR) bitset {
 // columnsOf returns the set of the columns of m that have entries.
 func columnsOf(m *value.CSR) bitset {
 	named := make(bitset, (m.Cols+63)/64)
-	marks := make([]byte, 64*len(named)) // one a column: a bit would wait for the one before it in its word
+	marks := make([]byte, 64*len(named)) // setting bits would wait for the last change of the same word
 	for _, j := range m.Col[m.Ptr[0]:m.Ptr[m.Rows]] {
 		marks[j] = 1
 	}
@@ -80,7 +80,7 @@ type extremeLoop struct {
 	rowFold
 	a       *value.CSR
 	out, x  []int64
-	from    []int64 // with a base: that
+	from    []int64 // the base, or nil
 	least   bool
 	named   bitset // columns that rows may name; nil: all
 	marking bool   // this fold is to find out
@@ -101,8 +101,8 @@ type extremeWorker struct {
 // extremeEntries is from how many entries a column on the pass over the vector is worth it, about.
 const extremeEntries = 2
 
-// beginExtreme prepares the fold of the rows of a, a pattern. A part of the rows needs all of the
-// vector all the same, and tells nothing about the others.
+// beginExtreme prepares the fold of the rows of a, a pattern. part tells that a has the rows of one rank only:
+// such rows cannot show that a matrix is closed.
 func beginExtreme(f rowFold, out *value.Dense, a *value.CSR, x *value.Dense, workers int, part bool) *extremeLoop {
 	l := &extremeLoop{rowFold: f, a: a, out: out.I64[:a.Rows], x: x.I64[:a.Cols], least: f.step == vec.LeastTimes}
 	if f.base != nil {
@@ -164,8 +164,8 @@ func (l *extremeLoop) Chunk(worker, lo, hi int) error {
 	return nil
 }
 
-// look copies elements from..to-1 of the vector, those that rows may name at least, and takes note of
-// their extremes. from is a multiple of 64.
+// look copies elements from..to-1 of the vector, at least those that rows may name, and updates the extremes of
+// a worker. from is a multiple of 64.
 func (l *extremeLoop) look(by *extremeWorker, from, to int) {
 	const piece = 512
 	for ; from < to; from += piece {
@@ -261,11 +261,10 @@ func (l *extremeLoop) release() {
 	}
 }
 
-// fold does rows lo..hi-1. As long as it is not known whether rows name what is marked, they start from
-// nothing, under which no mark is hidden.
+// fold folds rows lo..hi-1. While marking, rows start from the empty value: another start could hide a mark.
 func (l *extremeLoop) fold(by []extremeWorker, worker, lo, hi int) {
 	if l.marking && by[worker].marked {
-		return // all will be done again
+		return // all rows will be folded again
 	}
 	out := l.out[lo:hi]
 	for i := range out {
@@ -295,7 +294,7 @@ func (l *extremeLoop) fold(by []extremeWorker, worker, lo, hi int) {
 	}
 }
 
-// start is v, what row i starts from, or zero if the row has one, whichever is beyond the others.
+// start returns the extreme of v, the base of row i, and zero if the row has an element that is not stored.
 func (l *extremeLoop) start(i int, v int64) int64 {
 	if l.zeros && l.a.Ptr[i+1]-l.a.Ptr[i] < int64(l.a.Cols) {
 		v = pickI64(l.least, v, 0)

@@ -15,21 +15,21 @@ import (
 	"flow/kernels/vec"
 )
 
-// rowLoop runs rows.
+// rowLoop is a loop over rows lo..hi-1 without further passes.
 type rowLoop func(lo, hi int)
 
 func (r rowLoop) Chunk(_, lo, hi int) error { r(lo, hi); return nil }
 func (r rowLoop) End() error                { return nil }
 
-// rowFold is how entries make the rows of a result. beginExtreme does patterns with integers.
+// rowFold describes how entries make the rows of a result. beginExtreme folds patterns with integers.
 type rowFold struct {
 	step  vec.Step
-	zeros bool         // elements that are not stored are zeros and take part
-	empty value.Scalar // what a row starts from: without it, zero
-	base  *value.Dense // a column that takes part in a least or greatest; nil for none
+	zeros bool         // the least or greatest includes the elements that are not stored
+	empty value.Scalar // the start of a row, except of a Chain, which starts from zero
+	base  *value.Dense // a column that the least or greatest includes; nil for none
 }
 
-// begin is the fold of a with the rows of b, which has out's element type.
+// begin returns the fold of a with the rows of b, which has out's element type.
 func (f rowFold) begin(out *value.Dense, a *value.CSR, b *value.Dense) rowLoop {
 	switch out.Elem {
 	case types.F64:
@@ -51,7 +51,7 @@ func foldOf[T vec.Number](f rowFold, out *value.Dense, of []T, a *value.CSR, b *
 		const piece = 1024 // rows that stay in a cache from their start to their end
 		for ; lo < hi; lo += piece {
 			end := min(lo+piece, hi)
-			rows := entries // workers run at the same time
+			rows := entries // a copy, since workers run at the same time
 			rows.Ptr = entries.Ptr[lo : end+1]
 			if f.step == vec.Chain {
 				dense.Clear(out.View(lo, 0, end-lo, out.Cols))
@@ -67,9 +67,9 @@ func foldOf[T vec.Number](f rowFold, out *value.Dense, of []T, a *value.CSR, b *
 			rows.Fold(f.step, to.From(lo), from)
 			for i, v := range made {
 				if v != v {
-					made[i] = T(nan) // the one NaN of the element type
+					made[i] = T(nan) // all results have the same NaN
 				} else if f.zeros {
-					made[i] = v + 0 // a product that is -0 is not stored, and what is not stored is 0
+					made[i] = v + 0 // a product that is -0 is not stored, so it counts as 0
 				}
 			}
 			switch {
@@ -83,12 +83,12 @@ func foldOf[T vec.Number](f rowFold, out *value.Dense, of []T, a *value.CSR, b *
 	}
 }
 
-// entriesOf is the entries of m with values of element type T = e.
+// entriesOf returns the entries of m with values of element type T = e.
 func entriesOf[T vec.Number](m *value.CSR, e types.Elem) vec.Entries[T] {
 	return vec.Entries[T]{Ptr: m.Ptr, Col: m.Col, Val: numbersOf[T](m, e)}
 }
 
-// linesOf is the rows of d.
+// linesOf returns the rows of d.
 func linesOf[T vec.Number](d *value.Dense) vec.Lines[T] {
 	g := dense.GridOf[T](d)
 	return vec.Lines[T]{X: g.X, Cols: g.Cols, Stride: g.LD}
@@ -137,7 +137,7 @@ func beginSemiring(c *op.Call, workers int) op.LoopBody {
 	return rowFold{step: step, empty: r.zero(out.Elem)}.ofVector(c, dense.Widened(x, out.Elem), workers)
 }
 
-// ofVector is the fold with a vector, a least or a greatest.
+// ofVector returns the fold of a least or a greatest with a vector.
 func (f rowFold) ofVector(c *op.Call, x *value.Dense, workers int) op.LoopBody {
 	a, out := c.In[0].(*value.CSR), c.Result()
 	if times := f.step == vec.LeastTimes || f.step == vec.GreatestTimes; times && out.Elem == types.I64 && a.Elem == types.Bool {
@@ -146,7 +146,7 @@ func (f rowFold) ofVector(c *op.Call, x *value.Dense, workers int) op.LoopBody {
 	return f.begin(out, a, x)
 }
 
-// flatVector is a vector as a column whose elements lie one after the other.
+// flatVector returns a vector as a column whose elements are contiguous.
 func flatVector(x *value.Dense) *value.Dense {
 	switch {
 	case x.Rows == 1:
@@ -172,8 +172,8 @@ func anyRows(out []uint8, a *value.CSR, x []uint8) rowLoop {
 	}
 }
 
-// sumRows is the exact sum, rounded once, of the rounded products of every row. at returns the
-// elements of a list of out's type.
+// sumRows sets the rows of out to the exact sums, rounded once, of the rounded products of their entries with x.
+// at returns the elements of a list of out's type.
 func sumRows[T float32 | float64](out *value.Dense, a *value.CSR, val, x []T, at func(d *value.Dense) []T) rowLoop {
 	sum := reduce.Named("sum").Whole
 	return func(lo, hi int) {

@@ -12,7 +12,7 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// Workers that run folds of a large matrix at the same time make what one makes.
+// TestFoldsOfManyWorkers: folds of a large matrix give the same with several concurrent workers as with one.
 func TestFoldsOfManyWorkers(t *testing.T) {
 	rows := define.Resolved(sparseProducts())
 	r := rand.New(rand.NewPCG(91, 92))

@@ -122,7 +122,7 @@ func surelyTrue(d *op.Def, c *op.Call, p pattern, full [3]bool) bool {
 	return true
 }
 
-// columns is the places of row i, in dst if that has room.
+// columns returns the columns of the entries of row i, in dst if that has room.
 func (l *mapLoop) columns(w *mapWorker, dst []int32, i int) []int32 {
 	a, _ := l.of[0].Row(i)
 	b, _ := l.of[1].Row(i)

@@ -199,7 +199,7 @@ func beginSparseProduct(c *op.Call) rowLoop {
 		return rowFold{step: vec.Chain}.begin(out, a, dense.Widened(c.Dense(1), out.Elem))
 	}
 	a, b := dense.Widened(c.Dense(0), out.Elem), c.In[1].(*value.CSR)
-	return func(lo, hi int) { // the rows of b that a row of a names are added in ascending order
+	return func(lo, hi int) { // each row of out adds the scaled rows of b in ascending order
 		for i := lo; i < hi; i++ {
 			dense.Clear(out.View(i, 0, 1, out.Cols))
 			adder(turned(out.View(i, 0, 1, out.Cols)), b, turned(a.View(i, 0, 1, a.Cols)))(0, math.MaxInt32)

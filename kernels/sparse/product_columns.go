@@ -86,7 +86,7 @@ func columnSpace(t types.Type) (n, leaf int) {
 	return columnUnits, 1
 }
 
-// beginTransposedProduct is t(a) @ b, or v @ a of a dense row v, which is t(t(a) @ t(v)).
+// beginTransposedProduct begins t(a) @ b. If row, it begins v @ a of a dense row v as t(t(a) @ t(v)).
 func beginTransposedProduct(c *op.Call, workers int, row bool) op.LoopBody {
 	out, sparse, other := c.Result(), c.In[0], c.In[1]
 	if row {
@@ -103,14 +103,14 @@ func beginTransposedProduct(c *op.Call, workers int, row bool) op.LoopBody {
 	}, workers)
 }
 
-// turned is a row as a column.
+// turned returns a row as a column in the same memory.
 func turned(d *value.Dense) *value.Dense {
 	t := *d
 	t.Rows, t.Cols, t.Stride = d.Cols, 1, 1
 	return &t
 }
 
-// adder adds to out the chains of rows c0..c1-1 of t(a) @ b.
+// adder returns a function that adds rows c0..c1-1 of t(a) @ b to out, each element as one chain.
 func adder(out *value.Dense, a *value.CSR, b *value.Dense) func(c0, c1 int) {
 	switch out.Elem {
 	case types.F64:

@@ -96,10 +96,10 @@ func ofRank(c *op.Call) *value.CSR {
 	return m
 }
 
-// packedColumns returns m, of which this rank has its own rows, with other numbers of its columns: where a
-// rank sends only the listed rows of a vector, the k-th column of its list is the k-th of its window. Columns
-// still ascend in a row. The result shares the memory of all else. marks are named, which may be nil, by the
-// new numbers.
+// packedColumns returns the rows of m that this rank has, with other column numbers. If a rank sends only the
+// listed rows of a vector, the k-th column of its list becomes the k-th of its window. Columns of a row still
+// ascend. The result shares values and row pointers with m. marks has the columns of named (a bitset or nil) by
+// their new numbers.
 func packedColumns(m, lists *value.CSR, of op.Val, named any) (packed *value.CSR, marks bitset) {
 	number := make([]int32, m.Cols)
 	marks, _ = named.(bitset)

@@ -229,16 +229,16 @@ type lineLoop struct {
 func (l *lineLoop) Chunk(_, lo, hi int) error { l.run(lo, hi); return nil }
 func (l *lineLoop) End() error                { return nil }
 
-// extreme reports a least or greatest element.
+// extreme reports whether w is a least or greatest element.
 func extreme(w reduce.Whole) bool { return w.Class == loop.Least || w.Class == loop.Greatest }
 
-// byLength says whether the reduction of a line of elements of e follows from how many are not zero.
+// byLength reports whether the number of entries decides the reduction of a line of elements of e.
 func byLength(w reduce.Whole, e types.Elem) bool {
-	return w.Class == loop.Count || w.Class == loop.Any || w.Class == loop.All || e == types.Bool && (w.Class == loop.Sum || extreme(w))
+	return w.Class == loop.Count || w.Class == loop.Any || w.Class == loop.All ||
+		e == types.Bool && (w.Class == loop.Sum || extreme(w))
 }
 
-// putLength sets element i of out to such a reduction of a line of which n of full elements are not
-// zero.
+// putLength sets element i of out to such a reduction of a line of full elements with n entries.
 func putLength(w reduce.Whole, out *value.Dense, i int, n, full int64) {
 	switch w.Class {
 	case loop.Count, loop.Sum:

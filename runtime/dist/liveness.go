@@ -36,7 +36,7 @@ func thisProcess() process {
 	return p
 }
 
-// ownProcess returns what stays the same as long as this process runs.
+// ownProcess returns the properties of this process that do not change.
 var ownProcess = sync.OnceValue(func() process {
 	host, err := os.Hostname()
 	if err != nil {

@@ -1,9 +1,9 @@
 package local
 
 // This file runs gathers with lists (plan.Fetch): each rank gets only the rows that its lists name.
-// Such rows lie anywhere, so the sender packs them into a message. The receiver copies them to their
-// places, unless its readers number them as they come (plan.Packed). Where a list names almost all
-// rows of a rank, all of them are sent from their place to their place.
+// Listed rows are scattered, so the sender packs them into a message. The receiver copies them to their
+// places, unless its readers number rows in the order of arrival (plan.Packed). If a list names almost all
+// rows of a rank, all of them are sent without packing.
 
 import (
 	"unsafe"
@@ -141,7 +141,7 @@ func rowBytes(d *value.Dense) int { return d.Cols * d.Elem.Size() }
 
 // pack copies rows of a matrix to dst, one after the other. Each has so many bytes.
 func pack(dst, matrix []byte, rows []int32, size int) {
-	if size == 8 && len(rows) > 0 { // one number, in a third of the time
+	if size == 8 && len(rows) > 0 { // a loop over numbers takes a third of the time
 		to, from := numbers(dst)[:len(rows)], numbers(matrix)
 		for k, j := range rows {
 			to[k] = from[j]
@@ -167,5 +167,5 @@ func unpack(matrix, src []byte, rows []int32, size int) {
 	}
 }
 
-// numbers returns memory of 8 bytes a number, which is aligned, as numbers. There is at least one.
+// numbers returns aligned memory as numbers of 8 bytes. b holds at least one.
 func numbers(b []byte) []uint64 { return unsafe.Slice((*uint64)(unsafe.Pointer(&b[0])), len(b)/8) }

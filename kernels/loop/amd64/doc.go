@@ -9,17 +9,16 @@
 //
 // The schedule follows from a cost model that reads the body (schedule.go): how many vectors and
 // rounds are lowered together (parts.go, loops.go), which index the lanes are (lanes.go), squares
-// and rows that are turned in registers (square.go), lanes of 32 bits (singles.go). Constants, operands that are
-// one element and addresses of rows are made before the loops (invariant.go); hoist.go moves what
-// else does not change in a loop, quotient.go divides by it; root.go makes
-// roots by multiply-adds. resume.go limits the rounds of a call; the caller reads from what is left how
-// many were made.
+// and rows that are turned in registers (square.go), lanes of 32 bits (singles.go). Constants, operands that
+// are one element and addresses of rows are made before the loops (invariant.go). hoist.go moves other
+// invariants out of loops, quotient.go divides by them, and root.go makes roots by multiply-adds. resume.go
+// limits the rounds of a call; the caller computes the number of rounds from what is left.
 //
-// Inner loops are in loops.go, their indices in counters.go where all lanes share them. A load with one
-// reader is made by the reader (program.go). Small matrices of a body lie in scratch memory
-// (locals.go), or in registers where subscripts are constants (locals_known.go). A reduced result leaves the code as states, which the caller merges
-// (reduce.go); loop.State says what their words mean. What no vector instruction does is done lane by
-// lane (lanewise.go).
+// Inner loops are in loops.go, their shared indices in counters.go. An instruction that is the only reader of a
+// load takes its operand from memory (program.go). Small matrices of a body are in scratch memory (locals.go),
+// or in registers where subscripts are constants (locals_known.go). A reduced result leaves the code as states,
+// which the caller merges (reduce.go); loop.State says what their words mean. Operations without a vector
+// instruction are done lane by lane (lanewise.go).
 //
 // Instructions are encoded by one table (forms.go): opcode, prefix and operand pattern as the
 // manuals have them (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2; AMD64

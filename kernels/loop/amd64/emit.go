@@ -29,12 +29,12 @@ type maker struct {
 	at     assignment
 	spills int // offset of the slots in scratch memory
 	leave  Label
-	failed Label // sets the flag of a check and leaves; bound if checks is set
+	failed Label // the code that sets the flag of a failed check and leaves; bound if checks is set
 	checks bool
 	start  Label
 	resume []suspension
 	uses   []Reg // of the step that is being written
-	// held is 1 + the counter whose index counterReg holds, or 0.
+	// held is 1 + the number of the counter whose index is in counterReg, or 0.
 	held counter
 	// streams says that results are stored past the caches.
 	streams bool
@@ -85,7 +85,7 @@ func (m *maker) fetch(r Reg, v virt) Reg {
 	return r
 }
 
-// placeOf is a place in memory whose register is known.
+// placeOf returns the operand in memory that x describes, with its assigned register.
 func (m *maker) placeOf(x *memoryRead) Mem {
 	at := x.at
 	switch {
@@ -312,7 +312,7 @@ func (m *maker) fuse(s *step) {
 	move := func(v virt, r Reg) {
 		switch {
 		case r == dst:
-		case m.p.hasSource(v): // a load, which takes no unit of the arithmetic
+		case m.p.hasSource(v): // a load leaves the units of the arithmetic free
 			m.fromSource(dst, m.p.source[v])
 		default:
 			m.Emit(Inst{Op: VMOVAPD, Len: s.Len, Dst: dst, B: r})

@@ -182,7 +182,7 @@ func vex(b []byte, i *Inst, f *form, reg, vvvv, rmReg Reg, mem *Mem) ([]byte, in
 // evexByte is the first byte of the EVEX form.
 const evexByte = 0x62
 
-// takesMemory reports an instruction whose last operand may be a whole vector in memory.
+// takesMemory reports whether the last operand of the instruction may be a whole vector in memory.
 func (o Op) takesMemory() bool {
 	f := &forms[o]
 	return (f.pat == rvm || f.pat == rm || f.pat == krvm) && f.src == wFull && !regOnly[o]

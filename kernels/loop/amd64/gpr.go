@@ -94,7 +94,7 @@ func (a *Asm) MovImm(dst Reg, v int64) {
 // Mov copies a register.
 func (a *Asm) Mov(dst, src Reg) { a.op(1, false, 0x89, src, dst, nil, 0) }
 
-// MovTo copies a register to another one.
+// MovTo copies src to dst. It writes no instruction if they are the same register.
 func (a *Asm) MovTo(dst, src Reg) {
 	if dst != src {
 		a.Mov(dst, src)

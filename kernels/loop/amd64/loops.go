@@ -242,7 +242,7 @@ type counting struct {
 	left   virt    // the lanes that have rounds left, or 0: those that count outside
 	shared bool    // the index is the same in all lanes: word
 	word   counter // of a shared index
-	// alone says that the loop of a shared index holds no other loop: counterReg holds the index, too.
+	// alone tells that the loop of a shared index contains no other loop. counterReg then holds the index, too.
 	alone  bool
 	scalar bool // the end is shared, too
 	vector virt // of another
@@ -302,7 +302,7 @@ func (c *counting) begin(l *lowering) {
 	}
 }
 
-// reg is the register in which the index that all lanes share is counted.
+// reg returns the register that counts a shared index.
 func (c *counting) reg() Reg {
 	if c.alone {
 		return counterReg
@@ -310,14 +310,14 @@ func (c *counting) reg() Reg {
 	return RAX
 }
 
-// index brings the index that all lanes share into its register.
+// index loads a shared index into its register.
 func (c *counting) index(m *maker) {
 	if !c.alone {
 		m.LoadG(RAX, c.word.mem())
 	}
 }
 
-// compareShared compares the index that all lanes share, which is in its register, with its end.
+// compareShared compares a shared index, which is in its register, with its end.
 func (c *counting) compareShared(m *maker) {
 	switch to := c.rng.To; {
 	case !to.Known():
@@ -372,7 +372,7 @@ func (c *counting) advance(l *lowering) {
 	l.emit(add)
 }
 
-// advanceShared goes to the next index that all lanes share, and leaves it in its register.
+// advanceShared advances a shared index and leaves it in its register.
 func (c *counting) advanceShared(m *maker) {
 	c.index(m)
 	if by := c.rng.By; by == int64(int32(by)) {

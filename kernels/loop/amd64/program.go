@@ -53,9 +53,9 @@ type step struct {
 	// aside is the number of a block aside that begins behind the step, or less than 0 that of one
 	// that ends before it: see aside.go.
 	aside int
-	// loads is the place from which the step does nothing but load dst, or nil.
+	// loads is the place from which the step loads dst. It is nil if the step does anything else.
 	loads *memoryRead
-	// near is the general register of an operand that is read in place: see readInPlace.
+	// near is the general register of an operand that the step reads from memory (readInPlace).
 	near virt
 	// anchor marks where steps of inner loops that do not depend on them may move: behind what they
 	// read, on every way into the loops.
@@ -79,18 +79,18 @@ type program struct {
 	// and Constant are 0 where there is none. Such a register is made before the loops; without a
 	// register, its readers read memory.
 	source []Mem
-	// inPlace is, by virtual register, the place that its reader reads instead; nil where it is in a register.
+	// inPlace holds, by virtual register, the memory that its reader reads instead. nil: it is in a register.
 	inPlace []*memoryRead
 }
 
 // memoryRead is a vector in memory.
 type memoryRead struct {
 	at    Mem
-	reg   virt  // the base of at, or 0: at has one
+	reg   virt  // the base of at; 0 if at has a base
 	index bool  // reg is the index of at instead
-	size  uint8 // of an element
-	all   bool  // one element in all lanes
-	len   Len   // of the vector
+	size  uint8 // bytes of an element
+	all   bool  // all lanes read one element
+	len   Len   // the length of the vector
 }
 
 func (p *program) fresh(c class) virt {
@@ -101,7 +101,7 @@ func (p *program) fresh(c class) virt {
 	return virt(len(p.classes) - 1)
 }
 
-// read is the place that the reader of v reads instead, or nil.
+// read returns the memory that the reader of v reads instead of a register, or nil.
 func (p *program) read(v virt) *memoryRead {
 	if int(v) < len(p.inPlace) {
 		return p.inPlace[v]
@@ -174,11 +174,11 @@ func (p *program) prune() {
 	p.steps = kept
 }
 
-// farthestInPlace is after how many steps at most a load is made by its reader.
+// farthestInPlace is the largest number of steps between a load and the reader that replaces it.
 const farthestInPlace = 32
 
-// readInPlace removes loads whose only reader is an instruction that takes the operand from memory. Nothing
-// is written between the two, and no loop begins or ends.
+// readInPlace removes loads whose only reader can take its operand from memory. Between the load and the reader
+// no step stores, and no loop begins or ends.
 func (p *program) readInPlace(t *target) {
 	read, made, loads := make([]uint8, len(p.classes)), make([]uint8, len(p.classes)), false
 	for k := range p.steps {
@@ -191,7 +191,7 @@ func (p *program) readInPlace(t *target) {
 		return
 	}
 	p.inPlace = make([]*memoryRead, len(p.classes))
-	at, last := make([]int, len(p.classes)), 0 // where a load is; the last step that none moves across
+	at, last := make([]int, len(p.classes)), 0 // 1 + the step of a load; the last step that no load may cross
 	for k := range p.steps {
 		s := &p.steps[k]
 		if x := s.loads; x != nil && read[s.dst] == 1 && made[s.dst] == 1 && made[x.reg] <= 1 {
@@ -210,10 +210,13 @@ func (p *program) readInPlace(t *target) {
 			last = k + 1
 		}
 	}
-	p.steps = slices.DeleteFunc(p.steps, func(s step) bool { return s.scalar == nil && s.fused == nil && s.Op == noOp })
+	p.steps = slices.DeleteFunc(p.steps, func(s step) bool {
+		return s.scalar == nil && s.fused == nil && s.Op == noOp
+	})
 }
 
-// fromMemory lists what an instruction may read from memory: its last operand, or one that may change places with it.
+// fromMemory lists the operands that an instruction may read from memory: the last one, or one that may be
+// exchanged with it.
 func (s *step) fromMemory() [3]virt {
 	switch {
 	case s.scalar != nil || s.InMem || s.index != 0:
@@ -228,7 +231,7 @@ func (s *step) fromMemory() [3]virt {
 	return [3]virt{s.b}
 }
 
-// fits reports an instruction that takes an operand from the place.
+// fits reports whether the instruction of step s can take an operand from x.
 func (x *memoryRead) fits(t *target, s *step) bool {
 	size := uint8(8)
 	if f := &forms[s.Op]; s.fused == nil {

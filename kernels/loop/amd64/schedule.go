@@ -110,8 +110,8 @@ func (l *lowering) few() bool { return l.vectors < 29 }
 // three (trial division). Functions and exact sums are chains as long as the window in which the processor looks for work: measured on a Zen 3, two vectors
 // make calls of pow, exp and log in a loop 1.2 times as fast as one, and windows of 25 numbers 1.1 times.
 // Bodies beyond that fill the cache of instructions. With many registers, two vectors take 0.7 to 0.9 of
-// the time of one in long inner loops whose values find registers (Zen 4; Collatz lengths, Kepler's equation,
-// the Lorenz system); else see least.
+// the time of one in long inner loops whose values all have registers (Zen 4; Collatz lengths, Kepler's
+// equation, the Lorenz system). If registers are scarce, code tries fewer vectors, down to least.
 func (l *lowering) choose(plan Schedule) int {
 	w := weigh(&l.nest.Body)
 	switch {
@@ -185,7 +185,7 @@ func readsIndex(b *loop.Block, name int) bool {
 	return false
 }
 
-// least is down to how many vectors are lowered together where registers are scarce.
+// least returns the smallest number of vectors that are lowered together if registers are scarce.
 func (l *lowering) least() int {
 	if w := weigh(&l.nest.Body); w.inner > shortRound {
 		return 1

@@ -1,6 +1,6 @@
 package interp
 
-// This file defines a nest that is prepared, and what a worker gets before its first window.
+// This file defines prepared nests and begins workers.
 
 import (
 	"fmt"
@@ -33,24 +33,24 @@ func (u *Unsupported) Error() string { return "interp: no code for " + u.What }
 type Code struct {
 	nest   *loop.Nest
 	body   *body
-	bodies []*body // with those of functions
-	// known lists the parts of subscripts that operands alone decide.
+	bodies []*body // the body of the nest, and the bodies of functions
+	// known lists the parts of linear forms that depend on operands only.
 	known []loop.Lin
-	lists int // loops and branches whose lanes part
+	lists int // number of loops and branches, whose lanes may part
 	folds []reducedInfo
 	// contributions are the statements that contribute to results.
 	contributions []reducedInfo
 	idle          sync.Pool
 }
 
-// reducedInfo is a reduction: the number of a result, or the class of a reduction inside a point, and the
-// element type of its contributions.
+// reducedInfo describes a reduction: the number of its result, or the class of a reduction inside a point, and
+// the element type of its contributions.
 type reducedInfo struct {
 	number int
 	elem   types.Elem
 }
 
-// Compile prepares a nest that Verify accepts. An error is an *Unsupported.
+// Compile prepares a nest that Verify accepts. It fails with an *Unsupported if the package cannot run the nest.
 func Compile(n *loop.Nest) (code *Code, err error) {
 	defer func() {
 		if r := recover(); r != nil {

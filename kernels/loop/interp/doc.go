@@ -1,16 +1,14 @@
 // Package interp interprets loops: it is the target of the loop form for every processor.
 //
-// A statement runs as one loop over a batch of points, mostly a loop of package vec, so that the cost of
-// its dispatch is spread over some hundred points. A point of a batch is a lane. A register holds one
-// element for each lane, one element for all lanes (uniform), or an index that goes by a step from lane
-// to lane (a ramp).
+// A statement runs as one loop over a batch of points, mostly a loop of package vec, so that some hundred
+// points share the cost of its dispatch. A batch is a part of a row, or several short rows. A point of a
+// batch is a lane. A register holds one element for each lane (varying), one element for all lanes
+// (uniform), or an index that grows by a step from lane to lane (ramp).
 //
-// A batch is a part of a row, or several short rows.
-//
-// Code under a condition, and a loop that ends at different rounds in different lanes, runs on the lanes
-// that take part, moved together: the registers that it reads are gathered before it and restored after
-// it. When lanes leave a loop the others move together, so that a statement that can fail never sees a
-// lane that has left.
+// Some code runs on a part of the lanes: a side of an If, and a loop that ends at different rounds in
+// different lanes. The registers that it reads are gathered before it, so that the active lanes are
+// adjacent, and restored after it. When lanes leave a loop, the others are gathered again. So a statement
+// that can fail never sees a lane that has left.
 //
 // Invariants:
 //

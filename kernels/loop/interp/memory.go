@@ -1,6 +1,6 @@
 package interp
 
-// This file runs loads, stores and contributions: it finds where the lanes of a batch access memory.
+// This file runs loads, stores and contributions. It computes which elements of memory the lanes access.
 
 import (
 	"flow/ir/loop"
@@ -8,8 +8,8 @@ import (
 	"flow/ir/value"
 )
 
-// linear is a form as the element of lane 0 and a step from lane to lane, without what its other terms
-// add; list says that there are such.
+// linear returns the value of a form in lane 0 and its step from lane to lane. It leaves out terms of varying
+// registers; list tells that there are some.
 func (w *Worker) linear(f *form) (first, step int64, list bool) {
 	first = w.known[f.known]
 	for _, t := range f.terms {
@@ -26,7 +26,7 @@ func (w *Worker) linear(f *form) (first, step int64, list bool) {
 	return first, step, list
 }
 
-// addTerms adds the terms that linear has left out.
+// addTerms adds by times the terms that linear leaves out.
 func (w *Worker) addTerms(list []int, terms []term, by int64) {
 	for _, t := range terms {
 		if x := &w.regs[t.reg]; x.kind == varying {
@@ -38,8 +38,8 @@ func (w *Worker) addTerms(list []int, terms []term, by int64) {
 	}
 }
 
-// at finds where the lanes access memory with these distances between rows, columns and lanes. regular says
-// that it is at, at+step, ..; else the places are in w.places.
+// at computes which elements the lanes access, given the distances between rows, columns and lanes in elements.
+// If regular, they are at, at+step, and so on; else w.places has them.
 func (w *Worker) at(s *stmt, rows, cols, lane int64) (at, step int, regular bool) {
 	row, down, apart := w.linear(&s.at[0])
 	col, right, apart1 := w.linear(&s.at[1])
@@ -76,7 +76,7 @@ func (w *Worker) at(s *stmt, rows, cols, lane int64) (at, step int, regular bool
 	return 0, 0, false
 }
 
-// atOf is at in a matrix whose memory begins with the element number origin.
+// atOf is at for a matrix whose memory begins with element number origin.
 func (w *Worker) atOf(s *stmt, d *value.Dense, origin int) (at, step int, regular bool) {
 	at, step, regular = w.at(s, int64(d.Stride), 1, 0)
 	if !regular && origin != 0 {
@@ -95,14 +95,14 @@ func (w *Worker) load(s *stmt) {
 		return
 	}
 	if w.code.nest.Params[k].Kind == loop.ScalarParam {
-		return // it is there
+		return // start has set its register
 	}
 	d := w.dense[k]
 	w.fetch(s, d, w.shared(k), func() (int, int, bool) { return w.atOf(s, d, w.origins[k]) })
 }
 
-// fetch loads elements from memory at the places that where finds. changes says that the memory may change
-// while they are needed.
+// fetch loads the elements of d that where computes. changes tells that the memory may change while the register
+// is in use.
 func (w *Worker) fetch(s *stmt, d *value.Dense, changes bool, where func() (at, step int, regular bool)) {
 	at, step, regular := where()
 	a := accessTo(d.Elem)
@@ -121,7 +121,7 @@ func (w *Worker) fetch(s *stmt, d *value.Dense, changes bool, where func() (at, 
 	}
 }
 
-// shared reports that a result may share the memory of an operand.
+// shared reports whether a result may share the memory of operand param.
 func (w *Worker) shared(param int) bool {
 	for k := range w.code.nest.Results {
 		if w.code.nest.Results[k].Over == param {
@@ -155,7 +155,7 @@ func (w *Worker) store(s *stmt) {
 	}
 }
 
-// contribute contributes to a result.
+// contribute adds the contributions of the lanes to a result.
 func (w *Worker) contribute(s *stmt) {
 	r := &w.results[s.Mem.N]
 	x, y := w.lanes(s.args[0]), w.lanes(s.args[len(s.args)-1])
@@ -183,15 +183,15 @@ func (w *Worker) contribute(s *stmt) {
 	}
 }
 
-// matrix is a local of a worker. It holds element (r, c) of all lanes, then the next element.
+// matrix is a local of a worker. Element (r, c) of all lanes is contiguous; rows follow each other.
 type matrix struct {
 	mem        *value.Dense
 	rows, cols int64
-	// strides are the distances between rows and between columns.
+	// strides are the distances between rows and between columns, in elements.
 	strides [2]int64
 }
 
-// zeroLocals starts a point.
+// zeroLocals sets all locals to zero, as they are when a point starts.
 func (w *Worker) zeroLocals() {
 	for k := range w.locals {
 		d := w.locals[k].mem
@@ -202,7 +202,8 @@ func (w *Worker) zeroLocals() {
 	}
 }
 
-// allocateLocals makes the locals of a worker and decides how many lanes a batch has.
+// allocateLocals makes the locals of a worker. It sets w.most, the lanes of a batch, so that locals take at most
+// localBytes where leastLanes allows it.
 func (w *Worker) allocateLocals(n *loop.Nest) {
 	total := int64(0)
 	w.locals = w.locals[:0]

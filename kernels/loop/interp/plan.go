@@ -1,7 +1,7 @@
 package interp
 
-// This file prepares the statements of a nest: it numbers registers, resolves operations, and finds how
-// long each register is needed.
+// This file prepares the statements of a nest. It numbers registers, resolves operations, and finds the last
+// reader of each register.
 
 import (
 	"fmt"
@@ -15,19 +15,19 @@ import (
 // cheapSides is the number of operations up to which both sides of an If run on all lanes.
 const cheapSides = 16
 
-// body is the statements of a nest or of a function. Its registers are the values, the indices, and some
-// of its own.
+// body holds the statements of a nest or of a function. Its registers are first the values, then the indices,
+// then registers of the interpreter.
 type body struct {
 	*block
-	number  int // among the bodies of a Code
-	elems   []types.Elem
-	kept    []bool // registers of constants and scalar operands, which keep their element
+	number  int          // position in Code.bodies
+	elems   []types.Elem // of the registers
+	kept    []bool       // registers of constants and scalar operands, which keep their element
 	consts  []constant
 	scalars []scalar
-	early   []stmt // operations on these, which run once
+	early   []stmt // operations on kept registers, which run once
 	tables  []*value.Dense
-	lane    int // register of the lanes' numbers in the batch
-	values  int // registers before those of indices
+	lane    int // the register with the number of each lane in the batch
+	values  int // the number of values
 }
 
 type constant struct {
@@ -41,54 +41,54 @@ type scalar struct{ reg, param int }
 type block struct {
 	stmts []stmt
 	yield []handed
-	reads []int // registers from around
+	reads []int // registers that enclosing blocks define
 	own   []int // registers that its statements define
-	point bool  // it is the block of one point, at whose start locals are zero
+	point bool  // the block of one point: locals are zero at its start
 }
 
-// handed is a register that a block hands on. last says that nothing reads it afterwards.
+// handed is a register that a block yields. last tells that no statement reads it afterwards.
 type handed struct {
 	reg  int
 	last bool
 }
 
-// stmt is a statement.
+// stmt is a prepared statement.
 type stmt struct {
 	*loop.Stmt
 	dst  int
 	args []int
-	do   operation // of statements that work lane by lane
-	at   [2]form
-	// along says that nothing but indices decides where memory is accessed.
+	do   operation // for statements that work lane by lane
+	at   [2]form   // subscripts
+	// along tells that the subscripts depend on indices only.
 	along bool
-	free  []int // registers that nothing reads after the statement
+	free  []int // registers that no later statement reads
 	inner *inner
-	// then and other are the sides of an If. cheap says that both may run on all lanes.
+	// then and other are the sides of an If. cheap tells that both may run on all lanes.
 	then, other *block
 	cheap       bool
-	list        int // of Worker.lists: of an If or a loop whose lanes part
+	list        int // position in Worker.lists, for an If or a loop
 	call        *body
-	bits        bool // what is stored is the bits of a float
-	ordered     bool // contributions are put in the order of the points
+	bits        bool // the stored value is the bits of a float
+	ordered     bool // contributions are sorted into the order of the points
 }
 
 // inner is the loop of a For or a Fold.
 type inner struct {
 	*block
 	from, to     form
-	dst          int // the first result
-	index, count int // registers; count is of rounds that differ between lanes
-	carry, next  []int
+	dst          int   // the register of the first result
+	index, count int   // registers; count is the number of rounds of each lane, if lanes differ
+	carry, next  []int // registers of carried values in a round and after it
 	init         []int
 	breaks       bool
-	moves        []int // registers that move when lanes leave
-	local        bool  // it loads from locals
-	fold         int   // of Worker.folds
+	moves        []int // registers that are gathered when lanes leave
+	local        bool  // the loop loads from locals
+	fold         int   // position in Worker.folds
 }
 
 // form is a linear form.
 type form struct {
-	known int // the part that operands decide, a number of Worker.known
+	known int // position in Worker.known of the part that depends on operands only
 	terms []term
 }
 
@@ -103,13 +103,13 @@ type planner struct {
 	*Code
 	*body
 	functions map[*loop.Function]*body
-	around    *stmt    // the loop around the statement
-	loops     []*inner // all loops around it
-	bits      []loop.Val
-	several   map[int]bool // results whose contributions do not come in the order of the points
+	around    *stmt        // the innermost enclosing loop
+	loops     []*inner     // all enclosing loops
+	bits      []loop.Val   // values that are bits of floats
+	several   map[int]bool // see contributors
 }
 
-// reads is a set of registers in the order in which they came.
+// reads is a set of registers in the order of insertion.
 type reads struct {
 	list []int
 	has  map[int]bool
@@ -126,8 +126,7 @@ func (s *reads) add(list ...int) {
 
 func newReads() reads { return reads{has: map[int]bool{}} }
 
-// plan prepares the statements of a nest. Indices of the space from the third on are loops around the
-// point.
+// plan prepares the statements of a nest. Indices of the space from the third on become loops around the point.
 func (c *Code) plan() {
 	n := c.nest
 	p := &planner{Code: c, functions: map[*loop.Function]*body{}, several: contributors(n)}
@@ -163,7 +162,7 @@ func (c *planner) newBody(elems []types.Elem, names []string, tables []loop.Tabl
 	return out
 }
 
-// tableOf is the words of a table as memory of its type.
+// tableOf returns the words of a table as a row of its element type.
 func tableOf(t loop.Table) *value.Dense {
 	d := value.New(t.Elem, 1, len(t.Words))
 	a := accessTo(t.Elem)
@@ -180,13 +179,13 @@ func (c *planner) register(e types.Elem) int {
 	return len(c.elems) - 1
 }
 
-// block prepares statements and finds after which of them each register is free.
+// block prepares statements and finds the last reader of each register.
 func (c *planner) block(b *loop.Block) *block {
 	if b == nil {
 		return &block{}
 	}
 	out := &block{stmts: make([]stmt, len(b.Stmts))}
-	last := map[int]int{} // of own registers, the last statement that reads one
+	last := map[int]int{} // the last statement that reads a register of the block
 	outside := newReads()
 	for i := range b.Stmts {
 		s := &out.stmts[i]
@@ -304,8 +303,8 @@ func (c *planner) load(s *stmt, used *reads) {
 	}
 }
 
-// apply prepares the call of a function: by the loop of package vec that gives the same bytes, or by its
-// body.
+// apply prepares the call of a function. It calls a loop of package vec that gives the same bytes, or else the
+// function's body.
 func (c *planner) apply(s *stmt) {
 	f := s.Func
 	if f.Go != nil {
@@ -357,7 +356,7 @@ func (c *planner) loop(s *stmt, used *reads) {
 	}
 }
 
-// form prepares a linear form. The part that does not depend on points is numbered.
+// form prepares a linear form. The part that does not depend on points gets a number in Code.known.
 func (c *planner) form(l loop.Lin, used *reads) (out form) {
 	part := loop.Lin{Const: l.Const}
 	for _, t := range l.Terms {
@@ -384,7 +383,7 @@ func (c *planner) form(l loop.Lin, used *reads) (out form) {
 	return out
 }
 
-// harmless reports statements that cannot fail, change nothing and end, whatever the values are.
+// harmless reports whether statements end, cannot fail and have no effects, for all values.
 func (c *planner) harmless(b *loop.Block) bool {
 	if b == nil {
 		return true
@@ -411,7 +410,7 @@ func (c *planner) harmless(b *loop.Block) bool {
 	return true
 }
 
-// canFail reports an operation that is not defined on all operands.
+// canFail reports whether an operation is undefined for some operands.
 func canFail(c loop.Code) bool { return c == loop.IDiv || c == loop.Mod }
 
 // cost is the number of operations of a block.
@@ -431,8 +430,8 @@ func cost(b *loop.Block) int {
 	return n
 }
 
-// contributors are the results whose contributions do not come in the order of the points
-// if each statement runs for all lanes: those with several statements, or with one in a loop.
+// contributors returns the results whose contributions do not come in the order of the points if each statement
+// runs for all lanes. They have several contributing statements, or one in a loop.
 func contributors(n *loop.Nest) map[int]bool {
 	count := map[int]int{}
 	times := max(1, len(n.Space)-1) // indices from the third on are loops

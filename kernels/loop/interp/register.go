@@ -187,37 +187,37 @@ func (a *kind[T]) differsAt(d *value.Dense, at []int, src *slab) int {
 	return -1
 }
 
-// kind says how a register holds its elements.
+// kindOf is how a register holds its elements.
 type kindOf uint8
 
 const (
 	empty   kindOf = iota
 	uniform        // one element for all lanes
-	ramp           // an integer that goes by a step from lane to lane
+	ramp           // an integer that grows by a step from lane to lane
 	varying        // an element for each lane
 )
 
-// register holds the value of a statement for the lanes at work.
+// register holds the value of a statement for the active lanes.
 type register struct {
 	kind  kindOf
 	owned bool // s is from the pool
 	elem  types.Elem
-	s     *slab // one element of a uniform register and of a ramp, else one for each lane
-	by    int64 // of a ramp
-	// wide is a uniform register or a ramp with an element for each lane, for the first filled lanes.
+	s     *slab // an element for each lane if varying, else one element
+	by    int64 // the step of a ramp
+	// wide has an element for each of the first filled lanes of a uniform register or a ramp.
 	wide   *slab
 	filled int
-	cell   *slab // one element
-	view   *slab // memory that is another's
+	cell   *slab // room for one element
+	view   *slab // elements in memory of another owner
 }
 
-// frame is the registers of a body.
+// frame holds the registers of a body.
 type frame struct {
 	body *body
 	regs []register
 }
 
-// frameOf is the frame of a body, made when it is first needed.
+// frameOf returns the frame of a body. It makes the frame at the first call.
 func (w *Worker) frameOf(b *body) *frame {
 	if f := w.frames[b.number]; f != nil {
 		return f
@@ -237,7 +237,7 @@ func (w *Worker) frameOf(b *body) *frame {
 	return f
 }
 
-// take is memory for the lanes of a batch, and give gives it back.
+// take returns memory for the lanes of a batch from the pool. give returns it to the pool.
 func (w *Worker) take(e types.Elem) *slab {
 	p := &w.pool[e]
 	if n := len(*p); n > 0 {
@@ -251,7 +251,7 @@ func (w *Worker) take(e types.Elem) *slab {
 
 func (w *Worker) give(e types.Elem, s *slab) { w.pool[e] = append(w.pool[e], s) }
 
-// empty gives the memory of a register back.
+// empty returns the memory of a register to the pool.
 func (w *Worker) empty(x *register) {
 	if x.owned {
 		w.give(x.elem, x.s)
@@ -264,7 +264,7 @@ func (w *Worker) empty(x *register) {
 	x.kind, x.filled = empty, 0
 }
 
-// set makes register r one of that kind and returns the memory for its elements.
+// set makes register r one of this kind and returns the memory for its elements.
 func (w *Worker) set(r int, kind kindOf) *slab {
 	x := &w.regs[r]
 	w.empty(x)
@@ -276,7 +276,7 @@ func (w *Worker) set(r int, kind kindOf) *slab {
 	return x.s
 }
 
-// number sets register r to an integer, and ramp to one that goes by a step.
+// number sets register r to an integer. ramp sets it to one that grows by a step.
 func (w *Worker) number(r int, i int64) { w.set(r, uniform).i64[0] = i }
 
 func (w *Worker) ramp(r int, first, by int64) {
@@ -284,7 +284,7 @@ func (w *Worker) ramp(r int, first, by int64) {
 	w.regs[r].by = by
 }
 
-// show makes a register show the elements of another one, which keeps its memory.
+// show makes the register to a view of the elements of from.
 func (w *Worker) show(to, from *register) {
 	w.empty(to)
 	to.kind, to.by = from.kind, from.by
@@ -297,8 +297,8 @@ func (w *Worker) show(to, from *register) {
 	to.s = to.cell
 }
 
-// hand gives the elements of a register to another one, with the memory if nothing reads them
-// afterwards.
+// hand copies the elements of a register to another one. If last, no statement reads from afterwards, and hand
+// moves its memory.
 func (w *Worker) hand(to, from *register, last bool) {
 	if to == from {
 		return
@@ -322,7 +322,7 @@ func (w *Worker) hand(to, from *register, last bool) {
 	}
 }
 
-// lanes is the elements of a register, one for each lane.
+// lanes returns the elements of a register, one for each active lane.
 func (w *Worker) lanes(r int) *slab {
 	x := &w.regs[r]
 	if x.kind == varying {
@@ -346,7 +346,7 @@ func (w *Worker) lanes(r int) *slab {
 	return x.wide
 }
 
-// gather keeps some lanes of a register, in ascending order.
+// gather keeps the listed lanes of a register. The list ascends.
 func (w *Worker) gather(r int, list []int) {
 	x := &w.regs[r]
 	if x.kind < ramp {

@@ -1,28 +1,30 @@
 package interp
 
-// This file runs statements. All lanes at work run each of them. Where lanes part, as in an If or in a
-// loop that ends at different rounds, the lanes that take part move together: the registers that they read
-// hold their elements alone until the others come back.
+// This file runs statements. All active lanes run each of them. Where lanes part, as in an If or in a loop
+// that ends at different rounds, the registers that the active lanes read are gathered, and restored when
+// the other lanes continue.
 
 import (
 	"bytes"
+	"math"
 
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/kernels/vec"
 )
 
-// lanes is what a worker knows of the lanes of an If or a loop where they part.
+// lanes is the state of an If or a loop whose lanes part. The outer lanes are those that were active before it.
 type lanes struct {
-	at    []int // the place of each lane among those around
-	move  []int
-	saved []saved // registers as they are around
-	n     int     // lanes around
-	parts bool    // lanes may part
-	given bool    // some lanes have left a loop and given their values
-	left  bool    // all have
+	at    []int // the number of each active lane among the outer lanes
+	move  []int // room for a list of lanes
+	saved []saved
+	n     int  // number of outer lanes
+	parts bool // lanes may part
+	given bool // some lanes have left the loop, and its results have their values
+	left  bool // all lanes have left the loop
 }
 
+// saved is a register as the outer lanes have it.
 type saved struct {
 	reg    int
 	kind   kindOf
@@ -33,7 +35,7 @@ type saved struct {
 	filled int
 }
 
-// run runs a block. It returns false where all lanes have left the loop around, or the window is over.
+// run runs a block. It returns false if all lanes have left the enclosing loop, or if the window is over.
 func (w *Worker) run(b *block) bool {
 	if b.point {
 		w.zeroLocals()
@@ -76,7 +78,7 @@ func (w *Worker) stmt(s *stmt) bool {
 		cond := &w.regs[s.args[0]]
 		return cond.kind == uniform && cond.s.b[0] == 0 || w.leave(s, w.lanes(s.args[0]).b)
 	case loop.Apply:
-		return s.call == nil || w.apply(s) // nil: it has been called early
+		return s.call == nil || w.apply(s) // nil: start has called it
 	case loop.If:
 		return w.branch(s)
 	case loop.For:
@@ -87,7 +89,7 @@ func (w *Worker) stmt(s *stmt) bool {
 	return true
 }
 
-// operate runs the loop of an operation over the lanes, or on one element if all operands are uniform.
+// operate runs an operation over the lanes, or on one element if all operands are uniform.
 func (w *Worker) operate(do operation, dst int, args []int) {
 	one := true
 	for _, r := range args {
@@ -122,7 +124,7 @@ func (w *Worker) apply(s *stmt) bool {
 	return done
 }
 
-// takeYield gives what a block yields to registers from dst on.
+// takeYield hands the values that a block yields to the registers from dst on.
 func (w *Worker) takeYield(dst int, b *block) {
 	for k, y := range b.yield {
 		w.hand(&w.regs[dst+k], &w.regs[y.reg], y.last)
@@ -168,7 +170,7 @@ func (w *Worker) branch(s *stmt) bool {
 	return w.side(s, s.then, taken, 1) && w.side(s, s.other, taken, 0)
 }
 
-// drop gives the memory of what a block has yielded back.
+// drop returns the memory of the values that a block has yielded.
 func (w *Worker) drop(b *block) {
 	for _, y := range b.yield {
 		if y.last {
@@ -206,7 +208,7 @@ func (w *Worker) side(s *stmt, b *block, taken []uint8, which uint8) bool {
 	return done
 }
 
-// enter keeps registers as they are while some lanes move.
+// enter saves registers before lanes part. exit restores them.
 func (w *Worker) enter(l *lanes, regs []int) {
 	l.n, l.saved = w.n, l.saved[:0]
 	for _, r := range regs {
@@ -226,7 +228,7 @@ func (w *Worker) exit(l *lanes) {
 	w.n = l.n
 }
 
-// rounds is how many values a range of steps has.
+// rounds returns the number of values of a range of steps.
 func rounds(from, to, by int64) uint64 {
 	switch {
 	case by > 0 && from < to:
@@ -237,7 +239,7 @@ func rounds(from, to, by int64) uint64 {
 	return 0
 }
 
-// fill sets an integer register to a form.
+// fill sets integer register r to the values of a form and returns them.
 func (w *Worker) fill(r int, f *form) []int64 {
 	first, step, _ := w.linear(f)
 	to := w.set(r, varying).i64[:w.n]
@@ -255,26 +257,38 @@ func (w *Worker) fill(r int, f *form) []int64 {
 	return to
 }
 
-// loop runs a For, or the rounds of a Fold: round is called after each of them.
-func (w *Worker) loop(s *stmt, round func()) bool {
-	in, l, by := s.inner, &w.lists[s.list], s.Loop.Index.Range.By
-	first, count := int64(0), uint64(1<<64-1)
-	counts, least := false, uint64(0)
+// bounds is the range of a loop: its first index, step and number of rounds. If counts, each lane has an index
+// and a number of rounds of its own, of which least is the least.
+type bounds struct {
+	first, by    int64
+	count, least uint64
+	counts       bool
+}
+
+// boundsOf computes the range of a loop. If its lanes differ, it sets the registers index and count of the loop.
+func (w *Worker) boundsOf(s *stmt) bounds {
+	in, by := s.inner, s.Loop.Index.Range.By
 	if s.Loop.Index.Range.Kind == loop.Forever {
-		by = 1
-	} else {
-		from, down, list := w.linear(&in.from)
-		to, up, list1 := w.linear(&in.to)
-		if first, count = from, rounds(from, to, by); list || list1 || down != 0 || up != 0 {
-			counts = true
-			from, to := w.fill(in.index, &in.from), w.fill(in.count, &in.to)
-			for k := range to {
-				to[k] = int64(rounds(from[k], to[k], by))
-			}
-			least = leastOf(to)
-		}
+		return bounds{by: 1, count: math.MaxUint64}
 	}
-	if l.parts = counts || in.breaks; l.parts {
+	from, down, list := w.linear(&in.from)
+	to, up, list1 := w.linear(&in.to)
+	b := bounds{first: from, by: by, count: rounds(from, to, by)}
+	if b.counts = list || list1 || down != 0 || up != 0; b.counts {
+		from, to := w.fill(in.index, &in.from), w.fill(in.count, &in.to)
+		for k := range to {
+			to[k] = int64(rounds(from[k], to[k], by))
+		}
+		b.least = leastOf(to)
+	}
+	return b
+}
+
+// loop runs a For, or the rounds of a Fold. It calls round after each round unless that is nil. It returns false
+// if the window is over.
+func (w *Worker) loop(s *stmt, round func()) bool {
+	in, l, b := s.inner, &w.lists[s.list], w.boundsOf(s)
+	if l.parts = b.counts || in.breaks; l.parts {
 		w.enter(l, in.reads)
 		l.at, l.given, l.left = room(l.at, w.n), false, false
 		for k := range l.at {
@@ -285,13 +299,13 @@ func (w *Worker) loop(s *stmt, round func()) bool {
 		w.show(&w.regs[in.carry[k]], &w.regs[r])
 	}
 	for r := uint64(0); ; r++ {
-		if r == count && !counts || w.spend(w.n) {
+		if r == b.count && !b.counts || w.spend(w.n) {
 			break
 		}
-		if !counts {
-			w.number(in.index, first)
-			first += by
-		} else if r >= least && !w.ends(s, r, &least) {
+		if !b.counts {
+			w.number(in.index, b.first)
+			b.first += b.by
+		} else if r >= b.least && !w.ends(s, r, &b.least) {
 			break
 		}
 		if !w.run(in.block) {
@@ -301,14 +315,14 @@ func (w *Worker) loop(s *stmt, round func()) bool {
 			round()
 		}
 		w.next(in)
-		if counts {
+		if b.counts {
 			for k := range w.n {
-				w.regs[in.index].s.i64[k] += by
+				w.regs[in.index].s.i64[k] += b.by
 			}
 		}
 	}
 	if l.parts {
-		if l.given && !l.left && !w.over() { // the others end together
+		if l.given && !l.left && !w.over() { // the remaining lanes end together
 			stop := w.take(types.Bool)
 			vec.Fill(stop.b[:w.n], 1)
 			w.leaving(s, stop.b[:w.n])
@@ -327,7 +341,7 @@ func (w *Worker) loop(s *stmt, round func()) bool {
 	return !w.over()
 }
 
-// next makes what a round yields the carried values of the next one.
+// next makes the values that a round yields the carried values of the next round.
 func (w *Worker) next(in *inner) {
 	for k := range in.carry {
 		w.hand(&w.regs[in.next[k]], &w.regs[in.yield[k].reg], in.yield[k].last)
@@ -345,7 +359,8 @@ func leastOf(list []int64) uint64 {
 	return least
 }
 
-// ends lets the lanes leave that have had all their rounds. It returns false where all have.
+// ends removes the lanes that have had all their rounds before round r, and updates least. It returns false if
+// no lane remains.
 func (w *Worker) ends(s *stmt, r uint64, least *uint64) bool {
 	list := w.regs[s.inner.count].s.i64[:w.n]
 	stop := w.take(types.Bool)
@@ -363,22 +378,22 @@ func (w *Worker) ends(s *stmt, r uint64, least *uint64) bool {
 	return true
 }
 
-// leave lets the lanes with stop leave a loop. It returns false where all have left.
+// leave removes the lanes whose stop is 1 from a loop. It returns false if no lane remains.
 func (w *Worker) leave(s *stmt, stop []uint8) bool {
 	l := &w.lists[s.list]
 	stop = stop[:w.n]
 	if bytes.IndexByte(stop, 1) < 0 {
 		return true
 	}
-	if bytes.IndexByte(stop, 0) < 0 && !l.given { // all at once
+	if bytes.IndexByte(stop, 0) < 0 && !l.given { // loop hands all carried values on at once
 		l.left = true
 		return false
 	}
 	return w.leaving(s, stop)
 }
 
-// leaving gives the carried values of the lanes with stop to the results of a loop and moves the others
-// together.
+// leaving copies the carried values of the lanes whose stop is 1 to the results of a loop and gathers the other
+// lanes. It returns false if no lane remains.
 func (w *Worker) leaving(s *stmt, stop []uint8) bool {
 	l, in := &w.lists[s.list], s.inner
 	list := l.move[:0]
@@ -423,8 +438,7 @@ func (w *Worker) leaving(s *stmt, stop []uint8) bool {
 	return true
 }
 
-// fold reduces inside a point: a state has a place for each lane, or one where all rounds are alike in all
-// lanes.
+// fold runs a Fold. Its state has a place for each lane, or one place if all lanes compute the same.
 func (w *Worker) fold(s *stmt) bool {
 	in, l := s.inner, &w.lists[s.list]
 	st, places := w.folds[in.fold], w.n
@@ -454,12 +468,12 @@ func (w *Worker) fold(s *stmt) bool {
 	return true
 }
 
-// yielded is the one or two values that a block yields, for each lane.
+// yielded returns the one or two values that a block yields, for each lane. y is x if there is one.
 func (w *Worker) yielded(b *block) (x, y *slab) {
 	return w.lanes(b.yield[0].reg), w.lanes(b.yield[len(b.yield)-1].reg)
 }
 
-// alike reports that a loop computes the same in all lanes: nothing that it reads differs.
+// alike reports whether a loop computes the same in all lanes.
 func (w *Worker) alike(in *inner) bool {
 	for _, r := range in.reads {
 		if w.regs[r].kind >= ramp && r != w.body.lane {

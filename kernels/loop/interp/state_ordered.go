@@ -47,7 +47,7 @@ func (t *tree[T]) result(last T, op func(a, b T) T) T {
 func sum[T vec.Number](a, b T) T    { return a + b }
 func product[T vec.Float](a, b T) T { return a * b }
 
-// chains is the state of Chain and Panels. Of integers, which wrap, there is one chain in any order.
+// chains is the state of Chain and Panels. free is set for integers, which wrap: any order gives their chain.
 type chains[T vec.Number] struct {
 	*kind[T]
 	panels bool

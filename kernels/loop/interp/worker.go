@@ -13,13 +13,13 @@ import (
 type Worker struct {
 	code *Code
 	*frame
-	frames []*frame // by the number of their bodies; nil: not used yet
-	n      int      // lanes at work
-	begun  bool     // what depends on scalars alone is there
-	known  []int64
+	frames []*frame // by body.number; nil: not used yet
+	n      int      // active lanes
+	begun  bool     // start has run for the current scalars
+	known  []int64  // by form.known
 	lists  []lanes
 	folds  []state
-	pool   [types.Picture + 1][]*slab // memory of most lanes
+	pool   [types.Picture + 1][]*slab // free memory by element type, for a batch each
 
 	scalars []loop.Word
 	dense   []*value.Dense
@@ -82,8 +82,8 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense) {
 	}
 	w.allocateLocals(n)
 	if len(w.places) != w.most {
-		w.places, w.frames, w.pool = make([]int, w.most), make([]*frame, len(w.code.bodies)), [types.Picture + 1][]*slab{}
-		w.lists = make([]lanes, w.code.lists)
+		w.places, w.frames = make([]int, w.most), make([]*frame, len(w.code.bodies))
+		w.pool, w.lists = [types.Picture + 1][]*slab{}, make([]lanes, w.code.lists)
 	}
 	w.frame = w.frameOf(w.code.body)
 	for _, f := range w.code.folds[len(w.folds):] {
@@ -99,7 +99,7 @@ func (w *Worker) begin(in []value.Value, out []*value.Dense) {
 	}
 }
 
-// start computes what depends on scalars alone.
+// start computes the registers and the parts of subscripts that depend on scalars only.
 func (w *Worker) start() {
 	w.begun = true
 	w.known = w.known[:0]
@@ -300,7 +300,7 @@ func (w *Worker) batch(n int) {
 	}
 }
 
-// spaceIndices sets the first two indices of the space.
+// spaceIndices sets the registers of the first two indices of the space.
 func (w *Worker) spaceIndices() {
 	space, one := w.code.nest.Space, &w.segments[0]
 	if len(space) == 0 {

@@ -42,7 +42,10 @@ type Loop struct {
 // New makes a Loop of a nest, which has been verified.
 func New(n *loop.Nest) *Loop {
 	n = prepared(n)
-	l := &Loop{nest: n, facts: branchesOf(n), flat: amd64.Flat(n), inner: storesInside(&n.Body), byRow: rowResults(n), made: map[layout]*variant{}, deeper: map[layout]*variant{}}
+	l := &Loop{
+		nest: n, facts: branchesOf(n), flat: amd64.Flat(n), inner: storesInside(&n.Body), byRow: rowResults(n),
+		made: map[layout]*variant{}, deeper: map[layout]*variant{},
+	}
 	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interp.Compile(n) })
 	return l
 }

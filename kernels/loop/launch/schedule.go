@@ -104,7 +104,7 @@ func layouts(n *loop.Nest, lay layout) (params, results []amd64.Layout) {
 	return params, results
 }
 
-// storesInside reports a store in an inner loop of a block.
+// storesInside reports whether an inner loop of the block stores to a result.
 func storesInside(b *loop.Block) (is bool) {
 	loop.EachStmt(b, func(s *loop.Stmt) {
 		if s.Loop != nil {
