@@ -18,7 +18,7 @@ import (
 
 // Resolved is a family of rows whose kernels and definitions settle open dimensions before they
 // start. A kernel finds memory of the settled shape in c.Out, except where the shape follows from
-// the data alone: then it sets c.Out. A row with a loop alone has its kernel of that.
+// the data alone: then it sets c.Out. The kernel of a row with only a loop runs the loop.
 func Resolved(rows []*op.Def) []*op.Def {
 	for _, d := range rows {
 		if d.Type == nil || d.Shape != nil {
@@ -63,7 +63,7 @@ func Resolved(rows []*op.Def) []*op.Def {
 	return rows
 }
 
-// ByDefinition gives a row that takes little time its definition as its kernel.
+// ByDefinition makes the definition of a row its kernel and returns the row. It is for rows that take little time.
 func ByDefinition(d *op.Def) *op.Def {
 	ref := d.Ref
 	d.Kernel = func(c *op.Call) error {

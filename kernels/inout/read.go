@@ -303,7 +303,7 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 			r.head, r.err = format.StatSparse(path, f.in.counting(o))
 			if r.err == nil && f.in.Share != nil && format.Shared(path, o) {
 				if _, r.kept = format.Keep(path, f.in.sharing(o), false); !r.kept {
-					f.graphs[k], _ = format.ReadSparse(path, f.in.sharing(o)) // the run tells mistakes
+					f.graphs[k], _ = format.ReadSparse(path, f.in.sharing(o)) // the run reports mistakes
 				}
 				f.in.learn(path, k, r.head).Kept = r.kept
 			} else if x := f.in.known(path, k); x != nil {
@@ -324,7 +324,7 @@ func (f *fileCache) stat(path string, o format.Options, sparse bool) (format.Hea
 		} else {
 			var d *value.Dense
 			if r.head, d, r.err = format.StatOrRead(path, f.in.counting(o)); r.err == nil && f.in.Share != nil && format.Shared(path, o) {
-				d, _ = format.Read(path, f.in.sharing(o)) // the run tells mistakes
+				d, _ = format.Read(path, f.in.sharing(o)) // the run reports mistakes
 			}
 			if d != nil {
 				p := &parsedFile{d: d, left: int64(d.Rows) * int64(d.Cols)}

@@ -260,12 +260,12 @@ func (x *Builder) Summed(c loop.Class, e, gives types.Elem) {
 	}
 }
 
-// kept reports a reduction that has a state for contributions of e, and does not depend on the order.
+// kept reports whether class c has a state for contributions of e and does not depend on their order.
 func kept(c loop.Class, e types.Elem) bool {
 	return slices.Contains(c.Info().On, e) && loop.StateOf(c, e, loop.FastLevels) != nil && c.Free(e)
 }
 
-// sums reports that a loop reduces elements of e to one that gives.
+// sums reports whether a loop can reduce elements of type e to a result of type gives.
 func sums(c loop.Class, e, gives types.Elem) bool {
 	e = takenAs(c, dense.Storage(e))
 	return kept(c, e) && c.Gives(e) == dense.Storage(gives)

@@ -102,7 +102,8 @@ func PlanRows(b *RowsBody, width int) *RowPlan {
 			}
 			continue
 		}
-		if side := func(b *op.Body) bool { return !pointwiseBody(b, true) }; a.Def.Control == op.Iterate || a.Def.Control == op.Select && slices.ContainsFunc(a.Bodies, side) {
+		other := func(b *op.Body) bool { return !pointwiseBody(b, true) }
+		if a.Def.Control == op.Iterate || a.Def.Control == op.Select && slices.ContainsFunc(a.Bodies, other) {
 			return nil
 		}
 		for _, x := range a.Args {

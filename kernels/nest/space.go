@@ -41,7 +41,7 @@ func WriteSpace(b *op.Body) (list []SpaceRect) {
 }
 
 // writeSpace is matrices of the shape of t, which write writes, as loops, or nil where there are none.
-// With folds it is the reduction of all their elements. A column is reduced as a row is.
+// If folds is not nil, the loops compute the reduction of all their elements. A column is reduced like a row.
 func writeSpace(t types.Type, folds *op.Action, write func(x *Builder) []Ref) (list []SpaceRect) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -109,12 +109,12 @@ func writeRect(write func(x *Builder) []Ref, folds *op.Action, w window.Rect) (o
 				i, j = j, i
 			}
 			v := x.Term(folds.Def.Class, y.At(i, j))
-			m := loop.Mem{Kind: loop.ResultMem, N: x.Reduced(folds.Def.Class, dense.Storage(folds.Type.Elem), loop.Num(1), loop.Num(1))}
+			n := x.Reduced(folds.Def.Class, dense.Storage(folds.Type.Elem), loop.Num(1), loop.Num(1))
 			to := loop.Num(0)
-			if w.Rows == 1 && w.Cols == y.Type.Count() { // all of it: a row, which is rounded at once
+			if w.Rows == 1 && w.Cols == y.Type.Count() { // the whole matrix is a row, which is rounded at once
 				to = at[0]
 			}
-			x.Reduce(m, to, loop.Num(0), v)
+			x.Reduce(loop.Mem{Kind: loop.ResultMem, N: n}, to, loop.Num(0), v)
 			continue
 		}
 		v := y.At(i, j)
@@ -139,7 +139,7 @@ func writeRect(write func(x *Builder) []Ref, folds *op.Action, w window.Rect) (o
 const (
 	// mostViews is the most operands that are views. Each takes a register for its address.
 	mostViews = 16
-	// mostFixed is up to how many operands those are views that begin at a place which is known.
+	// mostFixed is the number of operands from which on views that begin at a known element are avoided.
 	mostFixed = 10
 )
 

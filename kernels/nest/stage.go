@@ -97,7 +97,7 @@ func stagesIn(b *op.Body, fixed []bool) *Stages {
 	s := &Stages{body: b, fixed: fixed, root: make([]int, len(b.Acts)), members: make([][]int, len(b.Acts)), code: make([]stageCode, len(b.Acts))}
 	times := make([]float64, len(b.Acts)) // how often an element is computed for one of the last action
 	ops := make([]float64, len(b.Acts))   // of an element of a stage, by its last action
-	whole := make([]bool, len(b.Acts))    // all its elements are computed
+	whole := make([]bool, len(b.Acts))    // all elements are computed
 	all := s.costs()
 	for k := len(b.Acts) - 1; k >= 0; k-- {
 		s.root[k], times[k] = -1, 1
@@ -112,7 +112,8 @@ func stagesIn(b *op.Body, fixed []bool) *Stages {
 		h, n := s.joins(k, times)
 		whole[k] = h < 0 || s.readWhole(k, whole)
 		switch {
-		case h >= 0 && (n >= 1 || cost <= before) && (n <= 1 || (n-1)*all[k] <= stageAgain) && n <= stageReads && ops[h]+n*min(cost, stageBefore) <= stageOps && (whole[k] || !mayFail(b, k)):
+		case h >= 0 && (n >= 1 || cost <= before) && (n <= 1 || (n-1)*all[k] <= stageAgain) && n <= stageReads &&
+			ops[h]+n*min(cost, stageBefore) <= stageOps && (whole[k] || !mayFail(b, k)):
 			s.root[k], times[k] = h, n
 		case folds || b.Acts[k].Type.IsDense():
 			s.root[k], whole[k] = k, true
@@ -134,16 +135,18 @@ func stagesIn(b *op.Body, fixed []bool) *Stages {
 	return s
 }
 
-// folded reports a reduction of a whole matrix, which is a loop of its own unless the matrix is small.
+// folded reports whether an action is a reduction of a whole matrix. It is a loop of its own unless the matrix is
+// small.
 func folded(a *op.Action) bool { return a.Def.Class != loop.NoClass && a.Def.Fold == op.FoldAll }
 
-// mayFail reports an action that fails for some operands, at an element or by a subscript.
+// mayFail reports whether action k fails for some operands, at an element or by a subscript.
 func mayFail(b *op.Body, k int) bool {
 	a := &b.Acts[k]
 	return a.Def.Role == op.Points || !a.Def.Laws.Has(op.Total) && (!a.Def.Laws.Has(op.Elementwise) || a.Type.IsDense())
 }
 
-// readWhole reports that the stage of action k computes all its elements, given which ones that is so of.
+// readWhole reports whether a later action, all of whose elements are computed (whole), reads all elements of
+// action k.
 func (s *Stages) readWhole(k int, whole []bool) bool {
 	b := s.body
 	for i := k + 1; i < len(b.Acts); i++ {
@@ -156,8 +159,8 @@ func (s *Stages) readWhole(k int, whole []bool) bool {
 	return false
 }
 
-// tells reports a number that is a subscript and not linear in others: loops know it as one of theirs
-// from outside.
+// tells reports whether action k computes a number that is a subscript and not linear in other numbers. Such a
+// number is computed before the loops, which take it as an operand.
 func (s *Stages) tells(k int) bool {
 	b := s.body
 	if !isNumber(b.Acts[k].Type) || b.Acts[k].Type.Elem != types.I64 {
@@ -165,7 +168,8 @@ func (s *Stages) tells(k int) bool {
 	}
 	for i := k + 1; i < len(b.Acts); i++ {
 		a := &b.Acts[i]
-		if at := slices.Index(a.Args, len(b.Args)+k); at > 0 && (a.Def.Laws.Has(op.View) || a.Def.Role == op.Picks || a.Def.Role == op.PicksAt) {
+		reads := a.Def.Laws.Has(op.View) || a.Def.Role == op.Picks || a.Def.Role == op.PicksAt
+		if reads && slices.Index(a.Args, len(b.Args)+k) > 0 {
 			_, linear := Written(func() {
 				x := NewBuilder(Form{})
 				env := make([]Ref, len(b.Args)+k)
@@ -213,9 +217,10 @@ func stageable(b *op.Body, k int) bool {
 		return d.Role == op.Constant
 	case d.Laws.Has(op.Elementwise) && d.Elt != nil:
 		return d.Body != nil && d.TotalOn(b.Register(a.Args[0]).Elem, a.Type.Elem)
-	case folded(a): // kernels take short rows as one, but have to be called
+	case folded(a): // a kernel is faster on many short rows
 		t := b.Register(a.Args[0])
-		return t.IsDense() && (t.Rows == 1 || t.Cols == 1 || t.Cols >= launch.FewColumns || t.Count() <= shortRows) && sums(d.Class, t.Elem, a.Type.Elem)
+		return t.IsDense() && sums(d.Class, t.Elem, a.Type.Elem) &&
+			(t.Rows == 1 || t.Cols == 1 || t.Cols >= launch.FewColumns || t.Count() <= shortRows)
 	case d.Class != loop.NoClass:
 		return d.Fold == op.FoldRows || d.Fold == op.FoldCols
 	case d.Elements != nil && a.Type.IsDense():
@@ -235,7 +240,7 @@ func pointwise(a *op.Action) bool {
 	return pointwiseBody(a.Bodies[0], !a.Bodies[0].Type().IsScalar())
 }
 
-// pointwiseBody is pointwise of a body, or a side of a branch in it. row: it gives rows.
+// pointwiseBody is pointwise for a body or a side of a branch. row tells that its result is a row.
 func pointwiseBody(b *op.Body, row bool) bool {
 	for k := range b.Acts {
 		x := &b.Acts[k]
@@ -268,7 +273,7 @@ func pointwiseBody(b *op.Body, row bool) bool {
 	return true
 }
 
-// bodyOps is about how many operations an element of a loop over points is.
+// bodyOps estimates the operations of a point.
 func bodyOps(b *op.Body) (ops float64) {
 	for k := range b.Acts {
 		a := &b.Acts[k]

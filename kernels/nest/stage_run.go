@@ -21,8 +21,8 @@ const stageCall = 1000
 type stageRun struct {
 	rects []stageRect
 	off   bool // its loops have failed, or there are none
-	flags int  // windows in which a check has failed, since one in which none has
-	// number is the result of a reduction of all elements.
+	flags int  // consecutive windows in which a check has failed
+	// number is the result of a reduction of all elements; nil for other stages.
 	number *value.Dense
 	// regs are the registers that the loops read, and bound what they held when they were bound.
 	regs  []int
@@ -106,8 +106,7 @@ func (p *Interpreter) stage(k int, out *value.Dense) (done bool, err error) {
 	return true, nil
 }
 
-// mostFlags is how often a check of a stage may fail, one time after the other, until its actions run
-// one by one for good.
+// mostFlags is the number of consecutive failed checks of a stage after which its actions always run one by one.
 const mostFlags = 8
 
 // note adds the registers that a loop reads.

@@ -12,7 +12,7 @@ import (
 	"flow/kernels/window"
 )
 
-// axisRows is the forms by rows and by columns of each whole reduction, and of argmin and argmax.
+// axisRows returns the forms by rows and by columns of each whole reduction, and of argmin and argmax.
 func axisRows() []*op.Def {
 	var out []*op.Def
 	for _, w := range Wholes() {

@@ -84,7 +84,7 @@ func extreme(s dense.Slab, e types.Elem, least bool) value.Scalar {
 	return value.Scalar{Elem: e, I: vec.Extreme(s.I64, least)}
 }
 
-// extremeBool is the least or greatest of bools.
+// extremeBool returns the least or greatest of bools as 0 or 1.
 func extremeBool(x []uint8, least bool) uint8 {
 	n := vec.CountTrue(x)
 	return Bit(least && n == int64(len(x)) || !least && n > 0)

@@ -33,12 +33,12 @@ type statistic struct {
 	// run is the kernel on a line, a contiguous matrix of one row; keys is room for the keys of its
 	// elements.
 	run func(a *op.Attrs, line *value.Dense, e types.Elem, keys *[]uint64) value.Scalar
-	// line is what the forms by row or by column say that they are; "" is name.
+	// line describes the result of the forms by row or by column in their documentation; "" stands for name.
 	line string
 	// lines is the kernel of the forms by row or by column where there is a faster one than run on
 	// each line.
 	lines func(out, a *value.Dense, byRow bool)
-	// folds: a pipeline may end with the forms by row or by column, which are among axisRows.
+	// folds tells that a pipeline may end with the forms by row or by column. axisRows then makes their rows.
 	folds bool
 	// fraction is set for quantiles: which one a call wants.
 	fraction func(a *op.Attrs) float64
@@ -440,12 +440,12 @@ func listStatistics() []statistic {
 	}, argExtremes()...)
 }
 
-// argExtremes is argmin and argmax.
+// argExtremes returns argmin and argmax.
 func argExtremes() []statistic {
 	return []statistic{argExtreme("argmin", "least", "0", "1", true), argExtreme("argmax", "greatest", "5", "3", false)}
 }
 
-// quantileStatistic is s, a quantile, with what all have.
+// quantileStatistic returns s, a quantile, with the fields that all quantiles share.
 func quantileStatistic(s statistic) statistic {
 	q := s.fraction
 	s.elem, s.nonempty, s.flops, s.loop = Averaged, true, 20, quantileLoop(q)

@@ -1,8 +1,6 @@
 package vec
 
-// This file folds over the entries of a sparse matrix, each of which names a line of a dense one.
-// The sparse matrix is the entries ptr[i] <= k < ptr[i+1] of each row i: their columns col[k], which
-// ascend, and values val[k]; val = nil: ones.
+// This file folds over the entries of a sparse matrix. Each entry names a line of a dense matrix.
 
 import (
 	"math"
@@ -12,11 +10,11 @@ import (
 	"flow/kernels/vec/machine"
 )
 
-// Step is what an entry does to an element for the element that it names.
+// Step is what an entry does to an element of the result.
 type Step = machine.Step
 
-// The steps, for an entry of value u, an element v of the result, and the element x that it names.
-// Of floats a NaN wins, and -0 is less than 0.
+// These are the steps for an entry of value u, an element v of the result, and an element x of the named line.
+// The least and the greatest of floats are NaN if one of them is, and -0 is less than 0.
 const (
 	Chain         = machine.Chain         // v += u*x, fused
 	LeastTimes    = machine.LeastTimes    // v = min(v, u*x)
@@ -31,10 +29,10 @@ type Lines[T Number] struct {
 	Cols, Stride int
 }
 
-// row is row i.
+// row returns row i.
 func (l Lines[T]) row(i int) []T { return l.X[i*l.Stride:][:l.Cols] }
 
-// From is the rows from row i on.
+// From returns the rows from row i on.
 func (l Lines[T]) From(i int) Lines[T] {
 	if l.X = l.X[min(i*l.Stride, len(l.X)):]; l.Cols == 0 {
 		l.X = nil
@@ -42,14 +40,16 @@ func (l Lines[T]) From(i int) Lines[T] {
 	return l
 }
 
-// Entries is the rows of a sparse matrix.
+// Entries are the rows of a sparse matrix. Row i has the entries Ptr[i] <= k < Ptr[i+1] with columns Col[k],
+// which ascend, and values Val[k]. A nil Val stands for ones.
 type Entries[T Number] struct {
 	Ptr []int64
 	Col []int32
 	Val []T
 }
 
-// Fold makes the steps of row i of out, one entry after the other, for all rows.
+// Fold makes step s of row i of out with the lines of b that row i of e names, one entry after the other, for
+// all rows.
 func (e Entries[T]) Fold(s Step, out, b Lines[T]) {
 	if out.Cols == 0 {
 		return
@@ -65,8 +65,8 @@ func (e Entries[T]) Fold(s Step, out, b Lines[T]) {
 	}
 }
 
-// Add makes the step Chain with row col[k] of out and row i of b, for the entries k of row i with lo
-// <= col[k] < hi, for all rows one after the other. math.MaxInt32 is no limit.
+// Add makes the step Chain of row Col[k] of out with row i of b, for the entries k of row i with lo <= Col[k] < hi
+// and for all rows one after the other. A hi of math.MaxInt32 stands for all entries; lo is then 0.
 func (e Entries[T]) Add(out, b Lines[T], lo, hi int32) {
 	n := len(e.Ptr) - 1
 	if out.Cols == 0 || n < 1 || len(e.Col) == 0 || haveGather && e.run(machine.AddLines, Chain, out, b, n, int(lo), int(hi)) {
@@ -80,20 +80,13 @@ func (e Entries[T]) Add(out, b Lines[T], lo, hi int32) {
 	}
 }
 
-// run runs n rows by a kernel, in strips of some columns, whose widths show in no bit; false: there is
-// none.
+// run runs n rows by a kernel, in strips of columns. The width of a strip changes no bit. run returns false if
+// the processor has no kernel for them.
 func (e Entries[T]) run(kernels map[machine.Form]*machine.Kernel, s Step, out, b Lines[T], n, lo, hi int) bool {
-	var x T
-	size, of := int(unsafe.Sizeof(x)), 0
-	switch any(x).(type) {
-	case float32:
-		of = 1
-	case int64:
-		of = 2
-	}
-	f := machine.Form{Type: of, Step: s, Valued: e.Val != nil}
+	size := int(unsafe.Sizeof(*new(T)))
+	f := machine.Form{Type: ordinal[T](), Step: s, Valued: e.Val != nil}
 	one := out.Cols == 1 && out.Stride == 1 && b.Stride == 1
-	if !haveAVX2 || !haveGather && (!one || of == 2) {
+	if !haveAVX2 || !haveGather && (!one || f.Type == ordinal[int64]()) {
 		return false
 	}
 	width := 64 / size
@@ -117,7 +110,10 @@ func (e Entries[T]) run(kernels map[machine.Form]*machine.Kernel, s Step, out, b
 			n, ldout, ldb int
 			mask          uint64
 			lo, hi        int
-		}{&out.X[c], &e.Ptr[0], unsafe.SliceData(e.Col), unsafe.SliceData(e.Val), &b.X[c], n, size * out.Stride, size * b.Stride, ^uint64(0) >> (64 - columns), lo, hi}
+		}{
+			&out.X[c], &e.Ptr[0], unsafe.SliceData(e.Col), unsafe.SliceData(e.Val), &b.X[c],
+			n, size * out.Stride, size * b.Stride, ^uint64(0) >> (64 - columns), lo, hi,
+		}
 		instructions := machine.AVX512
 		if !haveGather {
 			instructions = machine.AVX2
@@ -127,7 +123,7 @@ func (e Entries[T]) run(kernels map[machine.Form]*machine.Kernel, s Step, out, b
 	return true
 }
 
-// step makes a step of entry k of the elements of v with those of x, in plain Go.
+// step makes step s of entry k for the elements of v and x, in plain Go.
 func (e Entries[T]) step(s Step, v, x []T, k int64) {
 	u := T(1)
 	if e.Val != nil {
@@ -149,7 +145,7 @@ func (e Entries[T]) step(s Step, v, x []T, k int64) {
 	}
 }
 
-// fused is x*y + z, of floats rounded once.
+// fused returns x*y + z. Floats are rounded once.
 func fused[T Number](x, y, z T) T {
 	switch any(x).(type) {
 	case float64:

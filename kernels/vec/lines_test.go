@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// Folds and sums over the entries of sparse rows, of any number of columns, read ahead or not, for any
-// range of columns, are those of their definition, whatever the elements and the step.
+// Folds and sums over the entries of sparse rows equal their definition for all types, steps, numbers and ranges
+// of columns, with and without room to read ahead.
 func TestSparseLines(t *testing.T) {
 	testSparseLines(t, func(r *rand.Rand) float64 { return oddNumber(r) })
 	testSparseLines(t, func(r *rand.Rand) float32 { return float32(oddNumber(r)) })
 	testSparseLines(t, func(r *rand.Rand) int64 { return r.Int64() >> r.IntN(64) })
 }
 
-// oddNumber is a number that instructions may treat otherwise than the language does, or none such.
+// oddNumber returns a random number, often one that instructions may treat differently from the language.
 func oddNumber(r *rand.Rand) float64 {
 	if r.IntN(4) > 0 {
 		return r.NormFloat64()

@@ -8,7 +8,7 @@ import (
 	"flow/kernels/vec/machine"
 )
 
-// index is Index without vectors.
+// index is Index in plain Go.
 func index[S Number](x []S, v S) int {
 	for i, u := range x {
 		if u == v {
@@ -18,7 +18,7 @@ func index[S Number](x []S, v S) int {
 	return -1
 }
 
-// Index is where v stands first in x; -1 if nothing equals it.
+// Index returns the first place of x that equals v, or -1. No place equals NaN.
 func Index[S Number](x []S, v S) int {
 	n := whole[S](len(x))
 	if n > 0 {

@@ -1,7 +1,7 @@
 package vec
 
-// This file defines reductions of a slice: its least and its greatest element, and how many
-// elements are not zero. A slice that is shorter than a vector is left to the plain loops.
+// This file defines reductions of a slice: its least and its greatest element, its sum, and the number of
+// elements that are not zero. Plain loops reduce a slice that is shorter than a vector.
 
 import (
 	"unsafe"
@@ -9,7 +9,7 @@ import (
 	"flow/kernels/vec/machine"
 )
 
-// least is the least element of x, which is not empty. NaN wins, and -0 is less than 0.
+// least returns the least element of x, which is not empty. It is NaN if x has one. -0 is less than 0.
 func least[T Number](x []T) T {
 	best := x[0]
 	for _, v := range x[1:] {
@@ -18,7 +18,7 @@ func least[T Number](x []T) T {
 	return best
 }
 
-// greatest is the greatest element of x, which is not empty. NaN wins, and 0 is greater than -0.
+// greatest returns the greatest element of x, which is not empty. It is NaN if x has one. 0 is greater than -0.
 func greatest[T Number](x []T) T {
 	best := x[0]
 	for _, v := range x[1:] {
@@ -47,7 +47,7 @@ func SumI64(x []int64) int64 {
 	return a + b + c + d
 }
 
-// ordinal is the number of an element type: f64, f32, i64.
+// ordinal returns the number of an element type in machine.Extremes and machine.Form: f64, f32, i64.
 func ordinal[T Number]() int {
 	switch any(*new(T)).(type) {
 	case float64:
@@ -58,8 +58,8 @@ func ordinal[T Number]() int {
 	return 2
 }
 
-// ExtremeRows sets out to the least element of each row of x, or to the greatest. Row i begins at
-// x[i*ld] and has so many elements, one at least. NaN wins, and -0 is less than 0.
+// ExtremeRows sets out[i] to the least (lesser) or greatest element of row i of x. The row begins at x[i*ld] and
+// has cols elements, at least one. The extreme of a row with a NaN is NaN, and -0 is less than 0.
 func ExtremeRows[T Number](out, x []T, ld, cols int, lesser bool) {
 	if len(out) == 0 {
 		return
@@ -92,7 +92,7 @@ func ExtremeRows[T Number](out, x []T, ld, cols int, lesser bool) {
 // atOnce is about how many elements of several rows a kernel takes: the runtime cannot stop it.
 const atOnce = 1 << 16
 
-// Extreme is ExtremeRows of one row.
+// Extreme returns the least (lesser) or greatest element of x, which is not empty. See ExtremeRows.
 func Extreme[T Number](x []T, lesser bool) T {
 	var out [1]T
 	ExtremeRows(out[:], x, len(x), len(x), lesser)

@@ -1,7 +1,7 @@
 package vec
 
-// This file finds extremes of integers that the rows of a pattern name: row i names x[col[k]] for
-// ptr[i] <= k < ptr[i+1]. len(ptr) is len(out)+1; every col[k] is an index of x.
+// This file finds the extremes of integers that the rows of a pattern name. Row i names x[col[k]] for
+// ptr[i] <= k < ptr[i+1]. len(ptr) is len(out)+1, and every col[k] is an index of x.
 
 import (
 	"math"
@@ -11,9 +11,9 @@ import (
 	"flow/kernels/vec/machine"
 )
 
-// MaxRows raises out[i] to the greatest element that row i names. A row ends where it reaches bound,
-// which no element that a row names is beyond: rows of a graph of which most vertices have the
-// greatest label already are hardly read. bound is an int32.
+// MaxRows raises out[i] to the greatest element that row i names. No named element is greater than bound, an
+// int32. A row ends once it reaches bound: if most vertices of a graph have the greatest label already, few
+// entries are read.
 func MaxRows(out, ptr []int64, col, x []int32, bound int64) {
 	for i := extremeRows(machine.MaxRows, out, ptr, col, x, bound); i < len(out); i++ {
 		for k := ptr[i]; k < ptr[i+1] && out[i] < bound; k++ {
@@ -22,7 +22,7 @@ func MaxRows(out, ptr []int64, col, x []int32, bound int64) {
 	}
 }
 
-// MinRows is MaxRows with the least.
+// MinRows lowers out[i] to the least element that row i names. No named element is less than bound.
 func MinRows(out, ptr []int64, col, x []int32, bound int64) {
 	for i := extremeRows(machine.MinRows, out, ptr, col, x, bound); i < len(out); i++ {
 		for k := ptr[i]; k < ptr[i+1] && out[i] > bound; k++ {
@@ -31,7 +31,7 @@ func MinRows(out, ptr []int64, col, x []int32, bound int64) {
 	}
 }
 
-// extremeRows does the first rows; the result is how many.
+// extremeRows runs kernel k on the first n rows, and returns n.
 func extremeRows(k *machine.Kernel, out, ptr []int64, col, x []int32, bound int64) (n int) {
 	if !haveGather {
 		return 0
@@ -48,7 +48,7 @@ func extremeRows(k *machine.Kernel, out, ptr []int64, col, x []int32, bound int6
 	return n
 }
 
-// rowsBefore is how many rows end so early that a kernel may read ahead of them.
+// rowsBefore returns the number of rows whose ends a kernel can pass by machine.Ahead entries.
 func rowsBefore(ptr []int64, entries int) int {
 	return sort.Search(len(ptr)-1, func(i int) bool { return ptr[i+1] > int64(entries-machine.Ahead) })
 }
@@ -81,7 +81,7 @@ func NarrowMarked(dst []int32, src []int64, marks []uint64) (least, greatest int
 	return least, greatest
 }
 
-// narrowWhole does the first elements; the result is how many.
+// narrowWhole is Narrow by a kernel for the first n elements. n is 0 if there is no kernel.
 func narrowWhole(dst []int32, src []int64) (n int, least, greatest int64) {
 	if n = len(src) &^ 7; !haveGather || n == 0 {
 		return 0, 0, 0
@@ -96,7 +96,7 @@ func narrowWhole(dst []int32, src []int64) (n int, least, greatest int64) {
 	return n, args.least, args.greatest
 }
 
-// narrowMarked is narrowWhole of NarrowMarked.
+// narrowMarked is NarrowMarked by a kernel for the first n elements. n is 0 if there is no kernel.
 func narrowMarked(dst []int32, src []int64, marks []uint64) (n int, least, greatest int64) {
 	if n = len(src) &^ 7; !haveGather || n == 0 {
 		return 0, math.MaxInt64, math.MinInt64

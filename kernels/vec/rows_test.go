@@ -52,7 +52,7 @@ func TestExtremeRows(t *testing.T) {
 			if f.run(got, ptr, col, narrow, f.bound); !slices.Equal(got, f.want) {
 				t.Fatalf("%s of %v: %v, not %v", name, starts, got, f.want)
 			}
-			got = slices.Clone(starts) // no entries to read ahead: in plain Go
+			got = slices.Clone(starts) // without entries to read ahead, rows run in plain Go
 			if f.run(got, ptr, col[:ptr[rows]:ptr[rows]], narrow, f.bound); !slices.Equal(got, f.want) {
 				t.Fatalf("%s of %v in plain Go: %v, not %v", name, starts, got, f.want)
 			}

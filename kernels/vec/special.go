@@ -2,22 +2,23 @@ package vec
 
 import "math"
 
-// This file holds the gamma function, whose rounds differ from number to number, and lists the
-// special functions, of which the others are generated. Every product that is added to something is
-// converted to float64 or is an operand of math.FMA, so that no compiler fuses what is not written
-// fused, and a result has the same bits on every processor. special_test.go tests the bounds of
-// errors.
+// This file defines the gamma function and its logarithm, and lists the special functions. The gamma function
+// is not generated because its number of rounds depends on the argument. The other special functions are
+// generated (gen/functions_special.go). A product that is added to a number is converted to float64 or is an
+// operand of math.FMA. So no compiler fuses the two, and a result has the same bits on every processor.
+// special_test.go tests the bounds of errors.
 
-// Special are the error function, the gamma function and the normal distribution. Ulps is how far
-// each may be from the exact value, in units of the last place of the result: as measured against
-// values of high precision, and rounded up. The bounds are those of results above 2.2e-308. Near is the least size that the unit is taken
-// of: lgamma has zeros between its poles, where its error is not relative.
+// Special lists the error function, the gamma function and the normal distribution. Ulps is a bound of the error
+// in units of the last place of the result. It was measured against values of high precision and rounded up. It
+// holds for results above 2.2e-308. The unit is at least that of Near: lgamma has zeros between its poles, where
+// its error is not relative.
 var Special = []struct {
 	Name       string
 	F          func(float64) float64
 	Ulps, Near float64
 }{
-	{"erf", Erf, 3.5, 0}, {"erfc", Erfc, 5.5, 0}, {"gamma", Gamma, 3, 0}, {"lgamma", Lgamma, 4, 1}, {"normcdf", Normcdf, 6, 0}, {"normquantile", Normquantile, 4, 0},
+	{"erf", Erf, 3.5, 0}, {"erfc", Erfc, 5.5, 0}, {"gamma", Gamma, 3, 0}, {"lgamma", Lgamma, 4, 1},
+	{"normcdf", Normcdf, 6, 0}, {"normquantile", Normquantile, 4, 0},
 }
 
 // at is the polynomial at distance u from the middle of its interval, as the sum of two numbers:

@@ -8,9 +8,9 @@ package amd64
 // suspension is a place where the code may return.
 type suspension struct{ leave, back Label }
 
-// What is saved in scratch memory, in this order: the vector registers, the masks, the position in
-// the window, the general registers that are assigned and counterReg. Counters of inner loops follow, the room of
-// lane-by-lane code, locals, and values that have no register: they stay where they are.
+// Scratch memory saves, in this order, the vector registers, the masks, the position in the window, the
+// assigned general registers and counterReg. Counters of inner loops, the room of lane-by-lane code, locals,
+// and values without a register follow. They stay in scratch memory and need no saving.
 const (
 	savedMasks = 32 * slotBytes
 	savedRow   = savedMasks + 8*8

@@ -284,7 +284,7 @@ func (w *Worker) ramp(r int, first, by int64) {
 	w.regs[r].by = by
 }
 
-// show makes the register to a view of the elements of from.
+// show makes register to a view of the elements of from.
 func (w *Worker) show(to, from *register) {
 	w.empty(to)
 	to.kind, to.by = from.kind, from.by

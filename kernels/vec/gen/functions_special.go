@@ -22,7 +22,11 @@ func columns(name string, pieces []piece) (out []*table) {
 	return out
 }
 
-var erfcxColumns, quantileColumns, tailColumns = columns("erfcx", erfcxOf), columns("quantile", quantileOver), columns("quantileTail", quantileTail)
+var (
+	erfcxColumns    = columns("erfcx", erfcxOf)
+	quantileColumns = columns("quantile", quantileOver)
+	tailColumns     = columns("quantileTail", quantileTail)
+)
 
 // piece is the polynomial on piece i at distance u from its middle.
 func (f *function) piece(columns []*table, i, u *value) *value {
@@ -38,15 +42,15 @@ func (f *function) pieceOf(n int, u *value, coefficient func(n int) *value) *val
 	return f.add(coefficient(0), sum)
 }
 
-// place is the number of the interval of width 1/n that holds t, counted from first on, and how far
-// t is from its middle.
+// place returns the number of the interval of width 1/n that holds t, minus first, and the distance of t from
+// the middle of the interval.
 func (f *function) place(t *value, n float64, first uint64) (i, u *value) {
 	whole := f.floor(f.mul(t, k(n)))
 	bits := f.bitsOf(f.add(whole, k(0x1p52)))
 	return f.minus(bits, w(math.Float64bits(0x1p52)+first)), f.sub(t, f.mul(f.add(whole, k(.5)), k(1/n)))
 }
 
-// scaledErfc is exp(x^2) erfc(x) for x from 1/4 to 28, and some number for others.
+// scaledErfc is exp(x^2) erfc(x) for x from 1/4 to 28. For other x it is a number without meaning.
 func (f *function) scaledErfc(x *value) *value {
 	x = f.greater(f.lesser(x, k(28)), k(.25))
 	t := f.div(k(4), f.add(k(4), x))
@@ -61,21 +65,20 @@ func (f *function) smallErf(x *value) *value {
 	return f.mul(x, f.pieceOf(len(c), f.sub(f.mul(x, x), k(.125)), func(n int) *value { return k(c[n]) }))
 }
 
-// expSquare is exp(-x^2 scale), scale being 1 or 1/2. The part of the square that rounding loses is
-// a factor of its own.
+// expSquare is exp(-x^2 scale). scale is 1 or 1/2. It corrects for the rounding error of the square.
 func (f *function) expSquare(x *value, scale float64) *value {
 	h := f.mul(x, x)
 	p := f.exp(f.mul(h, k(-scale)))
 	return f.sub(p, f.mul(p, f.mul(f.fms(x, x, h), k(scale))))
 }
 
-// tail is what far makes where y is above 1/2, and near elsewhere.
+// tail is the value of far if y is above 1/2, and near otherwise.
 func (f *function) tail(near, y *value, far func() *value) *value {
 	f.when(f.less(k(.5), y), func(assign func(dst, v *value)) { assign(near, far()) })
 	return near
 }
 
-// minus0 changes signs.
+// minus0 changes the sign of a number by exclusive or.
 var minus0 = k(math.Copysign(0, -1))
 
 var specialFunctions = []*function{

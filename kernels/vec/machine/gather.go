@@ -1,28 +1,26 @@
 package machine
 
-// This file writes the extremes of the rows of a pattern with integers of 32 bits, and what makes
-// these of integers of 64.
+// This file writes the extremes of the rows of a pattern with integers of 32 bits, and the narrowing of integers
+// of 64 bits to 32.
 
 import "flow/kernels/loop/amd64"
 
 // The kernels of this file.
 var (
-	// MaxRows and MinRows set out[i] to the extreme of out[i] and x[col[k]] for ptr[i] <= k < ptr[i+1],
-	// of each row; x are integers of 32 bits. No element that a row names is beyond bound. They read
-	// up to Ahead entries beyond a row.
+	// MaxRows and MinRows set out[i] to the extreme of out[i] and x[col[k]] for ptr[i] <= k < ptr[i+1], for each
+	// row i. x has integers of 32 bits. No element that a row names is beyond bound. The kernels read up to
+	// Ahead entries beyond a row.
 	MaxRows = of("MaxRows", "out ptr col x rows bound", func(e *emitter) { e.extremeRows(false) }, AVX512)
 	MinRows = of("MinRows", "out ptr col x rows bound", func(e *emitter) { e.extremeRows(true) }, AVX512)
-	// NarrowI64 copies the low halves of src to dst; its results are the least and the greatest of
-	// src. NarrowMarkedI64 has those of the elements whose bits are set at ptr behind them, the greatest
-	// and the least int64 if there is none. They work on that many bytes of src, one vector at the
-	// least.
+	// NarrowI64 copies the low halves of src to dst. Its results are the least and the greatest of src.
+	// NarrowMarkedI64 has two more results: the least and the greatest of the elements whose bits are set at
+	// ptr, or the greatest and the least int64 if no bit is set. bytes is the size of src, at least a vector.
 	NarrowI64       = of("NarrowI64", "dst src bytes", func(e *emitter) { e.narrow(false) }, AVX512)
 	NarrowMarkedI64 = of("NarrowMarkedI64", "dst src ptr bytes", func(e *emitter) { e.narrow(true) }, AVX512)
 )
 
-// extremeRows takes what a row starts from, and what its entries name, 16 entries a step, the last of
-// a row under a mask. VPGATHER leaves the lanes that the mask leaves out, which hold what loses
-// against everything. A row ends as soon as it holds the bound.
+// extremeRows reads 16 entries of a row a step, the last ones under a mask. VPGATHER does not change lanes outside
+// of the mask, which hold the integer that loses against all others. A row ends once it has the bound.
 func (e *emitter) extremeRows(least bool) {
 	pick, beyond, ended, loser := amd64.VPMAXSD, amd64.Greater, amd64.GreaterEq, uint64(1)<<31
 	if least {
@@ -73,16 +71,8 @@ func (e *emitter) extremeRows(least bool) {
 	e.sub(step, n)
 	e.jumpIf(amd64.Greater, "entries")
 	e.label("fold")
-	half, quarter, other, greatest := e.of(amd64.L256), e.of(amd64.L128), e.of(amd64.L128), e.general()
-	e.v(amd64.VEXTRACTF64X4, 1, acc, half)
-	e.v(pick, half, acc.y(), half)
-	e.v(amd64.VEXTRACTF128, 1, half, quarter)
-	e.v(pick, quarter, half.x(), quarter)
-	for _, swap := range []int{0x4e, 0xb1} {
-		e.v(amd64.VPSHUFD, swap, quarter, other)
-		e.v(pick, other, quarter, quarter)
-	}
-	e.v(amd64.VMOVD, quarter, greatest)
+	greatest := e.general()
+	e.v(amd64.VMOVD, e.extremeOf(pick, acc), greatest)
 	e.extend(greatest, greatest)
 	e.cmp(greatest, best)
 	e.cmov(beyond, greatest, best)
@@ -97,6 +87,22 @@ func (e *emitter) extremeRows(least bool) {
 	e.finish()
 }
 
+// extremeOf returns a register whose lowest lane has the extreme of the 16 lanes of acc. It halves the vector, since
+// operations on short vectors take less work than those of across.
+func (e *emitter) extremeOf(pick amd64.Op, acc reg) reg {
+	half, quarter, other := e.of(amd64.L256), e.of(amd64.L128), e.of(amd64.L128)
+	e.v(amd64.VEXTRACTF64X4, 1, acc, half)
+	e.v(pick, half, acc.y(), half)
+	e.v(amd64.VEXTRACTF128, 1, half, quarter)
+	e.v(pick, quarter, half.x(), quarter)
+	for _, swap := range []int{0x4e, 0xb1} {
+		e.v(amd64.VPSHUFD, swap, quarter, other)
+		e.v(pick, other, quarter, quarter)
+	}
+	return quarter
+}
+
+// narrow writes NarrowI64, or NarrowMarkedI64 if marked.
 func (e *emitter) narrow(marked bool) {
 	dst, src, n := e.param("dst"), e.param("src"), e.param("bytes")
 	acc, v, low, i := e.vectors(4), e.vector(), e.of(amd64.L256), e.general()
@@ -136,14 +142,9 @@ func (e *emitter) narrow(marked bool) {
 		if k%2 == 1 {
 			pick = amd64.VPMAXSQ
 		}
-		half, quarter, other, x := e.of(amd64.L256), e.of(amd64.L128), e.of(amd64.L128), e.general()
-		e.v(amd64.VEXTRACTF64X4, 1, acc[k], half)
-		e.v(pick, half, acc[k].y(), half)
-		e.v(amd64.VEXTRACTF128, 1, half, quarter)
-		e.v(pick, quarter, half.x(), quarter)
-		e.v(amd64.VPSHUFD, 0x4e, quarter, other)
-		e.v(pick, other, quarter, quarter)
-		e.v(amd64.VMOVQ, quarter, x)
+		e.across(acc[k:k+1], 64, func(from, to reg) { e.v(pick, from, to, to) })
+		x := e.general()
+		e.v(amd64.VMOVQ, acc[k].x(), x)
 		e.store(x, k)
 	}
 	e.finish()

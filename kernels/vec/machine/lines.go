@@ -1,11 +1,9 @@
 package machine
 
-// This file writes folds over the entries of a sparse matrix, each of which names a line of a dense
-// one: of each row of the sparse matrix, a strip of the lines that it names is folded in registers
-// (foldLines), or a strip of a line is added to those that it names (addLines). A strip is 1, 2 or 4
-// vectors, or one element. What limits them is the wait for lines that lie anywhere, so they ask for
-// those of later entries before they use their own. An element is one chain in the order of its
-// entries.
+// This file writes folds over the entries of a sparse matrix. Each entry names a line of a dense matrix.
+// foldLines folds a strip of the lines that a row names in registers. addLines adds a strip of a line to the
+// lines that a row names. A strip is 1, 2 or 4 vectors, or one element. The latency of scattered lines limits
+// the kernels, so they prefetch the lines of later entries. Each element is one chain in the order of entries.
 
 import (
 	"fmt"
@@ -15,24 +13,24 @@ import (
 )
 
 const (
-	// linesAhead is how many entries before its use a line is asked for, gatherAhead one element: by
-	// measurement on graphs of 2 to 31 million entries.
+	// linesAhead is the distance in entries at which a line is prefetched, and gatherAhead that of an element.
+	// Both were measured on graphs of 2 to 31 million entries.
 	linesAhead  = 24
 	gatherAhead = 64
-	// streamAhead is how many entries before their use columns and values are asked for: processors
-	// fetch what lies in order by themselves, but on a shared virtual machine with 4 KiB pages asking
-	// made a pass over 4 million entries twice as fast (November 2026; 256 to 1024 are alike).
+	// streamAhead is the distance in entries at which columns and values are prefetched. Processors prefetch
+	// consecutive memory themselves, but on a shared virtual machine with 4 KiB pages a pass over 4 million
+	// entries was twice as fast with it (November 2026; 256 to 1024 are alike).
 	streamAhead = 256
 )
 
-// Ahead is how many entries beyond a row the kernels read, at most.
+// Ahead is the largest number of entries beyond a row that the kernels read.
 const Ahead = gatherAhead + 16
 
-// Step is what an entry of value u does to an element v for the element x that it names; without
-// values, u is 1.
+// Step is what an entry of value u does to an element v of the result. x is an element of the line that the entry
+// names. u is 1 if entries have no values.
 type Step uint8
 
-// The steps. Of floats a NaN wins, and -0 is less than 0.
+// These are the steps. The least and the greatest of floats are NaN if one of them is, and -0 is less than 0.
 const (
 	Chain         Step = iota // v += u*x, fused
 	LeastTimes                // v = min(v, u*x)
@@ -45,24 +43,21 @@ const (
 func (s Step) greatest() bool { return s == GreatestTimes || s == GreatestPlus }
 func (s Step) plus() bool     { return s == LeastPlus || s == GreatestPlus }
 
-// Form is a form of the kernels of this file: the type of elements, by its number in LaneTypes, the
-// step, whether entries have values, and the vectors of a strip; 0: one element, in the set AVX2 too
-// if it is a float.
+// Form selects a kernel of this file.
 type Form struct {
-	Type    int
+	Type    int // of elements: f64, f32, i64
 	Step    Step
-	Valued  bool
-	Vectors int
+	Valued  bool // entries have values
+	Vectors int  // of a strip: 1, 2 or 4; 0: one element, also for AVX2 if it is a float
 }
 
-// The kernels of this file. ldout and ldb are bytes; mask has a bit for each column of a strip.
+// These are the kernels. ldout and ldb are in bytes. mask has a bit for each column of a strip.
 var (
-	// FoldLines folds into the strips of rows of out the lines of b that the entries ptr[i] <= k <
-	// ptr[i+1] name. It reads Ahead columns beyond a row.
+	// FoldLines folds the lines of b that the entries ptr[i] <= k < ptr[i+1] name into the strip of row i of
+	// out, for each row. It reads up to Ahead entries beyond a row.
 	FoldLines = map[Form]*Kernel{}
-	// AddLines makes the step Chain with the strip of row col[k] of out and row i of b, for those
-	// entries of row i with lo <= col[k] < hi, row by row. Columns ascend in a row. A hi of
-	// math.MaxInt32 stands for all entries.
+	// AddLines makes the step Chain of the strip of row col[k] of out with row i of b, for the entries k of row i
+	// with lo <= col[k] < hi, row by row. Columns ascend in a row. A hi of math.MaxInt32 stands for all entries.
 	AddLines = map[Form]*Kernel{}
 )
 
@@ -75,28 +70,29 @@ func init() {
 			if f.Vectors == 0 && l.float {
 				sets = nil
 			}
-			FoldLines[f] = of("FoldLines"+name, "out ptr col val b rows ldout ldb mask", func(e *emitter) { e.foldLines(f) }, sets...)
+			const params = "out ptr col val b rows ldout ldb mask"
+			FoldLines[f] = of("FoldLines"+name, params, func(e *emitter) { e.foldLines(f) }, sets...)
 			if f.Step == Chain {
-				AddLines[f] = of("AddLines"+name, "out ptr col val b rows ldout ldb mask lo hi", func(e *emitter) { e.addLines(f) }, AVX512)
+				AddLines[f] = of("AddLines"+name, params+" lo hi", func(e *emitter) { e.addLines(f) }, AVX512)
 			}
 		}
 	}
 }
 
-// strip is a strip in the making.
+// strip writes a kernel for strips.
 type strip struct {
 	*emitter
 	Form
 	lanes
 	masks      []reg
 	size       int // bytes of an element
-	sign       reg // of greatest floats: they are the least of their negatives
+	sign       reg // changes signs: the greatest floats are found as the least of their negatives
 	u          reg // the value of an entry
 	out, b     reg
 	ldout, ldb reg
 	ptr, col   reg
 	val, rows  reg
-	k, end, j  reg // the entries of a row that are left, the column of one
+	k, end, j  reg // the current entry and the end of its row; the column of the entry
 }
 
 // strip begins a kernel: it makes masks and constants.
@@ -127,7 +123,7 @@ func (e *emitter) strip(f Form) *strip {
 	return s
 }
 
-// fresh is a vector register of the strip, each one for every vector.
+// fresh returns a new register for a vector of a strip. each returns one for each vector.
 func (s *strip) fresh() reg {
 	if s.Vectors == 0 {
 		return s.of(amd64.L128)
@@ -143,7 +139,7 @@ func (s *strip) each() []reg {
 	return v
 }
 
-// by is one of two instructions, for elements of 8 or 4 bytes.
+// by returns wide for elements of 8 bytes and narrow for elements of 4.
 func (s *strip) by(wide, narrow amd64.Op) amd64.Op {
 	if s.bits == 32 {
 		return narrow
@@ -151,7 +147,7 @@ func (s *strip) by(wide, narrow amd64.Op) amd64.Op {
 	return wide
 }
 
-// spread sets u.
+// spread sets all lanes of u to an element in memory.
 func (s *strip) spread(from mem) {
 	if s.Vectors == 0 {
 		s.v(s.by(amd64.VMOVSD, amd64.VMOVSS), from, s.u)
@@ -160,7 +156,7 @@ func (s *strip) spread(from mem) {
 	}
 }
 
-// load loads the strip of a line, store stores it.
+// load loads the strip of a line. store stores it.
 func (s *strip) load(line mem, to []reg) {
 	for i, v := range to {
 		if line.disp = 64 * i; s.Vectors == 0 {
@@ -181,7 +177,7 @@ func (s *strip) store(from []reg, line mem) {
 	}
 }
 
-// named is the line of base that j names. One element lies in a column in one piece.
+// named returns the line of base that j names. Lines of one element are contiguous.
 func (s *strip) named(base, j, ld reg) mem {
 	if s.Vectors == 0 {
 		return mem{base: base, index: j, scale: uint8(s.size)}
@@ -190,7 +186,7 @@ func (s *strip) named(base, j, ld reg) mem {
 	return mem{base: base, index: j, scale: 1}
 }
 
-// entry loads the column of entry k to j, and its value.
+// entry loads the column of entry k to j and its value to u.
 func (s *strip) entry() {
 	s.extend(mem{base: s.col, index: s.k, scale: 4}, s.j)
 	if s.Valued {
@@ -198,7 +194,7 @@ func (s *strip) entry() {
 	}
 }
 
-// ask asks for the columns, and the values if there are any, that are used streamAhead entries on.
+// askStreams prefetches the values of entries, and their columns if columns.
 func (s *strip) askStreams(columns bool) {
 	if columns {
 		s.prefetch(mem{base: s.col, index: s.k, scale: 4, disp: 4 * streamAhead})
@@ -208,7 +204,7 @@ func (s *strip) askStreams(columns bool) {
 	}
 }
 
-// askLine asks for the line of b that an entry some way on names.
+// askLine prefetches the line of b that a later entry names.
 func (s *strip) askLine() {
 	j, ahead := s.general(), linesAhead
 	if s.Vectors == 0 {
@@ -222,7 +218,7 @@ func (s *strip) askLine() {
 	}
 }
 
-// step makes a step of acc with the elements x, which it may change.
+// step makes a step of acc with the elements x. It may change x.
 func (s *strip) step(x, acc reg) {
 	chain := s.Step == Chain
 	switch {
@@ -250,7 +246,7 @@ func (s *strip) step(x, acc reg) {
 	}
 }
 
-// turn changes the sign of floats of which the greatest are wanted.
+// turn changes the sign of floats if the step takes the greatest.
 func (s *strip) turn(v reg) {
 	if s.Step.greatest() && s.float {
 		s.v(amd64.VXORPD, s.sign, v, v)
@@ -313,7 +309,7 @@ func (e *emitter) addLines(f Form) {
 	named := s.named(s.out, s.j, s.ldout)
 	s.load(named, sum)
 	for i, v := range sum {
-		if s.Valued && !s.float { // a product of integers replaces a factor
+		if s.Valued && !s.float { // step overwrites x by a product of integers
 			e.v(amd64.VMOVAPD, y[i], x[i])
 			s.step(x[i], v)
 		} else {
@@ -321,7 +317,7 @@ func (e *emitter) addLines(f Form) {
 		}
 	}
 	s.store(sum, named)
-	s.askStreams(false) // bounds has asked for columns
+	s.askStreams(false) // bounds has prefetched columns
 	e.inc(s.k)
 	e.label("test")
 	e.cmp(s.k, s.end)
@@ -334,8 +330,8 @@ func (e *emitter) addLines(f Form) {
 	e.finish()
 }
 
-// bounds finds the entries k..end-1 of a row whose columns are in lo..hi-1: columns ascend, so it
-// counts those below both.
+// bounds finds the entries k..end-1 of a row whose columns are in lo..hi-1. Columns ascend, so it counts the
+// columns below lo and below hi.
 func (s *strip) bounds(lo, hi reg) {
 	e, col, k, end := s.emitter, s.col, s.k, s.end
 	at, n, some, full, one, below := e.general(), e.general(), e.general(), e.general(), e.general(), e.general()
