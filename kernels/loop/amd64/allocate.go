@@ -30,6 +30,7 @@ type assignment struct {
 	slot  []int // by virt, of those in scratch memory
 	slots int
 	kept  [][]virt // by block aside: what gives its register away there
+	lives []interval
 }
 
 // registers is what may be assigned of each class.
@@ -186,6 +187,7 @@ func (p *program) allocate(r registers) assignment {
 	blocks := p.asides()
 	s.passed = p.passed(blocks)
 	all := p.intervals()
+	a.lives = all
 	within := p.within(all, blocks)
 	rest := all
 	if len(blocks) > 0 {
@@ -205,8 +207,9 @@ const mostSpilled = 0.04
 // crowded reports whether more than mostSpilled of the values that steps make and read have no register. A
 // value that a round of a loop hands to the next counts twice: it takes the time of a store and a load.
 func (l *lowering) crowded() bool {
-	a, spilled, all := l.allocate(l.asm.registers), 0.0, 0.0
-	for _, x := range l.intervals() {
+	l.asm.at = l.allocate(l.asm.registers)
+	a, spilled, all := &l.asm.at, 0.0, 0.0
+	for _, x := range a.lives {
 		if l.classes[x.v] != vectorClass {
 			continue
 		}

@@ -82,7 +82,9 @@ func refused(err *error) {
 // code writes the code of the program.
 func (l *lowering) code() (*Code, error) {
 	m := l.asm
-	m.at = l.allocate(m.registers)
+	if m.at.reg == nil {
+		m.at = l.allocate(m.registers)
+	}
 	m.leave, m.failed = m.Label(), m.Label()
 	m.spills = l.localsEnd
 	m.enter()

@@ -199,6 +199,9 @@ func (m *maker) step(s *step) {
 		return
 	}
 	i := s.Inst
+	if i.Op == noOp { // a load that its reader makes
+		return
+	}
 	a, b := s.a, s.b
 	if a != 0 && b != 0 && s.c == 0 && m.at.reg[a] == NoReg && m.at.reg[b] != NoReg && slices.Contains(commutes, i.Op) {
 		a, b = b, a

@@ -210,9 +210,6 @@ func (p *program) readInPlace(t *target) {
 			last = k + 1
 		}
 	}
-	p.steps = slices.DeleteFunc(p.steps, func(s step) bool {
-		return s.scalar == nil && s.fused == nil && s.Op == noOp
-	})
 }
 
 // fromMemory lists the operands that an instruction may read from memory: the last one, or one that may be
