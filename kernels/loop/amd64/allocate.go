@@ -29,8 +29,8 @@ type assignment struct {
 	reg   []Reg // by virt; NoReg: in scratch memory
 	slot  []int // by virt, of those in scratch memory
 	slots int
-	kept  [][]virt // by block aside: what gives its register away there
-	lives []interval
+	kept  [][]virt   // by block aside: what gives its register away there
+	lives []interval // all of them
 }
 
 // registers is what may be assigned of each class.
@@ -204,8 +204,9 @@ func (p *program) allocate(r registers) assignment {
 // Zen 4, loops above it take 0.7 to 0.9 of the time with two vectors together instead of three.
 const mostSpilled = 0.04
 
-// crowded reports whether more than mostSpilled of the values that steps make and read have no register. A
-// value that a round of a loop hands to the next counts twice: it takes the time of a store and a load.
+// crowded assigns registers and reports whether more than mostSpilled of the values that steps make and
+// read have none. A value that a round of a loop hands to the next counts twice: it takes the time of a
+// store and a load.
 func (l *lowering) crowded() bool {
 	l.asm.at = l.allocate(l.asm.registers)
 	a, spilled, all := &l.asm.at, 0.0, 0.0
