@@ -312,12 +312,8 @@ func (m *maker) fuse(s *step) {
 		inst.Op, inst.A, inst.B = ops[order][sign], x, y
 		m.Emit(inst)
 	}
-	move := func(v virt, r Reg) {
-		switch {
-		case r == dst:
-		case m.p.hasSource(v): // a load leaves the units of the arithmetic free
-			m.fromSource(dst, m.p.source[v])
-		default:
+	move := func(r Reg) {
+		if r != dst {
 			m.Emit(Inst{Op: VMOVAPD, Len: s.Len, Dst: dst, B: r})
 		}
 	}
@@ -331,9 +327,9 @@ func (m *maker) fuse(s *step) {
 	case in(c): // dst = a * b + memory
 		rb := m.load(b, 1)
 		if dst == rb {
-			a, ra, rb = b, rb, ra
+			ra, rb = rb, ra
 		}
-		move(a, ra)
+		move(ra)
 		emit(1, rb, 0)
 	case in(b): // dst = a * memory + c
 		rc := m.load(c, 1)
@@ -341,7 +337,7 @@ func (m *maker) fuse(s *step) {
 			emit(0, rc, 0)
 			break
 		}
-		move(c, rc)
+		move(rc)
 		emit(2, ra, 0)
 	default:
 		rb, rc := m.load(b, 1), m.load(c, 2)
@@ -351,7 +347,7 @@ func (m *maker) fuse(s *step) {
 		case dst == rb && rc != dst:
 			emit(1, ra, rc)
 		default:
-			move(c, rc)
+			move(rc)
 			emit(2, ra, rb)
 		}
 	}
