@@ -104,16 +104,10 @@ func beginColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) o
 // foldColumns returns the reduction of columns by states. It is nil for a reduction without small states.
 func foldColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.Passes {
 	switch floats := m.Elem.IsFloat(); {
-	case w.Class == loop.Count || w.Class == loop.Sum && m.Elem == types.Bool:
-		return countColumns(m, workers, nil, func(j int, sums []int64) { copy(out.I64[j:], sums) })
 	case byLength(w, m.Elem):
-		return countColumns(m, workers, nil, func(j int, sums []int64) {
-			for k, n := range sums {
-				putLength(w, out, j+k, n, int64(m.Rows))
-			}
-		})
+		return countColumns(m, workers, nil, out.I64, func(j int, sums []int64) { putLengths(w, out, j, sums, int64(m.Rows)) })
 	case w.Class == loop.Sum && !floats:
-		return countColumns(m, workers, m.I64, func(j int, sums []int64) { copy(out.I64[j:], sums) })
+		return countColumns(m, workers, m.I64, out.I64, func(j int, sums []int64) { copy(out.I64[j:], sums) })
 	case floats && (w.Class == loop.Sum || w.Class == loop.Mean):
 		return sumColumns(w, m, out, workers)
 	case !extreme(w):
@@ -126,9 +120,10 @@ func foldColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op
 	return extremeColumns(m, m.I64, out.I64, workers, w.Class == loop.Least)
 }
 
-// countColumns adds the entries of each column, with wrap-around. val nil: each entry is 1.
-func countColumns(m *value.CSR, workers int, val []int64, put func(j int, sums []int64)) op.Passes {
-	return newColumnFold(m, workers, columnSteps[int64]{func(sums []int64, from, to int64) {
+// countColumns adds the values of the entries, nil for ones, which wrap. The sums of one worker lie in first, the
+// result, unless it is nil.
+func countColumns(m *value.CSR, workers int, val, first []int64, put func(j int, sums []int64)) op.Passes {
+	l := newColumnFold(m, workers, columnSteps[int64]{func(sums []int64, from, to int64) {
 		if val == nil {
 			for _, j := range m.Col[from:to] {
 				sums[j]++
@@ -144,6 +139,11 @@ func countColumns(m *value.CSR, workers int, val []int64, put func(j int, sums [
 			sums[k] += n
 		}
 	}, put})
+	if first != nil {
+		l.by[0] = first[:m.Cols]
+		clear(l.by[0])
+	}
+	return l
 }
 
 // extremeState is the least or greatest of n entries of a column.

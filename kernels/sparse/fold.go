@@ -54,7 +54,6 @@ func foldOf[T vec.Number](f rowFold, out *value.Dense, of []T, a *value.CSR, b *
 			rows := entries // a copy, since workers run at the same time
 			rows.Ptr = entries.Ptr[lo : end+1]
 			if f.step == vec.Chain {
-				dense.Clear(out.View(lo, 0, end-lo, out.Cols))
 				rows.Fold(f.step, to.From(lo), from)
 				continue
 			}

@@ -238,27 +238,37 @@ func byLength(w reduce.Whole, e types.Elem) bool {
 		e == types.Bool && (w.Class == loop.Sum || extreme(w))
 }
 
-// putLength sets element i of out to such a reduction of a line of full elements with n entries.
-func putLength(w reduce.Whole, out *value.Dense, i int, n, full int64) {
+// putLengths sets elements of out, from i on, to such reductions of lines of which n of full elements are not
+// zero.
+func putLengths(w reduce.Whole, out *value.Dense, i int, n []int64, full int64) {
 	switch w.Class {
 	case loop.Count, loop.Sum:
-		out.I64[i] = n
+		copy(out.I64[i:], n)
 	case loop.Any, loop.Greatest:
-		out.Bool[i] = reduce.Bit(n > 0)
+		for k, n := range n {
+			out.Bool[i+k] = reduce.Bit(n > 0)
+		}
 	default:
-		out.Bool[i] = reduce.Bit(n == full)
+		for k, n := range n {
+			out.Bool[i+k] = reduce.Bit(n == full)
+		}
 	}
 }
 
 // lineRun is what reduces rows lo..hi-1 of m into out, which is contiguous.
 func lineRun(w reduce.Whole, m *value.CSR, out *value.Dense) func(lo, hi int) {
 	full := int64(m.Cols)
-	length := func(i int) int64 { return m.Ptr[i+1] - m.Ptr[i] }
 	switch {
 	case byLength(w, m.Elem):
 		return func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				putLength(w, out, i, length(i), full)
+			var room [256]int64
+			for ; lo < hi; lo += len(room) {
+				n := room[:min(len(room), hi-lo)]
+				begin, end := m.Ptr[lo:][:len(n)], m.Ptr[lo+1:][:len(n)]
+				for k := range n {
+					n[k] = end[k] - begin[k]
+				}
+				putLengths(w, out, lo, n, full)
 			}
 		}
 	case w.Class == loop.Sum && m.Elem == types.I64:

@@ -53,8 +53,8 @@ type Form struct {
 
 // These are the kernels. ldout and ldb are in bytes. mask has a bit for each column of a strip.
 var (
-	// FoldLines folds the lines of b that the entries ptr[i] <= k < ptr[i+1] name into the strip of row i of
-	// out, for each row. It reads up to Ahead entries beyond a row.
+	// FoldLines folds into the strips of rows of out, chains into zeros, the lines of b that the entries ptr[i]
+	// <= k < ptr[i+1] name. It reads Ahead columns beyond a row.
 	FoldLines = map[Form]*Kernel{}
 	// AddLines makes the step Chain of the strip of row col[k] of out with row i of b, for the entries k of row i
 	// with lo <= col[k] < hi, row by row. Columns ascend in a row. A hi of math.MaxInt32 stands for all entries.
@@ -218,31 +218,47 @@ func (s *strip) askLine() {
 	}
 }
 
-// step makes a step of acc with the elements x. It may change x.
-func (s *strip) step(x, acc reg) {
-	chain := s.Step == Chain
+// chain makes the step Chain of acc with the element of a line where it lies; false: there is no instruction
+// for it. Vectors under masks are loaded first.
+func (s *strip) chain(line mem, acc reg) bool {
+	switch {
+	case s.Step != Chain || !s.float || s.Vectors > 0:
+		return false
+	case s.Valued:
+		s.v(s.by(amd64.VFMADD231SD, amd64.VFMADD231SS), line, s.u, acc)
+	case s.bits == 64:
+		s.v(amd64.VADDSD, line, acc, acc)
+	default:
+		return false
+	}
+	return true
+}
+
+// product makes of x what an entry gives for it. Floats of which the greatest are wanted are turned.
+func (s *strip) product(x reg) {
 	switch {
 	case s.Step.plus() && s.float:
 		s.v(s.by(amd64.VADDPD, amd64.VADDPS), s.u, x, x)
 	case s.Step.plus():
 		s.v(amd64.VPADDQ, s.u, x, x)
 	case !s.Valued:
-	case chain && s.float:
-		s.v(s.by(amd64.VFMADD231PD, amd64.VFMADD231PS), x, s.u, acc)
-		return
 	case s.float:
 		s.v(s.by(amd64.VMULPD, amd64.VMULPS), s.u, x, x)
 	default:
 		s.v(amd64.VPMULLQ, s.u, x, x)
 	}
+	s.turn(x)
+}
+
+// join makes a step of acc with a product.
+func (s *strip) join(x, acc reg) {
 	switch {
-	case chain && s.float:
-		s.v(s.by(amd64.VADDPD, amd64.VADDPS), x, acc, acc)
-	case chain:
-		s.v(amd64.VPADDQ, x, acc, acc)
-	default:
-		s.turn(x)
+	case s.Step != Chain:
 		s.better(s.lanes, s.Step.greatest(), x, acc)
+	case s.float:
+		s.v(s.by(amd64.VADDPD, amd64.VADDPS), x, acc, acc)
+	default:
+		s.v(amd64.VPADDQ, x, acc, acc)
 	}
 }
 
@@ -253,31 +269,42 @@ func (s *strip) turn(v reg) {
 	}
 }
 
+// foldLines folds two entries at a time for a least or greatest, of which the better one goes on: what steps wait
+// for is halved. The last one of a row may be taken twice.
 func (e *emitter) foldLines(f Form) {
 	s := e.strip(f)
-	acc, line := s.each(), s.each()
+	acc, line, other, last := s.each(), s.each(), s.each(), e.general()
 	e.mov(mem{base: s.ptr}, s.k)
 	e.test(s.rows)
 	e.jumpIf(amd64.Equal, "done")
 	e.label("row")
 	e.mov(mem{base: s.ptr, disp: 8}, s.end)
-	s.load(mem{base: s.out}, acc)
+	if f.Step != Chain {
+		e.mov(s.end, last)
+		e.dec(last)
+		s.load(mem{base: s.out}, acc)
+	}
 	for _, v := range acc {
-		s.turn(v)
+		if s.turn(v); f.Step == Chain {
+			s.v(amd64.VXORPD, v, v, v)
+		}
 	}
 	e.jump("test")
-	e.label("entry")
-	s.entry()
-	s.load(s.named(s.b, s.j, s.ldb), line)
-	for i, v := range line {
-		s.step(v, acc[i])
+	e.label("entries")
+	s.take(line, acc)
+	if f.Step != Chain {
+		e.cmp(s.k, last)
+		e.cmov(amd64.Greater, last, s.k)
+		s.take(other, acc)
+		for i, v := range other {
+			s.join(line[i], v)
+			s.join(v, acc[i])
+		}
 	}
-	s.askLine()
 	s.askStreams(true)
-	e.inc(s.k)
 	e.label("test")
 	e.cmp(s.k, s.end)
-	e.jumpIf(amd64.Less, "entry")
+	e.jumpIf(amd64.Less, "entries")
 	for _, v := range acc {
 		s.turn(v)
 	}
@@ -288,6 +315,28 @@ func (e *emitter) foldLines(f Form) {
 	e.jumpIf(amd64.NotEqual, "row")
 	e.label("done")
 	e.finish()
+}
+
+// take makes the products of entry k in line, or a step of the chains acc, asks for the line of a later entry, and
+// goes on to the next one.
+func (s *strip) take(line, acc []reg) {
+	s.entry()
+	if from := s.named(s.b, s.j, s.ldb); !s.chain(from, acc[0]) {
+		s.load(from, line)
+		for i, v := range line {
+			switch fused := s.Valued && s.float; {
+			case s.Step != Chain:
+				s.product(v)
+			case fused:
+				s.v(s.by(amd64.VFMADD231PD, amd64.VFMADD231PS), v, s.u, acc[i])
+			default:
+				s.product(v)
+				s.join(v, acc[i])
+			}
+		}
+	}
+	s.askLine()
+	s.inc(s.k)
 }
 
 func (e *emitter) addLines(f Form) {
@@ -309,11 +358,15 @@ func (e *emitter) addLines(f Form) {
 	named := s.named(s.out, s.j, s.ldout)
 	s.load(named, sum)
 	for i, v := range sum {
-		if s.Valued && !s.float { // step overwrites x by a product of integers
+		switch {
+		case s.Valued && s.float:
+			s.v(s.by(amd64.VFMADD231PD, amd64.VFMADD231PS), y[i], s.u, v)
+		case s.Valued: // a product replaces a factor
 			e.v(amd64.VMOVAPD, y[i], x[i])
-			s.step(x[i], v)
-		} else {
-			s.step(y[i], v)
+			s.product(x[i])
+			s.join(x[i], v)
+		default:
+			s.join(y[i], v)
 		}
 	}
 	s.store(sum, named)
