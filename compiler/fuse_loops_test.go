@@ -11,6 +11,16 @@ import (
 // into its body, on any number of workers and ranks, and fails in the same iteration.
 func TestParforNeighbours(t *testing.T) {
 	table := tinyTable(t)
+	for _, row := range []string{"b", "b[0, :]", "if k > 1 { b } else { b }"} { // a row that is there: no loop over numbers
+		text := fmt.Sprintf(`b = materialize(rand(1, 2, seed = 26) < 0.5)
+k = materialize(randint(1, 1, 0, 3, seed = 1))[0, 0]
+c = parfor i in 0..1 { %s }
+emit ifelse(ifelse(c, b, k > 1), k + 0.5, 2.0)
+`, row)
+		if out, err := (runs{{1, 1, nil, false, ""}, {1, 2, []string{"fuse"}, false, ""}, {2, 1, nil, false, ""}}).differ(table, text); err != nil || out.err != nil {
+			t.Errorf("%v, %v\nin\n%s", err, out.err, text)
+		}
+	}
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 17))
 		n, m := 1+rng.IntN(300), 1+rng.IntN(4)

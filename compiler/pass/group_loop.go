@@ -38,7 +38,7 @@ const ownColumn = -1
 // points reports a loop over numbers.
 func (f *fusion) points(id ir.ID) bool {
 	n := &f.g.Nodes[id]
-	return n.Op.Role == op.Points && n.Attrs.Ints("lo") != nil && onNumbers(n.Region.Graph, n.Region.Args)
+	return n.Op.Role == op.Points && n.Attrs.Ints("lo") != nil && onNumbers(n.Region)
 }
 
 // lead makes loop l that of the group of h, if all members are made of its result and of others at the
@@ -356,15 +356,19 @@ func oneByOne(n *ir.Node) bool {
 	return len(by) == 1 && by[0] == 1 && n.Attrs.Ints("lo") != nil
 }
 
-// onNumbers reports a body in which everything but the arguments is a scalar.
-func onNumbers(g *ir.Graph, args []ir.ID) bool {
+// onNumbers reports a body in which everything but the arguments is a scalar, and which gives scalars.
+func onNumbers(b *ir.Region) bool {
+	g := b.Graph
+	if slices.ContainsFunc(b.Yields, func(y ir.ID) bool { return !g.Type(y).IsScalar() }) {
+		return false
+	}
 	for i := range g.Nodes {
 		n, id := &g.Nodes[i], ir.ID(i)
 		switch {
-		case slices.Contains(args, id) || n.Op.Control == op.Part:
+		case slices.Contains(b.Args, id) || n.Op.Control == op.Part:
 		case isControl(n):
 			for r := n.Region; r != nil; r = r.Next {
-				if !onNumbers(r.Graph, r.Args) {
+				if !onNumbers(r) {
 					return false
 				}
 			}
