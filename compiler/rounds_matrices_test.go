@@ -178,6 +178,16 @@ var wordings = [][]string{{ // elimination
 	 emit all t
 	 emit all best
 	 emit e`,
+}, { // a place that is not there, in a branch that is not taken
+	`w = materialize(randint(50, 1, 0, 8, seed = 1))
+	 iterate x = rand(8, 4, seed = 2), s = 0.0, k = 0 times 50 {
+	   y = parfor i in 0..8 { if k > 60 { if i == w[k, 0] { x[i + 1, 0] } else { x[i, 3] } } else { x[7 - i, 1] } }
+	   next s = s / 2 + max(y)
+	   next x = x * 0.5 + 0.1 * y
+	   next k = k + 1
+	 }
+	 emit s
+	 emit x`,
 }}
 
 // brokenRounds are programs and their errors. A round fails after many that do not; in some programs it fails
@@ -205,6 +215,12 @@ var brokenRounds = [][2]string{
 	   next k = k + 1
 	 }
 	 emit sum(x)`, "row 80 of a matrix with 70 rows (at i = 0)"},
+	{`iterate x = ones(8, 1), k = 0, s = 0.0 times 90 {
+	   next s = s / 2 + max(parfor i in 0..8 { if k > 40 + i { x[i + 1, 0] } else { x[i, 0] } })
+	   next x = 0.5 * x
+	   next k = k + 1
+	 }
+	 emit s`, "row 8 of a matrix with 8 rows (at i = 7)"},
 	{`w = materialize(randint(99, 1, 0, 3, seed = 1))
 	 iterate x = ones(70, 1), k = 0, s = 1 times 99 {
 	   y = parfor i in 0..70 { if k == 70 { x[w[k, 0] + 69 + i, 0] } else { x[i, 0] } }

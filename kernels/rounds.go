@@ -5,7 +5,6 @@ package kernels
 // stages.
 
 import (
-	"errors"
 	"sync"
 
 	"flow/ir/loop"
@@ -156,7 +155,7 @@ func roundsNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	if !code.few {
 		return stageNests(c.Bodies[0]), ""
 	}
-	m := code.form(nest.Form{Affine: true, Words: loop.FastLevels})
+	m := code.form(nest.Form{Words: loop.FastLevels})
 	if m.loop == nil {
 		return nil, m.why
 	}
@@ -236,33 +235,30 @@ func (c *roundsCode) run(call *op.Call, rows []*value.Dense) (done bool, err err
 		flat = append(flat, &x)
 	}
 	for words := loop.FastLevels; words <= nest.WideWords; words++ {
-		for _, affine := range []bool{true, false} {
-			m := c.form(nest.Form{Affine: affine, Words: words})
-			if m.loop == nil {
-				return false, nil
-			}
-			var in []value.Value
-			for _, o := range m.operands {
-				in = append(in, o.Of(call.In))
-			}
-			run, err := m.loop.Begin(in, flat)
-			if errors.Is(err, launch.ErrOutside) && affine {
-				continue
-			} else if err != nil {
-				return false, nil
-			}
-			w := run.Worker()
-			flagged, err := w.Window(0, 1, 0, 1, call.Ended)
-			w.Free()
-			if err != nil {
-				return false, op.ErrStopped
-			}
-			if !flagged {
-				launch.Begun.Add(1)
-				return true, nil
-			}
-			break // with more words there may be no doubt
+		// Subscripts are checked: what is in registers or in the loop's own memory, no launch proves.
+		m := c.form(nest.Form{Words: words})
+		if m.loop == nil {
+			return false, nil
 		}
+		var in []value.Value
+		for _, o := range m.operands {
+			in = append(in, o.Of(call.In))
+		}
+		run, err := m.loop.Begin(in, flat)
+		if err != nil {
+			return false, nil
+		}
+		w := run.Worker()
+		flagged, err := w.Window(0, 1, 0, 1, call.Ended)
+		w.Free()
+		if err != nil {
+			return false, op.ErrStopped
+		}
+		if !flagged {
+			launch.Begun.Add(1)
+			return true, nil
+		}
+		break // with more words there may be no doubt
 	}
 	return false, nil
 }

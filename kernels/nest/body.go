@@ -399,7 +399,8 @@ func (x *Builder) call(a *op.Action, in []Ref) (*op.Elements, *bool) {
 
 // subscript is a number as the first of size neighbouring subscripts of an axis of length n. One
 // that is linear in what is known before the point is taken to be in range where the launch proves
-// it; any other is checked, and counted from the end if it is negative. A range must not cross from
+// it; any other is checked, a known one that is out of range too: the elements of a small matrix are
+// in registers. It is counted from the end if it is negative. A range must not cross from
 // the negative subscripts to the others; the one index -1 is the last.
 func (x *Builder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
 	l, linear := x.Lins[v]
@@ -411,7 +412,7 @@ func (x *Builder) subscript(v loop.Val, size int, n loop.Lin) loop.Lin {
 			return l.Plus(n)
 		}
 	}
-	if linear && x.Affine && l.Affine() {
+	if linear && x.Affine && l.Affine() && !(l.Known() && n.Known()) {
 		return l
 	}
 	zero := x.Const(types.I64, 0)

@@ -90,7 +90,8 @@ func writeRect(write func(x *Builder) []Ref, folds *op.Action, w window.Rect) (o
 			cut = &c
 		}
 	}()
-	x := NewBuilder(Form{Words: 2, Affine: true})
+	// Subscripts are checked: a read in a branch, or of what is in registers, no launch proves.
+	x := NewBuilder(Form{Words: 2})
 	x.extent, x.inside = &[2]int{w.Rows, w.Cols}, map[int]int{}
 	var at, size [2]loop.Lin
 	for d, name := range []string{"i", "j"} {
