@@ -258,7 +258,6 @@ func (c *roundsCode) run(call *op.Call, rows []*value.Dense) (done bool, err err
 			launch.Begun.Add(1)
 			return true, nil
 		}
-		break // with more words there may be no doubt
 	}
 	return false, nil
 }
