@@ -21,7 +21,7 @@ func TestFunctionBodies(t *testing.T) {
 		"atan": vec.Atan, "cbrt": vec.Cbrt, "rsqrt": vec.Rsqrt, "exp32": vec.Exp32, "expm132": vec.Expm132, "tanh32": vec.Tanh32,
 		"sinh32": vec.Sinh32, "cosh32": vec.Cosh32, "sigmoid32": vec.Sigmoid32, "log32": vec.Log32, "log232": vec.Log232, "log1032": vec.Log1032,
 		"log1p32": vec.Log1p32, "sin32": vec.Sin32, "cos32": vec.Cos32, "tan32": vec.Tan32, "asin32": vec.Asin32, "acos32": vec.Acos32,
-		"atan32": vec.Atan32, "cbrt32": vec.Cbrt32,
+		"atan32": vec.Atan32, "cbrt32": vec.Cbrt32, "erf": vec.Erf, "erfc": vec.Erfc, "normcdf": vec.Normcdf, "normquantile": vec.Normquantile,
 	}
 	two := map[string]func(x, y float64) float64{"pow": vec.Pow, "atan2": vec.Atan2, "floorDiv": vec.FloorDiv, "mod": vec.Mod, "pow32": vec.Pow32,
 		"atan232": vec.Atan232}
