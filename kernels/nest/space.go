@@ -31,7 +31,7 @@ type SpaceRect struct {
 // WriteSpace is the yields of a body, which have one shape, as loops, or nil where a loop cannot compute
 // them.
 func WriteSpace(b *op.Body) (list []SpaceRect) {
-	return writeSpace(b.Register(b.Yields[0]), nil, func(x *Builder) []Ref {
+	return writeSpace(b.Register(b.Yields[0]), nil, true, func(x *Builder) []Ref {
 		var args []Ref
 		for r := range b.Args {
 			args = append(args, x.Outer(b, r))
@@ -42,7 +42,8 @@ func WriteSpace(b *op.Body) (list []SpaceRect) {
 
 // writeSpace is matrices of the shape of t, which write writes, as loops, or nil where there are none.
 // If folds is not nil, the loops compute the reduction of all their elements. A column is reduced like a row.
-func writeSpace(t types.Type, folds *op.Action, write func(x *Builder) []Ref) (list []SpaceRect) {
+// affine is Form.Affine.
+func writeSpace(t types.Type, folds *op.Action, affine bool, write func(x *Builder) []Ref) (list []SpaceRect) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, is := r.(op.NoElement); !is {
@@ -58,7 +59,7 @@ func writeSpace(t types.Type, folds *op.Action, write func(x *Builder) []Ref) (l
 	for len(todo) > 0 {
 		w := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		r, cut := writeRect(write, folds, w)
+		r, cut := writeRect(write, folds, affine, w)
 		switch {
 		case len(list)+len(todo) >= mostRects:
 			panic(NoBody{"so many rectangles"})
@@ -80,7 +81,7 @@ func writeSpace(t types.Type, folds *op.Action, write func(x *Builder) []Ref) (l
 }
 
 // writeRect writes the loop of a rectangle, or says where it has to be cut.
-func writeRect(write func(x *Builder) []Ref, folds *op.Action, w window.Rect) (out SpaceRect, cut *op.Cut) {
+func writeRect(write func(x *Builder) []Ref, folds *op.Action, affine bool, w window.Rect) (out SpaceRect, cut *op.Cut) {
 	defer func() {
 		if r := recover(); r != nil {
 			c, is := r.(op.Cut)
@@ -90,8 +91,7 @@ func writeRect(write func(x *Builder) []Ref, folds *op.Action, w window.Rect) (o
 			cut = &c
 		}
 	}()
-	// Subscripts are checked: a read in a branch, or of what is in registers, no launch proves.
-	x := NewBuilder(Form{Words: 2})
+	x := NewBuilder(Form{Words: 2, Affine: affine})
 	x.extent, x.inside = &[2]int{w.Rows, w.Cols}, map[int]int{}
 	var at, size [2]loop.Lin
 	for d, name := range []string{"i", "j"} {

@@ -47,9 +47,12 @@ type Stages struct {
 
 // stageCode is a stage as loops, which are written when enough work has been seen.
 type stageCode struct {
-	seen  atomic.Int64 // operations that its actions have run, about
-	once  sync.Once
-	rects []SpaceRect // none: it has no loops
+	seen atomic.Int64 // operations that its actions have run, about
+	// forms are its loops whose subscripts a launch proves, and those that check them.
+	forms [2]struct {
+		once  sync.Once
+		rects []SpaceRect // none: it has no loops
+	}
 }
 
 // PlanStages groups the actions of the bodies of loops and branches in b, whose arguments stay the
@@ -378,15 +381,15 @@ func (s *Stages) reads(i, at int) float64 {
 	return max(1, a.Def.Cost(sig, out).Flops/2/elements)
 }
 
-// written is the loops of the stage of action k.
-func (s *Stages) written(k int) []SpaceRect {
-	c := &s.code[k]
-	c.once.Do(func() { c.rects = s.write(k) })
+// written is the loops of the stage of action k: form 0 is proved by the launch, form 1 checks subscripts.
+func (s *Stages) written(k, form int) []SpaceRect {
+	c := &s.code[k].forms[form]
+	c.once.Do(func() { c.rects = s.write(k, form == 0) })
 	return c.rects
 }
 
 // write writes the stage of action k.
-func (s *Stages) write(k int) []SpaceRect {
+func (s *Stages) write(k int, affine bool) []SpaceRect {
 	b := s.body
 	own := make([]bool, len(b.Acts))
 	for _, i := range s.members[k] {
@@ -404,7 +407,7 @@ func (s *Stages) write(k int) []SpaceRect {
 		folds, result = &b.Acts[k], b.Acts[k].Args[0]
 		t = b.Register(result)
 	}
-	return writeSpace(t, folds, func(x *Builder) []Ref {
+	return writeSpace(t, folds, affine, func(x *Builder) []Ref {
 		x.fixed = s.fixed
 		env := make([]Ref, len(b.Args)+k+1)
 		for r := range env {
@@ -488,7 +491,7 @@ func (s *Stages) Loops() (list []*loop.Nest) {
 		if h != k {
 			continue
 		}
-		for _, r := range s.written(k) {
+		for _, r := range s.written(k, 0) {
 			if r.Loop != nil {
 				list = append(list, r.Loop.Nest())
 			}

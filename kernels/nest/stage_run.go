@@ -21,6 +21,7 @@ const stageCall = 1000
 type stageRun struct {
 	rects []stageRect
 	off   bool // its loops have failed, or there are none
+	form  int  // of its loops: see Stages.written
 	flags int  // consecutive windows in which a check has failed
 	// number is the result of a reduction of all elements; nil for other stages.
 	number *value.Dense
@@ -53,7 +54,7 @@ func (p *Interpreter) stage(k int, out *value.Dense) (done bool, err error) {
 		if !p.stages.worthwhile(k, p.compileFrom) {
 			return false, nil
 		}
-		code := p.stages.written(k)
+		code := p.stages.written(k, s.form)
 		s.off = len(code) == 0
 		s.rects = make([]stageRect, len(code))
 		for i := range code {
@@ -70,6 +71,12 @@ func (p *Interpreter) stage(k int, out *value.Dense) (done bool, err error) {
 		if moved || r.worker == nil || !r.worker.Direct() {
 			fits, err := r.bind(p.Reg, out, p.turned)
 			switch {
+			case errors.Is(err, launch.ErrOutside) && s.form == 0:
+				for k := range s.rects {
+					s.rects[k].free()
+				}
+				s.form, s.rects, s.regs = 1, nil, nil
+				return p.stage(k, out)
 			case err != nil:
 				s.off = true
 				return false, nil
@@ -141,6 +148,7 @@ func (s *Stages) worthwhile(k int, from int64) bool {
 
 func (r *stageRect) begin(code *SpaceRect) {
 	r.SpaceRect, r.out = code, []*value.Dense{&r.view}
+	r.run.Varies = 2 // the size stays
 	r.in = []value.Value{value.I64(int64(r.Rows)), value.I64(int64(r.Cols))}
 	r.in = append(r.in, make([]value.Value, len(r.Operands))...)
 	r.from = make([]*value.Dense, len(r.Operands))

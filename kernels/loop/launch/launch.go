@@ -120,6 +120,9 @@ type Run struct {
 	args []uint64 // the words of the operands and results, as machine code reads them
 	room int      // bytes of scratch memory of a worker
 	hull hull
+	// Varies is the first operand of those whose scalars Worker.Scalar may change after Bind, so that a
+	// proof of Bind knows nothing of them. 0: none changes.
+	Varies int
 
 	loop    *Loop
 	lay     layout
@@ -146,8 +149,8 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 		return fmt.Errorf("BUG: %d operands and %d results for a loop of %d and %d", len(in), len(out), len(n.Params), len(n.Results))
 	}
 	var room [48]int64
-	if sizes, p := proofOf(room[:0], in, out), l.proved.Load(); p == nil || !slices.Equal(*p, sizes) {
-		if r.hull.facts = l.facts; !r.hull.inside(n, in, out) {
+	if sizes, p := proofOf(room[:0], in, out, r.Varies), l.proved.Load(); p == nil || !slices.Equal(*p, sizes) {
+		if r.hull.facts, r.hull.varies = l.facts, r.Varies; !r.hull.inside(n, in, out) {
 			return ErrOutside
 		}
 		sizes = slices.Clone(sizes)
@@ -187,10 +190,14 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 	return err
 }
 
-// proofOf appends what a proof that accesses are inside depends on: sizes and integers.
-func proofOf(list []int64, in []value.Value, out []*value.Dense) []int64 {
-	for _, v := range in {
-		if x, is := v.(value.Scalar); is {
+// proofOf appends what a proof that accesses are inside depends on: sizes and integers, but for those of
+// operands from varies on.
+func proofOf(list []int64, in []value.Value, out []*value.Dense, varies int) []int64 {
+	list = append(list, int64(varies))
+	for k, v := range in {
+		if x, is := v.(value.Scalar); is && varies > 0 && k >= varies {
+			continue
+		} else if is {
 			list = append(list, x.I)
 		} else {
 			t := v.Type()
