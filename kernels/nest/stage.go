@@ -460,8 +460,7 @@ func weighStages(b *op.Body) (ops, apart float64) {
 				apart += stageLaunch * float64(len(a.Args)-1)
 			}
 		}
-		n := float64(max(1, a.Type.Count()))
-		own := n
+		own := float64(max(1, a.Type.Count()))
 		if moves(a) {
 			own = 0
 		}
