@@ -63,7 +63,8 @@ func Resolved(rows []*op.Def) []*op.Def {
 	return rows
 }
 
-// ByDefinition makes the definition of a row its kernel and returns the row. It is for rows that take little time.
+// ByDefinition makes the definition of a row its kernel and returns the row. It is for rows that take little
+// time.
 func ByDefinition(d *op.Def) *op.Def {
 	ref := d.Ref
 	d.Kernel = func(c *op.Call) error {

@@ -9,8 +9,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// Pair is an exact sum S + T, as pair makes it. The pair is Lost, for good, once an error does not fit into T or
-// a number is not finite. It then has no meaning.
+// Pair is an exact sum S + T, as pair makes it. The pair is Lost, for good, once an error does not fit into
+// T or a number is not finite. It then has no meaning.
 type Pair struct{ S, T float64 }
 
 // Lost reports whether the sum is not known.

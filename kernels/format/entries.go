@@ -34,8 +34,8 @@ type Entries struct {
 // count returns the number of entries.
 func (e *Entries) count() int { return max(e.Count, len(e.F64)/8, len(e.I64)/8, len(e.Row)/4) }
 
-// Told returns what other processes need to know of parts that this one keeps: the number of entries and lines,
-// the largest vertex and, of edges, how many begin and end at each vertex.
+// Told returns what other processes need to know of parts that this one keeps: the number of entries and
+// lines, the largest vertex and, of edges, how many begin and end at each vertex.
 func (c Task) Told(parts []Entries) Entries {
 	t := Entries{Most: -1}
 	for _, e := range parts {
@@ -57,16 +57,17 @@ func (c Task) Told(parts []Entries) Entries {
 	return t
 }
 
-// Kept describes a sparse matrix whose entries several processes keep. ByRow and ByCol hold how many edges begin
-// and end at each vertex, equal edges included. They are nil for Matrix Market files.
+// Kept describes a sparse matrix whose entries several processes keep. ByRow and ByCol hold how many edges
+// begin and end at each vertex, equal edges included. They are nil for Matrix Market files.
 type Kept struct {
 	Header
 	ByRow, ByCol []float64
 }
 
-// Keep reads the entries of a plain Matrix Market file of coordinates, or (graph) of a list of edges, together
-// with other processes (Options.Share). Each process keeps the entries that it reads. ok is false if they have
-// not done so, or if the file has a mistake: the caller then reads the file alone, which reports the mistake.
+// Keep reads the entries of a plain Matrix Market file of coordinates, or (graph) of a list of edges,
+// together with other processes (Options.Share). Each process keeps the entries that it reads. ok is false
+// if they have not done so, or if the file has a mistake: the caller then reads the file alone, which
+// reports the mistake.
 func Keep(path string, o Options, graph bool) (k Kept, ok bool) {
 	ext := extension(path, o)
 	if o.Share == nil || (ext == "mtx" || ext == "csr") == graph || !graph && !Shared(path, o) {
@@ -116,9 +117,9 @@ func Keep(path string, o Options, graph bool) (k Kept, ok bool) {
 	return k, ok
 }
 
-// Relocated returns a matrix of type t with the entries of parts in their rows. The entries of a row are in the
-// order of the file, so a column may come twice and columns need not ascend. It fails if the matrix does not
-// fit into memory.
+// Relocated returns a matrix of type t with the entries of parts in their rows. The entries of a row are in
+// the order of the file, so a column may come twice and columns need not ascend. It fails if the matrix does
+// not fit into memory.
 func (c Task) Relocated(t types.Type, parts []Entries) (*value.CSR, error) {
 	in := newInput(c.Path)
 	in.size = c.Size
@@ -279,8 +280,8 @@ func (r *marketReader) cut(o Options, block int64) (ok bool, err error) {
 	return true, nil
 }
 
-// task returns the task that reads the entries by blocks, from the reader's place on. some is false if that is
-// impossible or does not pay.
+// task returns the task that reads the entries by blocks, from the reader's place on. some is false if that
+// is impossible or does not pay.
 func (r *marketReader) task(block int64) (t Task, some bool) {
 	in := r.in
 	market := &Market{r.Elem, r.Rows, r.Cols, r.entries, !r.coordinate, uint8(r.sym)}

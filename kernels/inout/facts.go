@@ -75,8 +75,8 @@ type keptEntries struct {
 // keptAs returns the name under which entries of a file are kept.
 func keptAs(path string, edges bool) string { return fmt.Sprint(edges, path) }
 
-// Keep stores entries that this process has read (format.Task.Keep). A run in which ranks share the rows of the
-// matrix reads them.
+// Keep stores entries that this process has read (format.Task.Keep). A run in which ranks share the rows of
+// the matrix reads them.
 func (in *Input) Keep(t format.Task, parts []format.Entries) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

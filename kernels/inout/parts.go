@@ -63,8 +63,8 @@ type wholeFile struct {
 	left int // rows not taken yet; guarded by the cache
 }
 
-// strewnRows returns a matrix of all rows with the entries that the rank gets of a strewn file. It fails if the
-// file cannot be read or has changed.
+// strewnRows returns a matrix of all rows with the entries that the rank gets of a strewn file. It fails if
+// the file cannot be read or has changed.
 func (f *fileCache) strewnRows(c *op.Call, path string, o format.Options, k fileKey) (value.Value, error) {
 	f.mu.Lock()
 	if f.heads[k].kept {

@@ -138,8 +138,8 @@ func stagesIn(b *op.Body, fixed []bool) *Stages {
 	return s
 }
 
-// folded reports whether an action is a reduction of a whole matrix. It is a loop of its own unless the matrix is
-// small.
+// folded reports whether an action is a reduction of a whole matrix. It is a loop of its own unless the
+// matrix is small.
 func folded(a *op.Action) bool { return a.Def.Class != loop.NoClass && a.Def.Fold == op.FoldAll }
 
 // mayFail reports whether action k fails for some operands, at an element or by a subscript.
@@ -162,8 +162,8 @@ func (s *Stages) readWhole(k int, whole []bool) bool {
 	return false
 }
 
-// tells reports whether action k computes a number that is a subscript and not linear in other numbers. Such a
-// number is computed before the loops, which take it as an operand.
+// tells reports whether action k computes a number that is a subscript and not linear in other numbers. Such
+// a number is computed before the loops, which take it as an operand.
 func (s *Stages) tells(k int) bool {
 	b := s.body
 	if !isNumber(b.Acts[k].Type) || b.Acts[k].Type.Elem != types.I64 {

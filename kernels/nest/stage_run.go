@@ -113,7 +113,8 @@ func (p *Interpreter) stage(k int, out *value.Dense) (done bool, err error) {
 	return true, nil
 }
 
-// mostFlags is the number of consecutive failed checks of a stage after which its actions always run one by one.
+// mostFlags is the number of consecutive failed checks of a stage after which its actions always run one by
+// one.
 const mostFlags = 8
 
 // note adds the registers that a loop reads.

@@ -82,8 +82,8 @@ func (l *columnFold[S]) End() error {
 	return l.end()
 }
 
-// worthStates reports whether each worker may have states of all columns. Clearing and merging the states must
-// not be most of the work.
+// worthStates reports whether each worker may have states of all columns. Clearing and merging the states
+// must not be most of the work.
 func worthStates(m *value.CSR, workers int) bool {
 	return workers == 1 || m.NNZ()/4 >= (workers-1)*m.Cols
 }
@@ -120,8 +120,8 @@ func foldColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op
 	return extremeColumns(m, m.I64, out.I64, workers, w.Class == loop.Least)
 }
 
-// countColumns adds the values of the entries, nil for ones, which wrap. The sums of one worker lie in first, the
-// result, unless it is nil.
+// countColumns adds the values of the entries, nil for ones, which wrap. The sums of one worker lie in
+// first, the result, unless it is nil.
 func countColumns(m *value.CSR, workers int, val, first []int64, put func(j int, sums []int64)) op.Passes {
 	l := newColumnFold(m, workers, columnSteps[int64]{func(sums []int64, from, to int64) {
 		if val == nil {
@@ -186,8 +186,8 @@ func extremeColumns[T vec.Number](m *value.CSR, val, out []T, workers int, least
 	}})
 }
 
-// sumColumns sums the columns of a matrix of floats by pairs of floats (package exact). It sums the few columns
-// again whose sum a pair cannot hold.
+// sumColumns sums the columns of a matrix of floats by pairs of floats (package exact). It sums the few
+// columns again whose sum a pair cannot hold.
 func sumColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) op.Passes {
 	lost := make([]bool, m.Cols)
 	var again atomic.Bool

@@ -101,8 +101,8 @@ type extremeWorker struct {
 // extremeEntries is from how many entries a column on the pass over the vector is worth it, about.
 const extremeEntries = 2
 
-// beginExtreme prepares the fold of the rows of a, a pattern. part tells that a has the rows of one rank only:
-// such rows cannot show that a matrix is closed.
+// beginExtreme prepares the fold of the rows of a, a pattern. part tells that a has the rows of one rank
+// only: such rows cannot show that a matrix is closed.
 func beginExtreme(f rowFold, out *value.Dense, a *value.CSR, x *value.Dense, workers int, part bool) *extremeLoop {
 	l := &extremeLoop{rowFold: f, a: a, out: out.I64[:a.Rows], x: x.I64[:a.Cols], least: f.step == vec.LeastTimes}
 	if f.base != nil {
@@ -164,8 +164,8 @@ func (l *extremeLoop) Chunk(worker, lo, hi int) error {
 	return nil
 }
 
-// look copies elements from..to-1 of the vector, at least those that rows may name, and updates the extremes of
-// a worker. from is a multiple of 64.
+// look copies elements from..to-1 of the vector, at least those that rows may name, and updates the extremes
+// of a worker. from is a multiple of 64.
 func (l *extremeLoop) look(by *extremeWorker, from, to int) {
 	const piece = 512
 	for ; from < to; from += piece {

@@ -171,8 +171,8 @@ func anyRows(out []uint8, a *value.CSR, x []uint8) rowLoop {
 	}
 }
 
-// sumRows sets the rows of out to the exact sums, rounded once, of the rounded products of their entries with x.
-// at returns the elements of a list of out's type.
+// sumRows sets the rows of out to the exact sums, rounded once, of the rounded products of their entries
+// with x. at returns the elements of a list of out's type.
 func sumRows[T float32 | float64](out *value.Dense, a *value.CSR, val, x []T, at func(d *value.Dense) []T) rowLoop {
 	sum := reduce.Named("sum").Whole
 	return func(lo, hi int) {

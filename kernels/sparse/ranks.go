@@ -96,10 +96,10 @@ func ofRank(c *op.Call) *value.CSR {
 	return m
 }
 
-// packedColumns returns the rows of m that this rank has, with other column numbers. If a rank sends only the
-// listed rows of a vector, the k-th column of its list becomes the k-th of its window. Columns of a row still
-// ascend. The result shares values and row pointers with m. marks has the columns of named (a bitset or nil) by
-// their new numbers.
+// packedColumns returns the rows of m that this rank has, with other column numbers. If a rank sends only
+// the listed rows of a vector, the k-th column of its list becomes the k-th of its window. Columns of a row
+// still ascend. The result shares values and row pointers with m. marks has the columns of named (a bitset
+// or nil) by their new numbers.
 func packedColumns(m, lists *value.CSR, of op.Val, named any) (packed *value.CSR, marks bitset) {
 	number := make([]int32, m.Cols)
 	marks, _ = named.(bitset)

@@ -238,8 +238,8 @@ func byLength(w reduce.Whole, e types.Elem) bool {
 		e == types.Bool && (w.Class == loop.Sum || extreme(w))
 }
 
-// putLengths sets elements of out, from i on, to such reductions of lines of which n of full elements are not
-// zero.
+// putLengths sets elements of out, from i on, to such reductions of lines. A line has full elements, and n
+// gives for each line how many of them are not zero.
 func putLengths(w reduce.Whole, out *value.Dense, i int, n []int64, full int64) {
 	switch w.Class {
 	case loop.Count, loop.Sum:

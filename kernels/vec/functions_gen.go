@@ -1967,7 +1967,7 @@ var quantileTail0 = [21]uint64{
 	0x3fea78770a49fc0e,
 }
 
-// Normquantile is the x of which Normcdf is p: -inf of 0, inf of 1, NaN outside.
+// Normquantile is the inverse of Normcdf: -inf of 0, inf of 1, NaN outside.
 func Normquantile(x float64) float64 {
 	v2 := x - 0x1p-01
 	v4 := lesser(float64(v2*v2), 0x1.7fcb923a29c78p-03)

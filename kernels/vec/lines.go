@@ -13,8 +13,8 @@ import (
 // Step is what an entry does to an element of the result.
 type Step = machine.Step
 
-// These are the steps for an entry of value u, an element v of the result, and an element x of the named line.
-// The least and the greatest of floats are NaN if one of them is, and -0 is less than 0.
+// These are the steps for an entry of value u, an element v of the result, and an element x of the named
+// line. The least and the greatest of floats are NaN if one of them is, and -0 is less than 0.
 const (
 	Chain         = machine.Chain         // v += u*x, fused
 	LeastTimes    = machine.LeastTimes    // v = min(v, u*x)
@@ -68,8 +68,9 @@ func (e Entries[T]) Fold(s Step, out, b Lines[T]) {
 	}
 }
 
-// Add makes the step Chain of row Col[k] of out with row i of b, for the entries k of row i with lo <= Col[k] < hi
-// and for all rows one after the other. A hi of math.MaxInt32 stands for all entries; lo is then 0.
+// Add makes the step Chain of row Col[k] of out with row i of b, for the entries k of row i with lo <=
+// Col[k] < hi and for all rows one after the other. A hi of math.MaxInt32 stands for all entries; lo is then
+// 0.
 func (e Entries[T]) Add(out, b Lines[T], lo, hi int32) {
 	n := len(e.Ptr) - 1
 	if out.Cols == 0 || n < 1 || len(e.Col) == 0 || haveGather && e.run(machine.AddLines, Chain, out, b, n, int(lo), int(hi)) {
@@ -83,8 +84,8 @@ func (e Entries[T]) Add(out, b Lines[T], lo, hi int32) {
 	}
 }
 
-// run runs n rows by a kernel, in strips of columns. The width of a strip changes no bit. run returns false if
-// the processor has no kernel for them.
+// run runs n rows by a kernel, in strips of columns. The width of a strip changes no bit. run returns false
+// if the processor has no kernel for them.
 func (e Entries[T]) run(kernels map[machine.Form]*machine.Kernel, s Step, out, b Lines[T], n, lo, hi int) bool {
 	size := int(unsafe.Sizeof(*new(T)))
 	f := machine.Form{Type: ordinal[T](), Step: s, Valued: e.Val != nil}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Folds and sums over the entries of sparse rows equal their definition for all types, steps, numbers and ranges
-// of columns, with and without room to read ahead.
+// Folds and sums over the entries of sparse rows equal their definition for all types, steps, numbers and
+// ranges of columns, with and without room to read ahead.
 func TestSparseLines(t *testing.T) {
 	testSparseLines(t, func(r *rand.Rand) float64 { return oddNumber(r) })
 	testSparseLines(t, func(r *rand.Rand) float32 { return float32(oddNumber(r)) })

@@ -18,7 +18,8 @@ func least[T Number](x []T) T {
 	return best
 }
 
-// greatest returns the greatest element of x, which is not empty. It is NaN if x has one. 0 is greater than -0.
+// greatest returns the greatest element of x, which is not empty. It is NaN if x has one. 0 is greater than
+// -0.
 func greatest[T Number](x []T) T {
 	best := x[0]
 	for _, v := range x[1:] {
@@ -58,8 +59,8 @@ func ordinal[T Number]() int {
 	return 2
 }
 
-// ExtremeRows sets out[i] to the least (lesser) or greatest element of row i of x. The row begins at x[i*ld] and
-// has cols elements, at least one. The extreme of a row with a NaN is NaN, and -0 is less than 0.
+// ExtremeRows sets out[i] to the least (lesser) or greatest element of row i of x. The row begins at x[i*ld]
+// and has cols elements, at least one. The extreme of a row with a NaN is NaN, and -0 is less than 0.
 func ExtremeRows[T Number](out, x []T, ld, cols int, lesser bool) {
 	if len(out) == 0 {
 		return

@@ -8,10 +8,10 @@ import "math"
 // operand of math.FMA. So no compiler fuses the two, and a result has the same bits on every processor.
 // special_test.go tests the bounds of errors.
 
-// Special lists the error function, the gamma function and the normal distribution. Ulps is a bound of the error
-// in units of the last place of the result. It was measured against values of high precision and rounded up. It
-// holds for results above 2.2e-308. The unit is at least that of Near: lgamma has zeros between its poles, where
-// its error is not relative.
+// Special lists the error function, the gamma function and the normal distribution. Ulps is a bound of the
+// error in units of the last place of the result. It was measured against values of high precision and
+// rounded up. It holds for results above 2.2e-308. The unit is at least that of Near: lgamma has zeros
+// between its poles, where its error is not relative.
 var Special = []struct {
 	Name       string
 	F          func(float64) float64

@@ -1,10 +1,10 @@
 package vec
 
-// This file holds the polynomials of special.go and describes those of gen/special_tables.go. Each table has pieces of equal width. A piece is
-// the polynomial through the values at the Chebyshev nodes of its interval, computed in 50 decimal
-// digits and written in powers of the distance from the middle of the interval; its distance from
-// the function is below 2^-57 of the value. special_test.go compares what comes of them with values
-// of high precision.
+// This file holds the polynomials of special.go and describes those of gen/special_tables.go. Each table has
+// pieces of equal width. A piece is the polynomial through the values at the Chebyshev nodes of its
+// interval, computed in 50 decimal digits and written in powers of the distance from the middle of the
+// interval; its distance from the function is below 2^-57 of the value. special_test.go compares what comes
+// of them with values of high precision.
 
 // piece is one polynomial: its constant as the sum of two numbers, and the coefficients from the
 // first power on.

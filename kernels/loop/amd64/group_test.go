@@ -96,7 +96,7 @@ func TestBalance(t *testing.T) {
 		}
 		return n
 	}
-	// wide has products, 60 differences of which none waits for another, and then other statements.
+	// wide has products, then 60 differences that do not wait for one another, then other statements.
 	wide := func(products int, then string) string {
 		var b strings.Builder
 		b.WriteString("nest(%0: f64[]) (i: 0..%0.rows, j: 0..%0.cols) {\nv0 = load %0[i, j]\nv1 = f64 3.5\n")

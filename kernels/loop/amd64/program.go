@@ -177,8 +177,8 @@ func (p *program) prune() {
 // farthestInPlace is the largest number of steps between a load and the reader that replaces it.
 const farthestInPlace = 32
 
-// readInPlace removes loads whose only reader can take its operand from memory. Between the load and the reader
-// no step stores, and no loop begins or ends.
+// readInPlace removes loads whose only reader can take its operand from memory. Between the load and the
+// reader no step stores, and no loop begins or ends.
 func (p *program) readInPlace(t *target) {
 	read, made, loads := make([]uint8, len(p.classes)), make([]uint8, len(p.classes)), false
 	for k := range p.steps {

@@ -101,17 +101,18 @@ func weigh(b *loop.Block) (w weight) {
 // few says that the target has few registers, for which vectors that are lowered together compete.
 func (l *lowering) few() bool { return l.vectors < 29 }
 
-// choose says how many vectors are lowered together. A loop of few instructions waits for results
-// most of the time, and counts and jumps for each vector: measured on a Zen 4, four vectors make
-// escape times 2.7 times as fast as one, and a call of exp 1.1 times. With few registers three
-// vectors make escape times 2.7 times as fast as one. If a loop ends for each lane by its values, all lanes
-// wait for the last one. On a Zen 4, two vectors then take 0.7 to 0.9 of the time of three (escape times) or
-// of one (Collatz lengths). Rounds that divide integers are long chains: two of them take 1.14 of the time of
-// three (trial division). Functions and exact sums are chains as long as the window in which the processor looks for work: measured on a Zen 3, two vectors
-// make calls of pow, exp and log in a loop 1.2 times as fast as one, and windows of 25 numbers 1.1 times.
-// Bodies beyond that fill the cache of instructions. With many registers, two vectors take 0.7 to 0.9 of
-// the time of one in long inner loops whose values all have registers (Zen 4; Collatz lengths, Kepler's
-// equation, the Lorenz system). If registers are scarce, code tries fewer vectors, down to least.
+// choose says how many vectors are lowered together. A loop of few instructions waits for results most of
+// the time, and counts and jumps for each vector: measured on a Zen 4, four vectors make escape times 2.7
+// times as fast as one, and a call of exp 1.1 times. With few registers three vectors make escape times 2.7
+// times as fast as one. If a loop ends for each lane by its values, all lanes wait for the last one. On a
+// Zen 4, two vectors then take 0.7 to 0.9 of the time of three (escape times) or of one (Collatz lengths).
+// Rounds that divide integers are long chains: two of them take 1.14 of the time of three (trial division).
+// Functions and exact sums are chains as long as the window in which the processor looks for work: measured
+// on a Zen 3, two vectors make calls of pow, exp and log in a loop 1.2 times as fast as one, and windows of
+// 25 numbers 1.1 times. Bodies beyond that fill the cache of instructions. With many registers, two vectors
+// take 0.7 to 0.9 of the time of one in long inner loops whose values all have registers (Zen 4; Collatz
+// lengths, Kepler's equation, the Lorenz system). If registers are scarce, code tries fewer vectors, down to
+// least.
 func (l *lowering) choose(plan Schedule) int {
 	w := weigh(&l.nest.Body)
 	switch {

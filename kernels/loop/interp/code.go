@@ -43,14 +43,15 @@ type Code struct {
 	idle          sync.Pool
 }
 
-// reducedInfo describes a reduction: the number of its result, or the class of a reduction inside a point, and
-// the element type of its contributions.
+// reducedInfo describes a reduction: the number of its result, or the class of a reduction inside a point,
+// and the element type of its contributions.
 type reducedInfo struct {
 	number int
 	elem   types.Elem
 }
 
-// Compile prepares a nest that Verify accepts. It fails with an *Unsupported if the package cannot run the nest.
+// Compile prepares a nest that Verify accepts. It fails with an *Unsupported if the package cannot run the
+// nest.
 func Compile(n *loop.Nest) (code *Code, err error) {
 	defer func() {
 		if r := recover(); r != nil {

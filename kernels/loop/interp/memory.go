@@ -38,8 +38,8 @@ func (w *Worker) addTerms(list []int, terms []term, by int64) {
 	}
 }
 
-// at computes which elements the lanes access, given the distances between rows, columns and lanes in elements.
-// If regular, they are at, at+step, and so on; else w.places has them.
+// at computes which elements the lanes access, given the distances between rows, columns and lanes in
+// elements. If regular, they are at, at+step, and so on; else w.places has them.
 func (w *Worker) at(s *stmt, rows, cols, lane int64) (at, step int, regular bool) {
 	row, down, apart := w.linear(&s.at[0])
 	col, right, apart1 := w.linear(&s.at[1])
@@ -101,8 +101,8 @@ func (w *Worker) load(s *stmt) {
 	w.fetch(s, d, w.shared(k), func() (int, int, bool) { return w.atOf(s, d, w.origins[k]) })
 }
 
-// fetch loads the elements of d that where computes. changes tells that the memory may change while the register
-// is in use.
+// fetch loads the elements of d that where computes. changes tells that the memory may change while the
+// register is in use.
 func (w *Worker) fetch(s *stmt, d *value.Dense, changes bool, where func() (at, step int, regular bool)) {
 	at, step, regular := where()
 	a := accessTo(d.Elem)
@@ -202,8 +202,8 @@ func (w *Worker) zeroLocals() {
 	}
 }
 
-// allocateLocals makes the locals of a worker. It sets w.most, the lanes of a batch, so that locals take at most
-// localBytes where leastLanes allows it.
+// allocateLocals makes the locals of a worker. It sets w.most, the lanes of a batch, so that locals take at
+// most localBytes where leastLanes allows it.
 func (w *Worker) allocateLocals(n *loop.Nest) {
 	total := int64(0)
 	w.locals = w.locals[:0]

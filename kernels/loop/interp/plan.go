@@ -126,7 +126,8 @@ func (s *reads) add(list ...int) {
 
 func newReads() reads { return reads{has: map[int]bool{}} }
 
-// plan prepares the statements of a nest. Indices of the space from the third on become loops around the point.
+// plan prepares the statements of a nest. Indices of the space from the third on become loops around the
+// point.
 func (c *Code) plan() {
 	n := c.nest
 	p := &planner{Code: c, functions: map[*loop.Function]*body{}, several: contributors(n)}
@@ -303,8 +304,8 @@ func (c *planner) load(s *stmt, used *reads) {
 	}
 }
 
-// apply prepares the call of a function. It calls a loop of package vec that gives the same bytes, or else the
-// function's body.
+// apply prepares the call of a function. It calls a loop of package vec that gives the same bytes, or else
+// the function's body.
 func (c *planner) apply(s *stmt) {
 	f := s.Func
 	if f.Go != nil {
@@ -430,8 +431,8 @@ func cost(b *loop.Block) int {
 	return n
 }
 
-// contributors returns the results whose contributions do not come in the order of the points if each statement
-// runs for all lanes. They have several contributing statements, or one in a loop.
+// contributors returns the results whose contributions do not come in the order of the points if each
+// statement runs for all lanes. They have several contributing statements, or one in a loop.
 func contributors(n *loop.Nest) map[int]bool {
 	count := map[int]int{}
 	times := max(1, len(n.Space)-1) // indices from the third on are loops

@@ -13,7 +13,8 @@ import (
 	"flow/kernels/vec"
 )
 
-// lanes is the state of an If or a loop whose lanes part. The outer lanes are those that were active before it.
+// lanes is the state of an If or a loop whose lanes part. The outer lanes are those that were active before
+// it.
 type lanes struct {
 	at    []int // the number of each active lane among the outer lanes
 	move  []int // room for a list of lanes
@@ -257,15 +258,16 @@ func (w *Worker) fill(r int, f *form) []int64 {
 	return to
 }
 
-// bounds is the range of a loop: its first index, step and number of rounds. If counts, each lane has an index
-// and a number of rounds of its own, of which least is the least.
+// bounds is the range of a loop: its first index, step and number of rounds. If counts, each lane has an
+// index and a number of rounds of its own. least is the least of these numbers.
 type bounds struct {
 	first, by    int64
 	count, least uint64
 	counts       bool
 }
 
-// boundsOf computes the range of a loop. If its lanes differ, it sets the registers index and count of the loop.
+// boundsOf computes the range of a loop. If its lanes differ, it sets the registers index and count of the
+// loop.
 func (w *Worker) boundsOf(s *stmt) bounds {
 	in, by := s.inner, s.Loop.Index.Range.By
 	if s.Loop.Index.Range.Kind == loop.Forever {
@@ -284,8 +286,8 @@ func (w *Worker) boundsOf(s *stmt) bounds {
 	return b
 }
 
-// loop runs a For, or the rounds of a Fold. It calls round after each round unless that is nil. It returns false
-// if the window is over.
+// loop runs a For, or the rounds of a Fold. It calls round after each round unless that is nil. It returns
+// false if the window is over.
 func (w *Worker) loop(s *stmt, round func()) bool {
 	in, l, b := s.inner, &w.lists[s.list], w.boundsOf(s)
 	if l.parts = b.counts || in.breaks; l.parts {
@@ -359,8 +361,8 @@ func leastOf(list []int64) uint64 {
 	return least
 }
 
-// ends removes the lanes that have had all their rounds before round r, and updates least. It returns false if
-// no lane remains.
+// ends removes the lanes that have had all their rounds before round r, and updates least. It returns false
+// if no lane remains.
 func (w *Worker) ends(s *stmt, r uint64, least *uint64) bool {
 	list := w.regs[s.inner.count].s.i64[:w.n]
 	stop := w.take(types.Bool)
@@ -392,8 +394,8 @@ func (w *Worker) leave(s *stmt, stop []uint8) bool {
 	return w.leaving(s, stop)
 }
 
-// leaving copies the carried values of the lanes whose stop is 1 to the results of a loop and gathers the other
-// lanes. It returns false if no lane remains.
+// leaving copies the carried values of the lanes whose stop is 1 to the results of a loop and gathers the
+// other lanes. It returns false if no lane remains.
 func (w *Worker) leaving(s *stmt, stop []uint8) bool {
 	l, in := &w.lists[s.list], s.inner
 	list := l.move[:0]

@@ -107,7 +107,7 @@ var specialFunctions = []*function{
 			return f.pick(f.less(k(0), x), f.sub(k(1), p), p)
 		})
 	}),
-	define("normquantile", "is the x of which Normcdf is p: -inf of 0, inf of 1, NaN outside.", func(f *function, p *value) *value {
+	define("normquantile", "is the inverse of Normcdf: -inf of 0, inf of 1, NaN outside.", func(f *function, p *value) *value {
 		q := f.sub(p, k(.5))
 		i, u := f.place(f.lesser(f.mul(q, q), k(.1874)), 32, 0)
 		y := f.mul(q, f.piece(quantileColumns, i, u))

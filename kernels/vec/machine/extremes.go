@@ -14,9 +14,9 @@ type lanes struct {
 
 var laneTypes = [...]lanes{{"F64", 64, true}, {"F32", 32, true}, {"I64", 64, false}}
 
-// Extremes are the kernels of this file. They reduce one or more rows. The first row is at x, and rows are step
-// bytes apart. A kernel sets element i from best on to the least or greatest element of row i. The bytes of a
-// row are at least a vector. The extreme of a row with a NaN is NaN, and -0 is less than 0.
+// Extremes are the kernels of this file. They reduce one or more rows. The first row is at x, and rows are
+// step bytes apart. A kernel sets element i from best on to the least or greatest element of row i. The
+// bytes of a row are at least a vector. The extreme of a row with a NaN is NaN, and -0 is less than 0.
 var Extremes = extremes()
 
 // extremes returns the kernels by type (F64, F32, I64): the least, then the greatest.

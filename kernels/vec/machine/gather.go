@@ -1,7 +1,7 @@
 package machine
 
-// This file writes the extremes of the rows of a pattern with integers of 32 bits, and the narrowing of integers
-// of 64 bits to 32.
+// This file writes the extremes of the rows of a pattern with integers of 32 bits, and the narrowing of
+// integers of 64 bits to 32.
 
 import "flow/kernels/loop/amd64"
 
@@ -19,8 +19,9 @@ var (
 	NarrowMarkedI64 = of("NarrowMarkedI64", "dst src ptr bytes", func(e *emitter) { e.narrow(true) }, AVX512)
 )
 
-// extremeRows reads 16 entries of a row a step, the last ones under a mask. VPGATHER does not change lanes outside
-// of the mask, which hold the integer that loses against all others. A row ends once it has the bound.
+// extremeRows reads 16 entries of a row a step, the last ones under a mask. VPGATHER does not change lanes
+// outside of the mask, which hold the integer that loses against all others. A row ends once it has the
+// bound.
 func (e *emitter) extremeRows(least bool) {
 	pick, beyond, ended, loser := amd64.VPMAXSD, amd64.Greater, amd64.GreaterEq, uint64(1)<<31
 	if least {
@@ -87,8 +88,8 @@ func (e *emitter) extremeRows(least bool) {
 	e.finish()
 }
 
-// extremeOf returns a register whose lowest lane has the extreme of the 16 lanes of acc. It halves the vector, since
-// operations on short vectors take less work than those of across.
+// extremeOf returns a register whose lowest lane has the extreme of the 16 lanes of acc. It halves the
+// vector, since operations on short vectors take less work than those of across.
 func (e *emitter) extremeOf(pick amd64.Op, acc reg) reg {
 	half, quarter, other := e.of(amd64.L256), e.of(amd64.L128), e.of(amd64.L128)
 	e.v(amd64.VEXTRACTF64X4, 1, acc, half)

@@ -2,8 +2,9 @@ package machine
 
 // This file writes folds over the entries of a sparse matrix. Each entry names a line of a dense matrix.
 // foldLines folds a strip of the lines that a row names in registers. addLines adds a strip of a line to the
-// lines that a row names. A strip is 1, 2 or 4 vectors, or one element. The latency of scattered lines limits
-// the kernels, so they prefetch the lines of later entries. Each element is one chain in the order of entries.
+// lines that a row names. A strip is 1, 2 or 4 vectors, or one element. The latency of scattered lines
+// limits the kernels, so they prefetch the lines of later entries. Each element is one chain in the order of
+// entries.
 
 import (
 	"fmt"
@@ -26,8 +27,8 @@ const (
 // Ahead is the largest number of entries beyond a row that the kernels read.
 const Ahead = gatherAhead + 16
 
-// Step is what an entry of value u does to an element v of the result. x is an element of the line that the entry
-// names. u is 1 if entries have no values.
+// Step is what an entry of value u does to an element v of the result. x is an element of the line that the
+// entry names. u is 1 if entries have no values.
 type Step uint8
 
 // These are the steps. The least and the greatest of floats are NaN if one of them is, and -0 is less than 0.
@@ -56,8 +57,9 @@ var (
 	// FoldLines folds into the strips of rows of out, chains into zeros, the lines of b that the entries ptr[i]
 	// <= k < ptr[i+1] name. It reads Ahead columns beyond a row.
 	FoldLines = map[Form]*Kernel{}
-	// AddLines makes the step Chain of the strip of row col[k] of out with row i of b, for the entries k of row i
-	// with lo <= col[k] < hi, row by row. Columns ascend in a row. A hi of math.MaxInt32 stands for all entries.
+	// AddLines makes the step Chain of the strip of row col[k] of out with row i of b, for the entries k of
+	// row i with lo <= col[k] < hi, row by row. Columns ascend in a row. A hi of math.MaxInt32 stands for all
+	// entries.
 	AddLines = map[Form]*Kernel{}
 )
 
@@ -234,7 +236,7 @@ func (s *strip) chain(line mem, acc reg) bool {
 	return true
 }
 
-// product makes of x what an entry gives for it. Floats of which the greatest are wanted are turned.
+// product replaces x by the contribution of an entry. It turns the sign of floats if the greatest are wanted.
 func (s *strip) product(x reg) {
 	switch {
 	case s.Step.plus() && s.float:
@@ -269,8 +271,8 @@ func (s *strip) turn(v reg) {
 	}
 }
 
-// foldLines folds two entries at a time for a least or greatest, of which the better one goes on: what steps wait
-// for is halved. The last one of a row may be taken twice.
+// foldLines folds two entries at a time for a least or greatest. The better one of the two joins the running
+// result, so that the chain of steps is half as long. The last one of a row may be taken twice.
 func (e *emitter) foldLines(f Form) {
 	s := e.strip(f)
 	acc, line, other, last := s.each(), s.each(), s.each(), e.general()
@@ -317,8 +319,8 @@ func (e *emitter) foldLines(f Form) {
 	e.finish()
 }
 
-// take makes the products of entry k in line, or a step of the chains acc, asks for the line of a later entry, and
-// goes on to the next one.
+// take makes the products of entry k in line, or a step of the chains acc, asks for the line of a later
+// entry, and goes on to the next one.
 func (s *strip) take(line, acc []reg) {
 	s.entry()
 	if from := s.named(s.b, s.j, s.ldb); !s.chain(from, acc[0]) {
