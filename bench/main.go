@@ -69,7 +69,7 @@ type bench struct {
 	peers   peers
 	reps    int
 	sizes   []int
-	// for the sections about Cholesky, operators, oversubscribed, loops and everyday
+	// what a section measures of its tables and rows; see the flag
 	match string
 }
 
@@ -77,7 +77,7 @@ func main() {
 	only := flag.String("only", "", "sections to run, separated by commas (default: all)")
 	reps := flag.Int("reps", 5, "repetitions of each contestant")
 	sizes := flag.String("n", "4096,8192", "matrix orders of the Cholesky sections")
-	match := flag.String("match", "", "a regular expression: the operators of the section operators, on `group: operator`, the tables of the sections cholesky, ranks and tile, on n and type as in \"8192, f64\", the rows of the section oversubscribed, as in \"web-NotreDame, 4\", the loops of the sections loops and everyday, or the examples of the section shares")
+	match := flag.String("match", "", "a regular expression: the operators of the section operators, on `group: operator`, the tables of the sections cholesky, ranks and tile, on n and type as in \"8192, f64\", the rows of the section oversubscribed, as in \"web-NotreDame, 4\", the loops of the sections loops and everyday, the examples of the section shares, or the programs of the section rank_peers")
 	binary := flag.String("flowrun", "", "the flowrun to measure, without C (default: built from this tree)")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench [flags]")

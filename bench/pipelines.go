@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -123,13 +124,20 @@ func learning(b *bench) error {
 	return nil
 }
 
-// rankPeers runs on two ranks, or processes, of one thread.
+// rankPeers runs on two ranks, or processes, of one thread. -match chooses programs by name.
 func rankPeers(b *bench) error {
 	if b.mpi == "" {
 		b.skip("flowrun with MPI did not build; `.ci/setup` installs what it needs")
 		return nil
 	}
+	match, err := regexp.Compile(b.match)
+	if err != nil {
+		return err
+	}
 	of := func(title, work, flow string, set, peer []string) {
+		if !match.MatchString(work) {
+			return
+		}
 		b.table(title+", two ranks", 0, contest(b.reps, []contestant{
 			{name: "Flow, MPI, one thread a rank", run: func() (float64, error) {
 				return callSeconds("work", peerEnv(), b.mpi, append([]string{b.program(flow), "--distributed", "--backend=mpi", "--ranks=2", "--threads=1"}, set...)...)
