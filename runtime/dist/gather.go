@@ -112,7 +112,9 @@ func (r *rank) startGather(key int, d *value.Dense, finished func()) (none bool)
 
 // gatheredOne handles the end of one transfer of a gather. pollMu is held.
 func (r *rank) gatheredOne(f *flight) {
-	f.id = f.whole.of.Node
+	if f.id = f.whole.of.Node; f.got != nil {
+		f.buf = f.buf[:*f.got]
+	}
 	if f.kind == giving {
 		r.countSent(f, f.whole.of.Read)
 		r.record(trace.Send, f)

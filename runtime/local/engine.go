@@ -84,10 +84,9 @@ type Remote struct {
 	// of this rank's rows, or each of the rows of the rank that sends them (plan.Gathered). finished gets a
 	// part from each rank; this rank's is its own of give.
 	GatherSparse func(key int, give []*value.CSR, finished func(parts []*value.CSR))
-	// Fetch sends give[r] to each other rank r, and brings take[r], of lengths on which both agree.
-	// Empty ones need no message, if both are. finished is called once, when all of them are neither
-	// written nor read any more.
-	Fetch func(key int, give, take [][]byte, finished func())
+	// Fetch sends x.Give[r] to each other rank r, and brings x.Take[r]. Empty ones need no message, if both
+	// are. finished is called once, when all of them are neither written nor read any more.
+	Fetch func(key int, x *Parts, finished func())
 	// Ask asks another rank for iterations of a loop, and Give answers such a request. Return sends
 	// a copy of the rows that given iterations have made, and the seconds that they took, or nil if
 	// they were not run. They call Engine.Asked, Given and Returned of the other rank. Near reports
@@ -101,6 +100,18 @@ type Remote struct {
 	// Cleared is called when all tasks of this rank have succeeded that node shown, of rank to,
 	// waits for without reading them. Engine.Clear informs that rank.
 	Cleared func(shown ir.ID, to int)
+}
+
+// Parts is, by rank, what one rank sends and receives. Both agree on the lengths, but a message of a part that
+// is marked in GiveSome, at its receiver in TakeSome, may be shorter, of at least one byte. Got is its length.
+type Parts struct {
+	Give, Take         [][]byte
+	GiveSome, TakeSome []bool
+	Got                []int
+}
+
+func newParts(ranks int) Parts {
+	return Parts{make([][]byte, ranks), make([][]byte, ranks), make([]bool, ranks), make([]bool, ranks), make([]int, ranks)}
 }
 
 // DefaultGrace is the default of EngineOptions.Grace.

@@ -16,8 +16,9 @@ import (
 
 // fetch is what a gather with lists sends and receives in a round, by rank.
 type fetch struct {
-	give, take     [][]byte
-	packed, landed [][]byte // memory of packed rows, used again in later rounds
+	Parts
+	landed         [][]byte    // memory of packed rows, used again in later rounds
+	sent, received []resending // see engine_changed.go
 }
 
 // Inputs of a gather with lists, behind the matrix.
@@ -34,34 +35,38 @@ func (e *Engine) byList(id ir.ID) bool {
 // startFetch starts the transfers of gather g of the rows of d.
 func (e *Engine) startFetch(g *gather, d *value.Dense, finished func()) {
 	f, n := &g.fetch, e.p.Ranks
-	if f.give == nil {
-		f.give, f.take, f.packed, f.landed = make([][]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n)
+	if f.Give == nil {
+		f.Parts, f.landed = newParts(n), make([][]byte, n)
+		f.sent, f.received = make([]resending, n), make([]resending, n)
 	}
 	for r := range n {
-		var rows []int32
-		f.take[r], rows = e.listed(g, d, takeLists, r)
+		all, rows := e.listed(g, d, takeLists, r)
 		switch {
-		case f.take[r] != nil:
+		case all != nil:
+			f.Take[r] = all
 		case e.packed(g):
 			lo, _ := plan.WindowOf(r, n, d.Rows, e.g.Nodes[g.id].Attrs.Val(plan.Unit))
-			f.take[r] = d.View(lo, 0, len(rows), d.Cols).Bytes()
+			f.Take[r] = d.View(lo, 0, len(rows), d.Cols).Bytes()
 		default:
-			f.take[r] = room(&f.landed[r], len(rows)*rowBytes(d))
+			f.Take[r] = room(&f.landed[r], len(rows)*rowBytes(d))
 		}
-		if f.give[r], rows = e.listed(g, d, giveLists, r); f.give[r] == nil {
-			f.give[r] = room(&f.packed[r], len(rows)*rowBytes(d))
-			pack(f.give[r], d.Bytes(), rows, rowBytes(d))
+		f.TakeSome[r] = e.inRounds(g) && f.received[r].begin(len(f.Take[r]))
+		from, rows := e.listed(g, d, giveLists, r)
+		whole := from != nil
+		if !whole {
+			from = d.Bytes()
 		}
+		f.Give[r], f.GiveSome[r] = f.sent[r].message(from, rows, whole, rowBytes(d), e.inRounds(g))
 	}
-	e.o.Remote.Fetch(e.g.Nodes[g.id].Attrs.Int("key"), f.give, f.take, finished)
+	e.o.Remote.Fetch(e.g.Nodes[g.id].Attrs.Int("key"), &f.Parts, finished)
 }
 
 // startRanges starts the transfers of a gather g of rows of d whose places the run finds. A rank sends at
 // most one range to another. Rows are sent from their place in d and arrive at the same place.
 func (e *Engine) startRanges(g *gather, d *value.Dense, finished func()) {
 	f, n, a := &g.fetch, e.p.Ranks, e.g.Nodes[g.id].Attrs
-	if f.give == nil {
-		f.give, f.take = make([][]byte, n), make([][]byte, n)
+	if f.Give == nil {
+		f.Parts = newParts(n)
 	}
 	chosen := e.picked(g, d)
 	if a.Int(plan.Fetch) > 0 {
@@ -75,11 +80,11 @@ func (e *Engine) startRanges(g *gather, d *value.Dense, finished func()) {
 		return d.View(r.From, 0, r.To-r.From, d.Cols).Bytes()
 	}
 	for r := range n {
-		if f.give[r], f.take[r] = nil, nil; r != e.o.Rank {
-			f.give[r], f.take[r] = rows(e.o.Rank, r), rows(r, e.o.Rank)
+		if f.Give[r], f.Take[r] = nil, nil; r != e.o.Rank {
+			f.Give[r], f.Take[r] = rows(e.o.Rank, r), rows(r, e.o.Rank)
 		}
 	}
-	e.o.Remote.Fetch(a.Int("key"), f.give, f.take, finished)
+	e.o.Remote.Fetch(a.Int("key"), &f.Parts, finished)
 }
 
 // picked returns what rows each rank has of those that gather g with plan.Pick brings all.
@@ -118,12 +123,15 @@ func (e *Engine) packed(g *gather) bool { return e.g.Nodes[g.id].Attrs.Int(plan.
 
 // land copies the rows that have arrived for gather g to their places.
 func (e *Engine) land(g *gather, d *value.Dense) {
+	if e.inRounds(g) {
+		g.fetch.complete(rowBytes(d))
+	}
 	if e.packed(g) {
 		return
 	}
 	for r := range e.p.Ranks {
 		if all, rows := e.listed(g, d, takeLists, r); all == nil {
-			unpack(d.Bytes(), g.fetch.take[r], rows, rowBytes(d))
+			unpack(d.Bytes(), g.fetch.Take[r], rows, rowBytes(d))
 		}
 	}
 }

@@ -98,6 +98,19 @@ func (c *comm) IrecvPlaced(src, tag, n int, place func() []byte) transport.Reque
 	return r
 }
 
+func (c *comm) IsendSome(dst, tag int, buf []byte) transport.Request {
+	return c.Isend(transport.Data, dst, tag, buf)
+}
+
+func (c *comm) IrecvSome(src, tag int, buf []byte, got *int) transport.Request {
+	r, o, ok := c.start(receiving, transport.Data, src, tag, buf)
+	if ok {
+		o.got = got
+		c.g.boxes[c.rank].post(src, o)
+	}
+	return r
+}
+
 func (c *comm) TryRecv(ch transport.Channel) (transport.Message, bool, error) {
 	err := c.g.failure(c.rank, -1)
 	if ch != transport.Control {

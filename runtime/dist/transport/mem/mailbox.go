@@ -65,6 +65,7 @@ type op struct {
 	size   int           // bytes of the payload
 	placed bool          // a placed receive
 	place  func() []byte // of a placed receive without memory yet
+	got    *int          // of a receive of at most size bytes: how many have come
 	err    error
 	done   atomic.Bool
 }
@@ -183,12 +184,14 @@ func (b *mailbox) match(s *stream) {
 		switch {
 		case m.lost:
 			err = transport.ErrLost
-		case len(m.data) != o.size:
+		case o.got == nil && len(m.data) != o.size, o.got != nil && (len(m.data) == 0 || len(m.data) > o.size):
 			err = &transport.SizeError{Want: uint64(o.size), Got: uint64(len(m.data))}
 		case o.place != nil:
 			return
 		default:
-			copy(o.buf, m.data)
+			if copy(o.buf, m.data); o.got != nil {
+				*o.got = len(m.data)
+			}
 		}
 		s.posted = s.posted[1:]
 		o.finish(err)

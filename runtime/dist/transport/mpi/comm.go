@@ -58,6 +58,8 @@ type slot struct {
 	buf      []byte        // of a placed receive: nil, or a small message's, until it is placed
 	size     int           // bytes of the payload
 	place    func() []byte // of a placed receive
+	some     bool          // sent by IsendSome, or received by IrecvSome
+	got      *int          // of IrecvSome
 	asking   bool          // the message is there, and place has still to say where to
 	pin      runtime.Pinner
 	form     form
@@ -176,6 +178,26 @@ func (c *Comm) IrecvPlaced(src, tag, n int, place func() []byte) transport.Reque
 		s.buf = make([]byte, n)
 	}
 	c.begin(s)
+	return r
+}
+
+// IsendSome implements transport.Comm.
+func (c *Comm) IsendSome(dst, tag int, buf []byte) transport.Request {
+	return c.startSome("send", dst, tag, buf, nil)
+}
+
+// IrecvSome implements transport.Comm.
+func (c *Comm) IrecvSome(src, tag int, buf []byte, got *int) transport.Request {
+	return c.startSome("receive", src, tag, buf, got)
+}
+
+func (c *Comm) startSome(kind string, peer, tag int, buf []byte, got *int) transport.Request {
+	c.env.mu.Lock()
+	defer c.env.mu.Unlock()
+	r, s := c.newSlot(kind, transport.Data, peer, tag, buf)
+	if s.some, s.got = true, got; s.err == nil {
+		c.begin(s)
+	}
 	return r
 }
 
@@ -386,6 +408,7 @@ func (c *Comm) release(k int) transport.Request {
 	s := c.slots[k]
 	s.pin.Unpin()
 	s.buf, s.place, s.asking, s.more, s.err, s.live = nil, nil, false, s.more[:0], nil, false
+	s.some, s.got = false, nil
 	s.gen++
 	c.free = append(c.free, k)
 	return transport.None

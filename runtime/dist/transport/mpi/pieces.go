@@ -38,7 +38,8 @@ const (
 	bareLimitSelf = 900
 )
 
-// A form is how a payload of one size travels. Both ends conclude it from the size.
+// A form is how a payload of one size travels. Both ends conclude it from the size. One whose size only
+// the sender knows (IsendSome) has a header.
 type form uint8
 
 const (
@@ -57,7 +58,7 @@ func (c *Comm) formOf(s *slot) form {
 	switch n := s.size; {
 	case s.channel != transport.Data: // TryRecv sees the size before it receives
 		return bare
-	case n > min(limit, c.PieceLimit), n == headerSize:
+	case s.some, n > min(limit, c.PieceLimit), n == headerSize:
 		return headed
 	case n < headerSize:
 		return tiny
@@ -135,9 +136,15 @@ func (c *Comm) received(s *slot, piece, got int) error {
 		return &transport.SizeError{Want: uint64(want), Got: uint64(got)}
 	}
 	s.series = series
+	if s.got != nil && 0 < total && total < want {
+		want, s.buf = total, s.buf[:total]
+	}
 	if s.form == headed && total == want {
 		if s.asking = s.place != nil; s.asking {
 			return nil
+		}
+		if s.got != nil {
+			*s.got = total
 		}
 		c.postPieces(s, address(&s.pin, s.buf), 0)
 		return s.err

@@ -35,6 +35,7 @@ func Cases() []Case {
 		{"PostingOrder", postingOrder},
 		{"SameTag", sameTag},
 		{"Placed", placed},
+		{"Some", some},
 		{"TagRange", tagRange},
 		{"SelfSend", selfSend},
 		{"AllToAll", allToAll},

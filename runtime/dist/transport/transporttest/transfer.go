@@ -214,6 +214,37 @@ func placed(ctx context.Context, c transport.Comm) error {
 	return nil
 }
 
+// some receives messages whose lengths it learns, among others of the same tag.
+func some(ctx context.Context, c transport.Comm) error {
+	const most = 3 << 20
+	sizes := []int{1, 8, 18, 3000, 4001, 70000, 2<<20 + 8, most}
+	next, last := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
+	in, got := make([][]byte, 2*len(sizes)), make([]int, len(sizes))
+	var reqs []transport.Request
+	for i, n := range sizes {
+		in[2*i], in[2*i+1] = make([]byte, most), make([]byte, n)
+		reqs = append(reqs, c.IrecvSome(last, 6, in[2*i], &got[i]), c.Irecv(transport.Data, last, 6, in[2*i+1]))
+	}
+	for i, n := range sizes {
+		reqs = append(reqs, c.IsendSome(next, 6, fill(make([]byte, n), 2*i)), c.Isend(transport.Data, next, 6, fill(make([]byte, n), 2*i+1)))
+	}
+	if err := transport.WaitAll(ctx, c, reqs); err != nil {
+		return err
+	}
+	for i, n := range sizes {
+		if got[i] != n {
+			return fmt.Errorf("message %d has %d bytes, want %d", i, got[i], n)
+		}
+		in[2*i] = in[2*i][:n]
+	}
+	for i := range in {
+		if err := verify(in[i], i, "message %d of unknown length", i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // tagRange uses edge numbers beyond the tag limit, reduced as callers do, so that
 // the first and the last tag occur and tags repeat.
 func tagRange(ctx context.Context, c transport.Comm) error {

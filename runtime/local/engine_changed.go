@@ -1,0 +1,129 @@
+package local
+
+// This file lets a gather with lists send only the rows that have changed since the round before. Labels that
+// spread through a graph, and other loops to a fixpoint, change few rows in most of their rounds.
+//
+// Both ranks keep the rows of the last message. A message with the changed ones has their number, their
+// positions in the list (uint32 each, all of it padded to a multiple of 8 bytes) and their bytes. It is at
+// most half as long as one with all rows, so its length tells which it is. Rows are compared by their bits.
+//
+// Where values change in every round the comparison is in vain, and both ranks know: they count the messages
+// with all rows, and after some of them try again only now and then.
+
+import (
+	"encoding/binary"
+
+	"flow/ir"
+)
+
+// resending is the state of the messages to or from another rank.
+type resending struct {
+	last  []byte // the rows of the last message, if the next one may have only the changed ones
+	bytes int    // of all rows
+	full  int    // messages in a row with all rows, and 1 for those before
+	at    []uint32
+	some  []byte // memory of messages with the changed rows
+}
+
+// smallest is the size in bytes of the rows from which a message with the changed ones may pay.
+const smallest = 1 << 10
+
+// begin begins a round in which all rows have so many bytes. It reports whether the message may have only the
+// changed ones.
+func (x *resending) begin(bytes int) bool {
+	if x.bytes != bytes { // the list is another one
+		x.bytes, x.full = bytes, 0
+	}
+	return x.due()
+}
+
+// due reports whether the next message may have only the changed rows.
+func (x *resending) due() bool {
+	return x.bytes >= smallest && x.full > 0 && (x.full < 8 || x.full%4 == 0)
+}
+
+// inRounds reports whether gather g may run more than once.
+func (e *Engine) inRounds(g *gather) bool { return g.id >= ir.ID(e.p.Graph.Len()) }
+
+// message returns what is sent of a matrix, the rows of a list or all, and whether the receiver does not know
+// the length. rounds says that there may be later messages.
+func (x *resending) message(matrix []byte, rows []int32, all bool, size int, rounds bool) (b []byte, some bool) {
+	n := len(rows) * size
+	if all {
+		n, rows = len(matrix), nil
+	}
+	if rounds && x.begin(n) {
+		return x.changes(matrix, rows, size), true
+	}
+	x.full++
+	switch {
+	case !all:
+		x.last = room(&x.last, n)
+		pack(x.last, matrix, rows, size)
+		return x.last, false
+	case rounds && x.due():
+		x.last = append(x.last[:0], matrix...)
+	}
+	return matrix, false
+}
+
+// changes brings x.last up to date, and returns the message: all rows, or the changed ones. rows lists the
+// rows of from; nil: all of them.
+func (x *resending) changes(from []byte, rows []int32, size int) []byte {
+	count := x.bytes / size
+	most := (x.bytes/2 - 8) / (size + 4)
+	x.at = x.at[:0]
+	for k := range count {
+		j := k
+		if rows != nil {
+			j = int(rows[k])
+		}
+		row, last := from[j*size:(j+1)*size], x.last[k*size:(k+1)*size]
+		if string(row) == string(last) {
+			continue
+		}
+		copy(last, row)
+		if x.at = append(x.at, uint32(k)); len(x.at) <= most {
+			continue
+		}
+		x.full++
+		if rows == nil {
+			copy(x.last[k*size:], from[k*size:])
+		} else {
+			pack(x.last[k*size:], from, rows[k:], size)
+		}
+		return x.last
+	}
+	x.full = 1
+	b := binary.LittleEndian.AppendUint32(x.some[:0], uint32(len(x.at)))
+	for _, k := range x.at {
+		b = binary.LittleEndian.AppendUint32(b, k)
+	}
+	b = append(b, make([]byte, -len(b)&7)...)
+	for _, k := range x.at {
+		b = append(b, x.last[int(k)*size:(int(k)+1)*size]...)
+	}
+	x.some = b
+	return b
+}
+
+// complete makes messages with the changed rows such with all rows, of so many bytes each.
+func (f *fetch) complete(size int) {
+	for r := range f.received {
+		x, all := &f.received[r], f.Take[r]
+		if f.TakeSome[r] && f.Got[r] < x.bytes {
+			n := int(binary.LittleEndian.Uint32(all))
+			at, rows := all[4:], all[(4+4*n+7)&^7:]
+			for i := range n {
+				k := int(binary.LittleEndian.Uint32(at[4*i:]))
+				copy(x.last[k*size:(k+1)*size], rows[i*size:])
+			}
+			copy(all, x.last)
+			x.full = 1
+			continue
+		}
+		if x.full++; x.due() {
+			x.last = append(x.last[:0], all...)
+		}
+	}
+}

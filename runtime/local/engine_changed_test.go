@@ -1,0 +1,54 @@
+package local
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestChangedRows sends rows round by round as a gather with lists does: what arrives is what all rows would
+// be, and few changed rows make a short message.
+func TestChangedRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, size := range []int{1, 8, 24} {
+		for _, listed := range []bool{false, true} {
+			var sent resending
+			f := &fetch{Parts: newParts(1), received: make([]resending, 1)}
+			matrix := make([]byte, 4000*size)
+			short, long := 0, 0
+			for round := range 60 {
+				// Few rows change, then all, then none, then another list.
+				change := []int{5, 4000, 0, 7}[round/15]
+				for range change {
+					matrix[rng.IntN(len(matrix))]++
+				}
+				var rows []int32
+				want := matrix
+				if listed {
+					want = nil
+					for i := int32(0); i < 4000; i += int32(2 + round/45) {
+						rows = append(rows, i)
+						want = append(want, matrix[int(i)*size:int(i+1)*size]...)
+					}
+				}
+				message, some := sent.message(matrix, rows, !listed, size, true)
+				arrived := make([]byte, len(want))
+				if f.TakeSome[0] = f.received[0].begin(len(want)); f.TakeSome[0] != some {
+					t.Fatalf("size %d, round %d: the ranks disagree", size, round)
+				}
+				f.Take[0], f.Got[0] = arrived, copy(arrived, message)
+				if len(message) == len(want) {
+					long++
+				} else if short++; !some || 2*len(message) > len(want) {
+					t.Fatalf("size %d, round %d: a message of %d bytes for %d", size, round, len(message), len(want))
+				}
+				if f.complete(size); !bytes.Equal(arrived, want) {
+					t.Fatalf("size %d, listed %v, round %d: other rows arrived", size, listed, round)
+				}
+			}
+			if short < 30 || long < 10 {
+				t.Fatalf("size %d, listed %v: %d short messages and %d with all rows", size, listed, short, long)
+			}
+		}
+	}
+}
