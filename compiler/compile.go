@@ -81,14 +81,10 @@ type Result struct {
 	Program  *ir.Graph
 	Plan     *plan.Plan
 	Passes   []PassStat
-	Apart    []Apart // chains that the pass fuse did not join with a reduction
 	Warnings source.Diagnostics
 	// ParseSeconds is the time to parse, CompileSeconds the rest.
 	ParseSeconds, CompileSeconds float64
 }
-
-// Apart is a reduction that was not fused with the chain that it reads.
-type Apart = pass.Apart
 
 // PassStat describes one run of a pass.
 type PassStat struct {
@@ -233,7 +229,6 @@ func (r *Result) compile(ctx context.Context, o Options, elaborate func() (lower
 			}
 		}
 	}
-	r.Apart = s.apart
 	r.Plan = &plan.Plan{Graph: s.g, Ranks: o.Ranks, Owner: s.owner, Prio: s.prio, Uses: s.g.Uses(), Shares: s.shares, Files: r.Files}
 	if by := s.because; by.Op != nil && s.shares != "" {
 		r.Plan.Shares += fmt.Sprintf("; above all because of `%s` at %s", by.Op.Source(), r.Plan.At(by.Span))

@@ -369,8 +369,7 @@ func (c *goldenCase) graph(text string) {
 		out, _ := rule.New(c.table, rule.Exact, nil).Simplify(g)
 		g = pass.DropDead(out)
 	case "fuse":
-		g, _ = pass.Fuse(g, c.table)
-		g = pass.DropDead(g)
+		g = pass.DropDead(pass.Fuse(g, c.table))
 	case "narrow":
 		g = pass.Narrow(g, c.table)
 	case "partition", "place":

@@ -35,7 +35,6 @@ type state struct {
 	parts   *pass.Partitioned
 	owner   []int32
 	prio    []int32
-	apart   []Apart
 	o       *Options
 	ctx     context.Context
 	// rows says that ranks share matrices by rows alone: none is cut into blocks.
@@ -143,11 +142,7 @@ var pipeline = []step{
 	{PassInfo{Name: "fuse",
 		Doc:   "makes one loop of elementwise operators, of what reduces their results, and of a parfor between them",
 		After: []After{{"hoist", "loop invariants have left the loop and are stored once"}, {"simplify", "rules know operators, not maps, and do not look into bodies"}, {"merge-equal", "an expression with two readers is stored; merging shows which are"}}},
-		deep(func(s *state, g *ir.Graph) *ir.Graph {
-			g, apart := pass.Fuse(g, s.o.Table)
-			s.apart = append(s.apart, apart...)
-			return pass.DropDead(g)
-		})},
+		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.DropDead(pass.Fuse(g, s.o.Table)) })},
 	{PassInfo{Name: "keys",
 		Doc:   "counts and adds rows by key where they are made, without storing them",
 		After: []After{{"fold-groups", "it makes the reductions by key"}, {"fuse", "a fused chain is one member of a group"}}},

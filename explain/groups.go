@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"flow/compiler"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/lang/source"
@@ -20,18 +19,11 @@ type Group struct {
 	node      string
 	reads     []string
 	operators []operator
-	apart     []compiler.Apart // reductions of its stored value that stay separate
 }
 
 type operator struct {
 	name string
 	at   source.Span
-}
-
-// Decisions is what the compiler says about its groups beside the graph.
-type Decisions struct {
-	Products map[Epilogue]string // of fuse-epilogues
-	Apart    []compiler.Apart    // of fuse
 }
 
 // Epilogue is the place of a chain in the program, and the product that it was fused with.
@@ -54,22 +46,22 @@ func Epilogues(g *ir.Graph, found map[Epilogue]string) map[Epilogue]string {
 	return found
 }
 
-// Groups returns the groups of g and of the bodies of its loops.
-func Groups(g *ir.Graph, d Decisions) (all []Group) {
+// Groups returns the groups of g and of the bodies of its loops. products are what Epilogues found.
+func Groups(g *ir.Graph, products map[Epilogue]string) (all []Group) {
 	for i := range g.Nodes {
 		n, id := &g.Nodes[i], ir.ID(i)
 		if n.Region != nil && n.IsChain() {
-			all = append(all, groupOf(g, id, d))
+			all = append(all, groupOf(g, id, products))
 			continue
 		}
-		if _, row := productOf(g, id, d.Products); row != "" {
-			all = append(all, groupOf(g, id, d))
+		if _, row := productOf(g, id, products); row != "" {
+			all = append(all, groupOf(g, id, products))
 		}
 		if taken := takenBy(n); len(taken) > 0 {
 			all = append(all, groupOfLoop(g, id, taken))
 		}
 		for r := n.Region; r != nil; r = r.Next {
-			all = append(all, Groups(r.Graph, d)...)
+			all = append(all, Groups(r.Graph, products)...)
 		}
 	}
 	return all
@@ -88,10 +80,10 @@ func productOf(g *ir.Graph, id ir.ID, products map[Epilogue]string) (x ir.ID, ro
 	return ir.None, ""
 }
 
-func groupOf(g *ir.Graph, id ir.ID, d Decisions) Group {
+func groupOf(g *ir.Graph, id ir.ID, products map[Epilogue]string) Group {
 	n := &g.Nodes[id]
-	f := Group{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id)), apart: apartFrom(g, id, d.Apart)}
-	product, row := productOf(g, id, d.Products)
+	f := Group{node: fmt.Sprintf("%%%d %s : %s", id, n.Op.Name, g.Type(id))}
+	product, row := productOf(g, id, products)
 	in := slices.Clone(g.In(id))
 	if row != "" {
 		f.node = fmt.Sprintf("%%%d %s : %s", id, row, g.Type(id))
@@ -156,22 +148,6 @@ func groupOfLoop(g *ir.Graph, id ir.ID, taken []ir.ID) Group {
 	return f
 }
 
-// apartFrom returns the reductions of node id's stored value that fuse kept out of its pass.
-func apartFrom(g *ir.Graph, id ir.ID, all []compiler.Apart) (apart []compiler.Apart) {
-	stored := g.Type(id)
-	if stored.Ext != nil && len(stored.Ext.Fields) > 0 { // of a pipe: its first result
-		stored = stored.Ext.Fields[0].Type
-	}
-	told := map[source.Span]bool{} // each call of a function leaves a record
-	for _, a := range all {
-		if a.Stored.Span == g.Nodes[id].Span && a.Type == stored && !told[a.Reduction.Span] {
-			told[a.Reduction.Span] = true
-			apart = append(apart, a)
-		}
-	}
-	return apart
-}
-
 // resultOf returns where result k of node id is used.
 func resultOf(g *ir.Graph, id ir.ID, k int) source.Span {
 	for i := range g.Nodes {
@@ -183,8 +159,8 @@ func resultOf(g *ir.Graph, id ir.ID, k int) source.Span {
 }
 
 // WriteGroups writes a paragraph a group: the node, what it reads, an operator a line. It returns how
-// many operators there are, and why reductions stay apart.
-func WriteGroups(w io.Writer, groups []Group, files *source.FileSet) (operators int, reasons []string) {
+// many operators there are.
+func WriteGroups(w io.Writer, groups []Group, files *source.FileSet) (operators int) {
 	for _, f := range groups {
 		fmt.Fprintln(w, f.node)
 		for _, in := range f.reads {
@@ -197,16 +173,9 @@ func WriteGroups(w io.Writer, groups []Group, files *source.FileSet) (operators 
 				operators++
 			}
 		}
-		for _, o := range f.apart {
-			place, text := placeAndText(o.Reduction.Span, files)
-			fmt.Fprintf(w, "  %-9s %-20s  %s\n", "apart", place, text)
-			if !slices.Contains(reasons, o.Why) {
-				reasons = append(reasons, o.Why)
-			}
-		}
 		fmt.Fprintln(w)
 	}
-	return operators, reasons
+	return operators
 }
 
 // placeAndText returns an operator's place, and its text cut to fit a terminal line.

@@ -120,7 +120,7 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 		return unknownPass(pass, append(known, fusedPass, loopsPass, codePass, layoutPass))
 	}
 	if inGroups {
-		s.printGroups(explain.Groups(fused, explain.Decisions{Products: products, Apart: p.Compiled().Apart}), p.Compiled().Files)
+		s.printGroups(explain.Groups(fused, products), p.Compiled().Files)
 		return nil
 	}
 	_, err = fmt.Fprint(s.out, text)
@@ -131,15 +131,12 @@ func (s *session) explainPass(c *cli.Context, pass string) error {
 // explainCode prints the row of a code.
 // printGroups prints the groups that fusion made, and counts them.
 func (s *session) printGroups(groups []explain.Group, files *source.FileSet) {
-	operators, reasons := explain.WriteGroups(s.out, groups, files)
+	operators := explain.WriteGroups(s.out, groups, files)
 	if len(groups) == 0 {
 		fmt.Fprintln(s.out, "nothing is fused")
 		return
 	}
 	fmt.Fprintf(s.out, "%s in %s\n", count(operators, "operator"), count(len(groups), "group"))
-	for _, why := range reasons {
-		fmt.Fprintf(s.out, "apart: %s\n", why)
-	}
 }
 
 func (s *session) explainCode(name string) error {

@@ -35,9 +35,7 @@ import (
 //
 // A constructor becomes part of a chain where that is cheaper than storing it (group_draw.go).
 // `materialize` forces storing.
-//
-// apart lists the reductions that could have joined a chain and were kept apart.
-func Fuse(g *ir.Graph, table *op.Table) (fused *ir.Graph, apart []Apart) {
+func Fuse(g *ir.Graph, table *op.Table) *ir.Graph {
 	f := &fusion{groups: groups{g: g}, table: table, uses: g.Uses(), keyed: reducesByKey(g), rows: reducesRows(g),
 		operands: operands{g: g, of: map[ir.ID][]ir.ID{}}, loop: map[ir.ID]ir.ID{}, early: map[ir.ID]bool{}, col: map[ir.ID]int64{}}
 	changes := f.join(f.enters, f.links)
@@ -48,9 +46,9 @@ func Fuse(g *ir.Graph, table *op.Table) (fused *ir.Graph, apart []Apart) {
 		changes = f.stored(id) || f.member(id) && f.readsDrawn(id) || f.fusable(id) && f.readsTransposed(id)
 	}
 	if !changes {
-		return g, f.apart
+		return g
 	}
-	return f.build(), f.apart
+	return f.build()
 }
 
 // enters reports whether node x may be in the group of h, which has all its readers, and notes it.
@@ -131,7 +129,6 @@ type fusion struct {
 	// shared holds the map-reduces of values with several readers, by the node at whose place
 	// they come.
 	shared map[ir.ID][]sharing
-	apart  []Apart
 	loop   map[ir.ID]ir.ID // the loop of each group that has one
 	early  map[ir.ID]bool  // loops where their groups come
 	col    map[ir.ID]int64 // the column of its members that an iteration makes

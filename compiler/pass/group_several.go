@@ -80,24 +80,12 @@ func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 		if f.tiled[x] { // stored by whole rows it would have to be cut again
 			first, second = f.overAll(reductions)
 		}
-		first, apart := f.storing(x, first)
 		f.addSharing(sharing{x, true, true, first})
-		f.addSharing(sharing{x, false, false, apart})
 		f.addSharing(sharing{x, false, false, second})
 	default:
 		f.addSharing(sharing{x, false, false, first})
 		f.addSharing(sharing{x, false, false, second})
 	}
-}
-
-// storing splits the reductions of one pass into those that join storing x and those that read it
-// afterwards.
-func (f *fusion) storing(x ir.ID, reductions []ir.ID) (along, apart []ir.ID) {
-	apart, along = split(reductions, func(r ir.ID) bool { return reducedApart(f.g, r, f.g.Type(x)) })
-	for _, r := range apart {
-		f.apart = append(f.apart, Apart{f.g.Origin(x), f.g.Type(x), f.g.Origin(r), whyApart})
-	}
-	return along, apart
 }
 
 // split splits a list into those for which f holds and the others.
