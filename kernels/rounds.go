@@ -74,9 +74,10 @@ const mostHeld = 64
 
 // fewNumbers reports a body whose matrices are all small, but for those that it is given.
 func fewNumbers(b *op.Body) bool {
+	ramps := nest.Ramps(b)
 	for k := range b.Acts {
 		a := &b.Acts[k]
-		if a.Type.IsDense() && a.Type.Count() > mostHeld {
+		if a.Type.IsDense() && a.Type.Count() > mostHeld && !ramps[k] {
 			return false
 		}
 		for _, in := range a.Bodies {

@@ -21,10 +21,51 @@ import (
 // stay: the operators are the same, in the same order. It would be wrong where something is shown
 // in between, or where sizes change, and dear where an operator in the body has work for several
 // workers.
-func Rounds(g *ir.Graph, table *op.Table) *ir.Graph { return roundsIn(g, table, fits) }
+func Rounds(g *ir.Graph, table *op.Table) *ir.Graph { return roundsIn(g, nil, table, fits) }
+
+// around is where a graph is a region: in node id of a graph.
+type around struct {
+	g       *ir.Graph
+	id      ir.ID
+	args    []ir.ID
+	outside *around
+}
+
+// numbered is the node that makes x, which is a ramp (op.Def.Ramp) or a view of one, in a graph outside; nil if
+// x is another value.
+func (a *around) numbered(g *ir.Graph, x ir.ID) (*around, *ir.Graph, ir.ID) {
+	n := &g.Nodes[x]
+	if k := -1; n.Op.Role == op.Argument && a != nil {
+		if k = slices.Index(a.args, x); k < a.g.Nodes[a.id].Carried() {
+			return nil, nil, 0
+		}
+		return a.outside.numbered(a.g, a.g.In(a.id)[k])
+	}
+	if n.Op.Ramp != nil {
+		if _, _, ok := n.Op.Ramp(n.Attrs); ok {
+			return a, g, x
+		}
+	}
+	if in := g.In(x); n.Op.Laws.Has(op.View) && n.Op.Elements != nil && len(in) == 1 {
+		if _, from, _ := a.numbered(g, in[0]); from != nil {
+			return a, g, x
+		}
+	}
+	return nil, nil, 0
+}
+
+// copied adds a copy of what makes x, which is numbered, to a graph.
+func (a *around) copied(g *ir.Graph, x ir.ID, to *ir.Graph, at ir.Origin) ir.ID {
+	var in []ir.ID
+	for _, y := range g.In(x) {
+		around, from, id := a.numbered(g, y)
+		in = append(in, around.copied(from, id, to, at))
+	}
+	return to.Add(g.Nodes[x].Op, g.Nodes[x].Attrs, g.Type(x), at, in...)
+}
 
 // roundsIn makes tasks of the loops of a graph that fit, and of those in the others.
-func roundsIn(g *ir.Graph, table *op.Table, fits func(g *ir.Graph, id ir.ID) bool) *ir.Graph {
+func roundsIn(g *ir.Graph, a *around, table *op.Table, fits func(g *ir.Graph, id ir.ID) bool) *ir.Graph {
 	out := g
 	for i := range g.Nodes {
 		n, id := &g.Nodes[i], ir.ID(i)
@@ -33,11 +74,11 @@ func roundsIn(g *ir.Graph, table *op.Table, fits func(g *ir.Graph, id ir.ID) boo
 		}
 		made := ir.Node{Op: n.Op, Attrs: n.Attrs}
 		if n.Op.Control == op.Iterate && !hinted(n) && !follows(g, id) && fits(g, id) {
-			made = ir.Node{Op: table.Must("rounds"), Region: roundsOf(g, id, table)}
+			made = ir.Node{Op: table.Must("rounds"), Region: roundsOf(g, a, id, table)}
 		} else {
 			same := true
 			made.Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
-				x := &ir.Region{Graph: roundsIn(r.Graph, table, fits), Args: r.Args, Yields: r.Yields}
+				x := &ir.Region{Graph: roundsIn(r.Graph, &around{g, id, r.Args, a}, table, fits), Args: r.Args, Yields: r.Yields}
 				same = same && x.Graph == r.Graph
 				return x
 			})
@@ -61,7 +102,7 @@ func follows(g *ir.Graph, id ir.ID) bool {
 }
 
 // roundsOf is the region in which node id is all there is.
-func roundsOf(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
+func roundsOf(g *ir.Graph, a *around, id ir.ID, table *op.Table) *ir.Region {
 	n := &g.Nodes[id]
 	at := ir.Origin{Span: n.Span}
 	r := &ir.Region{Graph: ir.New()}
@@ -69,9 +110,13 @@ func roundsOf(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
 	texts := map[int]*ir.Node{}
 	for k, x := range g.In(id) {
 		r.Args = append(r.Args, r.Graph.Add(table.Must("arg"), nil, g.Type(x), at))
-		if constantText(g, x) {
+		around, from, made := a.numbered(g, x)
+		switch {
+		case constantText(g, x):
 			texts[k] = &g.Nodes[x]
-		} else {
+		case from != nil && k >= n.Carried(): // a loop computes its numbers where it reads them
+			reads = append(reads, around.copied(from, made, r.Graph, at))
+		default:
 			reads = append(reads, r.Args[k])
 		}
 	}
@@ -82,7 +127,7 @@ func roundsOf(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
 		r = withTexts(r, texts)
 		if apart {
 			tinyLoop := func(g *ir.Graph, id ir.ID) bool { return tiny(g.Nodes[id].Region) }
-			r.Graph = roundsIn(r.Graph, table, tinyLoop)
+			r.Graph = roundsIn(r.Graph, nil, table, tinyLoop)
 		}
 		return r
 	})

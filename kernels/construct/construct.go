@@ -90,6 +90,7 @@ func seq() generator {
 		args: []op.Arg{{Name: "a", Attr: true, Doc: "first"}, {Name: "b", Attr: true, Doc: "end, not included"},
 			{Name: "step", Attr: true, Default: &one, Doc: "distance, not 0"}},
 		shape: seqShape,
+		ramp:  seqRamp,
 		elem: func(a *op.Attrs) types.Elem {
 			if seqFloats(a) {
 				return types.F64
@@ -116,6 +117,14 @@ func seq() generator {
 			}
 		},
 	}
+}
+
+// seqRamp is the integers of a seq.
+func seqRamp(a *op.Attrs) (first, down int64, ok bool) {
+	if _, window := a.Get("at"); window || seqFloats(a) {
+		return 0, 0, false
+	}
+	return int64(a.Int("a")), seqStep(a).I, true
 }
 
 // seqStep is the attribute step as it is written.
@@ -209,7 +218,8 @@ type generator struct {
 	// drawn writes a number into a loop, of the state that states gives; nil: no loop computes one.
 	drawn  *drawer
 	states states
-	alike  func(a *op.Attrs) op.Val // Def.Alike
+	alike  func(a *op.Attrs) op.Val                       // Def.Alike
+	ramp   func(a *op.Attrs) (first, down int64, ok bool) // Def.Ramp
 	flops  float64
 }
 
@@ -246,7 +256,7 @@ func (g generator) def() *op.Def {
 		}
 		return nil
 	}
-	d.Window, d.Alike = g.fill, g.alike
+	d.Window, d.Alike, d.Ramp = g.fill, g.alike, g.ramp
 	d.Loop = window.Loop(d.Kernel)
 	return d
 }

@@ -185,9 +185,38 @@ func (x *Builder) constant(a *op.Action) (Ref, bool) {
 	return r, true
 }
 
+// ramp is a matrix of numbers that ascend by the row (op.Def.Ramp), as linear forms.
+func (x *Builder) ramp(a *op.Action) (Ref, bool) {
+	if a.Def.Ramp == nil || !a.Type.Known() || a.Attrs.Bool("drawn") {
+		return Ref{}, false
+	}
+	first, down, ok := a.Def.Ramp(a.Attrs)
+	if !ok {
+		return Ref{}, false
+	}
+	return x.matrix(a.Type, func(i, _ loop.Lin) loop.Val { return x.Value(i.Times(down).Plus(loop.Num(first))) }), true
+}
+
+// Ramps says of each action of a body that it is a ramp, or a view of one.
+func Ramps(b *op.Body) []bool {
+	list := make([]bool, len(b.Acts))
+	for k := range b.Acts {
+		switch a := &b.Acts[k]; {
+		case a.Def.Ramp != nil:
+			_, _, list[k] = a.Def.Ramp(a.Attrs)
+		case a.Def.Laws.Has(op.View) && a.Def.Elements != nil && len(a.Args) == 1 && a.Args[0] >= len(b.Args):
+			list[k] = list[a.Args[0]-len(b.Args)]
+		}
+	}
+	return list
+}
+
 // Act writes action k of a body.
 func (x *Builder) Act(b *op.Body, k int, env []Ref) Ref {
 	a := &b.Acts[k]
+	if c, ok := x.ramp(a); ok {
+		return c
+	}
 	if c, ok := x.constant(a); ok {
 		return c
 	}

@@ -4,6 +4,7 @@ package nest
 // uses again.
 
 import (
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -13,9 +14,13 @@ import (
 // Interpreter runs one body, for one worker. What a run gives lies in the performer's memory, or in
 // that of its arguments, and holds until the next run.
 type Interpreter struct {
-	body  *op.Body
-	Acts  []int // those that are run, in order
+	body *op.Body
+	Acts []int // those that are run, in order
+	// Reg is the registers. In an interpreter with stages that of a number may be nil: its value is in num.
+	// elem is the types of numbers, NoElem of other registers. num and elem are nil without stages.
 	Reg   []value.Value
+	num   []loop.Word
+	elem  []types.Elem
 	calls []op.Call
 	// scalars is room for the operands of elementwise actions on scalars, which need no kernel.
 	scalars [][]value.Scalar
@@ -34,7 +39,8 @@ type Interpreter struct {
 	// stages is which actions run as one loop; nil: none do. runs is of the last action of each.
 	stages      *Stages
 	runs        []stageRun
-	compileFrom int64 // see worthwhile
+	own         []*value.Dense // of carried arguments, the memory in which stages may replace them; see Stages.over
+	compileFrom int64          // see worthwhile
 	stopped     func() bool
 	// turned is transposed copies of matrices that stay the same, of all interpreters of a run.
 	turned map[*value.Dense]*value.Dense
@@ -48,7 +54,9 @@ type nested struct {
 	cond *Interpreter
 	// kept is copies of carried values that do not lie in the memory of the round's performer, of
 	// even and odd rounds.
-	kept  [2][]*value.Dense
+	kept [2][]*value.Dense
+	// own is the memory of carried values that stages replace in their place; nil of others.
+	own   []*value.Dense
 	args  []value.Value
 	whole value.Value // the carried ones of args
 }
@@ -78,6 +86,14 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 		scalars: make([][]value.Scalar, len(b.Acts)), inner: make([]nested, len(b.Acts)), Out: make(value.Tuple, len(b.Yields)), held: make([]value.Value, len(b.Acts)),
 		keep: make([]int, len(b.Acts)), kept: k, stages: stages, compileFrom: from, stopped: within.Stopped, turned: turned}
 	p.whole = p.Out
+	if from >= 0 {
+		p.num, p.elem = make([]loop.Word, len(p.Reg)), make([]types.Elem, len(p.Reg))
+		for r := range p.elem {
+			if t := b.Register(r); isNumber(t) {
+				p.elem[r] = t.Elem
+			}
+		}
+	}
 	if stages != nil {
 		p.runs = make([]stageRun, len(b.Acts))
 	}
@@ -114,6 +130,10 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 			in.args = make([]value.Value, len(a.Args))
 			in.kept = [2][]*value.Dense{make([]*value.Dense, n), make([]*value.Dense, n)}
 			in.whole = value.Tuple(in.args[:n:n])
+			in.own = make([]*value.Dense, n)
+			for _, q := range in.body {
+				q.own = in.own
+			}
 		}
 	}
 	p.place(keeps)
@@ -205,36 +225,45 @@ func (p *Interpreter) place(keeps bool) {
 
 // when is the action after which action k has run: the last one of its stage.
 func (p *Interpreter) when(k int) int {
-	if p.stages == nil {
+	switch {
+	case p.stages == nil || p.stages.root[k] < 0:
 		return k
+	case p.stages.over[p.stages.root[k]] > 0:
+		return len(p.body.Acts)
 	}
-	return max(k, p.stages.root[k])
+	return p.stages.root[k]
 }
 
-// Run runs the actions; registers of arguments are set. The yields are in out. A stage runs when its
-// last action's turn comes, so where something fails all run again in their order, which finds the
-// first failure.
+// Run runs the actions; registers of arguments are set. The yields are in Out.
 func (p *Interpreter) Run() error {
+	if err := p.round(); err != nil {
+		return err
+	}
+	for i, y := range p.body.Yields {
+		p.Out[i] = p.get(y)
+	}
+	return nil
+}
+
+// round is Run that leaves the yields in their registers. A stage runs when its last action's turn comes, so
+// where something fails all run again in their order, which finds the first failure.
+func (p *Interpreter) round() error {
 	err := p.run(true)
 	if err != nil && err != op.ErrStopped && p.stages != nil {
 		if first := p.run(false); first != nil {
 			err = first
 		}
 	}
-	if err != nil {
-		return err
-	}
-	for i, y := range p.body.Yields {
-		p.Out[i] = p.Reg[y]
-	}
-	return nil
+	return err
 }
 
 // run runs the actions, by stages or one after the other.
 func (p *Interpreter) run(stages bool) (err error) {
 	for _, k := range p.Acts {
 		if stages && p.stages != nil && p.stages.root[k] >= 0 {
-			err = p.staged(k)
+			if p.stages.over[k] == 0 {
+				err = p.staged(k)
+			}
 		} else {
 			err = p.one(k)
 		}
@@ -242,17 +271,90 @@ func (p *Interpreter) run(stages bool) (err error) {
 			return err
 		}
 	}
+	if stages && p.stages != nil && len(p.stages.last) > 0 {
+		return p.replace()
+	}
+	return nil
+}
+
+// replace runs the stages that may change carried matrices in their own memory. All that may fail is done
+// before the first of them is run, since then no action can be run again.
+func (p *Interpreter) replace() error {
+	s := p.stages
+	for _, k := range s.last {
+		r := &p.runs[k]
+		if r.ready = false; p.places(k) {
+			if r.ready = p.bind(k, p.own[s.over[k]-1]); r.ready {
+				continue
+			}
+		}
+		if err := p.staged(k); err != nil {
+			return err
+		}
+	}
+	for _, k := range s.last {
+		if !p.runs[k].ready {
+			continue
+		}
+		if flagged, err := p.launch(k); flagged {
+			panic("BUG: a check in a loop without checks")
+		} else if err != nil {
+			return err
+		}
+		p.Reg[len(p.body.Args)+k] = p.own[s.over[k]-1]
+	}
 	return nil
 }
 
 // one runs one action.
 func (p *Interpreter) one(k int) error {
+	r := len(p.body.Args) + k
+	if x := p.scalars[k]; x != nil && p.num != nil && p.keep[k] == 0 && p.elem[r] != types.NoElem {
+		v, err := p.number(k, x)
+		if err != nil {
+			return p.body.Acts[k].Failed(k, err)
+		}
+		p.Reg[r], p.num[r] = nil, loop.WordOf(v)
+		return nil
+	}
 	v, err := p.Value(k)
 	if err != nil {
 		return p.body.Acts[k].Failed(k, err)
 	}
-	p.Reg[len(p.body.Args)+k] = v
+	p.set(r, v)
 	return nil
+}
+
+// set makes v the value of a register.
+func (p *Interpreter) set(r int, v value.Value) {
+	p.Reg[r] = v
+	if p.counts(r) {
+		p.num[r] = loop.WordOf(v.(value.Scalar))
+	}
+}
+
+// counts reports a register whose number is in num.
+func (p *Interpreter) counts(r int) bool { return p.num != nil && p.elem[r] != types.NoElem }
+
+// get is the value of a register.
+func (p *Interpreter) get(r int) value.Value {
+	if p.Reg[r] == nil && p.counts(r) {
+		p.Reg[r] = loop.ScalarOf(p.elem[r], p.num[r])
+	}
+	return p.Reg[r]
+}
+
+// number computes an elementwise action on scalars in the memory x.
+func (p *Interpreter) number(k int, x []value.Scalar) (value.Scalar, error) {
+	a := &p.body.Acts[k]
+	for i, r := range a.Args {
+		if p.counts(r) {
+			x[i] = loop.ScalarOf(p.elem[r], p.num[r])
+		} else {
+			x[i] = p.Reg[r].(value.Scalar)
+		}
+	}
+	return define.ApplyElt(a.Def, a.Type.Elem, x)
 }
 
 // staged runs a stage when its last action's turn comes: as a loop, or one action after the other.
@@ -272,11 +374,11 @@ func (p *Interpreter) staged(k int) error {
 	if err != nil {
 		return err
 	}
-	if done && a.Type.IsDense() {
-		p.Reg[len(p.body.Args)+k] = out
+	if r := len(p.body.Args) + k; done && a.Type.IsDense() {
+		p.Reg[r] = out
 		return nil
 	} else if done {
-		p.Reg[len(p.body.Args)+k] = out.At(0, 0)
+		p.Reg[r], p.num[r] = nil, loop.WordOf(out.At(0, 0))
 		return nil
 	}
 	for _, i := range p.stages.members[k] {
@@ -298,7 +400,9 @@ func (p *Interpreter) memory(k int) *value.Dense {
 
 // On runs the actions for arguments.
 func (p *Interpreter) On(args []value.Value) (value.Tuple, error) {
-	copy(p.Reg, args)
+	for r, v := range args {
+		p.set(r, v)
+	}
 	err := p.Run()
 	return p.Out, err
 }
@@ -358,8 +462,11 @@ func (in *nested) forget(out int) {
 // Act runs one action.
 func (p *Interpreter) Act(k int) (value.Value, error) {
 	a, c := &p.body.Acts[k], &p.calls[k]
+	if x := p.scalars[k]; x != nil {
+		return p.number(k, x)
+	}
 	for i, x := range a.Args {
-		c.In[i] = p.Reg[x]
+		c.In[i] = p.get(x)
 	}
 	switch a.Def.Control {
 	case op.Part:
@@ -379,12 +486,6 @@ func (p *Interpreter) Act(k int) (value.Value, error) {
 		return side.whole, nil
 	case op.Iterate:
 		return p.inner[k].iterate(a, c)
-	}
-	if x := p.scalars[k]; x != nil {
-		for i := range x {
-			x[i] = c.Scalar(i)
-		}
-		return define.ApplyElt(a.Def, a.Type.Elem, x)
 	}
 	c.Type, c.Out = a.Type, nil
 	if a.Asks {
@@ -410,6 +511,12 @@ func (p *Interpreter) Act(k int) (value.Value, error) {
 func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 	copy(in.args, c.In)
 	in.forget(1)
+	if s := in.body[0].stages; s != nil {
+		for _, k := range s.last {
+			i := s.over[k] - 1
+			in.args[i] = in.owned(i, in.args[i].(*value.Dense))
+		}
+	}
 	times, counted := a.Attrs.Get("times")
 	if c.Rounds != nil {
 		c.Rounds.Times.Store(-1)
@@ -418,6 +525,8 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 		}
 		defer c.Rounds.Begun.Store(0)
 	}
+	// by is what made the carried values that are in no args.
+	var by *Interpreter
 	for round := int64(0); !counted || round < times.I; round++ {
 		if c.Ended() {
 			return nil, op.ErrStopped
@@ -426,30 +535,86 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 			c.Rounds.Begun.Store(round + 1)
 		}
 		if !counted {
-			stop, err := in.cond.On(in.args)
-			if err != nil {
+			in.give(in.cond, by, round == 0)
+			if err := in.cond.round(); err != nil {
 				return nil, op.InBody(err, 1, round)
 			}
-			if stop[0].(value.Scalar).True() {
+			if in.cond.get(in.cond.body.Yields[0]).(value.Scalar).True() {
 				break
 			}
 		}
 		p := in.body[round&1]
-		next, err := p.On(in.args)
-		if err != nil {
+		in.give(p, by, round < 2)
+		if err := p.round(); err != nil {
 			return nil, op.InBody(err, 0, round)
 		}
-		for i, v := range next {
-			if was, is := in.args[i].Type(), v.Type(); was != is {
-				return nil, a.ChangedShape(was, is)
-			}
-			if d, ok := v.(*value.Dense); ok && !p.holds(p.body.Yields[i]) {
-				next[i] = in.keep(int(round&1), i, d)
+		if err := in.carry(a, p, int(round&1)); err != nil {
+			return nil, err
+		}
+		by = p
+	}
+	if by != nil {
+		for i, y := range by.body.Yields {
+			if in.args[i] == nil {
+				in.args[i] = by.get(y)
 			}
 		}
-		copy(in.args, next)
 	}
 	return in.whole, nil
+}
+
+// give sets the arguments of the body p: the carried ones, those that are in no args as by has made them,
+// and in its first round the others.
+func (in *nested) give(p, by *Interpreter, first bool) {
+	n := len(in.kept[0])
+	for i, v := range in.args {
+		switch {
+		case i >= n && !first:
+			return
+		case v == nil && i < n && p.counts(i):
+			p.Reg[i], p.num[i] = nil, by.num[by.body.Yields[i]]
+		default:
+			p.set(i, v)
+		}
+	}
+}
+
+// carry takes what a round has made: numbers stay where they are.
+func (in *nested) carry(a *op.Action, p *Interpreter, odd int) error {
+	for i, y := range p.body.Yields {
+		if p.counts(y) {
+			in.args[i] = nil
+			continue
+		}
+		v, was := p.Reg[y], in.args[i]
+		d, dense := v.(*value.Dense)
+		if b, is := was.(*value.Dense); !dense || !is || d.Rows != b.Rows || d.Cols != b.Cols || d.Elem != b.Elem {
+			if was, is := was.Type(), v.Type(); was != is {
+				return a.ChangedShape(was, is)
+			}
+		}
+		switch {
+		case in.own[i] != nil:
+			v = in.owned(i, d)
+		case dense && !p.holds(y):
+			v = in.keep(odd, i, d)
+		}
+		in.args[i] = v
+	}
+	return nil
+}
+
+// owned is a carried value in the memory in which rounds replace it.
+func (in *nested) owned(i int, d *value.Dense) *value.Dense {
+	own := in.own[i]
+	if own == nil {
+		own = value.New(d.Elem, d.Rows, d.Cols)
+		in.own[i] = own
+	}
+	if d != own {
+		own.CopyFrom(d)
+	}
+	return own
 }
 
 // holds reports that register r lies in the performer's own memory.

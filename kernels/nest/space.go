@@ -26,12 +26,14 @@ type SpaceRect struct {
 	Operands []Operand
 	// A copy is of operand from, from row i and column j on.
 	From, I, J int
+	// place is of a matrix that is made in the memory of the one that it replaces; else nil.
+	place *inPlace
 }
 
 // WriteSpace is the yields of a body, which have one shape, as loops, or nil where a loop cannot compute
 // them.
 func WriteSpace(b *op.Body) (list []SpaceRect) {
-	return writeSpace(b.Register(b.Yields[0]), nil, true, func(x *Builder) []Ref {
+	return writeSpace(b.Register(b.Yields[0]), nil, Form{Affine: true}, -1, func(x *Builder) []Ref {
 		var args []Ref
 		for r := range b.Args {
 			args = append(args, x.Outer(b, r))
@@ -42,8 +44,8 @@ func WriteSpace(b *op.Body) (list []SpaceRect) {
 
 // writeSpace is matrices of the shape of t, which write writes, as loops, or nil where there are none.
 // If folds is not nil, the loops compute the reduction of all their elements. A column is reduced like a row.
-// affine is Form.Affine.
-func writeSpace(t types.Type, folds *op.Action, affine bool, write func(x *Builder) []Ref) (list []SpaceRect) {
+// over is the register that the matrix replaces and may lie in the memory of, or negative.
+func writeSpace(t types.Type, folds *op.Action, form Form, over int, write func(x *Builder) []Ref) (list []SpaceRect) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, is := r.(op.NoElement); !is {
@@ -59,7 +61,7 @@ func writeSpace(t types.Type, folds *op.Action, affine bool, write func(x *Build
 	for len(todo) > 0 {
 		w := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		r, cut := writeRect(write, folds, affine, w)
+		r, cut := writeRect(write, folds, form, over, w)
 		switch {
 		case len(list)+len(todo) >= mostRects:
 			panic(NoBody{"so many rectangles"})
@@ -77,11 +79,14 @@ func writeSpace(t types.Type, folds *op.Action, affine bool, write func(x *Build
 		}
 		todo = append(todo, second, first)
 	}
+	if over >= 0 && !settle(list, over) {
+		return writeSpace(t, folds, form, -1, write)
+	}
 	return list
 }
 
 // writeRect writes the loop of a rectangle, or says where it has to be cut.
-func writeRect(write func(x *Builder) []Ref, folds *op.Action, affine bool, w window.Rect) (out SpaceRect, cut *op.Cut) {
+func writeRect(write func(x *Builder) []Ref, folds *op.Action, form Form, over int, w window.Rect) (out SpaceRect, cut *op.Cut) {
 	defer func() {
 		if r := recover(); r != nil {
 			c, is := r.(op.Cut)
@@ -91,14 +96,16 @@ func writeRect(write func(x *Builder) []Ref, folds *op.Action, affine bool, w wi
 			cut = &c
 		}
 	}()
-	x := NewBuilder(Form{Words: 2, Affine: affine})
+	x := NewBuilder(Form{Words: 2, Affine: form.Affine})
 	x.extent, x.inside = &[2]int{w.Rows, w.Cols}, map[int]int{}
 	var at, size [2]loop.Lin
 	for d, name := range []string{"i", "j"} {
 		size[d] = loop.Of(loop.ParamSym, x.Param(loop.ScalarParam, types.I64))
 		at[d] = loop.Of(loop.IndexSym, x.Index(name, loop.Range{Kind: loop.Steps, To: size[d], By: 1}))
 	}
-	out = SpaceRect{Rect: w, From: -1}
+	if out = (SpaceRect{Rect: w, From: -1}); over >= 0 {
+		x.replaced = &overwrites{register: over, at: [2]loop.Lin{at[0].Plus(loop.Num(int64(w.Row))), at[1].Plus(loop.Num(int64(w.Col)))}, own: map[loop.Val]int{}}
+	}
 	results := write(x)
 	for _, y := range results {
 		if y.At == nil || y.Type.Elem.Size() == 0 {
@@ -127,6 +134,11 @@ func writeRect(write func(x *Builder) []Ref, folds *op.Action, affine bool, w wi
 			}
 		}
 		result := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), size[0], size[1])}
+		if over >= 0 {
+			if x.placed(&out, v); out.place.fine {
+				x.Nest.Results[result.N].Over = 2 + out.place.over
+			}
+		}
 		x.Store(result, at[0], at[1], define.ConvertBody(x.Builder, dense.Storage(y.Type.Elem), v))
 	}
 	made := x.Done()
@@ -149,7 +161,7 @@ const (
 // a number that the run tells, have one code.
 func (x *Builder) viewed(t types.Type, r int) Ref {
 	return x.matrix(t, func(i, j loop.Lin) loop.Val {
-		o := Operand{Register: r, Turned: x.turns(r, i, j)}
+		o, row, col := Operand{Register: r, Turned: x.turns(r, i, j)}, i, j
 		if o.Turned {
 			i, j = j, i
 		}
@@ -174,7 +186,11 @@ func (x *Builder) viewed(t types.Type, r int) Ref {
 			x.Operands = append(x.Operands, o)
 			x.Param(loop.DenseParam, dense.Storage(t.Elem))
 		}
-		return x.Load(loop.Mem{Kind: loop.ParamMem, N: 2 + k}, i, j)
+		v := x.Load(loop.Mem{Kind: loop.ParamMem, N: 2 + k}, i, j)
+		if x.replaced != nil && x.replaced.register == r {
+			x.replaced.reads(t, v, k, row, col)
+		}
+		return v
 	})
 }
 

@@ -36,14 +36,24 @@ const (
 type Stages struct {
 	body *op.Body
 	// fixed says of each argument that it is the same matrix, with the same elements, in all runs of an
-	// interpreter.
+	// interpreter. known writes a matrix whose elements are known before the run; nil: they are not.
 	fixed []bool
+	known []writer
 	// root is of each action the one with whose stage it is computed, itself for the last action of
 	// a stage, -1 for a call.
-	root    []int
+	root []int
+	// roots is all stages that compute an action: several compute comparisons of places for themselves.
+	roots   [][]int
 	members [][]int // of each last action, in order
-	code    []stageCode
+	// over is of a last action 1 + the argument whose memory its result may lie in, as it is carried on in its
+	// place; else 0. These stages run after all other actions, in the order of last.
+	over []int
+	last []int
+	code []stageCode
 }
+
+// writer writes a matrix into a loop.
+type writer func(x *Builder) Ref
 
 // stageCode is a stage as loops, which are written when enough work has been seen.
 type stageCode struct {
@@ -62,11 +72,23 @@ func PlanStages(b *op.Body) {
 	for k := range fixed {
 		fixed[k] = true
 	}
-	planWithin(b, fixed)
+	planWithin(b, fixed, make([]writer, len(b.Args)))
 }
 
-// planWithin plans the bodies of loops and branches in b.
-func planWithin(b *op.Body, fixed []bool) {
+// planWithin plans the bodies of loops and branches in b. fixed and known are of its arguments.
+func planWithin(b *op.Body, fixed []bool, known []writer) {
+	known = slices.Clone(known)
+	for k, is := range Ramps(b) {
+		if known = append(known, nil); is {
+			known[len(b.Args)+k] = func(x *Builder) Ref {
+				env := make([]Ref, len(b.Args)+len(b.Acts))
+				for _, r := range b.Acts[k].Args {
+					env[r] = known[r](x)
+				}
+				return x.Act(b, k, env)
+			}
+		}
+	}
 	for k := range b.Acts {
 		a := &b.Acts[k]
 		first, carried := 0, 0
@@ -78,13 +100,21 @@ func planWithin(b *op.Body, fixed []bool) {
 		default:
 			continue
 		}
-		same := make([]bool, len(a.Args)-first)
+		same, made := make([]bool, len(a.Args)-first), make([]writer, len(a.Args)-first)
 		for i, r := range a.Args[first:] {
-			same[i] = i >= carried && r < len(b.Args) && fixed[r]
+			if i >= carried {
+				same[i], made[i] = r < len(b.Args) && fixed[r], known[r]
+			}
 		}
 		for _, in := range a.Bodies {
-			in.Compiled(func(in *op.Body) any { return stagesIn(in, same) })
-			planWithin(in, same)
+			in.Compiled(func(in *op.Body) any {
+				s := stagesIn(in, same, made)
+				if s != nil && carried > 0 && in == a.Bodies[0] {
+					s.replaces(carried)
+				}
+				return s
+			})
+			planWithin(in, same, made)
 		}
 	}
 }
@@ -96,16 +126,22 @@ func StagesOf(b *op.Body) *Stages {
 }
 
 // stagesIn groups the actions of a body; nil if no stage is of use.
-func stagesIn(b *op.Body, fixed []bool) *Stages {
-	s := &Stages{body: b, fixed: fixed, root: make([]int, len(b.Acts)), members: make([][]int, len(b.Acts)), code: make([]stageCode, len(b.Acts))}
+func stagesIn(b *op.Body, fixed []bool, known []writer) *Stages {
+	s := &Stages{body: b, fixed: fixed, known: known, root: make([]int, len(b.Acts)), roots: make([][]int, len(b.Acts)), members: make([][]int, len(b.Acts)), over: make([]int, len(b.Acts)), code: make([]stageCode, len(b.Acts))}
 	times := make([]float64, len(b.Acts)) // how often an element is computed for one of the last action
 	ops := make([]float64, len(b.Acts))   // of an element of a stage, by its last action
 	whole := make([]bool, len(b.Acts))    // all elements are computed
-	all := s.costs()
+	all, places := s.costs(), s.places()
 	for k := len(b.Acts) - 1; k >= 0; k-- {
 		s.root[k], times[k] = -1, 1
 		if !stageable(b, k) || s.tells(k) {
 			continue
+		}
+		if places[k] {
+			if s.roots[k] = s.readers(k); s.roots[k] != nil {
+				s.root[k] = slices.Max(s.roots[k])
+				continue
+			}
 		}
 		cost, folds := s.cost(k), folded(&b.Acts[k])
 		before := float64(stageBefore)
@@ -127,15 +163,113 @@ func stagesIn(b *op.Body, fixed []bool) *Stages {
 	}
 	some := false
 	for k, h := range s.root {
-		if h >= 0 {
+		if h < 0 {
+			continue
+		}
+		some = true
+		if s.roots[k] == nil {
+			s.roots[k] = []int{h}
+		}
+		for _, h := range s.roots[k] {
 			s.members[h] = append(s.members[h], k)
-			some = true
 		}
 	}
 	if !some {
 		return nil
 	}
 	return s
+}
+
+// places says which actions compute matrices of numbers of rows and columns alone: an operation costs as much as
+// to read the result.
+func (s *Stages) places() []bool {
+	b := s.body
+	list := Ramps(b)
+	for k := range b.Acts {
+		a, dense := &b.Acts[k], false
+		if !a.Type.IsDense() || !a.Def.Laws.Has(op.Elementwise) || !a.Def.Laws.Has(op.Pure) || len(a.Args) == 0 || s.cost(k) > 1 {
+			continue
+		}
+		list[k] = true
+		for _, r := range a.Args {
+			if t := b.Register(r); t.IsDense() {
+				dense = true
+				list[k] = list[k] && (r < len(b.Args) && s.known[r] != nil || r >= len(b.Args) && list[r-len(b.Args)])
+			}
+		}
+		list[k] = list[k] && dense
+	}
+	return list
+}
+
+// readers is the stages of all actions that read action k; nil if another call, or what the body yields, does.
+func (s *Stages) readers(k int) (list []int) {
+	b, r := s.body, len(s.body.Args)+k
+	if slices.Contains(b.Yields, r) {
+		return nil
+	}
+	for i := k + 1; i < len(b.Acts); i++ {
+		if !slices.Contains(b.Acts[i].Args, r) {
+			continue
+		}
+		of := s.roots[i]
+		if of == nil {
+			of = []int{s.root[i]}
+		}
+		for _, h := range of {
+			if h < 0 {
+				return nil
+			}
+			if !slices.Contains(list, h) {
+				list = append(list, h)
+			}
+		}
+	}
+	return list
+}
+
+// replaces finds the stages whose results may lie in the memory of what they replace: carried on in the place
+// of an argument that no other stage of this kind before them, and nothing that is carried on, reads.
+func (s *Stages) replaces(carried int) {
+	b := s.body
+	for c, y := range b.Yields[:carried] {
+		k := y - len(b.Args)
+		if k < 0 || s.root[k] != k || b.Args[c] != b.Acts[k].Type || !b.Acts[k].Type.IsDense() || folded(&b.Acts[k]) {
+			continue
+		}
+		reads := func(r int) bool {
+			return slices.ContainsFunc(b.Acts, func(a op.Action) bool { return slices.Contains(a.Args, r) })
+		}
+		shares := s.shares(c)
+		fine := !reads(y)
+		for i, r := range b.Yields {
+			fine = fine && (i == c || r != y && !shares[r])
+		}
+		for _, h := range s.last {
+			earlier := s.shares(s.over[h] - 1)
+			for _, i := range s.members[k] {
+				fine = fine && !slices.ContainsFunc(b.Acts[i].Args, func(r int) bool { return earlier[r] })
+			}
+		}
+		if fine {
+			s.over[k], s.last = 1+c, append(s.last, k)
+		}
+	}
+}
+
+// shares says which registers may lie in the memory of argument c.
+func (s *Stages) shares(c int) []bool {
+	b := s.body
+	list := make([]bool, len(b.Args)+len(b.Acts))
+	list[c] = true
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		if s.root[k] >= 0 || owns(a) || a.Type.IsScalar() {
+			continue
+		}
+		list[len(b.Args)+k] = slices.ContainsFunc(a.Args, func(r int) bool { return list[r] })
+	}
+	return list
 }
 
 // folded reports whether an action is a reduction of a whole matrix. It is a loop of its own unless the
@@ -346,7 +480,7 @@ func (s *Stages) joins(k int, times []float64) (h int, n float64) {
 			if x != r {
 				continue
 			}
-			if s.root[i] < 0 || h >= 0 && s.root[i] != h {
+			if s.root[i] < 0 || h >= 0 && s.root[i] != h || len(s.roots[i]) > 1 {
 				return -1, 0
 			}
 			h = s.root[i]
@@ -407,11 +541,17 @@ func (s *Stages) write(k int, affine bool) []SpaceRect {
 		folds, result = &b.Acts[k], b.Acts[k].Args[0]
 		t = b.Register(result)
 	}
-	return writeSpace(t, folds, affine, func(x *Builder) []Ref {
+	over := -1
+	if affine {
+		over = s.over[k] - 1
+	}
+	return writeSpace(t, folds, Form{Affine: affine}, over, func(x *Builder) []Ref {
 		x.fixed = s.fixed
 		env := make([]Ref, len(b.Args)+k+1)
 		for r := range env {
 			switch i := r - len(b.Args); {
+			case read[r] && r < len(b.Args) && s.known[r] != nil:
+				env[r] = s.known[r](x)
 			case read[r]:
 				env[r] = x.Outer(b, r)
 			case i >= 0 && own[i] && (i != k || folds == nil):
@@ -438,7 +578,7 @@ func Apart(b *op.Body) bool {
 
 // weighStages is the operations of a run of a body, and what it costs by stages.
 func weighStages(b *op.Body) (ops, apart float64) {
-	s := stagesIn(b, nil)
+	s := stagesIn(b, nil, make([]writer, len(b.Args)))
 	for k := range b.Acts {
 		a := &b.Acts[k]
 		switch {

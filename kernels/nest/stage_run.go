@@ -5,8 +5,8 @@ package nest
 
 import (
 	"errors"
-	"slices"
 
+	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/dense"
@@ -25,9 +25,7 @@ type stageRun struct {
 	flags int  // consecutive windows in which a check has failed
 	// number is the result of a reduction of all elements; nil for other stages.
 	number *value.Dense
-	// regs are the registers that the loops read, and bound what they held when they were bound.
-	regs  []int
-	bound []value.Value
+	ready  bool // it is bound to change a carried matrix
 }
 
 // stageRect is a loop of a stage, bound to operands.
@@ -36,74 +34,37 @@ type stageRect struct {
 	run    launch.Run
 	worker *launch.Worker // nil: it is not bound
 	in     []value.Value
-	from   []*value.Dense // the matrices that operands are views of
-	at     [][2]int       // where the views begin
-	views  []value.Dense
+	views  []stageView
 	view   value.Dense
 	out    []*value.Dense // view
+	part   [2][2]int      // the rows and columns that are made
+}
+
+// stageView is an operand as it was last bound.
+type stageView struct {
+	value.Dense
+	from   *value.Dense // the register's matrix; nil: the operand is a number
+	turned *value.Dense // from, transposed where the operand is
+	at     [2]int       // where the view begins
 }
 
 // stage runs the stage of action k into out. done is false where its actions have to run one after
 // the other.
 func (p *Interpreter) stage(k int, out *value.Dense) (done bool, err error) {
 	s := &p.runs[k]
-	switch {
-	case s.off:
+	if !p.bind(k, out) {
 		return false, nil
-	case s.rects == nil:
-		if !p.stages.worthwhile(k, p.compileFrom) {
-			return false, nil
-		}
-		code := p.stages.written(k, s.form)
-		s.off = len(code) == 0
-		s.rects = make([]stageRect, len(code))
-		for i := range code {
-			s.rects[i].begin(&code[i])
-			s.note(&code[i])
-		}
-		s.bound = make([]value.Value, len(s.regs))
-		launch.Begun.Add(1)
-		return p.stage(k, out)
 	}
-	moved := s.moved(p.Reg)
-	for i := range s.rects {
-		r := &s.rects[i]
-		if moved || r.worker == nil || !r.worker.Direct() {
-			fits, err := r.bind(p.Reg, out, p.turned)
-			switch {
-			case errors.Is(err, launch.ErrOutside) && s.form == 0:
-				for k := range s.rects {
-					s.rects[k].free()
-				}
-				s.form, s.rects, s.regs = 1, nil, nil
-				return p.stage(k, out)
-			case err != nil:
-				s.off = true
-				return false, nil
-			case !fits:
-				clear(s.bound)
-				return false, nil
-			}
-		}
-		if r.Loop == nil {
-			window.CopyRect(out, r.Rect, p.Reg[r.From].(*value.Dense), r.I, r.J)
-			continue
-		}
-		if s.number != nil {
-			r.worker.Forget()
-		}
-		flagged, err := r.worker.Window(0, r.Rows, 0, r.Cols, p.stopped)
-		switch {
-		case errors.Is(err, launch.ErrStopped):
-			return false, op.ErrStopped
-		case flagged || err != nil:
-			s.flags++
-			s.off = s.flags > mostFlags
-			return false, nil
-		}
+	flagged, err := p.launch(k)
+	switch {
+	case errors.Is(err, launch.ErrStopped):
+		return false, op.ErrStopped
+	case flagged || err != nil:
+		s.flags++
+		s.off = s.flags > mostFlags
+		return false, nil
 	}
-	s.flags = 0
-	if s.number != nil {
+	if s.flags = 0; s.number != nil {
 		first := s.rects[0].worker
 		for i := range s.rects[1:] {
 			first.Merge(s.rects[1+i].worker)
@@ -113,30 +74,91 @@ func (p *Interpreter) stage(k int, out *value.Dense) (done bool, err error) {
 	return true, nil
 }
 
+// compiled is the loops of the stage of action k, written once enough work has been seen.
+func (p *Interpreter) compiled(k int) []stageRect {
+	s := &p.runs[k]
+	if s.off || s.rects != nil || !p.stages.worthwhile(k, p.compileFrom) {
+		return s.rects
+	}
+	code := p.stages.written(k, s.form)
+	s.off = len(code) == 0
+	s.rects = make([]stageRect, len(code))
+	for i := range code {
+		s.rects[i].begin(&code[i])
+	}
+	launch.Begun.Add(1)
+	return s.rects
+}
+
+// places reports that the stage of action k changes a carried matrix in its own memory, where that lies now.
+func (p *Interpreter) places(k int) bool {
+	list, c := p.compiled(k), p.stages.over[k]-1
+	if p.runs[k].off || len(list) == 0 || list[0].place == nil || p.Reg[c] != value.Value(p.own[c]) {
+		return false
+	}
+	for i := range list {
+		at, ok := list[i].place.window(p.num)
+		if list[i].part = at; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// bind tells the loops of the stage of action k their operands and their result. It reports false if there are
+// no loops for these.
+func (p *Interpreter) bind(k int, out *value.Dense) bool {
+	s := &p.runs[k]
+	list := p.compiled(k)
+	if s.off || len(list) == 0 || list[0].place != nil && p.own[p.stages.over[k]-1] != out {
+		return false
+	}
+	for i := range list {
+		r := &list[i]
+		if r.again(p) {
+			continue
+		}
+		fits, err := r.bind(p, out)
+		switch {
+		case errors.Is(err, launch.ErrOutside) && s.form == 0:
+			for k := range list {
+				list[k].free()
+			}
+			s.form, s.rects = 1, nil
+			return list[0].place == nil && p.bind(k, out)
+		case err != nil:
+			s.off = true
+			return false
+		case !fits:
+			return false
+		}
+	}
+	return true
+}
+
+// launch runs the loops of a stage that is bound.
+func (p *Interpreter) launch(k int) (flagged bool, err error) {
+	s := &p.runs[k]
+	for i := range s.rects {
+		r := &s.rects[i]
+		switch {
+		case r.Loop != nil:
+			if s.number != nil {
+				r.worker.Forget()
+			}
+			if flagged, err := r.worker.Window(r.part[0][0], r.part[0][1], r.part[1][0], r.part[1][1], p.stopped); flagged || err != nil {
+				return flagged, err
+			}
+		case r.place == nil:
+			window.CopyRect(&r.view, window.Rect{Rows: r.Rows, Cols: r.Cols}, p.Reg[r.From].(*value.Dense), r.I, r.J)
+		}
+	}
+	return false, nil
+}
+
 // mostFlags is the number of consecutive failed checks of a stage after which its actions always run one by
 // one.
 const mostFlags = 8
-
-// note adds the registers that a loop reads.
-func (s *stageRun) note(code *SpaceRect) {
-	for _, o := range code.Operands {
-		for _, r := range []int{o.Register, o.RowBy - 1, o.ColBy - 1} {
-			if r >= 0 && !slices.Contains(s.regs, r) {
-				s.regs = append(s.regs, r)
-			}
-		}
-	}
-}
-
-// moved reports that a register holds another matrix or number than before.
-func (s *stageRun) moved(regs []value.Value) (moved bool) {
-	for i, r := range s.regs {
-		if v := regs[r]; v != s.bound[i] {
-			s.bound[i], moved = v, true
-		}
-	}
-	return moved
-}
 
 // worthwhile counts a run of a stage, and reports that it is to run as loops.
 func (s *Stages) worthwhile(k int, from int64) bool {
@@ -148,80 +170,99 @@ func (s *Stages) worthwhile(k int, from int64) bool {
 }
 
 func (r *stageRect) begin(code *SpaceRect) {
-	r.SpaceRect, r.out = code, []*value.Dense{&r.view}
+	r.SpaceRect, r.out, r.part = code, []*value.Dense{&r.view}, [2][2]int{{0, code.Rows}, {0, code.Cols}}
 	r.run.Varies = 2 // the size stays
 	r.in = []value.Value{value.I64(int64(r.Rows)), value.I64(int64(r.Cols))}
 	r.in = append(r.in, make([]value.Value, len(r.Operands))...)
-	r.from = make([]*value.Dense, len(r.Operands))
-	r.at = make([][2]int, len(r.Operands))
-	r.views = make([]value.Dense, len(r.Operands))
+	r.views = make([]stageView, len(r.Operands))
 }
 
-// bind tells the loop its operands. turned has transposed copies of some. fits is false where a
-// subscript is out of range, or negative.
-func (r *stageRect) bind(regs []value.Value, out *value.Dense, turned map[*value.Dense]*value.Dense) (fits bool, err error) {
+// again tells a loop that has been bound what its operands are now. It reports false where they have to be
+// bound, or where a subscript is out of range.
+func (r *stageRect) again(p *Interpreter) bool {
+	if r.Loop == nil {
+		return r.view.Rows > 0
+	}
+	if r.worker == nil || !r.worker.Direct() {
+		return false
+	}
+	for k := range r.Operands {
+		o, v := &r.Operands[k], &r.views[k]
+		if v.from == nil {
+			r.worker.Word(2+k, p.num[o.Register])
+			continue
+		}
+		d, _ := p.Reg[o.Register].(*value.Dense)
+		if d == v.from && o.RowBy == 0 && o.ColBy == 0 {
+			continue
+		}
+		t := d
+		switch {
+		case d == v.from:
+			t = v.turned
+		case d.Stride != v.from.Stride || d.Rows != v.from.Rows || d.Cols != v.from.Cols || o.Turned:
+			return false
+		}
+		at, fits := o.begin(p.num, t)
+		if !fits {
+			return false
+		}
+		if d != v.from || at != v.at {
+			r.worker.Move(2+k, t, at[0], at[1])
+			v.from, v.turned, v.at = d, t, at
+		}
+	}
+	return true
+}
+
+// bind begins the loop for its operands. fits is false where a subscript is out of range.
+func (r *stageRect) bind(p *Interpreter, out *value.Dense) (fits bool, err error) {
+	r.free()
+	if whole := out.Rows == 1 && out.Cols == 1; whole {
+		r.view = *out
+	} else {
+		out.Window(&r.view, r.Row, r.Col, r.Rows, r.Cols)
+	}
 	if r.Loop == nil {
 		return true, nil
 	}
-	anew := r.worker == nil || !r.worker.Direct()
-	if whole := out.Rows == 1 && out.Cols == 1; anew && whole {
-		r.view = *out
-	} else if anew {
-		out.Window(&r.view, r.Row, r.Col, r.Rows, r.Cols)
-	}
 	for k := range r.Operands {
-		o := &r.Operands[k]
-		d, is := regs[o.Register].(*value.Dense)
+		o, v := &r.Operands[k], &r.views[k]
+		d, is := p.Reg[o.Register].(*value.Dense)
 		if !is {
-			r.in[2+k] = regs[o.Register]
-			if !anew {
-				r.worker.Scalar(2+k, regs[o.Register].(value.Scalar))
-			}
+			r.in[2+k] = p.get(o.Register)
 			continue
 		}
+		t := d
 		if o.Turned {
-			if turned[d] == nil {
-				t := value.New(d.Elem, d.Cols, d.Rows)
+			if t = p.turned[d]; t == nil {
+				t = value.New(d.Elem, d.Cols, d.Rows)
 				dense.Turn(t, d)
-				turned[d] = t
+				p.turned[d] = t
 			}
-			d = turned[d]
 		}
-		at, fits := o.begin(regs, d)
+		at, fits := o.begin(p.num, t)
 		if !fits {
 			return false, nil
 		}
-		if d == r.from[k] && at == r.at[k] && !anew {
-			continue
-		}
-		was := r.views[k]
-		d.Window(&r.views[k], at[0], at[1], o.size(0, d.Rows-at[0]), o.size(1, d.Cols-at[1]))
-		r.in[2+k], r.from[k], r.at[k] = &r.views[k], d, at
-		if now := &r.views[k]; !anew && (now.Stride != was.Stride || now.Rows != was.Rows || now.Cols != was.Cols) {
-			r.free()
-			return r.bind(regs, out, turned)
-		} else if !anew {
-			r.worker.Move(2+k, now)
-		}
+		t.Window(&v.Dense, at[0], at[1], o.size(0, t.Rows-at[0]), o.size(1, t.Cols-at[1]))
+		v.from, v.turned, v.at, r.in[2+k] = d, t, at, &v.Dense
 	}
-	if anew {
-		r.free()
-		if err := r.Loop.Bind(&r.run, r.in, r.out); err != nil {
-			return false, err
-		}
-		r.worker = r.run.Worker()
+	if err := r.Loop.Bind(&r.run, r.in, r.out); err != nil {
+		return false, err
 	}
+	r.worker = r.run.Worker()
 	return true, nil
 }
 
-// begin is where an operand's view begins.
-func (o *Operand) begin(regs []value.Value, d *value.Dense) (at [2]int, fits bool) {
+// begin is where an operand's view begins, which the numbers of registers may tell.
+func (o *Operand) begin(num []loop.Word, d *value.Dense) (at [2]int, fits bool) {
 	at = [2]int{o.Row, o.Col}
 	for axis, by := range [2]int{o.RowBy, o.ColBy} {
 		if by == 0 {
 			continue
 		}
-		n, limit := regs[by-1].(value.Scalar).I, [2]int{d.Rows, d.Cols}[axis]
+		n, limit := int64(num[by-1]), [2]int{d.Rows, d.Cols}[axis]
 		if n < -int64(limit) || n > int64(limit) {
 			return at, false
 		}

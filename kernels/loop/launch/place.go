@@ -21,14 +21,15 @@ func (w *Worker) Place(number int, d *value.Dense, i0, j0 int) {
 
 // Scalar makes v scalar operand number. No subscript of the nest may depend on it, and a range only
 // if it becomes no wider than for Begin.
-func (w *Worker) Scalar(number int, v value.Scalar) {
-	w.args[firstOperand+wordsOfOperand*number] = loop.WordOf(v)
-}
+func (w *Worker) Scalar(number int, v value.Scalar) { w.Word(number, loop.WordOf(v)) }
 
-// Move makes d operand or result number, which has the size and the distance between rows that Begin
-// has been told. The worker must be Direct.
-func (w *Worker) Move(number int, d *value.Dense) {
-	w.args[firstOperand+wordsOfOperand*number] = uint64(uintptr(base(d)))
+// Word is Scalar of a word.
+func (w *Worker) Word(number int, v loop.Word) { w.args[firstOperand+wordsOfOperand*number] = v }
+
+// Move makes operand or result number begin at element (i, j) of d, which has the distance between rows
+// that Begin has been told, and at least its size from there on. The worker must be Direct.
+func (w *Worker) Move(number int, d *value.Dense, i, j int) {
+	w.args[firstOperand+wordsOfOperand*number] = uint64(uintptr(base(d))) + uint64((i*d.Stride+j)*d.Elem.Size())
 }
 
 // Direct reports that windows read operands where Move and Scalar say. Others run what Begin was told.

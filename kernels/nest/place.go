@@ -1,0 +1,307 @@
+package nest
+
+// This file finds the part of a carried matrix that a round changes, so that the round writes it in the
+// memory of the old one:
+//
+//	next A = ifelse(I == k, new, A)        one row, where I is seq(0, n)
+//	next A = parfor i in 0..n { if i > k { A[i, :] - f[i, 0] * A[k, :] } else { A[i, :] } }
+//
+// An element of which the loop stores what it has loaded at the same place need not be stored. Where
+// comparisons of indices with numbers choose these elements, what is left is bounded by the numbers. It
+// would be wrong if the loop read another element that it has changed: reads at other places must lie
+// outside of these bounds.
+
+import (
+	"slices"
+
+	"flow/ir/loop"
+	"flow/ir/types"
+)
+
+// area is places of a matrix: those that are not below any form of least, and below all forms of most, by
+// axis. none: it is empty.
+type area struct {
+	none        bool
+	least, most [2][]loop.Lin
+}
+
+// and is the places of both.
+func (a area) and(b area) area {
+	out := area{none: a.none || b.none}
+	for d := range 2 {
+		out.least[d] = slices.Concat(a.least[d], b.least[d])
+		out.most[d] = slices.Concat(a.most[d], b.most[d])
+	}
+	return out
+}
+
+// or is all places of both, and maybe others.
+func (a area) or(b area) (out area) {
+	switch {
+	case a.none:
+		return b
+	case b.none:
+		return a
+	}
+	// common is the bounds of one that hold for the other, too.
+	common := func(a, b []loop.Lin, sign int64) (list []loop.Lin) {
+		for _, both := range [2][2][]loop.Lin{{a, b}, {b, a}} {
+			for _, l := range both[0] {
+				looser := func(m loop.Lin) bool { d := m.Plus(l.Times(-1)); return d.Known() && sign*d.Const >= 0 }
+				if slices.ContainsFunc(both[1], looser) {
+					list = append(list, l)
+				}
+			}
+		}
+		return list
+	}
+	for d := range 2 {
+		out.least[d] = common(a.least[d], b.least[d], 1)
+		out.most[d] = common(a.most[d], b.most[d], -1)
+	}
+	return out
+}
+
+// misses reports that no place of the area is (i, j).
+func (a area) misses(at [2]loop.Lin) bool {
+	for d, l := range at {
+		before := func(m loop.Lin) bool { d := l.Plus(m.Times(-1)); return d.Known() && d.Const < 0 }
+		behind := func(m loop.Lin) bool { d := l.Plus(m.Times(-1)); return d.Known() && d.Const >= 0 }
+		if slices.ContainsFunc(a.least[d], before) || slices.ContainsFunc(a.most[d], behind) {
+			return true
+		}
+	}
+	return a.none
+}
+
+// overwrites is how a loop reads the matrix that its result replaces.
+type overwrites struct {
+	register int              // of the matrix
+	at       [2]loop.Lin      // the place of the result's element, in the result
+	own      map[loop.Val]int // the operands of loads at this place
+	others   [][2]loop.Lin    // where it reads other elements
+	foreign  []int            // the operands of these reads
+}
+
+// reads notes a load of the matrix, by operand number k.
+func (o *overwrites) reads(t types.Type, v loop.Val, k int, i, j loop.Lin) {
+	at, size := [2]loop.Lin{i, j}, [2]int{t.Rows, t.Cols}
+	for d := range at {
+		if size[d] == 1 && at[d].Known() {
+			at[d] = o.at[d]
+		}
+	}
+	if at[0].Equal(o.at[0]) && at[1].Equal(o.at[1]) {
+		o.own[v] = k
+		return
+	}
+	o.others, o.foreign = append(o.others, [2]loop.Lin{i, j}), append(o.foreign, k)
+}
+
+// changed is where the value v of the nest's body may differ from what the matrix has, in terms of
+// registers. ok is false if the result must not lie in its memory; over is the operand that it lies in.
+func (x *Builder) changed(v loop.Val) (where area, over int, ok bool) {
+	o := x.replaced
+	made := map[loop.Val]*loop.Stmt{}
+	checks := false
+	loop.EachStmt(&x.Nest.Body, func(s *loop.Stmt) {
+		for n := range s.N {
+			made[s.Dst+loop.Val(n)] = s
+		}
+		checks = checks || s.Code == loop.Check
+	})
+	over = -1
+	for _, k := range o.own {
+		if over >= 0 && k != over || slices.Contains(o.foreign, k) {
+			return where, 0, false
+		}
+		over = k
+	}
+	if over < 0 || checks {
+		return where, 0, false
+	}
+	var differs func(v loop.Val) area
+	differs = func(v loop.Val) area {
+		if _, own := o.own[v]; own {
+			return area{none: true}
+		}
+		s := made[v]
+		switch {
+		case s == nil:
+		case s.Code == loop.Select:
+			return differs(s.Args[1]).and(x.holds(made, s.Args[0], true)).or(differs(s.Args[2]).and(x.holds(made, s.Args[0], false)))
+		case s.Code == loop.If:
+			n := v - s.Dst
+			return differs(s.Then.Yield[n]).and(x.holds(made, s.Args[0], true)).or(differs(s.Else.Yield[n]).and(x.holds(made, s.Args[0], false)))
+		}
+		return area{}
+	}
+	return differs(v), over, true
+}
+
+// holds is where a condition may be is.
+func (x *Builder) holds(made map[loop.Val]*loop.Stmt, c loop.Val, is bool) (out area) {
+	s := made[c]
+	if s == nil {
+		return out
+	}
+	switch s.Code {
+	case loop.Not:
+		return x.holds(made, s.Args[0], !is)
+	case loop.And, loop.Or:
+		if x.Type(c) != types.Bool {
+			return out
+		}
+		a, b := x.holds(made, s.Args[0], is), x.holds(made, s.Args[1], is)
+		if is == (s.Code == loop.And) {
+			return a.and(b)
+		}
+		return a.or(b)
+	case loop.Lt, loop.Le, loop.Eq, loop.Ne:
+		a, ok := x.Lins[s.Args[0]]
+		b, fine := x.Lins[s.Args[1]]
+		if !ok || !fine {
+			return out
+		}
+		d := b.Plus(a.Times(-1)) // what is at least 0 for a <= b
+		switch {
+		case s.Code == loop.Eq && is, s.Code == loop.Ne && !is:
+			return x.atLeast(d).and(x.atLeast(d.Times(-1)))
+		case s.Code == loop.Eq, s.Code == loop.Ne:
+			return out
+		case s.Code == loop.Lt && is:
+			d = d.Plus(loop.Num(-1))
+		case s.Code == loop.Lt:
+			d = d.Times(-1)
+		case !is:
+			d = d.Times(-1).Plus(loop.Num(-1))
+		}
+		return x.atLeast(d)
+	}
+	return out
+}
+
+// atLeast is where a form is not negative.
+func (x *Builder) atLeast(l loop.Lin) (out area) {
+	for d, at := range x.replaced.at {
+		if len(at.Terms) != 1 {
+			continue
+		}
+		i := at.Terms[0].Sym
+		rest := l.Plus(loop.Of(i.Kind, i.N).Times(-l.Coef(i)))
+		if slices.ContainsFunc(rest.Terms, func(t loop.Term) bool { return t.Sym.Kind != loop.ParamSym || t.Sym.N < 2 }) {
+			continue
+		}
+		shift := loop.Num(at.Const) // a place is the index and this
+		switch l.Coef(i) {
+		case 1:
+			out.least[d] = append(out.least[d], rest.Times(-1).Plus(shift))
+		case -1:
+			out.most[d] = append(out.most[d], rest.Plus(shift).Plus(loop.Num(1)))
+		}
+	}
+	return out
+}
+
+// byRegister is a form with the registers of operands for their numbers.
+func (x *Builder) byRegister(l loop.Lin) loop.Lin {
+	out := loop.Num(l.Const)
+	for _, t := range l.Terms {
+		if t.Sym.Kind == loop.ParamSym && t.Sym.N >= 2 {
+			t.Sym.N = x.Operands[t.Sym.N-2].Register
+		}
+		out = out.Plus(loop.Lin{Terms: []loop.Term{t}})
+	}
+	return out
+}
+
+// inPlace is where a rectangle changes the matrix that it replaces, and where it reads others of its elements.
+type inPlace struct {
+	area
+	reads [][2]loop.Lin
+	over  int
+	fine  bool
+}
+
+// placed notes what changed says of a rectangle.
+func (x *Builder) placed(r *SpaceRect, v loop.Val) {
+	a, over, ok := x.changed(v)
+	p := &inPlace{over: over, fine: ok}
+	for d, from := range [2]int{r.Row, r.Col} {
+		size := [2]int{r.Rows, r.Cols}[d]
+		a.least[d], a.most[d] = append(a.least[d], loop.Num(int64(from))), append(a.most[d], loop.Num(int64(from+size)))
+		for k := range a.least[d] {
+			a.least[d][k] = x.byRegister(a.least[d][k])
+		}
+		for k := range a.most[d] {
+			a.most[d][k] = x.byRegister(a.most[d][k])
+		}
+	}
+	for _, at := range x.replaced.others {
+		p.reads = append(p.reads, [2]loop.Lin{x.byRegister(at[0]), x.byRegister(at[1])})
+	}
+	p.area, r.place = a, p
+}
+
+// settle decides whether a matrix is made in the memory of the one that it replaces: if no rectangle reads
+// what another one, or itself, has changed, and if some of it stays.
+func settle(list []SpaceRect, register int) (fine bool) {
+	some := false
+	for k := range list {
+		r := &list[k]
+		if r.Loop == nil && r.From == register && r.I == r.Row && r.J == r.Col {
+			r.place, some = &inPlace{area: area{none: true}, fine: true}, true
+		}
+		if r.place == nil || !r.place.fine {
+			return false
+		}
+		for d := range 2 {
+			some = some || len(r.place.least[d]) > 1 || len(r.place.most[d]) > 1
+		}
+	}
+	for _, r := range list {
+		for _, other := range list {
+			for _, at := range r.place.reads {
+				if !other.place.misses(at) {
+					return false
+				}
+			}
+		}
+	}
+	return some
+}
+
+// farNumber is a number beyond all places. A sum of few of them, each by a factor below farFactor, does not
+// overflow.
+const (
+	farNumber = 1 << 40
+	farFactor = 1 << 16
+)
+
+// window is the rows and columns of a rectangle that change, in the rectangle. ok is false where numbers are so
+// large that sums of them may wrap.
+func (p *inPlace) window(num []loop.Word) (at [2][2]int, ok bool) {
+	value := func(l loop.Lin) int64 {
+		n := l.Const
+		ok = ok && -farNumber < n && n < farNumber
+		for _, t := range l.Terms {
+			x := int64(num[t.Sym.N])
+			ok = ok && -farNumber < x && x < farNumber && -farFactor < t.Coef && t.Coef < farFactor
+			n += t.Coef * x
+		}
+		return n
+	}
+	ok = true
+	for d := range 2 {
+		from := value(p.least[d][len(p.least[d])-1]) // that of the rectangle
+		lo, hi := from, value(p.most[d][len(p.most[d])-1])
+		for _, l := range p.least[d] {
+			lo = max(lo, value(l))
+		}
+		for _, l := range p.most[d] {
+			hi = min(hi, value(l))
+		}
+		at[d] = [2]int{int(lo - from), int(max(lo, hi) - from)}
+	}
+	return at, ok
+}
