@@ -15,8 +15,53 @@ import (
 	"slices"
 
 	"flow/ir/loop"
+	"flow/ir/op"
 	"flow/ir/types"
 )
+
+// replaces finds the stages whose results may lie in the memory of what they replace: carried on in the place
+// of an argument that no other stage of this kind before them, and nothing that is carried on, reads.
+func (s *Stages) replaces(carried int) {
+	b := s.body
+	for c, y := range b.Yields[:carried] {
+		k := y - len(b.Args)
+		if k < 0 || s.root[k] != k || b.Args[c] != b.Acts[k].Type || !b.Acts[k].Type.IsDense() || folded(&b.Acts[k]) {
+			continue
+		}
+		reads := func(r int) bool {
+			return slices.ContainsFunc(b.Acts, func(a op.Action) bool { return slices.Contains(a.Args, r) })
+		}
+		shares := s.shares(c)
+		fine := !reads(y)
+		for i, r := range b.Yields {
+			fine = fine && (i == c || r != y && !shares[r])
+		}
+		for _, h := range s.last {
+			earlier := s.shares(s.over[h] - 1)
+			for _, i := range s.members[k] {
+				fine = fine && !slices.ContainsFunc(b.Acts[i].Args, func(r int) bool { return earlier[r] })
+			}
+		}
+		if fine {
+			s.over[k], s.last = 1+c, append(s.last, k)
+		}
+	}
+}
+
+// shares says which registers may lie in the memory of argument c.
+func (s *Stages) shares(c int) []bool {
+	b := s.body
+	list := make([]bool, len(b.Args)+len(b.Acts))
+	list[c] = true
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		if s.root[k] >= 0 || owns(a) || a.Type.IsScalar() {
+			continue
+		}
+		list[len(b.Args)+k] = slices.ContainsFunc(a.Args, func(r int) bool { return list[r] })
+	}
+	return list
+}
 
 // area is places of a matrix: those that are not below any form of least, and below all forms of most, by
 // axis. none: it is empty.

@@ -228,50 +228,6 @@ func (s *Stages) readers(k int) (list []int) {
 	return list
 }
 
-// replaces finds the stages whose results may lie in the memory of what they replace: carried on in the place
-// of an argument that no other stage of this kind before them, and nothing that is carried on, reads.
-func (s *Stages) replaces(carried int) {
-	b := s.body
-	for c, y := range b.Yields[:carried] {
-		k := y - len(b.Args)
-		if k < 0 || s.root[k] != k || b.Args[c] != b.Acts[k].Type || !b.Acts[k].Type.IsDense() || folded(&b.Acts[k]) {
-			continue
-		}
-		reads := func(r int) bool {
-			return slices.ContainsFunc(b.Acts, func(a op.Action) bool { return slices.Contains(a.Args, r) })
-		}
-		shares := s.shares(c)
-		fine := !reads(y)
-		for i, r := range b.Yields {
-			fine = fine && (i == c || r != y && !shares[r])
-		}
-		for _, h := range s.last {
-			earlier := s.shares(s.over[h] - 1)
-			for _, i := range s.members[k] {
-				fine = fine && !slices.ContainsFunc(b.Acts[i].Args, func(r int) bool { return earlier[r] })
-			}
-		}
-		if fine {
-			s.over[k], s.last = 1+c, append(s.last, k)
-		}
-	}
-}
-
-// shares says which registers may lie in the memory of argument c.
-func (s *Stages) shares(c int) []bool {
-	b := s.body
-	list := make([]bool, len(b.Args)+len(b.Acts))
-	list[c] = true
-	for k := range b.Acts {
-		a := &b.Acts[k]
-		if s.root[k] >= 0 || owns(a) || a.Type.IsScalar() {
-			continue
-		}
-		list[len(b.Args)+k] = slices.ContainsFunc(a.Args, func(r int) bool { return list[r] })
-	}
-	return list
-}
-
 // folded reports whether an action is a reduction of a whole matrix. It is a loop of its own unless the
 // matrix is small.
 func folded(a *op.Action) bool { return a.Def.Class != loop.NoClass && a.Def.Fold == op.FoldAll }
@@ -410,63 +366,6 @@ func pointwiseBody(b *op.Body, row bool) bool {
 	return true
 }
 
-// bodyOps estimates the operations of a point.
-func bodyOps(b *op.Body) (ops float64) {
-	for k := range b.Acts {
-		a := &b.Acts[k]
-		switch {
-		case a.Def.Control == op.Select:
-			ops += bodyOps(a.Bodies[0]) + bodyOps(a.Bodies[1])
-		case a.Def.Class != loop.NoClass && b.Register(a.Args[0]).Known():
-			ops += 2 * float64(b.Register(a.Args[0]).Count())
-		case a.Def.Control == op.NoControl:
-			ops++
-		}
-	}
-	return ops
-}
-
-// costs is about how many operations an element of each action is, with those before it that nothing
-// else reads.
-func (s *Stages) costs() []float64 {
-	b := s.body
-	readers := make([]int, len(b.Args)+len(b.Acts))
-	for k := range b.Acts {
-		for _, r := range b.Acts[k].Args {
-			readers[r]++
-		}
-	}
-	for _, r := range b.Yields {
-		readers[r] += 2
-	}
-	all := make([]float64, len(b.Acts))
-	for k := range b.Acts {
-		all[k] = s.cost(k)
-		for at, r := range b.Acts[k].Args {
-			if i := r - len(b.Args); i >= 0 && readers[r] == 1 && stageable(b, i) {
-				all[k] += all[i] * s.reads(k, at)
-			}
-		}
-	}
-	return all
-}
-
-// cost is about how many operations an element of an action is.
-func (s *Stages) cost(k int) float64 {
-	a := &s.body.Acts[k]
-	if a.Def.Role == op.Points {
-		return bodyOps(a.Bodies[0])
-	}
-	if a.Def.Laws.Has(op.View) || a.Def.Cost == nil || len(a.Args) == 0 {
-		return 0
-	}
-	sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
-	for _, r := range a.Args {
-		sig.In = append(sig.In, s.body.Register(r))
-	}
-	return a.Def.Cost(sig, a.Type).Flops / float64(max(1, a.Type.Count()))
-}
-
 // joins is the last action of the stage that all readers of action k belong to, and how often each of
 // its elements is computed there; -1 if there is none.
 func (s *Stages) joins(k int, times []float64) (h int, n float64) {
@@ -488,31 +387,6 @@ func (s *Stages) joins(k int, times []float64) (h int, n float64) {
 		}
 	}
 	return h, n
-}
-
-// reads is how often action i reads each element of operand at.
-func (s *Stages) reads(i, at int) float64 {
-	a := &s.body.Acts[i]
-	from, out := s.body.Register(a.Args[at]), a.Type
-	elements, results := float64(max(1, from.Count())), float64(max(1, out.Count()))
-	switch {
-	case from.IsScalar():
-		return 0 // made before the loop
-	case a.Def.Role == op.Points:
-		return stageReads + 1
-	case a.Def.Class != loop.NoClass, a.Def.Once && at == 0, a.Def.Role == op.MultipliesOnto && at == 0:
-		return 1
-	case a.Def.Laws.Has(op.Elementwise) || a.Def.Laws.Has(op.View):
-		return max(1, results/elements)
-	}
-	if a.Def.Cost == nil {
-		return stageReads + 1
-	}
-	sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
-	for _, r := range a.Args {
-		sig.In = append(sig.In, s.body.Register(r))
-	}
-	return max(1, a.Def.Cost(sig, out).Flops/2/elements)
 }
 
 // written is the loops of the stage of action k: form 0 is proved by the launch, form 1 checks subscripts.
@@ -560,68 +434,6 @@ func (s *Stages) write(k int, affine bool) []SpaceRect {
 		}
 		return []Ref{env[result]}
 	})
-}
-
-const (
-	// stageLaunch and stageActions are about as how many operations on single elements the launch of a
-	// loop of a stage and the call of a kernel take.
-	stageLaunch  = 250
-	stageActions = 800
-)
-
-// Apart reports that a body, with the loops and branches in it, takes less time by stages than as one
-// loop of a point, which computes an element at a time.
-func Apart(b *op.Body) bool {
-	ops, apart := weighStages(b)
-	return apart < ops
-}
-
-// weighStages is the operations of a run of a body, and what it costs by stages.
-func weighStages(b *op.Body) (ops, apart float64) {
-	s := stagesIn(b, nil, make([]writer, len(b.Args)))
-	for k := range b.Acts {
-		a := &b.Acts[k]
-		switch {
-		case a.Def.Control == op.Iterate || a.Def.Control == op.Select:
-			for _, in := range a.Bodies {
-				o, t := weighStages(in)
-				ops, apart = ops+o, apart+t
-			}
-			continue
-		case a.Def.Control != op.NoControl || len(a.Args) == 0:
-			continue
-		case s == nil || s.root[k] < 0:
-			apart += stageActions
-		case s.root[k] == k:
-			apart += stageLaunch
-			fallthrough
-		default:
-			if moves(a) { // each matrix of a border is one more
-				apart += stageLaunch * float64(len(a.Args)-1)
-			}
-		}
-		own := float64(max(1, a.Type.Count()))
-		if moves(a) {
-			own = 0
-		}
-		if a.Def.Cost != nil {
-			sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
-			for _, r := range a.Args {
-				sig.In = append(sig.In, b.Register(r))
-			}
-			own = max(own, a.Def.Cost(sig, a.Type).Flops/2)
-		}
-		ops += own
-		if s != nil && s.root[k] >= 0 {
-			apart += own / 8
-		}
-	}
-	return ops, apart
-}
-
-// moves reports an action whose elements are those of its operands.
-func moves(a *op.Action) bool {
-	return a.Def.Laws.Has(op.View) || a.Def.Role == op.Beside || a.Def.Role == op.Below || a.Def.Role == op.Lays
 }
 
 // Loops are the loops of all stages, for listings.

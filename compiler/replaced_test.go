@@ -1,0 +1,88 @@
+package compiler_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"flow/kernels"
+)
+
+// drawnUpdates draws a program whose rounds change parts of one or two matrices, in words that a round can
+// write in the memory of the old matrix, and in some that it must not.
+func drawnUpdates(r *rand.Rand) string {
+	n, m := 3+r.IntN(14), 1+r.IntN(24)
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	row, col := "I", "J"
+	if r.IntN(4) == 0 {
+		row, col = "I + 0 * i64(B)", "J" // of this the loop knows nothing
+	}
+	number := func() string { return pick("k", "k + 1", "k - 1", "q", "2 * k - 3", "q - k", "3", "k * (q - q) + 4") }
+	compare := func() string { return pick("==", "==", "<", "<=", ">", ">=", "!=") }
+	condition := func(i, j string) string {
+		one := func() string {
+			if r.IntN(3) == 0 {
+				return fmt.Sprintf("%s %s %s", number(), compare(), j)
+			}
+			return fmt.Sprintf("%s %s %s", pick(i, i, i+" + 2", "1 - "+i), compare(), number())
+		}
+		switch r.IntN(4) {
+		case 0:
+			return fmt.Sprintf("((%s) and (%s))", one(), one())
+		case 1:
+			return fmt.Sprintf("((%s) or (%s))", one(), one())
+		case 2:
+			return fmt.Sprintf("(not (%s))", one())
+		}
+		return "(" + one() + ")"
+	}
+	line := func(x string) string {
+		return pick(x+"[a, :]", x+"[a, :]", x+"[c, :]", x+"[-1, :]", x+"[0, :]", x+"[:, 0]", x+"[:, b]", x, x+"[a, b]", "f64(k)", "R[k, :]", "colsum("+x+")")
+	}
+	value := func(x, y string) string {
+		return fmt.Sprintf("(%s %s %s) / 3", pick(x, line(x), line(y)), pick("+", "-", "*"), line(x))
+	}
+	next := func(x, y string) string {
+		switch r.IntN(5) {
+		case 0:
+			v := pick(x+"[i, j] + 1", x+"[a, j]", y+"[i, b] - 2", "R[k, j]", x+"[i, b]", "f64(i * k)")
+			return fmt.Sprintf("parfor i in 0..%d, j in 0..%d { if %s { %s } else { %s[i, j] } }", n, m, condition("i", "j"), v, x)
+		case 1:
+			v := pick(x+"[i, :] + 1", x+"[a, :]", y+"[i, :] * "+x+"[a, :]", "R[k, :]", x+"[c, :] / 2")
+			return fmt.Sprintf("parfor i in 0..%d { if i %s %s { %s } else { %s[i, :] } }", n, compare(), number(), v, x)
+		case 2:
+			return fmt.Sprintf("ifelse(%s, ifelse(%s, %s, %s), %s)", condition(row, col), condition(row, col), value(x, y), value(x, y), x)
+		}
+		if r.IntN(2) == 0 {
+			return fmt.Sprintf("ifelse(%s, %s, %s)", condition(row, col), value(x, y), x)
+		}
+		return fmt.Sprintf("ifelse(%s, %s, %s)", condition(row, col), x, value(x, y))
+	}
+	var s strings.Builder
+	rounds := 3 + r.IntN(9)
+	fmt.Fprintf(&s, "I = seq(0, %d)\nJ = t(seq(0, %d))\nR = materialize(rand(%d, %d, seed = 9))\nZ = materialize(rand(%d, %d, seed = %d))\n", n, m, rounds, m, n, m, r.IntN(100))
+	fmt.Fprintf(&s, "iterate A = Z, B = %s, k = 0, q = %d, s = 0.0 times %d {\n", pick("Z", "2 * Z"), r.IntN(n), rounds)
+	fmt.Fprintf(&s, "  a = (k * %d + q) %% %d\n  b = k %% %d\n  c = %s\n", 1+r.IntN(3), n, m, pick("a", "q", "min(k, 2)", "(a + 1) % "+fmt.Sprint(n)))
+	fmt.Fprintf(&s, "  next A = %s\n  next B = %s\n", next("A", "B"), pick(next("B", "A"), next("B", "A"), "A", "A + 0.5", "B"))
+	fmt.Fprintf(&s, "  next k = k + 1\n  next q = (q * 2 + 1) %% %d\n  next s = %s\n}\nemit A\nemit B\nemit s\nemit q", n, pick("s + sum(A)", "s + A[a, b]", "A[0, 0] - B[a, 0]", "max(B[:, b])"))
+	return s.String()
+}
+
+// TestReplaced: rounds that change parts of matrices in their places give what the definition gives.
+func TestReplaced(t *testing.T) {
+	table := tinyTable(t)
+	kernels.LoopsFrom(0)
+	defer kernels.LoopsFrom(0)
+	r := rand.New(rand.NewPCG(11, 4))
+	many := 150
+	if testing.Short() {
+		many = 30
+	}
+	for range many {
+		text := drawnUpdates(r)
+		if _, err := (runs{{1, 1, nil, false, ""}, {1, 2, []string{"hoist"}, false, ""}}).differ(table, text); err != nil {
+			t.Fatalf("%v\nin\n%s", err, text)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package nest
+
+// This file estimates what stages cost.
+
+import (
+	"flow/ir/loop"
+	"flow/ir/op"
+)
+
+const (
+	// stageLaunch and stageActions are about as how many operations on single elements the launch of a
+	// loop of a stage and the call of a kernel take.
+	stageLaunch  = 250
+	stageActions = 800
+)
+
+// Apart reports that a body, with the loops and branches in it, takes less time by stages than as one
+// loop of a point, which computes an element at a time.
+func Apart(b *op.Body) bool {
+	ops, apart := weighStages(b)
+	return apart < ops
+}
+
+// weighStages is the operations of a run of a body, and what it costs by stages.
+func weighStages(b *op.Body) (ops, apart float64) {
+	s := stagesIn(b, nil, make([]writer, len(b.Args)))
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		switch {
+		case a.Def.Control == op.Iterate || a.Def.Control == op.Select:
+			for _, in := range a.Bodies {
+				o, t := weighStages(in)
+				ops, apart = ops+o, apart+t
+			}
+			continue
+		case a.Def.Control != op.NoControl || len(a.Args) == 0:
+			continue
+		case s == nil || s.root[k] < 0:
+			apart += stageActions
+		case s.root[k] == k:
+			apart += stageLaunch
+			fallthrough
+		default:
+			if moves(a) { // each matrix of a border is one more
+				apart += stageLaunch * float64(len(a.Args)-1)
+			}
+		}
+		own := float64(max(1, a.Type.Count()))
+		if moves(a) {
+			own = 0
+		}
+		if a.Def.Cost != nil {
+			sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
+			for _, r := range a.Args {
+				sig.In = append(sig.In, b.Register(r))
+			}
+			own = max(own, a.Def.Cost(sig, a.Type).Flops/2)
+		}
+		ops += own
+		if s != nil && s.root[k] >= 0 {
+			apart += own / 8
+		}
+	}
+	return ops, apart
+}
+
+// moves reports an action whose elements are those of its operands.
+func moves(a *op.Action) bool {
+	return a.Def.Laws.Has(op.View) || a.Def.Role == op.Beside || a.Def.Role == op.Below || a.Def.Role == op.Lays
+}
+
+// costs is about how many operations an element of each action is, with those before it that nothing
+// else reads.
+func (s *Stages) costs() []float64 {
+	b := s.body
+	readers := make([]int, len(b.Args)+len(b.Acts))
+	for k := range b.Acts {
+		for _, r := range b.Acts[k].Args {
+			readers[r]++
+		}
+	}
+	for _, r := range b.Yields {
+		readers[r] += 2
+	}
+	all := make([]float64, len(b.Acts))
+	for k := range b.Acts {
+		all[k] = s.cost(k)
+		for at, r := range b.Acts[k].Args {
+			if i := r - len(b.Args); i >= 0 && readers[r] == 1 && stageable(b, i) {
+				all[k] += all[i] * s.reads(k, at)
+			}
+		}
+	}
+	return all
+}
+
+// cost is about how many operations an element of an action is.
+func (s *Stages) cost(k int) float64 {
+	a := &s.body.Acts[k]
+	if a.Def.Role == op.Points {
+		return bodyOps(a.Bodies[0])
+	}
+	if a.Def.Laws.Has(op.View) || a.Def.Cost == nil || len(a.Args) == 0 {
+		return 0
+	}
+	sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
+	for _, r := range a.Args {
+		sig.In = append(sig.In, s.body.Register(r))
+	}
+	return a.Def.Cost(sig, a.Type).Flops / float64(max(1, a.Type.Count()))
+}
+
+// reads is how often action i reads each element of operand at.
+func (s *Stages) reads(i, at int) float64 {
+	a := &s.body.Acts[i]
+	from, out := s.body.Register(a.Args[at]), a.Type
+	elements, results := float64(max(1, from.Count())), float64(max(1, out.Count()))
+	switch {
+	case from.IsScalar():
+		return 0 // made before the loop
+	case a.Def.Role == op.Points:
+		return stageReads + 1
+	case a.Def.Class != loop.NoClass, a.Def.Once && at == 0, a.Def.Role == op.MultipliesOnto && at == 0:
+		return 1
+	case a.Def.Laws.Has(op.Elementwise) || a.Def.Laws.Has(op.View):
+		return max(1, results/elements)
+	}
+	if a.Def.Cost == nil {
+		return stageReads + 1
+	}
+	sig := &op.Sig{Def: a.Def, Attrs: a.Attrs}
+	for _, r := range a.Args {
+		sig.In = append(sig.In, s.body.Register(r))
+	}
+	return max(1, a.Def.Cost(sig, out).Flops/2/elements)
+}
+
+// bodyOps estimates the operations of a point.
+func bodyOps(b *op.Body) (ops float64) {
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		switch {
+		case a.Def.Control == op.Select:
+			ops += bodyOps(a.Bodies[0]) + bodyOps(a.Bodies[1])
+		case a.Def.Class != loop.NoClass && b.Register(a.Args[0]).Known():
+			ops += 2 * float64(b.Register(a.Args[0]).Count())
+		case a.Def.Control == op.NoControl:
+			ops++
+		}
+	}
+	return ops
+}
