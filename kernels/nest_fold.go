@@ -73,21 +73,9 @@ const (
 // halfBits is the length of the lower half.
 const halfBits = 32
 
-// ofColumns says that results are of columns, and of how many words their sums are; 0: they are of all
-// elements.
-type ofColumns int
-
-// levelsOf is how sums of columns are kept, near: of numbers of about one size.
-func levelsOf(near bool) ofColumns {
-	if near {
-		return loop.NearLevels
-	}
-	return loop.FastLevels
-}
-
 // foldParts lists the reduced results of the loop of a pipeline of elements of e, how many words a
 // column has, and whether it stores the elements. There are none where a reduction has no loop.
-func foldParts(names string, e types.Elem, levels ofColumns) (parts []foldPart, planes int, stored bool) {
+func foldParts(names string, e types.Elem, columns bool) (parts []foldPart, planes int, stored bool) {
 	folds, _ := foldsNamed(names)
 	n := 0
 	for _, f := range folds {
@@ -95,7 +83,7 @@ func foldParts(names string, e types.Elem, levels ofColumns) (parts []foldPart, 
 			stored = true
 			continue
 		}
-		list := partsOf(f, e, levels > 0)
+		list := partsOf(f, e, columns)
 		if len(list) == 0 {
 			return nil, 0, false
 		}
@@ -105,8 +93,8 @@ func foldParts(names string, e types.Elem, levels ofColumns) (parts []foldPart, 
 			} else if f.Arg || f.Sums(e) == 0 && len(list) == 1 {
 				p.sum = -1
 			}
-			if levels > 0 {
-				p.plane, p.state = planes, loop.StateOf(p.class, p.of, int(levels))
+			if columns {
+				p.plane, p.state = planes, loop.StateOf(p.class, p.of, loop.FastLevels)
 				planes += len(p.state.Types)
 			}
 			parts = append(parts, p)
@@ -187,7 +175,7 @@ func writeColumns(b *loop.Builder, p *op.Program, s nestShape, rows, cols loop.L
 	to := loop.Of(loop.ParamSym, b.Param(loop.ScalarParam, types.I64))
 	states := loop.Mem{Kind: loop.ParamMem, N: b.Param(loop.DenseParam, types.I64)}
 	j := loop.Of(loop.IndexSym, b.Index("j", loop.Range{Kind: loop.Steps, To: cols, By: 1}))
-	parts, planes, stored := foldParts(s.fold, p.Elem(), levelsOf(s.near))
+	parts, planes, stored := foldParts(s.fold, p.Elem(), true)
 	var out loop.Mem
 	if stored {
 		out = loop.Mem{Kind: loop.ResultMem, N: b.Result(dense.Storage(p.Elem()), rows, cols)}

@@ -18,14 +18,12 @@ import (
 
 // nestShape is what the nest of a program depends on beside the program.
 type nestShape struct {
-	modes  modeList // as operands are bound: see machine.bind
-	beside bool     // the elements are stored twice
-	tall   bool     // vectors go along the rows: of matrices that are higher than wide
-	past   bool     // the elements go past the caches
-	fold   string   // of a pipeline: see pipeRow
-	// columns says that the loop reduces columns: see columnNest. near says how it sums: see
-	// loop.NearLevels.
-	columns, near bool
+	modes   modeList // as operands are bound: see machine.bind
+	beside  bool     // the elements are stored twice
+	tall    bool     // vectors go along the rows: of matrices that are higher than wide
+	past    bool     // the elements go past the caches
+	fold    string   // of a pipeline: see pipeRow
+	columns bool     // the loop reduces columns: see columnNest
 }
 
 const (
@@ -193,7 +191,7 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 	switch {
 	case s.fold != "":
 		stored := false
-		if folded, _, stored = foldParts(s.fold, p.Elem(), 0); !stored {
+		if folded, _, stored = foldParts(s.fold, p.Elem(), false); !stored {
 			results = 0
 		}
 	case s.beside:

@@ -6,9 +6,7 @@ package kernels
 // so that vectors are full.
 
 import (
-	"flow/ir/loop"
 	"flow/ir/op"
-	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/dense"
 	"flow/kernels/loop/launch"
@@ -24,16 +22,6 @@ const (
 	// there are at least.
 	sideBySide = 2064
 	sideRows   = 64
-	// nearRows is the most rows of a state of numbers of about one size: see loop.NearCount, which is
-	// for four lanes.
-	nearRows = loop.NearCount / 4
-	// nearFrom is from how many rows, and nearElems from how many elements on such states are used.
-	// Their size comes from sampleRows rows, which are computed twice. nearPlain is that of operands
-	// themselves.
-	nearFrom   = 256
-	nearPlain  = 48
-	nearElems  = 1 << 17
-	sampleRows = 8
 )
 
 // columnNest is the loop that reduces columns, bound to its operands.
@@ -47,38 +35,22 @@ type columnNest struct {
 	first  int // the row of the index space where row 0 of the loop begins, if rows are side by side
 	// What follows is of the columns in work, from column j0 on.
 	j0, width int
+	cols      int      // of the index space
 	words     []uint64 // of the states, plane by plane
 	next      []uint64
-	begun     bool  // the states are in use
-	used      int   // rows that have contributed to the states
-	exps      []int // what a column's elements are expected to be: below 2^exp in magnitude
-	known     bool  // exps are
-	stale     bool  // they were wrong
-	lost      int   // windows in a row that have lost bits
-	wait      int   // windows to reduce block by block before the loop is tried again
+	begun     bool // the states are in use
+	wait      int  // windows to reduce block by block before the loop is tried again
 	row       *value.Dense
-	top       []float64
-	names     string // see sumsFloats
-	elem      types.Elem
-	floats    bool
-	base      [2]float64 // see bases
-	baseOf    int
 }
 
 // begin forgets what a worker knows.
 func (n *columnNest) begin() {
-	n.asked, n.x = false, nil
-	n.forgetColumns()
-}
-
-// forgetColumns forgets what is known of the columns in work.
-func (n *columnNest) forgetColumns() {
-	n.begun, n.known, n.stale, n.used, n.lost, n.wait = false, false, false, 0, 0, 0
+	n.asked, n.x, n.begun, n.wait = false, nil, false, 0
 }
 
 // columns reduces all rows of a group of columns and writes the results.
 func (m *machine) columns(x *execution, a area) error {
-	m.nest.columns.forgetColumns()
+	m.nest.columns.begun, m.nest.columns.wait = false, 0
 	for k := range m.f {
 		if f := &m.f[k]; f.Axis == reduce.OverCols {
 			f.open(x.elem, a.j0, a.j1)
@@ -114,7 +86,7 @@ func (m *machine) reduceColumns(x *execution, a area) error {
 		return m.addBlocks(x, a)
 	}
 	if !n.begun {
-		n.j0, n.width = a.j0, a.cols()
+		n.j0, n.width, n.cols = a.j0, a.cols(), a.cols()
 		if n.side > 0 {
 			n.width *= n.side
 		}
@@ -146,13 +118,10 @@ func (m *machine) columnAreas(w *launch.Worker, a area) error {
 	if m.drawn > 0 && n.side == 0 {
 		group = min(group, m.drawn/drawnRows)
 	}
-	rows := max(leastRows, min(windowElems/a.cols(), nearRows))
+	rows := max(leastRows, windowElems/a.cols())
 	for i := a.i0; i < a.i1; i += rows {
 		to := min(i+rows, a.i1)
-		if n.shape.near && (n.stale || n.used+to-i > nearRows) {
-			m.takeColumns()
-		}
-		m.beginColumns(area{i, to, a.j0, a.j1})
+		n.empty()
 		for j := a.j0; j < a.j1; j += group {
 			p := area{i, to, j, min(j+group, a.j1)}
 			err := error(nil)
@@ -165,7 +134,6 @@ func (m *machine) columnAreas(w *launch.Worker, a area) error {
 				return err
 			}
 		}
-		n.used += to - i
 	}
 	return nil
 }
@@ -198,8 +166,6 @@ func (m *machine) columnWorker(x *execution, a area) *launch.Worker {
 	}
 	shape, lines, ok := m.nestShape(false, rows, cols)
 	shape.tall, shape.fold, shape.columns = false, x.fold, true
-	shape.near = !m.nest.program.fails && n.sumsFloats(x.fold, x.elem) &&
-		(rows*cols >= nearElems && rows >= nearFrom || rows >= nearPlain && len(m.prog.Steps) == 0 && x.out == nil)
 	if n.side > 0 {
 		lines = 0
 	}
@@ -212,7 +178,7 @@ func (m *machine) columnWorker(x *execution, a area) *launch.Worker {
 	if !ok || rows == 0 || x.alias && m.nest.program.fails {
 		return nil
 	}
-	if n.parts, n.planes, n.stored = foldParts(x.fold, x.elem, levelsOf(shape.near)); len(n.parts) == 0 {
+	if n.parts, n.planes, n.stored = foldParts(x.fold, x.elem, true); len(n.parts) == 0 {
 		return nil
 	}
 	l := m.nest.program.nest(m.prog, shape, x.rows*x.cols)
@@ -224,19 +190,6 @@ func (m *machine) columnWorker(x *execution, a area) *launch.Worker {
 		b.out = b.out[1:]
 	}
 	return b.bind(m, l)
-}
-
-// sumsFloats reports a reduction that is made of sums of floats. It remembers what it was asked last.
-func (n *columnNest) sumsFloats(names string, e types.Elem) bool {
-	if n.names == names && n.elem == e {
-		return n.floats
-	}
-	n.names, n.elem, n.floats = names, e, false
-	parts, _, _ := foldParts(names, e, loop.NearLevels)
-	for k := range parts {
-		n.floats = n.floats || parts[k].state.Near()
-	}
-	return n.floats
 }
 
 // placeSideBySide makes row i of the index space the first of the loop.

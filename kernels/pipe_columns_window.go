@@ -57,14 +57,8 @@ func (m *machine) columnWindow(w *launch.Worker, p area) error {
 			copy(n.words[at+p.j0:at+p.j1], n.next[at+p.j0:])
 		}
 	}
-	switch {
-	case !doubt:
-		n.lost = 0
-	case n.lost < retries && n.shape.near:
-		n.lost++
-		n.stale = true
-	default:
-		n.lost, n.wait, n.stale = 0, patience, true
+	if doubt {
+		n.wait = patience
 	}
 	return nil
 }
@@ -79,88 +73,19 @@ func (n *columnNest) doubts(x *foldPart, p area) bool {
 	for _, w := range n.next[at+p.j0 : at+p.j1] {
 		lost |= w << 1
 	}
-	if x.state.Near() {
-		for _, w := range n.next[at+n.width+p.j0 : at+n.width+p.j1] {
-			lost |= w >> 52
-		}
-	}
 	return lost != 0
 }
 
-// beginColumns makes the states empty, if they are not in use. What they expect of elements comes
-// from some rows of an area.
-func (m *machine) beginColumns(a area) {
-	n := &m.nest.columns
+// empty makes the states empty, if they are not in use.
+func (n *columnNest) empty() {
 	if n.begun {
 		return
 	}
-	if n.begun = true; !n.known {
-		n.sample(m, a)
-	}
+	n.begun = true
 	n.words, n.next = dense.Resized(n.words, n.planes*n.width), dense.Resized(n.next, n.planes*n.width)
 	for _, x := range n.parts {
-		for k := range x.state.Types {
-			plane := n.words[(x.plane+k)*n.width:][:n.width]
-			if !x.state.Near() {
-				vec.Fill(asInts(plane), int64(x.state.Empty[k]))
-				continue
-			}
-			for j, e := range n.exps {
-				if plane[j] = x.state.Empty[k]; k < len(n.base) {
-					plane[j] = math.Float64bits(n.bases(x.state, e)[k])
-				}
-			}
-			for at := len(n.exps); at < len(plane); at += len(n.exps) {
-				copy(plane[at:], plane[:len(n.exps)])
-			}
-		}
-	}
-}
-
-// sample looks at some rows of an area for what to expect of each column.
-func (n *columnNest) sample(m *machine, a area) {
-	a = n.inSpace(m, a)
-	cols := a.cols()
-	n.exps = dense.Resized(n.exps, cols)
-	clear(n.exps)
-	n.known, n.stale = true, false
-	if !n.shape.near {
-		return
-	}
-	n.top = dense.Resized(n.top, cols)
-	clear(n.top)
-	top := n.top
-	rows := min(a.rows(), sampleRows)
-	for k := range rows {
-		i := a.i0 + k*(a.rows()-1)/max(1, rows-1)
-		for j := a.j0; j < a.j1; j += columnGroup {
-			p := area{i, i + 1, j, min(j+columnGroup, a.j1)}
-			to := top[p.j0-a.j0:][:p.cols()]
-			var b *value.Dense
-			if len(m.prog.Steps) == 0 && n.x.out == nil {
-				b, _ = m.make(n.x, p)
-			} else {
-				b = m.made.over(n.x.elem, dense.SlabOver(m.made.words, n.x.elem, p.cols()), p)
-				if m.area(p, target{d: b, i0: p.i0, j0: p.j0}) != nil {
-					continue
-				}
-			}
-			raise(to, b.F64)
-			raise(to, b.F32)
-			raise(to, b.I64)
-			raise(to, b.Bool)
-		}
-	}
-	for j, v := range top {
-		_, n.exps[j] = math.Frexp(v)
-	}
-}
-
-// raise raises each number to the magnitude of an element, which is no NaN.
-func raise[T vec.Element](to []float64, x []T) {
-	for j, v := range x[:min(len(x), len(to))] {
-		if m := math.Abs(float64(v)); m > to[j] {
-			to[j] = m
+		for k, w := range x.state.Empty {
+			vec.Fill(asInts(n.words[(x.plane+k)*n.width:][:n.width]), int64(w))
 		}
 	}
 }
@@ -186,7 +111,6 @@ func (m *machine) takeColumns() {
 			n.take(m, x)
 		}
 	}
-	n.used, n.known = 0, n.known && !n.stale
 	n.begun = false
 }
 
@@ -219,7 +143,7 @@ func (n *columnNest) finish(f *folder, fold, rows int) {
 
 // round rounds sums of columns once, by the words of their states where these leave no doubt.
 func (n *columnNest) round(f *folder, of []*foldPart, rows int) {
-	cols := len(n.exps)
+	cols := n.cols
 	var sums [2]exact.Sum
 	pairs := len(of) == 1 && of[0].pairs()
 	var plain []float64 // a result is a sum itself
@@ -250,7 +174,7 @@ func (n *columnNest) round(f *folder, of []*foldPart, rows int) {
 		for k, x := range of {
 			sums[k].Reset()
 			for at := j; at < n.width; at += cols {
-				x.addTo(&sums[k], n.stateWords(x), n.width, at, n.exps[j])
+				x.addTo(&sums[k], n.stateWords(x), n.width, at)
 			}
 		}
 		f.Whole.PutSums(f.out, n.j0+j, rows, &sums[0], &sums[1])
@@ -258,43 +182,27 @@ func (n *columnNest) round(f *folder, of []*foldPart, rows int) {
 }
 
 // pairs reports sums of two words.
-func (x *foldPart) pairs() bool { return x.state.Near() || x.state.Lost == loop.FastLevels }
+func (x *foldPart) pairs() bool { return x.state.Lost == loop.FastLevels }
 
 // pairOf is the sum of the states of column j, which have two words, if ok.
 func (x *foldPart) pairOf(n *columnNest, j int) (p exact.Pair, ok bool) {
 	words := n.stateWords(x)
 	first, second := words[:n.width], words[n.width:][:n.width]
-	base := [2]float64{}
-	if x.state.Near() {
-		base = n.bases(x.state, n.exps[j])
-	}
-	p = exact.Pair{S: math.Float64frombits(first[j]) - base[0], T: math.Float64frombits(second[j]) - base[1]}
-	for at := j + len(n.exps); at < n.width; at += len(n.exps) {
-		o := exact.Pair{S: math.Float64frombits(first[at]) - base[0], T: math.Float64frombits(second[at]) - base[1]}
-		p.Merge(o)
+	p = exact.Pair{S: math.Float64frombits(first[j]), T: math.Float64frombits(second[j])}
+	for at := j + n.cols; at < n.width; at += n.cols {
+		p.Merge(exact.Pair{S: math.Float64frombits(first[at]), T: math.Float64frombits(second[at])})
 	}
 	return p, !p.Lost()
 }
 
-// bases is the words with which states of numbers below 2^e begin. Most columns are alike.
-func (n *columnNest) bases(st *loop.State, e int) [2]float64 {
-	if n.base == [2]float64{} || n.baseOf != e {
-		n.baseOf = e
-		for k := range n.base {
-			n.base[k] = math.Float64frombits(st.From(k, e))
-		}
-	}
-	return n.base
-}
-
 // partsOf is the sum of the states of column j, if ok.
 func (x *foldPart) partsOf(to *exact.Parts, n *columnNest, j int) (ok bool) {
-	words, cols := n.stateWords(x), len(n.exps)
-	x.parts(to, words, n.width, j, n.exps[j])
+	words := n.stateWords(x)
+	x.parts(to, words, n.width, j)
 	ok = true
-	for at := j + cols; at < n.width && ok; at += cols {
+	for at := j + n.cols; at < n.width && ok; at += n.cols {
 		var p exact.Parts
-		x.parts(&p, words, n.width, at, n.exps[j])
+		x.parts(&p, words, n.width, at)
 		ok = to.Merge(&p)
 	}
 	return ok
@@ -307,14 +215,14 @@ func (n *columnNest) stateWords(x *foldPart) []uint64 {
 // take moves what the loop has reduced of one part.
 func (n *columnNest) take(m *machine, x *foldPart) {
 	f := &m.f[x.fold]
-	words, cols := n.stateWords(x), len(n.exps)
+	words, cols := n.stateWords(x), n.cols
 	if x.sum >= 0 {
 		for j := range n.width {
 			line := 0
 			if f.Axis == reduce.OverCols {
 				line = n.j0 + j%cols
 			}
-			x.addTo(f.Sum(x.sum, line), words, n.width, j, n.exps[j%cols])
+			x.addTo(f.Sum(x.sum, line), words, n.width, j)
 		}
 		return
 	}
@@ -371,28 +279,22 @@ func (x *foldPart) results(row *value.Dense, words []uint64) {
 // takePlaces moves the places of extreme elements, from those of column number at of the loop on.
 func (n *columnNest) takePlaces(f *folder, x *foldPart, words []uint64, at int) {
 	wide := x.state.Types[0]
-	for j := range n.exps {
+	for j := range n.cols {
 		i := int(int64(words[n.width+at+j]))
 		if i < 0 {
 			continue
 		}
 		if n.side > 0 {
-			i = n.first + i*n.side + at/len(n.exps)
+			i = n.first + i*n.side + at/n.cols
 		}
 		f.Place(n.j0+j, loop.ScalarOf(wide, words[at+j]), i)
 	}
 }
 
 // parts is the sum of state j of places, of which nothing was lost.
-func (x *foldPart) parts(to *exact.Parts, words []uint64, places, j, e int) {
-	switch {
-	case x.class == loop.Count:
+func (x *foldPart) parts(to *exact.Parts, words []uint64, places, j int) {
+	if x.class == loop.Count {
 		to.Term[0] = float64(int64(words[j]))
-		return
-	case x.state.Near():
-		for k := range 2 {
-			to.Term[k] = math.Float64frombits(words[k*places+j]) - math.Float64frombits(x.state.From(k, e))
-		}
 		return
 	}
 	for k := range x.state.Lost {
@@ -400,8 +302,8 @@ func (x *foldPart) parts(to *exact.Parts, words []uint64, places, j, e int) {
 	}
 }
 
-// addTo adds state j of places, whose numbers were expected to be below 2^e, to an exact sum.
-func (x *foldPart) addTo(to *exact.Sum, words []uint64, places, j, e int) {
+// addTo adds state j of places to an exact sum.
+func (x *foldPart) addTo(to *exact.Sum, words []uint64, places, j int) {
 	switch {
 	case x.half == upper:
 		v := int64(words[j])
@@ -409,10 +311,6 @@ func (x *foldPart) addTo(to *exact.Sum, words []uint64, places, j, e int) {
 		to.Add(float64(v&(1<<31-1)) * (1 << halfBits))
 	case x.half == lower || !x.of.IsFloat():
 		to.AddInt(int64(words[j]))
-	case x.state.Near():
-		for k := range 2 {
-			to.Add(math.Float64frombits(words[k*places+j]) - math.Float64frombits(x.state.From(k, e)))
-		}
 	default:
 		x.state.Sums(words, places, j, to, to)
 	}

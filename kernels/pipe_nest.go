@@ -67,7 +67,7 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 		return nil
 	}
 	stored := false
-	if n.parts, _, stored = foldParts(x.fold, x.elem, 0); len(n.parts) == 0 {
+	if n.parts, _, stored = foldParts(x.fold, x.elem, false); len(n.parts) == 0 {
 		return nil
 	}
 	l := m.nest.program.nest(m.prog, shape, x.rows*x.cols)

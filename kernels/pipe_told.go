@@ -71,7 +71,7 @@ func shapedNests(p *op.Program, s nestShape) ([]*loop.Nest, string) {
 
 // pipeNests is the loop of a pipe: with its reductions, if they are of no rows.
 func pipeNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
-	s := nestShape{fold: c.Attrs.Str("fold"), near: c.Attrs.Int("rows") >= nearFrom}
+	s := nestShape{fold: c.Attrs.Str("fold")}
 	folds, _ := foldsNamed(s.fold)
 	for _, f := range folds {
 		if f != nil && f.Axis == reduce.OverRows {
@@ -79,11 +79,7 @@ func pipeNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 		}
 		s.columns = s.columns || f != nil && f.Axis == reduce.OverCols
 	}
-	levels := ofColumns(0)
-	if s.near = s.near && s.columns; s.columns {
-		levels = levelsOf(s.near)
-	}
-	if parts, _, _ := foldParts(s.fold, c.Body.Elem(), levels); len(parts) == 0 {
+	if parts, _, _ := foldParts(s.fold, c.Body.Elem(), s.columns); len(parts) == 0 {
 		return nil, "the reductions behind a chain"
 	}
 	return shapedNests(c.Body, s)
