@@ -24,5 +24,6 @@
 //
 // The package knows neither operators nor kernels. Start at form.go. op.go lists the scalar
 // operations, reduce.go the reductions, eval.go is the definition. For targets, state.go carries
-// reductions in a few words, and unroll.go unrolls short loops.
+// reductions in a few words, unroll.go unrolls short loops, and
+// handed.go hands on between rounds what earlier rounds have computed.
 package loop

@@ -191,8 +191,8 @@ func (m *maker) step(s *step) {
 	}
 	switch {
 	case s.fused == nil:
-	case s.fused.differ:
-		m.differ(s)
+	case s.fused.table != 0:
+		m.ternary(s)
 		return
 	default:
 		m.fuse(s)
@@ -250,26 +250,25 @@ func (m *maker) spareFor(v virt) Reg {
 	return m.spare[2]
 }
 
-// differ writes c | a^b. The instruction overwrites its first operand, and its constant is the table
-// of the results.
-func (m *maker) differ(s *step) {
-	const first, last = 0xf6, 0xbe // the table where c is the first operand, and where it is the last
+// ternary writes an operation on three bits. The instruction overwrites its first operand, and its constant is
+// the table of the results.
+func (m *maker) ternary(s *step) {
 	dst := m.at.reg[s.dst]
 	if dst == NoReg {
 		dst = m.spare[2]
 	}
-	a, b, c := m.load(s.a, 0), m.load(s.b, 1), m.load(s.c, 2)
-	if dst == b {
-		a, b = b, a
-	}
-	i := Inst{Op: VPTERNLOGQ, Len: s.Len, Dst: dst, A: b, B: c, Imm: last}
-	if dst != a {
-		if dst != c {
-			m.Emit(Inst{Op: VMOVAPD, Len: s.Len, Dst: dst, B: c})
+	in, table := [3]Reg{m.load(s.a, 0), m.load(s.b, 1), m.load(s.c, 2)}, s.fused.table
+	if k := slices.Index(in[:], dst); k > 0 { // it changes places with the first one
+		in[0], in[k] = in[k], in[0]
+		table = 0
+		for bits := range 8 {
+			a, b := bits>>2&1, bits>>(2-k)&1
+			table |= s.fused.table >> (bits&^(4|4>>k) | b<<2 | a<<(2-k)) & 1 << bits
 		}
-		i.A, i.B, i.Imm = a, b, first
+	} else if k < 0 {
+		m.Emit(Inst{Op: VMOVAPD, Len: s.Len, Dst: dst, B: in[0]})
 	}
-	m.Emit(i)
+	m.Emit(Inst{Op: VPTERNLOGQ, Len: s.Len, Dst: dst, A: in[1], B: in[2], Imm: table})
 	m.store(s.dst, dst)
 }
 

@@ -187,7 +187,7 @@ func (s *step) latency() int {
 	switch {
 	case s.scalar != nil:
 		return 1
-	case s.fused != nil && !s.fused.differ:
+	case s.fused != nil && s.fused.table == 0:
 		return 4
 	}
 	switch s.Op {
@@ -225,8 +225,8 @@ func (l *lowering) waits() (list []bool) {
 	return list
 }
 
-// balance makes differences a - b multiply-adds, a - 1*b, where there are more additions than
-// multiplications and comparisons, and work for all units: processors of AMD from Zen to Zen 4 have two
+// balance makes differences a - b multiply-adds, a - 1*b, where there are more additions, minima and
+// maxima than multiplications and comparisons, and work for all units: processors of AMD from Zen to Zen 4 have two
 // for the ones and two for the others. Sums, on which the next rounds wait, stay: they take a cycle
 // less. The bytes are the same.
 func (l *lowering) balance() {
@@ -240,7 +240,7 @@ func (l *lowering) balance() {
 			waits = waits[1:]
 		}
 		switch {
-		case len(waits) == 0 || waits[0], s.scalar != nil, s.fused != nil && s.fused.differ:
+		case len(waits) == 0 || waits[0], s.scalar != nil, s.fused != nil && s.fused.table != 0:
 			continue
 		case s.fused != nil:
 			more--
@@ -254,9 +254,9 @@ func (l *lowering) balance() {
 			more--
 		default:
 			switch s.Op {
-			case VADDPD, VADDPS, VSUBPD, VSUBPS:
+			case VADDPD, VADDPS, VSUBPD, VSUBPS, VMINPD, VMINPS, VMAXPD, VMAXPS:
 				more++
-			case VMULPD, VMULPS, VMINPD, VMINPS, VMAXPD, VMAXPS, VCMPPDK, VCMPPSK:
+			case VMULPD, VMULPS, VCMPPDK, VCMPPSK:
 				more--
 			}
 		}

@@ -31,7 +31,7 @@ type step struct {
 	keeps bool
 	// effect says that dst is made by more than one step, so that the step stays where it is.
 	effect bool
-	// fused is a*b + c: how the product and the addend are signed; or c | a^b.
+	// fused is a*b + c: how the product and the addend are signed; or any operation on three bits.
 	fused *fusedStep
 	// scalar is code of general registers, labels and jumps. It may read virtual registers: see
 	// uses.
@@ -65,8 +65,8 @@ type step struct {
 // fusedStep is a multiply-add, or an operation on bits. Its form depends on which operand dies, so it
 // is chosen when registers are known.
 type fusedStep struct {
-	differ       bool // c | a^b of 64-bit words
-	single       bool // of f32
+	table        uint8 // of an operation on bits a, b and c: bit 4a+2b+c is the result; 0: multiply-add
+	single       bool  // of f32
 	minusProduct bool
 	minusAddend  bool
 }
@@ -218,7 +218,7 @@ func (s *step) fromMemory() [3]virt {
 	switch {
 	case s.scalar != nil || s.InMem || s.index != 0:
 		return [3]virt{}
-	case s.fused != nil && !s.fused.differ:
+	case s.fused != nil && s.fused.table == 0:
 		return [3]virt{s.b, s.a, s.c}
 	case s.fused != nil || s.c != 0:
 		return [3]virt{}

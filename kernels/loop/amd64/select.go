@@ -34,8 +34,6 @@ var (
 	signed = map[loop.Code]uint8{loop.Eq: 0, loop.Lt: 1, loop.Le: 2, loop.Ne: 4, loop.LtU: 1}
 )
 
-const unorderedImm = 3
-
 // operation lowers one scalar operation.
 func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	e := l.frame.types[s.Args[0]]
@@ -146,7 +144,7 @@ func (l *lowering) differing(c loop.Code, in []operand) virt {
 	}
 	v := l.vector(x)
 	for k := 0; k < 4 && d[k] != 0; k += 2 {
-		v = l.emit(step{Inst: Inst{Len: l.length}, fused: &fusedStep{differ: true}, a: d[k], b: d[k+1], c: v, dst: l.fresh(vectorClass)})
+		v = l.emit(step{Inst: Inst{Len: l.length}, fused: &fusedStep{table: differTable}, a: d[k], b: d[k+1], c: v, dst: l.fresh(vectorClass)})
 	}
 	return v
 }
@@ -220,6 +218,9 @@ func (l *lowering) fma(e types.Elem, in []operand) virt {
 	return l.emit(s)
 }
 
+// Operations on three bits: c | a^b, and a&b where c is set, else a|b.
+const differTable, greaterTable = 0xbe, 0xd4
+
 // extreme is the lesser or greater of two floats as the language has it: a nan wins, -0 is below 0.
 // VMIN and VMAX give their second operand where the two compare equal or one is nan. With a
 // constant that comes first one instruction does, unless it is a nan or the lesser zero of Min. The
@@ -244,15 +245,16 @@ func (l *lowering) extreme(c loop.Code, e types.Elem, a, b operand) virt {
 	}
 	a.v, b.v = l.vector(a), l.vector(b)
 	a.konst, b.konst = false, false
-	if l.embeds {
-		return l.ranged(c, e, a, b)
-	}
 	x := operand{elem: e, v: l.binary(op, e, a, b, 0)}
 	y := operand{elem: e, v: l.binary(op, e, b, a, 0)}
 	// The two differ in zeros of both signs and where one is nan. The bits of both are a nan then,
 	// and -0.
 	if c == loop.Min {
 		return l.binary(pair{VORPD, VORPS}.of(e), e, x, y, 0)
+	}
+	if l.embeds {
+		sign := l.constantVector(types.I64, 1<<63|loop.Word(0x80000000)*loop.Word(8/e.Size()-1))
+		return l.emit(step{Inst: Inst{Len: l.vlen(e)}, fused: &fusedStep{table: greaterTable}, a: x.v, b: y.v, c: sign, dst: l.fresh(vectorClass)})
 	}
 	differ := operand{elem: e, v: l.binary(pair{VXORPD, VXORPS}.of(e), e, x, y, 0)}
 	both := operand{elem: e, v: l.binary(pair{VORPD, VORPS}.of(e), e, x, differ, 0)}
@@ -265,18 +267,6 @@ func floatOf(e types.Elem, w loop.Word) float64 {
 		return float64(math.Float32frombits(uint32(w)))
 	}
 	return math.Float64frombits(w)
-}
-
-// ranged is extreme by VRANGE, which orders zeros but ignores a nan. A sum of the two does not.
-func (l *lowering) ranged(c loop.Code, e types.Elem, a, b operand) virt {
-	lesser := uint8(4) // the sign is that of the result
-	if c == loop.Max {
-		lesser = 5
-	}
-	out := l.binary(pair{VRANGEPD, VRANGEPS}.of(e), e, a, b, lesser)
-	where := l.compare(pair{VCMPPDK, VCMPPSK}.of(e), e, a, b, unorderedImm)
-	l.emit(step{Inst: Inst{Op: pair{VADDPD, VADDPS}.of(e), Len: l.vlen(e)}, a: a.v, b: b.v, mask: where, dst: out, keeps: true, effect: true})
-	return out
 }
 
 // logic is an operation on bools.

@@ -1,0 +1,273 @@
+package loop
+
+// This file hands on from round to round what an earlier round has computed:
+//
+//	for i in 0..n { y = x[i+1] - x[i] .. }   ->   a = x[0]; for i in 0..n (a) { b = x[i+1]; y = b - a ..; next b }
+//
+// Not loads alone, but all that depends on nothing else than the index and what no round changes: of the
+// flows through both sides of a cell one is computed (A. Pottenger, "Predictive commoning", after J. R.
+// O'Brien and others, 1990).
+
+import (
+	"encoding/binary"
+
+	"flow/ir/types"
+)
+
+// mostHanded is how many values an inner loop hands on beside its own: each takes a register. farthestHanded
+// is over how many rounds.
+const mostHanded, farthestHanded = 6, 4
+
+// HandOn returns n with the values of inner loops that earlier rounds have computed carried. All values and
+// results stay the same.
+func HandOn(n *Nest) *Nest {
+	plans := map[*Stmt]*handing{}
+	EachStmt(&n.Body, func(s *Stmt) {
+		if s.Code != For {
+			return
+		}
+		if rounds, ok := knownRounds(s); ok && rounds > 0 && shiftedLoads(s) {
+			if h := (&handing{nest: n, loop: s.Loop, at: map[Val]*shifted{}, needed: map[Val]bool{}, inside: map[Val]bool{}}); h.plan() {
+				plans[s] = h
+			}
+		}
+	})
+	if len(plans) == 0 {
+		return n
+	}
+	gives := map[*Stmt]Val{} // what stands for a statement in the loop that is written
+	return rewritten(n, func(r *rewriter, s *Stmt) bool {
+		if v, ok := gives[s]; ok {
+			if v != NoVal {
+				r.set(s, []Val{v})
+			}
+			return true
+		}
+		h := plans[s]
+		if h != nil {
+			h.write(r, s, gives)
+		}
+		return h != nil
+	})
+}
+
+// shiftedLoads reports a loop whose block loads from one memory at places that differ.
+func shiftedLoads(s *Stmt) bool {
+	list := s.Loop.Body.Stmts
+	for i := range list {
+		for k := range i {
+			a, b := &list[i], &list[k]
+			if a.Code == Load && b.Code == Load && a.Mem == b.Mem && a.Mem.Kind == ParamMem && (a.At[0].Const != b.At[0].Const || a.At[1].Const != b.At[1].Const) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// shifted is a pure statement of the block of a loop: round i makes what every statement of this number makes
+// in round i + by - its own by.
+type shifted struct {
+	*Stmt
+	number int
+	moves  bool // with the index
+	by     int64
+	from   *shifted // gives it, some rounds before; nil: it is computed
+}
+
+// handing is a loop in which values are handed on.
+type handing struct {
+	nest   *Nest
+	loop   *Loop
+	at     map[Val]*shifted
+	needed map[Val]bool
+	inside map[Val]bool       // what the loop makes or carries
+	far    map[*shifted]int64 // over how many rounds values are handed on
+	order  []*shifted         // the same, in the order of the block
+}
+
+// plan finds what to hand on, and reports whether there is anything. Statements behind one that may leave the
+// loop are not looked at: before the first round they would be done too early.
+func (h *handing) plan() bool {
+	numbers, last, list := map[string]int{}, map[int]*shifted{}, h.loop.Body.Stmts
+	for k := range h.loop.Init {
+		h.inside[h.loop.Carry+Val(k)] = true
+	}
+	for i := range list {
+		for k := range list[i].N {
+			h.inside[list[i].Dst+Val(k)] = true
+		}
+	}
+	for i := range list {
+		s := &list[i]
+		if leaves(&Block{Stmts: list[i : i+1]}) {
+			break
+		}
+		if s.N != 1 || !pure(s) {
+			continue
+		}
+		x := &shifted{Stmt: s}
+		key, ok := h.key(x)
+		if !ok {
+			continue
+		}
+		if numbers[key] == 0 {
+			numbers[key] = len(numbers) + 1
+		}
+		x.number = numbers[key]
+		h.at[s.Dst] = x
+		if y := last[x.number]; x.moves && (y == nil || x.by > y.by) {
+			last[x.number] = x
+		}
+	}
+	for _, x := range h.at {
+		if y := last[x.number]; y != nil && x.by < y.by && y.by-x.by <= farthestHanded {
+			x.from = y
+		}
+	}
+	h.far = map[*shifted]int64{}
+	for _, v := range h.loop.Body.Yield {
+		h.need(v)
+	}
+	for i := range list {
+		if s := &list[i]; s.N != 1 || h.at[s.Dst] == nil {
+			valuesOf(s, h.need)
+		}
+	}
+	many := int64(0)
+	for i := range list {
+		if x := h.at[list[i].Dst]; list[i].N == 1 && x != nil && h.far[x] > 0 {
+			h.order = append(h.order, x)
+			many += h.far[x]
+		}
+	}
+	return many > 0 && many <= mostHanded
+}
+
+// need notes a value that is computed or handed on.
+func (h *handing) need(v Val) {
+	x := h.at[v]
+	switch {
+	case x == nil || h.needed[v]:
+		return
+	case x.from != nil:
+		h.far[x.from] = max(h.far[x.from], x.from.by-x.by)
+		h.needed[v] = true
+		h.need(x.from.Dst)
+		return
+	}
+	h.needed[v] = true
+	valuesOf(x.Stmt, h.need)
+}
+
+// key returns what a statement computes as text, but for how far its operands are shifted together. ok is
+// false if rounds depend on more than the index.
+func (h *handing) key(x *shifted) (key string, ok bool) {
+	var b []byte
+	word := func(n int64) { b = binary.AppendVarint(b, n) }
+	word(int64(x.Code))
+	word(int64(h.nest.Types[x.Dst]))
+	word(int64(x.Imm))
+	word(int64(x.Mem.Kind)<<32 | int64(x.Mem.N))
+	if x.Func != nil {
+		b = append(b, x.Func.Name...)
+	}
+	x.moves = x.Code == IndexOf && int(x.Imm) == h.loop.Index.Name
+	part := func(moves bool, by int64) { // the first one that moves says how far
+		if moves && !x.moves {
+			x.moves, x.by = true, by
+		}
+		if moves {
+			word(by - x.by)
+		}
+	}
+	for _, v := range x.Args {
+		y := h.at[v]
+		if y == nil {
+			if h.inside[v] {
+				return "", false
+			}
+			word(-int64(v) - 1)
+			continue
+		}
+		word(int64(y.number))
+		part(y.moves, y.by)
+	}
+	for _, f := range x.At {
+		step := f.Coef(Sym{IndexSym, h.loop.Index.Name}) * h.loop.Index.Range.By
+		rest := f.Const
+		if step != 0 {
+			size := max(step, -step)
+			rest = ((rest % size) + size) % size
+			part(true, (f.Const-rest)/step)
+		}
+		word(rest)
+		for _, t := range f.Terms {
+			if t.Sym.Kind == ValSym && h.inside[Val(t.Sym.N)] {
+				return "", false
+			}
+			word(t.Coef)
+			word(int64(t.Sym.Kind)<<32 | int64(t.Sym.N))
+		}
+	}
+	return string(b), true
+}
+
+// write writes the loop.
+func (h *handing) write(r *rewriter, s *Stmt, gives map[*Stmt]Val) {
+	l := s.Loop
+	x := Index{Name: l.Index.Name, Range: r.rng(l.Index.Range)}
+	init := r.values(l.Init)
+	for _, y := range h.order {
+		for k := range h.far[y] {
+			r.fixed = map[int]int64{x.Name: x.Range.From.Const - (k+1)*x.Range.By}
+			init = append(init, h.before(r, y.Dst, map[Val]Val{}))
+			r.fixed = nil
+		}
+	}
+	out := r.For(x, init, func(carried []Val) []Val {
+		for k := range l.Init {
+			r.now[int(l.Carry)+k] = carried[k]
+		}
+		old := map[*shifted][]Val{}
+		rest := carried[len(l.Init):]
+		for _, y := range h.order {
+			old[y], rest = rest[:h.far[y]], rest[h.far[y]:]
+		}
+		for v, y := range h.at {
+			switch {
+			case !h.needed[v]:
+				gives[y.Stmt] = NoVal
+			case y.from != nil:
+				gives[y.Stmt] = old[y.from][y.from.by-y.by-1]
+			}
+		}
+		r.block(&l.Body)
+		next := r.values(l.Body.Yield)
+		for _, y := range h.order {
+			next = append(append(next, r.now[y.Dst]), old[y][:h.far[y]-1]...)
+		}
+		return next
+	})
+	r.set(s, out)
+}
+
+// before writes what a value would be in the round that r.fixed says.
+func (h *handing) before(r *rewriter, v Val, done map[Val]Val) Val {
+	x := h.at[v]
+	if x == nil {
+		return r.now[v]
+	}
+	if _, ok := done[v]; !ok {
+		if at, known := r.fixed[int(x.Imm)]; known && x.Code == IndexOf {
+			done[v] = r.Const(types.I64, Word(at))
+			return done[v]
+		}
+		for _, a := range x.Args {
+			r.now[a] = h.before(r, a, done)
+		}
+		r.copy(x.Stmt)
+		done[v] = r.now[v]
+	}
+	return done[v]
+}
