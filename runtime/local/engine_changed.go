@@ -70,29 +70,27 @@ func (x *resending) message(matrix []byte, rows []int32, all bool, size int, rou
 // changes brings x.last up to date, and returns the message: all rows, or the changed ones. rows lists the
 // rows of from; nil: all of them.
 func (x *resending) changes(from []byte, rows []int32, size int) []byte {
-	count := x.bytes / size
-	most := (x.bytes/2 - 8) / (size + 4)
+	count, most := x.bytes/size, (x.bytes/2-8)/(size+4)
 	x.at = x.at[:0]
-	for k := range count {
+	for k := 0; ; k++ {
+		if k = differs(x.last, from, rows, k, count, size); k == count {
+			break
+		}
+		if len(x.at) == most {
+			x.full++
+			if rows == nil {
+				copy(x.last[k*size:], from[k*size:])
+			} else {
+				pack(x.last[k*size:], from, rows[k:], size)
+			}
+			return x.last
+		}
 		j := k
 		if rows != nil {
 			j = int(rows[k])
 		}
-		row, last := from[j*size:(j+1)*size], x.last[k*size:(k+1)*size]
-		if string(row) == string(last) {
-			continue
-		}
-		copy(last, row)
-		if x.at = append(x.at, uint32(k)); len(x.at) <= most {
-			continue
-		}
-		x.full++
-		if rows == nil {
-			copy(x.last[k*size:], from[k*size:])
-		} else {
-			pack(x.last[k*size:], from, rows[k:], size)
-		}
-		return x.last
+		copy(x.last[k*size:(k+1)*size], from[j*size:])
+		x.at = append(x.at, uint32(k))
 	}
 	x.full = 1
 	b := binary.LittleEndian.AppendUint32(x.some[:0], uint32(len(x.at)))
@@ -105,6 +103,31 @@ func (x *resending) changes(from []byte, rows []int32, size int) []byte {
 	}
 	x.some = b
 	return b
+}
+
+// differs returns the first position from k on, below count, whose row is not that of last.
+func differs(last, from []byte, rows []int32, k, count, size int) int {
+	switch {
+	case size == 8 && rows != nil:
+		last, from := numbers(last)[:count], numbers(from)
+		for rows = rows[:count]; k < count && last[k] == from[rows[k]]; k++ {
+		}
+	case size == 8:
+		last, from := numbers(last)[:count], numbers(from)[:count]
+		for ; k < count && last[k] == from[k]; k++ {
+		}
+	default:
+		for ; k < count; k++ {
+			j := k
+			if rows != nil {
+				j = int(rows[k])
+			}
+			if string(last[k*size:(k+1)*size]) != string(from[j*size:(j+1)*size]) {
+				break
+			}
+		}
+	}
+	return k
 }
 
 // complete makes messages with the changed rows such with all rows, of so many bytes each.

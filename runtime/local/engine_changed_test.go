@@ -52,3 +52,21 @@ func TestChangedRows(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkChangedRows(b *testing.B) {
+	const n, size = 325729, 8
+	var rows []int32
+	for i := int32(0); i < n; i += 6 {
+		rows = append(rows, i)
+	}
+	matrix := make([]byte, n*size)
+	var sent resending
+	sent.message(matrix, rows, false, size, true)
+	b.SetBytes(int64(len(rows) * size))
+	for b.Loop() {
+		matrix[6*100*size]++
+		if m, _ := sent.message(matrix, rows, false, size, true); len(m) > 24 {
+			b.Fatal(len(m))
+		}
+	}
+}
