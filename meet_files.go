@@ -47,7 +47,7 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
 		if err != nil || late != nil {
 			return all, errors.Join(err, late)
 		}
-		all = kept(in, c, all)
+		all = kept(in, c, 0, hi, all)
 		for rank, text := range answers[1:] {
 			lo, hi := op.Window(rank+1, comm.Size(), c.Blocks())
 			var part format.Answer
@@ -68,14 +68,15 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
 // errNotKept is the error of ranks that do not all keep their parts of a file.
 var errNotKept = errors.New("not all ranks keep a part")
 
-// kept returns what the other ranks need of the answer a. If the task asks for it, this rank stores the
-// parts of a and returns only their Told.
-func kept(in *Input, c format.Task, a format.Answer) format.Answer {
+// kept returns what the other ranks need of the answer a for blocks lo..hi-1. If the task asks for it, this rank
+// stores the parts of a and returns only their Told.
+func kept(in *Input, c format.Task, lo, hi int, a format.Answer) format.Answer {
 	if !c.Keep {
 		return a
 	}
-	in.Keep(c, a.Parts)
-	return format.Answer{Parts: []format.Entries{c.Told(a.Parts)}}
+	told := c.Told(a.Parts)
+	in.Keep(c, lo, hi, told.Count, a.Parts)
+	return format.Answer{Parts: []format.Entries{told}}
 }
 
 // tell sends a request to the other ranks.
@@ -97,7 +98,7 @@ func (r request) done(comm transport.Comm, in *Input) (text []byte, err error) {
 		if part, err = r.Task.Counting(in.Helped()).Range(lo, hi); err != nil {
 			part = format.Answer{}
 		} else {
-			part = kept(in, *r.Task, part)
+			part = kept(in, *r.Task, lo, hi, part)
 		}
 	}
 	var b bytes.Buffer

@@ -106,7 +106,7 @@ func (p *Plan) Gathers() (list []Gathered) {
 
 // IsRead reports whether a node is what was read of a file, or what a message brings of that.
 func IsRead(g *ir.Graph, id ir.ID) bool {
-	for g.Nodes[id].Op.Role == op.Exchange || g.Nodes[id].Op.Role == op.Gathers {
+	for g.Nodes[id].Op.Role == op.Exchange || IsGather(&g.Nodes[id]) {
 		id = g.In(id)[0]
 	}
 	return g.Nodes[id].Op.Reads != nil

@@ -66,36 +66,52 @@ func (in *Input) count(path string, k fileKey, head format.Header, byRow, byCol 
 	return sparsity.Counts(byRow, byCol)
 }
 
-// keptEntries is a part of the entries of a file.
+// keptEntries is a part of the entries of a file: those of blocks lo..hi-1 of a task.
 type keptEntries struct {
-	task  format.Task
-	parts []format.Entries
+	task   format.Task
+	lo, hi int
+	count  int
+	parts  []format.Entries // nil: a run has taken them
 }
 
 // keptAs returns the name under which entries of a file are kept.
 func keptAs(path string, edges bool) string { return fmt.Sprint(edges, path) }
 
-// Keep stores entries that this process has read (format.Task.Keep). A run in which ranks share the rows of
-// the matrix reads them.
-func (in *Input) Keep(t format.Task, parts []format.Entries) {
+// Keep stores the count entries that this process has read in blocks lo..hi-1 (format.Task.Keep). A run in which ranks
+// share the rows of the matrix takes them.
+func (in *Input) Keep(t format.Task, lo, hi, count int, parts []format.Entries) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.kept == nil {
 		in.kept = map[string]keptEntries{}
 	}
-	in.kept[keptAs(t.Path, t.Edges)] = keptEntries{t, parts}
+	in.kept[keptAs(t.Path, t.Edges)] = keptEntries{t, lo, hi, count, parts}
 }
 
 // relocated returns a matrix of type t with the entries that this process keeps of a file
-// (format.Task.Relocated). It fails if the process keeps none.
-func (in *Input) relocated(path string, edges bool, t types.Type) (*value.CSR, error) {
+// (format.Task.Relocated), and frees these: a later call reads them again. It fails if the process keeps none.
+func (in *Input) relocated(path string, edges bool, t types.Type) (m *value.CSR, err error) {
 	in.mu.Lock()
-	k, ok := in.kept[keptAs(path, edges)]
+	name := keptAs(path, edges)
+	k, ok := in.kept[name]
+	if ok {
+		in.kept[name] = keptEntries{k.task, k.lo, k.hi, k.count, nil}
+	}
 	in.mu.Unlock()
 	if !ok {
 		return nil, changed(path)
 	}
-	m, err := k.task.Relocated(t, k.parts)
+	if k.parts == nil {
+		var again format.Answer
+		if again, err = k.task.Range(k.lo, k.hi); err != nil {
+			return nil, fileFailure(err)
+		}
+		if told := k.task.Told(again.Parts); told.Count != k.count || int(told.Most) >= t.Rows {
+			return nil, changed(path)
+		}
+		k.parts = again.Parts
+	}
+	m, err = k.task.Relocated(t, k.parts)
 	if err != nil {
 		return nil, fileFailure(err)
 	}
