@@ -259,19 +259,19 @@ func (l *lowerer) integerOf(v val, e ast.Expr, code source.Code, what string) va
 }
 
 // dynamicSub returns a subscript that only the run knows. A range has a known size if its bounds
-// differ by a constant, as in i..i+3.
+// differ by a constant, as in i..i+3 and i*3..(i+1)*3.
 func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
 	out := subscript{from: l.toEdge(lo, s.Lo.Span()), size: 1, one: !s.IsRange, picked: ir.None}
 	if out.one {
 		return out
 	}
-	a, da := l.offset(lo)
-	b, db := l.offset(hi)
+	a, b := l.linear(lo), l.linear(hi)
+	fixed := l.differ(a, b)
 	// 1..-1 of a matrix of n rows ends with n
-	if !l.sameValue(a, b) || a == ir.None && (da < 0) != (db < 0) {
+	if !fixed || len(a.terms) == 0 && (a.c < 0) != (b.c < 0) {
 		return l.openSub(s, lo, hi)
 	}
-	if out.size = int(db - da); db > da && out.size < 0 {
+	if out.size = int(b.c - a.c); b.c > a.c && out.size < 0 {
 		l.failf("E212", s.Span(), "the range has more than 2^63 indices")
 	}
 	if s.Inclusive && out.size < math.MaxInt {
@@ -292,36 +292,88 @@ func (l *lowerer) openSub(s ast.Sub, lo, hi val) subscript {
 	return out
 }
 
-// offset splits v into an edge plus a constant. The edge is ir.None for a constant alone.
-func (l *lowerer) offset(v val) (base ir.ID, c int64) {
+// linear is a number plus edges, each times a number.
+type linear struct {
+	terms []term
+	c     int64
+}
+
+type term struct {
+	edge  ir.ID
+	times int64
+}
+
+// linear returns an integer as a sum.
+func (l *lowerer) linear(v val) linear {
+	var f linear
 	if v.kind == konst {
-		return ir.None, v.s.I
+		f.c = v.s.I
+		return f
 	}
-	base = v.id
-	for {
-		n := &l.g.Nodes[base]
-		if n.Op.Infix != "+" && n.Op.Infix != "-" || len(l.g.In(base)) != 2 {
-			return base, c
+	left := mostTerms
+	l.addTo(&f, v.id, 1, &left)
+	return f
+}
+
+// mostTerms is how many nodes of an expression are looked at.
+const mostTerms = 64
+
+// addTo adds an edge times k. left counts the nodes that may still be looked into; all others are terms.
+func (l *lowerer) addTo(f *linear, id ir.ID, k int64, left *int) {
+	n, in := &l.g.Nodes[id], l.g.In(id)
+	if *left--; *left > 0 {
+		switch {
+		case n.Op == l.constant:
+			f.c += k * int64(n.Attrs.Int("value"))
+			return
+		case len(in) == 2 && (n.Op.Infix == "+" || n.Op.Infix == "-"):
+			l.addTo(f, in[0], k, left)
+			if n.Op.Infix == "-" {
+				k = -k
+			}
+			l.addTo(f, in[1], k, left)
+			return
+		case len(in) == 2 && n.Op.Infix == "*":
+			for i, x := range in {
+				if c := &l.g.Nodes[x]; c.Op == l.constant {
+					l.addTo(f, in[1-i], k*int64(c.Attrs.Int("value")), left)
+					return
+				}
+			}
 		}
-		x, y := l.g.In(base)[0], l.g.In(base)[1]
-		if n.Op.Infix == "+" && l.g.Nodes[x].Op == l.constant {
-			x, y = y, x
-		}
-		if l.g.Nodes[y].Op != l.constant {
-			return base, c
-		}
-		k := int64(l.g.Nodes[y].Attrs.Int("value"))
-		if n.Op.Infix == "-" {
-			k = -k
-		}
-		base, c = x, c+k
 	}
+	for i := range f.terms {
+		if t := &f.terms[i]; l.sameValue(t.edge, id) {
+			t.times += k
+			return
+		}
+	}
+	f.terms = append(f.terms, term{id, k})
+}
+
+// differ reports whether two sums differ by a number alone.
+func (l *lowerer) differ(a, b linear) bool {
+	has := func(a, b linear) bool {
+		for _, x := range a.terms {
+			times := int64(0)
+			for _, y := range b.terms {
+				if l.sameValue(x.edge, y.edge) {
+					times = y.times
+				}
+			}
+			if x.times != times {
+				return false
+			}
+		}
+		return true
+	}
+	return has(a, b) && has(b, a)
 }
 
 // sameValue reports whether two edges are the same expression, and so the same value.
 func (l *lowerer) sameValue(a, b ir.ID) bool {
-	if a == b || a == ir.None || b == ir.None {
-		return a == b
+	if a == b {
+		return true
 	}
 	x, y := &l.g.Nodes[a], &l.g.Nodes[b]
 	p, q := l.g.In(a), l.g.In(b)

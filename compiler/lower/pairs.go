@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -79,13 +81,12 @@ func (l *lowerer) overPairs(e *ast.Parfor, hints []op.Attr) val {
 }
 
 // boundsOf returns the matrix of i and the bounds of j for each i, and the number of pairs:
-// types.Unknown unless the bounds are numbers, or i plus a number.
+// types.Unknown unless the bounds are numbers, or multiples of i plus a number.
 func (l *lowerer) boundsOf(first, second ast.Range, outer extent, step int) (id ir.ID, total int) {
 	head := &ast.Parfor{Src: second.Src, Ranges: []ast.Range{first}}
 	r, pure := l.newRegion(), l.pure
 	var y ir.ID
-	var base [2]ir.ID
-	var add [2]int64
+	var bounds [2]linear
 	var index ir.ID
 	l.pure = true
 	l.within(r, func() {
@@ -95,24 +96,18 @@ func (l *lowerer) boundsOf(first, second ast.Range, outer extent, step int) (id 
 		row := []val{i}
 		for k, b := range []ast.Expr{second.Lo, second.Hi} {
 			v := l.integer(b, "E215", "a loop bound")
-			base[k], add[k] = l.offset(v)
+			bounds[k] = l.linear(v)
 			row = append(row, v)
 		}
 		y = l.matrixOf(seqVal(list, []val{seqVal(list, row)}), types.NoElem, second.Span()).id
 	})
 	l.pure = pure
 	total = types.Unknown
-	if lo := outer.lo; outer.count != types.Unknown && outer.count <= mostCounted && (base[0] == ir.None || base[0] == index) && (base[1] == ir.None || base[1] == index) {
+	if lo := outer.lo; outer.count != types.Unknown && outer.count <= mostCounted && bounds[0].of(index) && bounds[1].of(index) {
 		total = 0
 		for k := range outer.count {
 			i := lo.s.I + int64(k)*int64(outer.step)
-			b := add
-			for s := range b {
-				if base[s] == index {
-					b[s] += i
-				}
-			}
-			n := steps(b[0], b[1], int64(step), second.Inclusive)
+			n := steps(bounds[0].at(i), bounds[1].at(i), int64(step), second.Inclusive)
 			if n > types.MaxSide || uint64(total)+n > types.MaxSide {
 				l.failf("E216", second.Span(), "the ranges have too many pairs: a parfor has fewer than 2^60 values")
 			}
@@ -120,6 +115,19 @@ func (l *lowerer) boundsOf(first, second ast.Range, outer extent, step int) (id 
 		}
 	}
 	return l.loopNode(head, []extent{outer}, nil, r, y, types.DenseOf(types.I64, outer.count, 3)), total
+}
+
+// of reports whether f is a number and multiples of one edge.
+func (f linear) of(edge ir.ID) bool {
+	return !slices.ContainsFunc(f.terms, func(t term) bool { return t.edge != edge })
+}
+
+// at is f where the edge is i.
+func (f linear) at(i int64) int64 {
+	for _, t := range f.terms {
+		f.c += t.times * i
+	}
+	return f.c
 }
 
 // mostCounted is the most values of the first index that are counted before the run.

@@ -49,23 +49,13 @@ func ctableOfWeights() *op.Def {
 		},
 		Ref: refInForm(weightsRef),
 		Kernel: func(c *op.Call) error {
-			cells, rows, cols, err := weightedCells(c)
-			if err != nil {
-				return err
+			switch c.Type.Elem {
+			case types.F64:
+				return sumWeights[float64](c)
+			case types.F32:
+				return sumWeights[float32](c)
 			}
-			if c.Type.IsSparse() {
-				c.Out = sparseCells(c.Type.Elem, cells, rows, cols)
-				return nil
-			}
-			if err := roomForTable(c, rows, cols); err != nil {
-				return err
-			}
-			out := c.Result()
-			dense.Clear(out)
-			for _, at := range cells {
-				addTo(out, at)
-			}
-			return nil
+			return sumWeights[int64](c)
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
 		Stored: func(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
@@ -102,15 +92,8 @@ func weightsRef(c *op.Call) (value.Value, error) {
 	rows, cols := max(n, 0), max(m, 0)
 	type place struct{ p, q int }
 	sums := map[place]value.Scalar{}
-	for _, column := range []struct {
-		d *value.Dense
-		n int
-	}{{a, n}, {b, m}} {
-		for i := range column.d.Rows {
-			if _, _, err := codeWithin(column.d.At(i, 0), column.n, crop); err != nil {
-				return nil, err
-			}
-		}
+	if err := wrongWeighted(c); err != nil {
+		return nil, err
 	}
 	for i := range a.Rows {
 		p, in, _ := codeWithin(a.At(i, 0), n, crop)
@@ -137,33 +120,166 @@ func weightsRef(c *op.Call) (value.Value, error) {
 	return out, nil
 }
 
-// weighted is what one row of the codes adds to the table.
-type weighted struct {
-	p, q int
-	w    value.Scalar
-}
-
-// weightedCells is the cells of all rows but those left out, in order, and the size of the table.
-func weightedCells(c *op.Call) (cells []weighted, rows, cols int, err error) {
-	a, b, crop := c.Dense(0), c.Dense(1), c.Attrs.Bool("crop")
-	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
-	rows, cols = max(n, 0), max(m, 0)
-	var later error // of b: a failure in a comes first, wherever it is
-	for i := range a.Rows {
-		p, in, err := codeWithin(a.At(i, 0), n, crop)
-		if err != nil {
-			return nil, 0, 0, err
-		}
-		q, also, err := codeWithin(b.At(i, 0), m, crop)
-		if err != nil && later == nil {
-			later = err
-		}
-		if in && also && later == nil {
-			cells = append(cells, weighted{p, q, weightOf(c, i)})
-			rows, cols = max(rows, p+1), max(cols, q+1)
+// wrongWeighted returns the failure of the first invalid code: one in a comes before those in b.
+func wrongWeighted(c *op.Call) error {
+	for k, size := range []string{"n", "m"} {
+		for d, i := c.Dense(k), 0; i < d.Rows; i++ {
+			if _, _, err := codeWithin(d.At(i, 0), sizeOf(c.Attrs, size), c.Attrs.Bool("crop")); err != nil {
+				return err
+			}
 		}
 	}
-	return cells, rows, cols, later
+	return nil
+}
+
+// codesWithin is readCodes, with -1 for each code that crop leaves out.
+func codesWithin(room []int64, d *value.Dense, from, k, n int, crop bool) ([]int64, bool) {
+	p, ok := readCodes(room, d, from, k, n)
+	if ok || !crop {
+		return p, ok
+	}
+	p = room[:k]
+	for i := range p {
+		v, in, err := codeWithin(d.At(from+i, 0), n, true)
+		if err != nil {
+			return nil, false
+		}
+		if !in {
+			v = -1
+		}
+		p[i] = int64(v)
+	}
+	return p, true
+}
+
+// eachPairs calls do with the codes of all rows, a few hundred rows from row lo on at a time. A row with a
+// negative code is left out. It returns false if some code is invalid.
+func eachPairs(c *op.Call, do func(lo int, p, q []int64)) bool {
+	a, b, crop := c.Dense(0), c.Dense(1), c.Attrs.Bool("crop")
+	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
+	var room, other [512]int64
+	for lo := 0; lo < a.Rows; lo += len(room) {
+		k := min(len(room), a.Rows-lo)
+		p, ok := codesWithin(room[:], a, lo, k, n, crop)
+		q, both := codesWithin(other[:], b, lo, k, m, crop)
+		if !ok || !both {
+			return false
+		}
+		do(lo, p, q)
+	}
+	return true
+}
+
+// sumWeights is the kernel: weights lie as T.
+func sumWeights[T int64 | float64 | float32](c *op.Call) error {
+	rows, cols := max(sizeOf(c.Attrs, "n"), 0), max(sizeOf(c.Attrs, "m"), 0)
+	if valid := c.Type.Known() || eachPairs(c, func(_ int, p, q []int64) {
+		for i, v := range p {
+			if v|q[i] >= 0 {
+				rows, cols = max(rows, int(v)+1), max(cols, int(q[i])+1)
+			}
+		}
+	}); !valid {
+		return wrongWeighted(c)
+	}
+	if c.Type.IsSparse() {
+		return sparseWeights[T](c, rows, cols)
+	}
+	if err := roomForTable(c, rows, cols); err != nil {
+		return err
+	}
+	dense.Clear(c.Result())
+	out := dense.GridOf[T](c.Result())
+	var room [512]T
+	if !eachPairs(c, func(lo int, p, q []int64) {
+		for i, w := range weightsFrom(c, room[:], lo, len(p)) {
+			if p[i]|q[i] >= 0 {
+				out.X[int(p[i])*out.LD+int(q[i])] += w
+			}
+		}
+	}) {
+		return wrongWeighted(c)
+	}
+	return nil
+}
+
+// weightsFrom is the weights of k rows from row lo on, in room unless they lie so in memory.
+func weightsFrom[T int64 | float64 | float32](c *op.Call, room []T, lo, k int) []T {
+	if len(c.In) >= 3 && c.Dense(2).Elem == c.Type.Elem {
+		x := dense.GridOf[T](c.Dense(2))
+		if x.LD == 1 {
+			return x.X[lo : lo+k]
+		}
+		for i := range k {
+			room[i] = x.X[(lo+i)*x.LD]
+		}
+		return room[:k]
+	}
+	for i := range k {
+		room[i] = T(weightOf(c, lo+i).I) // whole numbers: there are none, or truth values
+	}
+	return room[:k]
+}
+
+// entry is a weight and its column.
+type entry[T any] struct {
+	q int32
+	w T
+}
+
+// sparseWeights lays the entries out by rows, sorts each row and adds up what is in one column. Sums that are
+// zero are not stored.
+func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
+	out := value.NewCSR(c.Type.Elem, n, m, 0)
+	if !eachPairs(c, func(_ int, p, q []int64) {
+		for i, v := range p {
+			if v|q[i] >= 0 {
+				out.Ptr[v+1]++
+			}
+		}
+	}) {
+		return wrongWeighted(c)
+	}
+	for i := range n {
+		out.Ptr[i+1] += out.Ptr[i]
+	}
+	at, all := slices.Clone(out.Ptr[:n]), make([]entry[T], out.Ptr[n])
+	var room [512]T
+	eachPairs(c, func(lo int, p, q []int64) {
+		for i, w := range weightsFrom(c, room[:], lo, len(p)) {
+			if v := p[i]; v|q[i] >= 0 {
+				all[at[v]] = entry[T]{int32(q[i]), w}
+				at[v]++
+			}
+		}
+	})
+	var sums []T
+	from := int64(0)
+	for i := range n {
+		row := all[from:out.Ptr[i+1]]
+		from = out.Ptr[i+1]
+		slices.SortStableFunc(row, func(x, y entry[T]) int { return cmp.Compare(x.q, y.q) })
+		for k := 0; k < len(row); {
+			q, sum := row[k].q, T(0)
+			for ; k < len(row) && row[k].q == q; k++ {
+				sum += row[k].w
+			}
+			if sum != 0 {
+				out.Col, sums = append(out.Col, q), append(sums, sum)
+			}
+		}
+		out.Ptr[i+1] = int64(len(out.Col))
+	}
+	switch s := any(sums).(type) {
+	case []float64:
+		out.F64 = s
+	case []float32:
+		out.F32 = s
+	case []int64:
+		out.I64 = s
+	}
+	c.Out = out
+	return nil
 }
 
 // roomForTable makes the table of a call that leaves its size to the codes.
@@ -176,43 +292,4 @@ func roomForTable(c *op.Call, n, m int) error {
 	}
 	c.Out = value.New(c.Type.Elem, n, m)
 	return nil
-}
-
-func addTo(out *value.Dense, at weighted) {
-	k := at.p*out.Stride + at.q
-	switch out.Elem {
-	case types.F64:
-		out.F64[k] += at.w.F
-	case types.F32:
-		out.F32[k] += float32(at.w.F)
-	default:
-		out.I64[k] += at.w.I
-	}
-}
-
-// sparseCells adds up the cells; sums that are zero are not stored.
-func sparseCells(e types.Elem, cells []weighted, n, m int) *value.CSR {
-	slices.SortStableFunc(cells, func(x, y weighted) int { return cmp.Or(cmp.Compare(x.p, y.p), cmp.Compare(x.q, y.q)) })
-	out := value.NewCSR(e, n, m, 0)
-	sum := value.New(e, 1, 1)
-	row := 0
-	for i := 0; i < len(cells); {
-		at := cells[i]
-		dense.Clear(sum)
-		for ; i < len(cells) && cells[i].p == at.p && cells[i].q == at.q; i++ {
-			addTo(sum, weighted{w: cells[i].w})
-		}
-		if !sum.At(0, 0).True() {
-			continue
-		}
-		for ; row < at.p; row++ {
-			out.Ptr[row+1] = int64(len(out.Col))
-		}
-		out.Col = append(out.Col, int32(at.q))
-		out.F64, out.F32, out.I64 = append(out.F64, sum.F64...), append(out.F32, sum.F32...), append(out.I64, sum.I64...)
-	}
-	for ; row < n; row++ {
-		out.Ptr[row+1] = int64(len(out.Col))
-	}
-	return out
 }

@@ -54,25 +54,39 @@ func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 	if h.fortran {
 		return h.columns(file, out, row, col)
 	}
-	line := make([]byte, out.Cols*h.size)
-	for i := range out.Rows {
-		to := line
-		if same {
-			to = out.View(i, 0, 1, out.Cols).Bytes()
-		}
-		if _, err := file.ReadAt(to, place(i)); err != nil {
+	// Rows that lie near one another are read together with what is between them.
+	step, width := h.Cols*h.size, out.Cols*h.size
+	together := 1
+	if step-width <= mostGap {
+		together = max(1, min(out.Rows, spanBytes/step))
+	}
+	line := make([]byte, (together-1)*step+width)
+	flat := *out
+	flat.Rows, flat.Cols = 1, (out.Rows-1)*out.Stride+out.Cols
+	memory := flat.Bytes()
+	for i := 0; i < out.Rows; i += together {
+		k := min(together, out.Rows-i)
+		if _, err := file.ReadAt(line[:(k-1)*step+width], place(i)); err != nil {
 			return false
 		}
-		if same {
-			continue
-		}
-		h.clear(out, i)
-		for j := range out.Cols {
-			h.store(out, i*out.Stride+j, line[j*h.size:])
+		for r := range k {
+			from, at := line[r*step:][:width], (i+r)*out.Stride
+			if same {
+				copy(memory[at*h.size:], from)
+				continue
+			}
+			h.clear(out, i+r)
+			for j := range out.Cols {
+				h.store(out, at+j, from[j*h.size:])
+			}
 		}
 	}
 	return true
 }
+
+// mostGap is the most bytes between the wanted parts of two rows that are read with them, about as many as are
+// copied in the time of a call of the system. spanBytes is how many bytes are read at a time.
+const mostGap, spanBytes = 4 << 10, 128 << 10
 
 // leastRun is the least number of bytes of a column that are read alone.
 const leastRun = 256

@@ -133,3 +133,35 @@ func TestReadRowsOfColumns(t *testing.T) {
 		t.Error("runs of 56 bytes are read alone")
 	}
 }
+
+// Rows that lie near one another are read in a few spans, rows far apart without what is between them.
+func TestReadPartInSpans(t *testing.T) {
+	for _, size := range [][2]int{{20_000, 3}, {30, 900}} {
+		n, m := size[0], size[1]
+		path := filepath.Join(t.TempDir(), "x.npy")
+		d := value.New(types.I64, n, m)
+		for k := range d.I64 {
+			d.I64[k] = int64(k)
+		}
+		var b bytes.Buffer
+		if err := Write(&b, path, d, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range [][4]int{{0, m - 1, n, 1}, {5, 0, n - 7, 2}, {n - 1, 1, 1, 2}} {
+			var read atomic.Int64
+			out := value.New(types.I64, at[2], at[3]+1).View(0, 1, at[2], at[3])
+			if !ReadPart(path, Options{Read: &read}, out, at[0], at[1]) {
+				t.Fatalf("part %v of %v is not read", at, size)
+			}
+			if want := d.View(at[0], at[1], at[2], at[3]); !value.Same(out, want) {
+				t.Errorf("part %v of %v differs", at, size)
+			}
+			if most := int64(1024 + 8*at[2]*at[3]); m == 900 && read.Load() > most {
+				t.Errorf("part %v of %v takes %d bytes, more than %d", at, size, read.Load(), most)
+			}
+		}
+	}
+}
