@@ -244,3 +244,20 @@ func differCompiled(t *testing.T, programs []string) {
 	}
 	kernels.LoopsFrom(0)
 }
+
+// The size of a range is known where its bounds differ by a number, whatever is done with the index.
+func TestRangesOfKnownSize(t *testing.T) {
+	table := tinyTable(t)
+	for _, at := range []string{"i*3..(i+1)*3", "3*i..3*(1+i)", "(i+1)*3-3..i*3+3", "i+i+i..2*i+i+3", "(i-1)*3+3..(2*i)*2-i+2+1", "i*3..=(i+1)*3-1"} {
+		text := "fn f(x: f64[3]) = sum(x) + x[2]\nx = randn(20, 1, seed = 1)\nemit parfor i in 0..6 { f(x[" + at + "]) }\n"
+		if o, err := (runs{{1, 1, nil, false, ""}, {2, 1, nil, false, ""}}).differ(table, text); err != nil || o.failed {
+			t.Errorf("%s: %v %v", at, err, o.err)
+		}
+	}
+	for _, pairs := range []string{"j in 2*i..3*i", "j in i*i..i*i+2", "j in 5-i..5+2*i by 2"} {
+		text := "emit parfor i in 0..6, " + pairs + " { 100 * i + j }\n"
+		if o, err := (runs{{1, 1, nil, false, ""}, {2, 1, nil, false, ""}}).differ(table, text); err != nil || o.failed {
+			t.Errorf("%s: %v %v", pairs, err, o.err)
+		}
+	}
+}

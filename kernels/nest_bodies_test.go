@@ -193,3 +193,44 @@ func TestRowBodies(t *testing.T) {
 		}
 	}
 }
+
+// A product of large matrices is called, also where a loop over all points could hold it.
+func TestHeavyProductsAreCalled(t *testing.T) {
+	from := loopsFrom.Load()
+	defer LoopsFrom(from)
+	LoopsFrom(0)
+	table, err := Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range []int{3, 300} {
+		const n, cols = 20, 16
+		p := value.New(types.F64, n+rows, cols)
+		vec.Uniform(p.F64, 5, 0)
+		b := &bodyOf{&op.Body{Args: []types.Type{types.ScalarOf(types.I64), p.Type()}}, table, types.DenseOf(types.F64, rows, cols), types.DenseOf(types.F64, cols, cols), types.Type{}, types.DenseOf(types.F64, cols, rows)}
+		zero := b.act("const", types.ScalarOf(types.I64), op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(0)}))
+		w := b.act("window", b.tall, op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(rows, cols)}), 1, 0, zero)
+		g := b.act("matmul", b.row, nil, b.act("t", b.lay, nil, w), b.act("neg", b.tall, nil, w))
+		b.Yields = []int{b.act("max", types.ScalarOf(types.F64), nil, g)}
+		c := &op.Call{Def: table.Must("parfor"), Type: types.DenseOf(types.F64, n, 1), In: []value.Value{p}, Bodies: []*op.Body{b.Body},
+			Attrs: op.MakeAttrs(op.Attr{Name: "lo", Val: op.Ints(0)}, op.Attr{Name: "n", Val: op.Ints(n)}, op.Attr{Name: "by", Val: op.Ints(1)}, op.Attr{Name: "names", Val: op.Str("i")})}
+		want, err := parforRef(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := beginParfor(c, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run.(*parforRun)
+		if _, called := r.work[0].(*pointWorker).of.(*callRun); called != (rows == 300) {
+			t.Errorf("%d rows: called %v", rows, called)
+		}
+		if err := r.Chunk(0, 0, n); err != nil {
+			t.Fatal(err)
+		}
+		if !value.Same(r.out, want) {
+			t.Errorf("%d rows: another value than the definition's", rows)
+		}
+	}
+}

@@ -170,6 +170,12 @@ func (c *nestCode) begin(r *parforRun) nestBound {
 			return x
 		}
 	}
+	if nest.Heavy(c.body, c.varies) && !n.small {
+		if x := c.beginCalls(r); x != nil {
+			launch.Begun.Add(1)
+			return x
+		}
+	}
 	n.tables = !n.small
 	for _, affine := range []bool{true, false} {
 		run, err := n.bind(affine, n.words)

@@ -17,7 +17,7 @@ import (
 // Sample is the row of sample.
 func Sample() []*op.Def {
 	none, no := op.Int(0), op.Bool(false)
-	return byElement(generator{
+	g := byElement(generator{
 		name: "sample",
 		doc: "sample is k numbers drawn from 0, 1, ..., n - 1 as a column of i64: all different, or with replace = true each by itself. " +
 			"take(x, sample(nrow(x), k)) draws rows.",
@@ -42,17 +42,58 @@ func Sample() []*op.Def {
 		elem: func(*op.Attrs) types.Elem { return types.I64 },
 	}, func(a *op.Attrs) func(k uint64) value.Scalar {
 		return func(k uint64) value.Scalar { return value.I64(Drawn(a, int(k))) }
-	}).seedable()
+	})
+	g.fill = fillSample
+	return g.seedable()
+}
+
+// fillSample makes the rows of a sample from r0 on. Numbers are drawn together: those of one round do not
+// wait for one another.
+func fillSample(a *op.Attrs, out *value.Dense, r0, _ int) {
+	n, seed := uint64(a.Int("n")), uint64(a.Int("seed"))
+	if a.Bool("replace") {
+		for i := range out.Rows {
+			out.I64[i*out.Stride] = replaced(n, seed, uint64(r0+i))
+		}
+		return
+	}
+	half := halfBits(n)
+	var keys [rounds]uint64
+	for k := range keys {
+		keys[k] = roundKey(seed, k)
+	}
+	var x [128]uint64
+	var row [len(x)]int // of out, of each number that is still at n or above
+	for from := 0; from < out.Rows; from += len(x) {
+		left := min(len(x), out.Rows-from)
+		for i := range left {
+			x[i], row[i] = uint64(r0+from+i), from+i
+		}
+		for left > 0 {
+			for _, key := range keys {
+				feistelRound(x[:left], half, key)
+			}
+			still := 0
+			for i, v := range x[:left] {
+				if v < n {
+					out.I64[row[i]*out.Stride] = int64(v)
+				} else {
+					x[still], row[still] = v, row[i]
+					still++
+				}
+			}
+			left = still
+		}
+	}
 }
 
 // Drawn is number i of a sample.
 func Drawn(a *op.Attrs, i int) int64 {
 	n, seed := uint64(a.Int("n")), uint64(a.Int("seed"))
-	if a.Bool("replace") { // the upper half of a 128-bit product is uniform to within n / 2^64
-		hi, _ := bits.Mul64(mix(seed+(uint64(i)+1)*golden), n)
-		return int64(hi)
+	if a.Bool("replace") {
+		return replaced(n, seed, uint64(i))
 	}
-	half := (bits.Len64(n-1) + 1) / 2
+	half := halfBits(n)
 	x := uint64(i)
 	for {
 		if x = feistel(x, half, seed); x < n {
@@ -60,6 +101,16 @@ func Drawn(a *op.Attrs, i int) int64 {
 		}
 	}
 }
+
+// replaced is number i of a sample with replacement: the upper half of a 128-bit product is uniform to within
+// n / 2^64.
+func replaced(n, seed, i uint64) int64 {
+	hi, _ := bits.Mul64(mix(seed+(i+1)*golden), n)
+	return int64(hi)
+}
+
+// halfBits is half of the bits of the numbers that are permuted.
+func halfBits(n uint64) int { return (bits.Len64(n-1) + 1) / 2 }
 
 // golden is the step of SplitMix64's counter.
 const golden = 0x9E3779B97F4A7C15
@@ -71,13 +122,27 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
+// feistelRound is one round of the network for several numbers.
+func feistelRound(x []uint64, half int, key uint64) {
+	h := uint(half) & 63
+	mask := uint64(1)<<h - 1
+	for i, v := range x {
+		r := v & mask
+		x[i] = r<<h | (v>>h ^ mix(key+r*golden)&mask)
+	}
+}
+
 // feistel permutes the numbers of 2 * half bits.
 func feistel(x uint64, half int, seed uint64) uint64 {
 	mask := uint64(1)<<half - 1
 	l, r := x>>half, x&mask
-	for round := range uint64(6) {
-		key := mix(seed + (round+1)*golden)
-		l, r = r, l^mix(key+r*golden)&mask
+	for round := range rounds {
+		l, r = r, l^mix(roundKey(seed, round)+r*golden)&mask
 	}
 	return l<<half | r
 }
+
+// rounds is how many rounds the network has.
+const rounds = 6
+
+func roundKey(seed uint64, round int) uint64 { return mix(seed + (uint64(round)+1)*golden) }

@@ -39,6 +39,7 @@ func PlanCalls(b *op.Body, varies []bool, keep *MemoMap, dims int) (p *CallPlan,
 		r := len(b.Args) + k
 		p.call[r] = varies[r] && heavy(b, k)
 	}
+	p.callViews()
 	for range b.Acts {
 		bad := p.levels()
 		for n := 0; n <= p.Last && len(bad) == 0; n++ {
@@ -58,12 +59,40 @@ func PlanCalls(b *op.Body, varies []bool, keep *MemoMap, dims int) (p *CallPlan,
 	return nil, "so many operators"
 }
 
+// callViews makes calls of views that only calls read: a nest would copy their elements.
+func (p *CallPlan) callViews() {
+	b := p.body
+	for k := len(b.Acts) - 1; k >= 0; k-- {
+		r := len(b.Args) + k
+		if !p.varies[r] || !b.Acts[k].Def.Laws.Has(op.View) || !b.Acts[k].Type.IsDense() || slices.Contains(b.Yields, r) {
+			continue
+		}
+		read, called := false, true
+		for q := k + 1; q < len(b.Acts); q++ {
+			if slices.Contains(b.Acts[q].Args, r) {
+				read, called = true, called && p.call[len(b.Args)+q]
+			}
+		}
+		p.call[r] = read && called
+	}
+}
+
 const (
 	// heavyWork is from how many operations on a call is worth less than its work, if each element
 	// takes part in heavyUses of them: then its kernel keeps elements in registers.
 	heavyWork = 1 << 15
 	heavyUses = 8
 )
+
+// Heavy reports a body with an action that differs from point to point and whose kernel is faster than a loop.
+func Heavy(b *op.Body, varies []bool) bool {
+	for k := range b.Acts {
+		if varies[len(b.Args)+k] && heavy(b, k) {
+			return true
+		}
+	}
+	return false
+}
 
 // heavy reports an action whose kernel is faster than a loop over points.
 func heavy(b *op.Body, k int) bool {
