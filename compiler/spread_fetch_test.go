@@ -443,3 +443,15 @@ emit argsort(r, desc = true)[0..3, :]`
 		}
 	}
 }
+
+// Ranks share stencils of slices by rows, outside of loops as well: a slice of a matrix takes no time.
+func TestStencilsByRows(t *testing.T) {
+	const text = "A = rand(1000, 1000, seed = 1)\nH = sum([for i in 0..25 => A[:, 20*i..20*i+500]])\nemit mean(H ^ 2)\nemit max(colsum(H))"
+	c, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: tinyTable(t), Ranks: 3, Std: stdlib.Files})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	if c.Plan.Shares != "by rows" {
+		t.Errorf("ranks share %s", c.Plan.Shares)
+	}
+}
