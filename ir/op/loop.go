@@ -54,17 +54,29 @@ type Incomplete interface {
 	Incomplete() bool
 }
 
-// Alone runs all iterations of a call, in one pass, on the calling worker: the Kernel of most rows with a
-// loop.
+// Alone runs all iterations of a call, pass after pass, on the calling worker: the Kernel of most rows with
+// a loop.
 func (l *Loop) Alone(c *Call) error {
 	n, _ := l.Space(c)
 	b, err := l.Begin(c, 1)
 	if err != nil {
 		return err
 	}
-	if n > 0 {
+	return RunAll(b, n)
+}
+
+// RunAll runs all passes of a body over n iterations on the calling worker, and ends it.
+func RunAll(b LoopBody, n int) error {
+	p, passes := b.(Passes)
+	for again := n > 0; again; {
 		if err := b.Chunk(0, 0, n); err != nil {
 			return err
+		}
+		if again = passes; passes {
+			var err error
+			if again, err = p.Next(); err != nil {
+				return err
+			}
 		}
 	}
 	return b.End()

@@ -79,12 +79,6 @@ func onehot() *op.Def {
 				return beginOnehot(c, n), nil
 			},
 		},
-		Kernel: func(c *op.Call) error {
-			if c.Type.IsSparse() {
-				return sparse.AllOf(beginOnehot(c, 1), 1)
-			}
-			return onehotKernel(c)
-		},
 	}
 }
 

@@ -45,7 +45,7 @@ func beginOnehot(c *op.Call, units int) op.LoopBody {
 	out := value.NewCSR(types.F64, a.Rows, codes.k, a.Rows)
 	return &sparse.UnitLoop{
 		RowCut: sparse.RowCut{Rows: a.Rows, Units: units, Before: func(i int) int64 { return int64(i) }},
-		Run: func(_, lo, hi int) error {
+		Passes: []sparse.Pass{{Run: func(_, lo, hi int) error {
 			for i := lo; i < hi; i++ {
 				p, err := codes.at(i)
 				if err != nil {
@@ -54,8 +54,7 @@ func beginOnehot(c *op.Call, units int) op.LoopBody {
 				out.Col[i], out.F64[i], out.Ptr[i+1] = int32(p), 1, int64(i)+1
 			}
 			return nil
-		},
-		Then: func() error { c.Out = out; return nil },
+		}, Then: func() (bool, error) { c.Out = out; return true, nil }}},
 	}
 }
 

@@ -95,7 +95,7 @@ func beginColumns(w reduce.Whole, m *value.CSR, out *value.Dense, workers int) o
 	}
 	l := &columnLoop{}
 	l.Passes = beginTranspose(m, workers, func(t *value.CSR) error {
-		l.lines, l.cut = &lineLoop{m: t, run: lineRun(w, t, out)}, cutByEntries(transposeUnits, t)
+		l.lines, l.cut = lineRun(w, t, out), cutByEntries(transposeUnits, t)
 		return nil
 	})
 	return l
@@ -259,7 +259,7 @@ func sumAgain(m *value.CSR, lost []bool, put func(j int, s *exact.Sum)) {
 type columnLoop struct {
 	op.Passes
 	cut   RowCut
-	lines *lineLoop // nil until the transpose is complete
+	lines rowLoop // nil until the transpose is complete
 }
 
 func (l *columnLoop) Chunk(worker, lo, hi int) error {

@@ -20,12 +20,23 @@ import (
 // claiming them costs some microseconds.
 const sparseUnits = 1024
 
-// UnitSpace is the index space of loops over units of the rows of a matrix.
+// UnitSpace is the index space of loops over units of the rows of a matrix. A matrix of few rows is one unit.
 func UnitSpace(t types.Type) (n, leaf int) {
 	if t.Rows < 256 {
-		return 0, 0
+		return 1, 1
 	}
 	return min(sparseUnits, t.Rows/16), 1
+}
+
+// unitLoop is the Loop of a row that goes over units of the rows of its result.
+func unitLoop(begin func(c *op.Call, units, workers int) op.LoopBody) *op.Loop {
+	return &op.Loop{
+		Space: func(c *op.Call) (n, leaf int) { return UnitSpace(c.Type) },
+		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
+			n, _ := UnitSpace(c.Type)
+			return begin(c, n, workers), nil
+		},
+	}
 }
 
 // RowCut is rows cut into units. Before(i) is the cost of rows 0..i-1 and ascends.
@@ -57,11 +68,18 @@ func (c *RowCut) begin(u int) int {
 	return sort.Search(c.Rows, func(i int) bool { return c.Before(i) >= from })
 }
 
-// UnitLoop runs rows by units.
+// UnitLoop runs rows by units, in one or several passes over all rows.
 type UnitLoop struct {
 	RowCut
-	Run  func(worker, lo, hi int) error // rows lo..hi-1
-	Then func() error                   // nil for none
+	Passes []Pass
+	pass   int
+}
+
+// Pass runs rows lo..hi-1. After all of them one worker calls Then, which may say that no other pass follows;
+// nil: there is nothing to do.
+type Pass struct {
+	Run  func(worker, lo, hi int) error
+	Then func() (last bool, err error)
 }
 
 // Chunk runs the rows of units lo..hi-1.
@@ -70,58 +88,18 @@ func (l *UnitLoop) Chunk(worker, lo, hi int) error {
 	if lo == hi {
 		return nil
 	}
-	return l.Run(worker, lo, hi)
-}
-
-// End finishes the loop.
-func (l *UnitLoop) End() error {
-	if l.Then == nil {
-		return nil
-	}
-	return l.Then()
-}
-
-// passLoop is a UnitLoop of several passes, each over all rows. After pass k, which runs run[k],
-// next[k] is called by one worker; the last pass is the one after which it says so, or the last
-// there is.
-type passLoop struct {
-	RowCut
-	pass int
-	run  []func(worker, lo, hi int) error
-	next []func() (last bool, err error)
-}
-
-func (l *passLoop) Chunk(worker, lo, hi int) error {
-	lo, hi = l.begin(lo), l.begin(hi)
-	if lo == hi {
-		return nil
-	}
-	return l.run[l.pass](worker, lo, hi)
+	return l.Passes[l.pass].Run(worker, lo, hi)
 }
 
 // Next goes on to the next pass.
-func (l *passLoop) Next() (again bool, err error) {
-	last, err := l.next[l.pass]()
-	l.pass++
-	return !last && l.pass < len(l.run) && err == nil, err
-}
-
-func (l *passLoop) End() error { return nil }
-
-// AllOf runs every pass of a body over n units.
-func AllOf(b op.LoopBody, n int) error {
-	p, passes := b.(op.Passes)
-	for again := true; again; {
-		if err := b.Chunk(0, 0, n); err != nil {
-			return err
-		}
-		again = false
-		if passes {
-			var err error
-			if again, err = p.Next(); err != nil {
-				return err
-			}
-		}
+func (l *UnitLoop) Next() (again bool, err error) {
+	last := false
+	if then := l.Passes[l.pass].Then; then != nil {
+		last, err = then()
 	}
-	return b.End()
+	l.pass++
+	return !last && l.pass < len(l.Passes) && err == nil, err
 }
+
+// End does nothing.
+func (l *UnitLoop) End() error { return nil }

@@ -165,7 +165,7 @@ func TestFoldsOfRowsOfARank(t *testing.T) {
 				if l, ok := body.(*extremeLoop); ok && ranks > 1 && g.NNZ() >= extremeEntries*n && (l.named == nil || (l.narrow == nil) != (round == 3)) {
 					t.Errorf("trial %d, round %d: columns %v, in 32 bits %v", trial, round, l.named != nil, l.narrow != nil)
 				}
-				if err := AllOf(body, n); err != nil {
+				if err := op.RunAll(body, n); err != nil {
 					t.Fatal(err)
 				}
 				if got, want := c.Out.(*value.Dense).I64, extremesOf(of == "min", g, x.I64, nil); !slices.Equal(got, want) {

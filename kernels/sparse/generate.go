@@ -109,14 +109,7 @@ func randSparse() *op.Def {
 			n := float64(s.Attrs.Int("n")) * float64(perRow(s.Attrs))
 			return op.Work{Flops: 40 * n, Bytes: 12 * n}
 		},
-		Kernel: func(c *op.Call) error { return AllOf(beginRandomRows(c, 1, 1), 1) },
-		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) { return UnitSpace(c.Type) },
-			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-				n, _ := UnitSpace(c.Type)
-				return beginRandomRows(c, n, workers), nil
-			},
-		},
+		Loop: unitLoop(beginRandomRows),
 	}
 }
 
@@ -281,7 +274,7 @@ func beginRandomRows(c *op.Call, units, workers int) op.LoopBody {
 	by := make([]randomRow, workers)
 	return &UnitLoop{
 		RowCut: RowCut{end - first, units, func(i int) int64 { return int64(i) }},
-		Run: func(worker, lo, hi int) error {
+		Passes: []Pass{{func(worker, lo, hi int) error {
 			r := &by[worker]
 			if r.moved == nil {
 				r.moved, r.row = map[int]int{}, make([]randomEntry, per)
@@ -294,8 +287,7 @@ func beginRandomRows(c *op.Call, units, workers int) op.LoopBody {
 				out.Ptr[i+1] = int64((i + 1) * per)
 			}
 			return nil
-		},
-		Then: func() error { c.Out = placedRows(out, first, rows); return nil },
+		}, func() (bool, error) { c.Out = placedRows(out, first, rows); return true, nil }}},
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 
 // beginGustavson prepares the product of the two sparse arguments of a call, in so many units of
 // rows.
-func beginGustavson(c *op.Call, units, workers int) *passLoop {
+func beginGustavson(c *op.Call, units, workers int) *UnitLoop {
 	a, b := c.In[0].(*value.CSR), c.In[1].(*value.CSR)
 	switch e := c.Type.Elem; e {
 	case types.F64:
@@ -48,7 +48,7 @@ type gustavson[T dense.Cell] struct {
 	zero atomic.Bool     // a sum came out as zero
 }
 
-func newGustavson[T dense.Cell](c *op.Call, units, workers int, x, y []T, add func(sum []T, u T, cols []int32, v []T)) *passLoop {
+func newGustavson[T dense.Cell](c *op.Call, units, workers int, x, y []T, add func(sum []T, u T, cols []int32, v []T)) *UnitLoop {
 	g := &gustavson[T]{c: c, a: c.In[0].(*value.CSR), b: c.In[1].(*value.CSR), x: x, y: y, add: add, by: make([]scatterRow[T], workers)}
 	work := make([]int64, g.a.Rows+1)
 	for i := range g.a.Rows {
@@ -60,10 +60,9 @@ func newGustavson[T dense.Cell](c *op.Call, units, workers int, x, y []T, add fu
 		work[i+1] = work[i] + n
 	}
 	g.out = value.NewCSR(c.Type.Elem, g.a.Rows, g.b.Cols, 0)
-	return &passLoop{
+	return &UnitLoop{
 		RowCut: RowCut{g.a.Rows, units, func(i int) int64 { return work[i] }},
-		run:    []func(worker, lo, hi int) error{g.count, g.fill},
-		next:   []func() (bool, error){g.layOut, g.finish},
+		Passes: []Pass{{g.count, g.layOut}, {g.fill, g.finish}},
 	}
 }
 

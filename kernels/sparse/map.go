@@ -167,7 +167,7 @@ func sparseMapKernel(d *op.Def, c *op.Call) error {
 	case err != nil:
 		return err
 	case p != patternAll:
-		return AllOf(beginSparseMap(d, c, p, full, 1, 1), 1)
+		return op.RunAll(beginSparseMap(d, c, p, full, 1, 1), 1)
 	}
 	l := beginWideMap(d, c, [3]bool{}, 1) // whole, of any shape that the run finds
 	return d.Kernel(&op.Call{Def: d, In: l.in, Type: c.Type, Out: c.Out})

@@ -54,7 +54,7 @@ type mapWorker struct {
 }
 
 // beginSparseMap prepares the loop of a call with a sparse result.
-func beginSparseMap(d *op.Def, c *op.Call, p pattern, full [3]bool, units, workers int) *passLoop {
+func beginSparseMap(d *op.Def, c *op.Call, p pattern, full [3]bool, units, workers int) *UnitLoop {
 	l := &mapLoop{d: d, c: c, p: p, full: full, by: make([]mapWorker, workers), wide: make([]value.Value, len(c.In))}
 	for k, v := range c.In {
 		l.wide[k] = v
@@ -78,10 +78,9 @@ func beginSparseMap(d *op.Def, c *op.Call, p pattern, full [3]bool, units, worke
 	}
 	l.sure = surelyTrue(d, c, p, full)
 	l.out = &value.CSR{Elem: c.Type.Elem, Rows: first.Rows, Cols: first.Cols, Ptr: memory.Huge(make([]int64, first.Rows+1))}
-	loop := &passLoop{
+	loop := &UnitLoop{
 		RowCut: cutByEntries(units, l.of...),
-		run:    []func(worker, lo, hi int) error{l.count, l.fill, l.tally, l.moveUp},
-		next:   []func() (bool, error){l.layOut, l.filled, l.tallied, l.finish},
+		Passes: []Pass{{l.count, l.layOut}, {l.fill, l.filled}, {l.tally, l.tallied}, {l.moveUp, l.finish}},
 	}
 	if len(l.of) == 1 {
 		for i, p := range first.Ptr {
@@ -91,7 +90,7 @@ func beginSparseMap(d *op.Def, c *op.Call, p pattern, full [3]bool, units, worke
 		if !l.sure {
 			l.val = listFor(c.Type.Elem, len(l.out.Col))
 		}
-		loop.run, loop.next = loop.run[1:], loop.next[1:]
+		loop.Passes = loop.Passes[1:]
 	}
 	return loop
 }

@@ -85,7 +85,7 @@ func sparseSlice() *op.Def {
 			w, _ := window.RectOf(c.Attrs, "at")
 			m := c.In[0].(*value.CSR).View(w.Row, w.Rows)
 			if w.Col > 0 || w.Cols < m.Cols {
-				return AllOf(beginColumnsOf(c, m, w, 1), 1)
+				return op.RunAll(beginColumnsOf(c, m, w, 1), 1)
 			}
 			c.Out = m
 			return nil
@@ -175,13 +175,13 @@ func transposed(m *value.CSR) *value.CSR {
 }
 
 // beginColumnsOf makes the columns of window w of m.
-func beginColumnsOf(c *op.Call, m *value.CSR, w window.Rect, units int) *passLoop {
+func beginColumnsOf(c *op.Call, m *value.CSR, w window.Rect, units int) *UnitLoop {
 	return beginRangeOf(c, m, w.Col, w.Cols, func(int) (lo, hi int) { return w.Col, w.Col + w.Cols }, units)
 }
 
 // beginRangeOf copies a range of columns of m, columns(i) of row i, into a matrix of cols columns
 // whose first is column c0 of m. It takes two passes: find where the ranges begin and end, and copy.
-func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (lo, hi int), units int) *passLoop {
+func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (lo, hi int), units int) *UnitLoop {
 	out := value.NewCSR(m.Elem, m.Rows, cols, 0)
 	first := make([]int64, m.Rows) // of each row: the first entry that is kept
 	count := func(_, lo, hi int) error {
@@ -204,20 +204,17 @@ func beginRangeOf(c *op.Call, m *value.CSR, c0, cols int, columns func(i int) (l
 		}
 		return nil
 	}
-	return &passLoop{
+	layOut := func() (bool, error) {
+		for i := range out.Rows {
+			out.Ptr[i+1] += out.Ptr[i]
+		}
+		ptr := out.Ptr
+		out = value.NewCSR(m.Elem, m.Rows, cols, int(ptr[m.Rows]))
+		out.Ptr = ptr
+		return false, nil
+	}
+	return &UnitLoop{
 		RowCut: cutByEntries(units, m),
-		run:    []func(worker, lo, hi int) error{count, copyRows},
-		next: []func() (bool, error){
-			func() (bool, error) {
-				for i := range out.Rows {
-					out.Ptr[i+1] += out.Ptr[i]
-				}
-				ptr := out.Ptr
-				out = value.NewCSR(m.Elem, m.Rows, cols, int(ptr[m.Rows]))
-				out.Ptr = ptr
-				return false, nil
-			},
-			func() (bool, error) { c.Out = out; return true, nil },
-		},
+		Passes: []Pass{{count, layOut}, {copyRows, func() (bool, error) { c.Out = out; return true, nil }}},
 	}
 }

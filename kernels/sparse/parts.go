@@ -16,7 +16,7 @@ import (
 // sparseTriangle is the row name on a sparse matrix. columns is what it keeps of row i of a matrix
 // of so many columns; strict is 1 where the diagonal goes, else 0.
 func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), columns func(i, strict, cols int) (lo, hi int)) *op.Def {
-	begin := func(c *op.Call, units int) *passLoop {
+	begin := func(c *op.Call, units, _ int) op.LoopBody {
 		m, strict := c.In[0].(*value.CSR), linalg.OffDiagonal(c.Attrs)
 		return beginRangeOf(c, m, 0, m.Cols, func(i int) (lo, hi int) { return columns(i, strict, m.Cols) }, units)
 	}
@@ -41,14 +41,7 @@ func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), column
 			return define.KeptRef(d.(*value.Dense)), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
-		Kernel: func(c *op.Call) error { return AllOf(begin(c, 1), 1) },
-		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) { return UnitSpace(c.Type) },
-			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-				n, _ := UnitSpace(c.Type)
-				return begin(c, n), nil
-			},
-		},
+		Loop: unitLoop(begin),
 	}
 }
 
@@ -84,14 +77,7 @@ func sparseBind(name string, down bool) *op.Def {
 			return define.KeptRef(move.BindRef(full, down).(*value.Dense)), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
-		Kernel: func(c *op.Call) error { return AllOf(beginBind(c, down, 1), 1) },
-		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) { return UnitSpace(c.Type) },
-			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
-				n, _ := UnitSpace(c.Type)
-				return beginBind(c, down, n), nil
-			},
-		},
+		Loop: unitLoop(func(c *op.Call, units, _ int) op.LoopBody { return beginBind(c, down, units) }),
 	}
 }
 
@@ -106,7 +92,7 @@ func storedBind(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Esti
 
 // beginBind binds the matrices of a call in one pass: where its rows begin follows from those of
 // the parts.
-func beginBind(c *op.Call, down bool, units int) *passLoop {
+func beginBind(c *op.Call, down bool, units int) *UnitLoop {
 	parts := make([]*value.CSR, len(c.In))
 	rows, cols, n := 0, 0, 0
 	for k, v := range c.In {
@@ -136,11 +122,10 @@ func beginBind(c *op.Call, down bool, units int) *passLoop {
 	if down {
 		place = belowRows
 	}
-	return &passLoop{
-		RowCut: cutByEntries(units, out),
-		run:    []func(worker, lo, hi int) error{func(_, lo, hi int) error { place(out, parts, lo, hi); return nil }},
-		next:   []func() (bool, error){func() (bool, error) { c.Out = out; return true, nil }},
-	}
+	return &UnitLoop{RowCut: cutByEntries(units, out), Passes: []Pass{{
+		func(_, lo, hi int) error { place(out, parts, lo, hi); return nil },
+		func() (bool, error) { c.Out = out; return true, nil },
+	}}}
 }
 
 // belowRows makes rows lo to hi-1 of out, the parts one below the other.

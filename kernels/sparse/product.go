@@ -51,15 +51,6 @@ func sparseMatmul() *op.Def {
 			}
 			return w
 		},
-		Kernel: func(c *op.Call) error {
-			switch {
-			case spspProduct(c):
-				return AllOf(beginGustavson(c, 1, 1), 1)
-			case rowProduct(c):
-				return AllOf(beginTransposedProduct(c, 1, true), columnUnits)
-			}
-			return beginSparseProduct(c).Chunk(0, 0, c.Type.Rows)
-		},
 		Loop: &op.Loop{
 			Rows: func(s *op.Sig, out types.Type) int {
 				if !s.In[0].IsSparse() || !s.In[1].IsDense() {
@@ -121,7 +112,6 @@ func sparseProductAsDense() *op.Def {
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			return op.Work{Flops: 2 * meetings(s), Bytes: define.ElementCount(out) * float64(out.Elem.Size())}
 		},
-		Kernel: func(c *op.Call) error { return beginDenseProduct(c, 1).Chunk(0, 0, 1) },
 		Loop: &op.Loop{
 			Own:   true,
 			Rows:  func(_ *op.Sig, out types.Type) int { return out.Rows },
@@ -156,7 +146,7 @@ func beginDenseProduct(c *op.Call, units int) *UnitLoop {
 	default:
 		rows = productRows(dense.GridOf[int64](out), a, b, numbersOf[int64](a, e), numbersOf[int64](b, e), addI64)
 	}
-	return &UnitLoop{RowCut: cutByEntries(units, ofRank(c)), Run: func(_, lo, hi int) error { rows(c.Lo+lo, c.Lo+hi); return nil }}
+	return &UnitLoop{RowCut: cutByEntries(units, ofRank(c)), Passes: []Pass{{Run: func(_, lo, hi int) error { rows(c.Lo+lo, c.Lo+hi); return nil }}}}
 }
 
 func productRows[T float32 | float64 | int64](out dense.Grid[T], a, b *value.CSR, x, y []T, add func(sum []T, u T, cols []int32, v []T)) rowLoop {

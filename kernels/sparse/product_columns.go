@@ -49,7 +49,6 @@ func sparseTransposedProduct() *op.Def {
 			w.Flops = 2 * define.Entries(s, 0) * max(1, float64(out.Cols))
 			return w
 		},
-		Kernel: func(c *op.Call) error { return AllOf(beginTransposedProduct(c, 1, false), columnUnits) },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return columnSpace(c.In[0].Type()) },
 			Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
@@ -81,7 +80,7 @@ func TransposedProductRef(c *op.Call) (value.Value, error) {
 // matrix of type t.
 func columnSpace(t types.Type) (n, leaf int) {
 	if t.Rows < 256 || t.Cols < 2*columnUnits {
-		return 0, 0
+		return columnUnits, columnUnits
 	}
 	return columnUnits, 1
 }

@@ -54,17 +54,6 @@ func sparseWhole(w reduce.Whole) *op.Def {
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + w.Name, Cost: define.SparseCost(w.Flops),
 		Shard: op.Shard{Partial: "sp." + w.Family() + ".part", Combine: w.Family() + ".join", Finish: w.Name + ".done"},
-		Kernel: func(c *op.Call) error {
-			m := c.In[0].(*value.CSR)
-			n := m.Rows * m.Cols
-			if n == 0 && w.Nonempty {
-				return op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
-			}
-			acc := w.Accumulator(m.Elem)
-			addParts(w, acc, m)
-			c.Out = w.Done(acc, c.Type.Elem, n)
-			return nil
-		},
 		Loop: entryLoop(w),
 	}
 }
@@ -83,11 +72,6 @@ func sparsePart(w reduce.Whole) *op.Def {
 			return w.Acc(t.Elem), nil
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + w.Name, Cost: define.SparseCost(w.Flops),
-		Kernel: func(c *op.Call) error {
-			w.Empty(c.Result())
-			addParts(w, c.Result(), ofRank(c))
-			return nil
-		},
 		Loop: entryLoop(w),
 	}
 	d.Loop.Own = true
@@ -102,15 +86,6 @@ func sparsePart(w reduce.Whole) *op.Def {
 		return acc, nil
 	}
 	return d
-}
-
-// addParts adds all elements of m to acc.
-func addParts(w reduce.Whole, acc *value.Dense, m *value.CSR) {
-	n := m.NNZ()
-	if n < m.Rows*m.Cols {
-		w.Part(acc, value.New(m.Elem, 1, 1))
-	}
-	addEntries(w, acc, m, 0, n)
 }
 
 // addEntries adds n entries of m to acc, of all in order those from the given one on.
@@ -168,7 +143,7 @@ func sparseLines(w reduce.Whole, byRow bool) *op.Def {
 		}
 		if !byRow {
 			if l := foldColumns(w, m, column(c), 1); l != nil {
-				return AllOf(l, transposeUnits)
+				return op.RunAll(l, transposeUnits)
 			}
 			m = transposed(m)
 		}
@@ -197,7 +172,7 @@ func sparseLines(w reduce.Whole, byRow bool) *op.Def {
 				return nil, err
 			}
 			if byRow {
-				return &lineLoop{m: m, run: lineRun(w, m, column(c))}, nil
+				return rowLoop(lineRun(w, m, column(c))), nil
 			}
 			return beginColumns(w, m, column(c), workers), nil
 		},
@@ -219,15 +194,6 @@ func rowsShared(t types.Type) int {
 	n, _ := rowSpace(t)
 	return n
 }
-
-// lineLoop reduces rows of m.
-type lineLoop struct {
-	m   *value.CSR
-	run func(lo, hi int)
-}
-
-func (l *lineLoop) Chunk(_, lo, hi int) error { l.run(lo, hi); return nil }
-func (l *lineLoop) End() error                { return nil }
 
 // extreme reports whether w is a least or greatest element.
 func extreme(w reduce.Whole) bool { return w.Class == loop.Least || w.Class == loop.Greatest }

@@ -17,7 +17,7 @@ func entryLoop(w reduce.Whole) *op.Loop {
 		Space: func(c *op.Call) (n, leaf int) { return UnitSpace(c.In[0].Type()) },
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 			m := ofRank(c)
-			if m.Cols == 0 && w.Nonempty {
+			if m.Rows*m.Cols == 0 && w.Nonempty && c.Type.IsScalar() {
 				return nil, op.Failf(define.CodeData, "%s of an empty matrix", c.Def.Source())
 			}
 			n, _ := UnitSpace(c.In[0].Type())

@@ -63,7 +63,7 @@ func ringRows() []*op.Def {
 				{Name: "ring", Attr: true, Kind: op.StrVal, Doc: `"max *", "min *", "min +", "max +" or "or and"`}},
 			Eg:   define.Eg(`semiring(sparse(2 * eye(2)), ones(2, 1), "min +")`, "3\n3\n"),
 			Type: semiringType, Ref: semiringRef, Along: firstInput, ByColumn: 1, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(2),
-			Kernel: wholeLoop(beginSemiring), Loop: ringLoop(beginSemiring),
+			Loop: ringLoop(beginSemiring),
 		},
 		{
 			Name: "sp.rowfold", Hidden: true,
@@ -74,17 +74,13 @@ func ringRows() []*op.Def {
 				{Name: "of", Attr: true, Kind: op.StrVal, Doc: "the reduction"}},
 			Eg:   define.Eg("rowmax(sparse(2 * eye(2)) * t(seq(3, 5)))", "6\n8\n"),
 			Type: rowfoldType, Ref: rowfoldRef, Along: func(*op.Attrs) []int { return []int{0, 2} }, ByColumn: 1, Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(2),
-			Kernel: wholeLoop(beginRowfold), Loop: ringLoop(beginRowfold),
+			Loop: ringLoop(beginRowfold),
 		},
 	}
 }
 
 // ringBegin prepares one execution, as Begin of op.Loop.
 type ringBegin func(c *op.Call, workers int) op.LoopBody
-
-func wholeLoop(begin ringBegin) func(c *op.Call) error {
-	return func(c *op.Call) error { return AllOf(begin(c, 1), c.In[0].(*value.CSR).Rows) }
-}
 
 func ringLoop(begin ringBegin) *op.Loop {
 	return &op.Loop{

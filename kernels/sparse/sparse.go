@@ -56,13 +56,6 @@ func toSparse() *op.Def {
 		},
 		Ref:  func(c *op.Call) (value.Value, error) { return define.KeptRef(define.EveryElement(c.In[0])), nil },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1),
-		Kernel: func(c *op.Call) error {
-			c.Out = c.In[0]
-			if d, ok := c.In[0].(*value.Dense); ok {
-				return AllOf(beginCompress(c, d, 1), 1)
-			}
-			return nil
-		},
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) {
 				if c.In[0].Type().IsSparse() {
@@ -71,6 +64,10 @@ func toSparse() *op.Def {
 				return UnitSpace(c.In[0].Type())
 			},
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+				if m, ok := c.In[0].(*value.CSR); ok {
+					c.Out = m
+					return rowLoop(nil), nil
+				}
 				n, _ := UnitSpace(c.In[0].Type())
 				return beginCompress(c, c.Dense(0), n), nil
 			},
@@ -88,7 +85,6 @@ func sparseToDense() *op.Def {
 		},
 		Ref:  func(c *op.Call) (value.Value, error) { return define.EveryElement(c.In[0]), nil },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "copy", Cost: define.SparseCost(1), Along: firstInput,
-		Kernel: func(c *op.Call) error { spread(c.Result(), c.In[0].(*value.CSR)); return nil },
 		Loop: &op.Loop{
 			Rows: op.RowsOfResult,
 			Space: func(c *op.Call) (n, leaf int) {
@@ -169,7 +165,7 @@ func denseResult(s *op.Sig, t types.Type) (types.Type, error) {
 }
 
 // beginCompress makes the sparse form of d in two passes: count what is not zero, and copy it.
-func beginCompress(c *op.Call, d *value.Dense, units int) *passLoop {
+func beginCompress(c *op.Call, d *value.Dense, units int) *UnitLoop {
 	switch d.Elem {
 	case types.F64:
 		return compress(c, d, units, d.F64)
@@ -181,7 +177,7 @@ func beginCompress(c *op.Call, d *value.Dense, units int) *passLoop {
 	return compress(c, d, units, d.I64)
 }
 
-func compress[T vec.Element](c *op.Call, d *value.Dense, units int, x []T) *passLoop {
+func compress[T vec.Element](c *op.Call, d *value.Dense, units int, x []T) *UnitLoop {
 	m := value.NewCSR(d.Elem, d.Rows, d.Cols, 0)
 	var val []T
 	row := func(i int) []T {
@@ -217,19 +213,16 @@ func compress[T vec.Element](c *op.Call, d *value.Dense, units int, x []T) *pass
 		}
 		return nil
 	}
-	return &passLoop{
+	layOut := func() (last bool, err error) {
+		for i := range m.Rows {
+			m.Ptr[i+1] += m.Ptr[i]
+		}
+		val, err = entries[T](m, m.Ptr[m.Rows])
+		return false, err
+	}
+	return &UnitLoop{
 		RowCut: RowCut{d.Rows, units, func(i int) int64 { return int64(i) }},
-		run:    []func(worker, lo, hi int) error{count, fill},
-		next: []func() (bool, error){
-			func() (last bool, err error) {
-				for i := range m.Rows {
-					m.Ptr[i+1] += m.Ptr[i]
-				}
-				val, err = entries[T](m, m.Ptr[m.Rows])
-				return false, err
-			},
-			func() (bool, error) { c.Out = m; return true, nil },
-		},
+		Passes: []Pass{{count, layOut}, {fill, func() (bool, error) { c.Out = m; return true, nil }}},
 	}
 }
 
