@@ -145,7 +145,7 @@ func productRef(c *op.Call) (value.Value, error) {
 	p := factorsIn(c.Attrs, c.Dense, len(c.In))
 	product := value.New(c.Body.In[at].Elem, space.Rows, space.Cols)
 	if c.Attrs.Bool("acc") {
-		dense.Copy(product, c.Dense(at))
+		product.CopyFrom(c.Dense(at))
 	}
 	linalg.ProductRef(product, p.a, p.b, p.ta, p.tb, c.Attrs.Bool("sub"), false)
 	m := *c
@@ -204,7 +204,7 @@ func (f *products) whole(c *op.Call, j job) error {
 	case !c.Attrs.Bool("acc"):
 		dense.Clear(product)
 	case product != j.out || !lendsMemory(c.In[at:at+1], j.out):
-		dense.Copy(product, acc)
+		product.CopyFrom(acc)
 	}
 	f.Accumulate(product, p.a, p.b, p.ta, p.tb, c.Attrs.Bool("sub"))
 	j.in[at] = product

@@ -140,7 +140,7 @@ func unfused(t *testing.T, rows []*op.Def, c *op.Call) value.Value {
 		p.Def, p.In = rowtest.RowNamed(t, rows, "gemm"), []value.Value{c.In[at], c.In[n-2], c.In[n-1]}
 	}
 	if rowtest.Lend(p); acc {
-		dense.Copy(p.Result(), c.Dense(at))
+		p.Result().CopyFrom(c.Dense(at))
 	}
 	if err := p.Def.Kernel(p); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/dense"
 	"flow/memory"
 )
 
@@ -73,7 +72,7 @@ func ByDefinition(d *op.Def) *op.Def {
 			return err
 		}
 		if lent, is := c.Out.(*value.Dense); is {
-			dense.Copy(lent, v.(*value.Dense))
+			lent.CopyFrom(v.(*value.Dense))
 		} else {
 			c.Out = v
 		}
@@ -118,7 +117,7 @@ func Open(t types.Type) bool { return t.Kind == types.Matrix && t.Repr == types.
 func lendOwn(d *op.Def, c *op.Call) {
 	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 	if d.Accum > 0 {
-		dense.Copy(out, c.Dense(d.Accum-1))
+		out.CopyFrom(c.Dense(d.Accum-1))
 	}
 	c.Out = out
 }

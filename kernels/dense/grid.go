@@ -137,14 +137,6 @@ func Widened(d *value.Dense, e types.Elem) *value.Dense {
 // Clear sets all elements of a contiguous matrix to zero.
 func Clear(d *value.Dense) { clear(d.Bytes()) }
 
-// Copy copies src into dst, of the same type. Unlike Dense.CopyFrom it takes windows without
-// elements, which have no memory to index.
-func Copy(dst, src *value.Dense) {
-	if src.Rows > 0 && src.Cols > 0 {
-		dst.CopyFrom(src)
-	}
-}
-
 // TurnInto makes dst, contiguous, the transpose of src.
 func TurnInto(dst, src *value.Dense) {
 	TurnBlock(SlabOf(dst, 0, dst.Rows*dst.Cols), dst.Stride, src, 0, 0, dst.Rows, dst.Cols)

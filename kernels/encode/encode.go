@@ -405,7 +405,7 @@ func binKernel(c *op.Call, f func(x float64) int64) error {
 	}
 	x := c.Dense(0)
 	if x.Elem == types.F32 {
-		dense.Copy(c.Result(), eachElement(c, f).(*value.Dense))
+		c.Result().CopyFrom(eachElement(c, f).(*value.Dense))
 		return nil
 	}
 	in, out := dense.GridOf[float64](dense.Widened(x, types.F64)), dense.GridOf[int64](c.Result())

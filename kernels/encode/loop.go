@@ -357,7 +357,7 @@ func (b *recodeBody) area(i, j, rows, cols int) {
 		b.words(to.I64[:rows*cols], from.I64[:rows*cols])
 		return
 	}
-	dense.Copy(&to, dense.Widened(&from, to.Elem))
+	to.CopyFrom(dense.Widened(&from, to.Elem))
 	wide := dense.Widened(&from, b.e)
 	var keys [512]uint64
 	for at, n := 0, rows*cols; at < n; at += len(keys) {

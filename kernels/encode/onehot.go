@@ -182,34 +182,22 @@ func onehotSums() *op.Def {
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			return op.Work{Flops: float64(s.In[1].Count()), Bytes: define.Traffic(s, out)}
 		},
-		Kernel: func(c *op.Call) error {
-			b := beginSums(c)
-			for p := range b.Panels {
-				if err := b.Chunk(0, p, p+1); err != nil {
-					return err
-				}
-			}
-			return b.End()
-		},
 		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) {
-				if p := beginCut(c); p.Panel > 0 {
-					return p.Panels, 1
-				}
-				return 0, 1 // one chain for each sum
-			},
+			Space: func(c *op.Call) (n, leaf int) { return beginCut(c).Panels, 1 },
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return beginSums(c), nil },
 		},
 	}
 }
 
-// beginCut is the panels of a call; strips of a panel would read the codes again.
+// beginCut is the panels of a call; strips of a panel would read the codes again. A product with a sparse
+// matrix is one panel.
 func beginCut(c *op.Call) linalg.PanelGrid {
 	n := c.In[1].Type().Rows
 	p := linalg.PanelGrid{K: n, Panel: c.Attrs.Int("panel"), Strips: 1, Strip: c.Type.Rows}
-	if p.Panel > 0 {
-		p.Panels = (n + p.Panel - 1) / p.Panel
+	if p.Panel == 0 {
+		p.Panel = max(n, 1)
 	}
+	p.Panels = (n + p.Panel - 1) / p.Panel
 	return p
 }
 
@@ -235,9 +223,7 @@ type sumsBody struct {
 
 func beginSums(c *op.Call) *sumsBody {
 	b := &sumsBody{PanelGrid: beginCut(c), c: c, codes: codeColumn{c.Dense(0), c.Attrs.Int("k")}, x: dense.GridOf[float64](c.Dense(1))}
-	if b.stored = b.Panel == 0; b.stored && b.K > 0 {
-		b.Panel, b.Panels = b.K, 1
-	}
+	b.stored = c.Attrs.Int("panel") == 0
 	rows, cols := c.Type.Rows, c.Type.Cols
 	apart := rows*cols + 8 // panels of two workers share no line of memory
 	room := make([]float64, b.Panels*apart)

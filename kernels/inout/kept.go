@@ -11,7 +11,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/dense"
 	"flow/kernels/window"
 )
 
@@ -139,7 +138,7 @@ func Keeping(s *Store, apart bool) []*op.Def {
 				return err
 			}
 			if d, ok := v.(*value.Dense); ok && c.Out != nil {
-				dense.Copy(c.Result(), d)
+				c.Result().CopyFrom(d)
 				return nil
 			}
 			c.Out = v

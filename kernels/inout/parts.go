@@ -11,7 +11,6 @@ import (
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
-	"flow/kernels/dense"
 	"flow/kernels/format"
 	"flow/kernels/window"
 )
@@ -244,7 +243,7 @@ func (r *rowsRead) whole(lo int, out *value.Dense) error {
 	case d.Elem != out.Elem || !r.at.Within(d.Rows, d.Cols) || !r.part && (d.Rows != r.at.Rows || d.Cols != r.at.Cols):
 		return changed(r.path)
 	}
-	dense.Copy(out, d.View(r.at.Row+lo, r.at.Col, out.Rows, out.Cols))
+	out.CopyFrom(d.View(r.at.Row+lo, r.at.Col, out.Rows, out.Cols))
 	return nil
 }
 

@@ -47,17 +47,6 @@ func (l *Linear) along() *op.Def {
 			w.Bytes += float64(made.Bytes())
 			return w
 		},
-		Kernel: func(c *op.Call) error {
-			b, err := l.beginAlong(c, 1)
-			if err != nil {
-				return err
-			}
-			n, _ := space(c)
-			if err := b.Chunk(0, 0, n); err != nil {
-				return err
-			}
-			return b.End()
-		},
 		Loop: &op.Loop{Space: space, Begin: l.beginAlong},
 	}
 }

@@ -39,13 +39,6 @@ func (l *Linear) stacks() []*op.Def {
 			Cost: func(s *op.Sig, out types.Type) op.Work {
 				return productWork(s, s.In[0], types.DenseOf(out.Elem, s.In[0].Cols, out.Cols))
 			},
-			Kernel: func(c *op.Call) error {
-				b := l.beginStack(c)
-				if err := b.Chunk(0, 0, b.count()); err != nil {
-					return err
-				}
-				return b.End()
-			},
 			Loop: &op.Loop{
 				Rows: func(s *op.Sig, out types.Type) int {
 					if !s.Attrs.Bool("ta") || s.Attrs.Bool("tb") { // the terms are no rows

@@ -21,13 +21,12 @@ func (l *Linear) panels() *op.Def {
 			"The compiler makes it of such a product.",
 		Args: []op.Arg{{Name: "a", Doc: "n x k"}, {Name: "b", Doc: "k x m"}, define.Flag("ta", "a is used transposed"), define.Flag("tb", "b is used transposed"),
 			{Name: "panel", Attr: true, Kind: op.IntVal, Doc: "terms of a panel"}},
-		Type:   matmulType,
-		Ref:    PanelsRef,
-		Laws:   op.Pure | op.Total,
-		Rate:   "gemm",
-		Shard:  op.Shard{Partial: "matmul.stack", Finish: "panels.add"},
-		Cost:   func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
-		Kernel: l.panelsKernel,
+		Type:  matmulType,
+		Ref:   PanelsRef,
+		Laws:  op.Pure | op.Total,
+		Rate:  "gemm",
+		Shard: op.Shard{Partial: "matmul.stack", Finish: "panels.add"},
+		Cost:  func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
 		Loop: &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) { return panelGridOf(c).count(), 1 },
 			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return l.beginPanels(c, workers, nil), nil },
@@ -59,19 +58,6 @@ func panelGridOf(c *op.Call) PanelGrid {
 		p.Strips = (c.Type.Rows + p.Strip - 1) / p.Strip
 	}
 	return p
-}
-
-func (l *Linear) panelsKernel(c *op.Call) error {
-	n := panelGridOf(c).count()
-	if n == 0 {
-		dense.Clear(c.Result())
-		return nil
-	}
-	b := l.beginPanels(c, 1, nil)
-	if err := b.Chunk(0, 0, n); err != nil {
-		return err
-	}
-	return b.End()
 }
 
 // beginPanels begins the loop. before makes the rows of a factor of floats; nil: they are there.
@@ -206,6 +192,10 @@ func (b *panelBody[T]) End() error {
 				return err
 			}
 		}
+	}
+	if len(b.sums) == 0 { // a product without terms
+		dense.Clear(b.c.Result())
+		return nil
 	}
 	b.put(dense.GridOf[T](b.c.Result()), AddPanels(b.sums))
 	b.sums = nil

@@ -110,7 +110,7 @@ func upperRect(c *op.Call, w window.Rect) {
 // reports whether some were copied.
 func copyOrClear(c *op.Call, i, lo, mid, hi int) bool {
 	mid = max(mid, lo)
-	dense.Copy(c.Result().View(i, lo, 1, mid-lo), c.Dense(0).View(i, lo, 1, mid-lo))
+	c.Result().View(i, lo, 1, mid-lo).CopyFrom(c.Dense(0).View(i, lo, 1, mid-lo))
 	dense.Clear(c.Result().View(i, mid, 1, hi-mid))
 	return mid > lo
 }

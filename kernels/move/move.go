@@ -46,7 +46,7 @@ func Rows() []*op.Def {
 				return func(i, j loop.Lin) loop.Val { return e.In[0].At(i.Plus(loop.Num(at[0])), j.Plus(loop.Num(at[1]))) }
 			},
 			Type: SliceType, Ref: sliceRef, Laws: op.Pure | op.Total | op.View,
-			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: define.CopyWork, Kernel: sliceKernel, Loop: window.RectLoop(sliceRect),
+			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(sliceRect), Loop: window.RectLoop(sliceRect),
 			Look: func(c *op.Call) (*value.Dense, error) {
 				w, _ := window.RectOf(c.Attrs, "at")
 				return w.Of(c.Dense(0)), nil
@@ -61,7 +61,7 @@ func Rows() []*op.Def {
 				{Name: "boxes", Attr: true, Kind: op.IntsVal, Doc: "six numbers a block: row and column in the block, height and width, row and column in the result"}},
 			Eg:   []op.Example{{Program: "chan L = tiles(eye(3), 2, part = \"lower\")\nemit untile(L)", Output: "1 0 0\n0 1 0\n0 0 1\n"}},
 			Type: layType, Ref: layRef, Elements: layElements, Laws: op.Pure | op.Total | op.View,
-			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: define.CopyWork, Kernel: layKernel, Loop: window.RectLoop(layRect),
+			Shard: op.Shard{Kind: op.ShardMove}, Rate: "copy", Cost: define.CopyWork, Kernel: window.RectKernel(layRect), Loop: window.RectLoop(layRect),
 		},
 	}
 	rows = append(rows, rearrangements()...)
@@ -114,12 +114,6 @@ func sliceRef(c *op.Call) (value.Value, error) {
 	return d, nil
 }
 
-func sliceKernel(c *op.Call) error {
-	w, _ := window.RectOf(c.Attrs, "at")
-	dense.Copy(c.Result(), w.Of(c.Dense(0)))
-	return nil
-}
-
 // sliceRect makes window w of the result.
 func sliceRect(c *op.Call, w window.Rect) {
 	at, _ := window.RectOf(c.Attrs, "at")
@@ -167,18 +161,6 @@ func layRef(c *op.Call) (value.Value, error) {
 		}
 	}
 	return d, nil
-}
-
-func layKernel(c *op.Call) error {
-	out := c.Result()
-	if !covers(c.Attrs, len(c.In), out) {
-		dense.Clear(out)
-	}
-	for k := range c.In {
-		from, to := boxOf(c.Attrs, k)
-		dense.Copy(to.Of(out), from.Of(c.Dense(k)))
-	}
-	return nil
 }
 
 // layRect makes window w of the result.

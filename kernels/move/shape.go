@@ -46,8 +46,7 @@ func rearrangements() []*op.Def {
 			Type:     func(s *op.Sig) (types.Type, error) { return BindType(s, false) },
 			Ref:      func(c *op.Call) (value.Value, error) { return BindRef(c, false), nil },
 			Laws:     op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork,
-			Kernel: func(c *op.Call) error { return bindKernel(c, false) },
-			Loop:   window.RectLoop(func(c *op.Call, w window.Rect) { bindRect(c, w, false) }),
+			Kernel: window.RectKernel(bindRect(false)), Loop: window.RectLoop(bindRect(false)),
 		},
 		{
 			Name:     "rbind",
@@ -59,8 +58,7 @@ func rearrangements() []*op.Def {
 			Type:     func(s *op.Sig) (types.Type, error) { return BindType(s, true) },
 			Ref:      func(c *op.Call) (value.Value, error) { return BindRef(c, true), nil },
 			Laws:     op.Pure | op.Total, Rate: "copy", Cost: define.CopyWork,
-			Kernel: func(c *op.Call) error { return bindKernel(c, true) },
-			Loop:   window.RectLoop(func(c *op.Call, w window.Rect) { bindRect(c, w, true) }),
+			Kernel: window.RectKernel(bindRect(true)), Loop: window.RectLoop(bindRect(true)),
 		},
 		{
 			Name: "reverse",
@@ -133,7 +131,7 @@ func reshapeKernel(c *op.Call) error {
 	out, a := c.Result(), c.Dense(0)
 	same := *out
 	same.Rows, same.Cols, same.Stride = a.Rows, a.Cols, a.Cols
-	dense.Copy(&same, a)
+	same.CopyFrom(a)
 	return nil
 }
 
@@ -196,43 +194,22 @@ func BindRef(c *op.Call, down bool) value.Value {
 	return d
 }
 
-func bindKernel(c *op.Call, down bool) error {
-	out, at := c.Result(), 0
-	for k := range c.In {
-		a := dense.Widened(c.Dense(k), out.Elem)
-		if down {
-			dense.Copy(out.View(at, 0, a.Rows, a.Cols), a)
-			at += a.Rows
-		} else {
-			dense.Copy(out.View(0, at, a.Rows, a.Cols), a)
-			at += a.Cols
-		}
-	}
-	return nil
-}
-
-// bindRect makes window w of the result: of every operand the part that lies in it.
-func bindRect(c *op.Call, w window.Rect, down bool) {
-	at := 0
-	for k := range c.In {
-		a := c.Dense(k)
-		part := w
-		if down {
-			part = window.Rect{Row: max(w.Row, at), Col: w.Col, Rows: min(w.Row+w.Rows, at+a.Rows), Cols: w.Cols}
-			part.Rows -= part.Row
-		} else {
-			part = window.Rect{Row: w.Row, Col: max(w.Col, at), Rows: w.Rows, Cols: min(w.Col+w.Cols, at+a.Cols)}
-			part.Cols -= part.Col
-		}
-		if part.Rows > 0 && part.Cols > 0 {
-			if down {
-				window.CopyRect(c.Result(), part, a, part.Row-at, part.Col)
-			} else {
-				window.CopyRect(c.Result(), part, a, part.Row, part.Col-at)
+// bindRect returns a function that makes window w of the result: of every operand the part that lies in it.
+func bindRect(down bool) func(c *op.Call, w window.Rect) {
+	return func(c *op.Call, w window.Rect) {
+		row, col := 0, 0 // where the operand begins in the result
+		for k := range c.In {
+			a := c.Dense(k)
+			r0, r1 := max(w.Row, row), min(w.Row+w.Rows, row+a.Rows)
+			c0, c1 := max(w.Col, col), min(w.Col+w.Cols, col+a.Cols)
+			if r0 < r1 && c0 < c1 {
+				window.CopyRect(c.Result(), window.Rect{Row: r0, Col: c0, Rows: r1 - r0, Cols: c1 - c0}, a, r0-row, c0-col)
 			}
-		}
-		if at += a.Cols; down {
-			at += a.Rows - a.Cols
+			if down {
+				row += a.Rows
+			} else {
+				col += a.Cols
+			}
 		}
 	}
 }

@@ -106,11 +106,12 @@ func (s *Accumulators) Add(b *value.Dense, i0, j0, cols int) {
 // AddPart adds a block whose first column is j0 to the exact sums of one part.
 func (s *Accumulators) AddPart(part int, b *value.Dense, j0 int) {
 	s.begin()
+	b = summands(b, s.squares)
 	if s.of.Axis != OverCols {
-		s.addSum(part, 0, b)
+		addBlock(&s.sums[part][0], b, s.squares[part])
 		return
 	}
-	s.eachColumn(b, j0, func(k int, line *value.Dense) { s.addSum(part, k, line) })
+	s.eachColumn(b, j0, func(k int, line *value.Dense) { addBlock(&s.sums[part][k], line, s.squares[part]) })
 }
 
 // eachColumn calls f with each column of a block, as a row, and the number of its line.
@@ -139,24 +140,10 @@ func (s *Accumulators) add(k int, b *value.Dense, at int) {
 	case s.squares == nil:
 		f.Whole.Part(s.lineOf(k), b)
 	default:
-		if len(s.squares) == 2 && b.Elem == types.I64 { // once for both sums
-			b = dense.Widened(b, types.F64)
+		b = summands(b, s.squares)
+		for p, squares := range s.squares {
+			addBlock(&s.sums[p][k], b, squares)
 		}
-		for p := range s.squares {
-			s.addSum(p, k, b)
-		}
-	}
-}
-
-// addSum adds elements to an exact sum of line k. Integers of a variance are added as floats.
-func (s *Accumulators) addSum(part, k int, b *value.Dense) {
-	if len(s.squares) == 2 && b.Elem == types.I64 {
-		b = dense.Widened(b, types.F64)
-	}
-	if x := &s.sums[part][k]; s.squares[part] {
-		squaresTo(x, b)
-	} else {
-		exactTo(x, b)
 	}
 }
 

@@ -142,41 +142,11 @@ func EachLine(c *op.Call, byRow, nonempty bool, f func(x []value.Scalar) value.S
 	return out, nil
 }
 
-// ByRow reduces each row: by exact sums where the reduction is made of them, everything else
-// through the accumulator.
-func (w Whole) ByRow(out, a *value.Dense, r *Room) {
-	if w.exactParts(a.Elem) != nil {
-		w.exactRows(out, a, r)
-		return
-	}
-	t := w.Acc(a.Elem)
-	if r.acc == nil || !r.acc.Type().Equal(t) {
-		r.acc = value.New(t.Elem, t.Rows, t.Cols)
-	}
-	for i := range a.Rows {
-		w.Empty(r.acc)
-		a.Window(&r.row, i, 0, 1, a.Cols)
-		w.Part(r.acc, &r.row)
-		out.Set(i, 0, w.Done(r.acc, out.Elem, a.Cols))
-	}
-}
-
-// Cols reduces columns, some at a time, whose accumulators stay in a cache. The loop of the engine
-// takes what is much (Folded).
+// Cols reduces columns. The loop of the engine takes all matrices that are not empty.
 func (f *Fold) Cols(out, a *value.Dense) {
-	c := columnPool.Get().(*Accumulators)
-	defer columnPool.Put(c)
-	var block value.Dense
-	for j := 0; j < a.Cols; j += colsAtOnce {
-		n := min(colsAtOnce, a.Cols-j)
-		a.Window(&block, 0, j, a.Rows, n)
-		c.Open(f, a.Elem, j, n)
-		if a.Rows > 0 {
-			c.Add(&block, 0, j, 0)
-		}
-		c.Finish(out, a.Rows)
+	var c Accumulators
+	if c.Open(f, a.Elem, 0, a.Cols); a.Rows*a.Cols > 0 {
+		c.Add(a, 0, 0, 0)
 	}
+	c.Finish(out, a.Rows)
 }
-
-// colsAtOnce is how many columns are reduced at a time.
-const colsAtOnce = 1024

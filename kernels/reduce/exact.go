@@ -9,6 +9,7 @@ import (
 	"flow/ir/loop"
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/dense"
 	"flow/kernels/exact"
 	"flow/kernels/vec"
 )
@@ -87,6 +88,23 @@ func (w *widener) floats(line *value.Dense) []float64 {
 // ints reports whether sums of elements of e are sums of integers, which float64 may not represent.
 func (w *Whole) ints(e types.Elem) bool { return e == types.I64 && w.Class == loop.Mean }
 
+// summands is a block as the exact sums of parts take it: integers of a variance as floats, like their squares.
+func summands(a *value.Dense, parts []bool) *value.Dense {
+	if len(parts) == 2 && a.Elem == types.I64 {
+		return dense.Widened(a, types.F64)
+	}
+	return a
+}
+
+// addBlock adds summands, or their squares, to x.
+func addBlock(x *exact.Sum, a *value.Dense, squares bool) {
+	if squares {
+		squaresTo(x, a)
+	} else {
+		exactTo(x, a)
+	}
+}
+
 // addFloats adds numbers, or their squares, to an exact sum.
 func addFloats(sum *exact.Sum, x []float64, squares bool) {
 	if squares {
@@ -96,8 +114,8 @@ func addFloats(sum *exact.Sum, x []float64, squares bool) {
 	}
 }
 
-// exactRows reduces each row.
-func (w Whole) exactRows(out, a *value.Dense, r *Room) {
+// ByRow reduces each row by exact sums.
+func (w Whole) ByRow(out, a *value.Dense, r *Room) {
 	list := w.exactParts(a.Elem)
 	for i := range a.Rows {
 		a.Window(&r.row, i, 0, 1, a.Cols)

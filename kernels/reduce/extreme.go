@@ -28,22 +28,21 @@ func extremum(name, which, output string, least bool) Whole {
 		}
 		return b
 	}
-	join := func(acc, b *value.Dense) { acc.Set(0, 0, define.Canonical(better(acc.At(0, 0), b.At(0, 0)))) }
 	class := loop.Greatest
 	if least {
 		class = loop.Least
 	}
 	return Whole{
-		Name: name, Class: class, Flops: 1, Elem: Itself, Acc: oneSame, Nonempty: true,
+		Name: name, Class: class, Flops: 1, Elem: Itself, state: Itself, Nonempty: true,
 		doc: name + " of one argument is the " + which + " element; nan if there is one. Of two it is elementwise.",
 		eg:  define.Eg(name+`(ones(2, 2))`, output),
-		Part: func(acc, a *value.Dense) {
+		part: func(acc, a *value.Dense) {
 			dense.EachRun(a, func(s dense.Slab, n int) {
 				acc.Set(0, 0, define.Canonical(better(acc.At(0, 0), extreme(s, a.Elem, least))))
 			})
 		},
-		Join: join,
-		Empty: func(acc *value.Dense) {
+		join: func(acc, b *value.Dense) { acc.Set(0, 0, define.Canonical(better(acc.At(0, 0), b.At(0, 0)))) },
+		empty: func(acc *value.Dense) {
 			worst := value.F64(math.Inf(1))
 			switch {
 			case acc.Elem.IsFloat():
@@ -60,7 +59,6 @@ func extremum(name, which, output string, least bool) Whole {
 			}
 			acc.Set(0, 0, worst)
 		},
-		Done: func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return acc.At(0, 0) },
 		Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
 			m := x[0]
 			for _, v := range x[1:] {

@@ -19,19 +19,15 @@ import (
 // Room is memory that the loops of this file use again and again.
 type Room struct {
 	counts []int64
-	acc    *value.Dense
 	row    value.Dense
 	sums   [2]exact.Sum
 	wide   widener
 }
 
 // What kernels of one call use, which may be a chunk of a few rows.
-var (
-	linePool   = sync.Pool{New: func() any { return &Room{} }}
-	columnPool = sync.Pool{New: func() any { return &Accumulators{} }}
-)
+var linePool = sync.Pool{New: func() any { return &Room{} }}
 
-// Lines reduces every row of a where a loop of this file can; false leaves it to the accumulator.
+// Lines reduces every row of a where a loop of this file can; false leaves it to the exact sums (ByRow).
 func (w Whole) Lines(out, a *value.Dense, r *Room) bool {
 	switch w.Class {
 	case loop.Least, loop.Greatest:

@@ -51,25 +51,18 @@ func prod() *op.Def {
 			return func(loop.Lin, loop.Lin) loop.Val { return y }
 		},
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, 1) },
-		Kernel: func(c *op.Call) error {
-			b := newProdBody(c, define.AsDense(c.In[0]))
-			if n := len(b.runs); n > 0 {
-				if err := b.Chunk(0, 0, n); err != nil {
-					return err
-				}
-			}
-			return b.End()
-		},
 		Loop: &op.Loop{
 			Light: true,
 			Space: func(c *op.Call) (n, leaf int) {
-				t := c.In[0].Type()
-				if !t.IsDense() || !t.Known() {
-					return 0, 1
+				if t := c.In[0].Type(); t.IsDense() {
+					return prodRuns(t.Count()), 1
 				}
-				return prodRuns(t.Count()), 1
+				return 1, 1
 			},
-			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return newProdBody(c, c.Dense(0)), nil },
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+				in := define.AsDense(c.In[0])
+				return &prodBody{c: c, in: in, runs: make([]value.Scalar, prodRuns(in.Rows*in.Cols))}, nil
+			},
 		},
 	}
 }
@@ -126,10 +119,6 @@ type prodBody struct {
 	c    *op.Call
 	in   *value.Dense
 	runs []value.Scalar
-}
-
-func newProdBody(c *op.Call, in *value.Dense) *prodBody {
-	return &prodBody{c: c, in: in, runs: make([]value.Scalar, prodRuns(in.Rows*in.Cols))}
 }
 
 // prodRoom is the memory of a chunk: the chains, and a run whose elements do not lie one after the

@@ -25,21 +25,17 @@ func Rows() []*op.Def {
 	return append(out, axisRows()...)
 }
 
-// Whole is a reduction that is made of an accumulator.
+// Whole is a reduction that is made of an accumulator: of exact sums (exactParts), or of one element.
 type Whole struct {
 	Name, doc string
 	eg        []op.Example
 	// Elem is the result's element type for an argument of e; NoElem if it has none.
 	Elem func(e types.Elem) types.Elem
-	// Acc is the type of the accumulator for an argument of e.
-	Acc func(e types.Elem) types.Type
-	// Part adds the block a to acc, which is lent empty (see join).
-	Part func(acc, a *value.Dense)
-	// Join adds the accumulator b to acc; empty is the accumulator of nothing.
-	Join  func(acc, b *value.Dense)
-	Empty func(acc *value.Dense)
-	// Done is the result, of type e, for n elements in all.
-	Done func(acc *value.Dense, e types.Elem, n int) value.Scalar
+	// Of an accumulator of one element: its type for an argument of e, and functions that add the block a and
+	// the accumulator b to it and that make it the accumulator of nothing (nil: zero).
+	state      func(e types.Elem) types.Elem
+	part, join func(acc, b *value.Dense)
+	empty      func(acc *value.Dense)
 	// Ref is the definition on the list of elements.
 	Ref func(x []value.Scalar, e types.Elem) value.Scalar
 	// Nonempty reductions have no value without elements.
@@ -177,8 +173,63 @@ func accumulatorsType(s *op.Sig) (types.Type, error) {
 	return s.In[0], nil
 }
 
-// sumOf is the exact sum that acc carries.
-func sumOf(acc *value.Dense) exact.Sum { return exact.FromWords(acc.I64[:exact.Words]) }
+// Acc is the type of the accumulator for an argument of e.
+func (w Whole) Acc(e types.Elem) types.Type {
+	if n := len(w.exactParts(e)); n > 0 {
+		return types.DenseOf(types.I64, 1, n*exact.Words)
+	}
+	return types.DenseOf(w.state(e), 1, 1)
+}
+
+// Empty makes acc the accumulator of nothing.
+func (w Whole) Empty(acc *value.Dense) {
+	if w.empty != nil {
+		w.empty(acc)
+		return
+	}
+	clear(acc.I64)
+	clear(acc.Bool)
+}
+
+// words are those of exact sum number k that acc carries.
+func words(acc *value.Dense, k int) []int64 { return acc.I64[k*exact.Words:][:exact.Words] }
+
+// Part adds the block a to acc.
+func (w Whole) Part(acc, a *value.Dense) {
+	parts := w.exactParts(a.Elem)
+	if parts == nil {
+		w.part(acc, a)
+		return
+	}
+	a = summands(a, parts)
+	for k, squares := range parts {
+		x := exact.FromWords(words(acc, k))
+		addBlock(&x, a, squares)
+		x.PutWords(words(acc, k))
+	}
+}
+
+// Join adds the accumulator b to acc.
+func (w Whole) Join(acc, b *value.Dense) {
+	if acc.Cols == 1 {
+		w.join(acc, b)
+		return
+	}
+	for k := range acc.Cols / exact.Words {
+		x, y := exact.FromWords(words(acc, k)), exact.FromWords(words(b, k))
+		x.Merge(&y)
+		x.PutWords(words(acc, k))
+	}
+}
+
+// Done is the result, of type e, for n elements in all.
+func (w Whole) Done(acc *value.Dense, e types.Elem, n int) value.Scalar {
+	if acc.Cols == 1 {
+		return acc.At(0, 0)
+	}
+	s, q := exact.FromWords(words(acc, 0)), exact.FromWords(words(acc, acc.Cols/exact.Words-1))
+	return define.Number(e, w.ofSums(&s, &q, n, e))
+}
 
 // Accumulator is an empty one for elements of e.
 func (w Whole) Accumulator(e types.Elem) *value.Dense {

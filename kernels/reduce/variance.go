@@ -13,7 +13,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/dense"
 	"flow/kernels/exact"
 )
 
@@ -40,33 +39,13 @@ func Statistics() []*op.Def {
 // squares, so that one pass and any cut do; cancellation cannot hurt because nothing is rounded
 // before the end.
 func Variances() []Whole {
-	acc := func(types.Elem) types.Type { return types.DenseOf(types.I64, 1, 2*exact.Words) }
-	half := func(acc *value.Dense, k int) *value.Dense { return acc.View(0, k*exact.Words, 1, exact.Words) }
-	part := func(acc, a *value.Dense) {
-		if a.Elem == types.I64 { // as floats, like the squares
-			a = dense.Widened(a, types.F64)
-		}
-		addExact(half(acc, 0), a)
-		addSquares(half(acc, 1), a)
-	}
-	join := func(acc, b *value.Dense) {
-		joinExact(half(acc, 0), half(b, 0))
-		joinExact(half(acc, 1), half(b, 1))
-	}
-	variance := func(acc *value.Dense, n int, narrow bool) float64 {
-		s, q := sumOf(half(acc, 0)), sumOf(half(acc, 1))
-		return exact.VarianceOf(&s, &q, n, narrow)
-	}
 	return []Whole{
 		{
-			Name: "var", Class: loop.Var, Flops: 8, Elem: Averaged, Acc: acc, Part: part, Join: join, Empty: Zero,
+			Name: "var", Class: loop.Var, Flops: 8, Elem: Averaged,
 			doc: "var is the variance of all elements, the mean of the squared distances from the mean (divided by n, not n - 1): exact, " +
 				"rounded once, whatever the order, the blocks and the ranks. nan for no elements and where one is not finite; a square " +
 				"that f64 cannot hold counts as inf.",
 			eg: define.Eg(`var(seq(1, 5))`, "1.25"),
-			Done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
-				return define.Number(e, variance(acc, n, e == types.F32))
-			},
 			Ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				v, special, ok := varianceRef(x)
 				if !ok {
@@ -76,12 +55,9 @@ func Variances() []Whole {
 			},
 		},
 		{
-			Name: "stddev", shared: "var", Class: loop.Stddev, Flops: 8, Elem: Averaged, Acc: acc, Part: part, Join: join, Empty: Zero,
+			Name: "stddev", shared: "var", Class: loop.Stddev, Flops: 8, Elem: Averaged,
 			doc: "stddev is the standard deviation of all elements: the square root of var, which divides by n.",
 			eg:  define.Eg(`stddev(2 * seq(0, 2))`, "1"),
-			Done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
-				return define.Number(e, math.Sqrt(variance(acc, n, false)))
-			},
 			Ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				v, special, ok := varianceRef(x)
 				if !ok {

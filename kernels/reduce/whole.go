@@ -40,37 +40,18 @@ func Averaged(e types.Elem) types.Elem {
 // Itself is the type of extremes: that of the elements.
 func Itself(e types.Elem) types.Elem { return e }
 
-// exactAcc is the accumulator of sums: an exact sum, or one integer that wraps.
-func exactAcc(e types.Elem) types.Type {
-	if e.IsFloat() {
-		return wordsAcc(e)
-	}
-	return types.DenseOf(types.I64, 1, 1)
-}
-
-func wordsAcc(types.Elem) types.Type { return types.DenseOf(types.I64, 1, exact.Words) }
-func oneI64(types.Elem) types.Type   { return types.DenseOf(types.I64, 1, 1) }
-func oneBool(types.Elem) types.Type  { return types.DenseOf(types.Bool, 1, 1) }
-func oneSame(e types.Elem) types.Type {
-	return types.DenseOf(e, 1, 1)
-}
-
-// Zero makes a sum or a count that of nothing.
-func Zero(acc *value.Dense) {
-	clear(acc.I64)
-	clear(acc.Bool)
-}
-
 // Wholes lists the reductions that have an accumulator, var and stddev aside (Variances).
 func Wholes() []Whole {
 	return []Whole{
 		{
-			Name: "sum", Class: loop.Sum, Flops: 4, Elem: Summed, Acc: exactAcc,
+			Name: "sum", Class: loop.Sum, Flops: 4, Elem: Summed, state: Counted,
 			doc: "sum is the sum of all elements. Of floats it is the exact sum, correctly rounded once: the order, the blocks and the ranks do " +
 				"not matter. Integers wrap, bools are counted.",
-			eg:   define.Eg(`sum(ones(3, 2))`, "6"),
-			Part: addSum, Join: joinSum, Empty: Zero,
-			Done: func(acc *value.Dense, e types.Elem, n int) value.Scalar { return rounded(acc, e) },
+			eg: define.Eg(`sum(ones(3, 2))`, "6"),
+			part: func(acc, a *value.Dense) {
+				dense.EachRun(a, func(s dense.Slab, _ int) { acc.I64[0] += vec.SumI64(s.I64) + vec.CountTrue(s.Bool) })
+			},
+			join: func(acc, b *value.Dense) { acc.I64[0] += b.I64[0] },
 			Ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				if e == types.I64 {
 					s := int64(0)
@@ -83,39 +64,27 @@ func Wholes() []Whole {
 			},
 		},
 		{
-			Name: "mean", Class: loop.Mean, Flops: 4, Elem: Averaged, Acc: wordsAcc,
-			doc:  "mean is the sum of all elements, rounded once, divided by their number; nan for none.",
-			eg:   define.Eg(`mean(seq(0, 5))`, "2"),
-			Part: addExact, Join: joinExact, Empty: Zero,
-			Done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
-				s := sumOf(acc)
-				return define.Number(e, s.Round()/float64(n))
-			},
+			Name: "mean", Class: loop.Mean, Flops: 4, Elem: Averaged,
+			doc: "mean is the sum of all elements, rounded once, divided by their number; nan for none.",
+			eg:  define.Eg(`mean(seq(0, 5))`, "2"),
 			Ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				return define.Number(e, ExactRef(x, types.F64, false).F/float64(len(x)))
 			},
 		},
 		{
-			Name: "norm", Class: loop.Norm, Flops: 8, Elem: Averaged, Acc: wordsAcc,
-			doc:  "norm is the square root of the sum of all squares (Frobenius); the sum is exact and rounded once before the root.",
-			eg:   define.Eg(`norm(2 * ones(2, 2))`, "4"),
-			Part: addSquares, Join: joinExact, Empty: Zero,
-			Done: func(acc *value.Dense, e types.Elem, n int) value.Scalar {
-				s := sumOf(acc)
-				return define.Number(e, math.Sqrt(s.Round()))
-			},
+			Name: "norm", Class: loop.Norm, Flops: 8, Elem: Averaged,
+			doc: "norm is the square root of the sum of all squares (Frobenius); the sum is exact and rounded once before the root.",
+			eg:  define.Eg(`norm(2 * ones(2, 2))`, "4"),
 			Ref: func(x []value.Scalar, e types.Elem) value.Scalar {
 				return define.Number(e, math.Sqrt(ExactRef(x, types.F64, true).F))
 			},
 		},
 		{
-			Name: "count", Class: loop.Count, Flops: 1, Elem: Counted, Acc: oneI64,
-			doc:   "count is the number of elements that are not 0; nan counts.",
-			eg:    define.Eg(`count(eye(3))`, "3"),
-			Part:  func(acc, a *value.Dense) { acc.I64[0] += NonZeros(a) },
-			Join:  func(acc, b *value.Dense) { acc.I64[0] += b.I64[0] },
-			Empty: Zero,
-			Done:  func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return value.I64(acc.I64[0]) },
+			Name: "count", Class: loop.Count, Flops: 1, Elem: Counted, state: Counted,
+			doc:  "count is the number of elements that are not 0; nan counts.",
+			eg:   define.Eg(`count(eye(3))`, "3"),
+			part: func(acc, a *value.Dense) { acc.I64[0] += NonZeros(a) },
+			join: func(acc, b *value.Dense) { acc.I64[0] += b.I64[0] },
 			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
 				n := int64(0)
 				for _, v := range x {
@@ -127,13 +96,11 @@ func Wholes() []Whole {
 			},
 		},
 		{
-			Name: "any", Class: loop.Any, Flops: 1, Elem: truth, Acc: oneBool,
-			doc:   "any is true if some element is not 0.",
-			eg:    define.Eg(`any(eye(2) > 1)`, "false"),
-			Part:  func(acc, a *value.Dense) { acc.Bool[0] |= Bit(NonZeros(a) > 0) },
-			Join:  func(acc, b *value.Dense) { acc.Bool[0] |= b.Bool[0] },
-			Empty: Zero,
-			Done:  func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return acc.At(0, 0) },
+			Name: "any", Class: loop.Any, Flops: 1, Elem: truth, state: truth,
+			doc:  "any is true if some element is not 0.",
+			eg:   define.Eg(`any(eye(2) > 1)`, "false"),
+			part: func(acc, a *value.Dense) { acc.Bool[0] |= Bit(NonZeros(a) > 0) },
+			join: func(acc, b *value.Dense) { acc.Bool[0] |= b.Bool[0] },
 			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
 				for _, v := range x {
 					if v.True() {
@@ -144,13 +111,12 @@ func Wholes() []Whole {
 			},
 		},
 		{
-			Name: "all", Class: loop.All, Flops: 1, Elem: truth, Acc: oneBool,
+			Name: "all", Class: loop.All, Flops: 1, Elem: truth, state: truth,
 			doc:   "all is true if no element is 0.",
 			eg:    define.Eg(`all(ones(2, 2) == 1)`, "true"),
-			Part:  func(acc, a *value.Dense) { acc.Bool[0] &= Bit(NonZeros(a) == int64(a.Rows*a.Cols)) },
-			Join:  func(acc, b *value.Dense) { acc.Bool[0] &= b.Bool[0] },
-			Empty: func(acc *value.Dense) { acc.Bool[0] = 1 },
-			Done:  func(acc *value.Dense, _ types.Elem, _ int) value.Scalar { return acc.At(0, 0) },
+			part:  func(acc, a *value.Dense) { acc.Bool[0] &= Bit(NonZeros(a) == int64(a.Rows*a.Cols)) },
+			join:  func(acc, b *value.Dense) { acc.Bool[0] &= b.Bool[0] },
+			empty: func(acc *value.Dense) { acc.Bool[0] = 1 },
 			Ref: func(x []value.Scalar, _ types.Elem) value.Scalar {
 				for _, v := range x {
 					if !v.True() {
@@ -182,24 +148,6 @@ func NonZeros(a *value.Dense) int64 {
 	return n
 }
 
-// addSum adds a block to the accumulator of sum.
-func addSum(acc, a *value.Dense) {
-	if a.Elem.IsFloat() {
-		addExact(acc, a)
-		return
-	}
-	dense.EachRun(a, func(s dense.Slab, _ int) {
-		acc.I64[0] += vec.SumI64(s.I64) + vec.CountTrue(s.Bool)
-	})
-}
-
-// addExact adds a block of any numeric type to an exact sum.
-func addExact(acc, a *value.Dense) {
-	x := sumOf(acc)
-	exactTo(&x, a)
-	x.PutWords(acc.I64[:exact.Words])
-}
-
 // exactTo adds a block of any numeric type to x.
 func exactTo(x *exact.Sum, a *value.Dense) {
 	dense.EachRun(a, func(s dense.Slab, _ int) {
@@ -212,13 +160,6 @@ func exactTo(x *exact.Sum, a *value.Dense) {
 			x.AddInt(n)
 		}
 	})
-}
-
-// addSquares adds the squares of a block to an exact sum.
-func addSquares(acc, a *value.Dense) {
-	x := sumOf(acc)
-	squaresTo(&x, a)
-	x.PutWords(acc.I64[:exact.Words])
 }
 
 // squaresTo adds the squares of a block to x.
@@ -235,32 +176,6 @@ func squaresTo(x *exact.Sum, a *value.Dense) {
 		}
 		x.AddInt(vec.CountTrue(s.Bool))
 	})
-}
-
-func joinSum(acc, b *value.Dense) {
-	if acc.Cols == 1 {
-		acc.I64[0] += b.I64[0]
-		return
-	}
-	joinExact(acc, b)
-}
-
-func joinExact(acc, b *value.Dense) {
-	x, y := sumOf(acc), sumOf(b)
-	x.Merge(&y)
-	x.PutWords(acc.I64[:exact.Words])
-}
-
-// rounded is the sum in acc as one e.
-func rounded(acc *value.Dense, e types.Elem) value.Scalar {
-	if e == types.I64 {
-		return value.I64(acc.I64[0])
-	}
-	s := sumOf(acc)
-	if e == types.F32 {
-		return value.Scalar{Elem: e, F: float64(s.Round32())}
-	}
-	return value.F64(s.Round())
 }
 
 // ExactRef is the definition of a sum: arbitrary precision, rounded once to e. Values that are no

@@ -54,7 +54,7 @@ func sparseWhole(w reduce.Whole) *op.Def {
 		},
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Rate: "reduce." + w.Name, Cost: define.SparseCost(w.Flops),
 		Shard: op.Shard{Partial: "sp." + w.Family() + ".part", Combine: w.Family() + ".join", Finish: w.Name + ".done"},
-		Loop: entryLoop(w),
+		Loop:  entryLoop(w),
 	}
 }
 
