@@ -10,7 +10,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/construct"
-	"flow/kernels/dense"
 	"flow/kernels/linalg"
 	"flow/kernels/rowtest"
 )
