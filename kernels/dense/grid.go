@@ -6,6 +6,7 @@ package dense
 import (
 	"flow/ir/types"
 	"flow/ir/value"
+	"flow/kernels/vec"
 )
 
 // Precision is the element types that factorisations compute in.
@@ -46,17 +47,6 @@ func (g Grid[T]) Row(i int) []T {
 	return g.X[i*g.LD:][:g.Cols]
 }
 
-// Clear makes rows lo..hi-1 zero.
-func (g Grid[T]) Clear(lo, hi int) {
-	if lo < hi && g.Cols == g.LD {
-		clear(g.X[lo*g.LD : hi*g.LD])
-		return
-	}
-	for i := lo; i < hi; i++ {
-		clear(g.Row(i))
-	}
-}
-
 // Part is the window of rows x cols at (i, j).
 func (g Grid[T]) Part(i, j, rows, cols int) Grid[T] {
 	p := Grid[T]{Rows: rows, Cols: cols, LD: g.LD}
@@ -73,40 +63,15 @@ func TurnedCopy[T Cell](g Grid[T]) Grid[T] {
 	return c
 }
 
-// TransposeBlock is the edge of the square that transpose turns at a time: 8 elements are a cache
-// line of f64. Rows a power of two apart fall on the same few lines of the first-level cache, so
-// larger squares evict themselves: n = 512 moves 18 GB/s with 8, 6 with 32.
-const TransposeBlock = 8
-
 // Transpose stores t(src) in dst.
 func Transpose[T Cell](dst, src Grid[T]) {
-	for i0 := 0; i0 < src.Rows; i0 += TransposeBlock {
-		i1 := min(i0+TransposeBlock, src.Rows)
-		for j0 := 0; j0 < src.Cols; j0 += TransposeBlock {
-			j1 := min(j0+TransposeBlock, src.Cols)
-			for j := j0; j < j1; j++ {
-				to := dst.X[j*dst.LD:][:dst.Cols]
-				from := i0*src.LD + j
-				for i := i0; i < i1; i++ {
-					to[i] = src.X[from]
-					from += src.LD
-				}
-			}
-		}
-	}
+	vec.Transpose(dst.X, dst.LD, src.X, src.LD, dst.Rows, dst.Cols)
 }
 
 // Turn stores t(src) in dst.
 func Turn(dst, src *value.Dense) {
-	switch src.Elem {
-	case types.F64:
-		Transpose(GridOf[float64](dst), GridOf[float64](src))
-	case types.F32:
-		Transpose(GridOf[float32](dst), GridOf[float32](src))
-	case types.Bool:
-		Transpose(GridOf[uint8](dst), GridOf[uint8](src))
-	default:
-		Transpose(GridOf[int64](dst), GridOf[int64](src))
+	if dst.Rows > 0 && dst.Cols > 0 {
+		TurnBlock(SlabOf(dst, 0, (dst.Rows-1)*dst.Stride+dst.Cols), dst.Stride, src, 0, 0, dst.Rows, dst.Cols)
 	}
 }
 
@@ -136,11 +101,6 @@ func Widened(d *value.Dense, e types.Elem) *value.Dense {
 
 // Clear sets all elements of a contiguous matrix to zero.
 func Clear(d *value.Dense) { clear(d.Bytes()) }
-
-// TurnInto makes dst, contiguous, the transpose of src.
-func TurnInto(dst, src *value.Dense) {
-	TurnBlock(SlabOf(dst, 0, dst.Rows*dst.Cols), dst.Stride, src, 0, 0, dst.Rows, dst.Cols)
-}
 
 // TurnedVector is a vector seen the other way round, in the same memory.
 func TurnedVector(v *value.Dense) *value.Dense {

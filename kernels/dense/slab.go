@@ -65,7 +65,7 @@ func TurnBlock(dst Slab, ld int, d *value.Dense, j0, i0, rows, cols int) {
 	at := j0*d.Stride + i0
 	switch d.Elem {
 	case types.F64:
-		vec.TransposeF64(dst.F64, ld, d.F64[at:], d.Stride, rows, cols)
+		vec.Transpose(dst.F64, ld, d.F64[at:], d.Stride, rows, cols)
 	case types.F32:
 		vec.Transpose(dst.F32, ld, d.F32[at:], d.Stride, rows, cols)
 	case types.Bool:

@@ -147,6 +147,9 @@ func headPositive(x []float64) bool {
 	return best >= 0
 }
 
+// turnedRows is a cache line of f64: setColumns writes so many rows at a time.
+const turnedRows = 8
+
 // setColumns stores rows lo..hi-1 of v, each times -1 where negative says so, as those columns of
 // out.
 func setColumns(out *value.Dense, v dense.Grid[float64], lo, hi int, negative func(i int) bool) {
@@ -157,8 +160,8 @@ func setColumns(out *value.Dense, v dense.Grid[float64], lo, hi int, negative fu
 			sign[i] = -1
 		}
 	}
-	for r0 := 0; r0 < v.Cols; r0 += dense.TransposeBlock {
-		for r := r0; r < min(r0+dense.TransposeBlock, v.Cols); r++ {
+	for r0 := 0; r0 < v.Cols; r0 += turnedRows {
+		for r := r0; r < min(r0+turnedRows, v.Cols); r++ {
 			if out.Elem == types.F32 {
 				to := out.F32[r*out.Stride+lo:][:hi-lo]
 				for i := range to {

@@ -121,7 +121,7 @@ func (s *Accumulators) eachColumn(b *value.Dense, j0 int, f func(k int, line *va
 	}
 	t := *s.turned
 	t.Rows, t.Cols, t.Stride = b.Cols, b.Rows, b.Rows
-	dense.TurnInto(&t, b)
+	dense.Turn(&t, b)
 	for k := range b.Cols {
 		t.Window(&s.line, k, 0, 1, b.Rows)
 		f(j0-s.first+k, &s.line)

@@ -236,7 +236,7 @@ func (s statistic) lineRow(byRow bool) *op.Def {
 		for j0 := 0; j0 < a.Cols; j0 += group {
 			n := min(group, a.Cols-j0)
 			turned := room.turned(a.Elem, n, a.Rows)
-			dense.TurnInto(turned, a.View(0, j0, a.Rows, n))
+			dense.Turn(turned, a.View(0, j0, a.Rows, n))
 			for j := range n {
 				out.Set(0, j0+j, s.run(c.Attrs, turned.View(j, 0, 1, a.Rows), out.Elem, &room.keys))
 			}

@@ -6,7 +6,7 @@ import (
 )
 
 // Transposition in registers is that of the plain loop, whatever the shape, and writes nothing else.
-func TestTransposeF64(t *testing.T) {
+func TestTranspose(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for range 200 {
 		rows, cols := 1+r.IntN(40), 1+r.IntN(40)
@@ -16,8 +16,8 @@ func TestTransposeF64(t *testing.T) {
 			src[i] = r.Float64()
 		}
 		want, got := make([]float64, rows*ld), make([]float64, rows*ld)
-		Transpose(want, ld, src, lds, rows, cols)
-		TransposeF64(got, ld, src, lds, rows, cols)
+		transpose(want, ld, src, lds, rows, cols)
+		Transpose(got, ld, src, lds, rows, cols)
 		for i := range got {
 			if got[i] != want[i] {
 				t.Fatalf("%d x %d, rows %d and %d apart: element %d", rows, cols, ld, lds, i)

@@ -208,23 +208,3 @@ func Fill[T Element](dst []T, v T) {
 		dst[i] = v
 	}
 }
-
-// Transpose writes dst[i*ld+j] = src[j*lds+i] for i < rows, j < cols: src is cols x rows. It reads
-// eight source rows at a time, so that both sides move whole cache lines.
-func Transpose[T Element](dst []T, ld int, src []T, lds, rows, cols int) {
-	j := 0
-	for ; j+8 <= cols; j += 8 {
-		s0, s1, s2, s3 := src[j*lds:][:rows], src[(j+1)*lds:][:rows], src[(j+2)*lds:][:rows], src[(j+3)*lds:][:rows]
-		s4, s5, s6, s7 := src[(j+4)*lds:][:rows], src[(j+5)*lds:][:rows], src[(j+6)*lds:][:rows], src[(j+7)*lds:][:rows]
-		for i := range s0 {
-			d := (*[8]T)(dst[i*ld+j:])
-			d[0], d[1], d[2], d[3] = s0[i], s1[i], s2[i], s3[i]
-			d[4], d[5], d[6], d[7] = s4[i], s5[i], s6[i], s7[i]
-		}
-	}
-	for ; j < cols; j++ {
-		for i, v := range src[j*lds:][:rows] {
-			dst[i*ld+j] = v
-		}
-	}
-}
