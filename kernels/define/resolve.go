@@ -117,7 +117,7 @@ func Open(t types.Type) bool { return t.Kind == types.Matrix && t.Repr == types.
 func lendOwn(d *op.Def, c *op.Call) {
 	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 	if d.Accum > 0 {
-		out.CopyFrom(c.Dense(d.Accum-1))
+		out.CopyFrom(c.Dense(d.Accum - 1))
 	}
 	c.Out = out
 }

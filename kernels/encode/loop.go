@@ -88,51 +88,19 @@ func greatestCode(d *value.Dense, lo, hi int) (most int, ok bool) {
 	return int(last) + 1, true
 }
 
-// validCodes reports that all of d are.
-func validCodes(d *value.Dense, n int) bool {
-	var room [512]int64
-	for i := 0; i < d.Rows; i += len(room) {
-		if _, ok := readCodes(room[:], d, i, min(len(room), d.Rows-i), n); !ok {
-			return false
-		}
-	}
-	return true
-}
-
-// countPairs is the kernel of ctable.
-func countPairs(c *op.Call) error {
+// sparsePairs is ctable with a sparse result, of a rank's rows or of all.
+func sparsePairs(c *op.Call) error {
 	a, b := c.Dense(0), c.Dense(1)
-	if c.Hi > c.Lo { // of a rank
+	if c.Hi > c.Lo {
 		a, b = a.View(c.Lo, 0, c.Hi-c.Lo, 1), b.View(c.Lo, 0, c.Hi-c.Lo, 1)
 	}
 	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
-	if !validCodes(a, n) || !validCodes(b, m) {
+	p, err := codesOf("ctable", a, n)
+	q, also := codesOf("ctable", b, m)
+	if err != nil || also != nil {
 		return wrongCode(c, c.Lo, c.Lo+a.Rows)
 	}
-	if c.Type.IsSparse() {
-		p, err := codesOf("ctable", a, n)
-		if err != nil {
-			return err
-		}
-		q, err := codesOf("ctable", b, m)
-		if err != nil {
-			return err
-		}
-		c.Out = sparseTable(p, q, n, m)
-		return nil
-	}
-	if n == types.Unknown {
-		n, _ = greatestCode(a, 0, a.Rows)
-	}
-	if m == types.Unknown {
-		m, _ = greatestCode(b, 0, b.Rows)
-	}
-	if err := roomForTable(c, n, m); err != nil {
-		return err
-	}
-	dense.Clear(c.Result())
-	out := dense.GridOf[int64](c.Result())
-	addPairs(out.X, out.LD, a, b, 0, a.Rows, n, m)
+	c.Out = sparseTable(p, q, n, m)
 	return nil
 }
 
@@ -155,29 +123,29 @@ func addPairs(counts []int64, ld int, a, b *value.Dense, lo, hi, n, m int) bool 
 	return true
 }
 
-// pairsLoop is the Loop of ctable. Every worker has counts of its own. If the codes tell the size of the
-// table, a pass finds it first. Ranks share the rows if the size is given.
+// pairsLoop is the Loop of ctable. Every worker has counts of its own, unless the table is too large. If the
+// codes tell the size of the table, a pass finds it first. Ranks share the rows if the size is given.
 func pairsLoop() *op.Loop {
-	rows := func(attrs *op.Attrs, a, b, out types.Type) int {
-		n, m := sizeOf(attrs, "n"), sizeOf(attrs, "m")
-		if n == 0 || m == 0 || !out.IsSparse() && n > 0 && m > 0 && n > pairTable/m || !a.IsDense() || !b.IsDense() || !a.Known() || !b.Known() {
-			return 0
-		}
-		return a.Rows
+	large := func(a *op.Attrs) bool {
+		n, m := sizeOf(a, "n"), sizeOf(a, "m")
+		return n > 0 && m > 0 && n > pairTable/m
 	}
 	return &op.Loop{
 		Light: true,
 		Rows: func(s *op.Sig, out types.Type) int {
-			if !out.Known() {
+			if !out.Known() || out.Rows == 0 || out.Cols == 0 || !out.IsSparse() && large(s.Attrs) || !s.In[0].Known() || !s.In[1].Known() {
 				return 0
 			}
-			return rows(s.Attrs, s.In[0], s.In[1], out)
+			return s.In[0].Rows
 		},
 		Space: func(c *op.Call) (n, leaf int) {
-			if c.Type.IsSparse() {
+			switch n = c.In[0].Type().Rows; {
+			case c.Type.IsSparse():
 				return 0, 0
+			case large(c.Attrs):
+				return n, n
 			}
-			return rows(c.Attrs, c.In[0].Type(), c.In[1].Type(), c.Type), window.LeafElements
+			return n, window.LeafElements
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 			return &pairsBody{c: c, n: sizeOf(c.Attrs, "n"), m: sizeOf(c.Attrs, "m"), by: make([]pairsWorker, workers)}, nil
@@ -212,7 +180,7 @@ func (l *pairsBody) Chunk(worker, lo, hi int) error {
 		return nil
 	}
 	if w.counts == nil {
-		w.counts = make([]int64, l.n*l.m)
+		w.counts = l.table(worker)
 	}
 	if !addPairs(w.counts, l.m, a, b, lo, hi, l.n, l.m) {
 		return wrongCode(l.c, lo, hi)
@@ -242,7 +210,7 @@ func (l *pairsBody) Next() (again bool, err error) {
 	}
 	if l.n > 0 && l.m > pairTable/l.n {
 		w := &l.by[0]
-		w.counts = make([]int64, l.n*l.m)
+		w.counts = l.table(0)
 		w.wrong = !addPairs(w.counts, l.m, l.c.Dense(0), l.c.Dense(1), 0, l.c.Dense(0).Rows, l.n, l.m)
 		return false, nil
 	}
@@ -257,23 +225,40 @@ func settled(size *int, asked int) bool {
 	return asked <= *size
 }
 
-// End adds the workers' counts. The failure is that of the kernel.
+// table is the counts of a worker, all 0. Those of worker 0 lie in the result if it has no gaps.
+func (l *pairsBody) table(worker int) []int64 {
+	if out := l.c.Result(); worker == 0 && out.Stride == out.Cols {
+		clear(out.I64)
+		return out.I64
+	}
+	return make([]int64, l.n*l.m)
+}
+
+// End adds the workers' counts. The failure is that of the first row with an invalid code.
 func (l *pairsBody) End() error {
-	for _, w := range l.by {
-		if w.wrong {
-			return wrongCode(l.c, 0, l.c.Dense(0).Rows)
+	if l.c.Type.IsSparse() {
+		return sparsePairs(l.c)
+	}
+	if slices.ContainsFunc(l.by, func(w pairsWorker) bool { return w.wrong }) {
+		return wrongCode(l.c, 0, l.c.Dense(0).Rows)
+	}
+	if l.sizing() { // there are no rows
+		if _, err := l.Next(); err != nil {
+			return err
 		}
 	}
-	dense.Clear(l.c.Result())
-	out := dense.GridOf[int64](l.c.Result())
-	for _, w := range l.by {
-		if w.counts == nil {
-			continue
+	if l.by[0].counts == nil {
+		l.by[0].counts = l.table(0)
+	}
+	sum := l.by[0].counts
+	for _, w := range l.by[1:] {
+		for k, n := range w.counts {
+			sum[k] += n
 		}
+	}
+	if out := dense.GridOf[int64](l.c.Result()); out.LD != out.Cols {
 		for i := range out.Rows {
-			for j, n := range w.counts[i*l.m:][:l.m] {
-				out.Row(i)[j] += n
-			}
+			copy(out.Row(i), sum[i*l.m:])
 		}
 	}
 	return nil
