@@ -38,7 +38,7 @@ func drawnUpdates(r *rand.Rand) string {
 		return "(" + one() + ")"
 	}
 	line := func(x string) string {
-		return pick(x+"[a, :]", x+"[a, :]", x+"[c, :]", x+"[-1, :]", x+"[0, :]", x+"[:, 0]", x+"[:, b]", x, x+"[a, b]", "f64(k)", "R[k, :]", "colsum("+x+")")
+		return pick(x+"[a, :]", x+"[a, :]", x+"[c, :]", x+"[-1, :]", x+"[0, :]", x+"[k, :]", x+"[k - 1, :]", x+"[:, 0]", x+"[:, b]", x, x+"[a, b]", "f64(k)", "R[k, :]", "colsum("+x+")")
 	}
 	value := func(x, y string) string {
 		return fmt.Sprintf("(%s %s %s) / 3", pick(x, line(x), line(y)), pick("+", "-", "*"), line(x))
@@ -60,12 +60,12 @@ func drawnUpdates(r *rand.Rand) string {
 		return fmt.Sprintf("ifelse(%s, %s, %s)", condition(row, col), x, value(x, y))
 	}
 	var s strings.Builder
-	rounds := 3 + r.IntN(9)
+	rounds := 3 + r.IntN(n-2)
 	fmt.Fprintf(&s, "I = seq(0, %d)\nJ = t(seq(0, %d))\nR = materialize(rand(%d, %d, seed = 9))\nZ = materialize(rand(%d, %d, seed = %d))\n", n, m, rounds, m, n, m, r.IntN(100))
 	fmt.Fprintf(&s, "iterate A = Z, B = %s, k = 0, q = %d, s = 0.0 times %d {\n", pick("Z", "2 * Z"), r.IntN(n), rounds)
 	fmt.Fprintf(&s, "  a = (k * %d + q) %% %d\n  b = k %% %d\n  c = %s\n", 1+r.IntN(3), n, m, pick("a", "q", "min(k, 2)", "(a + 1) % "+fmt.Sprint(n)))
 	fmt.Fprintf(&s, "  next A = %s\n  next B = %s\n", next("A", "B"), pick(next("B", "A"), next("B", "A"), "A", "A + 0.5", "B"))
-	fmt.Fprintf(&s, "  next k = k + 1\n  next q = (q * 2 + 1) %% %d\n  next s = %s\n}\nemit A\nemit B\nemit s\nemit q", n, pick("s + sum(A)", "s + A[a, b]", "A[0, 0] - B[a, 0]", "max(B[:, b])"))
+	fmt.Fprintf(&s, "  next k = k + 1\n  next q = (q * 2 + 1) %% %d\n  next s = %s\n}\nemit A\nemit B\nemit s\nemit q", n, pick("s + sum(A)", "s * A[k + 1, 0]", "s + A[a, b]", "A[0, 0] - B[a, 0]", "max(B[:, b])"))
 	return s.String()
 }
 

@@ -31,8 +31,8 @@ type around struct {
 	outside *around
 }
 
-// numbered is the node that makes x, which is a ramp (op.Def.Ramp) or a view of one, in a graph outside; nil if
-// x is another value.
+// numbered is the node that makes x, which is a constant number, a ramp (op.Def.Ramp) or a view of one, in a
+// graph outside; nil if x is another value.
 func (a *around) numbered(g *ir.Graph, x ir.ID) (*around, *ir.Graph, ir.ID) {
 	n := &g.Nodes[x]
 	if k := -1; n.Op.Role == op.Argument && a != nil {
@@ -40,6 +40,9 @@ func (a *around) numbered(g *ir.Graph, x ir.ID) (*around, *ir.Graph, ir.ID) {
 			return nil, nil, 0
 		}
 		return a.outside.numbered(a.g, a.g.In(a.id)[k])
+	}
+	if n.Op.Role == op.Constant && isNumber(g.Type(x)) {
+		return a, g, x
 	}
 	if n.Op.Ramp != nil {
 		if _, _, ok := n.Op.Ramp(n.Attrs); ok {

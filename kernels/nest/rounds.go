@@ -11,12 +11,6 @@ import (
 func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 	copy(in.args, c.In)
 	in.forget(1)
-	if s := in.body[0].stages; s != nil {
-		for _, k := range s.last {
-			i := s.over[k] - 1
-			in.args[i] = in.owned(i, in.args[i].(*value.Dense))
-		}
-	}
 	times, counted := a.Attrs.Get("times")
 	if c.Rounds != nil {
 		c.Rounds.Times.Store(-1)
@@ -93,28 +87,12 @@ func (in *nested) carry(a *op.Action, p *Interpreter, odd int) error {
 				return a.ChangedShape(was, is)
 			}
 		}
-		switch {
-		case in.own[i] != nil:
-			v = in.owned(i, d)
-		case dense && !p.holds(y):
+		if dense && d != in.own[i] && !p.holds(y) {
 			v = in.keep(odd, i, d)
 		}
 		in.args[i] = v
 	}
 	return nil
-}
-
-// owned is a carried value in the memory in which rounds replace it.
-func (in *nested) owned(i int, d *value.Dense) *value.Dense {
-	own := in.own[i]
-	if own == nil {
-		own = value.New(d.Elem, d.Rows, d.Cols)
-		in.own[i] = own
-	}
-	if d != own {
-		own.CopyFrom(d)
-	}
-	return own
 }
 
 // holds reports that register r lies in the performer's own memory.
@@ -140,10 +118,8 @@ func (p *Interpreter) replace() error {
 	s := p.stages
 	for _, k := range s.last {
 		r := &p.runs[k]
-		if r.ready = false; p.places(k) {
-			if r.ready = p.bind(k, p.own[s.over[k]-1]); r.ready {
-				continue
-			}
+		if r.ready = p.places(k); r.ready {
+			continue
 		}
 		if err := p.staged(k); err != nil {
 			return err

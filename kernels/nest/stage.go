@@ -79,7 +79,7 @@ func PlanStages(b *op.Body) {
 func planWithin(b *op.Body, fixed []bool, known []writer) {
 	known = slices.Clone(known)
 	for k, is := range Ramps(b) {
-		if known = append(known, nil); is {
+		if known = append(known, nil); is || b.Acts[k].Def.Role == op.Constant && isNumber(b.Acts[k].Type) {
 			known[len(b.Args)+k] = func(x *Builder) Ref {
 				env := make([]Ref, len(b.Args)+len(b.Acts))
 				for _, r := range b.Acts[k].Args {

@@ -90,10 +90,11 @@ func (p *Interpreter) compiled(k int) []stageRect {
 	return s.rects
 }
 
-// places reports that the stage of action k changes a carried matrix in its own memory, where that lies now.
+// places prepares the stage of action k to change a carried matrix in memory that is the rounds' own, to which
+// the matrix is copied if it does not lie there. It reports false if the stage makes a new matrix.
 func (p *Interpreter) places(k int) bool {
 	list, c := p.compiled(k), p.stages.over[k]-1
-	if p.runs[k].off || len(list) == 0 || list[0].place == nil || p.Reg[c] != value.Value(p.own[c]) {
+	if p.runs[k].off || len(list) == 0 || list[0].place == nil {
 		return false
 	}
 	for i := range list {
@@ -102,7 +103,15 @@ func (p *Interpreter) places(k int) bool {
 			return false
 		}
 	}
-	return true
+	d := p.Reg[c].(*value.Dense)
+	if p.own[c] == nil {
+		p.own[c] = value.New(d.Elem, d.Rows, d.Cols)
+	}
+	if own := p.own[c]; d != own {
+		own.CopyFrom(d)
+		p.Reg[c] = own
+	}
+	return p.bind(k, p.own[c])
 }
 
 // bind tells the loops of the stage of action k their operands and their result. It reports false if there are
