@@ -61,13 +61,13 @@ func (b *boundNest) forget() {
 
 // nestWorker is the worker of the loop that runs on the index space, or nil where elements are to be
 // made one by one.
-func (m *machine) nestWorker(beside bool) *launch.Worker {
+func (m *machine) nestWorker() *launch.Worker {
 	b, rows, cols := &m.nest.grid, m.rows, m.cols
-	if b.asked && b.shape.beside == beside && b.rows == rows && b.cols == cols {
+	if b.asked && b.rows == rows && b.cols == cols {
 		return b.worker
 	}
 	b.asked = true
-	shape, lines, ok := m.nestShape(beside, rows, cols)
+	shape, lines, ok := m.nestShape(rows, cols)
 	alike := ok && b.alike(m, shape, lines, rows, cols)
 	if alike && b.last {
 		b.again(m)
@@ -119,11 +119,11 @@ func (b *boundNest) bind(m *machine, l *launch.Loop) *launch.Worker {
 
 // nestShape is the shape of the nest for an index space, and which operands are columns in one
 // piece; ok is false where there is no nest.
-func (m *machine) nestShape(beside bool, rows, cols int) (s nestShape, lines uint64, ok bool) {
+func (m *machine) nestShape(rows, cols int) (s nestShape, lines uint64, ok bool) {
 	if len(m.in) > mostIn {
 		return s, 0, false
 	}
-	s.beside, s.past = beside, m.past
+	s.past = m.past
 	narrow := cols < tallBelow
 	s.tall = narrow && rows >= 2*cols
 	for k := range m.in {
@@ -195,9 +195,6 @@ func (b *boundNest) operands(m *machine, beside bool, rows, cols int) {
 	}
 	b.in = append(b.in, scalar(len(m.in), value.I64(int64(rows))), scalar(len(m.in)+1, value.I64(int64(cols))))
 	b.out = append(b.out, head(len(m.in), m.prog.Elem()))
-	if b.shape.beside {
-		b.out = append(b.out, head(len(m.in)+1, m.prog.Elem()))
-	}
 	if b.shape.columns {
 		b.in = append(b.in, scalar(len(m.in)+2, value.I64(0)), scalar(len(m.in)+3, value.I64(int64(rows))))
 		for k := 2; k < 4; k++ {
@@ -212,13 +209,10 @@ func (b *boundNest) operands(m *machine, beside bool, rows, cols int) {
 	}
 }
 
-// result is the number of a result among the operands and results of the nest.
-func (m *machine) result(k int) int { return len(m.in) + 2 + k }
-
 // nested runs the program's nest there, if there is one.
 func (m *machine) nested(a area, t target) (done bool, err error) {
 	apart := m.nest.program.fails && m.overlaps(t)
-	w := m.nestWorker(t.beside != nil && !apart)
+	w := m.nestWorker()
 	switch {
 	case w == nil:
 		return false, nil
@@ -231,7 +225,7 @@ func (m *machine) nested(a area, t target) (done bool, err error) {
 // overlaps reports that results go to the memory of an operand.
 func (m *machine) overlaps(t target) bool {
 	for k := range m.in {
-		if d := m.in[k].d; d != nil && (shareMemory(d, t.d) || t.beside != nil && shareMemory(d, t.beside)) {
+		if d := m.in[k].d; d != nil && shareMemory(d, t.d) {
 			return true
 		}
 	}
@@ -268,11 +262,8 @@ func (m *machine) nestedApart(w *launch.Worker, a area, t target) error {
 				return err
 			}
 			for r := range p.rows() {
-				from, to, aside := dense.SlabOf(&d, r*n, n), t.at(i+r, j, n), t.aside(i+r, j, n)
-				dense.CopySlab(&to, e, 0, from)
-				if t.beside != nil {
-					dense.CopySlab(&aside, e, 0, from)
-				}
+				to := t.at(i+r, j, n)
+				dense.CopySlab(&to, e, 0, dense.SlabOf(&d, r*n, n))
 			}
 		}
 	}
@@ -287,10 +278,7 @@ func denseOver(s dense.Slab, e types.Elem, rows, cols, stride int) value.Dense {
 // nestedGrid runs an area row by row.
 func (m *machine) nestedGrid(w *launch.Worker, a area, t target) error {
 	if t.d != nil {
-		w.Place(m.result(0), t.d, t.i0, t.j0)
-	}
-	if t.beside != nil {
-		w.Place(m.result(1), t.beside, 0, 0)
+		w.Place(len(m.in)+2, t.d, t.i0, t.j0)
 	}
 	rows, cols, turned := a.rows(), a.cols(), 0
 	for k := range m.in {

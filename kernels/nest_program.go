@@ -19,7 +19,6 @@ import (
 // nestShape is what the nest of a program depends on beside the program.
 type nestShape struct {
 	modes   modeList // as operands are bound: see machine.bind
-	beside  bool     // the elements are stored twice
 	tall    bool     // vectors go along the rows: of matrices that are higher than wide
 	past    bool     // the elements go past the caches
 	fold    string   // of a pipeline: see pipeRow
@@ -186,18 +185,12 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 		j = index("j", cols)
 	}
 	last := elementOf(b, p, s, i, j)
-	results := 1
 	var folded []foldPart
-	switch {
-	case s.fold != "":
-		stored := false
-		if folded, _, stored = foldParts(s.fold, p.Elem(), false); !stored {
-			results = 0
-		}
-	case s.beside:
-		results = 2
+	stored := true
+	if s.fold != "" {
+		folded, _, stored = foldParts(s.fold, p.Elem(), false)
 	}
-	for range results {
+	if stored {
 		r := b.Result(dense.Storage(p.Elem()), rows, cols)
 		b.Store(loop.Mem{Kind: loop.ResultMem, N: r}, i, j, last)
 	}

@@ -298,7 +298,7 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 		return nil, err
 	}
 	for i := range workers {
-		r.work = append(r.work, code.each().worker(r, i))
+		r.work = append(r.work, r.eachWorker(i))
 	}
 	return r, nil
 }

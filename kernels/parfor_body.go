@@ -4,8 +4,6 @@ package kernels
 // once, the rest by a nest, or one iteration after the other.
 
 import (
-	"sync"
-
 	"flow/ir/op"
 	"flow/kernels/nest"
 )
@@ -13,16 +11,16 @@ import (
 // bodyCode is a compiled body. It is safe for concurrent use.
 type bodyCode struct {
 	uniform []int           // actions whose values are the same in every iteration, in order, but for those that are drawn
+	acts    []int           // those that are not
 	drawn   []int           // constructors of which every iteration reads its own row
 	cells   []nest.MemoCell // what nested bodies compute the same in every iteration
 	keep    *nest.MemoMap
 	nest    *nestCode
-	each    func() *eachCode
 }
 
 // compileBody compiles a body whose first dims arguments are the indices.
 func compileBody(b *op.Body, dims int) *bodyCode {
-	c := &bodyCode{uniform: []int{}}
+	c := &bodyCode{uniform: []int{}, acts: []int{}}
 	varies := make([]bool, len(b.Args)+len(b.Acts))
 	for d := range dims {
 		varies[d] = true
@@ -34,6 +32,7 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 		}
 		switch varies[len(b.Args)+k] = v; {
 		case v:
+			c.acts = append(c.acts, k)
 		case b.Acts[k].Attrs.Bool("drawn"):
 			c.drawn = append(c.drawn, k)
 		default:
@@ -42,6 +41,5 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 	}
 	c.cells, c.keep = nest.FindMemos(b, varies)
 	c.nest = compileNest(b, varies, c.cells, c.keep, dims)
-	c.each = sync.OnceValue(func() *eachCode { return compileEach(b, varies) })
 	return c
 }

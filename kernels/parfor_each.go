@@ -91,7 +91,7 @@ func (w *pointWorker) halved(a area) error {
 		if err := w.r.complete(); err != nil {
 			return err
 		}
-		w.each = w.r.code.each().worker(w.r, w.number)
+		w.each = w.r.eachWorker(w.number)
 	}
 	p := a.i0*w.r.space.lanes() + a.j0
 	if err := w.each.run(p, p+1, w.r.out); err != nil {
@@ -109,22 +109,6 @@ func (w *pointWorker) free() {
 	}
 }
 
-// eachCode is a compiled body. It is read-only.
-type eachCode struct {
-	body *op.Body
-	acts []int // those that are not the same in every iteration
-}
-
-func compileEach(b *op.Body, varies []bool) *eachCode {
-	c := &eachCode{body: b, acts: []int{}}
-	for k := range b.Acts {
-		if varies[len(b.Args)+k] {
-			c.acts = append(c.acts, k)
-		}
-	}
-	return c
-}
-
 // eachWorker is one worker's registers and memory.
 type eachWorker struct {
 	*nest.Interpreter
@@ -134,9 +118,10 @@ type eachWorker struct {
 	row    value.Dense
 }
 
-func (c *eachCode) worker(r *parforRun, number int) *eachWorker {
+// eachWorker is worker number number, which runs the actions that are not the same in every iteration.
+func (r *parforRun) eachWorker(number int) *eachWorker {
 	w := &eachWorker{r: r, within: op.Call{Env: r.c.Env, Read: r.c.Read, Stopped: func() bool { return r.stopped(number) }}}
-	w.Interpreter = nest.NewInterpreter(c.body, c.acts, false, &w.within, &r.kept, r.code.keep)
+	w.Interpreter = nest.NewInterpreter(r.c.Bodies[0], r.code.acts, false, &w.within, &r.kept, r.code.keep)
 	copy(w.Reg, r.values)
 	return w
 }

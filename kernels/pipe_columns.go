@@ -164,7 +164,7 @@ func (m *machine) columnWorker(x *execution, a area) *launch.Worker {
 		n.side = max(1, wide/cols)
 		rows, cols = rows/n.side+1, cols*n.side
 	}
-	shape, lines, ok := m.nestShape(false, rows, cols)
+	shape, lines, ok := m.nestShape(rows, cols)
 	shape.tall, shape.fold, shape.columns = false, x.fold, true
 	if n.side > 0 {
 		lines = 0

@@ -197,7 +197,11 @@ func (m *machine) make(x *execution, a area) (*value.Dense, error) {
 		return b, m.area(a, target{d: x.out})
 	}
 	b := m.made.over(x.elem, dense.SlabOver(m.made.words, x.elem, a.rows()*a.cols()), a)
-	return b, m.area(a, target{b, a.i0, a.j0, x.out})
+	err := m.area(a, target{b, a.i0, a.j0})
+	if err == nil && x.out != nil {
+		x.out.View(a.i0, a.j0, a.rows(), a.cols()).CopyFrom(b)
+	}
+	return b, err
 }
 
 // addBlocks adds an area to the reductions block by block.

@@ -118,27 +118,15 @@ func (a area) rows() int { return a.i1 - a.i0 }
 func (a area) cols() int { return a.j1 - a.j0 }
 
 // target is where results go: element (i, j) of the index space to element (i-i0, j-j0) of d.
-// Without d nothing is stored. They may go to element (i, j) of another matrix besides.
+// Without d nothing is stored.
 type target struct {
 	d      *value.Dense
 	i0, j0 int
-	beside *value.Dense
 }
 
 // at is room for n elements from (i, j) on.
 func (t *target) at(i, j, n int) dense.Slab {
-	if t.d == nil {
-		return dense.Slab{}
-	}
 	return dense.SlabOf(t.d, (i-t.i0)*t.d.Stride+j-t.j0, n)
-}
-
-// aside is room for n elements from (i, j) on in the other matrix.
-func (t *target) aside(i, j, n int) dense.Slab {
-	if t.beside == nil {
-		return dense.Slab{}
-	}
-	return dense.SlabOf(t.beside, i*t.beside.Stride+j, n)
 }
 
 // area runs the program there.
@@ -154,16 +142,13 @@ func (m *machine) area(a area, t target) error {
 func (m *machine) defined(a area, t target) error {
 	e := m.prog.Elem()
 	for i := a.i0; i < a.i1; i++ {
-		to, aside := t.at(i, a.j0, a.cols()), t.aside(i, a.j0, a.cols())
+		to := t.at(i, a.j0, a.cols())
 		for j := a.j0; j < a.j1; j++ {
 			v, err := m.element(i, j)
 			if err != nil {
 				return err
 			}
 			to.Set(e, j-a.j0, v)
-			if t.beside != nil {
-				aside.Set(e, j-a.j0, v)
-			}
 		}
 	}
 	return nil

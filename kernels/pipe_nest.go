@@ -54,7 +54,7 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 	}
 	n.asked = true
 	rows, cols := m.rows, m.cols
-	shape, lines, ok := m.nestShape(false, rows, cols)
+	shape, lines, ok := m.nestShape(rows, cols)
 	shape.fold = x.fold
 	b := &n.boundNest
 	if ok && b.alike(m, shape, lines, rows, cols) {
