@@ -56,35 +56,23 @@ func (l *lowering) loop(s *loop.Stmt) {
 	if c.to != 0 {
 		l.jumpIfNone(end, left...)
 	}
-	rounds := l.rounds(s, c)
 	around := l.counts
 	l.counts = counts
-	c.rng.By *= int64(rounds)
-	for range rounds {
-		begin := len(l.steps)
-		l.each(func(k int) {
-			for i, v := range carried[k] {
-				l.set(x.Carry+loop.Val(i), operand{v: v})
-			}
-		})
-		for i := range x.Body.Stmts {
-			if b := &x.Body.Stmts[i]; b.Code == loop.Break {
-				l.each(func(k int) { l.leaveIf(b.Args[0], left[k]) })
-				if rounds == 1 {
-					l.jumpIfNone(end, left...)
-				}
-			} else {
-				l.stmt(b)
-			}
+	begin := len(l.steps)
+	l.each(func(k int) {
+		for i, v := range carried[k] {
+			l.set(x.Carry+loop.Val(i), operand{v: v})
 		}
-		for k := range l.parts {
-			l.postpone(left[k], carried[k], begin)
+	})
+	for i := range x.Body.Stmts {
+		if b := &x.Body.Stmts[i]; b.Code == loop.Break {
+			l.each(func(k int) { l.leaveIf(b.Args[0], left[k]) })
+			l.jumpIfNone(end, left...)
+		} else {
+			l.stmt(b)
 		}
-		l.each(func(k int) { l.carry(s, carried[k], left[k], begin) })
 	}
-	if rounds > 1 && c.left != 0 {
-		l.jumpIfNone(end, left...)
-	}
+	l.each(func(k int) { l.carry(s, carried[k], left[k], begin) })
 	if !c.shared {
 		l.each(func(k int) { counts[k].advance(l) })
 	}
@@ -134,27 +122,6 @@ func (l *lowering) leaveIf(v loop.Val, left virt) {
 		}
 	}
 	l.emit(step{Inst: Inst{Op: KANDNW}, a: l.vector(o), b: left, dst: left, effect: true})
-}
-
-// postpone moves a comparison that takes lanes from left to the end of the round where nothing
-// reads left before: a processor works on the oldest instruction first, and the next round waits
-// for others. What is compared needs a register until then.
-func (l *lowering) postpone(left virt, carried []virt, begin int) {
-	if left == 0 || l.few() {
-		return
-	}
-	for k := len(l.steps) - 1; k >= begin; k-- {
-		s := l.steps[k]
-		if s.dst == left {
-			if s.scalar == nil && forms[s.Op].dst == wK && !slices.Contains(carried, s.a) && !slices.Contains(carried, s.b) {
-				l.steps = append(slices.Delete(l.steps, k, k+1), s)
-			}
-			return
-		}
-		if s.reading(left) || s.scalar != nil && !s.pure {
-			return
-		}
-	}
 }
 
 // carry moves the values of a round to those that the next one begins with, in the lanes of left,

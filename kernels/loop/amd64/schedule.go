@@ -142,50 +142,6 @@ func (l *lowering) choose(plan Schedule) int {
 	return 1
 }
 
-// rounds says how many rounds of an inner loop are made between two tests of whether it has ended.
-// All lanes share the number of rounds, which is a multiple, and nothing in the body tells one
-// round from the next but what it carries.
-func (l *lowering) rounds(s *loop.Stmt, c *counting) int {
-	x, r := s.Loop, c.rng
-	if !c.scalar || !r.From.Known() || !r.To.Known() || readsIndex(&x.Body, x.Index.Name) {
-		return 1
-	}
-	n := (r.To.Const - r.From.Const) / r.By
-	w := weigh(&x.Body)
-	if w.inner > 0 || n <= 0 || n*r.By != r.To.Const-r.From.Const {
-		return 1
-	}
-	for k := 4; k > 1; k-- {
-		if n%int64(k) == 0 && w.cost*k <= 40 {
-			return k
-		}
-	}
-	return 1
-}
-
-// readsIndex reports a block that reads an index, or holds what is not known to read none.
-func readsIndex(b *loop.Block, name int) bool {
-	if b == nil {
-		return false
-	}
-	for i := range b.Stmts {
-		s := &b.Stmts[i]
-		switch {
-		case s.Code == loop.IndexOf && int(s.Imm) == name, s.Code == loop.For, s.Code == loop.Check:
-			return true
-		}
-		for _, f := range s.At {
-			if f.Coef(loop.Sym{Kind: loop.IndexSym, N: name}) != 0 {
-				return true
-			}
-		}
-		if readsIndex(s.Then, name) || readsIndex(s.Else, name) {
-			return true
-		}
-	}
-	return false
-}
-
 // least returns the smallest number of vectors that are lowered together if registers are scarce.
 func (l *lowering) least() int {
 	if w := weigh(&l.nest.Body); w.inner > shortRound {
