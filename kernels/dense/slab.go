@@ -156,22 +156,6 @@ func (s *Slab) Pointer() unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(s.Bool))
 }
 
-// Len returns the number of elements.
-func (s *Slab) Len() int { return len(s.F64) + len(s.F32) + len(s.I64) + len(s.Bool) }
-
-// Column makes s column j of m. Zeros lie behind it.
-func (s *Slab) Column(m *value.Dense, j int) {
-	if m.Elem == types.F64 {
-		for i := range m.Rows {
-			s.F64[i] = m.F64[i*m.Stride+j]
-		}
-		return
-	}
-	for i := range m.Rows {
-		s.Set(m.Elem, i, m.At(i, j))
-	}
-}
-
 // EachRun calls f with the storage of every maximal contiguous piece of d.
 func EachRun(d *value.Dense, f func(s Slab, n int)) {
 	if d.Rows == 0 || d.Cols == 0 {

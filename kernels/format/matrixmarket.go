@@ -62,12 +62,21 @@ func (r *marketReader) read(o Options) error {
 	return r.body()
 }
 
-// body reads the lines of entries, from here on.
+// body reads the lines of entries, from here on. The help of a mistake in them says what they are, if there is
+// none that is closer.
 func (r *marketReader) body() error {
+	read, are := r.columns, "the numbers are listed column by column"
 	if r.coordinate {
-		return r.triples()
+		read, are = r.triples, "an entry is a line: row column value"
+		if r.Elem == types.Bool {
+			are = "an entry is a line: row column"
+		}
 	}
-	return r.columns()
+	err := read()
+	if e, ours := err.(*Error); ours && e.Cause == MatrixMarket && e.Help == "" {
+		e.help("%s; the line of sizes says how many there are", are)
+	}
+	return err
 }
 
 // marketReader reads one file.
