@@ -24,6 +24,7 @@ type Interpreter struct {
 	calls []op.Call
 	// scalars is room for the operands of elementwise actions on scalars, which need no kernel.
 	scalars [][]value.Scalar
+	plain   []bool   // those of them that take numbers in the types that they have, and do not fail
 	inner   []nested // of actions that are loops or branches
 	Slot    []int    // of each action, the place of its result in mem; -1: its kernel makes the memory
 	Mem     []*value.Dense
@@ -86,7 +87,7 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 		scalars: make([][]value.Scalar, len(b.Acts)), inner: make([]nested, len(b.Acts)), Out: make(value.Tuple, len(b.Yields)), held: make([]value.Value, len(b.Acts)),
 		keep: make([]int, len(b.Acts)), kept: k, stages: stages, compileFrom: from, stopped: within.Stopped, turned: turned}
 	p.whole = p.Out
-	if from >= 0 {
+	if p.plain = make([]bool, len(b.Acts)); from >= 0 {
 		p.num, p.elem = make([]loop.Word, len(p.Reg)), make([]types.Elem, len(p.Reg))
 		for r := range p.elem {
 			if t := b.Register(r); isNumber(t) {
@@ -107,6 +108,7 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 			Rounds: within.Rounds, Stopped: within.Stopped, Body: a.Chain, Bodies: a.Bodies}
 		if a.Type.IsScalar() && a.Def.Elt != nil && a.Def.Laws.Has(op.Elementwise) && a.Chain == nil {
 			p.scalars[k] = make([]value.Scalar, len(a.Args))
+			p.plain[k] = from >= 0 && plain(b, k)
 		}
 		nest := func(body int) *Interpreter {
 			var stages *Stages
@@ -309,7 +311,26 @@ func (p *Interpreter) number(k int, x []value.Scalar) (value.Scalar, error) {
 			x[i] = p.Reg[r].(value.Scalar)
 		}
 	}
+	if p.plain[k] {
+		return a.Def.Elt(x), nil
+	}
 	return define.ApplyElt(a.Def, a.Type.Elem, x)
+}
+
+// plain reports an action on numbers for which define.ApplyElt converts nothing and looks for no failure.
+func plain(b *op.Body, k int) bool {
+	a := &b.Acts[k]
+	var elems []types.Elem
+	for _, r := range a.Args {
+		elems = append(elems, b.Register(r).Elem)
+	}
+	wide := define.Widest(elems)
+	for i, e := range elems {
+		if e.Size() == 0 || define.OperandElem(a.Def, i, e, wide, a.Type.Elem) != e {
+			return false
+		}
+	}
+	return !a.Def.Fails(elems[0], a.Type.Elem)
 }
 
 // staged runs a stage when its last action's turn comes: as a loop, or one action after the other.
