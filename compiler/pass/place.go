@@ -179,7 +179,7 @@ func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool
 	n := &g.Nodes[id]
 	_, _, _, sent := g.Dest(id)
 	place := g.Placement(id)
-	_, why := s.shared(g, id, partial)
+	_, _, why := s.shared(g, id, partial)
 	after := slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return !everywhere[x] && !madeAnywhere(g, x) })
 	block := p.Block[id]
 	switch {

@@ -228,51 +228,37 @@ func (x *spreadGraph) control(id ir.ID) bool {
 
 // node makes the new node of an old one.
 func (x *spreadGraph) node(id ir.ID) {
-	n := &x.old.Nodes[id]
 	if x.control(id) || x.view(id) || x.sparse(id) {
 		return
 	}
-	reads, why := x.shared(x.old, id, x.partials(id))
-	ok := why == ""
+	if w, reads, why := x.shared(x.old, id, x.partials(id)); why == "" {
+		w.make(x, id, reads)
+	} else {
+		x.notShared(id, why)
+	}
+}
+
+// notShared makes the new node of one that each rank makes as a whole, and notes why.
+func (x *spreadGraph) notShared(id ir.ID, why string) {
+	n, from := &x.old.Nodes[id], x.old.In(id)
+	few := x.fewRows(x.old, id)
+	in := x.inputs(id, func(k int) bool { return !few && (k > 0 || !picks(n) && n.Op.Numbers == 0) })
 	switch {
-	case ok && n.Op.Turned != "":
-		x.byColumns(id)
-		return
-	case ok && x.reduction(x.old, id):
-		x.reduced(id, reads)
-		return
-	case ok && stated(n.Op):
-		x.stated(id, reads)
-		return
-	case ok && x.wide(x.old, id):
-		x.turned(id, reads)
-		return
-	case ok && n.Op.Select != nil:
-		x.to[id] = x.selected(id, reads)
-		return
-	case ok && n.Op.Order != nil:
-		x.ordered(id, reads)
-		return
-	case ok && n.Op.Scan != nil:
-		x.scanned(id, reads)
-		return
+	case few && len(in) > 0:
+		at := int(n.Attrs.Ints("at")[0])
+		in[0] = x.reach(from[0], rowReads{needs: []plan.Need{fixedRows(everyRank, at, at+max(1, x.old.Type(id).Rows))}})
+	case picks(n):
+		in[0] = x.reach(from[0], readsOf(x.old, id, 0)[0])
+	case n.Op.Numbers > 0:
+		in[0] = x.numbered(from[0], from[n.Op.Numbers], true)
 	}
-	if !ok {
-		in := x.inputs(id, func(k int) bool { return !x.fewRows(x.old, id) && (k > 0 || !picks(n) && n.Op.Numbers == 0) })
-		if picks(n) {
-			in[0] = x.reach(x.old.In(id)[0], readsOf(x.old, id, 0)[0])
-		}
-		if from := x.old.In(id); len(in) > 0 && x.fewRows(x.old, id) {
-			at := int(n.Attrs.Ints("at")[0])
-			in[0] = x.reach(from[0], rowReads{needs: []plan.Need{fixedRows(everyRank, at, at+max(1, x.old.Type(id).Rows))}})
-		}
-		if at := n.Op.Numbers; at > 0 {
-			in[0] = x.numbered(x.old.In(id)[0], x.old.In(id)[at], true)
-		}
-		x.to[id] = x.g.CopyNode(x.old, id, in...)
-		x.g.Note(x.to[id], why)
-		return
-	}
+	x.to[id] = x.g.CopyNode(x.old, id, in...)
+	x.g.Note(x.to[id], why)
+}
+
+// byRows makes the new node of one whose rows ranks share.
+func (x *spreadGraph) byRows(id ir.ID, reads []rowReads) {
+	n := &x.old.Nodes[id]
 	in := make([]ir.ID, len(x.old.In(id)))
 	for k, from := range x.old.In(id) {
 		if k > 0 && k == n.Op.ByColumn {
@@ -283,10 +269,9 @@ func (x *spreadGraph) node(id ir.ID) {
 			in[k] = x.reach(from, reads[k])
 		}
 	}
-	made := x.g.CopyNode(x.old, id, in...)
+	made, rows := x.g.CopyNode(x.old, id, in...), x.rows(x.old, id)
 	x.to[id] = made
 	at := &x.g.Nodes[made]
-	rows := x.rows(x.old, id)
 	at.Attrs = x.sharing(at.Attrs, rows, x.unit[rows])
 	if n.Op.Role == op.Points && x.readsWhole(id, reads) {
 		at.Attrs = at.Attrs.With(plan.Helped, op.Int(1)) // numbered at the end
@@ -298,7 +283,7 @@ func (x *spreadGraph) node(id ir.ID) {
 	}
 	switch {
 	case n.Op.Role == op.Reduces:
-		x.reduces(id, made)
+		x.ends(id, made, pipeFolds(x.table, n), pipeSpace(n))
 	case hasBody(n):
 		x.bodyEnds(id, made)
 	default:

@@ -265,13 +265,16 @@ func takeLists(r *ir.Region, inside []*spreadGraph) (all []listed) {
 	return all
 }
 
-// orderReads is shared for a row that puts rows in order (op.Ordering).
-func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
+// orderReads is the reads of a row that puts rows in order (op.Ordering).
+func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	if g.Nodes[id].Op.Order == nil {
+		return nil, elsewise
+	}
 	from := g.Type(g.In(id)[0])
 	if !dividable(from) || from.Elem == types.Str || from.Rows < s.ranks || g.Nodes[id].Op.Order.End != "" && from.Cols > 1 {
-		return nil, false
+		return s.inMessages(g, id, nil, false)
 	}
-	return []rowReads{{needs: []plan.Need{ownRows(from.Rows)}}}, s.from == 1 || s.orderGains(g, id, partial[0])
+	return s.inMessages(g, id, []rowReads{{needs: []plan.Need{ownRows(from.Rows)}}}, s.from == 1 || s.orderGains(g, id, partial[0]))
 }
 
 // orderGains reports whether ranks put rows in order in less time together than one takes that gets them all.

@@ -2,6 +2,7 @@ package pass
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"flow/ir"
@@ -35,10 +36,21 @@ func (x *spreadGraph) sameElement(id ir.ID, e types.Elem) *ir.Region {
 	return r
 }
 
-// reduction reports a reduction of rows, of columns or of all elements, that no chain precedes.
-func (s *spreader) reduction(g *ir.Graph, id ir.ID) bool {
+// reductionReads is the reads of a reduction of rows, of columns or of all elements, that no chain precedes.
+func (s *spreader) reductionReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n, in := &g.Nodes[id], g.In(id)
-	return n.Op.Fold != op.NoFold && len(in) == 1 && dividable(g.Type(in[0]))
+	if n.Op.Fold == op.NoFold || len(in) != 1 || !dividable(g.Type(in[0])) {
+		return nil, elsewise
+	}
+	space := g.Type(in[0])
+	reads = []rowReads{{needs: []plan.Need{ownRows(space.Rows)}}}
+	switch {
+	case space.Rows < s.ranks:
+		return reads, whyFew
+	case !s.joins([]*op.Def{n.Op}, space):
+		return reads, whyOrdered
+	}
+	return reads, unless(partial[0] || space.Count() >= s.from, whyLittle)
 }
 
 // joins reports reductions of a space whose states ranks can merge, in less time than other ranks
@@ -86,6 +98,25 @@ func (s *spreader) statedRows(g *ir.Graph, id ir.ID) int {
 	return rows
 }
 
+// statedReads is the reads of a stated operator.
+func (s *spreader) statedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	if !stated(g.Nodes[id].Op) {
+		return nil, elsewise
+	}
+	rows, in := s.statedRows(g, id), g.In(id)
+	reads = slices.Repeat([]rowReads{{needs: []plan.Need{ownRows(rows)}}}, len(in))
+	sparse := g.Type(id).IsSparse() || g.Type(in[0]).IsSparse()
+	switch {
+	case rows < s.ranks:
+		return reads, whyFew
+	case slices.Contains(partial, true) || !sparse && s.flopsOf(g, id) >= float64(s.from):
+		return reads, ""
+	case sparse:
+		return reads, whyOperand
+	}
+	return reads, whyLittle
+}
+
 // stated makes the new nodes of a stated operator: the states of a rank's rows, and the merge.
 func (x *spreadGraph) stated(id ir.ID, reads []rowReads) {
 	n := &x.old.Nodes[id]
@@ -124,19 +155,22 @@ func (x *spreadGraph) joinsStated(d *op.Def) joins {
 	}
 }
 
-// scanReads is shared for a running reduction (op.Scan).
-func (s *spreader) scanReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
+// scanReads is the reads of a running reduction (op.Scan).
+func (s *spreader) scanReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	if g.Nodes[id].Op.Scan == nil {
+		return nil, elsewise
+	}
 	t, from := g.Type(id), g.Type(g.In(id)[0])
 	if !dividable(t) || !dividable(from) || t.Rows < s.ranks {
-		return nil, false
+		return s.inMessages(g, id, nil, false)
 	}
 	reads = []rowReads{{needs: []plan.Need{ownRows(t.Rows)}}}
 	if g.Nodes[id].Op.Scan.Joins(t.Elem) {
-		return reads, partial[0] || t.Count() >= gatherSpreads*s.from
+		return s.inMessages(g, id, reads, partial[0] || t.Count() >= gatherSpreads*s.from)
 	}
 	// Ranks make a chain one after the other, so sharing saves no time. It saves sending all rows, and
 	// costs a message for each rank.
-	return reads, partial[0] && (s.from == 1 || float64(from.Bytes()) > float64((s.ranks-1)*gatherSpreads*bytesSpread))
+	return s.inMessages(g, id, reads, partial[0] && (s.from == 1 || float64(from.Bytes()) > float64((s.ranks-1)*gatherSpreads*bytesSpread)))
 }
 
 // scanned makes the new nodes of a running reduction: the last rows of the ranks' windows, and the windows.
@@ -185,25 +219,28 @@ var selectBits = []int{11, 11, 9, 9, 8, 8, 8}
 // left. selectBytes is the size of the counts of all digits for one place.
 const keptDigits, selectBytes = 2, 8 * (2<<11 + 2<<9 + 3<<8)
 
-// selectReads is shared for a row that selects elements by their order (op.Selection).
-func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, ok bool) {
+// selectReads is the reads of a row that selects elements by their order (op.Selection).
+func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	if g.Nodes[id].Op.Select == nil {
+		return nil, elsewise
+	}
 	from := g.Type(g.In(id)[0])
 	if !dividable(from) || from.Rows < s.ranks {
-		return nil, false
+		return s.inMessages(g, id, nil, false)
 	}
 	places, _, lists := selectPlaces(g, id)
 	fewer := s.from == 1 || selectBytes*len(places)*lists*s.ranks <= from.Bytes() // than the rows are
 	reads = []rowReads{{needs: []plan.Need{ownRows(from.Rows)}}}
-	return reads, fewer && (partial[0] || from.Count() >= len(selectBits)*gatherSpreads*s.from)
+	return s.inMessages(g, id, reads, fewer && (partial[0] || from.Count() >= len(selectBits)*gatherSpreads*s.from))
 }
 
 // selected makes the new nodes of a row that selects elements by their order.
-func (x *spreadGraph) selected(id ir.ID, reads []rowReads) ir.ID {
+func (x *spreadGraph) selected(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.Type(x.old.In(id)[0])
 	places, count, lists := selectPlaces(x.old, id)
 	attrs := op.MakeAttrs(op.Attr{Name: "columns", Val: op.Bool(n.Op.Select.Columns)})
 	found := x.keysAt(id, x.reach(x.old.In(id)[0], reads[0]), attrs, places, lists)
-	return x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
+	x.to[id] = x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
 }
 
 // keysAt makes the nodes that find the keys at some places of the sorted lists of node of.
@@ -278,14 +315,12 @@ func sameKeys(g *ir.Graph, a, b ir.ID) bool {
 // bodyEnds gives the new node of operators that are one loop over rows the results of a rank: its
 // rows, and states.
 func (x *spreadGraph) bodyEnds(id, made ir.ID) {
-	n := &x.old.Nodes[id]
-	of := n.Region
+	of := x.old.Nodes[id].Region
 	region := &ir.Region{Graph: of.Graph.Clone(), Args: of.Args, Yields: of.Yields}
-	join, partial, ts := make([]joins, len(of.Yields)), make([]bool, len(of.Yields)), make([]types.Type, len(of.Yields))
+	ts, join := make([]types.Type, len(of.Yields)), make([]joins, len(of.Yields))
 	for k, y := range of.Yields {
 		d := of.Graph.Nodes[y].Op
-		ts[k] = of.Graph.Type(y)
-		if partial[k] = d.Keyed == nil; partial[k] {
+		if ts[k] = of.Graph.Type(y); d.Keyed == nil {
 			continue
 		}
 		state := x.table.Must(d.Shard.Partial)
@@ -295,56 +330,44 @@ func (x *spreadGraph) bodyEnds(id, made ir.ID) {
 		join[k] = x.joinsStated(d)
 	}
 	x.g.Nodes[made].Region = region
-	if x.old.Type(id).Kind == types.Tuple {
-		x.g.SetType(made, types.TupleOf(ts...))
-		x.parts[id], x.states[id] = partial, join
-		return
-	}
-	x.g.SetType(made, ts[0])
-	if x.partial[id] = partial[0]; !partial[0] {
-		x.to[id] = join[0](id, made)
-	}
+	x.results(id, made, ts, join)
 }
 
-// reduces gives a pipe, which is made already, the results of one rank: its rows of those that have
-// rows, and of a reduction of all elements a state, to be merged.
-func (x *spreadGraph) reduces(id, made ir.ID) {
-	n := &x.old.Nodes[id]
-	x.ends(id, made, pipeFolds(x.table, n), pipeSpace(n))
-}
-
-// ends is reduces with the reductions and what they are of.
+// ends gives a pipe, which is made already, the results of one rank: its rows of those that have rows, and of
+// a reduction of all elements a state, to be merged. folds are the reductions, and space what they are of.
 func (x *spreadGraph) ends(id, made ir.ID, folds []*op.Def, space types.Type) {
-	t := x.old.Type(id)
-	names, partial, of := make([]string, len(folds)), make([]bool, len(folds)), make([]types.Type, len(folds))
+	names, ts, join := make([]string, len(folds)), make([]types.Type, len(folds)), make([]joins, len(folds))
 	for k, d := range folds {
 		switch {
 		case d == nil:
-			names[k], of[k], partial[k] = stores, space, true
-		case d.Fold != op.FoldRows:
-			state := x.table.Must(d.Shard.Partial)
-			names[k], of[k] = state.Name, typeOf(state, nil, space)
+			names[k], ts[k] = stores, space
+		case d.Fold == op.FoldRows:
+			names[k], ts[k] = d.Name, typeOf(d, nil, space)
 		default:
-			names[k], of[k], partial[k] = d.Name, typeOf(d, nil, space), true
-			folds[k] = nil // no state
+			state := x.table.Must(d.Shard.Partial)
+			names[k], ts[k] = state.Name, typeOf(state, nil, space)
+			join[k] = func(id, state ir.ID) ir.ID { return x.merged(id, d, space, state) }
 		}
 	}
 	at := &x.g.Nodes[made]
 	at.Attrs = at.Attrs.With("fold", op.Str(strings.Join(names, " ")))
-	if t.Kind == types.Tuple {
-		x.g.SetType(made, types.TupleOf(of...))
-		join := make([]joins, len(folds))
-		for k, d := range folds {
-			if d != nil {
-				join[k] = func(id, state ir.ID) ir.ID { return x.merged(id, d, space, state) }
-			}
+	x.results(id, made, ts, join)
+}
+
+// results gives node id the results of its new node, which have the types ts. join says how ranks join the
+// states of each; nil: a rank has its rows.
+func (x *spreadGraph) results(id, made ir.ID, ts []types.Type, join []joins) {
+	if x.old.Type(id).Kind == types.Tuple {
+		x.g.SetType(made, types.TupleOf(ts...))
+		x.parts[id], x.states[id] = make([]bool, len(join)), join
+		for k := range join {
+			x.parts[id][k] = join[k] == nil
 		}
-		x.parts[id], x.states[id] = partial, join
 		return
 	}
-	x.g.SetType(made, of[0])
-	if x.partial[id] = partial[0]; !partial[0] {
-		x.to[id] = x.merged(id, folds[0], space, made)
+	x.g.SetType(made, ts[0])
+	if x.partial[id] = join[0] == nil; !x.partial[id] {
+		x.to[id] = join[0](id, made)
 	}
 }
 

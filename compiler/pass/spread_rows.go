@@ -92,7 +92,7 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x 
 		default:
 			reads := slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return x.partial[from] })
 			blocks := !s.whole && n.Op.Rate == productRate // products of blocks are tasks of one rank
-			_, why := s.shared(g, id, x.partials(id))
+			_, _, why := s.shared(g, id, x.partials(id))
 			if everywhere[i] = why == ""; everywhere[i] && (reads || s.whole) && !blocks {
 				x.node(id)
 				continue
@@ -157,6 +157,7 @@ const (
 	whyBlocks   = "is not cut into blocks"
 	whyAnywhere = "is made where it is read"
 	whyOperand  = "its operand is not shared"
+	elsewise    = "in another way"
 )
 
 // unless returns why unless ok.
@@ -167,100 +168,94 @@ func unless(ok bool, why string) string {
 	return why
 }
 
-// shared says what ranks that share the rows of node id read of its operands, or why they do not share them;
-// "": they do. partial says which operands have no rows but a rank's own.
-func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
-	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
-	place := g.Placement(id)
-	if place == ir.Replicated || place == ir.OneRank {
-		return nil, whyPlaced
+// way is one way in which ranks share the work of a node. reads says what a rank reads of the operands and why
+// ranks do not share them ("": they do, elsewise: the way is not for this node). partial says which operands
+// have no rows but a rank's own. make makes the new nodes.
+type way struct {
+	reads func(s *spreader, g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string)
+	make  func(x *spreadGraph, id ir.ID, reads []rowReads)
+}
+
+// ways lists the ways. The first that is for a node counts.
+var ways = []way{
+	{(*spreader).viewReads, (*spreadGraph).byRows},
+	{(*spreader).turnedReads, (*spreadGraph).byColumns},
+	{(*spreader).reductionReads, (*spreadGraph).reduced},
+	{(*spreader).statedReads, (*spreadGraph).stated},
+	{(*spreader).wideReads, (*spreadGraph).turned},
+	{(*spreader).selectReads, (*spreadGraph).selected},
+	{(*spreader).orderReads, (*spreadGraph).ordered},
+	{(*spreader).scanReads, (*spreadGraph).scanned},
+	{(*spreader).rowsReads, (*spreadGraph).byRows},
+}
+
+// shared returns the way in which ranks share node id, what they read of its operands, and why they do not
+// share it; "": they do.
+func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (w way, reads []rowReads, why string) {
+	switch place := g.Placement(id); {
+	case place == ir.Replicated || place == ir.OneRank:
+		return w, nil, whyPlaced
+	case g.Nodes[id].Attrs.Int("keep") > 0 || s.fewRows(g, id):
+		return w, nil, whyLittle
 	}
-	if n.Attrs.Int("keep") > 0 || s.fewRows(g, id) {
-		return nil, whyLittle
+	for _, w = range ways {
+		if reads, why = w.reads(s, g, id, partial); why != elsewise {
+			break
+		}
 	}
-	// The memory of what only looks at other memory is not its own, so no rows may arrive there. A slice
-	// of a partial matrix is a view.
+	return w, reads, why
+}
+
+// viewReads is the reads of columns or of a diagonal of a partial matrix, which have the rows that it has. No
+// rows may arrive in the memory of another operator that only looks at other memory. A slice of a partial
+// matrix is a view.
+func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	n := &g.Nodes[id]
 	_, _, _, sent := g.Dest(id)
-	if aligned(g, id) && partial[0] && !sent {
-		return readsOf(g, id, t.Rows), ""
-	}
-	if n.Op.Look != nil && (n.Op.Role != op.Slices || !partial[0] || sent) {
+	switch {
+	case aligned(g, id) && partial[0] && !sent:
+		return readsOf(g, id, g.Type(id).Rows), ""
+	case n.Op.Look != nil && (n.Op.Role != op.Slices || !partial[0] || sent):
 		return nil, whyView
 	}
-	if n.Op.Turned != "" && partial[0] && g.Type(in[0]).Known() && g.Type(in[0]).Cols >= s.ranks {
-		return nil, ""
+	return nil, elsewise
+}
+
+// turnedReads is the reads of a reduction of the columns of a sparse matrix (op.Def.Turned).
+func (s *spreader) turnedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	in := g.In(id)
+	return nil, unless(g.Nodes[id].Op.Turned != "" && partial[0] && g.Type(in[0]).Known() && g.Type(in[0]).Cols >= s.ranks, elsewise)
+}
+
+// inMessages says why ranks do not share a node that they can share in this way only; nil reads: they cannot.
+func (s *spreader) inMessages(g *ir.Graph, id ir.ID, reads []rowReads, gains bool) ([]rowReads, string) {
+	switch {
+	case reads != nil:
+		return reads, unless(gains, whyMessages)
+	case g.Type(g.In(id)[0]).Rows < s.ranks:
+		return nil, whyFew
 	}
-	if s.reduction(g, id) { // by a pipe
-		space := g.Type(in[0])
-		gains := partial[0] || space.Count() >= s.from
-		switch reads = []rowReads{{needs: []plan.Need{ownRows(space.Rows)}}}; {
-		case space.Rows < s.ranks:
-			return reads, whyFew
-		case !s.joins([]*op.Def{n.Op}, space):
-			return reads, whyOrdered
-		}
-		return reads, unless(gains, whyLittle)
-	}
-	if stated(n.Op) {
-		rows := s.statedRows(g, id)
-		reads = slices.Repeat([]rowReads{{needs: []plan.Need{ownRows(rows)}}}, len(in))
-		gains := slices.Contains(partial, true) || s.flopsOf(g, id) >= float64(s.from) && !t.IsSparse() && !g.Type(in[0]).IsSparse()
-		switch {
-		case rows < s.ranks:
-			return reads, whyFew
-		case !gains && (t.IsSparse() || g.Type(in[0]).IsSparse()):
-			return reads, whyOperand
-		}
-		return reads, unless(gains, whyLittle)
-	}
-	if s.wide(g, id) {
-		reads, gains := s.wideReads(g, id)
-		return reads, unless(gains, whyLittle)
-	}
-	for _, x := range []struct {
-		is    bool
-		reads func(g *ir.Graph, id ir.ID, partial []bool) ([]rowReads, bool)
-	}{{n.Op.Select != nil, s.selectReads}, {n.Op.Order != nil, s.orderReads}, {n.Op.Scan != nil, s.scanReads}} {
-		if x.is {
-			reads, gains := x.reads(g, id, partial)
-			switch {
-			case reads != nil:
-				return reads, unless(gains, whyMessages)
-			case g.Type(in[0]).Rows < s.ranks:
-				return nil, whyFew
-			}
-			return nil, whyTogether
-		}
-	}
-	rows := s.rows(g, id)
+	return nil, whyTogether
+}
+
+// rowsReads is the reads of a node whose rows ranks share.
+func (s *spreader) rowsReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
+	n, in, rows := &g.Nodes[id], g.In(id), s.rows(g, id)
 	switch {
 	case rows == 0 || hasBody(n) && !s.bodyShared(g, id):
 		return nil, whyTogether
 	case rows < s.ranks:
 		return nil, whyFew
-	}
-	work := 0.0
-	switch {
 	case n.Op.Role == op.Reduces && !s.joins(pipeFolds(s.table, n), pipeSpace(n)):
 		return nil, whyOrdered
-	case n.Op.Role == op.Reduces:
-		work = float64(pipeSpace(n).Count()) // about as many operations
-	case elementwise(n):
-		work = float64(t.Count())
-	case n.Op.Cost == nil:
+	case n.Op.Role != op.Reduces && !elementwise(n) && n.Op.Cost == nil:
 		return nil, whyTogether
-	case n.Op.Role == op.Points:
-		work = s.workOf(g, id)
-	case n.Op.Rate == productRate:
-		work = s.flopsOf(g, id) / productSteps
-	default:
-		work = max(s.flopsOf(g, id), elements(t))
 	}
 	least := float64(s.from)
 	if n.Op.Role != op.Points {
 		least *= gatherSpreads // which brings the rows together again
 	}
-	gains := work >= least || s.all || n.Op.Role == op.Points && place == ir.ByRows
+	gains := s.rowsWork(g, id) >= least || s.all || n.Op.Role == op.Points && g.Placement(id) == ir.ByRows
 	if !gains && !slices.Contains(partial, true) {
 		return nil, whyLittle
 	}
@@ -275,6 +270,22 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (reads []rowRea
 		return reads, unless(gains, whyLittle)
 	}
 	return reads, unless(gains, whyWhole) // of what ranks share
+}
+
+// rowsWork is about the operations of a node whose rows ranks may share.
+func (s *spreader) rowsWork(g *ir.Graph, id ir.ID) float64 {
+	n, t := &g.Nodes[id], g.Type(id)
+	switch {
+	case n.Op.Role == op.Reduces:
+		return float64(pipeSpace(n).Count())
+	case elementwise(n):
+		return float64(t.Count())
+	case n.Op.Role == op.Points:
+		return s.workOf(g, id)
+	case n.Op.Rate == productRate:
+		return s.flopsOf(g, id) / productSteps
+	}
+	return max(s.flopsOf(g, id), elements(t))
 }
 
 // rows returns how many rows of node id ranks may share; 0: none.
@@ -305,18 +316,14 @@ func elements(t types.Type) float64 {
 // dividable is what ranks can share: a dense matrix of known shape.
 func dividable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() > 0 }
 
-// wide reports a product of floats whose columns ranks are to share.
-func (s *spreader) wide(g *ir.Graph, id ir.ID) bool {
+// wideReads is the reads of a product of floats with more columns than rows, whose columns ranks share.
+func (s *spreader) wideReads(g *ir.Graph, id ir.ID, _ []bool) (reads []rowReads, why string) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
-	if n.Op.Role != op.Multiplies || len(in) != 2 || !n.Attrs.Bool("ta") || n.Attrs.Bool("tb") || !dividable(t) || !t.Elem.IsFloat() {
-		return false
+	if n.Op.Role != op.Multiplies || len(in) != 2 || !n.Attrs.Bool("ta") || n.Attrs.Bool("tb") || !dividable(t) || !t.Elem.IsFloat() ||
+		!dividable(g.Type(in[0])) || !dividable(g.Type(in[1])) || t.Rows >= t.Cols || t.Cols < s.ranks {
+		return nil, elsewise
 	}
-	return dividable(g.Type(in[0])) && dividable(g.Type(in[1])) && t.Rows < t.Cols && t.Cols >= s.ranks
-}
-
-// wideReads is shared of a wide product.
-func (s *spreader) wideReads(g *ir.Graph, id ir.ID) (reads []rowReads, ok bool) {
-	return []rowReads{{whole: true}, {whole: true}}, s.flopsOf(g, id)/productSteps >= gatherSpreads*float64(s.from)
+	return []rowReads{{whole: true}, {whole: true}}, unless(s.flopsOf(g, id)/productSteps >= gatherSpreads*float64(s.from), whyLittle)
 }
 
 // turned makes the new nodes of a wide product.

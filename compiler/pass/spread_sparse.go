@@ -84,7 +84,7 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 		return true
 	}
 	if stated(n.Op) && x.old.Type(id).IsSparse() {
-		reads, why := x.shared(x.old, id, x.partials(id))
+		_, reads, why := x.shared(x.old, id, x.partials(id))
 		if x.partial[id] = why == ""; x.partial[id] {
 			x.stated(id, reads)
 		}
@@ -140,7 +140,7 @@ func (x *spreadGraph) generates(id ir.ID) bool {
 
 // byColumns makes the new nodes of a reduction of the columns of a sparse matrix that ranks share by rows.
 // Each rank gets the entries of its columns and reduces them as rows (op.Def.Turned).
-func (x *spreadGraph) byColumns(id ir.ID) {
+func (x *spreadGraph) byColumns(id ir.ID, _ []rowReads) {
 	turned := x.transposed(id)
 	rows := x.g.Type(turned).Rows
 	made := x.typed(id, x.table.Must(x.old.Nodes[id].Op.Turned), x.sharing(nil, rows, x.unit[rows]), turned)
