@@ -10,6 +10,7 @@ import (
 	"flow/compiler/rule"
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/plan"
 )
 
 // PassInfo describes a pass for help and for tests that switch passes off.
@@ -314,30 +315,57 @@ var pipeline = []step{
 		}},
 }
 
-// A plan by rows must be as fast as leastShared of the ranks, or as sharedEnough ranks. For a program
-// without tiles blocks are seldom faster: one rank makes whatever needs all rows or columns.
-const leastShared, sharedEnough = 0.5, 1.5
+// A plan by rows is taken at once if it is as fast as leastShared of the ranks, or as sharedEnough ranks.
+// Otherwise it has to be predicted to take at most rowsFaster of the time of a plan by blocks: guessed costs
+// are coarse.
+const leastShared, sharedEnough, rowsFaster = 0.5, 1.5, 0.5
 
 // tryRows runs the other passes up to lastTried as if ranks shared the matrices of the program by rows
-// alone. It keeps the result if ranks share the work well enough (leastShared, sharedEnough). Otherwise the
-// matrices are cut into blocks, and the passes run again.
+// alone, and keeps the result if ranks share the work well enough. Otherwise it runs them with matrices in
+// blocks too, and keeps the faster plan.
 func (s *state) tryRows() {
-	try := *s
-	try.rows, try.program = true, s.g // which is not changed
+	rows, why := s.trial(true)
+	s.because = rows.because
+	if why != "" {
+		s.shares = why
+		return
+	}
+	all := s.o.Sizes.Spread == 1 && rows.speedup > 0 // as tests want it
+	if !all && rows.speedup < min(leastShared*float64(s.o.Ranks), sharedEnough) {
+		s.shares = "in blocks: by rows they would share nothing"
+		if rows.speedup > 0 {
+			s.shares = fmt.Sprintf("in blocks: by rows %d ranks would be %.2g times as fast as one", s.o.Ranks, rows.speedup)
+		}
+		blocks, why := s.trial(false)
+		if why != "" {
+			return
+		}
+		if rows.makespan() > rowsFaster*blocks.makespan() {
+			*s = blocks
+			return
+		}
+	}
+	*s = rows
+	s.shares, s.because = "by rows", ir.Node{}
+}
+
+// trial runs the passes to come, up to lastTried, on a copy. why says why no plan by rows is possible, or that
+// a pass has failed.
+func (s *state) trial(rows bool) (try state, why string) {
+	try = *s
+	try.rows, try.program = rows, s.g // which is not changed
 	for _, p := range s.rest {
 		x := ran{PassStat: PassStat{Name: p.Name}}
 		if !slices.Contains(s.o.Disable, p.Name) {
 			start := time.Now()
 			x.Before = try.g.Len()
 			if p.run(&try) != nil {
-				s.shares = "in blocks"
-				return
+				return try, "in blocks"
 			}
-			if try.parts != nil {
+			if try.parts != nil && rows {
 				if by, cut := try.parts.Cut(); cut {
-					s.shares = "in blocks: some operator works by blocks, or a matrix is too large to stay whole"
-					s.because = by
-					return
+					try.because = by
+					return try, "in blocks: some operator works by blocks, or a matrix is too large to stay whole"
 				}
 			}
 			x.g, x.After, x.Seconds = try.g, try.g.Len(), time.Since(start).Seconds()
@@ -350,17 +378,13 @@ func (s *state) tryRows() {
 			break
 		}
 	}
-	all := s.o.Sizes.Spread == 1 && try.speedup > 0 // as tests want it
-	if all || try.speedup >= min(leastShared*float64(s.o.Ranks), sharedEnough) {
-		*s = try
-		s.shares, s.because = "by rows", ir.Node{}
-		return
-	}
-	s.because = try.because
-	s.shares = "in blocks: by rows they would share nothing"
-	if try.speedup > 0 {
-		s.shares = fmt.Sprintf("in blocks: by rows %d ranks would be %.2g times as fast as one", s.o.Ranks, try.speedup)
-	}
+	return try, ""
+}
+
+// makespan predicts the time of a plan with one worker a rank, by guessed costs: it is equal on all machines.
+func (s *state) makespan() float64 {
+	p := &plan.Plan{Graph: s.g, Ranks: s.o.Ranks, Owner: s.owner, Prio: pass.Priorities(s.g, nil), Uses: s.g.Uses()}
+	return plan.Summarise(p, nil, 1).Makespan
 }
 
 // lastTried is the pass that decides what each rank does.
