@@ -1,6 +1,7 @@
 package compiler_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -126,6 +127,23 @@ func TestSharedByWork(t *testing.T) {
 			if x.Type.IsDense() && x.Type.Count() > 999_999 && x.Whole() {
 				t.Errorf("ranks send all of a %v in\n%s", x.Type, text)
 			}
+		}
+	}
+}
+
+// Where sharing by rows gains little, blocks are taken only if their plan is not predicted to be much slower.
+func TestRowsOrBlocks(t *testing.T) {
+	table, err := kernels.Table("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ text, shares string }{
+		{"U = materialize(rand(1000, 10000, seed = 1))\nemit sum(materialize(colmax(abs(cumsum(ifelse(U < 0.5, -1.0, 1.0))))))", "by rows"}, // one fused loop
+		{"X = materialize(rand(6000, 6000, seed = 1))\nY = materialize(t(X))\nemit Y[1, 2]", "in blocks: by rows"},
+	} {
+		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(c.text), compiler.Options{Table: table, Ranks: 3, Std: stdlib.Files})
+		if ds.HasErrors() || !strings.HasPrefix(r.Plan.Shares, c.shares) {
+			t.Errorf("%v, matrices are shared %q, wanted %q\nin\n%s", ds, r.Plan.Shares, c.shares, c.text)
 		}
 	}
 }
