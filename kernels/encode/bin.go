@@ -130,14 +130,29 @@ func binNest(k binKey) *loop.Nest {
 	return b.Done()
 }
 
-// byEdges bins x by a list of edges that ascend.
-func (s *binner) byEdges(out, x *value.Dense, edges []float64, right bool) bool {
-	key := binKey{elem: x.Elem, right: right}
-	if first, unit, ok := guessed(edges); ok {
-		return s.run(key, out, x, padded(edges, len(edges)+2), value.F64(first), value.F64(unit), value.F64(float64(len(edges))))
+// edgeList is the edges of an execution of bin. What loops read of them is made when the first of them runs.
+type edgeList struct {
+	edges    []float64
+	once     sync.Once
+	operands []value.Value // nil: there is no edge
+	rounds   int           // of halving; 0: the interval is guessed
+}
+
+func (l *edgeList) prepare() {
+	k := len(l.edges)
+	if first, unit, ok := guessed(l.edges); ok {
+		l.operands = []value.Value{padded(l.edges, k+2), value.F64(first), value.F64(unit), value.F64(float64(k))}
+		return
 	}
-	key.rounds = bits.Len(uint(len(edges)))
-	return key.rounds > 0 && s.run(key, out, x, padded(edges, 1<<key.rounds))
+	if l.rounds = bits.Len(uint(k)); l.rounds > 0 {
+		l.operands = []value.Value{padded(l.edges, 1<<l.rounds)}
+	}
+}
+
+// byEdges bins x by edges that ascend.
+func (s *binner) byEdges(out, x *value.Dense, l *edgeList, right bool) bool {
+	l.once.Do(l.prepare)
+	return l.operands != nil && s.run(binKey{elem: x.Elem, right: right, rounds: l.rounds}, out, x, l.operands...)
 }
 
 // padded is a column of n elements with a nan before and nans behind the edges.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -148,5 +149,41 @@ func TestGuesses(t *testing.T) {
 	}
 	if kinds[0] < 20 || kinds[1] < 50 || kinds[2] < 50 {
 		t.Errorf("guesses that are right, off by one, and none: %v", kinds)
+	}
+}
+
+// An execution of bin looks at its edges once, however many windows it has.
+func TestEdgesOnce(t *testing.T) {
+	row := rowtest.RowNamed(t, define.Resolved(Rows()), "bin")
+	x, edges := value.New(types.F64, 400_000, 1), value.New(types.F64, 30_000, 1)
+	for i := range x.F64 {
+		x.F64[i] = float64(i * 7919 % 400_000)
+	}
+	for i := range edges.F64 {
+		edges.F64[i] = math.Sqrt(float64(i)) * 2000
+	}
+	c := &op.Call{Def: row, In: []value.Value{x, edges}, Type: types.DenseOf(types.I64, x.Rows, 1), Attrs: op.MakeAttrs(rowtest.Attr("closed", op.Str("left")))}
+	out := value.New(types.I64, x.Rows, 1)
+	c.Out = out
+	n, leaf := row.Loop.Space(c)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	body, err := row.Loop.Begin(c, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lo := 0; lo < n; lo += leaf {
+		if err := body.Chunk(0, lo, min(lo+leaf, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if made, most := after.TotalAlloc-before.TotalAlloc, uint64(8*6*edges.Rows); n/leaf < 10 || made > most {
+		t.Errorf("%d windows allocate %d bytes, more than %d", n/leaf, made, most)
+	}
+	for i, v := range x.F64 {
+		if want := int64(counted(edges.F64, v, false)); out.I64[i] != want {
+			t.Fatalf("element %d: %d, not %d", i, out.I64[i], want)
+		}
 	}
 }

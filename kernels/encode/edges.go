@@ -14,7 +14,6 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
-	"flow/kernels/window"
 )
 
 // The first elements of what bin.edges makes; the edges follow. The guess for v is 1 +
@@ -112,7 +111,6 @@ func binWithin() *op.Def {
 		return t.View(tableEdges, 0, t.Rows-tableEdges, 1)
 	}
 	s := &binner{}
-	kernel := func(c *op.Call) error { return s.among(c, edges(c)) }
 	return &op.Def{
 		Name: "bin.within", Hidden: true,
 		Doc:  "bin.within is bin of x with the edges in what bin.edges has made of them.",
@@ -120,7 +118,7 @@ func binWithin() *op.Def {
 		Type: binned,
 		Ref:  func(c *op.Call) (value.Value, error) { return binRef(c, edges(c)) },
 		Laws: op.Pure | op.Total, Flow: op.Flow{Rate: op.Once}, Cost: binCost,
-		Kernel: kernel, Loop: window.Loop(kernel, window.Same, window.Whole),
+		Kernel: func(c *op.Call) error { return s.among(c, edges(c)) }, Loop: s.loop(edges),
 		Elements: withinElements, Bound: stepsOf, Along: func(*op.Attrs) []int { return []int{0} },
 	}
 }

@@ -238,7 +238,7 @@ func binCost(s *op.Sig, out types.Type) op.Work { return define.StreamCost(s, ou
 // binByList is bin with a list of edges.
 func binByList() *op.Def {
 	s := &binner{}
-	kernel := func(c *op.Call) error { return s.among(c, c.In[1]) }
+	list := func(c *op.Call) value.Value { return c.In[1] }
 	return &op.Def{
 		Name: "bin",
 		Doc: "bin is the interval in which each element lies, as i64: the number of edges that are not above it, from 0 (below all edges) " +
@@ -257,7 +257,7 @@ func binByList() *op.Def {
 		},
 		Ref:  func(c *op.Call) (value.Value, error) { return binRef(c, c.In[1]) },
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Cost: binCost,
-		Kernel: kernel, Loop: window.Loop(kernel, window.Same, window.Whole),
+		Kernel: func(c *op.Call) error { return s.among(c, list(c)) }, Loop: s.loop(list),
 		Prepare: &op.Prepare{Input: 1, By: "bin.edges", Then: "bin.within"},
 	}
 }
@@ -351,14 +351,24 @@ func checkEnds(lo, hi float64) error {
 	return nil
 }
 
+// edgesOf is the edges of a bin, which ascend.
 func edgesOf(v value.Value) ([]float64, error) {
 	var out []float64
-	for i, s := range define.Elements(v) {
-		x := s.Float()
-		if math.IsNaN(x) || i > 0 && x < out[i-1] {
-			return nil, op.Failf("E606", "bin: the edges do not ascend at %d: %v", i, s)
+	if d, is := v.(*value.Dense); is && d.Elem == types.F64 {
+		g := dense.GridOf[float64](d)
+		out = make([]float64, 0, g.Rows*g.Cols)
+		for i := range g.Rows {
+			out = append(out, g.Row(i)...)
 		}
-		out = append(out, x)
+	} else {
+		for _, x := range define.Elements(v) {
+			out = append(out, x.Float())
+		}
+	}
+	for i, x := range out {
+		if math.IsNaN(x) || i > 0 && x < out[i-1] {
+			return nil, op.Failf("E606", "bin: the edges do not ascend at %d: %v", i, define.Elements(v)[i])
+		}
 	}
 	return out, nil
 }
@@ -390,11 +400,30 @@ func (s *binner) among(c *op.Call, list value.Value) error {
 	if err != nil {
 		return err
 	}
+	return s.within(c, &edgeList{edges: edges})
+}
+
+// within bins the elements of a call by edges.
+func (s *binner) within(c *op.Call, l *edgeList) error {
 	right := closedRight(c.Attrs)
-	if x, is := c.In[0].(*value.Dense); is && s.worth(x) && s.byEdges(c.Result(), x, edges, right) {
+	if x, is := c.In[0].(*value.Dense); is && s.worth(x) && s.byEdges(c.Result(), x, l, right) {
 		return nil
 	}
-	return binKernel(c, func(x float64) int64 { return int64(counted(edges, x, right)) })
+	return binKernel(c, func(x float64) int64 { return int64(counted(l.edges, x, right)) })
+}
+
+// loop is the Loop of a bin whose edges are list(c): an execution looks at them once.
+func (s *binner) loop(list func(c *op.Call) value.Value) *op.Loop {
+	out := window.Loop(nil, window.Same, window.Whole)
+	out.Begin = func(c *op.Call, workers int) (op.LoopBody, error) {
+		edges, err := edgesOf(list(c))
+		if err != nil {
+			return nil, err
+		}
+		l := &edgeList{edges: edges}
+		return window.Loop(func(c *op.Call) error { return s.within(c, l) }, window.Same, window.Whole).Begin(c, workers)
+	}
+	return out
 }
 
 // binKernel is eachElement on the rows of a matrix as f64.
