@@ -3,6 +3,8 @@ package flow
 import (
 	"os"
 	"testing"
+
+	"flow/ir/plan"
 )
 
 // A chain of twenty elementwise operators on a matrix takes the memory of one matrix, whether it is
@@ -28,6 +30,18 @@ func TestMemoryOfAChain(t *testing.T) {
 			t.Errorf("without %v: %d bytes at most, which is less than the matrix", disable, peak)
 		case 10*peak > 22*bytes:
 			t.Errorf("without %v: %d bytes at most, more than 2.2 matrices", disable, peak)
+		}
+	}
+}
+
+// The memory of a sparse matrix that a loop makes of one from outside is predicted from the entries of that
+// one: here at most 100 000 of 12 bytes, and row pointers. A guess of its density refused programs.
+func TestMemoryOfSparseInLoops(t *testing.T) {
+	p := compiled(t, "W = f64(rand_graph(30000, 100000, seed = 1))\n"+
+		"iterate r = fill(1.0, 30000, 1) times 20 {\n  next r = t(W) @ r\n}\nemit max(r)\n", 2)
+	for rank, peak := range plan.LeastMemory(p.Compiled().Plan).Peak {
+		if peak > 4<<20 {
+			t.Errorf("rank %d takes %d bytes", rank, peak)
 		}
 	}
 }

@@ -47,7 +47,8 @@ const (
 // Layouts returns the layouts of all matrices of a plan, and of other values that ranks send, in program
 // order. The values in a loop come before the loop.
 func Layouts(p *Plan) []Layout {
-	l := &layouts{p: p, bytes: messageBytes(p.Graph, SparseEdges(p.Graph)), at: map[layoutKey]int{}}
+	of := estimators{}
+	l := &layouts{p: p, of: of, bytes: of.bytes(p.Graph), at: map[layoutKey]int{}}
 	sent := tally{}
 	l.graph(p.Graph, nil, "", p.Rank, 1, l.locate(p.Graph, p.Rank, nil), l.bytes, sent)
 	for k := range l.list {
@@ -81,6 +82,7 @@ func rankList(ranks []int) string {
 }
 
 type layouts struct {
+	of    estimators
 	p     *Plan
 	bytes func(ir.ID) float64
 	at    map[layoutKey]int
@@ -238,8 +240,9 @@ func (l *layouts) graph(g *ir.Graph, loop *ir.Node, why string, owner ownerOf, r
 			if n.Op.Control == op.Select {
 				each = tally{}
 			}
+			l.of.enter(g, id, r)
 			where := l.locate(r.Graph, inside, argsOf(r, carried))
-			l.graph(r.Graph, n, l.why(g, id, why), inside, rounds*times, where, messageBytes(r.Graph, SparseEdges(r.Graph)), each)
+			l.graph(r.Graph, n, l.why(g, id, why), inside, rounds*times, where, l.of.bytes(r.Graph), each)
 			if n.Op.Control == op.Select && (most == nil || each.bytes() >= most.bytes()) {
 				most = each
 			}

@@ -13,10 +13,11 @@ type sizes struct {
 	l     *layouts
 	least bool            // a branch counts as the smaller one
 	cuts  map[int][]int64 // by number of rows: see WindowOf
+	of    estimators
 }
 
 func newSizes(p *Plan, least bool) *sizes {
-	s := &sizes{p, &layouts{p: p}, least, map[int][]int64{}}
+	s := &sizes{p, &layouts{p: p}, least, map[int][]int64{}, estimators{}}
 	s.cut(p.Graph)
 	return s
 }
@@ -38,7 +39,7 @@ func (s *sizes) cut(g *ir.Graph) {
 // whose memory the value is in. Of a matrix whose rows ranks share, a rank touches its own rows only:
 // the others take no memory.
 func (s *sizes) graph(g *ir.Graph, owner ownerOf, where []string, size []float64, root []ir.ID) {
-	bytes := messageBytes(g, SparseEdges(g))
+	bytes := s.of.bytes(g)
 	for i := range g.Nodes {
 		id, n, t := ir.ID(i), &g.Nodes[i], g.Type(ir.ID(i))
 		root[id] = id
@@ -89,6 +90,7 @@ func (s *sizes) inside(g *ir.Graph, id ir.ID, owner int) (most float64) {
 		carried = s.l.carried(n)
 	}
 	for r := n.Region; r != nil; r = r.Next {
+		s.of.enter(g, id, r)
 		where := s.l.locate(r.Graph, rank, argsOf(r, carried))
 		x := s.region(n, r, rank, where)
 		if s.least && n.Op.Control == op.Select && r != n.Region {

@@ -19,8 +19,32 @@ type SparseEdge struct {
 }
 
 // SparseEdges estimates the sparse matrices of a graph, without its regions.
-func SparseEdges(g *ir.Graph) (out []SparseEdge) {
-	estimates := ir.NewEstimator(g)
+func SparseEdges(g *ir.Graph) []SparseEdge { return sparseEdges(g, ir.NewEstimator(g)) }
+
+// estimators are those of a graph and its regions.
+type estimators map[*ir.Graph]*ir.Estimator
+
+// of returns the estimator of a graph.
+func (x estimators) of(g *ir.Graph) *ir.Estimator {
+	if x[g] == nil {
+		x[g] = ir.NewEstimator(g)
+	}
+	return x[g]
+}
+
+// enter makes the estimator of a region of node id of g, where the inputs of the node are known.
+func (x estimators) enter(g *ir.Graph, id ir.ID, r *ir.Region) {
+	if x[r.Graph] == nil {
+		x[r.Graph] = x.of(g).Region(id, r)
+	}
+}
+
+// bytes is messageBytes of a graph.
+func (x estimators) bytes(g *ir.Graph) func(id ir.ID) float64 {
+	return messageBytes(g, sparseEdges(g, x.of(g)))
+}
+
+func sparseEdges(g *ir.Graph, estimates *ir.Estimator) (out []SparseEdge) {
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		t, d := g.Type(id), g.Nodes[i].Op
