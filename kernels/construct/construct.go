@@ -34,7 +34,7 @@ func Rows() []*op.Def {
 		constant("zeros", "zeros is an n x m matrix of 0.", "sum(zeros(3, 2))", "0", 0),
 		constant("ones", "ones is an n x m matrix of 1.", "sum(ones(3, 2))", "6", 1),
 		generator{
-			name: "fill", doc: "fill is an n x m matrix of the constant x, of x's type.", eg: define.Eg("sum(fill(3, 2, 2))", "12"),
+			name: "fill", doc: "fill is an n x m matrix of the constant x: of i64, f64 or bool as x is written; f32(fill(..)) has f32.", eg: define.Eg("sum(fill(3, 2, 2))", "12"),
 			args:  []op.Arg{{Name: "x", Attr: true, Doc: "an i64, f64 or bool"}, n, m},
 			shape: nByM,
 			elem: func(a *op.Attrs) types.Elem {
