@@ -26,12 +26,12 @@ const (
 type callRun struct {
 	*rowRun
 	plan *nest.CallPlan
-	code *nestCode
+	code *bodyCode
 	r    *parforRun
 }
 
 // beginCalls binds a body with calls to an execution; nil if it has to be run in another way.
-func (c *nestCode) beginCalls(r *parforRun) *callRun {
+func (c *bodyCode) beginCalls(r *parforRun) *callRun {
 	for _, affine := range []bool{true, false} {
 		p, f := c.callForm(affine, r.space.dims, r.space.by)
 		if f == nil {
@@ -78,24 +78,24 @@ func formOfCalls(b *op.Body, p *nest.CallPlan, by [2]int, form nest.Form) *rowFo
 }
 
 // callForm is the body with calls in a form, or nil.
-func (c *nestCode) callForm(affine bool, dims int, by [2]int) (*nest.CallPlan, *rowForm) {
+func (c *bodyCode) callForm(affine bool, dims int, by [2]int) (*nest.CallPlan, *rowForm) {
 	if affine && dims == 2 { // the first index is an operand that changes: nothing is proved of it
 		return nil, nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.callForms == nil {
-		c.callForms = map[nestKey]*rowForm{}
+	if !c.asked {
+		c.asked = true
 		c.calls, c.noCalls = nest.PlanCalls(c.body, c.varies, c.keep, dims)
 	}
 	if c.calls == nil {
 		return nil, nil
 	}
 	key := nestKey{Form: nest.Form{Affine: affine, Words: nest.WideWords}, dims: dims, by: by}
-	f := c.callForms[key]
+	f := c.rows[key]
 	if f == nil {
 		f = formOfCalls(c.body, c.calls, by, key.Form)
-		c.callForms[key] = f
+		c.rows[key] = f
 	}
 	if len(f.phases) == 0 {
 		return nil, nil
@@ -105,7 +105,7 @@ func (c *nestCode) callForm(affine bool, dims int, by [2]int) (*nest.CallPlan, *
 
 // callNests is the nests of a body with calls. why says what its loops and branches hold that are
 // called as a whole; where there are no nests, why not.
-func (c *nestCode) callNests(dims int, by [2]int) (list []*loop.Nest, why string) {
+func (c *bodyCode) callNests(dims int, by [2]int) (list []*loop.Nest, why string) {
 	p, f := c.callForm(dims == 1, dims, by)
 	if f == nil {
 		return nil, c.noCalls

@@ -1,6 +1,6 @@
 package kernels
 
-// This file runs parfors whose bodies are nests.
+// This file compiles the bodies of parfors, and runs those that are nests.
 
 import (
 	"errors"
@@ -14,25 +14,30 @@ import (
 	"flow/kernels/nest"
 )
 
-// nestCode is a body as nests, one for each form that was needed. It is safe for concurrent use.
-type nestCode struct {
-	body   *op.Body
-	varies []bool
-	cells  []nest.MemoCell
-	keep   *nest.MemoMap
-	acts   int           // actions of the body, those within included
-	seen   atomic.Int64  // actions that executions so far have run
-	words  atomic.Int32  // of the exact sums that are mostly enough; 0: not known yet
-	plan   *nest.RowPlan // of a body that gives rows by phases; nil of others
-	apart  atomic.Bool   // numbers of a row were too far apart for the sums of phases
-	waits  waits         // of lanes for one another
-	mu     sync.Mutex
-	forms  map[nestKey]*nestMade
-	rows   map[nestKey]*rowForm
+// bodyCode is a compiled body: as nests, one for each form that was needed, and its actions for
+// where there are none. It is safe for concurrent use.
+type bodyCode struct {
+	body    *op.Body
+	varies  []bool          // by register
+	uniform []int           // actions whose values are the same in every iteration, in order, but for those that are drawn
+	acts    []int           // those that are not
+	drawn   []int           // constructors of which every iteration reads its own row
+	cells   []nest.MemoCell // what nested bodies compute the same in every iteration
+	keep    *nest.MemoMap
 
-	calls     *nest.CallPlan // of a body with operators that have no form in loops; nil of others
-	callForms map[nestKey]*rowForm
-	noCalls   string // why there is no such plan
+	work  int           // actions of an iteration, about
+	seen  atomic.Int64  // actions that executions so far have run
+	words atomic.Int32  // of the exact sums that are mostly enough; 0: not known yet
+	plan  *nest.RowPlan // of a body that gives rows by phases; nil of others
+	apart atomic.Bool   // numbers of a row were too far apart for the sums of phases
+	waits waits         // of lanes for one another
+	mu    sync.Mutex
+	forms map[nestKey]*nestMade
+	rows  map[nestKey]*rowForm // by phases, or with calls
+
+	asked   bool           // for calls
+	calls   *nest.CallPlan // of a body with operators that have no form in loops; nil of others
+	noCalls string         // why there is no such plan
 }
 
 type nestKey struct {
@@ -54,8 +59,28 @@ type nestMade struct {
 	tables []nestTable
 }
 
-func compileNest(b *op.Body, varies []bool, cells []nest.MemoCell, keep *nest.MemoMap, dims int) *nestCode {
-	c := &nestCode{body: b, varies: varies, cells: cells, keep: keep, acts: actionsOf(b), forms: map[nestKey]*nestMade{}}
+// compileBody compiles a body whose first dims arguments are the indices.
+func compileBody(b *op.Body, dims int) *bodyCode {
+	varies := make([]bool, len(b.Args)+len(b.Acts))
+	c := &bodyCode{body: b, varies: varies, uniform: []int{}, acts: []int{}, work: actionsOf(b), forms: map[nestKey]*nestMade{}, rows: map[nestKey]*rowForm{}}
+	for d := range dims {
+		varies[d] = true
+	}
+	for k := range b.Acts {
+		v := false
+		for _, x := range b.Acts[k].Args {
+			v = v || varies[x]
+		}
+		switch varies[len(b.Args)+k] = v; {
+		case v:
+			c.acts = append(c.acts, k)
+		case b.Acts[k].Attrs.Bool("drawn"):
+			c.drawn = append(c.drawn, k)
+		default:
+			c.uniform = append(c.uniform, k)
+		}
+	}
+	c.cells, c.keep = nest.FindMemos(b, varies)
 	if dims == 1 {
 		c.plan = nest.PlanParfor(b, varies)
 	}
@@ -135,7 +160,7 @@ func RowsBegun() int64 { return rowsBegun.Load() }
 func LoopsFrom(actions int64) { loopsFrom.Store(actions) }
 
 // form is the body in one form, made when it is first asked for.
-func (c *nestCode) form(k nestKey, names string) *nestMade {
+func (c *bodyCode) form(k nestKey, names string) *nestMade {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.forms[k]
@@ -156,8 +181,8 @@ func (c *nestCode) form(k nestKey, names string) *nestMade {
 
 // begin binds the body as nests to an execution; nil if the body has to be run in another way.
 // Little work is interpreted.
-func (c *nestCode) begin(r *parforRun) nestBound {
-	from, work := loopsFrom.Load(), c.seen.Add(int64(c.acts)*int64(r.space.n[0])*int64(r.space.width()))
+func (c *bodyCode) begin(r *parforRun) nestBound {
+	from, work := loopsFrom.Load(), c.seen.Add(int64(c.work)*int64(r.space.n[0])*int64(r.space.width()))
 	if work < min(from, nestWrittenFrom) {
 		return nil
 	}
@@ -200,11 +225,11 @@ func (c *nestCode) begin(r *parforRun) nestBound {
 }
 
 // sums is of how many words exact sums are at first.
-func (c *nestCode) sums() int { return max(loop.NearLevels, int(c.words.Load())) }
+func (c *bodyCode) sums() int { return max(loop.NearLevels, int(c.words.Load())) }
 
 // nestRun is one execution of a body as a nest.
 type nestRun struct {
-	code     *nestCode
+	code     *bodyCode
 	r        *parforRun
 	run      *launch.Run
 	affine   bool

@@ -339,11 +339,11 @@ func (w *rowWorker) place(k, r0 int) {
 // parforRows is the execution of a parfor by phases.
 type parforRows struct {
 	*rowRun
-	code *nestCode
+	code *bodyCode
 }
 
 // beginRows binds a body by phases to an execution; nil if it has to be run in another way.
-func (c *nestCode) beginRows(r *parforRun) *parforRows {
+func (c *bodyCode) beginRows(r *parforRun) *parforRows {
 	if c.plan == nil || c.apart.Load() {
 		return nil
 	}
@@ -364,15 +364,12 @@ func (c *nestCode) beginRows(r *parforRun) *parforRows {
 }
 
 // rowForm is the body by phases in one form, made when it is first asked for.
-func (c *nestCode) rowForm(k nestKey, name string) *rowForm {
+func (c *bodyCode) rowForm(k nestKey, name string) *rowForm {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := c.rows[k]
 	if f == nil {
 		f = phasedForm(c.plan, k.by[0], name, k.Affine)
-		if c.rows == nil {
-			c.rows = map[nestKey]*rowForm{}
-		}
 		c.rows[k] = f
 	}
 	return f
@@ -387,7 +384,7 @@ func (x *parforRows) step() (lanes int, more bool) { return x.form.height, false
 // parforRowsWorker is one worker of it.
 type parforRowsWorker struct {
 	*rowWorker
-	code *nestCode
+	code *bodyCode
 }
 
 // window evaluates points of the only row.

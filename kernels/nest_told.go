@@ -15,19 +15,19 @@ func parforNests(c *op.Call, _ []types.Type) ([]*loop.Nest, string) {
 	by := c.Attrs.Ints("by")
 	b := c.Bodies[0]
 	code := b.Compiled(func(b *op.Body) any { return compileBody(b, len(by)) }).(*bodyCode)
-	key := nestKey{Form: nest.Form{Affine: true, Words: code.nest.sums()}, dims: len(by)}
+	key := nestKey{Form: nest.Form{Affine: true, Words: code.sums()}, dims: len(by)}
 	for d := range by {
 		key.by[d] = int(by[d])
 	}
-	if code.nest.plan != nil {
-		if f := code.nest.rowForm(nestKey{Form: nest.Form{Affine: true}, dims: 1, by: key.by}, c.Attrs.Str("names")); len(f.phases) > 0 {
+	if code.plan != nil {
+		if f := code.rowForm(nestKey{Form: nest.Form{Affine: true}, dims: 1, by: key.by}, c.Attrs.Str("names")); len(f.phases) > 0 {
 			return f.nests(), ""
 		}
 	}
-	m := code.nest.form(key, c.Attrs.Str("names"))
+	m := code.form(key, c.Attrs.Str("names"))
 	if m.body == nil {
 		// Operators without a form in loops are called between nests.
-		list, why := code.nest.callNests(len(by), key.by)
+		list, why := code.callNests(len(by), key.by)
 		if len(list) == 0 && why == "" {
 			why = m.why
 		}

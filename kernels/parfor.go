@@ -288,7 +288,7 @@ func beginParfor(c *op.Call, workers int) (op.LoopBody, error) {
 	}
 	r.chunk = make([]int, workers)
 	r.code, r.kept = code, nest.Memo{Call: c, Values: r.values, Cells: code.cells, State: make([]nest.MemoValue, len(code.cells))}
-	if n := code.nest.begin(r); n != nil {
+	if n := code.begin(r); n != nil {
 		for i := range workers {
 			r.work = append(r.work, &pointWorker{r: r, of: n, number: i})
 		}
