@@ -16,7 +16,7 @@ import (
 
 // mostHanded is how many values an inner loop hands on beside its own: each takes a register. farthestHanded
 // is over how many rounds.
-const mostHanded, farthestHanded = 6, 4
+const mostHanded, farthestHanded = 8, 4
 
 // HandOn returns n with the values of inner loops that earlier rounds have computed carried. All values and
 // results stay the same.
