@@ -106,7 +106,7 @@ var pipeline = []step{
 	{PassInfo{Name: "hoist",
 		Doc:   "moves what is the same in all rounds of a loop in front of it",
 		After: []After{{"drop-dead", "dead nodes are not moved"}, {"panels", "slices for panels move, too"}}},
-		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Hoist(g, s.o.Table) })},
+		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Hoist(g, s.o.Table, false) })},
 	{PassInfo{Name: "merge-equal",
 		Doc:   "computes equal pure expressions once; never merges sends",
 		After: []After{{"drop-dead", "dead copies need no merging"}, {"hoist", "what two loops share is then in one place"}}},
@@ -114,13 +114,17 @@ var pipeline = []step{
 	{PassInfo{Name: "simplify",
 		Doc:   "applies the exact rewrite rules (flowrun explain --rules); each can be switched off by name",
 		After: []After{{"merge-equal", "rules ask whether two inputs are the same node"}}},
-		everywhere(func(s *state, g *ir.Graph) *ir.Graph {
+		func(s *state) error {
 			off := s.o.Disable
 			if s.rows {
 				off = slices.Concat(off, rule.Alone())
 			}
-			return simplify(g, s.o.Table, off)
-		})},
+			err := everywhere(func(s *state, g *ir.Graph) *ir.Graph { return simplify(g, s.o.Table, off) })(s)
+			if err != nil || slices.Contains(off, "hoist") {
+				return err
+			}
+			return deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Hoist(g, s.o.Table, true) })(s)
+		}},
 	{PassInfo{Name: "rounds",
 		Doc:   "makes one task, and a few compiled loops, of a loop over scalars and matrices that a cache holds",
 		After: []After{{"hoist", "what is the same in all rounds has left the loop"}, {"simplify", "its operators are none of a program any more"}}},
@@ -170,7 +174,7 @@ var pipeline = []step{
 			around := func(g *ir.Graph) *ir.Graph {
 				g = pass.CarryBlocks(g, s.o.Table)
 				if !slices.Contains(s.o.Disable, "hoist") {
-					g = pass.Hoist(g, s.o.Table)
+					g = pass.Hoist(g, s.o.Table, true)
 				}
 				return g
 			}

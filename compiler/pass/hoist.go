@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -13,11 +15,14 @@ import (
 // It would be wrong for what may fail: a loop without rounds does not fail. It could waste work on
 // what a branch may not need, so nothing leaves a branch. It skips a matrix that the body passes
 // unchanged to the next round, which would be copied every time.
-func Hoist(g *ir.Graph, table *op.Table) *ir.Graph {
+//
+// Constants move only if constants is set. Rewrite rules match them in the body of a loop and no argument that
+// stands for one, so they stay until the rules have been applied.
+func Hoist(g *ir.Graph, table *op.Table, constants bool) *ir.Graph {
 	if !g.Controls() {
 		return g
 	}
-	h := &hoisting{copying: copyOf(g), arg: table.Must("arg")}
+	h := &hoisting{copying: copyOf(g), arg: table.Must("arg"), constants: constants}
 	for i := range g.Nodes {
 		if id := ir.ID(i); g.Nodes[i].Op.Control == op.Iterate {
 			h.to[i] = h.loop(id, h.in(id))
@@ -39,8 +44,9 @@ func Hoist(g *ir.Graph, table *op.Table) *ir.Graph {
 
 type hoisting struct {
 	*copying
-	arg   *op.Def
-	moved int
+	arg       *op.Def
+	constants bool // constants move, too
+	moved     int
 }
 
 // loop copies the loop id and moves invariants of its regions in front of it.
@@ -87,24 +93,30 @@ func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.O
 	}
 	yielded := setOf(r.Yields)
 	moved := make([]bool, g.Len())
+	constant := func(id ir.ID) bool { return g.Nodes[id].Op.Role == op.Constant }
+	add := func(id ir.ID, from ...ir.ID) {
+		o, n := origin, &g.Nodes[id]
+		o.Span = n.Span
+		at[id] = h.g.Add(n.Op, n.Attrs, g.Type(id), o, from...)
+		h.g.Nodes[at[id]].Region = n.Region
+	}
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		if g.Nodes[i].Op == h.arg || yielded[id] && !g.Type(id).IsScalar() || !harmless(g, id) {
+		if g.Nodes[i].Op == h.arg || yielded[id] && !g.Type(id).IsScalar() || !harmless(g, id) || constant(id) && !h.constants {
 			continue
 		}
-		var from []ir.ID
-		ok := true
-		for _, x := range g.In(id) {
-			ok = ok && at[x] != ir.None
-			from = append(from, at[x])
-		}
-		if !ok {
+		in := g.In(id)
+		if slices.ContainsFunc(in, func(x ir.ID) bool { return at[x] == ir.None && !constant(x) }) {
 			continue
 		}
-		o := origin
-		o.Span = g.Nodes[i].Span
-		at[i] = h.g.Add(g.Nodes[i].Op, g.Nodes[i].Attrs, g.Type(id), o, from...)
-		h.g.Nodes[at[i]].Region = g.Nodes[i].Region
+		from := make([]ir.ID, len(in))
+		for k, x := range in {
+			if at[x] == ir.None {
+				add(x)
+			}
+			from[k] = at[x]
+		}
+		add(id, from...)
 		moved[i] = true
 		h.moved++
 	}
