@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"syscall"
+	"time"
 )
 
 // This file makes the temporary files of Output, and removes those of killed runs. The writing
@@ -23,7 +24,7 @@ var leftover = regexp.MustCompile(`^\..*\.flow-([0-9a-f]{8})-[0-9a-f]{8}$`)
 // temporary opens and locks a new file beside target, with permissions limited by the umask.
 func temporary(target string, perm fs.FileMode) (string, *os.File, error) {
 	dir, base := filepath.Split(target)
-	for range 100 {
+	for tried := range 100 {
 		name := filepath.Join(dir, fmt.Sprintf(".%s.flow-%s-%08x", base, hostNumber(), rand.Uint32()))
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 		switch {
@@ -38,6 +39,8 @@ func temporary(target string, perm fs.FileMode) (string, *os.File, error) {
 			return name, f, nil
 		}
 		_ = f.Close() // another process has swept it between the two calls
+		// Processes that sweep and make files in step with each other would do so forever.
+		time.Sleep(rand.N(time.Duration(tried+1) * 50 * time.Microsecond))
 	}
 	return "", nil, fmt.Errorf("no free temporary name beside %s", target)
 }

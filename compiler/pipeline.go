@@ -104,7 +104,7 @@ var pipeline = []step{
 			return nil
 		}},
 	{PassInfo{Name: "hoist",
-		Doc:   "moves what is the same in all rounds of a loop in front of it",
+		Doc:   "moves what is the same in all rounds of a loop in front of it; constants move after simplify, whose rules match them",
 		After: []After{{"drop-dead", "dead nodes are not moved"}, {"panels", "slices for panels move, too"}}},
 		deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Hoist(g, s.o.Table, false) })},
 	{PassInfo{Name: "merge-equal",
@@ -123,7 +123,12 @@ var pipeline = []step{
 			if err != nil || slices.Contains(off, "hoist") {
 				return err
 			}
-			return deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.Hoist(g, s.o.Table, true) })(s)
+			return deep(func(s *state, g *ir.Graph) *ir.Graph {
+				if g = pass.Hoist(g, s.o.Table, true); !slices.Contains(off, "merge-equal") {
+					g = pass.MergeEqual(g)
+				}
+				return g
+			})(s)
 		}},
 	{PassInfo{Name: "rounds",
 		Doc:   "makes one task, and a few compiled loops, of a loop over scalars and matrices that a cache holds",

@@ -94,6 +94,7 @@ func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.O
 	yielded := setOf(r.Yields)
 	moved := make([]bool, g.Len())
 	constant := func(id ir.ID) bool { return g.Nodes[id].Op.Role == op.Constant }
+	uses := g.Uses()
 	add := func(id ir.ID, from ...ir.ID) {
 		o, n := origin, &g.Nodes[id]
 		o.Span = n.Span
@@ -102,7 +103,8 @@ func (h *hoisting) invariants(r *ir.Region, in []ir.ID, carried int, origin ir.O
 	}
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		if g.Nodes[i].Op == h.arg || yielded[id] && !g.Type(id).IsScalar() || !harmless(g, id) || constant(id) && !h.constants {
+		if g.Nodes[i].Op == h.arg || yielded[id] && !g.Type(id).IsScalar() || !harmless(g, id) ||
+			constant(id) && (!h.constants || uses[i] == 0 && !yielded[id]) {
 			continue
 		}
 		in := g.In(id)
