@@ -86,3 +86,25 @@ func TestReplaced(t *testing.T) {
 		}
 	}
 }
+
+// TestReplacedOrNot: rounds that look as if they may write a matrix in its place, and of which each has once gone
+// wrong there: rows or columns that stay, another name for the matrix, comparisons of numbers that wrap.
+func TestReplacedOrNot(t *testing.T) {
+	table := tinyTable(t)
+	kernels.LoopsFrom(0)
+	for _, c := range []struct{ name, before, next string }{
+		{"rows stay", "", "rbind(A[0, :], A[1..12, :] * 0.5)"},
+		{"columns stay", "", "cbind(A[:, 0], A[:, 1..8] * 0.5)"},
+		{"all stays", "", "parfor i in 0..12 { if 0 == 0 { A[i, :] } else { A[0, :] } }"},
+		{"one of two", "D = if k % 2 == 1 { A } else { R }\n", "parfor i in 0..12, j in 0..8 { if i >= k - 1 { A[i, j] - 0.5 * D[0, 7 - j] } else { A[i, j] } }"},
+		{"large numbers", "", "ifelse(I + q < k + q, A + 1, A)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := "I = seq(0, 12)\nZ = materialize(rand(12, 8, seed = 1))\nR = materialize(rand(12, 8, seed = 2))\n" +
+				"iterate A = Z, k = 0, q = 9223372036854775800 times 9 {\n" + c.before + "next A = " + c.next + "\nnext k = k + 1\nnext q = q - 1\n}\nemit A"
+			if _, err := (runs{{1, 1, nil, false, ""}, {1, 2, []string{"hoist"}, false, ""}}).differ(table, text); err != nil {
+				t.Fatalf("%v\nin\n%s", err, text)
+			}
+		})
+	}
+}

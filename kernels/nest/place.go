@@ -20,7 +20,9 @@ import (
 )
 
 // replaces finds the stages whose results may lie in the memory of what they replace: carried on in the place
-// of an argument that no other stage of this kind before them, and nothing that is carried on, reads.
+// of an argument that no other stage of this kind before them, and nothing that is carried on, reads. The stage
+// reads it by its name alone: of another one that may lie in its memory, such as the value of an if, the loop does
+// not know that it reads what it has changed.
 func (s *Stages) replaces(carried int) {
 	b := s.body
 	for c, y := range b.Yields[:carried] {
@@ -35,6 +37,9 @@ func (s *Stages) replaces(carried int) {
 		fine := !reads(y)
 		for i, r := range b.Yields {
 			fine = fine && (i == c || r != y && !shares[r])
+		}
+		for _, i := range s.members[k] {
+			fine = fine && !slices.ContainsFunc(b.Acts[i].Args, func(r int) bool { return r != c && shares[r] })
 		}
 		for _, h := range s.last {
 			earlier := s.shares(s.over[h] - 1)
@@ -205,7 +210,7 @@ func (x *Builder) holds(made map[loop.Val]*loop.Stmt, c loop.Val, is bool) (out 
 	case loop.Lt, loop.Le, loop.Eq, loop.Ne:
 		a, ok := x.Lins[s.Args[0]]
 		b, fine := x.Lins[s.Args[1]]
-		if !ok || !fine {
+		if !ok || !fine || !comparable(a, b) {
 			return out
 		}
 		d := b.Plus(a.Times(-1)) // what is at least 0 for a <= b
@@ -224,6 +229,22 @@ func (x *Builder) holds(made map[loop.Val]*loop.Stmt, c loop.Val, is bool) (out 
 		return x.atLeast(d)
 	}
 	return out
+}
+
+// comparable reports forms of which one is below the other where their difference, of numbers as small as window
+// wants them, says so: sums of others may wrap, and those that both have would not be seen.
+func comparable(a, b loop.Lin) bool {
+	for _, l := range []loop.Lin{a, b} {
+		if l.Const <= -farNumber || l.Const >= farNumber {
+			return false
+		}
+		for _, t := range l.Terms {
+			if t.Coef <= -farFactor || t.Coef >= farFactor || t.Sym.Kind == loop.ParamSym && a.Coef(t.Sym) != 0 && b.Coef(t.Sym) != 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // atLeast is where a form is not negative.

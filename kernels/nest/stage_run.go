@@ -98,6 +98,9 @@ func (p *Interpreter) places(k int) bool {
 		return false
 	}
 	for i := range list {
+		if list[i].Loop == nil {
+			continue // it stays
+		}
 		at, ok := list[i].place.window(p.num)
 		if list[i].part = at; !ok {
 			return false
