@@ -185,7 +185,7 @@ func (x *Builder) constant(a *op.Action) (Ref, bool) {
 	return r, true
 }
 
-// ramp is a matrix of numbers that ascend by the row (op.Def.Ramp), as linear forms.
+// ramp writes the elements of a ramp (op.Def.Ramp) as linear forms. ok is false for another action.
 func (x *Builder) ramp(a *op.Action) (Ref, bool) {
 	if a.Def.Ramp == nil || !a.Type.Known() || a.Attrs.Bool("drawn") {
 		return Ref{}, false
@@ -197,7 +197,7 @@ func (x *Builder) ramp(a *op.Action) (Ref, bool) {
 	return x.matrix(a.Type, func(i, _ loop.Lin) loop.Val { return x.Value(i.Times(down).Plus(loop.Num(first))) }), true
 }
 
-// Ramps says of each action of a body that it is a ramp, or a view of one.
+// Ramps reports, for each action of a body, whether it is a ramp (op.Def.Ramp) or a view of one.
 func Ramps(b *op.Body) []bool {
 	list := make([]bool, len(b.Acts))
 	for k := range b.Acts {

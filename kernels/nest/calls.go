@@ -59,7 +59,7 @@ func PlanCalls(b *op.Body, varies []bool, keep *MemoMap, dims int) (p *CallPlan,
 	return nil, "so many operators"
 }
 
-// callViews makes calls of views that only calls read: a nest would copy their elements.
+// callViews makes views calls if only calls read them, because a nest would copy their elements.
 func (p *CallPlan) callViews() {
 	b := p.body
 	for k := len(b.Acts) - 1; k >= 0; k-- {
@@ -84,7 +84,8 @@ const (
 	heavyUses = 8
 )
 
-// Heavy reports a body with an action that differs from point to point and whose kernel is faster than a loop.
+// Heavy reports whether a body has an action whose kernel is faster than a loop over points, and whose value
+// differs from point to point. varies reports the latter, by register.
 func Heavy(b *op.Body, varies []bool) bool {
 	for k := range b.Acts {
 		if varies[len(b.Args)+k] && heavy(b, k) {

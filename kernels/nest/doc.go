@@ -7,12 +7,12 @@
 //	                the run tells; carry.go: where they lie, and what rounds carry; space.go: as
 //	                loops over their elements
 //	phase_plan.go   bodies that give rows, by phases between reductions; phase.go: their nests
-//	stage.go        bodies over matrices that fit in a cache, by stages; stage_cost.go: what they cost;
-//	                stage_run.go: their runs; place.go: what a round writes in its place
+//	stage.go        bodies over matrices that fit in a cache, by stages; stage_cost.go: their costs;
+//	                stage_run.go: their runs; place.go: which part of a matrix a round writes in place
 //	calls.go        bodies in which operators are called between nests; counter.go: counters of rounds as
 //	                linear forms
 //	memo.go         what is computed once and kept; once.go: how a nest reads it
-//	interpreter.go  a body an operator at a time, for what no nest computes; rounds.go: loops in it
+//	interpreter.go  a body, one operator at a time, where there is no nest; rounds.go: loops in it
 //	cache.go        loops by their text
 //
 // The package runs no nest: package kernels gives them operands, threads and blocks.

@@ -1,7 +1,6 @@
 package nest
 
-// This file runs a body by the kernels of its actions, one after the other, in memory that each run
-// uses again.
+// This file runs a body by the kernels of its actions, one after the other. Every run uses the same memory.
 
 import (
 	"flow/ir/loop"
@@ -11,20 +10,20 @@ import (
 	"flow/kernels/define"
 )
 
-// Interpreter runs one body, for one worker. What a run gives lies in the performer's memory, or in
-// that of its arguments, and holds until the next run.
+// Interpreter runs one body for one worker. The results of a run lie in the interpreter's memory, or in that of the
+// arguments, and are valid until the next run.
 type Interpreter struct {
 	body *op.Body
 	Acts []int // those that are run, in order
-	// Reg is the registers. In an interpreter with stages that of a number may be nil: its value is in num.
-	// elem is the types of numbers, NoElem of other registers. num and elem are nil without stages.
+	// Reg has the values of the registers. With stages, num has those of numbers, and their Reg may be nil.
+	// elem is the type of a number, NoElem for other registers. num and elem are nil without stages.
 	Reg   []value.Value
 	num   []loop.Word
 	elem  []types.Elem
 	calls []op.Call
 	// scalars is room for the operands of elementwise actions on scalars, which need no kernel.
 	scalars [][]value.Scalar
-	plain   []bool   // those of them that take numbers in the types that they have, and do not fail
+	plain   []bool   // by action: see plain
 	inner   []nested // of actions that are loops or branches
 	Slot    []int    // of each action, the place of its result in mem; -1: its kernel makes the memory
 	Mem     []*value.Dense
@@ -40,37 +39,36 @@ type Interpreter struct {
 	// stages is which actions run as one loop; nil: none do. runs is of the last action of each.
 	stages      *Stages
 	runs        []stageRun
-	own         []*value.Dense // of carried arguments, the memory in which stages may replace them; see Stages.over
+	own         []*value.Dense // by carried argument, the memory for stages in place: see Stages.over
 	compileFrom int64          // see worthwhile
 	stopped     func() bool
-	// turned is transposed copies of matrices that stay the same, of all interpreters of a run.
+	// turned has transposed copies of invariant matrices. All interpreters of a run share it.
 	turned map[*value.Dense]*value.Dense
 }
 
 // nested is what runs the bodies of a loop or a branch.
 type nested struct {
-	// body is of a branch its two sides. A loop runs its own in even and odd rounds by two
-	// performers, for a round reads what the one before it made.
+	// body is the two sides of a branch. For a loop it is an interpreter of even rounds and one of odd rounds,
+	// because a round reads what the one before it made.
 	body [2]*Interpreter
 	cond *Interpreter
-	// kept is copies of carried values that do not lie in the memory of the round's performer, of
-	// even and odd rounds.
+	// kept has copies of carried values that do not lie in the interpreter's memory, of even and odd rounds.
 	kept [2][]*value.Dense
-	// own is the memory of carried values that stages replace in their place; nil of others.
+	// own is, by carried value, the memory for stages in place; nil: there is none.
 	own   []*value.Dense
 	args  []value.Value
 	whole value.Value // the carried ones of args
 }
 
-// NewInterpreter makes a performer of the actions acts of b; a nil acts is all. With keeps every
-// result holds, not the yields alone. Actions take the environment from within, and what says that
-// they are stopped. What m says of a cell is in k; both may be nil.
+// NewInterpreter makes an interpreter of the actions acts of b; nil: of all. keeps: all results stay valid until the
+// next run, not the yields alone. Actions take their environment from within, and learn from it that they are
+// stopped. k has the values of the cells that m describes. Both may be nil.
 func NewInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap) *Interpreter {
 	return newInterpreter(b, acts, keeps, within, k, m, nil, -1, nil)
 }
 
-// NewStaged makes a performer of all actions of b that runs the stages of inner bodies as loops, once
-// their actions have run about from operations. Free has to be called in the end.
+// NewStaged makes an interpreter of all actions of b. It runs the stages of inner bodies as loops once their actions
+// have run about ten times from operations. The caller calls Free in the end.
 func NewStaged(b *op.Body, within *op.Call, from int64) *Interpreter {
 	return newInterpreter(b, nil, false, within, nil, nil, nil, from, map[*value.Dense]*value.Dense{})
 }
@@ -128,21 +126,25 @@ func newInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 			if len(a.Bodies) > 1 {
 				in.cond = nest(1)
 			}
-			n := a.Attrs.Int("carry")
-			in.args = make([]value.Value, len(a.Args))
-			in.kept = [2][]*value.Dense{make([]*value.Dense, n), make([]*value.Dense, n)}
-			in.whole = value.Tuple(in.args[:n:n])
-			in.own = make([]*value.Dense, n)
-			for _, q := range in.body {
-				q.own = in.own
-			}
+			in.allocate(len(a.Args), a.Attrs.Int("carry"))
 		}
 	}
 	p.place(keeps)
 	return p
 }
 
-// owns reports an action whose result lies in memory of the performer.
+// allocate makes room for a loop whose first n args are carried.
+func (in *nested) allocate(args, n int) {
+	in.args = make([]value.Value, args)
+	in.kept = [2][]*value.Dense{make([]*value.Dense, n), make([]*value.Dense, n)}
+	in.whole = value.Tuple(in.args[:n:n])
+	in.own = make([]*value.Dense, n)
+	for _, q := range in.body {
+		q.own = in.own
+	}
+}
+
+// owns reports whether the result of an action lies in the interpreter's memory.
 func owns(a *op.Action) bool {
 	return a.Def.Control == op.NoControl && a.Def.Kernel != nil && a.Type.Sized()
 }
@@ -209,7 +211,7 @@ func (p *Interpreter) place(keeps bool) {
 	}
 }
 
-// when is the action after which action k has run: the last one of its stage.
+// when returns the action after which action k has run: the last one of its stage.
 func (p *Interpreter) when(k int) int {
 	switch {
 	case p.stages == nil || p.stages.root[k] < 0:
@@ -220,7 +222,7 @@ func (p *Interpreter) when(k int) int {
 	return p.stages.root[k]
 }
 
-// Run runs the actions; registers of arguments are set. The yields are in Out.
+// Run runs the actions and sets Out to the yields. The caller has set the registers of the arguments.
 func (p *Interpreter) Run() error {
 	if err := p.round(); err != nil {
 		return err
@@ -231,8 +233,8 @@ func (p *Interpreter) Run() error {
 	return nil
 }
 
-// round is Run that leaves the yields in their registers. A stage runs when its last action's turn comes, so
-// where something fails all run again in their order, which finds the first failure.
+// round is Run, but leaves the yields in their registers. A stage runs at the turn of its last action. If something
+// fails, all actions therefore run again in their order, which finds the first failure.
 func (p *Interpreter) round() error {
 	err := p.run(true)
 	if err != nil && err != op.ErrStopped && p.stages != nil {
@@ -258,7 +260,7 @@ func (p *Interpreter) run(stages bool) (err error) {
 		}
 	}
 	if stages && p.stages != nil && len(p.stages.last) > 0 {
-		return p.replace()
+		return p.runInPlace()
 	}
 	return nil
 }
@@ -282,30 +284,30 @@ func (p *Interpreter) one(k int) error {
 	return nil
 }
 
-// set makes v the value of a register.
+// set sets register r to v.
 func (p *Interpreter) set(r int, v value.Value) {
 	p.Reg[r] = v
-	if p.counts(r) {
+	if p.inNum(r) {
 		p.num[r] = loop.WordOf(v.(value.Scalar))
 	}
 }
 
-// counts reports a register whose number is in num.
-func (p *Interpreter) counts(r int) bool { return p.num != nil && p.elem[r] != types.NoElem }
+// inNum reports whether the value of register r is in num.
+func (p *Interpreter) inNum(r int) bool { return p.num != nil && p.elem[r] != types.NoElem }
 
-// get is the value of a register.
+// get returns the value of register r.
 func (p *Interpreter) get(r int) value.Value {
-	if p.Reg[r] == nil && p.counts(r) {
+	if p.Reg[r] == nil && p.inNum(r) {
 		p.Reg[r] = loop.ScalarOf(p.elem[r], p.num[r])
 	}
 	return p.Reg[r]
 }
 
-// number computes an elementwise action on scalars in the memory x.
+// number computes action k, which is elementwise on scalars. x is memory for its operands.
 func (p *Interpreter) number(k int, x []value.Scalar) (value.Scalar, error) {
 	a := &p.body.Acts[k]
 	for i, r := range a.Args {
-		if p.counts(r) {
+		if p.inNum(r) {
 			x[i] = loop.ScalarOf(p.elem[r], p.num[r])
 		} else {
 			x[i] = p.Reg[r].(value.Scalar)
@@ -317,7 +319,8 @@ func (p *Interpreter) number(k int, x []value.Scalar) (value.Scalar, error) {
 	return define.ApplyElt(a.Def, a.Type.Elem, x)
 }
 
-// plain reports an action on numbers for which define.ApplyElt converts nothing and looks for no failure.
+// plain reports whether action k takes numbers of exactly its operands' types and cannot fail. Its Elt then
+// needs nothing that define.ApplyElt does besides.
 func plain(b *op.Body, k int) bool {
 	a := &b.Acts[k]
 	var elems []types.Elem
@@ -333,7 +336,8 @@ func plain(b *op.Body, k int) bool {
 	return !a.Def.Fails(elems[0], a.Type.Elem)
 }
 
-// staged runs a stage when its last action's turn comes: as a loop, or one action after the other.
+// staged runs a stage at the turn of its last action, as loops or one action after the other. It does nothing for
+// other actions.
 func (p *Interpreter) staged(k int) error {
 	if p.stages.root[k] != k {
 		return nil

@@ -46,7 +46,7 @@ type Builder struct {
 	extent   *[2]int               // of the space, where it is a rectangle of a result: see space.go
 	inside   map[int]int           // the rounds of inner loops there, by the name of the index
 	fixed    []bool                // see Stages
-	replaced *overwrites           // of a result that may lie in the memory of the matrix that it replaces
+	replaced *overwrites           // for a result that may be written in place: see place.go
 	phase    *RowPhase             // of a body by phases, which has no matrices in memory of the point
 	keep     *MemoMap              // of the body that is written; nil: it keeps nothing
 }

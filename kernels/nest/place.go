@@ -1,15 +1,15 @@
 package nest
 
-// This file finds the part of a carried matrix that a round changes, so that the round writes it in the
-// memory of the old one:
+// This file finds the part of a carried matrix that a round changes. The round then writes only this part,
+// in the memory of the old matrix:
 //
 //	next A = ifelse(I == k, new, A)        one row, where I is seq(0, n)
 //	next A = parfor i in 0..n { if i > k { A[i, :] - f[i, 0] * A[k, :] } else { A[i, :] } }
 //
-// An element of which the loop stores what it has loaded at the same place need not be stored. Where
-// comparisons of indices with numbers choose these elements, what is left is bounded by the numbers. It
-// would be wrong if the loop read another element that it has changed: reads at other places must lie
-// outside of these bounds.
+// An element that the loop loads and stores at the same place need not be stored. If comparisons of indices
+// with numbers choose these elements, the numbers bound the changed part. Writing in place would be wrong if
+// the loop read an element that it has changed before. So all reads at other places must lie outside of the
+// bounds.
 
 import (
 	"slices"
@@ -19,11 +19,12 @@ import (
 	"flow/ir/types"
 )
 
-// replaces finds the stages whose results may lie in the memory of what they replace: carried on in the place
-// of an argument that no other stage of this kind before them, and nothing that is carried on, reads. The stage
-// reads it by its name alone: of another one that may lie in its memory, such as the value of an if, the loop does
-// not know that it reads what it has changed.
-func (s *Stages) replaces(carried int) {
+// planInPlace finds the stages whose results may lie in the memory of the carried argument that they replace.
+// carried is the number of carried arguments. No action may read the result. No earlier stage in place may
+// change what the stage reads, and no other carried result may lie in the argument's memory. The stage may
+// read this memory as the argument alone: under another name, such as the value of an if, changed does not
+// see the reads.
+func (s *Stages) planInPlace(carried int) {
 	b := s.body
 	for c, y := range b.Yields[:carried] {
 		k := y - len(b.Args)
@@ -53,7 +54,7 @@ func (s *Stages) replaces(carried int) {
 	}
 }
 
-// shares says which registers may lie in the memory of argument c.
+// shares reports, by register, which values may lie in the memory of argument c.
 func (s *Stages) shares(c int) []bool {
 	b := s.body
 	list := make([]bool, len(b.Args)+len(b.Acts))
@@ -68,14 +69,14 @@ func (s *Stages) shares(c int) []bool {
 	return list
 }
 
-// area is places of a matrix: those that are not below any form of least, and below all forms of most, by
-// axis. none: it is empty.
+// area is a set of places of a matrix. By axis, a place is at least every form of least and below every form
+// of most. none: the set is empty.
 type area struct {
 	none        bool
 	least, most [2][]loop.Lin
 }
 
-// and is the places of both.
+// and returns the places that are in both areas.
 func (a area) and(b area) area {
 	out := area{none: a.none || b.none}
 	for d := range 2 {
@@ -85,7 +86,7 @@ func (a area) and(b area) area {
 	return out
 }
 
-// or is all places of both, and maybe others.
+// or returns an area that includes both. It may be larger than their union.
 func (a area) or(b area) (out area) {
 	switch {
 	case a.none:
@@ -93,7 +94,7 @@ func (a area) or(b area) (out area) {
 	case b.none:
 		return a
 	}
-	// common is the bounds of one that hold for the other, too.
+	// common returns the bounds of each that hold for the other, too.
 	common := func(a, b []loop.Lin, sign int64) (list []loop.Lin) {
 		for _, both := range [2][2][]loop.Lin{{a, b}, {b, a}} {
 			for _, l := range both[0] {
@@ -112,7 +113,7 @@ func (a area) or(b area) (out area) {
 	return out
 }
 
-// misses reports that no place of the area is (i, j).
+// misses reports whether the place at is surely outside of the area.
 func (a area) misses(at [2]loop.Lin) bool {
 	for d, l := range at {
 		before := func(m loop.Lin) bool { d := l.Plus(m.Times(-1)); return d.Known() && d.Const < 0 }
@@ -124,16 +125,16 @@ func (a area) misses(at [2]loop.Lin) bool {
 	return a.none
 }
 
-// overwrites is how a loop reads the matrix that its result replaces.
+// overwrites describes how a loop reads the matrix that its result replaces.
 type overwrites struct {
 	register int              // of the matrix
-	at       [2]loop.Lin      // the place of the result's element, in the result
-	own      map[loop.Val]int // the operands of loads at this place
-	others   [][2]loop.Lin    // where it reads other elements
-	foreign  []int            // the operands of these reads
+	at       [2]loop.Lin      // the place of the element that an iteration makes
+	own      map[loop.Val]int // loads at this place, and their operands
+	others   [][2]loop.Lin    // the places of all other loads
+	foreign  []int            // the operands of these loads
 }
 
-// reads notes a load of the matrix, by operand number k.
+// reads notes that v is element (i, j) of the matrix, loaded as operand number k. t is the matrix's type.
 func (o *overwrites) reads(t types.Type, v loop.Val, k int, i, j loop.Lin) {
 	at, size := [2]loop.Lin{i, j}, [2]int{t.Rows, t.Cols}
 	for d := range at {
@@ -148,8 +149,8 @@ func (o *overwrites) reads(t types.Type, v loop.Val, k int, i, j loop.Lin) {
 	o.others, o.foreign = append(o.others, [2]loop.Lin{i, j}), append(o.foreign, k)
 }
 
-// changed is where the value v of the nest's body may differ from what the matrix has, in terms of
-// registers. ok is false if the result must not lie in its memory; over is the operand that it lies in.
+// changed returns where the value v of the nest's body may differ from the old element. over is the operand
+// that the result is written over. ok is false if the result must not lie in the memory of the old matrix.
 func (x *Builder) changed(v loop.Val) (where area, over int, ok bool) {
 	o := x.replaced
 	made := map[loop.Val]*loop.Stmt{}
@@ -189,7 +190,7 @@ func (x *Builder) changed(v loop.Val) (where area, over int, ok bool) {
 	return differs(v), over, true
 }
 
-// holds is where a condition may be is.
+// holds returns where condition c may have the value is. made gives the statement of every value.
 func (x *Builder) holds(made map[loop.Val]*loop.Stmt, c loop.Val, is bool) (out area) {
 	s := made[c]
 	if s == nil {
@@ -213,7 +214,7 @@ func (x *Builder) holds(made map[loop.Val]*loop.Stmt, c loop.Val, is bool) (out 
 		if !ok || !fine || !comparable(a, b) {
 			return out
 		}
-		d := b.Plus(a.Times(-1)) // what is at least 0 for a <= b
+		d := b.Plus(a.Times(-1)) // 0 or more if a <= b
 		switch {
 		case s.Code == loop.Eq && is, s.Code == loop.Ne && !is:
 			return x.atLeast(d).and(x.atLeast(d.Times(-1)))
@@ -231,8 +232,8 @@ func (x *Builder) holds(made map[loop.Val]*loop.Stmt, c loop.Val, is bool) (out 
 	return out
 }
 
-// comparable reports forms of which one is below the other where their difference, of numbers as small as window
-// wants them, says so: sums of others may wrap, and those that both have would not be seen.
+// comparable reports whether a < b follows from the sign of b - a, for numbers as small as window demands. It
+// rules out sums that may wrap. A number that both forms have would cancel, so window would not check its size.
 func comparable(a, b loop.Lin) bool {
 	for _, l := range []loop.Lin{a, b} {
 		if l.Const <= -farNumber || l.Const >= farNumber {
@@ -247,7 +248,7 @@ func comparable(a, b loop.Lin) bool {
 	return true
 }
 
-// atLeast is where a form is not negative.
+// atLeast returns where a form is not negative: everywhere, unless it is one index and numbers.
 func (x *Builder) atLeast(l loop.Lin) (out area) {
 	for d, at := range x.replaced.at {
 		if len(at.Terms) != 1 {
@@ -258,7 +259,7 @@ func (x *Builder) atLeast(l loop.Lin) (out area) {
 		if slices.ContainsFunc(rest.Terms, func(t loop.Term) bool { return t.Sym.Kind != loop.ParamSym || t.Sym.N < 2 }) {
 			continue
 		}
-		shift := loop.Num(at.Const) // a place is the index and this
+		shift := loop.Num(at.Const) // place = index + shift
 		switch l.Coef(i) {
 		case 1:
 			out.least[d] = append(out.least[d], rest.Times(-1).Plus(shift))
@@ -269,7 +270,7 @@ func (x *Builder) atLeast(l loop.Lin) (out area) {
 	return out
 }
 
-// byRegister is a form with the registers of operands for their numbers.
+// byRegister returns l with the registers of scalar operands in place of their parameter numbers.
 func (x *Builder) byRegister(l loop.Lin) loop.Lin {
 	out := loop.Num(l.Const)
 	for _, t := range l.Terms {
@@ -281,16 +282,16 @@ func (x *Builder) byRegister(l loop.Lin) loop.Lin {
 	return out
 }
 
-// inPlace is where a rectangle changes the matrix that it replaces, and where it reads others of its elements.
+// inPlace describes how a rectangle changes the matrix that it replaces. All forms are in terms of registers.
 type inPlace struct {
-	area
-	reads [][2]loop.Lin
-	over  int
-	fine  bool
+	area                // the changed places
+	reads [][2]loop.Lin // the places of other elements that it reads
+	over  int           // the operand that it is written over
+	fine  bool          // the rectangle alone may be written in place
 }
 
-// placed notes what changed says of a rectangle.
-func (x *Builder) placed(r *SpaceRect, v loop.Val) {
+// noteInPlace sets the inPlace of rectangle r, whose elements are v.
+func (x *Builder) noteInPlace(r *SpaceRect, v loop.Val) {
 	a, over, ok := x.changed(v)
 	p := &inPlace{over: over, fine: ok}
 	for d, from := range [2]int{r.Row, r.Col} {
@@ -309,9 +310,9 @@ func (x *Builder) placed(r *SpaceRect, v loop.Val) {
 	p.area, r.place = a, p
 }
 
-// settle decides whether a matrix is made in the memory of the one that it replaces: if no rectangle reads
-// what another one, or itself, has changed, and if some of it stays.
-func settle(list []SpaceRect, register int) (fine bool) {
+// mayReplace reports whether a matrix, whose rectangles are in list, is written in the memory of the one in a
+// register that it replaces. No rectangle may read what any of them changes, and a part must stay unchanged.
+func mayReplace(list []SpaceRect, register int) (fine bool) {
 	some := false
 	for k := range list {
 		r := &list[k]
@@ -337,15 +338,14 @@ func settle(list []SpaceRect, register int) (fine bool) {
 	return some
 }
 
-// farNumber is a number beyond all places. A sum of few of them, each by a factor below farFactor, does not
-// overflow.
+// farNumber is beyond all places. Sums of a few smaller numbers, each times less than farFactor, do not overflow.
 const (
 	farNumber = 1 << 40
 	farFactor = 1 << 16
 )
 
-// window is the rows and columns of a rectangle that change, in the rectangle. ok is false where numbers are so
-// large that sums of them may wrap.
+// window returns the first and the end of the rows, and of the columns, that change, counted within the
+// rectangle. num is the registers' numbers. ok is false if they are so large that sums of them may wrap.
 func (p *inPlace) window(num []loop.Word) (at [2][2]int, ok bool) {
 	value := func(l loop.Lin) int64 {
 		n := l.Const
@@ -359,7 +359,7 @@ func (p *inPlace) window(num []loop.Word) (at [2][2]int, ok bool) {
 	}
 	ok = true
 	for d := range 2 {
-		from := value(p.least[d][len(p.least[d])-1]) // that of the rectangle
+		from := value(p.least[d][len(p.least[d])-1]) // the first of the rectangle
 		lo, hi := from, value(p.most[d][len(p.most[d])-1])
 		for _, l := range p.least[d] {
 			lo = max(lo, value(l))

@@ -1,13 +1,15 @@
 package nest
 
-// This file runs loops of rounds in a body, whose values go from one of two interpreters to the other.
+// This file runs the loops of a body. Two interpreters take turns, because a round reads what the one before it
+// has made.
 
 import (
 	"flow/ir/op"
 	"flow/ir/value"
 )
 
-// iterate runs a loop.
+// iterate runs loop a, whose operands are those of c, and returns the carried values. It fails as its body does, or
+// with op.ErrStopped.
 func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 	copy(in.args, c.In)
 	in.forget(1)
@@ -19,7 +21,7 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 		}
 		defer c.Rounds.Begun.Store(0)
 	}
-	// by is what made the carried values that are in no args.
+	// by has made the carried values whose args are nil.
 	var by *Interpreter
 	for round := int64(0); !counted || round < times.I; round++ {
 		if c.Ended() {
@@ -57,15 +59,15 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 	return in.whole, nil
 }
 
-// give sets the arguments of the body p: the carried ones, those that are in no args as by has made them,
-// and in its first round the others.
+// give sets the arguments of interpreter p. The carried ones come from args, or from by if they are nil there.
+// The others are set in the first round only.
 func (in *nested) give(p, by *Interpreter, first bool) {
 	n := len(in.kept[0])
 	for i, v := range in.args {
 		switch {
 		case i >= n && !first:
 			return
-		case v == nil && i < n && p.counts(i):
+		case v == nil && i < n && p.inNum(i):
 			p.Reg[i], p.num[i] = nil, by.num[by.body.Yields[i]]
 		default:
 			p.set(i, v)
@@ -73,10 +75,11 @@ func (in *nested) give(p, by *Interpreter, first bool) {
 	}
 }
 
-// carry takes what a round has made: numbers stay where they are.
+// carry sets args to what p has made in a round: nil for numbers, which stay in p's registers. It fails if a matrix
+// has another shape than before.
 func (in *nested) carry(a *op.Action, p *Interpreter, odd int) error {
 	for i, y := range p.body.Yields {
-		if p.counts(y) {
+		if p.inNum(y) {
 			in.args[i] = nil
 			continue
 		}
@@ -95,13 +98,12 @@ func (in *nested) carry(a *op.Action, p *Interpreter, odd int) error {
 	return nil
 }
 
-// holds reports that register r lies in the performer's own memory.
+// holds reports whether register r lies in the interpreter's own memory.
 func (p *Interpreter) holds(r int) bool {
 	return r >= len(p.body.Args) && p.Slot[r-len(p.body.Args)] >= 0
 }
 
-// keep is a copy of carried value i that the next round may read: d may lie in memory that is
-// written then.
+// keep copies carried value i for the next round, because d may lie in memory that this round writes.
 func (in *nested) keep(odd, i int, d *value.Dense) *value.Dense {
 	k := in.kept[odd][i]
 	if k == nil || k.Type() != d.Type() {
@@ -112,13 +114,13 @@ func (in *nested) keep(odd, i int, d *value.Dense) *value.Dense {
 	return k
 }
 
-// replace runs the stages that may change carried matrices in their own memory. All that may fail is done
-// before the first of them is run, since then no action can be run again.
-func (p *Interpreter) replace() error {
+// runInPlace runs the stages that change carried matrices in place. Everything that may fail comes before the
+// first of them, because no action can be run again after it.
+func (p *Interpreter) runInPlace() error {
 	s := p.stages
 	for _, k := range s.last {
 		r := &p.runs[k]
-		if r.ready = p.places(k); r.ready {
+		if r.ready = p.prepareInPlace(k); r.ready {
 			continue
 		}
 		if err := p.staged(k); err != nil {
@@ -139,7 +141,7 @@ func (p *Interpreter) replace() error {
 	return nil
 }
 
-// shareHeld lets p hold what another performer of the same body holds.
+// shareHeld makes p use the held values of another interpreter of the same body.
 func (p *Interpreter) shareHeld(with *Interpreter) {
 	p.held = with.held
 	for k := range p.inner {
@@ -155,8 +157,7 @@ func (p *Interpreter) shareHeld(with *Interpreter) {
 	}
 }
 
-// forget drops what was the same in all rounds of a loop that begins again, the one that is that
-// many loops out from p.
+// forget drops the invariants of a loop that begins again. The loop is out loops outside of p.
 func (p *Interpreter) forget(out int) {
 	for _, k := range p.Acts {
 		if p.keep[k] == out {

@@ -26,7 +26,7 @@ type SpaceRect struct {
 	Operands []Operand
 	// A copy is of operand from, from row i and column j on.
 	From, I, J int
-	// place is of a matrix that is made in the memory of the one that it replaces; else nil.
+	// place describes a rectangle of a matrix that is written in place; nil: of another.
 	place *inPlace
 }
 
@@ -44,7 +44,7 @@ func WriteSpace(b *op.Body) (list []SpaceRect) {
 
 // writeSpace is matrices of the shape of t, which write writes, as loops, or nil where there are none.
 // If folds is not nil, the loops compute the reduction of all their elements. A column is reduced like a row.
-// over is the register that the matrix replaces and may lie in the memory of, or negative.
+// over is the register of the matrix that the result may be written over; negative: none.
 func writeSpace(t types.Type, folds *op.Action, form Form, over int, write func(x *Builder) []Ref) (list []SpaceRect) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -79,7 +79,7 @@ func writeSpace(t types.Type, folds *op.Action, form Form, over int, write func(
 		}
 		todo = append(todo, second, first)
 	}
-	if over >= 0 && !settle(list, over) {
+	if over >= 0 && !mayReplace(list, over) {
 		return writeSpace(t, folds, form, -1, write)
 	}
 	return list
@@ -135,7 +135,7 @@ func writeRect(write func(x *Builder) []Ref, folds *op.Action, form Form, over i
 		}
 		result := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), size[0], size[1])}
 		if over >= 0 {
-			if x.placed(&out, v); out.place.fine {
+			if x.noteInPlace(&out, v); out.place.fine {
 				x.Nest.Results[result.N].Over = 2 + out.place.over
 			}
 		}

@@ -1,8 +1,8 @@
 package nest
 
-// This file plans bodies over matrices that fit in a cache: which actions are computed together, as
-// one loop over the elements of the last one's result. Such a group is a stage. The body of an
-// iterate over a state of some thousand numbers is a few stages, and the calls between them.
+// This file plans bodies over matrices that fit in a cache. A stage is a group of actions that are computed
+// together, as one loop over the elements of the last one's result. The body of an iterate over a state of some
+// thousand numbers is a few stages, with calls of kernels between them.
 
 import (
 	"slices"
@@ -17,36 +17,35 @@ import (
 )
 
 const (
-	// stageOps bounds the operations of an element of a stage, those of a long reduction being a loop:
-	// longer code fills the cache of instructions.
+	// stageOps is the most operations of an element of a stage: longer code fills the instruction cache. A long
+	// reduction is a loop and counts as stageBefore.
 	stageOps = 400
-	// stageAgain is how many operations an element may cost to be computed again: about what a launch
-	// and the memory of an element cost.
+	// stageAgain is the most operations of an element that is computed again: about the cost of a launch and of
+	// the memory of an element.
 	stageAgain = 12
-	// stageBefore is the most operations of an element that is made before the loop: more are a loop, which
-	// would be run for every vector of points.
+	// stageBefore is the most operations of an element that is made before the loop. More are a loop of their
+	// own, which would run for every vector of points.
 	stageBefore = 2 * define.Unrolled
-	// shortRows is the most elements of a matrix of short rows that is reduced as a stage.
+	// shortRows is the most elements of a matrix with short rows that is reduced as a stage.
 	shortRows = 2048
-	// stageReads is the most places at which one element is read.
+	// stageReads is the most reads of one element.
 	stageReads = 16
 )
 
-// Stages are those of a body. They are safe for concurrent use.
+// Stages are the stages of a body. They are safe for concurrent use.
 type Stages struct {
 	body *op.Body
-	// fixed says of each argument that it is the same matrix, with the same elements, in all runs of an
-	// interpreter. known writes a matrix whose elements are known before the run; nil: they are not.
+	// fixed reports, by argument, whether it is the same matrix with the same elements in all runs of an
+	// interpreter. known writes an argument whose elements are known before the run; nil: they are not.
 	fixed []bool
 	known []writer
-	// root is of each action the one with whose stage it is computed, itself for the last action of
-	// a stage, -1 for a call.
+	// root is, by action, the last action of its stage; -1: a call.
 	root []int
-	// roots is all stages that compute an action: several compute comparisons of places for themselves.
+	// roots is, by action, the last actions of all stages that compute it. Comparisons of places may have several.
 	roots   [][]int
-	members [][]int // of each last action, in order
-	// over is of a last action 1 + the argument whose memory its result may lie in, as it is carried on in its
-	// place; else 0. These stages run after all other actions, in the order of last.
+	members [][]int // by last action, the actions of its stage in order
+	// over is, by last action, 1 + the carried argument that the stage writes in place; 0: none. last lists
+	// these stages. They run after all other actions, in this order.
 	over []int
 	last []int
 	code []stageCode
@@ -57,16 +56,15 @@ type writer func(x *Builder) Ref
 
 // stageCode is a stage as loops, which are written when enough work has been seen.
 type stageCode struct {
-	seen atomic.Int64 // operations that its actions have run, about
-	// forms are its loops whose subscripts a launch proves, and those that check them.
+	seen atomic.Int64 // about the operations that its actions have run
+	// forms are its loops: those whose subscripts a launch proves, and those that check them.
 	forms [2]struct {
 		once  sync.Once
 		rects []SpaceRect // none: it has no loops
 	}
 }
 
-// PlanStages groups the actions of the bodies of loops and branches in b, whose arguments stay the
-// same.
+// PlanStages groups the actions of the loops and branches in b. The arguments of b never change.
 func PlanStages(b *op.Body) {
 	fixed := make([]bool, len(b.Args))
 	for k := range fixed {
@@ -75,7 +73,7 @@ func PlanStages(b *op.Body) {
 	planWithin(b, fixed, make([]writer, len(b.Args)))
 }
 
-// planWithin plans the bodies of loops and branches in b. fixed and known are of its arguments.
+// planWithin plans the bodies of loops and branches in b. fixed and known describe its arguments: see Stages.
 func planWithin(b *op.Body, fixed []bool, known []writer) {
 	known = slices.Clone(known)
 	for k, is := range Ramps(b) {
@@ -110,7 +108,7 @@ func planWithin(b *op.Body, fixed []bool, known []writer) {
 			in.Compiled(func(in *op.Body) any {
 				s := stagesIn(in, same, made)
 				if s != nil && carried > 0 && in == a.Bodies[0] {
-					s.replaces(carried)
+					s.planInPlace(carried)
 				}
 				return s
 			})
@@ -119,19 +117,18 @@ func planWithin(b *op.Body, fixed []bool, known []writer) {
 	}
 }
 
-// StagesOf is the stages of the body of a loop or branch that PlanStages has seen; nil if no stage is
-// of use.
+// StagesOf returns the stages of the body of a loop or branch that PlanStages has seen; nil if there are none.
 func StagesOf(b *op.Body) *Stages {
 	return b.Compiled(func(*op.Body) any { panic("BUG: a body without a plan of its stages") }).(*Stages)
 }
 
-// stagesIn groups the actions of a body; nil if no stage is of use.
+// stagesIn groups the actions of a body, from the last one back; nil if there is no stage.
 func stagesIn(b *op.Body, fixed []bool, known []writer) *Stages {
 	s := &Stages{body: b, fixed: fixed, known: known, root: make([]int, len(b.Acts)), roots: make([][]int, len(b.Acts)), members: make([][]int, len(b.Acts)), over: make([]int, len(b.Acts)), code: make([]stageCode, len(b.Acts))}
 	times := make([]float64, len(b.Acts)) // how often an element is computed for one of the last action
 	ops := make([]float64, len(b.Acts))   // of an element of a stage, by its last action
 	whole := make([]bool, len(b.Acts))    // all elements are computed
-	all, places := s.costs(), s.places()
+	all, places := s.costs(), s.ofPlaces()
 	for k := len(b.Acts) - 1; k >= 0; k-- {
 		s.root[k], times[k] = -1, 1
 		if !stageable(b, k) || s.tells(k) {
@@ -180,9 +177,9 @@ func stagesIn(b *op.Body, fixed []bool, known []writer) *Stages {
 	return s
 }
 
-// places says which actions compute matrices of numbers of rows and columns alone: an operation costs as much as
-// to read the result.
-func (s *Stages) places() []bool {
+// ofPlaces reports, by action, whether it computes a matrix from row and column numbers alone by one operation an
+// element. Such an operation costs no more than reading its result.
+func (s *Stages) ofPlaces() []bool {
 	b := s.body
 	list := Ramps(b)
 	for k := range b.Acts {
@@ -202,7 +199,8 @@ func (s *Stages) places() []bool {
 	return list
 }
 
-// readers is the stages of all actions that read action k; nil if another call, or what the body yields, does.
+// readers returns the stages of all actions that read action k. It returns nil if a call reads it or if the body
+// yields it.
 func (s *Stages) readers(k int) (list []int) {
 	b, r := s.body, len(s.body.Args)+k
 	if slices.Contains(b.Yields, r) {
@@ -232,14 +230,14 @@ func (s *Stages) readers(k int) (list []int) {
 // matrix is small.
 func folded(a *op.Action) bool { return a.Def.Class != loop.NoClass && a.Def.Fold == op.FoldAll }
 
-// mayFail reports whether action k fails for some operands, at an element or by a subscript.
+// mayFail reports whether action k may fail, at an element or by a subscript.
 func mayFail(b *op.Body, k int) bool {
 	a := &b.Acts[k]
 	return a.Def.Role == op.Points || !a.Def.Laws.Has(op.Total) && (!a.Def.Laws.Has(op.Elementwise) || a.Type.IsDense())
 }
 
-// readWhole reports whether a later action, all of whose elements are computed (whole), reads all elements of
-// action k.
+// readWhole reports whether a later action reads all elements of action k. whole reports, by action, whether all
+// its elements are computed.
 func (s *Stages) readWhole(k int, whole []bool) bool {
 	b := s.body
 	for i := k + 1; i < len(b.Acts); i++ {
@@ -252,8 +250,8 @@ func (s *Stages) readWhole(k int, whole []bool) bool {
 	return false
 }
 
-// tells reports whether action k computes a number that is a subscript and not linear in other numbers. Such
-// a number is computed before the loops, which take it as an operand.
+// tells reports whether action k computes a subscript that is not linear in other numbers. Such a number is
+// computed before the loops, which take it as an operand.
 func (s *Stages) tells(k int) bool {
 	b := s.body
 	if !isNumber(b.Acts[k].Type) || b.Acts[k].Type.Elem != types.I64 {
@@ -281,7 +279,7 @@ func (s *Stages) tells(k int) bool {
 	return false
 }
 
-// stageable reports an action that computes or moves elements, and does not fail but by a subscript.
+// stageable reports whether action k computes or moves elements, and fails for no reason but a subscript.
 func stageable(b *op.Body, k int) bool {
 	a := &b.Acts[k]
 	d := a.Def
@@ -324,8 +322,8 @@ func stageable(b *op.Body, k int) bool {
 	return false
 }
 
-// pointwise reports a loop over points that a stage computes element by element: it makes no matrix
-// that is read more than once, and shows nothing.
+// pointwise reports whether a stage can compute a parfor element by element: its body makes no matrix that is
+// read more than once, and has no effects.
 func pointwise(a *op.Action) bool {
 	if len(a.Bodies) != 1 || a.Attrs.Ints("lo") == nil || a.Attrs.Bool("pairs") {
 		return false
@@ -333,7 +331,7 @@ func pointwise(a *op.Action) bool {
 	return pointwiseBody(a.Bodies[0], !a.Bodies[0].Type().IsScalar())
 }
 
-// pointwiseBody is pointwise for a body or a side of a branch. row tells that its result is a row.
+// pointwiseBody is pointwise for a body or a side of a branch. row: its result is a row.
 func pointwiseBody(b *op.Body, row bool) bool {
 	for k := range b.Acts {
 		x := &b.Acts[k]
@@ -366,8 +364,8 @@ func pointwiseBody(b *op.Body, row bool) bool {
 	return true
 }
 
-// joins is the last action of the stage that all readers of action k belong to, and how often each of
-// its elements is computed there; -1 if there is none.
+// joins returns the last action h of the stage that has all readers of action k, and how often it computes each
+// element of k. h is -1 if there is no such stage. times is, by action, how often its elements are computed.
 func (s *Stages) joins(k int, times []float64) (h int, n float64) {
 	b, r := s.body, len(s.body.Args)+k
 	h = -1
@@ -389,14 +387,14 @@ func (s *Stages) joins(k int, times []float64) (h int, n float64) {
 	return h, n
 }
 
-// written is the loops of the stage of action k: form 0 is proved by the launch, form 1 checks subscripts.
+// written returns the loops of the stage of action k. A launch proves the subscripts of form 0. Form 1 checks them.
 func (s *Stages) written(k, form int) []SpaceRect {
 	c := &s.code[k].forms[form]
 	c.once.Do(func() { c.rects = s.write(k, form == 0) })
 	return c.rects
 }
 
-// write writes the stage of action k.
+// write writes the loops of the stage of action k. affine: the launch proves the subscripts.
 func (s *Stages) write(k int, affine bool) []SpaceRect {
 	b := s.body
 	own := make([]bool, len(b.Acts))
@@ -436,7 +434,7 @@ func (s *Stages) write(k int, affine bool) []SpaceRect {
 	})
 }
 
-// Loops are the loops of all stages, for listings.
+// Loops returns the loops of all stages, for listings.
 func (s *Stages) Loops() (list []*loop.Nest) {
 	for k, h := range s.root {
 		if h != k {

@@ -8,20 +8,21 @@ import (
 )
 
 const (
-	// stageLaunch and stageActions are about as how many operations on single elements the launch of a
-	// loop of a stage and the call of a kernel take.
+	// stageLaunch and stageActions are the costs of launching a stage's loop and of calling a kernel, in
+	// operations on single elements.
 	stageLaunch  = 250
 	stageActions = 800
 )
 
-// Apart reports that a body, with the loops and branches in it, takes less time by stages than as one
+// Apart reports whether a body, with its loops and branches, is estimated to be faster by stages than as one
 // loop of a point, which computes an element at a time.
 func Apart(b *op.Body) bool {
 	ops, apart := weighStages(b)
 	return apart < ops
 }
 
-// weighStages is the operations of a run of a body, and what it costs by stages.
+// weighStages estimates the cost of a run of a body in operations: as one loop of a point (ops), and by stages
+// (apart).
 func weighStages(b *op.Body) (ops, apart float64) {
 	s := stagesIn(b, nil, make([]writer, len(b.Args)))
 	for k := range b.Acts {
@@ -64,13 +65,13 @@ func weighStages(b *op.Body) (ops, apart float64) {
 	return ops, apart
 }
 
-// moves reports an action whose elements are those of its operands.
+// moves reports whether an action only moves elements of its operands.
 func moves(a *op.Action) bool {
 	return a.Def.Laws.Has(op.View) || a.Def.Role == op.Beside || a.Def.Role == op.Below || a.Def.Role == op.Lays
 }
 
-// costs is about how many operations an element of each action is, with those before it that nothing
-// else reads.
+// costs estimates, for each action, the operations of an element. They include those of earlier actions that
+// only this one reads.
 func (s *Stages) costs() []float64 {
 	b := s.body
 	readers := make([]int, len(b.Args)+len(b.Acts))
@@ -94,7 +95,7 @@ func (s *Stages) costs() []float64 {
 	return all
 }
 
-// cost is about how many operations an element of an action is.
+// cost estimates the operations of an element of action k.
 func (s *Stages) cost(k int) float64 {
 	a := &s.body.Acts[k]
 	if a.Def.Role == op.Points {
@@ -110,7 +111,7 @@ func (s *Stages) cost(k int) float64 {
 	return a.Def.Cost(sig, a.Type).Flops / float64(max(1, a.Type.Count()))
 }
 
-// reads is how often action i reads each element of operand at.
+// reads estimates how often action i reads each element of operand at.
 func (s *Stages) reads(i, at int) float64 {
 	a := &s.body.Acts[i]
 	from, out := s.body.Register(a.Args[at]), a.Type
@@ -135,7 +136,7 @@ func (s *Stages) reads(i, at int) float64 {
 	return max(1, a.Def.Cost(sig, out).Flops/2/elements)
 }
 
-// bodyOps estimates the operations of a point.
+// bodyOps estimates the operations of a point of a parfor with body b.
 func bodyOps(b *op.Body) (ops float64) {
 	for k := range b.Acts {
 		a := &b.Acts[k]

@@ -1,7 +1,7 @@
 package nest
 
-// This file runs stages. A round of a loop binds the operands of a stage once; later rounds change
-// what has moved, which is nothing where a state alternates between two places.
+// This file runs stages. The first round of a loop binds the operands of a stage. Later rounds update only the
+// operands that have moved: none, if a state alternates between two memories.
 
 import (
 	"errors"
@@ -14,18 +14,18 @@ import (
 	"flow/kernels/window"
 )
 
-// stageCall is how many operations on elements the call of a kernel takes as long as, about.
+// stageCall is the cost of a kernel call, in operations on elements.
 const stageCall = 1000
 
 // stageRun is a stage in the memory of one interpreter.
 type stageRun struct {
 	rects []stageRect
-	off   bool // its loops have failed, or there are none
+	off   bool // it is not run as loops: there are none, or they have failed
 	form  int  // of its loops: see Stages.written
 	flags int  // consecutive windows in which a check has failed
 	// number is the result of a reduction of all elements; nil for other stages.
 	number *value.Dense
-	ready  bool // it is bound to change a carried matrix
+	ready  bool // it is bound to write in place
 }
 
 // stageRect is a loop of a stage, bound to operands.
@@ -37,7 +37,7 @@ type stageRect struct {
 	views  []stageView
 	view   value.Dense
 	out    []*value.Dense // view
-	part   [2][2]int      // the rows and columns that are made
+	part   [2][2]int      // the first and the end of the rows, and of the columns, that are made
 }
 
 // stageView is an operand as it was last bound.
@@ -48,8 +48,7 @@ type stageView struct {
 	at     [2]int       // where the view begins
 }
 
-// stage runs the stage of action k into out. done is false where its actions have to run one after
-// the other.
+// stage runs the stage of action k into out. done is false if its actions have to run one by one.
 func (p *Interpreter) stage(k int, out *value.Dense) (done bool, err error) {
 	s := &p.runs[k]
 	if !p.bind(k, out) {
@@ -74,7 +73,7 @@ func (p *Interpreter) stage(k int, out *value.Dense) (done bool, err error) {
 	return true, nil
 }
 
-// compiled is the loops of the stage of action k, written once enough work has been seen.
+// compiled returns the loops of the stage of action k. They are written once enough work has been seen.
 func (p *Interpreter) compiled(k int) []stageRect {
 	s := &p.runs[k]
 	if s.off || s.rects != nil || !p.stages.worthwhile(k, p.compileFrom) {
@@ -90,16 +89,16 @@ func (p *Interpreter) compiled(k int) []stageRect {
 	return s.rects
 }
 
-// places prepares the stage of action k to change a carried matrix in memory that is the rounds' own, to which
-// the matrix is copied if it does not lie there. It reports false if the stage makes a new matrix.
-func (p *Interpreter) places(k int) bool {
+// prepareInPlace binds the stage of action k to write in place. It copies the carried matrix to the rounds' own
+// memory unless it lies there. It reports false if the stage has to make a new matrix.
+func (p *Interpreter) prepareInPlace(k int) bool {
 	list, c := p.compiled(k), p.stages.over[k]-1
 	if p.runs[k].off || len(list) == 0 || list[0].place == nil {
 		return false
 	}
 	for i := range list {
 		if list[i].Loop == nil {
-			continue // it stays
+			continue // a copy: it stays as it is
 		}
 		at, ok := list[i].place.window(p.num)
 		if list[i].part = at; !ok {
@@ -117,8 +116,8 @@ func (p *Interpreter) places(k int) bool {
 	return p.bind(k, p.own[c])
 }
 
-// bind tells the loops of the stage of action k their operands and their result. It reports false if there are
-// no loops for these.
+// bind binds the loops of the stage of action k to their operands and to the result. It reports false if there
+// are no loops for these.
 func (p *Interpreter) bind(k int, out *value.Dense) bool {
 	s := &p.runs[k]
 	list := p.compiled(k)
@@ -148,7 +147,7 @@ func (p *Interpreter) bind(k int, out *value.Dense) bool {
 	return true
 }
 
-// launch runs the loops of a stage that is bound.
+// launch runs the loops of a bound stage. flagged: a check has failed.
 func (p *Interpreter) launch(k int) (flagged bool, err error) {
 	s := &p.runs[k]
 	for i := range s.rects {
@@ -168,11 +167,11 @@ func (p *Interpreter) launch(k int) (flagged bool, err error) {
 	return false, nil
 }
 
-// mostFlags is the number of consecutive failed checks of a stage after which its actions always run one by
-// one.
+// mostFlags is the most failed checks in a row. After one more, the actions of a stage always run one by one.
 const mostFlags = 8
 
-// worthwhile counts a run of a stage, and reports that it is to run as loops.
+// worthwhile counts a run of a stage and reports whether it should run as loops: if its runs so far have had ten
+// times from operations.
 func (s *Stages) worthwhile(k int, from int64) bool {
 	ops := stageCall
 	for _, i := range s.members[k] {
@@ -181,6 +180,7 @@ func (s *Stages) worthwhile(k int, from int64) bool {
 	return s.code[k].seen.Add(int64(ops)) >= 10*from
 }
 
+// begin makes r an unbound loop with this code.
 func (r *stageRect) begin(code *SpaceRect) {
 	r.SpaceRect, r.out, r.part = code, []*value.Dense{&r.view}, [2][2]int{{0, code.Rows}, {0, code.Cols}}
 	r.run.Varies = 2 // the size stays
@@ -189,8 +189,8 @@ func (r *stageRect) begin(code *SpaceRect) {
 	r.views = make([]stageView, len(r.Operands))
 }
 
-// again tells a loop that has been bound what its operands are now. It reports false where they have to be
-// bound, or where a subscript is out of range.
+// again updates the operands of a bound loop. It reports false if the loop has to be bound first, or if a subscript
+// is out of range.
 func (r *stageRect) again(p *Interpreter) bool {
 	if r.Loop == nil {
 		return r.view.Rows > 0
@@ -227,7 +227,7 @@ func (r *stageRect) again(p *Interpreter) bool {
 	return true
 }
 
-// bind begins the loop for its operands. fits is false where a subscript is out of range.
+// bind binds the loop to its operands. fits is false if a subscript is out of range.
 func (r *stageRect) bind(p *Interpreter, out *value.Dense) (fits bool, err error) {
 	r.free()
 	if whole := out.Rows == 1 && out.Cols == 1; whole {
@@ -267,7 +267,8 @@ func (r *stageRect) bind(p *Interpreter, out *value.Dense) (fits bool, err error
 	return true, nil
 }
 
-// begin is where an operand's view begins, which the numbers of registers may tell.
+// begin returns the row and column of d where an operand's view begins. num is the registers' numbers. fits is
+// false if the view does not lie in d.
 func (o *Operand) begin(num []loop.Word, d *value.Dense) (at [2]int, fits bool) {
 	at = [2]int{o.Row, o.Col}
 	for axis, by := range [2]int{o.RowBy, o.ColBy} {
@@ -286,8 +287,7 @@ func (o *Operand) begin(num []loop.Word, d *value.Dense) (at [2]int, fits bool) 
 	return at, true
 }
 
-// size is how many rows or columns a view has that would have rest without a number that the run
-// tells.
+// size returns the rows (axis 0) or columns (axis 1) of a view: rest, unless a register says where it begins.
 func (o *Operand) size(axis, rest int) int {
 	switch {
 	case axis == 0 && o.RowBy > 0:
@@ -298,6 +298,7 @@ func (o *Operand) size(axis, rest int) int {
 	return rest
 }
 
+// free unbinds the loop.
 func (r *stageRect) free() {
 	if r.worker != nil {
 		r.worker.Free()
@@ -305,7 +306,7 @@ func (r *stageRect) free() {
 	}
 }
 
-// Free gives the memory of the stages back. The interpreter is not used after it.
+// Free frees the memory of the stages. The interpreter must not be used after it.
 func (p *Interpreter) Free() {
 	for k := range p.runs {
 		for i := range p.runs[k].rects {
