@@ -121,6 +121,7 @@ func Launch(ctx context.Context, o LaunchOptions) (exit int, err error) {
 		return 1, noLauncher(err.Error())
 	}
 	go j.out.run()
+	j.filter.of(j.cmd.Process.Pid)
 	err = j.loop(ctx, signals)
 	j.deserted = j.lostLauncher(err)
 	j.filter.flush()

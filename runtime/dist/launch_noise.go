@@ -4,6 +4,7 @@ package dist
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -11,7 +12,7 @@ import (
 
 // noiseFilter passes bytes on, except boxes between two lines of dashes that contain one of the
 // noises, and noisy lines. Everything else is passed on at once, unfinished lines too, unless they
-// begin like a box.
+// begin like a box, a noisy line or an error.
 type noiseFilter struct {
 	to   io.Writer
 	mu   sync.Mutex
@@ -19,6 +20,8 @@ type noiseFilter struct {
 	mid  bool     // part of the unfinished line has been passed on
 	box  []string // lines of an open box, with its first dashes
 	told bool     // an error was passed on
+	own  string   // ends the mark at the beginning of the launcher's own lines
+	held []string // such lines, which are passed on at the end unless told
 	activity
 }
 
@@ -65,7 +68,7 @@ func (n *noiseFilter) Write(b []byte) (int, error) {
 		b = b[end+1:]
 		n.whole()
 	}
-	if len(n.line) > 0 && n.box == nil && (n.mid || n.line[0] != '-' && n.line[0] != '[' && n.line[0] != 'm') {
+	if len(n.line) > 0 && n.box == nil && (n.mid || n.line[0] != '-' && n.line[0] != '[' && n.line[0] != 'm' && n.line[0] != 'e') {
 		n.pass(string(n.line))
 		n.line, n.mid = n.line[:0], true
 	}
@@ -82,6 +85,8 @@ func (n *noiseFilter) whole() {
 		n.pass(line)
 	case n.box == nil && dashes:
 		n.box = []string{line}
+	case n.box == nil && n.isOwn(line):
+		n.held = append(n.held, line)
 	case n.box == nil:
 		if !contains(line, noisyLines) && !readsTheDead(line) {
 			n.pass(line)
@@ -92,6 +97,20 @@ func (n *noiseFilter) whole() {
 			n.closeBox()
 		}
 	}
+}
+
+// of tells the launcher's process. Open MPI's marks its own lines "[host:process]", and has many, up to the
+// trace of its own crash, after a rank has died.
+func (n *noiseFilter) of(launcher int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.own = fmt.Sprintf(":%d", launcher)
+}
+
+// isOwn reports whether the launcher speaks of itself in a line.
+func (n *noiseFilter) isOwn(line string) bool {
+	mark, _, marked := strings.Cut(line, "]")
+	return marked && n.own != "" && strings.HasPrefix(mark, "[") && strings.HasSuffix(mark, n.own)
 }
 
 func (n *noiseFilter) closeBox() {
@@ -116,7 +135,10 @@ func (n *noiseFilter) flush() {
 		n.closeBox()
 	}
 	n.pass(string(n.line))
-	n.line = nil
+	if !n.told {
+		n.pass(strings.Join(n.held, ""))
+	}
+	n.line, n.held = nil, nil
 }
 
 // hasTold reports whether the ranks have printed an error in the form of Flow's diagnostics.

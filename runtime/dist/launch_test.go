@@ -22,10 +22,13 @@ func TestNoiseFilter(t *testing.T) {
 		{dashes + "a table\n", dashes + "a table\n"},
 		{"[h:1] Read -1, expected 524288, errno = 3\n[h:1] Read -1, expected 524288, errno = 14\n", "[h:1] Read -1, expected 524288, errno = 14\n"},
 		{"- a list\n-- b\n", "- a list\n-- b\n"},
+		{"[h:7] ORTE_ERROR_LOG: Out of resource\n[h:77] a\n]:7] b\nerror[E702]: rank 1 died\n[h:7] Signal: Segmentation fault (11)\n", "[h:77] a\n]:7] b\nerror[E702]: rank 1 died\n"},
+		{"[h:7] ORTE_ERROR_LOG: Out of resource\nanother line\n", "another line\n[h:7] ORTE_ERROR_LOG: Out of resource\n"}, // nobody else says why
 	} {
 		for step := 1; step < 80; step += 7 { // however it is cut
 			var out strings.Builder
 			n := &noiseFilter{to: &out}
+			n.of(7)
 			for i := 0; i < len(c.in); i += step {
 				if _, err := n.Write([]byte(c.in[i:min(i+step, len(c.in))])); err != nil {
 					t.Fatal(err)
