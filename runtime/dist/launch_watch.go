@@ -158,7 +158,7 @@ func (w *watch) count(now time.Time) (alive int) {
 		if x.gone {
 			continue
 		}
-		if start, runs := processStart(pid); runs && start == x.start {
+		if stillRuns(pid, x.start) {
 			alive++
 			continue
 		}

@@ -341,3 +341,23 @@ func TestLauncherIsKilledWithItsRanks(t *testing.T) {
 		}
 	}
 }
+
+// A process that cannot be looked at, since no file can be opened, is not dead.
+func TestALookThatFailsIsNoDeath(t *testing.T) {
+	me := thisProcess()
+	w := &watch{seen: map[int]watched{me.Pid: {start: me.Start}}}
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 0, Max: limit.Max}); err != nil {
+		t.Fatal(err)
+	}
+	gone, alive := me.gone(), w.count(time.Now())
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if gone || alive != 1 || w.lost != nil {
+		t.Errorf("this process is gone: %v, %d run, lost: %v", gone, alive, w.lost)
+	}
+}

@@ -47,9 +47,13 @@ var ownProcess = sync.OnceValue(func() process {
 })
 
 // gone reports whether p, of this machine, no longer runs. A stopped process runs.
-func (p process) gone() bool {
-	start, alive := processStart(p.Pid)
-	return !alive || start != p.Start
+func (p process) gone() bool { return !stillRuns(p.Pid, p.Start) }
+
+// stillRuns reports whether a process runs that began at start. Where the system cannot say, for want of a
+// file descriptor, it does.
+func stillRuns(pid int, start string) bool {
+	now, alive := processStart(pid)
+	return alive && (now == start || now == "" || start == "")
 }
 
 // firstGone returns the first rank whose process can be checked from rank me and no longer runs, or
