@@ -268,10 +268,10 @@ func (l *lowerer) dynamicSub(s ast.Sub, lo, hi val) subscript {
 	a, b := l.linear(lo), l.linear(hi)
 	fixed := l.differ(a, b)
 	// 1..-1 of a matrix of n rows ends with n
-	if !fixed || len(a.terms) == 0 && (a.c < 0) != (b.c < 0) {
+	if !fixed || len(a.terms) == 0 && (a.number < 0) != (b.number < 0) {
 		return l.openSub(s, lo, hi)
 	}
-	if out.size = int(b.c - a.c); b.c > a.c && out.size < 0 {
+	if out.size = int(b.number - a.number); b.number > a.number && out.size < 0 {
 		l.failf("E212", s.Span(), "the range has more than 2^63 indices")
 	}
 	if s.Inclusive && out.size < math.MaxInt {
@@ -292,22 +292,23 @@ func (l *lowerer) openSub(s ast.Sub, lo, hi val) subscript {
 	return out
 }
 
-// linear is a number plus edges, each times a number.
+// linear is an integer as a sum: a number, plus edges times numbers.
 type linear struct {
-	terms []term
-	c     int64
+	terms  []term
+	number int64
 }
 
+// term is an edge times a number.
 type term struct {
 	edge  ir.ID
 	times int64
 }
 
-// linear returns an integer as a sum.
+// linear returns the integer v as a sum.
 func (l *lowerer) linear(v val) linear {
 	var f linear
 	if v.kind == konst {
-		f.c = v.s.I
+		f.number = v.s.I
 		return f
 	}
 	left := mostTerms
@@ -315,16 +316,16 @@ func (l *lowerer) linear(v val) linear {
 	return f
 }
 
-// mostTerms is how many nodes of an expression are looked at.
+// mostTerms is the most nodes of an expression that are looked into.
 const mostTerms = 64
 
-// addTo adds an edge times k. left counts the nodes that may still be looked into; all others are terms.
+// addTo adds edge id times k to f. left is the number of nodes that may still be looked into. The others are terms.
 func (l *lowerer) addTo(f *linear, id ir.ID, k int64, left *int) {
 	n, in := &l.g.Nodes[id], l.g.In(id)
 	if *left--; *left > 0 {
 		switch {
 		case n.Op == l.constant:
-			f.c += k * int64(n.Attrs.Int("value"))
+			f.number += k * int64(n.Attrs.Int("value"))
 			return
 		case len(in) == 2 && (n.Op.Infix == "+" || n.Op.Infix == "-"):
 			l.addTo(f, in[0], k, left)
@@ -351,7 +352,7 @@ func (l *lowerer) addTo(f *linear, id ir.ID, k int64, left *int) {
 	f.terms = append(f.terms, term{id, k})
 }
 
-// differ reports whether two sums differ by a number alone.
+// differ reports whether a and b differ by a number alone.
 func (l *lowerer) differ(a, b linear) bool {
 	has := func(a, b linear) bool {
 		for _, x := range a.terms {

@@ -103,7 +103,7 @@ func (l *lowerer) boundsOf(first, second ast.Range, outer extent, step int) (id 
 	})
 	l.pure = pure
 	total = types.Unknown
-	if lo := outer.lo; outer.count != types.Unknown && outer.count <= mostCounted && bounds[0].of(index) && bounds[1].of(index) {
+	if lo := outer.lo; outer.count != types.Unknown && outer.count <= mostCounted && bounds[0].linearIn(index) && bounds[1].linearIn(index) {
 		total = 0
 		for k := range outer.count {
 			i := lo.s.I + int64(k)*int64(outer.step)
@@ -117,17 +117,17 @@ func (l *lowerer) boundsOf(first, second ast.Range, outer extent, step int) (id 
 	return l.loopNode(head, []extent{outer}, nil, r, y, types.DenseOf(types.I64, outer.count, 3)), total
 }
 
-// of reports whether f is a number and multiples of one edge.
-func (f linear) of(edge ir.ID) bool {
+// linearIn reports whether f is a number plus multiples of one edge.
+func (f linear) linearIn(edge ir.ID) bool {
 	return !slices.ContainsFunc(f.terms, func(t term) bool { return t.edge != edge })
 }
 
-// at is f where the edge is i.
+// at returns the value of f if its edge has the value i.
 func (f linear) at(i int64) int64 {
 	for _, t := range f.terms {
-		f.c += t.times * i
+		f.number += t.times * i
 	}
-	return f.c
+	return f.number
 }
 
 // mostCounted is the most values of the first index that are counted before the run.

@@ -23,16 +23,16 @@ import (
 // workers.
 func Rounds(g *ir.Graph, table *op.Table) *ir.Graph { return roundsIn(g, nil, table, fits) }
 
-// around is where a graph is a region: in node id of a graph.
+// around says of which node a graph is a region.
 type around struct {
-	g       *ir.Graph
+	g       *ir.Graph // has the node
 	id      ir.ID
-	args    []ir.ID
-	outside *around
+	args    []ir.ID // of the region
+	outside *around // of g; nil: g is the program
 }
 
-// numbered is the node that makes x, which is a constant number, a ramp (op.Def.Ramp) or a view of one, in a
-// graph outside; nil if x is another value.
+// numbered returns the node that makes value x of g, and its graph, if it is a constant number, a ramp
+// (op.Def.Ramp) or a view of a ramp. The node may be outside of g. The graph is nil for other values.
 func (a *around) numbered(g *ir.Graph, x ir.ID) (*around, *ir.Graph, ir.ID) {
 	n := &g.Nodes[x]
 	if k := -1; n.Op.Role == op.Argument && a != nil {
@@ -57,7 +57,7 @@ func (a *around) numbered(g *ir.Graph, x ir.ID) (*around, *ir.Graph, ir.ID) {
 	return nil, nil, 0
 }
 
-// copied adds a copy of what makes x, which is numbered, to a graph.
+// copied adds a copy of the numbered value x of g, and of its operands, to the graph to.
 func (a *around) copied(g *ir.Graph, x ir.ID, to *ir.Graph, at ir.Origin) ir.ID {
 	var in []ir.ID
 	for _, y := range g.In(x) {
@@ -67,7 +67,7 @@ func (a *around) copied(g *ir.Graph, x ir.ID, to *ir.Graph, at ir.Origin) ir.ID 
 	return to.Add(g.Nodes[x].Op, g.Nodes[x].Attrs, g.Type(x), at, in...)
 }
 
-// roundsIn makes tasks of the loops of a graph that fit, and of those in the others.
+// roundsIn makes a task of each loop of g that fits, at any depth. a says where g is a region; nil: it is none.
 func roundsIn(g *ir.Graph, a *around, table *op.Table, fits func(g *ir.Graph, id ir.ID) bool) *ir.Graph {
 	out := g
 	for i := range g.Nodes {
@@ -104,7 +104,7 @@ func follows(g *ir.Graph, id ir.ID) bool {
 	return slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return g.Type(x).Kind == types.Effect })
 }
 
-// roundsOf is the region in which node id is all there is.
+// roundsOf returns a region that consists of the loop id of g alone.
 func roundsOf(g *ir.Graph, a *around, id ir.ID, table *op.Table) *ir.Region {
 	n := &g.Nodes[id]
 	at := ir.Origin{Span: n.Span}

@@ -238,7 +238,7 @@ func (x *spreadGraph) node(id ir.ID) {
 	}
 }
 
-// notShared makes the new node of one that each rank makes as a whole, and notes why.
+// notShared makes the new node of node id, which each rank computes as a whole, and notes why.
 func (x *spreadGraph) notShared(id ir.ID, why string) {
 	n, from := &x.old.Nodes[id], x.old.In(id)
 	few := x.fewRows(x.old, id)
@@ -256,7 +256,7 @@ func (x *spreadGraph) notShared(id ir.ID, why string) {
 	x.g.Note(x.to[id], why)
 }
 
-// byRows makes the new node of one whose rows ranks share.
+// byRows makes the new node of node id, whose rows ranks share.
 func (x *spreadGraph) byRows(id ir.ID, reads []rowReads) {
 	n := &x.old.Nodes[id]
 	in := make([]ir.ID, len(x.old.In(id)))

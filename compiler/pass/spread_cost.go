@@ -188,7 +188,7 @@ func (s *spreader) speedup(g *ir.Graph) (times float64, slowest ir.Node) {
 				continue
 			}
 			if n.Op.Role == op.Slices && g.Type(id).IsDense() {
-				continue // it lies in the memory of its operand, whatever each rank has of it
+				continue // it is a view and takes no time
 			}
 			work, share := times*s.nodeWork(g, id), 1.0
 			if n.Attrs.Int(plan.Shared) > 1 {

@@ -265,7 +265,7 @@ func takeLists(r *ir.Region, inside []*spreadGraph) (all []listed) {
 	return all
 }
 
-// orderReads is the reads of a row that puts rows in order (op.Ordering).
+// orderReads returns the reads of an operator that sorts rows (op.Ordering).
 func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	if g.Nodes[id].Op.Order == nil {
 		return nil, elsewise

@@ -36,7 +36,7 @@ func (x *spreadGraph) sameElement(id ir.ID, e types.Elem) *ir.Region {
 	return r
 }
 
-// reductionReads is the reads of a reduction of rows, of columns or of all elements, that no chain precedes.
+// reductionReads returns the reads of a reduction of rows, of columns or of all elements that is no part of a pipe.
 func (s *spreader) reductionReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n, in := &g.Nodes[id], g.In(id)
 	if n.Op.Fold == op.NoFold || len(in) != 1 || !dividable(g.Type(in[0])) {
@@ -98,7 +98,7 @@ func (s *spreader) statedRows(g *ir.Graph, id ir.ID) int {
 	return rows
 }
 
-// statedReads is the reads of a stated operator.
+// statedReads returns the reads of a stated operator.
 func (s *spreader) statedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	if !stated(g.Nodes[id].Op) {
 		return nil, elsewise
@@ -155,7 +155,7 @@ func (x *spreadGraph) joinsStated(d *op.Def) joins {
 	}
 }
 
-// scanReads is the reads of a running reduction (op.Scan).
+// scanReads returns the reads of a running reduction (op.Scan).
 func (s *spreader) scanReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	if g.Nodes[id].Op.Scan == nil {
 		return nil, elsewise
@@ -219,7 +219,7 @@ var selectBits = []int{11, 11, 9, 9, 8, 8, 8}
 // left. selectBytes is the size of the counts of all digits for one place.
 const keptDigits, selectBytes = 2, 8 * (2<<11 + 2<<9 + 3<<8)
 
-// selectReads is the reads of a row that selects elements by their order (op.Selection).
+// selectReads returns the reads of an operator that selects elements by their order (op.Selection).
 func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	if g.Nodes[id].Op.Select == nil {
 		return nil, elsewise
@@ -333,8 +333,9 @@ func (x *spreadGraph) bodyEnds(id, made ir.ID) {
 	x.results(id, made, ts, join)
 }
 
-// ends gives a pipe, which is made already, the results of one rank: its rows of those that have rows, and of
-// a reduction of all elements a state, to be merged. folds are the reductions, and space what they are of.
+// ends sets the results that one rank has of the pipe made, the new node of id: its rows of a result with rows,
+// and the state of a reduction of all elements, which ranks merge. folds are the reductions of the index space
+// space; nil: the elements are stored.
 func (x *spreadGraph) ends(id, made ir.ID, folds []*op.Def, space types.Type) {
 	names, ts, join := make([]string, len(folds)), make([]types.Type, len(folds)), make([]joins, len(folds))
 	for k, d := range folds {
@@ -354,8 +355,8 @@ func (x *spreadGraph) ends(id, made ir.ID, folds []*op.Def, space types.Type) {
 	x.results(id, made, ts, join)
 }
 
-// results gives node id the results of its new node, which have the types ts. join says how ranks join the
-// states of each; nil: a rank has its rows.
+// results makes the results of made those of node id. ts are their types. join merges the states of a result; nil:
+// it is a rank's rows.
 func (x *spreadGraph) results(id, made ir.ID, ts []types.Type, join []joins) {
 	if x.old.Type(id).Kind == types.Tuple {
 		x.g.SetType(made, types.TupleOf(ts...))

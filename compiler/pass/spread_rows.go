@@ -157,7 +157,7 @@ const (
 	whyBlocks   = "is not cut into blocks"
 	whyAnywhere = "is made where it is read"
 	whyOperand  = "its operand is not shared"
-	elsewise    = "in another way"
+	elsewise    = "in another way" // see way
 )
 
 // unless returns why unless ok.
@@ -168,15 +168,17 @@ func unless(ok bool, why string) string {
 	return why
 }
 
-// way is one way in which ranks share the work of a node. reads says what a rank reads of the operands and why
-// ranks do not share them ("": they do, elsewise: the way is not for this node). partial says which operands
-// have no rows but a rank's own. make makes the new nodes.
+// way is one way in which ranks share the work of a node.
+//
+// reads returns what a rank reads of the operands, and why ranks do not share the node: "" if they do, elsewise
+// if the way is for other nodes. partial reports, by operand, whether a rank has only its own rows of it. make
+// makes the new nodes.
 type way struct {
 	reads func(s *spreader, g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string)
 	make  func(x *spreadGraph, id ir.ID, reads []rowReads)
 }
 
-// ways lists the ways. The first that is for a node counts.
+// ways lists the ways. The first that is for a node decides.
 var ways = []way{
 	{(*spreader).viewReads, (*spreadGraph).byRows},
 	{(*spreader).turnedReads, (*spreadGraph).byColumns},
@@ -190,7 +192,7 @@ var ways = []way{
 }
 
 // shared returns the way in which ranks share node id, what they read of its operands, and why they do not
-// share it; "": they do.
+// share it; "" if they do.
 func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (w way, reads []rowReads, why string) {
 	switch place := g.Placement(id); {
 	case place == ir.Replicated || place == ir.OneRank:
@@ -206,9 +208,9 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (w way, reads [
 	return w, reads, why
 }
 
-// viewReads is the reads of columns or of a diagonal of a partial matrix, which have the rows that it has. No
-// rows may arrive in the memory of another operator that only looks at other memory. A slice of a partial
-// matrix is a view.
+// viewReads returns the reads of columns or of a diagonal of a partial matrix: each rank has the same rows of
+// them as of the matrix. Other views are not shared, because rows from other ranks cannot arrive in memory that
+// belongs to an operand. A slice of rows of a partial matrix is shared in another way.
 func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n := &g.Nodes[id]
 	_, _, _, sent := g.Dest(id)
@@ -221,13 +223,14 @@ func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 	return nil, elsewise
 }
 
-// turnedReads is the reads of a reduction of the columns of a sparse matrix (op.Def.Turned).
+// turnedReads says whether ranks share a reduction of the columns of a sparse matrix (op.Def.Turned).
 func (s *spreader) turnedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	in := g.In(id)
 	return nil, unless(g.Nodes[id].Op.Turned != "" && partial[0] && g.Type(in[0]).Known() && g.Type(in[0]).Cols >= s.ranks, elsewise)
 }
 
-// inMessages says why ranks do not share a node that they can share in this way only; nil reads: they cannot.
+// inMessages returns reads, and why ranks do not share a node that no other way is for. gains: sharing saves
+// more than its messages cost. nil reads: they cannot share it.
 func (s *spreader) inMessages(g *ir.Graph, id ir.ID, reads []rowReads, gains bool) ([]rowReads, string) {
 	switch {
 	case reads != nil:
@@ -238,7 +241,7 @@ func (s *spreader) inMessages(g *ir.Graph, id ir.ID, reads []rowReads, gains boo
 	return nil, whyTogether
 }
 
-// rowsReads is the reads of a node whose rows ranks share.
+// rowsReads returns the reads of a node whose rows ranks share.
 func (s *spreader) rowsReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n, in, rows := &g.Nodes[id], g.In(id), s.rows(g, id)
 	switch {
@@ -272,7 +275,7 @@ func (s *spreader) rowsReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 	return reads, unless(gains, whyWhole) // of what ranks share
 }
 
-// rowsWork is about the operations of a node whose rows ranks may share.
+// rowsWork estimates the operations of a node whose rows ranks may share.
 func (s *spreader) rowsWork(g *ir.Graph, id ir.ID) float64 {
 	n, t := &g.Nodes[id], g.Type(id)
 	switch {
@@ -313,10 +316,10 @@ func elements(t types.Type) float64 {
 	return float64(t.Count())
 }
 
-// dividable is what ranks can share: a dense matrix of known shape.
+// dividable reports whether ranks can share a value: a dense matrix of known shape that is not empty.
 func dividable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() > 0 }
 
-// wideReads is the reads of a product of floats with more columns than rows, whose columns ranks share.
+// wideReads returns the reads of a product t(a) @ b of floats with more columns than rows. Ranks share its columns.
 func (s *spreader) wideReads(g *ir.Graph, id ir.ID, _ []bool) (reads []rowReads, why string) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	if n.Op.Role != op.Multiplies || len(in) != 2 || !n.Attrs.Bool("ta") || n.Attrs.Bool("tb") || !dividable(t) || !t.Elem.IsFloat() ||

@@ -25,5 +25,5 @@
 // The package knows neither operators nor kernels. Start at form.go. op.go lists the scalar
 // operations, reduce.go the reductions, eval.go is the definition. For targets, state.go carries
 // reductions in a few words, unroll.go unrolls short loops, and
-// handed.go hands on between rounds what earlier rounds have computed.
+// handed.go hands values that a round has computed on to later rounds.
 package loop

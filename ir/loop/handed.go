@@ -1,12 +1,13 @@
 package loop
 
-// This file hands on from round to round what an earlier round has computed:
+// This file hands values that a round has computed on to later rounds (predictive commoning):
 //
-//	for i in 0..n { y = x[i+1] - x[i] .. }   ->   a = x[0]; for i in 0..n (a) { b = x[i+1]; y = b - a ..; next b }
+//	for i in 0..n { y = x[i+1] - x[i] .. }
+//	a = x[0]; for i in 0..n (a) { b = x[i+1]; y = b - a ..; next b }
 //
-// Not loads alone, but all that depends on nothing else than the index and what no round changes: of the
-// flows through both sides of a cell one is computed (A. Pottenger, "Predictive commoning", after J. R.
-// O'Brien and others, 1990).
+// It hands on loads, and all values that depend on the index and invariants alone: of the flows through both
+// sides of a cell only one is computed (A. Pottenger, "Predictive commoning", after J. R. O'Brien and others,
+// 1990).
 
 import (
 	"encoding/binary"
@@ -14,12 +15,12 @@ import (
 	"flow/ir/types"
 )
 
-// mostHanded is how many values an inner loop hands on beside its own: each takes a register. farthestHanded
-// is over how many rounds.
+// mostHanded is the most values that an inner loop hands on beside those that it carries already, because each
+// takes a register. farthestHanded is the most rounds for which a value is handed on.
 const mostHanded, farthestHanded = 8, 4
 
-// HandOn returns n with the values of inner loops that earlier rounds have computed carried. All values and
-// results stay the same.
+// HandOn returns n with inner loops that carry the values that earlier rounds have computed. It changes no result.
+// It leaves loops whose number of rounds is not known, because the first values are computed before the loop.
 func HandOn(n *Nest) *Nest {
 	plans := map[*Stmt]*handing{}
 	EachStmt(&n.Body, func(s *Stmt) {
@@ -51,7 +52,7 @@ func HandOn(n *Nest) *Nest {
 	})
 }
 
-// shiftedLoads reports a loop whose block loads from one memory at places that differ.
+// shiftedLoads reports whether the block of loop s loads from one memory at places a constant apart.
 func shiftedLoads(s *Stmt) bool {
 	list := s.Loop.Body.Stmts
 	for i := range list {
@@ -65,14 +66,14 @@ func shiftedLoads(s *Stmt) bool {
 	return false
 }
 
-// shifted is a pure statement of the block of a loop: round i makes what every statement of this number makes
-// in round i + by - its own by.
+// shifted is a pure statement of the block of a loop. Statements of one number compute the same values, by rounds
+// apart: in round i this one computes what another one, y, computes in round i + by - y.by.
 type shifted struct {
 	*Stmt
 	number int
-	moves  bool // with the index
+	moves  bool // its value depends on the index
 	by     int64
-	from   *shifted // gives it, some rounds before; nil: it is computed
+	from   *shifted // the statement that computes it from.by - by rounds before; nil: it is computed itself
 }
 
 // handing is a loop in which values are handed on.
@@ -80,14 +81,14 @@ type handing struct {
 	nest   *Nest
 	loop   *Loop
 	at     map[Val]*shifted
-	needed map[Val]bool
-	inside map[Val]bool       // what the loop makes or carries
-	far    map[*shifted]int64 // over how many rounds values are handed on
-	order  []*shifted         // the same, in the order of the block
+	needed map[Val]bool       // computed or handed on
+	inside map[Val]bool       // computed or carried by the loop
+	far    map[*shifted]int64 // the rounds for which a value is handed on
+	order  []*shifted         // the keys of far, in the order of the block
 }
 
-// plan finds what to hand on, and reports whether there is anything. Statements behind one that may leave the
-// loop are not looked at: before the first round they would be done too early.
+// plan finds the values to hand on, and reports whether there are any. It ignores statements after one that may
+// leave the loop, because their first values must not be computed before the loop.
 func (h *handing) plan() bool {
 	numbers, last, list := map[string]int{}, map[int]*shifted{}, h.loop.Body.Stmts
 	for k := range h.loop.Init {
@@ -144,7 +145,7 @@ func (h *handing) plan() bool {
 	return many > 0 && many <= mostHanded
 }
 
-// need notes a value that is computed or handed on.
+// need notes that v is computed or handed on, with all that it needs.
 func (h *handing) need(v Val) {
 	x := h.at[v]
 	switch {
@@ -160,8 +161,8 @@ func (h *handing) need(v Val) {
 	valuesOf(x.Stmt, h.need)
 }
 
-// key returns what a statement computes as text, but for how far its operands are shifted together. ok is
-// false if rounds depend on more than the index.
+// key returns a text that is equal for statements that compute the same in shifted rounds. It sets x.moves and
+// x.by. ok is false if the value depends on more than the index and invariants.
 func (h *handing) key(x *shifted) (key string, ok bool) {
 	var b []byte
 	word := func(n int64) { b = binary.AppendVarint(b, n) }
@@ -173,7 +174,7 @@ func (h *handing) key(x *shifted) (key string, ok bool) {
 		b = append(b, x.Func.Name...)
 	}
 	x.moves = x.Code == IndexOf && int(x.Imm) == h.loop.Index.Name
-	part := func(moves bool, by int64) { // the first one that moves says how far
+	part := func(moves bool, by int64) { // x.by is that of the first operand that moves
 		if moves && !x.moves {
 			x.moves, x.by = true, by
 		}
@@ -213,7 +214,7 @@ func (h *handing) key(x *shifted) (key string, ok bool) {
 	return string(b), true
 }
 
-// write writes the loop.
+// write writes loop s with the values handed on. It adds to gives what stands for statements that are not written.
 func (h *handing) write(r *rewriter, s *Stmt, gives map[*Stmt]Val) {
 	l := s.Loop
 	x := Index{Name: l.Index.Name, Range: r.rng(l.Index.Range)}
@@ -252,7 +253,8 @@ func (h *handing) write(r *rewriter, s *Stmt, gives map[*Stmt]Val) {
 	r.set(s, out)
 }
 
-// before writes what a value would be in the round that r.fixed says.
+// before writes the value that v has in the round before the loop that r.fixed gives. done has the values written so
+// far.
 func (h *handing) before(r *rewriter, v Val, done map[Val]Val) Val {
 	x := h.at[v]
 	if x == nil {

@@ -21,7 +21,7 @@ type SparseEdge struct {
 // SparseEdges estimates the sparse matrices of a graph, without its regions.
 func SparseEdges(g *ir.Graph) []SparseEdge { return sparseEdges(g, ir.NewEstimator(g)) }
 
-// estimators are those of a graph and its regions.
+// estimators has the estimators of graphs and of their regions.
 type estimators map[*ir.Graph]*ir.Estimator
 
 // of returns the estimator of a graph.
@@ -32,18 +32,19 @@ func (x estimators) of(g *ir.Graph) *ir.Estimator {
 	return x[g]
 }
 
-// enter makes the estimator of a region of node id of g, where the inputs of the node are known.
+// enter makes the estimator of region r of node id of g. It knows the estimates of the node's inputs.
 func (x estimators) enter(g *ir.Graph, id ir.ID, r *ir.Region) {
 	if x[r.Graph] == nil {
 		x[r.Graph] = x.of(g).Region(id, r)
 	}
 }
 
-// bytes is messageBytes of a graph.
+// bytes returns messageBytes of g.
 func (x estimators) bytes(g *ir.Graph) func(id ir.ID) float64 {
 	return messageBytes(g, sparseEdges(g, x.of(g)))
 }
 
+// sparseEdges is SparseEdges with the estimator of g.
 func sparseEdges(g *ir.Graph, estimates *ir.Estimator) (out []SparseEdge) {
 	for i := range g.Nodes {
 		id := ir.ID(i)

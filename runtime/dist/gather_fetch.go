@@ -62,7 +62,7 @@ func (r *rank) startFetch(key int, parts *local.Parts, finished func()) (none bo
 	return g.left == 0
 }
 
-// send starts to send b, whose length the receiver knows unless some.
+// send starts to send b. some: the receiver does not know its length.
 func (r *rank) send(to, tag int, b []byte, some bool) transport.Request {
 	if some {
 		return r.comm.IsendSome(to, tag, b)

@@ -212,7 +212,7 @@ type flight struct {
 	placed  *placed // memory of a large matrix; dense and buf are set at its end
 	whole   *gathering
 	buf     []byte
-	got     *int // of a message that may be shorter than buf: its length
+	got     *int // the length of a message that may be shorter than buf; nil: of others
 	req     transport.Request
 	started int64
 }

@@ -1,14 +1,14 @@
 package local
 
-// This file lets a gather with lists send only the rows that have changed since the round before. Labels that
-// spread through a graph, and other loops to a fixpoint, change few rows in most of their rounds.
+// This file lets a gather with lists send only the rows that have changed since the round before. Loops to a
+// fixpoint, such as labels that spread through a graph, change few rows in most rounds.
 //
-// Both ranks keep the rows of the last message. A message with the changed ones has their number, their
-// positions in the list (uint32 each, all of it padded to a multiple of 8 bytes) and their bytes. It is at
-// most half as long as one with all rows, so its length tells which it is. Rows are compared by their bits.
+// Both ranks keep the rows of the last message. A message with changed rows has their number, their positions
+// in the list (uint32 each, padded to a multiple of 8 bytes) and their bytes. It is at most half as long as a
+// message with all rows, so its length tells which it is. Rows are compared by their bits.
 //
-// Where values change in every round the comparison is in vain, and both ranks know: they count the messages
-// with all rows, and after some of them try again only now and then.
+// If all values change in every round, comparing is in vain. So both ranks count the messages with all rows,
+// and after some of them compare only in every fourth round.
 
 import (
 	"encoding/binary"
@@ -18,17 +18,17 @@ import (
 
 // resending is the state of the messages to or from another rank.
 type resending struct {
-	last  []byte // the rows of the last message, if the next one may have only the changed ones
-	bytes int    // of all rows
-	full  int    // messages in a row with all rows, and 1 for those before
-	at    []uint32
-	some  []byte // memory of messages with the changed rows
+	last  []byte   // the rows of the last message, if the next one may have only the changed ones
+	bytes int      // of all rows
+	full  int      // messages in a row with all rows; 1 after one with changed rows
+	at    []uint32 // positions of the changed rows
+	some  []byte   // memory of messages with changed rows
 }
 
-// smallest is the size in bytes of the rows from which a message with the changed ones may pay.
+// smallest is the least size of all rows, in bytes, for which a message with changed rows may pay.
 const smallest = 1 << 10
 
-// begin begins a round in which all rows have so many bytes. It reports whether the message may have only the
+// begin begins a round whose rows have so many bytes in all. It reports whether the message may have only the
 // changed ones.
 func (x *resending) begin(bytes int) bool {
 	if x.bytes != bytes { // the list is another one
@@ -45,8 +45,8 @@ func (x *resending) due() bool {
 // inRounds reports whether gather g may run more than once.
 func (e *Engine) inRounds(g *gather) bool { return g.id >= ir.ID(e.p.Graph.Len()) }
 
-// message returns what is sent of a matrix, the rows of a list or all, and whether the receiver does not know
-// the length. rounds says that there may be later messages.
+// message returns the bytes to send of a matrix: the rows in a list, or all. A row has size bytes. some: the
+// receiver does not know the length. rounds: there may be later messages.
 func (x *resending) message(matrix []byte, rows []int32, all bool, size int, rounds bool) (b []byte, some bool) {
 	n := len(rows) * size
 	if all {
@@ -67,8 +67,8 @@ func (x *resending) message(matrix []byte, rows []int32, all bool, size int, rou
 	return matrix, false
 }
 
-// changes brings x.last up to date, and returns the message: all rows, or the changed ones. rows lists the
-// rows of from; nil: all of them.
+// changes updates x.last and returns the message: the changed rows, or all if too many have changed. rows lists
+// the rows of from; nil: all of them. A row has size bytes.
 func (x *resending) changes(from []byte, rows []int32, size int) []byte {
 	count, most := x.bytes/size, (x.bytes/2-8)/(size+4)
 	x.at = x.at[:0]
@@ -105,7 +105,7 @@ func (x *resending) changes(from []byte, rows []int32, size int) []byte {
 	return b
 }
 
-// differs returns the first position from k on, below count, whose row is not that of last.
+// differs returns the first position, from k on, whose row differs from that of last; count if there is none.
 func differs(last, from []byte, rows []int32, k, count, size int) int {
 	switch {
 	case size == 8 && rows != nil:
@@ -130,7 +130,7 @@ func differs(last, from []byte, rows []int32, k, count, size int) int {
 	return k
 }
 
-// complete makes messages with the changed rows such with all rows, of so many bytes each.
+// complete replaces received messages with changed rows by all rows. A row has size bytes.
 func (f *fetch) complete(size int) {
 	for r := range f.received {
 		x, all := &f.received[r], f.Take[r]

@@ -27,7 +27,7 @@
 //   - Sizes: a receive states the exact size. A message of another size fails
 //     the receive with a SizeError that names both; the buffer's content is then
 //     undefined. The sender may have completed without an error. IrecvSome states
-//     the largest size, and learns that of the message.
+//     the largest size and learns the size of the message.
 //   - Completion of a send says that its buffer may be reused, not that the
 //     message has arrived. A send that is larger than a backend's eager limit
 //     finishes only after the receiver has posted the receive, so never wait for a

@@ -63,10 +63,10 @@ type Comm interface {
 	// nobody else, then calls place: it returns n bytes, or nil to be asked again by a later
 	// Testsome; until then the message waits. place must not call the Comm. Never waits.
 	IrecvPlaced(src, tag, n int, place func() []byte) Request
-	// IsendSome is Isend on Data of at least one byte to an IrecvSome. Never waits.
+	// IsendSome is Isend on Data to an IrecvSome. buf has at least one byte. Never waits.
 	IsendSome(dst, tag int, buf []byte) Request
-	// IrecvSome posts a receive from src of at least one byte and at most len(buf), which an IsendSome
-	// sends. *got is their number when Testsome lists the request. Never waits.
+	// IrecvSome posts a receive of the bytes that an IsendSome of src sends: at least one, at most len(buf).
+	// *got is their number when Testsome lists the request. A longer message is a SizeError. Never waits.
 	IrecvSome(src, tag int, buf []byte, got *int) Request
 	// TryRecv takes the next waiting message of a channel, of any source, tag and
 	// size; ok is false if there is none. ch is Control; another is ErrChannel.

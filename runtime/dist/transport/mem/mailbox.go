@@ -65,7 +65,7 @@ type op struct {
 	size   int           // bytes of the payload
 	placed bool          // a placed receive
 	place  func() []byte // of a placed receive without memory yet
-	got    *int          // of a receive of at most size bytes: how many have come
+	got    *int          // the bytes received by an IrecvSome; nil: of another receive
 	err    error
 	done   atomic.Bool
 }

@@ -191,6 +191,7 @@ func (c *Comm) IrecvSome(src, tag int, buf []byte, got *int) transport.Request {
 	return c.startSome("receive", src, tag, buf, got)
 }
 
+// startSome starts an IsendSome or an IrecvSome; got is nil for the former.
 func (c *Comm) startSome(kind string, peer, tag int, buf []byte, got *int) transport.Request {
 	c.env.mu.Lock()
 	defer c.env.mu.Unlock()

@@ -38,8 +38,8 @@ const (
 	bareLimitSelf = 900
 )
 
-// A form is how a payload of one size travels. Both ends conclude it from the size. One whose size only
-// the sender knows (IsendSome) has a header.
+// A form is how a payload of one size travels. Both ends derive it from the size. A payload whose
+// size only the sender knows (IsendSome) has a header.
 type form uint8
 
 const (

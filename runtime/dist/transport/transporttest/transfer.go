@@ -214,7 +214,7 @@ func placed(ctx context.Context, c transport.Comm) error {
 	return nil
 }
 
-// some receives messages whose lengths it learns, among others of the same tag.
+// some receives messages of unknown lengths, between others of the same tag and of known lengths.
 func some(ctx context.Context, c transport.Comm) error {
 	const most = 3 << 20
 	sizes := []int{1, 8, 18, 3000, 4001, 70000, 2<<20 + 8, most}
