@@ -68,8 +68,8 @@ func ReadTogether(ctx context.Context, comm transport.Comm, in *Input) {
 // errNotKept is the error of ranks that do not all keep their parts of a file.
 var errNotKept = errors.New("not all ranks keep a part")
 
-// kept returns what the other ranks need of the answer a for blocks lo..hi-1. If the task asks for it, this rank
-// stores the parts of a and returns only their Told.
+// kept returns what the other ranks need of answer a, which is for blocks lo..hi-1. If the task asks for
+// it, this rank stores the parts of a and returns only their Told.
 func kept(in *Input, c format.Task, lo, hi int, a format.Answer) format.Answer {
 	if !c.Keep {
 		return a

@@ -324,9 +324,9 @@ var pipeline = []step{
 		}},
 }
 
-// A plan by rows is taken at once if it is predicted to be as fast as leastShared of the ranks, or as sharedEnough
-// ranks. Otherwise it is taken if it is predicted to take at most rowsFaster of the time of a plan by blocks. That
-// is less than 1, because guessed costs are coarse.
+// A plan by rows is taken at once if it is predicted to be as fast as leastShared of the ranks, or as
+// sharedEnough ranks. Otherwise it is taken if it is predicted to take at most rowsFaster of the time of a
+// plan by blocks. That is less than 1, because guessed costs are coarse.
 const leastShared, sharedEnough, rowsFaster = 0.5, 1.5, 0.5
 
 // tryRows runs the other passes up to lastTried as if ranks shared the matrices of the program by rows
@@ -358,8 +358,8 @@ func (s *state) tryRows() {
 	s.shares, s.because = "by rows", ir.Node{}
 }
 
-// trial runs the remaining passes, up to lastTried, on a copy of s. rows: no matrix is cut into blocks. why says why
-// there is no such plan; "" if there is one.
+// trial runs the remaining passes, up to lastTried, on a copy of s. rows: no matrix is cut into blocks. why
+// says why there is no such plan; "" if there is one.
 func (s *state) trial(rows bool) (try state, why string) {
 	try = *s
 	try.rows, try.program = rows, s.g // passes do not change s.g
@@ -390,8 +390,8 @@ func (s *state) trial(rows bool) (try state, why string) {
 	return try, ""
 }
 
-// makespan predicts the seconds of a plan with one worker a rank. It uses guessed costs, so that all machines get the
-// same plan.
+// makespan predicts the seconds of a plan with one worker a rank. It uses guessed costs, so that all
+// machines get the same plan.
 func (s *state) makespan() float64 {
 	p := &plan.Plan{Graph: s.g, Ranks: s.o.Ranks, Owner: s.owner, Prio: pass.Priorities(s.g, nil), Uses: s.g.Uses()}
 	return plan.Summarise(p, nil, 1).Makespan

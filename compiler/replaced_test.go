@@ -87,8 +87,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestReplacedOrNot compares programs with the definition. Each of them once gave a wrong value in place: rows or
-// columns that stay, another name for the matrix, comparisons of numbers that wrap.
+// TestReplacedOrNot compares programs with the definition. Each of them once gave a wrong value in place:
+// rows or columns that stay, another name for the matrix, comparisons of numbers that wrap.
 func TestReplacedOrNot(t *testing.T) {
 	table := tinyTable(t)
 	kernels.LoopsFrom(0)

@@ -14,20 +14,20 @@ import (
 	"flow/kernels/nest"
 )
 
-// bodyCode is a compiled body: as nests, one for each form that was needed, and its actions for
-// where there are none. It is safe for concurrent use.
+// bodyCode is a compiled body: the nests of each form that was needed, and its actions if there are none.
+// It is safe for concurrent use.
 type bodyCode struct {
 	body    *op.Body
 	varies  []bool          // by register
-	uniform []int           // actions whose values are the same in every iteration, in order, but for those that are drawn
-	acts    []int           // those that are not
-	drawn   []int           // constructors of which every iteration reads its own row
-	cells   []nest.MemoCell // what nested bodies compute the same in every iteration
+	uniform []int           // actions with the same value in every iteration, in order, without drawn
+	acts    []int           // actions whose values differ from iteration to iteration
+	drawn   []int           // constructors from which every iteration reads its own row
+	cells   []nest.MemoCell // values in nested bodies that are the same in every iteration
 	keep    *nest.MemoMap
 
-	work  int           // actions of an iteration, about
+	work  int           // about the actions of an iteration
 	seen  atomic.Int64  // actions that executions so far have run
-	words atomic.Int32  // of the exact sums that are mostly enough; 0: not known yet
+	words atomic.Int32  // of exact sums, so many that they mostly suffice; 0: not known yet
 	plan  *nest.RowPlan // of a body that gives rows by phases; nil of others
 	apart atomic.Bool   // numbers of a row were too far apart for the sums of phases
 	waits waits         // of lanes for one another
@@ -35,9 +35,9 @@ type bodyCode struct {
 	forms map[nestKey]*nestMade
 	rows  map[nestKey]*rowForm // by phases, or with calls
 
-	asked   bool           // for calls
-	calls   *nest.CallPlan // of a body with operators that have no form in loops; nil of others
-	noCalls string         // why there is no such plan
+	asked   bool           // calls and noCalls are set
+	calls   *nest.CallPlan // for a body with operators that have no form in loops; nil: for others
+	noCalls string         // why calls is nil
 }
 
 type nestKey struct {

@@ -72,7 +72,7 @@ func roundsOf(b *op.Body) *roundsCode {
 // time; larger ones are worth loops over their elements.
 const mostHeld = 64
 
-// fewNumbers reports a body whose matrices are all small, but for those that it is given.
+// fewNumbers reports whether all matrices that a body makes are small, except ramps (op.Def.Ramp).
 func fewNumbers(b *op.Body) bool {
 	ramps := nest.Ramps(b)
 	for k := range b.Acts {

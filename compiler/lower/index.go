@@ -319,7 +319,8 @@ func (l *lowerer) linear(v val) linear {
 // mostTerms is the most nodes of an expression that are looked into.
 const mostTerms = 64
 
-// addTo adds edge id times k to f. left is the number of nodes that may still be looked into. The others are terms.
+// addTo adds edge id times k to f. left is the number of nodes that may still be looked into. The others
+// are terms.
 func (l *lowerer) addTo(f *linear, id ir.ID, k int64, left *int) {
 	n, in := &l.g.Nodes[id], l.g.In(id)
 	if *left--; *left > 0 {

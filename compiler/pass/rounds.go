@@ -67,7 +67,8 @@ func (a *around) copied(g *ir.Graph, x ir.ID, to *ir.Graph, at ir.Origin) ir.ID 
 	return to.Add(g.Nodes[x].Op, g.Nodes[x].Attrs, g.Type(x), at, in...)
 }
 
-// roundsIn makes a task of each loop of g that fits, at any depth. a says where g is a region; nil: it is none.
+// roundsIn makes a task of each loop of g that fits, at any depth. a says where g is a region; nil: it is
+// none.
 func roundsIn(g *ir.Graph, a *around, table *op.Table, fits func(g *ir.Graph, id ir.ID) bool) *ir.Graph {
 	out := g
 	for i := range g.Nodes {

@@ -36,7 +36,8 @@ func (x *spreadGraph) sameElement(id ir.ID, e types.Elem) *ir.Region {
 	return r
 }
 
-// reductionReads returns the reads of a reduction of rows, of columns or of all elements that is no part of a pipe.
+// reductionReads returns the reads of a reduction of rows, of columns or of all elements that is no part of
+// a pipe.
 func (s *spreader) reductionReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n, in := &g.Nodes[id], g.In(id)
 	if n.Op.Fold == op.NoFold || len(in) != 1 || !dividable(g.Type(in[0])) {
@@ -333,9 +334,9 @@ func (x *spreadGraph) bodyEnds(id, made ir.ID) {
 	x.results(id, made, ts, join)
 }
 
-// ends sets the results that one rank has of the pipe made, the new node of id: its rows of a result with rows,
-// and the state of a reduction of all elements, which ranks merge. folds are the reductions of the index space
-// space; nil: the elements are stored.
+// ends sets the results that one rank has of the pipe made, the new node of id: its rows of a result with
+// rows, and the state of a reduction of all elements, which ranks merge. folds are the reductions of the
+// index space space; nil: the elements are stored.
 func (x *spreadGraph) ends(id, made ir.ID, folds []*op.Def, space types.Type) {
 	names, ts, join := make([]string, len(folds)), make([]types.Type, len(folds)), make([]joins, len(folds))
 	for k, d := range folds {
@@ -355,8 +356,8 @@ func (x *spreadGraph) ends(id, made ir.ID, folds []*op.Def, space types.Type) {
 	x.results(id, made, ts, join)
 }
 
-// results makes the results of made those of node id. ts are their types. join merges the states of a result; nil:
-// it is a rank's rows.
+// results makes the results of made those of node id. ts are their types. join merges the states of a
+// result; nil: it is a rank's rows.
 func (x *spreadGraph) results(id, made ir.ID, ts []types.Type, join []joins) {
 	if x.old.Type(id).Kind == types.Tuple {
 		x.g.SetType(made, types.TupleOf(ts...))

@@ -170,9 +170,9 @@ func unless(ok bool, why string) string {
 
 // way is one way in which ranks share the work of a node.
 //
-// reads returns what a rank reads of the operands, and why ranks do not share the node: "" if they do, elsewise
-// if the way is for other nodes. partial reports, by operand, whether a rank has only its own rows of it. make
-// makes the new nodes.
+// reads returns what a rank reads of the operands, and why ranks do not share the node: "" if they do,
+// elsewise if the way is for other nodes. partial reports, by operand, whether a rank has only its own rows
+// of it. make makes the new nodes.
 type way struct {
 	reads func(s *spreader, g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string)
 	make  func(x *spreadGraph, id ir.ID, reads []rowReads)
@@ -208,9 +208,9 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (w way, reads [
 	return w, reads, why
 }
 
-// viewReads returns the reads of columns or of a diagonal of a partial matrix: each rank has the same rows of
-// them as of the matrix. Other views are not shared, because rows from other ranks cannot arrive in memory that
-// belongs to an operand. A slice of rows of a partial matrix is shared in another way.
+// viewReads returns the reads of columns or of a diagonal of a partial matrix: each rank has the same rows
+// of them as of the matrix. Other views are not shared, because rows from other ranks cannot arrive in
+// memory that belongs to an operand. A slice of rows of a partial matrix is shared in another way.
 func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n := &g.Nodes[id]
 	_, _, _, sent := g.Dest(id)
@@ -319,7 +319,8 @@ func elements(t types.Type) float64 {
 // dividable reports whether ranks can share a value: a dense matrix of known shape that is not empty.
 func dividable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() > 0 }
 
-// wideReads returns the reads of a product t(a) @ b of floats with more columns than rows. Ranks share its columns.
+// wideReads returns the reads of a product t(a) @ b of floats with more columns than rows. Ranks share its
+// columns.
 func (s *spreader) wideReads(g *ir.Graph, id ir.ID, _ []bool) (reads []rowReads, why string) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	if n.Op.Role != op.Multiplies || len(in) != 2 || !n.Attrs.Bool("ta") || n.Attrs.Bool("tb") || !dividable(t) || !t.Elem.IsFloat() ||

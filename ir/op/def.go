@@ -46,8 +46,8 @@ type Def struct {
 	// It writes work done once a call, such as subscript checks, at once, and each element on
 	// demand. nil, or a nil result: a loop cannot compute it.
 	Elements func(e *Elements) Element
-	// Ramp describes a constructor of integers whose element (i, j) is first + i * down. ok is false if the matrix
-	// with these attributes is none. nil: no attributes give a ramp.
+	// Ramp describes a constructor of integers whose element (i, j) is first + i * down. ok is false if the
+	// matrix with these attributes is none. nil: no attributes give a ramp.
 	Ramp func(a *Attrs) (first, down int64, ok bool)
 	// Keyed is how a loop reduces by key, for a reduction whose result has an element, or a row,
 	// for each key. nil: no loop does.

@@ -54,8 +54,8 @@ type Incomplete interface {
 	Incomplete() bool
 }
 
-// Alone runs all iterations of a call, pass after pass, on the calling worker. It is the Kernel of most rows with a
-// loop. It fails as Begin and RunAll do.
+// Alone runs all iterations of a call, pass after pass, on the calling worker. It is the Kernel of most
+// rows with a loop. It fails as Begin and RunAll do.
 func (l *Loop) Alone(c *Call) error {
 	n, _ := l.Space(c)
 	b, err := l.Begin(c, 1)
@@ -65,8 +65,8 @@ func (l *Loop) Alone(c *Call) error {
 	return RunAll(b, n)
 }
 
-// RunAll runs all passes of a body over n iterations on the calling worker, and then its End. It returns the first
-// error.
+// RunAll runs all passes of a body over n iterations on the calling worker, and then its End. It returns
+// the first error.
 func RunAll(b LoopBody, n int) error {
 	p, passes := b.(Passes)
 	for again := n > 0; again; {

@@ -119,7 +119,7 @@ func seq() generator {
 	}
 }
 
-// seqRamp is the integers of a seq.
+// seqRamp is Def.Ramp of seq: first and step of a whole seq of integers.
 func seqRamp(a *op.Attrs) (first, down int64, ok bool) {
 	if _, window := a.Get("at"); window || seqFloats(a) {
 		return 0, 0, false

@@ -47,8 +47,8 @@ func Sample() []*op.Def {
 	return g.seedable()
 }
 
-// fillSample makes the rows of a sample from r0 on. Numbers are drawn together: those of one round do not
-// wait for one another.
+// fillSample sets out to the rows of a sample from r0 on. It draws many numbers together, since those of
+// one round of the network do not depend on one another.
 func fillSample(a *op.Attrs, out *value.Dense, r0, _ int) {
 	n, seed := uint64(a.Int("n")), uint64(a.Int("seed"))
 	if a.Bool("replace") {
@@ -63,7 +63,7 @@ func fillSample(a *op.Attrs, out *value.Dense, r0, _ int) {
 		keys[k] = roundKey(seed, k)
 	}
 	var x [128]uint64
-	var row [len(x)]int // of out, of each number that is still at n or above
+	var row [len(x)]int // the row of out of each number that is not below n yet
 	for from := 0; from < out.Rows; from += len(x) {
 		left := min(len(x), out.Rows-from)
 		for i := range left {
@@ -102,14 +102,14 @@ func Drawn(a *op.Attrs, i int) int64 {
 	}
 }
 
-// replaced is number i of a sample with replacement: the upper half of a 128-bit product is uniform to within
-// n / 2^64.
+// replaced returns number i of a sample with replacement. The upper half of a 128-bit product is uniform to
+// within n / 2^64.
 func replaced(n, seed, i uint64) int64 {
 	hi, _ := bits.Mul64(mix(seed+(i+1)*golden), n)
 	return int64(hi)
 }
 
-// halfBits is half of the bits of the numbers that are permuted.
+// halfBits returns half the number of bits of the numbers that are permuted.
 func halfBits(n uint64) int { return (bits.Len64(n-1) + 1) / 2 }
 
 // golden is the step of SplitMix64's counter.
@@ -122,7 +122,7 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// feistelRound is one round of the network for several numbers.
+// feistelRound runs one round of the network on several numbers.
 func feistelRound(x []uint64, half int, key uint64) {
 	h := uint(half) & 63
 	mask := uint64(1)<<h - 1
@@ -142,7 +142,8 @@ func feistel(x uint64, half int, seed uint64) uint64 {
 	return l<<half | r
 }
 
-// rounds is how many rounds the network has.
+// rounds is the number of rounds of the network.
 const rounds = 6
 
+// roundKey returns the key of a round.
 func roundKey(seed uint64, round int) uint64 { return mix(seed + (uint64(round)+1)*golden) }

@@ -130,14 +130,15 @@ func binNest(k binKey) *loop.Nest {
 	return b.Done()
 }
 
-// edgeList is the edges of an execution of bin. What loops read of them is made when the first of them runs.
+// edgeList has the edges of an execution of bin. It is safe for concurrent use.
 type edgeList struct {
 	edges    []float64
 	once     sync.Once
-	operands []value.Value // nil: there is no edge
-	rounds   int           // of halving; 0: the interval is guessed
+	operands []value.Value // what loops read of the edges, made when the first loop runs; nil: there is no edge
+	rounds   int           // of bisection; 0: the interval is guessed
 }
 
+// prepare sets operands and rounds.
 func (l *edgeList) prepare() {
 	k := len(l.edges)
 	if first, unit, ok := guessed(l.edges); ok {
@@ -149,7 +150,7 @@ func (l *edgeList) prepare() {
 	}
 }
 
-// byEdges bins x by edges that ascend.
+// byEdges bins x by ascending edges. It reports false if there are no edges or no loop.
 func (s *binner) byEdges(out, x *value.Dense, l *edgeList, right bool) bool {
 	l.once.Do(l.prepare)
 	return l.operands != nil && s.run(binKey{elem: x.Elem, right: right, rounds: l.rounds}, out, x, l.operands...)

@@ -152,7 +152,7 @@ func TestGuesses(t *testing.T) {
 	}
 }
 
-// An execution of bin looks at its edges once, however many windows it has.
+// TestEdgesOnce runs bin in many windows. An execution must read its edges once, so it allocates little.
 func TestEdgesOnce(t *testing.T) {
 	row := rowtest.RowNamed(t, define.Resolved(Rows()), "bin")
 	x, edges := value.New(types.F64, 400_000, 1), value.New(types.F64, 30_000, 1)

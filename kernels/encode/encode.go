@@ -351,7 +351,7 @@ func checkEnds(lo, hi float64) error {
 	return nil
 }
 
-// edgesOf is the edges of a bin, which ascend.
+// edgesOf returns the edges of a bin. It fails if they do not ascend.
 func edgesOf(v value.Value) ([]float64, error) {
 	var out []float64
 	if d, is := v.(*value.Dense); is && d.Elem == types.F64 {
@@ -403,7 +403,7 @@ func (s *binner) among(c *op.Call, list value.Value) error {
 	return s.within(c, &edgeList{edges: edges})
 }
 
-// within bins the elements of a call by edges.
+// within bins the elements of call c by the edges l.
 func (s *binner) within(c *op.Call, l *edgeList) error {
 	right := closedRight(c.Attrs)
 	if x, is := c.In[0].(*value.Dense); is && s.worth(x) && s.byEdges(c.Result(), x, l, right) {
@@ -412,7 +412,7 @@ func (s *binner) within(c *op.Call, l *edgeList) error {
 	return binKernel(c, func(x float64) int64 { return int64(counted(l.edges, x, right)) })
 }
 
-// loop is the Loop of a bin whose edges are list(c): an execution looks at them once.
+// loop returns the Loop of a bin whose edges are list(c). An execution reads them once.
 func (s *binner) loop(list func(c *op.Call) value.Value) *op.Loop {
 	out := window.Loop(nil, window.Same, window.Whole)
 	out.Begin = func(c *op.Call, workers int) (op.LoopBody, error) {

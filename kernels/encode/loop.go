@@ -88,7 +88,7 @@ func greatestCode(d *value.Dense, lo, hi int) (most int, ok bool) {
 	return int(last) + 1, true
 }
 
-// sparsePairs is ctable with a sparse result, of a rank's rows or of all.
+// sparsePairs is ctable with a sparse result, for a rank's rows or for all. It fails if a code is invalid.
 func sparsePairs(c *op.Call) error {
 	a, b := c.Dense(0), c.Dense(1)
 	if c.Hi > c.Lo {
@@ -123,8 +123,9 @@ func addPairs(counts []int64, ld int, a, b *value.Dense, lo, hi, n, m int) bool 
 	return true
 }
 
-// pairsLoop is the Loop of ctable. Every worker has counts of its own, unless the table is too large. If the
-// codes tell the size of the table, a pass finds it first. Ranks share the rows if the size is given.
+// pairsLoop returns the Loop of ctable. Every worker has counts of its own, unless the table is too large.
+// If the codes determine the size of the table, a pass finds it first. Ranks share the rows if the size is
+// given.
 func pairsLoop() *op.Loop {
 	large := func(a *op.Attrs) bool {
 		n, m := sizeOf(a, "n"), sizeOf(a, "m")
@@ -225,7 +226,7 @@ func settled(size *int, asked int) bool {
 	return asked <= *size
 }
 
-// table is the counts of a worker, all 0. Those of worker 0 lie in the result if it has no gaps.
+// table returns the counts of a worker, all 0. Those of worker 0 lie in the result if it has no gaps.
 func (l *pairsBody) table(worker int) []int64 {
 	if out := l.c.Result(); worker == 0 && out.Stride == out.Cols {
 		clear(out.I64)
@@ -234,7 +235,7 @@ func (l *pairsBody) table(worker int) []int64 {
 	return make([]int64, l.n*l.m)
 }
 
-// End adds the workers' counts. The failure is that of the first row with an invalid code.
+// End adds the workers' counts. It fails for the first row with an invalid code.
 func (l *pairsBody) End() error {
 	if l.c.Type.IsSparse() {
 		return sparsePairs(l.c)

@@ -189,8 +189,8 @@ func onehotSums() *op.Def {
 	}
 }
 
-// beginCut is the panels of a call; strips of a panel would read the codes again. A product with a sparse
-// matrix is one panel.
+// beginCut returns the panels of a call. It makes no strips, since each would read the codes again. A
+// product with a sparse matrix is one panel.
 func beginCut(c *op.Call) linalg.PanelGrid {
 	n := c.In[1].Type().Rows
 	p := linalg.PanelGrid{K: n, Panel: c.Attrs.Int("panel"), Strips: 1, Strip: c.Type.Rows}

@@ -132,7 +132,8 @@ func wrongWeighted(c *op.Call) error {
 	return nil
 }
 
-// codesWithin is readCodes, with -1 for each code that crop leaves out.
+// codesWithin is readCodes, with -1 for each code that crop leaves out. It reports false if a code is
+// invalid.
 func codesWithin(room []int64, d *value.Dense, from, k, n int, crop bool) ([]int64, bool) {
 	p, ok := readCodes(room, d, from, k, n)
 	if ok || !crop {
@@ -152,8 +153,8 @@ func codesWithin(room []int64, d *value.Dense, from, k, n int, crop bool) ([]int
 	return p, true
 }
 
-// eachPairs calls do with the codes of all rows, a few hundred rows from row lo on at a time. A row with a
-// negative code is left out. It returns false if some code is invalid.
+// eachPairs calls do with the codes p and q of some hundred rows, from row lo on, until it has passed all
+// rows. do has to skip rows with a negative code. eachPairs returns false if a code is invalid.
 func eachPairs(c *op.Call, do func(lo int, p, q []int64)) bool {
 	a, b, crop := c.Dense(0), c.Dense(1), c.Attrs.Bool("crop")
 	n, m := sizeOf(c.Attrs, "n"), sizeOf(c.Attrs, "m")
@@ -170,7 +171,8 @@ func eachPairs(c *op.Call, do func(lo int, p, q []int64)) bool {
 	return true
 }
 
-// sumWeights is the kernel: weights lie as T.
+// sumWeights is the kernel of ctable with weights, for a table of T. It fails if a code is invalid or if
+// there is no memory for the table.
 func sumWeights[T int64 | float64 | float32](c *op.Call) error {
 	rows, cols := max(sizeOf(c.Attrs, "n"), 0), max(sizeOf(c.Attrs, "m"), 0)
 	if valid := c.Type.Known() || eachPairs(c, func(_ int, p, q []int64) {
@@ -203,7 +205,7 @@ func sumWeights[T int64 | float64 | float32](c *op.Call) error {
 	return nil
 }
 
-// weightsFrom is the weights of k rows from row lo on, in room unless they lie so in memory.
+// weightsFrom returns the weights of k rows from row lo on, in room unless they are contiguous in memory.
 func weightsFrom[T int64 | float64 | float32](c *op.Call, room []T, lo, k int) []T {
 	if len(c.In) >= 3 && c.Dense(2).Elem == c.Type.Elem {
 		x := dense.GridOf[T](c.Dense(2))
@@ -216,7 +218,7 @@ func weightsFrom[T int64 | float64 | float32](c *op.Call, room []T, lo, k int) [
 		return room[:k]
 	}
 	for i := range k {
-		room[i] = T(weightOf(c, lo+i).I) // whole numbers: there are none, or truth values
+		room[i] = T(weightOf(c, lo+i).I) // no weights, or bools: whole numbers
 	}
 	return room[:k]
 }
@@ -227,8 +229,8 @@ type entry[T any] struct {
 	w T
 }
 
-// sparseWeights lays the entries out by rows, sorts each row and adds up what is in one column. Sums that are
-// zero are not stored.
+// sparseWeights makes a sparse table of n x m. It orders the entries by rows, sorts each row by columns,
+// and adds the weights of a column in their order. It does not store sums that are zero.
 func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 	out := value.NewCSR(c.Type.Elem, n, m, 0)
 	if !eachPairs(c, func(_ int, p, q []int64) {
@@ -282,7 +284,8 @@ func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 	return nil
 }
 
-// roomForTable makes the table of a call that leaves its size to the codes.
+// roomForTable makes an n x m table if the codes determine its size. It fails with CodeMemory if this is
+// too large.
 func roomForTable(c *op.Call, n, m int) error {
 	if c.Type.Known() {
 		return nil

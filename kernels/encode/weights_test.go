@@ -11,8 +11,8 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// ctable with weights or crop equals its definition, also where codes and weights take several blocks, lie in
-// a column of a matrix, or are invalid.
+// TestWeights compares ctable with weights or crop with its definition. Codes and weights take several
+// blocks, lie in a column of a matrix, or are invalid.
 func TestWeights(t *testing.T) {
 	row := rowtest.RowNamed(t, define.Resolved(Rows()), "ctable.weights")
 	r := rand.New(rand.NewPCG(5, 6))

@@ -62,8 +62,8 @@ func (r *marketReader) read(o Options) error {
 	return r.body()
 }
 
-// body reads the lines of entries, from here on. The help of a mistake in them says what they are, if there is
-// none that is closer.
+// body reads the lines of entries. The help of a mistake in them says what an entry is, unless the mistake
+// has a help of its own.
 func (r *marketReader) body() error {
 	read, are := r.columns, "the numbers are listed column by column"
 	if r.coordinate {

@@ -54,7 +54,7 @@ func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 	if h.fortran {
 		return h.columns(file, out, row, col)
 	}
-	// Rows that lie near one another are read together with what is between them.
+	// One call reads several rows, with what lies between their wanted parts.
 	step, width := h.Cols*h.size, out.Cols*h.size
 	together := 1
 	if step-width <= mostGap {
@@ -84,8 +84,8 @@ func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 	return true
 }
 
-// mostGap is the most bytes between the wanted parts of two rows that are read with them, about as many as are
-// copied in the time of a call of the system. spanBytes is how many bytes are read at a time.
+// mostGap is the most unwanted bytes of a row that are read along with the wanted ones. To copy them takes
+// about as long as a system call. spanBytes is the most bytes that are read at a time.
 const mostGap, spanBytes = 4 << 10, 128 << 10
 
 // leastRun is the least number of bytes of a column that are read alone.

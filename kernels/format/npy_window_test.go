@@ -134,7 +134,8 @@ func TestReadRowsOfColumns(t *testing.T) {
 	}
 }
 
-// Rows that lie near one another are read in a few spans, rows far apart without what is between them.
+// TestReadPartInSpans reads parts of narrow rows, in spans of many rows, and of wide rows, without the
+// unwanted bytes.
 func TestReadPartInSpans(t *testing.T) {
 	for _, size := range [][2]int{{20_000, 3}, {30, 900}} {
 		n, m := size[0], size[1]

@@ -66,7 +66,7 @@ func (in *Input) count(path string, k fileKey, head format.Header, byRow, byCol 
 	return sparsity.Counts(byRow, byCol)
 }
 
-// keptEntries is a part of the entries of a file: those of blocks lo..hi-1 of a task.
+// keptEntries are the entries in blocks lo..hi-1 of the file of a task.
 type keptEntries struct {
 	task   format.Task
 	lo, hi int
@@ -77,8 +77,8 @@ type keptEntries struct {
 // keptAs returns the name under which entries of a file are kept.
 func keptAs(path string, edges bool) string { return fmt.Sprint(edges, path) }
 
-// Keep stores the count entries that this process has read in blocks lo..hi-1 (format.Task.Keep). A run in which ranks
-// share the rows of the matrix takes them.
+// Keep stores the count entries, parts, that this process has read in blocks lo..hi-1 of task t
+// (format.Task.Keep). A run in which ranks share the rows of the matrix takes them.
 func (in *Input) Keep(t format.Task, lo, hi, count int, parts []format.Entries) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -89,7 +89,8 @@ func (in *Input) Keep(t format.Task, lo, hi, count int, parts []format.Entries) 
 }
 
 // relocated returns a matrix of type t with the entries that this process keeps of a file
-// (format.Task.Relocated), and frees these: a later call reads them again. It fails if the process keeps none.
+// (format.Task.Relocated). It frees the entries. A later call reads them again, and fails if the file has
+// changed. It fails if the process keeps none.
 func (in *Input) relocated(path string, edges bool, t types.Type) (m *value.CSR, err error) {
 	in.mu.Lock()
 	name := keptAs(path, edges)

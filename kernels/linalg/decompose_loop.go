@@ -147,7 +147,7 @@ func headPositive(x []float64) bool {
 	return best >= 0
 }
 
-// turnedRows is a cache line of f64: setColumns writes so many rows at a time.
+// turnedRows is the number of f64 in a cache line. setColumns writes so many rows at a time.
 const turnedRows = 8
 
 // setColumns stores rows lo..hi-1 of v, each times -1 where negative says so, as those columns of

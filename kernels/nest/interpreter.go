@@ -10,8 +10,8 @@ import (
 	"flow/kernels/define"
 )
 
-// Interpreter runs one body for one worker. The results of a run lie in the interpreter's memory, or in that of the
-// arguments, and are valid until the next run.
+// Interpreter runs one body for one worker. The results of a run lie in the interpreter's memory, or in
+// that of the arguments, and are valid until the next run.
 type Interpreter struct {
 	body *op.Body
 	Acts []int // those that are run, in order
@@ -48,8 +48,8 @@ type Interpreter struct {
 
 // nested is what runs the bodies of a loop or a branch.
 type nested struct {
-	// body is the two sides of a branch. For a loop it is an interpreter of even rounds and one of odd rounds,
-	// because a round reads what the one before it made.
+	// body is the two sides of a branch. For a loop it is an interpreter of even rounds and one of odd
+	// rounds, because a round reads what the one before it made.
 	body [2]*Interpreter
 	cond *Interpreter
 	// kept has copies of carried values that do not lie in the interpreter's memory, of even and odd rounds.
@@ -60,15 +60,15 @@ type nested struct {
 	whole value.Value // the carried ones of args
 }
 
-// NewInterpreter makes an interpreter of the actions acts of b; nil: of all. keeps: all results stay valid until the
-// next run, not the yields alone. Actions take their environment from within, and learn from it that they are
-// stopped. k has the values of the cells that m describes. Both may be nil.
+// NewInterpreter makes an interpreter of the actions acts of b; nil: of all. keeps: all results stay valid
+// until the next run, not the yields alone. Actions take their environment from within, and learn from it
+// that they are stopped. k has the values of the cells that m describes. Both may be nil.
 func NewInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap) *Interpreter {
 	return newInterpreter(b, acts, keeps, within, k, m, nil, -1, nil)
 }
 
-// NewStaged makes an interpreter of all actions of b. It runs the stages of inner bodies as loops once their actions
-// have run about ten times from operations. The caller calls Free in the end.
+// NewStaged makes an interpreter of all actions of b. It runs the stages of inner bodies as loops once
+// their actions have run about ten times from operations. The caller calls Free in the end.
 func NewStaged(b *op.Body, within *op.Call, from int64) *Interpreter {
 	return newInterpreter(b, nil, false, within, nil, nil, nil, from, map[*value.Dense]*value.Dense{})
 }
@@ -233,8 +233,8 @@ func (p *Interpreter) Run() error {
 	return nil
 }
 
-// round is Run, but leaves the yields in their registers. A stage runs at the turn of its last action. If something
-// fails, all actions therefore run again in their order, which finds the first failure.
+// round is Run, but leaves the yields in their registers. A stage runs at the turn of its last action. If
+// something fails, all actions therefore run again in their order, which finds the first failure.
 func (p *Interpreter) round() error {
 	err := p.run(true)
 	if err != nil && err != op.ErrStopped && p.stages != nil {
@@ -336,8 +336,8 @@ func plain(b *op.Body, k int) bool {
 	return !a.Def.Fails(elems[0], a.Type.Elem)
 }
 
-// staged runs a stage at the turn of its last action, as loops or one action after the other. It does nothing for
-// other actions.
+// staged runs a stage at the turn of its last action, as loops or one action after the other. It does
+// nothing for other actions.
 func (p *Interpreter) staged(k int) error {
 	if p.stages.root[k] != k {
 		return nil

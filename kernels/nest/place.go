@@ -232,8 +232,9 @@ func (x *Builder) holds(made map[loop.Val]*loop.Stmt, c loop.Val, is bool) (out 
 	return out
 }
 
-// comparable reports whether a < b follows from the sign of b - a, for numbers as small as window demands. It
-// rules out sums that may wrap. A number that both forms have would cancel, so window would not check its size.
+// comparable reports whether a < b follows from the sign of b - a, for numbers as small as window demands.
+// It rules out sums that may wrap. A number that both forms have would cancel, so window would not check
+// its size.
 func comparable(a, b loop.Lin) bool {
 	for _, l := range []loop.Lin{a, b} {
 		if l.Const <= -farNumber || l.Const >= farNumber {
@@ -338,7 +339,8 @@ func mayReplace(list []SpaceRect, register int) (fine bool) {
 	return some
 }
 
-// farNumber is beyond all places. Sums of a few smaller numbers, each times less than farFactor, do not overflow.
+// farNumber is beyond all places. Sums of a few smaller numbers, each times less than farFactor, do not
+// overflow.
 const (
 	farNumber = 1 << 40
 	farFactor = 1 << 16

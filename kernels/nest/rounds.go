@@ -1,15 +1,15 @@
 package nest
 
-// This file runs the loops of a body. Two interpreters take turns, because a round reads what the one before it
-// has made.
+// This file runs the loops of a body. Two interpreters take turns, because a round reads what the one
+// before it has made.
 
 import (
 	"flow/ir/op"
 	"flow/ir/value"
 )
 
-// iterate runs loop a, whose operands are those of c, and returns the carried values. It fails as its body does, or
-// with op.ErrStopped.
+// iterate runs loop a, whose operands are those of c, and returns the carried values. It fails as its body
+// does, or with op.ErrStopped.
 func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 	copy(in.args, c.In)
 	in.forget(1)
@@ -59,8 +59,8 @@ func (in *nested) iterate(a *op.Action, c *op.Call) (value.Value, error) {
 	return in.whole, nil
 }
 
-// give sets the arguments of interpreter p. The carried ones come from args, or from by if they are nil there.
-// The others are set in the first round only.
+// give sets the arguments of interpreter p. The carried ones come from args, or from by if they are nil
+// there. The others are set in the first round only.
 func (in *nested) give(p, by *Interpreter, first bool) {
 	n := len(in.kept[0])
 	for i, v := range in.args {
@@ -75,8 +75,8 @@ func (in *nested) give(p, by *Interpreter, first bool) {
 	}
 }
 
-// carry sets args to what p has made in a round: nil for numbers, which stay in p's registers. It fails if a matrix
-// has another shape than before.
+// carry sets args to what p has made in a round: nil for numbers, which stay in p's registers. It fails if
+// a matrix has another shape than before.
 func (in *nested) carry(a *op.Action, p *Interpreter, odd int) error {
 	for i, y := range p.body.Yields {
 		if p.inNum(y) {

@@ -1,8 +1,8 @@
 package nest
 
 // This file plans bodies over matrices that fit in a cache. A stage is a group of actions that are computed
-// together, as one loop over the elements of the last one's result. The body of an iterate over a state of some
-// thousand numbers is a few stages, with calls of kernels between them.
+// together, as one loop over the elements of the last one's result. The body of an iterate over a state of
+// some thousand numbers is a few stages, with calls of kernels between them.
 
 import (
 	"slices"
@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// stageOps is the most operations of an element of a stage: longer code fills the instruction cache. A long
-	// reduction is a loop and counts as stageBefore.
+	// stageOps is the most operations of an element of a stage: longer code fills the instruction cache. A
+	// long reduction is a loop and counts as stageBefore.
 	stageOps = 400
-	// stageAgain is the most operations of an element that is computed again: about the cost of a launch and of
-	// the memory of an element.
+	// stageAgain is the most operations of an element that is computed again: about the cost of a launch
+	// and of the memory of an element.
 	stageAgain = 12
 	// stageBefore is the most operations of an element that is made before the loop. More are a loop of their
 	// own, which would run for every vector of points.
@@ -41,7 +41,8 @@ type Stages struct {
 	known []writer
 	// root is, by action, the last action of its stage; -1: a call.
 	root []int
-	// roots is, by action, the last actions of all stages that compute it. Comparisons of places may have several.
+	// roots is, by action, the last actions of all stages that compute it. Comparisons of places may have
+	// several.
 	roots   [][]int
 	members [][]int // by last action, the actions of its stage in order
 	// over is, by last action, 1 + the carried argument that the stage writes in place; 0: none. last lists
@@ -117,7 +118,8 @@ func planWithin(b *op.Body, fixed []bool, known []writer) {
 	}
 }
 
-// StagesOf returns the stages of the body of a loop or branch that PlanStages has seen; nil if there are none.
+// StagesOf returns the stages of the body of a loop or branch that PlanStages has seen; nil if there are
+// none.
 func StagesOf(b *op.Body) *Stages {
 	return b.Compiled(func(*op.Body) any { panic("BUG: a body without a plan of its stages") }).(*Stages)
 }
@@ -177,8 +179,8 @@ func stagesIn(b *op.Body, fixed []bool, known []writer) *Stages {
 	return s
 }
 
-// ofPlaces reports, by action, whether it computes a matrix from row and column numbers alone by one operation an
-// element. Such an operation costs no more than reading its result.
+// ofPlaces reports, by action, whether it computes a matrix from row and column numbers alone by one
+// operation an element. Such an operation costs no more than reading its result.
 func (s *Stages) ofPlaces() []bool {
 	b := s.body
 	list := Ramps(b)
@@ -199,8 +201,8 @@ func (s *Stages) ofPlaces() []bool {
 	return list
 }
 
-// readers returns the stages of all actions that read action k. It returns nil if a call reads it or if the body
-// yields it.
+// readers returns the stages of all actions that read action k. It returns nil if a call reads it or if the
+// body yields it.
 func (s *Stages) readers(k int) (list []int) {
 	b, r := s.body, len(s.body.Args)+k
 	if slices.Contains(b.Yields, r) {
@@ -236,8 +238,8 @@ func mayFail(b *op.Body, k int) bool {
 	return a.Def.Role == op.Points || !a.Def.Laws.Has(op.Total) && (!a.Def.Laws.Has(op.Elementwise) || a.Type.IsDense())
 }
 
-// readWhole reports whether a later action reads all elements of action k. whole reports, by action, whether all
-// its elements are computed.
+// readWhole reports whether a later action reads all elements of action k. whole reports, by action,
+// whether all its elements are computed.
 func (s *Stages) readWhole(k int, whole []bool) bool {
 	b := s.body
 	for i := k + 1; i < len(b.Acts); i++ {
@@ -364,8 +366,9 @@ func pointwiseBody(b *op.Body, row bool) bool {
 	return true
 }
 
-// joins returns the last action h of the stage that has all readers of action k, and how often it computes each
-// element of k. h is -1 if there is no such stage. times is, by action, how often its elements are computed.
+// joins returns the last action h of the stage that has all readers of action k, and how often it computes
+// each element of k. h is -1 if there is no such stage. times is, by action, how often its elements are
+// computed.
 func (s *Stages) joins(k int, times []float64) (h int, n float64) {
 	b, r := s.body, len(s.body.Args)+k
 	h = -1
@@ -387,7 +390,8 @@ func (s *Stages) joins(k int, times []float64) (h int, n float64) {
 	return h, n
 }
 
-// written returns the loops of the stage of action k. A launch proves the subscripts of form 0. Form 1 checks them.
+// written returns the loops of the stage of action k. A launch proves the subscripts of form 0. Form 1
+// checks them.
 func (s *Stages) written(k, form int) []SpaceRect {
 	c := &s.code[k].forms[form]
 	c.once.Do(func() { c.rects = s.write(k, form == 0) })

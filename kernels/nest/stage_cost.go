@@ -21,8 +21,8 @@ func Apart(b *op.Body) bool {
 	return apart < ops
 }
 
-// weighStages estimates the cost of a run of a body in operations: as one loop of a point (ops), and by stages
-// (apart).
+// weighStages estimates the cost of a run of a body in operations: as one loop of a point (ops), and by
+// stages (apart).
 func weighStages(b *op.Body) (ops, apart float64) {
 	s := stagesIn(b, nil, make([]writer, len(b.Args)))
 	for k := range b.Acts {

@@ -142,7 +142,7 @@ func EachLine(c *op.Call, byRow, nonempty bool, f func(x []value.Scalar) value.S
 	return out, nil
 }
 
-// Cols reduces columns. The loop of the engine takes all matrices that are not empty.
+// Cols reduces the columns of a into the row out. The engine's loop computes all matrices that are not empty.
 func (f *Fold) Cols(out, a *value.Dense) {
 	var c Accumulators
 	if c.Open(f, a.Elem, 0, a.Cols); a.Rows*a.Cols > 0 {

@@ -88,7 +88,8 @@ func (w *widener) floats(line *value.Dense) []float64 {
 // ints reports whether sums of elements of e are sums of integers, which float64 may not represent.
 func (w *Whole) ints(e types.Elem) bool { return e == types.I64 && w.Class == loop.Mean }
 
-// summands is a block as the exact sums of parts take it: integers of a variance as floats, like their squares.
+// summands returns block a as the exact sums of parts add it. The integers of a variance become floats,
+// because their squares are floats.
 func summands(a *value.Dense, parts []bool) *value.Dense {
 	if len(parts) == 2 && a.Elem == types.I64 {
 		return dense.Widened(a, types.F64)
@@ -96,7 +97,7 @@ func summands(a *value.Dense, parts []bool) *value.Dense {
 	return a
 }
 
-// addBlock adds summands, or their squares, to x.
+// addBlock adds the summands a, or their squares, to x.
 func addBlock(x *exact.Sum, a *value.Dense, squares bool) {
 	if squares {
 		squaresTo(x, a)
@@ -114,7 +115,7 @@ func addFloats(sum *exact.Sum, x []float64, squares bool) {
 	}
 }
 
-// ByRow reduces each row by exact sums.
+// ByRow reduces each row of a into the column out, by exact sums.
 func (w Whole) ByRow(out, a *value.Dense, r *Room) {
 	list := w.exactParts(a.Elem)
 	for i := range a.Rows {

@@ -27,7 +27,8 @@ type Room struct {
 // What kernels of one call use, which may be a chunk of a few rows.
 var linePool = sync.Pool{New: func() any { return &Room{} }}
 
-// Lines reduces every row of a where a loop of this file can; false leaves it to the exact sums (ByRow).
+// Lines reduces every row of a into out if this file has a loop for it. Otherwise it reports false: ByRow
+// has to do it.
 func (w Whole) Lines(out, a *value.Dense, r *Room) bool {
 	switch w.Class {
 	case loop.Least, loop.Greatest:

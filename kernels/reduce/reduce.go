@@ -25,14 +25,14 @@ func Rows() []*op.Def {
 	return append(out, axisRows()...)
 }
 
-// Whole is a reduction that is made of an accumulator: of exact sums (exactParts), or of one element.
+// Whole is a reduction with an accumulator, which is exact sums (exactParts) or one element.
 type Whole struct {
 	Name, doc string
 	eg        []op.Example
 	// Elem is the result's element type for an argument of e; NoElem if it has none.
 	Elem func(e types.Elem) types.Elem
-	// Of an accumulator of one element: its type for an argument of e, and functions that add the block a and
-	// the accumulator b to it and that make it the accumulator of nothing (nil: zero).
+	// An accumulator of one element has the type state for an argument of e. part adds the block a to it,
+	// join the accumulator b. empty makes it that of no elements; nil: zero.
 	state      func(e types.Elem) types.Elem
 	part, join func(acc, b *value.Dense)
 	empty      func(acc *value.Dense)
@@ -173,7 +173,7 @@ func accumulatorsType(s *op.Sig) (types.Type, error) {
 	return s.In[0], nil
 }
 
-// Acc is the type of the accumulator for an argument of e.
+// Acc returns the type of the accumulator for an argument of e.
 func (w Whole) Acc(e types.Elem) types.Type {
 	if n := len(w.exactParts(e)); n > 0 {
 		return types.DenseOf(types.I64, 1, n*exact.Words)
@@ -181,7 +181,7 @@ func (w Whole) Acc(e types.Elem) types.Type {
 	return types.DenseOf(w.state(e), 1, 1)
 }
 
-// Empty makes acc the accumulator of nothing.
+// Empty makes acc the accumulator of no elements.
 func (w Whole) Empty(acc *value.Dense) {
 	if w.empty != nil {
 		w.empty(acc)
@@ -191,7 +191,7 @@ func (w Whole) Empty(acc *value.Dense) {
 	clear(acc.Bool)
 }
 
-// words are those of exact sum number k that acc carries.
+// words returns the words of exact sum number k in acc.
 func words(acc *value.Dense, k int) []int64 { return acc.I64[k*exact.Words:][:exact.Words] }
 
 // Part adds the block a to acc.
@@ -222,7 +222,7 @@ func (w Whole) Join(acc, b *value.Dense) {
 	}
 }
 
-// Done is the result, of type e, for n elements in all.
+// Done returns the result, of type e, for n elements in all.
 func (w Whole) Done(acc *value.Dense, e types.Elem, n int) value.Scalar {
 	if acc.Cols == 1 {
 		return acc.At(0, 0)

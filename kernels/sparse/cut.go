@@ -20,7 +20,8 @@ import (
 // claiming them costs some microseconds.
 const sparseUnits = 1024
 
-// UnitSpace is the index space of loops over units of the rows of a matrix. A matrix of few rows is one unit.
+// UnitSpace returns the index space of a loop over units of the rows of a matrix of type t. Few rows are
+// one unit.
 func UnitSpace(t types.Type) (n, leaf int) {
 	if t.Rows < 256 {
 		return 1, 1
@@ -28,7 +29,7 @@ func UnitSpace(t types.Type) (n, leaf int) {
 	return min(sparseUnits, t.Rows/16), 1
 }
 
-// unitLoop is the Loop of a row that goes over units of the rows of its result.
+// unitLoop returns a Loop over units of the rows of the result.
 func unitLoop(begin func(c *op.Call, units, workers int) op.LoopBody) *op.Loop {
 	return &op.Loop{
 		Space: func(c *op.Call) (n, leaf int) { return UnitSpace(c.Type) },
@@ -68,15 +69,15 @@ func (c *RowCut) begin(u int) int {
 	return sort.Search(c.Rows, func(i int) bool { return c.Before(i) >= from })
 }
 
-// UnitLoop runs rows by units, in one or several passes over all rows.
+// UnitLoop runs one or several passes over all rows, unit by unit.
 type UnitLoop struct {
 	RowCut
 	Passes []Pass
 	pass   int
 }
 
-// Pass runs rows lo..hi-1. After all of them one worker calls Then, which may say that no other pass follows;
-// nil: there is nothing to do.
+// Pass is a pass over all rows. Run makes rows lo..hi-1. After all rows one worker calls Then, unless it is
+// nil. last: no other pass follows.
 type Pass struct {
 	Run  func(worker, lo, hi int) error
 	Then func() (last bool, err error)
@@ -91,7 +92,7 @@ func (l *UnitLoop) Chunk(worker, lo, hi int) error {
 	return l.Passes[l.pass].Run(worker, lo, hi)
 }
 
-// Next goes on to the next pass.
+// Next calls Then of this pass and begins the next one, if again.
 func (l *UnitLoop) Next() (again bool, err error) {
 	last := false
 	if then := l.Passes[l.pass].Then; then != nil {

@@ -8,8 +8,8 @@ import (
 	"flow/kernels/vec/machine"
 )
 
-// Transpose writes dst[i*ld+j] = src[j*lds+i] for i < rows, j < cols: src is cols x rows. Elements of 8 bytes
-// are turned eight by eight in registers where the CPU can.
+// Transpose writes dst[i*ld+j] = src[j*lds+i] for i < rows, j < cols: src is cols x rows. With AVX-512,
+// elements of 8 bytes are transposed in registers, in blocks of 8 x 8.
 func Transpose[T Element](dst []T, ld int, src []T, lds, rows, cols int) {
 	r, c := rows&^7, cols&^7
 	if !haveAVX512 || unsafe.Sizeof(*new(T)) != 8 || r == 0 || c == 0 {
@@ -35,8 +35,8 @@ func Transpose[T Element](dst []T, ld int, src []T, lds, rows, cols int) {
 	}
 }
 
-// transpose is Transpose in plain Go. It reads eight source rows at a time, so that both sides move whole cache
-// lines: larger squares evict themselves where rows are a power of two apart.
+// transpose is Transpose in plain Go. It reads eight source rows at a time, so that both sides move whole
+// cache lines. Larger squares evict themselves if rows are a power of two apart.
 func transpose[T Element](dst []T, ld int, src []T, lds, rows, cols int) {
 	j := 0
 	for ; j+8 <= cols; j += 8 {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Transposition in registers is that of the plain loop, whatever the shape, and writes nothing else.
+// TestTranspose compares the transposition in registers with the plain loop, for random shapes. It must
+// write nothing else.
 func TestTranspose(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for range 200 {

@@ -84,8 +84,8 @@ type Remote struct {
 	// of this rank's rows, or each of the rows of the rank that sends them (plan.Gathered). finished gets a
 	// part from each rank; this rank's is its own of give.
 	GatherSparse func(key int, give []*value.CSR, finished func(parts []*value.CSR))
-	// Fetch sends x.Give[r] to each other rank r and receives x.Take[r]. It sends no message if both are empty.
-	// finished is called once, when nothing reads or writes x any more.
+	// Fetch sends x.Give[r] to each other rank r and receives x.Take[r]. It sends no message if both are
+	// empty. finished is called once, when nothing reads or writes x any more.
 	Fetch func(key int, x *Parts, finished func())
 	// Ask asks another rank for iterations of a loop, and Give answers such a request. Return sends
 	// a copy of the rows that given iterations have made, and the seconds that they took, or nil if
@@ -102,9 +102,9 @@ type Remote struct {
 	Cleared func(shown ir.ID, to int)
 }
 
-// Parts has, by rank, the bytes that one rank sends (Give) and receives (Take). Sender and receiver agree on the
-// lengths, except for parts that the sender marks in GiveSome and the receiver in TakeSome. Such a message has at
-// least one byte and at most as many as Take. Got is its length.
+// Parts has, by rank, the bytes that one rank sends (Give) and receives (Take). Sender and receiver agree
+// on the lengths, except for parts that the sender marks in GiveSome and the receiver in TakeSome. Such a
+// message has at least one byte and at most as many as Take. Got is its length.
 type Parts struct {
 	Give, Take         [][]byte
 	GiveSome, TakeSome []bool

@@ -67,8 +67,8 @@ func (x *resending) message(matrix []byte, rows []int32, all bool, size int, rou
 	return matrix, false
 }
 
-// changes updates x.last and returns the message: the changed rows, or all if too many have changed. rows lists
-// the rows of from; nil: all of them. A row has size bytes.
+// changes updates x.last and returns the message: the changed rows, or all if too many have changed. rows
+// lists the rows of from; nil: all of them. A row has size bytes.
 func (x *resending) changes(from []byte, rows []int32, size int) []byte {
 	count, most := x.bytes/size, (x.bytes/2-8)/(size+4)
 	x.at = x.at[:0]

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestChangedRows sends rows round by round as a gather with lists does. All rows must arrive, and few changed
-// rows must make a short message.
+// TestChangedRows sends rows round by round as a gather with lists does. All rows must arrive, and few
+// changed rows must make a short message.
 func TestChangedRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, size := range []int{1, 8, 24} {

@@ -250,15 +250,15 @@ func (m *maker) spareFor(v virt) Reg {
 	return m.spare[2]
 }
 
-// ternary writes an operation on three bits. The instruction overwrites its first operand, and its constant is
-// the table of the results.
+// ternary writes an operation on three bits (VPTERNLOGQ). The instruction overwrites its first operand. Its
+// constant is the truth table.
 func (m *maker) ternary(s *step) {
 	dst := m.at.reg[s.dst]
 	if dst == NoReg {
 		dst = m.spare[2]
 	}
 	in, table := [3]Reg{m.load(s.a, 0), m.load(s.b, 1), m.load(s.c, 2)}, s.fused.table
-	if k := slices.Index(in[:], dst); k > 0 { // it changes places with the first one
+	if k := slices.Index(in[:], dst); k > 0 { // dst is overwritten, so it becomes the first
 		in[0], in[k] = in[k], in[0]
 		table = 0
 		for bits := range 8 {

@@ -225,10 +225,10 @@ func (l *lowering) waits() (list []bool) {
 	return list
 }
 
-// balance makes differences a - b multiply-adds, a - 1*b, where there are more additions, minima and
-// maxima than multiplications and comparisons, and work for all units: processors of AMD from Zen to Zen 4 have two
-// for the ones and two for the others. Sums, on which the next rounds wait, stay: they take a cycle
-// less. The bytes are the same.
+// balance makes differences a - b multiply-adds, a - 1*b, if there is work for all units and there are more
+// additions, minima and maxima than multiplications and comparisons. AMD processors from Zen to Zen 4 have
+// two units for the former and two for the latter. Sums for which the next rounds wait stay, because they
+// take a cycle less. The bytes are the same.
 func (l *lowering) balance() {
 	more, before, waits := 0, len(l.head), l.waits()
 	if !slices.Contains(waits, false) {

@@ -31,7 +31,7 @@ type step struct {
 	keeps bool
 	// effect says that dst is made by more than one step, so that the step stays where it is.
 	effect bool
-	// fused is a*b + c: how the product and the addend are signed; or any operation on three bits.
+	// fused is a multiply-add a*b + c with signs, or an operation on the bits of a, b and c.
 	fused *fusedStep
 	// scalar is code of general registers, labels and jumps. It may read virtual registers: see
 	// uses.
@@ -65,7 +65,7 @@ type step struct {
 // fusedStep is a multiply-add, or an operation on bits. Its form depends on which operand dies, so it
 // is chosen when registers are known.
 type fusedStep struct {
-	table        uint8 // of an operation on bits a, b and c: bit 4a+2b+c is the result; 0: multiply-add
+	table        uint8 // the truth table of an operation on bits: bit 4a+2b+c is the result; 0: multiply-add
 	single       bool  // of f32
 	minusProduct bool
 	minusAddend  bool

@@ -218,7 +218,7 @@ func (l *lowering) fma(e types.Elem, in []operand) virt {
 	return l.emit(s)
 }
 
-// Operations on three bits: c | a^b, and a&b where c is set, else a|b.
+// The truth tables of c | a^b, and of a&b if c is set, else a|b.
 const differTable, greaterTable = 0xbe, 0xd4
 
 // extreme is the lesser or greater of two floats as the language has it: a nan wins, -0 is below 0.

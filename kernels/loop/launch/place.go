@@ -23,11 +23,11 @@ func (w *Worker) Place(number int, d *value.Dense, i0, j0 int) {
 // if it becomes no wider than for Begin.
 func (w *Worker) Scalar(number int, v value.Scalar) { w.Word(number, loop.WordOf(v)) }
 
-// Word is Scalar of a word.
+// Word is Scalar for a value that is a word already.
 func (w *Worker) Word(number int, v loop.Word) { w.args[firstOperand+wordsOfOperand*number] = v }
 
-// Move makes operand or result number begin at element (i, j) of d, which has the distance between rows
-// that Begin has been told, and at least its size from there on. The worker must be Direct.
+// Move makes operand or result number begin at element (i, j) of d. d must have the stride and the type
+// that Begin was given, and from (i, j) on at least its size. The worker must be Direct.
 func (w *Worker) Move(number int, d *value.Dense, i, j int) {
 	w.args[firstOperand+wordsOfOperand*number] = uint64(uintptr(base(d))) + uint64((i*d.Stride+j)*d.Elem.Size())
 }
