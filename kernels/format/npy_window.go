@@ -18,9 +18,9 @@ func HasParts(path string, o Options) bool {
 	return err == nil && f.name == "npy" && !compressed
 }
 
-// ReadPart reads the elements from (row, col) on of the matrix in a file into out, and no others. It returns
-// false where all of the file must be read: because its form has no places, the part is none of it, or
-// something is wrong with it, which Read tells.
+// ReadPart sets out to the elements from (row, col) on of the matrix in an .npy file, without reading all
+// of it. It returns false if the caller must read the whole file: it has no places in which parts begin,
+// the part does not lie in the matrix, or the file has a mistake, which Read reports.
 func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 	if !HasParts(path, o) {
 		return false
@@ -54,7 +54,13 @@ func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 	if h.fortran {
 		return h.columns(file, out, row, col)
 	}
-	// One call reads several rows, with what lies between their wanted parts.
+	return h.spans(file, out, place, same)
+}
+
+// spans reads out, of which row i begins at byte place(i) of the file. One call reads several rows, with
+// what lies between their wanted parts. same: the file has the elements as they are in memory. It reports
+// false if a read fails.
+func (h *npyHeader) spans(file io.ReaderAt, out *value.Dense, place func(i int) int64, same bool) bool {
 	step, width := h.Cols*h.size, out.Cols*h.size
 	together := 1
 	if step-width <= mostGap {

@@ -126,12 +126,8 @@ func writeRect(write func(x *Builder) []Ref, folds *op.Action, form Form, over i
 			continue
 		}
 		v := y.At(i, j)
-		if s := &x.Nest.Body.Stmts[len(x.Nest.Body.Stmts)-1]; len(results) == 1 && s.Code == loop.Load && s.Dst == v && len(s.At) == 2 {
-			down, right := s.At[0].Plus(at[0].Times(-1)), s.At[1].Plus(at[1].Times(-1))
-			if o := x.Operands[s.Mem.N-2]; down.Known() && right.Known() && o.RowBy == 0 && o.ColBy == 0 && !o.Turned {
-				out.From, out.I, out.J = o.Register, o.Row+int(down.Const), o.Col+int(right.Const)
-				return out, nil
-			}
+		if len(results) == 1 && x.copies(&out, at, v) {
+			return out, nil
 		}
 		result := loop.Mem{Kind: loop.ResultMem, N: x.Result(dense.Storage(y.Type.Elem), size[0], size[1])}
 		if over >= 0 {
@@ -147,6 +143,22 @@ func writeRect(write func(x *Builder) []Ref, folds *op.Action, form Form, over i
 	}
 	out.Operands, out.Loop = x.Operands, LoopOf(made)
 	return out, nil
+}
+
+// copies reports whether v, element at of a rectangle, is loaded from a place of an operand at a fixed
+// distance. It makes the rectangle r a copy then.
+func (x *Builder) copies(r *SpaceRect, at [2]loop.Lin, v loop.Val) bool {
+	s := &x.Nest.Body.Stmts[len(x.Nest.Body.Stmts)-1]
+	if s.Code != loop.Load || s.Dst != v || len(s.At) != 2 {
+		return false
+	}
+	down, right := s.At[0].Plus(at[0].Times(-1)), s.At[1].Plus(at[1].Times(-1))
+	o := x.Operands[s.Mem.N-2]
+	if !down.Known() || !right.Known() || o.RowBy != 0 || o.ColBy != 0 || o.Turned {
+		return false
+	}
+	r.From, r.I, r.J = o.Register, o.Row+int(down.Const), o.Col+int(right.Const)
+	return true
 }
 
 const (
