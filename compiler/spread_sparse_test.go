@@ -138,6 +138,9 @@ iterate a = x, d = x[:, 0], k = 0 times 3 {
 }
 emit a
 emit d`, 0, 1},
+	{"a parfor reads a whole one", `S = rand_sparse(50, 40, density = 0.1, seed = 4)
+x = rand(40, 1, seed = 5)
+emit parfor i in 0..50 { sum(S @ (x * i)) + nnz(S) + dense(S)[i, 3] }`, 1, 0},
 }
 
 // collectsIn counts the gathers of sparse matrices in g and its regions.

@@ -244,7 +244,7 @@ func (x *spreadGraph) wanted(everywhere []bool) []bool {
 			for k, from := range g.In(id) {
 				switch {
 				case !everywhere[i] || !x.partial[from] || !g.Type(from).IsSparse():
-				case out[i] && !loops || loops && x.takes[id][k]:
+				case out[i] && !loops, x.takes[id] != nil && x.takes[id][k]: // a parfor takes none
 					mark(from)
 				case out[from] && !loops:
 					mark(id)
