@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"flow/ir/loop"
 	"flow/ir/op"
 	"flow/ir/value"
 	"flow/kernels/loop/launch"
@@ -225,7 +224,7 @@ func (c *bodyCode) begin(r *parforRun) nestBound {
 }
 
 // sums is of how many words exact sums are at first.
-func (c *bodyCode) sums() int { return max(loop.NearLevels, int(c.words.Load())) }
+func (c *bodyCode) sums() int { return max(1, int(c.words.Load())) }
 
 // nestRun is one execution of a body as a nest.
 type nestRun struct {

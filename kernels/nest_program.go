@@ -23,6 +23,7 @@ type nestShape struct {
 	past    bool     // the elements go past the caches
 	fold    string   // of a pipeline: see pipeRow
 	columns bool     // the loop reduces columns: see columnNest
+	wide    bool     // of a wide range: see launch.Partial
 }
 
 const (
@@ -62,6 +63,7 @@ type programNests struct {
 	native bool         // a step is a Go function, which machine code does not call
 	kept   sync.Map     // loops of other forms, by what they depend on
 	shapes atomic.Int64 // how many of these there have been
+	wide   atomic.Int32 // for how many windows more whole sums have a wide range
 	steps  int          // of an element, about: a function counts as several, as it takes as long and longer to compile
 }
 
@@ -132,7 +134,7 @@ func (n *programNests) nest(p *op.Program, s nestShape, work int) *launch.Loop {
 		if loopNest := writeNest(p, s); loopNest != nil {
 			switch {
 			case s.fold != "" && !s.columns:
-				x.loop = launch.Partial(loopNest)
+				x.loop = launch.Partial(loopNest, s.wide)
 			case s.past:
 				x.loop = launch.Past(loopNest)
 			default:

@@ -25,6 +25,8 @@ type near struct {
 const (
 	// patience is how many windows are summed block by block after a loop has lost bits of one.
 	patience = 16
+	// widePatience is how many windows are summed with a wide range after another has lost bits.
+	widePatience = 256
 	// retries is the number of windows in a row that may lose bits before: elements may have grown
 	// or shrunk since the last sample.
 	retries = 2
@@ -55,7 +57,7 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 	n.asked = true
 	rows, cols := m.rows, m.cols
 	shape, lines, ok := m.nestShape(rows, cols)
-	shape.fold = x.fold
+	shape.fold, shape.wide = x.fold, m.nest.program.wide.Load() > 0
 	b := &n.boundNest
 	if ok && b.alike(m, shape, lines, rows, cols) {
 		b.again(m)
@@ -88,7 +90,12 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 
 // reduceArea adds an area of at most loop.NearCount elements to the results over all elements.
 func (m *machine) reduceArea(x *execution, a area) error {
-	w, n := m.foldWorker(x), &m.nest.fold
+	n, wide := &m.nest.fold, &m.nest.program.wide
+	if n.worker != nil && n.shape.wide != (wide.Load() > 0) {
+		m.takeFolds()
+		n.asked = false
+	}
+	w := m.foldWorker(x)
 	if w == nil {
 		return m.addBlocks(x, a)
 	}
@@ -100,6 +107,9 @@ func (m *machine) reduceArea(x *execution, a area) error {
 		if err := m.sample(x, a); err != nil {
 			return err
 		}
+	}
+	if n.shape.wide {
+		wide.Add(-1)
 	}
 	w.Expect(n.near.exp)
 	n.x = x
@@ -133,6 +143,9 @@ func (m *machine) reduced(w *launch.Worker, a area) error {
 			continue
 		}
 		doubt = true
+		if p.class == loop.Sum && p.of.IsFloat() {
+			m.nest.program.wide.Store(widePatience)
+		}
 		if err := m.addAgain(x, a, p); err != nil {
 			return err
 		}

@@ -49,8 +49,8 @@ type State struct {
 // sums. It is nil for panels and products of floats, which need more than a few words.
 func StateOf(c Class, e types.Elem, levels int) *State {
 	var s *State
-	if levels == NearLevels {
-		s, levels = nearState(c, e), FastLevels
+	if levels < 0 {
+		s, levels = nearState(c, e, -levels), FastLevels
 	}
 	if s == nil {
 		s = exactState(c, e, levels)

@@ -129,7 +129,7 @@ func TestStateNames(t *testing.T) {
 	named := map[string]*State{}
 	for c := Sum; c < lastClass; c++ {
 		for _, e := range c.Info().On {
-			for _, levels := range []int{NearLevels, FastLevels, DeepLevels} {
+			for _, levels := range []int{NearLevels, NearLevels - 1, FastLevels, DeepLevels} {
 				st := StateOf(c, e, levels)
 				if st == nil {
 					continue

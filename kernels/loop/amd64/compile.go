@@ -26,22 +26,23 @@ type Code struct {
 	States map[int]*loop.State
 }
 
-// Compile makes code of a target for the points of a window: of nests over two indices the lanes
+// Compile is CompileFor with cascades of loop.FastLevels.
+func Compile(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (*Code, error) {
+	return CompileFor(t, n, params, results, loop.FastLevels, plan)
+}
+
+// CompileFor makes code of a target for the points of a window: of nests over two indices the lanes
 // are the last one unless the schedule says otherwise, of nests over one its points. The operands
 // and results are laid out as the layouts say. An error is an *Unsupported, or a bug.
 //
 // The code reads a block of words (see argRow and the others), evaluates points of the window and
 // returns: when the window is ended, when a check failed, or when its fuel is spent. Then it is
 // called again with the same block and new fuel, and goes on. It touches no memory but that of the
-// points; subscripts are not checked, so the caller proves them from the window first.
-func Compile(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (*Code, error) {
-	return compileFor(targetNamed(t), n, params, results, loop.FastLevels, plan)
-}
-
-// CompileNear is Compile with states of sums of numbers of about one size: where those have
-// loop.State.Near, the caller says the size.
-func CompileNear(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (*Code, error) {
-	return compileFor(targetNamed(t), n, params, results, loop.NearLevels, plan)
+// points; subscripts are not checked, so the caller proves them from the window first. levels is for
+// loop.StateOf: where a state has loop.State.Near, the caller says the size of the numbers.
+func CompileFor(t Target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) (code *Code, err error) {
+	defer refused(&err)
+	return lowered(targetNamed(t), n, params, results, levels, plan).code()
 }
 
 func targetNamed(t Target) *target {
@@ -53,20 +54,9 @@ func targetNamed(t Target) *target {
 	panic("BUG: no target " + string(t))
 }
 
-// CompileDeep is Compile with states of exact sums that lose nothing of numbers of very different
-// size: for windows whose fast states say that they did.
-func CompileDeep(t Target, n *loop.Nest, params, results []Layout, plan Schedule) (*Code, error) {
-	return compileFor(targetNamed(t), n, params, results, loop.DeepLevels, plan)
-}
-
 // straight is up to how many statements inner loops of known rounds are written out: short ones
 // wait for nothing then, and the subscripts of locals are constants.
 const straight = 160
-
-func compileFor(t *target, n *loop.Nest, params, results []Layout, levels int, plan Schedule) (code *Code, err error) {
-	defer refused(&err)
-	return lowered(t, n, params, results, levels, plan).code()
-}
 
 // refused makes an error of a panic with an *Unsupported.
 func refused(err *error) {

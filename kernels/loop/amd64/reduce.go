@@ -69,7 +69,7 @@ func (l *lowering) reduce(s *loop.Stmt) {
 		}
 		for k, e := range st.Types {
 			v := l.fresh(vectorClass)
-			if st.Near() && k < nearBegins {
+			if st.Near() && k < st.Lost {
 				word := l.stateWord(p, k, v)
 				*before = append(*before, word)
 			} else {
@@ -141,9 +141,6 @@ func (l *lowering) finishReductions(row bool) {
 		}
 	}
 }
-
-// nearBegins is how many words of a near state begin with what is in memory.
-const nearBegins = 2
 
 // stateWord is the step that brings word k of a state from memory into all lanes of dst.
 func (l *lowering) stateWord(p place, k int, dst virt) step {

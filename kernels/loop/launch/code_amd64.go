@@ -24,11 +24,11 @@ type machineCode struct {
 	fuel uint64
 }
 
-func compiled(n *loop.Nest, lay layout, kind sums) (executable, error) {
-	return machineCodeOf(n, lay, kind, rootsHold)
+func compiled(n *loop.Nest, lay layout, levels int) (executable, error) {
+	return machineCodeOf(n, lay, levels, rootsHold)
 }
 
-func machineCodeOf(n *loop.Nest, lay layout, kind sums, roots func() bool) (executable, error) {
+func machineCodeOf(n *loop.Nest, lay layout, levels int, roots func() bool) (executable, error) {
 	target, err := Target()
 	if err != nil {
 		return nil, err
@@ -44,14 +44,7 @@ func machineCodeOf(n *loop.Nest, lay layout, kind sums, roots func() bool) (exec
 		return nil, &amd64.Unsupported{What: "so many operands"}
 	}
 	params, results := layouts(n, lay)
-	compile := amd64.Compile
-	switch kind {
-	case deepSums:
-		compile = amd64.CompileDeep
-	case nearSums:
-		compile = amd64.CompileNear
-	}
-	c, err := compile(amd64.Target(target), n, params, results, amd64.Schedule{First: lay&lanesFirst != 0, Stream: lay&streamed != 0, Roots: roots})
+	c, err := amd64.CompileFor(amd64.Target(target), n, params, results, levels, amd64.Schedule{First: lay&lanesFirst != 0, Stream: lay&streamed != 0, Roots: roots})
 	if err != nil {
 		return nil, err
 	}

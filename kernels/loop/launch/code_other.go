@@ -6,4 +6,4 @@ import "flow/ir/loop"
 
 func machineTargets() []string { return nil }
 
-func compiled(n *loop.Nest, _ layout, _ sums) (executable, error) { return interpretedCode(n) }
+func compiled(n *loop.Nest, _ layout, _ int) (executable, error) { return interpretedCode(n) }

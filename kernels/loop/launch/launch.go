@@ -30,7 +30,7 @@ type Loop struct {
 	proved atomic.Pointer[[]int64] // what the last proof that accesses are inside depends on
 	byRow  []rowResult
 	small  bool // it is interpreted, whatever the target
-	sums   sums // of made
+	levels int  // of exact sums in made: see loop.StateOf
 	past   bool // results go past the caches, whatever their size
 	mu     sync.Mutex
 	made   map[layout]*variant
@@ -43,7 +43,7 @@ type Loop struct {
 func New(n *loop.Nest) *Loop {
 	n = prepared(n)
 	l := &Loop{
-		nest: n, facts: branchesOf(n), flat: amd64.Flat(n), inner: storesInside(&n.Body), byRow: rowResults(n),
+		nest: n, levels: loop.FastLevels, facts: branchesOf(n), flat: amd64.Flat(n), inner: storesInside(&n.Body), byRow: rowResults(n),
 		made: map[layout]*variant{}, deeper: map[layout]*variant{},
 	}
 	l.beside = sync.OnceValues(func() (*interp.Code, error) { return interp.Compile(n) })
@@ -62,10 +62,13 @@ func Interpreted(n *loop.Nest) *Loop {
 }
 
 // Partial makes a Loop whose caller takes over what the workers have of reduced results: see
-// Worker.Expect. A sum that loses bits is given up, not run again.
-func Partial(n *loop.Nest) *Loop {
+// Worker.Expect. A sum that loses bits is given up, not run again. Sums are of numbers of about one
+// size, with wide of a wider range.
+func Partial(n *loop.Nest, wide bool) *Loop {
 	l := New(n)
-	l.sums = nearSums
+	if l.levels = loop.NearLevels; wide {
+		l.levels--
+	}
 	return l
 }
 
@@ -76,14 +79,8 @@ func Past(n *loop.Nest) *Loop {
 	return l
 }
 
-// sums is how machine code keeps exact sums.
-type sums uint8
-
-const (
-	fastSums sums = iota // cascades for numbers of similar size
-	deepSums             // cascades for numbers of very different size
-	nearSums             // sums of numbers of about one size, which is known
-)
+// partial reports a Partial loop.
+func (l *Loop) partial() bool { return l.levels < 0 }
 
 // Nest is what the loop runs.
 func (l *Loop) Nest() *loop.Nest { return l.nest }
@@ -171,7 +168,7 @@ func (l *Loop) Bind(r *Run, in []value.Value, out []*value.Dense) error {
 		bit <<= 1
 	}
 	lay, wide := l.schedule(in, out, l.streams(out, lay))
-	v, err := l.variant(l.made, lay, l.sums)
+	v, err := l.variant(l.made, lay, l.levels)
 	if err != nil {
 		return err
 	}
@@ -260,11 +257,11 @@ func column(d *value.Dense) bool { return d.Cols == 1 && d.Stride == 1 }
 
 // deep is the code with deep states.
 func (l *Loop) deep(lay layout) (executable, error) {
-	v, err := l.variant(l.deeper, lay, deepSums)
+	v, err := l.variant(l.deeper, lay, loop.DeepLevels)
 	return v.code, err
 }
 
-func (l *Loop) variant(made map[layout]*variant, lay layout, kind sums) (*variant, error) {
+func (l *Loop) variant(made map[layout]*variant, lay layout, levels int) (*variant, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	v := made[lay]
@@ -273,7 +270,7 @@ func (l *Loop) variant(made map[layout]*variant, lay layout, kind sums) (*varian
 		if l.small {
 			v.code, v.err = interpretedCode(l.nest)
 		} else {
-			v.code, v.err = compiled(l.nest, lay, kind)
+			v.code, v.err = compiled(l.nest, lay, levels)
 		}
 		made[lay] = v
 	}

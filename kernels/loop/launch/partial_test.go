@@ -30,8 +30,9 @@ func partialNest(e types.Elem) *loop.Nest {
 // The windows of a Partial loop sum exactly what they do not doubt, whatever the caller expects.
 func TestPartialSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
-	for _, e := range []types.Elem{types.F64, types.F32} {
-		l := Partial(partialNest(e))
+	for k, e := range []types.Elem{types.F64, types.F32, types.F64, types.F32} {
+		wide := k > 1
+		l := Partial(partialNest(e), wide)
 		sure, doubts := 0, 0
 		for round := range 60 {
 			n := 1 + r.IntN(2000)
@@ -104,7 +105,7 @@ func TestPartialSums(t *testing.T) {
 			w.Free()
 		}
 		if sure < 50 || doubts < 20 {
-			t.Errorf("%v: %d sums and %d doubts", e, sure, doubts)
+			t.Errorf("%v, wide is %v: %d sums and %d doubts", e, wide, sure, doubts)
 		}
 	}
 }

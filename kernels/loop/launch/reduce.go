@@ -62,7 +62,7 @@ func (r *Run) reduces() error {
 	for _, res := range n.Results {
 		over = over || res.Over >= 0
 	}
-	if exact && r.loop.sums != nearSums {
+	if exact && !r.loop.partial() {
 		if over {
 			return errOver
 		}
@@ -340,7 +340,7 @@ func (w *Worker) reduce(r0, r1, l0, l1 int, stopped func() bool) (flagged bool, 
 	if flagged, err = w.window(r0, r1, l0, l1, stopped); flagged || err != nil {
 		return flagged, err
 	}
-	if w.run.loop.sums == nearSums {
+	if w.run.loop.partial() {
 		for k := range list {
 			p := &w.parts[k]
 			if p.doubt = p.lost(list[k].fast); !p.doubt {

@@ -36,7 +36,7 @@ func rootsByProducts(x []float64) ([]float64, error) {
 	root := b.Op(loop.Sqrt, b.Load(in, loop.Num(0), i))
 	b.Store(loop.Mem{Kind: loop.ResultMem, N: b.Result(types.F64, loop.Num(1), n)}, loop.Num(0), i, root)
 	l := New(b.Nest)
-	code, err := machineCodeOf(l.nest, 0, fastSums, func() bool { return true })
+	code, err := machineCodeOf(l.nest, 0, loop.FastLevels, func() bool { return true })
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func (l *Loop) streams(out []*value.Dense, lay layout) layout {
 	}
 	for k, d := range out {
 		reduced := l.nest.Results[k].Class != loop.NoClass
-		if l.nest.Results[k].Over >= 0 || reduced && l.sums != nearSums {
+		if l.nest.Results[k].Over >= 0 || reduced && !l.partial() {
 			return lay
 		}
 		large = large || !reduced && Streams(d)
