@@ -20,7 +20,13 @@ type cascade struct {
 func two(b *Builder, x, y Val) (sum, err Val) {
 	sum = b.Op(Add, x, y)
 	v := b.Op(Sub, sum, x)
-	return sum, b.Op(Add, b.Op(Sub, x, b.Op(Sub, sum, v)), b.Op(Sub, y, v))
+	return sum, b.Op(Add, minus(b, x, b.Op(Sub, sum, v)), minus(b, y, v))
+}
+
+// minus returns x - y as one multiplication and addition: processors that add and multiply in
+// different places do some of a sum's operations in each.
+func minus(b *Builder, x, y Val) Val {
+	return b.Op(FMA, y, b.Const(types.F64, math.Float64bits(-1)), x)
 }
 
 // push adds x to the words from a level on, and to lost what tells that the last word was rounded.
@@ -31,7 +37,7 @@ func (c cascade) push(b *Builder, s []Val, level int, x, lost Val) Val {
 	}
 	y := s[last]
 	s[last] = b.Op(Add, y, x)
-	return b.Op(Or, lost, b.Op(Or, unlike(b, b.Op(Sub, s[last], y), x), unlike(b, b.Op(Sub, s[last], x), y)))
+	return b.Op(Or, lost, b.Op(Or, unlike(b, minus(b, s[last], y), x), unlike(b, minus(b, s[last], x), y)))
 }
 
 // unlike returns bits that are 0, apart from the sign, where x and y are equal. A sum was not

@@ -50,11 +50,11 @@ func nearState(c Class, e types.Elem, levels int) *State {
 		var next []Val
 		for k, was := range s[:levels-1] {
 			next = append(next, b.Op(Add, was, x))
-			x = b.Op(Sub, x, b.Op(Sub, next[k], was))
+			x = minus(b, x, b.Op(Sub, next[k], was))
 		}
 		last := s[levels-1]
 		rest := b.Op(Add, last, x)
-		got := b.Op(Sub, rest, last)
+		got := minus(b, rest, last)
 		return append(next, rest, differ(s[levels], x, got), differ(s[levels+1], next[0], s[0]))
 	}
 	// merge is that of opened states.

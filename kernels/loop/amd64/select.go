@@ -82,6 +82,9 @@ func (l *lowering) operation(s *loop.Stmt, in []operand) operand {
 	}
 	switch c {
 	case loop.FMA:
+		if b := in[1]; l.target == avx2 && b.konst && floatOf(e, b.word) == -1 { // where it takes a move more
+			return operand{v: l.binary(pair{VSUBPD, VSUBPS}.of(e), e, in[2], in[0], 0)}
+		}
 		return operand{v: l.fma(e, in)}
 	case loop.Neg:
 		v := l.bits(VXORPD, VXORPS, e, in[0], 1<<63, 1<<31)
