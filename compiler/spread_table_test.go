@@ -132,6 +132,19 @@ C = ctable(a, b, n = 5, m = 4)
 emit C
 emit rowsum(C) / sum(C)
 emit ctable(a, b)`, 3, 0},
+	{"sums of whole numbers by pairs", `a = i64(floor(5 * rand(71, 1, seed = 1)))
+b = floor(3 * rand(71, 1, seed = 2))
+w = i64(9e18 * (rand(71, 1, seed = 3) - 0.5))
+emit ctable(a, b, weights = w, n = 5, m = 4)
+emit ctable(a - 1, b, weights = w > 0, n = 3, m = 3, crop = true)
+emit ctable(a - 2, b - 1, n = 2, m = 2, crop = true)
+iterate s = ctable(a, b, weights = w, n = 5, m = 3), k = 0 times 3 {
+  next s = s + ctable((a + k) % 5, b, weights = w // 7, n = 5, m = 3)
+  next k = k + 1
+}
+emit s
+emit ctable(a, b, weights = f64(w), n = 5, m = 4)
+emit ctable(a, b, weights = w)`, 5, 0},
 }
 
 func TestSpreadTables(t *testing.T) { spreadAlike(t, tablePrograms) }
@@ -142,10 +155,31 @@ var tableFailures = []string{
 k = i64(floor(6 * rand(60, 1, seed = 2)))
 emit 1
 emit t(onehot(k, 5)) @ X`,
+	`k = seq(0, 60)
+x = materialize(ifelse(k == 50, nan, ifelse(k == 3, 99.0, k % 7)))
+emit 1
+emit t(colsum(onehot(i64(x), 9)))`,
+	`k = seq(0, 60)
+x = materialize(ifelse(k == 44, inf, ifelse(k == 9, -1.0, k % 7)))
+emit 1
+emit t(onehot(i64(x), 9)) @ cbind(x, x)`,
+	`k = seq(0, 60)
+x = materialize(ifelse(k == 55, inf, ifelse(k == 2, 5.0, 0.1 * (k % 7))))
+iterate s = zeros(9, 1), r = 1.0 until r > 5 {
+  next s = s + t(colsum(onehot(i64(ifelse(r > 2, x, 1) * r), 9)))
+  next r = r + 1
+}
+emit s`,
 	`a = i64(floor(6 * rand(60, 1, seed = 1)))
 b = i64(floor(4 * rand(60, 1, seed = 2)))
 emit 1
 emit ctable(b, a, n = 3, m = 5)`,
+	`a = seq(0, 60)
+emit 1
+emit ctable(ifelse(a == 50, -1, a % 5), ifelse(a == 4, -1, a % 3), weights = a, n = 5, m = 3)`,
+	`a = seq(0, 60)
+emit 1
+emit ctable(ifelse(a == 50, 0.5, a % 5), ifelse(a == 14, nan, a % 3), weights = a, n = 3, m = 2, crop = true)`,
 	`a = seq(0, 60) - 50 * (seq(0, 60) > 50)
 emit 1
 emit ctable(ifelse(a == 41, -1, a), a * 2, n = 60, m = 60)`,

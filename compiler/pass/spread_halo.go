@@ -184,7 +184,7 @@ func readsOfPieces(g *ir.Graph, id ir.ID, out []rowReads) {
 // movesRows reports an operator of known shape that may have pieces.
 func movesRows(g *ir.Graph, id ir.ID) bool {
 	d := g.Nodes[id].Op
-	if d.Elements == nil || !d.Laws.Has(op.Pure|op.Total) || d.Shard.Kind == op.ShardContract || d.Class != 0 || g.Nodes[id].Region != nil || !dividable(g.Type(id)) {
+	if d.Elements == nil || !d.Laws.Has(op.Pure) || ir.MayFail(g, id) || d.Shard.Kind == op.ShardContract || d.Class != 0 || g.Nodes[id].Region != nil || !dividable(g.Type(id)) {
 		return false
 	}
 	return !slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return !dividable(g.Type(x)) })

@@ -109,13 +109,26 @@ func (s *spreader) statedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []r
 	sparse := g.Type(id).IsSparse() || g.Type(in[0]).IsSparse()
 	switch {
 	case rows < s.ranks:
-		return reads, whyFew
+		return reads, s.whyNoStates(g, id)
 	case slices.Contains(partial, true) || !sparse && s.flopsOf(g, id) >= float64(s.from):
 		return reads, ""
 	case sparse:
 		return reads, whyOperand
 	}
 	return reads, whyLittle
+}
+
+// whyNoStates says why ranks have no states of a stated operator to join.
+func (s *spreader) whyNoStates(g *ir.Graph, id ir.ID) string {
+	switch t, from := g.Type(id), g.Type(g.In(id)[0]); {
+	case from.Known() && from.Rows < s.ranks:
+		return whyFew
+	case g.Nodes[id].Attrs.Int("panel") > 0:
+		return whyPanels
+	case t.Known() && t.Elem.IsFloat():
+		return whyOrdered
+	}
+	return whyTogether
 }
 
 // stated makes the new nodes of a stated operator: the states of a rank's rows, and the merge.
@@ -278,7 +291,7 @@ func (x *spreadGraph) digits(id ir.ID, places []int, counts func(k, shift, bits 
 func hasBody(n *ir.Node) bool { return n.Region != nil && !n.IsChain() && n.Op.Along != nil }
 
 // bodyShared reports whether ranks can share the rows of such a loop: what it makes is rows, or has
-// states, and it can fail at one place only. Of two places another rank might tell the second one.
+// states.
 func (s *spreader) bodyShared(g *ir.Graph, id ir.ID) bool {
 	r, rows := g.Nodes[id].Region, g.Nodes[id].Attrs.Int("rows")
 	b := r.Graph
@@ -293,24 +306,7 @@ func (s *spreader) bodyShared(g *ir.Graph, id ir.ID) bool {
 			return false
 		}
 	}
-	fails := ir.None
-	for i := range b.Nodes {
-		x := ir.ID(i)
-		if b.Nodes[i].Op.Role == op.Argument || !ir.MayFail(b, x) {
-			continue
-		}
-		if fails != ir.None && !sameKeys(b, fails, x) {
-			return false
-		}
-		fails = x
-	}
 	return true
-}
-
-// sameKeys reports two reductions by the same key, which fail for the same rows.
-func sameKeys(g *ir.Graph, a, b ir.ID) bool {
-	x, y := &g.Nodes[a], &g.Nodes[b]
-	return x.Op.Keyed != nil && y.Op.Keyed != nil && g.In(a)[0] == g.In(b)[0] && x.Attrs.Int("k") == y.Attrs.Int("k") && x.Span == y.Span
 }
 
 // bodyEnds gives the new node of operators that are one loop over rows the results of a rank: its

@@ -87,7 +87,12 @@ func ctable() *op.Def {
 			{Name: "n", Attr: true, Kind: op.IntVal, Optional: true, Doc: "rows"},
 			{Name: "m", Attr: true, Kind: op.IntVal, Optional: true, Doc: "columns"}, sparseAttr},
 		Eg:   define.Eg("ctable(seq(0, 4) // 2, seq(0, 4) % 3)", "1 1 0\n1 0 1\n"),
-		Type: tableType, Ref: refInForm(tableRef), Loop: pairsLoop(),
+		Type: tableType, Ref: refInForm(tableRef), Loop: pairsLoop(func(t types.Type) func(c *op.Call) error {
+			if t.IsSparse() {
+				return sparsePairs
+			}
+			return nil
+		}),
 		Laws: op.Pure, Flow: op.Flow{Rate: op.Once}, Stored: storedTable,
 		Shard: op.Shard{Partial: "ctable", Combine: "counts.join"},
 		Cost: func(s *op.Sig, out types.Type) op.Work {

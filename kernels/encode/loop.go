@@ -65,7 +65,7 @@ func readCodes(room []int64, d *value.Dense, from, k, n int) ([]int64, bool) {
 func wrongCode(c *op.Call, lo, hi int) error {
 	for i := lo; i < hi; i++ {
 		for k, size := range []string{"n", "m"} {
-			if _, err := code("ctable", c.Dense(k).At(i, 0), sizeOf(c.Attrs, size)); err != nil {
+			if _, _, err := codeWithin(c.Dense(k).At(i, 0), sizeOf(c.Attrs, size), c.Attrs.Bool("crop")); err != nil {
 				return err
 			}
 		}
@@ -104,29 +104,40 @@ func sparsePairs(c *op.Call) error {
 	return nil
 }
 
-// addPairs counts rows lo..hi-1 in a table of n x m whose rows are ld apart; false says that one
-// was no code.
-func addPairs(counts []int64, ld int, a, b *value.Dense, lo, hi, n, m int) bool {
+// addPairs adds rows lo..hi-1 to a table of n x m without gaps: their weights, or 1 each. It returns false if
+// some code is invalid.
+func addPairs(c *op.Call, table []int64, lo, hi, n, m int) bool {
+	crop := c.Attrs.Bool("crop")
 	var room, other [512]int64
+	var weights [512]int64
 	for ; lo < hi; lo += len(room) {
 		k := min(len(room), hi-lo)
-		p, ok := readCodes(room[:], a, lo, k, n)
-		q, both := readCodes(other[:], b, lo, k, m)
+		p, ok := codesWithin(room[:], c.Dense(0), lo, k, n, crop)
+		q, both := codesWithin(other[:], c.Dense(1), lo, k, m, crop)
 		if !ok || !both {
 			return false
 		}
 		q = q[:len(p)]
-		for i, v := range p {
-			counts[int(v)*ld+int(q[i])]++
+		if len(c.In) < 3 && !crop {
+			for i, v := range p {
+				table[int(v)*m+int(q[i])]++
+			}
+			continue
+		}
+		for i, w := range weightsFrom(c, weights[:], lo, k) {
+			if v := p[i]; v|q[i] >= 0 {
+				table[int(v)*m+int(q[i])] += w
+			}
 		}
 	}
 	return true
 }
 
-// pairsLoop returns the Loop of ctable. Every worker has counts of its own, unless the table is too large.
+// pairsLoop returns the Loop of a table of pairs. Every worker has sums of its own, unless the table is too large.
 // If the codes determine the size of the table, a pass finds it first. Ranks share the rows if the size is
 // given.
-func pairsLoop() *op.Loop {
+// whole returns what makes a table of a type at once; nil: the loop makes it.
+func pairsLoop(whole func(t types.Type) func(c *op.Call) error) *op.Loop {
 	large := func(a *op.Attrs) bool {
 		n, m := sizeOf(a, "n"), sizeOf(a, "m")
 		return n > 0 && m > 0 && n > pairTable/m
@@ -141,7 +152,7 @@ func pairsLoop() *op.Loop {
 		},
 		Space: func(c *op.Call) (n, leaf int) {
 			switch n = c.In[0].Type().Rows; {
-			case c.Type.IsSparse():
+			case whole(c.Type) != nil:
 				return 0, 0
 			case large(c.Attrs):
 				return n, n
@@ -149,15 +160,16 @@ func pairsLoop() *op.Loop {
 			return n, window.LeafElements
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-			return &pairsBody{c: c, n: sizeOf(c.Attrs, "n"), m: sizeOf(c.Attrs, "m"), by: make([]pairsWorker, workers)}, nil
+			return &pairsBody{c: c, whole: whole(c.Type), n: sizeOf(c.Attrs, "n"), m: sizeOf(c.Attrs, "m"), by: make([]pairsWorker, workers)}, nil
 		},
 	}
 }
 
 type pairsBody struct {
-	c    *op.Call
-	n, m int // Unknown: until the first pass has ended
-	by   []pairsWorker
+	c     *op.Call
+	whole func(c *op.Call) error
+	n, m  int // Unknown: until the first pass has ended
+	by    []pairsWorker
 }
 
 type pairsWorker struct {
@@ -173,17 +185,16 @@ func (l *pairsBody) sizing() bool { return l.n == types.Unknown || l.m == types.
 // Chunk counts rows lo..hi-1, or finds how large a table they need.
 func (l *pairsBody) Chunk(worker, lo, hi int) error {
 	w := &l.by[worker]
-	a, b := l.c.Dense(0), l.c.Dense(1)
 	if l.sizing() {
-		n, ok := greatestCode(a, lo, hi)
-		m, both := greatestCode(b, lo, hi)
+		n, ok := greatestCode(l.c.Dense(0), lo, hi)
+		m, both := greatestCode(l.c.Dense(1), lo, hi)
 		w.n, w.m, w.wrong = max(w.n, n), max(w.m, m), w.wrong || !ok || !both
 		return nil
 	}
 	if w.counts == nil {
 		w.counts = l.table(worker)
 	}
-	if !addPairs(w.counts, l.m, a, b, lo, hi, l.n, l.m) {
+	if !addPairs(l.c, w.counts, lo, hi, l.n, l.m) {
 		return wrongCode(l.c, lo, hi)
 	}
 	return nil
@@ -212,7 +223,7 @@ func (l *pairsBody) Next() (again bool, err error) {
 	if l.n > 0 && l.m > pairTable/l.n {
 		w := &l.by[0]
 		w.counts = l.table(0)
-		w.wrong = !addPairs(w.counts, l.m, l.c.Dense(0), l.c.Dense(1), 0, l.c.Dense(0).Rows, l.n, l.m)
+		w.wrong = !addPairs(l.c, w.counts, 0, l.c.Dense(0).Rows, l.n, l.m)
 		return false, nil
 	}
 	return true, nil
@@ -237,8 +248,8 @@ func (l *pairsBody) table(worker int) []int64 {
 
 // End adds the workers' counts. It fails for the first row with an invalid code.
 func (l *pairsBody) End() error {
-	if l.c.Type.IsSparse() {
-		return sparsePairs(l.c)
+	if l.whole != nil {
+		return l.whole(l.c)
 	}
 	if slices.ContainsFunc(l.by, func(w pairsWorker) bool { return w.wrong }) {
 		return wrongCode(l.c, 0, l.c.Dense(0).Rows)

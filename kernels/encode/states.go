@@ -62,11 +62,12 @@ func onehotStates() []*op.Def {
 				out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
 				for i := range out.Rows {
 					for j := range out.Cols {
-						sum := 0.0
+						sum := value.Scalar{Elem: out.Elem}
 						for k := range c.In {
-							sum += c.Dense(k).At(i, j).Float() // far below 2^53
+							x := c.Dense(k).At(i, j)
+							sum.I, sum.F = sum.I+x.I, sum.F+x.F // floats are far below 2^53
 						}
-						out.Set(i, j, value.F64(sum).Convert(out.Elem))
+						out.Set(i, j, sum)
 					}
 				}
 				return out, nil

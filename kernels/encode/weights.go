@@ -47,17 +47,10 @@ func ctableOfWeights() *op.Def {
 			}
 			return t.With(w.Elem), err
 		},
-		Ref: refInForm(weightsRef),
-		Kernel: func(c *op.Call) error {
-			switch c.Type.Elem {
-			case types.F64:
-				return sumWeights[float64](c)
-			case types.F32:
-				return sumWeights[float32](c)
-			}
-			return sumWeights[int64](c)
-		},
-		Laws: op.Pure, Flow: op.Flow{Rate: op.Once},
+		Ref:   refInForm(weightsRef),
+		Loop:  weightsLoop(),
+		Shard: op.Shard{Partial: "ctable.weights", Combine: "counts.join"},
+		Laws:  op.Pure, Flow: op.Flow{Rate: op.Once},
 		Stored: func(s *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
 			return storedTable(s, in, out)
 		},
@@ -65,6 +58,31 @@ func ctableOfWeights() *op.Def {
 			return op.Work{Flops: 40 * define.ElementCount(s.In[0]), Bytes: 40*define.ElementCount(s.In[0]) + 8*define.ElementCount(out)}
 		},
 	}
+}
+
+// weightsLoop is the Loop of ctable with weights. Sums of whole numbers are the same in any order. Others are
+// added in the order of the rows.
+func weightsLoop() *op.Loop {
+	whole := func(t types.Type) func(c *op.Call) error {
+		switch {
+		case t.Elem == types.F64:
+			return sumWeights[float64]
+		case t.Elem == types.F32:
+			return sumWeights[float32]
+		case t.IsSparse() || !t.Known():
+			return sumWeights[int64]
+		}
+		return nil
+	}
+	l := pairsLoop(whole)
+	rows := l.Rows
+	l.Rows = func(s *op.Sig, out types.Type) int {
+		if whole(out) != nil {
+			return 0
+		}
+		return rows(s, out)
+	}
+	return l
 }
 
 // weightOf is the weight of row i, in the type of the table.
@@ -92,7 +110,7 @@ func weightsRef(c *op.Call) (value.Value, error) {
 	rows, cols := max(n, 0), max(m, 0)
 	type place struct{ p, q int }
 	sums := map[place]value.Scalar{}
-	if err := wrongWeighted(c); err != nil {
+	if err := wrongCode(c, 0, a.Rows); err != nil {
 		return nil, err
 	}
 	for i := range a.Rows {
@@ -118,18 +136,6 @@ func weightsRef(c *op.Call) (value.Value, error) {
 		out.Set(at.p, at.q, sum)
 	}
 	return out, nil
-}
-
-// wrongWeighted returns the failure of the first invalid code: one in a comes before those in b.
-func wrongWeighted(c *op.Call) error {
-	for k, size := range []string{"n", "m"} {
-		for d, i := c.Dense(k), 0; i < d.Rows; i++ {
-			if _, _, err := codeWithin(d.At(i, 0), sizeOf(c.Attrs, size), c.Attrs.Bool("crop")); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // codesWithin is readCodes, with -1 for each code that crop leaves out. It reports false if a code is
@@ -182,7 +188,7 @@ func sumWeights[T int64 | float64 | float32](c *op.Call) error {
 			}
 		}
 	}); !valid {
-		return wrongWeighted(c)
+		return wrongCode(c, 0, c.Dense(0).Rows)
 	}
 	if c.Type.IsSparse() {
 		return sparseWeights[T](c, rows, cols)
@@ -200,7 +206,7 @@ func sumWeights[T int64 | float64 | float32](c *op.Call) error {
 			}
 		}
 	}) {
-		return wrongWeighted(c)
+		return wrongCode(c, 0, c.Dense(0).Rows)
 	}
 	return nil
 }
@@ -240,7 +246,7 @@ func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 			}
 		}
 	}) {
-		return wrongWeighted(c)
+		return wrongCode(c, 0, c.Dense(0).Rows)
 	}
 	for i := range n {
 		out.Ptr[i+1] += out.Ptr[i]

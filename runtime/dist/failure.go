@@ -108,6 +108,7 @@ type failure struct {
 	Within    []ir.Step
 	Depth     int   // of a task: local.TaskFailure's
 	Place     int64 // of a task: orders the failures of one node, all on one rank
+	Act       int32 // of a task: local.TaskFailure's
 	Unsettled bool  // of a task: local.TaskFailure's
 	Rank      int   // where the task failed, or who was interrupted or died
 	Bug       bool  // of a task: a bug in Flow, without an *op.Failure for Code and Help
@@ -120,7 +121,7 @@ type failure struct {
 }
 
 func failureOf(f *local.TaskFailure) *failure {
-	w := &failure{Severity: taskFailed, Node: int32(f.Node), Within: f.Within, Depth: f.Depth, Place: f.Place(), Rank: f.Rank, Bug: true, Code: "B001", Msg: f.Err.Error()}
+	w := &failure{Severity: taskFailed, Node: int32(f.Node), Within: f.Within, Depth: f.Depth, Place: f.Place(), Act: int32(f.Act), Rank: f.Rank, Bug: true, Code: "B001", Msg: f.Err.Error()}
 	var u *op.Failure
 	if errors.As(f.Err, &u) {
 		w.Bug, w.Code, w.Msg, w.Help, w.At = false, u.Code, u.Msg, u.Help, u.At
@@ -151,7 +152,7 @@ func (w *failure) before(o *failure) bool {
 			return c < 0
 		}
 		// Ranks share the rows of one node in their order: the first rank has the first rows.
-		return w.Place < o.Place || w.Place == o.Place && w.Rank < o.Rank
+		return cmp.Or(cmp.Compare(w.Place, o.Place), cmp.Compare(w.Act, o.Act), cmp.Compare(w.Rank, o.Rank)) < 0
 	case interrupted:
 		return w.Rank < o.Rank
 	}
@@ -178,7 +179,7 @@ func (w *failure) task() *local.TaskFailure {
 	if w.Bug {
 		err = errors.New(w.Msg)
 	}
-	return &local.TaskFailure{Node: ir.ID(w.Node), Rank: w.Rank, Err: err, Within: w.Within, Depth: w.Depth, Unsettled: w.Unsettled}
+	return &local.TaskFailure{Node: ir.ID(w.Node), Rank: w.Rank, Err: err, Within: w.Within, Depth: w.Depth, Act: ir.ID(w.Act), Unsettled: w.Unsettled}
 }
 
 // public is w for the caller.

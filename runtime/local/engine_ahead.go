@@ -94,5 +94,5 @@ func precedes(a, b *TaskFailure) bool {
 		}
 	}
 	// Ranks share the rows of one node in their order: the first rank has the first rows.
-	return a.place < b.place || a.place == b.place && a.Rank < b.Rank
+	return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.Act, b.Act), cmp.Compare(a.Rank, b.Rank)) < 0
 }

@@ -27,6 +27,9 @@ type TaskFailure struct {
 	// Depth is the number of steps of Within that lead to the failing task. The others are in its
 	// body. Their rounds are those of one point, so they do not order failures.
 	Depth int
+	// Act is the failing operator of a loop over rows whose body runs operator after operator (a node of its
+	// body). It orders failures of the ranks that share the rows.
+	Act ir.ID
 	// Unsettled: earlier tasks that may fail were skipped, so this may not be the first
 	// failure.
 	Unsettled bool

@@ -327,5 +327,9 @@ func (e *Engine) failOrGiveUp(id ir.ID, err error) {
 func (e *Engine) fail(id ir.ID, err error) {
 	node := e.planned(id)
 	path := e.path(id)
-	e.Fail(&TaskFailure{Node: node, Rank: e.o.Rank, Err: err, Within: e.p.Graph.Into(node, path, err), Depth: len(path), place: 1 + e.place(id)})
+	f := &TaskFailure{Node: node, Rank: e.o.Rank, Err: err, Within: e.p.Graph.Into(node, path, err), Depth: len(path), place: 1 + e.place(id)}
+	if g, at, ok := e.p.Graph.Follow(node, path); ok && len(f.Within) > f.Depth && g.Nodes[at].Op.Along != nil {
+		f.Act = f.Within[f.Depth].Node
+	}
+	e.Fail(f)
 }
