@@ -138,13 +138,17 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 	case "reverse":
 		by := []string{"rows", "cols", "both"}[r.IntN(3)]
 		return op.MakeAttrs(op.Attr{Name: "by", Val: op.Str(by)}), []value.Value{big()}
-	case "ctable":
+	case "ctable", "ctable.weights":
 		a, b := value.New([]types.Elem{types.I64, types.F64, types.F32}[r.IntN(3)], 40000+n, 1), value.New(types.I64, 40000+n, 1)
 		for i := range a.Rows {
 			a.Set(i, 0, value.F64(float64(r.IntN(5))).Convert(a.Elem))
 			b.Set(i, 0, value.I64(r.Int64N(7)))
 		}
-		return op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(5)}, op.Attr{Name: "m", Val: op.Int(7 + m%2)}), []value.Value{a, b}
+		attrs, in := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(5)}, op.Attr{Name: "m", Val: op.Int(7 + m%2)}), []value.Value{a, b}
+		if d.Name != "ctable" { // sums of floats have an order, and no loop
+			attrs, in = attrs.With("n", op.Int(4)).With("crop", op.Bool(true)), append(in, anyDense(r, types.I64, a.Rows, 1))
+		}
+		return attrs, in
 	case "recode":
 		x, from := big(), value.New(e, 30, 1)
 		for i := range 30 {
