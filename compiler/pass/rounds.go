@@ -23,7 +23,7 @@ import (
 // workers.
 func Rounds(g *ir.Graph, table *op.Table) *ir.Graph { return roundsIn(g, nil, table, fits) }
 
-// around says of which node a graph is a region.
+// around is the place of a region: its node, and the graph of that.
 type around struct {
 	g       *ir.Graph // has the node
 	id      ir.ID

@@ -238,7 +238,7 @@ func (x *spreadGraph) node(id ir.ID) {
 	}
 }
 
-// notShared makes the new node of node id, which each rank computes as a whole, and notes why.
+// notShared makes the new node of a node that each rank computes as a whole, and notes why.
 func (x *spreadGraph) notShared(id ir.ID, why string) {
 	n, from := &x.old.Nodes[id], x.old.In(id)
 	few := x.fewRows(x.old, id)

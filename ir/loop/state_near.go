@@ -3,11 +3,11 @@ package loop
 // This file represents exact sums of numbers of about one known size, at half the cost of a
 // cascade.
 //
-// The sums of such a state, each of the errors of the one before it, begin in the middle of a binade,
-// with 1.5 times a power of two, so high that they stay in it. Then no number is larger than the sum that it is added to, and three
-// operations give the sum and its error exactly (T. Dekker, "A floating-point technique for
-// extending the available precision", 1971, theorem 4.7), where a cascade takes six. A sum that
-// leaves its binade has another exponent at some step, which the state notes.
+// A state has some sums: each adds the errors of the one before it. They begin with 1.5 times a power of
+// two, in the middle of a binade, so high that they stay in it. Then no number is larger than the sum that
+// it is added to. So three operations give the sum and its error exactly (T. Dekker, "A floating-point
+// technique for extending the available precision", 1971, theorem 4.7), where a cascade takes six. A sum
+// that leaves its binade has another exponent at some step. The state notes that.
 
 import (
 	"math"

@@ -20,7 +20,7 @@ func HasParts(path string, o Options) bool {
 
 // ReadPart sets out to the elements from (row, col) on of the matrix in an .npy file, without reading all
 // of it. It returns false if the caller must read the whole file: it has no places in which parts begin,
-// the part does not lie in the matrix, or the file has a mistake, which Read reports.
+// the part does not lie in the matrix, or the file has a mistake. Read reports the mistake.
 func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 	if !HasParts(path, o) {
 		return false
@@ -57,7 +57,7 @@ func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 	return h.spans(file, out, place, same)
 }
 
-// spans reads out, of which row i begins at byte place(i) of the file. One call reads several rows, with
+// spans reads out. Its row i begins at byte place(i) of the file. One call reads several rows, with
 // what lies between their wanted parts. same: the file has the elements as they are in memory. It reports
 // false if a read fails.
 func (h *npyHeader) spans(file io.ReaderAt, out *value.Dense, place func(i int) int64, same bool) bool {

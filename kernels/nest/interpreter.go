@@ -233,8 +233,8 @@ func (p *Interpreter) Run() error {
 	return nil
 }
 
-// round is Run, but leaves the yields in their registers. A stage runs at the turn of its last action. If
-// something fails, all actions therefore run again in their order, which finds the first failure.
+// round is Run, but leaves the yields in their registers. A stage runs at the turn of its last action, so a
+// failure may not be the first one. Then all actions run again in their order, which finds it.
 func (p *Interpreter) round() error {
 	err := p.run(true)
 	if err != nil && err != op.ErrStopped && p.stages != nil {
