@@ -49,3 +49,18 @@ func TestByRows(t *testing.T) {
 		}
 	}
 }
+
+// TestReductionsOfOneColumn: the result of the rows of one column may lie in the memory of that column, and another
+// reduction of the same column has its own elements nevertheless.
+func TestReductionsOfOneColumn(t *testing.T) {
+	table := tinyTable(t)
+	names := strings.Fields("rowsum rowmean rowmin rowmax rowvar rowstddev rownorm")
+	for i, a := range names {
+		for _, b := range names[i+1:] {
+			text := fmt.Sprintf("x = materialize(rand(61, 1, seed = 1) - 1)\nemit %s(x)\nemit %s(x)\n", a, b)
+			if _, err := (runs{{1, 1, nil, false, ""}, {1, 3, nil, true, "FAC2"}}).differ(table, text); err != nil {
+				t.Errorf("%v\nin\n%s", err, text)
+			}
+		}
+	}
+}

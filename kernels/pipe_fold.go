@@ -155,9 +155,10 @@ func (a area) split(n, rows int, f func(area) error) error {
 	return nil
 }
 
-// plain reports whether the elements to reduce are those of the operand itself: no step changes them.
+// plain reports whether the elements to reduce are those of the operand itself: no step changes them. The
+// result of the rows of one column may lie in the memory of that column, where a second one still reads it.
 func (m *machine) plain(x *execution) bool {
-	return len(x.p.Steps) == 0 && x.out == nil && m.in[0].mode == op.Full && m.in[0].d.Elem == x.elem
+	return (len(m.f) == 1 || x.cols > 1) && len(x.p.Steps) == 0 && x.out == nil && m.in[0].mode == op.Full && m.in[0].d.Elem == x.elem
 }
 
 // eachBlock makes an area block by block and calls f with each. A block fits a cache. A reduction of columns
