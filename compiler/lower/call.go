@@ -20,7 +20,7 @@ func (l *lowerer) callExpr(e *ast.Call) val {
 	n, isName := e.Fun.(*ast.Name)
 	if isName {
 		if v, ok := l.scope.lookup(n.Name); ok {
-			return l.callVal(e, *v)
+			return l.callVal(e, l.here(*v))
 		}
 		if v, ok := l.form(n.Name, e); ok {
 			return v
