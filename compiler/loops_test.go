@@ -261,3 +261,20 @@ func TestRangesOfKnownSize(t *testing.T) {
 		}
 	}
 }
+
+// TestElementsOfDrawnMatrices: the points of a loop draw the elements of a constructor that they alone read, also
+// if all points read the same one. Rules would have made that one a constant.
+func TestElementsOfDrawnMatrices(t *testing.T) {
+	const text = `x = ones(1, 2) * 1
+	 emit parfor i in 0..1 {
+	   iterate c = x[i, 1], d = 0 until d >= 5 {
+	     iterate a = 0.5, b = 0 until b > 3 or a > x[i, 1] { next a = a + 0.1; next b = b + 1 }
+	     next c = a * x[i, -1]
+	     next d = d + 1
+	   }
+	   c / x[i, -1]
+	 }`
+	if _, err := (runs{{1, 1, []string{"simplify"}, false, ""}, {1, 3, nil, true, "FAC2"}}).differ(tinyTable(t), text); err != nil {
+		t.Error(err)
+	}
+}

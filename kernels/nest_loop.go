@@ -68,7 +68,9 @@ func compileBody(b *op.Body, dims int) *bodyCode {
 	for k := range b.Acts {
 		v := false
 		for _, x := range b.Acts[k].Args {
-			v = v || varies[x]
+			// A drawn matrix has no memory: each point draws what it reads, even if all points read the same.
+			from := x - len(b.Args)
+			v = v || varies[x] || from >= 0 && b.Acts[from].Attrs.Bool("drawn")
 		}
 		switch varies[len(b.Args)+k] = v; {
 		case v:

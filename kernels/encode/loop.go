@@ -133,7 +133,8 @@ func addPairs(c *op.Call, table []int64, lo, hi, n, m int) bool {
 	return true
 }
 
-// pairsLoop returns the Loop of a table of pairs. Every worker has sums of its own, unless the table is too large.
+// pairsLoop returns the Loop of a table of pairs. Every worker has sums of its own, unless the table is too
+// large.
 // If the codes determine the size of the table, a pass finds it first. Ranks share the rows if the size is
 // given.
 // whole returns what makes a table of a type at once; nil: the loop makes it.

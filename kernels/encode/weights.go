@@ -13,6 +13,7 @@ import (
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/sparse"
 )
 
 func ctableOfWeights() *op.Def {
@@ -278,14 +279,7 @@ func sparseWeights[T int64 | float64 | float32](c *op.Call, n, m int) error {
 		}
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
-	switch s := any(sums).(type) {
-	case []float64:
-		out.F64 = s
-	case []float32:
-		out.F32 = s
-	case []int64:
-		out.I64 = s
-	}
+	sparse.SetValues(out, sums)
 	c.Out = out
 	return nil
 }

@@ -194,8 +194,8 @@ func BindRef(c *op.Call, down bool) value.Value {
 	return d
 }
 
-// bindRect returns a function that makes window w of the result, by copying the part of every operand that
-// lies in it.
+// bindRect returns a function that makes a window of the result. It copies the part of each operand that
+// lies in the window.
 func bindRect(down bool) func(c *op.Call, w window.Rect) {
 	return func(c *op.Call, w window.Rect) {
 		row, col := 0, 0 // where the operand begins in the result

@@ -144,7 +144,7 @@ func (in *nested) allocate(args, n int) {
 	}
 }
 
-// owns reports whether the result of an action lies in the interpreter's memory.
+// owns reports an action whose kernel writes into memory of the interpreter, if place has some for it.
 func owns(a *op.Action) bool {
 	return a.Def.Control == op.NoControl && a.Def.Kernel != nil && a.Type.Sized()
 }

@@ -98,7 +98,7 @@ func (in *nested) carry(a *op.Action, p *Interpreter, odd int) error {
 	return nil
 }
 
-// holds reports whether register r lies in the interpreter's own memory.
+// holds reports whether place has given register r memory of the interpreter.
 func (p *Interpreter) holds(r int) bool {
 	return r >= len(p.body.Args) && p.Slot[r-len(p.body.Args)] >= 0
 }

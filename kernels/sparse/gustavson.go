@@ -140,7 +140,7 @@ func (g *gustavson[T]) fill(worker, lo, hi int) error {
 func (g *gustavson[T]) finish() (last bool, err error) {
 	if g.zero.Load() {
 		g.out.Col, g.val = prune(g.out, g.val)
-		setValues(g.out, g.val)
+		SetValues(g.out, g.val)
 	}
 	g.c.Out = g.out
 	return true, nil

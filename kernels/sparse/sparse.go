@@ -265,12 +265,12 @@ func entries[T vec.Element](m *value.CSR, n int64) ([]T, error) {
 		return nil, nil
 	}
 	val := memory.Fresh[T](int(n))
-	setValues(m, val)
+	SetValues(m, val)
 	return val, nil
 }
 
-// setValues makes val the values of m, which is of that element type.
-func setValues[T vec.Element](m *value.CSR, val []T) {
+// SetValues makes val the values of m, which is of that element type.
+func SetValues[T vec.Element](m *value.CSR, val []T) {
 	switch v := any(val).(type) {
 	case []float64:
 		m.F64 = v
