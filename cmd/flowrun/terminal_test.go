@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/creack/pty"
@@ -172,8 +173,8 @@ func (s *screen) find(end func(raw []byte) int) bool {
 	}
 }
 
-// unescaped is raw without escape sequences. at has the place in raw of each place in it, its end
-// included.
+// unescaped is raw without escape sequences, and without progress lines that were erased: a slow machine
+// shows them. at has the place in raw of each place in it, its end included.
 func unescaped(raw []byte) (plain []byte, at []int) {
 	from := 0
 	for _, e := range append(escapes.FindAllIndex(raw, -1), []int{len(raw), len(raw)}) {
@@ -181,6 +182,11 @@ func unescaped(raw []byte) (plain []byte, at []int) {
 			plain, at = append(plain, raw[from]), append(at, from)
 		}
 		from = e[1]
+		line := bytes.LastIndexByte(plain, '\n') + 1
+		bar := bytes.Index(plain[line:], []byte("\r["))
+		if bar >= 0 && string(raw[e[0]:e[1]]) == "\x1b[K" && bytes.HasSuffix(plain, []byte("\r")) {
+			plain, at = plain[:line+bar], at[:line+bar]
+		}
 	}
 	return plain, append(at, len(raw))
 }
@@ -191,4 +197,17 @@ func (s *screen) text() string {
 	defer s.mu.Unlock()
 	plain, _ := unescaped(s.shown.Bytes())
 	return string(plain)
+}
+
+func TestErasedProgress(t *testing.T) {
+	for raw, want := range map[string]string{
+		"> x\r\n\r[##..]  50 %  1 of 2 tasks\x1b[K\r[###.]  75 %\x1b[K\r\x1b[K27\r\n": "> x\r\n27\r\n",
+		"\r[##..]  50 %\x1b[K27\r\n":  "\r[##..]  50 %27\r\n", // not erased
+		"\r[1, 2]\r\n\r\x1b[K> y\r\n": "\r[1, 2]\r\n\r> y\r\n",
+	} {
+		plain, at := unescaped([]byte(raw))
+		if string(plain) != want || len(at) != len(plain)+1 || at[len(plain)] != len(raw) {
+			t.Errorf("%q is shown as %q, want %q; places %v", raw, plain, want, at)
+		}
+	}
 }
