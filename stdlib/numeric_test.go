@@ -35,6 +35,9 @@ emit t(roll(seq(0, 10), -2)) as "roll by -2"
 emit t(roll(seq(0, 3), sum([3, 1]))) as "roll by more than there are"
 emit roll([[0, 1], [2, 3], [4, 5]], 1) as "roll of rows"
 emit f64(roll(zeros(0, 2), 1).cols + roll(zeros(2, 0), 1).rows) as "roll of nothing"
+emit roll([[0, 1, 2], [3, 4, 5]], 1, by = "cols") as "roll of columns"
+emit roll([[0, 1, 2], [3, 4, 5]], sum([-3, -1]), by = "cols") as "roll of columns back"
+emit f64(roll(zeros(2, 0), 1, by = "cols").rows) as "roll of no columns"
 emit t(roll(unique([3, 1, 1, 7]), 1)) as "roll of as many as the run tells"
 emit t(cross([1, 2, 3], [4, 5, 6])) as "cross"
 emit cross([[1, 2, 3], [4, 5, 6]], [[4, 5, 6], [1, 2, 3]]) as "cross of rows"
@@ -125,6 +128,13 @@ roll of rows:
 0 1
 2 3
 roll of nothing: 4
+roll of columns:
+2 0 1
+5 3 4
+roll of columns back:
+1 2 0
+4 5 3
+roll of no columns: 2
 roll of as many as the run tells:
 7 1 3
 cross:

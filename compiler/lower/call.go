@@ -173,9 +173,9 @@ func (l *lowerer) argsOf(e *ast.Call, f *fun) []*ast.Arg {
 			}
 			d := source.Errorf("E128", a.Name.At, "%s has no parameter `%s`", f.name, a.Name.Name)
 			if s, ok := source.Suggest(a.Name.Name, names); ok {
-				d = d.WithHelp("did you mean `%s`?", s)
+				l.fail(d.WithHelp("did you mean `%s`?", s))
 			}
-			l.fail(d)
+			l.fail(d.WithHelp("it is %s", signature(f)))
 		}
 		if args[j] != nil {
 			l.failf("E129", a.Span(), "`%s` is given twice", a.Name.Name)
