@@ -129,12 +129,8 @@ func (n *columnNest) finish(f *folder, fold, rows int) {
 		n.round(f, of, rows)
 	case n.side > 0:
 		return
-	case f.Arg:
-		copy(f.out.I64[n.j0:], asInts(words[n.width:][:n.width]))
-	case f.Extreme() || class == loop.Any || class == loop.All:
-		of[0].results(f.out.View(0, n.j0, 1, n.width), words)
-	case class == loop.Count || class == loop.Sum:
-		copy(f.out.I64[n.j0:], asInts(words))
+	case f.Arg, f.Extreme(), class == loop.Any, class == loop.All, class == loop.Count, class == loop.Sum:
+		of[0].state.Results(f.out, n.j0, 1, words, n.width, 0, n.width)
 	default:
 		return
 	}
@@ -235,7 +231,7 @@ func (n *columnNest) take(m *machine, x *foldPart) {
 		if n.row == nil || n.row.Elem != e || n.row.Cols != cols {
 			n.row = value.New(e, 1, cols)
 		}
-		x.results(n.row, words[at:at+cols])
+		x.state.Results(n.row, 0, 1, words, n.width, at, at+cols)
 		for j := range cols {
 			line := 0
 			if f.Axis == reduce.OverCols {
@@ -243,36 +239,6 @@ func (n *columnNest) take(m *machine, x *foldPart) {
 			}
 			f.Join(line, n.row.At(0, j))
 		}
-	}
-}
-
-// results sets a row to the results of states of one word: see loop.State.
-func (x *foldPart) results(row *value.Dense, words []uint64) {
-	float := func(w uint64) float64 {
-		v := math.Float64frombits(w)
-		switch {
-		case v != v:
-			return math.NaN()
-		case x.class == loop.Greatest:
-			return -v
-		}
-		return v
-	}
-	switch row.Elem {
-	case types.F64:
-		for j, w := range words {
-			row.F64[j] = float(w)
-		}
-	case types.F32:
-		for j, w := range words {
-			row.F32[j] = float32(float(w))
-		}
-	case types.Bool:
-		for j, w := range words {
-			row.Bool[j] = uint8(w)
-		}
-	default:
-		copy(row.I64, asInts(words))
 	}
 }
 

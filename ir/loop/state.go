@@ -12,6 +12,7 @@ import (
 	"math"
 
 	"flow/ir/types"
+	"flow/ir/value"
 )
 
 const (
@@ -183,19 +184,48 @@ func (s *State) Result(words []Word) Word {
 	switch {
 	case len(s.Types) > 1: // the index of an extreme
 		return words[1]
-	case (s.class == Least || s.class == Greatest) && s.elem.IsFloat():
-		x := toF64(words[0])
-		if s.class == Greatest {
-			x = -x
-		}
-		if x != x {
-			x = math.NaN()
-		}
-		return fromFloat(s.elem, x)
 	case s.Types[0] == types.F64:
-		return fromFloat(s.elem, toF64(words[0]))
+		return fromFloat(s.elem, s.number(words[0]))
 	}
 	return words[0]
+}
+
+// number returns the float that a state of one word stands for.
+func (s *State) number(w Word) float64 {
+	x := toF64(w)
+	switch {
+	case s.class != Least && s.class != Greatest:
+		return x
+	case x != x:
+		return math.NaN()
+	case s.class == Greatest:
+		return -x
+	}
+	return x
+}
+
+// Results sets elements of out, step apart from number at of its memory on, to the results of states from..to-1
+// of places, which lose nothing. Their words are matrices, one after the other.
+func (s *State) Results(out *value.Dense, at, step int, words []Word, places, from, to int) {
+	words = words[(len(s.Types)-1)*places:][from:to] // of two words the second is the index of an extreme
+	switch {
+	case out.Elem == types.F64:
+		for k, w := range words {
+			out.F64[at+k*step] = s.number(w)
+		}
+	case out.Elem == types.F32:
+		for k, w := range words {
+			out.F32[at+k*step] = float32(s.number(w))
+		}
+	case out.Elem == types.Bool:
+		for k, w := range words {
+			out.Bool[at+k*step] = uint8(w)
+		}
+	default:
+		for k, w := range words {
+			out.I64[at+k*step] = int64(w)
+		}
+	}
 }
 
 // to converts a value to another element type if needed.

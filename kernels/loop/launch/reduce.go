@@ -178,18 +178,18 @@ func (p *part) lost(st *loop.State) bool {
 func (p *part) take(r *reducing, st *loop.State, r0 int) {
 	places := len(p.words) / len(st.Types)
 	if r.extent == oneEach {
+		first := r0 + int(r.offset)
+		if !r.exact() {
+			r.fast.Results(r.out, first*r.out.Stride, r.out.Stride, p.words, places, 0, places)
+			return
+		}
 		for i := range places {
-			to := r0 + int(r.offset) + i
-			if !r.exact() {
-				r.put(to, p.words, places, i)
-				continue
-			}
-			if r.putRounded(to, st, p.words, places, i) {
+			if r.putRounded(first+i, st, p.words, places, i) {
 				continue
 			}
 			p.one = accumulator{}
 			n := st.Sums(p.words, places, i, &p.one.sum, &p.one.squares)
-			r.putExact(to, &p.one.sum, &p.one.squares, n)
+			r.putExact(first+i, &p.one.sum, &p.one.squares, n)
 		}
 		return
 	}
@@ -199,15 +199,6 @@ func (p *part) take(r *reducing, st *loop.State, r0 int) {
 	for i := range places {
 		p.n[i] += st.Sums(p.words, places, i, &p.sum[i], &p.squares[i])
 	}
-}
-
-// put sets element number i of the result to that of state k of places.
-func (r *reducing) put(i int, words []uint64, places, k int) {
-	var state [2]loop.Word
-	for n := range r.fast.Types {
-		state[n] = words[n*places+k]
-	}
-	r.out.Set(i/r.cols, i%r.cols, loop.ScalarOf(r.out.Elem, r.fast.Result(state[:])))
 }
 
 // putRounded sets element number i of the result to a sum of f64 numbers that is state k of places,
@@ -274,13 +265,14 @@ func (p *part) finish(r *reducing) {
 	if r.extent == oneEach {
 		return
 	}
-	places := r.rows * r.cols
-	for i := range places {
-		if r.exact() {
-			r.putExact(i, &p.sum[i], &p.squares[i], p.n[i])
-		} else {
-			r.put(i, p.words, places, i)
+	if !r.exact() {
+		for i := range r.rows {
+			r.fast.Results(r.out, i*r.out.Stride, 1, p.words, r.rows*r.cols, i*r.cols, (i+1)*r.cols)
 		}
+		return
+	}
+	for i := range p.sum {
+		r.putExact(i, &p.sum[i], &p.squares[i], p.n[i])
 	}
 }
 
